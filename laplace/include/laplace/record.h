@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a trace is made of: references and kernel events, in one ordered
+ * stream.
+ *
+ * Order.  References carry three clocks, all of which never run backwards:
+ * `ref` (strictly increasing by at least 1 per reference of the original run),
+ * `instr` and `cycle`.  An event carries the clocks of the last reference
+ * before it, so an event with ref == r stands after reference r and before
+ * reference r + 1.
+ */
+#ifndef LAPLACE_RECORD_H
+#define LAPLACE_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <laplace/kernel_trace_record.h>
+
+enum lpl_type {
+	LPL_READ = 0,
+	LPL_WRITE = 1,
+	LPL_FETCH = 2,		/* of an instruction */
+	LPL_WALK_READ = 3,	/* of a page table by the processor: physical, optional */
+	LPL_WALK_WRITE = 4,
+	LPL_TYPES = 5
+};
+
+/* 'r', 'w', 'i', 'p', 'q' */
+char lpl_type_letter(enum lpl_type type);
+
+#define LPL_PAGE_SHIFT 12	/* pages are of 4096 bytes unless a header says more */
+
+/* enum lpl_flags, in lpl_ref.flags */
+#define LPL_USER	0x01	/* made in user mode (CPL 3) */
+#define LPL_SECOND	0x02	/* the second part of an access that crosses a page;
+				 * of a fetch: the same instruction goes on */
+#define LPL_PAGED	0x04	/* address is a page's first byte: the offset and the
+				 * length are lost (set by every reducer but `none`) */
+
+/* One reference. */
+struct lpl_ref {
+	uint64_t ref;		/* this reference's number, from 1 at trace-on */
+	uint64_t instr;		/* instructions begun, from 1 at trace-on */
+	uint64_t cycle;		/* the simulated processor's cycle counter */
+	uint64_t address;	/* virtual (physical for walks), in bytes */
+	uint64_t space;		/* page number of the top-level page table */
+	uint8_t type;		/* enum lpl_type */
+	uint8_t flags;		/* LPL_USER ... */
+	uint16_t length;	/* bytes, 1 to 64; 0 with LPL_PAGED */
+	uint32_t reserved;	/* 0 */
+};
+
+/* One kernel event (or a mark of the user's or of ours). */
+struct lpl_event {
+	uint64_t ref, instr, cycle;	/* of the last reference before it */
+	uint64_t space;			/* as the kernel told */
+	uint64_t arg[KTR_ARGS];
+	uint32_t tag;			/* enum ktr_tag, or LPL_EVENT_* */
+	uint32_t tid, tgid;
+	uint32_t text_length;		/* at most KTR_TEXT */
+	char text[KTR_TEXT];		/* guest input: print only through lpl_text_escape() */
+};
+
+/* Events that the simulator makes itself; above all kernel tags. */
+enum lpl_event_tag {
+	/* tracing goes on or off -> 1 or 0; after "off" clocks may jump */
+	LPL_EVENT_TRACING = 0x10000,
+	/* a mark from outside (debugger, control socket); text */
+	LPL_EVENT_MARK = 0x10001
+};
+
+/*
+ * Does an event change what a virtual page means (map, unmap, remap, brk,
+ * exec, exit of a space, duplication, COW break, SysV, page cache)?  Reducers
+ * end a window there.
+ */
+bool lpl_event_is_fence(uint32_t tag);
+
+/* "map", "cow-break" ...; "tag-N" style names are never returned: NULL if unknown. */
+const char *lpl_event_name(uint32_t tag);
+
+/*
+ * Copy guest text for printing: bytes outside the printable ASCII range, and
+ * the backslash, become \xHH.  Always terminates.  Returns out.
+ */
+char *lpl_text_escape(char *out, size_t size, const char *text, size_t length);
+
+/*
+ * A consumer of a stream.  Each stage of a pipeline (reducer, writer,
+ * simulator, printer) is a sink; a reducer owns no next stage but is told it.
+ * Calls come in stream order, on one thread.  After an error nothing more may
+ * be sent but `close`.  `finish` ends the stream: everything held back is sent
+ * on, and `finish` of the next stage is called.
+ */
+struct lpl_report;
+struct lpl_sink {
+	int (*refs)(struct lpl_sink *sink, const struct lpl_ref *refs,
+		    size_t count, struct lpl_report *report);
+	int (*event)(struct lpl_sink *sink, const struct lpl_event *event,
+		     struct lpl_report *report);
+	int (*finish)(struct lpl_sink *sink, struct lpl_report *report);
+};
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A lock-free ring of 32-byte records from one producer to one consumer.
+ *
+ * Nothing is ever dropped: the producer waits when the ring is full, and the
+ * time it waited is counted.  The producer writes records in place and
+ * publishes them in batches; both sides keep a cached copy of the other's
+ * cursor on their own cache line, so an uncontended record costs no shared
+ * access.  C++ may include this header (the simulator is C++).
+ */
+#ifndef LAPLACE_RING_H
+#define LAPLACE_RING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct lpl_ring_record {
+	uint64_t word[4];
+};
+
+struct lpl_ring;
+
+/* `records` is rounded up to a power of two, at least 1024.  NULL: no memory. */
+struct lpl_ring *lpl_ring_new(size_t records);
+void lpl_ring_free(struct lpl_ring *ring);
+
+/* -- producer -- */
+
+/*
+ * Room for one record, to be filled in place; waits for the consumer when
+ * there is none.  NULL only when the consumer gave up (lpl_ring_abort).
+ */
+struct lpl_ring_record *lpl_ring_reserve(struct lpl_ring *ring);
+/* The reserved record is complete; it becomes visible with its batch. */
+void lpl_ring_commit(struct lpl_ring *ring);
+/* Make all committed records visible now. */
+void lpl_ring_publish(struct lpl_ring *ring);
+/* Publish; nothing more will come. */
+void lpl_ring_end(struct lpl_ring *ring);
+/* Nanoseconds the producer has waited, and how often. */
+uint64_t lpl_ring_wait_ns(const struct lpl_ring *ring);
+uint64_t lpl_ring_waits(const struct lpl_ring *ring);
+
+/* -- consumer -- */
+
+/*
+ * A run of visible records (waits while there is none).  Returns their number,
+ * 0 when the producer has ended and everything was read.
+ */
+size_t lpl_ring_peek(struct lpl_ring *ring, const struct lpl_ring_record **records);
+/* Give `count` of them back. */
+void lpl_ring_release(struct lpl_ring *ring, size_t count);
+/* The consumer failed: wake the producer, which gets NULL from now on. */
+void lpl_ring_abort(struct lpl_ring *ring);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

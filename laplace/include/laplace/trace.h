@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Trace files: writing and reading.  docs/format.md specifies the bytes.
+ *
+ * A file is a sequence of self-delimiting chunks: one header, data chunks, and
+ * when it was closed properly one index at the end.  Any prefix is readable up
+ * to its last complete chunk.
+ */
+#ifndef LAPLACE_TRACE_H
+#define LAPLACE_TRACE_H
+
+#include <stdio.h>
+
+#include <laplace/error.h>
+#include <laplace/record.h>
+
+/*
+ * What a trace is.  Kept in the file's header as JSON-free "key=value" lines,
+ * in this order of insertion; keys are [a-z0-9._-]+, values any bytes
+ * but newline and NUL.  Known keys (LPL_META_*) are documented in
+ * docs/format.md; unknown ones are kept and shown.
+ */
+#define LPL_META_TITLE		"title"
+#define LPL_META_GUEST		"guest"		/* kernel and image */
+#define LPL_META_WORKLOAD	"workload"
+#define LPL_META_MACHINE	"machine"	/* the bochsrc, newlines as \n */
+#define LPL_META_PRODUCER	"producer"	/* program and version */
+#define LPL_META_ADDRESSES	"addresses"	/* "virtual", "canonical" */
+#define LPL_META_PAGE_SIZE	"page-size"	/* "4096" */
+#define LPL_META_REDUCTION	"reduction"	/* "none", "window:64+sad:64" */
+#define LPL_META_EXACT		"exact"		/* "all", "lru,opt from 64 pages" */
+#define LPL_META_SOURCE		"source"	/* of a derived trace: its origin's title */
+
+struct lpl_meta;	/* an ordered map of strings */
+struct lpl_meta *lpl_meta_new(void);		/* NULL: no memory */
+void lpl_meta_free(struct lpl_meta *meta);	/* NULL is fine */
+struct lpl_meta *lpl_meta_copy(const struct lpl_meta *meta);
+/* Set or replace.  LPL_ERR_USAGE for a bad key or value, LPL_ERR_MEMORY. */
+enum lpl_error lpl_meta_set(struct lpl_meta *meta, const char *key, const char *value);
+/* The value, owned by meta; NULL when absent. */
+const char *lpl_meta_get(const struct lpl_meta *meta, const char *key);
+/* Walk: i from 0 to count - 1. */
+size_t lpl_meta_count(const struct lpl_meta *meta);
+void lpl_meta_at(const struct lpl_meta *meta, size_t i, const char **key, const char **value);
+
+/*
+ * What happened before reduction, so that true counts survive it.  All are
+ * totals since trace-on; each data chunk carries the values at its end.
+ */
+struct lpl_totals {
+	uint64_t refs[LPL_TYPES];	/* references before reduction, by type */
+	uint64_t user_refs;		/* of these, made in user mode (0 when not counted) */
+	uint64_t tracer_refs;		/* left out: made between begin and trigger */
+	uint64_t events;
+	uint64_t wait_ns;		/* how long the simulator waited for the reducer;
+					 * host time, so not part of what must repeat:
+					 * kept in the index chunk only */
+};
+
+/* ---- writing ---- */
+
+struct lpl_writer;
+struct lpl_writer_options {
+	int level;		/* of zstd; 0: the default (3) */
+	size_t chunk_refs;	/* references in a chunk; 0: the default (65536) */
+};
+
+/*
+ * Create PATH.  The file grows under "PATH.part" and gets its final name when
+ * it is closed; a stale ".part" is an error (LPL_ERR_USAGE) unless
+ * `overwrite`; so is an existing PATH.  "-" writes to stdout.
+ * `meta` is copied.  On failure *writer is NULL.
+ */
+enum lpl_error lpl_writer_open(struct lpl_writer **writer, const char *path,
+			       const struct lpl_meta *meta,
+			       const struct lpl_writer_options *options,
+			       bool overwrite, struct lpl_report *report);
+
+/* The writer as a sink; owned by the writer.  Its finish() does not close. */
+struct lpl_sink *lpl_writer_sink(struct lpl_writer *writer);
+
+/* Totals to be written with the next chunk (and the index). */
+void lpl_writer_totals(struct lpl_writer *writer, const struct lpl_totals *totals);
+
+/* Write what is pending as a chunk, and hand it to the operating system. */
+enum lpl_error lpl_writer_flush(struct lpl_writer *writer, struct lpl_report *report);
+
+/*
+ * Flush, write the index, sync, rename, free.  After an earlier error the file
+ * keeps its ".part" name (its complete chunks are readable) and that error is
+ * returned again.
+ */
+enum lpl_error lpl_writer_close(struct lpl_writer *writer, struct lpl_report *report);
+
+/* Give up: keep ".part" with its complete chunks, free.  NULL is fine. */
+void lpl_writer_abandon(struct lpl_writer *writer);
+
+/* Bytes and references written so far (safe to call from another thread). */
+uint64_t lpl_writer_bytes(const struct lpl_writer *writer);
+uint64_t lpl_writer_refs(const struct lpl_writer *writer);
+
+/* ---- reading ---- */
+
+struct lpl_reader;
+
+/* Open PATH ("-": stdin) and read its header.  Streams: memory is O(one chunk). */
+enum lpl_error lpl_reader_open(struct lpl_reader **reader, const char *path,
+			       struct lpl_report *report);
+const struct lpl_meta *lpl_reader_meta(const struct lpl_reader *reader);
+
+/*
+ * Send the whole stream to `sink`, then its finish().  Stops at the first
+ * damaged or truncated chunk (the report names offset, sequence, expected and
+ * found checksum): what came before has been delivered, finish() has not been
+ * called.
+ */
+enum lpl_error lpl_reader_run(struct lpl_reader *reader, struct lpl_sink *sink,
+			      struct lpl_report *report);
+
+/*
+ * Or pull a block at a time: references up to the next event or chunk end,
+ * then that event.  At the end of the trace *count == 0 and *event == NULL.
+ * The memory is the reader's until the next call.
+ */
+enum lpl_error lpl_reader_next(struct lpl_reader *reader, const struct lpl_ref **refs,
+			       size_t *count, const struct lpl_event **event,
+			       struct lpl_report *report);
+
+/* One chunk's header, as a table of contents. */
+struct lpl_chunk {
+	uint64_t offset, bytes;		/* in the file, header included */
+	uint32_t sequence, kind;
+	uint64_t refs, events;		/* in it */
+	uint64_t first_ref, last_ref, last_instr, last_cycle;
+};
+/* Of the chunk last delivered by lpl_reader_next(). */
+const struct lpl_chunk *lpl_reader_chunk(const struct lpl_reader *reader);
+/* Totals as of the last chunk read. */
+const struct lpl_totals *lpl_reader_totals(const struct lpl_reader *reader);
+/* Did the file end with an index (true only after the end was reached)? */
+bool lpl_reader_complete(const struct lpl_reader *reader);
+/* Bytes consumed, and the file's size (0 for a pipe), for progress. */
+uint64_t lpl_reader_bytes(const struct lpl_reader *reader);
+uint64_t lpl_reader_size(const struct lpl_reader *reader);
+void lpl_reader_close(struct lpl_reader *reader);	/* NULL is fine */
+
+#endif
