@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Columns of numbers, written and read in blocks: see column.h. */
+#include <stdlib.h>
+
+#include "column.h"
+#include "varint.h"
+
+enum form { CONSTANT = 0, VARYING = 1 };
+
+bool lpl_column_init(struct lpl_column *column, size_t count_max)
+{
+	column->bytes = malloc(count_max * LPL_VARINT_MAX);
+	lpl_column_clear(column);
+	return column->bytes != NULL;
+}
+
+void lpl_column_free(struct lpl_column *column)
+{
+	free(column->bytes);
+	column->bytes = NULL;
+}
+
+void lpl_column_clear(struct lpl_column *column)
+{
+	column->end = column->bytes;
+	column->constant = 0;
+	column->count = 0;
+	column->varies = false;
+}
+
+static uint8_t *put_all(uint8_t *restrict out, const uint64_t *restrict values, size_t count)
+{
+	uint64_t any = 0;
+
+	for (size_t i = 0; i < count; i++)
+		any |= values[i];
+	if (any < 0x80) {
+		for (size_t i = 0; i < count; i++)
+			out[i] = (uint8_t)values[i];
+		return out + count;
+	}
+	for (size_t i = 0; i < count; i++)
+		out = lpl_varint_put(out, values[i]);
+	return out;
+}
+
+void lpl_column_append(struct lpl_column *column, const uint64_t *values, size_t count)
+{
+	uint64_t differs = 0;
+
+	if (count == 0)
+		return;
+	if (!column->varies) {
+		if (column->count == 0)
+			column->constant = values[0];
+		for (size_t i = 0; i < count; i++)
+			differs |= values[i] ^ column->constant;
+		if (differs == 0) {
+			column->count += count;
+			return;
+		}
+		/* not constant after all: write what was only counted */
+		column->varies = true;
+		for (size_t i = 0; i < column->count; i++)
+			column->end = lpl_varint_put(column->end, column->constant);
+	}
+	column->end = put_all(column->end, values, count);
+	column->count += count;
+}
+
+size_t lpl_column_bound(size_t count)
+{
+	return 1 + LPL_VARINT_MAX + count * LPL_VARINT_MAX;
+}
+
+uint8_t *lpl_column_store(const struct lpl_column *column, uint8_t *out)
+{
+	size_t size = (size_t)(column->end - column->bytes);
+
+	if (!column->varies) {
+		*out++ = CONSTANT;
+		return lpl_varint_put(out, column->constant);
+	}
+	*out++ = VARYING;
+	out = lpl_varint_put(out, size);
+	memcpy(out, column->bytes, size);
+	return out + size;
+}
+
+const uint8_t *lpl_column_open(struct lpl_column_cursor *cursor, const uint8_t *in,
+			       const uint8_t *end)
+{
+	uint64_t value;
+
+	if (in >= end || *in > VARYING)
+		return NULL;
+	cursor->varies = *in++ == VARYING;
+	in = lpl_varint_get(in, end, &value);
+	if (!in)
+		return NULL;
+	cursor->constant = value;
+	cursor->at = cursor->end = in;
+	if (!cursor->varies)
+		return in;
+	if (value > (uint64_t)(end - in))
+		return NULL;
+	cursor->end = in + value;
+	return cursor->end;
+}
+
+bool lpl_column_read(struct lpl_column_cursor *cursor, uint64_t *values, size_t count)
+{
+	const uint8_t *at = cursor->at;
+
+	if (!cursor->varies) {
+		for (size_t i = 0; i < count; i++)
+			values[i] = cursor->constant;
+		return true;
+	}
+	for (size_t i = 0; i < count; i++) {
+		at = lpl_varint_get(at, cursor->end, &values[i]);
+		if (!at)
+			return false;
+	}
+	cursor->at = at;
+	return true;
+}
+
+bool lpl_column_done(const struct lpl_column_cursor *cursor)
+{
+	return cursor->at == cursor->end;
+}

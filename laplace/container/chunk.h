@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The chunk header, and the limits every reader checks (docs/format.md, section 2). */
+#ifndef LAPLACE_CONTAINER_CHUNK_H
+#define LAPLACE_CONTAINER_CHUNK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LPL_CHUNK_MAGIC_BYTES	8
+#define LPL_CHUNK_HEADER_BYTES	144
+#define LPL_FORMAT_VERSION	1
+
+#define LPL_PLAIN_MAX		((size_t)64 << 20)
+#define LPL_PLAIN_META_MAX	((size_t)1 << 20)
+#define LPL_STORED_MAX		((size_t)65 << 20)
+#define LPL_CHUNK_REFS_MAX	((size_t)1 << 20)
+#define LPL_CHUNK_EVENTS_MAX	((size_t)1 << 16)
+#define LPL_INDEX_ENTRIES_MAX	((size_t)1 << 16)
+#define LPL_META_PAIRS_MAX	((size_t)1024)
+
+#define LPL_LENGTH_MAX		4096	/* of a reference: none crosses a page */
+
+enum lpl_chunk_kind {
+	LPL_CHUNK_HEADER = 1,
+	LPL_CHUNK_DATA = 2,
+	LPL_CHUNK_INDEX = 3
+};
+
+struct lpl_clocks {
+	uint64_t ref, instr, cycle;
+};
+
+static inline bool lpl_clocks_equal(const struct lpl_clocks *a, const struct lpl_clocks *b)
+{
+	return a->ref == b->ref && a->instr == b->instr && a->cycle == b->cycle;
+}
+
+struct lpl_chunk_header {
+	uint16_t version, kind;
+	uint32_t sequence;
+	uint32_t stored, plain;		/* bytes of the payload */
+	uint32_t refs, events;		/* in it */
+	struct lpl_clocks base, first, last;
+	uint64_t refs_so_far, events_so_far;
+	uint64_t refs_before;		/* reduction */
+	uint64_t payload_checksum;
+	uint64_t checksum;
+};
+
+extern const uint8_t lpl_chunk_magic[LPL_CHUNK_MAGIC_BYTES];
+
+uint64_t lpl_checksum(const void *bytes, size_t size);
+
+/* Write the header, its own checksum included (which is set in `header`, too). */
+void lpl_chunk_encode(struct lpl_chunk_header *header, uint8_t *out);
+/* Read it; returns the checksum found, to be compared with header->checksum. */
+uint64_t lpl_chunk_decode(struct lpl_chunk_header *header, const uint8_t *in);
+
+#endif

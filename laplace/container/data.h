@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The payload of a DATA chunk (docs/format.md, section 4): references as
+ * columns, events, totals.  Knows nothing of files, compression or checksums.
+ */
+#ifndef LAPLACE_CONTAINER_DATA_H
+#define LAPLACE_CONTAINER_DATA_H
+
+#include <laplace/record.h>
+#include <laplace/trace.h>
+
+#include "../codec/column.h"
+#include "chunk.h"
+
+enum lpl_columns {
+	LPL_COLUMN_KIND, LPL_COLUMN_LENGTH, LPL_COLUMN_REF, LPL_COLUMN_INSTR,
+	LPL_COLUMN_CYCLE, LPL_COLUMN_SPACE, LPL_COLUMN_ADDRESS, LPL_COLUMNS
+};
+
+#define LPL_BLOCK 256		/* references taken through the columns at a time */
+#define LPL_TYPE_SLOTS 8	/* LPL_TYPES, rounded up so that any 3 bits index it */
+
+/* The most bytes an event takes: 11 fixed numbers, the arguments, the text. */
+#define LPL_EVENT_BYTES_MAX ((11 + KTR_ARGS) * 10 + KTR_TEXT)
+#define LPL_TOTALS_NUMBERS (LPL_TYPES + 3)
+
+/* ---- writing ---- */
+
+struct lpl_data_encoder {
+	struct lpl_column columns[LPL_COLUMNS];
+	uint8_t *events, *events_end;
+	size_t refs_max, events_max;
+	size_t refs, event_count;
+	size_t event_position;		/* of the last event */
+	uint64_t base_space;
+	uint64_t predicted[LPL_TYPE_SLOTS];
+	struct lpl_clocks base, first, last;	/* of this chunk's records */
+	struct lpl_clocks last_ref;	/* of the last reference, or base */
+	uint64_t last_space;		/* survives the chunk */
+};
+
+bool lpl_data_encoder_init(struct lpl_data_encoder *encoder, size_t refs_max,
+			   size_t events_max);	/* false: no memory */
+void lpl_data_encoder_free(struct lpl_data_encoder *encoder);
+/* Begin the next chunk, after the records already taken. */
+void lpl_data_encoder_next(struct lpl_data_encoder *encoder);
+/*
+ * Take references, at most as many as there is room for.  Records that break
+ * an invariant are LPL_ERR_ORDER or LPL_ERR_USAGE, and nothing is taken of the
+ * block of LPL_BLOCK they are in.
+ */
+enum lpl_error lpl_data_encode_refs(struct lpl_data_encoder *encoder,
+				    const struct lpl_ref *refs, size_t count,
+				    struct lpl_report *report);
+enum lpl_error lpl_data_encode_event(struct lpl_data_encoder *encoder,
+				     const struct lpl_event *event,
+				     struct lpl_report *report);
+/* The most bytes lpl_data_encode_end() can need. */
+size_t lpl_data_bound(const struct lpl_data_encoder *encoder);
+/* Write the payload; returns its size. */
+size_t lpl_data_encode_end(const struct lpl_data_encoder *encoder,
+			   const struct lpl_totals *totals, uint8_t *out);
+
+/* ---- reading ---- */
+
+struct lpl_data {
+	struct lpl_ref *refs;		/* owned, as are the arrays below */
+	struct lpl_event *events;
+	uint32_t *positions;		/* references before each event */
+	size_t refs_room, events_room;
+	size_t ref_count, event_count;
+	struct lpl_totals totals;	/* without wait_ns */
+};
+
+/*
+ * Decode the payload of the chunk that `header` describes and check every
+ * invariant within it, the header's clocks and counts included.
+ * LPL_ERR_DAMAGED with the cause alone (the caller knows the place),
+ * LPL_ERR_MEMORY.  `data` starts as zeros and is reused from chunk to chunk.
+ */
+enum lpl_error lpl_data_decode(struct lpl_data *data, const struct lpl_chunk_header *header,
+			       const uint8_t *payload, size_t size,
+			       struct lpl_report *cause);
+void lpl_data_free(struct lpl_data *data);
+
+/* ---- totals, as DATA and INDEX hold them ---- */
+
+uint64_t lpl_totals_refs(const struct lpl_totals *totals);
+uint8_t *lpl_totals_put(uint8_t *out, const struct lpl_totals *totals);
+const uint8_t *lpl_totals_get(const uint8_t *in, const uint8_t *end,
+			      struct lpl_totals *totals);
+
+#endif

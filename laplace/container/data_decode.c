@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Reading the payload of a DATA chunk.  Nothing in it is believed: checksums
+ * catch accidents, the checks here catch everything else.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../codec/varint.h"
+#include "data.h"
+
+#define PAGE_OFFSET_MASK ((UINT64_C(1) << LPL_PAGE_SHIFT) - 1)
+#define EVENT_BYTES_MIN 10	/* ten numbers, one byte each */
+
+static enum lpl_error damaged(struct lpl_report *cause, const char *what)
+{
+	return lpl_fail(cause, LPL_ERR_DAMAGED, "%s", what);
+}
+
+/* Room for `count` elements in an array that is filled anew. */
+static bool reserve(void **array, size_t *room, size_t count, size_t size)
+{
+	if (count <= *room)
+		return true;
+	free(*array);
+	*array = malloc(count * size);
+	*room = *array ? count : 0;
+	return *array != NULL;
+}
+
+/* A block of references from their numbers; false when one breaks an invariant. */
+static bool join(struct lpl_ref *refs, size_t count, struct lpl_clocks *before,
+		 uint64_t *space, uint64_t predicted[LPL_TYPE_SLOTS],
+		 uint64_t numbers[LPL_COLUMNS][LPL_BLOCK])
+{
+	uint64_t bad = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct lpl_ref *r = &refs[i];
+		uint64_t kind = numbers[LPL_COLUMN_KIND][i];
+		uint64_t type = kind & (LPL_TYPE_SLOTS - 1), flags = kind >> 3;
+		uint64_t length = numbers[LPL_COLUMN_LENGTH][i];
+		uint64_t instrs = numbers[LPL_COLUMN_INSTR][i];
+		uint64_t paged = (flags & LPL_PAGED) != 0;
+		unsigned int shift = paged ? LPL_PAGE_SHIFT : 0;
+		struct lpl_clocks now;
+		uint64_t address;
+
+		now.ref = before->ref + numbers[LPL_COLUMN_REF][i];
+		now.instr = before->instr + instrs;
+		now.cycle = before->cycle + instrs +
+			    lpl_unzigzag(numbers[LPL_COLUMN_CYCLE][i]);
+		*space += lpl_unzigzag(numbers[LPL_COLUMN_SPACE][i]);
+		address = (predicted[type] >> shift) +
+			  lpl_unzigzag(numbers[LPL_COLUMN_ADDRESS][i]);
+		/* a page number that does not fit an address */
+		bad |= (uint64_t)(paged && address >> (64 - LPL_PAGE_SHIFT));
+		address <<= shift;
+
+		bad |= (uint64_t)(type >= LPL_TYPES) | (uint64_t)(flags > 7) |
+		       (uint64_t)(paged != (length == 0)) | (uint64_t)(length > LPL_LENGTH_MAX) |
+		       (uint64_t)(now.ref <= before->ref) | (uint64_t)(now.instr < before->instr) |
+		       (uint64_t)(now.cycle < before->cycle);
+
+		r->ref = now.ref;
+		r->instr = now.instr;
+		r->cycle = now.cycle;
+		r->address = address;
+		r->space = *space;
+		r->type = (uint8_t)type;
+		r->flags = (uint8_t)flags;
+		r->length = (uint16_t)length;
+		r->reserved = 0;
+		predicted[type] = address + length;
+		*before = now;
+	}
+	return bad == 0;
+}
+
+static const uint8_t *decode_refs(struct lpl_data *data, const struct lpl_clocks *base,
+				  uint64_t space, const uint8_t *at, const uint8_t *end,
+				  struct lpl_report *cause)
+{
+	struct lpl_column_cursor cursors[LPL_COLUMNS];
+	uint64_t numbers[LPL_COLUMNS][LPL_BLOCK];
+	uint64_t predicted[LPL_TYPE_SLOTS] = { 0 };
+	struct lpl_clocks before = *base;
+
+	for (int i = 0; i < LPL_COLUMNS; i++) {
+		at = lpl_column_open(&cursors[i], at, end);
+		if (!at) {
+			damaged(cause, "a column is malformed");
+			return NULL;
+		}
+	}
+	for (size_t done = 0; done < data->ref_count; done += LPL_BLOCK) {
+		size_t left = data->ref_count - done;
+		size_t block = left < LPL_BLOCK ? left : LPL_BLOCK;
+
+		for (int i = 0; i < LPL_COLUMNS; i++) {
+			if (!lpl_column_read(&cursors[i], numbers[i], block)) {
+				damaged(cause, "a column holds too few or malformed numbers");
+				return NULL;
+			}
+		}
+		if (!join(&data->refs[done], block, &before, &space, predicted, numbers)) {
+			damaged(cause, "a reference is out of range or out of order");
+			return NULL;
+		}
+	}
+	for (int i = 0; i < LPL_COLUMNS; i++) {
+		if (!lpl_column_done(&cursors[i])) {
+			damaged(cause, "a column holds too many numbers");
+			return NULL;
+		}
+	}
+	return at;
+}
+
+/* One event, relative to the record before it; NULL when it is malformed. */
+static const uint8_t *decode_event(struct lpl_event *event, uint64_t *position,
+				   const struct lpl_clocks *before, const uint8_t *at,
+				   const uint8_t *end)
+{
+	uint64_t number[10];
+	enum { POSITION, REF, INSTR, CYCLE, TAG, TID, TGID, SPACE, MASK, LENGTH };
+
+	for (int i = POSITION; i <= MASK && at; i++)
+		at = lpl_varint_get(at, end, &number[i]);
+	if (!at || number[TAG] > UINT32_MAX || number[TID] > UINT32_MAX ||
+	    number[TGID] > UINT32_MAX || number[MASK] >> KTR_ARGS != 0)
+		return NULL;
+	memset(event, 0, sizeof(*event));
+	for (unsigned int i = 0; i < KTR_ARGS; i++) {
+		if (!(number[MASK] >> i & 1))
+			continue;
+		at = lpl_varint_get(at, end, &event->arg[i]);
+		if (!at || event->arg[i] == 0)
+			return NULL;
+	}
+	at = lpl_varint_get(at, end, &number[LENGTH]);
+	if (!at || number[LENGTH] > KTR_TEXT || number[LENGTH] > (uint64_t)(end - at))
+		return NULL;
+	memcpy(event->text, at, number[LENGTH]);
+	event->text_length = (uint32_t)number[LENGTH];
+	event->ref = before->ref + number[REF];
+	event->instr = before->instr + number[INSTR];
+	event->cycle = before->cycle + number[INSTR] + lpl_unzigzag(number[CYCLE]);
+	event->tag = (uint32_t)number[TAG];
+	event->tid = (uint32_t)number[TID];
+	event->tgid = (uint32_t)number[TGID];
+	event->space = number[SPACE];
+	*position = number[POSITION];
+	return at + number[LENGTH];
+}
+
+static struct lpl_clocks clocks_of_ref(const struct lpl_ref *r)
+{
+	return (struct lpl_clocks){ r->ref, r->instr, r->cycle };
+}
+
+/* The events, their places among the references, and the clocks of both. */
+static const uint8_t *decode_events(struct lpl_data *data, const struct lpl_clocks *base,
+				    struct lpl_clocks *last, const uint8_t *at,
+				    const uint8_t *end, struct lpl_report *cause)
+{
+	struct lpl_clocks before = *base;
+	uint64_t position = 0, step;
+
+	for (size_t i = 0; i < data->event_count; i++) {
+		struct lpl_event *event = &data->events[i];
+		const uint8_t *start = at;
+
+		/* the position comes first, and tells what the clocks are relative to */
+		if (!lpl_varint_get(start, end, &step) || step > data->ref_count - position) {
+			damaged(cause, "an event is malformed or out of place");
+			return NULL;
+		}
+		position += step;
+		if (step > 0)
+			before = clocks_of_ref(&data->refs[position - 1]);
+		at = decode_event(event, &step, &before, start, end);
+		if (!at) {
+			damaged(cause, "an event is malformed");
+			return NULL;
+		}
+		data->positions[i] = (uint32_t)position;
+		if (event->ref < before.ref || event->instr < before.instr ||
+		    event->cycle < before.cycle) {
+			damaged(cause, "an event is out of order");
+			return NULL;
+		}
+		before = (struct lpl_clocks){ event->ref, event->instr, event->cycle };
+		if (position < data->ref_count) {
+			const struct lpl_ref *next = &data->refs[position];
+
+			if (next->ref <= event->ref || next->instr < event->instr ||
+			    next->cycle < event->cycle) {
+				damaged(cause, "a reference does not come after the event before it");
+				return NULL;
+			}
+		}
+	}
+	if (position < data->ref_count)
+		before = clocks_of_ref(&data->refs[data->ref_count - 1]);
+	*last = before;
+	return at;
+}
+
+enum lpl_error lpl_data_decode(struct lpl_data *data, const struct lpl_chunk_header *header,
+			       const uint8_t *payload, size_t size,
+			       struct lpl_report *cause)
+{
+	const uint8_t *at = payload, *end = payload + size;
+	struct lpl_clocks first, last;
+	uint64_t base_space;
+	size_t events_room = data->events_room;
+
+	if (header->refs > LPL_CHUNK_REFS_MAX || header->events > LPL_CHUNK_EVENTS_MAX)
+		return damaged(cause, "too many records for a chunk");
+	if (header->refs == 0 && header->events == 0)
+		return damaged(cause, "a data chunk without records");
+	if (header->events > size / EVENT_BYTES_MIN)
+		return damaged(cause, "more events than its bytes can hold");
+	if (!reserve((void **)&data->refs, &data->refs_room, header->refs,
+		     sizeof(*data->refs)) ||
+	    !reserve((void **)&data->events, &events_room, header->events,
+		     sizeof(*data->events)) ||
+	    !reserve((void **)&data->positions, &data->events_room, header->events,
+		     sizeof(*data->positions)))
+		return lpl_fail(cause, LPL_ERR_MEMORY, "no memory for its records");
+	data->ref_count = header->refs;
+	data->event_count = header->events;
+
+	at = lpl_varint_get(at, end, &base_space);
+	if (!at)
+		return damaged(cause, "the payload is malformed");
+	if (data->ref_count > 0) {
+		at = decode_refs(data, &header->base, base_space, at, end, cause);
+		if (!at)
+			return LPL_ERR_DAMAGED;
+	}
+	at = decode_events(data, &header->base, &last, at, end, cause);
+	if (!at)
+		return LPL_ERR_DAMAGED;
+	memset(&data->totals, 0, sizeof(data->totals));
+	at = lpl_totals_get(at, end, &data->totals);
+	if (at != end)
+		return damaged(cause, "the payload does not end with the totals");
+
+	if (data->event_count > 0 && data->positions[0] == 0)
+		first = (struct lpl_clocks){ data->events[0].ref, data->events[0].instr,
+					     data->events[0].cycle };
+	else
+		first = clocks_of_ref(&data->refs[0]);
+	if (!lpl_clocks_equal(&first, &header->first) || !lpl_clocks_equal(&last, &header->last))
+		return damaged(cause, "its clocks are not those of its records");
+	if (lpl_totals_refs(&data->totals) != header->refs_before)
+		return damaged(cause, "its totals do not add up");
+	return LPL_OK;
+}
+
+void lpl_data_free(struct lpl_data *data)
+{
+	free(data->refs);
+	free(data->events);
+	free(data->positions);
+	memset(data, 0, sizeof(*data));
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Writing the payload of a DATA chunk.
+ *
+ * This runs behind the simulator, for every reference kept.  References are
+ * taken in blocks that stay in the first-level cache: one pass turns a block
+ * into seven arrays of numbers and checks it, then each array goes to its
+ * column.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../codec/varint.h"
+#include "data.h"
+
+#define PAGE_OFFSET_MASK ((UINT64_C(1) << LPL_PAGE_SHIFT) - 1)
+
+bool lpl_data_encoder_init(struct lpl_data_encoder *encoder, size_t refs_max,
+			   size_t events_max)
+{
+	bool ok = true;
+
+	memset(encoder, 0, sizeof(*encoder));
+	encoder->refs_max = refs_max;
+	encoder->events_max = events_max;
+	for (int i = 0; i < LPL_COLUMNS; i++)
+		ok = lpl_column_init(&encoder->columns[i], refs_max) && ok;
+	encoder->events = malloc(events_max * LPL_EVENT_BYTES_MAX);
+	if (!encoder->events || !ok) {
+		lpl_data_encoder_free(encoder);
+		return false;
+	}
+	lpl_data_encoder_next(encoder);
+	return true;
+}
+
+void lpl_data_encoder_free(struct lpl_data_encoder *encoder)
+{
+	for (int i = 0; i < LPL_COLUMNS; i++)
+		lpl_column_free(&encoder->columns[i]);
+	free(encoder->events);
+	encoder->events = NULL;
+}
+
+void lpl_data_encoder_next(struct lpl_data_encoder *encoder)
+{
+	for (int i = 0; i < LPL_COLUMNS; i++)
+		lpl_column_clear(&encoder->columns[i]);
+	encoder->events_end = encoder->events;
+	encoder->refs = 0;
+	encoder->event_count = 0;
+	encoder->event_position = 0;
+	encoder->base_space = encoder->last_space;
+	memset(encoder->predicted, 0, sizeof(encoder->predicted));
+	encoder->base = encoder->first = encoder->last_ref = encoder->last;
+}
+
+/* The exact complaint, once a block was found to hold a bad reference. */
+static enum lpl_error explain(const struct lpl_clocks *last, const struct lpl_ref *refs,
+			      size_t count, struct lpl_report *report)
+{
+	struct lpl_clocks before = *last;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct lpl_ref *r = &refs[i];
+		bool paged = r->flags & LPL_PAGED;
+
+		if (r->type >= LPL_TYPES || r->flags > 7 || r->reserved != 0)
+			return lpl_fail(report, LPL_ERR_USAGE,
+					"reference %" PRIu64 ": type %u, flags %#x or reserved field %#x"
+					" is out of range", r->ref, r->type, r->flags,
+					(unsigned int)r->reserved);
+		if (paged != (r->length == 0) || r->length > LPL_LENGTH_MAX)
+			return lpl_fail(report, LPL_ERR_USAGE,
+					"reference %" PRIu64 ": length %u is out of range (1 to %d, 0 for"
+					" references to whole pages)", r->ref, r->length,
+					LPL_LENGTH_MAX);
+		if (paged && (r->address & PAGE_OFFSET_MASK))
+			return lpl_fail(report, LPL_ERR_USAGE,
+					"reference %" PRIu64 ": address %#" PRIx64
+					" is not a page's first byte", r->ref, r->address);
+		if (r->ref <= before.ref || r->instr < before.instr || r->cycle < before.cycle)
+			return lpl_fail(report, LPL_ERR_ORDER,
+					"reference %" PRIu64 " (instruction %" PRIu64 ", cycle %" PRIu64
+					") does not come after reference %" PRIu64 " (%" PRIu64
+					", %" PRIu64 ")", r->ref, r->instr, r->cycle,
+					before.ref, before.instr, before.cycle);
+		before = (struct lpl_clocks){ r->ref, r->instr, r->cycle };
+	}
+	return lpl_fail(report, LPL_ERR_INTERNAL, "a reference was refused without a reason");
+}
+
+/*
+ * A block as columns.  Returns false when a reference breaks an invariant; then
+ * the encoder is as before, but for `predicted` of a stream that ends here.
+ */
+static bool split(struct lpl_data_encoder *encoder, const struct lpl_ref *refs, size_t count,
+		  uint64_t numbers[LPL_COLUMNS][LPL_BLOCK])
+{
+	struct lpl_clocks floor = encoder->last, before = encoder->last_ref;
+	uint64_t space = encoder->last_space;
+	uint64_t bad = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct lpl_ref *r = &refs[i];
+		uint64_t type = r->type, flags = r->flags, length = r->length;
+		uint64_t address = r->address;
+		uint64_t *predicted = &encoder->predicted[type & (LPL_TYPE_SLOTS - 1)];
+		uint64_t paged = (flags & LPL_PAGED) != 0;
+		unsigned int shift = paged ? LPL_PAGE_SHIFT : 0;
+		uint64_t instrs = r->instr - before.instr;
+
+		bad |= (uint64_t)(type >= LPL_TYPES) | (uint64_t)(flags > 7) | r->reserved |
+		       (uint64_t)(paged != (length == 0)) | (uint64_t)(length > LPL_LENGTH_MAX) |
+		       (uint64_t)(paged && (address & PAGE_OFFSET_MASK)) |
+		       (uint64_t)(r->ref <= floor.ref) | (uint64_t)(r->instr < floor.instr) |
+		       (uint64_t)(r->cycle < floor.cycle);
+
+		numbers[LPL_COLUMN_KIND][i] = type | flags << 3;
+		numbers[LPL_COLUMN_LENGTH][i] = length;
+		numbers[LPL_COLUMN_REF][i] = r->ref - before.ref;
+		numbers[LPL_COLUMN_INSTR][i] = instrs;
+		numbers[LPL_COLUMN_CYCLE][i] = lpl_zigzag(r->cycle - before.cycle - instrs);
+		numbers[LPL_COLUMN_SPACE][i] = lpl_zigzag(r->space - space);
+		numbers[LPL_COLUMN_ADDRESS][i] =
+			lpl_zigzag((address >> shift) - (*predicted >> shift));
+		*predicted = address + length;
+		space = r->space;
+		floor = before = (struct lpl_clocks){ r->ref, r->instr, r->cycle };
+	}
+	return bad == 0;
+}
+
+enum lpl_error lpl_data_encode_refs(struct lpl_data_encoder *encoder,
+				    const struct lpl_ref *refs, size_t count,
+				    struct lpl_report *report)
+{
+	uint64_t numbers[LPL_COLUMNS][LPL_BLOCK];
+
+	if (count > encoder->refs_max - encoder->refs)
+		return lpl_fail(report, LPL_ERR_INTERNAL, "a chunk overflows");
+	while (count > 0) {
+		size_t block = count < LPL_BLOCK ? count : LPL_BLOCK;
+		const struct lpl_ref *end = &refs[block - 1];
+
+		if (!split(encoder, refs, block, numbers))
+			return explain(&encoder->last, refs, block, report);
+		for (int i = 0; i < LPL_COLUMNS; i++)
+			lpl_column_append(&encoder->columns[i], numbers[i], block);
+		if (encoder->refs == 0 && encoder->event_count == 0)
+			encoder->first = (struct lpl_clocks){ refs->ref, refs->instr, refs->cycle };
+		encoder->last = encoder->last_ref =
+			(struct lpl_clocks){ end->ref, end->instr, end->cycle };
+		encoder->last_space = end->space;
+		encoder->refs += block;
+		refs += block;
+		count -= block;
+	}
+	return LPL_OK;
+}
+
+enum lpl_error lpl_data_encode_event(struct lpl_data_encoder *encoder,
+				     const struct lpl_event *event,
+				     struct lpl_report *report)
+{
+	const struct lpl_clocks *before = &encoder->last;
+	uint64_t instrs = event->instr - before->instr;
+	uint8_t *at = encoder->events_end;
+	unsigned int mask = 0;
+
+	if (encoder->event_count >= encoder->events_max)
+		return lpl_fail(report, LPL_ERR_INTERNAL, "a chunk overflows");
+	if (event->text_length > KTR_TEXT)
+		return lpl_fail(report, LPL_ERR_USAGE,
+				"event after reference %" PRIu64 ": its text of %u bytes is too long"
+				" (at most %d)", event->ref, (unsigned int)event->text_length,
+				KTR_TEXT);
+	if (event->ref < before->ref || event->instr < before->instr ||
+	    event->cycle < before->cycle)
+		return lpl_fail(report, LPL_ERR_ORDER,
+				"event at reference %" PRIu64 " (instruction %" PRIu64 ", cycle %"
+				PRIu64 ") does not come after reference %" PRIu64 " (%" PRIu64
+				", %" PRIu64 ")", event->ref, event->instr, event->cycle,
+				before->ref, before->instr, before->cycle);
+
+	at = lpl_varint_put(at, encoder->refs - encoder->event_position);
+	at = lpl_varint_put(at, event->ref - before->ref);
+	at = lpl_varint_put(at, instrs);
+	at = lpl_varint_put(at, lpl_zigzag(event->cycle - before->cycle - instrs));
+	at = lpl_varint_put(at, event->tag);
+	at = lpl_varint_put(at, event->tid);
+	at = lpl_varint_put(at, event->tgid);
+	at = lpl_varint_put(at, event->space);
+	for (unsigned int i = 0; i < KTR_ARGS; i++)
+		mask |= (event->arg[i] != 0 ? 1U : 0U) << i;
+	at = lpl_varint_put(at, mask);
+	for (unsigned int i = 0; i < KTR_ARGS; i++)
+		if (event->arg[i] != 0)
+			at = lpl_varint_put(at, event->arg[i]);
+	at = lpl_varint_put(at, event->text_length);
+	memcpy(at, event->text, event->text_length);
+
+	encoder->events_end = at + event->text_length;
+	encoder->event_position = encoder->refs;
+	encoder->last = (struct lpl_clocks){ event->ref, event->instr, event->cycle };
+	if (encoder->refs == 0 && encoder->event_count == 0)
+		encoder->first = encoder->last;
+	encoder->event_count++;
+	return LPL_OK;
+}
+
+size_t lpl_data_bound(const struct lpl_data_encoder *encoder)
+{
+	return LPL_VARINT_MAX + LPL_COLUMNS * lpl_column_bound(encoder->refs_max) +
+	       encoder->events_max * LPL_EVENT_BYTES_MAX + LPL_TOTALS_NUMBERS * LPL_VARINT_MAX;
+}
+
+size_t lpl_data_encode_end(const struct lpl_data_encoder *encoder,
+			   const struct lpl_totals *totals, uint8_t *out)
+{
+	size_t events = (size_t)(encoder->events_end - encoder->events);
+	uint8_t *at = lpl_varint_put(out, encoder->base_space);
+
+	if (encoder->refs > 0)
+		for (int i = 0; i < LPL_COLUMNS; i++)
+			at = lpl_column_store(&encoder->columns[i], at);
+	memcpy(at, encoder->events, events);
+	at = lpl_totals_put(at + events, totals);
+	return (size_t)(at - out);
+}
+
+uint64_t lpl_totals_refs(const struct lpl_totals *totals)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < LPL_TYPES; i++)
+		sum += totals->refs[i];
+	return sum;
+}
+
+uint8_t *lpl_totals_put(uint8_t *out, const struct lpl_totals *totals)
+{
+	for (int i = 0; i < LPL_TYPES; i++)
+		out = lpl_varint_put(out, totals->refs[i]);
+	out = lpl_varint_put(out, totals->user_refs);
+	out = lpl_varint_put(out, totals->tracer_refs);
+	return lpl_varint_put(out, totals->events);
+}
+
+const uint8_t *lpl_totals_get(const uint8_t *in, const uint8_t *end,
+			      struct lpl_totals *totals)
+{
+	uint64_t *numbers[LPL_TOTALS_NUMBERS];
+	int count = 0;
+
+	for (int i = 0; i < LPL_TYPES; i++)
+		numbers[count++] = &totals->refs[i];
+	numbers[count++] = &totals->user_refs;
+	numbers[count++] = &totals->tracer_refs;
+	numbers[count++] = &totals->events;
+	for (int i = 0; i < count && in; i++)
+		in = lpl_varint_get(in, end, numbers[i]);
+	return in;
+}

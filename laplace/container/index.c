@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The index: a table of data chunks, thinned so that it stays small. */
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../codec/varint.h"
+#include "data.h"
+#include "index.h"
+
+#define ENTRY_NUMBERS 6
+
+/* Keep every second entry. */
+static void thin(struct lpl_index *index)
+{
+	index->stride *= 2;
+	index->count = (index->count + 1) / 2;
+	for (size_t i = 1; i < index->count; i++)
+		index->entries[i] = index->entries[2 * i];
+}
+
+static bool grow(struct lpl_index *index)
+{
+	size_t room = index->room ? 2 * index->room : 64;
+	struct lpl_index_entry *entries = realloc(index->entries, room * sizeof(*entries));
+
+	if (!entries)
+		return false;
+	index->entries = entries;
+	index->room = room;
+	return true;
+}
+
+bool lpl_index_add(struct lpl_index *index, const struct lpl_chunk_header *header,
+		   uint64_t offset)
+{
+	uint64_t link[2] = { htole64(index->chain), htole64(header->checksum) };
+
+	if (index->stride == 0)
+		index->stride = 1;
+	if (header->kind == LPL_CHUNK_DATA) {
+		if (index->chunks % index->stride == 0 && index->count == LPL_INDEX_ENTRIES_MAX)
+			thin(index);
+		if (index->chunks % index->stride == 0) {
+			if (index->count == index->room && !grow(index))
+				return false;
+			index->entries[index->count++] = (struct lpl_index_entry){
+				.offset = offset,
+				.refs = header->refs_so_far - header->refs,
+				.events = header->events_so_far - header->events,
+				.base = header->base,
+			};
+		}
+		index->chunks++;
+	}
+	index->chain = lpl_checksum(link, sizeof(link));
+	return true;
+}
+
+void lpl_index_free(struct lpl_index *index)
+{
+	free(index->entries);
+	memset(index, 0, sizeof(*index));
+}
+
+size_t lpl_index_bound(const struct lpl_index *index)
+{
+	return LPL_VARINT_MAX * (2 + ENTRY_NUMBERS * index->count + LPL_TOTALS_NUMBERS + 1) +
+	       sizeof(index->chain);
+}
+
+size_t lpl_index_encode(const struct lpl_index *index, const struct lpl_totals *totals,
+			uint8_t *out)
+{
+	struct lpl_index_entry before = { 0 };
+	uint64_t chain = htole64(index->chain);
+	uint8_t *at = out;
+
+	at = lpl_varint_put(at, index->stride);
+	at = lpl_varint_put(at, index->chunks);
+	for (size_t i = 0; i < index->count; i++) {
+		const struct lpl_index_entry *entry = &index->entries[i];
+
+		at = lpl_varint_put(at, entry->offset - before.offset);
+		at = lpl_varint_put(at, entry->refs - before.refs);
+		at = lpl_varint_put(at, entry->events - before.events);
+		at = lpl_varint_put(at, entry->base.ref - before.base.ref);
+		at = lpl_varint_put(at, entry->base.instr - before.base.instr);
+		at = lpl_varint_put(at, entry->base.cycle - before.base.cycle);
+		before = *entry;
+	}
+	at = lpl_totals_put(at, totals);
+	at = lpl_varint_put(at, totals->wait_ns);
+	memcpy(at, &chain, sizeof(chain));
+	return (size_t)(at - out) + sizeof(chain);
+}
+
+bool lpl_index_check(const struct lpl_index *index, const uint8_t *payload, size_t size,
+		     struct lpl_totals *totals)
+{
+	const uint8_t *at = payload, *end = payload + size;
+	struct lpl_index_entry before = { 0 };
+	uint64_t stride, chunks, chain;
+	struct lpl_totals found = { 0 };
+
+	at = lpl_varint_get(at, end, &stride);
+	if (at)
+		at = lpl_varint_get(at, end, &chunks);
+	if (!at || stride != index->stride || chunks != index->chunks)
+		return false;
+	for (size_t i = 0; i < index->count; i++) {
+		const struct lpl_index_entry *entry = &index->entries[i];
+		uint64_t expected[ENTRY_NUMBERS] = {
+			entry->offset - before.offset, entry->refs - before.refs,
+			entry->events - before.events, entry->base.ref - before.base.ref,
+			entry->base.instr - before.base.instr,
+			entry->base.cycle - before.base.cycle
+		};
+
+		for (int k = 0; k < ENTRY_NUMBERS; k++) {
+			uint64_t number;
+
+			at = lpl_varint_get(at, end, &number);
+			if (!at || number != expected[k])
+				return false;
+		}
+		before = *entry;
+	}
+	at = lpl_totals_get(at, end, &found);
+	if (at)
+		at = lpl_varint_get(at, end, &found.wait_ns);
+	if (!at || end - at != (ptrdiff_t)sizeof(chain))
+		return false;
+	memcpy(&chain, at, sizeof(chain));
+	if (le64toh(chain) != index->chain)
+		return false;
+	*totals = found;
+	return true;
+}

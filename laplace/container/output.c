@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Files that get their name only when they are whole: see output.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "output.h"
+
+void lpl_short_name(char name[LPL_NAME_SIZE], const char *path)
+{
+	size_t length = strlen(path);
+
+	if (length < LPL_NAME_SIZE)
+		memcpy(name, path, length + 1);
+	else
+		(void)snprintf(name, LPL_NAME_SIZE, "...%s",
+			       path + length - (LPL_NAME_SIZE - 4));
+}
+
+static bool out_of_space(int number)
+{
+	return number == ENOSPC || number == EDQUOT || number == EFBIG;
+}
+
+/* "PATH.part" is ours from here on. */
+static enum lpl_error open_part(struct lpl_output *output, struct lpl_report *report)
+{
+	if (output->overwrite && unlink(output->part) != 0 && errno != ENOENT)
+		return lpl_fail(report, LPL_ERR_IO, "%s.part: cannot be replaced", output->name);
+	output->fd = open(output->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (output->fd >= 0)
+		return LPL_OK;
+	if (errno == EEXIST)
+		return lpl_fail(report, LPL_ERR_USAGE,
+				"%s.part: is there already, in use or left behind by a run that did"
+				" not end; read what it holds, then remove it, or allow"
+				" overwriting", output->name);
+	return lpl_fail(report, out_of_space(errno) ? LPL_ERR_FULL : LPL_ERR_IO,
+			"%s.part: cannot be created", output->name);
+}
+
+enum lpl_error lpl_output_open(struct lpl_output *output, const char *path, bool overwrite,
+			       struct lpl_report *report)
+{
+	struct stat status;
+	enum lpl_error error;
+
+	memset(output, 0, sizeof(*output));
+	output->fd = -1;
+	output->overwrite = overwrite;
+	if (strcmp(path, "-") == 0) {
+		lpl_short_name(output->name, "(standard output)");
+		output->fd = STDOUT_FILENO;
+		return LPL_OK;
+	}
+	lpl_short_name(output->name, path);
+	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+		output->fd = open(path, O_WRONLY | O_CLOEXEC);
+		if (output->fd >= 0)
+			return LPL_OK;
+		return lpl_fail(report, LPL_ERR_IO, "%s: cannot be written", output->name);
+	}
+	if (!overwrite && lstat(path, &status) == 0)
+		return lpl_fail(report, LPL_ERR_USAGE,
+				"%s: exists; choose another name, or allow overwriting",
+				output->name);
+
+	output->path = strdup(path);
+	if (!output->path || asprintf(&output->part, "%s.part", path) < 0) {
+		output->part = NULL;
+		error = lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory for its name",
+				 output->name);
+	} else {
+		error = open_part(output, report);
+	}
+	if (error != LPL_OK) {
+		free(output->path);
+		free(output->part);
+		output->path = output->part = NULL;
+	}
+	return error;
+}
+
+enum lpl_error lpl_output_write(struct lpl_output *output, const void *bytes, size_t size,
+				struct lpl_report *report)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t count = write(output->fd, (const char *)bytes + done, size - done);
+		int number = errno;
+
+		if (count > 0) {
+			done += (size_t)count;
+			continue;
+		}
+		if (count < 0 && number == EINTR)
+			continue;
+		if (count == 0)
+			number = ENOSPC;	/* nothing written, no reason given */
+		/* back to the last whole piece; if that fails a reader finds it */
+		if (output->part && ftruncate(output->fd, (off_t)output->written) != 0)
+			(void)lseek(output->fd, (off_t)output->written, SEEK_SET);
+		errno = number;
+		if (out_of_space(number))
+			return lpl_fail(report, LPL_ERR_FULL,
+					"%s%s: no room for %zu bytes at offset %" PRIu64
+					"; what was written before is whole: make room, or write"
+					" to another device", output->name,
+					output->part ? ".part" : "", size, output->written);
+		return lpl_fail(report, LPL_ERR_IO,
+				"%s%s: cannot write %zu bytes at offset %" PRIu64,
+				output->name, output->part ? ".part" : "", size,
+				output->written);
+	}
+	output->written += size;
+	return LPL_OK;
+}
+
+/* The name itself must survive a crash, too. */
+static enum lpl_error sync_directory(const struct lpl_output *output, struct lpl_report *report)
+{
+	char *copy = strdup(output->path);
+	bool synced;
+	int fd;
+
+	if (!copy)
+		return lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory for its name",
+				output->name);
+	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	free(copy);
+	/* a directory we may write but not read, or that cannot be synced */
+	if (fd < 0)
+		return LPL_OK;
+	synced = fsync(fd) == 0 || errno == EINVAL || errno == EROFS;
+	if (!synced)
+		(void)lpl_fail(report, LPL_ERR_IO, "%s: its directory cannot be synced",
+			       output->name);
+	(void)close(fd);
+	return synced ? LPL_OK : LPL_ERR_IO;
+}
+
+static enum lpl_error give_name(const struct lpl_output *output, struct lpl_report *report)
+{
+	struct stat status;
+
+	if (!output->overwrite) {
+		if (renameat2(AT_FDCWD, output->part, AT_FDCWD, output->path,
+			      RENAME_NOREPLACE) == 0)
+			return LPL_OK;
+		if (errno == EEXIST)
+			return lpl_fail(report, LPL_ERR_USAGE,
+					"%s: was created by somebody else meanwhile; the whole"
+					" trace is in %s.part", output->name, output->name);
+		if (errno != EINVAL && errno != ENOSYS)
+			return lpl_fail(report, LPL_ERR_IO, "%s.part: cannot be renamed",
+					output->name);
+		/* a file system that cannot; then as well as it can be done */
+		if (lstat(output->path, &status) == 0)
+			return lpl_fail(report, LPL_ERR_USAGE,
+					"%s: was created by somebody else meanwhile; the whole"
+					" trace is in %s.part", output->name, output->name);
+	}
+	if (rename(output->part, output->path) != 0)
+		return lpl_fail(report, LPL_ERR_IO, "%s.part: cannot be renamed", output->name);
+	return LPL_OK;
+}
+
+enum lpl_error lpl_output_commit(struct lpl_output *output, struct lpl_report *report)
+{
+	enum lpl_error error = LPL_OK;
+	int fd = output->fd;
+
+	if (!output->part) {
+		lpl_output_discard(output);
+		return LPL_OK;
+	}
+	output->fd = -1;
+	if (fsync(fd) != 0)
+		error = lpl_fail(report, out_of_space(errno) ? LPL_ERR_FULL : LPL_ERR_IO,
+				 "%s.part: cannot be synced", output->name);
+	if (close(fd) != 0 && error == LPL_OK)
+		error = lpl_fail(report, out_of_space(errno) ? LPL_ERR_FULL : LPL_ERR_IO,
+				 "%s.part: cannot be closed", output->name);
+	if (error == LPL_OK)
+		error = give_name(output, report);
+	if (error == LPL_OK)
+		error = sync_directory(output, report);
+	free(output->path);
+	free(output->part);
+	output->path = output->part = NULL;
+	return error;
+}
+
+void lpl_output_discard(struct lpl_output *output)
+{
+	if (output->fd >= 0 && output->fd != STDOUT_FILENO)
+		(void)close(output->fd);
+	output->fd = -1;
+	if (output->part && output->written == 0)
+		(void)unlink(output->part);
+	free(output->path);
+	free(output->part);
+	output->path = output->part = NULL;
+}
