@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the subcommands share; see common.h.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common.h"
+
+/* ---- telling ---- */
+
+int cli_complain(int status, const char *format, ...)
+{
+	va_list args;
+
+	fprintf(stderr, "%s: ", program_invocation_name);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	return status;
+}
+
+int cli_report(const struct lpl_report *report)
+{
+	if (report->system_errno == EPIPE)
+		return CLI_DONE;
+	return cli_complain(lpl_error_status(report->error), "%s",
+			    report->text[0] ? report->text
+					    : lpl_error_name(report->error));
+}
+
+char *cli_human(char buf[CLI_HUMAN_SIZE], uint64_t number)
+{
+	static const char unit[] = " kMGTPE";
+	double value = (double)number;
+	int step = 0;
+
+	while (value >= 999.5) {
+		value /= 1000;
+		step++;
+	}
+	if (step == 0)
+		snprintf(buf, CLI_HUMAN_SIZE, "%" PRIu64, number);
+	else
+		snprintf(buf, CLI_HUMAN_SIZE, "%.*f %c",
+			 value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, unit[step]);
+	return buf;
+}
+
+char *cli_duration(char buf[CLI_HUMAN_SIZE], uint64_t seconds)
+{
+	unsigned int minute = (unsigned int)(seconds / 60 % 60);
+	unsigned int second = (unsigned int)(seconds % 60);
+
+	if (seconds >= 360000)
+		snprintf(buf, CLI_HUMAN_SIZE, "days");
+	else if (seconds >= 3600)
+		snprintf(buf, CLI_HUMAN_SIZE, "%u:%02u:%02u",
+			 (unsigned int)(seconds / 3600), minute, second);
+	else
+		snprintf(buf, CLI_HUMAN_SIZE, "%u:%02u", minute, second);
+	return buf;
+}
+
+uint64_t cli_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+int cli_print_json(FILE *out, json_t *json)
+{
+	if (!json)
+		return cli_complain(CLI_FAILED, "no memory for the JSON output");
+	json_dumpf(json, out, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+	fputc('\n', out);
+	json_decref(json);
+	return CLI_DONE;
+}
+
+/* ---- options ---- */
+
+static error_t parse_json(int key, char *arg, struct argp_state *state)
+{
+	(void)arg;
+	if (key != 'j')
+		return ARGP_ERR_UNKNOWN;
+	*(bool *)state->input = true;
+	return 0;
+}
+
+static const struct argp_option json_options[] = {
+	{ "json", 'j', NULL, 0, "Report in JSON", 0 },
+	{ 0 }
+};
+const struct argp cli_json_argp = { json_options, parse_json, NULL, NULL, NULL, NULL, NULL };
+
+static error_t parse_progress(int key, char *arg, struct argp_state *state)
+{
+	enum cli_when *when = state->input;
+
+	if (key != 'P')
+		return ARGP_ERR_UNKNOWN;
+	if (strcmp(arg, "auto") == 0)
+		*when = CLI_AUTO;
+	else if (strcmp(arg, "always") == 0)
+		*when = CLI_ALWAYS;
+	else if (strcmp(arg, "never") == 0)
+		*when = CLI_NEVER;
+	else
+		argp_error(state, "--progress is auto, always or never, not '%s'", arg);
+	return 0;
+}
+
+static const struct argp_option progress_options[] = {
+	{ "progress", 'P', "WHEN", 0,
+	  "Show progress on stderr: auto (on a terminal), always, never", 0 },
+	{ 0 }
+};
+const struct argp cli_progress_argp = {
+	progress_options, parse_progress, NULL, NULL, NULL, NULL, NULL
+};
+
+static error_t parse_overwrite(int key, char *arg, struct argp_state *state)
+{
+	(void)arg;
+	if (key != 'O')
+		return ARGP_ERR_UNKNOWN;
+	*(bool *)state->input = true;
+	return 0;
+}
+
+static const struct argp_option overwrite_options[] = {
+	{ "overwrite", 'O', NULL, 0, "Replace an existing output file", 0 },
+	{ 0 }
+};
+const struct argp cli_overwrite_argp = {
+	overwrite_options, parse_overwrite, NULL, NULL, NULL, NULL, NULL
+};
+
+uint64_t cli_number(struct argp_state *state, const char *option,
+		    const char *text, uint64_t least)
+{
+	char *end;
+	uint64_t number;
+
+	errno = 0;
+	number = strtoull(text, &end, 10);
+	/* strtoull would take a sign and leading blanks */
+	if (text[0] < '0' || text[0] > '9' || *end || errno || number < least)
+		argp_error(state, "%s takes a number from %" PRIu64 " on, not '%s'",
+			   option, least, text);
+	return number;
+}
+
+/* ---- progress ---- */
+
+void cli_progress_start(struct cli_progress *progress, enum cli_when when)
+{
+	progress->terminal = isatty(STDERR_FILENO) == 1;
+	progress->on = when == CLI_ALWAYS || (when == CLI_AUTO && progress->terminal);
+	progress->start_ns = progress->last_ns = cli_now_ns();
+	progress->width = 0;
+}
+
+bool cli_progress_due(struct cli_progress *progress)
+{
+	/* a log is not flooded */
+	const uint64_t interval = progress->terminal ? 250000000U : 2000000000U;
+	uint64_t now;
+
+	if (!progress->on)
+		return false;
+	now = cli_now_ns();
+	if (now - progress->last_ns < interval)
+		return false;
+	progress->last_ns = now;
+	return true;
+}
+
+void cli_progress_line(struct cli_progress *progress, const char *format, ...)
+{
+	char line[256];
+	va_list args;
+	int width;
+
+	if (!progress->on)
+		return;
+	va_start(args, format);
+	width = vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	if (progress->terminal)
+		fprintf(stderr, "\r%-*s", progress->width, line);
+	else
+		fprintf(stderr, "%s\n", line);
+	fflush(stderr);
+	progress->width = width;
+}
+
+void cli_progress_clear(struct cli_progress *progress)
+{
+	if (progress->on && progress->terminal && progress->width) {
+		fprintf(stderr, "\r%*s\r", progress->width, "");
+		fflush(stderr);
+		progress->width = 0;
+	}
+}
+
+/* ---- output ---- */
+
+int cli_refuse_existing(const char *path, bool overwrite)
+{
+	if (overwrite || strcmp(path, "-") == 0 || access(path, F_OK) != 0)
+		return CLI_DONE;
+	return cli_complain(CLI_USAGE, "%s: exists; --overwrite replaces it", path);
+}
+
+int cli_output_open(struct cli_output *output, const char *path, bool overwrite)
+{
+	int status = cli_refuse_existing(path, overwrite);
+
+	*output = (struct cli_output){ .file = stdout };
+	if (status || strcmp(path, "-") == 0)
+		return status;
+	output->path = strdup(path);
+	if (!output->path || asprintf(&output->part, "%s.part", path) < 0) {
+		free(output->path);
+		return cli_complain(CLI_FAILED, "no memory");
+	}
+	output->file = fopen(output->part, "we");
+	if (output->file)
+		return CLI_DONE;
+	status = cli_complain(CLI_FAILED, "%s: %s", output->part, strerror(errno));
+	free(output->path);
+	free(output->part);
+	return status;
+}
+
+int cli_output_close(struct cli_output *output, int status)
+{
+	bool failed;
+
+	if (!output->part)
+		return status;
+	failed = ferror(output->file);
+	errno = 0;
+	failed |= fclose(output->file) != 0;
+	if (!failed && status != CLI_FAILED && status != CLI_USAGE)
+		failed = rename(output->part, output->path) != 0;
+	if (failed)
+		status = cli_complain(CLI_FAILED, "%s: %s", output->path,
+				      errno ? strerror(errno) : "could not be written");
+	if (status == CLI_FAILED || status == CLI_USAGE)
+		unlink(output->part);
+	free(output->path);
+	free(output->part);
+	return status;
+}
+
+/* ---- reading ---- */
+
+int cli_reader_open(struct lpl_reader **reader, const char *path)
+{
+	struct lpl_report report = { 0 };
+
+	*reader = NULL;
+	if (strcmp(path, "-") == 0 && isatty(STDIN_FILENO))
+		return cli_complain(CLI_USAGE, "a trace is not read from a terminal");
+	if (lpl_reader_open(reader, path, &report))
+		return cli_report(&report);
+	return CLI_DONE;
+}
+
+uint64_t cli_refs_before(const struct lpl_totals *totals)
+{
+	uint64_t by_type = 0;
+
+	for (int i = 0; i < LPL_TYPES; i++)
+		by_type += totals->refs[i];
+	return totals->total ? totals->total : by_type;
+}
+
+static void show_pass(const struct cli_pass *pass)
+{
+	struct cli_progress *progress = pass->progress;
+	uint64_t done = lpl_reader_bytes(pass->reader);
+	uint64_t size = lpl_reader_size(pass->reader);
+	double seconds = (double)(cli_now_ns() - progress->start_ns) / 1e9;
+	double rate = seconds > 0 ? (double)pass->refs / seconds : 0;
+	char refs[CLI_HUMAN_SIZE], per_second[CLI_HUMAN_SIZE], left[CLI_HUMAN_SIZE];
+
+	cli_human(refs, pass->refs);
+	cli_human(per_second, (uint64_t)rate);
+	if (size && done) {
+		double rest = seconds * ((double)size / (double)done - 1);
+
+		cli_duration(left, rest > 0 ? (uint64_t)(rest + 0.5) : 0);
+		cli_progress_line(progress, "%3.0f%%  %s references  %s/s  %s left",
+				  100 * (double)done / (double)size, refs,
+				  per_second, left);
+	} else {
+		cli_progress_line(progress, "%s references  %s/s", refs, per_second);
+	}
+}
+
+static int send_block(struct cli_pass *pass, const struct lpl_ref *refs, size_t count,
+		      const struct lpl_event *event, struct lpl_report *report)
+{
+	struct lpl_sink *sink = pass->sink;
+	int error = 0;
+
+	if (count)
+		error = sink->refs(sink, refs, count, report);
+	if (!error && event)
+		error = sink->event(sink, event, report);
+	return error;
+}
+
+static void count_block(struct cli_pass *pass, size_t count, const struct lpl_event *event,
+			uint32_t *sequence)
+{
+	const struct lpl_chunk *chunk = lpl_reader_chunk(pass->reader);
+
+	if (chunk && (pass->chunks == 0 || chunk->sequence != *sequence)) {
+		*sequence = chunk->sequence;
+		pass->chunks++;
+	}
+	pass->refs += count;
+	pass->events += event != NULL;
+}
+
+/* A sink may find what is wrong with the input, too. */
+static int sink_failed(struct cli_pass *pass, const struct lpl_report *report)
+{
+	if (!pass->trouble || lpl_error_status(report->error) != CLI_DAMAGED)
+		return cli_report(report);
+	*pass->trouble = *report;
+	return CLI_DAMAGED;
+}
+
+int cli_pass_run(struct cli_pass *pass)
+{
+	struct lpl_report read_report = { 0 }, sink_report = { 0 };
+	const struct lpl_ref *refs;
+	const struct lpl_event *event;
+	enum lpl_error error;
+	uint32_t sequence = 0;
+	size_t count;
+	int status = CLI_DONE;
+
+	pass->refs = pass->events = pass->chunks = 0;
+	for (;;) {
+		error = lpl_reader_next(pass->reader, &refs, &count, &event, &read_report);
+		if (error || (count == 0 && !event))
+			break;
+		if (pass->before_block)
+			pass->before_block(pass, pass->context);
+		if (send_block(pass, refs, count, event, &sink_report)) {
+			cli_progress_clear(pass->progress);
+			return sink_failed(pass, &sink_report);
+		}
+		count_block(pass, count, event, &sequence);
+		if (cli_progress_due(pass->progress))
+			show_pass(pass);
+	}
+	if (pass->progress->on)
+		show_pass(pass);
+	cli_progress_clear(pass->progress);
+	if (!error && !lpl_reader_complete(pass->reader))
+		error = lpl_fail(&read_report, LPL_ERR_TRUNCATED, "%s: has no index: its "
+				 "recording did not end properly", pass->path);
+	status = error ? lpl_error_status(error) : CLI_DONE;
+	if (status == CLI_FAILED || status == CLI_USAGE)
+		return cli_report(&read_report);
+	if (pass->sink->finish(pass->sink, &sink_report))
+		return cli_report(&sink_report);
+	if (pass->trouble) {
+		*pass->trouble = read_report;
+	} else if (error) {
+		cli_report(&read_report);
+		cli_complain(status, "%s: the result covers the first %" PRIu64
+			     " references, which are whole", pass->path, pass->refs);
+	}
+	return status;
+}

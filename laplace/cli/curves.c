@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Fault curves out of the CSV that `laplace sim` prints.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common.h"
+#include "plot.h"
+
+#define MAX_COLUMNS 64
+
+/* Where the columns are that a curve needs. */
+struct columns {
+	int policy, size, faults;
+};
+
+/* Cut a line at its commas.  Returns the number of fields. */
+static int split(char *line, char **field)
+{
+	int count = 0;
+	char *rest = line;
+
+	line[strcspn(line, "\r\n")] = '\0';
+	while (rest && count < MAX_COLUMNS)
+		field[count++] = strsep(&rest, ",");
+	return count;
+}
+
+static int find_column(char **field, int count, const char *name)
+{
+	for (int i = 0; i < count; i++) {
+		if (strcmp(field[i], name) == 0)
+			return i;
+	}
+	return -1;
+}
+
+static bool read_number(const char *text, double *number)
+{
+	char *end;
+
+	*number = strtod(text, &end);
+	return end != text && *end == '\0' && isfinite(*number) && *number >= 0;
+}
+
+/* The curve of that name; made when it is new.  NULL: no memory. */
+static struct curve *curve_named(struct curves *curves, const char *name)
+{
+	struct curve *grown;
+
+	for (size_t i = 0; i < curves->count; i++) {
+		if (strcmp(curves->curve[i].name, name) == 0)
+			return &curves->curve[i];
+	}
+	grown = realloc(curves->curve, (curves->count + 1) * sizeof(*grown));
+	if (!grown)
+		return NULL;
+	curves->curve = grown;
+	grown += curves->count;
+	*grown = (struct curve){ .name = strdup(name) };
+	if (!grown->name)
+		return NULL;
+	curves->count++;
+	return grown;
+}
+
+static bool add_point(struct curve *curve, struct point point)
+{
+	if (curve->count == curve->room) {
+		size_t room = curve->room ? 2 * curve->room : 32;
+		struct point *grown = realloc(curve->point, room * sizeof(*grown));
+
+		if (!grown)
+			return false;
+		curve->point = grown;
+		curve->room = room;
+	}
+	curve->point[curve->count++] = point;
+	return true;
+}
+
+static int add_row(struct curves *curves, char **field, int count,
+		   const struct columns *columns, const char *prefix,
+		   const char *path, int number)
+{
+	char name[256];
+	struct curve *curve;
+	struct point point;
+
+	if (columns->policy >= count || columns->size >= count || columns->faults >= count)
+		return cli_complain(CLI_DAMAGED, "%s:%d: has fewer columns than the heading",
+				    path, number);
+	if (!read_number(field[columns->size], &point.size) || point.size < 1 ||
+	    !read_number(field[columns->faults], &point.faults))
+		return cli_complain(CLI_DAMAGED, "%s:%d: size and faults are no numbers",
+				    path, number);
+	snprintf(name, sizeof(name), "%s%s", prefix, field[columns->policy]);
+	curve = curve_named(curves, name);
+	if (!curve || !add_point(curve, point))
+		return cli_complain(CLI_FAILED, "no memory for the curves");
+	return CLI_DONE;
+}
+
+static int read_heading(char **field, int count, struct columns *columns, const char *path)
+{
+	columns->policy = find_column(field, count, "policy");
+	columns->size = find_column(field, count, "size");
+	columns->faults = find_column(field, count, "faults");
+	if (columns->policy < 0 || columns->size < 0 || columns->faults < 0)
+		return cli_complain(CLI_DAMAGED, "%s: its first line does not name the columns "
+				    "policy, size and faults: not a result of laplace sim", path);
+	return CLI_DONE;
+}
+
+static int read_rows(struct curves *curves, FILE *file, const char *path, const char *prefix)
+{
+	struct columns columns = { -1, -1, -1 };
+	char *line = NULL, *field[MAX_COLUMNS];
+	size_t size = 0;
+	int number = 0, rows = 0, status = CLI_DONE;
+
+	while (!status && getline(&line, &size, file) >= 0) {
+		int count;
+
+		number++;
+		if (line[0] == '#' || line[0] == '\n')
+			continue;
+		count = split(line, field);
+		if (columns.size < 0) {
+			status = read_heading(field, count, &columns, path);
+		} else {
+			status = add_row(curves, field, count, &columns, prefix, path, number);
+			rows++;
+		}
+	}
+	free(line);
+	if (!status && ferror(file))
+		return cli_complain(CLI_FAILED, "%s: %s", path, strerror(errno));
+	if (!status && !rows)
+		return cli_complain(CLI_DAMAGED, "%s: has no results in it", path);
+	return status;
+}
+
+int curves_read(struct curves *curves, const char *path, bool several_files)
+{
+	bool standard = strcmp(path, "-") == 0;
+	FILE *file = standard ? stdin : fopen(path, "re");
+	const char *slash = strrchr(path, '/');
+	char prefix[200] = "";
+	int status;
+
+	if (!file)
+		return cli_complain(CLI_FAILED, "%s: %s", path, strerror(errno));
+	if (several_files)
+		snprintf(prefix, sizeof(prefix), "%.180s ", slash ? slash + 1 : path);
+	status = read_rows(curves, file, path, prefix);
+	if (!standard)
+		fclose(file);
+	return status;
+}
+
+void curves_free(struct curves *curves)
+{
+	for (size_t i = 0; i < curves->count; i++) {
+		free(curves->curve[i].name);
+		free(curves->curve[i].point);
+	}
+	free(curves->curve);
+}

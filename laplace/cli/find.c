@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Where other programs are; see find.h.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common.h"
+#include "find.h"
+
+static bool is_program(const char *path)
+{
+	struct stat about;
+
+	return stat(path, &about) == 0 && S_ISREG(about.st_mode) && access(path, X_OK) == 0;
+}
+
+/* FOLDER/NAME when that is a program, to be freed; or NULL. */
+static char *program_in(const char *folder, size_t length, const char *name)
+{
+	char *path;
+
+	if (asprintf(&path, "%.*s/%s", (int)length, folder, name) < 0)
+		return NULL;
+	if (is_program(path))
+		return path;
+	free(path);
+	return NULL;
+}
+
+char *find_in_path(const char *name)
+{
+	const char *folder = getenv("PATH");
+
+	while (folder && *folder) {
+		size_t length = strcspn(folder, ":");
+		char *path = length ? program_in(folder, length, name) : NULL;
+
+		if (path)
+			return path;
+		folder += length + (folder[length] == ':');
+	}
+	return NULL;
+}
+
+/* Beside this program, as installed or in a build directory. */
+static char *find_near(const char *name)
+{
+	static const char *const place[] = {
+		"", "/../libexec/laplace", "/../libexec", "/../bochs", "/../../bochs"
+	};
+	char self[PATH_MAX], folder[PATH_MAX + 32];
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash, *path;
+
+	if (length <= 0)
+		return NULL;
+	self[length] = '\0';
+	slash = strrchr(self, '/');
+	if (!slash)
+		return NULL;
+	*slash = '\0';
+	for (size_t i = 0; i < sizeof(place) / sizeof(place[0]); i++) {
+		snprintf(folder, sizeof(folder), "%s%s", self, place[i]);
+		path = program_in(folder, strlen(folder), name);
+		if (path)
+			return path;
+	}
+#ifdef LAPLACE_LIBEXECDIR
+	return program_in(LAPLACE_LIBEXECDIR, strlen(LAPLACE_LIBEXECDIR), name);
+#else
+	return NULL;
+#endif
+}
+
+/* A path that somebody named has to be right. */
+static int take_named(char **path, const char *named, const char *by)
+{
+	if (!is_program(named))
+		return cli_complain(CLI_FAILED, "%s (named by %s): %s", named, by,
+				    access(named, F_OK) < 0 ? strerror(errno)
+							    : "is not a program");
+	*path = strdup(named);
+	return *path ? CLI_DONE : cli_complain(CLI_FAILED, "no memory");
+}
+
+int find_bochs(char **path, const char *given)
+{
+	const char *named = getenv("LAPLACE_BOCHS");
+
+	if (given)
+		return take_named(path, given, "--bochs");
+	if (named && *named)
+		return take_named(path, named, "LAPLACE_BOCHS");
+	*path = find_near("laplace-bochs");
+	if (!*path)
+		*path = find_in_path("laplace-bochs");
+	if (!*path)
+		return cli_complain(CLI_FAILED, "laplace-bochs is neither installed with laplace "
+				    "nor in $PATH; --bochs or LAPLACE_BOCHS name it");
+	return CLI_DONE;
+}

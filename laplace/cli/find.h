@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Where other programs are.
+ */
+#ifndef LAPLACE_CLI_FIND_H
+#define LAPLACE_CLI_FIND_H
+
+/*
+ * The path of `name` in $PATH, to be freed; NULL when it is not there.
+ */
+char *find_in_path(const char *name);
+
+/*
+ * The laplace-bochs to run: `given` (may be NULL), $LAPLACE_BOCHS, beside this
+ * program or in ../libexec/laplace, in $PATH.  Complains when there is none.
+ * Returns an exit status; *path is to be freed.
+ */
+int find_bochs(char **path, const char *given);
+
+#endif

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * laplace info: what is in a trace.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include <laplace/reducer.h>
+
+#include "common.h"
+#include "tally.h"
+
+struct options {
+	bool json;
+	enum cli_when progress;
+	const char *trace;
+};
+
+/* All there is to say about one trace. */
+struct info {
+	const char *path;
+	const struct lpl_meta *meta;
+	struct lpl_totals totals;	/* before reduction */
+	uint64_t before;		/* their number; 0: not told */
+	bool types_before;		/* were they counted by type? */
+	const struct tally *tally;
+	uint64_t bytes, chunks;
+	bool complete;
+	const char *trouble;		/* why it is not; NULL */
+	bool damaged;
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *options = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &options->json;
+		state->child_inputs[1] = &options->progress;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (options->trace)
+			argp_error(state, "one trace at a time");
+		options->trace = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!options->trace)
+			argp_error(state, "which trace?");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = {
+	{ &cli_json_argp, 0, NULL, 0 }, { &cli_progress_argp, 0, NULL, 0 }, { 0 }
+};
+static const struct argp argp = {
+	NULL, parse_option, "TRACE",
+	"Tell what TRACE is and what is in it."
+	"\v"
+	"An incomplete trace (its recording was killed) is no failure: that is said, and "
+	"what there is is told.  A damaged one is told up to the damage, with status 3.",
+	children, NULL, NULL
+};
+
+static double share(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)part / (double)whole : 0;
+}
+
+/* ---- text ---- */
+
+/* A value may hold any byte but newline: no terminal is to be driven by it. */
+static void print_meta(const struct lpl_meta *meta)
+{
+	const char *key, *value;
+	char text[1024];
+
+	for (size_t i = 0; i < lpl_meta_count(meta); i++) {
+		lpl_meta_at(meta, i, &key, &value);
+		/* a machine description is long: --json has it all */
+		lpl_text_escape(text, sizeof(text), value, strnlen(value, 200));
+		printf("%-16s %s%s\n", key, text, strlen(value) > 200 ? " ..." : "");
+	}
+}
+
+static void print_event_count(void *context, const char *name, uint64_t count)
+{
+	(void)context;
+	printf("  %-14s %" PRIu64 "\n", name, count);
+}
+
+static void print_references(const struct info *info)
+{
+	static const char *const type_name[LPL_TYPES] = {
+		"reads", "writes", "fetches", "walk reads", "walk writes"
+	};
+	const struct tally *tally = info->tally;
+
+	printf("%-16s %20s %20s\n", "references", "kept", "before reduction");
+	for (int i = 0; i < LPL_TYPES; i++) {
+		if (!tally->refs[i] && !info->totals.refs[i])
+			continue;
+		printf("  %-14s %20" PRIu64, type_name[i], tally->refs[i]);
+		if (info->types_before)
+			printf(" %20" PRIu64 "\n", info->totals.refs[i]);
+		else
+			puts("");
+	}
+	printf("  %-14s %20" PRIu64, "all", tally->all_refs);
+	if (info->before)
+		printf(" %20" PRIu64 "   %.4g%% kept", info->before,
+		       100 * share(tally->all_refs, info->before));
+	printf("\n  %-14s %20" PRIu64, "in user mode", tally->user_refs);
+	if (info->totals.user_refs)
+		printf(" %20" PRIu64, info->totals.user_refs);
+	puts("");
+	if (info->totals.tracer_refs)
+		printf("  %-14s %20s %20" PRIu64 "   left out\n", "tracer's own", "",
+		       info->totals.tracer_refs);
+}
+
+static void print_clocks(const struct tally *tally)
+{
+	const struct lpl_ref *first = &tally->first, *last = &tally->last;
+
+	if (!tally->all_refs)
+		return;
+	printf("%-16s %20s %20s\n", "clocks", "first", "last");
+	printf("  %-14s %20" PRIu64 " %20" PRIu64 "\n", "reference", first->ref, last->ref);
+	printf("  %-14s %20" PRIu64 " %20" PRIu64 "\n", "instruction",
+	       first->instr, last->instr);
+	printf("  %-14s %20" PRIu64 " %20" PRIu64 "\n", "cycle", first->cycle, last->cycle);
+}
+
+static void print_size(const struct info *info)
+{
+	const struct tally *tally = info->tally;
+
+	printf("%-16s %" PRIu64 " in %" PRIu64 " chunks", "bytes", info->bytes, info->chunks);
+	if (tally->all_refs)
+		printf("; %.3g bits per reference kept",
+		       8 * share(info->bytes, tally->all_refs));
+	if (info->before)
+		printf(", %.3g per reference made", 8 * share(info->bytes, info->before));
+	puts("");
+}
+
+static void print_info(const struct info *info)
+{
+	char path[4096];
+
+	lpl_text_escape(path, sizeof(path), info->path, strlen(info->path));
+	printf("%-16s %s\n", "file", path);
+	print_meta(info->meta);
+	print_references(info);
+	printf("%-16s %" PRIu64 "\n", "events", info->tally->events);
+	tally_each_event(info->tally, print_event_count, NULL);
+	print_clocks(info->tally);
+	printf("%-16s %zu\n", "address spaces", info->tally->spaces);
+	print_size(info);
+	if (info->totals.wait_ns)
+		printf("%-16s the simulator waited %.3f s for the reducer\n", "recording",
+		       (double)info->totals.wait_ns / 1e9);
+	if (info->complete)
+		printf("%-16s complete\n", "state");
+	else
+		printf("%-16s %s: %s\n", "state", info->damaged ? "damaged" : "incomplete",
+		       info->trouble);
+}
+
+/* ---- JSON ---- */
+
+static json_t *number(uint64_t value)
+{
+	/* jansson has signed integers only; no counter gets that far */
+	return json_integer((json_int_t)value);
+}
+
+static json_t *text_json(const char *text)
+{
+	char escaped[4096];
+	json_t *json = json_string(text);	/* NULL: not UTF-8 */
+
+	if (json)
+		return json;
+	return json_string(lpl_text_escape(escaped, sizeof(escaped), text, strlen(text)));
+}
+
+static json_t *meta_json(const struct lpl_meta *meta)
+{
+	json_t *object = json_object();
+	const char *key, *value;
+
+	for (size_t i = 0; i < lpl_meta_count(meta); i++) {
+		lpl_meta_at(meta, i, &key, &value);
+		json_object_set_new(object, key, text_json(value));
+	}
+	return object;
+}
+
+static void add_event_count(void *context, const char *name, uint64_t count)
+{
+	json_object_set_new(context, name, number(count));
+}
+
+static json_t *references_json(const struct info *info)
+{
+	json_t *types = json_object();
+	json_t *object = json_object();
+
+	for (int i = 0; i < LPL_TYPES; i++) {
+		const char letter[2] = { lpl_type_letter((enum lpl_type)i), 0 };
+		json_t *type = json_object();
+
+		json_object_set_new(type, "kept", number(info->tally->refs[i]));
+		if (info->types_before)
+			json_object_set_new(type, "before", number(info->totals.refs[i]));
+		json_object_set_new(types, letter, type);
+	}
+	json_object_set_new(object, "kept", number(info->tally->all_refs));
+	if (info->before) {
+		json_object_set_new(object, "before", number(info->before));
+		json_object_set_new(object, "kept_share",
+				    json_real(share(info->tally->all_refs,
+						    info->before)));
+	}
+	json_object_set_new(object, "user_kept", number(info->tally->user_refs));
+	if (info->totals.user_refs)
+		json_object_set_new(object, "user_before", number(info->totals.user_refs));
+	json_object_set_new(object, "tracer", number(info->totals.tracer_refs));
+	json_object_set_new(object, "by_type", types);
+	return object;
+}
+
+static json_t *clocks_json(const struct tally *tally)
+{
+	return json_pack("{s:[o,o], s:[o,o], s:[o,o]}",
+			 "reference", number(tally->first.ref), number(tally->last.ref),
+			 "instruction", number(tally->first.instr), number(tally->last.instr),
+			 "cycle", number(tally->first.cycle), number(tally->last.cycle));
+}
+
+static json_t *info_json(const struct info *info)
+{
+	const struct tally *tally = info->tally;
+	json_t *events = json_object();
+	json_t *object = json_object();
+
+	tally_each_event(tally, add_event_count, events);
+	json_object_set_new(object, "file", text_json(info->path));
+	json_object_set_new(object, "state",
+			    json_string(info->complete ? "complete" :
+					info->damaged ? "damaged" : "incomplete"));
+	if (info->trouble)
+		json_object_set_new(object, "trouble", text_json(info->trouble));
+	json_object_set_new(object, "meta", meta_json(info->meta));
+	json_object_set_new(object, "exact_from_pages",
+		number(lpl_reduction_exact_from(lpl_meta_get(info->meta,
+							     LPL_META_REDUCTION))));
+	json_object_set_new(object, "references", references_json(info));
+	json_object_set_new(object, "events", number(tally->events));
+	json_object_set_new(object, "events_by_name", events);
+	if (tally->all_refs)
+		json_object_set_new(object, "clocks", clocks_json(tally));
+	json_object_set_new(object, "spaces", number(tally->spaces));
+	json_object_set_new(object, "bytes", number(info->bytes));
+	json_object_set_new(object, "chunks", number(info->chunks));
+	if (tally->all_refs)
+		json_object_set_new(object, "bits_per_reference",
+				    json_real(8 * share(info->bytes, tally->all_refs)));
+	json_object_set_new(object, "wait_ns", number(info->totals.wait_ns));
+	return object;
+}
+
+/* ---- the whole ---- */
+
+int cmd_info(int argc, char **argv)
+{
+	struct options options = { 0 };
+	struct lpl_report trouble = { 0 };
+	struct cli_progress progress;
+	struct cli_pass pass;
+	struct lpl_reader *reader;
+	struct tally tally;
+	struct info info;
+	int status;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	status = cli_reader_open(&reader, options.trace);
+	if (status)
+		return status;
+	tally_init(&tally);
+	cli_progress_start(&progress, options.progress);
+	pass = (struct cli_pass){ .reader = reader, .path = options.trace,
+				  .sink = &tally.sink, .progress = &progress,
+				  .trouble = &trouble };
+	status = cli_pass_run(&pass);
+	if (status == CLI_DONE || status == CLI_DAMAGED) {
+		info = (struct info){
+			.path = options.trace,
+			.meta = lpl_reader_meta(reader),
+			.totals = *lpl_reader_totals(reader),
+			.before = cli_refs_before(lpl_reader_totals(reader)),
+			.tally = &tally,
+			.bytes = lpl_reader_bytes(reader),
+			.chunks = pass.chunks,
+			.complete = status == CLI_DONE,
+			.trouble = status == CLI_DONE ? NULL : trouble.text,
+			.damaged = status != CLI_DONE && trouble.error != LPL_ERR_TRUNCATED,
+		};
+		for (int i = 0; i < LPL_TYPES; i++)
+			info.types_before |= info.totals.refs[i] != 0;
+		if (lpl_reader_size(reader))
+			info.bytes = lpl_reader_size(reader);
+		if (options.json) {
+			if (cli_print_json(stdout, info_json(&info)))
+				status = CLI_FAILED;
+		} else {
+			print_info(&info);
+		}
+		if (status == CLI_DAMAGED && !info.damaged)
+			status = CLI_DONE;
+		else if (status == CLI_DAMAGED)
+			cli_report(&trouble);
+	}
+	tally_free(&tally);
+	lpl_reader_close(reader);
+	return status;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A machine as a child process; see machine.h.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common.h"
+#include "machine.h"
+
+int machine_prepare(struct machine *machine, int *told_fd)
+{
+	sigset_t mask;
+	int fd[2];
+
+	*machine = (struct machine){ .pid = -1, .status_fd = -1, .signal_fd = -1 };
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGINT);
+	sigaddset(&mask, SIGTERM);
+	sigaddset(&mask, SIGHUP);
+	sigaddset(&mask, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &mask, &machine->old_mask);
+	machine->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (machine->signal_fd < 0 || pipe2(fd, O_CLOEXEC) < 0)
+		return cli_complain(CLI_FAILED, "no pipe to the machine: %s", strerror(errno));
+	machine->status_fd = fd[0];
+	fcntl(fd[0], F_SETFL, O_NONBLOCK);
+	*told_fd = fd[1];
+	return CLI_DONE;
+}
+
+/* ---- start ---- */
+
+static _Noreturn void become(char **argv, int told_fd, int failure_fd, const sigset_t *mask)
+{
+	int error;
+
+	signal(SIGPIPE, SIG_DFL);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	/* our stdout is for the summary; what the machine prints is chatter */
+	if (dup2(STDERR_FILENO, STDOUT_FILENO) >= 0 && fcntl(told_fd, F_SETFD, 0) == 0)
+		execv(argv[0], argv);
+	error = errno;
+	if (write(failure_fd, &error, sizeof(error)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+static int start(struct machine *machine, char **argv, int told_fd)
+{
+	int failure[2], error = 0;
+	ssize_t n;
+
+	if (pipe2(failure, O_CLOEXEC) < 0)
+		return cli_complain(CLI_FAILED, "no pipe: %s", strerror(errno));
+	fflush(NULL);
+	machine->pid = fork();
+	if (machine->pid < 0) {
+		error = errno;
+	} else if (machine->pid == 0) {
+		become(argv, told_fd, failure[1], &machine->old_mask);
+	} else {
+		close(failure[1]);
+		do
+			n = read(failure[0], &error, sizeof(error));
+		while (n < 0 && errno == EINTR);
+		/* exec closes the pipe: nothing to read is success */
+		if (n == 0) {
+			close(failure[0]);
+			return CLI_DONE;
+		}
+		waitpid(machine->pid, NULL, 0);
+	}
+	close(failure[0]);
+	return cli_complain(CLI_FAILED, "%s: cannot be run: %s", argv[0], strerror(error));
+}
+
+/* ---- what it tells ---- */
+
+static uint64_t counter(const json_t *object, const char *name)
+{
+	json_int_t value = json_integer_value(json_object_get(object, name));
+
+	return value > 0 ? (uint64_t)value : 0;
+}
+
+static void take_status(struct machine *machine, const char *line)
+{
+	struct machine_status *status = &machine->status;
+	json_t *object = json_loads(line, 0, NULL);
+	const char *state = json_string_value(json_object_get(object, "state"));
+	const char *end = json_string_value(json_object_get(object, "end"));
+	const char *message = json_string_value(json_object_get(object, "message"));
+
+	if (state) {
+		status->instructions = counter(object, "instructions");
+		status->references = counter(object, "references");
+		status->kept = counter(object, "kept");
+		status->events = counter(object, "events");
+		status->bytes = counter(object, "bytes");
+		status->wait_ns = counter(object, "wait_ns");
+		status->elapsed_ns = counter(object, "elapsed_ns");
+		status->ended |= strcmp(state, "ended") == 0;
+		status->updates++;
+	}
+	if (end)
+		snprintf(status->end, sizeof(status->end), "%s", end);
+	if (message && message[0])
+		snprintf(status->message, sizeof(status->message), "%s", message);
+	json_decref(object);
+}
+
+/* Read what is there.  Returns false at the pipe's end. */
+static bool read_statuses(struct machine *machine,
+			  void (*update)(const struct machine *machine, void *context),
+			  void *context)
+{
+	for (;;) {
+		char *start = machine->line, *end;
+		ssize_t n = read(machine->status_fd, start + machine->line_used,
+				 sizeof(machine->line) - 1 - machine->line_used);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0;
+		machine->line_used += (size_t)n;
+		start[machine->line_used] = '\0';
+		while ((end = strchr(start, '\n'))) {
+			*end = '\0';
+			take_status(machine, start);
+			update(machine, context);
+			start = end + 1;
+		}
+		machine->line_used -= (size_t)(start - machine->line);
+		memmove(machine->line, start, machine->line_used);
+		/* a line longer than any status is none */
+		if (machine->line_used == sizeof(machine->line) - 1)
+			machine->line_used = 0;
+	}
+}
+
+/* ---- signals ---- */
+
+static void interrupt(struct machine *machine, const struct signalfd_siginfo *info)
+{
+	machine->interrupts++;
+	if (machine->interrupts > 1) {
+		kill(machine->pid, SIGKILL);
+		return;
+	}
+	cli_complain(0, "closing the trace; once more kills the machine");
+	/* a terminal sends to the whole foreground: the machine has it already */
+	if (info->ssi_code != SI_KERNEL)
+		kill(machine->pid, (int)info->ssi_signo);
+}
+
+/* Returns true when the machine has ended. */
+static bool take_signals(struct machine *machine)
+{
+	struct signalfd_siginfo info;
+	bool ended = false;
+
+	while (read(machine->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		if (info.ssi_signo != SIGCHLD)
+			interrupt(machine, &info);
+		else if (waitpid(machine->pid, &machine->wait_status, WNOHANG) == machine->pid)
+			ended = true;
+	}
+	return ended;
+}
+
+int machine_run(struct machine *machine, char **argv, int told_fd,
+		void (*update)(const struct machine *machine, void *context), void *context)
+{
+	int status = start(machine, argv, told_fd);
+	struct pollfd wait[2] = {
+		{ .fd = machine->signal_fd, .events = POLLIN },
+		{ .fd = machine->status_fd, .events = POLLIN },
+	};
+	bool ended = false;
+
+	close(told_fd);
+	while (!status && !ended) {
+		if (poll(wait, 2, -1) < 0 && errno != EINTR)
+			break;
+		ended = take_signals(machine);
+		/* after the pipe's end only the signal is waited for */
+		if (wait[1].fd >= 0 && !read_statuses(machine, update, context))
+			wait[1].fd = -1;
+	}
+	if (!status && ended)
+		read_statuses(machine, update, context);
+	close(machine->status_fd);
+	close(machine->signal_fd);
+	sigprocmask(SIG_SETMASK, &machine->old_mask, NULL);
+	return status;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A machine: the patched Bochs as a child process, and what it tells of itself
+ * through a pipe, one JSON object a line.
+ */
+#ifndef LAPLACE_CLI_MACHINE_H
+#define LAPLACE_CLI_MACHINE_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* The last status that came. */
+struct machine_status {
+	bool ended;
+	char end[16];		/* clean, fail, quit, error; "" before the end */
+	char message[512];
+	uint64_t instructions, references, kept, events, bytes;
+	uint64_t wait_ns, elapsed_ns;
+	uint64_t updates;	/* how many came */
+};
+
+struct machine {
+	pid_t pid;
+	int status_fd;		/* to read */
+	int signal_fd;
+	sigset_t old_mask;
+	struct machine_status status;
+	char line[4096];	/* of the pipe, up to here without an end of line */
+	size_t line_used;
+	int interrupts;		/* how often we were asked to stop */
+	int wait_status;	/* of waitpid(), in the end */
+};
+
+/*
+ * Prepare: a pipe, and signals taken.  *told_fd is the descriptor which the
+ * machine will inherit, for its command line.  Returns an exit status.
+ */
+int machine_prepare(struct machine *machine, int *told_fd);
+
+/*
+ * Run argv[0] (a path) until it ends; `update` is called for every status.
+ * SIGINT and SIGTERM are passed on once, so that the machine closes its trace;
+ * the next one kills it.  Returns an exit status: CLI_FAILED when it could not
+ * be started (told), otherwise CLI_DONE: the rest is in `machine`.
+ */
+int machine_run(struct machine *machine, char **argv, int told_fd,
+		void (*update)(const struct machine *machine, void *context), void *context);
+
+#endif

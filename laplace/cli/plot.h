@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Fault curves, and the ways to draw them.
+ */
+#ifndef LAPLACE_CLI_PLOT_H
+#define LAPLACE_CLI_PLOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct point {
+	double size, faults;
+};
+
+/* One policy of one file. */
+struct curve {
+	char *name;
+	struct point *point;
+	size_t count, room;
+};
+
+struct curves {
+	struct curve *curve;
+	size_t count;
+};
+
+/* Add the curves in a CSV of `laplace sim`.  Complains; returns an exit status. */
+int curves_read(struct curves *curves, const char *path, bool several_files);
+void curves_free(struct curves *curves);
+
+/* Draw with characters, for a terminal of 80 columns. */
+void plot_text(const struct curves *curves, const char *title, FILE *out);
+
+/* Have gnuplot draw to `out`; terminal is "png" or "svg".  Returns an exit status. */
+int plot_gnuplot(const struct curves *curves, const char *title, const char *terminal,
+		 FILE *out);
+
+#endif

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * laplace record: run a machine and collect a trace of it.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <laplace/collector.h>
+
+#include "common.h"
+#include "find.h"
+#include "machine.h"
+
+/* Bochs takes no longer parameter in a line of its bochsrc. */
+#define PARAMETER_SIZE 480
+
+struct options {
+	const char *output, *reduce, *start, *bochs;
+	const char *title, *guest, *workload;
+	uint64_t instructions;		/* expected; 0: not known */
+	bool overwrite, json;
+	enum cli_when progress;
+	const char *machine;
+	char **extra;			/* for Bochs, until NULL */
+};
+
+enum { OPT_START = 256, OPT_BOCHS, OPT_TITLE, OPT_GUEST, OPT_WORKLOAD, OPT_INSTRUCTIONS };
+
+static const struct argp_option option_table[] = {
+	{ "output", 'o', "TRACE", 0, "The trace to write (trace.lpl)", 0 },
+	{ "reduce", 'r', "SPEC", 0,
+	  "What to keep: none (everything), sad:K, window:K ... (sad:64)", 0 },
+	{ "start", OPT_START, "WHEN", 0,
+	  "Trace from the start (on), when the guest asks for it (off), or from the first "
+	  "mark (mark)", 0 },
+	{ "instructions", OPT_INSTRUCTIONS, "N", 0,
+	  "How many are expected: progress tells what is left", 0 },
+	{ "title", OPT_TITLE, "TEXT", 0, "Kept in the trace", 0 },
+	{ "guest", OPT_GUEST, "TEXT", 0, "The guest's kernel and image, kept in the trace", 0 },
+	{ "workload", OPT_WORKLOAD, "TEXT", 0, "What it runs, kept in the trace", 0 },
+	{ "bochs", OPT_BOCHS, "PATH", 0, "The laplace-bochs to run", 0 },
+	{ 0 }
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *options = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &options->overwrite;
+		state->child_inputs[1] = &options->json;
+		state->child_inputs[2] = &options->progress;
+		return 0;
+	case 'o':
+		options->output = arg;
+		return 0;
+	case 'r':
+		options->reduce = arg;
+		return 0;
+	case OPT_START:
+		if (strcmp(arg, "on") && strcmp(arg, "off") && strcmp(arg, "mark"))
+			argp_error(state, "--start is on, off or mark, not '%s'", arg);
+		options->start = arg;
+		return 0;
+	case OPT_INSTRUCTIONS:
+		options->instructions = cli_number(state, "--instructions", arg, 1);
+		return 0;
+	case OPT_TITLE:
+		options->title = arg;
+		return 0;
+	case OPT_GUEST:
+		options->guest = arg;
+		return 0;
+	case OPT_WORKLOAD:
+		options->workload = arg;
+		return 0;
+	case OPT_BOCHS:
+		options->bochs = arg;
+		return 0;
+	case ARGP_KEY_ARGS:
+		/* parsed in order: all that follows MACHINE is for Bochs */
+		options->machine = state->argv[state->next];
+		options->extra = &state->argv[state->next + 1];
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "which machine?  Name a bochsrc");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = {
+	{ &cli_overwrite_argp, 0, NULL, 0 },
+	{ &cli_json_argp, 0, NULL, 0 },
+	{ &cli_progress_argp, 0, NULL, 0 },
+	{ 0 }
+};
+static const struct argp argp = {
+	option_table, parse_option, "MACHINE [BOCHS-ARGUMENT...]",
+	"Run laplace-bochs on MACHINE, a bochsrc, and collect a trace of it."
+	"\v"
+	"What follows MACHINE is passed on to Bochs: `laplace record rc 'boot: cdrom'.  "
+	"SIGINT and SIGTERM end the run and close the trace.  Exit status 0 only when the "
+	"guest ended by itself and did not say that its workload failed.",
+	children, NULL, NULL
+};
+
+/* ---- before anything starts ---- */
+
+/*
+ * A bochsrc parameter: Bochs splits at commas whatever the quotes say, expands
+ * `$', and has no way to quote a quote.
+ */
+static int check_parameter(const char *what, const char *value)
+{
+	if (!value)
+		return CLI_DONE;
+	if (strlen(value) >= PARAMETER_SIZE)
+		return cli_complain(CLI_USAGE, "%s: longer than the %d bytes that Bochs takes",
+				    what, PARAMETER_SIZE - 1);
+	for (const char *p = value; *p; p++) {
+		if (strchr(",\"$", *p) || (unsigned char)*p < ' ')
+			return cli_complain(CLI_USAGE, "%s '%s': a bochsrc cannot hold commas, "
+					    "double quotes, dollar signs or newlines",
+					    what, value);
+	}
+	return CLI_DONE;
+}
+
+static int check_machine(const char *path)
+{
+	struct stat about;
+
+	if (stat(path, &about) < 0)
+		return cli_complain(CLI_FAILED, "%s: %s: the machine is a bochsrc file", path,
+				    strerror(errno));
+	if (!S_ISREG(about.st_mode) && !S_ISFIFO(about.st_mode))
+		return cli_complain(CLI_FAILED, "%s: is no file: the machine is a bochsrc file",
+				    path);
+	if (access(path, R_OK) < 0)
+		return cli_complain(CLI_FAILED, "%s: %s", path, strerror(errno));
+	return CLI_DONE;
+}
+
+/* The output's absolute path; checks that it may be written.  Returns a status. */
+static int check_output(char path[PATH_MAX], const struct options *options)
+{
+	char folder[PATH_MAX];
+	const char *slash = strrchr(options->output, '/');
+	const char *name = slash ? slash + 1 : options->output;
+	int status;
+
+	if (strcmp(options->output, "-") == 0)
+		return cli_complain(CLI_USAGE, "a recording needs a file: its machine may print "
+				    "on standard output, too");
+	if (!*name)
+		return cli_complain(CLI_USAGE, "%s: is a directory, no file name",
+				    options->output);
+	status = cli_refuse_existing(options->output, options->overwrite);
+	if (status)
+		return status;
+	if (snprintf(folder, sizeof(folder), "%.*s",
+		     slash ? (int)(slash - options->output + 1) : 1,
+		     slash ? options->output : ".") >= PATH_MAX)
+		return cli_complain(CLI_USAGE, "-o: the path is too long");
+	/* absolute, whatever directory Bochs makes its own */
+	if (!realpath(folder, path) || access(path, W_OK | X_OK) < 0)
+		return cli_complain(CLI_FAILED, "%s: cannot be written: %s: %s",
+				    options->output, folder, strerror(errno));
+	if (strlen(path) + strlen(name) + 2 > PATH_MAX)
+		return cli_complain(CLI_USAGE, "-o: the path is too long");
+	if (strcmp(path, "/") != 0)
+		strcat(path, "/");
+	strcat(path, name);
+	return check_parameter("-o", path);
+}
+
+static int check_reduce(const char *spec)
+{
+	struct lpl_report report = { 0 };
+	struct lpl_plan plan;
+
+	if (lpl_plan_parse(&plan, spec, &report))
+		return cli_report(&report);
+	return CLI_DONE;
+}
+
+/* ---- the run ---- */
+
+/* `laplace: trace="...", ...`: the line that is added to the bochsrc; NULL: no memory. */
+static char *make_line(const struct options *options, const char *trace, int told_fd)
+{
+	const struct {
+		const char *key, *value;
+	} optional[] = {
+		{ "title", options->title },
+		{ "guest", options->guest },
+		{ "workload", options->workload },
+		{ "overwrite", options->overwrite ? "on" : NULL },
+	};
+	char *line = NULL;
+	size_t size;
+	FILE *out = open_memstream(&line, &size);
+
+	if (!out)
+		return NULL;
+	fprintf(out, "laplace: trace=\"%s\", reduce=%s, start=%s", trace, options->reduce,
+		options->start);
+	for (size_t i = 0; i < sizeof(optional) / sizeof(optional[0]); i++) {
+		if (optional[i].value)
+			fprintf(out, ", %s=\"%s\"", optional[i].key, optional[i].value);
+	}
+	fprintf(out, ", status=%d", told_fd);
+	return fclose(out) == 0 ? line : NULL;
+}
+
+/* PATH -q -f MACHINE EXTRA... LINE, in memory of its own */
+static char **make_argv(const struct options *options, char *bochs, char *line)
+{
+	static char quick[] = "-q", file[] = "-f";
+	size_t extras = 0, n = 0;
+	char **argv;
+
+	while (options->extra[extras])
+		extras++;
+	argv = calloc(extras + 6, sizeof(*argv));
+	if (!argv)
+		return NULL;
+	argv[n++] = bochs;
+	argv[n++] = quick;
+	argv[n++] = file;
+	argv[n++] = (char *)options->machine;
+	for (size_t i = 0; i < extras; i++)
+		argv[n++] = options->extra[i];
+	argv[n] = line;
+	return argv;
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100 * (double)part / (double)whole : 0;
+}
+
+static double mips(const struct machine_status *s)
+{
+	return s->elapsed_ns ? 1e3 * (double)s->instructions / (double)s->elapsed_ns : 0;
+}
+
+struct display {
+	struct cli_progress progress;
+	const struct options *options;
+};
+
+static void show(const struct machine *machine, void *context)
+{
+	struct display *display = context;
+	const struct machine_status *s = &machine->status;
+	const uint64_t expected = display->options->instructions;
+	char instructions[CLI_HUMAN_SIZE], references[CLI_HUMAN_SIZE], bytes[CLI_HUMAN_SIZE];
+	char left[CLI_HUMAN_SIZE], rest[64] = "";
+
+	if (!cli_progress_due(&display->progress) && !(s->ended && display->progress.on))
+		return;
+	if (expected && s->instructions && s->instructions < expected) {
+		double seconds = (double)s->elapsed_ns / 1e9 *
+			((double)expected / (double)s->instructions - 1);
+
+		snprintf(rest, sizeof(rest), "  %.0f%%, %s left",
+			 percent(s->instructions, expected),
+			 cli_duration(left, (uint64_t)(seconds + 0.5)));
+	}
+	cli_progress_line(&display->progress,
+			  "%s instructions  %.1f MIPS  %s references  %.3g%% kept  %sB  "
+			  "%.1f%% stalled%s",
+			  cli_human(instructions, s->instructions), mips(s),
+			  cli_human(references, s->references),
+			  percent(s->kept, s->references), cli_human(bytes, s->bytes),
+			  percent(s->wait_ns, s->elapsed_ns), rest);
+}
+
+static const char *describe_end(const struct machine *machine, char text[128])
+{
+	const struct machine_status *s = &machine->status;
+
+	if (WIFSIGNALED(machine->wait_status))
+		snprintf(text, 128, "laplace-bochs was killed by signal %d (%s)",
+			 WTERMSIG(machine->wait_status),
+			 strsignal(WTERMSIG(machine->wait_status)));
+	else if (!s->ended)
+		snprintf(text, 128, "laplace-bochs ended with status %d and did not say how; "
+			 "its messages are above", WEXITSTATUS(machine->wait_status));
+	else if (machine->interrupts)
+		snprintf(text, 128, "interrupted");
+	else if (strcmp(s->end, "fail") == 0)
+		snprintf(text, 128, "the guest said that its workload failed");
+	else if (strcmp(s->end, "quit") == 0)
+		snprintf(text, 128, "the machine was ended before its guest was done");
+	else
+		snprintf(text, 128, "the recording failed (%s)", s->end[0] ? s->end : "?");
+	return text;
+}
+
+static int print_summary(const struct options *options, const struct machine *machine,
+			 const char *trace, bool clean)
+{
+	const struct machine_status *s = &machine->status;
+	struct stat about;
+	uint64_t bytes = stat(trace, &about) == 0 ? (uint64_t)about.st_size : s->bytes;
+
+	if (options->json)
+		return cli_print_json(stdout,
+			json_pack("{s:s, s:b, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+				  "file", options->output, "clean", clean,
+				  "end", s->end, "message", s->message,
+				  "instructions", (json_int_t)s->instructions,
+				  "references", (json_int_t)s->references,
+				  "kept", (json_int_t)s->kept,
+				  "events", (json_int_t)s->events,
+				  "bytes", (json_int_t)bytes,
+				  "wait_ns", (json_int_t)s->wait_ns,
+				  "elapsed_ns", (json_int_t)s->elapsed_ns));
+	printf("%s: %" PRIu64 " instructions in %.1f s (%.1f MIPS), %" PRIu64
+	       " references, kept %" PRIu64 " (%.3g%%), %" PRIu64 " events, %" PRIu64
+	       " bytes, stalled %.1f%% of the time\n", options->output, s->instructions,
+	       (double)s->elapsed_ns / 1e9, mips(s), s->references, s->kept,
+	       percent(s->kept, s->references), s->events, bytes,
+	       percent(s->wait_ns, s->elapsed_ns));
+	return CLI_DONE;
+}
+
+/* After the end: what became of it. */
+static int conclude(const struct options *options, const struct machine *machine,
+		    const char *trace)
+{
+	const struct machine_status *s = &machine->status;
+	bool clean = s->ended && strcmp(s->end, "clean") == 0 && !machine->interrupts &&
+		     !WIFSIGNALED(machine->wait_status);
+	bool there = access(trace, F_OK) == 0;
+	char text[128];
+	int status = CLI_DONE;
+
+	if (s->updates && print_summary(options, machine, trace, clean && there))
+		status = CLI_FAILED;
+	if (!clean)
+		status = cli_complain(CLI_FAILED, "%s: %s%s%s", options->output,
+				      describe_end(machine, text), s->message[0] ? ": " : "",
+				      s->message);
+	if (!there)
+		status = cli_complain(CLI_FAILED, "%s: was not completed; what was written is in "
+				      "%s.part", options->output, options->output);
+	return status;
+}
+
+static int record(const struct options *options, char *bochs, const char *trace)
+{
+	struct display display = { .options = options };
+	struct machine machine;
+	char *line = NULL, **argv = NULL;
+	int told_fd, status = machine_prepare(&machine, &told_fd);
+
+	if (status)
+		return status;
+	line = make_line(options, trace, told_fd);
+	argv = line ? make_argv(options, bochs, line) : NULL;
+	if (!argv) {
+		free(line);
+		return cli_complain(CLI_FAILED, "no memory");
+	}
+	cli_progress_start(&display.progress, options->progress);
+	status = machine_run(&machine, argv, told_fd, show, &display);
+	cli_progress_clear(&display.progress);
+	if (!status)
+		status = conclude(options, &machine, trace);
+	free(argv);
+	free(line);
+	return status;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct options options = { .output = "trace.lpl", .reduce = "sad:64", .start = "on" };
+	char trace[PATH_MAX];
+	char *bochs = NULL;
+	int status;
+
+	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &options);
+	status = check_parameter("--title", options.title);
+	if (!status)
+		status = check_parameter("--guest", options.guest);
+	if (!status)
+		status = check_parameter("--workload", options.workload);
+	if (!status)
+		status = check_reduce(options.reduce);
+	if (!status)
+		status = check_machine(options.machine);
+	if (!status)
+		status = check_output(trace, &options);
+	if (!status)
+		status = find_bochs(&bochs, options.bochs);
+	if (!status)
+		status = record(&options, bochs, trace);
+	free(bochs);
+	return status;
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * laplace reduce: write a trace that has fewer references.
+ */
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <laplace/reducer.h>
+
+#include "common.h"
+#include "tally.h"
+
+struct options {
+	const char *method;
+	char pages[24];			/* -k, as text; "": not given */
+	const char *output;
+	int level;
+	bool overwrite, json;
+	enum cli_when progress;
+	const char *trace;
+};
+
+static const struct argp_option option_table[] = {
+	{ "method", 'm', "METHOD", 0,
+	  "none, block, window:K, sad:K, or several joined by +", 0 },
+	{ "pages", 'k', "K", 0, "The K of a METHOD given without one", 0 },
+	{ "output", 'o', "TRACE", 0, "The trace to write", 0 },
+	{ "level", 'l', "N", 0, "Compression level of zstd, 1 to 19 (3)", 0 },
+	{ 0 }
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *options = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &options->overwrite;
+		state->child_inputs[1] = &options->json;
+		state->child_inputs[2] = &options->progress;
+		return 0;
+	case 'm':
+		options->method = arg;
+		return 0;
+	case 'k':
+		snprintf(options->pages, sizeof(options->pages), "%" PRIu64,
+			 cli_number(state, "--pages", arg, 1));
+		return 0;
+	case 'o':
+		options->output = arg;
+		return 0;
+	case 'l':
+		options->level = (int)cli_number(state, "--level", arg, 1);
+		if (options->level > 19)
+			argp_error(state, "--level is 1 to 19");
+		return 0;
+	case ARGP_KEY_ARG:
+		if (options->trace)
+			argp_error(state, "one trace at a time");
+		options->trace = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!options->trace)
+			argp_error(state, "which trace?");
+		if (!options->method)
+			argp_error(state, "which method?  -m sad:64, for one");
+		if (!options->output)
+			argp_error(state, "where to?  -o names the trace to write");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = {
+	{ &cli_overwrite_argp, 0, NULL, 0 },
+	{ &cli_json_argp, 0, NULL, 0 },
+	{ &cli_progress_argp, 0, NULL, 0 },
+	{ 0 }
+};
+static const struct argp argp = {
+	option_table, parse_option, "-m METHOD -o TRACE2 TRACE",
+	"Write TRACE2: TRACE without the references that METHOD drops."
+	"\v"
+	"K is in pages: simulations of memories of K pages and more stay exact.  "
+	"`-m sad -k 64' is `-m sad:64'.  See laplace-reduce(1).",
+	children, NULL, NULL
+};
+
+/* Does this part of a chain (`sad`, `block`) want a K and have none? */
+static bool wants_pages(const char *part, size_t length)
+{
+	return !memchr(part, ':', length) &&
+	       !(length == 4 && memcmp(part, "none", 4) == 0) &&
+	       !(length == 5 && memcmp(part, "block", 5) == 0);
+}
+
+/* METHOD with -k put where a K is missing.  Returns an exit status. */
+static int make_spec(char spec[LPL_SPEC_SIZE], const struct options *options)
+{
+	const char *part = options->method;
+	size_t used = 0;
+	bool placed = false;
+
+	for (;;) {
+		size_t length = strcspn(part, "+");
+		bool place = options->pages[0] && wants_pages(part, length);
+		int n = snprintf(spec + used, LPL_SPEC_SIZE - used, "%.*s%s%s%s",
+				 (int)(length < LPL_SPEC_SIZE ? length : LPL_SPEC_SIZE),
+				 part, place ? ":" : "", place ? options->pages : "",
+				 part[length] ? "+" : "");
+
+		if (n < 0 || (size_t)n >= LPL_SPEC_SIZE - used)
+			return cli_complain(CLI_USAGE, "the method is too long");
+		used += (size_t)n;
+		placed |= place;
+		if (!part[length])
+			break;
+		part += length + 1;
+	}
+	if (options->pages[0] && !placed)
+		return cli_complain(CLI_USAGE, "-k %s: the method '%s' leaves no place for it",
+				    options->pages, options->method);
+	return CLI_DONE;
+}
+
+/* What the new trace says of itself. */
+static int derive_meta(struct lpl_meta **derived, const struct lpl_meta *meta,
+		       const struct options *options, const char *spec,
+		       struct lpl_report *report)
+{
+	char reduction[LPL_SPEC_SIZE], exact[LPL_SPEC_SIZE];
+	const char *before = lpl_meta_get(meta, LPL_META_REDUCTION);
+	const char *source = lpl_meta_get(meta, LPL_META_TITLE);
+	const char *slash = strrchr(options->trace, '/');
+
+	if (!source && strcmp(options->trace, "-") != 0)
+		source = slash ? slash + 1 : options->trace;
+	if (lpl_reducer_describe(before ? before : "none", spec, reduction, exact, report))
+		return report->error;
+	*derived = lpl_meta_copy(meta);
+	if (!*derived)
+		return lpl_fail(report, LPL_ERR_MEMORY, "no memory");
+	if (lpl_meta_set(*derived, LPL_META_REDUCTION, reduction) ||
+	    lpl_meta_set(*derived, LPL_META_EXACT, exact) ||
+	    (source && !strchr(source, '\n') &&
+	     lpl_meta_set(*derived, LPL_META_SOURCE, source)))
+		return lpl_fail(report, LPL_ERR_MEMORY, "no memory");
+	return LPL_OK;
+}
+
+/* One run: the two ends and what stands between them. */
+struct run {
+	struct lpl_reader *reader;
+	struct lpl_writer *writer;
+	struct lpl_reducer *reducer;
+	struct lpl_meta *meta;
+	struct tally *tally;		/* counts on the way in */
+	struct lpl_sink tee;		/* to the tally, then to the reducer */
+};
+
+#define RUN_OF(sink) ((struct run *)((char *)(sink) - offsetof(struct run, tee)))
+
+/*
+ * The totals before reduction are those of the first trace of all; one that
+ * has none is taken as such itself.
+ */
+static void carry_totals(const struct run *run)
+{
+	struct lpl_totals totals = *lpl_reader_totals(run->reader);
+
+	if (!cli_refs_before(&totals)) {
+		totals.total = run->tally->all_refs;
+		memcpy(totals.refs, run->tally->refs, sizeof(totals.refs));
+		totals.user_refs = run->tally->user_refs;
+		totals.events = run->tally->events;
+	}
+	lpl_writer_totals(run->writer, &totals);
+}
+
+static int tee_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+		    struct lpl_report *report)
+{
+	struct run *run = RUN_OF(sink);
+	struct lpl_sink *next = lpl_reducer_sink(run->reducer);
+	int error = run->tally->sink.refs(&run->tally->sink, refs, count, report);
+
+	carry_totals(run);
+	return error ? error : next->refs(next, refs, count, report);
+}
+
+static int tee_event(struct lpl_sink *sink, const struct lpl_event *event,
+		     struct lpl_report *report)
+{
+	struct run *run = RUN_OF(sink);
+	struct lpl_sink *next = lpl_reducer_sink(run->reducer);
+	int error = run->tally->sink.event(&run->tally->sink, event, report);
+
+	carry_totals(run);
+	return error ? error : next->event(next, event, report);
+}
+
+static int tee_finish(struct lpl_sink *sink, struct lpl_report *report)
+{
+	struct lpl_sink *next = lpl_reducer_sink(RUN_OF(sink)->reducer);
+
+	return next->finish(next, report);
+}
+
+static int open_run(struct run *run, const struct options *options, const char *spec)
+{
+	const struct lpl_writer_options writer_options = { .level = options->level };
+	struct lpl_report report = { 0 };
+
+	if (derive_meta(&run->meta, lpl_reader_meta(run->reader), options, spec, &report) ||
+	    lpl_writer_open(&run->writer, options->output, run->meta, &writer_options,
+			    options->overwrite, &report) ||
+	    lpl_reducer_open(&run->reducer, spec, lpl_writer_sink(run->writer), &report))
+		return cli_report(&report);
+	run->tee = (struct lpl_sink){ tee_refs, tee_event, tee_finish };
+	return CLI_DONE;
+}
+
+static int print_summary(const struct options *options, const struct run *run,
+			 uint64_t kept, uint64_t bytes)
+{
+	/* the trace may be going to stdout */
+	FILE *out = strcmp(options->output, "-") == 0 ? stderr : stdout;
+	uint64_t read = run->tally->all_refs;
+	double share = read ? (double)kept / (double)read : 0;
+	const char *reduction = lpl_meta_get(run->meta, LPL_META_REDUCTION);
+	const char *exact = lpl_meta_get(run->meta, LPL_META_EXACT);
+
+	if (!options->json) {
+		fprintf(out, "%s: kept %" PRIu64 " of %" PRIu64 " references (%.4g%%), "
+			"%" PRIu64 " bytes, reduction %s, exact for %s\n", options->output,
+			kept, read, 100 * share, bytes, reduction, exact);
+		return CLI_DONE;
+	}
+	return cli_print_json(out,
+		json_pack("{s:s, s:I, s:I, s:f, s:I, s:I, s:s, s:s}",
+			  "file", options->output, "read", (json_int_t)read,
+			  "kept", (json_int_t)kept, "kept_share", share,
+			  "events", (json_int_t)run->tally->events,
+			  "bytes", (json_int_t)bytes,
+			  "reduction", reduction, "exact", exact));
+}
+
+/* Returns an exit status; `run` holds what main has to free. */
+static int reduce(struct run *run, const struct options *options, const char *spec)
+{
+	struct lpl_report report = { 0 };
+	struct cli_progress progress;
+	struct cli_pass pass;
+	struct stat about;
+	uint64_t kept, bytes;
+	int status = open_run(run, options, spec);
+
+	if (status)
+		return status;
+	cli_progress_start(&progress, options->progress);
+	pass = (struct cli_pass){ .reader = run->reader, .path = options->trace,
+				  .sink = &run->tee, .progress = &progress };
+	status = cli_pass_run(&pass);
+	if (status != CLI_DONE && status != CLI_DAMAGED)
+		return status;
+	carry_totals(run);
+	if (lpl_writer_flush(run->writer, &report))
+		return cli_report(&report);
+	kept = lpl_writer_refs(run->writer);
+	/* of a pipe, without the index that is still to come */
+	bytes = lpl_writer_bytes(run->writer);
+	if (lpl_writer_close(run->writer, &report)) {
+		run->writer = NULL;
+		return cli_report(&report);
+	}
+	run->writer = NULL;
+	if (stat(options->output, &about) == 0 && S_ISREG(about.st_mode))
+		bytes = (uint64_t)about.st_size;
+	if (print_summary(options, run, kept, bytes))
+		return CLI_FAILED;
+	return status;
+}
+
+int cmd_reduce(int argc, char **argv)
+{
+	struct options options = { 0 };
+	char spec[LPL_SPEC_SIZE];
+	struct tally tally;
+	struct run run = { .tally = &tally };
+	int status;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	if (strcmp(options.output, "-") == 0 && isatty(STDOUT_FILENO))
+		return cli_complain(CLI_USAGE, "a trace is not written to a terminal");
+	status = make_spec(spec, &options);
+	if (!status)
+		status = cli_refuse_existing(options.output, options.overwrite);
+	if (!status)
+		status = cli_reader_open(&run.reader, options.trace);
+	if (status)
+		return status;
+	tally_init(&tally);
+	status = reduce(&run, &options, spec);
+	lpl_writer_abandon(run.writer);
+	lpl_reducer_close(run.reducer);
+	lpl_meta_free(run.meta);
+	tally_free(&tally);
+	lpl_reader_close(run.reader);
+	return status;
+}

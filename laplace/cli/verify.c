@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * laplace verify: is a trace whole, and does it keep its invariants?
+ *
+ * The reader checks the bytes (lengths, checksums, sequence); here it is
+ * checked that the records are possible ones.
+ */
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "common.h"
+#include "tally.h"
+
+struct options {
+	bool json;
+	enum cli_when progress;
+	const char *trace;
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *options = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &options->json;
+		state->child_inputs[1] = &options->progress;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (options->trace)
+			argp_error(state, "one trace at a time");
+		options->trace = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!options->trace)
+			argp_error(state, "which trace?");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = {
+	{ &cli_json_argp, 0, NULL, 0 }, { &cli_progress_argp, 0, NULL, 0 }, { 0 }
+};
+static const struct argp argp = {
+	NULL, parse_option, "TRACE",
+	"Read all of TRACE and check every checksum, record and total, and that it was "
+	"closed properly."
+	"\v"
+	"Exit status 0 when TRACE is whole, 3 when it is incomplete or damaged.",
+	children, NULL, NULL
+};
+
+struct checker {
+	struct lpl_sink sink;
+	const char *path;
+	struct tally tally;
+	uint64_t ref, instr, cycle;	/* the clocks so far */
+};
+
+static int check_clocks(struct checker *checker, uint64_t ref, uint64_t instr,
+			uint64_t cycle, const char *what, struct lpl_report *report)
+{
+	if (ref < checker->ref || instr < checker->instr || cycle < checker->cycle)
+		return lpl_fail(report, LPL_ERR_ORDER, "%s: time runs backwards at %s: "
+				"reference %" PRIu64 " after %" PRIu64 ", instruction %" PRIu64
+				" after %" PRIu64 ", cycle %" PRIu64 " after %" PRIu64,
+				checker->path, what, ref, checker->ref, instr,
+				checker->instr, cycle, checker->cycle);
+	checker->ref = ref;
+	checker->instr = instr;
+	checker->cycle = cycle;
+	return LPL_OK;
+}
+
+/* What is wrong with a reference by itself; NULL: nothing. */
+static const char *fault_of(const struct lpl_ref *ref)
+{
+	const uint64_t offset = ref->address & ((1U << LPL_PAGE_SHIFT) - 1);
+
+	if (ref->type >= LPL_TYPES)
+		return "of no known type";
+	if (ref->flags & ~(LPL_USER | LPL_SECOND | LPL_PAGED))
+		return "with unknown flags";
+	if (ref->reserved)
+		return "with reserved bits set";
+	if (ref->flags & LPL_PAGED)
+		return offset || ref->length ? "to a page, but with offset or length" : NULL;
+	if (ref->length < 1 || ref->length > 64)
+		return "of a length that is not 1 to 64";
+	if (offset + ref->length > 1U << LPL_PAGE_SHIFT)
+		return "that crosses a page";
+	return NULL;
+}
+
+static int check_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+		      struct lpl_report *report)
+{
+	struct checker *checker = (struct checker *)sink;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct lpl_ref *ref = &refs[i];
+		const char *fault = fault_of(ref);
+
+		if (fault)
+			return lpl_fail(report, LPL_ERR_DAMAGED, "%s: reference %" PRIu64
+					" is one %s", checker->path, ref->ref, fault);
+		if (ref->ref == checker->ref)
+			return lpl_fail(report, LPL_ERR_ORDER, "%s: reference %" PRIu64
+					" does not follow the one before it", checker->path, ref->ref);
+		if (check_clocks(checker, ref->ref, ref->instr, ref->cycle, "a reference",
+				 report))
+			return report->error;
+	}
+	return checker->tally.sink.refs(&checker->tally.sink, refs, count, report);
+}
+
+static int check_event(struct lpl_sink *sink, const struct lpl_event *event,
+		       struct lpl_report *report)
+{
+	struct checker *checker = (struct checker *)sink;
+
+	if (event->text_length > KTR_TEXT)
+		return lpl_fail(report, LPL_ERR_DAMAGED, "%s: an event after reference %" PRIu64
+				" has a text of %" PRIu32 " bytes, more than %d",
+				checker->path, event->ref, event->text_length, KTR_TEXT);
+	if (check_clocks(checker, event->ref, event->instr, event->cycle, "an event", report))
+		return report->error;
+	return checker->tally.sink.event(&checker->tally.sink, event, report);
+}
+
+static int check_finish(struct lpl_sink *sink, struct lpl_report *report)
+{
+	(void)sink;
+	(void)report;
+	return LPL_OK;
+}
+
+/* No more may be kept than there was.  A trace without totals says nothing. */
+static int check_totals(const struct checker *checker, const struct lpl_totals *totals,
+			struct lpl_report *report)
+{
+	const uint64_t before = cli_refs_before(totals);
+	uint64_t by_type = 0;
+
+	for (int i = 0; i < LPL_TYPES; i++)
+		by_type += totals->refs[i];
+	if (before && checker->tally.all_refs > before)
+		return lpl_fail(report, LPL_ERR_DAMAGED, "%s: holds %" PRIu64 " references, "
+				"but tells that there were %" PRIu64 " before reduction",
+				checker->path, checker->tally.all_refs, before);
+	if (by_type && by_type != before)
+		return lpl_fail(report, LPL_ERR_DAMAGED, "%s: tells of %" PRIu64 " references "
+				"before reduction, but by type of %" PRIu64,
+				checker->path, before, by_type);
+	if (totals->user_refs > before)
+		return lpl_fail(report, LPL_ERR_DAMAGED, "%s: tells of %" PRIu64 " references "
+				"in user mode, but of %" PRIu64 " in all",
+				checker->path, totals->user_refs, before);
+	return LPL_OK;
+}
+
+static int print_verdict(const struct options *options, const struct cli_pass *pass,
+			 const struct checker *checker, const struct lpl_report *trouble)
+{
+	const char *state = !trouble->error ? "whole" :
+			    trouble->error == LPL_ERR_TRUNCATED ? "incomplete" : "damaged";
+
+	if (options->json)
+		return cli_print_json(stdout,
+			json_pack("{s:s, s:s, s:s*, s:I, s:I, s:I}",
+				  "file", options->trace, "state", state,
+				  "trouble", trouble->error ? trouble->text : NULL,
+				  "chunks", (json_int_t)pass->chunks,
+				  "references", (json_int_t)checker->tally.all_refs,
+				  "events", (json_int_t)checker->tally.events));
+	printf("%s: %s, %" PRIu64 " chunks, %" PRIu64 " references, %" PRIu64 " events%s\n",
+	       options->trace, state, pass->chunks, checker->tally.all_refs,
+	       checker->tally.events, trouble->error ? " can be read" : "");
+	return CLI_DONE;
+}
+
+int cmd_verify(int argc, char **argv)
+{
+	struct options options = { 0 };
+	struct lpl_report trouble = { 0 };
+	struct cli_progress progress;
+	struct checker checker;
+	struct cli_pass pass;
+	struct lpl_reader *reader;
+	int status;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	status = cli_reader_open(&reader, options.trace);
+	if (status)
+		return status;
+	checker = (struct checker){ .sink = { check_refs, check_event, check_finish },
+				    .path = options.trace };
+	tally_init(&checker.tally);
+	cli_progress_start(&progress, options.progress);
+	pass = (struct cli_pass){ .reader = reader, .path = options.trace,
+				  .sink = &checker.sink, .progress = &progress,
+				  .trouble = &trouble };
+	status = cli_pass_run(&pass);
+	if (status == CLI_DONE &&
+	    check_totals(&checker, lpl_reader_totals(reader), &trouble))
+		status = CLI_DAMAGED;
+	if (status == CLI_DONE || status == CLI_DAMAGED) {
+		if (print_verdict(&options, &pass, &checker, &trouble))
+			status = CLI_FAILED;
+		if (trouble.error)
+			cli_report(&trouble);
+	}
+	tally_free(&checker.tally);
+	lpl_reader_close(reader);
+	return status;
+}

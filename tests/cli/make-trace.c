@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * make-trace OUT [CHUNK-REFERENCES] [unclosed]: write a trace from a
+ * description on standard input, by the public API alone.  A line is one of
+ *
+ *	meta KEY VALUE
+ *	totals TOTAL R W I P Q USER TRACER	before reduction, from here on
+ *	TYPE REF INSTR CYCLE SPACE ADDRESS LENGTH [FLAGS]
+ *					a reference: r, w, i, p, q; SPACE and
+ *					ADDRESS in hex; FLAGS of the letters u
+ *					(user), s (second), p (page; LENGTH is 0)
+ *	event TAG REF INSTR CYCLE SPACE TID TGID A,B,... TEXT
+ *					numbers in decimal, SPACE and arguments
+ *					in hex; - for no arguments, for no text
+ *	flush				end a chunk
+ *	# ...				nothing
+ *
+ * meta lines come first.  With `unclosed` the trace gets no index and keeps
+ * the name OUT.part, as if its writer had been killed.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <laplace/trace.h>
+
+struct maker {
+	const char *path;
+	struct lpl_writer_options options;
+	struct lpl_meta *meta;
+	struct lpl_writer *writer;	/* NULL until the first record */
+	struct lpl_report report;
+};
+
+static bool open_writer(struct maker *maker)
+{
+	return maker->writer || !lpl_writer_open(&maker->writer, maker->path, maker->meta,
+						 &maker->options, true, &maker->report);
+}
+
+static bool add_meta(struct maker *maker, char *line)
+{
+	char *value = line + strcspn(line, " ");
+
+	if (*value)
+		*value++ = '\0';
+	return !maker->writer && !lpl_meta_set(maker->meta, line, value);
+}
+
+static bool set_totals(struct maker *maker, const char *line)
+{
+	struct lpl_totals totals = { 0 };
+
+	if (sscanf(line, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
+		   " %" SCNu64 " %" SCNu64 " %" SCNu64, &totals.total, &totals.refs[0],
+		   &totals.refs[1], &totals.refs[2], &totals.refs[3], &totals.refs[4],
+		   &totals.user_refs, &totals.tracer_refs) != 8 || !open_writer(maker))
+		return false;
+	lpl_writer_totals(maker->writer, &totals);
+	return true;
+}
+
+static bool add_ref(struct maker *maker, const char *line)
+{
+	static const char letters[] = "rwipq";
+	const char *type = strchr(letters, line[0]);
+	struct lpl_ref ref = { 0 };
+	struct lpl_sink *sink;
+	char flags[8] = "";
+
+	if (!type || sscanf(line + 1, " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNx64
+			    " %" SCNx64 " %" SCNu16 " %7s", &ref.ref, &ref.instr, &ref.cycle,
+			    &ref.space, &ref.address, &ref.length, flags) < 6)
+		return false;
+	ref.type = (uint8_t)(type - letters);
+	ref.flags = (uint8_t)((strchr(flags, 'u') ? LPL_USER : 0) |
+			      (strchr(flags, 's') ? LPL_SECOND : 0) |
+			      (strchr(flags, 'p') ? LPL_PAGED : 0));
+	if (!open_writer(maker))
+		return false;
+	sink = lpl_writer_sink(maker->writer);
+	return !sink->refs(sink, &ref, 1, &maker->report);
+}
+
+static bool add_event(struct maker *maker, const char *line)
+{
+	struct lpl_event event = { 0 };
+	struct lpl_sink *sink;
+	char args[512], text[KTR_TEXT + 1] = "";
+	char *rest = args, *arg;
+	size_t n = 0;
+
+	if (sscanf(line, "%" SCNu32 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNx64
+		   " %" SCNu32 " %" SCNu32 " %511s %256[^\n]", &event.tag, &event.ref,
+		   &event.instr, &event.cycle, &event.space, &event.tid, &event.tgid, args,
+		   text) != 9)
+		return false;
+	while (strcmp(args, "-") != 0 && n < KTR_ARGS && (arg = strsep(&rest, ",")))
+		event.arg[n++] = strtoull(arg, NULL, 16);
+	if (strcmp(text, "-") != 0) {
+		event.text_length = (uint32_t)strlen(text);
+		memcpy(event.text, text, event.text_length);
+	}
+	if (!open_writer(maker))
+		return false;
+	sink = lpl_writer_sink(maker->writer);
+	return !sink->event(sink, &event, &maker->report);
+}
+
+static bool take_line(struct maker *maker, char *line)
+{
+	line[strcspn(line, "\n")] = '\0';
+	if (!line[0] || line[0] == '#')
+		return true;
+	if (strncmp(line, "meta ", 5) == 0)
+		return add_meta(maker, line + 5);
+	if (strncmp(line, "totals ", 7) == 0)
+		return set_totals(maker, line + 7);
+	if (strncmp(line, "event ", 6) == 0)
+		return add_event(maker, line + 6);
+	if (strcmp(line, "flush") == 0)
+		return open_writer(maker) &&
+		       !lpl_writer_flush(maker->writer, &maker->report);
+	return add_ref(maker, line);
+}
+
+static bool end(struct maker *maker, bool unclosed)
+{
+	struct lpl_sink *sink;
+
+	if (!open_writer(maker))
+		return false;
+	sink = lpl_writer_sink(maker->writer);
+	if (sink->finish(sink, &maker->report))
+		return false;
+	if (!unclosed)
+		return !lpl_writer_close(maker->writer, &maker->report);
+	if (lpl_writer_flush(maker->writer, &maker->report))
+		return false;
+	lpl_writer_abandon(maker->writer);
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	struct maker maker = { .path = argv[1] };
+	bool unclosed = argc > 3 && strcmp(argv[3], "unclosed") == 0;
+	char line[2048];
+	int number = 0;
+
+	if (argc < 2)
+		return 2;
+	if (argc > 2)
+		maker.options.chunk_refs = strtoul(argv[2], NULL, 10);
+	maker.meta = lpl_meta_new();
+	while (fgets(line, sizeof(line), stdin)) {
+		number++;
+		if (!take_line(&maker, line)) {
+			fprintf(stderr, "make-trace: line %d: %s %s\n", number, line,
+				maker.report.text);
+			return 1;
+		}
+	}
+	if (!end(&maker, unclosed)) {
+		fprintf(stderr, "make-trace: %s\n", maker.report.text);
+		return 1;
+	}
+	lpl_meta_free(maker.meta);
+	return 0;
+}
