@@ -12,6 +12,10 @@
 
 #include <stdarg.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum lpl_error {
 	LPL_OK = 0,
 	/* the caller's fault */
@@ -54,5 +58,9 @@ enum lpl_error lpl_fail(struct lpl_report *report, enum lpl_error error,
 
 /* The exit status of the `laplace` command for an error: 0, 1, 2 or 3. */
 int lpl_error_status(enum lpl_error error);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

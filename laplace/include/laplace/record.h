@@ -4,10 +4,10 @@
  * stream.
  *
  * Order.  References carry three clocks, all of which never run backwards:
- * `ref` (strictly increasing by at least 1 per reference of the original run),
- * `instr` and `cycle`.  An event carries the clocks of the last reference
- * before it, so an event with ref == r stands after reference r and before
- * reference r + 1.
+ * `ref` (strictly increasing), `instr` and `cycle`.  An event carries the number
+ * of the last reference before it, so an event with ref == r stands after
+ * reference r and before reference r + 1, and its own moment's `instr` and
+ * `cycle`.
  */
 #ifndef LAPLACE_RECORD_H
 #define LAPLACE_RECORD_H
@@ -17,6 +17,10 @@
 #include <stdint.h>
 
 #include <laplace/kernel_trace_record.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 enum lpl_type {
 	LPL_READ = 0,
@@ -42,7 +46,8 @@ char lpl_type_letter(enum lpl_type type);
 /* One reference. */
 struct lpl_ref {
 	uint64_t ref;		/* this reference's number, from 1 at trace-on */
-	uint64_t instr;		/* instructions begun, from 1 at trace-on */
+	uint64_t instr;		/* the simulator's count of instructions completed
+				 * since power-on, see docs/references.md */
 	uint64_t cycle;		/* the simulated processor's cycle counter */
 	uint64_t address;	/* virtual (physical for walks), in bytes */
 	uint64_t space;		/* page number of the top-level page table */
@@ -54,7 +59,8 @@ struct lpl_ref {
 
 /* One kernel event (or a mark of the user's or of ours). */
 struct lpl_event {
-	uint64_t ref, instr, cycle;	/* of the last reference before it */
+	uint64_t ref;			/* number of the last reference before it */
+	uint64_t instr, cycle;		/* its own moment's */
 	uint64_t space;			/* as the kernel told */
 	uint64_t arg[KTR_ARGS];
 	uint32_t tag;			/* enum ktr_tag, or LPL_EVENT_* */
@@ -102,5 +108,9 @@ struct lpl_sink {
 		     struct lpl_report *report);
 	int (*finish)(struct lpl_sink *sink, struct lpl_report *report);
 };
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -15,6 +15,10 @@
 #include <laplace/error.h>
 #include <laplace/record.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * A reduction is written SPEC: one method or several joined by '+', left to
  * right: `none`, `block`, `window:K`, `sad:K`, `window:64+sad:64`.
@@ -49,5 +53,9 @@ enum lpl_error lpl_reducer_describe(const char *before, const char *spec,
  * 1 for none and block.  0 when it is not known.
  */
 uint64_t lpl_reduction_exact_from(const char *reduction);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

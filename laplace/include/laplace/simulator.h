@@ -13,6 +13,10 @@
 #include <laplace/error.h>
 #include <laplace/record.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * Sizes of memory, in pages.  SPEC: a list `16,64,256`, ranges `16:4096:*2`
  * (times) and `16:256:16` (plus), or `all`.  Sorted, without duplicates.
@@ -51,5 +55,9 @@ const struct lpl_result *lpl_simulator_results(const struct lpl_simulator *simul
 					       size_t *count);
 uint64_t lpl_simulator_pages(const struct lpl_simulator *simulator); /* distinct */
 void lpl_simulator_close(struct lpl_simulator *simulator);	/* NULL is fine */
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -14,6 +14,10 @@
 #include <laplace/error.h>
 #include <laplace/record.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * What a trace is.  Kept in the file's header as JSON-free "key=value" lines,
  * in this order of insertion; keys are [a-z0-9._-]+, values any bytes
@@ -48,8 +52,9 @@ void lpl_meta_at(const struct lpl_meta *meta, size_t i, const char **key, const 
  * totals since trace-on; each data chunk carries the values at its end.
  */
 struct lpl_totals {
-	uint64_t refs[LPL_TYPES];	/* references before reduction, by type */
-	uint64_t user_refs;		/* of these, made in user mode (0 when not counted) */
+	uint64_t total;			/* references before reduction, of all types */
+	uint64_t refs[LPL_TYPES];	/* by type, where they were counted; else all 0 */
+	uint64_t user_refs;		/* made in user mode; likewise */
 	uint64_t tracer_refs;		/* left out: made between begin and trigger */
 	uint64_t events;
 	uint64_t wait_ns;		/* how long the simulator waited for the reducer;
@@ -143,5 +148,9 @@ bool lpl_reader_complete(const struct lpl_reader *reader);
 uint64_t lpl_reader_bytes(const struct lpl_reader *reader);
 uint64_t lpl_reader_size(const struct lpl_reader *reader);
 void lpl_reader_close(struct lpl_reader *reader);	/* NULL is fine */
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Bochs 3.0's instrumentation callbacks, mapped to Laplace's hooks.
+ *
+ * This is the one place that knows Bochs' callback signatures.  It is included
+ * before BX_CPU_C is declared, so everything that needs the processor is a
+ * macro.  Which references Bochs reports by itself and which need a patch is
+ * told in docs/references.md.
+ */
+#if BX_INSTRUMENTATION
+
+#if BX_SUPPORT_SMP
+#error "Laplace traces one simulated processor: configure without --enable-smp"
+#endif
+#if !defined(BX_LAPLACE_PATCHED)
+#error "this Bochs lacks Laplace's patches: it would lose references"
+#endif
+#if !BX_SUPPORT_HANDLERS_CHAINING_SPEEDUPS
+#error "Laplace's fetch hook expects --enable-handlers-chaining"
+#endif
+
+#include "hooks.h"
+
+class bxInstruction_c;
+
+/* lifecycle (session.cc) */
+void laplace_init_env(void);
+void laplace_exit_env(void);
+void laplace_initialize(void);
+void laplace_reset(void);
+void laplace_debug_command(const char *command);
+
+/* the processor (producer.cc, watch.cc) */
+void laplace_space_changed(void);
+void laplace_time_jumps(void);
+void laplace_delivery_begins(void);
+void laplace_outp(unsigned port, unsigned length, unsigned value);
+
+#define BX_INSTR_INIT_ENV()		laplace_init_env()
+#define BX_INSTR_EXIT_ENV()		laplace_exit_env()
+#define BX_INSTR_INITIALIZE(cpu_id)	laplace_initialize()
+#define BX_INSTR_EXIT(cpu_id)
+#define BX_INSTR_RESET(cpu_id, type)	laplace_reset()
+#define BX_INSTR_HLT(cpu_id)		laplace_time_jumps()
+#define BX_INSTR_MWAIT(cpu_id, addr, len, flags) laplace_time_jumps()
+
+#define BX_INSTR_DEBUG_PROMPT()
+#define BX_INSTR_DEBUG_CMD(cmd)		laplace_debug_command(cmd)
+
+#define BX_INSTR_CNEAR_BRANCH_TAKEN(cpu_id, branch_eip, new_eip)
+#define BX_INSTR_CNEAR_BRANCH_NOT_TAKEN(cpu_id, branch_eip)
+#define BX_INSTR_UCNEAR_BRANCH(cpu_id, what, branch_eip, new_eip)
+#define BX_INSTR_FAR_BRANCH(cpu_id, what, prev_cs, prev_eip, new_cs, new_eip) \
+	do { (void)(prev_cs); (void)(prev_eip); } while (0)
+
+#define BX_INSTR_OPCODE(cpu_id, i, opcode, len, is32, is64)
+
+/* The frame that delivery pushes is the processor's doing, not the program's. */
+#define BX_INSTR_EXCEPTION(cpu_id, vector, error_code)	laplace_delivery_begins()
+#define BX_INSTR_INTERRUPT(cpu_id, vector)		laplace_delivery_begins()
+#define BX_INSTR_HWINTERRUPT(cpu_id, vector, cs, eip)	laplace_delivery_begins()
+
+#define BX_INSTR_CLFLUSH(cpu_id, laddr, paddr)
+#define BX_INSTR_CACHE_CNTRL(cpu_id, what)
+#define BX_INSTR_TLB_CNTRL(cpu_id, what, new_cr3)	laplace_space_changed()
+#define BX_INSTR_PREFETCH_HINT(cpu_id, what, seg, offset)
+
+#define BX_INSTR_BEFORE_EXECUTION(cpu_id, i) \
+	laplace_fetch((i)->ilen(), BX_CPU_THIS_PTR icount)
+#define BX_INSTR_AFTER_EXECUTION(cpu_id, i)
+#define BX_INSTR_REPEAT_ITERATION(cpu_id, i)
+
+/*
+ * Data references.  The macro is expanded within the accessors of cpu/access2.cc,
+ * where `tlbEntry` is the entry that translated the address.  Two files see
+ * another form, chosen by the patches: where the stack window is used there is
+ * no TLB entry, and the slow paths know more (see BX_LAPLACE_LIN_ACCESS_*).
+ */
+#define BX_INSTR_LIN_ACCESS(cpu_id, lin, phy, len, memtype, rw) \
+	laplace_access(&tlbEntry->laplace, (lin), (len), (rw), BX_CPU_THIS_PTR icount)
+
+#define BX_LAPLACE_LIN_ACCESS_STACK(lin, len, rw) \
+	laplace_access(&laplace_hot.stack, (lin), (len), (rw), BX_CPU_THIS_PTR icount)
+
+/* `laddr` and `curr_pl` are the accessor's: its address, the privilege it acts with. */
+#define BX_LAPLACE_LIN_ACCESS_SLOW(lin, len, rw) \
+	do { \
+		laplace_hot.clock += laplace_refs_of(rw) * LAPLACE_ONE_REF; \
+		laplace_slow_access(&BX_DTLB_ENTRY_OF((lin), 0)->laplace, (lin), (len), \
+				    (rw), (lin) != laddr, curr_pl != 3); \
+	} while (0)
+
+/* Descriptor tables, TSS: the processor's own references, whatever the mode. */
+#define BX_LAPLACE_LIN_ACCESS_SYSTEM(lin, len, rw) \
+	do { \
+		laplace_hot.clock += laplace_refs_of(rw) * LAPLACE_ONE_REF; \
+		laplace_slow_access(&tlbEntry->laplace, (lin), (len), (rw), false, true); \
+	} while (0)
+
+#define BX_INSTR_PHY_ACCESS(cpu_id, phy, len, memtype, rw)
+
+/* Named by the patches. */
+#define BX_LAPLACE_TRACE_BEGIN(laddr)	laplace_trace_begin(laddr)
+#define BX_LAPLACE_TLB_FILL(entry)	((entry)->laplace.epoch = 0)
+#define BX_LAPLACE_STACK_WINDOW()	(laplace_hot.stack.epoch = 0)
+#define BX_LAPLACE_USER_MODE(user)	laplace_user_mode(user)
+#define BX_LAPLACE_FAST_STRING(source, destination, count, width, step) \
+	laplace_fast_string((source), (destination), (count), (width), (step))
+#define BX_LAPLACE_WALK(phy, len, rw)	\
+	do { \
+		if (LAPLACE_UNLIKELY(laplace_hot.walks)) \
+			laplace_walk((phy), (len), (rw) & 1); \
+	} while (0)
+
+#define BX_INSTR_INP(addr, len)
+#define BX_INSTR_INP2(addr, len, val)
+#define BX_INSTR_OUTP(addr, len, val)	laplace_outp((addr), (len), (val))
+
+#define BX_INSTR_WRMSR(cpu_id, addr, value)
+#define BX_INSTR_VMEXIT(cpu_id, reason, qualification)
+
+#else
+#error "laplace-bochs is built with --enable-instrumentation=instrument/laplace"
+#endif

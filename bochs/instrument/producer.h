@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The simulator thread's half of the pipeline: it watches references and kernel
+ * records and fills the ring.  One instance; all of it belongs to the
+ * simulator's thread.
+ */
+#ifndef LAPLACE_PRODUCER_H
+#define LAPLACE_PRODUCER_H
+
+#include <laplace/collector.h>
+
+#include "hooks.h"
+
+/* Where the cycle counter left the instruction count behind: cycle = instr + offset from `instr` on. */
+struct laplace_jump {
+	uint64_t instr, offset;
+};
+
+enum laplace_state {
+	LAPLACE_OFF,		/* nothing is recorded */
+	LAPLACE_ON,
+	LAPLACE_SUPPRESSED	/* between a record's begin and its trigger */
+};
+
+enum {
+	LAPLACE_JUMPS = 1024,
+	/*
+	 * A kernel needs a few thousand instructions for a record.  One that never
+	 * comes to its trigger must not silence the trace.
+	 */
+	LAPLACE_SUPPRESSED_MAX = 1000000,
+	LAPLACE_WINDOW_EVENTS = 1024	/* reduce/window.c says why */
+};
+
+struct laplace_producer {
+	struct lpl_ring *ring;		/* NULL: windows are thrown away (to measure) */
+	enum laplace_state state;
+	bool failed;			/* the collector gave up */
+
+	/* the current window; no pages when every reference is sent */
+	struct laplace_page *page;
+	uint32_t pages, pages_max;
+	uint32_t *bucket;		/* hash table of page index + 1 */
+	uint32_t bucket_mask;
+	uint32_t events;
+	struct laplace_page nowhere;	/* where references go that are not recorded */
+
+	uint64_t space;			/* of the processor now */
+	uint64_t cycle_offset;		/* as last sent with LPL_WIRE_OFFSET */
+	struct laplace_jump jump[LAPLACE_JUMPS];
+	uint32_t jumps;
+
+	uint64_t resume_clock;		/* when not ON: the clock as it stood */
+	uint64_t suppressed_since;	/* instruction count */
+	uint64_t tracer_refs;
+
+	struct {
+		bool known;
+		uint64_t address;	/* of the kernel's record */
+		unsigned hello;		/* handshake: words seen */
+		uint32_t low;
+		uint64_t records, malformed, abandoned;
+		bool end_seen, fail_seen;
+	} watch;
+};
+
+extern struct laplace_producer laplace;
+
+/* producer.cc */
+void laplace_producer_init(struct lpl_ring *ring, uint64_t window);
+void laplace_start(void);		/* OFF -> ON, with a TRACING event */
+void laplace_stop(void);
+void laplace_window_end(void);
+void laplace_forget_slots(void);	/* pointers in TLB entries no longer hold */
+void laplace_emit(uint64_t a, uint64_t b, uint64_t c, uint64_t d);
+void laplace_emit_event(const struct kernel_trace_record *record);
+void laplace_emit_mark(const char *text);	/* from the debugger */
+void laplace_flush(void);
+uint64_t laplace_instr(void);
+uint64_t laplace_references(void);	/* recorded so far */
+
+/* watch.cc */
+/* An access to a page that holds the kernel's record; true: it is the tracer's own. */
+bool laplace_watched(uint64_t address, unsigned length, bool write);
+bool laplace_watch(uint64_t address, bool present, char *why, unsigned size);
+void laplace_suppression_check(void);
+
+/* session.cc */
+void laplace_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+[[noreturn]] void laplace_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

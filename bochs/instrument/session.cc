@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A collection's life: the bochsrc option, start, the debugger's command, end.
+ *
+ * Bochs leaves by many doors (its quit context, panics, the debugger, power-off
+ * by the guest), so the trace is closed by whichever of exit_env and atexit
+ * comes first, and only once.  What was collected is in complete chunks at any
+ * moment; closing adds the index and the final name.
+ */
+#include "bochs.h"
+#include "gui/siminterface.h"
+#include "param_names.h"
+#include "bxversion.h"
+#include "pc_system.h"
+#include "bx_debug/debug.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdarg>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <unistd.h>
+
+#include <laplace/reducer.h>
+
+#include "instrument.h"
+#include "producer.h"
+#include "session.h"
+#include "symbol.h"
+
+enum start_mode { START_ON, START_OFF, START_MARK };
+
+static struct {
+	bool wanted;			/* a laplace option was given */
+	char trace[BX_PATHNAME_LEN];
+	char reduce[256];
+	char kernel[BX_PATHNAME_LEN];
+	char title[256], guest[256], workload[256];
+	enum start_mode start;
+	bool walks, overwrite, windows_only;
+	enum lpl_stage stage;
+	long level, ring, status_fd;
+
+	struct lpl_collector *collector;
+	bool closed;
+	unsigned complaints;
+	char problem[512];		/* why the end is not clean */
+	int exit_status;
+} session;
+
+static volatile sig_atomic_t stop_signal;
+
+/* ---- telling ---- */
+
+static const unsigned COMPLAINTS_MAX = 20;
+
+void laplace_complain(const char *format, ...)
+{
+	va_list arguments;
+
+	if (++session.complaints > COMPLAINTS_MAX)
+		return;
+	fputs("laplace: ", stderr);
+	va_start(arguments, format);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fputs(session.complaints == COMPLAINTS_MAX ? " (no more of these are shown)\n" : "\n",
+	      stderr);
+}
+
+void laplace_die(const char *format, ...)
+{
+	struct lpl_report report;
+	va_list arguments;
+
+	memset(&report, 0, sizeof(report));
+	if (session.collector && lpl_collector_failure(session.collector, &report))
+		snprintf(session.problem, sizeof(session.problem), "%s", report.text);
+	else {
+		va_start(arguments, format);
+		vsnprintf(session.problem, sizeof(session.problem), format, arguments);
+		va_end(arguments);
+	}
+	fprintf(stderr, "laplace: %s\n", session.problem);
+	exit(1);	/* closes the trace */
+}
+
+/* ---- the option ---- */
+
+static const char KNOWN[] =
+	"trace=FILE, reduce=none|block|sad:K|window:K[+...], start=on|off|mark, "
+	"kernel=auto|none|ADDRESS|FILE, walks=on|off, title=TEXT, guest=TEXT, "
+	"workload=TEXT, level=1..19, ring=RECORDS, overwrite=on|off, status=FD, "
+	"stage=window|ring|reduce|file";
+
+static bool number(const char *text, long low, long high, long *out)
+{
+	char *end;
+
+	errno = 0;
+	*out = strtol(text, &end, 10);
+	return !errno && end != text && !*end && *out >= low && *out <= high;
+}
+
+static bool on_off(const char *text, bool *out)
+{
+	*out = !strcmp(text, "on") || !strcmp(text, "1");
+	return *out || !strcmp(text, "off") || !strcmp(text, "0");
+}
+
+static bool copy(char *out, size_t size, const char *text)
+{
+	return *text && (size_t)snprintf(out, size, "%s", text) < size;
+}
+
+static bool parse_start(const char *v)
+{
+	if (!strcmp(v, "on"))
+		session.start = START_ON;
+	else if (!strcmp(v, "off"))
+		session.start = START_OFF;
+	else if (!strcmp(v, "mark"))
+		session.start = START_MARK;
+	else
+		return false;
+	return true;
+}
+
+static bool parse_stage(const char *v)
+{
+	session.windows_only = !strcmp(v, "window");
+	if (session.windows_only || !strcmp(v, "ring"))
+		session.stage = LPL_STAGE_RING;
+	else if (!strcmp(v, "reduce"))
+		session.stage = LPL_STAGE_REDUCE;
+	else if (!strcmp(v, "file"))
+		session.stage = LPL_STAGE_FILE;
+	else
+		return false;
+	return true;
+}
+
+static bool parse_one(const char *key, const char *v, bool *known)
+{
+	*known = true;
+	if (!strcmp(key, "trace"))
+		return copy(session.trace, sizeof(session.trace), v);
+	if (!strcmp(key, "reduce"))
+		return copy(session.reduce, sizeof(session.reduce), v);
+	if (!strcmp(key, "kernel"))
+		return copy(session.kernel, sizeof(session.kernel), v);
+	if (!strcmp(key, "title"))
+		return copy(session.title, sizeof(session.title), v);
+	if (!strcmp(key, "guest"))
+		return copy(session.guest, sizeof(session.guest), v);
+	if (!strcmp(key, "workload"))
+		return copy(session.workload, sizeof(session.workload), v);
+	if (!strcmp(key, "start"))
+		return parse_start(v);
+	if (!strcmp(key, "stage"))
+		return parse_stage(v);
+	if (!strcmp(key, "walks"))
+		return on_off(v, &session.walks);
+	if (!strcmp(key, "overwrite"))
+		return on_off(v, &session.overwrite);
+	if (!strcmp(key, "level"))
+		return number(v, 1, 19, &session.level);
+	if (!strcmp(key, "ring"))
+		return number(v, 1024, 1L << 26, &session.ring);
+	if (!strcmp(key, "status"))
+		return number(v, 0, 1 << 20, &session.status_fd);
+	*known = false;
+	return false;
+}
+
+static Bit32s parse_option(const char *context, int count, char *params[])
+{
+	for (int i = 1; i < count; i++) {
+		char key[32];
+		const char *equals = strchr(params[i], '=');
+		size_t length = equals ? (size_t)(equals - params[i]) : strlen(params[i]);
+		bool known = false;
+
+		snprintf(key, sizeof(key), "%.*s", (int)length, params[i]);
+		if (equals && parse_one(key, equals + 1, &known))
+			continue;
+		if (known)
+			laplace_die("%s: laplace: the value of '%s' is not valid; known are: %s",
+				    context, params[i], KNOWN);
+		laplace_die("%s: laplace: unknown parameter '%s'; known are: %s", context,
+			    params[i], KNOWN);
+	}
+	session.wanted = true;
+	return 0;
+}
+
+static Bit32s save_option(FILE *file)
+{
+	if (session.wanted)
+		fprintf(file, "laplace: trace=%s, reduce=%s\n", session.trace, session.reduce);
+	return 0;
+}
+
+/* ---- begin ---- */
+
+static void on_signal(int)
+{
+	stop_signal = 1;
+	laplace_hot.slow = 255;		/* the next fetch asks laplace_session_poll() */
+}
+
+void laplace_session_poll(void)
+{
+	if (!stop_signal)
+		return;
+	snprintf(session.problem, sizeof(session.problem), "stopped by a signal");
+	exit(1);
+}
+
+bool laplace_session_starts_at_mark(void)
+{
+	return session.start == START_MARK;
+}
+
+bool laplace_session_wants_handshake(void)
+{
+	return !strcmp(session.kernel, "auto");
+}
+
+static void locate_kernel(void)
+{
+	uint64_t address;
+	char why[512], *end;
+
+	if (!strcmp(session.kernel, "auto") || !strcmp(session.kernel, "none"))
+		return;
+	address = strtoull(session.kernel, &end, 0);
+	if (*end && !laplace_symbol(session.kernel, "kernel_trace_record", &address, why,
+				    sizeof(why)))
+		laplace_die("kernel=%s: %s", session.kernel, why);
+	if (!laplace_watch(address, false, why, sizeof(why)))
+		laplace_die("kernel=%s: %s", session.kernel, why);
+}
+
+static void set(struct lpl_meta *meta, const char *key, const char *value)
+{
+	if (*value && lpl_meta_set(meta, key, value))
+		laplace_die("the header's %s cannot be set to '%s'", key, value);
+}
+
+/* The bochsrc's text, with its newlines escaped, for the trace's header. */
+static void describe_machine(struct lpl_meta *meta)
+{
+	const char *path = NULL;
+
+	for (int i = 1; i + 1 < bx_startup_flags.argc; i++)
+		if (!strcmp(bx_startup_flags.argv[i], "-f"))
+			path = bx_startup_flags.argv[i + 1];
+	FILE *file = path ? fopen(path, "r") : NULL;
+	if (!file)
+		return;
+
+	static char text[65536];
+	size_t n = 0;
+	int c;
+	while ((c = getc(file)) != EOF && n < sizeof(text) - 2) {
+		if (c == '\n') {
+			text[n++] = '\\';
+			text[n++] = 'n';
+		} else if (c)
+			text[n++] = (char)c;
+	}
+	fclose(file);
+	text[n] = '\0';
+	set(meta, LPL_META_MACHINE, text);
+}
+
+static void open_collection(void)
+{
+	struct lpl_collector_options options;
+	struct lpl_report report;
+	struct lpl_plan plan;
+
+	memset(&report, 0, sizeof(report));
+	memset(&options, 0, sizeof(options));
+	if (lpl_plan_parse(&plan, session.reduce, &report))
+		laplace_die("reduce=%s: %s", session.reduce, report.text);
+	if (session.stage == LPL_STAGE_FILE && !*session.trace)
+		laplace_die("the laplace option needs trace=FILE");
+
+	struct lpl_meta *meta = lpl_meta_new();
+	if (!meta)
+		laplace_die("no memory for the header");
+	set(meta, LPL_META_TITLE, session.title);
+	set(meta, LPL_META_GUEST, session.guest);
+	set(meta, LPL_META_WORKLOAD, session.workload);
+	set(meta, LPL_META_PRODUCER, "laplace-bochs " LAPLACE_VERSION " (Bochs " VERSION ")");
+	set(meta, LPL_META_ADDRESSES, "virtual");
+	set(meta, LPL_META_PAGE_SIZE, "4096");
+	describe_machine(meta);
+
+	options.path = session.trace;
+	options.plan = &plan;
+	options.meta = meta;
+	options.stage = session.stage;
+	options.level = (int)session.level;
+	options.ring_records = (size_t)session.ring;
+	options.status_fd = (int)session.status_fd;
+	options.overwrite = session.overwrite;
+	if (lpl_collector_open(&session.collector, &options, &report))
+		laplace_die("%s", report.text);
+	lpl_meta_free(meta);
+
+	laplace_producer_init(session.windows_only ? NULL :
+			      lpl_collector_ring(session.collector), plan.window);
+	laplace_hot.walks = session.walks;
+	locate_kernel();
+	signal(SIGTERM, on_signal);
+	signal(SIGHUP, on_signal);
+	if (!bx_dbg.debugger_active)
+		signal(SIGINT, on_signal);
+	if (session.start == START_ON)
+		laplace_start();
+}
+
+/* ---- end ---- */
+
+static const char *judge(void)
+{
+	if (*session.problem)
+		return stop_signal ? "quit" : "error";
+	if (laplace.watch.malformed || laplace.watch.abandoned) {
+		snprintf(session.problem, sizeof(session.problem),
+			 "%llu kernel records were malformed and %llu abandoned",
+			 (unsigned long long)laplace.watch.malformed,
+			 (unsigned long long)laplace.watch.abandoned);
+		return "error";
+	}
+	if (laplace.watch.fail_seen) {
+		snprintf(session.problem, sizeof(session.problem),
+			 "the guest says that its workload failed");
+		return "fail";
+	}
+	if (laplace.watch.end_seen || !strcmp(session.kernel, "none"))
+		return "clean";
+	if (bx_dbg.debugger_active || bx_user_quit)
+		return "quit";
+	snprintf(session.problem, sizeof(session.problem),
+		 "the machine ended before the guest said that its workload was over");
+	return "error";
+}
+
+static void close_collection(void)
+{
+	struct lpl_report report;
+
+	if (session.closed)
+		return;
+	session.closed = true;
+	if (!session.collector)
+		return;
+	memset(&report, 0, sizeof(report));
+	if (!laplace.failed) {
+		if (laplace.state == LAPLACE_SUPPRESSED) {
+			laplace.watch.abandoned++;
+			laplace.state = LAPLACE_ON;
+			laplace_hot.clock = laplace.resume_clock;
+		}
+		laplace_stop();
+	}
+	const char *end = judge();
+	session.exit_status = strcmp(end, "clean") != 0 && strcmp(end, "quit") != 0;
+	if (stop_signal)
+		session.exit_status = 1;
+	if (session.exit_status && !stop_signal)
+		fprintf(stderr, "laplace: %s\n", session.problem);
+	if (lpl_collector_close(session.collector, end, session.problem, &report)) {
+		fprintf(stderr, "laplace: %s\n", report.text);
+		session.exit_status = 1;
+	}
+	session.collector = NULL;
+}
+
+static void at_exit(void)
+{
+	bool ours = session.wanted;
+
+	close_collection();
+	if (ours) {
+		fflush(NULL);
+		_exit(session.closed && !*session.problem ? session.exit_status :
+		      session.exit_status ? session.exit_status : 1);
+	}
+}
+
+/* ---- Bochs' callbacks ---- */
+
+void laplace_init_env(void)
+{
+	strcpy(session.reduce, "sad:64");
+	strcpy(session.kernel, "auto");
+	session.stage = LPL_STAGE_FILE;
+	session.status_fd = -1;
+	laplace_producer_init(NULL, 0);
+	if (!SIM->register_addon_option("laplace", parse_option, save_option))
+		laplace_die("Bochs does not take the laplace option");
+	atexit(at_exit);
+}
+
+void laplace_exit_env(void)
+{
+	close_collection();
+}
+
+void laplace_initialize(void)
+{
+	if (session.wanted && !session.collector && !session.closed)
+		open_collection();
+}
+
+void laplace_reset(void)
+{
+	laplace_forget_slots();
+}
+
+static void print_status(void)
+{
+	struct lpl_collector_status s;
+
+	if (!session.collector) {
+		dbg_printf("laplace: no collection (no laplace option in the bochsrc)\n");
+		return;
+	}
+	lpl_collector_status(session.collector, &s);
+	dbg_printf("laplace: tracing %s, reduction %s, trace %s\n"
+		   "  references %llu, kept %llu, events %llu, bytes %llu\n"
+		   "  left out as the tracer's own %llu, waited %.3f s of %.3f s\n",
+		   laplace.state == LAPLACE_OFF ? "off" : "on", session.reduce, session.trace,
+		   (unsigned long long)laplace_references(), (unsigned long long)s.kept,
+		   (unsigned long long)s.events, (unsigned long long)s.bytes,
+		   (unsigned long long)laplace.tracer_refs, s.wait_ns / 1e9,
+		   s.elapsed_ns / 1e9);
+}
+
+void laplace_debug_command(const char *command)
+{
+	char text[512];
+	size_t length;
+
+	while (*command == ' ' || *command == '\t')
+		command++;
+	snprintf(text, sizeof(text), "%s", command);
+	for (length = strlen(text); length && strchr(" \t\r\n", text[length - 1]); length--)
+		text[length - 1] = '\0';
+
+	if (!strcmp(text, "status")) {
+		print_status();
+		return;
+	}
+	if (!session.collector) {
+		print_status();
+		return;
+	}
+	if (!strcmp(text, "on"))
+		laplace_start();
+	else if (!strcmp(text, "off"))
+		laplace_stop();
+	else if (!strcmp(text, "flush"))
+		laplace_flush();
+	else if (!strncmp(text, "mark ", 5))
+		laplace_emit_mark(text + 5);
+	else
+		dbg_printf("usage: laplace on|off|status|mark TEXT|flush\n");
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the bochsrc asked for, as far as the rest of the producer needs it. */
+#ifndef LAPLACE_SESSION_H
+#define LAPLACE_SESSION_H
+
+bool laplace_session_starts_at_mark(void);
+bool laplace_session_wants_handshake(void);
+/* A signal asked for the end: close the trace and leave. */
+void laplace_session_poll(void);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The collector: the second half of the pipeline inside a simulator.
+ *
+ *	simulator thread ── ring ──► collector thread: reducers ─► trace file
+ *
+ * The simulator fills ring records (below) and knows nothing of files; the
+ * collector's thread turns them back into references and events, in order,
+ * reduces them and writes the trace.  C++ may include this header.
+ */
+#ifndef LAPLACE_COLLECTOR_H
+#define LAPLACE_COLLECTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <laplace/error.h>
+#include <laplace/record.h>
+#include <laplace/ring.h>
+#include <laplace/trace.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * How a reduction SPEC is divided between the two threads.  What begins with
+ * `sad:K` or `window:K` lets the simulator send windows of K pages; anything
+ * else takes every reference.  `sad:K` stands for `window:K+sad:K`, which is
+ * as exact and costs the simulator next to nothing.
+ */
+struct lpl_plan {
+	uint64_t window;		/* pages in a window; 0: send every reference */
+	char reduction[256];		/* the whole, as the trace's header says it */
+	char rest[256];			/* what the collector's thread still does */
+};
+#define LPL_PLAN_WINDOW_MAX 65536
+enum lpl_error lpl_plan_parse(struct lpl_plan *plan, const char *spec,
+			      struct lpl_report *report);
+
+/*
+ * Ring records.  The top byte of word[3] is the kind.  `number` is a
+ * reference's number << 3 | (user mode) << 2 | type (0 read, 1 write, 2 fetch;
+ * a walk's type is 0 or 1, and a bit elsewhere tells that it is a walk).
+ *
+ *	REF	number, instr, address, space | walk << 46 | second << 47 | length << 48
+ *	PAGE	first number, instr, cycle, page number: a page of a window, and ...
+ *	  +1	last number, instr, cycle, space | walk << 46 | wrote << 47
+ *	WINDOW	references so far, tracer references: the window's pages are complete
+ *	OFFSET	cycle - instr from here on (for REF)
+ *	EVENT	ref, instr, cycle, number of records that follow: a
+ *		kernel_trace_record, padded; in windows it may precede pages
+ *		whose references are earlier
+ *	TOTALS	references so far, tracer references
+ *	FLUSH	hand what is complete to the operating system
+ */
+enum lpl_wire {
+	LPL_WIRE_REF = 1,
+	LPL_WIRE_PAGE = 2,
+	LPL_WIRE_WINDOW = 3,
+	LPL_WIRE_OFFSET = 4,
+	LPL_WIRE_EVENT = 5,
+	LPL_WIRE_TOTALS = 6,
+	LPL_WIRE_FLUSH = 7
+};
+#define LPL_WIRE_KIND(k)	((uint64_t)(k) << 56)
+#define LPL_WIRE_SPACE		((UINT64_C(1) << 46) - 1)
+#define LPL_WIRE_WALK		(UINT64_C(1) << 46)
+#define LPL_WIRE_SECOND		(UINT64_C(1) << 47)
+#define LPL_WIRE_WROTE		(UINT64_C(1) << 47)
+#define LPL_WIRE_LENGTH_SHIFT	48
+#define LPL_WIRE_EVENT_RECORDS \
+	((sizeof(struct kernel_trace_record) + sizeof(struct lpl_ring_record) - 1) / \
+	 sizeof(struct lpl_ring_record))
+
+/* Where the stream ends; all but FILE are there to measure a stage's price. */
+enum lpl_stage {
+	LPL_STAGE_RING,		/* the collector throws records away unread */
+	LPL_STAGE_REDUCE,	/* ... after reducing */
+	LPL_STAGE_FILE
+};
+
+struct lpl_collector_options {
+	const char *path;		/* of the trace */
+	const struct lpl_plan *plan;
+	const struct lpl_meta *meta;	/* copied; reduction and exactness are added */
+	enum lpl_stage stage;
+	int level;			/* of zstd; 0: the default */
+	size_t ring_records;		/* 0: 65536 (2 MiB) */
+	int status_fd;			/* -1: none; else one JSON object per line goes there */
+	bool overwrite;
+};
+
+struct lpl_collector;
+
+/* Open the trace and start the thread. */
+enum lpl_error lpl_collector_open(struct lpl_collector **collector,
+				  const struct lpl_collector_options *options,
+				  struct lpl_report *report);
+/* The producer's end; owned by the collector. */
+struct lpl_ring *lpl_collector_ring(struct lpl_collector *collector);
+
+/* A snapshot, from any thread. */
+struct lpl_collector_status {
+	uint64_t references, instructions, kept, events, bytes;
+	uint64_t wait_ns, elapsed_ns;
+};
+void lpl_collector_status(const struct lpl_collector *collector,
+			  struct lpl_collector_status *status);
+
+/* Why the collector gave up (after lpl_ring_reserve() returned NULL); LPL_OK if it did not. */
+enum lpl_error lpl_collector_failure(struct lpl_collector *collector,
+				     struct lpl_report *report);
+
+/*
+ * End the stream: the thread finishes its work, the file gets its index and
+ * its final name.  `end` ("clean", "fail", "quit", "error") and `message` (may
+ * be NULL) go to the status stream.  Frees the collector.
+ */
+enum lpl_error lpl_collector_close(struct lpl_collector *collector, const char *end,
+				   const char *message, struct lpl_report *report);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The ring between the simulator's thread and the collector's.
+ *
+ * Two free-running cursors, `head` (what the producer has published) and `tail`
+ * (what the consumer has given back); their unsigned difference is the fill.
+ * Each lives on a cache line of its own, next to the private state of the side
+ * that writes it: the producer's uncommitted position and its last look at
+ * `tail`, the consumer's last look at `head`.  So neither side touches the
+ * other's line but when its cached view is used up, and a batch of records
+ * costs one transfer of each line.
+ *
+ * Order: a record's words are written before the release store to `head` and
+ * read after the acquire load of it; they are overwritten only after an
+ * acquire load of a `tail` that has passed them.
+ *
+ * Waiting.  A side that cannot go on spins for a moment (the other is
+ * running on another processor and a batch takes microseconds), then sleeps in
+ * short naps: a futex would save nothing measurable and cost both sides an
+ * atomic on every batch.  On one processor the naps let the other side run.
+ */
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <laplace/ring.h>
+
+#define CACHE_LINE 64
+#define BATCH 256		/* records between publications */
+#define SPINS 256
+#define NAP_MIN_NS 20000
+#define NAP_MAX_NS 1000000
+
+struct lpl_ring {
+	struct lpl_ring_record *record;
+	uint64_t mask;
+
+	struct {
+		_Alignas(CACHE_LINE) _Atomic uint64_t head;
+		uint64_t position;		/* committed, head <= position */
+		uint64_t publish_at;		/* position of the next publication */
+		uint64_t room_until;		/* tail as last seen + size */
+		_Atomic uint64_t wait_ns, waits;
+		_Atomic bool ended;
+	} producer;
+
+	struct {
+		_Alignas(CACHE_LINE) _Atomic uint64_t tail;
+		uint64_t head_seen;
+		_Atomic bool aborted;
+	} consumer;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000U + (uint64_t)t.tv_nsec;
+}
+
+/* Pause a little, longer each time it is called with the same counter. */
+static void back_off(unsigned *tries)
+{
+	if (++*tries <= SPINS) {
+		if (*tries % 64 == 0)
+			sched_yield();
+		return;
+	}
+	long nap = (long)NAP_MIN_NS << (*tries - SPINS < 6 ? *tries - SPINS : 6);
+	struct timespec t = { 0, nap < NAP_MAX_NS ? nap : NAP_MAX_NS };
+
+	nanosleep(&t, NULL);
+}
+
+struct lpl_ring *lpl_ring_new(size_t records)
+{
+	size_t size = 1024;
+
+	while (size < records && size <= SIZE_MAX / 4)
+		size *= 2;
+
+	struct lpl_ring *ring = aligned_alloc(CACHE_LINE, sizeof(*ring));
+	if (!ring)
+		return NULL;
+	*ring = (struct lpl_ring){ .mask = size - 1 };
+	ring->record = aligned_alloc(CACHE_LINE, size * sizeof(*ring->record));
+	if (!ring->record) {
+		free(ring);
+		return NULL;
+	}
+	ring->producer.publish_at = BATCH;
+	ring->producer.room_until = size;
+	return ring;
+}
+
+void lpl_ring_free(struct lpl_ring *ring)
+{
+	if (ring)
+		free(ring->record);
+	free(ring);
+}
+
+void lpl_ring_publish(struct lpl_ring *ring)
+{
+	atomic_store_explicit(&ring->producer.head, ring->producer.position,
+			      memory_order_release);
+	ring->producer.publish_at = ring->producer.position + BATCH;
+}
+
+/* The ring is full as far as we know: look again, and wait if it really is. */
+static bool wait_for_room(struct lpl_ring *ring)
+{
+	uint64_t size = ring->mask + 1, start = 0;
+	unsigned tries = 0;
+
+	lpl_ring_publish(ring);
+	for (;;) {
+		if (atomic_load_explicit(&ring->consumer.aborted, memory_order_acquire))
+			return false;
+		uint64_t tail = atomic_load_explicit(&ring->consumer.tail,
+						     memory_order_acquire);
+		if (ring->producer.position - tail < size) {
+			ring->producer.room_until = tail + size;
+			break;
+		}
+		if (!start)
+			start = now_ns();
+		back_off(&tries);
+	}
+	if (start) {
+		atomic_fetch_add_explicit(&ring->producer.wait_ns, now_ns() - start,
+					  memory_order_relaxed);
+		atomic_fetch_add_explicit(&ring->producer.waits, 1, memory_order_relaxed);
+	}
+	return true;
+}
+
+struct lpl_ring_record *lpl_ring_reserve(struct lpl_ring *ring)
+{
+	if (ring->producer.position == ring->producer.room_until && !wait_for_room(ring))
+		return NULL;
+	return &ring->record[ring->producer.position & ring->mask];
+}
+
+void lpl_ring_commit(struct lpl_ring *ring)
+{
+	if (++ring->producer.position == ring->producer.publish_at)
+		lpl_ring_publish(ring);
+}
+
+void lpl_ring_end(struct lpl_ring *ring)
+{
+	lpl_ring_publish(ring);
+	atomic_store_explicit(&ring->producer.ended, true, memory_order_release);
+}
+
+uint64_t lpl_ring_wait_ns(const struct lpl_ring *ring)
+{
+	return atomic_load_explicit(&ring->producer.wait_ns, memory_order_relaxed);
+}
+
+uint64_t lpl_ring_waits(const struct lpl_ring *ring)
+{
+	return atomic_load_explicit(&ring->producer.waits, memory_order_relaxed);
+}
+
+size_t lpl_ring_peek(struct lpl_ring *ring, const struct lpl_ring_record **records)
+{
+	uint64_t tail = atomic_load_explicit(&ring->consumer.tail, memory_order_relaxed);
+	unsigned tries = 0;
+
+	while (ring->consumer.head_seen == tail) {
+		/* `ended` is read first: what was published before it is then seen. */
+		bool ended = atomic_load_explicit(&ring->producer.ended,
+						  memory_order_acquire);
+		ring->consumer.head_seen = atomic_load_explicit(&ring->producer.head,
+								memory_order_acquire);
+		if (ring->consumer.head_seen != tail)
+			break;
+		if (ended)
+			return 0;
+		back_off(&tries);
+	}
+	uint64_t ready = ring->consumer.head_seen - tail;
+	uint64_t to_end = ring->mask + 1 - (tail & ring->mask);
+
+	*records = &ring->record[tail & ring->mask];
+	return ready < to_end ? ready : to_end;
+}
+
+void lpl_ring_release(struct lpl_ring *ring, size_t count)
+{
+	uint64_t tail = atomic_load_explicit(&ring->consumer.tail, memory_order_relaxed);
+
+	atomic_store_explicit(&ring->consumer.tail, tail + count, memory_order_release);
+}
+
+void lpl_ring_abort(struct lpl_ring *ring)
+{
+	atomic_store_explicit(&ring->consumer.aborted, true, memory_order_release);
+}
