@@ -9,9 +9,10 @@
  *				as it is.  Default: demo.
  *	laplace.timeout=SECONDS	of guest time; the workload fails after it
  *
- * The last line on the console is "LAPLACE-END ok" or "LAPLACE-END fail CODE":
- * the workload's exit status, 128 + N when signal N ended it, 124 when it ran
- * out of time, 125 when the image itself is at fault.
+ * The last thing it says on the console is "LAPLACE-END ok" or "LAPLACE-END fail
+ * CODE": the workload's exit status, 128 + N when signal N ended it, 124 when it
+ * ran out of time, 125 when the image itself is at fault, 126 or 127 when the
+ * workload could not be run or is not there.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -120,11 +121,14 @@ static pid_t start(char *const arguments[])
 	if (child < 0)
 		fail_image("fork");
 	if (child == 0) {
+		int nothing = open("/dev/null", O_RDONLY);
 		sigset_t none;
 
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
 		setsid();
+		dup2(nothing, STDIN_FILENO);
+		close(nothing);
 		execve(arguments[0], arguments, environment);
 		fprintf(stderr, "laplace-init: %s: %s\n", arguments[0], strerror(errno));
 		_exit(errno == ENOENT ? 127 : 126);
