@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Names, escapes, reports and exit statuses, as the public headers tell them. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <laplace/error.h>
+#include <laplace/record.h>
+
+static void type_letters(void **unused)
+{
+	(void)unused;
+	assert_int_equal(lpl_type_letter(LPL_READ), 'r');
+	assert_int_equal(lpl_type_letter(LPL_WRITE), 'w');
+	assert_int_equal(lpl_type_letter(LPL_FETCH), 'i');
+	assert_int_equal(lpl_type_letter(LPL_WALK_READ), 'p');
+	assert_int_equal(lpl_type_letter(LPL_WALK_WRITE), 'q');
+	assert_int_equal(lpl_type_letter(LPL_TYPES), '?');
+}
+
+static void event_names(void **unused)
+{
+	static const uint32_t outside[] = { LPL_EVENT_TRACING, LPL_EVENT_MARK };
+	const char *names[KTR_CONTROL + 2];
+	size_t count = 0;
+
+	(void)unused;
+	assert_string_equal(lpl_event_name(KTR_MAP), "map");
+	assert_string_equal(lpl_event_name(KTR_COW_BREAK), "cow-break");
+	for (uint32_t tag = KTR_TASK_CREATE; tag <= KTR_CONTROL; tag++)
+		names[count++] = lpl_event_name(tag);
+	for (size_t i = 0; i < 2; i++)
+		names[count++] = lpl_event_name(outside[i]);
+	/* all known, and none for two */
+	for (size_t i = 0; i < count; i++) {
+		assert_non_null(names[i]);
+		for (size_t k = 0; k < i; k++)
+			assert_string_not_equal(names[i], names[k]);
+	}
+	assert_null(lpl_event_name(0));
+	assert_null(lpl_event_name(KTR_CONTROL + 1));
+	assert_null(lpl_event_name(LPL_EVENT_TRACING - 1));
+	assert_null(lpl_event_name(LPL_EVENT_MARK + 1));
+	assert_null(lpl_event_name(UINT32_MAX));
+}
+
+static void fences(void **unused)
+{
+	static const uint32_t yes[] = {
+		KTR_EXEC, KTR_MAP, KTR_UNMAP, KTR_REMAP, KTR_BRK, KTR_SHM_ATTACH,
+		KTR_SHM_DETACH, KTR_SPACE_DUPLICATE, KTR_SPACE_END, KTR_COW_BREAK,
+		KTR_CACHE_ADD, KTR_CACHE_REMOVE
+	};
+	static const uint32_t no[] = {
+		0, KTR_TASK_CREATE, KTR_SCHEDULE, KTR_MARK, KTR_CONTROL, KTR_CONTROL + 1,
+		LPL_EVENT_MARK, UINT32_MAX
+	};
+
+	(void)unused;
+	for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++)
+		assert_true(lpl_event_is_fence(yes[i]));
+	for (size_t i = 0; i < sizeof(no) / sizeof(no[0]); i++)
+		assert_false(lpl_event_is_fence(no[i]));
+}
+
+static void escapes(void **unused)
+{
+	static const char text[] = { 'a', '\\', '\0', '\n', '\x7f', (char)0xff, ' ', '~' };
+	static const char escaped[] = "a\\x5c\\x00\\x0a\\x7f\\xff ~";
+	char out[64];
+
+	(void)unused;
+	assert_ptr_equal(lpl_text_escape(out, sizeof(out), text, sizeof(text)), out);
+	assert_string_equal(out, escaped);
+	assert_string_equal(lpl_text_escape(out, sizeof(out), text, 0), "");
+	/* too small: a beginning of it, terminated, nothing beyond */
+	for (size_t size = 1; size <= sizeof(escaped); size++) {
+		memset(out, '!', sizeof(out));
+		lpl_text_escape(out, size, text, sizeof(text));
+		assert_true(strlen(out) < size);
+		assert_memory_equal(out, escaped, strlen(out));
+		assert_int_equal(out[size], '!');
+	}
+	assert_string_equal(out, escaped);
+	out[0] = '!';
+	assert_ptr_equal(lpl_text_escape(out, 0, text, sizeof(text)), out);
+	assert_int_equal(out[0], '!');
+}
+
+static void reports(void **unused)
+{
+	struct lpl_report report = { .error = LPL_OK };
+	char *long_text = malloc(2 * LPL_REPORT_SIZE);
+
+	(void)unused;
+	errno = ENOENT;
+	assert_int_equal(lpl_fail(&report, LPL_ERR_IO, "%s: %d", "file", 7), LPL_ERR_IO);
+	assert_int_equal(report.error, LPL_ERR_IO);
+	assert_int_equal(report.system_errno, ENOENT);
+	assert_string_equal(report.text, "file: 7: No such file or directory");
+	/* the first one stays */
+	assert_int_equal(lpl_fail(&report, LPL_ERR_USAGE, "other"), LPL_ERR_USAGE);
+	assert_int_equal(report.error, LPL_ERR_IO);
+	assert_string_equal(report.text, "file: 7: No such file or directory");
+	assert_int_equal(lpl_fail(NULL, LPL_ERR_FULL, "nobody listens"), LPL_ERR_FULL);
+
+	memset(&report, 0, sizeof(report));
+	errno = ENOENT;
+	lpl_fail(&report, LPL_ERR_DAMAGED, "no system call");
+	assert_int_equal(report.system_errno, 0);
+	assert_string_equal(report.text, "no system call");
+
+	assert_non_null(long_text);
+	memset(long_text, 'x', 2 * LPL_REPORT_SIZE - 1);
+	long_text[2 * LPL_REPORT_SIZE - 1] = '\0';
+	memset(&report, 0, sizeof(report));
+	errno = ENOSPC;
+	lpl_fail(&report, LPL_ERR_FULL, "%s", long_text);
+	assert_int_equal(strlen(report.text), LPL_REPORT_SIZE - 1);
+	assert_int_equal(report.system_errno, ENOSPC);
+	free(long_text);
+}
+
+static void statuses(void **unused)
+{
+	(void)unused;
+	assert_int_equal(lpl_error_status(LPL_OK), 0);
+	assert_int_equal(lpl_error_status(LPL_ERR_USAGE), 2);
+	assert_int_equal(lpl_error_status(LPL_ERR_IO), 1);
+	assert_int_equal(lpl_error_status(LPL_ERR_FULL), 1);
+	assert_int_equal(lpl_error_status(LPL_ERR_MEMORY), 1);
+	assert_int_equal(lpl_error_status(LPL_ERR_INTERNAL), 1);
+	assert_int_equal(lpl_error_status(LPL_ERR_DAMAGED), 3);
+	assert_int_equal(lpl_error_status(LPL_ERR_TRUNCATED), 3);
+	assert_string_equal(lpl_error_name(LPL_ERR_DAMAGED), "damaged");
+	assert_string_equal(lpl_error_name(LPL_OK), "ok");
+	assert_non_null(lpl_error_name((enum lpl_error)12345));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(type_letters),
+		cmocka_unit_test(event_names),
+		cmocka_unit_test(fences),
+		cmocka_unit_test(escapes),
+		cmocka_unit_test(reports),
+		cmocka_unit_test(statuses),
+	};
+
+	return cmocka_run_group_tests_name("record", tests, NULL, NULL);
+}
