@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Merge format `global`: one canonical page number, in hex, per reference. */
+#include <laplace/merge.h>
+
+#include <stdlib.h>
+
+#define LINE_SIZE 17			/* 16 digits and the newline */
+#define BUFFER_SIZE (64 * 1024)
+
+struct global {
+	struct lpl_merge_output output;
+	FILE *file;
+	size_t used;
+	char buffer[BUFFER_SIZE];
+};
+
+static int drain(struct global *global, struct lpl_report *report)
+{
+	size_t used = global->used;
+
+	global->used = 0;
+	if (fwrite(global->buffer, 1, used, global->file) != used)
+		return lpl_fail(report, LPL_ERR_IO, "merge: cannot write canonical pages");
+	return LPL_OK;
+}
+
+static int global_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
+			    struct lpl_report *report)
+{
+	struct global *global = (struct global *)output;
+	unsigned int digits = 1;
+
+	if (global->used > BUFFER_SIZE - LINE_SIZE) {
+		int error = drain(global, report);
+
+		if (error != LPL_OK)
+			return error;
+	}
+	while (digits < 16 && merged->page >> 4 * digits != 0)
+		digits++;
+	while (digits-- > 0)
+		global->buffer[global->used++] =
+			"0123456789abcdef"[merged->page >> 4 * digits & 15];
+	global->buffer[global->used++] = '\n';
+	return LPL_OK;
+}
+
+static int global_finish(struct lpl_merge_output *output, struct lpl_report *report)
+{
+	struct global *global = (struct global *)output;
+	int error = drain(global, report);
+
+	if (error == LPL_OK && fflush(global->file) != 0)
+		return lpl_fail(report, LPL_ERR_IO, "merge: cannot write canonical pages");
+	return error;
+}
+
+enum lpl_error lpl_merge_global_open(struct lpl_merge_output **output, FILE *file,
+				     struct lpl_report *report)
+{
+	struct global *global = malloc(sizeof(*global));
+
+	*output = NULL;
+	if (global == NULL)
+		return lpl_fail(report, LPL_ERR_MEMORY, "merge: no memory for the output");
+	global->output = (struct lpl_merge_output){
+		.reference = global_reference, .finish = global_finish
+	};
+	global->file = file;
+	global->used = 0;
+	*output = &global->output;
+	return LPL_OK;
+}
+
+void lpl_merge_global_close(struct lpl_merge_output *output)
+{
+	free(output);
+}

@@ -1,0 +1,590 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What each kernel event changes in the reconstructed address spaces. */
+#include "internal.h"
+
+/* A handler says only whether there was memory; what is odd is counted. */
+typedef bool handler(struct lpl_merge *merge, const struct lpl_event *event);
+
+struct range {
+	uint64_t first, last;	/* pages */
+};
+
+/* Bytes [start, end) as pages, cut at the kernel's half; false (and odd): nothing left. */
+static bool user_range(struct lpl_merge *merge, uint64_t start, uint64_t end,
+		       struct range *range)
+{
+	if (start >= end || start >= merge->kernel_base) {
+		odd(merge, LPL_ODD_RANGE);
+		return false;
+	}
+	if (end > merge->kernel_base) {
+		odd(merge, LPL_ODD_RANGE);
+		end = merge->kernel_base;
+	}
+	range->first = start >> LPL_PAGE_SHIFT;
+	range->last = (end - 1) >> LPL_PAGE_SHIFT;
+	return true;
+}
+
+/* Pages [first, first + count); false (and odd): empty, or beyond the last page. */
+static bool page_range(struct lpl_merge *merge, uint64_t first, uint64_t count,
+		       struct range *range)
+{
+	if (count == 0 || first > TREE_LAST || count - 1 > TREE_LAST - first) {
+		odd(merge, LPL_ODD_RANGE);
+		return false;
+	}
+	*range = (struct range){ first, first + count - 1 };
+	return true;
+}
+
+static int stop_at_any(void *context, uint64_t first, uint64_t last, tree_slot slot)
+{
+	(void)context;
+	(void)first;
+	(void)last;
+	(void)slot;
+	return 1;
+}
+
+static bool anything_in(const struct tree *tree, struct range range)
+{
+	return tree_walk(tree, range.first, range.last, stop_at_any, NULL) != 0;
+}
+
+/* The range means something else from now on. */
+static bool put(struct lpl_merge *merge, struct space *space, struct range range,
+		tree_slot slot)
+{
+	merge_forget(merge, &space->stamp, range.first, range.last);
+	return tree_set(&space->unresolved, range.first, range.last, TREE_EMPTY) &&
+	       tree_set(&space->mapped, range.first, range.last, slot);
+}
+
+/* The same, for a mapping like this one. */
+static bool put_mapping(struct lpl_merge *merge, struct space *space, struct range range,
+			const struct mapping *like)
+{
+	struct mapping *mapping = mapping_new(like);
+	bool done;
+
+	if (mapping == NULL)
+		return false;
+	done = put(merge, space, range, slot_of_mapping(mapping));
+	slot_release(slot_of_mapping(mapping));
+	return done;
+}
+
+/* A guest that does not know the file must not make two unknown files one. */
+static void name_object(struct lpl_merge *merge, struct mapping *mapping,
+			enum object_class class, uint64_t device, uint64_t inode)
+{
+	if ((class == OBJECT_FILE && inode == 0) || inode == KTR_NONE) {
+		class = OBJECT_UNIQUE;
+		device = 0;
+		inode = ++merge->last_unique;
+	}
+	mapping->space_of_object = object_class(class, device);
+	mapping->object = inode;
+}
+
+static uint64_t name_hash(const struct lpl_event *event)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);	/* FNV-1a */
+
+	for (uint32_t i = 0; i < event->text_length && i < KTR_TEXT; i++)
+		hash = (hash ^ (unsigned char)event->text[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+/*
+ * A special mapping is the same page in all processes when it is a device's or
+ * has a name ("[vdso]"); the page within it counts then.
+ */
+static void name_special(struct lpl_merge *merge, struct mapping *mapping,
+			 const struct lpl_event *event)
+{
+	mapping->kind = LPL_PAGE_SPECIAL;
+	mapping->sharing = MAPPING_SHARED;
+	if (event->arg[6] != 0 && event->arg[6] != KTR_NONE)
+		name_object(merge, mapping, OBJECT_FILE, event->arg[5], event->arg[6]);
+	else if (event->text_length > 0)
+		name_object(merge, mapping, OBJECT_NAMED, 0, name_hash(event) >> 1);
+	else
+		mapping->sharing = MAPPING_ANONYMOUS;
+}
+
+static bool on_map(struct lpl_merge *merge, const struct lpl_event *event)
+{
+	uint64_t device = event->arg[5], inode = event->arg[6];
+	struct mapping mapping = { .kind = LPL_PAGE_ANONYMOUS, .sharing = MAPPING_ANONYMOUS };
+	struct space *space;
+	struct range range;
+
+	if (!user_range(merge, event->arg[1], event->arg[2], &range))
+		return true;
+	space = merge_space_make(merge, event->arg[0]);
+	if (space == NULL)
+		return false;
+	switch (event->arg[4]) {
+	case KTR_MAP_ANONYMOUS:
+	case KTR_MAP_STACK:
+	case KTR_MAP_HEAP:
+		break;
+	case KTR_MAP_FILE_PRIVATE:
+	case KTR_MAP_FILE_SHARED:
+		mapping.kind = LPL_PAGE_FILE;
+		mapping.sharing = event->arg[4] == KTR_MAP_FILE_SHARED ? MAPPING_SHARED :
+									 MAPPING_PRIVATE;
+		name_object(merge, &mapping, OBJECT_FILE, device, inode);
+		break;
+	case KTR_MAP_SHM:
+		/* KTR_SHM_ATTACH knows no device, so none counts */
+		mapping.kind = LPL_PAGE_SHM;
+		mapping.sharing = MAPPING_SHARED;
+		name_object(merge, &mapping, OBJECT_SEGMENT, 0, inode);
+		break;
+	case KTR_MAP_ANONYMOUS_SHARED:
+		mapping.kind = LPL_PAGE_SHM;
+		mapping.sharing = MAPPING_SHARED;
+		name_object(merge, &mapping, OBJECT_FILE, device, inode);
+		break;
+	case KTR_MAP_SPECIAL:
+		name_special(merge, &mapping, event);
+		break;
+	default:
+		/* something is there, but who knows what: unresolved */
+		odd(merge, LPL_ODD_MAP_KIND);
+		return put(merge, space, range, TREE_EMPTY);
+	}
+	mapping.delta = event->arg[7] - range.first;
+	return put_mapping(merge, space, range, &mapping);
+}
+
+static bool unmap(struct lpl_merge *merge, uint64_t number, struct range range)
+{
+	struct space *space = merge_space(merge, number);
+
+	if (space == NULL || !anything_in(&space->mapped, range))
+		odd(merge, LPL_ODD_UNMAP);
+	return space == NULL || put(merge, space, range, TREE_EMPTY);
+}
+
+static bool on_unmap(struct lpl_merge *merge, const struct lpl_event *event)
+{
+	struct range range;
+
+	return !user_range(merge, event->arg[1], event->arg[2], &range) ||
+	       unmap(merge, event->arg[0], range);
+}
+
+/* The heap ends within a page that stays mapped, so only whole pages come and go. */
+static bool on_brk(struct lpl_merge *merge, const struct lpl_event *event)
+{
+	uint64_t mask = (UINT64_C(1) << LPL_PAGE_SHIFT) - 1;
+	uint64_t old = event->arg[1], new = event->arg[2];
+	struct mapping heap = { .kind = LPL_PAGE_ANONYMOUS, .sharing = MAPPING_ANONYMOUS };
+	struct space *space;
+	struct range range;
+
+	if (old >= merge->kernel_base || new >= merge->kernel_base) {
+		odd(merge, LPL_ODD_RANGE);
+		return true;
+	}
+	old = (old + mask) & ~mask;
+	new = (new + mask) & ~mask;
+	if (old == new)
+		return true;
+	if (!user_range(merge, old < new ? old : new, old < new ? new : old, &range))
+		return true;
+	if (new < old)
+		return unmap(merge, event->arg[0], range);
+	space = merge_space_make(merge, event->arg[0]);
+	return space != NULL && put_mapping(merge, space, range, &heap);
+}
+
+static bool put_page(struct lpl_merge *merge, struct space *space, uint64_t at,
+		     struct page *page)
+{
+	return put(merge, space, (struct range){ at, at }, slot_of_page(page));
+}
+
+/*
+ * Put runs back, `move` pages further.  Mappings are made anew, for their pages
+ * of the object are at other virtual pages now.  Pages go as they are, but one
+ * that nobody touched is parted from those it was shared with, as the untouched
+ * part of a mapping is: in the kernel there is no page yet either.
+ */
+static bool put_runs(struct lpl_merge *merge, struct space *space, const struct runs *runs,
+		     uint64_t move)
+{
+	const struct mapping *last_from = NULL;
+	struct mapping *last_to = NULL;
+	bool done = true;
+
+	for (size_t i = 0; i < runs->count && done; i++) {
+		const struct run *run = &runs->run[i];
+		struct range range = { run->first + move, run->last + move };
+
+		if (slot_is_page(run->slot)) {
+			struct page *page = slot_page(run->slot);
+
+			if (page->canonical != 0)
+				slot_retain(run->slot);
+			else
+				page = page_like(run->slot, run->first);
+			if (page == NULL) {
+				done = false;
+				break;
+			}
+			done = put_page(merge, space, range.first, page);
+			slot_release(slot_of_page(page));
+			continue;
+		}
+		/* the holes between touched pages are mostly of one mapping */
+		if (last_from != slot_mapping(run->slot)) {
+			if (last_to != NULL)
+				slot_release(slot_of_mapping(last_to));
+			last_from = slot_mapping(run->slot);
+			last_to = mapping_new(last_from);
+			if (last_to == NULL)
+				return false;
+			last_to->delta -= move;
+		}
+		done = put(merge, space, range, slot_of_mapping(last_to));
+	}
+	if (last_to != NULL)
+		slot_release(slot_of_mapping(last_to));
+	return done;
+}
+
+/* Map `range` as what follows the page `slot`, which was found at `at`. */
+static bool extend(struct lpl_merge *merge, struct space *space, struct range range,
+		   tree_slot slot, uint64_t at)
+{
+	struct mapping mapping = *slot_origin(slot);
+	uint64_t object_page = slot_is_page(slot) ? slot_page(slot)->object_page :
+						    at + mapping.delta;
+
+	mapping.delta = object_page + 1 - range.first;
+	return put_mapping(merge, space, range, &mapping);
+}
+
+static bool resize(struct lpl_merge *merge, struct space *space, uint64_t old_last,
+		   uint64_t new_last)
+{
+	tree_slot slot;
+	bool shared;
+
+	if (new_last == old_last)
+		return true;
+	if (new_last < old_last)
+		return put(merge, space, (struct range){ new_last + 1, old_last }, TREE_EMPTY);
+	slot = tree_find(&space->mapped, old_last, &shared);
+	return slot == TREE_EMPTY ||
+	       extend(merge, space, (struct range){ old_last + 1, new_last }, slot, old_last);
+}
+
+static bool move(struct lpl_merge *merge, struct space *space, struct range old,
+		 struct range new)
+{
+	struct range kept = old;
+	struct runs runs = { 0 };
+	const struct run *last;
+	bool done;
+
+	if (old.last - old.first > new.last - new.first)
+		kept.last = old.first + (new.last - new.first);
+	done = tree_collect(&space->mapped, kept.first, kept.last, &runs) &&
+	       put(merge, space, old, TREE_EMPTY) && put(merge, space, new, TREE_EMPTY) &&
+	       put_runs(merge, space, &runs, new.first - old.first);
+	last = runs.count == 0 ? NULL : &runs.run[runs.count - 1];
+	new.first += old.last - old.first + 1;
+	if (done && new.first <= new.last && last != NULL && last->last == old.last)
+		done = extend(merge, space, new, last->slot, old.last);
+	runs_free(&runs);
+	return done;
+}
+
+static bool on_remap(struct lpl_merge *merge, const struct lpl_event *event)
+{
+	struct space *space = merge_space(merge, event->arg[0]);
+	struct range old, new;
+
+	if (!user_range(merge, event->arg[1], event->arg[2], &old) ||
+	    !user_range(merge, event->arg[3], event->arg[4], &new))
+		return true;
+	if (space == NULL || !anything_in(&space->mapped, old)) {
+		odd(merge, LPL_ODD_REMAP);
+		return true;
+	}
+	if (old.first == new.first)
+		return resize(merge, space, old.last, new.last);
+	return move(merge, space, old, new);
+}
+
+static bool on_shm_attach(struct lpl_merge *merge, const struct lpl_event *event)
+{
+	struct mapping mapping = { .kind = LPL_PAGE_SHM, .sharing = MAPPING_SHARED };
+	struct space *space;
+	struct range range;
+
+	if (!user_range(merge, event->arg[1], event->arg[2], &range))
+		return true;
+	space = merge_space_make(merge, event->arg[0]);
+	if (space == NULL)
+		return false;
+	name_object(merge, &mapping, OBJECT_SEGMENT, 0, event->arg[4]);
+	mapping.delta = -range.first;
+	return put_mapping(merge, space, range, &mapping);
+}
+
+/*
+ * As the kernel finds it: all pieces that are left of the one segment whose
+ * first page is, or was, at the address.
+ */
+static bool on_shm_detach(struct lpl_merge *merge, const struct lpl_event *event)
+{
+	struct space *space = merge_space(merge, event->arg[0]);
+	uint64_t at = event->arg[1] >> LPL_PAGE_SHIFT;
+	const struct mapping *segment = NULL;
+	struct runs runs = { 0 };
+	bool done = true;
+
+	if (space != NULL)
+		done = tree_collect(&space->mapped, at, TREE_LAST, &runs);
+	for (size_t i = 0; i < runs.count && done; i++) {
+		const struct run *run = &runs.run[i];
+		const struct mapping *mapping = slot_origin(run->slot);
+
+		if (mapping->space_of_object != object_class(OBJECT_SEGMENT, 0) ||
+		    mapping->delta != -at)
+			continue;
+		if (segment == NULL)
+			segment = mapping;
+		if (mapping->object == segment->object)
+			done = put(merge, space, (struct range){ run->first, run->last },
+				   TREE_EMPTY);
+	}
+	if (segment == NULL)
+		odd(merge, LPL_ODD_DETACH);
+	runs_free(&runs);
+	return done;
+}
+
+static bool on_duplicate(struct lpl_merge *merge, const struct lpl_event *event)
+{
+	struct space *parent = merge_space(merge, event->arg[0]);
+	struct space *child = merge_space_make(merge, event->arg[1]);
+
+	if (child == NULL)
+		return false;
+	if (parent == NULL || parent == child ||
+	    anything_in(&child->mapped, (struct range){ 0, TREE_LAST }))
+		odd(merge, LPL_ODD_DUPLICATE);
+	if (parent == child)
+		return true;
+	tree_free(&child->mapped);
+	tree_free(&child->unresolved);
+	child->stamp = new_stamp(merge);
+	if (parent != NULL) {
+		tree_share(&child->mapped, &parent->mapped);
+		/* the parent's pages are no longer writable at once */
+		parent->stamp = new_stamp(merge);
+	}
+	return true;
+}
+
+static bool on_space_end(struct lpl_merge *merge, const struct lpl_event *event)
+{
+	struct space *space = merge_space(merge, event->arg[0]);
+
+	if (space == NULL)
+		odd(merge, LPL_ODD_SPACE_END);
+	else
+		merge_space_end(merge, space);
+	return true;
+}
+
+static bool on_cow_break(struct lpl_merge *merge, const struct lpl_event *event)
+{
+	struct space *space = merge_space(merge, event->arg[0]);
+	uint64_t at = event->arg[1] >> LPL_PAGE_SHIFT;
+	bool kept = event->arg[2] == event->arg[3] && event->arg[2] != KTR_NONE;
+	tree_slot slot = TREE_EMPTY;
+	struct page *page;
+	bool shared, done;
+
+	if (space != NULL)
+		slot = tree_find(&space->mapped, at, &shared);
+	if (slot == TREE_EMPTY || slot_origin(slot)->sharing == MAPPING_SHARED) {
+		odd(merge, LPL_ODD_COW_BREAK);
+		return true;
+	}
+	merge->stats.cow_breaks++;
+	merge->stats.cow_kept += kept;
+	if (kept && slot_is_page(slot) && !shared)
+		return true;
+	/*
+	 * A new page; a kept one is the old one, now of this space alone.  A
+	 * file's page cannot be kept by a write: where a mapping is not broken
+	 * yet and the kernel keeps the frame, it was broken before the trace.
+	 */
+	page = page_like(slot, at);
+	if (page == NULL)
+		return false;
+	if (kept && slot_is_page(slot))
+		page->canonical = slot_page(slot)->canonical;
+	done = put_page(merge, space, at, page);
+	slot_release(slot_of_page(page));
+	return done;
+}
+
+/* The kernel addresses of frames are the kernel's own again. */
+static bool forget_alias(struct lpl_merge *merge, const struct run *run)
+{
+	uint64_t alias = slot_mapping(run->slot)->alias;
+
+	if (!slot_mapping(run->slot)->aliased)
+		return true;
+	merge_forget(merge, &merge->kernel_stamp, run->first + alias, run->last + alias);
+	return tree_set(&merge->kernel, run->first + alias, run->last + alias, TREE_EMPTY);
+}
+
+/* Frames in `range` that hold other pages than this object's leave the cache. */
+static bool evict_others(struct lpl_merge *merge, struct range range,
+			 const struct mapping *mapping)
+{
+	struct runs runs = { 0 };
+	bool done = tree_collect(&merge->frames, range.first, range.last, &runs);
+	bool any = false;
+
+	for (size_t i = 0; i < runs.count && done; i++) {
+		const struct mapping *there = slot_mapping(runs.run[i].slot);
+
+		any |= there->space_of_object != mapping->space_of_object ||
+		       there->object != mapping->object || there->delta != mapping->delta;
+		done = forget_alias(merge, &runs.run[i]);
+	}
+	runs_free(&runs);
+	if (any)
+		odd(merge, LPL_ODD_CACHE_ADD);
+	return done && tree_set(&merge->frames, range.first, range.last, TREE_EMPTY);
+}
+
+/* The kernel's own mapping of the frames at `address`, if it told one. */
+static bool alias_frames(struct lpl_merge *merge, struct range frames, uint64_t address,
+			 struct mapping *mapping)
+{
+	struct mapping alias = *mapping;
+	struct mapping *made;
+	struct range range;
+	bool done;
+
+	if (address == KTR_NONE)
+		return true;
+	if (address < merge->kernel_base) {
+		odd(merge, LPL_ODD_RANGE);
+		return true;
+	}
+	if (!page_range(merge, address >> LPL_PAGE_SHIFT, frames.last - frames.first + 1, &range))
+		return true;
+	mapping->aliased = true;
+	mapping->alias = range.first - frames.first;
+	alias.delta = mapping->delta - mapping->alias;
+	made = mapping_new(&alias);
+	if (made == NULL)
+		return false;
+	merge_forget(merge, &merge->kernel_stamp, range.first, range.last);
+	done = tree_set(&merge->kernel, range.first, range.last, slot_of_mapping(made));
+	slot_release(slot_of_mapping(made));
+	return done;
+}
+
+static bool on_cache_add(struct lpl_merge *merge, const struct lpl_event *event)
+{
+	struct mapping mapping = { .kind = LPL_PAGE_CACHE, .sharing = MAPPING_SHARED };
+	struct mapping *made;
+	struct range frames;
+	bool done;
+
+	if (!page_range(merge, event->arg[3], event->arg[4], &frames))
+		return true;
+	name_object(merge, &mapping, OBJECT_FILE, event->arg[0], event->arg[1]);
+	mapping.delta = event->arg[2] - frames.first;
+	if (!evict_others(merge, frames, &mapping) ||
+	    !alias_frames(merge, frames, event->arg[5], &mapping))
+		return false;
+	made = mapping_new(&mapping);
+	if (made == NULL)
+		return false;
+	done = tree_set(&merge->frames, frames.first, frames.last, slot_of_mapping(made));
+	slot_release(slot_of_mapping(made));
+	return done;
+}
+
+static bool on_cache_remove(struct lpl_merge *merge, const struct lpl_event *event)
+{
+	uint64_t class = object_class(OBJECT_FILE, event->arg[0]);
+	struct runs runs = { 0 };
+	struct range frames;
+	bool done, any = false;
+
+	if (!page_range(merge, event->arg[3], event->arg[4], &frames))
+		return true;
+	done = tree_collect(&merge->frames, frames.first, frames.last, &runs);
+	for (size_t i = 0; i < runs.count && done; i++) {
+		const struct run *run = &runs.run[i];
+		const struct mapping *there = slot_mapping(run->slot);
+
+		/* a frame that was given to another page meanwhile is not meant */
+		if (there->space_of_object != class || there->object != event->arg[1] ||
+		    there->delta != event->arg[2] - frames.first)
+			continue;
+		any = true;
+		done = forget_alias(merge, run) &&
+		       tree_set(&merge->frames, run->first, run->last, TREE_EMPTY);
+	}
+	runs_free(&runs);
+	if (!any)
+		odd(merge, LPL_ODD_CACHE_REMOVE);
+	return done;
+}
+
+static handler *mapping_handler(uint32_t tag)
+{
+	switch (tag) {
+	case KTR_MAP:
+		return on_map;
+	case KTR_UNMAP:
+		return on_unmap;
+	case KTR_REMAP:
+		return on_remap;
+	case KTR_BRK:
+		return on_brk;
+	case KTR_SHM_ATTACH:
+		return on_shm_attach;
+	case KTR_SHM_DETACH:
+		return on_shm_detach;
+	case KTR_SPACE_DUPLICATE:
+		return on_duplicate;
+	case KTR_SPACE_END:
+		return on_space_end;
+	case KTR_COW_BREAK:
+		return on_cow_break;
+	case KTR_CACHE_ADD:
+		return on_cache_add;
+	case KTR_CACHE_REMOVE:
+		return on_cache_remove;
+	default:
+		return NULL;
+	}
+}
+
+bool merge_mapping_event(struct lpl_merge *merge, const struct lpl_event *event, bool *known)
+{
+	handler *handle = mapping_handler(event->tag);
+
+	*known = handle != NULL;
+	return handle == NULL || handle(merge, event);
+}

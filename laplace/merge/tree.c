@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Radix trees of mappings and pages, with shared nodes. */
+#include "tree.h"
+
+#include <stdlib.h>
+
+#define FAN_BITS 4
+#define FAN (1U << FAN_BITS)
+
+struct tree_node {
+	uint32_t refs;
+	uint32_t shift;		/* a slot covers 1 << shift pages */
+	tree_slot slot[FAN];
+};
+
+static struct tree_node *slot_node(tree_slot slot)
+{
+	return (struct tree_node *)(slot & ~(tree_slot)3);
+}
+
+static bool slot_is_node(tree_slot slot)
+{
+	return (slot & 3) == 1;
+}
+
+static tree_slot slot_of_node(struct tree_node *node)
+{
+	return (tree_slot)node | 1;
+}
+
+struct mapping *mapping_new(const struct mapping *like)
+{
+	struct mapping *mapping = malloc(sizeof(*mapping));
+
+	if (mapping != NULL) {
+		*mapping = *like;
+		mapping->refs = 1;
+	}
+	return mapping;
+}
+
+struct page *page_new(struct mapping *origin, uint64_t object_page)
+{
+	struct page *page = malloc(sizeof(*page));
+
+	if (page != NULL) {
+		*page = (struct page){ .refs = 1, .origin = origin, .object_page = object_page };
+		origin->refs++;
+	}
+	return page;
+}
+
+struct page *page_like(tree_slot slot, uint64_t at)
+{
+	struct mapping *origin = slot_origin(slot);
+
+	return page_new(origin, slot_is_page(slot) ? slot_page(slot)->object_page :
+						     at + origin->delta);
+}
+
+void slot_retain(tree_slot slot)
+{
+	if (slot_is_node(slot))
+		slot_node(slot)->refs++;
+	else if (slot_is_mapping(slot))
+		slot_mapping(slot)->refs++;
+	else if (slot_is_page(slot))
+		slot_page(slot)->refs++;
+}
+
+static void mapping_release(struct mapping *mapping)
+{
+	if (--mapping->refs == 0)
+		free(mapping);
+}
+
+/* Recursion is as deep as the tree is high: at most 13 nodes. */
+void slot_release(tree_slot slot)
+{
+	if (slot_is_node(slot)) {
+		struct tree_node *node = slot_node(slot);
+
+		if (--node->refs == 0) {
+			for (unsigned int i = 0; i < FAN; i++)
+				slot_release(node->slot[i]);
+			free(node);
+		}
+	} else if (slot_is_mapping(slot)) {
+		mapping_release(slot_mapping(slot));
+	} else if (slot_is_page(slot)) {
+		struct page *page = slot_page(slot);
+
+		if (--page->refs == 0) {
+			mapping_release(page->origin);
+			free(page);
+		}
+	}
+}
+
+/* A node whose slots all hold `slot`. */
+static struct tree_node *node_new(unsigned int shift, tree_slot slot)
+{
+	struct tree_node *node = malloc(sizeof(*node));
+
+	if (node == NULL)
+		return NULL;
+	node->refs = 1;
+	node->shift = shift;
+	for (unsigned int i = 0; i < FAN; i++) {
+		node->slot[i] = slot;
+		slot_retain(slot);
+	}
+	return node;
+}
+
+/* The last page a node's slots reach. */
+static uint64_t node_reach(const struct tree_node *node)
+{
+	return (UINT64_C(1) << (node->shift + FAN_BITS)) - 1;
+}
+
+tree_slot tree_find(const struct tree *tree, uint64_t page, bool *shared)
+{
+	const struct tree_node *node = tree->root;
+	tree_slot slot;
+
+	*shared = false;
+	if (node == NULL || page > node_reach(node))
+		return TREE_EMPTY;
+	for (;;) {
+		*shared |= node->refs > 1;
+		slot = node->slot[page >> node->shift & (FAN - 1)];
+		if (!slot_is_node(slot))
+			break;
+		node = slot_node(slot);
+	}
+	if (slot_is_page(slot))
+		*shared |= slot_page(slot)->refs > 1;
+	return slot;
+}
+
+/* Put a node of smaller slots where one slot was, meaning the same. */
+static bool split(tree_slot *slot, unsigned int shift)
+{
+	struct tree_node *child = node_new(shift - FAN_BITS, *slot);
+
+	if (child == NULL)
+		return false;
+	slot_release(*slot);
+	*slot = slot_of_node(child);
+	return true;
+}
+
+/*
+ * A node is about to be copied.  Anonymous pages in it that nobody touched yet
+ * are shared by those who fork shared them with, and must remain so whoever
+ * touches them first: a mapping of them in two nodes would make two pages of
+ * each.  So they become pages, or a common node of smaller slots.
+ */
+static bool keep_together(struct tree_node *node, uint64_t base)
+{
+	for (unsigned int i = 0; i < FAN; i++) {
+		tree_slot *slot = &node->slot[i];
+		struct mapping *mapping = slot_mapping(*slot);
+		struct page *page;
+
+		if (!slot_is_mapping(*slot) || mapping->sharing != MAPPING_ANONYMOUS)
+			continue;
+		if (node->shift > 0) {
+			if (!split(slot, node->shift))
+				return false;
+			continue;
+		}
+		page = page_new(mapping, base + i + mapping->delta);
+		if (page == NULL)
+			return false;
+		slot_release(*slot);
+		*slot = slot_of_page(page);
+	}
+	return true;
+}
+
+/*
+ * Make the node in *slot this tree's own: copy it when others hold it too.
+ * `base` is the first page it covers.
+ */
+static bool own(tree_slot *slot, uint64_t base)
+{
+	struct tree_node *node = slot_node(*slot);
+	struct tree_node *copy;
+
+	if (node->refs == 1)
+		return true;
+	if (!keep_together(node, base))
+		return false;
+	copy = malloc(sizeof(*copy));
+	if (copy == NULL)
+		return false;
+	*copy = *node;
+	copy->refs = 1;
+	for (unsigned int i = 0; i < FAN; i++)
+		slot_retain(copy->slot[i]);
+	node->refs--;
+	*slot = slot_of_node(copy);
+	return true;
+}
+
+/* Put one mapping (or nothing) for a node that holds it in all slots. */
+static void collapse(tree_slot *slot)
+{
+	const struct tree_node *node = slot_node(*slot);
+	tree_slot first = node->slot[0];
+
+	if (slot_is_node(first) || slot_is_page(first))
+		return;
+	for (unsigned int i = 1; i < FAN; i++)
+		if (node->slot[i] != first)
+			return;
+	slot_retain(first);
+	slot_release(*slot);
+	*slot = first;
+}
+
+/* tree_set() below the node in *at; first and last count from its first page, base. */
+static bool set_below(tree_slot *at, uint64_t base, uint64_t first, uint64_t last,
+		      tree_slot value)
+{
+	struct tree_node *node;
+	unsigned int shift;
+	uint64_t size;
+
+	if (!own(at, base))
+		return false;
+	node = slot_node(*at);
+	shift = node->shift;
+	size = UINT64_C(1) << shift;
+	for (uint64_t i = first >> shift; i <= last >> shift; i++) {
+		uint64_t from = i << shift > first ? 0 : first & (size - 1);
+		uint64_t to = (i + 1) << shift <= last ? size - 1 : last & (size - 1);
+		tree_slot *slot = &node->slot[i];
+
+		if (from == 0 && to == size - 1) {
+			tree_slot old = *slot;
+
+			slot_retain(value);
+			*slot = value;
+			slot_release(old);
+			continue;
+		}
+		if (*slot == value)
+			continue;
+		if (!slot_is_node(*slot) && !split(slot, shift))
+			return false;
+		if (!set_below(slot, base + (i << shift), from, to, value))
+			return false;
+		collapse(slot);
+	}
+	return true;
+}
+
+bool tree_set(struct tree *tree, uint64_t first, uint64_t last, tree_slot value)
+{
+	tree_slot root;
+	bool done;
+
+	if (tree->root == NULL) {
+		if (value == TREE_EMPTY)
+			return true;
+		tree->root = node_new(0, TREE_EMPTY);
+		if (tree->root == NULL)
+			return false;
+	}
+	if (value == TREE_EMPTY && last > node_reach(tree->root))
+		last = node_reach(tree->root);
+	if (first > last)
+		return true;
+	while (last > node_reach(tree->root)) {
+		struct tree_node *higher = node_new(tree->root->shift + FAN_BITS, TREE_EMPTY);
+
+		if (higher == NULL)
+			return false;
+		higher->slot[0] = slot_of_node(tree->root);
+		tree->root = higher;
+	}
+	root = slot_of_node(tree->root);
+	done = set_below(&root, 0, first, last, value);
+	tree->root = slot_node(root);
+	return done;
+}
+
+bool tree_fill(struct tree *tree, uint64_t at, struct page *page)
+{
+	struct tree_node *node = tree->root;
+	tree_slot *slot;
+
+	for (;;) {
+		slot = &node->slot[at >> node->shift & (FAN - 1)];
+		if (node->shift == 0)
+			break;
+		if (!slot_is_node(*slot) && !split(slot, node->shift))
+			return false;
+		node = slot_node(*slot);
+	}
+	slot_release(*slot);
+	*slot = slot_of_page(page);
+	slot_retain(*slot);
+	return true;
+}
+
+/* `base` is the first page the node covers. */
+static int walk_below(const struct tree_node *node, uint64_t base, uint64_t first,
+		      uint64_t last, tree_visit *visit, void *context)
+{
+	for (unsigned int i = 0; i < FAN; i++) {
+		uint64_t from = base + ((uint64_t)i << node->shift);
+		uint64_t to = from + (UINT64_C(1) << node->shift) - 1;
+		tree_slot slot = node->slot[i];
+		int stop;
+
+		if (slot == TREE_EMPTY || to < first)
+			continue;
+		if (from > last)
+			break;
+		if (slot_is_node(slot))
+			stop = walk_below(slot_node(slot), from, first, last, visit, context);
+		else
+			stop = visit(context, from < first ? first : from,
+				     to > last ? last : to, slot);
+		if (stop != 0)
+			return stop;
+	}
+	return 0;
+}
+
+int tree_walk(const struct tree *tree, uint64_t first, uint64_t last,
+	      tree_visit *visit, void *context)
+{
+	return tree->root == NULL ? 0 : walk_below(tree->root, 0, first, last, visit, context);
+}
+
+void tree_share(struct tree *to, const struct tree *from)
+{
+	to->root = from->root;
+	if (to->root != NULL)
+		to->root->refs++;
+}
+
+void tree_free(struct tree *tree)
+{
+	if (tree->root != NULL)
+		slot_release(slot_of_node(tree->root));
+	tree->root = NULL;
+}
+
+static int collect(void *context, uint64_t first, uint64_t last, tree_slot slot)
+{
+	struct runs *runs = context;
+	struct run *previous = runs->count == 0 ? NULL : &runs->run[runs->count - 1];
+
+	if (previous != NULL && previous->slot == slot && previous->last + 1 == first &&
+	    slot_is_mapping(slot)) {
+		previous->last = last;
+		return 0;
+	}
+	if (runs->count == runs->room) {
+		size_t room = runs->room == 0 ? 64 : runs->room * 2;
+		struct run *run = realloc(runs->run, room * sizeof(*run));
+
+		if (run == NULL)
+			return -1;
+		runs->run = run;
+		runs->room = room;
+	}
+	slot_retain(slot);
+	runs->run[runs->count++] = (struct run){ first, last, slot };
+	return 0;
+}
+
+bool tree_collect(const struct tree *tree, uint64_t first, uint64_t last, struct runs *runs)
+{
+	return tree_walk(tree, first, last, collect, runs) == 0;
+}
+
+void runs_free(struct runs *runs)
+{
+	for (size_t i = 0; i < runs->count; i++)
+		slot_release(runs->run[i].slot);
+	free(runs->run);
+	*runs = (struct runs){ 0 };
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What an address space maps: a radix tree over virtual page numbers, whose
+ * nodes are shared between spaces.
+ *
+ * A slot is empty, a mapping (uniform over all the slot covers: a range of any
+ * size costs a few slots on the paths to its ends), a page, or a node of
+ * smaller slots.  Nodes, mappings and pages count their references.
+ *
+ * Fork shares the whole tree by one reference to its root.  A change to one
+ * space copies the nodes on its path first (tree_set).  As every change of a
+ * mapping does so, a node that two spaces share means the same in both; so a
+ * page that is first touched after a fork can be put into the shared node, and
+ * all sharers have it (tree_fill; what is copied keeps untouched pages in common
+too).  And "is this page shared" has an exact
+ * answer: whether a node on its path, or the page, has two references.
+ */
+#ifndef LAPLACE_MERGE_TREE_H
+#define LAPLACE_MERGE_TREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <laplace/merge.h>
+
+/* What tells one page of a mapping from another, and what a write does. */
+enum mapping_sharing {
+	MAPPING_ANONYMOUS,	/* each page an object of its own, parted by writes */
+	MAPPING_PRIVATE,	/* of a file; a written page becomes anonymous */
+	MAPPING_SHARED		/* of an object; writes part nothing */
+};
+
+struct mapping {
+	uint64_t refs;
+	enum lpl_page_kind kind;
+	enum mapping_sharing sharing;
+	uint64_t space_of_object;	/* class and device: see object_key() */
+	uint64_t object;		/* inode */
+	uint64_t delta;			/* page of the object = virtual page + delta */
+	uint64_t alias;			/* frames: kernel virtual page = frame + alias */
+	bool aliased;
+};
+
+/* An anonymous page.  It remembers what it lies over: a remap may extend that. */
+struct page {
+	uint64_t refs;
+	uint64_t canonical;		/* 0 until the first reference */
+	struct mapping *origin;
+	uint64_t object_page;
+};
+
+typedef uintptr_t tree_slot;
+#define TREE_EMPTY ((tree_slot)0)
+
+struct tree {
+	struct tree_node *root;		/* NULL: empty */
+};
+
+static inline tree_slot slot_of_mapping(struct mapping *mapping)
+{
+	return (tree_slot)mapping | 2;
+}
+
+static inline tree_slot slot_of_page(struct page *page)
+{
+	return (tree_slot)page | 3;
+}
+
+static inline bool slot_is_mapping(tree_slot slot)
+{
+	return (slot & 3) == 2;
+}
+
+static inline bool slot_is_page(tree_slot slot)
+{
+	return (slot & 3) == 3;
+}
+
+static inline struct mapping *slot_mapping(tree_slot slot)
+{
+	return (struct mapping *)(slot & ~(tree_slot)3);
+}
+
+static inline struct page *slot_page(tree_slot slot)
+{
+	return (struct page *)(slot & ~(tree_slot)3);
+}
+
+/* The mapping in a slot that is not empty, or the one its page lies over. */
+static inline struct mapping *slot_origin(tree_slot slot)
+{
+	return slot_is_page(slot) ? slot_page(slot)->origin : slot_mapping(slot);
+}
+
+/* A copy of `like` with one reference, the caller's; NULL: no memory. */
+struct mapping *mapping_new(const struct mapping *like);
+/* A fresh page over `origin` (retained), with the caller's reference. */
+struct page *page_new(struct mapping *origin, uint64_t object_page);
+/* A fresh page over what is in `slot` (not empty) at the virtual page `at`. */
+struct page *page_like(tree_slot slot, uint64_t at);
+/* Take and drop a reference to a mapping or page. */
+void slot_retain(tree_slot slot);
+void slot_release(tree_slot slot);
+
+/* All ranges are [first, last], of page numbers below 2^52. */
+#define TREE_LAST ((UINT64_C(1) << 52) - 1)
+
+/* The mapping or page at `page`; *shared: another tree has it through the same nodes. */
+tree_slot tree_find(const struct tree *tree, uint64_t page, bool *shared);
+
+/*
+ * Put `slot` (a mapping or TREE_EMPTY over the range, or a page with
+ * first == last) in this tree alone.  The tree takes its own references.
+ * false: no memory; the tree remains valid, the range is partly changed.
+ */
+bool tree_set(struct tree *tree, uint64_t first, uint64_t last, tree_slot slot);
+
+/* Put a page in place of a mapping, in all trees that share the mapping's node. */
+bool tree_fill(struct tree *tree, uint64_t at, struct page *page);
+
+/*
+ * Call `visit` for every maximal slot that is not empty, clipped to the range,
+ * in rising order, until it returns other than 0; that is returned.
+ */
+typedef int tree_visit(void *context, uint64_t first, uint64_t last, tree_slot slot);
+int tree_walk(const struct tree *tree, uint64_t first, uint64_t last,
+	      tree_visit *visit, void *context);
+
+/* `to` (empty) shares all of `from`. */
+void tree_share(struct tree *to, const struct tree *from);
+void tree_free(struct tree *tree);
+
+/* The contents of a range, kept apart: adjacent slots of one mapping are joined. */
+struct run {
+	uint64_t first, last;
+	tree_slot slot;
+};
+
+struct runs {
+	struct run *run;
+	size_t count, room;
+};
+
+/* false: no memory.  The runs hold references; runs_free() in either case. */
+bool tree_collect(const struct tree *tree, uint64_t first, uint64_t last, struct runs *runs);
+void runs_free(struct runs *runs);
+
+#endif
