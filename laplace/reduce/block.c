@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The reduction `block`: one reference for each run of references to one page.
+ *
+ * A run is a longest sequence of references to one page with neither another
+ * page's reference nor an event between them.  Its first reference is kept, with
+ * its own clocks, and becomes a write if any reference of the run is one.
+ *
+ * This is exact for LRU and OPT from one page on, dirty evictions included: after
+ * its first reference the page is in memory, is the most recent one, and stays so
+ * to the run's end; nothing is fetched or evicted in between, so when within the
+ * run it got dirty cannot be seen.
+ */
+#include "pages.h"
+#include "stage.h"
+
+#include <stdlib.h>
+
+struct block {
+	struct lpl_stage stage;
+	struct lpl_outlet outlet;
+	bool holding;		/* a run has begun; its first reference is `first` */
+	struct lpl_page page;
+	struct lpl_ref first;
+};
+
+/* Send the run's first reference on. */
+static int end_run(struct block *block, struct lpl_report *report)
+{
+	if (!block->holding)
+		return LPL_OK;
+	block->holding = false;
+	lpl_make_paged(&block->first);
+	return lpl_outlet_ref(&block->outlet, &block->first, report);
+}
+
+static int block_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+		      struct lpl_report *report)
+{
+	struct block *block = (struct block *)sink;
+
+	for (size_t i = 0; i < count; i++) {
+		struct lpl_page page = lpl_page_of(&refs[i]);
+		int error;
+
+		if (block->holding && lpl_same_page(page, block->page)) {
+			if (lpl_is_write(&refs[i]))
+				lpl_make_write(&block->first);
+			continue;
+		}
+		error = end_run(block, report);
+		if (error != LPL_OK)
+			return error;
+		block->holding = true;
+		block->page = page;
+		block->first = refs[i];
+	}
+	return LPL_OK;
+}
+
+static int block_event(struct lpl_sink *sink, const struct lpl_event *event,
+		       struct lpl_report *report)
+{
+	struct block *block = (struct block *)sink;
+	int error = end_run(block, report);
+
+	return error != LPL_OK ? error : lpl_outlet_event(&block->outlet, event, report);
+}
+
+static int block_finish(struct lpl_sink *sink, struct lpl_report *report)
+{
+	struct block *block = (struct block *)sink;
+	int error = end_run(block, report);
+
+	return error != LPL_OK ? error : lpl_outlet_finish(&block->outlet, report);
+}
+
+static void block_close(struct lpl_stage *stage)
+{
+	free(stage);
+}
+
+struct lpl_stage *lpl_block_new(uint32_t pages, struct lpl_sink *next)
+{
+	struct block *block = calloc(1, sizeof(*block));
+
+	(void)pages;
+	if (block == NULL)
+		return NULL;
+	block->stage.sink = (struct lpl_sink){block_refs, block_event, block_finish};
+	block->stage.close = block_close;
+	block->outlet.next = next;
+	return &block->stage;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A first-in first-out queue of events held back by a reducer, each with the
+ * position in the stream it has to keep: the number of references that came
+ * before it.
+ *
+ * Events are kept as differences in a few bytes (a schedule takes about 40
+ * where struct lpl_event takes 400), because a reducer may have to hold many.
+ * Of the text, `text_length` bytes are kept; what follows comes out as zeros.
+ */
+#ifndef LAPLACE_REDUCE_EVENTS_H
+#define LAPLACE_REDUCE_EVENTS_H
+
+#include <laplace/record.h>
+
+struct lpl_events_block;
+
+struct lpl_events {
+	struct lpl_events_block *first, *last;
+	size_t read, write;	/* offsets in first and last */
+	size_t count;
+	bool decoded;		/* front and front_position are the front's */
+	struct lpl_event front, back;	/* differences are taken against these */
+	uint64_t front_position, back_position;
+};
+
+void lpl_events_init(struct lpl_events *events);
+void lpl_events_free(struct lpl_events *events);
+bool lpl_events_push(struct lpl_events *events, const struct lpl_event *event,
+		     uint64_t position);	/* false: no memory */
+/* The event that is next to leave, and its position; NULL when there is none. */
+const struct lpl_event *lpl_events_front(struct lpl_events *events, uint64_t *position);
+void lpl_events_pop(struct lpl_events *events);	/* there must be one */
+
+#endif

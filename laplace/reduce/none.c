@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The reduction `none`: everything passes untouched, offsets and lengths too. */
+#include "stage.h"
+
+#include <stdlib.h>
+
+struct none {
+	struct lpl_stage stage;
+	struct lpl_sink *next;
+};
+
+static int none_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+		     struct lpl_report *report)
+{
+	struct lpl_sink *next = ((struct none *)sink)->next;
+
+	return next->refs(next, refs, count, report);
+}
+
+static int none_event(struct lpl_sink *sink, const struct lpl_event *event,
+		      struct lpl_report *report)
+{
+	struct lpl_sink *next = ((struct none *)sink)->next;
+
+	return next->event(next, event, report);
+}
+
+static int none_finish(struct lpl_sink *sink, struct lpl_report *report)
+{
+	struct lpl_sink *next = ((struct none *)sink)->next;
+
+	return next->finish(next, report);
+}
+
+static void none_close(struct lpl_stage *stage)
+{
+	free(stage);
+}
+
+struct lpl_stage *lpl_none_new(uint32_t pages, struct lpl_sink *next)
+{
+	struct none *none = calloc(1, sizeof(*none));
+
+	(void)pages;
+	if (none == NULL)
+		return NULL;
+	none->stage.sink = (struct lpl_sink){none_refs, none_event, none_finish};
+	none->stage.close = none_close;
+	none->next = next;
+	return &none->stage;
+}

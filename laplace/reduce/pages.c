@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The map of pages: memory, growth, and removal.  What is hot is in pages.h. */
+#include "pages.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_CAPACITY = 63, FIRST_SHIFT = 64 - 8 };
+
+void *lpl_array_reach(void *array, size_t *capacity, size_t index, size_t size)
+{
+	size_t wanted = *capacity < 32 ? 32 : *capacity;
+	char *grown;
+
+	if (index < *capacity)
+		return array;
+	while (wanted <= index) {
+		if (wanted > SIZE_MAX / 2)
+			return NULL;
+		wanted *= 2;
+	}
+	if (wanted > SIZE_MAX / size)
+		return NULL;
+	grown = realloc(array, wanted * size);
+	if (grown == NULL)
+		return NULL;
+	memset(grown + *capacity * size, 0, (wanted - *capacity) * size);
+	*capacity = wanted;
+	return grown;
+}
+
+bool lpl_pages_init(struct lpl_pages *pages)
+{
+	*pages = (struct lpl_pages){.capacity = FIRST_CAPACITY, .shift = FIRST_SHIFT};
+	pages->node = calloc(FIRST_CAPACITY + 1, sizeof(*pages->node));
+	pages->bucket = calloc((size_t)1 << (64 - FIRST_SHIFT), sizeof(*pages->bucket));
+	if (pages->node != NULL && pages->bucket != NULL)
+		return true;
+	lpl_pages_free(pages);
+	return false;
+}
+
+void lpl_pages_free(struct lpl_pages *pages)
+{
+	free(pages->node);
+	free(pages->bucket);
+	*pages = (struct lpl_pages){0};
+}
+
+/* Twice the pages, twice the buckets. */
+static bool grow(struct lpl_pages *pages)
+{
+	size_t capacity = (size_t)pages->capacity * 2 + 1;
+	size_t buckets = (size_t)1 << (64 - pages->shift + 1);
+	struct lpl_page_node *node;
+	uint32_t *bucket;
+
+	if (capacity > UINT32_MAX - 1)
+		return false;
+	node = realloc(pages->node, (capacity + 1) * sizeof(*node));
+	if (node == NULL)
+		return false;
+	pages->node = node;
+	bucket = calloc(buckets, sizeof(*bucket));
+	if (bucket == NULL)
+		return false;
+	free(pages->bucket);
+	pages->bucket = bucket;
+	pages->capacity = (uint32_t)capacity;
+	pages->shift--;
+	for (uint32_t i = 1; i <= pages->count; i++) {
+		uint32_t *first = &bucket[lpl_pages_bucket(pages, node[i].page)];
+
+		node[i].chain = *first;
+		*first = i;
+	}
+	return true;
+}
+
+static void enter(struct lpl_pages *pages, uint32_t i, struct lpl_page page)
+{
+	uint32_t *first = &pages->bucket[lpl_pages_bucket(pages, page)];
+
+	pages->node[i].page = page;
+	pages->node[i].chain = *first;
+	*first = i;
+}
+
+uint32_t lpl_pages_add(struct lpl_pages *pages, struct lpl_page page)
+{
+	uint32_t i;
+
+	if (pages->count == pages->capacity && !grow(pages))
+		return 0;
+	i = ++pages->count;
+	enter(pages, i, page);
+	/* linked to itself, touch() has nothing to unlink */
+	pages->node[i].newer = i;
+	pages->node[i].older = i;
+	lpl_pages_touch(pages, i);
+	return i;
+}
+
+uint32_t lpl_pages_replace_oldest(struct lpl_pages *pages, struct lpl_page page)
+{
+	uint32_t i = lpl_pages_oldest(pages);
+	uint32_t *link = &pages->bucket[lpl_pages_bucket(pages, pages->node[i].page)];
+
+	while (*link != i)
+		link = &pages->node[*link].chain;
+	*link = pages->node[i].chain;
+	enter(pages, i, page);
+	lpl_pages_touch(pages, i);
+	return i;
+}
+
+void lpl_pages_clear(struct lpl_pages *pages)
+{
+	for (uint32_t i = 1; i <= pages->count; i++)
+		pages->bucket[lpl_pages_bucket(pages, pages->node[i].page)] = 0;
+	pages->count = 0;
+	pages->node[0].newer = 0;
+	pages->node[0].older = 0;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Pages: what a page is, a hash map from pages to small numbers, and the list
+ * of those pages in order of recency.  Shared by the reducers and simulators.
+ *
+ * Pages are numbered from 1 in the order they were added; 0 is "none", and
+ * node 0 is the list's sentinel: its `older` is the newest page, its `newer`
+ * the oldest.  Callers keep what they know of a page in arrays of their own,
+ * indexed by that number.
+ */
+#ifndef LAPLACE_REDUCE_PAGES_H
+#define LAPLACE_REDUCE_PAGES_H
+
+#include <laplace/record.h>
+
+/*
+ * The space of the references a processor makes to its page tables.  Their
+ * addresses are physical; no address space has this number, which is the page
+ * number of a top-level page table and thus below 2^52.
+ */
+#define LPL_WALK_SPACE UINT64_MAX
+
+struct lpl_page {
+	uint64_t space, number;
+};
+
+struct lpl_page_node {
+	struct lpl_page page;
+	uint32_t chain;			/* next in the same hash bucket */
+	uint32_t newer, older;
+	uint32_t reserved;
+};
+
+struct lpl_pages {
+	struct lpl_page_node *node;	/* [0, capacity] */
+	uint32_t *bucket;		/* its first node */
+	uint32_t count, capacity;
+	unsigned int shift;		/* 64 - log2(buckets) */
+};
+
+static inline bool lpl_is_walk(const struct lpl_ref *ref)
+{
+	return ref->type == LPL_WALK_READ || ref->type == LPL_WALK_WRITE;
+}
+
+static inline bool lpl_is_write(const struct lpl_ref *ref)
+{
+	return ref->type == LPL_WRITE || ref->type == LPL_WALK_WRITE;
+}
+
+/* A reference that stands in for a dropped write becomes one. */
+static inline void lpl_make_write(struct lpl_ref *ref)
+{
+	ref->type = lpl_is_walk(ref) ? LPL_WALK_WRITE : LPL_WRITE;
+}
+
+static inline struct lpl_page lpl_page_of(const struct lpl_ref *ref)
+{
+	return (struct lpl_page){
+		.space = lpl_is_walk(ref) ? LPL_WALK_SPACE : ref->space,
+		.number = ref->address >> LPL_PAGE_SHIFT,
+	};
+}
+
+static inline bool lpl_same_page(struct lpl_page a, struct lpl_page b)
+{
+	return a.number == b.number && a.space == b.space;
+}
+
+/* What every reducer makes of a reference it keeps. */
+static inline void lpl_make_paged(struct lpl_ref *ref)
+{
+	ref->address = ref->address >> LPL_PAGE_SHIFT << LPL_PAGE_SHIFT;
+	ref->flags = (uint8_t)((ref->flags & LPL_USER) | LPL_PAGED);
+	ref->length = 0;
+	ref->reserved = 0;
+}
+
+/*
+ * Let an array of *capacity elements of `size` bytes reach `index`.  Returns the
+ * array, moved perhaps; what is new is zeroed.  NULL: no memory, nothing changed.
+ */
+void *lpl_array_reach(void *array, size_t *capacity, size_t index, size_t size);
+
+bool lpl_pages_init(struct lpl_pages *pages);	/* false: no memory */
+void lpl_pages_free(struct lpl_pages *pages);
+
+/* Add a page that is not there, as the newest.  0: no memory (or 2^32 pages). */
+uint32_t lpl_pages_add(struct lpl_pages *pages, struct lpl_page page);
+/* Forget the oldest page (there must be one); its number goes to `page`, as the newest. */
+uint32_t lpl_pages_replace_oldest(struct lpl_pages *pages, struct lpl_page page);
+/* Forget all pages; numbers start from 1 again. */
+void lpl_pages_clear(struct lpl_pages *pages);
+
+static inline size_t lpl_pages_bucket(const struct lpl_pages *pages, struct lpl_page page)
+{
+	/* Multipliers: 2^64 divided by the golden ratio, and a prime of
+	 * similarly even bits; the high bits of the product are the mixed ones. */
+	uint64_t mixed = page.number ^ page.space * UINT64_C(0xd6e8feb86659fd93);
+
+	return mixed * UINT64_C(0x9e3779b97f4a7c15) >> pages->shift;
+}
+
+static inline uint32_t lpl_pages_find(const struct lpl_pages *pages, struct lpl_page page)
+{
+	uint32_t i = pages->bucket[lpl_pages_bucket(pages, page)];
+
+	while (i != 0 && !lpl_same_page(pages->node[i].page, page))
+		i = pages->node[i].chain;
+	return i;
+}
+
+static inline uint32_t lpl_pages_newest(const struct lpl_pages *pages)
+{
+	return pages->node[0].older;
+}
+
+static inline uint32_t lpl_pages_oldest(const struct lpl_pages *pages)
+{
+	return pages->node[0].newer;
+}
+
+/* Page i was referenced: it becomes the newest. */
+static inline void lpl_pages_touch(struct lpl_pages *pages, uint32_t i)
+{
+	struct lpl_page_node *node = pages->node;
+	uint32_t newest;
+
+	node[node[i].newer].older = node[i].older;
+	node[node[i].older].newer = node[i].newer;
+	newest = node[0].older;
+	node[i].newer = 0;
+	node[i].older = newest;
+	node[newest].newer = i;
+	node[0].older = i;
+}
+
+#endif

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The reduction `sad:K`: Safely Allowed Drop, the paper's.
+ *
+ * References are walked in order.  When a page that has two kept references,
+ * `first` and `second` its latest, is referenced a third time, the second is
+ * dropped exactly when the LRU distance between first and third is below K: fewer
+ * than K other pages were referenced between them in this stage's input.  If the
+ * dropped one was a write, the third becomes one (LPL_WRITE; LPL_WALK_WRITE in
+ * the space of walks).  Otherwise all stay, and second and third are the latest
+ * two.
+ *
+ * The test in O(1).  Times count references.  We keep the K+1 pages most recently
+ * referenced, in that order, each with the times of its latest two kept
+ * references.  Let T be the time of the last reference to the oldest of them, 0
+ * while there are fewer than K+1.  At a reference to page p, p is the newest and
+ * the oldest is the K-th most recent *other* page; the pages referenced since
+ * p's first are those last referenced after it, so fewer than K others were
+ * exactly when T < first (or there is no K-th other: T = 0).  For a page no
+ * longer in the list K others at least came after its last reference, so neither
+ * its next one nor the one thereafter can drop anything that lies before.  It
+ * starts anew.
+ *
+ * What is held back.  T never falls.  A kept reference to p is dropped later only
+ * as a second, when T is below p's first, which is earlier still.  So what is not
+ * after T is final, and what is after T is held: at most 2K references.  For only
+ * K pages were referenced after T (the oldest's last reference is T itself), and
+ * none of them has three kept references a < b < c after T, because when c came
+ * T was no later than now, thus below a, and b was dropped.  (The paper's bound
+ * of 2K+1 counts the third while it arrives; here it takes the place of the
+ * second.)  The pool enforces the bound.
+ *
+ * Events keep their place, so an event after a held reference waits with it.  Of
+ * these there may be any number: as long as the trace stays within K pages, T
+ * stands still, and whether the reference before the event goes is open.  Letting
+ * the event pass would mean deciding early, which would no longer be the paper's
+ * SAD.  So memory is O(K) for references, and for events it is what comes while
+ * the trace touches K+1 pages, at some 40 bytes each (events.h).
+ */
+#include "events.h"
+#include "pages.h"
+#include "stage.h"
+
+#include <stdlib.h>
+
+/* A kept reference, in the list of those held, in stream order; 0 is its sentinel. */
+struct held {
+	struct lpl_ref ref;
+	uint64_t time;
+	uint32_t prev, next;
+};
+
+/* What is known of one of the K+1 most recent pages. */
+struct recent {
+	uint64_t last;		/* its last reference, the latest kept one */
+	uint64_t first;		/* the kept one before that; 0: none, or forgotten */
+	uint32_t held;		/* the last reference, while it is after T */
+	uint32_t reserved;
+};
+
+struct sad {
+	struct lpl_stage stage;
+	struct lpl_outlet outlet;
+	uint32_t limit;		/* K */
+	uint64_t now;		/* references so far */
+	uint64_t threshold;	/* T */
+	struct lpl_pages pages;
+	struct recent *recent;	/* by page number */
+	size_t recent_capacity;
+	struct held *held;
+	size_t held_capacity;
+	uint32_t held_used;	/* elements of held[] ever used, the sentinel not counted */
+	uint32_t spare;		/* free ones, linked by next */
+	struct lpl_events events;	/* with the time of the reference before */
+};
+
+static int no_memory(const struct sad *sad, struct lpl_report *report)
+{
+	return lpl_fail(report, LPL_ERR_MEMORY, "reduction sad:%u: no memory to hold more",
+			sad->limit);
+}
+
+static void unlink_held(struct held *held, uint32_t i)
+{
+	held[held[i].prev].next = held[i].next;
+	held[held[i].next].prev = held[i].prev;
+}
+
+static void append_held(struct held *held, uint32_t i)
+{
+	uint32_t last = held[0].prev;
+
+	held[i].prev = last;
+	held[i].next = 0;
+	held[last].next = i;
+	held[0].prev = i;
+}
+
+/* Send on, in order, the references not after `threshold` and the events freed by that. */
+static int drain(struct sad *sad, uint64_t threshold, struct lpl_report *report)
+{
+	for (;;) {
+		uint32_t i = sad->held[0].next;
+		struct held *head = &sad->held[i];
+		uint64_t position;
+		const struct lpl_event *event = NULL;
+		int error;
+
+		if (sad->events.count != 0)
+			event = lpl_events_front(&sad->events, &position);
+		if (event != NULL && (i == 0 || position < head->time)) {
+			error = lpl_outlet_event(&sad->outlet, event, report);
+			lpl_events_pop(&sad->events);
+		} else if (i != 0 && head->time <= threshold) {
+			error = lpl_outlet_ref(&sad->outlet, &head->ref, report);
+			unlink_held(sad->held, i);
+			head->next = sad->spare;
+			sad->spare = i;
+		} else {
+			return LPL_OK;
+		}
+		if (error != LPL_OK)
+			return error;
+	}
+}
+
+/* An element of held[] for one more reference. */
+static int new_held(struct sad *sad, uint32_t *index, struct lpl_report *report)
+{
+	struct held *held;
+
+	if (sad->spare != 0) {
+		*index = sad->spare;
+		sad->spare = sad->held[*index].next;
+		return LPL_OK;
+	}
+	if (sad->held_used == 2 * sad->limit)
+		return lpl_fail(report, LPL_ERR_INTERNAL,
+				"reduction sad:%u: more than 2K references held", sad->limit);
+	held = lpl_array_reach(sad->held, &sad->held_capacity, sad->held_used + 1, sizeof(*held));
+	if (held == NULL)
+		return no_memory(sad, report);
+	sad->held = held;
+	*index = ++sad->held_used;
+	return LPL_OK;
+}
+
+/* The page becomes the newest of the K+1; its number, 0 when there is no memory. */
+static uint32_t make_newest(struct sad *sad, struct lpl_page page)
+{
+	uint32_t i = lpl_pages_find(&sad->pages, page);
+	struct recent *recent;
+
+	if (i != 0) {
+		lpl_pages_touch(&sad->pages, i);
+		return i;
+	}
+	if (sad->pages.count == sad->limit + 1) {
+		i = lpl_pages_replace_oldest(&sad->pages, page);
+		sad->recent[i] = (struct recent){0};
+		return i;
+	}
+	i = lpl_pages_add(&sad->pages, page);
+	recent = i == 0 ? NULL : lpl_array_reach(sad->recent, &sad->recent_capacity, i,
+						 sizeof(*recent));
+	if (recent == NULL)
+		return 0;
+	sad->recent = recent;
+	return i;
+}
+
+/* A reference to another page than the one before: the order changes, and perhaps T. */
+static int advance(struct sad *sad, struct lpl_page page, uint32_t *index,
+		   struct lpl_report *report)
+{
+	uint64_t threshold;
+
+	*index = make_newest(sad, page);
+	if (*index == 0)
+		return no_memory(sad, report);
+	if (sad->pages.count <= sad->limit)
+		return LPL_OK;
+	threshold = sad->recent[lpl_pages_oldest(&sad->pages)].last;
+	if (threshold == sad->threshold)
+		return LPL_OK;
+	sad->threshold = threshold;
+	return sad->held[sad->held[0].next].time > threshold ? LPL_OK :
+		drain(sad, threshold, report);
+}
+
+/* Keep the reference `ref`, made now, to page i; drop the one before it if SAD says so. */
+static int keep(struct sad *sad, uint32_t i, const struct lpl_ref *ref, struct lpl_report *report)
+{
+	struct recent *recent = &sad->recent[i];
+	bool written = false;
+	struct held *held;
+
+	if (recent->first > sad->threshold) {
+		held = &sad->held[recent->held];
+		written = lpl_is_write(&held->ref);
+		unlink_held(sad->held, recent->held);
+	} else {
+		int error = new_held(sad, &recent->held, report);
+
+		if (error != LPL_OK)
+			return error;
+		held = &sad->held[recent->held];
+		recent->first = recent->last;
+	}
+	append_held(sad->held, recent->held);
+	held->ref = *ref;
+	lpl_make_paged(&held->ref);
+	if (written)
+		lpl_make_write(&held->ref);
+	held->time = sad->now;
+	recent->last = sad->now;
+	return LPL_OK;
+}
+
+static int sad_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+		    struct lpl_report *report)
+{
+	struct sad *sad = (struct sad *)sink;
+
+	for (size_t j = 0; j < count; j++) {
+		struct lpl_page page = lpl_page_of(&refs[j]);
+		uint32_t i = lpl_pages_newest(&sad->pages);
+		int error;
+
+		sad->now++;
+		if (i == 0 || !lpl_same_page(page, sad->pages.node[i].page)) {
+			error = advance(sad, page, &i, report);
+			if (error != LPL_OK)
+				return error;
+		}
+		error = keep(sad, i, &refs[j], report);
+		if (error != LPL_OK)
+			return error;
+	}
+	return LPL_OK;
+}
+
+static int sad_event(struct lpl_sink *sink, const struct lpl_event *event,
+		     struct lpl_report *report)
+{
+	struct sad *sad = (struct sad *)sink;
+
+	if (sad->held[0].next == 0)	/* nothing to wait for */
+		return lpl_outlet_event(&sad->outlet, event, report);
+	return lpl_events_push(&sad->events, event, sad->now) ? LPL_OK : no_memory(sad, report);
+}
+
+static int sad_finish(struct lpl_sink *sink, struct lpl_report *report)
+{
+	struct sad *sad = (struct sad *)sink;
+	int error = drain(sad, UINT64_MAX, report);
+
+	return error != LPL_OK ? error : lpl_outlet_finish(&sad->outlet, report);
+}
+
+static void sad_close(struct lpl_stage *stage)
+{
+	struct sad *sad = (struct sad *)stage;
+
+	lpl_pages_free(&sad->pages);
+	lpl_events_free(&sad->events);
+	free(sad->recent);
+	free(sad->held);
+	free(sad);
+}
+
+struct lpl_stage *lpl_sad_new(uint32_t pages, struct lpl_sink *next)
+{
+	struct sad *sad = calloc(1, sizeof(*sad));
+
+	if (sad == NULL)
+		return NULL;
+	sad->stage.sink = (struct lpl_sink){sad_refs, sad_event, sad_finish};
+	sad->stage.close = sad_close;
+	sad->outlet.next = next;
+	sad->limit = pages;
+	lpl_events_init(&sad->events);
+	sad->held = lpl_array_reach(NULL, &sad->held_capacity, 0, sizeof(*sad->held));
+	if (!lpl_pages_init(&sad->pages) || sad->held == NULL) {
+		sad_close(&sad->stage);
+		return NULL;
+	}
+	return &sad->stage;
+}

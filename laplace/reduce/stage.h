@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A stage of a reducer: a sink that can be closed, and the outlet through which
+ * it delivers to the next one.
+ */
+#ifndef LAPLACE_REDUCE_STAGE_H
+#define LAPLACE_REDUCE_STAGE_H
+
+#include <laplace/error.h>
+#include <laplace/record.h>
+
+struct lpl_stage {
+	struct lpl_sink sink;	/* first: a stage is found from its sink */
+	void (*close)(struct lpl_stage *stage);
+};
+
+/* One constructor a method; NULL: no memory.  `pages` is the method's K. */
+struct lpl_stage *lpl_none_new(uint32_t pages, struct lpl_sink *next);
+struct lpl_stage *lpl_block_new(uint32_t pages, struct lpl_sink *next);
+struct lpl_stage *lpl_window_new(uint32_t pages, struct lpl_sink *next);
+struct lpl_stage *lpl_sad_new(uint32_t pages, struct lpl_sink *next);
+
+/* Gathers references, so that the next stage is called once for many. */
+enum { LPL_OUTLET_REFS = 256 };
+
+struct lpl_outlet {
+	struct lpl_sink *next;
+	size_t count;
+	struct lpl_ref ref[LPL_OUTLET_REFS];
+};
+
+static inline int lpl_outlet_flush(struct lpl_outlet *outlet, struct lpl_report *report)
+{
+	size_t count = outlet->count;
+
+	outlet->count = 0;
+	return count == 0 ? LPL_OK : outlet->next->refs(outlet->next, outlet->ref, count, report);
+}
+
+static inline int lpl_outlet_ref(struct lpl_outlet *outlet, const struct lpl_ref *ref,
+				 struct lpl_report *report)
+{
+	outlet->ref[outlet->count++] = *ref;
+	return outlet->count < LPL_OUTLET_REFS ? LPL_OK : lpl_outlet_flush(outlet, report);
+}
+
+static inline int lpl_outlet_event(struct lpl_outlet *outlet, const struct lpl_event *event,
+				   struct lpl_report *report)
+{
+	int error = lpl_outlet_flush(outlet, report);
+
+	return error != LPL_OK ? error : outlet->next->event(outlet->next, event, report);
+}
+
+static inline int lpl_outlet_finish(struct lpl_outlet *outlet, struct lpl_report *report)
+{
+	int error = lpl_outlet_flush(outlet, report);
+
+	return error != LPL_OK ? error : outlet->next->finish(outlet->next, report);
+}
+
+#endif

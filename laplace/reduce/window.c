@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The reduction `window:K`.
+ *
+ * The definition, which the simulator's side implements on its own and has to
+ * meet record for record:
+ *
+ * The stream is cut into windows.  The first begins with the stream; each of the
+ * others where the one before ended.  A window ends
+ *   - just before a reference to a page that would be its (K+1)th distinct one
+ *     (that reference is the next window's first);
+ *   - just before an event for which lpl_event_is_fence() holds, and just before
+ *     LPL_EVENT_TRACING;
+ *   - just before the 1024th event since it began, of whatever kind, references
+ *     or none in between;
+ *   - at the end of the stream.
+ * An event that ends a window stands between two windows and counts in neither:
+ * the next window begins after it, with no events counted.
+ *
+ * Of the references to a page in a window the first and the last are kept (one,
+ * if there is but one).  The first is of its own type.  The last becomes a write
+ * (LPL_WRITE; LPL_WALK_WRITE in the space of walks) if any reference to the page
+ * in this window after the first, itself included, is a write.  What is kept,
+ * and the events, come out in the order they had in the stream, which is the
+ * order of `ref`, an event with ref == r following reference r.
+ *
+ * Why it is exact from K pages on: a reference dropped lies between two that are
+ * kept, with fewer than K other pages between these two.  So it is the second of
+ * a triplet that SAD may drop, and the write it was moves to the third, as in SAD.
+ */
+#include "events.h"
+#include "pages.h"
+#include "stage.h"
+
+#include <stdlib.h>
+
+enum { WINDOW_EVENTS = 1024 };
+
+/* A page's references in this window; `at` counts references since the start. */
+struct held {
+	struct lpl_ref first, last;
+	uint64_t first_at, last_at;	/* equal: there was one reference */
+	bool written;			/* after the first */
+};
+
+struct window {
+	struct lpl_stage stage;
+	struct lpl_outlet outlet;
+	struct lpl_pages pages;		/* of this window; numbered by first reference,
+					 * listed by last reference */
+	struct held *held;		/* by page number */
+	size_t held_capacity;
+	struct lpl_events events;	/* of this window, before now */
+	uint32_t limit;			/* K */
+	unsigned int event_count;	/* since the window began */
+	uint64_t now;
+};
+
+/* Events that stood before the reference with number `at`. */
+static int send_events_before(struct window *window, uint64_t at, struct lpl_report *report)
+{
+	const struct lpl_event *event;
+	uint64_t position;
+
+	while ((event = lpl_events_front(&window->events, &position)) != NULL && position < at) {
+		int error = lpl_outlet_event(&window->outlet, event, report);
+
+		if (error != LPL_OK)
+			return error;
+		lpl_events_pop(&window->events);
+	}
+	return LPL_OK;
+}
+
+static int send_ref(struct window *window, struct lpl_ref *ref, uint64_t at,
+		    struct lpl_report *report)
+{
+	int error = send_events_before(window, at, report);
+
+	if (error != LPL_OK)
+		return error;
+	lpl_make_paged(ref);
+	return lpl_outlet_ref(&window->outlet, ref, report);
+}
+
+/* From page i on in order of last reference, the first that has two references. */
+static uint32_t skip_singles(const struct window *window, uint32_t i)
+{
+	while (i != 0 && window->held[i].last_at == window->held[i].first_at)
+		i = window->pages.node[i].newer;
+	return i;
+}
+
+/*
+ * Merge first references, last references and events, each of which is in
+ * order already.
+ */
+static int end_window(struct window *window, struct lpl_report *report)
+{
+	uint32_t count = window->pages.count;
+	uint32_t last = skip_singles(window, lpl_pages_oldest(&window->pages));
+	uint32_t first = 1;
+	int error;
+
+	while (first <= count || last != 0) {
+		struct held *next_first = &window->held[first];
+		struct held *next_last = &window->held[last];
+
+		if (last == 0 || (first <= count && next_first->first_at < next_last->last_at)) {
+			error = send_ref(window, &next_first->first, next_first->first_at, report);
+			first++;
+		} else {
+			if (next_last->written)
+				lpl_make_write(&next_last->last);
+			error = send_ref(window, &next_last->last, next_last->last_at, report);
+			last = skip_singles(window, window->pages.node[last].newer);
+		}
+		if (error != LPL_OK)
+			return error;
+	}
+	error = send_events_before(window, UINT64_MAX, report);
+	lpl_pages_clear(&window->pages);
+	window->event_count = 0;
+	return error;
+}
+
+/* A page that is not in the window; it may have to end first. */
+static int add_page(struct window *window, struct lpl_page page, const struct lpl_ref *ref,
+		    struct lpl_report *report)
+{
+	struct held *held;
+	uint32_t i;
+
+	if (window->pages.count == window->limit) {
+		int error = end_window(window, report);
+
+		if (error != LPL_OK)
+			return error;
+	}
+	i = lpl_pages_add(&window->pages, page);
+	held = i == 0 ? NULL : lpl_array_reach(window->held, &window->held_capacity, i,
+					       sizeof(*held));
+	if (held == NULL)
+		return lpl_fail(report, LPL_ERR_MEMORY,
+				"reduction window:%u: no memory for another page", window->limit);
+	window->held = held;
+	held = &window->held[i];
+	held->first = *ref;
+	held->first_at = window->now;
+	held->last_at = window->now;
+	held->written = false;
+	return LPL_OK;
+}
+
+static int window_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+		       struct lpl_report *report)
+{
+	struct window *window = (struct window *)sink;
+	struct lpl_pages *pages = &window->pages;
+
+	for (size_t j = 0; j < count; j++) {
+		struct lpl_page page = lpl_page_of(&refs[j]);
+		uint32_t i = lpl_pages_newest(pages);
+		struct held *held;
+
+		window->now++;
+		if (i == 0 || !lpl_same_page(page, pages->node[i].page)) {
+			i = lpl_pages_find(pages, page);
+			if (i == 0) {
+				int error = add_page(window, page, &refs[j], report);
+
+				if (error != LPL_OK)
+					return error;
+				continue;
+			}
+			lpl_pages_touch(pages, i);
+		}
+		held = &window->held[i];
+		held->last = refs[j];
+		held->last_at = window->now;
+		held->written |= lpl_is_write(&refs[j]);
+	}
+	return LPL_OK;
+}
+
+static int window_event(struct lpl_sink *sink, const struct lpl_event *event,
+			struct lpl_report *report)
+{
+	struct window *window = (struct window *)sink;
+
+	if (lpl_event_is_fence(event->tag) || event->tag == LPL_EVENT_TRACING ||
+	    window->event_count + 1 == WINDOW_EVENTS) {
+		int error = end_window(window, report);
+
+		return error != LPL_OK ? error : lpl_outlet_event(&window->outlet, event, report);
+	}
+	window->event_count++;
+	if (!lpl_events_push(&window->events, event, window->now))
+		return lpl_fail(report, LPL_ERR_MEMORY,
+				"reduction window:%u: no memory for another event", window->limit);
+	return LPL_OK;
+}
+
+static int window_finish(struct lpl_sink *sink, struct lpl_report *report)
+{
+	struct window *window = (struct window *)sink;
+	int error = end_window(window, report);
+
+	return error != LPL_OK ? error : lpl_outlet_finish(&window->outlet, report);
+}
+
+static void window_close(struct lpl_stage *stage)
+{
+	struct window *window = (struct window *)stage;
+
+	lpl_pages_free(&window->pages);
+	lpl_events_free(&window->events);
+	free(window->held);
+	free(window);
+}
+
+struct lpl_stage *lpl_window_new(uint32_t pages, struct lpl_sink *next)
+{
+	struct window *window = calloc(1, sizeof(*window));
+
+	if (window == NULL)
+		return NULL;
+	window->stage.sink = (struct lpl_sink){window_refs, window_event, window_finish};
+	window->stage.close = window_close;
+	window->outlet.next = next;
+	window->limit = pages;
+	lpl_events_init(&window->events);
+	window->held = lpl_array_reach(NULL, &window->held_capacity, 1, sizeof(*window->held));
+	if (!lpl_pages_init(&window->pages) || window->held == NULL) {
+		window_close(&window->stage);
+		return NULL;
+	}
+	return &window->stage;
+}

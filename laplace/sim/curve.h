@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Fault curves of stack policies: every size of memory from one pass.
+ *
+ * A stack policy (LRU, OPT) keeps pages in one order such that a memory of s
+ * pages holds exactly the first s.  The depth of a reference is its page's place
+ * in that order just before, from 1; the reference faults at the sizes below
+ * its depth.  Told the depths, a curve knows faults, evictions and dirty
+ * evictions at all sizes.
+ *
+ * Dirty evictions.  At size s a page is dirty when it was written at or after its
+ * last fetch, that is, when since its last write (that one not counted) it
+ * was never fetched: s >= M, with M the largest depth among its references after
+ * its last write, 1 when there is none, and infinite when it was never written.
+ * A reference at depth d tells that at every s < d the page was evicted, once,
+ * since its reference before; nothing was referenced of it in between, so M has
+ * not changed: at s in [M, d) it was a dirty eviction.  At the end of the trace
+ * the same holds with the page's final place for d.  So a page costs one number,
+ * and a reference two additions to a histogram of differences.
+ */
+#ifndef LAPLACE_SIM_CURVE_H
+#define LAPLACE_SIM_CURVE_H
+
+#include <laplace/simulator.h>
+
+/* The depth of a first reference; pages are fewer. */
+#define LPL_DEPTH_NONE UINT32_MAX
+
+struct lpl_curve {
+	uint64_t *at_depth;		/* [d]: references at depth d */
+	uint64_t *dirty_change;		/* [s]: dirty evictions at size s less those at
+					 * s - 1 (wraps) */
+	size_t at_depth_capacity, dirty_change_capacity;
+	uint32_t *clean_below;		/* by page: M; LPL_DEPTH_NONE: infinite */
+	size_t clean_below_capacity;
+	uint64_t pages;
+	uint32_t deepest;		/* with a reference at it; at least 1 */
+};
+
+void lpl_curve_init(struct lpl_curve *curve);
+void lpl_curve_free(struct lpl_curve *curve);
+
+/* Both: false when there is no memory. */
+bool lpl_curve_reference(struct lpl_curve *curve, uint32_t page, uint32_t depth, bool write);
+/* Once for each page, at the end: its place in the final order. */
+bool lpl_curve_end(struct lpl_curve *curve, uint32_t page, uint32_t depth);
+
+/*
+ * The results at `sizes`; `references` is copied to each.  The array is the
+ * caller's to free; NULL: no memory.
+ */
+struct lpl_result *lpl_curve_results(const struct lpl_curve *curve,
+				     const struct lpl_sizes *sizes,
+				     uint64_t references, size_t *count);
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Sizes of memory as they are written: `16,64,256`, `16:4096:*2`, `16:256:16`,
+ * `all`.
+ */
+#include <laplace/simulator.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_SIZES = 1 << 24 };	/* a result takes 40 bytes */
+
+/* A number from 1 on, digits only; moves *text behind it.  0: there is none. */
+static uint64_t parse_number(const char **text)
+{
+	uint64_t number = 0;
+
+	for (; **text >= '0' && **text <= '9'; (*text)++) {
+		uint64_t digit = (uint64_t)(**text - '0');
+
+		if (number > (UINT64_MAX - digit) / 10)
+			return 0;
+		number = number * 10 + digit;
+	}
+	return number;
+}
+
+/* A size, or a range of sizes: from first to last, each `step` more or times as much. */
+struct range {
+	uint64_t first, last, step;
+	bool times;
+};
+
+/* Moves *text behind the range; false: malformed. */
+static bool parse_range(struct range *range, const char **text)
+{
+	range->first = parse_number(text);
+	range->last = range->first;
+	range->step = 1;
+	range->times = false;
+	if (range->first == 0)
+		return false;
+	if (**text != ':')
+		return true;
+	(*text)++;
+	range->last = parse_number(text);
+	if (range->last < range->first || **text != ':')
+		return false;
+	(*text)++;
+	range->times = **text == '*';
+	if (range->times)
+		(*text)++;
+	range->step = parse_number(text);
+	return range->step > (range->times ? 1U : 0U);
+}
+
+static enum lpl_error add_size(struct lpl_sizes *sizes, size_t *capacity, uint64_t size,
+			       struct lpl_report *report)
+{
+	if (sizes->count == MOST_SIZES)
+		return lpl_fail(report, LPL_ERR_USAGE, "more than %d sizes of memory", MOST_SIZES);
+	if (sizes->count == *capacity) {
+		size_t wanted = *capacity == 0 ? 16 : *capacity * 2;
+		uint64_t *grown = realloc(sizes->size, wanted * sizeof(*grown));
+
+		if (grown == NULL)
+			return lpl_fail(report, LPL_ERR_MEMORY, "no memory for %zu sizes", wanted);
+		sizes->size = grown;
+		*capacity = wanted;
+	}
+	sizes->size[sizes->count++] = size;
+	return LPL_OK;
+}
+
+static enum lpl_error add_range(struct lpl_sizes *sizes, size_t *capacity,
+				const struct range *range, struct lpl_report *report)
+{
+	uint64_t size = range->first;
+
+	for (;;) {
+		enum lpl_error error = add_size(sizes, capacity, size, report);
+
+		if (error != LPL_OK)
+			return error;
+		/* is there a next one, up to last? */
+		if (range->times ? size > range->last / range->step :
+		    range->last - size < range->step)
+			return LPL_OK;
+		size = range->times ? size * range->step : size + range->step;
+	}
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a;
+	uint64_t y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void sort_once(struct lpl_sizes *sizes)
+{
+	size_t kept = 1;
+
+	qsort(sizes->size, sizes->count, sizeof(*sizes->size), compare);
+	for (size_t i = 1; i < sizes->count; i++)
+		if (sizes->size[i] != sizes->size[i - 1])
+			sizes->size[kept++] = sizes->size[i];
+	sizes->count = kept;
+}
+
+enum lpl_error lpl_sizes_parse(struct lpl_sizes *sizes, const char *spec,
+			       struct lpl_report *report)
+{
+	const char *text = spec;
+	size_t capacity = 0;
+
+	*sizes = (struct lpl_sizes){0};
+	if (strcmp(spec, "all") == 0) {
+		sizes->all = true;
+		return LPL_OK;
+	}
+	for (;;) {
+		struct range range;
+		enum lpl_error error;
+
+		if (!parse_range(&range, &text) || (*text != ',' && *text != '\0')) {
+			lpl_sizes_free(sizes);
+			return lpl_fail(report, LPL_ERR_USAGE,
+					"sizes '%.80s': not a list of sizes from 1 page on "
+					"(16,64,256), ranges (16:256:16, 16:4096:*2), or all",
+					spec);
+		}
+		error = add_range(sizes, &capacity, &range, report);
+		if (error != LPL_OK) {
+			lpl_sizes_free(sizes);
+			return error;
+		}
+		if (*text == '\0')
+			break;
+		text++;
+	}
+	sort_once(sizes);
+	return LPL_OK;
+}
+
+void lpl_sizes_free(struct lpl_sizes *sizes)
+{
+	free(sizes->size);
+	*sizes = (struct lpl_sizes){0};
+}
