@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Events of copying on write: a virtual page of a private mapping becomes the
+ * space's own.
+ *
+ * All are seen as the fault's handler returns, which is when the new frame is
+ * known and before the access is tried again.
+ */
+#include "laplace.h"
+
+#include <linux/huge_mm.h>
+
+static void lpl_cow_break(const struct vm_area_struct *vma,
+			  unsigned long address, u64 old_frame, u64 new_frame)
+{
+	struct kernel_trace_record *record;
+	unsigned long flags;
+
+	record = lpl_begin(&flags, KTR_COW_BREAK);
+	record->arg[0] = lpl_space(vma->vm_mm);
+	record->arg[1] = address & PAGE_MASK;
+	record->arg[2] = old_frame;
+	record->arg[3] = new_frame;
+	lpl_end(flags);
+}
+
+/* All three probed functions are f(struct vm_fault *vmf). */
+static int lpl_fault_entered(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct vm_fault **vmf = (void *)ri->data;
+
+	*vmf = (void *)regs_get_kernel_argument(regs, 0);
+	return !!((*vmf)->vma->vm_flags & VM_SHARED);
+}
+
+/* Whether the fault was served and its locks, hence page tables, still held. */
+static bool lpl_served(const struct pt_regs *regs)
+{
+	vm_fault_t result = (__force vm_fault_t)regs_return_value((struct pt_regs *)regs);
+
+	return !(result & (VM_FAULT_ERROR | VM_FAULT_RETRY | VM_FAULT_NOPAGE |
+			   VM_FAULT_FALLBACK | VM_FAULT_COMPLETED));
+}
+
+/* A write to a page that is mapped read-only: copied, or kept by its last user. */
+static int lpl_wp_returned(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct vm_fault *vmf = *(struct vm_fault **)ri->data;
+	unsigned long old_frame, new_frame;
+	pte_t pte;
+
+	if (!lpl_served(regs) || !vmf->pte)
+		return 0;
+	pte = READ_ONCE(*vmf->pte);
+	if (!pte_present(pte) || !pte_present(vmf->orig_pte))
+		return 0;
+	old_frame = pte_pfn(vmf->orig_pte);
+	new_frame = pte_pfn(pte);
+	if (new_frame != old_frame ||
+	    (pte_write(pte) && !pte_write(vmf->orig_pte)))
+		lpl_cow_break(vmf->vma, vmf->address, old_frame, new_frame);
+	return 0;
+}
+
+/* The same where one entry maps many pages. */
+static int lpl_huge_wp_returned(struct kretprobe_instance *ri,
+				struct pt_regs *regs)
+{
+	struct vm_fault *vmf = *(struct vm_fault **)ri->data;
+	unsigned long address = vmf->address & HPAGE_PMD_MASK;
+	unsigned long old_frame, new_frame;
+	unsigned int i;
+	pmd_t pmd;
+
+	if (!lpl_served(regs))
+		return 0;
+	pmd = READ_ONCE(*vmf->pmd);
+	if (!pmd_trans_huge(pmd) || !pmd_trans_huge(vmf->orig_pmd))
+		return 0;
+	old_frame = pmd_pfn(vmf->orig_pmd);
+	new_frame = pmd_pfn(pmd);
+	if (new_frame == old_frame &&
+	    !(pmd_write(pmd) && !pmd_write(vmf->orig_pmd)))
+		return 0;
+	for (i = 0; i < HPAGE_PMD_NR; i++)
+		lpl_cow_break(vmf->vma, address + i * PAGE_SIZE, old_frame + i,
+			      new_frame + i);
+	return 0;
+}
+
+/* The first access to a page of a private file mapping is a write. */
+static int lpl_finish_returned(struct kretprobe_instance *ri,
+			       struct pt_regs *regs)
+{
+	struct vm_fault *vmf = *(struct vm_fault **)ri->data;
+
+	if (lpl_served(regs) && (vmf->flags & FAULT_FLAG_WRITE) &&
+	    vmf->cow_page && vmf->page)
+		lpl_cow_break(vmf->vma, vmf->address, page_to_pfn(vmf->page),
+			      page_to_pfn(vmf->cow_page));
+	return 0;
+}
+
+static struct lpl_hook lpl_cow_hook[] = {
+	{
+		.event = "cow_break",
+		.points = { {
+			.name = "do_wp_page",
+			.entered = lpl_fault_entered,
+			.returned = lpl_wp_returned,
+			.data = sizeof(struct vm_fault *),
+		} },
+	}, {
+		.event = "cow_break_first",
+		.points = { {
+			.name = "finish_fault",
+			.entered = lpl_fault_entered,
+			.returned = lpl_finish_returned,
+			.data = sizeof(struct vm_fault *),
+		} },
+	}, {
+		/* Without transparent huge pages there is none. */
+		.event = "cow_break_huge",
+		.optional = !IS_ENABLED(CONFIG_TRANSPARENT_HUGEPAGE),
+		.points = { {
+			.name = "do_huge_pmd_wp_page",
+			.entered = lpl_fault_entered,
+			.returned = lpl_huge_wp_returned,
+			.data = sizeof(struct vm_fault *),
+		} },
+	},
+};
+
+const struct lpl_hooks lpl_cow_hooks = {
+	lpl_cow_hook, ARRAY_SIZE(lpl_cow_hook),
+};

@@ -1,0 +1,532 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Events of address spaces: what is mapped where, what is no longer, what
+ * moves, and spaces that are copied or end.
+ *
+ * Each MAP tells of exactly the range that is new, never of one again that is
+ * mapped already and may have pages of its own by now.  Each is seen while the
+ * mmap lock is held, so that the events of a space are in their order.
+ */
+#include "laplace.h"
+
+#include <linux/err.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
+#include <linux/sched/mm.h>
+#include <linux/syscalls.h>
+
+#include <asm/syscall.h>
+
+/*
+ * Both at once only while exec builds a stack that no program can reach yet
+ * (the kernel's VM_STACK_INCOMPLETE_SETUP, by the same definition).
+ */
+static bool lpl_is_unfinished_stack(const struct vm_area_struct *vma)
+{
+	return (vma->vm_flags & VM_STACK_INCOMPLETE_SETUP) ==
+	       VM_STACK_INCOMPLETE_SETUP;
+}
+
+/* The heap grows before mm->brk says so, from where the old one's page ends. */
+static bool lpl_is_heap(const struct mm_struct *mm, unsigned long start,
+			unsigned long end)
+{
+	return mm->start_brk && start <= PAGE_ALIGN(mm->brk) &&
+	       end > mm->start_brk;
+}
+
+static enum ktr_map_kind lpl_kind(const struct vm_area_struct *vma,
+				  unsigned long start, unsigned long end)
+{
+	struct inode *inode;
+
+	if (vma->vm_flags & (VM_PFNMAP | VM_MIXEDMAP))
+		return KTR_MAP_SPECIAL;
+	/* A private mapping of /dev/zero has a file but nothing of it. */
+	if (!vma->vm_ops && !(vma->vm_flags & VM_MAYSHARE)) {
+		if (vma->vm_flags & VM_GROWSDOWN)
+			return KTR_MAP_STACK;
+		if (lpl_is_heap(vma->vm_mm, start, end))
+			return KTR_MAP_HEAP;
+		return KTR_MAP_ANONYMOUS;
+	}
+	if (!vma->vm_file)
+		return KTR_MAP_SPECIAL;
+	inode = file_inode(vma->vm_file);
+	if (lpl_inode_is_sysv(inode))
+		return KTR_MAP_SHM;
+	/* The kernel's own file behind shared memory without a name. */
+	if (inode->i_sb->s_magic == TMPFS_MAGIC && IS_PRIVATE(inode))
+		return KTR_MAP_ANONYMOUS_SHARED;
+	return vma->vm_flags & VM_MAYSHARE ? KTR_MAP_FILE_SHARED :
+					     KTR_MAP_FILE_PRIVATE;
+}
+
+static u64 lpl_prot(const struct vm_area_struct *vma)
+{
+	return (vma->vm_flags & VM_READ ? KTR_PROT_READ : 0) |
+	       (vma->vm_flags & VM_WRITE ? KTR_PROT_WRITE : 0) |
+	       (vma->vm_flags & VM_EXEC ? KTR_PROT_EXEC : 0);
+}
+
+static void lpl_map_text(struct kernel_trace_record *record,
+			 struct vm_area_struct *vma, enum ktr_map_kind kind)
+{
+	const char *name = NULL;
+
+	if (kind == KTR_MAP_STACK) {
+		name = "[stack]";
+	} else if (kind == KTR_MAP_HEAP) {
+		name = "[heap]";
+	} else if (kind == KTR_MAP_ANONYMOUS) {
+		return;
+	} else if (vma->vm_file) {
+		/* Freed and renamed names stay readable under RCU. */
+		rcu_read_lock();
+		lpl_text(record,
+			 READ_ONCE(vma->vm_file->f_path.dentry->d_name.name),
+			 KTR_TEXT);
+		rcu_read_unlock();
+	} else if (vma->vm_ops && vma->vm_ops->name) {
+		name = vma->vm_ops->name(vma);
+	}
+	if (name)
+		lpl_text(record, name, KTR_TEXT);
+}
+
+void lpl_map(struct mm_struct *mm, unsigned long start, unsigned long end,
+	     struct vm_area_struct *vma)
+{
+	enum ktr_map_kind kind = lpl_kind(vma, start, end);
+	struct kernel_trace_record *record;
+	struct inode *inode = NULL;
+	unsigned long flags;
+
+	record = lpl_begin(&flags, KTR_MAP);
+	record->arg[0] = lpl_space(mm);
+	record->arg[1] = start;
+	record->arg[2] = end;
+	record->arg[3] = lpl_prot(vma);
+	record->arg[4] = kind;
+	record->arg[6] = KTR_NONE;
+	if (vma->vm_file && kind != KTR_MAP_ANONYMOUS &&
+	    kind != KTR_MAP_STACK && kind != KTR_MAP_HEAP) {
+		inode = file_inode(vma->vm_file);
+		record->arg[5] = inode->i_sb->s_dev;
+		record->arg[6] = lpl_inode_id(inode);
+		record->arg[7] = vma->vm_pgoff +
+				 ((start - vma->vm_start) >> PAGE_SHIFT);
+	}
+	lpl_map_text(record, vma, kind);
+	lpl_end(flags);
+
+	if (kind != KTR_MAP_SHM)
+		return;
+	record = lpl_begin(&flags, KTR_SHM_ATTACH);
+	record->arg[0] = lpl_space(mm);
+	record->arg[1] = start;
+	record->arg[2] = end;
+	record->arg[3] = inode->i_ino;	/* the segment's id, by definition */
+	record->arg[4] = lpl_inode_id(inode);
+	lpl_end(flags);
+}
+
+static void lpl_unmap(const struct mm_struct *mm, unsigned long start,
+		      unsigned long end)
+{
+	struct kernel_trace_record *record;
+	unsigned long flags;
+
+	record = lpl_begin(&flags, KTR_UNMAP);
+	record->arg[0] = lpl_space(mm);
+	record->arg[1] = start;
+	record->arg[2] = end;
+	lpl_end(flags);
+}
+
+/* Of a mapping that may have merged with others, the range that is new. */
+static void lpl_map_new(struct mm_struct *mm, unsigned long start,
+			unsigned long end)
+{
+	struct vm_area_struct *vma = find_vma(mm, start);
+
+	if (!WARN_ON_ONCE(!vma || vma->vm_start > start))
+		lpl_map(mm, start, end, vma);
+}
+
+struct lpl_range {
+	unsigned long start;
+	unsigned long length;
+};
+
+/* mmap_region(file, address, length, ...): mmap, shmat, the image in exec. */
+static int lpl_mmap_entered(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct lpl_range *range = (void *)ri->data;
+
+	range->length = regs_get_kernel_argument(regs, 2);
+	return 0;
+}
+
+/* The start is the result: a driver may have moved it. */
+static int lpl_mmap_returned(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct lpl_range *range = (void *)ri->data;
+	unsigned long start = regs_return_value(regs);
+
+	if (!IS_ERR_VALUE(start))
+		lpl_map_new(current->mm, start, start + range->length);
+	return 0;
+}
+
+/* do_brk_flags(iterator, vma, address, length, ...): the heap, and .bss. */
+static int lpl_brk_flags_entered(struct kretprobe_instance *ri,
+				 struct pt_regs *regs)
+{
+	struct lpl_range *range = (void *)ri->data;
+
+	range->start = regs_get_kernel_argument(regs, 2);
+	range->length = regs_get_kernel_argument(regs, 3);
+	return 0;
+}
+
+static int lpl_brk_flags_returned(struct kretprobe_instance *ri,
+				  struct pt_regs *regs)
+{
+	struct lpl_range *range = (void *)ri->data;
+
+	if (!(int)regs_return_value(regs))
+		lpl_map_new(current->mm, range->start,
+			    range->start + range->length);
+	return 0;
+}
+
+/*
+ * expand_downwards(vma, address): a stack grows.  Exec calls it too, with the
+ * arguments in place and nothing else mapped yet, whether or not more room is
+ * needed then: that is where the whole stack begins to exist.
+ */
+struct lpl_growth {
+	struct vm_area_struct *vma;
+	unsigned long end;
+};
+
+static int lpl_expand_entered(struct kretprobe_instance *ri,
+			      struct pt_regs *regs)
+{
+	struct lpl_growth *growth = (void *)ri->data;
+	struct vm_area_struct *vma = (void *)regs_get_kernel_argument(regs, 0);
+
+	growth->vma = vma;
+	growth->end = vma->vm_mm->map_count == 1 ? vma->vm_end : vma->vm_start;
+	return lpl_is_unfinished_stack(vma);
+}
+
+static int lpl_expand_returned(struct kretprobe_instance *ri,
+			       struct pt_regs *regs)
+{
+	struct lpl_growth *growth = (void *)ri->data;
+	struct vm_area_struct *vma = growth->vma;
+
+	if (!(int)regs_return_value(regs) && vma->vm_start < growth->end)
+		lpl_map(vma->vm_mm, vma->vm_start, growth->end, vma);
+	return 0;
+}
+
+/* _install_special_mapping(mm, ...): the vdso and its data, uprobes. */
+static int lpl_special_returned(struct kretprobe_instance *ri,
+				struct pt_regs *regs)
+{
+	struct vm_area_struct *vma = (void *)regs_return_value(regs);
+
+	if (!IS_ERR_OR_NULL(vma))
+		lpl_map(vma->vm_mm, vma->vm_start, vma->vm_end, vma);
+	return 0;
+}
+
+/*
+ * unmap_vmas(tlb, tree, vma, start, end, ...): the end of pages in a range,
+ * after the last thing that can fail.  munmap, a mapping over another, a heap
+ * that shrinks, the source of mremap and shmdt all come here.
+ */
+static int lpl_unmap_vmas(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct vm_area_struct *vma = (void *)regs_get_kernel_argument(regs, 2);
+	unsigned long start = regs_get_kernel_argument(regs, 3);
+	unsigned long end = regs_get_kernel_argument(regs, 4);
+
+	/* All of it: the space ends, and that is an event of its own. */
+	if (end != ULONG_MAX)
+		lpl_unmap(vma->vm_mm, start, end);
+	return 0;
+}
+
+/* shm_close(vma), under shmdt and whatever else unmaps a segment. */
+static int lpl_shm_close(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct vm_area_struct *vma = (void *)regs_get_kernel_argument(regs, 0);
+	struct kernel_trace_record *record;
+	unsigned long flags;
+
+	/* With its last user gone, the space has ended already. */
+	if (!atomic_read(&vma->vm_mm->mm_users))
+		return 0;
+	record = lpl_begin(&flags, KTR_SHM_DETACH);
+	record->arg[0] = lpl_space(vma->vm_mm);
+	record->arg[1] = vma->vm_start;
+	lpl_end(flags);
+	return 0;
+}
+
+/*
+ * move_page_tables(vma, old address, new vma, new address, length, ...): the
+ * pages move; when moving back after a failure, it says so too.
+ */
+static int lpl_move_page_tables(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct vm_area_struct *vma = (void *)regs_get_kernel_argument(regs, 0);
+	unsigned long from = regs_get_kernel_argument(regs, 1);
+	unsigned long to = regs_get_kernel_argument(regs, 3);
+	unsigned long length = regs_get_kernel_argument(regs, 4);
+	struct kernel_trace_record *record;
+	unsigned long flags;
+
+	if (!length || lpl_is_unfinished_stack(vma))
+		return 0;
+	record = lpl_begin(&flags, KTR_REMAP);
+	record->arg[0] = lpl_space(vma->vm_mm);
+	record->arg[1] = from;
+	record->arg[2] = from + length;
+	record->arg[3] = to;
+	record->arg[4] = to + length;
+	lpl_end(flags);
+	return 0;
+}
+
+/*
+ * move_vma(vma, old address, old length, new length, new address, ...): what
+ * is mapped besides the pages that moved.
+ */
+struct lpl_move {
+	struct lpl_range from;
+	unsigned long length;
+};
+
+static int lpl_move_vma_entered(struct kretprobe_instance *ri,
+				struct pt_regs *regs)
+{
+	struct lpl_move *move = (void *)ri->data;
+
+	move->from.start = regs_get_kernel_argument(regs, 1);
+	move->from.length = regs_get_kernel_argument(regs, 2);
+	move->length = regs_get_kernel_argument(regs, 3);
+	return 0;
+}
+
+static int lpl_move_vma_returned(struct kretprobe_instance *ri,
+				 struct pt_regs *regs)
+{
+	struct lpl_move *move = (void *)ri->data;
+	unsigned long old_end = move->from.start + move->from.length;
+	unsigned long to = regs_return_value(regs);
+	struct vm_area_struct *vma;
+
+	if (IS_ERR_VALUE(to))
+		return 0;
+	if (move->length > move->from.length)
+		lpl_map_new(current->mm, to + move->from.length,
+			    to + move->length);
+	if (!move->from.length)
+		return 0;
+	/* MREMAP_DONTUNMAP: the source stays, without its pages. */
+	vma = find_vma(current->mm, move->from.start);
+	if (vma && vma->vm_start <= move->from.start && vma->vm_end >= old_end)
+		lpl_map(current->mm, move->from.start, old_end, vma);
+	return 0;
+}
+
+/*
+ * vm_stat_account(mm, flags, pages) in mremap: a mapping that could grow where
+ * it is calls nothing else that tells so with the lock held.
+ */
+static int lpl_stat_account(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct mm_struct *mm = (void *)regs_get_kernel_argument(regs, 0);
+	long pages = regs_get_kernel_argument(regs, 2);
+	unsigned long arg[6], start, old_length, new_length;
+	struct pt_regs *user = task_pt_regs(current);
+	int mremap = __NR_mremap;
+
+	if (pages <= 0 || mm != current->mm || !user_mode(user))
+		return 0;
+#ifdef CONFIG_IA32_EMULATION
+	if (in_ia32_syscall())
+		mremap = 163;	/* i386's own number, which no header here has */
+#endif
+	if (syscall_get_nr(current, user) != mremap)
+		return 0;
+	syscall_get_arguments(current, user, arg);
+	start = arg[0];
+	old_length = PAGE_ALIGN(arg[1]);
+	new_length = PAGE_ALIGN(arg[2]);
+	/* A move counts the whole new length, and has a hook of its own. */
+	if (!old_length || new_length <= old_length ||
+	    pages != (new_length - old_length) >> PAGE_SHIFT)
+		return 0;
+	lpl_map_new(mm, start + old_length, start + new_length);
+	return 0;
+}
+
+/*
+ * The brk system call; that the heap's pages are mapped or not is told by MAP
+ * and UNMAP before.  Whole pages: the others have been there before.
+ */
+static int lpl_brk_entered(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	unsigned long *old = (void *)ri->data;
+
+	if (!current->mm)
+		return 1;
+	*old = PAGE_ALIGN(current->mm->brk);
+	return 0;
+}
+
+static int lpl_brk_returned(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	unsigned long *old = (void *)ri->data;
+	struct mm_struct *mm = current->mm;
+	struct kernel_trace_record *record;
+	unsigned long flags;
+
+	if (PAGE_ALIGN(mm->brk) == *old)
+		return 0;
+	record = lpl_begin(&flags, KTR_BRK);
+	record->arg[0] = lpl_space(mm);
+	record->arg[1] = *old;
+	record->arg[2] = PAGE_ALIGN(mm->brk);
+	lpl_end(flags);
+	return 0;
+}
+
+static void lpl_duplicate(struct mm_struct *parent, struct mm_struct *child)
+{
+	struct kernel_trace_record *record;
+	struct vm_area_struct *vma;
+	unsigned long flags;
+	VMA_ITERATOR(vmi, parent, 0);
+
+	record = lpl_begin(&flags, KTR_SPACE_DUPLICATE);
+	record->arg[0] = lpl_space(parent);
+	record->arg[1] = lpl_space(child);
+	lpl_end(flags);
+
+	/* What madvise keeps from the child, whole or its contents. */
+	for_each_vma(vmi, vma) {
+		if (vma->vm_flags & (VM_DONTCOPY | VM_WIPEONFORK))
+			lpl_unmap(child, vma->vm_start, vma->vm_end);
+		if ((vma->vm_flags & (VM_DONTCOPY | VM_WIPEONFORK)) == VM_WIPEONFORK)
+			lpl_map(child, vma->vm_start, vma->vm_end, vma);
+	}
+}
+
+/* uprobe_dup_mmap(parent, child): the parent is locked, nothing copied yet. */
+static int lpl_uprobe_dup_mmap(struct kprobe *kp, struct pt_regs *regs)
+{
+	lpl_duplicate((void *)regs_get_kernel_argument(regs, 0),
+		      (void *)regs_get_kernel_argument(regs, 1));
+	return 0;
+}
+
+/* exit_mmap(mm): all that is mapped goes. */
+static int lpl_exit_mmap(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct mm_struct *mm = (void *)regs_get_kernel_argument(regs, 0);
+	struct kernel_trace_record *record;
+	unsigned long flags;
+
+	record = lpl_begin(&flags, KTR_SPACE_END);
+	record->arg[0] = lpl_space(mm);
+	lpl_end(flags);
+	return 0;
+}
+
+static struct lpl_hook lpl_memory_hook[] = {
+	{
+		.event = "map",
+		.points = { {
+			.name = "mmap_region",
+			.entered = lpl_mmap_entered,
+			.returned = lpl_mmap_returned,
+			.data = sizeof(struct lpl_range),
+		} },
+	}, {
+		.event = "map_brk",
+		.points = { {
+			.name = "do_brk_flags",
+			.entered = lpl_brk_flags_entered,
+			.returned = lpl_brk_flags_returned,
+			.data = sizeof(struct lpl_range),
+		} },
+	}, {
+		.event = "map_stack",
+		.points = { {
+			.name = "expand_downwards",
+			.entered = lpl_expand_entered,
+			.returned = lpl_expand_returned,
+			.data = sizeof(struct lpl_growth),
+		} },
+	}, {
+		.event = "map_special",
+		.points = {
+			{ .name = "_install_special_mapping", .returned = lpl_special_returned },
+			{ .name = "__install_special_mapping", .returned = lpl_special_returned },
+		},
+	}, {
+		.event = "map_extension",
+		.points = { { .name = "vm_stat_account", .entry = lpl_stat_account } },
+	}, {
+		.event = "unmap",
+		.points = { { .name = "unmap_vmas", .entry = lpl_unmap_vmas } },
+	}, {
+		.event = "remap",
+		.points = { { .name = "move_page_tables", .entry = lpl_move_page_tables } },
+	}, {
+		.event = "remap_rest",
+		.points = { {
+			.name = "move_vma",
+			.entered = lpl_move_vma_entered,
+			.returned = lpl_move_vma_returned,
+			.data = sizeof(struct lpl_move),
+		} },
+	}, {
+		.event = "brk",
+		.points = { {
+			.name = "__x64_sys_brk",
+			.entered = lpl_brk_entered,
+			.returned = lpl_brk_returned,
+			.data = sizeof(unsigned long),
+		} },
+	}, {
+		.event = "brk_32",
+		.optional = true,
+		.points = { {
+			.name = "__ia32_sys_brk",
+			.entered = lpl_brk_entered,
+			.returned = lpl_brk_returned,
+			.data = sizeof(unsigned long),
+		} },
+	}, {
+		.event = "shm_detach",
+		.points = { { .name = "shm_close", .entry = lpl_shm_close } },
+	}, {
+		.event = "space_duplicate",
+		.points = { { .name = "uprobe_dup_mmap", .entry = lpl_uprobe_dup_mmap } },
+	}, {
+		.event = "space_end",
+		.points = { { .name = "exit_mmap", .entry = lpl_exit_mmap } },
+	},
+};
+
+const struct lpl_hooks lpl_memory_hooks = {
+	lpl_memory_hook, ARRAY_SIZE(lpl_memory_hook),
+};

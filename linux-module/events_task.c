@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Events of tasks: creation, scheduling, exec, exit, and which address space
+ * they run in.
+ */
+#include "laplace.h"
+
+#include <linux/binfmts.h>
+#include <linux/fs.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+
+void lpl_task_create(struct task_struct *task, u64 space, u64 clone_flags)
+{
+	struct kernel_trace_record *record;
+	unsigned long flags;
+
+	record = lpl_begin(&flags, KTR_TASK_CREATE);
+	record->arg[0] = task->pid;
+	record->arg[1] = task->tgid;
+	record->arg[2] = space;
+	record->arg[3] = clone_flags;
+	lpl_text(record, task->comm, TASK_COMM_LEN);
+	lpl_end(flags);
+}
+
+void lpl_space_assign(struct task_struct *task, u64 space)
+{
+	struct kernel_trace_record *record;
+	unsigned long flags;
+
+	record = lpl_begin(&flags, KTR_SPACE_ASSIGN);
+	record->arg[0] = task->pid;
+	record->arg[1] = task->tgid;
+	record->arg[2] = space;
+	lpl_end(flags);
+}
+
+/* The child does not run yet; nobody else can change its mm. */
+static void lpl_task_newtask(void *data, struct task_struct *task,
+			     unsigned long clone_flags)
+{
+	lpl_task_create(task, lpl_space(task->mm), clone_flags);
+}
+
+/* Without the flags; what can be told from the tasks is told. */
+static void lpl_sched_process_fork(void *data, struct task_struct *parent,
+				   struct task_struct *child)
+{
+	u64 clone_flags = 0;
+
+	if (child->mm && child->mm == parent->mm)
+		clone_flags |= CLONE_VM;
+	if (child->tgid == parent->tgid)
+		clone_flags |= CLONE_THREAD;
+	lpl_task_create(child, lpl_space(child->mm), clone_flags);
+}
+
+static void lpl_sched_switch(void *data, bool preempt,
+			     struct task_struct *prev, struct task_struct *next,
+			     unsigned int prev_state)
+{
+	struct kernel_trace_record *record;
+	unsigned long flags;
+
+	record = lpl_begin(&flags, KTR_SCHEDULE);
+	record->arg[0] = prev->pid;
+	/* Whatever a preempted task was about to wait for, it can still run. */
+	record->arg[1] = preempt ? 0 : prev_state;
+	record->arg[2] = next->pid;
+	record->arg[3] = next->tgid;
+	record->arg[4] = lpl_space(next->mm);
+	lpl_text(record, next->comm, TASK_COMM_LEN);
+	lpl_end(flags);
+}
+
+/* f(mm, ...), in exec, before the processor changes to the new mm. */
+static int lpl_exec_mm(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct mm_struct *mm = (void *)regs_get_kernel_argument(regs, 0);
+
+	lpl_space_assign(current, lpl_space(mm));
+	return 0;
+}
+
+static void lpl_exit(u32 tid, u32 tgid, u64 code, bool last)
+{
+	struct kernel_trace_record *record;
+	unsigned long flags;
+
+	record = lpl_begin(&flags, KTR_EXIT);
+	record->arg[0] = tid;
+	record->arg[1] = tgid;
+	record->arg[2] = code;
+	record->arg[3] = last;
+	lpl_end(flags);
+}
+
+/* By now the image is mapped and the interpreter of a script is `file`. */
+static void lpl_sched_process_exec(void *data, struct task_struct *task,
+				   pid_t old_pid, struct linux_binprm *bprm)
+{
+	struct inode *inode = file_inode(bprm->file);
+	struct kernel_trace_record *record;
+	unsigned long flags;
+
+	/* A thread that executes takes over its leader's id. */
+	if (old_pid != task->pid)
+		lpl_exit(old_pid, task->tgid, 0, false);
+
+	record = lpl_begin(&flags, KTR_EXEC);
+	record->arg[0] = task->pid;
+	record->arg[1] = task->tgid;
+	record->arg[2] = lpl_space(task->mm);
+	record->arg[3] = inode->i_sb->s_dev;
+	record->arg[4] = lpl_inode_id(inode);
+	lpl_text(record, bprm->interp, KTR_TEXT);
+	lpl_end(flags);
+}
+
+static void lpl_sched_process_exit(void *data, struct task_struct *task)
+{
+	lpl_exit(task->pid, task->tgid, (u32)task->exit_code,
+		 !atomic_read(&task->signal->live));
+}
+
+static struct lpl_hook lpl_task_hook[] = {
+	{
+		.event = "task_create",
+		.points = {
+			{ .name = "task_newtask", .tracepoint = lpl_task_newtask },
+			{ .name = "sched_process_fork", .tracepoint = lpl_sched_process_fork },
+		},
+	}, {
+		.event = "schedule",
+		.points = {
+			{ .name = "sched_switch", .tracepoint = lpl_sched_switch },
+		},
+	}, {
+		.event = "space_assign",
+		.points = {
+			{ .name = "membarrier_exec_mmap", .entry = lpl_exec_mm },
+			{ .name = "set_mm_exe_file", .entry = lpl_exec_mm },
+		},
+	}, {
+		.event = "exec",
+		.points = {
+			{ .name = "sched_process_exec", .tracepoint = lpl_sched_process_exec },
+		},
+	}, {
+		.event = "exit",
+		.points = {
+			{ .name = "sched_process_exit", .tracepoint = lpl_sched_process_exit },
+		},
+	},
+};
+
+const struct lpl_hooks lpl_task_hooks = {
+	lpl_task_hook, ARRAY_SIZE(lpl_task_hook),
+};

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * laplace-ctl: steer a collection from within the guest, through /dev/laplace.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEVICE "/dev/laplace"
+
+/* What the kernel's record has room for, and the word before it. */
+#define MARK_MAX 256
+#define COMMAND_MAX (sizeof("mark ") - 1 + MARK_MAX)
+
+static const char usage[] =
+	"usage: laplace-ctl COMMAND\n"
+	"\n"
+	"Steers the collection of a memory trace from within the traced guest.\n"
+	"\n"
+	"  start         begin to collect\n"
+	"  stop          cease to collect, for now\n"
+	"  flush         let everything collected so far reach the trace\n"
+	"  mark TEXT...  put a mark into the trace (at most 256 bytes)\n"
+	"  end           the workload is over and went well\n"
+	"  fail          the workload is over and failed\n"
+	"  status        how many events the kernel told, and missed\n"
+	"\n"
+	"Exit status: 0 done, 1 failed, 2 wrong usage.\n";
+
+static int wrong(const char *what)
+{
+	fprintf(stderr, "laplace-ctl: %s\n%s", what, usage);
+	return 2;
+}
+
+static int failed(const char *what)
+{
+	fprintf(stderr, "laplace-ctl: %s: %s\n", what, strerror(errno));
+	return 1;
+}
+
+static int open_device(int how)
+{
+	int fd = open(DEVICE, how | O_CLOEXEC);
+
+	if (fd < 0 && (errno == ENOENT || errno == ENXIO || errno == ENODEV))
+		fprintf(stderr, "laplace-ctl: no %s: is the laplace module loaded?\n",
+			DEVICE);
+	else if (fd < 0)
+		failed(DEVICE);
+	return fd;
+}
+
+static int send_command(const char *command, size_t length)
+{
+	int fd = open_device(O_WRONLY);
+	ssize_t written;
+
+	if (fd < 0)
+		return 1;
+	do {
+		written = write(fd, command, length);
+	} while (written < 0 && errno == EINTR);
+	if (written < 0)
+		return failed(DEVICE);
+	close(fd);
+	return 0;
+}
+
+static int print_status(void)
+{
+	int fd = open_device(O_RDONLY);
+	char text[256];
+	ssize_t got;
+
+	if (fd < 0)
+		return 1;
+	while ((got = read(fd, text, sizeof(text))) > 0)
+		fwrite(text, 1, (size_t)got, stdout);
+	if (got < 0)
+		return failed(DEVICE);
+	close(fd);
+	return fflush(stdout) ? failed("standard output") : 0;
+}
+
+/* "mark" and the words after it, a blank between each. */
+static int send_mark(int argc, char *argv[])
+{
+	char command[COMMAND_MAX];
+	size_t length = 0;
+
+	for (int i = 1; i < argc; i++) {
+		size_t size = strlen(argv[i]);
+
+		if (length + (i > 1) + size > sizeof(command))
+			return wrong("the mark is longer than 256 bytes");
+		if (i > 1)
+			command[length++] = ' ';
+		memcpy(command + length, argv[i], size);
+		length += size;
+	}
+	if (length <= strlen("mark "))
+		return wrong("a mark needs a text");
+	return send_command(command, length);
+}
+
+int main(int argc, char *argv[])
+{
+	static const char *const commands[] = {
+		"start", "stop", "flush", "end", "fail",
+	};
+
+	if (argc < 2)
+		return wrong("no command");
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+		fputs(usage, stdout);
+		return fflush(stdout) ? failed("standard output") : 0;
+	}
+	if (!strcmp(argv[1], "mark"))
+		return send_mark(argc, argv);
+	if (argc > 2)
+		return wrong("too many arguments");
+	if (!strcmp(argv[1], "status"))
+		return print_status();
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (!strcmp(argv[1], commands[i]))
+			return send_command(argv[1], strlen(argv[1]));
+	return wrong("unknown command");
+}

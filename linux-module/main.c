@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The laplace module: tells the simulator below what this kernel does with
+ * tasks, address spaces and the page cache.  On any other machine it loads and
+ * works the same, and nobody listens.
+ */
+#include "laplace.h"
+
+#include <linux/module.h>
+
+static int __init lpl_init(void)
+{
+	int error;
+
+#ifdef X86_FEATURE_PTI
+	if (boot_cpu_has(X86_FEATURE_PTI))
+		pr_warn("page-table isolation is on: programs run on page tables other than those the events name; boot with nopti\n");
+#endif
+	lpl_record_init();
+	lpl_handshake();
+	error = lpl_attach();
+	if (error)
+		goto goodbye;
+	lpl_snapshot();
+	error = lpl_device_init();
+	if (error) {
+		pr_err("cannot make /dev/laplace: error %d\n", error);
+		goto detach;
+	}
+	return 0;
+
+detach:
+	lpl_detach();
+goodbye:
+	lpl_goodbye();
+	lpl_log_exit();
+	return error;
+}
+
+static void __exit lpl_exit(void)
+{
+	u64 missed;
+
+	lpl_device_exit();
+	missed = lpl_missed();
+	lpl_detach();
+	lpl_goodbye();
+	lpl_log_exit();
+	if (missed)
+		pr_warn("%llu calls were not seen: the trace lacks events\n",
+			missed);
+	pr_info("%llu events\n", lpl_events());
+}
+
+module_init(lpl_init);
+module_exit(lpl_exit);
+
+MODULE_DESCRIPTION("Tells the Laplace memory tracer what the kernel does");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The host's side of module-smoke: reads the guest's log, in which the
+ * module's events and what the guest knows of itself alternate (see
+ * module-guest.c), and holds one against the other.
+ *
+ *	- every event the guest expects is there, with its values;
+ *	- the mappings that follow from the events are those in /proc/PID/maps,
+ *	  and nothing is mapped twice;
+ *	- every event comes from the task that was scheduled last, in the
+ *	  address space that this task was given.
+ */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARGS 8
+#define MAX 65536
+
+struct event {
+	char name[32];
+	uint64_t tid, space;
+	uint64_t arg[ARGS];
+	char text[300];
+};
+
+struct range {
+	uint64_t space, start, end;
+};
+
+/* What the events said so far. */
+struct check {
+	struct event *event;	/* since the mark */
+	size_t events;
+	struct range *range;	/* mapped, by the events */
+	size_t ranges;
+	struct range *truth;	/* mapped, by /proc/PID/maps */
+	size_t truths;
+	uint64_t space[MAX];	/* of each task */
+	uint64_t running;	/* task, or ~0 when not yet known */
+	char mark[256];
+	bool strict, done;
+	unsigned int line, errors, expected, compared, total;
+};
+
+static void wrong(struct check *check, const char *what, const char *line)
+{
+	printf("line %u, %s: %s: %s\n", check->line, check->mark, what, line);
+	check->errors++;
+}
+
+static void *room(void *array, size_t count, size_t size)
+{
+	/* Grow at powers of two. */
+	if (count & (count - 1))
+		return array;
+	array = realloc(array, (count ? 2 * count : 1) * size);
+	if (!array)
+		abort();
+	return array;
+}
+
+static void add(struct range **array, size_t *count, struct range range)
+{
+	*array = room(*array, *count, sizeof(**array));
+	(*array)[(*count)++] = range;
+}
+
+/* Returns whether any of it was mapped. */
+static bool cut(struct check *check, uint64_t space, uint64_t start, uint64_t end)
+{
+	struct range *old = check->range;
+	size_t count = check->ranges;
+	bool any = false;
+
+	check->range = NULL;
+	check->ranges = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct range r = old[i];
+
+		if (r.space != space || r.end <= start || r.start >= end) {
+			add(&check->range, &check->ranges, r);
+			continue;
+		}
+		any = true;
+		if (r.start < start)
+			add(&check->range, &check->ranges,
+			    (struct range){ space, r.start, start });
+		if (r.end > end)
+			add(&check->range, &check->ranges,
+			    (struct range){ space, end, r.end });
+	}
+	free(old);
+	return any;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct range *x = a, *y = b;
+
+	if (x->space != y->space)
+		return x->space < y->space ? -1 : 1;
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* Sorted, neighbours joined, of one space. */
+static struct range *normal(const struct range *from, size_t count, uint64_t space,
+			    size_t *result)
+{
+	struct range *to = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (from[i].space == space)
+			add(&to, &n, from[i]);
+	if (n)
+		qsort(to, n, sizeof(*to), compare);
+	*result = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (*result && to[*result - 1].end >= to[i].start)
+			to[*result - 1].end = to[i].end;
+		else
+			to[(*result)++] = to[i];
+	}
+	return to;
+}
+
+static void compare_maps(struct check *check, uint64_t pid, const char *line)
+{
+	uint64_t space = check->space[pid % MAX];
+	size_t said, known;
+	struct range *a = normal(check->range, check->ranges, space, &said);
+	struct range *b;
+
+	for (size_t i = 0; i < check->truths; i++)
+		check->truth[i].space = space;
+	b = normal(check->truth, check->truths, space, &known);
+	check->compared++;
+	if (!known || said != known || memcmp(a, b, said * sizeof(*a))) {
+		wrong(check, "the events' mappings are not the kernel's", line);
+		for (size_t i = 0; i < said || i < known; i++) {
+			printf("\t");
+			if (i < said)
+				printf("%" PRIx64 "-%" PRIx64, a[i].start, a[i].end);
+			else
+				printf("\t\t\t");
+			if (i < known)
+				printf("\t%" PRIx64 "-%" PRIx64, b[i].start, b[i].end);
+			printf("\n");
+		}
+	}
+	free(a);
+	free(b);
+	free(check->truth);
+	check->truth = NULL;
+	check->truths = 0;
+}
+
+static void apply(struct check *check, const struct event *e, const char *line)
+{
+	const uint64_t *arg = e->arg;
+
+	if (check->running != ~0ULL && e->tid != check->running)
+		wrong(check, "from a task that does not run", line);
+	if (e->space && check->strict && e->space != check->space[e->tid % MAX])
+		wrong(check, "in a space that is not its task's", line);
+
+	if (!strcmp(e->name, "TASK_CREATE")) {
+		check->space[arg[0] % MAX] = arg[2];
+	} else if (!strcmp(e->name, "SPACE_ASSIGN")) {
+		check->space[arg[0] % MAX] = arg[2];
+	} else if (!strcmp(e->name, "SCHEDULE")) {
+		if (arg[0] != e->tid)
+			wrong(check, "another task than this one is left", line);
+		if (check->strict && arg[4] && arg[4] != check->space[arg[2] % MAX])
+			wrong(check, "the next task has another space", line);
+		check->running = arg[2];
+	} else if (!strcmp(e->name, "MAP")) {
+		if (arg[1] >= arg[2])
+			wrong(check, "an empty range", line);
+		if (cut(check, arg[0], arg[1], arg[2]) && check->strict)
+			wrong(check, "mapped twice", line);
+		add(&check->range, &check->ranges,
+		    (struct range){ arg[0], arg[1], arg[2] });
+	} else if (!strcmp(e->name, "UNMAP")) {
+		cut(check, arg[0], arg[1], arg[2]);
+	} else if (!strcmp(e->name, "REMAP")) {
+		if (!cut(check, arg[0], arg[1], arg[2]))
+			wrong(check, "nothing there to move", line);
+		if (cut(check, arg[0], arg[3], arg[4]))
+			wrong(check, "moved onto another mapping", line);
+		add(&check->range, &check->ranges,
+		    (struct range){ arg[0], arg[3], arg[4] });
+	} else if (!strcmp(e->name, "SPACE_DUPLICATE")) {
+		if (cut(check, arg[1], 0, UINT64_MAX))
+			wrong(check, "duplicated into a space in use", line);
+		for (size_t i = 0, n = check->ranges; i < n; i++)
+			if (check->range[i].space == arg[0])
+				add(&check->range, &check->ranges,
+				    (struct range){ arg[1], check->range[i].start,
+						    check->range[i].end });
+	} else if (!strcmp(e->name, "SPACE_END")) {
+		cut(check, arg[0], 0, UINT64_MAX);
+	}
+}
+
+static bool parse_event(const char *line, struct event *e)
+{
+	const char *quote;
+	uint64_t tgid;
+
+	memset(e, 0, sizeof(*e));
+	if (sscanf(line, "%31s %" SCNu64 " %" SCNu64 " %" SCNx64 ": %" SCNx64
+			 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64
+			 " %" SCNx64 " %" SCNx64 " %" SCNx64,
+		   e->name, &e->tid, &tgid, &e->space, &e->arg[0], &e->arg[1],
+		   &e->arg[2], &e->arg[3], &e->arg[4], &e->arg[5], &e->arg[6],
+		   &e->arg[7]) != 12)
+		return false;
+	quote = strchr(line, '"');
+	if (!quote)
+		return false;
+	snprintf(e->text, sizeof(e->text), "%s", quote + 1);
+	if (*e->text)
+		e->text[strlen(e->text) - 1] = '\0';
+	return true;
+}
+
+/* "EVENT FIELD... "TEXT"" against one event. */
+static bool matches(const struct event *e, const char *expectation)
+{
+	char copy[512], *quote, *word, *rest;
+	size_t i = 0;
+
+	snprintf(copy, sizeof(copy), "%s", expectation);
+	quote = strchr(copy, '"');
+	if (quote) {
+		quote[strlen(quote) - 1] = '\0';
+		if (strcmp(quote + 1, e->text))
+			return false;
+		*quote = '\0';
+	}
+	word = strtok_r(copy, " ", &rest);
+	if (!word || strcmp(word, e->name))
+		return false;
+	while ((word = strtok_r(NULL, " ", &rest))) {
+		if (i == ARGS)
+			return false;
+		if (strcmp(word, "-") && strtoull(word, NULL, 16) != e->arg[i])
+			return false;
+		i++;
+	}
+	return true;
+}
+
+static void own_line(struct check *check, const char *line)
+{
+	uint64_t pid, start, end;
+
+	if (!strncmp(line, "mark ", 5)) {
+		snprintf(check->mark, sizeof(check->mark), "%s", line + 5);
+		check->events = 0;
+		free(check->event);
+		check->event = NULL;
+	} else if (!strncmp(line, "expect ", 7)) {
+		bool found = false;
+
+		for (size_t i = 0; i < check->events && !found; i++)
+			found = matches(&check->event[i], line + 7);
+		check->expected++;
+		if (!found)
+			wrong(check, "no such event", line + 7);
+	} else if (sscanf(line, "maps %" SCNu64 " %" SCNx64 " %" SCNx64, &pid, &start, &end) == 3) {
+		add(&check->truth, &check->truths, (struct range){ 0, start, end });
+	} else if (sscanf(line, "mapped %" SCNu64, &pid) == 1) {
+		compare_maps(check, pid, line);
+	} else if (!strcmp(line, "strict")) {
+		check->strict = true;
+	} else if (!strcmp(line, "unloaded")) {
+		/* What is loaded again does not know who runs. */
+		check->running = ~0ULL;
+		check->strict = false;
+	} else if (!strcmp(line, "done")) {
+		check->done = true;
+	} else {
+		wrong(check, "the guest failed", line);
+	}
+}
+
+int main(void)
+{
+	static struct check check = { .running = ~0ULL };
+	char line[1024];
+
+	while (fgets(line, sizeof(line), stdin)) {
+		struct event event;
+		char *text;
+
+		check.line++;
+		line[strcspn(line, "\r\n")] = '\0';
+		if ((text = strstr(line, "check: "))) {
+			own_line(&check, text + strlen("check: "));
+		} else if ((text = strstr(line, "laplace: ")) &&
+			   parse_event(text + strlen("laplace: "), &event)) {
+			apply(&check, &event, text);
+			check.event = room(check.event, check.events, sizeof(event));
+			check.event[check.events++] = event;
+			check.total++;
+		} else if (strstr(line, "laplace: log: ") || strstr(line, "were not seen") ||
+			   strstr(line, "WARNING:") || strstr(line, "BUG:") ||
+			   strstr(line, "Oops")) {
+			wrong(&check, "the kernel complains", line);
+		}
+	}
+	printf("%u events, %u expectations, %u comparisons of mappings, %u errors\n",
+	       check.total, check.expected, check.compared, check.errors);
+	if (!check.done)
+		printf("the guest did not come to its end\n");
+	if (check.expected < 50 || check.compared < 20)
+		printf("the guest hardly said anything\n");
+	return check.errors || !check.done || check.expected < 50 || check.compared < 20;
+}
