@@ -602,6 +602,7 @@ static void random_event(struct random *random, const struct lpl_ref *before,
 		event->text[i] = (char)random_next(random);
 }
 
+/* The i-th page of a shape; `page` is the one before. */
 static uint64_t shape_page(struct random *random, enum shape shape, uint32_t pages, size_t i,
 			   uint64_t page)
 {

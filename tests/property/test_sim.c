@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Simulators, which do every size in one pass, against policies played out size
+ * by size.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <laplace/simulator.h>
+
+#include "oracle.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct policy {
+	const char *name;
+	struct counts (*oracle)(const struct trace *trace, uint64_t size);
+};
+
+static const struct policy policies[] = {{"lru", oracle_lru}, {"opt", oracle_opt}};
+enum { POLICIES = sizeof(policies) / sizeof(policies[0]) };
+
+/* A simulator that has seen the stream. */
+static struct lpl_simulator *simulate(const char *policy, const char *sizes,
+				      const struct stream *in, size_t batch)
+{
+	struct lpl_report report = {0};
+	struct lpl_simulator *simulator;
+	struct lpl_sizes parsed;
+
+	assert_int_equal(lpl_sizes_parse(&parsed, sizes, &report), LPL_OK);
+	assert_int_equal(lpl_simulator_open(&simulator, policy, &parsed, &report), LPL_OK);
+	lpl_sizes_free(&parsed);
+	assert_int_equal(stream_send(in, lpl_simulator_sink(simulator), batch, &report), LPL_OK);
+	return simulator;
+}
+
+static bool result_differs(const struct lpl_result *result, const struct policy *policy,
+			   const struct trace *trace)
+{
+	struct counts expected = policy->oracle(trace, result->size);
+
+	return result->references != expected.references ||
+	       result->faults != expected.faults || result->evictions != expected.evictions ||
+	       result->dirty_evictions != expected.dirty_evictions;
+}
+
+struct trial {
+	const struct policy *policy;
+	const char *sizes;
+	size_t batch;
+};
+
+static bool differs_from_oracle(const struct stream *in, void *context)
+{
+	const struct trial *trial = context;
+	struct lpl_simulator *simulator = simulate(trial->policy->name, trial->sizes, in,
+						   trial->batch);
+	const struct lpl_result *results;
+	struct trace trace;
+	bool differs;
+	size_t count;
+
+	trace_of(in, &trace);
+	results = lpl_simulator_results(simulator, &count);
+	differs = lpl_simulator_pages(simulator) != trace.pages || count == 0;
+	for (size_t i = 0; i < count && !differs; i++)
+		differs = result_differs(&results[i], trial->policy, &trace);
+	if (strcmp(trial->sizes, "all") == 0)
+		for (size_t i = 0; i < count && !differs; i++)
+			/* up to the first at which only first references fault */
+			differs = results[i].size != i + 1 ||
+				(results[i].faults == trace.pages) != (i == count - 1);
+	trace_free(&trace);
+	lpl_simulator_close(simulator);
+	return differs;
+}
+
+static void expect_equal(struct stream *in, struct trial *trial, uint64_t seed,
+			 unsigned int number)
+{
+	if (!differs_from_oracle(in, trial))
+		return;
+	stream_shrink(in, differs_from_oracle, trial);
+	(void)fprintf(stderr, "LAPLACE_TEST_SEED=%llu, case %u, %s, sizes %s:\n",
+		      (unsigned long long)seed, number, trial->policy->name, trial->sizes);
+	stream_print("not simulated rightly", in);
+	fail();
+}
+
+static void test_small(void **state)
+{
+	static const char *const sizes[] = {
+		"all", "1:40:1", "1", "2", "3", "1,2", "2,5", "4,7,4294967295,18446744073709551615",
+	};
+	uint64_t seed = random_seed();
+	struct random random = {seed + 2};
+	struct stream in = {0};
+
+	(void)state;
+	for (unsigned int number = 0; number < 4000; number++) {
+		uint32_t pages = 1 + random_below(&random, 10);
+		enum shape shape = number % SHAPES;
+
+		stream_clear(&in);
+		random_stream(&random, shape, pages, random_below(&random, 150),
+			      number % 3 == 0, &in);
+		for (size_t i = 0; i < POLICIES; i++) {
+			const char *some = sizes[random_below(&random, sizeof(sizes) /
+							      sizeof(sizes[0]))];
+			struct trial trial = {&policies[i], "all", 1 + random_below(&random, 99)};
+
+			expect_equal(&in, &trial, seed, number);
+			trial.sizes = some;
+			expect_equal(&in, &trial, seed, number);
+		}
+	}
+	stream_free(&in);
+}
+
+/* Past every block, group and line of the data structures within. */
+static void test_large(void **state)
+{
+	static const char *const sizes[] = {"63:65:1,127:129:1", "10,1000,4095:4097:1,5000", "4096"};
+	static const struct {
+		enum shape shape;
+		uint32_t pages;
+		size_t count;
+	} cases[] = {
+		{SHAPE_UNIFORM, 100, 6000},	/* twice as many pages */
+		{SHAPE_UNIFORM, 3000, 20000},
+		{SHAPE_LOOP_K1, 130, 3000},
+		{SHAPE_PALINDROME, 2400, 22000},
+		{SHAPE_DISTINCT, 1, 9000},
+		{SHAPE_PHASES, 700, 20000},
+		{SHAPE_MIXED, 90, 20000},
+	};
+	uint64_t seed = random_seed();
+	struct random random = {seed + 3};
+	struct stream in = {0};
+
+	(void)state;
+	for (unsigned int number = 0; number < sizeof(cases) / sizeof(cases[0]); number++) {
+		stream_clear(&in);
+		random_stream(&random, cases[number].shape, cases[number].pages,
+			      cases[number].count, false, &in);
+		for (size_t i = 0; i < POLICIES; i++) {
+			for (size_t j = 0; j < sizeof(sizes) / sizeof(sizes[0]); j++) {
+				struct trial trial = {&policies[i], sizes[j], 1000};
+
+				if (differs_from_oracle(&in, &trial)) {
+					(void)fprintf(stderr,
+						      "LAPLACE_TEST_SEED=%llu, large case %u, %s, "
+						      "sizes %s\n", (unsigned long long)seed, number,
+						      trial.policy->name, trial.sizes);
+					fail();
+				}
+			}
+		}
+	}
+	stream_free(&in);
+}
+
+/* Specific sizes read off the same numbers as all of them do. */
+static void test_all_and_some(void **state)
+{
+	uint64_t seed = random_seed();
+	struct random random = {seed + 4};
+	struct stream in = {0};
+
+	(void)state;
+	random_stream(&random, SHAPE_UNIFORM, 2500, 20000, false, &in);
+	for (size_t i = 0; i < POLICIES; i++) {
+		struct lpl_simulator *all = simulate(policies[i].name, "all", &in, 512);
+		struct lpl_simulator *some = simulate(policies[i].name, "100:4900:100", &in, 512);
+		size_t all_count;
+		size_t some_count;
+		const struct lpl_result *every = lpl_simulator_results(all, &all_count);
+		const struct lpl_result *result = lpl_simulator_results(some, &some_count);
+
+		assert_int_equal(some_count, 49);
+		for (size_t j = 0; j < some_count && result[j].size <= all_count; j++)
+			assert_memory_equal(&result[j], &every[result[j].size - 1], sizeof(*result));
+		lpl_simulator_close(all);
+		lpl_simulator_close(some);
+	}
+	stream_free(&in);
+}
+
+/* ---- cases worked out by hand ---- */
+
+static void expect(const char *policy, const char *pages, uint64_t size, uint64_t faults,
+		   uint64_t evictions, uint64_t dirty_evictions)
+{
+	struct stream in = {0};
+	struct lpl_simulator *simulator;
+	const struct lpl_result *result;
+	char sizes[32];
+	size_t count;
+
+	for (const char *page = pages; *page != '\0'; page++)	/* lower case: a write */
+		stream_add_page(&in, (uint64_t)(*page | 0x20),
+				*page >= 'a' ? LPL_WRITE : LPL_READ);
+	(void)snprintf(sizes, sizeof(sizes), "%llu", (unsigned long long)size);
+	simulator = simulate(policy, sizes, &in, 7);
+	result = lpl_simulator_results(simulator, &count);
+	assert_int_equal(count, 1);
+	assert_int_equal(result->size, size);
+	assert_int_equal(result->references, strlen(pages));
+	assert_int_equal(result->faults, faults);
+	assert_int_equal(result->evictions, evictions);
+	assert_int_equal(result->dirty_evictions, dirty_evictions);
+	lpl_simulator_close(simulator);
+	stream_free(&in);
+}
+
+static void test_by_hand(void **state)
+{
+	(void)state;
+	/* nothing, and one page */
+	for (size_t i = 0; i < POLICIES; i++) {
+		expect(policies[i].name, "", 1, 0, 0, 0);
+		expect(policies[i].name, "A", 1, 1, 0, 0);
+		expect(policies[i].name, "aAaA", 1, 1, 0, 0);
+		expect(policies[i].name, "aAaA", 1000, 1, 0, 0);
+	}
+	/* written, evicted, fetched clean, evicted, written again, evicted */
+	expect("lru", "aBABaB", 1, 6, 5, 2);
+	/* the write goes with the page, whenever it was made */
+	expect("lru", "AaAB", 1, 2, 1, 1);
+	expect("lru", "ABCABC", 2, 6, 4, 0);
+	expect("opt", "ABCABC", 2, 4, 2, 0);
+	/* Belady's own anomaly is FIFO's; LRU and OPT on that string */
+	expect("lru", "ABCDABEABCDE", 3, 10, 7, 0);
+	expect("lru", "ABCDABEABCDE", 4, 8, 4, 0);
+	expect("opt", "ABCDABEABCDE", 3, 7, 4, 0);
+	expect("opt", "ABCDABEABCDE", 4, 6, 2, 0);
+	/* the tie: neither A nor B is used again when C comes; A goes, b stays */
+	expect("opt", "AbC", 2, 3, 1, 0);
+	expect("opt", "aBC", 2, 3, 1, 1);
+	/* but least recently used, not first come: A was used after b */
+	expect("opt", "AbAC", 2, 3, 1, 1);
+}
+
+static void test_all_on_nothing(void **state)
+{
+	struct stream in = {0};
+
+	(void)state;
+	for (size_t i = 0; i < POLICIES; i++) {
+		struct lpl_simulator *simulator = simulate(policies[i].name, "all", &in, 1);
+		size_t count;
+		const struct lpl_result *result = lpl_simulator_results(simulator, &count);
+
+		/* at one page already only first references fault: none */
+		assert_int_equal(count, 1);
+		assert_int_equal(result->size, 1);
+		assert_int_equal(result->faults, 0);
+		assert_int_equal(lpl_simulator_pages(simulator), 0);
+		lpl_simulator_close(simulator);
+	}
+}
+
+static void test_bad_policy(void **state)
+{
+	static const char *const bad[] = {"", "LRU", "lru ", "lr", "clock"};
+	struct lpl_sizes sizes = {.all = true};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct lpl_report report = {0};
+		struct lpl_simulator *simulator = (struct lpl_simulator *)&report;
+
+		assert_int_equal(lpl_simulator_open(&simulator, bad[i], &sizes, &report),
+				 LPL_ERR_USAGE);
+		assert_null(simulator);
+		assert_non_null(strstr(report.text, "lru, opt"));
+	}
+	lpl_simulator_close(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_by_hand),
+		cmocka_unit_test(test_all_on_nothing),
+		cmocka_unit_test(test_bad_policy),
+		cmocka_unit_test(test_small),
+		cmocka_unit_test(test_large),
+		cmocka_unit_test(test_all_and_some),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
