@@ -104,6 +104,15 @@ static void step(uint64_t kind, uint64_t place, uint64_t offset)
 	}
 }
 
+static void touch(uint64_t page)
+{
+	load(at(page, 0), 1);
+	if (page % 2 == 0)
+		store(at(page, 0), 1, page);
+	else
+		add(at(page, 0));
+}
+
 int beacon_run(void)
 {
 	uint64_t state = BEACON_SEED;
@@ -113,6 +122,8 @@ int beacon_run(void)
 
 	if (base == MAP_FAILED)
 		return -1;
+	for (uint64_t page = 0; page < BEACON_PAGES; page++)
+		touch(page);
 	for (int i = 0; i < BEACON_STEPS; i++) {
 		uint64_t kind = next_number(&state);
 		uint64_t place = next_number(&state);

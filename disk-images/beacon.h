@@ -9,6 +9,11 @@
  * raw trace among the user-mode data references of that task to
  * [BEACON_BASE, BEACON_END).
  *
+ * First each page is touched, in ascending order: a 1-byte load at(page, 0), then
+ * at the same address a 1-byte store if the page's number is even and an addl
+ * if it is odd (at() and addl are below).  Each of these accesses faults, and
+ * counts once, when it is retried.  Nothing after them faults.
+ *
  * Numbers come from the generator of Park and Miller,
  *
  *	x(0) = BEACON_SEED,  x(n+1) = 16807 * x(n) mod (2^31 - 1),
@@ -36,8 +41,8 @@
  * in the lower page, then the rest; kind 11 a 1-byte read and a 1-byte write
  * alternately, at ascending addresses.
  *
- * The pages are not touched before, so the first accesses fault.  A faulting
- * access counts once, when it is retried.
+ * (Without the touching, a rep movsb whose destination faults would read its
+ * source a second time when it is retried, on some processors.)
  */
 #ifndef BEACON_H
 #define BEACON_H
