@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <libgen.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,6 +103,10 @@ enum lpl_error lpl_output_write(struct lpl_output *output, const void *bytes, si
 		}
 		if (count < 0 && number == EINTR)
 			continue;
+		if (count < 0 && number == EAGAIN) {	/* a pipe somebody made so */
+			(void)poll(&(struct pollfd){ output->fd, POLLOUT, 0 }, 1, -1);
+			continue;
+		}
 		if (count == 0)
 			number = ENOSPC;	/* nothing written, no reason given */
 		/* back to the last whole piece; if that fails a reader finds it */

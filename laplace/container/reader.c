@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -87,6 +88,10 @@ static enum lpl_error read_bytes(struct lpl_reader *reader, uint8_t *out, size_t
 		if (count < 0) {
 			if (errno == EINTR)
 				continue;
+			if (errno == EAGAIN) {	/* a pipe somebody made so */
+				(void)poll(&(struct pollfd){ reader->fd, POLLIN, 0 }, 1, -1);
+				continue;
+			}
 			return lpl_fail(&reader->failure, LPL_ERR_IO,
 					"%s: cannot be read at offset %" PRIu64, reader->name,
 					reader->consumed);
@@ -261,10 +266,10 @@ static enum lpl_error take_index(struct lpl_reader *reader,
 /* The next chunk, whatever it is. */
 static enum lpl_error read_chunk(struct lpl_reader *reader)
 {
-	struct lpl_chunk_header header;
+	struct lpl_chunk_header header = { .version = 0 };
 	uint64_t offset = reader->consumed;
 	enum lpl_error error;
-	bool end;
+	bool end = false;
 
 	error = read_header(reader, &header, &end);
 	if (error != LPL_OK)

@@ -385,7 +385,7 @@ static void interrupt(int number)
 }
 
 /* From one process to another, with signals that interrupt both. */
-static void through_a_pipe(void **unused)
+static void pass_through_a_pipe(int pipe_flags)
 {
 	const struct itimerval often = { { 0, 2000 }, { 0, 2000 } }, never = { { 0, 0 }, { 0, 0 } };
 	struct sigaction action = { .sa_handler = interrupt };	/* no SA_RESTART */
@@ -395,10 +395,9 @@ static void through_a_pipe(void **unused)
 	int ends[2], status, saved;
 	pid_t child;
 
-	(void)unused;
 	stream_random(&stream, 30000, STREAM_WILD, 17);
 	stream_init(&found);
-	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(pipe2(ends, pipe_flags), 0);
 	assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
 	child = fork();
 	assert_true(child >= 0);
@@ -436,6 +435,13 @@ static void through_a_pipe(void **unused)
 	assert_int_equal(status, 0);
 	stream_free(&stream);
 	stream_free(&found);
+}
+
+static void through_a_pipe(void **unused)
+{
+	(void)unused;
+	pass_through_a_pipe(0);
+	pass_through_a_pipe(O_NONBLOCK);
 }
 
 /* A sink that fails is heard, and gets nothing more. */

@@ -160,6 +160,7 @@ static inline void lay_out(struct layout *layout, const struct bytes *file)
 	uint64_t offset = 0;
 	size_t records = 0, n = 0;
 
+	memset(layout, 0, sizeof(*layout));
 	while (offset < file->size) {
 		const uint8_t *header = file->data + offset;
 
