@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The state of a merge: who runs, what each space maps, which canonical page is
- * which.  merge.c resolves references against it; tasks.c and mappings.c change it.
+ * which.  merge.c resolves references against it; tasks.c, mappings.c and
+ * page_cache.c change it.
  */
 #ifndef LAPLACE_MERGE_INTERNAL_H
 #define LAPLACE_MERGE_INTERNAL_H
@@ -21,6 +22,8 @@ struct space {
 	uint64_t stamp;
 	struct tree mapped;
 	struct tree unresolved;	/* pages by virtual page; never shared */
+	uint64_t moved_first;	/* whence the last remap moved pages */
+	uint64_t moved_last;
 };
 
 struct translation {
@@ -83,6 +86,13 @@ static inline uint64_t object_class(enum object_class class, uint64_t device)
 	return device << 8 | class;
 }
 
+struct range {
+	uint64_t first, last;	/* pages */
+};
+
+/* Handles one event: says only whether there was memory; what is odd is counted. */
+typedef bool handler(struct lpl_merge *merge, const struct lpl_event *event);
+
 static inline void odd(struct lpl_merge *merge, enum lpl_merge_odd kind)
 {
 	merge->stats.odd[kind]++;
@@ -105,6 +115,16 @@ struct space *merge_space(const struct lpl_merge *merge, uint64_t number);
 struct space *merge_space_make(struct lpl_merge *merge, uint64_t number);
 void merge_space_end(struct lpl_merge *merge, struct space *space);
 
+/*
+ * A segment is named by its inode alone, for KTR_SHM_ATTACH knows no device; an
+ * inode number with the highest bit is a segment's wherever it is told (so a
+ * kernel keeps segments, numbered by id, apart from other shared memory in the
+ * same file system).  A guest that does not know the file must not make two
+ * unknown files one.
+ */
+void merge_name_object(struct lpl_merge *merge, struct mapping *mapping,
+		       enum object_class class, uint64_t device, uint64_t inode);
+
 /* Forget the translations of [first, last] under *stamp. */
 void merge_forget(struct lpl_merge *merge, uint64_t *stamp, uint64_t first, uint64_t last);
 
@@ -113,6 +133,9 @@ void merge_forget(struct lpl_merge *merge, uint64_t *stamp, uint64_t first, uint
  * is one.  false: no memory.  (mappings.c)
  */
 bool merge_mapping_event(struct lpl_merge *merge, const struct lpl_event *event, bool *known);
+
+/* Of these, the page cache's.  (page_cache.c) */
+handler merge_cache_add, merge_cache_remove;
 
 /* The same for the events of tasks.  (tasks.c) */
 bool merge_task_event(struct lpl_merge *merge, const struct lpl_event *event, bool *known);

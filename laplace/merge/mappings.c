@@ -2,13 +2,6 @@
 /* What each kernel event changes in the reconstructed address spaces. */
 #include "internal.h"
 
-/* A handler says only whether there was memory; what is odd is counted. */
-typedef bool handler(struct lpl_merge *merge, const struct lpl_event *event);
-
-struct range {
-	uint64_t first, last;	/* pages */
-};
-
 /* Bytes [start, end) as pages, cut at the kernel's half; false (and odd): nothing left. */
 static bool user_range(struct lpl_merge *merge, uint64_t start, uint64_t end,
 		       struct range *range)
@@ -23,18 +16,6 @@ static bool user_range(struct lpl_merge *merge, uint64_t start, uint64_t end,
 	}
 	range->first = start >> LPL_PAGE_SHIFT;
 	range->last = (end - 1) >> LPL_PAGE_SHIFT;
-	return true;
-}
-
-/* Pages [first, first + count); false (and odd): empty, or beyond the last page. */
-static bool page_range(struct lpl_merge *merge, uint64_t first, uint64_t count,
-		       struct range *range)
-{
-	if (count == 0 || first > TREE_LAST || count - 1 > TREE_LAST - first) {
-		odd(merge, LPL_ODD_RANGE);
-		return false;
-	}
-	*range = (struct range){ first, first + count - 1 };
 	return true;
 }
 
@@ -61,7 +42,13 @@ static bool put(struct lpl_merge *merge, struct space *space, struct range range
 	       tree_set(&space->mapped, range.first, range.last, slot);
 }
 
-/* The same, for a mapping like this one. */
+static bool put_page(struct lpl_merge *merge, struct space *space, uint64_t at,
+		     struct page *page)
+{
+	return put(merge, space, (struct range){ at, at }, slot_of_page(page));
+}
+
+/* The same as put(), for a mapping like this one. */
 static bool put_mapping(struct lpl_merge *merge, struct space *space, struct range range,
 			const struct mapping *like)
 {
@@ -73,19 +60,6 @@ static bool put_mapping(struct lpl_merge *merge, struct space *space, struct ran
 	done = put(merge, space, range, slot_of_mapping(mapping));
 	slot_release(slot_of_mapping(mapping));
 	return done;
-}
-
-/* A guest that does not know the file must not make two unknown files one. */
-static void name_object(struct lpl_merge *merge, struct mapping *mapping,
-			enum object_class class, uint64_t device, uint64_t inode)
-{
-	if ((class == OBJECT_FILE && inode == 0) || inode == KTR_NONE) {
-		class = OBJECT_UNIQUE;
-		device = 0;
-		inode = ++merge->last_unique;
-	}
-	mapping->space_of_object = object_class(class, device);
-	mapping->object = inode;
 }
 
 static uint64_t name_hash(const struct lpl_event *event)
@@ -107,9 +81,9 @@ static void name_special(struct lpl_merge *merge, struct mapping *mapping,
 	mapping->kind = LPL_PAGE_SPECIAL;
 	mapping->sharing = MAPPING_SHARED;
 	if (event->arg[6] != 0 && event->arg[6] != KTR_NONE)
-		name_object(merge, mapping, OBJECT_FILE, event->arg[5], event->arg[6]);
+		merge_name_object(merge, mapping, OBJECT_FILE, event->arg[5], event->arg[6]);
 	else if (event->text_length > 0)
-		name_object(merge, mapping, OBJECT_NAMED, 0, name_hash(event) >> 1);
+		merge_name_object(merge, mapping, OBJECT_NAMED, 0, name_hash(event) >> 1);
 	else
 		mapping->sharing = MAPPING_ANONYMOUS;
 }
@@ -136,18 +110,17 @@ static bool on_map(struct lpl_merge *merge, const struct lpl_event *event)
 		mapping.kind = LPL_PAGE_FILE;
 		mapping.sharing = event->arg[4] == KTR_MAP_FILE_SHARED ? MAPPING_SHARED :
 									 MAPPING_PRIVATE;
-		name_object(merge, &mapping, OBJECT_FILE, device, inode);
+		merge_name_object(merge, &mapping, OBJECT_FILE, device, inode);
 		break;
 	case KTR_MAP_SHM:
-		/* KTR_SHM_ATTACH knows no device, so none counts */
 		mapping.kind = LPL_PAGE_SHM;
 		mapping.sharing = MAPPING_SHARED;
-		name_object(merge, &mapping, OBJECT_SEGMENT, 0, inode);
+		merge_name_object(merge, &mapping, OBJECT_SEGMENT, device, inode);
 		break;
 	case KTR_MAP_ANONYMOUS_SHARED:
 		mapping.kind = LPL_PAGE_SHM;
 		mapping.sharing = MAPPING_SHARED;
-		name_object(merge, &mapping, OBJECT_FILE, device, inode);
+		merge_name_object(merge, &mapping, OBJECT_FILE, device, inode);
 		break;
 	case KTR_MAP_SPECIAL:
 		name_special(merge, &mapping, event);
@@ -161,29 +134,55 @@ static bool on_map(struct lpl_merge *merge, const struct lpl_event *event)
 	return put_mapping(merge, space, range, &mapping);
 }
 
-static bool unmap(struct lpl_merge *merge, uint64_t number, struct range range)
+/* The kernel moves the pages of a remapped range first, and unmaps it then. */
+static bool was_moved(const struct space *space, struct range range)
 {
-	struct space *space = merge_space(merge, number);
-
-	if (space == NULL || !anything_in(&space->mapped, range))
-		odd(merge, LPL_ODD_UNMAP);
-	return space == NULL || put(merge, space, range, TREE_EMPTY);
+	return space->moved_first <= range.first && range.last <= space->moved_last;
 }
 
 static bool on_unmap(struct lpl_merge *merge, const struct lpl_event *event)
 {
+	struct space *space = merge_space(merge, event->arg[0]);
 	struct range range;
 
-	return !user_range(merge, event->arg[1], event->arg[2], &range) ||
-	       unmap(merge, event->arg[0], range);
+	if (!user_range(merge, event->arg[1], event->arg[2], &range))
+		return true;
+	if (space == NULL ||
+	    (!anything_in(&space->mapped, range) && !was_moved(space, range)))
+		odd(merge, LPL_ODD_UNMAP);
+	return space == NULL || put(merge, space, range, TREE_EMPTY);
 }
 
-/* The heap ends within a page that stays mapped, so only whole pages come and go. */
+/* Map like this what is not mapped in the range yet. */
+static bool put_in_gaps(struct lpl_merge *merge, struct space *space, struct range range,
+			const struct mapping *like)
+{
+	struct runs runs = { 0 };
+	bool done = tree_collect(&space->mapped, range.first, range.last, &runs);
+
+	for (size_t i = 0; i < runs.count && done; i++) {
+		if (range.first < runs.run[i].first)
+			done = put_mapping(merge, space,
+					   (struct range){ range.first, runs.run[i].first - 1 },
+					   like);
+		range.first = runs.run[i].last + 1;
+	}
+	runs_free(&runs);
+	return done && (range.first > range.last || put_mapping(merge, space, range, like));
+}
+
+/*
+ * The heap ends within a page that stays mapped, so only whole pages come and
+ * go.  A kernel may have told of them by KTR_MAP and KTR_UNMAP already; what is
+ * mapped then stays as it is.
+ */
 static bool on_brk(struct lpl_merge *merge, const struct lpl_event *event)
 {
+	static const struct mapping heap = {
+		.kind = LPL_PAGE_ANONYMOUS, .sharing = MAPPING_ANONYMOUS
+	};
 	uint64_t mask = (UINT64_C(1) << LPL_PAGE_SHIFT) - 1;
 	uint64_t old = event->arg[1], new = event->arg[2];
-	struct mapping heap = { .kind = LPL_PAGE_ANONYMOUS, .sharing = MAPPING_ANONYMOUS };
 	struct space *space;
 	struct range range;
 
@@ -193,20 +192,13 @@ static bool on_brk(struct lpl_merge *merge, const struct lpl_event *event)
 	}
 	old = (old + mask) & ~mask;
 	new = (new + mask) & ~mask;
-	if (old == new)
+	if (old == new || !user_range(merge, old < new ? old : new, old < new ? new : old, &range))
 		return true;
-	if (!user_range(merge, old < new ? old : new, old < new ? new : old, &range))
-		return true;
-	if (new < old)
-		return unmap(merge, event->arg[0], range);
 	space = merge_space_make(merge, event->arg[0]);
-	return space != NULL && put_mapping(merge, space, range, &heap);
-}
-
-static bool put_page(struct lpl_merge *merge, struct space *space, uint64_t at,
-		     struct page *page)
-{
-	return put(merge, space, (struct range){ at, at }, slot_of_page(page));
+	if (space == NULL)
+		return false;
+	return new < old ? put(merge, space, range, TREE_EMPTY) :
+			   put_in_gaps(merge, space, range, &heap);
 }
 
 /*
@@ -295,6 +287,8 @@ static bool move(struct lpl_merge *merge, struct space *space, struct range old,
 
 	if (old.last - old.first > new.last - new.first)
 		kept.last = old.first + (new.last - new.first);
+	space->moved_first = old.first;
+	space->moved_last = old.last;
 	done = tree_collect(&space->mapped, kept.first, kept.last, &runs) &&
 	       put(merge, space, old, TREE_EMPTY) && put(merge, space, new, TREE_EMPTY) &&
 	       put_runs(merge, space, &runs, new.first - old.first);
@@ -334,40 +328,45 @@ static bool on_shm_attach(struct lpl_merge *merge, const struct lpl_event *event
 	space = merge_space_make(merge, event->arg[0]);
 	if (space == NULL)
 		return false;
-	name_object(merge, &mapping, OBJECT_SEGMENT, 0, event->arg[4]);
+	merge_name_object(merge, &mapping, OBJECT_SEGMENT, 0, event->arg[4]);
 	mapping.delta = -range.first;
 	return put_mapping(merge, space, range, &mapping);
 }
 
 /*
- * As the kernel finds it: all pieces that are left of the one segment whose
- * first page is, or was, at the address.
+ * All pieces that are left of the segment that begins at the address.  Where
+ * nothing is mapped any more, KTR_UNMAP came first and told which pieces went.
  */
 static bool on_shm_detach(struct lpl_merge *merge, const struct lpl_event *event)
 {
 	struct space *space = merge_space(merge, event->arg[0]);
 	uint64_t at = event->arg[1] >> LPL_PAGE_SHIFT;
-	const struct mapping *segment = NULL;
+	const struct mapping *segment;
 	struct runs runs = { 0 };
-	bool done = true;
+	bool done, shared;
+	tree_slot slot;
 
-	if (space != NULL)
-		done = tree_collect(&space->mapped, at, TREE_LAST, &runs);
+	if (space == NULL) {
+		odd(merge, LPL_ODD_DETACH);
+		return true;
+	}
+	slot = tree_find(&space->mapped, at, &shared);
+	if (slot == TREE_EMPTY)
+		return true;
+	segment = slot_origin(slot);
+	if (segment->kind != LPL_PAGE_SHM || segment->delta != -at) {
+		odd(merge, LPL_ODD_DETACH);
+		return true;
+	}
+	done = tree_collect(&space->mapped, at, TREE_LAST, &runs);
+	segment = runs.count == 0 ? NULL : slot_origin(runs.run[0].slot);
 	for (size_t i = 0; i < runs.count && done; i++) {
 		const struct run *run = &runs.run[i];
-		const struct mapping *mapping = slot_origin(run->slot);
 
-		if (mapping->space_of_object != object_class(OBJECT_SEGMENT, 0) ||
-		    mapping->delta != -at)
-			continue;
-		if (segment == NULL)
-			segment = mapping;
-		if (mapping->object == segment->object)
+		if (mapping_same_pages(slot_origin(run->slot), segment))
 			done = put(merge, space, (struct range){ run->first, run->last },
 				   TREE_EMPTY);
 	}
-	if (segment == NULL)
-		odd(merge, LPL_ODD_DETACH);
 	runs_free(&runs);
 	return done;
 }
@@ -440,117 +439,6 @@ static bool on_cow_break(struct lpl_merge *merge, const struct lpl_event *event)
 	return done;
 }
 
-/* The kernel addresses of frames are the kernel's own again. */
-static bool forget_alias(struct lpl_merge *merge, const struct run *run)
-{
-	uint64_t alias = slot_mapping(run->slot)->alias;
-
-	if (!slot_mapping(run->slot)->aliased)
-		return true;
-	merge_forget(merge, &merge->kernel_stamp, run->first + alias, run->last + alias);
-	return tree_set(&merge->kernel, run->first + alias, run->last + alias, TREE_EMPTY);
-}
-
-/* Frames in `range` that hold other pages than this object's leave the cache. */
-static bool evict_others(struct lpl_merge *merge, struct range range,
-			 const struct mapping *mapping)
-{
-	struct runs runs = { 0 };
-	bool done = tree_collect(&merge->frames, range.first, range.last, &runs);
-	bool any = false;
-
-	for (size_t i = 0; i < runs.count && done; i++) {
-		const struct mapping *there = slot_mapping(runs.run[i].slot);
-
-		any |= there->space_of_object != mapping->space_of_object ||
-		       there->object != mapping->object || there->delta != mapping->delta;
-		done = forget_alias(merge, &runs.run[i]);
-	}
-	runs_free(&runs);
-	if (any)
-		odd(merge, LPL_ODD_CACHE_ADD);
-	return done && tree_set(&merge->frames, range.first, range.last, TREE_EMPTY);
-}
-
-/* The kernel's own mapping of the frames at `address`, if it told one. */
-static bool alias_frames(struct lpl_merge *merge, struct range frames, uint64_t address,
-			 struct mapping *mapping)
-{
-	struct mapping alias = *mapping;
-	struct mapping *made;
-	struct range range;
-	bool done;
-
-	if (address == KTR_NONE)
-		return true;
-	if (address < merge->kernel_base) {
-		odd(merge, LPL_ODD_RANGE);
-		return true;
-	}
-	if (!page_range(merge, address >> LPL_PAGE_SHIFT, frames.last - frames.first + 1, &range))
-		return true;
-	mapping->aliased = true;
-	mapping->alias = range.first - frames.first;
-	alias.delta = mapping->delta - mapping->alias;
-	made = mapping_new(&alias);
-	if (made == NULL)
-		return false;
-	merge_forget(merge, &merge->kernel_stamp, range.first, range.last);
-	done = tree_set(&merge->kernel, range.first, range.last, slot_of_mapping(made));
-	slot_release(slot_of_mapping(made));
-	return done;
-}
-
-static bool on_cache_add(struct lpl_merge *merge, const struct lpl_event *event)
-{
-	struct mapping mapping = { .kind = LPL_PAGE_CACHE, .sharing = MAPPING_SHARED };
-	struct mapping *made;
-	struct range frames;
-	bool done;
-
-	if (!page_range(merge, event->arg[3], event->arg[4], &frames))
-		return true;
-	name_object(merge, &mapping, OBJECT_FILE, event->arg[0], event->arg[1]);
-	mapping.delta = event->arg[2] - frames.first;
-	if (!evict_others(merge, frames, &mapping) ||
-	    !alias_frames(merge, frames, event->arg[5], &mapping))
-		return false;
-	made = mapping_new(&mapping);
-	if (made == NULL)
-		return false;
-	done = tree_set(&merge->frames, frames.first, frames.last, slot_of_mapping(made));
-	slot_release(slot_of_mapping(made));
-	return done;
-}
-
-static bool on_cache_remove(struct lpl_merge *merge, const struct lpl_event *event)
-{
-	uint64_t class = object_class(OBJECT_FILE, event->arg[0]);
-	struct runs runs = { 0 };
-	struct range frames;
-	bool done, any = false;
-
-	if (!page_range(merge, event->arg[3], event->arg[4], &frames))
-		return true;
-	done = tree_collect(&merge->frames, frames.first, frames.last, &runs);
-	for (size_t i = 0; i < runs.count && done; i++) {
-		const struct run *run = &runs.run[i];
-		const struct mapping *there = slot_mapping(run->slot);
-
-		/* a frame that was given to another page meanwhile is not meant */
-		if (there->space_of_object != class || there->object != event->arg[1] ||
-		    there->delta != event->arg[2] - frames.first)
-			continue;
-		any = true;
-		done = forget_alias(merge, run) &&
-		       tree_set(&merge->frames, run->first, run->last, TREE_EMPTY);
-	}
-	runs_free(&runs);
-	if (!any)
-		odd(merge, LPL_ODD_CACHE_REMOVE);
-	return done;
-}
-
 static handler *mapping_handler(uint32_t tag)
 {
 	switch (tag) {
@@ -573,9 +461,9 @@ static handler *mapping_handler(uint32_t tag)
 	case KTR_COW_BREAK:
 		return on_cow_break;
 	case KTR_CACHE_ADD:
-		return on_cache_add;
+		return merge_cache_add;
 	case KTR_CACHE_REMOVE:
-		return on_cache_remove;
+		return merge_cache_remove;
 	default:
 		return NULL;
 	}

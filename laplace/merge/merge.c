@@ -32,6 +32,7 @@ struct space *merge_space_make(struct lpl_merge *merge, uint64_t number)
 	}
 	space->number = number;
 	space->stamp = new_stamp(merge);
+	space->moved_first = UINT64_MAX;	/* nothing was moved */
 	merge->stats.spaces++;
 	merge->stats.live_spaces++;
 	return space;
@@ -65,6 +66,22 @@ void merge_forget(struct lpl_merge *merge, uint64_t *stamp, uint64_t first, uint
 		if (translation->stamp == *stamp && translation->virtual_page == page)
 			translation->stamp = 0;
 	}
+}
+
+void merge_name_object(struct lpl_merge *merge, struct mapping *mapping,
+		       enum object_class class, uint64_t device, uint64_t inode)
+{
+	if ((class == OBJECT_FILE && inode == 0) || inode == KTR_NONE) {
+		class = OBJECT_UNIQUE;
+		device = 0;
+		inode = ++merge->last_unique;
+	} else if (inode >> 63 != 0) {
+		class = OBJECT_SEGMENT;
+	}
+	if (class == OBJECT_SEGMENT)
+		device = 0;
+	mapping->space_of_object = object_class(class, device);
+	mapping->object = inode;
 }
 
 static uint64_t new_canonical(struct lpl_merge *merge, enum lpl_page_kind kind)

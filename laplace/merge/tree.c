@@ -362,7 +362,7 @@ static int collect(void *context, uint64_t first, uint64_t last, tree_slot slot)
 		previous->last = last;
 		return 0;
 	}
-	if (runs->count == runs->room) {
+	if (runs->run == NULL || runs->count == runs->room) {
 		size_t room = runs->room == 0 ? 64 : runs->room * 2;
 		struct run *run = realloc(runs->run, room * sizeof(*run));
 

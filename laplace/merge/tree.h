@@ -93,6 +93,14 @@ static inline struct mapping *slot_origin(tree_slot slot)
 	return slot_is_page(slot) ? slot_page(slot)->origin : slot_mapping(slot);
 }
 
+/* Do two mappings put the same page of one object at any address? */
+static inline bool mapping_same_pages(const struct mapping *one,
+				      const struct mapping *other)
+{
+	return one->space_of_object == other->space_of_object &&
+	       one->object == other->object && one->delta == other->delta;
+}
+
 /* A copy of `like` with one reference, the caller's; NULL: no memory. */
 struct mapping *mapping_new(const struct mapping *like);
 /* A fresh page over `origin` (retained), with the caller's reference. */

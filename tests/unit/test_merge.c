@@ -425,6 +425,14 @@ static void brk_grows_and_shrinks(void **state)
 	assert_int_equal(wr(k, 7, 0x12000), 1);
 	TELL(k, KTR_BRK, 7, 0x12001, 0x14000);
 	assert_int_equal(wr(k, 7, 0x13000), 3);
+	/* a kernel that tells the same by maps and unmaps as well */
+	map(k, 7, 0x14000, 2, KTR_MAP_HEAP, 0, KTR_NONE, 0);
+	assert_int_equal(wr(k, 7, 0x14000), 4);
+	TELL(k, KTR_BRK, 7, 0x14000, 0x17000);
+	assert_int_equal(wr(k, 7, 0x14000), 4);
+	assert_int_equal(wr(k, 7, 0x16000), 5);
+	TELL(k, KTR_UNMAP, 7, 0x14000, 0x17000);
+	TELL(k, KTR_BRK, 7, 0x17000, 0x14000);
 	assert_int_equal(odds(k), 0);
 	assert_int_equal(stats(k)->references[LPL_PAGE_UNRESOLVED], 0);
 }
@@ -443,6 +451,11 @@ static void remap_moves_pages(void **state)
 	assert_int_equal(k->last.kind, LPL_PAGE_ANONYMOUS);
 	assert_int_equal(rd(k, 7, 0x10000), 4);
 	assert_int_equal(k->last.kind, LPL_PAGE_UNRESOLVED);
+	/* the kernel unmaps the old place after the move: nothing odd, but more is */
+	TELL(k, KTR_UNMAP, 7, 0x10000, 0x14000);
+	assert_int_equal(odds(k), 0);
+	TELL(k, KTR_UNMAP, 7, 0xf000, 0x14000);
+	assert_int_equal(stats(k)->odd[LPL_ODD_UNMAP], 1);
 	/* shrinking, in place and elsewhere */
 	TELL(k, KTR_REMAP, 7, 0x80000, 0x88000, 0x80000, 0x84000);
 	assert_int_equal(rd(k, 7, 0x83000), 2);
@@ -505,8 +518,8 @@ static void segments(void **state)
 	/* a file with the number of the segment is another thing */
 	map(k, 11, 0x40000, 4, KTR_MAP_FILE_SHARED, 0, 1, 0);
 	assert_int_equal(rd(k, 11, 0x42000), 3);
-	/* detached, though its first page is gone already */
-	TELL(k, KTR_UNMAP, 9, 0x70000, 0x71000);
+	/* a hole in it; detached, all pieces go, and nothing else */
+	TELL(k, KTR_UNMAP, 9, 0x71000, 0x72000);
 	TELL(k, KTR_SHM_DETACH, 9, 0x70000);
 	assert_int_equal(rd(k, 9, 0x72000), 4);
 	assert_int_equal(k->last.kind, LPL_PAGE_UNRESOLVED);
@@ -514,10 +527,30 @@ static void segments(void **state)
 	/* attached again, it is the same */
 	TELL(k, KTR_SHM_ATTACH, 9, 0x90000, 0x94000, 3, 0);
 	assert_int_equal(rd(k, 9, 0x92000), 1);
+	/* a kernel that tells the unmapping of a part, then that a mapping is closed */
+	TELL(k, KTR_UNMAP, 9, 0x90000, 0x91000);
+	TELL(k, KTR_SHM_DETACH, 9, 0x90000);
+	assert_int_equal(rd(k, 9, 0x92000), 1);
 	assert_int_equal(odds(k), 0);
 	TELL(k, KTR_SHM_DETACH, 9, 0x91000);
 	TELL(k, KTR_SHM_DETACH, 77, 0x91000);
 	assert_int_equal(stats(k)->odd[LPL_ODD_DETACH], 2);
+}
+
+/* A segment marked in its inode number is the same for the page cache. */
+static void marked_segments_in_the_page_cache(void **state)
+{
+	const uint64_t inode = UINT64_C(1) << 63 | 5;
+	struct keeper *k = *state;
+
+	map(k, 7, 0x10000, 4, KTR_MAP_SHM, 1, inode, 0);
+	TELL(k, KTR_SHM_ATTACH, 7, 0x10000, 0x14000, 5, inode);
+	assert_int_equal(wr(k, 7, 0x12000), 1);
+	TELL(k, KTR_CACHE_ADD, 1, inode, 2, 0x40, 1, KERNEL + 0x40000);
+	assert_int_equal(touch(k, LPL_WRITE, 0, 7, KERNEL + 0x40000), 1);
+	TELL(k, KTR_CACHE_REMOVE, 1, inode, 2, 0x40, 1);
+	assert_int_equal(touch(k, LPL_WRITE, 0, 7, KERNEL + 0x40000), 2);
+	assert_int_equal(odds(k), 0);
 }
 
 static void special_mappings(void **state)
@@ -788,6 +821,39 @@ static void huge_ranges(void **state)
 	assert_int_equal(stats(k)->live_spaces, 1);
 }
 
+/* Anything a guest may write into its record: nothing breaks, and what comes then works. */
+static void garbage(void **state)
+{
+	static const uint64_t nasty[] = {
+		0, 1, 2, 3, 7, 0xfff, 0x1000, 0x1001, 0x10000, 0x14000, 0x20000, 0x7ffffffff000,
+		0x7fffffffffffffff, UINT64_C(1) << 63, KERNEL, KERNEL + 0x10000,
+		UINT64_MAX - 0xfff, UINT64_MAX, 0xfffffffffffff, UINT64_C(1) << 52,
+	};
+	const size_t count = sizeof(nasty) / sizeof(*nasty);
+	struct keeper *k = *state;
+	uint64_t x = 1;
+
+	for (int i = 0; i < 30000; i++) {
+		uint64_t arg[KTR_ARGS];
+
+		for (int j = 0; j < KTR_ARGS; j++) {
+			x = x * UINT64_C(6364136223846793005) + 1442695040888963407;
+			arg[j] = nasty[(x >> 33) % count];
+		}
+		/* the space is mostly one of a few */
+		if (x >> 40 & 3)
+			arg[0] = x >> 42 & 3;
+		told_by(k, x >> 50 & 3, x >> 52 & 3, x >> 54 & 31, arg, KTR_ARGS,
+			x >> 60 & 1 ? "x" : NULL);
+		touch(k, x >> 58 & 1, x >> 59 & 1, x >> 42 & 3, arg[1]);
+		assert_in_range(k->last.page, 1, k->seen);
+	}
+	assert_true(odds(k) > 0);
+	anonymous(k, 99, 0x10000, 1);
+	wr(k, 99, 0x10000);
+	assert_int_equal(k->last.kind, LPL_PAGE_ANONYMOUS);
+}
+
 /* What is gone takes no memory: a long run of short lives ends within a small heap. */
 static void many_short_lives(void **state)
 {
@@ -1001,6 +1067,7 @@ int main(void)
 		T(remap_keeps_the_file_under_it),
 		T(remap_of_a_shared_page),
 		T(segments),
+		T(marked_segments_in_the_page_cache),
 		T(special_mappings),
 		T(kernel_pages_are_one_space),
 		T(kernel_sees_the_page_cache),
@@ -1010,6 +1077,7 @@ int main(void)
 		T(tasks_end_and_numbers_return),
 		T(odd_events_are_counted),
 		T(huge_ranges),
+		T(garbage),
 		T(many_short_lives),
 		T(errors_are_passed_on),
 		T(statistics_as_text),

@@ -11,7 +11,8 @@
  *				mapped shared, mapped private and not yet
  *				written, or seen by the kernel at the address
  *				that KTR_CACHE_ADD told
- *	shared memory		(inode, page of the segment), for ever
+ *	shared memory		(inode, page of the segment), for ever; inodes of
+ *				System V segments may be marked by bit 63
  *	anonymous page		a virtual page of a space, shared by fork until a
  *				write parts the sharers; dies with its last
  *				mapping, and its number is never used again
@@ -96,7 +97,7 @@ enum lpl_merge_odd {
 	LPL_ODD_MAP_KIND,	/* unknown KTR_MAP_* */
 	LPL_ODD_UNMAP,		/* of a range with nothing mapped in it */
 	LPL_ODD_REMAP,		/* likewise */
-	LPL_ODD_DETACH,		/* where no segment begins */
+	LPL_ODD_DETACH,		/* where something else than a segment begins */
 	LPL_ODD_DUPLICATE,	/* of an unknown space, onto itself, or onto a live one */
 	LPL_ODD_SPACE_END,	/* of an unknown space */
 	LPL_ODD_COW_BREAK,	/* of a page not mapped, or mapped shared */

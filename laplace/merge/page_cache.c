@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Which frames, and so which kernel addresses, hold pages of files. */
+#include "internal.h"
+
+/* Pages [first, first + count); false (and odd): empty, or beyond the last page. */
+static bool page_range(struct lpl_merge *merge, uint64_t first, uint64_t count,
+		       struct range *range)
+{
+	if (count == 0 || first > TREE_LAST || count - 1 > TREE_LAST - first) {
+		odd(merge, LPL_ODD_RANGE);
+		return false;
+	}
+	*range = (struct range){ first, first + count - 1 };
+	return true;
+}
+
+/* The kernel addresses of frames are the kernel's own again. */
+static bool forget_alias(struct lpl_merge *merge, const struct run *run)
+{
+	uint64_t alias = slot_mapping(run->slot)->alias;
+
+	if (!slot_mapping(run->slot)->aliased)
+		return true;
+	merge_forget(merge, &merge->kernel_stamp, run->first + alias, run->last + alias);
+	return tree_set(&merge->kernel, run->first + alias, run->last + alias, TREE_EMPTY);
+}
+
+/* Frames in `range` that hold other pages than this object's leave the cache. */
+static bool evict_others(struct lpl_merge *merge, struct range range,
+			 const struct mapping *mapping)
+{
+	struct runs runs = { 0 };
+	bool done = tree_collect(&merge->frames, range.first, range.last, &runs);
+	bool any = false;
+
+	for (size_t i = 0; i < runs.count && done; i++) {
+		any |= !mapping_same_pages(slot_mapping(runs.run[i].slot), mapping);
+		done = forget_alias(merge, &runs.run[i]);
+	}
+	runs_free(&runs);
+	if (any)
+		odd(merge, LPL_ODD_CACHE_ADD);
+	return done && tree_set(&merge->frames, range.first, range.last, TREE_EMPTY);
+}
+
+/* The kernel's own mapping of the frames at `address`, if it told one. */
+static bool alias_frames(struct lpl_merge *merge, struct range frames, uint64_t address,
+			 struct mapping *mapping)
+{
+	struct mapping alias = *mapping;
+	struct mapping *made;
+	struct range range;
+	bool done;
+
+	if (address == KTR_NONE)
+		return true;
+	if (address < merge->kernel_base) {
+		odd(merge, LPL_ODD_RANGE);
+		return true;
+	}
+	if (!page_range(merge, address >> LPL_PAGE_SHIFT, frames.last - frames.first + 1, &range))
+		return true;
+	mapping->aliased = true;
+	mapping->alias = range.first - frames.first;
+	alias.delta = mapping->delta - mapping->alias;
+	made = mapping_new(&alias);
+	if (made == NULL)
+		return false;
+	merge_forget(merge, &merge->kernel_stamp, range.first, range.last);
+	done = tree_set(&merge->kernel, range.first, range.last, slot_of_mapping(made));
+	slot_release(slot_of_mapping(made));
+	return done;
+}
+
+bool merge_cache_add(struct lpl_merge *merge, const struct lpl_event *event)
+{
+	struct mapping mapping = { .kind = LPL_PAGE_CACHE, .sharing = MAPPING_SHARED };
+	struct mapping *made;
+	struct range frames;
+	bool done;
+
+	if (!page_range(merge, event->arg[3], event->arg[4], &frames))
+		return true;
+	merge_name_object(merge, &mapping, OBJECT_FILE, event->arg[0], event->arg[1]);
+	mapping.delta = event->arg[2] - frames.first;
+	if (!evict_others(merge, frames, &mapping) ||
+	    !alias_frames(merge, frames, event->arg[5], &mapping))
+		return false;
+	made = mapping_new(&mapping);
+	if (made == NULL)
+		return false;
+	done = tree_set(&merge->frames, frames.first, frames.last, slot_of_mapping(made));
+	slot_release(slot_of_mapping(made));
+	return done;
+}
+
+bool merge_cache_remove(struct lpl_merge *merge, const struct lpl_event *event)
+{
+	struct mapping gone = { .sharing = MAPPING_SHARED };
+	struct runs runs = { 0 };
+	struct range frames;
+	bool done, any = false;
+
+	if (!page_range(merge, event->arg[3], event->arg[4], &frames))
+		return true;
+	merge_name_object(merge, &gone, OBJECT_FILE, event->arg[0], event->arg[1]);
+	gone.delta = event->arg[2] - frames.first;
+	done = tree_collect(&merge->frames, frames.first, frames.last, &runs);
+	for (size_t i = 0; i < runs.count && done; i++) {
+		const struct run *run = &runs.run[i];
+
+		/* a frame that was given to another page meanwhile is not meant */
+		if (!mapping_same_pages(slot_mapping(run->slot), &gone))
+			continue;
+		any = true;
+		done = forget_alias(merge, run) &&
+		       tree_set(&merge->frames, run->first, run->last, TREE_EMPTY);
+	}
+	runs_free(&runs);
+	if (!any)
+		odd(merge, LPL_ODD_CACHE_REMOVE);
+	return done;
+}
