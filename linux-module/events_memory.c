@@ -97,12 +97,15 @@ static void lpl_map_text(struct kernel_trace_record *record,
 void lpl_map(struct mm_struct *mm, unsigned long start, unsigned long end,
 	     struct vm_area_struct *vma)
 {
-	enum ktr_map_kind kind = lpl_kind(vma, start, end);
 	struct kernel_trace_record *record;
 	struct inode *inode = NULL;
+	enum ktr_map_kind kind;
 	unsigned long flags;
 
 	record = lpl_begin(&flags, KTR_MAP);
+	if (!vma)
+		vma = find_vma(mm, start);
+	kind = lpl_kind(vma, start, end);
 	record->arg[0] = lpl_space(mm);
 	record->arg[1] = start;
 	record->arg[2] = end;
@@ -144,16 +147,6 @@ static void lpl_unmap(const struct mm_struct *mm, unsigned long start,
 	lpl_end(flags);
 }
 
-/* Of a mapping that may have merged with others, the range that is new. */
-static void lpl_map_new(struct mm_struct *mm, unsigned long start,
-			unsigned long end)
-{
-	struct vm_area_struct *vma = find_vma(mm, start);
-
-	if (!WARN_ON_ONCE(!vma || vma->vm_start > start))
-		lpl_map(mm, start, end, vma);
-}
-
 struct lpl_range {
 	unsigned long start;
 	unsigned long length;
@@ -175,7 +168,7 @@ static int lpl_mmap_returned(struct kretprobe_instance *ri, struct pt_regs *regs
 	unsigned long start = regs_return_value(regs);
 
 	if (!IS_ERR_VALUE(start))
-		lpl_map_new(current->mm, start, start + range->length);
+		lpl_map(current->mm, start, start + range->length, NULL);
 	return 0;
 }
 
@@ -196,8 +189,8 @@ static int lpl_brk_flags_returned(struct kretprobe_instance *ri,
 	struct lpl_range *range = (void *)ri->data;
 
 	if (!(int)regs_return_value(regs))
-		lpl_map_new(current->mm, range->start,
-			    range->start + range->length);
+		lpl_map(current->mm, range->start,
+			range->start + range->length, NULL);
 	return 0;
 }
 
@@ -334,8 +327,8 @@ static int lpl_move_vma_returned(struct kretprobe_instance *ri,
 	if (IS_ERR_VALUE(to))
 		return 0;
 	if (move->length > move->from.length)
-		lpl_map_new(current->mm, to + move->from.length,
-			    to + move->length);
+		lpl_map(current->mm, to + move->from.length,
+			to + move->length, NULL);
 	if (!move->from.length)
 		return 0;
 	/* MREMAP_DONTUNMAP: the source stays, without its pages. */
@@ -373,7 +366,7 @@ static int lpl_stat_account(struct kprobe *kp, struct pt_regs *regs)
 	if (!old_length || new_length <= old_length ||
 	    pages != (new_length - old_length) >> PAGE_SHIFT)
 		return 0;
-	lpl_map_new(mm, start + old_length, start + new_length);
+	lpl_map(mm, start + old_length, start + new_length, NULL);
 	return 0;
 }
 

@@ -57,22 +57,27 @@ static void lpl_sched_process_fork(void *data, struct task_struct *parent,
 	lpl_task_create(child, lpl_space(child->mm), clone_flags);
 }
 
-static void lpl_sched_switch(void *data, bool preempt,
-			     struct task_struct *prev, struct task_struct *next,
-			     unsigned int prev_state)
+static void lpl_schedule(u32 prev, u64 prev_state, struct task_struct *next)
 {
 	struct kernel_trace_record *record;
 	unsigned long flags;
 
 	record = lpl_begin(&flags, KTR_SCHEDULE);
-	record->arg[0] = prev->pid;
-	/* Whatever a preempted task was about to wait for, it can still run. */
-	record->arg[1] = preempt ? 0 : prev_state;
+	record->arg[0] = prev;
+	record->arg[1] = prev_state;
 	record->arg[2] = next->pid;
 	record->arg[3] = next->tgid;
 	record->arg[4] = lpl_space(next->mm);
 	lpl_text(record, next->comm, TASK_COMM_LEN);
 	lpl_end(flags);
+}
+
+/* Whatever a preempted task was about to wait for, it can still run. */
+static void lpl_sched_switch(void *data, bool preempt,
+			     struct task_struct *prev, struct task_struct *next,
+			     unsigned int prev_state)
+{
+	lpl_schedule(prev->pid, preempt ? 0 : prev_state, next);
 }
 
 /* f(mm, ...), in exec, before the processor changes to the new mm. */
@@ -105,9 +110,14 @@ static void lpl_sched_process_exec(void *data, struct task_struct *task,
 	struct kernel_trace_record *record;
 	unsigned long flags;
 
-	/* A thread that executes takes over its leader's id. */
-	if (old_pid != task->pid)
+	/*
+	 * A thread that executes takes over the id of its leader, which has
+	 * exited: to all who know tasks by their ids, another one runs now.
+	 */
+	if (old_pid != task->pid) {
+		lpl_schedule(old_pid, TASK_DEAD, task);
 		lpl_exit(old_pid, task->tgid, 0, false);
+	}
 
 	record = lpl_begin(&flags, KTR_EXEC);
 	record->arg[0] = task->pid;

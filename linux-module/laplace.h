@@ -89,6 +89,7 @@ static inline u64 lpl_space(const struct mm_struct *mm)
 /* Events with more than one source. */
 void lpl_task_create(struct task_struct *task, u64 space, u64 clone_flags);
 void lpl_space_assign(struct task_struct *task, u64 space);
+/* `vma` may be NULL: then the one that is there, with the mmap lock held. */
 void lpl_map(struct mm_struct *mm, unsigned long start, unsigned long end,
 	     struct vm_area_struct *vma);
 void lpl_cache_add(struct folio *folio);

@@ -52,8 +52,12 @@ static void say(const char *format, ...)
 	size_t length = strlen(line);
 
 	va_start(args, format);
-	length += (size_t)vsnprintf(line + length, sizeof(line) - length, format, args);
+	length += (size_t)vsnprintf(line + length, sizeof(line) - length - 1, format, args);
 	va_end(args);
+	if (length > sizeof(line) - 2)
+		length = sizeof(line) - 2;
+	/* Without it the line is not complete, and not shown, until the next. */
+	line[length++] = '\n';
 	if (write(kmsg, line, length) < 0)
 		abort();
 }
@@ -386,25 +390,21 @@ static int thread(void *unused)
 static void threads(void)
 {
 	char *stack = map(NULL, 16 * PAGE, RW, PRIVATE, -1, 0);
-	volatile int tid = 0;
+	int tid = 0;
+	char path[64];
 	int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
-		    CLONE_SYSVSEM | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
+		    CLONE_SYSVSEM | CLONE_PARENT_SETTID;
 
 	mark("thread");
-	if (clone(thread, stack + 16 * PAGE, flags, NULL, &tid, NULL, &tid) < 0)
+	if (clone(thread, stack + 16 * PAGE, flags, NULL, &tid, NULL, NULL) < 0)
 		die("clone");
-	int id = tid;
 	/* It is a task of this process for as long as it has not exited. */
-	while (tid)
+	snprintf(path, sizeof(path), "/proc/self/task/%d", tid);
+	while (!access(path, F_OK))
 		sched_yield();
-	for (char path[64];;) {
-		snprintf(path, sizeof(path), "/proc/self/task/%d", id);
-		if (id == 0 || access(path, F_OK))
-			break;
-		sched_yield();
-	}
-	say("expect TASK_CREATE - %x - %x \"guest\"", getpid(), (unsigned int)flags);
-	say("expect EXIT - %x 500 0", getpid());
+	say("expect TASK_CREATE %x %x - %x - - - - \"guest\"", tid, getpid(),
+	    (unsigned int)flags);
+	say("expect EXIT %x %x 500 0", tid, getpid());
 	tell_maps();
 }
 
@@ -449,14 +449,128 @@ static void control(void)
 	close(fd);
 }
 
+/* What 32-bit programs call: other numbers, arguments in other registers. */
+static long call32(long number, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t s)
+{
+	long result;
+
+	__asm__ volatile("int $0x80"
+			 : "=a"(result)
+			 : "a"(number), "b"(b), "c"(c), "d"(d), "S"(s)
+			 : "memory", "r8", "r9", "r10", "r11");
+	return result;
+}
+
+static void calls32(void)
+{
+	char *a = map(NULL, 8 * PAGE, RW, PRIVATE | MAP_32BIT, -1, 0);
+	uintptr_t old = (uintptr_t)call32(45, 0, 0, 0, 0);
+
+	mark("32-bit mremap");
+	munmap(a + 2 * PAGE, 6 * PAGE);
+	if (call32(163, (uintptr_t)a, 2 * PAGE, 3 * PAGE, 0) != (long)(uintptr_t)a)
+		die("32-bit mremap");
+	expect_map(a + 2 * PAGE, PAGE, 3, KTR_MAP_ANONYMOUS, NULL, 0, "");
+	mark("32-bit brk");
+	old = (old + PAGE - 1) & ~(PAGE - 1);
+	if (call32(45, old + PAGE, 0, 0, 0) != (long)(old + PAGE))
+		die("32-bit brk");
+	expect_map((void *)old, PAGE, 3, KTR_MAP_HEAP, NULL, 0, "[heap]");
+	say("expect BRK - %lx %lx", old, old + PAGE);
+	tell_maps();
+}
+
+/* A range that one entry of a page table can map, within the area. */
+static volatile char *huge_in(char *area)
+{
+	const size_t size = 2UL << 20;
+	char *page = (char *)(((uintptr_t)area + size - 1) & ~(size - 1));
+
+	if (madvise(page, size, MADV_HUGEPAGE))
+		die("madvise");
+	return page;
+}
+
+static void huge(void)
+{
+	size_t size = 4UL << 20;
+	char *zero = map(NULL, size, RW, PRIVATE, -1, 0);
+	char *written = map(NULL, size, RW, PRIVATE, -1, 0);
+	volatile char *page = huge_in(zero);
+	uint64_t before;
+	int status;
+	pid_t child;
+
+	mark("huge, read and written");
+	(void)page[5 * PAGE];
+	page[5 * PAGE] = 1;
+	/* Which page of zeros is replaced is the kernel's affair. */
+	say("expect COW_BREAK - %lx - %" PRIx64, (uintptr_t)page + 5 * PAGE,
+	    frame(page + 5 * PAGE));
+
+	mark("huge, forked");
+	page = huge_in(written);
+	page[9 * PAGE] = 1;
+	before = frame(page + 9 * PAGE);
+	if (frame(page + 10 * PAGE) != before + 1)
+		die("not huge");
+	child = fork();
+	if (!child) {
+		page[9 * PAGE] = 2;
+		expect_cow(page + 9 * PAGE, before, frame(page + 9 * PAGE));
+		_exit(frame(page + 9 * PAGE) == before);
+	}
+	if (child < 0 || waitpid(child, &status, 0) != child || status)
+		die("huge");
+	mark("huge, the last sharer writes");
+	page[9 * PAGE] = 3;
+	expect_cow(page + 9 * PAGE, before, frame(page + 9 * PAGE));
+	munmap(zero, size);
+	munmap(written, size);
+	tell_maps();
+}
+
+static int executor(void *unused)
+{
+	(void)unused;
+	execl("/guest", "/guest", (char *)NULL);
+	die("exec by a thread");
+	return 1;
+}
+
+/* A thread that executes another program becomes its process. */
+static void thread_executes(void)
+{
+	char *stack = map(NULL, 16 * PAGE, RW, PRIVATE, -1, 0);
+	int tid = 0;
+	int status;
+	pid_t child;
+	int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
+		    CLONE_SYSVSEM | CLONE_PARENT_SETTID;
+
+	mark("a thread executes");
+	child = fork();
+	if (!child) {
+		if (clone(executor, stack + 16 * PAGE, flags, NULL, &tid, NULL, NULL) < 0)
+			die("clone");
+		for (;;)
+			pause();
+	}
+	if (child < 0 || waitpid(child, &status, 0) != child || status)
+		die("exec by a thread");
+	say("expect SCHEDULE - 80 %x %x", child, child);
+	say("expect EXEC %x %x", child, child);
+}
+
+/* The child shares our space until it executes. */
 static void run(const char *name, const char *argument)
 {
 	int status;
-	pid_t child = fork();
+	pid_t child = vfork();
 
 	if (!child) {
 		execl(name, name, argument, (char *)NULL);
-		die(name);
+		_exit(127);
 	}
 	if (child < 0 || waitpid(child, &status, 0) != child || status)
 		die(name);
@@ -483,6 +597,9 @@ static int workload(void)
 	segments();
 	forks();
 	threads();
+	thread_executes();
+	huge();
+	calls32();
 	stack();
 	control();
 	mark("script");
@@ -532,14 +649,28 @@ static void load(void)
 	close(fd);
 }
 
+static void set(const char *file, const char *value)
+{
+	int fd = open(file, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, value, strlen(value)) != (ssize_t)strlen(value))
+		die(file);
+	close(fd);
+}
+
 static void init(void)
 {
 	mkdir("/proc", 0755);
+	mkdir("/sys", 0755);
 	mkdir("/dev", 0755);
 	if (mount("proc", "/proc", "proc", 0, NULL) ||
+	    mount("sys", "/sys", "sysfs", 0, NULL) ||
 	    mount("dev", "/dev", "devtmpfs", 0, NULL))
 		puts("check: died: cannot mount");
 	kmsg = open("/dev/kmsg", O_WRONLY | O_CLOEXEC);
+	/* Small machines have no huge pages unless they are told to. */
+	set("/sys/kernel/mm/transparent_hugepage/enabled", "madvise");
+	set("/sys/kernel/mm/transparent_hugepage/use_zero_page", "1");
 	mark("load");
 	load();
 	say("expect TASK_CREATE 1 1 - - \"init\"");
