@@ -158,6 +158,7 @@ static void check_column(const uint64_t *values, size_t count, uint64_t *state)
 	memcpy(exact, bytes, size);
 
 	assert_ptr_equal(lpl_column_open(&cursor, exact, exact + size), exact + size);
+	assert_true(lpl_column_done(&cursor) != cursor.varies);
 	for (size_t i = 0, block; i < count; i += block) {
 		block = next_random(state) % 300;
 		block = block < count - i ? block : count - i;

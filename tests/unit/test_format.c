@@ -260,6 +260,23 @@ static void another_reader_agrees(void **unused)
 
 /* ---- payloads worked out by hand ---- */
 
+static const uint8_t two_refs_and_an_event[] = {
+	0,				/* base space */
+	0, 2 + 8 * 1,			/* kind: twice the same */
+	0, 3,				/* length */
+	0, 1,				/* ref */
+	0, 1,				/* instr */
+	1, 3, 0xc8, 0x01, 0,		/* cycle: +100 beyond instr, 0 */
+	1, 2, 10, 0,			/* space: +5, 0 */
+	1, 3, 0x80, 0x40, 0,		/* address: +4096, as predicted */
+	1,				/* event after the first reference, */
+	0, 0, 0,			/* at its clocks: */
+	17, 7, 0xac, 0x02, 5,		/* tag, tid, tgid, space, */
+	2, 9,				/* arg[1] */
+	2, 'h', 'i',
+	0, 0, 2, 0, 0, 2, 0, 1		/* totals */
+};
+
 static void literal_payload(void **unused)
 {
 	static const struct lpl_ref refs[] = {
@@ -274,22 +291,6 @@ static void literal_payload(void **unused)
 	};
 	static const struct lpl_totals totals = { .refs = { 0, 0, 2, 0, 0 }, .user_refs = 2,
 						  .events = 1, .wait_ns = 99 };
-	static const uint8_t expected[] = {
-		0,				/* base space */
-		0, 2 + 8 * 1,			/* kind: twice the same */
-		0, 3,				/* length */
-		0, 1,				/* ref */
-		0, 1,				/* instr */
-		1, 3, 0xc8, 0x01, 0,		/* cycle: +100 beyond instr, 0 */
-		1, 2, 10, 0,			/* space: +5, 0 */
-		1, 3, 0x80, 0x40, 0,		/* address: +4096, as predicted */
-		1,				/* event after the first reference, */
-		0, 0, 0,			/* at its clocks: */
-		17, 7, 0xac, 0x02, 5,		/* tag, tid, tgid, space, */
-		2, 9,				/* arg[1] */
-		2, 'h', 'i',
-		0, 0, 2, 0, 0, 2, 0, 1		/* totals */
-	};
 	struct lpl_data_encoder encoder;
 	uint8_t *out;
 
@@ -300,8 +301,9 @@ static void literal_payload(void **unused)
 	assert_int_equal(lpl_data_encode_refs(&encoder, refs, 1, NULL), LPL_OK);
 	assert_int_equal(lpl_data_encode_event(&encoder, &event, NULL), LPL_OK);
 	assert_int_equal(lpl_data_encode_refs(&encoder, refs + 1, 1, NULL), LPL_OK);
-	assert_int_equal(lpl_data_encode_end(&encoder, &totals, out), sizeof(expected));
-	assert_memory_equal(out, expected, sizeof(expected));
+	assert_int_equal(lpl_data_encode_end(&encoder, &totals, out),
+			 sizeof(two_refs_and_an_event));
+	assert_memory_equal(out, two_refs_and_an_event, sizeof(two_refs_and_an_event));
 	free(out);
 	lpl_data_encoder_free(&encoder);
 }
@@ -354,6 +356,89 @@ static void literal_pages(void **unused)
 }
 
 /* ---- right checksums, wrong contents ---- */
+
+/* One byte of the payload above changed, one invariant broken. */
+static void broken_invariants(void **unused)
+{
+	static const struct {
+		uint8_t at, from, to;
+	} cases[] = {
+		{ 0, 0, 0x80 },			/* base space: not the shortest form */
+		{ 1, 0, 2 },			/* a form there is not */
+		{ 2, 0x0a, 0x0d },		/* type 5 */
+		{ 2, 0x0a, 0x42 },		/* flags 8 */
+		{ 2, 0x0a, 0x22 },		/* LPL_PAGED with a length */
+		{ 4, 3, 0 },			/* no length without LPL_PAGED */
+		{ 6, 1, 0 },			/* ref stands still */
+		{ 10, 3, 2 },			/* too few bytes of cycles */
+		{ 10, 3, 4 },			/* too many */
+		{ 13, 0, 1 },			/* not the header's last cycle */
+		{ 13, 0, 3 },			/* cycle runs backwards */
+		{ 23, 1, 3 },			/* an event behind the last reference */
+		{ 24, 0, 1 },			/* an event at the next reference's ref */
+		{ 25, 0, 2 },			/* an event after the next one's instr */
+		{ 26, 0, 1 },			/* an event before the last cycle */
+		{ 26, 0, 4 },			/* an event after the next one's cycle */
+		{ 33, 9, 0 },			/* an argument that is 0 */
+		{ 34, 2, 127 },			/* a text beyond the end */
+		{ 34, 2, 1 },			/* bytes left over */
+		{ 39, 2, 3 },			/* not the header's sum */
+	};
+	enum { SIZE = sizeof(two_refs_and_an_event) };
+	uint8_t payload[SIZE + 1];
+	struct lpl_chunk_header header = {
+		.refs = 2, .events = 1, .refs_before = 2,
+		.first = { 1, 1, 101 }, .last = { 2, 2, 102 },
+	};
+	struct lpl_data data;
+
+	(void)unused;
+	memset(&data, 0, sizeof(data));
+	memcpy(payload, two_refs_and_an_event, SIZE);
+	assert_int_equal(lpl_data_decode(&data, &header, payload, SIZE, NULL), LPL_OK);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(payload[cases[i].at], cases[i].from);
+		payload[cases[i].at] = cases[i].to;
+		if (lpl_data_decode(&data, &header, payload, SIZE, NULL) != LPL_ERR_DAMAGED)
+			fail_msg("case %zu was not refused", i);
+		payload[cases[i].at] = cases[i].from;
+	}
+	/* an event after the next reference's instr, though not after its cycle */
+	payload[25] = 2;
+	payload[26] = 1;
+	assert_int_equal(lpl_data_decode(&data, &header, payload, SIZE, NULL), LPL_ERR_DAMAGED);
+	payload[25] = payload[26] = 0;
+	/* a third cycle for two references */
+	memmove(payload + 14, payload + 13, SIZE - 13);
+	payload[10]++;
+	assert_int_equal(lpl_data_decode(&data, &header, payload, SIZE + 1, NULL),
+			 LPL_ERR_DAMAGED);
+	lpl_data_free(&data);
+}
+
+/* The highest page there is, and the one after it. */
+static void page_beyond_the_last(void **unused)
+{
+	uint8_t payload[] = {
+		0, 0, 0x21, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0,
+		0, 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x0f,	/* 2^52 - 1 */
+		0, 0, 0, 0, 0, 0, 0, 0
+	};
+	static const uint8_t beyond[] = { 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x10 };
+	struct lpl_chunk_header header = {
+		.refs = 1, .first = { 1, 0, 0 }, .last = { 1, 0, 0 },
+	};
+	struct lpl_data data;
+
+	(void)unused;
+	memset(&data, 0, sizeof(data));
+	assert_int_equal(lpl_data_decode(&data, &header, payload, sizeof(payload), NULL), LPL_OK);
+	assert_true(data.refs[0].address == UINT64_C(0xfffffffffffff000));
+	memcpy(payload + 14, beyond, sizeof(beyond));
+	assert_int_equal(lpl_data_decode(&data, &header, payload, sizeof(payload), NULL),
+			 LPL_ERR_DAMAGED);
+	lpl_data_free(&data);
+}
 
 static void seal(uint8_t *header)
 {
@@ -539,6 +624,8 @@ int main(void)
 		cmocka_unit_test(another_reader_agrees),
 		cmocka_unit_test(literal_payload),
 		cmocka_unit_test(literal_pages),
+		cmocka_unit_test(broken_invariants),
+		cmocka_unit_test(page_beyond_the_last),
 		cmocka_unit_test(lying_headers),
 		cmocka_unit_test(mutated_payloads),
 		cmocka_unit_test(index_is_thinned),
