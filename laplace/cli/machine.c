@@ -14,6 +14,15 @@
 #include "common.h"
 #include "machine.h"
 
+/* Who started us with a signal ignored (nohup, a background job) means it. */
+static void add_unless_ignored(sigset_t *mask, int number)
+{
+	struct sigaction action;
+
+	if (sigaction(number, NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+		sigaddset(mask, number);
+}
+
 int machine_prepare(struct machine *machine, int *told_fd)
 {
 	sigset_t mask;
@@ -21,9 +30,9 @@ int machine_prepare(struct machine *machine, int *told_fd)
 
 	*machine = (struct machine){ .pid = -1, .status_fd = -1, .signal_fd = -1 };
 	sigemptyset(&mask);
-	sigaddset(&mask, SIGINT);
-	sigaddset(&mask, SIGTERM);
-	sigaddset(&mask, SIGHUP);
+	add_unless_ignored(&mask, SIGINT);
+	add_unless_ignored(&mask, SIGTERM);
+	add_unless_ignored(&mask, SIGHUP);
 	sigaddset(&mask, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &mask, &machine->old_mask);
 	machine->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);

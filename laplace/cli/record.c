@@ -21,7 +21,9 @@
 
 struct options {
 	const char *output, *reduce, *start, *bochs;
-	const char *title, *guest, *workload;
+	const char *title, *guest, *workload, *kernel;
+	bool walks;
+	uint64_t level;			/* 0: the default */
 	uint64_t instructions;		/* expected; 0: not known */
 	bool overwrite, json;
 	enum cli_when progress;
@@ -29,7 +31,8 @@ struct options {
 	char **extra;			/* for Bochs, until NULL */
 };
 
-enum { OPT_START = 256, OPT_BOCHS, OPT_TITLE, OPT_GUEST, OPT_WORKLOAD, OPT_INSTRUCTIONS };
+enum { OPT_START = 256, OPT_BOCHS, OPT_TITLE, OPT_GUEST, OPT_WORKLOAD,
+       OPT_INSTRUCTIONS, OPT_KERNEL, OPT_WALKS };
 
 static const struct argp_option option_table[] = {
 	{ "output", 'o', "TRACE", 0, "The trace to write (trace.lpl)", 0 },
@@ -40,6 +43,11 @@ static const struct argp_option option_table[] = {
 	  "mark (mark)", 0 },
 	{ "instructions", OPT_INSTRUCTIONS, "N", 0,
 	  "How many are expected: progress tells what is left", 0 },
+	{ "kernel", OPT_KERNEL, "WHERE", 0,
+	  "Where the guest's kernel_trace_record is: auto (it tells), none, a hexadecimal "
+	  "address, a System.map or a vmlinux", 0 },
+	{ "walks", OPT_WALKS, NULL, 0, "Record page-table walks, too", 0 },
+	{ "level", 'l', "N", 0, "Compression level of zstd, 1 to 19 (3)", 0 },
 	{ "title", OPT_TITLE, "TEXT", 0, "Kept in the trace", 0 },
 	{ "guest", OPT_GUEST, "TEXT", 0, "The guest's kernel and image, kept in the trace", 0 },
 	{ "workload", OPT_WORKLOAD, "TEXT", 0, "What it runs, kept in the trace", 0 },
@@ -70,6 +78,17 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_INSTRUCTIONS:
 		options->instructions = cli_number(state, "--instructions", arg, 1);
+		return 0;
+	case OPT_KERNEL:
+		options->kernel = arg;
+		return 0;
+	case OPT_WALKS:
+		options->walks = true;
+		return 0;
+	case 'l':
+		options->level = cli_number(state, "--level", arg, 1);
+		if (options->level > 19)
+			argp_error(state, "--level is 1 to 19");
 		return 0;
 	case OPT_TITLE:
 		options->title = arg;
@@ -200,6 +219,8 @@ static char *make_line(const struct options *options, const char *trace, int tol
 	const struct {
 		const char *key, *value;
 	} optional[] = {
+		{ "kernel", options->kernel },
+		{ "walks", options->walks ? "on" : NULL },
 		{ "title", options->title },
 		{ "guest", options->guest },
 		{ "workload", options->workload },
@@ -217,6 +238,8 @@ static char *make_line(const struct options *options, const char *trace, int tol
 		if (optional[i].value)
 			fprintf(out, ", %s=\"%s\"", optional[i].key, optional[i].value);
 	}
+	if (options->level)
+		fprintf(out, ", level=%" PRIu64, options->level);
 	fprintf(out, ", status=%d", told_fd);
 	return fclose(out) == 0 ? line : NULL;
 }
@@ -299,7 +322,7 @@ static const char *describe_end(const struct machine *machine, char text[128])
 	else if (machine->interrupts)
 		snprintf(text, 128, "interrupted");
 	else if (strcmp(s->end, "fail") == 0)
-		snprintf(text, 128, "the guest said that its workload failed");
+		snprintf(text, 128, "failed in the guest");
 	else if (strcmp(s->end, "quit") == 0)
 		snprintf(text, 128, "the machine was ended before its guest was done");
 	else
@@ -350,8 +373,8 @@ static int conclude(const struct options *options, const struct machine *machine
 		status = CLI_FAILED;
 	if (!clean)
 		status = cli_complain(CLI_FAILED, "%s: %s%s%s", options->output,
-				      describe_end(machine, text), s->message[0] ? ": " : "",
-				      s->message);
+				      describe_end(machine, text),
+				      s->message[0] ? ": " : "", s->message);
 	if (!there)
 		status = cli_complain(CLI_FAILED, "%s: was not completed; what was written is in "
 				      "%s.part", options->output, options->output);
@@ -396,6 +419,8 @@ int cmd_record(int argc, char **argv)
 		status = check_parameter("--guest", options.guest);
 	if (!status)
 		status = check_parameter("--workload", options.workload);
+	if (!status)
+		status = check_parameter("--kernel", options.kernel);
 	if (!status)
 		status = check_reduce(options.reduce);
 	if (!status)
