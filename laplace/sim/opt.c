@@ -13,8 +13,8 @@
  * down, and wherever it meets a page used later than itself, within the first
  * d - 1 places, it stays there and the other goes on down, until one arrives at
  * place d.  Only the pages met that are used later than all above them move.
- * They are found by the largest next use of each block of 64 places, and of each
- * group of 64 blocks: what holds nothing used later than the page going down is
+ * They are found by the largest next use of each block of 16 places, and of each
+ * group of 16 blocks: what holds nothing used later than the page going down is
  * skipped.  In the worst case (a stack sorted by next use, as the trace
  * ABC...CBA makes it) all d places move; usually few do.
  *
@@ -27,7 +27,7 @@
 
 #include <stdlib.h>
 
-enum { BLOCK = 64 };
+enum { BLOCK = 16 };
 
 /*
  * Next uses: the number of a reference, from 1; of a page never used again, NEVER

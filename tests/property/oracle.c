@@ -351,7 +351,7 @@ void oracle_sad(const struct stream *in, uint32_t pages, struct stream *out)
 
 void trace_of(const struct stream *in, struct trace *trace)
 {
-	const struct lpl_ref **seen = must(calloc(in->count + 1, sizeof(const struct lpl_ref *)));
+	struct lpl_ref *seen = must(calloc(in->count + 1, sizeof(*seen)));
 
 	*trace = (struct trace){0};
 	trace->page = must(calloc(in->count + 1, sizeof(*trace->page)));
@@ -362,16 +362,16 @@ void trace_of(const struct stream *in, struct trace *trace)
 
 		if (in->item[i].is_event)
 			continue;
-		while (page < trace->pages && !same(seen[page], ref))
+		while (page < trace->pages && !same(&seen[page], ref))
 			page++;
-		seen[page] = ref;
+		seen[page] = *ref;
 		if (page == trace->pages)
 			trace->pages++;
 		trace->page[trace->count] = page;
 		trace->write[trace->count] = is_write(ref);
 		trace->count++;
 	}
-	free((void *)seen);
+	free(seen);
 }
 
 void trace_free(struct trace *trace)

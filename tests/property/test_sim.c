@@ -127,14 +127,19 @@ static void test_small(void **state)
 /* Past every block, group and line of the data structures within. */
 static void test_large(void **state)
 {
-	static const char *const sizes[] = {"63:65:1,127:129:1", "10,1000,4095:4097:1,5000", "4096"};
+	static const char *const sizes[] = {"63:65:1,127:129:1", "10,1000,4095:4097:1,4700,5500", "4096",
+					    "17:1100:97"};
 	static const struct {
 		enum shape shape;
 		uint32_t pages;
 		size_t count;
 	} cases[] = {
 		{SHAPE_UNIFORM, 100, 6000},	/* twice as many pages */
-		{SHAPE_UNIFORM, 3000, 20000},
+		{SHAPE_UNIFORM, 200, 6000},
+		{SHAPE_UNIFORM, 500, 6000},
+		{SHAPE_PALINDROME, 300, 6000},
+		{SHAPE_MIXED, 500, 6000},
+		{SHAPE_UNIFORM, 3000, 30000},
 		{SHAPE_LOOP_K1, 130, 3000},
 		{SHAPE_PALINDROME, 2400, 22000},
 		{SHAPE_DISTINCT, 1, 9000},
