@@ -6,8 +6,16 @@
  * The tie.  A full memory evicts the page whose next use is furthest; among pages
  * never used again it evicts the one least recently used.  Faults do not depend
  * on that choice, dirty evictions do.  It makes priority one order, independent of
- * the size, as the stack needs it; and it is the same on a trace and on its
- * reduction, for a reduction keeps every page's last reference, in order.
+ * the size, as the stack needs it.
+ *
+ * With it a trace reduced with K pages (block, window, SAD) has the dirty evictions
+ * of its original at every size from K on.  A reduction keeps every page's last
+ * reference: at any time the same pages are never used again, last used in the
+ * same order.  Only a page between two kept references with fewer than K others
+ * between them has another next use than in the original, and such a page is not
+ * evicted: one of the others in memory is used later, or never.  So the same page
+ * goes at the same reference, and a dropped write has moved to a reference before
+ * that.  (Any tie by the order of last, or of first, references would do.)
  *
  * The stack.  Referencing the page at depth d puts it on top; the former top goes
  * down, and wherever it meets a page used later than itself, within the first
