@@ -38,21 +38,21 @@ static void check_end(struct options *options, struct argp_state *state)
 {
 	if (!options->kind)
 		argp_error(state, "which kind of picture?  There is curve");
-	if (strcmp(options->kind, "curve") != 0)
+	else if (strcmp(options->kind, "curve") != 0)
 		argp_error(state, "no kind of picture '%s': there is curve", options->kind);
 	if (!options->files)
 		argp_error(state, "which results?  Name a CSV of laplace sim, or -");
-	if (!options->output && !options->terminal)
-		argp_error(state, "where to?  -o names a .png or .svg, or --terminal");
 	if (options->output && options->terminal && strcmp(options->output, "-") != 0)
 		argp_error(state, "-o and --terminal exclude each other");
-	if (options->terminal || strcmp(options->output, "-") == 0)
+	if (options->terminal)
 		options->output = "-";
+	if (!options->output)
+		argp_error(state, "where to?  -o names a .png or .svg, or --terminal");
 	else if (ends_with(options->output, ".png"))
 		options->format = "png";
 	else if (ends_with(options->output, ".svg"))
 		options->format = "svg";
-	else
+	else if (strcmp(options->output, "-") != 0)
 		argp_error(state, "'%s': the picture's name ends in .png or .svg",
 			   options->output);
 }

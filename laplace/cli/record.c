@@ -174,6 +174,7 @@ static int check_output(char path[PATH_MAX], const struct options *options)
 	char folder[PATH_MAX];
 	const char *slash = strrchr(options->output, '/');
 	const char *name = slash ? slash + 1 : options->output;
+	size_t used;
 	int status;
 
 	if (strcmp(options->output, "-") == 0)
@@ -193,11 +194,10 @@ static int check_output(char path[PATH_MAX], const struct options *options)
 	if (!realpath(folder, path) || access(path, W_OK | X_OK) < 0)
 		return cli_complain(CLI_FAILED, "%s: cannot be written: %s: %s",
 				    options->output, folder, strerror(errno));
-	if (strlen(path) + strlen(name) + 2 > PATH_MAX)
+	used = strlen(path);
+	if ((size_t)snprintf(path + used, PATH_MAX - used, "%s%s",
+			     strcmp(path, "/") == 0 ? "" : "/", name) >= PATH_MAX - used)
 		return cli_complain(CLI_USAGE, "-o: the path is too long");
-	if (strcmp(path, "/") != 0)
-		strcat(path, "/");
-	strcat(path, name);
 	return check_parameter("-o", path);
 }
 
