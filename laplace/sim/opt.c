@@ -10,8 +10,9 @@
  *
  * With it a trace reduced with K pages (block, window, SAD) has the dirty evictions
  * of its original at every size from K on.  A reduction keeps every page's last
- * reference: at any time the same pages are never used again, last used in the
- * same order.  Only a page between two kept references with fewer than K others
+ * reference (block: its run's first, which has the same neighbours): whenever a
+ * page is evicted, the same pages are never used again, last used in the same
+ * order.  Only a page between two kept references with fewer than K others
  * between them has another next use than in the original, and such a page is not
  * evicted: one of the others in memory is used later, or never.  So the same page
  * goes at the same reference, and a dropped write has moved to a reference before
