@@ -140,7 +140,8 @@ int lpl_attach(void)
 		       hook->points[2].name ? ", " : "",
 		       hook->points[2].name ?: "", error);
 		lpl_detach();
-		return error;
+		/* What "no such file" means to insmod would mislead. */
+		return error == -ENOENT ? -EOPNOTSUPP : error;
 	}
 	lpl_list();
 	return 0;

@@ -10,6 +10,7 @@
 
 #include <linux/irq_work.h>
 #include <linux/module.h>
+#include <linux/spinlock.h>
 
 static unsigned long lpl_log_left;
 module_param_named(log, lpl_log_left, ulong, 0644);
@@ -20,8 +21,11 @@ MODULE_PARM_DESC(log, "print the next N events to the kernel log (default 0)");
 
 static struct kernel_trace_record lpl_log_ring[LPL_LOG_RING];
 static unsigned int lpl_log_head;	/* written under the record's lock */
-static unsigned int lpl_log_tail;	/* written by the printer alone */
+static unsigned int lpl_log_tail;	/* written under the printer's lock */
 static unsigned int lpl_log_lost;
+
+/* Another processor may want to print while one does. */
+static DEFINE_RAW_SPINLOCK(lpl_log_printer);
 
 static const char *lpl_tag_name(u32 tag)
 {
@@ -54,6 +58,7 @@ static void lpl_log_work(struct irq_work *work)
 	const struct kernel_trace_record *record;
 	const u64 *arg;
 
+	raw_spin_lock(&lpl_log_printer);
 	while (lpl_log_tail != smp_load_acquire(&lpl_log_head)) {
 		record = &lpl_log_ring[lpl_log_tail % LPL_LOG_RING];
 		arg = record->arg;
@@ -64,6 +69,7 @@ static void lpl_log_work(struct irq_work *work)
 			record->text);
 		smp_store_release(&lpl_log_tail, lpl_log_tail + 1);
 	}
+	raw_spin_unlock(&lpl_log_printer);
 	if (xchg(&lpl_log_lost, 0))
 		pr_warn("log: some events were not printed\n");
 }
