@@ -20,6 +20,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <sched.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -565,14 +566,15 @@ static void thread_executes(void)
 /* The child shares our space until it executes. */
 static void run(const char *name, const char *argument)
 {
+	char *argv[] = { (char *)name, (char *)argument, NULL };
+	char *environment[] = { NULL };
 	int status;
-	pid_t child = vfork();
+	pid_t child;
 
-	if (!child) {
-		execl(name, name, argument, (char *)NULL);
-		_exit(127);
-	}
-	if (child < 0 || waitpid(child, &status, 0) != child || status)
+	errno = posix_spawn(&child, name, NULL, NULL, argv, environment);
+	if (errno)
+		die(name);
+	if (waitpid(child, &status, 0) != child || status)
 		die(name);
 }
 
