@@ -51,7 +51,7 @@ char *find_in_path(const char *name)
 static char *find_near(const char *name)
 {
 	static const char *const place[] = {
-		"", "/../libexec/laplace", "/../libexec", "/../bochs", "/../../bochs"
+		"", "/../libexec/laplace", "/../libexec", "/../build/bochs"
 	};
 	char self[PATH_MAX], folder[PATH_MAX + 32];
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);

@@ -1,0 +1,601 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The collector: random streams are told to it the way collector.h says that a
+ * simulator tells them, and the trace has to hold those streams.  What a window
+ * keeps is worked out here, by brute force, from the definition.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include <laplace/collector.h>
+#include <laplace/reducer.h>
+
+#include "stream.h"
+
+#define PAGE UINT64_C(4096)
+#define SPACES 3
+#define WINDOW_PAGES 9		/* most that a window here has */
+
+static char directory[] = "/tmp/laplace-collector-XXXXXX";
+
+static const char *in_directory(const char *name)
+{
+	static char path[128];
+
+	(void)snprintf(path, sizeof(path), "%s/%s", directory, name);
+	return path;
+}
+
+/* ---- a stream as a simulator sees it ---- */
+
+/* References are numbered from 1 without a gap; a few pages; walks among them. */
+static void simulate(struct stream *stream, size_t count, uint64_t seed)
+{
+	uint64_t random = seed, ref = 0, instr = next_random(&random) % 1000, cycle = instr;
+
+	stream_init(stream);
+	while (stream->count < count) {
+		struct item *item = stream_add(stream);
+		uint64_t dice = next_random(&random);
+
+		instr += dice % 3 == 0;
+		cycle += dice % 3 == 0;
+		if (dice % 101 == 0)
+			cycle += dice % 100000;		/* a halt */
+		if (dice % 37 == 0) {
+			item->is_event = true;
+			random_event(&item->event, &random);
+			item->event.ref = ref;
+			item->event.instr = instr;
+			item->event.cycle = cycle;
+			continue;
+		}
+		struct lpl_ref *r = &item->ref;
+		uint64_t offset = next_random(&random) % PAGE;
+		r->ref = ++ref;
+		r->instr = instr;
+		r->cycle = cycle;
+		r->type = (uint8_t)(next_random(&random) % LPL_TYPES);
+		/* the largest space and address there are, too */
+		r->space = ((UINT64_C(1) << 46) - 1) >> (next_random(&random) % SPACES * 20);
+		r->address = (UINT64_MAX - PAGE * (next_random(&random) % 7)) / PAGE * PAGE + offset;
+		r->flags = (uint8_t)(next_random(&random) % 4);
+		r->length = (uint16_t)(1 + next_random(&random) % 64);
+	}
+}
+
+static bool is_walk(const struct lpl_ref *r)
+{
+	return r->type == LPL_WALK_READ || r->type == LPL_WALK_WRITE;
+}
+
+static bool is_write(const struct lpl_ref *r)
+{
+	return r->type == LPL_WRITE || r->type == LPL_WALK_WRITE;
+}
+
+/* ---- telling it ---- */
+
+static uint64_t number(const struct lpl_ref *r)
+{
+	return r->ref << 3 | (r->flags & LPL_USER ? 4 : 0) |
+	       (is_walk(r) ? r->type - LPL_WALK_READ : r->type);
+}
+
+static bool tell(struct lpl_ring *ring, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+	struct lpl_ring_record *record = lpl_ring_reserve(ring);
+
+	if (!record)
+		return false;
+	*record = (struct lpl_ring_record){ { a, b, c, d } };
+	lpl_ring_commit(ring);
+	return true;
+}
+
+static void tell_event(struct lpl_ring *ring, const struct lpl_event *event)
+{
+	struct lpl_ring_record parts[LPL_WIRE_EVENT_RECORDS];
+	struct kernel_trace_record record = {
+		.magic = KTR_MAGIC, .version = KTR_VERSION, .size = sizeof(record),
+		.tag = event->tag, .tid = event->tid, .tgid = event->tgid,
+		.space = event->space, .text_length = event->text_length,
+	};
+
+	memcpy(record.arg, event->arg, sizeof(record.arg));
+	memcpy(record.text, event->text, event->text_length);
+	memset(parts, 0xa5, sizeof(parts));
+	memcpy(parts, &record, sizeof(record));
+	assert_true(tell(ring, event->ref, event->instr, event->cycle,
+			 LPL_WIRE_KIND(LPL_WIRE_EVENT) | LPL_WIRE_EVENT_RECORDS));
+	for (size_t i = 0; i < LPL_WIRE_EVENT_RECORDS; i++)
+		assert_true(tell(ring, parts[i].word[0], parts[i].word[1], parts[i].word[2],
+				 parts[i].word[3]));
+}
+
+/* Every reference. */
+static void tell_all(struct lpl_ring *ring, const struct stream *stream)
+{
+	uint64_t offset = 0;
+
+	for (size_t i = 0; i < stream->count; i++) {
+		const struct lpl_ref *r = &stream->items[i].ref;
+
+		if (stream->items[i].is_event) {
+			tell_event(ring, &stream->items[i].event);
+			continue;
+		}
+		if (r->cycle - r->instr != offset) {
+			offset = r->cycle - r->instr;
+			assert_true(tell(ring, offset, 0, 0, LPL_WIRE_KIND(LPL_WIRE_OFFSET)));
+		}
+		assert_true(tell(ring, number(r), r->instr, r->address,
+				 LPL_WIRE_KIND(LPL_WIRE_REF) | r->space |
+				 (is_walk(r) ? LPL_WIRE_WALK : 0) |
+				 (r->flags & LPL_SECOND ? LPL_WIRE_SECOND : 0) |
+				 (uint64_t)r->length << LPL_WIRE_LENGTH_SHIFT));
+		if (i % 1000 == 999)
+			assert_true(tell(ring, 0, 0, 0, LPL_WIRE_KIND(LPL_WIRE_FLUSH)));
+	}
+}
+
+/* A page of a window, by its first and last reference. */
+struct page {
+	struct lpl_ref first, last;
+	bool wrote;		/* after the first */
+};
+
+static bool same_page(const struct lpl_ref *a, const struct lpl_ref *b)
+{
+	return a->space == b->space && a->address / PAGE == b->address / PAGE &&
+	       is_walk(a) == is_walk(b);
+}
+
+static void keep(struct stream *kept, struct lpl_ref r, bool wrote)
+{
+	if (wrote)
+		r.type = is_walk(&r) ? LPL_WALK_WRITE : LPL_WRITE;
+	r.flags = (r.flags & LPL_USER) | LPL_PAGED;
+	r.address = r.address / PAGE * PAGE;
+	r.length = 0;
+	stream_add(kept)->ref = r;
+}
+
+/* Items first to end - 1 are one window: tell it, and add what it keeps to `kept`. */
+static void tell_window(struct lpl_ring *ring, const struct stream *stream, size_t first,
+			size_t end, struct stream *kept, uint64_t *random)
+{
+	struct page page[WINDOW_PAGES];
+	uint64_t references = 0;
+	size_t pages = 0;
+
+	for (size_t i = first; i < end; i++) {
+		const struct lpl_ref *r = &stream->items[i].ref;
+		size_t p = 0;
+
+		if (stream->items[i].is_event) {
+			tell_event(ring, &stream->items[i].event);
+			continue;
+		}
+		references = r->ref;
+		while (p < pages && !same_page(&page[p].first, r))
+			p++;
+		if (p == pages)
+			page[pages++] = (struct page){ *r, *r, false };
+		else
+			page[p] = (struct page){ page[p].first, *r, page[p].wrote || is_write(r) };
+	}
+	for (size_t i = first; i < end; i++) {
+		if (stream->items[i].is_event)
+			*stream_add(kept) = stream->items[i];
+		for (size_t p = 0; p < pages && !stream->items[i].is_event; p++) {
+			if (page[p].first.ref == stream->items[i].ref.ref)
+				keep(kept, page[p].first, false);
+			else if (page[p].last.ref == stream->items[i].ref.ref)
+				keep(kept, page[p].last, page[p].wrote);
+		}
+	}
+	while (pages > 0) {		/* in any order */
+		size_t p = next_random(random) % pages;
+		const struct page *q = &page[p];
+
+		assert_true(tell(ring, number(&q->first), q->first.instr, q->first.cycle,
+				 LPL_WIRE_KIND(LPL_WIRE_PAGE) | q->first.address / PAGE));
+		assert_true(tell(ring, number(&q->last), q->last.instr, q->last.cycle,
+				 q->last.space | (is_walk(&q->last) ? LPL_WIRE_WALK : 0) |
+				 (q->wrote ? LPL_WIRE_WROTE : 0)));
+		page[p] = page[--pages];
+	}
+	assert_true(tell(ring, references, 0, 0, LPL_WIRE_KIND(LPL_WIRE_WINDOW)));
+}
+
+/* Windows of random lengths; of few pages, since there are few. */
+static void tell_windows(struct lpl_ring *ring, const struct stream *stream,
+			 struct stream *kept, uint64_t seed)
+{
+	uint64_t random = seed;
+
+	stream_init(kept);
+	for (size_t first = 0; first < stream->count;) {
+		size_t most = 1 + next_random(&random) % (seed % 2 ? WINDOW_PAGES : 200), end = first;
+		const struct lpl_ref *seen[WINDOW_PAGES];
+		size_t pages = 0;
+
+		for (; end < stream->count && end - first < most; end++) {
+			size_t p = 0;
+
+			if (stream->items[end].is_event)
+				continue;
+			while (p < pages && !same_page(seen[p], &stream->items[end].ref))
+				p++;
+			if (p == WINDOW_PAGES)
+				break;
+			if (p == pages)
+				seen[pages++] = &stream->items[end].ref;
+		}
+		tell_window(ring, stream, first, end, kept, &random);
+		first = end;
+	}
+}
+
+/* ---- collecting and reading ---- */
+
+static struct lpl_collector *start(const char *spec, const char *path, enum lpl_stage stage,
+				   int status_fd)
+{
+	struct lpl_meta *meta = lpl_meta_new();
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_plan plan;
+	struct lpl_collector_options options = {
+		.path = path, .plan = &plan, .meta = meta, .stage = stage,
+		.ring_records = 1024, .status_fd = status_fd, .overwrite = true,
+	};
+	struct lpl_collector *collector = NULL;
+
+	assert_non_null(meta);
+	assert_int_equal(lpl_meta_set(meta, LPL_META_TITLE, "a test"), LPL_OK);
+	if (lpl_plan_parse(&plan, spec, &report) != LPL_OK ||
+	    lpl_collector_open(&collector, &options, &report) != LPL_OK)
+		fail_msg("%s", report.text);
+	lpl_meta_free(meta);
+	return collector;
+}
+
+static void finish(struct lpl_collector *collector)
+{
+	struct lpl_report report = { .error = LPL_OK };
+
+	if (lpl_collector_close(collector, "clean", NULL, &report) != LPL_OK)
+		fail_msg("%s", report.text);
+}
+
+struct trace {
+	struct stream stream;
+	struct lpl_totals totals;
+	char reduction[LPL_SPEC_SIZE], title[32];
+};
+
+static void read_trace(struct trace *trace, const char *path)
+{
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_reader *reader = NULL;
+
+	stream_init(&trace->stream);
+	if (lpl_reader_open(&reader, path, &report) != LPL_OK ||
+	    lpl_reader_run(reader, &trace->stream.sink, &report) != LPL_OK)
+		fail_msg("%s", report.text);
+	assert_true(lpl_reader_complete(reader));
+	trace->totals = *lpl_reader_totals(reader);
+	(void)snprintf(trace->reduction, sizeof(trace->reduction), "%s",
+		       lpl_meta_get(lpl_reader_meta(reader), LPL_META_REDUCTION));
+	(void)snprintf(trace->title, sizeof(trace->title), "%s",
+		       lpl_meta_get(lpl_reader_meta(reader), LPL_META_TITLE));
+	lpl_reader_close(reader);
+}
+
+static void assert_same(const struct stream *expected, const struct stream *found,
+			uint64_t seed)
+{
+	size_t where = stream_difference(expected, found, expected->count);
+
+	if (where != expected->count || found->count != expected->count)
+		fail_msg("seed %" PRIu64 ": of %zu and %zu records number %zu differs", seed,
+			 expected->count, found->count, where);
+}
+
+static void every_reference_is_written(void **state)
+{
+	(void)state;
+	/* some of them longer than any buffer between ring and file */
+	for (uint64_t seed = 1; seed <= 12; seed++) {
+		struct stream told;
+		struct trace trace;
+		struct lpl_collector *collector;
+
+		simulate(&told, seed % 4 ? seed * 50 : seed * 5000, seed);
+		collector = start("none", in_directory("all.lpl"), LPL_STAGE_FILE, -1);
+		tell_all(lpl_collector_ring(collector), &told);
+		assert_true(tell(lpl_collector_ring(collector), 12345, 67, 0,
+				 LPL_WIRE_KIND(LPL_WIRE_TOTALS)));
+		finish(collector);
+		read_trace(&trace, in_directory("all.lpl"));
+		assert_same(&told, &trace.stream, seed);
+		assert_string_equal(trace.reduction, "none");
+		assert_string_equal(trace.title, "a test");
+		assert_int_equal(trace.totals.tracer_refs, 67);
+		stream_free(&told);
+		stream_free(&trace.stream);
+	}
+}
+
+static void windows_are_put_in_order(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		struct stream told, kept;
+		struct trace trace;
+		struct lpl_collector *collector;
+
+		simulate(&told, seed * 100, seed);
+		collector = start("window:9", in_directory("window.lpl"), LPL_STAGE_FILE, -1);
+		tell_windows(lpl_collector_ring(collector), &told, &kept, seed);
+		finish(collector);
+		read_trace(&trace, in_directory("window.lpl"));
+		assert_same(&kept, &trace.stream, seed);
+		assert_string_equal(trace.reduction, "window:9");
+		stream_free(&told);
+		stream_free(&kept);
+		stream_free(&trace.stream);
+	}
+}
+
+/* What the plan leaves to the collector is done to the windows. */
+static void windows_are_reduced_further(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 10; seed++) {
+		struct lpl_report report = { .error = LPL_OK };
+		struct stream told, kept, reduced;
+		struct trace trace;
+		struct lpl_reducer *sad;
+		struct lpl_collector *collector;
+
+		simulate(&told, 4000, seed);
+		collector = start("sad:9", in_directory("sad.lpl"), LPL_STAGE_FILE, -1);
+		tell_windows(lpl_collector_ring(collector), &told, &kept, seed);
+		finish(collector);
+		read_trace(&trace, in_directory("sad.lpl"));
+
+		stream_init(&reduced);
+		assert_int_equal(lpl_reducer_open(&sad, "sad:9", &reduced.sink, &report), LPL_OK);
+		assert_int_equal(stream_send(&kept, 0, kept.count, lpl_reducer_sink(sad), seed,
+					     &report), LPL_OK);
+		assert_int_equal(lpl_reducer_sink(sad)->finish(lpl_reducer_sink(sad), &report),
+				 LPL_OK);
+		lpl_reducer_close(sad);
+		assert_true(reduced.count < kept.count);
+		assert_same(&reduced, &trace.stream, seed);
+		assert_string_equal(trace.reduction, "window:9+sad:9");
+		stream_free(&told);
+		stream_free(&kept);
+		stream_free(&reduced);
+		stream_free(&trace.stream);
+	}
+}
+
+static void nothing_at_all_is_a_trace(void **state)
+{
+	struct trace trace;
+
+	(void)state;
+	finish(start("sad:64", in_directory("empty.lpl"), LPL_STAGE_FILE, -1));
+	read_trace(&trace, in_directory("empty.lpl"));
+	assert_int_equal(trace.stream.count, 0);
+	stream_free(&trace.stream);
+}
+
+/* A record that cannot be: the producer is told, and the file says it is not whole. */
+static void failure_stops_the_producer(void **state)
+{
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_collector *collector;
+	size_t told = 0;
+
+	(void)state;
+	collector = start("none", in_directory("failed.lpl"), LPL_STAGE_FILE, -1);
+	while (told < 100000 && tell(lpl_collector_ring(collector), 0, 0, 0, LPL_WIRE_KIND(99)))
+		told++;
+	assert_true(told < 100000);
+	assert_int_equal(lpl_collector_failure(collector, &report), LPL_ERR_INTERNAL);
+	assert_non_null(strstr(report.text, "99"));
+	report = (struct lpl_report){ .error = LPL_OK };
+	assert_int_equal(lpl_collector_close(collector, "error", NULL, &report), LPL_ERR_INTERNAL);
+	assert_int_equal(access(in_directory("failed.lpl"), F_OK), -1);
+	assert_int_equal(access(in_directory("failed.lpl.part"), F_OK), 0);
+}
+
+static void what_cannot_be_written_is_refused(void **state)
+{
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_plan plan;
+	struct lpl_meta *meta = lpl_meta_new();
+	struct lpl_collector_options options = {
+		.path = in_directory("no-such-directory/t.lpl"), .plan = &plan, .meta = meta,
+		.stage = LPL_STAGE_FILE, .status_fd = -1,
+	};
+	struct lpl_collector *collector = (void *)&report;
+
+	(void)state;
+	assert_int_equal(lpl_plan_parse(&plan, "none", &report), LPL_OK);
+	assert_int_equal(lpl_collector_open(&collector, &options, &report), LPL_ERR_IO);
+	assert_null(collector);
+	assert_int_equal(report.system_errno, ENOENT);
+	assert_non_null(strstr(report.text, "no-such-directory"));
+	lpl_meta_free(meta);
+}
+
+/* The stages that throw the stream away want no file, and take everything. */
+static void stages_without_a_file(void **state)
+{
+	static const enum lpl_stage stages[] = { LPL_STAGE_RING, LPL_STAGE_REDUCE };
+	struct stream told, kept;
+
+	(void)state;
+	simulate(&told, 4000, 5);
+	for (size_t i = 0; i < 2; i++) {
+		struct lpl_collector *collector = start("sad:9", NULL, stages[i], -1);
+
+		tell_windows(lpl_collector_ring(collector), &told, &kept, 5);
+		finish(collector);
+		stream_free(&kept);
+	}
+	stream_free(&told);
+}
+
+/* Each line is a JSON object; the last one tells the end, in the guest's words. */
+static void status_is_told_in_json(void **state)
+{
+	static const char message[] = "a \"quoted\" \\ word,\n\ta\x01 and more";
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_collector *collector;
+	struct stream told;
+	char line[4096];
+	int fd[2], objects = 0;
+	json_t *last = NULL;
+
+	(void)state;
+	assert_int_equal(pipe(fd), 0);
+	simulate(&told, 3000, 7);
+	collector = start("none", in_directory("status.lpl"), LPL_STAGE_FILE, fd[1]);
+	tell_all(lpl_collector_ring(collector), &told);
+	assert_true(tell(lpl_collector_ring(collector), 777, 0, 0,
+			 LPL_WIRE_KIND(LPL_WIRE_TOTALS)));
+	assert_int_equal(lpl_collector_close(collector, "fail", message, &report), LPL_OK);
+	assert_int_equal(close(fd[1]), 0);
+	FILE *lines = fdopen(fd[0], "r");
+	assert_non_null(lines);
+	while (fgets(line, sizeof(line), lines)) {
+		json_decref(last);
+		last = json_loads(line, 0, NULL);
+		assert_true(json_is_object(last));
+		objects++;
+	}
+	assert_true(objects > 0);
+	assert_string_equal(json_string_value(json_object_get(last, "state")), "ended");
+	assert_string_equal(json_string_value(json_object_get(last, "end")), "fail");
+	assert_non_null(strstr(json_string_value(json_object_get(last, "message")),
+			       "a \"quoted\" \\ word,"));
+	assert_int_equal(json_integer_value(json_object_get(last, "references")), 777);
+	json_decref(last);
+	(void)fclose(lines);
+	stream_free(&told);
+}
+
+/* ---- plans ---- */
+
+static void plans(void **state)
+{
+	static const struct {
+		const char *spec;
+		uint64_t window;
+		const char *reduction, *rest;
+	} expected[] = {
+		{ "none", 0, "none", "none" },
+		{ "block", 0, "block", "block" },
+		{ "window:16", 16, "window:16", "none" },
+		{ "sad:1", 1, "window:1+sad:1", "sad:1" },
+		{ "sad:64", 64, "window:64+sad:64", "sad:64" },
+		{ "window:64+sad:64", 64, "window:64+sad:64", "sad:64" },
+		{ "window:16+sad:64", 16, "window:16+sad:64", "sad:64" },
+		{ "sad:64+block", 64, "window:64+sad:64+block", "sad:64+block" },
+		{ "block+sad:64", 0, "block+sad:64", "block+sad:64" },
+		{ "sad:65536", 65536, "window:65536+sad:65536", "sad:65536" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		struct lpl_report report = { .error = LPL_OK };
+		struct lpl_plan plan;
+
+		if (lpl_plan_parse(&plan, expected[i].spec, &report) != LPL_OK)
+			fail_msg("%s: %s", expected[i].spec, report.text);
+		assert_int_equal(plan.window, expected[i].window);
+		assert_string_equal(plan.reduction, expected[i].reduction);
+		assert_string_equal(plan.rest, expected[i].rest);
+	}
+}
+
+static void bad_plans(void **state)
+{
+	static const char *const specs[] = {
+		"", "sad", "sad:", "sad:0", "sad:-1", "sad: 1", "sad:+1", "sad:x", "sad:64x",
+		"sad:64+", "+sad:64", "sad:64++sad:64", "window", "window:0", "window:64+",
+		"window:65537", "sad:65537", "sad:16777217", "sad:18446744073709551680",
+		"nonsense", "none:1", "SAD:64", "sad:64,block",
+	};
+	char longest[4096];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
+		struct lpl_report report = { .error = LPL_OK };
+		struct lpl_plan plan;
+		enum lpl_error error = lpl_plan_parse(&plan, specs[i], &report);
+
+		if (error != LPL_ERR_USAGE || !*report.text)
+			fail_msg("'%s' gives %s: '%s'", specs[i], lpl_error_name(error), report.text);
+	}
+	memset(longest, '+', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = '\0';
+	memcpy(longest, "sad:64", 6);
+	assert_int_equal(lpl_plan_parse(&(struct lpl_plan){ 0 }, longest, NULL), LPL_ERR_USAGE);
+}
+
+static int make_directory(void **state)
+{
+	(void)state;
+	return mkdtemp(directory) ? 0 : -1;
+}
+
+static int remove_directory(void **state)
+{
+	DIR *files = opendir(directory);
+	struct dirent *file;
+
+	(void)state;
+	if (!files)
+		return -1;
+	while ((file = readdir(files)))
+		(void)unlinkat(dirfd(files), file->d_name, 0);
+	(void)closedir(files);
+	return rmdir(directory);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_reference_is_written),
+		cmocka_unit_test(windows_are_put_in_order),
+		cmocka_unit_test(windows_are_reduced_further),
+		cmocka_unit_test(nothing_at_all_is_a_trace),
+		cmocka_unit_test(failure_stops_the_producer),
+		cmocka_unit_test(what_cannot_be_written_is_refused),
+		cmocka_unit_test(stages_without_a_file),
+		cmocka_unit_test(status_is_told_in_json),
+		cmocka_unit_test(plans),
+		cmocka_unit_test(bad_plans),
+	};
+
+	return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}
