@@ -85,7 +85,11 @@ void lpl_data_free(struct lpl_data *data);
 
 /* ---- totals, as DATA and INDEX hold them ---- */
 
-uint64_t lpl_totals_refs(const struct lpl_totals *totals);
+/* References before reduction, which chunk headers hold: the total, or the sum of the types. */
+uint64_t lpl_totals_before(const struct lpl_totals *totals);
+/* Do the types, if they were counted, add up to that? */
+bool lpl_totals_agree(const struct lpl_totals *totals, uint64_t before);
+/* All but `total`, which the chunk header has. */
 uint8_t *lpl_totals_put(uint8_t *out, const struct lpl_totals *totals);
 const uint8_t *lpl_totals_get(const uint8_t *in, const uint8_t *end,
 			      struct lpl_totals *totals);

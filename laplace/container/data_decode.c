@@ -255,8 +255,9 @@ enum lpl_error lpl_data_decode(struct lpl_data *data, const struct lpl_chunk_hea
 		first = clocks_of_ref(&data->refs[0]);
 	if (!lpl_clocks_equal(&first, &header->first) || !lpl_clocks_equal(&last, &header->last))
 		return damaged(cause, "its clocks are not those of its records");
-	if (lpl_totals_refs(&data->totals) != header->refs_before)
+	if (!lpl_totals_agree(&data->totals, header->refs_before))
 		return damaged(cause, "its totals do not add up");
+	data->totals.total = header->refs_before;
 	return LPL_OK;
 }
 

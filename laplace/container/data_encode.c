@@ -230,13 +230,26 @@ size_t lpl_data_encode_end(const struct lpl_data_encoder *encoder,
 	return (size_t)(at - out);
 }
 
-uint64_t lpl_totals_refs(const struct lpl_totals *totals)
+/* Of all types that were counted. */
+static uint64_t sum_of_types(const struct lpl_totals *totals)
 {
 	uint64_t sum = 0;
 
 	for (int i = 0; i < LPL_TYPES; i++)
 		sum += totals->refs[i];
 	return sum;
+}
+
+uint64_t lpl_totals_before(const struct lpl_totals *totals)
+{
+	return totals->total ? totals->total : sum_of_types(totals);
+}
+
+bool lpl_totals_agree(const struct lpl_totals *totals, uint64_t before)
+{
+	uint64_t sum = sum_of_types(totals);
+
+	return sum == 0 || sum == before;
 }
 
 uint8_t *lpl_totals_put(uint8_t *out, const struct lpl_totals *totals)

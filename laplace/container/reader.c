@@ -250,8 +250,9 @@ static enum lpl_error take_index(struct lpl_reader *reader,
 	enum lpl_error error;
 
 	if (!lpl_index_check(&reader->index, reader->plain, header->plain, &reader->totals) ||
-	    lpl_totals_refs(&reader->totals) != header->refs_before)
+	    !lpl_totals_agree(&reader->totals, header->refs_before))
 		return damaged(reader, offset, "the index does not agree with the file");
+	reader->totals.total = header->refs_before;
 	error = read_bytes(reader, &byte, 1, &count);
 	if (error != LPL_OK)
 		return error;

@@ -89,6 +89,15 @@ static enum lpl_error write_chunk(struct lpl_writer *writer, struct lpl_chunk_he
 	return LPL_OK;
 }
 
+static enum lpl_error check_totals(struct lpl_writer *writer)
+{
+	if (lpl_totals_agree(&writer->totals, lpl_totals_before(&writer->totals)))
+		return LPL_OK;
+	return lpl_fail(&writer->failure, LPL_ERR_USAGE,
+			"%s: the references before reduction are not the sum of their types",
+			writer->output.name);
+}
+
 /* What was taken since the last chunk becomes one. */
 static enum lpl_error write_data(struct lpl_writer *writer)
 {
@@ -98,6 +107,8 @@ static enum lpl_error write_data(struct lpl_writer *writer)
 
 	if (encoder->refs == 0 && encoder->event_count == 0)
 		return LPL_OK;
+	if (check_totals(writer) != LPL_OK)
+		return writer->failure.error;
 	size = lpl_data_encode_end(encoder, &writer->totals, writer->plain);
 	header.refs = (uint32_t)encoder->refs;
 	header.events = (uint32_t)encoder->event_count;
@@ -108,7 +119,7 @@ static enum lpl_error write_data(struct lpl_writer *writer)
 	writer->events_so_far += encoder->event_count;
 	header.refs_so_far = writer->refs_so_far;
 	header.events_so_far = writer->events_so_far;
-	header.refs_before = lpl_totals_refs(&writer->totals);
+	header.refs_before = lpl_totals_before(&writer->totals);
 	lpl_data_encoder_next(encoder);
 	return write_chunk(writer, &header, writer->plain, size);
 }
@@ -119,7 +130,7 @@ static enum lpl_error write_index(struct lpl_writer *writer)
 	struct lpl_chunk_header header = {
 		.kind = LPL_CHUNK_INDEX, .base = *last, .first = *last, .last = *last,
 		.refs_so_far = writer->refs_so_far, .events_so_far = writer->events_so_far,
-		.refs_before = lpl_totals_refs(&writer->totals),
+		.refs_before = lpl_totals_before(&writer->totals),
 	};
 	size_t bound = lpl_index_bound(&writer->index);
 	size_t room = LPL_CHUNK_HEADER_BYTES + ZSTD_compressBound(bound);
@@ -330,7 +341,8 @@ enum lpl_error lpl_writer_close(struct lpl_writer *writer, struct lpl_report *re
 {
 	enum lpl_error error = lpl_writer_flush(writer, report);
 
-	if (error == LPL_OK && write_index(writer) != LPL_OK)
+	if (error == LPL_OK &&
+	    (check_totals(writer) != LPL_OK || write_index(writer) != LPL_OK))
 		error = failed(writer, report);
 	if (error == LPL_OK)
 		error = lpl_output_commit(&writer->output, report);

@@ -334,6 +334,7 @@ static void every_reference_is_written(void **state)
 		assert_same(&told, &trace.stream, seed);
 		assert_string_equal(trace.reduction, "none");
 		assert_string_equal(trace.title, "a test");
+		assert_int_equal(trace.totals.total, 12345);
 		assert_int_equal(trace.totals.tracer_refs, 67);
 		stream_free(&told);
 		stream_free(&trace.stream);
@@ -403,6 +404,7 @@ static void nothing_at_all_is_a_trace(void **state)
 	finish(start("sad:64", in_directory("empty.lpl"), LPL_STAGE_FILE, -1));
 	read_trace(&trace, in_directory("empty.lpl"));
 	assert_int_equal(trace.stream.count, 0);
+	assert_int_equal(trace.totals.total, 0);
 	stream_free(&trace.stream);
 }
 

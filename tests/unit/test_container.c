@@ -100,6 +100,40 @@ static void extreme_values(void **unused)
 	stream_free(&result.stream);
 }
 
+/* References before reduction: all of them, or by type too, but then they add up. */
+static void totals_add_up(void **unused)
+{
+	static const struct lpl_totals good = { .total = 99 }, also = { .total = 9, .refs = { 4, 5 } },
+				       bad = { .total = 10, .refs = { 4, 5 } };
+	static const struct lpl_totals *const totals[] = { &good, &also, &bad };
+	static const struct lpl_ref ref = { .ref = 1, .length = 1 };
+
+	(void)unused;
+	for (int i = 0; i < 3; i++) {
+		struct lpl_writer *writer = start(in_directory("totals.lpl"), 0, true);
+		struct lpl_report report = { .error = LPL_OK };
+		struct result result;
+		struct bytes file;
+
+		assert_int_equal(lpl_writer_sink(writer)->refs(lpl_writer_sink(writer), &ref, 1,
+							       &report), LPL_OK);
+		lpl_writer_totals(writer, totals[i]);
+		if (totals[i] == &bad) {
+			assert_int_equal(lpl_writer_close(writer, &report), LPL_ERR_USAGE);
+			continue;
+		}
+		assert_int_equal(lpl_writer_close(writer, &report), LPL_OK);
+		file = load("totals.lpl");
+		read_bytes(&result, file.data, file.size);
+		assert_int_equal(result.read, LPL_OK);
+		/* the last eight of the header before its two checksums */
+		assert_true(little_endian(file.data + 144 + little_endian(file.data + 16, 4) + 120,
+					  8) == totals[i]->total);
+		free(file.data);
+		stream_free(&result.stream);
+	}
+}
+
 /* What is known of a trace besides its records. */
 static void describes_itself(void **unused)
 {
@@ -180,6 +214,7 @@ static void describes_itself(void **unused)
 	assert_int_equal(first, stream.count);
 	assert_true(lpl_reader_complete(reader));
 	assert_true(lpl_reader_bytes(reader) == file.size);
+	totals.total = 8 + 4 + 3 + 2 + 1;
 	assert_memory_equal(lpl_reader_totals(reader), &totals, sizeof(totals));
 	/* the end stays the end */
 	assert_int_equal(lpl_reader_next(reader, &refs, &count, &event, &report), LPL_OK);
@@ -498,6 +533,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(round_trips),
 		cmocka_unit_test(extreme_values),
+		cmocka_unit_test(totals_add_up),
 		cmocka_unit_test(describes_itself),
 		cmocka_unit_test(bytes_repeat),
 		cmocka_unit_test(chunks_end),
