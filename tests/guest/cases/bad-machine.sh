@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash disable=SC2154
+# Machines that cannot be: no bochsrc, no image, no BIOS; and a laplace option
+# that says what it must not.
+machine=$IMAGE/boot.bochsrc
+bad() { # WHAT PATTERN BOCHSRC
+	local status=0
+	"$LAPLACE" record --overwrite --progress=never -o "$WORK/bad.lpl" "$3" >"$WORK/bad.log" 2>&1 </dev/null || status=$?
+	[ "$status" -eq 1 ] || fail "$1: status $status, not 1"
+	expect_line "$WORK/bad.log" "$2"
+}
+bad "no bochsrc" 'nowhere\.bochsrc: No such file' "$WORK/nowhere.bochsrc"
+bad "a directory" 'is no file' "$WORK"
+sed 's|path="[^"]*"|path="/nonexistent/image.iso"|' "$machine" >"$WORK/no-image.bochsrc"
+bad "no image" '/nonexistent/image\.iso' "$WORK/no-image.bochsrc"
+sed 's|^romimage:.*|romimage: file="/nonexistent/bios"|' "$machine" >"$WORK/no-bios.bochsrc"
+bad "no BIOS" '/nonexistent/bios' "$WORK/no-bios.bochsrc"
+{
+	cat "$machine"
+	echo "memry: guest=256"
+} >"$WORK/typo.bochsrc"
+bad "a typo in the bochsrc" 'memry' "$WORK/typo.bochsrc"
+
+known_parameters='trace=FILE, reduce=.*start=on\|off\|mark.*kernel=.*walks=.*status=FD'
+option() { # OPTION PATTERN
+	local status=0
+	{
+		cat "$machine"
+		echo "laplace: $1"
+	} >"$WORK/option.bochsrc"
+	"$BOCHS" -q -f "$WORK/option.bochsrc" >"$WORK/option.log" 2>&1 </dev/null || status=$?
+	[ "$status" -eq 1 ] || fail "laplace: $1: status $status, not 1"
+	expect_line "$WORK/option.log" "^laplace: .*$2"
+	# at start-up: nothing was simulated
+	if grep -q 'Next at t=[1-9]' "$WORK/option.log" || [ -e "$WORK/option.lpl" ]; then
+		fail "laplace: $1: was noticed only after the machine ran"
+	fi
+}
+option "tracee=$WORK/option.lpl" "unknown parameter 'tracee=.*known are: $known_parameters"
+option "trace" "unknown parameter 'trace'.*known are: $known_parameters"
+for value in level=0 level=20 level=x start=maybe walks=perhaps ring=1 status=-1 stage=none \
+	overwrite=2 trace= reduce=; do
+	option "$value" "value of '$value' is not valid.*known are: $known_parameters"
+done
+for value in sad sad:0 sad:x nothing window:64+ sad:99999999999; do
+	option "trace=$WORK/option.lpl, reduce=$value" "reduce=.*reduction"
+done
+option "reduce=sad:64" "needs trace=FILE"
+option "trace=$WORK/option.lpl, kernel=/nonexistent/map" "/nonexistent/map.*No such file"
+option "trace=$WORK/option.lpl, kernel=0xffffffff81000ff0" "crosses a page"

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash disable=SC2034 # the cases use what is set here
+# What the cases of tests/guest share.  `run` sets and exports:
+#
+#	SRCDIR, BUILDDIR	the sources, the build
+#	IMAGE			images of the workloads: IMAGE/NAME.bochsrc
+#	WORK			an empty directory that the cases share, where one
+#				finds what another recorded
+#
+# A case is a bash script under `set -eu -o pipefail`.  Its last line of output
+# tells why it failed; status 77 skips it.
+
+LAPLACE=$BUILDDIR/laplace/laplace
+BOCHS=$BUILDDIR/build/bochs/laplace-bochs
+PROGRAMS=$BUILDDIR/tests/bin
+GUEST=$SRCDIR/tests/guest
+export LAPLACE_BOCHS=$BOCHS
+
+# Where the exerciser puts things (disk-images/exerciser.c, beacon.h).
+export HOMES_START=200000000000 HOMES_END=250000000000
+export BEACON_START=100000000000 BEACON_END=100000040000
+
+fail() {
+	echo "$*"
+	exit 1
+}
+
+skip() {
+	echo "$*"
+	exit 77
+}
+
+# Record WORKLOAD as WORK/NAME.lpl with the given options of `laplace record`;
+# its messages go to WORK/NAME.log, the guest's to WORK/NAME.serial.
+record() { # NAME WORKLOAD [OPTION...]
+	local name=$1 workload=$2 status=0
+	shift 2
+	nice "$LAPLACE" record --overwrite --progress=never -o "$WORK/$name.lpl" "$@" \
+		"$IMAGE/$workload.bochsrc" >"$WORK/$name.log" 2>&1 </dev/null || status=$?
+	tr -d '\r' <"$IMAGE/$workload.serial" >"$WORK/$name.serial" || true
+	return $status
+}
+
+# The same once for all cases, and it has to end well.
+recorded() { # NAME WORKLOAD [OPTION...]
+	if [ -e "$WORK/$1.lpl" ]; then
+		return
+	fi
+	record "$@" || fail "recording $1 failed: $(tail -n 1 "$WORK/$1.log")"
+	grep -qx 'LAPLACE-END ok' "$WORK/$1.serial" || fail "$1: the guest did not end well"
+}
+
+# The workload whose references are known, from laplace-ctl start to stop.
+known() { # REDUCTION: prints the trace's path
+	recorded "known-$1" known --reduce "$1" --start off >&2
+	echo "$WORK/known-$1.lpl"
+}
+
+verify() { # TRACE
+	"$LAPLACE" verify "$1" >"$WORK/verify.log" 2>&1 ||
+		fail "$1 does not verify: $(tail -n 1 "$WORK/verify.log")"
+}
+
+# What a program said matches an extended regular expression.
+expect_line() { # FILE REGEX
+	grep -Eqa -- "$2" "$1" || fail "no line like '$2' in $1, but: $(tail -n 3 "$1" | tr '\n' '|')"
+}
+
+# Two files, line by line.
+expect_same() { # WHAT EXPECTED FOUND
+	cmp "$2" "$3" || {
+		diff "$2" "$3" | head -n 10 || true
+		fail "$1: $3 is not $2"
+	}
+	[ -s "$2" ] || fail "$1: $2 is empty, and proves nothing"
+}

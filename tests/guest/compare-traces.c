@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * compare-traces [-r SPEC] [-w] A B: is the stream of trace A, reduced by SPEC,
+ * that of trace B, in every field of every reference and event?
+ *
+ *	-r SPEC	reduce A on its way (`window:64+sad:64`)
+ *	-w	leave page walks out of both, and so do without the references'
+ *		numbers, which walks take part in
+ *
+ * Prints what is equal, or the first differences.
+ * Exit status: 0 equal, 1 they differ, 2 usage, 3 one cannot be read.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <laplace/reducer.h>
+#include <laplace/trace.h>
+
+enum { DIFFERENT = 1, USAGE = 2, UNREADABLE = 3, SHOWN_MAX = 5 };
+
+/* What of B was pulled and not yet compared. */
+struct other {
+	struct lpl_reader *reader;
+	const struct lpl_ref *refs;
+	size_t count, next;
+	const struct lpl_event *event;
+	bool ended;
+};
+
+struct comparison {
+	struct lpl_sink sink;		/* takes A */
+	struct other b;
+	bool without_walks;
+	uint64_t refs, events, differences;
+};
+
+static _Noreturn void unreadable(const struct lpl_report *report)
+{
+	fprintf(stderr, "compare-traces: %s\n", report->text);
+	exit(UNREADABLE);
+}
+
+static void print_ref(const char *which, const struct lpl_ref *r)
+{
+	printf("  %s: reference %" PRIu64 " instr %" PRIu64 " cycle %" PRIu64
+	       " type %c address %" PRIx64 " space %" PRIx64 " flags %x length %u\n",
+	       which, r->ref, r->instr, r->cycle, lpl_type_letter(r->type), r->address,
+	       r->space, r->flags, r->length);
+}
+
+static void print_event(const char *which, const struct lpl_event *e)
+{
+	const char *name = lpl_event_name(e->tag);
+
+	printf("  %s: event %s after reference %" PRIu64 " instr %" PRIu64 " cycle %" PRIu64
+	       " task %u/%u space %" PRIx64 " arguments %" PRIx64 " %" PRIx64 " %" PRIx64 "\n",
+	       which, name ? name : "?", e->ref, e->instr, e->cycle, e->tid, e->tgid,
+	       e->space, e->arg[0], e->arg[1], e->arg[2]);
+}
+
+static bool is_walk(const struct lpl_ref *ref)
+{
+	return ref->type == LPL_WALK_READ || ref->type == LPL_WALK_WRITE;
+}
+
+/* Have something of B at hand, unless it has ended. */
+static void fill(struct comparison *c)
+{
+	struct lpl_report report = { 0 };
+	struct other *b = &c->b;
+
+	for (;;) {
+		while (c->without_walks && b->next < b->count && is_walk(&b->refs[b->next]))
+			b->next++;
+		if (b->next < b->count || b->event || b->ended)
+			return;
+		b->next = 0;
+		if (lpl_reader_next(b->reader, &b->refs, &b->count, &b->event, &report))
+			unreadable(&report);
+		b->ended = b->count == 0 && !b->event;
+	}
+}
+
+static void show_next_of_b(const struct comparison *c)
+{
+	const struct other *b = &c->b;
+
+	if (b->next < b->count)
+		print_ref("B", &b->refs[b->next]);
+	else if (b->event)
+		print_event("B", b->event);
+	else
+		printf("  B has ended\n");
+}
+
+static int differ(struct comparison *c)
+{
+	printf("difference after %" PRIu64 " references and %" PRIu64 " events\n", c->refs,
+	       c->events);
+	return ++c->differences < SHOWN_MAX ? LPL_OK : LPL_ERR_ORDER;
+}
+
+static bool same_ref(const struct comparison *c, const struct lpl_ref *a,
+		     const struct lpl_ref *b)
+{
+	return (c->without_walks || a->ref == b->ref) && a->instr == b->instr &&
+	       a->cycle == b->cycle && a->address == b->address && a->space == b->space &&
+	       a->type == b->type && a->flags == b->flags && a->length == b->length;
+}
+
+static bool same_event(const struct comparison *c, const struct lpl_event *a,
+		       const struct lpl_event *b)
+{
+	return (c->without_walks || a->ref == b->ref) && a->instr == b->instr &&
+	       a->cycle == b->cycle && a->space == b->space && a->tag == b->tag &&
+	       a->tid == b->tid && a->tgid == b->tgid && a->text_length == b->text_length &&
+	       memcmp(a->arg, b->arg, sizeof(a->arg)) == 0 &&
+	       memcmp(a->text, b->text, a->text_length) == 0;
+}
+
+static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+		     struct lpl_report *report)
+{
+	struct comparison *c = (struct comparison *)sink;
+
+	(void)report;
+	for (size_t i = 0; i < count; i++) {
+		const struct lpl_ref *a = &refs[i];
+
+		if (c->without_walks && is_walk(a))
+			continue;
+		fill(c);
+		if (c->b.next == c->b.count) {
+			/* nothing can be paired from here on */
+			c->differences = SHOWN_MAX;
+			differ(c);
+			print_ref("A", a);
+			show_next_of_b(c);
+			return LPL_ERR_ORDER;
+		}
+		const struct lpl_ref *b = &c->b.refs[c->b.next];
+		if (!same_ref(c, a, b)) {
+			int over = differ(c);
+
+			print_ref("A", a);
+			print_ref("B", b);
+			if (over)
+				return over;
+		}
+		c->b.next++;
+		c->refs++;
+	}
+	return LPL_OK;
+}
+
+static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
+		      struct lpl_report *report)
+{
+	struct comparison *c = (struct comparison *)sink;
+
+	(void)report;
+	fill(c);
+	if (c->b.next < c->b.count || !c->b.event) {
+		c->differences = SHOWN_MAX;
+		differ(c);
+		print_event("A", event);
+		show_next_of_b(c);
+		return LPL_ERR_ORDER;
+	}
+	if (!same_event(c, event, c->b.event)) {
+		int over = differ(c);
+
+		print_event("A", event);
+		print_event("B", c->b.event);
+		if (over)
+			return over;
+	}
+	c->b.event = NULL;
+	c->events++;
+	return LPL_OK;
+}
+
+static int take_end(struct lpl_sink *sink, struct lpl_report *report)
+{
+	struct comparison *c = (struct comparison *)sink;
+
+	(void)report;
+	fill(c);
+	if (c->b.ended)
+		return LPL_OK;
+	differ(c);
+	printf("  A has ended\n");
+	show_next_of_b(c);
+	return LPL_OK;
+}
+
+static int usage(void)
+{
+	fprintf(stderr, "usage: compare-traces [-r SPEC] [-w] A B\n");
+	return USAGE;
+}
+
+int main(int argc, char *argv[])
+{
+	struct comparison c = { .sink = { take_refs, take_event, take_end } };
+	struct lpl_report report = { 0 };
+	struct lpl_reducer *reducer;
+	struct lpl_reader *a;
+	const char *spec = "none";
+	int option;
+
+	while ((option = getopt(argc, argv, "r:w")) != -1) {
+		if (option == 'r')
+			spec = optarg;
+		else if (option == 'w')
+			c.without_walks = true;
+		else
+			return usage();
+	}
+	if (argc - optind != 2)
+		return usage();
+	if (lpl_reader_open(&a, argv[optind], &report) ||
+	    lpl_reader_open(&c.b.reader, argv[optind + 1], &report) ||
+	    lpl_reducer_open(&reducer, spec, &c.sink, &report))
+		unreadable(&report);
+	if (lpl_reader_run(a, lpl_reducer_sink(reducer), &report) && !c.differences)
+		unreadable(&report);
+	lpl_reducer_close(reducer);
+	lpl_reader_close(a);
+	lpl_reader_close(c.b.reader);
+	printf("%" PRIu64 " references and %" PRIu64 " events compared, %s\n", c.refs, c.events,
+	       c.differences ? "they differ" : "all equal");
+	if (!c.refs || !c.events) {
+		printf("nothing to compare proves nothing\n");
+		return DIFFERENT;
+	}
+	return c.differences ? DIFFERENT : 0;
+}
