@@ -3,29 +3,35 @@
  * The hot path: what one reference costs.
  *
  * The simulated processor runs on one thread, and this file is compiled into
- * every handler of a memory access and of an instruction.  A reference that
- * hits a page already seen in the current window costs an increment, a compare
- * and two stores; everything else is a call into producer.cc.
+ * every accessor of memory.  Everything but the hit of a data reference on a
+ * page already seen in the current window is a call into producer.cc.
  *
  * Windows.  The stream of references is cut into windows of at most K distinct
  * pages; of each page's references in a window the first and the last are
  * kept (laplace/reduce/window.c argues why that is exact).  So a reference has
  * to leave its time with its page, and a page's first reference has to be
- * noticed.  A TLB entry (and the stack window, which bypasses the TLB) points
- * to its page's struct; `epoch` tells whether that pointer still holds.
- * Whoever makes pointers stale (a window ends, the address space changes,
- * tracing is switched) takes a new epoch, and the next reference through each
- * entry takes the slow path.
+ * noticed.  A TLB entry (and the stack window, which bypasses the TLB) has a
+ * slot that points to its page's struct; when the slot is empty the reference
+ * takes the slow path.  Whoever makes pointers stale (a window ends, the
+ * address space changes, tracing is switched) empties the slots that were
+ * filled.
  *
- * Fetches.  An instruction is fetched from the same page as the one before it
- * unless a new trace of instructions begins, so only the beginning of a trace
- * compares pages, and `slow` sends the next fetch to the slow path.  It is
- * compared with the instruction's length, because Bochs' end-of-trace marker
- * passes here too, with length 0, and is not a fetch.
+ * Fetches cost nothing.  Bochs counts instructions, and runs them in traces of
+ * straight code on one page; so the last fetch from a page is known when
+ * another trace begins elsewhere.  Only the beginning of a trace compares
+ * pages.
  *
- * The clock counts references.  It is kept shifted left by three bits, below
- * it the processor's mode and room for the type, so that a reference's number,
- * mode and type are stored at once.
+ * The clock.  A reference's number is the instructions fetched plus the data
+ * references made up to and including it.  Bochs' instruction count stands for
+ * the fetches; `data` counts the data references and is corrected wherever the
+ * instruction count grows without a fetch (an iteration of a repeated
+ * instruction, an exception met while fetching) or a fetch is two references
+ * (it crosses a page).  With the instruction at count I fetched,
+ *
+ *	number = I + 1 + data.
+ *
+ * `data` is kept shifted left by three bits, below it the processor's mode and
+ * room for the type, so that one store leaves all three with the page.
  */
 #ifndef LAPLACE_HOOKS_H
 #define LAPLACE_HOOKS_H
@@ -35,38 +41,38 @@
 enum {
 	LAPLACE_TYPE_MASK = 3,	/* enum lpl_type: read, write, fetch */
 	LAPLACE_USER_BIT = 4,
-	LAPLACE_ONE_REF = 8
+	LAPLACE_ONE_REF = 8,
+	LAPLACE_HISTORY = 256	/* more than the references of any one instruction */
 };
 
-#define LAPLACE_LIKELY(x)	__builtin_expect(!!(x), 1)
+/* No instruction is ever fetched here: the hole between the canonical halves. */
+#define LAPLACE_NOWHERE	UINT64_C(0x0000800000000000)
+
 #define LAPLACE_UNLIKELY(x)	__builtin_expect(!!(x), 0)
 
 /* One page of the current window. */
 struct laplace_page {
-	uint64_t last;		/* the clock at its last reference, with mode and type */
-	uint64_t last_instr;	/* the instruction count then */
+	uint64_t last;		/* `data` at its last reference, with mode and type */
 	uint64_t wrote;		/* a write came after the first reference */
-	uint64_t first, first_instr, first_cycle;
+	uint64_t last_instr;	/* the instruction count at the last */
+	uint64_t first, first_instr, first_cycle; /* `first` is a number << 3 ... */
 	uint64_t page, space;	/* identity; walks have a space of their own */
 	uint64_t last_cycle;	/* when cycle_known == last_instr */
 	uint64_t cycle_known;
 };
 
-/* What a TLB entry (or the stack window) knows of its page. */
-struct laplace_slot {
-	struct laplace_page *page;
-	uint64_t epoch;		/* page is valid when this is the current epoch */
-};
-
-/* The state that every reference touches; one simulated processor, one thread. */
+/* The state that references touch; one simulated processor, one thread. */
 struct laplace_hot {
-	uint64_t clock;		/* references so far << 3 | mode bit */
-	uint64_t epoch;		/* 64 bits: never wraps */
-	struct laplace_page *fetch;
-	uint64_t fetch_page;	/* address of the page fetches come from */
-	uint8_t slow;		/* 0, or 255: the next fetch takes the slow path */
+	uint64_t data;
+	uint64_t fetch_page;	/* where fetches need no attention */
+	struct laplace_page *stack;	/* the stack window's slot */
+	bool between;		/* instructions: an exception now meets none that was fetched */
 	bool walks;		/* page walks are traced */
-	struct laplace_slot stack;
+	/*
+	 * The instruction counts of the latest data references, by the low bits
+	 * of `data`: tells what `data` was when an instruction began.
+	 */
+	uint64_t history[LAPLACE_HISTORY];
 };
 
 extern struct laplace_hot laplace_hot;
@@ -74,13 +80,19 @@ extern struct laplace_hot laplace_hot;
 /*
  * The slow paths (producer.cc).
  *
- * A data reference; the clock already counts it.  `second`: the part of a
- * page-crossing access that lies on its second page.  `supervisor`: made by the
- * processor itself, whatever its mode.
+ * A data reference, already counted.  `how`, see below: length and kind;
+ * SECOND: the part of a page-crossing access that lies on its second page;
+ * SUPERVISOR: made by the processor itself, whatever its mode.
  */
-void laplace_slow_access(struct laplace_slot *slot, uint64_t address, unsigned length,
-			 unsigned rw, bool second, bool supervisor);
-void laplace_slow_fetch(unsigned length);
+extern "C" void laplace_slow_access(struct laplace_page **slot, uint64_t address, unsigned how);
+
+/* length | rw << LAPLACE_RW_SHIFT | LAPLACE_SECOND | LAPLACE_SUPERVISOR */
+enum {
+	LAPLACE_LENGTH_MASK = 0xff,
+	LAPLACE_RW_SHIFT = 8,
+	LAPLACE_SECOND = 1 << 16,
+	LAPLACE_SUPERVISOR = 1 << 17
+};
 /*
  * A chunk of a repeated string instruction done at once, within one page on
  * each side: `count` elements of `width` bytes, `step` bytes (up or down) from
@@ -89,6 +101,29 @@ void laplace_slow_fetch(unsigned length);
 void laplace_fast_string(const uint64_t *source, const uint64_t *destination,
 			 unsigned count, unsigned width, int step);
 void laplace_walk(uint64_t phy, unsigned length, bool write);
+void laplace_slow_trace(uint64_t address, const class bxInstruction_c *i);
+/* The instruction at this count goes on as the next: no fetch. */
+void laplace_repeated(uint64_t instr);
+void laplace_mode_changes(void);
+
+/*
+ * The call of the slow path from the fast one.  An ordinary call would make
+ * every accessor save registers on entry, for a call that is hardly ever made;
+ * on x86-64 laplace_slow_access_thunk (thunk.S) saves all of them itself.  The
+ * stack pointer steps over the accessor's red zone.  (It saves no AVX registers.)
+ */
+static inline __attribute__((always_inline)) void
+laplace_call_slow_access(struct laplace_page **slot, uint64_t address, unsigned how)
+{
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__AVX__)
+	__asm__ volatile("lea -128(%%rsp), %%rsp\n\t"
+			 "call laplace_slow_access_thunk\n\t"
+			 "lea 128(%%rsp), %%rsp"
+			 : : "D"(slot), "S"(address), "d"(how) : "memory", "cc");
+#else
+	laplace_slow_access(slot, address, how);
+#endif
+}
 
 /* Bochs' rw: bit 0 writes; 3 is a read-modify-write; bit 2 a shadow stack. */
 static inline unsigned laplace_refs_of(unsigned rw)
@@ -96,62 +131,60 @@ static inline unsigned laplace_refs_of(unsigned rw)
 	return (rw & 3) == 3 ? 2 : 1;
 }
 
+/* Count a data reference (two for a read-modify-write). */
+static inline __attribute__((always_inline)) uint64_t
+laplace_count(unsigned rw, uint64_t instr)
+{
+	uint64_t data = laplace_hot.data + LAPLACE_ONE_REF;
+
+	if (laplace_refs_of(rw) == 2) {
+		laplace_hot.history[data / LAPLACE_ONE_REF % LAPLACE_HISTORY] = instr;
+		data += LAPLACE_ONE_REF;
+	}
+	laplace_hot.history[data / LAPLACE_ONE_REF % LAPLACE_HISTORY] = instr;
+	laplace_hot.data = data;
+	return data;
+}
+
 /*
  * A data reference by the fast path: address translated, one page.  With
  * constant `rw` this compiles to straight code.
  */
 static inline __attribute__((always_inline)) void
-laplace_access(struct laplace_slot *slot, uint64_t address, unsigned length,
+laplace_access(struct laplace_page **slot, uint64_t address, unsigned length,
 	       unsigned rw, uint64_t instr)
 {
-	uint64_t clock = laplace_hot.clock + laplace_refs_of(rw) * LAPLACE_ONE_REF;
+	uint64_t data = laplace_count(rw, instr);
+	struct laplace_page *page = *slot;
 
-	laplace_hot.clock = clock;
-	if (LAPLACE_UNLIKELY(slot->epoch != laplace_hot.epoch)) {
-		laplace_slow_access(slot, address, length, rw, false, false);
+	if (LAPLACE_UNLIKELY(!page)) {
+		laplace_call_slow_access(slot, address, length | rw << LAPLACE_RW_SHIFT);
 		return;
 	}
-	struct laplace_page *page = slot->page;
-	page->last = clock + (rw & 1);
+	page->last = data + (rw & 1);
 	page->last_instr = instr;
 	if (rw & 1)
 		page->wrote = 1;
 }
 
-/* An instruction (or, with length 0, the end of a trace). */
-static inline __attribute__((always_inline)) void
-laplace_fetch(unsigned length, uint64_t instr)
-{
-	if (LAPLACE_UNLIKELY(length <= laplace_hot.slow)) {
-		if (length)
-			laplace_slow_fetch(length);
-		return;
-	}
-	uint64_t clock = laplace_hot.clock + LAPLACE_ONE_REF;
-	struct laplace_page *page = laplace_hot.fetch;
-
-	laplace_hot.clock = clock;
-	page->last = clock + 2;
-	page->last_instr = instr;
-}
-
 /*
- * A trace of instructions begins at `address`.  Its first instruction takes the
- * slow path when it is on another page, or so near the end of this one that it
+ * A trace of instructions begins at `address`.  It needs attention when it is
+ * on another page, or so near the end of this one that its first instruction
  * could reach into the next (an instruction has at most 15 bytes, and one that
  * crosses a page is always the first of its trace).
  */
 static inline __attribute__((always_inline)) void
-laplace_trace_begin(uint64_t address)
+laplace_trace_begin(uint64_t address, const class bxInstruction_c *i)
 {
 	if (LAPLACE_UNLIKELY(address - laplace_hot.fetch_page > 0x1000 - 15))
-		laplace_hot.slow = 255;
+		laplace_slow_trace(address, i);
 }
 
+/* The processor may have changed its mode. */
 static inline void laplace_user_mode(bool user)
 {
-	laplace_hot.clock = (laplace_hot.clock & ~(uint64_t)LAPLACE_USER_BIT) |
-			    (user ? LAPLACE_USER_BIT : 0);
+	if (user != !!(laplace_hot.data & LAPLACE_USER_BIT))
+		laplace_mode_changes();
 }
 
 #endif

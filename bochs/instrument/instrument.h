@@ -34,6 +34,7 @@ void laplace_debug_command(const char *command);
 void laplace_space_changed(void);
 void laplace_time_jumps(void);
 void laplace_delivery_begins(void);
+void laplace_exception(void);
 void laplace_outp(unsigned port, unsigned length, unsigned value);
 
 #define BX_INSTR_INIT_ENV()		laplace_init_env()
@@ -55,8 +56,7 @@ void laplace_outp(unsigned port, unsigned length, unsigned value);
 
 #define BX_INSTR_OPCODE(cpu_id, i, opcode, len, is32, is64)
 
-/* The frame that delivery pushes is the processor's doing, not the program's. */
-#define BX_INSTR_EXCEPTION(cpu_id, vector, error_code)	laplace_delivery_begins()
+#define BX_INSTR_EXCEPTION(cpu_id, vector, error_code)	laplace_exception()
 #define BX_INSTR_INTERRUPT(cpu_id, vector)		laplace_delivery_begins()
 #define BX_INSTR_HWINTERRUPT(cpu_id, vector, cs, eip)	laplace_delivery_begins()
 
@@ -65,8 +65,7 @@ void laplace_outp(unsigned port, unsigned length, unsigned value);
 #define BX_INSTR_TLB_CNTRL(cpu_id, what, new_cr3)	laplace_space_changed()
 #define BX_INSTR_PREFETCH_HINT(cpu_id, what, seg, offset)
 
-#define BX_INSTR_BEFORE_EXECUTION(cpu_id, i) \
-	laplace_fetch((i)->ilen(), BX_CPU_THIS_PTR icount)
+#define BX_INSTR_BEFORE_EXECUTION(cpu_id, i)
 #define BX_INSTR_AFTER_EXECUTION(cpu_id, i)
 #define BX_INSTR_REPEAT_ITERATION(cpu_id, i)
 
@@ -85,24 +84,29 @@ void laplace_outp(unsigned port, unsigned length, unsigned value);
 /* `laddr` and `curr_pl` are the accessor's: its address, the privilege it acts with. */
 #define BX_LAPLACE_LIN_ACCESS_SLOW(lin, len, rw) \
 	do { \
-		laplace_hot.clock += laplace_refs_of(rw) * LAPLACE_ONE_REF; \
-		laplace_slow_access(&BX_DTLB_ENTRY_OF((lin), 0)->laplace, (lin), (len), \
-				    (rw), (lin) != laddr, curr_pl != 3); \
+		laplace_count((rw), BX_CPU_THIS_PTR icount); \
+		laplace_slow_access(&BX_DTLB_ENTRY_OF((lin), 0)->laplace, (lin), (len) | \
+				    (rw) << LAPLACE_RW_SHIFT | \
+				    ((lin) != laddr ? LAPLACE_SECOND : 0) | \
+				    (curr_pl != 3 ? LAPLACE_SUPERVISOR : 0)); \
 	} while (0)
 
 /* Descriptor tables, TSS: the processor's own references, whatever the mode. */
 #define BX_LAPLACE_LIN_ACCESS_SYSTEM(lin, len, rw) \
 	do { \
-		laplace_hot.clock += laplace_refs_of(rw) * LAPLACE_ONE_REF; \
-		laplace_slow_access(&tlbEntry->laplace, (lin), (len), (rw), false, true); \
+		laplace_count((rw), BX_CPU_THIS_PTR icount); \
+		laplace_slow_access(&tlbEntry->laplace, (lin), (len) | \
+				    (rw) << LAPLACE_RW_SHIFT | LAPLACE_SUPERVISOR); \
 	} while (0)
 
 #define BX_INSTR_PHY_ACCESS(cpu_id, phy, len, memtype, rw)
 
 /* Named by the patches. */
-#define BX_LAPLACE_TRACE_BEGIN(laddr)	laplace_trace_begin(laddr)
-#define BX_LAPLACE_TLB_FILL(entry)	((entry)->laplace.epoch = 0)
-#define BX_LAPLACE_STACK_WINDOW()	(laplace_hot.stack.epoch = 0)
+#define BX_LAPLACE_TRACE_BEGIN(laddr, i) laplace_trace_begin((laddr), (i))
+#define BX_LAPLACE_BETWEEN(yes)		(laplace_hot.between = (yes))
+#define BX_LAPLACE_REPEATED(instr)	laplace_repeated(instr)
+#define BX_LAPLACE_TLB_FILL(entry)	((entry)->laplace = NULL)
+#define BX_LAPLACE_STACK_WINDOW()	(laplace_hot.stack = NULL)
 #define BX_LAPLACE_USER_MODE(user)	laplace_user_mode(user)
 #define BX_LAPLACE_FAST_STRING(source, destination, count, width, step) \
 	laplace_fast_string((source), (destination), (count), (width), (step))

@@ -5,18 +5,29 @@
  * Exactness.  What is sent must be what `laplace reduce -m window:K` makes of
  * the run's raw trace, record for record.  Therefore
  *
- * - a page's first reference in a window always comes here: its slot's epoch is
- *   stale, or `slow` is set, until the page was entered in the window's table;
- * - its last reference is what its struct holds when the window ends, since
+ * - a page's first reference in a window always comes here: its slots are empty
+ *   until the page was entered in the window's table;
+ * - its last data reference is what its struct holds when the window ends, since
  *   every reference that does not come here overwrites it, in program order;
+ * - its last fetch is found when it is over (another page's trace begins, the
+ *   window ends, an interrupt is delivered): it was the latest instruction, and
+ *   the history tells how many data references that one has made since;
  * - a window ends when a reference to a page beyond K comes, before that
  *   reference; the processor may be in the middle of an instruction.  The code
- *   page is then entered again by the next fetch, not by the present one, which
- *   belongs to the old window;
- * - times are exact: the clock and the instruction count are stored with each
- *   reference, and the cycle follows from the instruction count by the list of
- *   jumps.  (Bochs' cycle counter runs with the instruction count but for halts
- *   and fast strings, whose elements take a cycle each.)
+ *   page is entered again by the next fetch, not by the present one, which
+ *   belongs to the old window.  Nobody calls us at the next fetch.  But until
+ *   it is entered no slot is filled, so the next data reference or trace
+ *   comes here, and nothing but fetches can have happened in between;
+ * - times are exact: instruction counts are stored with references, and the
+ *   cycle follows from the instruction count by the list of jumps.  (Bochs'
+ *   cycle counter runs with the instruction count but for halts and fast
+ *   strings, whose elements take a cycle each.)
+ *
+ * When every reference is sent, fetches are found in the same way: before a data
+ * reference, and when a trace is over, the instructions begun since the last
+ * time are sent from a copy of the trace's lengths.  There the numbers must come
+ * out as 1, 2, 3 ...; a gap would be a bug in the clock that windows use too, and
+ * ends the run.
  *
  * The address space is part of a page's identity.  When CR3 changes, all slots
  * are forgotten (global pages stay in the TLB and would go on writing to the
@@ -46,9 +57,32 @@ uint64_t laplace_instr(void)
 	return CPU->icount;
 }
 
+/* The number of the latest reference, when recording. */
+static uint64_t number_now(void)
+{
+	/* an instruction not fetched yet must not count */
+	bool unfetched = laplace_hot.between && !laplace.uncounted;
+
+	return ((laplace_hot.data >> 3) + CPU->icount + !unfetched) & (~UINT64_C(0) >> 3);
+}
+
 uint64_t laplace_references(void)
 {
-	return (laplace.state == LAPLACE_ON ? laplace_hot.clock : laplace.resume_clock) >> 3;
+	return laplace.state == LAPLACE_ON ? number_now() : laplace.resume_number;
+}
+
+/* Let the references made so far be `number`. */
+static void set_number(uint64_t number)
+{
+	laplace.uncounted = false;
+	laplace_hot.data = (number - CPU->icount - !laplace_hot.between) << 3 |
+			   (laplace_hot.data & LAPLACE_USER_BIT);
+}
+
+/* A word with `data`, as a number << 3 with mode and type. */
+static uint64_t numbered(uint64_t word, uint64_t instr)
+{
+	return word + ((instr + 1) << 3);
 }
 
 /* ---- the ring ---- */
@@ -79,7 +113,7 @@ static uint64_t offset_now(void)
 	return bx_pc_system.time_ticks() - base;
 }
 
-static uint64_t cycle_at(uint64_t instr)
+static uint32_t jump_for(uint64_t instr)
 {
 	uint32_t low = 0, high = laplace.jumps;
 
@@ -92,19 +126,39 @@ static uint64_t cycle_at(uint64_t instr)
 		else
 			high = middle;
 	}
-	return instr + laplace.jump[low].offset;
+	return low;
 }
 
-/* Keep only the jumps that the present and the future need. */
+static uint64_t cycle_at(uint64_t instr)
+{
+	return instr + laplace.jump[jump_for(instr)].offset;
+}
+
+/* The oldest fetch that may still have to be accounted for. */
+static uint64_t oldest_fetch(void)
+{
+	uint64_t oldest = CPU->icount - 1;
+
+	if (laplace.repeat_last != ~UINT64_C(0) && laplace.repeat_last >= oldest &&
+	    laplace.repeat_first < oldest)
+		oldest = laplace.repeat_first;
+	if (!laplace.each && !laplace.fetch && laplace.entered_after < oldest)
+		oldest = laplace.entered_after;
+	if (laplace.walk.at < laplace.walk.count && laplace.walk.next < oldest)
+		oldest = laplace.walk.next;
+	return oldest;
+}
+
+/* Keep only the jumps that that fetch, the present and the future need. */
 static void drop_old_jumps(void)
 {
-	uint32_t keep = laplace.jumps - 1;
+	uint32_t oldest = jump_for(oldest_fetch()), now = jump_for(CPU->icount - 1), kept = 0;
 
-	while (keep > 0 && laplace.jump[keep].instr > CPU->icount)
-		keep--;
-	memmove(laplace.jump, laplace.jump + keep,
-		(laplace.jumps - keep) * sizeof(laplace.jump[0]));
-	laplace.jumps -= keep;
+	if (oldest < now)
+		laplace.jump[kept++] = laplace.jump[oldest];
+	memmove(laplace.jump + kept, laplace.jump + now,
+		(laplace.jumps - now) * sizeof(laplace.jump[0]));
+	laplace.jumps = kept + laplace.jumps - now;
 }
 
 static void add_jump(uint64_t instr, uint64_t offset)
@@ -140,23 +194,10 @@ static void sync_cycles(void)
 
 void laplace_time_jumps(void)
 {
-	laplace_hot.slow = 255;	/* the next fetch looks at the clock */
-}
-
-void laplace_delivery_begins(void)
-{
-	sync_cycles();
-	laplace_user_mode(false);	/* loading CS tells the new mode */
+	laplace_hot.fetch_page = LAPLACE_NOWHERE;	/* the next trace looks at the clock */
 }
 
 /* ---- the window ---- */
-
-void laplace_forget_slots(void)
-{
-	laplace_hot.epoch++;
-	laplace_hot.slow = 255;
-	laplace_hot.fetch_page = ~UINT64_C(0) - 0xfff;
-}
 
 static uint32_t bucket_of(uint64_t page, uint64_t space)
 {
@@ -166,8 +207,84 @@ static uint32_t bucket_of(uint64_t page, uint64_t space)
 	return (uint32_t)(h >> 32) & laplace.bucket_mask;
 }
 
+/* `data` when the instruction at this count was fetched; it is the latest. */
+static uint64_t data_at_fetch(uint64_t instr)
+{
+	uint64_t data = laplace_hot.data >> 3, made = 0;
+
+	if (laplace.long_instr == instr)
+		return laplace.long_data;
+	while (made < LAPLACE_HISTORY &&
+	       laplace_hot.history[(data - made) % LAPLACE_HISTORY] == instr)
+		made++;
+	if (made == LAPLACE_HISTORY)
+		laplace_die("internal error: an instruction made %llu references",
+			    (unsigned long long)made);
+	return laplace_hot.data - made * LAPLACE_ONE_REF;
+}
+
+static void enter_code_page(void);
+
+/*
+ * The instruction at count `latest` is the latest that was fetched from the code
+ * page: leave that with the page, and be done with the page.
+ */
+static void settle_fetch(uint64_t latest)
+{
+	struct laplace_page *p = laplace.fetch;
+
+	laplace.fetch = NULL;
+	if (!p)
+		return;
+	uint64_t instr = latest, data;
+	if (latest == laplace.repeat_last) {
+		instr = laplace.repeat_first;
+		data = laplace.repeat_data;
+	} else
+		data = data_at_fetch(latest);
+	data = (data & ~UINT64_C(3)) | LPL_FETCH;
+	/* a data reference to this page may have been later */
+	if (numbered(data, instr) >> 3 > numbered(p->last, p->last_instr) >> 3) {
+		p->last = data;
+		p->last_instr = instr;
+	}
+}
+
+/*
+ * No slot holds any more.  `executing`: the instruction at the present count was
+ * fetched, and the rest of its trace will be from the same page.
+ */
+static void forget(bool executing)
+{
+	settle_fetch(CPU->icount - !executing);
+	laplace.entered_after = CPU->icount - !executing;
+	laplace_hot.fetch_page = LAPLACE_NOWHERE;
+	while (laplace.slots)
+		*laplace.slot[--laplace.slots] = NULL;
+	memset(laplace.code, 0, sizeof(laplace.code));
+}
+
+static void fill_slot(struct laplace_page **slot, struct laplace_page *page)
+{
+	if (laplace.slots == LAPLACE_SLOTS) {
+		/* The TLB was filled anew many times; nothing is lost by emptying it. */
+		while (laplace.slots)
+			*laplace.slot[--laplace.slots] = NULL;
+	}
+	laplace.slot[laplace.slots++] = slot;
+	*slot = page;
+}
+
+void laplace_forget_slots(void)
+{
+	forget(!laplace_hot.between);
+}
+
 void laplace_window_end(void)
 {
+	uint64_t references = laplace_references();
+
+	laplace_forget_slots();
 	for (uint32_t i = 0; i < laplace.pages; i++) {
 		struct laplace_page *p = &laplace.page[i];
 		bool walk = p->space == WALK_SPACE;
@@ -176,12 +293,12 @@ void laplace_window_end(void)
 
 		laplace_emit(p->first, p->first_instr, p->first_cycle,
 			     LPL_WIRE_KIND(LPL_WIRE_PAGE) | p->page);
-		laplace_emit(p->last, p->last_instr, cycle,
+		laplace_emit(numbered(p->last, p->last_instr), p->last_instr, cycle,
 			     (walk ? LPL_WIRE_WALK : p->space) |
 			     (p->wrote ? LPL_WIRE_WROTE : 0));
 	}
-	if (laplace.pages_max) {
-		laplace_emit(laplace_hot.clock >> 3, laplace.tracer_refs, CPU->icount,
+	if (!laplace.each) {
+		laplace_emit(references, laplace.tracer_refs, CPU->icount,
 			     LPL_WIRE_KIND(LPL_WIRE_WINDOW));
 		memset(laplace.bucket, 0,
 		       (laplace.bucket_mask + 1) * sizeof(laplace.bucket[0]));
@@ -189,44 +306,46 @@ void laplace_window_end(void)
 	}
 	laplace.events = 0;
 	drop_old_jumps();
-	laplace_forget_slots();
 }
 
 /*
  * The struct of a page in the current window, entered with this reference as
- * its first if need be.  `number` is the clock at the reference, with type.
- * May end the window.
+ * its first if need be.  `word` is `data` at the reference, with mode and type.
+ * May end the window: this reference is then the first of the next.
  */
-static struct laplace_page *touch(uint64_t page, uint64_t space, uint64_t number,
-				  uint64_t clock_before)
+static struct laplace_page *touch(uint64_t page, uint64_t space, uint64_t word, uint64_t instr)
 {
-	uint64_t instr = CPU->icount;
 	uint32_t b = bucket_of(page, space);
 	struct laplace_page *p;
 
 	for (; laplace.bucket[b]; b = (b + 1) & laplace.bucket_mask) {
 		p = &laplace.page[laplace.bucket[b] - 1];
 		if (p->page == page && p->space == space) {
-			p->last = number;
+			p->last = word;
 			p->last_instr = instr;
-			p->wrote |= (number & LAPLACE_TYPE_MASK) == LPL_WRITE;
+			p->wrote |= (word & LAPLACE_TYPE_MASK) == LPL_WRITE;
 			return p;
 		}
 	}
 	if (laplace.pages == laplace.pages_max) {
-		/* this reference is not part of the window that ends */
-		uint64_t clock = laplace_hot.clock;
-
-		laplace_hot.clock = clock_before;
 		laplace_window_end();
-		laplace_hot.clock = clock;
 		b = bucket_of(page, space);
 	}
 	p = &laplace.page[laplace.pages++];
 	laplace.bucket[b] = laplace.pages;
-	*p = { number, instr, 0, number, instr, cycle_at(instr), page, space,
+	*p = { word, 0, instr, numbered(word, instr), instr, cycle_at(instr), page, space,
 	       0, ~UINT64_C(0) };
 	return p;
+}
+
+/* The code page's first fetch in this window, made by the instruction after entered_after. */
+static void enter_code_page(void)
+{
+	uint64_t instr = laplace.entered_after + 1;
+	uint64_t word = (laplace_hot.data & ~UINT64_C(3)) | LPL_FETCH;
+	struct laplace_page *p = touch(laplace.code_page >> 12, laplace.space, word, instr);
+
+	laplace.fetch = p;
 }
 
 /* ---- single references ---- */
@@ -239,14 +358,22 @@ static void send_offset(uint64_t instr)
 		laplace.cycle_offset = offset;
 		laplace_emit(offset, 0, 0, LPL_WIRE_KIND(LPL_WIRE_OFFSET));
 	}
-	if (laplace.jumps > 2)
+	if (laplace.jumps > LAPLACE_JUMPS / 2)
 		drop_old_jumps();
 }
 
-static void send(uint64_t number, uint64_t address, unsigned length, bool second, bool walk)
+static void send(uint64_t word, uint64_t instr, uint64_t address, unsigned length,
+		 bool second, bool walk)
 {
-	uint64_t instr = CPU->icount;
+	uint64_t number = numbered(word, instr);
 
+	if (number >> 3 != laplace.sent + 1)
+		laplace_die("internal error: reference %llu follows reference %llu "
+			    "(type %u, address %#llx, instruction %llu)",
+			    (unsigned long long)(number >> 3), (unsigned long long)laplace.sent,
+			    (unsigned)(number & 3), (unsigned long long)address,
+			    (unsigned long long)instr);
+	laplace.sent++;
 	send_offset(instr);
 	laplace_emit(number, instr, address,
 		     LPL_WIRE_KIND(LPL_WIRE_REF) | (walk ? 0 : laplace.space) |
@@ -254,88 +381,189 @@ static void send(uint64_t number, uint64_t address, unsigned length, bool second
 		     (uint64_t)length << LPL_WIRE_LENGTH_SHIFT);
 }
 
+/* Send the fetches of the running trace up to the instruction at this count. */
+static void send_fetches(uint64_t latest)
+{
+	while (laplace.walk.at < laplace.walk.count && laplace.walk.next <= latest) {
+		unsigned length = laplace.walk.length[laplace.walk.at++];
+
+		send((laplace_hot.data & ~UINT64_C(3)) | LPL_FETCH, laplace.walk.next,
+		     laplace.walk.address, length, false, false);
+		laplace.walk.address += length;
+		laplace.walk.next++;
+	}
+}
+
+/* Pass over the fetches that are the tracer's own. */
+static void skip_fetches(uint64_t latest)
+{
+	while (laplace.walk.at < laplace.walk.count && laplace.walk.next <= latest) {
+		laplace.walk.address += laplace.walk.length[laplace.walk.at++];
+		laplace.walk.next++;
+	}
+}
+
+/*
+ * All fetches up to the instruction at `latest` have happened: account for them
+ * before whatever comes next.
+ */
+static void fetched_until(uint64_t latest)
+{
+	if (laplace.each)
+		send_fetches(latest);
+	else if (!laplace.fetch && laplace.code_page != LAPLACE_NOWHERE &&
+		 laplace.entered_after + 1 <= latest)
+		enter_code_page();
+}
+
+/*
+ * Between two instructions the processor makes references of its own (a page
+ * walk for a fetch, an interrupt's frame).  The running trace is over, and the
+ * coming instruction does not count yet.
+ */
+static void between_instructions(void)
+{
+	if (laplace.state != LAPLACE_ON || laplace.uncounted)
+		return;
+	uint64_t latest = CPU->icount - 1;
+
+	fetched_until(latest);
+	settle_fetch(latest);
+	laplace.code_page = LAPLACE_NOWHERE;
+	laplace.walk.count = 0;
+	laplace_hot.fetch_page = LAPLACE_NOWHERE;
+	laplace_hot.data -= LAPLACE_ONE_REF;
+	laplace.uncounted = true;
+}
+
+/* An interrupt's or exception's frame is the processor's doing, not the program's. */
+void laplace_delivery_begins(void)
+{
+	sync_cycles();
+	if (laplace_hot.between)
+		between_instructions();
+	laplace_user_mode(false);	/* loading CS tells the new mode */
+}
+
+void laplace_mode_changes(void)
+{
+	/* What was fetched until now was fetched in the old mode. */
+	if (laplace.state == LAPLACE_ON && !laplace.uncounted) {
+		uint64_t latest = CPU->icount - laplace_hot.between;
+
+		fetched_until(latest);
+		settle_fetch(latest);
+		laplace.entered_after = latest;
+		laplace_hot.fetch_page = LAPLACE_NOWHERE;
+	}
+	laplace_hot.data ^= LAPLACE_USER_BIT;
+}
+
+void laplace_exception(void)
+{
+	laplace_delivery_begins();
+	/*
+	 * Bochs counts every exception as an instruction.  One that was fetched
+	 * is counted so; one that was not has made `data` one low for good.
+	 */
+	if (laplace_hot.between) {
+		laplace.uncounted = false;
+		laplace_hot.between = false;
+	}
+}
+
 /* ---- data ---- */
 
-void laplace_slow_access(struct laplace_slot *slot, uint64_t address, unsigned length,
-			 unsigned rw, bool second, bool supervisor)
+extern "C" void laplace_slow_access(struct laplace_page **slot, uint64_t address, unsigned how)
 {
-	uint64_t one = LAPLACE_ONE_REF, n = laplace_refs_of(rw);
+	unsigned length = how & LAPLACE_LENGTH_MASK;
+	unsigned rw = how >> LAPLACE_RW_SHIFT & 0xff;
+	bool second = how & LAPLACE_SECOND, supervisor = how & LAPLACE_SUPERVISOR;
+	uint64_t n = laplace_refs_of(rw) * LAPLACE_ONE_REF, instr = CPU->icount;
+	bool watched = laplace.watch.known && (address ^ laplace.watch.address) >> 12 == 0;
 
-	if (laplace.watch.known && (address ^ laplace.watch.address) >> 12 == 0) {
-		/* The page never becomes valid in a slot: each access comes here. */
-		laplace_hot.clock -= n * one;
-		if (laplace_watched(address, length, rw & 1))
-			return;
-		laplace_hot.clock += n * one;
-		if (laplace.state != LAPLACE_ON)
-			return;
-		slot = NULL;
-	} else if (laplace.state != LAPLACE_ON) {
-		slot->page = &laplace.nowhere;
-		slot->epoch = laplace_hot.epoch;
+	/* First what happened before this reference ... */
+	laplace_hot.data -= n;
+	if (laplace.state == LAPLACE_ON) {
+		if (laplace.failed)
+			laplace_die("the collector gave up");
+		if (laplace_hot.between)
+			between_instructions();
+		else if (!laplace.uncounted)
+			fetched_until(instr);
+	}
+	if (watched && laplace_watched(address, length, rw & 1)) {
+		if (laplace.state == LAPLACE_SUPPRESSED)
+			laplace_hot.data += n;
 		return;
 	}
-	if (laplace.failed)
-		laplace_die("the collector gave up");
+	laplace_hot.data += n;
 
-	uint64_t clock = supervisor ? laplace_hot.clock & ~(uint64_t)LAPLACE_USER_BIT :
-				      laplace_hot.clock;
-	uint64_t first = clock - (n - 1) * one;
-	unsigned type = n == 1 ? rw & 1 : (unsigned)LPL_READ;
-
-	if (!laplace.pages_max) {
-		send(first | type, address, length, second, false);
-		if (n == 2)
-			send(clock | LPL_WRITE, address, length, second, false);
+	/* ... then this one. */
+	if (laplace.state != LAPLACE_ON) {
+		if (!watched && slot)
+			fill_slot(slot, &laplace.nowhere);
 		return;
 	}
-	struct laplace_page *p = touch(address >> 12, laplace.space, first | type,
-				       laplace_hot.clock - n * one);
-	if (n == 2) {
-		p->last = clock | LPL_WRITE;
+	uint64_t word = supervisor ? laplace_hot.data & ~(uint64_t)LAPLACE_USER_BIT :
+				     laplace_hot.data;
+	bool both = n == 2 * LAPLACE_ONE_REF;
+	uint64_t first = both ? word - LAPLACE_ONE_REF : word | (rw & 1);
+
+	if (laplace.each) {
+		send(first, instr, address, length, second, false);
+		if (both)
+			send(word | LPL_WRITE, instr, address, length, second, false);
+		return;
+	}
+	struct laplace_page *p = touch(address >> 12, laplace.space, first, instr);
+	if (both) {
+		p->last = word | LPL_WRITE;
 		p->wrote = 1;
 	}
-	if (slot) {
-		slot->page = p;
-		slot->epoch = laplace_hot.epoch;
-	}
+	/* Every access to the watched page comes here. */
+	if (!watched && laplace.fetch && slot)
+		fill_slot(slot, p);
 }
 
 void laplace_walk(uint64_t phy, unsigned length, bool write)
 {
 	if (laplace.state != LAPLACE_ON)
 		return;
-	laplace_hot.clock += LAPLACE_ONE_REF;
-	uint64_t number = (laplace_hot.clock & ~(uint64_t)LAPLACE_USER_BIT) | (write ? 1 : 0);
+	if (laplace_hot.between)
+		between_instructions();
+	else if (!laplace.uncounted)
+		fetched_until(CPU->icount);
 
-	if (laplace.pages_max)
-		touch(phy >> 12, WALK_SPACE, number, laplace_hot.clock - LAPLACE_ONE_REF);
+	uint64_t word = laplace_count(BX_READ, CPU->icount);
+
+	word = (word & ~(uint64_t)LAPLACE_USER_BIT) | (write ? 1 : 0);
+	if (!laplace.each)
+		touch(phy >> 12, WALK_SPACE, word, CPU->icount);
 	else
-		send(number, phy, length, false, true);
+		send(word, CPU->icount, phy, length, false, true);
 }
 
 /* One element of a string instruction: reads its source, writes its destination. */
 static void string_element(const uint64_t *source, const uint64_t *destination,
 			   unsigned width, int64_t offset)
 {
-	struct laplace_slot slot = { NULL, 0 };
-
 	if (source) {
-		laplace_hot.clock += LAPLACE_ONE_REF;
-		laplace_slow_access(&slot, *source + (uint64_t)offset, width, BX_READ,
-				    false, false);
+		laplace_count(BX_READ, CPU->icount);
+		laplace_slow_access(NULL, *source + (uint64_t)offset,
+				    width | BX_READ << LAPLACE_RW_SHIFT);
 	}
 	if (destination) {
-		laplace_hot.clock += LAPLACE_ONE_REF;
-		laplace_slow_access(&slot, *destination + (uint64_t)offset, width, BX_WRITE,
-				    false, false);
+		laplace_count(BX_WRITE, CPU->icount);
+		laplace_slow_access(NULL, *destination + (uint64_t)offset,
+				    width | BX_WRITE << LAPLACE_RW_SHIFT);
 	}
 }
 
 void laplace_fast_string(const uint64_t *source, const uint64_t *destination,
 			 unsigned count, unsigned width, int step)
 {
-	uint64_t per = (source ? 1 : 0) + (destination ? 1 : 0);
+	uint64_t instr = CPU->icount, per = (source ? 1 : 0) + (destination ? 1 : 0);
 	unsigned done = 0;
 	bool watched = laplace.watch.known &&
 		       ((source && (*source ^ laplace.watch.address) >> 12 == 0) ||
@@ -343,71 +571,146 @@ void laplace_fast_string(const uint64_t *source, const uint64_t *destination,
 
 	if (!count)
 		return;
+	if (laplace.long_instr != instr) {	/* more than the history holds */
+		laplace.long_data = data_at_fetch(instr);
+		laplace.long_instr = instr;
+	}
 	/*
 	 * Two elements enter both pages in one window of at least two pages;
 	 * the rest then only moves their last references.
 	 */
-	bool each = watched || !laplace.pages_max || laplace.pages_max < 2;
+	bool each = watched || laplace.pages_max < 2;
 
 	if (laplace.state == LAPLACE_ON || watched) {
 		while (done < count && (each || done < 2))
 			string_element(source, destination, width, (int64_t)step * done++);
-		if (done < count) {
-			uint64_t last = laplace_hot.clock + (count - done) * per * LAPLACE_ONE_REF;
-
-			laplace_hot.clock = last;
-			if (source)
-				touch(*source >> 12, laplace.space,
-				      (last - (per - 1) * LAPLACE_ONE_REF) | LPL_READ, last);
-			if (destination)
-				touch(*destination >> 12, laplace.space, last | LPL_WRITE, last);
-		}
+	}
+	laplace_hot.data += (count - done) * per * LAPLACE_ONE_REF;
+	if (laplace.state == LAPLACE_ON && done < count) {
+		if (source)
+			touch(*source >> 12, laplace.space,
+			      (laplace_hot.data - (per - 1) * LAPLACE_ONE_REF) | LPL_READ, instr);
+		if (destination)
+			touch(*destination >> 12, laplace.space, laplace_hot.data | LPL_WRITE,
+			      instr);
 	}
 	/* Each element took a cycle, and all of them one instruction. */
-	add_jump(CPU->icount + 1,
-		 cycle_at(CPU->icount) - CPU->icount + count - 1);
+	add_jump(instr + 1, cycle_at(instr) - instr + count - 1);
+}
+
+void laplace_repeated(uint64_t instr)
+{
+	if (laplace.repeat_last != instr) {	/* its first iteration is over */
+		laplace.repeat_first = instr;
+		laplace.repeat_data = data_at_fetch(instr);
+	}
+	laplace.repeat_last = instr + 1;
+	laplace_hot.data -= LAPLACE_ONE_REF;
+	/* The count goes up without a fetch. */
+	if (laplace.entered_after == instr)
+		laplace.entered_after++;
+	if (laplace.walk.at < laplace.walk.count) {
+		if (laplace.state == LAPLACE_ON && laplace.each)
+			send_fetches(instr);
+		else
+			skip_fetches(instr);
+		laplace.walk.next++;
+	}
 }
 
 /* ---- fetches ---- */
 
-static void fetch_part(uint64_t address, unsigned length, bool second)
+/* An instruction's fetch at the beginning of a trace. */
+static void first_fetch(uint64_t address, unsigned length, bool second)
 {
-	laplace_hot.clock += LAPLACE_ONE_REF;
-	uint64_t number = laplace_hot.clock | LPL_FETCH;
+	uint64_t word = (laplace_hot.data & ~UINT64_C(3)) | LPL_FETCH;
 
-	if (!laplace.pages_max) {
-		send(number, address, length, second, false);
-		return;
-	}
-	laplace_hot.fetch = touch(address >> 12, laplace.space, number,
-				  laplace_hot.clock - LAPLACE_ONE_REF);
-	laplace_hot.fetch_page = address & ~UINT64_C(0xfff);
+	if (!laplace.each)
+		laplace.fetch = touch(address >> 12, laplace.space, word, CPU->icount);
+	else
+		send(word, CPU->icount, address, length, second, false);
 }
 
-void laplace_slow_fetch(unsigned length)
+/* Remember the trace's instructions: an end marker has length 0. */
+static void remember_trace(uint64_t address, const bxInstruction_c *i)
 {
-	uint64_t address = CPU->get_laddr(BX_SEG_REG_CS, CPU->get_instruction_pointer());
-	unsigned here = 0x1000 - (unsigned)(address & 0xfff);
+	laplace.walk.address = address;
+	laplace.walk.next = CPU->icount;
+	laplace.walk.at = laplace.walk.count = 0;
+	while (i->ilen() && laplace.walk.count < sizeof(laplace.walk.length)) {
+		laplace.walk.length[laplace.walk.count++] = (uint8_t)i->ilen();
+		if (bx_dbg.debugger_active)
+			break;	/* there a trace is one instruction, without a marker */
+		i++;
+	}
+}
 
+void laplace_slow_trace(uint64_t address, const bxInstruction_c *i)
+{
+	unsigned length = i->ilen(), here = 0x1000 - (unsigned)(address & 0xfff);
+	uint64_t page = address & ~UINT64_C(0xfff);
+	uint64_t latest = CPU->icount - 1;
+
+	if (!length)
+		return;		/* an invalidated trace: Bochs comes again */
+	/* Mostly, a page that was here before in this window, and nothing special. */
+	auto *known = &laplace.code[page >> 12 & (LAPLACE_CODE_PAGES - 1)];
+	if (known->page == page && known->entered && laplace_hot.fetch_page != LAPLACE_NOWHERE &&
+	    length <= here && laplace.fetch) {
+		settle_fetch(latest);
+		laplace.fetch = known->entered;
+		laplace.code_page = laplace_hot.fetch_page = page;
+		return;
+	}
 	if (laplace.failed)
 		laplace_die("the collector gave up");
+	laplace_hot.between = true;
 	laplace_session_poll();
 	laplace_space_changed();
 	sync_cycles();
 	if (laplace.state == LAPLACE_SUPPRESSED)
 		laplace_suppression_check();
+	if (laplace.state == LAPLACE_ON) {
+		if (laplace.uncounted) {
+			laplace_hot.data += LAPLACE_ONE_REF;
+			laplace.uncounted = false;
+		} else {
+			fetched_until(latest);
+			if (page != laplace.code_page)
+				settle_fetch(latest);
+		}
+	}
+	laplace_hot.between = false;
+	laplace.code_page = page;
+	if (laplace.each)
+		remember_trace(address, i);
+
 	if (laplace.state != LAPLACE_ON) {
-		laplace_hot.clock += LAPLACE_ONE_REF;	/* the tracer's own are counted */
-		laplace_hot.fetch = &laplace.nowhere;
-		laplace_hot.fetch_page = address & ~UINT64_C(0xfff);
-		laplace_hot.slow = laplace.state == LAPLACE_SUPPRESSED ? 255 : 0;
+		laplace_hot.fetch_page = laplace.state == LAPLACE_OFF && !laplace.each ?
+			page : LAPLACE_NOWHERE;
+		laplace.entered_after = CPU->icount;
 		return;
 	}
-	fetch_part(address, length < here ? length : here, false);
-	laplace_hot.slow = laplace.pages_max ? 0 : 255;
+	if (laplace.each) {
+		if (length > here) {
+			first_fetch(address, here, false);
+			laplace_hot.data += LAPLACE_ONE_REF;
+			first_fetch(address + here, length - here, true);
+			laplace.walk.count = 0;
+		}
+		return;
+	}
+	if (!laplace.fetch)
+		first_fetch(address, length, false);
+	*known = { page, laplace.fetch };
+	laplace_hot.fetch_page = page;
 	if (length > here) {
-		fetch_part(address + here, length - here, true);
-		laplace_hot.slow = 255;	/* where the next one comes from is open */
+		settle_fetch(CPU->icount);
+		laplace_hot.data += LAPLACE_ONE_REF;
+		first_fetch(address + here, length - here, true);
+		/* it ends its trace; where the next one is from is open */
+		laplace.code_page = page + 0x1000;
+		laplace_hot.fetch_page = LAPLACE_NOWHERE;
 	}
 }
 
@@ -417,6 +720,8 @@ void laplace_space_changed(void)
 
 	if (space == laplace.space)
 		return;
+	if (laplace.state == LAPLACE_ON)	/* what was fetched was of the old space */
+		fetched_until(CPU->icount - laplace_hot.between);
 	laplace.space = space;
 	laplace_forget_slots();
 }
@@ -427,6 +732,7 @@ void laplace_producer_init(struct lpl_ring *ring, uint64_t window)
 {
 	laplace.ring = ring;
 	laplace.pages_max = (uint32_t)window;
+	laplace.each = !window;
 	if (window) {
 		uint32_t buckets = 64;
 
@@ -440,8 +746,11 @@ void laplace_producer_init(struct lpl_ring *ring, uint64_t window)
 	}
 	laplace.jumps = 1;
 	laplace.jump[0] = { 0, 0 };
-	laplace_hot.epoch = 1;
-	laplace_forget_slots();
+	laplace.long_instr = laplace.repeat_last = ~UINT64_C(0);
+	for (uint64_t &instr : laplace_hot.history)
+		instr = ~UINT64_C(0);
+	laplace.code_page = laplace_hot.fetch_page = LAPLACE_NOWHERE;
+	laplace_hot.between = true;	/* nothing was fetched yet */
 }
 
 static bool is_fence(uint32_t tag)
@@ -454,8 +763,10 @@ void laplace_emit_event(const struct kernel_trace_record *record)
 	const unsigned char *bytes = (const unsigned char *)record;
 	uint64_t word[4];
 
+	if (laplace.state == LAPLACE_ON)
+		fetched_until(CPU->icount - laplace_hot.between);
 	/* the window's rules, as reduce/window.c states them */
-	if (laplace.pages_max &&
+	if (!laplace.each &&
 	    (is_fence(record->tag) || ++laplace.events == LAPLACE_WINDOW_EVENTS))
 		laplace_window_end();
 	sync_cycles();
@@ -492,25 +803,57 @@ void laplace_emit_mark(const char *text)
 	own_event(LPL_EVENT_MARK, 0, text);
 }
 
+/* Recording goes on: references are numbered from where it stopped. */
+static void record_on(void)
+{
+	set_number(laplace.resume_number);
+	laplace.state = LAPLACE_ON;
+	laplace.fetch = NULL;
+	laplace_forget_slots();
+	skip_fetches(CPU->icount - laplace_hot.between);
+}
+
+/* Recording stops; what was fetched until now belongs to it. */
+static void record_off(enum laplace_state state)
+{
+	if (laplace_hot.between)
+		between_instructions();
+	else
+		fetched_until(CPU->icount);
+	laplace.resume_number = number_now();
+	laplace_forget_slots();
+	laplace.state = state;
+}
+
 void laplace_start(void)
 {
 	if (laplace.state != LAPLACE_OFF)
 		return;
-	laplace_hot.clock = (laplace.resume_clock & ~UINT64_C(7)) |
-			    (laplace_hot.clock & LAPLACE_USER_BIT);
-	laplace.state = LAPLACE_ON;
-	laplace_forget_slots();
+	record_on();
 	own_event(LPL_EVENT_TRACING, 1, "");
 }
 
 void laplace_stop(void)
 {
+	if (laplace.state == LAPLACE_SUPPRESSED)
+		laplace_resume();
 	if (laplace.state != LAPLACE_ON)
 		return;
+	record_off(LAPLACE_OFF);
 	own_event(LPL_EVENT_TRACING, 0, "");
-	laplace.resume_clock = laplace_hot.clock;
-	laplace.state = LAPLACE_OFF;
-	laplace_forget_slots();
+}
+
+void laplace_suppress(void)
+{
+	laplace.suppressed_since = CPU->icount;
+	record_off(LAPLACE_SUPPRESSED);
+	laplace.suppressed_number = number_now();
+}
+
+void laplace_resume(void)
+{
+	laplace.tracer_refs += number_now() - laplace.suppressed_number;
+	record_on();
 }
 
 void laplace_flush(void)

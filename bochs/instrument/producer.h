@@ -24,6 +24,8 @@ enum laplace_state {
 
 enum {
 	LAPLACE_JUMPS = 1024,
+	LAPLACE_SLOTS = 4096,
+	LAPLACE_CODE_PAGES = 256,
 	/*
 	 * A kernel needs a few thousand instructions for a record.  One that never
 	 * comes to its trigger must not silence the trace.
@@ -36,6 +38,7 @@ struct laplace_producer {
 	struct lpl_ring *ring;		/* NULL: windows are thrown away (to measure) */
 	enum laplace_state state;
 	bool failed;			/* the collector gave up */
+	bool each;			/* every reference is sent */
 
 	/* the current window; no pages when every reference is sent */
 	struct laplace_page *page;
@@ -43,6 +46,8 @@ struct laplace_producer {
 	uint32_t *bucket;		/* hash table of page index + 1 */
 	uint32_t bucket_mask;
 	uint32_t events;
+	struct laplace_page **slot[LAPLACE_SLOTS];	/* the filled ones */
+	uint32_t slots;
 	struct laplace_page nowhere;	/* where references go that are not recorded */
 
 	uint64_t space;			/* of the processor now */
@@ -50,8 +55,31 @@ struct laplace_producer {
 	struct laplace_jump jump[LAPLACE_JUMPS];
 	uint32_t jumps;
 
-	uint64_t resume_clock;		/* when not ON: the clock as it stood */
+	/* where instructions come from (windows) */
+	uint64_t code_page;		/* LAPLACE_NOWHERE: not known until a trace begins */
+	struct laplace_page *fetch;	/* its struct; NULL: not entered in this window yet */
+	uint64_t entered_after;		/* then: fetches after this instruction count it */
+	struct {			/* code pages of this window, by page */
+		uint64_t page;
+		struct laplace_page *entered;
+	} code[LAPLACE_CODE_PAGES];
+	bool uncounted;			/* `data` is one low until the next fetch */
+
+	/* one instruction, several counts or many references */
+	uint64_t repeat_first, repeat_last, repeat_data;
+	uint64_t long_instr, long_data;
+
+	/* the running trace's instructions (every reference is sent) */
+	struct {
+		uint64_t address, next;	/* of the next one: where, and its count */
+		unsigned at, count;
+		uint8_t length[64];
+	} walk;
+	uint64_t sent;			/* the last number */
+
+	uint64_t resume_number;		/* when not ON: references so far */
 	uint64_t suppressed_since;	/* instruction count */
+	uint64_t suppressed_number;	/* references then, the tracer's own included */
 	uint64_t tracer_refs;
 
 	struct {
@@ -70,6 +98,8 @@ extern struct laplace_producer laplace;
 void laplace_producer_init(struct lpl_ring *ring, uint64_t window);
 void laplace_start(void);		/* OFF -> ON, with a TRACING event */
 void laplace_stop(void);
+void laplace_suppress(void);		/* ON -> SUPPRESSED */
+void laplace_resume(void);		/* SUPPRESSED -> ON */
 void laplace_window_end(void);
 void laplace_forget_slots(void);	/* pointers in TLB entries no longer hold */
 void laplace_emit(uint64_t a, uint64_t b, uint64_t c, uint64_t d);

@@ -51,6 +51,26 @@ static struct {
 
 static volatile sig_atomic_t stop_signal;
 
+static void close_collection(void);
+
+/*
+ * Leave from the middle of the simulation.  exit() would run the destructors of
+ * Bochs' global objects, which log through a mutex that is gone by then.
+ */
+[[noreturn]] static void leave(void)
+{
+	static bool leaving;
+
+	if (!leaving) {
+		leaving = true;
+		close_collection();
+		if (SIM->get_init_done())
+			bx_atexit();	/* gives the terminal back */
+	}
+	fflush(NULL);
+	_exit(1);
+}
+
 /* ---- telling ---- */
 
 static const unsigned COMPLAINTS_MAX = 20;
@@ -83,7 +103,7 @@ void laplace_die(const char *format, ...)
 		va_end(arguments);
 	}
 	fprintf(stderr, "laplace: %s\n", session.problem);
-	exit(1);	/* closes the trace */
+	leave();
 }
 
 /* ---- the option ---- */
@@ -206,8 +226,7 @@ static Bit32s save_option(FILE *file)
 
 static void on_signal(int)
 {
-	stop_signal = 1;
-	laplace_hot.slow = 255;		/* the next fetch asks laplace_session_poll() */
+	stop_signal = 1;	/* the next trace on another page asks laplace_session_poll() */
 }
 
 void laplace_session_poll(void)
@@ -215,7 +234,8 @@ void laplace_session_poll(void)
 	if (!stop_signal)
 		return;
 	snprintf(session.problem, sizeof(session.problem), "stopped by a signal");
-	exit(1);
+	fprintf(stderr, "laplace: %s; the trace is closed\n", session.problem);
+	leave();
 }
 
 bool laplace_session_starts_at_mark(void)
@@ -362,11 +382,8 @@ static void close_collection(void)
 		return;
 	memset(&report, 0, sizeof(report));
 	if (!laplace.failed) {
-		if (laplace.state == LAPLACE_SUPPRESSED) {
+		if (laplace.state == LAPLACE_SUPPRESSED)
 			laplace.watch.abandoned++;
-			laplace.state = LAPLACE_ON;
-			laplace_hot.clock = laplace.resume_clock;
-		}
 		laplace_stop();
 	}
 	const char *end = judge();
@@ -402,7 +419,7 @@ void laplace_init_env(void)
 	strcpy(session.kernel, "auto");
 	session.stage = LPL_STAGE_FILE;
 	session.status_fd = -1;
-	laplace_producer_init(NULL, 0);
+	laplace_producer_init(NULL, 1);
 	if (!SIM->register_addon_option("laplace", parse_option, save_option))
 		laplace_die("Bochs does not take the laplace option");
 	atexit(at_exit);

@@ -110,29 +110,20 @@ static void take_record(void)
 
 /* ---- between begin and trigger ---- */
 
-static void suppress(void)
+static void begin(void)
 {
 	if (laplace.state == LAPLACE_SUPPRESSED) {
 		laplace.watch.abandoned++;
 		laplace_complain("a kernel record began before the last one was complete");
 	}
-	if (laplace.state != LAPLACE_ON)
-		return;
-	laplace.resume_clock = laplace_hot.clock;
-	laplace.suppressed_since = CPU->icount;
-	laplace.state = LAPLACE_SUPPRESSED;
-	laplace_forget_slots();
+	if (laplace.state == LAPLACE_ON)
+		laplace_suppress();
 }
 
-static void resume(void)
+static void complete(void)
 {
-	if (laplace.state != LAPLACE_SUPPRESSED)
-		return;
-	laplace.tracer_refs += (laplace_hot.clock >> 3) - (laplace.resume_clock >> 3);
-	laplace_hot.clock = (laplace.resume_clock & ~UINT64_C(7)) |
-			    (laplace_hot.clock & LAPLACE_USER_BIT);
-	laplace.state = LAPLACE_ON;
-	laplace_forget_slots();
+	if (laplace.state == LAPLACE_SUPPRESSED)
+		laplace_resume();
 }
 
 void laplace_suppression_check(void)
@@ -143,7 +134,7 @@ void laplace_suppression_check(void)
 	laplace_complain("a kernel record was begun and never completed; "
 			 "%llu instructions were left out of the trace",
 			 (unsigned long long)(CPU->icount - laplace.suppressed_since));
-	resume();
+	laplace_resume();
 }
 
 static bool covers(uint64_t address, unsigned length, size_t field)
@@ -160,9 +151,9 @@ bool laplace_watched(uint64_t address, unsigned length, bool write)
 		return false;
 	if (write && kernel_mode()) {
 		if (covers(address, length, offsetof(struct kernel_trace_record, begin)))
-			suppress();
+			begin();
 		if (covers(address, length, offsetof(struct kernel_trace_record, trigger))) {
-			resume();
+			complete();
 			take_record();
 		}
 	}
@@ -214,7 +205,7 @@ void laplace_outp(unsigned port, unsigned length, unsigned value)
 		if (value == KTR_HELLO)
 			laplace.watch.hello = 1;
 		else if (value == KTR_GOODBYE && laplace.watch.known) {
-			resume();
+			complete();
 			laplace.watch.known = false;
 			laplace_forget_slots();
 		}
