@@ -147,24 +147,23 @@ laplace_count(unsigned rw, uint64_t instr)
 }
 
 /*
- * A data reference by the fast path: address translated, one page.  With
- * constant `rw` this compiles to straight code.
+ * A data reference by the fast path: address translated, one page.  True when
+ * its slot was filled and everything is done.  With constant `rw` this compiles
+ * to straight code.  `mode_mask` takes away the mode bit for references that
+ * the processor makes itself.
  */
-static inline __attribute__((always_inline)) void
-laplace_access(struct laplace_page **slot, uint64_t address, unsigned length,
-	       unsigned rw, uint64_t instr)
+static inline __attribute__((always_inline)) bool
+laplace_hit(struct laplace_page *page, unsigned rw, uint64_t instr, uint64_t mode_mask)
 {
 	uint64_t data = laplace_count(rw, instr);
-	struct laplace_page *page = *slot;
 
-	if (LAPLACE_UNLIKELY(!page)) {
-		laplace_call_slow_access(slot, address, length | rw << LAPLACE_RW_SHIFT);
-		return;
-	}
-	page->last = data + (rw & 1);
+	if (LAPLACE_UNLIKELY(!page))
+		return false;
+	page->last = (data & mode_mask) + (rw & 1);
 	page->last_instr = instr;
 	if (rw & 1)
 		page->wrote = 1;
+	return true;
 }
 
 /*

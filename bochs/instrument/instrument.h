@@ -76,10 +76,22 @@ void laplace_outp(unsigned port, unsigned length, unsigned value);
  * no TLB entry, and the slow paths know more (see BX_LAPLACE_LIN_ACCESS_*).
  */
 #define BX_INSTR_LIN_ACCESS(cpu_id, lin, phy, len, memtype, rw) \
-	laplace_access(&tlbEntry->laplace, (lin), (len), (rw), BX_CPU_THIS_PTR icount)
+	BX_LAPLACE_LIN_ACCESS(tlbEntry->laplace, (lin), (len), (rw), ~UINT64_C(0), 0)
 
 #define BX_LAPLACE_LIN_ACCESS_STACK(lin, len, rw) \
-	laplace_access(&laplace_hot.stack, (lin), (len), (rw), BX_CPU_THIS_PTR icount)
+	BX_LAPLACE_LIN_ACCESS(laplace_hot.stack, (lin), (len), (rw), ~UINT64_C(0), 0)
+
+/* Descriptor tables, TSS: the processor's own references, whatever the mode. */
+#define BX_LAPLACE_LIN_ACCESS_SYSTEM(lin, len, rw) \
+	BX_LAPLACE_LIN_ACCESS(tlbEntry->laplace, (lin), (len), (rw), \
+			      ~(uint64_t)LAPLACE_USER_BIT, LAPLACE_SUPERVISOR)
+
+#define BX_LAPLACE_LIN_ACCESS(slot, lin, len, rw, mask, how) \
+	do { \
+		if (LAPLACE_UNLIKELY(!laplace_hit((slot), (rw), BX_CPU_THIS_PTR icount, mask))) \
+			laplace_call_slow_access(&(slot), (lin), \
+						 (len) | (rw) << LAPLACE_RW_SHIFT | (how)); \
+	} while (0)
 
 /* `laddr` and `curr_pl` are the accessor's: its address, the privilege it acts with. */
 #define BX_LAPLACE_LIN_ACCESS_SLOW(lin, len, rw) \
@@ -91,14 +103,6 @@ void laplace_outp(unsigned port, unsigned length, unsigned value);
 				    (curr_pl != 3 ? LAPLACE_SUPERVISOR : 0)); \
 	} while (0)
 
-/* Descriptor tables, TSS: the processor's own references, whatever the mode. */
-#define BX_LAPLACE_LIN_ACCESS_SYSTEM(lin, len, rw) \
-	do { \
-		laplace_count((rw), BX_CPU_THIS_PTR icount); \
-		laplace_slow_access(&tlbEntry->laplace, (lin), (len) | \
-				    (rw) << LAPLACE_RW_SHIFT | LAPLACE_SUPERVISOR); \
-	} while (0)
-
 #define BX_INSTR_PHY_ACCESS(cpu_id, phy, len, memtype, rw)
 
 /* Named by the patches. */
@@ -106,7 +110,7 @@ void laplace_outp(unsigned port, unsigned length, unsigned value);
 #define BX_LAPLACE_BETWEEN(yes)		(laplace_hot.between = (yes))
 #define BX_LAPLACE_REPEATED(instr)	laplace_repeated(instr)
 #define BX_LAPLACE_TLB_FILL(entry)	((entry)->laplace = NULL)
-#define BX_LAPLACE_STACK_WINDOW()	(laplace_hot.stack = NULL)
+#define BX_LAPLACE_STACK_WINDOW(slot)	(laplace_hot.stack = (slot))
 #define BX_LAPLACE_USER_MODE(user)	laplace_user_mode(user)
 #define BX_LAPLACE_FAST_STRING(source, destination, count, width, step) \
 	laplace_fast_string((source), (destination), (count), (width), (step))

@@ -250,6 +250,13 @@ static void settle_fetch(uint64_t latest)
 	}
 }
 
+static void empty_slots(void)
+{
+	laplace_hot.stack = NULL;
+	while (laplace.slots)
+		*laplace.slot[--laplace.slots] = NULL;
+}
+
 /*
  * No slot holds any more.  `executing`: the instruction at the present count was
  * fetched, and the rest of its trace will be from the same page.
@@ -259,18 +266,23 @@ static void forget(bool executing)
 	settle_fetch(CPU->icount - !executing);
 	laplace.entered_after = CPU->icount - !executing;
 	laplace_hot.fetch_page = LAPLACE_NOWHERE;
-	while (laplace.slots)
-		*laplace.slot[--laplace.slots] = NULL;
+	empty_slots();
 	memset(laplace.code, 0, sizeof(laplace.code));
 }
 
-static void fill_slot(struct laplace_page **slot, struct laplace_page *page)
+static void fill_slot(struct laplace_page **slot, uint64_t address, struct laplace_page *page)
 {
-	if (laplace.slots == LAPLACE_SLOTS) {
-		/* The TLB was filled anew many times; nothing is lost by emptying it. */
-		while (laplace.slots)
-			*laplace.slot[--laplace.slots] = NULL;
+	*slot = page;
+	if (slot == &laplace_hot.stack) {
+		/* the page's entry in the TLB too, from which the window is opened again */
+		bx_TLB_entry *entry = BX_DTLB_ENTRY_OF(address, 0);
+
+		if (entry->lpf != LPFOf(address))
+			return;
+		slot = &entry->laplace;
 	}
+	if (laplace.slots == LAPLACE_SLOTS)	/* the TLB was filled anew many times */
+		empty_slots();
 	laplace.slot[laplace.slots++] = slot;
 	*slot = page;
 }
@@ -502,7 +514,7 @@ extern "C" void laplace_slow_access(struct laplace_page **slot, uint64_t address
 	/* ... then this one. */
 	if (laplace.state != LAPLACE_ON) {
 		if (!watched && slot)
-			fill_slot(slot, &laplace.nowhere);
+			fill_slot(slot, address, &laplace.nowhere);
 		return;
 	}
 	uint64_t word = supervisor ? laplace_hot.data & ~(uint64_t)LAPLACE_USER_BIT :
@@ -523,7 +535,7 @@ extern "C" void laplace_slow_access(struct laplace_page **slot, uint64_t address
 	}
 	/* Every access to the watched page comes here. */
 	if (!watched && laplace.fetch && slot)
-		fill_slot(slot, p);
+		fill_slot(slot, address, p);
 }
 
 void laplace_walk(uint64_t phy, unsigned length, bool write)
