@@ -35,10 +35,19 @@ skip() {
 record() { # NAME WORKLOAD [OPTION...]
 	local name=$1 workload=$2 status=0
 	shift 2
+	rm -f "$IMAGE/$workload.serial"
 	nice "$LAPLACE" record --overwrite --progress=never -o "$WORK/$name.lpl" "$@" \
 		"$IMAGE/$workload.bochsrc" >"$WORK/$name.log" 2>&1 </dev/null || status=$?
-	tr -d '\r' <"$IMAGE/$workload.serial" >"$WORK/$name.serial" || true
+	: >"$WORK/$name.serial"
+	if [ -e "$IMAGE/$workload.serial" ]; then
+		tr -d '\r' <"$IMAGE/$workload.serial" >"$WORK/$name.serial"
+	fi
 	return $status
+}
+
+# The last thing that we said in a log, where Bochs and the guest speak, too.
+said() { # LOG
+	grep -a '^laplace' "$1" | tail -n 1
 }
 
 # The same once for all cases, and it has to end well.
@@ -46,7 +55,7 @@ recorded() { # NAME WORKLOAD [OPTION...]
 	if [ -e "$WORK/$1.lpl" ]; then
 		return
 	fi
-	record "$@" || fail "recording $1 failed: $(tail -n 1 "$WORK/$1.log")"
+	record "$@" || fail "recording $1 failed: $(said "$WORK/$1.log")"
 	grep -qx 'LAPLACE-END ok' "$WORK/$1.serial" || fail "$1: the guest did not end well"
 }
 

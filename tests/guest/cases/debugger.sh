@@ -21,12 +21,14 @@ laplace status
 laplace nonsense
 quit
 END
-status=0
-"$BOCHS" -q -f "$IMAGE/boot.bochsrc" -dbg -rc "$WORK/debugger.rc" \
-	"laplace: trace=$trace, reduce=none, start=off, overwrite=on" \
-	>"$WORK/debugger.out" 2>&1 </dev/null || status=$?
-[ "$status" -eq 0 ] || fail "status $status: $(grep -a '^laplace: ' "$WORK/debugger.out" | tail -n 1)"
-verify "$trace"
+debug() { # REDUCTION TRACE OUTPUT
+	local status=0
+	"$BOCHS" -q -f "$IMAGE/boot.bochsrc" -dbg -rc "$WORK/debugger.rc" \
+		"laplace: trace=$2, reduce=$1, start=off, overwrite=on" >"$3" 2>&1 </dev/null || status=$?
+	[ "$status" -eq 0 ] || fail "$1: status $status: $(said "$3")"
+	verify "$2"
+}
+debug none "$trace" "$WORK/debugger.out"
 expect_line "$WORK/debugger.out" '^laplace: tracing off, reduction none'
 expect_line "$WORK/debugger.out" '^laplace: tracing on, reduction none'
 expect_line "$WORK/debugger.out" '^usage: laplace on\|off\|status\|mark TEXT\|flush'
@@ -46,3 +48,7 @@ awk -F , '
 	/^i,/ { if (!on) bad++; if ($9 == 0) { if ($3 <= last) bad++; last = $3; n++ } }
 	END { print n, bad + 0; exit !(n > 1000 && n <= 501000 && bad == 0) }' "$WORK/debugger.csv" ||
 	fail "the fetches are not those of the steps with tracing on"
+
+debug sad:4 "$WORK/debugger-sad.lpl" "$WORK/debugger-sad.out"
+"$PROGRAMS/compare-traces" -r window:4+sad:4 "$trace" "$WORK/debugger-sad.lpl" ||
+	fail "sad:4 as recorded is not window:4+sad:4 of the whole"

@@ -6,7 +6,7 @@ lied() { # MODE PATTERN...
 	local mode=$1 status=0
 	shift
 	record "rubbish-$mode" "rubbish-$mode" --reduce sad:64 || status=$?
-	[ "$status" -eq 1 ] || fail "$mode: status $status, not 1: $(tail -n 1 "$WORK/rubbish-$mode.log")"
+	[ "$status" -eq 1 ] || fail "$mode: status $status, not 1: $(said "$WORK/rubbish-$mode.log")"
 	for pattern; do
 		expect_line "$WORK/rubbish-$mode.log" "$pattern"
 	done

@@ -11,7 +11,7 @@ start_and() { # SIGNAL NAME WHOM
 		"$IMAGE/boot.bochsrc" >"$WORK/$name.log" 2>&1 </dev/null &
 	pid=$!
 	while [ "$size" -lt 1000000 ]; do
-		kill -0 "$pid" || fail "it ended by itself: $(tail -n 1 "$WORK/$name.log")"
+		kill -0 "$pid" || fail "it ended by itself: $(said "$WORK/$name.log")"
 		sleep 0.1
 		size=$(stat -c %s "$WORK/$name.lpl.part" 2>/dev/null || echo 0)
 	done
