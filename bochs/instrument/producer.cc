@@ -223,7 +223,14 @@ static uint64_t data_at_fetch(uint64_t instr)
 	return laplace_hot.data - made * LAPLACE_ONE_REF;
 }
 
-static void enter_code_page(void);
+/* The last fetch from a page, unless a data reference to it was later. */
+static inline void leave_fetch(struct laplace_page *p, uint64_t data, uint64_t instr)
+{
+	if (numbered(data, instr) >> 3 > numbered(p->last, p->last_instr) >> 3) {
+		p->last = (data & ~UINT64_C(3)) | LPL_FETCH;
+		p->last_instr = instr;
+	}
+}
 
 /*
  * The instruction at count `latest` is the latest that was fetched from the code
@@ -242,12 +249,7 @@ static void settle_fetch(uint64_t latest)
 		data = laplace.repeat_data;
 	} else
 		data = data_at_fetch(latest);
-	data = (data & ~UINT64_C(3)) | LPL_FETCH;
-	/* a data reference to this page may have been later */
-	if (numbered(data, instr) >> 3 > numbered(p->last, p->last_instr) >> 3) {
-		p->last = data;
-		p->last_instr = instr;
-	}
+	leave_fetch(p, data, instr);
 }
 
 static void empty_slots(void)
@@ -665,11 +667,23 @@ void laplace_slow_trace(uint64_t address, const bxInstruction_c *i)
 
 	if (!length)
 		return;		/* an invalidated trace: Bochs comes again */
-	/* Mostly, a page that was here before in this window, and nothing special. */
+
+	/*
+	 * Mostly it is a page that was here before in this window, and nothing
+	 * special has happened.  What follows is settle_fetch() for that case.
+	 */
 	auto *known = &laplace.code[page >> 12 & (LAPLACE_CODE_PAGES - 1)];
 	if (known->page == page && known->entered && laplace_hot.fetch_page != LAPLACE_NOWHERE &&
-	    length <= here && laplace.fetch) {
-		settle_fetch(latest);
+	    length <= here) {
+		uint64_t data = laplace_hot.data;
+
+		if (latest == laplace.repeat_last || latest == laplace.long_instr)
+			settle_fetch(latest);
+		else {
+			if (laplace_hot.history[data / LAPLACE_ONE_REF % LAPLACE_HISTORY] == latest)
+				data = data_at_fetch(latest);
+			leave_fetch(laplace.fetch, data, latest);
+		}
 		laplace.fetch = known->entered;
 		laplace.code_page = laplace_hot.fetch_page = page;
 		return;
