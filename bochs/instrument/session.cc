@@ -46,7 +46,8 @@ static struct {
 	bool closed;
 	unsigned complaints;
 	char problem[512];		/* why the end is not clean */
-	int exit_status;
+	bool told;			/* the user has read it */
+	bool good_end;			/* else the exit status is 1 */
 } session;
 
 static volatile sig_atomic_t stop_signal;
@@ -103,6 +104,7 @@ void laplace_die(const char *format, ...)
 		va_end(arguments);
 	}
 	fprintf(stderr, "laplace: %s\n", session.problem);
+	session.told = true;
 	leave();
 }
 
@@ -235,6 +237,7 @@ void laplace_session_poll(void)
 		return;
 	snprintf(session.problem, sizeof(session.problem), "stopped by a signal");
 	fprintf(stderr, "laplace: %s; the trace is closed\n", session.problem);
+	session.told = true;
 	leave();
 }
 
@@ -261,6 +264,25 @@ static void locate_kernel(void)
 		laplace_die("kernel=%s: %s", session.kernel, why);
 	if (!laplace_watch(address, false, why, sizeof(why)))
 		laplace_die("kernel=%s: %s", session.kernel, why);
+}
+
+/* Bochs itself only logs that an image is missing, and boots without it. */
+static void check_images(void)
+{
+	for (int channel = 0; channel < BX_MAX_ATA_CHANNEL; channel++)
+		for (int device = 0; device < 2; device++) {
+			const char *name = device ? "slave" : "master";
+			char base[64], path_name[80];
+
+			snprintf(base, sizeof(base), "ata.%d.%s", channel, name);
+			snprintf(path_name, sizeof(path_name), "%s.path", base);
+			if (!SIM->get_param(path_name))
+				continue;
+			const char *path = SIM->get_param_string(path_name)->getptr();
+			if (*path && strcmp(path, "none") && access(path, R_OK))
+				laplace_die("ata%d-%s: the image %s cannot be read: %s", channel,
+					    name, path, strerror(errno));
+		}
 }
 
 static void set(struct lpl_meta *meta, const char *key, const char *value)
@@ -308,6 +330,8 @@ static void open_collection(void)
 		laplace_die("reduce=%s: %s", session.reduce, report.text);
 	if (session.stage == LPL_STAGE_FILE && !*session.trace)
 		laplace_die("the laplace option needs trace=FILE");
+	check_images();
+	locate_kernel();
 
 	struct lpl_meta *meta = lpl_meta_new();
 	if (!meta)
@@ -335,7 +359,6 @@ static void open_collection(void)
 	laplace_producer_init(session.windows_only ? NULL :
 			      lpl_collector_ring(session.collector), plan.window);
 	laplace_hot.walks = session.walks;
-	locate_kernel();
 	signal(SIGTERM, on_signal);
 	signal(SIGHUP, on_signal);
 	if (!bx_dbg.debugger_active)
@@ -364,7 +387,7 @@ static const char *judge(void)
 	}
 	if (laplace.watch.end_seen || !strcmp(session.kernel, "none"))
 		return "clean";
-	if (bx_dbg.debugger_active || bx_user_quit)
+	if (bx_dbg.debugger_active)
 		return "quit";
 	snprintf(session.problem, sizeof(session.problem),
 		 "the machine ended before the guest said that its workload was over");
@@ -387,28 +410,25 @@ static void close_collection(void)
 		laplace_stop();
 	}
 	const char *end = judge();
-	session.exit_status = strcmp(end, "clean") != 0 && strcmp(end, "quit") != 0;
-	if (stop_signal)
-		session.exit_status = 1;
-	if (session.exit_status && !stop_signal)
+
+	session.good_end = !stop_signal && (!strcmp(end, "clean") || !strcmp(end, "quit"));
+	if (!session.good_end && !session.told)
 		fprintf(stderr, "laplace: %s\n", session.problem);
 	if (lpl_collector_close(session.collector, end, session.problem, &report)) {
-		fprintf(stderr, "laplace: %s\n", report.text);
-		session.exit_status = 1;
+		session.good_end = false;
+		if (!session.told)
+			fprintf(stderr, "laplace: %s\n", report.text);
 	}
 	session.collector = NULL;
 }
 
 static void at_exit(void)
 {
-	bool ours = session.wanted;
-
+	if (!session.wanted)
+		return;
 	close_collection();
-	if (ours) {
-		fflush(NULL);
-		_exit(session.closed && !*session.problem ? session.exit_status :
-		      session.exit_status ? session.exit_status : 1);
-	}
+	fflush(NULL);
+	_exit(session.good_end ? 0 : 1);
 }
 
 /* ---- Bochs' callbacks ---- */
@@ -464,6 +484,10 @@ void laplace_debug_command(const char *command)
 {
 	char text[512];
 	size_t length;
+
+	/* At the prompt the coming instruction was not fetched yet. */
+	laplace_hot.between = true;
+	laplace_time_jumps();
 
 	while (*command == ' ' || *command == '\t')
 		command++;
