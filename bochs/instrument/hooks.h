@@ -42,7 +42,7 @@ enum {
 	LAPLACE_TYPE_MASK = 3,	/* enum lpl_type: read, write, fetch */
 	LAPLACE_USER_BIT = 4,
 	LAPLACE_ONE_REF = 8,
-	LAPLACE_HISTORY = 256	/* more than the references of any one instruction */
+	LAPLACE_HISTORY = 128	/* more than the references of any one instruction */
 };
 
 /* No instruction is ever fetched here: the hole between the canonical halves. */
@@ -50,15 +50,11 @@ enum {
 
 #define LAPLACE_UNLIKELY(x)	__builtin_expect(!!(x), 0)
 
-/* One page of the current window. */
-struct laplace_page {
+/* What references leave with a page of the current window: half a cache line. */
+struct alignas(32) laplace_page {
 	uint64_t last;		/* `data` at its last reference, with mode and type */
+	uint64_t last_instr;	/* the instruction count then */
 	uint64_t wrote;		/* a write came after the first reference */
-	uint64_t last_instr;	/* the instruction count at the last */
-	uint64_t first, first_instr, first_cycle; /* `first` is a number << 3 ... */
-	uint64_t page, space;	/* identity; walks have a space of their own */
-	uint64_t last_cycle;	/* when cycle_known == last_instr */
-	uint64_t cycle_known;
 };
 
 /* The state that references touch; one simulated processor, one thread. */

@@ -174,11 +174,12 @@ static void add_jump(uint64_t instr, uint64_t offset)
 	if (laplace.jumps == LAPLACE_JUMPS) {
 		/* Settle what depends on the old ones. */
 		for (uint32_t i = 0; i < laplace.pages; i++) {
-			struct laplace_page *p = &laplace.page[i];
+			uint64_t instr = laplace.page[i].last_instr;
+			struct laplace_entry *e = &laplace.entry[i];
 
-			if (p->cycle_known != p->last_instr) {
-				p->last_cycle = cycle_at(p->last_instr);
-				p->cycle_known = p->last_instr;
+			if (e->cycle_known != instr) {
+				e->last_cycle = cycle_at(instr);
+				e->cycle_known = instr;
 			}
 		}
 		drop_old_jumps();
@@ -301,14 +302,15 @@ void laplace_window_end(void)
 	laplace_forget_slots();
 	for (uint32_t i = 0; i < laplace.pages; i++) {
 		struct laplace_page *p = &laplace.page[i];
-		bool walk = p->space == WALK_SPACE;
-		uint64_t cycle = p->cycle_known == p->last_instr ? p->last_cycle :
+		struct laplace_entry *e = &laplace.entry[i];
+		bool walk = e->space == WALK_SPACE;
+		uint64_t cycle = e->cycle_known == p->last_instr ? e->last_cycle :
 				 cycle_at(p->last_instr);
 
-		laplace_emit(p->first, p->first_instr, p->first_cycle,
-			     LPL_WIRE_KIND(LPL_WIRE_PAGE) | p->page);
+		laplace_emit(e->first, e->first_instr, e->first_cycle,
+			     LPL_WIRE_KIND(LPL_WIRE_PAGE) | e->page);
 		laplace_emit(numbered(p->last, p->last_instr), p->last_instr, cycle,
-			     (walk ? LPL_WIRE_WALK : p->space) |
+			     (walk ? LPL_WIRE_WALK : e->space) |
 			     (p->wrote ? LPL_WIRE_WROTE : 0));
 	}
 	if (!laplace.each) {
@@ -333,8 +335,10 @@ static struct laplace_page *touch(uint64_t page, uint64_t space, uint64_t word, 
 	struct laplace_page *p;
 
 	for (; laplace.bucket[b]; b = (b + 1) & laplace.bucket_mask) {
-		p = &laplace.page[laplace.bucket[b] - 1];
-		if (p->page == page && p->space == space) {
+		const struct laplace_entry *e = &laplace.entry[laplace.bucket[b] - 1];
+
+		if (e->page == page && e->space == space) {
+			p = &laplace.page[laplace.bucket[b] - 1];
 			p->last = word;
 			p->last_instr = instr;
 			p->wrote |= (word & LAPLACE_TYPE_MASK) == LPL_WRITE;
@@ -345,10 +349,11 @@ static struct laplace_page *touch(uint64_t page, uint64_t space, uint64_t word, 
 		laplace_window_end();
 		b = bucket_of(page, space);
 	}
-	p = &laplace.page[laplace.pages++];
-	laplace.bucket[b] = laplace.pages;
-	*p = { word, 0, instr, numbered(word, instr), instr, cycle_at(instr), page, space,
-	       0, ~UINT64_C(0) };
+	laplace.entry[laplace.pages] = { page, space, numbered(word, instr), instr,
+					 cycle_at(instr), 0, ~UINT64_C(0) };
+	p = &laplace.page[laplace.pages];
+	*p = { word, instr, 0 };
+	laplace.bucket[b] = ++laplace.pages;
 	return p;
 }
 
@@ -659,7 +664,8 @@ static void remember_trace(uint64_t address, const bxInstruction_c *i)
 	}
 }
 
-void laplace_slow_trace(uint64_t address, const bxInstruction_c *i)
+static __attribute__((noinline)) void
+other_trace(uint64_t address, const bxInstruction_c *i)
 {
 	unsigned length = i->ilen(), here = 0x1000 - (unsigned)(address & 0xfff);
 	uint64_t page = address & ~UINT64_C(0xfff);
@@ -667,27 +673,6 @@ void laplace_slow_trace(uint64_t address, const bxInstruction_c *i)
 
 	if (!length)
 		return;		/* an invalidated trace: Bochs comes again */
-
-	/*
-	 * Mostly it is a page that was here before in this window, and nothing
-	 * special has happened.  What follows is settle_fetch() for that case.
-	 */
-	auto *known = &laplace.code[page >> 12 & (LAPLACE_CODE_PAGES - 1)];
-	if (known->page == page && known->entered && laplace_hot.fetch_page != LAPLACE_NOWHERE &&
-	    length <= here) {
-		uint64_t data = laplace_hot.data;
-
-		if (latest == laplace.repeat_last || latest == laplace.long_instr)
-			settle_fetch(latest);
-		else {
-			if (laplace_hot.history[data / LAPLACE_ONE_REF % LAPLACE_HISTORY] == latest)
-				data = data_at_fetch(latest);
-			leave_fetch(laplace.fetch, data, latest);
-		}
-		laplace.fetch = known->entered;
-		laplace.code_page = laplace_hot.fetch_page = page;
-		return;
-	}
 	if (laplace.failed)
 		laplace_die("the collector gave up");
 	laplace_hot.between = true;
@@ -728,7 +713,7 @@ void laplace_slow_trace(uint64_t address, const bxInstruction_c *i)
 	}
 	if (!laplace.fetch)
 		first_fetch(address, length, false);
-	*known = { page, laplace.fetch };
+	laplace.code[page >> 12 & (LAPLACE_CODE_PAGES - 1)] = { page, laplace.fetch };
 	laplace_hot.fetch_page = page;
 	if (length > here) {
 		settle_fetch(CPU->icount);
@@ -738,6 +723,30 @@ void laplace_slow_trace(uint64_t address, const bxInstruction_c *i)
 		laplace.code_page = page + 0x1000;
 		laplace_hot.fetch_page = LAPLACE_NOWHERE;
 	}
+}
+
+void laplace_slow_trace(uint64_t address, const bxInstruction_c *i)
+{
+	/*
+	 * Mostly it is a page that was here before in this window, and nothing
+	 * special has happened.  This is other_trace() for that case.
+	 */
+	uint64_t latest = CPU->icount - 1, data = laplace_hot.data;
+	uint64_t page = address & ~UINT64_C(0xfff);
+	auto *known = &laplace.code[page >> 12 & (LAPLACE_CODE_PAGES - 1)];
+
+	if (known->page != page || !known->entered || laplace_hot.fetch_page == LAPLACE_NOWHERE ||
+	    address - page > 0x1000 - 15 || !i->ilen() || latest == laplace.repeat_last ||
+	    latest == laplace.long_instr)
+		return other_trace(address, i);
+	for (unsigned made = 0;
+	     laplace_hot.history[data / LAPLACE_ONE_REF % LAPLACE_HISTORY] == latest;
+	     data -= LAPLACE_ONE_REF)
+		if (++made == LAPLACE_HISTORY)
+			return other_trace(address, i);
+	leave_fetch(laplace.fetch, data, latest);
+	laplace.fetch = known->entered;
+	laplace.code_page = laplace_hot.fetch_page = page;
 }
 
 void laplace_space_changed(void)
@@ -765,9 +774,14 @@ void laplace_producer_init(struct lpl_ring *ring, uint64_t window)
 		while (buckets < 4 * window)
 			buckets *= 2;
 		laplace.bucket_mask = buckets - 1;
-		laplace.page = (struct laplace_page *)calloc(window, sizeof(*laplace.page));
+		free(laplace.page);
+		free(laplace.entry);
+		free(laplace.bucket);
+		laplace.page = (struct laplace_page *)
+			aligned_alloc(alignof(struct laplace_page), window * sizeof(*laplace.page));
+		laplace.entry = (struct laplace_entry *)calloc(window, sizeof(*laplace.entry));
 		laplace.bucket = (uint32_t *)calloc(buckets, sizeof(*laplace.bucket));
-		if (!laplace.page || !laplace.bucket)
+		if (!laplace.page || !laplace.entry || !laplace.bucket)
 			laplace_die("no memory for a window of %u pages", (unsigned)window);
 	}
 	laplace.jumps = 1;

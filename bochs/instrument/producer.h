@@ -16,6 +16,15 @@ struct laplace_jump {
 	uint64_t instr, offset;
 };
 
+/* The rest of what is known of a page of the window. */
+struct laplace_entry {
+	uint64_t page, space;	/* identity; walks have a space of their own */
+	uint64_t first;		/* number << 3, mode and type of its first reference */
+	uint64_t first_instr, first_cycle;
+	uint64_t last_cycle;	/* when cycle_known is the page's last_instr */
+	uint64_t cycle_known;
+};
+
 enum laplace_state {
 	LAPLACE_OFF,		/* nothing is recorded */
 	LAPLACE_ON,
@@ -42,6 +51,7 @@ struct laplace_producer {
 
 	/* the current window; no pages when every reference is sent */
 	struct laplace_page *page;
+	struct laplace_entry *entry;	/* of the same index */
 	uint32_t pages, pages_max;
 	uint32_t *bucket;		/* hash table of page index + 1 */
 	uint32_t bucket_mask;
