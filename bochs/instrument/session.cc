@@ -248,7 +248,7 @@ bool laplace_session_starts_at_mark(void)
 
 bool laplace_session_wants_handshake(void)
 {
-	return !strcmp(session.kernel, "auto");
+	return session.collector && !strcmp(session.kernel, "auto");
 }
 
 static void locate_kernel(void)
