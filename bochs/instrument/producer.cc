@@ -52,33 +52,6 @@ struct laplace_producer laplace;
 
 static const uint64_t WALK_SPACE = ~UINT64_C(0);
 
-uint64_t laplace_instr(void)
-{
-	return CPU->icount;
-}
-
-/* The number of the latest reference, when recording. */
-static uint64_t number_now(void)
-{
-	/* an instruction not fetched yet must not count */
-	bool unfetched = laplace_hot.between && !laplace.uncounted;
-
-	return ((laplace_hot.data >> 3) + CPU->icount + !unfetched) & (~UINT64_C(0) >> 3);
-}
-
-uint64_t laplace_references(void)
-{
-	return laplace.state == LAPLACE_ON ? number_now() : laplace.resume_number;
-}
-
-/* Let the references made so far be `number`. */
-static void set_number(uint64_t number)
-{
-	laplace.uncounted = false;
-	laplace_hot.data = (number - CPU->icount - !laplace_hot.between) << 3 |
-			   (laplace_hot.data & LAPLACE_USER_BIT);
-}
-
 /* A word with `data`, as a number << 3 with mode and type. */
 static uint64_t numbered(uint64_t word, uint64_t instr)
 {
@@ -101,96 +74,6 @@ void laplace_emit(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 	record->word[2] = c;
 	record->word[3] = d;
 	lpl_ring_commit(laplace.ring);
-}
-
-/* ---- cycles ---- */
-
-static uint64_t offset_now(void)
-{
-	/* Stepping by the debugger, Bochs counts ticks and instructions together. */
-	uint64_t base = bx_dbg.debugger_active ? CPU->icount : CPU->icount_last_sync;
-
-	return bx_pc_system.time_ticks() - base;
-}
-
-static uint32_t jump_for(uint64_t instr)
-{
-	uint32_t low = 0, high = laplace.jumps;
-
-	/* the last jump at or before instr; jump[0] is before everything */
-	while (high - low > 1) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (laplace.jump[middle].instr <= instr)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-static uint64_t cycle_at(uint64_t instr)
-{
-	return instr + laplace.jump[jump_for(instr)].offset;
-}
-
-/* The oldest fetch that may still have to be accounted for. */
-static uint64_t oldest_fetch(void)
-{
-	uint64_t oldest = CPU->icount - 1;
-
-	if (laplace.repeat_last != ~UINT64_C(0) && laplace.repeat_last >= oldest &&
-	    laplace.repeat_first < oldest)
-		oldest = laplace.repeat_first;
-	if (!laplace.each && !laplace.fetch && laplace.entered_after < oldest)
-		oldest = laplace.entered_after;
-	if (laplace.walk.at < laplace.walk.count && laplace.walk.next < oldest)
-		oldest = laplace.walk.next;
-	return oldest;
-}
-
-/* Keep only the jumps that that fetch, the present and the future need. */
-static void drop_old_jumps(void)
-{
-	uint32_t oldest = jump_for(oldest_fetch()), now = jump_for(CPU->icount - 1), kept = 0;
-
-	if (oldest < now)
-		laplace.jump[kept++] = laplace.jump[oldest];
-	memmove(laplace.jump + kept, laplace.jump + now,
-		(laplace.jumps - now) * sizeof(laplace.jump[0]));
-	laplace.jumps = kept + laplace.jumps - now;
-}
-
-static void add_jump(uint64_t instr, uint64_t offset)
-{
-	struct laplace_jump *last = &laplace.jump[laplace.jumps - 1];
-
-	if (last->offset == offset)
-		return;
-	if (last->instr == instr) {
-		last->offset = offset;
-		return;
-	}
-	if (laplace.jumps == LAPLACE_JUMPS) {
-		/* Settle what depends on the old ones. */
-		for (uint32_t i = 0; i < laplace.pages; i++) {
-			uint64_t instr = laplace.page[i].last_instr;
-			struct laplace_entry *e = &laplace.entry[i];
-
-			if (e->cycle_known != instr) {
-				e->last_cycle = cycle_at(instr);
-				e->cycle_known = instr;
-			}
-		}
-		drop_old_jumps();
-	}
-	laplace.jump[laplace.jumps++] = { instr, offset };
-}
-
-/* The cycle counter may have jumped since the last instruction. */
-static void sync_cycles(void)
-{
-	add_jump(CPU->icount, offset_now());
 }
 
 void laplace_time_jumps(void)
@@ -305,7 +188,7 @@ void laplace_window_end(void)
 		struct laplace_entry *e = &laplace.entry[i];
 		bool walk = e->space == WALK_SPACE;
 		uint64_t cycle = e->cycle_known == p->last_instr ? e->last_cycle :
-				 cycle_at(p->last_instr);
+				 laplace_cycle_at(p->last_instr);
 
 		laplace_emit(e->first, e->first_instr, e->first_cycle,
 			     LPL_WIRE_KIND(LPL_WIRE_PAGE) | e->page);
@@ -321,7 +204,7 @@ void laplace_window_end(void)
 		laplace.pages = 0;
 	}
 	laplace.events = 0;
-	drop_old_jumps();
+	laplace_drop_old_jumps();
 }
 
 /*
@@ -350,7 +233,7 @@ static struct laplace_page *touch(uint64_t page, uint64_t space, uint64_t word, 
 		b = bucket_of(page, space);
 	}
 	laplace.entry[laplace.pages] = { page, space, numbered(word, instr), instr,
-					 cycle_at(instr), 0, ~UINT64_C(0) };
+					 laplace_cycle_at(instr), 0, ~UINT64_C(0) };
 	p = &laplace.page[laplace.pages];
 	*p = { word, instr, 0 };
 	laplace.bucket[b] = ++laplace.pages;
@@ -371,14 +254,14 @@ static void enter_code_page(void)
 
 static void send_offset(uint64_t instr)
 {
-	uint64_t offset = cycle_at(instr) - instr;
+	uint64_t offset = laplace_cycle_at(instr) - instr;
 
 	if (offset != laplace.cycle_offset) {
 		laplace.cycle_offset = offset;
 		laplace_emit(offset, 0, 0, LPL_WIRE_KIND(LPL_WIRE_OFFSET));
 	}
 	if (laplace.jumps > LAPLACE_JUMPS / 2)
-		drop_old_jumps();
+		laplace_drop_old_jumps();
 }
 
 static void send(uint64_t word, uint64_t instr, uint64_t address, unsigned length,
@@ -414,7 +297,7 @@ static void send_fetches(uint64_t latest)
 }
 
 /* Pass over the fetches that are the tracer's own. */
-static void skip_fetches(uint64_t latest)
+void laplace_skip_fetches(uint64_t latest)
 {
 	while (laplace.walk.at < laplace.walk.count && laplace.walk.next <= latest) {
 		laplace.walk.address += laplace.walk.length[laplace.walk.at++];
@@ -426,7 +309,7 @@ static void skip_fetches(uint64_t latest)
  * All fetches up to the instruction at `latest` have happened: account for them
  * before whatever comes next.
  */
-static void fetched_until(uint64_t latest)
+void laplace_fetched_until(uint64_t latest)
 {
 	if (laplace.each)
 		send_fetches(latest);
@@ -440,13 +323,13 @@ static void fetched_until(uint64_t latest)
  * walk for a fetch, an interrupt's frame).  The running trace is over, and the
  * coming instruction does not count yet.
  */
-static void between_instructions(void)
+void laplace_between_instructions(void)
 {
 	if (laplace.state != LAPLACE_ON || laplace.uncounted)
 		return;
 	uint64_t latest = CPU->icount - 1;
 
-	fetched_until(latest);
+	laplace_fetched_until(latest);
 	settle_fetch(latest);
 	laplace.code_page = LAPLACE_NOWHERE;
 	laplace.walk.count = 0;
@@ -458,9 +341,9 @@ static void between_instructions(void)
 /* An interrupt's or exception's frame is the processor's doing, not the program's. */
 void laplace_delivery_begins(void)
 {
-	sync_cycles();
+	laplace_sync_cycles();
 	if (laplace_hot.between)
-		between_instructions();
+		laplace_between_instructions();
 	laplace_user_mode(false);	/* loading CS tells the new mode */
 }
 
@@ -470,7 +353,7 @@ void laplace_mode_changes(void)
 	if (laplace.state == LAPLACE_ON && !laplace.uncounted) {
 		uint64_t latest = CPU->icount - laplace_hot.between;
 
-		fetched_until(latest);
+		laplace_fetched_until(latest);
 		settle_fetch(latest);
 		laplace.entered_after = latest;
 		laplace_hot.fetch_page = LAPLACE_NOWHERE;
@@ -507,9 +390,9 @@ extern "C" void laplace_slow_access(struct laplace_page **slot, uint64_t address
 		if (laplace.failed)
 			laplace_die("the collector gave up");
 		if (laplace_hot.between)
-			between_instructions();
+			laplace_between_instructions();
 		else if (!laplace.uncounted)
-			fetched_until(instr);
+			laplace_fetched_until(instr);
 	}
 	if (watched && laplace_watched(address, length, rw & 1)) {
 		if (laplace.state == LAPLACE_SUPPRESSED)
@@ -550,9 +433,9 @@ void laplace_walk(uint64_t phy, unsigned length, bool write)
 	if (laplace.state != LAPLACE_ON)
 		return;
 	if (laplace_hot.between)
-		between_instructions();
+		laplace_between_instructions();
 	else if (!laplace.uncounted)
-		fetched_until(CPU->icount);
+		laplace_fetched_until(CPU->icount);
 
 	uint64_t word = laplace_count(BX_READ, CPU->icount);
 
@@ -614,7 +497,7 @@ void laplace_fast_string(const uint64_t *source, const uint64_t *destination,
 			      instr);
 	}
 	/* Each element took a cycle, and all of them one instruction. */
-	add_jump(instr + 1, cycle_at(instr) - instr + count - 1);
+	laplace_add_jump(instr + 1, laplace_cycle_at(instr) - instr + count - 1);
 }
 
 void laplace_repeated(uint64_t instr)
@@ -632,7 +515,7 @@ void laplace_repeated(uint64_t instr)
 		if (laplace.state == LAPLACE_ON && laplace.each)
 			send_fetches(instr);
 		else
-			skip_fetches(instr);
+			laplace_skip_fetches(instr);
 		laplace.walk.next++;
 	}
 }
@@ -678,7 +561,7 @@ other_trace(uint64_t address, const bxInstruction_c *i)
 	laplace_hot.between = true;
 	laplace_session_poll();
 	laplace_space_changed();
-	sync_cycles();
+	laplace_sync_cycles();
 	if (laplace.state == LAPLACE_SUPPRESSED)
 		laplace_suppression_check();
 	if (laplace.state == LAPLACE_ON) {
@@ -686,7 +569,7 @@ other_trace(uint64_t address, const bxInstruction_c *i)
 			laplace_hot.data += LAPLACE_ONE_REF;
 			laplace.uncounted = false;
 		} else {
-			fetched_until(latest);
+			laplace_fetched_until(latest);
 			if (page != laplace.code_page)
 				settle_fetch(latest);
 		}
@@ -756,12 +639,12 @@ void laplace_space_changed(void)
 	if (space == laplace.space)
 		return;
 	if (laplace.state == LAPLACE_ON)	/* what was fetched was of the old space */
-		fetched_until(CPU->icount - laplace_hot.between);
+		laplace_fetched_until(CPU->icount - laplace_hot.between);
 	laplace.space = space;
 	laplace_forget_slots();
 }
 
-/* ---- switching ---- */
+/* ---- the beginning ---- */
 
 void laplace_producer_init(struct lpl_ring *ring, uint64_t window)
 {
@@ -791,114 +674,4 @@ void laplace_producer_init(struct lpl_ring *ring, uint64_t window)
 		instr = ~UINT64_C(0);
 	laplace.code_page = laplace_hot.fetch_page = LAPLACE_NOWHERE;
 	laplace_hot.between = true;	/* nothing was fetched yet */
-}
-
-static bool is_fence(uint32_t tag)
-{
-	return lpl_event_is_fence(tag) || tag == LPL_EVENT_TRACING;
-}
-
-void laplace_emit_event(const struct kernel_trace_record *record)
-{
-	const unsigned char *bytes = (const unsigned char *)record;
-	uint64_t word[4];
-
-	if (laplace.state == LAPLACE_ON)
-		fetched_until(CPU->icount - laplace_hot.between);
-	/* the window's rules, as reduce/window.c states them */
-	if (!laplace.each &&
-	    (is_fence(record->tag) || ++laplace.events == LAPLACE_WINDOW_EVENTS))
-		laplace_window_end();
-	sync_cycles();
-	laplace_emit(laplace_references(), CPU->icount, cycle_at(CPU->icount),
-		     LPL_WIRE_KIND(LPL_WIRE_EVENT));
-	for (size_t at = 0; at < LPL_WIRE_EVENT_RECORDS * sizeof(word); at += sizeof(word)) {
-		size_t left = at < sizeof(*record) ? sizeof(*record) - at : 0;
-
-		memset(word, 0, sizeof(word));
-		memcpy(word, bytes + at, left < sizeof(word) ? left : sizeof(word));
-		laplace_emit(word[0], word[1], word[2], word[3]);
-	}
-	laplace_emit(laplace_references(), laplace.tracer_refs, 0,
-		     LPL_WIRE_KIND(LPL_WIRE_TOTALS));
-	if (laplace.ring)
-		lpl_ring_publish(laplace.ring);
-}
-
-static void own_event(uint32_t tag, uint64_t arg, const char *text)
-{
-	struct kernel_trace_record record;
-
-	memset(&record, 0, sizeof(record));
-	record.tag = tag;
-	record.space = laplace.space;
-	record.arg[0] = arg;
-	record.text_length = (uint32_t)(strlen(text) < KTR_TEXT ? strlen(text) : KTR_TEXT);
-	memcpy(record.text, text, record.text_length);
-	laplace_emit_event(&record);
-}
-
-void laplace_emit_mark(const char *text)
-{
-	own_event(LPL_EVENT_MARK, 0, text);
-}
-
-/* Recording goes on: references are numbered from where it stopped. */
-static void record_on(void)
-{
-	set_number(laplace.resume_number);
-	laplace.state = LAPLACE_ON;
-	laplace.fetch = NULL;
-	laplace_forget_slots();
-	skip_fetches(CPU->icount - laplace_hot.between);
-}
-
-/* Recording stops; what was fetched until now belongs to it. */
-static void record_off(enum laplace_state state)
-{
-	if (laplace_hot.between)
-		between_instructions();
-	else
-		fetched_until(CPU->icount);
-	laplace.resume_number = number_now();
-	laplace_forget_slots();
-	laplace.state = state;
-}
-
-void laplace_start(void)
-{
-	if (laplace.state != LAPLACE_OFF)
-		return;
-	record_on();
-	own_event(LPL_EVENT_TRACING, 1, "");
-}
-
-void laplace_stop(void)
-{
-	if (laplace.state == LAPLACE_SUPPRESSED)
-		laplace_resume();
-	if (laplace.state != LAPLACE_ON)
-		return;
-	record_off(LAPLACE_OFF);
-	own_event(LPL_EVENT_TRACING, 0, "");
-}
-
-void laplace_suppress(void)
-{
-	laplace.suppressed_since = CPU->icount;
-	record_off(LAPLACE_SUPPRESSED);
-	laplace.suppressed_number = number_now();
-}
-
-void laplace_resume(void)
-{
-	laplace.tracer_refs += number_now() - laplace.suppressed_number;
-	record_on();
-}
-
-void laplace_flush(void)
-{
-	laplace_emit(0, 0, 0, LPL_WIRE_KIND(LPL_WIRE_FLUSH));
-	if (laplace.ring)
-		lpl_ring_publish(laplace.ring);
 }

@@ -106,17 +106,28 @@ extern struct laplace_producer laplace;
 
 /* producer.cc */
 void laplace_producer_init(struct lpl_ring *ring, uint64_t window);
+void laplace_window_end(void);
+void laplace_forget_slots(void);	/* pointers in TLB entries no longer hold */
+void laplace_emit(uint64_t a, uint64_t b, uint64_t c, uint64_t d);
+/* All fetches up to this instruction count have happened: account for them. */
+void laplace_fetched_until(uint64_t latest);
+void laplace_skip_fetches(uint64_t latest);	/* they were the tracer's own */
+void laplace_between_instructions(void);
+
+/* cycles.cc */
+uint64_t laplace_cycle_at(uint64_t instr);
+void laplace_add_jump(uint64_t instr, uint64_t offset);
+void laplace_sync_cycles(void);		/* look whether the cycle counter has jumped */
+void laplace_drop_old_jumps(void);
+
+/* recording.cc */
 void laplace_start(void);		/* OFF -> ON, with a TRACING event */
 void laplace_stop(void);
 void laplace_suppress(void);		/* ON -> SUPPRESSED */
 void laplace_resume(void);		/* SUPPRESSED -> ON */
-void laplace_window_end(void);
-void laplace_forget_slots(void);	/* pointers in TLB entries no longer hold */
-void laplace_emit(uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 void laplace_emit_event(const struct kernel_trace_record *record);
 void laplace_emit_mark(const char *text);	/* from the debugger */
 void laplace_flush(void);
-uint64_t laplace_instr(void);
 uint64_t laplace_references(void);	/* recorded so far */
 
 /* watch.cc */

@@ -140,6 +140,8 @@ static enum lpl_error take_ref(struct lpl_collector *c, const struct lpl_ring_re
 				   (w & LPL_WIRE_SECOND ? LPL_SECOND : 0)),
 		.length = (w >> LPL_WIRE_LENGTH_SHIFT) & 0xff,
 	};
+	c->totals.refs[ref->type]++;
+	c->totals.user_refs += !!(ref->flags & LPL_USER);
 	if (c->refs < BLOCK)
 		return LPL_OK;
 	enum lpl_error error = c->out->refs(c->out, c->ref, c->refs, &c->report);

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The third clock: which cycle an instruction count stands for.
+ *
+ * Bochs' cycle counter runs with its instruction count, but for jumps: a halted
+ * processor counts cycles and no instructions, and a fast string instruction a
+ * cycle an element.  Each jump is noted with the instruction count from which it
+ * holds, so that a reference need only leave its instruction count.  The list is
+ * bounded: when it is full, the pages of the window get their cycles at once, and
+ * only the jumps that a fetch not yet accounted for may need are kept.
+ */
+#define NEED_CPU_REG_SHORTCUTS 1
+#include "bochs.h"
+#include "cpu/cpu.h"
+#include "pc_system.h"
+#include "bx_debug/debug.h"
+
+#include <cstring>
+
+#include "producer.h"
+
+#define CPU (BX_CPU(0))
+
+static uint64_t offset_now(void)
+{
+	/* Stepping by the debugger, Bochs counts ticks and instructions together. */
+	uint64_t base = bx_dbg.debugger_active ? CPU->icount : CPU->icount_last_sync;
+
+	return bx_pc_system.time_ticks() - base;
+}
+
+static uint32_t jump_for(uint64_t instr)
+{
+	uint32_t low = 0, high = laplace.jumps;
+
+	/* the last jump at or before instr; jump[0] is before everything */
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (laplace.jump[middle].instr <= instr)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+uint64_t laplace_cycle_at(uint64_t instr)
+{
+	return instr + laplace.jump[jump_for(instr)].offset;
+}
+
+/* The oldest fetch that may still have to be accounted for. */
+static uint64_t oldest_fetch(void)
+{
+	uint64_t oldest = CPU->icount - 1;
+
+	if (laplace.repeat_last != ~UINT64_C(0) && laplace.repeat_last >= oldest &&
+	    laplace.repeat_first < oldest)
+		oldest = laplace.repeat_first;
+	if (!laplace.each && !laplace.fetch && laplace.entered_after < oldest)
+		oldest = laplace.entered_after;
+	if (laplace.walk.at < laplace.walk.count && laplace.walk.next < oldest)
+		oldest = laplace.walk.next;
+	return oldest;
+}
+
+/* Keep only the jumps that that fetch, the present and the future need. */
+void laplace_drop_old_jumps(void)
+{
+	uint32_t oldest = jump_for(oldest_fetch()), now = jump_for(CPU->icount - 1), kept = 0;
+
+	if (oldest < now)
+		laplace.jump[kept++] = laplace.jump[oldest];
+	memmove(laplace.jump + kept, laplace.jump + now,
+		(laplace.jumps - now) * sizeof(laplace.jump[0]));
+	laplace.jumps = kept + laplace.jumps - now;
+}
+
+void laplace_add_jump(uint64_t instr, uint64_t offset)
+{
+	struct laplace_jump *last = &laplace.jump[laplace.jumps - 1];
+
+	if (last->offset == offset)
+		return;
+	if (last->instr == instr) {
+		last->offset = offset;
+		return;
+	}
+	if (laplace.jumps == LAPLACE_JUMPS) {
+		/* Settle what depends on the old ones. */
+		for (uint32_t i = 0; i < laplace.pages; i++) {
+			uint64_t instr = laplace.page[i].last_instr;
+			struct laplace_entry *e = &laplace.entry[i];
+
+			if (e->cycle_known != instr) {
+				e->last_cycle = laplace_cycle_at(instr);
+				e->cycle_known = instr;
+			}
+		}
+		laplace_drop_old_jumps();
+	}
+	laplace.jump[laplace.jumps++] = { instr, offset };
+}
+
+/* The cycle counter may have jumped since the last instruction. */
+void laplace_sync_cycles(void)
+{
+	laplace_add_jump(CPU->icount, offset_now());
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Recording on and off, and the events in the stream.
+ *
+ * References are numbered without a gap however often recording is switched, and
+ * whatever the tracer's own instructions between a kernel record's begin and its
+ * trigger did meanwhile: `data` is set so that the count goes on.  Kernel events
+ * are sent even while recording is off, so that who reads the trace knows the
+ * state of the system when it goes on.
+ */
+#define NEED_CPU_REG_SHORTCUTS 1
+#include "bochs.h"
+#include "cpu/cpu.h"
+
+#include <cstring>
+
+#include "producer.h"
+
+#define CPU (BX_CPU(0))
+
+/* The number of the latest reference, when recording. */
+static uint64_t number_now(void)
+{
+	/* an instruction not fetched yet must not count */
+	bool unfetched = laplace_hot.between && !laplace.uncounted;
+
+	return ((laplace_hot.data >> 3) + CPU->icount + !unfetched) & (~UINT64_C(0) >> 3);
+}
+
+uint64_t laplace_references(void)
+{
+	return laplace.state == LAPLACE_ON ? number_now() : laplace.resume_number;
+}
+
+/* Let the references made so far be `number`. */
+static void set_number(uint64_t number)
+{
+	laplace.uncounted = false;
+	laplace_hot.data = (number - CPU->icount - !laplace_hot.between) << 3 |
+			   (laplace_hot.data & LAPLACE_USER_BIT);
+}
+
+static bool is_fence(uint32_t tag)
+{
+	return lpl_event_is_fence(tag) || tag == LPL_EVENT_TRACING;
+}
+
+void laplace_emit_event(const struct kernel_trace_record *record)
+{
+	const unsigned char *bytes = (const unsigned char *)record;
+	uint64_t word[4];
+
+	if (laplace.state == LAPLACE_ON)
+		laplace_fetched_until(CPU->icount - laplace_hot.between);
+	/* the window's rules, as reduce/window.c states them */
+	if (!laplace.each &&
+	    (is_fence(record->tag) || ++laplace.events == LAPLACE_WINDOW_EVENTS))
+		laplace_window_end();
+	laplace_sync_cycles();
+	laplace_emit(laplace_references(), CPU->icount, laplace_cycle_at(CPU->icount),
+		     LPL_WIRE_KIND(LPL_WIRE_EVENT));
+	for (size_t at = 0; at < LPL_WIRE_EVENT_RECORDS * sizeof(word); at += sizeof(word)) {
+		size_t left = at < sizeof(*record) ? sizeof(*record) - at : 0;
+
+		memset(word, 0, sizeof(word));
+		memcpy(word, bytes + at, left < sizeof(word) ? left : sizeof(word));
+		laplace_emit(word[0], word[1], word[2], word[3]);
+	}
+	laplace_emit(laplace_references(), laplace.tracer_refs, 0,
+		     LPL_WIRE_KIND(LPL_WIRE_TOTALS));
+	if (laplace.ring)
+		lpl_ring_publish(laplace.ring);
+}
+
+static void own_event(uint32_t tag, uint64_t arg, const char *text)
+{
+	struct kernel_trace_record record;
+
+	memset(&record, 0, sizeof(record));
+	record.tag = tag;
+	record.space = laplace.space;
+	record.arg[0] = arg;
+	record.text_length = (uint32_t)(strlen(text) < KTR_TEXT ? strlen(text) : KTR_TEXT);
+	memcpy(record.text, text, record.text_length);
+	laplace_emit_event(&record);
+}
+
+void laplace_emit_mark(const char *text)
+{
+	own_event(LPL_EVENT_MARK, 0, text);
+}
+
+/* Recording goes on: references are numbered from where it stopped. */
+static void record_on(void)
+{
+	set_number(laplace.resume_number);
+	laplace.state = LAPLACE_ON;
+	laplace.fetch = NULL;
+	laplace_forget_slots();
+	laplace_skip_fetches(CPU->icount - laplace_hot.between);
+}
+
+/* Recording stops; what was fetched until now belongs to it. */
+static void record_off(enum laplace_state state)
+{
+	if (laplace_hot.between)
+		laplace_between_instructions();
+	else
+		laplace_fetched_until(CPU->icount);
+	laplace.resume_number = number_now();
+	laplace_forget_slots();
+	laplace.state = state;
+}
+
+void laplace_start(void)
+{
+	if (laplace.state != LAPLACE_OFF)
+		return;
+	record_on();
+	own_event(LPL_EVENT_TRACING, 1, "");
+}
+
+void laplace_stop(void)
+{
+	if (laplace.state == LAPLACE_SUPPRESSED)
+		laplace_resume();
+	if (laplace.state != LAPLACE_ON)
+		return;
+	record_off(LAPLACE_OFF);
+	own_event(LPL_EVENT_TRACING, 0, "");
+}
+
+void laplace_suppress(void)
+{
+	laplace.suppressed_since = CPU->icount;
+	record_off(LAPLACE_SUPPRESSED);
+	laplace.suppressed_number = number_now();
+}
+
+void laplace_resume(void)
+{
+	laplace.tracer_refs += number_now() - laplace.suppressed_number;
+	record_on();
+}
+
+void laplace_flush(void)
+{
+	laplace_emit(0, 0, 0, LPL_WIRE_KIND(LPL_WIRE_FLUSH));
+	if (laplace.ring)
+		lpl_ring_publish(laplace.ring);
+}
