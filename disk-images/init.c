@@ -127,8 +127,10 @@ static pid_t start(char *const arguments[])
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
 		setsid();
-		dup2(nothing, STDIN_FILENO);
-		close(nothing);
+		if (nothing >= 0) {
+			dup2(nothing, STDIN_FILENO);
+			close(nothing);
+		}
 		execve(arguments[0], arguments, environment);
 		fprintf(stderr, "laplace-init: %s: %s\n", arguments[0], strerror(errno));
 		_exit(errno == ENOENT ? 127 : 126);

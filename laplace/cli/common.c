@@ -247,18 +247,19 @@ int cli_output_open(struct cli_output *output, const char *path, bool overwrite)
 
 int cli_output_close(struct cli_output *output, int status)
 {
-	bool failed;
+	const char *why = NULL;
 
 	if (!output->part)
 		return status;
-	failed = ferror(output->file);
-	errno = 0;
-	failed |= fclose(output->file) != 0;
-	if (!failed && status != CLI_FAILED && status != CLI_USAGE)
-		failed = rename(output->part, output->path) != 0;
-	if (failed)
-		status = cli_complain(CLI_FAILED, "%s: %s", output->path,
-				      errno ? strerror(errno) : "could not be written");
+	if (ferror(output->file))
+		why = "could not be written";
+	if (fclose(output->file) != 0)
+		why = strerror(errno);
+	if (!why && status != CLI_FAILED && status != CLI_USAGE &&
+	    rename(output->part, output->path) != 0)
+		why = strerror(errno);
+	if (why)
+		status = cli_complain(CLI_FAILED, "%s: %s", output->path, why);
 	if (status == CLI_FAILED || status == CLI_USAGE)
 		unlink(output->part);
 	free(output->path);

@@ -102,6 +102,8 @@ static void sort_once(struct lpl_sizes *sizes)
 {
 	size_t kept = 1;
 
+	if (sizes->count == 0)
+		return;
 	qsort(sizes->size, sizes->count, sizeof(*sizes->size), compare);
 	for (size_t i = 1; i < sizes->count; i++)
 		if (sizes->size[i] != sizes->size[i - 1])
