@@ -60,7 +60,8 @@ struct alignas(32) laplace_page {
 /* The state that references touch; one simulated processor, one thread. */
 struct laplace_hot {
 	uint64_t data;
-	uint64_t fetch_page;	/* where fetches need no attention */
+	uint64_t fetch_page;	/* where fetches need no attention: the offset in the
+				 * code segment at which the page begins */
 	struct laplace_page *stack;	/* the stack window's slot */
 	bool between;		/* instructions: an exception now meets none that was fetched */
 	bool walks;		/* page walks are traced */
@@ -97,7 +98,7 @@ enum {
 void laplace_fast_string(const uint64_t *source, const uint64_t *destination,
 			 unsigned count, unsigned width, int step);
 void laplace_walk(uint64_t phy, unsigned length, bool write);
-void laplace_slow_trace(uint64_t address, const class bxInstruction_c *i);
+void laplace_slow_trace(uint64_t rip, const class bxInstruction_c *i);
 /* The instruction at this count goes on as the next: no fetch. */
 void laplace_repeated(uint64_t instr);
 void laplace_mode_changes(void);
@@ -163,21 +164,22 @@ laplace_hit(struct laplace_page *page, unsigned rw, uint64_t instr, uint64_t mod
 }
 
 /*
- * A trace of instructions begins at `address`.  It needs attention when it is
- * on another page, or so near the end of this one that its first instruction
- * could reach into the next (an instruction has at most 15 bytes, and one that
- * crosses a page is always the first of its trace).
+ * A trace of instructions begins at the code segment's offset `rip`.  It needs
+ * attention when it is on another page, or so near the end of this one that its
+ * first instruction could reach into the next (an instruction has at most 15
+ * bytes, and one that crosses a page is always the first of its trace).
  */
 static inline __attribute__((always_inline)) void
-laplace_trace_begin(uint64_t address, const class bxInstruction_c *i)
+laplace_trace_begin(uint64_t rip, const class bxInstruction_c *i)
 {
-	if (LAPLACE_UNLIKELY(address - laplace_hot.fetch_page > 0x1000 - 15))
-		laplace_slow_trace(address, i);
+	if (LAPLACE_UNLIKELY(rip - laplace_hot.fetch_page > 0x1000 - 15))
+		laplace_slow_trace(rip, i);
 }
 
-/* The processor may have changed its mode. */
+/* The code segment was loaded: its base and the processor's mode may have changed. */
 static inline void laplace_user_mode(bool user)
 {
+	laplace_hot.fetch_page = LAPLACE_NOWHERE;
 	if (user != !!(laplace_hot.data & LAPLACE_USER_BIT))
 		laplace_mode_changes();
 }

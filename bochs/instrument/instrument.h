@@ -106,7 +106,7 @@ void laplace_outp(unsigned port, unsigned length, unsigned value);
 #define BX_INSTR_PHY_ACCESS(cpu_id, phy, len, memtype, rw)
 
 /* Named by the patches. */
-#define BX_LAPLACE_TRACE_BEGIN(laddr, i) laplace_trace_begin((laddr), (i))
+#define BX_LAPLACE_TRACE_BEGIN(rip, i)	laplace_trace_begin((rip), (i))
 #define BX_LAPLACE_BETWEEN(yes)		(laplace_hot.between = (yes))
 #define BX_LAPLACE_REPEATED(instr)	laplace_repeated(instr)
 #define BX_LAPLACE_TLB_FILL(entry)	((entry)->laplace = NULL)

@@ -548,7 +548,7 @@ static void remember_trace(uint64_t address, const bxInstruction_c *i)
 }
 
 static __attribute__((noinline)) void
-other_trace(uint64_t address, const bxInstruction_c *i)
+other_trace(uint64_t address, uint64_t base, const bxInstruction_c *i)
 {
 	unsigned length = i->ilen(), here = 0x1000 - (unsigned)(address & 0xfff);
 	uint64_t page = address & ~UINT64_C(0xfff);
@@ -580,9 +580,12 @@ other_trace(uint64_t address, const bxInstruction_c *i)
 		remember_trace(address, i);
 
 	if (laplace.state != LAPLACE_ON) {
-		laplace_hot.fetch_page = laplace.state == LAPLACE_OFF && !laplace.each ?
-			page : LAPLACE_NOWHERE;
 		laplace.entered_after = CPU->icount;
+		if (laplace.state == LAPLACE_OFF && !laplace.each) {
+			laplace.fetch = &laplace.nowhere;
+			laplace.code[page >> 12 & (LAPLACE_CODE_PAGES - 1)] = { page, laplace.fetch };
+			laplace_hot.fetch_page = page - base;
+		}
 		return;
 	}
 	if (laplace.each) {
@@ -597,7 +600,7 @@ other_trace(uint64_t address, const bxInstruction_c *i)
 	if (!laplace.fetch)
 		first_fetch(address, length, false);
 	laplace.code[page >> 12 & (LAPLACE_CODE_PAGES - 1)] = { page, laplace.fetch };
-	laplace_hot.fetch_page = page;
+	laplace_hot.fetch_page = page - base;
 	if (length > here) {
 		settle_fetch(CPU->icount);
 		laplace_hot.data += LAPLACE_ONE_REF;
@@ -608,8 +611,10 @@ other_trace(uint64_t address, const bxInstruction_c *i)
 	}
 }
 
-void laplace_slow_trace(uint64_t address, const bxInstruction_c *i)
+void laplace_slow_trace(uint64_t rip, const bxInstruction_c *i)
 {
+	uint64_t address = CPU->get_laddr(BX_SEG_REG_CS, rip), base = address - rip;
+
 	/*
 	 * Mostly it is a page that was here before in this window, and nothing
 	 * special has happened.  This is other_trace() for that case.
@@ -621,15 +626,16 @@ void laplace_slow_trace(uint64_t address, const bxInstruction_c *i)
 	if (known->page != page || !known->entered || laplace_hot.fetch_page == LAPLACE_NOWHERE ||
 	    address - page > 0x1000 - 15 || !i->ilen() || latest == laplace.repeat_last ||
 	    latest == laplace.long_instr)
-		return other_trace(address, i);
+		return other_trace(address, base, i);
 	for (unsigned made = 0;
 	     laplace_hot.history[data / LAPLACE_ONE_REF % LAPLACE_HISTORY] == latest;
 	     data -= LAPLACE_ONE_REF)
 		if (++made == LAPLACE_HISTORY)
-			return other_trace(address, i);
+			return other_trace(address, base, i);
 	leave_fetch(laplace.fetch, data, latest);
 	laplace.fetch = known->entered;
-	laplace.code_page = laplace_hot.fetch_page = page;
+	laplace.code_page = page;
+	laplace_hot.fetch_page = page - base;
 }
 
 void laplace_space_changed(void)
