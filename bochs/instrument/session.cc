@@ -7,7 +7,9 @@
  * comes first, and only once.  What was collected is in complete chunks at any
  * moment; closing adds the index and the final name.
  */
+#define NEED_CPU_REG_SHORTCUTS 1
 #include "bochs.h"
+#include "cpu/cpu.h"
 #include "gui/siminterface.h"
 #include "param_names.h"
 #include "bxversion.h"
@@ -24,7 +26,6 @@
 
 #include <laplace/reducer.h>
 
-#include "instrument.h"
 #include "producer.h"
 #include "session.h"
 #include "symbol.h"
@@ -228,11 +229,21 @@ static Bit32s save_option(FILE *file)
 
 static void on_signal(int)
 {
-	stop_signal = 1;	/* the next trace on another page asks laplace_session_poll() */
+	/* Bochs leaves its loop, be the processor halted or spinning on one page. */
+	stop_signal = 1;
+	bx_pc_system.kill_bochs_request = 1;
+	BX_CPU(0)->async_event = 1;
 }
 
 void laplace_session_poll(void)
 {
+	static bool installed;
+
+	if (!installed) {	/* Bochs has put its own handler over ours by now */
+		installed = true;
+		if (session.collector && !bx_dbg.debugger_active)
+			signal(SIGINT, on_signal);
+	}
 	if (!stop_signal)
 		return;
 	snprintf(session.problem, sizeof(session.problem), "stopped by a signal");
@@ -258,7 +269,10 @@ static void locate_kernel(void)
 
 	if (!strcmp(session.kernel, "auto") || !strcmp(session.kernel, "none"))
 		return;
-	address = strtoull(session.kernel, &end, 0);
+	errno = 0;
+	address = strtoull(session.kernel, &end, 16);
+	if (errno || *session.kernel == '-')
+		laplace_die("kernel=%s: not an address", session.kernel);
 	if (*end && !laplace_symbol(session.kernel, "kernel_trace_record", &address, why,
 				    sizeof(why)))
 		laplace_die("kernel=%s: %s", session.kernel, why);
@@ -266,22 +280,28 @@ static void locate_kernel(void)
 		laplace_die("kernel=%s: %s", session.kernel, why);
 }
 
+static void check_image(const char *device, const char *path_name)
+{
+	if (!SIM->get_param(path_name))
+		return;
+	const char *path = SIM->get_param_string(path_name)->getptr();
+	if (*path && strcmp(path, "none") && access(path, R_OK))
+		laplace_die("%s: the image %s cannot be read: %s", device, path, strerror(errno));
+}
+
 /* Bochs itself only logs that an image is missing, and boots without it. */
 static void check_images(void)
 {
+	check_image("floppya", BXPN_FLOPPYA_PATH);
+	check_image("floppyb", BXPN_FLOPPYB_PATH);
 	for (int channel = 0; channel < BX_MAX_ATA_CHANNEL; channel++)
 		for (int device = 0; device < 2; device++) {
 			const char *name = device ? "slave" : "master";
-			char base[64], path_name[80];
+			char what[32], path_name[64];
 
-			snprintf(base, sizeof(base), "ata.%d.%s", channel, name);
-			snprintf(path_name, sizeof(path_name), "%s.path", base);
-			if (!SIM->get_param(path_name))
-				continue;
-			const char *path = SIM->get_param_string(path_name)->getptr();
-			if (*path && strcmp(path, "none") && access(path, R_OK))
-				laplace_die("ata%d-%s: the image %s cannot be read: %s", channel,
-					    name, path, strerror(errno));
+			snprintf(what, sizeof(what), "ata%d-%s", channel, name);
+			snprintf(path_name, sizeof(path_name), "ata.%d.%s.path", channel, name);
+			check_image(what, path_name);
 		}
 }
 
@@ -307,9 +327,9 @@ static void describe_machine(struct lpl_meta *meta)
 	size_t n = 0;
 	int c;
 	while ((c = getc(file)) != EOF && n < sizeof(text) - 2) {
-		if (c == '\n') {
+		if (c == '\n' || c == '\\') {
 			text[n++] = '\\';
-			text[n++] = 'n';
+			text[n++] = c == '\n' ? 'n' : '\\';
 		} else if (c)
 			text[n++] = (char)c;
 	}
@@ -361,8 +381,6 @@ static void open_collection(void)
 	laplace_hot.walks = session.walks;
 	signal(SIGTERM, on_signal);
 	signal(SIGHUP, on_signal);
-	if (!bx_dbg.debugger_active)
-		signal(SIGINT, on_signal);
 	if (session.start == START_ON)
 		laplace_start();
 }
@@ -371,6 +389,8 @@ static void open_collection(void)
 
 static const char *judge(void)
 {
+	if (stop_signal && !*session.problem)
+		snprintf(session.problem, sizeof(session.problem), "stopped by a signal");
 	if (*session.problem)
 		return stop_signal ? "quit" : "error";
 	if (laplace.watch.malformed || laplace.watch.abandoned) {

@@ -231,15 +231,26 @@ int cli_output_open(struct cli_output *output, const char *path, bool overwrite)
 	*output = (struct cli_output){ .file = stdout };
 	if (status || strcmp(path, "-") == 0)
 		return status;
+	struct stat existing;
+	if (stat(path, &existing) == 0 && !S_ISREG(existing.st_mode)) {
+		/* a device or a pipe is written where it is, never replaced */
+		output->file = fopen(path, "we");
+		return output->file ? CLI_DONE :
+			cli_complain(CLI_FAILED, "%s: %s", path, strerror(errno));
+	}
 	output->path = strdup(path);
 	if (!output->path || asprintf(&output->part, "%s.part", path) < 0) {
 		free(output->path);
 		return cli_complain(CLI_FAILED, "no memory");
 	}
-	output->file = fopen(output->part, "we");
+	output->file = fopen(output->part, overwrite ? "we" : "wxe");
 	if (output->file)
 		return CLI_DONE;
-	status = cli_complain(CLI_FAILED, "%s: %s", output->part, strerror(errno));
+	if (errno == EEXIST)
+		status = cli_complain(CLI_USAGE, "%s: exists, left by another run; --overwrite "
+				      "replaces it", output->part);
+	else
+		status = cli_complain(CLI_FAILED, "%s: %s", output->part, strerror(errno));
 	free(output->path);
 	free(output->part);
 	return status;
@@ -249,8 +260,11 @@ int cli_output_close(struct cli_output *output, int status)
 {
 	const char *why = NULL;
 
-	if (!output->part)
+	if (!output->part) {
+		if (output->file != stdout && (ferror(output->file) | fclose(output->file)))
+			status = cli_complain(CLI_FAILED, "the output could not be written");
 		return status;
+	}
 	if (ferror(output->file))
 		why = "could not be written";
 	if (fclose(output->file) != 0)

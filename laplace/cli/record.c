@@ -375,9 +375,17 @@ static int conclude(const struct options *options, const struct machine *machine
 		status = cli_complain(CLI_FAILED, "%s: %s%s%s", options->output,
 				      describe_end(machine, text),
 				      s->message[0] ? ": " : "", s->message);
-	if (!there)
-		status = cli_complain(CLI_FAILED, "%s: was not completed; what was written is in "
-				      "%s.part", options->output, options->output);
+	if (!there) {
+		char *part = NULL;
+		bool kept = asprintf(&part, "%s.part", trace) > 0 && access(part, F_OK) == 0;
+
+		if (kept)
+			status = cli_complain(CLI_FAILED, "%s: was not completed; what was "
+					      "written is in %s", options->output, part);
+		else
+			status = cli_complain(CLI_FAILED, "%s: was not written", options->output);
+		free(part);
+	}
 	return status;
 }
 

@@ -4,6 +4,7 @@
 #include <laplace/trace.h>
 
 #include <stdlib.h>
+#include <string.h>
 
 #define BATCH 1024
 
@@ -85,9 +86,20 @@ struct lpl_meta *lpl_merge_canonical_meta(const struct lpl_meta *source)
 {
 	struct lpl_meta *meta = lpl_meta_copy(source);
 
-	if (meta != NULL && lpl_meta_set(meta, LPL_META_ADDRESSES, "canonical") != LPL_OK) {
+	if (meta == NULL)
+		return NULL;
+
+	/*
+	 * SAD knows pages by space and address: what was mapped at one address in
+	 * turn was one page to it, and its exactness does not carry over.
+	 */
+	const char *reduction = lpl_meta_get(meta, LPL_META_REDUCTION);
+	bool sad = reduction != NULL && strstr(reduction, "sad") != NULL;
+	if (lpl_meta_set(meta, LPL_META_ADDRESSES, "canonical") != LPL_OK ||
+	    (sad && lpl_meta_set(meta, LPL_META_EXACT,
+				 "lru,opt where no address is mapped anew within the reduction") != LPL_OK)) {
 		lpl_meta_free(meta);
-		meta = NULL;
+		return NULL;
 	}
 	return meta;
 }
