@@ -8,6 +8,7 @@
  *				that is a directory; an absolute path is taken
  *				as it is.  Default: demo.
  *	laplace.timeout=SECONDS	of guest time; the workload fails after it
+ *	laplace.syscalls=SET	what laplace-ctl calls the same; default none
  *
  * The last thing it says on the console is "LAPLACE-END ok" or "LAPLACE-END fail
  * CODE": the workload's exit status, 128 + N when signal N ended it, 124 when it
@@ -164,13 +165,15 @@ static int wait_for(pid_t child, unsigned int limit, const sigset_t *awaited)
 	}
 }
 
-static void load_module(void)
+static void load_module(const char *syscalls)
 {
 	int fd = open(MODULE, O_RDONLY | O_CLOEXEC);
+	char parameters[4096];
 
 	if (fd < 0 && errno == ENOENT)
 		return;		/* an image that was built without */
-	if (fd < 0 || syscall(SYS_finit_module, fd, "", 0) < 0)
+	snprintf(parameters, sizeof parameters, "syscalls=%s", syscalls);
+	if (fd < 0 || syscall(SYS_finit_module, fd, parameters, 0) < 0)
 		fail_image(MODULE);
 	close(fd);
 }
@@ -191,7 +194,7 @@ static void control(char *command, const sigset_t *awaited)
 
 int main(void)
 {
-	char line[4096], limit_line[4096], path[4096];
+	char line[4096], limit_line[4096], calls_line[4096], path[4096];
 	char *workload[] = { path, NULL };
 	const char *name, *limit;
 	struct stat st;
@@ -216,7 +219,7 @@ int main(void)
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
 		strncat(path, "/run", sizeof path - strlen(path) - 1);
 
-	load_module();
+	load_module(option(calls_line, sizeof calls_line, "laplace.syscalls=", "none"));
 	printf("LAPLACE-BEGIN %s\n", name);
 	fflush(stdout);
 	if (chdir("/tmp") < 0)

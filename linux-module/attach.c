@@ -16,7 +16,11 @@
 static const struct lpl_hooks *const lpl_groups[] = {
 	&lpl_task_hooks,
 	&lpl_memory_hooks,
+	&lpl_range_hooks,
 	&lpl_cow_hooks,
+	&lpl_own_hooks,
+	&lpl_huge_hooks,
+	&lpl_swap_hooks,
 	&lpl_cache_hooks,
 };
 
@@ -39,15 +43,20 @@ static void lpl_search_one(struct tracepoint *tp, void *data)
 		search->found = tp;
 }
 
+struct tracepoint *lpl_tracepoint(const char *name)
+{
+	struct lpl_search search = { .name = name };
+
+	for_each_kernel_tracepoint(lpl_search_one, &search);
+	return search.found;
+}
+
 static int lpl_attach_tracepoint(struct lpl_hook *hook,
 				 const struct lpl_point *point)
 {
-	struct lpl_search search = { .name = point->name };
-
-	for_each_kernel_tracepoint(lpl_search_one, &search);
-	if (!search.found)
+	hook->tp = lpl_tracepoint(point->name);
+	if (!hook->tp)
 		return -ENOENT;
-	hook->tp = search.found;
 	return tracepoint_probe_register(hook->tp, point->tracepoint, NULL);
 }
 
@@ -110,16 +119,23 @@ static void lpl_detach_hook(struct lpl_hook *hook)
 	hook->used = NULL;
 }
 
-/* One line that says which kernel interface each event comes from. */
+static const char *lpl_used(const struct lpl_hook *hook)
+{
+	return hook->used ? hook->used->name : "none";
+}
+
+/* Which kernel interface each event comes from, a line for each group. */
 static void lpl_list(void)
 {
 	struct lpl_hook *hook;
 	size_t group;
 
-	pr_info("events:");
-	for_each_lpl_hook(group, hook)
-		pr_cont(" %s=%s", hook->event,
-			hook->used ? hook->used->name : "none");
+	for_each_lpl_hook(group, hook) {
+		if (hook == lpl_groups[group]->hook)
+			pr_info("events: %s=%s", hook->event, lpl_used(hook));
+		else
+			pr_cont(" %s=%s", hook->event, lpl_used(hook));
+	}
 	pr_cont("\n");
 }
 
@@ -156,6 +172,26 @@ void lpl_detach(void)
 		lpl_detach_hook(hook);
 	/* A handler may still be running on another processor. */
 	tracepoint_synchronize_unregister();
+}
+
+/* Whether the current task is within a call that the group sees the end of. */
+bool lpl_under(const struct lpl_hooks *group)
+{
+	const struct kretprobe_instance *ri;
+	const struct kretprobe *rp;
+	size_t i;
+
+#ifdef CONFIG_KRETPROBE_ON_RETHOOK
+	llist_for_each_entry(ri, READ_ONCE(current->rethooks.first), node.llist) {
+#else
+	llist_for_each_entry(ri, READ_ONCE(current->kretprobe_instances.first), llist) {
+#endif
+		rp = get_kretprobe((struct kretprobe_instance *)ri);
+		for (i = 0; i < group->count; i++)
+			if (rp == &group->hook[i].rp)
+				return true;
+	}
+	return false;
 }
 
 /* Calls that happened but could not be seen; any is a defect in the trace. */

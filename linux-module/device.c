@@ -8,11 +8,12 @@
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
+#include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
-#define LPL_MARK	"mark "
-#define LPL_MARK_LENGTH	(sizeof(LPL_MARK) - 1)
+/* The longest command, with a newline; and marks have their own limit. */
+#define LPL_COMMAND	4096
 
 static void lpl_mark(const char *text, size_t size)
 {
@@ -34,8 +35,15 @@ static void lpl_control(enum ktr_control control)
 	lpl_end(flags);
 }
 
-static ssize_t lpl_write(struct file *file, const char __user *user,
-			 size_t size, loff_t *offset)
+/* What follows the word in the command; NULL when it begins with another one. */
+static char *lpl_after(char *command, const char *word)
+{
+	size_t length = strlen(word);
+
+	return strncmp(command, word, length) ? NULL : command + length;
+}
+
+static int lpl_command(char *text)
 {
 	static const struct {
 		const char *word;
@@ -47,40 +55,53 @@ static ssize_t lpl_write(struct file *file, const char __user *user,
 		{ "end", KTR_CONTROL_END },
 		{ "fail", KTR_CONTROL_FAIL },
 	};
-	/* The longest mark, with a newline and a terminator. */
-	char text[LPL_MARK_LENGTH + KTR_TEXT + 2];
-	size_t length = size;
+	char *rest;
 	size_t i;
 
-	if (size >= sizeof(text))
-		return -EINVAL;
-	if (copy_from_user(text, user, size))
-		return -EFAULT;
-	if (length && text[length - 1] == '\n')
-		length--;
-	text[length] = '\0';
-
-	if (length > LPL_MARK_LENGTH &&
-	    !memcmp(text, LPL_MARK, LPL_MARK_LENGTH)) {
-		lpl_mark(text + LPL_MARK_LENGTH, length - LPL_MARK_LENGTH);
-		return size;
+	rest = lpl_after(text, "mark ");
+	if (rest) {
+		if (!*rest || strlen(rest) > KTR_TEXT)
+			return -EINVAL;
+		lpl_mark(rest, strlen(rest));
+		return 0;
 	}
+	rest = lpl_after(text, "syscalls ");
+	if (rest)
+		return lpl_syscalls(rest);
 	for (i = 0; i < ARRAY_SIZE(command); i++) {
-		if (length == strlen(command[i].word) &&
-		    !memcmp(text, command[i].word, length)) {
+		if (!strcmp(text, command[i].word)) {
 			lpl_control(command[i].control);
-			return size;
+			return 0;
 		}
 	}
 	return -EINVAL;
 }
 
+static ssize_t lpl_write(struct file *file, const char __user *user,
+			 size_t size, loff_t *offset)
+{
+	char *text;
+	int error;
+
+	if (size > LPL_COMMAND)
+		return -EINVAL;
+	text = memdup_user_nul(user, size);
+	if (IS_ERR(text))
+		return PTR_ERR(text);
+	if (size && text[size - 1] == '\n')
+		text[size - 1] = '\0';
+	error = lpl_command(text);
+	kfree(text);
+	return error ?: size;
+}
+
 static ssize_t lpl_read(struct file *file, char __user *user, size_t size,
 			loff_t *offset)
 {
-	char text[80];
-	int length = scnprintf(text, sizeof(text), "events %llu\nmissed %llu\n",
-			       lpl_events(), lpl_missed());
+	char text[120];
+	int length = scnprintf(text, sizeof(text),
+			       "events %llu\nmissed %llu\nsyscalls %u\n",
+			       lpl_events(), lpl_missed(), lpl_syscalls_chosen());
 
 	return simple_read_from_buffer(user, size, offset, text, length);
 }

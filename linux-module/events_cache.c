@@ -4,10 +4,15 @@
  */
 #include "laplace.h"
 
+#include <linux/blkdev.h>
+#include <linux/dcache.h>
 #include <linux/fs.h>
+#include <linux/hugetlb.h>
 #include <linux/magic.h>
 #include <linux/pagemap.h>
 #include <linux/shmem_fs.h>
+#include <linux/swap.h>
+#include <linux/swapops.h>
 
 /*
  * A SysV segment's inode number is its id, and in the same file system other
@@ -34,9 +39,87 @@ bool lpl_inode_is_sysv(struct inode *inode)
 	return sysv;
 }
 
+/* The inode that has the pages: a block device's is not that of its name. */
+struct inode *lpl_file_inode(const struct file *file)
+{
+	return file->f_mapping->host;
+}
+
 u64 lpl_inode_id(struct inode *inode)
 {
 	return inode->i_ino | (lpl_inode_is_sysv(inode) ? LPL_SYSV_INODE : 0);
+}
+
+static enum ktr_file lpl_file_kind(const struct inode *inode)
+{
+	if (S_ISREG(inode->i_mode))
+		return KTR_FILE_REGULAR;
+	if (S_ISBLK(inode->i_mode))
+		return KTR_FILE_BLOCK;
+	if (S_ISDIR(inode->i_mode))
+		return KTR_FILE_DIRECTORY;
+	if (S_ISLNK(inode->i_mode))
+		return KTR_FILE_LINK;
+	return KTR_FILE_OTHER;
+}
+
+/*
+ * One of its names; a path below the root of its file system, unless that is
+ * too long.  Freed and renamed names stay readable under RCU.
+ */
+static void lpl_file_text(struct kernel_trace_record *record,
+			  struct inode *inode)
+{
+	struct hlist_node *node;
+	struct dentry *dentry;
+	char *path;
+
+	if (inode->i_sb == blockdev_superblock) {
+		record->text_length = scnprintf(record->text, KTR_TEXT, "%pg",
+						I_BDEV(inode));
+		return;
+	}
+	rcu_read_lock();
+	node = READ_ONCE(inode->i_dentry.first);
+	if (node) {
+		dentry = hlist_entry(node, struct dentry, d_u.d_alias);
+		path = IS_ROOT(dentry) ? ERR_PTR(-ENOENT) :
+					 dentry_path_raw(dentry, record->text, KTR_TEXT);
+		if (IS_ERR(path)) {
+			lpl_text(record, READ_ONCE(dentry->d_name.name), KTR_TEXT);
+		} else {
+			record->text_length = strlen(path);
+			memmove(record->text, path, record->text_length);
+		}
+	}
+	rcu_read_unlock();
+}
+
+void lpl_file(struct inode *inode)
+{
+	struct kernel_trace_record *record;
+	unsigned long flags;
+
+	record = lpl_begin(&flags, KTR_FILE);
+	record->arg[0] = inode->i_sb->s_dev;
+	record->arg[1] = lpl_inode_id(inode);
+	record->arg[2] = lpl_file_kind(inode);
+	record->arg[3] = inode->i_generation;
+	if (S_ISBLK(inode->i_mode))
+		record->arg[4] = inode->i_rdev;
+	lpl_file_text(record, inode);
+	lpl_end(flags);
+}
+
+/* The page of the file that the folio begins with. */
+static pgoff_t lpl_folio_index(struct folio *folio)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
+	/* hugetlbfs counted in its own pages. */
+	if (folio_test_hugetlb(folio))
+		return folio->index * folio_nr_pages(folio);
+#endif
+	return folio->index;
 }
 
 static void lpl_cache(u32 tag, struct folio *folio, struct inode *inode,
@@ -71,12 +154,27 @@ void lpl_cache_add(struct folio *folio)
 	struct inode *inode = lpl_folio_inode(folio);
 
 	if (inode)
-		lpl_cache(KTR_CACHE_ADD, folio, inode, folio->index);
+		lpl_cache(KTR_CACHE_ADD, folio, inode, lpl_folio_index(folio));
+}
+
+void lpl_cache_remove(struct folio *folio, struct inode *inode)
+{
+	lpl_cache(KTR_CACHE_REMOVE, folio, inode, lpl_folio_index(folio));
+}
+
+/* A folio enters the cache; if nothing of its file was there, the file does. */
+static void lpl_cache_enter(struct folio *folio)
+{
+	struct inode *inode = lpl_folio_inode(folio);
+
+	if (inode && folio->mapping->nrpages <= folio_nr_pages(folio))
+		lpl_file(inode);
+	lpl_cache_add(folio);
 }
 
 static void lpl_filemap_add(void *data, struct folio *folio)
 {
-	lpl_cache_add(folio);
+	lpl_cache_enter(folio);
 }
 
 static void lpl_filemap_delete(void *data, struct folio *folio)
@@ -84,25 +182,38 @@ static void lpl_filemap_delete(void *data, struct folio *folio)
 	struct inode *inode = lpl_folio_inode(folio);
 
 	if (inode)
-		lpl_cache(KTR_CACHE_REMOVE, folio, inode, folio->index);
+		lpl_cache_remove(folio, inode);
 }
 
-/* shmem_add_to_page_cache(folio, ...): tmpfs has its own way in. */
+/*
+ * shmem_add_to_page_cache(folio, mapping, index, expected, ...): tmpfs has its
+ * own way in.  What is expected there is nothing, or an entry of swap.
+ */
+struct lpl_shmem_in {
+	struct folio *folio;
+	void *expected;
+};
+
 static int lpl_shmem_entered(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
-	struct folio **folio = (void *)ri->data;
+	struct lpl_shmem_in *in = (void *)ri->data;
 
-	*folio = (void *)regs_get_kernel_argument(regs, 0);
+	in->folio = (void *)regs_get_kernel_argument(regs, 0);
+	in->expected = (void *)regs_get_kernel_argument(regs, 3);
 	return 0;
 }
 
 static int lpl_shmem_returned(struct kretprobe_instance *ri,
 			      struct pt_regs *regs)
 {
-	struct folio **folio = (void *)ri->data;
+	struct lpl_shmem_in *in = (void *)ri->data;
 
-	if (!(int)regs_return_value(regs))
-		lpl_cache_add(*folio);
+	if ((int)regs_return_value(regs))
+		return 0;
+	if (in->expected)
+		lpl_swap_shared(KTR_SWAP_IN, in->folio, in->folio->mapping->host,
+				radix_to_swp_entry(in->expected));
+	lpl_cache_enter(in->folio);
 	return 0;
 }
 
@@ -152,7 +263,7 @@ static struct lpl_hook lpl_cache_hook[] = {
 			.name = "shmem_add_to_page_cache",
 			.entered = lpl_shmem_entered,
 			.returned = lpl_shmem_returned,
-			.data = sizeof(struct folio *),
+			.data = sizeof(struct lpl_shmem_in),
 		} },
 	}, {
 		.event = "cache_remove",

@@ -9,6 +9,7 @@
 #include "laplace.h"
 
 #include <linux/huge_mm.h>
+#include <linux/hugetlb.h>
 
 static void lpl_cow_break(const struct vm_area_struct *vma,
 			  unsigned long address, u64 old_frame, u64 new_frame)
@@ -24,7 +25,19 @@ static void lpl_cow_break(const struct vm_area_struct *vma,
 	lpl_end(flags);
 }
 
-/* All three probed functions are f(struct vm_fault *vmf). */
+/* Many pages behind one entry. */
+static void lpl_cow_break_all(const struct vm_area_struct *vma,
+			      unsigned long address, u64 old_frame,
+			      u64 new_frame, unsigned long pages)
+{
+	unsigned long i;
+
+	for (i = 0; i < pages; i++)
+		lpl_cow_break(vma, address + i * PAGE_SIZE, old_frame + i,
+			      new_frame + i);
+}
+
+/* All but that of hugetlbfs are f(struct vm_fault *vmf). */
 static int lpl_fault_entered(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct vm_fault **vmf = (void *)ri->data;
@@ -67,9 +80,7 @@ static int lpl_huge_wp_returned(struct kretprobe_instance *ri,
 				struct pt_regs *regs)
 {
 	struct vm_fault *vmf = *(struct vm_fault **)ri->data;
-	unsigned long address = vmf->address & HPAGE_PMD_MASK;
 	unsigned long old_frame, new_frame;
-	unsigned int i;
 	pmd_t pmd;
 
 	if (!lpl_served(regs))
@@ -82,9 +93,8 @@ static int lpl_huge_wp_returned(struct kretprobe_instance *ri,
 	if (new_frame == old_frame &&
 	    !(pmd_write(pmd) && !pmd_write(vmf->orig_pmd)))
 		return 0;
-	for (i = 0; i < HPAGE_PMD_NR; i++)
-		lpl_cow_break(vmf->vma, address + i * PAGE_SIZE, old_frame + i,
-			      new_frame + i);
+	lpl_cow_break_all(vmf->vma, vmf->address & HPAGE_PMD_MASK, old_frame,
+			  new_frame, HPAGE_PMD_NR);
 	return 0;
 }
 
@@ -98,6 +108,52 @@ static int lpl_finish_returned(struct kretprobe_instance *ri,
 	    vmf->cow_page && vmf->page)
 		lpl_cow_break(vmf->vma, vmf->address, page_to_pfn(vmf->page),
 			      page_to_pfn(vmf->cow_page));
+	return 0;
+}
+
+/* The same in hugetlbfs, whose pages are of several sizes. */
+struct lpl_hugetlb {
+	struct vm_area_struct *vma;
+	unsigned long address;
+	const pte_t *entry;
+	pte_t old;
+};
+
+static int lpl_hugetlb_entered(struct kretprobe_instance *ri,
+			       struct pt_regs *regs)
+{
+	struct lpl_hugetlb *fault = (void *)ri->data;
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
+	/* hugetlb_wp(page cache's folio, vmf) */
+	const struct vm_fault *vmf = (void *)regs_get_kernel_argument(regs, 1);
+
+	fault->vma = vmf->vma;
+	fault->address = vmf->address;
+	fault->entry = vmf->pte;
+#else
+	/* hugetlb_wp(mm, vma, address, entry, ...) */
+	fault->vma = (void *)regs_get_kernel_argument(regs, 1);
+	fault->address = regs_get_kernel_argument(regs, 2);
+	fault->entry = (void *)regs_get_kernel_argument(regs, 3);
+#endif
+	fault->old = READ_ONCE(*fault->entry);
+	return !!(fault->vma->vm_flags & VM_MAYSHARE);
+}
+
+static int lpl_hugetlb_returned(struct kretprobe_instance *ri,
+				struct pt_regs *regs)
+{
+	struct lpl_hugetlb *fault = (void *)ri->data;
+	unsigned long size = vma_kernel_pagesize(fault->vma);
+	pte_t pte = READ_ONCE(*fault->entry);
+
+	if ((vm_fault_t)regs_return_value(regs) || !pte_present(pte))
+		return 0;
+	if (pte_pfn(pte) != pte_pfn(fault->old) ||
+	    (pte_write(pte) && !pte_write(fault->old)))
+		lpl_cow_break_all(fault->vma, fault->address & ~(size - 1),
+				  pte_pfn(fault->old), pte_pfn(pte),
+				  size >> PAGE_SHIFT);
 	return 0;
 }
 
@@ -127,6 +183,15 @@ static struct lpl_hook lpl_cow_hook[] = {
 			.entered = lpl_fault_entered,
 			.returned = lpl_huge_wp_returned,
 			.data = sizeof(struct vm_fault *),
+		} },
+	}, {
+		.event = "cow_break_hugetlb",
+		.optional = !IS_ENABLED(CONFIG_HUGETLB_PAGE),
+		.points = { {
+			.name = "hugetlb_wp",
+			.entered = lpl_hugetlb_entered,
+			.returned = lpl_hugetlb_returned,
+			.data = sizeof(struct lpl_hugetlb),
 		} },
 	},
 };

@@ -11,6 +11,7 @@
 
 #include <linux/err.h>
 #include <linux/fs.h>
+#include <linux/hugetlb.h>
 #include <linux/magic.h>
 #include <linux/sched/mm.h>
 #include <linux/syscalls.h>
@@ -21,7 +22,7 @@
  * Both at once only while exec builds a stack that no program can reach yet
  * (the kernel's VM_STACK_INCOMPLETE_SETUP, by the same definition).
  */
-static bool lpl_is_unfinished_stack(const struct vm_area_struct *vma)
+bool lpl_is_unfinished_stack(const struct vm_area_struct *vma)
 {
 	return (vma->vm_flags & VM_STACK_INCOMPLETE_SETUP) ==
 	       VM_STACK_INCOMPLETE_SETUP;
@@ -52,7 +53,7 @@ static enum ktr_map_kind lpl_kind(const struct vm_area_struct *vma,
 	}
 	if (!vma->vm_file)
 		return KTR_MAP_SPECIAL;
-	inode = file_inode(vma->vm_file);
+	inode = lpl_file_inode(vma->vm_file);
 	if (lpl_inode_is_sysv(inode))
 		return KTR_MAP_SHM;
 	/* The kernel's own file behind shared memory without a name. */
@@ -62,7 +63,7 @@ static enum ktr_map_kind lpl_kind(const struct vm_area_struct *vma,
 					     KTR_MAP_FILE_PRIVATE;
 }
 
-static u64 lpl_prot(const struct vm_area_struct *vma)
+u64 lpl_prot(const struct vm_area_struct *vma)
 {
 	return (vma->vm_flags & VM_READ ? KTR_PROT_READ : 0) |
 	       (vma->vm_flags & VM_WRITE ? KTR_PROT_WRITE : 0) |
@@ -114,11 +115,13 @@ void lpl_map(struct mm_struct *mm, unsigned long start, unsigned long end,
 	record->arg[6] = KTR_NONE;
 	if (vma->vm_file && kind != KTR_MAP_ANONYMOUS &&
 	    kind != KTR_MAP_STACK && kind != KTR_MAP_HEAP) {
-		inode = file_inode(vma->vm_file);
+		inode = lpl_file_inode(vma->vm_file);
 		record->arg[5] = inode->i_sb->s_dev;
 		record->arg[6] = lpl_inode_id(inode);
 		record->arg[7] = vma->vm_pgoff +
 				 ((start - vma->vm_start) >> PAGE_SHIFT);
+		if (vma->vm_flags & VM_HUGETLB)
+			record->arg[8] = vma_kernel_pagesize(vma);
 	}
 	lpl_map_text(record, vma, kind);
 	lpl_end(flags);
@@ -134,13 +137,13 @@ void lpl_map(struct mm_struct *mm, unsigned long start, unsigned long end,
 	lpl_end(flags);
 }
 
-static void lpl_unmap(const struct mm_struct *mm, unsigned long start,
-		      unsigned long end)
+void lpl_range(u32 tag, const struct mm_struct *mm, unsigned long start,
+	       unsigned long end)
 {
 	struct kernel_trace_record *record;
 	unsigned long flags;
 
-	record = lpl_begin(&flags, KTR_UNMAP);
+	record = lpl_begin(&flags, tag);
 	record->arg[0] = lpl_space(mm);
 	record->arg[1] = start;
 	record->arg[2] = end;
@@ -250,7 +253,7 @@ static int lpl_unmap_vmas(struct kprobe *kp, struct pt_regs *regs)
 
 	/* All of it: the space ends, and that is an event of its own. */
 	if (end != ULONG_MAX)
-		lpl_unmap(vma->vm_mm, start, end);
+		lpl_range(KTR_UNMAP, vma->vm_mm, start, end);
 	return 0;
 }
 
@@ -412,11 +415,12 @@ static void lpl_duplicate(struct mm_struct *parent, struct mm_struct *child)
 	record->arg[0] = lpl_space(parent);
 	record->arg[1] = lpl_space(child);
 	lpl_end(flags);
+	lpl_family_fork(parent, child);
 
 	/* What madvise keeps from the child, whole or its contents. */
 	for_each_vma(vmi, vma) {
 		if (vma->vm_flags & (VM_DONTCOPY | VM_WIPEONFORK))
-			lpl_unmap(child, vma->vm_start, vma->vm_end);
+			lpl_range(KTR_UNMAP, child, vma->vm_start, vma->vm_end);
 		if ((vma->vm_flags & (VM_DONTCOPY | VM_WIPEONFORK)) == VM_WIPEONFORK)
 			lpl_map(child, vma->vm_start, vma->vm_end, vma);
 	}
@@ -440,6 +444,7 @@ static int lpl_exit_mmap(struct kprobe *kp, struct pt_regs *regs)
 	record = lpl_begin(&flags, KTR_SPACE_END);
 	record->arg[0] = lpl_space(mm);
 	lpl_end(flags);
+	lpl_family_end(mm);
 	return 0;
 }
 

@@ -72,12 +72,36 @@ static void lpl_schedule(u32 prev, u64 prev_state, struct task_struct *next)
 	lpl_end(flags);
 }
 
-/* Whatever a preempted task was about to wait for, it can still run. */
+/*
+ * Whatever a preempted task was about to wait for, it can still run; and so can
+ * one that a signal has stopped from going to sleep.
+ */
+static u64 lpl_state(bool preempt, const struct task_struct *task,
+		     unsigned int state)
+{
+	const unsigned int told = KTR_STATE_SLEEPING | KTR_STATE_WAITING |
+				  KTR_STATE_STOPPED | KTR_STATE_TRACED |
+				  KTR_STATE_PARKED | KTR_STATE_DEAD |
+				  KTR_STATE_IDLE;
+
+	BUILD_BUG_ON(TASK_INTERRUPTIBLE != KTR_STATE_SLEEPING ||
+		     TASK_UNINTERRUPTIBLE != KTR_STATE_WAITING ||
+		     __TASK_STOPPED != KTR_STATE_STOPPED ||
+		     __TASK_TRACED != KTR_STATE_TRACED ||
+		     TASK_PARKED != KTR_STATE_PARKED ||
+		     TASK_DEAD != KTR_STATE_DEAD ||
+		     TASK_NOLOAD != KTR_STATE_IDLE);
+	if (preempt || !state || READ_ONCE(task->__state) == TASK_RUNNING)
+		return KTR_STATE_RUNNABLE;
+	/* Frozen, or at a lock of a real-time kernel. */
+	return state & told ?: KTR_STATE_WAITING;
+}
+
 static void lpl_sched_switch(void *data, bool preempt,
 			     struct task_struct *prev, struct task_struct *next,
 			     unsigned int prev_state)
 {
-	lpl_schedule(prev->pid, preempt ? 0 : prev_state, next);
+	lpl_schedule(prev->pid, lpl_state(preempt, prev, prev_state), next);
 }
 
 /* f(mm, ...), in exec, before the processor changes to the new mm. */
@@ -106,7 +130,7 @@ static void lpl_exit(u32 tid, u32 tgid, u64 code, bool last)
 static void lpl_sched_process_exec(void *data, struct task_struct *task,
 				   pid_t old_pid, struct linux_binprm *bprm)
 {
-	struct inode *inode = file_inode(bprm->file);
+	struct inode *inode = lpl_file_inode(bprm->file);
 	struct kernel_trace_record *record;
 	unsigned long flags;
 
@@ -115,7 +139,7 @@ static void lpl_sched_process_exec(void *data, struct task_struct *task,
 	 * exited: to all who know tasks by their ids, another one runs now.
 	 */
 	if (old_pid != task->pid) {
-		lpl_schedule(old_pid, TASK_DEAD, task);
+		lpl_schedule(old_pid, KTR_STATE_DEAD, task);
 		lpl_exit(old_pid, task->tgid, 0, false);
 	}
 

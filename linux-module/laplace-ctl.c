@@ -10,9 +10,8 @@
 
 #define DEVICE "/dev/laplace"
 
-/* What the kernel's record has room for, and the word before it. */
-#define MARK_MAX 256
-#define COMMAND_MAX (sizeof("mark ") - 1 + MARK_MAX)
+#define MARK_MAX 256		/* what the kernel's record has room for */
+#define COMMAND_MAX 4096	/* what the device takes */
 
 static const char usage[] =
 	"usage: laplace-ctl COMMAND\n"
@@ -23,6 +22,9 @@ static const char usage[] =
 	"  stop          cease to collect, for now\n"
 	"  flush         let everything collected so far reach the trace\n"
 	"  mark TEXT...  put a mark into the trace (at most 256 bytes)\n"
+	"  syscalls SET  tell system calls from now on: none (as at first), all, or a\n"
+	"                list of names and numbers of 64-bit calls; by their name,\n"
+	"                those of 32-bit programs go with them\n"
 	"  end           the workload is over and went well\n"
 	"  fail          the workload is over and failed\n"
 	"  status        how many events the kernel told, and missed\n"
@@ -85,24 +87,25 @@ static int print_status(void)
 	return fflush(stdout) ? failed("standard output") : 0;
 }
 
-/* "mark" and the words after it, a blank between each. */
-static int send_mark(int argc, char *argv[])
+/* A word and those after it, a blank between each; `most`: bytes of the latter. */
+static int send_words(int argc, char *argv[], size_t most)
 {
 	char command[COMMAND_MAX];
-	size_t length = 0;
+	size_t length = strlen(argv[1]);
+	size_t first = length + 1;
 
-	for (int i = 1; i < argc; i++) {
+	memcpy(command, argv[1], length);
+	for (int i = 2; i < argc; i++) {
 		size_t size = strlen(argv[i]);
 
-		if (length + (i > 1) + size > sizeof(command))
-			return wrong("the mark is longer than 256 bytes");
-		if (i > 1)
-			command[length++] = ' ';
+		if (length + 1 + size > first + most)
+			return wrong("what follows the command is too long");
+		command[length++] = ' ';
 		memcpy(command + length, argv[i], size);
 		length += size;
 	}
-	if (length <= strlen("mark "))
-		return wrong("a mark needs a text");
+	if (length <= first)
+		return wrong("something is missing after the command");
 	return send_command(command, length);
 }
 
@@ -119,7 +122,9 @@ int main(int argc, char *argv[])
 		return fflush(stdout) ? failed("standard output") : 0;
 	}
 	if (!strcmp(argv[1], "mark"))
-		return send_mark(argc, argv);
+		return send_words(argc, argv, MARK_MAX);
+	if (!strcmp(argv[1], "syscalls"))
+		return send_words(argc, argv, COMMAND_MAX - sizeof("syscalls"));
 	if (argc > 2)
 		return wrong("too many arguments");
 	if (!strcmp(argv[1], "status"))

@@ -73,12 +73,18 @@ struct lpl_hooks {
 
 extern const struct lpl_hooks lpl_task_hooks;
 extern const struct lpl_hooks lpl_memory_hooks;
+extern const struct lpl_hooks lpl_range_hooks;
 extern const struct lpl_hooks lpl_cow_hooks;
+extern const struct lpl_hooks lpl_own_hooks;
+extern const struct lpl_hooks lpl_huge_hooks;
+extern const struct lpl_hooks lpl_swap_hooks;
 extern const struct lpl_hooks lpl_cache_hooks;
 
 int lpl_attach(void);
 void lpl_detach(void);
 u64 lpl_missed(void);
+bool lpl_under(const struct lpl_hooks *group);
+struct tracepoint *lpl_tracepoint(const char *name);
 
 /* The name by which events call an address space; 0 for none. */
 static inline u64 lpl_space(const struct mm_struct *mm)
@@ -92,9 +98,51 @@ void lpl_space_assign(struct task_struct *task, u64 space);
 /* `vma` may be NULL: then the one that is there, with the mmap lock held. */
 void lpl_map(struct mm_struct *mm, unsigned long start, unsigned long end,
 	     struct vm_area_struct *vma);
+/* An event of a range, with nothing but that. */
+void lpl_range(u32 tag, const struct mm_struct *mm, unsigned long start,
+	       unsigned long end);
+void lpl_huge(u32 tag, const struct mm_struct *mm, unsigned long address,
+	      u64 frame);
+void lpl_file(struct inode *inode);
 void lpl_cache_add(struct folio *folio);
+void lpl_cache_remove(struct folio *folio, struct inode *inode);
+void lpl_swap_shared(u32 tag, struct folio *folio, struct inode *inode,
+		     swp_entry_t entry);
 
-/* What names a file's contents: its device, and this (events_cache.c). */
+u64 lpl_prot(const struct vm_area_struct *vma);
+bool lpl_is_unfinished_stack(const struct vm_area_struct *vma);
+swp_entry_t lpl_swap_entry(struct page *page);
+
+/* Who may share anonymous pages with whom (families.c). */
+void lpl_family_fork(const struct mm_struct *parent,
+		     const struct mm_struct *child);
+void lpl_family_old(const struct mm_struct *mm);
+void lpl_family_end(const struct mm_struct *mm);
+bool lpl_has_family(const struct mm_struct *mm);
+void lpl_family_exit(void);
+
+/* Which system calls are told (events_syscall.c). */
+int lpl_syscalls(char *list);
+int lpl_syscalls_init(void);
+void lpl_syscalls_exit(void);
+unsigned int lpl_syscalls_chosen(void);
+
+/*
+ * What page tables hold in a range: pages, one after the other or many behind
+ * one entry, and entries of swap.  Whoever calls keeps the tables in place.
+ */
+struct lpl_walk {
+	void *context;
+	void (*present)(void *context, unsigned long address, struct page *page,
+			unsigned long pages);
+	void (*swapped)(void *context, unsigned long address, pte_t entry);
+};
+
+void lpl_walk(const struct lpl_walk *walk, struct mm_struct *mm,
+	      unsigned long start, unsigned long end);
+
+/* What names a file's contents: the device of this inode, and its id. */
+struct inode *lpl_file_inode(const struct file *file);
 u64 lpl_inode_id(struct inode *inode);
 bool lpl_inode_is_sysv(struct inode *inode);
 

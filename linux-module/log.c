@@ -48,6 +48,18 @@ static const char *lpl_tag_name(u32 tag)
 		[KTR_CACHE_REMOVE] = "CACHE_REMOVE",
 		[KTR_MARK] = "MARK",
 		[KTR_CONTROL] = "CONTROL",
+		[KTR_SYSCALL_ENTER] = "SYSCALL_ENTER",
+		[KTR_SYSCALL_EXIT] = "SYSCALL_EXIT",
+		[KTR_MPROTECT] = "MPROTECT",
+		[KTR_DISCARD] = "DISCARD",
+		[KTR_PAGE_OWN] = "PAGE_OWN",
+		[KTR_SWAP_OUT] = "SWAP_OUT",
+		[KTR_SWAP_IN] = "SWAP_IN",
+		[KTR_HUGE_MAP] = "HUGE_MAP",
+		[KTR_HUGE_SPLIT] = "HUGE_SPLIT",
+		[KTR_FILE] = "FILE",
+		[KTR_PRESENT] = "PRESENT",
+		[KTR_SNAPSHOT] = "SNAPSHOT",
 	};
 
 	return tag < ARRAY_SIZE(name) && name[tag] ? name[tag] : "?";
@@ -62,11 +74,11 @@ static void lpl_log_work(struct irq_work *work)
 	while (lpl_log_tail != smp_load_acquire(&lpl_log_head)) {
 		record = &lpl_log_ring[lpl_log_tail % LPL_LOG_RING];
 		arg = record->arg;
-		pr_info("%s %u %u %llx: %llx %llx %llx %llx %llx %llx %llx %llx \"%.*s\"\n",
+		pr_info("%s %u %u %llx: %llx %llx %llx %llx %llx %llx %llx %llx %llx \"%.*s\"\n",
 			lpl_tag_name(record->tag), record->tid, record->tgid,
 			record->space, arg[0], arg[1], arg[2], arg[3], arg[4],
-			arg[5], arg[6], arg[7], (int)record->text_length,
-			record->text);
+			arg[5], arg[6], arg[7], arg[8],
+			(int)record->text_length, record->text);
 		smp_store_release(&lpl_log_tail, lpl_log_tail + 1);
 	}
 	raw_spin_unlock(&lpl_log_printer);

@@ -22,15 +22,21 @@ static int __init lpl_init(void)
 	if (error)
 		goto goodbye;
 	lpl_snapshot();
+	error = lpl_syscalls_init();
+	if (error)
+		goto detach;
 	error = lpl_device_init();
 	if (error) {
 		pr_err("cannot make /dev/laplace: error %d\n", error);
-		goto detach;
+		goto syscalls;
 	}
 	return 0;
 
+syscalls:
+	lpl_syscalls_exit();
 detach:
 	lpl_detach();
+	lpl_family_exit();
 goodbye:
 	lpl_goodbye();
 	lpl_log_exit();
@@ -42,8 +48,10 @@ static void __exit lpl_exit(void)
 	u64 missed;
 
 	lpl_device_exit();
+	lpl_syscalls_exit();
 	missed = lpl_missed();
 	lpl_detach();
+	lpl_family_exit();
 	lpl_goodbye();
 	lpl_log_exit();
 	if (missed)

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * What exists when the module is loaded: tasks, their address spaces, what is
- * mapped in them, and the page cache of the file systems that can be found.
+ * mapped in them, pages that do not follow from that, and the page cache.
  *
  * The events are attached by then, so a change that comes between is told
  * twice rather than not at all.
  */
 #include "laplace.h"
 
+#include <linux/blkdev.h>
 #include <linux/fs.h>
 #include <linux/fs_struct.h>
 #include <linux/pagemap.h>
@@ -15,25 +16,8 @@
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
-
-#define LPL_TYPES 16
-
-/* The kinds of file system met, for their page caches. */
-struct lpl_types {
-	struct file_system_type *type[LPL_TYPES];
-	size_t count;
-};
-
-static void lpl_add_type(struct lpl_types *types, struct super_block *sb)
-{
-	size_t i;
-
-	for (i = 0; i < types->count; i++)
-		if (types->type[i] == sb->s_type)
-			return;
-	if (types->count < LPL_TYPES)
-		types->type[types->count++] = sb->s_type;
-}
+#include <linux/swap.h>
+#include <linux/swapops.h>
 
 /* Every task; the address spaces are collected for later, each referenced. */
 static size_t lpl_snapshot_tasks(struct mm_struct **mms, size_t room)
@@ -62,16 +46,105 @@ static size_t lpl_snapshot_tasks(struct mm_struct **mms, size_t room)
 	return count;
 }
 
-static void lpl_snapshot_mm(struct mm_struct *mm, struct lpl_types *types)
+/* Pages in a row that a reader could not know of. */
+struct lpl_present {
+	const struct vm_area_struct *vma;
+	unsigned long start;
+	unsigned long pages;
+	u64 frame;		/* of the first, or KTR_NONE */
+	u64 swap;		/* likewise */
+};
+
+static void lpl_present_tell(struct lpl_present *run)
+{
+	struct kernel_trace_record *record;
+	unsigned long flags;
+
+	if (!run->pages)
+		return;
+	record = lpl_begin(&flags, KTR_PRESENT);
+	record->arg[0] = lpl_space(run->vma->vm_mm);
+	record->arg[1] = run->start;
+	record->arg[2] = run->start + run->pages * PAGE_SIZE;
+	record->arg[3] = run->frame;
+	record->arg[4] = run->swap;
+	lpl_end(flags);
+	run->pages = 0;
+}
+
+/* Whether the value follows that of the run's first page. */
+static bool lpl_follows(u64 value, u64 first, unsigned long pages)
+{
+	return first == KTR_NONE ? value == KTR_NONE : value == first + pages;
+}
+
+static void lpl_present_add(struct lpl_present *run, unsigned long address,
+			    unsigned long pages, u64 frame, u64 swap)
+{
+	if (address != run->start + run->pages * PAGE_SIZE ||
+	    !lpl_follows(frame, run->frame, run->pages) ||
+	    !lpl_follows(swap, run->swap, run->pages))
+		lpl_present_tell(run);
+	if (!run->pages) {
+		run->start = address;
+		run->frame = frame;
+		run->swap = swap;
+	}
+	run->pages += pages;
+}
+
+static u64 lpl_entry_of(swp_entry_t entry)
+{
+	return KTR_SWAP_ENTRY(swp_type(entry), swp_offset(entry));
+}
+
+/* A page that only this space has, of anonymous memory, is no news. */
+static void lpl_present_page(void *context, unsigned long address,
+			     struct page *page, unsigned long pages)
+{
+	struct lpl_present *run = context;
+	struct page *head = compound_head(page);
+
+	/* The kernel keeps the flag where an entry of the page table points. */
+	if (!PageAnon(page) ||
+	    (!run->vma->vm_file && PageAnonExclusive(pages > 1 ? head : page)))
+		return;
+	lpl_present_add(run, address, pages, page_to_pfn(page),
+			folio_test_swapcache(page_folio(page)) ?
+				lpl_entry_of(lpl_swap_entry(page)) : KTR_NONE);
+}
+
+static void lpl_present_swapped(void *context, unsigned long address,
+				pte_t entry)
+{
+	struct lpl_present *run = context;
+
+	if (run->vma->vm_file || !pte_swp_exclusive(entry))
+		lpl_present_add(run, address, 1, KTR_NONE,
+				lpl_entry_of(pte_to_swp_entry(entry)));
+}
+
+static void lpl_snapshot_mm(struct mm_struct *mm)
 {
 	struct vm_area_struct *vma;
 	VMA_ITERATOR(vmi, mm, 0);
 
+	lpl_family_old(mm);
 	mmap_read_lock(mm);
 	for_each_vma(vmi, vma) {
+		struct lpl_present run = { .vma = vma };
+		struct lpl_walk walk = {
+			.context = &run,
+			.present = lpl_present_page,
+			.swapped = lpl_present_swapped,
+		};
+
 		lpl_map(mm, vma->vm_start, vma->vm_end, vma);
-		if (vma->vm_file)
-			lpl_add_type(types, file_inode(vma->vm_file)->i_sb);
+		if (vma->vm_flags & (VM_SHARED | VM_PFNMAP | VM_MIXEDMAP) ||
+		    !vma->anon_vma)
+			continue;
+		lpl_walk(&walk, mm, vma->vm_start, vma->vm_end);
+		lpl_present_tell(&run);
 	}
 	mmap_read_unlock(mm);
 }
@@ -80,12 +153,17 @@ static void lpl_snapshot_inode(struct inode *inode)
 {
 	struct folio *folio;
 	unsigned long index;
+	bool any = false;
 
 	rcu_read_lock();
 	xa_for_each(&inode->i_mapping->i_pages, index, folio) {
 		/* Not a page now: swapped out, or the shadow of one evicted. */
-		if (!xa_is_value(folio))
-			lpl_cache_add(folio);
+		if (xa_is_value(folio))
+			continue;
+		if (!any)
+			lpl_file(inode);
+		any = true;
+		lpl_cache_add(folio);
 	}
 	rcu_read_unlock();
 }
@@ -103,15 +181,73 @@ static void lpl_snapshot_sb(struct super_block *sb, void *unused)
 	spin_unlock(&sb->s_inode_list_lock);
 }
 
+/*
+ * Every kind of file system that the kernel has.  It has a list of them, which
+ * only it can lock; but it tells their names.
+ */
+static bool lpl_snapshot_types(char *text, size_t room)
+{
+	struct file *file = filp_open("/proc/filesystems", O_RDONLY, 0);
+	struct file_system_type *type;
+	loff_t offset = 0;
+	ssize_t size;
+	char *name;
+
+	if (IS_ERR(file))
+		return false;
+	size = kernel_read(file, text, room - 1, &offset);
+	filp_close(file, NULL);
+	if (size <= 0)
+		return false;
+	text[size] = '\0';
+	while ((name = strsep(&text, "\n")) && (name = strrchr(name, '\t'))) {
+		type = get_fs_type(name + 1);
+		if (!type)
+			continue;
+		iterate_supers_type(type, lpl_snapshot_sb, NULL);
+		module_put(type->owner);
+	}
+	return true;
+}
+
+static void lpl_snapshot_cache(void)
+{
+	char *text = kmalloc(PAGE_SIZE, GFP_KERNEL);
+	bool all = text && lpl_snapshot_types(text, PAGE_SIZE);
+	struct file_system_type *type;
+	struct path root;
+
+	kfree(text);
+	if (!all)
+		pr_warn("cannot read /proc/filesystems: of what is cached already, only the root directory's kind of file system is told\n");
+	/* The disks themselves: the buffer cache. */
+	lpl_snapshot_sb(blockdev_superblock, NULL);
+	/* The first one, which a machine has from its beginning, has no name there. */
+	get_fs_root(current->fs, &root);
+	type = root.dentry->d_sb->s_type;
+	if (!all || !strcmp(type->name, "rootfs"))
+		iterate_supers_type(type, lpl_snapshot_sb, NULL);
+	path_put(&root);
+}
+
+static void lpl_snapshot_bound(bool begins)
+{
+	struct kernel_trace_record *record;
+	unsigned long flags;
+
+	record = lpl_begin(&flags, KTR_SNAPSHOT);
+	record->arg[0] = begins;
+	lpl_end(flags);
+}
+
 void lpl_snapshot(void)
 {
-	struct lpl_types types = { .count = 0 };
 	struct task_struct *process;
 	struct mm_struct **mms;
 	size_t room = 64;	/* for those that come meanwhile */
 	size_t count, i;
-	struct path root;
 
+	lpl_snapshot_bound(true);
 	rcu_read_lock();
 	for_each_process(process)
 		room++;
@@ -123,14 +259,10 @@ void lpl_snapshot(void)
 	}
 	count = lpl_snapshot_tasks(mms, room);
 	for (i = 0; i < count; i++) {
-		lpl_snapshot_mm(mms[i], &types);
+		lpl_snapshot_mm(mms[i]);
 		mmput(mms[i]);
 	}
 	kvfree(mms);
-
-	get_fs_root(current->fs, &root);
-	lpl_add_type(&types, root.dentry->d_sb);
-	path_put(&root);
-	for (i = 0; i < types.count; i++)
-		iterate_supers_type(types.type[i], lpl_snapshot_sb, NULL);
+	lpl_snapshot_cache();
+	lpl_snapshot_bound(false);
 }

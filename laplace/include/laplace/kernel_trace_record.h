@@ -77,13 +77,22 @@ struct kernel_trace_record {
 #define KTR_NONE	(~(ktr_u64)0)
 
 /*
+ * System V segments are files of a file system that other shared memory is in, too,
+ * and both are numbered from small numbers.  A kernel tells them apart by this bit
+ * in a segment's inode number, wherever it names one (KTR_MAP, KTR_SHM_ATTACH,
+ * KTR_CACHE_ADD ...).  In a KTR_CACHE_REMOVE it may be missing: by then a kernel
+ * may have forgotten that the file was a segment.
+ */
+#define KTR_INODE_SYSV	((ktr_u64)1 << 63)
+
+/*
  * Tags.  "->" lists arg[0], arg[1], ...; addresses are bytes, ranges are
  * [start, end), devices are major << 20 | minor, offsets are in pages.
  */
 enum ktr_tag {
 	/* -> child tid, child tgid, child space, clone flags; text: comm */
 	KTR_TASK_CREATE = 1,
-	/* -> previous tid, its state (0: runnable), next tid, next tgid,
+	/* -> previous tid, KTR_STATE_*, next tid, next tgid,
 	 *    next space (0: keeps the previous one); text: comm of next */
 	KTR_SCHEDULE = 2,
 	/* a task gets (another) address space -> tid, tgid, space */
@@ -93,7 +102,8 @@ enum ktr_tag {
 	/* -> tid, tgid, exit code, 1 when the last task of its process */
 	KTR_EXIT = 5,
 	/* -> space, start, end, KTR_PROT_*, KTR_MAP_* kind, device, inode,
-	 *    offset of start in the file; text: name */
+	 *    offset of start in the file, bytes of a page where it is not the
+	 *    usual one (hugetlbfs; else 0); text: name */
 	KTR_MAP = 6,
 	/* -> space, start, end */
 	KTR_UNMAP = 7,
@@ -101,7 +111,8 @@ enum ktr_tag {
 	KTR_REMAP = 8,
 	/* the heap ends elsewhere -> space, old end, new end */
 	KTR_BRK = 9,
-	/* -> space, start, end, segment id, inode of the segment */
+	/* -> space, start, end, segment id, inode of the segment; no device: a
+	 *    segment is named by its inode alone, see KTR_INODE_SYSV */
 	KTR_SHM_ATTACH = 10,
 	/* -> space, start */
 	KTR_SHM_DETACH = 11,
@@ -120,7 +131,51 @@ enum ktr_tag {
 	/* user mark; text: what it says */
 	KTR_MARK = 17,
 	/* the guest steers the collection -> enum ktr_control */
-	KTR_CONTROL = 18
+	KTR_CONTROL = 18,
+
+	/* of the calls that were chosen -> number, KTR_ABI_*, the arguments of
+	 *    any call, six; text: the call's name */
+	KTR_SYSCALL_ENTER = 19,
+	/* -> number, KTR_ABI_*, result (signed; a small negative one is an
+	 *    error's number, and from -512 down the call is begun again
+	 *    after a signal); text: name */
+	KTR_SYSCALL_EXIT = 20,
+	/* what may be done in a range changes
+	 *    -> space, start, end, KTR_PROT_* */
+	KTR_MPROTECT = 21,
+	/* pages that were the space's own (anonymous, or copied from a file by a
+	 *    write) are gone; what is mapped there stays
+	 *    -> space, start, end */
+	KTR_DISCARD = 22,
+	/* a page that was shared by fork, or not there, is the space's own from
+	 *    now on, without a write to a shared one; a page that nobody
+	 *    shares stays what it is -> space, address, frame, pages */
+	KTR_PAGE_OWN = 23,
+	/* pages leave for swap -> space, address, KTR_SWAP_ENTRY, frame, pages;
+	 *    those of shared memory: 0, 0, KTR_SWAP_ENTRY, frame, pages,
+	 *    device, inode, offset */
+	KTR_SWAP_OUT = 24,
+	/* and come back -> as in KTR_SWAP_OUT */
+	KTR_SWAP_IN = 25,
+	/* one entry of a page table maps many pages
+	 *    -> space, address, first frame, pages */
+	KTR_HUGE_MAP = 26,
+	/* they have an entry each, again
+	 *    -> space, address, first frame, pages */
+	KTR_HUGE_SPLIT = 27,
+	/* what a file is, before its first page enters the page cache
+	 *    -> device, inode, enum ktr_file, generation of the inode's
+	 *    number, KTR_FILE_BLOCK: the block device's own number; text:
+	 *    path in its file system, or the end of it */
+	KTR_FILE = 28,
+	/* in a snapshot, pages that are there already and not what the mapping
+	 *    says: shared by fork, or the space's own instead of a file's;
+	 *    where frames, or swap entries, are equal it is one page
+	 *    -> space, start, end, first frame or KTR_NONE, first
+	 *    KTR_SWAP_ENTRY or KTR_NONE */
+	KTR_PRESENT = 29,
+	/* what exists already is told -> 1 from here, 0 up to here */
+	KTR_SNAPSHOT = 30
 };
 
 enum ktr_control {
@@ -142,9 +197,34 @@ enum ktr_map_kind {
 	KTR_MAP_ANONYMOUS_SHARED = 7
 };
 
+enum ktr_file {
+	KTR_FILE_REGULAR = 0,
+	KTR_FILE_BLOCK = 1,	/* a block device: its pages are the buffer cache */
+	KTR_FILE_DIRECTORY = 2,
+	KTR_FILE_LINK = 3,
+	KTR_FILE_OTHER = 4
+};
+
 #define KTR_PROT_READ	1
 #define KTR_PROT_WRITE	2
 #define KTR_PROT_EXEC	4
+
+/* Why a task that leaves the processor does not run on; bits, but for 0. */
+#define KTR_STATE_RUNNABLE	0
+#define KTR_STATE_SLEEPING	0x01	/* a signal would wake it, too */
+#define KTR_STATE_WAITING	0x02	/* for a disk, say: a signal would not */
+#define KTR_STATE_STOPPED	0x04	/* by a signal */
+#define KTR_STATE_TRACED	0x08	/* by a debugger */
+#define KTR_STATE_PARKED	0x40
+#define KTR_STATE_DEAD		0x80
+#define KTR_STATE_IDLE		0x400	/* with KTR_STATE_WAITING: a kernel thread
+					 * that has nothing to do */
+
+#define KTR_ABI_64	0
+#define KTR_ABI_32	1	/* calls have other numbers */
+
+/* A page of a swap area; areas count from 0. */
+#define KTR_SWAP_ENTRY(area, page) ((ktr_u64)(area) << 56 | (ktr_u64)(page))
 
 /*
  * The handshake, for a kernel (module) that learns the record's address only

@@ -94,7 +94,9 @@ static void begin(void)
 /* Tags that end a run or start it anew are left to those who mean it. */
 static u32 senseless_tag(void)
 {
-	return 1 + draw() % (KTR_CONTROL - 1);
+	u32 tag = 1 + draw() % (KTR_SNAPSHOT - 1);
+
+	return tag < KTR_CONTROL ? tag : tag + 1;
 }
 
 static void storm(void)

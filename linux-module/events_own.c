@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Pages that become a space's own without a write to a shared one: the first
+ * touch of anonymous memory, what fork copies at once because a device holds
+ * it, what khugepaged copies into a huge page, a private page of hugetlbfs.
+ *
+ * A space that has no living relatives shares no anonymous pages, and a reader
+ * needs no event.  It is told where there are some, for whom the page may be
+ * absent still; and in private mappings of files, where it was the file's.
+ */
+#include "laplace.h"
+
+#include <linux/huge_mm.h>
+#include <linux/hugetlb.h>
+#include <linux/rmap.h>
+
+/* A page that comes back from swap may have other users. */
+static bool lpl_is_exclusive(struct pt_regs *regs)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
+	return (__force rmap_t)regs_get_kernel_argument(regs, 3) & RMAP_EXCLUSIVE;
+#else
+	return true;
+#endif
+}
+
+static void lpl_page_own(struct folio *folio, struct vm_area_struct *vma,
+			 unsigned long address)
+{
+	struct kernel_trace_record *record;
+	unsigned long flags;
+
+	if (vma_is_anonymous(vma) &&
+	    !lpl_has_family(vma->vm_mm))
+		return;
+	/* That tells more. */
+	if (lpl_under(&lpl_cow_hooks))
+		return;
+	record = lpl_begin(&flags, KTR_PAGE_OWN);
+	record->arg[0] = lpl_space(vma->vm_mm);
+	record->arg[1] = address & PAGE_MASK;
+	record->arg[2] = folio_pfn(folio);
+	record->arg[3] = folio_nr_pages(folio);
+	lpl_end(flags);
+}
+
+/* f(page or folio, vma, address[, flags]) */
+static int lpl_new_anon(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct folio *folio = page_folio((struct page *)regs_get_kernel_argument(regs, 0));
+	struct vm_area_struct *vma = (void *)regs_get_kernel_argument(regs, 1);
+	unsigned long address = regs_get_kernel_argument(regs, 2);
+
+	if (unlikely(folio_nr_pages(folio) == HPAGE_PMD_NR))
+		lpl_huge(KTR_HUGE_MAP, vma->vm_mm, address & HPAGE_PMD_MASK,
+			 folio_pfn(folio));
+	if (lpl_is_exclusive(regs))
+		lpl_page_own(folio, vma, address);
+	return 0;
+}
+
+/* f(page or folio, vma, address) */
+static int lpl_new_hugetlb(struct kprobe *kp, struct pt_regs *regs)
+{
+	lpl_page_own(page_folio((struct page *)regs_get_kernel_argument(regs, 0)),
+		     (void *)regs_get_kernel_argument(regs, 1),
+		     regs_get_kernel_argument(regs, 2));
+	return 0;
+}
+
+static struct lpl_hook lpl_own_hook[] = {
+	{
+		.event = "page_own",
+		.points = {
+			{ .name = "folio_add_new_anon_rmap", .entry = lpl_new_anon },
+			{ .name = "page_add_new_anon_rmap", .entry = lpl_new_anon },
+		},
+	}, {
+		.event = "page_own_hugetlb",
+		.optional = !IS_ENABLED(CONFIG_HUGETLB_PAGE),
+		.points = {
+			{ .name = "hugetlb_add_new_anon_rmap", .entry = lpl_new_hugetlb },
+			{ .name = "hugepage_add_new_anon_rmap", .entry = lpl_new_hugetlb },
+		},
+	},
+};
+
+const struct lpl_hooks lpl_own_hooks = {
+	lpl_own_hook, ARRAY_SIZE(lpl_own_hook),
+};

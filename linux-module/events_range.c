@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Events of ranges that stay mapped: what may be done there changes, or the
+ * space's own pages are dropped.
+ */
+#include "laplace.h"
+
+#include <linux/hugetlb.h>
+
+/*
+ * mprotect_fixup(..., vma, previous vma, start, end, flags): once for each
+ * mapping in the range.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+#define LPL_MPROTECT_VMA 2
+#else
+#define LPL_MPROTECT_VMA 1
+#endif
+
+struct lpl_protection {
+	struct mm_struct *mm;
+	unsigned long start;
+	unsigned long end;
+	u64 prot;
+};
+
+static int lpl_mprotect_entered(struct kretprobe_instance *ri,
+				struct pt_regs *regs)
+{
+	struct lpl_protection *old = (void *)ri->data;
+	struct vm_area_struct *vma =
+		(void *)regs_get_kernel_argument(regs, LPL_MPROTECT_VMA);
+
+	old->mm = vma->vm_mm;
+	old->start = regs_get_kernel_argument(regs, LPL_MPROTECT_VMA + 2);
+	old->end = regs_get_kernel_argument(regs, LPL_MPROTECT_VMA + 3);
+	old->prot = lpl_prot(vma);
+	return lpl_is_unfinished_stack(vma);
+}
+
+static int lpl_mprotect_returned(struct kretprobe_instance *ri,
+				 struct pt_regs *regs)
+{
+	struct lpl_protection *old = (void *)ri->data;
+	struct kernel_trace_record *record;
+	struct vm_area_struct *vma;
+	unsigned long flags;
+	u64 prot;
+
+	if ((int)regs_return_value(regs))
+		return 0;
+	/* It may have been split or merged. */
+	vma = find_vma(old->mm, old->start);
+	prot = lpl_prot(vma);
+	if (prot == old->prot)
+		return 0;
+	record = lpl_begin(&flags, KTR_MPROTECT);
+	record->arg[0] = lpl_space(old->mm);
+	record->arg[1] = old->start;
+	record->arg[2] = old->end;
+	record->arg[3] = prot;
+	lpl_end(flags);
+	return 0;
+}
+
+/* Whether a space can have pages of its own there, besides what is mapped. */
+static bool lpl_has_own_pages(struct vm_area_struct *vma)
+{
+	return !(vma->vm_flags & (VM_SHARED | VM_PFNMAP | VM_MIXEDMAP)) &&
+	       (vma->anon_vma || vma_is_anonymous(vma));
+}
+
+/*
+ * zap_page_range_single(vma, address, size, details): madvise that drops pages,
+ * and truncation of what is mapped.  A hole punched in a file, and a page
+ * that leaves the cache, spare the copies that private mappings have made.
+ */
+static int lpl_zap(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct vm_area_struct *vma = (void *)regs_get_kernel_argument(regs, 0);
+	unsigned long start = regs_get_kernel_argument(regs, 1);
+	unsigned long size = regs_get_kernel_argument(regs, 2);
+	const struct zap_details *details =
+		(void *)regs_get_kernel_argument(regs, 3);
+
+	if (lpl_has_own_pages(vma) && (!details || details->even_cows))
+		lpl_range(KTR_DISCARD, vma->vm_mm, start, start + size);
+	return 0;
+}
+
+/* unmap_hugepage_range(vma, start, end, ...): hugetlbfs has its own way. */
+static int lpl_zap_hugetlb(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct vm_area_struct *vma = (void *)regs_get_kernel_argument(regs, 0);
+
+	if (lpl_has_own_pages(vma))
+		lpl_range(KTR_DISCARD, vma->vm_mm,
+			  regs_get_kernel_argument(regs, 1),
+			  regs_get_kernel_argument(regs, 2));
+	return 0;
+}
+
+static struct lpl_hook lpl_range_hook[] = {
+	{
+		.event = "mprotect",
+		.points = { {
+			.name = "mprotect_fixup",
+			.entered = lpl_mprotect_entered,
+			.returned = lpl_mprotect_returned,
+			.data = sizeof(struct lpl_protection),
+		} },
+	}, {
+		.event = "discard",
+		.points = { { .name = "zap_page_range_single", .entry = lpl_zap } },
+	}, {
+		.event = "discard_hugetlb",
+		.optional = !IS_ENABLED(CONFIG_HUGETLB_PAGE),
+		.points = { { .name = "unmap_hugepage_range", .entry = lpl_zap_hugetlb } },
+	},
+};
+
+const struct lpl_hooks lpl_range_hooks = {
+	lpl_range_hook, ARRAY_SIZE(lpl_range_hook),
+};
