@@ -307,6 +307,7 @@ uint64_t cli_refs_before(const struct lpl_totals *totals)
 static void show_pass(const struct cli_pass *pass)
 {
 	struct cli_progress *progress = pass->progress;
+	const char *label = pass->label ? pass->label : "";
 	uint64_t done = lpl_reader_bytes(pass->reader);
 	uint64_t size = lpl_reader_size(pass->reader);
 	double seconds = (double)(cli_now_ns() - progress->start_ns) / 1e9;
@@ -319,11 +320,11 @@ static void show_pass(const struct cli_pass *pass)
 		double rest = seconds * ((double)size / (double)done - 1);
 
 		cli_duration(left, rest > 0 ? (uint64_t)(rest + 0.5) : 0);
-		cli_progress_line(progress, "%3.0f%%  %s references  %s/s  %s left",
+		cli_progress_line(progress, "%s%3.0f%%  %s references  %s/s  %s left", label,
 				  100 * (double)done / (double)size, refs,
 				  per_second, left);
 	} else {
-		cli_progress_line(progress, "%s references  %s/s", refs, per_second);
+		cli_progress_line(progress, "%s%s references  %s/s", label, refs, per_second);
 	}
 }
 

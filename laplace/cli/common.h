@@ -34,12 +34,15 @@ enum cli_status {
 /* ---- the subcommands; argv[0] is "laplace NAME" ---- */
 
 int cmd_cat(int argc, char **argv);
+int cmd_export(int argc, char **argv);
+int cmd_import(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
 int cmd_plot(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_reduce(int argc, char **argv);
 int cmd_sim(int argc, char **argv);
+int cmd_study(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 
 /* ---- telling ---- */
@@ -125,6 +128,7 @@ struct cli_pass {
 	const char *path;		/* for messages */
 	struct lpl_sink *sink;
 	struct cli_progress *progress;
+	const char *label;		/* begins a line of progress; may be NULL */
 	/* called with each block that was read, before it is sent; may be NULL */
 	void (*before_block)(struct cli_pass *pass, void *context);
 	void *context;

@@ -79,10 +79,17 @@ static void print_meta(const struct lpl_meta *meta)
 	char text[1024];
 
 	for (size_t i = 0; i < lpl_meta_count(meta); i++) {
+		size_t length;
+		const char *end;
+
 		lpl_meta_at(meta, i, &key, &value);
-		/* a machine description is long: --json has it all */
-		lpl_text_escape(text, sizeof(text), value, strnlen(value, 200));
-		printf("%-16s %s%s\n", key, text, strlen(value) > 200 ? " ..." : "");
+		/* a machine description is long: its first line will do, --json has it all */
+		length = strnlen(value, 200);
+		end = strcmp(key, LPL_META_MACHINE) == 0 ? strstr(value, "\\n") : NULL;
+		if (end && (size_t)(end - value) < length)
+			length = (size_t)(end - value);
+		lpl_text_escape(text, sizeof(text), value, length);
+		printf("%-16s %s%s\n", key, text, value[length] ? " ..." : "");
 	}
 }
 
@@ -245,10 +252,12 @@ static json_t *clocks_json(const struct tally *tally)
 
 static json_t *info_json(const struct info *info)
 {
+	struct lpl_exactness exactness;
 	const struct tally *tally = info->tally;
 	json_t *events = json_object();
 	json_t *object = json_object();
 
+	(void)lpl_reduction_exactness(lpl_meta_get(info->meta, LPL_META_REDUCTION), &exactness);
 	tally_each_event(tally, add_event_count, events);
 	json_object_set_new(object, "file", text_json(info->path));
 	json_object_set_new(object, "state",
@@ -257,9 +266,8 @@ static json_t *info_json(const struct info *info)
 	if (info->trouble)
 		json_object_set_new(object, "trouble", text_json(info->trouble));
 	json_object_set_new(object, "meta", meta_json(info->meta));
-	json_object_set_new(object, "exact_from_pages",
-		number(lpl_reduction_exact_from(lpl_meta_get(info->meta,
-							     LPL_META_REDUCTION))));
+	/* 0: not exact at any size, or not known */
+	json_object_set_new(object, "exact_from_pages", number(exactness.lru));
 	json_object_set_new(object, "references", references_json(info));
 	json_object_set_new(object, "events", number(tally->events));
 	json_object_set_new(object, "events_by_name", events);

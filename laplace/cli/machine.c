@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -46,12 +47,17 @@ int machine_prepare(struct machine *machine, int *told_fd)
 
 /* ---- start ---- */
 
-static _Noreturn void become(char **argv, int told_fd, int failure_fd, const sigset_t *mask)
+static _Noreturn void become(char **argv, int told_fd, int failure_fd, const sigset_t *mask,
+			     pid_t parent)
 {
 	int error;
 
 	signal(SIGPIPE, SIG_DFL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
+	/* killed without a chance to say so, we leave no machine behind: it closes its trace */
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(127);
 	/* our stdout is for the summary; what the machine prints is chatter */
 	if (dup2(STDERR_FILENO, STDOUT_FILENO) >= 0 && fcntl(told_fd, F_SETFD, 0) == 0)
 		execv(argv[0], argv);
@@ -63,6 +69,7 @@ static _Noreturn void become(char **argv, int told_fd, int failure_fd, const sig
 
 static int start(struct machine *machine, char **argv, int told_fd)
 {
+	const pid_t parent = getpid();
 	int failure[2], error = 0;
 	ssize_t n;
 
@@ -73,7 +80,7 @@ static int start(struct machine *machine, char **argv, int told_fd)
 	if (machine->pid < 0) {
 		error = errno;
 	} else if (machine->pid == 0) {
-		become(argv, told_fd, failure[1], &machine->old_mask);
+		become(argv, told_fd, failure[1], &machine->old_mask, parent);
 	} else {
 		close(failure[1]);
 		do

@@ -21,9 +21,12 @@ static const struct command {
 	{ "record", cmd_record, "laplace record", "run a machine and collect a trace of it" },
 	{ "info", cmd_info, "laplace info", "tell what is in a trace" },
 	{ "cat", cmd_cat, "laplace cat", "print a trace's records as text" },
+	{ "import", cmd_import, "laplace import", "make a trace of another program's" },
+	{ "export", cmd_export, "laplace export", "write a trace in another format" },
 	{ "reduce", cmd_reduce, "laplace reduce", "drop references that simulations do not need" },
 	{ "merge", cmd_merge, "laplace merge", "give references their canonical pages" },
 	{ "sim", cmd_sim, "laplace sim", "count the faults of replacement policies" },
+	{ "study", cmd_study, "laplace study", "measure what reductions save and what they cost" },
 	{ "plot", cmd_plot, "laplace plot", "draw the results of sim" },
 	{ "verify", cmd_verify, "laplace verify", "check that a trace is whole" },
 };

@@ -3,36 +3,48 @@
  * laplace merge: the post-processor.  Virtual pages become canonical ones.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <laplace/merge.h>
+#include <laplace/reducer.h>
 
 #include "common.h"
 
-enum format { GLOBAL, CANONICAL, FORMATS };
+enum format { GLOBAL, PER_PROCESS, CANONICAL, FORMATS };
 
-static const char *const format_name[FORMATS] = { "global", "canonical" };
+static const char *const format_name[FORMATS] = { "global", "per-process", "canonical" };
+
+#define DEFAULT_PROBLEMS 3
+#define MAX_PROBLEMS 1000
 
 struct options {
 	enum format format;		/* FORMATS: not given */
-	const char *output;
+	const char *output;		/* NULL: only the audit is wanted */
 	uint64_t kernel_base;		/* 0: the default */
+	bool audit;
+	uint32_t problems;
 	bool overwrite, json;
 	enum cli_when progress;
 	const char *trace;
 };
 
-enum { OPT_KERNEL_BASE = 256 };
+enum { OPT_KERNEL_BASE = 256, OPT_AUDIT, OPT_PROBLEMS };
 
 static const struct argp_option option_table[] = {
 	{ "format", 'f', "FORMAT", 0,
-	  "global (one canonical page a line) or canonical (a trace)", 0 },
+	  "global (one canonical page a line), per-process (a directory with a file for "
+	  "each task) or canonical (a trace)", 0 },
 	{ "output", 'o', "OUT", 0, "What to write", 0 },
 	{ "kernel-base", OPT_KERNEL_BASE, "ADDRESS", 0,
 	  "Where the kernel's half of an address space begins (8000000000000000); "
 	  "a 32-bit Linux has c0000000", 0 },
+	{ "audit", OPT_AUDIT, NULL, 0,
+	  "Print the books and check that they balance; -f and -o may be left out", 0 },
+	{ "problems", OPT_PROBLEMS, "N", 0,
+	  "How many records of each kind an audit shows that do not fit (3)", 0 },
 	{ 0 }
 };
 
@@ -46,6 +58,15 @@ static uint64_t parse_address(const char *text, struct argp_state *state)
 	if (*end || end == text || text[0] == '-' || errno || !address)
 		argp_error(state, "--kernel-base takes a hexadecimal address, not '%s'", text);
 	return address;
+}
+
+static uint32_t parse_problems(const char *text, struct argp_state *state)
+{
+	uint64_t number = cli_number(state, "--problems", text, 0);
+
+	if (number > MAX_PROBLEMS)
+		argp_error(state, "--problems takes a number up to %d", MAX_PROBLEMS);
+	return (uint32_t)number;
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -63,13 +84,20 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			if (strcmp(format_name[options->format], arg) == 0)
 				return 0;
 		}
-		argp_error(state, "no format '%s': there are global and canonical", arg);
+		argp_error(state, "no format '%s': there are global, per-process and canonical",
+			   arg);
 		return 0;
 	case 'o':
 		options->output = arg;
 		return 0;
 	case OPT_KERNEL_BASE:
 		options->kernel_base = parse_address(arg, state);
+		return 0;
+	case OPT_AUDIT:
+		options->audit = true;
+		return 0;
+	case OPT_PROBLEMS:
+		options->problems = parse_problems(arg, state);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (options->trace)
@@ -79,6 +107,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!options->trace)
 			argp_error(state, "which trace?");
+		if (options->audit && options->format == FORMATS && !options->output)
+			return 0;
 		if (options->format == FORMATS)
 			argp_error(state, "which format?  --format global, for one");
 		if (!options->output)
@@ -96,20 +126,40 @@ static const struct argp_child children[] = {
 	{ 0 }
 };
 static const struct argp argp = {
-	option_table, parse_option, "--format FORMAT -o OUT TRACE",
+	option_table, parse_option, "--format FORMAT -o OUT TRACE\n--audit TRACE",
 	"Give every reference of TRACE its canonical page: the same for all virtual pages "
 	"that show the same data."
 	"\v"
-	"global: the page of each reference, in hex, one a line.  canonical: a trace of "
-	"canonical pages, for laplace sim and reduce.",
+	"global: the page of each reference, in hex, one a line.  per-process: a directory for "
+	"each process and in it a file for each task, named by number; tasks.csv tells which is "
+	"which.  canonical: a trace of canonical pages, for laplace sim and reduce.",
 	children, NULL, NULL
 };
 
+/* No output: the audit alone. */
+static int ignore_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
+			    struct lpl_report *report)
+{
+	(void)output;
+	(void)merged;
+	(void)report;
+	return LPL_OK;
+}
+
+static int ignore_finish(struct lpl_merge_output *output, struct lpl_report *report)
+{
+	(void)output;
+	(void)report;
+	return LPL_OK;
+}
+
 /* The output, whichever it is. */
 struct target {
+	struct lpl_merge_output none;
 	struct cli_output text;		/* global */
 	bool text_open;
 	struct lpl_writer *writer;	/* canonical */
+	struct lpl_merge *merge;
 	struct lpl_merge_output *output;
 };
 
@@ -120,6 +170,18 @@ static int open_target(struct target *target, const struct options *options,
 	struct lpl_meta *meta;
 	int status;
 
+	if (!options->output) {
+		target->none = (struct lpl_merge_output){ .reference = ignore_reference,
+							  .finish = ignore_finish };
+		target->output = &target->none;
+		return CLI_DONE;
+	}
+	if (options->format == PER_PROCESS) {
+		if (lpl_merge_per_process_open(&target->output, options->output,
+					       options->overwrite, &report))
+			return cli_report(&report);
+		return CLI_DONE;
+	}
 	if (options->format == GLOBAL) {
 		status = cli_output_open(&target->text, options->output, options->overwrite);
 		if (status)
@@ -147,6 +209,12 @@ static int close_target(struct target *target, const struct options *options, in
 {
 	struct lpl_report report = { 0 };
 
+	if (!options->output)
+		return status;
+	if (options->format == PER_PROCESS) {
+		lpl_merge_per_process_close(target->output);
+		return status;
+	}
 	if (options->format == GLOBAL) {
 		lpl_merge_global_close(target->output);
 		return target->text_open ? cli_output_close(&target->text, status) : status;
@@ -159,26 +227,76 @@ static int close_target(struct target *target, const struct options *options, in
 	return status;
 }
 
+/*
+ * What the trace tells of itself.  Of references only what was not reduced can
+ * be held against it.
+ */
 static void carry_totals(struct cli_pass *pass, void *context)
 {
+	const struct lpl_totals *totals = lpl_reader_totals(pass->reader);
+	const char *reduction = lpl_meta_get(lpl_reader_meta(pass->reader), LPL_META_REDUCTION);
 	struct target *target = context;
 
 	if (target->writer)
-		lpl_writer_totals(target->writer, lpl_reader_totals(pass->reader));
+		lpl_writer_totals(target->writer, totals);
+	lpl_merge_audit_expect(target->merge, totals->events,
+			       reduction && strcmp(reduction, "none") == 0 ?
+			       cli_refs_before(totals) : 0);
 }
 
-static int print_summary(const struct options *options, const struct lpl_merge_stats *stats)
-{
-	FILE *out = strcmp(options->output, "-") == 0 ? stderr : stdout;
-	json_t *references, *pages, *odd;
+/* ---- what is said at the end ---- */
 
-	if (!options->json) {
-		lpl_merge_stats_print(stats, out);
-		return CLI_DONE;
+static json_t *audit_json(const struct lpl_merge *merge)
+{
+	const struct lpl_merge_audit *books = lpl_merge_audit(merge);
+	const struct lpl_merge_problem *problem;
+	json_t *problems = json_array();
+	size_t count;
+
+	problem = lpl_merge_problems(merge, &count);
+	for (size_t i = 0; i < count; i++, problem++) {
+		const char *name = problem->is_event ? lpl_event_name(problem->event.tag) : NULL;
+
+		json_array_append_new(problems, json_pack("{s:s, s:I, s:I, s:I, s:I, s:s}",
+			"odd", lpl_merge_odd_name(problem->odd),
+			"tid", (json_int_t)problem->tid, "tgid", (json_int_t)problem->tgid,
+			"cycle", (json_int_t)(problem->is_event ? problem->event.cycle :
+								  problem->ref.cycle),
+			"reference", (json_int_t)(problem->is_event ? problem->event.ref :
+								      problem->ref.ref),
+			"record", !problem->is_event ? "reference" : name ? name : "unknown"));
 	}
-	references = json_object();
-	pages = json_object();
-	odd = json_object();
+	return json_pack("{s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I,"
+			 " s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
+			 "balanced", books->balanced,
+			 "references", (json_int_t)books->references,
+			 "references_by_kind", (json_int_t)books->by_kind,
+			 "references_by_task", (json_int_t)books->by_task,
+			 "references_told", (json_int_t)books->references_told,
+			 "events", (json_int_t)books->events,
+			 "events_told", (json_int_t)books->events_told,
+			 "processes", (json_int_t)books->processes,
+			 "tasks", (json_int_t)books->tasks,
+			 "tasks_ended", (json_int_t)books->tasks_ended,
+			 "tasks_live", (json_int_t)books->tasks_live,
+			 "spaces", (json_int_t)books->spaces,
+			 "spaces_ended", (json_int_t)books->spaces_ended,
+			 "spaces_live", (json_int_t)books->spaces_live,
+			 "cache_added", (json_int_t)books->cache_added,
+			 "cache_removed", (json_int_t)books->cache_removed,
+			 "cache_displaced", (json_int_t)books->cache_displaced,
+			 "cache_held", (json_int_t)books->cache_held,
+			 "file_references", (json_int_t)books->file_references,
+			 "user_untold", (json_int_t)books->user_untold,
+			 "odd", (json_int_t)books->odd, "problems", problems);
+}
+
+static int print_json(FILE *out, const struct options *options, const struct lpl_merge *merge)
+{
+	const struct lpl_merge_stats *stats = lpl_merge_stats(merge);
+	json_t *references = json_object(), *pages = json_object(), *odd = json_object();
+	json_t *summary;
+
 	for (int i = 0; i < LPL_PAGE_KINDS; i++) {
 		const char *name = lpl_page_kind_name((enum lpl_page_kind)i);
 
@@ -189,37 +307,62 @@ static int print_summary(const struct options *options, const struct lpl_merge_s
 	for (int i = 0; i < LPL_ODDS; i++)
 		json_object_set_new(odd, lpl_merge_odd_name((enum lpl_merge_odd)i),
 				    json_integer((json_int_t)stats->odd[i]));
-	return cli_print_json(out,
-		json_pack("{s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
-			  "file", options->output, "references", references, "pages", pages,
-			  "user_unresolved", (json_int_t)stats->user_unresolved,
-			  "events", (json_int_t)stats->events,
-			  "tasks", (json_int_t)stats->tasks,
-			  "spaces", (json_int_t)stats->spaces,
-			  "live_tasks", (json_int_t)stats->live_tasks,
-			  "live_spaces", (json_int_t)stats->live_spaces,
-			  "cow_breaks", (json_int_t)stats->cow_breaks,
-			  "cow_kept", (json_int_t)stats->cow_kept,
-			  "implied_breaks", (json_int_t)stats->implied_breaks,
-			  "odd_events", odd));
+	summary = json_pack("{s:s?, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
+			    "file", options->output, "references", references, "pages", pages,
+			    "user_unresolved", (json_int_t)stats->user_unresolved,
+			    "events", (json_int_t)stats->events,
+			    "tasks", (json_int_t)stats->tasks,
+			    "spaces", (json_int_t)stats->spaces,
+			    "live_tasks", (json_int_t)stats->live_tasks,
+			    "live_spaces", (json_int_t)stats->live_spaces,
+			    "cow_breaks", (json_int_t)stats->cow_breaks,
+			    "cow_kept", (json_int_t)stats->cow_kept,
+			    "implied_breaks", (json_int_t)stats->implied_breaks,
+			    "odd_events", odd);
+	if (options->audit)
+		json_object_set_new(summary, "audit", audit_json(merge));
+	return cli_print_json(out, summary);
+}
+
+/* Returns the status: that of the books, if they were kept. */
+static int print_summary(const struct options *options, const struct lpl_merge *merge)
+{
+	FILE *out = options->output && strcmp(options->output, "-") == 0 ? stderr : stdout;
+	int status = CLI_DONE;
+
+	/* who reads what we write has left before the end */
+	if (options->audit && !lpl_merge_audit(merge))
+		return CLI_DONE;
+	if (options->json) {
+		status = print_json(out, options, merge);
+	} else if (options->audit) {
+		lpl_merge_audit_print(merge, out);
+	} else {
+		lpl_merge_stats_print(lpl_merge_stats(merge), out);
+	}
+	if (options->audit && !lpl_merge_audit(merge)->balanced)
+		status = CLI_FAILED;
+	return status;
 }
 
 static int merge(const struct options *options, struct lpl_reader *reader)
 {
-	const struct lpl_merge_options merge_options = { .kernel_base = options->kernel_base };
+	const struct lpl_merge_options merge_options = {
+		.kernel_base = options->kernel_base, .audit = options->audit,
+		.problems = options->problems
+	};
 	struct target target = { .writer = NULL };
 	struct lpl_report report = { 0 };
-	struct lpl_merge *merge = NULL;
 	struct cli_progress progress;
 	struct cli_pass pass;
 	int status = open_target(&target, options, reader);
 
-	if (!status && lpl_merge_open(&merge, target.output, &merge_options, &report))
+	if (!status && lpl_merge_open(&target.merge, target.output, &merge_options, &report))
 		status = cli_report(&report);
 	if (!status) {
 		cli_progress_start(&progress, options->progress);
 		pass = (struct cli_pass){ .reader = reader, .path = options->trace,
-					  .sink = lpl_merge_sink(merge),
+					  .sink = lpl_merge_sink(target.merge),
 					  .progress = &progress,
 					  .before_block = carry_totals, .context = &target };
 		status = cli_pass_run(&pass);
@@ -227,15 +370,17 @@ static int merge(const struct options *options, struct lpl_reader *reader)
 	}
 	status = close_target(&target, options, status);
 	if ((status == CLI_DONE || status == CLI_DAMAGED) &&
-	    print_summary(options, lpl_merge_stats(merge)))
+	    print_summary(options, target.merge) && status == CLI_DONE)
 		status = CLI_FAILED;
-	lpl_merge_close(merge);
+	lpl_merge_close(target.merge);
 	return status;
 }
 
 int cmd_merge(int argc, char **argv)
 {
-	struct options options = { .format = FORMATS };
+	struct options options = { .format = FORMATS, .problems = DEFAULT_PROBLEMS };
+	const char *addresses;
+	uint64_t behaviour;
 	struct lpl_reader *reader;
 	int status;
 
@@ -243,12 +388,24 @@ int cmd_merge(int argc, char **argv)
 	if (options.format == CANONICAL && strcmp(options.output, "-") == 0 &&
 	    isatty(STDOUT_FILENO))
 		return cli_complain(CLI_USAGE, "a trace is not written to a terminal");
-	status = cli_refuse_existing(options.output, options.overwrite);
+	if (options.format == PER_PROCESS && strcmp(options.output, "-") == 0)
+		return cli_complain(CLI_USAGE, "per-process makes a directory: -o names it");
+	status = options.output ? cli_refuse_existing(options.output, options.overwrite) : 0;
 	if (!status)
 		status = cli_reader_open(&reader, options.trace);
 	if (status)
 		return status;
-	status = merge(&options, reader);
+	addresses = lpl_meta_get(lpl_reader_meta(reader), LPL_META_ADDRESSES);
+	behaviour = lpl_reduction_behaviour(lpl_meta_get(lpl_reader_meta(reader),
+							 LPL_META_REDUCTION));
+	if (addresses && strcmp(addresses, "canonical") == 0)
+		status = cli_complain(CLI_USAGE, "%s: has canonical pages already", options.trace);
+	else if (behaviour)
+		status = cli_complain(CLI_USAGE, "%s: is a behaviour sequence, no reference trace; "
+				      "`laplace reduce -m olr:%" PRIu64 "' makes one of it",
+				      options.trace, behaviour);
+	else
+		status = merge(&options, reader);
 	lpl_reader_close(reader);
 	return status;
 }

@@ -16,7 +16,7 @@
 
 struct options {
 	const char *method;
-	char pages[24];			/* -k, as text; "": not given */
+	char pages[24], tau[24];	/* as text; "": not given */
 	const char *output;
 	int level;
 	bool overwrite, json;
@@ -24,10 +24,14 @@ struct options {
 	const char *trace;
 };
 
+enum { TAU_KEY = 256 };
+
 static const struct argp_option option_table[] = {
 	{ "method", 'm', "METHOD", 0,
-	  "none, block, window:K, sad:K, or several joined by +", 0 },
+	  "none, block[:BYTES], window:K, sad:K, sad2:K, sad2-fix:K, olr:K, lrubs:K, "
+	  "sad-ws:TAU, sd:K, irg:THETA, glass-cao:N, fence, or several joined by +", 0 },
 	{ "pages", 'k', "K", 0, "The K of a METHOD given without one", 0 },
+	{ "tau", TAU_KEY, "REFS", 0, "The TAU or THETA of a METHOD given without one", 0 },
 	{ "output", 'o', "TRACE", 0, "The trace to write", 0 },
 	{ "level", 'l', "N", 0, "Compression level of zstd, 1 to 19 (3)", 0 },
 	{ 0 }
@@ -49,6 +53,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'k':
 		snprintf(options->pages, sizeof(options->pages), "%" PRIu64,
 			 cli_number(state, "--pages", arg, 1));
+		return 0;
+	case TAU_KEY:
+		snprintf(options->tau, sizeof(options->tau), "%" PRIu64,
+			 cli_number(state, "--tau", arg, 1));
 		return 0;
 	case 'o':
 		options->output = arg;
@@ -86,46 +94,89 @@ static const struct argp argp = {
 	option_table, parse_option, "-m METHOD -o TRACE2 TRACE",
 	"Write TRACE2: TRACE without the references that METHOD drops."
 	"\v"
-	"K is in pages: simulations of memories of K pages and more stay exact.  "
-	"`-m sad -k 64' is `-m sad:64'.  See laplace-reduce(1).",
+	"K is in pages, TAU and THETA are in references, N is in instructions.  What the "
+	"new trace is exact for is told, by its header, too.  `-m sad -k 64' is "
+	"`-m sad:64', `-m sad-ws --tau 1000' is `-m sad-ws:1000'.  See laplace-reduce(1).",
 	children, NULL, NULL
 };
 
-/* Does this part of a chain (`sad`, `block`) want a K and have none? */
-static bool wants_pages(const char *part, size_t length)
+/* Is this part of a chain the bare name of a method in the list, which ends with NULL? */
+static bool is_one_of(const char *part, size_t length, const char *const *names)
 {
-	return !memchr(part, ':', length) &&
-	       !(length == 4 && memcmp(part, "none", 4) == 0) &&
-	       !(length == 5 && memcmp(part, "block", 5) == 0);
+	while (*names && (strlen(*names) != length || memcmp(*names, part, length) != 0))
+		names++;
+	return *names != NULL;
 }
 
-/* METHOD with -k put where a K is missing.  Returns an exit status. */
+/* What is to be put behind a part of a chain, which may have a number already. */
+static const char *number_for(const char *part, size_t length, const struct options *options)
+{
+	static const char *const none[] = {
+		"none", "block", "fence", "unfence", "glass-cao", NULL
+	};
+	static const char *const references[] = { "sad-ws", "irg", NULL };
+
+	if (memchr(part, ':', length) || is_one_of(part, length, none))
+		return "";
+	return is_one_of(part, length, references) ? options->tau : options->pages;
+}
+
+/* METHOD with -k and --tau put where a number is missing.  Returns an exit status. */
 static int make_spec(char spec[LPL_SPEC_SIZE], const struct options *options)
 {
 	const char *part = options->method;
 	size_t used = 0;
-	bool placed = false;
+	bool pages_placed = false, tau_placed = false;
 
 	for (;;) {
 		size_t length = strcspn(part, "+");
-		bool place = options->pages[0] && wants_pages(part, length);
+		const char *number = number_for(part, length, options);
 		int n = snprintf(spec + used, LPL_SPEC_SIZE - used, "%.*s%s%s%s",
 				 (int)(length < LPL_SPEC_SIZE ? length : LPL_SPEC_SIZE),
-				 part, place ? ":" : "", place ? options->pages : "",
-				 part[length] ? "+" : "");
+				 part, number[0] ? ":" : "", number, part[length] ? "+" : "");
 
 		if (n < 0 || (size_t)n >= LPL_SPEC_SIZE - used)
 			return cli_complain(CLI_USAGE, "the method is too long");
 		used += (size_t)n;
-		placed |= place;
+		pages_placed |= number == options->pages;
+		tau_placed |= number == options->tau;
 		if (!part[length])
 			break;
 		part += length + 1;
 	}
-	if (options->pages[0] && !placed)
+	if (options->pages[0] && !pages_placed)
 		return cli_complain(CLI_USAGE, "-k %s: the method '%s' leaves no place for it",
 				    options->pages, options->method);
+	if (options->tau[0] && !tau_placed)
+		return cli_complain(CLI_USAGE, "--tau %s: the method '%s' leaves no place for it",
+				    options->tau, options->method);
 	return CLI_DONE;
+}
+
+/*
+ * The size of pages that SPEC leaves, as text; "": nothing is known to have changed
+ * it.  Canonical pages cannot be put together to larger ones.
+ */
+static int page_size_after(char size[24], const struct lpl_meta *meta, const char *spec,
+			   const char *reduction, struct lpl_report *report)
+{
+	const char *before = lpl_meta_get(meta, LPL_META_REDUCTION);
+	const char *addresses = lpl_meta_get(meta, LPL_META_ADDRESSES);
+	struct lpl_exactness exactness;
+	/* what an unknown method did to pages is in the header, if anywhere */
+	bool known = lpl_reduction_exactness(reduction, &exactness);
+	uint64_t bytes = lpl_reduction_page_size(known ? reduction : spec);
+
+	size[0] = '\0';
+	if (addresses && strcmp(addresses, "canonical") == 0 &&
+	    bytes > lpl_reduction_page_size(before))
+		return lpl_fail(report, LPL_ERR_USAGE,
+				"the method '%s' makes pages larger, but the trace has canonical "
+				"pages, whose numbers tell nothing of what lies beside what; "
+				"use it before laplace merge", spec);
+	if (known || bytes > lpl_reduction_page_size("none"))
+		snprintf(size, 24, "%" PRIu64, bytes);
+	return LPL_OK;
 }
 
 /* What the new trace says of itself. */
@@ -133,20 +184,22 @@ static int derive_meta(struct lpl_meta **derived, const struct lpl_meta *meta,
 		       const struct options *options, const char *spec,
 		       struct lpl_report *report)
 {
-	char reduction[LPL_SPEC_SIZE], exact[LPL_SPEC_SIZE];
+	char reduction[LPL_SPEC_SIZE], exact[LPL_SPEC_SIZE], size[24];
 	const char *before = lpl_meta_get(meta, LPL_META_REDUCTION);
 	const char *source = lpl_meta_get(meta, LPL_META_TITLE);
 	const char *slash = strrchr(options->trace, '/');
 
 	if (!source && strcmp(options->trace, "-") != 0)
 		source = slash ? slash + 1 : options->trace;
-	if (lpl_reducer_describe(before ? before : "none", spec, reduction, exact, report))
+	if (lpl_reducer_describe(before ? before : "none", spec, reduction, exact, report) ||
+	    page_size_after(size, meta, spec, reduction, report))
 		return report->error;
 	*derived = lpl_meta_copy(meta);
 	if (!*derived)
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory");
 	if (lpl_meta_set(*derived, LPL_META_REDUCTION, reduction) ||
 	    lpl_meta_set(*derived, LPL_META_EXACT, exact) ||
+	    (size[0] && lpl_meta_set(*derived, LPL_META_PAGE_SIZE, size)) ||
 	    (source && !strchr(source, '\n') &&
 	     lpl_meta_set(*derived, LPL_META_SOURCE, source)))
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory");
@@ -219,7 +272,9 @@ static int open_run(struct run *run, const struct options *options, const char *
 	if (derive_meta(&run->meta, lpl_reader_meta(run->reader), options, spec, &report) ||
 	    lpl_writer_open(&run->writer, options->output, run->meta, &writer_options,
 			    options->overwrite, &report) ||
-	    lpl_reducer_open(&run->reducer, spec, lpl_writer_sink(run->writer), &report))
+	    lpl_reducer_open(&run->reducer,
+			     lpl_meta_get(lpl_reader_meta(run->reader), LPL_META_REDUCTION),
+			     spec, lpl_writer_sink(run->writer), &report))
 		return cli_report(&report);
 	run->tee = (struct lpl_sink){ tee_refs, tee_event, tee_finish };
 	return CLI_DONE;

@@ -8,24 +8,39 @@
 #include <string.h>
 
 #include <laplace/reducer.h>
+#include <laplace/select.h>
 #include <laplace/simulator.h>
 
 #include "common.h"
 
-#define MAX_POLICIES 8
-
 struct options {
 	char *policies;			/* a list, cut at its commas */
 	const char *sizes;		/* NULL: powers of two that matter */
+	uint64_t fifo;			/* segq's; 0: not given */
+	uint64_t jobs;
+	const char *kinds;		/* NULL: all */
+	bool local;
 	bool json;
 	enum cli_when progress;
 	const char *trace;
 };
 
+enum { KEY_FIFO = 0x100, KEY_KIND, KEY_LOCAL, MOST_JOBS = 1024 };
+
 static const struct argp_option option_table[] = {
-	{ "policy", 'p', "POLICY[,...]", 0, "lru, opt (lru)", 0 },
+	{ "policy", 'p', "POLICY[,...]", 0,
+	  "lru, opt, clock, segq, ws, vmin, fbr, glru, eelru (lru); options behind it: "
+	  "segq:fifo=16", 0 },
 	{ "sizes", 's', "SIZES", 0,
-	  "Pages of memory: 16,64,256, or 16:4096:*2, or 16:256:16, or all", 0 },
+	  "Pages of memory, for ws and vmin references: 16,64,256, or 16:4096:*2, or "
+	  "16:256:16, or, for lru and opt, all", 0 },
+	{ "fifo", KEY_FIFO, "PAGES", 0, "The FIFO segment of segq (half of its memory)", 0 },
+	{ "kind", KEY_KIND, "KIND[,...]", 0,
+	  "Only references to pages of these kinds, of a canonical trace: anonymous, file, shm, "
+	  "special, kernel, page-table, unresolved", 0 },
+	{ "local", KEY_LOCAL, NULL, 0,
+	  "A memory for each process, each of the size given; results are summed", 0 },
+	{ "jobs", 'J', "N", 0, "Threads that simulate (one for each processor)", 0 },
 	{ 0 }
 };
 
@@ -43,6 +58,20 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 's':
 		options->sizes = arg;
+		return 0;
+	case 'J':
+		options->jobs = cli_number(state, "--jobs", arg, 1);
+		if (options->jobs > MOST_JOBS)
+			argp_error(state, "--jobs is at most %d", MOST_JOBS);
+		return 0;
+	case KEY_FIFO:
+		options->fifo = cli_number(state, "--fifo", arg, 1);
+		return 0;
+	case KEY_KIND:
+		options->kinds = arg;
+		return 0;
+	case KEY_LOCAL:
+		options->local = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (options->trace)
@@ -66,202 +95,272 @@ static const struct argp argp = {
 	"Simulate page replacement on TRACE and print the faults, as CSV."
 	"\v"
 	"Without -s the sizes are the powers of two from the smallest for which TRACE is "
-	"exact to the first that holds all its pages.",
+	"exact to the first that holds all its pages; for ws and vmin, to the first with "
+	"which only first references fault.",
 	children, NULL, NULL
 };
 
-/* One trace going to several simulators. */
+/* ---- what to simulate ---- */
+
+/* The policies, by the names they are printed with, in one memory or in many. */
 struct contest {
-	struct lpl_sink sink;
+	struct lpl_simulator *simulator;	/* or */
+	struct lpl_local *local;
+	struct lpl_kinds *kinds;		/* in front of it; or NULL */
+	char **name;
 	size_t count;
-	const char *policy[MAX_POLICIES];
-	struct lpl_simulator *simulator[MAX_POLICIES];
 };
 
-static int each_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		     struct lpl_report *report)
+static const char *policy_of(const struct contest *contest, size_t index)
 {
-	struct contest *contest = (struct contest *)sink;
-	int error = LPL_OK;
-
-	for (size_t i = 0; i < contest->count && !error; i++) {
-		struct lpl_sink *next = lpl_simulator_sink(contest->simulator[i]);
-
-		error = next->refs(next, refs, count, report);
-	}
-	return error;
+	return contest->local ? lpl_local_policy(contest->local, index) :
+				lpl_simulator_policy(contest->simulator, index);
 }
 
-static int each_event(struct lpl_sink *sink, const struct lpl_event *event,
-		      struct lpl_report *report)
+static const struct lpl_result *results_of(const struct contest *contest, size_t index,
+					   size_t *count)
 {
-	struct contest *contest = (struct contest *)sink;
-	int error = LPL_OK;
-
-	for (size_t i = 0; i < contest->count && !error; i++) {
-		struct lpl_sink *next = lpl_simulator_sink(contest->simulator[i]);
-
-		error = next->event(next, event, report);
-	}
-	return error;
+	return contest->local ? lpl_local_results(contest->local, index, count) :
+				lpl_simulator_results(contest->simulator, index, count);
 }
 
-static int each_finish(struct lpl_sink *sink, struct lpl_report *report)
+static bool is_added(const struct contest *contest, const char *policy)
 {
-	struct contest *contest = (struct contest *)sink;
-	int error = LPL_OK;
-
-	for (size_t i = 0; i < contest->count && !error; i++) {
-		struct lpl_sink *next = lpl_simulator_sink(contest->simulator[i]);
-
-		error = next->finish(next, report);
+	for (size_t i = 0; i < contest->count; i++) {
+		if (strcmp(policy_of(contest, i), policy) == 0)
+			return true;
 	}
-	return error;
+	return false;
+}
+
+static int add_policy(struct contest *contest, char *name, const struct lpl_sizes *sizes,
+		      uint64_t fifo)
+{
+	struct lpl_report report = { 0 };
+	char **names = realloc(contest->name, (contest->count + 1) * sizeof(*names));
+	char segq[32];
+	const char *policy = name;
+
+	if (!names)
+		return cli_complain(CLI_FAILED, "no memory for the policies");
+	contest->name = names;
+	if (fifo && strcmp(name, "segq") == 0) {
+		snprintf(segq, sizeof(segq), "segq:fifo=%" PRIu64, fifo);
+		policy = segq;
+	}
+	if (is_added(contest, policy))
+		return cli_complain(CLI_USAGE, "policy '%s' is asked for twice", policy);
+	if (contest->local ? lpl_local_add(contest->local, policy, sizes, &report) :
+			     lpl_simulator_add(contest->simulator, policy, sizes, &report))
+		return cli_report(&report);
+	names[contest->count++] = name;
+	return CLI_DONE;
+}
+
+static bool has_segq(const struct contest *contest)
+{
+	for (size_t i = 0; i < contest->count; i++) {
+		if (strcmp(contest->name[i], "segq") == 0)
+			return true;
+	}
+	return false;
+}
+
+static struct lpl_sink *sink_of(const struct contest *contest)
+{
+	if (contest->kinds)
+		return lpl_kinds_sink(contest->kinds);
+	return contest->local ? lpl_local_sink(contest->local) :
+				lpl_simulator_sink(contest->simulator);
+}
+
+static int open_contest(struct contest *contest, const struct options *options,
+			const char *reduction, const struct lpl_sizes *sizes)
+{
+	struct lpl_simulator_options how = { .jobs = (unsigned int)options->jobs,
+					     .reduction = reduction };
+	struct lpl_report report = { 0 };
+	char *rest = options->policies, *policy;
+	int status = CLI_DONE;
+
+	if (options->local ? lpl_local_open(&contest->local, reduction, &report) :
+			     lpl_simulator_open(&contest->simulator, &how, &report))
+		return cli_report(&report);
+	while (!status && (policy = strsep(&rest, ",")))
+		status = add_policy(contest, policy, sizes, options->fifo);
+	if (!status && options->fifo && !has_segq(contest))
+		status = cli_complain(CLI_USAGE, "--fifo is for segq, which is not asked for");
+	if (!status && options->kinds &&
+	    lpl_kinds_open(&contest->kinds, options->kinds, sink_of(contest), &report))
+		status = cli_report(&report);
+	return status;
 }
 
 static void close_contest(struct contest *contest)
 {
-	for (size_t i = 0; i < contest->count; i++)
-		lpl_simulator_close(contest->simulator[i]);
+	lpl_kinds_close(contest->kinds);
+	lpl_local_close(contest->local);
+	lpl_simulator_close(contest->simulator);
+	free(contest->name);
 }
 
-static int open_contest(struct contest *contest, char *policies,
-			const struct lpl_sizes *sizes)
+/* ---- what came out ---- */
+
+static bool any_timed(const struct contest *contest)
 {
-	struct lpl_report report = { 0 };
-	char *rest = policies, *policy;
+	for (size_t i = 0; i < contest->count; i++) {
+		size_t count;
+		const struct lpl_result *result = results_of(contest, i, &count);
 
-	*contest = (struct contest){ .sink = { each_refs, each_event, each_finish } };
-	while ((policy = strsep(&rest, ","))) {
-		size_t i = contest->count;
-
-		if (i == MAX_POLICIES)
-			return cli_complain(CLI_USAGE, "at most %d policies at a time",
-					    MAX_POLICIES);
-		if (lpl_simulator_open(&contest->simulator[i], policy, sizes, &report))
-			return cli_report(&report);
-		contest->policy[i] = policy;
-		contest->count++;
+		if (count && result[0].timed)
+			return true;
 	}
-	return CLI_DONE;
+	return false;
 }
 
-/* Without -s: as many powers of two as could matter; fewer are printed. */
-#define DEFAULT_LAST_SIZE ((uint64_t)1 << 40)
-
-static int parse_sizes(struct lpl_sizes *sizes, const struct options *options,
-		       uint64_t exact_from)
+static json_t *result_json(const char *policy, const struct lpl_result *result)
 {
-	struct lpl_report report = { 0 };
-	char range[64];
-	uint64_t first = 1;
+	json_t *object = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}",
+				   "policy", policy, "size", (json_int_t)result->size,
+				   "references", (json_int_t)result->references,
+				   "faults", (json_int_t)result->faults,
+				   "evictions", (json_int_t)result->evictions,
+				   "dirty_evictions", (json_int_t)result->dirty_evictions);
 
-	while (first < exact_from)
-		first *= 2;
-	snprintf(range, sizeof(range), "%" PRIu64 ":%" PRIu64 ":*2", first,
-		 DEFAULT_LAST_SIZE);
-	if (lpl_sizes_parse(sizes, options->sizes ? options->sizes : range, &report))
-		return cli_report(&report);
-	return CLI_DONE;
-}
-
-/*
- * How many of the results to print: with sizes of our own choosing, up to the
- * first that holds every page.
- */
-static size_t results_wanted(const struct lpl_result *result, size_t count,
-			     uint64_t pages, const struct options *options)
-{
-	if (options->sizes)
-		return count;
-	for (size_t i = 0; i < count; i++) {
-		if (result[i].size >= pages)
-			return i + 1;
+	if (result->timed) {
+		json_object_set_new(object, "mean_resident", json_real(result->mean_resident));
+		json_object_set_new(object, "space_time",
+				    json_integer((json_int_t)result->space_time));
 	}
-	return count;
+	json_object_set_new(object, "exact", json_boolean(result->exact));
+	return object;
 }
 
-static json_t *result_json(const char *policy, const struct lpl_result *result, bool exact)
+static void print_result(const char *policy, const struct lpl_result *result, bool timed)
 {
-	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:b}",
-			 "policy", policy, "size", (json_int_t)result->size,
-			 "references", (json_int_t)result->references,
-			 "faults", (json_int_t)result->faults,
-			 "evictions", (json_int_t)result->evictions,
-			 "dirty_evictions", (json_int_t)result->dirty_evictions,
-			 "exact", exact);
+	printf("%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, policy,
+	       result->size, result->references, result->faults, result->evictions,
+	       result->dirty_evictions);
+	if (result->timed)
+		printf(",%.6f,%" PRIu64, result->mean_resident, result->space_time);
+	else if (timed)
+		fputs(",,", stdout);
+	putchar('\n');
+}
+
+/* What a sum over processes does not tell. */
+static void warn_local(const struct contest *contest, const struct options *options,
+		       const char *reduction)
+{
+	uint64_t unknown = lpl_local_unknown(contest->local);
+
+	if (reduction && strcmp(reduction, "none") != 0)
+		cli_complain(0, "warning: %s: --local is exact only on a trace that is not "
+			     "reduced; this one is, by %s", options->trace, reduction);
+	if (unknown)
+		cli_complain(0, "warning: %s: %" PRIu64 " references of programs belong to no "
+			     "known process, and count for the kernel's", options->trace, unknown);
+}
+
+/* Once for a policy of which a result is not exact. */
+static void warn(const struct contest *contest, size_t index, const struct options *options,
+		 const char *reduction)
+{
+	size_t count;
+	const struct lpl_result *result = results_of(contest, index, &count);
+	uint64_t from = lpl_simulator_exact_from(contest->simulator, index);
+	size_t inexact = 0;
+
+	while (inexact < count && result[inexact].exact)
+		inexact++;
+	if (inexact == count)
+		return;
+	if (from)
+		cli_complain(0, "warning: %s: %s is exact from %" PRIu64 " %s on; results for "
+			     "smaller %s are not", options->trace, contest->name[index], from,
+			     result->timed ? "references" : "pages",
+			     result->timed ? "taus" : "memories");
+	else
+		cli_complain(0, "warning: %s: %s is not exact on a trace reduced by %s",
+			     options->trace, contest->name[index], reduction);
 }
 
 static int print_results(const struct contest *contest, const struct options *options,
-			 uint64_t exact_from)
+			 const char *reduction)
 {
 	json_t *array = options->json ? json_array() : NULL;
-	uint64_t inexact = 0;	/* the largest size that is */
+	bool timed = any_timed(contest);
+	struct lpl_exactness exactness;
+	bool known = lpl_reduction_exactness(reduction, &exactness);
 
 	if (!options->json)
-		puts("policy,size,references,faults,evictions,dirty_evictions");
+		printf("policy,size,references,faults,evictions,dirty_evictions%s\n",
+		       timed ? ",mean_resident,space_time" : "");
 	for (size_t i = 0; i < contest->count; i++) {
-		const struct lpl_simulator *simulator = contest->simulator[i];
 		size_t count;
-		const struct lpl_result *result = lpl_simulator_results(simulator, &count);
+		const struct lpl_result *result = results_of(contest, i, &count);
 
-		count = results_wanted(result, count, lpl_simulator_pages(simulator), options);
+		if (known && !contest->local)
+			warn(contest, i, options, reduction);
 		for (size_t j = 0; j < count; j++, result++) {
-			bool exact = exact_from && result->size >= exact_from;
-
-			if (!exact && result->size > inexact)
-				inexact = result->size;
-			if (options->json) {
+			if (options->json)
 				json_array_append_new(array,
-					result_json(contest->policy[i], result, exact));
-				continue;
-			}
-			printf("%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-			       "\n", contest->policy[i], result->size, result->references,
-			       result->faults, result->evictions, result->dirty_evictions);
+						      result_json(contest->name[i], result));
+			else
+				print_result(contest->name[i], result, timed);
 		}
 	}
-	if (inexact && exact_from)
-		cli_complain(0, "warning: %s: is exact from %" PRIu64 " pages on; results for "
-			     "smaller memories are not", options->trace, exact_from);
-	else if (inexact)
+	if (contest->local)
+		warn_local(contest, options, reduction);
+	if (!known)
 		cli_complain(0, "warning: %s: does not tell what it is exact for",
 			     options->trace);
-	if (options->json)
-		return cli_print_json(stdout, array);
-	return CLI_DONE;
+	return options->json ? cli_print_json(stdout, array) : CLI_DONE;
+}
+
+static int simulate(struct contest *contest, struct lpl_reader *reader,
+		    const struct options *options, const char *reduction)
+{
+	struct cli_progress progress;
+	struct cli_pass pass = { .reader = reader, .path = options->trace,
+				 .sink = sink_of(contest),
+				 .progress = &progress };
+	int status;
+
+	cli_progress_start(&progress, options->progress);
+	status = cli_pass_run(&pass);
+	if ((status == CLI_DONE || status == CLI_DAMAGED) &&
+	    print_results(contest, options, reduction))
+		status = CLI_FAILED;
+	return status;
 }
 
 int cmd_sim(int argc, char **argv)
 {
 	char default_policy[] = "lru";
 	struct options options = { .policies = default_policy };
+	struct lpl_report report = { 0 };
 	struct lpl_sizes sizes = { 0 };
 	struct contest contest = { .count = 0 };
-	struct cli_progress progress;
-	struct cli_pass pass;
 	struct lpl_reader *reader;
-	uint64_t exact_from;
+	const char *reduction;
 	int status;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
 	status = cli_reader_open(&reader, options.trace);
 	if (status)
 		return status;
-	exact_from = lpl_reduction_exact_from(lpl_meta_get(lpl_reader_meta(reader),
-							   LPL_META_REDUCTION));
-	status = parse_sizes(&sizes, &options, exact_from);
+	reduction = lpl_meta_get(lpl_reader_meta(reader), LPL_META_REDUCTION);
+	if (options.kinds && lpl_reduction_behaviour(reduction) != 0)
+		status = cli_complain(CLI_USAGE, "%s: a behaviour sequence (%s) tells of one "
+				      "memory, and cannot be taken apart by kind", options.trace, reduction);
+	if (!status && options.sizes && lpl_sizes_parse(&sizes, options.sizes, &report))
+		status = cli_report(&report);
 	if (!status)
-		status = open_contest(&contest, options.policies, &sizes);
-	if (!status) {
-		cli_progress_start(&progress, options.progress);
-		pass = (struct cli_pass){ .reader = reader, .path = options.trace,
-					  .sink = &contest.sink, .progress = &progress };
-		status = cli_pass_run(&pass);
-		if ((status == CLI_DONE || status == CLI_DAMAGED) &&
-		    print_results(&contest, &options, exact_from))
-			status = CLI_FAILED;
-	}
+		status = open_contest(&contest, &options, reduction,
+				      options.sizes ? &sizes : NULL);
+	if (!status)
+		status = simulate(&contest, reader, &options, reduction);
 	close_contest(&contest);
 	lpl_sizes_free(&sizes);
 	lpl_reader_close(reader);

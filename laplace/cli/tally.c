@@ -87,6 +87,10 @@ static int count_event(struct lpl_sink *sink, const struct lpl_event *event,
 		tally->tracing++;
 	else if (event->tag == LPL_EVENT_MARK)
 		tally->mark++;
+	else if (event->tag == LPL_EVENT_EVICTED)
+		tally->evicted++;
+	else if (event->tag == LPL_EVENT_PAGE)
+		tally->page++;
 	else
 		tally->other_tag++;
 	return LPL_OK;
@@ -109,6 +113,8 @@ void tally_each_event(const struct tally *tally,
 	} own[] = {
 		{ lpl_event_name(LPL_EVENT_TRACING), tally->tracing },
 		{ lpl_event_name(LPL_EVENT_MARK), tally->mark },
+		{ lpl_event_name(LPL_EVENT_EVICTED), tally->evicted },
+		{ lpl_event_name(LPL_EVENT_PAGE), tally->page },
 		{ "unknown", tally->other_tag },
 	};
 

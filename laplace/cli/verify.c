@@ -82,7 +82,7 @@ static const char *fault_of(const struct lpl_ref *ref)
 
 	if (ref->type >= LPL_TYPES)
 		return "of no known type";
-	if (ref->flags & ~(LPL_USER | LPL_SECOND | LPL_PAGED))
+	if (ref->flags & ~(LPL_USER | LPL_SECOND | LPL_PAGED | LPL_SYNTHETIC))
 		return "with unknown flags";
 	if (ref->reserved)
 		return "with reserved bits set";
@@ -107,7 +107,7 @@ static int check_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t 
 		if (fault)
 			return lpl_fail(report, LPL_ERR_DAMAGED, "%s: reference %" PRIu64
 					" is one %s", checker->path, ref->ref, fault);
-		if (ref->ref == checker->ref)
+		if (ref->ref == checker->ref && !(ref->flags & LPL_SYNTHETIC))
 			return lpl_fail(report, LPL_ERR_ORDER, "%s: reference %" PRIu64
 					" does not follow the one before it", checker->path, ref->ref);
 		if (check_clocks(checker, ref->ref, ref->instr, ref->cycle, "a reference",

@@ -108,6 +108,15 @@ const uint8_t *lpl_column_open(struct lpl_column_cursor *cursor, const uint8_t *
 	return cursor->end;
 }
 
+/* Are these eight bytes eight numbers? */
+static bool all_short(const uint8_t *at)
+{
+	uint64_t bytes;
+
+	memcpy(&bytes, at, sizeof(bytes));
+	return (bytes & UINT64_C(0x8080808080808080)) == 0;
+}
+
 bool lpl_column_read(struct lpl_column_cursor *cursor, uint64_t *values, size_t count)
 {
 	const uint8_t *at = cursor->at;
@@ -117,8 +126,16 @@ bool lpl_column_read(struct lpl_column_cursor *cursor, uint64_t *values, size_t 
 			values[i] = cursor->constant;
 		return true;
 	}
-	for (size_t i = 0; i < count; i++) {
-		at = lpl_varint_get(at, cursor->end, &values[i]);
+	for (size_t i = 0; i < count;) {
+		/* most numbers take a byte: eight of them at a time */
+		if (count - i >= 8 && cursor->end - at >= 8 && all_short(at)) {
+			for (int j = 0; j < 8; j++)
+				values[i + j] = at[j];
+			at += 8;
+			i += 8;
+			continue;
+		}
+		at = lpl_varint_get(at, cursor->end, &values[i++]);
 		if (!at)
 			return false;
 	}

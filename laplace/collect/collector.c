@@ -11,8 +11,10 @@
  * by the window: 2K references and LPL_WINDOW_EVENTS events.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -407,10 +409,13 @@ static void *run(void *argument)
 static enum lpl_error describe(struct lpl_meta *meta, const struct lpl_plan *plan,
 			       struct lpl_report *report)
 {
-	char reduction[LPL_SPEC_SIZE], exact[LPL_SPEC_SIZE];
+	char page_size[24], reduction[LPL_SPEC_SIZE], exact[LPL_SPEC_SIZE];
 	enum lpl_error error = lpl_reducer_describe("none", plan->reduction, reduction, exact,
 						    report);
 
+	snprintf(page_size, sizeof(page_size), "%" PRIu64, lpl_reduction_page_size(reduction));
+	if (!error)
+		error = lpl_meta_set(meta, LPL_META_PAGE_SIZE, page_size);
 	if (!error)
 		error = lpl_meta_set(meta, LPL_META_REDUCTION, reduction);
 	if (!error)
@@ -461,7 +466,7 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 		if (error)
 			goto failed;
 	}
-	error = lpl_reducer_open(&c->reducer, c->plan.rest,
+	error = lpl_reducer_open(&c->reducer, "none", c->plan.rest,
 				 c->writer ? lpl_writer_sink(c->writer) : &c->null, report);
 	if (error)
 		goto failed;

@@ -24,6 +24,24 @@ static uint64_t leading(const char *spec, const char *name, const char **end)
 	return k;
 }
 
+/*
+ * Methods for which windows of their K pages may come first.  sad:K drops a little
+ * less after them and is as exact.  olr:K and lrubs:K give the same records: they go
+ * by the faults of K pages and by what was dirty when it was evicted.  A page is
+ * not evicted from its first to its last reference in a window, so its fault, if
+ * there is one, is at the first, which is kept as it is; what was dropped and wrote
+ * is made up for by the last, before any eviction.
+ */
+static uint64_t windows_of(const char *spec, const char **end)
+{
+	static const char *const names[] = { "sad", "olr", "lrubs" };
+	uint64_t k = 0;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && k == 0; i++)
+		k = leading(spec, names[i], end);
+	return k;
+}
+
 enum lpl_error lpl_plan_parse(struct lpl_plan *plan, const char *spec,
 			      struct lpl_report *report)
 {
@@ -36,7 +54,7 @@ enum lpl_error lpl_plan_parse(struct lpl_plan *plan, const char *spec,
 		return lpl_fail(report, LPL_ERR_USAGE, "the reduction '%.40s...' is too long",
 				spec);
 
-	plan->window = leading(spec, "sad", &end);
+	plan->window = windows_of(spec, &end);
 	if (plan->window)
 		length = snprintf(whole, sizeof(whole), "window:%llu+%s",
 				  (unsigned long long)plan->window, spec);
@@ -57,11 +75,13 @@ enum lpl_error lpl_plan_parse(struct lpl_plan *plan, const char *spec,
 				"record with a smaller one and use `laplace reduce` for more",
 				spec, LPL_PLAN_WINDOW_MAX);
 
-	const char *rest = whole;
-	if (plan->window) {
-		rest = strchr(whole, '+');
-		rest = rest ? rest + 1 : "none";
-	}
-	snprintf(plan->rest, sizeof(plan->rest), "%s", rest);
+	/* what stands behind windows respects fences, and does so without them, too */
+	const char *more = strchr(whole, '+');
+	if (!plan->window)
+		snprintf(plan->rest, sizeof(plan->rest), "%s", whole);
+	else if (more)
+		snprintf(plan->rest, sizeof(plan->rest), "fence%s", more);
+	else
+		snprintf(plan->rest, sizeof(plan->rest), "none");
 	return LPL_OK;
 }

@@ -18,11 +18,18 @@ enum lpl_columns {
 };
 
 #define LPL_BLOCK 256		/* references taken through the columns at a time */
+#define LPL_FLAGS_MAX 15	/* all of enum lpl_flags */
 #define LPL_TYPE_SLOTS 8	/* LPL_TYPES, rounded up so that any 3 bits index it */
 
 /* The most bytes an event takes: 11 fixed numbers, the arguments, the text. */
 #define LPL_EVENT_BYTES_MAX ((11 + KTR_ARGS) * 10 + KTR_TEXT)
 #define LPL_TOTALS_NUMBERS (LPL_TYPES + 3)
+
+/* May a reference with this number come after a record with that one? */
+static inline bool lpl_ref_follows(uint64_t ref, uint64_t flags, uint64_t before)
+{
+	return (ref > before) | ((ref == before) & ((flags & LPL_SYNTHETIC) != 0));
+}
 
 /* ---- writing ---- */
 

@@ -57,9 +57,9 @@ static bool join(struct lpl_ref *refs, size_t count, struct lpl_clocks *before,
 		bad |= (uint64_t)(paged && address >> (64 - LPL_PAGE_SHIFT));
 		address <<= shift;
 
-		bad |= (uint64_t)(type >= LPL_TYPES) | (uint64_t)(flags > 7) |
+		bad |= (uint64_t)(type >= LPL_TYPES) | (uint64_t)(flags > LPL_FLAGS_MAX) |
 		       (uint64_t)(paged != (length == 0)) | (uint64_t)(length > LPL_LENGTH_MAX) |
-		       (uint64_t)(now.ref <= before->ref) | (uint64_t)(now.instr < before->instr) |
+		       (uint64_t)!lpl_ref_follows(now.ref, flags, before->ref) | (uint64_t)(now.instr < before->instr) |
 		       (uint64_t)(now.cycle < before->cycle);
 
 		r->ref = now.ref;
@@ -194,7 +194,7 @@ static const uint8_t *decode_events(struct lpl_data *data, const struct lpl_cloc
 		if (position < data->ref_count) {
 			const struct lpl_ref *next = &data->refs[position];
 
-			if (next->ref <= event->ref || next->instr < event->instr ||
+			if (!lpl_ref_follows(next->ref, next->flags, event->ref) || next->instr < event->instr ||
 			    next->cycle < event->cycle) {
 				damaged(cause, "a reference does not come after the event before it");
 				return NULL;

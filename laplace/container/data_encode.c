@@ -66,7 +66,7 @@ static enum lpl_error explain(const struct lpl_clocks *last, const struct lpl_re
 		const struct lpl_ref *r = &refs[i];
 		bool paged = r->flags & LPL_PAGED;
 
-		if (r->type >= LPL_TYPES || r->flags > 7 || r->reserved != 0)
+		if (r->type >= LPL_TYPES || r->flags > LPL_FLAGS_MAX || r->reserved != 0)
 			return lpl_fail(report, LPL_ERR_USAGE,
 					"reference %" PRIu64 ": type %u, flags %#x or reserved field %#x"
 					" is out of range", r->ref, r->type, r->flags,
@@ -80,7 +80,7 @@ static enum lpl_error explain(const struct lpl_clocks *last, const struct lpl_re
 			return lpl_fail(report, LPL_ERR_USAGE,
 					"reference %" PRIu64 ": address %#" PRIx64
 					" is not a page's first byte", r->ref, r->address);
-		if (r->ref <= before.ref || r->instr < before.instr || r->cycle < before.cycle)
+		if (!lpl_ref_follows(r->ref, r->flags, before.ref) || r->instr < before.instr || r->cycle < before.cycle)
 			return lpl_fail(report, LPL_ERR_ORDER,
 					"reference %" PRIu64 " (instruction %" PRIu64 ", cycle %" PRIu64
 					") does not come after reference %" PRIu64 " (%" PRIu64
@@ -111,10 +111,10 @@ static bool split(struct lpl_data_encoder *encoder, const struct lpl_ref *refs, 
 		unsigned int shift = paged ? LPL_PAGE_SHIFT : 0;
 		uint64_t instrs = r->instr - before.instr;
 
-		bad |= (uint64_t)(type >= LPL_TYPES) | (uint64_t)(flags > 7) | r->reserved |
+		bad |= (uint64_t)(type >= LPL_TYPES) | (uint64_t)(flags > LPL_FLAGS_MAX) | r->reserved |
 		       (uint64_t)(paged != (length == 0)) | (uint64_t)(length > LPL_LENGTH_MAX) |
 		       (uint64_t)(paged && (address & PAGE_OFFSET_MASK)) |
-		       (uint64_t)(r->ref <= floor.ref) | (uint64_t)(r->instr < floor.instr) |
+		       (uint64_t)!lpl_ref_follows(r->ref, flags, floor.ref) | (uint64_t)(r->instr < floor.instr) |
 		       (uint64_t)(r->cycle < floor.cycle);
 
 		numbers[LPL_COLUMN_KIND][i] = type | flags << 3;

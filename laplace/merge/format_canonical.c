@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Merge format `canonical`: the same stream, on canonical pages. */
 #include <laplace/merge.h>
+#include <laplace/reducer.h>
 #include <laplace/trace.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +13,8 @@
 struct canonical {
 	struct lpl_merge_output output;
 	struct lpl_sink *next;
+	bool fresh;			/* the next reference is to a page not told yet ... */
+	struct lpl_event page;		/* ... by this */
 	size_t count;
 	struct lpl_ref batch[BATCH];
 };
@@ -25,12 +29,51 @@ static int send(struct canonical *canonical, struct lpl_report *report)
 	return canonical->next->refs(canonical->next, canonical->batch, count, report);
 }
 
+static int canonical_page(struct lpl_merge_output *output, const struct lpl_merge_page *page,
+			  struct lpl_report *report)
+{
+	struct canonical *canonical = (struct canonical *)output;
+
+	(void)report;
+	canonical->fresh = true;
+	canonical->page = (struct lpl_event){
+		.tag = LPL_EVENT_PAGE,
+		.arg = { page->page, page->kind, page->device, page->inode, page->offset,
+			 page->generation, page->space, page->virtual_page },
+		.text_length = page->name_length
+	};
+	if (page->name_length > 0)
+		memcpy(canonical->page.text, page->name, page->name_length);
+	return LPL_OK;
+}
+
+static int tell_page(struct canonical *canonical, const struct lpl_merged *merged,
+		     struct lpl_report *report)
+{
+	const struct lpl_ref *ref = merged->ref;
+	int error = send(canonical, report);
+
+	canonical->fresh = false;
+	if (error != LPL_OK)
+		return error;
+	canonical->page.ref = ref->ref - ((ref->flags & LPL_SYNTHETIC) == 0);
+	canonical->page.instr = ref->instr;
+	canonical->page.cycle = ref->cycle;
+	canonical->page.tid = merged->task->tid;
+	canonical->page.tgid = merged->task->tgid;
+	return canonical->next->event(canonical->next, &canonical->page, report);
+}
+
 static int canonical_reference(struct lpl_merge_output *output,
 			       const struct lpl_merged *merged, struct lpl_report *report)
 {
 	struct canonical *canonical = (struct canonical *)output;
-	struct lpl_ref *ref = &canonical->batch[canonical->count++];
+	int error = canonical->fresh ? tell_page(canonical, merged, report) : LPL_OK;
+	struct lpl_ref *ref;
 
+	if (error != LPL_OK)
+		return error;
+	ref = &canonical->batch[canonical->count++];
 	*ref = *merged->ref;
 	ref->space = 0;
 	ref->address = merged->page << LPL_PAGE_SHIFT;
@@ -46,7 +89,8 @@ static int canonical_event(struct lpl_merge_output *output, const struct lpl_eve
 	int error;
 
 	(void)task;
-	if (lpl_event_is_fence(event->tag))
+	/* an exec tells what a task is from now on */
+	if (lpl_event_is_fence(event->tag) && event->tag != KTR_EXEC)
 		return LPL_OK;
 	error = send(canonical, report);
 	return error != LPL_OK ? error : canonical->next->event(canonical->next, event, report);
@@ -69,9 +113,11 @@ enum lpl_error lpl_merge_canonical_open(struct lpl_merge_output **output,
 	if (canonical == NULL)
 		return lpl_fail(report, LPL_ERR_MEMORY, "merge: no memory for the output");
 	canonical->output = (struct lpl_merge_output){
-		canonical_reference, canonical_event, canonical_finish
+		.reference = canonical_reference, .event = canonical_event,
+		.finish = canonical_finish, .page = canonical_page
 	};
 	canonical->next = next;
+	canonical->fresh = false;
 	canonical->count = 0;
 	*output = &canonical->output;
 	return LPL_OK;
@@ -82,22 +128,32 @@ void lpl_merge_canonical_close(struct lpl_merge_output *output)
 	free(output);
 }
 
+/*
+ * A reduction that knows pages by space and address takes what was mapped at one
+ * address in turn for one page: it may have dropped the only reference to a
+ * canonical page, and how many it dropped nobody knows.
+ */
+static bool disclaim(struct lpl_meta *meta)
+{
+	char *reduction;
+	bool done;
+
+	if (asprintf(&reduction, "%s+merged", lpl_meta_get(meta, LPL_META_REDUCTION)) < 0)
+		return false;
+	done = lpl_meta_set(meta, LPL_META_REDUCTION, reduction) == LPL_OK &&
+	       lpl_meta_set(meta, LPL_META_EXACT, "nothing (reduced without fences)") == LPL_OK;
+	free(reduction);
+	return done;
+}
+
 struct lpl_meta *lpl_merge_canonical_meta(const struct lpl_meta *source)
 {
 	struct lpl_meta *meta = lpl_meta_copy(source);
 
 	if (meta == NULL)
 		return NULL;
-
-	/*
-	 * SAD knows pages by space and address: what was mapped at one address in
-	 * turn was one page to it, and its exactness does not carry over.
-	 */
-	const char *reduction = lpl_meta_get(meta, LPL_META_REDUCTION);
-	bool sad = reduction != NULL && strstr(reduction, "sad") != NULL;
 	if (lpl_meta_set(meta, LPL_META_ADDRESSES, "canonical") != LPL_OK ||
-	    (sad && lpl_meta_set(meta, LPL_META_EXACT,
-				 "lru,opt where no address is mapped anew within the reduction") != LPL_OK)) {
+	    (!lpl_reduction_fenced(lpl_meta_get(meta, LPL_META_REDUCTION)) && !disclaim(meta))) {
 		lpl_meta_free(meta);
 		return NULL;
 	}

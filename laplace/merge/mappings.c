@@ -2,16 +2,15 @@
 /* What each kernel event changes in the reconstructed address spaces. */
 #include "internal.h"
 
-/* Bytes [start, end) as pages, cut at the kernel's half; false (and odd): nothing left. */
-static bool user_range(struct lpl_merge *merge, uint64_t start, uint64_t end,
+bool merge_user_range(struct lpl_merge *merge, uint64_t start, uint64_t end,
 		       struct range *range)
 {
 	if (start >= end || start >= merge->kernel_base) {
-		odd(merge, LPL_ODD_RANGE);
+		merge_odd(merge, LPL_ODD_RANGE);
 		return false;
 	}
 	if (end > merge->kernel_base) {
-		odd(merge, LPL_ODD_RANGE);
+		merge_odd(merge, LPL_ODD_RANGE);
 		end = merge->kernel_base;
 	}
 	range->first = start >> LPL_PAGE_SHIFT;
@@ -33,8 +32,7 @@ static bool anything_in(const struct tree *tree, struct range range)
 	return tree_walk(tree, range.first, range.last, stop_at_any, NULL) != 0;
 }
 
-/* The range means something else from now on. */
-static bool put(struct lpl_merge *merge, struct space *space, struct range range,
+bool merge_put(struct lpl_merge *merge, struct space *space, struct range range,
 		tree_slot slot)
 {
 	merge_forget(merge, &space->stamp, range.first, range.last);
@@ -42,14 +40,13 @@ static bool put(struct lpl_merge *merge, struct space *space, struct range range
 	       tree_set(&space->mapped, range.first, range.last, slot);
 }
 
-static bool put_page(struct lpl_merge *merge, struct space *space, uint64_t at,
+bool merge_put_page(struct lpl_merge *merge, struct space *space, uint64_t at,
 		     struct page *page)
 {
-	return put(merge, space, (struct range){ at, at }, slot_of_page(page));
+	return merge_put(merge, space, (struct range){ at, at }, slot_of_page(page));
 }
 
-/* The same as put(), for a mapping like this one. */
-static bool put_mapping(struct lpl_merge *merge, struct space *space, struct range range,
+bool merge_put_mapping(struct lpl_merge *merge, struct space *space, struct range range,
 			const struct mapping *like)
 {
 	struct mapping *mapping = mapping_new(like);
@@ -57,7 +54,7 @@ static bool put_mapping(struct lpl_merge *merge, struct space *space, struct ran
 
 	if (mapping == NULL)
 		return false;
-	done = put(merge, space, range, slot_of_mapping(mapping));
+	done = merge_put(merge, space, range, slot_of_mapping(mapping));
 	slot_release(slot_of_mapping(mapping));
 	return done;
 }
@@ -95,7 +92,7 @@ static bool on_map(struct lpl_merge *merge, const struct lpl_event *event)
 	struct space *space;
 	struct range range;
 
-	if (!user_range(merge, event->arg[1], event->arg[2], &range))
+	if (!merge_user_range(merge, event->arg[1], event->arg[2], &range))
 		return true;
 	space = merge_space_make(merge, event->arg[0]);
 	if (space == NULL)
@@ -127,11 +124,12 @@ static bool on_map(struct lpl_merge *merge, const struct lpl_event *event)
 		break;
 	default:
 		/* something is there, but who knows what: unresolved */
-		odd(merge, LPL_ODD_MAP_KIND);
-		return put(merge, space, range, TREE_EMPTY);
+		merge_odd(merge, LPL_ODD_MAP_KIND);
+		return merge_put(merge, space, range, TREE_EMPTY);
 	}
 	mapping.delta = event->arg[7] - range.first;
-	return put_mapping(merge, space, range, &mapping);
+	return merge_note_object(merge, &mapping, event) &&
+	       merge_put_mapping(merge, space, range, &mapping);
 }
 
 /* The kernel moves the pages of a remapped range first, and unmaps it then. */
@@ -145,12 +143,12 @@ static bool on_unmap(struct lpl_merge *merge, const struct lpl_event *event)
 	struct space *space = merge_space(merge, event->arg[0]);
 	struct range range;
 
-	if (!user_range(merge, event->arg[1], event->arg[2], &range))
+	if (!merge_user_range(merge, event->arg[1], event->arg[2], &range))
 		return true;
 	if (space == NULL ||
 	    (!anything_in(&space->mapped, range) && !was_moved(space, range)))
-		odd(merge, LPL_ODD_UNMAP);
-	return space == NULL || put(merge, space, range, TREE_EMPTY);
+		merge_odd(merge, LPL_ODD_UNMAP);
+	return space == NULL || merge_put(merge, space, range, TREE_EMPTY);
 }
 
 /* Map like this what is not mapped in the range yet. */
@@ -162,13 +160,13 @@ static bool put_in_gaps(struct lpl_merge *merge, struct space *space, struct ran
 
 	for (size_t i = 0; i < runs.count && done; i++) {
 		if (range.first < runs.run[i].first)
-			done = put_mapping(merge, space,
+			done = merge_put_mapping(merge, space,
 					   (struct range){ range.first, runs.run[i].first - 1 },
 					   like);
 		range.first = runs.run[i].last + 1;
 	}
 	runs_free(&runs);
-	return done && (range.first > range.last || put_mapping(merge, space, range, like));
+	return done && (range.first > range.last || merge_put_mapping(merge, space, range, like));
 }
 
 /*
@@ -187,17 +185,18 @@ static bool on_brk(struct lpl_merge *merge, const struct lpl_event *event)
 	struct range range;
 
 	if (old >= merge->kernel_base || new >= merge->kernel_base) {
-		odd(merge, LPL_ODD_RANGE);
+		merge_odd(merge, LPL_ODD_RANGE);
 		return true;
 	}
 	old = (old + mask) & ~mask;
 	new = (new + mask) & ~mask;
-	if (old == new || !user_range(merge, old < new ? old : new, old < new ? new : old, &range))
+	if (old == new ||
+	    !merge_user_range(merge, old < new ? old : new, old < new ? new : old, &range))
 		return true;
 	space = merge_space_make(merge, event->arg[0]);
 	if (space == NULL)
 		return false;
-	return new < old ? put(merge, space, range, TREE_EMPTY) :
+	return new < old ? merge_put(merge, space, range, TREE_EMPTY) :
 			   put_in_gaps(merge, space, range, &heap);
 }
 
@@ -229,7 +228,7 @@ static bool put_runs(struct lpl_merge *merge, struct space *space, const struct 
 				done = false;
 				break;
 			}
-			done = put_page(merge, space, range.first, page);
+			done = merge_put_page(merge, space, range.first, page);
 			slot_release(slot_of_page(page));
 			continue;
 		}
@@ -243,7 +242,7 @@ static bool put_runs(struct lpl_merge *merge, struct space *space, const struct 
 				return false;
 			last_to->delta -= move;
 		}
-		done = put(merge, space, range, slot_of_mapping(last_to));
+		done = merge_put(merge, space, range, slot_of_mapping(last_to));
 	}
 	if (last_to != NULL)
 		slot_release(slot_of_mapping(last_to));
@@ -254,12 +253,10 @@ static bool put_runs(struct lpl_merge *merge, struct space *space, const struct 
 static bool extend(struct lpl_merge *merge, struct space *space, struct range range,
 		   tree_slot slot, uint64_t at)
 {
-	struct mapping mapping = *slot_origin(slot);
-	uint64_t object_page = slot_is_page(slot) ? slot_page(slot)->object_page :
-						    at + mapping.delta;
+	struct mapping mapping = mapping_beneath(slot, at);
 
-	mapping.delta = object_page + 1 - range.first;
-	return put_mapping(merge, space, range, &mapping);
+	mapping.delta += at + 1 - range.first;
+	return merge_put_mapping(merge, space, range, &mapping);
 }
 
 static bool resize(struct lpl_merge *merge, struct space *space, uint64_t old_last,
@@ -271,7 +268,8 @@ static bool resize(struct lpl_merge *merge, struct space *space, uint64_t old_la
 	if (new_last == old_last)
 		return true;
 	if (new_last < old_last)
-		return put(merge, space, (struct range){ new_last + 1, old_last }, TREE_EMPTY);
+		return merge_put(merge, space, (struct range){ new_last + 1, old_last },
+				 TREE_EMPTY);
 	slot = tree_find(&space->mapped, old_last, &shared);
 	return slot == TREE_EMPTY ||
 	       extend(merge, space, (struct range){ old_last + 1, new_last }, slot, old_last);
@@ -290,7 +288,8 @@ static bool move(struct lpl_merge *merge, struct space *space, struct range old,
 	space->moved_first = old.first;
 	space->moved_last = old.last;
 	done = tree_collect(&space->mapped, kept.first, kept.last, &runs) &&
-	       put(merge, space, old, TREE_EMPTY) && put(merge, space, new, TREE_EMPTY) &&
+	       merge_put(merge, space, old, TREE_EMPTY) &&
+	       merge_put(merge, space, new, TREE_EMPTY) &&
 	       put_runs(merge, space, &runs, new.first - old.first);
 	last = runs.count == 0 ? NULL : &runs.run[runs.count - 1];
 	new.first += old.last - old.first + 1;
@@ -305,11 +304,11 @@ static bool on_remap(struct lpl_merge *merge, const struct lpl_event *event)
 	struct space *space = merge_space(merge, event->arg[0]);
 	struct range old, new;
 
-	if (!user_range(merge, event->arg[1], event->arg[2], &old) ||
-	    !user_range(merge, event->arg[3], event->arg[4], &new))
+	if (!merge_user_range(merge, event->arg[1], event->arg[2], &old) ||
+	    !merge_user_range(merge, event->arg[3], event->arg[4], &new))
 		return true;
 	if (space == NULL || !anything_in(&space->mapped, old)) {
-		odd(merge, LPL_ODD_REMAP);
+		merge_odd(merge, LPL_ODD_REMAP);
 		return true;
 	}
 	if (old.first == new.first)
@@ -323,14 +322,14 @@ static bool on_shm_attach(struct lpl_merge *merge, const struct lpl_event *event
 	struct space *space;
 	struct range range;
 
-	if (!user_range(merge, event->arg[1], event->arg[2], &range))
+	if (!merge_user_range(merge, event->arg[1], event->arg[2], &range))
 		return true;
 	space = merge_space_make(merge, event->arg[0]);
 	if (space == NULL)
 		return false;
 	merge_name_object(merge, &mapping, OBJECT_SEGMENT, 0, event->arg[4]);
 	mapping.delta = -range.first;
-	return put_mapping(merge, space, range, &mapping);
+	return merge_put_mapping(merge, space, range, &mapping);
 }
 
 /*
@@ -347,7 +346,7 @@ static bool on_shm_detach(struct lpl_merge *merge, const struct lpl_event *event
 	tree_slot slot;
 
 	if (space == NULL) {
-		odd(merge, LPL_ODD_DETACH);
+		merge_odd(merge, LPL_ODD_DETACH);
 		return true;
 	}
 	slot = tree_find(&space->mapped, at, &shared);
@@ -355,7 +354,7 @@ static bool on_shm_detach(struct lpl_merge *merge, const struct lpl_event *event
 		return true;
 	segment = slot_origin(slot);
 	if (segment->kind != LPL_PAGE_SHM || segment->delta != -at) {
-		odd(merge, LPL_ODD_DETACH);
+		merge_odd(merge, LPL_ODD_DETACH);
 		return true;
 	}
 	done = tree_collect(&space->mapped, at, TREE_LAST, &runs);
@@ -364,7 +363,7 @@ static bool on_shm_detach(struct lpl_merge *merge, const struct lpl_event *event
 		const struct run *run = &runs.run[i];
 
 		if (mapping_same_pages(slot_origin(run->slot), segment))
-			done = put(merge, space, (struct range){ run->first, run->last },
+			done = merge_put(merge, space, (struct range){ run->first, run->last },
 				   TREE_EMPTY);
 	}
 	runs_free(&runs);
@@ -380,7 +379,7 @@ static bool on_duplicate(struct lpl_merge *merge, const struct lpl_event *event)
 		return false;
 	if (parent == NULL || parent == child ||
 	    anything_in(&child->mapped, (struct range){ 0, TREE_LAST }))
-		odd(merge, LPL_ODD_DUPLICATE);
+		merge_odd(merge, LPL_ODD_DUPLICATE);
 	if (parent == child)
 		return true;
 	tree_free(&child->mapped);
@@ -396,13 +395,7 @@ static bool on_duplicate(struct lpl_merge *merge, const struct lpl_event *event)
 
 static bool on_space_end(struct lpl_merge *merge, const struct lpl_event *event)
 {
-	struct space *space = merge_space(merge, event->arg[0]);
-
-	if (space == NULL)
-		odd(merge, LPL_ODD_SPACE_END);
-	else
-		merge_space_end(merge, space);
-	return true;
+	return merge_space_end(merge, event->arg[0]);
 }
 
 static bool on_cow_break(struct lpl_merge *merge, const struct lpl_event *event)
@@ -417,7 +410,7 @@ static bool on_cow_break(struct lpl_merge *merge, const struct lpl_event *event)
 	if (space != NULL)
 		slot = tree_find(&space->mapped, at, &shared);
 	if (slot == TREE_EMPTY || slot_origin(slot)->sharing == MAPPING_SHARED) {
-		odd(merge, LPL_ODD_COW_BREAK);
+		merge_odd(merge, LPL_ODD_COW_BREAK);
 		return true;
 	}
 	merge->stats.cow_breaks++;
@@ -434,7 +427,7 @@ static bool on_cow_break(struct lpl_merge *merge, const struct lpl_event *event)
 		return false;
 	if (kept && slot_is_page(slot))
 		page->canonical = slot_page(slot)->canonical;
-	done = put_page(merge, space, at, page);
+	done = merge_put_page(merge, space, at, page);
 	slot_release(slot_of_page(page));
 	return done;
 }
@@ -460,6 +453,14 @@ static handler *mapping_handler(uint32_t tag)
 		return on_space_end;
 	case KTR_COW_BREAK:
 		return on_cow_break;
+	case KTR_DISCARD:
+		return merge_discard;
+	case KTR_PAGE_OWN:
+		return merge_page_own;
+	case KTR_PRESENT:
+		return merge_present;
+	case KTR_FILE:
+		return merge_file;
 	case KTR_CACHE_ADD:
 		return merge_cache_add;
 	case KTR_CACHE_REMOVE:

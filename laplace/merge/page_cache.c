@@ -7,7 +7,7 @@ static bool page_range(struct lpl_merge *merge, uint64_t first, uint64_t count,
 		       struct range *range)
 {
 	if (count == 0 || first > TREE_LAST || count - 1 > TREE_LAST - first) {
-		odd(merge, LPL_ODD_RANGE);
+		merge_odd(merge, LPL_ODD_RANGE);
 		return false;
 	}
 	*range = (struct range){ first, first + count - 1 };
@@ -25,7 +25,14 @@ static bool forget_alias(struct lpl_merge *merge, const struct run *run)
 	return tree_set(&merge->kernel, run->first + alias, run->last + alias, TREE_EMPTY);
 }
 
-/* Frames in `range` that hold other pages than this object's leave the cache. */
+static bool tell_audit(struct lpl_merge *merge, enum cache_change change, const struct run *run)
+{
+	return merge->audit == NULL ||
+	       audit_cache(merge, change, (struct range){ run->first, run->last },
+			   slot_mapping(run->slot));
+}
+
+/* What was in the frames leaves them; an object's own pages come again. */
 static bool evict_others(struct lpl_merge *merge, struct range range,
 			 const struct mapping *mapping)
 {
@@ -34,12 +41,16 @@ static bool evict_others(struct lpl_merge *merge, struct range range,
 	bool any = false;
 
 	for (size_t i = 0; i < runs.count && done; i++) {
-		any |= !mapping_same_pages(slot_mapping(runs.run[i].slot), mapping);
-		done = forget_alias(merge, &runs.run[i]);
+		const struct run *run = &runs.run[i];
+		bool same = mapping_same_pages(slot_mapping(run->slot), mapping);
+
+		any |= !same;
+		done = forget_alias(merge, run) &&
+		       tell_audit(merge, same ? CACHE_AGAIN : CACHE_DISPLACED, run);
 	}
 	runs_free(&runs);
 	if (any)
-		odd(merge, LPL_ODD_CACHE_ADD);
+		merge_odd(merge, LPL_ODD_CACHE_ADD);
 	return done && tree_set(&merge->frames, range.first, range.last, TREE_EMPTY);
 }
 
@@ -55,7 +66,7 @@ static bool alias_frames(struct lpl_merge *merge, struct range frames, uint64_t 
 	if (address == KTR_NONE)
 		return true;
 	if (address < merge->kernel_base) {
-		odd(merge, LPL_ODD_RANGE);
+		merge_odd(merge, LPL_ODD_RANGE);
 		return true;
 	}
 	if (!page_range(merge, address >> LPL_PAGE_SHIFT, frames.last - frames.first + 1, &range))
@@ -89,7 +100,8 @@ bool merge_cache_add(struct lpl_merge *merge, const struct lpl_event *event)
 	made = mapping_new(&mapping);
 	if (made == NULL)
 		return false;
-	done = tree_set(&merge->frames, frames.first, frames.last, slot_of_mapping(made));
+	done = tree_set(&merge->frames, frames.first, frames.last, slot_of_mapping(made)) &&
+	       (merge->audit == NULL || audit_cache(merge, CACHE_ADDED, frames, made));
 	slot_release(slot_of_mapping(made));
 	return done;
 }
@@ -97,6 +109,7 @@ bool merge_cache_add(struct lpl_merge *merge, const struct lpl_event *event)
 bool merge_cache_remove(struct lpl_merge *merge, const struct lpl_event *event)
 {
 	struct mapping gone = { .sharing = MAPPING_SHARED };
+	struct mapping gone_segment = gone;
 	struct runs runs = { 0 };
 	struct range frames;
 	bool done, any = false;
@@ -105,19 +118,26 @@ bool merge_cache_remove(struct lpl_merge *merge, const struct lpl_event *event)
 		return true;
 	merge_name_object(merge, &gone, OBJECT_FILE, event->arg[0], event->arg[1]);
 	gone.delta = event->arg[2] - frames.first;
+	/*
+	 * By the time a segment's pages leave, its kernel may have forgotten that it
+	 * was one, and the inode number comes without its mark.
+	 */
+	merge_name_object(merge, &gone_segment, OBJECT_SEGMENT, 0, event->arg[1] | KTR_INODE_SYSV);
+	gone_segment.delta = gone.delta;
 	done = tree_collect(&merge->frames, frames.first, frames.last, &runs);
 	for (size_t i = 0; i < runs.count && done; i++) {
 		const struct run *run = &runs.run[i];
+		const struct mapping *held = slot_mapping(run->slot);
 
 		/* a frame that was given to another page meanwhile is not meant */
-		if (!mapping_same_pages(slot_mapping(run->slot), &gone))
+		if (!mapping_same_pages(held, &gone) && !mapping_same_pages(held, &gone_segment))
 			continue;
 		any = true;
-		done = forget_alias(merge, run) &&
+		done = forget_alias(merge, run) && tell_audit(merge, CACHE_REMOVED, run) &&
 		       tree_set(&merge->frames, run->first, run->last, TREE_EMPTY);
 	}
 	runs_free(&runs);
 	if (!any)
-		odd(merge, LPL_ODD_CACHE_REMOVE);
+		merge_odd(merge, LPL_ODD_CACHE_REMOVE);
 	return done;
 }

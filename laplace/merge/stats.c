@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The names of what a merge counts, and its report as text. */
+/* The names of what a merge counts, and its reports as text. */
 #include <laplace/merge.h>
 
 #include <inttypes.h>
@@ -31,13 +31,21 @@ const char *lpl_merge_odd_name(enum lpl_merge_odd odd)
 		[LPL_ODD_DUPLICATE] = "space-duplicate",
 		[LPL_ODD_SPACE_END] = "space-end",
 		[LPL_ODD_COW_BREAK] = "cow-break",
+		[LPL_ODD_OWN] = "own-pages",
 		[LPL_ODD_CACHE_ADD] = "cache-add",
 		[LPL_ODD_CACHE_REMOVE] = "cache-remove",
 		[LPL_ODD_TASK_CREATE] = "task-create",
 		[LPL_ODD_TASK_UNKNOWN] = "task-unknown",
+		[LPL_ODD_TASK_OTHER] = "task-other",
 		[LPL_ODD_SCHEDULE] = "schedule",
 		[LPL_ODD_MISSED_SCHEDULE] = "missed-schedule",
+		[LPL_ODD_MISSED_ASSIGN] = "missed-assign",
 		[LPL_ODD_TAG] = "tag",
+		[LPL_ODD_UNRESOLVED] = "unresolved",
+		[LPL_ODD_ATTRIBUTION] = "attribution",
+		[LPL_ODD_NOT_CACHED] = "not-cached",
+		[LPL_ODD_CACHED_TWICE] = "cached-twice",
+		[LPL_ODD_ORDER] = "order",
 	};
 
 	return (unsigned int)odd < LPL_ODDS ? name[odd] : "unknown";
@@ -67,4 +75,89 @@ void lpl_merge_stats_print(const struct lpl_merge_stats *stats, FILE *file)
 		if (stats->odd[i] != 0)
 			fprintf(file, "odd events, %s: %" PRIu64 "\n",
 				lpl_merge_odd_name(i), stats->odd[i]);
+}
+
+/* ---- the audit ---- */
+
+/* Two sums of the same. */
+static void print_pair(FILE *file, const char *what, uint64_t one, const char *as,
+		       uint64_t other)
+{
+	fprintf(file, "%s: %" PRIu64 " = %s: %" PRIu64 "%s\n", what, one, as, other,
+		one == other ? "" : "  DIFFERENT");
+}
+
+static void print_record(FILE *file, const struct lpl_merge_problem *problem)
+{
+	const struct lpl_event *event = &problem->event;
+	const struct lpl_ref *ref = &problem->ref;
+	uint32_t length = event->text_length < KTR_TEXT ? event->text_length : KTR_TEXT;
+	char text[4 * KTR_TEXT + 1];
+	const char *name;
+
+	fprintf(file, "  %s: by task %" PRIu32 " of %" PRIu32 ", ",
+		lpl_merge_odd_name(problem->odd), problem->tid, problem->tgid);
+	if (!problem->is_event) {
+		fprintf(file, "cycle %" PRIx64 " reference %" PRIx64 ": %c %s space %" PRIx64
+			" address %" PRIx64 "\n", ref->cycle, ref->ref,
+			lpl_type_letter(ref->type), ref->flags & LPL_USER ? "user" : "kernel",
+			ref->space, ref->address);
+		return;
+	}
+	name = lpl_event_name(event->tag);
+	fprintf(file, "cycle %" PRIx64 " reference %" PRIx64 ": ", event->cycle, event->ref);
+	if (name != NULL)
+		fprintf(file, "%s", name);
+	else
+		fprintf(file, "tag-%" PRIu32, event->tag);
+	for (size_t i = 0; i < KTR_ARGS; i++)
+		fprintf(file, "%c%" PRIx64, i == 0 ? ' ' : ',', event->arg[i]);
+	lpl_text_escape(text, sizeof(text), event->text, length);
+	fprintf(file, " %s\n", text[0] != '\0' ? text : "-");
+}
+
+void lpl_merge_audit_print(const struct lpl_merge *merge, FILE *file)
+{
+	const struct lpl_merge_audit *books = lpl_merge_audit(merge);
+	const struct lpl_merge_stats *stats = lpl_merge_stats(merge);
+	const struct lpl_merge_problem *problem;
+	size_t count;
+
+	if (books == NULL)
+		return;
+	print_pair(file, "references", books->references, "of all kinds", books->by_kind);
+	print_pair(file, "references", books->references, "of all tasks", books->by_task);
+	if (books->references_told != 0)
+		print_pair(file, "references", books->references, "as the trace tells",
+			   books->references_told);
+	if (books->events_told != 0)
+		print_pair(file, "events", books->events, "as the trace tells",
+			   books->events_told);
+	print_pair(file, "tasks", books->tasks, "ended + live",
+		   books->tasks_ended + books->tasks_live);
+	fprintf(file, "tasks live at the end: %" PRIu64 "; processes: %" PRIu64 "\n",
+		books->tasks_live, books->processes);
+	print_pair(file, "address spaces", books->spaces, "ended + live",
+		   books->spaces_ended + books->spaces_live);
+	fprintf(file, "address spaces live at the end: %" PRIu64 "; ended unused: %" PRIu64 "\n",
+		books->spaces_live, books->spaces_unused);
+	print_pair(file, "page cache, pages added", books->cache_added,
+		   "removed + displaced + held",
+		   books->cache_removed + books->cache_displaced + books->cache_held);
+	fprintf(file, "page cache, pages held at the end: %" PRIu64 "; displaced: %" PRIu64 "\n",
+		books->cache_held, books->cache_displaced);
+	fprintf(file, "file references looked for in the page cache: %" PRIu64 "\n",
+		books->file_references);
+	fprintf(file, "user references unresolved: %" PRIu64, stats->user_unresolved);
+	if (books->user_untold != 0)
+		fprintf(file, "; before the guest told anything: %" PRIu64, books->user_untold);
+	fputc('\n', file);
+	for (int i = 0; i < LPL_ODDS; i++)
+		if (stats->odd[i] != 0)
+			fprintf(file, "odd, %s: %" PRIu64 "\n",
+				lpl_merge_odd_name((enum lpl_merge_odd)i), stats->odd[i]);
+	problem = lpl_merge_problems(merge, &count);
+	for (size_t i = 0; i < count; i++)
+		print_record(file, &problem[i]);
+	fprintf(file, "the books %s\n", books->balanced ? "balance" : "DO NOT balance");
 }

@@ -135,7 +135,7 @@ tree_slot tree_find(const struct tree *tree, uint64_t page, bool *shared)
 		node = slot_node(slot);
 	}
 	if (slot_is_page(slot))
-		*shared |= slot_page(slot)->refs > 1;
+		*shared |= slot_page(slot)->refs - slot_page(slot)->kept > 1;
 	return slot;
 }
 

@@ -44,7 +44,8 @@ struct mapping {
 
 /* An anonymous page.  It remembers what it lies over: a remap may extend that. */
 struct page {
-	uint64_t refs;
+	uint32_t refs;
+	uint32_t kept;			/* of these, by others than trees: no sharers */
 	uint64_t canonical;		/* 0 until the first reference */
 	struct mapping *origin;
 	uint64_t object_page;
@@ -91,6 +92,21 @@ static inline struct page *slot_page(tree_slot slot)
 static inline struct mapping *slot_origin(tree_slot slot)
 {
 	return slot_is_page(slot) ? slot_page(slot)->origin : slot_mapping(slot);
+}
+
+/*
+ * What is mapped at `at` where the slot was found, as a mapping of its own: beneath
+ * pages that a write made anonymous it is the file still.
+ */
+static inline struct mapping mapping_beneath(tree_slot slot, uint64_t at)
+{
+	struct mapping mapping = *slot_origin(slot);
+
+	if (slot_is_page(slot))
+		mapping.delta = slot_page(slot)->object_page - at;
+	if (mapping.kind == LPL_PAGE_FILE && mapping.sharing == MAPPING_ANONYMOUS)
+		mapping.sharing = MAPPING_PRIVATE;
+	return mapping;
 }
 
 /* Do two mappings put the same page of one object at any address? */

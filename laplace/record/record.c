@@ -32,6 +32,18 @@ static const struct {
 	[KTR_CACHE_REMOVE] =	{ "cache-remove", true },
 	[KTR_MARK] =		{ "mark", false },
 	[KTR_CONTROL] =		{ "control", false },
+	[KTR_SYSCALL_ENTER] =	{ "syscall-enter", false },
+	[KTR_SYSCALL_EXIT] =	{ "syscall-exit", false },
+	[KTR_MPROTECT] =	{ "mprotect", false },
+	[KTR_DISCARD] =		{ "discard", true },
+	[KTR_PAGE_OWN] =	{ "page-own", true },
+	[KTR_SWAP_OUT] =	{ "swap-out", false },
+	[KTR_SWAP_IN] =		{ "swap-in", false },
+	[KTR_HUGE_MAP] =	{ "huge-map", false },
+	[KTR_HUGE_SPLIT] =	{ "huge-split", false },
+	[KTR_FILE] =		{ "file", false },
+	[KTR_PRESENT] =		{ "present", true },
+	[KTR_SNAPSHOT] =	{ "snapshot", false },
 };
 #define KERNEL_EVENTS (sizeof(kernel_events) / sizeof(kernel_events[0]))
 
@@ -49,6 +61,10 @@ const char *lpl_event_name(uint32_t tag)
 		return "tracing";
 	case LPL_EVENT_MARK:
 		return "host-mark";	/* "mark" is the guest's */
+	case LPL_EVENT_EVICTED:
+		return "evicted";
+	case LPL_EVENT_PAGE:
+		return "page";
 	default:
 		return NULL;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The reduction `block`: one reference for each run of references to one page.
+ * The reductions `block`, one reference for each run of references to one page, and
+ * `block:BYTES`, which makes pages larger first.
  *
  * A run is a longest sequence of references to one page with neither another
  * page's reference nor an event between them.  Its first reference is kept, with
@@ -19,10 +20,19 @@
 struct block {
 	struct lpl_stage stage;
 	struct lpl_outlet outlet;
+	unsigned int shift;	/* log2 of a page's size */
 	bool holding;		/* a run has begun; its first reference is `first` */
 	struct lpl_page page;
 	struct lpl_ref first;
 };
+
+static struct lpl_page page_of(const struct block *block, const struct lpl_ref *ref)
+{
+	struct lpl_page page = lpl_page_of(ref);
+
+	page.number >>= block->shift - LPL_PAGE_SHIFT;
+	return page;
+}
 
 /* Send the run's first reference on. */
 static int end_run(struct block *block, struct lpl_report *report)
@@ -31,6 +41,7 @@ static int end_run(struct block *block, struct lpl_report *report)
 		return LPL_OK;
 	block->holding = false;
 	lpl_make_paged(&block->first);
+	block->first.address = block->first.address >> block->shift << block->shift;
 	return lpl_outlet_ref(&block->outlet, &block->first, report);
 }
 
@@ -40,7 +51,7 @@ static int block_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t 
 	struct block *block = (struct block *)sink;
 
 	for (size_t i = 0; i < count; i++) {
-		struct lpl_page page = lpl_page_of(&refs[i]);
+		struct lpl_page page = page_of(block, &refs[i]);
 		int error;
 
 		if (block->holding && lpl_same_page(page, block->page)) {
@@ -80,13 +91,15 @@ static void block_close(struct lpl_stage *stage)
 	free(stage);
 }
 
-struct lpl_stage *lpl_block_new(uint32_t pages, struct lpl_sink *next)
+struct lpl_stage *lpl_block_new(uint64_t number, struct lpl_sink *next)
 {
 	struct block *block = calloc(1, sizeof(*block));
 
-	(void)pages;
 	if (block == NULL)
 		return NULL;
+	block->shift = LPL_PAGE_SHIFT;
+	while (number > UINT64_C(1) << block->shift)
+		block->shift++;
 	block->stage.sink = (struct lpl_sink){block_refs, block_event, block_finish};
 	block->stage.close = block_close;
 	block->outlet.next = next;

@@ -37,11 +37,11 @@ static void none_close(struct lpl_stage *stage)
 	free(stage);
 }
 
-struct lpl_stage *lpl_none_new(uint32_t pages, struct lpl_sink *next)
+struct lpl_stage *lpl_none_new(uint64_t number, struct lpl_sink *next)
 {
 	struct none *none = calloc(1, sizeof(*none));
 
-	(void)pages;
+	(void)number;
 	if (none == NULL)
 		return NULL;
 	none->stage.sink = (struct lpl_sink){none_refs, none_event, none_finish};

@@ -101,17 +101,34 @@ uint32_t lpl_pages_add(struct lpl_pages *pages, struct lpl_page page)
 	return i;
 }
 
-uint32_t lpl_pages_replace_oldest(struct lpl_pages *pages, struct lpl_page page)
+static inline void rename_page(struct lpl_pages *pages, uint32_t i, struct lpl_page page)
 {
-	uint32_t i = lpl_pages_oldest(pages);
 	uint32_t *link = &pages->bucket[lpl_pages_bucket(pages, pages->node[i].page)];
 
 	while (*link != i)
 		link = &pages->node[*link].chain;
 	*link = pages->node[i].chain;
 	enter(pages, i, page);
+}
+
+void lpl_pages_replace(struct lpl_pages *pages, uint32_t i, struct lpl_page page)
+{
+	rename_page(pages, i, page);
 	lpl_pages_touch(pages, i);
+}
+
+uint32_t lpl_pages_replace_oldest(struct lpl_pages *pages, struct lpl_page page)
+{
+	uint32_t i = lpl_pages_oldest(pages);
+
+	lpl_pages_replace(pages, i, page);
 	return i;
+}
+
+void lpl_pages_retire(struct lpl_pages *pages, uint32_t i)
+{
+	/* 64-bit addresses have no page beyond 2^52 */
+	rename_page(pages, i, (struct lpl_page){.number = (UINT64_C(1) << 52) + i});
 }
 
 void lpl_pages_clear(struct lpl_pages *pages)

@@ -71,7 +71,7 @@ static inline bool lpl_same_page(struct lpl_page a, struct lpl_page b)
 static inline void lpl_make_paged(struct lpl_ref *ref)
 {
 	ref->address = ref->address >> LPL_PAGE_SHIFT << LPL_PAGE_SHIFT;
-	ref->flags = (uint8_t)((ref->flags & LPL_USER) | LPL_PAGED);
+	ref->flags = (uint8_t)((ref->flags & (LPL_USER | LPL_SYNTHETIC)) | LPL_PAGED);
 	ref->length = 0;
 	ref->reserved = 0;
 }
@@ -87,8 +87,15 @@ void lpl_pages_free(struct lpl_pages *pages);
 
 /* Add a page that is not there, as the newest.  0: no memory (or 2^32 pages). */
 uint32_t lpl_pages_add(struct lpl_pages *pages, struct lpl_page page);
+/* Forget page i; its number goes to `page`, which is not there, as the newest. */
+void lpl_pages_replace(struct lpl_pages *pages, uint32_t i, struct lpl_page page);
 /* Forget the oldest page (there must be one); its number goes to `page`, as the newest. */
 uint32_t lpl_pages_replace_oldest(struct lpl_pages *pages, struct lpl_page page);
+/*
+ * Page i keeps its place and its number, but is no longer found: it gets a name
+ * that no reference has, until its number goes to another page.
+ */
+void lpl_pages_retire(struct lpl_pages *pages, uint32_t i);
 /* Forget all pages; numbers start from 1 again. */
 void lpl_pages_clear(struct lpl_pages *pages);
 

@@ -30,14 +30,45 @@
  * of 2K+1 counts the third while it arrives; here it takes the place of the
  * second.)  The pool enforces the bound.
  *
+ * The list of recency is not kept.  The last references of the K pages are all
+ * held, in order of time, so that those among the held which are their page's last
+ * are that list: the next T is the first of them.  Looking for it passes only over
+ * references that are before it, thus final, and leave.
+ *
  * Events keep their place, so an event after a held reference waits with it.  Of
  * these there may be any number: as long as the trace stays within K pages, T
  * stands still, and whether the reference before the event goes is open.  Letting
  * the event pass would mean deciding early, which would no longer be the paper's
  * SAD.  So memory is O(K) for references, and for events it is what comes while
  * the trace touches K+1 pages, at some 40 bytes each (events.h).
+ *
+ * The fenced form, behind `window:K` or `fence`, is the same algorithm on other
+ * pages: (space, page, generation) instead of (space, page).  An event that gives
+ * pages another meaning ends their generation (fence.h).  At most K+1 pages are
+ * tracked, and only they can be mistaken for what comes next; so it is enough that
+ * they are no longer found: in the order of recency they go on as pages of their
+ * own.  All that was said above holds for it.
+ *
+ * Why the result stays exact on canonical pages.  Merge finds the same canonical
+ * page for each reference that is kept, from the reduced trace as from the whole:
+ * its state changes with events, which all are there, and with references in three
+ * ways only.  A page is first touched: that reference is the first of its
+ * generation, and those are kept as they are.  A write parts sharers though no
+ * event told it: as the first of a generation it is kept.  A write stands in for
+ * one that was dropped before it in the same generation: since then nothing can
+ * have made the page shared, so it parts nothing.  Thus the three references of
+ * each triplet are to one canonical page, and fewer than K others were referenced
+ * between first and third, for each of those has a generation of its own.  That is
+ * the condition for a drop on canonical pages, for memories of K pages and more.
+ *
+ * What is left: a write that parts sharers without an event (merge.h's implied
+ * breaks) *after* its space has referenced the page in the same generation.  It
+ * may be dropped as a second, and the page then changes its meaning later than it
+ * did; `window:K` cannot see it either.  A kernel tells such a break, because the
+ * processor faults; linux-module/README.md says which ones are missed.
  */
 #include "events.h"
+#include "fence.h"
 #include "pages.h"
 #include "stage.h"
 
@@ -45,7 +76,7 @@
 
 /* A kept reference, in the list of those held, in stream order; 0 is its sentinel. */
 struct held {
-	struct lpl_ref ref;
+	struct lpl_ref ref;	/* `reserved`: the number of its page, while it is held */
 	uint64_t time;
 	uint32_t prev, next;
 };
@@ -64,7 +95,8 @@ struct sad {
 	uint32_t limit;		/* K */
 	uint64_t now;		/* references so far */
 	uint64_t threshold;	/* T */
-	struct lpl_pages pages;
+	uint32_t oldest;	/* of the K+1 pages; 0 while there are fewer */
+	struct lpl_pages pages;	/* to find them; their list is not used */
 	struct recent *recent;	/* by page number */
 	size_t recent_capacity;
 	struct held *held;
@@ -72,6 +104,8 @@ struct sad {
 	uint32_t held_used;	/* elements of held[] ever used, the sentinel not counted */
 	uint32_t spare;		/* free ones, linked by next */
 	struct lpl_events events;	/* with the time of the reference before */
+	bool fenced;
+	struct lpl_fence fence;
 };
 
 static int no_memory(const struct sad *sad, struct lpl_report *report)
@@ -112,6 +146,7 @@ static int drain(struct sad *sad, uint64_t threshold, struct lpl_report *report)
 			error = lpl_outlet_event(&sad->outlet, event, report);
 			lpl_events_pop(&sad->events);
 		} else if (i != 0 && head->time <= threshold) {
+			head->ref.reserved = 0;
 			error = lpl_outlet_ref(&sad->outlet, &head->ref, report);
 			unlink_held(sad->held, i);
 			head->next = sad->spare;
@@ -145,18 +180,34 @@ static int new_held(struct sad *sad, uint32_t *index, struct lpl_report *report)
 	return LPL_OK;
 }
 
-/* The page becomes the newest of the K+1; its number, 0 when there is no memory. */
-static uint32_t make_newest(struct sad *sad, struct lpl_page page)
+/*
+ * There are K+1 pages, and what was the oldest is referenced now, or there was
+ * none or its number went to another: the next one is the oldest, and T grows.
+ */
+static int advance(struct sad *sad, struct lpl_report *report)
 {
-	uint32_t i = lpl_pages_find(&sad->pages, page);
-	struct recent *recent;
+	const struct held *held = sad->held;
+	uint32_t i = held[0].next;
 
-	if (i != 0) {
-		lpl_pages_touch(&sad->pages, i);
-		return i;
-	}
-	if (sad->pages.count == sad->limit + 1) {
-		i = lpl_pages_replace_oldest(&sad->pages, page);
+	while (i != 0 && sad->recent[held[i].ref.reserved].held != i)
+		i = held[i].next;
+	if (i == 0)
+		return lpl_fail(report, LPL_ERR_INTERNAL,
+				"reduction sad:%u: a page's last reference is not held", sad->limit);
+	sad->oldest = held[i].ref.reserved;
+	sad->threshold = held[i].time;
+	return drain(sad, sad->threshold, report);
+}
+
+/* The number of a page that is not among the K+1; 0: no memory. */
+static uint32_t enter_page(struct sad *sad, struct lpl_page page)
+{
+	struct recent *recent;
+	uint32_t i;
+
+	if (sad->oldest != 0) {
+		i = sad->oldest;
+		lpl_pages_replace(&sad->pages, i, page);
 		sad->recent[i] = (struct recent){0};
 		return i;
 	}
@@ -169,23 +220,18 @@ static uint32_t make_newest(struct sad *sad, struct lpl_page page)
 	return i;
 }
 
-/* A reference to another page than the one before: the order changes, and perhaps T. */
-static int advance(struct sad *sad, struct lpl_page page, uint32_t *index,
-		   struct lpl_report *report)
+/* What is held of a reference; its page's address is there already. */
+static void hold(struct held *held, const struct lpl_ref *ref, uint64_t time, bool written)
 {
-	uint64_t threshold;
-
-	*index = make_newest(sad, page);
-	if (*index == 0)
-		return no_memory(sad, report);
-	if (sad->pages.count <= sad->limit)
-		return LPL_OK;
-	threshold = sad->recent[lpl_pages_oldest(&sad->pages)].last;
-	if (threshold == sad->threshold)
-		return LPL_OK;
-	sad->threshold = threshold;
-	return sad->held[sad->held[0].next].time > threshold ? LPL_OK :
-		drain(sad, threshold, report);
+	held->ref.ref = ref->ref;
+	held->ref.instr = ref->instr;
+	held->ref.cycle = ref->cycle;
+	held->ref.space = ref->space;	/* that a walk is made in is not its page's */
+	held->ref.type = ref->type;
+	held->ref.flags = (uint8_t)((ref->flags & (LPL_USER | LPL_SYNTHETIC)) | LPL_PAGED);
+	if (written)
+		lpl_make_write(&held->ref);
+	held->time = time;
 }
 
 /* Keep the reference `ref`, made now, to page i; drop the one before it if SAD says so. */
@@ -198,21 +244,23 @@ static int keep(struct sad *sad, uint32_t i, const struct lpl_ref *ref, struct l
 	if (recent->first > sad->threshold) {
 		held = &sad->held[recent->held];
 		written = lpl_is_write(&held->ref);
-		unlink_held(sad->held, recent->held);
+		if (held->next != 0) {
+			unlink_held(sad->held, recent->held);
+			append_held(sad->held, recent->held);
+		}
 	} else {
 		int error = new_held(sad, &recent->held, report);
 
 		if (error != LPL_OK)
 			return error;
 		held = &sad->held[recent->held];
+		held->ref = *ref;
+		lpl_make_paged(&held->ref);
+		held->ref.reserved = i;
+		append_held(sad->held, recent->held);
 		recent->first = recent->last;
 	}
-	append_held(sad->held, recent->held);
-	held->ref = *ref;
-	lpl_make_paged(&held->ref);
-	if (written)
-		lpl_make_write(&held->ref);
-	held->time = sad->now;
+	hold(held, ref, sad->now, written);
 	recent->last = sad->now;
 	return LPL_OK;
 }
@@ -224,16 +272,20 @@ static int sad_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t co
 
 	for (size_t j = 0; j < count; j++) {
 		struct lpl_page page = lpl_page_of(&refs[j]);
-		uint32_t i = lpl_pages_newest(&sad->pages);
-		int error;
+		uint32_t i = lpl_pages_find(&sad->pages, page);
+		bool older = i == 0 || i == sad->oldest;	/* than K others, if there are so many */
+		int error = LPL_OK;
 
 		sad->now++;
-		if (i == 0 || !lpl_same_page(page, sad->pages.node[i].page)) {
-			error = advance(sad, page, &i, report);
-			if (error != LPL_OK)
-				return error;
+		if (i == 0) {
+			i = enter_page(sad, page);
+			if (i == 0)
+				return no_memory(sad, report);
 		}
-		error = keep(sad, i, &refs[j], report);
+		if (older && sad->pages.count > sad->limit)
+			error = advance(sad, report);
+		if (error == LPL_OK)
+			error = keep(sad, i, &refs[j], report);
 		if (error != LPL_OK)
 			return error;
 	}
@@ -245,6 +297,8 @@ static int sad_event(struct lpl_sink *sink, const struct lpl_event *event,
 {
 	struct sad *sad = (struct sad *)sink;
 
+	if (sad->fenced)
+		lpl_fence_pages(&sad->fence, event, &sad->pages);
 	if (sad->held[0].next == 0)	/* nothing to wait for */
 		return lpl_outlet_event(&sad->outlet, event, report);
 	return lpl_events_push(&sad->events, event, sad->now) ? LPL_OK : no_memory(sad, report);
@@ -269,7 +323,7 @@ static void sad_close(struct lpl_stage *stage)
 	free(sad);
 }
 
-struct lpl_stage *lpl_sad_new(uint32_t pages, struct lpl_sink *next)
+struct lpl_stage *lpl_sad_new(uint64_t number, struct lpl_sink *next)
 {
 	struct sad *sad = calloc(1, sizeof(*sad));
 
@@ -278,7 +332,7 @@ struct lpl_stage *lpl_sad_new(uint32_t pages, struct lpl_sink *next)
 	sad->stage.sink = (struct lpl_sink){sad_refs, sad_event, sad_finish};
 	sad->stage.close = sad_close;
 	sad->outlet.next = next;
-	sad->limit = pages;
+	sad->limit = (uint32_t)number;
 	lpl_events_init(&sad->events);
 	sad->held = lpl_array_reach(NULL, &sad->held_capacity, 0, sizeof(*sad->held));
 	if (!lpl_pages_init(&sad->pages) || sad->held == NULL) {
@@ -286,4 +340,13 @@ struct lpl_stage *lpl_sad_new(uint32_t pages, struct lpl_sink *next)
 		return NULL;
 	}
 	return &sad->stage;
+}
+
+struct lpl_stage *lpl_sad_fenced_new(uint64_t number, struct lpl_sink *next)
+{
+	struct lpl_stage *stage = lpl_sad_new(number, next);
+
+	if (stage != NULL)
+		((struct sad *)stage)->fenced = true;
+	return stage;
 }

@@ -14,11 +14,27 @@ struct lpl_stage {
 	void (*close)(struct lpl_stage *stage);
 };
 
-/* One constructor a method; NULL: no memory.  `pages` is the method's K. */
-struct lpl_stage *lpl_none_new(uint32_t pages, struct lpl_sink *next);
-struct lpl_stage *lpl_block_new(uint32_t pages, struct lpl_sink *next);
-struct lpl_stage *lpl_window_new(uint32_t pages, struct lpl_sink *next);
-struct lpl_stage *lpl_sad_new(uint32_t pages, struct lpl_sink *next);
+/*
+ * One constructor a method; NULL: no memory.  `number` is the method's K, TAU,
+ * BYTES ... (0 without one), checked to be in its range.
+ */
+typedef struct lpl_stage *lpl_stage_new(uint64_t number, struct lpl_sink *next);
+struct lpl_stage *lpl_none_new(uint64_t number, struct lpl_sink *next);
+struct lpl_stage *lpl_block_new(uint64_t number, struct lpl_sink *next);
+struct lpl_stage *lpl_window_new(uint64_t number, struct lpl_sink *next);
+struct lpl_stage *lpl_sad_new(uint64_t number, struct lpl_sink *next);
+struct lpl_stage *lpl_sad_fenced_new(uint64_t number, struct lpl_sink *next);
+struct lpl_stage *lpl_sad2_new(uint64_t number, struct lpl_sink *next);
+struct lpl_stage *lpl_sad2_fix_new(uint64_t number, struct lpl_sink *next);
+struct lpl_stage *lpl_sad_ws_new(uint64_t number, struct lpl_sink *next);
+struct lpl_stage *lpl_sad_ws_fenced_new(uint64_t number, struct lpl_sink *next);
+struct lpl_stage *lpl_sd_new(uint64_t number, struct lpl_sink *next);
+struct lpl_stage *lpl_irg_new(uint64_t number, struct lpl_sink *next);
+struct lpl_stage *lpl_glass_cao_new(uint64_t number, struct lpl_sink *next);
+struct lpl_stage *lpl_lrubs_new(uint64_t number, struct lpl_sink *next);
+struct lpl_stage *lpl_olr_new(uint64_t number, struct lpl_sink *next);
+/* The same, of what lpl_lrubs_new() made with that number. */
+struct lpl_stage *lpl_olr_from_behaviour_new(uint64_t number, struct lpl_sink *next);
 
 /* Gathers references, so that the next stage is called once for many. */
 enum { LPL_OUTLET_REFS = 256 };

@@ -219,7 +219,7 @@ static void window_close(struct lpl_stage *stage)
 	free(window);
 }
 
-struct lpl_stage *lpl_window_new(uint32_t pages, struct lpl_sink *next)
+struct lpl_stage *lpl_window_new(uint64_t number, struct lpl_sink *next)
 {
 	struct window *window = calloc(1, sizeof(*window));
 
@@ -228,7 +228,7 @@ struct lpl_stage *lpl_window_new(uint32_t pages, struct lpl_sink *next)
 	window->stage.sink = (struct lpl_sink){window_refs, window_event, window_finish};
 	window->stage.close = window_close;
 	window->outlet.next = next;
-	window->limit = pages;
+	window->limit = (uint32_t)number;
 	lpl_events_init(&window->events);
 	window->held = lpl_array_reach(NULL, &window->held_capacity, 1, sizeof(*window->held));
 	if (!lpl_pages_init(&window->pages) || window->held == NULL) {

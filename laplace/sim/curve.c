@@ -52,7 +52,7 @@ static bool first_reference(struct lpl_curve *curve, uint32_t page, bool write)
 	return true;
 }
 
-bool lpl_curve_reference(struct lpl_curve *curve, uint32_t page, uint32_t depth, bool write)
+bool lpl_curve_reference_slow(struct lpl_curve *curve, uint32_t page, uint32_t depth, bool write)
 {
 	uint64_t *at_depth;
 
@@ -81,8 +81,7 @@ bool lpl_curve_end(struct lpl_curve *curve, uint32_t page, uint32_t depth)
 }
 
 struct lpl_result *lpl_curve_results(const struct lpl_curve *curve,
-				     const struct lpl_sizes *sizes,
-				     uint64_t references, size_t *count)
+				     const struct lpl_sizes *sizes, size_t *count)
 {
 	size_t wanted = sizes->all ? curve->deepest : sizes->count;
 	struct lpl_result *results = calloc(wanted != 0 ? wanted : 1, sizeof(*results));
@@ -106,7 +105,6 @@ struct lpl_result *lpl_curve_results(const struct lpl_curve *curve,
 			if (size < curve->dirty_change_capacity)
 				dirty += curve->dirty_change[size];
 		}
-		result->references = references;
 		result->faults = faults;
 		result->evictions = faults > result->size ? faults - result->size : 0;
 		result->dirty_evictions = dirty;

@@ -40,17 +40,29 @@ struct lpl_curve {
 void lpl_curve_init(struct lpl_curve *curve);
 void lpl_curve_free(struct lpl_curve *curve);
 
-/* Both: false when there is no memory. */
-bool lpl_curve_reference(struct lpl_curve *curve, uint32_t page, uint32_t depth, bool write);
+/* A reference that is a first one, or for which an array has to grow or M to change. */
+bool lpl_curve_reference_slow(struct lpl_curve *curve, uint32_t page, uint32_t depth, bool write);
+
+/* All: false when there is no memory. */
+static inline bool lpl_curve_reference(struct lpl_curve *curve, uint32_t page, uint32_t depth,
+				       bool write)
+{
+	if (depth >= curve->at_depth_capacity || depth > curve->deepest ||
+	    curve->clean_below[page] < depth)
+		return lpl_curve_reference_slow(curve, page, depth, write);
+	curve->at_depth[depth]++;
+	if (write)
+		curve->clean_below[page] = 1;
+	return true;
+}
 /* Once for each page, at the end: its place in the final order. */
 bool lpl_curve_end(struct lpl_curve *curve, uint32_t page, uint32_t depth);
 
 /*
- * The results at `sizes`; `references` is copied to each.  The array is the
- * caller's to free; NULL: no memory.
+ * The faults and dirty evictions at `sizes`, and the evictions of a memory of that many
+ * pages.  The array is the caller's to free; NULL: no memory.
  */
 struct lpl_result *lpl_curve_results(const struct lpl_curve *curve,
-				     const struct lpl_sizes *sizes,
-				     uint64_t references, size_t *count);
+				     const struct lpl_sizes *sizes, size_t *count);
 
 #endif

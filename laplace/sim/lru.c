@@ -6,20 +6,26 @@
  * last reference, itself included.  Each page owns a slot of a line of time, the
  * one of its last reference, marked by a bit; its depth is the number of marks
  * from there on.  They are counted with a Fenwick tree over words of 64 slots:
- * O(log pages).  When the line is full the marks are moved together, in order, so
- * memory is O(pages), and as at least half of the line is then empty, moving
- * costs O(1) a reference.
+ * O(log pages).  But most references are to one of the few most recent pages: these
+ * stand in front of the line, in order, and are looked through first; whoever
+ * drops out of the front goes to the line's end.  When the line is full the marks are
+ * moved together, in order, so memory is O(pages), and as at least half of the line
+ * is then empty, moving costs O(1) a reference.
  */
-#include "policy.h"
-
 #include "../reduce/pages.h"
+#include "curve.h"
+#include "player.h"
 
 #include <stdlib.h>
 
-enum { WORD = 64, FIRST_WORDS = 16 };
+enum { WORD = 64, FIRST_WORDS = 16, FRONT = 16 };
 
 struct lru {
-	struct lpl_policy policy;
+	struct lpl_player player;
+	struct lpl_curve curve;
+	const struct lpl_sizes *sizes;
+	uint32_t front[FRONT];	/* the most recent pages, the newest first */
+	uint32_t fronts;
 	uint64_t *mark;		/* by word: its slots' bits */
 	uint32_t *sum;		/* Fenwick tree: [i] sums words (i - (i & -i), i] from 1 */
 	uint32_t *page;		/* by slot: who owns it, if marked */
@@ -90,67 +96,141 @@ static bool move_together(struct lru *lru, size_t words)
 	return true;
 }
 
-static enum lpl_error lru_reference(struct lpl_policy *policy, uint32_t page, bool write,
-				    struct lpl_report *report)
+static enum lpl_error no_memory(const struct lru *lru, struct lpl_report *report)
 {
-	struct lru *lru = (struct lru *)policy;
-	uint32_t depth = LPL_DEPTH_NONE;
-
-	if (lru->next == lru->words * WORD) {
-		/* the line stays at least twice as long as there are pages */
-		bool longer = lru->pages > lru->next / 4;
-
-		if (lru->next > UINT32_MAX / 2)
-			return lpl_fail(report, LPL_ERR_UNSUPPORTED,
-					"lru: more distinct pages than 2^29");
-		if (!move_together(lru, longer ? lru->words * 2 : lru->words))
-			goto no_memory;
-	}
-	if (page > lru->pages) {
-		uint32_t *slot = lpl_array_reach(lru->slot, &lru->slot_capacity, page,
-						 sizeof(*slot));
-
-		if (slot == NULL)
-			goto no_memory;
-		lru->slot = slot;
-		lru->pages++;
-	} else {
-		size_t slot = lru->slot[page];
-
-		depth = lru->pages - marks_to(lru, slot) + 1;
-		lru->mark[slot / WORD] &= ~(UINT64_C(1) << slot % WORD);
-		add_to_word(lru, slot / WORD, UINT32_MAX);	/* less 1 */
-	}
-	set_mark(lru, lru->next, page);
-	add_to_word(lru, lru->next / WORD, 1);
-	lru->next++;
-	if (lpl_curve_reference(&policy->curve, page, depth, write))
-		return LPL_OK;
-no_memory:
 	return lpl_fail(report, LPL_ERR_MEMORY, "lru: no memory for %u distinct pages",
 			lru->pages);
 }
 
-static enum lpl_error lru_finish(struct lpl_policy *policy, struct lpl_report *report)
+/* The line is full. */
+static enum lpl_error make_room(struct lru *lru, struct lpl_report *report)
 {
-	struct lru *lru = (struct lru *)policy;
-	uint32_t depth = 0;
+	/* it stays at least twice as long as there are pages to mark */
+	bool longer = lru->pages > lru->next / 4;
 
-	for (size_t slot = lru->next; slot-- > 0;) {
-		if ((lru->mark[slot / WORD] >> slot % WORD & 1) == 0)
-			continue;
-		if (!lpl_curve_end(&policy->curve, lru->page[slot], ++depth))
-			return lpl_fail(report, LPL_ERR_MEMORY,
-					"lru: no memory for %u distinct pages", lru->pages);
+	if (lru->next > UINT32_MAX / 2)
+		return lpl_fail(report, LPL_ERR_UNSUPPORTED,
+				"lru: more distinct pages than 2^29");
+	return move_together(lru, longer ? lru->words * 2 : lru->words) ? LPL_OK :
+		no_memory(lru, report);
+}
+
+static bool add_page(struct lru *lru, uint32_t page)
+{
+	uint32_t *slot = lpl_array_reach(lru->slot, &lru->slot_capacity, page, sizeof(*slot));
+
+	if (slot == NULL)
+		return false;
+	lru->slot = slot;
+	lru->pages++;
+	return true;
+}
+
+/* Take a page out of the line; its depth. */
+static uint32_t leave_line(struct lru *lru, uint32_t page)
+{
+	size_t slot = lru->slot[page];
+	uint32_t depth = lru->pages - marks_to(lru, slot) + 1;	/* those in front have no mark */
+
+	lru->mark[slot / WORD] &= ~(UINT64_C(1) << slot % WORD);
+	add_to_word(lru, slot / WORD, UINT32_MAX);	/* less 1 */
+	return depth;
+}
+
+/*
+ * The page was not in front, where `dropped` had to make room for it (the page itself
+ * when there was none in front).
+ */
+static enum lpl_error from_line(struct lru *lru, uint32_t page, uint32_t dropped,
+				uint32_t *depth, struct lpl_report *report)
+{
+	*depth = LPL_DEPTH_NONE;
+	if (page <= lru->pages)
+		*depth = leave_line(lru, page);
+	else if (!add_page(lru, page))
+		return no_memory(lru, report);
+	if (lru->fronts < FRONT) {
+		lru->front[lru->fronts++] = dropped;
+		return LPL_OK;
+	}
+	if (lru->next == lru->words * WORD) {
+		enum lpl_error error = make_room(lru, report);
+
+		if (error != LPL_OK)
+			return error;
+	}
+	set_mark(lru, lru->next, dropped);
+	add_to_word(lru, lru->next / WORD, 1);
+	lru->next++;
+	return LPL_OK;
+}
+
+static enum lpl_error reference(struct lru *lru, uint32_t page, bool write,
+				struct lpl_report *report)
+{
+	uint32_t moving = page;
+	uint32_t depth = 0;
+	bool found = false;
+
+	/* each page in front moves back by one, until where the page was */
+	while (depth < lru->fronts && !found) {
+		uint32_t here = lru->front[depth];
+
+		lru->front[depth++] = moving;
+		found = here == page;
+		moving = here;
+	}
+	if (!found) {
+		enum lpl_error error = from_line(lru, page, moving, &depth, report);
+
+		if (error != LPL_OK)
+			return error;
+	}
+	return lpl_curve_reference(&lru->curve, page, depth, write) ? LPL_OK :
+		no_memory(lru, report);
+}
+
+static enum lpl_error lru_play(struct lpl_player *player, const struct lpl_touch *touch,
+			       size_t count, struct lpl_report *report)
+{
+	struct lru *lru = (struct lru *)player;
+
+	for (size_t i = 0; i < count; i++) {
+		enum lpl_error error = reference(lru, touch[i].page, touch[i].write != 0, report);
+
+		if (error != LPL_OK)
+			return error;
 	}
 	return LPL_OK;
 }
 
-static void lru_close(struct lpl_policy *policy)
+static enum lpl_error lru_finish(struct lpl_player *player, struct lpl_report *report)
 {
-	struct lru *lru = (struct lru *)policy;
+	struct lru *lru = (struct lru *)player;
+	uint32_t depth = 0;
 
-	lpl_curve_free(&policy->curve);
+	while (depth < lru->fronts) {
+		uint32_t page = lru->front[depth];
+
+		if (!lpl_curve_end(&lru->curve, page, ++depth))
+			return no_memory(lru, report);
+	}
+	for (size_t slot = lru->next; slot-- > 0;) {
+		if ((lru->mark[slot / WORD] >> slot % WORD & 1) == 0)
+			continue;
+		if (!lpl_curve_end(&lru->curve, lru->page[slot], ++depth))
+			return no_memory(lru, report);
+	}
+	player->result = lpl_curve_results(&lru->curve, lru->sizes, &player->results);
+	return player->result != NULL ? LPL_OK : no_memory(lru, report);
+}
+
+static void lru_close(struct lpl_player *player)
+{
+	struct lru *lru = (struct lru *)player;
+
+	lpl_curve_free(&lru->curve);
+	free(player->result);
 	free(lru->mark);
 	free(lru->sum);
 	free(lru->page);
@@ -158,20 +238,21 @@ static void lru_close(struct lpl_policy *policy)
 	free(lru);
 }
 
-struct lpl_policy *lpl_lru_new(uint32_t largest)
+struct lpl_player *lpl_lru_new(const struct lpl_sizes *sizes, uint32_t largest)
 {
 	struct lru *lru = calloc(1, sizeof(*lru));
 
 	(void)largest;	/* all sizes cost no more than one */
 	if (lru == NULL)
 		return NULL;
-	lru->policy.reference = lru_reference;
-	lru->policy.finish = lru_finish;
-	lru->policy.close = lru_close;
-	lpl_curve_init(&lru->policy.curve);
+	lru->player.play = lru_play;
+	lru->player.finish = lru_finish;
+	lru->player.close = lru_close;
+	lru->sizes = sizes;
+	lpl_curve_init(&lru->curve);
 	if (!move_together(lru, FIRST_WORDS)) {
-		lru_close(&lru->policy);
+		lru_close(&lru->player);
 		return NULL;
 	}
-	return &lru->policy;
+	return &lru->player;
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SIZES = 1 << 24 };	/* a result takes 40 bytes */
+enum { MOST_SIZES = 1 << 24 };	/* a result takes 64 bytes */
 
 /* A number from 1 on, digits only; moves *text behind it.  0: there is none. */
 static uint64_t parse_number(const char **text)

@@ -224,7 +224,7 @@ int main(int argc, char *argv[])
 		return usage();
 	if (lpl_reader_open(&a, argv[optind], &report) ||
 	    lpl_reader_open(&c.b.reader, argv[optind + 1], &report) ||
-	    lpl_reducer_open(&reducer, spec, &c.sink, &report))
+	    lpl_reducer_open(&reducer, NULL, spec, &c.sink, &report))
 		unreadable(&report);
 	if (lpl_reader_run(a, lpl_reducer_sink(reducer), &report) && !c.differences)
 		unreadable(&report);

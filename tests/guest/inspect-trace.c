@@ -130,7 +130,8 @@ static int watch(struct watcher *w, const char *path)
 	struct lpl_merge *merge = NULL;
 	int status = 0;
 
-	w->output = (struct lpl_merge_output){ take_reference, take_event, take_end };
+	w->output = (struct lpl_merge_output){
+		.reference = take_reference, .event = take_event, .finish = take_end };
 	w->program = calloc(IDS, sizeof(*w->program));
 	w->mark[0] = '-';
 	if (!w->program)

@@ -313,7 +313,7 @@ static size_t kept_before(const struct stream *in, const bool *dropped, size_t i
 	return SIZE_MAX;
 }
 
-void oracle_sad(const struct stream *in, uint32_t pages, struct stream *out)
+void oracle_sad(const struct stream *in, uint64_t pages, struct stream *out)
 {
 	bool *dropped = must(calloc(in->count + 1, sizeof(*dropped)));
 	bool *write = must(calloc(in->count + 1, sizeof(*write)));

@@ -51,7 +51,17 @@ bool stream_equal(const struct stream *a, const struct stream *b, size_t *place)
 
 void oracle_block(const struct stream *in, struct stream *out);
 void oracle_window(const struct stream *in, uint32_t pages, struct stream *out);
-void oracle_sad(const struct stream *in, uint32_t pages, struct stream *out);
+void oracle_sad(const struct stream *in, uint64_t pages, struct stream *out);
+
+/*
+ * (oracle_fence.c)  May record `at`, an event, give the page of `ref` another
+ * meaning?  And a reduction by a method to which each generation of a page is
+ * another page: a new one begins with such an event.
+ */
+bool oracle_affects(const struct stream *stream, size_t at, const struct lpl_ref *ref);
+typedef void oracle_method(const struct stream *in, uint64_t number, struct stream *out);
+void oracle_fenced(const struct stream *in, oracle_method *method, uint64_t number,
+		   struct stream *out);
 
 /* -- policies, at one size -- */
 

@@ -26,7 +26,7 @@ static void reduce(const char *spec, const struct stream *in, size_t batch, stru
 	struct collector collector;
 
 	collector_init(&collector, out);
-	assert_int_equal(lpl_reducer_open(&reducer, spec, &collector.sink, &report), LPL_OK);
+	assert_int_equal(lpl_reducer_open(&reducer, NULL, spec, &collector.sink, &report), LPL_OK);
 	assert_int_equal(stream_send(in, lpl_reducer_sink(reducer), batch, &report), LPL_OK);
 	assert_true(out->finished);
 	lpl_reducer_close(reducer);
@@ -81,7 +81,7 @@ static void oracle(const struct stream *in, enum method method, uint32_t pages,
 		break;
 	case WINDOW_SAD:
 		oracle_window(in, pages, &between);
-		oracle_sad(&between, pages, out);
+		oracle_fenced(&between, oracle_sad, pages, out);
 		break;
 	case BLOCK_SAD:
 		oracle_block(in, &between);
@@ -453,7 +453,7 @@ static void test_errors(void **state)
 		char spec[64];
 
 		write_spec(spec, sizeof(spec), method, 3);
-		assert_int_equal(lpl_reducer_open(&reducer, spec, &full, &report), LPL_OK);
+		assert_int_equal(lpl_reducer_open(&reducer, NULL, spec, &full, &report), LPL_OK);
 		assert_int_equal(stream_send(&in, lpl_reducer_sink(reducer), 64, &report),
 				 LPL_ERR_FULL);
 		lpl_reducer_close(reducer);
@@ -469,11 +469,12 @@ static void test_specs(void **state)
 	static const char *const bad[] = {
 		"", "+", "sad", "sad:", "sad:0", "sad:16777217", "sad:99999999999999999999",
 		"sad:-1", "sad:+1", "sad: 1", "sad:1k", "sad:1:2", "block:1", "none:1", "nonesuch",
-		"sad:1+", "+sad:1", "sad:1++block", "SAD:1", "sad2:64", "window", " none", "none ",
+		"sad:1+", "+sad:1", "sad:1++block", "SAD:1", "sad3:64", "window", " none", "none ",
 	};
 	struct collector collector;
 	struct stream out = {0};
 	char longest[2 * LPL_SPEC_SIZE];
+	struct lpl_exactness exactness;
 
 	(void)state;
 	collector_init(&collector, &out);
@@ -481,19 +482,20 @@ static void test_specs(void **state)
 		struct lpl_report report = {0};
 		struct lpl_reducer *reducer = (struct lpl_reducer *)&report;
 
-		assert_int_equal(lpl_reducer_open(&reducer, bad[i], &collector.sink, &report),
+		assert_int_equal(lpl_reducer_open(&reducer, NULL, bad[i], &collector.sink, &report),
 				 LPL_ERR_USAGE);
 		assert_null(reducer);
 		assert_non_null(strstr(report.text, "window:K"));
-		assert_int_equal(lpl_reduction_exact_from(bad[i]), 0);
+		assert_false(lpl_reduction_exactness(bad[i], &exactness));
+		assert_int_equal(exactness.lru, 0);
 	}
 	for (size_t i = 0; i < sizeof(longest); i++)
 		longest[i] = "none+"[i % 5];
 	longest[5 * (LPL_SPEC_SIZE / 5) - 1] = '\0';	/* 254 characters */
-	assert_int_equal(lpl_reduction_exact_from(longest), 1);
+	assert_true(lpl_reduction_exactness(longest, &exactness));
 	longest[5 * (LPL_SPEC_SIZE / 5) - 1] = '+';
 	longest[5 * (LPL_SPEC_SIZE / 5) + 4] = '\0';
-	assert_int_equal(lpl_reduction_exact_from(longest), 0);
+	assert_false(lpl_reduction_exactness(longest, &exactness));
 }
 
 static void expect_description(const char *before, const char *spec, const char *reduction,
@@ -509,8 +511,21 @@ static void expect_description(const char *before, const char *spec, const char 
 	assert_string_equal(got_exact, exact);
 }
 
+static void expect_exactness(const char *reduction, uint64_t lru, uint64_t opt,
+			     uint64_t demand, uint64_t ws)
+{
+	struct lpl_exactness exactness;
+
+	assert_true(lpl_reduction_exactness(reduction, &exactness));
+	assert_int_equal(exactness.lru, lru);
+	assert_int_equal(exactness.opt, opt);
+	assert_int_equal(exactness.demand, demand);
+	assert_int_equal(exactness.ws, ws);
+}
+
 static void test_descriptions(void **state)
 {
+	struct lpl_exactness exactness;
 	struct lpl_report report = {0};
 	char reduction[LPL_SPEC_SIZE];
 	char exact[LPL_SPEC_SIZE];
@@ -519,27 +534,27 @@ static void test_descriptions(void **state)
 	(void)state;
 	expect_description("none", "none", "none", "all");
 	expect_description(NULL, "none+none", "none", "all");
-	expect_description("none", "block", "block", "lru,opt from 1 pages");
+	expect_description("none", "block", "block", "all but ws,vmin");
 	expect_description("none", "sad:0064", "sad:64", "lru,opt from 64 pages");
-	expect_description("window:64", "sad:8", "window:64+sad:8", "lru,opt from 64 pages");
+	expect_description("window:64", "sad:8", "window:64+unfence+sad:8", "lru,opt from 64 pages");
 	expect_description("block", "none+sad:8+none", "block+sad:8", "lru,opt from 8 pages");
 	expect_description("sad:9", "none", "sad:9", "lru,opt from 9 pages");
-	expect_description("olr:64", "sad:8", "olr:64+sad:8", "unknown");
+	expect_description("later:64", "sad:8", "later:64+sad:8", "unknown");
 	assert_int_equal(lpl_reducer_describe("none", "sad", reduction, exact, &report),
 			 LPL_ERR_USAGE);
 	for (size_t i = 0; i < sizeof(longest); i++)
 		longest[i] = "block+"[i % 6];
 	longest[6 * (LPL_SPEC_SIZE / 6) - 1] = '\0';
-	expect_description("none", longest, longest, "lru,opt from 1 pages");
+	expect_description("none", longest, longest, "all but ws,vmin");
 	report = (struct lpl_report){0};
 	assert_int_equal(lpl_reducer_describe(longest, "sad:8", reduction, exact, &report),
 			 LPL_ERR_USAGE);
-	assert_int_equal(lpl_reduction_exact_from(NULL), 1);
-	assert_int_equal(lpl_reduction_exact_from("none"), 1);
-	assert_int_equal(lpl_reduction_exact_from("block"), 1);
-	assert_int_equal(lpl_reduction_exact_from("window:64+sad:128"), 128);
-	assert_int_equal(lpl_reduction_exact_from("sad:16777216"), 16777216);
-	assert_int_equal(lpl_reduction_exact_from("olr:64"), 0);
+	expect_exactness(NULL, 1, 1, 1, 1);
+	expect_exactness("none", 1, 1, 1, 1);
+	expect_exactness("block", 1, 1, 1, 0);
+	expect_exactness("window:64+sad:128", 128, 128, 0, 0);
+	expect_exactness("sad:16777216", 16777216, 16777216, 0, 0);
+	assert_false(lpl_reduction_exactness("later:64", &exactness));
 }
 
 int main(void)

@@ -3,16 +3,7 @@
  * Simulators, which do every size in one pass, against policies played out size
  * by size.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <laplace/simulator.h>
-
-#include "oracle.h"
+#include "play.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,29 +17,12 @@ struct policy {
 static const struct policy policies[] = {{"lru", oracle_lru}, {"opt", oracle_opt}};
 enum { POLICIES = sizeof(policies) / sizeof(policies[0]) };
 
-/* A simulator that has seen the stream. */
-static struct lpl_simulator *simulate(const char *policy, const char *sizes,
-				      const struct stream *in, size_t batch)
-{
-	struct lpl_report report = {0};
-	struct lpl_simulator *simulator;
-	struct lpl_sizes parsed;
-
-	assert_int_equal(lpl_sizes_parse(&parsed, sizes, &report), LPL_OK);
-	assert_int_equal(lpl_simulator_open(&simulator, policy, &parsed, &report), LPL_OK);
-	lpl_sizes_free(&parsed);
-	assert_int_equal(stream_send(in, lpl_simulator_sink(simulator), batch, &report), LPL_OK);
-	return simulator;
-}
-
 static bool result_differs(const struct lpl_result *result, const struct policy *policy,
 			   const struct trace *trace)
 {
 	struct counts expected = policy->oracle(trace, result->size);
 
-	return result->references != expected.references ||
-	       result->faults != expected.faults || result->evictions != expected.evictions ||
-	       result->dirty_evictions != expected.dirty_evictions;
+	return !result_equal(result, &expected);
 }
 
 struct trial {
@@ -68,7 +42,7 @@ static bool differs_from_oracle(const struct stream *in, void *context)
 	size_t count;
 
 	trace_of(in, &trace);
-	results = lpl_simulator_results(simulator, &count);
+	results = lpl_simulator_results(simulator, 0, &count);
 	differs = lpl_simulator_pages(simulator) != trace.pages || count == 0;
 	for (size_t i = 0; i < count && !differs; i++)
 		differs = result_differs(&results[i], trial->policy, &trace);
@@ -186,8 +160,8 @@ static void test_all_and_some(void **state)
 		struct lpl_simulator *some = simulate(policies[i].name, "100:4900:100", &in, 512);
 		size_t all_count;
 		size_t some_count;
-		const struct lpl_result *every = lpl_simulator_results(all, &all_count);
-		const struct lpl_result *result = lpl_simulator_results(some, &some_count);
+		const struct lpl_result *every = lpl_simulator_results(all, 0, &all_count);
+		const struct lpl_result *result = lpl_simulator_results(some, 0, &some_count);
 
 		assert_int_equal(some_count, 49);
 		for (size_t j = 0; j < some_count && result[j].size <= all_count; j++)
@@ -214,7 +188,7 @@ static void expect(const char *policy, const char *pages, uint64_t size, uint64_
 				*page >= 'a' ? LPL_WRITE : LPL_READ);
 	(void)snprintf(sizes, sizeof(sizes), "%llu", (unsigned long long)size);
 	simulator = simulate(policy, sizes, &in, 7);
-	result = lpl_simulator_results(simulator, &count);
+	result = lpl_simulator_results(simulator, 0, &count);
 	assert_int_equal(count, 1);
 	assert_int_equal(result->size, size);
 	assert_int_equal(result->references, strlen(pages));
@@ -261,7 +235,7 @@ static void test_all_on_nothing(void **state)
 	for (size_t i = 0; i < POLICIES; i++) {
 		struct lpl_simulator *simulator = simulate(policies[i].name, "all", &in, 1);
 		size_t count;
-		const struct lpl_result *result = lpl_simulator_results(simulator, &count);
+		const struct lpl_result *result = lpl_simulator_results(simulator, 0, &count);
 
 		/* at one page already only first references fault: none */
 		assert_int_equal(count, 1);
@@ -274,19 +248,53 @@ static void test_all_on_nothing(void **state)
 
 static void test_bad_policy(void **state)
 {
-	static const char *const bad[] = {"", "LRU", "lru ", "lr", "clock"};
-	struct lpl_sizes sizes = {.all = true};
+	static const struct {
+		const char *spec, *sizes, *told;
+	} bad[] = {
+		{"", "4", "lru, opt"},
+		{"LRU", "4", "lru, opt"},
+		{"lru ", "4", "lru, opt"},
+		{"lr", "4", "lru, opt"},
+		{"lru:", "4", "no options"},
+		{"opt:fifo=1", "4", "no options"},
+		{"clock:fifo=1", "4", "no options"},
+		{"clock", "all", "all sizes"},
+		{"ws", "all", "all sizes"},
+		{"clock", "1:4097:1", "4097 sizes"},
+		{"segq:", "4", "fifo=N"},
+		{"segq:fif=1", "4", "fifo=N"},
+		{"segq:fifo", "4", "fifo is a number"},
+		{"segq:fifo=", "4", "fifo is a number"},
+		{"segq:fifo=0", "4", "fifo is a number"},
+		{"segq:fifo=-1", "4", "fifo is a number"},
+		{"segq:fifo=1x", "4", "fifo is a number"},
+		{"segq:fifo=18446744073709551616", "4", "fifo is a number"},
+		{"segq:fifo=5", "4,8", "5 pages is larger than a memory of 4"},
+		{"fbr:new=50:old=51", "4", "50 and 51 percent"},
+		{"fbr:cmax=65537", "4", "from 1 to 65536"},
+		{"glru:late=99", "4", "from 100 "},
+		{"eelru:points=9", "4", "from 1 to 8"},
+	};
+	struct lpl_simulator *simulator = new_simulator(1, NULL);
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct lpl_report report = {0};
-		struct lpl_simulator *simulator = (struct lpl_simulator *)&report;
+		struct lpl_sizes sizes;
 
-		assert_int_equal(lpl_simulator_open(&simulator, bad[i], &sizes, &report),
+		assert_int_equal(lpl_sizes_parse(&sizes, bad[i].sizes, &report), LPL_OK);
+		assert_int_equal(lpl_simulator_add(simulator, bad[i].spec, &sizes, &report),
 				 LPL_ERR_USAGE);
-		assert_null(simulator);
-		assert_non_null(strstr(report.text, "lru, opt"));
+		if (strstr(report.text, bad[i].told) == NULL)
+			fail_msg("'%s' does not tell of '%s'", report.text, bad[i].told);
+		lpl_sizes_free(&sizes);
 	}
+	/* what was refused left nothing behind */
+	assert_int_equal(lpl_simulator_count(simulator), 0);
+	add_policy(simulator, "clock", "1:4000:1");
+	assert_int_equal(lpl_simulator_count(simulator), 1);
+	assert_string_equal(lpl_simulator_policy(simulator, 0), "clock");
+	lpl_simulator_close(simulator);
 	lpl_simulator_close(NULL);
 }
 

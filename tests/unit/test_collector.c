@@ -284,7 +284,7 @@ static void finish(struct lpl_collector *collector)
 struct trace {
 	struct stream stream;
 	struct lpl_totals totals;
-	char reduction[LPL_SPEC_SIZE], title[32];
+	char reduction[LPL_SPEC_SIZE], title[32], page_size[24];
 };
 
 static void read_trace(struct trace *trace, const char *path)
@@ -302,6 +302,8 @@ static void read_trace(struct trace *trace, const char *path)
 		       lpl_meta_get(lpl_reader_meta(reader), LPL_META_REDUCTION));
 	(void)snprintf(trace->title, sizeof(trace->title), "%s",
 		       lpl_meta_get(lpl_reader_meta(reader), LPL_META_TITLE));
+	(void)snprintf(trace->page_size, sizeof(trace->page_size), "%s",
+		       lpl_meta_get(lpl_reader_meta(reader), LPL_META_PAGE_SIZE));
 	lpl_reader_close(reader);
 }
 
@@ -349,6 +351,7 @@ static void every_reference_is_written(void **state)
 		read_trace(&trace, in_directory("all.lpl"));
 		assert_same(&told, &trace.stream, seed);
 		assert_string_equal(trace.reduction, "none");
+		assert_string_equal(trace.page_size, "4096");
 		assert_string_equal(trace.title, "a test");
 		assert_int_equal(trace.totals.total, totals.total);
 		assert_memory_equal(trace.totals.refs, totals.refs, sizeof(totals.refs));
@@ -380,38 +383,93 @@ static void windows_are_put_in_order(void **state)
 	}
 }
 
-/* What the plan leaves to the collector is done to the windows. */
+/* What `spec` makes of a stream. */
+static void reduce(const char *spec, const struct stream *in, struct stream *reduced, uint64_t seed)
+{
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_reducer *reducer;
+	struct lpl_sink *sink;
+
+	stream_init(reduced);
+	assert_int_equal(lpl_reducer_open(&reducer, NULL, spec, &reduced->sink, &report), LPL_OK);
+	sink = lpl_reducer_sink(reducer);
+	assert_int_equal(stream_send(in, 0, in->count, sink, seed, &report), LPL_OK);
+	assert_int_equal(sink->finish(sink, &report), LPL_OK);
+	lpl_reducer_close(reducer);
+}
+
+/*
+ * What the plan leaves to the collector is done to the windows; of some methods the
+ * result is that of the whole stream.
+ */
 static void windows_are_reduced_further(void **state)
 {
+	static const struct {
+		const char *spec, *same_as, *reduction;
+		bool as_without;
+	} methods[] = {
+		{ "sad:9", "fence+sad:9", "window:9+sad:9", false },
+		{ "olr:9", "olr:9", "window:9+olr:9", true },
+		{ "lrubs:9", "lrubs:9", "window:9+lrubs:9", true },
+		{ "lrubs:9+olr:9", "olr:9", "window:9+lrubs:9+olr:9", true },
+	};
+
 	(void)state;
 	for (uint64_t seed = 1; seed <= 10; seed++) {
-		struct lpl_report report = { .error = LPL_OK };
-		struct stream told, kept, reduced;
-		struct trace trace;
-		struct lpl_reducer *sad;
-		struct lpl_collector *collector;
+		for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+			const char *spec = methods[i].spec;
+			struct stream told, kept, reduced;
+			struct trace trace;
+			struct lpl_collector *collector;
 
-		simulate(&told, 4000, seed);
-		collector = start("sad:9", in_directory("sad.lpl"), LPL_STAGE_FILE, -1);
-		tell_windows(lpl_collector_ring(collector), &told, &kept, seed);
-		finish(collector);
-		read_trace(&trace, in_directory("sad.lpl"));
+			simulate(&told, 4000, seed);
+			collector = start(spec, in_directory("reduced.lpl"), LPL_STAGE_FILE, -1);
+			tell_windows(lpl_collector_ring(collector), &told, &kept, seed);
+			finish(collector);
+			read_trace(&trace, in_directory("reduced.lpl"));
 
-		stream_init(&reduced);
-		assert_int_equal(lpl_reducer_open(&sad, "sad:9", &reduced.sink, &report), LPL_OK);
-		assert_int_equal(stream_send(&kept, 0, kept.count, lpl_reducer_sink(sad), seed,
-					     &report), LPL_OK);
-		assert_int_equal(lpl_reducer_sink(sad)->finish(lpl_reducer_sink(sad), &report),
-				 LPL_OK);
-		lpl_reducer_close(sad);
-		assert_true(reduced.count < kept.count);
-		assert_same(&reduced, &trace.stream, seed);
-		assert_string_equal(trace.reduction, "window:9+sad:9");
-		stream_free(&told);
-		stream_free(&kept);
-		stream_free(&reduced);
-		stream_free(&trace.stream);
+			reduce(methods[i].same_as, methods[i].as_without ? &told : &kept,
+			       &reduced, seed);
+			assert_int_not_equal(reduced.count, kept.count);
+			assert_same(&reduced, &trace.stream, seed);
+			assert_string_equal(trace.reduction, methods[i].reduction);
+			stream_free(&told);
+			stream_free(&kept);
+			stream_free(&reduced);
+			stream_free(&trace.stream);
+		}
 	}
+}
+
+/* The header says how large pages are. */
+static void pages_may_be_larger(void **state)
+{
+	struct lpl_report report = { .error = LPL_OK };
+	struct stream told, larger;
+	struct trace trace;
+	struct lpl_reducer *block;
+	struct lpl_collector *collector;
+
+	(void)state;
+	simulate(&told, 4000, 1);
+	collector = start("block:16384", in_directory("block.lpl"), LPL_STAGE_FILE, -1);
+	tell_all(lpl_collector_ring(collector), &told);
+	finish(collector);
+	read_trace(&trace, in_directory("block.lpl"));
+
+	stream_init(&larger);
+	assert_int_equal(lpl_reducer_open(&block, NULL, "block:16384", &larger.sink, &report),
+			 LPL_OK);
+	assert_int_equal(stream_send(&told, 0, told.count, lpl_reducer_sink(block), 1, &report),
+			 LPL_OK);
+	assert_int_equal(lpl_reducer_sink(block)->finish(lpl_reducer_sink(block), &report), LPL_OK);
+	lpl_reducer_close(block);
+	assert_same(&larger, &trace.stream, 1);
+	assert_string_equal(trace.reduction, "block:16384");
+	assert_string_equal(trace.page_size, "16384");
+	stream_free(&told);
+	stream_free(&larger);
+	stream_free(&trace.stream);
 }
 
 static void nothing_at_all_is_a_trace(void **state)
@@ -536,13 +594,18 @@ static void plans(void **state)
 		{ "none", 0, "none", "none" },
 		{ "block", 0, "block", "block" },
 		{ "window:16", 16, "window:16", "none" },
-		{ "sad:1", 1, "window:1+sad:1", "sad:1" },
-		{ "sad:64", 64, "window:64+sad:64", "sad:64" },
-		{ "window:64+sad:64", 64, "window:64+sad:64", "sad:64" },
-		{ "window:16+sad:64", 16, "window:16+sad:64", "sad:64" },
-		{ "sad:64+block", 64, "window:64+sad:64+block", "sad:64+block" },
+		{ "sad:1", 1, "window:1+sad:1", "fence+sad:1" },
+		{ "sad:64", 64, "window:64+sad:64", "fence+sad:64" },
+		{ "window:64+sad:64", 64, "window:64+sad:64", "fence+sad:64" },
+		{ "window:16+sad:64", 16, "window:16+sad:64", "fence+sad:64" },
+		{ "sad:64+block", 64, "window:64+sad:64+block", "fence+sad:64+block" },
 		{ "block+sad:64", 0, "block+sad:64", "block+sad:64" },
-		{ "sad:65536", 65536, "window:65536+sad:65536", "sad:65536" },
+		{ "sad:65536", 65536, "window:65536+sad:65536", "fence+sad:65536" },
+		{ "olr:64", 64, "window:64+olr:64", "fence+olr:64" },
+		{ "lrubs:64", 64, "window:64+lrubs:64", "fence+lrubs:64" },
+		{ "lrubs:64+olr:64", 64, "window:64+lrubs:64+olr:64",
+			"fence+lrubs:64+olr:64" },
+		{ "block+olr:64", 0, "block+olr:64", "block+olr:64" },
 	};
 
 	(void)state;
@@ -564,7 +627,8 @@ static void bad_plans(void **state)
 		"", "sad", "sad:", "sad:0", "sad:-1", "sad: 1", "sad:+1", "sad:x", "sad:64x",
 		"sad:64+", "+sad:64", "sad:64++sad:64", "window", "window:0", "window:64+",
 		"window:65537", "sad:65537", "sad:16777217", "sad:18446744073709551680",
-		"nonsense", "none:1", "SAD:64", "sad:64,block",
+		"nonsense", "none:1", "SAD:64", "sad:64,block", "olr", "olr:65537", "olr:64x",
+		"lrubs:65537", "lrubs:64+sad:64",
 	};
 	char longest[4096];
 
@@ -609,6 +673,7 @@ int main(void)
 		cmocka_unit_test(every_reference_is_written),
 		cmocka_unit_test(windows_are_put_in_order),
 		cmocka_unit_test(windows_are_reduced_further),
+		cmocka_unit_test(pages_may_be_larger),
 		cmocka_unit_test(nothing_at_all_is_a_trace),
 		cmocka_unit_test(failure_stops_the_producer),
 		cmocka_unit_test(what_cannot_be_written_is_refused),

@@ -292,7 +292,7 @@ static void refused_records(void **unused)
 		{ { .ref = 11, .length = 1, .instr = 5, .cycle = 10, .type = LPL_TYPES },
 		  LPL_ERR_USAGE },
 		{ { .ref = 11, .length = 1, .instr = 5, .cycle = 10, .type = 255 }, LPL_ERR_USAGE },
-		{ { .ref = 11, .length = 1, .instr = 5, .cycle = 10, .flags = 8 }, LPL_ERR_USAGE },
+		{ { .ref = 11, .length = 1, .instr = 5, .cycle = 10, .flags = 16 }, LPL_ERR_USAGE },
 		{ { .ref = 11, .length = 1, .instr = 5, .cycle = 10, .reserved = 1 },
 		  LPL_ERR_USAGE },
 		{ { .ref = 11, .length = 0, .instr = 5, .cycle = 10 }, LPL_ERR_USAGE },

@@ -366,7 +366,7 @@ static void broken_invariants(void **unused)
 		{ 0, 0, 0x80 },			/* base space: not the shortest form */
 		{ 1, 0, 2 },			/* a form there is not */
 		{ 2, 0x0a, 0x0d },		/* type 5 */
-		{ 2, 0x0a, 0x42 },		/* flags 8 */
+		{ 2, 0x0a, 0x82 },		/* flags 16, cut short */
 		{ 2, 0x0a, 0x22 },		/* LPL_PAGED with a length */
 		{ 4, 3, 0 },			/* no length without LPL_PAGED */
 		{ 6, 1, 0 },			/* ref stands still */
@@ -512,8 +512,9 @@ static bool plausible(const struct lpl_data *data, const struct lpl_chunk_header
 		}
 		if (i == data->ref_count)
 			break;
-		if (r->ref <= before.ref || r->instr < before.instr || r->cycle < before.cycle ||
-		    r->type >= LPL_TYPES || r->flags > 7 || r->length > 4096 ||
+		if (r->ref < before.ref || (r->ref == before.ref && !(r->flags & LPL_SYNTHETIC)) ||
+		    r->instr < before.instr || r->cycle < before.cycle ||
+		    r->type >= LPL_TYPES || r->flags > 15 || r->length > 4096 ||
 		    (r->flags & LPL_PAGED ? r->length != 0 || r->address % 4096 != 0
 					  : r->length == 0))
 			return false;

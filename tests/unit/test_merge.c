@@ -1,165 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The post-processor, rule by rule, on streams made by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <malloc.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <laplace/merge.h>
-#include <laplace/trace.h>
-
-#define PAGE 0x1000u
-#define KERNEL UINT64_C(0xffff888000000000)
-#define KEPT 64
-
-/* Keeps what the merge says of each reference; `seen` counts over the whole test. */
-struct keeper {
-	struct lpl_merge_output output;
-	struct lpl_merge *merge;
-	struct lpl_sink *sink;
-	uint64_t clock;
-	struct lpl_merged last;
-	struct lpl_merge_task last_task;
-	uint64_t seen;
-	struct lpl_merge_task event_task;
-	uint64_t events_seen;
-	int finished;
-	int fail_with;
-};
-
-static int keep_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
-			  struct lpl_report *report)
-{
-	struct keeper *keeper = (struct keeper *)output;
-
-	if (keeper->fail_with != 0)
-		return lpl_fail(report, keeper->fail_with, "asked to fail");
-	keeper->last = *merged;
-	keeper->last_task = *merged->task;
-	keeper->seen++;
-	return LPL_OK;
-}
-
-static int keep_event(struct lpl_merge_output *output, const struct lpl_event *event,
-		      const struct lpl_merge_task *task, struct lpl_report *report)
-{
-	struct keeper *keeper = (struct keeper *)output;
-
-	(void)event;
-	(void)report;
-	keeper->event_task = *task;
-	keeper->events_seen++;
-	return LPL_OK;
-}
-
-static int keep_finish(struct lpl_merge_output *output, struct lpl_report *report)
-{
-	(void)report;
-	((struct keeper *)output)->finished++;
-	return LPL_OK;
-}
-
-static void keeper_open(struct keeper *keeper, const struct lpl_merge_options *options)
-{
-	*keeper = (struct keeper){ .output = { keep_reference, keep_event, keep_finish } };
-	assert_int_equal(lpl_merge_open(&keeper->merge, &keeper->output, options, NULL), LPL_OK);
-	keeper->sink = lpl_merge_sink(keeper->merge);
-}
-
-static int setup(void **state)
-{
-	struct keeper *keeper = malloc(sizeof(*keeper));
-
-	keeper_open(keeper, NULL);
-	*state = keeper;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct keeper *keeper = *state;
-
-	lpl_merge_close(keeper->merge);
-	free(keeper);
-	return 0;
-}
-
-/* The canonical page of one reference. */
-static uint64_t touch(struct keeper *keeper, enum lpl_type type, uint8_t flags, uint64_t space,
-		      uint64_t address)
-{
-	struct lpl_ref ref = {
-		.ref = ++keeper->clock, .instr = keeper->clock, .cycle = keeper->clock,
-		.address = address, .space = space, .type = type, .flags = flags, .length = 4
-	};
-
-	assert_int_equal(keeper->sink->refs(keeper->sink, &ref, 1, NULL), LPL_OK);
-	assert_ptr_equal(keeper->last.ref, &ref);
-	return keeper->last.page;
-}
-
-static uint64_t rd(struct keeper *keeper, uint64_t space, uint64_t address)
-{
-	return touch(keeper, LPL_READ, LPL_USER, space, address);
-}
-
-static uint64_t wr(struct keeper *keeper, uint64_t space, uint64_t address)
-{
-	return touch(keeper, LPL_WRITE, LPL_USER, space, address);
-}
-
-static void told_by(struct keeper *keeper, uint32_t tid, uint32_t tgid, uint32_t tag,
-		    const uint64_t *arg, size_t args, const char *text)
-{
-	struct lpl_event event = {
-		.ref = keeper->clock, .instr = keeper->clock, .cycle = keeper->clock,
-		.tag = tag, .tid = tid, .tgid = tgid
-	};
-
-	memcpy(event.arg, arg, args * sizeof(*arg));
-	if (text != NULL) {
-		event.text_length = (uint32_t)strlen(text);
-		memcpy(event.text, text, event.text_length);
-	}
-	assert_int_equal(keeper->sink->event(keeper->sink, &event, NULL), LPL_OK);
-}
-
-/* An event by tid 0, tgid 0. */
-#define TELL(keeper, tag, ...) TELL_BY(keeper, 0, 0, tag, __VA_ARGS__)
-#define TELL_BY(keeper, tid, tgid, tag, ...)                                        \
-	told_by(keeper, tid, tgid, tag, (const uint64_t[]){ __VA_ARGS__ },          \
-		sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t), NULL)
-
-static void map(struct keeper *keeper, uint64_t space, uint64_t start, uint64_t pages,
-		enum ktr_map_kind kind, uint64_t device, uint64_t inode, uint64_t offset)
-{
-	TELL(keeper, KTR_MAP, space, start, start + pages * PAGE, KTR_PROT_READ, kind, device,
-	     inode, offset);
-}
-
-static void anonymous(struct keeper *keeper, uint64_t space, uint64_t start, uint64_t pages)
-{
-	map(keeper, space, start, pages, KTR_MAP_ANONYMOUS, 0, 0, 0);
-}
-
-static const struct lpl_merge_stats *stats(const struct keeper *keeper)
-{
-	return lpl_merge_stats(keeper->merge);
-}
-
-static uint64_t odds(const struct keeper *keeper)
-{
-	uint64_t sum = 0;
-
-	for (int i = 0; i < LPL_ODDS; i++)
-		sum += stats(keeper)->odd[i];
-	return sum;
-}
+/* Canonical pages, rule by rule, on streams made by hand. */
+#include "merge_keeper.h"
 
 /* ---- files ---- */
 
@@ -598,7 +439,7 @@ static void kernel_sees_the_page_cache(void **state)
 	struct keeper *k = *state;
 
 	map(k, 7, 0x10000, 8, KTR_MAP_FILE_PRIVATE, 8, 1, 0);
-	assert_int_equal(touch(k, LPL_READ, 0, 7, KERNEL + 0x51000), 1);	/* not a cache yet */
+	assert_int_equal(touch(k, LPL_READ, 0, 7, KERNEL + 0x51000), 1);	/* not yet */
 	TELL(k, KTR_CACHE_ADD, 8, 1, 4, 0x50, 4, KERNEL + 0x50000);
 	assert_int_equal(rd(k, 7, 0x15000), 2);
 	assert_int_equal(touch(k, LPL_WRITE, 0, 9, KERNEL + 0x51000), 2);
@@ -672,379 +513,70 @@ static void unresolved_is_said(void **state)
 	assert_int_equal(rd(k, 7, 0x10000), 5);
 }
 
-/* ---- tasks ---- */
+/* ---- what an output is told of a page ---- */
 
-static void exec_gives_a_new_space(void **state)
+static void pages_are_told(void **state)
 {
 	struct keeper *k = *state;
+	const uint64_t arg[] = { 7, 0x10000, 0x14000, 5, KTR_MAP_FILE_PRIVATE, 8, 100, 2 };
 
-	TELL(k, KTR_TASK_CREATE, 20, 20, 7, 0);
-	anonymous(k, 7, 0x10000, 1);
-	assert_int_equal(wr(k, 7, 0x10000), 1);
-	anonymous(k, 8, 0x10000, 1);		/* the new stack comes before the exec */
-	TELL(k, KTR_SPACE_ASSIGN, 20, 20, 8);
-	TELL(k, KTR_EXEC, 20, 20, 8, 8, 1);
-	TELL(k, KTR_SPACE_END, 7);
-	assert_int_equal(wr(k, 8, 0x10000), 2);
-	assert_int_equal(k->last.kind, LPL_PAGE_ANONYMOUS);
-	/* the old table's frame is used again */
-	anonymous(k, 7, 0x10000, 1);
-	assert_int_equal(wr(k, 7, 0x10000), 3);
-	assert_int_equal(odds(k), 0);
-	assert_int_equal(stats(k)->live_spaces, 2);
-	assert_int_equal(stats(k)->spaces, 3);
+	told_by(k, 0, 0, KTR_MAP, arg, 8, "libc.so");
+	rd(k, 7, 0x11234);
+	assert_int_equal(k->page.page, 1);
+	assert_int_equal(k->page.kind, LPL_PAGE_FILE);
+	assert_int_equal(k->page.device, 8);
+	assert_int_equal(k->page.inode, 100);
+	assert_int_equal(k->page.offset, 3);
+	assert_string_equal(k->page_name, "libc.so");
+	wr(k, 7, 0x11234);
+	assert_int_equal(k->page.kind, LPL_PAGE_ANONYMOUS);
+	assert_int_equal(k->page.space, 7);
+	assert_int_equal(k->page.virtual_page, 0x11);
+	assert_int_equal(k->page.inode, 0);
+	assert_string_equal(k->page_name, "");
+	/* the kernel's view of the file */
+	TELL(k, KTR_CACHE_ADD, 8, 100, 5, 0x50, 1, KERNEL + 0x50000);
+	touch(k, LPL_READ, 0, 7, KERNEL + 0x50000);
+	assert_int_equal(k->page.kind, LPL_PAGE_FILE);
+	assert_int_equal(k->page.offset, 5);
+	assert_string_equal(k->page_name, "libc.so");
+	TELL(k, KTR_SHM_ATTACH, 9, 0x70000, 0x74000, 3, 17);
+	wr(k, 9, 0x72000);
+	assert_int_equal(k->page.kind, LPL_PAGE_SHM);
+	assert_int_equal(k->page.inode, 17);
+	assert_int_equal(k->page.offset, 2);
+	map(k, 9, 0x90000, 1, KTR_MAP_FILE_SHARED, 0, 0, 0);
+	rd(k, 9, 0x90000);
+	assert_true(k->page.inode == KTR_NONE);
+	touch(k, LPL_READ, 0, 9, KERNEL + 0x7000);
+	assert_int_equal(k->page.kind, LPL_PAGE_KERNEL);
+	assert_int_equal(k->page.virtual_page, (KERNEL + 0x7000) / PAGE);
+	touch(k, LPL_WALK_READ, 0, 9, 0x7000);
+	assert_int_equal(k->page.kind, LPL_PAGE_PHYSICAL);
+	assert_int_equal(k->page.offset, 7);
+	rd(k, 11, 0x3000);
+	assert_int_equal(k->page.kind, LPL_PAGE_UNRESOLVED);
+	assert_int_equal(k->page.space, 11);
+	assert_int_equal(k->page.virtual_page, 3);
+	assert_int_equal(k->page.page, 8);
 }
 
-static void references_belong_to_tasks(void **state)
+/* The kernel forgets that a file was a segment before its pages leave. */
+static void a_segment_may_lose_its_mark(void **state)
 {
+	const uint64_t inode = UINT64_C(1) << 63;
 	struct keeper *k = *state;
 
-	touch(k, LPL_READ, 0, 7, KERNEL);
-	assert_int_equal(k->last_task.tid, 0);
-	assert_int_equal(k->last_task.serial, 0);
-	TELL(k, KTR_TASK_CREATE, 20, 20, 7, 0);
-	TELL(k, KTR_TASK_CREATE, 21, 20, 7, 0);
-	TELL(k, KTR_SCHEDULE, 0, 0, 21, 20, 7);
-	assert_int_equal(k->event_task.tid, 0);	/* it belongs to the one that goes */
-	touch(k, LPL_READ, 0, 7, KERNEL);
-	assert_int_equal(k->last_task.tid, 21);
-	assert_int_equal(k->last_task.tgid, 20);
-	assert_int_equal(k->last_task.serial, 2);
-	TELL_BY(k, 21, 20, KTR_SCHEDULE, 21, 0, 20, 20, 7);
-	assert_int_equal(k->event_task.tid, 21);
-	touch(k, LPL_READ, 0, 7, KERNEL);
-	assert_int_equal(k->last_task.tid, 20);
-	assert_int_equal(k->last_task.serial, 1);
-	/* a switch told after it was made */
-	TELL_BY(k, 21, 20, KTR_SCHEDULE, 20, 0, 21, 20, 7);
-	assert_int_equal(k->event_task.tid, 20);
-	assert_int_equal(odds(k), 0);
-	/* a switch nobody told: the next event shows it */
-	TELL_BY(k, 20, 20, KTR_MARK, 0);
-	assert_int_equal(stats(k)->odd[LPL_ODD_MISSED_SCHEDULE], 1);
-	assert_int_equal(k->event_task.tid, 20);
-	touch(k, LPL_READ, 0, 7, KERNEL);
-	assert_int_equal(k->last_task.tid, 20);
-	/* the simulator's own events know no task */
-	TELL(k, LPL_EVENT_MARK, 0);
-	assert_int_equal(k->event_task.tid, 20);
-	assert_int_equal(odds(k), 1);
-	assert_int_equal(stats(k)->tasks, 2);
-}
-
-static void tasks_end_and_numbers_return(void **state)
-{
-	struct keeper *k = *state;
-
-	TELL(k, KTR_TASK_CREATE, 20, 20, 7, 0);
-	TELL(k, KTR_SCHEDULE, 0, 0, 20, 20, 7);
-	TELL_BY(k, 20, 20, KTR_EXIT, 20, 20, 0, 1);
-	touch(k, LPL_READ, 0, 7, KERNEL);	/* it runs to its last switch */
-	assert_int_equal(k->last_task.tid, 20);
-	assert_int_equal(k->last_task.serial, 1);
-	TELL_BY(k, 20, 20, KTR_SCHEDULE, 20, 64, 0, 0, 0);
-	TELL(k, KTR_TASK_CREATE, 20, 20, 9, 0);
-	TELL(k, KTR_SCHEDULE, 0, 0, 20, 20, 9);
-	touch(k, LPL_READ, 0, 9, KERNEL);
-	assert_int_equal(k->last_task.serial, 2);
-	assert_int_equal(odds(k), 0);
-	assert_int_equal(stats(k)->live_tasks, 1);
-}
-
-/* ---- nonsense ---- */
-
-static void odd_events_are_counted(void **state)
-{
-	struct keeper *k = *state;
-
-	TELL(k, KTR_UNMAP, 7, 0x1000, 0x2000);
-	assert_int_equal(stats(k)->odd[LPL_ODD_UNMAP], 1);
-	TELL(k, KTR_REMAP, 7, 0x1000, 0x2000, 0x3000, 0x4000);
-	assert_int_equal(stats(k)->odd[LPL_ODD_REMAP], 1);
-	TELL(k, KTR_EXIT, 5, 5, 0, 1);
-	TELL(k, KTR_EXEC, 5, 5, 7, 1, 1);
-	assert_int_equal(stats(k)->odd[LPL_ODD_TASK_UNKNOWN], 2);
-	TELL(k, KTR_TASK_CREATE, 5, 5, 7, 0);
-	TELL(k, KTR_TASK_CREATE, 5, 5, 7, 0);
-	TELL(k, KTR_TASK_CREATE, 0, 0, 7, 0);
-	assert_int_equal(stats(k)->odd[LPL_ODD_TASK_CREATE], 2);
-	TELL(k, KTR_SPACE_END, 99);
-	assert_int_equal(stats(k)->odd[LPL_ODD_SPACE_END], 1);
-	TELL(k, KTR_COW_BREAK, 7, 0x1000, 1, 2);
-	assert_int_equal(stats(k)->odd[LPL_ODD_COW_BREAK], 1);
-	TELL(k, KTR_CACHE_REMOVE, 1, 2, 3, 4, 5);
+	TELL(k, KTR_CACHE_ADD, 1, inode, 2, 0x40, 1, KERNEL + 0x40000);
+	assert_int_equal(touch(k, LPL_WRITE, 0, 7, KERNEL + 0x40000), 1);
+	assert_int_equal(k->last.kind, LPL_PAGE_CACHE);
+	TELL(k, KTR_CACHE_REMOVE, 1, 0, 3, 0x40, 1);	/* another page */
 	assert_int_equal(stats(k)->odd[LPL_ODD_CACHE_REMOVE], 1);
-	TELL(k, KTR_SPACE_DUPLICATE, 98, 7);	/* unknown */
-	anonymous(k, 7, 0x1000, 1);
-	TELL(k, KTR_SPACE_DUPLICATE, 7, 7);	/* itself */
-	TELL(k, KTR_SPACE_DUPLICATE, 98, 7);	/* unknown onto a live one */
-	assert_int_equal(stats(k)->odd[LPL_ODD_DUPLICATE], 3);
-	map(k, 7, 0x1000, 1, 99, 0, 0, 0);
-	assert_int_equal(stats(k)->odd[LPL_ODD_MAP_KIND], 1);
-	assert_int_equal(stats(k)->odd[LPL_ODD_RANGE], 0);
-	anonymous(k, 7, 0x1000, 0);
-	TELL(k, KTR_UNMAP, 7, 0x2000, 0x1000);
-	TELL(k, KTR_UNMAP, 7, 0, UINT64_MAX);	/* only as far as the kernel's half */
-	TELL(k, KTR_MAP, 7, KERNEL, KERNEL + PAGE, 1, KTR_MAP_ANONYMOUS);
-	TELL(k, KTR_BRK, 7, KERNEL, 0x1000);
-	TELL(k, KTR_CACHE_ADD, 1, 2, 0, 5, 0, KERNEL);
-	TELL(k, KTR_CACHE_ADD, 1, 2, 0, KTR_NONE, 1, KERNEL);
-	TELL(k, KTR_CACHE_ADD, 1, 2, 0, 1, UINT64_MAX, KERNEL);
-	TELL(k, KTR_CACHE_ADD, 1, 2, 0, 1, 1, 0x1000);
-	assert_int_equal(stats(k)->odd[LPL_ODD_RANGE], 9);
-	TELL(k, 4711, 0);
-	TELL(k, 0, 0);
-	assert_int_equal(stats(k)->odd[LPL_ODD_TAG], 2);
-	assert_int_equal(stats(k)->odd[LPL_ODD_MISSED_SCHEDULE], 0);
-	TELL(k, KTR_SCHEDULE, 0, 0, 1234, 1234, 0);
-	assert_int_equal(stats(k)->odd[LPL_ODD_SCHEDULE], 1);
+	TELL(k, KTR_CACHE_REMOVE, 1, 0, 2, 0x40, 1);
+	assert_int_equal(touch(k, LPL_WRITE, 0, 7, KERNEL + 0x40000), 2);
+	assert_int_equal(k->last.kind, LPL_PAGE_KERNEL);
+	assert_int_equal(odds(k), 1);
 }
-
-/* Ranges as large as the address space cost no more than small ones. */
-static void huge_ranges(void **state)
-{
-	const uint64_t top = UINT64_C(1) << 63;
-	struct keeper *k = *state;
-
-	for (int i = 0; i < 2000; i++) {
-		TELL(k, KTR_MAP, 7, 0x1000, top, 3, KTR_MAP_ANONYMOUS);
-		TELL(k, KTR_MAP, 7, 0, top - PAGE, 3, KTR_MAP_FILE_PRIVATE, 8, 1, UINT64_MAX);
-		wr(k, 7, top / 2 + (uint64_t)i * PAGE);
-		TELL(k, KTR_SPACE_DUPLICATE, 7, 9);
-		TELL(k, KTR_REMAP, 9, 0, top / 2 + 0x400000, 0x3000, top - 0x5000);
-		rd(k, 9, 0x123456789000);
-		TELL(k, KTR_UNMAP, 9, 0x5000, top);
-		TELL(k, KTR_SPACE_END, 9);
-		TELL(k, KTR_CACHE_ADD, 8, 1, 0, 0, UINT64_C(1) << 40, KERNEL);
-		TELL(k, KTR_CACHE_REMOVE, 8, 1, 1, 1, (UINT64_C(1) << 40) - 2);
-	}
-	assert_int_equal(stats(k)->live_spaces, 1);
-}
-
-/* Anything a guest may write into its record: nothing breaks, and what comes then works. */
-static void garbage(void **state)
-{
-	static const uint64_t nasty[] = {
-		0, 1, 2, 3, 7, 0xfff, 0x1000, 0x1001, 0x10000, 0x14000, 0x20000, 0x7ffffffff000,
-		0x7fffffffffffffff, UINT64_C(1) << 63, KERNEL, KERNEL + 0x10000,
-		UINT64_MAX - 0xfff, UINT64_MAX, 0xfffffffffffff, UINT64_C(1) << 52,
-	};
-	const size_t count = sizeof(nasty) / sizeof(*nasty);
-	struct keeper *k = *state;
-	uint64_t x = 1;
-
-	for (int i = 0; i < 30000; i++) {
-		uint64_t arg[KTR_ARGS];
-
-		for (int j = 0; j < KTR_ARGS; j++) {
-			x = x * UINT64_C(6364136223846793005) + 1442695040888963407;
-			arg[j] = nasty[(x >> 33) % count];
-		}
-		/* the space is mostly one of a few */
-		if (x >> 40 & 3)
-			arg[0] = x >> 42 & 3;
-		told_by(k, x >> 50 & 3, x >> 52 & 3, x >> 54 & 31, arg, KTR_ARGS,
-			x >> 60 & 1 ? "x" : NULL);
-		touch(k, x >> 58 & 1, x >> 59 & 1, x >> 42 & 3, arg[1]);
-		assert_in_range(k->last.page, 1, k->seen);
-	}
-	assert_true(odds(k) > 0);
-	anonymous(k, 99, 0x10000, 1);
-	wr(k, 99, 0x10000);
-	assert_int_equal(k->last.kind, LPL_PAGE_ANONYMOUS);
-}
-
-/* What is gone takes no memory: a long run of short lives ends within a small heap. */
-static void many_short_lives(void **state)
-{
-	struct keeper *k = *state;
-	size_t before;
-
-	anonymous(k, 1, 0x10000, 0x100);
-	for (uint64_t i = 0; i < 0x100; i++)
-		wr(k, 1, 0x10000 + i * PAGE);
-
-	before = mallinfo2().uordblks;
-	for (uint64_t i = 2; i < 5000; i++) {
-		TELL(k, KTR_TASK_CREATE, i, i, i, 0);
-		TELL(k, KTR_SPACE_DUPLICATE, 1, i);
-		assert_int_equal(rd(k, i, 0x10000), 1);
-		wr(k, i, 0x10000 + i % 0x100 * PAGE);
-		TELL(k, KTR_SPACE_END, i);
-		TELL(k, KTR_EXIT, i, i, 0, 1);
-	}
-	assert_in_range(mallinfo2().uordblks, 0, before + 64 * 1024);
-	assert_int_equal(stats(k)->live_spaces, 1);
-	assert_int_equal(stats(k)->live_tasks, 0);
-	assert_int_equal(odds(k), 0);
-}
-
-static void errors_are_passed_on(void **state)
-{
-	struct keeper *k = *state;
-	struct lpl_report report = { 0 };
-	struct lpl_ref ref = { .ref = 1, .address = 0x1000 };
-
-	k->fail_with = LPL_ERR_FULL;
-	assert_int_equal(k->sink->refs(k->sink, &ref, 1, &report), LPL_ERR_FULL);
-	assert_int_equal(report.error, LPL_ERR_FULL);
-	assert_int_equal(k->sink->finish(k->sink, NULL), LPL_OK);
-	assert_int_equal(k->finished, 1);
-}
-
-/* ---- formats ---- */
-
-static void format_global(void **state)
-{
-	struct lpl_ref ref[300];
-	struct lpl_merge_output *output;
-	struct lpl_merge *merge;
-	struct lpl_sink *sink;
-	char line[32], expected[32];
-	FILE *file = tmpfile();
-
-	(void)state;
-	memset(ref, 0, sizeof(ref));
-	for (int i = 0; i < 300; i++)
-		ref[i] = (struct lpl_ref){ .ref = i + 1, .address = KERNEL + i % 270 * PAGE };
-	assert_non_null(file);
-	assert_int_equal(lpl_merge_global_open(&output, file, NULL), LPL_OK);
-	assert_int_equal(lpl_merge_open(&merge, output, NULL, NULL), LPL_OK);
-	sink = lpl_merge_sink(merge);
-	for (int i = 0; i < 100; i++)
-		assert_int_equal(sink->refs(sink, ref, 300, NULL), LPL_OK);
-	assert_int_equal(sink->finish(sink, NULL), LPL_OK);
-	lpl_merge_close(merge);
-	lpl_merge_global_close(output);
-	rewind(file);
-	for (int i = 0; i < 30000; i++) {
-		snprintf(expected, sizeof(expected), "%x\n", i % 300 % 270 + 1);
-		assert_non_null(fgets(line, sizeof(line), file));
-		assert_string_equal(line, expected);
-	}
-	assert_null(fgets(line, sizeof(line), file));
-	fclose(file);
-}
-
-struct collector {
-	struct lpl_sink sink;
-	struct lpl_ref ref[KEPT];
-	uint32_t tag[KEPT];
-	uint64_t refs_before[KEPT];
-	size_t refs, events, finished;
-};
-
-static int collect_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-			struct lpl_report *report)
-{
-	struct collector *collector = (struct collector *)sink;
-
-	(void)report;
-	assert_true(collector->refs + count <= KEPT);
-	memcpy(collector->ref + collector->refs, refs, count * sizeof(*refs));
-	collector->refs += count;
-	return LPL_OK;
-}
-
-static int collect_event(struct lpl_sink *sink, const struct lpl_event *event,
-			 struct lpl_report *report)
-{
-	struct collector *collector = (struct collector *)sink;
-
-	(void)report;
-	collector->refs_before[collector->events] = collector->refs;
-	collector->tag[collector->events++] = event->tag;
-	return LPL_OK;
-}
-
-static int collect_finish(struct lpl_sink *sink, struct lpl_report *report)
-{
-	(void)report;
-	((struct collector *)sink)->finished++;
-	return LPL_OK;
-}
-
-static void format_canonical(void **state)
-{
-	struct collector c = { .sink = { collect_refs, collect_event, collect_finish } };
-	struct lpl_ref ref[2] = {
-		{ .ref = 5, .instr = 6, .cycle = 7, .address = 0x12345, .space = 9,
-		  .type = LPL_WRITE, .flags = LPL_USER, .length = 8 },
-		{ .ref = 9, .instr = 8, .cycle = 8, .address = KERNEL + 5, .space = 9,
-		  .type = LPL_FETCH, .flags = LPL_SECOND, .length = 3 },
-	};
-	struct lpl_event event = { .ref = 5, .tag = KTR_UNMAP, .arg = { 9, 0x12000, 0x13000 } };
-	struct lpl_merge_output *output;
-	struct lpl_merge *merge;
-	struct lpl_sink *sink;
-
-	(void)state;
-	assert_int_equal(lpl_merge_canonical_open(&output, &c.sink, NULL), LPL_OK);
-	assert_int_equal(lpl_merge_open(&merge, output, NULL, NULL), LPL_OK);
-	sink = lpl_merge_sink(merge);
-	assert_int_equal(sink->refs(sink, &ref[0], 1, NULL), LPL_OK);
-	assert_int_equal(sink->event(sink, &event, NULL), LPL_OK);
-	event.tag = KTR_MARK;
-	assert_int_equal(sink->event(sink, &event, NULL), LPL_OK);
-	assert_int_equal(sink->refs(sink, &ref[1], 1, NULL), LPL_OK);
-	assert_int_equal(sink->finish(sink, NULL), LPL_OK);
-	assert_int_equal(c.finished, 1);
-	assert_int_equal(c.events, 1);
-	assert_int_equal(c.tag[0], KTR_MARK);
-	assert_int_equal(c.refs_before[0], 1);
-	assert_int_equal(c.refs, 2);
-	ref[0].address = 0x1000;
-	ref[0].space = 0;
-	ref[0].flags = LPL_USER | LPL_PAGED;
-	ref[0].length = 0;
-	ref[1].address = 0x2000;
-	ref[1].space = 0;
-	ref[1].flags = LPL_SECOND | LPL_PAGED;
-	ref[1].length = 0;
-	assert_memory_equal(c.ref, ref, sizeof(ref));
-	lpl_merge_close(merge);
-	lpl_merge_canonical_close(output);
-}
-
-static void canonical_meta(void **state)
-{
-	struct lpl_meta *source = lpl_meta_new(), *meta;
-
-	(void)state;
-	assert_int_equal(lpl_meta_set(source, LPL_META_TITLE, "run"), LPL_OK);
-	assert_int_equal(lpl_meta_set(source, LPL_META_ADDRESSES, "virtual"), LPL_OK);
-	meta = lpl_merge_canonical_meta(source);
-	assert_string_equal(lpl_meta_get(meta, LPL_META_TITLE), "run");
-	assert_string_equal(lpl_meta_get(meta, LPL_META_ADDRESSES), "canonical");
-	assert_string_equal(lpl_meta_get(source, LPL_META_ADDRESSES), "virtual");
-	lpl_meta_free(meta);
-	lpl_meta_free(source);
-}
-
-static void statistics_as_text(void **state)
-{
-	struct keeper *k = *state;
-	char text[4096] = "";
-	FILE *file = fmemopen(text, sizeof(text), "w");
-
-	rd(k, 7, 0x1000);
-	TELL(k, KTR_UNMAP, 7, 0x1000, 0x2000);
-	lpl_merge_stats_print(stats(k), file);
-	fclose(file);
-	assert_non_null(strstr(text, "references, unresolved: 1\n"));
-	assert_non_null(strstr(text, "user references unresolved: 1\n"));
-	assert_non_null(strstr(text, "canonical pages, unresolved: 1\n"));
-	assert_non_null(strstr(text, "odd events, unmap: 1\n"));
-	assert_null(strstr(text, "remap"));
-	for (int i = 0; i < LPL_ODDS; i++)
-		for (int j = 0; j < i; j++)
-			assert_string_not_equal(lpl_merge_odd_name(i), lpl_merge_odd_name(j));
-	for (int i = 0; i < LPL_PAGE_KINDS; i++)
-		for (int j = 0; j < i; j++)
-			assert_string_not_equal(lpl_page_kind_name(i), lpl_page_kind_name(j));
-}
-
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
 {
@@ -1071,20 +603,10 @@ int main(void)
 		T(special_mappings),
 		T(kernel_pages_are_one_space),
 		T(kernel_sees_the_page_cache),
-		T(unresolved_is_said),
-		T(exec_gives_a_new_space),
-		T(references_belong_to_tasks),
-		T(tasks_end_and_numbers_return),
-		T(odd_events_are_counted),
-		T(huge_ranges),
-		T(garbage),
-		T(many_short_lives),
-		T(errors_are_passed_on),
-		T(statistics_as_text),
 		cmocka_unit_test(kernel_of_32_bits),
-		cmocka_unit_test(format_global),
-		cmocka_unit_test(format_canonical),
-		cmocka_unit_test(canonical_meta),
+		T(unresolved_is_said),
+		T(pages_are_told),
+		T(a_segment_may_lose_its_mark),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

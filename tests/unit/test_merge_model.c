@@ -54,6 +54,7 @@ struct model {
 	uint64_t of_kernel[FRAMES], of_physical[FRAMES];
 	uint32_t tokens;
 	uint64_t pages;		/* canonical numbers given */
+	uint32_t space, page;		/* where something changed last */
 	uint64_t state;		/* of the generator */
 };
 
@@ -199,6 +200,31 @@ static void model_remap(struct model *m, uint32_t s, uint32_t old, uint32_t old_
 	}
 }
 
+/* What the space had for itself is gone; the file is there again. */
+static void model_discard(struct model *m, uint32_t s, uint32_t from, uint32_t to)
+{
+	for (uint32_t v = from; v < to; v++) {
+		struct cell *cell = &m->cell[s][v];
+
+		if (cell->kind == ANONYMOUS)
+			cell->token = token(m);
+		else if (cell->kind == PRIVATE)
+			cell->token = 0;
+	}
+}
+
+/* It has a page of its own; one that nobody else has stays. */
+static void model_own(struct model *m, uint32_t s, uint32_t from, uint32_t to)
+{
+	for (uint32_t v = from; v < to; v++) {
+		struct cell *cell = &m->cell[s][v];
+
+		if ((cell->kind == ANONYMOUS || cell->kind == PRIVATE) &&
+		    (cell->token == 0 || others_have(m, s, v, cell->token)))
+			cell->token = token(m);
+	}
+}
+
 static void model_detach(struct model *m, uint32_t s, uint32_t at)
 {
 	uint32_t inode = m->cell[s][at].inode;
@@ -245,6 +271,7 @@ static void random_range(struct model *m, uint32_t *from, uint32_t *to)
 {
 	*from = roll(m, PAGES);
 	*to = *from + 1 + roll(m, roll(m, 2) ? PAGES - *from : 1 + (PAGES - *from) / 8);
+	m->page = *from + roll(m, *to - *from);
 }
 
 static void do_map(struct model *m, struct lpl_sink *sink, uint32_t s)
@@ -319,6 +346,20 @@ static void do_remap(struct model *m, struct lpl_sink *sink, uint32_t s)
 	     address(new_end));
 }
 
+static void do_own(struct model *m, struct lpl_sink *sink, uint32_t s)
+{
+	uint32_t from, to;
+
+	random_range(m, &from, &to);
+	if (roll(m, 2) == 0) {
+		model_discard(m, s, from, to);
+		TELL(sink, KTR_DISCARD, s + 1, address(from), address(to));
+	} else {
+		model_own(m, s, from, to);
+		TELL(sink, KTR_PAGE_OWN, s + 1, address(from) + roll(m, 4096), 77, to - from);
+	}
+}
+
 static void do_cache(struct model *m, struct lpl_sink *sink)
 {
 	uint32_t first = roll(m, FRAMES), count = 1 + roll(m, roll(m, 2) ? FRAMES - first : 1);
@@ -375,6 +416,10 @@ static void do_reference(struct model *m, struct lpl_sink *sink, const struct an
 		}
 		break;
 	default:
+		if (roll(m, 2) == 0) {
+			ref.space = m->space + 1;
+			v = m->page;
+		}
 		ref.address = address(v);
 		page = model_user(m, (uint32_t)ref.space - 1, v, ref.type == LPL_WRITE, &kind);
 		break;
@@ -390,7 +435,8 @@ static void do_event(struct model *m, struct lpl_sink *sink)
 	uint32_t s = roll(m, SPACES), t = roll(m, SPACES), v = roll(m, PAGES);
 	uint64_t new_frame = 1 + roll(m, 2);
 
-	switch (roll(m, 12)) {
+	m->space = s;
+	switch (roll(m, 14)) {
 	case 0:
 	case 1:
 	case 2:
@@ -400,10 +446,10 @@ static void do_event(struct model *m, struct lpl_sink *sink)
 		do_unmap(m, sink, s);
 		break;
 	case 4:
+	case 6:
 		do_remap(m, sink, s);
 		break;
 	case 5:
-	case 6:
 		model_duplicate(m, s, t);
 		TELL(sink, KTR_SPACE_DUPLICATE, s + 1, t + 1);
 		break;
@@ -419,6 +465,10 @@ static void do_event(struct model *m, struct lpl_sink *sink)
 		model_cow(m, s, v, new_frame == 1);
 		TELL(sink, KTR_COW_BREAK, s + 1, address(v) + roll(m, 4096), 1, new_frame);
 		break;
+	case 10:
+	case 11:
+		do_own(m, sink, s);
+		break;
 	default:
 		do_cache(m, sink);
 		break;
@@ -429,7 +479,7 @@ static void do_event(struct model *m, struct lpl_sink *sink)
 static void run(uint64_t seed, uint32_t steps, uint32_t quiet)
 {
 	struct model *m = calloc(1, sizeof(*m));
-	struct answer answer = { .output = { keep, NULL, end } };
+	struct answer answer = { .output = { .reference = keep, .finish = end } };
 	struct lpl_merge *merge;
 	struct lpl_sink *sink;
 

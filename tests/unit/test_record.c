@@ -26,13 +26,13 @@ static void type_letters(void **unused)
 static void event_names(void **unused)
 {
 	static const uint32_t outside[] = { LPL_EVENT_TRACING, LPL_EVENT_MARK };
-	const char *names[KTR_CONTROL + 2];
+	const char *names[KTR_SNAPSHOT + 2];
 	size_t count = 0;
 
 	(void)unused;
 	assert_string_equal(lpl_event_name(KTR_MAP), "map");
 	assert_string_equal(lpl_event_name(KTR_COW_BREAK), "cow-break");
-	for (uint32_t tag = KTR_TASK_CREATE; tag <= KTR_CONTROL; tag++)
+	for (uint32_t tag = KTR_TASK_CREATE; tag <= KTR_SNAPSHOT; tag++)
 		names[count++] = lpl_event_name(tag);
 	for (size_t i = 0; i < 2; i++)
 		names[count++] = lpl_event_name(outside[i]);
@@ -43,9 +43,9 @@ static void event_names(void **unused)
 			assert_string_not_equal(names[i], names[k]);
 	}
 	assert_null(lpl_event_name(0));
-	assert_null(lpl_event_name(KTR_CONTROL + 1));
+	assert_null(lpl_event_name(KTR_SNAPSHOT + 1));
 	assert_null(lpl_event_name(LPL_EVENT_TRACING - 1));
-	assert_null(lpl_event_name(LPL_EVENT_MARK + 1));
+	assert_null(lpl_event_name(LPL_EVENT_PAGE + 1));
 	assert_null(lpl_event_name(UINT32_MAX));
 }
 
@@ -54,10 +54,12 @@ static void fences(void **unused)
 	static const uint32_t yes[] = {
 		KTR_EXEC, KTR_MAP, KTR_UNMAP, KTR_REMAP, KTR_BRK, KTR_SHM_ATTACH,
 		KTR_SHM_DETACH, KTR_SPACE_DUPLICATE, KTR_SPACE_END, KTR_COW_BREAK,
-		KTR_CACHE_ADD, KTR_CACHE_REMOVE
+		KTR_CACHE_ADD, KTR_CACHE_REMOVE, KTR_DISCARD, KTR_PAGE_OWN, KTR_PRESENT
 	};
 	static const uint32_t no[] = {
-		0, KTR_TASK_CREATE, KTR_SCHEDULE, KTR_MARK, KTR_CONTROL, KTR_CONTROL + 1,
+		0, KTR_TASK_CREATE, KTR_SCHEDULE, KTR_MARK, KTR_CONTROL, KTR_SYSCALL_ENTER,
+		KTR_SYSCALL_EXIT, KTR_MPROTECT, KTR_SWAP_OUT, KTR_SWAP_IN, KTR_HUGE_MAP,
+		KTR_HUGE_SPLIT, KTR_FILE, KTR_SNAPSHOT, KTR_SNAPSHOT + 1,
 		LPL_EVENT_MARK, UINT32_MAX
 	};
 

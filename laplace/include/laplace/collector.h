@@ -25,9 +25,10 @@ extern "C" {
 
 /*
  * How a reduction SPEC is divided between the two threads.  What begins with
- * `sad:K` or `window:K` lets the simulator send windows of K pages; anything
- * else takes every reference.  `sad:K` stands for `window:K+sad:K`, which is
- * as exact and costs the simulator next to nothing.
+ * `window:K`, `sad:K`, `olr:K` or `lrubs:K` lets the simulator send windows of K
+ * pages; anything else takes every reference.  `sad:K` stands for
+ * `window:K+sad:K`, which is as exact and costs the simulator next to nothing;
+ * likewise the other two, which give the same records with windows and without.
  */
 struct lpl_plan {
 	uint64_t window;		/* pages in a window; 0: send every reference */

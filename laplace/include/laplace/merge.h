@@ -7,7 +7,7 @@
  * is seen through (Laplace, WOSP 2004, section 3.3).  All of them live in one
  * scalar space; numbers are given densely, from 1, at a page's first reference.
  *
- *	page of a file		(device, inode, page of the file), for ever:
+ *	page of a file		(device, inode and its generation, page of the file):
  *				mapped shared, mapped private and not yet
  *				written, or seen by the kernel at the address
  *				that KTR_CACHE_ADD told
@@ -33,13 +33,16 @@
  * counted.  Events that make no sense are counted by kind, and change nothing
  * more than they must.
  *
- * Two things the stream cannot tell, so that they are lost: an inode number
- * used again after its file was deleted names the same file here; and a guest
- * with page-table isolation runs user code on a second top-level table, so it
- * has to be started with `nopti`.
+ * Two things a stream may not tell, so that they are lost: without KTR_FILE an
+ * inode number used again after its file was deleted names the same file here;
+ * and a guest with page-table isolation runs user code on a second top-level
+ * table, so it has to be started with `nopti`.
  *
- * Memory is O(live mappings and anonymous pages + tasks + file and kernel pages
- * ever referenced); fork shares structure.
+ * Memory is O(live mappings and anonymous pages + live tasks + files mapped +
+ * numbers of spaces used + file and kernel pages ever referenced); fork shares
+ * structure.
+ *
+ * docs/merging.md tells it all at length, with the output formats.
  */
 #ifndef LAPLACE_MERGE_H
 #define LAPLACE_MERGE_H
@@ -48,6 +51,10 @@
 
 #include <laplace/error.h>
 #include <laplace/record.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 enum lpl_page_kind {
 	LPL_PAGE_ANONYMOUS = 0,
@@ -64,12 +71,35 @@ enum lpl_page_kind {
 /* "anonymous", "file" ... */
 const char *lpl_page_kind_name(enum lpl_page_kind kind);
 
-/* Who ran.  Owned by the merge, valid during the call it is passed to. */
-struct lpl_merge_task {
-	uint32_t tid, tgid;	/* 0, 0 until the first event ("boot") */
-	uint64_t serial;	/* tasks are numbered as they appear, from 1, so that a
-				 * tid used again is another task; 0: boot, and idle */
+/* ---- tasks ---- */
+
+enum lpl_task_state {
+	LPL_TASK_LIVES = 0,
+	/* and these are the last word on a task */
+	LPL_TASK_EXITED,	/* KTR_EXIT, and what it ran until its last switch */
+	LPL_TASK_LOST,		/* another task has its tid: its exit was not told */
+	LPL_TASK_LEFT		/* it lived when the trace ended */
 };
+
+#define LPL_TASK_NAME 64
+
+/* Who ran.  Owned by the merge, valid until it has told the task's last state. */
+struct lpl_merge_task {
+	uint32_t tid, tgid;	/* 0, 0: idle, and who ran before the first event */
+	uint64_t serial;	/* tasks are numbered as they appear, from 1, so that a
+				 * tid used again is another task; 0: idle, and boot */
+	uint64_t process;	/* numbered likewise; 0: the kernel, which is idle, boot
+				 * and every task that has no address space of its own */
+	uint64_t parent;	/* serial of the task that made it; 0: not known */
+	uint64_t space;		/* 0: none */
+	uint64_t references;	/* made by it so far */
+	enum lpl_task_state state;
+	uint64_t exit_code;	/* as KTR_EXIT told it */
+	uint32_t name_length;	/* the last name known; guest input */
+	char name[LPL_TASK_NAME];
+};
+
+/* ---- output formats ---- */
 
 struct lpl_merged {
 	const struct lpl_ref *ref;
@@ -78,10 +108,32 @@ struct lpl_merged {
 	enum lpl_page_kind kind;
 };
 
+/* What a canonical page is.  What its kind does not have is 0. */
+struct lpl_merge_page {
+	uint64_t page;		/* canonical: the numbers come in their order */
+	enum lpl_page_kind kind;	/* never LPL_PAGE_CACHE: that is LPL_PAGE_FILE */
+	uint64_t device, inode;	/* of files, of segments (device 0), of device memory;
+				 * inode KTR_NONE where the guest did not know it */
+	uint64_t generation;	/* which of the files that had the inode's number, where told */
+	uint64_t offset;	/* its page in that; of page tables: the physical page */
+	uint64_t space;		/* of anonymous and unresolved pages: where it was ... */
+	uint64_t virtual_page;	/* ... referenced first; of kernel pages: the page */
+	uint32_t name_length;	/* of a file, as it was mapped; guest input */
+	const char *name;	/* valid during the call */
+};
+
 /*
- * An output format.  Calls come in stream order; `event` comes after the event
- * took effect, with the task that was current when it happened (a KTR_SCHEDULE
- * belongs to the task that goes).  `event` may be NULL.
+ * An output format is a struct that begins with this one.  Calls come in stream
+ * order, on one thread, until one fails or `finish` was called.
+ *
+ * `event` comes after the event took effect, with the task that was current
+ * when it happened (a KTR_SCHEDULE belongs to the task that goes).  `page` comes
+ * once for every canonical page, just before the first reference to it.  `task`
+ * comes when a task has begun or when anything but `references` has changed of
+ * it, after the `event` that did it, and a last time with its last state: for
+ * each task, and for task 0, exactly once, at the latest before `finish`.
+ *
+ * Members after `finish` and `event` may be NULL.
  */
 struct lpl_merge_output {
 	int (*reference)(struct lpl_merge_output *output, const struct lpl_merged *merged,
@@ -89,9 +141,15 @@ struct lpl_merge_output {
 	int (*event)(struct lpl_merge_output *output, const struct lpl_event *event,
 		     const struct lpl_merge_task *task, struct lpl_report *report);
 	int (*finish)(struct lpl_merge_output *output, struct lpl_report *report);
+	int (*page)(struct lpl_merge_output *output, const struct lpl_merge_page *page,
+		    struct lpl_report *report);
+	int (*task)(struct lpl_merge_output *output, const struct lpl_merge_task *task,
+		    struct lpl_report *report);
 };
 
-/* Events that make no sense, given what came before. */
+/* ---- what does not fit ---- */
+
+/* What makes no sense, given what came before. */
 enum lpl_merge_odd {
 	LPL_ODD_RANGE = 0,	/* empty, backwards, or in the kernel's half */
 	LPL_ODD_MAP_KIND,	/* unknown KTR_MAP_* */
@@ -99,15 +157,27 @@ enum lpl_merge_odd {
 	LPL_ODD_REMAP,		/* likewise */
 	LPL_ODD_DETACH,		/* where something else than a segment begins */
 	LPL_ODD_DUPLICATE,	/* of an unknown space, onto itself, or onto a live one */
-	LPL_ODD_SPACE_END,	/* of an unknown space */
+	LPL_ODD_SPACE_END,	/* of a space that has ended already */
 	LPL_ODD_COW_BREAK,	/* of a page not mapped, or mapped shared */
+	LPL_ODD_OWN,		/* pages that are the space's own, or no longer, or shared
+				 * (KTR_PAGE_OWN, KTR_DISCARD, KTR_PRESENT), where
+				 * nothing is mapped that could have such */
 	LPL_ODD_CACHE_ADD,	/* of a frame that holds another page */
 	LPL_ODD_CACHE_REMOVE,	/* of a page that is not there */
 	LPL_ODD_TASK_CREATE,	/* of a task that lives */
-	LPL_ODD_TASK_UNKNOWN,	/* exit, exec ... of an unknown task */
-	LPL_ODD_SCHEDULE,	/* to an unknown task */
+	LPL_ODD_TASK_UNKNOWN,	/* exit, exec ... of an unknown task, a second exit */
+	LPL_ODD_TASK_OTHER,	/* a tid with another tgid than before: another task has it */
+	LPL_ODD_SCHEDULE,	/* to a task that nothing ever told of: counted when it
+				 * ends, as a snapshot may come later */
 	LPL_ODD_MISSED_SCHEDULE,/* an event by another task than was scheduled */
+	LPL_ODD_MISSED_ASSIGN,	/* scheduled with another space than was assigned */
 	LPL_ODD_TAG,		/* an unknown tag */
+	/* found by an audit only */
+	LPL_ODD_UNRESOLVED,	/* a user-mode reference without a known mapping */
+	LPL_ODD_ATTRIBUTION,	/* ... in another space than its task's */
+	LPL_ODD_NOT_CACHED,	/* a reference to a page of a file not in the page cache */
+	LPL_ODD_CACHED_TWICE,	/* an added page that another frame holds */
+	LPL_ODD_ORDER,		/* a record whose clocks run backwards */
 	LPL_ODDS
 };
 
@@ -131,10 +201,14 @@ struct lpl_merge_stats {
 /* "name: number" lines; zeros of kinds and odd events are left out. */
 void lpl_merge_stats_print(const struct lpl_merge_stats *stats, FILE *file);
 
+/* ---- the merge ---- */
+
 struct lpl_merge_options {
 	/* addresses from here up are the kernel's; 0: 1 << 63.  A 32-bit Linux
 	 * has 0xc0000000. */
 	uint64_t kernel_base;
+	bool audit;		/* keep the books: see below */
+	uint32_t problems;	/* how many of each kind of oddity an audit keeps */
 };
 
 struct lpl_merge;
@@ -149,6 +223,59 @@ struct lpl_sink *lpl_merge_sink(struct lpl_merge *merge);
 const struct lpl_merge_stats *lpl_merge_stats(const struct lpl_merge *merge);
 void lpl_merge_close(struct lpl_merge *merge);	/* NULL is fine */
 
+/* ---- the audit ---- */
+
+/*
+ * The books, each kept twice: what was counted as it happened, and what is there
+ * at the end.  Closed by the sink's finish().
+ */
+struct lpl_merge_audit {
+	bool balanced;			/* all pairs agree, and nothing was odd */
+	uint64_t references;		/* that came */
+	uint64_t by_kind, by_task;	/* sums over all kinds, over all tasks */
+	uint64_t processes;		/* without the kernel */
+	uint64_t tasks, tasks_ended, tasks_live;	/* tasks = ended + live */
+	uint64_t spaces, spaces_ended, spaces_live;	/* likewise */
+	uint64_t spaces_unused;		/* ended, but nothing else was told of them */
+	/* pages of the page cache: added = removed + displaced + held */
+	uint64_t cache_added, cache_removed;
+	uint64_t cache_displaced;	/* by another page in their frame */
+	uint64_t cache_held;
+	uint64_t file_references;	/* that were looked for in the page cache */
+	uint64_t user_untold;		/* user-mode references before the first event: whose they
+					 * are, and of what, nobody told */
+	uint64_t events;		/* that came */
+	/* what the trace says came before reduction; 0 where it does not say */
+	uint64_t events_told, references_told;
+	uint64_t odd;			/* all oddities together */
+};
+
+/* NULL without `audit`, and before finish(). */
+const struct lpl_merge_audit *lpl_merge_audit(const struct lpl_merge *merge);
+
+/*
+ * How many events, and in an unreduced trace references, there have to be (0:
+ * not known), as the trace's totals tell.  To be called before finish().
+ */
+void lpl_merge_audit_expect(struct lpl_merge *merge, uint64_t events, uint64_t references);
+
+/* One record that does not fit: the first few of each kind are kept. */
+struct lpl_merge_problem {
+	enum lpl_merge_odd odd;
+	bool is_event;
+	struct lpl_event event;		/* with is_event */
+	struct lpl_ref ref;		/* without */
+	uint32_t tid, tgid;		/* the task it was counted for */
+};
+
+/* In the order of their kinds, then of the stream; *count of them. */
+const struct lpl_merge_problem *lpl_merge_problems(const struct lpl_merge *merge, size_t *count);
+
+/* The books as text, and after them the problems. */
+void lpl_merge_audit_print(const struct lpl_merge *merge, FILE *file);
+
+/* ---- formats ---- */
+
 /*
  * Format `global`: the canonical page of every reference, in hex, one a line.
  * `file` is not owned; finish() flushes it.
@@ -158,18 +285,41 @@ enum lpl_error lpl_merge_global_open(struct lpl_merge_output **output, FILE *fil
 void lpl_merge_global_close(struct lpl_merge_output *output);	/* NULL is fine */
 
 /*
+ * Format `per-process`: the directory PATH with a directory for each process and
+ * in it a file for each task, all named by numbers, and an index, tasks.csv; see
+ * docs/merging.md.  Everything is written below "PATH.part", which finish()
+ * renames.  An existing PATH or PATH.part is an error (LPL_ERR_USAGE) unless
+ * `overwrite`, and even then when there is anything in it that this format does
+ * not write.  Memory is O(live tasks) and some 8 MiB; at most 64 files are open.
+ */
+enum lpl_error lpl_merge_per_process_open(struct lpl_merge_output **output, const char *path,
+					  bool overwrite, struct lpl_report *report);
+/* What was not finished is removed.  NULL is fine. */
+void lpl_merge_per_process_close(struct lpl_merge_output *output);
+
+/*
  * Format `canonical`: a stream for `next` (not owned; lpl_writer_sink() makes
  * it a trace) in which the space is 0, the address is the canonical page's
  * number << LPL_PAGE_SHIFT, LPL_PAGED is set and the length 0; all else is
- * kept.  Fences (lpl_event_is_fence) are left out: canonical pages do not
- * change their meaning.  Other events pass.
+ * kept.  An LPL_EVENT_PAGE before the first reference to each page tells what it is.
+ * Events of tasks pass, so that whose a reference is can be followed; fences
+ * (lpl_event_is_fence) but KTR_EXEC are left out, for canonical pages do not change
+ * their meaning.
  */
 enum lpl_error lpl_merge_canonical_open(struct lpl_merge_output **output,
 					struct lpl_sink *next, struct lpl_report *report);
 void lpl_merge_canonical_close(struct lpl_merge_output *output);	/* NULL is fine */
 
-/* What the header of such a trace says, given that of its source.  NULL: no memory. */
+/*
+ * What the header of such a trace says, given that of its source: exact for the
+ * same if the source's reduction respects changes of mapping, else for nothing
+ * (lpl_reduction_fenced).  NULL: no memory.
+ */
 struct lpl_meta;
 struct lpl_meta *lpl_merge_canonical_meta(const struct lpl_meta *source);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -4,7 +4,8 @@
  * stream.
  *
  * Order.  References carry three clocks, all of which never run backwards:
- * `ref` (strictly increasing), `instr` and `cycle`.  An event carries the number
+ * `ref` (strictly increasing, but for LPL_SYNTHETIC references, which may repeat
+ * the number before them), `instr` and `cycle`.  An event carries the number
  * of the last reference before it, so an event with ref == r stands after
  * reference r and before reference r + 1, and its own moment's `instr` and
  * `cycle`.
@@ -42,6 +43,9 @@ char lpl_type_letter(enum lpl_type type);
 				 * of a fetch: the same instruction goes on */
 #define LPL_PAGED	0x04	/* address is a page's first byte: the offset and the
 				 * length are lost (set by every reducer but `none`) */
+#define LPL_SYNTHETIC	0x08	/* put in by a reducer (`olr`), to be replayed in its place:
+				 * nothing was referenced here, and the clocks are
+				 * those of the reference it was put behind */
 
 /* One reference. */
 struct lpl_ref {
@@ -74,7 +78,21 @@ enum lpl_event_tag {
 	/* tracing goes on or off -> 1 or 0; after "off" clocks may jump */
 	LPL_EVENT_TRACING = 0x10000,
 	/* a mark from outside (debugger, control socket); text */
-	LPL_EVENT_MARK = 0x10001
+	LPL_EVENT_MARK = 0x10001,
+	/*
+	 * in a behaviour sequence (`lrubs:K`): the reference before, a fetch, evicts
+	 * a page from the memory of K pages -> its space, its address, was it dirty
+	 */
+	LPL_EVENT_EVICTED = 0x10002,
+	/*
+	 * in a canonical trace, before the first reference to a page: what it is
+	 * -> its number, enum lpl_page_kind (merge.h), device, inode, page of the file,
+	 *    generation of the inode's number (of page tables: the physical page
+	 *    instead of the page of the file), and for what has none of these
+	 *    the space and the virtual page of the first reference; text: the
+	 *    file's name, where known.  Clocks are those of the reference to come.
+	 */
+	LPL_EVENT_PAGE = 0x10003
 };
 
 /*

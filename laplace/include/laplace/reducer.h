@@ -8,6 +8,9 @@
  * length is 0; clocks, type, space and LPL_USER are those of the reference
  * kept, but for dirtiness: a reference that stands in for dropped writes is
  * turned into a write.  Events pass through in their place.
+ *
+ * The methods and what each is exact for are told in docs/reduction.md; the
+ * argument why is at the head of each method's file.
  */
 #ifndef LAPLACE_REDUCER_H
 #define LAPLACE_REDUCER_H
@@ -22,25 +25,43 @@ extern "C" {
 /*
  * A reduction is written SPEC: one method or several joined by '+', left to
  * right: `none`, `block`, `window:K`, `sad:K`, `window:64+sad:64`.
- * K is a number of pages, 1 to 2^24.
+ *
+ * `fence` and `unfence` pass everything on.  They tell whether the methods behind
+ * them, in the same SPEC, respect changes of mapping: `sad:K` is the paper's and
+ * knows pages by space and address, `fence+sad:K` takes a page for another one
+ * after an event that may have changed its meaning.  (`sad-ws` does the same,
+ * docs/reduction.md tells of the others.)  `window:K` ends its windows
+ * there, and implies `fence` for what follows.
+ *
+ * A number of pages (K) is 1 to 2^24, of references (TAU, THETA) or instructions
+ * (N) 1 to 2^62; BYTES, the size of larger pages, is a power of two from 4096 to
+ * 2^30.
+ *
+ * BEFORE, where it is asked for, is the reduction the stream has been through
+ * already: LPL_META_REDUCTION of its trace.  NULL counts as "none".
  */
 struct lpl_reducer;
 
 /*
  * Build the chain that SPEC names, delivering to `next` (not owned).  `none`
  * gives a stage that passes everything on untouched.  LPL_ERR_USAGE with the
- * list of methods for a bad SPEC, LPL_ERR_MEMORY.
+ * list of methods for a bad SPEC, and for one that makes no sense after BEFORE:
+ * pages cannot get smaller, and a behaviour sequence (`lrubs:K`) is not a
+ * reference trace until `olr:K` made one of it.  LPL_ERR_MEMORY.
  */
-enum lpl_error lpl_reducer_open(struct lpl_reducer **reducer, const char *spec,
-				struct lpl_sink *next, struct lpl_report *report);
+enum lpl_error lpl_reducer_open(struct lpl_reducer **reducer, const char *before,
+				const char *spec, struct lpl_sink *next,
+				struct lpl_report *report);
 /* Where to send the stream; owned by the reducer. */
 struct lpl_sink *lpl_reducer_sink(struct lpl_reducer *reducer);
 void lpl_reducer_close(struct lpl_reducer *reducer);	/* NULL is fine */
 
 /*
- * The canonical form of SPEC after `before` ("none" for a fresh trace), for
- * LPL_META_REDUCTION, and what it is exact for, for LPL_META_EXACT ("all" or
- * "lru,opt from K pages").  Results are written to the buffers (LPL_SPEC_SIZE).
+ * The canonical form of SPEC after BEFORE, for LPL_META_REDUCTION, and what it
+ * is exact for, for LPL_META_EXACT: "all", "all but ws,vmin", "nothing",
+ * "unknown", or "lru,opt from 64 pages" and the like.  Results are written to
+ * the buffers (LPL_SPEC_SIZE).  Errors as lpl_reducer_open().  `unfence` stands
+ * in the form where SPEC begins without a fence and BEFORE ended behind one.
  */
 #define LPL_SPEC_SIZE 256
 enum lpl_error lpl_reducer_describe(const char *before, const char *spec,
@@ -48,11 +69,35 @@ enum lpl_error lpl_reducer_describe(const char *before, const char *spec,
 				    struct lpl_report *report);
 
 /*
- * The smallest memory, in pages, for which LRU and OPT are exact on a trace
- * reduced as `reduction` tells (LPL_META_REDUCTION; NULL counts as "none").
- * 1 for none and block.  0 when it is not known.
+ * The smallest memories for which simulations are exact, dirty evictions
+ * included, on a trace reduced as REDUCTION tells (LPL_META_REDUCTION; NULL
+ * counts as "none").  1: all of them.  0: none.
  */
-uint64_t lpl_reduction_exact_from(const char *reduction);
+struct lpl_exactness {
+	uint64_t lru;		/* pages: LRU, and the LRU part of policies that keep
+				 * their most recently used pages in LRU order */
+	uint64_t opt;		/* pages */
+	uint64_t demand;	/* pages: any policy that acts on faults only and does
+				 * not tell one reference from several in a row */
+	uint64_t ws;		/* references: the working set's tau, and VMIN's */
+};
+/* false, and all 0, when REDUCTION has a method this library does not know. */
+bool lpl_reduction_exactness(const char *reduction, struct lpl_exactness *exactness);
+
+/*
+ * Did each step that drops references respect changes of mapping?  Then what the
+ * trace is exact for, it is also for once its pages are made canonical (merge.h).
+ * If it did not, the canonical trace is exact for nothing, and so is what is
+ * reduced from it: its reduction gets a last step, `merged`, which stands for that
+ * and cannot be asked for.
+ */
+bool lpl_reduction_fenced(const char *reduction);
+
+/* The size in bytes of the pages in such a trace: 4096, or that of `block:BYTES`. */
+uint64_t lpl_reduction_page_size(const char *reduction);
+
+/* K when such a trace is a behaviour sequence (`lrubs:K` comes last), else 0. */
+uint64_t lpl_reduction_behaviour(const char *reduction);
 
 #ifdef __cplusplus
 }

@@ -1,16 +1,31 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Simulators: sinks that count the faults a replacement policy would take.
+ * The simulator: a sink that counts the faults replacement policies would take.
+ * Any number of policies and sizes in one pass over a trace, on several threads.
  *
- * A first reference to a page is a fault.  A page is (space, address / 4096);
- * in a canonical trace every space is 0.  A page is dirty from its first write
- * after it was fetched until it is evicted; at the end of the trace nothing is
- * evicted.
+ * A page is (space, address / 4096); in a canonical trace every space is 0.
+ * A first reference to a page is a fault.  A page is dirty from its first write after
+ * it was fetched until it is evicted.  docs/simulation.md defines the policies.
+ *
+ *	lpl_simulator_open(&simulator, NULL, &report);
+ *	lpl_simulator_add(simulator, "lru", NULL, &report);
+ *	lpl_simulator_add(simulator, "segq:fifo=16", &sizes, &report);
+ *	lpl_reader_run(reader, lpl_simulator_sink(simulator), &report);
+ *	result = lpl_simulator_results(simulator, 1, &count);	(segq's)
+ *	lpl_simulator_close(simulator);
+ *
+ * Memory: some 40 bytes a page for all, and 64 bytes a result; 60 bytes a page for lru;
+ * 8 bytes a reference (references to one page in a row count as one) and 60 bytes a page
+ * for opt; 20 bytes a page and 60 bytes a tau for ws and vmin; for each size of another
+ * policy 50 bytes for each page in memory (fbr 80, glru and eelru some 200, for they
+ * remember pages that left).  A memory larger than what the trace touches costs no more
+ * than that.
  */
 #ifndef LAPLACE_SIMULATOR_H
 #define LAPLACE_SIMULATOR_H
 
 #include <laplace/error.h>
+#include <laplace/policy.h>
 #include <laplace/record.h>
 
 #ifdef __cplusplus
@@ -18,8 +33,9 @@ extern "C" {
 #endif
 
 /*
- * Sizes of memory, in pages.  SPEC: a list `16,64,256`, ranges `16:4096:*2`
- * (times) and `16:256:16` (plus), or `all`.  Sorted, without duplicates.
+ * Sizes of memory, in pages; for ws and vmin taus, in references.  SPEC: a list
+ * `16,64,256`, ranges `16:4096:*2` (times) and `16:256:16` (plus), or `all`.  Sorted,
+ * without duplicates.  LPL_ERR_USAGE, LPL_ERR_MEMORY.
  */
 struct lpl_sizes {
 	bool all;
@@ -31,30 +47,85 @@ enum lpl_error lpl_sizes_parse(struct lpl_sizes *sizes, const char *spec,
 void lpl_sizes_free(struct lpl_sizes *sizes);
 
 struct lpl_result {
-	uint64_t size;
+	uint64_t size;		/* pages; for ws and vmin: tau, in references */
 	uint64_t references;	/* simulated: after reduction */
 	uint64_t faults, evictions, dirty_evictions;
+	/* of ws and vmin; 0 for the others */
+	uint64_t space_time;	/* pages in memory, summed over reference time */
+	double mean_resident;	/* the same by the reference times there were */
+	bool timed;		/* one of these two policies */
+	bool exact;		/* the same as on the trace before it was reduced */
 };
 
 struct lpl_simulator;
 
-/*
- * POLICY: `lru` or `opt`, both of which give every size in one pass.  LRU
- * needs memory O(distinct pages); OPT keeps the page sequence (4 bytes a
- * reference) and runs at finish().
- */
+struct lpl_simulator_options {
+	unsigned int jobs;	/* threads that simulate; 1: the caller's alone; 0: as many
+				 * as there are processors.  Results do not depend on it. */
+	/*
+	 * LPL_META_REDUCTION of the trace; NULL counts as "none".  It decides which
+	 * results are exact.  Where it tells of a behaviour sequence, `olr:K` is
+	 * put in front of the simulator and `references` counts what comes from there.
+	 */
+	const char *reduction;
+};
+
+/* `options` may be NULL: all 0.  LPL_ERR_MEMORY. */
 enum lpl_error lpl_simulator_open(struct lpl_simulator **simulator,
-				  const char *policy, const struct lpl_sizes *sizes,
+				  const struct lpl_simulator_options *options,
 				  struct lpl_report *report);
-struct lpl_sink *lpl_simulator_sink(struct lpl_simulator *simulator);
+
+/* Sizes one by one (those of all policies but lru, opt, ws and vmin) that fit in a pass. */
+#define LPL_MOST_MEMORIES 4096
+
 /*
- * After finish(): the results by rising size; with `all`, sizes from 1 up to
- * the first at which only first references fault.  Owned by the simulator.
+ * Add a policy: one of those in docs/simulation.md, with its options behind it:
+ * `lru`, `segq:fifo=16`, `fbr:new=25:old=30`.  Only before the sink is used.
+ *
+ * `sizes` is copied.  NULL chooses: powers of two, from the smallest that is exact (or,
+ * where none is, the smallest for which the trace is exact for LRU) to the first
+ * that holds all pages (2^24 at most); for ws and vmin to the first at which only first
+ * references fault.  Without such a choice, `all` is for lru and opt, and gives
+ * every size from 1 to the first at which only first references fault.
+ *
+ * LPL_ERR_USAGE: no such policy or option, a number out of its range, `all` for another
+ * policy, a size the policy cannot have, more than LPL_MOST_MEMORIES sizes.
+ * LPL_ERR_MEMORY.  After an error the simulator is as it was before.
  */
+enum lpl_error lpl_simulator_add(struct lpl_simulator *simulator, const char *policy,
+				 const struct lpl_sizes *sizes, struct lpl_report *report);
+/*
+ * The same for a policy of the caller's (policy.h), which must stay until
+ * lpl_simulator_close().  `options` is `name=number`, joined by colons; NULL: none.
+ */
+enum lpl_error lpl_simulator_add_policy(struct lpl_simulator *simulator,
+					const struct lpl_policy *policy, const char *options,
+					const struct lpl_sizes *sizes,
+					struct lpl_report *report);
+
+/*
+ * Where to send the trace; owned by the simulator.  Events are not looked at.  Errors:
+ * LPL_ERR_MEMORY; LPL_ERR_UNSUPPORTED (opt: 2^30 references; lru: 2^29 pages);
+ * LPL_ERR_ORDER, with ws or vmin, where `ref` does not rise (it may stand still at an
+ * LPL_SYNTHETIC reference); what a policy's `open` or `admit` fails with.  finish()
+ * returns when everything is simulated.
+ */
+struct lpl_sink *lpl_simulator_sink(struct lpl_simulator *simulator);
+
+/* The policies added, in that order; `index` below goes from 0 to count - 1. */
+size_t lpl_simulator_count(const struct lpl_simulator *simulator);
+/* What was added: "lru", "segq:fifo=16"; owned by the simulator. */
+const char *lpl_simulator_policy(const struct lpl_simulator *simulator, size_t index);
+/* After finish(): a policy's results, by rising size.  Owned by the simulator. */
 const struct lpl_result *lpl_simulator_results(const struct lpl_simulator *simulator,
-					       size_t *count);
-uint64_t lpl_simulator_pages(const struct lpl_simulator *simulator); /* distinct */
-void lpl_simulator_close(struct lpl_simulator *simulator);	/* NULL is fine */
+					       size_t index, size_t *count);
+uint64_t lpl_simulator_pages(const struct lpl_simulator *simulator); /* distinct, so far */
+
+/* The smallest memory, or tau, for which the policy is exact after `reduction`; 0: none. */
+uint64_t lpl_simulator_exact_from(const struct lpl_simulator *simulator, size_t index);
+
+/* At any time, also after an error.  NULL is fine. */
+void lpl_simulator_close(struct lpl_simulator *simulator);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * laplace export: a trace in another format, as a file.
+ */
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common.h"
+#include "formats/format.h"
+#include "formats/printer.h"
+
+struct options {
+	const struct format *format;
+	const char *output;
+	bool events, overwrite, json;
+	enum cli_when progress;
+	const char *trace;
+};
+
+static const struct argp_option option_table[] = {
+	{ "to", 't', "FORMAT", 0,
+	  "raw, diff, sad, sad-diff, pages, time-passed, behaviour, csv, din, lackey, raw18, "
+	  "oracleGeneral, pdats or pdats2", 0 },
+	{ "output", 'o', "FILE", 0, "The file to write", 0 },
+	{ "events", 'e', NULL, 0, "Write kernel events and marks, too", 0 },
+	{ 0 }
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *options = state->input;
+	char list[FORMAT_LIST_SIZE];
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &options->overwrite;
+		state->child_inputs[1] = &options->json;
+		state->child_inputs[2] = &options->progress;
+		return 0;
+	case 't':
+		options->format = format_find(arg);
+		if (!options->format)
+			argp_error(state, "no format '%s': there are %s", arg,
+				   format_list(list, 0));
+		return 0;
+	case 'o':
+		options->output = arg;
+		return 0;
+	case 'e':
+		options->events = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (options->trace)
+			argp_error(state, "one trace at a time");
+		options->trace = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!options->trace)
+			argp_error(state, "which trace?");
+		else if (!options->format)
+			argp_error(state, "which format?  --to names one of %s",
+				   format_list(list, 0));
+		else if (!options->output)
+			argp_error(state, "where to?  -o names the file to write");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = {
+	{ &cli_overwrite_argp, 0, NULL, 0 },
+	{ &cli_json_argp, 0, NULL, 0 },
+	{ &cli_progress_argp, 0, NULL, 0 },
+	{ 0 }
+};
+static const struct argp argp = {
+	option_table, parse_option, "--to FORMAT -o FILE TRACE",
+	"Write TRACE in another format."
+	"\v"
+	"What FORMAT cannot tell is lost, and said; a TRACE for which it would tell something "
+	"wrong is refused.  See laplace-export(1).",
+	children, NULL, NULL
+};
+
+static int print_summary(const struct options *options, const struct printer *printer)
+{
+	/* the records may be going to stdout */
+	FILE *out = strcmp(options->output, "-") == 0 ? stderr : stdout;
+
+	if (!options->json) {
+		fprintf(out, "%s: %" PRIu64 " references as %s, %" PRIu64 " bytes\n",
+			options->output, printer->refs, options->format->name,
+			printer->written);
+		return CLI_DONE;
+	}
+	return cli_print_json(out,
+		json_pack("{s:s, s:s, s:I, s:I, s:I}",
+			  "file", options->output, "format", options->format->name,
+			  "references", (json_int_t)printer->refs,
+			  "events_left_out", (json_int_t)printer->events_left_out,
+			  "bytes", (json_int_t)printer->written));
+}
+
+/* Some formats are completed as they are written. */
+static int check_seekable(const struct options *options, int fd)
+{
+	struct stat about;
+
+	if (!(options->format->traits & FORMAT_SEEKS) ||
+	    (fstat(fd, &about) == 0 && S_ISREG(about.st_mode)))
+		return CLI_DONE;
+	return cli_complain(CLI_USAGE, "%s: %s goes to a file only: it is completed as it is "
+			    "written", options->output, options->format->name);
+}
+
+/* From an open reader to an open output.  Returns an exit status. */
+static int export(struct lpl_reader *reader, const struct options *options, int fd)
+{
+	struct lpl_report report = { 0 };
+	struct cli_progress progress;
+	struct printer *printer;
+	struct cli_pass pass;
+	int status = check_seekable(options, fd);
+
+	if (status)
+		return status;
+	if (printer_open(&printer, &(struct printer_options){
+			.format = options->format, .meta = lpl_reader_meta(reader),
+			.path = options->trace, .output = options->output, .fd = fd,
+			.events = options->events, .tell_events = true }, &report))
+		return cli_report(&report);
+	cli_progress_start(&progress, options->progress);
+	pass = (struct cli_pass){ .reader = reader, .path = options->trace,
+				  .sink = &printer->sink, .progress = &progress };
+	status = cli_pass_run(&pass);
+	if (status == CLI_DONE || status == CLI_DAMAGED) {
+		printer_tell_losses(printer);
+		if (print_summary(options, printer))
+			status = CLI_FAILED;
+	}
+	printer_close(printer);
+	return status;
+}
+
+int cmd_export(int argc, char **argv)
+{
+	struct options options = { 0 };
+	struct cli_output output;
+	struct lpl_reader *reader;
+	int status;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	if ((options.format->traits & FORMAT_BINARY) && strcmp(options.output, "-") == 0 &&
+	    isatty(STDOUT_FILENO))
+		return cli_complain(CLI_USAGE, "%s is not written to a terminal",
+				    options.format->name);
+	status = cli_reader_open(&reader, options.trace);
+	if (status)
+		return status;
+	status = cli_output_open(&output, options.output, options.overwrite);
+	if (!status) {
+		status = export(reader, &options, fileno(output.file));
+		status = cli_output_close(&output, status);
+	}
+	lpl_reader_close(reader);
+	return status;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * LRU behaviour sequences: what a memory of K pages does, and nothing else.
+ *
+ *	3f NF		page 3f is fetched; the memory is not full
+ *	40 3f		page 40 is fetched, page 3f evicted
+ *
+ * In a trace it is what `lrubs:K` makes: the references that fetch, each followed by
+ * an event LPL_EVENT_EVICTED where it evicts.  Types, spaces, clocks and dirtiness
+ * are not in this format: import makes reads, in one space, of nothing dirty.
+ *
+ * A sequence that no memory of K pages can show is refused.  That takes the set of
+ * pages in memory, O(K); whether the order is LRU's is left to `olr:K`, which meets
+ * it when it looks for a trace with this behaviour.
+ */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "events.h"
+#include "idmap.h"
+#include "importer.h"
+#include "printer.h"
+#include "put.h"
+
+struct memory {
+	struct idmap pages;	/* each with the line that fetched it */
+	uint64_t not_full;	/* lines with NF */
+};
+
+static bool evict(struct importer *importer, uint64_t page)
+{
+	struct memory *memory = importer->state;
+	const uint64_t size = importer->options.memory;
+
+	if (memory->pages.count < size) {
+		importer_refuse(importer, LPL_ERR_DAMAGED, "page %" PRIx64 " is evicted from a "
+				"memory that holds only %zu of %" PRIu64 " pages (-k; the "
+				"%" PRIu64 " NF so far would fill %" PRIu64 ")", page,
+				memory->pages.count, size, memory->not_full, memory->not_full);
+		return false;
+	}
+	if (idmap_remove(&memory->pages, page))
+		return true;
+	importer_refuse(importer, LPL_ERR_DAMAGED, "page %" PRIx64 " is evicted and was not in "
+			"memory", page);
+	return false;
+}
+
+static bool fetch(struct importer *importer, uint64_t page)
+{
+	struct memory *memory = importer->state;
+	uint64_t *line = idmap_reach(&memory->pages, page);
+
+	if (!line) {
+		(void)lpl_fail(importer->report, LPL_ERR_MEMORY, "no memory for %zu pages",
+			       memory->pages.count);
+		return false;
+	}
+	if (*line) {
+		importer_refuse(importer, LPL_ERR_DAMAGED, "page %" PRIx64 " is fetched and is in "
+				"memory, since line %" PRIu64, page, *line);
+		return false;
+	}
+	*line = importer->place;
+	return true;
+}
+
+/* Nothing was evicted. */
+static bool grow(struct importer *importer)
+{
+	struct memory *memory = importer->state;
+
+	if (memory->pages.count < importer->options.memory) {
+		memory->not_full++;
+		return true;
+	}
+	importer_refuse(importer, LPL_ERR_DAMAGED, "NF, but the memory of %" PRIu64
+			" pages (-k) is full: it has %" PRIu64 " or more",
+			importer->options.memory, memory->not_full + 1);
+	return false;
+}
+
+static bool put_evicted(struct importer *importer, const struct lpl_ref *ref,
+			uint64_t evicted)
+{
+	struct lpl_event event = {
+		.ref = ref->ref, .instr = ref->instr, .cycle = ref->cycle,
+		.tag = LPL_EVENT_EVICTED,
+	};
+	struct lpl_ref page = { 0 };
+
+	if (!importer_set_page(importer, &page, evicted))
+		return false;
+	event.arg[1] = page.address;
+	return importer_put_event(importer, &event);
+}
+
+static const char *read_behaviour(struct importer *importer, const char *at)
+{
+	struct lpl_ref ref = { .ref = importer->ref + 1, .type = LPL_READ };
+	uint64_t fetched, evicted;
+	const char *rest;
+
+	rest = scan_hex(at, &fetched);
+	if (!rest || !scan_is_end(*rest) || event_is_line(at))
+		return importer_other_line(importer, at);
+	ref.instr = ref.cycle = ref.ref;
+	at = scan_blanks(rest);
+	if (at[0] == 'N' && at[1] == 'F' && scan_is_end(at[2])) {
+		at = importer_line_end(importer, at + 2);
+		return at && grow(importer) && fetch(importer, fetched) &&
+		       importer_set_page(importer, &ref, fetched) &&
+		       importer_put(importer, &ref) ? at : NULL;
+	}
+	at = scan_hex_field(rest, &evicted);
+	if (!at)
+		return importer_no_field(importer, "evicted page");
+	at = importer_line_end(importer, at);
+	return at && evict(importer, evicted) && fetch(importer, fetched) &&
+	       importer_set_page(importer, &ref, fetched) && importer_put(importer, &ref) &&
+	       put_evicted(importer, &ref, evicted) ? at : NULL;
+}
+
+static void free_memory(void *state)
+{
+	struct memory *memory = state;
+
+	idmap_free(&memory->pages);
+}
+
+/* ---- printing ---- */
+
+/* A fetch is told when it is known whether it evicts. */
+struct fetching {
+	bool is;
+	uint64_t page;
+};
+
+static char *print_not_full(struct printer *printer, char *out)
+{
+	struct fetching *fetching = printer->state;
+
+	if (!fetching->is)
+		return out;
+	fetching->is = false;
+	out = put_hex(out, fetching->page);
+	return stpcpy(out, " NF\n");
+}
+
+static char *print_fetch(struct printer *printer, char *out, const struct lpl_ref *ref)
+{
+	struct fetching *fetching = printer->state;
+
+	out = print_not_full(printer, out);
+	*fetching = (struct fetching){ true, printer_page(printer, ref) };
+	return out;
+}
+
+static char *print_evicted(struct printer *printer, char *out, const struct lpl_event *event)
+{
+	struct fetching *fetching = printer->state;
+
+	if (event->tag != LPL_EVENT_EVICTED)
+		return NULL;
+	if (!fetching->is)
+		return printer_refuse(printer, LPL_ERR_DAMAGED, "an eviction follows no fetch, "
+				      "after reference %" PRIu64, event->ref);
+	fetching->is = false;
+	printer->spaces_mixed |= event->arg[0] != printer->last.space;
+	out = put_hex(out, fetching->page);
+	out = put_hex_field(out, event->arg[1] >> printer->page_shift);
+	return put_newline(out);
+}
+
+const struct format format_behaviour = {
+	.name = "behaviour",
+	.fields = "FETCHED EVICTED|NF",
+	.traits = FORMAT_PAGES | FORMAT_EVENTS,
+	.read_line = read_behaviour,
+	.import_state = sizeof(struct memory),
+	.import_free = free_memory,
+	.put = print_fetch,
+	.put_event = print_evicted,
+	.end = print_not_full,
+	.print_state = sizeof(struct fetching),
+};

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Every field, in decimal, below a line of names.  With its events, which are lines
+ * that begin with #E, it is all of a trace but its header.
+ */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "events.h"
+#include "importer.h"
+#include "printer.h"
+#include "put.h"
+
+static const char names[] =
+	"type,reference,instruction,cycle,space,address,length,user,second,paged,synthetic";
+/* as it was before the last column */
+static const char names_before[] =
+	"type,reference,instruction,cycle,space,address,length,user,second,paged";
+
+enum { FLAGS = 4 };
+static const uint8_t flag[FLAGS] = { LPL_USER, LPL_SECOND, LPL_PAGED, LPL_SYNTHETIC };
+
+/* ---- reading ---- */
+
+struct csv_state {
+	size_t flags;		/* columns of them; 0: the names were not read yet */
+};
+
+/* What follows these names; NULL: the line is another. */
+static const char *after(const char *at, const char *line)
+{
+	while (*line && *at == *line) {
+		at++;
+		line++;
+	}
+	return *line || !scan_line_end(at) ? NULL : at;
+}
+
+static const char *read_names(struct importer *importer, const char *at)
+{
+	struct csv_state *state = importer->state;
+	const char *rest = after(at, names);
+
+	state->flags = FLAGS;
+	if (!rest) {
+		rest = after(at, names_before);
+		state->flags = FLAGS - 1;
+	}
+	return rest ? rawmemchr(rest, '\n') :
+		      importer_refuse(importer, LPL_ERR_DAMAGED, "the first line is the "
+					     "names of the columns, %s", names);
+}
+
+static const char *read_numbers(struct importer *importer, const char *at,
+				struct lpl_ref *ref)
+{
+	static const char *const name[] = {
+		"reference", "instruction", "cycle", "space", "address", "length",
+		"user", "second", "paged", "synthetic",
+	};
+	const struct csv_state *state = importer->state;
+	uint64_t number[6 + FLAGS] = { 0 };
+
+	for (size_t i = 0; i < 6 + state->flags; i++) {
+		const char *rest = *at == ',' ? scan_decimal(at + 1, &number[i]) : NULL;
+
+		if (!rest || (i >= 6 && number[i] > 1))
+			return importer_no_field(importer, name[i]);
+		at = rest;
+	}
+	ref->ref = number[0];
+	ref->instr = number[1];
+	ref->cycle = number[2];
+	ref->space = number[3];
+	ref->address = number[4];
+	for (size_t i = 0; i < FLAGS; i++)
+		ref->flags |= number[6 + i] ? flag[i] : 0;
+	/* what can be told of a reference alone; the clocks are checked later */
+	if (number[5] > IMPORT_LENGTH || (number[5] == 0) != ((ref->flags & LPL_PAGED) != 0))
+		return importer_refuse(importer, LPL_ERR_DAMAGED, "a length of %" PRIu64
+				       " bytes (possible are 1 to %d, and 0 for a page)",
+				       number[5], IMPORT_LENGTH);
+	ref->length = (uint16_t)number[5];
+	return at;
+}
+
+static bool is_possible(struct importer *importer, const struct lpl_ref *ref)
+{
+	const uint64_t page = 1U << LPL_PAGE_SHIFT;
+	const uint64_t offset = ref->address & (page - 1);
+
+	if (ref->flags & LPL_PAGED ? offset == 0 : offset + ref->length <= page)
+		return true;
+	importer_refuse(importer, LPL_ERR_DAMAGED, ref->flags & LPL_PAGED ?
+			"the address is not a page's first" : "the reference crosses a page");
+	return false;
+}
+
+static const char *read_comment(struct importer *importer, const char *at)
+{
+	if (at[1] == 'E' && at[2] == ' ')
+		return event_read(importer, at + 2);
+	return rawmemchr(at, '\n');
+}
+
+static const char *read_csv(struct importer *importer, const char *at)
+{
+	const struct csv_state *state = importer->state;
+	const unsigned int type = scan_type(*at);
+	struct lpl_ref ref = { .type = (uint8_t)type };
+
+	if (*at == '#')
+		return read_comment(importer, at);
+	if (!state->flags && !scan_line_end(at))
+		return read_names(importer, at);
+	if (type == LPL_TYPES)
+		return importer_other_line(importer, at);
+	at = read_numbers(importer, at + 1, &ref);
+	if (at)
+		at = importer_line_end(importer, at);
+	if (!at || !is_possible(importer, &ref))
+		return NULL;
+	importer->paged |= (ref.flags & LPL_PAGED) != 0;
+	return importer_put_told(importer, &ref) ? at : NULL;
+}
+
+/* ---- printing ---- */
+
+static char *print_names(struct printer *printer, char *out)
+{
+	(void)printer;
+	memcpy(out, names, sizeof(names) - 1);
+	return put_newline(out + sizeof(names) - 1);
+}
+
+static char *print_csv(struct printer *printer, char *out, const struct lpl_ref *ref)
+{
+	const uint64_t number[] = {
+		ref->ref, ref->instr, ref->cycle, ref->space, ref->address, ref->length,
+	};
+
+	(void)printer;
+	*out++ = lpl_type_letter(ref->type);
+	for (size_t i = 0; i < sizeof(number) / sizeof(number[0]); i++) {
+		*out++ = ',';
+		out = put_decimal(out, number[i]);
+	}
+	for (size_t i = 0; i < FLAGS; i++) {
+		*out++ = ',';
+		*out++ = ref->flags & flag[i] ? '1' : '0';
+	}
+	return put_newline(out);
+}
+
+const struct format format_csv = {
+	.name = "csv",
+	.fields = "TYPE,REFERENCE,INSTRUCTION,CYCLE,SPACE,ADDRESS,LENGTH,USER,SECOND,PAGED,"
+		  "SYNTHETIC",
+	.traits = FORMAT_EVENTS | FORMAT_WHOLE | TELLS_REF | TELLS_INSTR | TELLS_CYCLE |
+		  TELLS_SPACE | TELLS_LENGTH,
+	.read_line = read_csv,
+	.import_state = sizeof(struct csv_state),
+	.begin = print_names,
+	.put = print_csv,
+};

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The format of the dinero cache simulators.
+ *
+ *	2 430d70		LABEL ADDRESS; the rest of a line is comment
+ *
+ * Labels: 0 read, 1 write, 2 fetch, 3 a reference of unknown type (imported as a
+ * read), 4 flush the cache (no reference; passed over).  Lengths are unknown: a
+ * reference is imported as one of a byte, which crosses nothing.
+ */
+#include <string.h>
+
+#include "importer.h"
+#include "printer.h"
+#include "put.h"
+
+static const char *read_din(struct importer *importer, const char *at)
+{
+	static const uint8_t type[] = { LPL_READ, LPL_WRITE, LPL_FETCH, LPL_READ };
+	struct lpl_ref ref = { 0 };
+	unsigned int label;
+
+	at = scan_blanks(at);
+	label = (unsigned int)(uint8_t)*at - '0';
+	if (label > 4 || !scan_is_end(at[1])) {
+		at = scan_line_end(at);
+		return at ? at : importer_no_field(importer, "label");
+	}
+	if (label == 4) {
+		importer->skipped++;
+		return rawmemchr(at, '\n');
+	}
+	importer->unknown += label == 3;
+	ref.type = type[label];
+	at = scan_hex_field(at + 1, &ref.address);
+	if (!at)
+		return importer_no_field(importer, "address");
+	ref.instr = ref.cycle = importer_instruction(importer, ref.type);
+	if (!importer_put_access(importer, &ref, 1))
+		return NULL;
+	return *at == '\n' ? at : rawmemchr(at, '\n');
+}
+
+static char *print_din(struct printer *printer, char *out, const struct lpl_ref *ref)
+{
+	static const char label[LPL_TYPES] = { '0', '1', '2' };
+
+	*out++ = label[printer_plain_type(printer, ref)];
+	out = put_hex_field(out, ref->address);
+	return put_newline(out);
+}
+
+const struct format format_din = {
+	.name = "din",
+	.fields = "LABEL ADDRESS",
+	.traits = 0,
+	.read_line = read_din,
+	.put = print_din,
+};

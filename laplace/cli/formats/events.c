@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Kernel events as lines; see events.h.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "events.h"
+#include "importer.h"
+#include "put.h"
+
+#define TAGS 256	/* more than there are, of the kernel and of our own */
+
+/*
+ * All numbers in hex but the ids, "-" for no text.  Clocks are whole, also among
+ * differences, and do not count for the next difference.
+ */
+char *event_print(char *out, const struct lpl_event *event)
+{
+	const char *name = lpl_event_name(event->tag);
+	char text[4 * KTR_TEXT + 1];
+	size_t length = event->text_length < KTR_TEXT ? event->text_length : KTR_TEXT;
+
+	*out++ = 'E';
+	*out++ = ' ';
+	if (name) {
+		out = stpcpy(out, name);
+	} else {
+		out = stpcpy(out, "tag-");
+		out = put_decimal(out, event->tag);
+	}
+	out = put_hex_field(out, event->cycle);
+	out = put_hex_field(out, event->instr);
+	out = put_hex_field(out, event->ref);
+	out = put_hex_field(out, event->space);
+	out = put_decimal_field(out, event->tid);
+	out = put_decimal_field(out, event->tgid);
+	for (size_t i = 0; i < KTR_ARGS; i++) {
+		*out++ = i ? ',' : ' ';
+		out = put_hex(out, event->arg[i]);
+	}
+	*out++ = ' ';
+	lpl_text_escape(text, sizeof(text), event->text, length);
+	if (strcmp(text, "-") == 0)
+		return stpcpy(out, "\\x2d");
+	return stpcpy(out, text[0] ? text : "-");
+}
+
+/* ---- reading ---- */
+
+static bool is_named(uint32_t tag, const char *name, size_t length)
+{
+	const char *known = lpl_event_name(tag);
+
+	return known && strlen(known) == length && memcmp(known, name, length) == 0;
+}
+
+static bool find_tag(const char *name, size_t length, uint32_t *tag)
+{
+	uint64_t number;
+
+	for (uint32_t i = 0; i < TAGS; i++) {
+		*tag = i;
+		if (is_named(*tag, name, length))
+			return true;
+		*tag = LPL_EVENT_TRACING + i;
+		if (is_named(*tag, name, length))
+			return true;
+	}
+	if (length <= 4 || memcmp(name, "tag-", 4) != 0 ||
+	    scan_decimal(name + 4, &number) != name + length || number > UINT32_MAX)
+		return false;
+	*tag = (uint32_t)number;
+	return true;
+}
+
+static const char *read_id(const char *at, uint32_t *id)
+{
+	uint64_t number;
+
+	at = scan_decimal_field(at, &number);
+	if (!at || number > UINT32_MAX)
+		return NULL;
+	*id = (uint32_t)number;
+	return at;
+}
+
+static const char *read_args(const char *at, struct lpl_event *event)
+{
+	if (*at != ' ')
+		return NULL;
+	for (size_t i = 0; i < KTR_ARGS; i++) {
+		at = scan_hex(at + 1, &event->arg[i]);
+		if (!at)
+			return NULL;
+		if (*at != ',')
+			return scan_is_end(*at) ? at : NULL;
+	}
+	return NULL;
+}
+
+/* The rest of the line, blanks and all; bytes as lpl_text_escape() writes them. */
+static const char *read_text(const char *at, struct lpl_event *event)
+{
+	const char *newline, *end;
+	uint32_t used = 0;
+
+	if (*at++ != ' ')
+		return NULL;
+	end = newline = rawmemchr(at, '\n');
+	if (end > at && end[-1] == '\r')
+		end--;
+	if (end - at == 1 && *at == '-')
+		return newline;
+	while (at < end) {
+		unsigned int high, low;
+
+		if (used == KTR_TEXT)
+			return NULL;
+		if (*at != '\\') {
+			event->text[used++] = *at++;
+			continue;
+		}
+		if (end - at < 4 || at[1] != 'x')
+			return NULL;
+		high = scan_digit[(uint8_t)at[2]];
+		low = scan_digit[(uint8_t)at[3]];
+		if (high > 15 || low > 15)
+			return NULL;
+		event->text[used++] = (char)(high << 4 | low);
+		at += 4;
+	}
+	event->text_length = used;
+	return newline;
+}
+
+/* Clocks that the format does not tell are those of the reference before. */
+static bool set_clocks(struct importer *importer, struct lpl_event *event)
+{
+	const unsigned int traits = importer->options.format->traits;
+
+	if (!(traits & TELLS_REF))
+		event->ref = importer->ref;
+	if (!(traits & TELLS_INSTR))
+		event->instr = importer->instr;
+	if (!(traits & TELLS_CYCLE))
+		event->cycle = importer->cycle;
+	return importer_check_clock(importer, "reference", event->ref, importer->ref) &&
+	       importer_check_clock(importer, "instruction", event->instr, importer->instr) &&
+	       importer_check_clock(importer, "cycle", event->cycle, importer->cycle);
+}
+
+bool event_is_line(const char *at)
+{
+	if (at[0] != 'E' || at[1] != ' ')
+		return false;
+	at = scan_blanks(at + 1);
+	while (!scan_is_end(*at))
+		at++;
+	return !scan_line_end(at);
+}
+
+const char *event_read(struct importer *importer, const char *at)
+{
+	struct lpl_event event = { 0 };
+	const char *name;
+
+	at = name = scan_blanks(at);
+	while (!scan_is_end(*at))
+		at++;
+	if (!find_tag(name, (size_t)(at - name), &event.tag))
+		return importer_refuse(importer, LPL_ERR_DAMAGED, "no event is called that");
+	at = scan_hex_field(at, &event.cycle);
+	if (at)
+		at = scan_hex_field(at, &event.instr);
+	if (at)
+		at = scan_hex_field(at, &event.ref);
+	if (at)
+		at = scan_hex_field(at, &event.space);
+	if (at)
+		at = read_id(at, &event.tid);
+	if (at)
+		at = read_id(at, &event.tgid);
+	if (at)
+		at = read_args(at, &event);
+	if (at)
+		at = read_text(at, &event);
+	if (!at)
+		return importer_refuse(importer, LPL_ERR_DAMAGED, "malformed (an event is E NAME "
+				       "CYCLE INSTRUCTION REFERENCE SPACE TID TGID ARGUMENTS TEXT)");
+	return set_clocks(importer, &event) && importer_put_event(importer, &event) ? at : NULL;
+}

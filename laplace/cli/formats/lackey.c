@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What valgrind --tool=lackey --trace-mem=yes prints.
+ *
+ *	I  04016b80,3		fetch
+ *	 L 1ffeffe7e0,8		load
+ *	 S 1ffeffe7e8,8		store
+ *	 M 0421c7cc,4		modify: a load and a store
+ *
+ * Addresses are hexadecimal, sizes decimal.  Lines of valgrind's own (`==12== ...')
+ * are passed over.  An access is whole here, also one that crosses a page: what is
+ * two references in a trace is put together again.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "importer.h"
+#include "printer.h"
+#include "put.h"
+
+/* ---- reading ---- */
+
+/* `==12== ', `--12-- ', `**12** ' */
+static bool is_valgrinds_own(const char *at)
+{
+	return (*at == '=' || *at == '-' || *at == '*') && at[1] == *at;
+}
+
+static const char *read_other(struct importer *importer, const char *at)
+{
+	const char *end = scan_line_end(at);
+
+	if (end)
+		return end;
+	if (is_valgrinds_own(at))
+		return rawmemchr(at, '\n');
+	return importer_refuse(importer, LPL_ERR_DAMAGED, "no line of lackey's (which are %s)",
+			       importer->options.format->fields);
+}
+
+static const char *read_lackey(struct importer *importer, const char *at)
+{
+	const char *line = at;
+	struct lpl_ref ref = { 0 };
+	uint64_t size;
+	char letter;
+
+	at = scan_blanks(at);
+	letter = *at++;
+	switch (letter) {
+	case 'I':
+		ref.type = LPL_FETCH;
+		break;
+	case 'L':
+	case 'M':
+		ref.type = LPL_READ;
+		break;
+	case 'S':
+		ref.type = LPL_WRITE;
+		break;
+	default:
+		return read_other(importer, line);
+	}
+	if (*at != ' ' && *at != '\t')
+		return read_other(importer, line);
+	at = scan_hex(scan_blanks(at), &ref.address);
+	if (!at || *at != ',')
+		return importer_no_field(importer, "address");
+	at = scan_decimal(at + 1, &size);
+	if (!at || !scan_is_end(*at))
+		return importer_no_field(importer, "size");
+	at = importer_line_end(importer, at);
+	if (!at)
+		return NULL;
+	ref.instr = ref.cycle = importer_instruction(importer, ref.type);
+	if (!importer_put_access(importer, &ref, size))
+		return NULL;
+	if (letter != 'M')
+		return at;
+	ref.type = LPL_WRITE;
+	return importer_put_access(importer, &ref, size) ? at : NULL;
+}
+
+/* ---- printing ---- */
+
+/* An access that may go on in the next reference. */
+struct access {
+	struct lpl_ref ref;
+	uint64_t size;		/* 0: there is none */
+	unsigned int type;
+};
+
+static char *print_access(struct printer *printer, char *out)
+{
+	static const char *const letters[LPL_TYPES] = { " L ", " S ", "I  " };
+	struct access *access = printer->state;
+	int digits;
+
+	if (!access->size)
+		return out;
+	out = stpcpy(out, letters[access->type]);
+	/* as valgrind does: at least eight digits */
+	digits = access->ref.address ? (67 - __builtin_clzll(access->ref.address)) / 4 : 1;
+	for (; digits < 8; digits++)
+		*out++ = '0';
+	out = put_hex(out, access->ref.address);
+	*out++ = ',';
+	out = put_decimal(out, access->size);
+	access->size = 0;
+	return put_newline(out);
+}
+
+static char *put_lackey(struct printer *printer, char *out, const struct lpl_ref *ref)
+{
+	struct access *access = printer->state;
+
+	if (!ref->length)
+		return printer_refuse(printer, LPL_ERR_UNSUPPORTED, "was reduced to pages, and "
+				      "lackey wants the size of every access");
+	if (access->size && (ref->flags & LPL_SECOND) && ref->type == access->ref.type &&
+	    ref->space == access->ref.space &&
+	    ref->address == access->ref.address + access->size) {
+		access->size += ref->length;
+		return out;
+	}
+	out = print_access(printer, out);
+	access->ref = *ref;
+	access->size = ref->length;
+	access->type = printer_plain_type(printer, ref);
+	return out;
+}
+
+const struct format format_lackey = {
+	.name = "lackey",
+	.fields = "I|L|S|M ADDRESS,SIZE",
+	.traits = 0,
+	.read_line = read_lackey,
+	.put = put_lackey,
+	.end = print_access,
+	.print_state = sizeof(struct access),
+};

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Reduced traces: type, the three clocks, space and page of each reference.
+ *
+ *	sad		r 123456789abcdef0 1bd8ef123 2ca4563118 9f8e7 800a3
+ *	sad-diff	r 100 232 25e 0 + a3		against the line before
+ *
+ * A number of a reference that comes again is one that a reducer put in
+ * (LPL_SYNTHETIC).
+ */
+#include <stdbool.h>
+
+#include "importer.h"
+#include "printer.h"
+#include "put.h"
+
+/* The three clocks, in their order; NULL after a complaint. */
+static const char *read_clocks(struct importer *importer, const char *at, struct lpl_ref *ref)
+{
+	at = scan_hex_field(at, &ref->cycle);
+	if (!at)
+		return importer_no_field(importer, "cycle");
+	at = scan_hex_field(at, &ref->instr);
+	if (!at)
+		return importer_no_field(importer, "instruction");
+	at = scan_hex_field(at, &ref->ref);
+	if (!at)
+		return importer_no_field(importer, "reference");
+	return at;
+}
+
+/*
+ * A number that comes again is one that a reducer put in, at the time of what it was
+ * put behind: nothing else may repeat one.
+ */
+static bool put_told(struct importer *importer, struct lpl_ref *ref)
+{
+	const struct lpl_ref *last = &importer->last;
+
+	if (ref->ref == importer->ref &&
+	    (ref->ref != last->ref || (ref->instr == last->instr && ref->cycle == last->cycle)))
+		ref->flags |= LPL_SYNTHETIC;
+	return importer_put_told(importer, ref);
+}
+
+static const char *read_sad(struct importer *importer, const char *at)
+{
+	const unsigned int type = scan_type(*at);
+	struct lpl_ref ref = { .type = (uint8_t)type };
+	uint64_t page;
+
+	if (type == LPL_TYPES)
+		return importer_other_line(importer, at);
+	at = read_clocks(importer, at + 1, &ref);
+	if (!at)
+		return NULL;
+	at = scan_hex_field(at, &ref.space);
+	if (!at)
+		return importer_no_field(importer, "space");
+	at = scan_hex_field(at, &page);
+	if (!at)
+		return importer_no_field(importer, "page");
+	at = importer_line_end(importer, at);
+	return at && importer_set_page(importer, &ref, page) && put_told(importer, &ref) ? at : NULL;
+}
+
+static bool add(uint64_t *clock, uint64_t before)
+{
+	*clock += before;
+	return *clock >= before;
+}
+
+static const char *read_sad_diff(struct importer *importer, const char *at)
+{
+	const struct lpl_ref *last = &importer->last;
+	const unsigned int type = scan_type(*at);
+	struct lpl_ref ref = { .type = (uint8_t)type };
+	uint64_t page;
+
+	if (type == LPL_TYPES)
+		return importer_other_line(importer, at);
+	at = read_clocks(importer, at + 1, &ref);
+	if (!at)
+		return NULL;
+	if (!add(&ref.cycle, last->cycle) || !add(&ref.instr, last->instr) ||
+	    !add(&ref.ref, last->ref))
+		return importer_refuse(importer, LPL_ERR_DAMAGED, "a clock exceeds 64 bits");
+	at = scan_space_change(at, last->space, &ref.space);
+	if (!at)
+		return importer_no_field(importer, "space");
+	at = scan_difference(at, last->address >> importer->options.page_shift, &page);
+	if (!at)
+		return importer_no_field(importer, "page");
+	at = importer_line_end(importer, at);
+	return at && importer_set_page(importer, &ref, page) && put_told(importer, &ref) ? at : NULL;
+}
+
+static char *print_sad(struct printer *printer, char *out, const struct lpl_ref *ref)
+{
+	*out++ = lpl_type_letter(ref->type);
+	out = put_hex_field(out, ref->cycle);
+	out = put_hex_field(out, ref->instr);
+	out = put_hex_field(out, ref->ref);
+	out = put_hex_field(out, ref->space);
+	out = put_hex_field(out, printer_page(printer, ref));
+	return put_newline(out);
+}
+
+static char *print_sad_diff(struct printer *printer, char *out, const struct lpl_ref *ref)
+{
+	const struct lpl_ref *last = &printer->last;
+
+	*out++ = lpl_type_letter(ref->type);
+	out = put_hex_field(out, ref->cycle - last->cycle);
+	out = put_hex_field(out, ref->instr - last->instr);
+	out = put_hex_field(out, ref->ref - last->ref);
+	out = put_space_change(out, ref->space, last->space);
+	out = put_difference(out, printer_page(printer, ref), printer_page(printer, last));
+	return put_newline(out);
+}
+
+const struct format format_sad = {
+	.name = "sad",
+	.fields = "TYPE CYCLE INSTRUCTION REFERENCE SPACE PAGE",
+	.traits = FORMAT_PAGES | FORMAT_REDUCED | FORMAT_EVENTS | TELLS_REF | TELLS_INSTR |
+		  TELLS_CYCLE | TELLS_SPACE,
+	.read_line = read_sad,
+	.put = print_sad,
+};
+
+const struct format format_sad_diff = {
+	.name = "sad-diff",
+	.fields = "TYPE CYCLES INSTRUCTIONS REFERENCES SPACE SIGN PAGES",
+	.traits = FORMAT_PAGES | FORMAT_REDUCED | FORMAT_EVENTS | TELLS_REF | TELLS_INSTR |
+		  TELLS_CYCLE | TELLS_SPACE,
+	.read_line = read_sad_diff,
+	.put = print_sad_diff,
+};

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The numbers of a study as CSV: one file for each table and figure, which get
+ * their names when all of them are whole.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "study.h"
+
+enum file {
+	TABLE1, TABLE2, FIGURE2, CHOICE, FIGURE3, FIGURE4, FIGURE5, FIGURE6, FILES
+};
+
+static const struct {
+	const char *name, *heading;
+} about[FILES] = {
+	[TABLE1] = { "table1.csv", "trace,k,events,sad,olr,sd" },
+	[TABLE2] = { "table2.csv", "trace,k,method,references,text_bytes,zstd_bytes,ratio,"
+		     "lpl_bytes,lpl_bytes_per_reference" },
+	[FIGURE2] = { "figure2.csv", "trace,k,sad,olr,sd" },
+	[CHOICE] = { "choice.csv", "trace,events,pages,method,k,references,factor,reached" },
+	[FIGURE3] = { "figure3.csv", "trace,size,faults,sad_faults,sad_error,olr_faults,"
+		      "olr_error,sd_faults,sd_error" },
+	[FIGURE4] = { "figure4.csv", "trace,fifo,size,faults,sad_faults,sad_error,olr_faults,"
+		      "olr_error,sd_faults,sd_error" },
+	[FIGURE5] = { "figure5.csv", "method,ratio,samples,median,maximum" },
+	[FIGURE6] = { "figure6.csv", "method,ratio,samples,median,maximum" },
+};
+
+struct study_files {
+	char *directory;
+	bool made;			/* by us */
+	unsigned int open;
+	struct cli_output output[FILES];
+};
+
+static int make_directory(struct study_files *files)
+{
+	struct stat existing;
+
+	if (mkdir(files->directory, 0777) == 0) {
+		files->made = true;
+		return CLI_DONE;
+	}
+	if (errno != EEXIST)
+		return cli_complain(CLI_FAILED, "%s: %s", files->directory, strerror(errno));
+	if (stat(files->directory, &existing) == 0 && S_ISDIR(existing.st_mode))
+		return CLI_DONE;
+	return cli_complain(CLI_USAGE, "%s: exists and is no directory", files->directory);
+}
+
+static int open_file(struct study_files *files, bool overwrite)
+{
+	struct cli_output *output = &files->output[files->open];
+	char *path;
+	int status;
+
+	if (asprintf(&path, "%s/%s", files->directory, about[files->open].name) < 0)
+		return cli_complain(CLI_FAILED, "no memory");
+	status = cli_output_open(output, path, overwrite);
+	free(path);
+	if (status)
+		return status;
+	fprintf(output->file, "%s\n", about[files->open].heading);
+	files->open++;
+	return CLI_DONE;
+}
+
+int study_files_open(struct study_files **files, const char *directory, bool overwrite)
+{
+	int status;
+
+	*files = calloc(1, sizeof(**files));
+	if (*files)
+		(*files)->directory = strdup(directory);
+	if (!*files || !(*files)->directory) {
+		free(*files);
+		*files = NULL;
+		return cli_complain(CLI_FAILED, "no memory");
+	}
+	status = make_directory(*files);
+	while (!status && (*files)->open < FILES)
+		status = open_file(*files, overwrite);
+	if (status) {
+		study_files_close(*files, status);
+		*files = NULL;
+	}
+	return status;
+}
+
+int study_files_close(struct study_files *files, int status)
+{
+	bool full = false;
+
+	if (!files)
+		return status;
+	/* all of them, before one gets its name */
+	for (unsigned int i = 0; i < files->open; i++)
+		full |= fflush(files->output[i].file) != 0;
+	if (full)
+		status = CLI_FAILED;	/* told below, of the file that it is */
+	for (unsigned int i = 0; i < files->open; i++)
+		status = cli_output_close(&files->output[i], status);
+	/* a directory with something in it stays */
+	if (files->made && (status == CLI_FAILED || status == CLI_USAGE))
+		(void)rmdir(files->directory);
+	free(files->directory);
+	free(files);
+	return status;
+}
+
+/* A name that could be taken for several fields, or rows, is put in quotes. */
+static void put_name(FILE *file, const char *name)
+{
+	if (!strpbrk(name, ",\"\r\n")) {
+		fputs(name, file);
+		return;
+	}
+	fputc('"', file);
+	for (; *name; name++) {
+		if (*name == '"')
+			fputc('"', file);
+		fputc(*name, file);
+	}
+	fputc('"', file);
+}
+
+static void put_factors(FILE *file, uint64_t events, const struct study_point *point)
+{
+	for (int i = 0; i < STUDY_METHODS; i++)
+		fprintf(file, ",%.4f", study_factor(events, point->kept[i]));
+	fputc('\n', file);
+}
+
+static void put_points(struct study_files *files, const struct study_trace *trace)
+{
+	FILE *table = files->output[TABLE1].file, *figure = files->output[FIGURE2].file;
+
+	for (size_t i = 0; i < trace->points; i++) {
+		const struct study_point *point = &trace->point[i];
+
+		put_name(figure, trace->name);
+		fprintf(figure, ",%" PRIu64, point->k);
+		put_factors(figure, trace->events, point);
+		for (size_t j = 0; j < STUDY_TABLE_KS; j++) {
+			if (point->k != study_table_k[j])
+				continue;
+			put_name(table, trace->name);
+			fprintf(table, ",%" PRIu64 ",%" PRIu64, point->k, trace->events);
+			put_factors(table, trace->events, point);
+		}
+	}
+}
+
+static void put_sizes(FILE *file, const struct study_trace *trace)
+{
+	for (size_t i = 0; i < 2 * STUDY_TABLE_KS; i++) {
+		const struct study_size *size = &trace->size[i];
+
+		put_name(file, trace->name);
+		fprintf(file, ",%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.4f,%" PRIu64
+			",%.4f\n", size->k, study_method_name[size->method], size->references,
+			size->text_bytes, size->zstd_bytes,
+			study_factor(size->text_bytes, size->zstd_bytes), size->lpl_bytes,
+			study_factor(size->lpl_bytes, size->references));
+	}
+}
+
+static void put_choices(FILE *file, const struct study_trace *trace)
+{
+	for (int i = 0; i < STUDY_METHODS; i++) {
+		const struct study_choice *choice = &trace->choice[i];
+
+		put_name(file, trace->name);
+		fprintf(file, ",%" PRIu64 ",%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 ",%.4f,%s\n",
+			trace->events, trace->pages, study_method_name[i], choice->k, choice->kept,
+			study_factor(trace->events, choice->kept), choice->reached ? "yes" : "no");
+	}
+}
+
+static void put_rows(FILE *file, const struct study_trace *trace, enum study_policy policy)
+{
+	for (size_t i = 0; i < trace->rows[policy]; i++) {
+		const struct study_row *row = &trace->row[policy][i];
+
+		put_name(file, trace->name);
+		if (policy == STUDY_SEGQ)
+			fprintf(file, ",%" PRIu64, trace->fifo);
+		fprintf(file, ",%" PRIu64 ",%" PRIu64, row->size, row->faults);
+		for (int j = 0; j < STUDY_METHODS; j++)
+			fprintf(file, ",%" PRIu64 ",%.4f", row->reduced[j],
+				study_error(row, (enum study_method)j));
+		fputc('\n', file);
+	}
+}
+
+void study_files_trace(struct study_files *files, const struct study_trace *trace)
+{
+	if (!files)
+		return;
+	put_points(files, trace);
+	put_sizes(files->output[TABLE2].file, trace);
+	put_choices(files->output[CHOICE].file, trace);
+	put_rows(files->output[FIGURE3].file, trace, STUDY_CLOCK);
+	put_rows(files->output[FIGURE4].file, trace, STUDY_SEGQ);
+}
+
+static void put_bins(FILE *file, const struct study_errors *errors, enum study_policy policy)
+{
+	for (int i = 0; i < STUDY_METHODS; i++) {
+		for (int ratio = 1; ratio <= STUDY_RATIOS; ratio++) {
+			const struct study_bin *bin = &errors->bin[policy][i][ratio];
+
+			if (bin->samples)
+				fprintf(file, "%s,%d,%zu,%.4f,%.4f\n", study_method_name[i], ratio,
+					bin->samples, bin->median, bin->maximum);
+		}
+	}
+}
+
+void study_files_errors(struct study_files *files, const struct study_errors *errors)
+{
+	if (!files)
+		return;
+	put_bins(files->output[FIGURE5].file, errors, STUDY_CLOCK);
+	put_bins(files->output[FIGURE6].file, errors, STUDY_SEGQ);
+}

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The audit: do the books of a merge balance?
+ *
+ * Everything is counted twice, as it happens and by what is there at the end, and
+ * what the processor says of a reference is held against what the kernel's events
+ * say: a program's reference is made in the space of the task that runs, and lies
+ * in a mapping; a page of a file is in the page cache when it is referenced; clocks
+ * do not run backwards; spaces end once.
+ *
+ * Whether a file's page is in the page cache is looked up once for each cached
+ * translation, and again when any page has left the page cache since: that is what
+ * the epoch is for.
+ */
+#include "internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct audit {
+	struct lpl_merge_audit books;
+	bool closed;
+	uint64_t last_ref, last_instr, last_cycle;
+	uint32_t epoch;			/* of the page cache; from 1 */
+	struct table ended;		/* numbers of spaces that have ended -> 1 */
+	uint32_t limit;			/* of each kind of problem */
+	size_t kept[LPL_ODDS];
+	struct lpl_merge_problem *problem;	/* `limit` places for each kind */
+	size_t problems;		/* once closed: all, packed together */
+};
+
+struct audit *audit_open(uint32_t problems)
+{
+	struct audit *audit = calloc(1, sizeof(*audit));
+
+	if (audit == NULL)
+		return NULL;
+	audit->problem = calloc((size_t)problems * LPL_ODDS + 1, sizeof(*audit->problem));
+	if (audit->problem == NULL) {
+		free(audit);
+		return NULL;
+	}
+	audit->limit = problems;
+	audit->epoch = 1;
+	table_init(&audit->ended);
+	return audit;
+}
+
+void audit_free(struct audit *audit)
+{
+	if (audit == NULL)
+		return;
+	table_free(&audit->ended);
+	free(audit->problem);
+	free(audit);
+}
+
+/* ---- problems ---- */
+
+/* A place for one more of a kind; NULL: there are enough. */
+static struct lpl_merge_problem *keep(struct lpl_merge *merge, enum lpl_merge_odd kind)
+{
+	struct audit *audit = merge->audit;
+	struct lpl_merge_problem *problem;
+
+	audit->books.odd++;
+	if (audit->kept[kind] == audit->limit)
+		return NULL;
+	problem = &audit->problem[(size_t)kind * audit->limit + audit->kept[kind]++];
+	problem->odd = kind;
+	problem->tid = merge->tasks.current->name.tid;
+	problem->tgid = merge->tasks.current->name.tgid;
+	return problem;
+}
+
+void audit_odd(struct lpl_merge *merge, enum lpl_merge_odd kind, const struct lpl_event *event)
+{
+	struct lpl_merge_problem *problem = keep(merge, kind);
+
+	if (problem != NULL) {
+		problem->is_event = true;
+		problem->event = *event;
+	}
+}
+
+static void odd_reference(struct lpl_merge *merge, enum lpl_merge_odd kind,
+			  const struct lpl_ref *ref)
+{
+	struct lpl_merge_problem *problem;
+
+	merge->stats.odd[kind]++;
+	problem = keep(merge, kind);
+	if (problem != NULL)
+		problem->ref = *ref;
+}
+
+/* ---- references and events ---- */
+
+/* Do the clocks run on?  They are taken as they are, so that one jump counts once. */
+static bool in_order(struct audit *audit, uint64_t ref, uint64_t instr, uint64_t cycle,
+		     bool may_repeat)
+{
+	bool good = (may_repeat ? ref >= audit->last_ref : ref > audit->last_ref) &&
+		    instr >= audit->last_instr && cycle >= audit->last_cycle;
+
+	audit->last_ref = ref;
+	audit->last_instr = instr;
+	audit->last_cycle = cycle;
+	return good;
+}
+
+/* Is the file's page that the reference resolved to in the page cache? */
+static bool is_cached(const struct lpl_merge *merge, const struct lpl_ref *ref)
+{
+	uint64_t at = ref->address >> LPL_PAGE_SHIFT;
+	bool shared;
+	tree_slot slot = tree_find(&merge->last_space->mapped, at, &shared);
+	const struct mapping *mapping = slot_mapping(slot);
+	const struct object *object;
+
+	/* of an unknown file nothing is told */
+	if (class_of(mapping) != OBJECT_FILE)
+		return true;
+	object = merge_object(merge, mapping);
+	return object != NULL && at + mapping->delta <= TREE_LAST &&
+	       tree_find(&object->cached, at + mapping->delta, &shared) != TREE_EMPTY;
+}
+
+void audit_reference(struct lpl_merge *merge, const struct lpl_ref *ref,
+		     struct translation *translation)
+{
+	struct audit *audit = merge->audit;
+
+	audit->books.references++;
+	if (!in_order(audit, ref->ref, ref->instr, ref->cycle, (ref->flags & LPL_SYNTHETIC) != 0))
+		odd_reference(merge, LPL_ODD_ORDER, ref);
+	if ((ref->flags & LPL_USER) != 0) {
+		if (translation->kind == LPL_PAGE_UNRESOLVED)
+			odd_reference(merge, LPL_ODD_UNRESOLVED, ref);
+		if (!merge->tasks.current_known)
+			audit->books.user_untold++;
+		if (!merge->tasks.current_known ||
+		    ref->space != merge->tasks.current->name.space)
+			odd_reference(merge, LPL_ODD_ATTRIBUTION, ref);
+	}
+	if (translation->kind != LPL_PAGE_FILE)
+		return;
+	audit->books.file_references++;
+	if (translation->cached == audit->epoch)
+		return;
+	if (is_cached(merge, ref))
+		translation->cached = audit->epoch;
+	else
+		odd_reference(merge, LPL_ODD_NOT_CACHED, ref);
+}
+
+void audit_event(struct lpl_merge *merge, const struct lpl_event *event)
+{
+	merge->audit->books.events++;
+	if (!in_order(merge->audit, event->ref, event->instr, event->cycle, true))
+		merge_odd(merge, LPL_ODD_ORDER);
+}
+
+/* ---- tasks and spaces ---- */
+
+void audit_task_over(struct lpl_merge *merge, const struct lpl_merge_task *task)
+{
+	struct audit *audit = merge->audit;
+
+	audit->books.by_task += task->references;
+	if (task->serial == 0)
+		return;
+	if (task->state == LPL_TASK_LEFT)
+		audit->books.tasks_live++;
+	else
+		audit->books.tasks_ended++;
+}
+
+void audit_space_begins(struct lpl_merge *merge, uint64_t number)
+{
+	table_remove(&merge->audit->ended, (struct table_key){ number, 0, 0 });
+	merge->audit->books.spaces++;
+}
+
+bool audit_space_over(struct lpl_merge *merge, uint64_t number, bool used)
+{
+	struct audit *audit = merge->audit;
+	struct table_key key = { number, 0, 0 };
+
+	if (used)
+		audit->books.spaces_ended++;
+	else if (table_get(&audit->ended, key) != 0)
+		merge_odd(merge, LPL_ODD_SPACE_END);
+	else	/* an exec that failed leaves such a one behind */
+		audit->books.spaces_unused++;
+	return table_put(&audit->ended, key, 1);
+}
+
+/* ---- the page cache ---- */
+
+/* The pages of the object that are in the frames; false: out of any file's range. */
+static bool object_pages(struct range frames, const struct mapping *mapping,
+			 struct range *pages)
+{
+	pages->first = frames.first + mapping->delta;
+	pages->last = frames.last + mapping->delta;
+	return pages->first <= pages->last && pages->last <= TREE_LAST;
+}
+
+/* The object's pages are in these frames, and in no others. */
+static bool note_cached(struct lpl_merge *merge, struct object *object, struct range pages,
+			struct mapping *mapping)
+{
+	struct runs runs = { 0 };
+	bool done = tree_collect(&object->cached, pages.first, pages.last, &runs);
+	bool elsewhere = false;
+
+	for (size_t i = 0; i < runs.count && done; i++)
+		elsewhere |= slot_mapping(runs.run[i].slot)->delta != mapping->delta;
+	runs_free(&runs);
+	if (elsewhere)
+		merge_odd(merge, LPL_ODD_CACHED_TWICE);
+	return done && tree_set(&object->cached, pages.first, pages.last,
+				slot_of_mapping(mapping));
+}
+
+/* The object's pages are no longer in these frames; they may be in others. */
+static bool note_gone(struct object *object, struct range pages, const struct mapping *mapping)
+{
+	struct runs runs = { 0 };
+	bool done = tree_collect(&object->cached, pages.first, pages.last, &runs);
+
+	for (size_t i = 0; i < runs.count && done; i++) {
+		const struct run *run = &runs.run[i];
+
+		if (slot_mapping(run->slot)->delta == mapping->delta)
+			done = tree_set(&object->cached, run->first, run->last, TREE_EMPTY);
+	}
+	runs_free(&runs);
+	return done;
+}
+
+bool audit_cache(struct lpl_merge *merge, enum cache_change change, struct range frames,
+		 struct mapping *mapping)
+{
+	struct lpl_merge_audit *books = &merge->audit->books;
+	uint64_t count = frames.last - frames.first + 1;
+	struct object *object;
+	struct range pages;
+
+	switch (change) {
+	case CACHE_ADDED:
+		books->cache_added += count;
+		break;
+	case CACHE_AGAIN:
+		books->cache_added -= count;
+		return true;
+	case CACHE_DISPLACED:
+		books->cache_displaced += count;
+		merge->audit->epoch++;
+		break;
+	case CACHE_REMOVED:
+		books->cache_removed += count;
+		merge->audit->epoch++;
+		break;
+	}
+	if (!object_pages(frames, mapping, &pages))
+		return true;
+	object = merge_object_make(merge, mapping);
+	if (object == NULL)
+		return false;
+	return change == CACHE_ADDED ? note_cached(merge, object, pages, mapping) :
+				       note_gone(object, pages, mapping);
+}
+
+/* ---- the end ---- */
+
+static int count_pages(void *context, uint64_t first, uint64_t last, tree_slot slot)
+{
+	(void)slot;
+	*(uint64_t *)context += last - first + 1;
+	return 0;
+}
+
+/* Put what was kept of each kind behind what was kept of the kinds before. */
+static void pack_problems(struct audit *audit)
+{
+	for (size_t kind = 0; kind < LPL_ODDS; kind++) {
+		memmove(&audit->problem[audit->problems],
+			&audit->problem[kind * audit->limit],
+			audit->kept[kind] * sizeof(*audit->problem));
+		audit->problems += audit->kept[kind];
+	}
+}
+
+void audit_close(struct lpl_merge *merge)
+{
+	struct audit *audit = merge->audit;
+	struct lpl_merge_audit *books = &audit->books;
+
+	for (int i = 0; i < LPL_PAGE_KINDS; i++)
+		books->by_kind += merge->stats.references[i];
+	books->processes = merge->tasks.last_process;
+	books->tasks = merge->tasks.last_serial;
+	books->spaces_live = merge->spaces.count;
+	(void)tree_walk(&merge->frames, 0, TREE_LAST, count_pages, &books->cache_held);
+	pack_problems(audit);
+	books->balanced =
+		books->odd == 0 &&
+		books->by_kind == books->references && books->by_task == books->references &&
+		books->tasks_ended + books->tasks_live == books->tasks &&
+		books->spaces_ended + books->spaces_live == books->spaces &&
+		books->cache_removed + books->cache_displaced + books->cache_held ==
+			books->cache_added &&
+		(books->events_told == 0 || books->events_told == books->events) &&
+		(books->references_told == 0 || books->references_told == books->references);
+	audit->closed = true;
+}
+
+const struct lpl_merge_audit *lpl_merge_audit(const struct lpl_merge *merge)
+{
+	return merge->audit != NULL && merge->audit->closed ? &merge->audit->books : NULL;
+}
+
+void lpl_merge_audit_expect(struct lpl_merge *merge, uint64_t events, uint64_t references)
+{
+	if (merge->audit == NULL)
+		return;
+	merge->audit->books.events_told = events;
+	merge->audit->books.references_told = references;
+}
+
+const struct lpl_merge_problem *lpl_merge_problems(const struct lpl_merge *merge, size_t *count)
+{
+	*count = merge->audit != NULL ? merge->audit->problems : 0;
+	return *count != 0 ? merge->audit->problem : NULL;
+}

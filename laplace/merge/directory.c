@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Directories that get their name only when they are whole.
+ *
+ * What is removed is looked through first: it has to begin with our index, and to
+ * hold nothing but what we write.  Anything else is refused, and left as it is.
+ */
+#include "directory.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_number(const char *name)
+{
+	return name[0] != '\0' && name[strspn(name, "0123456789")] == '\0';
+}
+
+static bool is_dots(const char *name)
+{
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+/* Call `each` for every entry of a directory until it returns other than 0. */
+static int walk(int parent, const char *name,
+		int (*each)(int fd, const char *name, void *context), void *context)
+{
+	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+	int result = 0;
+
+	if (stream == NULL) {
+		if (fd >= 0)
+			(void)close(fd);
+		return -1;
+	}
+	while (result == 0 && (entry = readdir(stream)) != NULL)
+		if (!is_dots(entry->d_name))
+			result = each(fd, entry->d_name, context);
+	(void)closedir(stream);
+	return result;
+}
+
+/* ---- is it ours? ---- */
+
+static bool has_heading(int fd, const struct directory *directory)
+{
+	size_t length = strlen(directory->heading);
+	char *found = calloc(1, length + 1);
+	int index = openat(fd, directory->index, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	bool same = index >= 0 && found != NULL && read(index, found, length) == (ssize_t)length &&
+		    strcmp(found, directory->heading) == 0;
+
+	if (index >= 0)
+		(void)close(index);
+	free(found);
+	return same;
+}
+
+static int is_numbered_file(int fd, const char *name, void *context)
+{
+	struct stat status;
+
+	(void)context;
+	return is_number(name) && fstatat(fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       S_ISREG(status.st_mode) ? 0 : 1;
+}
+
+static int is_our_entry(int fd, const char *name, void *context)
+{
+	const struct directory *directory = context;
+
+	if (strcmp(name, directory->index) == 0)
+		return has_heading(fd, directory) ? 0 : 1;
+	return is_number(name) ? walk(fd, name, is_numbered_file, context) : 1;
+}
+
+static bool is_ours(struct directory *directory, const char *path)
+{
+	struct stat status;
+	int fd;
+	bool ours;
+
+	if (lstat(path, &status) != 0 || !S_ISDIR(status.st_mode))
+		return false;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	ours = has_heading(fd, directory);
+	(void)close(fd);
+	return ours && walk(AT_FDCWD, path, is_our_entry, directory) == 0;
+}
+
+/* ---- removal ---- */
+
+static int remove_file(int fd, const char *name, void *context)
+{
+	(void)context;
+	return is_number(name) ? unlinkat(fd, name, 0) : 0;
+}
+
+static int remove_directory(int fd, const char *name, void *context)
+{
+	if (!is_number(name))
+		return 0;
+	if (walk(fd, name, remove_file, context) != 0)
+		return -1;
+	return unlinkat(fd, name, AT_REMOVEDIR);
+}
+
+/* The index goes last: as long as it is there, what is left is known as ours. */
+static bool remove_all(struct directory *directory, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	bool done = fd >= 0 && walk(fd, ".", remove_directory, directory) == 0 &&
+		    (unlinkat(fd, directory->index, 0) == 0 || errno == ENOENT);
+
+	if (fd >= 0)
+		(void)close(fd);
+	return done && rmdir(path) == 0;
+}
+
+/* ---- the life of one ---- */
+
+static bool exists(const char *path)
+{
+	struct stat status;
+
+	return lstat(path, &status) == 0;
+}
+
+/* May what is at `path`, if anything, be replaced? */
+static enum lpl_error check_target(struct directory *directory, const char *path,
+				   struct lpl_report *report)
+{
+	if (!exists(path))
+		return LPL_OK;
+	if (!directory->overwrite)
+		return lpl_fail(report, LPL_ERR_USAGE,
+				path == directory->part ?
+				"%s: exists, left by another run; overwriting replaces it" :
+				"%s: exists; overwriting has to be asked for", path);
+	if (!is_ours(directory, path))
+		return lpl_fail(report, LPL_ERR_USAGE,
+				"%s: is no directory of traces by process, or holds something "
+				"else as well: it is not replaced", path);
+	return LPL_OK;
+}
+
+enum lpl_error directory_open(struct directory *directory, const char *path,
+			      const char *index, const char *heading, bool overwrite,
+			      struct lpl_report *report)
+{
+	size_t length = strlen(path);
+	enum lpl_error error;
+
+	*directory = (struct directory){ .index = index, .heading = heading,
+					 .overwrite = overwrite, .fd = -1 };
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	directory->path = strndup(path, length);
+	if (directory->path == NULL || asprintf(&directory->part, "%s.part", directory->path) < 0) {
+		directory->part = NULL;
+		free(directory->path);
+		directory->path = NULL;
+		return lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory for its name", path);
+	}
+	error = check_target(directory, directory->path, report);
+	if (error == LPL_OK)
+		error = check_target(directory, directory->part, report);
+	if (error == LPL_OK && exists(directory->part) &&
+	    !remove_all(directory, directory->part))
+		error = lpl_fail(report, LPL_ERR_IO, "%s: cannot be removed", directory->part);
+	if (error == LPL_OK && mkdir(directory->part, 0777) != 0)
+		error = lpl_fail(report, LPL_ERR_IO, "%s: cannot be made", directory->part);
+	if (error == LPL_OK) {
+		directory->fd = open(directory->part,
+				     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (directory->fd >= 0)
+			return LPL_OK;
+		error = lpl_fail(report, LPL_ERR_IO, "%s: cannot be opened", directory->part);
+		(void)rmdir(directory->part);
+	}
+	free(directory->path);
+	free(directory->part);
+	directory->path = directory->part = NULL;
+	return error;
+}
+
+enum lpl_error directory_commit(struct directory *directory, struct lpl_report *report)
+{
+	/* somebody may have been there meanwhile */
+	enum lpl_error error = check_target(directory, directory->path, report);
+
+	if (error != LPL_OK)
+		return error;
+	if (exists(directory->path) && !remove_all(directory, directory->path))
+		return lpl_fail(report, LPL_ERR_IO, "%s: cannot be removed", directory->path);
+	/* a directory is never renamed onto one that holds anything, or onto a file */
+	if (rename(directory->part, directory->path) != 0)
+		return lpl_fail(report, LPL_ERR_IO, "%s: cannot be renamed", directory->part);
+	free(directory->part);
+	directory->part = NULL;
+	return LPL_OK;
+}
+
+void directory_discard(struct directory *directory)
+{
+	if (directory->part != NULL)
+		(void)remove_all(directory, directory->part);
+	if (directory->path != NULL && directory->fd >= 0)
+		(void)close(directory->fd);
+	free(directory->part);
+	free(directory->path);
+	directory->path = directory->part = NULL;
+}

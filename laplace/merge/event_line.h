@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A kernel event as one line of text; docs/merging.md has the table of letters. */
+#ifndef LAPLACE_MERGE_EVENT_LINE_H
+#define LAPLACE_MERGE_EVENT_LINE_H
+
+#include <laplace/record.h>
+
+/* The longest line: letters, cycle, tid, arguments, escaped text, newline. */
+#define EVENT_LINE (5 + (KTR_ARGS + 3) * 21 + 4 * KTR_TEXT + 1)
+
+/* At most EVENT_LINE bytes; returns what follows the newline. */
+char *put_event_line(char *out, const struct lpl_event *event);
+
+#endif

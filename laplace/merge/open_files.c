@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A cache of open files. */
+#include "open_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct open_file {
+	struct file *file;	/* NULL: free */
+	int fd;
+	uint64_t used_at;	/* when it was last asked for */
+	size_t used;		/* of the buffer */
+	char *buffer;		/* NULL until it is needed first */
+};
+
+struct open_files {
+	int fd;
+	char *what;
+	uint64_t now;
+	struct open_file slot[OPEN_FILES];
+};
+
+struct open_files *open_files_new(int fd, const char *what)
+{
+	struct open_files *files = calloc(1, sizeof(*files));
+
+	if (files == NULL)
+		return NULL;
+	files->fd = fd;
+	files->what = strdup(what);
+	if (files->what == NULL) {
+		free(files);
+		return NULL;
+	}
+	return files;
+}
+
+void open_files_free(struct open_files *files)
+{
+	if (files == NULL)
+		return;
+	for (size_t i = 0; i < OPEN_FILES; i++) {
+		if (files->slot[i].file != NULL)
+			(void)close(files->slot[i].fd);
+		free(files->slot[i].buffer);
+	}
+	free(files->what);
+	free(files);
+}
+
+static int failed(const struct open_files *files, const struct file *file, const char *why,
+		  struct lpl_report *report)
+{
+	bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
+	enum lpl_error error = full ? LPL_ERR_FULL : LPL_ERR_IO;
+
+	(void)lpl_fail(report, error, "%s/%" PRIu64 "/%" PRIu64 ": %s", files->what,
+		       file->directory, file->name, why);
+	return (int)error;
+}
+
+static int write_out(struct open_files *files, struct open_file *open,
+		     struct lpl_report *report)
+{
+	size_t done = 0;
+
+	while (done < open->used) {
+		ssize_t count = write(open->fd, open->buffer + done, open->used - done);
+
+		if (count < 0 && errno != EINTR)
+			return failed(files, open->file, "cannot be written", report);
+		if (count > 0)
+			done += (size_t)count;
+	}
+	open->used = 0;
+	return LPL_OK;
+}
+
+static int release(struct open_files *files, struct open_file *open, struct lpl_report *report)
+{
+	struct file *file = open->file;
+	int error = write_out(files, open, report);
+
+	file->open = NULL;
+	open->file = NULL;
+	open->used = 0;
+	if (close(open->fd) != 0 && error == LPL_OK)
+		error = failed(files, file, "cannot be closed", report);
+	return error;
+}
+
+static struct open_file *oldest(struct open_files *files)
+{
+	struct open_file *best = &files->slot[0];
+
+	for (size_t i = 0; i < OPEN_FILES && best->file != NULL; i++)
+		if (files->slot[i].file == NULL || files->slot[i].used_at < best->used_at)
+			best = &files->slot[i];
+	return best;
+}
+
+static int open_it(struct open_files *files, struct file *file, struct lpl_report *report)
+{
+	struct open_file *open = oldest(files);
+	char directory[32], path[64];
+	int error = LPL_OK;
+
+	if (open->file != NULL)
+		error = release(files, open, report);
+	if (error != LPL_OK)
+		return error;
+	if (open->buffer == NULL)
+		open->buffer = malloc(OPEN_FILE_BUFFER);
+	if (open->buffer == NULL) {
+		(void)lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory for a buffer", files->what);
+		return LPL_ERR_MEMORY;
+	}
+	(void)snprintf(directory, sizeof(directory), "%" PRIu64, file->directory);
+	(void)snprintf(path, sizeof(path), "%s/%" PRIu64, directory, file->name);
+	if (!file->created && mkdirat(files->fd, directory, 0777) != 0 && errno != EEXIST)
+		return failed(files, file, "its directory cannot be made", report);
+	open->fd = openat(files->fd, path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW |
+			  (file->created ? 0 : O_CREAT), 0666);
+	if (open->fd < 0)
+		return failed(files, file, "cannot be opened", report);
+	file->created = 1;
+	file->open = open;
+	open->file = file;
+	return LPL_OK;
+}
+
+int file_room(struct open_files *files, struct file *file, size_t size, char **room,
+	      struct lpl_report *report)
+{
+	int error = LPL_OK;
+
+	if (file->open == NULL)
+		error = open_it(files, file, report);
+	if (error == LPL_OK && OPEN_FILE_BUFFER - file->open->used < size)
+		error = write_out(files, file->open, report);
+	if (error != LPL_OK)
+		return error;
+	file->open->used_at = ++files->now;
+	*room = file->open->buffer + file->open->used;
+	return LPL_OK;
+}
+
+void file_advance(struct file *file, const char *end)
+{
+	file->open->used = (size_t)(end - file->open->buffer);
+}
+
+int file_close(struct open_files *files, struct file *file, struct lpl_report *report)
+{
+	if (file->open == NULL && file->created)
+		return LPL_OK;
+	if (file->open == NULL) {
+		int error = open_it(files, file, report);
+
+		if (error != LPL_OK)
+			return error;
+	}
+	return release(files, file->open, report);
+}

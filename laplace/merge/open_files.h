@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Writing thousands of files at once with a few handles and buffers: the file
+ * that was written to least recently is closed, and opened again to append.
+ */
+#ifndef LAPLACE_MERGE_OPEN_FILES_H
+#define LAPLACE_MERGE_OPEN_FILES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <laplace/error.h>
+
+#define OPEN_FILES 64			/* handles */
+#define OPEN_FILE_BUFFER (128 * 1024)	/* bytes, for each */
+
+struct open_file;
+
+/* One file, named by two numbers: DIRECTORY/NAME.  Zero-initialise. */
+struct file {
+	uint64_t directory, name;
+	struct open_file *open;		/* NULL: not now */
+	int created;
+};
+
+struct open_files;
+
+/* Below the directory `fd` (not owned), which messages call `what` (copied). */
+struct open_files *open_files_new(int fd, const char *what);
+/* Nothing more is written, and no error told.  NULL is fine. */
+void open_files_free(struct open_files *files);
+
+/*
+ * *room: where at most `size` bytes (up to OPEN_FILE_BUFFER) may be put at the file's
+ * end.  What was put there is made part of the file by file_advance(), before any
+ * other call.
+ */
+int file_room(struct open_files *files, struct file *file, size_t size, char **room,
+	      struct lpl_report *report);
+void file_advance(struct file *file, const char *end);
+
+/* Write what is left; the file exists from here on, if only empty. */
+int file_close(struct open_files *files, struct file *file, struct lpl_report *report);
+
+#endif

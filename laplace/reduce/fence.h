@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Fences: which pages does an event give another meaning?
+ *
+ * What a page means is its canonical page (merge.h).  A reducer that respects
+ * fences knows a page by (space, page, generation): an event that may give it
+ * another meaning ends its generation, and the next reference is to a page that
+ * was never seen before.  The old one stays what it was, a page like others.
+ *
+ * Two things must not happen within one generation, whatever the stream:
+ *
+ *	the meaning of (space, page) changes: a reference dropped would stand
+ *		for another page than the references around it;
+ *	the page becomes shared, so that a write would part it: a reducer lets a
+ *		later reference of the generation take the place of a write, and
+ *		there it must part nothing.
+ *
+ * Event by event, against laplace/merge, with [start, end) cut to whole pages:
+ *
+ *	map, unmap, shm-attach, discard, present
+ *				the range in its space
+ *	remap			both ranges in their space
+ *	brk			what lies between the two ends, rounded up to pages
+ *	shm-detach		all from its start on, in its space: the length is
+ *				not told
+ *	exec			the space; merge leaves it as it is and waits for the
+ *				mappings to be told, but it is the kernel's word
+ *				that everything is new
+ *	space-end		the space
+ *	space-duplicate		the child's space, which is replaced, and the
+ *				parent's, whose pages become shared
+ *	cow-break		the page in that space.  Equal frames too: the page
+ *				of a private file becomes anonymous all the same
+ *				when it was copied before the trace began
+ *	page-own		the pages in that space
+ *	cache-add		the kernel's pages at the address told, and those at
+ *				which the frames were seen before
+ *	cache-remove		the kernel's pages at which the frames were seen
+ *	tracing			everything: nobody knows what happened meanwhile
+ *
+ * Nothing else changes a meaning, but for references (see sad.c), as long as the
+ * kernel's word is true: an inode's number is another file's (KTR_FILE) only when
+ * nothing shows the one before any more, and a page that a snapshot finds in two
+ * spaces (KTR_PRESENT) was not written by the first since it was found there.
+ * "The space" is its lower half, for the kernel's pages belong to no space; whoever
+ * merges with a kernel's half that begins above bit 63 is on his own.
+ *
+ * The kernel's pages of a frame.  Kernels map all memory at one offset.  It is
+ * learned from cache-add; the kernel's page of a frame is found with it.  Before
+ * it is known, merge knows no kernel page of a frame either.  Once two offsets
+ * were told, an event of the page cache concerns everything.
+ */
+#ifndef LAPLACE_REDUCE_FENCE_H
+#define LAPLACE_REDUCE_FENCE_H
+
+#include "pages.h"
+
+/* Pages first, first + 1 ... first + count - 1, modulo 2^64. */
+struct lpl_fence_range {
+	bool any_space;
+	uint64_t space;		/* unless any_space */
+	uint64_t first, count;
+};
+
+enum { LPL_FENCE_RANGES = 2 };
+
+/* What was learned from the events so far; starts as all zeros. */
+struct lpl_fence {
+	unsigned int offsets;	/* told: 0, 1, or 2 for "several" */
+	uint64_t offset;	/* kernel page - frame */
+};
+
+/* The pages that `event` gives another meaning.  Returns how many ranges, 0 for most events. */
+unsigned int lpl_fence_ranges(struct lpl_fence *fence, const struct lpl_event *event,
+			      struct lpl_fence_range range[LPL_FENCE_RANGES]);
+
+/*
+ * End the generation of those among `pages` that `event` gives another meaning
+ * (lpl_pages_retire).  Costs O(pages) at most, O(length) for short ranges.
+ */
+void lpl_fence_pages(struct lpl_fence *fence, const struct lpl_event *event,
+		     struct lpl_pages *pages);
+
+#endif

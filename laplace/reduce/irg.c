@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The reduction `irg:THETA`: Phalke and Gopinath's inter-reference gap filter.
+ *
+ * Exactly the references whose page was not referenced within the last THETA
+ * references are kept: those that are their page's first, or for which
+ * now.ref - last.ref > THETA, where `last` is the page's reference before, kept or
+ * not.  The clock is `ref`, as in sad-ws:TAU.  These are the references that fault
+ * in a working set of THETA; it is to that what sd:K is to LRU.
+ *
+ * It is exact for nothing: when a page leaves the working set is told by its last
+ * reference, and that is dropped unless it was fetched by it (paper, section 2.2).
+ * For WS and VMIN of THETA itself the number of faults is right, and that is all.
+ *
+ * Dirtiness: as in sd.c, a dropped write makes the next reference kept of its page
+ * a write, which is the one that fetches it the next time, or is lost.
+ *
+ * Nothing is held back, and events pass at once.  Memory is O(distinct pages in
+ * THETA references) and what it takes to remember the pages that left them while
+ * they owed a write.
+ */
+#include "owed.h"
+#include "stage.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* What is known of a page. */
+struct recent {
+	uint64_t last;		/* .ref of its last reference */
+	bool written;		/* by a reference dropped since the last one kept */
+};
+
+struct irg {
+	struct lpl_stage stage;
+	struct lpl_outlet outlet;
+	uint64_t theta;
+	uint64_t now;
+	struct lpl_pages pages;
+	struct recent *recent;	/* by page number */
+	size_t recent_capacity;
+	struct lpl_owed owed;	/* of pages that are not there */
+};
+
+/* A page that is not there comes in, perhaps in place of one long past.  0: no memory. */
+static uint32_t enter(struct irg *irg, struct lpl_page page)
+{
+	struct lpl_pages *pages = &irg->pages;
+	uint32_t i = lpl_pages_oldest(pages);
+
+	if (i != 0 && irg->now - irg->recent[i].last > irg->theta) {
+		if (irg->recent[i].written && !lpl_owed_add(&irg->owed, pages->node[i].page))
+			return 0;
+		i = lpl_pages_replace_oldest(pages, page);
+	} else {
+		struct recent *recent;
+
+		i = lpl_pages_add(pages, page);
+		recent = i == 0 ? NULL : lpl_array_reach(irg->recent, &irg->recent_capacity, i,
+							 sizeof(*recent));
+		if (recent == NULL)
+			return 0;
+		irg->recent = recent;
+	}
+	irg->recent[i].written = lpl_owed_pay(&irg->owed, page);
+	return i;
+}
+
+static int keep(struct irg *irg, uint32_t i, struct lpl_ref ref, struct lpl_report *report)
+{
+	lpl_make_paged(&ref);
+	if (irg->recent[i].written)
+		lpl_make_write(&ref);
+	irg->recent[i].written = false;
+	return lpl_outlet_ref(&irg->outlet, &ref, report);
+}
+
+static int irg_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+		    struct lpl_report *report)
+{
+	struct irg *irg = (struct irg *)sink;
+
+	for (size_t j = 0; j < count; j++) {
+		const struct lpl_ref *ref = &refs[j];
+		struct lpl_page page = lpl_page_of(ref);
+		uint32_t i = lpl_pages_newest(&irg->pages);
+		bool new = false;
+
+		if (ref->ref < irg->now)
+			return lpl_fail(report, LPL_ERR_ORDER,
+					"reduction irg:%" PRIu64 ": reference %" PRIu64
+					" comes after reference %" PRIu64, irg->theta, ref->ref,
+					irg->now);
+		irg->now = ref->ref;
+		if (i == 0 || !lpl_same_page(page, irg->pages.node[i].page)) {
+			i = lpl_pages_find(&irg->pages, page);
+			new = i == 0;
+			if (new)
+				i = enter(irg, page);
+			else
+				lpl_pages_touch(&irg->pages, i);
+			if (i == 0)
+				return lpl_fail(report, LPL_ERR_MEMORY, "reduction irg:%" PRIu64
+						": no memory for another page", irg->theta);
+		}
+		if (new || ref->ref - irg->recent[i].last > irg->theta) {
+			int error = keep(irg, i, *ref, report);
+
+			if (error != LPL_OK)
+				return error;
+		} else {
+			irg->recent[i].written |= lpl_is_write(ref);
+		}
+		irg->recent[i].last = ref->ref;
+	}
+	return LPL_OK;
+}
+
+static int irg_event(struct lpl_sink *sink, const struct lpl_event *event,
+		     struct lpl_report *report)
+{
+	return lpl_outlet_event(&((struct irg *)sink)->outlet, event, report);
+}
+
+static int irg_finish(struct lpl_sink *sink, struct lpl_report *report)
+{
+	return lpl_outlet_finish(&((struct irg *)sink)->outlet, report);
+}
+
+static void irg_close(struct lpl_stage *stage)
+{
+	struct irg *irg = (struct irg *)stage;
+
+	lpl_pages_free(&irg->pages);
+	lpl_owed_free(&irg->owed);
+	free(irg->recent);
+	free(irg);
+}
+
+struct lpl_stage *lpl_irg_new(uint64_t number, struct lpl_sink *next)
+{
+	struct irg *irg = calloc(1, sizeof(*irg));
+
+	if (irg == NULL)
+		return NULL;
+	irg->stage.sink = (struct lpl_sink){irg_refs, irg_event, irg_finish};
+	irg->stage.close = irg_close;
+	irg->outlet.next = next;
+	irg->theta = number;
+	if (!lpl_pages_init(&irg->pages) || !lpl_owed_init(&irg->owed)) {
+		irg_close(&irg->stage);
+		return NULL;
+	}
+	return &irg->stage;
+}

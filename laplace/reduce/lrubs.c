@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The reduction `lrubs:K`: Coffman and Randell's LRU behaviour sequence.
+ *
+ * What comes out is what an LRU memory of K pages does and no reference trace:
+ * each reference that faults, and directly after it, once the memory is full, an
+ * event LPL_EVENT_EVICTED with the fault's clocks and space: the page evicted, and
+ * whether it was written to since it was fetched.  Other events keep their place.
+ *
+ * It tells all that `olr:K` goes by, and `olr:K` makes a reference trace of it,
+ * exact for LRU from K pages on (olr.c).  Which of the pages are dirty that are
+ * never evicted is lost; no memory of K pages or more evicts them.  Memory is
+ * O(K), and nothing is held back.
+ */
+#include "behaviour.h"
+#include "stage.h"
+
+#include <stdlib.h>
+
+struct lrubs {
+	struct lpl_stage stage;
+	struct lpl_outlet outlet;
+	struct lpl_behaviour memory;
+};
+
+static int send_eviction(struct lrubs *lrubs, const struct lpl_ref *ref,
+			 const struct lpl_fault *fault, struct lpl_report *report)
+{
+	const struct lpl_event event = {
+		.ref = ref->ref,
+		.instr = ref->instr,
+		.cycle = ref->cycle,
+		.space = ref->space,
+		.tag = LPL_EVENT_EVICTED,
+		.arg = {
+			fault->victim.space,
+			fault->victim.number << LPL_PAGE_SHIFT,
+			fault->dirty ? 1 : 0,
+		},
+	};
+
+	return lpl_outlet_event(&lrubs->outlet, &event, report);
+}
+
+static int send_fault(struct lrubs *lrubs, const struct lpl_ref *ref, struct lpl_report *report)
+{
+	uint32_t victim = lpl_behaviour_victim(&lrubs->memory);
+	struct lpl_ref fetch = *ref;
+	struct lpl_fault fault;
+	int error;
+
+	if (!lpl_behaviour_fetch(&lrubs->memory, ref, victim, &fault))
+		return lpl_fail(report, LPL_ERR_MEMORY,
+				"reduction lrubs:%u: no memory for another page",
+				lrubs->memory.limit);
+	lpl_make_paged(&fetch);
+	error = lpl_outlet_ref(&lrubs->outlet, &fetch, report);
+	return error != LPL_OK || !fault.evicts ? error :
+		send_eviction(lrubs, &fetch, &fault, report);
+}
+
+static int lrubs_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+		      struct lpl_report *report)
+{
+	struct lrubs *lrubs = (struct lrubs *)sink;
+
+	for (size_t j = 0; j < count; j++) {
+		int error = LPL_OK;
+
+		if (!lpl_behaviour_hit(&lrubs->memory, &refs[j]))
+			error = send_fault(lrubs, &refs[j], report);
+		if (error != LPL_OK)
+			return error;
+	}
+	return LPL_OK;
+}
+
+static int lrubs_event(struct lpl_sink *sink, const struct lpl_event *event,
+		       struct lpl_report *report)
+{
+	return lpl_outlet_event(&((struct lrubs *)sink)->outlet, event, report);
+}
+
+static int lrubs_finish(struct lpl_sink *sink, struct lpl_report *report)
+{
+	return lpl_outlet_finish(&((struct lrubs *)sink)->outlet, report);
+}
+
+static void lrubs_close(struct lpl_stage *stage)
+{
+	struct lrubs *lrubs = (struct lrubs *)stage;
+
+	lpl_behaviour_free(&lrubs->memory);
+	free(lrubs);
+}
+
+struct lpl_stage *lpl_lrubs_new(uint64_t number, struct lpl_sink *next)
+{
+	struct lrubs *lrubs = calloc(1, sizeof(*lrubs));
+
+	if (lrubs == NULL)
+		return NULL;
+	lrubs->stage.sink = (struct lpl_sink){lrubs_refs, lrubs_event, lrubs_finish};
+	lrubs->stage.close = lrubs_close;
+	lrubs->outlet.next = next;
+	if (!lpl_behaviour_init(&lrubs->memory, (uint32_t)number)) {
+		lrubs_close(&lrubs->stage);
+		return NULL;
+	}
+	return &lrubs->stage;
+}

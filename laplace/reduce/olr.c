@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The reduction `olr:K`: Optimal LRU Reduction, the paper's (sections 4 and 5).
+ *
+ * Fault i = 0, 1 ... of an LRU memory of K pages fetches page x_i and evicts page
+ * y_i, or nothing as long as the memory is not full.  The result is the references
+ * that fault and, put in between, as few others as make each y_i the least
+ * recently used page at its fault.  These are called clips.  Let e(i) be the fault
+ * that evicts what fault i fetched, END (after all faults) if there is none.  The
+ * run (i, e(i)) contains the run (j, e(j)) if i < j and e(j) < e(i).  It is tight
+ * if it contains none.
+ *
+ * The rule.  Take the faults in order; list the pages in memory by recency in the
+ * result so far.
+ *   Late	Before fault i, clip the pages less recent than y_i, oldest first.
+ *   Early	After fault i, if its run is tight and the next tight run to begin
+ *		ends at f: clip the pages evicted after e(i) and before f, in that
+ *		order.  If f is END, and e(i) is not, then clip also those never
+ *		evicted that were fetched before fault i, oldest first.
+ *
+ * Tight runs, without a search.  Let g(p) be the least e(s) with s >= p: the first
+ * fault whose victim was fetched at p or later.  The run from i is tight exactly
+ * when e(i) = g(i).  Of the runs from i + 1 on, the one that ends at g(i + 1) is
+ * tight, and those that begin before it are not, as they contain it: it is the
+ * next.  What is evicted in between was fetched before i.  g never falls, so one
+ * pointer finds all its values, and g(p) <= p + K, since the K + 1 pages fetched
+ * from p to p + K cannot all stay.  So a fault waits for the K + 1 that come after
+ * it (the paper says 2K) and costs O(1), and O(1) for each clip.
+ *
+ * Why the behaviour is the same.  Clips are of pages in memory, and y_i is the
+ * oldest at fault i, so that a memory of K pages holds the same pages at each
+ * fault.  In a larger one the pages behind the first K are in the order in which
+ * these evicted them, which is the same, too.  Hence every memory of K pages and
+ * more has the same contents at each fault, fetches and evicts the same pages, and
+ * has no other faults.  If pages are mapped to fewer afterwards, the memory has
+ * the first images in that order, and again they are the same.
+ *
+ * Why there are no fewer.  If run R contains a tight run (t, u), its page stays at
+ * u although x_t, fetched later than R began, goes: it is referenced between t and
+ * u.  Say that such a reference stabs (t, u).  Tight runs end in the order in
+ * which they begin; those in R follow each other, T_a to T_b.  The fewest points
+ * to stab them all are found greedily, by taking the last moment of the first run
+ * not stabbed yet until there is none.  The rule clips R's page no more often:
+ *
+ * (1) R is clipped early once, at the beginning of T_b: that is where it contains
+ *     the run that begins and not the next one.
+ * (2) It is clipped late only at the ends of such of its T_c as it has not stabbed
+ *     by then, with T_b beginning no earlier than T_c ends; so tight runs are never
+ *     clipped.  By induction; let a late clip of R's page come before fault u, and
+ *     P be the run that u ends.  If P is tight, its page was last referenced where
+ *     P began, so R began before P, contains it and has not stabbed it; and T_b
+ *     cannot have begun between, or R would have been clipped by (1).  If P is not
+ *     tight, let T be the last tight run in P.  P was clipped after T began, and
+ *     not since, for that stabbed what was left in it.  R's page is less recent, so
+ *     R began before T, ends after u, and so contains T without having stabbed it.
+ *     If it does not contain the tight run after T, it was clipped by (1) after P
+ *     was, as it ends later; if it does, it was clipped late at the end of T.
+ *     Either makes its page more recent, a contradiction.
+ * (3) Let T_c be the first run not stabbed.  If T_b begins no earlier than T_c
+ *     ends, R's page is less recent than T_c's at that end, and is clipped there:
+ *     greed's point.  Else T_c to T_b overlap, one clip by (1) stabs them all, and
+ *     greed needs one as well.
+ *
+ * Dirtiness.  A page written to between fetch and eviction (by a memory of K
+ * pages) is written by each reference of the result whose eviction is known when
+ * it is sent, that is, among the faults waiting.  The last one before the eviction
+ * is: K pages fetched after it drive the page out, and K + 1 are known.  A fetch
+ * otherwise keeps its type and a clip is a read, so a page not dirtied there is not
+ * written.  A stay in a larger memory is made of whole stays in the smaller one:
+ * it is dirty in the result if it was in the trace.  Pages never evicted from K
+ * pages are not evicted from more, and whether they are dirty is not told.
+ *
+ * What is put in.  A clip has the page of its fetch, LPL_USER as it, and the
+ * clocks of the fault it follows.  Kernel events keep their place between faults,
+ * behind the clips there.
+ *
+ * What is held back.  K + 1 faults, and the stays of pages that are in memory
+ * before them: at most 2K + 2.  Events wait with the faults they stand after; of
+ * these there may be any number, as long as nothing faults (some 40 bytes each,
+ * events.h).
+ *
+ * Instead of references the input may be the behaviour sequence as `lrubs:K`
+ * writes it.  The result is then the same.
+ */
+#include "behaviour.h"
+#include "events.h"
+#include "stage.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define NEVER UINT64_MAX
+
+/*
+ * A page's stay in memory, and the fault that began it.  Element 0 is the
+ * sentinel of the list of recency.
+ */
+struct stay {
+	struct lpl_ref fetch;
+	uint64_t begin;			/* the fault's number */
+	uint64_t end;			/* its evicting fault's, NEVER as far as is known */
+	uint32_t evicted;		/* the stay that the fault ends; 0: none */
+	uint32_t next;			/* the next fault's stay; of a spare one, a spare one */
+	uint32_t newer, older;		/* in the result so far, for pages in its memory */
+	bool dirty;			/* when it ended, as far as is known */
+};
+
+struct olr {
+	struct lpl_stage stage;
+	struct lpl_outlet outlet;
+	struct lpl_behaviour memory;	/* at the latest fault */
+	uint32_t *resident;		/* by place in it: the stay */
+	size_t resident_capacity;
+	struct stay *stay;
+	size_t stay_capacity;
+	uint32_t stay_used;		/* elements of stay[] ever used, the sentinel not counted */
+	uint32_t spare;			/* free ones, linked by next */
+	uint32_t first, last;		/* of the faults waiting, linked by next */
+	uint32_t waiting;
+	uint32_t tight_end;		/* g(first), or a fault before it; 0: END */
+	uint64_t faults;		/* so far */
+	bool ended;			/* no more will come */
+	struct lpl_ref clock;		/* the latest fetch sent */
+	struct lpl_events events;	/* with the number of faults before */
+	/* of a behaviour sequence */
+	bool fetching;			/* the eviction for `fetch` is still to come */
+	struct lpl_ref fetch;
+};
+
+static int no_memory(const struct olr *olr, struct lpl_report *report)
+{
+	return lpl_fail(report, LPL_ERR_MEMORY, "reduction olr:%u: no memory to hold more",
+			olr->memory.limit);
+}
+
+/* ---- the list of recency ---- */
+
+static void unlink_stay(struct stay *stay, uint32_t i)
+{
+	stay[stay[i].newer].older = stay[i].older;
+	stay[stay[i].older].newer = stay[i].newer;
+}
+
+static void make_newest(struct stay *stay, uint32_t i)
+{
+	uint32_t newest = stay[0].older;
+
+	stay[i].newer = 0;
+	stay[i].older = newest;
+	stay[newest].newer = i;
+	stay[0].older = i;
+}
+
+/* ---- the rule ---- */
+
+/* Events that stood before fault `number`. */
+static int send_events_before(struct olr *olr, uint64_t number, struct lpl_report *report)
+{
+	const struct lpl_event *event;
+	uint64_t position;
+
+	while ((event = lpl_events_front(&olr->events, &position)) != NULL && position <= number) {
+		int error = lpl_outlet_event(&olr->outlet, event, report);
+
+		if (error != LPL_OK)
+			return error;
+		lpl_events_pop(&olr->events);
+	}
+	return LPL_OK;
+}
+
+/* The next reference of the result, to the page of stay i. */
+static int send_ref(struct olr *olr, uint32_t i, struct lpl_ref *ref, struct lpl_report *report)
+{
+	const struct stay *stay = &olr->stay[i];
+
+	if (stay->dirty)
+		lpl_make_write(ref);
+	make_newest(olr->stay, i);
+	return lpl_outlet_ref(&olr->outlet, ref, report);
+}
+
+static int clip(struct olr *olr, uint32_t i, struct lpl_report *report)
+{
+	struct lpl_ref ref = olr->stay[i].fetch;
+
+	ref.ref = olr->clock.ref;
+	ref.instr = olr->clock.instr;
+	ref.cycle = olr->clock.cycle;
+	ref.type = lpl_is_walk(&ref) ? LPL_WALK_READ : LPL_READ;
+	ref.flags |= LPL_SYNTHETIC;
+	unlink_stay(olr->stay, i);
+	return send_ref(olr, i, &ref, report);
+}
+
+static int clip_late(struct olr *olr, uint32_t evicted, struct lpl_report *report)
+{
+	uint32_t oldest;
+
+	while ((oldest = olr->stay[0].newer) != evicted) {
+		int error = clip(olr, oldest, report);
+
+		if (error != LPL_OK)
+			return error;
+	}
+	return LPL_OK;
+}
+
+/* The run from fault i is tight and ends at `end`, the next one at `next_end` (0: END). */
+static int clip_early(struct olr *olr, uint32_t i, uint32_t end, uint32_t next_end,
+		      struct lpl_report *report)
+{
+	int error = LPL_OK;
+	uint32_t newer;
+
+	for (uint32_t j = olr->stay[end].next; j != next_end && error == LPL_OK;
+	     j = olr->stay[j].next)
+		error = clip(olr, olr->stay[j].evicted, report);
+	if (next_end != 0)
+		return error;
+	for (uint32_t j = olr->stay[0].newer; j != i && error == LPL_OK; j = newer) {
+		newer = olr->stay[j].newer;
+		if (olr->stay[j].end == NEVER)
+			error = clip(olr, j, report);
+	}
+	return error;
+}
+
+/* g(p): the first fault, from fault i on, whose victim was fetched at p or later. */
+static uint32_t find_end(const struct olr *olr, uint32_t i, uint64_t p)
+{
+	const struct stay *stay = olr->stay;
+
+	while (i != 0 && (stay[i].evicted == 0 || stay[stay[i].evicted].begin < p))
+		i = stay[i].next;
+	return i;
+}
+
+/* The first of the waiting faults: what comes before it, itself, what comes after. */
+static int send_fault(struct olr *olr, struct lpl_report *report)
+{
+	uint32_t i = olr->first;
+	struct stay *stay = &olr->stay[i];
+	uint32_t evicted = stay->evicted;
+	uint32_t end = find_end(olr, olr->tight_end, stay->begin);
+	uint32_t next_end = find_end(olr, end, stay->begin + 1);
+	struct lpl_ref fetch = stay->fetch;
+	int error = LPL_OK;
+
+	if (next_end == 0 && !olr->ended)
+		return lpl_fail(report, LPL_ERR_INTERNAL,
+				"reduction olr:%u: no tight run ends within K+1 faults",
+				olr->memory.limit);
+	if (evicted != 0) {
+		error = clip_late(olr, evicted, report);
+		unlink_stay(olr->stay, evicted);
+		olr->stay[evicted].next = olr->spare;
+		olr->spare = evicted;
+	}
+	if (error == LPL_OK)
+		error = send_events_before(olr, stay->begin, report);
+	if (error == LPL_OK)
+		error = send_ref(olr, i, &fetch, report);
+	olr->clock = fetch;
+	if (error == LPL_OK && end != 0 && olr->stay[end].evicted == i)
+		error = clip_early(olr, i, end, next_end, report);
+	olr->tight_end = next_end;
+	olr->first = stay->next;
+	olr->waiting--;
+	return error;
+}
+
+/* ---- taking faults ---- */
+
+/* An element of stay[] for one more fault. */
+static int new_stay(struct olr *olr, uint32_t *index, struct lpl_report *report)
+{
+	struct stay *stay;
+
+	if (olr->spare != 0) {
+		*index = olr->spare;
+		olr->spare = olr->stay[*index].next;
+		return LPL_OK;
+	}
+	if (olr->stay_used == 2 * olr->memory.limit + 2)
+		return lpl_fail(report, LPL_ERR_INTERNAL,
+				"reduction olr:%u: more than 2K+2 stays held", olr->memory.limit);
+	stay = lpl_array_reach(olr->stay, &olr->stay_capacity, olr->stay_used + 1, sizeof(*stay));
+	if (stay == NULL)
+		return no_memory(olr, report);
+	olr->stay = stay;
+	*index = ++olr->stay_used;
+	return LPL_OK;
+}
+
+static int take_fault(struct olr *olr, const struct lpl_ref *ref, const struct lpl_fault *fault,
+		      struct lpl_report *report)
+{
+	uint32_t *resident = lpl_array_reach(olr->resident, &olr->resident_capacity, fault->place,
+					     sizeof(*resident));
+	struct stay *stay;
+	uint32_t i = 0;
+	int error;
+
+	if (resident == NULL)
+		return no_memory(olr, report);
+	olr->resident = resident;
+	error = new_stay(olr, &i, report);
+	if (error != LPL_OK)
+		return error;
+	stay = &olr->stay[i];
+	*stay = (struct stay){.fetch = *ref, .begin = olr->faults++, .end = NEVER};
+	lpl_make_paged(&stay->fetch);
+	if (fault->evicts) {
+		struct stay *evicted = &olr->stay[resident[fault->place]];
+
+		evicted->end = stay->begin;
+		evicted->dirty = fault->dirty;
+		stay->evicted = resident[fault->place];
+	}
+	resident[fault->place] = i;
+	if (olr->waiting++ == 0)
+		olr->first = i;
+	else
+		olr->stay[olr->last].next = i;
+	olr->last = i;
+	if (stay->begin == 0)
+		olr->tight_end = i;
+	return olr->waiting == olr->memory.limit + 2 ? send_fault(olr, report) : LPL_OK;
+}
+
+static int olr_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+		    struct lpl_report *report)
+{
+	struct olr *olr = (struct olr *)sink;
+	struct lpl_fault fault;
+
+	for (size_t j = 0; j < count; j++) {
+		uint32_t victim;
+		int error;
+
+		if (lpl_behaviour_hit(&olr->memory, &refs[j]))
+			continue;
+		victim = lpl_behaviour_victim(&olr->memory);
+		if (!lpl_behaviour_fetch(&olr->memory, &refs[j], victim, &fault))
+			return no_memory(olr, report);
+		error = take_fault(olr, &refs[j], &fault, report);
+		if (error != LPL_OK)
+			return error;
+	}
+	return LPL_OK;
+}
+
+static int olr_event(struct lpl_sink *sink, const struct lpl_event *event,
+		     struct lpl_report *report)
+{
+	struct olr *olr = (struct olr *)sink;
+
+	if (olr->faults == 0)	/* nothing to wait for */
+		return lpl_outlet_event(&olr->outlet, event, report);
+	return lpl_events_push(&olr->events, event, olr->faults) ? LPL_OK : no_memory(olr, report);
+}
+
+/* The input ends here: send on all that is held. */
+static int drain(struct olr *olr, struct lpl_report *report)
+{
+	olr->ended = true;
+	while (olr->waiting != 0) {
+		int error = send_fault(olr, report);
+
+		if (error != LPL_OK)
+			return error;
+	}
+	return send_events_before(olr, NEVER, report);
+}
+
+static int olr_finish(struct lpl_sink *sink, struct lpl_report *report)
+{
+	struct olr *olr = (struct olr *)sink;
+	int error = drain(olr, report);
+
+	return error != LPL_OK ? error : lpl_outlet_finish(&olr->outlet, report);
+}
+
+/* ---- taking a behaviour sequence ---- */
+
+/* The input cannot be what `lrubs:K` made: what came before is saved. */
+static int damaged(struct olr *olr, uint64_t ref, const char *what, struct lpl_report *report)
+{
+	int error = drain(olr, report);
+
+	if (error == LPL_OK)
+		error = lpl_outlet_flush(&olr->outlet, report);
+	if (error != LPL_OK)
+		return error;
+	return lpl_fail(report, LPL_ERR_DAMAGED,
+			"reduction olr:%u: no behaviour sequence of %u pages: reference %" PRIu64
+			" %s; the result ends there", olr->memory.limit, olr->memory.limit, ref,
+			what);
+}
+
+static int no_eviction(struct olr *olr, struct lpl_report *report)
+{
+	return damaged(olr, olr->fetch.ref, "is a fetch into a full memory and evicts no page",
+		       report);
+}
+
+static int fetch(struct olr *olr, const struct lpl_ref *ref, uint32_t victim, bool dirty,
+		 struct lpl_report *report)
+{
+	struct lpl_fault fault;
+
+	if (!lpl_behaviour_fetch(&olr->memory, ref, victim, &fault))
+		return no_memory(olr, report);
+	fault.dirty |= dirty;
+	return take_fault(olr, ref, &fault, report);
+}
+
+static int behaviour_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+			  struct lpl_report *report)
+{
+	struct olr *olr = (struct olr *)sink;
+	struct lpl_pages *pages = &olr->memory.pages;
+
+	for (size_t j = 0; j < count; j++) {
+		int error = LPL_OK;
+
+		if (olr->fetching)
+			return no_eviction(olr, report);
+		if (lpl_pages_find(pages, lpl_page_of(&refs[j])) != 0)
+			return damaged(olr, refs[j].ref, "fetches a page that is in memory",
+				       report);
+		if (pages->count < olr->memory.limit) {
+			error = fetch(olr, &refs[j], 0, false, report);
+		} else {
+			olr->fetching = true;
+			olr->fetch = refs[j];
+		}
+		if (error != LPL_OK)
+			return error;
+	}
+	return LPL_OK;
+}
+
+static int behaviour_event(struct lpl_sink *sink, const struct lpl_event *event,
+			   struct lpl_report *report)
+{
+	struct olr *olr = (struct olr *)sink;
+	struct lpl_page page = {event->arg[0], event->arg[1] >> LPL_PAGE_SHIFT};
+	uint32_t victim;
+
+	if (event->tag != LPL_EVENT_EVICTED)
+		return olr->fetching ? no_eviction(olr, report) : olr_event(sink, event, report);
+	if (!olr->fetching)
+		return damaged(olr, event->ref, "evicts a page that need not go", report);
+	victim = lpl_pages_find(&olr->memory.pages, page);
+	if (victim == 0)
+		return damaged(olr, olr->fetch.ref, "evicts a page that is not in memory", report);
+	olr->fetching = false;
+	return fetch(olr, &olr->fetch, victim, event->arg[2] != 0, report);
+}
+
+static int behaviour_finish(struct lpl_sink *sink, struct lpl_report *report)
+{
+	struct olr *olr = (struct olr *)sink;
+
+	return olr->fetching ? no_eviction(olr, report) : olr_finish(sink, report);
+}
+
+/* ---- opening and closing ---- */
+
+static void olr_close(struct lpl_stage *stage)
+{
+	struct olr *olr = (struct olr *)stage;
+
+	lpl_behaviour_free(&olr->memory);
+	lpl_events_free(&olr->events);
+	free(olr->resident);
+	free(olr->stay);
+	free(olr);
+}
+
+struct lpl_stage *lpl_olr_new(uint64_t number, struct lpl_sink *next)
+{
+	struct olr *olr = calloc(1, sizeof(*olr));
+
+	if (olr == NULL)
+		return NULL;
+	olr->stage.sink = (struct lpl_sink){olr_refs, olr_event, olr_finish};
+	olr->stage.close = olr_close;
+	olr->outlet.next = next;
+	lpl_events_init(&olr->events);
+	olr->stay = lpl_array_reach(NULL, &olr->stay_capacity, 0, sizeof(*olr->stay));
+	if (!lpl_behaviour_init(&olr->memory, (uint32_t)number) || olr->stay == NULL) {
+		olr_close(&olr->stage);
+		return NULL;
+	}
+	return &olr->stage;
+}
+
+struct lpl_stage *lpl_olr_from_behaviour_new(uint64_t number, struct lpl_sink *next)
+{
+	struct lpl_stage *stage = lpl_olr_new(number, next);
+
+	if (stage != NULL)
+		stage->sink = (struct lpl_sink){behaviour_refs, behaviour_event, behaviour_finish};
+	return stage;
+}

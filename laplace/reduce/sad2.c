@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The reduction `sad2:K`: one pass of the paper's SAD2.
+ *
+ * References are walked in order, past an LRU memory of K pages.  When a page was
+ * fetched by its reference and is referenced again before any other page was
+ * fetched, the earlier of the two is dropped.  So of a fetched page's references
+ * between its own fault and the next fault only the last stays, and that one
+ * becomes the fetching one.  If one that was dropped was a write, it becomes a
+ * write.  The faults are those of this stage's input: what one pass makes possible
+ * is for another pass to find (sad2_fix.c).
+ *
+ * Why it is exact for LRU from K pages on.  Take a memory of m >= K pages, and the
+ * references between two faults of the memory of K: x, which is fetched, and the
+ * hits up to the next fault.  Only references to x are dropped here.
+ *
+ * - No page but x is fetched into the memory of m in between, for what hits in K
+ *   pages hits in m: that is the same for the reduced trace.
+ * - The pages that are hit in between are among the K-1 that were the most recent
+ *   ones when x was fetched, for these and x are what is in the memory of K until
+ *   the next fault.  As x was fetched it was not among the K most recent pages, so
+ *   these K-1 pages were all referenced after x was last.  That they are referenced
+ *   again before x is now adds no page to those referenced between x's last
+ *   reference before and the one that now fetches it: its LRU distance is the
+ *   same, and x faults in the memory of m or does not as it did before.
+ * - If it does and a page is evicted, that is the m-th most recent one besides x,
+ *   before the hits as after them, for they change the order of the first K-1
+ *   only.  It was not referenced in between, so it is as dirty.
+ * - The last reference to each page before the next fault is kept.  So at the next
+ *   fault all pages are in the same order, x is in memory, and is dirty if it was.
+ *
+ * Thus faults, fetches, evictions and what is written back are the same and come
+ * in the same order, for each m >= K.  It is not exact for OPT, which looks ahead:
+ * with two pages A B C B C A takes four faults, the reduced A B B C A three.
+ *
+ * What is held back: the reference that fetched is dropped or not by what comes
+ * before the next fault, so it is held together with all hits that come after it
+ * (but for those to the page itself, which take its place and let the others go).
+ * Behind `sad:K` these are at most 2K: K pages are in memory, and of none does SAD
+ * leave three references among K pages.  Alone it is what lies between two faults,
+ * which may be the whole rest of a trace that has found its K pages: put `sad:K`
+ * before it.  Held events as in sad.c.
+ */
+#include "held.h"
+
+#include <stdlib.h>
+
+struct sad2 {
+	struct lpl_stage stage;
+	uint32_t limit;		/* K */
+	uint32_t fetched;	/* the page fetched last, 0 before the first */
+	uint32_t candidate;	/* its reference, the oldest held */
+	struct lpl_pages pages;	/* in memory */
+	struct lpl_held held;	/* since the candidate */
+};
+
+static int no_memory(const struct sad2 *sad2, struct lpl_report *report)
+{
+	return lpl_fail(report, LPL_ERR_MEMORY, "reduction sad2:%u: no memory to hold more",
+			sad2->limit);
+}
+
+/* A reference to another page than the one before; what it decides is sent on. */
+static int look_up(struct sad2 *sad2, struct lpl_page page, uint32_t *index, bool *fault,
+		   struct lpl_report *report)
+{
+	struct lpl_pages *pages = &sad2->pages;
+	uint32_t i = lpl_pages_find(pages, page);
+
+	*fault = i == 0;
+	if (i != 0)
+		lpl_pages_touch(pages, i);
+	else if (pages->count == sad2->limit)
+		i = lpl_pages_replace_oldest(pages, page);
+	else
+		i = lpl_pages_add(pages, page);
+	if (i == 0)
+		return no_memory(sad2, report);
+	*index = i;
+	return *fault ? lpl_held_send_all(&sad2->held, report) : LPL_OK;
+}
+
+static int sad2_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+		     struct lpl_report *report)
+{
+	struct sad2 *sad2 = (struct sad2 *)sink;
+
+	for (size_t j = 0; j < count; j++) {
+		struct lpl_page page = lpl_page_of(&refs[j]);
+		uint32_t i = lpl_pages_newest(&sad2->pages);
+		bool fault = false;
+		uint32_t held;
+
+		if (i == 0 || !lpl_same_page(page, sad2->pages.node[i].page)) {
+			int error = look_up(sad2, page, &i, &fault, report);
+
+			if (error != LPL_OK)
+				return error;
+		}
+		if (i == sad2->fetched && !fault) {
+			int error = LPL_OK;
+
+			lpl_held_renew(&sad2->held, sad2->candidate, &refs[j]);
+			while (lpl_held_oldest(&sad2->held) != sad2->candidate && error == LPL_OK)
+				error = lpl_held_send(&sad2->held, report);
+			if (error != LPL_OK)
+				return error;
+			continue;
+		}
+		held = lpl_held_add(&sad2->held, &refs[j]);
+		if (held == 0)
+			return no_memory(sad2, report);
+		if (fault) {
+			sad2->fetched = i;
+			sad2->candidate = held;
+		}
+	}
+	return LPL_OK;
+}
+
+static int sad2_event(struct lpl_sink *sink, const struct lpl_event *event,
+		      struct lpl_report *report)
+{
+	return lpl_held_event(&((struct sad2 *)sink)->held, event, report);
+}
+
+static int sad2_finish(struct lpl_sink *sink, struct lpl_report *report)
+{
+	return lpl_held_finish(&((struct sad2 *)sink)->held, report);
+}
+
+static void sad2_close(struct lpl_stage *stage)
+{
+	struct sad2 *sad2 = (struct sad2 *)stage;
+
+	lpl_pages_free(&sad2->pages);
+	lpl_held_free(&sad2->held);
+	free(sad2);
+}
+
+struct lpl_stage *lpl_sad2_new(uint64_t number, struct lpl_sink *next)
+{
+	struct sad2 *sad2 = calloc(1, sizeof(*sad2));
+
+	if (sad2 == NULL)
+		return NULL;
+	sad2->stage.sink = (struct lpl_sink){sad2_refs, sad2_event, sad2_finish};
+	sad2->stage.close = sad2_close;
+	sad2->limit = (uint32_t)number;
+	if (!lpl_held_init(&sad2->held, next) || !lpl_pages_init(&sad2->pages)) {
+		sad2_close(&sad2->stage);
+		return NULL;
+	}
+	return &sad2->stage;
+}

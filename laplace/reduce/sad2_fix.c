@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The reduction `sad2-fix:K`: SAD and SAD2 again and again, until neither drops
+ * anything.
+ *
+ * The result is that of whole passes, one after the other: sad:K, sad2:K, sad:K,
+ * sad2:K ... until two in a row change nothing.  (The order matters.  In A A b A,
+ * where K is 3 and b faults, SAD drops the second A and SAD2 the first, and then
+ * there is nothing left to do, either way.)  Both are exact for LRU from K pages
+ * on, so this is; and dropped writes move as in the passes, which comes to this: to
+ * the next reference of the page that is kept in the end.
+ *
+ * No number of passes, one behind the other, would do, and no bounded memory either.
+ * Take A B A C B D C E D F E F and K = 3.  The first pass of SAD2 can drop nothing but
+ * the first F; then the second can drop the first E, and so on to the first A, six
+ * passes in all.  Without the last F nothing goes.  However long such a row is, its
+ * end decides about its beginning.  But such rows are rare: mostly, what a pass
+ * does is decided by what is near.
+ *
+ * So: what SAD, which comes first as a stage of its own, lets through is gathered
+ * in an array.  Once that has grown enough, all passes are run over it, with a
+ * record of what depends on the future (passes.c).  What is before the first such
+ * reference is decided: it is sent on or forgotten, and so much of it stays in the
+ * array as is needed to judge what follows, together with the number of the pass
+ * that dropped each.  At the end of the trace nothing is open and all goes out.
+ *
+ * Memory is O(K) and what lies between the first reference that is open and now,
+ * at 150 bytes a reference that SAD keeps.  The array may grow to twice what could
+ * not be sent on, and by some tens of thousands if K is large, before it is looked
+ * at again, so that a reference is looked at a few times only.  Time is O(1) for
+ * each mostly, and O(K) in rows as above.  Events wait with the references before
+ * them.
+ */
+#include "events.h"
+#include "pages.h"
+#include "passes.h"
+#include "stage.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct sad2_fix {
+	struct lpl_stage stage;
+	struct lpl_stage *sad;	/* gets what comes in */
+	struct lpl_sink kept;	/* gets what that lets through */
+	struct lpl_outlet outlet;
+	struct lpl_pages pages;	/* in a memory of K pages */
+	uint32_t *last;		/* by page number: its last reference in the array */
+	size_t last_capacity;
+	struct lpl_staying *array;
+	size_t capacity;
+	uint32_t count;
+	uint32_t decided;	/* so many at the array's front */
+	size_t batch;		/* the count at which to run the passes */
+	uint64_t forgotten;	/* references before the array */
+	struct lpl_passes passes;
+	struct lpl_events events;	/* with the number of references before */
+};
+
+#define FIX_OF_KEPT(sink) \
+	((struct sad2_fix *)((char *)(sink) - offsetof(struct sad2_fix, kept)))
+
+static int no_memory(const struct sad2_fix *fix, struct lpl_report *report)
+{
+	return lpl_fail(report, LPL_ERR_MEMORY, "reduction sad2-fix:%u: no memory to hold more",
+			fix->passes.pages);
+}
+
+/* As many new references as outweigh those that are looked at again. */
+static size_t least_batch(size_t pages)
+{
+	return pages < 256 ? pages * pages : pages + 65536 - 256;
+}
+
+/* ---- out ---- */
+
+/* Send on the events that come before reference i; all, if that is not there. */
+static int send_events(struct sad2_fix *fix, uint32_t i, struct lpl_report *report)
+{
+	const struct lpl_event *event;
+	uint64_t position;
+
+	while ((event = lpl_events_front(&fix->events, &position)) != NULL &&
+	       (i == fix->count || position <= fix->forgotten + i)) {
+		int error = lpl_outlet_event(&fix->outlet, event, report);
+
+		if (error != LPL_OK)
+			return error;
+		lpl_events_pop(&fix->events);
+	}
+	return LPL_OK;
+}
+
+/* Leave out the first references of the array. */
+static void forget(struct sad2_fix *fix, uint32_t count)
+{
+	if (count == 0)
+		return;
+	fix->count -= count;
+	fix->decided -= count;
+	fix->forgotten += count;
+	memmove(fix->array, fix->array + count, fix->count * sizeof(*fix->array));
+	for (uint32_t i = 0; i < fix->count; i++) {
+		uint32_t *before = &fix->array[i].before;
+
+		if (*before != LPL_NO_REF)
+			*before = *before < count ? LPL_NO_REF : *before - count;
+	}
+	for (uint32_t page = 1; page <= fix->pages.count; page++) {
+		uint32_t *last = &fix->last[page];
+
+		if (*last != LPL_NO_REF)
+			*last = *last < count ? LPL_NO_REF : *last - count;
+	}
+}
+
+/* Run the passes, and send on what they decide. */
+static int run(struct sad2_fix *fix, bool ended, struct lpl_report *report)
+{
+	uint32_t i = fix->decided;
+	int error = lpl_passes_run(&fix->passes, fix->array, fix->count, &fix->decided, ended,
+				   report);
+
+	for (; i < fix->decided && error == LPL_OK; i++) {
+		if (fix->array[i].dropped != 0)
+			continue;
+		error = send_events(fix, i, report);
+		if (error == LPL_OK)
+			error = lpl_outlet_ref(&fix->outlet, &fix->array[i].ref, report);
+	}
+	if (error == LPL_OK)
+		error = send_events(fix, fix->decided, report);
+	if (error == LPL_OK)
+		forget(fix, lpl_passes_context(&fix->passes, fix->array, fix->decided));
+	fix->batch = 2 * (size_t)fix->count + least_batch(fix->passes.pages);
+	return error;
+}
+
+/* ---- in ---- */
+
+/* A page comes into memory, and another one leaves; its number, 0: no memory. */
+static uint32_t fetch(struct sad2_fix *fix, struct lpl_page page)
+{
+	struct lpl_pages *pages = &fix->pages;
+	uint32_t *last;
+	uint32_t i;
+
+	if (pages->count == fix->passes.pages) {
+		i = lpl_pages_oldest(pages);
+		if (fix->last[i] != LPL_NO_REF)
+			fix->array[fix->last[i]].leaves = true;
+		return lpl_pages_replace_oldest(pages, page);
+	}
+	i = lpl_pages_add(pages, page);
+	last = i == 0 ? NULL : lpl_array_reach(fix->last, &fix->last_capacity, i, sizeof(*last));
+	if (last == NULL)
+		return 0;
+	fix->last = last;
+	return i;
+}
+
+static int keep(struct sad2_fix *fix, const struct lpl_ref *ref, struct lpl_report *report)
+{
+	struct lpl_page page = lpl_page_of(ref);
+	uint32_t i = lpl_pages_find(&fix->pages, page);
+	bool fetches = i == 0;
+	struct lpl_staying *array = fix->count == LPL_NO_REF - 1 ? NULL :
+		lpl_array_reach(fix->array, &fix->capacity, fix->count, sizeof(*array));
+
+	if (array == NULL)
+		return no_memory(fix, report);
+	fix->array = array;
+	if (fetches)
+		i = fetch(fix, page);
+	else
+		lpl_pages_touch(&fix->pages, i);
+	if (i == 0)
+		return no_memory(fix, report);
+	array[fix->count] = (struct lpl_staying){
+		.ref = *ref,
+		.before = fetches ? LPL_NO_REF : fix->last[i],
+		.fetches = fetches,
+	};
+	fix->last[i] = fix->count++;
+	return fix->count < fix->batch ? LPL_OK : run(fix, false, report);
+}
+
+static int keep_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+		     struct lpl_report *report)
+{
+	int error = LPL_OK;
+
+	for (size_t i = 0; i < count && error == LPL_OK; i++)
+		error = keep(FIX_OF_KEPT(sink), &refs[i], report);
+	return error;
+}
+
+static int keep_event(struct lpl_sink *sink, const struct lpl_event *event,
+		      struct lpl_report *report)
+{
+	struct sad2_fix *fix = FIX_OF_KEPT(sink);
+
+	if (fix->decided == fix->count)	/* nothing to wait for */
+		return lpl_outlet_event(&fix->outlet, event, report);
+	return lpl_events_push(&fix->events, event, fix->forgotten + fix->count) ? LPL_OK :
+		no_memory(fix, report);
+}
+
+static int keep_finish(struct lpl_sink *sink, struct lpl_report *report)
+{
+	struct sad2_fix *fix = FIX_OF_KEPT(sink);
+	int error = run(fix, true, report);
+
+	return error != LPL_OK ? error : lpl_outlet_finish(&fix->outlet, report);
+}
+
+/* ---- what comes in goes to SAD ---- */
+
+static int fix_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+		    struct lpl_report *report)
+{
+	struct lpl_sink *sad = &((struct sad2_fix *)sink)->sad->sink;
+
+	return sad->refs(sad, refs, count, report);
+}
+
+static int fix_event(struct lpl_sink *sink, const struct lpl_event *event,
+		     struct lpl_report *report)
+{
+	struct lpl_sink *sad = &((struct sad2_fix *)sink)->sad->sink;
+
+	return sad->event(sad, event, report);
+}
+
+static int fix_finish(struct lpl_sink *sink, struct lpl_report *report)
+{
+	struct lpl_sink *sad = &((struct sad2_fix *)sink)->sad->sink;
+
+	return sad->finish(sad, report);
+}
+
+static void fix_close(struct lpl_stage *stage)
+{
+	struct sad2_fix *fix = (struct sad2_fix *)stage;
+
+	if (fix->sad != NULL)
+		fix->sad->close(fix->sad);
+	lpl_pages_free(&fix->pages);
+	lpl_passes_free(&fix->passes);
+	lpl_events_free(&fix->events);
+	free(fix->last);
+	free(fix->array);
+	free(fix);
+}
+
+struct lpl_stage *lpl_sad2_fix_new(uint64_t number, struct lpl_sink *next)
+{
+	struct sad2_fix *fix = calloc(1, sizeof(*fix));
+
+	if (fix == NULL)
+		return NULL;
+	fix->stage.sink = (struct lpl_sink){fix_refs, fix_event, fix_finish};
+	fix->stage.close = fix_close;
+	fix->kept = (struct lpl_sink){keep_refs, keep_event, keep_finish};
+	fix->outlet.next = next;
+	fix->batch = least_batch((uint32_t)number);
+	lpl_passes_init(&fix->passes, (uint32_t)number);
+	lpl_events_init(&fix->events);
+	fix->sad = lpl_sad_new(number, &fix->kept);
+	if (!lpl_pages_init(&fix->pages) || fix->sad == NULL) {
+		fix_close(&fix->stage);
+		return NULL;
+	}
+	return &fix->stage;
+}

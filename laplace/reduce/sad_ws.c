@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The reduction `sad-ws:TAU`: SAD by reference distance, for the working set.
+ *
+ * References are walked in order.  When a page that has two kept references,
+ * `first` and `second` its latest, is referenced a third time, the second is
+ * dropped exactly when third.ref - first.ref <= TAU.  If it was a write, the
+ * third becomes one.  Otherwise all stay, and second and third are the latest two.
+ *
+ * Distance is taken from the references' own clock, `ref`, which counts all that
+ * were made, reduced away or not.  It is the paper's annotation: `time_passed` of
+ * a record is the difference of `ref` to the record before, less 1.  So a reduced
+ * trace may be reduced again, and simulators have but to go by `ref`: in WS a
+ * reference faults exactly when it is the page's first or comes more than tau
+ * after the page's last; in VMIN the page stays after a reference exactly when the
+ * next one comes at most tau later.
+ *
+ * Why it is exact for WS and VMIN from tau = TAU on.  From first to third it is at
+ * most TAU <= tau.  So in both policies the page is in memory all the time from
+ * first to third, with the second as without it, and neither of the two later
+ * ones fetches; what third is to those behind it, and first to those before, does
+ * not change.  All fetches and evictions, their times, what is dirty then, and the
+ * memory's size at each moment are the same.
+ *
+ * It is exact for LRU and OPT from TAU pages on, too: `ref` grows with each
+ * reference, so between first and third lie fewer than TAU others, and fewer than
+ * TAU other pages.  The second is one that `sad:TAU` may drop.  (Behind `olr:K`
+ * this does not hold: what it puts in repeats `ref`.)
+ *
+ * What is held back.  A kept reference r is dropped later only when a third comes
+ * at most TAU after the one kept before r, which was no later than r.  So r is
+ * final once now is more than TAU after it.  Of a page at most two that are not
+ * final have to be held: of three, a < b < c, b was dropped as c - a <= TAU.
+ * Memory is O(distinct pages in TAU references), and held events as in sad.c.
+ *
+ * The fenced form is the same on generations of pages, as in sad.c, and stays exact
+ * on canonical pages for the same reasons: what is dropped lies between two
+ * references to the same canonical page, at most TAU apart; and the first of a
+ * generation is kept as it is.
+ */
+#include "fence.h"
+#include "held.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* What is known of a page; times are values of `ref`. */
+struct recent {
+	uint64_t last;		/* its last reference, the latest kept one */
+	uint64_t first;		/* the kept one before that */
+	bool two;		/* there is one before that */
+	uint32_t held;		/* the last reference, while it is not final */
+};
+
+struct sad_ws {
+	struct lpl_stage stage;
+	uint64_t tau;
+	uint64_t now;
+	struct lpl_pages pages;
+	struct recent *recent;	/* by page number */
+	size_t recent_capacity;
+	struct lpl_held held;
+	bool fenced;
+	struct lpl_fence fence;
+};
+
+static int no_memory(const struct sad_ws *ws, struct lpl_report *report)
+{
+	return lpl_fail(report, LPL_ERR_MEMORY,
+			"reduction sad-ws:%" PRIu64 ": no memory to hold more", ws->tau);
+}
+
+/*
+ * The page becomes the newest; its number, 0 when there is no memory.  A page not
+ * referenced for more than TAU can drop nothing any more: it makes place.
+ */
+static uint32_t make_newest(struct sad_ws *ws, struct lpl_page page)
+{
+	struct lpl_pages *pages = &ws->pages;
+	uint32_t i = lpl_pages_find(pages, page);
+	uint32_t oldest = lpl_pages_oldest(pages);
+	struct recent *recent;
+
+	if (i != 0) {
+		lpl_pages_touch(pages, i);
+		return i;
+	}
+	if (oldest != 0 && ws->now - ws->recent[oldest].last > ws->tau) {
+		i = lpl_pages_replace_oldest(pages, page);
+	} else {
+		i = lpl_pages_add(pages, page);
+		recent = i == 0 ? NULL : lpl_array_reach(ws->recent, &ws->recent_capacity, i,
+							 sizeof(*recent));
+		if (recent == NULL)
+			return 0;
+		ws->recent = recent;
+	}
+	ws->recent[i] = (struct recent){0};
+	return i;
+}
+
+/* Keep the reference `ref` to page i; drop the one before it if it may go. */
+static int keep(struct sad_ws *ws, uint32_t i, const struct lpl_ref *ref,
+		struct lpl_report *report)
+{
+	struct recent *recent = &ws->recent[i];
+
+	if (recent->two && ref->ref - recent->first <= ws->tau) {
+		lpl_held_renew(&ws->held, recent->held, ref);
+	} else {
+		recent->two = recent->held != 0;
+		recent->first = recent->last;
+		recent->held = lpl_held_add(&ws->held, ref);
+		if (recent->held == 0)
+			return no_memory(ws, report);
+	}
+	recent->last = ref->ref;
+	return LPL_OK;
+}
+
+static int sad_ws_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+		       struct lpl_report *report)
+{
+	struct sad_ws *ws = (struct sad_ws *)sink;
+
+	for (size_t j = 0; j < count; j++) {
+		const struct lpl_ref *ref = &refs[j];
+		struct lpl_page page = lpl_page_of(ref);
+		uint32_t i = lpl_pages_newest(&ws->pages);
+		int error = LPL_OK;
+
+		if (ref->ref < ws->now)
+			return lpl_fail(report, LPL_ERR_ORDER,
+					"reduction sad-ws:%" PRIu64 ": reference %" PRIu64
+					" comes after reference %" PRIu64, ws->tau, ref->ref,
+					ws->now);
+		ws->now = ref->ref;
+		if (i == 0 || !lpl_same_page(page, ws->pages.node[i].page)) {
+			i = make_newest(ws, page);
+			if (i == 0)
+				return no_memory(ws, report);
+		}
+		error = keep(ws, i, ref, report);
+		/* what was made now stays, so there is an oldest one */
+		while (error == LPL_OK && ws->now -
+		       lpl_held_ref(&ws->held, lpl_held_oldest(&ws->held))->ref > ws->tau)
+			error = lpl_held_send(&ws->held, report);
+		if (error != LPL_OK)
+			return error;
+	}
+	return LPL_OK;
+}
+
+static int sad_ws_event(struct lpl_sink *sink, const struct lpl_event *event,
+			struct lpl_report *report)
+{
+	struct sad_ws *ws = (struct sad_ws *)sink;
+
+	if (ws->fenced)
+		lpl_fence_pages(&ws->fence, event, &ws->pages);
+	return lpl_held_event(&ws->held, event, report);
+}
+
+static int sad_ws_finish(struct lpl_sink *sink, struct lpl_report *report)
+{
+	return lpl_held_finish(&((struct sad_ws *)sink)->held, report);
+}
+
+static void sad_ws_close(struct lpl_stage *stage)
+{
+	struct sad_ws *ws = (struct sad_ws *)stage;
+
+	lpl_pages_free(&ws->pages);
+	lpl_held_free(&ws->held);
+	free(ws->recent);
+	free(ws);
+}
+
+struct lpl_stage *lpl_sad_ws_new(uint64_t number, struct lpl_sink *next)
+{
+	struct sad_ws *ws = calloc(1, sizeof(*ws));
+
+	if (ws == NULL)
+		return NULL;
+	ws->stage.sink = (struct lpl_sink){sad_ws_refs, sad_ws_event, sad_ws_finish};
+	ws->stage.close = sad_ws_close;
+	ws->tau = number;
+	if (!lpl_held_init(&ws->held, next) || !lpl_pages_init(&ws->pages)) {
+		sad_ws_close(&ws->stage);
+		return NULL;
+	}
+	return &ws->stage;
+}
+
+struct lpl_stage *lpl_sad_ws_fenced_new(uint64_t number, struct lpl_sink *next)
+{
+	struct lpl_stage *stage = lpl_sad_ws_new(number, next);
+
+	if (stage != NULL)
+		((struct sad_ws *)stage)->fenced = true;
+	return stage;
+}

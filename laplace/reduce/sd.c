@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The reduction `sd:K`: Smith's stack deletion.
+ *
+ * Exactly the references that fetch their page into an LRU memory of K pages are
+ * kept.
+ *
+ * It is exact for nothing: the last reference to a page before it is evicted is
+ * what places it in LRU's order, and is dropped unless it fetched the page (paper,
+ * section 2.2).  The error is small for memories several times as large as K.
+ *
+ * Dirtiness.  The paper's reducers let a dropped write move to the next reference
+ * kept of the page, which is in memory all the time until then.  Here the next one
+ * kept is the page's next fetch: a write that was dropped makes *that* a write, and
+ * one dropped after the last fetch is lost.  To mark the fetch before it would mean
+ * to hold it back until the page is evicted, which may be never.  So what is
+ * written back is told an eviction late.
+ *
+ * Nothing is held back, and events pass at once.  Memory is O(K) and what it takes
+ * to remember the pages that were evicted while they owed a write.
+ */
+#include "owed.h"
+#include "stage.h"
+
+#include <stdlib.h>
+
+struct sd {
+	struct lpl_stage stage;
+	struct lpl_outlet outlet;
+	uint32_t limit;		/* K */
+	struct lpl_pages pages;	/* in memory */
+	bool *written;		/* by page number: by a reference that was dropped */
+	size_t written_capacity;
+	struct lpl_owed owed;	/* of pages not in memory */
+};
+
+/* Fetch a page.  false: no memory. */
+static bool fetch(struct sd *sd, struct lpl_page page)
+{
+	struct lpl_pages *pages = &sd->pages;
+	bool *written;
+	uint32_t i;
+
+	if (pages->count == sd->limit) {
+		i = lpl_pages_oldest(pages);
+		if (sd->written[i] && !lpl_owed_add(&sd->owed, pages->node[i].page))
+			return false;
+		sd->written[lpl_pages_replace_oldest(pages, page)] = false;
+		return true;
+	}
+	i = lpl_pages_add(pages, page);
+	written = i == 0 ? NULL : lpl_array_reach(sd->written, &sd->written_capacity, i,
+						  sizeof(*written));
+	if (written == NULL)
+		return false;
+	sd->written = written;
+	return true;
+}
+
+static int keep(struct sd *sd, struct lpl_page page, struct lpl_ref ref,
+		struct lpl_report *report)
+{
+	if (!fetch(sd, page))
+		return lpl_fail(report, LPL_ERR_MEMORY,
+				"reduction sd:%u: no memory for another page", sd->limit);
+	lpl_make_paged(&ref);
+	if (lpl_owed_pay(&sd->owed, page))
+		lpl_make_write(&ref);
+	return lpl_outlet_ref(&sd->outlet, &ref, report);
+}
+
+static int sd_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+		   struct lpl_report *report)
+{
+	struct sd *sd = (struct sd *)sink;
+
+	for (size_t j = 0; j < count; j++) {
+		struct lpl_page page = lpl_page_of(&refs[j]);
+		uint32_t i = lpl_pages_newest(&sd->pages);
+
+		if (i == 0 || !lpl_same_page(page, sd->pages.node[i].page)) {
+			i = lpl_pages_find(&sd->pages, page);
+			if (i == 0) {
+				int error = keep(sd, page, refs[j], report);
+
+				if (error != LPL_OK)
+					return error;
+				continue;
+			}
+			lpl_pages_touch(&sd->pages, i);
+		}
+		sd->written[i] |= lpl_is_write(&refs[j]);
+	}
+	return LPL_OK;
+}
+
+static int sd_event(struct lpl_sink *sink, const struct lpl_event *event,
+		    struct lpl_report *report)
+{
+	return lpl_outlet_event(&((struct sd *)sink)->outlet, event, report);
+}
+
+static int sd_finish(struct lpl_sink *sink, struct lpl_report *report)
+{
+	return lpl_outlet_finish(&((struct sd *)sink)->outlet, report);
+}
+
+static void sd_close(struct lpl_stage *stage)
+{
+	struct sd *sd = (struct sd *)stage;
+
+	lpl_pages_free(&sd->pages);
+	lpl_owed_free(&sd->owed);
+	free(sd->written);
+	free(sd);
+}
+
+struct lpl_stage *lpl_sd_new(uint64_t number, struct lpl_sink *next)
+{
+	struct sd *sd = calloc(1, sizeof(*sd));
+
+	if (sd == NULL)
+		return NULL;
+	sd->stage.sink = (struct lpl_sink){sd_refs, sd_event, sd_finish};
+	sd->stage.close = sd_close;
+	sd->outlet.next = next;
+	sd->limit = (uint32_t)number;
+	if (!lpl_pages_init(&sd->pages) || !lpl_owed_init(&sd->owed)) {
+		sd_close(&sd->stage);
+		return NULL;
+	}
+	return &sd->stage;
+}

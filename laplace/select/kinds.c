@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The references to pages of some kinds.
+ *
+ * Page numbers are dense in a whole trace, but a damaged file may hold any: kinds are
+ * kept in leaves of 4096 pages, found by a hash table, so that memory is bounded by the
+ * pages that were told of.
+ */
+#include <laplace/merge.h>
+#include <laplace/select.h>
+
+#include "../merge/table.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAF_SHIFT 12
+#define LEAF_PAGES (1U << LEAF_SHIFT)
+#define BATCH 1024
+
+struct leaf {
+	uint8_t kind[LEAF_PAGES];	/* plus 1; 0: not told of */
+};
+
+struct lpl_kinds {
+	struct lpl_sink sink;
+	struct lpl_sink *next;
+	uint32_t wanted;		/* a bit for each kind */
+	struct table leaves;		/* page number >> LEAF_SHIFT, plus 1 -> struct leaf */
+	struct leaf *last;		/* the one last asked for ... */
+	uint64_t last_number;		/* ... and its number */
+	size_t count;
+	struct lpl_ref batch[BATCH];
+};
+
+static struct table_key key_of(uint64_t leaf)
+{
+	return (struct table_key){ leaf, 0, 0 };
+}
+
+static struct leaf *leaf_of(struct lpl_kinds *kinds, uint64_t page)
+{
+	uint64_t number = page >> LEAF_SHIFT;
+
+	if (kinds->last == NULL || kinds->last_number != number) {
+		kinds->last = (struct leaf *)(uintptr_t)table_get(&kinds->leaves, key_of(number));
+		kinds->last_number = number;
+	}
+	return kinds->last;
+}
+
+static int note_page(struct lpl_kinds *kinds, const struct lpl_event *event,
+		     struct lpl_report *report)
+{
+	uint64_t page = event->arg[0], kind = event->arg[1];
+	struct leaf *leaf = leaf_of(kinds, page);
+
+	if (kind >= LPL_PAGE_KINDS)
+		return lpl_fail(report, LPL_ERR_UNSUPPORTED, "page %" PRIx64 " is of kind %" PRIu64
+				", which this program does not know", page, kind);
+	if (leaf == NULL) {
+		leaf = calloc(1, sizeof(*leaf));
+		if (leaf == NULL ||
+		    !table_put(&kinds->leaves, key_of(page >> LEAF_SHIFT), (uintptr_t)leaf)) {
+			free(leaf);
+			return lpl_fail(report, LPL_ERR_MEMORY, "no memory for kinds of pages");
+		}
+		kinds->last = leaf;
+	}
+	leaf->kind[page % LEAF_PAGES] = (uint8_t)(kind + 1);
+	return LPL_OK;
+}
+
+static int send(struct lpl_kinds *kinds, struct lpl_report *report)
+{
+	size_t count = kinds->count;
+
+	kinds->count = 0;
+	return count == 0 ? LPL_OK : kinds->next->refs(kinds->next, kinds->batch, count, report);
+}
+
+static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+		     struct lpl_report *report)
+{
+	struct lpl_kinds *kinds = (struct lpl_kinds *)sink;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t page = refs[i].address >> LPL_PAGE_SHIFT;
+		const struct leaf *leaf = leaf_of(kinds, page);
+		unsigned int kind = leaf == NULL ? 0 : leaf->kind[page % LEAF_PAGES];
+		int error;
+
+		if (kind == 0)
+			return lpl_fail(report, LPL_ERR_UNSUPPORTED, "reference %" PRIu64
+					": nothing tells what page %" PRIx64 " is: the trace was "
+					"not made by laplace merge --format canonical, or has "
+					"lost records",
+					refs[i].ref, page);
+		if ((kinds->wanted >> (kind - 1) & 1) == 0)
+			continue;
+		kinds->batch[kinds->count++] = refs[i];
+		error = kinds->count == BATCH ? send(kinds, report) : LPL_OK;
+		if (error != LPL_OK)
+			return error;
+	}
+	return LPL_OK;
+}
+
+static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
+		      struct lpl_report *report)
+{
+	struct lpl_kinds *kinds = (struct lpl_kinds *)sink;
+	int error = send(kinds, report);
+
+	if (error == LPL_OK && event->tag == LPL_EVENT_PAGE)
+		error = note_page(kinds, event, report);
+	return error != LPL_OK ? error : kinds->next->event(kinds->next, event, report);
+}
+
+static int take_finish(struct lpl_sink *sink, struct lpl_report *report)
+{
+	struct lpl_kinds *kinds = (struct lpl_kinds *)sink;
+	int error = send(kinds, report);
+
+	return error != LPL_OK ? error : kinds->next->finish(kinds->next, report);
+}
+
+/* ---- opening ---- */
+
+static int kind_named(const char *name, size_t length)
+{
+	for (int kind = 0; kind < LPL_PAGE_KINDS; kind++) {
+		const char *known = lpl_page_kind_name((enum lpl_page_kind)kind);
+
+		if (strlen(known) == length && strncmp(known, name, length) == 0)
+			return kind == LPL_PAGE_CACHE ? LPL_PAGE_FILE : kind;
+	}
+	return -1;
+}
+
+static enum lpl_error unknown_kind(const char *name, size_t length, struct lpl_report *report)
+{
+	char known[160] = "";
+	size_t used = 0;
+
+	for (int kind = 0; kind < LPL_PAGE_KINDS; kind++)
+		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
+					 kind == 0 ? "" : ", ",
+					 lpl_page_kind_name((enum lpl_page_kind)kind));
+	return lpl_fail(report, LPL_ERR_USAGE, "no kind of pages '%.*s': there are %s",
+			length < 40 ? (int)length : 40, name, known);
+}
+
+enum lpl_error lpl_kinds_open(struct lpl_kinds **kinds, const char *spec,
+			      struct lpl_sink *next, struct lpl_report *report)
+{
+	struct lpl_kinds *made;
+	uint32_t wanted = 0;
+
+	*kinds = NULL;
+	for (const char *name = spec;; name++) {
+		size_t length = strcspn(name, ",");
+		int kind = kind_named(name, length);
+
+		if (kind < 0)
+			return unknown_kind(name, length, report);
+		wanted |= UINT32_C(1) << kind;
+		name += length;
+		if (*name == '\0')
+			break;
+	}
+	made = calloc(1, sizeof(*made));
+	if (made == NULL)
+		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for kinds of pages");
+	made->sink = (struct lpl_sink){ take_refs, take_event, take_finish };
+	made->next = next;
+	made->wanted = wanted;
+	table_init(&made->leaves);
+	*kinds = made;
+	return LPL_OK;
+}
+
+struct lpl_sink *lpl_kinds_sink(struct lpl_kinds *kinds)
+{
+	return &kinds->sink;
+}
+
+void lpl_kinds_close(struct lpl_kinds *kinds)
+{
+	if (kinds == NULL)
+		return;
+	for (size_t i = 0; i < kinds->leaves.size; i++)
+		free((struct leaf *)(uintptr_t)kinds->leaves.entries[i].value);
+	table_free(&kinds->leaves);
+	free(kinds);
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Local replacement: a simulator for each process that lives, fed with what the process
+ * references; when it ends its results are added to the sums.
+ *
+ * A simulator that is never fed stands for all of them: it checks what is added, and
+ * knows the names.
+ */
+#include <laplace/reducer.h>
+#include <laplace/select.h>
+
+#include "../merge/table.h"
+#include "../merge/tasks.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A policy that was added, and its results over all processes that have ended. */
+struct entry {
+	struct lpl_sizes sizes;		/* own copy */
+	struct lpl_result *sum;		/* by place in `sizes` */
+};
+
+struct lpl_local {
+	struct lpl_sink sink;
+	struct tasks tasks;
+	bool reduced;
+	struct lpl_simulator *model;	/* never fed */
+	struct entry *entry;
+	size_t entries;
+	struct table parts;		/* process + 1 -> struct lpl_simulator */
+	struct lpl_simulator *last;	/* that of ... */
+	uint64_t last_process;		/* ... this one */
+	uint64_t processes, unknown;
+};
+
+static struct table_key key_of(uint64_t process)
+{
+	return (struct table_key){ process + 1, 0, 0 };
+}
+
+/* ---- a process's simulator ---- */
+
+static enum lpl_error open_simulator(const struct lpl_local *local,
+				     struct lpl_simulator **simulator,
+				     struct lpl_report *report)
+{
+	/* threads for each of thousands of processes would only be in each other's way */
+	const struct lpl_simulator_options options = { .jobs = 1 };
+	enum lpl_error error = lpl_simulator_open(simulator, &options, report);
+
+	for (size_t i = 0; i < local->entries && error == LPL_OK; i++)
+		error = lpl_simulator_add(*simulator, lpl_simulator_policy(local->model, i),
+					  &local->entry[i].sizes, report);
+	if (error != LPL_OK) {
+		lpl_simulator_close(*simulator);
+		*simulator = NULL;
+	}
+	return error;
+}
+
+static int begin_process(struct lpl_local *local, uint64_t process, struct lpl_report *report)
+{
+	struct lpl_simulator *simulator;
+	enum lpl_error error = open_simulator(local, &simulator, report);
+
+	if (error != LPL_OK)
+		return error;
+	if (!table_put(&local->parts, key_of(process), (uintptr_t)simulator)) {
+		lpl_simulator_close(simulator);
+		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for another process");
+	}
+	local->processes++;
+	local->last = simulator;
+	local->last_process = process;
+	return LPL_OK;
+}
+
+static void add_results(struct lpl_local *local, const struct lpl_simulator *simulator)
+{
+	for (size_t i = 0; i < local->entries; i++) {
+		size_t count;
+		const struct lpl_result *result = lpl_simulator_results(simulator, i, &count);
+
+		for (size_t j = 0; j < count; j++) {
+			struct lpl_result *sum = &local->entry[i].sum[j];
+
+			sum->references += result[j].references;
+			sum->faults += result[j].faults;
+			sum->evictions += result[j].evictions;
+			sum->dirty_evictions += result[j].dirty_evictions;
+		}
+	}
+}
+
+static int end_process(struct lpl_local *local, uint64_t process, struct lpl_report *report)
+{
+	uint64_t found = table_get(&local->parts, key_of(process));
+	struct lpl_simulator *simulator = (struct lpl_simulator *)(uintptr_t)found;
+	struct lpl_sink *sink;
+	int error;
+
+	if (simulator == NULL)
+		return LPL_OK;
+	table_remove(&local->parts, key_of(process));
+	local->last = NULL;
+	sink = lpl_simulator_sink(simulator);
+	error = sink->finish(sink, report);
+	if (error == LPL_OK)
+		add_results(local, simulator);
+	lpl_simulator_close(simulator);
+	return error;
+}
+
+/* ---- the stream ---- */
+
+static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+		     struct lpl_report *report)
+{
+	struct lpl_local *local = (struct lpl_local *)sink;
+	uint64_t process = local->tasks.current->name.process;
+	struct lpl_sink *next;
+	int error;
+
+	if (count == 0)
+		return LPL_OK;
+	if (local->last == NULL || local->last_process != process) {
+		local->last = (struct lpl_simulator *)(uintptr_t)table_get(&local->parts,
+									   key_of(process));
+		local->last_process = process;
+	}
+	if (local->last == NULL) {
+		error = begin_process(local, process, report);
+		if (error != LPL_OK)
+			return error;
+	}
+	for (size_t i = 0; i < count && process == 0; i++)
+		local->unknown += (refs[i].flags & LPL_USER) != 0;
+	next = lpl_simulator_sink(local->last);
+	return next->refs(next, refs, count, report);
+}
+
+static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
+		      struct lpl_report *report)
+{
+	struct lpl_local *local = (struct lpl_local *)sink;
+	struct task *task;
+	int error = LPL_OK;
+	bool known;
+
+	if (event->tag >= LPL_EVENT_TRACING)
+		return LPL_OK;
+	if (!tasks_check(&local->tasks, event) ||
+	    !tasks_event(&local->tasks, event, false, &known))
+		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for another task");
+	while ((task = tasks_next_changed(&local->tasks)) != NULL) {
+		if (!task_is_over(task))
+			continue;
+		if (error == LPL_OK && task_was_last(&local->tasks, task))
+			error = end_process(local, task->name.process, report);
+		task_free(task);
+	}
+	return error;
+}
+
+static int take_finish(struct lpl_sink *sink, struct lpl_report *report)
+{
+	struct lpl_local *local = (struct lpl_local *)sink;
+	int error = LPL_OK;
+
+	/* a removal moves entries about: begin anew after each */
+	while (error == LPL_OK && local->parts.count != 0) {
+		size_t i = 0;
+
+		while (local->parts.entries[i].value == 0)
+			i++;
+		error = end_process(local, local->parts.entries[i].key.a - 1, report);
+	}
+	return error;
+}
+
+/* ---- opening and closing ---- */
+
+enum lpl_error lpl_local_open(struct lpl_local **local, const char *reduction,
+			      struct lpl_report *report)
+{
+	const struct lpl_simulator_options options = { .jobs = 1 };
+	struct lpl_local *made;
+	enum lpl_error error;
+
+	*local = NULL;
+	if (reduction != NULL && lpl_reduction_behaviour(reduction) != 0)
+		return lpl_fail(report, LPL_ERR_USAGE, "a behaviour sequence (%s) tells of one "
+				"memory, and cannot be taken apart by process", reduction);
+	made = calloc(1, sizeof(*made));
+	if (made == NULL)
+		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for local replacement");
+	made->sink = (struct lpl_sink){ take_refs, take_event, take_finish };
+	made->reduced = reduction != NULL && strcmp(reduction, "none") != 0;
+	tasks_init(&made->tasks);
+	table_init(&made->parts);
+	error = lpl_simulator_open(&made->model, &options, report);
+	if (error != LPL_OK)
+		lpl_local_close(made);
+	else
+		*local = made;
+	return error;
+}
+
+static bool is_timed(const char *policy)
+{
+	size_t length = strcspn(policy, ":");
+
+	return (length == 2 && strncmp(policy, "ws", 2) == 0) ||
+	       (length == 4 && strncmp(policy, "vmin", 4) == 0);
+}
+
+/* A place for one more policy, with its sizes; NULL: no memory. */
+static struct entry *new_entry(struct lpl_local *local, const struct lpl_sizes *sizes)
+{
+	struct entry *entries = realloc(local->entry, (local->entries + 1) * sizeof(*entries));
+	struct entry *entry;
+
+	if (entries == NULL)
+		return NULL;
+	local->entry = entries;
+	entry = &entries[local->entries];
+	*entry = (struct entry){ .sizes.count = sizes->count };
+	entry->sizes.size = malloc((sizes->count + 1) * sizeof(*entry->sizes.size));
+	entry->sum = calloc(sizes->count + 1, sizeof(*entry->sum));
+	if (entry->sizes.size == NULL || entry->sum == NULL) {
+		free(entry->sizes.size);
+		free(entry->sum);
+		return NULL;
+	}
+	memcpy(entry->sizes.size, sizes->size, sizes->count * sizeof(*sizes->size));
+	for (size_t i = 0; i < sizes->count; i++) {
+		entry->sum[i].size = sizes->size[i];
+		entry->sum[i].exact = !local->reduced;
+	}
+	return entry;
+}
+
+enum lpl_error lpl_local_add(struct lpl_local *local, const char *policy,
+			     const struct lpl_sizes *sizes, struct lpl_report *report)
+{
+	enum lpl_error error;
+	struct entry *entry;
+
+	if (is_timed(policy))
+		return lpl_fail(report, LPL_ERR_USAGE, "policy '%.80s': has no memory that could "
+				"be shared out among processes", policy);
+	if (sizes == NULL || sizes->all)
+		return lpl_fail(report, LPL_ERR_USAGE, "policy '%.80s': with a memory for each "
+				"process sizes have to be given, one by one or as a range", policy);
+	entry = new_entry(local, sizes);
+	if (entry == NULL)
+		return lpl_fail(report, LPL_ERR_MEMORY, "policy '%.80s': no memory", policy);
+	error = lpl_simulator_add(local->model, policy, sizes, report);
+	if (error != LPL_OK) {
+		free(entry->sizes.size);
+		free(entry->sum);
+		return error;
+	}
+	local->entries++;
+	return LPL_OK;
+}
+
+struct lpl_sink *lpl_local_sink(struct lpl_local *local)
+{
+	return &local->sink;
+}
+
+size_t lpl_local_count(const struct lpl_local *local)
+{
+	return local->entries;
+}
+
+const char *lpl_local_policy(const struct lpl_local *local, size_t index)
+{
+	return lpl_simulator_policy(local->model, index);
+}
+
+const struct lpl_result *lpl_local_results(const struct lpl_local *local, size_t index,
+					   size_t *count)
+{
+	*count = local->entry[index].sizes.count;
+	return local->entry[index].sum;
+}
+
+uint64_t lpl_local_processes(const struct lpl_local *local)
+{
+	return local->processes;
+}
+
+uint64_t lpl_local_unknown(const struct lpl_local *local)
+{
+	return local->unknown;
+}
+
+void lpl_local_close(struct lpl_local *local)
+{
+	if (local == NULL)
+		return;
+	for (size_t i = 0; i < local->parts.size; i++)
+		lpl_simulator_close(
+			(struct lpl_simulator *)(uintptr_t)local->parts.entries[i].value);
+	table_free(&local->parts);
+	tasks_free(&local->tasks);
+	lpl_simulator_close(local->model);
+	for (size_t i = 0; i < local->entries; i++) {
+		free(local->entry[i].sizes.size);
+		free(local->entry[i].sum);
+	}
+	free(local->entry);
+	free(local);
+}

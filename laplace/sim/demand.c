@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Demand paging: one memory under one policy.
+ *
+ * The library's part of policy.h: which page is in which frame, what is dirty, the
+ * counts, and the arrays of frames, which grow as memory fills.  A memory that is
+ * larger than what its trace touches costs what the trace touches.
+ */
+#include "directory.h"
+#include "player.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_FRAMES = 16 };
+
+struct demand {
+	struct lpl_player player;
+	const struct lpl_policy *policy;
+	struct lpl_memory memory;
+	uint32_t *page;		/* memory.page */
+	bool *dirty;		/* by frame */
+	uint32_t frames;	/* room in the arrays by frame */
+	struct lpl_directory directory;
+	uint32_t last;		/* the page touched last; 0: none */
+	uint64_t faults, evictions, dirty_evictions;
+	struct lpl_result result;
+};
+
+static enum lpl_error no_memory(const struct demand *demand, struct lpl_report *report)
+{
+	return lpl_fail(report, LPL_ERR_MEMORY, "policy '%s': no memory for %u frames",
+			demand->policy->name, demand->memory.used);
+}
+
+/* ---- room ---- */
+
+static bool grow_frames(struct demand *demand, uint32_t frames)
+{
+	size_t each = demand->policy->frame_size;
+	uint32_t *page = realloc(demand->page, frames * sizeof(*page));
+	bool *dirty;
+
+	if (page == NULL)
+		return false;
+	demand->page = page;
+	demand->memory.page = page;
+	dirty = realloc(demand->dirty, frames * sizeof(*dirty));
+	if (dirty == NULL)
+		return false;
+	demand->dirty = dirty;
+	if (each != 0) {
+		char *frame;
+
+		if (frames > SIZE_MAX / each)
+			return false;
+		frame = realloc(demand->memory.frame, frames * each);
+		if (frame == NULL)
+			return false;
+		memset(frame + demand->frames * each, 0, (frames - demand->frames) * each);
+		demand->memory.frame = frame;
+	}
+	demand->frames = frames;
+	return true;
+}
+
+static bool grow(struct demand *demand)
+{
+	uint64_t frames = demand->frames == 0 ? FIRST_FRAMES : (uint64_t)demand->frames * 2;
+
+	if (demand->memory.size < frames)
+		frames = demand->memory.size;
+	return frames < LPL_NO_FRAME && grow_frames(demand, (uint32_t)frames);
+}
+
+/* ---- playing ---- */
+
+/* A frame for `page`: a free one, or one whose page leaves. */
+static enum lpl_error find_frame(struct demand *demand, uint32_t page, uint32_t *frame,
+				 struct lpl_report *report)
+{
+	struct lpl_memory *memory = &demand->memory;
+
+	if (memory->used < memory->size) {
+		if (memory->used == demand->frames && !grow(demand))
+			return no_memory(demand, report);
+		*frame = memory->used++;
+		return LPL_OK;
+	}
+	*frame = demand->policy->evict(memory, page);
+	if (*frame >= memory->used)
+		return lpl_fail(report, LPL_ERR_INTERNAL,
+				"policy '%s': evicts from frame %u of a memory of %u",
+				demand->policy->name, *frame, memory->used);
+	demand->evictions++;
+	demand->dirty_evictions += demand->dirty[*frame] ? 1 : 0;
+	lpl_directory_forget(&demand->directory, demand->page[*frame]);
+	return LPL_OK;
+}
+
+static enum lpl_error fault(struct demand *demand, const struct lpl_touch *touch,
+			    struct lpl_report *report)
+{
+	uint32_t frame = 0;
+	enum lpl_error error = find_frame(demand, touch->page, &frame, report);
+
+	if (error != LPL_OK)
+		return error;
+	demand->faults++;
+	demand->page[frame] = touch->page;
+	demand->dirty[frame] = touch->write != 0;
+	if (!lpl_directory_enter(&demand->directory, touch->page, frame))
+		return no_memory(demand, report);
+	return demand->policy->admit == NULL ? LPL_OK :
+		demand->policy->admit(&demand->memory, frame, touch->page, report);
+}
+
+static enum lpl_error demand_play(struct lpl_player *player, const struct lpl_touch *touch,
+				  size_t count, struct lpl_report *report)
+{
+	struct demand *demand = (struct demand *)player;
+	void (*hit)(struct lpl_memory *memory, uint32_t frame) = demand->policy->hit;
+
+	for (size_t i = 0; i < count; i++) {
+		uint32_t frame = lpl_directory_find(&demand->directory, touch[i].page);
+
+		if (frame == LPL_NO_FRAME) {
+			enum lpl_error error = fault(demand, &touch[i], report);
+
+			if (error != LPL_OK)
+				return error;
+		} else {
+			demand->dirty[frame] |= touch[i].write != 0;
+			if (hit != NULL && touch[i].page != demand->last)
+				hit(&demand->memory, frame);
+		}
+		demand->last = touch[i].page;
+	}
+	return LPL_OK;
+}
+
+static enum lpl_error demand_finish(struct lpl_player *player, struct lpl_report *report)
+{
+	struct demand *demand = (struct demand *)player;
+
+	(void)report;
+	demand->result = (struct lpl_result){
+		.size = demand->memory.size,
+		.faults = demand->faults,
+		.evictions = demand->evictions,
+		.dirty_evictions = demand->dirty_evictions,
+	};
+	player->result = &demand->result;
+	player->results = 1;
+	return LPL_OK;
+}
+
+static void free_demand(struct demand *demand)
+{
+	free(demand->page);
+	free(demand->dirty);
+	lpl_directory_free(&demand->directory);
+	free(demand->memory.frame);
+	free(demand->memory.state);
+	free(demand);
+}
+
+static void demand_close(struct lpl_player *player)
+{
+	struct demand *demand = (struct demand *)player;
+
+	if (demand->policy->close != NULL)
+		demand->policy->close(&demand->memory);
+	free_demand(demand);
+}
+
+enum lpl_error lpl_demand_open(struct lpl_player **player, const struct lpl_policy *policy,
+			       uint64_t size, const uint64_t *option,
+			       struct lpl_report *report)
+{
+	struct demand *demand = calloc(1, sizeof(*demand));
+
+	*player = NULL;
+	if (demand == NULL)
+		return lpl_fail(report, LPL_ERR_MEMORY, "policy '%s': no memory", policy->name);
+	demand->player.play = demand_play;
+	demand->player.finish = demand_finish;
+	demand->player.close = demand_close;
+	demand->policy = policy;
+	demand->memory.size = size;
+	demand->memory.option = option;
+	if (policy->state_size != 0)
+		demand->memory.state = calloc(1, policy->state_size);
+	if (!lpl_directory_init(&demand->directory) ||
+	    (policy->state_size != 0 && demand->memory.state == NULL)) {
+		free_demand(demand);
+		return lpl_fail(report, LPL_ERR_MEMORY, "policy '%s': no memory", policy->name);
+	}
+	if (policy->open != NULL) {
+		enum lpl_error error = policy->open(&demand->memory, report);
+
+		if (error != LPL_OK) {
+			free_demand(demand);
+			return error;
+		}
+	}
+	*player = &demand->player;
+	return LPL_OK;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A directory: in which frame each of some pages is.
+ *
+ * A hash with open addressing, at least half of it free.  A place that becomes free is
+ * filled from behind, so that no search is ever longer than it has to be.  An array by
+ * page would be a little faster, but cost all the trace's pages for each of the
+ * many memories of a pass; this costs 16 to 32 bytes for each page in memory.
+ */
+#ifndef LAPLACE_SIM_DIRECTORY_H
+#define LAPLACE_SIM_DIRECTORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LPL_NO_FRAME UINT32_MAX
+
+struct lpl_directory {
+	struct {
+		uint32_t page, frame;	/* page 0: the place is free */
+	} *place;
+	uint32_t mask;		/* places - 1 */
+	unsigned int shift;	/* 32 - log2(places) */
+	uint32_t count;		/* pages in it */
+};
+
+bool lpl_directory_init(struct lpl_directory *directory);	/* false: no memory */
+void lpl_directory_free(struct lpl_directory *directory);
+/* Enter a page that is not there.  false: no memory. */
+bool lpl_directory_enter(struct lpl_directory *directory, uint32_t page, uint32_t frame);
+/* Forget a page that is there. */
+void lpl_directory_forget(struct lpl_directory *directory, uint32_t page);
+
+static inline uint32_t lpl_directory_home(const struct lpl_directory *directory, uint32_t page)
+{
+	/* 2^32 divided by the golden ratio; the product's high bits are the mixed ones */
+	return page * UINT32_C(0x9e3779b9) >> directory->shift;
+}
+
+/* The page's frame; LPL_NO_FRAME: it is not there. */
+static inline uint32_t lpl_directory_find(const struct lpl_directory *directory, uint32_t page)
+{
+	uint32_t i = lpl_directory_home(directory, page);
+
+	while (directory->place[i].page != page) {
+		if (directory->place[i].page == 0)
+			return LPL_NO_FRAME;
+		i = (i + 1) & directory->mask;
+	}
+	return directory->place[i].frame;
+}
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * SEGQ, a segmented queue (the paper's section 7.2; hybrid FIFO-LRU, segmented FIFO).
+ *
+ * Of the memory's pages the first `fifo` are the FIFO segment, the others the LRU segment
+ * behind it.  A fetched page, and one that is hit in the LRU segment, goes to the front
+ * of the FIFO; who leaves the FIFO's back so goes to the front of the LRU segment.  A hit
+ * in the FIFO changes nothing.  Who leaves the LRU segment's back is evicted.
+ *
+ * That is an axis with one boundary, on which hits in the first region do not count.
+ */
+#include "axis.h"
+#include "player.h"
+
+static const struct lpl_policy_option segq_options[] = {
+	{"fifo", 1, UINT64_MAX, 0},
+	{NULL, 0, 0, 0},
+};
+
+static uint64_t fifo_of(const struct lpl_memory *memory)
+{
+	uint64_t asked = memory->option[0];
+
+	return asked != 0 ? asked : memory->size - memory->size / 2;
+}
+
+static enum lpl_error segq_open(struct lpl_memory *memory, struct lpl_report *report)
+{
+	struct lpl_axis *axis = memory->state;
+	uint64_t fifo = fifo_of(memory);
+
+	if (fifo > memory->size)
+		return lpl_fail(report, LPL_ERR_USAGE,
+				"segq: a FIFO segment of %llu pages is larger than a memory "
+				"of %llu", (unsigned long long)fifo,
+				(unsigned long long)memory->size);
+	lpl_axis_init(axis, sizeof(struct lpl_axis_node));
+	lpl_axis_cut(axis, fifo);
+	return LPL_OK;
+}
+
+static void segq_hit(struct lpl_memory *memory, uint32_t frame)
+{
+	struct lpl_axis *axis = memory->state;
+
+	axis->nodes = memory->frame;
+	if (lpl_axis_region(axis, frame) != 0)
+		lpl_axis_touch(axis, frame);
+}
+
+static uint32_t segq_evict(struct lpl_memory *memory, uint32_t page)
+{
+	struct lpl_axis *axis = memory->state;
+
+	(void)page;
+	return axis->oldest;
+}
+
+static enum lpl_error segq_admit(struct lpl_memory *memory, uint32_t frame, uint32_t page,
+				 struct lpl_report *report)
+{
+	struct lpl_axis *axis = memory->state;
+
+	(void)page;
+	(void)report;
+	axis->nodes = memory->frame;
+	if (frame == axis->count)
+		lpl_axis_push(axis, frame);
+	else
+		lpl_axis_touch(axis, frame);
+	return LPL_OK;
+}
+
+const struct lpl_policy lpl_policy_segq = {
+	.name = "segq",
+	.options = segq_options,
+	.state_size = sizeof(struct lpl_axis),
+	.frame_size = sizeof(struct lpl_axis_node),
+	.open = segq_open,
+	.hit = segq_hit,
+	.evict = segq_evict,
+	.admit = segq_admit,
+};

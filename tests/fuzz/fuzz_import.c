@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Fuzzing the importers (libFuzzer, or anything that calls its entry point).
+ *
+ * The first byte chooses the format and the page size, the second the memory of a
+ * behaviour sequence; the rest is the file.  Whatever comes out has to be a valid
+ * stream.  What was read to its end is printed in the same format, read again and
+ * printed again: both prints have to be the same.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../../laplace/cli/formats/format.h"
+#include "../../laplace/cli/formats/importer.h"
+#include "../../laplace/cli/formats/printer.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const struct format *const formats[] = {
+	&format_raw, &format_diff, &format_sad, &format_sad_diff, &format_pages,
+	&format_time_passed, &format_behaviour, &format_csv, &format_din, &format_lackey,
+	&format_raw18, &format_oracle_general, &format_pdats, &format_pdats2,
+};
+enum { FORMATS = sizeof(formats) / sizeof(formats[0]), SIZES = 3 };
+
+/* A sink that checks what it gets and passes it on. */
+struct checker {
+	struct lpl_sink sink;
+	struct lpl_sink *next;		/* NULL: none */
+	uint64_t ref, instr, cycle;
+};
+
+static void check(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static void check_clocks(struct checker *checker, uint64_t ref, uint64_t instr, uint64_t cycle)
+{
+	check(ref >= checker->ref && instr >= checker->instr && cycle >= checker->cycle);
+	checker->ref = ref;
+	checker->instr = instr;
+	checker->cycle = cycle;
+}
+
+static int check_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+		      struct lpl_report *report)
+{
+	struct checker *checker = (struct checker *)sink;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct lpl_ref *ref = &refs[i];
+		const uint64_t offset = ref->address & 4095;
+
+		check(ref->type < LPL_TYPES && ref->reserved == 0 && ref->flags < 16);
+		check(ref->flags & LPL_PAGED ? offset == 0 && ref->length == 0 :
+		      ref->length >= 1 && ref->length <= 64 && offset + ref->length <= 4096);
+		check(ref->ref > checker->ref || (ref->flags & LPL_SYNTHETIC));
+		check_clocks(checker, ref->ref, ref->instr, ref->cycle);
+	}
+	return checker->next ? checker->next->refs(checker->next, refs, count, report) : LPL_OK;
+}
+
+static int check_event(struct lpl_sink *sink, const struct lpl_event *event,
+		       struct lpl_report *report)
+{
+	struct checker *checker = (struct checker *)sink;
+
+	check(event->text_length <= KTR_TEXT);
+	check_clocks(checker, event->ref, event->instr, event->cycle);
+	return checker->next ? checker->next->event(checker->next, event, report) : LPL_OK;
+}
+
+static int check_finish(struct lpl_sink *sink, struct lpl_report *report)
+{
+	struct checker *checker = (struct checker *)sink;
+
+	return checker->next ? checker->next->finish(checker->next, report) : LPL_OK;
+}
+
+static int file_of(const void *bytes, size_t size)
+{
+	int fd = memfd_create("file", MFD_CLOEXEC);
+
+	check(fd >= 0 && write(fd, bytes, size) == (ssize_t)size && lseek(fd, 0, SEEK_SET) == 0);
+	return fd;
+}
+
+/* The trace's header, as laplace import would write it. */
+static struct lpl_meta *meta_of(const struct importer_options *options)
+{
+	struct lpl_meta *meta = lpl_meta_new();
+	char text[32];
+
+	check(meta != NULL);
+	snprintf(text, sizeof(text), "%llu", 1ULL << options->page_shift);
+	check(!lpl_meta_set(meta, LPL_META_PAGE_SIZE, text));
+	if (options->format == &format_behaviour)
+		check(!lpl_meta_set(meta, LPL_META_REDUCTION, "lrubs:1"));
+	return meta;
+}
+
+/* Import from `fd`; what is printed goes to the file that is returned, -1: neither worked. */
+static int print_again(struct importer_options *options, int fd)
+{
+	struct checker checker = { .sink = { check_refs, check_event, check_finish } };
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_meta *meta = meta_of(options);
+	struct printer *printer;
+	struct importer *importer;
+	int out = file_of("", 0);
+
+	check(!printer_open(&printer, &(struct printer_options){
+		.format = options->format, .meta = meta, .path = "trace", .output = "output",
+		.fd = out, .events = true }, &report));
+	checker.next = &printer->sink;
+	options->fd = fd;
+	options->sink = &checker.sink;
+	importer = importer_new(options);
+	check(importer != NULL);
+	if (importer_run(importer, &report)) {
+		check(report.error != LPL_ERR_INTERNAL && report.text[0]);
+		close(out);
+		out = -1;
+	}
+	importer_free(importer);
+	printer_close(printer);
+	lpl_meta_free(meta);
+	close(fd);
+	return out;
+}
+
+static size_t contents(int fd, char **bytes)
+{
+	struct stat about;
+
+	check(fstat(fd, &about) == 0);
+	*bytes = malloc((size_t)about.st_size + 1);
+	check(*bytes && pread(fd, *bytes, (size_t)about.st_size, 0) == about.st_size);
+	return (size_t)about.st_size;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct importer_options options = { .path = "input" };
+	char *first, *second;
+	size_t first_size, second_size;
+	int out, again;
+
+	if (size < 2)
+		return 0;
+	options.format = formats[data[0] % FORMATS];
+	options.page_shift = 12;
+	if (options.format->traits & FORMAT_PAGES)
+		options.page_shift += 4 * (data[0] / FORMATS % SIZES);
+	options.memory = 1 + data[1] % 8;
+	out = print_again(&options, file_of(data + 2, size - 2));
+	if (out < 0)
+		return 0;
+	first_size = contents(out, &first);
+	check(lseek(out, 0, SEEK_SET) == 0);
+	again = print_again(&options, out);
+	check(again >= 0);
+	second_size = contents(again, &second);
+	/* clocks of events are made where lines do not tell them, and so come to rest */
+	check(first_size == second_size && memcmp(first, second, first_size) == 0);
+	free(first);
+	free(second);
+	close(again);
+	return 0;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The oracle of what respects changes of mapping: generations of pages by definition. */
+#include "oracle.h"
+
+static bool in_bytes(uint64_t page, uint64_t start, uint64_t end)
+{
+	return start < end && page >= start / 4096 && page <= (end - 1) / 4096;
+}
+
+static bool is_walk(const struct lpl_ref *ref)
+{
+	return ref->type == LPL_WALK_READ || ref->type == LPL_WALK_WRITE;
+}
+
+/* Is it the kernel's page of one of these frames, as the events before `at` told? */
+static bool shows_frames(const struct stream *stream, size_t at, uint64_t page, uint64_t frame,
+			 uint64_t frames)
+{
+	const uint64_t *told = NULL;
+	bool shows = false;
+
+	for (size_t i = 0; i < at; i++) {
+		const uint64_t *arg = stream->item[i].event.arg;
+
+		if (!stream->item[i].is_event || stream->item[i].event.tag != KTR_CACHE_ADD ||
+		    arg[5] == UINT64_MAX)
+			continue;
+		shows |= page - (arg[5] / 4096 + frame - arg[3]) < frames;
+		/* two offsets: who knows */
+		if (told != NULL && told[5] / 4096 - told[3] != arg[5] / 4096 - arg[3])
+			return true;
+		told = arg;
+	}
+	return shows;
+}
+
+bool oracle_affects(const struct stream *stream, size_t at, const struct lpl_ref *ref)
+{
+	const struct lpl_event *event = &stream->item[at].event;
+	const uint64_t *arg = event->arg;
+	uint64_t page = ref->address / 4096;
+	uint64_t space = is_walk(ref) ? UINT64_MAX : ref->space;
+	bool kernel = ref->address >> 63 != 0;
+
+	switch (event->tag) {
+	case KTR_MAP:
+	case KTR_UNMAP:
+	case KTR_SHM_ATTACH:
+	case KTR_DISCARD:
+	case KTR_PRESENT:
+		return space == arg[0] && in_bytes(page, arg[1], arg[2]);
+	case KTR_REMAP:
+		return space == arg[0] && (in_bytes(page, arg[1], arg[2]) ||
+					   in_bytes(page, arg[3], arg[4]));
+	case KTR_BRK:
+		return space == arg[0] &&
+		       (page * 4096 >= arg[1] ? page * 4096 < arg[2] :
+						page * 4096 >= arg[2]);
+	case KTR_SHM_DETACH:
+		return space == arg[0] && page >= arg[1] / 4096;
+	case KTR_EXEC:
+		return space == arg[2] && !kernel;
+	case KTR_SPACE_END:
+		return space == arg[0] && !kernel;
+	case KTR_SPACE_DUPLICATE:
+		return (space == arg[0] || space == arg[1]) && !kernel;
+	case KTR_COW_BREAK:
+		return space == arg[0] && page == arg[1] / 4096;
+	case KTR_PAGE_OWN:
+		return space == arg[0] && page - arg[1] / 4096 < arg[3];
+	case KTR_CACHE_ADD:
+		return shows_frames(stream, at, page, arg[3], arg[4]) ||
+		       (arg[5] != UINT64_MAX && page >= arg[5] / 4096 &&
+			page < arg[5] / 4096 + arg[4]);
+	case KTR_CACHE_REMOVE:
+		return shows_frames(stream, at, page, arg[3], arg[4]);
+	default:
+		return event->tag == LPL_EVENT_TRACING;
+	}
+}
+
+/* The page of record i and its generation: the events so far that gave it a new meaning. */
+static bool same_generation(const struct stream *stream, size_t i, size_t j)
+{
+	const struct lpl_ref *a = &stream->item[i].ref, *b = &stream->item[j].ref;
+
+	if (is_walk(a) != is_walk(b) || a->address / 4096 != b->address / 4096 ||
+	    (!is_walk(a) && a->space != b->space))
+		return false;
+	for (size_t at = i; at < j; at++)
+		if (stream->item[at].is_event && oracle_affects(stream, at, a))
+			return false;
+	return true;
+}
+
+/*
+ * The number of the first reference of each one's generation takes the place of its
+ * page: then an oracle that knows no events sees generations as pages.
+ */
+void oracle_fenced(const struct stream *in, oracle_method *method, uint64_t number,
+		   struct stream *out)
+{
+	struct stream renamed = {0};
+
+	for (size_t i = 0; i < in->count; i++) {
+		struct lpl_ref ref = in->item[i].ref;
+		size_t first = 0;
+
+		if (in->item[i].is_event) {
+			stream_add_event(&renamed, &in->item[i].event);
+			continue;
+		}
+		while (in->item[first].is_event || !same_generation(in, first, i))
+			first++;
+		ref.address = (uint64_t)first << 12;
+		if (!is_walk(&ref))	/* the space of a walk says nothing of its page */
+			ref.space = 0;
+		stream_add_ref(&renamed, &ref);
+	}
+	method(&renamed, number, out);
+	for (size_t i = 0; i < out->count; i++) {
+		struct lpl_ref *ref = &out->item[i].ref;
+		const struct lpl_ref *first = &in->item[ref->address >> 12].ref;
+
+		if (out->item[i].is_event)
+			continue;
+		ref->address = first->address / 4096 * 4096;
+		if (!is_walk(ref))
+			ref->space = first->space;
+	}
+	stream_free(&renamed);
+}

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Parts of a trace against their definition: the references to pages of some kinds, one
+ * by one; local replacement as one LRU or OPT by brute force for each process.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <laplace/merge.h>
+#include <laplace/select.h>
+
+#include "oracle.h"
+
+#define PAGES 60
+#define TASKS 12
+
+static uint64_t seed;
+
+static void add_event(struct stream *stream, uint32_t tag, uint32_t tid, uint32_t tgid,
+		      const uint64_t arg[4])
+{
+	struct lpl_event event = { .tag = tag, .tid = tid, .tgid = tgid };
+
+	memcpy(event.arg, arg, 4 * sizeof(*arg));
+	stream_add_event(stream, &event);
+}
+
+#define EVENT(stream, tag, tid, tgid, ...) \
+	add_event(stream, tag, tid, tgid, (const uint64_t[4]){ __VA_ARGS__ })
+
+/* ---- kinds ---- */
+
+/* A canonical stream: pages are told of at their first reference. */
+static void random_canonical(struct random *random, struct stream *stream, uint8_t kind[PAGES + 1])
+{
+	uint64_t pages = 0;
+
+	stream_clear(stream);
+	while (pages < PAGES || random_below(random, 100) != 0) {
+		uint64_t page = 1 + random_below(random, PAGES);
+
+		if (page > pages) {
+			page = ++pages;
+			kind[page] = (uint8_t)random_below(random, LPL_PAGE_KINDS);
+			if (kind[page] == LPL_PAGE_CACHE)	/* is no kind of a page */
+				kind[page] = LPL_PAGE_FILE;
+			EVENT(stream, LPL_EVENT_PAGE, 1, 1, page, kind[page]);
+		}
+		stream_add_page(stream, page, random_below(random, 3));
+		if (random_below(random, 20) == 0)
+			EVENT(stream, KTR_MARK, 1, 1, page);
+	}
+}
+
+static bool wanted(uint8_t kind, uint32_t choice)
+{
+	/* of a file, however it is reached */
+	if (kind == LPL_PAGE_FILE)
+		return (choice & (1U << LPL_PAGE_FILE | 1U << LPL_PAGE_CACHE)) != 0;
+	return (choice >> kind & 1) != 0;
+}
+
+static void kinds_by_definition(void **state)
+{
+	struct random random = { seed };
+	struct stream in = { 0 }, expected = { 0 }, out = { 0 };
+	struct collector collector;
+
+	(void)state;
+	for (int i = 0; i < 300; i++) {
+		uint32_t choice = 1 + random_below(&random, (1U << LPL_PAGE_KINDS) - 1);
+		uint8_t kind[PAGES + 1];
+		struct lpl_kinds *kinds;
+		char spec[128] = "";
+		size_t place = 0;
+
+		random_canonical(&random, &in, kind);
+		stream_clear(&expected);
+		for (size_t j = 0; j < in.count; j++) {
+			const struct item *item = &in.item[j];
+
+			if (item->is_event)
+				stream_add_event(&expected, &item->event);
+			else if (wanted(kind[item->ref.address >> LPL_PAGE_SHIFT], choice))
+				stream_add_ref(&expected, &item->ref);
+		}
+		for (int k = 0; k < LPL_PAGE_KINDS; k++)
+			if (choice >> k & 1)
+				snprintf(spec + strlen(spec), sizeof(spec) - strlen(spec), "%s%s",
+					 spec[0] ? "," : "",
+					 lpl_page_kind_name((enum lpl_page_kind)k));
+		stream_clear(&out);
+		collector_init(&collector, &out);
+		assert_int_equal(lpl_kinds_open(&kinds, spec, &collector.sink, NULL), LPL_OK);
+		assert_int_equal(stream_send(&in, lpl_kinds_sink(kinds),
+					     1 + random_below(&random, 50), NULL), LPL_OK);
+		lpl_kinds_close(kinds);
+		if (!stream_equal(&expected, &out, &place) || !out.finished)
+			fail_msg("seed %" PRIu64 " case %d: '%s' differs at %zu", seed, i, spec,
+				 place);
+	}
+	stream_free(&in);
+	stream_free(&expected);
+	stream_free(&out);
+}
+
+static void kinds_refuse(void **state)
+{
+	struct stream in = { 0 }, out = { 0 };
+	struct lpl_report report = { 0 };
+	struct lpl_kinds *kinds;
+	struct collector collector;
+
+	(void)state;
+	collector_init(&collector, &out);
+	assert_int_equal(lpl_kinds_open(&kinds, "file,magic", &collector.sink, &report),
+			 LPL_ERR_USAGE);
+	assert_null(kinds);
+	assert_non_null(strstr(report.text, "'magic'"));
+	assert_non_null(strstr(report.text, "anonymous, file, shm"));
+	assert_int_equal(lpl_kinds_open(&kinds, "", &collector.sink, NULL), LPL_ERR_USAGE);
+	assert_int_equal(lpl_kinds_open(&kinds, "file,", &collector.sink, NULL), LPL_ERR_USAGE);
+	assert_int_equal(lpl_kinds_open(&kinds, "file", &collector.sink, NULL), LPL_OK);
+	/* a page nobody told of, beside one that was, and far away */
+	EVENT(&in, LPL_EVENT_PAGE, 1, 1, 5, LPL_PAGE_FILE);
+	stream_add_page(&in, 5, LPL_READ);
+	assert_int_equal(stream_send(&in, lpl_kinds_sink(kinds), 1, NULL), LPL_OK);
+	stream_clear(&in);
+	stream_add_page(&in, 6, LPL_READ);
+	assert_int_equal(stream_send(&in, lpl_kinds_sink(kinds), 1, NULL), LPL_ERR_UNSUPPORTED);
+	stream_clear(&in);
+	stream_add_page(&in, UINT64_C(1) << 51, LPL_READ);
+	assert_int_equal(stream_send(&in, lpl_kinds_sink(kinds), 1, NULL), LPL_ERR_UNSUPPORTED);
+	stream_clear(&in);
+	EVENT(&in, LPL_EVENT_PAGE, 1, 1, 6, LPL_PAGE_KINDS);
+	assert_int_equal(stream_send(&in, lpl_kinds_sink(kinds), 1, NULL), LPL_ERR_UNSUPPORTED);
+	lpl_kinds_close(kinds);
+	lpl_kinds_close(NULL);
+	stream_free(&in);
+	stream_free(&out);
+}
+
+/* ---- local ---- */
+
+/* A machine with a few ids, which are used again and again. */
+struct machine {
+	struct random random;
+	struct stream all;
+	struct stream *part;		/* by process; 0 is the kernel */
+	size_t processes, room;
+	struct {
+		uint32_t tgid;		/* 0: free */
+		size_t process;
+	} task[TASKS + 1];		/* by tid; 0 is idle */
+	uint32_t runs;
+};
+
+static size_t new_process(struct machine *m)
+{
+	assert_true(m->processes < m->room);
+	m->part[m->processes] = (struct stream){ 0 };
+	return m->processes++;
+}
+
+static bool has_threads(const struct machine *m, uint32_t tgid)
+{
+	for (uint32_t tid = 1; tid <= TASKS; tid++)
+		if (tid != tgid && m->task[tid].tgid == tgid)
+			return true;
+	return false;
+}
+
+static void create(struct machine *m, uint32_t tid)
+{
+	uint32_t maker = m->runs, tgid = m->task[maker].tgid;
+	bool kernel = random_below(&m->random, 5) == 0;
+
+	if (m->task[tid].tgid != 0 || has_threads(m, tid))
+		return;
+	if (!kernel && m->task[maker].process != 0 && random_below(&m->random, 2) == 0) {
+		m->task[tid].tgid = tgid;			/* a thread */
+		m->task[tid].process = m->task[maker].process;
+	} else {
+		m->task[tid].tgid = tid;
+		m->task[tid].process = kernel ? 0 : new_process(m);
+	}
+	EVENT(&m->all, KTR_TASK_CREATE, maker, tgid, tid, m->task[tid].tgid,
+	      kernel ? 0 : 100 + m->task[tid].process);
+}
+
+static void schedule(struct machine *m, uint32_t tid, uint64_t state)
+{
+	if (tid != 0 && m->task[tid].tgid == 0)
+		tid = 0;
+	EVENT(&m->all, KTR_SCHEDULE, m->runs, m->task[m->runs].tgid, m->runs, state, tid,
+	      m->task[tid].tgid);
+	m->runs = tid;
+}
+
+/* It references a little more until its last switch. */
+static void leave(struct machine *m)
+{
+	uint32_t tid = m->runs;
+
+	/* the leader's id is not given away while there are threads, and here no thread
+	 * executes */
+	if (tid == 0 || (m->task[tid].tgid == tid && has_threads(m, tid)))
+		return;
+	EVENT(&m->all, KTR_EXIT, tid, m->task[tid].tgid, tid, m->task[tid].tgid);
+	stream_add_page(&m->all, 1, LPL_WRITE);
+	stream_add_ref(&m->part[m->task[tid].process], &m->all.item[m->all.count - 1].ref);
+	schedule(m, 0, KTR_STATE_DEAD);
+	m->task[tid].tgid = 0;
+}
+
+static void reference(struct machine *m)
+{
+	for (uint32_t i = random_below(&m->random, 12); i > 0; i--) {
+		stream_add_page(&m->all, 1 + random_below(&m->random, 25),
+				random_below(&m->random, 4) == 0 ? LPL_WRITE : LPL_READ);
+		stream_add_ref(&m->part[m->task[m->runs].process],
+			       &m->all.item[m->all.count - 1].ref);
+	}
+}
+
+static void run_machine(struct machine *m, size_t steps)
+{
+	*m = (struct machine){ .random = m->random, .room = steps + 1 };
+	m->part = calloc(m->room, sizeof(*m->part));
+	assert_non_null(m->part);
+	(void)new_process(m);		/* the kernel */
+	reference(m);			/* boot */
+	for (size_t i = 0; i < steps; i++) {
+		uint32_t tid = 1 + random_below(&m->random, TASKS);
+
+		switch (random_below(&m->random, 6)) {
+		case 0:
+			create(m, tid);
+			break;
+		case 1:
+			leave(m);
+			break;
+		default:
+			schedule(m, tid, random_below(&m->random, 3));
+			reference(m);
+			break;
+		}
+	}
+}
+
+static void machine_free(struct machine *m)
+{
+	for (size_t i = 0; i < m->processes; i++)
+		stream_free(&m->part[i]);
+	free(m->part);
+	stream_free(&m->all);
+}
+
+static struct counts sum_by_definition(const struct machine *m, uint64_t size, bool opt,
+				       uint64_t *processes)
+{
+	struct counts sum = { 0 };
+
+	*processes = 0;
+	for (size_t i = 0; i < m->processes; i++) {
+		struct trace trace;
+		struct counts one;
+
+		trace_of(&m->part[i], &trace);
+		one = opt ? oracle_opt(&trace, size) : oracle_lru(&trace, size);
+		sum.references += one.references;
+		sum.faults += one.faults;
+		sum.evictions += one.evictions;
+		sum.dirty_evictions += one.dirty_evictions;
+		*processes += trace.count != 0;
+		trace_free(&trace);
+	}
+	return sum;
+}
+
+static void local_by_definition(void **state)
+{
+	struct machine m = { .random = { seed } };
+
+	(void)state;
+	for (int i = 0; i < 60; i++) {
+		struct lpl_sizes sizes = { 0 };
+		struct lpl_local *local;
+		uint64_t processes;
+
+		run_machine(&m, 150);
+		assert_int_equal(lpl_sizes_parse(&sizes, "1,2,5,12,30", NULL), LPL_OK);
+		assert_int_equal(lpl_local_open(&local, NULL, NULL), LPL_OK);
+		assert_int_equal(lpl_local_add(local, "lru", &sizes, NULL), LPL_OK);
+		assert_int_equal(lpl_local_add(local, "opt", &sizes, NULL), LPL_OK);
+		lpl_sizes_free(&sizes);
+		assert_int_equal(stream_send(&m.all, lpl_local_sink(local), 7, NULL), LPL_OK);
+		for (size_t policy = 0; policy < 2; policy++) {
+			size_t count;
+			const struct lpl_result *result = lpl_local_results(local, policy, &count);
+
+			assert_int_equal(count, 5);
+			for (size_t j = 0; j < count; j++) {
+				struct counts wanted = sum_by_definition(&m, result[j].size,
+									 policy == 1, &processes);
+
+				if (result[j].references != wanted.references ||
+				    result[j].faults != wanted.faults ||
+				    result[j].evictions != wanted.evictions ||
+				    result[j].dirty_evictions != wanted.dirty_evictions ||
+				    lpl_local_processes(local) != processes)
+					fail_msg("seed %" PRIu64 " case %d: %s at %" PRIu64
+						 ": %" PRIu64 " faults, not %" PRIu64, seed, i,
+						 lpl_local_policy(local, policy), result[j].size,
+						 result[j].faults, wanted.faults);
+				assert_true(result[j].exact);
+			}
+		}
+		lpl_local_close(local);
+		machine_free(&m);
+	}
+}
+
+static void local_refuses(void **state)
+{
+	struct lpl_sizes sizes = { 0 }, all = { .all = true };
+	struct stream in = { 0 };
+	struct lpl_local *local;
+	struct lpl_ref program = { .ref = 1, .address = 0x1000, .flags = LPL_USER };
+	size_t count;
+
+	(void)state;
+	assert_int_equal(lpl_local_open(&local, "lrubs:8", NULL), LPL_ERR_USAGE);
+	assert_null(local);
+	assert_int_equal(lpl_local_open(&local, "sad:8", NULL), LPL_OK);
+	assert_int_equal(lpl_sizes_parse(&sizes, "3", NULL), LPL_OK);
+	assert_int_equal(lpl_local_add(local, "ws", &sizes, NULL), LPL_ERR_USAGE);
+	assert_int_equal(lpl_local_add(local, "vmin", &sizes, NULL), LPL_ERR_USAGE);
+	assert_int_equal(lpl_local_add(local, "lru", &all, NULL), LPL_ERR_USAGE);
+	assert_int_equal(lpl_local_add(local, "lru", NULL, NULL), LPL_ERR_USAGE);
+	assert_int_equal(lpl_local_add(local, "magic", &sizes, NULL), LPL_ERR_USAGE);
+	assert_int_equal(lpl_local_count(local), 0);
+	assert_int_equal(lpl_local_add(local, "clock", &sizes, NULL), LPL_OK);
+	lpl_sizes_free(&sizes);
+	/* nothing tells whose this is */
+	stream_add_ref(&in, &program);
+	assert_int_equal(stream_send(&in, lpl_local_sink(local), 1, NULL), LPL_OK);
+	assert_int_equal(lpl_local_unknown(local), 1);
+	assert_false(lpl_local_results(local, 0, &count)[0].exact);
+	assert_int_equal(lpl_local_results(local, 0, &count)[0].faults, 1);
+	lpl_local_close(local);
+	lpl_local_close(NULL);
+	stream_free(&in);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(kinds_by_definition),
+		cmocka_unit_test(kinds_refuse),
+		cmocka_unit_test(local_by_definition),
+		cmocka_unit_test(local_refuses),
+	};
+
+	seed = random_seed();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

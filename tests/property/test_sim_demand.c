@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The demand-paging policies, many at many sizes in one pass, against policies played out
+ * one by one.
+ */
+#include "play.h"
+
+#include "oracle_sim.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct counts clock_as_is(const struct trace *trace, uint64_t size)
+{
+	return oracle_clock(trace, size);
+}
+
+static struct counts segq_half(const struct trace *trace, uint64_t size)
+{
+	return oracle_segq(trace, size, 0);
+}
+
+static struct counts segq_1(const struct trace *trace, uint64_t size)
+{
+	return oracle_segq(trace, size, 1);
+}
+
+static struct counts segq_5(const struct trace *trace, uint64_t size)
+{
+	return oracle_segq(trace, size, 5);
+}
+
+static struct counts fbr_as_is(const struct trace *trace, uint64_t size)
+{
+	return oracle_fbr(trace, size, &(struct fbr_options){25, 60, 100, 100});
+}
+
+static struct counts fbr_ages(const struct trace *trace, uint64_t size)
+{
+	return oracle_fbr(trace, size, &(struct fbr_options){10, 90, 2, 2});
+}
+
+static struct counts fbr_ages_at_once(const struct trace *trace, uint64_t size)
+{
+	return oracle_fbr(trace, size, &(struct fbr_options){40, 30, 3, 1});
+}
+
+static struct counts glru_as_is(const struct trace *trace, uint64_t size)
+{
+	return oracle_glru(trace, size, 40, 160);
+}
+
+static struct counts glru_far(const struct trace *trace, uint64_t size)
+{
+	return oracle_glru(trace, size, 1, 250);
+}
+
+static struct counts glru_is_lru(const struct trace *trace, uint64_t size)
+{
+	return oracle_lru(trace, size);
+}
+
+static struct counts eelru_as_is(const struct trace *trace, uint64_t size)
+{
+	return oracle_eelru(trace, size, &(struct eelru_options){40, 3, 30});
+}
+
+static struct counts eelru_early(const struct trace *trace, uint64_t size)
+{
+	return oracle_eelru(trace, size, &(struct eelru_options){1, 8, 80});
+}
+
+static const struct policy {
+	const char *spec;
+	uint64_t least;		/* size */
+	struct counts (*oracle)(const struct trace *trace, uint64_t size);
+} policies[] = {
+	{"clock", 1, clock_as_is},
+	{"segq", 1, segq_half},
+	{"segq:fifo=1", 1, segq_1},
+	{"segq:fifo=5", 5, segq_5},
+	{"fbr", 1, fbr_as_is},
+	{"fbr:new=10:old=90:cmax=2:amax=2", 1, fbr_ages},
+	{"fbr:amax=1:cmax=3:new=40:old=30", 1, fbr_ages_at_once},
+	{"glru", 1, glru_as_is},
+	{"glru:early=1:late=250", 1, glru_far},
+	{"glru:early=100:late=300", 1, glru_is_lru},
+	{"glru:early=50:late=100", 1, glru_is_lru},
+	{"eelru", 1, eelru_as_is},
+	{"eelru:early=1:points=8:weight=80", 1, eelru_early},
+};
+enum { POLICIES = sizeof(policies) / sizeof(policies[0]) };
+
+struct trial {
+	const struct policy *policy;
+	const char *sizes;
+	size_t batch;
+};
+
+static bool differs(const struct lpl_simulator *simulator, size_t index,
+		    const struct policy *policy, const struct trace *trace)
+{
+	size_t count;
+	const struct lpl_result *result = lpl_simulator_results(simulator, index, &count);
+	bool differs = count == 0;
+
+	for (size_t i = 0; i < count && !differs; i++) {
+		struct counts expected = policy->oracle(trace, result[i].size);
+
+		differs = !result_equal(&result[i], &expected) || result[i].timed ||
+			!result[i].exact;
+	}
+	return differs;
+}
+
+static bool trial_differs(const struct stream *in, void *context)
+{
+	const struct trial *trial = context;
+	struct lpl_simulator *simulator = simulate(trial->policy->spec, trial->sizes, in,
+						   trial->batch);
+	struct trace trace;
+	bool found;
+
+	trace_of(in, &trace);
+	found = differs(simulator, 0, trial->policy, &trace);
+	trace_free(&trace);
+	lpl_simulator_close(simulator);
+	return found;
+}
+
+/* Some sizes from the least on; few of them change anything above what the pages need. */
+static void random_sizes(struct random *random, const struct policy *policy, char *sizes,
+			 size_t room)
+{
+	int used = 0;
+
+	for (unsigned int i = 0; i < 4; i++)
+		used += snprintf(sizes + used, room - (size_t)used, "%llu,",
+				 (unsigned long long)policy->least + random_below(random, 14));
+	(void)snprintf(sizes + used, room - (size_t)used, "%s",
+		       random_below(random, 4) != 0 ? "8" : "30,1000,18446744073709551615");
+}
+
+/* One simulator with all policies; what differs is tried again by itself, and shrunk. */
+static void compare(struct stream *in, struct random *random, unsigned int jobs, uint64_t seed,
+		    unsigned int number)
+{
+	struct lpl_simulator *simulator = new_simulator(jobs, NULL);
+	char sizes[POLICIES][128];
+	size_t batch = 1 + random_below(random, 99);
+	struct trace trace;
+
+	for (size_t i = 0; i < POLICIES; i++) {
+		random_sizes(random, &policies[i], sizes[i], sizeof(sizes[i]));
+		add_policy(simulator, policies[i].spec, sizes[i]);
+	}
+	send_all(simulator, in, batch);
+	trace_of(in, &trace);
+	for (size_t i = 0; i < POLICIES; i++) {
+		struct trial trial = {&policies[i], sizes[i], batch};
+
+		if (!differs(simulator, i, &policies[i], &trace))
+			continue;
+		(void)fprintf(stderr, "LAPLACE_TEST_SEED=%llu, case %u, %s, sizes %s:\n",
+			      (unsigned long long)seed, number, policies[i].spec, sizes[i]);
+		if (trial_differs(in, &trial)) {
+			stream_shrink(in, trial_differs, &trial);
+			stream_print("not simulated rightly", in);
+		} else {
+			(void)fprintf(stderr, "but by itself it is right\n");
+		}
+		fail();
+	}
+	trace_free(&trace);
+	lpl_simulator_close(simulator);
+}
+
+static void test_small(void **state)
+{
+	uint64_t seed = random_seed();
+	struct random random = {seed + 5};
+	struct stream in = {0};
+
+	(void)state;
+	for (unsigned int number = 0; number < 700; number++) {
+		uint32_t pages = 1 + random_below(&random, 10);
+
+		stream_clear(&in);
+		random_stream(&random, number % SHAPES, pages, random_below(&random, 150),
+			      number % 3 == 0, &in);
+		compare(&in, &random, 1, seed, number);
+	}
+	stream_free(&in);
+}
+
+/* More references, more pages, more than one batch for the threads. */
+static void test_large(void **state)
+{
+	static const struct {
+		enum shape shape;
+		uint32_t pages;
+		size_t count;
+		const char *sizes;
+	} cases[] = {
+		{SHAPE_UNIFORM, 60, 9000, "5,17,60,100,120"},
+		{SHAPE_PHASES, 100, 12000, "10,50,99,100,101,200"},
+		{SHAPE_LOOP_K1, 64, 9000, "32,48,60,63,64,65"},
+		{SHAPE_MIXED, 40, 10000, "16,39,64,256"},
+		{SHAPE_DISTINCT, 1, 5000, "7,4096,4999,5000"},
+	};
+	uint64_t seed = random_seed();
+	struct random random = {seed + 6};
+	struct stream in = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct lpl_simulator *simulator = new_simulator(3, NULL);
+		struct trace trace;
+
+		stream_clear(&in);
+		random_stream(&random, cases[i].shape, cases[i].pages, cases[i].count, false, &in);
+		trace_of(&in, &trace);
+		/* the oracle of EELRU takes the square of the time */
+		for (size_t j = 0; j < POLICIES; j++)
+			if (strncmp(policies[j].spec, "eelru", 5) != 0)
+				add_policy(simulator, policies[j].spec, cases[i].sizes);
+		send_all(simulator, &in, 700);
+		for (size_t j = 0, index = 0; j < POLICIES; j++) {
+			if (strncmp(policies[j].spec, "eelru", 5) == 0)
+				continue;
+			if (differs(simulator, index++, &policies[j], &trace)) {
+				(void)fprintf(stderr, "LAPLACE_TEST_SEED=%llu, large case %zu, %s\n",
+					      (unsigned long long)seed, i, policies[j].spec);
+				fail();
+			}
+		}
+		trace_free(&trace);
+		lpl_simulator_close(simulator);
+	}
+	stream_free(&in);
+}
+
+/* EELRU where it matters: loops larger than memory, which go away again. */
+static void test_eelru_loops(void **state)
+{
+	uint64_t seed = random_seed();
+	struct random random = {seed + 7};
+	struct stream in = {0};
+	uint64_t saved = 0;
+
+	(void)state;
+	for (unsigned int number = 0; number < 60; number++) {
+		struct trial trial = {&policies[POLICIES - 2 + number % 2], "5,10,14,20", 50};
+		size_t count;
+		struct lpl_simulator *eelru;
+		struct lpl_simulator *lru;
+		uint32_t loop = 11 + random_below(&random, 20);
+
+		stream_clear(&in);
+		random_stream(&random, SHAPE_LOOP_K, loop, 8 * (size_t)loop, false, &in);
+		random_stream(&random, SHAPE_UNIFORM, 5, 100, false, &in);
+		random_stream(&random, SHAPE_LOOP_K, loop, 4 * (size_t)loop, false, &in);
+		if (trial_differs(&in, &trial)) {
+			(void)fprintf(stderr, "LAPLACE_TEST_SEED=%llu, case %u, %s, sizes %s:\n",
+				      (unsigned long long)seed, number, trial.policy->spec,
+				      trial.sizes);
+			stream_shrink(&in, trial_differs, &trial);
+			stream_print("not simulated rightly", &in);
+			fail();
+		}
+		eelru = simulate("eelru", "10", &in, 50);
+		lru = simulate("lru", "10", &in, 50);
+		saved += lpl_simulator_results(eelru, 0, &count)->faults <
+			lpl_simulator_results(lru, 0, &count)->faults ? 1 : 0;
+		lpl_simulator_close(eelru);
+		lpl_simulator_close(lru);
+	}
+	/* what it is made for */
+	assert_true(saved > 50);
+	stream_free(&in);
+}
+
+/* ---- cases worked out by hand ---- */
+
+static void expect(const char *policy, const char *pages, uint64_t size, uint64_t faults,
+		   uint64_t evictions, uint64_t dirty_evictions)
+{
+	struct counts expected = {strlen(pages), faults, evictions, dirty_evictions};
+	struct stream in = {0};
+	struct lpl_simulator *simulator;
+	const struct lpl_result *result;
+	char sizes[32];
+	size_t count;
+
+	for (const char *page = pages; *page != '\0'; page++)	/* lower case: a write */
+		stream_add_page(&in, (uint64_t)(*page | 0x20),
+				*page >= 'a' ? LPL_WRITE : LPL_READ);
+	(void)snprintf(sizes, sizeof(sizes), "%llu", (unsigned long long)size);
+	simulator = simulate(policy, sizes, &in, 7);
+	result = lpl_simulator_results(simulator, 0, &count);
+	assert_int_equal(count, 1);
+	if (!result_equal(result, &expected))
+		fail_msg("%s of %s, size %s: %llu faults, %llu evictions, %llu dirty", policy,
+			 pages, sizes, (unsigned long long)result->faults,
+			 (unsigned long long)result->evictions,
+			 (unsigned long long)result->dirty_evictions);
+	lpl_simulator_close(simulator);
+	stream_free(&in);
+}
+
+static void test_by_hand(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < POLICIES; i++) {
+		if (policies[i].least > 1)
+			continue;
+		expect(policies[i].spec, "", 1, 0, 0, 0);
+		expect(policies[i].spec, "A", 1, 1, 0, 0);
+		expect(policies[i].spec, "aAaA", 1, 1, 0, 0);
+		expect(policies[i].spec, "aBABaB", 1, 6, 5, 2);
+		expect(policies[i].spec, "aAaA", 1000, 1, 0, 0);
+	}
+	/*
+	 * CLOCK, bits as primary secondary.  A and B come in with 10 each.  At C the hand
+	 * makes them 01, then 00, and evicts A; C is in A's place with 10, the hand at B,
+	 * which is 00.  So at A it is B that goes: C stays, and is hit.
+	 */
+	expect("clock", "ABCAC", 2, 4, 2, 0);
+	/* The same, but B is hit while it is 00, hence 10: the hand goes round twice, and
+	 * stops at B all the same */
+	expect("clock", "ABCBAC", 2, 4, 2, 0);
+	expect("clock", "ABCBAB", 2, 5, 3, 0);
+	/* With three pages: after D all but D are 00, the hand at B; B is hit; E finds
+	 * B 10, makes it 01, and takes C. */
+	expect("clock", "ABCDBEBC", 3, 6, 3, 0);
+	/* Written in memory, evicted dirty; fetched again and only read, evicted clean. */
+	expect("clock", "aBCAB", 2, 5, 3, 1);
+	/*
+	 * SEGQ, a FIFO of one page before an LRU segment of two, [F|L L].  ABC: [C|B A].  A
+	 * hit in the LRU segment: [A|C B].  D: [D|A C], B goes.
+	 */
+	expect("segq:fifo=1", "ABCADB", 3, 5, 2, 0);
+	expect("segq:fifo=1", "ABCADA", 3, 4, 1, 0);
+	expect("segq:fifo=1", "ABCADC", 3, 4, 1, 0);
+	/* [F F|L]: ABC is [C B|A]; a hit on B changes nothing; D: [D C|B], A goes; with B
+	 * hit [B D|C]; E: [E B|D], C goes. */
+	expect("segq:fifo=2", "ABCBDBEC", 3, 6, 3, 0);
+	expect("segq:fifo=2", "ABCBDBED", 3, 5, 2, 0);
+	/* all of it FIFO: hits keep nobody */
+	expect("segq:fifo=2", "aAABACA", 2, 4, 2, 1);
+	/* the default is half, rounded up: [C B|A] */
+	expect("segq", "ABCBD", 3, 4, 1, 0);
+	expect("segq", "ABCADB", 3, 5, 2, 0);
+	/*
+	 * FBR with four pages: one is new, two are old.  A, B, C, D come in; A is hit outside
+	 * the new section, count 2; order A D C B.  E: old are C and B with 1 each, and B goes,
+	 * less recently used.  E A D C: B comes back, D and C are old, C goes.
+	 * B E A D: F takes D of A (2) and D (1).  A is still there.
+	 */
+	expect("fbr:new=25:old=50", "ABCDAEBFA", 4, 7, 3, 0);
+	/*
+	 * GLRU with four pages, e = 2, l = 6.  ABCD; E: there is no place 6, so C goes, the
+	 * second; E D (C) B A.  F takes D: F E (D C) B A.  G takes A, at place 6, being new
+	 * itself: G F E (D C) B.  A again, not on a place: B at 6: A G F E.
+	 */
+	expect("glru:early=50:late=150", "ABCDEF", 4, 6, 2, 0);
+	expect("glru:early=50:late=150", "ABCDEFB", 4, 6, 2, 0);
+	expect("glru:early=50:late=150", "ABCDEFA", 4, 6, 2, 0);
+	expect("glru:early=50:late=150", "ABCDEFGB", 4, 7, 3, 0);
+	expect("glru:early=50:late=150", "ABCDEFGA", 4, 8, 4, 0);
+	expect("glru:early=50:late=150", "ABCDEFGAE", 4, 8, 4, 0);
+	/* a loop of five pages with four: LRU misses always, GLRU with e = 1, l = 5 once a
+	 * round at most */
+	expect("glru:early=1:late=125", "ABCDEABCDEABCDE", 4, 7, 3, 0);
+}
+
+/* ---- threads ---- */
+
+static void test_jobs(void **state)
+{
+	static const unsigned int jobs[] = {1, 2, 5, 0};
+	static const char *const specs[] = {
+		"lru", "clock", "opt", "ws", "segq", "fbr", "vmin", "glru", "eelru",
+	};
+	enum { SPECS = sizeof(specs) / sizeof(specs[0]) };
+	uint64_t seed = random_seed();
+	struct random random = {seed + 8};
+	struct stream in = {0};
+	struct lpl_simulator *first = NULL;
+
+	(void)state;
+	random_stream(&random, SHAPE_MIXED, 300, 70000, true, &in);
+	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
+		struct lpl_simulator *simulator = new_simulator(jobs[i], NULL);
+
+		for (size_t j = 0; j < SPECS; j++)
+			add_policy(simulator, specs[j], "1,2,30:600:70,100000");
+		send_all(simulator, &in, 3000);
+		if (first == NULL) {
+			first = simulator;
+			continue;
+		}
+		for (size_t j = 0; j < SPECS; j++) {
+			size_t count;
+			size_t count_of_first;
+			const struct lpl_result *result =
+				lpl_simulator_results(simulator, j, &count);
+			const struct lpl_result *expected =
+				lpl_simulator_results(first, j, &count_of_first);
+
+			assert_int_equal(count, count_of_first);
+			assert_memory_equal(result, expected, count * sizeof(*result));
+		}
+		lpl_simulator_close(simulator);
+	}
+	lpl_simulator_close(first);
+	stream_free(&in);
+}
+
+/* Left before the end, whatever the threads are doing. */
+static void test_abandoned(void **state)
+{
+	struct random random = {random_seed() + 9};
+	struct stream in = {0};
+
+	(void)state;
+	random_stream(&random, SHAPE_UNIFORM, 900, 30000, false, &in);
+	for (unsigned int jobs = 1; jobs <= 4; jobs++) {
+		struct lpl_simulator *simulator = new_simulator(jobs, NULL);
+		struct lpl_sink *sink;
+		struct lpl_report report = {0};
+
+		add_policy(simulator, "clock", "10:1000:10");
+		add_policy(simulator, "opt", "all");
+		sink = lpl_simulator_sink(simulator);
+		for (size_t i = 0; i < in.count; i++)
+			assert_int_equal(sink->refs(sink, &in.item[i].ref, 1, &report), LPL_OK);
+		lpl_simulator_close(simulator);
+	}
+	stream_free(&in);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_by_hand),
+		cmocka_unit_test(test_small),
+		cmocka_unit_test(test_large),
+		cmocka_unit_test(test_eelru_loops),
+		cmocka_unit_test(test_jobs),
+		cmocka_unit_test(test_abandoned),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
