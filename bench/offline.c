@@ -196,8 +196,8 @@ static void measure_simulation(const struct store *store, const char *policy, co
 static void load(struct store *store, const char *path)
 {
 	struct lpl_report report = { 0 };
-	struct lpl_reducer *block;
-	struct lpl_reader *reader;
+	struct lpl_reducer *block = NULL;
+	struct lpl_reader *reader = NULL;
 
 	if (lpl_reader_open(&reader, path, &report) ||
 	    lpl_reducer_open(&block, lpl_meta_get(lpl_reader_meta(reader), LPL_META_REDUCTION),
