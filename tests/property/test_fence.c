@@ -174,7 +174,8 @@ static void test_exactness(void **state)
 		struct plot plot = random_plot(&random);
 		uint32_t pages = 1 + random_below(&random, 6);
 		char spec[64];
-		struct trial trial = {spec, 1 + random_below(&random, 20), NULL, pages};
+		struct trial trial = {.spec = spec, .batch = 1 + random_below(&random, 20),
+				      .number = pages};
 
 		play_guest(&random, &plot, &in);
 		for (size_t form = 0; form < FORMS; form++) {
@@ -207,7 +208,8 @@ static void test_times(void **state)
 		struct plot plot = random_plot(&random);
 		uint32_t tau = 1 + random_below(&random, 40);
 		char spec[64];
-		struct trial trial = {spec, 1 + random_below(&random, 20), NULL, tau};
+		struct trial trial = {.spec = spec, .batch = 1 + random_below(&random, 20),
+				      .number = tau};
 
 		play_guest(&random, &plot, &in);
 		write_spec(spec, sizeof(spec), "fence+sad-ws:%u", tau);
@@ -231,7 +233,7 @@ static void test_silence(void **state)
 		struct plot plot = random_plot(&random);
 		uint32_t pages = 1 + random_below(&random, 6);
 		char spec[64];
-		struct trial trial = {spec, 7, NULL, pages};
+		struct trial trial = {.spec = spec, .batch = 7, .number = pages};
 
 		write_spec(spec, sizeof(spec), "fence+sad:%u", pages);
 		plot.silent = true;
@@ -284,8 +286,8 @@ static void test_definition(void **state)
 		play_guest(&random, &plot, &in);
 		for (size_t i = 0; i < sizeof(defined) / sizeof(defined[0]); i++) {
 			char spec[64];
-			struct trial trial = {spec, 1 + random_below(&random, 20),
-					      defined[i].oracle, pages};
+			struct trial trial = {.spec = spec, .batch = 1 + random_below(&random, 20),
+					      .oracle = defined[i].oracle, .number = pages};
 
 			write_spec(spec, sizeof(spec), defined[i].form, pages);
 			expect_not(differs_from_oracle, &in, &trial, seed - 3, number);
@@ -311,7 +313,7 @@ static void add_map(struct stream *stream, uint32_t tag, uint64_t inode)
 static size_t canonical_pages(const char *spec, const struct stream *in)
 {
 	struct stream whole = {0}, reduced = {0};
-	struct trial trial = {spec, 1, NULL, 0};
+	struct trial trial = {.spec = spec, .batch = 1};
 	struct trace trace;
 	size_t pages;
 

@@ -11,131 +11,76 @@
 
 #include <cmocka.h>
 
-#include <laplace/reducer.h>
-
-#include "oracle.h"
+#include "trial.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void reduce(const char *spec, const struct stream *in, size_t batch, struct stream *out)
-{
-	struct lpl_report report = {0};
-	struct lpl_reducer *reducer;
-	struct collector collector;
-
-	collector_init(&collector, out);
-	assert_int_equal(lpl_reducer_open(&reducer, NULL, spec, &collector.sink, &report), LPL_OK);
-	assert_int_equal(stream_send(in, lpl_reducer_sink(reducer), batch, &report), LPL_OK);
-	assert_true(out->finished);
-	lpl_reducer_close(reducer);
-}
-
 /* ---- equal to the definitions ---- */
 
-enum method { NONE, BLOCK, WINDOW, SAD, WINDOW_SAD, BLOCK_SAD, METHODS };
-
-static void write_spec(char *spec, size_t size, enum method method, uint32_t pages)
+static void by_none(const struct stream *in, const struct trial *trial, struct stream *out)
 {
-	static const char *const specs[METHODS] = {
-		[NONE] = "none", [BLOCK] = "block", [WINDOW] = "window:%u", [SAD] = "sad:%u",
-		[WINDOW_SAD] = "window:%u+sad:%u", [BLOCK_SAD] = "block+sad:%u",
-	};
-	size_t used = 0;
-
-	/* each "%u" stands for K */
-	for (const char *from = specs[method]; *from != '\0'; from++) {
-		if (*from == '%') {
-			used += (size_t)snprintf(spec + used, size - used, "%u", pages);
-			from++;
-		} else {
-			spec[used++] = *from;
-		}
+	(void)trial;
+	for (size_t i = 0; i < in->count; i++) {
+		if (in->item[i].is_event)
+			stream_add_event(out, &in->item[i].event);
+		else
+			stream_add_ref(out, &in->item[i].ref);
 	}
-	spec[used] = '\0';
 }
 
-static void oracle(const struct stream *in, enum method method, uint32_t pages,
-		   struct stream *out)
+static void by_block(const struct stream *in, const struct trial *trial, struct stream *out)
+{
+	(void)trial;
+	oracle_block(in, out);
+}
+
+static void by_window(const struct stream *in, const struct trial *trial, struct stream *out)
+{
+	oracle_window(in, (uint32_t)trial->number, out);
+}
+
+static void by_sad(const struct stream *in, const struct trial *trial, struct stream *out)
+{
+	oracle_sad(in, (uint32_t)trial->number, out);
+}
+
+static void by_window_sad(const struct stream *in, const struct trial *trial, struct stream *out)
 {
 	struct stream between = {0};
 
-	switch (method) {
-	case NONE:
-		for (size_t i = 0; i < in->count; i++) {
-			if (in->item[i].is_event)
-				stream_add_event(out, &in->item[i].event);
-			else
-				stream_add_ref(out, &in->item[i].ref);
-		}
-		break;
-	case BLOCK:
-		oracle_block(in, out);
-		break;
-	case WINDOW:
-		oracle_window(in, pages, out);
-		break;
-	case SAD:
-		oracle_sad(in, pages, out);
-		break;
-	case WINDOW_SAD:
-		oracle_window(in, pages, &between);
-		oracle_fenced(&between, oracle_sad, pages, out);
-		break;
-	case BLOCK_SAD:
-		oracle_block(in, &between);
-		oracle_sad(&between, pages, out);
-		break;
-	case METHODS:
-		break;
-	}
+	by_window(in, trial, &between);
+	oracle_fenced(&between, oracle_sad, (uint32_t)trial->number, out);
 	stream_free(&between);
 }
 
-struct trial {
-	enum method method;
-	uint32_t pages;
-	size_t batch;
-	uint32_t merged;	/* pages are told apart modulo this; 0: not merged */
-};
-
-static bool differs_from_oracle(const struct stream *in, void *context)
+static void by_block_sad(const struct stream *in, const struct trial *trial, struct stream *out)
 {
-	const struct trial *trial = context;
-	struct stream expected = {0};
-	struct stream got = {0};
-	char spec[64];
-	size_t place;
-	bool differs;
+	struct stream between = {0};
 
-	write_spec(spec, sizeof(spec), trial->method, trial->pages);
-	oracle(in, trial->method, trial->pages, &expected);
-	reduce(spec, in, trial->batch, &got);
-	differs = !stream_equal(&expected, &got, &place);
-	stream_free(&expected);
-	stream_free(&got);
-	return differs;
+	oracle_block(in, &between);
+	by_sad(&between, trial, out);
+	stream_free(&between);
 }
 
-/* Check one property on one stream; when it does not hold, say on which. */
-static void expect_not(bool (*fails)(const struct stream *, void *), struct stream *in,
-		       struct trial *trial, uint64_t seed, unsigned int number)
-{
-	char spec[64];
-	struct stream got = {0};
+static const struct {
+	const char *form;	/* %1$u: K */
+	void (*oracle)(const struct stream *in, const struct trial *trial, struct stream *out);
+	bool every_size;	/* exact below K, too */
+} methods[] = {
+	{"none", by_none, true},
+	{"block", by_block, true},
+	{"window:%1$u", by_window, false},
+	{"sad:%1$u", by_sad, false},
+	{"window:%1$u+sad:%1$u", by_window_sad, false},
+	{"block+sad:%1$u", by_block_sad, false},
+};
+enum { METHODS = sizeof(methods) / sizeof(methods[0]) };
 
-	if (!fails(in, trial))
-		return;
-	stream_shrink(in, fails, trial);
-	write_spec(spec, sizeof(spec), trial->method, trial->pages);
-	reduce(spec, in, trial->batch, &got);
-	(void)fprintf(stderr, "LAPLACE_TEST_SEED=%llu, case %u, %s, merged to %u:\n",
-		      (unsigned long long)seed, number, spec, trial->merged);
-	stream_print("this stream", in);
-	stream_print("is reduced to", &got);
-	stream_free(&got);
-	fail();
+static void write_spec(char spec[64], size_t method, uint32_t pages)
+{
+	(void)snprintf(spec, 64, methods[method].form, pages);
 }
 
 static void test_definitions(void **state)
@@ -152,9 +97,16 @@ static void test_definitions(void **state)
 
 		stream_clear(&in);
 		random_stream(&random, shape, pages, count, number % 3 != 0, &in);
-		for (enum method method = 0; method < METHODS; method++) {
-			struct trial trial = {method, pages, 1 + random_below(&random, 40), 0};
+		for (size_t method = 0; method < METHODS; method++) {
+			char spec[64];
+			struct trial trial = {
+				.spec = spec,
+				.batch = 1 + random_below(&random, 40),
+				.oracle = methods[method].oracle,
+				.number = pages,
+			};
 
+			write_spec(spec, method, pages);
 			expect_not(differs_from_oracle, &in, &trial, seed, number);
 		}
 	}
@@ -162,25 +114,6 @@ static void test_definitions(void **state)
 }
 
 /* ---- exact ---- */
-
-/* Map pages to fewer, as the discovery of what is shared does. */
-static void merge_pages(struct stream *stream, uint32_t to)
-{
-	for (size_t i = 0; i < stream->count; i++) {
-		struct lpl_ref *ref = &stream->item[i].ref;
-		bool walk = ref->type == LPL_WALK_READ || ref->type == LPL_WALK_WRITE;
-
-		if (stream->item[i].is_event)
-			continue;
-		ref->address = (ref->address / 4096 * 7 + (walk ? 3 : ref->space)) % to * 4096;
-		ref->space = 0;
-	}
-}
-
-static uint32_t exact_from(const struct trial *trial)
-{
-	return trial->method == NONE || trial->method == BLOCK ? 1 : trial->pages;
-}
 
 /* Does the reduction show at this size? */
 static bool shows(const struct trace *before, const struct trace *after, uint64_t size)
@@ -194,15 +127,8 @@ static void traces(const struct stream *in, const struct trial *trial, struct tr
 {
 	struct stream original = {0};
 	struct stream reduced = {0};
-	char spec[64];
 
-	write_spec(spec, sizeof(spec), trial->method, trial->pages);
-	reduce(spec, in, trial->batch, &reduced);
-	reduce("none", in, trial->batch, &original);
-	if (trial->merged != 0) {
-		merge_pages(&original, trial->merged);
-		merge_pages(&reduced, trial->merged);
-	}
+	before_and_after(in, trial, &original, &reduced);
 	trace_of(&original, before);
 	trace_of(&reduced, after);
 	stream_free(&original);
@@ -218,7 +144,7 @@ static bool is_inexact(const struct stream *in, void *context)
 
 	traces(in, trial, &before, &after);
 	inexact = before.pages != after.pages;
-	for (uint64_t size = exact_from(trial); size <= before.pages + 1U && !inexact; size++)
+	for (uint64_t size = trial->number; size <= before.pages + 1U && !inexact; size++)
 		inexact = shows(&before, &after, size);
 	trace_free(&before);
 	trace_free(&after);
@@ -234,7 +160,7 @@ static unsigned int sizes_it_shows(const struct stream *in, const struct trial *
 	unsigned int count = 0;
 
 	traces(in, trial, &before, &after);
-	for (uint64_t size = 1; size < exact_from(trial); size++)
+	for (uint64_t size = 1; size < trial->number; size++)
 		count += shows(&before, &after, size) ? 1 : 0;
 	trace_free(&before);
 	trace_free(&after);
@@ -256,36 +182,26 @@ static void test_exactness(void **state)
 		stream_clear(&in);
 		random_stream(&random, shape, pages, random_below(&random, 150),
 			      number % 3 != 0, &in);
-		for (enum method method = BLOCK; method < METHODS; method++) {
-			uint32_t merged = number % 4 == 0 ? 1 + random_below(&random, 20) : 0;
-			struct trial trial = {method, pages, 64, merged};
+		for (size_t method = 0; method < METHODS; method++) {
+			char spec[64];
+			struct trial trial = {
+				.spec = spec,
+				.batch = 64,
+				.number = methods[method].every_size ? 1 : pages,
+				.merged = number % 4 == 0 ? 1 + random_below(&random, 20) : 0,
+			};
 
+			write_spec(spec, method, pages);
 			expect_not(is_inexact, &in, &trial, seed, number);
 			shown[method] += sizes_it_shows(&in, &trial);
 		}
 	}
 	stream_free(&in);
-	for (enum method method = WINDOW; method < METHODS; method++)
-		assert_true(shown[method] > 100);
+	for (size_t method = 0; method < METHODS; method++)
+		assert_true(methods[method].every_size || shown[method] > 100);
 }
 
 /* ---- examples ---- */
-
-static void expect_pages(const char *spec, const char *in, const char *expected)
-{
-	struct stream stream = {0};
-	struct stream out = {0};
-	char got[64] = "";
-
-	for (const char *page = in; *page != '\0'; page++)
-		stream_add_page(&stream, (uint64_t)*page, LPL_READ);
-	reduce(spec, &stream, 3, &out);
-	for (size_t i = 0; i < out.count; i++)
-		got[i] = (char)(out.item[i].ref.address / 4096);
-	assert_string_equal(got, expected);
-	stream_free(&stream);
-	stream_free(&out);
-}
 
 static void test_examples(void **state)
 {
@@ -305,10 +221,10 @@ static void test_examples(void **state)
 	expect_pages("block", "ABBAACA", "ABACA");
 	expect_pages("none", "ABBAACA", "ABBAACA");
 	expect_pages("block+window:2+sad:2", "AABABBBA", "ABBA");
-	for (enum method method = 0; method < METHODS; method++) {
+	for (size_t method = 0; method < METHODS; method++) {
 		char spec[64];
 
-		write_spec(spec, sizeof(spec), method, 16777216);
+		write_spec(spec, method, 16777216);
 		expect_pages(spec, "", "");
 		expect_pages(spec, "A", "A");
 	}
@@ -325,7 +241,7 @@ static void expect_types(const char *spec, const char *in, const char *expected)
 	for (const char *type = in; *type != '\0'; type++)
 		stream_add_page(&stream, 5,
 				(enum lpl_type)(strchr(letters, *type) - letters));
-	reduce(spec, &stream, 64, &out);
+	reduce_stream(spec, &stream, 64, &out);
 	for (size_t i = 0; i < out.count; i++)
 		got[i] = letters[out.item[i].ref.type];
 	assert_string_equal(got, expected);
@@ -365,7 +281,9 @@ static void add_event(struct stream *stream, uint32_t tag, uint64_t number)
 /* The 1024th event of a window ends it; it counts in neither window. */
 static void test_window_events(void **state)
 {
-	struct trial trial = {WINDOW, 4, 16, 0};
+	struct trial trial = {
+		.spec = "window:4", .batch = 16, .oracle = by_window, .number = 4,
+	};
 	struct stream in = {0};
 	struct stream out = {0};
 	size_t refs = 0;
@@ -375,7 +293,7 @@ static void test_window_events(void **state)
 		stream_add_page(&in, 1, LPL_READ);
 		add_event(&in, KTR_SCHEDULE, i);
 	}
-	reduce("window:4", &in, 16, &out);
+	reduce_stream("window:4", &in, 16, &out);
 	for (size_t i = 0; i < out.count; i++)
 		refs += out.item[i].is_event ? 0 : 1;
 	/* four windows of two references each, a fifth that is empty */
@@ -414,7 +332,7 @@ static void test_sad_events(void **state)
 		stream_add_page(&in, i % 3, LPL_READ);
 		add_event(&in, KTR_SCHEDULE, (uint64_t)i << 20);
 	}
-	reduce("sad:3", &in, 16, &out);
+	reduce_stream("sad:3", &in, 16, &out);
 	for (size_t i = 0; i < out.count; i++) {
 		if (!out.item[i].is_event)
 			continue;
@@ -430,15 +348,6 @@ static void test_sad_events(void **state)
 }
 
 /* An error of the next stage comes back unchanged, and at once. */
-static int refuse_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		       struct lpl_report *report)
-{
-	(void)sink;
-	(void)refs;
-	(void)count;
-	return lpl_fail(report, LPL_ERR_FULL, "no");
-}
-
 static void test_errors(void **state)
 {
 	struct lpl_sink full = {.refs = refuse_refs};
@@ -447,12 +356,12 @@ static void test_errors(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < 5000; i++)
 		stream_add_page(&in, i % 100, LPL_READ);
-	for (enum method method = 0; method < METHODS; method++) {
+	for (size_t method = 0; method < METHODS; method++) {
 		struct lpl_report report = {0};
 		struct lpl_reducer *reducer;
 		char spec[64];
 
-		write_spec(spec, sizeof(spec), method, 3);
+		write_spec(spec, method, 3);
 		assert_int_equal(lpl_reducer_open(&reducer, NULL, spec, &full, &report), LPL_OK);
 		assert_int_equal(stream_send(&in, lpl_reducer_sink(reducer), 64, &report),
 				 LPL_ERR_FULL);

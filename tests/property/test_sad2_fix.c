@@ -145,22 +145,6 @@ static void test_fixpoint(void **state)
 
 /* ---- examples ---- */
 
-static void expect_pages(const char *spec, const char *in, const char *expected)
-{
-	struct stream stream = {0};
-	struct stream out = {0};
-	char got[64] = "";
-
-	for (const char *page = in; *page != '\0'; page++)
-		stream_add_page(&stream, (uint64_t)*page, LPL_READ);
-	reduce_stream(spec, &stream, 3, &out);
-	for (size_t i = 0; i < out.count; i++)
-		got[i] = (char)(out.item[i].ref.address / 4096);
-	assert_string_equal(got, expected);
-	stream_free(&stream);
-	stream_free(&out);
-}
-
 static void test_examples(void **state)
 {
 	(void)state;
