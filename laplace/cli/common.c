@@ -13,6 +13,8 @@
 
 #include "common.h"
 
+#define MOST_JOBS 1024
+
 /* ---- telling ---- */
 
 int cli_complain(int status, const char *format, ...)
@@ -146,6 +148,32 @@ static const struct argp_option overwrite_options[] = {
 const struct argp cli_overwrite_argp = {
 	overwrite_options, parse_overwrite, NULL, NULL, NULL, NULL, NULL
 };
+
+static error_t parse_jobs(int key, char *arg, struct argp_state *state)
+{
+	uint64_t number;
+
+	if (key != 'J')
+		return ARGP_ERR_UNKNOWN;
+	number = cli_number(state, "--jobs", arg, 1);
+	if (number > MOST_JOBS)
+		argp_error(state, "--jobs is at most %d", MOST_JOBS);
+	*(unsigned int *)state->input = (unsigned int)number;
+	return 0;
+}
+
+static const struct argp_option jobs_options[] = {
+	{ "jobs", 'J', "N", 0, "Threads that work (one for each processor)", 0 },
+	{ 0 }
+};
+const struct argp cli_jobs_argp = { jobs_options, parse_jobs, NULL, NULL, NULL, NULL, NULL };
+
+unsigned int cli_jobs(unsigned int asked)
+{
+	long processors = asked ? asked : sysconf(_SC_NPROCESSORS_ONLN);
+
+	return processors > 0 ? (unsigned int)processors : 1;
+}
 
 uint64_t cli_number(struct argp_state *state, const char *option,
 		    const char *text, uint64_t least)
@@ -292,6 +320,7 @@ int cli_reader_open(struct lpl_reader **reader, const char *path)
 		return cli_complain(CLI_USAGE, "a trace is not read from a terminal");
 	if (lpl_reader_open(reader, path, &report))
 		return cli_report(&report);
+	lpl_reader_jobs(*reader, 0);
 	return CLI_DONE;
 }
 

@@ -80,6 +80,11 @@ extern const struct argp cli_progress_argp;
 /* --overwrite; input: bool * */
 extern const struct argp cli_overwrite_argp;
 
+/* --jobs=N; input: unsigned int *, 0: one for each processor */
+extern const struct argp cli_jobs_argp;
+/* How many that is. */
+unsigned int cli_jobs(unsigned int asked);
+
 /* A decimal number from `least` on, or a usage error that ends the program. */
 uint64_t cli_number(struct argp_state *state, const char *option,
 		    const char *text, uint64_t least);
@@ -116,7 +121,10 @@ int cli_refuse_existing(const char *path, bool overwrite);
 
 /* ---- reading ---- */
 
-/* Open a trace; "-" is stdin, but not a terminal.  Returns an exit status. */
+/*
+ * Open a trace, to be decoded on all processors; "-" is stdin, but not a terminal.
+ * Returns an exit status.
+ */
 int cli_reader_open(struct lpl_reader **reader, const char *path);
 
 /* References before reduction; 0: the trace does not tell. */

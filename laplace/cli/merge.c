@@ -28,6 +28,7 @@ struct options {
 	uint32_t problems;
 	bool overwrite, json;
 	enum cli_when progress;
+	unsigned int jobs;		/* 0: one for each processor */
 	const char *trace;
 };
 
@@ -78,6 +79,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &options->overwrite;
 		state->child_inputs[1] = &options->json;
 		state->child_inputs[2] = &options->progress;
+		state->child_inputs[3] = &options->jobs;
 		return 0;
 	case 'f':
 		for (options->format = 0; options->format < FORMATS; options->format++) {
@@ -123,6 +125,7 @@ static const struct argp_child children[] = {
 	{ &cli_overwrite_argp, 0, NULL, 0 },
 	{ &cli_json_argp, 0, NULL, 0 },
 	{ &cli_progress_argp, 0, NULL, 0 },
+	{ &cli_jobs_argp, 0, NULL, 0 },
 	{ 0 }
 };
 static const struct argp argp = {
@@ -166,6 +169,7 @@ struct target {
 static int open_target(struct target *target, const struct options *options,
 		       struct lpl_reader *reader)
 {
+	const struct lpl_writer_options writer_options = { .jobs = cli_jobs(options->jobs) };
 	struct lpl_report report = { 0 };
 	struct lpl_meta *meta;
 	int status;
@@ -194,7 +198,7 @@ static int open_target(struct target *target, const struct options *options,
 	meta = lpl_merge_canonical_meta(lpl_reader_meta(reader));
 	if (!meta)
 		return cli_complain(CLI_FAILED, "no memory");
-	if (lpl_writer_open(&target->writer, options->output, meta, NULL,
+	if (lpl_writer_open(&target->writer, options->output, meta, &writer_options,
 			    options->overwrite, &report) ||
 	    lpl_merge_canonical_open(&target->output, lpl_writer_sink(target->writer), &report))
 		status = cli_report(&report);
@@ -395,6 +399,7 @@ int cmd_merge(int argc, char **argv)
 		status = cli_reader_open(&reader, options.trace);
 	if (status)
 		return status;
+	lpl_reader_jobs(reader, options.jobs);
 	addresses = lpl_meta_get(lpl_reader_meta(reader), LPL_META_ADDRESSES);
 	behaviour = lpl_reduction_behaviour(lpl_meta_get(lpl_reader_meta(reader),
 							 LPL_META_REDUCTION));

@@ -21,6 +21,7 @@ struct options {
 	int level;
 	bool overwrite, json;
 	enum cli_when progress;
+	unsigned int jobs;		/* 0: one for each processor */
 	const char *trace;
 };
 
@@ -46,6 +47,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &options->overwrite;
 		state->child_inputs[1] = &options->json;
 		state->child_inputs[2] = &options->progress;
+		state->child_inputs[3] = &options->jobs;
 		return 0;
 	case 'm':
 		options->method = arg;
@@ -88,6 +90,7 @@ static const struct argp_child children[] = {
 	{ &cli_overwrite_argp, 0, NULL, 0 },
 	{ &cli_json_argp, 0, NULL, 0 },
 	{ &cli_progress_argp, 0, NULL, 0 },
+	{ &cli_jobs_argp, 0, NULL, 0 },
 	{ 0 }
 };
 static const struct argp argp = {
@@ -266,7 +269,8 @@ static int tee_finish(struct lpl_sink *sink, struct lpl_report *report)
 
 static int open_run(struct run *run, const struct options *options, const char *spec)
 {
-	const struct lpl_writer_options writer_options = { .level = options->level };
+	const struct lpl_writer_options writer_options = { .level = options->level,
+							   .jobs = cli_jobs(options->jobs) };
 	struct lpl_report report = { 0 };
 
 	if (derive_meta(&run->meta, lpl_reader_meta(run->reader), options, spec, &report) ||
@@ -359,6 +363,7 @@ int cmd_reduce(int argc, char **argv)
 		status = cli_reader_open(&run.reader, options.trace);
 	if (status)
 		return status;
+	lpl_reader_jobs(run.reader, options.jobs);
 	tally_init(&tally);
 	status = reduce(&run, &options, spec);
 	lpl_writer_abandon(run.writer);

@@ -17,7 +17,7 @@ struct options {
 	char *policies;			/* a list, cut at its commas */
 	const char *sizes;		/* NULL: powers of two that matter */
 	uint64_t fifo;			/* segq's; 0: not given */
-	uint64_t jobs;
+	unsigned int jobs;		/* 0: one for each processor */
 	const char *kinds;		/* NULL: all */
 	bool local;
 	bool json;
@@ -25,7 +25,7 @@ struct options {
 	const char *trace;
 };
 
-enum { KEY_FIFO = 0x100, KEY_KIND, KEY_LOCAL, MOST_JOBS = 1024 };
+enum { KEY_FIFO = 0x100, KEY_KIND, KEY_LOCAL };
 
 static const struct argp_option option_table[] = {
 	{ "policy", 'p', "POLICY[,...]", 0,
@@ -40,7 +40,6 @@ static const struct argp_option option_table[] = {
 	  "special, kernel, page-table, unresolved", 0 },
 	{ "local", KEY_LOCAL, NULL, 0,
 	  "A memory for each process, each of the size given; results are summed", 0 },
-	{ "jobs", 'J', "N", 0, "Threads that simulate (one for each processor)", 0 },
 	{ 0 }
 };
 
@@ -52,17 +51,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &options->json;
 		state->child_inputs[1] = &options->progress;
+		state->child_inputs[2] = &options->jobs;
 		return 0;
 	case 'p':
 		options->policies = arg;
 		return 0;
 	case 's':
 		options->sizes = arg;
-		return 0;
-	case 'J':
-		options->jobs = cli_number(state, "--jobs", arg, 1);
-		if (options->jobs > MOST_JOBS)
-			argp_error(state, "--jobs is at most %d", MOST_JOBS);
 		return 0;
 	case KEY_FIFO:
 		options->fifo = cli_number(state, "--fifo", arg, 1);
@@ -88,7 +83,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {
-	{ &cli_json_argp, 0, NULL, 0 }, { &cli_progress_argp, 0, NULL, 0 }, { 0 }
+	{ &cli_json_argp, 0, NULL, 0 }, { &cli_progress_argp, 0, NULL, 0 },
+	{ &cli_jobs_argp, 0, NULL, 0 }, { 0 }
 };
 static const struct argp argp = {
 	option_table, parse_option, "TRACE",
@@ -177,7 +173,7 @@ static struct lpl_sink *sink_of(const struct contest *contest)
 static int open_contest(struct contest *contest, const struct options *options,
 			const char *reduction, const struct lpl_sizes *sizes)
 {
-	struct lpl_simulator_options how = { .jobs = (unsigned int)options->jobs,
+	struct lpl_simulator_options how = { .jobs = options->jobs,
 					     .reduction = reduction };
 	struct lpl_report report = { 0 };
 	char *rest = options->policies, *policy;
@@ -350,6 +346,7 @@ int cmd_sim(int argc, char **argv)
 	status = cli_reader_open(&reader, options.trace);
 	if (status)
 		return status;
+	lpl_reader_jobs(reader, options.jobs);
 	reduction = lpl_meta_get(lpl_reader_meta(reader), LPL_META_REDUCTION);
 	if (options.kinds && lpl_reduction_behaviour(reduction) != 0)
 		status = cli_complain(CLI_USAGE, "%s: a behaviour sequence (%s) tells of one "

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <laplace/reducer.h>
 
@@ -218,13 +217,6 @@ static int study_all(const struct options *options, struct study_files *files)
 	return damaged ? CLI_DAMAGED : CLI_DONE;
 }
 
-static unsigned int processors(void)
-{
-	long count = sysconf(_SC_NPROCESSORS_ONLN);
-
-	return count > 0 ? (unsigned int)count : 1;
-}
-
 static void free_traces(struct study *study)
 {
 	for (size_t i = 0; i < study->traces; i++) {
@@ -245,7 +237,7 @@ int cmd_study(int argc, char **argv)
 	struct study_files *files = NULL;
 	int status;
 
-	options.study.jobs = processors();
+	options.study.jobs = cli_jobs(0);
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
 	status = check_traces(&options.study);
 	if (!status && options.directory)

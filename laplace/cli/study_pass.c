@@ -300,6 +300,7 @@ int study_pass(const struct study *study, struct study_trace *trace, const char 
 		return cli_complain(CLI_FAILED, "no memory");
 	status = cli_reader_open(&reader, trace->path);
 	if (!status) {
+		lpl_reader_jobs(reader, study->jobs);
 		if (open_line(&line, thinned,
 			      lpl_meta_get(lpl_reader_meta(reader), LPL_META_REDUCTION),
 			      &fan->sink, &report))

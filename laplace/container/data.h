@@ -49,8 +49,9 @@ struct lpl_data_encoder {
 bool lpl_data_encoder_init(struct lpl_data_encoder *encoder, size_t refs_max,
 			   size_t events_max);	/* false: no memory */
 void lpl_data_encoder_free(struct lpl_data_encoder *encoder);
-/* Begin the next chunk, after the records already taken. */
-void lpl_data_encoder_next(struct lpl_data_encoder *encoder);
+/* Begin a chunk, after the records that another encoder (or this one) has taken. */
+void lpl_data_encoder_follow(struct lpl_data_encoder *encoder,
+			     const struct lpl_data_encoder *before);
 /*
  * Take references, at most as many as there is room for.  Records that break
  * an invariant are LPL_ERR_ORDER or LPL_ERR_USAGE, and nothing is taken of the

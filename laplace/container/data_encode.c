@@ -31,7 +31,7 @@ bool lpl_data_encoder_init(struct lpl_data_encoder *encoder, size_t refs_max,
 		lpl_data_encoder_free(encoder);
 		return false;
 	}
-	lpl_data_encoder_next(encoder);
+	lpl_data_encoder_follow(encoder, encoder);
 	return true;
 }
 
@@ -43,8 +43,11 @@ void lpl_data_encoder_free(struct lpl_data_encoder *encoder)
 	encoder->events = NULL;
 }
 
-void lpl_data_encoder_next(struct lpl_data_encoder *encoder)
+void lpl_data_encoder_follow(struct lpl_data_encoder *encoder,
+			     const struct lpl_data_encoder *before)
 {
+	encoder->last = before->last;
+	encoder->last_space = before->last_space;
 	for (int i = 0; i < LPL_COLUMNS; i++)
 		lpl_column_clear(&encoder->columns[i]);
 	encoder->events_end = encoder->events;

@@ -1,45 +1,47 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reading a trace: chunk by chunk, nothing believed before it was checked. */
-#include <errno.h>
+/*
+ * Reading a trace: chunk by chunk, nothing believed before it was checked.
+ *
+ * The file (source.h) is read ahead, a few chunks at most, and their payloads are put up
+ * for the crew (crew.h).  Delivered are chunks in their order, and with them whatever was
+ * found wrong, so that nobody sees how far the reading has come.
+ */
 #include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zstd.h>
 
 #include <laplace/trace.h>
 
-#include "chunk.h"
-#include "data.h"
+#include "crew.h"
 #include "index.h"
 #include "meta.h"
-#include "output.h"
 #include "reader.h"
+#include "source.h"
 
 struct lpl_reader {
-	int fd;
-	bool owned;
-	char name[LPL_NAME_SIZE];
+	struct lpl_source source;
+	bool owned;			/* its descriptor */
 	uint64_t size;			/* of the file, 0 when not known */
-	uint64_t consumed;
 	struct lpl_meta *meta;
-	ZSTD_DCtx *zstd;
-	uint8_t *stored, *plain;	/* a payload, as stored and decompressed */
-	size_t stored_room, plain_room;
+	unsigned int jobs;
+	struct lpl_crew *crew;		/* NULL until records are asked for */
+	struct lpl_piece *piece;	/* its places */
 
-	uint32_t sequence;		/* of the next chunk */
-	struct lpl_chunk_header before;	/* of the last chunk read */
+	const struct lpl_piece *now;	/* its records are being delivered; NULL: none */
+	size_t next_ref, next_event;	/* in that */
+	struct lpl_chunk_header last;	/* of the last chunk delivered */
+	uint64_t consumed;
 	struct lpl_index index;
 	struct lpl_totals totals;
 	struct lpl_chunk chunk;		/* of what is being delivered */
-	struct lpl_data data;
-	size_t next_ref, next_event;	/* in data */
-
 	bool ended, complete;
-	struct lpl_report failure;	/* the first error; it stays */
+	bool gap;			/* something is missing before the next record */
+	bool gaps;			/* or was, at any time */
+	struct lpl_event gap_event;
+	struct lpl_report failure;	/* what stopped the delivery */
 };
 
 static enum lpl_error failed(const struct lpl_reader *reader, struct lpl_report *report)
@@ -49,330 +51,173 @@ static enum lpl_error failed(const struct lpl_reader *reader, struct lpl_report 
 	return reader->failure.error;
 }
 
-/* Damage, at the chunk that begins at `offset`. */
-static enum lpl_error damaged(struct lpl_reader *reader, uint64_t offset, const char *cause)
+/*
+ * May more be read before what is there is delivered?  From a pipe only what has come:
+ * nobody shall wait for records that are here because others are not.
+ */
+static bool may_read(const struct lpl_reader *reader)
 {
-	return lpl_fail(&reader->failure, LPL_ERR_DAMAGED,
-			"%s: chunk %u at offset %" PRIu64 " is damaged: %s; what precedes it is"
-			" whole", reader->name, (unsigned int)reader->sequence, offset, cause);
+	if (reader->source.all_read || lpl_crew_full(reader->crew))
+		return false;
+	return lpl_crew_empty(reader->crew) || lpl_source_ready(&reader->source);
 }
 
-static enum lpl_error mismatch(struct lpl_reader *reader, uint64_t offset, const char *what,
-			       uint64_t expected, uint64_t found)
+static void read_ahead(struct lpl_reader *reader)
 {
-	return lpl_fail(&reader->failure, LPL_ERR_DAMAGED,
-			"%s: chunk %u at offset %" PRIu64 " is damaged: %s checksum: expected"
-			" %016" PRIx64 ", found %016" PRIx64 "; what precedes it is whole",
-			reader->name, (unsigned int)reader->sequence, offset, what, expected,
-			found);
-}
-
-static enum lpl_error truncated(struct lpl_reader *reader, uint64_t offset)
-{
-	return lpl_fail(&reader->failure, LPL_ERR_TRUNCATED,
-			"%s: ends at offset %" PRIu64 ", within chunk %u, which began at offset %"
-			PRIu64 "; what precedes it is whole", reader->name, reader->consumed,
-			(unsigned int)reader->sequence, offset);
-}
-
-/* Read up to `size` bytes; fewer only at the end of the file. */
-static enum lpl_error read_bytes(struct lpl_reader *reader, uint8_t *out, size_t size,
-				 size_t *done)
-{
-	*done = 0;
-	while (*done < size) {
-		ssize_t count = read(reader->fd, out + *done, size - *done);
-
-		if (count == 0)
-			break;
-		if (count < 0) {
-			if (errno == EINTR)
-				continue;
-			if (errno == EAGAIN) {	/* a pipe somebody made so */
-				(void)poll(&(struct pollfd){ reader->fd, POLLIN, 0 }, 1, -1);
-				continue;
-			}
-			return lpl_fail(&reader->failure, LPL_ERR_IO,
-					"%s: cannot be read at offset %" PRIu64, reader->name,
-					reader->consumed);
-		}
-		*done += (size_t)count;
-		reader->consumed += (uint64_t)count;
+	while (may_read(reader)) {
+		if (lpl_source_read(&reader->source, &reader->piece[lpl_crew_next(reader->crew)]))
+			lpl_crew_put(reader->crew);
 	}
+}
+
+
+enum lpl_error lpl_reader_resume(struct lpl_reader *reader, struct lpl_report *report)
+{
+	struct lpl_report failure = { .error = LPL_OK };
+
+	if (reader->failure.error != LPL_ERR_DAMAGED)
+		return failed(reader, report);
+	/* after a damaged payload the reading has gone on already */
+	if (lpl_crew_empty(reader->crew) && lpl_source_stopped(&reader->source) &&
+	    lpl_source_find(&reader->source, &failure) != LPL_OK) {
+		reader->failure = failure;
+		return failed(reader, report);
+	}
+	reader->failure.error = LPL_OK;
+	reader->gap = reader->gaps = true;
 	return LPL_OK;
 }
 
-/* Room for `size` bytes; never NULL when true. */
-static bool reserve(uint8_t **buffer, size_t *room, size_t size)
+/* ---- the side that delivers ---- */
+
+static void work(void *context, unsigned int place)
 {
-	if (*buffer && size <= *room)
-		return true;
-	if (size == 0)
-		size = 1;
-	free(*buffer);
-	*buffer = malloc(size);
-	*room = *buffer ? size : 0;
-	return *buffer != NULL;
+	struct lpl_reader *reader = context;
+
+	lpl_piece_decode(&reader->piece[place], reader->source.name);
 }
 
-/* What is wrong with a header whose checksum is right; NULL: nothing. */
-static const char *header_fault(const struct lpl_reader *reader,
-				const struct lpl_chunk_header *header)
+/* The crew and its places, once it is known how many. */
+static enum lpl_error gather(struct lpl_reader *reader)
 {
-	const struct lpl_chunk_header *before = &reader->before;
-	bool records = header->refs > 0 || header->events > 0;
-	size_t plain_max = header->kind == LPL_CHUNK_HEADER ? LPL_PLAIN_META_MAX : LPL_PLAIN_MAX;
+	unsigned int places = lpl_crew_places(reader->jobs);
+	bool whole;
 
-	if (header->sequence != reader->sequence)
-		return "its sequence number is not the next one";
-	if ((header->kind == LPL_CHUNK_HEADER) != (header->sequence == 0))
-		return "a chunk of this kind cannot stand here";
-	if (header->stored > LPL_STORED_MAX || header->plain > plain_max)
-		return "its size is above the limit";
-	if (header->refs > LPL_CHUNK_REFS_MAX || header->events > LPL_CHUNK_EVENTS_MAX)
-		return "its number of records is above the limit";
-	if (records != (header->kind == LPL_CHUNK_DATA))
-		return "its number of records is wrong for its kind";
-	if (!lpl_clocks_equal(&header->base, &before->last) ||
-	    header->refs_so_far != before->refs_so_far + header->refs ||
-	    header->events_so_far != before->events_so_far + header->events)
-		return "it does not continue the chunk before it";
-	if (!records && (!lpl_clocks_equal(&header->first, &header->base) ||
-			 !lpl_clocks_equal(&header->last, &header->base)))
-		return "it has clocks but no records";
-	if (header->kind == LPL_CHUNK_HEADER && header->refs_before != 0)
-		return "its totals are wrong for its kind";
-	return NULL;
+	reader->piece = calloc(places, sizeof(*reader->piece));
+	reader->crew = lpl_crew_new(reader->jobs, work, reader);
+	whole = reader->piece && reader->crew;
+	for (unsigned int i = 0; i < places && whole; i++)
+		whole = lpl_piece_init(&reader->piece[i]);
+	return whole ? LPL_OK : lpl_fail(&reader->failure, LPL_ERR_MEMORY,
+					 "%s: no memory to read it", reader->source.name);
 }
 
-/* Read and check a chunk's header.  At the end of the file `*end` is set instead. */
-static enum lpl_error read_header(struct lpl_reader *reader, struct lpl_chunk_header *header,
-				  bool *end)
+static void take_data(struct lpl_reader *reader, const struct lpl_piece *piece)
 {
-	uint8_t bytes[LPL_CHUNK_HEADER_BYTES];
-	uint64_t offset = reader->consumed, found;
-	const char *fault;
-	size_t count, compared;
-	enum lpl_error error;
+	const struct lpl_chunk_header *header = &piece->header;
 
-	error = read_bytes(reader, bytes, sizeof(bytes), &count);
-	if (error != LPL_OK)
-		return error;
-	*end = count == 0;
-	if (*end)
-		return LPL_OK;
-	compared = count < LPL_CHUNK_MAGIC_BYTES ? count : LPL_CHUNK_MAGIC_BYTES;
-	if (memcmp(bytes, lpl_chunk_magic, compared) != 0) {
-		if (offset == 0)
-			return lpl_fail(&reader->failure, LPL_ERR_FORMAT,
-					"%s: not a Laplace trace", reader->name);
-		return damaged(reader, offset, "it does not begin like a chunk");
-	}
-	if (count < sizeof(bytes))
-		return truncated(reader, offset);
-	found = lpl_chunk_decode(header, bytes);
-	if (found != header->checksum)
-		return mismatch(reader, offset, "header", header->checksum, found);
-	if (header->version != LPL_FORMAT_VERSION)
-		return lpl_fail(&reader->failure, LPL_ERR_FORMAT,
-				"%s: version %u of the format is not known (only %d is); a newer"
-				" Laplace may read it", reader->name, header->version,
-				LPL_FORMAT_VERSION);
-	if (header->kind < LPL_CHUNK_HEADER || header->kind > LPL_CHUNK_INDEX)
-		return lpl_fail(&reader->failure, LPL_ERR_FORMAT,
-				"%s: chunk %u at offset %" PRIu64 ": kind %u is not known; a newer"
-				" Laplace may read it", reader->name,
-				(unsigned int)reader->sequence, offset, header->kind);
-	fault = header_fault(reader, header);
-	return fault ? damaged(reader, offset, fault) : LPL_OK;
-}
-
-/* Read, check and decompress the payload that belongs to `header`. */
-static enum lpl_error read_payload(struct lpl_reader *reader,
-				   const struct lpl_chunk_header *header, uint64_t offset)
-{
-	uint64_t found;
-	size_t count;
-	enum lpl_error error;
-
-	if (!reserve(&reader->stored, &reader->stored_room, header->stored) ||
-	    !reserve(&reader->plain, &reader->plain_room, header->plain))
-		return lpl_fail(&reader->failure, LPL_ERR_MEMORY, "%s: no memory for chunk %u",
-				reader->name, (unsigned int)reader->sequence);
-	error = read_bytes(reader, reader->stored, header->stored, &count);
-	if (error != LPL_OK)
-		return error;
-	if (count < header->stored)
-		return truncated(reader, offset);
-	found = lpl_checksum(reader->stored, header->stored);
-	if (found != header->payload_checksum)
-		return mismatch(reader, offset, "payload", header->payload_checksum, found);
-	if (ZSTD_findFrameCompressedSize(reader->stored, header->stored) != header->stored ||
-	    ZSTD_getFrameContentSize(reader->stored, header->stored) != header->plain)
-		return damaged(reader, offset, "its payload is not one zstd frame of its size");
-	count = ZSTD_decompressDCtx(reader->zstd, reader->plain, header->plain,
-				    reader->stored, header->stored);
-	if (ZSTD_isError(count) || count != header->plain)
-		return damaged(reader, offset, "its payload cannot be decompressed");
-	return LPL_OK;
-}
-
-static enum lpl_error take_data(struct lpl_reader *reader, const struct lpl_chunk_header *header,
-				uint64_t offset)
-{
-	struct lpl_report cause = { .error = LPL_OK };
-	enum lpl_error error;
-
-	error = lpl_data_decode(&reader->data, header, reader->plain, header->plain, &cause);
-	if (error == LPL_ERR_DAMAGED)
-		return damaged(reader, offset, cause.text);
-	if (error != LPL_OK)
-		return lpl_fail(&reader->failure, error, "%s: chunk %u: %s", reader->name,
-				(unsigned int)reader->sequence, cause.text);
-	reader->totals = reader->data.totals;
+	reader->now = piece;
 	reader->next_ref = reader->next_event = 0;
+	reader->totals = piece->data.totals;
 	reader->chunk = (struct lpl_chunk){
-		.offset = offset, .bytes = reader->consumed - offset,
+		.offset = piece->offset, .bytes = piece->end - piece->offset,
 		.sequence = header->sequence, .kind = header->kind,
 		.refs = header->refs, .events = header->events,
 		.first_ref = header->first.ref, .last_ref = header->last.ref,
 		.last_instr = header->last.instr, .last_cycle = header->last.cycle,
 	};
-	return LPL_OK;
 }
 
-static enum lpl_error take_index(struct lpl_reader *reader,
-				 const struct lpl_chunk_header *header, uint64_t offset)
+static enum lpl_error take_index(struct lpl_reader *reader, struct lpl_piece *piece)
 {
-	uint64_t end = reader->consumed;
-	uint8_t byte;
-	size_t count;
-	enum lpl_error error;
+	const struct lpl_chunk_header *header = &piece->header;
 
-	if (!lpl_index_check(&reader->index, reader->plain, header->plain, &reader->totals) ||
-	    !lpl_totals_agree(&reader->totals, header->refs_before))
-		return damaged(reader, offset, "the index does not agree with the file");
-	reader->totals.total = header->refs_before;
-	error = read_bytes(reader, &byte, 1, &count);
-	if (error != LPL_OK)
-		return error;
-	if (count != 0)
-		return lpl_fail(&reader->failure, LPL_ERR_DAMAGED,
+	/* where chunks are missing it tells of others, and has been of use already */
+	if (!reader->gaps) {
+		if (!lpl_index_check(&reader->index, piece->plain, header->plain,
+				     &reader->totals) ||
+		    !lpl_totals_agree(&reader->totals, header->refs_before))
+			return lpl_piece_damaged(piece, reader->source.name, header->sequence,
+						 "the index does not agree with the file");
+		reader->totals.total = header->refs_before;
+	}
+	if (piece->trailed)
+		return lpl_fail(&piece->failure, LPL_ERR_DAMAGED,
 				"%s: damaged: bytes follow the index, which ends at offset %" PRIu64
-				"; what precedes them is whole", reader->name, end);
+				"; what precedes them is whole", reader->source.name,
+				piece->offset + LPL_CHUNK_HEADER_BYTES + header->stored);
 	reader->ended = reader->complete = true;
 	return LPL_OK;
 }
 
-/* The next chunk, whatever it is. */
-static enum lpl_error read_chunk(struct lpl_reader *reader)
+/* The records between the last chunk delivered and this one are missing. */
+static void tell_gap(struct lpl_reader *reader, const struct lpl_chunk_header *next)
 {
-	struct lpl_chunk_header header = { .version = 0 };
-	uint64_t offset = reader->consumed;
-	enum lpl_error error;
-	bool end = false;
+	const struct lpl_clocks *at = &reader->last.last;
 
-	error = read_header(reader, &header, &end);
-	if (error != LPL_OK)
-		return error;
-	if (end) {
-		if (reader->sequence == 0)
-			return lpl_fail(&reader->failure, LPL_ERR_TRUNCATED, "%s: is empty",
-					reader->name);
-		reader->ended = true;
+	reader->gap_event = (struct lpl_event){
+		.tag = LPL_EVENT_GAP, .ref = at->ref, .instr = at->instr, .cycle = at->cycle,
+		.arg = { KTR_NONE, KTR_NONE }
+	};
+	if (!next)
+		return;
+	reader->gap_event.arg[0] = next->refs_so_far - next->refs - reader->last.refs_so_far;
+	reader->gap_event.arg[1] = next->events_so_far - next->events -
+				   reader->last.events_so_far;
+}
+
+/* What is in the oldest place is delivered from now on. */
+static enum lpl_error take_piece(struct lpl_reader *reader)
+{
+	struct lpl_piece *piece = &reader->piece[lpl_crew_oldest(reader->crew)];
+	const struct lpl_chunk_header *header = &piece->header;
+
+	reader->consumed = piece->end;
+	if (piece->failure.error == LPL_OK && header->kind == LPL_CHUNK_INDEX)
+		(void)take_index(reader, piece);
+	else if (piece->failure.error == LPL_OK)
+		take_data(reader, piece);
+	if (piece->failure.error == LPL_OK && reader->gap)
+		tell_gap(reader, header);
+	if (piece->failure.error == LPL_OK && header->kind == LPL_CHUNK_DATA &&
+	    !lpl_index_add(&reader->index, header, piece->offset))
+		(void)lpl_fail(&piece->failure, LPL_ERR_MEMORY, "%s: no memory for the index",
+			       reader->source.name);
+	if (piece->failure.error == LPL_OK)
+		reader->last = *header;
+	else
+		reader->failure = piece->failure;
+	if (reader->now != piece || piece->failure.error != LPL_OK) {
+		reader->now = NULL;
+		lpl_crew_drop(reader->crew);
+	}
+	return reader->failure.error;
+}
+
+/* The next chunk, or the end. */
+static enum lpl_error advance(struct lpl_reader *reader)
+{
+	if (reader->ended)
 		return LPL_OK;
-	}
-	error = read_payload(reader, &header, offset);
-	if (error != LPL_OK)
-		return error;
-
-	switch (header.kind) {
-	case LPL_CHUNK_HEADER:
-		error = lpl_meta_decode(reader->meta, (const char *)reader->plain, header.plain);
-		if (error == LPL_ERR_DAMAGED)
-			return damaged(reader, offset, "it does not consist of key=value lines");
-		if (error != LPL_OK)
-			return lpl_fail(&reader->failure, error, "%s: no memory for its header",
-					reader->name);
-		break;
-	case LPL_CHUNK_DATA:
-		error = take_data(reader, &header, offset);
-		break;
-	default:
-		return take_index(reader, &header, offset);
-	}
-	if (error != LPL_OK)
-		return error;
-	if (!lpl_index_add(&reader->index, &header, offset))
-		return lpl_fail(&reader->failure, LPL_ERR_MEMORY, "%s: no memory for the index",
-				reader->name);
-	reader->before = header;
-	reader->sequence++;
+	if (!reader->crew && gather(reader) != LPL_OK)
+		return reader->failure.error;
+	if (reader->now)
+		lpl_crew_drop(reader->crew);
+	reader->now = NULL;
+	read_ahead(reader);
+	if (!lpl_crew_empty(reader->crew))
+		return take_piece(reader);
+	reader->ended = true;
+	if (reader->gap)
+		tell_gap(reader, NULL);
 	return LPL_OK;
-}
-
-enum lpl_error lpl_reader_open_fd(struct lpl_reader **result, int fd, bool owned,
-				  const char *name, struct lpl_report *report)
-{
-	struct lpl_reader *reader = calloc(1, sizeof(*reader));
-	struct stat status;
-	enum lpl_error error = LPL_OK;
-
-	*result = NULL;
-	if (!reader) {
-		if (owned)
-			(void)close(fd);
-		return lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory to read it", name);
-	}
-	reader->fd = fd;
-	reader->owned = owned;
-	lpl_short_name(reader->name, name);
-	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
-		reader->size = (uint64_t)status.st_size;
-	reader->meta = lpl_meta_new();
-	reader->zstd = ZSTD_createDCtx();
-	if (!reader->meta || !reader->zstd)
-		error = lpl_fail(&reader->failure, LPL_ERR_MEMORY, "%s: no memory to read it",
-				 reader->name);
-	if (error == LPL_OK)
-		error = read_chunk(reader);
-	if (error != LPL_OK) {
-		(void)failed(reader, report);
-		lpl_reader_close(reader);
-		return error;
-	}
-	*result = reader;
-	return LPL_OK;
-}
-
-enum lpl_error lpl_reader_open(struct lpl_reader **reader, const char *path,
-			       struct lpl_report *report)
-{
-	char name[LPL_NAME_SIZE];
-	int fd;
-
-	*reader = NULL;
-	if (strcmp(path, "-") == 0)
-		return lpl_reader_open_fd(reader, STDIN_FILENO, false, "(standard input)",
-					  report);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
-		lpl_short_name(name, path);
-		return lpl_fail(report, LPL_ERR_IO, "%s: cannot be opened", name);
-	}
-	return lpl_reader_open_fd(reader, fd, true, path, report);
-}
-
-const struct lpl_meta *lpl_reader_meta(const struct lpl_reader *reader)
-{
-	return reader->meta;
 }
 
 enum lpl_error lpl_reader_next(struct lpl_reader *reader, const struct lpl_ref **refs,
 			       size_t *count, const struct lpl_event **event,
 			       struct lpl_report *report)
 {
-	const struct lpl_data *data = &reader->data;
+	const struct lpl_data *data = reader->now ? &reader->now->data : NULL;
 	bool more_events;
 	size_t stop;
 
@@ -381,11 +226,18 @@ enum lpl_error lpl_reader_next(struct lpl_reader *reader, const struct lpl_ref *
 	*event = NULL;
 	if (reader->failure.error != LPL_OK)
 		return failed(reader, report);
-	if (reader->next_ref == data->ref_count && reader->next_event == data->event_count) {
-		if (!reader->ended && read_chunk(reader) != LPL_OK)
+	if (!data || (reader->next_ref == data->ref_count &&
+		      reader->next_event == data->event_count)) {
+		if (advance(reader) != LPL_OK)
 			return failed(reader, report);
-		if (reader->ended)
+		if (reader->gap) {
+			reader->gap = false;
+			*event = &reader->gap_event;
 			return LPL_OK;
+		}
+		if (!reader->now)
+			return LPL_OK;
+		data = &reader->now->data;
 	}
 	more_events = reader->next_event < data->event_count;
 	stop = more_events ? data->positions[reader->next_event] : data->ref_count;
@@ -419,6 +271,98 @@ enum lpl_error lpl_reader_run(struct lpl_reader *reader, struct lpl_sink *sink,
 	}
 }
 
+/* ---- opening and closing ---- */
+
+/* The first chunk, which has no records. */
+static enum lpl_error read_meta(struct lpl_reader *reader, struct lpl_piece *piece)
+{
+	const struct lpl_chunk_header *header = &piece->header;
+	enum lpl_error error = LPL_OK;
+
+	(void)lpl_source_read(&reader->source, piece);
+	lpl_piece_decode(piece, reader->source.name);
+	if (piece->failure.error != LPL_OK)
+		return piece->failure.error;
+	error = lpl_meta_decode(reader->meta, (const char *)piece->plain, header->plain);
+	if (error == LPL_ERR_DAMAGED)
+		return lpl_piece_damaged(piece, reader->source.name, header->sequence,
+					 "it does not consist of key=value lines");
+	if (error != LPL_OK || !lpl_index_add(&reader->index, header, piece->offset))
+		return lpl_fail(&piece->failure, LPL_ERR_MEMORY, "%s: no memory for its header",
+				reader->source.name);
+	reader->last = *header;
+	reader->consumed = piece->end;
+	return LPL_OK;
+}
+
+enum lpl_error lpl_reader_open_fd(struct lpl_reader **result, int fd, bool owned,
+				  const char *name, struct lpl_report *report)
+{
+	struct lpl_reader *reader = calloc(1, sizeof(*reader));
+	struct lpl_piece piece = { .offset = 0 };
+	struct stat status;
+
+	*result = NULL;
+	if (!reader) {
+		if (owned)
+			(void)close(fd);
+		return lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory to read it", name);
+	}
+	reader->source.fd = fd;
+	reader->owned = owned;
+	reader->jobs = 1;
+	lpl_short_name(reader->source.name, name);
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
+		reader->size = (uint64_t)status.st_size;
+		reader->source.regular = true;
+	}
+	reader->meta = lpl_meta_new();
+	if (!reader->meta || !lpl_piece_init(&piece))
+		(void)lpl_fail(&piece.failure, LPL_ERR_MEMORY, "%s: no memory to read it",
+			       reader->source.name);
+	else
+		(void)read_meta(reader, &piece);
+	reader->failure = piece.failure;
+	lpl_piece_free(&piece);
+	if (reader->failure.error != LPL_OK) {
+		enum lpl_error error = failed(reader, report);
+
+		lpl_reader_close(reader);
+		return error;
+	}
+	*result = reader;
+	return LPL_OK;
+}
+
+enum lpl_error lpl_reader_open(struct lpl_reader **reader, const char *path,
+			       struct lpl_report *report)
+{
+	char name[LPL_NAME_SIZE];
+	int fd;
+
+	*reader = NULL;
+	if (strcmp(path, "-") == 0)
+		return lpl_reader_open_fd(reader, STDIN_FILENO, false, "(standard input)",
+					  report);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		lpl_short_name(name, path);
+		return lpl_fail(report, LPL_ERR_IO, "%s: cannot be opened", name);
+	}
+	return lpl_reader_open_fd(reader, fd, true, path, report);
+}
+
+void lpl_reader_jobs(struct lpl_reader *reader, unsigned int jobs)
+{
+	if (!reader->crew)
+		reader->jobs = jobs;
+}
+
+const struct lpl_meta *lpl_reader_meta(const struct lpl_reader *reader)
+{
+	return reader->meta;
+}
+
 const struct lpl_chunk *lpl_reader_chunk(const struct lpl_reader *reader)
 {
 	return &reader->chunk;
@@ -448,13 +392,13 @@ void lpl_reader_close(struct lpl_reader *reader)
 {
 	if (!reader)
 		return;
+	lpl_crew_free(reader->crew);	/* its threads first: they use what follows */
+	for (unsigned int i = 0; reader->piece && i < lpl_crew_places(reader->jobs); i++)
+		lpl_piece_free(&reader->piece[i]);
+	free(reader->piece);
 	if (reader->owned)
-		(void)close(reader->fd);
+		(void)close(reader->source.fd);
 	lpl_meta_free(reader->meta);
-	ZSTD_freeDCtx(reader->zstd);
 	lpl_index_free(&reader->index);
-	lpl_data_free(&reader->data);
-	free(reader->stored);
-	free(reader->plain);
 	free(reader);
 }

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Writing a trace: a sink that cuts the stream into chunks. */
+/*
+ * Writing a trace: a sink that cuts the stream into chunks.
+ *
+ * Records are checked and encoded as they come.  A chunk that is complete is compressed
+ * and sealed by the crew (crew.h), and goes to the file in its turn.
+ */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +13,7 @@
 #include <laplace/trace.h>
 
 #include "chunk.h"
+#include "crew.h"
 #include "data.h"
 #include "index.h"
 #include "meta.h"
@@ -17,15 +23,26 @@
 #define DEFAULT_CHUNK_REFS	65536
 #define CHUNK_EVENTS		4096
 
+/* A chunk on its way to the file. */
+struct parcel {
+	struct lpl_data_encoder encoder;
+	struct lpl_totals totals;	/* as of its end */
+	struct lpl_chunk_header header;
+	ZSTD_CCtx *zstd;
+	uint8_t *plain, *stored;	/* the payload; header and frame */
+	struct lpl_report failure;
+};
+
 struct lpl_writer {
 	struct lpl_sink sink;		/* first: a sink is its writer */
 	struct lpl_output output;
-	struct lpl_data_encoder encoder;
+	unsigned int jobs;
+	struct lpl_crew *crew;
+	struct parcel *parcel;		/* its places */
+	struct lpl_data_encoder *encoder;	/* of the next one */
 	struct lpl_index index;
 	struct lpl_totals totals;
-	ZSTD_CCtx *zstd;
-	uint8_t *plain, *stored;	/* the payload; header and frame */
-	size_t stored_room;
+	size_t stored_room;		/* for header and frame */
 	size_t chunk_refs;
 	uint32_t sequence;		/* of the next chunk */
 	uint64_t refs_so_far, events_so_far;
@@ -44,49 +61,81 @@ static enum lpl_error failed(const struct lpl_writer *writer, struct lpl_report 
 }
 
 /*
- * Compress `size` bytes of payload and write them as a chunk.  The caller has
- * set kind, counts and clocks in `header`.
+ * Compress `size` bytes of payload behind a header.  The caller has set kind, sequence,
+ * counts and clocks in it.
  */
-static enum lpl_error write_chunk(struct lpl_writer *writer, struct lpl_chunk_header *header,
-				  const uint8_t *payload, size_t size)
+static enum lpl_error seal(const struct lpl_writer *writer, ZSTD_CCtx *zstd,
+			   struct lpl_chunk_header *header, const uint8_t *payload, size_t size,
+			   uint8_t *stored, size_t room, struct lpl_report *report)
 {
-	struct lpl_report *failure = &writer->failure;
-	uint8_t *frame = writer->stored + LPL_CHUNK_HEADER_BYTES;
-	uint64_t offset = writer->output.written;
+	uint8_t *frame = stored + LPL_CHUNK_HEADER_BYTES;
 	size_t limit = header->kind == LPL_CHUNK_HEADER ? LPL_PLAIN_META_MAX : LPL_PLAIN_MAX;
 	size_t frame_size;
-	enum lpl_error error;
 
-	if (size > limit || writer->sequence == UINT32_MAX)
-		return lpl_fail(failure, LPL_ERR_UNSUPPORTED,
+	if (size > limit || header->sequence == UINT32_MAX)
+		return lpl_fail(report, LPL_ERR_UNSUPPORTED,
 				"%s: chunk %u has %zu bytes; the format's limits are %zu bytes"
 				" and %u chunks", writer->output.name,
-				(unsigned int)writer->sequence, size, limit, UINT32_MAX);
-	frame_size = ZSTD_compress2(writer->zstd, frame,
-				    writer->stored_room - LPL_CHUNK_HEADER_BYTES, payload, size);
+				(unsigned int)header->sequence, size, limit, UINT32_MAX);
+	frame_size = ZSTD_compress2(zstd, frame, room - LPL_CHUNK_HEADER_BYTES, payload, size);
 	if (ZSTD_isError(frame_size))
-		return lpl_fail(failure, LPL_ERR_INTERNAL, "%s: zstd: %s", writer->output.name,
+		return lpl_fail(report, LPL_ERR_INTERNAL, "%s: zstd: %s", writer->output.name,
 				ZSTD_getErrorName(frame_size));
-
 	header->version = LPL_FORMAT_VERSION;
-	header->sequence = writer->sequence;
 	header->stored = (uint32_t)frame_size;
 	header->plain = (uint32_t)size;
 	header->payload_checksum = lpl_checksum(frame, frame_size);
-	lpl_chunk_encode(header, writer->stored);
-	error = lpl_output_write(&writer->output, writer->stored,
-				 LPL_CHUNK_HEADER_BYTES + frame_size, failure);
+	lpl_chunk_encode(header, stored);
+	return LPL_OK;
+}
+
+/* The crew's work: all of a chunk's making that needs nothing but the chunk. */
+static void work(void *context, unsigned int place)
+{
+	const struct lpl_writer *writer = context;
+	struct parcel *parcel = &writer->parcel[place];
+	size_t size = lpl_data_encode_end(&parcel->encoder, &parcel->totals, parcel->plain);
+
+	(void)seal(writer, parcel->zstd, &parcel->header, parcel->plain, size, parcel->stored,
+		   writer->stored_room, &parcel->failure);
+}
+
+/* A chunk that was sealed, into the file. */
+static enum lpl_error write_chunk(struct lpl_writer *writer,
+				  const struct lpl_chunk_header *header, const uint8_t *stored)
+{
+	struct lpl_report *failure = &writer->failure;
+	uint64_t offset = writer->output.written;
+	enum lpl_error error = lpl_output_write(&writer->output, stored,
+						LPL_CHUNK_HEADER_BYTES + header->stored, failure);
+
 	if (error != LPL_OK)
 		return error;
 	if (header->kind != LPL_CHUNK_INDEX && !lpl_index_add(&writer->index, header, offset))
 		return lpl_fail(failure, LPL_ERR_MEMORY, "%s: no memory for the index",
 				writer->output.name);
-	writer->sequence++;
 	atomic_store_explicit(&writer->bytes_written, writer->output.written,
 			      memory_order_relaxed);
-	atomic_store_explicit(&writer->refs_written, writer->refs_so_far,
-			      memory_order_relaxed);
+	atomic_store_explicit(&writer->refs_written, header->refs_so_far, memory_order_relaxed);
 	return LPL_OK;
+}
+
+/* The oldest chunk that is on its way. */
+static void deliver(struct lpl_writer *writer)
+{
+	struct parcel *parcel = &writer->parcel[lpl_crew_oldest(writer->crew)];
+
+	if (writer->failure.error == LPL_OK && parcel->failure.error == LPL_OK)
+		(void)write_chunk(writer, &parcel->header, parcel->stored);
+	else if (writer->failure.error == LPL_OK)
+		writer->failure = parcel->failure;
+	lpl_crew_drop(writer->crew);
+}
+
+static void deliver_all(struct lpl_writer *writer)
+{
+	while (!lpl_crew_empty(writer->crew))
+		deliver(writer);
 }
 
 static enum lpl_error check_totals(struct lpl_writer *writer)
@@ -99,57 +148,70 @@ static enum lpl_error check_totals(struct lpl_writer *writer)
 }
 
 /* What was taken since the last chunk becomes one. */
-static enum lpl_error write_data(struct lpl_writer *writer)
+static void put_chunk(struct lpl_writer *writer)
 {
-	struct lpl_data_encoder *encoder = &writer->encoder;
-	struct lpl_chunk_header header = { .kind = LPL_CHUNK_DATA };
-	size_t size;
+	struct parcel *parcel = &writer->parcel[lpl_crew_next(writer->crew)];
+	const struct lpl_data_encoder *encoder = &parcel->encoder;
 
 	if (encoder->refs == 0 && encoder->event_count == 0)
-		return LPL_OK;
+		return;
+	if (!lpl_totals_agree(&writer->totals, lpl_totals_before(&writer->totals)))
+		deliver_all(writer);
 	if (check_totals(writer) != LPL_OK)
-		return writer->failure.error;
-	size = lpl_data_encode_end(encoder, &writer->totals, writer->plain);
-	header.refs = (uint32_t)encoder->refs;
-	header.events = (uint32_t)encoder->event_count;
-	header.base = encoder->base;
-	header.first = encoder->first;
-	header.last = encoder->last;
+		return;
 	writer->refs_so_far += encoder->refs;
 	writer->events_so_far += encoder->event_count;
-	header.refs_so_far = writer->refs_so_far;
-	header.events_so_far = writer->events_so_far;
-	header.refs_before = lpl_totals_before(&writer->totals);
-	lpl_data_encoder_next(encoder);
-	return write_chunk(writer, &header, writer->plain, size);
+	parcel->totals = writer->totals;
+	parcel->header = (struct lpl_chunk_header){
+		.kind = LPL_CHUNK_DATA, .sequence = writer->sequence++,
+		.refs = (uint32_t)encoder->refs, .events = (uint32_t)encoder->event_count,
+		.base = encoder->base, .first = encoder->first, .last = encoder->last,
+		.refs_so_far = writer->refs_so_far, .events_so_far = writer->events_so_far,
+		.refs_before = lpl_totals_before(&writer->totals),
+	};
+	lpl_crew_put(writer->crew);
+	/* alone there is nobody to wait for */
+	if (writer->jobs == 1 || lpl_crew_full(writer->crew))
+		deliver(writer);
+	writer->encoder = &writer->parcel[lpl_crew_next(writer->crew)].encoder;
+	lpl_data_encoder_follow(writer->encoder, encoder);
+}
+
+/* A chunk of another kind: header or index. */
+static enum lpl_error write_other(struct lpl_writer *writer, struct lpl_chunk_header *header,
+				  const uint8_t *payload, size_t size)
+{
+	size_t room = LPL_CHUNK_HEADER_BYTES + ZSTD_compressBound(size);
+	uint8_t *stored = malloc(room);
+
+	header->sequence = writer->sequence++;
+	if (!stored)
+		(void)lpl_fail(&writer->failure, LPL_ERR_MEMORY, "%s: no memory",
+			       writer->output.name);
+	else if (seal(writer, writer->parcel[0].zstd, header, payload, size, stored, room,
+		      &writer->failure) == LPL_OK)
+		(void)write_chunk(writer, header, stored);
+	free(stored);
+	return writer->failure.error;
 }
 
 static enum lpl_error write_index(struct lpl_writer *writer)
 {
-	const struct lpl_clocks *last = &writer->encoder.last;
+	const struct lpl_clocks *last = &writer->encoder->last;
 	struct lpl_chunk_header header = {
 		.kind = LPL_CHUNK_INDEX, .base = *last, .first = *last, .last = *last,
 		.refs_so_far = writer->refs_so_far, .events_so_far = writer->events_so_far,
 		.refs_before = lpl_totals_before(&writer->totals),
 	};
-	size_t bound = lpl_index_bound(&writer->index);
-	size_t room = LPL_CHUNK_HEADER_BYTES + ZSTD_compressBound(bound);
-	uint8_t *payload = malloc(bound);
-	enum lpl_error error;
+	uint8_t *payload = malloc(lpl_index_bound(&writer->index));
 
-	if (payload && room > writer->stored_room) {
-		free(writer->stored);
-		writer->stored = malloc(room);
-		writer->stored_room = writer->stored ? room : 0;
-	}
-	if (!payload || !writer->stored)
-		error = lpl_fail(&writer->failure, LPL_ERR_MEMORY, "%s: no memory for the index",
-				 writer->output.name);
-	else
-		error = write_chunk(writer, &header, payload,
-				    lpl_index_encode(&writer->index, &writer->totals, payload));
+	if (!payload)
+		return lpl_fail(&writer->failure, LPL_ERR_MEMORY, "%s: no memory for the index",
+				writer->output.name);
+	(void)write_other(writer, &header, payload,
+			  lpl_index_encode(&writer->index, &writer->totals, payload));
 	free(payload);
-	return error;
+	return writer->failure.error;
 }
 
 static enum lpl_error write_header(struct lpl_writer *writer, const struct lpl_meta *meta,
@@ -157,22 +219,16 @@ static enum lpl_error write_header(struct lpl_writer *writer, const struct lpl_m
 {
 	struct lpl_chunk_header header = { .kind = LPL_CHUNK_HEADER };
 	size_t size = lpl_meta_size(meta);
-	size_t room = LPL_CHUNK_HEADER_BYTES + ZSTD_compressBound(size);
 	char *text;
 
 	if (size > LPL_PLAIN_META_MAX)
 		return lpl_fail(report, LPL_ERR_USAGE,
 				"%s: the header's text has %zu bytes, at most %zu are possible",
 				writer->output.name, size, LPL_PLAIN_META_MAX);
-	if (room > writer->stored_room) {
-		free(writer->stored);
-		writer->stored = malloc(room);
-		writer->stored_room = writer->stored ? room : 0;
-	}
 	text = malloc(size + 1);
-	if (text && writer->stored) {
+	if (text) {
 		lpl_meta_encode(meta, text);
-		(void)write_chunk(writer, &header, (const uint8_t *)text, size);
+		(void)write_other(writer, &header, (const uint8_t *)text, size);
 	} else {
 		(void)lpl_fail(&writer->failure, LPL_ERR_MEMORY, "%s: no memory",
 			       writer->output.name);
@@ -181,9 +237,10 @@ static enum lpl_error write_header(struct lpl_writer *writer, const struct lpl_m
 	return writer->failure.error == LPL_OK ? LPL_OK : failed(writer, report);
 }
 
-/* A record was not valid: say for which file. */
+/* A record was not valid: say for which file, once all before it is written. */
 static void refuse(struct lpl_writer *writer, const struct lpl_report *cause)
 {
+	deliver_all(writer);
 	(void)lpl_fail(&writer->failure, cause->error, "%s: cannot be written: %s",
 		       writer->output.name, cause->text);
 }
@@ -192,10 +249,10 @@ static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 		     struct lpl_report *report)
 {
 	struct lpl_writer *writer = (struct lpl_writer *)sink;
-	struct lpl_data_encoder *encoder = &writer->encoder;
 	struct lpl_report cause;	/* not cleared whole: this is the hot path */
 
 	while (count > 0 && writer->failure.error == LPL_OK) {
+		struct lpl_data_encoder *encoder = writer->encoder;
 		size_t room = writer->chunk_refs - encoder->refs;
 		size_t part = count < room ? count : room;
 
@@ -205,7 +262,7 @@ static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 			break;
 		}
 		if (encoder->refs == writer->chunk_refs)
-			(void)write_data(writer);
+			put_chunk(writer);
 		refs += part;
 		count -= part;
 	}
@@ -216,15 +273,14 @@ static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 		      struct lpl_report *report)
 {
 	struct lpl_writer *writer = (struct lpl_writer *)sink;
-	struct lpl_data_encoder *encoder = &writer->encoder;
 	struct lpl_report cause;
 
 	if (writer->failure.error == LPL_OK) {
 		cause.error = LPL_OK;
-		if (lpl_data_encode_event(encoder, event, &cause) != LPL_OK)
+		if (lpl_data_encode_event(writer->encoder, event, &cause) != LPL_OK)
 			refuse(writer, &cause);
-		else if (encoder->event_count == CHUNK_EVENTS)
-			(void)write_data(writer);
+		else if (writer->encoder->event_count == CHUNK_EVENTS)
+			put_chunk(writer);
 	}
 	return writer->failure.error == LPL_OK ? LPL_OK : failed(writer, report);
 }
@@ -252,20 +308,41 @@ static enum lpl_error check_options(const struct lpl_writer_options *options, in
 
 static void destroy(struct lpl_writer *writer)
 {
+	lpl_crew_free(writer->crew);	/* its threads first: they use what follows */
+	for (unsigned int i = 0; writer->parcel && i < lpl_crew_places(writer->jobs); i++) {
+		struct parcel *parcel = &writer->parcel[i];
+
+		lpl_data_encoder_free(&parcel->encoder);
+		ZSTD_freeCCtx(parcel->zstd);
+		free(parcel->plain);
+		free(parcel->stored);
+	}
+	free(writer->parcel);
 	lpl_output_discard(&writer->output);
-	lpl_data_encoder_free(&writer->encoder);
 	lpl_index_free(&writer->index);
-	ZSTD_freeCCtx(writer->zstd);
-	free(writer->plain);
-	free(writer->stored);
 	free(writer);
 }
 
+static bool make_parcel(struct lpl_writer *writer, struct parcel *parcel, int level)
+{
+	size_t bound;
+
+	if (!lpl_data_encoder_init(&parcel->encoder, writer->chunk_refs, CHUNK_EVENTS))
+		return false;
+	bound = lpl_data_bound(&parcel->encoder);
+	writer->stored_room = LPL_CHUNK_HEADER_BYTES + ZSTD_compressBound(bound);
+	parcel->plain = malloc(bound);
+	parcel->stored = malloc(writer->stored_room);
+	parcel->zstd = ZSTD_createCCtx();
+	return parcel->plain && parcel->stored && parcel->zstd &&
+	       !ZSTD_isError(ZSTD_CCtx_setParameter(parcel->zstd, ZSTD_c_compressionLevel, level));
+}
+
 /* Everything that needs memory, before there is a file to leave behind. */
-static struct lpl_writer *create(int level, size_t chunk_refs)
+static struct lpl_writer *create(int level, size_t chunk_refs, unsigned int jobs)
 {
 	struct lpl_writer *writer = calloc(1, sizeof(*writer));
-	size_t bound;
+	bool whole;
 
 	if (!writer)
 		return NULL;
@@ -274,21 +351,17 @@ static struct lpl_writer *create(int level, size_t chunk_refs)
 	writer->sink.finish = take_finish;
 	writer->output.fd = -1;
 	writer->chunk_refs = chunk_refs;
-	writer->zstd = ZSTD_createCCtx();
-	if (!lpl_data_encoder_init(&writer->encoder, chunk_refs, CHUNK_EVENTS) ||
-	    !writer->zstd ||
-	    ZSTD_isError(ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_compressionLevel, level))) {
+	writer->jobs = lpl_crew_jobs(jobs);
+	writer->crew = lpl_crew_new(writer->jobs, work, writer);
+	writer->parcel = calloc(lpl_crew_places(writer->jobs), sizeof(*writer->parcel));
+	whole = writer->crew && writer->parcel;
+	for (unsigned int i = 0; whole && i < lpl_crew_places(writer->jobs); i++)
+		whole = make_parcel(writer, &writer->parcel[i], level);
+	if (!whole) {
 		destroy(writer);
 		return NULL;
 	}
-	bound = lpl_data_bound(&writer->encoder);
-	writer->stored_room = LPL_CHUNK_HEADER_BYTES + ZSTD_compressBound(bound);
-	writer->plain = malloc(bound);
-	writer->stored = malloc(writer->stored_room);
-	if (!writer->plain || !writer->stored) {
-		destroy(writer);
-		return NULL;
-	}
+	writer->encoder = &writer->parcel[0].encoder;
 	return writer;
 }
 
@@ -306,7 +379,8 @@ enum lpl_error lpl_writer_open(struct lpl_writer **result, const char *path,
 	error = check_options(options, &level, &chunk_refs, report);
 	if (error != LPL_OK)
 		return error;
-	writer = create(level, chunk_refs);
+	/* who asks for nothing gets no threads, either */
+	writer = create(level, chunk_refs, options && options->jobs ? options->jobs : 1);
 	if (!writer)
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory to write a trace");
 	error = lpl_output_open(&writer->output, path, overwrite, report);
@@ -333,7 +407,8 @@ void lpl_writer_totals(struct lpl_writer *writer, const struct lpl_totals *total
 enum lpl_error lpl_writer_flush(struct lpl_writer *writer, struct lpl_report *report)
 {
 	if (writer->failure.error == LPL_OK)
-		(void)write_data(writer);
+		put_chunk(writer);
+	deliver_all(writer);
 	return writer->failure.error == LPL_OK ? LPL_OK : failed(writer, report);
 }
 
@@ -352,8 +427,10 @@ enum lpl_error lpl_writer_close(struct lpl_writer *writer, struct lpl_report *re
 
 void lpl_writer_abandon(struct lpl_writer *writer)
 {
-	if (writer)
-		destroy(writer);
+	if (!writer)
+		return;
+	deliver_all(writer);
+	destroy(writer);
 }
 
 uint64_t lpl_writer_bytes(const struct lpl_writer *writer)

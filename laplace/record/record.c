@@ -65,6 +65,8 @@ const char *lpl_event_name(uint32_t tag)
 		return "evicted";
 	case LPL_EVENT_PAGE:
 		return "page";
+	case LPL_EVENT_GAP:
+		return "gap";
 	default:
 		return NULL;
 	}

@@ -347,7 +347,7 @@ static void literal_pages(void **unused)
 	assert_int_equal(lpl_data_encode_refs(&encoder, refs, 3, NULL), LPL_OK);
 	assert_int_equal(lpl_data_encode_end(&encoder, &totals, out), sizeof(first));
 	assert_memory_equal(out, first, sizeof(first));
-	lpl_data_encoder_next(&encoder);
+	lpl_data_encoder_follow(&encoder, &encoder);
 	assert_int_equal(lpl_data_encode_refs(&encoder, refs + 3, 1, NULL), LPL_OK);
 	assert_int_equal(lpl_data_encode_end(&encoder, &totals, out), sizeof(second));
 	assert_memory_equal(out, second, sizeof(second));
@@ -545,7 +545,7 @@ static void mutated_payloads(void **unused)
 		assert_non_null(payload);
 		stream_random(&stream, 300, (enum stream_style)style, 42);
 		memset(&encoder.last, 0, sizeof(encoder.last));
-		lpl_data_encoder_next(&encoder);
+		lpl_data_encoder_follow(&encoder, &encoder);
 		for (size_t i = 0; i < stream.count; i++) {
 			const struct item *item = &stream.items[i];
 

@@ -45,7 +45,8 @@ static void event_names(void **unused)
 	assert_null(lpl_event_name(0));
 	assert_null(lpl_event_name(KTR_SNAPSHOT + 1));
 	assert_null(lpl_event_name(LPL_EVENT_TRACING - 1));
-	assert_null(lpl_event_name(LPL_EVENT_PAGE + 1));
+	assert_string_equal(lpl_event_name(LPL_EVENT_GAP), "gap");
+	assert_null(lpl_event_name(LPL_EVENT_GAP + 1));
 	assert_null(lpl_event_name(UINT32_MAX));
 }
 

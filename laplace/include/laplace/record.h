@@ -92,7 +92,13 @@ enum lpl_event_tag {
 	 *    the space and the virtual page of the first reference; text: the
 	 *    file's name, where known.  Clocks are those of the reference to come.
 	 */
-	LPL_EVENT_PAGE = 0x10003
+	LPL_EVENT_PAGE = 0x10003,
+	/*
+	 * records are missing here: a trace, or the one that it was made from, was
+	 * damaged, or cut off -> how many references, how many events
+	 * (KTR_NONE: nobody knows).  Clocks are those of the record before.
+	 */
+	LPL_EVENT_GAP = 0x10004
 };
 
 /*

@@ -68,6 +68,9 @@ struct lpl_writer;
 struct lpl_writer_options {
 	int level;		/* of zstd; 0: the default (3) */
 	size_t chunk_refs;	/* references in a chunk; 0: the default (65536) */
+	unsigned int jobs;	/* threads that compress, the caller's included, up to 8; 0: its
+				 * alone.  More write the same file, and need the memory of
+				 * as many chunks more */
 };
 
 /*
@@ -114,6 +117,14 @@ enum lpl_error lpl_reader_open(struct lpl_reader **reader, const char *path,
 const struct lpl_meta *lpl_reader_meta(const struct lpl_reader *reader);
 
 /*
+ * Decompress and decode some chunks ahead, on so many threads, the caller's included
+ * (0: one for each processor, up to 8).  1, the default: no other thread, one chunk at a
+ * time.  What is delivered, errors too, and when, is the same; memory is that of one chunk
+ * more than there are threads.  To be called before the first lpl_reader_next().
+ */
+void lpl_reader_jobs(struct lpl_reader *reader, unsigned int jobs);
+
+/*
  * Send the whole stream to `sink`, then its finish().  Stops at the first
  * damaged or truncated chunk (the report names offset, sequence, expected and
  * found checksum): what came before has been delivered, finish() has not been
@@ -130,6 +141,14 @@ enum lpl_error lpl_reader_run(struct lpl_reader *reader, struct lpl_sink *sink,
 enum lpl_error lpl_reader_next(struct lpl_reader *reader, const struct lpl_ref **refs,
 			       size_t *count, const struct lpl_event **event,
 			       struct lpl_report *report);
+
+/*
+ * After LPL_ERR_DAMAGED: go on with the next chunk that is whole and stands further on in
+ * the stream.  Before its first record an event LPL_EVENT_GAP comes, which tells what is
+ * missing; likewise at the end of the trace, if no such chunk is left.  Any other failure
+ * stays and is returned.
+ */
+enum lpl_error lpl_reader_resume(struct lpl_reader *reader, struct lpl_report *report);
 
 /* One chunk's header, as a table of contents. */
 struct lpl_chunk {

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A chunk on its way through the reader: read from the file in its turn, then checked,
+ * decompressed and decoded by whoever has time (crew.h), and delivered in its turn.
+ * Whatever is wrong with it waits here until then.
+ */
+#ifndef LAPLACE_CONTAINER_PIECE_H
+#define LAPLACE_CONTAINER_PIECE_H
+
+#include <zstd.h>
+
+#include <laplace/error.h>
+
+#include "chunk.h"
+#include "data.h"
+
+struct lpl_piece {
+	uint64_t offset, end;		/* of the chunk, in the file */
+	struct lpl_chunk_header header;
+	bool trailed;			/* bytes follow it, where none may */
+	uint8_t *stored, *plain;	/* the payload, as stored and decompressed; owned */
+	size_t stored_room, plain_room;
+	ZSTD_DCtx *zstd;		/* owned */
+	struct lpl_data data;		/* what a DATA chunk holds */
+	struct lpl_report failure;	/* the first; what is above may not be there then */
+};
+
+/* Starts as zeros; false: no memory. */
+bool lpl_piece_init(struct lpl_piece *piece);
+void lpl_piece_free(struct lpl_piece *piece);
+/* Room for the payloads that the header tells of; false: no memory. */
+bool lpl_piece_reserve(struct lpl_piece *piece);
+
+/* From the payload as stored to records, unless something is wrong.  `name`: the file's. */
+void lpl_piece_decode(struct lpl_piece *piece, const char *name);
+
+/* This chunk is damaged: returns LPL_ERR_DAMAGED, which is the piece's failure now. */
+enum lpl_error lpl_piece_damaged(struct lpl_piece *piece, const char *name, uint32_t sequence,
+				 const char *cause);
+enum lpl_error lpl_piece_mismatch(struct lpl_piece *piece, const char *name, uint32_t sequence,
+				  const char *what, uint64_t expected, uint64_t found);
+
+#endif

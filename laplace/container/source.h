@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The file side of a reader: chunks as they stand in the file.  Headers are checked here,
+ * for they tell whether a chunk continues the one before it; payloads are not looked at.
+ */
+#ifndef LAPLACE_CONTAINER_SOURCE_H
+#define LAPLACE_CONTAINER_SOURCE_H
+
+#include "output.h"
+#include "piece.h"
+
+struct lpl_source {
+	int fd;
+	bool regular;			/* a file: reading waits for nobody */
+	char name[LPL_NAME_SIZE];
+	uint64_t position;		/* in the file */
+	uint32_t sequence;		/* of the next chunk */
+	struct lpl_chunk_header before;	/* of the last chunk read */
+	bool all_read;			/* or nothing more can be */
+	/* the next chunk's header, as much of it as was read already */
+	uint8_t head[LPL_CHUNK_HEADER_BYTES];
+	size_t head_bytes;
+};
+
+/*
+ * The next chunk, and what is wrong with it, which is left in the piece; false: there is
+ * none.  A wrong header or an error ends the reading.
+ */
+bool lpl_source_read(struct lpl_source *source, struct lpl_piece *piece);
+/* Is there something to read that nobody has to be waited for? */
+bool lpl_source_ready(const struct lpl_source *source);
+/* Did a header end the reading? */
+static inline bool lpl_source_stopped(const struct lpl_source *source)
+{
+	return source->all_read && source->head_bytes > 0;
+}
+/*
+ * Then look for a chunk to go on with, which stands further on in the stream, from that
+ * header on: it may be good, and only in a wrong place.  LPL_OK when there is none, too.
+ */
+enum lpl_error lpl_source_find(struct lpl_source *source, struct lpl_report *report);
+
+#endif
