@@ -28,6 +28,7 @@ void laplace_init_env(void);
 void laplace_exit_env(void);
 void laplace_initialize(void);
 void laplace_reset(void);
+void laplace_debug_prompt(void);
 void laplace_debug_command(const char *command);
 
 /* the processor (producer.cc, watch.cc) */
@@ -45,7 +46,7 @@ void laplace_outp(unsigned port, unsigned length, unsigned value);
 #define BX_INSTR_HLT(cpu_id)		laplace_time_jumps()
 #define BX_INSTR_MWAIT(cpu_id, addr, len, flags) laplace_time_jumps()
 
-#define BX_INSTR_DEBUG_PROMPT()
+#define BX_INSTR_DEBUG_PROMPT()		laplace_debug_prompt()
 #define BX_INSTR_DEBUG_CMD(cmd)		laplace_debug_command(cmd)
 
 #define BX_INSTR_CNEAR_BRANCH_TAKEN(cpu_id, branch_eip, new_eip)

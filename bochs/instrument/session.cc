@@ -500,14 +500,17 @@ static void print_status(void)
 		   s.elapsed_ns / 1e9);
 }
 
+/* The debugger has stopped the processor: the coming instruction was not fetched yet. */
+void laplace_debug_prompt(void)
+{
+	laplace_hot.between = true;
+	laplace_time_jumps();
+}
+
 void laplace_debug_command(const char *command)
 {
 	char text[512];
 	size_t length;
-
-	/* At the prompt the coming instruction was not fetched yet. */
-	laplace_hot.between = true;
-	laplace_time_jumps();
 
 	while (*command == ' ' || *command == '\t')
 		command++;

@@ -52,3 +52,18 @@ awk -F , '
 debug sad:4 "$WORK/debugger-sad.lpl" "$WORK/debugger-sad.out"
 "$PROGRAMS/compare-traces" -r window:4+sad:4 "$trace" "$WORK/debugger-sad.lpl" ||
 	fail "sad:4 as recorded is not window:4+sad:4 of the whole"
+
+# The debugger may leave whenever it has stopped the processor, and what it stepped
+# over is in the trace.
+for steps in 1 5 1000 123457; do
+	printf '%s\n' "step $steps" quit >"$WORK/debugger.rc"
+	for reduction in none sad:4; do
+		status=0
+		"$BOCHS" -q -f "$IMAGE/boot.bochsrc" -dbg -rc "$WORK/debugger.rc" \
+			"laplace: trace=$trace, reduce=$reduction, overwrite=on" \
+			>"$WORK/debugger.out" 2>&1 </dev/null || status=$?
+		[ "$status" -eq 0 ] ||
+			fail "$reduction, quit after $steps steps: status $status: $(said "$WORK/debugger.out")"
+		verify "$trace"
+	done
+done
