@@ -14,6 +14,7 @@
 #include "common.h"
 
 #define MOST_JOBS 1024
+#define MOST_COMPLAINTS 8
 
 /* ---- telling ---- */
 
@@ -370,6 +371,80 @@ static int send_block(struct cli_pass *pass, const struct lpl_ref *refs, size_t 
 	return error;
 }
 
+/* ---- what is missing ---- */
+
+char *cli_gaps_text(char buf[CLI_GAPS_SIZE], const struct cli_gaps *gaps)
+{
+	const char *plural = gaps->count == 1 ? "" : "s";
+
+	if (gaps->more && !gaps->refs && !gaps->events)
+		snprintf(buf, CLI_GAPS_SIZE, "%" PRIu64 " place%s (how many is not known)",
+			 gaps->count, plural);
+	else
+		snprintf(buf, CLI_GAPS_SIZE, "%" PRIu64 " place%s (%s%" PRIu64 " references and %"
+			 PRIu64 " events)", gaps->count, plural, gaps->more ? "at least " : "",
+			 gaps->refs, gaps->events);
+	return buf;
+}
+
+static void count_gap(struct cli_gaps *gaps, const struct lpl_event *event)
+{
+	gaps->count++;
+	gaps->refs += event->arg[0] != KTR_NONE ? event->arg[0] : 0;
+	gaps->events += event->arg[1] != KTR_NONE ? event->arg[1] : 0;
+	gaps->more |= event->arg[0] == KTR_NONE || event->arg[1] == KTR_NONE;
+}
+
+/* What came before the trace's end is all there is. */
+static int send_end(struct cli_pass *pass, struct lpl_report *report)
+{
+	const struct lpl_chunk *last = lpl_reader_chunk(pass->reader);
+	const struct lpl_event gap = {
+		.tag = LPL_EVENT_GAP, .ref = last->last_ref, .instr = last->last_instr,
+		.cycle = last->last_cycle, .arg = { KTR_NONE, KTR_NONE }
+	};
+
+	count_gap(&pass->found, &gap);
+	return send_block(pass, NULL, 0, &gap, report);
+}
+
+/*
+ * The next block, or the next after damage, which is told here (a few times: a bad disk
+ * damages thousands of chunks).
+ */
+static enum lpl_error next_block(struct cli_pass *pass, const struct lpl_ref **refs,
+				 size_t *count, const struct lpl_event **event,
+				 struct lpl_report *report)
+{
+	enum lpl_error error;
+
+	for (pass->resumed = false;; pass->resumed = true) {
+		error = lpl_reader_next(pass->reader, refs, count, event, report);
+		if (error != LPL_ERR_DAMAGED || !pass->goes_on ||
+		    lpl_reader_resume(pass->reader, NULL))
+			return error;
+		cli_progress_clear(pass->progress);
+		if (pass->damaged++ < MOST_COMPLAINTS)
+			cli_report(report);
+		*report = (struct lpl_report){ .error = LPL_OK };
+	}
+}
+
+/* At the end: what the trace tells of itself, or what was found. */
+static void tell_gaps(const struct cli_pass *pass, int status)
+{
+	char text[CLI_GAPS_SIZE];
+
+	if (pass->told.count)
+		cli_complain(0, "warning: %s: was made from a damaged or incomplete trace: "
+			     "records are missing in %s", pass->path,
+			     cli_gaps_text(text, &pass->told));
+	if (pass->damaged)
+		cli_complain(status, "%s: the result covers the %" PRIu64 " references that can be "
+			     "read; records are missing in %s", pass->path, pass->refs,
+			     cli_gaps_text(text, &pass->found));
+}
+
 static void count_block(struct cli_pass *pass, size_t count, const struct lpl_event *event,
 			uint32_t *sequence)
 {
@@ -381,6 +456,8 @@ static void count_block(struct cli_pass *pass, size_t count, const struct lpl_ev
 	}
 	pass->refs += count;
 	pass->events += event != NULL;
+	if (event && event->tag == LPL_EVENT_GAP)
+		count_gap(pass->resumed ? &pass->found : &pass->told, event);
 }
 
 /* A sink may find what is wrong with the input, too. */
@@ -402,9 +479,8 @@ int cli_pass_run(struct cli_pass *pass)
 	size_t count;
 	int status = CLI_DONE;
 
-	pass->refs = pass->events = pass->chunks = 0;
 	for (;;) {
-		error = lpl_reader_next(pass->reader, &refs, &count, &event, &read_report);
+		error = next_block(pass, &refs, &count, &event, &read_report);
 		if (error || (count == 0 && !event))
 			break;
 		if (pass->before_block)
@@ -420,20 +496,24 @@ int cli_pass_run(struct cli_pass *pass)
 	if (pass->progress->on)
 		show_pass(pass);
 	cli_progress_clear(pass->progress);
-	if (!error && !lpl_reader_complete(pass->reader))
+	if (!error && !lpl_reader_complete(pass->reader) && !pass->damaged)
 		error = lpl_fail(&read_report, LPL_ERR_TRUNCATED, "%s: has no index: its "
 				 "recording did not end properly", pass->path);
-	status = error ? lpl_error_status(error) : CLI_DONE;
+	status = error ? lpl_error_status(error) : pass->damaged ? CLI_DAMAGED : CLI_DONE;
 	if (status == CLI_FAILED || status == CLI_USAGE)
 		return cli_report(&read_report);
-	if (pass->sink->finish(pass->sink, &sink_report))
+	if ((error && pass->goes_on && send_end(pass, &sink_report)) ||
+	    pass->sink->finish(pass->sink, &sink_report))
 		return cli_report(&sink_report);
 	if (pass->trouble) {
 		*pass->trouble = read_report;
-	} else if (error) {
+		return status;
+	}
+	if (error)
 		cli_report(&read_report);
+	if (error && !pass->damaged)
 		cli_complain(status, "%s: the result covers the first %" PRIu64
 			     " references, which are whole", pass->path, pass->refs);
-	}
+	tell_gaps(pass, status);
 	return status;
 }

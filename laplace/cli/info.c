@@ -27,6 +27,7 @@ struct info {
 	uint64_t bytes, chunks;
 	bool complete;
 	const char *trouble;		/* why it is not; NULL */
+	const struct cli_gaps *gaps;	/* of what it was made from */
 	bool damaged;
 };
 
@@ -157,7 +158,7 @@ static void print_size(const struct info *info)
 
 static void print_info(const struct info *info)
 {
-	char path[4096];
+	char path[4096], gaps[CLI_GAPS_SIZE];
 
 	lpl_text_escape(path, sizeof(path), info->path, strlen(info->path));
 	printf("%-16s %s\n", "file", path);
@@ -171,6 +172,9 @@ static void print_info(const struct info *info)
 	if (info->totals.wait_ns)
 		printf("%-16s the simulator waited %.3f s for the reducer\n", "recording",
 		       (double)info->totals.wait_ns / 1e9);
+	if (info->gaps->count)
+		printf("%-16s made from a damaged or incomplete trace: in %s\n", "missing",
+		       cli_gaps_text(gaps, info->gaps));
 	if (info->complete)
 		printf("%-16s complete\n", "state");
 	else
@@ -274,6 +278,11 @@ static json_t *info_json(const struct info *info)
 	if (tally->all_refs)
 		json_object_set_new(object, "clocks", clocks_json(tally));
 	json_object_set_new(object, "spaces", number(tally->spaces));
+	json_object_set_new(object, "missing",
+			    json_pack("{s:o, s:o, s:o, s:b}", "places", number(info->gaps->count),
+				      "references", number(info->gaps->refs),
+				      "events", number(info->gaps->events),
+				      "more", info->gaps->more));
 	json_object_set_new(object, "bytes", number(info->bytes));
 	json_object_set_new(object, "chunks", number(info->chunks));
 	if (tally->all_refs)
@@ -313,6 +322,7 @@ int cmd_info(int argc, char **argv)
 			.totals = *lpl_reader_totals(reader),
 			.before = cli_refs_before(lpl_reader_totals(reader)),
 			.tally = &tally,
+			.gaps = &pass.told,
 			.bytes = lpl_reader_bytes(reader),
 			.chunks = pass.chunks,
 			.complete = status == CLI_DONE,

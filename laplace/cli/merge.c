@@ -270,7 +270,7 @@ static json_t *audit_json(const struct lpl_merge *merge)
 								      problem->ref.ref),
 			"record", !problem->is_event ? "reference" : name ? name : "unknown"));
 	}
-	return json_pack("{s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I,"
+	return json_pack("{s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I,"
 			 " s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
 			 "balanced", books->balanced,
 			 "references", (json_int_t)books->references,
@@ -289,6 +289,7 @@ static json_t *audit_json(const struct lpl_merge *merge)
 			 "cache_added", (json_int_t)books->cache_added,
 			 "cache_removed", (json_int_t)books->cache_removed,
 			 "cache_displaced", (json_int_t)books->cache_displaced,
+			 "cache_lost", (json_int_t)books->cache_lost,
 			 "cache_held", (json_int_t)books->cache_held,
 			 "file_references", (json_int_t)books->file_references,
 			 "user_untold", (json_int_t)books->user_untold,
@@ -311,7 +312,7 @@ static int print_json(FILE *out, const struct options *options, const struct lpl
 	for (int i = 0; i < LPL_ODDS; i++)
 		json_object_set_new(odd, lpl_merge_odd_name((enum lpl_merge_odd)i),
 				    json_integer((json_int_t)stats->odd[i]));
-	summary = json_pack("{s:s?, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
+	summary = json_pack("{s:s?, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
 			    "file", options->output, "references", references, "pages", pages,
 			    "user_unresolved", (json_int_t)stats->user_unresolved,
 			    "events", (json_int_t)stats->events,
@@ -322,6 +323,10 @@ static int print_json(FILE *out, const struct options *options, const struct lpl
 			    "cow_breaks", (json_int_t)stats->cow_breaks,
 			    "cow_kept", (json_int_t)stats->cow_kept,
 			    "implied_breaks", (json_int_t)stats->implied_breaks,
+			    "gaps", (json_int_t)stats->gaps,
+			    "gap_references", (json_int_t)stats->gap_references,
+			    "gap_events", (json_int_t)stats->gap_events,
+			    "gap_unknown", (json_int_t)stats->gap_unknown,
 			    "odd_events", odd);
 	if (options->audit)
 		json_object_set_new(summary, "audit", audit_json(merge));
@@ -368,7 +373,8 @@ static int merge(const struct options *options, struct lpl_reader *reader)
 		pass = (struct cli_pass){ .reader = reader, .path = options->trace,
 					  .sink = lpl_merge_sink(target.merge),
 					  .progress = &progress,
-					  .before_block = carry_totals, .context = &target };
+					  .before_block = carry_totals, .context = &target,
+					  .goes_on = true };
 		status = cli_pass_run(&pass);
 		carry_totals(&pass, &target);
 	}
@@ -380,11 +386,39 @@ static int merge(const struct options *options, struct lpl_reader *reader)
 	return status;
 }
 
+/* The size of the trace's pages, by whichever of two ways it is told. */
+static uint64_t page_size_of(const struct lpl_meta *meta)
+{
+	const char *told = lpl_meta_get(meta, LPL_META_PAGE_SIZE);
+	uint64_t reduced = lpl_reduction_page_size(lpl_meta_get(meta, LPL_META_REDUCTION));
+	uint64_t size = told ? strtoull(told, NULL, 10) : 0;
+
+	return size > reduced ? size : reduced;
+}
+
+/* Can canonical pages be had of it at all?  Returns an exit status. */
+static int check_trace(const struct lpl_meta *meta, const char *path)
+{
+	const char *addresses = lpl_meta_get(meta, LPL_META_ADDRESSES);
+	uint64_t behaviour = lpl_reduction_behaviour(lpl_meta_get(meta, LPL_META_REDUCTION));
+	uint64_t page_size = page_size_of(meta);
+
+	if (addresses && strcmp(addresses, "canonical") == 0)
+		return cli_complain(CLI_USAGE, "%s: has canonical pages already", path);
+	if (behaviour)
+		return cli_complain(CLI_USAGE, "%s: is a behaviour sequence, no reference trace; "
+				    "`laplace reduce -m olr:%" PRIu64 "' makes one of it", path,
+				    behaviour);
+	if (page_size > UINT64_C(1) << LPL_PAGE_SHIFT)
+		return cli_complain(CLI_USAGE, "%s: has pages of %" PRIu64 " bytes, but mappings and "
+				    "copies are of %d: merge the trace that it was made from", path,
+				    page_size, 1 << LPL_PAGE_SHIFT);
+	return CLI_DONE;
+}
+
 int cmd_merge(int argc, char **argv)
 {
 	struct options options = { .format = FORMATS, .problems = DEFAULT_PROBLEMS };
-	const char *addresses;
-	uint64_t behaviour;
 	struct lpl_reader *reader;
 	int status;
 
@@ -400,16 +434,8 @@ int cmd_merge(int argc, char **argv)
 	if (status)
 		return status;
 	lpl_reader_jobs(reader, options.jobs);
-	addresses = lpl_meta_get(lpl_reader_meta(reader), LPL_META_ADDRESSES);
-	behaviour = lpl_reduction_behaviour(lpl_meta_get(lpl_reader_meta(reader),
-							 LPL_META_REDUCTION));
-	if (addresses && strcmp(addresses, "canonical") == 0)
-		status = cli_complain(CLI_USAGE, "%s: has canonical pages already", options.trace);
-	else if (behaviour)
-		status = cli_complain(CLI_USAGE, "%s: is a behaviour sequence, no reference trace; "
-				      "`laplace reduce -m olr:%" PRIu64 "' makes one of it",
-				      options.trace, behaviour);
-	else
+	status = check_trace(lpl_reader_meta(reader), options.trace);
+	if (!status)
 		status = merge(&options, reader);
 	lpl_reader_close(reader);
 	return status;

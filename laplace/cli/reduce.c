@@ -323,7 +323,8 @@ static int reduce(struct run *run, const struct options *options, const char *sp
 		return status;
 	cli_progress_start(&progress, options->progress);
 	pass = (struct cli_pass){ .reader = run->reader, .path = options->trace,
-				  .sink = &run->tee, .progress = &progress };
+				  .sink = &run->tee, .progress = &progress,
+				  .goes_on = true };
 	status = cli_pass_run(&pass);
 	if (status != CLI_DONE && status != CLI_DAMAGED)
 		return status;

@@ -63,6 +63,7 @@ struct study_trace {
 	const char *path;
 	char *name;			/* in tables */
 	bool damaged;			/* what can be read of it is studied */
+	bool gaps;			/* it tells of records missing in it */
 	uint64_t events;		/* references of the original */
 	uint64_t pages;
 	uint64_t *lru;			/* [K]: faults of an LRU memory, 1 <= K <= lru_last; */

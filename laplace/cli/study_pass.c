@@ -278,8 +278,9 @@ static int read_through(const struct study *study, struct study_trace *trace, co
 	pass = (struct cli_pass){ .reader = reader, .path = trace->path, .label = label,
 				  .sink = &line->in.sink, .progress = &progress,
 				  /* the first reading complains */
-				  .trouble = trace->damaged ? &told : NULL };
+				  .trouble = trace->damaged || trace->gaps ? &told : NULL };
 	status = cli_pass_run(&pass);
+	trace->gaps = pass.told.count != 0;
 	if (status == CLI_DAMAGED)
 		trace->damaged = true;
 	else if (status)

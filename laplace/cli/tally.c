@@ -91,6 +91,8 @@ static int count_event(struct lpl_sink *sink, const struct lpl_event *event,
 		tally->evicted++;
 	else if (event->tag == LPL_EVENT_PAGE)
 		tally->page++;
+	else if (event->tag == LPL_EVENT_GAP)
+		tally->gap++;
 	else
 		tally->other_tag++;
 	return LPL_OK;
@@ -115,6 +117,7 @@ void tally_each_event(const struct tally *tally,
 		{ lpl_event_name(LPL_EVENT_MARK), tally->mark },
 		{ lpl_event_name(LPL_EVENT_EVICTED), tally->evicted },
 		{ lpl_event_name(LPL_EVENT_PAGE), tally->page },
+		{ lpl_event_name(LPL_EVENT_GAP), tally->gap },
 		{ "unknown", tally->other_tag },
 	};
 

@@ -17,7 +17,7 @@ struct tally {
 	uint64_t refs[LPL_TYPES], all_refs, user_refs;
 	uint64_t events;
 	uint64_t tag[TALLY_TAGS];		/* kernel tags, by number */
-	uint64_t tracing, mark, evicted, page, other_tag;	/* our own; unknown ones */
+	uint64_t tracing, mark, evicted, page, gap, other_tag;	/* our own; unknown ones */
 	struct lpl_ref first, last;		/* when all_refs > 0 */
 	/* the distinct spaces: an open table, 0 is free */
 	uint64_t *space;			/* stored as space + 1 */

@@ -168,17 +168,23 @@ static int print_verdict(const struct options *options, const struct cli_pass *p
 	const char *state = !trouble->error ? "whole" :
 			    trouble->error == LPL_ERR_TRUNCATED ? "incomplete" : "damaged";
 
+	char gaps[CLI_GAPS_SIZE];
+
 	if (options->json)
 		return cli_print_json(stdout,
-			json_pack("{s:s, s:s, s:s*, s:I, s:I, s:I}",
+			json_pack("{s:s, s:s, s:s*, s:I, s:I, s:I, s:I}",
 				  "file", options->trace, "state", state,
 				  "trouble", trouble->error ? trouble->text : NULL,
 				  "chunks", (json_int_t)pass->chunks,
 				  "references", (json_int_t)checker->tally.all_refs,
-				  "events", (json_int_t)checker->tally.events));
+				  "events", (json_int_t)checker->tally.events,
+				  "missing_places", (json_int_t)pass->told.count));
 	printf("%s: %s, %" PRIu64 " chunks, %" PRIu64 " references, %" PRIu64 " events%s\n",
 	       options->trace, state, pass->chunks, checker->tally.all_refs,
 	       checker->tally.events, trouble->error ? " can be read" : "");
+	if (pass->told.count)
+		printf("%s: made from a damaged or incomplete trace: records are missing in %s\n",
+		       options->trace, cli_gaps_text(gaps, &pass->told));
 	return CLI_DONE;
 }
 

@@ -293,6 +293,22 @@ static void pack_problems(struct audit *audit)
 	}
 }
 
+void audit_forget(struct lpl_merge *merge)
+{
+	struct audit *audit = merge->audit;
+
+	(void)tree_walk(&merge->frames, 0, TREE_LAST, count_pages, &audit->books.cache_lost);
+	for (size_t i = 0; i < merge->objects.size; i++) {
+		struct object *object = (struct object *)(uintptr_t)merge->objects.entries[i].value;
+
+		if (object != NULL)
+			tree_free(&object->cached);
+	}
+	audit->epoch++;
+	/* a space that has ended may have begun again */
+	table_free(&audit->ended);
+}
+
 void audit_close(struct lpl_merge *merge)
 {
 	struct audit *audit = merge->audit;
@@ -310,8 +326,8 @@ void audit_close(struct lpl_merge *merge)
 		books->by_kind == books->references && books->by_task == books->references &&
 		books->tasks_ended + books->tasks_live == books->tasks &&
 		books->spaces_ended + books->spaces_live == books->spaces &&
-		books->cache_removed + books->cache_displaced + books->cache_held ==
-			books->cache_added &&
+		books->cache_removed + books->cache_displaced + books->cache_lost +
+			books->cache_held == books->cache_added &&
 		(books->events_told == 0 || books->events_told == books->events) &&
 		(books->references_told == 0 || books->references_told == books->references);
 	audit->closed = true;

@@ -61,11 +61,14 @@ static const struct line_format *format_of(uint32_t tag)
 {
 	static const struct line_format tracing = { "T", false, "d0" };
 	static const struct line_format host_mark = { "N", true, "" };
+	static const struct line_format gap = { "Ng", false, "d0d1" };
 
 	if (tag == LPL_EVENT_TRACING)
 		return &tracing;
 	if (tag == LPL_EVENT_MARK)
 		return &host_mark;
+	if (tag == LPL_EVENT_GAP)
+		return &gap;
 	if (tag < KERNEL_LINES && kernel_lines[tag].letters[0] != '\0')
 		return &kernel_lines[tag];
 	return &unknown_line;

@@ -63,6 +63,7 @@ struct lpl_merge {
 	struct lpl_merge_stats stats;
 	struct audit *audit;		/* NULL: no books are kept */
 	const struct lpl_event *event;	/* the one that is taking effect */
+	bool forget;			/* events are missing before the next record */
 
 	struct tasks tasks;
 
@@ -218,6 +219,8 @@ enum cache_change {
 /* What happened to frames that hold, or held, pages by this mapping.  false: no memory. */
 bool audit_cache(struct lpl_merge *merge, enum cache_change change, struct range frames,
 		 struct mapping *mapping);
+/* Nobody knows any more what is in the page cache.  Called while it is still there. */
+void audit_forget(struct lpl_merge *merge);
 /* The stream is over. */
 void audit_close(struct lpl_merge *merge);
 

@@ -63,6 +63,45 @@ bool merge_space_end(struct lpl_merge *merge, uint64_t number)
 	return merge->audit == NULL || audit_space_over(merge, number, space != NULL);
 }
 
+/*
+ * Events are missing here, so that what they changed is not known, and that is all of the
+ * state there is: who runs, what is mapped, what the page cache holds.  Only the page that a
+ * key names is what it was.
+ */
+static void forget(struct lpl_merge *merge)
+{
+	merge->forget = false;
+	if (merge->audit != NULL)
+		audit_forget(merge);
+	for (size_t i = 0; i < merge->spaces.size; i++) {
+		struct space *space = (struct space *)(uintptr_t)merge->spaces.entries[i].value;
+
+		if (space == NULL)
+			continue;
+		tree_free(&space->mapped);
+		tree_free(&space->unresolved);
+		space->stamp = new_stamp(merge);
+		space->moved_first = UINT64_MAX;
+	}
+	tree_free(&merge->kernel);
+	tree_free(&merge->frames);
+	merge->kernel_stamp = new_stamp(merge);
+	merge_snapshot(merge, false);
+	tasks_forget(&merge->tasks);
+}
+
+/* Records are missing.  The state lasts when no event is among them, or nothing follows. */
+static void on_gap(struct lpl_merge *merge, const struct lpl_event *event)
+{
+	uint64_t references = event->arg[0], events = event->arg[1];
+
+	merge->stats.gaps++;
+	merge->stats.gap_references += references != KTR_NONE ? references : 0;
+	merge->stats.gap_events += events != KTR_NONE ? events : 0;
+	merge_odd(merge, LPL_ODD_GAP);
+	merge->forget |= events != 0;
+}
+
 static int tell_page(struct lpl_merge *merge, struct lpl_report *report)
 {
 	merge->last_told = merge->last_page;
@@ -75,10 +114,16 @@ static int merge_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t 
 		      struct lpl_report *report)
 {
 	struct lpl_merge *merge = (struct lpl_merge *)sink;
-	struct lpl_merge_task *task = &merge->tasks.current->name;
-	struct lpl_merged merged = { .task = task };
+	struct lpl_merged merged = { .page = 0 };
+	struct lpl_merge_task *task;
 	int error;
 
+	if (merge->forget)
+		forget(merge);
+	if (merge->tasks.gaps != 0 && !merge->tasks.current_known)
+		merge->stats.gap_unknown += count;
+	task = &merge->tasks.current->name;
+	merged.task = task;
 	for (size_t i = 0; i < count; i++) {
 		struct translation *translation = merge_translate(merge, &refs[i]);
 
@@ -197,8 +242,17 @@ static int merge_event(struct lpl_sink *sink, const struct lpl_event *event,
 	int error = LPL_OK;
 	bool done;
 
-	merge->stats.events++;
 	merge->event = event;
+	if (event->tag == LPL_EVENT_GAP) {
+		on_gap(merge, event);
+		task = &merge->tasks.current->name;
+		merge->event = NULL;
+		return merge->output->event == NULL ? LPL_OK :
+			merge->output->event(merge->output, event, task, report);
+	}
+	if (merge->forget)
+		forget(merge);
+	merge->stats.events++;
 	if (merge->audit != NULL)
 		audit_event(merge, event);
 	/* the simulator's own events know nothing of tasks */

@@ -41,6 +41,7 @@ const char *lpl_merge_odd_name(enum lpl_merge_odd odd)
 		[LPL_ODD_MISSED_SCHEDULE] = "missed-schedule",
 		[LPL_ODD_MISSED_ASSIGN] = "missed-assign",
 		[LPL_ODD_TAG] = "tag",
+		[LPL_ODD_GAP] = "gap",
 		[LPL_ODD_UNRESOLVED] = "unresolved",
 		[LPL_ODD_ATTRIBUTION] = "attribution",
 		[LPL_ODD_NOT_CACHED] = "not-cached",
@@ -49,6 +50,16 @@ const char *lpl_merge_odd_name(enum lpl_merge_odd odd)
 	};
 
 	return (unsigned int)odd < LPL_ODDS ? name[odd] : "unknown";
+}
+
+static void print_gaps(const struct lpl_merge_stats *stats, FILE *file)
+{
+	if (stats->gaps == 0)
+		return;
+	fprintf(file, "places where records are missing: %" PRIu64 " (%" PRIu64 " references and %" PRIu64
+		" events known of)\n", stats->gaps, stats->gap_references, stats->gap_events);
+	fprintf(file, "references after that, before an event told who runs: %" PRIu64 "\n",
+		stats->gap_unknown);
 }
 
 void lpl_merge_stats_print(const struct lpl_merge_stats *stats, FILE *file)
@@ -71,6 +82,7 @@ void lpl_merge_stats_print(const struct lpl_merge_stats *stats, FILE *file)
 		stats->cow_breaks, stats->cow_kept);
 	fprintf(file, "copy-on-write breaks seen by a write only: %" PRIu64 "\n",
 		stats->implied_breaks);
+	print_gaps(stats, file);
 	for (int i = 0; i < LPL_ODDS; i++)
 		if (stats->odd[i] != 0)
 			fprintf(file, "odd events, %s: %" PRIu64 "\n",
@@ -142,16 +154,19 @@ void lpl_merge_audit_print(const struct lpl_merge *merge, FILE *file)
 	fprintf(file, "address spaces live at the end: %" PRIu64 "; ended unused: %" PRIu64 "\n",
 		books->spaces_live, books->spaces_unused);
 	print_pair(file, "page cache, pages added", books->cache_added,
-		   "removed + displaced + held",
-		   books->cache_removed + books->cache_displaced + books->cache_held);
+		   books->cache_lost == 0 ? "removed + displaced + held" :
+					    "removed + displaced + held + lost",
+		   books->cache_removed + books->cache_displaced + books->cache_held +
+			   books->cache_lost);
 	fprintf(file, "page cache, pages held at the end: %" PRIu64 "; displaced: %" PRIu64 "\n",
 		books->cache_held, books->cache_displaced);
 	fprintf(file, "file references looked for in the page cache: %" PRIu64 "\n",
 		books->file_references);
 	fprintf(file, "user references unresolved: %" PRIu64, stats->user_unresolved);
 	if (books->user_untold != 0)
-		fprintf(file, "; before the guest told anything: %" PRIu64, books->user_untold);
+		fprintf(file, "; before the guest told who runs: %" PRIu64, books->user_untold);
 	fputc('\n', file);
+	print_gaps(stats, file);
 	for (int i = 0; i < LPL_ODDS; i++)
 		if (stats->odd[i] != 0)
 			fprintf(file, "odd, %s: %" PRIu64 "\n",

@@ -39,9 +39,14 @@ static struct table_key key_of(uint32_t number)
 	return (struct table_key){ number, 0, 0 };
 }
 
+/* An event has told of it. */
 static struct task *find(const struct tasks *tasks, uint32_t tid)
 {
-	return (struct task *)(uintptr_t)table_get(&tasks->by_tid, key_of(tid));
+	struct task *task = (struct task *)(uintptr_t)table_get(&tasks->by_tid, key_of(tid));
+
+	if (task != NULL)
+		task->heard = tasks->gaps;
+	return task;
 }
 
 static struct process *process_of(const struct tasks *tasks, uint32_t tgid)
@@ -216,6 +221,7 @@ static struct task *make(struct tasks *tasks, uint32_t tid, uint32_t tgid)
 	task->name.tid = tid;
 	task->name.tgid = tgid;
 	task->name.serial = ++tasks->last_serial;
+	task->heard = tasks->gaps;
 	tasks->live++;
 	note_change(tasks, task);
 	return task;
@@ -541,6 +547,14 @@ bool tasks_event(struct tasks *tasks, const struct lpl_event *event, bool space_
 
 /* ---- the end ---- */
 
+void tasks_forget(struct tasks *tasks)
+{
+	tasks->gaps++;
+	tasks->in_snapshot = false;
+	tasks->current = &tasks->idle;
+	tasks->current_known = false;
+}
+
 static int by_serial(const void *one, const void *other)
 {
 	uint64_t a = (*(struct task *const *)one)->name.serial;
@@ -563,7 +577,9 @@ bool tasks_finish(struct tasks *tasks)
 	/* a table has no order that repeats */
 	qsort(left, found, sizeof(struct task *), by_serial);
 	for (size_t i = 0; i < found; i++)
-		end(tasks, left[i], left[i]->exited ? LPL_TASK_EXITED : LPL_TASK_LEFT, &nothing);
+		end(tasks, left[i], left[i]->exited ? LPL_TASK_EXITED :
+				    left[i]->heard == tasks->gaps ? LPL_TASK_LEFT : LPL_TASK_LOST,
+		    &nothing);
 	free(left);
 	tasks->current = &tasks->idle;
 	tasks->idle.name.state = LPL_TASK_LEFT;

@@ -20,6 +20,7 @@ struct task {
 	bool changed;			/* is in the list of those to be told of */
 	bool implied;			/* nothing told that it begins (yet) */
 	bool exited;			/* but may run until its last switch */
+	uint64_t heard;			/* of it last, after so many gaps */
 };
 
 struct tasks {
@@ -32,6 +33,7 @@ struct tasks {
 	struct table processes;		/* tgid -> struct process */
 	uint64_t last_serial, last_process;
 	uint64_t live;			/* not exited; without idle */
+	uint64_t gaps;			/* how often events were missing */
 	struct task *changed, **changed_end;
 	/* called with what is odd, and the event that showed it */
 	void (*odd)(void *context, enum lpl_merge_odd kind, const struct lpl_event *event);
@@ -53,6 +55,9 @@ bool tasks_check(struct tasks *tasks, const struct lpl_event *event);
  */
 bool tasks_event(struct tasks *tasks, const struct lpl_event *event, bool space_told,
 		 bool *known);
+
+/* Events are missing: nobody knows who runs, nor who has exited. */
+void tasks_forget(struct tasks *tasks);
 
 /* The stream is over: all that live are left.  false: no memory. */
 bool tasks_finish(struct tasks *tasks);

@@ -111,6 +111,7 @@ unsigned int lpl_fence_ranges(struct lpl_fence *fence, const struct lpl_event *e
 	case KTR_CACHE_REMOVE:
 		return of_frames(fence, arg[3], arg[4], range);
 	case LPL_EVENT_TRACING:
+	case LPL_EVENT_GAP:
 		range[0] = everywhere(0, ALL_PAGES);
 		return 1;
 	default:

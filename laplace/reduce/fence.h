@@ -36,7 +36,7 @@
  *	cache-add		the kernel's pages at the address told, and those at
  *				which the frames were seen before
  *	cache-remove		the kernel's pages at which the frames were seen
- *	tracing			everything: nobody knows what happened meanwhile
+ *	tracing, gap		everything: nobody knows what happened meanwhile
  *
  * Nothing else changes a meaning, but for references (see sad.c), as long as the
  * kernel's word is true: an inode's number is another file's (KTR_FILE) only when

@@ -75,7 +75,7 @@ bool oracle_affects(const struct stream *stream, size_t at, const struct lpl_ref
 	case KTR_CACHE_REMOVE:
 		return shows_frames(stream, at, page, arg[3], arg[4]);
 	default:
-		return event->tag == LPL_EVENT_TRACING;
+		return event->tag == LPL_EVENT_TRACING || event->tag == LPL_EVENT_GAP;
 	}
 }
 

@@ -133,7 +133,8 @@ static void test_tags(void **state)
 		unsigned int ranges = RANGES(&fence, tag, 1, 0x1000, 0x2000, 1, 1, 0x1000);
 
 		if (ranges != 0)
-			assert_true(lpl_event_is_fence(tag) || tag == LPL_EVENT_TRACING);
+			assert_true(lpl_event_is_fence(tag) || tag == LPL_EVENT_TRACING ||
+				    tag == LPL_EVENT_GAP);
 		else
 			assert_false(lpl_event_is_fence(tag));
 	}

@@ -33,6 +33,11 @@
  * counted.  Events that make no sense are counted by kind, and change nothing
  * more than they must.
  *
+ * Where records are missing (LPL_EVENT_GAP) and events among them, what was known of
+ * tasks, mappings and the page cache may be wrong since.  It is forgotten: nothing is
+ * resolved by what may be out of date.  What was named by the kernel remains the same: files,
+ * kernel pages, the numbers of tasks.
+ *
  * Two things a stream may not tell, so that they are lost: without KTR_FILE an
  * inode number used again after its file was deleted names the same file here;
  * and a guest with page-table isolation runs user code on a second top-level
@@ -77,7 +82,8 @@ enum lpl_task_state {
 	LPL_TASK_LIVES = 0,
 	/* and these are the last word on a task */
 	LPL_TASK_EXITED,	/* KTR_EXIT, and what it ran until its last switch */
-	LPL_TASK_LOST,		/* another task has its tid: its exit was not told */
+	LPL_TASK_LOST,		/* its exit was not told: another task has its tid, or
+				 * nothing was heard of it after records were missing */
 	LPL_TASK_LEFT		/* it lived when the trace ended */
 };
 
@@ -172,6 +178,7 @@ enum lpl_merge_odd {
 	LPL_ODD_MISSED_SCHEDULE,/* an event by another task than was scheduled */
 	LPL_ODD_MISSED_ASSIGN,	/* scheduled with another space than was assigned */
 	LPL_ODD_TAG,		/* an unknown tag */
+	LPL_ODD_GAP,		/* records are missing (LPL_EVENT_GAP) */
 	/* found by an audit only */
 	LPL_ODD_UNRESOLVED,	/* a user-mode reference without a known mapping */
 	LPL_ODD_ATTRIBUTION,	/* ... in another space than its task's */
@@ -195,6 +202,11 @@ struct lpl_merge_stats {
 	uint64_t cow_breaks;		/* told by KTR_COW_BREAK */
 	uint64_t cow_kept;		/* of these, with equal frames */
 	uint64_t implied_breaks;	/* seen by a write reference only */
+	uint64_t gaps;			/* LPL_EVENT_GAP: where records are missing */
+	uint64_t gap_references;	/* missing there, as far as anybody knows */
+	uint64_t gap_events;
+	uint64_t gap_unknown;		/* references after a gap and before an event told who
+					 * runs: they count for task 0 */
 	uint64_t odd[LPL_ODDS];
 };
 
@@ -237,9 +249,10 @@ struct lpl_merge_audit {
 	uint64_t tasks, tasks_ended, tasks_live;	/* tasks = ended + live */
 	uint64_t spaces, spaces_ended, spaces_live;	/* likewise */
 	uint64_t spaces_unused;		/* ended, but nothing else was told of them */
-	/* pages of the page cache: added = removed + displaced + held */
+	/* pages of the page cache: added = removed + displaced + lost + held */
 	uint64_t cache_added, cache_removed;
 	uint64_t cache_displaced;	/* by another page in their frame */
+	uint64_t cache_lost;		/* nobody knows since records were missing */
 	uint64_t cache_held;
 	uint64_t file_references;	/* that were looked for in the page cache */
 	uint64_t user_untold;		/* user-mode references before the first event: whose they

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Records are missing: what was known before is not used any more where events are among
+ * them, it is said, and what is told anew is believed.
+ */
+#include "merge_keeper.h"
+
+enum { SPACE = 7, OTHER = 8, TASK = 14, THREAD = 15, FIRST = 0x10000 };
+
+/* A task in a space of its own with an anonymous page, one of a file, and one cached. */
+static void begin(struct keeper *k)
+{
+	TELL(k, KTR_TASK_CREATE, TASK, TASK, SPACE, 0);
+	TELL(k, KTR_TASK_CREATE, THREAD, THREAD, OTHER, 0);
+	anonymous(k, SPACE, FIRST, 1);
+	map(k, SPACE, FIRST + PAGE, 1, KTR_MAP_FILE_SHARED, 1, 2, 0);
+	TELL(k, KTR_CACHE_ADD, 1, 2, 0, 5, 1, KERNEL);
+	TELL(k, KTR_SCHEDULE, 0, 0, TASK, TASK, SPACE);
+}
+
+static void gap(struct keeper *k, uint64_t references, uint64_t events)
+{
+	k->clock += references == KTR_NONE ? 0 : references;
+	TELL(k, LPL_EVENT_GAP, references, events);
+}
+
+static uint64_t by_kernel(struct keeper *k, uint64_t address)
+{
+	return touch(k, LPL_READ, 0, SPACE, address);
+}
+
+static void nothing_told_is_missing(void **state)
+{
+	struct keeper *k = *state;
+	uint64_t own, file;
+
+	begin(k);
+	own = wr(k, SPACE, FIRST);
+	file = rd(k, SPACE, FIRST + PAGE);
+	gap(k, 100, 0);
+	assert_int_equal(rd(k, SPACE, FIRST), own);
+	assert_int_equal(k->last_task.tid, TASK);
+	assert_int_equal(by_kernel(k, KERNEL), file);
+	finish(k);
+	assert_int_equal(k->final[1], LPL_TASK_LEFT);
+	assert_int_equal(stats(k)->gaps, 1);
+	assert_int_equal(stats(k)->gap_references, 100);
+	assert_int_equal(stats(k)->gap_unknown, 0);
+	assert_int_equal(stats(k)->user_unresolved, 0);
+	assert_int_equal(stats(k)->odd[LPL_ODD_GAP], 1);
+	assert_int_equal(odds(k), 1);
+	/* of the kernel's events it is none */
+	assert_int_equal(stats(k)->events, 6);
+	assert_int_equal(k->events_seen, 7);
+}
+
+/* Whether it is known how many, or not. */
+static void events_are_missing(void **state)
+{
+	static const uint64_t missing[] = { 1, KTR_NONE };
+	struct keeper *k = *state;
+
+	for (size_t i = 0; i < 2; i++) {
+		uint64_t own, file;
+
+		keeper_open(k, NULL);
+		begin(k);
+		own = wr(k, SPACE, FIRST);
+		file = rd(k, SPACE, FIRST + PAGE);
+		gap(k, i == 0 ? 5 : KTR_NONE, missing[i]);
+		assert_int_not_equal(rd(k, SPACE, FIRST), own);
+		assert_int_equal(k->last.kind, LPL_PAGE_UNRESOLVED);
+		/* who runs nobody knows */
+		assert_int_equal(k->last_task.serial, 0);
+		assert_int_not_equal(rd(k, SPACE, FIRST + PAGE), file);
+		assert_int_equal(k->last.kind, LPL_PAGE_UNRESOLVED);
+		assert_int_not_equal(by_kernel(k, KERNEL), file);
+		assert_int_equal(k->last.kind, LPL_PAGE_KERNEL);
+		assert_int_equal(stats(k)->user_unresolved, 2);
+		assert_int_equal(stats(k)->gap_unknown, 3);
+		/* any event tells who runs */
+		TELL_BY(k, TASK, TASK, KTR_MARK, 0);
+		rd(k, SPACE, FIRST);
+		assert_int_equal(k->last_task.serial, 1);
+		assert_int_equal(stats(k)->gap_unknown, 3);
+		finish(k);
+		assert_int_equal(k->final[1], LPL_TASK_LEFT);
+		assert_int_equal(k->final[2], LPL_TASK_LOST);
+		assert_int_equal(stats(k)->live_tasks, 1);
+		assert_int_equal(stats(k)->odd[LPL_ODD_MISSED_SCHEDULE], 0);
+		if (i == 0)
+			lpl_merge_close(k->merge);
+	}
+}
+
+/* A snapshot after it: what the kernel names is what it was, the rest is new. */
+static void told_anew(void **state)
+{
+	struct keeper *k = *state;
+	uint64_t own, file;
+
+	begin(k);
+	own = wr(k, SPACE, FIRST);
+	file = rd(k, SPACE, FIRST + PAGE);
+	gap(k, 1, 3);
+	TELL_BY(k, TASK, TASK, KTR_SNAPSHOT, 1);
+	TELL_BY(k, TASK, TASK, KTR_MAP, SPACE, FIRST, FIRST + PAGE, 3, KTR_MAP_ANONYMOUS);
+	TELL_BY(k, TASK, TASK, KTR_MAP, SPACE, FIRST + PAGE, FIRST + 2 * PAGE, 3,
+		KTR_MAP_FILE_SHARED, 1, 2, 0);
+	TELL_BY(k, TASK, TASK, KTR_CACHE_ADD, 1, 2, 0, 6, 1, KERNEL + PAGE);
+	TELL_BY(k, TASK, TASK, KTR_SNAPSHOT, 0);
+	assert_int_not_equal(rd(k, SPACE, FIRST), own);
+	assert_int_equal(k->last.kind, LPL_PAGE_ANONYMOUS);
+	assert_int_equal(k->last_task.serial, 1);
+	assert_int_equal(rd(k, SPACE, FIRST + PAGE), file);
+	assert_int_equal(by_kernel(k, KERNEL + PAGE), file);
+	/* the frame where it was is nobody's */
+	assert_int_not_equal(by_kernel(k, KERNEL), file);
+	finish(k);
+	assert_int_equal(odds(k), 1);
+}
+
+/* A fork before, a write after: nothing is parted that is not known to be shared. */
+static void sharers_are_forgotten(void **state)
+{
+	struct keeper *k = *state;
+
+	begin(k);
+	wr(k, SPACE, FIRST);
+	TELL(k, KTR_SPACE_DUPLICATE, SPACE, OTHER);
+	gap(k, 0, 1);
+	wr(k, OTHER, FIRST);
+	wr(k, SPACE, FIRST);
+	assert_int_equal(stats(k)->implied_breaks, 0);
+	assert_int_equal(stats(k)->user_unresolved, 2);
+	TELL_BY(k, TASK, TASK, KTR_SPACE_END, OTHER);
+	TELL_BY(k, TASK, TASK, KTR_SPACE_END, SPACE);
+	assert_int_equal(stats(k)->live_spaces, 0);
+}
+
+/* At the end of the trace nothing follows that could be wrong. */
+static void at_the_end(void **state)
+{
+	struct keeper *k = *state;
+
+	begin(k);
+	gap(k, KTR_NONE, KTR_NONE);
+	finish(k);
+	assert_int_equal(k->final[1], LPL_TASK_LEFT);
+	assert_int_equal(k->final[2], LPL_TASK_LEFT);
+	assert_int_equal(stats(k)->odd[LPL_ODD_GAP], 1);
+}
+
+/* The books tell what was lost, and do not balance for it. */
+static void audited(void **state)
+{
+	const struct lpl_merge_options options = { .audit = true, .problems = 1 };
+	const struct lpl_merge_problem *problem;
+	const struct lpl_merge_audit *books;
+	struct keeper *k = *state;
+	size_t count;
+
+	lpl_merge_close(k->merge);
+	keeper_open(k, &options);
+	begin(k);
+	rd(k, SPACE, FIRST + PAGE);
+	gap(k, 9, 1);
+	TELL_BY(k, TASK, TASK, KTR_MAP, SPACE, FIRST + PAGE, FIRST + 2 * PAGE, 3,
+		KTR_MAP_FILE_SHARED, 1, 2, 0);
+	/* it may have left the page cache */
+	rd(k, SPACE, FIRST + PAGE);
+	TELL_BY(k, TASK, TASK, KTR_CACHE_ADD, 1, 2, 0, 5, 1, KERNEL);
+	rd(k, SPACE, FIRST + PAGE);
+	finish(k);
+	books = lpl_merge_audit(k->merge);
+	assert_int_equal(books->cache_added, 2);
+	assert_int_equal(books->cache_lost, 1);
+	assert_int_equal(books->cache_held, 1);
+	assert_int_equal(books->odd, 2);
+	assert_int_equal(stats(k)->odd[LPL_ODD_NOT_CACHED], 1);
+	assert_false(books->balanced);
+	problem = lpl_merge_problems(k->merge, &count);
+	assert_int_equal(count, 2);
+	assert_int_equal(problem[0].odd, LPL_ODD_GAP);
+	assert_int_equal(problem[0].event.ref, 10);
+	assert_int_equal(problem[0].tid, TASK);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(nothing_told_is_missing), T(events_are_missing), T(told_anew),
+		T(sharers_are_forgotten), T(at_the_end), T(audited),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
