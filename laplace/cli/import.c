@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@
 #include "tally.h"
 
 #define PAGE_SIZE_MAX (UINT64_C(1) << 30)
+#define MOST_HELD 65536		/* events before the first reference: 26 MB */
 
 struct options {
 	const struct format *format;
@@ -40,7 +42,8 @@ static const struct argp_option option_table[] = {
 	  "oracleGeneral, pdats or pdats2", 0 },
 	{ "output", 'o', "TRACE", 0, "The trace to write", 0 },
 	{ "reduction", OPT_REDUCTION, "SPEC", 0,
-	  "What FILE was reduced by before (none; unknown for formats of reduced traces)", 0 },
+	  "What FILE was reduced by before (none; unknown for formats of reduced traces, and for "
+	  "references to whole pages)", 0 },
 	{ "memory", 'k', "PAGES", 0, "The memory of a behaviour sequence", 0 },
 	{ "page-size", OPT_PAGE_SIZE, "BYTES", 0, "Of the pages that FILE tells (4096)", 0 },
 	{ "addresses", OPT_ADDRESSES, "KIND", 0, "virtual (the default) or canonical", 0 },
@@ -173,16 +176,13 @@ static int tell_page_size(struct what *what, const struct options *options)
 			    options->page_size, what->reduction, size);
 }
 
-/* Returns an exit status. */
-static int tell_reduction(struct what *what, const struct options *options)
+/* What the trace was reduced by before, as `told`.  Returns an exit status. */
+static int tell_reduction(struct what *what, const struct options *options, const char *told)
 {
-	const char *told = options->reduction;
 	char before[LPL_SPEC_SIZE], last[LPL_SPEC_SIZE] = "none";
 	struct lpl_report report = { 0 };
 	int status;
 
-	if (!told)
-		told = options->format->traits & FORMAT_REDUCED ? "unknown" : "none";
 	if (strcmp(told, "unknown") == 0)
 		strcpy(what->reduction, told);
 	else if (lpl_reducer_describe(NULL, told, what->reduction, what->exact, &report))
@@ -233,7 +233,11 @@ struct run {
 	int fd;
 	uint64_t size;			/* of the file; 0: not known */
 	struct lpl_meta *meta;
-	struct lpl_writer *writer;
+	struct lpl_writer *writer;	/* NULL until the header is known */
+	int status;			/* of opening it */
+	bool guessed;			/* that nothing was dropped, by the first reference */
+	struct lpl_event *held;		/* events before that */
+	size_t held_count, held_room;
 	struct importer *importer;
 	struct tally tally;
 	struct lpl_sink tee;		/* to the tally, then to the writer */
@@ -261,22 +265,24 @@ static void tell_totals(struct run *run, uint64_t last)
 	lpl_writer_totals(run->writer, &totals);
 }
 
-static int tee_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		    struct lpl_report *report)
+static int open_writer(struct run *run, const char *told)
 {
-	struct run *run = RUN_OF(sink);
-	struct lpl_sink *next = lpl_writer_sink(run->writer);
+	const struct options *options = run->options;
+	const struct lpl_writer_options writer_options = { .level = options->level,
+							   .jobs = cli_jobs(0) };
+	struct lpl_report report = { 0 };
+	int status = tell_reduction(&run->what, options, told);
 
-	if (run->tally.sink.refs(&run->tally.sink, refs, count, report))
-		return report->error;
-	tell_totals(run, refs[count - 1].ref);
-	return next->refs(next, refs, count, report);
+	if (!status)
+		status = make_meta(&run->meta, &run->what, options);
+	if (!status && lpl_writer_open(&run->writer, options->output, run->meta, &writer_options,
+				       options->overwrite, &report))
+		status = cli_report(&report);
+	return status;
 }
 
-static int tee_event(struct lpl_sink *sink, const struct lpl_event *event,
-		     struct lpl_report *report)
+static int send_event(struct run *run, const struct lpl_event *event, struct lpl_report *report)
 {
-	struct run *run = RUN_OF(sink);
 	struct lpl_sink *next = lpl_writer_sink(run->writer);
 
 	if (run->tally.sink.event(&run->tally.sink, event, report))
@@ -285,10 +291,94 @@ static int tee_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return next->event(next, event, report);
 }
 
+/* The header is known: open the trace, and send what came before. */
+static int begin(struct run *run, bool reduced, struct lpl_report *report)
+{
+	int error = LPL_OK;
+
+	run->guessed = !reduced;
+	run->status = open_writer(run, reduced ? "unknown" : "none");
+	/* it has been told why */
+	if (run->status)
+		return report->error = LPL_ERR_INTERNAL;
+	for (size_t i = 0; i < run->held_count && !error; i++)
+		error = send_event(run, &run->held[i], report);
+	free(run->held);
+	run->held = NULL;
+	run->held_count = run->held_room = 0;
+	return error;
+}
+
+static bool is_reduced(const struct lpl_ref *ref)
+{
+	return (ref->flags & (LPL_PAGED | LPL_SYNTHETIC)) != 0;
+}
+
+static int check_guess(const struct run *run, const struct lpl_ref *refs, size_t count,
+		       struct lpl_report *report)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (is_reduced(&refs[i]))
+			return lpl_fail(report, LPL_ERR_USAGE, "%s: reference %" PRIu64 " is to a whole "
+					"page, others before it are not: what was it reduced by?  "
+					"--reduction tells (unknown, if nobody knows)",
+					run->options->input, refs[i].ref);
+	}
+	return LPL_OK;
+}
+
+static int tee_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+		    struct lpl_report *report)
+{
+	struct run *run = RUN_OF(sink);
+	struct lpl_sink *next;
+
+	if (!run->writer && begin(run, is_reduced(&refs[0]), report))
+		return report->error;
+	if (run->guessed && check_guess(run, refs, count, report))
+		return report->error;
+	if (run->tally.sink.refs(&run->tally.sink, refs, count, report))
+		return report->error;
+	tell_totals(run, refs[count - 1].ref);
+	next = lpl_writer_sink(run->writer);
+	return next->refs(next, refs, count, report);
+}
+
+static int hold_event(struct run *run, const struct lpl_event *event, struct lpl_report *report)
+{
+	if (run->held_count == run->held_room) {
+		size_t room = run->held_room ? 2 * run->held_room : 64;
+		struct lpl_event *held = realloc(run->held, room * sizeof(*held));
+
+		if (!held)
+			return lpl_fail(report, LPL_ERR_MEMORY, "no memory for %zu events", room);
+		run->held = held;
+		run->held_room = room;
+	}
+	run->held[run->held_count++] = *event;
+	return LPL_OK;
+}
+
+static int tee_event(struct lpl_sink *sink, const struct lpl_event *event,
+		     struct lpl_report *report)
+{
+	struct run *run = RUN_OF(sink);
+
+	if (!run->writer && run->held_count < MOST_HELD)
+		return hold_event(run, event, report);
+	if (!run->writer && begin(run, false, report))
+		return report->error;
+	return send_event(run, event, report);
+}
+
 static int tee_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
-	struct lpl_sink *next = lpl_writer_sink(RUN_OF(sink)->writer);
+	struct run *run = RUN_OF(sink);
+	struct lpl_sink *next;
 
+	if (!run->writer && begin(run, false, report))
+		return report->error;
+	next = lpl_writer_sink(run->writer);
 	return next->finish(next, report);
 }
 
@@ -330,19 +420,29 @@ static int open_input(struct run *run)
 	return CLI_DONE;
 }
 
+/*
+ * What FILE was reduced by, where that is plain from the start; NULL: its first reference
+ * will tell whether it was.
+ */
+static const char *reduction_of(const struct options *options)
+{
+	if (options->reduction)
+		return options->reduction;
+	if (options->format->traits & FORMAT_REDUCED)
+		return "unknown";
+	return options->format->traits & TELLS_LENGTH ? NULL : "none";
+}
+
 static int open_run(struct run *run)
 {
 	const struct options *options = run->options;
-	const struct lpl_writer_options writer_options = { .level = options->level };
-	struct lpl_report report = { 0 };
-	int status = tell_reduction(&run->what, options);
+	const char *told = reduction_of(options);
+	int status = tell_reduction(&run->what, options, told ? told : "none");
 
 	if (!status)
 		status = cli_refuse_existing(options->output, options->overwrite);
 	if (!status)
 		status = open_input(run);
-	if (!status)
-		status = make_meta(&run->meta, &run->what, options);
 	if (status)
 		return status;
 	run->tee = (struct lpl_sink){ tee_refs, tee_event, tee_finish };
@@ -353,10 +453,7 @@ static int open_run(struct run *run)
 		.progress = show, .context = run });
 	if (!run->importer)
 		return cli_complain(CLI_FAILED, "no memory");
-	if (lpl_writer_open(&run->writer, options->output, run->meta, &writer_options,
-			    options->overwrite, &report))
-		return cli_report(&report);
-	return CLI_DONE;
+	return told ? open_writer(run, told) : CLI_DONE;
 }
 
 /* What was read well, but may not be what was meant. */
@@ -417,9 +514,9 @@ static int print_summary(const struct run *run, uint64_t bytes)
 static int leave_part(struct run *run, const struct lpl_report *report)
 {
 	const char *output = run->options->output;
-	const int status = cli_report(report);
+	const int status = run->status ? run->status : cli_report(report);
 
-	if (status != CLI_DAMAGED || lpl_writer_flush(run->writer, NULL) ||
+	if (status != CLI_DAMAGED || !run->writer || lpl_writer_flush(run->writer, NULL) ||
 	    strcmp(output, "-") == 0)
 		return status;
 	return cli_complain(status, "%s.part: holds the %" PRIu64 " references before that",
@@ -468,6 +565,7 @@ int cmd_import(int argc, char **argv)
 	importer_free(run.importer);
 	lpl_meta_free(run.meta);
 	tally_free(&run.tally);
+	free(run.held);
 	if (run.fd > STDIN_FILENO)
 		close(run.fd);
 	return status;

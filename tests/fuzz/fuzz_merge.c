@@ -77,20 +77,27 @@ static void require(bool holds)
 		abort();
 }
 
-static void send_event(struct input *input, struct lpl_sink *sink, uint64_t clock)
+/* Returns 1, or 0 for an event that is none of the kernel's: records are missing. */
+static unsigned int send_event(struct input *input, struct lpl_sink *sink, uint64_t clock)
 {
 	struct lpl_event event = { .ref = clock, .instr = clock, .cycle = clock };
 	unsigned int args = byte(input) % (KTR_ARGS + 1);
+	unsigned int tag = byte(input) % 35;
 
-	event.tag = byte(input) % 34;
+	event.tag = tag < 34 ? tag : (uint32_t)LPL_EVENT_GAP;
 	event.tid = byte(input) & 7;
 	event.tgid = byte(input) & 7;
 	for (unsigned int i = 0; i < args; i++)
 		event.arg[i] = number(input);
-	event.text_length = byte(input) & 7;
-	for (uint32_t i = 0; i < event.text_length; i++)
+	event.text_length = byte(input);
+	if (event.text_length == 255)
+		event.text_length = KTR_TEXT;	/* and what is there already */
+	else
+		event.text_length &= 7;
+	for (uint32_t i = 0; i < event.text_length && i < 7; i++)
 		event.text[i] = (char)byte(input);
 	require(sink->event(sink, &event, NULL) == LPL_OK);
+	return event.tag != LPL_EVENT_GAP;
 }
 
 static void send_reference(struct input *input, struct lpl_sink *sink, uint64_t clock)
@@ -115,7 +122,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct lpl_kinds *kinds;
 	struct lpl_merge *merge;
 	struct lpl_sink *sink;
-	uint64_t references = 0, events = 0;
+	uint64_t references = 0, events = 0, back;
 
 	/* what a canonical trace tells of its pages is enough to choose by kind */
 	require(lpl_kinds_open(&kinds, "file,anonymous", &end, NULL) == LPL_OK);
@@ -123,11 +130,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	require(lpl_merge_open(&merge, output, &options, NULL) == LPL_OK);
 	sink = lpl_merge_sink(merge);
 	while (input.size > 0) {
-		if (byte(&input) & 1) {
-			send_event(&input, sink, references);
-			events++;
+		unsigned int what = byte(&input);
+
+		/* now and then time runs backwards */
+		back = what >> 5 == 7 ? references / 2 : 0;
+		if (what & 1) {
+			events += send_event(&input, sink, references - back);
 		} else {
-			send_reference(&input, sink, ++references);
+			references++;
+			send_reference(&input, sink, references - back);
 		}
 	}
 	require(sink->finish(sink, NULL) == LPL_OK);
@@ -137,7 +148,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	require(books->tasks == books->tasks_ended + books->tasks_live);
 	require(books->spaces == books->spaces_ended + books->spaces_live);
 	require(books->cache_added == books->cache_removed + books->cache_displaced +
-					      books->cache_held);
+					      books->cache_lost + books->cache_held);
 	lpl_merge_close(merge);
 	lpl_merge_canonical_close(output);
 	lpl_kinds_close(kinds);

@@ -55,10 +55,20 @@ static void read_file(const uint8_t *file, size_t size)
 		abort();
 	if (lpl_reader_open_fd(&reader, fd, true, "memory", &report) != LPL_OK)
 		return;
-	while (lpl_reader_next(reader, &refs, &count, &event, &report) == LPL_OK &&
-	       (count > 0 || event)) {
+	/* damage is passed over; order holds all the same */
+	for (;;) {
+		report.error = LPL_OK;
+		if (lpl_reader_next(reader, &refs, &count, &event, &report) != LPL_OK) {
+			if (lpl_reader_resume(reader, NULL) != LPL_OK)
+				break;
+			continue;
+		}
+		if (count == 0 && !event)
+			break;
 		for (size_t i = 0; i < count; i++) {
-			if (refs[i].ref <= last || refs[i].type >= LPL_TYPES)
+			bool repeats = refs[i].ref == last && (refs[i].flags & LPL_SYNTHETIC);
+
+			if ((refs[i].ref <= last && !repeats) || refs[i].type >= LPL_TYPES)
 				abort();
 			last = refs[i].ref;
 		}

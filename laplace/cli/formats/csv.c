@@ -99,8 +99,10 @@ static bool is_possible(struct importer *importer, const struct lpl_ref *ref)
 
 static const char *read_comment(struct importer *importer, const char *at)
 {
-	if (at[1] == 'E' && at[2] == ' ')
-		return event_read(importer, at + 2);
+	const char *text = scan_blanks(at + 1);
+
+	if (text[0] == 'E' && text[1] == ' ')
+		return event_read(importer, text + 1);
 	return rawmemchr(at, '\n');
 }
 
