@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * exerciser: process 1 of a guest of Linux 2.2 that does, between marks, each thing that the
+ * kernel tells of; exerciser.expect is what it has to tell.  Addresses are fixed, and no
+ * global is written, so that nothing else happens in the program's memory.
+ *
+ * Executed as "init child" it is what the children execute: it exits at once.
+ */
+#include "guest.h"
+
+enum {
+	AREA = 0x50000000, REMAPPED = 0x51000000, SHARED = 0x52000000, PRIVATE = 0x53000000,
+	SEGMENT = 0x54000000, THREAD_STACK = 0x55000000, HEAP = 0x08100000
+};
+
+enum { CLONE_VFORK = 0x4000, MREMAP_MAYMOVE = 1, WALL = 0x40000000 };
+
+#define THREAD (CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | SIGCHLD)
+#define RW (PROT_READ | PROT_WRITE)
+#define OWN (MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED)
+
+static void mark(const char *text)
+{
+	char line[64] = "mark ";
+	u32 i = 5;
+
+	while (*text)
+		line[i++] = *text++;
+	line[i] = '\0';
+	must("mark", tell("/proc/laplace", line));
+}
+
+static volatile u32 *at(u32 address)
+{
+	return (volatile u32 *)address;
+}
+
+static void read_at(u32 address)
+{
+	(void)*at(address);
+}
+
+static void write_at(u32 address)
+{
+	*at(address) = 1;
+}
+
+static void map_at(u32 address, u32 pages, int flags, int fd)
+{
+	must("mmap", map(address, pages * PAGE, RW, flags, fd, 0));
+}
+
+/* A child on a stack of its own, where it returns into `run`. */
+static long spawn(u32 flags, void (*run)(void))
+{
+	u32 *stack = (u32 *)(THREAD_STACK + PAGE) - 4;
+	long result;
+
+	*stack = (u32)run;
+	__asm__ volatile("int $0x80\n"
+			 "	testl %%eax, %%eax\n"
+			 "	jnz 1f\n"
+			 "	ret\n"
+			 "1:"
+			 : "=a"(result)
+			 : "0"(CALL_clone), "b"(flags), "c"(stack)
+			 : "memory");
+	return result;
+}
+
+static void execute(void)
+{
+	static char *const arguments[] = { "init", "child", NULL };
+	static char *const environment[] = { NULL };
+
+	CALL3(execve, "/init", arguments, environment);
+	CALL1(exit, 1);
+}
+
+static void thread(void)
+{
+	write_at(AREA + PAGE);
+	CALL1(exit, 2);
+}
+
+static void wait_well(long pid, int code)
+{
+	int status = 0;
+
+	must("clone", pid);
+	must("wait4", CALL4(wait4, pid, &status, WALL, 0));
+	if (status != code << 8)
+		fail("a child ended otherwise", -status);
+}
+
+/* ---- what is told ---- */
+
+static void anonymous(void)
+{
+	mark("anonymous");
+	map_at(AREA, 4, OWN, -1);
+	read_at(AREA);
+	write_at(AREA);
+	write_at(AREA + PAGE);
+	mark("unmap");
+	must("munmap", CALL2(munmap, AREA + 2 * PAGE, PAGE));
+	mark("map over");
+	map_at(AREA + PAGE, 1, OWN, -1);
+	mark("mprotect");
+	must("mprotect", CALL3(mprotect, AREA, PAGE, PROT_READ));
+	must("mprotect", CALL3(mprotect, AREA, PAGE, RW));
+	write_at(AREA);
+}
+
+static void heap(void)
+{
+	must("brk", CALL1(brk, HEAP));
+	mark("brk grows");
+	CALL1(brk, HEAP + 2 * PAGE + 10);
+	write_at(HEAP);
+	mark("brk within a page");
+	CALL1(brk, HEAP + 2 * PAGE + 20);
+	mark("brk shrinks");
+	CALL1(brk, HEAP + 1);
+}
+
+static void remap(void)
+{
+	map_at(REMAPPED, 2, OWN, -1);
+	mark("mremap in place");
+	must("mremap", CALL4(mremap, REMAPPED, 2 * PAGE, 4 * PAGE, MREMAP_MAYMOVE));
+	map_at(REMAPPED + 4 * PAGE, 1, OWN, -1);
+	mark("mremap moves");
+	must("mremap", CALL4(mremap, REMAPPED, 4 * PAGE, 6 * PAGE, MREMAP_MAYMOVE));
+	mark("mremap shrinks");
+	must("mremap", CALL4(mremap, REMAPPED + 5 * PAGE, 6 * PAGE, PAGE, MREMAP_MAYMOVE));
+}
+
+/* The program's stack begins in the last page below 0xc0000000. */
+static void stack(void)
+{
+	mark("stack");
+	__asm__ volatile("movl %%esp, %%ecx\n"
+			 "	andl $-4096, %%ecx\n"
+			 "	xchgl %%esp, %%ecx\n"
+			 "	subl $8192, %%esp\n"
+			 "	pushl %%eax\n"
+			 "	movl %%ecx, %%esp\n"
+			 : : : "ecx", "memory");
+}
+
+static void file(void)
+{
+	char page[64];
+	long fd = must("open", CALL3(open, "/tmp/data", O_RDWR | O_CREAT, 0600));
+	u32 i;
+
+	for (i = 0; i < sizeof(page); i++)
+		page[i] = (char)i;
+	for (i = 0; i < 2 * PAGE; i += sizeof(page))
+		must("write", CALL3(write, fd, page, sizeof(page)));
+	mark("map a file");
+	map_at(SHARED, 2, MAP_SHARED | MAP_FIXED, (int)fd);
+	map_at(PRIVATE, 2, MAP_PRIVATE | MAP_FIXED, (int)fd);
+	mark("page cache");
+	read_at(SHARED);
+	read_at(PRIVATE);
+	write_at(SHARED + PAGE);
+	mark("private copies");
+	write_at(PRIVATE);
+	write_at(PRIVATE + PAGE);
+	mark("truncate");
+	must("ftruncate", CALL2(ftruncate, fd, PAGE));
+	mark("unmap the file");
+	must("munmap", CALL2(munmap, SHARED, 2 * PAGE));
+	must("munmap", CALL2(munmap, PRIVATE, 2 * PAGE));
+	CALL1(close, fd);
+	mark("delete");
+	must("unlink", CALL1(unlink, "/tmp/data"));
+}
+
+static void segment(void)
+{
+	int id = (int)must("shmget", shm_get(IPC_PRIVATE, 2 * PAGE));
+	u32 where;
+
+	mark("shmat");
+	must("shmat", shm_attach(id, SEGMENT, &where));
+	mark("segment's page");
+	write_at(SEGMENT + PAGE);
+	mark("shmdt");
+	must("shmdt", shm_detach(SEGMENT));
+	mark("segment's end");
+	must("shmctl", shm_remove(id));
+}
+
+static void processes(void)
+{
+	long pid;
+
+	mark("fork");
+	pid = CALL0(fork);
+	if (pid == 0) {
+		write_at(AREA);
+		CALL1(exit, 3);
+	}
+	wait_well(pid, 3);
+	mark("last sharer");
+	write_at(AREA);
+
+	map_at(THREAD_STACK, 1, OWN, -1);
+	write_at(THREAD_STACK);
+	mark("thread");
+	wait_well(spawn(THREAD, thread), 2);
+
+	mark("exec");
+	pid = CALL0(fork);
+	if (pid == 0)
+		execute();
+	wait_well(pid, 0);
+	write_at(AREA);
+	write_at(AREA + PAGE);
+	write_at(THREAD_STACK);
+	mark("vfork");
+	wait_well(spawn(CLONE_VM | CLONE_VFORK | SIGCHLD, execute), 0);
+	mark("thread executes");
+	wait_well(spawn(THREAD, execute), 0);
+}
+
+static void sleep_a_little(void)
+{
+	u32 time[2];
+
+	time[0] = 0;
+	time[1] = 50000000;
+	mark("schedule");
+	CALL2(nanosleep, time, 0);
+	mark("scheduled");
+}
+
+static void calls(void)
+{
+	must("syscalls", tell("/proc/laplace", "syscalls 20,250"));
+	mark("calls");
+	CALL0(getpid);
+	call((enum call)250, 1, 2, 3, 4, 5);
+	mark("called");
+	must("syscalls", tell("/proc/laplace", "syscalls none"));
+	CALL0(getpid);
+	mark("no calls");
+	if (!failed(tell("/proc/laplace", "syscalls 20,")) || !failed(tell("/proc/laplace", "x")))
+		fail("what is no command was taken", 0);
+}
+
+int main(int argc, char **argv)
+{
+	(void)argv;
+	if (CALL0(getpid) != 1 && argc == 2)
+		return 0;
+	must("mount", CALL5(mount, "proc", "/proc", "proc", 0, 0));
+	anonymous();
+	heap();
+	remap();
+	stack();
+	file();
+	segment();
+	processes();
+	sleep_a_little();
+	calls();
+	mark("end");
+	return 0;
+}

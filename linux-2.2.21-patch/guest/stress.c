@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * stress: process 1 of a guest with less memory than it uses.  A parent and the child that
+ * it forks write 24 MB and a System V segment of 2 MB, and each finds what it wrote, half of
+ * it after the other has written there: whatever went to swap came back, and nothing that
+ * was shared by fork was mixed up.
+ */
+#include "guest.h"
+
+enum {
+	AREA = 0x50000000, PAGES = 24 * 256, SEGMENT = 0x60000000, SEGMENT_PAGES = 2 * 256
+};
+
+/* A page's words depend on the page and on who wrote it last. */
+static u32 word(u32 page, u32 writer, u32 i)
+{
+	return (page * 2654435761U) ^ (writer << 28) ^ (i * 40503U);
+}
+
+static void write_pages(u32 area, u32 first, u32 step, u32 pages, u32 writer)
+{
+	u32 page, i, *at;
+
+	for (page = first; page < pages; page += step) {
+		at = (u32 *)(area + page * PAGE);
+		for (i = 0; i < PAGE / 4; i += 64)
+			at[i] = word(page, writer, i);
+	}
+}
+
+static void check_pages(u32 area, u32 first, u32 step, u32 pages, u32 writer)
+{
+	u32 page, i;
+	const u32 *at;
+
+	for (page = first; page < pages; page += step) {
+		at = (const u32 *)(area + page * PAGE);
+		for (i = 0; i < PAGE / 4; i += 64)
+			if (at[i] != word(page, writer, i)) {
+				say_hex((u32)(at + i));
+				fail(" holds something else", 0);
+			}
+	}
+}
+
+int main(int argc, char **argv)
+{
+	u32 where;
+	int pid, segment;
+
+	(void)argc;
+	(void)argv;
+	must("mount", CALL5(mount, "proc", "/proc", "proc", 0, 0));
+	must("swapon", CALL2(swapon, "/dev/hda", 0));
+	must("mmap", map(AREA, PAGES * PAGE, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
+	segment = (int)must("shmget", shm_get(IPC_PRIVATE, SEGMENT_PAGES * PAGE));
+	must("shmat", shm_attach(segment, SEGMENT, &where));
+
+	write_pages(AREA, 0, 1, PAGES, 1);
+	write_pages(SEGMENT, 0, 1, SEGMENT_PAGES, 1);
+	pid = (int)must("fork", CALL0(fork));
+	if (pid == 0) {
+		check_pages(AREA, 0, 1, PAGES, 1);
+		write_pages(AREA, 0, 2, PAGES, 2);
+		write_pages(SEGMENT, 0, 2, SEGMENT_PAGES, 2);
+		check_pages(AREA, 0, 2, PAGES, 2);
+		check_pages(AREA, 1, 2, PAGES, 1);
+		CALL1(exit, 0);
+	}
+	write_pages(AREA, 1, 2, PAGES, 3);
+	check_pages(AREA, 0, 2, PAGES, 1);
+	if (wait_for(pid) != 0)
+		fail("the child did not end well", 0);
+	check_pages(AREA, 0, 2, PAGES, 1);
+	check_pages(AREA, 1, 2, PAGES, 3);
+	check_pages(SEGMENT, 0, 2, SEGMENT_PAGES, 2);
+	check_pages(SEGMENT, 1, 2, SEGMENT_PAGES, 1);
+	must("shmdt", shm_detach(SEGMENT));
+	must("shmctl", shm_remove(segment));
+	return 0;
+}

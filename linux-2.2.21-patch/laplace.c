@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the kernel tells Laplace's simulator.  The record's address is in System.map.
+ *
+ * Interrupts are off from the store to `begin` to the store to `trigger`: what lies between
+ * is the tracer's own and stays out of the trace.
+ */
+#include <linux/sched.h>
+#include <linux/mm.h>
+#include <linux/binfmts.h>
+#include <linux/ctype.h>
+#include <linux/errno.h>
+#include <linux/fs.h>
+#include <linux/kernel.h>
+#include <linux/pagemap.h>
+#include <linux/proc_fs.h>
+#include <linux/shm.h>
+#include <linux/string.h>
+#include <linux/swap.h>
+
+#include <asm/pgtable.h>
+#include <asm/system.h>
+#include <asm/uaccess.h>
+
+#ifdef __SMP__
+#error "Laplace's machine has one processor: configure without CONFIG_SMP"
+#endif
+
+/* On a page of its own, where the simulator looks at every access. */
+union laplace_page {
+	struct kernel_trace_record record;
+	char page[PAGE_SIZE];
+} kernel_trace_record __attribute__((aligned(4096))) = {
+	{ KTR_MAGIC, KTR_VERSION, sizeof(struct kernel_trace_record) }
+};
+
+#define RECORD (&kernel_trace_record.record)
+
+int laplace_calls;				/* any system calls are told of */
+static unsigned long call_chosen[256 / 32];	/* which */
+
+/* Kernel threads have the kernel's own page tables, which are nobody's space. */
+unsigned long laplace_space(struct mm_struct *mm)
+{
+	return mm && mm != &init_mm && mm->pgd ? __pa(mm->pgd) >> PAGE_SHIFT : 0;
+}
+
+static unsigned long begin(int tag)
+{
+	unsigned long flags;
+
+	save_flags(flags);
+	cli();
+	*(volatile ktr_u32 *)&RECORD->begin = 1;
+	barrier();
+	memset(RECORD->arg, 0, sizeof(RECORD->arg));
+	RECORD->tag = tag;
+	RECORD->tid = current->pid;
+	RECORD->tgid = current->laplace_tgid;
+	RECORD->space = laplace_space(current->mm);
+	RECORD->text_length = 0;
+	return flags;
+}
+
+static void finish(unsigned long flags)
+{
+	barrier();
+	*(volatile ktr_u32 *)&RECORD->trigger = 1;
+	restore_flags(flags);
+}
+
+static void text(const char *name, int length)
+{
+	RECORD->text_length = strnlen(name, length);
+	memcpy(RECORD->text, name, RECORD->text_length);
+}
+
+/* The file's path, as current sees it; an exiting task has no root to see it from. */
+static void path(struct dentry *dentry)
+{
+	char *name;
+
+	if (!current->fs)
+		return;
+	name = d_path(dentry, RECORD->text, KTR_TEXT);
+	RECORD->text_length = RECORD->text + KTR_TEXT - 1 - name;
+	memmove(RECORD->text, name, RECORD->text_length);
+}
+
+static ktr_u64 device(kdev_t dev)
+{
+	return MAJOR(dev) << 20 | MINOR(dev);
+}
+
+void laplace_tell(int tag, struct mm_struct *mm, unsigned long a, unsigned long b,
+		  unsigned long c, unsigned long d)
+{
+	unsigned long flags = begin(tag);
+
+	RECORD->arg[0] = laplace_space(mm);
+	RECORD->arg[1] = a;
+	RECORD->arg[2] = b;
+	RECORD->arg[3] = c;
+	RECORD->arg[4] = d;
+	finish(flags);
+}
+
+/* ---- tasks ---- */
+
+static void about_task(int tag, struct task_struct *p, unsigned long a2, unsigned long a3)
+{
+	unsigned long flags = begin(tag);
+
+	RECORD->arg[0] = p->pid;
+	RECORD->arg[1] = p->laplace_tgid;
+	RECORD->arg[2] = a2;
+	RECORD->arg[3] = a3;
+	if (tag == KTR_TASK_CREATE)
+		text(p->comm, sizeof(p->comm));
+	finish(flags);
+}
+
+/* This kernel knows no thread groups: a process is what shares memory, but for vfork. */
+void laplace_task_create(struct task_struct *child, unsigned long clone_flags)
+{
+	if (!(clone_flags & CLONE_VM) || (clone_flags & CLONE_VFORK) || child->mm == &init_mm)
+		child->laplace_tgid = child->pid;
+	about_task(KTR_TASK_CREATE, child, laplace_space(child->mm), clone_flags);
+}
+
+void laplace_schedule(struct task_struct *prev, struct task_struct *next)
+{
+	unsigned long flags = begin(KTR_SCHEDULE);
+
+	RECORD->arg[0] = prev->pid;
+	RECORD->arg[1] = prev->state == TASK_ZOMBIE ? KTR_STATE_DEAD :
+		prev->state != TASK_STOPPED ? prev->state :
+		prev->ptrace & PT_PTRACED ? KTR_STATE_TRACED : KTR_STATE_STOPPED;
+	RECORD->arg[2] = next->pid;
+	RECORD->arg[3] = next->laplace_tgid;
+	RECORD->arg[4] = laplace_space(next->mm);
+	text(next->comm, sizeof(next->comm));
+	finish(flags);
+}
+
+/* A thread that executes leaves its process, and is one of its own from then on. */
+void laplace_exec_space(void)
+{
+	if (current->laplace_tgid != current->pid) {
+		about_task(KTR_EXIT, current, 0, 0);
+		current->laplace_tgid = current->pid;
+		about_task(KTR_TASK_CREATE, current, laplace_space(current->mm), 0);
+	}
+	about_task(KTR_SPACE_ASSIGN, current, laplace_space(current->mm), 0);
+}
+
+void laplace_exec(struct linux_binprm *bprm)
+{
+	unsigned long flags;
+
+	if (!bprm->dentry)
+		return;		/* told already, of the script's interpreter */
+	flags = begin(KTR_EXEC);
+	RECORD->arg[0] = current->pid;
+	RECORD->arg[1] = current->laplace_tgid;
+	RECORD->arg[2] = laplace_space(current->mm);
+	RECORD->arg[3] = device(bprm->dentry->d_inode->i_dev);
+	RECORD->arg[4] = bprm->dentry->d_inode->i_ino;
+	path(bprm->dentry);
+	finish(flags);
+}
+
+void laplace_exit(long code)
+{
+	struct task_struct *p;
+	int last = 1;
+
+	read_lock(&tasklist_lock);
+	for_each_task(p)
+		if (p != current && p->laplace_tgid == current->laplace_tgid &&
+		    p->state != TASK_ZOMBIE)
+			last = 0;
+	read_unlock(&tasklist_lock);
+	about_task(KTR_EXIT, current, code, last);
+}
+
+/* ---- address spaces ---- */
+
+static int kind(struct vm_area_struct *vma, unsigned long start, unsigned long end)
+{
+	struct inode *inode = vma->vm_file ? vma->vm_file->f_dentry->d_inode : NULL;
+
+	if (vma->vm_flags & VM_SHM)
+		return KTR_MAP_SHM;
+	/* A mapping of /dev/zero has a file, but nothing of it. */
+	if (inode && (vma->vm_ops || inode->i_rdev != MKDEV(MEM_MAJOR, 5))) {
+		if (!vma->vm_ops)
+			return KTR_MAP_SPECIAL;
+		return vma->vm_flags & VM_MAYSHARE ? KTR_MAP_FILE_SHARED : KTR_MAP_FILE_PRIVATE;
+	}
+	if (vma->vm_flags & VM_GROWSDOWN)
+		return KTR_MAP_STACK;
+	return vma->vm_mm->start_brk && start <= PAGE_ALIGN(vma->vm_mm->brk) &&
+	       end > vma->vm_mm->start_brk ? KTR_MAP_HEAP : KTR_MAP_ANONYMOUS;
+}
+
+void laplace_map(struct vm_area_struct *vma, unsigned long start, unsigned long end)
+{
+	unsigned long flags = begin(KTR_MAP);
+	struct dentry *dentry;
+
+	RECORD->arg[0] = laplace_space(vma->vm_mm);
+	RECORD->arg[1] = start;
+	RECORD->arg[2] = end;
+	RECORD->arg[3] = vma->vm_flags & (VM_READ | VM_WRITE | VM_EXEC);
+	RECORD->arg[4] = kind(vma, start, end);
+	RECORD->arg[6] = KTR_NONE;
+	RECORD->arg[7] = (vma->vm_offset + (start - vma->vm_start)) >> PAGE_SHIFT;
+	switch ((int)RECORD->arg[4]) {
+	case KTR_MAP_SHM:
+		RECORD->arg[6] = laplace_shm_segment(vma->vm_pte) | KTR_INODE_SYSV;
+		break;
+	case KTR_MAP_FILE_PRIVATE:
+	case KTR_MAP_FILE_SHARED:
+	case KTR_MAP_SPECIAL:
+		dentry = vma->vm_file->f_dentry;
+		RECORD->arg[5] = device(dentry->d_inode->i_dev);
+		RECORD->arg[6] = dentry->d_inode->i_ino;
+		text(dentry->d_name.name, KTR_TEXT);
+		break;
+	default:
+		RECORD->arg[7] = 0;
+		if (RECORD->arg[4] == KTR_MAP_STACK)
+			text("[stack]", KTR_TEXT);
+		if (RECORD->arg[4] == KTR_MAP_HEAP)
+			text("[heap]", KTR_TEXT);
+	}
+	finish(flags);
+	if (vma->vm_flags & VM_SHM) {
+		flags = begin(KTR_SHM_ATTACH);
+		RECORD->arg[0] = laplace_space(vma->vm_mm);
+		RECORD->arg[1] = start;
+		RECORD->arg[2] = end;
+		RECORD->arg[3] = laplace_shm_segment(vma->vm_pte);
+		RECORD->arg[4] = RECORD->arg[3] | KTR_INODE_SYSV;
+		finish(flags);
+	}
+}
+
+void laplace_unmap(struct vm_area_struct *vma, unsigned long start, unsigned long end)
+{
+	laplace_tell(KTR_UNMAP, vma->vm_mm, start, end, 0, 0);
+	if ((vma->vm_flags & VM_SHM) && start == vma->vm_start && end == vma->vm_end)
+		laplace_tell(KTR_SHM_DETACH, vma->vm_mm, start, 0, 0, 0);
+}
+
+void laplace_swap(int tag, struct vm_area_struct *vma, unsigned long address,
+		  unsigned long entry, unsigned long page)
+{
+	unsigned long flags = begin(tag);
+
+	RECORD->arg[0] = laplace_space(vma->vm_mm);
+	RECORD->arg[1] = address & PAGE_MASK;
+	RECORD->arg[2] = KTR_SWAP_ENTRY(SWP_TYPE(entry), SWP_OFFSET(entry));
+	RECORD->arg[3] = MAP_NR(page);
+	RECORD->arg[4] = 1;
+	RECORD->arg[6] = KTR_NONE;
+	finish(flags);
+}
+
+/* ---- caches ---- */
+
+static void cache(int tag, ktr_u64 dev, ktr_u64 inode, unsigned long offset, unsigned long page)
+{
+	unsigned long flags = begin(tag);
+
+	RECORD->arg[0] = dev;
+	RECORD->arg[1] = inode;
+	RECORD->arg[2] = offset;
+	RECORD->arg[3] = MAP_NR(page);
+	RECORD->arg[4] = 1;
+	if (tag == KTR_CACHE_ADD)
+		RECORD->arg[5] = page;
+	finish(flags);
+}
+
+static void file(struct inode *inode)
+{
+	unsigned long flags = begin(KTR_FILE);
+
+	RECORD->arg[0] = device(inode->i_dev);
+	RECORD->arg[1] = inode->i_ino;
+	RECORD->arg[2] = S_ISREG(inode->i_mode) ? KTR_FILE_REGULAR :
+		S_ISDIR(inode->i_mode) ? KTR_FILE_DIRECTORY :
+		S_ISLNK(inode->i_mode) ? KTR_FILE_LINK :
+		S_ISBLK(inode->i_mode) ? KTR_FILE_BLOCK : KTR_FILE_OTHER;
+	RECORD->arg[3] = inode->i_generation;
+	if (S_ISBLK(inode->i_mode))
+		RECORD->arg[4] = device(inode->i_rdev);
+	if (!list_empty(&inode->i_dentry))
+		path(list_entry(inode->i_dentry.next, struct dentry, d_alias));
+	finish(flags);
+}
+
+/* The swap cache is not told of: its pages are their spaces' all the time. */
+void laplace_cache(int tag, struct page *page)
+{
+	struct inode *inode = page->inode;
+
+	if (inode == &swapper_inode)
+		return;
+	if (tag == KTR_CACHE_ADD && inode->i_nrpages == 1)
+		file(inode);
+	cache(tag, device(inode->i_dev), inode->i_ino, page->offset >> PAGE_SHIFT,
+	      page_address(page));
+}
+
+/*
+ * A page of buffers holds blocks of any device, several and changing ones.  All such pages
+ * are told as one file of a device that there is none of, at the offsets of their frames.
+ */
+void laplace_buffers(int tag, unsigned long page)
+{
+	cache(tag, 0, 1, MAP_NR(page), page);
+}
+
+void laplace_shm_page(int tag, int segment, unsigned long index, unsigned long page,
+		      unsigned long entry)
+{
+	unsigned long flags;
+
+	if (tag == KTR_CACHE_ADD || tag == KTR_CACHE_REMOVE) {
+		cache(tag, 0, segment | KTR_INODE_SYSV, index, page);
+		return;
+	}
+	flags = begin(tag);
+	RECORD->arg[2] = KTR_SWAP_ENTRY(SWP_TYPE(entry), SWP_OFFSET(entry));
+	RECORD->arg[3] = MAP_NR(page);
+	RECORD->arg[4] = 1;
+	RECORD->arg[6] = segment | KTR_INODE_SYSV;
+	RECORD->arg[7] = index;
+	finish(flags);
+}
+
+void laplace_shm_end(struct shmid_kernel *shp, int segment)
+{
+	unsigned long i;
+
+	for (i = 0; shp->shm_pages && i < shp->shm_npages; i++)
+		if (pte_present(__pte(shp->shm_pages[i])))
+			laplace_shm_page(KTR_CACHE_REMOVE, segment, i,
+					 pte_page(__pte(shp->shm_pages[i])), 0);
+}
+
+/* ---- system calls ---- */
+
+static int is_chosen(long call)
+{
+	return (unsigned long)call < 256 && (call_chosen[call / 32] >> call % 32 & 1);
+}
+
+asmlinkage void laplace_call_enter(struct pt_regs regs)
+{
+	unsigned long flags;
+
+	if (!is_chosen(regs.orig_eax))
+		return;
+	flags = begin(KTR_SYSCALL_ENTER);
+	RECORD->arg[0] = regs.orig_eax;
+	RECORD->arg[1] = KTR_ABI_32;
+	RECORD->arg[2] = (unsigned long)regs.ebx;
+	RECORD->arg[3] = (unsigned long)regs.ecx;
+	RECORD->arg[4] = (unsigned long)regs.edx;
+	RECORD->arg[5] = (unsigned long)regs.esi;
+	RECORD->arg[6] = (unsigned long)regs.edi;
+	RECORD->arg[7] = (unsigned long)regs.ebp;
+	finish(flags);
+}
+
+asmlinkage void laplace_call_exit(struct pt_regs regs)
+{
+	unsigned long flags;
+
+	if (!is_chosen(regs.orig_eax))
+		return;
+	flags = begin(KTR_SYSCALL_EXIT);
+	RECORD->arg[0] = regs.orig_eax;
+	RECORD->arg[1] = KTR_ABI_32;
+	RECORD->arg[2] = (long long)regs.eax;
+	finish(flags);
+}
+
+/* "none", "all", or numbers with commas between; 0, or -EINVAL and nothing changed. */
+static int choose(char *set)
+{
+	unsigned long chosen[256 / 32], call;
+
+	memset(chosen, strcmp(set, "all") ? 0 : 0xff, sizeof(chosen));
+	if (strcmp(set, "all") && strcmp(set, "none"))
+		for (;; set++) {
+			call = simple_strtoul(set, &set, 10);
+			if (!isdigit(set[-1]) || call >= 256 || (*set && *set != ','))
+				return -EINVAL;
+			chosen[call / 32] |= 1UL << call % 32;
+			if (!*set)
+				break;
+		}
+	memcpy(call_chosen, chosen, sizeof(chosen));
+	laplace_calls = strcmp(set, "none");
+	return 0;
+}
+
+/* ---- /proc/laplace: one command a write ---- */
+
+static const char *const controls[] = { "start", "stop", "flush", "end", "fail" };
+
+static int command(struct file *unused, const char *buffer, unsigned long count, void *data)
+{
+	char line[KTR_TEXT];
+	unsigned long flags, length = count;
+	int i;
+
+	if (count >= sizeof(line))
+		return -EINVAL;
+	if (copy_from_user(line, buffer, count))
+		return -EFAULT;
+	if (length && line[length - 1] == '\n')
+		length--;
+	line[length] = '\0';
+	if (!strncmp(line, "mark ", 5)) {
+		flags = begin(KTR_MARK);
+		text(line + 5, KTR_TEXT);
+		finish(flags);
+		return count;
+	}
+	if (!strncmp(line, "syscalls ", 9))
+		return choose(line + 9) ? -EINVAL : count;
+	for (i = 0; i < 5; i++)
+		if (!strcmp(line, controls[i])) {
+			flags = begin(KTR_CONTROL);
+			RECORD->arg[0] = KTR_CONTROL_START + i;
+			finish(flags);
+			return count;
+		}
+	return -EINVAL;
+}
+
+void laplace_init(void)
+{
+	struct proc_dir_entry *entry = create_proc_entry("laplace", S_IFREG | 0222, NULL);
+	unsigned long flags = begin(KTR_FILE);
+
+	if (entry)
+		entry->write_proc = command;
+	RECORD->arg[1] = 1;
+	RECORD->arg[2] = KTR_FILE_OTHER;
+	text("[buffers]", KTR_TEXT);
+	finish(flags);
+}
