@@ -9,6 +9,8 @@
  *				as it is.  Default: demo.
  *	laplace.timeout=SECONDS	of guest time; the workload fails after it
  *	laplace.syscalls=SET	what laplace-ctl calls the same; default none
+ *	laplace.start=workload	the workload says itself when to begin to collect;
+ *				else (init) we do, just before it
  *
  * The last thing it says on the console is "LAPLACE-END ok" or "LAPLACE-END fail
  * CODE": the workload's exit status, 128 + N when signal N ended it, 124 when it
@@ -194,9 +196,9 @@ static void control(char *command, const sigset_t *awaited)
 
 int main(void)
 {
-	char line[4096], limit_line[4096], calls_line[4096], path[4096];
-	char *workload[] = { path, NULL };
-	const char *name, *limit;
+	char line[4096], limit_line[4096], calls_line[4096], start_line[4096];
+	char path[4096], *workload[] = { path, NULL };
+	const char *name, *limit, *who;
 	struct stat st;
 	sigset_t awaited;
 	int status;
@@ -215,6 +217,7 @@ int main(void)
 
 	name = option(line, sizeof line, "laplace.workload=", "demo");
 	limit = option(limit_line, sizeof limit_line, "laplace.timeout=", "0");
+	who = option(start_line, sizeof start_line, "laplace.start=", "init");
 	snprintf(path, sizeof path, "%s%s", name[0] == '/' ? "" : "/workloads/", name);
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
 		strncat(path, "/run", sizeof path - strlen(path) - 1);
@@ -224,7 +227,8 @@ int main(void)
 	fflush(stdout);
 	if (chdir("/tmp") < 0)
 		fail_image("/tmp");
-	control("start", &awaited);
+	if (strcmp(who, "workload") != 0)
+		control("start", &awaited);
 	status = wait_for(start(workload), (unsigned int)strtoul(limit, NULL, 10), &awaited);
 	control("stop", &awaited);
 	control(status ? "fail" : "end", &awaited);

@@ -170,7 +170,8 @@ static void use_huge_pages(void)
 	close(fd);
 }
 
-static void lead(unsigned int seed, unsigned int rounds, unsigned int operations)
+static void lead(unsigned int seed, unsigned int rounds, unsigned int operations,
+		 unsigned int rest)
 {
 	static const struct order end = { .operation = EXIT };
 	struct head head = { .state = seed, .pid = { getpid() } };
@@ -186,7 +187,10 @@ static void lead(unsigned int seed, unsigned int rounds, unsigned int operations
 	for (unsigned int round = 1; round <= rounds; round++) {
 		for (unsigned int i = 0; i < operations; i++)
 			one_order(&head);
-		take_sample(round);
+		if (!rest)
+			take_sample(round);
+		if (round == rest)
+			raise(SIGSTOP);
 	}
 	for (unsigned int i = 1; i < MEMBERS; i++)
 		if (head.pid[i])
@@ -195,16 +199,16 @@ static void lead(unsigned int seed, unsigned int rounds, unsigned int operations
 
 int main(int argc, char *argv[])
 {
-	unsigned int number[3] = { 1, 8, 60 };
+	unsigned int number[4] = { 1, 8, 60, 0 };
 
 	if (argc == MEMBERS + 4 && !strcmp(argv[1], "member")) {
 		begin_again(argv + 2);
 	} else if (argc == 3 && !strcmp(argv[1], "sample")) {
 		sample((unsigned int)atoi(argv[2]));
 	} else {
-		for (int i = 1; i < argc && i <= 3; i++)
+		for (int i = 1; i < argc && i <= 4; i++)
 			number[i - 1] = (unsigned int)atoi(argv[i]);
-		lead(number[0], number[1], number[2]);
+		lead(number[0], number[1], number[2], number[3]);
 	}
 	return 0;
 }

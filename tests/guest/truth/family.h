@@ -4,8 +4,10 @@
  * page, in an order drawn from a seed; and now and then what the kernel itself
  * says of it, for a reader of the trace to be held against.
  *
- *	truth [SEED [ROUNDS [OPERATIONS]]]
- *		as many samples as rounds, that many operations before each
+ *	truth [SEED [ROUNDS [OPERATIONS [REST]]]]
+ *		as many samples as rounds, that many operations before each;
+ *		with REST there are no samples, but after that round the head
+ *		stops itself (SIGSTOP), and so all rest
  *
  * A sample is a mark "truth N" in the trace, when everybody rests, and lines on
  * the standard output, N decimal and the rest hexadecimal:
