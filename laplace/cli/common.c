@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <laplace/reducer.h>
+
 #include "common.h"
 
 #define MOST_JOBS 1024
@@ -191,6 +193,18 @@ uint64_t cli_number(struct argp_state *state, const char *option,
 	return number;
 }
 
+uint64_t cli_address(struct argp_state *state, const char *option, const char *text)
+{
+	char *end;
+	unsigned long long address;
+
+	errno = 0;
+	address = strtoull(text, &end, 16);
+	if (*end || end == text || text[0] == '-' || errno || !address)
+		argp_error(state, "%s takes a hexadecimal address, not '%s'", option, text);
+	return address;
+}
+
 /* ---- progress ---- */
 
 void cli_progress_start(struct cli_progress *progress, enum cli_when when)
@@ -322,6 +336,35 @@ int cli_reader_open(struct lpl_reader **reader, const char *path)
 	if (lpl_reader_open(reader, path, &report))
 		return cli_report(&report);
 	lpl_reader_jobs(*reader, 0);
+	return CLI_DONE;
+}
+
+/* The size of the trace's pages, by whichever of two ways it is told. */
+static uint64_t page_size_of(const struct lpl_meta *meta)
+{
+	const char *told = lpl_meta_get(meta, LPL_META_PAGE_SIZE);
+	uint64_t reduced = lpl_reduction_page_size(lpl_meta_get(meta, LPL_META_REDUCTION));
+	uint64_t size = told ? strtoull(told, NULL, 10) : 0;
+
+	return size > reduced ? size : reduced;
+}
+
+int cli_check_mergeable(const struct lpl_meta *meta, const char *path)
+{
+	const char *addresses = lpl_meta_get(meta, LPL_META_ADDRESSES);
+	uint64_t behaviour = lpl_reduction_behaviour(lpl_meta_get(meta, LPL_META_REDUCTION));
+	uint64_t page_size = page_size_of(meta);
+
+	if (addresses && strcmp(addresses, "canonical") == 0)
+		return cli_complain(CLI_USAGE, "%s: has canonical pages already", path);
+	if (behaviour)
+		return cli_complain(CLI_USAGE, "%s: is a behaviour sequence, no reference trace; "
+				    "`laplace reduce -m olr:%" PRIu64 "' makes one of it", path,
+				    behaviour);
+	if (page_size > UINT64_C(1) << LPL_PAGE_SHIFT)
+		return cli_complain(CLI_USAGE, "%s: has pages of %" PRIu64 " bytes, but mappings and "
+				    "copies are of %d: merge the trace that it was made from", path,
+				    page_size, 1 << LPL_PAGE_SHIFT);
 	return CLI_DONE;
 }
 

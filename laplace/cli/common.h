@@ -41,6 +41,7 @@ int cmd_merge(int argc, char **argv);
 int cmd_plot(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_reduce(int argc, char **argv);
+int cmd_report(int argc, char **argv);
 int cmd_sim(int argc, char **argv);
 int cmd_study(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
@@ -89,6 +90,9 @@ unsigned int cli_jobs(unsigned int asked);
 uint64_t cli_number(struct argp_state *state, const char *option,
 		    const char *text, uint64_t least);
 
+/* A hexadecimal address that is not 0, likewise. */
+uint64_t cli_address(struct argp_state *state, const char *option, const char *text);
+
 /* ---- progress ---- */
 
 struct cli_progress {
@@ -126,6 +130,9 @@ int cli_refuse_existing(const char *path, bool overwrite);
  * Returns an exit status.
  */
 int cli_reader_open(struct lpl_reader **reader, const char *path);
+
+/* Can canonical pages be had of the trace at all?  Complains.  Returns an exit status. */
+int cli_check_mergeable(const struct lpl_meta *meta, const char *path);
 
 /* References before reduction; 0: the trace does not tell. */
 uint64_t cli_refs_before(const struct lpl_totals *totals);

@@ -26,6 +26,7 @@ static const struct command {
 	{ "reduce", cmd_reduce, "laplace reduce", "drop references that simulations do not need" },
 	{ "merge", cmd_merge, "laplace merge", "give references their canonical pages" },
 	{ "sim", cmd_sim, "laplace sim", "count the faults of replacement policies" },
+	{ "report", cmd_report, "laplace report", "tell on one page what ran and what memory it used" },
 	{ "study", cmd_study, "laplace study", "measure what reductions save and what they cost" },
 	{ "plot", cmd_plot, "laplace plot", "draw the results of sim" },
 	{ "verify", cmd_verify, "laplace verify", "check that a trace is whole" },

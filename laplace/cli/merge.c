@@ -2,7 +2,6 @@
 /*
  * laplace merge: the post-processor.  Virtual pages become canonical ones.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,18 +48,6 @@ static const struct argp_option option_table[] = {
 	{ 0 }
 };
 
-static uint64_t parse_address(const char *text, struct argp_state *state)
-{
-	char *end;
-	unsigned long long address;
-
-	errno = 0;
-	address = strtoull(text, &end, 16);
-	if (*end || end == text || text[0] == '-' || errno || !address)
-		argp_error(state, "--kernel-base takes a hexadecimal address, not '%s'", text);
-	return address;
-}
-
 static uint32_t parse_problems(const char *text, struct argp_state *state)
 {
 	uint64_t number = cli_number(state, "--problems", text, 0);
@@ -93,7 +80,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		options->output = arg;
 		return 0;
 	case OPT_KERNEL_BASE:
-		options->kernel_base = parse_address(arg, state);
+		options->kernel_base = cli_address(state, "--kernel-base", arg);
 		return 0;
 	case OPT_AUDIT:
 		options->audit = true;
@@ -386,36 +373,6 @@ static int merge(const struct options *options, struct lpl_reader *reader)
 	return status;
 }
 
-/* The size of the trace's pages, by whichever of two ways it is told. */
-static uint64_t page_size_of(const struct lpl_meta *meta)
-{
-	const char *told = lpl_meta_get(meta, LPL_META_PAGE_SIZE);
-	uint64_t reduced = lpl_reduction_page_size(lpl_meta_get(meta, LPL_META_REDUCTION));
-	uint64_t size = told ? strtoull(told, NULL, 10) : 0;
-
-	return size > reduced ? size : reduced;
-}
-
-/* Can canonical pages be had of it at all?  Returns an exit status. */
-static int check_trace(const struct lpl_meta *meta, const char *path)
-{
-	const char *addresses = lpl_meta_get(meta, LPL_META_ADDRESSES);
-	uint64_t behaviour = lpl_reduction_behaviour(lpl_meta_get(meta, LPL_META_REDUCTION));
-	uint64_t page_size = page_size_of(meta);
-
-	if (addresses && strcmp(addresses, "canonical") == 0)
-		return cli_complain(CLI_USAGE, "%s: has canonical pages already", path);
-	if (behaviour)
-		return cli_complain(CLI_USAGE, "%s: is a behaviour sequence, no reference trace; "
-				    "`laplace reduce -m olr:%" PRIu64 "' makes one of it", path,
-				    behaviour);
-	if (page_size > UINT64_C(1) << LPL_PAGE_SHIFT)
-		return cli_complain(CLI_USAGE, "%s: has pages of %" PRIu64 " bytes, but mappings and "
-				    "copies are of %d: merge the trace that it was made from", path,
-				    page_size, 1 << LPL_PAGE_SHIFT);
-	return CLI_DONE;
-}
-
 int cmd_merge(int argc, char **argv)
 {
 	struct options options = { .format = FORMATS, .problems = DEFAULT_PROBLEMS };
@@ -434,7 +391,7 @@ int cmd_merge(int argc, char **argv)
 	if (status)
 		return status;
 	lpl_reader_jobs(reader, options.jobs);
-	status = check_trace(lpl_reader_meta(reader), options.trace);
+	status = cli_check_mergeable(lpl_reader_meta(reader), options.trace);
 	if (!status)
 		status = merge(&options, reader);
 	lpl_reader_close(reader);

@@ -79,6 +79,11 @@ struct lpl_merge {
 	struct table objects;		/* object -> struct object */
 	struct table present;		/* in a snapshot: frames and swap entries -> pages */
 	struct mapping *stray;		/* what unresolved pages lie over */
+	struct page *dead;		/* their canonical pages are over; to be told */
+	struct {
+		uint64_t *page;		/* canonical */
+		size_t count, room;
+	} uncached;			/* left the page cache; to be told */
 	uint64_t last_page;		/* canonical */
 	uint64_t last_told;		/* of these, the last that the output knows */
 	struct lpl_merge_page fresh;	/* what last_page is */
@@ -154,6 +159,8 @@ struct object *merge_object(const struct lpl_merge *merge, const struct mapping 
 /* Known or made; NULL: no memory. */
 struct object *merge_object_make(struct lpl_merge *merge, const struct mapping *mapping);
 void object_free(struct object *object);	/* NULL is fine */
+/* The first word of the identities' keys of an object's pages. */
+uint64_t merge_identity(const struct mapping *mapping, const struct object *object);
 /* What a mapping that is made tells of its object.  false: no memory. */
 bool merge_note_object(struct lpl_merge *merge, const struct mapping *mapping,
 		       const struct lpl_event *event);

@@ -54,6 +54,7 @@ bool merge_put_mapping(struct lpl_merge *merge, struct space *space, struct rang
 
 	if (mapping == NULL)
 		return false;
+	mapping->dead = merge->stray->dead;
 	done = merge_put(merge, space, range, slot_of_mapping(mapping));
 	slot_release(slot_of_mapping(mapping));
 	return done;
@@ -426,7 +427,7 @@ static bool on_cow_break(struct lpl_merge *merge, const struct lpl_event *event)
 	if (page == NULL)
 		return false;
 	if (kept && slot_is_page(slot))
-		page->canonical = slot_page(slot)->canonical;
+		page_become_twin(page, slot_page(slot));
 	done = merge_put_page(merge, space, at, page);
 	slot_release(slot_of_page(page));
 	return done;

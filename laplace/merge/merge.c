@@ -110,6 +110,25 @@ static int tell_page(struct lpl_merge *merge, struct lpl_report *report)
 	return merge->output->page(merge->output, &merge->fresh, report);
 }
 
+/* Tell the output which pages are gone. */
+static int tell_left(struct lpl_merge *merge, struct lpl_report *report)
+{
+	int error = LPL_OK;
+
+	while (error == LPL_OK && merge->dead != NULL) {
+		struct page *page = merge->dead;
+
+		merge->dead = page->twin;
+		error = merge->output->leave(merge->output, page->canonical, true, report);
+		free(page);
+	}
+	for (size_t i = 0; i < merge->uncached.count && error == LPL_OK; i++)
+		error = merge->output->leave(merge->output, merge->uncached.page[i], false,
+					     report);
+	merge->uncached.count = 0;
+	return error;
+}
+
 static int merge_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
 		      struct lpl_report *report)
 {
@@ -147,7 +166,7 @@ static int merge_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t 
 		if (error != LPL_OK)
 			return error;
 	}
-	return LPL_OK;
+	return tell_left(merge, report);
 }
 
 /* Events that tell of something else than who runs and what is mapped. */
@@ -264,6 +283,8 @@ static int merge_event(struct lpl_sink *sink, const struct lpl_event *event,
 		return no_memory(report);
 	if (merge->output->event != NULL)
 		error = merge->output->event(merge->output, event, task, report);
+	if (error == LPL_OK)
+		error = tell_left(merge, report);
 	return error != LPL_OK ? error : tell_tasks(merge, report);
 }
 
@@ -305,6 +326,8 @@ enum lpl_error lpl_merge_open(struct lpl_merge **merge, struct lpl_merge_output 
 	}
 	made->sink = (struct lpl_sink){ merge_refs, merge_event, merge_finish };
 	made->output = output;
+	if (output->leave != NULL)
+		made->stray->dead = &made->dead;
 	made->kernel_base = DEFAULT_KERNEL_BASE;
 	if (options != NULL && options->kernel_base != 0)
 		made->kernel_base = options->kernel_base;
@@ -350,5 +373,12 @@ void lpl_merge_close(struct lpl_merge *merge)
 	tree_free(&merge->kernel);
 	tree_free(&merge->frames);
 	slot_release(slot_of_mapping(merge->stray));
+	while (merge->dead != NULL) {
+		struct page *page = merge->dead;
+
+		merge->dead = page->twin;
+		free(page);
+	}
+	free(merge->uncached.page);
 	free(merge);
 }

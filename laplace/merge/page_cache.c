@@ -2,6 +2,8 @@
 /* Which frames, and so which kernel addresses, hold pages of files. */
 #include "internal.h"
 
+#include <stdlib.h>
+
 /* Pages [first, first + count); false (and odd): empty, or beyond the last page. */
 static bool page_range(struct lpl_merge *merge, uint64_t first, uint64_t count,
 		       struct range *range)
@@ -32,6 +34,50 @@ static bool tell_audit(struct lpl_merge *merge, enum cache_change change, const 
 			   slot_mapping(run->slot));
 }
 
+static bool uncache(struct lpl_merge *merge, uint64_t page)
+{
+	if (merge->uncached.count == merge->uncached.room) {
+		size_t room = merge->uncached.room == 0 ? 64 : merge->uncached.room * 2;
+		uint64_t *more = realloc(merge->uncached.page, room * sizeof(*more));
+
+		if (more == NULL)
+			return false;
+		merge->uncached.page = more;
+		merge->uncached.room = room;
+	}
+	merge->uncached.page[merge->uncached.count++] = page;
+	return true;
+}
+
+/*
+ * Pages of files leave the page cache: those that were referenced are to be told.  A
+ * run is as long as a guest says, so it is never walked when there are fewer pages.
+ */
+static bool leave_cache(struct lpl_merge *merge, const struct run *run)
+{
+	const struct mapping *mapping = slot_mapping(run->slot);
+	uint64_t first = run->first + mapping->delta, count = run->last - run->first + 1;
+	struct table_key key = { merge_identity(mapping, merge_object(merge, mapping)),
+				 mapping->object, first };
+	uint64_t page;
+
+	if (merge->output->leave == NULL)
+		return true;
+	for (; key.c - first < count && count <= merge->identities.size; key.c++) {
+		page = table_get(&merge->identities, key);
+		if (page != 0 && !uncache(merge, page))
+			return false;
+	}
+	for (size_t i = 0; i < merge->identities.size && count > merge->identities.size; i++) {
+		const struct table_entry *entry = &merge->identities.entries[i];
+
+		if (entry->value != 0 && entry->key.a == key.a && entry->key.b == key.b &&
+		    entry->key.c - first < count && !uncache(merge, entry->value))
+			return false;
+	}
+	return true;
+}
+
 /* What was in the frames leaves them; an object's own pages come again. */
 static bool evict_others(struct lpl_merge *merge, struct range range,
 			 const struct mapping *mapping)
@@ -45,7 +91,7 @@ static bool evict_others(struct lpl_merge *merge, struct range range,
 		bool same = mapping_same_pages(slot_mapping(run->slot), mapping);
 
 		any |= !same;
-		done = forget_alias(merge, run) &&
+		done = forget_alias(merge, run) && (same || leave_cache(merge, run)) &&
 		       tell_audit(merge, same ? CACHE_AGAIN : CACHE_DISPLACED, run);
 	}
 	runs_free(&runs);
@@ -133,7 +179,8 @@ bool merge_cache_remove(struct lpl_merge *merge, const struct lpl_event *event)
 		if (!mapping_same_pages(held, &gone) && !mapping_same_pages(held, &gone_segment))
 			continue;
 		any = true;
-		done = forget_alias(merge, run) && tell_audit(merge, CACHE_REMOVED, run) &&
+		done = forget_alias(merge, run) && leave_cache(merge, run) &&
+		       tell_audit(merge, CACHE_REMOVED, run) &&
 		       tree_set(&merge->frames, run->first, run->last, TREE_EMPTY);
 	}
 	runs_free(&runs);

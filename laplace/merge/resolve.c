@@ -51,11 +51,17 @@ static enum lpl_page_kind kind_of_object(const struct mapping *mapping,
 	       LPL_PAGE_SHM : LPL_PAGE_FILE;
 }
 
+uint64_t merge_identity(const struct mapping *mapping, const struct object *object)
+{
+	return mapping->space_of_object +
+	       (object == NULL ? 0 : object->incarnation << INCARNATION_SHIFT);
+}
+
 static uint64_t identify_mapped(struct lpl_merge *merge, const struct mapping *mapping,
 				uint64_t virtual_page)
 {
 	const struct object *object = merge_object(merge, mapping);
-	struct table_key key = { mapping->space_of_object, mapping->object,
+	struct table_key key = { merge_identity(mapping, object), mapping->object,
 				 virtual_page + mapping->delta };
 	enum object_class class = class_of(mapping);
 	struct lpl_merge_page fresh = {
@@ -67,7 +73,6 @@ static uint64_t identify_mapped(struct lpl_merge *merge, const struct mapping *m
 		fresh.inode = mapping->object;
 	}
 	if (object != NULL) {
-		key.a += object->incarnation << INCARNATION_SHIFT;
 		fresh.generation = object->generation;
 		fresh.name = object->name;
 		fresh.name_length = object->name_length;

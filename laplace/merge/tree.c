@@ -58,6 +58,25 @@ struct page *page_like(tree_slot slot, uint64_t at)
 						     at + origin->delta);
 }
 
+void page_become_twin(struct page *page, struct page *other)
+{
+	struct page *gone = other->twin;
+
+	if (other->canonical == 0)
+		return;
+	/* one that nothing but this holds has no say, or a chain of them would grow */
+	if (gone != NULL && gone->refs == 1) {
+		other->twin = gone->twin;
+		gone->twin = NULL;
+		gone->canonical = 0;
+		slot_release(slot_of_page(gone));
+	}
+	page->canonical = other->canonical;
+	page->twin = other;
+	other->kept++;
+	other->refs++;
+}
+
 void slot_retain(tree_slot slot)
 {
 	if (slot_is_node(slot))
@@ -74,7 +93,26 @@ static void mapping_release(struct mapping *mapping)
 		free(mapping);
 }
 
-/* Recursion is as deep as the tree is high: at most 13 nodes. */
+/* Its canonical page is over, unless a twin has it, too. */
+static void page_die(struct page *page)
+{
+	struct page **dead = page->origin->dead;
+	struct page *twin = page->twin;
+
+	mapping_release(page->origin);
+	if (twin == NULL && dead != NULL && page->canonical != 0) {
+		page->twin = *dead;
+		*dead = page;
+		return;
+	}
+	free(page);
+	if (twin != NULL) {
+		twin->kept--;
+		slot_release(slot_of_page(twin));
+	}
+}
+
+/* Recursion is as deep as the tree is high (at most 13 nodes), and then along twins. */
 void slot_release(tree_slot slot)
 {
 	if (slot_is_node(slot)) {
@@ -90,10 +128,8 @@ void slot_release(tree_slot slot)
 	} else if (slot_is_page(slot)) {
 		struct page *page = slot_page(slot);
 
-		if (--page->refs == 0) {
-			mapping_release(page->origin);
-			free(page);
-		}
+		if (--page->refs == 0)
+			page_die(page);
 	}
 }
 

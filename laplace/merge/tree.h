@@ -40,6 +40,7 @@ struct mapping {
 	uint64_t delta;			/* page of the object = virtual page + delta */
 	uint64_t alias;			/* frames: kernel virtual page = frame + alias */
 	bool aliased;
+	struct page **dead;		/* where its pages go in the end; NULL: nobody asks */
 };
 
 /* An anonymous page.  It remembers what it lies over: a remap may extend that. */
@@ -49,6 +50,9 @@ struct page {
 	uint64_t canonical;		/* 0 until the first reference */
 	struct mapping *origin;
 	uint64_t object_page;
+	/* retained: another with the same canonical page, which lives on while this one
+	 * does; of a dead page: the next */
+	struct page *twin;
 };
 
 typedef uintptr_t tree_slot;
@@ -123,6 +127,8 @@ struct mapping *mapping_new(const struct mapping *like);
 struct page *page_new(struct mapping *origin, uint64_t object_page);
 /* A fresh page over what is in `slot` (not empty) at the virtual page `at`. */
 struct page *page_like(tree_slot slot, uint64_t at);
+/* Give a fresh page the canonical page of another. */
+void page_become_twin(struct page *page, struct page *other);
 /* Take and drop a reference to a mapping or page. */
 void slot_retain(tree_slot slot);
 void slot_release(tree_slot slot);

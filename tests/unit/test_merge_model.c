@@ -3,7 +3,8 @@
  * The post-processor against a brute-force model: every virtual page of a few
  * small spaces is a cell of an array that says what is there, and every
  * operation does to the cells, one by one, what merge.h says of it.  Canonical
- * numbers are given at first references, so the two must agree on every number.
+ * numbers are given at first references, so the two must agree on every number; and
+ * on which pages have left memory, after every step.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -55,13 +56,18 @@ struct model {
 	uint32_t tokens;
 	uint64_t pages;		/* canonical numbers given */
 	uint32_t space, page;		/* where something changed last */
+	uint64_t uncached;	/* the sum of the pages that left the page cache */
 	uint64_t state;		/* of the generator */
 };
+
+#define NUMBERS 2048		/* more than a run has references */
 
 struct answer {
 	struct lpl_merge_output output;
 	uint64_t page;
 	enum lpl_page_kind kind;
+	bool here[NUMBERS];	/* anonymous or unresolved, and not told to be gone */
+	uint64_t uncached;
 };
 
 static int keep(struct lpl_merge_output *output, const struct lpl_merged *merged,
@@ -72,6 +78,25 @@ static int keep(struct lpl_merge_output *output, const struct lpl_merged *merged
 	(void)report;
 	answer->page = merged->page;
 	answer->kind = merged->kind;
+	assert_true(merged->page < NUMBERS);
+	if (merged->kind == LPL_PAGE_ANONYMOUS || merged->kind == LPL_PAGE_UNRESOLVED)
+		answer->here[merged->page] = true;
+	return LPL_OK;
+}
+
+static int leave(struct lpl_merge_output *output, uint64_t page, bool for_ever,
+		 struct lpl_report *report)
+{
+	struct answer *answer = (struct answer *)output;
+
+	(void)report;
+	assert_true(page < NUMBERS);
+	if (!for_ever) {
+		answer->uncached += page;
+		return LPL_OK;
+	}
+	assert_true(answer->here[page]);
+	answer->here[page] = false;
 	return LPL_OK;
 }
 
@@ -360,6 +385,14 @@ static void do_own(struct model *m, struct lpl_sink *sink, uint32_t s)
 	}
 }
 
+/* What was in the frame is there no more, unless it comes again. */
+static void model_uncache(struct model *m, const struct frame *frame, const struct frame *next)
+{
+	if (frame->held && (next == NULL || frame->device != next->device ||
+			    frame->inode != next->inode || frame->page != next->page))
+		m->uncached += m->of_file[frame->device][frame->inode - 1][frame->page];
+}
+
 static void do_cache(struct model *m, struct lpl_sink *sink)
 {
 	uint32_t first = roll(m, FRAMES), count = 1 + roll(m, roll(m, 2) ? FRAMES - first : 1);
@@ -373,16 +406,21 @@ static void do_cache(struct model *m, struct lpl_sink *sink)
 			struct frame *frame = &m->frame[first + i];
 
 			if (frame->held && frame->device == like.device &&
-			    frame->inode == like.inode && frame->page == like.page + (int32_t)i)
+			    frame->inode == like.inode && frame->page == like.page + (int32_t)i) {
+				model_uncache(m, frame, NULL);
 				*frame = (struct frame){ 0 };
+			}
 		}
 		TELL(sink, KTR_CACHE_REMOVE, like.device, like.inode, (uint64_t)like.page,
 		     first + 100, count);
 		return;
 	}
 	for (uint32_t i = 0; i < count; i++) {
-		m->frame[first + i] = like;
-		m->frame[first + i].page += (int32_t)i;
+		struct frame next = like;
+
+		next.page += (int32_t)i;
+		model_uncache(m, &m->frame[first + i], &next);
+		m->frame[first + i] = next;
 	}
 	TELL(sink, KTR_CACHE_ADD, like.device, like.inode, (uint64_t)like.page, first + 100,
 	     count, like.aliased ? (KERNEL_PAGE + first) << SHIFT : KTR_NONE);
@@ -475,11 +513,28 @@ static void do_event(struct model *m, struct lpl_sink *sink)
 	}
 }
 
+/* A page is there as long as any cell has it. */
+static void check_leaves(const struct model *m, const struct answer *answer)
+{
+	bool here[NUMBERS] = { false };
+
+	for (uint32_t s = 0; s < SPACES; s++) {
+		for (uint32_t v = 0; v < PAGES; v++) {
+			here[m->of_token[m->cell[s][v].token]] = true;
+			here[m->stray[s][v]] = true;
+		}
+	}
+	here[0] = false;
+	assert_memory_equal(here, answer->here, sizeof(here));
+	assert_int_equal(answer->uncached, m->uncached);
+}
+
 /* One run of `steps`, of which one in `quiet` is an event. */
 static void run(uint64_t seed, uint32_t steps, uint32_t quiet)
 {
 	struct model *m = calloc(1, sizeof(*m));
-	struct answer answer = { .output = { .reference = keep, .finish = end } };
+	struct answer answer = { .output = { .reference = keep, .finish = end,
+					     .leave = leave } };
 	struct lpl_merge *merge;
 	struct lpl_sink *sink;
 
@@ -492,6 +547,7 @@ static void run(uint64_t seed, uint32_t steps, uint32_t quiet)
 			do_event(m, sink);
 		else
 			do_reference(m, sink, &answer);
+		check_leaves(m, &answer);
 	}
 	assert_int_equal(sink->finish(sink, NULL), LPL_OK);
 	lpl_merge_close(merge);

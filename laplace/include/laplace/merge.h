@@ -139,6 +139,14 @@ struct lpl_merge_page {
  * it, after the `event` that did it, and a last time with its last state: for
  * each task, and for task 0, exactly once, at the latest before `finish`.
  *
+ * `leave` comes when a page that was referenced is in memory no more.  `for_ever`: it
+ * was anonymous or unresolved, and its last mapping went (or nobody knows, after a
+ * gap); its number is never used again.  Otherwise it is a page of a file or of shared memory that left the page
+ * cache (KTR_CACHE_REMOVE, or another page took its frame): the next reference to it, if
+ * there is one, brings it back under the same number.  It comes after the `event` that
+ * did it, before its `task`s; where a write reference did it, before the next event.
+ * Pages that are left at the end do not leave.
+ *
  * Members after `finish` and `event` may be NULL.
  */
 struct lpl_merge_output {
@@ -151,6 +159,8 @@ struct lpl_merge_output {
 		    struct lpl_report *report);
 	int (*task)(struct lpl_merge_output *output, const struct lpl_merge_task *task,
 		    struct lpl_report *report);
+	int (*leave)(struct lpl_merge_output *output, uint64_t page, bool for_ever,
+		     struct lpl_report *report);
 };
 
 /* ---- what does not fit ---- */
