@@ -21,6 +21,8 @@ struct audit {
 	struct lpl_merge_audit books;
 	bool closed;
 	uint64_t last_ref, last_instr, last_cycle;
+	uint64_t user_odd;		/* programs' references that did not fit */
+	bool snapshot_told;
 	uint32_t epoch;			/* of the page cache; from 1 */
 	struct table ended;		/* numbers of spaces that have ended -> 1 */
 	uint32_t limit;			/* of each kind of problem */
@@ -126,6 +128,19 @@ static bool is_cached(const struct lpl_merge *merge, const struct lpl_ref *ref)
 	       tree_find(&object->cached, at + mapping->delta, &shared) != TREE_EMPTY;
 }
 
+static void audit_user_reference(struct lpl_merge *merge, const struct lpl_ref *ref,
+				 enum lpl_page_kind kind)
+{
+	bool unresolved = kind == LPL_PAGE_UNRESOLVED;
+	bool stray = !merge->tasks.current_known || ref->space != merge->tasks.current->name.space;
+
+	if (unresolved)
+		odd_reference(merge, LPL_ODD_UNRESOLVED, ref);
+	if (stray)
+		odd_reference(merge, LPL_ODD_ATTRIBUTION, ref);
+	merge->audit->user_odd += unresolved || stray;
+}
+
 void audit_reference(struct lpl_merge *merge, const struct lpl_ref *ref,
 		     struct translation *translation)
 {
@@ -134,15 +149,8 @@ void audit_reference(struct lpl_merge *merge, const struct lpl_ref *ref,
 	audit->books.references++;
 	if (!in_order(audit, ref->ref, ref->instr, ref->cycle, (ref->flags & LPL_SYNTHETIC) != 0))
 		odd_reference(merge, LPL_ODD_ORDER, ref);
-	if ((ref->flags & LPL_USER) != 0) {
-		if (translation->kind == LPL_PAGE_UNRESOLVED)
-			odd_reference(merge, LPL_ODD_UNRESOLVED, ref);
-		if (!merge->tasks.current_known)
-			audit->books.user_untold++;
-		if (!merge->tasks.current_known ||
-		    ref->space != merge->tasks.current->name.space)
-			odd_reference(merge, LPL_ODD_ATTRIBUTION, ref);
-	}
+	if ((ref->flags & LPL_USER) != 0)
+		audit_user_reference(merge, ref, translation->kind);
 	if (translation->kind != LPL_PAGE_FILE)
 		return;
 	audit->books.file_references++;
@@ -159,6 +167,29 @@ void audit_event(struct lpl_merge *merge, const struct lpl_event *event)
 	merge->audit->books.events++;
 	if (!in_order(merge->audit, event->ref, event->instr, event->cycle, true))
 		merge_odd(merge, LPL_ODD_ORDER);
+}
+
+static void forgive(struct lpl_merge *merge, enum lpl_merge_odd kind)
+{
+	merge->audit->books.odd -= merge->stats.odd[kind];
+	merge->audit->kept[kind] = 0;
+	merge->stats.odd[kind] = 0;
+}
+
+/*
+ * From the first snapshot on a guest has told what there is.  It could not have
+ * told before, so what programs referenced until then is counted apart.
+ */
+void audit_snapshot_told(struct lpl_merge *merge)
+{
+	struct audit *audit = merge->audit;
+
+	if (audit->snapshot_told)
+		return;
+	audit->snapshot_told = true;
+	audit->books.user_untold = audit->user_odd;
+	forgive(merge, LPL_ODD_UNRESOLVED);
+	forgive(merge, LPL_ODD_ATTRIBUTION);
 }
 
 /* ---- tasks and spaces ---- */

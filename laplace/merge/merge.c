@@ -246,8 +246,11 @@ static bool take_effect(struct lpl_merge *merge, const struct lpl_event *event)
 	    !tasks_event(&merge->tasks, event, space_told, &task_known) ||
 	    !merge_mapping_event(merge, event, &mapping_known))
 		return false;
-	if (event->tag == KTR_SNAPSHOT)
+	if (event->tag == KTR_SNAPSHOT) {
 		merge_snapshot(merge, event->arg[0] != 0);
+		if (merge->audit != NULL && event->arg[0] == 0)
+			audit_snapshot_told(merge);
+	}
 	if (!task_known && !mapping_known && !changes_nothing(event->tag))
 		merge_odd(merge, LPL_ODD_TAG);
 	return true;

@@ -162,9 +162,9 @@ void lpl_merge_audit_print(const struct lpl_merge *merge, FILE *file)
 		books->cache_held, books->cache_displaced);
 	fprintf(file, "file references looked for in the page cache: %" PRIu64 "\n",
 		books->file_references);
-	fprintf(file, "user references unresolved: %" PRIu64, stats->user_unresolved);
+	fprintf(file, "user references unresolved: %" PRIu64, stats->odd[LPL_ODD_UNRESOLVED]);
 	if (books->user_untold != 0)
-		fprintf(file, "; before the guest told who runs: %" PRIu64, books->user_untold);
+		fprintf(file, "; before the first snapshot: %" PRIu64, books->user_untold);
 	fputc('\n', file);
 	print_gaps(stats, file);
 	for (int i = 0; i < LPL_ODDS; i++)

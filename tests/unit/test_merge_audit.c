@@ -147,7 +147,41 @@ static void nobody_ran_before_the_first_event(void **state)
 	touch(k, LPL_READ, 0, 0, KERNEL);	/* boot */
 	touch(k, LPL_READ, LPL_USER, 0, KERNEL);
 	expect(k, LPL_ODD_ATTRIBUTION, 1, 1);
+	assert_int_equal(books(k)->user_untold, 0);
+}
+
+/* What could not be told is not held against the guest; what could be, is. */
+static void a_first_snapshot_begins_the_books(void **state)
+{
+	struct keeper *k = *state;
+	const struct lpl_merge_problem *problem;
+
+	touch(k, LPL_READ, LPL_USER, 7, 0x90000);	/* stray and unresolved */
+	touch(k, LPL_READ, LPL_USER, 0, KERNEL);	/* stray */
+	TELL(k, KTR_SNAPSHOT, 1);
+	begin(k);
+	TELL_BY(k, 20, 20, KTR_SNAPSHOT, 0);
+	rd(k, 7, 0x10000);
+	rd(k, 7, 0x90000);
+	TELL_BY(k, 20, 20, KTR_SNAPSHOT, 1);	/* a second one excuses nothing */
+	TELL_BY(k, 20, 20, KTR_SNAPSHOT, 0);
+	problem = expect(k, LPL_ODD_UNRESOLVED, 1, 1);
+	assert_int_equal(problem->ref.ref, 4);
+	assert_int_equal(books(k)->user_untold, 2);
+}
+
+static void before_a_snapshot_the_books_balance(void **state)
+{
+	struct keeper *k = *state;
+
+	touch(k, LPL_READ, LPL_USER, 7, 0x90000);
+	TELL(k, KTR_SNAPSHOT, 1);
+	begin(k);
+	TELL_BY(k, 20, 20, KTR_SNAPSHOT, 0);
+	rd(k, 7, 0x10000);
+	assert_true(books(k)->balanced);
 	assert_int_equal(books(k)->user_untold, 1);
+	assert_int_equal(stats(k)->odd[LPL_ODD_UNRESOLVED], 0);
 }
 
 static void a_page_not_in_the_page_cache(void **state)
@@ -337,6 +371,8 @@ int main(void)
 		A(an_unresolved_reference),
 		A(a_reference_in_the_wrong_space),
 		A(nobody_ran_before_the_first_event),
+		A(a_first_snapshot_begins_the_books),
+		A(before_a_snapshot_the_books_balance),
 		A(a_page_not_in_the_page_cache),
 		A(a_page_in_two_frames),
 		A(a_frame_with_two_pages),

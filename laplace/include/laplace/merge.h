@@ -265,8 +265,8 @@ struct lpl_merge_audit {
 	uint64_t cache_lost;		/* nobody knows since records were missing */
 	uint64_t cache_held;
 	uint64_t file_references;	/* that were looked for in the page cache */
-	uint64_t user_untold;		/* user-mode references before the first event: whose they
-					 * are, and of what, nobody told */
+	uint64_t user_untold;		/* user-mode references before the first snapshot: whose
+					 * they are, and of what, nobody could tell; not odd */
 	uint64_t events;		/* that came */
 	/* what the trace says came before reduction; 0 where it does not say */
 	uint64_t events_told, references_told;
