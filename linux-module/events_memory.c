@@ -434,6 +434,14 @@ static int lpl_uprobe_dup_mmap(struct kprobe *kp, struct pt_regs *regs)
 	return 0;
 }
 
+/* An exec that failed early: no task ever had the space, and nothing told of it. */
+static bool lpl_was_never_used(struct mm_struct *mm)
+{
+	const struct vm_area_struct *vma = find_vma(mm, 0);
+
+	return vma && lpl_is_unfinished_stack(vma);
+}
+
 /* exit_mmap(mm): all that is mapped goes. */
 static int lpl_exit_mmap(struct kprobe *kp, struct pt_regs *regs)
 {
@@ -441,6 +449,8 @@ static int lpl_exit_mmap(struct kprobe *kp, struct pt_regs *regs)
 	struct kernel_trace_record *record;
 	unsigned long flags;
 
+	if (lpl_was_never_used(mm))
+		return 0;
 	record = lpl_begin(&flags, KTR_SPACE_END);
 	record->arg[0] = lpl_space(mm);
 	lpl_end(flags);

@@ -158,6 +158,23 @@ static void thread_executes(void)
 }
 
 /* What a child does; then it exits. */
+/* It has a space for the arguments already; and nobody shall hear of it. */
+static void executes_in_vain(void)
+{
+	static const char text[] = "no program";
+	char *argv[] = { NULL };
+	int fd = call(open("/in-vain", O_WRONLY | O_CREAT | O_CLOEXEC, 0755), "/in-vain");
+
+	if (write(fd, text, sizeof(text)) != sizeof(text))
+		die("/in-vain");
+	close(fd);
+	mark("exec in vain");
+	if (execve("/in-vain", argv, argv) != -1 || errno != ENOEXEC)
+		die("exec in vain");
+	say("refuse SPACE_END -");
+	say("refuse SPACE_ASSIGN -");
+}
+
 static void sleeps(volatile char *flag)
 {
 	(void)flag;
@@ -243,5 +260,6 @@ void tasks(void)
 	pinned();
 	threads();
 	thread_executes();
+	executes_in_vain();
 	states();
 }
