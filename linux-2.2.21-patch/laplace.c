@@ -5,6 +5,8 @@
  * Interrupts are off from the store to `begin` to the store to `trigger`: what lies between
  * is the tracer's own and stays out of the trace.
  */
+#include <stdarg.h>
+
 #include <linux/sched.h>
 #include <linux/mm.h>
 #include <linux/binfmts.h>
@@ -35,6 +37,9 @@ union laplace_page {
 };
 
 #define RECORD (&kernel_trace_record.record)
+
+/* The file of the buffer cache, which is on no device. */
+enum { BUFFERS_INODE = 1 };
 
 int laplace_calls;				/* any system calls are told of */
 static unsigned long call_chosen[256 / 32];	/* which */
@@ -87,9 +92,21 @@ static void path(struct dentry *dentry)
 	memmove(RECORD->text, name, RECORD->text_length);
 }
 
-static ktr_u64 device(kdev_t dev)
+static unsigned long device(kdev_t dev)
 {
 	return MAJOR(dev) << 20 | MINOR(dev);
+}
+
+/* The first arguments, words all of them; what is longer is put in its place afterwards. */
+static void arguments(int count, ...)
+{
+	va_list list;
+	int i;
+
+	va_start(list, count);
+	for (i = 0; i < count; i++)
+		RECORD->arg[i] = va_arg(list, unsigned long);
+	va_end(list);
 }
 
 void laplace_tell(int tag, struct mm_struct *mm, unsigned long a, unsigned long b,
@@ -97,11 +114,7 @@ void laplace_tell(int tag, struct mm_struct *mm, unsigned long a, unsigned long 
 {
 	unsigned long flags = begin(tag);
 
-	RECORD->arg[0] = laplace_space(mm);
-	RECORD->arg[1] = a;
-	RECORD->arg[2] = b;
-	RECORD->arg[3] = c;
-	RECORD->arg[4] = d;
+	arguments(5, laplace_space(mm), a, b, c, d);
 	finish(flags);
 }
 
@@ -111,10 +124,7 @@ static void about_task(int tag, struct task_struct *p, unsigned long a2, unsigne
 {
 	unsigned long flags = begin(tag);
 
-	RECORD->arg[0] = p->pid;
-	RECORD->arg[1] = p->laplace_tgid;
-	RECORD->arg[2] = a2;
-	RECORD->arg[3] = a3;
+	arguments(4, p->pid, p->laplace_tgid, a2, a3);
 	if (tag == KTR_TASK_CREATE)
 		text(p->comm, sizeof(p->comm));
 	finish(flags);
@@ -130,15 +140,14 @@ void laplace_task_create(struct task_struct *child, unsigned long clone_flags)
 
 void laplace_schedule(struct task_struct *prev, struct task_struct *next)
 {
-	unsigned long flags = begin(KTR_SCHEDULE);
+	unsigned long flags = begin(KTR_SCHEDULE), state = prev->state;
 
-	RECORD->arg[0] = prev->pid;
-	RECORD->arg[1] = prev->state == TASK_ZOMBIE ? KTR_STATE_DEAD :
-		prev->state != TASK_STOPPED ? prev->state :
-		prev->ptrace & PT_PTRACED ? KTR_STATE_TRACED : KTR_STATE_STOPPED;
-	RECORD->arg[2] = next->pid;
-	RECORD->arg[3] = next->laplace_tgid;
-	RECORD->arg[4] = laplace_space(next->mm);
+	if (state == TASK_ZOMBIE)
+		state = KTR_STATE_DEAD;
+	else if (state == TASK_STOPPED)
+		state = prev->ptrace & PT_PTRACED ? KTR_STATE_TRACED : KTR_STATE_STOPPED;
+	arguments(5, prev->pid, state, next->pid,
+		  next->laplace_tgid, laplace_space(next->mm));
 	text(next->comm, sizeof(next->comm));
 	finish(flags);
 }
@@ -161,11 +170,9 @@ void laplace_exec(struct linux_binprm *bprm)
 	if (!bprm->dentry)
 		return;		/* told already, of the script's interpreter */
 	flags = begin(KTR_EXEC);
-	RECORD->arg[0] = current->pid;
-	RECORD->arg[1] = current->laplace_tgid;
-	RECORD->arg[2] = laplace_space(current->mm);
-	RECORD->arg[3] = device(bprm->dentry->d_inode->i_dev);
-	RECORD->arg[4] = bprm->dentry->d_inode->i_ino;
+	arguments(5, current->pid, current->laplace_tgid,
+		  laplace_space(current->mm), device(bprm->dentry->d_inode->i_dev),
+		  bprm->dentry->d_inode->i_ino);
 	path(bprm->dentry);
 	finish(flags);
 }
@@ -204,47 +211,42 @@ static int kind(struct vm_area_struct *vma, unsigned long start, unsigned long e
 	       end > vma->vm_mm->start_brk ? KTR_MAP_HEAP : KTR_MAP_ANONYMOUS;
 }
 
+static int is_of_file(int kind)
+{
+	return kind == KTR_MAP_FILE_PRIVATE || kind == KTR_MAP_FILE_SHARED ||
+	       kind == KTR_MAP_SPECIAL;
+}
+
 void laplace_map(struct vm_area_struct *vma, unsigned long start, unsigned long end)
 {
-	unsigned long flags = begin(KTR_MAP);
+	unsigned long flags = begin(KTR_MAP), space = laplace_space(vma->vm_mm);
+	int what = kind(vma, start, end), segment;
 	struct dentry *dentry;
 
-	RECORD->arg[0] = laplace_space(vma->vm_mm);
-	RECORD->arg[1] = start;
-	RECORD->arg[2] = end;
-	RECORD->arg[3] = vma->vm_flags & (VM_READ | VM_WRITE | VM_EXEC);
-	RECORD->arg[4] = kind(vma, start, end);
+	arguments(5, space, start, end, vma->vm_flags & (VM_READ | VM_WRITE | VM_EXEC),
+		  what);
 	RECORD->arg[6] = KTR_NONE;
-	RECORD->arg[7] = (vma->vm_offset + (start - vma->vm_start)) >> PAGE_SHIFT;
-	switch ((int)RECORD->arg[4]) {
-	case KTR_MAP_SHM:
-		RECORD->arg[6] = laplace_shm_segment(vma->vm_pte) | KTR_INODE_SYSV;
-		break;
-	case KTR_MAP_FILE_PRIVATE:
-	case KTR_MAP_FILE_SHARED:
-	case KTR_MAP_SPECIAL:
+	if (is_of_file(what) || what == KTR_MAP_SHM)
+		RECORD->arg[7] = (vma->vm_offset + (start - vma->vm_start)) >> PAGE_SHIFT;
+	if (is_of_file(what)) {
 		dentry = vma->vm_file->f_dentry;
 		RECORD->arg[5] = device(dentry->d_inode->i_dev);
 		RECORD->arg[6] = dentry->d_inode->i_ino;
 		text(dentry->d_name.name, KTR_TEXT);
-		break;
-	default:
-		RECORD->arg[7] = 0;
-		if (RECORD->arg[4] == KTR_MAP_STACK)
-			text("[stack]", KTR_TEXT);
-		if (RECORD->arg[4] == KTR_MAP_HEAP)
-			text("[heap]", KTR_TEXT);
+	}
+	if (what == KTR_MAP_STACK)
+		text("[stack]", KTR_TEXT);
+	if (what == KTR_MAP_HEAP)
+		text("[heap]", KTR_TEXT);
+	if (what == KTR_MAP_SHM) {
+		segment = laplace_shm_segment(vma->vm_pte);
+		RECORD->arg[6] = segment | KTR_INODE_SYSV;
+		finish(flags);
+		flags = begin(KTR_SHM_ATTACH);
+		arguments(4, space, start, end, segment);
+		RECORD->arg[4] = segment | KTR_INODE_SYSV;
 	}
 	finish(flags);
-	if (vma->vm_flags & VM_SHM) {
-		flags = begin(KTR_SHM_ATTACH);
-		RECORD->arg[0] = laplace_space(vma->vm_mm);
-		RECORD->arg[1] = start;
-		RECORD->arg[2] = end;
-		RECORD->arg[3] = laplace_shm_segment(vma->vm_pte);
-		RECORD->arg[4] = RECORD->arg[3] | KTR_INODE_SYSV;
-		finish(flags);
-	}
 }
 
 void laplace_unmap(struct vm_area_struct *vma, unsigned long start, unsigned long end)
@@ -254,49 +256,44 @@ void laplace_unmap(struct vm_area_struct *vma, unsigned long start, unsigned lon
 		laplace_tell(KTR_SHM_DETACH, vma->vm_mm, start, 0, 0, 0);
 }
 
-void laplace_swap(int tag, struct vm_area_struct *vma, unsigned long address,
-		  unsigned long entry, unsigned long page)
+/* inode: KTR_NONE for a page that is a space's own. */
+static void swap(int tag, unsigned long space, unsigned long address, unsigned long entry,
+		 unsigned long page, ktr_u64 inode, unsigned long index)
 {
 	unsigned long flags = begin(tag);
 
-	RECORD->arg[0] = laplace_space(vma->vm_mm);
-	RECORD->arg[1] = address & PAGE_MASK;
+	arguments(8, space, address, 0, MAP_NR(page), 1, 0, 0, index);
 	RECORD->arg[2] = KTR_SWAP_ENTRY(SWP_TYPE(entry), SWP_OFFSET(entry));
-	RECORD->arg[3] = MAP_NR(page);
-	RECORD->arg[4] = 1;
-	RECORD->arg[6] = KTR_NONE;
+	RECORD->arg[6] = inode;
 	finish(flags);
+}
+
+void laplace_swap(int tag, struct vm_area_struct *vma, unsigned long address,
+		  unsigned long entry, unsigned long page)
+{
+	swap(tag, laplace_space(vma->vm_mm), address & PAGE_MASK, entry, page, KTR_NONE, 0);
 }
 
 /* ---- caches ---- */
 
-static void cache(int tag, ktr_u64 dev, ktr_u64 inode, unsigned long offset, unsigned long page)
+static void cache(int tag, unsigned long dev, ktr_u64 inode, unsigned long index,
+		  unsigned long page)
 {
 	unsigned long flags = begin(tag);
 
-	RECORD->arg[0] = dev;
+	arguments(6, dev, 0, index, MAP_NR(page), 1, tag == KTR_CACHE_ADD ? page : 0);
 	RECORD->arg[1] = inode;
-	RECORD->arg[2] = offset;
-	RECORD->arg[3] = MAP_NR(page);
-	RECORD->arg[4] = 1;
-	if (tag == KTR_CACHE_ADD)
-		RECORD->arg[5] = page;
 	finish(flags);
 }
 
 static void file(struct inode *inode)
 {
 	unsigned long flags = begin(KTR_FILE);
+	umode_t mode = inode->i_mode;
 
-	RECORD->arg[0] = device(inode->i_dev);
-	RECORD->arg[1] = inode->i_ino;
-	RECORD->arg[2] = S_ISREG(inode->i_mode) ? KTR_FILE_REGULAR :
-		S_ISDIR(inode->i_mode) ? KTR_FILE_DIRECTORY :
-		S_ISLNK(inode->i_mode) ? KTR_FILE_LINK :
-		S_ISBLK(inode->i_mode) ? KTR_FILE_BLOCK : KTR_FILE_OTHER;
-	RECORD->arg[3] = inode->i_generation;
-	if (S_ISBLK(inode->i_mode))
-		RECORD->arg[4] = device(inode->i_rdev);
+	arguments(4, device(inode->i_dev), inode->i_ino,
+		  S_ISREG(mode) ? KTR_FILE_REGULAR : S_ISDIR(mode) ? KTR_FILE_DIRECTORY :
+		  S_ISLNK(mode) ? KTR_FILE_LINK : KTR_FILE_OTHER, inode->i_generation);
 	if (!list_empty(&inode->i_dentry))
 		path(list_entry(inode->i_dentry.next, struct dentry, d_alias));
 	finish(flags);
@@ -321,25 +318,16 @@ void laplace_cache(int tag, struct page *page)
  */
 void laplace_buffers(int tag, unsigned long page)
 {
-	cache(tag, 0, 1, MAP_NR(page), page);
+	cache(tag, 0, BUFFERS_INODE, MAP_NR(page), page);
 }
 
 void laplace_shm_page(int tag, int segment, unsigned long index, unsigned long page,
 		      unsigned long entry)
 {
-	unsigned long flags;
-
-	if (tag == KTR_CACHE_ADD || tag == KTR_CACHE_REMOVE) {
+	if (tag == KTR_CACHE_ADD || tag == KTR_CACHE_REMOVE)
 		cache(tag, 0, segment | KTR_INODE_SYSV, index, page);
-		return;
-	}
-	flags = begin(tag);
-	RECORD->arg[2] = KTR_SWAP_ENTRY(SWP_TYPE(entry), SWP_OFFSET(entry));
-	RECORD->arg[3] = MAP_NR(page);
-	RECORD->arg[4] = 1;
-	RECORD->arg[6] = segment | KTR_INODE_SYSV;
-	RECORD->arg[7] = index;
-	finish(flags);
+	else
+		swap(tag, 0, 0, entry, page, segment | KTR_INODE_SYSV, index);
 }
 
 void laplace_shm_end(struct shmid_kernel *shp, int segment)
@@ -366,14 +354,8 @@ asmlinkage void laplace_call_enter(struct pt_regs regs)
 	if (!is_chosen(regs.orig_eax))
 		return;
 	flags = begin(KTR_SYSCALL_ENTER);
-	RECORD->arg[0] = regs.orig_eax;
-	RECORD->arg[1] = KTR_ABI_32;
-	RECORD->arg[2] = (unsigned long)regs.ebx;
-	RECORD->arg[3] = (unsigned long)regs.ecx;
-	RECORD->arg[4] = (unsigned long)regs.edx;
-	RECORD->arg[5] = (unsigned long)regs.esi;
-	RECORD->arg[6] = (unsigned long)regs.edi;
-	RECORD->arg[7] = (unsigned long)regs.ebp;
+	arguments(8, regs.orig_eax, KTR_ABI_32, regs.ebx, regs.ecx, regs.edx,
+		  regs.esi, regs.edi, regs.ebp);
 	finish(flags);
 }
 
@@ -384,29 +366,28 @@ asmlinkage void laplace_call_exit(struct pt_regs regs)
 	if (!is_chosen(regs.orig_eax))
 		return;
 	flags = begin(KTR_SYSCALL_EXIT);
-	RECORD->arg[0] = regs.orig_eax;
-	RECORD->arg[1] = KTR_ABI_32;
+	arguments(2, regs.orig_eax, KTR_ABI_32);
 	RECORD->arg[2] = (long long)regs.eax;
 	finish(flags);
 }
 
-/* "none", "all", or numbers with commas between; 0, or -EINVAL and nothing changed. */
+/* "none", "all", or numbers with commas between. */
 static int choose(char *set)
 {
 	unsigned long chosen[256 / 32], call;
+	int none = !strcmp(set, "none"), all = !strcmp(set, "all");
 
-	memset(chosen, strcmp(set, "all") ? 0 : 0xff, sizeof(chosen));
-	if (strcmp(set, "all") && strcmp(set, "none"))
-		for (;; set++) {
-			call = simple_strtoul(set, &set, 10);
-			if (!isdigit(set[-1]) || call >= 256 || (*set && *set != ','))
-				return -EINVAL;
-			chosen[call / 32] |= 1UL << call % 32;
-			if (!*set)
-				break;
-		}
+	memset(chosen, all ? 0xff : 0, sizeof(chosen));
+	for (; !none && !all; set++) {
+		call = simple_strtoul(set, &set, 10);
+		if (!isdigit(set[-1]) || call >= 256 || (*set && *set != ','))
+			return -EINVAL;
+		chosen[call / 32] |= 1UL << call % 32;
+		if (!*set)
+			break;
+	}
 	memcpy(call_chosen, chosen, sizeof(chosen));
-	laplace_calls = strcmp(set, "none");
+	laplace_calls = !none;
 	return 0;
 }
 
@@ -452,8 +433,7 @@ void laplace_init(void)
 
 	if (entry)
 		entry->write_proc = command;
-	RECORD->arg[1] = 1;
-	RECORD->arg[2] = KTR_FILE_OTHER;
+	arguments(3, 0, BUFFERS_INODE, KTR_FILE_OTHER);
 	text("[buffers]", KTR_TEXT);
 	finish(flags);
 }

@@ -7,13 +7,16 @@
  * Executed as "init child" it is what the children execute: it exits at once.
  */
 #include "guest.h"
+#include "memory.h"
 
 enum {
 	AREA = 0x50000000, REMAPPED = 0x51000000, SHARED = 0x52000000, PRIVATE = 0x53000000,
-	SEGMENT = 0x54000000, THREAD_STACK = 0x55000000, HEAP = 0x08100000
+	SEGMENT = 0x54000000, THREAD_STACK = 0x55000000, ZERO = 0x56000000,
+	SCREEN = 0x57000000, HEAP = 0x08100000
 };
 
-enum { CLONE_VFORK = 0x4000, MREMAP_MAYMOVE = 1, WALL = 0x40000000 };
+enum { CLONE_VFORK = 0x4000, MREMAP_MAYMOVE = 1, WUNTRACED = 2, WALL = 0x40000000 };
+enum { PTRACE_TRACEME = 0, PTRACE_SYSCALL = 24 };
 
 #define THREAD (CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | SIGCHLD)
 #define RW (PROT_READ | PROT_WRITE)
@@ -68,13 +71,18 @@ static long spawn(u32 flags, void (*run)(void))
 	return result;
 }
 
-static void execute(void)
+static void execute_path(const char *path)
 {
 	static char *const arguments[] = { "init", "child", NULL };
 	static char *const environment[] = { NULL };
 
-	CALL3(execve, "/init", arguments, environment);
+	CALL3(execve, path, arguments, environment);
 	CALL1(exit, 1);
+}
+
+static void execute(void)
+{
+	execute_path("/init");
 }
 
 static void thread(void)
@@ -179,6 +187,23 @@ static void file(void)
 	must("unlink", CALL1(unlink, "/tmp/data"));
 }
 
+/* A mapping of /dev/zero is nobody's file; the screen's memory is a device's. */
+static void devices(void)
+{
+	long fd = must("open", CALL3(open, "/dev/zero", O_RDWR, 0));
+
+	mark("zero device");
+	map_at(ZERO, 1, MAP_PRIVATE | MAP_FIXED, (int)fd);
+	write_at(ZERO);
+	CALL1(close, fd);
+	must("mknod", CALL3(mknod, "/dev/mem", 020600, 0x101));
+	fd = must("open", CALL3(open, "/dev/mem", O_RDONLY, 0));
+	mark("device");
+	must("mmap", map(SCREEN, PAGE, PROT_READ, MAP_SHARED | MAP_FIXED, (int)fd, 0xb8000));
+	read_at(SCREEN);
+	CALL1(close, fd);
+}
+
 static void segment(void)
 {
 	int id = (int)must("shmget", shm_get(IPC_PRIVATE, 2 * PAGE));
@@ -221,6 +246,14 @@ static void processes(void)
 	write_at(AREA);
 	write_at(AREA + PAGE);
 	write_at(THREAD_STACK);
+	pid = must("open", CALL3(open, "/tmp/script", O_WRONLY | O_CREAT, 0700));
+	must("write", CALL3(write, pid, "#!/init child\n", 14));
+	CALL1(close, pid);
+	mark("script");
+	pid = CALL0(fork);
+	if (pid == 0)
+		execute_path("/tmp/script");
+	wait_well(pid, 0);
 	mark("vfork");
 	wait_well(spawn(CLONE_VM | CLONE_VFORK | SIGCHLD, execute), 0);
 	mark("thread executes");
@@ -236,6 +269,35 @@ static void sleep_a_little(void)
 	mark("schedule");
 	CALL2(nanosleep, time, 0);
 	mark("scheduled");
+}
+
+static void stops(void)
+{
+	int pid, status = 0;
+
+	mark("stopped");
+	pid = (int)must("fork", CALL0(fork));
+	if (pid == 0) {
+		CALL2(kill, CALL0(getpid), SIGSTOP);
+		CALL1(exit, 4);
+	}
+	must("wait4", CALL4(wait4, pid, &status, WUNTRACED, 0));
+	must("kill", CALL2(kill, pid, SIGCONT));
+	wait_well(pid, 4);
+
+	must("syscalls", tell("/proc/laplace", "syscalls 64"));
+	mark("traced");
+	pid = (int)must("fork", CALL0(fork));
+	if (pid == 0) {
+		CALL4(ptrace, PTRACE_TRACEME, 0, 0, 0);
+		CALL2(kill, CALL0(getpid), SIGSTOP);
+		CALL0(getppid);
+		CALL1(exit, 5);
+	}
+	while (CALL4(wait4, pid, &status, WALL, 0) == pid && (status & 0xff) == 0x7f)
+		must("ptrace", CALL4(ptrace, PTRACE_SYSCALL, pid, 1, 0));
+	if (status != 5 << 8)
+		fail("the traced child ended otherwise", -status);
 }
 
 static void calls(void)
@@ -255,7 +317,7 @@ static void calls(void)
 int main(int argc, char **argv)
 {
 	(void)argv;
-	if (CALL0(getpid) != 1 && argc == 2)
+	if (CALL0(getpid) != 1 && argc > 1)
 		return 0;
 	must("mount", CALL5(mount, "proc", "/proc", "proc", 0, 0));
 	anonymous();
@@ -263,10 +325,13 @@ int main(int argc, char **argv)
 	remap();
 	stack();
 	file();
+	devices();
 	segment();
 	processes();
 	sleep_a_little();
+	stops();
 	calls();
 	mark("end");
+	mark_memory();
 	return 0;
 }

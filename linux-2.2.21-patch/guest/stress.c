@@ -3,9 +3,11 @@
  * stress: process 1 of a guest with less memory than it uses.  A parent and the child that
  * it forks write 24 MB and a System V segment of 2 MB, and each finds what it wrote, half of
  * it after the other has written there: whatever went to swap came back, and nothing that
- * was shared by fork was mixed up.
+ * was shared by fork was mixed up.  The disk that is swapped on is read before, so that there
+ * are buffers to give up.
  */
 #include "guest.h"
+#include "memory.h"
 
 enum {
 	AREA = 0x50000000, PAGES = 24 * 256, SEGMENT = 0x60000000, SEGMENT_PAGES = 2 * 256
@@ -43,6 +45,18 @@ static void check_pages(u32 area, u32 first, u32 step, u32 pages, u32 writer)
 	}
 }
 
+static void read_disk(void)
+{
+	static char block[PAGE];
+	long fd = must("open", CALL3(open, "/dev/hda", O_RDONLY, 0));
+	u32 i;
+
+	for (i = 0; i < 2 * 256; i++)
+		must("read", CALL3(read, fd, block, PAGE));
+	CALL1(close, fd);
+	mark_memory();
+}
+
 int main(int argc, char **argv)
 {
 	u32 where;
@@ -51,6 +65,7 @@ int main(int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	must("mount", CALL5(mount, "proc", "/proc", "proc", 0, 0));
+	read_disk();
 	must("swapon", CALL2(swapon, "/dev/hda", 0));
 	must("mmap", map(AREA, PAGES * PAGE, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
@@ -76,6 +91,7 @@ int main(int argc, char **argv)
 	check_pages(AREA, 1, 2, PAGES, 3);
 	check_pages(SEGMENT, 0, 2, SEGMENT_PAGES, 2);
 	check_pages(SEGMENT, 1, 2, SEGMENT_PAGES, 1);
+	mark_memory();
 	must("shmdt", shm_detach(SEGMENT));
 	must("shmctl", shm_remove(segment));
 	return 0;

@@ -5,7 +5,7 @@
 # a file, the space's own page at that address, or something else.
 #
 # Left out: what stacks do but to grow, the buffer cache, and all switches but those of
-# task t1 after the mark "schedule".
+# task t1 after the mark "schedule" and those by which a task stops.
 function name(kind, value) {
 	if (value == "0") return "0"
 	if (!((kind, value) in names)) names[kind, value] = kind (++count[kind])
@@ -17,13 +17,15 @@ function content(space, address, frame) {
 	return own[space, address] == frame ? "own" : "other"
 }
 function flags(value) { return value == "0" ? "" : " flags " value }
-$1 != "E" { next }
+$1 != "E" || $2 == "mark" && $10 == "memory" { next }
 $2 == "mark" { section = $10; for (i = 11; i <= NF; i++) section = section " " $i; print "mark " section; begun = 1; next }
 {
 	n = split($9, a, ",")
 	text = $10
 }
-!begun || $2 == "schedule" && section != "schedule" { next }
+!begun { next }
+$2 == "schedule" && (a[2] == "4" || a[2] == "8") { print "schedule from", name("t", a[1]), "state", a[2] }
+$2 == "schedule" && section != "schedule" { next }
 { who = name("t", sprintf("%x", $7)) ": " $2 }
 $2 == "task-create" { print who, name("t", a[1]), "of", name("t", a[2]), name("s", a[3]) flags(a[4]), text }
 $2 == "schedule" && (name("t", a[1]) == "t1" || name("t", a[3]) == "t1") {
