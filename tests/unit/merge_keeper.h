@@ -109,8 +109,9 @@ static inline int keep_task(struct lpl_merge_output *output, const struct lpl_me
 
 static inline void keeper_open(struct keeper *keeper, const struct lpl_merge_options *options)
 {
-	*keeper = (struct keeper){ .output = { keep_reference, keep_event, keep_finish,
-					       keep_page, keep_task } };
+	*keeper = (struct keeper){ .output = { .reference = keep_reference, .event = keep_event,
+					       .finish = keep_finish, .page = keep_page,
+					       .task = keep_task } };
 	assert_int_equal(lpl_merge_open(&keeper->merge, &keeper->output, options, NULL), LPL_OK);
 	keeper->sink = lpl_merge_sink(keeper->merge);
 }
