@@ -5,8 +5,8 @@
  * Everything is counted twice, as it happens and by what is there at the end, and
  * what the processor says of a reference is held against what the kernel's events
  * say: a program's reference is made in the space of the task that runs, and lies
- * in a mapping; a page of a file is in the page cache when it is referenced; clocks
- * do not run backwards; spaces end once.
+ * in a mapping; a write to a shared page was told to part it; a page of a file is in
+ * the page cache when it is referenced; clocks do not run backwards; spaces end once.
  *
  * Whether a file's page is in the page cache is looked up once for each cached
  * translation, and again when any page has left the page cache since: that is what
@@ -23,6 +23,7 @@ struct audit {
 	uint64_t last_ref, last_instr, last_cycle;
 	uint64_t user_odd;		/* programs' references that did not fit */
 	bool snapshot_told;
+	uint64_t implied_breaks;	/* that are known of */
 	uint32_t epoch;			/* of the page cache; from 1 */
 	struct table ended;		/* numbers of spaces that have ended -> 1 */
 	uint32_t limit;			/* of each kind of problem */
@@ -151,6 +152,10 @@ void audit_reference(struct lpl_merge *merge, const struct lpl_ref *ref,
 		odd_reference(merge, LPL_ODD_ORDER, ref);
 	if ((ref->flags & LPL_USER) != 0)
 		audit_user_reference(merge, ref, translation->kind);
+	if (audit->implied_breaks != merge->stats.implied_breaks) {
+		audit->implied_breaks = merge->stats.implied_breaks;
+		odd_reference(merge, LPL_ODD_UNTOLD_BREAK, ref);
+	}
 	if (translation->kind != LPL_PAGE_FILE)
 		return;
 	audit->books.file_references++;

@@ -98,6 +98,9 @@ static bool on_map(struct lpl_merge *merge, const struct lpl_event *event)
 	space = merge_space_make(merge, event->arg[0]);
 	if (space == NULL)
 		return false;
+	/* a snapshot tells again what was told while it was being made */
+	if (!merge->tasks.in_snapshot && anything_in(&space->mapped, range))
+		merge_odd(merge, LPL_ODD_MAPPED_TWICE);
 	switch (event->arg[4]) {
 	case KTR_MAP_ANONYMOUS:
 	case KTR_MAP_STACK:

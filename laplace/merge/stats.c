@@ -25,6 +25,7 @@ const char *lpl_merge_odd_name(enum lpl_merge_odd odd)
 	static const char *const name[LPL_ODDS] = {
 		[LPL_ODD_RANGE] = "range",
 		[LPL_ODD_MAP_KIND] = "map-kind",
+		[LPL_ODD_MAPPED_TWICE] = "mapped-twice",
 		[LPL_ODD_UNMAP] = "unmap",
 		[LPL_ODD_REMAP] = "remap",
 		[LPL_ODD_DETACH] = "shm-detach",
@@ -45,6 +46,7 @@ const char *lpl_merge_odd_name(enum lpl_merge_odd odd)
 		[LPL_ODD_UNRESOLVED] = "unresolved",
 		[LPL_ODD_ATTRIBUTION] = "attribution",
 		[LPL_ODD_NOT_CACHED] = "not-cached",
+		[LPL_ODD_UNTOLD_BREAK] = "untold-break",
 		[LPL_ODD_CACHED_TWICE] = "cached-twice",
 		[LPL_ODD_ORDER] = "order",
 	};

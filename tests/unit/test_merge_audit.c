@@ -184,6 +184,40 @@ static void before_a_snapshot_the_books_balance(void **state)
 	assert_int_equal(stats(k)->odd[LPL_ODD_UNRESOLVED], 0);
 }
 
+static void a_range_mapped_twice(void **state)
+{
+	struct keeper *k = *state;
+
+	begin(k);
+	TELL_BY(k, 20, 20, KTR_SNAPSHOT, 1);
+	/* in a snapshot it is the same one */
+	TELL_BY(k, 20, 20, KTR_MAP, 7, 0x10000, 0x11000, 3, KTR_MAP_ANONYMOUS);
+	TELL_BY(k, 20, 20, KTR_SNAPSHOT, 0);
+	TELL_BY(k, 20, 20, KTR_MAP, 7, 0x23000, 0x25000, 3, KTR_MAP_ANONYMOUS);
+	TELL_BY(k, 20, 20, KTR_UNMAP, 7, 0x23000, 0x25000);
+	TELL_BY(k, 20, 20, KTR_MAP, 7, 0x23000, 0x25000, 3, KTR_MAP_ANONYMOUS);
+	assert_int_equal(expect(k, LPL_ODD_MAPPED_TWICE, 1, 1)->event.arg[2], 0x25000);
+}
+
+static void a_write_that_parts_what_is_shared(void **state)
+{
+	struct keeper *k = *state;
+	const struct lpl_merge_problem *problem;
+
+	begin(k);
+	wr(k, 7, 0x10000);
+	TELL_BY(k, 20, 20, KTR_SPACE_DUPLICATE, 7, 8);
+	rd(k, 7, 0x10000);
+	wr(k, 7, 0x10000);			/* nothing told of it */
+	wr(k, 7, 0x10000);
+	TELL_BY(k, 20, 20, KTR_COW_BREAK, 7, 0x20000, 0x50, 0x90);
+	wr(k, 7, 0x20000);
+	wr(k, 7, 0x21000);			/* nor of this */
+	problem = expect(k, LPL_ODD_UNTOLD_BREAK, 2, 2);
+	assert_int_equal(problem[0].ref.ref, 3);
+	assert_int_equal(problem[1].ref.address, 0x21000);
+}
+
 static void a_page_not_in_the_page_cache(void **state)
 {
 	struct keeper *k = *state;
@@ -373,6 +407,8 @@ int main(void)
 		A(nobody_ran_before_the_first_event),
 		A(a_first_snapshot_begins_the_books),
 		A(before_a_snapshot_the_books_balance),
+		A(a_range_mapped_twice),
+		A(a_write_that_parts_what_is_shared),
 		A(a_page_not_in_the_page_cache),
 		A(a_page_in_two_frames),
 		A(a_frame_with_two_pages),

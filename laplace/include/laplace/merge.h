@@ -169,6 +169,7 @@ struct lpl_merge_output {
 enum lpl_merge_odd {
 	LPL_ODD_RANGE = 0,	/* empty, backwards, or in the kernel's half */
 	LPL_ODD_MAP_KIND,	/* unknown KTR_MAP_* */
+	LPL_ODD_MAPPED_TWICE,	/* a mapping where something is mapped already */
 	LPL_ODD_UNMAP,		/* of a range with nothing mapped in it */
 	LPL_ODD_REMAP,		/* likewise */
 	LPL_ODD_DETACH,		/* where something else than a segment begins */
@@ -193,6 +194,7 @@ enum lpl_merge_odd {
 	LPL_ODD_UNRESOLVED,	/* a user-mode reference without a known mapping */
 	LPL_ODD_ATTRIBUTION,	/* ... in another space than its task's */
 	LPL_ODD_NOT_CACHED,	/* a reference to a page of a file not in the page cache */
+	LPL_ODD_UNTOLD_BREAK,	/* a write to a shared page: its copy was not told of */
 	LPL_ODD_CACHED_TWICE,	/* an added page that another frame holds */
 	LPL_ODD_ORDER,		/* a record whose clocks run backwards */
 	LPL_ODDS
