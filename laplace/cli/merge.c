@@ -169,7 +169,8 @@ static int open_target(struct target *target, const struct options *options,
 	}
 	if (options->format == PER_PROCESS) {
 		if (lpl_merge_per_process_open(&target->output, options->output,
-					       options->overwrite, &report))
+					       options->overwrite, &report) ||
+		    lpl_merge_per_process_jobs(target->output, options->jobs, &report))
 			return cli_report(&report);
 		return CLI_DONE;
 	}

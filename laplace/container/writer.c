@@ -12,8 +12,8 @@
 
 #include <laplace/trace.h>
 
+#include "../crew/crew.h"
 #include "chunk.h"
-#include "crew.h"
 #include "data.h"
 #include "index.h"
 #include "meta.h"

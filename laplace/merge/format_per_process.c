@@ -270,6 +270,14 @@ enum lpl_error lpl_merge_per_process_open(struct lpl_merge_output **output, cons
 	return LPL_OK;
 }
 
+enum lpl_error lpl_merge_per_process_jobs(struct lpl_merge_output *output, unsigned int jobs,
+					  struct lpl_report *report)
+{
+	if (open_files_jobs(((struct per_process *)output)->files, jobs))
+		return LPL_OK;
+	return lpl_fail(report, LPL_ERR_MEMORY, "merge: no memory for the output");
+}
+
 void lpl_merge_per_process_close(struct lpl_merge_output *output)
 {
 	struct per_process *p = (struct per_process *)output;

@@ -2,10 +2,11 @@
 /* A cache of open files. */
 #include "open_files.h"
 
+#include "../crew/crew.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,12 +21,53 @@ struct open_file {
 	char *buffer;		/* NULL until it is needed first */
 };
 
+/* A full buffer on its way into its file, which may be another's by the time it is told. */
+struct batch {
+	int fd;
+	char *buffer;		/* NULL until it is needed first */
+	size_t size;
+	uint64_t offset;	/* in the file */
+	uint64_t directory, name;
+	int error;		/* errno */
+};
+
 struct open_files {
 	int fd;
 	char *what;
 	uint64_t now;
 	struct open_file slot[OPEN_FILES];
+	struct lpl_crew *crew;
+	unsigned int jobs;
+	struct batch batch[LPL_CREW_JOBS_MAX + 1];	/* its places */
 };
+
+/* The crew's work. */
+static void write_batch(void *context, unsigned int place)
+{
+	struct batch *batch = &((struct open_files *)context)->batch[place];
+	size_t done = 0;
+
+	batch->error = 0;
+	while (done < batch->size) {
+		ssize_t count = pwrite(batch->fd, batch->buffer + done, batch->size - done,
+				       (off_t)(batch->offset + done));
+
+		if (count > 0)
+			done += (size_t)count;
+		else if (count == 0 || errno != EINTR)
+			batch->error = count == 0 ? ENOSPC : errno;
+		if (batch->error != 0)
+			return;
+	}
+}
+
+bool open_files_jobs(struct open_files *files, unsigned int jobs)
+{
+	lpl_crew_free(files->crew);
+	files->jobs = lpl_crew_jobs(jobs);
+	files->crew = lpl_crew_new(files->jobs, write_batch, files);
+	return files->crew != NULL;
+}
 
 struct open_files *open_files_new(int fd, const char *what)
 {
@@ -35,8 +77,8 @@ struct open_files *open_files_new(int fd, const char *what)
 		return NULL;
 	files->fd = fd;
 	files->what = strdup(what);
-	if (files->what == NULL) {
-		free(files);
+	if (files->what == NULL || !open_files_jobs(files, 1)) {
+		open_files_free(files);
 		return NULL;
 	}
 	return files;
@@ -46,6 +88,9 @@ void open_files_free(struct open_files *files)
 {
 	if (files == NULL)
 		return;
+	lpl_crew_free(files->crew);	/* its threads first: they use what follows */
+	for (size_t i = 0; i < LPL_CREW_JOBS_MAX + 1; i++)
+		free(files->batch[i].buffer);
 	for (size_t i = 0; i < OPEN_FILES; i++) {
 		if (files->slot[i].file != NULL)
 			(void)close(files->slot[i].fd);
@@ -55,32 +100,65 @@ void open_files_free(struct open_files *files)
 	free(files);
 }
 
-static int failed(const struct open_files *files, const struct file *file, const char *why,
-		  struct lpl_report *report)
+static int failed_at(const struct open_files *files, uint64_t directory, uint64_t name,
+		     const char *why, struct lpl_report *report)
 {
 	bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
 	enum lpl_error error = full ? LPL_ERR_FULL : LPL_ERR_IO;
 
-	(void)lpl_fail(report, error, "%s/%" PRIu64 "/%" PRIu64 ": %s", files->what,
-		       file->directory, file->name, why);
+	(void)lpl_fail(report, error, "%s/%" PRIu64 "/%" PRIu64 ": %s", files->what, directory,
+		       name, why);
 	return (int)error;
+}
+
+static int failed(const struct open_files *files, const struct file *file, const char *why,
+		  struct lpl_report *report)
+{
+	return failed_at(files, file->directory, file->name, why, report);
+}
+
+/* The oldest batch is written, or was not. */
+static int settle(struct open_files *files, struct lpl_report *report)
+{
+	const struct batch *batch = &files->batch[lpl_crew_oldest(files->crew)];
+
+	lpl_crew_drop(files->crew);
+	if (batch->error == 0)
+		return LPL_OK;
+	errno = batch->error;
+	return failed_at(files, batch->directory, batch->name, "cannot be written", report);
+}
+
+static int no_buffer(const struct open_files *files, struct lpl_report *report)
+{
+	(void)lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory for a buffer", files->what);
+	return LPL_ERR_MEMORY;
 }
 
 static int write_out(struct open_files *files, struct open_file *open,
 		     struct lpl_report *report)
 {
-	size_t done = 0;
+	int error = lpl_crew_full(files->crew) ? settle(files, report) : LPL_OK;
+	struct batch *batch;
+	char *empty;
 
-	while (done < open->used) {
-		ssize_t count = write(open->fd, open->buffer + done, open->used - done);
-
-		if (count < 0 && errno != EINTR)
-			return failed(files, open->file, "cannot be written", report);
-		if (count > 0)
-			done += (size_t)count;
-	}
+	if (error != LPL_OK || open->used == 0)
+		return error;
+	batch = &files->batch[lpl_crew_next(files->crew)];
+	if (batch->buffer == NULL)
+		batch->buffer = malloc(OPEN_FILE_BUFFER);
+	empty = batch->buffer;
+	if (empty == NULL)
+		return no_buffer(files, report);
+	*batch = (struct batch){ .fd = open->fd, .buffer = open->buffer, .size = open->used,
+				 .offset = open->file->size,
+				 .directory = open->file->directory, .name = open->file->name };
+	open->buffer = empty;
+	open->file->size += open->used;
 	open->used = 0;
-	return LPL_OK;
+	lpl_crew_put(files->crew);
+	/* alone there is nobody to wait for */
+	return files->jobs == 1 ? settle(files, report) : LPL_OK;
 }
 
 static int release(struct open_files *files, struct open_file *open, struct lpl_report *report)
@@ -88,6 +166,11 @@ static int release(struct open_files *files, struct open_file *open, struct lpl_
 	struct file *file = open->file;
 	int error = write_out(files, open, report);
 
+	while (!lpl_crew_empty(files->crew)) {
+		int failure = settle(files, report);
+
+		error = error != LPL_OK ? error : failure;
+	}
 	file->open = NULL;
 	open->file = NULL;
 	open->used = 0;
@@ -118,15 +201,13 @@ static int open_it(struct open_files *files, struct file *file, struct lpl_repor
 		return error;
 	if (open->buffer == NULL)
 		open->buffer = malloc(OPEN_FILE_BUFFER);
-	if (open->buffer == NULL) {
-		(void)lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory for a buffer", files->what);
-		return LPL_ERR_MEMORY;
-	}
+	if (open->buffer == NULL)
+		return no_buffer(files, report);
 	(void)snprintf(directory, sizeof(directory), "%" PRIu64, file->directory);
 	(void)snprintf(path, sizeof(path), "%s/%" PRIu64, directory, file->name);
 	if (!file->created && mkdirat(files->fd, directory, 0777) != 0 && errno != EEXIST)
 		return failed(files, file, "its directory cannot be made", report);
-	open->fd = openat(files->fd, path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW |
+	open->fd = openat(files->fd, path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW |
 			  (file->created ? 0 : O_CREAT), 0666);
 	if (open->fd < 0)
 		return failed(files, file, "cannot be opened", report);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Writing thousands of files at once with a few handles and buffers: the file
- * that was written to least recently is closed, and opened again to append.
+ * that was written to least recently is closed, and opened again when it goes on.  Full
+ * buffers are written by a crew, so that who fills them does not wait for the disk.
  */
 #ifndef LAPLACE_MERGE_OPEN_FILES_H
 #define LAPLACE_MERGE_OPEN_FILES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,12 +23,15 @@ struct file {
 	uint64_t directory, name;
 	struct open_file *open;		/* NULL: not now */
 	int created;
+	uint64_t size;			/* as it will be when all is written */
 };
 
 struct open_files;
 
 /* Below the directory `fd` (not owned), which messages call `what` (copied). */
 struct open_files *open_files_new(int fd, const char *what);
+/* Write on so many threads (crew.h; without this 1), before anything is.  false: no memory. */
+bool open_files_jobs(struct open_files *files, unsigned int jobs);
 /* Nothing more is written, and no error told.  NULL is fine. */
 void open_files_free(struct open_files *files);
 

@@ -9,7 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char directory[] = "/tmp/laplace-test-XXXXXX";
+#define TEMPLATE "/tmp/laplace-test-XXXXXX"
+static char directory[] = TEMPLATE;
 
 /* A merge into OUT in the test's directory. */
 struct run {
@@ -19,6 +20,9 @@ struct run {
 	struct lpl_sink *sink;
 	uint64_t cycle;
 };
+
+/* All tests are run with one thread, then with several. */
+static unsigned int jobs = 1;
 
 static enum lpl_error run_open(struct run *run, const char *name, bool overwrite)
 {
@@ -34,6 +38,7 @@ static enum lpl_error run_open(struct run *run, const char *name, bool overwrite
 		assert_non_null(strstr(report.text, run->path));
 		return error;
 	}
+	assert_int_equal(lpl_merge_per_process_jobs(run->output, jobs, NULL), LPL_OK);
 	assert_int_equal(lpl_merge_open(&run->merge, run->output, NULL, NULL), LPL_OK);
 	run->sink = lpl_merge_sink(run->merge);
 	return LPL_OK;
@@ -145,6 +150,7 @@ static void drop(const char *below)
 static int setup_directory(void **state)
 {
 	(void)state;
+	strcpy(directory, TEMPLATE);
 	return mkdtemp(directory) != NULL ? 0 : -1;
 }
 
@@ -556,5 +562,8 @@ int main(void)
 		cmocka_unit_test(everything_is_written),
 	};
 
-	return cmocka_run_group_tests(tests, setup_directory, remove_directory);
+	int failed = cmocka_run_group_tests(tests, setup_directory, remove_directory);
+
+	jobs = 3;
+	return failed + cmocka_run_group_tests(tests, setup_directory, remove_directory);
 }

@@ -315,10 +315,17 @@ void lpl_merge_global_close(struct lpl_merge_output *output);	/* NULL is fine */
  * docs/merging.md.  Everything is written below "PATH.part", which finish()
  * renames.  An existing PATH or PATH.part is an error (LPL_ERR_USAGE) unless
  * `overwrite`, and even then when there is anything in it that this format does
- * not write.  Memory is O(live tasks) and some 8 MiB; at most 64 files are open.
+ * not write.  Memory is O(live tasks) and some 9 MiB; at most 64 files are open.
  */
 enum lpl_error lpl_merge_per_process_open(struct lpl_merge_output **output, const char *path,
 					  bool overwrite, struct lpl_report *report);
+/*
+ * Write on so many threads, the caller's included (0: one for each processor, up to 8);
+ * without this on the caller's alone.  Before anything is sent.  The files are the same,
+ * and so are errors, which may come a few buffers later.
+ */
+enum lpl_error lpl_merge_per_process_jobs(struct lpl_merge_output *output, unsigned int jobs,
+					  struct lpl_report *report);
 /* What was not finished is removed.  NULL is fine. */
 void lpl_merge_per_process_close(struct lpl_merge_output *output);
 

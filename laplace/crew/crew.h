@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The crew: threads that work on chunks, several at once, while their order is kept.
+ * The crew: threads that work on pieces of a stream (chunks, buffers), several at once,
+ * while their order is kept.
  *
  * There are a few places, numbered from 0 and used in turn.  Whoever has the stream fills
  * the next one and puts it up; the crew works on what was put up, in any order; and the
@@ -8,10 +9,10 @@
  * depends on the threads.  All functions are the owner's: one thread calls them.
  *
  * The owner's thread is one of the jobs: while it would have to wait it works, too.
- * Other threads begin with the second chunk: a trace of one needs none.
+ * Other threads begin with the second piece: a stream of one needs none.
  */
-#ifndef LAPLACE_CONTAINER_CREW_H
-#define LAPLACE_CONTAINER_CREW_H
+#ifndef LAPLACE_CREW_CREW_H
+#define LAPLACE_CREW_CREW_H
 
 #include <stdbool.h>
 
