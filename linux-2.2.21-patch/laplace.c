@@ -426,14 +426,22 @@ static int command(struct file *unused, const char *buffer, unsigned long count,
 	return -EINVAL;
 }
 
+/* Nothing exists yet but the file of the buffers: the snapshot is short. */
 void laplace_init(void)
 {
 	struct proc_dir_entry *entry = create_proc_entry("laplace", S_IFREG | 0222, NULL);
-	unsigned long flags = begin(KTR_FILE);
+	unsigned long flags;
 
 	if (entry)
 		entry->write_proc = command;
+	flags = begin(KTR_SNAPSHOT);
+	arguments(2, 1, PAGE_OFFSET);
+	finish(flags);
+	flags = begin(KTR_FILE);
 	arguments(3, 0, BUFFERS_INODE, KTR_FILE_OTHER);
 	text("[buffers]", KTR_TEXT);
+	finish(flags);
+	flags = begin(KTR_SNAPSHOT);
+	arguments(2, 0, PAGE_OFFSET);
 	finish(flags);
 }

@@ -39,8 +39,8 @@ static const struct argp_option option_table[] = {
 	  "each task) or canonical (a trace)", 0 },
 	{ "output", 'o', "OUT", 0, "What to write", 0 },
 	{ "kernel-base", OPT_KERNEL_BASE, "ADDRESS", 0,
-	  "Where the kernel's half of an address space begins (8000000000000000); "
-	  "a 32-bit Linux has c0000000", 0 },
+	  "Where the kernel's half of an address space begins (what the guest tells, "
+	  "else 8000000000000000); a 32-bit Linux has c0000000", 0 },
 	{ "audit", OPT_AUDIT, NULL, 0,
 	  "Print the books and check that they balance; -f and -o may be left out", 0 },
 	{ "problems", OPT_PROBLEMS, "N", 0,

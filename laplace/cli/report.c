@@ -34,8 +34,8 @@ static const struct argp_option option_table[] = {
 	{ "clock", OPT_CLOCK, "CLOCK", 0,
 	  "What time is counted in: cycles, instructions, references (cycles)", 0 },
 	{ "kernel-base", OPT_KERNEL_BASE, "ADDRESS", 0,
-	  "Where the kernel's half of an address space begins (8000000000000000); "
-	  "a 32-bit Linux has c0000000", 0 },
+	  "Where the kernel's half of an address space begins (what the guest tells, "
+	  "else 8000000000000000); a 32-bit Linux has c0000000", 0 },
 	{ 0 }
 };
 

@@ -60,6 +60,7 @@ struct lpl_merge {
 	struct lpl_sink sink;
 	struct lpl_merge_output *output;
 	uint64_t kernel_base;		/* address */
+	bool base_known;		/* by the caller, or told */
 	struct lpl_merge_stats stats;
 	struct audit *audit;		/* NULL: no books are kept */
 	const struct lpl_event *event;	/* the one that is taking effect */

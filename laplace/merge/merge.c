@@ -238,6 +238,18 @@ static bool note_space(struct lpl_merge *merge, const struct lpl_event *event, b
 	return merge_space_make(merge, event->arg[2]) != NULL;
 }
 
+/*
+ * The kernel tells where its half of an address space begins, once, and first of all.
+ * No kernel takes more than three quarters of an address space of 32 bits.
+ */
+static void take_base(struct lpl_merge *merge, uint64_t base)
+{
+	if (merge->base_known || base < UINT64_C(1) << 30 || (base & ((UINT64_C(1) << LPL_PAGE_SHIFT) - 1)) != 0)
+		return;
+	merge->kernel_base = base;
+	merge->base_known = true;
+}
+
 static bool take_effect(struct lpl_merge *merge, const struct lpl_event *event)
 {
 	bool task_known, mapping_known, space_told;
@@ -247,6 +259,7 @@ static bool take_effect(struct lpl_merge *merge, const struct lpl_event *event)
 	    !merge_mapping_event(merge, event, &mapping_known))
 		return false;
 	if (event->tag == KTR_SNAPSHOT) {
+		take_base(merge, event->arg[1]);
 		merge_snapshot(merge, event->arg[0] != 0);
 		if (merge->audit != NULL && event->arg[0] == 0)
 			audit_snapshot_told(merge);
@@ -332,7 +345,8 @@ enum lpl_error lpl_merge_open(struct lpl_merge **merge, struct lpl_merge_output 
 	if (output->leave != NULL)
 		made->stray->dead = &made->dead;
 	made->kernel_base = DEFAULT_KERNEL_BASE;
-	if (options != NULL && options->kernel_base != 0)
+	made->base_known = options != NULL && options->kernel_base != 0;
+	if (made->base_known)
 		made->kernel_base = options->kernel_base;
 	tasks_init(&made->tasks);
 	made->tasks.odd = odd_task;

@@ -488,6 +488,35 @@ static void kernel_of_32_bits(void **state)
 	lpl_merge_close(k.merge);
 }
 
+/* The same, told by the guest before anything else; what the caller says counts more. */
+static void kernel_tells_its_half(void **state)
+{
+	const struct lpl_merge_options options = { .kernel_base = 0xc0000000 };
+	static const uint64_t nonsense[] = { 0, 1, 0x1000, 0x3ffff000, 0xc0000001, UINT64_MAX };
+	struct keeper k;
+
+	(void)state;
+	keeper_open(&k, NULL);
+	for (size_t i = 0; i < sizeof(nonsense) / sizeof(nonsense[0]); i++)
+		TELL(&k, KTR_SNAPSHOT, 1, nonsense[i]);
+	assert_int_equal(touch(&k, LPL_READ, 0, 7, 0xc0004000), 1);
+	assert_int_equal(k.last.kind, LPL_PAGE_UNRESOLVED);
+	TELL(&k, KTR_SNAPSHOT, 1, 0xc0000000);
+	TELL(&k, KTR_SNAPSHOT, 0, 0x80000000);		/* too late */
+	assert_int_equal(touch(&k, LPL_READ, 0, 7, 0xc0004000), 2);
+	assert_int_equal(k.last.kind, LPL_PAGE_KERNEL);
+	assert_int_equal(touch(&k, LPL_READ, 0, 9, 0xc0004000), 2);
+	assert_int_equal(touch(&k, LPL_READ, 0, 9, 0xbffff000), 3);
+	assert_int_equal(k.last.kind, LPL_PAGE_UNRESOLVED);
+	lpl_merge_close(k.merge);
+
+	keeper_open(&k, &options);
+	TELL(&k, KTR_SNAPSHOT, 1, 0x80000000);
+	assert_int_equal(touch(&k, LPL_READ, 0, 7, 0xbffff000), 1);
+	assert_int_equal(k.last.kind, LPL_PAGE_UNRESOLVED);
+	lpl_merge_close(k.merge);
+}
+
 /* ---- what is not known ---- */
 
 static void unresolved_is_said(void **state)
@@ -604,6 +633,7 @@ int main(void)
 		T(kernel_pages_are_one_space),
 		T(kernel_sees_the_page_cache),
 		cmocka_unit_test(kernel_of_32_bits),
+		cmocka_unit_test(kernel_tells_its_half),
 		T(unresolved_is_said),
 		T(pages_are_told),
 		T(a_segment_may_lose_its_mark),

@@ -174,7 +174,8 @@ enum ktr_tag {
 	 *    -> space, start, end, first frame or KTR_NONE, first
 	 *    KTR_SWAP_ENTRY or KTR_NONE */
 	KTR_PRESENT = 29,
-	/* what exists already is told -> 1 from here, 0 up to here */
+	/* what exists already is told -> 1 from here, 0 up to here; where the
+	 * kernel's half of an address space begins (0: at bit 63) */
 	KTR_SNAPSHOT = 30
 };
 

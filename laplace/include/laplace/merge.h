@@ -228,8 +228,8 @@ void lpl_merge_stats_print(const struct lpl_merge_stats *stats, FILE *file);
 /* ---- the merge ---- */
 
 struct lpl_merge_options {
-	/* addresses from here up are the kernel's; 0: 1 << 63.  A 32-bit Linux
-	 * has 0xc0000000. */
+	/* addresses from here up are the kernel's; 0: what the guest tells
+	 * (KTR_SNAPSHOT), else 1 << 63.  A 32-bit Linux has 0xc0000000. */
 	uint64_t kernel_base;
 	bool audit;		/* keep the books: see below */
 	uint32_t problems;	/* how many of each kind of oddity an audit keeps */
