@@ -29,7 +29,7 @@ static void check_format(const struct argp_state *state, const char *name)
 	const struct format *format = format_find(name);
 	char list[FORMAT_LIST_SIZE];
 
-	if (!format)
+	if (!format || (format->traits & FORMAT_READ_ONLY))
 		argp_error(state, "no format '%s': there are %s", name,
 			   format_list(list, FORMAT_BINARY));
 	else if (format->traits & FORMAT_BINARY)

@@ -41,9 +41,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 't':
 		options->format = format_find(arg);
-		if (!options->format)
+		if (!options->format || (options->format->traits & FORMAT_READ_ONLY))
 			argp_error(state, "no format '%s': there are %s", arg,
-				   format_list(list, 0));
+				   format_list(list, FORMAT_READ_ONLY));
 		return 0;
 	case 'o':
 		options->output = arg;
@@ -61,7 +61,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "which trace?");
 		else if (!options->format)
 			argp_error(state, "which format?  --to names one of %s",
-				   format_list(list, 0));
+				   format_list(list, FORMAT_READ_ONLY));
 		else if (!options->output)
 			argp_error(state, "where to?  -o names the file to write");
 		return 0;

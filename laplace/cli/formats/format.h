@@ -10,6 +10,7 @@
 #ifndef LAPLACE_CLI_FORMAT_H
 #define LAPLACE_CLI_FORMAT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,7 @@ enum format_trait {
 	FORMAT_EVENTS = 0x08,	/* may have events between its lines */
 	FORMAT_SEEKS = 0x10,	/* is completed as it is written: goes to files only */
 	FORMAT_WHOLE = 0x20,	/* tells every field */
+	FORMAT_READ_ONLY = 0x40,	/* is not written: has no `put` */
 	/* the clocks that it tells; others are made when it is imported */
 	TELLS_REF = 0x100,
 	TELLS_INSTR = 0x200,
@@ -48,6 +50,8 @@ struct format {
 	const uint8_t *(*read_record)(struct importer *importer, const uint8_t *at,
 				      const uint8_t *end);
 	size_t record_bytes;
+	/* The input is over: false after importer_refuse().  May be NULL. */
+	bool (*read_end)(struct importer *importer);
 	size_t import_state;	/* bytes of zeroed memory that reading needs; 0: none */
 	void (*import_free)(void *state);	/* of what the state owns; may be NULL */
 
@@ -76,6 +80,7 @@ extern const struct format format_pages, format_time_passed;
 extern const struct format format_behaviour;
 extern const struct format format_csv;
 extern const struct format format_din;
+extern const struct format format_kvmtrace;
 extern const struct format format_lackey;
 extern const struct format format_oracle_general;
 extern const struct format format_pdats, format_pdats2;

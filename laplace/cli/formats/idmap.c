@@ -56,6 +56,16 @@ uint64_t *idmap_reach(struct idmap *map, uint64_t key)
 	return &slot->value;
 }
 
+const uint64_t *idmap_find(const struct idmap *map, uint64_t key)
+{
+	const struct idmap_slot *slot;
+
+	if (!map->room)
+		return NULL;
+	slot = &map->slot[place_of(map, key)];
+	return slot->value ? &slot->value : NULL;
+}
+
 /* Whoever stands behind the gap and would be looked for from before it moves up. */
 bool idmap_remove(struct idmap *map, uint64_t key)
 {

@@ -25,6 +25,8 @@ struct idmap {
  * there, and has to be set.  NULL: no memory.
  */
 uint64_t *idmap_reach(struct idmap *map, uint64_t key);
+/* NULL: it is not there. */
+const uint64_t *idmap_find(const struct idmap *map, uint64_t key);
 /* false: it was not there. */
 bool idmap_remove(struct idmap *map, uint64_t key);
 void idmap_free(struct idmap *map);

@@ -335,7 +335,7 @@ static bool read_all(struct importer *importer, struct input *input)
 		if (options->progress)
 			options->progress(importer, options->context);
 	}
-	return true;
+	return !options->format->read_end || options->format->read_end(importer);
 }
 
 enum lpl_error importer_run(struct importer *importer, struct lpl_report *report)
