@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* See workload.h. */
+#include "workload.h"
+
+static const struct workload workloads[] = {
+	{ "locality", locality_run, 0 },
+	{ "calls", calls_run, 0 },
+	{ "executed", executed_run, RUNS_AS_PROGRAM },
+	{ "stress", stress_run, WANTS_SWAP },
+	{ "steer", steer_run, RUNS_TWICE },
+	{ "slow", calls_run, SLOW_READER },
+	{ "sort", sort_run, 0 },
+	{ "tree", tree_run, 0 },
+	{ "copy", copy_run, 0 },
+};
+
+const struct workload *find_workload(const char *name)
+{
+	u32 i;
+
+	for (i = 0; i < sizeof(workloads) / sizeof(*workloads); i++)
+		if (same(workloads[i].name, name))
+			return &workloads[i];
+	return NULL;
+}
+
+int same(const char *a, const char *b)
+{
+	while (*a && *a == *b)
+		a++, b++;
+	return *a == *b;
+}
+
+void nap(void)
+{
+	u32 time[2] = { 0, 10000000 };
+
+	CALL2(nanosleep, time, NULL);
+}
+
+unsigned long long cycles(void)
+{
+	u32 low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	return (unsigned long long)high << 32 | low;
+}
+
+u32 next_random(u32 *state)
+{
+	*state = *state * 1664525 + 1013904223;
+	return *state >> 8;
+}
+
+u32 *pages_of(u32 count)
+{
+	return (u32 *)must("mmap", map(0, count * PAGE, PROT_READ | PROT_WRITE,
+				       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+}
+
+int wrong(const char *what)
+{
+	say("wrong: ");
+	say(what);
+	say("\n");
+	return 1;
+}
