@@ -32,6 +32,7 @@ forks=$(awk '
 	busy && $2 == "task-create" { forks++ }
 	END { print forks + 0 }' "$WORK/busy.events")
 [ "$forks" = "$(guest forks)" ] || fail "$forks tasks were told of, and $(guest forks) were created"
+[ "$(guest missed)" = 0 ] || fail "the module could not see $(guest missed) calls"
 [ "$(guest oom_kill)" = 0 ] || fail "the guest had to kill for memory: $(guest oom_kill)"
 
 # At least so many of each.
