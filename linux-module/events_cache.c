@@ -217,7 +217,10 @@ static int lpl_shmem_returned(struct kretprobe_instance *ri,
 	return 0;
 }
 
-/* folio_migrate_mapping(mapping, to, from, ...): another frame takes over. */
+/*
+ * folio_migrate_mapping(mapping, to, from, ...): another frame takes over.  In later
+ * kernels most callers pass by it, to the function that it has become a shell of.
+ */
 struct lpl_migration {
 	struct folio *to;
 	struct folio *from;
@@ -275,6 +278,11 @@ static struct lpl_hook lpl_cache_hook[] = {
 		.event = "cache_migrate",
 		.optional = !IS_ENABLED(CONFIG_MIGRATION),
 		.points = { {
+			.name = "__folio_migrate_mapping",
+			.entered = lpl_migrate_entered,
+			.returned = lpl_migrate_returned,
+			.data = sizeof(struct lpl_migration),
+		}, {
 			.name = "folio_migrate_mapping",
 			.entered = lpl_migrate_entered,
 			.returned = lpl_migrate_returned,

@@ -437,8 +437,13 @@ static int lpl_uprobe_dup_mmap(struct kprobe *kp, struct pt_regs *regs)
 /* An exec that failed early: no task ever had the space, and nothing told of it. */
 static bool lpl_was_never_used(struct mm_struct *mm)
 {
-	const struct vm_area_struct *vma = find_vma(mm, 0);
+	VMA_ITERATOR(next, mm, 0);
+	const struct vm_area_struct *vma;
 
+	/* Its last user is here, and takes no lock before it needs to. */
+	rcu_read_lock();
+	vma = vma_next(&next);
+	rcu_read_unlock();
 	return vma && lpl_is_unfinished_stack(vma);
 }
 

@@ -93,6 +93,45 @@ static void cached(void)
 	tell_maps();
 }
 
+/* Compaction moves pages, from the low frames to the high ones. */
+static void moved(void)
+{
+	enum { PAGES = 512 };
+	volatile char *pages;
+	struct stat st;
+	uint64_t before[PAGES];
+	int fd, any = 0;
+
+	fd = call(open(DATA, O_RDWR | O_CLOEXEC | O_CREAT | O_TRUNC, 0644), DATA);
+	call(ftruncate(fd, (off_t)(PAGES * PAGE)), "ftruncate");
+	call(fstat(fd, &st), "stat");
+	pages = map(NULL, PAGES * PAGE, RW, MAP_SHARED, fd, 0);
+	for (int i = 0; i < PAGES; i++) {
+		pages[i * PAGE] = 1;
+		before[i] = frame(pages + i * PAGE);
+	}
+	mark("compaction");
+	set("/proc/sys/vm/compact_memory", "1");
+	for (int i = 0; i < PAGES && any < 3; i++) {
+		uint64_t now;
+
+		(void)pages[i * PAGE];
+		now = frame(pages + i * PAGE);
+		if (now == before[i])
+			continue;
+		say("expect CACHE_REMOVE %" PRIx64 " %lx %x %" PRIx64 " 1", device(st.st_dev),
+		    (unsigned long)st.st_ino, i, before[i]);
+		say("expect CACHE_ADD %" PRIx64 " %lx %x %" PRIx64 " 1", device(st.st_dev),
+		    (unsigned long)st.st_ino, i, now);
+		any++;
+	}
+	if (!any)
+		die("nothing moved");
+	munmap((void *)pages, PAGES * PAGE);
+	call(ftruncate(fd, 0), "ftruncate");
+	close(fd);
+}
+
 /* The buffer cache: pages of a disk, with the same identity when it is mapped. */
 static void buffers(void)
 {
@@ -122,5 +161,6 @@ static void buffers(void)
 void files(void)
 {
 	cached();
+	moved();
 	buffers();
 }
