@@ -93,6 +93,7 @@ void compile(int argc, char *argv[])
 		compile_main(number(argc, argv, 2));
 	else
 		compile_unit(number(argc, argv, 1));
+	printf("\t.section .note.GNU-stack, \"\", @progbits\n");	/* not to be executed */
 }
 
 static uint64_t by_hand(unsigned int unit, uint64_t value)
@@ -120,7 +121,8 @@ void load(int argc, char *argv[])
 	unsigned int units = number(argc, argv, 2);
 	void *library = dlopen(argv[1], RTLD_NOW);
 
-	require(library != NULL, "dlopen");
+	if (library == NULL)
+		require(false, dlerror());
 	for (unsigned int i = 1; i <= units; i++) {
 		uint64_t (**unit)(uint64_t);
 		char name[24];
