@@ -28,7 +28,7 @@ static const struct command {
 	{ "sim", cmd_sim, "laplace sim", "count the faults of replacement policies" },
 	{ "report", cmd_report, "laplace report", "tell on one page what ran and what memory it used" },
 	{ "study", cmd_study, "laplace study", "measure what reductions save and what they cost" },
-	{ "plot", cmd_plot, "laplace plot", "draw the results of sim" },
+	{ "plot", cmd_plot, "laplace plot", "draw the results of sim, and what report tells" },
 	{ "verify", cmd_verify, "laplace verify", "check that a trace is whole" },
 };
 

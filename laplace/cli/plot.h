@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Fault curves, and the ways to draw them.
+ * Fault curves, and the ways to draw them; pictures of traces.
  */
 #ifndef LAPLACE_CLI_PLOT_H
 #define LAPLACE_CLI_PLOT_H
@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+
+#include "survey.h"
 
 struct point {
 	double size, faults;
@@ -35,5 +37,19 @@ void plot_text(const struct curves *curves, const char *title, FILE *out);
 /* Have gnuplot draw to `out`; terminal is "png" or "svg".  Returns an exit status. */
 int plot_gnuplot(const struct curves *curves, const char *title, const char *terminal,
 		 FILE *out);
+
+/* ---- pictures of traces (plot_trace.c) ---- */
+
+struct plot_trace_options {
+	struct survey_options survey;
+	enum survey_clock clock;
+	uint64_t top;
+	bool by_process;
+};
+
+bool plot_trace_knows(const char *kind);
+/* `format` is "png", "svg" or "csv"; NULL: characters.  Returns an exit status. */
+int plot_trace(const char *kind, const struct plot_trace_options *options, const char *format,
+	       const char *path, bool overwrite);
 
 #endif

@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Fault curves drawn by gnuplot, a child that reads a script from a pipe and
- * writes the picture to a file that we opened.  No shell and no file name is
- * involved, and text is quoted, so that no title can be a command.
+ * Fault curves drawn by gnuplot, a filter that gets a script.  Text is quoted, so that no title
+ * can be a command.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "common.h"
-#include "find.h"
+#include "filter.h"
 #include "plot.h"
 
 /* gnuplot's single quotes: '' is a quote, nothing else is special. */
@@ -60,63 +53,18 @@ static void write_script(const struct curves *curves, const char *title,
 	fputc('\n', script);
 }
 
-static _Noreturn void become_gnuplot(char *path, int script_fd, int out_fd)
-{
-	char name[] = "gnuplot", dash[] = "-";
-	char *argv[] = { name, dash, NULL };
-
-	signal(SIGPIPE, SIG_DFL);
-	/* a user's ~/.gnuplot and locale have no say; "-" reads the script */
-	setenv("HOME", "/", 1);
-	setenv("LC_ALL", "C.UTF-8", 1);
-	if (dup2(script_fd, STDIN_FILENO) >= 0 && dup2(out_fd, STDOUT_FILENO) >= 0)
-		execv(path, argv);
-	_exit(127);
-}
-
-static int await(pid_t pid)
-{
-	int status;
-
-	while (waitpid(pid, &status, 0) < 0) {
-		if (errno != EINTR)
-			return cli_complain(CLI_FAILED, "gnuplot: %s", strerror(errno));
-	}
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-		return CLI_DONE;
-	return cli_complain(CLI_FAILED, "gnuplot failed; what it said is above");
-}
-
 int plot_gnuplot(const struct curves *curves, const char *title, const char *terminal,
 		 FILE *out)
 {
-	char *path = find_in_path("gnuplot");
-	FILE *script;
-	int fd[2];
-	pid_t pid;
+	/* "-" reads the script */
+	char name[] = "gnuplot", dash[] = "-";
+	char *argv[] = { name, dash, NULL };
+	struct filter gnuplot;
+	int status = filter_start(&gnuplot, argv, out, "gnuplot is not in $PATH: pictures need it "
+				  "(Debian has it in gnuplot-nox); `-o -' draws without");
 
-	if (!path)
-		return cli_complain(CLI_FAILED, "gnuplot is not in $PATH: pictures need it "
-				    "(Debian has it in gnuplot-nox); `-o -' draws without");
-	if (pipe2(fd, O_CLOEXEC) < 0) {
-		free(path);
-		return cli_complain(CLI_FAILED, "no pipe to gnuplot: %s", strerror(errno));
-	}
-	fflush(NULL);
-	pid = fork();
-	if (pid == 0)
-		become_gnuplot(path, fd[0], fileno(out));
-	free(path);
-	close(fd[0]);
-	script = pid > 0 ? fdopen(fd[1], "w") : NULL;
-	if (!script) {
-		close(fd[1]);
-		if (pid > 0)
-			await(pid);
-		return cli_complain(CLI_FAILED, "gnuplot cannot be run: %s", strerror(errno));
-	}
-	write_script(curves, title, terminal, script);
-	/* if it went away, its status tells more than our EPIPE */
-	fclose(script);
-	return await(pid);
+	if (status)
+		return status;
+	write_script(curves, title, terminal, gnuplot.in);
+	return filter_end(&gnuplot);
 }

@@ -9,9 +9,9 @@
 #include "common.h"
 #include "report.h"
 
-enum form { TEXT, JSON, FORMS };
+enum form { TEXT, HTML, JSON, FORMS };
 
-static const char *const form_name[FORMS] = { "text", "json" };
+static const char *const form_name[FORMS] = { "text", "html", "json" };
 
 #define DEFAULT_TOP 10
 #define MOST_TOP 100000
@@ -29,7 +29,9 @@ enum { OPT_KERNEL_BASE = 256, OPT_TOP, OPT_CLOCK };
 
 static const struct argp_option option_table[] = {
 	{ "output", 'o', "FILE", 0, "Where to write (standard output)", 0 },
-	{ "format", 'f', "FORMAT", 0, "text or json; else json where FILE's name ends so", 0 },
+	{ "format", 'f', "FORMAT", 0,
+	  "text, html (one page that needs nothing else) or json; else as FILE's name ends: "
+	  ".html, .json", 0 },
 	{ "top", OPT_TOP, "N", 0, "How many lines a table has at most (10)", 0 },
 	{ "clock", OPT_CLOCK, "CLOCK", 0,
 	  "What time is counted in: cycles, instructions, references (cycles)", 0 },
@@ -45,7 +47,7 @@ static void parse_form(struct options *options, const char *arg, struct argp_sta
 		if (strcmp(form_name[options->form], arg) == 0)
 			return;
 	}
-	argp_error(state, "no format '%s': there are text and json", arg);
+	argp_error(state, "no format '%s': there are text, html and json", arg);
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -65,7 +67,8 @@ static void check_end(struct options *options, struct argp_state *state)
 	if (options->json)
 		options->form = JSON;
 	if (options->form == FORMS)
-		options->form = ends_with(options->output, ".json") ? JSON : TEXT;
+		options->form = ends_with(options->output, ".html") ? HTML :
+				ends_with(options->output, ".json") ? JSON : TEXT;
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -123,30 +126,43 @@ static const struct argp argp = {
 	children, NULL, NULL
 };
 
-static int write_report(const struct report *report, const struct options *options)
+static int write_report(const struct report *report, enum form form, FILE *out)
 {
-	struct cli_output output;
-	int status = cli_output_open(&output, options->output, options->overwrite);
-
-	if (status)
-		return status;
-	if (options->form == JSON)
-		status = report_json(report, output.file);
+	if (form == JSON)
+		return report_json(report, out);
+	if (form == HTML)
+		report_html(report, out);
 	else
-		report_text(report, output.file);
-	return cli_output_close(&output, status);
+		report_text(report, out);
+	return CLI_DONE;
 }
 
 static int tell(const struct options *options, const struct survey *survey,
-		const struct survey_trace *trace)
+		const struct survey_trace *trace, FILE *out)
 {
 	struct report report;
 	int status = report_make(&report, survey, trace, options->top);
 
 	if (!status)
-		status = write_report(&report, options);
+		status = write_report(&report, options->form, out);
 	report_free(&report);
 	return status;
+}
+
+/* The output is opened first: who waits for a long trace shall not wait in vain. */
+static int make_report(const struct options *options, struct survey *survey)
+{
+	struct survey_trace trace;
+	struct cli_output output;
+	int status = cli_output_open(&output, options->output, options->overwrite), told;
+
+	if (status)
+		return status;
+	status = survey_take(survey, &trace, &options->survey);
+	told = trace.taken ? tell(options, survey, &trace, output.file) : CLI_FAILED;
+	told = cli_output_close(&output, told);
+	survey_trace_close(&trace);
+	return trace.taken && told ? told : status;
 }
 
 int cmd_report(int argc, char **argv)
@@ -154,26 +170,13 @@ int cmd_report(int argc, char **argv)
 	struct options options = { .form = FORMS, .output = "-", .top = DEFAULT_TOP };
 	struct survey *survey = malloc(sizeof(*survey));
 	struct lpl_report report = { 0 };
-	struct survey_trace trace;
-	int status, told;
+	int status;
 
 	if (!survey)
 		return cli_complain(CLI_FAILED, "no memory");
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
-	status = cli_refuse_existing(options.output, options.overwrite);
-	if (!status && survey_init(survey, options.clock, options.top, &report))
-		status = cli_report(&report);
-	if (status) {
-		free(survey);
-		return status;
-	}
-	status = survey_take(survey, &trace, &options.survey);
-	if (trace.taken) {
-		told = tell(&options, survey, &trace);
-		if (told)
-			status = told;
-	}
-	survey_trace_close(&trace);
+	status = survey_init(survey, options.clock, options.top, &report) ?
+		cli_report(&report) : make_report(&options, survey);
 	survey_free(survey);
 	free(survey);
 	return status;

@@ -189,13 +189,13 @@ static json_t *pages_json(const struct survey *survey)
 	return object;
 }
 
-static json_t *hot_json(const struct survey *survey)
+static json_t *hot_json(const struct survey *survey, enum survey_side side)
 {
 	json_t *array = json_array();
 	char where[SURVEY_PLACE_TEXT];
 
-	for (uint64_t i = 0; i < survey->hots; i++) {
-		const struct survey_hot *hot = &survey->hot[i];
+	for (uint64_t i = 0; i < survey->hottest[side].count; i++) {
+		const struct survey_hot *hot = &survey->hottest[side].hot[i];
 
 		json_array_append_new(array, json_pack("{s:o, s:s, s:s, s:o, s:o, s:o}",
 			"page", number(hot->place.page),
@@ -281,9 +281,10 @@ int report_json(const struct report *report, FILE *out)
 	if (survey->other_calls.count || survey->other_calls.returned)
 		json_array_append_new(calls, call_json(&survey->other_calls));
 	report_notes(report, add_note, notes);
-	return cli_print_json(out, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+	return cli_print_json(out, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 		"trace", trace_json(report), "notes", notes, "time", time_json(survey),
 		"tasks", tasks, "processes", processes, "pages", pages_json(survey),
-		"hottest", hot_json(survey), "page_cache", cache_json(report),
+		"hottest", hot_json(survey, SIDE_OTHERS),
+		"hottest_of_kernel", hot_json(survey, SIDE_KERNEL), "page_cache", cache_json(report),
 		"system_calls", calls, "events", events_json(survey)));
 }

@@ -3,9 +3,10 @@
  * A report as text of at most 100 columns, of printable ASCII: for a terminal and a pipe.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
-#include "report.h"
+#include "chart.h"
 
 #define STRIP 32	/* columns of a line over time */
 
@@ -319,26 +320,35 @@ static void print_processes(const struct report *report, FILE *out)
 		fprintf(out, "  %" PRIu64 " more\n", report->processes - report->top);
 }
 
-static void print_hot(const struct report *report, FILE *out)
+static void print_hottest(const struct survey *survey, enum survey_side side, FILE *out)
 {
-	const struct survey *survey = report->survey;
-	uint64_t all = survey_all_references(survey), pages = 0;
+	uint64_t all = survey_all_references(survey);
 	char where[SURVEY_PLACE_TEXT];
 
-	for (int kind = 0; kind < LPL_PAGE_KINDS; kind++)
-		pages += survey->pages[kind];
-	title(out, "HOTTEST PAGES");
-	fprintf(out, "  %-11s %-44s %13s %6s %9s\n", "kind", "where", "references", "", "programs");
-	for (uint64_t i = 0; i < survey->hots; i++) {
-		const struct survey_hot *hot = &survey->hot[i];
+	fprintf(out, "  %-11s %-44s %13s %6s %9s\n", side == SIDE_KERNEL ? "kernel's" : "kind",
+		"where", "references", "", "programs");
+	for (uint64_t i = 0; i < survey->hottest[side].count; i++) {
+		const struct survey_hot *hot = &survey->hottest[side].hot[i];
 		size_t length = strlen(survey_place_text(survey, &hot->place, where));
 
 		fprintf(out, "  %-11s %-44s %13" PRIu64 " %5.1f%% %9" PRIu64 "\n",
 			lpl_page_kind_name(hot->place.kind), length > 44 ? where + length - 44 : where,
 			hot->references, 100 * report_share(hot->references, all), hot->users);
 	}
+}
+
+static void print_hot(const struct report *report, FILE *out)
+{
+	static const double share[] = { 0.5, 0.9, 0.99 };
+	const struct survey *survey = report->survey;
+	uint64_t pages = 0;
+
+	for (int kind = 0; kind < LPL_PAGE_KINDS; kind++)
+		pages += survey->pages[kind];
+	title(out, "HOTTEST PAGES");
+	print_hottest(survey, SIDE_OTHERS, out);
+	print_hottest(survey, SIDE_KERNEL, out);
 	for (int i = 0; i < 3; i++) {
-		const double share[] = { 0.5, 0.9, 0.99 };
 		uint64_t some = survey_concentration(survey, share[i]);
 
 		fprintf(out, "  %2.0f%% of the references go to %" PRIu64 " pages, %.2f%% of all %"
@@ -400,6 +410,78 @@ static void print_events(const struct report *report, FILE *out)
 	fprintf(out, "  all:");
 	tally_each_event(&survey->tally, print_event, out);
 	fputc('\n', out);
+}
+
+/* ---- charts of characters ---- */
+
+#define MAP_ROWS 24
+#define MAP_COLUMNS 80
+
+static void print_heatmap(const struct report *report, FILE *out)
+{
+	static const char level[] = " .:-=+*#%@";
+	const struct survey *survey = report->survey;
+	uint64_t cell[MAP_ROWS][MAP_COLUMNS] = { { 0 } }, most = 1;
+	unsigned int bins = survey_bins(survey);
+
+	for (unsigned int row = 0; row < HEAT_ROWS; row++) {
+		for (unsigned int bin = 0; bin < bins; bin++) {
+			uint64_t *place = &cell[row * MAP_ROWS / HEAT_ROWS]
+					       [bins <= MAP_COLUMNS ? bin : bin * MAP_COLUMNS / bins];
+
+			*place += survey->heat[row][bin];
+			if (*place > most)
+				most = *place;
+		}
+	}
+	fprintf(out, "canonical pages upwards in the order of their first reference, a row is %.0f "
+		"pages;\ntime to the right; from . to @ 1 to %" PRIu64 " references, on a log "
+		"scale\n", (double)HEAT_ROWS / MAP_ROWS * (double)(UINT64_C(1) << survey->heat_shift),
+		most);
+	for (unsigned int row = MAP_ROWS; row-- > 0;) {
+		fputs("  |", out);
+		for (unsigned int i = 0; i < MAP_COLUMNS && i < bins; i++) {
+			double part = most > 1 && cell[row][i] ?
+				log((double)cell[row][i]) / log((double)most) : 1;
+
+			fputc(cell[row][i] ? level[1 + (int)(part * 8 + 0.5)] : ' ', out);
+		}
+		fputs("|\n", out);
+	}
+}
+
+void report_text_chart(const struct report *report, enum chart_kind chart, FILE *out)
+{
+	const struct survey *survey = report->survey;
+	uint64_t most = 0;
+
+	switch (chart) {
+	case CHART_TIMELINE:
+		print_tasks(report, out);
+		print_marks(report, out);
+		break;
+	case CHART_FOOTPRINT:
+		print_kinds(report, out);
+		break;
+	case CHART_PROCESSES:
+		title(out, "PAGES ALIVE that each process referenced (the kernel's not counted)");
+		for (uint64_t i = 0; i < report->processes && i < report->top; i++) {
+			if (report->process[i]->number != 0 && report->process[i]->peak > most)
+				most = report->process[i]->peak;
+		}
+		for (uint64_t i = 0; i < report->processes && i < report->top; i++) {
+			const struct survey_process *process = report->process[i];
+
+			if (process->number == 0)
+				continue;
+			fprintf(out, "  %-20.20s %8" PRIu32 " %9" PRIu64 " at most |%s|\n",
+				process->name, process->tgid, process->peak,
+				level_strip(survey, &process->resident, most).text);
+		}
+		break;
+	default:
+		print_heatmap(report, out);
+	}
 }
 
 /* ---- the whole ---- */

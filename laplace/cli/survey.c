@@ -226,11 +226,13 @@ enum lpl_error survey_init(struct survey *survey, enum survey_clock clock, uint6
 	survey->clock = clock;
 	survey->top = top;
 	tally_init(&survey->tally);
-	survey->hot = calloc(top + 1, sizeof(*survey->hot));
+	for (int side = 0; side < SURVEY_SIDES; side++)
+		survey->hottest[side].hot = calloc(top + 1, sizeof(struct survey_hot));
 	survey->heat = calloc(HEAT_ROWS, sizeof(*survey->heat));
 	survey->row_kind = calloc(HEAT_ROWS, sizeof(*survey->row_kind));
 	survey->call = calloc(SURVEY_CALLS, sizeof(*survey->call));
-	if (survey->hot && survey->heat && survey->row_kind && survey->call)
+	if (survey->hottest[SIDE_OTHERS].hot && survey->hottest[SIDE_KERNEL].hot && survey->heat &&
+	    survey->row_kind && survey->call)
 		return LPL_OK;
 	survey_free(survey);
 	return (enum lpl_error)no_memory(report);

@@ -79,7 +79,8 @@ struct survey_process {
 	uint64_t begin, end;
 	uint64_t references;
 	struct survey_footprint footprint;
-	uint64_t alive, peak;		/* pages it referenced that are alive: now; the most */
+	/* pages it referenced that are alive, without the kernel's own: now; the most */
+	uint64_t alive, peak;
 	uint64_t bin_peak;		/* in this bin */
 	bool over;
 	struct series resident;		/* the most in each bin */
@@ -110,6 +111,13 @@ struct survey_hot {
 	struct survey_place place;
 	uint64_t references;
 	uint64_t users;			/* programs */
+};
+
+/* The hottest pages of the kernel, and of all others, which it would crowd out. */
+enum survey_side { SIDE_OTHERS, SIDE_KERNEL, SURVEY_SIDES };
+struct survey_hottest {
+	struct survey_hot *hot;		/* a heap while gathering, sorted in the end */
+	uint64_t count;
 };
 
 /* How many pages have how many references, in narrow steps: see survey_pages.c. */
@@ -158,7 +166,7 @@ struct survey {
 	struct lpl_merge_stats stats;	/* the merge's, at the end */
 
 	/* time */
-	struct axis axis;
+	struct time_axis axis;
 	uint64_t origin;		/* the clock of the first record */
 	uint64_t now, bin_end;
 	unsigned int bin;
@@ -201,8 +209,7 @@ struct survey {
 	uint64_t most_users;
 	uint64_t reached[REACHES];
 	struct survey_step step[SURVEY_STEPS];
-	struct survey_hot *hot;		/* a heap while gathering, sorted in the end */
-	uint64_t hots;
+	struct survey_hottest hottest[SURVEY_SIDES];
 
 	/* references by page, in the order of first touch, and time */
 	unsigned int heat_shift;	/* pages in a row: 1 << heat_shift */

@@ -82,19 +82,26 @@ static void sink_down(struct survey_hot *heap, uint64_t count, uint64_t at)
 	}
 }
 
+static bool is_kernels(enum lpl_page_kind kind)
+{
+	return kind == LPL_PAGE_KERNEL || kind == LPL_PAGE_PHYSICAL;
+}
+
 static void offer(struct survey *survey, const struct use *use, const struct survey_place *place)
 {
+	struct survey_hottest *hottest =
+		&survey->hottest[is_kernels(place->kind) ? SIDE_KERNEL : SIDE_OTHERS];
 	struct survey_hot hot = { *place, use->references, use->users };
 	uint64_t at;
 
-	if (survey->hots < survey->top) {
-		at = survey->hots++;
-		for (; at > 0 && hotter(&survey->hot[(at - 1) / 2], &hot); at = (at - 1) / 2)
-			survey->hot[at] = survey->hot[(at - 1) / 2];
-		survey->hot[at] = hot;
-	} else if (survey->top > 0 && hotter(&hot, &survey->hot[0])) {
-		survey->hot[0] = hot;
-		sink_down(survey->hot, survey->hots, 0);
+	if (hottest->count < survey->top) {
+		at = hottest->count++;
+		for (; at > 0 && hotter(&hottest->hot[(at - 1) / 2], &hot); at = (at - 1) / 2)
+			hottest->hot[at] = hottest->hot[(at - 1) / 2];
+		hottest->hot[at] = hot;
+	} else if (survey->top > 0 && hotter(&hot, &hottest->hot[0])) {
+		hottest->hot[0] = hot;
+		sink_down(hottest->hot, hottest->count, 0);
 	}
 }
 
@@ -153,8 +160,10 @@ static void count_alive(struct survey *survey, enum lpl_page_kind kind, bool com
 	}
 }
 
-static void resize(struct survey_process *process, bool comes)
+static void resize(struct survey_process *process, const struct use *use, bool comes)
 {
+	if (is_kernels(use->kind))
+		return;
 	process->alive += comes ? 1 : -UINT64_C(1);
 	if (process->alive > process->peak)
 		process->peak = process->alive;
@@ -167,7 +176,7 @@ static void count_footprint(struct survey_process *process, const struct use *us
 	struct survey_footprint *footprint = &process->footprint;
 
 	footprint->pages[use->kind]++;
-	if (use->kind == LPL_PAGE_KERNEL || use->kind == LPL_PAGE_PHYSICAL)
+	if (is_kernels(use->kind))
 		return;
 	footprint->alone += use->users == (process->number != 0);
 	if (process->number != 0)
@@ -198,21 +207,19 @@ static void each_user(struct survey *survey, uint64_t page, const struct use *us
 
 static void user_gains(struct survey_process *process, const struct use *use)
 {
-	(void)use;
-	resize(process, true);
+	resize(process, use, true);
 }
 
 static void user_loses(struct survey_process *process, const struct use *use)
 {
-	(void)use;
-	resize(process, false);
+	resize(process, use, false);
 }
 
 static void user_counts(struct survey_process *process, const struct use *use)
 {
 	count_footprint(process, use);
 	if (use->alive)
-		resize(process, false);
+		resize(process, use, false);
 }
 
 /* All is known of a page. */
@@ -226,8 +233,7 @@ static void close_page(struct survey *survey, const struct use *use,
 	step->pages++;
 	step->references += use->references;
 	survey->shared[use->kind][sharers(use->users)]++;
-	if (use->users > survey->most_users && use->kind != LPL_PAGE_KERNEL &&
-	    use->kind != LPL_PAGE_PHYSICAL)
+	if (use->users > survey->most_users && !is_kernels(use->kind))
 		survey->most_users = use->users;
 	if (use->kind == LPL_PAGE_FILE || use->kind == LPL_PAGE_SHM)
 		survey->reached[mapped && cache ? REACH_BOTH : cache ? REACH_CACHE :
@@ -379,7 +385,7 @@ static int note_user(struct survey *survey, uint64_t page, struct use *use,
 	if (use->users == 0)
 		use->first = (uint32_t)process->number;
 	use->users += process->number != 0;
-	resize(process, true);
+	resize(process, use, true);
 	return LPL_OK;
 }
 
@@ -475,8 +481,12 @@ void survey_pages_finish(struct survey *survey)
 				close_page(survey, &leaf->use[j], &leaf->place[j]);
 		}
 	}
-	if (survey->hots > 0)
-		qsort(survey->hot, survey->hots, sizeof(*survey->hot), by_heat);
+	for (int side = 0; side < SURVEY_SIDES; side++) {
+		struct survey_hottest *hottest = &survey->hottest[side];
+
+		if (hottest->count > 0)
+			qsort(hottest->hot, hottest->count, sizeof(*hottest->hot), by_heat);
+	}
 }
 
 void survey_pages_free(struct survey *survey)
@@ -488,7 +498,8 @@ void survey_pages_free(struct survey *survey)
 		series_free(&survey->kind_references[kind]);
 	}
 	free(survey->leaf);
-	free(survey->hot);
+	for (int side = 0; side < SURVEY_SIDES; side++)
+		free(survey->hottest[side].hot);
 	free(survey->heat);
 	free(survey->row_kind);
 }

@@ -38,3 +38,27 @@ for kind in anonymous file shm special kernel page-table; do
 done
 [ "$sum" -eq "$references" ] || fail "the kinds of pages have $sum references of $references"
 rm -f "$WORK/canonical.lpl"
+
+# The report has the same sums, by task and by process; and somebody ran at any time.
+"$LAPLACE" report --json "$raw" >"$WORK/report.json"
+awk -v references="$references" -v tasks="$(sed -n 's/^tasks: \([0-9]*\) = .*/\1/p' "$WORK/books")" \
+	-v added="$(sed -n 's/^page cache, pages added: \([0-9]*\) .*/\1/p' "$WORK/books")" '
+	/^  "[a-z_]*":/ { section = $1 }
+	section == "\"time\":" && $1 == "\"length\":" { length_told = $2 + 0 }
+	section == "\"page_cache\":" && $1 == "\"pages_added\":" { added_told = $2 + 0 }
+	/^      "references":/ { sum[section] += $2; lines[section]++ }
+	/^        "runs":/ { ran += $2 }
+	function same(what, told, found) {
+		if (told != found || told == 0) {
+			print what ": " told " in the books, " found " in the report"
+			exit 1
+		}
+	}
+	END {
+		same("references of tasks", references, sum["\"tasks\":"])
+		same("references of processes", references, sum["\"processes\":"])
+		same("tasks", tasks, lines["\"tasks\":"] - 1)	# and idle
+		same("pages of the page cache", added, added_told)
+		same("time", length_told, ran)
+	}' "$WORK/report.json" >"$WORK/report.wrong" || fail "$(cat "$WORK/report.wrong")"
+rm -f "$WORK/report.json"

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The footprint: pages that were referenced and are alive, by kind, one above the other, first
+ * those of programs and files, which the kernel's and those of boot would dwarf, then all.  And
+ * by process, where pages that several have used are in each, so that they cannot be put
+ * above one another.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "chart.h"
+
+#define HEIGHT 240
+#define PANEL (HEIGHT + 80)	/* with its label and its axis */
+
+/* Upwards: what programs have, then the rest. */
+static const enum lpl_page_kind layers[] = {
+	LPL_PAGE_FILE, LPL_PAGE_ANONYMOUS, LPL_PAGE_SHM, LPL_PAGE_SPECIAL,
+	LPL_PAGE_KERNEL, LPL_PAGE_PHYSICAL, LPL_PAGE_UNRESOLVED
+};
+#define PROGRAMS 4
+#define LAYERS 7
+
+static struct svg_field make_field(const struct report *report, double top, uint64_t most)
+{
+	return (struct svg_field){
+		.left = 70, .top = top, .width = CHART_WIDTH - 70 - 24, .height = HEIGHT,
+		.x_end = chart_end_time(report), .y_end = most > 0 ? (double)most * 1.04 : 1
+	};
+}
+
+/* Of the lowest layers. */
+static uint64_t height_of(const struct survey *survey, unsigned int bin, int count)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < count; i++)
+		sum += series_get(&survey->resident[layers[i]], bin);
+	return sum;
+}
+
+/* A value holds over its whole bin. */
+static void draw_layer(const struct report *report, const struct svg_field *field, int layer,
+		       FILE *out)
+{
+	const struct survey *survey = report->survey;
+	unsigned int bins = survey_bins(survey);
+
+	fprintf(out, "<path fill=\"%s\" d=\"M", chart_kind_colour(layers[layer]));
+	for (unsigned int bin = 0; bin < bins; bin++) {
+		double y = svg_y(field, (double)height_of(survey, bin, layer + 1));
+
+		fprintf(out, "%.1f %.1f %.1f %.1f ", svg_x(field, chart_bin_time(report, bin)), y,
+			svg_x(field, chart_bin_time(report, bin + 1)), y);
+	}
+	for (unsigned int bin = bins; bin-- > 0;) {
+		double y = svg_y(field, (double)height_of(survey, bin, layer));
+
+		fprintf(out, "%.1f %.1f %.1f %.1f ", svg_x(field, chart_bin_time(report, bin + 1)),
+			y, svg_x(field, chart_bin_time(report, bin)), y);
+	}
+	fputs("z\"/>\n", out);
+}
+
+/* The lowest layers in a field of their own. */
+static void draw_layers(const struct report *report, const struct svg_field *field, int count,
+			const char *label, FILE *out)
+{
+	svg_rect(out, field->left, field->top, field->width, field->height, "#fcfcfc");
+	for (int i = 0; i < count; i++) {
+		if (report->survey->pages[layers[i]])
+			draw_layer(report, field, i, out);
+	}
+	chart_time_axis(report, field, out);
+	svg_y_axis(out, field, label);
+	chart_marks(report, field, out);
+}
+
+static void begin_line(const char *colour, FILE *out)
+{
+	fprintf(out, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"1.6\" "
+		"stroke-linejoin=\"round\" d=\"", colour);
+}
+
+static void draw_working_set(const struct report *report, const struct svg_field *field, FILE *out)
+{
+	begin_line("#000", out);
+	for (unsigned int bin = 0; bin < survey_bins(report->survey); bin++) {
+		double y = svg_y(field, (double)survey_working_set(report->survey, bin));
+
+		fprintf(out, "%c%.1f %.1fL%.1f %.1f", bin ? 'L' : 'M',
+			svg_x(field, chart_bin_time(report, bin)), y,
+			svg_x(field, chart_bin_time(report, bin + 1)), y);
+	}
+	fputs("\"/>\n", out);
+}
+
+void chart_footprint(const struct report *report, FILE *out)
+{
+	const struct survey *survey = report->survey;
+	uint64_t most = 0, most_all = 0;
+	struct svg_field programs, all;
+	double key;
+
+	for (unsigned int bin = 0; bin < survey_bins(survey); bin++) {
+		uint64_t of_programs = height_of(survey, bin, PROGRAMS);
+		uint64_t of_all = height_of(survey, bin, LAYERS);
+		uint64_t set = survey_working_set(survey, bin);
+
+		most = of_programs > most ? of_programs : most;
+		most_all = of_all > most_all ? of_all : most_all;
+		most_all = set > most_all ? set : most_all;
+	}
+	programs = make_field(report, 62, most);
+	all = make_field(report, 62 + PANEL, most_all);
+	svg_begin(out, CHART_WIDTH, all.top + HEIGHT + 44, "pages alive by kind over time");
+	draw_layers(report, &programs, PROGRAMS, "pages of programs and files (256 are 1 MiB)", out);
+	draw_layers(report, &all, LAYERS, "all pages, and the working set", out);
+	draw_working_set(report, &all, out);
+	key = programs.left;
+	for (int i = 0; i < LAYERS; i++) {
+		if (survey->pages[layers[i]])
+			key = svg_key(out, key, 16, chart_kind_colour(layers[i]),
+				      lpl_page_kind_name(layers[i]));
+	}
+	svg_key(out, key, 16, "#000", "working set: distinct pages in a bin");
+	svg_end(out);
+}
+
+static void draw_process(const struct report *report, const struct svg_field *field,
+			 const struct survey_process *process, const char *colour, FILE *out)
+{
+	bool pen = false;
+
+	begin_line(colour, out);
+	for (unsigned int bin = 0; bin < survey_bins(report->survey); bin++) {
+		uint64_t pages = series_get(&process->resident, bin);
+		double y = svg_y(field, (double)pages);
+
+		if (pages)
+			fprintf(out, "%c%.1f %.1fL%.1f %.1f", pen ? 'L' : 'M',
+				svg_x(field, chart_bin_time(report, bin)), y,
+				svg_x(field, chart_bin_time(report, bin + 1)), y);
+		pen = pages != 0;
+	}
+	fputs("\"/>\n", out);
+}
+
+void chart_processes(const struct report *report, FILE *out)
+{
+	const struct survey_process *shown[CHART_COLOURS];
+	struct svg_field field;
+	uint64_t most = 0;
+	size_t count = 0;
+	double key = 0;
+	char text[64];
+
+	for (uint64_t i = 0; i < report->processes && count < CHART_COLOURS; i++) {
+		if (report->process[i]->number == 0)
+			continue;	/* it dwarfs all others */
+		shown[count++] = report->process[i];
+		if (report->process[i]->peak > most)
+			most = report->process[i]->peak;
+	}
+	field = make_field(report, 66, most);
+	svg_begin(out, CHART_WIDTH, field.top + HEIGHT + 44, "pages of the largest programs");
+	chart_time_axis(report, &field, out);
+	svg_y_axis(out, &field, "pages alive that each program referenced, without the kernel's");
+	chart_marks(report, &field, out);
+	key = field.left;
+	for (size_t i = 0; i < count; i++) {
+		draw_process(report, &field, shown[i], chart_colour[i], out);
+		snprintf(text, sizeof(text), "%.12s (%" PRIu32 ")", shown[i]->name, shown[i]->tgid);
+		if (i == CHART_COLOURS / 2)
+			key = field.left;
+		key = svg_key(out, key, i < CHART_COLOURS / 2 ? 14 : 32, chart_colour[i], text);
+	}
+	svg_end(out);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The heat map: canonical pages upwards, in the order in which they were first referenced, time
+ * to the right; the darker, the more references, on a log scale.
+ */
+#include <inttypes.h>
+#include <math.h>
+
+#include "chart.h"
+
+#define SHADES 12
+#define HEIGHT 384
+
+/* Light to dark, the hues of a sequence that colour-blind people tell apart. */
+static const char *const shade[SHADES] = {
+	"#f3fabf", "#e0f3b2", "#c6e9b4", "#a0dab8", "#76cabc", "#50bbc2",
+	"#35a5c2", "#2389bb", "#2166ac", "#234a9f", "#20307f", "#0b1a52"
+};
+
+static unsigned int rows_used(const struct survey *survey)
+{
+	unsigned int rows = HEAT_ROWS;
+
+	while (rows > 1) {
+		uint64_t pages = 0;
+
+		for (int kind = 0; kind < LPL_PAGE_KINDS; kind++)
+			pages += survey->row_kind[rows - 1][kind];
+		if (pages)
+			break;
+		rows--;
+	}
+	return rows;
+}
+
+static int shade_of(uint64_t references, uint64_t most)
+{
+	double part = most > 1 ? log((double)references) / log((double)most) : 1;
+
+	return (int)(part * (SHADES - 1) + 0.5);
+}
+
+/* One path a shade: cells of equal shade in a row are one stretch. */
+static void draw_shade(const struct report *report, const struct svg_field *field, int wanted,
+		       uint64_t most, double row_height, FILE *out)
+{
+	const struct survey *survey = report->survey;
+	unsigned int bins = survey_bins(survey), rows = rows_used(survey);
+
+	fprintf(out, "<path fill=\"%s\" shape-rendering=\"crispEdges\" d=\"", shade[wanted]);
+	for (unsigned int row = 0; row < rows; row++) {
+		double y = field->top + field->height - row_height * (row + 1);
+
+		for (unsigned int bin = 0, from = 0; bin <= bins; bin++) {
+			uint64_t references = bin < bins ? survey->heat[row][bin] : 0;
+
+			if (references && shade_of(references, most) == wanted)
+				continue;
+			if (from < bin) {
+				double x = svg_x(field, chart_bin_time(report, from));
+
+				fprintf(out, "M%.1f %.1fh%.1fv%.1fh-%.1fz", x, y,
+					svg_x(field, chart_bin_time(report, bin)) - x, row_height,
+					svg_x(field, chart_bin_time(report, bin)) - x);
+			}
+			from = bin + 1;
+		}
+	}
+	fputs("\"/>\n", out);
+}
+
+/* The kind of most of a row's pages, at its right. */
+static void draw_kinds(const struct survey *survey, const struct svg_field *field,
+		       double row_height, FILE *out)
+{
+	for (unsigned int row = 0; row < rows_used(survey); row++) {
+		int most = 0;
+
+		for (int kind = 1; kind < LPL_PAGE_KINDS; kind++) {
+			if (survey->row_kind[row][kind] > survey->row_kind[row][most])
+				most = kind;
+		}
+		if (survey->row_kind[row][most])
+			svg_rect(out, field->left + field->width + 3,
+				 field->top + field->height - row_height * (row + 1), 7,
+				 row_height + 0.2, chart_kind_colour((enum lpl_page_kind)most));
+	}
+}
+
+static void draw_keys(const struct survey *survey, const struct svg_field *field, uint64_t most,
+		      FILE *out)
+{
+	double key = field->left;
+	char text[CLI_HUMAN_SIZE];
+
+	svg_text(out, key, 16, SVG_LEFT, SVG_GREY, "references: 1");
+	key += 88;
+	for (int i = 0; i < SHADES; i++, key += 14)
+		svg_rect(out, key, 7, 14, 10, shade[i]);
+	svg_text(out, key + 6, 16, SVG_LEFT, SVG_GREY, cli_human(text, most));
+	key += 80;
+	for (int kind = 0; kind < LPL_PAGE_KINDS; kind++) {
+		if (survey->pages[kind])
+			key = svg_key(out, key, 16, chart_kind_colour((enum lpl_page_kind)kind),
+				      lpl_page_kind_name((enum lpl_page_kind)kind));
+	}
+}
+
+void chart_heatmap(const struct report *report, FILE *out)
+{
+	const struct survey *survey = report->survey;
+	unsigned int rows = rows_used(survey);
+	struct svg_field field = {
+		.left = 80, .top = 66, .width = CHART_WIDTH - 80 - 24, .height = HEIGHT,
+		.x_end = chart_end_time(report),
+		.y_end = (double)((uint64_t)rows << survey->heat_shift)
+	};
+	uint64_t most = 1;
+
+	for (unsigned int row = 0; row < rows; row++) {
+		for (unsigned int bin = 0; bin < AXIS_BINS; bin++) {
+			if (survey->heat[row][bin] > most)
+				most = survey->heat[row][bin];
+		}
+	}
+	svg_begin(out, CHART_WIDTH, field.top + HEIGHT + 44, "references by page and time");
+	/* the lines first: cells that nobody referenced are white */
+	chart_time_axis(report, &field, out);
+	svg_y_axis(out, &field, "canonical pages in the order of their first reference");
+	for (int i = 0; i < SHADES; i++)
+		draw_shade(report, &field, i, most, HEIGHT / (double)rows, out);
+	draw_kinds(survey, &field, HEIGHT / (double)rows, out);
+	chart_marks(report, &field, out);
+	draw_keys(survey, &field, most, out);
+	svg_end(out);
+}

@@ -1,0 +1,574 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The survey of `laplace report` against its definitions (docs/report.md), counted by brute
+ * force.  What the merge tells is written down, and every number is then found by going
+ * through all of it: for each bin, for each page, for each process.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../laplace/cli/survey.h"
+
+#define RECORDS 3000
+#define PAGES 4096		/* canonical: more than there are references */
+#define TASKS 512
+#define TIMES 40000
+#define TOP 7
+#define KERNEL UINT64_C(0xffff888000000000)
+
+/* What the merge told, in its order. */
+enum told { REFERENCE, EVENT, BEGIN, END, LEAVE, LEAVE_FOR_EVER };
+
+struct line {
+	enum told told;
+	uint64_t time, task, process, page;
+	enum lpl_page_kind kind;	/* of the reference */
+	bool schedules;			/* the event is a KTR_SCHEDULE ... */
+	bool blocks;			/* ... that leaves the task unable to run */
+};
+
+struct log {
+	struct lpl_merge_output output;
+	struct survey *survey;
+	struct line line[4 * RECORDS + PAGES];
+	size_t lines;
+	uint64_t now, pages;
+	enum lpl_page_kind kind[PAGES];
+	bool begun[TASKS];
+	uint64_t last_process[TASKS];
+	uint64_t state;			/* of the generator */
+};
+
+static struct line *add(struct log *log, enum told told, uint64_t task, uint64_t page)
+{
+	struct line *line = &log->line[log->lines++];
+
+	assert_true(log->lines < sizeof(log->line) / sizeof(log->line[0]));
+	assert_true(page < PAGES && task < TASKS);
+	*line = (struct line){ .told = told, .time = log->now, .task = task, .page = page };
+	return line;
+}
+
+static int log_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
+			 struct lpl_report *report)
+{
+	struct log *log = (struct log *)output;
+	struct line *line = add(log, REFERENCE, merged->task->serial, merged->page);
+
+	line->process = merged->task->process;
+	line->kind = merged->kind;
+	return log->survey->output.reference(&log->survey->output, merged, report);
+}
+
+static int log_event(struct lpl_merge_output *output, const struct lpl_event *event,
+		     const struct lpl_merge_task *task, struct lpl_report *report)
+{
+	struct log *log = (struct log *)output;
+	struct line *line = add(log, EVENT, task->serial, 0);
+
+	line->schedules = event->tag == KTR_SCHEDULE;
+	line->blocks = event->arg[1] != 0;
+	return log->survey->output.event(&log->survey->output, event, task, report);
+}
+
+static int log_finish(struct lpl_merge_output *output, struct lpl_report *report)
+{
+	struct log *log = (struct log *)output;
+
+	return log->survey->output.finish(&log->survey->output, report);
+}
+
+static int log_page(struct lpl_merge_output *output, const struct lpl_merge_page *page,
+		    struct lpl_report *report)
+{
+	struct log *log = (struct log *)output;
+
+	log->pages = page->page;
+	log->kind[page->page] = page->kind;
+	return log->survey->output.page(&log->survey->output, page, report);
+}
+
+static int log_task(struct lpl_merge_output *output, const struct lpl_merge_task *task,
+		    struct lpl_report *report)
+{
+	struct log *log = (struct log *)output;
+
+	if (!log->begun[task->serial])
+		add(log, BEGIN, task->serial, 0)->process = task->process;
+	log->begun[task->serial] = true;
+	log->last_process[task->serial] = task->process;
+	if (task->state != LPL_TASK_LIVES)
+		add(log, END, task->serial, 0)->process = task->process;
+	return log->survey->output.task(&log->survey->output, task, report);
+}
+
+static int log_leave(struct lpl_merge_output *output, uint64_t page, bool for_ever,
+		     struct lpl_report *report)
+{
+	struct log *log = (struct log *)output;
+
+	add(log, for_ever ? LEAVE_FOR_EVER : LEAVE, 0, page);
+	return log->survey->output.leave(&log->survey->output, page, for_ever, report);
+}
+
+/* ---- a guest ---- */
+
+static uint32_t roll(struct log *log, uint32_t below)
+{
+	log->state = log->state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (uint32_t)((log->state >> 33) % below);
+}
+
+#define TIDS 6
+
+struct guest {
+	struct lpl_sink *sink;
+	uint64_t ref;
+	uint32_t current;		/* tid; 0: idle */
+	bool lives[TIDS + 1];		/* by tid */
+};
+
+static void tell(struct log *log, struct guest *guest, uint32_t tag, const uint64_t *arg,
+		 size_t args)
+{
+	struct lpl_event event = { .tag = tag, .ref = guest->ref, .cycle = log->now,
+				   .tid = guest->current, .tgid = guest->current };
+
+	memcpy(event.arg, arg, args * sizeof(*arg));
+	assert_int_equal(guest->sink->event(guest->sink, &event, NULL), LPL_OK);
+}
+
+#define TELL(log, guest, tag, ...)                                                  \
+	tell(log, guest, tag, (const uint64_t[]){ __VA_ARGS__ },                    \
+	     sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
+
+/* Task n has space n. */
+static void schedule(struct log *log, struct guest *guest, uint64_t why)
+{
+	uint32_t next = roll(log, TIDS + 1);
+
+	while (!guest->lives[next])
+		next = (next + 1) % (TIDS + 1);
+	TELL(log, guest, KTR_SCHEDULE, guest->current, why, next, next, next);
+	guest->current = next;
+}
+
+static void do_task(struct log *log, struct guest *guest)
+{
+	uint32_t tid = 1 + roll(log, TIDS);
+
+	switch (roll(log, 4)) {
+	case 0:
+		if (guest->lives[tid])
+			return;
+		if (roll(log, 2) && guest->current)
+			TELL(log, guest, KTR_SPACE_DUPLICATE, guest->current, tid);
+		TELL(log, guest, KTR_TASK_CREATE, tid, tid, tid, 0);
+		guest->lives[tid] = true;
+		break;
+	case 1:
+		if (guest->current == 0 || roll(log, 2))
+			return;
+		tid = guest->current;
+		TELL(log, guest, KTR_SPACE_END, tid);
+		TELL(log, guest, KTR_EXIT, tid, tid, 0, 1);
+		guest->lives[tid] = false;
+		schedule(log, guest, KTR_STATE_DEAD);
+		break;
+	default:
+		schedule(log, guest, roll(log, 2) ? 0 : KTR_STATE_SLEEPING);
+	}
+}
+
+static void do_memory(struct log *log, struct guest *guest)
+{
+	uint64_t space = 1 + roll(log, TIDS), from = 0x10 + roll(log, 24);
+	uint64_t start = from << 12, end = (from + 1 + roll(log, 8)) << 12;
+
+	switch (roll(log, 6)) {
+	case 0:
+		TELL(log, guest, KTR_MAP, space, start, end, 3, KTR_MAP_ANONYMOUS);
+		break;
+	case 1:
+		TELL(log, guest, KTR_MAP, space, start, end, 3,
+		     roll(log, 2) ? KTR_MAP_FILE_PRIVATE : KTR_MAP_FILE_SHARED, 8,
+		     1 + roll(log, 2), roll(log, 4));
+		break;
+	case 2:
+		TELL(log, guest, KTR_UNMAP, space, start, end);
+		break;
+	case 3:
+		TELL(log, guest, KTR_COW_BREAK, space, start, 1, 1 + roll(log, 2));
+		break;
+	case 4:
+		TELL(log, guest, KTR_CACHE_ADD, 8, 1 + roll(log, 2), roll(log, 8), from,
+		     1 + roll(log, 4), KERNEL + start);
+		break;
+	default:
+		TELL(log, guest, KTR_CACHE_REMOVE, 8, 1 + roll(log, 2), roll(log, 8), from,
+		     1 + roll(log, 4));
+	}
+}
+
+static void do_reference(struct log *log, struct guest *guest)
+{
+	struct lpl_ref ref = {
+		.ref = ++guest->ref, .cycle = log->now, .type = (uint8_t)roll(log, 3),
+		.flags = (uint8_t)roll(log, 2), .length = 4,
+		.space = guest->current ? guest->current : 1
+	};
+
+	ref.address = (uint64_t)(0x10 + roll(log, 24)) << 12;
+	if (roll(log, 4) == 0)
+		ref.address += KERNEL;
+	assert_int_equal(guest->sink->refs(guest->sink, &ref, 1, NULL), LPL_OK);
+}
+
+/* ---- the definitions ---- */
+
+static uint64_t bin_of(const struct survey *survey, uint64_t time)
+{
+	return time >> survey->axis.shift;
+}
+
+static bool is_kernels(const struct log *log, uint64_t page)
+{
+	return log->kind[page] == LPL_PAGE_KERNEL || log->kind[page] == LPL_PAGE_PHYSICAL;
+}
+
+/* Programs that have referenced the page in the first lines. */
+static uint64_t programs(const struct log *log, uint64_t page, size_t lines)
+{
+	bool did[TASKS] = { false };
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < lines; i++) {
+		const struct line *line = &log->line[i];
+
+		if (line->told == REFERENCE && line->page == page && line->process != 0 &&
+		    !did[line->process]) {
+			did[line->process] = true;
+			count++;
+		}
+	}
+	return count;
+}
+
+static void check_bins(const struct log *log)
+{
+	const struct survey *survey = log->survey;
+	static uint64_t heat[PAGES][AXIS_BINS];
+
+	memset(heat, 0, sizeof(heat));
+	/* as narrow as it can be */
+	assert_true(bin_of(survey, log->now) < AXIS_BINS);
+	assert_true(survey->axis.shift == 0 || log->now >> (survey->axis.shift - 1) >= AXIS_BINS);
+	for (size_t i = 0; i < log->lines; i++) {
+		if (log->line[i].told == REFERENCE)
+			heat[log->line[i].page][bin_of(survey, log->line[i].time)]++;
+	}
+	for (unsigned int bin = 0; bin < AXIS_BINS; bin++) {
+		uint64_t row[HEAT_ROWS] = { 0 }, set = 0;
+
+		for (uint64_t page = 1; page <= log->pages; page++) {
+			set += heat[page][bin] != 0;
+			row[page >> survey->heat_shift] += heat[page][bin];
+		}
+		assert_int_equal(survey_working_set(survey, bin), set);
+		for (unsigned int i = 0; i < HEAT_ROWS; i++)
+			assert_int_equal(survey->heat[i][bin], row[i]);
+	}
+}
+
+/* Replays the lines: what is alive after each, of all and of each process. */
+static void check_alive(const struct log *log)
+{
+	const struct survey *survey = log->survey;
+	static bool uses[TASKS][PAGES];		/* by process, until it ends */
+	bool alive[PAGES] = { false };
+	uint64_t level[LPL_PAGE_KINDS] = { 0 }, peak = 0;
+	uint64_t most[TASKS][AXIS_BINS] = { { 0 } }, size[TASKS] = { 0 }, living[TASKS] = { 0 };
+	uint64_t at_end[LPL_PAGE_KINDS][AXIS_BINS] = { { 0 } };
+	size_t next = 0;
+
+	memset(uses, 0, sizeof(uses));
+	for (uint64_t time = 0; time <= log->now; time++) {
+		uint64_t bin = bin_of(survey, time);
+
+		/* what was there when the bin began counts in it, too */
+		for (int i = 0; i < TASKS; i++)
+			most[i][bin] = size[i] > most[i][bin] ? size[i] : most[i][bin];
+		for (; next < log->lines && log->line[next].time == time; next++) {
+			const struct line *line = &log->line[next];
+			uint64_t total = 0;
+
+			if (line->told == REFERENCE) {
+				alive[line->page] = true;
+				uses[line->process][line->page] = true;
+			} else if (line->told == LEAVE || line->told == LEAVE_FOR_EVER) {
+				alive[line->page] = false;
+			} else if (line->told == BEGIN) {
+				living[line->process]++;
+			} else if (line->told == END && --living[line->process] == 0 &&
+				   line->process != 0) {
+				memset(uses[line->process], 0, sizeof(uses[0]));
+			}
+			memset(level, 0, sizeof(level));
+			memset(size, 0, sizeof(size));
+			for (uint64_t page = 1; page <= log->pages; page++) {
+				if (!alive[page])
+					continue;
+				level[log->kind[page]]++;
+				total++;
+				for (int i = 0; i < 64 && !is_kernels(log, page); i++)
+					size[i] += uses[i][page];
+			}
+			peak = total > peak ? total : peak;
+			for (int i = 0; i < 64; i++)
+				most[i][bin] = size[i] > most[i][bin] ? size[i] : most[i][bin];
+		}
+		for (int kind = 0; kind < LPL_PAGE_KINDS; kind++)
+			at_end[kind][bin] = level[kind];
+	}
+	assert_int_equal(survey->peak, peak);
+	for (unsigned int bin = 0; bin < survey_bins(survey); bin++) {
+		for (int kind = 0; kind < LPL_PAGE_KINDS; kind++)
+			assert_int_equal(series_get(&survey->resident[kind], bin),
+					 at_end[kind][bin]);
+		for (uint64_t i = 0; i < survey->processes && i < 64; i++) {
+			if (survey->process[i])
+				assert_int_equal(series_get(&survey->process[i]->resident, bin),
+						 most[i][bin]);
+		}
+	}
+}
+
+static void check_sharing(const struct log *log)
+{
+	const struct survey *survey = log->survey;
+	uint64_t shared[LPL_PAGE_KINDS][SURVEY_SHARERS] = { { 0 } };
+
+	for (uint64_t page = 1; page <= log->pages; page++) {
+		uint64_t n = programs(log, page, log->lines);
+
+		shared[log->kind[page]][n <= 2 ? n : n <= 4 ? 3 : n <= 8 ? 4 : 5]++;
+	}
+	assert_memory_equal(survey->shared, shared, sizeof(shared));
+}
+
+/* Where a process or a page ends: the line's index, or that of the end. */
+static size_t end_of(const struct log *log, uint64_t process, uint64_t page)
+{
+	uint64_t living = 0;
+
+	for (size_t i = 0; i < log->lines; i++) {
+		const struct line *line = &log->line[i];
+
+		if (line->told == LEAVE_FOR_EVER && line->page == page)
+			return i;
+		if (line->told == BEGIN && line->process == process)
+			living++;
+		if (line->told == END && line->process == process && --living == 0 && process != 0)
+			return i;
+	}
+	return log->lines;
+}
+
+static void check_footprints(const struct log *log)
+{
+	const struct survey *survey = log->survey;
+
+	for (uint64_t process = 0; process < survey->processes; process++) {
+		struct survey_footprint sum = { .alone = 0 };
+		bool did[PAGES] = { false };
+
+		if (!survey->process[process])
+			continue;
+		for (size_t i = 0; i < log->lines; i++) {
+			if (log->line[i].told == REFERENCE && log->line[i].process == process)
+				did[log->line[i].page] = true;
+		}
+		for (uint64_t page = 1; page <= log->pages; page++) {
+			uint64_t n;
+
+			if (!did[page])
+				continue;
+			sum.pages[log->kind[page]]++;
+			if (is_kernels(log, page))
+				continue;
+			n = programs(log, page, end_of(log, process, page));
+			sum.alone += n == (process != 0);
+			sum.proportional += process ? 1 / (double)n : 0;
+		}
+		assert_memory_equal(survey->process[process]->footprint.pages, sum.pages,
+				    sizeof(sum.pages));
+		assert_int_equal(survey->process[process]->footprint.alone, sum.alone);
+		assert_true(survey->process[process]->footprint.proportional - sum.proportional <
+			    1e-6 && sum.proportional -
+			    survey->process[process]->footprint.proportional < 1e-6);
+	}
+}
+
+/* Who does what in each unit of time. */
+static void check_times(const struct log *log)
+{
+	const struct survey *survey = log->survey;
+	static uint64_t bins[TASKS][SURVEY_DOINGS][AXIS_BINS];
+	int doing[TASKS];
+	size_t next = 0;
+
+	memset(bins, 0, sizeof(bins));
+	for (int i = 0; i < TASKS; i++)
+		doing[i] = -1;
+	for (uint64_t time = 0; time < log->now; time++) {
+		for (; next < log->lines && log->line[next].time <= time; next++) {
+			const struct line *line = &log->line[next];
+
+			if (line->told == BEGIN && line->task != 0)
+				doing[line->task] = SURVEY_READY;
+			else if (line->told == END)
+				doing[line->task] = -1;
+			else if (line->told == EVENT && line->schedules)
+				doing[line->task] = line->task == 0 ? -1 : line->blocks ?
+					SURVEY_BLOCKED : SURVEY_READY;
+			/* the next to do anything has run since */
+			for (size_t i = next + 1; line->schedules && i < log->lines; i++) {
+				if (log->line[i].told > EVENT)
+					continue;
+				doing[log->line[i].task] = SURVEY_RUNS;
+				break;
+			}
+			if (next == 0)
+				doing[line->task] = SURVEY_RUNS;
+		}
+		for (int i = 0; i < TASKS; i++) {
+			if (doing[i] >= 0)
+				bins[i][doing[i]][bin_of(survey, time)]++;
+		}
+	}
+	for (uint64_t i = 0; i < survey->tasks; i++) {
+		const struct survey_task *task = survey->task[i];
+
+		for (int what = 0; task && what < SURVEY_DOINGS; what++) {
+			for (unsigned int bin = 0; bin < AXIS_BINS; bin++)
+				assert_int_equal(series_get(&task->doing[what], bin),
+						 bins[i][what][bin]);
+		}
+	}
+}
+
+static void check_heat(const struct log *log)
+{
+	const struct survey *survey = log->survey;
+	uint64_t count[PAGES] = { 0 }, all = 0, covered = 0, pages = 0;
+	bool taken[PAGES] = { false };
+
+	for (size_t i = 0; i < log->lines; i++) {
+		count[log->line[i].page] += log->line[i].told == REFERENCE;
+		all += log->line[i].told == REFERENCE;
+	}
+	assert_int_equal(survey_all_references(survey), all);
+	for (int side = 0; side < SURVEY_SIDES; side++) {
+		for (uint64_t i = 0; i < survey->hottest[side].count; i++) {
+			uint64_t best = 0;
+
+			for (uint64_t page = 1; page <= log->pages; page++) {
+				if (!taken[page] && is_kernels(log, page) == (side == SIDE_KERNEL) &&
+				    (best == 0 || count[page] > count[best]))
+					best = page;
+			}
+			taken[best] = true;
+			assert_int_equal(survey->hottest[side].hot[i].place.page, best);
+			assert_int_equal(survey->hottest[side].hot[i].references, count[best]);
+			assert_int_equal(survey->hottest[side].hot[i].users,
+					 programs(log, best, log->lines));
+		}
+	}
+	for (; 10 * covered < 9 * all; pages++) {
+		uint64_t best = 0;
+
+		for (uint64_t page = 1; page <= log->pages; page++)
+			best = count[page] > count[best] ? page : best;
+		/* steps are of one number below 128 only */
+		if (count[best] >= 128)
+			return;
+		covered += count[best];
+		count[best] = 0;
+	}
+	assert_int_equal(survey_concentration(survey, 0.9), pages);
+}
+
+/* ---- the trials ---- */
+
+static void run(uint64_t seed, uint32_t records, uint32_t quiet, uint32_t pace)
+{
+	struct log *log = calloc(1, sizeof(*log));
+	struct guest guest = { .lives = { true } };
+	struct lpl_merge *merge;
+
+	assert_non_null(log);
+	log->survey = malloc(sizeof(*log->survey));
+	assert_non_null(log->survey);
+	assert_int_equal(survey_init(log->survey, CLOCK_CYCLES, TOP, NULL), LPL_OK);
+	log->output = (struct lpl_merge_output){ log_reference, log_event, log_finish, log_page,
+						 log_task, log_leave };
+	log->state = seed;
+	assert_int_equal(lpl_merge_open(&merge, &log->output, NULL, NULL), LPL_OK);
+	guest.sink = lpl_merge_sink(merge);
+	for (uint32_t i = 0; i < records; i++) {
+		if (i && roll(log, 3) == 0)
+			log->now += roll(log, pace);
+		if (roll(log, quiet) != 0)
+			do_reference(log, &guest);
+		else if (roll(log, 2))
+			do_task(log, &guest);
+		else
+			do_memory(log, &guest);
+	}
+	assert_true(log->now < TIMES);
+	assert_int_equal(guest.sink->finish(guest.sink, NULL), LPL_OK);
+	check_bins(log);
+	check_alive(log);
+	check_sharing(log);
+	check_footprints(log);
+	check_times(log);
+	check_heat(log);
+	lpl_merge_close(merge);
+	survey_free(log->survey);
+	free(log->survey);
+	free(log);
+}
+
+static void is_what_it_is_defined_to_be(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 25; seed++) {
+		run(seed, 600, 3, 2);		/* no bin is folded */
+		run(seed + 1000, 800, 5, 20);
+		run(seed + 2000, 400, 20, 200);
+	}
+}
+
+/* A jump over many widths at once: bins in between are empty. */
+static void times_may_jump(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 10; seed++)
+		run(seed, 40, 3, 3000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(is_what_it_is_defined_to_be),
+		cmocka_unit_test(times_may_jump),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
