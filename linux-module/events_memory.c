@@ -416,6 +416,7 @@ static void lpl_duplicate(struct mm_struct *parent, struct mm_struct *child)
 	record->arg[1] = lpl_space(child);
 	lpl_end(flags);
 	lpl_family_fork(parent, child);
+	lpl_fork_begins(child);
 
 	/* What madvise keeps from the child, whole or its contents. */
 	for_each_vma(vmi, vma) {
@@ -460,6 +461,7 @@ static int lpl_exit_mmap(struct kprobe *kp, struct pt_regs *regs)
 	record->arg[0] = lpl_space(mm);
 	lpl_end(flags);
 	lpl_family_end(mm);
+	lpl_fork_ends(mm);
 	return 0;
 }
 

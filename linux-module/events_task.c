@@ -42,6 +42,8 @@ static void lpl_task_newtask(void *data, struct task_struct *task,
 			     unsigned long clone_flags)
 {
 	lpl_task_create(task, lpl_space(task->mm), clone_flags);
+	if (task->mm && !(clone_flags & CLONE_VM))
+		lpl_fork_ends(task->mm);
 }
 
 /* Without the flags; what can be told from the tasks is told. */
@@ -55,6 +57,8 @@ static void lpl_sched_process_fork(void *data, struct task_struct *parent,
 	if (child->tgid == parent->tgid)
 		clone_flags |= CLONE_THREAD;
 	lpl_task_create(child, lpl_space(child->mm), clone_flags);
+	if (child->mm && !(clone_flags & CLONE_VM))
+		lpl_fork_ends(child->mm);
 }
 
 static void lpl_schedule(u32 prev, u64 prev_state, struct task_struct *next)
@@ -153,10 +157,15 @@ static void lpl_sched_process_exec(void *data, struct task_struct *task,
 	lpl_end(flags);
 }
 
-static void lpl_sched_process_exit(void *data, struct task_struct *task)
+void lpl_task_exit(struct task_struct *task)
 {
 	lpl_exit(task->pid, task->tgid, (u32)task->exit_code,
 		 !atomic_read(&task->signal->live));
+}
+
+static void lpl_sched_process_exit(void *data, struct task_struct *task)
+{
+	lpl_task_exit(task);
 }
 
 static struct lpl_hook lpl_task_hook[] = {

@@ -95,6 +95,7 @@ static inline u64 lpl_space(const struct mm_struct *mm)
 /* Events with more than one source. */
 void lpl_task_create(struct task_struct *task, u64 space, u64 clone_flags);
 void lpl_space_assign(struct task_struct *task, u64 space);
+void lpl_task_exit(struct task_struct *task);
 /* `vma` may be NULL: then the one that is there, with the mmap lock held. */
 void lpl_map(struct mm_struct *mm, unsigned long start, unsigned long end,
 	     struct vm_area_struct *vma);
@@ -147,6 +148,9 @@ u64 lpl_inode_id(struct inode *inode);
 bool lpl_inode_is_sysv(struct inode *inode);
 
 void lpl_snapshot(void);
+/* A space that fork makes is a task's when this is over. */
+void lpl_fork_begins(const struct mm_struct *child);
+void lpl_fork_ends(const struct mm_struct *child);
 
 int lpl_device_init(void);
 void lpl_device_exit(void);

@@ -3,12 +3,16 @@
  * What exists when the module is loaded: tasks, their address spaces, what is
  * mapped in them, pages that do not follow from that, and the page cache.
  *
- * The events are attached by then, so a change that comes between is told
- * twice rather than not at all.
+ * The events are attached by then, so a change of the page cache that comes between
+ * is told twice rather than not at all.  Tasks and spaces are told as they are at one
+ * moment, when nobody is in the middle of changing one: a fork of a space that was not told
+ * yet would make one that nothing tells of, and a frame that is freed and used
+ * again would make two pages one.
  */
 #include "laplace.h"
 
 #include <linux/blkdev.h>
+#include <linux/delay.h>
 #include <linux/fs.h>
 #include <linux/fs_struct.h>
 #include <linux/pagemap.h>
@@ -18,32 +22,108 @@
 #include <linux/slab.h>
 #include <linux/swap.h>
 #include <linux/swapops.h>
+#include <linux/xarray.h>
 
-/* Every task; the address spaces are collected for later, each referenced. */
-static size_t lpl_snapshot_tasks(struct mm_struct **mms, size_t room)
+/*
+ * Spaces that fork is making while the module is loaded: they are no task's yet.
+ * (A fork that began before its event was attached is over long before the last
+ * one is.)
+ */
+static DEFINE_XARRAY(lpl_unborn);
+static bool lpl_is_told;
+
+void lpl_fork_begins(const struct mm_struct *child)
+{
+	if (!READ_ONCE(lpl_is_told))
+		xa_store(&lpl_unborn, lpl_space(child), xa_mk_value(1),
+			 GFP_ATOMIC | __GFP_NOWARN);
+}
+
+void lpl_fork_ends(const struct mm_struct *child)
+{
+	if (!READ_ONCE(lpl_is_told))
+		xa_erase(&lpl_unborn, lpl_space(child));
+}
+
+/* Spaces that cannot change: of each there is a reference and the lock. */
+struct lpl_held {
+	struct mm_struct **mm;
+	size_t room, count;
+};
+
+static bool lpl_hold(struct lpl_held *held, struct mm_struct *mm)
+{
+	size_t i;
+
+	for (i = 0; i < held->count; i++)
+		if (held->mm[i] == mm)
+			return true;
+	if (held->count == held->room || !mmap_read_trylock(mm))
+		return false;
+	mmget(mm);
+	held->mm[held->count++] = mm;
+	return true;
+}
+
+/* How many spaces are left out; with `all`, no more than one. */
+static size_t lpl_hold_spaces(struct lpl_held *held, bool all)
 {
 	struct task_struct *process, *task;
-	struct mm_struct *mm;
-	size_t count = 0;
+	size_t missed = 0;
 
 	rcu_read_lock();
 	for_each_process_thread(process, task) {
 		task_lock(task);
-		mm = task->flags & PF_KTHREAD ? NULL : task->mm;
-		if (mm && (!thread_group_leader(task) || count == room ||
-			   !mmget_not_zero(mm))) {
-			lpl_task_create(task, lpl_space(mm), 0);
-		} else {
-			lpl_task_create(task, lpl_space(mm), 0);
-			if (mm)
-				mms[count++] = mm;
-		}
-		if (mm)
-			lpl_space_assign(task, lpl_space(mm));
+		if (task->mm && !(task->flags & PF_KTHREAD) &&
+		    !(all && missed))
+			missed += !lpl_hold(held, task->mm);
 		task_unlock(task);
 	}
 	rcu_read_unlock();
-	return count;
+	return missed;
+}
+
+/* The space of a process whose first thread may have ended; 0: it has none. */
+static u64 lpl_space_of_process(struct task_struct *process)
+{
+	struct task_struct *task;
+	u64 space = 0;
+
+	for_each_thread(process, task) {
+		task_lock(task);
+		if (task->mm && !(task->flags & PF_KTHREAD))
+			space = lpl_space(task->mm);
+		task_unlock(task);
+	}
+	return space;
+}
+
+/* One that has ended, but that its process or its parent keeps, ends again. */
+static void lpl_snapshot_process(struct task_struct *process)
+{
+	u64 space = lpl_space_of_process(process);
+	struct task_struct *task;
+
+	for_each_thread(process, task) {
+		bool has_space = space && (task->mm || task->exit_state);
+
+		lpl_task_create(task, has_space ? space : 0, 0);
+		if (has_space)
+			lpl_space_assign(task, space);
+	}
+	for_each_thread(process, task)
+		if (task->exit_state)
+			lpl_task_exit(task);
+}
+
+static void lpl_snapshot_tasks(void)
+{
+	struct task_struct *process;
+
+	rcu_read_lock();
+	for_each_process(process)
+		lpl_snapshot_process(process);
+	rcu_read_unlock();
 }
 
 /* Pages in a row that a reader could not know of. */
@@ -130,7 +210,6 @@ static void lpl_snapshot_mm(struct mm_struct *mm)
 	VMA_ITERATOR(vmi, mm, 0);
 
 	lpl_family_old(mm);
-	mmap_read_lock(mm);
 	for_each_vma(vmi, vma) {
 		struct lpl_present run = { .vma = vma };
 		struct lpl_walk walk = {
@@ -146,7 +225,6 @@ static void lpl_snapshot_mm(struct mm_struct *mm)
 		lpl_walk(&walk, mm, vma->vm_start, vma->vm_end);
 		lpl_present_tell(&run);
 	}
-	mmap_read_unlock(mm);
 }
 
 static void lpl_snapshot_inode(struct inode *inode)
@@ -240,29 +318,65 @@ static void lpl_snapshot_bound(bool begins)
 	lpl_end(flags);
 }
 
-void lpl_snapshot(void)
+static size_t lpl_processes(void)
 {
 	struct task_struct *process;
-	struct mm_struct **mms;
-	size_t room = 64;	/* for those that come meanwhile */
-	size_t count, i;
+	size_t count = 0;
 
-	lpl_snapshot_bound(true);
 	rcu_read_lock();
 	for_each_process(process)
-		room++;
+		count++;
 	rcu_read_unlock();
-	mms = kvmalloc_array(room, sizeof(*mms), GFP_KERNEL);
-	if (!mms) {
-		pr_warn("no memory for a list of address spaces: what is mapped already stays unknown\n");
-		room = 0;
+	return count;
+}
+
+/* At this moment, unless it is not the right one; but the last one has to be. */
+static bool lpl_snapshot_now(bool last)
+{
+	struct lpl_held held = {
+		.room = lpl_processes() + 64,	/* for those that come meanwhile */
+	};
+	size_t missed, i;
+	bool tell;
+
+	held.mm = kvmalloc_array(held.room, sizeof(*held.mm), GFP_KERNEL);
+	if (!held.mm)
+		held.room = 0;
+	/* The simulated machine has one processor: from here on all stand still. */
+	preempt_disable();
+	missed = lpl_hold_spaces(&held, !last) + !xa_empty(&lpl_unborn);
+	tell = !missed || last;
+	if (tell) {
+		lpl_snapshot_bound(true);
+		lpl_snapshot_tasks();
+		for (i = 0; i < held.count; i++)
+			lpl_snapshot_mm(held.mm[i]);
 	}
-	count = lpl_snapshot_tasks(mms, room);
-	for (i = 0; i < count; i++) {
-		lpl_snapshot_mm(mms[i]);
-		mmput(mms[i]);
+	for (i = 0; i < held.count; i++)
+		mmap_read_unlock(held.mm[i]);
+	preempt_enable();
+	for (i = 0; i < held.count; i++)
+		mmput(held.mm[i]);
+	kvfree(held.mm);
+	if (tell && missed)
+		pr_warn("%zu address spaces cannot be read: what is mapped there already stays unknown\n",
+			missed);
+	return tell;
+}
+
+/* How long we wait for the right moment, in milliseconds. */
+#define LPL_PATIENCE 2000
+
+void lpl_snapshot(void)
+{
+	unsigned int waited = 0;
+
+	while (!lpl_snapshot_now(waited == LPL_PATIENCE)) {
+		usleep_range(1000, 1100);
+		waited++;
 	}
-	kvfree(mms);
+	WRITE_ONCE(lpl_is_told, true);
+	xa_destroy(&lpl_unborn);
 	lpl_snapshot_cache();
 	lpl_snapshot_bound(false);
 }

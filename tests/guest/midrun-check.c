@@ -470,6 +470,7 @@ static bool tells_what_exists(uint32_t tag)
 	switch (tag) {
 	case KTR_TASK_CREATE:
 	case KTR_SPACE_ASSIGN:
+	case KTR_EXIT:
 	case KTR_MAP:
 	case KTR_FILE:
 	case KTR_CACHE_ADD:

@@ -3,8 +3,9 @@
  * truth-check: does a trace tell who shares which page?  What the guest's kernel
  * says of frames (truth/family.h) is held against canonical pages.
  *
- *	truth-check TRACE SAMPLES	events and references of a trace, and what
- *					the guest printed
+ *	truth-check [-c] TRACE SAMPLES	events and references of a trace, and what
+ *					the guest printed; -c: what stands before
+ *					the last snapshot is forgotten
  *	truth-check LOG			events as the module logs them, and samples,
  *					in one text: nothing but events is known
  *
@@ -48,6 +49,7 @@ struct checker {
 	struct sampled *sampled;
 	size_t samples;
 	size_t complete;	/* samples that came to their end */
+	bool cut;		/* at each snapshot, forget what was before */
 	size_t checked, errors;
 };
 
@@ -247,11 +249,19 @@ static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 		      struct lpl_report *report)
 {
 	struct checker *c = (struct checker *)sink;
-	struct lpl_sink *merge = lpl_merge_sink(c->merge);
-	int error = merge->event(merge, event, report);
 	char text[KTR_TEXT + 1];
+	struct lpl_sink *merge;
 	unsigned int number;
+	int error = LPL_OK;
 
+	if (c->cut && event->tag == KTR_SNAPSHOT && event->arg[0]) {
+		lpl_merge_close(c->merge);
+		error = lpl_merge_open(&c->merge, &c->output, NULL, report);
+	}
+	if (error == LPL_OK) {
+		merge = lpl_merge_sink(c->merge);
+		error = merge->event(merge, event, report);
+	}
 	if (error != LPL_OK)
 		return error;
 	switch (event->tag) {
@@ -351,8 +361,14 @@ int main(int argc, char *argv[])
 	struct lpl_report report = { 0 };
 	int error;
 
+	if (argc == 4 && !strcmp(argv[1], "-c")) {
+		c.cut = true;
+		argc--;
+		argv++;
+	}
 	if (argc != 2 && argc != 3) {
-		fprintf(stderr, "usage: truth-check TRACE SAMPLES\n       truth-check LOG\n");
+		fprintf(stderr, "usage: truth-check [-c] TRACE SAMPLES\n"
+				"       truth-check LOG\n");
 		return USAGE;
 	}
 	error = read_text(&c, argv[argc - 1], false, &report);

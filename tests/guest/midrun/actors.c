@@ -10,6 +10,7 @@
 #include <sys/shm.h>
 #include <sys/stat.h>
 #include <sys/swap.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #ifndef MADV_PAGEOUT
@@ -232,7 +233,9 @@ static void make_reborn(void)
 	read_pages(prop.reborn, 0, PAGES / 2);
 }
 
-/* ---- threads, one of which becomes the process by exec ---- */
+/*
+ * ---- threads, whose first one ends; another one becomes the process by exec ----
+ */
 
 static int to_threads[2];
 
@@ -259,7 +262,7 @@ static _Noreturn void be_threads(void)
 		if (pthread_create(&threads[i], NULL, thread, &which[i]))
 			die("pthread_create");
 	for (;;)
-		pause();
+		syscall(SYS_exit, 0);
 }
 
 /* ---- the two ---- */

@@ -10,7 +10,7 @@
 #define DEVICE "/dev/laplace"
 
 /*
- * Nothing may happen between the two that a trace would lack for ever: no
+ * At rest nothing happens between the two that a trace would lack for ever: no
  * other program runs, and we touch nothing for the first time.
  */
 static void load_anew(int module)
@@ -29,22 +29,43 @@ static void command(const char *text)
 	close(device);
 }
 
-int main(int argc, char *argv[])
+static void join(pid_t child, const char *what)
 {
-	int module = call(open(MODULE, O_RDONLY | O_CLOEXEC), MODULE);
-	pid_t actors, family;
 	int status;
 
-	if (argc < 2) {
-		fprintf(stderr, "usage: midrun TRUTH ARGUMENT...\n");
-		return 2;
-	}
-	actors = actors_begin();
-	family = call(fork(), "fork");
-	if (!family) {
-		execv(argv[1], argv + 1);
-		die(argv[1]);
-	}
+	if (waitpid(child, &status, 0) != child || status)
+		die(what);
+}
+
+static pid_t run(char *argv[])
+{
+	pid_t child = call(fork(), "fork");
+
+	if (child)
+		return child;
+	execv(argv[0], argv);
+	die(argv[0]);
+}
+
+static void in_a_storm(int module, char *truth)
+{
+	char *sample[] = { truth, "sample", "1", NULL };
+
+	storm_begins();
+	load_anew(module);
+	command("start");
+	storm_ends();
+	command("stop");
+	join(run(sample), "the sample failed");
+	/* the storm's processes end with us */
+	call(kill(-1, SIGKILL), "SIGKILL");
+}
+
+static void at_rest(int module, char *family_argv[])
+{
+	pid_t actors = actors_begin(), family = run(family_argv);
+	int status;
+
 	if (waitpid(family, &status, WUNTRACED) != family || !WIFSTOPPED(status))
 		die("the family did not stop in mid-run");
 
@@ -53,8 +74,21 @@ int main(int argc, char *argv[])
 	load_anew(module);
 	command("start");
 	call(kill(family, SIGCONT), "SIGCONT");
-	if (waitpid(family, &status, 0) != family || status)
-		die("the family failed");
+	join(family, "the family failed");
 	actors_go_on(actors);
+}
+
+int main(int argc, char *argv[])
+{
+	int module = call(open(MODULE, O_RDONLY | O_CLOEXEC), MODULE);
+
+	if (argc == 3 && !strcmp(argv[1], "storm")) {
+		in_a_storm(module, argv[2]);
+	} else if (argc > 1) {
+		at_rest(module, argv + 1);
+	} else {
+		fprintf(stderr, "usage: midrun [storm] TRUTH [ARGUMENT...]\n");
+		return 2;
+	}
 	return 0;
 }

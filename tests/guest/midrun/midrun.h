@@ -7,6 +7,8 @@
  * that was made before is used.
  *
  *	midrun TRUTH ARGUMENT...	TRUTH stops itself (SIGSTOP) in mid-run
+ *	midrun storm TRUTH		the module is loaded in the middle of a storm
+ *					(storm.c); then TRUTH tells who shares what
  */
 #ifndef MIDRUN_H
 #define MIDRUN_H
@@ -42,5 +44,9 @@ static inline int call(int result, const char *what)
 pid_t actors_begin(void);
 /* Let them use all of it, and end. */
 void actors_go_on(pid_t actors);
+
+/* Processes that never rest, and that do at last. */
+void storm_begins(void);
+void storm_ends(void);
 
 #endif
