@@ -44,7 +44,8 @@ uint64_t series_get(const struct series *series, unsigned int bin)
 		series->value[bin - series->first] : 0;
 }
 
-bool series_add_time(struct series *series, const struct time_axis *axis, uint64_t from, uint64_t to)
+bool series_add_time(struct series *series, const struct time_axis *axis, uint64_t from,
+		     uint64_t to)
 {
 	while (from < to) {
 		unsigned int bin = axis_bin(axis, from);

@@ -37,7 +37,8 @@ struct series {
 uint64_t *series_at(struct series *series, unsigned int bin);
 uint64_t series_get(const struct series *series, unsigned int bin);
 /* Give each bin its part of the time [from, to).  false: no memory. */
-bool series_add_time(struct series *series, const struct time_axis *axis, uint64_t from, uint64_t to);
+bool series_add_time(struct series *series, const struct time_axis *axis, uint64_t from,
+		     uint64_t to);
 /* Two bins become one: their sum, the second (of levels at the end of each), the greater. */
 enum fold { FOLD_SUM, FOLD_LAST, FOLD_MOST };
 void series_fold(struct series *series, enum fold how);

@@ -114,7 +114,8 @@ void chart_footprint(const struct report *report, FILE *out)
 	programs = make_field(report, 62, most);
 	all = make_field(report, 62 + PANEL, most_all);
 	svg_begin(out, CHART_WIDTH, all.top + HEIGHT + 44, "pages alive by kind over time");
-	draw_layers(report, &programs, PROGRAMS, "pages of programs and files (256 are 1 MiB)", out);
+	draw_layers(report, &programs, PROGRAMS, "pages of programs and files (256 are 1 MiB)",
+		    out);
 	draw_layers(report, &all, LAYERS, "all pages, and the working set", out);
 	draw_working_set(report, &all, out);
 	key = programs.left;

@@ -26,7 +26,8 @@ static int by_begin(const void *a, const void *b)
 
 static uint64_t width_of(const struct survey *survey, unsigned int bin)
 {
-	uint64_t start = (uint64_t)bin << survey->axis.shift, width = UINT64_C(1) << survey->axis.shift;
+	uint64_t start = (uint64_t)bin << survey->axis.shift;
+	uint64_t width = UINT64_C(1) << survey->axis.shift;
 
 	return survey->now - start < width && survey->now > start ? survey->now - start : width;
 }
@@ -45,7 +46,8 @@ static void draw_runs(const struct report *report, const struct survey_task *tas
 
 		/* steps, and down at the end of a stretch; what there is has to be seen */
 		if (runs && !pen)
-			fprintf(out, "M%.1f %.1f", svg_x(field, chart_bin_time(report, bin)), bottom);
+			fprintf(out, "M%.1f %.1f", svg_x(field, chart_bin_time(report, bin)),
+				bottom);
 		if (runs)
 			fprintf(out, "V%.1fH%.1f", bottom - (height < 1.5 ? 1.5 : height),
 				svg_x(field, chart_bin_time(report, bin + 1)));
@@ -109,8 +111,8 @@ void chart_timeline(const struct report *report, FILE *out)
 	uint64_t count = report->tasks < report->top ? report->tasks : report->top;
 	struct survey_task **task = calloc(count + 1, sizeof(struct survey_task *));
 	struct svg_field field = {
-		.left = 165, .top = 52, .width = CHART_WIDTH - 165 - 60, .height = (double)count * ROW,
-		.x_end = chart_end_time(report), .y_end = 1
+		.left = 165, .top = 52, .width = CHART_WIDTH - 165 - 60,
+		.height = (double)count * ROW, .x_end = chart_end_time(report), .y_end = 1
 	};
 	double list = field.top + field.height + 62, key;
 

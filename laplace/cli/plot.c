@@ -52,8 +52,8 @@ static void check_files(const struct options *options, struct argp_state *state)
 	bool of_trace = plot_trace_knows(options->kind);
 
 	if (!of_trace && strcmp(options->kind, "curve") != 0)
-		argp_error(state, "no kind of picture '%s': there are curve, timeline, footprint and "
-			   "heatmap", options->kind);
+		argp_error(state, "no kind of picture '%s': there are curve, timeline, footprint "
+			   "and heatmap", options->kind);
 	if (!options->files)
 		argp_error(state, of_trace ? "which trace?" :
 			   "which results?  Name a CSV of laplace sim, or -");
@@ -70,8 +70,8 @@ static void check_files(const struct options *options, struct argp_state *state)
 static void check_end(struct options *options, struct argp_state *state)
 {
 	if (!options->kind)
-		argp_error(state, "which kind of picture?  There are curve, timeline, footprint and "
-			   "heatmap");
+		argp_error(state, "which kind of picture?  There are curve, timeline, footprint "
+			   "and heatmap");
 	else
 		check_files(options, state);
 	if (options->output && options->terminal && strcmp(options->output, "-") != 0)

@@ -53,8 +53,8 @@ static int draw_png(enum chart_kind chart, const struct report *report, FILE *ou
 	char program[] = "rsvg-convert", zoom[] = "--zoom=2", format[] = "--format=png";
 	char *argv[] = { program, zoom, format, NULL };
 	struct filter filter;
-	int status = filter_start(&filter, argv, out, "rsvg-convert is not in $PATH: a PNG needs it "
-				  "(Debian has it in librsvg2-bin); .svg does without");
+	int status = filter_start(&filter, argv, out, "rsvg-convert is not in $PATH: a PNG needs "
+				  "it (Debian has it in librsvg2-bin); .svg does without");
 
 	if (status)
 		return status;

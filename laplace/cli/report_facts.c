@@ -241,6 +241,6 @@ void report_notes(const struct report *report, void (*note)(void *context, const
 		note(context, "Tracing was off in between: clocks jump there, and the time counts "
 		     "as that of the task that ran.");
 	if (survey->other_calls.count || survey->other_calls.returned)
-		note(context, "There are more different system calls than this report counts one by "
-		     "one; the others are summed.");
+		note(context, "There are more different system calls than this report counts one "
+		     "by one; the others are summed.");
 }

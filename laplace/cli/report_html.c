@@ -21,7 +21,8 @@ static const char style[] =
 	"margin:1em 0}.facts div{background:#f4f7fa;border-radius:6px;padding:.5em .8em}"
 	".facts b{display:block;font-size:1.25em;font-variant-numeric:tabular-nums}"
 	".facts span{color:#555;font-size:.85em}"
-	".notes{background:#fff7e0;border-left:4px solid #e69f00;padding:.5em 1em .5em 2em;margin:1em 0}"
+	".notes{background:#fff7e0;border-left:4px solid #e69f00;padding:.5em 1em .5em 2em;"
+	"margin:1em 0}"
 	".notes li{margin:.2em 0}.wide{overflow-x:auto}"
 	"table{border-collapse:collapse;font-size:.88em;margin:.6em 0;width:100%;"
 	"font-variant-numeric:tabular-nums}"
@@ -279,8 +280,8 @@ static void put_processes(const struct report *report, FILE *out)
 
 	heading(out, "Processes by the pages that they referenced");
 	chart_processes(report, out);
-	begin_table(out, "process", "tgid", "pages", "file", "anonymous", "other", "private", "shared",
-		    "proportional", "most alive", "kernel's pages", NULL);
+	begin_table(out, "process", "tgid", "pages", "file", "anonymous", "other", "private",
+		    "shared", "proportional", "most alive", "kernel's pages", NULL);
 	for (uint64_t i = 0; i < shown; i++) {
 		const struct survey_process *process = report->process[i];
 		const struct survey_footprint *footprint = &process->footprint;
@@ -316,11 +317,12 @@ static void put_cache(const struct report *report, FILE *out)
 	char name[SURVEY_PLACE_TEXT];
 
 	heading(out, "Page cache");
-	fprintf(out, "<p>%.1f&#8239;%% of the references are to mapped pages of files and shared memory, "
-		"%.1f&#8239;%% go there by the kernel's own mapping, as read() and write() do. Of the "
-		"pages, %" PRIu64 " were reached by mappings alone, %" PRIu64 " by the kernel alone, %"
-		PRIu64 " both ways. %" PRIu64 " pages were added to the page cache, %" PRIu64
-		" removed.</p>\n", 100 * report_share(mapped, all), 100 * report_share(by_kernel, all),
+	fprintf(out, "<p>%.1f&#8239;%% of the references are to mapped pages of files and shared "
+		"memory, %.1f&#8239;%% go there by the kernel's own mapping, as read() and write() "
+		"do. Of the pages, %" PRIu64 " were reached by mappings alone, %" PRIu64 " by the "
+		"kernel alone, %" PRIu64 " both ways. %" PRIu64 " pages were added to the page cache, %" PRIu64
+		" removed.</p>\n", 100 * report_share(mapped, all),
+		100 * report_share(by_kernel, all),
 		survey->reached[REACH_MAPPED], survey->reached[REACH_CACHE],
 		survey->reached[REACH_BOTH], survey->cache_added, survey->cache_removed);
 	if (!shown)

@@ -281,10 +281,12 @@ int report_json(const struct report *report, FILE *out)
 	if (survey->other_calls.count || survey->other_calls.returned)
 		json_array_append_new(calls, call_json(&survey->other_calls));
 	report_notes(report, add_note, notes);
-	return cli_print_json(out, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+	return cli_print_json(out, json_pack(
+		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 		"trace", trace_json(report), "notes", notes, "time", time_json(survey),
 		"tasks", tasks, "processes", processes, "pages", pages_json(survey),
 		"hottest", hot_json(survey, SIDE_OTHERS),
-		"hottest_of_kernel", hot_json(survey, SIDE_KERNEL), "page_cache", cache_json(report),
+		"hottest_of_kernel", hot_json(survey, SIDE_KERNEL),
+		"page_cache", cache_json(report),
 		"system_calls", calls, "events", events_json(survey)));
 }

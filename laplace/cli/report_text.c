@@ -184,7 +184,8 @@ static void print_marks(const struct report *report, FILE *out)
 		return;
 	title(out, "MARKS, at percent of the time");
 	for (uint64_t i = 0; i < kept; i++)
-		fprintf(out, "  %5.1f%%  %s\n", 100 * report_share(survey->mark[i].time, survey->now),
+		fprintf(out, "  %5.1f%%  %s\n",
+			100 * report_share(survey->mark[i].time, survey->now),
 			survey->mark[i].text);
 	if (kept < survey->marks)
 		fprintf(out, "  and %" PRIu64 " more\n", survey->marks - kept);
@@ -230,11 +231,11 @@ static void print_kinds(const struct report *report, FILE *out)
 		if (survey_working_set(survey, bin) > working_set)
 			working_set = survey_working_set(survey, bin);
 	}
-	fprintf(out, "  %-32s  %9s %9" PRIu64 " %9s |%s|\n", "working set (the most in one bin)", "",
-		working_set, "", level_strip(survey, &set, working_set).text);
+	fprintf(out, "  %-32s  %9s %9" PRIu64 " %9s |%s|\n", "working set (the most in one bin)",
+		"", working_set, "", level_strip(survey, &set, working_set).text);
 	series_free(&set);
-	fprintf(out, "  the most alive at once: %" PRIu64 " pages (%.1f MiB), at %.1f%% of the time; "
-		"a bin is %" PRIu64 " %s\n", survey->peak, (double)survey->peak / 256,
+	fprintf(out, "  the most alive at once: %" PRIu64 " pages (%.1f MiB), at %.1f%% of the "
+		"time; a bin is %" PRIu64 " %s\n", survey->peak, (double)survey->peak / 256,
 		100 * report_share(survey->peak_time, survey->now),
 		UINT64_C(1) << survey->axis.shift, survey_clock_name[survey->clock]);
 }
@@ -332,7 +333,8 @@ static void print_hottest(const struct survey *survey, enum survey_side side, FI
 		size_t length = strlen(survey_place_text(survey, &hot->place, where));
 
 		fprintf(out, "  %-11s %-44s %13" PRIu64 " %5.1f%% %9" PRIu64 "\n",
-			lpl_page_kind_name(hot->place.kind), length > 44 ? where + length - 44 : where,
+			lpl_page_kind_name(hot->place.kind),
+			length > 44 ? where + length - 44 : where,
 			hot->references, 100 * report_share(hot->references, all), hot->users);
 	}
 }
@@ -403,8 +405,8 @@ static void print_events(const struct report *report, FILE *out)
 	fprintf(out, "  forks %" PRIu64 ", execs %" PRIu64 ", exits %" PRIu64 "\n",
 		report_events(survey, KTR_SPACE_DUPLICATE), report_events(survey, KTR_EXEC),
 		report_events(survey, KTR_EXIT));
-	fprintf(out, "  copy on write: told %" PRIu64 " (%" PRIu64 " kept the page), seen by a write "
-		"only %" PRIu64 "\n", stats->cow_breaks, stats->cow_kept, stats->implied_breaks);
+	fprintf(out, "  copy on write: told %" PRIu64 " (%" PRIu64 " kept the page), seen by a "
+		"write only %" PRIu64 "\n", stats->cow_breaks, stats->cow_kept, stats->implied_breaks);
 	fprintf(out, "  swap: pages out %" PRIu64 ", in %" PRIu64 "\n", survey->swapped_out,
 		survey->swapped_in);
 	fprintf(out, "  all:");
@@ -426,8 +428,8 @@ static void print_heatmap(const struct report *report, FILE *out)
 
 	for (unsigned int row = 0; row < HEAT_ROWS; row++) {
 		for (unsigned int bin = 0; bin < bins; bin++) {
-			uint64_t *place = &cell[row * MAP_ROWS / HEAT_ROWS]
-					       [bins <= MAP_COLUMNS ? bin : bin * MAP_COLUMNS / bins];
+			unsigned int column = bins <= MAP_COLUMNS ? bin : bin * MAP_COLUMNS / bins;
+			uint64_t *place = &cell[row * MAP_ROWS / HEAT_ROWS][column];
 
 			*place += survey->heat[row][bin];
 			if (*place > most)
@@ -436,8 +438,8 @@ static void print_heatmap(const struct report *report, FILE *out)
 	}
 	fprintf(out, "canonical pages upwards in the order of their first reference, a row is %.0f "
 		"pages;\ntime to the right; from . to @ 1 to %" PRIu64 " references, on a log "
-		"scale\n", (double)HEAT_ROWS / MAP_ROWS * (double)(UINT64_C(1) << survey->heat_shift),
-		most);
+		"scale\n", (double)HEAT_ROWS / MAP_ROWS *
+		(double)(UINT64_C(1) << survey->heat_shift), most);
 	for (unsigned int row = MAP_ROWS; row-- > 0;) {
 		fputs("  |", out);
 		for (unsigned int i = 0; i < MAP_COLUMNS && i < bins; i++) {

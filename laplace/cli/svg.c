@@ -27,8 +27,8 @@ void svg_escape(FILE *out, const char *text)
 void svg_begin(FILE *out, double width, double height, const char *about)
 {
 	fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
-		"viewBox=\"0 0 %.0f %.0f\" role=\"img\" font-family=\"DejaVu Sans, Helvetica, Arial, "
-		"sans-serif\" font-size=\"12\"><title>", width, height, width, height);
+		"viewBox=\"0 0 %.0f %.0f\" role=\"img\" font-family=\"DejaVu Sans, Helvetica, "
+		"Arial, sans-serif\" font-size=\"12\"><title>", width, height, width, height);
 	svg_escape(out, about);
 	fputs("</title>\n", out);
 	svg_rect(out, 0, 0, width, height, "#fff");
@@ -59,8 +59,8 @@ void svg_rect(FILE *out, double x, double y, double width, double height, const 
 void svg_line(FILE *out, double x1, double y1, double x2, double y2, const char *colour,
 	      bool dashed)
 {
-	fprintf(out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\"%s/>\n", x1,
-		y1, x2, y2, colour, dashed ? " stroke-dasharray=\"3 3\"" : "");
+	fprintf(out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\"%s/>\n",
+		x1, y1, x2, y2, colour, dashed ? " stroke-dasharray=\"3 3\"" : "");
 }
 
 double svg_key(FILE *out, double x, double y, const char *colour, const char *text)

@@ -479,8 +479,8 @@ static void check_heat(const struct log *log)
 			uint64_t best = 0;
 
 			for (uint64_t page = 1; page <= log->pages; page++) {
-				if (!taken[page] && is_kernels(log, page) == (side == SIDE_KERNEL) &&
-				    (best == 0 || count[page] > count[best]))
+				if (!taken[page] &&
+				    is_kernels(log, page) == (side == SIDE_KERNEL) && (best == 0 || count[page] > count[best]))
 					best = page;
 			}
 			taken[best] = true;
