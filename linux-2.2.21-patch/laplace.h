@@ -26,12 +26,9 @@
 
 #include <linux/kernel_trace_record.h>
 
-struct buffer_head;
-struct inode;
 struct linux_binprm;
 struct mm_struct;
 struct page;
-struct pt_regs;
 struct shmid_kernel;
 struct task_struct;
 struct vm_area_struct;

@@ -12,7 +12,7 @@
 enum {
 	AREA = 0x50000000, REMAPPED = 0x51000000, SHARED = 0x52000000, PRIVATE = 0x53000000,
 	SEGMENT = 0x54000000, THREAD_STACK = 0x55000000, ZERO = 0x56000000,
-	SCREEN = 0x57000000, HEAP = 0x08100000
+	SCREEN = 0x57000000, READ_ONLY = 0x58000000, HEAP = 0x08100000
 };
 
 enum { CLONE_VFORK = 0x4000, MREMAP_MAYMOVE = 1, WUNTRACED = 2, WALL = 0x40000000 };
@@ -161,6 +161,7 @@ static void file(void)
 {
 	char page[64];
 	long fd = must("open", CALL3(open, "/tmp/data", O_RDWR | O_CREAT, 0600));
+	long reader = must("open", CALL3(open, "/tmp/data", O_RDONLY, 0));
 	u32 i;
 
 	for (i = 0; i < sizeof(page); i++)
@@ -170,18 +171,25 @@ static void file(void)
 	mark("map a file");
 	map_at(SHARED, 2, MAP_SHARED | MAP_FIXED, (int)fd);
 	map_at(PRIVATE, 2, MAP_PRIVATE | MAP_FIXED, (int)fd);
+	/* shared and never to be written: to this kernel a private one, but for its name */
+	must("mmap", map(READ_ONLY, 2 * PAGE, PROT_READ, MAP_SHARED | MAP_FIXED, (int)reader, 0));
 	mark("page cache");
 	read_at(SHARED);
 	read_at(PRIVATE);
+	read_at(READ_ONLY + PAGE);
 	write_at(SHARED + PAGE);
 	mark("private copies");
 	write_at(PRIVATE);
 	write_at(PRIVATE + PAGE);
 	mark("truncate");
 	must("ftruncate", CALL2(ftruncate, fd, PAGE));
+	mark("truncate all");
+	must("ftruncate", CALL2(ftruncate, fd, 0));
 	mark("unmap the file");
 	must("munmap", CALL2(munmap, SHARED, 2 * PAGE));
 	must("munmap", CALL2(munmap, PRIVATE, 2 * PAGE));
+	must("munmap", CALL2(munmap, READ_ONLY, 2 * PAGE));
+	CALL1(close, reader);
 	CALL1(close, fd);
 	mark("delete");
 	must("unlink", CALL1(unlink, "/tmp/data"));

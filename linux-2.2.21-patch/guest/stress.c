@@ -3,8 +3,8 @@
  * stress: process 1 of a guest with less memory than it uses.  A parent and the child that
  * it forks write 24 MB and a System V segment of 2 MB, and each finds what it wrote, half of
  * it after the other has written there: whatever went to swap came back, and nothing that
- * was shared by fork was mixed up.  The disk that is swapped on is read before, so that there
- * are buffers to give up.
+ * was shared by fork was mixed up.  The disk that is swapped on is read before, and a file, so
+ * that there are buffers and cached pages to give up.
  */
 #include "guest.h"
 #include "memory.h"
@@ -45,15 +45,23 @@ static void check_pages(u32 area, u32 first, u32 step, u32 pages, u32 writer)
 	}
 }
 
-static void read_disk(void)
+/* 2 MB each. */
+static void fill_caches(void)
 {
 	static char block[PAGE];
-	long fd = must("open", CALL3(open, "/dev/hda", O_RDONLY, 0));
+	long disk = must("open", CALL3(open, "/dev/hda", O_RDONLY, 0));
+	long file = must("open", CALL3(open, "/tmp/file", O_RDWR | O_CREAT, 0600));
 	u32 i;
 
-	for (i = 0; i < 2 * 256; i++)
-		must("read", CALL3(read, fd, block, PAGE));
-	CALL1(close, fd);
+	for (i = 0; i < 512; i++) {
+		must("read", CALL3(read, disk, block, PAGE));
+		must("write", CALL3(write, file, block, PAGE));
+	}
+	must("lseek", CALL3(lseek, file, 0, 0));
+	for (i = 0; i < 512; i++)
+		must("read", CALL3(read, file, block, PAGE));
+	CALL1(close, disk);
+	CALL1(close, file);
 	mark_memory();
 }
 
@@ -65,7 +73,7 @@ int main(int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	must("mount", CALL5(mount, "proc", "/proc", "proc", 0, 0));
-	read_disk();
+	fill_caches();
 	must("swapon", CALL2(swapon, "/dev/hda", 0));
 	must("mmap", map(AREA, PAGES * PAGE, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));

@@ -6,10 +6,7 @@ function is_segment(a) { return a[1] == "0" && a[2] != "1" }
 $1 != "E" { next }
 { split($9, a, ",") }
 $2 == "cache-add" && !is_segment(a) { held[is_buffer(a)] += a[5] }
-$2 == "cache-remove" && !is_segment(a) {
-	held[is_buffer(a)] -= a[5]
-	if (is_buffer(a)) given_up++
-}
+$2 == "cache-remove" && !is_segment(a) { held[is_buffer(a)] -= a[5] }
 $2 == "mark" && $10 == "memory" {
 	marks++
 	print "buffers " held[1] ", cached " held[0] "; the kernel: " $11 ", " $12
@@ -18,5 +15,4 @@ $2 == "mark" && $10 == "memory" {
 }
 END {
 	print marks + 0 " marks: buffers differ at " buffers + 0 ", cached pages at " cached + 0
-	print "buffers that were given up: " given_up + 0
 }

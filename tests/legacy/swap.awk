@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Do swap's events and the references of `laplace cat -e --format sad` fit together?  Of
 # each page of a space it is known whether it is in swap, and in which entry; what is there
-# cannot be referenced.  Prints what does not fit, and in the end the number of events.
+# cannot be referenced.  And a frame that holds a file's page or buffers is given to no space
+# before it is told that they left.  Prints what does not fit, and in the end the number of
+# events.
 function odd(what) { if (odds++ < 10) print what ": line " NR ": " $0 }
 function page(address) { return substr(address, 1, length(address) - 3) }
 $1 ~ /^[rwi]$/ { if (($5, $6) in swapped) odd("a reference to what is in swap"); next }
@@ -10,12 +12,11 @@ $1 != "E" { next }
 $2 == "swap-out" && a[1] != "0" {
 	if ((a[1], page(a[2])) in swapped) odd("swapped out twice")
 	swapped[a[1], page(a[2])] = a[3]
-	entered[a[3]] = 1
+	if (a[1] == parent) maybe[child, page(a[2])] = a[3]
 	count[$2]++
 }
-# A fork may copy a page after it was told, and find it in swap by then.
 $2 == "swap-in" && a[1] != "0" {
-	if (!(a[3] in entered) || (a[1], page(a[2])) in swapped && swapped[a[1], page(a[2])] != a[3])
+	if (swapped[a[1], page(a[2])] != a[3] && maybe[a[1], page(a[2])] != a[3])
 		odd("comes from elsewhere")
 	delete swapped[a[1], page(a[2])]
 	count[$2]++
@@ -30,8 +31,11 @@ $2 == "swap-in" && a[1] == "0" {
 	delete segment[a[7], a[8]]
 	count["segment's " $2]++
 }
-# fork copies what is in swap, too
+# fork copies what is in swap, too; until it is over it may find more there
+$2 == "task-create" { parent = "" }
 $2 == "space-duplicate" {
+	parent = a[1]
+	child = a[2]
 	for (key in swapped) {
 		split(key, part, SUBSEP)
 		if (part[1] == a[1]) copies[a[2], part[2]] = swapped[key]
@@ -45,6 +49,14 @@ $2 == "space-end" {
 	}
 }
 $2 == "cow-break" && (a[1], page(a[2])) in swapped { odd("copied while in swap") }
+$2 == "cache-add" { cached[a[4]] = 1 }
+$2 == "cache-remove" {
+	delete cached[a[4]]
+	count[(a[1] != "0" ? "file" : a[2] == "1" ? "buffers" : "segment") " given up"]++
+}
+$2 == "page-own" && a[3] in cached || $2 == "cow-break" && a[3] != a[4] && a[4] in cached {
+	odd("a frame with a cached page is given away")
+}
 # the area of stress.c
 $2 ~ /^(page-own|cow-break)$/ && length(a[2]) == 8 && a[2] >= "50000000" && a[2] < "51800000" {
 	count[$2 (a[3] == a[4] ? " kept" : "")]++
