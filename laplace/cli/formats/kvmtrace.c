@@ -122,6 +122,7 @@ static bool snapshot(struct importer *importer, const struct kvmtrace_record *re
 	event.tid = event.tgid = 0;
 	event.space = 0;
 	event.arg[0] = begins;
+	event.arg[1] = KERNEL_BASE;
 	return importer_put_event(importer, &event);
 }
 

@@ -12,8 +12,10 @@
  *  - each reference below the kernel, in any space but the reader's, is to a page
  *    that the model has inside: nothing was referenced without a record;
  *  - each record's page is referenced, by the processor's word, while it is in the
- *    pool, and the first time it is, this is the reference that faulted: at the
- *    record's address, in its mode, a write if it was one.
+ *    pool, and the first time it is, this is the reference that faulted: in the
+ *    record's mode, and mostly at its address (told apart).  A task that was
+ *    interrupted between fault and reference, until others had used up the pool,
+ *    has to fault at the same address again: its next record says so.
  *
  * A wrong choice of the kernel's, or a record too many or too few, breaks one of these.
  * One thing is Bochs' and not the kernel's: an instruction that crosses a page and was
@@ -45,6 +47,7 @@ struct truth {
 	uint64_t problems;
 	uint64_t references, logged, again, followed, left, gone;
 	uint64_t first_matched, unmatched;
+	uint64_t interrupted;		/* records that had to come again */
 	uint64_t decoded;		/* second parts of fetches, from protected pages */
 	struct lpl_writer *out;
 	uint64_t written;
@@ -66,10 +69,24 @@ static uint64_t time_of(const struct kvmtrace_record *record)
 /* ---- the log ---- */
 
 /* `tag` of a page in the pool: the record, from 1, whose reference is still to come. */
+static bool comes_again(const struct truth *truth, size_t number)
+{
+	const struct kvmtrace_record *record = &truth->log[number];
+
+	for (size_t i = number + 1; i < truth->records; i++)
+		if (truth->log[i].pid == record->pid)
+			return truth->log[i].kind == KVMTRACE_REFERENCE &&
+			       truth->log[i].space == record->space &&
+			       truth->log[i].address == record->address;
+	return false;
+}
+
 static void gone(struct truth *truth, const struct pool_page *page, uint64_t cycle)
 {
 	truth->gone++;
-	if (page->tag)
+	if (page->tag && comes_again(truth, page->tag - 1))
+		truth->interrupted++;
+	else if (page->tag)
 		problem(truth, cycle, "leaves the pool and was not referenced since its record",
 			page->space, page->page);
 }
@@ -311,6 +328,7 @@ static int run(struct truth *truth, const char *trace, const char *out)
 	printf("references of programs %" PRIu64 "\n", truth->references);
 	printf("first references at the record's address %" PRIu64 ", elsewhere %" PRIu64 "\n",
 	       truth->first_matched, truth->unmatched);
+	printf("records that came again, their tasks interrupted, %" PRIu64 "\n", truth->interrupted);
 	printf("second parts of decoded instructions, protected %" PRIu64 "\n", truth->decoded);
 	printf("problems %" PRIu64 "\n", truth->problems);
 	if (!truth->references || !truth->logged)
