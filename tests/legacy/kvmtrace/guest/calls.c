@@ -7,12 +7,10 @@
  */
 #include "workload.h"
 
-#define CALL_ptrace	((enum call)26)
-#define CALL_kill	((enum call)37)
 #define CALL_mlock	((enum call)150)
 #define CALL_munlock	((enum call)151)
 
-enum { TRACEME = 0, PEEK = 1, POKE = 4, CONTINUE = 7, SIGSTOP = 19 };
+enum { TRACEME = 0, PEEK = 1, POKE = 4, CONTINUE = 7 };
 
 #define PAGES	120
 #define WORDS	(PAGE / 4)
