@@ -294,6 +294,16 @@ static bool map(struct importer *importer, const struct kvmtrace_record *record,
 	return importer_put_event(importer, &event);
 }
 
+static bool unmap(struct importer *importer, const struct kvmtrace_record *record)
+{
+	struct lpl_event event = event_of(importer, record, KTR_UNMAP);
+
+	event.arg[0] = record->space;
+	event.arg[1] = record->address & ~((UINT64_C(1) << LPL_PAGE_SHIFT) - 1);
+	event.arg[2] = event.arg[1] + (UINT64_C(1) << LPL_PAGE_SHIFT);
+	return importer_put_event(importer, &event);
+}
+
 static bool break_sharing(struct importer *importer, const struct kvmtrace_record *record)
 {
 	struct lpl_event event = event_of(importer, record, KTR_COW_BREAK);
@@ -316,6 +326,8 @@ static bool tell_page(struct importer *importer, const struct kvmtrace_record *r
 		return false;
 	switch (kvmtrace_page(&log->pages, record->space, record->address >> LPL_PAGE_SHIFT,
 			      &identity, record->flags & KVMTRACE_FRESH)) {
+	case KVMTRACE_PAGE_OTHER:
+		return unmap(importer, record) && map(importer, record, &identity);
 	case KVMTRACE_PAGE_NEW:
 		return map(importer, record, &identity);
 	case KVMTRACE_PAGE_OWN_NOW:

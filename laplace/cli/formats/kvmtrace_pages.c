@@ -174,7 +174,7 @@ enum kvmtrace_news kvmtrace_page(struct kvmtrace_pages *pages, uint32_t space, u
 		return KVMTRACE_PAGE_SAME;
 	if (code == ANONYMOUS && before > ANONYMOUS && !(before & 1) && !fresh)
 		return KVMTRACE_PAGE_OWN_NOW;
-	return KVMTRACE_PAGE_NEW;
+	return before ? KVMTRACE_PAGE_OTHER : KVMTRACE_PAGE_NEW;
 }
 
 /* ---- the page cache ---- */

@@ -33,7 +33,8 @@ void kvmtrace_pages_free(struct kvmtrace_pages *pages);
 
 enum kvmtrace_news {
 	KVMTRACE_PAGE_SAME,
-	KVMTRACE_PAGE_NEW,		/* another page than before, or the first there */
+	KVMTRACE_PAGE_NEW,		/* the first there */
+	KVMTRACE_PAGE_OTHER,		/* another page than before */
 	KVMTRACE_PAGE_OWN_NOW,		/* was a file's, and is now a copy of it */
 	KVMTRACE_PAGE_NO_MEMORY
 };
