@@ -54,7 +54,7 @@ bool series_add_time(struct series *series, const struct time_axis *axis, uint64
 
 		if (!value)
 			return false;
-		if (end > to)
+		if (end > to || end == 0)	/* 0: the end of all time */
 			end = to;
 		*value += end - from;
 		from = end;

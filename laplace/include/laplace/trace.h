@@ -66,8 +66,8 @@ struct lpl_totals {
 
 struct lpl_writer;
 struct lpl_writer_options {
-	int level;		/* of zstd; 0: the default (3) */
 	size_t chunk_refs;	/* references in a chunk; 0: the default (65536) */
+	int level;		/* of zstd; 0: the default (3) */
 	unsigned int jobs;	/* threads that compress, the caller's included, up to 8; 0: its
 				 * alone.  More write the same file, and need the memory of
 				 * as many chunks more */
