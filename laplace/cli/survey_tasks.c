@@ -213,8 +213,10 @@ int survey_task_told(struct survey *survey, const struct lpl_merge_task *told,
 	task->since = SURVEY_NEVER;
 	task->end = survey->now;
 	leave_process(survey, task);
-	if (survey->current == told)
+	if (survey->current == told) {
 		survey->current = NULL;
+		survey->switched = survey->now;
+	}
 	return LPL_OK;
 }
 

@@ -204,11 +204,45 @@ static bool on_brk(struct lpl_merge *merge, const struct lpl_event *event)
 			   put_in_gaps(merge, space, range, &heap);
 }
 
+/* No more pages are made of one range that nobody touched; ranges are a guest's word. */
+#define UNTOUCHED_PAGES (UINT64_C(1) << 20)
+
+/*
+ * Anonymous pages of the range that nobody referenced so far, and that forks share, become
+ * pages that are held in common: a mapping of them in two places would make two of each.
+ */
+static bool make_shared_pages(struct space *space, struct range range)
+{
+	struct runs runs = { 0 };
+	bool done = tree_collect(&space->mapped, range.first, range.last, &runs);
+
+	for (size_t i = 0; i < runs.count && done; i++) {
+		const struct run *run = &runs.run[i];
+
+		if (!slot_is_mapping(run->slot) || run->last - run->first >= UNTOUCHED_PAGES ||
+		    slot_mapping(run->slot)->sharing != MAPPING_ANONYMOUS)
+			continue;
+		for (uint64_t at = run->first; at <= run->last && done; at++) {
+			struct page *page;
+			bool shared;
+
+			(void)tree_find(&space->mapped, at, &shared);
+			if (!shared)
+				continue;
+			page = page_like(run->slot, at);
+			done = page != NULL && tree_fill(&space->mapped, at, page);
+			if (page != NULL)
+				slot_release(slot_of_page(page));
+		}
+	}
+	runs_free(&runs);
+	return done;
+}
+
 /*
  * Put runs back, `move` pages further.  Mappings are made anew, for their pages
- * of the object are at other virtual pages now.  Pages go as they are, but one
- * that nobody touched is parted from those it was shared with, as the untouched
- * part of a mapping is: in the kernel there is no page yet either.
+ * of the object are at other virtual pages now.  Pages go as they are, and stay shared
+ * by whom they were.
  */
 static bool put_runs(struct lpl_merge *merge, struct space *space, const struct runs *runs,
 		     uint64_t move)
@@ -222,18 +256,7 @@ static bool put_runs(struct lpl_merge *merge, struct space *space, const struct 
 		struct range range = { run->first + move, run->last + move };
 
 		if (slot_is_page(run->slot)) {
-			struct page *page = slot_page(run->slot);
-
-			if (page->canonical != 0)
-				slot_retain(run->slot);
-			else
-				page = page_like(run->slot, run->first);
-			if (page == NULL) {
-				done = false;
-				break;
-			}
-			done = merge_put_page(merge, space, range.first, page);
-			slot_release(slot_of_page(page));
+			done = merge_put_page(merge, space, range.first, slot_page(run->slot));
 			continue;
 		}
 		/* the holes between touched pages are mostly of one mapping */
@@ -291,7 +314,8 @@ static bool move(struct lpl_merge *merge, struct space *space, struct range old,
 		kept.last = old.first + (new.last - new.first);
 	space->moved_first = old.first;
 	space->moved_last = old.last;
-	done = tree_collect(&space->mapped, kept.first, kept.last, &runs) &&
+	done = make_shared_pages(space, kept) &&
+	       tree_collect(&space->mapped, kept.first, kept.last, &runs) &&
 	       merge_put(merge, space, old, TREE_EMPTY) &&
 	       merge_put(merge, space, new, TREE_EMPTY) &&
 	       put_runs(merge, space, &runs, new.first - old.first);

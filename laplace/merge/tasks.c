@@ -414,8 +414,11 @@ static bool on_create(struct tasks *tasks, const struct lpl_event *event, bool s
 		odd(tasks, LPL_ODD_TASK_CREATE, event);
 		return true;
 	}
-	if (task != NULL && (!task->implied || task->exited ||
-			     is_other(task, (uint32_t)event->arg[1]))) {
+	/* a second snapshot tells what is known */
+	bool again = tasks->in_snapshot && task != NULL && !task->exited &&
+		     !is_other(task, (uint32_t)event->arg[1]);
+	if (task != NULL && !again && (!task->implied || task->exited ||
+				       is_other(task, (uint32_t)event->arg[1]))) {
 		if (!task->exited)
 			odd(tasks, LPL_ODD_TASK_CREATE, event);
 		end(tasks, task, task->exited ? LPL_TASK_EXITED : LPL_TASK_LOST, event);

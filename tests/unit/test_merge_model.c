@@ -212,12 +212,8 @@ static void model_remap(struct model *m, uint32_t s, uint32_t old, uint32_t old_
 	} else {
 		clear(m, s, old, old_end);
 		clear(m, s, new, new_end);
-		for (uint32_t i = 0; i < length && i < size; i++) {
-			/* a page that nobody touched does not stay shared */
-			if (moved[i].token != 0 && m->of_token[moved[i].token] == 0)
-				moved[i].token = token(m);
+		for (uint32_t i = 0; i < length && i < size; i++)
 			m->cell[s][new + i] = moved[i];
-		}
 	}
 	if (size > length && last.kind != NOTHING) {
 		last.page++;

@@ -60,6 +60,29 @@ static void references_belong_to_tasks(void **state)
 	assert_int_equal(stats(k)->tasks, 2);
 }
 
+static void a_second_snapshot_tells_of_the_same_tasks(void **state)
+{
+	struct keeper *k = *state;
+
+	for (int i = 0; i < 2; i++) {
+		TELL(k, KTR_SNAPSHOT, 1);
+		TELL(k, KTR_TASK_CREATE, 20, 20, 7, 0);
+		TELL(k, KTR_TASK_CREATE, 21, 21, 8, 0);
+		TELL(k, KTR_SNAPSHOT, 0);
+		TELL(k, KTR_SCHEDULE, 0, 0, 21, 21, 8);
+		touch(k, LPL_READ, 0, 8, KERNEL);
+		assert_int_equal(k->last_task.serial, 2);
+		assert_int_equal(k->last_task.process, 2);
+	}
+	assert_int_equal(stats(k)->tasks, 2);
+	/* but one of another process is another */
+	TELL(k, KTR_SNAPSHOT, 1);
+	TELL(k, KTR_TASK_CREATE, 20, 19, 7, 0);
+	TELL(k, KTR_SNAPSHOT, 0);
+	assert_int_equal(stats(k)->tasks, 3);
+	assert_int_equal(stats(k)->odd[LPL_ODD_TASK_CREATE], 1);
+}
+
 static void tasks_end_and_numbers_return(void **state)
 {
 	struct keeper *k = *state;
@@ -303,6 +326,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(exec_gives_a_new_space),
 		T(references_belong_to_tasks),
+		T(a_second_snapshot_tells_of_the_same_tasks),
 		T(tasks_end_and_numbers_return),
 		T(exiting_takes_time),
 		T(a_thread_takes_its_leaders_id),
