@@ -146,6 +146,10 @@ static bool forked(struct importer *importer, const struct kvmtrace_record *reco
 	const uint32_t *word = record->is.word;
 	struct lpl_event event = event_of(importer, record, KTR_SPACE_DUPLICATE);
 
+	if (!(word[3] & CLONE_VM) && word[2] == record->space) {
+		importer_refuse(importer, LPL_ERR_DAMAGED, "space %" PRIx32 " is its own copy", word[2]);
+		return false;
+	}
 	if (!(word[3] & CLONE_VM) && kvmtrace_space_known(&log->pages, record->space)) {
 		event.arg[0] = record->space;
 		event.arg[1] = word[2];
