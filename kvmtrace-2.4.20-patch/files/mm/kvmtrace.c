@@ -306,8 +306,9 @@ static void for_each_entry(struct mm_struct *mm, int (*is)(pte_t), void (*make)(
 	for (vma = mm->mmap; vma; vma = vma->vm_next) {
 		unsigned long address;
 
-		/* a device's memory is nobody's working set */
-		if (vma->vm_flags & VM_IO)
+		/* a device's memory is nobody's working set; but fork and mprotect
+		 * protect it, not knowing what it is */
+		if ((vma->vm_flags & VM_IO) && make == protect)
 			continue;
 		for (address = vma->vm_start; address < vma->vm_end; address += PAGE_SIZE) {
 			pte_t *ptep = entry_of(mm, address);
@@ -347,12 +348,14 @@ void kvmtrace_release_all(void)
 
 /* ---- its size ---- */
 
-int kvmtrace_set_pool(unsigned int size)
+int kvmtrace_set_pool(unsigned int size, unsigned int policy)
 {
 	struct kvmtrace_page *new_pages, **new_table;
 	unsigned int slots = 1, i;
 
 	if (size < KVMTRACE_POOL_MIN || size > KVMTRACE_POOL_MAX)
+		return -EINVAL;
+	if (policy != KVMTRACE_FIFO && policy != KVMTRACE_CLOCK)
 		return -EINVAL;
 	while (slots < size)
 		slots *= 2;
@@ -380,13 +383,6 @@ int kvmtrace_set_pool(unsigned int size)
 	table = new_table;
 	mask = slots - 1;
 	kvmtrace_pool.size = size;
-	return 0;
-}
-
-int kvmtrace_set_policy(unsigned int policy)
-{
-	if (policy != KVMTRACE_FIFO && policy != KVMTRACE_CLOCK)
-		return -EINVAL;
 	kvmtrace_pool.policy = policy;
 	return 0;
 }

@@ -17,8 +17,7 @@ struct kvmtrace_pool {
 extern struct kvmtrace_pool kvmtrace_pool;
 
 /* 0 or -EINVAL, -ENOMEM; what was in the pool is protected. */
-extern int kvmtrace_set_pool(unsigned int pages);
-extern int kvmtrace_set_policy(unsigned int policy);
+extern int kvmtrace_set_pool(unsigned int pages, unsigned int policy);
 /* Protect all pages of all programs, or give them back. */
 extern void kvmtrace_protect_all(void);
 extern void kvmtrace_release_all(void);

@@ -219,7 +219,8 @@ static int stop(void)
 	return 0;
 }
 
-static int resize(unsigned int pages)
+/* The pool begins anew, so that its history needs no more than the log. */
+static int change_pool(unsigned int pages, unsigned int policy)
 {
 	unsigned int old = kvmtrace_pool.size;
 	int error;
@@ -227,18 +228,10 @@ static int resize(unsigned int pages)
 	/* what is in the ring was let in by the old reserve */
 	if (pages > KVMTRACE_POOL_MAX || 4 * (reserve() - old + pages) > ring_size)
 		return -EINVAL;
-	error = kvmtrace_set_pool(pages);
+	error = kvmtrace_set_pool(pages, policy);
 	if (!error && kvmtrace_on)
 		log_pool(KVMTRACE_POOL, 0);
 	return error;
-}
-
-static int choose(unsigned int policy)
-{
-	int error = kvmtrace_set_policy(policy);
-
-	/* the pool begins anew, so that its history needs no more than the log */
-	return error ? error : resize(kvmtrace_pool.size);
 }
 
 /* ---- the device ---- */
@@ -335,9 +328,9 @@ static int kvmtrace_ioctl(struct inode *inode, struct file *file, unsigned int c
 	case KVMTRACE_IOC_STOP:
 		return stop();
 	case KVMTRACE_IOC_POOL:
-		return resize(argument);
+		return change_pool(argument, kvmtrace_pool.policy);
 	case KVMTRACE_IOC_POLICY:
-		return choose(argument);
+		return change_pool(kvmtrace_pool.size, argument);
 	case KVMTRACE_IOC_STATUS:
 		return tell_status((struct kvmtrace_status *)argument);
 	default:
@@ -369,7 +362,7 @@ static int __init kvmtrace_init(void)
 		       "wanted; there is no tracing\n", ring_size, RING_MIN, RING_MAX);
 		return -EINVAL;
 	}
-	if (kvmtrace_set_pool(kvmtrace_pool.size)) {
+	if (kvmtrace_set_pool(kvmtrace_pool.size, kvmtrace_pool.policy)) {
 		printk(KERN_ERR "kvmtrace: kvmtrace=%u: PAGES[,fifo|,clock] with %u to %u pages is "
 		       "wanted; there is no tracing\n", kvmtrace_pool.size,
 		       KVMTRACE_POOL_MIN, KVMTRACE_POOL_MAX);

@@ -23,8 +23,8 @@
 
 #ifdef CONFIG_KVMTRACE
 
-#if defined(CONFIG_SMP) || defined(CONFIG_X86_PAE)
-#error kVMTrace is for one processor, without PAE
+#if defined(CONFIG_SMP) || defined(CONFIG_X86_PAE) || !defined(CONFIG_X86_TSC)
+#error kVMTrace is for one processor with a time stamp counter, without PAE
 #endif
 
 extern int kvmtrace_on;

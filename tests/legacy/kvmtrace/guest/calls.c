@@ -12,6 +12,9 @@
 
 enum { TRACEME = 0, PEEK = 1, POKE = 4, CONTINUE = 7 };
 
+enum { MAYMOVE = 1, FIXED = 2 };
+
+#define MOVES	4000	/* more than the least ring holds */
 #define PAGES	120
 #define WORDS	(PAGE / 4)
 
@@ -192,6 +195,23 @@ static int moves(void)
 	return result;
 }
 
+/* Moved to and fro, many times, with no fault between: each move is a record. */
+static int moves_often(void)
+{
+	volatile u32 *pages = pages_of(2);
+	u32 i, from = (u32)pages;
+	int result;
+
+	pages[0] = 700;
+	must("munmap", CALL2(munmap, from + PAGE, PAGE));
+	for (i = 0; i < MOVES; i++, from ^= (u32)pages ^ ((u32)pages + PAGE))
+		must("mremap", CALL5(mremap, from, PAGE, PAGE, MAYMOVE | FIXED,
+				     (u32)pages + ((u32)pages + PAGE - from)));
+	result = *(volatile u32 *)from != 700;
+	CALL2(munmap, from, PAGE);
+	return result;
+}
+
 /* ---- System V ---- */
 
 static int attaches(void)
@@ -338,4 +358,10 @@ int calls_run(void)
 	if (debugs(pages))
 		result = wrong("debugs");
 	return result;
+}
+
+/* What waits for the reader by itself, and what must be made to. */
+int slow_run(void)
+{
+	return moves_often() ? wrong("moves_often") : calls_run();
 }

@@ -12,6 +12,7 @@
 #include "workload.h"
 
 #define READER "/bin/kvmtrace"
+#define O_SYNC 010000
 
 static long steer(int command, void *argument)
 {
@@ -83,8 +84,19 @@ static int run(const struct workload *workload)
 	return status;
 }
 
+/* A page of a device's memory, the text screen's. */
+static volatile u32 *device_page(void)
+{
+	long fd;
+
+	CALL3(mknod, "/dev/mem", 020600, 1 << 8 | 1);
+	fd = must("mem", CALL3(open, "/dev/mem", O_RDWR | O_SYNC, 0));
+	return (u32 *)must("screen", map(0, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd, 0xb8000));
+}
+
 int main(int argc, char **argv)
 {
+	volatile u32 *screen;
 	const struct workload *workload = argc > 1 ? find_workload(argv[1]) : NULL;
 	int traced = argc > 2 && same(argv[2], "traced"), reader = 0, result = 0, rounds;
 
@@ -98,12 +110,17 @@ int main(int argc, char **argv)
 	must("tmp", CALL5(mount, "tmpfs", "/tmp", "tmpfs", 0, 0));
 	if (workload->how & WANTS_SWAP)
 		must("swap", CALL2(swapon, "/dev/hda", 0));
+	screen = device_page();
 	for (rounds = workload->how & RUNS_TWICE ? 2 : 1; rounds; rounds--) {
 		if (traced)
 			reader = start_reader(workload);
+		/* which makes its entry anew */
+		must("mprotect", CALL3(mprotect, screen, PAGE, PROT_READ));
 		result |= run(workload);
 		if (traced)
 			result |= end_reader(reader);
+		/* it must not be left protected, and fault for ever */
+		(void)*screen;
 	}
 	return result;
 }

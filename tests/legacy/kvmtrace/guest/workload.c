@@ -8,7 +8,7 @@ static const struct workload workloads[] = {
 	{ "executed", executed_run, RUNS_AS_PROGRAM },
 	{ "stress", stress_run, WANTS_SWAP },
 	{ "steer", steer_run, RUNS_TWICE },
-	{ "slow", calls_run, SLOW_READER },
+	{ "slow", slow_run, SLOW_READER },
 	{ "sort", sort_run, 0 },
 	{ "tree", tree_run, 0 },
 	{ "copy", copy_run, 0 },

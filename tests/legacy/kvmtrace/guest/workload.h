@@ -24,6 +24,7 @@ const struct workload *find_workload(const char *name);
 int locality_run(void);		/* locality.c */
 int calls_run(void);		/* calls.c */
 int executed_run(void);
+int slow_run(void);
 int stress_run(void);		/* stress.c */
 int steer_run(void);		/* steer.c */
 int sort_run(void);		/* work.c */
