@@ -83,6 +83,7 @@ struct survey_process {
 	uint64_t alive, peak;
 	uint64_t bin_peak;		/* in this bin */
 	bool over;
+	struct survey_process *next, **link;	/* of those that are not over */
 	struct series resident;		/* the most in each bin */
 	struct page_set set;
 };
@@ -176,6 +177,7 @@ struct survey {
 	/* tasks and processes, by their numbers */
 	struct survey_task **task;
 	struct survey_process **process;
+	struct survey_process *living;	/* in no order */
 	uint64_t tasks, processes, task_room, process_room;
 	const struct lpl_merge_task *current;	/* NULL: not known since an event */
 	struct survey_task *runs;

@@ -198,11 +198,9 @@ static void each_user(struct survey *survey, uint64_t page, const struct use *us
 			call(process, use);
 		return;
 	}
-	for (uint64_t i = 0; i < survey->processes; i++) {
-		process = survey->process[i];
-		if (process && !process->over && page_set_has(&process->set, page))
+	for (process = survey->living; process; process = process->next)
+		if (page_set_has(&process->set, page))
 			call(process, use);
-	}
 }
 
 static void user_gains(struct survey_process *process, const struct use *use)
@@ -421,6 +419,9 @@ void survey_process_over(struct survey *survey, struct survey_process *process)
 	page_set_free(&process->set);
 	process->alive = 0;
 	process->over = true;
+	*process->link = process->next;
+	if (process->next)
+		process->next->link = process->link;
 	process->end = survey->now;
 }
 

@@ -56,6 +56,11 @@ static struct survey_process *process_make(struct survey *survey, uint64_t numbe
 	process->begin = survey->now;
 	page_set_init(&process->set, survey_page_lives, survey);
 	survey->process[number] = process;
+	process->next = survey->living;
+	process->link = &survey->living;
+	if (process->next)
+		process->next->link = &process->next;
+	survey->living = process;
 	return process;
 }
 
