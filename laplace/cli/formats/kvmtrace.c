@@ -308,13 +308,26 @@ static bool unmap(struct importer *importer, const struct kvmtrace_record *recor
 	return importer_put_event(importer, &event);
 }
 
+/*
+ * Does the space have the page for itself from now on, and it is the old one?  A write that
+ * brings a page back from swap may leave nobody to share it with, of which the log says no
+ * more; if somebody is left, the write faults again and is logged as a copy.
+ */
+static bool keeps(const struct kvmtrace_record *record)
+{
+	const unsigned int all = KVMTRACE_SWAPIN | KVMTRACE_WRITE | KVMTRACE_SHARED | KVMTRACE_COPIED;
+
+	return (record->flags & KVMTRACE_KEPT) ||
+	       (record->flags & all) == (KVMTRACE_SWAPIN | KVMTRACE_WRITE);
+}
+
 static bool break_sharing(struct importer *importer, const struct kvmtrace_record *record)
 {
 	struct lpl_event event = event_of(importer, record, KTR_COW_BREAK);
 
 	event.arg[0] = record->space;
 	event.arg[1] = record->address & ~((UINT64_C(1) << LPL_PAGE_SHIFT) - 1);
-	event.arg[2] = record->flags & KVMTRACE_KEPT ? record->is.word[3] : KTR_NONE;
+	event.arg[2] = keeps(record) ? record->is.word[3] : KTR_NONE;
 	event.arg[3] = record->is.word[3];
 	return importer_put_event(importer, &event);
 }
@@ -324,7 +337,7 @@ static bool tell_page(struct importer *importer, const struct kvmtrace_record *r
 {
 	struct log *log = importer->state;
 	const struct kvmtrace_identity identity = identity_of(record);
-	const bool broken = record->flags & (KVMTRACE_COPIED | KVMTRACE_KEPT);
+	const bool broken = (record->flags & KVMTRACE_COPIED) || keeps(record);
 
 	if (identity.file && !cache(importer, record, &identity))
 		return false;
