@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Oracles by brute force, and random streams. */
 #include "oracle.h"
+#include "page.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,35 +155,6 @@ bool stream_equal(const struct stream *a, const struct stream *b, size_t *place)
 			return false;
 	}
 	return a->count == b->count;
-}
-
-/* ---- pages, in the words of the headers ---- */
-
-static bool walk(const struct lpl_ref *ref)
-{
-	return ref->type == LPL_WALK_READ || ref->type == LPL_WALK_WRITE;
-}
-
-static bool is_write(const struct lpl_ref *ref)
-{
-	return ref->type == LPL_WRITE || ref->type == LPL_WALK_WRITE;
-}
-
-static bool same(const struct lpl_ref *a, const struct lpl_ref *b)
-{
-	if (walk(a) != walk(b) || a->address / 4096 != b->address / 4096)
-		return false;
-	return walk(a) || a->space == b->space;
-}
-
-static struct lpl_ref paged(struct lpl_ref ref, bool write)
-{
-	ref.address -= ref.address % 4096;
-	ref.length = 0;
-	ref.flags = (uint8_t)(LPL_PAGED | ((ref.flags & LPL_USER) != 0 ? LPL_USER : 0));
-	if (write)
-		ref.type = walk(&ref) ? LPL_WALK_WRITE : LPL_WRITE;
-	return ref;
 }
 
 /* ---- reductions ---- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The oracles of oracle_eliminate.h. */
 #include "oracle_eliminate.h"
+#include "page.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,35 +14,6 @@ static void *must(void *memory)
 		abort();
 	}
 	return memory;
-}
-
-/* ---- pages, in the words of the headers ---- */
-
-static bool walk(const struct lpl_ref *ref)
-{
-	return ref->type == LPL_WALK_READ || ref->type == LPL_WALK_WRITE;
-}
-
-static bool is_write(const struct lpl_ref *ref)
-{
-	return ref->type == LPL_WRITE || ref->type == LPL_WALK_WRITE;
-}
-
-static bool same(const struct lpl_ref *a, const struct lpl_ref *b)
-{
-	if (walk(a) != walk(b) || a->address / 4096 != b->address / 4096)
-		return false;
-	return walk(a) || a->space == b->space;
-}
-
-static struct lpl_ref paged(struct lpl_ref ref, bool write)
-{
-	ref.address -= ref.address % 4096;
-	ref.length = 0;
-	ref.flags = (uint8_t)(LPL_PAGED | ((ref.flags & LPL_USER) != 0 ? LPL_USER : 0));
-	if (write)
-		ref.type = walk(&ref) ? LPL_WALK_WRITE : LPL_WRITE;
-	return ref;
 }
 
 /* The latest reference to the page of record p before record i; SIZE_MAX: none. */
