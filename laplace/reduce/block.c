@@ -78,6 +78,15 @@ static int block_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return error != LPL_OK ? error : lpl_outlet_event(&block->outlet, event, report);
 }
 
+/* The run is cut in two: the rest of it begins with a reference of its own. */
+static int block_flush(struct lpl_stage *stage, struct lpl_report *report)
+{
+	struct block *block = (struct block *)stage;
+	int error = end_run(block, report);
+
+	return error != LPL_OK ? error : lpl_outlet_flush(&block->outlet, report);
+}
+
 static int block_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct block *block = (struct block *)sink;
@@ -101,6 +110,7 @@ struct lpl_stage *lpl_block_new(uint64_t number, struct lpl_sink *next)
 	while (number > UINT64_C(1) << block->shift)
 		block->shift++;
 	block->stage.sink = (struct lpl_sink){block_refs, block_event, block_finish};
+	block->stage.flush = block_flush;
 	block->stage.close = block_close;
 	block->outlet.next = next;
 	return &block->stage;

@@ -175,6 +175,16 @@ static int glass_cao_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return lpl_held_event(&((struct glass_cao *)sink)->held, event, report);
 }
 
+/* A period that goes on has one record more: its latest reference until now. */
+static int glass_cao_flush(struct lpl_stage *stage, struct lpl_report *report)
+{
+	struct glass_cao *gc = (struct glass_cao *)stage;
+
+	for (uint32_t i = 1; i <= gc->pages.count; i++)
+		gc->active[i].held = 0;
+	return lpl_held_flush(&gc->held, report);
+}
+
 static int glass_cao_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	return lpl_held_finish(&((struct glass_cao *)sink)->held, report);
@@ -197,6 +207,7 @@ struct lpl_stage *lpl_glass_cao_new(uint64_t number, struct lpl_sink *next)
 	if (gc == NULL)
 		return NULL;
 	gc->stage.sink = (struct lpl_sink){glass_cao_refs, glass_cao_event, glass_cao_finish};
+	gc->stage.flush = glass_cao_flush;
 	gc->stage.close = glass_cao_close;
 	gc->length = number;
 	if (!lpl_held_init(&gc->held, next) || !lpl_pages_init(&gc->pages)) {

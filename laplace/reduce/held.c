@@ -85,6 +85,13 @@ int lpl_held_event(struct lpl_held *held, const struct lpl_event *event,
 		lpl_fail(report, LPL_ERR_MEMORY, "reduction: no memory to hold another event");
 }
 
+int lpl_held_flush(struct lpl_held *held, struct lpl_report *report)
+{
+	int error = lpl_held_send_all(held, report);
+
+	return error != LPL_OK ? error : lpl_outlet_flush(&held->outlet, report);
+}
+
 int lpl_held_finish(struct lpl_held *held, struct lpl_report *report)
 {
 	int error = lpl_held_send_all(held, report);

@@ -114,6 +114,8 @@ int lpl_held_send_all(struct lpl_held *held, struct lpl_report *report);
 /* An event that comes now. */
 int lpl_held_event(struct lpl_held *held, const struct lpl_event *event,
 		   struct lpl_report *report);
+/* Send on all, to the next stage; that is not flushed. */
+int lpl_held_flush(struct lpl_held *held, struct lpl_report *report);
 int lpl_held_finish(struct lpl_held *held, struct lpl_report *report);
 
 #endif

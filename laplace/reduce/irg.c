@@ -122,6 +122,11 @@ static int irg_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return lpl_outlet_event(&((struct irg *)sink)->outlet, event, report);
 }
 
+static int irg_flush(struct lpl_stage *stage, struct lpl_report *report)
+{
+	return lpl_outlet_flush(&((struct irg *)stage)->outlet, report);
+}
+
 static int irg_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	return lpl_outlet_finish(&((struct irg *)sink)->outlet, report);
@@ -144,6 +149,7 @@ struct lpl_stage *lpl_irg_new(uint64_t number, struct lpl_sink *next)
 	if (irg == NULL)
 		return NULL;
 	irg->stage.sink = (struct lpl_sink){irg_refs, irg_event, irg_finish};
+	irg->stage.flush = irg_flush;
 	irg->stage.close = irg_close;
 	irg->outlet.next = next;
 	irg->theta = number;

@@ -81,6 +81,11 @@ static int lrubs_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return lpl_outlet_event(&((struct lrubs *)sink)->outlet, event, report);
 }
 
+static int lrubs_flush(struct lpl_stage *stage, struct lpl_report *report)
+{
+	return lpl_outlet_flush(&((struct lrubs *)stage)->outlet, report);
+}
+
 static int lrubs_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	return lpl_outlet_finish(&((struct lrubs *)sink)->outlet, report);
@@ -101,6 +106,7 @@ struct lpl_stage *lpl_lrubs_new(uint64_t number, struct lpl_sink *next)
 	if (lrubs == NULL)
 		return NULL;
 	lrubs->stage.sink = (struct lpl_sink){lrubs_refs, lrubs_event, lrubs_finish};
+	lrubs->stage.flush = lrubs_flush;
 	lrubs->stage.close = lrubs_close;
 	lrubs->outlet.next = next;
 	if (!lpl_behaviour_init(&lrubs->memory, (uint32_t)number)) {

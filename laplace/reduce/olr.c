@@ -374,6 +374,15 @@ static int drain(struct olr *olr, struct lpl_report *report)
 	return send_events_before(olr, NEVER, report);
 }
 
+/*
+ * What is decided has been sent, but for the last few references.  The faults that
+ * wait depend on those to come: to let them go now would be another reduction.
+ */
+static int olr_flush(struct lpl_stage *stage, struct lpl_report *report)
+{
+	return lpl_outlet_flush(&((struct olr *)stage)->outlet, report);
+}
+
 static int olr_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct olr *olr = (struct olr *)sink;
@@ -487,6 +496,7 @@ struct lpl_stage *lpl_olr_new(uint64_t number, struct lpl_sink *next)
 	if (olr == NULL)
 		return NULL;
 	olr->stage.sink = (struct lpl_sink){olr_refs, olr_event, olr_finish};
+	olr->stage.flush = olr_flush;
 	olr->stage.close = olr_close;
 	olr->outlet.next = next;
 	lpl_events_init(&olr->events);

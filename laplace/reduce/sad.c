@@ -217,6 +217,7 @@ static uint32_t enter_page(struct sad *sad, struct lpl_page page)
 	if (recent == NULL)
 		return 0;
 	sad->recent = recent;
+	recent[i] = (struct recent){0};
 	return i;
 }
 
@@ -304,6 +305,23 @@ static int sad_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return lpl_events_push(&sad->events, event, sad->now) ? LPL_OK : no_memory(sad, report);
 }
 
+/*
+ * All that is held becomes final, and no page is known any more: what comes is
+ * reduced as if the stream began here.  That drops less and is as exact, for a
+ * drop is judged by what lies between its first and its third alone.  The fence
+ * goes on: what it has learned of the kernel's pages stays true.
+ */
+static int sad_flush(struct lpl_stage *stage, struct lpl_report *report)
+{
+	struct sad *sad = (struct sad *)stage;
+	int error = drain(sad, UINT64_MAX, report);
+
+	lpl_pages_clear(&sad->pages);
+	sad->oldest = 0;
+	sad->threshold = sad->now;
+	return error != LPL_OK ? error : lpl_outlet_flush(&sad->outlet, report);
+}
+
 static int sad_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct sad *sad = (struct sad *)sink;
@@ -330,6 +348,7 @@ struct lpl_stage *lpl_sad_new(uint64_t number, struct lpl_sink *next)
 	if (sad == NULL)
 		return NULL;
 	sad->stage.sink = (struct lpl_sink){sad_refs, sad_event, sad_finish};
+	sad->stage.flush = sad_flush;
 	sad->stage.close = sad_close;
 	sad->outlet.next = next;
 	sad->limit = (uint32_t)number;

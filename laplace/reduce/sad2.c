@@ -124,6 +124,15 @@ static int sad2_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return lpl_held_event(&((struct sad2 *)sink)->held, event, report);
 }
 
+/* The memory goes on as it is; the page fetched last keeps all its references. */
+static int sad2_flush(struct lpl_stage *stage, struct lpl_report *report)
+{
+	struct sad2 *sad2 = (struct sad2 *)stage;
+
+	sad2->fetched = 0;
+	return lpl_held_flush(&sad2->held, report);
+}
+
 static int sad2_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	return lpl_held_finish(&((struct sad2 *)sink)->held, report);
@@ -145,6 +154,7 @@ struct lpl_stage *lpl_sad2_new(uint64_t number, struct lpl_sink *next)
 	if (sad2 == NULL)
 		return NULL;
 	sad2->stage.sink = (struct lpl_sink){sad2_refs, sad2_event, sad2_finish};
+	sad2->stage.flush = sad2_flush;
 	sad2->stage.close = sad2_close;
 	sad2->limit = (uint32_t)number;
 	if (!lpl_held_init(&sad2->held, next) || !lpl_pages_init(&sad2->pages)) {

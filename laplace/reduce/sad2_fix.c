@@ -217,6 +217,15 @@ static int keep_finish(struct lpl_sink *sink, struct lpl_report *report)
 
 /* ---- what comes in goes to SAD ---- */
 
+/* Only what the passes decide: SAD goes on, for they rely on it everywhere. */
+static int fix_flush(struct lpl_stage *stage, struct lpl_report *report)
+{
+	struct sad2_fix *fix = (struct sad2_fix *)stage;
+	int error = run(fix, false, report);
+
+	return error != LPL_OK ? error : lpl_outlet_flush(&fix->outlet, report);
+}
+
 static int fix_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
 		    struct lpl_report *report)
 {
@@ -261,6 +270,7 @@ struct lpl_stage *lpl_sad2_fix_new(uint64_t number, struct lpl_sink *next)
 	if (fix == NULL)
 		return NULL;
 	fix->stage.sink = (struct lpl_sink){fix_refs, fix_event, fix_finish};
+	fix->stage.flush = fix_flush;
 	fix->stage.close = fix_close;
 	fix->kept = (struct lpl_sink){keep_refs, keep_event, keep_finish};
 	fix->outlet.next = next;

@@ -161,6 +161,16 @@ static int sad_ws_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return lpl_held_event(&ws->held, event, report);
 }
 
+/* As in sad.c: what was sent can be dropped no more, and is nobody's `first`. */
+static int sad_ws_flush(struct lpl_stage *stage, struct lpl_report *report)
+{
+	struct sad_ws *ws = (struct sad_ws *)stage;
+	int error = lpl_held_flush(&ws->held, report);
+
+	lpl_pages_clear(&ws->pages);
+	return error;
+}
+
 static int sad_ws_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	return lpl_held_finish(&((struct sad_ws *)sink)->held, report);
@@ -183,6 +193,7 @@ struct lpl_stage *lpl_sad_ws_new(uint64_t number, struct lpl_sink *next)
 	if (ws == NULL)
 		return NULL;
 	ws->stage.sink = (struct lpl_sink){sad_ws_refs, sad_ws_event, sad_ws_finish};
+	ws->stage.flush = sad_ws_flush;
 	ws->stage.close = sad_ws_close;
 	ws->tau = number;
 	if (!lpl_held_init(&ws->held, next) || !lpl_pages_init(&ws->pages)) {

@@ -100,6 +100,11 @@ static int sd_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return lpl_outlet_event(&((struct sd *)sink)->outlet, event, report);
 }
 
+static int sd_flush(struct lpl_stage *stage, struct lpl_report *report)
+{
+	return lpl_outlet_flush(&((struct sd *)stage)->outlet, report);
+}
+
 static int sd_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	return lpl_outlet_finish(&((struct sd *)sink)->outlet, report);
@@ -122,6 +127,7 @@ struct lpl_stage *lpl_sd_new(uint64_t number, struct lpl_sink *next)
 	if (sd == NULL)
 		return NULL;
 	sd->stage.sink = (struct lpl_sink){sd_refs, sd_event, sd_finish};
+	sd->stage.flush = sd_flush;
 	sd->stage.close = sd_close;
 	sd->outlet.next = next;
 	sd->limit = (uint32_t)number;

@@ -11,6 +11,11 @@
 
 struct lpl_stage {
 	struct lpl_sink sink;	/* first: a stage is found from its sink */
+	/*
+	 * Send on what can be told now, see lpl_reducer_flush().  It does not call the
+	 * next stage's.  NULL: nothing is ever held back.
+	 */
+	int (*flush)(struct lpl_stage *stage, struct lpl_report *report);
 	void (*close)(struct lpl_stage *stage);
 };
 

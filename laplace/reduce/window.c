@@ -13,7 +13,7 @@
  *     LPL_EVENT_TRACING and LPL_EVENT_GAP;
  *   - just before the 1024th event since it began, of whatever kind, references
  *     or none in between;
- *   - at the end of the stream.
+ *   - at the end of the stream, and when it is flushed (lpl_reducer_flush()).
  * An event that ends a window stands between two windows and counts in neither:
  * the next window begins after it, with no events counted.
  *
@@ -201,6 +201,14 @@ static int window_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return LPL_OK;
 }
 
+static int window_flush(struct lpl_stage *stage, struct lpl_report *report)
+{
+	struct window *window = (struct window *)stage;
+	int error = end_window(window, report);
+
+	return error != LPL_OK ? error : lpl_outlet_flush(&window->outlet, report);
+}
+
 static int window_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct window *window = (struct window *)sink;
@@ -226,6 +234,7 @@ struct lpl_stage *lpl_window_new(uint64_t number, struct lpl_sink *next)
 	if (window == NULL)
 		return NULL;
 	window->stage.sink = (struct lpl_sink){window_refs, window_event, window_finish};
+	window->stage.flush = window_flush;
 	window->stage.close = window_close;
 	window->outlet.next = next;
 	window->limit = (uint32_t)number;

@@ -54,6 +54,15 @@ enum lpl_error lpl_reducer_open(struct lpl_reducer **reducer, const char *before
 				struct lpl_report *report);
 /* Where to send the stream; owned by the reducer. */
 struct lpl_sink *lpl_reducer_sink(struct lpl_reducer *reducer);
+/*
+ * In mid-stream: what is held back is sent on, as far as the method allows, so that
+ * who reads the result so far knows what happened so far.  `window`, `sad` and
+ * `sad-ws` send all and begin anew: the result is then that of the parts, one after
+ * the other, a few references longer than that of the whole and exact for the same.
+ * `block`, `sad2` and `glass-cao` send all and go on.  `sad2-fix` and `olr` keep what
+ * depends on references to come.  The next sink's finish() is not called.
+ */
+enum lpl_error lpl_reducer_flush(struct lpl_reducer *reducer, struct lpl_report *report);
 void lpl_reducer_close(struct lpl_reducer *reducer);	/* NULL is fine */
 
 /*
