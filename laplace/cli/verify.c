@@ -53,11 +53,20 @@ static const struct argp argp = {
 	children, NULL, NULL
 };
 
+/* A chunk that tells of too few references before reduction; sequence 0: none yet. */
+struct behind {
+	uint32_t sequence;
+	uint64_t last_ref, before;
+};
+
 struct checker {
 	struct lpl_sink sink;
 	const char *path;
 	struct tally tally;
 	uint64_t ref, instr, cycle;	/* the clocks so far */
+	struct behind behind;		/* the first that tells some, but too few */
+	struct behind untold;		/* the first that tells none */
+	bool told;			/* some chunk tells some */
 };
 
 static int check_clocks(struct checker *checker, uint64_t ref, uint64_t instr,
@@ -138,6 +147,36 @@ static int check_finish(struct lpl_sink *sink, struct lpl_report *report)
 	return LPL_OK;
 }
 
+/*
+ * As many references were made until a chunk's last record as that is numbered.  A
+ * trace that tells of none anywhere does not know.
+ */
+static void check_chunk(struct cli_pass *pass, void *context)
+{
+	const struct lpl_chunk *chunk = lpl_reader_chunk(pass->reader);
+	const struct behind found = { chunk->sequence, chunk->last_ref,
+				      cli_refs_before(lpl_reader_totals(pass->reader)) };
+	struct checker *checker = context;
+	struct behind *first = found.before ? &checker->behind : &checker->untold;
+
+	checker->told |= found.before != 0;
+	if (found.before < found.last_ref && !first->sequence)
+		*first = found;
+}
+
+static int check_chunks(const struct checker *checker, struct lpl_report *report)
+{
+	const struct behind *found = checker->behind.sequence || !checker->told ?
+				     &checker->behind : &checker->untold;
+
+	if (!found->sequence)
+		return LPL_OK;
+	return lpl_fail(report, LPL_ERR_DAMAGED, "%s: chunk %" PRIu32 " ends with reference "
+			"number %" PRIu64 ", but tells of %" PRIu64 " before reduction; the records "
+			"are whole, and how many were made is known at the end alone",
+			checker->path, found->sequence, found->last_ref, found->before);
+}
+
 /* No more may be kept than there was.  A trace without totals says nothing. */
 static int check_totals(const struct checker *checker, const struct lpl_totals *totals,
 			struct lpl_report *report)
@@ -191,7 +230,7 @@ static int print_verdict(const struct options *options, const struct cli_pass *p
 int cmd_verify(int argc, char **argv)
 {
 	struct options options = { 0 };
-	struct lpl_report trouble = { 0 };
+	struct lpl_report trouble = { 0 }, more = { 0 };
 	struct cli_progress progress;
 	struct checker checker;
 	struct cli_pass pass;
@@ -208,16 +247,22 @@ int cmd_verify(int argc, char **argv)
 	cli_progress_start(&progress, options.progress);
 	pass = (struct cli_pass){ .reader = reader, .path = options.trace,
 				  .sink = &checker.sink, .progress = &progress,
+				  .before_block = check_chunk, .context = &checker,
 				  .trouble = &trouble };
 	status = cli_pass_run(&pass);
 	if (status == CLI_DONE &&
-	    check_totals(&checker, lpl_reader_totals(reader), &trouble))
+	    (check_totals(&checker, lpl_reader_totals(reader), &trouble) ||
+	     check_chunks(&checker, &trouble)))
 		status = CLI_DAMAGED;
+	else if (trouble.error == LPL_ERR_TRUNCATED)
+		check_chunks(&checker, &more);
 	if (status == CLI_DONE || status == CLI_DAMAGED) {
 		if (print_verdict(&options, &pass, &checker, &trouble))
 			status = CLI_FAILED;
 		if (trouble.error)
 			cli_report(&trouble);
+		if (more.error)
+			cli_report(&more);
 	}
 	tally_free(&checker.tally);
 	lpl_reader_close(reader);

@@ -25,6 +25,13 @@
 
 #define BLOCK 4096		/* references passed on together when all are sent */
 #define STATUS_NS 500000000U
+#define LOOK_NS 50000000U	/* how long the clock may go unnoticed */
+
+/* An event, and what the tracer had left out by then. */
+struct waiting {
+	struct lpl_event event;
+	uint64_t tracer_refs;
+};
 
 struct lpl_collector {
 	struct lpl_plan plan;
@@ -43,7 +50,8 @@ struct lpl_collector {
 	/* the thread's own */
 	struct lpl_ref *ref;		/* the current window or block */
 	size_t refs, capacity;
-	struct lpl_event *event;	/* of the current window, in order */
+	size_t block;			/* references to be passed on together */
+	struct waiting *event;		/* of the current window, in order */
 	size_t events, event_capacity;
 	uint64_t cycle_offset;
 	struct lpl_ring_record half;	/* the first half of a PAGE */
@@ -51,13 +59,17 @@ struct lpl_collector {
 	struct lpl_event pending;	/* an EVENT whose payload is arriving */
 	struct kernel_trace_record payload;
 	size_t payload_records, payload_got;
-	struct lpl_totals totals;
+	struct lpl_totals totals;	/* as of what was passed on */
+	uint64_t tracer_refs;		/* as of now */
 
 	/* for status(), written by the thread */
-	_Atomic uint64_t references, instructions, event_count;
+	_Atomic uint64_t references, instructions, event_count, flushes;
 
 	int status_fd;
 	uint64_t start_ns, status_at;
+	uint64_t flush_ns, flush_at;
+	void (*flush_due)(void *context);
+	void *context;
 };
 
 static uint64_t now_ns(void)
@@ -92,6 +104,18 @@ static int null_finish(struct lpl_sink *sink, struct lpl_report *report)
 
 /* ---- from ring records to the stream ---- */
 
+/*
+ * Totals.  A chunk's are exact as of its last record, so the writer is told before
+ * each part of the stream what will hold once it has that part.  References are
+ * counted when they come and passed on no later than a chunk is full; events, and
+ * what the tracer left out, are counted as they are passed on.
+ */
+static void tell_totals(struct lpl_collector *c)
+{
+	if (c->writer)
+		lpl_writer_totals(c->writer, &c->totals);
+}
+
 static struct lpl_ref *new_ref(struct lpl_collector *c)
 {
 	if (c->refs == c->capacity) {
@@ -119,6 +143,39 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Pass on what was gathered: references by number, events in their places. */
+static enum lpl_error pass_on(struct lpl_collector *c)
+{
+	enum lpl_error error = LPL_OK;
+	size_t done = 0;
+
+	if (c->plan.window)
+		qsort(c->ref, c->refs, sizeof(*c->ref), by_number);
+	tell_totals(c);
+	for (size_t e = 0; e < c->events && !error; e++) {
+		const struct waiting *next = &c->event[e];
+		size_t upto = done;
+
+		while (upto < c->refs && c->ref[upto].ref <= next->event.ref)
+			upto++;
+		if (upto > done)
+			error = c->out->refs(c->out, c->ref + done, upto - done, &c->report);
+		c->totals.events++;
+		c->totals.tracer_refs = next->tracer_refs;
+		tell_totals(c);
+		if (!error)
+			error = c->out->event(c->out, &next->event, &c->report);
+		done = upto;
+	}
+	if (!error && done < c->refs)
+		error = c->out->refs(c->out, c->ref + done, c->refs - done, &c->report);
+	c->refs = c->events = 0;
+	c->block = c->writer ? lpl_writer_room(c->writer) : BLOCK;
+	if (c->block > BLOCK)
+		c->block = BLOCK;
+	return error;
+}
+
 static uint8_t type_of(uint64_t number, bool walk)
 {
 	return (uint8_t)(walk ? LPL_WALK_READ + (number & 1) : number & 3);
@@ -144,11 +201,8 @@ static enum lpl_error take_ref(struct lpl_collector *c, const struct lpl_ring_re
 	};
 	c->totals.refs[ref->type]++;
 	c->totals.user_refs += !!(ref->flags & LPL_USER);
-	if (c->refs < BLOCK)
-		return LPL_OK;
-	enum lpl_error error = c->out->refs(c->out, c->ref, c->refs, &c->report);
-	c->refs = 0;
-	return error;
+	c->totals.total = ref->ref;
+	return c->refs < c->block ? LPL_OK : pass_on(c);
 }
 
 /* A page of a window: its first reference, and its last if that is another. */
@@ -191,38 +245,13 @@ static enum lpl_error take_page(struct lpl_collector *c, const struct lpl_ring_r
 	return LPL_OK;
 }
 
-/* Pass on what was gathered: references by number, events in their places. */
-static enum lpl_error pass_on(struct lpl_collector *c)
-{
-	enum lpl_error error = LPL_OK;
-	size_t done = 0;
-
-	if (c->plan.window)
-		qsort(c->ref, c->refs, sizeof(*c->ref), by_number);
-	for (size_t e = 0; e < c->events && !error; e++) {
-		size_t upto = done;
-
-		while (upto < c->refs && c->ref[upto].ref <= c->event[e].ref)
-			upto++;
-		if (upto > done)
-			error = c->out->refs(c->out, c->ref + done, upto - done, &c->report);
-		if (!error)
-			error = c->out->event(c->out, &c->event[e], &c->report);
-		done = upto;
-	}
-	if (!error && done < c->refs)
-		error = c->out->refs(c->out, c->ref + done, c->refs - done, &c->report);
-	c->refs = c->events = 0;
-	return error;
-}
-
 static enum lpl_error event_complete(struct lpl_collector *c)
 {
 	struct lpl_event *event;
 
 	if (c->events == c->event_capacity) {
 		size_t capacity = c->event_capacity ? c->event_capacity * 2 : 64;
-		struct lpl_event *grown = realloc(c->event, capacity * sizeof(*grown));
+		struct waiting *grown = realloc(c->event, capacity * sizeof(*grown));
 
 		if (!grown)
 			return lpl_fail(&c->report, LPL_ERR_MEMORY, "no memory for %zu events",
@@ -230,7 +259,8 @@ static enum lpl_error event_complete(struct lpl_collector *c)
 		c->event = grown;
 		c->event_capacity = capacity;
 	}
-	event = &c->event[c->events++];
+	c->event[c->events].tracer_refs = c->tracer_refs;
+	event = &c->event[c->events++].event;
 	*event = c->pending;
 	event->space = c->payload.space;
 	memcpy(event->arg, c->payload.arg, sizeof(event->arg));
@@ -239,7 +269,6 @@ static enum lpl_error event_complete(struct lpl_collector *c)
 	event->tgid = c->payload.tgid;
 	event->text_length = c->payload.text_length;
 	memcpy(event->text, c->payload.text, sizeof(event->text));
-	c->totals.events++;
 	atomic_fetch_add_explicit(&c->event_count, 1, memory_order_relaxed);
 	return c->plan.window ? LPL_OK : pass_on(c);
 }
@@ -259,16 +288,26 @@ static enum lpl_error take_payload(struct lpl_collector *c, const struct lpl_rin
 static void take_totals(struct lpl_collector *c, const struct lpl_ring_record *r)
 {
 	c->totals.total = r->word[0];
-	c->totals.tracer_refs = r->word[1];
-	if (c->writer)
-		lpl_writer_totals(c->writer, &c->totals);
+	c->tracer_refs = r->word[1];
 	atomic_store_explicit(&c->references, r->word[0], memory_order_relaxed);
+}
+
+/* All that came is told, as far as the reduction allows, and handed to the system. */
+static enum lpl_error flush(struct lpl_collector *c)
+{
+	enum lpl_error error = c->plan.window ? LPL_OK : pass_on(c);
+
+	if (!error)
+		error = lpl_reducer_flush(c->reducer, &c->report);
+	if (!error && c->writer)
+		error = lpl_writer_flush(c->writer, &c->report);
+	c->flush_at = now_ns() + c->flush_ns;
+	atomic_fetch_add_explicit(&c->flushes, 1, memory_order_relaxed);
+	return error;
 }
 
 static enum lpl_error take(struct lpl_collector *c, const struct lpl_ring_record *r)
 {
-	enum lpl_error error = LPL_OK;
-
 	if (c->payload_records)
 		return take_payload(c, r);
 	if (c->have_half) {
@@ -286,9 +325,8 @@ static enum lpl_error take(struct lpl_collector *c, const struct lpl_ring_record
 		return LPL_OK;
 	case LPL_WIRE_WINDOW:
 		atomic_store_explicit(&c->instructions, r->word[2], memory_order_relaxed);
-		error = pass_on(c);
 		take_totals(c, r);
-		return error;
+		return pass_on(c);
 	case LPL_WIRE_OFFSET:
 		c->cycle_offset = r->word[0];
 		return LPL_OK;
@@ -299,14 +337,10 @@ static enum lpl_error take(struct lpl_collector *c, const struct lpl_ring_record
 		c->payload_got = 0;
 		return LPL_OK;
 	case LPL_WIRE_TOTALS:
-		error = c->plan.window ? LPL_OK : pass_on(c);
 		take_totals(c, r);
-		return error;
+		return LPL_OK;
 	case LPL_WIRE_FLUSH:
-		error = c->plan.window ? LPL_OK : pass_on(c);
-		if (!error && c->writer)
-			error = lpl_writer_flush(c->writer, &c->report);
-		return error;
+		return flush(c);
 	default:
 		return lpl_fail(&c->report, LPL_ERR_INTERNAL, "ring record of kind %u",
 				(unsigned)(r->word[3] >> 56));
@@ -325,6 +359,7 @@ void lpl_collector_status(const struct lpl_collector *c, struct lpl_collector_st
 		.bytes = c->writer ? lpl_writer_bytes(c->writer) : 0,
 		.wait_ns = lpl_ring_wait_ns(c->ring),
 		.elapsed_ns = now_ns() - c->start_ns,
+		.flushes = atomic_load_explicit(&c->flushes, memory_order_relaxed),
 	};
 }
 
@@ -371,12 +406,29 @@ static void tell_status(struct lpl_collector *c, const char *state, const char *
 
 /* ---- the thread ---- */
 
+/* What has to be done from time to time. */
+static void look_at_clock(struct lpl_collector *c)
+{
+	uint64_t now = now_ns();
+
+	if (c->status_fd >= 0 && now >= c->status_at) {
+		tell_status(c, "running", NULL, NULL);
+		c->status_at = now + STATUS_NS;
+	}
+	if (c->flush_ns && now >= c->flush_at) {
+		c->flush_due(c->context);
+		c->flush_at = now + LOOK_NS;
+	}
+}
+
 static enum lpl_error drain(struct lpl_collector *c)
 {
+	const bool timed = c->status_fd >= 0 || c->flush_ns;
 	const struct lpl_ring_record *r;
 	size_t ready;
 
-	while ((ready = lpl_ring_peek(c->ring, &r)) > 0) {
+	while ((ready = lpl_ring_peek(c->ring, timed ? LOOK_NS : LPL_RING_FOREVER, &r)) > 0 ||
+	       !lpl_ring_over(c->ring)) {
 		enum lpl_error error = LPL_OK;
 
 		if (ready > BLOCK)	/* give room back while working */
@@ -386,10 +438,8 @@ static enum lpl_error drain(struct lpl_collector *c)
 		if (error)
 			return error;
 		lpl_ring_release(c->ring, ready);
-		if (c->status_fd >= 0 && now_ns() >= c->status_at) {
-			tell_status(c, "running", NULL, NULL);
-			c->status_at = now_ns() + STATUS_NS;
-		}
+		if (timed)
+			look_at_clock(c);
 	}
 	enum lpl_error error = pass_on(c);
 	return error ? error : (enum lpl_error)c->out->finish(c->out, &c->report);
@@ -447,6 +497,11 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 	c->stage = options->stage;
 	c->status_fd = options->status_fd;
 	c->start_ns = now_ns();
+	c->flush_ns = options->flush_ns;
+	c->flush_at = c->start_ns + c->flush_ns;
+	c->flush_due = options->flush_due;
+	c->context = options->context;
+	c->block = BLOCK;
 	c->null = (struct lpl_sink){ null_refs, null_event, null_finish };
 	c->ring = lpl_ring_new(options->ring_records ? options->ring_records : 65536);
 	if (!c->ring) {
@@ -508,9 +563,10 @@ enum lpl_error lpl_collector_close(struct lpl_collector *c, const char *end,
 	lpl_ring_end(c->ring);
 	pthread_join(c->thread, NULL);
 	error = lpl_collector_failure(c, report);
-	c->totals.wait_ns = lpl_ring_wait_ns(c->ring);
+	c->totals.tracer_refs = c->tracer_refs;
+	c->totals.wait_ns = c->flush_ns ? lpl_ring_wait_ns(c->ring) : 0;
 	if (c->writer && !error) {
-		lpl_writer_totals(c->writer, &c->totals);
+		tell_totals(c);
 		/* the file is complete before anyone is told so */
 		error = lpl_writer_flush(c->writer, report);
 	}

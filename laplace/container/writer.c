@@ -147,6 +147,24 @@ static enum lpl_error check_totals(struct lpl_writer *writer)
 			writer->output.name);
 }
 
+/*
+ * The totals as of the record whose `ref` this is: so many references were made by
+ * then, for that is what the number means.  How many of each type is known only if
+ * what was told is of that very moment; else it is left open rather than wrong.
+ */
+static struct lpl_totals totals_at(const struct lpl_writer *writer, uint64_t ref)
+{
+	struct lpl_totals totals = writer->totals;
+	uint64_t told = lpl_totals_before(&totals);
+
+	if (told == 0 || told == ref)
+		return totals;
+	totals.total = ref;
+	memset(totals.refs, 0, sizeof(totals.refs));
+	totals.user_refs = 0;
+	return totals;
+}
+
 /* What was taken since the last chunk becomes one. */
 static void put_chunk(struct lpl_writer *writer)
 {
@@ -159,15 +177,15 @@ static void put_chunk(struct lpl_writer *writer)
 		deliver_all(writer);
 	if (check_totals(writer) != LPL_OK)
 		return;
+	parcel->totals = totals_at(writer, encoder->last.ref);
 	writer->refs_so_far += encoder->refs;
 	writer->events_so_far += encoder->event_count;
-	parcel->totals = writer->totals;
 	parcel->header = (struct lpl_chunk_header){
 		.kind = LPL_CHUNK_DATA, .sequence = writer->sequence++,
 		.refs = (uint32_t)encoder->refs, .events = (uint32_t)encoder->event_count,
 		.base = encoder->base, .first = encoder->first, .last = encoder->last,
 		.refs_so_far = writer->refs_so_far, .events_so_far = writer->events_so_far,
-		.refs_before = lpl_totals_before(&writer->totals),
+		.refs_before = lpl_totals_before(&parcel->totals),
 	};
 	lpl_crew_put(writer->crew);
 	/* alone there is nobody to wait for */
@@ -198,10 +216,13 @@ static enum lpl_error write_other(struct lpl_writer *writer, struct lpl_chunk_he
 static enum lpl_error write_index(struct lpl_writer *writer)
 {
 	const struct lpl_clocks *last = &writer->encoder->last;
+	/* more may have been made after the last record kept, never fewer */
+	struct lpl_totals totals = lpl_totals_before(&writer->totals) >= last->ref ?
+				   writer->totals : totals_at(writer, last->ref);
 	struct lpl_chunk_header header = {
 		.kind = LPL_CHUNK_INDEX, .base = *last, .first = *last, .last = *last,
 		.refs_so_far = writer->refs_so_far, .events_so_far = writer->events_so_far,
-		.refs_before = lpl_totals_before(&writer->totals),
+		.refs_before = lpl_totals_before(&totals),
 	};
 	uint8_t *payload = malloc(lpl_index_bound(&writer->index));
 
@@ -209,7 +230,7 @@ static enum lpl_error write_index(struct lpl_writer *writer)
 		return lpl_fail(&writer->failure, LPL_ERR_MEMORY, "%s: no memory for the index",
 				writer->output.name);
 	(void)write_other(writer, &header, payload,
-			  lpl_index_encode(&writer->index, &writer->totals, payload));
+			  lpl_index_encode(&writer->index, &totals, payload));
 	free(payload);
 	return writer->failure.error;
 }
@@ -402,6 +423,11 @@ struct lpl_sink *lpl_writer_sink(struct lpl_writer *writer)
 void lpl_writer_totals(struct lpl_writer *writer, const struct lpl_totals *totals)
 {
 	writer->totals = *totals;
+}
+
+size_t lpl_writer_room(const struct lpl_writer *writer)
+{
+	return writer->chunk_refs - writer->encoder->refs;
 }
 
 enum lpl_error lpl_writer_flush(struct lpl_writer *writer, struct lpl_report *report)

@@ -49,6 +49,7 @@ struct lpl_ring {
 	struct {
 		_Alignas(CACHE_LINE) _Atomic uint64_t tail;
 		uint64_t head_seen;
+		bool over;
 		_Atomic bool aborted;
 	} consumer;
 };
@@ -167,9 +168,11 @@ uint64_t lpl_ring_waits(const struct lpl_ring *ring)
 	return atomic_load_explicit(&ring->producer.waits, memory_order_relaxed);
 }
 
-size_t lpl_ring_peek(struct lpl_ring *ring, const struct lpl_ring_record **records)
+size_t lpl_ring_peek(struct lpl_ring *ring, uint64_t patience_ns,
+		     const struct lpl_ring_record **records)
 {
 	uint64_t tail = atomic_load_explicit(&ring->consumer.tail, memory_order_relaxed);
+	uint64_t start = 0;
 	unsigned tries = 0;
 
 	while (ring->consumer.head_seen == tail) {
@@ -180,8 +183,17 @@ size_t lpl_ring_peek(struct lpl_ring *ring, const struct lpl_ring_record **recor
 								memory_order_acquire);
 		if (ring->consumer.head_seen != tail)
 			break;
-		if (ended)
+		if (ended) {
+			ring->consumer.over = true;
 			return 0;
+		}
+		/* the clock is looked at by who has nothing else to do */
+		if (patience_ns != LPL_RING_FOREVER && tries >= SPINS) {
+			if (!start)
+				start = now_ns();
+			if (now_ns() - start >= patience_ns)
+				return 0;
+		}
 		back_off(&tries);
 	}
 	uint64_t ready = ring->consumer.head_seen - tail;
@@ -189,6 +201,11 @@ size_t lpl_ring_peek(struct lpl_ring *ring, const struct lpl_ring_record **recor
 
 	*records = &ring->record[tail & ring->mask];
 	return ready < to_end ? ready : to_end;
+}
+
+bool lpl_ring_over(const struct lpl_ring *ring)
+{
+	return ring->consumer.over;
 }
 
 void lpl_ring_release(struct lpl_ring *ring, size_t count)

@@ -113,6 +113,7 @@ static void totals_add_up(void **unused)
 		struct lpl_writer *writer = start(in_directory("totals.lpl"), 0, true);
 		struct lpl_report report = { .error = LPL_OK };
 		struct result result;
+		struct layout layout;
 		struct bytes file;
 
 		assert_int_equal(lpl_writer_sink(writer)->refs(lpl_writer_sink(writer), &ref, 1,
@@ -126,18 +127,30 @@ static void totals_add_up(void **unused)
 		file = load("totals.lpl");
 		read_bytes(&result, file.data, file.size);
 		assert_int_equal(result.read, LPL_OK);
-		/* the last eight of the header before its two checksums */
-		assert_true(little_endian(file.data + 144 + little_endian(file.data + 16, 4) + 120,
-					  8) == totals[i]->total);
+		/* the last eight of a header before its two checksums: one reference was made
+		 * until the chunk's end, all that were told of until the trace's */
+		lay_out(&layout, &file);
+		assert_int_equal(layout.count, 3);
+		assert_true(little_endian(file.data + layout.offset[1] + 120, 8) == 1);
+		assert_true(little_endian(file.data + layout.offset[2] + 120, 8) ==
+			    totals[i]->total);
 		free(file.data);
 		stream_free(&result.stream);
 	}
 }
 
+/* The number that the record before item `end` tells. */
+static uint64_t last_number(const struct stream *stream, size_t end)
+{
+	const struct item *item = &stream->items[end - 1];
+
+	return item->is_event ? item->event.ref : item->ref.ref;
+}
+
 /* What is known of a trace besides its records. */
 static void describes_itself(void **unused)
 {
-	struct lpl_totals totals = { .refs = { 5, 4, 3, 2, 1 }, .user_refs = 9,
+	struct lpl_totals totals = { .refs = { 0, 4, 3, 2, 1 }, .user_refs = 9,
 				     .tracer_refs = 8, .events = 7, .wait_ns = 6 };
 	struct lpl_report report = { .error = LPL_OK };
 	struct lpl_meta *expected = some_meta();
@@ -160,7 +173,9 @@ static void describes_itself(void **unused)
 	for (uint64_t part = 0; part < 3; part++) {
 		assert_int_equal(stream_send(&stream, part * third, third,
 					     lpl_writer_sink(writer), part, &report), LPL_OK);
-		totals.refs[0]++;
+		/* in the second part, told as of one reference later */
+		totals.refs[0] = last_number(&stream, (part + 1) * third) - (4 + 3 + 2 + 1) +
+				 (part == 1);
 		lpl_writer_totals(writer, &totals);
 		assert_int_equal(lpl_writer_flush(writer, &report), LPL_OK);
 		/* nothing pending: no empty chunk */
@@ -203,7 +218,10 @@ static void describes_itself(void **unused)
 			assert_true(chunk->refs + chunk->events == records);
 			assert_true(chunk->first_ref ==
 				    (count > 0 ? refs[0].ref : event->ref));
-			assert_int_equal(lpl_reader_totals(reader)->refs[0], 5 + sequence);
+			assert_true(lpl_reader_totals(reader)->total == chunk->last_ref);
+			assert_int_equal(lpl_reader_totals(reader)->refs[1], sequence == 2 ? 0 : 4);
+			assert_int_equal(lpl_reader_totals(reader)->user_refs,
+					 sequence == 2 ? 0 : 9);
 			assert_int_equal(lpl_reader_totals(reader)->tracer_refs, 8);
 			assert_int_equal(lpl_reader_totals(reader)->wait_ns, 0);
 			assert_true(first == 0 || last_ref <= chunk->first_ref);
@@ -214,7 +232,7 @@ static void describes_itself(void **unused)
 	assert_int_equal(first, stream.count);
 	assert_true(lpl_reader_complete(reader));
 	assert_true(lpl_reader_bytes(reader) == file.size);
-	totals.total = 8 + 4 + 3 + 2 + 1;
+	totals.total = last_number(&stream, 3 * third);
 	assert_memory_equal(lpl_reader_totals(reader), &totals, sizeof(totals));
 	/* the end stays the end */
 	assert_int_equal(lpl_reader_next(reader, &refs, &count, &event, &report), LPL_OK);

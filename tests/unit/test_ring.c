@@ -62,7 +62,7 @@ static void get(struct lpl_ring *ring, uint64_t first, uint64_t count)
 {
 	while (count > 0) {
 		const struct lpl_ring_record *records;
-		size_t ready = lpl_ring_peek(ring, &records);
+		size_t ready = lpl_ring_peek(ring, LPL_RING_FOREVER, &records);
 
 		assert_true(ready > 0);
 		if (ready > count)
@@ -79,8 +79,8 @@ static void assert_ended(struct lpl_ring *ring)
 {
 	const struct lpl_ring_record *records;
 
-	assert_int_equal(lpl_ring_peek(ring, &records), 0);
-	assert_int_equal(lpl_ring_peek(ring, &records), 0);
+	assert_int_equal(lpl_ring_peek(ring, LPL_RING_FOREVER, &records), 0);
+	assert_int_equal(lpl_ring_peek(ring, LPL_RING_FOREVER, &records), 0);
 }
 
 struct producer {
@@ -130,7 +130,7 @@ static void every_record_arrives_once_in_order(void **state)
 
 		assert_non_null(p.ring);
 		assert_int_equal(pthread_create(&thread, NULL, produce, &p), 0);
-		while ((ready = lpl_ring_peek(p.ring, &records)) > 0) {
+		while ((ready = lpl_ring_peek(p.ring, LPL_RING_FOREVER, &records)) > 0) {
 			/* some of them, so that the same are seen again */
 			size_t some = 1 + next_random(&random) % ready;
 
@@ -184,7 +184,7 @@ static void publish_shows_what_is_committed(void **state)
 		put(ring, n, count);
 		lpl_ring_publish(ring);
 		/* what there is may come in two parts: the ring's end is between them */
-		size_t ready = lpl_ring_peek(ring, &records);
+		size_t ready = lpl_ring_peek(ring, LPL_RING_FOREVER, &records);
 		assert_true(ready > 0 && ready <= count);
 		get(ring, n, count);
 	}

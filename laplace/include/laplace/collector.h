@@ -47,13 +47,14 @@ enum lpl_error lpl_plan_parse(struct lpl_plan *plan, const char *spec,
  *	REF	number, instr, address, space | walk << 46 | second << 47 | length << 48
  *	PAGE	first number, instr, cycle, page number: a page of a window, and ...
  *	  +1	last number, instr, cycle, space | walk << 46 | wrote << 47
- *	WINDOW	references so far, tracer references: the window's pages are complete
+ *	WINDOW	references so far, tracer references, instr: the window's pages are
+ *		complete
  *	OFFSET	cycle - instr from here on (for REF)
  *	EVENT	ref, instr, cycle, number of records that follow: a
  *		kernel_trace_record, padded; in windows it may precede pages
  *		whose references are earlier
- *	TOTALS	references so far, tracer references
- *	FLUSH	hand what is complete to the operating system
+ *	TOTALS	references so far, tracer references; before an EVENT, and at the end
+ *	FLUSH	make all that came until now readable (in windows, behind a WINDOW)
  */
 enum lpl_wire {
 	LPL_WIRE_REF = 1,
@@ -90,6 +91,14 @@ struct lpl_collector_options {
 	size_t ring_records;		/* 0: 65536 (2 MiB) */
 	int status_fd;			/* -1: none; else one JSON object per line goes there */
 	bool overwrite;
+	/*
+	 * At least so often, in nanoseconds of the host, everything has to be on disk that
+	 * happened: `flush_due` is called on the collector's thread, again and again until
+	 * a FLUSH comes.  0: never, and no host time goes into the trace either.
+	 */
+	uint64_t flush_ns;
+	void (*flush_due)(void *context);
+	void *context;
 };
 
 struct lpl_collector;
@@ -105,6 +114,7 @@ struct lpl_ring *lpl_collector_ring(struct lpl_collector *collector);
 struct lpl_collector_status {
 	uint64_t references, instructions, kept, events, bytes;
 	uint64_t wait_ns, elapsed_ns;
+	uint64_t flushes;		/* FLUSH records done: all before them is readable */
 };
 void lpl_collector_status(const struct lpl_collector *collector,
 			  struct lpl_collector_status *status);

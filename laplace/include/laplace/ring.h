@@ -11,6 +11,7 @@
 #ifndef LAPLACE_RING_H
 #define LAPLACE_RING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -48,10 +49,15 @@ uint64_t lpl_ring_waits(const struct lpl_ring *ring);
 /* -- consumer -- */
 
 /*
- * A run of visible records (waits while there is none).  Returns their number,
- * 0 when the producer has ended and everything was read.
+ * A run of visible records.  Returns their number; waits while there is none, but
+ * no longer than `patience_ns` (LPL_RING_FOREVER: as long as it takes).  0: nothing
+ * came in that time, or nothing will, see lpl_ring_over().
  */
-size_t lpl_ring_peek(struct lpl_ring *ring, const struct lpl_ring_record **records);
+#define LPL_RING_FOREVER UINT64_MAX
+size_t lpl_ring_peek(struct lpl_ring *ring, uint64_t patience_ns,
+		     const struct lpl_ring_record **records);
+/* After a peek that returned 0: has the producer ended, and was everything read? */
+bool lpl_ring_over(const struct lpl_ring *ring);
 /* Give `count` of them back. */
 void lpl_ring_release(struct lpl_ring *ring, size_t count);
 /* The consumer failed: wake the producer, which gets NULL from now on. */

@@ -49,7 +49,8 @@ void lpl_meta_at(const struct lpl_meta *meta, size_t i, const char **key, const 
 
 /*
  * What happened before reduction, so that true counts survive it.  All are
- * totals since trace-on; each data chunk carries the values at its end.
+ * totals since trace-on; each data chunk carries the values at its end (docs/format.md,
+ * section 4.3, tells which of them may be missing).
  */
 struct lpl_totals {
 	uint64_t total;			/* references before reduction, of all types */
@@ -57,9 +58,9 @@ struct lpl_totals {
 	uint64_t user_refs;		/* made in user mode; likewise */
 	uint64_t tracer_refs;		/* left out: made between begin and trigger */
 	uint64_t events;
-	uint64_t wait_ns;		/* how long the simulator waited for the reducer;
-					 * host time, so not part of what must repeat:
-					 * kept in the index chunk only */
+	uint64_t wait_ns;		/* how long the simulator waited for the reducer, host
+					 * time: kept in the index alone, and 0 in runs
+					 * that are to repeat byte for byte */
 };
 
 /* ---- writing ---- */
@@ -87,8 +88,16 @@ enum lpl_error lpl_writer_open(struct lpl_writer **writer, const char *path,
 /* The writer as a sink; owned by the writer.  Its finish() does not close. */
 struct lpl_sink *lpl_writer_sink(struct lpl_writer *writer);
 
-/* Totals to be written with the next chunk (and the index). */
+/*
+ * What there was before reduction, up to the next record to be sent or later; the last
+ * word goes into the index.  A chunk tells how many references there were as of its
+ * own last record, whose number that is; by type, and in user mode, only if `totals`
+ * are of that record too (see lpl_writer_room()), else 0.  Without any, or with 0
+ * references, it tells that nobody knows: 0.
+ */
 void lpl_writer_totals(struct lpl_writer *writer, const struct lpl_totals *totals);
+/* After how many more references the current chunk is complete; at least 1. */
+size_t lpl_writer_room(const struct lpl_writer *writer);
 
 /* Write what is pending as a chunk, and hand it to the operating system. */
 enum lpl_error lpl_writer_flush(struct lpl_writer *writer, struct lpl_report *report);
