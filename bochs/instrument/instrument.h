@@ -37,6 +37,7 @@ void laplace_time_jumps(void);
 void laplace_delivery_begins(void);
 void laplace_exception(void);
 void laplace_outp(unsigned port, unsigned length, unsigned value);
+void laplace_flush_if_due(void);
 
 #define BX_INSTR_INIT_ENV()		laplace_init_env()
 #define BX_INSTR_EXIT_ENV()		laplace_exit_env()
@@ -109,6 +110,7 @@ void laplace_outp(unsigned port, unsigned length, unsigned value);
 /* Named by the patches. */
 #define BX_LAPLACE_TRACE_BEGIN(rip, i)	laplace_trace_begin((rip), (i))
 #define BX_LAPLACE_BETWEEN(yes)		(laplace_hot.between = (yes))
+#define BX_LAPLACE_WAITING()		laplace_flush_if_due()
 #define BX_LAPLACE_REPEATED(instr)	laplace_repeated(instr)
 #define BX_LAPLACE_TLB_FILL(entry)	((entry)->laplace = NULL)
 #define BX_LAPLACE_STACK_WINDOW(slot)	(laplace_hot.stack = (slot))

@@ -560,6 +560,7 @@ other_trace(uint64_t address, uint64_t base, const bxInstruction_c *i)
 		laplace_die("the collector gave up");
 	laplace_hot.between = true;
 	laplace_session_poll();
+	laplace_flush_if_due();
 	laplace_space_changed();
 	laplace_sync_cycles();
 	if (laplace.state == LAPLACE_SUPPRESSED)

@@ -7,6 +7,8 @@
 #ifndef LAPLACE_PRODUCER_H
 #define LAPLACE_PRODUCER_H
 
+#include <atomic>
+
 #include <laplace/collector.h>
 
 #include "hooks.h"
@@ -47,6 +49,7 @@ struct laplace_producer {
 	struct lpl_ring *ring;		/* NULL: windows are thrown away (to measure) */
 	enum laplace_state state;
 	bool failed;			/* the collector gave up */
+	std::atomic<bool> flush_due;	/* another thread asks for it */
 	bool each;			/* every reference is sent */
 
 	/* the current window; no pages when every reference is sent */
@@ -86,6 +89,7 @@ struct laplace_producer {
 		uint8_t length[64];
 	} walk;
 	uint64_t sent;			/* the last number */
+	uint64_t flushes;		/* sent */
 
 	uint64_t resume_number;		/* when not ON: references so far */
 	uint64_t suppressed_since;	/* instruction count */
@@ -128,6 +132,7 @@ void laplace_resume(void);		/* SUPPRESSED -> ON */
 void laplace_emit_event(const struct kernel_trace_record *record);
 void laplace_emit_mark(const char *text);	/* from the debugger */
 void laplace_flush(void);
+void laplace_ask_flush(void);		/* from any thread: flush soon */
 uint64_t laplace_references(void);	/* recorded so far */
 
 /* watch.cc */

@@ -45,6 +45,12 @@ static bool is_fence(uint32_t tag)
 	return lpl_event_is_fence(tag) || tag == LPL_EVENT_TRACING;
 }
 
+static void emit_totals(void)
+{
+	laplace_emit(laplace_references(), laplace.tracer_refs, 0,
+		     LPL_WIRE_KIND(LPL_WIRE_TOTALS));
+}
+
 void laplace_emit_event(const struct kernel_trace_record *record)
 {
 	const unsigned char *bytes = (const unsigned char *)record;
@@ -57,6 +63,7 @@ void laplace_emit_event(const struct kernel_trace_record *record)
 	    (is_fence(record->tag) || ++laplace.events == LAPLACE_WINDOW_EVENTS))
 		laplace_window_end();
 	laplace_sync_cycles();
+	emit_totals();
 	laplace_emit(laplace_references(), CPU->icount, laplace_cycle_at(CPU->icount),
 		     LPL_WIRE_KIND(LPL_WIRE_EVENT));
 	for (size_t at = 0; at < LPL_WIRE_EVENT_RECORDS * sizeof(word); at += sizeof(word)) {
@@ -66,8 +73,6 @@ void laplace_emit_event(const struct kernel_trace_record *record)
 		memcpy(word, bytes + at, left < sizeof(word) ? left : sizeof(word));
 		laplace_emit(word[0], word[1], word[2], word[3]);
 	}
-	laplace_emit(laplace_references(), laplace.tracer_refs, 0,
-		     LPL_WIRE_KIND(LPL_WIRE_TOTALS));
 	if (laplace.ring)
 		lpl_ring_publish(laplace.ring);
 }
@@ -143,9 +148,40 @@ void laplace_resume(void)
 	record_on();
 }
 
+/*
+ * Everything that happened goes to the collector, which makes it readable.  The
+ * window ends here, wherever the processor is: what it holds is no more than a
+ * window's references, and the rest of it is a window too.
+ */
 void laplace_flush(void)
 {
+	laplace.flush_due = false;
+	laplace.flushes++;
+	if (laplace.state == LAPLACE_ON)
+		laplace_fetched_until(CPU->icount - laplace_hot.between);
+	if (!laplace.each)
+		laplace_window_end();
+	emit_totals();
 	laplace_emit(0, 0, 0, LPL_WIRE_KIND(LPL_WIRE_FLUSH));
 	if (laplace.ring)
 		lpl_ring_publish(laplace.ring);
+}
+
+/*
+ * The simulator's thread looks whether a flush is due where a trace of instructions
+ * begins on another page, and while the processor is halted.  A program may run on one
+ * page for long, so it is made to believe that it came from elsewhere.  Should
+ * it be just about to store there where it is, it will be asked again.
+ */
+void laplace_ask_flush(void)
+{
+	laplace.flush_due = true;
+	__atomic_store_n(&laplace_hot.fetch_page, LAPLACE_NOWHERE, __ATOMIC_RELAXED);
+}
+
+void laplace_flush_if_due(void)
+{
+	/* between a record's begin and its trigger nothing is recorded: a moment later */
+	if (laplace.flush_due && laplace.state != LAPLACE_SUPPRESSED)
+		laplace_flush();
 }

@@ -17,6 +17,7 @@
 #include "bx_debug/debug.h"
 
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstdarg>
 #include <cstdlib>
@@ -42,6 +43,7 @@ static struct {
 	bool walks, overwrite, windows_only;
 	enum lpl_stage stage;
 	long level, ring, status_fd;
+	long flush_seconds, flush_instructions;	/* 0: never by that */
 
 	struct lpl_collector *collector;
 	bool closed;
@@ -115,6 +117,7 @@ static const char KNOWN[] =
 	"trace=FILE, reduce=none|block|sad:K|window:K[+...], start=on|off|mark, "
 	"kernel=auto|none|ADDRESS|FILE, walks=on|off, title=TEXT, guest=TEXT, "
 	"workload=TEXT, level=1..19, ring=RECORDS, overwrite=on|off, status=FD, "
+	"flush=SECONDSs|INSTRUCTIONSi|off, "
 	"stage=window|ring|reduce|file";
 
 static bool number(const char *text, long low, long high, long *out)
@@ -150,6 +153,24 @@ static bool parse_start(const char *v)
 	return true;
 }
 
+/* Ns: seconds of the host; Ni: instructions; off */
+static bool parse_flush(const char *v)
+{
+	char digits[24];
+	size_t length = strlen(v);
+	char unit = length ? v[length - 1] : '\0';
+
+	session.flush_seconds = session.flush_instructions = 0;
+	if (!strcmp(v, "off"))
+		return true;
+	if (length < 2 || length > sizeof(digits) || (unit != 's' && unit != 'i'))
+		return false;
+	snprintf(digits, sizeof(digits), "%.*s", (int)length - 1, v);
+	if (unit == 's')
+		return number(digits, 1, 86400, &session.flush_seconds);
+	return number(digits, 100000, LONG_MAX, &session.flush_instructions);
+}
+
 static bool parse_stage(const char *v)
 {
 	session.windows_only = !strcmp(v, "window");
@@ -181,6 +202,8 @@ static bool parse_one(const char *key, const char *v, bool *known)
 		return copy(session.workload, sizeof(session.workload), v);
 	if (!strcmp(key, "start"))
 		return parse_start(v);
+	if (!strcmp(key, "flush"))
+		return parse_flush(v);
 	if (!strcmp(key, "stage"))
 		return parse_stage(v);
 	if (!strcmp(key, "walks"))
@@ -338,6 +361,12 @@ static void describe_machine(struct lpl_meta *meta)
 	set(meta, LPL_META_MACHINE, text);
 }
 
+/* Of the collector's clock, or of the simulated one. */
+static void flush_due(void *)
+{
+	laplace_ask_flush();
+}
+
 static void open_collection(void)
 {
 	struct lpl_collector_options options;
@@ -372,6 +401,9 @@ static void open_collection(void)
 	options.ring_records = (size_t)session.ring;
 	options.status_fd = (int)session.status_fd;
 	options.overwrite = session.overwrite;
+	options.flush_ns = session.stage == LPL_STAGE_FILE ?
+			   (uint64_t)session.flush_seconds * 1000000000 : 0;
+	options.flush_due = flush_due;
 	if (lpl_collector_open(&session.collector, &options, &report))
 		laplace_die("%s", report.text);
 	lpl_meta_free(meta);
@@ -379,6 +411,10 @@ static void open_collection(void)
 	laplace_producer_init(session.windows_only ? NULL :
 			      lpl_collector_ring(session.collector), plan.window);
 	laplace_hot.walks = session.walks;
+	if (session.flush_instructions)
+		bx_pc_system.register_timer_ticks(NULL, flush_due,
+						  (Bit64u)session.flush_instructions, true, true,
+						  "laplace.flush");
 	signal(SIGTERM, on_signal);
 	signal(SIGHUP, on_signal);
 	if (session.start == START_ON)
@@ -459,6 +495,7 @@ void laplace_init_env(void)
 	strcpy(session.kernel, "auto");
 	session.stage = LPL_STAGE_FILE;
 	session.status_fd = -1;
+	session.flush_seconds = 10;
 	laplace_producer_init(NULL, 1);
 	if (!SIM->register_addon_option("laplace", parse_option, save_option))
 		laplace_die("Bochs does not take the laplace option");
@@ -507,6 +544,18 @@ void laplace_debug_prompt(void)
 	laplace_time_jumps();
 }
 
+/* Who flushes by hand wants to look at the file now. */
+static void flush_and_wait(void)
+{
+	struct lpl_collector_status s;
+
+	laplace_flush();
+	do {
+		usleep(1000);
+		lpl_collector_status(session.collector, &s);
+	} while (s.flushes < laplace.flushes && !lpl_collector_failure(session.collector, NULL));
+}
+
 void laplace_debug_command(const char *command)
 {
 	char text[512];
@@ -531,7 +580,7 @@ void laplace_debug_command(const char *command)
 	else if (!strcmp(text, "off"))
 		laplace_stop();
 	else if (!strcmp(text, "flush"))
-		laplace_flush();
+		flush_and_wait();
 	else if (!strncmp(text, "mark ", 5))
 		laplace_emit_mark(text + 5);
 	else

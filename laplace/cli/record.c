@@ -21,7 +21,7 @@
 
 struct options {
 	const char *output, *reduce, *start, *bochs;
-	const char *title, *guest, *workload, *kernel;
+	const char *title, *guest, *workload, *kernel, *flush;
 	bool walks;
 	uint64_t level;			/* 0: the default */
 	uint64_t instructions;		/* expected; 0: not known */
@@ -32,7 +32,7 @@ struct options {
 };
 
 enum { OPT_START = 256, OPT_BOCHS, OPT_TITLE, OPT_GUEST, OPT_WORKLOAD,
-       OPT_INSTRUCTIONS, OPT_KERNEL, OPT_WALKS };
+       OPT_INSTRUCTIONS, OPT_KERNEL, OPT_WALKS, OPT_FLUSH };
 
 static const struct argp_option option_table[] = {
 	{ "output", 'o', "TRACE", 0, "The trace to write (trace.lpl)", 0 },
@@ -46,6 +46,9 @@ static const struct argp_option option_table[] = {
 	{ "kernel", OPT_KERNEL, "WHERE", 0,
 	  "Where the guest's kernel_trace_record is: auto (it tells), none, a hexadecimal "
 	  "address, a System.map or a vmlinux", 0 },
+	{ "flush", OPT_FLUSH, "EVERY", 0,
+	  "How often all that happened is made readable in the file: 10s (seconds, the "
+	  "default), 1000000000i (instructions: the file repeats byte for byte), off", 0 },
 	{ "walks", OPT_WALKS, NULL, 0, "Record page-table walks, too", 0 },
 	{ "level", 'l', "N", 0, "Compression level of zstd, 1 to 19 (3)", 0 },
 	{ "title", OPT_TITLE, "TEXT", 0, "Kept in the trace", 0 },
@@ -81,6 +84,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_KERNEL:
 		options->kernel = arg;
+		return 0;
+	case OPT_FLUSH:
+		options->flush = arg;
 		return 0;
 	case OPT_WALKS:
 		options->walks = true;
@@ -221,6 +227,7 @@ static char *make_line(const struct options *options, const char *trace, int tol
 	} optional[] = {
 		{ "kernel", options->kernel },
 		{ "walks", options->walks ? "on" : NULL },
+		{ "flush", options->flush },
 		{ "title", options->title },
 		{ "guest", options->guest },
 		{ "workload", options->workload },
@@ -429,6 +436,8 @@ int cmd_record(int argc, char **argv)
 		status = check_parameter("--workload", options.workload);
 	if (!status)
 		status = check_parameter("--kernel", options.kernel);
+	if (!status)
+		status = check_parameter("--flush", options.flush);
 	if (!status)
 		status = check_reduce(options.reduce);
 	if (!status)

@@ -30,13 +30,13 @@ skip() {
 	exit 77
 }
 
-# Record WORKLOAD as WORK/NAME.lpl with the given options of `laplace record`;
-# its messages go to WORK/NAME.log, the guest's to WORK/NAME.serial.
+# Record WORKLOAD as WORK/NAME.lpl with the given options of `laplace record`, and
+# unless they say so with no flush, for runs are compared record by record; its messages go to WORK/NAME.log, the guest's to WORK/NAME.serial.
 record() { # NAME WORKLOAD [OPTION...]
 	local name=$1 workload=$2 status=0
 	shift 2
 	rm -f "$IMAGE/$workload.serial"
-	nice "$LAPLACE" record --overwrite --progress=never -o "$WORK/$name.lpl" "$@" \
+	nice "$LAPLACE" record --overwrite --progress=never --flush off -o "$WORK/$name.lpl" "$@" \
 		"$IMAGE/$workload.bochsrc" >"$WORK/$name.log" 2>&1 </dev/null || status=$?
 	: >"$WORK/$name.serial"
 	if [ -e "$IMAGE/$workload.serial" ]; then

@@ -16,7 +16,6 @@ step 50000
 laplace on
 laplace on
 step 200000
-laplace flush
 laplace status
 laplace nonsense
 quit

@@ -7,7 +7,7 @@
 start_and() { # SIGNAL NAME WHOM
 	local name=$2 bochs='' pid size=0
 	rm -f "$WORK/$name.lpl" "$WORK/$name.lpl.part"
-	"$LAPLACE" record --overwrite --progress=never -o "$WORK/$name.lpl" --reduce sad:16 \
+	"$LAPLACE" record --overwrite --progress=never --flush off -o "$WORK/$name.lpl" --reduce sad:16 \
 		"$IMAGE/boot.bochsrc" >"$WORK/$name.log" 2>&1 </dev/null &
 	pid=$!
 	while [ "$size" -lt 1000000 ]; do
