@@ -29,6 +29,7 @@ struct options {
 	enum cli_when progress;
 	const char *machine;
 	char **extra;			/* for Bochs, until NULL */
+	bool debugger;			/* among them */
 };
 
 enum { OPT_START = 256, OPT_BOCHS, OPT_TITLE, OPT_GUEST, OPT_WORKLOAD,
@@ -125,8 +126,9 @@ static const struct argp argp = {
 	option_table, parse_option, "MACHINE [BOCHS-ARGUMENT...]",
 	"Run laplace-bochs on MACHINE, a bochsrc, and collect a trace of it."
 	"\v"
-	"What follows MACHINE is passed on to Bochs: `laplace record rc 'boot: cdrom'.  "
-	"SIGINT and SIGTERM end the run and close the trace.  Exit status 0 only when the "
+	"What follows MACHINE is passed on to Bochs: its own options, then lines for the "
+	"bochsrc: `laplace record rc -dbg 'boot: cdrom'.  SIGINT (Ctrl-C), SIGTERM and SIGHUP "
+	"end the run and close the trace.  Exit status 0 only when the "
 	"guest ended by itself and did not say that its workload failed.",
 	children, NULL, NULL
 };
@@ -199,6 +201,40 @@ static int check_output(char path[PATH_MAX], const struct options *options)
 			     strcmp(path, "/") == 0 ? "" : "/", name) >= PATH_MAX - used)
 		return cli_complain(CLI_USAGE, "-o: the path is too long");
 	return check_parameter("-o", path);
+}
+
+/* Options of Bochs that leave it to us which machine runs, and that it runs. */
+static const struct {
+	const char *name;
+	bool value, debugger;
+} bochs_options[] = {
+	{ "-dbg", false, true }, { "-debugger", false, true }, { "-rc", true, false },
+	{ "-dbglog", true, false }, { "-log", true, false }, { "-unlock", false, false },
+	{ "-benchmark", true, false }, { "-dumpstats", true, false }, { "-q", false, false },
+};
+#define BOCHS_OPTIONS (sizeof(bochs_options) / sizeof(bochs_options[0]))
+
+/* What follows MACHINE: an option of ours is not handed to Bochs, which would not start. */
+static int check_extra(struct options *options)
+{
+	for (char **argument = options->extra; *argument; argument++) {
+		size_t i = 0;
+
+		if (**argument != '-')
+			continue;
+		while (i < BOCHS_OPTIONS && strcmp(*argument, bochs_options[i].name) != 0)
+			i++;
+		if (i == BOCHS_OPTIONS)
+			return cli_complain(CLI_USAGE, "'%s' after MACHINE: what follows MACHINE is "
+					    "for Bochs (-dbg, -rc FILE, -dbglog FILE, -log FILE, "
+					    "-unlock, -benchmark N, -dumpstats N, lines for the "
+					    "bochsrc); options of ours stand before it", *argument);
+		if (bochs_options[i].value && !*++argument)
+			return cli_complain(CLI_USAGE, "'%s' after MACHINE wants a value",
+					    bochs_options[i].name);
+		options->debugger |= bochs_options[i].debugger;
+	}
+	return CLI_DONE;
 }
 
 static int check_reduce(const char *spec)
@@ -431,6 +467,8 @@ int cmd_record(int argc, char **argv)
 		status = check_parameter("--kernel", options.kernel);
 	if (!status)
 		status = check_reduce(options.reduce);
+	if (!status)
+		status = check_extra(&options);
 	if (!status)
 		status = check_machine(options.machine);
 	if (!status)
