@@ -335,6 +335,8 @@ static void show(const struct machine *machine, void *context)
 			 percent(s->instructions, expected),
 			 cli_duration(left, (uint64_t)(seconds + 0.5)));
 	}
+	if (s->ended)	/* a slow disk takes its time */
+		snprintf(rest, sizeof(rest), "  closing the trace");
 	cli_progress_line(&display->progress,
 			  "%s instructions  %.1f MIPS  %s references  %.3g%% kept  %sB  "
 			  "%.1f%% stalled%s",
@@ -353,9 +355,10 @@ static const char *describe_end(const struct machine *machine, char text[128])
 			 WTERMSIG(machine->wait_status),
 			 strsignal(WTERMSIG(machine->wait_status)));
 	else if (!s->ended)
-		snprintf(text, 128, "laplace-bochs ended with status %d and did not say how; "
-			 "its messages are above", WEXITSTATUS(machine->wait_status));
-	else if (machine->interrupts)
+		snprintf(text, 128, "laplace-bochs ended with status %d %s; its messages above "
+			 "say why", WEXITSTATUS(machine->wait_status),
+			 s->updates ? "without closing the trace" : "before it began to record");
+	else if (machine->interrupted)
 		snprintf(text, 128, "interrupted");
 	else if (strcmp(s->end, "fail") == 0)
 		snprintf(text, 128, "failed in the guest");
@@ -399,7 +402,7 @@ static int conclude(const struct options *options, const struct machine *machine
 		    const char *trace)
 {
 	const struct machine_status *s = &machine->status;
-	bool clean = s->ended && strcmp(s->end, "clean") == 0 && !machine->interrupts &&
+	bool clean = s->ended && strcmp(s->end, "clean") == 0 && !machine->interrupted &&
 		     !WIFSIGNALED(machine->wait_status);
 	bool there = access(trace, F_OK) == 0;
 	char text[128];
@@ -430,7 +433,7 @@ static int record(const struct options *options, char *bochs, const char *trace)
 	struct display display = { .options = options };
 	struct machine machine;
 	char *line = NULL, **argv = NULL;
-	int told_fd, status = machine_prepare(&machine, &told_fd);
+	int told_fd, status = machine_prepare(&machine, options->debugger, &told_fd);
 
 	if (status)
 		return status;
