@@ -126,6 +126,7 @@ void laplace_stop(void);
 void laplace_suppress(void);		/* ON -> SUPPRESSED */
 void laplace_resume(void);		/* SUPPRESSED -> ON */
 void laplace_emit_event(const struct kernel_trace_record *record);
+void laplace_emit_totals(void);		/* how far references and instructions are */
 void laplace_emit_mark(const char *text);	/* from the debugger */
 void laplace_flush(void);
 uint64_t laplace_references(void);	/* recorded so far */

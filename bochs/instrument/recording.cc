@@ -45,6 +45,14 @@ static bool is_fence(uint32_t tag)
 	return lpl_event_is_fence(tag) || tag == LPL_EVENT_TRACING;
 }
 
+void laplace_emit_totals(void)
+{
+	laplace_emit(laplace_references(), laplace.tracer_refs, CPU->icount,
+		     LPL_WIRE_KIND(LPL_WIRE_TOTALS));
+	if (laplace.ring)
+		lpl_ring_publish(laplace.ring);
+}
+
 void laplace_emit_event(const struct kernel_trace_record *record)
 {
 	const unsigned char *bytes = (const unsigned char *)record;
@@ -66,10 +74,7 @@ void laplace_emit_event(const struct kernel_trace_record *record)
 		memcpy(word, bytes + at, left < sizeof(word) ? left : sizeof(word));
 		laplace_emit(word[0], word[1], word[2], word[3]);
 	}
-	laplace_emit(laplace_references(), laplace.tracer_refs, 0,
-		     LPL_WIRE_KIND(LPL_WIRE_TOTALS));
-	if (laplace.ring)
-		lpl_ring_publish(laplace.ring);
+	laplace_emit_totals();
 }
 
 static void own_event(uint32_t tag, uint64_t arg, const char *text)

@@ -235,14 +235,22 @@ static void on_signal(int)
 	BX_CPU(0)->async_event = 1;
 }
 
+/* How often, in instructions, progress is told of what is not recorded. */
+static const uint64_t PROGRESS = 10000000;
+
 void laplace_session_poll(void)
 {
 	static bool installed;
+	static uint64_t told;
 
 	if (!installed) {	/* Bochs has put its own handler over ours by now */
 		installed = true;
 		if (session.collector && !bx_dbg.debugger_active)
 			signal(SIGINT, on_signal);
+	}
+	if (laplace.state == LAPLACE_OFF && BX_CPU(0)->icount - told >= PROGRESS) {
+		told = BX_CPU(0)->icount;
+		laplace_emit_totals();
 	}
 	if (!stop_signal)
 		return;
@@ -428,6 +436,7 @@ static void close_collection(void)
 		if (laplace.state == LAPLACE_SUPPRESSED)
 			laplace.watch.abandoned++;
 		laplace_stop();
+		laplace_emit_totals();
 	}
 	const char *end = judge();
 

@@ -263,6 +263,7 @@ static void take_totals(struct lpl_collector *c, const struct lpl_ring_record *r
 	if (c->writer)
 		lpl_writer_totals(c->writer, &c->totals);
 	atomic_store_explicit(&c->references, r->word[0], memory_order_relaxed);
+	atomic_store_explicit(&c->instructions, r->word[2], memory_order_relaxed);
 }
 
 static enum lpl_error take(struct lpl_collector *c, const struct lpl_ring_record *r)
@@ -285,7 +286,6 @@ static enum lpl_error take(struct lpl_collector *c, const struct lpl_ring_record
 		c->have_half = true;
 		return LPL_OK;
 	case LPL_WIRE_WINDOW:
-		atomic_store_explicit(&c->instructions, r->word[2], memory_order_relaxed);
 		error = pass_on(c);
 		take_totals(c, r);
 		return error;
