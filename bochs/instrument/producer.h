@@ -48,6 +48,7 @@ struct laplace_producer {
 	enum laplace_state state;
 	bool failed;			/* the collector gave up */
 	bool each;			/* every reference is sent */
+	bool ending;			/* the trace is being closed */
 
 	/* the current window; no pages when every reference is sent */
 	struct laplace_page *page;
@@ -123,6 +124,7 @@ void laplace_drop_old_jumps(void);
 /* recording.cc */
 void laplace_start(void);		/* OFF -> ON, with a TRACING event */
 void laplace_stop(void);
+void laplace_end(void);			/* the same for good, wherever the processor is */
 void laplace_suppress(void);		/* ON -> SUPPRESSED */
 void laplace_resume(void);		/* SUPPRESSED -> ON */
 void laplace_emit_event(const struct kernel_trace_record *record);

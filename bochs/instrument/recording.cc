@@ -135,6 +135,20 @@ void laplace_stop(void)
 	own_event(LPL_EVENT_TRACING, 0, "");
 }
 
+/*
+ * The run ends wherever the processor is: perhaps between two instructions, which
+ * nobody says when Bochs' loop is left, and then the coming one was not fetched
+ * (an instruction that has begun has moved RIP on).
+ */
+void laplace_end(void)
+{
+	laplace.ending = true;
+	if (CPU->prev_rip == CPU->get_rip())
+		laplace_hot.between = true;
+	laplace_stop();
+	laplace_emit_totals();
+}
+
 void laplace_suppress(void)
 {
 	laplace.suppressed_since = CPU->icount;

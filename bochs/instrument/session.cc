@@ -435,8 +435,7 @@ static void close_collection(void)
 	if (!laplace.failed) {
 		if (laplace.state == LAPLACE_SUPPRESSED)
 			laplace.watch.abandoned++;
-		laplace_stop();
-		laplace_emit_totals();
+		laplace_end();
 	}
 	const char *end = judge();
 
