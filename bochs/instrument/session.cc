@@ -17,7 +17,6 @@
 #include "bx_debug/debug.h"
 
 #include <cerrno>
-#include <csignal>
 #include <cstdarg>
 #include <cstdlib>
 #include <cstring>
@@ -28,6 +27,7 @@
 
 #include "producer.h"
 #include "session.h"
+#include "signals.h"
 #include "symbol.h"
 
 enum start_mode { START_ON, START_OFF, START_MARK };
@@ -51,9 +51,8 @@ static struct {
 	bool good_end;			/* else the exit status is 1 */
 } session;
 
-static volatile sig_atomic_t stop_signal;
-
 static void close_collection(void);
+static void at_abrupt_exit(void);
 
 /*
  * Leave from the middle of the simulation.  exit() would run the destructors of
@@ -227,37 +226,19 @@ static Bit32s save_option(FILE *file)
 
 /* ---- begin ---- */
 
-static void on_signal(int)
-{
-	/* Bochs leaves its loop, be the processor halted or spinning on one page. */
-	stop_signal = 1;
-	bx_pc_system.kill_bochs_request = 1;
-	BX_CPU(0)->async_event = 1;
-}
-
 /* How often, in instructions, progress is told of what is not recorded. */
 static const uint64_t PROGRESS = 10000000;
 
 void laplace_session_poll(void)
 {
-	static bool installed;
 	static uint64_t told;
 
-	if (!installed) {	/* Bochs has put its own handler over ours by now */
-		installed = true;
-		if (session.collector && !bx_dbg.debugger_active)
-			signal(SIGINT, on_signal);
-	}
+	if (laplace_signals_stop())
+		leave();
 	if (laplace.state == LAPLACE_OFF && BX_CPU(0)->icount - told >= PROGRESS) {
 		told = BX_CPU(0)->icount;
 		laplace_emit_totals();
 	}
-	if (!stop_signal)
-		return;
-	snprintf(session.problem, sizeof(session.problem), "stopped by a signal");
-	fprintf(stderr, "laplace: %s; the trace is closed\n", session.problem);
-	session.told = true;
-	leave();
 }
 
 bool laplace_session_starts_at_mark(void)
@@ -372,6 +353,8 @@ static void open_collection(void)
 	set(meta, LPL_META_PAGE_SIZE, "4096");
 	describe_machine(meta);
 
+	if (!laplace_signals_take(bx_dbg.debugger_active))
+		laplace_die("no thread can be started that waits for signals");
 	options.path = session.trace;
 	options.plan = &plan;
 	options.meta = meta;
@@ -387,8 +370,7 @@ static void open_collection(void)
 	laplace_producer_init(session.windows_only ? NULL :
 			      lpl_collector_ring(session.collector), plan.window);
 	laplace_hot.walks = session.walks;
-	signal(SIGTERM, on_signal);
-	signal(SIGHUP, on_signal);
+	atexit(at_abrupt_exit);
 	if (session.start == START_ON)
 		laplace_start();
 }
@@ -397,10 +379,12 @@ static void open_collection(void)
 
 static const char *judge(void)
 {
-	if (stop_signal && !*session.problem)
-		snprintf(session.problem, sizeof(session.problem), "stopped by a signal");
 	if (*session.problem)
-		return stop_signal ? "quit" : "error";
+		return "error";
+	if (laplace_signals_stop()) {
+		snprintf(session.problem, sizeof(session.problem), "stopped by a signal");
+		return "quit";
+	}
 	if (laplace.watch.malformed || laplace.watch.abandoned) {
 		snprintf(session.problem, sizeof(session.problem),
 			 "%llu kernel records were malformed and %llu abandoned",
@@ -429,6 +413,7 @@ static void close_collection(void)
 	if (session.closed)
 		return;
 	session.closed = true;
+	laplace_signals_heeded();
 	if (!session.collector)
 		return;
 	memset(&report, 0, sizeof(report));
@@ -439,15 +424,35 @@ static void close_collection(void)
 	}
 	const char *end = judge();
 
-	session.good_end = !stop_signal && (!strcmp(end, "clean") || !strcmp(end, "quit"));
+	session.good_end = !*session.problem;
 	if (!session.good_end && !session.told)
-		fprintf(stderr, "laplace: %s\n", session.problem);
+		fprintf(stderr, "laplace: %s; closing the trace\n", session.problem);
 	if (lpl_collector_close(session.collector, end, session.problem, &report)) {
 		session.good_end = false;
 		if (!session.told)
 			fprintf(stderr, "laplace: %s\n", report.text);
 	}
 	session.collector = NULL;
+}
+
+/*
+ * Bochs itself closes the trace before it exits; the debugger alone does not, but it
+ * has shut the devices down.  So if it is open somebody else calls exit(): a library
+ * whose display went away.  This comes before what was registered at the start of
+ * the display, which would talk to it.
+ */
+static void at_abrupt_exit(void)
+{
+	bool abrupt = session.collector && SIM->get_init_done();
+
+	if (abrupt && !*session.problem)
+		snprintf(session.problem, sizeof(session.problem),
+			 "the simulator was ended from within, as by a display that went away");
+	close_collection();
+	if (abrupt) {
+		fflush(NULL);
+		_exit(1);
+	}
 }
 
 static void at_exit(void)
@@ -467,6 +472,7 @@ void laplace_init_env(void)
 	strcpy(session.kernel, "auto");
 	session.stage = LPL_STAGE_FILE;
 	session.status_fd = -1;
+	laplace_signals_note();
 	laplace_producer_init(NULL, 1);
 	if (!SIM->register_addon_option("laplace", parse_option, save_option))
 		laplace_die("Bochs does not take the laplace option");
