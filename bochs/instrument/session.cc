@@ -16,6 +16,7 @@
 #include "pc_system.h"
 #include "bx_debug/debug.h"
 
+#include <cctype>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdlib>
@@ -116,6 +117,19 @@ static const char KNOWN[] =
 	"workload=TEXT, level=1..19, ring=RECORDS, overwrite=on|off, status=FD, "
 	"stage=window|ring|reduce|file";
 
+enum origin { NOT_GIVEN, IN_BOCHSRC, ON_COMMAND_LINE };
+
+static struct parameter {
+	const char *key;
+	enum origin origin;
+} parameters[] = {
+	{ "trace", NOT_GIVEN }, { "reduce", NOT_GIVEN }, { "start", NOT_GIVEN },
+	{ "kernel", NOT_GIVEN }, { "walks", NOT_GIVEN }, { "title", NOT_GIVEN },
+	{ "guest", NOT_GIVEN }, { "workload", NOT_GIVEN }, { "level", NOT_GIVEN },
+	{ "ring", NOT_GIVEN }, { "overwrite", NOT_GIVEN }, { "status", NOT_GIVEN },
+	{ "stage", NOT_GIVEN },
+};
+
 static bool number(const char *text, long low, long high, long *out)
 {
 	char *end;
@@ -163,9 +177,8 @@ static bool parse_stage(const char *v)
 	return true;
 }
 
-static bool parse_one(const char *key, const char *v, bool *known)
+static bool parse_one(const char *key, const char *v)
 {
-	*known = true;
 	if (!strcmp(key, "trace"))
 		return copy(session.trace, sizeof(session.trace), v);
 	if (!strcmp(key, "reduce"))
@@ -192,27 +205,69 @@ static bool parse_one(const char *key, const char *v, bool *known)
 		return number(v, 1024, 1L << 26, &session.ring);
 	if (!strcmp(key, "status"))
 		return number(v, 0, 1 << 20, &session.status_fd);
-	*known = false;
 	return false;
+}
+
+/*
+ * Bochs takes the blanks away, so that what follows a forgotten comma sticks to the
+ * value before it: the parameter that is found there, or NULL.
+ */
+static const char *stuck_to(const char *value)
+{
+	for (const struct parameter &p : parameters) {
+		size_t length = strlen(p.key);
+
+		for (const char *at = strstr(value, p.key); at; at = strstr(at + 1, p.key))
+			if (at > value && isalnum((unsigned char)at[-1]) && at[length] == '=')
+				return p.key;
+	}
+	return NULL;
+}
+
+/*
+ * A parameter is given once in the bochsrc, in one line or several.  The command
+ * line, where `laplace record` says what it wants, goes before it.
+ */
+static void note_origin(const char *context, struct parameter *p, char *replaced, size_t size)
+{
+	enum origin origin = strcmp(context, "cmdline args") ? IN_BOCHSRC : ON_COMMAND_LINE;
+	size_t used = strlen(replaced);
+
+	if (p->origin == origin)
+		laplace_die("%s: laplace: %s= is given twice", context, p->key);
+	if (p->origin == IN_BOCHSRC)
+		snprintf(replaced + used, size - used, " %s=", p->key);
+	p->origin = origin;
 }
 
 static Bit32s parse_option(const char *context, int count, char *params[])
 {
-	for (int i = 1; i < count; i++) {
-		char key[32];
-		const char *equals = strchr(params[i], '=');
-		size_t length = equals ? (size_t)(equals - params[i]) : strlen(params[i]);
-		bool known = false;
+	char replaced[256] = "";
 
-		snprintf(key, sizeof(key), "%.*s", (int)length, params[i]);
-		if (equals && parse_one(key, equals + 1, &known))
-			continue;
-		if (known)
+	for (int i = 1; i < count; i++) {
+		const char *equals = strchr(params[i], '='), *stuck;
+		size_t length = equals ? (size_t)(equals - params[i]) : strlen(params[i]);
+		struct parameter *parameter = NULL;
+
+		for (struct parameter &p : parameters)
+			if (!strncmp(p.key, params[i], length) && !p.key[length])
+				parameter = &p;
+		if (!equals || !parameter)
+			laplace_die("%s: laplace: unknown parameter '%s'; known are: %s", context,
+				    params[i], KNOWN);
+		stuck = stuck_to(equals + 1);
+		if (stuck)
+			laplace_die("%s: laplace: in '%s' a comma seems to be missing before %s= "
+				    "(if a text is meant so, quote it and put a blank there)",
+				    context, params[i], stuck);
+		if (!parse_one(parameter->key, equals + 1))
 			laplace_die("%s: laplace: the value of '%s' is not valid; known are: %s",
 				    context, params[i], KNOWN);
-		laplace_die("%s: laplace: unknown parameter '%s'; known are: %s", context,
-			    params[i], KNOWN);
+		note_origin(context, parameter, replaced, sizeof(replaced));
 	}
+	if (*replaced)
+		fprintf(stderr, "laplace: the command line takes the place of the bochsrc's%s\n",
+			replaced);
 	session.wanted = true;
 	return 0;
 }
@@ -364,7 +419,8 @@ static void open_collection(void)
 	options.status_fd = (int)session.status_fd;
 	options.overwrite = session.overwrite;
 	if (lpl_collector_open(&session.collector, &options, &report))
-		laplace_die("%s", report.text);
+		laplace_die("%s%s", report.text, report.error == LPL_ERR_USAGE ?
+			    " (overwrite=on; laplace record: --overwrite)" : "");
 	lpl_meta_free(meta);
 
 	laplace_producer_init(session.windows_only ? NULL :
