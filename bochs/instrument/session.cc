@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A collection's life: the bochsrc option, start, the debugger's command, end.
+ * A collection's life: the bochsrc option, start, end.
  *
  * Bochs leaves by many doors (its quit context, panics, the debugger, power-off
  * by the guest), so the trace is closed by whichever of exit_env and atexit
@@ -301,6 +301,11 @@ bool laplace_session_starts_at_mark(void)
 	return session.start == START_MARK;
 }
 
+struct laplace_collection laplace_session_collection(void)
+{
+	return { session.collector, session.trace, session.reduce };
+}
+
 bool laplace_session_wants_handshake(void)
 {
 	return session.collector && !strcmp(session.kernel, "auto");
@@ -549,61 +554,4 @@ void laplace_initialize(void)
 void laplace_reset(void)
 {
 	laplace_forget_slots();
-}
-
-static void print_status(void)
-{
-	struct lpl_collector_status s;
-
-	if (!session.collector) {
-		dbg_printf("laplace: no collection (no laplace option in the bochsrc)\n");
-		return;
-	}
-	lpl_collector_status(session.collector, &s);
-	dbg_printf("laplace: tracing %s, reduction %s, trace %s\n"
-		   "  references %llu, kept %llu, events %llu, bytes %llu\n"
-		   "  left out as the tracer's own %llu, waited %.3f s of %.3f s\n",
-		   laplace.state == LAPLACE_OFF ? "off" : "on", session.reduce, session.trace,
-		   (unsigned long long)laplace_references(), (unsigned long long)s.kept,
-		   (unsigned long long)s.events, (unsigned long long)s.bytes,
-		   (unsigned long long)laplace.tracer_refs, s.wait_ns / 1e9,
-		   s.elapsed_ns / 1e9);
-}
-
-/* The debugger has stopped the processor: the coming instruction was not fetched yet. */
-void laplace_debug_prompt(void)
-{
-	laplace_hot.between = true;
-	laplace_time_jumps();
-}
-
-void laplace_debug_command(const char *command)
-{
-	char text[512];
-	size_t length;
-
-	while (*command == ' ' || *command == '\t')
-		command++;
-	snprintf(text, sizeof(text), "%s", command);
-	for (length = strlen(text); length && strchr(" \t\r\n", text[length - 1]); length--)
-		text[length - 1] = '\0';
-
-	if (!strcmp(text, "status")) {
-		print_status();
-		return;
-	}
-	if (!session.collector) {
-		print_status();
-		return;
-	}
-	if (!strcmp(text, "on"))
-		laplace_start();
-	else if (!strcmp(text, "off"))
-		laplace_stop();
-	else if (!strcmp(text, "flush"))
-		laplace_flush();
-	else if (!strncmp(text, "mark ", 5))
-		laplace_emit_mark(text + 5);
-	else
-		dbg_printf("usage: laplace on|off|status|mark TEXT|flush\n");
 }
