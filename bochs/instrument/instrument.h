@@ -28,8 +28,11 @@ void laplace_init_env(void);
 void laplace_exit_env(void);
 void laplace_initialize(void);
 void laplace_reset(void);
+
+/* the debugger (debugger.cc) */
 void laplace_debug_prompt(void);
 void laplace_debug_command(const char *command);
+bool laplace_debug_line(const char *line);
 
 /* the processor (producer.cc, watch.cc) */
 void laplace_space_changed(void);
@@ -109,6 +112,7 @@ void laplace_flush_if_due(void);
 
 /* Named by the patches. */
 #define BX_LAPLACE_TRACE_BEGIN(rip, i)	laplace_trace_begin((rip), (i))
+#define BX_LAPLACE_DEBUG_LINE(line)	laplace_debug_line(line)
 #define BX_LAPLACE_BETWEEN(yes)		(laplace_hot.between = (yes))
 #define BX_LAPLACE_WAITING()		laplace_flush_if_due()
 #define BX_LAPLACE_REPEATED(instr)	laplace_repeated(instr)

@@ -51,6 +51,7 @@ struct laplace_producer {
 	bool failed;			/* the collector gave up */
 	std::atomic<bool> flush_due;	/* another thread asks for it */
 	bool each;			/* every reference is sent */
+	bool ending;			/* the trace is being closed */
 
 	/* the current window; no pages when every reference is sent */
 	struct laplace_page *page;
@@ -127,9 +128,11 @@ void laplace_drop_old_jumps(void);
 /* recording.cc */
 void laplace_start(void);		/* OFF -> ON, with a TRACING event */
 void laplace_stop(void);
+void laplace_end(void);			/* the same for good, wherever the processor is */
 void laplace_suppress(void);		/* ON -> SUPPRESSED */
 void laplace_resume(void);		/* SUPPRESSED -> ON */
 void laplace_emit_event(const struct kernel_trace_record *record);
+void laplace_emit_totals(void);		/* how far references and instructions are */
 void laplace_emit_mark(const char *text);	/* from the debugger */
 void laplace_flush(void);
 void laplace_ask_flush(void);		/* from any thread: flush soon */

@@ -45,10 +45,12 @@ static bool is_fence(uint32_t tag)
 	return lpl_event_is_fence(tag) || tag == LPL_EVENT_TRACING;
 }
 
-static void emit_totals(void)
+void laplace_emit_totals(void)
 {
-	laplace_emit(laplace_references(), laplace.tracer_refs, 0,
+	laplace_emit(laplace_references(), laplace.tracer_refs, CPU->icount,
 		     LPL_WIRE_KIND(LPL_WIRE_TOTALS));
+	if (laplace.ring)
+		lpl_ring_publish(laplace.ring);
 }
 
 void laplace_emit_event(const struct kernel_trace_record *record)
@@ -63,7 +65,7 @@ void laplace_emit_event(const struct kernel_trace_record *record)
 	    (is_fence(record->tag) || ++laplace.events == LAPLACE_WINDOW_EVENTS))
 		laplace_window_end();
 	laplace_sync_cycles();
-	emit_totals();
+	laplace_emit_totals();
 	laplace_emit(laplace_references(), CPU->icount, laplace_cycle_at(CPU->icount),
 		     LPL_WIRE_KIND(LPL_WIRE_EVENT));
 	for (size_t at = 0; at < LPL_WIRE_EVENT_RECORDS * sizeof(word); at += sizeof(word)) {
@@ -135,6 +137,20 @@ void laplace_stop(void)
 	own_event(LPL_EVENT_TRACING, 0, "");
 }
 
+/*
+ * The run ends wherever the processor is: perhaps between two instructions, which
+ * nobody says when Bochs' loop is left, and then the coming one was not fetched
+ * (an instruction that has begun has moved RIP on).
+ */
+void laplace_end(void)
+{
+	laplace.ending = true;
+	if (CPU->prev_rip == CPU->get_rip())
+		laplace_hot.between = true;
+	laplace_stop();
+	laplace_emit_totals();
+}
+
 void laplace_suppress(void)
 {
 	laplace.suppressed_since = CPU->icount;
@@ -161,7 +177,7 @@ void laplace_flush(void)
 		laplace_fetched_until(CPU->icount - laplace_hot.between);
 	if (!laplace.each)
 		laplace_window_end();
-	emit_totals();
+	laplace_emit_totals();
 	laplace_emit(0, 0, 0, LPL_WIRE_KIND(LPL_WIRE_FLUSH));
 	if (laplace.ring)
 		lpl_ring_publish(laplace.ring);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A collection's life: the bochsrc option, start, the debugger's command, end.
+ * A collection's life: the bochsrc option, start, end.
  *
  * Bochs leaves by many doors (its quit context, panics, the debugger, power-off
  * by the guest), so the trace is closed by whichever of exit_env and atexit
@@ -16,9 +16,9 @@
 #include "pc_system.h"
 #include "bx_debug/debug.h"
 
+#include <cctype>
 #include <cerrno>
 #include <climits>
-#include <csignal>
 #include <cstdarg>
 #include <cstdlib>
 #include <cstring>
@@ -29,6 +29,7 @@
 
 #include "producer.h"
 #include "session.h"
+#include "signals.h"
 #include "symbol.h"
 
 enum start_mode { START_ON, START_OFF, START_MARK };
@@ -53,9 +54,8 @@ static struct {
 	bool good_end;			/* else the exit status is 1 */
 } session;
 
-static volatile sig_atomic_t stop_signal;
-
 static void close_collection(void);
+static void at_abrupt_exit(void);
 
 /*
  * Leave from the middle of the simulation.  exit() would run the destructors of
@@ -119,6 +119,19 @@ static const char KNOWN[] =
 	"workload=TEXT, level=1..19, ring=RECORDS, overwrite=on|off, status=FD, "
 	"flush=SECONDSs|INSTRUCTIONSi|off, "
 	"stage=window|ring|reduce|file";
+
+enum origin { NOT_GIVEN, IN_BOCHSRC, ON_COMMAND_LINE };
+
+static struct parameter {
+	const char *key;
+	enum origin origin;
+} parameters[] = {
+	{ "trace", NOT_GIVEN }, { "reduce", NOT_GIVEN }, { "start", NOT_GIVEN },
+	{ "kernel", NOT_GIVEN }, { "walks", NOT_GIVEN }, { "title", NOT_GIVEN },
+	{ "guest", NOT_GIVEN }, { "workload", NOT_GIVEN }, { "level", NOT_GIVEN },
+	{ "ring", NOT_GIVEN }, { "overwrite", NOT_GIVEN }, { "status", NOT_GIVEN },
+	{ "stage", NOT_GIVEN }, { "flush", NOT_GIVEN },
+};
 
 static bool number(const char *text, long low, long high, long *out)
 {
@@ -185,9 +198,8 @@ static bool parse_stage(const char *v)
 	return true;
 }
 
-static bool parse_one(const char *key, const char *v, bool *known)
+static bool parse_one(const char *key, const char *v)
 {
-	*known = true;
 	if (!strcmp(key, "trace"))
 		return copy(session.trace, sizeof(session.trace), v);
 	if (!strcmp(key, "reduce"))
@@ -216,27 +228,69 @@ static bool parse_one(const char *key, const char *v, bool *known)
 		return number(v, 1024, 1L << 26, &session.ring);
 	if (!strcmp(key, "status"))
 		return number(v, 0, 1 << 20, &session.status_fd);
-	*known = false;
 	return false;
+}
+
+/*
+ * Bochs takes the blanks away, so that what follows a forgotten comma sticks to the
+ * value before it: the parameter that is found there, or NULL.
+ */
+static const char *stuck_to(const char *value)
+{
+	for (const struct parameter &p : parameters) {
+		size_t length = strlen(p.key);
+
+		for (const char *at = strstr(value, p.key); at; at = strstr(at + 1, p.key))
+			if (at > value && isalnum((unsigned char)at[-1]) && at[length] == '=')
+				return p.key;
+	}
+	return NULL;
+}
+
+/*
+ * A parameter is given once in the bochsrc, in one line or several.  The command
+ * line, where `laplace record` says what it wants, goes before it.
+ */
+static void note_origin(const char *context, struct parameter *p, char *replaced, size_t size)
+{
+	enum origin origin = strcmp(context, "cmdline args") ? IN_BOCHSRC : ON_COMMAND_LINE;
+	size_t used = strlen(replaced);
+
+	if (p->origin == origin)
+		laplace_die("%s: laplace: %s= is given twice", context, p->key);
+	if (p->origin == IN_BOCHSRC)
+		snprintf(replaced + used, size - used, " %s=", p->key);
+	p->origin = origin;
 }
 
 static Bit32s parse_option(const char *context, int count, char *params[])
 {
-	for (int i = 1; i < count; i++) {
-		char key[32];
-		const char *equals = strchr(params[i], '=');
-		size_t length = equals ? (size_t)(equals - params[i]) : strlen(params[i]);
-		bool known = false;
+	char replaced[256] = "";
 
-		snprintf(key, sizeof(key), "%.*s", (int)length, params[i]);
-		if (equals && parse_one(key, equals + 1, &known))
-			continue;
-		if (known)
+	for (int i = 1; i < count; i++) {
+		const char *equals = strchr(params[i], '='), *stuck;
+		size_t length = equals ? (size_t)(equals - params[i]) : strlen(params[i]);
+		struct parameter *parameter = NULL;
+
+		for (struct parameter &p : parameters)
+			if (!strncmp(p.key, params[i], length) && !p.key[length])
+				parameter = &p;
+		if (!equals || !parameter)
+			laplace_die("%s: laplace: unknown parameter '%s'; known are: %s", context,
+				    params[i], KNOWN);
+		stuck = stuck_to(equals + 1);
+		if (stuck)
+			laplace_die("%s: laplace: in '%s' a comma seems to be missing before %s= "
+				    "(if a text is meant so, quote it and put a blank there)",
+				    context, params[i], stuck);
+		if (!parse_one(parameter->key, equals + 1))
 			laplace_die("%s: laplace: the value of '%s' is not valid; known are: %s",
 				    context, params[i], KNOWN);
-		laplace_die("%s: laplace: unknown parameter '%s'; known are: %s", context,
-			    params[i], KNOWN);
+		note_origin(context, parameter, replaced, sizeof(replaced));
 	}
+	if (*replaced)
+		fprintf(stderr, "laplace: the command line takes the place of the bochsrc's%s\n",
+			replaced);
 	session.wanted = true;
 	return 0;
 }
@@ -250,34 +304,29 @@ static Bit32s save_option(FILE *file)
 
 /* ---- begin ---- */
 
-static void on_signal(int)
-{
-	/* Bochs leaves its loop, be the processor halted or spinning on one page. */
-	stop_signal = 1;
-	bx_pc_system.kill_bochs_request = 1;
-	BX_CPU(0)->async_event = 1;
-}
+/* How often, in instructions, progress is told of what is not recorded. */
+static const uint64_t PROGRESS = 10000000;
 
 void laplace_session_poll(void)
 {
-	static bool installed;
+	static uint64_t told;
 
-	if (!installed) {	/* Bochs has put its own handler over ours by now */
-		installed = true;
-		if (session.collector && !bx_dbg.debugger_active)
-			signal(SIGINT, on_signal);
+	if (laplace_signals_stop())
+		leave();
+	if (laplace.state == LAPLACE_OFF && BX_CPU(0)->icount - told >= PROGRESS) {
+		told = BX_CPU(0)->icount;
+		laplace_emit_totals();
 	}
-	if (!stop_signal)
-		return;
-	snprintf(session.problem, sizeof(session.problem), "stopped by a signal");
-	fprintf(stderr, "laplace: %s; the trace is closed\n", session.problem);
-	session.told = true;
-	leave();
 }
 
 bool laplace_session_starts_at_mark(void)
 {
 	return session.start == START_MARK;
+}
+
+struct laplace_collection laplace_session_collection(void)
+{
+	return { session.collector, session.trace, session.reduce };
 }
 
 bool laplace_session_wants_handshake(void)
@@ -393,6 +442,8 @@ static void open_collection(void)
 	set(meta, LPL_META_PAGE_SIZE, "4096");
 	describe_machine(meta);
 
+	if (!laplace_signals_take(bx_dbg.debugger_active))
+		laplace_die("no thread can be started that waits for signals");
 	options.path = session.trace;
 	options.plan = &plan;
 	options.meta = meta;
@@ -405,18 +456,18 @@ static void open_collection(void)
 			   (uint64_t)session.flush_seconds * 1000000000 : 0;
 	options.flush_due = flush_due;
 	if (lpl_collector_open(&session.collector, &options, &report))
-		laplace_die("%s", report.text);
+		laplace_die("%s%s", report.text, report.error == LPL_ERR_USAGE ?
+			    " (overwrite=on; laplace record: --overwrite)" : "");
 	lpl_meta_free(meta);
 
 	laplace_producer_init(session.windows_only ? NULL :
 			      lpl_collector_ring(session.collector), plan.window);
 	laplace_hot.walks = session.walks;
+	atexit(at_abrupt_exit);
 	if (session.flush_instructions)
 		bx_pc_system.register_timer_ticks(NULL, flush_due,
 						  (Bit64u)session.flush_instructions, true, true,
 						  "laplace.flush");
-	signal(SIGTERM, on_signal);
-	signal(SIGHUP, on_signal);
 	if (session.start == START_ON)
 		laplace_start();
 }
@@ -425,10 +476,12 @@ static void open_collection(void)
 
 static const char *judge(void)
 {
-	if (stop_signal && !*session.problem)
-		snprintf(session.problem, sizeof(session.problem), "stopped by a signal");
 	if (*session.problem)
-		return stop_signal ? "quit" : "error";
+		return "error";
+	if (laplace_signals_stop()) {
+		snprintf(session.problem, sizeof(session.problem), "stopped by a signal");
+		return "quit";
+	}
 	if (laplace.watch.malformed || laplace.watch.abandoned) {
 		snprintf(session.problem, sizeof(session.problem),
 			 "%llu kernel records were malformed and %llu abandoned",
@@ -457,25 +510,46 @@ static void close_collection(void)
 	if (session.closed)
 		return;
 	session.closed = true;
+	laplace_signals_heeded();
 	if (!session.collector)
 		return;
 	memset(&report, 0, sizeof(report));
 	if (!laplace.failed) {
 		if (laplace.state == LAPLACE_SUPPRESSED)
 			laplace.watch.abandoned++;
-		laplace_stop();
+		laplace_end();
 	}
 	const char *end = judge();
 
-	session.good_end = !stop_signal && (!strcmp(end, "clean") || !strcmp(end, "quit"));
+	session.good_end = !*session.problem;
 	if (!session.good_end && !session.told)
-		fprintf(stderr, "laplace: %s\n", session.problem);
+		fprintf(stderr, "laplace: %s; closing the trace\n", session.problem);
 	if (lpl_collector_close(session.collector, end, session.problem, &report)) {
 		session.good_end = false;
 		if (!session.told)
 			fprintf(stderr, "laplace: %s\n", report.text);
 	}
 	session.collector = NULL;
+}
+
+/*
+ * Bochs itself closes the trace before it exits; the debugger alone does not, but it
+ * has shut the devices down.  So if it is open somebody else calls exit(): a library
+ * whose display went away.  This comes before what was registered at the start of
+ * the display, which would talk to it.
+ */
+static void at_abrupt_exit(void)
+{
+	bool abrupt = session.collector && SIM->get_init_done();
+
+	if (abrupt && !*session.problem)
+		snprintf(session.problem, sizeof(session.problem),
+			 "the simulator was ended from within, as by a display that went away");
+	close_collection();
+	if (abrupt) {
+		fflush(NULL);
+		_exit(1);
+	}
 }
 
 static void at_exit(void)
@@ -496,6 +570,7 @@ void laplace_init_env(void)
 	session.stage = LPL_STAGE_FILE;
 	session.status_fd = -1;
 	session.flush_seconds = 10;
+	laplace_signals_note();
 	laplace_producer_init(NULL, 1);
 	if (!SIM->register_addon_option("laplace", parse_option, save_option))
 		laplace_die("Bochs does not take the laplace option");
@@ -516,73 +591,4 @@ void laplace_initialize(void)
 void laplace_reset(void)
 {
 	laplace_forget_slots();
-}
-
-static void print_status(void)
-{
-	struct lpl_collector_status s;
-
-	if (!session.collector) {
-		dbg_printf("laplace: no collection (no laplace option in the bochsrc)\n");
-		return;
-	}
-	lpl_collector_status(session.collector, &s);
-	dbg_printf("laplace: tracing %s, reduction %s, trace %s\n"
-		   "  references %llu, kept %llu, events %llu, bytes %llu\n"
-		   "  left out as the tracer's own %llu, waited %.3f s of %.3f s\n",
-		   laplace.state == LAPLACE_OFF ? "off" : "on", session.reduce, session.trace,
-		   (unsigned long long)laplace_references(), (unsigned long long)s.kept,
-		   (unsigned long long)s.events, (unsigned long long)s.bytes,
-		   (unsigned long long)laplace.tracer_refs, s.wait_ns / 1e9,
-		   s.elapsed_ns / 1e9);
-}
-
-/* The debugger has stopped the processor: the coming instruction was not fetched yet. */
-void laplace_debug_prompt(void)
-{
-	laplace_hot.between = true;
-	laplace_time_jumps();
-}
-
-/* Who flushes by hand wants to look at the file now. */
-static void flush_and_wait(void)
-{
-	struct lpl_collector_status s;
-
-	laplace_flush();
-	do {
-		usleep(1000);
-		lpl_collector_status(session.collector, &s);
-	} while (s.flushes < laplace.flushes && !lpl_collector_failure(session.collector, NULL));
-}
-
-void laplace_debug_command(const char *command)
-{
-	char text[512];
-	size_t length;
-
-	while (*command == ' ' || *command == '\t')
-		command++;
-	snprintf(text, sizeof(text), "%s", command);
-	for (length = strlen(text); length && strchr(" \t\r\n", text[length - 1]); length--)
-		text[length - 1] = '\0';
-
-	if (!strcmp(text, "status")) {
-		print_status();
-		return;
-	}
-	if (!session.collector) {
-		print_status();
-		return;
-	}
-	if (!strcmp(text, "on"))
-		laplace_start();
-	else if (!strcmp(text, "off"))
-		laplace_stop();
-	else if (!strcmp(text, "flush"))
-		flush_and_wait();
-	else if (!strncmp(text, "mark ", 5))
-		laplace_emit_mark(text + 5);
-	else
-		dbg_printf("usage: laplace on|off|status|mark TEXT|flush\n");
 }

@@ -3,6 +3,13 @@
 #ifndef LAPLACE_SESSION_H
 #define LAPLACE_SESSION_H
 
+/* What is collected; no collector without the option, and after the end. */
+struct laplace_collection {
+	struct lpl_collector *collector;
+	const char *trace, *reduce;
+};
+struct laplace_collection laplace_session_collection(void);
+
 bool laplace_session_starts_at_mark(void);
 bool laplace_session_wants_handshake(void);
 /* A signal asked for the end: close the trace and leave. */

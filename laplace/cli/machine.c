@@ -10,6 +10,7 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common.h"
@@ -24,7 +25,7 @@ static void add_unless_ignored(sigset_t *mask, int number)
 		sigaddset(mask, number);
 }
 
-int machine_prepare(struct machine *machine, int *told_fd)
+int machine_prepare(struct machine *machine, bool debugger, int *told_fd)
 {
 	sigset_t mask;
 	int fd[2];
@@ -36,6 +37,9 @@ int machine_prepare(struct machine *machine, int *told_fd)
 	add_unless_ignored(&mask, SIGHUP);
 	sigaddset(&mask, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &mask, &machine->old_mask);
+	machine->taken = mask;
+	if (debugger)	/* the terminal's goes to both; it stops the guest and ends nothing */
+		sigdelset(&mask, SIGINT);
 	machine->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (machine->signal_fd < 0 || pipe2(fd, O_CLOEXEC) < 0)
 		return cli_complain(CLI_FAILED, "no pipe to the machine: %s", strerror(errno));
@@ -164,17 +168,53 @@ static bool read_statuses(struct machine *machine,
 
 /* ---- signals ---- */
 
-static void interrupt(struct machine *machine, const struct signalfd_siginfo *info)
+/*
+ * Who wants the end may say so several times, and mean it once: timeout(1) tells
+ * its child and then the child's group, a terminal that goes away is reported by
+ * the kernel and by the shell.  So the first signal is passed on and the others
+ * change nothing, until closing has taken so long that we have said what a
+ * person at the terminal can do about it.
+ */
+#define PATIENCE_MS 3000
+
+static int64_t now_ms(void)
 {
-	machine->interrupts++;
-	if (machine->interrupts > 1) {
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void interrupt(struct machine *machine, int number)
+{
+	if (machine->killable && number == SIGINT)
 		kill(machine->pid, SIGKILL);
+	if (machine->interrupted)
 		return;
-	}
-	cli_complain(0, "closing the trace; once more kills the machine");
-	/* a terminal sends to the whole foreground: the machine has it already */
-	if (info->ssi_code != SI_KERNEL)
-		kill(machine->pid, (int)info->ssi_signo);
+	machine->interrupted = true;
+	machine->patient_until = now_ms() + PATIENCE_MS;
+	cli_complain(0, "closing the trace");
+	/* it may have it from the terminal already; to it, too, two are one */
+	kill(machine->pid, number);
+}
+
+/* For poll(): until patience ends, or for ever. */
+static int milliseconds_left(const struct machine *machine)
+{
+	int64_t left = machine->patient_until - now_ms();
+
+	if (!machine->interrupted || machine->killable)
+		return -1;
+	return left > 0 ? (int)left : 0;
+}
+
+static void lose_patience(struct machine *machine)
+{
+	if (milliseconds_left(machine) != 0)
+		return;
+	machine->killable = true;
+	cli_complain(0, "still closing the trace; Ctrl-C (SIGINT) now kills the machine, and "
+		     "leaves what it has written in a file that ends in .part");
 }
 
 /* Returns true when the machine has ended. */
@@ -185,11 +225,21 @@ static bool take_signals(struct machine *machine)
 
 	while (read(machine->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 		if (info.ssi_signo != SIGCHLD)
-			interrupt(machine, &info);
+			interrupt(machine, (int)info.ssi_signo);
 		else if (waitpid(machine->pid, &machine->wait_status, WNOHANG) == machine->pid)
 			ended = true;
 	}
 	return ended;
+}
+
+/* What came too late to matter does not end us before we have said how it went. */
+static void give_signals_back(struct machine *machine)
+{
+	const struct timespec now = { 0 };
+
+	while (sigtimedwait(&machine->taken, NULL, &now) > 0)
+		;
+	sigprocmask(SIG_SETMASK, &machine->old_mask, NULL);
 }
 
 int machine_run(struct machine *machine, char **argv, int told_fd,
@@ -204,9 +254,11 @@ int machine_run(struct machine *machine, char **argv, int told_fd,
 
 	close(told_fd);
 	while (!status && !ended) {
-		if (poll(wait, 2, -1) < 0 && errno != EINTR)
+		if (poll(wait, 2, milliseconds_left(machine)) < 0 && errno != EINTR)
 			break;
 		ended = take_signals(machine);
+		if (!ended)
+			lose_patience(machine);
 		/* after the pipe's end only the signal is waited for */
 		if (wait[1].fd >= 0 && !read_statuses(machine, update, context))
 			wait[1].fd = -1;
@@ -215,6 +267,6 @@ int machine_run(struct machine *machine, char **argv, int told_fd,
 		read_statuses(machine, update, context);
 	close(machine->status_fd);
 	close(machine->signal_fd);
-	sigprocmask(SIG_SETMASK, &machine->old_mask, NULL);
+	give_signals_back(machine);
 	return status;
 }

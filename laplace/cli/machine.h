@@ -25,24 +25,28 @@ struct machine {
 	pid_t pid;
 	int status_fd;		/* to read */
 	int signal_fd;
-	sigset_t old_mask;
+	sigset_t taken, old_mask;
 	struct machine_status status;
 	char line[4096];	/* of the pipe, up to here without an end of line */
 	size_t line_used;
-	int interrupts;		/* how often we were asked to stop */
+	bool interrupted;	/* we were asked to stop, and passed it on */
+	bool killable;		/* that was long ago, and we have said so */
+	int64_t patient_until;	/* until then, in ms of the monotonic clock */
 	int wait_status;	/* of waitpid(), in the end */
 };
 
 /*
  * Prepare: a pipe, and signals taken.  *told_fd is the descriptor which the
- * machine will inherit, for its command line.  Returns an exit status.
+ * machine will inherit, for its command line.  In Bochs' debugger SIGINT is the
+ * debugger's.  Returns an exit status.
  */
-int machine_prepare(struct machine *machine, int *told_fd);
+int machine_prepare(struct machine *machine, bool debugger, int *told_fd);
 
 /*
  * Run argv[0] (a path) until it ends; `update` is called for every status.
- * SIGINT and SIGTERM are passed on once, so that the machine closes its trace;
- * the next one kills it.  Returns an exit status: CLI_FAILED when it could not
+ * The first of SIGINT, SIGTERM and SIGHUP is passed on, so that the machine closes
+ * its trace.  When it has not done so after some seconds, that is told, and from
+ * then on SIGINT kills it.  Returns an exit status: CLI_FAILED when it could not
  * be started (told), otherwise CLI_DONE: the rest is in `machine`.
  */
 int machine_run(struct machine *machine, char **argv, int told_fd,

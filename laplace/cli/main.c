@@ -114,6 +114,8 @@ int main(int argc, char **argv)
 
 	/* a reader of our output that goes away is met as EPIPE, quietly */
 	signal(SIGPIPE, SIG_IGN);
+	/* a file that may grow no further (ulimit -f) is met as EFBIG, and told */
+	signal(SIGXFSZ, SIG_IGN);
 	argp_err_exit_status = CLI_USAGE;
 	argp_program_version = "laplace " PACKAGE_VERSION;
 	program_invocation_name = name;

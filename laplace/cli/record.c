@@ -29,6 +29,7 @@ struct options {
 	enum cli_when progress;
 	const char *machine;
 	char **extra;			/* for Bochs, until NULL */
+	bool debugger;			/* among them */
 };
 
 enum { OPT_START = 256, OPT_BOCHS, OPT_TITLE, OPT_GUEST, OPT_WORKLOAD,
@@ -131,8 +132,9 @@ static const struct argp argp = {
 	option_table, parse_option, "MACHINE [BOCHS-ARGUMENT...]",
 	"Run laplace-bochs on MACHINE, a bochsrc, and collect a trace of it."
 	"\v"
-	"What follows MACHINE is passed on to Bochs: `laplace record rc 'boot: cdrom'.  "
-	"SIGINT and SIGTERM end the run and close the trace.  Exit status 0 only when the "
+	"What follows MACHINE is passed on to Bochs: its own options, then lines for the "
+	"bochsrc: `laplace record rc -dbg 'boot: cdrom'.  SIGINT (Ctrl-C), SIGTERM and SIGHUP "
+	"end the run and close the trace.  Exit status 0 only when the "
 	"guest ended by itself and did not say that its workload failed.",
 	children, NULL, NULL
 };
@@ -205,6 +207,40 @@ static int check_output(char path[PATH_MAX], const struct options *options)
 			     strcmp(path, "/") == 0 ? "" : "/", name) >= PATH_MAX - used)
 		return cli_complain(CLI_USAGE, "-o: the path is too long");
 	return check_parameter("-o", path);
+}
+
+/* Options of Bochs that leave it to us which machine runs, and that it runs. */
+static const struct {
+	const char *name;
+	bool value, debugger;
+} bochs_options[] = {
+	{ "-dbg", false, true }, { "-debugger", false, true }, { "-rc", true, false },
+	{ "-dbglog", true, false }, { "-log", true, false }, { "-unlock", false, false },
+	{ "-benchmark", true, false }, { "-dumpstats", true, false }, { "-q", false, false },
+};
+#define BOCHS_OPTIONS (sizeof(bochs_options) / sizeof(bochs_options[0]))
+
+/* What follows MACHINE: an option of ours is not handed to Bochs, which would not start. */
+static int check_extra(struct options *options)
+{
+	for (char **argument = options->extra; *argument; argument++) {
+		size_t i = 0;
+
+		if (**argument != '-')
+			continue;
+		while (i < BOCHS_OPTIONS && strcmp(*argument, bochs_options[i].name) != 0)
+			i++;
+		if (i == BOCHS_OPTIONS)
+			return cli_complain(CLI_USAGE, "'%s' after MACHINE: what follows MACHINE is "
+					    "for Bochs (-dbg, -rc FILE, -dbglog FILE, -log FILE, "
+					    "-unlock, -benchmark N, -dumpstats N, lines for the "
+					    "bochsrc); options of ours stand before it", *argument);
+		if (bochs_options[i].value && !*++argument)
+			return cli_complain(CLI_USAGE, "'%s' after MACHINE wants a value",
+					    bochs_options[i].name);
+		options->debugger |= bochs_options[i].debugger;
+	}
+	return CLI_DONE;
 }
 
 static int check_reduce(const char *spec)
@@ -306,6 +342,8 @@ static void show(const struct machine *machine, void *context)
 			 percent(s->instructions, expected),
 			 cli_duration(left, (uint64_t)(seconds + 0.5)));
 	}
+	if (s->ended)	/* a slow disk takes its time */
+		snprintf(rest, sizeof(rest), "  closing the trace");
 	cli_progress_line(&display->progress,
 			  "%s instructions  %.1f MIPS  %s references  %.3g%% kept  %sB  "
 			  "%.1f%% stalled%s",
@@ -324,9 +362,10 @@ static const char *describe_end(const struct machine *machine, char text[128])
 			 WTERMSIG(machine->wait_status),
 			 strsignal(WTERMSIG(machine->wait_status)));
 	else if (!s->ended)
-		snprintf(text, 128, "laplace-bochs ended with status %d and did not say how; "
-			 "its messages are above", WEXITSTATUS(machine->wait_status));
-	else if (machine->interrupts)
+		snprintf(text, 128, "laplace-bochs ended with status %d %s; its messages above "
+			 "say why", WEXITSTATUS(machine->wait_status),
+			 s->updates ? "without closing the trace" : "before it began to record");
+	else if (machine->interrupted)
 		snprintf(text, 128, "interrupted");
 	else if (strcmp(s->end, "fail") == 0)
 		snprintf(text, 128, "failed in the guest");
@@ -370,7 +409,7 @@ static int conclude(const struct options *options, const struct machine *machine
 		    const char *trace)
 {
 	const struct machine_status *s = &machine->status;
-	bool clean = s->ended && strcmp(s->end, "clean") == 0 && !machine->interrupts &&
+	bool clean = s->ended && strcmp(s->end, "clean") == 0 && !machine->interrupted &&
 		     !WIFSIGNALED(machine->wait_status);
 	bool there = access(trace, F_OK) == 0;
 	char text[128];
@@ -401,7 +440,7 @@ static int record(const struct options *options, char *bochs, const char *trace)
 	struct display display = { .options = options };
 	struct machine machine;
 	char *line = NULL, **argv = NULL;
-	int told_fd, status = machine_prepare(&machine, &told_fd);
+	int told_fd, status = machine_prepare(&machine, options->debugger, &told_fd);
 
 	if (status)
 		return status;
@@ -440,6 +479,8 @@ int cmd_record(int argc, char **argv)
 		status = check_parameter("--flush", options.flush);
 	if (!status)
 		status = check_reduce(options.reduce);
+	if (!status)
+		status = check_extra(&options);
 	if (!status)
 		status = check_machine(options.machine);
 	if (!status)

@@ -290,6 +290,7 @@ static void take_totals(struct lpl_collector *c, const struct lpl_ring_record *r
 	c->totals.total = r->word[0];
 	c->tracer_refs = r->word[1];
 	atomic_store_explicit(&c->references, r->word[0], memory_order_relaxed);
+	atomic_store_explicit(&c->instructions, r->word[2], memory_order_relaxed);
 }
 
 /* All that came is told, as far as the reduction allows, and handed to the system. */
@@ -324,7 +325,6 @@ static enum lpl_error take(struct lpl_collector *c, const struct lpl_ring_record
 		c->have_half = true;
 		return LPL_OK;
 	case LPL_WIRE_WINDOW:
-		atomic_store_explicit(&c->instructions, r->word[2], memory_order_relaxed);
 		take_totals(c, r);
 		return pass_on(c);
 	case LPL_WIRE_OFFSET:

@@ -47,13 +47,14 @@ enum lpl_error lpl_plan_parse(struct lpl_plan *plan, const char *spec,
  *	REF	number, instr, address, space | walk << 46 | second << 47 | length << 48
  *	PAGE	first number, instr, cycle, page number: a page of a window, and ...
  *	  +1	last number, instr, cycle, space | walk << 46 | wrote << 47
- *	WINDOW	references so far, tracer references, instr: the window's pages are
- *		complete
+ *	WINDOW	references so far, tracer references, instructions: the window's
+ *		pages are complete
  *	OFFSET	cycle - instr from here on (for REF)
  *	EVENT	ref, instr, cycle, number of records that follow: a
  *		kernel_trace_record, padded; in windows it may precede pages
  *		whose references are earlier
- *	TOTALS	references so far, tracer references; before an EVENT, and at the end
+ *	TOTALS	references so far, tracer references, instructions; before an EVENT, and
+ *		at the end
  *	FLUSH	make all that came until now readable (in windows, behind a WINDOW)
  */
 enum lpl_wire {

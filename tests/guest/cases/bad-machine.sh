@@ -54,3 +54,32 @@ done
 option "reduce=sad:64" "needs trace=FILE"
 option "trace=$WORK/option.lpl, kernel=/nonexistent/map" "/nonexistent/map.*No such file"
 option "trace=$WORK/option.lpl, kernel=0xffffffff81000ff0" "crosses a page"
+
+# Bochs takes blanks away, and what follows a forgotten comma is part of the value before it.
+trace=$WORK/option.lpl
+option "trace=$trace start=on" "'trace=.*option.lplstart=on' a comma seems to be missing before start="
+option "trace=$trace, reduce=sad:64 level=9" "'reduce=sad:64level=9' a comma seems to be missing before level="
+option "trace=$trace, title=boot kernel=none" "'title=bootkernel=none' a comma seems to be missing before kernel="
+
+# Several lines add up; what is given twice is refused, whoever of the two was meant.
+option "trace=$trace, level=3, level=4" 'level= is given twice'
+option "trace=$trace
+laplace: trace=$WORK/other.lpl" 'option\.bochsrc:[0-9]*: laplace: trace= is given twice'
+option "trace=$trace
+laplace: reduce=sad" "reduce=sad: .*reduction"
+
+# The line of `laplace record` goes before the bochsrc's, and that is told; what it does
+# not say stays.
+{
+	cat "$machine"
+	echo "laplace: trace=$WORK/other.lpl, reduce=none, title=\"mine, of restart = 1\", kernel=none"
+} >"$WORK/twice.bochsrc"
+status=0
+"$LAPLACE" record --overwrite --progress=never -o "$WORK/twice.lpl" --reduce sad:16 "$WORK/twice.bochsrc" \
+	-benchmark 2 >"$WORK/twice.log" 2>&1 </dev/null || status=$?
+[ "$status" -eq 0 ] || fail "a laplace line in the bochsrc: status $status: $(said "$WORK/twice.log")"
+[ ! -e "$WORK/other.lpl" ] || fail "the bochsrc's trace= was heeded"
+expect_line "$WORK/twice.log" "^laplace: the command line takes the place of the bochsrc's trace= reduce="
+"$LAPLACE" info "$WORK/twice.lpl" >"$WORK/twice.info"
+expect_line "$WORK/twice.info" 'mine, of restart = 1'
+expect_line "$WORK/twice.info" 'window:16\+sad:16'

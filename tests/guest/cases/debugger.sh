@@ -18,6 +18,8 @@ laplace on
 step 200000
 laplace status
 laplace nonsense
+help laplace
+help
 quit
 END
 debug() { # REDUCTION TRACE OUTPUT
@@ -30,6 +32,13 @@ debug() { # REDUCTION TRACE OUTPUT
 debug none "$trace" "$WORK/debugger.out"
 expect_line "$WORK/debugger.out" '^laplace: tracing off, reduction none'
 expect_line "$WORK/debugger.out" '^laplace: tracing on, reduction none'
+# each says what it did
+expect_line "$WORK/debugger.out" '^laplace: tracing is on, after 0 references'
+expect_line "$WORK/debugger.out" '^laplace: tracing is off, after [1-9][0-9]* references'
+expect_line "$WORK/debugger.out" '^laplace: tracing is on already, after [1-9][0-9]* references'
+expect_line "$WORK/debugger.out" '^laplace: marked'
+expect_line "$WORK/debugger.out" '^laplace mark TEXT - '
+expect_line "$WORK/debugger.out" '^    laplace$'
 expect_line "$WORK/debugger.out" '^usage: laplace on\|off\|status\|mark TEXT\|flush'
 
 "$LAPLACE" cat --events --format csv "$trace" >"$WORK/debugger.csv"

@@ -37,6 +37,7 @@ for reduction in none sad:64 sad-ws:100000; do
 	kill -KILL "$bochs"
 	wait "$bochs" || true
 	exec 7>&-
+	expect_line "$WORK/flush.out" '^laplace: all [1-9][0-9]* references so far can be read'
 	told=$(sed -n 's/^  references \([0-9]*\), kept \([0-9]*\),.*/\1 \2/p' "$WORK/flush.out")
 	if [ -z "$told" ] || [ "${told% *}" -le 1000000 ] || [ "${told#* }" -eq 0 ]; then
 		fail "$reduction: status after a flush: '$told'"

@@ -15,7 +15,7 @@ refused "a file for a directory" "Not a directory" "$LAPLACE" record -o "$machin
 refused "no directory, without the front end" "^laplace: /nonexistent/t.lpl.*No such file or directory" \
 	"$BOCHS" -q -f "$machine" "laplace: trace=/nonexistent/t.lpl"
 touch "$WORK/there.lpl"
-refused "an existing file, without the front end" "^laplace: .*there.lpl.*exists" \
+refused "an existing file, without the front end" "^laplace: .*there.lpl: exists; .*overwrite=on" \
 	"$BOCHS" -q -f "$machine" "laplace: trace=$WORK/there.lpl"
 
 # A disk of one megabyte, in a mount namespace of its own, which takes it along.
