@@ -260,13 +260,6 @@ void cli_progress_clear(struct cli_progress *progress)
 
 /* ---- output ---- */
 
-int cli_refuse_existing(const char *path, bool overwrite)
-{
-	if (overwrite || strcmp(path, "-") == 0 || access(path, F_OK) != 0)
-		return CLI_DONE;
-	return cli_complain(CLI_USAGE, "%s: exists; --overwrite replaces it", path);
-}
-
 int cli_output_open(struct cli_output *output, const char *path, bool overwrite)
 {
 	int status = cli_refuse_existing(path, overwrite);
@@ -333,6 +326,9 @@ int cli_reader_open(struct lpl_reader **reader, const char *path)
 	*reader = NULL;
 	if (strcmp(path, "-") == 0 && isatty(STDIN_FILENO))
 		return cli_complain(CLI_USAGE, "a trace is not read from a terminal");
+	/* whatever is printed would become part of it */
+	if (cli_refuse_input("-", path))
+		return CLI_USAGE;
 	if (lpl_reader_open(reader, path, &report))
 		return cli_report(&report);
 	lpl_reader_jobs(*reader, 0);

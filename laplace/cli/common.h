@@ -120,8 +120,17 @@ struct cli_output {
 int cli_output_open(struct cli_output *output, const char *path, bool overwrite);
 /* Flush, check, rename; or, when `status` is a failure, remove.  Returns the status. */
 int cli_output_close(struct cli_output *output, int status);
+
+/* ---- what may be replaced (replace.c) ---- */
+
 /* Does `path` exist (and may not be replaced)?  Complains.  Returns a status. */
 int cli_refuse_existing(const char *path, bool overwrite);
+/*
+ * Is `input` what is written as `output`, by whatever name, or its ".part", or in a
+ * directory of that name?  To be asked of every input before anything is opened for
+ * writing.  "-" is standard output, or input.  Complains.  Returns a status.
+ */
+int cli_refuse_input(const char *output, const char *input);
 
 /* ---- reading ---- */
 

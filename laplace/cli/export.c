@@ -157,7 +157,9 @@ int cmd_export(int argc, char **argv)
 	    isatty(STDOUT_FILENO))
 		return cli_complain(CLI_USAGE, "%s is not written to a terminal",
 				    options.format->name);
-	status = cli_reader_open(&reader, options.trace);
+	status = cli_refuse_input(options.output, options.trace);
+	if (!status)
+		status = cli_reader_open(&reader, options.trace);
 	if (status)
 		return status;
 	status = cli_output_open(&output, options.output, options.overwrite);

@@ -440,6 +440,8 @@ static int open_run(struct run *run)
 	int status = tell_reduction(&run->what, options, told ? told : "none");
 
 	if (!status)
+		status = cli_refuse_input(options->output, options->input);
+	if (!status)
 		status = cli_refuse_existing(options->output, options->overwrite);
 	if (!status)
 		status = open_input(run);

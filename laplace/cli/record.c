@@ -183,7 +183,9 @@ static int check_output(char path[PATH_MAX], const struct options *options)
 	if (!*name)
 		return cli_complain(CLI_USAGE, "%s: is a directory, no file name",
 				    options->output);
-	status = cli_refuse_existing(options->output, options->overwrite);
+	status = cli_refuse_input(options->output, options->machine);
+	if (!status)
+		status = cli_refuse_existing(options->output, options->overwrite);
 	if (status)
 		return status;
 	if (snprintf(folder, sizeof(folder), "%.*s",

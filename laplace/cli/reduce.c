@@ -359,6 +359,8 @@ int cmd_reduce(int argc, char **argv)
 		return cli_complain(CLI_USAGE, "a trace is not written to a terminal");
 	status = make_spec(spec, &options);
 	if (!status)
+		status = cli_refuse_input(options.output, options.trace);
+	if (!status)
 		status = cli_refuse_existing(options.output, options.overwrite);
 	if (!status)
 		status = cli_reader_open(&run.reader, options.trace);
