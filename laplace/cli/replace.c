@@ -47,11 +47,11 @@ static int refuse_one(const char *output, const char *input, const struct stat *
 	if ((standard ? fstat(STDOUT_FILENO, &out) : stat(output, &out)) != 0)
 		return CLI_DONE;
 	if (is_same(&out, in))
-		return cli_complain(CLI_USAGE, "%s: is the input (%s): the output needs another name",
-				    standard ? "standard output" : output, input);
+		return cli_complain(CLI_USAGE, "%s: is the input (%s): the output needs another "
+				    "name", standard ? "standard output" : output, input);
 	if (S_ISDIR(out.st_mode) && holds(&out, input))
-		return cli_complain(CLI_USAGE, "%s: holds the input (%s): the output needs another "
-				    "name", output, input);
+		return cli_complain(CLI_USAGE, "%s: holds the input (%s): the output needs "
+				    "another name", output, input);
 	return CLI_DONE;
 }
 
