@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +72,22 @@ char *cli_duration(char buf[CLI_HUMAN_SIZE], uint64_t seconds)
 			 (unsigned int)(seconds / 3600), minute, second);
 	else
 		snprintf(buf, CLI_HUMAN_SIZE, "%u:%02u", minute, second);
+	return buf;
+}
+
+char *cli_percent(char buf[CLI_PERCENT_SIZE], int digits, uint64_t part, uint64_t whole)
+{
+	double value = whole ? 100 * (double)part / (double)whole : 0;
+	double step = pow(10, 2 - digits);	/* below 100 */
+
+	if (part < whole && value >= 100 - step / 2)
+		snprintf(buf, CLI_PERCENT_SIZE, "over %.*g%%", digits, 100 - step);
+	else if (value >= pow(10, digits) - 0.5)
+		snprintf(buf, CLI_PERCENT_SIZE, "%.0f%%", value);
+	else if (part && value < 0.0001)
+		snprintf(buf, CLI_PERCENT_SIZE, "under 0.0001%%");
+	else
+		snprintf(buf, CLI_PERCENT_SIZE, "%.*g%%", digits, value);
 	return buf;
 }
 

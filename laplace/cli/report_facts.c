@@ -188,16 +188,16 @@ static void note_merge(const struct report *report,
 {
 	const struct lpl_merge_stats *stats = &report->survey->stats;
 	uint64_t odd = 0;
-	char text[1024];
+	char text[1024], percent[CLI_PERCENT_SIZE];
 	size_t used;
 
 	if (stats->references[LPL_PAGE_UNRESOLVED]) {
-		snprintf(text, sizeof(text), "%" PRIu64 " references (%.2g%%) are to addresses of "
+		snprintf(text, sizeof(text), "%" PRIu64 " references (%s) are to addresses of "
 			 "programs where no mapping is known, %" PRIu64 " of them made in user "
 			 "mode; what came before the guest told anything is among them.",
 			 stats->references[LPL_PAGE_UNRESOLVED],
-			 100 * report_share(stats->references[LPL_PAGE_UNRESOLVED],
-					    survey_all_references(report->survey)),
+			 cli_percent(percent, 2, stats->references[LPL_PAGE_UNRESOLVED],
+				     survey_all_references(report->survey)),
 			 stats->user_unresolved);
 		note(context, text);
 	}

@@ -109,6 +109,7 @@ static void print_trace(const struct report *report, FILE *out)
 	const struct survey *survey = report->survey;
 	uint64_t all = survey_all_references(survey), second;
 	uint64_t type[LPL_TYPES] = { 0 };
+	char percent[CLI_PERCENT_SIZE];
 
 	print_meta(report, out);
 	for (int kind = 0; kind < LPL_PAGE_KINDS; kind++) {
@@ -117,8 +118,8 @@ static void print_trace(const struct report *report, FILE *out)
 	}
 	fprintf(out, "%-14s %" PRIu64, "references", all);
 	if (report->trace->before)
-		fprintf(out, " kept of %" PRIu64 " (%.3g%%)", report->trace->before,
-			100 * report_share(all, report->trace->before));
+		fprintf(out, " kept of %" PRIu64 " (%s)", report->trace->before,
+			cli_percent(percent, 3, all, report->trace->before));
 	fprintf(out, "\n%-14s reads %" PRIu64 ", writes %" PRIu64 ", fetches %" PRIu64, "",
 		type[LPL_READ], type[LPL_WRITE], type[LPL_FETCH]);
 	if (type[LPL_WALK_READ] + type[LPL_WALK_WRITE])
