@@ -482,6 +482,11 @@ static void warn(const struct run *run)
 	if (importer->skipped)
 		cli_complain(0, "warning: %s: %" PRIu64 " cache flushes were passed over", path,
 			     importer->skipped);
+	if (importer->foreign)
+		cli_complain(0, "warning: %s: %" PRIu64 " lines that are not %s's were passed over, "
+			     "the first of them line %" PRIu64 "; what a program printed may hide "
+			     "references: valgrind's --log-file keeps it apart", path,
+			     importer->foreign, options->format->name, importer->first_foreign);
 	if (importer->sizes)
 		cli_complain(0, "warning: %s: sizes of objects are not kept: each is a page of %"
 			     PRIu64 " bytes", path, run->what.page_size);

@@ -54,6 +54,8 @@ struct importer {
 	bool paged;			/* references to whole pages in a format for all */
 	uint64_t unknown;		/* references of a type that is told to be unknown */
 	uint64_t skipped;		/* records that are no references */
+	uint64_t foreign;		/* lines of somebody else, between the format's own ... */
+	uint64_t first_foreign;		/* ... the first of them */
 	bool sizes;			/* objects are not of a page's size */
 	size_t count;
 	struct lpl_ref batch[IMPORT_BATCH];
