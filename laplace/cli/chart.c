@@ -111,18 +111,6 @@ double chart_mark_list(const struct report *report, double x, double y, FILE *ou
 
 /* ---- the numbers ---- */
 
-/* Names are escaped already, so there is no quote in them but as itself. */
-static void put_name(FILE *out, const char *name)
-{
-	fputc('"', out);
-	for (; *name; name++) {
-		if (*name == '"')
-			fputc('"', out);
-		fputc(*name, out);
-	}
-	fputc('"', out);
-}
-
 static uint64_t start_of(const struct survey *survey, unsigned int bin)
 {
 	return (uint64_t)bin << survey->axis.shift;
@@ -147,7 +135,7 @@ static void timeline_csv(const struct report *report, FILE *out)
 				continue;
 			fprintf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",%" PRIu32 ",",
 				start_of(survey, bin), task->serial, task->tid, task->tgid);
-			put_name(out, task->name);
+			lpl_text_print_cell(out, task->name);
 			fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", runs,
 				ready, blocked, references);
 		}
@@ -187,7 +175,7 @@ static void processes_csv(const struct report *report, FILE *out)
 				continue;
 			fprintf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",", start_of(survey, bin),
 				process->number, process->tgid);
-			put_name(out, process->name);
+			lpl_text_print_cell(out, process->name);
 			fprintf(out, ",%" PRIu64 "\n", series_get(&process->resident, bin));
 		}
 	}

@@ -87,13 +87,8 @@ static void print_name(FILE *index, const struct lpl_merge_task *task)
 	char name[4 * LPL_TASK_NAME + 1];
 
 	lpl_text_escape(name, sizeof(name), task->name, task->name_length);
-	fputc('"', index);
-	for (const char *at = name; *at != '\0'; at++) {
-		if (*at == '"')
-			fputc('"', index);
-		fputc(*at, index);
-	}
-	fputs("\"\n", index);
+	lpl_text_print_cell(index, name);
+	fputc('\n', index);
 }
 
 static void print_line(FILE *index, const struct part *part, const struct lpl_merge_task *task,
