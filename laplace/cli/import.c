@@ -38,8 +38,8 @@ enum { OPT_REDUCTION = 256, OPT_PAGE_SIZE, OPT_ADDRESSES, OPT_TITLE };
 
 static const struct argp_option option_table[] = {
 	{ "from", 'f', "FORMAT", 0,
-	  "raw, diff, sad, sad-diff, pages, time-passed, behaviour, csv, din, lackey, raw18, "
-	  "oracleGeneral, pdats, pdats2 or kvmtrace", 0 },
+	  "raw, diff, sad, sad-diff, pages, time-passed, behaviour, csv, din, lackey, npy, "
+	  "raw18, oracleGeneral, pdats, pdats2 or kvmtrace", 0 },
 	{ "output", 'o', "TRACE", 0, "The trace to write", 0 },
 	{ "reduction", OPT_REDUCTION, "SPEC", 0,
 	  "What FILE was reduced by before (none; unknown for formats of reduced traces, and for "

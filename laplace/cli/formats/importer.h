@@ -147,4 +147,7 @@ bool importer_set_page(struct importer *importer, struct lpl_ref *ref, uint64_t 
 /* A reference whose clocks are all told: they are checked. */
 bool importer_put_told(struct importer *importer, struct lpl_ref *ref);
 
+/* A reference of which everything is told, and is checked; it lacks the length. */
+bool importer_put_whole(struct importer *importer, struct lpl_ref *ref, uint64_t length);
+
 #endif
