@@ -94,8 +94,11 @@ static void print_name(FILE *index, const struct lpl_merge_task *task)
 static void print_line(FILE *index, const struct part *part, const struct lpl_merge_task *task,
 		       const char *end)
 {
-	fprintf(index, "%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",%" PRIu32 ",", part->file.directory,
-		part->file.name, task->tid, task->tgid);
+	char directory[FILES_PATH];
+
+	fprintf(index, "%s,%" PRIu64 ",%" PRIu32 ",%" PRIu32 ",",
+		files_directory_path(directory, part->file.directory), part->file.name, task->tid,
+		task->tgid);
 	if (task->parent != 0)
 		fprintf(index, "%" PRIu64, task->parent);
 	if (part->any)
