@@ -111,21 +111,34 @@ double chart_mark_list(const struct report *report, double x, double y, FILE *ou
 
 /* ---- the numbers ---- */
 
-/* Names are escaped already, so there is no quote in them but as itself. */
-static void put_name(FILE *out, const char *name)
-{
-	fputc('"', out);
-	for (; *name; name++) {
-		if (*name == '"')
-			fputc('"', out);
-		fputc(*name, out);
-	}
-	fputc('"', out);
-}
-
 static uint64_t start_of(const struct survey *survey, unsigned int bin)
 {
 	return (uint64_t)bin << survey->axis.shift;
+}
+
+/* The bins of a task, or of all that are told of in sum, which wait for different things. */
+static void task_csv(const struct survey *survey, const struct survey_task *task, FILE *out)
+{
+	for (unsigned int bin = 0; bin < survey_bins(survey); bin++) {
+		uint64_t runs = series_get(&task->doing[SURVEY_RUNS], bin);
+		uint64_t ready = series_get(&task->doing[SURVEY_READY], bin);
+		uint64_t blocked = series_get(&task->doing[SURVEY_BLOCKED], bin);
+		uint64_t references = series_get(&task->referenced, bin);
+
+		if (!(runs | ready | blocked | references))
+			continue;
+		if (task == &survey->other_task) {
+			fprintf(out, "%" PRIu64 ",,,,\"%" PRIu64 " others\",%" PRIu64 ",,,%"
+				PRIu64 "\n", start_of(survey, bin), survey->other_tasks, runs,
+				references);
+			continue;
+		}
+		fprintf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",%" PRIu32 ",",
+			start_of(survey, bin), task->serial, task->tid, task->tgid);
+		lpl_text_print_cell(out, task->name);
+		fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", runs, ready,
+			blocked, references);
+	}
 }
 
 static void timeline_csv(const struct report *report, FILE *out)
@@ -134,24 +147,9 @@ static void timeline_csv(const struct report *report, FILE *out)
 
 	fprintf(out, "%s,task,tid,tgid,name,runs,ready,blocked,references\n",
 		survey_clock_name[survey->clock]);
-	for (uint64_t i = 0; i < report->tasks; i++) {
-		const struct survey_task *task = report->task[i];
-
-		for (unsigned int bin = 0; bin < survey_bins(survey); bin++) {
-			uint64_t runs = series_get(&task->doing[SURVEY_RUNS], bin);
-			uint64_t ready = series_get(&task->doing[SURVEY_READY], bin);
-			uint64_t blocked = series_get(&task->doing[SURVEY_BLOCKED], bin);
-			uint64_t references = series_get(&task->referenced, bin);
-
-			if (!(runs | ready | blocked | references))
-				continue;
-			fprintf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",%" PRIu32 ",",
-				start_of(survey, bin), task->serial, task->tid, task->tgid);
-			put_name(out, task->name);
-			fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", runs,
-				ready, blocked, references);
-		}
-	}
+	for (uint64_t i = 0; i < report->tasks; i++)
+		task_csv(survey, report->task[i], out);
+	task_csv(survey, &survey->other_task, out);
 }
 
 static void footprint_csv(const struct report *report, FILE *out)
@@ -187,7 +185,7 @@ static void processes_csv(const struct report *report, FILE *out)
 				continue;
 			fprintf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",", start_of(survey, bin),
 				process->number, process->tgid);
-			put_name(out, process->name);
+			lpl_text_print_cell(out, process->name);
 			fprintf(out, ",%" PRIu64 "\n", series_get(&process->resident, bin));
 		}
 	}

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +72,22 @@ char *cli_duration(char buf[CLI_HUMAN_SIZE], uint64_t seconds)
 			 (unsigned int)(seconds / 3600), minute, second);
 	else
 		snprintf(buf, CLI_HUMAN_SIZE, "%u:%02u", minute, second);
+	return buf;
+}
+
+char *cli_percent(char buf[CLI_PERCENT_SIZE], int digits, uint64_t part, uint64_t whole)
+{
+	double value = whole ? 100 * (double)part / (double)whole : 0;
+	double step = pow(10, 2 - digits);	/* below 100 */
+
+	if (part < whole && value >= 100 - step / 2)
+		snprintf(buf, CLI_PERCENT_SIZE, "over %.*g%%", digits, 100 - step);
+	else if (value >= pow(10, digits) - 0.5)
+		snprintf(buf, CLI_PERCENT_SIZE, "%.0f%%", value);
+	else if (part && value < 0.0001)
+		snprintf(buf, CLI_PERCENT_SIZE, "under 0.0001%%");
+	else
+		snprintf(buf, CLI_PERCENT_SIZE, "%.*g%%", digits, value);
 	return buf;
 }
 
@@ -260,13 +277,6 @@ void cli_progress_clear(struct cli_progress *progress)
 
 /* ---- output ---- */
 
-int cli_refuse_existing(const char *path, bool overwrite)
-{
-	if (overwrite || strcmp(path, "-") == 0 || access(path, F_OK) != 0)
-		return CLI_DONE;
-	return cli_complain(CLI_USAGE, "%s: exists; --overwrite replaces it", path);
-}
-
 int cli_output_open(struct cli_output *output, const char *path, bool overwrite)
 {
 	int status = cli_refuse_existing(path, overwrite);
@@ -333,6 +343,9 @@ int cli_reader_open(struct lpl_reader **reader, const char *path)
 	*reader = NULL;
 	if (strcmp(path, "-") == 0 && isatty(STDIN_FILENO))
 		return cli_complain(CLI_USAGE, "a trace is not read from a terminal");
+	/* whatever is printed would become part of it */
+	if (cli_refuse_input("-", path))
+		return CLI_USAGE;
 	if (lpl_reader_open(reader, path, &report))
 		return cli_report(&report);
 	lpl_reader_jobs(*reader, 0);

@@ -65,6 +65,13 @@ char *cli_human(char buf[CLI_HUMAN_SIZE], uint64_t number);
 /* "3:07" or "1:02:33". */
 char *cli_duration(char buf[CLI_HUMAN_SIZE], uint64_t seconds);
 
+/*
+ * "12.3%" in buf, which is returned: so many significant digits, no exponent; "over 99.9%",
+ * "under 0.0001%" of what would look like all, or nothing, and is not.
+ */
+#define CLI_PERCENT_SIZE 32
+char *cli_percent(char buf[CLI_PERCENT_SIZE], int digits, uint64_t part, uint64_t whole);
+
 uint64_t cli_now_ns(void);	/* monotonic */
 
 /* Print and free; NULL (no memory) is told.  Returns an exit status. */
@@ -120,8 +127,17 @@ struct cli_output {
 int cli_output_open(struct cli_output *output, const char *path, bool overwrite);
 /* Flush, check, rename; or, when `status` is a failure, remove.  Returns the status. */
 int cli_output_close(struct cli_output *output, int status);
+
+/* ---- what may be replaced (replace.c) ---- */
+
 /* Does `path` exist (and may not be replaced)?  Complains.  Returns a status. */
 int cli_refuse_existing(const char *path, bool overwrite);
+/*
+ * Is `input` what is written as `output`, by whatever name, or its ".part", or in a
+ * directory of that name?  To be asked of every input before anything is opened for
+ * writing.  "-" is standard output, or input.  Complains.  Returns a status.
+ */
+int cli_refuse_input(const char *output, const char *input);
 
 /* ---- reading ---- */
 

@@ -15,6 +15,7 @@
 /* Where the columns are that a curve needs. */
 struct columns {
 	int policy, size, faults;
+	int mean_resident;	/* -1: there is none */
 };
 
 /* Cut a line at its commas.  Returns the number of fields. */
@@ -82,22 +83,50 @@ static bool add_point(struct curve *curve, struct point point)
 	return true;
 }
 
+/* Is the policy's size a time, in references, and its memory what mean_resident tells? */
+static bool is_timed(const char *policy)
+{
+	return strcmp(policy, "ws") == 0 || strcmp(policy, "vmin") == 0;
+}
+
+/* How much memory a row is of.  Complains; returns an exit status. */
+static int read_memory(char **field, const struct columns *columns, double *pages,
+		       const char *path, int number)
+{
+	const char *policy = field[columns->policy];
+
+	if (!is_timed(policy))
+		return read_number(field[columns->size], pages) && *pages >= 1 ? CLI_DONE :
+			cli_complain(CLI_DAMAGED, "%s:%d: size and faults are no numbers", path,
+				     number);
+	return columns->mean_resident >= 0 &&
+	       read_number(field[columns->mean_resident], pages) && *pages > 0 ? CLI_DONE :
+		cli_complain(CLI_DAMAGED, "%s:%d: the size of %s is a time: it is drawn by "
+			     "mean_resident, which is not a number above 0 here", path, number,
+			     policy);
+}
+
 static int add_row(struct curves *curves, char **field, int count,
 		   const struct columns *columns, const char *prefix,
 		   const char *path, int number)
 {
 	char name[256];
 	struct curve *curve;
-	struct point point;
+	struct point point = { 0 };
+	int status;
 
-	if (columns->policy >= count || columns->size >= count || columns->faults >= count)
+	if (columns->policy >= count || columns->size >= count || columns->faults >= count ||
+	    columns->mean_resident >= count)
 		return cli_complain(CLI_DAMAGED, "%s:%d: has fewer columns than the heading",
 				    path, number);
-	if (!read_number(field[columns->size], &point.size) || point.size < 1 ||
-	    !read_number(field[columns->faults], &point.faults))
+	status = read_memory(field, columns, &point.pages, path, number);
+	if (status)
+		return status;
+	if (!read_number(field[columns->faults], &point.faults))
 		return cli_complain(CLI_DAMAGED, "%s:%d: size and faults are no numbers",
 				    path, number);
-	snprintf(name, sizeof(name), "%s%s", prefix, field[columns->policy]);
+	snprintf(name, sizeof(name), "%s%s%s", prefix, field[columns->policy],
+		 is_timed(field[columns->policy]) ? " (mean resident)" : "");
 	curve = curve_named(curves, name);
 	if (!curve || !add_point(curve, point))
 		return cli_complain(CLI_FAILED, "no memory for the curves");
@@ -109,6 +138,7 @@ static int read_heading(char **field, int count, struct columns *columns, const 
 	columns->policy = find_column(field, count, "policy");
 	columns->size = find_column(field, count, "size");
 	columns->faults = find_column(field, count, "faults");
+	columns->mean_resident = find_column(field, count, "mean_resident");
 	if (columns->policy < 0 || columns->size < 0 || columns->faults < 0)
 		return cli_complain(CLI_DAMAGED, "%s: its first line does not name the columns "
 				    "policy, size and faults: not a result of laplace sim", path);
@@ -117,7 +147,7 @@ static int read_heading(char **field, int count, struct columns *columns, const 
 
 static int read_rows(struct curves *curves, FILE *file, const char *path, const char *prefix)
 {
-	struct columns columns = { -1, -1, -1 };
+	struct columns columns = { -1, -1, -1, -1 };
 	char *line = NULL, *field[MAX_COLUMNS];
 	size_t size = 0;
 	int number = 0, rows = 0, status = CLI_DONE;

@@ -21,8 +21,8 @@ struct options {
 
 static const struct argp_option option_table[] = {
 	{ "to", 't', "FORMAT", 0,
-	  "raw, diff, sad, sad-diff, pages, time-passed, behaviour, csv, din, lackey, raw18, "
-	  "oracleGeneral, pdats or pdats2", 0 },
+	  "raw, diff, sad, sad-diff, pages, time-passed, behaviour, csv, din, lackey, npy, "
+	  "raw18, oracleGeneral, pdats or pdats2", 0 },
 	{ "output", 'o', "FILE", 0, "The file to write", 0 },
 	{ "events", 'e', NULL, 0, "Write kernel events and marks, too", 0 },
 	{ 0 }
@@ -110,10 +110,11 @@ static int check_seekable(const struct options *options, int fd)
 	struct stat about;
 
 	if (!(options->format->traits & FORMAT_SEEKS) ||
-	    (fstat(fd, &about) == 0 && S_ISREG(about.st_mode)))
+	    (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_size == 0))
 		return CLI_DONE;
-	return cli_complain(CLI_USAGE, "%s: %s goes to a file only: it is completed as it is "
-			    "written", options->output, options->format->name);
+	return cli_complain(CLI_USAGE, "%s: %s goes to a file only, and an empty one: it is "
+			    "completed as it is written", options->output,
+			    options->format->name);
 }
 
 /* From an open reader to an open output.  Returns an exit status. */
@@ -157,7 +158,9 @@ int cmd_export(int argc, char **argv)
 	    isatty(STDOUT_FILENO))
 		return cli_complain(CLI_USAGE, "%s is not written to a terminal",
 				    options.format->name);
-	status = cli_reader_open(&reader, options.trace);
+	status = cli_refuse_input(options.output, options.trace);
+	if (!status)
+		status = cli_reader_open(&reader, options.trace);
 	if (status)
 		return status;
 	status = cli_output_open(&output, options.output, options.overwrite);

@@ -38,8 +38,8 @@ enum { OPT_REDUCTION = 256, OPT_PAGE_SIZE, OPT_ADDRESSES, OPT_TITLE };
 
 static const struct argp_option option_table[] = {
 	{ "from", 'f', "FORMAT", 0,
-	  "raw, diff, sad, sad-diff, pages, time-passed, behaviour, csv, din, lackey, raw18, "
-	  "oracleGeneral, pdats, pdats2 or kvmtrace", 0 },
+	  "raw, diff, sad, sad-diff, pages, time-passed, behaviour, csv, din, lackey, npy, "
+	  "raw18, oracleGeneral, pdats, pdats2 or kvmtrace", 0 },
 	{ "output", 'o', "TRACE", 0, "The trace to write", 0 },
 	{ "reduction", OPT_REDUCTION, "SPEC", 0,
 	  "What FILE was reduced by before (none; unknown for formats of reduced traces, and for "
@@ -440,6 +440,8 @@ static int open_run(struct run *run)
 	int status = tell_reduction(&run->what, options, told ? told : "none");
 
 	if (!status)
+		status = cli_refuse_input(options->output, options->input);
+	if (!status)
 		status = cli_refuse_existing(options->output, options->overwrite);
 	if (!status)
 		status = open_input(run);
@@ -480,6 +482,11 @@ static void warn(const struct run *run)
 	if (importer->skipped)
 		cli_complain(0, "warning: %s: %" PRIu64 " cache flushes were passed over", path,
 			     importer->skipped);
+	if (importer->foreign)
+		cli_complain(0, "warning: %s: %" PRIu64 " lines that are not %s's were passed over, "
+			     "the first of them line %" PRIu64 "; what a program printed may hide "
+			     "references: valgrind's --log-file keeps it apart", path,
+			     importer->foreign, options->format->name, importer->first_foreign);
 	if (importer->sizes)
 		cli_complain(0, "warning: %s: sizes of objects are not kept: each is a page of %"
 			     PRIu64 " bytes", path, run->what.page_size);

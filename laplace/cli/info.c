@@ -106,6 +106,7 @@ static void print_references(const struct info *info)
 		"reads", "writes", "fetches", "walk reads", "walk writes"
 	};
 	const struct tally *tally = info->tally;
+	char percent[CLI_PERCENT_SIZE];
 
 	printf("%-16s %20s %20s\n", "references", "kept", "before reduction");
 	for (int i = 0; i < LPL_TYPES; i++) {
@@ -119,8 +120,8 @@ static void print_references(const struct info *info)
 	}
 	printf("  %-14s %20" PRIu64, "all", tally->all_refs);
 	if (info->before)
-		printf(" %20" PRIu64 "   %.4g%% kept", info->before,
-		       100 * share(tally->all_refs, info->before));
+		printf(" %20" PRIu64 "   %s kept", info->before,
+		       cli_percent(percent, 4, tally->all_refs, info->before));
 	printf("\n  %-14s %20" PRIu64, "in user mode", tally->user_refs);
 	if (info->totals.user_refs)
 		printf(" %20" PRIu64, info->totals.user_refs);

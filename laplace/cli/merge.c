@@ -386,7 +386,9 @@ int cmd_merge(int argc, char **argv)
 		return cli_complain(CLI_USAGE, "a trace is not written to a terminal");
 	if (options.format == PER_PROCESS && strcmp(options.output, "-") == 0)
 		return cli_complain(CLI_USAGE, "per-process makes a directory: -o names it");
-	status = options.output ? cli_refuse_existing(options.output, options.overwrite) : 0;
+	status = options.output ? cli_refuse_input(options.output, options.trace) : CLI_DONE;
+	if (!status && options.output)
+		status = cli_refuse_existing(options.output, options.overwrite);
 	if (!status)
 		status = cli_reader_open(&reader, options.trace);
 	if (status)

@@ -201,7 +201,11 @@ int cmd_plot(int argc, char **argv)
 		free(options.file);
 		return status;
 	}
-	status = cli_refuse_existing(options.output, options.overwrite);
+	status = CLI_DONE;
+	for (unsigned int i = 0; i < options.files && !status; i++)
+		status = cli_refuse_input(options.output, options.file[i]);
+	if (!status)
+		status = cli_refuse_existing(options.output, options.overwrite);
 	for (unsigned int i = 0; i < options.files && !status; i++)
 		status = curves_read(&curves, options.file[i], options.files > 1);
 	if (!status)

@@ -12,7 +12,7 @@
 #include "survey.h"
 
 struct point {
-	double size, faults;
+	double pages, faults;
 };
 
 /* One policy of one file. */

@@ -41,7 +41,7 @@ static void write_script(const struct curves *curves, const char *title,
 		fprintf(script, "$curve%zu << END\n", i);
 		/* a log axis knows no 0: no fault stands where one would */
 		for (size_t j = 0; j < curve->count; j++)
-			fprintf(script, "%.17g %.17g\n", curve->point[j].size,
+			fprintf(script, "%.17g %.17g\n", curve->point[j].pages,
 				curve->point[j].faults < 1 ? 1 : curve->point[j].faults);
 		fputs("END\n", script);
 	}

@@ -24,15 +24,15 @@ struct axis {
 static const char marks[] = "*o+x#@%&";
 
 /* On a log axis nothing is 0: no fault at all stands where one fault would. */
-static double at_least_one(double value)
+static double faults_of(const struct point *point)
 {
-	return value < 1 ? 1 : value;
+	return point->faults < 1 ? 1 : point->faults;
 }
 
 static int cell(const struct axis *axis, double value)
 {
 	double span = log(axis->high / axis->low);
-	double part = span > 0 ? log(at_least_one(value) / axis->low) / span : 0;
+	double part = span > 0 ? log(value / axis->low) / span : 0;
 
 	return (int)(part * (axis->steps - 1) + 0.5);
 }
@@ -50,10 +50,10 @@ static void find_ranges(const struct curves *curves, struct axis *x, struct axis
 		for (size_t j = 0; j < curves->curve[i].count; j++) {
 			const struct point *point = &curves->curve[i].point[j];
 
-			x->low = fmin(x->low, point->size);
-			x->high = fmax(x->high, point->size);
-			y->low = fmin(y->low, at_least_one(point->faults));
-			y->high = fmax(y->high, at_least_one(point->faults));
+			x->low = fmin(x->low, point->pages);
+			x->high = fmax(x->high, point->pages);
+			y->low = fmin(y->low, faults_of(point));
+			y->high = fmax(y->high, faults_of(point));
 		}
 	}
 	/* a single value stands at the low end of an axis that has a length */
@@ -67,11 +67,22 @@ static void draw(char field[HEIGHT][WIDTH + 1], const struct curve *curve, char 
 		 const struct axis *x, const struct axis *y)
 {
 	for (size_t i = 0; i < curve->count; i++) {
-		int column = cell(x, curve->point[i].size);
-		int row = HEIGHT - 1 - cell(y, curve->point[i].faults);
+		int column = cell(x, curve->point[i].pages);
+		int row = HEIGHT - 1 - cell(y, faults_of(&curve->point[i]));
 
 		field[row][column] = mark;
 	}
+}
+
+/* "64", "1.34 k", and where the axis ends within pages, as means do, "12.6". */
+static char *pages_text(char label[CLI_HUMAN_SIZE], const struct axis *x, double pages)
+{
+	bool whole = x->low == floor(x->low) && x->high == floor(x->high);
+
+	if (whole || pages >= 100)
+		return cli_human(label, (uint64_t)(pages + 0.5));
+	snprintf(label, CLI_HUMAN_SIZE, "%.3g", pages);
+	return label;
 }
 
 /* Four labels under the axis, each ending or beginning at its place. */
@@ -83,7 +94,7 @@ static void print_sizes(const struct axis *x, FILE *out)
 	for (int i = 0; i < 4; i++) {
 		int step = i * (WIDTH - 1) / 3;
 		double value = i == 0 ? x->low : i == 3 ? x->high : value_at(x, step);
-		size_t length = strlen(cli_human(label, (uint64_t)(value + 0.5)));
+		size_t length = strlen(pages_text(label, x, value));
 		size_t place = MARGIN + 1 + (size_t)step;
 
 		/* "1.34 k" without its blank, and not over the edge */

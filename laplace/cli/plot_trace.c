@@ -99,8 +99,10 @@ static int take_and_draw(struct survey *survey, enum chart_kind chart,
 {
 	struct survey_trace trace;
 	struct cli_output output;
-	int status = cli_output_open(&output, path, overwrite), drawn;
+	int status = cli_refuse_input(path, options->survey.trace), drawn;
 
+	if (!status)
+		status = cli_output_open(&output, path, overwrite);
 	if (status)
 		return status;
 	status = survey_take(survey, &trace, &options->survey);

@@ -191,7 +191,9 @@ static int check_output(char path[PATH_MAX], const struct options *options)
 	if (!*name)
 		return cli_complain(CLI_USAGE, "%s: is a directory, no file name",
 				    options->output);
-	status = cli_refuse_existing(options->output, options->overwrite);
+	status = cli_refuse_input(options->output, options->machine);
+	if (!status)
+		status = cli_refuse_existing(options->output, options->overwrite);
 	if (status)
 		return status;
 	if (snprintf(folder, sizeof(folder), "%.*s",
@@ -330,7 +332,7 @@ static void show(const struct machine *machine, void *context)
 	const struct machine_status *s = &machine->status;
 	const uint64_t expected = display->options->instructions;
 	char instructions[CLI_HUMAN_SIZE], references[CLI_HUMAN_SIZE], bytes[CLI_HUMAN_SIZE];
-	char left[CLI_HUMAN_SIZE], rest[64] = "";
+	char left[CLI_HUMAN_SIZE], rest[64] = "", kept[CLI_PERCENT_SIZE];
 
 	if (!cli_progress_due(&display->progress) && !(s->ended && display->progress.on))
 		return;
@@ -345,11 +347,12 @@ static void show(const struct machine *machine, void *context)
 	if (s->ended)	/* a slow disk takes its time */
 		snprintf(rest, sizeof(rest), "  closing the trace");
 	cli_progress_line(&display->progress,
-			  "%s instructions  %.1f MIPS  %s references  %.3g%% kept  %sB  "
+			  "%s instructions  %.1f MIPS  %s references  %s kept  %sB  "
 			  "%.1f%% stalled%s",
 			  cli_human(instructions, s->instructions), mips(s),
 			  cli_human(references, s->references),
-			  percent(s->kept, s->references), cli_human(bytes, s->bytes),
+			  cli_percent(kept, 3, s->kept, s->references),
+			  cli_human(bytes, s->bytes),
 			  percent(s->wait_ns, s->elapsed_ns), rest);
 }
 
@@ -382,6 +385,7 @@ static int print_summary(const struct options *options, const struct machine *ma
 	const struct machine_status *s = &machine->status;
 	struct stat about;
 	uint64_t bytes = stat(trace, &about) == 0 ? (uint64_t)about.st_size : s->bytes;
+	char kept[CLI_PERCENT_SIZE];
 
 	if (options->json)
 		return cli_print_json(stdout,
@@ -396,10 +400,10 @@ static int print_summary(const struct options *options, const struct machine *ma
 				  "wait_ns", (json_int_t)s->wait_ns,
 				  "elapsed_ns", (json_int_t)s->elapsed_ns));
 	printf("%s: %" PRIu64 " instructions in %.1f s (%.1f MIPS), %" PRIu64
-	       " references, kept %" PRIu64 " (%.3g%%), %" PRIu64 " events, %" PRIu64
+	       " references, kept %" PRIu64 " (%s), %" PRIu64 " events, %" PRIu64
 	       " bytes, stalled %.1f%% of the time\n", options->output, s->instructions,
 	       (double)s->elapsed_ns / 1e9, mips(s), s->references, s->kept,
-	       percent(s->kept, s->references), s->events, bytes,
+	       cli_percent(kept, 3, s->kept, s->references), s->events, bytes,
 	       percent(s->wait_ns, s->elapsed_ns));
 	return CLI_DONE;
 }

@@ -291,13 +291,14 @@ static int print_summary(const struct options *options, const struct run *run,
 	FILE *out = strcmp(options->output, "-") == 0 ? stderr : stdout;
 	uint64_t read = run->tally->all_refs;
 	double share = read ? (double)kept / (double)read : 0;
+	char percent[CLI_PERCENT_SIZE];
 	const char *reduction = lpl_meta_get(run->meta, LPL_META_REDUCTION);
 	const char *exact = lpl_meta_get(run->meta, LPL_META_EXACT);
 
 	if (!options->json) {
-		fprintf(out, "%s: kept %" PRIu64 " of %" PRIu64 " references (%.4g%%), "
+		fprintf(out, "%s: kept %" PRIu64 " of %" PRIu64 " references (%s), "
 			"%" PRIu64 " bytes, reduction %s, exact for %s\n", options->output,
-			kept, read, 100 * share, bytes, reduction, exact);
+			kept, read, cli_percent(percent, 4, kept, read), bytes, reduction, exact);
 		return CLI_DONE;
 	}
 	return cli_print_json(out,
@@ -358,6 +359,8 @@ int cmd_reduce(int argc, char **argv)
 	if (strcmp(options.output, "-") == 0 && isatty(STDOUT_FILENO))
 		return cli_complain(CLI_USAGE, "a trace is not written to a terminal");
 	status = make_spec(spec, &options);
+	if (!status)
+		status = cli_refuse_input(options.output, options.trace);
 	if (!status)
 		status = cli_refuse_existing(options.output, options.overwrite);
 	if (!status)

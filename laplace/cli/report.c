@@ -154,8 +154,10 @@ static int make_report(const struct options *options, struct survey *survey)
 {
 	struct survey_trace trace;
 	struct cli_output output;
-	int status = cli_output_open(&output, options->output, options->overwrite), told;
+	int status = cli_refuse_input(options->output, options->survey.trace), told;
 
+	if (!status)
+		status = cli_output_open(&output, options->output, options->overwrite);
 	if (status)
 		return status;
 	status = survey_take(survey, &trace, &options->survey);

@@ -42,8 +42,6 @@ uint64_t report_cycles_a_second(const struct survey_trace *trace);
 
 /* "exited 0", "alive", "lost" in buf, which is returned. */
 char *report_end_text(const struct survey_task *task, char buf[32]);
-/* The pages of a process that are no kernel's and no page table's. */
-uint64_t report_own_pages(const struct survey_process *process);
 uint64_t report_kernel_pages(const struct survey_process *process);
 /* References by mode of reaching: all of one kind. */
 uint64_t report_kind_references(const struct survey *survey, enum lpl_page_kind kind);

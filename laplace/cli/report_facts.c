@@ -28,17 +28,6 @@ static int by_time(const void *a, const void *b)
 	return descending(one->time[SURVEY_RUNS], other->time[SURVEY_RUNS], 0, 0);
 }
 
-uint64_t report_own_pages(const struct survey_process *process)
-{
-	uint64_t pages = 0;
-
-	for (int kind = 0; kind < LPL_PAGE_KINDS; kind++) {
-		if (kind != LPL_PAGE_KERNEL && kind != LPL_PAGE_PHYSICAL)
-			pages += process->footprint.pages[kind];
-	}
-	return pages;
-}
-
 uint64_t report_kernel_pages(const struct survey_process *process)
 {
 	return process->footprint.pages[LPL_PAGE_KERNEL] +
@@ -50,7 +39,7 @@ static int by_pages(const void *a, const void *b)
 	const struct survey_process *one = *(struct survey_process *const *)a;
 	const struct survey_process *other = *(struct survey_process *const *)b;
 
-	return descending(report_own_pages(one), report_own_pages(other), one->number,
+	return descending(survey_own_pages(one), survey_own_pages(other), one->number,
 			  other->number);
 }
 
@@ -74,22 +63,18 @@ int report_make(struct report *report, const struct survey *survey,
 		const struct survey_trace *trace, uint64_t top)
 {
 	*report = (struct report){ .survey = survey, .trace = trace, .top = top };
-	report->task = calloc(survey->tasks + 1, sizeof(struct survey_task *));
-	report->process = calloc(survey->processes + 1, sizeof(struct survey_process *));
+	report->task = calloc(survey->kept_tasks + 1, sizeof(struct survey_task *));
+	report->process = calloc(survey->kept_processes + 1, sizeof(struct survey_process *));
 	report->call = calloc(survey->calls + 1, sizeof(struct survey_call *));
 	report->file = calloc(survey->files + 1, sizeof(struct survey_file *));
 	if (!report->task || !report->process || !report->call || !report->file) {
 		report_free(report);
 		return cli_complain(CLI_FAILED, "no memory for the report");
 	}
-	for (uint64_t i = 0; i < survey->tasks; i++) {
-		if (survey->task[i])
-			report->task[report->tasks++] = survey->task[i];
-	}
-	for (uint64_t i = 0; i < survey->processes; i++) {
-		if (survey->process[i])
-			report->process[report->processes++] = survey->process[i];
-	}
+	for (uint64_t i = 0; i < survey->kept_tasks; i++)
+		report->task[report->tasks++] = survey->kept_task[i];
+	for (uint64_t i = 0; i < survey->kept_processes; i++)
+		report->process[report->processes++] = survey->kept_process[i];
 	for (size_t i = 0; i < survey->calls; i++)
 		report->call[report->calls++] = &survey->call[i];
 	for (size_t i = 0; i < survey->files; i++)
@@ -128,10 +113,10 @@ uint64_t report_events(const struct survey *survey, uint32_t tag)
 
 uint64_t report_time(const struct survey *survey)
 {
-	uint64_t time = 0;
+	uint64_t time = survey->other_task.time[SURVEY_RUNS];
 
-	for (uint64_t i = 0; i < survey->tasks; i++)
-		time += survey->task[i] ? survey->task[i]->time[SURVEY_RUNS] : 0;
+	for (uint64_t i = 0; i < survey->kept_tasks; i++)
+		time += survey->kept_task[i]->time[SURVEY_RUNS];
 	return time;
 }
 
@@ -188,16 +173,16 @@ static void note_merge(const struct report *report,
 {
 	const struct lpl_merge_stats *stats = &report->survey->stats;
 	uint64_t odd = 0;
-	char text[1024];
+	char text[1024], percent[CLI_PERCENT_SIZE];
 	size_t used;
 
 	if (stats->references[LPL_PAGE_UNRESOLVED]) {
-		snprintf(text, sizeof(text), "%" PRIu64 " references (%.2g%%) are to addresses of "
+		snprintf(text, sizeof(text), "%" PRIu64 " references (%s) are to addresses of "
 			 "programs where no mapping is known, %" PRIu64 " of them made in user "
 			 "mode; what came before the guest told anything is among them.",
 			 stats->references[LPL_PAGE_UNRESOLVED],
-			 100 * report_share(stats->references[LPL_PAGE_UNRESOLVED],
-					    survey_all_references(report->survey)),
+			 cli_percent(percent, 2, stats->references[LPL_PAGE_UNRESOLVED],
+				     survey_all_references(report->survey)),
 			 stats->user_unresolved);
 		note(context, text);
 	}
@@ -237,6 +222,18 @@ void report_notes(const struct report *report, void (*note)(void *context, const
 		     "only as far as it was used.");
 	note_reduction(report, note, context);
 	note_merge(report, note, context);
+	if (survey->other_tasks) {
+		snprintf(text, sizeof(text), "%" PRIu64 " tasks are told of in sum: those that "
+			 "ran least, or came when too many lived.", survey->other_tasks);
+		note(context, text);
+	}
+	if (survey->other_processes) {
+		snprintf(text, sizeof(text), "%" PRIu64 " processes are told of in sum: those "
+			 "that had the fewest pages, or came when too many lived, which count as one "
+			 "program, so that sharing among them is told too low.",
+			 survey->other_processes);
+		note(context, text);
+	}
 	if (survey->tally.tracing > 2)
 		note(context, "Tracing was off in between: clocks jump there, and the time counts "
 		     "as that of the task that ran.");

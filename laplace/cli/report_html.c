@@ -195,8 +195,8 @@ static void put_tasks(const struct report *report, FILE *out)
 		    "preempted", "began", "ended", " parent", " end", NULL);
 	for (uint64_t i = 0; i < shown; i++) {
 		const struct survey_task *task = report->task[i];
-		const struct survey_task *parent = task->parent && task->parent < survey->tasks ?
-			survey->task[task->parent] : NULL;
+		const struct survey_task *parent = task->parent ?
+			survey_task(survey, task->parent) : NULL;
 
 		fputs("<tr>", out);
 		put_text(out, task->name);
@@ -216,7 +216,7 @@ static void put_tasks(const struct report *report, FILE *out)
 		end_row(out);
 	}
 	end_table(out);
-	tell_rest(out, report->tasks, shown);
+	tell_rest(out, report->tasks + survey->other_tasks, shown);
 }
 
 static void put_kinds(const struct report *report, FILE *out)
@@ -285,7 +285,7 @@ static void put_processes(const struct report *report, FILE *out)
 	for (uint64_t i = 0; i < shown; i++) {
 		const struct survey_process *process = report->process[i];
 		const struct survey_footprint *footprint = &process->footprint;
-		uint64_t pages = report_own_pages(process);
+		uint64_t pages = survey_own_pages(process);
 
 		fputs("<tr>", out);
 		put_text(out, process->name);
@@ -303,7 +303,7 @@ static void put_processes(const struct report *report, FILE *out)
 		end_row(out);
 	}
 	end_table(out);
-	tell_rest(out, report->processes, shown);
+	tell_rest(out, report->processes + report->survey->other_processes, shown);
 }
 
 static void put_cache(const struct report *report, FILE *out)

@@ -148,7 +148,7 @@ static json_t *process_json(const struct survey *survey, const struct survey_pro
 	json_object_set_new(object, "name", json_string(process->name));
 	set(object, "tasks", process->tasks);
 	set(object, "references", process->references);
-	set(object, "pages", report_own_pages(process));
+	set(object, "pages", survey_own_pages(process));
 	set(object, "private", footprint->alone);
 	json_object_set_new(object, "proportional", json_real(footprint->proportional));
 	json_object_set_new(object, "by_kind", by_kind(footprint->pages));
@@ -266,6 +266,43 @@ static json_t *events_json(const struct survey *survey)
 	return object;
 }
 
+/* Of tasks and processes that are not among those told of; NULL where all are. */
+static json_t *other_tasks_json(const struct survey *survey)
+{
+	const struct survey_task *others = &survey->other_task;
+	json_t *object, *left = json_object();
+
+	for (int why = 0; why < SURVEY_WHYS; why++)
+		set(left, survey_why_name[why], others->left[why]);
+	object = json_pack("{s:o}", "left", left);
+	set(object, "tasks", survey->other_tasks);
+	set(object, "references", others->references);
+	set(object, "user_references", others->user_references);
+	set(object, "scheduled", others->scheduled);
+	set(object, "time", others->time[SURVEY_RUNS]);
+	set(object, "calls", others->calls);
+	set(object, "call_errors", others->errors);
+	if (survey->other_tasks)
+		return object;
+	json_decref(object);
+	return NULL;
+}
+
+static json_t *other_processes_json(const struct survey *survey)
+{
+	const struct survey_process *others = &survey->other_process;
+	json_t *object = json_object();
+
+	set(object, "processes", survey->other_processes);
+	set(object, "tasks", others->tasks);
+	set(object, "references", others->references);
+	set(object, "pages", survey_own_pages(others));
+	if (survey->other_processes)
+		return object;
+	json_decref(object);
+	return NULL;
+}
+
 int report_json(const struct report *report, FILE *out)
 {
 	const struct survey *survey = report->survey;
@@ -282,9 +319,11 @@ int report_json(const struct report *report, FILE *out)
 		json_array_append_new(calls, call_json(&survey->other_calls));
 	report_notes(report, add_note, notes);
 	return cli_print_json(out, json_pack(
-		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+		"{s:o, s:o, s:o, s:o, s:o*, s:o, s:o*, s:o, s:o, s:o, s:o, s:o, s:o}",
 		"trace", trace_json(report), "notes", notes, "time", time_json(survey),
-		"tasks", tasks, "processes", processes, "pages", pages_json(survey),
+		"tasks", tasks, "other_tasks", other_tasks_json(survey),
+		"processes", processes, "other_processes", other_processes_json(survey),
+		"pages", pages_json(survey),
 		"hottest", hot_json(survey, SIDE_OTHERS),
 		"hottest_of_kernel", hot_json(survey, SIDE_KERNEL),
 		"page_cache", cache_json(report),

@@ -109,6 +109,7 @@ static void print_trace(const struct report *report, FILE *out)
 	const struct survey *survey = report->survey;
 	uint64_t all = survey_all_references(survey), second;
 	uint64_t type[LPL_TYPES] = { 0 };
+	char percent[CLI_PERCENT_SIZE];
 
 	print_meta(report, out);
 	for (int kind = 0; kind < LPL_PAGE_KINDS; kind++) {
@@ -117,8 +118,8 @@ static void print_trace(const struct report *report, FILE *out)
 	}
 	fprintf(out, "%-14s %" PRIu64, "references", all);
 	if (report->trace->before)
-		fprintf(out, " kept of %" PRIu64 " (%.3g%%)", report->trace->before,
-			100 * report_share(all, report->trace->before));
+		fprintf(out, " kept of %" PRIu64 " (%s)", report->trace->before,
+			cli_percent(percent, 3, all, report->trace->before));
 	fprintf(out, "\n%-14s reads %" PRIu64 ", writes %" PRIu64 ", fetches %" PRIu64, "",
 		type[LPL_READ], type[LPL_WRITE], type[LPL_FETCH]);
 	if (type[LPL_WALK_READ] + type[LPL_WALK_WRITE])
@@ -160,14 +161,16 @@ static void print_tasks(const struct report *report, FILE *out)
 			task->left[SURVEY_PREEMPTED], report_end_text(task, end),
 			task_strip(survey, task).text);
 	}
-	if (count < report->tasks) {
-		uint64_t rest = 0, references = 0;
+	if (count < report->tasks + survey->other_tasks) {
+		uint64_t rest = survey->other_task.time[SURVEY_RUNS];
+		uint64_t references = survey->other_task.references;
 
 		for (uint64_t i = count; i < report->tasks; i++) {
 			rest += report->task[i]->time[SURVEY_RUNS];
 			references += report->task[i]->references;
 		}
-		snprintf(name, sizeof(name), "%" PRIu64 " more", report->tasks - count);
+		snprintf(name, sizeof(name), "%" PRIu64 " more",
+			 report->tasks + survey->other_tasks - count);
 		fprintf(out, "  %-20s %5.1f%% %5.1f%%\n", name, 100 * report_share(rest, time),
 			100 * report_share(references, all));
 	}
@@ -298,13 +301,16 @@ static void print_cache(const struct report *report, FILE *out)
 
 static void print_processes(const struct report *report, FILE *out)
 {
+	uint64_t all = report->processes + report->survey->other_processes;
+	uint64_t shown = report->processes < report->top ? report->processes : report->top;
+
 	title(out, "PROCESSES, by the pages they referenced (the kernel's not counted)");
 	fprintf(out, "  %-22s %8s %8s %8s %8s %8s %8s %9s %8s\n", "process (tgid)", "pages", "file",
 		"anon", "other", "private", "shared", "prop.", "kernel");
-	for (uint64_t i = 0; i < report->processes && i < report->top; i++) {
+	for (uint64_t i = 0; i < shown; i++) {
 		const struct survey_process *process = report->process[i];
 		const struct survey_footprint *footprint = &process->footprint;
-		uint64_t pages = report_own_pages(process);
+		uint64_t pages = survey_own_pages(process);
 		char name[40];
 
 		snprintf(name, sizeof(name), "%.14s (%" PRIu32 ")", process->name, process->tgid);
@@ -317,8 +323,8 @@ static void print_processes(const struct report *report, FILE *out)
 			pages - footprint->alone, footprint->proportional,
 			report_kernel_pages(process));
 	}
-	if (report->processes > report->top)
-		fprintf(out, "  %" PRIu64 " more\n", report->processes - report->top);
+	if (all > shown)
+		fprintf(out, "  %" PRIu64 " more\n", all - shown);
 }
 
 static void print_hottest(const struct survey *survey, enum survey_side side, FILE *out)

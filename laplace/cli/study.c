@@ -240,6 +240,8 @@ int cmd_study(int argc, char **argv)
 	options.study.jobs = cli_jobs(0);
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
 	status = check_traces(&options.study);
+	for (size_t i = 0; options.directory && i < options.study.traces && !status; i++)
+		status = study_files_refuse(options.directory, options.study.trace[i].path);
 	if (!status && options.directory)
 		status = study_files_open(&files, options.directory, options.overwrite);
 	if (!status)

@@ -149,6 +149,8 @@ bool study_sum_up(const struct study *study, struct study_errors *errors);
 struct study_files;
 /* Make `directory`, open its files.  Returns an exit status. */
 int study_files_open(struct study_files **files, const char *directory, bool overwrite);
+/* Would one of the files replace a trace that is read?  Complains; returns an exit status. */
+int study_files_refuse(const char *directory, const char *input);
 void study_files_trace(struct study_files *files, const struct study_trace *trace);
 void study_files_errors(struct study_files *files, const struct study_errors *errors);
 /* Give the files their names, or, when `status` is a failure, remove them. */

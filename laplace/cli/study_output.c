@@ -54,14 +54,38 @@ static int make_directory(struct study_files *files)
 	return cli_complain(CLI_USAGE, "%s: exists and is no directory", files->directory);
 }
 
+/* Memory of its own; NULL when there is none, which is told. */
+static char *path_of(const char *directory, enum file file)
+{
+	char *path;
+
+	if (asprintf(&path, "%s/%s", directory, about[file].name) >= 0)
+		return path;
+	cli_complain(CLI_FAILED, "no memory");
+	return NULL;
+}
+
+int study_files_refuse(const char *directory, const char *input)
+{
+	int status = CLI_DONE;
+
+	for (int i = 0; i < FILES && !status; i++) {
+		char *path = path_of(directory, (enum file)i);
+
+		status = path ? cli_refuse_input(path, input) : CLI_FAILED;
+		free(path);
+	}
+	return status;
+}
+
 static int open_file(struct study_files *files, bool overwrite)
 {
 	struct cli_output *output = &files->output[files->open];
-	char *path;
+	char *path = path_of(files->directory, (enum file)files->open);
 	int status;
 
-	if (asprintf(&path, "%s/%s", files->directory, about[files->open].name) < 0)
-		return cli_complain(CLI_FAILED, "no memory");
+	if (!path)
+		return CLI_FAILED;
 	status = cli_output_open(output, path, overwrite);
 	free(path);
 	if (status)

@@ -225,6 +225,7 @@ enum lpl_error survey_init(struct survey *survey, enum survey_clock clock, uint6
 	};
 	survey->clock = clock;
 	survey->top = top;
+	survey_rest_init(survey);
 	tally_init(&survey->tally);
 	for (int side = 0; side < SURVEY_SIDES; side++)
 		survey->hottest[side].hot = calloc(top + 1, sizeof(struct survey_hot));

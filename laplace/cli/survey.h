@@ -4,13 +4,15 @@
  * the merge, for `laplace report` and the plots of traces.
  *
  *	trace ─► lpl_merge ─► survey.c ─┬─ survey_tasks.c	who ran, who waited, system calls
+ *	                                ├─ survey_rest.c	those that are told of in sum
  *	                                ├─ survey_pages.c	pages, who shares them, which are hot
  *	                                └─ survey_files.c	names of files
  *	struct survey ─► report_text, report_html, report_json, chart_*.c
  *
- * Memory is O(pages that live + what living processes use of them + tasks): time has a
+ * Memory is O(pages that live + what living processes use of them): time has a
  * fixed number of bins (axis.h), a process' set of pages goes when it ends, a page's record
- * when the page is over.
+ * when the page is over, and so many tasks and processes have a record of their own
+ * (SURVEY_KEPT).  A task beyond costs 16 bytes, a process 8.
  *
  * Times are of one clock, from the first record's on.
  */
@@ -43,6 +45,13 @@ enum survey_why {
 extern const char *const survey_why_name[SURVEY_WHYS];
 
 #define SURVEY_NEVER UINT64_MAX
+
+/*
+ * How many tasks, and how many processes, are told of one by one (or eight times as many
+ * as a table has lines, if that is more): see survey_rest.c.  A record is some 600 bytes,
+ * and up to 8 KB for what it did over time.
+ */
+#define SURVEY_KEPT 16384
 
 struct survey_task {
 	uint64_t serial, process, parent;
@@ -87,6 +96,15 @@ struct survey_process {
 	struct series resident;		/* the most in each bin */
 	struct page_set set;
 };
+
+/* Where a task is told of. */
+struct survey_slot {
+	struct survey_task *task;	/* NULL: there was none; &survey->other_task: in sum */
+	uint64_t process;
+};
+
+/* The number of the process that stands for all that have no record of their own. */
+#define SURVEY_OTHERS (UINT32_MAX - 1)
 
 /* What is known of a file (a segment, a device's memory), by its pages. */
 struct survey_file {
@@ -175,12 +193,23 @@ struct survey {
 	uint64_t marks;			/* all that came */
 
 	/* tasks and processes, by their numbers */
-	struct survey_task **task;
+	struct survey_slot *slot;
 	struct survey_process **process;
 	struct survey_process *living;	/* in no order */
-	uint64_t tasks, processes, task_room, process_room;
+	uint64_t slots, processes, slot_room, process_room;
+	/* those that have records of their own, in no order; how many may, and could go */
+	struct survey_task **kept_task;
+	struct survey_process **kept_process;
+	uint64_t kept_tasks, kept_processes, kept_task_room, kept_process_room;
+	uint64_t limit, ended, over_processes;
+	/* and the sum of the others, which are so many */
+	struct survey_task other_task;
+	struct survey_process other_process;
+	uint64_t other_tasks, other_processes;
 	const struct lpl_merge_task *current;	/* NULL: not known since an event */
 	struct survey_task *runs;
+	uint64_t runs_serial;
+	struct survey_process *runs_process;
 	uint64_t switched;		/* when it was scheduled */
 	uint64_t run_references, run_user;	/* of its references, those not yet counted */
 	uint64_t switches;
@@ -283,8 +312,26 @@ void survey_tasks_fold(struct survey *survey);
 /* A bin is over.  false: no memory. */
 bool survey_tasks_close_bin(struct survey *survey);
 void survey_tasks_free(struct survey *survey);
-/* The process by number; NULL: no such. */
-struct survey_process *survey_process(const struct survey *survey, uint64_t number);
+/* What it points to. */
+void survey_task_free(struct survey_task *task);
+void survey_process_free(struct survey_process *process);
+/* The process by number, or that of the others; NULL: no such. */
+struct survey_process *survey_process(struct survey *survey, uint64_t number);
+/* The task by number; NULL: no such, or one that is told of in sum. */
+const struct survey_task *survey_task(const struct survey *survey, uint64_t serial);
+
+/* ---- survey_rest.c ---- */
+
+void survey_rest_init(struct survey *survey);
+/*
+ * May another task (process) have a record of its own?  Those that ended, and did least,
+ * give up theirs if need be.  *enough is false where there is no memory for that.
+ */
+bool survey_task_fits(struct survey *survey, bool *enough);
+bool survey_process_fits(struct survey *survey);
+/* The one that stands for all others gets one more. */
+struct survey_task *survey_task_shared(struct survey *survey);
+struct survey_process *survey_process_shared(struct survey *survey);
 
 /* ---- survey_pages.c ---- */
 
@@ -295,6 +342,8 @@ int survey_page_left(struct survey *survey, uint64_t page, bool for_ever,
 /* A reference at survey->now by survey->runs. */
 int survey_page_used(struct survey *survey, uint64_t number, enum lpl_page_kind kind,
 		     struct lpl_report *report);
+/* Those that it referenced and that are no kernel's and no page table's. */
+uint64_t survey_own_pages(const struct survey_process *process);
 /* Its pages are counted, and its set goes. */
 void survey_process_over(struct survey *survey, struct survey_process *process);
 bool survey_pages_close_bin(struct survey *survey);

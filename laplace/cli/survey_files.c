@@ -109,8 +109,7 @@ char *survey_file_text(const struct survey_file *file, char *buf)
 
 char *survey_place_text(const struct survey *survey, const struct survey_place *place, char *buf)
 {
-	const struct survey_task *task = place->task < survey->tasks ?
-		survey->task[place->task] : NULL;
+	const struct survey_task *task = survey_task(survey, place->task);
 	size_t length;
 
 	if (place->file != 0) {

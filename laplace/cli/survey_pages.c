@@ -87,6 +87,17 @@ static bool is_kernels(enum lpl_page_kind kind)
 	return kind == LPL_PAGE_KERNEL || kind == LPL_PAGE_PHYSICAL;
 }
 
+uint64_t survey_own_pages(const struct survey_process *process)
+{
+	uint64_t pages = 0;
+
+	for (int kind = 0; kind < LPL_PAGE_KINDS; kind++) {
+		if (!is_kernels((enum lpl_page_kind)kind))
+			pages += process->footprint.pages[kind];
+	}
+	return pages;
+}
+
 static void offer(struct survey *survey, const struct use *use, const struct survey_place *place)
 {
 	struct survey_hottest *hottest =
@@ -191,7 +202,7 @@ static void each_user(struct survey *survey, uint64_t page, const struct use *us
 
 	if (use->users <= 1 && use->first != 0) {
 		/* a program alone; but the kernel may have, too */
-		if (process && !process->over)
+		if (process && page_set_has(&process->set, page))
 			call(process, use);
 		process = survey_process(survey, 0);
 		if (process && page_set_has(&process->set, page))
@@ -362,7 +373,7 @@ static void note_bin(struct survey *survey, const struct use *use)
 static int note_user(struct survey *survey, uint64_t page, struct use *use,
 		     struct lpl_report *report)
 {
-	struct survey_process *process = survey_process(survey, survey->runs->process);
+	struct survey_process *process = survey->runs_process;
 	bool added;
 
 	if (!use->alive) {
@@ -372,7 +383,7 @@ static int note_user(struct survey *survey, uint64_t page, struct use *use,
 			each_user(survey, page, use, user_gains);
 		else
 			survey->leaf[page >> LEAF_BITS]->place[page % LEAF_PAGES].task =
-				survey->runs->serial;
+				survey->runs_serial;
 	}
 	if (!page_set_add(&process->set, page, &added))
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for the pages of a process");
@@ -402,7 +413,7 @@ int survey_page_used(struct survey *survey, uint64_t number, enum lpl_page_kind 
 	if ((use->last ^ survey->now) >> survey->axis.shift)
 		note_bin(survey, use);
 	use->last = survey->now;
-	if (use->process != (uint32_t)survey->runs->process)
+	if (use->process != (uint32_t)survey->runs_process->number)
 		return note_user(survey, number, use, report);
 	return LPL_OK;
 }
@@ -419,6 +430,7 @@ void survey_process_over(struct survey *survey, struct survey_process *process)
 	page_set_free(&process->set);
 	process->alive = 0;
 	process->over = true;
+	survey->over_processes++;
 	*process->link = process->next;
 	if (process->next)
 		process->next->link = process->link;
@@ -470,10 +482,12 @@ void survey_pages_fold(struct survey *survey)
 
 void survey_pages_finish(struct survey *survey)
 {
-	for (uint64_t i = 0; i < survey->processes; i++) {
-		if (survey->process[i] && !survey->process[i]->over)
-			survey_process_over(survey, survey->process[i]);
+	for (uint64_t i = 0; i < survey->kept_processes; i++) {
+		if (!survey->kept_process[i]->over)
+			survey_process_over(survey, survey->kept_process[i]);
 	}
+	if (survey->other_process.link)
+		survey_process_over(survey, &survey->other_process);
 	for (uint64_t i = 0; i < survey->leaves; i++) {
 		struct survey_leaf *leaf = survey->leaf[i];
 

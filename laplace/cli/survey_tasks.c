@@ -17,22 +17,36 @@ const char *const survey_why_name[SURVEY_WHYS] = {
 	"preempted", "sleeping", "waiting", "stopped", "idle", "exited"
 };
 
-struct survey_process *survey_process(const struct survey *survey, uint64_t number)
+struct survey_process *survey_process(struct survey *survey, uint64_t number)
 {
+	if (number == SURVEY_OTHERS)
+		return &survey->other_process;
 	return number < survey->processes ? survey->process[number] : NULL;
 }
 
-/* Room for `number` in an array of pointers; false: no memory. */
-static bool make_room(void ***array, uint64_t *room, uint64_t *count, uint64_t number)
+const struct survey_task *survey_task(const struct survey *survey, uint64_t serial)
+{
+	const struct survey_task *task = serial < survey->slots ? survey->slot[serial].task : NULL;
+
+	return task == &survey->other_task ? NULL : task;
+}
+
+static bool is_shared(const struct survey *survey, const struct survey_task *task)
+{
+	return task == &survey->other_task;
+}
+
+/* Room for `number` in an array of things of this size; false: no memory. */
+static bool make_room(void *array, size_t size, uint64_t *room, uint64_t *count, uint64_t number)
 {
 	if (number >= *room) {
 		uint64_t more = 2 * number + 16;
-		void **larger = realloc(*array, more * sizeof(*larger));
+		char *larger = realloc(*(void **)array, more * size);
 
 		if (!larger)
 			return false;
-		memset(larger + *room, 0, (more - *room) * sizeof(*larger));
-		*array = larger;
+		memset(larger + *room * size, 0, (more - *room) * size);
+		*(void **)array = larger;
 		*room = more;
 	}
 	if (number >= *count)
@@ -46,12 +60,21 @@ static struct survey_process *process_make(struct survey *survey, uint64_t numbe
 
 	if (process)
 		return process;
-	if (!make_room((void ***)&survey->process, &survey->process_room, &survey->processes,
-		       number))
+	if (!make_room(&survey->process, sizeof(struct survey_process *), &survey->process_room,
+		       &survey->processes, number))
+		return NULL;
+	if (!survey_process_fits(survey) && number != 0)
+		return survey->process[number] = survey_process_shared(survey);
+	if (!make_room(&survey->kept_process, sizeof(struct survey_process *),
+		       &survey->kept_process_room, &survey->kept_processes,
+		       survey->kept_processes))
 		return NULL;
 	process = calloc(1, sizeof(*process));
-	if (!process)
+	survey->kept_process[survey->kept_processes - 1] = process;
+	if (!process) {
+		survey->kept_processes--;
 		return NULL;
+	}
 	process->number = number;
 	process->begin = survey->now;
 	page_set_init(&process->set, survey_page_lives, survey);
@@ -64,35 +87,60 @@ static struct survey_process *process_make(struct survey *survey, uint64_t numbe
 	return process;
 }
 
-static bool join_process(struct survey *survey, struct survey_task *task, uint64_t number)
+static bool join_process(struct survey *survey, uint64_t serial, uint64_t number)
 {
 	struct survey_process *process = process_make(survey, number);
+	struct survey_slot *slot = &survey->slot[serial];
 
 	if (!process)
 		return false;
-	task->process = number;
+	slot->process = number;
+	if (!is_shared(survey, slot->task))
+		slot->task->process = number;
+	if (survey->runs && survey->runs_serial == serial)
+		survey->runs_process = process;
 	process->tasks++;
 	process->live++;
 	return true;
 }
 
-static void leave_process(struct survey *survey, const struct survey_task *task)
+static void leave_process(struct survey *survey, uint64_t serial)
 {
-	struct survey_process *process = survey_process(survey, task->process);
+	struct survey_process *process = survey_process(survey, survey->slot[serial].process);
 
-	if (--process->live == 0 && process->number != 0)
+	if (--process->live == 0 && process->number != 0 && process != &survey->other_process)
 		survey_process_over(survey, process);
+}
+
+/* A record of its own; NULL: no memory. */
+static struct survey_task *task_keep(struct survey *survey)
+{
+	struct survey_task *task = calloc(1, sizeof(*task));
+
+	if (task && make_room(&survey->kept_task, sizeof(task), &survey->kept_task_room,
+			      &survey->kept_tasks, survey->kept_tasks)) {
+		survey->kept_task[survey->kept_tasks - 1] = task;
+		return task;
+	}
+	free(task);
+	return NULL;
 }
 
 static struct survey_task *task_make(struct survey *survey, const struct lpl_merge_task *told)
 {
 	struct survey_task *task;
+	bool enough;
 
-	if (told->serial < survey->tasks && survey->task[told->serial])
-		return survey->task[told->serial];
-	if (!make_room((void ***)&survey->task, &survey->task_room, &survey->tasks, told->serial))
+	if (told->serial < survey->slots && survey->slot[told->serial].task)
+		return survey->slot[told->serial].task;
+	if (!make_room(&survey->slot, sizeof(*survey->slot), &survey->slot_room, &survey->slots,
+		       told->serial))
 		return NULL;
-	task = calloc(1, sizeof(*task));
+	if (!survey_task_fits(survey, &enough) && told->serial != 0 && enough) {
+		task = survey->slot[told->serial].task = survey_task_shared(survey);
+		return join_process(survey, told->serial, told->process) ? task : NULL;
+	}
+	task = enough ? task_keep(survey) : NULL;
 	if (!task)
 		return NULL;
 	task->serial = told->serial;
@@ -104,8 +152,8 @@ static struct survey_task *task_make(struct survey *survey, const struct lpl_mer
 	task->since = SURVEY_NEVER;
 	if (told->serial == 0)
 		snprintf(task->name, sizeof(task->name), "boot/idle");
-	survey->task[told->serial] = task;
-	return join_process(survey, task, told->process) ? task : NULL;
+	survey->slot[told->serial].task = task;
+	return join_process(survey, told->serial, told->process) ? task : NULL;
 }
 
 /* From `time` on the task does something else.  false: no memory. */
@@ -118,8 +166,9 @@ static bool task_becomes(struct survey *survey, struct survey_task *task, enum s
 			return false;
 	}
 	task->now = doing;
-	/* the idle task waits for nothing */
-	task->since = task->serial == 0 && doing != SURVEY_RUNS ? SURVEY_NEVER : time;
+	/* the idle task waits for nothing, and of the others nobody knows for what */
+	task->since = (task->serial == 0 || is_shared(survey, task)) && doing != SURVEY_RUNS ?
+		SURVEY_NEVER : time;
 	return true;
 }
 
@@ -134,7 +183,7 @@ bool survey_settle(struct survey *survey)
 	if (!value)
 		return false;
 	*value += survey->run_references;
-	survey->process[task->process]->references += survey->run_references;
+	survey->runs_process->references += survey->run_references;
 	task->references += survey->run_references;
 	task->user_references += survey->run_user;
 	survey->user_references += survey->run_user;
@@ -168,6 +217,8 @@ int survey_switch(struct survey *survey, const struct lpl_merge_task *task,
 		return no_memory(report);
 	survey->current = task;
 	survey->runs = next;
+	survey->runs_serial = task->serial;
+	survey->runs_process = survey_process(survey, survey->slot[task->serial].process);
 	next->scheduled++;
 	survey->switches++;
 	return LPL_OK;
@@ -179,12 +230,55 @@ static void copy_name(char *out, size_t size, const struct lpl_merge_task *told)
 		lpl_text_escape(out, size, told->name, told->name_length);
 }
 
+/* What is known of a task by itself.  A process has the name of its first task. */
+static void describe(struct survey *survey, struct survey_task *task,
+		     const struct lpl_merge_task *told)
+{
+	struct survey_process *process = survey_process(survey, told->process);
+
+	if (!is_shared(survey, task)) {
+		task->tid = told->tid;
+		task->tgid = told->tgid;
+		if (told->parent != 0)
+			task->parent = told->parent;
+		copy_name(task->name, sizeof(task->name), told);
+		task->state = told->state;
+		task->exit_code = told->exit_code;
+	}
+	if (process == &survey->other_process)
+		return;
+	process->tgid = told->tgid;
+	if (process->number == 0)
+		snprintf(process->name, sizeof(process->name), "kernel");
+	else if (told->tid == told->tgid || !process->name[0])
+		copy_name(process->name, sizeof(process->name), told);
+}
+
+/* That was the last word on it. */
+static bool task_over(struct survey *survey, struct survey_task *task,
+		      const struct lpl_merge_task *told)
+{
+	/* of several that share a record another one may run */
+	if (!is_shared(survey, task) || survey->current == told) {
+		if (!task_becomes(survey, task, task->now, survey->now))
+			return false;
+		task->since = SURVEY_NEVER;
+		task->end = survey->now;
+	}
+	survey->ended += !is_shared(survey, task);
+	leave_process(survey, told->serial);
+	if (survey->current == told) {
+		survey->current = NULL;
+		survey->switched = survey->now;
+	}
+	return true;
+}
+
 int survey_task_told(struct survey *survey, const struct lpl_merge_task *told,
 		     struct lpl_report *report)
 {
-	bool is_new = told->serial >= survey->tasks || !survey->task[told->serial];
+	bool is_new = told->serial >= survey->slots || !survey->slot[told->serial].task;
 	struct survey_task *task = task_make(survey, told);
-	struct survey_process *process;
 
 	if (!task)
 		return no_memory(report);
@@ -193,35 +287,14 @@ int survey_task_told(struct survey *survey, const struct lpl_merge_task *told,
 		return no_memory(report);
 	if (task == survey->runs && !survey_settle(survey))
 		return no_memory(report);
-	if (task->process != told->process) {
-		leave_process(survey, task);
-		if (!join_process(survey, task, told->process))
+	if (survey->slot[told->serial].process != told->process) {
+		leave_process(survey, told->serial);
+		if (!join_process(survey, told->serial, told->process))
 			return no_memory(report);
 	}
-	process = survey_process(survey, task->process);
-	task->tid = told->tid;
-	task->tgid = told->tgid;
-	if (told->parent != 0)
-		task->parent = told->parent;
-	copy_name(task->name, sizeof(task->name), told);
-	process->tgid = told->tgid;
-	if (process->number == 0)
-		snprintf(process->name, sizeof(process->name), "kernel");
-	else if (told->tid == told->tgid || !process->name[0])
-		copy_name(process->name, sizeof(process->name), told);
-	task->state = told->state;
-	task->exit_code = told->exit_code;
-	if (told->state == LPL_TASK_LIVES)
-		return LPL_OK;
-	if (!task_becomes(survey, task, task->now, survey->now))
+	describe(survey, task, told);
+	if (told->state != LPL_TASK_LIVES && !task_over(survey, task, told))
 		return no_memory(report);
-	task->since = SURVEY_NEVER;
-	task->end = survey->now;
-	leave_process(survey, task);
-	if (survey->current == told) {
-		survey->current = NULL;
-		survey->switched = survey->now;
-	}
 	return LPL_OK;
 }
 
@@ -309,11 +382,11 @@ int survey_task_event(struct survey *survey, const struct lpl_event *event,
 
 bool survey_tasks_close_bin(struct survey *survey)
 {
-	for (uint64_t i = 0; i < survey->processes; i++) {
-		struct survey_process *process = survey->process[i];
+	for (uint64_t i = 0; i < survey->kept_processes; i++) {
+		struct survey_process *process = survey->kept_process[i];
 		uint64_t *value;
 
-		if (!process || process->bin_peak == 0)
+		if (process->bin_peak == 0)
 			continue;
 		value = series_at(&process->resident, survey->bin);
 		if (!value)
@@ -324,43 +397,50 @@ bool survey_tasks_close_bin(struct survey *survey)
 	return true;
 }
 
+static void task_fold(struct survey_task *task)
+{
+	for (int doing = 0; doing < SURVEY_DOINGS; doing++)
+		series_fold(&task->doing[doing], FOLD_SUM);
+	series_fold(&task->referenced, FOLD_SUM);
+}
+
 void survey_tasks_fold(struct survey *survey)
 {
-	for (uint64_t i = 0; i < survey->tasks; i++) {
-		struct survey_task *task = survey->task[i];
+	for (uint64_t i = 0; i < survey->kept_tasks; i++)
+		task_fold(survey->kept_task[i]);
+	task_fold(&survey->other_task);
+	for (uint64_t i = 0; i < survey->kept_processes; i++)
+		series_fold(&survey->kept_process[i]->resident, FOLD_MOST);
+}
 
-		if (!task)
-			continue;
-		for (int doing = 0; doing < SURVEY_DOINGS; doing++)
-			series_fold(&task->doing[doing], FOLD_SUM);
-		series_fold(&task->referenced, FOLD_SUM);
-	}
-	for (uint64_t i = 0; i < survey->processes; i++) {
-		if (survey->process[i])
-			series_fold(&survey->process[i]->resident, FOLD_MOST);
-	}
+void survey_task_free(struct survey_task *task)
+{
+	for (int doing = 0; doing < SURVEY_DOINGS; doing++)
+		series_free(&task->doing[doing]);
+	series_free(&task->referenced);
+}
+
+void survey_process_free(struct survey_process *process)
+{
+	series_free(&process->resident);
+	page_set_free(&process->set);
 }
 
 void survey_tasks_free(struct survey *survey)
 {
-	for (uint64_t i = 0; i < survey->tasks; i++) {
-		struct survey_task *task = survey->task[i];
-
-		if (!task)
-			continue;
-		for (int doing = 0; doing < SURVEY_DOINGS; doing++)
-			series_free(&task->doing[doing]);
-		series_free(&task->referenced);
-		free(task);
+	for (uint64_t i = 0; i < survey->kept_tasks; i++) {
+		survey_task_free(survey->kept_task[i]);
+		free(survey->kept_task[i]);
 	}
-	for (uint64_t i = 0; i < survey->processes; i++) {
-		if (!survey->process[i])
-			continue;
-		series_free(&survey->process[i]->resident);
-		page_set_free(&survey->process[i]->set);
-		free(survey->process[i]);
+	for (uint64_t i = 0; i < survey->kept_processes; i++) {
+		survey_process_free(survey->kept_process[i]);
+		free(survey->kept_process[i]);
 	}
-	free(survey->task);
+	survey_task_free(&survey->other_task);
+	survey_process_free(&survey->other_process);
+	free(survey->slot);
 	free(survey->process);
+	free(survey->kept_task);
+	free(survey->kept_process);
 	free(survey->call);
 }

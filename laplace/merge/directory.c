@@ -21,6 +21,14 @@ static bool is_number(const char *name)
 	return name[0] != '\0' && name[strspn(name, "0123456789")] == '\0';
 }
 
+/* "10000-19999" */
+static bool is_group(const char *name)
+{
+	const char *last = name + strspn(name, "0123456789");
+
+	return last != name && *last == '-' && is_number(last + 1);
+}
+
 static bool is_dots(const char *name)
 {
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
@@ -72,13 +80,19 @@ static int is_numbered_file(int fd, const char *name, void *context)
 	       S_ISREG(status.st_mode) ? 0 : 1;
 }
 
+static int is_numbered_directory(int fd, const char *name, void *context)
+{
+	return is_number(name) ? walk(fd, name, is_numbered_file, context) : 1;
+}
+
 static int is_our_entry(int fd, const char *name, void *context)
 {
 	const struct directory *directory = context;
 
 	if (strcmp(name, directory->index) == 0)
 		return has_heading(fd, directory) ? 0 : 1;
-	return is_number(name) ? walk(fd, name, is_numbered_file, context) : 1;
+	return is_group(name) ? walk(fd, name, is_numbered_directory, context) :
+				is_numbered_directory(fd, name, context);
 }
 
 static bool is_ours(struct directory *directory, const char *path)
@@ -114,11 +128,20 @@ static int remove_directory(int fd, const char *name, void *context)
 	return unlinkat(fd, name, AT_REMOVEDIR);
 }
 
+static int remove_entry(int fd, const char *name, void *context)
+{
+	if (!is_group(name))
+		return remove_directory(fd, name, context);
+	if (walk(fd, name, remove_directory, context) != 0)
+		return -1;
+	return unlinkat(fd, name, AT_REMOVEDIR);
+}
+
 /* The index goes last: as long as it is there, what is left is known as ours. */
 static bool remove_all(struct directory *directory, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	bool done = fd >= 0 && walk(fd, ".", remove_directory, directory) == 0 &&
+	bool done = fd >= 0 && walk(fd, ".", remove_entry, directory) == 0 &&
 		    (unlinkat(fd, directory->index, 0) == 0 || errno == ENOENT);
 
 	if (fd >= 0)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A directory of numbered directories of numbered files, with an index, that
- * gets its name only when it is whole, and that replaces only its like.
+ * gets its name only when it is whole, and that replaces only its like.  Numbered
+ * directories may stand in one more, of a group of them ("10000-19999").
  */
 #ifndef LAPLACE_MERGE_DIRECTORY_H
 #define LAPLACE_MERGE_DIRECTORY_H

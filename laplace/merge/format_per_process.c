@@ -87,20 +87,18 @@ static void print_name(FILE *index, const struct lpl_merge_task *task)
 	char name[4 * LPL_TASK_NAME + 1];
 
 	lpl_text_escape(name, sizeof(name), task->name, task->name_length);
-	fputc('"', index);
-	for (const char *at = name; *at != '\0'; at++) {
-		if (*at == '"')
-			fputc('"', index);
-		fputc(*at, index);
-	}
-	fputs("\"\n", index);
+	lpl_text_print_cell(index, name);
+	fputc('\n', index);
 }
 
 static void print_line(FILE *index, const struct part *part, const struct lpl_merge_task *task,
 		       const char *end)
 {
-	fprintf(index, "%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",%" PRIu32 ",", part->file.directory,
-		part->file.name, task->tid, task->tgid);
+	char directory[FILES_PATH];
+
+	fprintf(index, "%s,%" PRIu64 ",%" PRIu32 ",%" PRIu32 ",",
+		files_directory_path(directory, part->file.directory), part->file.name, task->tid,
+		task->tgid);
 	if (task->parent != 0)
 		fprintf(index, "%" PRIu64, task->parent);
 	if (part->any)

@@ -41,6 +41,18 @@ struct open_files {
 	struct batch batch[LPL_CREW_JOBS_MAX + 1];	/* its places */
 };
 
+char *files_directory_path(char path[FILES_PATH], uint64_t directory)
+{
+	const uint64_t first = directory - directory % FILES_GROUP;
+
+	if (first == 0)
+		(void)snprintf(path, FILES_PATH, "%" PRIu64, directory);
+	else
+		(void)snprintf(path, FILES_PATH, "%" PRIu64 "-%" PRIu64 "/%" PRIu64, first,
+			       first + (FILES_GROUP - 1), directory);
+	return path;
+}
+
 /* The crew's work. */
 static void write_batch(void *context, unsigned int place)
 {
@@ -105,9 +117,12 @@ static int failed_at(const struct open_files *files, uint64_t directory, uint64_
 {
 	bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
 	enum lpl_error error = full ? LPL_ERR_FULL : LPL_ERR_IO;
+	const int number = errno;
+	char path[FILES_PATH];
 
-	(void)lpl_fail(report, error, "%s/%" PRIu64 "/%" PRIu64 ": %s", files->what, directory,
-		       name, why);
+	(void)files_directory_path(path, directory);
+	errno = number;
+	(void)lpl_fail(report, error, "%s/%s/%" PRIu64 ": %s", files->what, path, name, why);
 	return (int)error;
 }
 
@@ -189,10 +204,24 @@ static struct open_file *oldest(struct open_files *files)
 	return best;
 }
 
+/* The directory, and the group's if it is in one. */
+static bool make_directory(const struct open_files *files, char *path)
+{
+	char *slash = strchr(path, '/');
+
+	if (slash != NULL) {
+		*slash = '\0';
+		if (mkdirat(files->fd, path, 0777) != 0 && errno != EEXIST)
+			return false;
+		*slash = '/';
+	}
+	return mkdirat(files->fd, path, 0777) == 0 || errno == EEXIST;
+}
+
 static int open_it(struct open_files *files, struct file *file, struct lpl_report *report)
 {
 	struct open_file *open = oldest(files);
-	char directory[32], path[64];
+	char directory[FILES_PATH], path[FILES_PATH + 32];
 	int error = LPL_OK;
 
 	if (open->file != NULL)
@@ -203,9 +232,9 @@ static int open_it(struct open_files *files, struct file *file, struct lpl_repor
 		open->buffer = malloc(OPEN_FILE_BUFFER);
 	if (open->buffer == NULL)
 		return no_buffer(files, report);
-	(void)snprintf(directory, sizeof(directory), "%" PRIu64, file->directory);
+	(void)files_directory_path(directory, file->directory);
 	(void)snprintf(path, sizeof(path), "%s/%" PRIu64, directory, file->name);
-	if (!file->created && mkdirat(files->fd, directory, 0777) != 0 && errno != EEXIST)
+	if (!file->created && !make_directory(files, directory))
 		return failed(files, file, "its directory cannot be made", report);
 	open->fd = openat(files->fd, path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW |
 			  (file->created ? 0 : O_CREAT), 0666);

@@ -18,6 +18,14 @@
 
 struct open_file;
 
+/*
+ * Directories are named by their numbers.  From FILES_GROUP on, so many of them share
+ * a directory more, so that none has millions of entries: "9999", "10000-19999/10000".
+ */
+#define FILES_GROUP 10000
+#define FILES_PATH 72
+char *files_directory_path(char path[FILES_PATH], uint64_t directory);
+
 /* One file, named by two numbers: DIRECTORY/NAME.  Zero-initialise. */
 struct file {
 	uint64_t directory, name;

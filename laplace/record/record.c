@@ -98,3 +98,16 @@ char *lpl_text_escape(char *out, size_t size, const char *text, size_t length)
 	out[used] = '\0';
 	return out;
 }
+
+void lpl_text_print_cell(FILE *table, const char *escaped)
+{
+	fputc('"', table);
+	if (lpl_text_is_formula(*escaped))
+		fprintf(table, "\\x%02x", (unsigned int)*escaped++);
+	for (; *escaped != '\0'; escaped++) {
+		if (*escaped == '"')
+			fputc('"', table);
+		fputc(*escaped, table);
+	}
+	fputc('"', table);
+}

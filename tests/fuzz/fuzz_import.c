@@ -24,6 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static const struct format *const formats[] = {
 	&format_raw, &format_diff, &format_sad, &format_sad_diff, &format_pages,
 	&format_time_passed, &format_behaviour, &format_csv, &format_din, &format_lackey,
+	&format_npy,
 	&format_raw18, &format_oracle_general, &format_pdats, &format_pdats2,
 };
 enum { FORMATS = sizeof(formats) / sizeof(formats[0]), SIZES = 3 };

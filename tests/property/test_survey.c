@@ -341,10 +341,12 @@ static void check_alive(const struct log *log)
 		for (int kind = 0; kind < LPL_PAGE_KINDS; kind++)
 			assert_int_equal(series_get(&survey->resident[kind], bin),
 					 at_end[kind][bin]);
-		for (uint64_t i = 0; i < survey->processes && i < 64; i++) {
-			if (survey->process[i])
-				assert_int_equal(series_get(&survey->process[i]->resident, bin),
-						 most[i][bin]);
+		for (uint64_t i = 0; i < survey->kept_processes; i++) {
+			const struct survey_process *process = survey->kept_process[i];
+
+			if (process->number < 64)
+				assert_int_equal(series_get(&process->resident, bin),
+						 most[process->number][bin]);
 		}
 	}
 }
@@ -384,15 +386,15 @@ static void check_footprints(const struct log *log)
 {
 	const struct survey *survey = log->survey;
 
-	for (uint64_t process = 0; process < survey->processes; process++) {
+	for (uint64_t i = 0; i < survey->kept_processes; i++) {
+		const struct survey_footprint *footprint = &survey->kept_process[i]->footprint;
+		uint64_t process = survey->kept_process[i]->number;
 		struct survey_footprint sum = { .alone = 0 };
 		bool did[PAGES] = { false };
 
-		if (!survey->process[process])
-			continue;
-		for (size_t i = 0; i < log->lines; i++) {
-			if (log->line[i].told == REFERENCE && log->line[i].process == process)
-				did[log->line[i].page] = true;
+		for (size_t j = 0; j < log->lines; j++) {
+			if (log->line[j].told == REFERENCE && log->line[j].process == process)
+				did[log->line[j].page] = true;
 		}
 		for (uint64_t page = 1; page <= log->pages; page++) {
 			uint64_t n;
@@ -406,12 +408,10 @@ static void check_footprints(const struct log *log)
 			sum.alone += n == (process != 0);
 			sum.proportional += process ? 1 / (double)n : 0;
 		}
-		assert_memory_equal(survey->process[process]->footprint.pages, sum.pages,
-				    sizeof(sum.pages));
-		assert_int_equal(survey->process[process]->footprint.alone, sum.alone);
-		assert_true(survey->process[process]->footprint.proportional - sum.proportional <
-			    1e-6 && sum.proportional -
-			    survey->process[process]->footprint.proportional < 1e-6);
+		assert_memory_equal(footprint->pages, sum.pages, sizeof(sum.pages));
+		assert_int_equal(footprint->alone, sum.alone);
+		assert_true(footprint->proportional - sum.proportional < 1e-6 &&
+			    sum.proportional - footprint->proportional < 1e-6);
 	}
 }
 
@@ -422,11 +422,12 @@ static void check_times(const struct log *log)
 	static uint64_t bins[TASKS][SURVEY_DOINGS][AXIS_BINS];
 	int doing[TASKS];
 	size_t next = 0;
+	uint64_t time = 0;
 
 	memset(bins, 0, sizeof(bins));
 	for (int i = 0; i < TASKS; i++)
 		doing[i] = -1;
-	for (uint64_t time = 0; time < log->now; time++) {
+	for (; time < log->now; time++) {
 		for (; next < log->lines && log->line[next].time <= time; next++) {
 			const struct line *line = &log->line[next];
 
@@ -452,15 +453,84 @@ static void check_times(const struct log *log)
 				bins[i][doing[i]][bin_of(survey, time)]++;
 		}
 	}
-	for (uint64_t i = 0; i < survey->tasks; i++) {
-		const struct survey_task *task = survey->task[i];
+	for (uint64_t i = 0; i < survey->kept_tasks; i++) {
+		const struct survey_task *task = survey->kept_task[i];
 
-		for (int what = 0; task && what < SURVEY_DOINGS; what++) {
+		for (int what = 0; what < SURVEY_DOINGS; what++) {
 			for (unsigned int bin = 0; bin < AXIS_BINS; bin++)
 				assert_int_equal(series_get(&task->doing[what], bin),
-						 bins[i][what][bin]);
+						 bins[task->serial][what][bin]);
 		}
 	}
+	time = 0;
+	/* those told of in sum: all that ran, less those told of by themselves */
+	for (unsigned int bin = 0; bin < AXIS_BINS; bin++)
+		time += series_get(&survey->other_task.doing[SURVEY_RUNS], bin);
+	assert_int_equal(survey->other_task.time[SURVEY_RUNS], time);
+	for (unsigned int bin = 0; bin < AXIS_BINS; bin++) {
+		uint64_t runs = 0;
+
+		for (int i = 0; i < TASKS; i++)
+			runs += survey_task(survey, (uint64_t)i) ? 0 : bins[i][SURVEY_RUNS][bin];
+		assert_int_equal(series_get(&survey->other_task.doing[SURVEY_RUNS], bin), runs);
+		assert_int_equal(series_get(&survey->other_task.doing[SURVEY_READY], bin), 0);
+		assert_int_equal(series_get(&survey->other_task.doing[SURVEY_BLOCKED], bin), 0);
+	}
+}
+
+/* References of each that is told of by itself, and of all others. */
+static void check_counts(const struct log *log)
+{
+	const struct survey *survey = log->survey;
+	uint64_t by_task[TASKS] = { 0 }, by_process[TASKS] = { 0 }, tasks = 0, processes = 0;
+	bool told[TASKS] = { false }, seen[TASKS] = { false };
+	uint64_t others = 0, schedules = 0;
+	uint64_t scheduled = survey->other_task.scheduled, left = 0;
+	uint64_t user = survey->other_task.user_references;
+
+	for (size_t i = 0; i < log->lines; i++) {
+		const struct line *line = &log->line[i];
+
+		schedules += line->told == EVENT && line->schedules;
+		by_task[line->task] += line->told == REFERENCE;
+		by_process[line->process] += line->told == REFERENCE;
+		if (line->told == BEGIN || line->told == END || line->told == REFERENCE)
+			seen[line->process] = true;
+	}
+	for (int i = 0; i < TASKS; i++) {
+		tasks += log->begun[i] || i == 0;
+		processes += seen[i];
+		others += survey_task(survey, (uint64_t)i) ? 0 : by_task[i];
+	}
+	assert_int_equal(survey->other_task.references, others);
+	assert_int_equal(survey->kept_tasks + survey->other_tasks, tasks);
+	assert_int_equal(survey->kept_processes + survey->other_processes, processes);
+	assert_true(survey->kept_tasks <= survey->limit + 1 &&
+		    survey->kept_processes <= survey->limit + 1);
+	for (int why = 0; why < SURVEY_WHYS; why++)
+		left += survey->other_task.left[why];
+	for (uint64_t i = 0; i < survey->kept_tasks; i++) {
+		const struct survey_task *task = survey->kept_task[i];
+
+		assert_int_equal(task->references, by_task[task->serial]);
+		scheduled += task->scheduled;
+		user += task->user_references;
+		for (int why = 0; why < SURVEY_WHYS; why++)
+			left += task->left[why];
+	}
+	assert_int_equal(scheduled, survey->switches);
+	assert_int_equal(user, survey->user_references);
+	assert_int_equal(left, schedules);
+	others = 0;
+	for (uint64_t i = 0; i < survey->kept_processes; i++) {
+		const struct survey_process *process = survey->kept_process[i];
+
+		told[process->number] = true;
+		assert_int_equal(process->references, by_process[process->number]);
+	}
+	for (int i = 0; i < TASKS; i++)
+		others += told[i] ? 0 : by_process[i];
+	assert_int_equal(survey->other_process.references, others);
 }
 
 static void check_heat(const struct log *log)
@@ -506,7 +576,8 @@ static void check_heat(const struct log *log)
 
 /* ---- the trials ---- */
 
-static void run(uint64_t seed, uint32_t records, uint32_t quiet, uint32_t pace)
+/* `limit`: of the tasks and processes that are told of by themselves; 0: as it is */
+static void run(uint64_t seed, uint32_t records, uint32_t quiet, uint32_t pace, uint64_t limit)
 {
 	struct log *log = calloc(1, sizeof(*log));
 	struct guest guest = { .lives = { true } };
@@ -516,6 +587,8 @@ static void run(uint64_t seed, uint32_t records, uint32_t quiet, uint32_t pace)
 	log->survey = malloc(sizeof(*log->survey));
 	assert_non_null(log->survey);
 	assert_int_equal(survey_init(log->survey, CLOCK_CYCLES, TOP, NULL), LPL_OK);
+	if (limit)
+		log->survey->limit = limit;
 	log->output = (struct lpl_merge_output){ log_reference, log_event, log_finish, log_page,
 						 log_task, log_leave };
 	log->state = seed;
@@ -524,7 +597,8 @@ static void run(uint64_t seed, uint32_t records, uint32_t quiet, uint32_t pace)
 	for (uint32_t i = 0; i < records; i++) {
 		if (i && roll(log, 3) == 0)
 			log->now += roll(log, pace);
-		if (roll(log, quiet) != 0)
+		/* time is counted from the first record to the last: there is one at each end */
+		if (i == 0 || i + 1 == records || roll(log, quiet) != 0)
 			do_reference(log, &guest);
 		else if (roll(log, 2))
 			do_task(log, &guest);
@@ -534,11 +608,15 @@ static void run(uint64_t seed, uint32_t records, uint32_t quiet, uint32_t pace)
 	assert_true(log->now < TIMES);
 	assert_int_equal(guest.sink->finish(guest.sink, NULL), LPL_OK);
 	check_bins(log);
-	check_alive(log);
-	check_sharing(log);
-	check_footprints(log);
+	check_counts(log);
 	check_times(log);
-	check_heat(log);
+	/* where no more live than have a place of their own */
+	if (limit == 0 || limit > TIDS + 3) {
+		check_alive(log);
+		check_sharing(log);
+		check_footprints(log);
+		check_heat(log);
+	}
 	lpl_merge_close(merge);
 	survey_free(log->survey);
 	free(log->survey);
@@ -549,9 +627,30 @@ static void is_what_it_is_defined_to_be(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 25; seed++) {
-		run(seed, 600, 3, 2);		/* no bin is folded */
-		run(seed + 1000, 800, 5, 20);
-		run(seed + 2000, 400, 20, 200);
+		run(seed, 600, 3, 2, 0);		/* no bin is folded */
+		run(seed + 1000, 800, 5, 20, 0);
+		run(seed + 2000, 400, 20, 200, 0);
+	}
+}
+
+/* As many live as may be told of by themselves, and many more come and go. */
+static void others_are_told_in_sum(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 25; seed++) {
+		run(seed, 800, 3, 2, TIDS + 4);
+		run(seed + 3000, 600, 2, 20, 2 * TIDS);
+		run(seed + 4000, 400, 5, 200, TIDS + 4);
+	}
+}
+
+/* More live than may be: the last of them share a record from the start. */
+static void others_share_a_record(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 25; seed++) {
+		run(seed, 800, 3, 2, 1);
+		run(seed + 5000, 600, 4, 20, 3);
 	}
 }
 
@@ -560,13 +659,15 @@ static void times_may_jump(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 10; seed++)
-		run(seed, 40, 3, 3000);
+		run(seed, 40, 3, 3000, 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(is_what_it_is_defined_to_be),
+		cmocka_unit_test(others_are_told_in_sum),
+		cmocka_unit_test(others_share_a_record),
 		cmocka_unit_test(times_may_jump),
 	};
 

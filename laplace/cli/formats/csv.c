@@ -53,7 +53,7 @@ static const char *read_names(struct importer *importer, const char *at)
 }
 
 static const char *read_numbers(struct importer *importer, const char *at,
-				struct lpl_ref *ref)
+				struct lpl_ref *ref, uint64_t *length)
 {
 	static const char *const name[] = {
 		"reference", "instruction", "cycle", "space", "address", "length",
@@ -76,25 +76,8 @@ static const char *read_numbers(struct importer *importer, const char *at,
 	ref->address = number[4];
 	for (size_t i = 0; i < FLAGS; i++)
 		ref->flags |= number[6 + i] ? flag[i] : 0;
-	/* what can be told of a reference alone; the clocks are checked later */
-	if (number[5] > IMPORT_LENGTH || (number[5] == 0) != ((ref->flags & LPL_PAGED) != 0))
-		return importer_refuse(importer, LPL_ERR_DAMAGED, "a length of %" PRIu64
-				       " bytes (possible are 1 to %d, and 0 for a page)",
-				       number[5], IMPORT_LENGTH);
-	ref->length = (uint16_t)number[5];
+	*length = number[5];
 	return at;
-}
-
-static bool is_possible(struct importer *importer, const struct lpl_ref *ref)
-{
-	const uint64_t page = 1U << LPL_PAGE_SHIFT;
-	const uint64_t offset = ref->address & (page - 1);
-
-	if (ref->flags & LPL_PAGED ? offset == 0 : offset + ref->length <= page)
-		return true;
-	importer_refuse(importer, LPL_ERR_DAMAGED, ref->flags & LPL_PAGED ?
-			"the address is not a page's first" : "the reference crosses a page");
-	return false;
 }
 
 static const char *read_comment(struct importer *importer, const char *at)
@@ -111,6 +94,7 @@ static const char *read_csv(struct importer *importer, const char *at)
 	const struct csv_state *state = importer->state;
 	const unsigned int type = scan_type(*at);
 	struct lpl_ref ref = { .type = (uint8_t)type };
+	uint64_t length = 0;
 
 	if (*at == '#')
 		return read_comment(importer, at);
@@ -118,13 +102,10 @@ static const char *read_csv(struct importer *importer, const char *at)
 		return read_names(importer, at);
 	if (type == LPL_TYPES)
 		return importer_other_line(importer, at);
-	at = read_numbers(importer, at + 1, &ref);
+	at = read_numbers(importer, at + 1, &ref, &length);
 	if (at)
 		at = importer_line_end(importer, at);
-	if (!at || !is_possible(importer, &ref))
-		return NULL;
-	importer->paged |= (ref.flags & LPL_PAGED) != 0;
-	return importer_put_told(importer, &ref) ? at : NULL;
+	return at && importer_put_whole(importer, &ref, length) ? at : NULL;
 }
 
 /* ---- printing ---- */

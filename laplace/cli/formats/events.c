@@ -3,6 +3,7 @@
  * Kernel events as lines; see events.h.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "events.h"
@@ -44,6 +45,25 @@ char *event_print(char *out, const struct lpl_event *event)
 	if (strcmp(text, "-") == 0)
 		return stpcpy(out, "\\x2d");
 	return stpcpy(out, text[0] ? text : "-");
+}
+
+/*
+ * Whoever takes the line for cells, between commas or semicolons, shall find no formula in
+ * the text, which is a guest's.  Numbers are none.
+ */
+char *event_print_row(char *out, const struct lpl_event *event)
+{
+	char line[EVENT_LINE + 1];
+	const char *at = line;
+
+	*event_print(line, event) = '\0';
+	for (*out++ = '#'; *at; at++) {
+		if (at > line && (at[-1] == ',' || at[-1] == ';') && lpl_text_is_formula(*at))
+			out += sprintf(out, "\\x%02x", (unsigned int)*at);
+		else
+			*out++ = *at;
+	}
+	return out;
 }
 
 /* ---- reading ---- */

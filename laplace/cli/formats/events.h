@@ -13,8 +13,11 @@
 
 struct importer;
 
-/* Without a newline; at most 2048 bytes. */
+/* Without a newline; at most EVENT_LINE bytes. */
+#define EVENT_LINE 2048
 char *event_print(char *out, const struct lpl_event *event);
+/* The same as a comment of csv. */
+char *event_print_row(char *out, const struct lpl_event *event);
 
 /* E and a name, and more: no page E and another page. */
 bool event_is_line(const char *at);

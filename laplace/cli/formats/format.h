@@ -82,6 +82,7 @@ extern const struct format format_csv;
 extern const struct format format_din;
 extern const struct format format_kvmtrace;
 extern const struct format format_lackey;
+extern const struct format format_npy;
 extern const struct format format_oracle_general;
 extern const struct format format_pdats, format_pdats2;
 

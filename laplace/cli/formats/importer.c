@@ -197,6 +197,29 @@ bool importer_put_told(struct importer *importer, struct lpl_ref *ref)
 	return importer_put(importer, ref);
 }
 
+bool importer_put_whole(struct importer *importer, struct lpl_ref *ref, uint64_t length)
+{
+	const uint64_t page = 1U << LPL_PAGE_SHIFT;
+	const uint64_t offset = ref->address & (page - 1);
+	const bool paged = (ref->flags & LPL_PAGED) != 0;
+
+	if (length > IMPORT_LENGTH || (length == 0) != paged) {
+		importer_refuse(importer, LPL_ERR_DAMAGED, "a length of %" PRIu64
+				" bytes (possible are 1 to %d, and 0 for a page)", length,
+				IMPORT_LENGTH);
+		return false;
+	}
+	if (paged ? offset != 0 : offset + length > page) {
+		importer_refuse(importer, LPL_ERR_DAMAGED, paged ?
+				"the address is not a page's first" :
+				"the reference crosses a page");
+		return false;
+	}
+	ref->length = (uint16_t)length;
+	importer->paged |= paged;
+	return importer_put_told(importer, ref);
+}
+
 /* ---- reading ---- */
 
 struct input {

@@ -54,6 +54,8 @@ struct importer {
 	bool paged;			/* references to whole pages in a format for all */
 	uint64_t unknown;		/* references of a type that is told to be unknown */
 	uint64_t skipped;		/* records that are no references */
+	uint64_t foreign;		/* lines of somebody else, between the format's own ... */
+	uint64_t first_foreign;		/* ... the first of them */
 	bool sizes;			/* objects are not of a page's size */
 	size_t count;
 	struct lpl_ref batch[IMPORT_BATCH];
@@ -144,5 +146,8 @@ bool importer_set_page(struct importer *importer, struct lpl_ref *ref, uint64_t 
 
 /* A reference whose clocks are all told: they are checked. */
 bool importer_put_told(struct importer *importer, struct lpl_ref *ref);
+
+/* A reference of which everything is told, and is checked; it lacks the length. */
+bool importer_put_whole(struct importer *importer, struct lpl_ref *ref, uint64_t length);
 
 #endif

@@ -8,8 +8,10 @@
  *	 M 0421c7cc,4		modify: a load and a store
  *
  * Addresses are hexadecimal, sizes decimal.  Lines of valgrind's own (`==12== ...')
- * are passed over.  An access is whole here, also one that crosses a page: what is
- * two references in a trace is put together again.
+ * are passed over, and so is what the program printed, as long as that is no more lines
+ * than half of the references: it is counted.  An access is whole here, also one that
+ * crosses a page: what is two references in a trace is put together again.  All are the
+ * program's own: valgrind sees nothing of the kernel.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -34,14 +36,46 @@ static const char *read_other(struct importer *importer, const char *at)
 		return end;
 	if (is_valgrinds_own(at))
 		return rawmemchr(at, '\n');
-	return importer_refuse(importer, LPL_ERR_DAMAGED, "no line of lackey's (which are %s)",
-			       importer->options.format->fields);
+	if (importer->foreign >= importer->ref / 2)
+		return importer_refuse(importer, LPL_ERR_DAMAGED, "no line of lackey's (which are "
+				       "%s)%s", importer->options.format->fields,
+				       importer->foreign ? ", as more than half as many lines are "
+				       "as there are references" : "");
+	if (importer->foreign++ == 0)
+		importer->first_foreign = importer->place;
+	return rawmemchr(at, '\n');
+}
+
+/*
+ * Does a record stand behind the letter, be it a wrong one?  A program may print the letter,
+ * and a word behind it that begins like a number.
+ */
+static bool is_record(const char *at)
+{
+	const char *digits = scan_blanks(at);
+	uint8_t behind;
+
+	if (digits == at)
+		return false;
+	for (at = digits; scan_digit[(uint8_t)*at] < 16; at++)
+		;
+	behind = (uint8_t)*at;
+	if (at - digits >= 8)		/* lackey's have as many */
+		return behind == ',' || scan_is_end((char)behind);
+	return at > digits && behind == ',' && scan_digit[(uint8_t)at[1]] < 10;
+}
+
+/* There is no such field: of a record, or because this is none. */
+static const char *no_field(struct importer *importer, const char *line, const char *field)
+{
+	return is_record(scan_blanks(line) + 1) ? importer_no_field(importer, field) :
+						   read_other(importer, line);
 }
 
 static const char *read_lackey(struct importer *importer, const char *at)
 {
 	const char *line = at;
-	struct lpl_ref ref = { 0 };
+	struct lpl_ref ref = { .flags = LPL_USER };
 	uint64_t size;
 	char letter;
 
@@ -65,10 +99,10 @@ static const char *read_lackey(struct importer *importer, const char *at)
 		return read_other(importer, line);
 	at = scan_hex(scan_blanks(at), &ref.address);
 	if (!at || *at != ',')
-		return importer_no_field(importer, "address");
+		return no_field(importer, line, "address");
 	at = scan_decimal(at + 1, &size);
 	if (!at || !scan_is_end(*at))
-		return importer_no_field(importer, "size");
+		return no_field(importer, line, "size");
 	at = importer_line_end(importer, at);
 	if (!at)
 		return NULL;

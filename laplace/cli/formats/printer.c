@@ -129,9 +129,7 @@ static char *print_event_line(struct printer *printer, char *out, const struct l
 		out = format->end(printer, out);
 	if (!out)
 		return NULL;
-	if (format == &format_csv)
-		*out++ = '#';
-	return put_newline(event_print(out, event));
+	return put_newline((format == &format_csv ? event_print_row : event_print)(out, event));
 }
 
 static int print_event(struct lpl_sink *sink, const struct lpl_event *event,

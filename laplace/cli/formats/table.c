@@ -10,7 +10,7 @@
 static const struct format *const formats[] = {
 	&format_raw, &format_diff, &format_sad, &format_sad_diff, &format_pages,
 	&format_time_passed, &format_behaviour, &format_csv, &format_din, &format_lackey,
-	&format_raw18, &format_oracle_general, &format_pdats, &format_pdats2, &format_kvmtrace,
+	&format_npy, &format_raw18, &format_oracle_general, &format_pdats, &format_pdats2, &format_kvmtrace,
 };
 enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
 

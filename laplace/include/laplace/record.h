@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <laplace/kernel_trace_record.h>
 
@@ -116,6 +117,21 @@ const char *lpl_event_name(uint32_t tag);
  * the backslash, become \xHH.  Always terminates.  Returns out.
  */
 char *lpl_text_escape(char *out, size_t size, const char *text, size_t length);
+
+/*
+ * Would a spreadsheet take a table's cell that begins with this byte for a formula, and
+ * evaluate what a guest wrote?
+ */
+static inline bool lpl_text_is_formula(char first)
+{
+	return first == '=' || first == '+' || first == '-' || first == '@';
+}
+
+/*
+ * Print escaped text as a cell of a table of comma-separated values: in quotes, and the
+ * first byte of a formula as \xHH.
+ */
+void lpl_text_print_cell(FILE *table, const char *escaped);
 
 /*
  * A consumer of a stream.  Each stage of a pipeline (reducer, writer,

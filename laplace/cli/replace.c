@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What an output may replace: nothing that was not meant, and never what is read.
+ */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common.h"
+
+int cli_refuse_existing(const char *path, bool overwrite)
+{
+	if (overwrite || strcmp(path, "-") == 0 || access(path, F_OK) != 0)
+		return CLI_DONE;
+	return cli_complain(CLI_USAGE, "%s: exists; --overwrite replaces it", path);
+}
+
+static bool is_same(const struct stat *one, const struct stat *other)
+{
+	return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
+}
+
+/* Is the file below the directory?  Links are followed first: a name may lie. */
+static bool holds(const struct stat *directory, const char *file)
+{
+	char path[PATH_MAX], *slash;
+	struct stat above;
+
+	if (!realpath(strcmp(file, "-") == 0 ? "/dev/stdin" : file, path))
+		return false;
+	while ((slash = strrchr(path, '/')) && slash != path) {
+		*slash = '\0';
+		if (stat(path, &above) == 0 && is_same(&above, directory))
+			return true;
+	}
+	return false;
+}
+
+/* `output` as it is named; *in is the input. */
+static int refuse_one(const char *output, const char *input, const struct stat *in)
+{
+	bool standard = strcmp(output, "-") == 0;
+	struct stat out;
+
+	if ((standard ? fstat(STDOUT_FILENO, &out) : stat(output, &out)) != 0)
+		return CLI_DONE;
+	if (is_same(&out, in))
+		return cli_complain(CLI_USAGE, "%s: is the input (%s): the output needs another "
+				    "name", standard ? "standard output" : output, input);
+	if (S_ISDIR(out.st_mode) && holds(&out, input))
+		return cli_complain(CLI_USAGE, "%s: holds the input (%s): the output needs "
+				    "another name", output, input);
+	return CLI_DONE;
+}
+
+int cli_refuse_input(const char *output, const char *input)
+{
+	size_t length = strlen(output);
+	struct stat in;
+	char *part;
+	int status;
+
+	/* devices and pipes are read and written at once by those who know how */
+	if ((strcmp(input, "-") == 0 ? fstat(STDIN_FILENO, &in) : stat(input, &in)) != 0 ||
+	    !S_ISREG(in.st_mode))
+		return CLI_DONE;
+	status = refuse_one(output, input, &in);
+	if (status || strcmp(output, "-") == 0)
+		return status;
+	while (length > 1 && output[length - 1] == '/')
+		length--;
+	if (asprintf(&part, "%.*s.part", (int)length, output) < 0)
+		return cli_complain(CLI_FAILED, "no memory");
+	status = refuse_one(part, input, &in);
+	free(part);
+	return status;
+}
