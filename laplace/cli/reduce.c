@@ -222,14 +222,14 @@ struct run {
 #define RUN_OF(sink) ((struct run *)((char *)(sink) - offsetof(struct run, tee)))
 
 /*
- * The totals before reduction are those of the first trace of all; one that
- * has none is taken as such itself.
+ * The totals before reduction are those of the first trace of all; one that has none,
+ * or tells fewer than came by, is taken as such itself.
  */
 static void carry_totals(const struct run *run)
 {
 	struct lpl_totals totals = *lpl_reader_totals(run->reader);
 
-	if (!cli_refs_before(&totals)) {
+	if (cli_refs_before(&totals) < run->tally->all_refs) {
 		totals.total = run->tally->all_refs;
 		memcpy(totals.refs, run->tally->refs, sizeof(totals.refs));
 		totals.user_refs = run->tally->user_refs;

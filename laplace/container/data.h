@@ -97,6 +97,8 @@ void lpl_data_free(struct lpl_data *data);
 uint64_t lpl_totals_before(const struct lpl_totals *totals);
 /* Do the types, if they were counted, add up to that? */
 bool lpl_totals_agree(const struct lpl_totals *totals, uint64_t before);
+/* May they stand behind those in a file: has no number become less that both tell? */
+bool lpl_totals_follow(const struct lpl_totals *totals, const struct lpl_totals *before);
 /* All but `total`, which the chunk header has. */
 uint8_t *lpl_totals_put(uint8_t *out, const struct lpl_totals *totals);
 const uint8_t *lpl_totals_get(const uint8_t *in, const uint8_t *end,

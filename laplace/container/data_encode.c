@@ -255,6 +255,19 @@ bool lpl_totals_agree(const struct lpl_totals *totals, uint64_t before)
 	return sum == 0 || sum == before;
 }
 
+bool lpl_totals_follow(const struct lpl_totals *totals, const struct lpl_totals *before)
+{
+	bool counted = sum_of_types(totals) != 0 && sum_of_types(before) != 0;
+	bool less = lpl_totals_before(totals) < lpl_totals_before(before) ||
+		    totals->tracer_refs < before->tracer_refs ||
+		    totals->events < before->events ||
+		    (counted && totals->user_refs < before->user_refs);
+
+	for (int i = 0; i < LPL_TYPES; i++)
+		less |= counted && totals->refs[i] < before->refs[i];
+	return !less;
+}
+
 uint8_t *lpl_totals_put(uint8_t *out, const struct lpl_totals *totals)
 {
 	for (int i = 0; i < LPL_TYPES; i++)

@@ -112,10 +112,13 @@ static enum lpl_error gather(struct lpl_reader *reader)
 					 "%s: no memory to read it", reader->source.name);
 }
 
-static void take_data(struct lpl_reader *reader, const struct lpl_piece *piece)
+static enum lpl_error take_data(struct lpl_reader *reader, struct lpl_piece *piece)
 {
 	const struct lpl_chunk_header *header = &piece->header;
 
+	if (!lpl_totals_follow(&piece->data.totals, &reader->totals))
+		return lpl_piece_damaged(piece, reader->source.name, header->sequence,
+					 "its totals run backwards");
 	reader->now = piece;
 	reader->next_ref = reader->next_event = 0;
 	reader->totals = piece->data.totals;
@@ -126,11 +129,13 @@ static void take_data(struct lpl_reader *reader, const struct lpl_piece *piece)
 		.first_ref = header->first.ref, .last_ref = header->last.ref,
 		.last_instr = header->last.instr, .last_cycle = header->last.cycle,
 	};
+	return LPL_OK;
 }
 
 static enum lpl_error take_index(struct lpl_reader *reader, struct lpl_piece *piece)
 {
 	const struct lpl_chunk_header *header = &piece->header;
+	const struct lpl_totals before = reader->totals;
 
 	/* where chunks are missing it tells of others, and has been of use already */
 	if (!reader->gaps) {
@@ -140,6 +145,9 @@ static enum lpl_error take_index(struct lpl_reader *reader, struct lpl_piece *pi
 			return lpl_piece_damaged(piece, reader->source.name, header->sequence,
 						 "the index does not agree with the file");
 		reader->totals.total = header->refs_before;
+		if (!lpl_totals_follow(&reader->totals, &before))
+			return lpl_piece_damaged(piece, reader->source.name, header->sequence,
+						 "its totals run backwards");
 	}
 	if (piece->trailed)
 		return lpl_fail(&piece->failure, LPL_ERR_DAMAGED,
@@ -176,7 +184,7 @@ static enum lpl_error take_piece(struct lpl_reader *reader)
 	if (piece->failure.error == LPL_OK && header->kind == LPL_CHUNK_INDEX)
 		(void)take_index(reader, piece);
 	else if (piece->failure.error == LPL_OK)
-		take_data(reader, piece);
+		(void)take_data(reader, piece);
 	if (piece->failure.error == LPL_OK && reader->gap)
 		tell_gap(reader, header);
 	if (piece->failure.error == LPL_OK && header->kind == LPL_CHUNK_DATA &&

@@ -422,7 +422,13 @@ struct lpl_sink *lpl_writer_sink(struct lpl_writer *writer)
 
 void lpl_writer_totals(struct lpl_writer *writer, const struct lpl_totals *totals)
 {
-	writer->totals = *totals;
+	if (lpl_totals_follow(totals, &writer->totals)) {
+		writer->totals = *totals;
+		return;
+	}
+	deliver_all(writer);
+	(void)lpl_fail(&writer->failure, LPL_ERR_USAGE,
+		       "%s: the totals before reduction run backwards", writer->output.name);
 }
 
 size_t lpl_writer_room(const struct lpl_writer *writer)

@@ -2,10 +2,14 @@
 /*
  * Fuzzing the importers (libFuzzer, or anything that calls its entry point).
  *
- * The first byte chooses the format and the page size, the second the memory of a
- * behaviour sequence; the rest is the file.  Whatever comes out has to be a valid
- * stream.  What was read to its end is printed in the same format, read again and
- * printed again: both prints have to be the same.
+ * The first byte chooses the format, of all there are, and the page size, the second
+ * the memory of a behaviour sequence; the rest is the file.  Whatever comes out has to
+ * be a valid stream.  What was read to its end is printed in the same format (in csv,
+ * which tells everything, where that is only read), read again and printed again: both
+ * prints have to be the same.
+ *
+ * No fuzzer finds the numbers that the records of kVMTrace's log carry, so they are put
+ * in unless the second byte is even.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -15,19 +19,32 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <laplace/kvmtrace_record.h>
+
 #include "../../laplace/cli/formats/format.h"
 #include "../../laplace/cli/formats/importer.h"
 #include "../../laplace/cli/formats/printer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const struct format *const formats[] = {
-	&format_raw, &format_diff, &format_sad, &format_sad_diff, &format_pages,
-	&format_time_passed, &format_behaviour, &format_csv, &format_din, &format_lackey,
-	&format_npy,
-	&format_raw18, &format_oracle_general, &format_pdats, &format_pdats2,
-};
-enum { FORMATS = sizeof(formats) / sizeof(formats[0]), SIZES = 3 };
+enum { SIZES = 3 };
+
+/* The one with this number, modulo how many there are, by which `number` is divided. */
+static const struct format *format_numbered(unsigned int *number)
+{
+	char list[FORMAT_LIST_SIZE], *name = format_list(list, 0), *end;
+	unsigned int count = 1, left;
+
+	for (const char *at = list; (at = strchr(at, ',')); at++)
+		count++;
+	for (left = *number % count; left > 0; left--)
+		name = strchr(name, ',') + strlen(", ");
+	end = strchr(name, ',');
+	if (end)
+		*end = '\0';
+	*number /= count;
+	return format_find(name);
+}
 
 /* A sink that checks what it gets and passes it on. */
 struct checker {
@@ -114,11 +131,13 @@ static int print_again(struct importer_options *options, int fd)
 	struct lpl_report report = { .error = LPL_OK };
 	struct lpl_meta *meta = meta_of(options);
 	struct printer *printer;
+	const struct format *format = options->format->traits & FORMAT_READ_ONLY
+				    ? &format_csv : options->format;
 	struct importer *importer;
 	int out = file_of("", 0);
 
 	check(!printer_open(&printer, &(struct printer_options){
-		.format = options->format, .meta = meta, .path = "trace", .output = "output",
+		.format = format, .meta = meta, .path = "trace", .output = "output",
 		.fd = out, .events = true }, &report));
 	checker.next = &printer->sink;
 	options->fd = fd;
@@ -147,23 +166,46 @@ static size_t contents(int fd, char **bytes)
 	return (size_t)about.st_size;
 }
 
+/* The input as a log of kVMTrace whose records are numbered. */
+static int numbered_log(const uint8_t *data, size_t size)
+{
+	uint8_t *log = malloc(size + 1);
+	int fd;
+
+	check(log != NULL);
+	memcpy(log, data, size);
+	for (size_t at = 0; size - at >= sizeof(struct kvmtrace_record);
+	     at += sizeof(struct kvmtrace_record))
+		for (unsigned int i = 0; i < 4; i++)
+			log[at + i] = (uint8_t)(at / sizeof(struct kvmtrace_record) >> (8 * i));
+	fd = file_of(log, size);
+	free(log);
+	return fd;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct importer_options options = { .path = "input" };
 	char *first, *second;
 	size_t first_size, second_size;
-	int out, again;
+	unsigned int number;
+	int in, out, again;
 
 	if (size < 2)
 		return 0;
-	options.format = formats[data[0] % FORMATS];
+	number = data[0];
+	options.format = format_numbered(&number);
 	options.page_shift = 12;
 	if (options.format->traits & FORMAT_PAGES)
-		options.page_shift += 4 * (data[0] / FORMATS % SIZES);
+		options.page_shift += 4 * (number % SIZES);
 	options.memory = 1 + data[1] % 8;
-	out = print_again(&options, file_of(data + 2, size - 2));
+	in = options.format == &format_kvmtrace && data[1] % 2
+	   ? numbered_log(data + 2, size - 2) : file_of(data + 2, size - 2);
+	out = print_again(&options, in);
 	if (out < 0)
 		return 0;
+	if (options.format->traits & FORMAT_READ_ONLY)
+		options.format = &format_csv;
 	first_size = contents(out, &first);
 	check(lseek(out, 0, SEEK_SET) == 0);
 	again = print_again(&options, out);

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -44,6 +45,64 @@ static void every_reference_is_written(void **state)
 		stream_free(&told);
 		stream_free(&trace.stream);
 	}
+}
+
+/* Somebody who looks at a running collection, from a thread of its own, to its end. */
+struct watcher {
+	const struct lpl_collector *collector;
+	uint64_t references;		/* when it is at its end */
+	bool backwards;			/* a number got smaller */
+	struct lpl_collector_status last;
+};
+
+static void *watch(void *argument)
+{
+	struct watcher *w = argument;
+	const uint64_t too_long = UINT64_C(600000000000);	/* ns */
+
+	do {
+		struct lpl_collector_status now;
+
+		lpl_collector_status(w->collector, &now);
+		w->backwards |= now.references < w->last.references ||
+				now.instructions < w->last.instructions ||
+				now.kept < w->last.kept || now.events < w->last.events ||
+				now.bytes < w->last.bytes || now.wait_ns < w->last.wait_ns ||
+				now.elapsed_ns < w->last.elapsed_ns;
+		w->last = now;
+	} while (w->last.references < w->references && w->last.elapsed_ns < too_long);
+	return NULL;
+}
+
+/* What is said of numbers that change meanwhile is ThreadSanitizer's to say. */
+static void any_thread_may_look(void **state)
+{
+	struct stream told;
+	struct lpl_collector *collector;
+	struct watcher watcher = { .backwards = false };
+	size_t last;
+	pthread_t thread;
+
+	(void)state;
+	simulate(&told, 60000, 7);
+	for (last = told.count - 1; told.items[last].is_event;)
+		last--;
+	collector = start("none", in_directory("watched.lpl"), LPL_STAGE_FILE, -1);
+	watcher.collector = collector;
+	watcher.references = count(&told).total;
+	assert_int_equal(pthread_create(&thread, NULL, watch, &watcher), 0);
+	tell_all(lpl_collector_ring(collector), &told);
+	assert_true(tell(lpl_collector_ring(collector), watcher.references, 0, 0,
+			 LPL_WIRE_KIND(LPL_WIRE_TOTALS)));
+	lpl_ring_publish(lpl_collector_ring(collector));
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_false(watcher.backwards);
+	assert_int_equal(watcher.last.references, watcher.references);
+	assert_int_equal(watcher.last.instructions, told.items[last].ref.instr);
+	assert_int_equal(watcher.last.events, told.count - watcher.references);
+	assert_true(watcher.last.kept > 0 && watcher.last.bytes > 0);
+	finish(collector);
+	stream_free(&told);
 }
 
 static void windows_are_put_in_order(void **state)
@@ -335,6 +394,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_reference_is_written),
+		cmocka_unit_test(any_thread_may_look),
 		cmocka_unit_test(windows_are_put_in_order),
 		cmocka_unit_test(windows_are_reduced_further),
 		cmocka_unit_test(pages_may_be_larger),

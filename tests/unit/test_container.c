@@ -139,6 +139,26 @@ static void totals_add_up(void **unused)
 	}
 }
 
+/* Totals that run backwards are not taken: nobody would read the rest. */
+static void totals_do_not_run_backwards(void **unused)
+{
+	static const struct lpl_totals more = { .total = 9, .events = 2 },
+				       less = { .total = 9, .events = 1 };
+	static const struct lpl_ref ref = { .ref = 1, .length = 1 };
+	struct lpl_writer *writer = start(in_directory("less.lpl"), 0, true);
+	struct lpl_report report = { .error = LPL_OK };
+
+	(void)unused;
+	lpl_writer_totals(writer, &more);
+	lpl_writer_totals(writer, &more);
+	assert_int_equal(lpl_writer_sink(writer)->refs(lpl_writer_sink(writer), &ref, 1, &report),
+			 LPL_OK);
+	lpl_writer_totals(writer, &less);
+	assert_int_equal(lpl_writer_close(writer, &report), LPL_ERR_USAGE);
+	assert_non_null(strstr(report.text, "backwards"));
+	assert_false(exists("less.lpl"));
+}
+
 /* The number that the record before item `end` tells. */
 static uint64_t last_number(const struct stream *stream, size_t end)
 {
@@ -552,6 +572,7 @@ int main(void)
 		cmocka_unit_test(round_trips),
 		cmocka_unit_test(extreme_values),
 		cmocka_unit_test(totals_add_up),
+		cmocka_unit_test(totals_do_not_run_backwards),
 		cmocka_unit_test(describes_itself),
 		cmocka_unit_test(bytes_repeat),
 		cmocka_unit_test(chunks_end),

@@ -497,6 +497,101 @@ static void lying_headers(void **unused)
 	stream_free(&stream);
 }
 
+/* Types are told of a chunk when they add up to the number of its last record. */
+static struct lpl_totals completed(const struct lpl_totals *totals, const struct bytes *file,
+				   size_t offset)
+{
+	struct lpl_totals result = *totals;
+	uint64_t last = little_endian(file->data + offset + 80, 8);
+
+	for (int i = 0; i < LPL_TYPES; i++)
+		last -= totals->refs[i];
+	if (totals->total == 0)
+		result.refs[LPL_FETCH] += last;
+	return result;
+}
+
+/*
+ * The first chunk of a file with `totals`, and what follows it of the same file with
+ * `then`: how many records are read.
+ */
+static size_t read_joined(const struct lpl_totals *totals, const struct lpl_totals *then,
+			  const struct stream *stream, struct result *result)
+{
+	struct layout first, second;
+	struct bytes before, after;
+	size_t begin, rest;
+	uint8_t *joined;
+
+	struct lpl_totals first_totals, second_totals;
+
+	write_file("before.lpl", stream, 20, 1);
+	before = load("before.lpl");
+	lay_out(&first, &before);
+	first_totals = completed(totals, &before, first.offset[1]);
+	second_totals = completed(then, &before, first.offset[2]);
+	free(before.data);
+	write_file_of("before.lpl", stream, 20, 1, &first_totals);
+	write_file_of("after.lpl", stream, 20, 1, &second_totals);
+	before = load("before.lpl");
+	after = load("after.lpl");
+	lay_out(&first, &before);
+	lay_out(&second, &after);
+	assert_true(first.count >= 4 && first.records[2] == second.records[2]);
+	begin = first.offset[2];
+	rest = after.size - second.offset[2];
+	joined = malloc(begin + rest + 1);
+	assert_non_null(joined);
+	memcpy(joined, before.data, begin);
+	memcpy(joined + begin, after.data + second.offset[2], rest);
+	read_bytes(result, joined, begin + rest);
+	free(joined);
+	free(before.data);
+	free(after.data);
+	return first.records[2];
+}
+
+/*
+ * Each number that is told in both, one less than in the chunk before.  Without a total
+ * the rest of the references are fetches; with one, types are not told.
+ */
+static void totals_run_backwards(void **unused)
+{
+	static const struct {
+		struct lpl_totals before, then;
+		bool allowed;
+	} cases[] = {
+		{ { .total = 900 }, { .total = 900 }, true },
+		{ { .total = 900, .tracer_refs = 7 }, { .total = 901, .tracer_refs = 6 }, false },
+		{ { .total = 900, .events = 3 }, { .total = 900, .events = 2 }, false },
+		{ { .refs = { 4 } }, { .refs = { 3 } }, false },
+		{ { .refs = { 0, 0, 0, 0, 4 } }, { .refs = { 1, 0, 0, 0, 3 } }, false },
+		{ { .refs = { 1 }, .user_refs = 5 }, { .refs = { 1 }, .user_refs = 4 }, false },
+		{ { .refs = { 1 }, .user_refs = 5 }, { .refs = { 1 }, .user_refs = 5 }, true },
+		/* types and modes that were not counted this time, or the time before */
+		{ { .refs = { 4 }, .user_refs = 5 }, { .total = 900 }, true },
+		{ { .total = 900 }, { .refs = { 1, 2 }, .user_refs = 5 }, true },
+	};
+	struct stream stream;
+
+	(void)unused;
+	stream_random(&stream, 100, STREAM_RAW, 33);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct result result;
+		size_t first = read_joined(&cases[i].before, &cases[i].then, &stream, &result);
+
+		/* (the index is of another first chunk, so that the end may be damaged) */
+		if (result.stream.count != (cases[i].allowed ? stream.count : first))
+			fail_msg("case %zu: %zu records were read", i, result.stream.count);
+		if (!cases[i].allowed) {
+			assert_int_equal(result.read, LPL_ERR_DAMAGED);
+			assert_non_null(strstr(result.report.text, "chunk 2 at offset"));
+		}
+		stream_free(&result.stream);
+	}
+	stream_free(&stream);
+}
+
 /* What a decoder may return at all, by <laplace/record.h> and section 4.4. */
 static bool plausible(const struct lpl_data *data, const struct lpl_chunk_header *header)
 {
@@ -632,6 +727,7 @@ int main(void)
 		cmocka_unit_test(broken_invariants),
 		cmocka_unit_test(page_beyond_the_last),
 		cmocka_unit_test(lying_headers),
+		cmocka_unit_test(totals_run_backwards),
 		cmocka_unit_test(mutated_payloads),
 		cmocka_unit_test(index_is_thinned),
 	};

@@ -94,17 +94,23 @@ static const struct lpl_totals some_totals = {
 };
 
 /* The whole stream as a file, replaced if there is one. */
-static inline void write_file(const char *name, const struct stream *stream, size_t chunk_refs,
-		       uint64_t batches)
+static inline void write_file_of(const char *name, const struct stream *stream, size_t chunk_refs,
+				 uint64_t batches, const struct lpl_totals *totals)
 {
 	struct lpl_writer *writer = start(in_directory(name), chunk_refs, true);
 	struct lpl_report report = { .error = LPL_OK };
 
-	lpl_writer_totals(writer, &some_totals);
+	lpl_writer_totals(writer, totals);
 	if (stream_send(stream, 0, stream->count, lpl_writer_sink(writer), batches,
 			&report) != LPL_OK ||
 	    lpl_writer_close(writer, &report) != LPL_OK)
 		fail_msg("%s", report.text);
+}
+
+static inline void write_file(const char *name, const struct stream *stream, size_t chunk_refs,
+			      uint64_t batches)
+{
+	write_file_of(name, stream, chunk_refs, batches, &some_totals);
 }
 
 struct result {

@@ -58,7 +58,8 @@ struct lpl_ref {
 	uint64_t space;		/* page number of the top-level page table */
 	uint8_t type;		/* enum lpl_type */
 	uint8_t flags;		/* LPL_USER ... */
-	uint16_t length;	/* bytes, 1 to 64; 0 with LPL_PAGED */
+	uint16_t length;	/* bytes, 1 to 4096 (the simulator and import make none
+				 * above 64); 0 with LPL_PAGED */
 	uint32_t reserved;	/* 0 */
 };
 
