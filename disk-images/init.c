@@ -9,6 +9,7 @@
  *				as it is.  Default: demo.
  *	laplace.timeout=SECONDS	of guest time; the workload fails after it
  *	laplace.syscalls=SET	what laplace-ctl calls the same; default none
+ *	laplace.mode=MODE	of /dev/laplace, in octal; default 0660, root's
  *	laplace.start=workload	the workload says itself when to begin to collect;
  *				else (init) we do, just before it
  *
@@ -167,14 +168,14 @@ static int wait_for(pid_t child, unsigned int limit, const sigset_t *awaited)
 	}
 }
 
-static void load_module(const char *syscalls)
+static void load_module(const char *syscalls, const char *mode)
 {
 	int fd = open(MODULE, O_RDONLY | O_CLOEXEC);
-	char parameters[4096];
+	char parameters[2 * 4096];
 
 	if (fd < 0 && errno == ENOENT)
 		return;		/* an image that was built without */
-	snprintf(parameters, sizeof parameters, "syscalls=%s", syscalls);
+	snprintf(parameters, sizeof parameters, "syscalls=%s mode=%s", syscalls, mode);
 	if (fd < 0 || syscall(SYS_finit_module, fd, parameters, 0) < 0)
 		fail_image(MODULE);
 	close(fd);
@@ -196,7 +197,7 @@ static void control(char *command, const sigset_t *awaited)
 
 int main(void)
 {
-	char line[4096], limit_line[4096], calls_line[4096], start_line[4096];
+	char line[4096], limit_line[4096], calls_line[4096], start_line[4096], mode_line[4096];
 	char path[4096], *workload[] = { path, NULL };
 	const char *name, *limit, *who;
 	struct stat st;
@@ -222,7 +223,8 @@ int main(void)
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
 		strncat(path, "/run", sizeof path - strlen(path) - 1);
 
-	load_module(option(calls_line, sizeof calls_line, "laplace.syscalls=", "none"));
+	load_module(option(calls_line, sizeof calls_line, "laplace.syscalls=", "none"),
+		    option(mode_line, sizeof mode_line, "laplace.mode=", "0660"));
 	printf("LAPLACE-BEGIN %s\n", name);
 	fflush(stdout);
 	if (chdir("/tmp") < 0)

@@ -8,9 +8,15 @@
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
+#include <linux/moduleparam.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
+
+/* Who may write may end the collection: not everybody, unless it is wanted. */
+static unsigned short lpl_mode = 0660;
+module_param_named(mode, lpl_mode, ushort, 0444);
+MODULE_PARM_DESC(mode, "permissions of /dev/laplace, in octal (0660; 0666 lets all users in)");
 
 /* The longest command, with a newline; and marks have their own limit. */
 #define LPL_COMMAND	4096
@@ -117,13 +123,22 @@ static struct miscdevice lpl_device = {
 	.minor = MISC_DYNAMIC_MINOR,
 	.name = "laplace",
 	.fops = &lpl_operations,
-	/* Marks may come from any program of the workload. */
-	.mode = 0666,
 };
 
 int lpl_device_init(void)
 {
-	return misc_register(&lpl_device);
+	int error;
+
+	/* A decimal number that was meant to be octal has other bits, too. */
+	if (lpl_mode & ~0666) {
+		pr_err("mode: it wants permissions to read and to write, in octal, as in mode=0660\n");
+		return -EINVAL;
+	}
+	lpl_device.mode = lpl_mode;
+	error = misc_register(&lpl_device);
+	if (error)
+		pr_err("cannot make /dev/laplace: error %d\n", error);
+	return error;
 }
 
 void lpl_device_exit(void)

@@ -50,6 +50,9 @@ static int open_device(int how)
 	if (fd < 0 && (errno == ENOENT || errno == ENXIO || errno == ENODEV))
 		fprintf(stderr, "laplace-ctl: no %s: is the laplace module loaded?\n",
 			DEVICE);
+	else if (fd < 0 && errno == EACCES)
+		fprintf(stderr, "laplace-ctl: %s is not for this user: root can chgrp or chmod it, or load the\n"
+			"module with mode=0666 (in an image of disk-images: laplace.mode=0666)\n", DEVICE);
 	else if (fd < 0)
 		failed(DEVICE);
 	return fd;

@@ -26,10 +26,8 @@ static int __init lpl_init(void)
 	if (error)
 		goto detach;
 	error = lpl_device_init();
-	if (error) {
-		pr_err("cannot make /dev/laplace: error %d\n", error);
+	if (error)
 		goto syscalls;
-	}
 	return 0;
 
 syscalls:

@@ -25,12 +25,22 @@ union lpl_record_page kernel_trace_record __aligned(PAGE_SIZE);
 static DEFINE_RAW_SPINLOCK(lpl_lock);
 static u64 lpl_count;
 
+/*
+ * The snapshot is the first that is told.  Before it the events are attached one after
+ * another, in a guest that goes on: what some of them saw, and others did not yet, would
+ * be the lives of tasks without an end and mappings that are gone.
+ */
+static bool lpl_telling;
+
 struct kernel_trace_record *lpl_begin(unsigned long *flags, u32 tag)
 {
 	struct kernel_trace_record *record = &kernel_trace_record.record;
 
 	raw_spin_lock_irqsave(&lpl_lock, *flags);
-	WRITE_ONCE(record->begin, tag);
+	if (unlikely(tag == KTR_SNAPSHOT))
+		lpl_telling = true;
+	if (likely(lpl_telling))
+		WRITE_ONCE(record->begin, tag);
 	barrier();
 	record->tag = tag;
 	record->tid = current->pid;
@@ -45,10 +55,12 @@ void lpl_end(unsigned long flags)
 {
 	struct kernel_trace_record *record = &kernel_trace_record.record;
 
-	lpl_count++;
 	barrier();
-	WRITE_ONCE(record->trigger, record->tag);
-	lpl_log(record);
+	if (likely(lpl_telling)) {
+		lpl_count++;
+		WRITE_ONCE(record->trigger, record->tag);
+		lpl_log(record);
+	}
 	raw_spin_unlock_irqrestore(&lpl_lock, flags);
 }
 

@@ -3,11 +3,11 @@
  * What exists when the module is loaded: tasks, their address spaces, what is
  * mapped in them, pages that do not follow from that, and the page cache.
  *
- * The events are attached by then, so a change of the page cache that comes between
- * is told twice rather than not at all.  Tasks and spaces are told as they are at one
- * moment, when nobody is in the middle of changing one: a fork of a space that was not told
- * yet would make one that nothing tells of, and a frame that is freed and used
- * again would make two pages one.
+ * The events are attached by then, and are told from the moment on in which the snapshot
+ * begins: so a change of the page cache while that is told is told twice rather than not at
+ * all.  Tasks and spaces are told as they are at one moment, when nobody is in the middle of
+ * changing one: a fork of a space that was not told yet would make one that nothing tells
+ * of, and a frame that is freed and used again would make two pages one.
  */
 #include "laplace.h"
 

@@ -22,7 +22,7 @@ struct audit {
 	bool closed;
 	uint64_t last_ref, last_instr, last_cycle;
 	uint64_t user_odd;		/* programs' references that did not fit */
-	bool snapshot_told;
+	bool snapshot_begun, snapshot_told;
 	uint64_t implied_breaks;	/* that are known of */
 	uint32_t epoch;			/* of the page cache; from 1 */
 	struct table ended;		/* numbers of spaces that have ended -> 1 */
@@ -183,13 +183,18 @@ static void forgive(struct lpl_merge *merge, enum lpl_merge_odd kind)
 
 /*
  * From the first snapshot on a guest has told what there is.  It could not have
- * told before, so what programs referenced until then is counted apart.
+ * told before, so what programs referenced until then is counted apart, and tasks
+ * that ended without being told of are not held against it.
  */
-void audit_snapshot_told(struct lpl_merge *merge)
+void audit_snapshot(struct lpl_merge *merge, bool begins)
 {
 	struct audit *audit = merge->audit;
 
-	if (audit->snapshot_told)
+	if (begins && !audit->snapshot_begun) {
+		audit->snapshot_begun = true;
+		forgive(merge, LPL_ODD_SCHEDULE);
+	}
+	if (begins || audit->snapshot_told)
 		return;
 	audit->snapshot_told = true;
 	audit->books.user_untold = audit->user_odd;

@@ -213,8 +213,8 @@ void audit_odd(struct lpl_merge *merge, enum lpl_merge_odd kind, const struct lp
 void audit_reference(struct lpl_merge *merge, const struct lpl_ref *ref,
 		     struct translation *translation);
 void audit_event(struct lpl_merge *merge, const struct lpl_event *event);
-/* A snapshot is complete. */
-void audit_snapshot_told(struct lpl_merge *merge);
+/* A snapshot begins, or is complete. */
+void audit_snapshot(struct lpl_merge *merge, bool begins);
 void audit_task_over(struct lpl_merge *merge, const struct lpl_merge_task *task);
 /* A space's number is used (again), and no longer.  false: no memory. */
 void audit_space_begins(struct lpl_merge *merge, uint64_t number);

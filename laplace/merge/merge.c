@@ -261,8 +261,8 @@ static bool take_effect(struct lpl_merge *merge, const struct lpl_event *event)
 	if (event->tag == KTR_SNAPSHOT) {
 		take_base(merge, event->arg[1]);
 		merge_snapshot(merge, event->arg[0] != 0);
-		if (merge->audit != NULL && event->arg[0] == 0)
-			audit_snapshot_told(merge);
+		if (merge->audit != NULL)
+			audit_snapshot(merge, event->arg[0] != 0);
 	}
 	if (!task_known && !mapping_known && !changes_nothing(event->tag))
 		merge_odd(merge, LPL_ODD_TAG);

@@ -191,7 +191,7 @@ bool merge_present(struct lpl_merge *merge, const struct lpl_event *event)
 
 void merge_snapshot(struct lpl_merge *merge, bool begins)
 {
-	merge->tasks.in_snapshot = begins;
+	tasks_snapshot(&merge->tasks, begins);
 	for (size_t i = 0; i < merge->present.size; i++) {
 		struct page *page = (struct page *)(uintptr_t)merge->present.entries[i].value;
 

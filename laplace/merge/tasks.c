@@ -4,7 +4,8 @@
  *
  * A task exists from the event that tells so.  One that is met before, because it
  * is scheduled or tells an event, is *implied*: it existed before the trace, and
- * a snapshot may tell of it later.
+ * a snapshot may tell of it later.  If the first one does not, it has ended by then, and
+ * nobody could have told of it.
  *
  * A task that exits goes on until its last switch, and may be preempted, or wait,
  * on the way.  Linux of any version leaves a task that will come back in a state
@@ -548,7 +549,21 @@ bool tasks_event(struct tasks *tasks, const struct lpl_event *event, bool space_
 	}
 }
 
-/* ---- the end ---- */
+/* ---- snapshots, gaps, the end ---- */
+
+void tasks_snapshot(struct tasks *tasks, bool begins)
+{
+	tasks->in_snapshot = begins;
+	if (!begins || tasks->snapshot_begun)
+		return;
+	tasks->snapshot_begun = true;
+	for (size_t i = 0; i < tasks->by_tid.size; i++) {
+		struct task *task = (struct task *)(uintptr_t)tasks->by_tid.entries[i].value;
+
+		if (task != NULL)
+			task->implied = false;
+	}
+}
 
 void tasks_forget(struct tasks *tasks)
 {

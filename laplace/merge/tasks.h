@@ -28,6 +28,7 @@ struct tasks {
 	struct task *current;
 	bool current_known;		/* an event has told who runs */
 	bool in_snapshot;		/* what is told of existed already */
+	bool snapshot_begun;		/* one has, ever */
 	bool keep_events;		/* in seen_at */
 	struct table by_tid;		/* -> struct task */
 	struct table processes;		/* tgid -> struct process */
@@ -55,6 +56,9 @@ bool tasks_check(struct tasks *tasks, const struct lpl_event *event);
  */
 bool tasks_event(struct tasks *tasks, const struct lpl_event *event, bool space_told,
 		 bool *known);
+
+/* A snapshot begins, or ends. */
+void tasks_snapshot(struct tasks *tasks, bool begins);
 
 /* Events are missing: nobody knows who runs, nor who has exited. */
 void tasks_forget(struct tasks *tasks);

@@ -184,6 +184,48 @@ static void before_a_snapshot_the_books_balance(void **state)
 	assert_int_equal(stats(k)->odd[LPL_ODD_UNRESOLVED], 0);
 }
 
+/*
+ * A module loaded in mid-run sees tasks of which it has told nothing yet.  Those that live
+ * are in its snapshot; the others ended before it.
+ */
+static void tasks_that_ran_before_the_first_snapshot(void **state)
+{
+	struct keeper *k = *state;
+
+	TELL_BY(k, 44, 44, KTR_SCHEDULE, 44, 1, 20, 20, 7);
+	TELL_BY(k, 20, 20, KTR_SCHEDULE, 20, 0, 45, 45, 9);
+	TELL_BY(k, 45, 45, KTR_EXIT, 45, 45, 0, 1);
+	TELL_BY(k, 45, 45, KTR_SCHEDULE, 45, 0x80, 20, 20, 7);
+	TELL_BY(k, 20, 20, KTR_SNAPSHOT, 1);
+	TELL_BY(k, 20, 20, KTR_TASK_CREATE, 20, 20, 7, 0);
+	TELL_BY(k, 20, 20, KTR_MAP, 7, 0x10000, 0x11000, 3, KTR_MAP_ANONYMOUS);
+	TELL_BY(k, 20, 20, KTR_SNAPSHOT, 0);
+	rd(k, 7, 0x10000);
+	assert_true(books(k)->balanced);
+	assert_int_equal(books(k)->tasks, 3);
+	assert_int_equal(odds(k), 0);
+}
+
+/* It tells of all that live as it begins, and of what comes then there are events. */
+static void tasks_that_no_snapshot_excuses(void **state)
+{
+	struct keeper *k = *state;
+	const struct lpl_merge_problem *problem;
+
+	TELL(k, KTR_SNAPSHOT, 1);
+	begin(k);
+	TELL_BY(k, 20, 20, KTR_SCHEDULE, 20, 0, 44, 44, 0);
+	TELL_BY(k, 44, 44, KTR_EXIT, 44, 44, 0, 1);
+	TELL_BY(k, 44, 44, KTR_SCHEDULE, 44, 0x80, 45, 45, 0);
+	TELL_BY(k, 45, 45, KTR_SCHEDULE, 45, 0, 20, 20, 7);
+	TELL_BY(k, 20, 20, KTR_SNAPSHOT, 0);
+	TELL_BY(k, 20, 20, KTR_SNAPSHOT, 1);
+	TELL_BY(k, 20, 20, KTR_SNAPSHOT, 0);
+	problem = expect(k, LPL_ODD_SCHEDULE, 2, 2);
+	assert_int_equal(problem[0].event.arg[2], 44);
+	assert_int_equal(problem[1].event.arg[2], 45);
+}
+
 static void a_range_mapped_twice(void **state)
 {
 	struct keeper *k = *state;
@@ -407,6 +449,8 @@ int main(void)
 		A(nobody_ran_before_the_first_event),
 		A(a_first_snapshot_begins_the_books),
 		A(before_a_snapshot_the_books_balance),
+		A(tasks_that_ran_before_the_first_snapshot),
+		A(tasks_that_no_snapshot_excuses),
 		A(a_range_mapped_twice),
 		A(a_write_that_parts_what_is_shared),
 		A(a_page_not_in_the_page_cache),

@@ -25,6 +25,23 @@ static void run(const char *name, const char *first, const char *second)
 	join(child, name);
 }
 
+/* As somebody who is not root, and with the status that is to be expected. */
+static void run_as_user(const char *name, const char *argument, int expected)
+{
+	pid_t child = fork_or_die();
+	int status;
+
+	if (!child) {
+		call(setgid(65534), "setgid");
+		call(setuid(65534), "setuid");
+		execl(name, name, argument, NULL);
+		_exit(126);
+	}
+	if (waitpid(child, &status, 0) != child || !WIFEXITED(status) ||
+	    WEXITSTATUS(status) != expected)
+		die(name);
+}
+
 /* The parent's side is in init: an image's mappings are told before main. */
 static int workload(void)
 {
@@ -152,6 +169,9 @@ static void again(void)
 	run("/laplace-ctl", "syscalls", "none");
 	say("expect SYSCALL_EXIT %x 0 %x 0 0 0 0 0 0 \"getpid\"", SYS_getpid, getpid());
 	run("/laplace-ctl", "status", NULL);
+	mark("another user");
+	run_as_user("/laplace-ctl", "end", 1);
+	say("refuse CONTROL");
 	mark("unload");
 	unload();
 	say("unloaded");
@@ -161,7 +181,12 @@ static void again(void)
 	if (!load_module("/laplace.ko", "syscalls=nonsense") || errno != EINVAL)
 		die("nonsense accepted");
 	say("unloaded");
-	load("log=1000000 syscalls=getpid,getppid");
+	if (!load_module("/laplace.ko", "mode=666") || errno != EINVAL)
+		die("a mode accepted that is not octal");
+	load("log=1000000 syscalls=getpid,getppid mode=0666");
+	mark("mode");
+	run_as_user("/laplace-ctl", "flush", 0);
+	say("expect CONTROL 3");
 	syscall(SYS_getpid);
 	say("expect SYSCALL_ENTER %x 0 - - - - - - - \"getpid\"", SYS_getpid);
 	unload();
