@@ -179,6 +179,7 @@ static inline void tell_window(struct lpl_ring *ring, const struct stream *strea
 		size_t p = 0;
 
 		if (stream->items[i].is_event) {
+			references = stream->items[i].event.ref;
 			tell_event(ring, &stream->items[i].event);
 			continue;
 		}

@@ -92,8 +92,8 @@ static void any_thread_may_look(void **state)
 	watcher.references = count(&told).total;
 	assert_int_equal(pthread_create(&thread, NULL, watch, &watcher), 0);
 	tell_all(lpl_collector_ring(collector), &told);
-	assert_true(tell(lpl_collector_ring(collector), watcher.references, 0, 0,
-			 LPL_WIRE_KIND(LPL_WIRE_TOTALS)));
+	assert_true(tell(lpl_collector_ring(collector), watcher.references, 0,
+			 told.items[last].ref.instr, LPL_WIRE_KIND(LPL_WIRE_TOTALS)));
 	lpl_ring_publish(lpl_collector_ring(collector));
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	assert_false(watcher.backwards);
