@@ -75,6 +75,14 @@ struct laplace_producer {
 	} code[LAPLACE_CODE_PAGES];
 	bool uncounted;			/* `data` is one low until the next fetch */
 
+	/* the latest read that a write may follow: a part for each page */
+	struct {
+		struct laplace_page **slot;
+		uint64_t address;
+		unsigned how;		/* of the read */
+	} modified[2];
+	unsigned modified_parts;	/* 0: it was written, or was none of the slow path's */
+
 	/* one instruction, several counts or many references */
 	uint64_t repeat_first, repeat_last, repeat_data;
 	uint64_t long_instr, long_data;
