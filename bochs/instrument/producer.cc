@@ -590,6 +590,8 @@ other_trace(uint64_t address, uint64_t base, const bxInstruction_c *i)
 		return;		/* an invalidated trace: Bochs comes again */
 	if (laplace.failed)
 		laplace_die("the collector gave up");
+	if (!laplace_hot.reported)
+		laplace_die("internal error: a look whether memory could be written has no end");
 	laplace_hot.between = true;
 	laplace_session_poll();
 	laplace_space_changed();
