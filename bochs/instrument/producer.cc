@@ -427,12 +427,12 @@ static void data_reference(struct laplace_page **slot, uint64_t address, unsigne
 /* The write of a read-modify-write: first the lower page's part of both. */
 static void write_back(void)
 {
-	unsigned parts = laplace.modified_parts;
+	uint32_t parts = laplace.modified_parts;
 
 	if (!parts)
 		laplace_die("internal error: instruction %llu writes back what it has not read",
 			    (unsigned long long)CPU->icount);
-	for (unsigned i = 0; i < parts; i++) {
+	for (uint32_t i = 0; i < parts; i++) {
 		laplace_count(CPU->icount);
 		data_reference(laplace.modified[i].slot, laplace.modified[i].address,
 			       laplace.modified[i].how, true);
@@ -456,7 +456,7 @@ extern "C" void laplace_slow_access(struct laplace_page **slot, uint64_t address
 	if (rw == LAPLACE_RW_MODIFY) {
 		laplace.modified[part] = { slot, address, how };
 		laplace.modified_parts = part + 1;
-		laplace_hot.modified = part ? NULL : *slot;
+		laplace_hot.modified = part || !slot ? NULL : *slot;
 	}
 }
 
