@@ -63,6 +63,10 @@ struct laplace_hot {
 	uint64_t fetch_page;	/* where fetches need no attention: the offset in the
 				 * code segment at which the page begins */
 	struct laplace_page *stack;	/* the stack window's slot */
+	struct laplace_page *modified;	/* of the latest read that a write may follow (NULL:
+				 * the write takes the slow path) */
+	uintptr_t reported;	/* all ones; 0 while a read-modify-write is only a look
+				 * whether it could write: no reference */
 	bool between;		/* instructions: an exception now meets none that was fetched */
 	bool walks;		/* page walks are traced */
 	/*
@@ -88,8 +92,17 @@ enum {
 	LAPLACE_LENGTH_MASK = 0xff,
 	LAPLACE_RW_SHIFT = 8,
 	LAPLACE_SECOND = 1 << 16,
-	LAPLACE_SUPERVISOR = 1 << 17
+	LAPLACE_SUPERVISOR = 1 << 17,
+	LAPLACE_WRITE_BACK = 1 << 18	/* of what was last read; nothing else is told */
 };
+
+/* Bochs' rw.  (Bit 2 is a shadow stack.)  MODIFY: a read that a write may follow. */
+enum {
+	LAPLACE_RW_MASK = 3,
+	LAPLACE_RW_WRITE = 1,
+	LAPLACE_RW_MODIFY = 3
+};
+
 /*
  * A chunk of a repeated string instruction done at once, within one page on
  * each side: `count` elements of `width` bytes, `step` bytes (up or down) from
@@ -122,22 +135,12 @@ laplace_call_slow_access(struct laplace_page **slot, uint64_t address, unsigned 
 #endif
 }
 
-/* Bochs' rw: bit 0 writes; 3 is a read-modify-write; bit 2 a shadow stack. */
-static inline unsigned laplace_refs_of(unsigned rw)
-{
-	return (rw & 3) == 3 ? 2 : 1;
-}
-
-/* Count a data reference (two for a read-modify-write). */
+/* Count a data reference. */
 static inline __attribute__((always_inline)) uint64_t
-laplace_count(unsigned rw, uint64_t instr)
+laplace_count(uint64_t instr)
 {
 	uint64_t data = laplace_hot.data + LAPLACE_ONE_REF;
 
-	if (laplace_refs_of(rw) == 2) {
-		laplace_hot.history[data / LAPLACE_ONE_REF % LAPLACE_HISTORY] = instr;
-		data += LAPLACE_ONE_REF;
-	}
 	laplace_hot.history[data / LAPLACE_ONE_REF % LAPLACE_HISTORY] = instr;
 	laplace_hot.data = data;
 	return data;
@@ -148,18 +151,45 @@ laplace_count(unsigned rw, uint64_t instr)
  * its slot was filled and everything is done.  With constant `rw` this compiles
  * to straight code.  `mode_mask` takes away the mode bit for references that
  * the processor makes itself.
+ *
+ * A read-modify-write is a read here, and a write in laplace_hit_again when it is
+ * written: not every instruction that makes sure that it could write does so.
  */
 static inline __attribute__((always_inline)) bool
 laplace_hit(struct laplace_page *page, unsigned rw, uint64_t instr, uint64_t mode_mask)
 {
-	uint64_t data = laplace_count(rw, instr);
+	uint64_t data = laplace_count(instr);
+	bool write = (rw & LAPLACE_RW_MASK) == LAPLACE_RW_WRITE;
+
+	if ((rw & LAPLACE_RW_MASK) == LAPLACE_RW_MODIFY) {
+		laplace_hot.modified = page;
+		page = (struct laplace_page *)((uintptr_t)page & laplace_hot.reported);
+	}
+	if (LAPLACE_UNLIKELY(!page)) {
+		if ((rw & LAPLACE_RW_MASK) != LAPLACE_RW_MODIFY || !laplace_hot.modified)
+			return false;
+		laplace_hot.data -= LAPLACE_ONE_REF;	/* a look, no reference */
+		return true;
+	}
+	page->last = (data & mode_mask) + write;
+	page->last_instr = instr;
+	if (write)
+		page->wrote = 1;
+	return true;
+}
+
+/* The write of a read-modify-write; false, and nothing counted: by the slow path. */
+static inline __attribute__((always_inline)) bool
+laplace_hit_again(uint64_t instr)
+{
+	struct laplace_page *page = (struct laplace_page *)
+		((uintptr_t)laplace_hot.modified & laplace_hot.reported);
 
 	if (LAPLACE_UNLIKELY(!page))
-		return false;
-	page->last = (data & mode_mask) + (rw & 1);
+		return !laplace_hot.reported;
+	page->last = laplace_count(instr) + LAPLACE_RW_WRITE;	/* its type, too */
 	page->last_instr = instr;
-	if (rw & 1)
-		page->wrote = 1;
+	page->wrote = 1;
 	return true;
 }
 

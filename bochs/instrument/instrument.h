@@ -101,12 +101,31 @@ void laplace_flush_if_due(void);
 /* `laddr` and `curr_pl` are the accessor's: its address, the privilege it acts with. */
 #define BX_LAPLACE_LIN_ACCESS_SLOW(lin, len, rw) \
 	do { \
-		laplace_count((rw), BX_CPU_THIS_PTR icount); \
+		laplace_count(BX_CPU_THIS_PTR icount); \
 		laplace_slow_access(&BX_DTLB_ENTRY_OF((lin), 0)->laplace, (lin), (len) | \
 				    (rw) << LAPLACE_RW_SHIFT | \
 				    ((lin) != laddr ? LAPLACE_SECOND : 0) | \
 				    (curr_pl != 3 ? LAPLACE_SUPERVISOR : 0)); \
 	} while (0)
+
+/* What was read to be modified is written. */
+#define BX_LAPLACE_WRITE_BACK() \
+	do { \
+		if (LAPLACE_UNLIKELY(!laplace_hit_again(BX_CPU_THIS_PTR icount))) \
+			laplace_call_slow_access(NULL, 0, LAPLACE_WRITE_BACK); \
+	} while (0)
+
+/* Read-modify-writes are no references, until this is taken back or an exception comes. */
+#define BX_LAPLACE_UNREPORTED(yes)	(laplace_hot.reported = (yes) ? 0 : ~(uintptr_t)0)
+
+/* A read-modify-write's read that is made only to see whether it could write. */
+#define BX_LAPLACE_LOOK(read) \
+	__extension__({ \
+		BX_LAPLACE_UNREPORTED(true); \
+		auto looked = (read); \
+		BX_LAPLACE_UNREPORTED(false); \
+		looked; \
+	})
 
 #define BX_INSTR_PHY_ACCESS(cpu_id, phy, len, memtype, rw)
 

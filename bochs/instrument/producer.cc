@@ -18,6 +18,9 @@
  *   belongs to the old window.  Nobody calls us at the next fetch.  But until
  *   it is entered no slot is filled, so the next data reference or trace
  *   comes here, and nothing but fetches can have happened in between;
+ * - a read-modify-write is reported when it reads and again when it writes.  In
+ *   between nothing comes that ends a window; if anything did, its write would
+ *   find neither page nor address (empty_slots), and end the run;
  * - times are exact: instruction counts are stored with references, and the
  *   cycle follows from the instruction count by the list of jumps.  (Bochs'
  *   cycle counter runs with the instruction count but for halts and fast
@@ -138,7 +141,8 @@ static void settle_fetch(uint64_t latest)
 
 static void empty_slots(void)
 {
-	laplace_hot.stack = NULL;
+	laplace_hot.stack = laplace_hot.modified = NULL;
+	laplace.modified_parts = 0;
 	while (laplace.slots)
 		*laplace.slot[--laplace.slots] = NULL;
 }
@@ -342,6 +346,7 @@ void laplace_between_instructions(void)
 void laplace_delivery_begins(void)
 {
 	laplace_sync_cycles();
+	laplace_hot.reported = ~(uintptr_t)0;
 	if (laplace_hot.between)
 		laplace_between_instructions();
 	laplace_user_mode(false);	/* loading CS tells the new mode */
@@ -376,16 +381,15 @@ void laplace_exception(void)
 
 /* ---- data ---- */
 
-extern "C" void laplace_slow_access(struct laplace_page **slot, uint64_t address, unsigned how)
+static void data_reference(struct laplace_page **slot, uint64_t address, unsigned how, bool write)
 {
 	unsigned length = how & LAPLACE_LENGTH_MASK;
-	unsigned rw = how >> LAPLACE_RW_SHIFT & 0xff;
 	bool second = how & LAPLACE_SECOND, supervisor = how & LAPLACE_SUPERVISOR;
-	uint64_t n = laplace_refs_of(rw) * LAPLACE_ONE_REF, instr = CPU->icount;
+	uint64_t instr = CPU->icount;
 	bool watched = laplace.watch.known && (address ^ laplace.watch.address) >> 12 == 0;
 
 	/* First what happened before this reference ... */
-	laplace_hot.data -= n;
+	laplace_hot.data -= LAPLACE_ONE_REF;
 	if (laplace.state == LAPLACE_ON) {
 		if (laplace.failed)
 			laplace_die("the collector gave up");
@@ -394,12 +398,12 @@ extern "C" void laplace_slow_access(struct laplace_page **slot, uint64_t address
 		else if (!laplace.uncounted)
 			laplace_fetched_until(instr);
 	}
-	if (watched && laplace_watched(address, length, rw & 1)) {
+	if (watched && laplace_watched(address, length, write)) {
 		if (laplace.state == LAPLACE_SUPPRESSED)
-			laplace_hot.data += n;
+			laplace_hot.data += LAPLACE_ONE_REF;
 		return;
 	}
-	laplace_hot.data += n;
+	laplace_hot.data += LAPLACE_ONE_REF;
 
 	/* ... then this one. */
 	if (laplace.state != LAPLACE_ON) {
@@ -407,25 +411,53 @@ extern "C" void laplace_slow_access(struct laplace_page **slot, uint64_t address
 			fill_slot(slot, address, &laplace.nowhere);
 		return;
 	}
-	uint64_t word = supervisor ? laplace_hot.data & ~(uint64_t)LAPLACE_USER_BIT :
-				     laplace_hot.data;
-	bool both = n == 2 * LAPLACE_ONE_REF;
-	uint64_t first = both ? word - LAPLACE_ONE_REF : word | (rw & 1);
+	uint64_t word = (supervisor ? laplace_hot.data & ~(uint64_t)LAPLACE_USER_BIT :
+				      laplace_hot.data) | (write ? LPL_WRITE : LPL_READ);
 
 	if (laplace.each) {
-		send(first, instr, address, length, second, false);
-		if (both)
-			send(word | LPL_WRITE, instr, address, length, second, false);
+		send(word, instr, address, length, second, false);
 		return;
 	}
-	struct laplace_page *p = touch(address >> 12, laplace.space, first, instr);
-	if (both) {
-		p->last = word | LPL_WRITE;
-		p->wrote = 1;
-	}
+	struct laplace_page *p = touch(address >> 12, laplace.space, word, instr);
 	/* Every access to the watched page comes here. */
 	if (!watched && laplace.fetch && slot)
 		fill_slot(slot, address, p);
+}
+
+/* The write of a read-modify-write: first the lower page's part of both. */
+static void write_back(void)
+{
+	uint32_t parts = laplace.modified_parts;
+
+	if (!parts)
+		laplace_die("internal error: instruction %llu writes back what it has not read",
+			    (unsigned long long)CPU->icount);
+	for (uint32_t i = 0; i < parts; i++) {
+		laplace_count(CPU->icount);
+		data_reference(laplace.modified[i].slot, laplace.modified[i].address,
+			       laplace.modified[i].how, true);
+	}
+	laplace.modified_parts = 0;
+}
+
+extern "C" void laplace_slow_access(struct laplace_page **slot, uint64_t address, unsigned how)
+{
+	unsigned rw = how >> LAPLACE_RW_SHIFT & LAPLACE_RW_MASK;
+	unsigned part = how & LAPLACE_SECOND ? 1 : 0;
+
+	if (how & LAPLACE_WRITE_BACK) {
+		write_back();
+		return;
+	}
+	if (rw == LAPLACE_RW_MODIFY && !laplace_hot.reported)
+		laplace_hot.data -= LAPLACE_ONE_REF;
+	else
+		data_reference(slot, address, how, rw == LAPLACE_RW_WRITE);
+	if (rw == LAPLACE_RW_MODIFY) {
+		laplace.modified[part] = { slot, address, how };
+		laplace.modified_parts = part + 1;
+		laplace_hot.modified = part || !slot ? NULL : *slot;
+	}
 }
 
 void laplace_walk(uint64_t phy, unsigned length, bool write)
@@ -437,7 +469,7 @@ void laplace_walk(uint64_t phy, unsigned length, bool write)
 	else if (!laplace.uncounted)
 		laplace_fetched_until(CPU->icount);
 
-	uint64_t word = laplace_count(BX_READ, CPU->icount);
+	uint64_t word = laplace_count(CPU->icount);
 
 	word = (word & ~(uint64_t)LAPLACE_USER_BIT) | (write ? 1 : 0);
 	if (!laplace.each)
@@ -451,12 +483,12 @@ static void string_element(const uint64_t *source, const uint64_t *destination,
 			   unsigned width, int64_t offset)
 {
 	if (source) {
-		laplace_count(BX_READ, CPU->icount);
+		laplace_count(CPU->icount);
 		laplace_slow_access(NULL, *source + (uint64_t)offset,
 				    width | BX_READ << LAPLACE_RW_SHIFT);
 	}
 	if (destination) {
-		laplace_count(BX_WRITE, CPU->icount);
+		laplace_count(CPU->icount);
 		laplace_slow_access(NULL, *destination + (uint64_t)offset,
 				    width | BX_WRITE << LAPLACE_RW_SHIFT);
 	}
@@ -558,6 +590,8 @@ other_trace(uint64_t address, uint64_t base, const bxInstruction_c *i)
 		return;		/* an invalidated trace: Bochs comes again */
 	if (laplace.failed)
 		laplace_die("the collector gave up");
+	if (!laplace_hot.reported)
+		laplace_die("internal error: a look whether memory could be written has no end");
 	laplace_hot.between = true;
 	laplace_session_poll();
 	laplace_flush_if_due();
@@ -681,4 +715,5 @@ void laplace_producer_init(struct lpl_ring *ring, uint64_t window)
 		instr = ~UINT64_C(0);
 	laplace.code_page = laplace_hot.fetch_page = LAPLACE_NOWHERE;
 	laplace_hot.between = true;	/* nothing was fetched yet */
+	laplace_hot.reported = ~(uintptr_t)0;
 }

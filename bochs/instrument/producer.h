@@ -46,12 +46,14 @@ enum {
 };
 
 struct laplace_producer {
+	struct laplace_page nowhere;	/* where references go that are not recorded */
 	struct lpl_ring *ring;		/* NULL: windows are thrown away (to measure) */
 	enum laplace_state state;
 	bool failed;			/* the collector gave up */
 	std::atomic<bool> flush_due;	/* another thread asks for it */
 	bool each;			/* every reference is sent */
 	bool ending;			/* the trace is being closed */
+	bool uncounted;			/* `data` is one low until the next fetch */
 
 	/* the current window; no pages when every reference is sent */
 	struct laplace_page *page;
@@ -62,7 +64,14 @@ struct laplace_producer {
 	uint32_t events;
 	struct laplace_page **slot[LAPLACE_SLOTS];	/* the filled ones */
 	uint32_t slots;
-	struct laplace_page nowhere;	/* where references go that are not recorded */
+
+	/* the latest read that a write may follow: a part for each page */
+	uint32_t modified_parts;	/* 0: it was written, or was none of the slow path's */
+	struct {
+		struct laplace_page **slot;
+		uint64_t address;
+		unsigned how;		/* of the read */
+	} modified[2];
 
 	uint64_t space;			/* of the processor now */
 	uint64_t cycle_offset;		/* as last sent with LPL_WIRE_OFFSET */
@@ -77,7 +86,6 @@ struct laplace_producer {
 		uint64_t page;
 		struct laplace_page *entered;
 	} code[LAPLACE_CODE_PAGES];
-	bool uncounted;			/* `data` is one low until the next fetch */
 
 	/* one instruction, several counts or many references */
 	uint64_t repeat_first, repeat_last, repeat_data;
