@@ -32,7 +32,8 @@ check_tree() {
 	found=$(awk '$1 == "VERSION" || $1 == "PATCHLEVEL" || $1 == "SUBLEVEL" { v = v d $3; d = "." }
 		$1 == "EXTRAVERSION" { v = v $3 } END { print v }' "$tree/Makefile")
 	[ "$found" = "$version" ] || die "$tree is Linux '$found', not $version"
-	changed=$(cd "$tree" && sha256sum --quiet -c "$room/pristine.sha256" 2>/dev/null | sed 's/: .*//' | tr '\n' ' ') ||
+	changed=$(cd "$tree" && sha256sum --quiet -c "$room/pristine.sha256" 2>/dev/null |
+		sed 's/: .*//' | tr '\n' ' ') ||
 		die "$tree is not pristine: ${changed:-files are missing}"
 }
 
@@ -41,20 +42,31 @@ check_out() {
 	local from to
 	from=$(cd "$tree" && pwd -P)
 	to=$(realpath -m "$out")
-	case $from/ in "$to/linux/"*) die "--out $out: its linux/, which is made anew, would be the tree itself; name another" ;; esac
-	case $to/ in "$from/"*) die "--out $out is within the tree, which is not to change; name another" ;; esac
+	case $from/ in
+	"$to/linux/"*)
+		die "--out $out: its linux/, which is made anew, would be the tree itself; name another"
+		;;
+	esac
+	case $to/ in
+	"$from/"*) die "--out $out is within the tree, which is not to change; name another" ;;
+	esac
 }
 
 check_compiler() { # TOOL...
 	local found tool
-	command -v "${prefix}gcc" >/dev/null || die "no ${prefix}gcc: is '$prefix' the whole prefix, with its directory and last dash?"
+	command -v "${prefix}gcc" >/dev/null ||
+		die "no ${prefix}gcc: is '$prefix' the whole prefix, with its directory and last dash?"
 	found=$("${prefix}gcc" -dumpversion) || die "${prefix}gcc does not run"
 	case $found in
 	2.95*) ;;
-	*) die "${prefix}gcc is gcc $found: $version wants 2.95 (newer ones reject its sources, or make a kernel that does not boot)" ;;
+	*)
+		die "${prefix}gcc is gcc $found: $version wants 2.95" \
+			"(newer ones reject its sources, or make a kernel that does not boot)"
+		;;
 	esac
 	for tool; do
-		command -v "$prefix$tool" >/dev/null || die "no $prefix$tool (as86 and ld86 are Debian's bin86; a link will do)"
+		command -v "$prefix$tool" >/dev/null ||
+			die "no $prefix$tool (as86 and ld86 are Debian's bin86; a link will do)"
 	done
 }
 
@@ -62,8 +74,14 @@ check_compiler() { # TOOL...
 check_boot() {
 	case $boot in
 	'') ;;
-	qemu) command -v qemu-system-i386 >/dev/null || die "no qemu-system-i386: install it (Debian: qemu-system-x86)" ;;
-	bochs) command -v "${LAPLACE:-laplace}" >/dev/null || die "no command ${LAPLACE:-laplace}: set LAPLACE to it" ;;
+	qemu)
+		command -v qemu-system-i386 >/dev/null ||
+			die "no qemu-system-i386: install it (Debian: qemu-system-x86)"
+		;;
+	bochs)
+		command -v "${LAPLACE:-laplace}" >/dev/null ||
+			die "no command ${LAPLACE:-laplace}: set LAPLACE to it"
+		;;
 	*) usage_error "--boot: '$boot' is neither qemu nor bochs" ;;
 	esac
 }
