@@ -17,7 +17,7 @@ typedef unsigned int u32;
 enum call {
 	CALL_exit = 1, CALL_fork = 2, CALL_read = 3, CALL_write = 4, CALL_open = 5,
 	CALL_close = 6, CALL_unlink = 10, CALL_execve = 11, CALL_mknod = 14, CALL_lseek = 19,
-	CALL_getpid = 20, CALL_mount = 21, CALL_ptrace = 26, CALL_sync = 36, CALL_kill = 37,
+	CALL_getpid = 20, CALL_mount = 21, CALL_setuid = 23, CALL_ptrace = 26, CALL_sync = 36, CALL_kill = 37,
 	CALL_brk = 45, CALL_ioctl = 54, CALL_getppid = 64,
 	CALL_swapon = 87, CALL_reboot = 88, CALL_mmap = 90, CALL_munmap = 91,
 	CALL_ftruncate = 93, CALL_iopl = 110, CALL_wait4 = 114, CALL_swapoff = 115,

@@ -13,6 +13,7 @@
 #include <linux/ctype.h>
 #include <linux/errno.h>
 #include <linux/fs.h>
+#include <linux/init.h>
 #include <linux/kernel.h>
 #include <linux/pagemap.h>
 #include <linux/proc_fs.h>
@@ -393,6 +394,20 @@ static int choose(char *set)
 
 /* ---- /proc/laplace: one command a write ---- */
 
+static umode_t control_mode = S_IFREG | 0200;		/* the collection is root's */
+
+/* laplace=open on the kernel's command line: anybody may steer it. */
+static int set_control(char *text)
+{
+	if (strcmp(text, "open")) {
+		printk(KERN_WARNING "laplace=%s: not known; there is laplace=open\n", text);
+		return 1;
+	}
+	control_mode |= 0222;
+	return 1;
+}
+__setup("laplace=", set_control);
+
 static const char *const controls[] = { "start", "stop", "flush", "end", "fail" };
 
 static int command(struct file *unused, const char *buffer, unsigned long count, void *data)
@@ -429,7 +444,7 @@ static int command(struct file *unused, const char *buffer, unsigned long count,
 /* Nothing exists yet but the file of the buffers: the snapshot is short. */
 void laplace_init(void)
 {
-	struct proc_dir_entry *entry = create_proc_entry("laplace", S_IFREG | 0222, NULL);
+	struct proc_dir_entry *entry = create_proc_entry("laplace", control_mode, NULL);
 	unsigned long flags;
 
 	if (entry)
