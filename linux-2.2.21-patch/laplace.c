@@ -360,16 +360,28 @@ asmlinkage void laplace_call_enter(struct pt_regs regs)
 	finish(flags);
 }
 
-asmlinkage void laplace_call_exit(struct pt_regs regs)
+static void call_exit(long call, long result)
 {
 	unsigned long flags;
 
-	if (!is_chosen(regs.orig_eax))
+	if (!is_chosen(call))
 		return;
 	flags = begin(KTR_SYSCALL_EXIT);
-	arguments(2, regs.orig_eax, KTR_ABI_32);
-	RECORD->arg[2] = (long long)regs.eax;
+	arguments(2, call, KTR_ABI_32);
+	RECORD->arg[2] = (long long)result;
 	finish(flags);
+}
+
+asmlinkage void laplace_call_exit(struct pt_regs regs)
+{
+	call_exit(regs.orig_eax, regs.eax);
+}
+
+/* Where the signal's frame was put back, the call's number is gone. */
+void laplace_sigreturn(struct pt_regs *regs, long call, long result)
+{
+	if (regs->orig_eax < 0)
+		call_exit(call, result);
 }
 
 /* "none", "all", or numbers with commas between. */

@@ -29,6 +29,7 @@
 struct linux_binprm;
 struct mm_struct;
 struct page;
+struct pt_regs;
 struct shmid_kernel;
 struct task_struct;
 struct vm_area_struct;
@@ -58,6 +59,9 @@ extern void laplace_shm_page(int tag, int segment, unsigned long index, unsigned
 			     unsigned long entry);
 extern void laplace_shm_end(struct shmid_kernel *shp, int segment);
 extern int laplace_shm_segment(unsigned long vm_pte);
+
+/* A signal's handler returns, by this call. */
+extern void laplace_sigreturn(struct pt_regs *regs, long call, long result);
 
 extern void laplace_init(void);			/* /proc/laplace */
 
