@@ -17,7 +17,7 @@ enum {
 };
 
 enum { CLONE_VFORK = 0x4000, MREMAP_MAYMOVE = 1, WUNTRACED = 2, WALL = 0x40000000 };
-enum { PTRACE_TRACEME = 0, PTRACE_SYSCALL = 24, SIGSEGV = 11 };
+enum { PTRACE_TRACEME = 0, PTRACE_SYSCALL = 24, SIGSEGV = 11, ENODEV = 19 };
 
 #define THREAD (CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | SIGCHLD)
 #define RW (PROT_READ | PROT_WRITE)
@@ -387,6 +387,16 @@ static void signals(void)
 	wait_well(pid, 6);
 }
 
+/* The pages of another space, shared without fork: nothing could tell. */
+static void others_memory(void)
+{
+	long fd = must("open", CALL3(open, "/proc/self/mem", O_RDONLY, 0));
+
+	if (map(SCREEN + PAGE, PAGE, PROT_READ, MAP_SHARED | MAP_FIXED, (int)fd, AREA) != -ENODEV)
+		fail("a process's memory was mapped", 0);
+	CALL1(close, fd);
+}
+
 int main(int argc, char **argv)
 {
 	(void)argv;
@@ -406,6 +416,7 @@ int main(int argc, char **argv)
 	calls();
 	signals();
 	must("syscalls", tell("/proc/laplace", "syscalls none"));
+	others_memory();
 	mark("end");
 	mark_memory();
 	return 0;
