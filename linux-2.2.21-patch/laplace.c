@@ -257,6 +257,13 @@ void laplace_unmap(struct vm_area_struct *vma, unsigned long start, unsigned lon
 		laplace_tell(KTR_SHM_DETACH, vma->vm_mm, start, 0, 0, 0);
 }
 
+/* The range's own pages go with the end of their file. */
+void laplace_discard(struct mm_struct *mm, unsigned long start, unsigned long end)
+{
+	if (!mm->laplace_unknown)
+		laplace_tell(KTR_DISCARD, mm, start, end, 0, 0);
+}
+
 /* inode: KTR_NONE for a page that is a space's own. */
 static void swap(int tag, unsigned long space, unsigned long address, unsigned long entry,
 		 unsigned long page, ktr_u64 inode, unsigned long index)
@@ -273,6 +280,57 @@ void laplace_swap(int tag, struct vm_area_struct *vma, unsigned long address,
 		  unsigned long entry, unsigned long page)
 {
 	swap(tag, laplace_space(vma->vm_mm), address & PAGE_MASK, entry, page, KTR_NONE, 0);
+	vma->vm_mm->laplace_swapped |= tag == KTR_SWAP_OUT;
+}
+
+/* ---- fork ---- */
+
+static pte_t entry_of(struct mm_struct *mm, unsigned long address)
+{
+	pgd_t *pgd = pgd_offset(mm, address);
+	pmd_t *pmd;
+
+	if (pgd_none(*pgd))
+		return __pte(0);
+	pmd = pmd_offset(pgd, address);
+	return pmd_none(*pmd) ? __pte(0) : *pte_offset(pmd, address);
+}
+
+/* Pages that went to swap when the copy had them already are still there for the copy. */
+static void swapped_meanwhile(struct mm_struct *mm, struct mm_struct *copy)
+{
+	struct vm_area_struct *vma;
+	unsigned long address;
+	pte_t entry, copied;
+
+	for (vma = copy->mmap; vma; vma = vma->vm_next)
+		for (address = vma->vm_start; address < vma->vm_end; address += PAGE_SIZE) {
+			entry = entry_of(mm, address);
+			copied = entry_of(copy, address);
+			if (!pte_none(entry) && !pte_present(entry) && pte_present(copied) &&
+			    !(vma->vm_flags & VM_SHM))
+				laplace_swap(KTR_SWAP_IN, vma, address, pte_val(entry),
+					     pte_page(copied));
+		}
+}
+
+/*
+ * A copy takes time: fork waits for memory, and other threads write to what it has not
+ * protected yet, files are truncated, pages go to swap.  So that all this is true of the copy,
+ * too, it is told of when it is whole; until then nothing is said of it.
+ */
+void laplace_copy_begins(struct mm_struct *mm, struct mm_struct *copy)
+{
+	copy->laplace_unknown = 1;
+	mm->laplace_swapped = 0;
+}
+
+void laplace_copy_ends(struct mm_struct *mm, struct mm_struct *copy)
+{
+	copy->laplace_unknown = 0;
+	laplace_tell(KTR_SPACE_DUPLICATE, mm, laplace_space(copy), 0, 0, 0);
+	if (mm->laplace_swapped)
+		swapped_meanwhile(mm, copy);
 }
 
 /* ---- caches ---- */

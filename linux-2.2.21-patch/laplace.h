@@ -47,6 +47,9 @@ extern void laplace_exit(long code);
 extern unsigned long laplace_space(struct mm_struct *mm);
 extern void laplace_map(struct vm_area_struct *vma, unsigned long start, unsigned long end);
 extern void laplace_unmap(struct vm_area_struct *vma, unsigned long start, unsigned long end);
+extern void laplace_copy_begins(struct mm_struct *mm, struct mm_struct *copy);
+extern void laplace_copy_ends(struct mm_struct *mm, struct mm_struct *copy);
+extern void laplace_discard(struct mm_struct *mm, unsigned long start, unsigned long end);
 extern void laplace_swap(int tag, struct vm_area_struct *vma, unsigned long address,
 			 unsigned long entry, unsigned long page);
 
