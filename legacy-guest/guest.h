@@ -17,12 +17,13 @@ typedef unsigned int u32;
 enum call {
 	CALL_exit = 1, CALL_fork = 2, CALL_read = 3, CALL_write = 4, CALL_open = 5,
 	CALL_close = 6, CALL_unlink = 10, CALL_execve = 11, CALL_mknod = 14, CALL_lseek = 19,
-	CALL_getpid = 20, CALL_mount = 21, CALL_ptrace = 26, CALL_sync = 36, CALL_kill = 37,
-	CALL_brk = 45, CALL_ioctl = 54, CALL_getppid = 64,
+	CALL_getpid = 20, CALL_mount = 21, CALL_setuid = 23, CALL_ptrace = 26, CALL_sync = 36, CALL_kill = 37,
+	CALL_brk = 45, CALL_ioctl = 54, CALL_getppid = 64, CALL_sigaction = 67,
 	CALL_swapon = 87, CALL_reboot = 88, CALL_mmap = 90, CALL_munmap = 91,
 	CALL_ftruncate = 93, CALL_iopl = 110, CALL_wait4 = 114, CALL_swapoff = 115,
-	CALL_ipc = 117, CALL_fsync = 118, CALL_clone = 120, CALL_mprotect = 125,
-	CALL_sched_yield = 158, CALL_nanosleep = 162, CALL_mremap = 163
+	CALL_ipc = 117, CALL_fsync = 118, CALL_sigreturn = 119, CALL_clone = 120, CALL_mprotect = 125,
+	CALL_sched_yield = 158, CALL_nanosleep = 162, CALL_mremap = 163,
+	CALL_rt_sigreturn = 173, CALL_rt_sigaction = 174
 };
 
 #define O_RDONLY	0
@@ -44,6 +45,8 @@ enum call {
 #define CLONE_FS	0x200
 #define CLONE_FILES	0x400
 #define CLONE_SIGHAND	0x800
+#define SIGKILL		9
+#define SIGUSR1		10
 #define SIGCHLD		17
 #define SIGCONT		18
 #define SIGSTOP		19

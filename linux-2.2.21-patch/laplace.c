@@ -13,6 +13,7 @@
 #include <linux/ctype.h>
 #include <linux/errno.h>
 #include <linux/fs.h>
+#include <linux/init.h>
 #include <linux/kernel.h>
 #include <linux/pagemap.h>
 #include <linux/proc_fs.h>
@@ -256,6 +257,13 @@ void laplace_unmap(struct vm_area_struct *vma, unsigned long start, unsigned lon
 		laplace_tell(KTR_SHM_DETACH, vma->vm_mm, start, 0, 0, 0);
 }
 
+/* The range's own pages go with the end of their file. */
+void laplace_discard(struct mm_struct *mm, unsigned long start, unsigned long end)
+{
+	if (!mm->laplace_unknown)
+		laplace_tell(KTR_DISCARD, mm, start, end, 0, 0);
+}
+
 /* inode: KTR_NONE for a page that is a space's own. */
 static void swap(int tag, unsigned long space, unsigned long address, unsigned long entry,
 		 unsigned long page, ktr_u64 inode, unsigned long index)
@@ -272,6 +280,57 @@ void laplace_swap(int tag, struct vm_area_struct *vma, unsigned long address,
 		  unsigned long entry, unsigned long page)
 {
 	swap(tag, laplace_space(vma->vm_mm), address & PAGE_MASK, entry, page, KTR_NONE, 0);
+	vma->vm_mm->laplace_swapped |= tag == KTR_SWAP_OUT;
+}
+
+/* ---- fork ---- */
+
+static pte_t entry_of(struct mm_struct *mm, unsigned long address)
+{
+	pgd_t *pgd = pgd_offset(mm, address);
+	pmd_t *pmd;
+
+	if (pgd_none(*pgd))
+		return __pte(0);
+	pmd = pmd_offset(pgd, address);
+	return pmd_none(*pmd) ? __pte(0) : *pte_offset(pmd, address);
+}
+
+/* Pages that went to swap when the copy had them already are still there for the copy. */
+static void swapped_meanwhile(struct mm_struct *mm, struct mm_struct *copy)
+{
+	struct vm_area_struct *vma;
+	unsigned long address;
+	pte_t entry, copied;
+
+	for (vma = copy->mmap; vma; vma = vma->vm_next)
+		for (address = vma->vm_start; address < vma->vm_end; address += PAGE_SIZE) {
+			entry = entry_of(mm, address);
+			copied = entry_of(copy, address);
+			if (!pte_none(entry) && !pte_present(entry) && pte_present(copied) &&
+			    !(vma->vm_flags & VM_SHM))
+				laplace_swap(KTR_SWAP_IN, vma, address, pte_val(entry),
+					     pte_page(copied));
+		}
+}
+
+/*
+ * A copy takes time: fork waits for memory, and other threads write to what it has not
+ * protected yet, files are truncated, pages go to swap.  So that all this is true of the copy,
+ * too, it is told of when it is whole; until then nothing is said of it.
+ */
+void laplace_copy_begins(struct mm_struct *mm, struct mm_struct *copy)
+{
+	copy->laplace_unknown = 1;
+	mm->laplace_swapped = 0;
+}
+
+void laplace_copy_ends(struct mm_struct *mm, struct mm_struct *copy)
+{
+	copy->laplace_unknown = 0;
+	laplace_tell(KTR_SPACE_DUPLICATE, mm, laplace_space(copy), 0, 0, 0);
+	if (mm->laplace_swapped)
+		swapped_meanwhile(mm, copy);
 }
 
 /* ---- caches ---- */
@@ -359,16 +418,28 @@ asmlinkage void laplace_call_enter(struct pt_regs regs)
 	finish(flags);
 }
 
-asmlinkage void laplace_call_exit(struct pt_regs regs)
+static void call_exit(long call, long result)
 {
 	unsigned long flags;
 
-	if (!is_chosen(regs.orig_eax))
+	if (!is_chosen(call))
 		return;
 	flags = begin(KTR_SYSCALL_EXIT);
-	arguments(2, regs.orig_eax, KTR_ABI_32);
-	RECORD->arg[2] = (long long)regs.eax;
+	arguments(2, call, KTR_ABI_32);
+	RECORD->arg[2] = (long long)result;
 	finish(flags);
+}
+
+asmlinkage void laplace_call_exit(struct pt_regs regs)
+{
+	call_exit(regs.orig_eax, regs.eax);
+}
+
+/* Where the signal's frame was put back, the call's number is gone. */
+void laplace_sigreturn(struct pt_regs *regs, long call, long result)
+{
+	if (regs->orig_eax < 0)
+		call_exit(call, result);
 }
 
 /* "none", "all", or numbers with commas between. */
@@ -392,6 +463,20 @@ static int choose(char *set)
 }
 
 /* ---- /proc/laplace: one command a write ---- */
+
+static umode_t control_mode = S_IFREG | 0200;		/* the collection is root's */
+
+/* laplace=open on the kernel's command line: anybody may steer it. */
+static int set_control(char *text)
+{
+	if (strcmp(text, "open")) {
+		printk(KERN_WARNING "laplace=%s: not known; there is laplace=open\n", text);
+		return 1;
+	}
+	control_mode |= 0222;
+	return 1;
+}
+__setup("laplace=", set_control);
 
 static const char *const controls[] = { "start", "stop", "flush", "end", "fail" };
 
@@ -429,7 +514,7 @@ static int command(struct file *unused, const char *buffer, unsigned long count,
 /* Nothing exists yet but the file of the buffers: the snapshot is short. */
 void laplace_init(void)
 {
-	struct proc_dir_entry *entry = create_proc_entry("laplace", S_IFREG | 0222, NULL);
+	struct proc_dir_entry *entry = create_proc_entry("laplace", control_mode, NULL);
 	unsigned long flags;
 
 	if (entry)

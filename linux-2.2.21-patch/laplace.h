@@ -29,6 +29,7 @@
 struct linux_binprm;
 struct mm_struct;
 struct page;
+struct pt_regs;
 struct shmid_kernel;
 struct task_struct;
 struct vm_area_struct;
@@ -46,6 +47,9 @@ extern void laplace_exit(long code);
 extern unsigned long laplace_space(struct mm_struct *mm);
 extern void laplace_map(struct vm_area_struct *vma, unsigned long start, unsigned long end);
 extern void laplace_unmap(struct vm_area_struct *vma, unsigned long start, unsigned long end);
+extern void laplace_copy_begins(struct mm_struct *mm, struct mm_struct *copy);
+extern void laplace_copy_ends(struct mm_struct *mm, struct mm_struct *copy);
+extern void laplace_discard(struct mm_struct *mm, unsigned long start, unsigned long end);
 extern void laplace_swap(int tag, struct vm_area_struct *vma, unsigned long address,
 			 unsigned long entry, unsigned long page);
 
@@ -58,6 +62,9 @@ extern void laplace_shm_page(int tag, int segment, unsigned long index, unsigned
 			     unsigned long entry);
 extern void laplace_shm_end(struct shmid_kernel *shp, int segment);
 extern int laplace_shm_segment(unsigned long vm_pte);
+
+/* A signal's handler returns, by this call. */
+extern void laplace_sigreturn(struct pt_regs *regs, long call, long result);
 
 extern void laplace_init(void);			/* /proc/laplace */
 

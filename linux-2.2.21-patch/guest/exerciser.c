@@ -12,11 +12,12 @@
 enum {
 	AREA = 0x50000000, REMAPPED = 0x51000000, SHARED = 0x52000000, PRIVATE = 0x53000000,
 	SEGMENT = 0x54000000, THREAD_STACK = 0x55000000, ZERO = 0x56000000,
-	SCREEN = 0x57000000, READ_ONLY = 0x58000000, HEAP = 0x08100000
+	SCREEN = 0x57000000, READ_ONLY = 0x58000000, HALF_FRAME = 0x59000000,
+	HEAP = 0x08100000
 };
 
 enum { CLONE_VFORK = 0x4000, MREMAP_MAYMOVE = 1, WUNTRACED = 2, WALL = 0x40000000 };
-enum { PTRACE_TRACEME = 0, PTRACE_SYSCALL = 24 };
+enum { PTRACE_TRACEME = 0, PTRACE_SYSCALL = 24, SIGSEGV = 11, ENODEV = 19 };
 
 #define THREAD (CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | SIGCHLD)
 #define RW (PROT_READ | PROT_WRITE)
@@ -322,6 +323,80 @@ static void calls(void)
 		fail("what is no command was taken", 0);
 }
 
+/* The registers in a signal's frame, of which %eax is what the call returns. */
+struct registers {
+	volatile u32 word[22];
+};
+
+enum { FRAME_EAX = 11, CONTEXT_REGISTERS = 20, SA_SIGINFO = 4, KILL_RESULT = 77 };
+
+static void handle(int signal, struct registers registers)
+{
+	volatile u32 *word = registers.word;
+
+	(void)signal;
+	word[FRAME_EAX] = KILL_RESULT;
+}
+
+static void handle_with_info(int signal, const void *info, char *context)
+{
+	(void)signal;
+	(void)info;
+	((struct registers *)(context + CONTEXT_REGISTERS))->word[FRAME_EAX] = KILL_RESULT + 1;
+}
+
+/* A handler's return puts back a frame that lies in two pages, of which the first is not there. */
+static void return_by_half(enum call number, u32 missing)
+{
+	int pid = (int)must("fork", CALL0(fork)), status;
+
+	if (pid == 0)
+		__asm__ volatile("movl %1, %%esp\n"
+				 "	int $0x80\n"
+				 : : "a"(number), "r"(HALF_FRAME - missing) : "memory");
+	status = wait_for(pid);
+	if (status != SIGSEGV)
+		fail("a bad frame was taken", -status);
+}
+
+static void signals(void)
+{
+	u32 old[4] = { 0 }, with_info[5] = { 0 };
+	long pid;
+
+	old[0] = (u32)handle;
+	with_info[0] = (u32)handle_with_info;
+	with_info[1] = SA_SIGINFO;
+	map_at(HALF_FRAME, 1, OWN, -1);
+	must("syscalls", tell("/proc/laplace", "syscalls 119,173"));
+	mark("signal");
+	must("sigaction", CALL3(sigaction, SIGUSR1, old, 0));
+	if (CALL2(kill, CALL0(getpid), SIGUSR1) != KILL_RESULT)
+		fail("the handler did not run", 0);
+	must("rt_sigaction", CALL4(rt_sigaction, SIGUSR1, with_info, 0, 8));
+	if (CALL2(kill, CALL0(getpid), SIGUSR1) != KILL_RESULT + 1)
+		fail("the handler did not run", 0);
+	mark("bad frame");
+	return_by_half(CALL_sigreturn, 16);
+	return_by_half(CALL_rt_sigreturn, 176);
+	must("syscalls", tell("/proc/laplace", "syscalls 2"));
+	mark("two returns");
+	pid = CALL0(fork);
+	if (pid == 0)
+		CALL1(exit, 6);
+	wait_well(pid, 6);
+}
+
+/* The pages of another space, shared without fork: nothing could tell. */
+static void others_memory(void)
+{
+	long fd = must("open", CALL3(open, "/proc/self/mem", O_RDONLY, 0));
+
+	if (map(SCREEN + PAGE, PAGE, PROT_READ, MAP_SHARED | MAP_FIXED, (int)fd, AREA) != -ENODEV)
+		fail("a process's memory was mapped", 0);
+	CALL1(close, fd);
+}
+
 int main(int argc, char **argv)
 {
 	(void)argv;
@@ -339,6 +414,9 @@ int main(int argc, char **argv)
 	sleep_a_little();
 	stops();
 	calls();
+	signals();
+	must("syscalls", tell("/proc/laplace", "syscalls none"));
+	others_memory();
 	mark("end");
 	mark_memory();
 	return 0;

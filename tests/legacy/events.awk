@@ -71,5 +71,5 @@ $2 == "page-own" {
 }
 $2 == "file" { print who, a[1], name("i", a[2]), "kind", a[3], text }
 $2 == "syscall-enter" { printf "%s %s abi %s args", who, a[1], a[2]; for (i = 3; i <= 7; i++) printf " %s", (a[1] == "fa" ? a[i] : "*"); print "" }
-$2 == "syscall-exit" { print who, a[1], "abi", a[2], "result", a[3] }
+$2 == "syscall-exit" { print who, a[1], "abi", a[2], "result", (a[1] == "2" ? name("t", a[3]) : a[3]) }
 $2 == "swap-out" || $2 == "swap-in" { print who, name("s", a[1]), a[2] }

@@ -12,12 +12,10 @@ $1 != "E" { next }
 $2 == "swap-out" && a[1] != "0" {
 	if ((a[1], page(a[2])) in swapped) odd("swapped out twice")
 	swapped[a[1], page(a[2])] = a[3]
-	if (a[1] == parent) maybe[child, page(a[2])] = a[3]
 	count[$2]++
 }
 $2 == "swap-in" && a[1] != "0" {
-	if (swapped[a[1], page(a[2])] != a[3] && maybe[a[1], page(a[2])] != a[3])
-		odd("comes from elsewhere")
+	if (swapped[a[1], page(a[2])] != a[3]) odd("comes from elsewhere")
 	delete swapped[a[1], page(a[2])]
 	count[$2]++
 }
@@ -31,11 +29,9 @@ $2 == "swap-in" && a[1] == "0" {
 	delete segment[a[7], a[8]]
 	count["segment's " $2]++
 }
-# fork copies what is in swap, too; until it is over it may find more there
-$2 == "task-create" { parent = "" }
+# fork copies what is in swap, too
 $2 == "space-duplicate" {
-	parent = a[1]
-	child = a[2]
+	split("", copies)
 	for (key in swapped) {
 		split(key, part, SUBSEP)
 		if (part[1] == a[1]) copies[a[2], part[2]] = swapped[key]
