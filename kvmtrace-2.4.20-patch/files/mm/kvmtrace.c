@@ -255,12 +255,16 @@ void __kvmtrace_fault(struct vm_area_struct *vma, unsigned long address, int wri
 	struct kvmtrace_page *page;
 	pte_t *ptep;
 
-	if (!kvmtrace_traced(vma->vm_mm))
-		return;
 	ptep = entry_of(vma->vm_mm, address);
 	/* taken away while the fault slept: it comes again */
 	if (!ptep || !(is_open(*ptep) || is_protected(*ptep)))
 		return;
+	if (!kvmtrace_on || !kvmtrace_traced(vma->vm_mm)) {
+		/* nothing should be left protected; a program would fault for ever */
+		if (is_protected(*ptep))
+			release(ptep);
+		return;
+	}
 	page = find(ptep);
 	if (page) {
 		flags |= KVMTRACE_OPEN;
@@ -299,23 +303,30 @@ void __kvmtrace_follow(struct vm_area_struct *vma, unsigned long address, int wr
 
 /* ---- all pages at once ---- */
 
+/*
+ * By the page tables: mremap() and a mapping of /dev/zero fill entries, and may sleep,
+ * before there is an area that has them.
+ */
 static void for_each_entry(struct mm_struct *mm, int (*is)(pte_t), void (*make)(pte_t *))
 {
-	struct vm_area_struct *vma;
+	struct vm_area_struct *vma = mm->mmap;
+	unsigned long address = 0;
 
-	for (vma = mm->mmap; vma; vma = vma->vm_next) {
-		unsigned long address;
+	while (address < TASK_SIZE) {
+		pte_t *ptep = entry_of(mm, address);
 
+		if (!ptep) {
+			address = (address + PMD_SIZE) & PMD_MASK;
+			continue;
+		}
+		while (vma && vma->vm_end <= address)
+			vma = vma->vm_next;
 		/* a device's memory is nobody's working set; but fork and mprotect
 		 * protect it, not knowing what it is */
-		if ((vma->vm_flags & VM_IO) && make == protect)
-			continue;
-		for (address = vma->vm_start; address < vma->vm_end; address += PAGE_SIZE) {
-			pte_t *ptep = entry_of(mm, address);
-
-			if (ptep && is(*ptep))
-				make(ptep);
-		}
+		if (is(*ptep) && !(make == protect && vma && vma->vm_start <= address &&
+				   (vma->vm_flags & VM_IO)))
+			make(ptep);
+		address += PAGE_SIZE;
 	}
 }
 

@@ -55,6 +55,7 @@ extern int kvmtrace_is_sysv(struct vm_area_struct *vma);
 #define kvmtrace_on		0
 #define KVMTRACE_CALL(call)	do { } while (0)
 #define __kvmtrace_pte(mm, address)	__pte(0)
+#define __kvmtrace_fault(vma, address, write, user, before)	do { } while (0)
 
 #endif
 
@@ -70,12 +71,15 @@ extern int kvmtrace_is_sysv(struct vm_area_struct *vma);
 /* Somebody will ask whether the page was referenced: tell him what we know. */
 #define kvmtrace_young(ptep) \
 	KVMTRACE_CALL(__kvmtrace_young(ptep))
-/* What the entry is now, for kvmtrace_fault() to see what a fault made of it. */
+/*
+ * What the entry is now, for kvmtrace_fault() to see what a fault made of it; tracing
+ * may begin, or end, while the fault sleeps.
+ */
 #define kvmtrace_pte(mm, address) \
-	(kvmtrace_on ? __kvmtrace_pte(mm, address) : __pte(0))
+	__kvmtrace_pte(mm, address)
 /* A fault has been handled, which means that the page is referenced. */
 #define kvmtrace_fault(vma, address, write, user, before) \
-	KVMTRACE_CALL(__kvmtrace_fault(vma, address, write, user, before))
+	__kvmtrace_fault(vma, address, write, user, before)
 /* A page is used by its frame. */
 #define kvmtrace_follow(vma, address, write, before) \
 	KVMTRACE_CALL(__kvmtrace_follow(vma, address, write, before))

@@ -7,6 +7,7 @@ static const struct workload workloads[] = {
 	{ "calls", calls_run, 0 },
 	{ "executed", executed_run, RUNS_AS_PROGRAM },
 	{ "stress", stress_run, WANTS_SWAP },
+	{ "stops", stops_run, WANTS_SWAP },
 	{ "steer", steer_run, RUNS_TWICE },
 	{ "slow", slow_run, SLOW_READER },
 	{ "sort", sort_run, 0 },

@@ -26,6 +26,7 @@ int calls_run(void);		/* calls.c */
 int executed_run(void);
 int slow_run(void);
 int stress_run(void);		/* stress.c */
+int stops_run(void);		/* stops.c; starts and ends tracing by itself */
 int steer_run(void);		/* steer.c */
 int sort_run(void);		/* work.c */
 int tree_run(void);
