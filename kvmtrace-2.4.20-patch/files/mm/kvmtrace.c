@@ -345,6 +345,12 @@ static void for_each_space(int (*is)(pte_t), void (*make)(pte_t *))
 	flush_tlb_all();
 }
 
+void kvmtrace_protect_space(struct mm_struct *mm)
+{
+	for_each_entry(mm, is_open, protect);
+	flush_tlb_all();
+}
+
 void kvmtrace_protect_all(void)
 {
 	for_each_space(is_open, protect);
@@ -398,10 +404,25 @@ int kvmtrace_set_pool(unsigned int size, unsigned int policy)
 	return 0;
 }
 
+/* ---- the kernel's command line ---- */
+
+char *kvmtrace_given;
+
+unsigned int __init kvmtrace_number(char **text)
+{
+	unsigned int value = 0;
+
+	for (; **text >= '0' && **text <= '9'; (*text)++)
+		if (value < 100000000)	/* which is too much already */
+			value = 10 * value + (**text - '0');
+	return value;
+}
+
 /* kvmtrace=PAGES[,fifo|,clock]; what is impossible is refused when it is allocated */
 static int __init kvmtrace_setup(char *text)
 {
-	kvmtrace_pool.size = simple_strtoul(text, &text, 0);
+	kvmtrace_given = text;
+	kvmtrace_pool.size = kvmtrace_number(&text);
 	if (!strcmp(text, ",fifo"))
 		kvmtrace_pool.policy = KVMTRACE_FIFO;
 	else if (!strcmp(text, ",clock"))

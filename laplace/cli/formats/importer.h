@@ -55,6 +55,7 @@ struct importer {
 	uint64_t unknown;		/* references of a type that is told to be unknown */
 	uint64_t skipped;		/* records that are no references */
 	bool sizes;			/* objects are not of a page's size */
+	uint64_t unread;		/* seconds; tracing ended as nobody read for so long */
 	size_t count;
 	struct lpl_ref batch[IMPORT_BATCH];
 };
