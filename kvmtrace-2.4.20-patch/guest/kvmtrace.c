@@ -95,6 +95,8 @@ static int read_log(const char *path)
 		return complain("the log cannot be written", n);
 	if (last.kind != KVMTRACE_STOP || last.is.word[0])
 		return complain("records were lost", 0);
+	if (last.is.word[3])
+		return complain("tracing ended by itself, for the log was not read", 0);
 	return 0;
 }
 

@@ -490,6 +490,10 @@ static void warn(const struct run *run)
 	if (importer->sizes)
 		cli_complain(0, "warning: %s: sizes of objects are not kept: each is a page of %"
 			     PRIu64 " bytes", path, run->what.page_size);
+	if (importer->unread)
+		cli_complain(0, "warning: %s: tracing ended by itself, when nobody had read the log "
+			     "for %" PRIu64 " seconds: what came after is not in it", path,
+			     importer->unread);
 }
 
 static int print_summary(const struct run *run, uint64_t bytes)

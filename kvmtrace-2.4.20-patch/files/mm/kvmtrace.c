@@ -255,12 +255,16 @@ void __kvmtrace_fault(struct vm_area_struct *vma, unsigned long address, int wri
 	struct kvmtrace_page *page;
 	pte_t *ptep;
 
-	if (!kvmtrace_traced(vma->vm_mm))
-		return;
 	ptep = entry_of(vma->vm_mm, address);
 	/* taken away while the fault slept: it comes again */
 	if (!ptep || !(is_open(*ptep) || is_protected(*ptep)))
 		return;
+	if (!kvmtrace_on || !kvmtrace_traced(vma->vm_mm)) {
+		/* nothing should be left protected; a program would fault for ever */
+		if (is_protected(*ptep))
+			release(ptep);
+		return;
+	}
 	page = find(ptep);
 	if (page) {
 		flags |= KVMTRACE_OPEN;
@@ -299,23 +303,30 @@ void __kvmtrace_follow(struct vm_area_struct *vma, unsigned long address, int wr
 
 /* ---- all pages at once ---- */
 
+/*
+ * By the page tables: mremap() and a mapping of /dev/zero fill entries, and may sleep,
+ * before there is an area that has them.
+ */
 static void for_each_entry(struct mm_struct *mm, int (*is)(pte_t), void (*make)(pte_t *))
 {
-	struct vm_area_struct *vma;
+	struct vm_area_struct *vma = mm->mmap;
+	unsigned long address = 0;
 
-	for (vma = mm->mmap; vma; vma = vma->vm_next) {
-		unsigned long address;
+	while (address < TASK_SIZE) {
+		pte_t *ptep = entry_of(mm, address);
 
+		if (!ptep) {
+			address = (address + PMD_SIZE) & PMD_MASK;
+			continue;
+		}
+		while (vma && vma->vm_end <= address)
+			vma = vma->vm_next;
 		/* a device's memory is nobody's working set; but fork and mprotect
 		 * protect it, not knowing what it is */
-		if ((vma->vm_flags & VM_IO) && make == protect)
-			continue;
-		for (address = vma->vm_start; address < vma->vm_end; address += PAGE_SIZE) {
-			pte_t *ptep = entry_of(mm, address);
-
-			if (ptep && is(*ptep))
-				make(ptep);
-		}
+		if (is(*ptep) && !(make == protect && vma && vma->vm_start <= address &&
+				   (vma->vm_flags & VM_IO)))
+			make(ptep);
+		address += PAGE_SIZE;
 	}
 }
 
@@ -331,6 +342,12 @@ static void for_each_space(int (*is)(pte_t), void (*make)(pte_t *))
 			for_each_entry(mm, is, make);
 	}
 	spin_unlock(&mmlist_lock);
+	flush_tlb_all();
+}
+
+void kvmtrace_protect_space(struct mm_struct *mm)
+{
+	for_each_entry(mm, is_open, protect);
 	flush_tlb_all();
 }
 
@@ -387,10 +404,25 @@ int kvmtrace_set_pool(unsigned int size, unsigned int policy)
 	return 0;
 }
 
+/* ---- the kernel's command line ---- */
+
+char *kvmtrace_given;
+
+unsigned int __init kvmtrace_number(char **text)
+{
+	unsigned int value = 0;
+
+	for (; **text >= '0' && **text <= '9'; (*text)++)
+		if (value < 100000000)	/* which is too much already */
+			value = 10 * value + (**text - '0');
+	return value;
+}
+
 /* kvmtrace=PAGES[,fifo|,clock]; what is impossible is refused when it is allocated */
 static int __init kvmtrace_setup(char *text)
 {
-	kvmtrace_pool.size = simple_strtoul(text, &text, 0);
+	kvmtrace_given = text;
+	kvmtrace_pool.size = kvmtrace_number(&text);
 	if (!strcmp(text, ",fifo"))
 		kvmtrace_pool.policy = KVMTRACE_FIFO;
 	else if (!strcmp(text, ",clock"))

@@ -21,6 +21,13 @@ extern int kvmtrace_set_pool(unsigned int pages, unsigned int policy);
 /* Protect all pages of all programs, or give them back. */
 extern void kvmtrace_protect_all(void);
 extern void kvmtrace_release_all(void);
+/* Those of a space that was not traced. */
+extern void kvmtrace_protect_space(struct mm_struct *mm);
+
+/* What was given on the kernel's command line for the pool; NULL: nothing. */
+extern char *kvmtrace_given;
+/* A decimal number, and on to what follows; 0: there is none.  None is so large that it wraps. */
+extern unsigned int kvmtrace_number(char **text);
 
 /* ---- the log (kvmtrace_log.c) ---- */
 

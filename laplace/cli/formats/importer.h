@@ -57,6 +57,7 @@ struct importer {
 	uint64_t foreign;		/* lines of somebody else, between the format's own ... */
 	uint64_t first_foreign;		/* ... the first of them */
 	bool sizes;			/* objects are not of a page's size */
+	uint64_t unread;		/* seconds; tracing ended as nobody read for so long */
 	size_t count;
 	struct lpl_ref batch[IMPORT_BATCH];
 };

@@ -415,6 +415,7 @@ static bool stopped(struct importer *importer, const struct kvmtrace_record *rec
 	struct log *log = importer->state;
 
 	log->over = true;
+	importer->unread = record->is.word[3];
 	if (!record->is.word[0])
 		return true;
 	importer_refuse(importer, LPL_ERR_DAMAGED, "kVMTrace says that it lost %" PRIu32 " records",

@@ -30,7 +30,8 @@ enum kvmtrace_kind {
 	 *    the pool, enum kvmtrace_policy, bytes of a record */
 	KVMTRACE_START = 1,
 	/* -> records lost (0), times that a task waited for the reader, entries
-	 *    found wrong (0), 0 */
+	 *    found wrong (0), 0 or the seconds for which a task had waited and nobody
+	 *    read, when tracing ended for that */
 	KVMTRACE_STOP = 2,
 	/* the pool is another, and empty -> 0, its pages, enum kvmtrace_policy, 0 */
 	KVMTRACE_POOL = 3,
@@ -41,15 +42,19 @@ enum kvmtrace_kind {
 	KVMTRACE_LEFT = 5,
 	/* read() or write() -> device, inode, page of the file, frame; address 0 */
 	KVMTRACE_FILE = 6,
-	/* -> the child's pid, tgid, space, flags of clone(); address 0 */
+	/* -> the child's pid, tgid, space, flags of clone(); address 0.  No page has
+	 * parted from the copy of the space yet.  Should the fork fail after that, an
+	 * EXIT of the child's follows */
 	KVMTRACE_FORK = 7,
 	/* name: of the program */
 	KVMTRACE_EXEC = 8,
 	/* -> exit code, 1 when the space has no other task, 0, 0 */
 	KVMTRACE_EXIT = 9,
-	/* all that was mapped in the space is gone */
+	/* all that was mapped in the space is gone; which may be of a task that was
+	 * ending at START, and has no other record */
 	KVMTRACE_SPACE_END = 10,
-	/* after START: a task that exists already; name */
+	/* after START: a task that exists already; name.  Also of the threads that
+	 * the reader leaves behind when it executes another program */
 	KVMTRACE_TASK = 11,
 	/* mremap() moved pages; address: from -> to, bytes, 0, 0 */
 	KVMTRACE_REMAP = 12
@@ -100,9 +105,11 @@ struct kvmtrace_record {
 
 /*
  * Who opens it for reading is the reader, of which there is one and who is never
- * traced; who opens it for writing alone may steer.  Tracing ends when the reader
- * closes it.  read() gives whole records, waits for some, and gives 0 bytes after
- * the last.
+ * traced, also when it executes another program; to other processes that have its
+ * descriptor START and read() are not permitted.  Who opens it for writing alone may
+ * steer.  Tracing ends when the reader closes it, or when it does not read for long
+ * while a task waits for it.  read() gives whole records, waits for some, and gives 0
+ * bytes after the last.
  */
 enum kvmtrace_ioctl {
 	KVMTRACE_IOC_START = 0x6b01,	/* the reader alone */

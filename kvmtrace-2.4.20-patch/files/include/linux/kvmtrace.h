@@ -39,7 +39,11 @@ extern void __kvmtrace_follow(struct vm_area_struct *vma, unsigned long address,
 			      int write, pte_t before);
 extern void __kvmtrace_wait(void);
 extern void __kvmtrace_file(struct page *page, int write);
-extern void __kvmtrace_fork(struct task_struct *child, unsigned long clone_flags);
+extern int __kvmtrace_new_task(void);
+extern void __kvmtrace_fork(struct task_struct *child, struct mm_struct *mm,
+			    unsigned long clone_flags);
+extern void __kvmtrace_fork_failed(struct task_struct *child, unsigned long clone_flags);
+extern void kvmtrace_exec_space(struct mm_struct *old, struct mm_struct *mm);
 extern void __kvmtrace_exec(void);
 extern void __kvmtrace_exit(long code);
 extern void __kvmtrace_space_end(struct mm_struct *mm);
@@ -55,6 +59,9 @@ extern int kvmtrace_is_sysv(struct vm_area_struct *vma);
 #define kvmtrace_on		0
 #define KVMTRACE_CALL(call)	do { } while (0)
 #define __kvmtrace_pte(mm, address)	__pte(0)
+#define __kvmtrace_new_task()		0
+#define kvmtrace_exec_space(old, mm)	do { } while (0)
+#define __kvmtrace_fault(vma, address, write, user, before)	do { } while (0)
 
 #endif
 
@@ -70,12 +77,15 @@ extern int kvmtrace_is_sysv(struct vm_area_struct *vma);
 /* Somebody will ask whether the page was referenced: tell him what we know. */
 #define kvmtrace_young(ptep) \
 	KVMTRACE_CALL(__kvmtrace_young(ptep))
-/* What the entry is now, for kvmtrace_fault() to see what a fault made of it. */
+/*
+ * What the entry is now, for kvmtrace_fault() to see what a fault made of it; tracing
+ * may begin, or end, while the fault sleeps.
+ */
 #define kvmtrace_pte(mm, address) \
-	(kvmtrace_on ? __kvmtrace_pte(mm, address) : __pte(0))
+	__kvmtrace_pte(mm, address)
 /* A fault has been handled, which means that the page is referenced. */
 #define kvmtrace_fault(vma, address, write, user, before) \
-	KVMTRACE_CALL(__kvmtrace_fault(vma, address, write, user, before))
+	__kvmtrace_fault(vma, address, write, user, before)
 /* A page is used by its frame. */
 #define kvmtrace_follow(vma, address, write, before) \
 	KVMTRACE_CALL(__kvmtrace_follow(vma, address, write, before))
@@ -85,7 +95,16 @@ extern int kvmtrace_is_sysv(struct vm_area_struct *vma);
 /* read() or write() found this page of a file. */
 #define kvmtrace_file(page, write) \
 	KVMTRACE_CALL(__kvmtrace_file(page, write))
-#define kvmtrace_fork(child, flags)	KVMTRACE_CALL(__kvmtrace_fork(child, flags))
+/* Room in the log for the records of another task: 0, or -ENOMEM.  Waits, too. */
+#define kvmtrace_new_task()		(kvmtrace_on ? __kvmtrace_new_task() : 0)
+/*
+ * The child has its space.  When that is a copy, nobody else must be able to write to
+ * the space that was copied before this is logged: mmap_sem is held.
+ */
+#define kvmtrace_fork(child, mm, flags)	KVMTRACE_CALL(__kvmtrace_fork(child, mm, flags))
+/* It does not come to life, and loses its space. */
+#define kvmtrace_fork_failed(child, flags) \
+	KVMTRACE_CALL(__kvmtrace_fork_failed(child, flags))
 #define kvmtrace_exec()			KVMTRACE_CALL(__kvmtrace_exec())
 #define kvmtrace_exit(code)		KVMTRACE_CALL(__kvmtrace_exit(code))
 #define kvmtrace_space_end(mm)		KVMTRACE_CALL(__kvmtrace_space_end(mm))

@@ -80,25 +80,6 @@ static void work(u32 number)
 	CALL1(exit, 0);
 }
 
-/* The child of clone() has a stack of its own, on which nothing lies but its number. */
-static int start_thread(u32 number, u32 *stack)
-{
-	long pid;
-
-	*--stack = number;
-	*--stack = 0;		/* where work() would return to */
-	__asm__ volatile("int $0x80\n"
-			 "	testl %%eax, %%eax\n"
-			 "	jnz 1f\n"
-			 "	jmp *%%esi\n"
-			 "1:"
-			 : "=a"(pid)
-			 : "0"(CALL_clone), "b"(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | SIGCHLD),
-			   "c"(stack), "S"(work)
-			 : "memory");
-	return (int)must("clone", pid);
-}
-
 static int threads(volatile u32 *pages)
 {
 	u32 *stacks = pages_of(12), number, i;
@@ -106,7 +87,7 @@ static int threads(volatile u32 *pages)
 
 	team.pages = pages;
 	for (number = 0; number < 3; number++)
-		pid[number] = start_thread(number, stacks + (number + 1) * 4 * WORDS);
+		pid[number] = start_thread(work, number, stacks + (number + 1) * 4 * WORDS);
 	for (number = 0; number < 3; number++)
 		result |= wait_for(pid[number]) != 0 || !team.done[number];
 	for (i = 0; i < PAGES; i++)

@@ -76,7 +76,7 @@ static int run(const struct workload *workload)
 	int pid = (int)must("fork", CALL0(fork)), status;
 
 	if (pid == 0)
-		CALL1(exit, workload->run());
+		CALL1(exit, workload->run() != 0);
 	status = wait_for(pid);
 	/* 32 bits are what can be said */
 	report("kilocycles ", (u32)((cycles() - began) >> 10));

@@ -26,6 +26,14 @@ int calls_run(void);		/* calls.c */
 int executed_run(void);
 int slow_run(void);
 int stress_run(void);		/* stress.c */
+int crowd_run(void);		/* crowd.c */
+/* These start and end tracing by themselves. */
+int forks_run(void);		/* crowd.c */
+int stops_run(void);		/* stops.c */
+int threads_read_run(void);	/* readers.c */
+int executes_run(void);
+int reads_on_run(void);
+int stalled_run(void);
 int steer_run(void);		/* steer.c */
 int sort_run(void);		/* work.c */
 int tree_run(void);
@@ -45,6 +53,8 @@ u32 next_random(u32 *state);
 
 /* Anonymous memory of so many pages; ends the program when there is none. */
 u32 *pages_of(u32 count);
+/* A task with the memory and files of this one, to wait for; `work` must exit. */
+int start_thread(void (*work)(u32), u32 number, u32 *stack_end);
 /* Say what is wrong, and return 1. */
 int wrong(const char *what);
 
