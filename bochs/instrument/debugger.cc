@@ -12,6 +12,7 @@
 
 #include "producer.h"
 #include "session.h"
+#include "signals.h"
 
 static void print_status(void)
 {
@@ -60,11 +61,16 @@ static void flush_and_wait(void)
 	struct lpl_collector *collector = laplace_session_collection().collector;
 	struct lpl_collector_status s;
 
+	if (!laplace_session_collection().writes) {
+		dbg_printf("laplace: nothing is written, a stage is measured\n");
+		return;
+	}
 	laplace_flush();
 	do {
 		usleep(1000);
 		lpl_collector_status(collector, &s);
-	} while (s.flushes < laplace.flushes && !lpl_collector_failure(collector, NULL));
+	} while (s.flushes < laplace.flushes && !lpl_collector_failure(collector, NULL) &&
+		 !laplace_signals_stop());
 	lpl_collector_status(collector, &s);	/* all of it is of after the flush */
 	dbg_printf("laplace: all %llu references so far can be read, %llu of them kept\n",
 		   (unsigned long long)laplace_references(), (unsigned long long)s.kept);

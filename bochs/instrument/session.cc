@@ -16,13 +16,13 @@
 #include "pc_system.h"
 #include "bx_debug/debug.h"
 
-#include <cctype>
 #include <cerrno>
 #include <climits>
 #include <cstdarg>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <laplace/reducer.h>
@@ -233,18 +233,22 @@ static bool parse_one(const char *key, const char *v)
 
 /*
  * Bochs takes the blanks away, so that what follows a forgotten comma sticks to the
- * value before it: the parameter that is found there, or NULL.
+ * value before it: the parameter that is found there, or NULL.  A directory may be
+ * named so; and what follows a trace's usual ending is no part of its name, were it
+ * a parameter that there is or not.
  */
-static const char *stuck_to(const char *value)
+static const char *stuck_to(const char *key, const char *value)
 {
+	const char *ending = strcmp(key, "trace") ? NULL : strstr(value, ".lpl");
+
 	for (const struct parameter &p : parameters) {
 		size_t length = strlen(p.key);
 
 		for (const char *at = strstr(value, p.key); at; at = strstr(at + 1, p.key))
-			if (at > value && isalnum((unsigned char)at[-1]) && at[length] == '=')
-				return p.key;
+			if (at > value && !strchr(" \t/", at[-1]) && at[length] == '=')
+				return at;
 	}
-	return NULL;
+	return ending && strchr(ending, '=') && !strchr(ending, '/') ? ending + 4 : NULL;
 }
 
 /*
@@ -278,11 +282,11 @@ static Bit32s parse_option(const char *context, int count, char *params[])
 		if (!equals || !parameter)
 			laplace_die("%s: laplace: unknown parameter '%s'; known are: %s", context,
 				    params[i], KNOWN);
-		stuck = stuck_to(equals + 1);
+		stuck = stuck_to(parameter->key, equals + 1);
 		if (stuck)
-			laplace_die("%s: laplace: in '%s' a comma seems to be missing before %s= "
-				    "(if a text is meant so, quote it and put a blank there)",
-				    context, params[i], stuck);
+			laplace_die("%s: laplace: in '%s' a comma seems to be missing before '%s' "
+				    "(a text that is meant so is quoted, with a blank there; a path "
+				    "has to be another)", context, params[i], stuck);
 		if (!parse_one(parameter->key, equals + 1))
 			laplace_die("%s: laplace: the value of '%s' is not valid; known are: %s",
 				    context, params[i], KNOWN);
@@ -326,7 +330,8 @@ bool laplace_session_starts_at_mark(void)
 
 struct laplace_collection laplace_session_collection(void)
 {
-	return { session.collector, session.trace, session.reduce };
+	return { session.collector, session.trace, session.reduce,
+		 session.stage == LPL_STAGE_FILE };
 }
 
 bool laplace_session_wants_handshake(void)
@@ -352,13 +357,27 @@ static void locate_kernel(void)
 		laplace_die("kernel=%s: %s", session.kernel, why);
 }
 
+/* Whatever else the machine uses, its trace must not replace it. */
+static void refuse_own(const char *what, const char *path)
+{
+	struct stat trace, other;
+
+	if (stat(session.trace, &trace) == 0 && S_ISREG(trace.st_mode) &&
+	    stat(path, &other) == 0 && trace.st_dev == other.st_dev &&
+	    trace.st_ino == other.st_ino)
+		laplace_die("%s: %s is the trace, too, which would take its place", what, path);
+}
+
 static void check_image(const char *device, const char *path_name)
 {
 	if (!SIM->get_param(path_name))
 		return;
 	const char *path = SIM->get_param_string(path_name)->getptr();
-	if (*path && strcmp(path, "none") && access(path, R_OK))
+	if (!*path || !strcmp(path, "none"))
+		return;
+	if (access(path, R_OK))
 		laplace_die("%s: the image %s cannot be read: %s", device, path, strerror(errno));
+	refuse_own(device, path);
 }
 
 /* Bochs itself only logs that an image is missing, and boots without it. */
@@ -429,6 +448,9 @@ static void open_collection(void)
 	if (session.stage == LPL_STAGE_FILE && !*session.trace)
 		laplace_die("the laplace option needs trace=FILE");
 	check_images();
+	if (SIM->get_param(BXPN_LOG_FILENAME))
+		refuse_own("log", SIM->get_param_string(BXPN_LOG_FILENAME)->getptr());
+	refuse_own("kernel", session.kernel);
 	locate_kernel();
 
 	struct lpl_meta *meta = lpl_meta_new();

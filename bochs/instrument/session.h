@@ -7,6 +7,7 @@
 struct laplace_collection {
 	struct lpl_collector *collector;
 	const char *trace, *reduce;
+	bool writes;			/* the trace; else it only measures a stage */
 };
 struct laplace_collection laplace_session_collection(void);
 

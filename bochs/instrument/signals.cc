@@ -19,6 +19,7 @@
 #include "bochs.h"
 #include "cpu/cpu.h"
 #include "pc_system.h"
+#include "bx_debug/debug.h"
 
 #include <atomic>
 #include <csignal>
@@ -48,6 +49,9 @@ void laplace_signals_note(void)
 	for (size_t i = 0; i < sizeof(ENDING) / sizeof(ENDING[0]); i++)
 		signals.ignored[i] = sigaction(ENDING[i], NULL, &action) == 0 &&
 				     action.sa_handler == SIG_IGN;
+	/* Bochs has much to say before there is anything to be closed */
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 }
 
 bool laplace_signals_stop(void)
@@ -76,8 +80,10 @@ static void stop_simulator(void)
 	while (!signals.heeded) {
 		bx_pc_system.kill_bochs_request = 1;
 		__atomic_store_n(&BX_CPU(0)->async_event, 1, __ATOMIC_RELAXED);
-		if (signals.debugger)
+		if (signals.debugger) {
+			bx_guard.interrupt_requested = 1;	/* a guest that runs stops, too */
 			pthread_kill(signals.simulator, SIGUSR2);
+		}
 		nanosleep(&nap, NULL);
 	}
 }

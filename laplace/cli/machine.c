@@ -56,7 +56,6 @@ static _Noreturn void become(char **argv, int told_fd, int failure_fd, const sig
 {
 	int error;
 
-	signal(SIGPIPE, SIG_DFL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	/* killed without a chance to say so, we leave no machine behind: it closes its trace */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);

@@ -59,6 +59,15 @@ static const struct argp_option option_table[] = {
 	{ 0 }
 };
 
+/* off, 10s, 1000000000i; laplace-bochs knows the limits. */
+static bool is_interval(const char *text)
+{
+	size_t digits = strspn(text, "0123456789");
+
+	return strcmp(text, "off") == 0 ||
+	       (digits && (!strcmp(text + digits, "s") || !strcmp(text + digits, "i")));
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *options = state->input;
@@ -87,6 +96,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		options->kernel = arg;
 		return 0;
 	case OPT_FLUSH:
+		if (!is_interval(arg))
+			argp_error(state, "--flush is off, a number of seconds (10s) or of "
+				   "instructions (1000000000i), not '%s'", arg);
 		options->flush = arg;
 		return 0;
 	case OPT_WALKS:
@@ -380,11 +392,9 @@ static const char *describe_end(const struct machine *machine, char text[128])
 }
 
 static int print_summary(const struct options *options, const struct machine *machine,
-			 const char *trace, bool clean)
+			 uint64_t bytes, bool clean)
 {
 	const struct machine_status *s = &machine->status;
-	struct stat about;
-	uint64_t bytes = stat(trace, &about) == 0 ? (uint64_t)about.st_size : s->bytes;
 	char kept[CLI_PERCENT_SIZE];
 
 	if (options->json)
@@ -408,18 +418,25 @@ static int print_summary(const struct options *options, const struct machine *ma
 	return CLI_DONE;
 }
 
-/* After the end: what became of it. */
+/*
+ * After the end: what became of it.  `before` is what had the trace's name before the
+ * run, all zeros for nothing: as long as that has it, this run's has not.
+ */
 static int conclude(const struct options *options, const struct machine *machine,
-		    const char *trace)
+		    const char *trace, const struct stat *before)
 {
 	const struct machine_status *s = &machine->status;
 	bool clean = s->ended && strcmp(s->end, "clean") == 0 && !machine->interrupted &&
 		     !WIFSIGNALED(machine->wait_status);
-	bool there = access(trace, F_OK) == 0;
+	struct stat about;
+	bool there = stat(trace, &about) == 0 &&
+		     !(S_ISREG(about.st_mode) && about.st_dev == before->st_dev &&
+		       about.st_ino == before->st_ino);
 	char text[128];
 	int status = CLI_DONE;
 
-	if (s->updates && print_summary(options, machine, trace, clean && there))
+	if (s->updates && print_summary(options, machine, there ? (uint64_t)about.st_size : s->bytes,
+					clean && there))
 		status = CLI_FAILED;
 	if (!clean)
 		status = cli_complain(CLI_FAILED, "%s: %s%s%s", options->output,
@@ -427,7 +444,9 @@ static int conclude(const struct options *options, const struct machine *machine
 				      s->message[0] ? ": " : "", s->message);
 	if (!there) {
 		char *part = NULL;
-		bool kept = asprintf(&part, "%s.part", trace) > 0 && access(part, F_OK) == 0;
+		/* one that was there before this run began to write is not its own */
+		bool kept = s->updates && asprintf(&part, "%s.part", trace) > 0 &&
+			    access(part, F_OK) == 0;
 
 		if (kept)
 			status = cli_complain(CLI_FAILED, "%s: was not completed; what was "
@@ -442,6 +461,7 @@ static int conclude(const struct options *options, const struct machine *machine
 static int record(const struct options *options, char *bochs, const char *trace)
 {
 	struct display display = { .options = options };
+	struct stat before = { 0 };
 	struct machine machine;
 	char *line = NULL, **argv = NULL;
 	int told_fd, status = machine_prepare(&machine, options->debugger, &told_fd);
@@ -454,11 +474,12 @@ static int record(const struct options *options, char *bochs, const char *trace)
 		free(line);
 		return cli_complain(CLI_FAILED, "no memory");
 	}
+	(void)stat(trace, &before);
 	cli_progress_start(&display.progress, options->progress);
 	status = machine_run(&machine, argv, told_fd, show, &display);
 	cli_progress_clear(&display.progress);
 	if (!status)
-		status = conclude(options, &machine, trace);
+		status = conclude(options, &machine, trace, &before);
 	free(argv);
 	free(line);
 	return status;

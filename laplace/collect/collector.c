@@ -151,6 +151,7 @@ static enum lpl_error pass_on(struct lpl_collector *c)
 
 	if (c->plan.window)
 		qsort(c->ref, c->refs, sizeof(*c->ref), by_number);
+	atomic_store_explicit(&c->references, c->totals.total, memory_order_relaxed);
 	tell_totals(c);
 	for (size_t e = 0; e < c->events && !error; e++) {
 		const struct waiting *next = &c->event[e];
@@ -351,11 +352,15 @@ static enum lpl_error take(struct lpl_collector *c, const struct lpl_ring_record
 
 void lpl_collector_status(const struct lpl_collector *c, struct lpl_collector_status *status)
 {
+	/* in this order: no more can be kept than there were */
+	const uint64_t kept = c->writer ? lpl_writer_refs(c->writer) : 0;
+
+	atomic_thread_fence(memory_order_acquire);
 	*status = (struct lpl_collector_status){
 		.references = atomic_load_explicit(&c->references, memory_order_relaxed),
 		.instructions = atomic_load_explicit(&c->instructions, memory_order_relaxed),
 		.events = atomic_load_explicit(&c->event_count, memory_order_relaxed),
-		.kept = c->writer ? lpl_writer_refs(c->writer) : 0,
+		.kept = kept,
 		.bytes = c->writer ? lpl_writer_bytes(c->writer) : 0,
 		.wait_ns = lpl_ring_wait_ns(c->ring),
 		.elapsed_ns = now_ns() - c->start_ns,

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,14 +30,41 @@ static bool out_of_space(int number)
 	return number == ENOSPC || number == EDQUOT || number == EFBIG;
 }
 
+/* Who writes a ".part" holds a lock on it, where the file system knows locks. */
+static bool is_locked(int fd)
+{
+	return flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+/* A ".part" that is there already: left behind, or does somebody write it? */
+static enum lpl_error remove_part(struct lpl_output *output, struct lpl_report *report)
+{
+	int fd = open(output->part, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	bool locked = fd >= 0 && is_locked(fd);
+	enum lpl_error error = LPL_OK;
+
+	if (locked)
+		error = lpl_fail(report, LPL_ERR_USAGE, "%s.part: is being written by somebody else;"
+				 " choose another name", output->name);
+	else if (unlink(output->part) != 0 && errno != ENOENT)
+		error = lpl_fail(report, LPL_ERR_IO, "%s.part: cannot be replaced", output->name);
+	if (fd >= 0)
+		(void)close(fd);
+	return error;
+}
+
 /* "PATH.part" is ours from here on. */
 static enum lpl_error open_part(struct lpl_output *output, struct lpl_report *report)
 {
-	if (output->overwrite && unlink(output->part) != 0 && errno != ENOENT)
-		return lpl_fail(report, LPL_ERR_IO, "%s.part: cannot be replaced", output->name);
+	enum lpl_error error = output->overwrite ? remove_part(output, report) : LPL_OK;
+
+	if (error != LPL_OK)
+		return error;
 	output->fd = open(output->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	if (output->fd >= 0)
+	if (output->fd >= 0) {
+		(void)is_locked(output->fd);	/* by nobody: it is new; now it is by us */
 		return LPL_OK;
+	}
 	if (errno == EEXIST)
 		return lpl_fail(report, LPL_ERR_USAGE,
 				"%s.part: is there already, in use or left behind by a run that did"
@@ -180,13 +208,14 @@ static enum lpl_error give_name(const struct lpl_output *output, struct lpl_repo
 enum lpl_error lpl_output_commit(struct lpl_output *output, struct lpl_report *report)
 {
 	enum lpl_error error = LPL_OK;
-	int fd = output->fd;
+	int fd = output->fd, lock;
 
 	if (!output->part) {
 		lpl_output_discard(output);
 		return LPL_OK;
 	}
 	output->fd = -1;
+	lock = dup(fd);		/* the same one: it is held until the file has its name */
 	if (fsync(fd) != 0)
 		error = lpl_fail(report, out_of_space(errno) ? LPL_ERR_FULL : LPL_ERR_IO,
 				 "%s.part: cannot be synced", output->name);
@@ -195,6 +224,8 @@ enum lpl_error lpl_output_commit(struct lpl_output *output, struct lpl_report *r
 				 "%s.part: cannot be closed", output->name);
 	if (error == LPL_OK)
 		error = give_name(output, report);
+	if (lock >= 0)
+		(void)close(lock);
 	if (error == LPL_OK)
 		error = sync_directory(output, report);
 	free(output->path);

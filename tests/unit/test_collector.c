@@ -52,6 +52,7 @@ struct watcher {
 	const struct lpl_collector *collector;
 	uint64_t references;		/* when it is at its end */
 	bool backwards;			/* a number got smaller */
+	bool too_many;			/* more were kept than there were */
 	struct lpl_collector_status last;
 };
 
@@ -69,6 +70,7 @@ static void *watch(void *argument)
 				now.kept < w->last.kept || now.events < w->last.events ||
 				now.bytes < w->last.bytes || now.wait_ns < w->last.wait_ns ||
 				now.elapsed_ns < w->last.elapsed_ns;
+		w->too_many |= now.kept > now.references;
 		w->last = now;
 	} while (w->last.references < w->references && w->last.elapsed_ns < too_long);
 	return NULL;
@@ -97,6 +99,7 @@ static void any_thread_may_look(void **state)
 	lpl_ring_publish(lpl_collector_ring(collector));
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	assert_false(watcher.backwards);
+	assert_false(watcher.too_many);
 	assert_int_equal(watcher.last.references, watcher.references);
 	assert_int_equal(watcher.last.instructions, told.items[last].ref.instr);
 	assert_int_equal(watcher.last.events, told.count - watcher.references);

@@ -159,6 +159,37 @@ static void totals_do_not_run_backwards(void **unused)
 	assert_false(exists("less.lpl"));
 }
 
+/* Who replaces what is there does not replace what somebody is writing. */
+static void two_writers_of_one_name(void **unused)
+{
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_writer *writer = start(in_directory("two.lpl"), 0, true), *other;
+	struct lpl_meta *meta = some_meta();
+	static const struct lpl_ref ref = { .ref = 1, .length = 1 };
+	struct result result;
+	struct bytes file;
+
+	(void)unused;
+	assert_int_equal(lpl_writer_open(&other, in_directory("two.lpl"), meta, NULL, true, &report),
+			 LPL_ERR_USAGE);
+	assert_null(other);
+	assert_non_null(strstr(report.text, "two.lpl.part"));
+	report = (struct lpl_report){ .error = LPL_OK };
+	assert_int_equal(lpl_writer_sink(writer)->refs(lpl_writer_sink(writer), &ref, 1, &report),
+			 LPL_OK);
+	assert_int_equal(lpl_writer_close(writer, &report), LPL_OK);
+	file = load("two.lpl");
+	read_bytes(&result, file.data, file.size);
+	assert_int_equal(result.read, LPL_OK);
+	assert_int_equal(result.stream.count, 1);
+	free(file.data);
+	stream_free(&result.stream);
+	/* what was left behind is replaced, and the name can be written again */
+	lpl_writer_abandon(start(in_directory("two.lpl"), 0, true));
+	assert_int_equal(lpl_writer_close(start(in_directory("two.lpl"), 0, true), &report), LPL_OK);
+	lpl_meta_free(meta);
+}
+
 /* The number that the record before item `end` tells. */
 static uint64_t last_number(const struct stream *stream, size_t end)
 {
@@ -573,6 +604,7 @@ int main(void)
 		cmocka_unit_test(extreme_values),
 		cmocka_unit_test(totals_add_up),
 		cmocka_unit_test(totals_do_not_run_backwards),
+		cmocka_unit_test(two_writers_of_one_name),
 		cmocka_unit_test(describes_itself),
 		cmocka_unit_test(bytes_repeat),
 		cmocka_unit_test(chunks_end),

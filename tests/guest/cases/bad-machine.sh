@@ -57,9 +57,25 @@ option "trace=$WORK/option.lpl, kernel=0xffffffff81000ff0" "crosses a page"
 
 # Bochs takes blanks away, and what follows a forgotten comma is part of the value before it.
 trace=$WORK/option.lpl
-option "trace=$trace start=on" "'trace=.*option.lplstart=on' a comma seems to be missing before start="
-option "trace=$trace, reduce=sad:64 level=9" "'reduce=sad:64level=9' a comma seems to be missing before level="
-option "trace=$trace, title=boot kernel=none" "'title=bootkernel=none' a comma seems to be missing before kernel="
+option "trace=$trace start=on" "'trace=.*option.lplstart=on' a comma seems to be missing before 'start=on'"
+option "trace=$trace, reduce=sad:64 level=9" "'reduce=sad:64level=9' a comma seems to be missing before 'level=9'"
+option "trace=$trace, title=boot kernel=none" "'title=bootkernel=none' a comma seems to be missing before 'kernel=none'"
+option "trace=$trace, title=\"boot (twice)\" start=off" "a comma seems to be missing before 'start=off'"
+option "trace=$trace; start=off" "a comma seems to be missing before 'start=off'"
+option "trace=$trace strat=off" "a comma seems to be missing before 'strat=off'"
+
+# A trace must not take the place of what the machine is made of.
+iso=$(sed -n 's/^ata0-master:.*path="\([^"]*\)".*/\1/p' "$machine")
+ln -f "$iso" "$WORK/option.iso" 2>/dev/null || cp "$iso" "$WORK/option.iso"
+sed "s|^ata0-master:.*|ata0-master: type=cdrom, path=\"$WORK/option.iso\", status=inserted|" "$machine" >"$WORK/own.bochsrc"
+for own in option.iso option.map; do
+	echo "ffffffff81000000 D kernel_trace_record" >"$WORK/option.map"
+	status=0
+	"$BOCHS" -q -f "$WORK/own.bochsrc" "laplace: trace=$WORK/$own, kernel=$WORK/option.map, overwrite=on" \
+		>"$WORK/own.log" 2>&1 </dev/null || status=$?
+	[ "$status" -eq 1 ] || fail "a trace in the place of $own: status $status, not 1"
+	expect_line "$WORK/own.log" "^laplace: .*$own is the trace, too"
+done
 
 # Several lines add up; what is given twice is refused, whoever of the two was meant.
 option "trace=$trace, level=3, level=4" 'level= is given twice'

@@ -101,6 +101,38 @@ status=0
 expect_line "$WORK/signals-limit.log" '^laplace: .*signals-limit\.lpl\.part: no room for .*File too large'
 "$LAPLACE" info "$WORK/signals-limit.lpl.part" >"$WORK/signals-limit.info" || fail "info cannot read what was written"
 
+# The reader of the messages has gone before the first of them.
+{
+	sleep 1
+	status=0
+	timeout -s TERM 3 "$LAPLACE" record --progress=never -o "$WORK/signals-unread.lpl" "$machine" 2>&1 </dev/null || status=$?
+	echo "$status" >"$WORK/signals-unread.status"
+} | true
+closed signals-unread
+
+# The old trace of that name is not taken for what a killed run has written.
+cp "$WORK/signals-unread.lpl" "$WORK/signals-old.lpl"
+"$LAPLACE" record --overwrite --progress=never -o "$WORK/signals-old.lpl" "$machine" >"$WORK/signals-old.log" 2>&1 </dev/null &
+front=$!
+grown "$WORK/signals-old.lpl" $front "$WORK/signals-old.log"
+kill -KILL "$(child $front)"
+wait $front || true
+expect_line "$WORK/signals-old.log" 'signals-old\.lpl: was not completed; what was written is in .*\.part'
+cmp "$WORK/signals-unread.lpl" "$WORK/signals-old.lpl" || fail "a killed run replaced a trace"
+
+# In the debugger, with the guest running.
+mkfifo "$WORK/signals-running"
+exec 4<>"$WORK/signals-running"
+timeout -s KILL 300 "$BOCHS" -q -f "$machine" -dbg "laplace: trace=$WORK/signals-running.lpl" \
+	>"$WORK/signals-running.log" 2>&1 <&4 4<&- &
+watcher=$!
+echo 'c' >&4
+grown "$WORK/signals-running.lpl" $watcher "$WORK/signals-running.log"
+kill -TERM "$(child $watcher)"
+wait $watcher || true
+exec 4>&-
+closed signals-running
+
 # At the debugger's prompt the machine waits for a line that never comes.
 mkfifo "$WORK/signals-commands"
 exec 3<>"$WORK/signals-commands"
