@@ -10,6 +10,13 @@
  * is never short of records for the reader.  Should the bound be exceeded in spite of
  * all, the record is counted as lost, and its number is missing.
  *
+ * Nobody waits within a handle of a journal, which is to say while it copies what a
+ * program writes to a page of ext3.  It has waited before that page, and waits at the next
+ * one or in the program's next fault.  Between these it makes a FILE and, should what it
+ * copies have left the pool meanwhile, a REFERENCE of one page or two; each may leave by a
+ * LEFT: 5 of the 8 records that each task has in reserve.  The others are for a page that
+ * leaves once more while the fault of the second one sleeps.
+ *
  * Whoever waits may hold what the kernel holds when it copies from or to a
  * program: the reader must not need that.  It should write to a file or disk of
  * its own, and to no pipe, terminal or file that a traced task writes to.  When it
@@ -96,6 +103,15 @@ static inline int has_room(void)
 	return head - tail + reserve(nr_threads, kvmtrace_pool.size) <= ring_size;
 }
 
+/*
+ * Of ext3's journal: it cannot commit while somebody has a handle, and the reader, when it
+ * writes to the same file system, may have to wait for that.
+ */
+static inline int in_handle(void)
+{
+	return current->journal_info != NULL;
+}
+
 static int stop(unsigned int waited);
 
 void __kvmtrace_wait(void)
@@ -104,7 +120,7 @@ void __kvmtrace_wait(void)
 	unsigned int seen = tail;
 	long left = patience * HZ;
 
-	if (has_room() || !kvmtrace_traced(current->mm))
+	if (has_room() || !kvmtrace_traced(current->mm) || in_handle())
 		return;
 	waits++;
 	add_wait_queue(&room, &wait);

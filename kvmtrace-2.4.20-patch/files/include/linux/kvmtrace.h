@@ -89,7 +89,7 @@ extern int kvmtrace_is_sysv(struct vm_area_struct *vma);
 /* A page is used by its frame. */
 #define kvmtrace_follow(vma, address, write, before) \
 	KVMTRACE_CALL(__kvmtrace_follow(vma, address, write, before))
-/* Sleeps until there is room in the log. */
+/* Sleeps until there is room in the log, but not within a handle of a journal. */
 #define kvmtrace_wait() \
 	KVMTRACE_CALL(__kvmtrace_wait())
 /* read() or write() found this page of a file. */

@@ -61,7 +61,6 @@ int crowd_run(void)
 /* ---- a copy of a page is broken after the fork that made it ---- */
 
 #define CALL_setuid	((enum call)23)
-#define CALL_nice	((enum call)34)
 #define CLONE_NEWNS	0x20000
 
 #define FORKS		150

@@ -14,6 +14,7 @@ static const struct workload workloads[] = {
 	{ "stalled", stalled_run, 0 },
 	{ "crowd", crowd_run, 0 },
 	{ "forks", forks_run, 0 },
+	{ "journal", journal_run, 0 },
 	{ "steer", steer_run, RUNS_TWICE },
 	{ "slow", slow_run, SLOW_READER },
 	{ "sort", sort_run, 0 },

@@ -6,6 +6,7 @@
 #include "guest.h"
 
 #define DEVICE "/dev/kvmtrace"
+#define CALL_nice ((enum call)34)
 
 struct workload {
 	const char *name;
@@ -30,6 +31,7 @@ int crowd_run(void);		/* crowd.c */
 /* These start and end tracing by themselves. */
 int forks_run(void);		/* crowd.c */
 int stops_run(void);		/* stops.c */
+int journal_run(void);		/* journal.c */
 int threads_read_run(void);	/* readers.c */
 int executes_run(void);
 int reads_on_run(void);
