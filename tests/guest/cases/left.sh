@@ -26,7 +26,7 @@ done
 # What ran is counted, traced or not; and while it runs one is told how far it is.
 left left-off --start off
 expect_same "instructions without tracing" "$WORK/left-none.instructions" "$WORK/left-off.instructions"
-"$BOCHS" -q -f "$IMAGE/boot.bochsrc" -benchmark 40 \
+"$BOCHS" -q -f "$IMAGE/boot.bochsrc" -benchmark 400 \
 	"laplace: trace=$WORK/left-off.lpl, start=off, overwrite=on, status=3" \
 	>"$WORK/left-status.log" 2>&1 </dev/null 3>"$WORK/left.status" || true
 grep -Eq '"state":"running".*"instructions":[1-9][0-9]{7,},"references":0,' "$WORK/left.status" ||
