@@ -77,7 +77,8 @@ struct lpl_writer_options {
 /*
  * Create PATH.  The file grows under "PATH.part" and gets its final name when
  * it is closed; a stale ".part" is an error (LPL_ERR_USAGE) unless
- * `overwrite`; so is an existing PATH.  "-" writes to stdout.
+ * `overwrite`; so is an existing PATH.  One that another process (or this one) is
+ * writing is an error in any case.  "-" writes to stdout.
  * `meta` is copied.  On failure *writer is NULL.
  */
 enum lpl_error lpl_writer_open(struct lpl_writer **writer, const char *path,
