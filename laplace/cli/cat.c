@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "common.h"
-#include "formats/format.h"
-#include "formats/printer.h"
+#include "convert/format.h"
+#include "convert/printer.h"
 
 struct options {
 	const char *format;		/* NULL: by what the trace is */

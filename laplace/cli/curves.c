@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common.h"
-#include "plot.h"
+#include "cli/draw/plot.h"
 
 #define MAX_COLUMNS 64
 

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "common.h"
-#include "formats/format.h"
-#include "formats/printer.h"
+#include "convert/format.h"
+#include "convert/printer.h"
 
 struct options {
 	const struct format *format;

@@ -14,9 +14,9 @@
 #include <laplace/reducer.h>
 
 #include "common.h"
-#include "formats/format.h"
-#include "formats/importer.h"
-#include "tally.h"
+#include "convert/format.h"
+#include "convert/importer.h"
+#include "survey/tally.h"
 
 #define PAGE_SIZE_MAX (UINT64_C(1) << 30)
 #define MOST_HELD 65536		/* events before the first reference: 26 MB */

@@ -8,7 +8,7 @@
 #include <laplace/reducer.h>
 
 #include "common.h"
-#include "tally.h"
+#include "survey/tally.h"
 
 struct options {
 	bool json;

@@ -12,7 +12,7 @@
 #include <laplace/reducer.h>
 
 #include "common.h"
-#include "tally.h"
+#include "survey/tally.h"
 
 struct options {
 	const char *method;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "common.h"
-#include "tally.h"
+#include "survey/tally.h"
 
 struct options {
 	bool json;

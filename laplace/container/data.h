@@ -9,7 +9,7 @@
 #include <laplace/record.h>
 #include <laplace/trace.h>
 
-#include "../codec/column.h"
+#include "codec/column.h"
 #include "chunk.h"
 
 enum lpl_columns {

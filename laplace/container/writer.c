@@ -12,7 +12,7 @@
 
 #include <laplace/trace.h>
 
-#include "../crew/crew.h"
+#include "crew/crew.h"
 #include "chunk.h"
 #include "data.h"
 #include "index.h"

@@ -9,7 +9,7 @@
 #include <laplace/merge.h>
 #include <laplace/select.h>
 
-#include "../merge/table.h"
+#include "merge/table.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -9,8 +9,8 @@
 #include <laplace/reducer.h>
 #include <laplace/select.h>
 
-#include "../merge/table.h"
-#include "../merge/tasks.h"
+#include "merge/table.h"
+#include "merge/tasks.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

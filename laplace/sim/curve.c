@@ -2,7 +2,7 @@
 /* Fault curves of stack policies. */
 #include "curve.h"
 
-#include "../reduce/pages.h"
+#include "reduce/pages.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* The recency axis of GLRU and EELRU. */
 #include "history.h"
 
-#include "../reduce/pages.h"
+#include "reduce/pages.h"
 
 #include <stdlib.h>
 #include <string.h>

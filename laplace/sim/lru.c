@@ -12,7 +12,7 @@
  * moved together, in order, so memory is O(pages), and as at least half of the line
  * is then empty, moving costs O(1) a reference.
  */
-#include "../reduce/pages.h"
+#include "reduce/pages.h"
 #include "curve.h"
 #include "player.h"
 

@@ -25,7 +25,7 @@
  * So the stack is not kept as such, but as a line in the order of next uses, where
  * O(log references) steps do for a reference (line.c).
  */
-#include "../reduce/pages.h"
+#include "reduce/pages.h"
 #include "curve.h"
 #include "line.h"
 #include "player.h"

@@ -5,7 +5,7 @@
  */
 #include <laplace/simulator.h>
 
-#include "../reduce/pages.h"
+#include "reduce/pages.h"
 #include "entry.h"
 #include "pool.h"
 

@@ -22,7 +22,7 @@
  * min(end - t + 1, tau): as if the next reference came with a gap of end - t + 1 and
  * did not count.  VMIN evicts every page right after its last reference.
  */
-#include "../reduce/pages.h"
+#include "reduce/pages.h"
 #include "curve.h"
 #include "player.h"
 

@@ -21,9 +21,9 @@
 
 #include <laplace/kvmtrace_record.h>
 
-#include "../../laplace/cli/formats/format.h"
-#include "../../laplace/cli/formats/importer.h"
-#include "../../laplace/cli/formats/printer.h"
+#include "convert/format.h"
+#include "convert/importer.h"
+#include "convert/printer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

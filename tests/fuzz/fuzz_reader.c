@@ -12,9 +12,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../laplace/container/chunk.h"
-#include "../../laplace/container/data.h"
-#include "../../laplace/container/reader.h"
+#include "container/chunk.h"
+#include "container/data.h"
+#include "container/reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "../../laplace/container/data.h"
+#include "container/data.h"
 #include "oracle_olr.h"
 #include "trial.h"
 

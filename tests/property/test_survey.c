@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../laplace/cli/survey.h"
+#include "survey/survey.h"
 
 #define RECORDS 3000
 #define PAGES 4096		/* canonical: more than there are references */

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "../../laplace/codec/column.h"
-#include "../../laplace/codec/varint.h"
+#include "codec/column.h"
+#include "codec/varint.h"
 
 static uint64_t next_random(uint64_t *state)
 {

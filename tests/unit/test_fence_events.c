@@ -14,7 +14,7 @@
 #include <laplace/reducer.h>
 #include <laplace/trace.h>
 
-#include "../../laplace/reduce/fence.h"
+#include "reduce/fence.h"
 
 #include <string.h>
 

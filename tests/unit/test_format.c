@@ -7,8 +7,8 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-#include "../../laplace/container/data.h"
-#include "../../laplace/container/index.h"
+#include "container/data.h"
+#include "container/index.h"
 #include "trace_file.h"
 
 /* ---- a second reader ---- */

@@ -19,7 +19,7 @@
 
 #include <laplace/trace.h>
 
-#include "../../laplace/container/reader.h"
+#include "container/reader.h"
 #include "stream.h"
 
 #define CHUNKS_MAX 4096

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * laplace plot: pictures of results, and of traces (plot_trace.c).
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/common.h"
+#include "plot.h"
+
+struct options {
+	const char *output, *title;
+	bool terminal, overwrite;
+	const char *kind;
+	const char *format;		/* "png", "svg" or "csv"; NULL: text */
+	char **file;			/* of argv, options already taken out */
+	unsigned int files;
+	struct plot_trace_options trace;
+	const char *of_trace;		/* an option that only pictures of traces have */
+};
+
+enum { OPT_TERMINAL = 256, OPT_TOP, OPT_CLOCK, OPT_BY, OPT_KERNEL_BASE };
+
+#define DEFAULT_TOP 20
+#define MOST_TOP 1000
+
+static const struct argp_option option_table[] = {
+	{ "output", 'o', "PICTURE", 0,
+	  "A .png or .svg file; of a trace also .csv, the numbers; - draws with characters", 0 },
+	{ "terminal", OPT_TERMINAL, NULL, 0, "The same as -o -", 0 },
+	{ "title", 't', "TEXT", 0, "Above the curves", 0 },
+	{ NULL, 0, NULL, 0, "For pictures of a trace:", 1 },
+	{ "by", OPT_BY, "WHAT", 0, "footprint: by kind or by process (kind)", 1 },
+	{ "top", OPT_TOP, "N", 0, "timeline: how many tasks (20)", 1 },
+	{ "clock", OPT_CLOCK, "CLOCK", 0,
+	  "What time is counted in: cycles, instructions, references (cycles)", 1 },
+	{ "kernel-base", OPT_KERNEL_BASE, "ADDRESS", 0,
+	  "Where the kernel's half of an address space begins (8000000000000000)", 1 },
+	{ 0 }
+};
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t length = strlen(text);
+
+	return length > strlen(end) && strcmp(text + length - strlen(end), end) == 0;
+}
+
+static void check_files(const struct options *options, struct argp_state *state)
+{
+	bool of_trace = plot_trace_knows(options->kind);
+
+	if (!of_trace && strcmp(options->kind, "curve") != 0)
+		argp_error(state, "no kind of picture '%s': there are curve, timeline, footprint "
+			   "and heatmap", options->kind);
+	if (!options->files)
+		argp_error(state, of_trace ? "which trace?" :
+			   "which results?  Name a CSV of laplace sim, or -");
+	if (of_trace && options->files > 1)
+		argp_error(state, "one trace at a time");
+	if (of_trace && options->title)
+		argp_error(state, "a title is for curves");
+	if (!of_trace && options->of_trace)
+		argp_error(state, "%s is for pictures of a trace", options->of_trace);
+	if (options->trace.by_process && strcmp(options->kind, "footprint") != 0)
+		argp_error(state, "--by is for footprint");
+}
+
+static void check_end(struct options *options, struct argp_state *state)
+{
+	if (!options->kind)
+		argp_error(state, "which kind of picture?  There are curve, timeline, footprint "
+			   "and heatmap");
+	else
+		check_files(options, state);
+	if (options->output && options->terminal && strcmp(options->output, "-") != 0)
+		argp_error(state, "-o and --terminal exclude each other");
+	if (options->terminal)
+		options->output = "-";
+	if (!options->output)
+		argp_error(state, "where to?  -o names a .png or .svg, or --terminal");
+	else if (ends_with(options->output, ".png"))
+		options->format = "png";
+	else if (ends_with(options->output, ".svg"))
+		options->format = "svg";
+	else if (ends_with(options->output, ".csv") && plot_trace_knows(options->kind))
+		options->format = "csv";
+	else if (strcmp(options->output, "-") != 0)
+		argp_error(state, "'%s': the picture's name ends in .png or .svg",
+			   options->output);
+}
+
+static void parse_by(struct options *options, const char *arg, struct argp_state *state)
+{
+	options->of_trace = "--by";
+	options->trace.by_process = strcmp(arg, "process") == 0;
+	if (!options->trace.by_process && strcmp(arg, "kind") != 0)
+		argp_error(state, "--by takes kind or process, not '%s'", arg);
+}
+
+/* Those of pictures of a trace. */
+static error_t parse_trace_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *options = state->input;
+
+	switch (key) {
+	case OPT_BY:
+		parse_by(options, arg, state);
+		return 0;
+	case OPT_TOP:
+		options->of_trace = "--top";
+		options->trace.top = cli_number(state, "--top", arg, 1);
+		if (options->trace.top > MOST_TOP)
+			argp_error(state, "--top takes a number up to %d", MOST_TOP);
+		return 0;
+	case OPT_CLOCK:
+		options->of_trace = "--clock";
+		options->trace.clock = survey_parse_clock(arg, state);
+		return 0;
+	case OPT_KERNEL_BASE:
+		options->of_trace = "--kernel-base";
+		options->trace.survey.kernel_base = cli_address(state, "--kernel-base", arg);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *options = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &options->overwrite;
+		state->child_inputs[1] = &options->trace.survey.progress;
+		options->file = calloc((size_t)state->argc, sizeof(*options->file));
+		return options->file ? 0 : ENOMEM;
+	case 'o':
+		options->output = arg;
+		return 0;
+	case OPT_TERMINAL:
+		options->terminal = true;
+		return 0;
+	case 't':
+		options->title = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (!options->kind)
+			options->kind = arg;
+		else
+			options->file[options->files++] = arg;
+		return 0;
+	case ARGP_KEY_END:
+		check_end(options, state);
+		return 0;
+	default:
+		return parse_trace_option(key, arg, state);
+	}
+}
+
+static const struct argp_child children[] = {
+	{ &cli_overwrite_argp, 0, NULL, 0 }, { &cli_progress_argp, 0, NULL, 0 }, { 0 }
+};
+static const struct argp argp = {
+	option_table, parse_option, "curve CSV...\ntimeline|footprint|heatmap TRACE",
+	"Draw results of laplace sim (curve: faults against memory, on log axes), or what laplace "
+	"report tells of a trace: which task ran when (timeline), the pages alive over time "
+	"(footprint), references by page and time (heatmap)."
+	"\v"
+	"Curves are drawn by gnuplot, as PNG and SVG; a PNG of a trace is made by rsvg-convert.",
+	children, NULL, NULL
+};
+
+static int draw(const struct curves *curves, const struct options *options)
+{
+	struct cli_output output;
+	int status = cli_output_open(&output, options->output, options->overwrite);
+
+	if (status)
+		return status;
+	if (options->format)
+		status = plot_gnuplot(curves, options->title, options->format, output.file);
+	else
+		plot_text(curves, options->title, output.file);
+	return cli_output_close(&output, status);
+}
+
+int cmd_plot(int argc, char **argv)
+{
+	struct options options = { .trace.top = DEFAULT_TOP };
+	struct curves curves = { 0 };
+	int status;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	if (plot_trace_knows(options.kind)) {
+		options.trace.survey.trace = options.file[0];
+		status = plot_trace(options.kind, &options.trace, options.format, options.output,
+				    options.overwrite);
+		free(options.file);
+		return status;
+	}
+	status = CLI_DONE;
+	for (unsigned int i = 0; i < options.files && !status; i++)
+		status = cli_refuse_input(options.output, options.file[i]);
+	if (!status)
+		status = cli_refuse_existing(options.output, options.overwrite);
+	for (unsigned int i = 0; i < options.files && !status; i++)
+		status = curves_read(&curves, options.file[i], options.files > 1);
+	if (!status)
+		status = draw(&curves, &options);
+	curves_free(&curves);
+	free(options.file);
+	return status;
+}

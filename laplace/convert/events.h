@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Kernel events as lines, in the formats that have them:
+ *
+ *	E NAME CYCLE INSTRUCTION REFERENCE SPACE TID TGID ARG,ARG... TEXT
+ */
+#ifndef LAPLACE_CONVERT_EVENTS_H
+#define LAPLACE_CONVERT_EVENTS_H
+
+#include <stdbool.h>
+
+#include <laplace/record.h>
+
+struct importer;
+
+/* Without a newline; at most EVENT_LINE bytes. */
+#define EVENT_LINE 2048
+char *event_print(char *out, const struct lpl_event *event);
+/* The same as a comment of csv. */
+char *event_print_row(char *out, const struct lpl_event *event);
+
+/* E and a name, and more: no page E and another page. */
+bool event_is_line(const char *at);
+
+/* What follows the E.  Returns the newline, or NULL. */
+const char *event_read(struct importer *importer, const char *at);
+
+#endif

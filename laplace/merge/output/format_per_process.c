@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Merge format `per-process`: a directory per process, in it a file per task
+ * (Laplace, WOSP 2004, section 3.3.3), and an index.  docs/merging.md specifies it.
+ *
+ * A task that changes its process (a kernel thread that executes a program) goes
+ * on in another file.  A line of the index is written when its file is complete,
+ * so that memory is needed for the tasks that live and no others.
+ */
+#include <laplace/merge.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "merge/digits.h"
+#include "directory.h"
+#include "merge/event_line.h"
+#include "merge/open_files.h"
+#include "merge/table.h"
+
+#define INDEX "tasks.csv"
+#define HEADING \
+	"directory,file,tid,tgid,parent,first_cycle,last_cycle,references,end,exit_code,name\n"
+
+/* type, cycle, length, virtual page, canonical page, four blanks, newline */
+#define REFERENCE_LINE (1 + 3 * HEX_DIGITS + DECIMAL_DIGITS + 5)
+
+/* One file, and what the index will say of it. */
+struct part {
+	struct file file;
+	uint64_t first_cycle, last_cycle, references;
+	bool any;		/* line in it */
+};
+
+struct per_process {
+	struct lpl_merge_output output;
+	struct directory directory;
+	struct open_files *files;
+	FILE *index;
+	struct table parts;		/* task's serial + 1 -> struct part */
+	struct part *last;		/* the one last written to ... */
+	uint64_t last_serial;		/* ... and its task */
+};
+
+static struct table_key key_of(uint64_t serial)
+{
+	return (struct table_key){ serial + 1, 0, 0 };
+}
+
+static struct part *part_of(struct per_process *p, uint64_t serial)
+{
+	if (p->last == NULL || p->last_serial != serial) {
+		p->last = (struct part *)(uintptr_t)table_get(&p->parts, key_of(serial));
+		p->last_serial = serial;
+	}
+	return p->last;
+}
+
+static int part_begin(struct per_process *p, const struct lpl_merge_task *task,
+		      struct lpl_report *report)
+{
+	struct part *part = calloc(1, sizeof(*part));
+
+	if (part == NULL || !table_put(&p->parts, key_of(task->serial), (uintptr_t)part)) {
+		free(part);
+		return lpl_fail(report, LPL_ERR_MEMORY, "merge: no memory for another task");
+	}
+	part->file.directory = task->process;
+	part->file.name = task->serial;
+	return LPL_OK;
+}
+
+/* ---- the index ---- */
+
+static int index_failed(const struct per_process *p, struct lpl_report *report)
+{
+	return lpl_fail(report, errno == ENOSPC || errno == EDQUOT ? LPL_ERR_FULL : LPL_ERR_IO,
+			"%s/" INDEX ": cannot be written", p->directory.part);
+}
+
+static void print_name(FILE *index, const struct lpl_merge_task *task)
+{
+	char name[4 * LPL_TASK_NAME + 1];
+
+	lpl_text_escape(name, sizeof(name), task->name, task->name_length);
+	lpl_text_print_cell(index, name);
+	fputc('\n', index);
+}
+
+static void print_line(FILE *index, const struct part *part, const struct lpl_merge_task *task,
+		       const char *end)
+{
+	char directory[FILES_PATH];
+
+	fprintf(index, "%s,%" PRIu64 ",%" PRIu32 ",%" PRIu32 ",",
+		files_directory_path(directory, part->file.directory), part->file.name, task->tid,
+		task->tgid);
+	if (task->parent != 0)
+		fprintf(index, "%" PRIu64, task->parent);
+	if (part->any)
+		fprintf(index, ",%" PRIu64 ",%" PRIu64, part->first_cycle, part->last_cycle);
+	else
+		fputs(",,", index);
+	fprintf(index, ",%" PRIu64 ",%s,", part->references, end);
+	if (task->state == LPL_TASK_EXITED)
+		fprintf(index, "%" PRIu64, task->exit_code);
+	fputc(',', index);
+	print_name(index, task);
+}
+
+static int part_end(struct per_process *p, const struct lpl_merge_task *task, const char *end,
+		    struct lpl_report *report)
+{
+	struct part *part = part_of(p, task->serial);
+	int error = file_close(p->files, &part->file, report);
+
+	print_line(p->index, part, task, end);
+	table_remove(&p->parts, key_of(task->serial));
+	free(part);
+	p->last = NULL;
+	if (error == LPL_OK && ferror(p->index))
+		error = index_failed(p, report);
+	return error;
+}
+
+/* ---- the calls ---- */
+
+/* *out: where the task's next line goes. */
+static int line_begin(struct per_process *p, const struct lpl_merge_task *task, size_t size,
+		      char **out, struct lpl_report *report)
+{
+	int error = LPL_OK;
+
+	/* an event comes before its task is told of */
+	if (part_of(p, task->serial) == NULL)
+		error = part_begin(p, task, report);
+	if (error != LPL_OK)
+		return error;
+	return file_room(p->files, &part_of(p, task->serial)->file, size, out, report);
+}
+
+static void line_end(struct part *part, const char *end, uint64_t cycle)
+{
+	if (!part->any)
+		part->first_cycle = cycle;
+	part->any = true;
+	part->last_cycle = cycle;
+	file_advance(&part->file, end);
+}
+
+static int take_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
+			  struct lpl_report *report)
+{
+	struct per_process *p = (struct per_process *)output;
+	const struct lpl_ref *ref = merged->ref;
+	char *out = NULL;
+	int error = line_begin(p, merged->task, REFERENCE_LINE, &out, report);
+
+	if (error != LPL_OK)
+		return error;
+	*out++ = lpl_type_letter(ref->type);
+	*out++ = ' ';
+	out = put_hex(out, ref->cycle);
+	*out++ = ' ';
+	out = put_decimal(out, ref->length);
+	*out++ = ' ';
+	out = put_hex(out, ref->address >> LPL_PAGE_SHIFT);
+	*out++ = ' ';
+	out = put_hex(out, merged->page);
+	*out++ = '\n';
+	p->last->references++;
+	line_end(p->last, out, ref->cycle);
+	return LPL_OK;
+}
+
+static int take_event(struct lpl_merge_output *output, const struct lpl_event *event,
+		      const struct lpl_merge_task *task, struct lpl_report *report)
+{
+	struct per_process *p = (struct per_process *)output;
+	char *out = NULL;
+	int error = line_begin(p, task, EVENT_LINE, &out, report);
+
+	if (error != LPL_OK)
+		return error;
+	line_end(p->last, put_event_line(out, event), event->cycle);
+	return LPL_OK;
+}
+
+static int take_task(struct lpl_merge_output *output, const struct lpl_merge_task *task,
+		     struct lpl_report *report)
+{
+	static const char *const end[] = {
+		[LPL_TASK_EXITED] = "exit", [LPL_TASK_LOST] = "lost", [LPL_TASK_LEFT] = "left"
+	};
+	struct per_process *p = (struct per_process *)output;
+	struct part *part = part_of(p, task->serial);
+	int error = LPL_OK;
+
+	if (part == NULL)
+		error = part_begin(p, task, report);
+	else if (part->file.directory != task->process && !part->any)
+		part->file.directory = task->process;
+	else if (part->file.directory != task->process)
+		error = part_end(p, task, "moved", report);
+	if (error == LPL_OK && part_of(p, task->serial) == NULL)
+		error = part_begin(p, task, report);
+	if (error != LPL_OK || task->state == LPL_TASK_LIVES)
+		return error;
+	return part_end(p, task, end[task->state], report);
+}
+
+static int take_finish(struct lpl_merge_output *output, struct lpl_report *report)
+{
+	struct per_process *p = (struct per_process *)output;
+	FILE *index = p->index;
+
+	p->index = NULL;
+	if (fclose(index) != 0)
+		return index_failed(p, report);
+	return directory_commit(&p->directory, report);
+}
+
+static int open_index(struct per_process *p, struct lpl_report *report)
+{
+	int fd = openat(p->directory.fd, INDEX, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+
+	p->index = fd < 0 ? NULL : fdopen(fd, "w");
+	if (p->index == NULL) {
+		if (fd >= 0)
+			(void)close(fd);
+		return index_failed(p, report);
+	}
+	/* by this line the directory is known as ours, whatever happens from now on */
+	if (fputs(HEADING, p->index) < 0 || fflush(p->index) != 0)
+		return index_failed(p, report);
+	return LPL_OK;
+}
+
+enum lpl_error lpl_merge_per_process_open(struct lpl_merge_output **output, const char *path,
+					  bool overwrite, struct lpl_report *report)
+{
+	struct per_process *p = calloc(1, sizeof(*p));
+	enum lpl_error error;
+
+	*output = NULL;
+	if (p == NULL)
+		return lpl_fail(report, LPL_ERR_MEMORY, "merge: no memory for the output");
+	p->output = (struct lpl_merge_output){ .reference = take_reference, .event = take_event,
+					       .finish = take_finish, .task = take_task };
+	table_init(&p->parts);
+	error = directory_open(&p->directory, path, INDEX, HEADING, overwrite, report);
+	if (error == LPL_OK)
+		error = open_index(p, report);
+	if (error == LPL_OK) {
+		p->files = open_files_new(p->directory.fd, p->directory.part);
+		if (p->files == NULL)
+			error = lpl_fail(report, LPL_ERR_MEMORY, "merge: no memory for the output");
+	}
+	if (error != LPL_OK) {
+		lpl_merge_per_process_close(&p->output);
+		return error;
+	}
+	*output = &p->output;
+	return LPL_OK;
+}
+
+enum lpl_error lpl_merge_per_process_jobs(struct lpl_merge_output *output, unsigned int jobs,
+					  struct lpl_report *report)
+{
+	if (open_files_jobs(((struct per_process *)output)->files, jobs))
+		return LPL_OK;
+	return lpl_fail(report, LPL_ERR_MEMORY, "merge: no memory for the output");
+}
+
+void lpl_merge_per_process_close(struct lpl_merge_output *output)
+{
+	struct per_process *p = (struct per_process *)output;
+
+	if (p == NULL)
+		return;
+	if (p->index != NULL)
+		(void)fclose(p->index);
+	open_files_free(p->files);
+	for (size_t i = 0; i < p->parts.size; i++)
+		free((struct part *)(uintptr_t)p->parts.entries[i].value);
+	table_free(&p->parts);
+	directory_discard(&p->directory);
+	free(p);
+}
