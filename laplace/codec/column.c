@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "column.h"
-#include "varint.h"
+#include "base/varint.h"
 
 enum form { CONSTANT = 0, VARYING = 1 };
 

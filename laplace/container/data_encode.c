@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codec/varint.h"
+#include "base/varint.h"
 #include "data.h"
 
 #define PAGE_OFFSET_MASK ((UINT64_C(1) << LPL_PAGE_SHIFT) - 1)

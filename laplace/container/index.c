@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codec/varint.h"
+#include "base/varint.h"
 #include "data.h"
 #include "index.h"
 

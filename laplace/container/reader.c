@@ -15,7 +15,7 @@
 
 #include <laplace/trace.h>
 
-#include "crew/crew.h"
+#include "base/crew.h"
 #include "index.h"
 #include "meta.h"
 #include "reader.h"

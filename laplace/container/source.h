@@ -6,7 +6,7 @@
 #ifndef LAPLACE_CONTAINER_SOURCE_H
 #define LAPLACE_CONTAINER_SOURCE_H
 
-#include "output.h"
+#include "base/output.h"
 #include "piece.h"
 
 struct lpl_source {

@@ -12,12 +12,12 @@
 
 #include <laplace/trace.h>
 
-#include "crew/crew.h"
+#include "base/crew.h"
 #include "chunk.h"
 #include "data.h"
 #include "index.h"
 #include "meta.h"
-#include "output.h"
+#include "base/output.h"
 
 #define DEFAULT_LEVEL		3
 #define DEFAULT_CHUNK_REFS	65536

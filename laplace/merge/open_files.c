@@ -2,7 +2,7 @@
 /* A cache of open files. */
 #include "open_files.h"
 
-#include "crew/crew.h"
+#include "base/crew.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "codec/column.h"
-#include "codec/varint.h"
+#include "base/varint.h"
 
 static uint64_t next_random(uint64_t *state)
 {

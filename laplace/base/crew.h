@@ -11,8 +11,8 @@
  * The owner's thread is one of the jobs: while it would have to wait it works, too.
  * Other threads begin with the second piece: a stream of one needs none.
  */
-#ifndef LAPLACE_CREW_CREW_H
-#define LAPLACE_CREW_CREW_H
+#ifndef LAPLACE_BASE_CREW_H
+#define LAPLACE_BASE_CREW_H
 
 #include <stdbool.h>
 

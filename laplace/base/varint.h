@@ -5,8 +5,8 @@
  * Numbers below 2^56 take a path without a loop: seven-bit groups are spread
  * into (or gathered from) the bytes of one 64-bit word by shifts and masks.
  */
-#ifndef LAPLACE_CODEC_VARINT_H
-#define LAPLACE_CODEC_VARINT_H
+#ifndef LAPLACE_BASE_VARINT_H
+#define LAPLACE_BASE_VARINT_H
 
 #include <endian.h>
 #include <stddef.h>

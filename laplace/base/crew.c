@@ -7,10 +7,11 @@
  */
 #include "crew.h"
 
+#include "host.h"
+
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 struct lpl_crew {
 	void (*work)(void *context, unsigned int place);
@@ -29,13 +30,8 @@ struct lpl_crew {
 
 unsigned int lpl_crew_jobs(unsigned int jobs)
 {
-	long processors = jobs == 0 ? sysconf(_SC_NPROCESSORS_ONLN) : 0;
-
-	if (processors > 0)
-		jobs = processors < LPL_CREW_JOBS_MAX ? (unsigned int)processors :
-							LPL_CREW_JOBS_MAX;
 	if (jobs == 0)
-		return 1;
+		jobs = lpl_processors();
 	return jobs < LPL_CREW_JOBS_MAX ? jobs : LPL_CREW_JOBS_MAX;
 }
 

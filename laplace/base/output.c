@@ -156,6 +156,16 @@ enum lpl_error lpl_output_write(struct lpl_output *output, const void *bytes, si
 	return LPL_OK;
 }
 
+FILE *lpl_output_stream(const struct lpl_output *output)
+{
+	int fd = fcntl(output->fd, F_DUPFD_CLOEXEC, 0);
+	FILE *stream = fd >= 0 ? fdopen(fd, "w") : NULL;
+
+	if (stream == NULL && fd >= 0)
+		(void)close(fd);
+	return stream;
+}
+
 /* The name itself must survive a crash, too. */
 static enum lpl_error sync_directory(const struct lpl_output *output, struct lpl_report *report)
 {
@@ -189,16 +199,16 @@ static enum lpl_error give_name(const struct lpl_output *output, struct lpl_repo
 			return LPL_OK;
 		if (errno == EEXIST)
 			return lpl_fail(report, LPL_ERR_USAGE,
-					"%s: was created by somebody else meanwhile; the whole"
-					" trace is in %s.part", output->name, output->name);
+					"%s: was created by somebody else meanwhile; all of it is"
+					" in %s.part", output->name, output->name);
 		if (errno != EINVAL && errno != ENOSYS)
 			return lpl_fail(report, LPL_ERR_IO, "%s.part: cannot be renamed",
 					output->name);
 		/* a file system that cannot; then as well as it can be done */
 		if (lstat(output->path, &status) == 0)
 			return lpl_fail(report, LPL_ERR_USAGE,
-					"%s: was created by somebody else meanwhile; the whole"
-					" trace is in %s.part", output->name, output->name);
+					"%s: was created by somebody else meanwhile; all of it is"
+					" in %s.part", output->name, output->name);
 	}
 	if (rename(output->part, output->path) != 0)
 		return lpl_fail(report, LPL_ERR_IO, "%s.part: cannot be renamed", output->name);

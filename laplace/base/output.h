@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The file being written: it grows under "PATH.part" by whole pieces and gets
- * its name at the end.  stdout ("-"), devices and pipes are written as they are.
+ * A file until it is whole: it grows under "PATH.part" by whole pieces and gets its name at
+ * the end, when it is on the disk, but never in the place of what came there meanwhile.
+ * stdout ("-"), devices and pipes are written as they are.
  */
-#ifndef LAPLACE_CONTAINER_OUTPUT_H
-#define LAPLACE_CONTAINER_OUTPUT_H
+#ifndef LAPLACE_BASE_OUTPUT_H
+#define LAPLACE_BASE_OUTPUT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <laplace/error.h>
 
@@ -25,14 +27,20 @@ struct lpl_output {
 /* A path's end, short enough to leave room in a report. */
 void lpl_short_name(char name[LPL_NAME_SIZE], const char *path);
 
+/* `path` is copied.  On failure nothing is to be undone. */
 enum lpl_error lpl_output_open(struct lpl_output *output, const char *path, bool overwrite,
 			       struct lpl_report *report);
 /* All of it, or (where that can be undone) nothing. */
 enum lpl_error lpl_output_write(struct lpl_output *output, const void *bytes, size_t size,
 				struct lpl_report *report);
+/*
+ * For text: a stream into the file, to be closed by the caller before lpl_output_commit() or
+ * lpl_output_discard().  NULL: see errno.
+ */
+FILE *lpl_output_stream(const struct lpl_output *output);
 /* Sync, rename, close. */
 enum lpl_error lpl_output_commit(struct lpl_output *output, struct lpl_report *report);
-/* Close; ".part" stays, unless it is empty. */
+/* Close; ".part" stays if lpl_output_write() has written to it, for its pieces are whole. */
 void lpl_output_discard(struct lpl_output *output);
 
 #endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Growing arrays: a pointer, and a size_t that tells how many elements it has room for.
+ * Both begin as 0; free() frees the array.
+ */
+#ifndef LAPLACE_BASE_ARRAY_H
+#define LAPLACE_BASE_ARRAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Let the array reach `index`: it may move, what is new is zeroed, and it at least doubles, so
+ * that adding one by one costs little.  false: no memory (or too many), nothing changed.
+ */
+#define lpl_reach(array, room, index) \
+	lpl_array_reach(&(array), &(room), (index), sizeof(*(array)))
+
+/* The same for elements of `size` bytes; `array` is the address of the pointer. */
+bool lpl_array_reach(void *array, size_t *room, size_t index, size_t size);
+
+#endif

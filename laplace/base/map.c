@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The map.  A place that becomes free is filled from behind, so that there are no
+ * tombstones, and no search is longer than it has to be.
+ */
+#include "map.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define FIRST_ROOM 64
+
+void lpl_map_init(struct lpl_map *map, unsigned int words)
+{
+	*map = (struct lpl_map){ .words = words };
+	/* without randomness only the resistance to chosen keys is lost */
+	if (getrandom(&map->seed, sizeof(map->seed), GRND_NONBLOCK) < 0)
+		map->seed = UINT64_C(0x9e3779b97f4a7c15);
+}
+
+void lpl_map_free(struct lpl_map *map)
+{
+	free(map->place);
+	map->place = NULL;
+	map->room = map->count = 0;
+}
+
+static uint64_t mix(uint64_t x)
+{
+	x ^= x >> 32;
+	x *= UINT64_C(0xd6e8feb86659fd93);
+	x ^= x >> 32;
+	x *= UINT64_C(0xd6e8feb86659fd93);
+	return x ^ x >> 32;
+}
+
+static inline uint64_t *place_at(const struct lpl_map *map, size_t i)
+{
+	return map->place + i * (map->words + 1);
+}
+
+static inline uint64_t *value_at(const struct lpl_map *map, size_t i)
+{
+	return place_at(map, i) + map->words;
+}
+
+static struct lpl_key key_at(const struct lpl_map *map, size_t i)
+{
+	struct lpl_key key = { .word = { 0 } };
+
+	memcpy(key.word, place_at(map, i), map->words * sizeof(*key.word));
+	return key;
+}
+
+/* Where a search for the key begins. */
+static size_t home(const struct lpl_map *map, const uint64_t *word)
+{
+	uint64_t mixed = mix(word[0] ^ map->seed);
+
+	for (unsigned int i = 1; i < map->words; i++)
+		mixed = mix(mixed + word[i]);
+	return mixed & (map->room - 1);
+}
+
+/* The key's place, or the free one where it belongs.  The map is never full. */
+static size_t probe(const struct lpl_map *map, const uint64_t *word)
+{
+	size_t i = home(map, word);
+
+	while (*value_at(map, i) != 0 &&
+	       memcmp(place_at(map, i), word, map->words * sizeof(*word)) != 0)
+		i = (i + 1) & (map->room - 1);
+	return i;
+}
+
+uint64_t *lpl_map_find(const struct lpl_map *map, struct lpl_key key)
+{
+	uint64_t *value = map->room != 0 ? value_at(map, probe(map, key.word)) : NULL;
+
+	return value != NULL && *value != 0 ? value : NULL;
+}
+
+uint64_t lpl_map_get(const struct lpl_map *map, struct lpl_key key)
+{
+	const uint64_t *value = lpl_map_find(map, key);
+
+	return value != NULL ? *value : 0;
+}
+
+/* A table of `room` places, and in it what `keep` (NULL: all) wants. */
+static bool rebuild(struct lpl_map *map, size_t room,
+		    bool (*keep)(const void *context, struct lpl_key key, uint64_t value),
+		    const void *context)
+{
+	struct lpl_map old = *map;
+	const size_t size = (map->words + 1) * sizeof(*map->place);
+	uint64_t *place = room <= SIZE_MAX / size ? calloc(room, size) : NULL;
+
+	if (place == NULL)
+		return false;
+	map->place = place;
+	map->room = room;
+	map->count = 0;
+	for (size_t i = 0; i < old.room; i++) {
+		if (*value_at(&old, i) == 0 ||
+		    (keep != NULL && !keep(context, key_at(&old, i), *value_at(&old, i))))
+			continue;
+		memcpy(place_at(map, probe(map, place_at(&old, i))), place_at(&old, i), size);
+		map->count++;
+	}
+	free(old.place);
+	return true;
+}
+
+uint64_t *lpl_map_reach(struct lpl_map *map, struct lpl_key key)
+{
+	uint64_t *value = lpl_map_find(map, key);
+	size_t i;
+
+	if (value != NULL)
+		return value;
+	if (map->count >= map->room - map->room / 4 &&
+	    !rebuild(map, map->room == 0 ? FIRST_ROOM : map->room * 2, NULL, NULL))
+		return NULL;
+	i = probe(map, key.word);
+	memcpy(place_at(map, i), key.word, map->words * sizeof(*key.word));
+	map->count++;
+	return value_at(map, i);
+}
+
+bool lpl_map_put(struct lpl_map *map, struct lpl_key key, uint64_t value)
+{
+	uint64_t *place = lpl_map_reach(map, key);
+
+	if (place == NULL)
+		return false;
+	*place = value;
+	return true;
+}
+
+bool lpl_map_remove(struct lpl_map *map, struct lpl_key key)
+{
+	const size_t mask = map->room - 1;
+	size_t hole;
+
+	if (lpl_map_find(map, key) == NULL)
+		return false;
+	hole = probe(map, key.word);
+	/* what stands behind the hole, and would be looked for from before it, moves up */
+	for (size_t i = (hole + 1) & mask; *value_at(map, i) != 0; i = (i + 1) & mask) {
+		size_t distance = (i - home(map, place_at(map, i))) & mask;
+
+		if (distance < ((i - hole) & mask))
+			continue;
+		memcpy(place_at(map, hole), place_at(map, i),
+		       (map->words + 1) * sizeof(*map->place));
+		hole = i;
+	}
+	*value_at(map, hole) = 0;
+	map->count--;
+	return true;
+}
+
+bool lpl_map_sift(struct lpl_map *map,
+		  bool (*keep)(const void *context, struct lpl_key key, uint64_t value),
+		  const void *context)
+{
+	size_t kept = 0, room = FIRST_ROOM;
+
+	if (map->room == 0)
+		return true;
+	for (size_t i = 0; i < map->room; i++)
+		kept += *value_at(map, i) != 0 && keep(context, key_at(map, i), *value_at(map, i));
+	while (room < 2 * (kept + 1))
+		room *= 2;
+	return rebuild(map, room, keep, context);
+}
