@@ -37,7 +37,7 @@ static void lpl_control(enum ktr_control control)
 	unsigned long flags;
 
 	record = lpl_begin(&flags, KTR_CONTROL);
-	record->arg[0] = control;
+	record->arg[KTR_CONTROL_REQUEST] = control;
 	lpl_end(flags);
 }
 

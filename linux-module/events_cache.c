@@ -101,12 +101,12 @@ void lpl_file(struct inode *inode)
 	unsigned long flags;
 
 	record = lpl_begin(&flags, KTR_FILE);
-	record->arg[0] = inode->i_sb->s_dev;
-	record->arg[1] = lpl_inode_id(inode);
-	record->arg[2] = lpl_file_kind(inode);
-	record->arg[3] = inode->i_generation;
+	record->arg[KTR_FILE_DEVICE] = inode->i_sb->s_dev;
+	record->arg[KTR_FILE_INODE] = lpl_inode_id(inode);
+	record->arg[KTR_FILE_KIND] = lpl_file_kind(inode);
+	record->arg[KTR_FILE_GENERATION] = inode->i_generation;
 	if (S_ISBLK(inode->i_mode))
-		record->arg[4] = inode->i_rdev;
+		record->arg[KTR_FILE_OWN_DEVICE] = inode->i_rdev;
 	lpl_file_text(record, inode);
 	lpl_end(flags);
 }
@@ -129,13 +129,13 @@ static void lpl_cache(u32 tag, struct folio *folio, struct inode *inode,
 	unsigned long flags;
 
 	record = lpl_begin(&flags, tag);
-	record->arg[0] = inode->i_sb->s_dev;
-	record->arg[1] = lpl_inode_id(inode);
-	record->arg[2] = index;
-	record->arg[3] = folio_pfn(folio);
-	record->arg[4] = folio_nr_pages(folio);
+	record->arg[KTR_CACHE_DEVICE] = inode->i_sb->s_dev;
+	record->arg[KTR_CACHE_INODE] = lpl_inode_id(inode);
+	record->arg[KTR_CACHE_OFFSET] = index;
+	record->arg[KTR_CACHE_FRAME] = folio_pfn(folio);
+	record->arg[KTR_CACHE_PAGES] = folio_nr_pages(folio);
 	if (tag == KTR_CACHE_ADD)
-		record->arg[5] = (unsigned long)folio_address(folio) ?: KTR_NONE;
+		record->arg[KTR_CACHE_ADD_ADDRESS] = (unsigned long)folio_address(folio) ?: KTR_NONE;
 	lpl_end(flags);
 }
 

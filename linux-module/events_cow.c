@@ -18,10 +18,10 @@ static void lpl_cow_break(const struct vm_area_struct *vma,
 	unsigned long flags;
 
 	record = lpl_begin(&flags, KTR_COW_BREAK);
-	record->arg[0] = lpl_space(vma->vm_mm);
-	record->arg[1] = address & PAGE_MASK;
-	record->arg[2] = old_frame;
-	record->arg[3] = new_frame;
+	record->arg[KTR_COW_BREAK_SPACE] = lpl_space(vma->vm_mm);
+	record->arg[KTR_COW_BREAK_ADDRESS] = address & PAGE_MASK;
+	record->arg[KTR_COW_BREAK_OLD_FRAME] = old_frame;
+	record->arg[KTR_COW_BREAK_NEW_FRAME] = new_frame;
 	lpl_end(flags);
 }
 

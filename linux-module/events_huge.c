@@ -15,10 +15,10 @@ void lpl_huge(u32 tag, const struct mm_struct *mm, unsigned long address,
 	unsigned long flags;
 
 	record = lpl_begin(&flags, tag);
-	record->arg[0] = lpl_space(mm);
-	record->arg[1] = address;
-	record->arg[2] = frame;
-	record->arg[3] = HPAGE_PMD_NR;
+	record->arg[KTR_PAGES_SPACE] = lpl_space(mm);
+	record->arg[KTR_PAGES_ADDRESS] = address;
+	record->arg[KTR_PAGES_FRAME] = frame;
+	record->arg[KTR_PAGES_PAGES] = HPAGE_PMD_NR;
 	lpl_end(flags);
 }
 

@@ -107,21 +107,21 @@ void lpl_map(struct mm_struct *mm, unsigned long start, unsigned long end,
 	if (!vma)
 		vma = find_vma(mm, start);
 	kind = lpl_kind(vma, start, end);
-	record->arg[0] = lpl_space(mm);
-	record->arg[1] = start;
-	record->arg[2] = end;
-	record->arg[3] = lpl_prot(vma);
-	record->arg[4] = kind;
-	record->arg[6] = KTR_NONE;
+	record->arg[KTR_MAP_SPACE] = lpl_space(mm);
+	record->arg[KTR_MAP_START] = start;
+	record->arg[KTR_MAP_END] = end;
+	record->arg[KTR_MAP_PROT] = lpl_prot(vma);
+	record->arg[KTR_MAP_KIND] = kind;
+	record->arg[KTR_MAP_INODE] = KTR_NONE;
 	if (vma->vm_file && kind != KTR_MAP_ANONYMOUS &&
 	    kind != KTR_MAP_STACK && kind != KTR_MAP_HEAP) {
 		inode = lpl_file_inode(vma->vm_file);
-		record->arg[5] = inode->i_sb->s_dev;
-		record->arg[6] = lpl_inode_id(inode);
-		record->arg[7] = vma->vm_pgoff +
+		record->arg[KTR_MAP_DEVICE] = inode->i_sb->s_dev;
+		record->arg[KTR_MAP_INODE] = lpl_inode_id(inode);
+		record->arg[KTR_MAP_OFFSET] = vma->vm_pgoff +
 				 ((start - vma->vm_start) >> PAGE_SHIFT);
 		if (vma->vm_flags & VM_HUGETLB)
-			record->arg[8] = vma_kernel_pagesize(vma);
+			record->arg[KTR_MAP_PAGE_BYTES] = vma_kernel_pagesize(vma);
 	}
 	lpl_map_text(record, vma, kind);
 	lpl_end(flags);
@@ -129,11 +129,11 @@ void lpl_map(struct mm_struct *mm, unsigned long start, unsigned long end,
 	if (kind != KTR_MAP_SHM)
 		return;
 	record = lpl_begin(&flags, KTR_SHM_ATTACH);
-	record->arg[0] = lpl_space(mm);
-	record->arg[1] = start;
-	record->arg[2] = end;
-	record->arg[3] = inode->i_ino;	/* the segment's id, by definition */
-	record->arg[4] = lpl_inode_id(inode);
+	record->arg[KTR_SHM_ATTACH_SPACE] = lpl_space(mm);
+	record->arg[KTR_SHM_ATTACH_START] = start;
+	record->arg[KTR_SHM_ATTACH_END] = end;
+	record->arg[KTR_SHM_ATTACH_SEGMENT] = inode->i_ino;	/* the segment's id, by definition */
+	record->arg[KTR_SHM_ATTACH_INODE] = lpl_inode_id(inode);
 	lpl_end(flags);
 }
 
@@ -144,9 +144,9 @@ void lpl_range(u32 tag, const struct mm_struct *mm, unsigned long start,
 	unsigned long flags;
 
 	record = lpl_begin(&flags, tag);
-	record->arg[0] = lpl_space(mm);
-	record->arg[1] = start;
-	record->arg[2] = end;
+	record->arg[KTR_RANGE_SPACE] = lpl_space(mm);
+	record->arg[KTR_RANGE_START] = start;
+	record->arg[KTR_RANGE_END] = end;
 	lpl_end(flags);
 }
 
@@ -268,8 +268,8 @@ static int lpl_shm_close(struct kprobe *kp, struct pt_regs *regs)
 	if (!atomic_read(&vma->vm_mm->mm_users))
 		return 0;
 	record = lpl_begin(&flags, KTR_SHM_DETACH);
-	record->arg[0] = lpl_space(vma->vm_mm);
-	record->arg[1] = vma->vm_start;
+	record->arg[KTR_SHM_DETACH_SPACE] = lpl_space(vma->vm_mm);
+	record->arg[KTR_SHM_DETACH_START] = vma->vm_start;
 	lpl_end(flags);
 	return 0;
 }
@@ -290,11 +290,11 @@ static int lpl_move_page_tables(struct kprobe *kp, struct pt_regs *regs)
 	if (!length || lpl_is_unfinished_stack(vma))
 		return 0;
 	record = lpl_begin(&flags, KTR_REMAP);
-	record->arg[0] = lpl_space(vma->vm_mm);
-	record->arg[1] = from;
-	record->arg[2] = from + length;
-	record->arg[3] = to;
-	record->arg[4] = to + length;
+	record->arg[KTR_REMAP_SPACE] = lpl_space(vma->vm_mm);
+	record->arg[KTR_REMAP_OLD_START] = from;
+	record->arg[KTR_REMAP_OLD_END] = from + length;
+	record->arg[KTR_REMAP_NEW_START] = to;
+	record->arg[KTR_REMAP_NEW_END] = to + length;
 	lpl_end(flags);
 	return 0;
 }
@@ -397,9 +397,9 @@ static int lpl_brk_returned(struct kretprobe_instance *ri, struct pt_regs *regs)
 	if (PAGE_ALIGN(mm->brk) == *old)
 		return 0;
 	record = lpl_begin(&flags, KTR_BRK);
-	record->arg[0] = lpl_space(mm);
-	record->arg[1] = *old;
-	record->arg[2] = PAGE_ALIGN(mm->brk);
+	record->arg[KTR_BRK_SPACE] = lpl_space(mm);
+	record->arg[KTR_BRK_OLD_END] = *old;
+	record->arg[KTR_BRK_NEW_END] = PAGE_ALIGN(mm->brk);
 	lpl_end(flags);
 	return 0;
 }
@@ -412,8 +412,8 @@ static void lpl_duplicate(struct mm_struct *parent, struct mm_struct *child)
 	VMA_ITERATOR(vmi, parent, 0);
 
 	record = lpl_begin(&flags, KTR_SPACE_DUPLICATE);
-	record->arg[0] = lpl_space(parent);
-	record->arg[1] = lpl_space(child);
+	record->arg[KTR_SPACE_DUPLICATE_PARENT] = lpl_space(parent);
+	record->arg[KTR_SPACE_DUPLICATE_CHILD] = lpl_space(child);
 	lpl_end(flags);
 	lpl_family_fork(parent, child);
 	lpl_fork_begins(child);
@@ -458,7 +458,7 @@ static int lpl_exit_mmap(struct kprobe *kp, struct pt_regs *regs)
 	if (lpl_was_never_used(mm))
 		return 0;
 	record = lpl_begin(&flags, KTR_SPACE_END);
-	record->arg[0] = lpl_space(mm);
+	record->arg[KTR_SPACE_END_SPACE] = lpl_space(mm);
 	lpl_end(flags);
 	lpl_family_end(mm);
 	lpl_fork_ends(mm);

@@ -37,10 +37,10 @@ static void lpl_page_own(struct folio *folio, struct vm_area_struct *vma,
 	if (lpl_under(&lpl_cow_hooks))
 		return;
 	record = lpl_begin(&flags, KTR_PAGE_OWN);
-	record->arg[0] = lpl_space(vma->vm_mm);
-	record->arg[1] = address & PAGE_MASK;
-	record->arg[2] = folio_pfn(folio);
-	record->arg[3] = folio_nr_pages(folio);
+	record->arg[KTR_PAGE_OWN_SPACE] = lpl_space(vma->vm_mm);
+	record->arg[KTR_PAGE_OWN_ADDRESS] = address & PAGE_MASK;
+	record->arg[KTR_PAGE_OWN_FRAME] = folio_pfn(folio);
+	record->arg[KTR_PAGE_OWN_PAGES] = folio_nr_pages(folio);
 	lpl_end(flags);
 }
 

@@ -55,10 +55,10 @@ static int lpl_mprotect_returned(struct kretprobe_instance *ri,
 	if (prot == old->prot)
 		return 0;
 	record = lpl_begin(&flags, KTR_MPROTECT);
-	record->arg[0] = lpl_space(old->mm);
-	record->arg[1] = old->start;
-	record->arg[2] = old->end;
-	record->arg[3] = prot;
+	record->arg[KTR_MPROTECT_SPACE] = lpl_space(old->mm);
+	record->arg[KTR_MPROTECT_START] = old->start;
+	record->arg[KTR_MPROTECT_END] = old->end;
+	record->arg[KTR_MPROTECT_PROT] = prot;
 	lpl_end(flags);
 	return 0;
 }

@@ -18,9 +18,9 @@ static struct kernel_trace_record *lpl_swap_begin(unsigned long *flags, u32 tag,
 {
 	struct kernel_trace_record *record = lpl_begin(flags, tag);
 
-	record->arg[2] = KTR_SWAP_ENTRY(swp_type(entry), swp_offset(entry));
-	record->arg[3] = frame;
-	record->arg[4] = pages;
+	record->arg[KTR_SWAP_SLOT] = KTR_SWAP_ENTRY(swp_type(entry), swp_offset(entry));
+	record->arg[KTR_SWAP_FRAME] = frame;
+	record->arg[KTR_SWAP_PAGES] = pages;
 	return record;
 }
 
@@ -31,9 +31,9 @@ static void lpl_swap(u32 tag, const struct mm_struct *mm, unsigned long address,
 	unsigned long flags;
 
 	record = lpl_swap_begin(&flags, tag, entry, frame, pages);
-	record->arg[0] = lpl_space(mm);
-	record->arg[1] = address;
-	record->arg[6] = KTR_NONE;
+	record->arg[KTR_SWAP_SPACE] = lpl_space(mm);
+	record->arg[KTR_SWAP_ADDRESS] = address;
+	record->arg[KTR_SWAP_INODE] = KTR_NONE;
 	lpl_end(flags);
 }
 
@@ -45,9 +45,9 @@ void lpl_swap_shared(u32 tag, struct folio *folio, struct inode *inode,
 
 	record = lpl_swap_begin(&flags, tag, entry, folio_pfn(folio),
 				folio_nr_pages(folio));
-	record->arg[5] = inode->i_sb->s_dev;
-	record->arg[6] = lpl_inode_id(inode);
-	record->arg[7] = folio->index;
+	record->arg[KTR_SWAP_DEVICE] = inode->i_sb->s_dev;
+	record->arg[KTR_SWAP_INODE] = lpl_inode_id(inode);
+	record->arg[KTR_SWAP_OFFSET] = folio->index;
 	lpl_end(flags);
 }
 

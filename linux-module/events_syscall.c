@@ -65,8 +65,8 @@ static struct kernel_trace_record *lpl_syscall_begin(unsigned long *flags,
 {
 	struct kernel_trace_record *record = lpl_begin(flags, tag);
 
-	record->arg[0] = number;
-	record->arg[1] = abi;
+	record->arg[KTR_SYSCALL_NUMBER] = number;
+	record->arg[KTR_SYSCALL_ABI] = abi;
 	if (number < lpl_abi[abi].count && lpl_abi[abi].name[number])
 		lpl_text(record, lpl_abi[abi].name[number], KTR_TEXT);
 	return record;
@@ -86,7 +86,7 @@ static void lpl_sys_enter(void *data, struct pt_regs *regs, long id)
 	record = lpl_syscall_begin(&flags, KTR_SYSCALL_ENTER, abi, number);
 	syscall_get_arguments(current, regs, arg);
 	for (i = 0; i < ARRAY_SIZE(arg); i++)
-		record->arg[2 + i] = arg[i];
+		record->arg[KTR_SYSCALL_ENTER_ARG1 + i] = arg[i];
 	lpl_end(flags);
 }
 
@@ -100,7 +100,7 @@ static void lpl_sys_exit(void *data, struct pt_regs *regs, long result)
 	if (!lpl_is_chosen(&lpl_abi[abi], number))
 		return;
 	record = lpl_syscall_begin(&flags, KTR_SYSCALL_EXIT, abi, number);
-	record->arg[2] = result;
+	record->arg[KTR_SYSCALL_EXIT_RESULT] = result;
 	lpl_end(flags);
 }
 

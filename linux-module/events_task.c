@@ -17,10 +17,10 @@ void lpl_task_create(struct task_struct *task, u64 space, u64 clone_flags)
 	unsigned long flags;
 
 	record = lpl_begin(&flags, KTR_TASK_CREATE);
-	record->arg[0] = task->pid;
-	record->arg[1] = task->tgid;
-	record->arg[2] = space;
-	record->arg[3] = clone_flags;
+	record->arg[KTR_TASK_CREATE_TID] = task->pid;
+	record->arg[KTR_TASK_CREATE_TGID] = task->tgid;
+	record->arg[KTR_TASK_CREATE_SPACE] = space;
+	record->arg[KTR_TASK_CREATE_FLAGS] = clone_flags;
 	lpl_text(record, task->comm, TASK_COMM_LEN);
 	lpl_end(flags);
 }
@@ -31,9 +31,9 @@ void lpl_space_assign(struct task_struct *task, u64 space)
 	unsigned long flags;
 
 	record = lpl_begin(&flags, KTR_SPACE_ASSIGN);
-	record->arg[0] = task->pid;
-	record->arg[1] = task->tgid;
-	record->arg[2] = space;
+	record->arg[KTR_SPACE_ASSIGN_TID] = task->pid;
+	record->arg[KTR_SPACE_ASSIGN_TGID] = task->tgid;
+	record->arg[KTR_SPACE_ASSIGN_SPACE] = space;
 	lpl_end(flags);
 }
 
@@ -67,11 +67,11 @@ static void lpl_schedule(u32 prev, u64 prev_state, struct task_struct *next)
 	unsigned long flags;
 
 	record = lpl_begin(&flags, KTR_SCHEDULE);
-	record->arg[0] = prev;
-	record->arg[1] = prev_state;
-	record->arg[2] = next->pid;
-	record->arg[3] = next->tgid;
-	record->arg[4] = lpl_space(next->mm);
+	record->arg[KTR_SCHEDULE_PREVIOUS_TID] = prev;
+	record->arg[KTR_SCHEDULE_PREVIOUS_STATE] = prev_state;
+	record->arg[KTR_SCHEDULE_NEXT_TID] = next->pid;
+	record->arg[KTR_SCHEDULE_NEXT_TGID] = next->tgid;
+	record->arg[KTR_SCHEDULE_NEXT_SPACE] = lpl_space(next->mm);
 	lpl_text(record, next->comm, TASK_COMM_LEN);
 	lpl_end(flags);
 }
@@ -123,10 +123,10 @@ static void lpl_exit(u32 tid, u32 tgid, u64 code, bool last)
 	unsigned long flags;
 
 	record = lpl_begin(&flags, KTR_EXIT);
-	record->arg[0] = tid;
-	record->arg[1] = tgid;
-	record->arg[2] = code;
-	record->arg[3] = last;
+	record->arg[KTR_EXIT_TID] = tid;
+	record->arg[KTR_EXIT_TGID] = tgid;
+	record->arg[KTR_EXIT_CODE] = code;
+	record->arg[KTR_EXIT_LAST] = last;
 	lpl_end(flags);
 }
 
@@ -148,11 +148,11 @@ static void lpl_sched_process_exec(void *data, struct task_struct *task,
 	}
 
 	record = lpl_begin(&flags, KTR_EXEC);
-	record->arg[0] = task->pid;
-	record->arg[1] = task->tgid;
-	record->arg[2] = lpl_space(task->mm);
-	record->arg[3] = inode->i_sb->s_dev;
-	record->arg[4] = lpl_inode_id(inode);
+	record->arg[KTR_EXEC_TID] = task->pid;
+	record->arg[KTR_EXEC_TGID] = task->tgid;
+	record->arg[KTR_EXEC_SPACE] = lpl_space(task->mm);
+	record->arg[KTR_EXEC_DEVICE] = inode->i_sb->s_dev;
+	record->arg[KTR_EXEC_INODE] = lpl_inode_id(inode);
 	lpl_text(record, bprm->interp, KTR_TEXT);
 	lpl_end(flags);
 }

@@ -27,42 +27,16 @@ static unsigned int lpl_log_lost;
 /* Another processor may want to print while one does. */
 static DEFINE_RAW_SPINLOCK(lpl_log_printer);
 
+/* Tags without their KTR_. */
+#define LPL_TAG_NAME(tag, number, name, fence, text) [number] = &#tag[4],
+
 static const char *lpl_tag_name(u32 tag)
 {
-	static const char *const name[] = {
-		[KTR_TASK_CREATE] = "TASK_CREATE",
-		[KTR_SCHEDULE] = "SCHEDULE",
-		[KTR_SPACE_ASSIGN] = "SPACE_ASSIGN",
-		[KTR_EXEC] = "EXEC",
-		[KTR_EXIT] = "EXIT",
-		[KTR_MAP] = "MAP",
-		[KTR_UNMAP] = "UNMAP",
-		[KTR_REMAP] = "REMAP",
-		[KTR_BRK] = "BRK",
-		[KTR_SHM_ATTACH] = "SHM_ATTACH",
-		[KTR_SHM_DETACH] = "SHM_DETACH",
-		[KTR_SPACE_DUPLICATE] = "SPACE_DUPLICATE",
-		[KTR_SPACE_END] = "SPACE_END",
-		[KTR_COW_BREAK] = "COW_BREAK",
-		[KTR_CACHE_ADD] = "CACHE_ADD",
-		[KTR_CACHE_REMOVE] = "CACHE_REMOVE",
-		[KTR_MARK] = "MARK",
-		[KTR_CONTROL] = "CONTROL",
-		[KTR_SYSCALL_ENTER] = "SYSCALL_ENTER",
-		[KTR_SYSCALL_EXIT] = "SYSCALL_EXIT",
-		[KTR_MPROTECT] = "MPROTECT",
-		[KTR_DISCARD] = "DISCARD",
-		[KTR_PAGE_OWN] = "PAGE_OWN",
-		[KTR_SWAP_OUT] = "SWAP_OUT",
-		[KTR_SWAP_IN] = "SWAP_IN",
-		[KTR_HUGE_MAP] = "HUGE_MAP",
-		[KTR_HUGE_SPLIT] = "HUGE_SPLIT",
-		[KTR_FILE] = "FILE",
-		[KTR_PRESENT] = "PRESENT",
-		[KTR_SNAPSHOT] = "SNAPSHOT",
+	static const char *const name[KTR_TAGS] = {
+		KTR_EVENTS(LPL_TAG_NAME, KTR_NO_ARG)
 	};
 
-	return tag < ARRAY_SIZE(name) && name[tag] ? name[tag] : "?";
+	return tag < KTR_TAGS && name[tag] ? name[tag] : "?";
 }
 
 static void lpl_log_work(struct irq_work *work)

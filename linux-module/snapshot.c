@@ -143,11 +143,11 @@ static void lpl_present_tell(struct lpl_present *run)
 	if (!run->pages)
 		return;
 	record = lpl_begin(&flags, KTR_PRESENT);
-	record->arg[0] = lpl_space(run->vma->vm_mm);
-	record->arg[1] = run->start;
-	record->arg[2] = run->start + run->pages * PAGE_SIZE;
-	record->arg[3] = run->frame;
-	record->arg[4] = run->swap;
+	record->arg[KTR_PRESENT_SPACE] = lpl_space(run->vma->vm_mm);
+	record->arg[KTR_PRESENT_START] = run->start;
+	record->arg[KTR_PRESENT_END] = run->start + run->pages * PAGE_SIZE;
+	record->arg[KTR_PRESENT_FRAME] = run->frame;
+	record->arg[KTR_PRESENT_SLOT] = run->swap;
 	lpl_end(flags);
 	run->pages = 0;
 }
@@ -314,7 +314,7 @@ static void lpl_snapshot_bound(bool begins)
 	unsigned long flags;
 
 	record = lpl_begin(&flags, KTR_SNAPSHOT);
-	record->arg[0] = begins;
+	record->arg[KTR_SNAPSHOT_BEGINS] = begins;
 	lpl_end(flags);
 }
 
