@@ -98,7 +98,10 @@ static unsigned long device(kdev_t dev)
 	return MAJOR(dev) << 20 | MINOR(dev);
 }
 
-/* The first arguments, words all of them; what is longer is put in its place afterwards. */
+/*
+ * The first arguments, in the order that KTR_EVENTS has them; words all of them, and what is
+ * longer is put in its place afterwards.
+ */
 static void arguments(int count, ...)
 {
 	va_list list;
@@ -226,13 +229,14 @@ void laplace_map(struct vm_area_struct *vma, unsigned long start, unsigned long 
 
 	arguments(5, space, start, end, vma->vm_flags & (VM_READ | VM_WRITE | VM_EXEC),
 		  what);
-	RECORD->arg[6] = KTR_NONE;
+	RECORD->arg[KTR_MAP_INODE] = KTR_NONE;
 	if (is_of_file(what) || what == KTR_MAP_SHM)
-		RECORD->arg[7] = (vma->vm_offset + (start - vma->vm_start)) >> PAGE_SHIFT;
+		RECORD->arg[KTR_MAP_OFFSET] =
+			(vma->vm_offset + (start - vma->vm_start)) >> PAGE_SHIFT;
 	if (is_of_file(what)) {
 		dentry = vma->vm_file->f_dentry;
-		RECORD->arg[5] = device(dentry->d_inode->i_dev);
-		RECORD->arg[6] = dentry->d_inode->i_ino;
+		RECORD->arg[KTR_MAP_DEVICE] = device(dentry->d_inode->i_dev);
+		RECORD->arg[KTR_MAP_INODE] = dentry->d_inode->i_ino;
 		text(dentry->d_name.name, KTR_TEXT);
 	}
 	if (what == KTR_MAP_STACK)
@@ -241,11 +245,11 @@ void laplace_map(struct vm_area_struct *vma, unsigned long start, unsigned long 
 		text("[heap]", KTR_TEXT);
 	if (what == KTR_MAP_SHM) {
 		segment = laplace_shm_segment(vma->vm_pte);
-		RECORD->arg[6] = segment | KTR_INODE_SYSV;
+		RECORD->arg[KTR_MAP_INODE] = segment | KTR_INODE_SYSV;
 		finish(flags);
 		flags = begin(KTR_SHM_ATTACH);
 		arguments(4, space, start, end, segment);
-		RECORD->arg[4] = segment | KTR_INODE_SYSV;
+		RECORD->arg[KTR_SHM_ATTACH_INODE] = segment | KTR_INODE_SYSV;
 	}
 	finish(flags);
 }
@@ -270,9 +274,13 @@ static void swap(int tag, unsigned long space, unsigned long address, unsigned l
 {
 	unsigned long flags = begin(tag);
 
-	arguments(8, space, address, 0, MAP_NR(page), 1, 0, 0, index);
-	RECORD->arg[2] = KTR_SWAP_ENTRY(SWP_TYPE(entry), SWP_OFFSET(entry));
-	RECORD->arg[6] = inode;
+	RECORD->arg[KTR_SWAP_SPACE] = space;
+	RECORD->arg[KTR_SWAP_ADDRESS] = address;
+	RECORD->arg[KTR_SWAP_SLOT] = KTR_SWAP_ENTRY(SWP_TYPE(entry), SWP_OFFSET(entry));
+	RECORD->arg[KTR_SWAP_FRAME] = MAP_NR(page);
+	RECORD->arg[KTR_SWAP_PAGES] = 1;
+	RECORD->arg[KTR_SWAP_INODE] = inode;
+	RECORD->arg[KTR_SWAP_OFFSET] = index;
 	finish(flags);
 }
 
@@ -340,8 +348,13 @@ static void cache(int tag, unsigned long dev, ktr_u64 inode, unsigned long index
 {
 	unsigned long flags = begin(tag);
 
-	arguments(6, dev, 0, index, MAP_NR(page), 1, tag == KTR_CACHE_ADD ? page : 0);
-	RECORD->arg[1] = inode;
+	RECORD->arg[KTR_CACHE_DEVICE] = dev;
+	RECORD->arg[KTR_CACHE_INODE] = inode;
+	RECORD->arg[KTR_CACHE_OFFSET] = index;
+	RECORD->arg[KTR_CACHE_FRAME] = MAP_NR(page);
+	RECORD->arg[KTR_CACHE_PAGES] = 1;
+	if (tag == KTR_CACHE_ADD)
+		RECORD->arg[KTR_CACHE_ADD_ADDRESS] = page;
 	finish(flags);
 }
 
@@ -426,7 +439,7 @@ static void call_exit(long call, long result)
 		return;
 	flags = begin(KTR_SYSCALL_EXIT);
 	arguments(2, call, KTR_ABI_32);
-	RECORD->arg[2] = (long long)result;
+	RECORD->arg[KTR_SYSCALL_EXIT_RESULT] = (long long)result;
 	finish(flags);
 }
 
@@ -504,7 +517,7 @@ static int command(struct file *unused, const char *buffer, unsigned long count,
 	for (i = 0; i < 5; i++)
 		if (!strcmp(line, controls[i])) {
 			flags = begin(KTR_CONTROL);
-			RECORD->arg[0] = KTR_CONTROL_START + i;
+			RECORD->arg[KTR_CONTROL_REQUEST] = KTR_CONTROL_START + i;
 			finish(flags);
 			return count;
 		}
