@@ -79,14 +79,15 @@ void laplace_emit_event(const struct kernel_trace_record *record)
 		lpl_ring_publish(laplace.ring);
 }
 
-static void own_event(uint32_t tag, uint64_t arg, const char *text)
+/* A mark is neither on nor off. */
+static void own_event(uint32_t tag, uint64_t on, const char *text)
 {
 	struct kernel_trace_record record;
 
 	memset(&record, 0, sizeof(record));
 	record.tag = tag;
 	record.space = laplace.space;
-	record.arg[0] = arg;
+	record.arg[LPL_EVENT_TRACING_ON] = on;
 	record.text_length = (uint32_t)(strlen(text) < KTR_TEXT ? strlen(text) : KTR_TEXT);
 	memcpy(record.text, text, record.text_length);
 	laplace_emit_event(&record);

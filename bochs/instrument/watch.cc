@@ -58,7 +58,7 @@ static const char *record_problem(const struct kernel_trace_record *r)
 
 static void control(const struct kernel_trace_record *r)
 {
-	switch (r->arg[0]) {
+	switch (r->arg[KTR_CONTROL_REQUEST]) {
 	case KTR_CONTROL_START:
 		laplace_start();
 		break;
@@ -77,7 +77,7 @@ static void control(const struct kernel_trace_record *r)
 	default:
 		laplace.watch.malformed++;
 		laplace_complain("the guest asked for control %llu, which does not exist",
-				 (unsigned long long)r->arg[0]);
+				 (unsigned long long)r->arg[KTR_CONTROL_REQUEST]);
 	}
 }
 
