@@ -82,9 +82,9 @@ static unsigned int send_event(struct input *input, struct lpl_sink *sink, uint6
 {
 	struct lpl_event event = { .ref = clock, .instr = clock, .cycle = clock };
 	unsigned int args = byte(input) % (KTR_ARGS + 1);
-	unsigned int tag = byte(input) % 35;
+	unsigned int tag = byte(input) % (KTR_TAGS + 4);	/* and three unknown ones */
 
-	event.tag = tag < 34 ? tag : (uint32_t)LPL_EVENT_GAP;
+	event.tag = tag < KTR_TAGS + 3 ? tag : (uint32_t)LPL_EVENT_GAP;
 	event.tid = byte(input) & 7;
 	event.tgid = byte(input) & 7;
 	for (unsigned int i = 0; i < args; i++)

@@ -80,24 +80,26 @@ static int take_event(struct lpl_merge_output *output, const struct lpl_event *e
 {
 	struct watcher *w = (struct watcher *)output;
 	char text[KTR_TEXT + 1], *slash;
+	uint64_t tgid;
 
 	(void)task;
 	(void)report;
 	memcpy(text, event->text, event->text_length);
 	text[event->text_length] = '\0';
+	tgid = event->arg[KTR_TASK_TGID];
 	switch (event->tag) {
 	case KTR_MARK:
 		snprintf(w->mark, sizeof(w->mark), "%s", text);
 		break;
 	case KTR_TASK_CREATE:
-		if (event->arg[1] < IDS && event->arg[1] != event->tgid)
-			snprintf(w->program[event->arg[1]], PROGRAM_SIZE, "%s",
+		if (tgid < IDS && tgid != event->tgid)
+			snprintf(w->program[tgid], PROGRAM_SIZE, "%s",
 				 event->tgid < IDS ? w->program[event->tgid] : "");
 		break;
 	case KTR_EXEC:
 		slash = strrchr(text, '/');
-		if (event->arg[1] < IDS)
-			snprintf(w->program[event->arg[1]], PROGRAM_SIZE, "%.*s",
+		if (tgid < IDS)
+			snprintf(w->program[tgid], PROGRAM_SIZE, "%.*s",
 				 PROGRAM_SIZE - 1, slash ? slash + 1 : text);
 		break;
 	default:

@@ -490,13 +490,13 @@ static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 	bool bound = event->tag == KTR_SNAPSHOT;
 	bool left_out;
 
-	if (bound && event->arg[0])
+	if (bound && event->arg[KTR_SNAPSHOT_BEGINS])
 		side->begun++;
 	left_out = is_out(side) ||
 		   (side->bare && !side->cut && side->begun > 1 && side->ended < side->begun &&
 		    event->tid == (bound ? event->tid : side->snapshooter) &&
 		    tells_what_exists(event->tag));
-	if (bound && event->arg[0])
+	if (bound && event->arg[KTR_SNAPSHOT_BEGINS])
 		side->snapshooter = event->tid;
 	else if (bound)
 		side->ended++;
@@ -532,7 +532,7 @@ static void count_snapshots(struct side *side)
 	do {
 		if (lpl_reader_next(reader, &refs, &count, &event, &report))
 			unreadable(report.text);
-		if (event && event->tag == KTR_SNAPSHOT && event->arg[0])
+		if (event && event->tag == KTR_SNAPSHOT && event->arg[KTR_SNAPSHOT_BEGINS])
 			side->snapshots++;
 	} while (count || event);
 	lpl_reader_close(reader);

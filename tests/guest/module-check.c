@@ -19,11 +19,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ARGS 9
+#include <laplace/kernel_trace_record.h>
+
+#define ARGS 9		/* that the module logs */
 #define MAX 65536
 
 struct event {
-	char name[32];
+	char name[32];		/* as the module logs it: a tag without its KTR_ */
+	uint32_t tag;
 	uint64_t tid, tgid, space;
 	uint64_t arg[ARGS];
 	char text[300];
@@ -117,27 +120,36 @@ static bool covered(const struct check *check, uint64_t space, uint64_t start, u
 /* Events of pages, as the range they are about: false when there is none. */
 static bool range_of(const struct event *e, struct range *range)
 {
-	static const char *const ranges[] = { "MPROTECT", "DISCARD", "PRESENT" };
-	static const struct {
-		const char *name;
-		size_t pages;		/* which argument counts them; 0: there is one */
-	} pages[] = {
-		{ "COW_BREAK", 0 }, { "PAGE_OWN", 3 }, { "SWAP_OUT", 4 }, { "SWAP_IN", 4 },
-		{ "HUGE_MAP", 3 }, { "HUGE_SPLIT", 3 },
-	};
+	uint64_t pages;
 
-	*range = (struct range){ e->arg[0], e->arg[1], e->arg[2] };
-	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
-		if (!strcmp(e->name, ranges[i]))
-			return true;
-	for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
-		if (strcmp(e->name, pages[i].name))
-			continue;
-		range->end = range->start + 4096 * (pages[i].pages ? e->arg[pages[i].pages] : 1);
-		/* shared memory in swap is nobody's */
-		return range->space != 0;
+	switch (e->tag) {
+	case KTR_MPROTECT:
+	case KTR_DISCARD:
+	case KTR_PRESENT:
+		*range = (struct range){ e->arg[KTR_RANGE_SPACE], e->arg[KTR_RANGE_START],
+					 e->arg[KTR_RANGE_END] };
+		return true;
+	case KTR_PAGE_OWN:
+	case KTR_HUGE_MAP:
+	case KTR_HUGE_SPLIT:
+		pages = e->arg[KTR_PAGES_PAGES];
+		break;
+	case KTR_SWAP_OUT:
+	case KTR_SWAP_IN:
+		pages = e->arg[KTR_SWAP_PAGES];
+		break;
+	case KTR_COW_BREAK:
+		pages = 1;
+		break;
+	default:
+		return false;
 	}
-	return false;
+	/* all of these begin with a space and an address */
+	range->space = e->arg[KTR_PAGES_SPACE];
+	range->start = e->arg[KTR_PAGES_ADDRESS];
+	range->end = range->start + 4096 * pages;
+	/* shared memory in swap is nobody's */
+	return range->space != 0;
 }
 
 static int compare(const void *a, const void *b)
@@ -202,6 +214,30 @@ static void compare_maps(struct check *check, uint64_t pid, const char *line)
 	check->truths = 0;
 }
 
+static void schedule(struct check *check, const struct event *e, const char *line)
+{
+	uint64_t previous = e->arg[KTR_SCHEDULE_PREVIOUS_TID];
+	uint64_t next = e->arg[KTR_SCHEDULE_NEXT_TID];
+	uint64_t space = e->arg[KTR_SCHEDULE_NEXT_SPACE];
+
+	if (previous != e->tid && next != e->tid)
+		wrong(check, "another task than this one is left", line);
+	if (check->strict && space && space != check->space[next % MAX])
+		wrong(check, "the next task has another space", line);
+	check->running = next;
+}
+
+static void duplicate(struct check *check, uint64_t parent, uint64_t child, const char *line)
+{
+	if (cut(check, child, 0, UINT64_MAX))
+		wrong(check, "duplicated into a space in use", line);
+	for (size_t i = 0, n = check->ranges; i < n; i++)
+		if (check->range[i].space == parent)
+			add(&check->range, &check->ranges,
+			    (struct range){ child, check->range[i].start,
+					    check->range[i].end });
+}
+
 static void apply(struct check *check, const struct event *e, const char *line)
 {
 	const uint64_t *arg = e->arg;
@@ -223,46 +259,65 @@ static void apply(struct check *check, const struct event *e, const char *line)
 			wrong(check, "an empty range", line);
 		if (!covered(check, range.space, range.start, range.end))
 			wrong(check, "nothing is mapped there", line);
-	} else if (!strcmp(e->name, "TASK_CREATE")) {
-		check->space[arg[0] % MAX] = arg[2];
-		check->exited[arg[0] % MAX] = false;
-	} else if (!strcmp(e->name, "EXIT")) {
-		check->exited[arg[0] % MAX] = true;
-	} else if (!strcmp(e->name, "SPACE_ASSIGN")) {
-		check->space[arg[0] % MAX] = arg[2];
-	} else if (!strcmp(e->name, "SCHEDULE")) {
-		if (arg[0] != e->tid && arg[2] != e->tid)
-			wrong(check, "another task than this one is left", line);
-		if (check->strict && arg[4] && arg[4] != check->space[arg[2] % MAX])
-			wrong(check, "the next task has another space", line);
-		check->running = arg[2];
-	} else if (!strcmp(e->name, "MAP")) {
-		if (arg[1] >= arg[2])
-			wrong(check, "an empty range", line);
-		if (cut(check, arg[0], arg[1], arg[2]) && check->strict)
-			wrong(check, "mapped twice", line);
-		add(&check->range, &check->ranges,
-		    (struct range){ arg[0], arg[1], arg[2] });
-	} else if (!strcmp(e->name, "UNMAP")) {
-		cut(check, arg[0], arg[1], arg[2]);
-	} else if (!strcmp(e->name, "REMAP")) {
-		if (!cut(check, arg[0], arg[1], arg[2]))
-			wrong(check, "nothing there to move", line);
-		if (cut(check, arg[0], arg[3], arg[4]))
-			wrong(check, "moved onto another mapping", line);
-		add(&check->range, &check->ranges,
-		    (struct range){ arg[0], arg[3], arg[4] });
-	} else if (!strcmp(e->name, "SPACE_DUPLICATE")) {
-		if (cut(check, arg[1], 0, UINT64_MAX))
-			wrong(check, "duplicated into a space in use", line);
-		for (size_t i = 0, n = check->ranges; i < n; i++)
-			if (check->range[i].space == arg[0])
-				add(&check->range, &check->ranges,
-				    (struct range){ arg[1], check->range[i].start,
-						    check->range[i].end });
-	} else if (!strcmp(e->name, "SPACE_END")) {
-		cut(check, arg[0], 0, UINT64_MAX);
+		return;
 	}
+	switch (e->tag) {
+	case KTR_TASK_CREATE:
+		check->space[arg[KTR_TASK_CREATE_TID] % MAX] = arg[KTR_TASK_CREATE_SPACE];
+		check->exited[arg[KTR_TASK_CREATE_TID] % MAX] = false;
+		break;
+	case KTR_EXIT:
+		check->exited[arg[KTR_EXIT_TID] % MAX] = true;
+		break;
+	case KTR_SPACE_ASSIGN:
+		check->space[arg[KTR_SPACE_ASSIGN_TID] % MAX] = arg[KTR_SPACE_ASSIGN_SPACE];
+		break;
+	case KTR_SCHEDULE:
+		schedule(check, e, line);
+		break;
+	case KTR_MAP:
+		range = (struct range){ arg[KTR_MAP_SPACE], arg[KTR_MAP_START],
+					arg[KTR_MAP_END] };
+		if (range.start >= range.end)
+			wrong(check, "an empty range", line);
+		if (cut(check, range.space, range.start, range.end) && check->strict)
+			wrong(check, "mapped twice", line);
+		add(&check->range, &check->ranges, range);
+		break;
+	case KTR_UNMAP:
+		cut(check, arg[KTR_UNMAP_SPACE], arg[KTR_UNMAP_START], arg[KTR_UNMAP_END]);
+		break;
+	case KTR_REMAP:
+		range = (struct range){ arg[KTR_REMAP_SPACE], arg[KTR_REMAP_NEW_START],
+					arg[KTR_REMAP_NEW_END] };
+		if (!cut(check, range.space, arg[KTR_REMAP_OLD_START], arg[KTR_REMAP_OLD_END]))
+			wrong(check, "nothing there to move", line);
+		if (cut(check, range.space, range.start, range.end))
+			wrong(check, "moved onto another mapping", line);
+		add(&check->range, &check->ranges, range);
+		break;
+	case KTR_SPACE_DUPLICATE:
+		duplicate(check, arg[KTR_SPACE_DUPLICATE_PARENT],
+			  arg[KTR_SPACE_DUPLICATE_CHILD], line);
+		break;
+	case KTR_SPACE_END:
+		cut(check, arg[KTR_SPACE_END_SPACE], 0, UINT64_MAX);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Its tag; 0 when no event is called that. */
+static uint32_t tag_of(const char *name)
+{
+#define TAG_NAME(tag, number, name, fence, text) [number] = #tag,
+	static const char *const names[KTR_TAGS] = { KTR_EVENTS(TAG_NAME, KTR_NO_ARG) };
+
+	for (uint32_t tag = 1; tag < KTR_TAGS; tag++)
+		if (!strcmp(names[tag] + strlen("KTR_"), name))
+			return tag;
+	return 0;
 }
 
 static bool parse_event(const char *line, struct event *e)
@@ -277,6 +332,7 @@ static bool parse_event(const char *line, struct event *e)
 		   &e->arg[2], &e->arg[3], &e->arg[4], &e->arg[5], &e->arg[6],
 		   &e->arg[7], &e->arg[8]) != 13)
 		return false;
+	e->tag = tag_of(e->name);
 	quote = strchr(line, '"');
 	if (!quote)
 		return false;

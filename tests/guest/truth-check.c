@@ -254,7 +254,7 @@ static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 	unsigned int number;
 	int error = LPL_OK;
 
-	if (c->cut && event->tag == KTR_SNAPSHOT && event->arg[0]) {
+	if (c->cut && event->tag == KTR_SNAPSHOT && event->arg[KTR_SNAPSHOT_BEGINS]) {
 		lpl_merge_close(c->merge);
 		error = lpl_merge_open(&c->merge, &c->output, NULL, report);
 	}
@@ -268,8 +268,8 @@ static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 	case KTR_TASK_CREATE:
 	case KTR_SPACE_ASSIGN:
 	case KTR_EXEC:
-		if (event->arg[0] < IDS)
-			c->space[event->arg[0]] = event->arg[2];
+		if (event->arg[KTR_TASK_TID] < IDS)
+			c->space[event->arg[KTR_TASK_TID]] = event->arg[KTR_TASK_SPACE];
 		break;
 	case KTR_MARK:
 		memcpy(text, event->text, event->text_length);
@@ -301,7 +301,7 @@ static bool parse_event(char *line, struct lpl_event *event)
 	*rest++ = '\0';
 	for (char *s = line; *s; s++)
 		*s = (char)(*s == '_' ? '-' : tolower((unsigned char)*s));
-	for (uint32_t tag = 1; tag <= KTR_SNAPSHOT && !event->tag; tag++)
+	for (uint32_t tag = 1; tag < KTR_TAGS && !event->tag; tag++)
 		if (strcmp(lpl_event_name(tag), line) == 0)
 			event->tag = tag;
 	event->tid = (uint32_t)strtoul(rest, &rest, 10);

@@ -43,9 +43,14 @@ static void guest_event(struct guest *guest, const struct stream *stream, size_t
 	const struct lpl_event *event = &stream->item[at].event;
 	const uint64_t *arg = event->arg;
 
-	if (event->tag == KTR_SPACE_DUPLICATE && arg[0] != arg[1])
-		memcpy(guest->cell[arg[1] - SPACE(0)], guest->cell[arg[0] - SPACE(0)],
-		       sizeof(guest->cell[0]));
+	if (event->tag == KTR_SPACE_DUPLICATE) {
+		uint64_t parent = arg[KTR_SPACE_DUPLICATE_PARENT];
+		uint64_t child = arg[KTR_SPACE_DUPLICATE_CHILD];
+
+		if (parent != child)
+			memcpy(guest->cell[child - SPACE(0)], guest->cell[parent - SPACE(0)],
+			       sizeof(guest->cell[0]));
+	}
 	for (uint64_t space = SPACE(0); space < SPACE(SPACES); space++) {
 		for (uint64_t page = BASE; page < BASE + PAGES; page++) {
 			struct lpl_ref ref = {.space = space, .address = ADDRESS(page)};
@@ -56,9 +61,9 @@ static void guest_event(struct guest *guest, const struct stream *stream, size_t
 			cell->seen = false;
 			cell->parted = event->tag == KTR_COW_BREAK;
 			if (event->tag == KTR_MAP)
-				cell->private = arg[4] == KTR_MAP_ANONYMOUS ||
-						arg[4] == KTR_MAP_FILE_PRIVATE ||
-						arg[4] == KTR_MAP_SPECIAL;
+				cell->private = arg[KTR_MAP_KIND] == KTR_MAP_ANONYMOUS ||
+						arg[KTR_MAP_KIND] == KTR_MAP_FILE_PRIVATE ||
+						arg[KTR_MAP_KIND] == KTR_MAP_SPECIAL;
 			else if (event->tag == KTR_REMAP || event->tag == KTR_BRK)
 				cell->private = true;
 		}

@@ -16,20 +16,23 @@ static bool is_walk(const struct lpl_ref *ref)
 static bool shows_frames(const struct stream *stream, size_t at, uint64_t page, uint64_t frame,
 			 uint64_t frames)
 {
-	const uint64_t *told = NULL;
-	bool shows = false;
+	uint64_t offset = 0;	/* from a frame to the kernel's page of it */
+	bool shows = false, known = false;
 
 	for (size_t i = 0; i < at; i++) {
-		const uint64_t *arg = stream->item[i].event.arg;
+		const struct lpl_event *add = &stream->item[i].event;
+		uint64_t told;
 
-		if (!stream->item[i].is_event || stream->item[i].event.tag != KTR_CACHE_ADD ||
-		    arg[5] == UINT64_MAX)
+		if (!stream->item[i].is_event || add->tag != KTR_CACHE_ADD ||
+		    add->arg[KTR_CACHE_ADD_ADDRESS] == KTR_NONE)
 			continue;
-		shows |= page - (arg[5] / 4096 + frame - arg[3]) < frames;
+		told = add->arg[KTR_CACHE_ADD_ADDRESS] / 4096 - add->arg[KTR_CACHE_ADD_FRAME];
+		shows |= page - (frame + told) < frames;
 		/* two offsets: who knows */
-		if (told != NULL && told[5] / 4096 - told[3] != arg[5] / 4096 - arg[3])
+		if (known && told != offset)
 			return true;
-		told = arg;
+		offset = told;
+		known = true;
 	}
 	return shows;
 }
@@ -41,6 +44,7 @@ bool oracle_affects(const struct stream *stream, size_t at, const struct lpl_ref
 	uint64_t page = ref->address / 4096;
 	uint64_t space = is_walk(ref) ? UINT64_MAX : ref->space;
 	bool kernel = ref->address >> 63 != 0;
+	uint64_t first;
 
 	switch (event->tag) {
 	case KTR_MAP:
@@ -48,32 +52,42 @@ bool oracle_affects(const struct stream *stream, size_t at, const struct lpl_ref
 	case KTR_SHM_ATTACH:
 	case KTR_DISCARD:
 	case KTR_PRESENT:
-		return space == arg[0] && in_bytes(page, arg[1], arg[2]);
+		return space == arg[KTR_RANGE_SPACE] &&
+		       in_bytes(page, arg[KTR_RANGE_START], arg[KTR_RANGE_END]);
 	case KTR_REMAP:
-		return space == arg[0] && (in_bytes(page, arg[1], arg[2]) ||
-					   in_bytes(page, arg[3], arg[4]));
+		return space == arg[KTR_REMAP_SPACE] &&
+		       (in_bytes(page, arg[KTR_REMAP_OLD_START], arg[KTR_REMAP_OLD_END]) ||
+			in_bytes(page, arg[KTR_REMAP_NEW_START], arg[KTR_REMAP_NEW_END]));
 	case KTR_BRK:
-		return space == arg[0] &&
-		       (page * 4096 >= arg[1] ? page * 4096 < arg[2] :
-						page * 4096 >= arg[2]);
+		return space == arg[KTR_BRK_SPACE] &&
+		       (page * 4096 >= arg[KTR_BRK_OLD_END] ?
+				page * 4096 < arg[KTR_BRK_NEW_END] :
+				page * 4096 >= arg[KTR_BRK_NEW_END]);
 	case KTR_SHM_DETACH:
-		return space == arg[0] && page >= arg[1] / 4096;
+		return space == arg[KTR_SHM_DETACH_SPACE] &&
+		       page >= arg[KTR_SHM_DETACH_START] / 4096;
 	case KTR_EXEC:
-		return space == arg[2] && !kernel;
+		return space == arg[KTR_EXEC_SPACE] && !kernel;
 	case KTR_SPACE_END:
-		return space == arg[0] && !kernel;
+		return space == arg[KTR_SPACE_END_SPACE] && !kernel;
 	case KTR_SPACE_DUPLICATE:
-		return (space == arg[0] || space == arg[1]) && !kernel;
+		return (space == arg[KTR_SPACE_DUPLICATE_PARENT] ||
+			space == arg[KTR_SPACE_DUPLICATE_CHILD]) && !kernel;
 	case KTR_COW_BREAK:
-		return space == arg[0] && page == arg[1] / 4096;
+		return space == arg[KTR_COW_BREAK_SPACE] &&
+		       page == arg[KTR_COW_BREAK_ADDRESS] / 4096;
 	case KTR_PAGE_OWN:
-		return space == arg[0] && page - arg[1] / 4096 < arg[3];
+		return space == arg[KTR_PAGE_OWN_SPACE] &&
+		       page - arg[KTR_PAGE_OWN_ADDRESS] / 4096 < arg[KTR_PAGE_OWN_PAGES];
 	case KTR_CACHE_ADD:
-		return shows_frames(stream, at, page, arg[3], arg[4]) ||
-		       (arg[5] != UINT64_MAX && page >= arg[5] / 4096 &&
-			page < arg[5] / 4096 + arg[4]);
+		first = arg[KTR_CACHE_ADD_ADDRESS] / 4096;
+		return shows_frames(stream, at, page, arg[KTR_CACHE_ADD_FRAME],
+				    arg[KTR_CACHE_ADD_PAGES]) ||
+		       (arg[KTR_CACHE_ADD_ADDRESS] != KTR_NONE && page >= first &&
+			page < first + arg[KTR_CACHE_ADD_PAGES]);
 	case KTR_CACHE_REMOVE:
-		return shows_frames(stream, at, page, arg[3], arg[4]);
+		return shows_frames(stream, at, page, arg[KTR_CACHE_REMOVE_FRAME],
+				    arg[KTR_CACHE_REMOVE_PAGES]);
 	default:
 		return event->tag == LPL_EVENT_TRACING || event->tag == LPL_EVENT_GAP;
 	}

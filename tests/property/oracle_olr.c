@@ -323,9 +323,11 @@ void oracle_lrubs(const struct stream *in, uint32_t pages, struct stream *out)
 			event.instr = ref->instr;
 			event.cycle = ref->cycle;
 			event.space = ref->space;
-			event.arg[0] = is_walk(victim) ? UINT64_MAX : victim->space;
-			event.arg[1] = victim->address - victim->address % 4096;
-			event.arg[2] = now->dirty ? 1 : 0;
+			event.arg[LPL_EVENT_EVICTED_SPACE] =
+				is_walk(victim) ? UINT64_MAX : victim->space;
+			event.arg[LPL_EVENT_EVICTED_ADDRESS] =
+				victim->address - victim->address % 4096;
+			event.arg[LPL_EVENT_EVICTED_DIRTY] = now->dirty ? 1 : 0;
 			stream_add_event(out, &event);
 		}
 		fault++;

@@ -44,8 +44,8 @@ static void pairs(struct stream *stream, const char *behaviour)
 		event.instr = event.ref;
 		event.cycle = event.ref;
 		event.space = 7;
-		event.arg[0] = 7;
-		event.arg[1] = (uint64_t)pair[1] << 12;
+		event.arg[LPL_EVENT_EVICTED_SPACE] = 7;
+		event.arg[LPL_EVENT_EVICTED_ADDRESS] = (uint64_t)pair[1] << 12;
 		if (pair[1] != '-')
 			stream_add_event(stream, &event);
 	}

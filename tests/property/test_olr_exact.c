@@ -367,9 +367,9 @@ static void add_fault(struct stream *stream, uint64_t page, uint32_t evicted, bo
 	event.ref = ref->ref;
 	event.instr = ref->instr;
 	event.cycle = ref->cycle;
-	event.arg[0] = ref->space;
-	event.arg[1] = (uint64_t)evicted << 12;
-	event.arg[2] = dirty ? 1 : 0;
+	event.arg[LPL_EVENT_EVICTED_SPACE] = ref->space;
+	event.arg[LPL_EVENT_EVICTED_ADDRESS] = (uint64_t)evicted << 12;
+	event.arg[LPL_EVENT_EVICTED_DIRTY] = dirty ? 1 : 0;
 	stream_add_event(stream, &event);
 }
 

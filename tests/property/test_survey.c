@@ -73,7 +73,7 @@ static int log_event(struct lpl_merge_output *output, const struct lpl_event *ev
 	struct line *line = add(log, EVENT, task->serial, 0);
 
 	line->schedules = event->tag == KTR_SCHEDULE;
-	line->blocks = event->arg[1] != 0;
+	line->blocks = event->arg[KTR_SCHEDULE_PREVIOUS_STATE] != KTR_STATE_RUNNABLE;
 	return log->survey->output.event(&log->survey->output, event, task, report);
 }
 

@@ -96,7 +96,7 @@ enum stream_style {
 
 static inline void random_event(struct lpl_event *event, uint64_t *state)
 {
-	event->tag = next_random(state) % 8 ? (uint32_t)(next_random(state) % 19)
+	event->tag = next_random(state) % 8 ? (uint32_t)(next_random(state) % KTR_TAGS)
 					    : (uint32_t)next_random(state);
 	event->tid = (uint32_t)(next_random(state) >> (32 + next_random(state) % 32));
 	event->tgid = (uint32_t)(next_random(state) >> (32 + next_random(state) % 32));

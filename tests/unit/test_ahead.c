@@ -226,8 +226,8 @@ static void without(struct stream *left, const struct stream *stream,
 			continue;
 		}
 		if (i == layout->records[to] && to > from) {
-			gap.arg[0] = refs;
-			gap.arg[1] = events;
+			gap.arg[LPL_EVENT_GAP_REFERENCES] = refs;
+			gap.arg[LPL_EVENT_GAP_EVENTS] = events;
 			(void)stream_take_event(&left->sink, &gap, NULL);
 		}
 		*stream_add(left) = *item;
@@ -236,8 +236,8 @@ static void without(struct stream *left, const struct stream *stream,
 		gap.cycle = item->is_event ? item->event.cycle : item->ref.cycle;
 	}
 	if (layout->records[to] == stream->count) {
-		gap.arg[0] = known ? refs : KTR_NONE;
-		gap.arg[1] = known ? events : KTR_NONE;
+		gap.arg[LPL_EVENT_GAP_REFERENCES] = known ? refs : KTR_NONE;
+		gap.arg[LPL_EVENT_GAP_EVENTS] = known ? events : KTR_NONE;
 		(void)stream_take_event(&left->sink, &gap, NULL);
 	}
 }
@@ -340,10 +340,12 @@ static void chunks_out_of_order(void **unused)
 		assert_int_equal(result.read, LPL_OK);
 		/* all of it, and one gap of nothing */
 		assert_int_equal(result.stream.count, stream.count + 1);
-		assert_true(result.stream.items[layout.records[7]].is_event);
-		assert_int_equal(result.stream.items[layout.records[7]].event.tag, LPL_EVENT_GAP);
-		assert_int_equal(result.stream.items[layout.records[7]].event.arg[0], 0);
-		assert_int_equal(result.stream.items[layout.records[7]].event.arg[1], 0);
+		const struct item *gap = &result.stream.items[layout.records[7]];
+
+		assert_true(gap->is_event);
+		assert_int_equal(gap->event.tag, LPL_EVENT_GAP);
+		assert_int_equal(gap->event.arg[LPL_EVENT_GAP_REFERENCES], 0);
+		assert_int_equal(gap->event.arg[LPL_EVENT_GAP_EVENTS], 0);
 		stream_free(&result.stream);
 	}
 
