@@ -97,7 +97,7 @@ struct kernel_trace_record {
  *	text	what the record's text is; "" for an event that has none
  *
  * ARG(tag, ARGUMENT, number, name, how)
- *	is arg[tag_ARGUMENT], of the event before it: arg[KTR_MAP_START], say
+ *	an argument of the event above it: code says arg[KTR_MAP_START]
  *	how	enum ktr_how: how its value is read best
  *
  * Addresses are in bytes, ranges are [start, end), devices are major << 20 | minor,
@@ -109,10 +109,10 @@ struct kernel_trace_record {
 enum ktr_how {
 	KTR_HEX,
 	KTR_DECIMAL,
-	KTR_SIGNED		/* decimal; KTR_NONE is nothing but -1 here */
+	KTR_SIGNED		/* decimal, too; here KTR_NONE is the number -1 */
 };
 
-/* What several events have in the same places; it has names of its own below the table. */
+/* Arguments that several events have in the same places. */
 #define KTR_TASK_ARGS(ARG, tag) \
 	ARG(tag, TID, 0, "tid", KTR_DECIMAL) \
 	ARG(tag, TGID, 1, "tgid", KTR_DECIMAL) \
@@ -331,7 +331,7 @@ enum ktr_tag {
 
 KTR_EVENTS(KTR_NO_EVENT, KTR_DEFINE_ARG)
 
-/* For code that handles several events alike: arg[KTR_RANGE_START], say. */
+/* For code that handles events alike which have the same arguments: arg[KTR_RANGE_START]. */
 KTR_TASK_ARGS(KTR_DEFINE_ARG, KTR_TASK)		/* task-create, space-assign, exec */
 KTR_RANGE_ARGS(KTR_DEFINE_ARG, KTR_RANGE)	/* map, unmap, shm-attach, mprotect, discard,
 						 * present */
