@@ -2,6 +2,7 @@
 /* Policies as they are asked for: names, options, sizes, exactness. */
 #include "entry.h"
 
+#include "base/digits.h"
 #include "curve.h"
 
 #include <inttypes.h>
@@ -98,20 +99,6 @@ static enum lpl_error unknown_option(const struct lpl_entry *entry, struct lpl_r
 			 "colons", entry->spec, list);
 }
 
-/* Digits only, all `length` of them; false: none, or too large a number. */
-static bool parse_number(uint64_t *number, const char *text, size_t length)
-{
-	*number = 0;
-	for (size_t i = 0; i < length; i++) {
-		uint64_t digit = (uint64_t)(text[i] - '0');
-
-		if (text[i] < '0' || text[i] > '9' || *number > (UINT64_MAX - digit) / 10)
-			return false;
-		*number = *number * 10 + digit;
-	}
-	return length != 0;
-}
-
 /* One `name=number` of `length` characters. */
 static enum lpl_error set_option(struct lpl_entry *entry, const char *text, size_t length,
 				 struct lpl_report *report)
@@ -121,11 +108,11 @@ static enum lpl_error set_option(struct lpl_entry *entry, const char *text, size
 
 	for (size_t i = 0; i < entry->options; i++) {
 		const struct lpl_policy_option *option = &entry->policy->options[i];
-		uint64_t number;
+		uint64_t number = 0;
 
 		if (strlen(option->name) != name || memcmp(option->name, text, name) != 0)
 			continue;
-		if (sign == NULL || !parse_number(&number, sign + 1, length - name - 1) ||
+		if (sign == NULL || lpl_scan_decimal(sign + 1, &number) != text + length ||
 		    number < option->least || number > option->most)
 			return lpl_fail(report, LPL_ERR_USAGE,
 					"policy '%.80s': %s is a number from %" PRIu64 " to %"

@@ -25,7 +25,7 @@
  * So the stack is not kept as such, but as a line in the order of next uses, where
  * O(log references) steps do for a reference (line.c).
  */
-#include "reduce/pages.h"
+#include "base/array.h"
 #include "curve.h"
 #include "line.h"
 #include "player.h"
@@ -43,7 +43,7 @@ struct opt {
 	uint32_t pages;
 	/* the trace: page << 1 | write */
 	uint32_t *sequence;
-	size_t count, capacity;
+	size_t count, room;
 };
 
 static enum lpl_error no_memory(const struct opt *opt, struct lpl_report *report)
@@ -63,16 +63,8 @@ static enum lpl_error store(struct opt *opt, uint32_t page, bool write,
 		return lpl_fail(report, LPL_ERR_UNSUPPORTED,
 				"opt: more than %u references; reduce the trace first",
 				MOST_REFERENCES);
-	if (opt->count == opt->capacity) {
-		/* not cleared: what is not used yet takes no memory */
-		size_t wanted = opt->capacity == 0 ? 4096 : opt->capacity * 2;
-		uint32_t *grown = realloc(opt->sequence, wanted * sizeof(*grown));
-
-		if (grown == NULL)
-			return no_memory(opt, report);
-		opt->sequence = grown;
-		opt->capacity = wanted;
-	}
+	if (opt->count == opt->room && !lpl_reserve(opt->sequence, opt->room, opt->count))
+		return no_memory(opt, report);
 	if (page > opt->pages)
 		opt->pages = page;
 	opt->sequence[opt->count++] = page << 1 | (write ? 1U : 0U);

@@ -23,28 +23,12 @@
  */
 #include "region.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 enum { FIRST_ROOM = 64, FEW = 48, DIGIT_BITS = 8, DIGITS = 1 << DIGIT_BITS };
-
-static bool reach(void *array, size_t *room, size_t count, size_t size)
-{
-	void **where = array;
-	size_t wanted = *room != 0 ? *room : FIRST_ROOM;
-	void *grown;
-
-	if (count <= *room)
-		return true;
-	while (wanted < count)
-		wanted *= 2;
-	grown = realloc(*where, wanted * size);
-	if (grown == NULL)
-		return false;
-	*where = grown;
-	*room = wanted;
-	return true;
-}
 
 void lpl_region_clear(struct lpl_region *region)
 {
@@ -77,8 +61,7 @@ void lpl_scratch_free(struct lpl_scratch *scratch)
 static bool append(struct lpl_region *region, uint32_t event)
 {
 	if (region->events == region->event_room &&
-	    !reach(&region->event, &region->event_room, (size_t)region->events + 1,
-		   sizeof(*region->event)))
+	    !lpl_reserve(region->event, region->event_room, region->events))
 		return false;
 	region->event[region->events++] = event;
 	return true;
@@ -94,8 +77,7 @@ static bool push_young(struct lpl_region *region, lpl_number new)
 {
 	uint32_t i = region->youngs;
 
-	if (i == region->young_room &&
-	    !reach(&region->young, &region->young_room, (size_t)i + 1, sizeof(new)))
+	if (i == region->young_room && !lpl_reserve(region->young, region->young_room, i))
 		return false;
 	region->youngs++;
 	for (; i > 0 && region->young[(i - 1) / 2] > new; i = (i - 1) / 2)
@@ -138,8 +120,7 @@ static bool tidy(struct lpl_region *region, struct lpl_scratch *scratch)
 {
 	uint32_t kept = 0;
 
-	if (!reach(&scratch->to_right, &scratch->right_room, region->events,
-		   sizeof(*scratch->to_right)))
+	if (!lpl_reserve(scratch->to_right, scratch->right_room, region->events))
 		return false;
 	for (uint32_t i = 0; i < region->events; i++) {
 		scratch->to_right[i] = kept;
@@ -204,7 +185,7 @@ static bool sort(lpl_number **numbers, size_t *room, uint32_t count, struct lpl_
 		sort_few(*numbers, count);
 		return true;
 	}
-	if (!reach(&scratch->sorted, &scratch->sorted_room, count, sizeof(lpl_number)))
+	if (!lpl_reserve(scratch->sorted, scratch->sorted_room, count))
 		return false;
 	for (uint32_t i = 0; i < count; i++)
 		if ((*numbers)[i] >> 32 > largest)
@@ -241,8 +222,7 @@ static bool merge(struct lpl_region *region, struct lpl_scratch *scratch)
 	uint32_t youngs = region->youngs;
 	uint32_t all = olds + youngs;
 
-	if (!reach(&region->old, &region->old_room, (size_t)region->first + all,
-		   sizeof(*region->old)) ||
+	if (!lpl_reserve(region->old, region->old_room, (size_t)region->first + all) ||
 	    !sort(&region->young, &region->young_room, youngs, scratch))
 		return false;
 	memmove(region->old, region->old + region->first, olds * sizeof(*region->old));
@@ -259,20 +239,19 @@ static bool make_room(struct lpl_scratch *scratch, const struct lpl_region *regi
 		      struct lpl_region *left, struct lpl_region *right)
 {
 	/* one more than there can be: places are written to before it is known who goes there */
-	size_t events = (size_t)region->events + 1;
-	size_t numbers = (size_t)region->olds + 1;
+	size_t events = region->events;
+	size_t numbers = region->olds;
 
-	return reach(&scratch->free, &scratch->free_room, words, sizeof(*scratch->free)) &&
-	       reach(&scratch->skip, &scratch->skip_room, words, sizeof(*scratch->skip)) &&
-	       reach(&scratch->out, &scratch->out_room, events, sizeof(*scratch->out)) &&
-	       reach(&scratch->stays, &scratch->stays_room, events, sizeof(*scratch->stays)) &&
-	       reach(&scratch->to_left, &scratch->left_room, events, sizeof(*scratch->to_left)) &&
-	       reach(&scratch->to_right, &scratch->right_room, events,
-		     sizeof(*scratch->to_right)) &&
-	       reach(&left->event, &left->event_room, events, sizeof(*left->event)) &&
-	       reach(&right->event, &right->event_room, events, sizeof(*right->event)) &&
-	       reach(&left->old, &left->old_room, numbers, sizeof(*left->old)) &&
-	       reach(&right->old, &right->old_room, numbers, sizeof(*right->old));
+	return lpl_reserve(scratch->free, scratch->free_room, words) &&
+	       lpl_reserve(scratch->skip, scratch->skip_room, words) &&
+	       lpl_reserve(scratch->out, scratch->out_room, events) &&
+	       lpl_reserve(scratch->stays, scratch->stays_room, events) &&
+	       lpl_reserve(scratch->to_left, scratch->left_room, events) &&
+	       lpl_reserve(scratch->to_right, scratch->right_room, events) &&
+	       lpl_reserve(left->event, left->event_room, events) &&
+	       lpl_reserve(right->event, right->event_room, events) &&
+	       lpl_reserve(left->old, left->old_room, numbers) &&
+	       lpl_reserve(right->old, right->old_room, numbers);
 }
 
 /*

@@ -5,12 +5,13 @@
  */
 #include <laplace/simulator.h>
 
+#include "base/array.h"
+#include "base/host.h"
 #include "reduce/pages.h"
 #include "entry.h"
 #include "pool.h"
 
 #include <inttypes.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,34 +38,23 @@ struct lpl_simulator {
 
 /* ---- policies ---- */
 
-static unsigned int processors(void)
-{
-	cpu_set_t set;
-
-	return sched_getaffinity(0, sizeof(set), &set) == 0 ? (unsigned int)CPU_COUNT(&set) : 1;
-}
-
 static enum lpl_error add_entry(struct lpl_simulator *simulator, const char *spec,
 				const struct lpl_policy *policy,
 				const struct lpl_sizes *sizes, struct lpl_report *report)
 {
-	struct lpl_entry **entries;
 	struct lpl_entry *entry;
 	enum lpl_error error;
 
 	if (simulator->pool != NULL)
 		return lpl_fail(report, LPL_ERR_USAGE,
 				"policy '%.80s': the simulation has begun", spec);
-	entries = lpl_array_reach(simulator->entry, &simulator->entry_capacity,
-				  simulator->entries, sizeof(*entries));
-	if (entries == NULL)
+	if (!lpl_reach(simulator->entry, simulator->entry_capacity, simulator->entries))
 		return lpl_fail(report, LPL_ERR_MEMORY, "policy '%.80s': no memory", spec);
-	simulator->entry = entries;
 	error = lpl_entry_open(&entry, spec, policy, sizes, &simulator->exactness,
 			       LPL_MOST_MEMORIES - simulator->memories, report);
 	if (error != LPL_OK)
 		return error;
-	entries[simulator->entries++] = entry;
+	simulator->entry[simulator->entries++] = entry;
 	if (entry->kind == LPL_KIND_DEMAND)
 		simulator->memories += entry->players;
 	if (entry->kind == LPL_KIND_TIMED) {
@@ -267,7 +257,7 @@ enum lpl_error lpl_simulator_open(struct lpl_simulator **simulator,
 	}
 	opened->sink = (struct lpl_sink){simulator_refs, simulator_event, simulator_finish};
 	opened->least_tau = UINT64_MAX;
-	opened->jobs = options != NULL && options->jobs != 0 ? options->jobs : processors();
+	opened->jobs = options != NULL && options->jobs != 0 ? options->jobs : lpl_processors();
 	error = open_reducer(opened, options != NULL ? options->reduction : NULL, report);
 	if (error != LPL_OK)
 		lpl_simulator_close(opened);
