@@ -6,15 +6,17 @@
 #include <laplace/simulator.h>
 
 #include "base/array.h"
+#include "base/broadcast.h"
 #include "base/host.h"
 #include "reduce/pages.h"
 #include "entry.h"
-#include "pool.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { BATCH = 4096 };	/* touches: 96 KiB, to stay in a core's cache */
 
 struct lpl_simulator {
 	struct lpl_sink sink;		/* first */
@@ -28,7 +30,7 @@ struct lpl_simulator {
 	uint64_t least_tau;		/* or UINT64_MAX: a run of one page is one touch */
 	/* once the stream has begun */
 	struct lpl_player **player;	/* those of all entries */
-	struct lpl_pool *pool;
+	struct lpl_broadcast *broadcast;
 	struct lpl_pages pages;
 	struct lpl_page page;		/* the last touch's */
 	struct lpl_touch *touch;	/* the batch that is being filled */
@@ -45,7 +47,7 @@ static enum lpl_error add_entry(struct lpl_simulator *simulator, const char *spe
 	struct lpl_entry *entry;
 	enum lpl_error error;
 
-	if (simulator->pool != NULL)
+	if (simulator->broadcast != NULL)
 		return lpl_fail(report, LPL_ERR_USAGE,
 				"policy '%.80s': the simulation has begun", spec);
 	if (!lpl_reach(simulator->entry, simulator->entry_capacity, simulator->entries))
@@ -89,6 +91,16 @@ enum lpl_error lpl_simulator_add_policy(struct lpl_simulator *simulator,
 
 /* ---- the stream ---- */
 
+/* A batch for one player. */
+static enum lpl_error play(void *context, size_t i, const void *touches, size_t count, bool last,
+			   struct lpl_report *report)
+{
+	struct lpl_player *player = ((const struct lpl_simulator *)context)->player[i];
+	enum lpl_error error = player->play(player, touches, count, report);
+
+	return error == LPL_OK && last ? player->finish(player, report) : error;
+}
+
 static enum lpl_error begin(struct lpl_simulator *simulator, struct lpl_report *report)
 {
 	size_t count = 0;
@@ -101,21 +113,23 @@ static enum lpl_error begin(struct lpl_simulator *simulator, struct lpl_report *
 		for (size_t i = 0; i < simulator->entries; i++)
 			for (size_t j = 0; j < simulator->entry[i]->players; j++)
 				simulator->player[count++] = simulator->entry[i]->player[j];
-		simulator->pool = lpl_pool_new(simulator->player, count, simulator->jobs);
+		simulator->broadcast = lpl_broadcast_new(count, play, simulator,
+							 BATCH * sizeof(struct lpl_touch),
+							 simulator->jobs);
 	}
-	if (simulator->pool == NULL)
+	if (simulator->broadcast == NULL)
 		return lpl_fail(report, LPL_ERR_MEMORY, "simulation: no memory");
-	simulator->touch = lpl_pool_room(simulator->pool);
+	simulator->touch = lpl_broadcast_batch(simulator->broadcast);
 	return LPL_OK;
 }
 
-static enum lpl_error deal(struct lpl_simulator *simulator, struct lpl_report *report)
+static enum lpl_error send_batch(struct lpl_simulator *simulator, struct lpl_report *report)
 {
-	enum lpl_error error = lpl_pool_deal(simulator->pool, simulator->touches, report);
+	enum lpl_error error = lpl_broadcast_send(simulator->broadcast, simulator->touches, report);
 
 	simulator->touches = 0;
 	if (error == LPL_OK)
-		simulator->touch = lpl_pool_room(simulator->pool);
+		simulator->touch = lpl_broadcast_batch(simulator->broadcast);
 	return error;
 }
 
@@ -131,8 +145,8 @@ static enum lpl_error new_touch(struct lpl_simulator *simulator, struct lpl_page
 {
 	uint32_t number;
 
-	if (simulator->touches == LPL_BATCH) {
-		enum lpl_error error = deal(simulator, report);
+	if (simulator->touches == BATCH) {
+		enum lpl_error error = send_batch(simulator, report);
 
 		if (error != LPL_OK)
 			return error;
@@ -170,7 +184,7 @@ static int simulator_refs(struct lpl_sink *sink, const struct lpl_ref *refs, siz
 			  struct lpl_report *report)
 {
 	struct lpl_simulator *simulator = (struct lpl_simulator *)sink;
-	enum lpl_error error = simulator->pool == NULL ? begin(simulator, report) : LPL_OK;
+	enum lpl_error error = simulator->broadcast == NULL ? begin(simulator, report) : LPL_OK;
 
 	for (size_t i = 0; i < count && error == LPL_OK; i++) {
 		struct lpl_page page = lpl_page_of(&refs[i]);
@@ -204,12 +218,10 @@ static int simulator_event(struct lpl_sink *sink, const struct lpl_event *event,
 static int simulator_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct lpl_simulator *simulator = (struct lpl_simulator *)sink;
-	enum lpl_error error = simulator->pool == NULL ? begin(simulator, report) : LPL_OK;
+	enum lpl_error error = simulator->broadcast == NULL ? begin(simulator, report) : LPL_OK;
 
-	if (error == LPL_OK && simulator->touches != 0)
-		error = lpl_pool_deal(simulator->pool, simulator->touches, report);
 	if (error == LPL_OK)
-		error = lpl_pool_finish(simulator->pool, report);
+		error = lpl_broadcast_send_last(simulator->broadcast, simulator->touches, report);
 	for (size_t i = 0; i < simulator->entries && error == LPL_OK; i++)
 		if (!lpl_entry_gather(simulator->entry[i], simulator->references,
 				      simulator->pages.count, &simulator->exactness))
@@ -303,7 +315,7 @@ void lpl_simulator_close(struct lpl_simulator *simulator)
 {
 	if (simulator == NULL)
 		return;
-	lpl_pool_close(simulator->pool);	/* before its players */
+	lpl_broadcast_free(simulator->broadcast);	/* before the players */
 	for (size_t i = 0; i < simulator->entries; i++)
 		lpl_entry_close(simulator->entry[i]);
 	lpl_reducer_close(simulator->reducer);

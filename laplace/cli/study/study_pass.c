@@ -5,10 +5,8 @@
  *
  *	reader ─► gate: no events ─► block ─► gate: how many ─► [sad:2] ─► fan
  *
- * References are gathered in a batch; when it is full every sink is called with
- * it, by as many threads as there may be, and the next is gathered when all are
- * through.  Each sink sees the whole stream in its order, whoever calls it, so
- * that no result depends on the number of threads.
+ * References are gathered in batches, which every sink gets, on as many threads as there may
+ * be (base/broadcast.h); no result depends on how many.
  *
  * Thinned.  Where SAD, OLR or LRU with K of two and more pages come next, sad:2 in
  * front changes nothing but the time it takes.  For LRU, and OLR, which is made of
@@ -21,98 +19,34 @@
  * adds nothing, because A1 or A3 is between them, too; or else these are two of
  * the X between A1 and A3, at a distance of 1 at most, which is below K either way.
  */
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <laplace/reducer.h>
 
+#include "base/broadcast.h"
 #include "study.h"
 
-enum { BATCH_REFS = 4096 };
+enum { BATCH = 4096 };	/* references */
 
-/* A sink that sends what it gets to many. */
+/* A sink that sends what it gets to many, on several threads. */
 struct fan {
 	struct lpl_sink sink;		/* first */
 	struct lpl_sink *const *to;
-	size_t count;
-	/* the round: a batch for every sink, or with `ending` the end */
-	struct lpl_ref batch[BATCH_REFS];
-	size_t used;
-	bool ending;
-	struct lpl_report *report;	/* by sink */
-	atomic_size_t next;		/* the first sink that nobody has taken */
-	/* the threads that help, and what they and we tell each other */
-	pthread_t helper[STUDY_MOST_JOBS];
-	unsigned int helpers;
-	pthread_mutex_t lock;
-	pthread_cond_t begun, done;
-	uint64_t round;
-	unsigned int busy;		/* helpers that work on this round */
-	bool quit;
+	struct lpl_broadcast *broadcast;
+	struct lpl_ref *batch;		/* that is being filled */
+	size_t used;			/* of it */
 };
 
-/* Take sinks until there are no more. */
-static void work(struct fan *fan)
+static enum lpl_error pass_on(void *context, size_t i, const void *items, size_t count, bool last,
+			      struct lpl_report *report)
 {
-	size_t i;
+	struct lpl_sink *sink = ((const struct fan *)context)->to[i];
+	int error = count ? sink->refs(sink, items, count, report) : LPL_OK;
 
-	while ((i = atomic_fetch_add(&fan->next, 1)) < fan->count) {
-		struct lpl_sink *sink = fan->to[i];
-		struct lpl_report *report = &fan->report[i];
-
-		if (fan->used && sink->refs(sink, fan->batch, fan->used, report))
-			continue;
-		if (fan->ending)
-			(void)sink->finish(sink, report);
-	}
-}
-
-static void *help(void *argument)
-{
-	struct fan *fan = argument;
-	uint64_t seen = 0;
-
-	pthread_mutex_lock(&fan->lock);
-	for (;;) {
-		while (fan->round == seen && !fan->quit)
-			pthread_cond_wait(&fan->begun, &fan->lock);
-		if (fan->quit)
-			break;
-		seen = fan->round;
-		pthread_mutex_unlock(&fan->lock);
-		work(fan);
-		pthread_mutex_lock(&fan->lock);
-		if (--fan->busy == 0)
-			pthread_cond_signal(&fan->done);
-	}
-	pthread_mutex_unlock(&fan->lock);
-	return NULL;
-}
-
-/* The batch goes to every sink; the error of the first that has one. */
-static int run_round(struct fan *fan, struct lpl_report *report)
-{
-	atomic_store(&fan->next, 0);
-	pthread_mutex_lock(&fan->lock);
-	fan->round++;
-	fan->busy = fan->helpers;
-	pthread_cond_broadcast(&fan->begun);
-	pthread_mutex_unlock(&fan->lock);
-	work(fan);
-	pthread_mutex_lock(&fan->lock);
-	while (fan->busy)
-		pthread_cond_wait(&fan->done, &fan->lock);
-	pthread_mutex_unlock(&fan->lock);
-	fan->used = 0;
-	for (size_t i = 0; i < fan->count; i++) {
-		if (fan->report[i].error) {
-			*report = fan->report[i];
-			return report->error;
-		}
-	}
-	return LPL_OK;
+	if (!error && last)
+		error = sink->finish(sink, report);
+	return (enum lpl_error)error;
 }
 
 static int fan_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
@@ -121,18 +55,20 @@ static int fan_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t co
 	struct fan *fan = (struct fan *)sink;
 
 	while (count) {
-		size_t room = BATCH_REFS - fan->used;
+		size_t room = BATCH - fan->used;
 		size_t part = count < room ? count : room;
 
 		memcpy(fan->batch + fan->used, refs, part * sizeof(*refs));
 		fan->used += part;
 		refs += part;
 		count -= part;
-		if (fan->used == BATCH_REFS) {
-			int error = run_round(fan, report);
+		if (fan->used == BATCH) {
+			int error = lpl_broadcast_send(fan->broadcast, fan->used, report);
 
 			if (error)
 				return error;
+			fan->used = 0;
+			fan->batch = lpl_broadcast_batch(fan->broadcast);
 		}
 	}
 	return LPL_OK;
@@ -142,8 +78,7 @@ static int fan_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct fan *fan = (struct fan *)sink;
 
-	fan->ending = true;
-	return run_round(fan, report);
+	return lpl_broadcast_send_last(fan->broadcast, fan->used, report);
 }
 
 static int drop_event(struct lpl_sink *sink, const struct lpl_event *event,
@@ -155,45 +90,13 @@ static int drop_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return LPL_OK;
 }
 
-static void fan_free(struct fan *fan)
+static bool fan_open(struct fan *fan, struct lpl_sink *const *to, size_t count, unsigned int jobs)
 {
-	if (!fan)
-		return;
-	pthread_mutex_lock(&fan->lock);
-	fan->quit = true;
-	pthread_cond_broadcast(&fan->begun);
-	pthread_mutex_unlock(&fan->lock);
-	for (unsigned int i = 0; i < fan->helpers; i++)
-		pthread_join(fan->helper[i], NULL);
-	pthread_cond_destroy(&fan->done);
-	pthread_cond_destroy(&fan->begun);
-	pthread_mutex_destroy(&fan->lock);
-	free(fan->report);
-	free(fan);
-}
-
-static struct fan *fan_new(struct lpl_sink *const *to, size_t count, unsigned int jobs)
-{
-	struct fan *fan = calloc(1, sizeof(*fan));
-
-	if (!fan)
-		return NULL;
-	pthread_mutex_init(&fan->lock, NULL);
-	pthread_cond_init(&fan->begun, NULL);
-	pthread_cond_init(&fan->done, NULL);
-	fan->sink = (struct lpl_sink){ fan_refs, drop_event, fan_finish };
-	fan->to = to;
-	fan->count = count;
-	fan->report = calloc(count, sizeof(*fan->report));
-	if (!fan->report) {
-		fan_free(fan);
-		return NULL;
-	}
-	/* one less does it, too: this thread works as well */
-	while (fan->helpers + 1 < jobs && fan->helpers + 1 < count && fan->helpers < STUDY_MOST_JOBS &&
-	       pthread_create(&fan->helper[fan->helpers], NULL, help, fan) == 0)
-		fan->helpers++;
-	return fan;
+	*fan = (struct fan){ .sink = { fan_refs, drop_event, fan_finish }, .to = to };
+	fan->broadcast = lpl_broadcast_new(count, pass_on, fan, BATCH * sizeof(*fan->batch), jobs);
+	if (fan->broadcast)
+		fan->batch = lpl_broadcast_batch(fan->broadcast);
+	return fan->broadcast;
 }
 
 /*
@@ -291,26 +194,26 @@ static int read_through(const struct study *study, struct study_trace *trace, co
 int study_pass(const struct study *study, struct study_trace *trace, const char *what,
 	       bool thinned, struct lpl_sink *const *to, size_t count)
 {
-	struct fan *fan = fan_new(to, count, study->jobs);
 	struct lpl_report report = { 0 };
 	struct lpl_reader *reader;
 	struct line line;
+	struct fan fan;
 	int status;
 
-	if (!fan)
+	if (!fan_open(&fan, to, count, study->jobs))
 		return cli_complain(CLI_FAILED, "no memory");
 	status = cli_reader_open(&reader, trace->path);
 	if (!status) {
 		lpl_reader_jobs(reader, study->jobs);
 		if (open_line(&line, thinned,
 			      lpl_meta_get(lpl_reader_meta(reader), LPL_META_REDUCTION),
-			      &fan->sink, &report))
+			      &fan.sink, &report))
 			status = cli_report(&report);
 		else
 			status = read_through(study, trace, what, &line, reader);
 		close_line(&line);
 	}
 	lpl_reader_close(reader);
-	fan_free(fan);
+	lpl_broadcast_free(fan.broadcast);
 	return status;
 }
