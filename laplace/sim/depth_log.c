@@ -21,7 +21,7 @@
  * words, and words without any are skipped, for good.  Both halves are then in order of
  * time, and in order of size, as the whole was.
  */
-#include "region.h"
+#include "depth_log.h"
 
 #include "base/array.h"
 

@@ -28,9 +28,9 @@
  * arrives in a region that has been cut already and keeps a heap for those: a reference
  * O(log n log pages) at worst, and memory O(pages).
  */
-#include "line.h"
+#include "opt_stack.h"
 
-#include "region.h"
+#include "depth_log.h"
 
 #include <stdlib.h>
 #include <string.h>

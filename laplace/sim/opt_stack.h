@@ -3,8 +3,8 @@
  * The line of the future: OPT's stack, its pages in the order of their next uses.
  * line.c tells why this is a stack and how it is kept.
  */
-#ifndef LAPLACE_SIM_LINE_H
-#define LAPLACE_SIM_LINE_H
+#ifndef LAPLACE_SIM_OPT_STACK_H
+#define LAPLACE_SIM_OPT_STACK_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * A region of OPT's line (line.h) ahead of its front: which numbers it has, not where.
  * region.c tells why that is enough.
  */
-#ifndef LAPLACE_SIM_REGION_H
-#define LAPLACE_SIM_REGION_H
+#ifndef LAPLACE_SIM_DEPTH_LOG_H
+#define LAPLACE_SIM_DEPTH_LOG_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -27,8 +27,8 @@
  */
 #include "base/array.h"
 #include "curve.h"
-#include "line.h"
-#include "player.h"
+#include "opt_stack.h"
+#include "simulation.h"
 
 #include <stdlib.h>
 
@@ -36,7 +36,7 @@
 #define MOST_REFERENCES ((UINT32_C(1) << 30) - 1)
 
 struct opt {
-	struct lpl_player player;
+	struct lpl_simulation simulation;
 	struct lpl_curve curve;
 	const struct lpl_sizes *sizes;
 	uint32_t largest;	/* depths above it need not be told apart */
@@ -71,13 +71,13 @@ static enum lpl_error store(struct opt *opt, uint32_t page, bool write,
 	return LPL_OK;
 }
 
-static enum lpl_error opt_play(struct lpl_player *player, const struct lpl_touch *touch,
+static enum lpl_error opt_run(struct lpl_simulation *simulation, const struct lpl_page_ref *ref,
 			       size_t count, struct lpl_report *report)
 {
-	struct opt *opt = (struct opt *)player;
+	struct opt *opt = (struct opt *)simulation;
 
 	for (size_t i = 0; i < count; i++) {
-		enum lpl_error error = store(opt, touch[i].page, touch[i].write != 0, report);
+		enum lpl_error error = store(opt, ref[i].page, ref[i].write != 0, report);
 
 		if (error != LPL_OK)
 			return error;
@@ -134,9 +134,9 @@ static bool simulate(struct opt *opt, struct lpl_line *line, const uint32_t *pos
 	return true;
 }
 
-static enum lpl_error opt_finish(struct lpl_player *player, struct lpl_report *report)
+static enum lpl_error opt_finish(struct lpl_simulation *simulation, struct lpl_report *report)
 {
-	struct opt *opt = (struct opt *)player;
+	struct opt *opt = (struct opt *)simulation;
 	uint32_t *positions = find_positions(opt);
 	struct lpl_line *line = lpl_line_new(2 * (uint32_t)opt->count, opt->largest);
 	bool done = positions != NULL && line != NULL && simulate(opt, line, positions);
@@ -144,31 +144,34 @@ static enum lpl_error opt_finish(struct lpl_player *player, struct lpl_report *r
 	free(positions);
 	lpl_line_free(line);
 	if (done)
-		player->result = lpl_curve_results(&opt->curve, opt->sizes, &player->results);
-	return player->result != NULL ? LPL_OK : no_memory(opt, report);
+		simulation->result = lpl_curve_results(&opt->curve, opt->sizes,
+						       &simulation->results);
+	return simulation->result != NULL ? LPL_OK : no_memory(opt, report);
 }
 
-static void opt_close(struct lpl_player *player)
+static void opt_close(struct lpl_simulation *simulation)
 {
-	struct opt *opt = (struct opt *)player;
+	struct opt *opt = (struct opt *)simulation;
 
 	lpl_curve_free(&opt->curve);
-	free(player->result);
+	free(simulation->result);
 	free(opt->sequence);
 	free(opt);
 }
 
-struct lpl_player *lpl_opt_new(const struct lpl_sizes *sizes, uint32_t largest)
+static struct lpl_simulation *opt_new(const struct lpl_sizes *sizes, uint32_t largest)
 {
 	struct opt *opt = calloc(1, sizeof(*opt));
 
 	if (opt == NULL)
 		return NULL;
-	opt->player.play = opt_play;
-	opt->player.finish = opt_finish;
-	opt->player.close = opt_close;
+	opt->simulation.run = opt_run;
+	opt->simulation.finish = opt_finish;
+	opt->simulation.close = opt_close;
 	opt->sizes = sizes;
 	lpl_curve_init(&opt->curve);
 	opt->largest = largest;
-	return &opt->player;
+	return &opt->simulation;
 }
+
+const struct lpl_one_pass_policy lpl_policy_opt = {"opt", LPL_EXACT_AS_OPT, opt_new};
