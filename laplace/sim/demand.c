@@ -6,13 +6,11 @@
  * counts, and the arrays of frames, which grow as memory fills.  A memory that is
  * larger than what its trace touches costs what the trace touches.
  */
+#include "base/array.h"
 #include "frame_map.h"
 #include "simulation.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-enum { FIRST_FRAMES = 16 };
 
 struct demand {
 	struct lpl_simulation simulation;
@@ -20,7 +18,7 @@ struct demand {
 	struct lpl_memory memory;
 	uint32_t *page;		/* memory.page */
 	bool *dirty;		/* by frame */
-	uint32_t frames;	/* room in the arrays by frame */
+	size_t page_room, dirty_room, frame_room;
 	struct lpl_frame_map map;
 	uint32_t last;		/* the page referenced last; 0: none */
 	uint64_t faults, evictions, dirty_evictions;
@@ -33,44 +31,18 @@ static enum lpl_error no_memory(const struct demand *demand, struct lpl_report *
 			demand->policy->name, demand->memory.used);
 }
 
-/* ---- room ---- */
-
-static bool grow_frames(struct demand *demand, uint32_t frames)
+/* Let the arrays by frame reach `frame`. */
+static bool reach_frame(struct demand *demand, uint32_t frame)
 {
+	struct lpl_memory *memory = &demand->memory;
 	size_t each = demand->policy->frame_size;
-	uint32_t *page = realloc(demand->page, frames * sizeof(*page));
-	bool *dirty;
 
-	if (page == NULL)
+	if (frame == LPL_NO_FRAME || !lpl_reach(demand->page, demand->page_room, frame) ||
+	    !lpl_reach(demand->dirty, demand->dirty_room, frame) ||
+	    (each != 0 && !lpl_reach_index(&memory->frame, &demand->frame_room, frame, each)))
 		return false;
-	demand->page = page;
-	demand->memory.page = page;
-	dirty = realloc(demand->dirty, frames * sizeof(*dirty));
-	if (dirty == NULL)
-		return false;
-	demand->dirty = dirty;
-	if (each != 0) {
-		char *frame;
-
-		if (frames > SIZE_MAX / each)
-			return false;
-		frame = realloc(demand->memory.frame, frames * each);
-		if (frame == NULL)
-			return false;
-		memset(frame + demand->frames * each, 0, (frames - demand->frames) * each);
-		demand->memory.frame = frame;
-	}
-	demand->frames = frames;
+	memory->page = demand->page;
 	return true;
-}
-
-static bool grow(struct demand *demand)
-{
-	uint64_t frames = demand->frames == 0 ? FIRST_FRAMES : (uint64_t)demand->frames * 2;
-
-	if (demand->memory.size < frames)
-		frames = demand->memory.size;
-	return frames < LPL_NO_FRAME && grow_frames(demand, (uint32_t)frames);
 }
 
 /* ---- references ---- */
@@ -82,7 +54,7 @@ static enum lpl_error find_frame(struct demand *demand, uint32_t page, uint32_t 
 	struct lpl_memory *memory = &demand->memory;
 
 	if (memory->used < memory->size) {
-		if (memory->used == demand->frames && !grow(demand))
+		if (!reach_frame(demand, memory->used))
 			return no_memory(demand, report);
 		*frame = memory->used++;
 		return LPL_OK;

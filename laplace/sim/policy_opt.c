@@ -23,7 +23,7 @@
  * d - 1 places, it stays there and the other goes on down, until one arrives at
  * place d.  Hundreds of pages move in a deep stack, all of them in the trace ABC...CBA.
  * So the stack is not kept as such, but as a line in the order of next uses, where
- * O(log references) steps do for a reference (line.c).
+ * O(log references) steps do for a reference (opt_stack.c).
  */
 #include "base/array.h"
 #include "curve.h"
@@ -111,7 +111,7 @@ static uint32_t *find_positions(const struct opt *opt)
 	return positions;
 }
 
-static bool simulate(struct opt *opt, struct lpl_line *line, const uint32_t *positions)
+static bool simulate(struct opt *opt, struct lpl_opt_stack *stack, const uint32_t *positions)
 {
 	uint32_t depth;
 
@@ -119,14 +119,14 @@ static bool simulate(struct opt *opt, struct lpl_line *line, const uint32_t *pos
 		uint32_t page = opt->sequence[i] >> 1;
 		bool write = (opt->sequence[i] & 1) != 0;
 
-		if (!lpl_line_next(line, &depth) ||
+		if (!lpl_opt_stack_next(stack, &depth) ||
 		    !lpl_curve_reference(&opt->curve, page, depth != 0 ? depth : LPL_DEPTH_NONE,
 					 write) ||
-		    !lpl_line_reference(line, depth, positions[i]))
+		    !lpl_opt_stack_reference(stack, depth, positions[i]))
 			return false;
 	}
 	for (size_t i = opt->count; i-- > 0;) {
-		if (!lpl_line_next(line, &depth))
+		if (!lpl_opt_stack_next(stack, &depth))
 			return false;
 		if (depth != 0 && !lpl_curve_end(&opt->curve, opt->sequence[i] >> 1, depth))
 			return false;
@@ -138,11 +138,11 @@ static enum lpl_error opt_finish(struct lpl_simulation *simulation, struct lpl_r
 {
 	struct opt *opt = (struct opt *)simulation;
 	uint32_t *positions = find_positions(opt);
-	struct lpl_line *line = lpl_line_new(2 * (uint32_t)opt->count, opt->largest);
-	bool done = positions != NULL && line != NULL && simulate(opt, line, positions);
+	struct lpl_opt_stack *stack = lpl_opt_stack_new(2 * (uint32_t)opt->count, opt->largest);
+	bool done = positions != NULL && stack != NULL && simulate(opt, stack, positions);
 
 	free(positions);
-	lpl_line_free(line);
+	lpl_opt_stack_free(stack);
 	if (done)
 		simulation->result = lpl_curve_results(&opt->curve, opt->sizes,
 						       &simulation->results);

@@ -277,8 +277,8 @@ static enum lpl_error open_simulations(struct lpl_request *request,
 	if (sizes != NULL && sizes->all && request->exact_as != LPL_EXACT_AS_LRU &&
 	    request->exact_as != LPL_EXACT_AS_OPT)
 		return lpl_fail(report, LPL_ERR_USAGE,
-				"policy '%.80s': gives no result for all sizes in one pass, as lru "
-				"and opt do; ask for some (16,64,256, or 16:4096:*2)",
+				"policy '%.80s': gives no result for all sizes in one pass, as "
+				"lru and opt do; ask for some (16,64,256, or 16:4096:*2)",
 				request->spec);
 	if (sizes == NULL ? !choose_sizes(request, exactness) :
 	    !copy_sizes(&request->sizes, sizes))
