@@ -88,7 +88,7 @@ static enum lpl_error fault(struct demand *demand, const struct lpl_page_ref *re
 }
 
 static enum lpl_error demand_run(struct lpl_simulation *simulation, const struct lpl_page_ref *ref,
-				  size_t count, struct lpl_report *report)
+				 size_t count, struct lpl_report *report)
 {
 	struct demand *demand = (struct demand *)simulation;
 	void (*hit)(struct lpl_memory *memory, uint32_t frame) = demand->policy->hit;

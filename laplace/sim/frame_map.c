@@ -22,7 +22,7 @@ static bool make_places(struct lpl_frame_map *map, unsigned int bits)
 		for (size_t i = 0; i <= old.mask; i++)
 			if (old.place[i].page != 0)
 				(void)lpl_frame_map_add(map, old.place[i].page,
-							  old.place[i].frame);
+							old.place[i].frame);
 	free(old.place);
 	return true;
 }

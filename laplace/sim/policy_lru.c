@@ -188,7 +188,7 @@ static enum lpl_error reference(struct lru *lru, uint32_t page, bool write,
 }
 
 static enum lpl_error lru_run(struct lpl_simulation *simulation, const struct lpl_page_ref *ref,
-			       size_t count, struct lpl_report *report)
+			      size_t count, struct lpl_report *report)
 {
 	struct lru *lru = (struct lru *)simulation;
 

@@ -72,7 +72,7 @@ static enum lpl_error store(struct opt *opt, uint32_t page, bool write,
 }
 
 static enum lpl_error opt_run(struct lpl_simulation *simulation, const struct lpl_page_ref *ref,
-			       size_t count, struct lpl_report *report)
+			      size_t count, struct lpl_report *report)
 {
 	struct opt *opt = (struct opt *)simulation;
 

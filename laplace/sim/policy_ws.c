@@ -86,7 +86,7 @@ static enum lpl_error too_long(const struct ws *ws, struct lpl_report *report)
 }
 
 static enum lpl_error reference(struct ws *ws, const struct lpl_page_ref *ref,
-				 struct lpl_report *report)
+				struct lpl_report *report)
 {
 	uint32_t depth = LPL_DEPTH_NONE;
 	bool fits = true;
@@ -111,7 +111,7 @@ static enum lpl_error reference(struct ws *ws, const struct lpl_page_ref *ref,
 }
 
 static enum lpl_error ws_run(struct lpl_simulation *simulation, const struct lpl_page_ref *ref,
-			      size_t count, struct lpl_report *report)
+			     size_t count, struct lpl_report *report)
 {
 	struct ws *ws = (struct ws *)simulation;
 

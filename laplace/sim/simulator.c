@@ -228,7 +228,7 @@ static int simulator_finish(struct lpl_sink *sink, struct lpl_report *report)
 		error = lpl_broadcast_send_last(simulator->broadcast, simulator->refs, report);
 	for (size_t i = 0; i < simulator->requests && error == LPL_OK; i++)
 		if (!lpl_request_gather(simulator->request[i], simulator->references,
-				      simulator->pages.count, &simulator->exactness))
+					simulator->pages.count, &simulator->exactness))
 			error = lpl_fail(report, LPL_ERR_MEMORY,
 					 "simulation: no memory for the results");
 	return error;

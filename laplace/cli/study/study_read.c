@@ -3,12 +3,12 @@
  * One reading of a trace for a study: the original, which is the blocked trace
  * without its events, goes to many sinks at once.
  *
- *	reader ─► gate: no events ─► block ─► gate: how many ─► [sad:2] ─► fan
+ *	reader ─► references only ─► block ─► counted ─► [sad:2] ─► each sink
  *
  * References are gathered in batches, which every sink gets, on as many threads as there may
  * be (base/broadcast.h); no result depends on how many.
  *
- * Thinned.  Where SAD, OLR or LRU with K of two and more pages come next, sad:2 in
+ * Why sad:2.  Where SAD, OLR or LRU with K of two and more pages come next, sad:2 in
  * front changes nothing but the time it takes.  For LRU, and OLR, which is made of
  * LRU's behaviour, that is what SAD is for.  For SAD, record for record: sad:2
  * drops an A2 between A1 and A3, three references to a page in a row that have but
@@ -30,7 +30,7 @@
 enum { BATCH = 4096 };	/* references */
 
 /* A sink that sends what it gets to many, on several threads. */
-struct fan {
+struct tee {
 	struct lpl_sink sink;		/* first */
 	struct lpl_sink *const *to;
 	struct lpl_broadcast *broadcast;
@@ -41,7 +41,7 @@ struct fan {
 static enum lpl_error pass_on(void *context, size_t i, const void *items, size_t count, bool last,
 			      struct lpl_report *report)
 {
-	struct lpl_sink *sink = ((const struct fan *)context)->to[i];
+	struct lpl_sink *sink = ((const struct tee *)context)->to[i];
 	int error = count ? sink->refs(sink, items, count, report) : LPL_OK;
 
 	if (!error && last)
@@ -49,36 +49,36 @@ static enum lpl_error pass_on(void *context, size_t i, const void *items, size_t
 	return (enum lpl_error)error;
 }
 
-static int fan_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+static int tee_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
 		    struct lpl_report *report)
 {
-	struct fan *fan = (struct fan *)sink;
+	struct tee *tee = (struct tee *)sink;
 
 	while (count) {
-		size_t room = BATCH - fan->used;
+		size_t room = BATCH - tee->used;
 		size_t part = count < room ? count : room;
 
-		memcpy(fan->batch + fan->used, refs, part * sizeof(*refs));
-		fan->used += part;
+		memcpy(tee->batch + tee->used, refs, part * sizeof(*refs));
+		tee->used += part;
 		refs += part;
 		count -= part;
-		if (fan->used == BATCH) {
-			int error = lpl_broadcast_send(fan->broadcast, fan->used, report);
+		if (tee->used == BATCH) {
+			int error = lpl_broadcast_send(tee->broadcast, tee->used, report);
 
 			if (error)
 				return error;
-			fan->used = 0;
-			fan->batch = lpl_broadcast_batch(fan->broadcast);
+			tee->used = 0;
+			tee->batch = lpl_broadcast_batch(tee->broadcast);
 		}
 	}
 	return LPL_OK;
 }
 
-static int fan_finish(struct lpl_sink *sink, struct lpl_report *report)
+static int tee_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
-	struct fan *fan = (struct fan *)sink;
+	struct tee *tee = (struct tee *)sink;
 
-	return lpl_broadcast_send_last(fan->broadcast, fan->used, report);
+	return lpl_broadcast_send_last(tee->broadcast, tee->used, report);
 }
 
 static int drop_event(struct lpl_sink *sink, const struct lpl_event *event,
@@ -90,37 +90,37 @@ static int drop_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return LPL_OK;
 }
 
-static bool fan_open(struct fan *fan, struct lpl_sink *const *to, size_t count, unsigned int jobs)
+static bool open_tee(struct tee *tee, struct lpl_sink *const *to, size_t count, unsigned int jobs)
 {
-	*fan = (struct fan){ .sink = { fan_refs, drop_event, fan_finish }, .to = to };
-	fan->broadcast = lpl_broadcast_new(count, pass_on, fan, BATCH * sizeof(*fan->batch), jobs);
-	if (fan->broadcast)
-		fan->batch = lpl_broadcast_batch(fan->broadcast);
-	return fan->broadcast;
+	*tee = (struct tee){ .sink = { tee_refs, drop_event, tee_finish }, .to = to };
+	tee->broadcast = lpl_broadcast_new(count, pass_on, tee, BATCH * sizeof(*tee->batch), jobs);
+	if (tee->broadcast)
+		tee->batch = lpl_broadcast_batch(tee->broadcast);
+	return tee->broadcast;
 }
 
 /*
  * What lets no events through (they would end runs of references to one page), and
  * counts references.
  */
-struct gate {
+struct counter {
 	struct lpl_sink sink;		/* first */
 	struct lpl_sink *next;
 	uint64_t references;
 };
 
-static int gate_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		     struct lpl_report *report)
+static int counter_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+			struct lpl_report *report)
 {
-	struct gate *gate = (struct gate *)sink;
+	struct counter *counter = (struct counter *)sink;
 
-	gate->references += count;
-	return gate->next->refs(gate->next, refs, count, report);
+	counter->references += count;
+	return counter->next->refs(counter->next, refs, count, report);
 }
 
-static int gate_finish(struct lpl_sink *sink, struct lpl_report *report)
+static int counter_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
-	struct lpl_sink *next = ((struct gate *)sink)->next;
+	struct lpl_sink *next = ((struct counter *)sink)->next;
 
 	return next->finish(next, report);
 }
@@ -136,39 +136,40 @@ static int check_same(struct study_trace *trace, uint64_t references)
 	return CLI_DONE;
 }
 
-/* The line, built from its end. */
-struct line {
-	struct gate in, original;
-	struct lpl_reducer *block, *thin;
+/* From the reader to the sinks; built from its end. */
+struct pipeline {
+	struct counter in, original;
+	struct lpl_reducer *block, *sad2;
 };
 
-static int open_line(struct line *line, bool thinned, const char *reduction,
-		     struct lpl_sink *to, struct lpl_report *report)
+static int open_pipeline(struct pipeline *pipeline, bool sad2, const char *reduction,
+			 struct lpl_sink *to, struct lpl_report *report)
 {
-	*line = (struct line){
-		.in = { .sink = { gate_refs, drop_event, gate_finish } },
-		.original = { .sink = { gate_refs, drop_event, gate_finish } },
+	*pipeline = (struct pipeline){
+		.in = { .sink = { counter_refs, drop_event, counter_finish } },
+		.original = { .sink = { counter_refs, drop_event, counter_finish } },
 	};
-	if (thinned) {
-		if (lpl_reducer_open(&line->thin, "block", "sad:2", to, report))
+	if (sad2) {
+		if (lpl_reducer_open(&pipeline->sad2, "block", "sad:2", to, report))
 			return report->error;
-		to = lpl_reducer_sink(line->thin);
+		to = lpl_reducer_sink(pipeline->sad2);
 	}
-	line->original.next = to;
-	if (lpl_reducer_open(&line->block, reduction, "block", &line->original.sink, report))
+	pipeline->original.next = to;
+	if (lpl_reducer_open(&pipeline->block, reduction, "block", &pipeline->original.sink,
+			     report))
 		return report->error;
-	line->in.next = lpl_reducer_sink(line->block);
+	pipeline->in.next = lpl_reducer_sink(pipeline->block);
 	return LPL_OK;
 }
 
-static void close_line(struct line *line)
+static void close_pipeline(struct pipeline *pipeline)
 {
-	lpl_reducer_close(line->block);
-	lpl_reducer_close(line->thin);
+	lpl_reducer_close(pipeline->block);
+	lpl_reducer_close(pipeline->sad2);
 }
 
 static int read_through(const struct study *study, struct study_trace *trace, const char *what,
-			struct line *line, struct lpl_reader *reader)
+			struct pipeline *pipeline, struct lpl_reader *reader)
 {
 	struct lpl_report told = { 0 };
 	struct cli_progress progress;
@@ -179,7 +180,7 @@ static int read_through(const struct study *study, struct study_trace *trace, co
 	snprintf(label, sizeof(label), "%.60s, %s: ", trace->name, what);
 	cli_progress_start(&progress, study->progress);
 	pass = (struct cli_pass){ .reader = reader, .path = trace->path, .label = label,
-				  .sink = &line->in.sink, .progress = &progress,
+				  .sink = &pipeline->in.sink, .progress = &progress,
 				  /* the first reading complains */
 				  .trouble = trace->damaged || trace->gaps ? &told : NULL };
 	status = cli_pass_run(&pass);
@@ -188,32 +189,32 @@ static int read_through(const struct study *study, struct study_trace *trace, co
 		trace->damaged = true;
 	else if (status)
 		return status;
-	return check_same(trace, line->original.references);
+	return check_same(trace, pipeline->original.references);
 }
 
-int study_pass(const struct study *study, struct study_trace *trace, const char *what,
-	       bool thinned, struct lpl_sink *const *to, size_t count)
+int study_read(const struct study *study, struct study_trace *trace, const char *what,
+	       bool sad2, struct lpl_sink *const *to, size_t count)
 {
 	struct lpl_report report = { 0 };
 	struct lpl_reader *reader;
-	struct line line;
-	struct fan fan;
+	struct pipeline pipeline;
+	struct tee tee;
 	int status;
 
-	if (!fan_open(&fan, to, count, study->jobs))
+	if (!open_tee(&tee, to, count, study->jobs))
 		return cli_complain(CLI_FAILED, "no memory");
 	status = cli_reader_open(&reader, trace->path);
 	if (!status) {
 		lpl_reader_jobs(reader, study->jobs);
-		if (open_line(&line, thinned,
-			      lpl_meta_get(lpl_reader_meta(reader), LPL_META_REDUCTION),
-			      &fan.sink, &report))
+		if (open_pipeline(&pipeline, sad2,
+				  lpl_meta_get(lpl_reader_meta(reader), LPL_META_REDUCTION),
+				  &tee.sink, &report))
 			status = cli_report(&report);
 		else
-			status = read_through(study, trace, what, &line, reader);
-		close_line(&line);
+			status = read_through(study, trace, what, &pipeline, reader);
+		close_pipeline(&pipeline);
 	}
 	lpl_reader_close(reader);
-	lpl_broadcast_free(fan.broadcast);
+	lpl_broadcast_free(tee.broadcast);
 	return status;
 }
