@@ -2,15 +2,15 @@
 /*
  * LRU at every size in one pass.
  *
- * The depth of a reference is the number of pages referenced since the page's
- * last reference, itself included.  Each page owns a slot of a line of time, the
- * one of its last reference, marked by a bit; its depth is the number of marks
- * from there on.  They are counted with a Fenwick tree over words of 64 slots:
- * O(log pages).  But most references are to one of the few most recent pages: these
- * stand in front of the line, in order, and are looked through first; whoever
- * drops out of the front goes to the line's end.  When the line is full the marks are
- * moved together, in order, so memory is O(pages), and as at least half of the line
- * is then empty, moving costs O(1) a reference.
+ * The depth of a reference is the number of pages referenced since the page's last reference,
+ * itself included.  Time is a line of slots: each page has the slot of its last reference,
+ * marked by a bit, and its depth is the number of marks from there on.  They are counted with
+ * a Fenwick tree (P. M. Fenwick: "A new data structure for cumulative frequency tables", 1994)
+ * over words of 64 slots: O(log pages).  But most references are to one of the few most recent
+ * pages: these are in an array before the line, in order, and are looked through first; a page
+ * that drops out of the array gets the next slot of the line.  When the line is full the marks
+ * are moved together, in order, so memory is O(pages), and as at least half of the line is then
+ * empty, moving costs O(1) a reference.
  */
 #include "base/array.h"
 #include "curve.h"
@@ -28,7 +28,7 @@ struct lru {
 	uint32_t fronts;
 	uint64_t *mark;		/* by word: its slots' bits */
 	uint32_t *sum;		/* Fenwick tree: [i] sums words (i - (i & -i), i] from 1 */
-	uint32_t *page;		/* by slot: who owns it, if marked */
+	uint32_t *page;		/* by slot: whose it is, if marked */
 	size_t words;
 	size_t next;		/* the first slot not used yet */
 	uint32_t *slot;		/* by page */

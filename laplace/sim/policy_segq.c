@@ -4,8 +4,8 @@
  *
  * Of the memory's pages the first `fifo` are the FIFO segment, the others the LRU segment
  * behind it.  A fetched page, and one that is hit in the LRU segment, goes to the front
- * of the FIFO; who leaves the FIFO's back so goes to the front of the LRU segment.  A hit
- * in the FIFO changes nothing.  Who leaves the LRU segment's back is evicted.
+ * of the FIFO; the page that leaves the FIFO's back so goes to the front of the LRU segment.  A
+ * hit in the FIFO changes nothing.  The page that leaves the LRU segment's back is evicted.
  *
  * That is an LRU list with one boundary, on which hits in the first region do not count.
  */

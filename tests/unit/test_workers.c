@@ -172,12 +172,16 @@ static void without_consumers_all_is_well(void **unused)
 	}
 }
 
-/* The error reaches the owner at a later batch, or at the end, and nobody goes on for long. */
+/*
+ * The error reaches the owner at a later batch, or at the end.  What it fills until then is
+ * looked at by nobody.
+ */
 static void an_error_ends_it(void **unused)
 {
+	static const uint64_t at[] = { 1, 2, 3, 5, 8, 13, 21, 34, 50, BATCHES, BATCHES + 1 };
+
 	(void)unused;
-	for (size_t i = 0; i < WAYS * 3; i++) {
-		static const uint64_t at[] = { 1, 50, BATCHES + 1 };
+	for (size_t i = 0; i < WAYS * sizeof(at) / sizeof(at[0]); i++) {
 		struct consumer consumer[CONSUMERS] = { { .next = 0 } };
 		struct lpl_report report = { .error = LPL_OK };
 		struct lpl_broadcast *broadcast =
