@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-enum { SLOTS = 4 };	/* enough that neither side waits for a hiccup of the other */
+enum { SLOTS = 4 };	/* so that neither side waits at once when the other is late */
 
 struct consumer {
 	uint64_t consumed;	/* batches */

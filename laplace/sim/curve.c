@@ -28,7 +28,7 @@ static bool evicted(struct lpl_curve *curve, uint32_t page, uint32_t depth)
 
 	if (clean_below >= depth)
 		return true;
-	if (!lpl_reach(curve->dirty_change, curve->dirty_change_capacity, depth))
+	if (!lpl_reach(curve->dirty_change, curve->dirty_change_room, depth))
 		return false;
 	curve->dirty_change[clean_below]++;
 	curve->dirty_change[depth]--;
@@ -37,7 +37,7 @@ static bool evicted(struct lpl_curve *curve, uint32_t page, uint32_t depth)
 
 static bool first_reference(struct lpl_curve *curve, uint32_t page, bool write)
 {
-	if (!lpl_reach(curve->clean_below, curve->clean_below_capacity, page))
+	if (!lpl_reach(curve->clean_below, curve->clean_below_room, page))
 		return false;
 	curve->clean_below[page] = write ? 1 : LPL_DEPTH_NONE;
 	curve->pages++;
@@ -48,7 +48,7 @@ bool lpl_curve_reference_slow(struct lpl_curve *curve, uint32_t page, uint32_t d
 {
 	if (depth == LPL_DEPTH_NONE)
 		return first_reference(curve, page, write);
-	if (!lpl_reach(curve->at_depth, curve->at_depth_capacity, depth))
+	if (!lpl_reach(curve->at_depth, curve->at_depth_room, depth))
 		return false;
 	curve->at_depth[depth]++;
 	if (depth > curve->deepest)
@@ -78,18 +78,18 @@ struct lpl_result *lpl_curve_results(const struct lpl_curve *curve,
 
 	if (results == NULL)
 		return NULL;
-	for (size_t d = 1; d < curve->at_depth_capacity; d++)
+	for (size_t d = 1; d < curve->at_depth_room; d++)
 		faults += curve->at_depth[d];
 	for (size_t i = 0; i < wanted; i++) {
 		struct lpl_result *result = &results[i];
 
 		result->size = sizes->all ? i + 1 : sizes->size[i];
-		while (size < result->size && (size + 1 < curve->at_depth_capacity ||
-					       size + 1 < curve->dirty_change_capacity)) {
+		while (size < result->size && (size + 1 < curve->at_depth_room ||
+					       size + 1 < curve->dirty_change_room)) {
 			size++;
-			if (size < curve->at_depth_capacity)
+			if (size < curve->at_depth_room)
 				faults -= curve->at_depth[size];
-			if (size < curve->dirty_change_capacity)
+			if (size < curve->dirty_change_room)
 				dirty += curve->dirty_change[size];
 		}
 		result->faults = faults;

@@ -102,7 +102,7 @@ static uint32_t add_node(struct lpl_history *history, uint32_t page)
 		history->spare = history->node[i].newer;
 	} else {
 		i = history->used;
-		if (i == LPL_NO_NODE || !lpl_reach(history->node, history->capacity, i))
+		if (i == LPL_NO_NODE || !lpl_reach(history->node, history->node_room, i))
 			return LPL_NO_NODE;
 		history->list.nodes = history->node;
 		history->used++;

@@ -26,7 +26,7 @@ struct lpl_history_node {
 struct lpl_history {
 	struct lpl_lru_list list;
 	struct lpl_history_node *node;
-	size_t capacity;
+	size_t node_room;
 	uint32_t used;			/* elements of node[] ever used */
 	uint32_t spare;			/* free ones, linked by `newer` */
 	struct lpl_frame_map map;	/* a page's node, in place of its frame */

@@ -32,7 +32,7 @@ struct lru {
 	size_t words;
 	size_t next;		/* the first slot not used yet */
 	uint32_t *slot;		/* by page */
-	size_t slot_capacity;
+	size_t slot_room;
 	uint32_t pages;
 };
 
@@ -117,7 +117,7 @@ static enum lpl_error make_room(struct lru *lru, struct lpl_report *report)
 
 static bool add_page(struct lru *lru, uint32_t page)
 {
-	if (!lpl_reach(lru->slot, lru->slot_capacity, page))
+	if (!lpl_reach(lru->slot, lru->slot_room, page))
 		return false;
 	lru->pages++;
 	return true;

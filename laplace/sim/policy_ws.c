@@ -34,7 +34,7 @@ struct ws {
 	const struct lpl_sizes *sizes;	/* the taus */
 	bool forward;			/* VMIN */
 	uint64_t *last;			/* by page: its last reference */
-	size_t last_capacity;
+	size_t last_room;
 	uint32_t pages;
 	uint64_t begin, end;		/* the first and the last reference's time */
 	/* by depth, from 1 to taus + 1 */
@@ -92,7 +92,7 @@ static enum lpl_error reference(struct ws *ws, const struct lpl_page_ref *ref,
 	bool fits = true;
 
 	if (ref->page > ws->pages) {
-		if (!lpl_reach(ws->last, ws->last_capacity, ref->page))
+		if (!lpl_reach(ws->last, ws->last_room, ref->page))
 			return no_memory(ws, report);
 		ws->pages++;
 	} else {
