@@ -8,7 +8,7 @@
 
 enum { FIRST_ROOM = 16 };
 
-bool lpl_reach_index(void *array, size_t *room, size_t index, size_t size)
+bool lpl_reserve_index(void *array, size_t *room, size_t index, size_t size)
 {
 	size_t wanted = *room < FIRST_ROOM ? FIRST_ROOM : *room;
 	char *bytes;
@@ -27,8 +27,21 @@ bool lpl_reach_index(void *array, size_t *room, size_t index, size_t size)
 	bytes = realloc(bytes, wanted * size);
 	if (bytes == NULL)
 		return false;
-	memset(bytes + *room * size, 0, (wanted - *room) * size);
 	memcpy(array, &bytes, sizeof(bytes));
 	*room = wanted;
+	return true;
+}
+
+bool lpl_reach_index(void *array, size_t *room, size_t index, size_t size)
+{
+	size_t before = *room;
+	char *bytes;
+
+	if (!lpl_reserve_index(array, room, index, size))
+		return false;
+	if (*room != before) {
+		memcpy(&bytes, array, sizeof(bytes));
+		memset(bytes + before * size, 0, (*room - before) * size);
+	}
 	return true;
 }

@@ -16,7 +16,15 @@
 #define lpl_reach(array, room, index) \
 	lpl_reach_index(&(array), &(room), (index), sizeof(*(array)))
 
+/*
+ * The same, but what is new is not zeroed: for what is written before it is read, and so large
+ * that the part not used yet should take no memory.
+ */
+#define lpl_reserve(array, room, index) \
+	lpl_reserve_index(&(array), &(room), (index), sizeof(*(array)))
+
 /* The same for elements of `size` bytes; `array` is the address of the pointer. */
 bool lpl_reach_index(void *array, size_t *room, size_t index, size_t size);
+bool lpl_reserve_index(void *array, size_t *room, size_t index, size_t size);
 
 #endif

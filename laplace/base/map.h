@@ -7,7 +7,7 @@
  *
  * It takes `words` + 1 words for each place.  What is looked up for each reference has tables
  * of its own: pages in order of recency (reduce/pages.h), and the frames of the many memories
- * of a simulation (sim/directory.h).
+ * of a simulation (sim/frame_map.h).
  */
 #ifndef LAPLACE_BASE_MAP_H
 #define LAPLACE_BASE_MAP_H

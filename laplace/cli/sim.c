@@ -11,6 +11,7 @@
 #include <laplace/select.h>
 #include <laplace/simulator.h>
 
+#include "base/array.h"
 #include "common.h"
 
 struct options {
@@ -99,79 +100,77 @@ static const struct argp argp = {
 /* ---- what to simulate ---- */
 
 /* The policies, by the names they are printed with, in one memory or in many. */
-struct contest {
+struct simulation {
 	struct lpl_simulator *simulator;	/* or */
 	struct lpl_local *local;
 	struct lpl_kinds *kinds;		/* in front of it; or NULL */
 	char **name;
-	size_t count;
+	size_t count, room;
 };
 
-static const char *policy_of(const struct contest *contest, size_t index)
+static const char *policy_of(const struct simulation *simulation, size_t index)
 {
-	return contest->local ? lpl_local_policy(contest->local, index) :
-				lpl_simulator_policy(contest->simulator, index);
+	return simulation->local ? lpl_local_policy(simulation->local, index) :
+				lpl_simulator_policy(simulation->simulator, index);
 }
 
-static const struct lpl_result *results_of(const struct contest *contest, size_t index,
+static const struct lpl_result *results_of(const struct simulation *simulation, size_t index,
 					   size_t *count)
 {
-	return contest->local ? lpl_local_results(contest->local, index, count) :
-				lpl_simulator_results(contest->simulator, index, count);
+	return simulation->local ? lpl_local_results(simulation->local, index, count) :
+				lpl_simulator_results(simulation->simulator, index, count);
 }
 
-static bool is_added(const struct contest *contest, const char *policy)
+static bool is_added(const struct simulation *simulation, const char *policy)
 {
-	for (size_t i = 0; i < contest->count; i++) {
-		if (strcmp(policy_of(contest, i), policy) == 0)
+	for (size_t i = 0; i < simulation->count; i++) {
+		if (strcmp(policy_of(simulation, i), policy) == 0)
 			return true;
 	}
 	return false;
 }
 
-static int add_policy(struct contest *contest, char *name, const struct lpl_sizes *sizes,
+static int add_policy(struct simulation *simulation, char *name, const struct lpl_sizes *sizes,
 		      uint64_t fifo)
 {
 	struct lpl_report report = { 0 };
-	char **names = realloc(contest->name, (contest->count + 1) * sizeof(*names));
 	char segq[32];
 	const char *policy = name;
 
-	if (!names)
+	if (!lpl_reach(simulation->name, simulation->room, simulation->count))
 		return cli_complain(CLI_FAILED, "no memory for the policies");
-	contest->name = names;
 	if (fifo && strcmp(name, "segq") == 0) {
 		snprintf(segq, sizeof(segq), "segq:fifo=%" PRIu64, fifo);
 		policy = segq;
 	}
-	if (is_added(contest, policy))
+	if (is_added(simulation, policy))
 		return cli_complain(CLI_USAGE, "policy '%s' is asked for twice", policy);
-	if (contest->local ? lpl_local_add(contest->local, policy, sizes, &report) :
-			     lpl_simulator_add(contest->simulator, policy, sizes, &report))
+	if (simulation->local ? lpl_local_add(simulation->local, policy, sizes, &report) :
+			     lpl_simulator_add(simulation->simulator, policy, sizes, &report))
 		return cli_report(&report);
-	names[contest->count++] = name;
+	simulation->name[simulation->count++] = name;
 	return CLI_DONE;
 }
 
-static bool has_segq(const struct contest *contest)
+static bool has_segq(const struct simulation *simulation)
 {
-	for (size_t i = 0; i < contest->count; i++) {
-		if (strcmp(contest->name[i], "segq") == 0)
+	for (size_t i = 0; i < simulation->count; i++) {
+		if (strcmp(simulation->name[i], "segq") == 0)
 			return true;
 	}
 	return false;
 }
 
-static struct lpl_sink *sink_of(const struct contest *contest)
+static struct lpl_sink *sink_of(const struct simulation *simulation)
 {
-	if (contest->kinds)
-		return lpl_kinds_sink(contest->kinds);
-	return contest->local ? lpl_local_sink(contest->local) :
-				lpl_simulator_sink(contest->simulator);
+	if (simulation->kinds)
+		return lpl_kinds_sink(simulation->kinds);
+	return simulation->local ? lpl_local_sink(simulation->local) :
+				lpl_simulator_sink(simulation->simulator);
 }
 
-static int open_contest(struct contest *contest, const struct options *options,
-			const char *reduction, const struct lpl_sizes *sizes)
+static int open_simulation(struct simulation *simulation, const struct options *options,
+			   const char *reduction, const struct lpl_sizes *sizes)
 {
 	struct lpl_simulator_options how = { .jobs = options->jobs,
 					     .reduction = reduction };
@@ -179,34 +178,34 @@ static int open_contest(struct contest *contest, const struct options *options,
 	char *rest = options->policies, *policy;
 	int status = CLI_DONE;
 
-	if (options->local ? lpl_local_open(&contest->local, reduction, &report) :
-			     lpl_simulator_open(&contest->simulator, &how, &report))
+	if (options->local ? lpl_local_open(&simulation->local, reduction, &report) :
+			     lpl_simulator_open(&simulation->simulator, &how, &report))
 		return cli_report(&report);
 	while (!status && (policy = strsep(&rest, ",")))
-		status = add_policy(contest, policy, sizes, options->fifo);
-	if (!status && options->fifo && !has_segq(contest))
+		status = add_policy(simulation, policy, sizes, options->fifo);
+	if (!status && options->fifo && !has_segq(simulation))
 		status = cli_complain(CLI_USAGE, "--fifo is for segq, which is not asked for");
 	if (!status && options->kinds &&
-	    lpl_kinds_open(&contest->kinds, options->kinds, sink_of(contest), &report))
+	    lpl_kinds_open(&simulation->kinds, options->kinds, sink_of(simulation), &report))
 		status = cli_report(&report);
 	return status;
 }
 
-static void close_contest(struct contest *contest)
+static void close_simulation(struct simulation *simulation)
 {
-	lpl_kinds_close(contest->kinds);
-	lpl_local_close(contest->local);
-	lpl_simulator_close(contest->simulator);
-	free(contest->name);
+	lpl_kinds_close(simulation->kinds);
+	lpl_local_close(simulation->local);
+	lpl_simulator_close(simulation->simulator);
+	free(simulation->name);
 }
 
 /* ---- what came out ---- */
 
-static bool any_timed(const struct contest *contest)
+static bool any_timed(const struct simulation *simulation)
 {
-	for (size_t i = 0; i < contest->count; i++) {
+	for (size_t i = 0; i < simulation->count; i++) {
 		size_t count;
-		const struct lpl_result *result = results_of(contest, i, &count);
+		const struct lpl_result *result = results_of(simulation, i, &count);
 
 		if (count && result[0].timed)
 			return true;
@@ -245,10 +244,10 @@ static void print_result(const char *policy, const struct lpl_result *result, bo
 }
 
 /* What a sum over processes does not tell. */
-static void warn_local(const struct contest *contest, const struct options *options,
+static void warn_local(const struct simulation *simulation, const struct options *options,
 		       const char *reduction)
 {
-	uint64_t unknown = lpl_local_unknown(contest->local);
+	uint64_t unknown = lpl_local_unknown(simulation->local);
 
 	if (reduction && strcmp(reduction, "none") != 0)
 		cli_complain(0, "warning: %s: --local is exact only on a trace that is not "
@@ -259,12 +258,12 @@ static void warn_local(const struct contest *contest, const struct options *opti
 }
 
 /* Once for a policy of which a result is not exact. */
-static void warn(const struct contest *contest, size_t index, const struct options *options,
+static void warn(const struct simulation *simulation, size_t index, const struct options *options,
 		 const char *reduction)
 {
 	size_t count;
-	const struct lpl_result *result = results_of(contest, index, &count);
-	uint64_t from = lpl_simulator_exact_from(contest->simulator, index);
+	const struct lpl_result *result = results_of(simulation, index, &count);
+	uint64_t from = lpl_simulator_exact_from(simulation->simulator, index);
 	size_t inexact = 0;
 
 	while (inexact < count && result[inexact].exact)
@@ -273,60 +272,60 @@ static void warn(const struct contest *contest, size_t index, const struct optio
 		return;
 	if (from)
 		cli_complain(0, "warning: %s: %s is exact from %" PRIu64 " %s on; results for "
-			     "smaller %s are not", options->trace, contest->name[index], from,
+			     "smaller %s are not", options->trace, simulation->name[index], from,
 			     result->timed ? "references" : "pages",
 			     result->timed ? "taus" : "memories");
 	else
 		cli_complain(0, "warning: %s: %s is not exact on a trace reduced by %s",
-			     options->trace, contest->name[index], reduction);
+			     options->trace, simulation->name[index], reduction);
 }
 
-static int print_results(const struct contest *contest, const struct options *options,
+static int print_results(const struct simulation *simulation, const struct options *options,
 			 const char *reduction)
 {
 	json_t *array = options->json ? json_array() : NULL;
-	bool timed = any_timed(contest);
+	bool timed = any_timed(simulation);
 	struct lpl_exactness exactness;
 	bool known = lpl_reduction_exactness(reduction, &exactness);
 
 	if (!options->json)
 		printf("policy,size,references,faults,evictions,dirty_evictions%s\n",
 		       timed ? ",mean_resident,space_time" : "");
-	for (size_t i = 0; i < contest->count; i++) {
+	for (size_t i = 0; i < simulation->count; i++) {
 		size_t count;
-		const struct lpl_result *result = results_of(contest, i, &count);
+		const struct lpl_result *result = results_of(simulation, i, &count);
 
-		if (known && !contest->local)
-			warn(contest, i, options, reduction);
+		if (known && !simulation->local)
+			warn(simulation, i, options, reduction);
 		for (size_t j = 0; j < count; j++, result++) {
 			if (options->json)
 				json_array_append_new(array,
-						      result_json(contest->name[i], result));
+						      result_json(simulation->name[i], result));
 			else
-				print_result(contest->name[i], result, timed);
+				print_result(simulation->name[i], result, timed);
 		}
 	}
-	if (contest->local)
-		warn_local(contest, options, reduction);
+	if (simulation->local)
+		warn_local(simulation, options, reduction);
 	if (!known)
 		cli_complain(0, "warning: %s: does not tell what it is exact for",
 			     options->trace);
 	return options->json ? cli_print_json(stdout, array) : CLI_DONE;
 }
 
-static int simulate(struct contest *contest, struct lpl_reader *reader,
+static int simulate(struct simulation *simulation, struct lpl_reader *reader,
 		    const struct options *options, const char *reduction)
 {
 	struct cli_progress progress;
 	struct cli_pass pass = { .reader = reader, .path = options->trace,
-				 .sink = sink_of(contest),
+				 .sink = sink_of(simulation),
 				 .progress = &progress };
 	int status;
 
 	cli_progress_start(&progress, options->progress);
 	status = cli_pass_run(&pass);
 	if ((status == CLI_DONE || status == CLI_DAMAGED) &&
-	    print_results(contest, options, reduction))
+	    print_results(simulation, options, reduction))
 		status = CLI_FAILED;
 	return status;
 }
@@ -337,7 +336,7 @@ int cmd_sim(int argc, char **argv)
 	struct options options = { .policies = default_policy };
 	struct lpl_report report = { 0 };
 	struct lpl_sizes sizes = { 0 };
-	struct contest contest = { .count = 0 };
+	struct simulation simulation = { .count = 0 };
 	struct lpl_reader *reader;
 	const char *reduction;
 	int status;
@@ -354,11 +353,11 @@ int cmd_sim(int argc, char **argv)
 	if (!status && options.sizes && lpl_sizes_parse(&sizes, options.sizes, &report))
 		status = cli_report(&report);
 	if (!status)
-		status = open_contest(&contest, &options, reduction,
-				      options.sizes ? &sizes : NULL);
+		status = open_simulation(&simulation, &options, reduction,
+					 options.sizes ? &sizes : NULL);
 	if (!status)
-		status = simulate(&contest, reader, &options, reduction);
-	close_contest(&contest);
+		status = simulate(&simulation, reader, &options, reduction);
+	close_simulation(&simulation);
 	lpl_sizes_free(&sizes);
 	lpl_reader_close(reader);
 	return status;

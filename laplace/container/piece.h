@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A chunk on its way through the reader: read from the file in its turn, then checked,
- * decompressed and decoded by whoever has time (crew.h), and delivered in its turn.
+ * decompressed and decoded by whoever has time (base/work_queue.h), and delivered in its turn.
  * Whatever is wrong with it waits here until then.
  */
 #ifndef LAPLACE_CONTAINER_PIECE_H

@@ -2,9 +2,9 @@
 /*
  * Reading a trace: chunk by chunk, nothing believed before it was checked.
  *
- * The file (source.h) is read ahead, a few chunks at most, and their payloads are put up
- * for the crew (crew.h).  Delivered are chunks in their order, and with them whatever was
- * found wrong, so that nobody sees how far the reading has come.
+ * The file (source.h) is read ahead, a few chunks at most, and their payloads are put into a
+ * queue for several threads (base/work_queue.h).  Delivered are chunks in their order, and with
+ * them whatever was found wrong, so that nobody sees how far the reading has come.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 
 #include <laplace/trace.h>
 
-#include "base/crew.h"
+#include "base/work_queue.h"
 #include "index.h"
 #include "meta.h"
 #include "reader.h"
@@ -27,8 +27,8 @@ struct lpl_reader {
 	uint64_t size;			/* of the file, 0 when not known */
 	struct lpl_meta *meta;
 	unsigned int jobs;
-	struct lpl_crew *crew;		/* NULL until records are asked for */
-	struct lpl_piece *piece;	/* its places */
+	struct lpl_work_queue *queue;		/* NULL until records are asked for */
+	struct lpl_piece *piece;	/* by slot of the queue */
 
 	const struct lpl_piece *now;	/* its records are being delivered; NULL: none */
 	size_t next_ref, next_event;	/* in that */
@@ -57,16 +57,16 @@ static enum lpl_error failed(const struct lpl_reader *reader, struct lpl_report 
  */
 static bool may_read(const struct lpl_reader *reader)
 {
-	if (reader->source.all_read || lpl_crew_full(reader->crew))
+	if (reader->source.all_read || lpl_work_queue_full(reader->queue))
 		return false;
-	return lpl_crew_empty(reader->crew) || lpl_source_ready(&reader->source);
+	return lpl_work_queue_empty(reader->queue) || lpl_source_ready(&reader->source);
 }
 
 static void read_ahead(struct lpl_reader *reader)
 {
 	while (may_read(reader)) {
-		if (lpl_source_read(&reader->source, &reader->piece[lpl_crew_next(reader->crew)]))
-			lpl_crew_put(reader->crew);
+		if (lpl_source_read(&reader->source, &reader->piece[lpl_work_queue_next(reader->queue)]))
+			lpl_work_queue_put(reader->queue);
 	}
 }
 
@@ -78,7 +78,7 @@ enum lpl_error lpl_reader_resume(struct lpl_reader *reader, struct lpl_report *r
 	if (reader->failure.error != LPL_ERR_DAMAGED)
 		return failed(reader, report);
 	/* after a damaged payload the reading has gone on already */
-	if (lpl_crew_empty(reader->crew) && lpl_source_stopped(&reader->source) &&
+	if (lpl_work_queue_empty(reader->queue) && lpl_source_stopped(&reader->source) &&
 	    lpl_source_find(&reader->source, &failure) != LPL_OK) {
 		reader->failure = failure;
 		return failed(reader, report);
@@ -90,23 +90,23 @@ enum lpl_error lpl_reader_resume(struct lpl_reader *reader, struct lpl_report *r
 
 /* ---- the side that delivers ---- */
 
-static void work(void *context, unsigned int place)
+static void work(void *context, unsigned int slot)
 {
 	struct lpl_reader *reader = context;
 
-	lpl_piece_decode(&reader->piece[place], reader->source.name);
+	lpl_piece_decode(&reader->piece[slot], reader->source.name);
 }
 
-/* The crew and its places, once it is known how many. */
+/* The queue and its slots, once it is known how many. */
 static enum lpl_error gather(struct lpl_reader *reader)
 {
-	unsigned int places = lpl_crew_places(reader->jobs);
+	unsigned int slots = lpl_work_queue_slots(reader->jobs);
 	bool whole;
 
-	reader->piece = calloc(places, sizeof(*reader->piece));
-	reader->crew = lpl_crew_new(reader->jobs, work, reader);
-	whole = reader->piece && reader->crew;
-	for (unsigned int i = 0; i < places && whole; i++)
+	reader->piece = calloc(slots, sizeof(*reader->piece));
+	reader->queue = lpl_work_queue_new(reader->jobs, work, reader);
+	whole = reader->piece && reader->queue;
+	for (unsigned int i = 0; i < slots && whole; i++)
 		whole = lpl_piece_init(&reader->piece[i]);
 	return whole ? LPL_OK : lpl_fail(&reader->failure, LPL_ERR_MEMORY,
 					 "%s: no memory to read it", reader->source.name);
@@ -175,10 +175,10 @@ static void tell_gap(struct lpl_reader *reader, const struct lpl_chunk_header *n
 		next->events_so_far - next->events - reader->last.events_so_far;
 }
 
-/* What is in the oldest place is delivered from now on. */
+/* What is in the oldest slot is delivered from now on. */
 static enum lpl_error take_piece(struct lpl_reader *reader)
 {
-	struct lpl_piece *piece = &reader->piece[lpl_crew_oldest(reader->crew)];
+	struct lpl_piece *piece = &reader->piece[lpl_work_queue_oldest(reader->queue)];
 	const struct lpl_chunk_header *header = &piece->header;
 
 	reader->consumed = piece->end;
@@ -198,7 +198,7 @@ static enum lpl_error take_piece(struct lpl_reader *reader)
 		reader->failure = piece->failure;
 	if (reader->now != piece || piece->failure.error != LPL_OK) {
 		reader->now = NULL;
-		lpl_crew_drop(reader->crew);
+		lpl_work_queue_take(reader->queue);
 	}
 	return reader->failure.error;
 }
@@ -208,13 +208,13 @@ static enum lpl_error advance(struct lpl_reader *reader)
 {
 	if (reader->ended)
 		return LPL_OK;
-	if (!reader->crew && gather(reader) != LPL_OK)
+	if (!reader->queue && gather(reader) != LPL_OK)
 		return reader->failure.error;
 	if (reader->now)
-		lpl_crew_drop(reader->crew);
+		lpl_work_queue_take(reader->queue);
 	reader->now = NULL;
 	read_ahead(reader);
-	if (!lpl_crew_empty(reader->crew))
+	if (!lpl_work_queue_empty(reader->queue))
 		return take_piece(reader);
 	reader->ended = true;
 	if (reader->gap)
@@ -363,7 +363,7 @@ enum lpl_error lpl_reader_open(struct lpl_reader **reader, const char *path,
 
 void lpl_reader_jobs(struct lpl_reader *reader, unsigned int jobs)
 {
-	if (!reader->crew)
+	if (!reader->queue)
 		reader->jobs = jobs;
 }
 
@@ -401,8 +401,8 @@ void lpl_reader_close(struct lpl_reader *reader)
 {
 	if (!reader)
 		return;
-	lpl_crew_free(reader->crew);	/* its threads first: they use what follows */
-	for (unsigned int i = 0; reader->piece && i < lpl_crew_places(reader->jobs); i++)
+	lpl_work_queue_free(reader->queue);	/* its threads first: they use what follows */
+	for (unsigned int i = 0; reader->piece && i < lpl_work_queue_slots(reader->jobs); i++)
 		lpl_piece_free(&reader->piece[i]);
 	free(reader->piece);
 	if (reader->owned)

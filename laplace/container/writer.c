@@ -3,7 +3,7 @@
  * Writing a trace: a sink that cuts the stream into chunks.
  *
  * Records are checked and encoded as they come.  A chunk that is complete is compressed
- * and sealed by the crew (crew.h), and goes to the file in its turn.
+ * and sealed by one of several threads (base/work_queue.h), and goes to the file in its turn.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 #include <laplace/trace.h>
 
-#include "base/crew.h"
+#include "base/work_queue.h"
 #include "chunk.h"
 #include "data.h"
 #include "index.h"
@@ -37,8 +37,8 @@ struct lpl_writer {
 	struct lpl_sink sink;		/* first: a sink is its writer */
 	struct lpl_output output;
 	unsigned int jobs;
-	struct lpl_crew *crew;
-	struct parcel *parcel;		/* its places */
+	struct lpl_work_queue *queue;
+	struct parcel *parcel;		/* by slot of the queue */
 	struct lpl_data_encoder *encoder;	/* of the next one */
 	struct lpl_index index;
 	struct lpl_totals totals;
@@ -89,11 +89,11 @@ static enum lpl_error seal(const struct lpl_writer *writer, ZSTD_CCtx *zstd,
 	return LPL_OK;
 }
 
-/* The crew's work: all of a chunk's making that needs nothing but the chunk. */
-static void work(void *context, unsigned int place)
+/* On any thread: all of a chunk's making that needs nothing but the chunk. */
+static void work(void *context, unsigned int slot)
 {
 	const struct lpl_writer *writer = context;
-	struct parcel *parcel = &writer->parcel[place];
+	struct parcel *parcel = &writer->parcel[slot];
 	size_t size = lpl_data_encode_end(&parcel->encoder, &parcel->totals, parcel->plain);
 
 	(void)seal(writer, parcel->zstd, &parcel->header, parcel->plain, size, parcel->stored,
@@ -123,18 +123,18 @@ static enum lpl_error write_chunk(struct lpl_writer *writer,
 /* The oldest chunk that is on its way. */
 static void deliver(struct lpl_writer *writer)
 {
-	struct parcel *parcel = &writer->parcel[lpl_crew_oldest(writer->crew)];
+	struct parcel *parcel = &writer->parcel[lpl_work_queue_oldest(writer->queue)];
 
 	if (writer->failure.error == LPL_OK && parcel->failure.error == LPL_OK)
 		(void)write_chunk(writer, &parcel->header, parcel->stored);
 	else if (writer->failure.error == LPL_OK)
 		writer->failure = parcel->failure;
-	lpl_crew_drop(writer->crew);
+	lpl_work_queue_take(writer->queue);
 }
 
 static void deliver_all(struct lpl_writer *writer)
 {
-	while (!lpl_crew_empty(writer->crew))
+	while (!lpl_work_queue_empty(writer->queue))
 		deliver(writer);
 }
 
@@ -168,7 +168,7 @@ static struct lpl_totals totals_at(const struct lpl_writer *writer, uint64_t ref
 /* What was taken since the last chunk becomes one. */
 static void put_chunk(struct lpl_writer *writer)
 {
-	struct parcel *parcel = &writer->parcel[lpl_crew_next(writer->crew)];
+	struct parcel *parcel = &writer->parcel[lpl_work_queue_next(writer->queue)];
 	const struct lpl_data_encoder *encoder = &parcel->encoder;
 
 	if (encoder->refs == 0 && encoder->event_count == 0)
@@ -187,11 +187,11 @@ static void put_chunk(struct lpl_writer *writer)
 		.refs_so_far = writer->refs_so_far, .events_so_far = writer->events_so_far,
 		.refs_before = lpl_totals_before(&parcel->totals),
 	};
-	lpl_crew_put(writer->crew);
+	lpl_work_queue_put(writer->queue);
 	/* alone there is nobody to wait for */
-	if (writer->jobs == 1 || lpl_crew_full(writer->crew))
+	if (writer->jobs == 1 || lpl_work_queue_full(writer->queue))
 		deliver(writer);
-	writer->encoder = &writer->parcel[lpl_crew_next(writer->crew)].encoder;
+	writer->encoder = &writer->parcel[lpl_work_queue_next(writer->queue)].encoder;
 	lpl_data_encoder_follow(writer->encoder, encoder);
 }
 
@@ -329,8 +329,8 @@ static enum lpl_error check_options(const struct lpl_writer_options *options, in
 
 static void destroy(struct lpl_writer *writer)
 {
-	lpl_crew_free(writer->crew);	/* its threads first: they use what follows */
-	for (unsigned int i = 0; writer->parcel && i < lpl_crew_places(writer->jobs); i++) {
+	lpl_work_queue_free(writer->queue);	/* its threads first: they use what follows */
+	for (unsigned int i = 0; writer->parcel && i < lpl_work_queue_slots(writer->jobs); i++) {
 		struct parcel *parcel = &writer->parcel[i];
 
 		lpl_data_encoder_free(&parcel->encoder);
@@ -372,11 +372,11 @@ static struct lpl_writer *create(int level, size_t chunk_refs, unsigned int jobs
 	writer->sink.finish = take_finish;
 	writer->output.fd = -1;
 	writer->chunk_refs = chunk_refs;
-	writer->jobs = lpl_crew_jobs(jobs);
-	writer->crew = lpl_crew_new(writer->jobs, work, writer);
-	writer->parcel = calloc(lpl_crew_places(writer->jobs), sizeof(*writer->parcel));
-	whole = writer->crew && writer->parcel;
-	for (unsigned int i = 0; whole && i < lpl_crew_places(writer->jobs); i++)
+	writer->jobs = lpl_work_queue_jobs(jobs);
+	writer->queue = lpl_work_queue_new(writer->jobs, work, writer);
+	writer->parcel = calloc(lpl_work_queue_slots(writer->jobs), sizeof(*writer->parcel));
+	whole = writer->queue && writer->parcel;
+	for (unsigned int i = 0; whole && i < lpl_work_queue_slots(writer->jobs); i++)
 		whole = make_parcel(writer, &writer->parcel[i], level);
 	if (!whole) {
 		destroy(writer);

@@ -2,7 +2,7 @@
 /* A cache of open files. */
 #include "open_files.h"
 
-#include "base/crew.h"
+#include "base/work_queue.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,9 +36,9 @@ struct open_files {
 	char *what;
 	uint64_t now;
 	struct open_file slot[OPEN_FILES];
-	struct lpl_crew *crew;
+	struct lpl_work_queue *queue;
 	unsigned int jobs;
-	struct batch batch[LPL_CREW_JOBS_MAX + 1];	/* its places */
+	struct batch batch[LPL_QUEUE_MOST_SLOTS];	/* by slot */
 };
 
 char *files_directory_path(char path[FILES_PATH], uint64_t directory)
@@ -53,10 +53,10 @@ char *files_directory_path(char path[FILES_PATH], uint64_t directory)
 	return path;
 }
 
-/* The crew's work. */
-static void write_batch(void *context, unsigned int place)
+/* On any thread. */
+static void write_batch(void *context, unsigned int slot)
 {
-	struct batch *batch = &((struct open_files *)context)->batch[place];
+	struct batch *batch = &((struct open_files *)context)->batch[slot];
 	size_t done = 0;
 
 	batch->error = 0;
@@ -75,10 +75,10 @@ static void write_batch(void *context, unsigned int place)
 
 bool open_files_jobs(struct open_files *files, unsigned int jobs)
 {
-	lpl_crew_free(files->crew);
-	files->jobs = lpl_crew_jobs(jobs);
-	files->crew = lpl_crew_new(files->jobs, write_batch, files);
-	return files->crew != NULL;
+	lpl_work_queue_free(files->queue);
+	files->jobs = lpl_work_queue_jobs(jobs);
+	files->queue = lpl_work_queue_new(files->jobs, write_batch, files);
+	return files->queue != NULL;
 }
 
 struct open_files *open_files_new(int fd, const char *what)
@@ -100,8 +100,8 @@ void open_files_free(struct open_files *files)
 {
 	if (files == NULL)
 		return;
-	lpl_crew_free(files->crew);	/* its threads first: they use what follows */
-	for (size_t i = 0; i < LPL_CREW_JOBS_MAX + 1; i++)
+	lpl_work_queue_free(files->queue);	/* its threads first: they use what follows */
+	for (size_t i = 0; i < LPL_QUEUE_MOST_SLOTS; i++)
 		free(files->batch[i].buffer);
 	for (size_t i = 0; i < OPEN_FILES; i++) {
 		if (files->slot[i].file != NULL)
@@ -135,9 +135,9 @@ static int failed(const struct open_files *files, const struct file *file, const
 /* The oldest batch is written, or was not. */
 static int settle(struct open_files *files, struct lpl_report *report)
 {
-	const struct batch *batch = &files->batch[lpl_crew_oldest(files->crew)];
+	const struct batch *batch = &files->batch[lpl_work_queue_oldest(files->queue)];
 
-	lpl_crew_drop(files->crew);
+	lpl_work_queue_take(files->queue);
 	if (batch->error == 0)
 		return LPL_OK;
 	errno = batch->error;
@@ -153,13 +153,13 @@ static int no_buffer(const struct open_files *files, struct lpl_report *report)
 static int write_out(struct open_files *files, struct open_file *open,
 		     struct lpl_report *report)
 {
-	int error = lpl_crew_full(files->crew) ? settle(files, report) : LPL_OK;
+	int error = lpl_work_queue_full(files->queue) ? settle(files, report) : LPL_OK;
 	struct batch *batch;
 	char *empty;
 
 	if (error != LPL_OK || open->used == 0)
 		return error;
-	batch = &files->batch[lpl_crew_next(files->crew)];
+	batch = &files->batch[lpl_work_queue_next(files->queue)];
 	if (batch->buffer == NULL)
 		batch->buffer = malloc(OPEN_FILE_BUFFER);
 	empty = batch->buffer;
@@ -171,7 +171,7 @@ static int write_out(struct open_files *files, struct open_file *open,
 	open->buffer = empty;
 	open->file->size += open->used;
 	open->used = 0;
-	lpl_crew_put(files->crew);
+	lpl_work_queue_put(files->queue);
 	/* alone there is nobody to wait for */
 	return files->jobs == 1 ? settle(files, report) : LPL_OK;
 }
@@ -181,7 +181,7 @@ static int release(struct open_files *files, struct open_file *open, struct lpl_
 	struct file *file = open->file;
 	int error = write_out(files, open, report);
 
-	while (!lpl_crew_empty(files->crew)) {
+	while (!lpl_work_queue_empty(files->queue)) {
 		int failure = settle(files, report);
 
 		error = error != LPL_OK ? error : failure;

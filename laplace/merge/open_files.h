@@ -2,7 +2,7 @@
 /*
  * Writing thousands of files at once with a few handles and buffers: the file
  * that was written to least recently is closed, and opened again when it goes on.  Full
- * buffers are written by a crew, so that who fills them does not wait for the disk.
+ * buffers are written by other threads, so that who fills them does not wait for the disk.
  */
 #ifndef LAPLACE_MERGE_OPEN_FILES_H
 #define LAPLACE_MERGE_OPEN_FILES_H
@@ -38,7 +38,8 @@ struct open_files;
 
 /* Below the directory `fd` (not owned), which messages call `what` (copied). */
 struct open_files *open_files_new(int fd, const char *what);
-/* Write on so many threads (crew.h; without this 1), before anything is.  false: no memory. */
+/* Write on so many threads (base/work_queue.h; without this 1), before anything is.  false: no
+ * memory. */
 bool open_files_jobs(struct open_files *files, unsigned int jobs);
 /* Nothing more is written, and no error told.  NULL is fine. */
 void open_files_free(struct open_files *files);

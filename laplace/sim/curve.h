@@ -30,9 +30,9 @@ struct lpl_curve {
 	uint64_t *at_depth;		/* [d]: references at depth d */
 	uint64_t *dirty_change;		/* [s]: dirty evictions at size s less those at
 					 * s - 1 (wraps) */
-	size_t at_depth_capacity, dirty_change_capacity;
+	size_t at_depth_room, dirty_change_room;
 	uint32_t *clean_below;		/* by page: M; LPL_DEPTH_NONE: infinite */
-	size_t clean_below_capacity;
+	size_t clean_below_room;
 	uint64_t pages;
 	uint32_t deepest;		/* with a reference at it; at least 1 */
 };
@@ -47,7 +47,7 @@ bool lpl_curve_reference_slow(struct lpl_curve *curve, uint32_t page, uint32_t d
 static inline bool lpl_curve_reference(struct lpl_curve *curve, uint32_t page, uint32_t depth,
 				       bool write)
 {
-	if (depth >= curve->at_depth_capacity || depth > curve->deepest ||
+	if (depth >= curve->at_depth_room || depth > curve->deepest ||
 	    curve->clean_below[page] < depth)
 		return lpl_curve_reference_slow(curve, page, depth, write);
 	curve->at_depth[depth]++;

@@ -6,23 +6,21 @@
  * counts, and the arrays of frames, which grow as memory fills.  A memory that is
  * larger than what its trace touches costs what the trace touches.
  */
-#include "directory.h"
-#include "player.h"
+#include "base/array.h"
+#include "frame_map.h"
+#include "simulation.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-enum { FIRST_FRAMES = 16 };
 
 struct demand {
-	struct lpl_player player;
+	struct lpl_simulation simulation;
 	const struct lpl_policy *policy;
 	struct lpl_memory memory;
 	uint32_t *page;		/* memory.page */
 	bool *dirty;		/* by frame */
-	uint32_t frames;	/* room in the arrays by frame */
-	struct lpl_directory directory;
-	uint32_t last;		/* the page touched last; 0: none */
+	size_t page_room, dirty_room, frame_room;
+	struct lpl_frame_map map;
+	uint32_t last;		/* the page referenced last; 0: none */
 	uint64_t faults, evictions, dirty_evictions;
 	struct lpl_result result;
 };
@@ -33,47 +31,21 @@ static enum lpl_error no_memory(const struct demand *demand, struct lpl_report *
 			demand->policy->name, demand->memory.used);
 }
 
-/* ---- room ---- */
-
-static bool grow_frames(struct demand *demand, uint32_t frames)
+/* Let the arrays by frame reach `frame`. */
+static bool reach_frame(struct demand *demand, uint32_t frame)
 {
+	struct lpl_memory *memory = &demand->memory;
 	size_t each = demand->policy->frame_size;
-	uint32_t *page = realloc(demand->page, frames * sizeof(*page));
-	bool *dirty;
 
-	if (page == NULL)
+	if (frame == LPL_NO_FRAME || !lpl_reach(demand->page, demand->page_room, frame) ||
+	    !lpl_reach(demand->dirty, demand->dirty_room, frame) ||
+	    (each != 0 && !lpl_reach_index(&memory->frame, &demand->frame_room, frame, each)))
 		return false;
-	demand->page = page;
-	demand->memory.page = page;
-	dirty = realloc(demand->dirty, frames * sizeof(*dirty));
-	if (dirty == NULL)
-		return false;
-	demand->dirty = dirty;
-	if (each != 0) {
-		char *frame;
-
-		if (frames > SIZE_MAX / each)
-			return false;
-		frame = realloc(demand->memory.frame, frames * each);
-		if (frame == NULL)
-			return false;
-		memset(frame + demand->frames * each, 0, (frames - demand->frames) * each);
-		demand->memory.frame = frame;
-	}
-	demand->frames = frames;
+	memory->page = demand->page;
 	return true;
 }
 
-static bool grow(struct demand *demand)
-{
-	uint64_t frames = demand->frames == 0 ? FIRST_FRAMES : (uint64_t)demand->frames * 2;
-
-	if (demand->memory.size < frames)
-		frames = demand->memory.size;
-	return frames < LPL_NO_FRAME && grow_frames(demand, (uint32_t)frames);
-}
-
-/* ---- playing ---- */
+/* ---- references ---- */
 
 /* A frame for `page`: a free one, or one whose page leaves. */
 static enum lpl_error find_frame(struct demand *demand, uint32_t page, uint32_t *frame,
@@ -82,7 +54,7 @@ static enum lpl_error find_frame(struct demand *demand, uint32_t page, uint32_t 
 	struct lpl_memory *memory = &demand->memory;
 
 	if (memory->used < memory->size) {
-		if (memory->used == demand->frames && !grow(demand))
+		if (!reach_frame(demand, memory->used))
 			return no_memory(demand, report);
 		*frame = memory->used++;
 		return LPL_OK;
@@ -94,54 +66,54 @@ static enum lpl_error find_frame(struct demand *demand, uint32_t page, uint32_t 
 				demand->policy->name, *frame, memory->used);
 	demand->evictions++;
 	demand->dirty_evictions += demand->dirty[*frame] ? 1 : 0;
-	lpl_directory_forget(&demand->directory, demand->page[*frame]);
+	lpl_frame_map_remove(&demand->map, demand->page[*frame]);
 	return LPL_OK;
 }
 
-static enum lpl_error fault(struct demand *demand, const struct lpl_touch *touch,
+static enum lpl_error fault(struct demand *demand, const struct lpl_page_ref *ref,
 			    struct lpl_report *report)
 {
 	uint32_t frame = 0;
-	enum lpl_error error = find_frame(demand, touch->page, &frame, report);
+	enum lpl_error error = find_frame(demand, ref->page, &frame, report);
 
 	if (error != LPL_OK)
 		return error;
 	demand->faults++;
-	demand->page[frame] = touch->page;
-	demand->dirty[frame] = touch->write != 0;
-	if (!lpl_directory_enter(&demand->directory, touch->page, frame))
+	demand->page[frame] = ref->page;
+	demand->dirty[frame] = ref->write != 0;
+	if (!lpl_frame_map_add(&demand->map, ref->page, frame))
 		return no_memory(demand, report);
 	return demand->policy->admit == NULL ? LPL_OK :
-		demand->policy->admit(&demand->memory, frame, touch->page, report);
+		demand->policy->admit(&demand->memory, frame, ref->page, report);
 }
 
-static enum lpl_error demand_play(struct lpl_player *player, const struct lpl_touch *touch,
-				  size_t count, struct lpl_report *report)
+static enum lpl_error demand_run(struct lpl_simulation *simulation, const struct lpl_page_ref *ref,
+				 size_t count, struct lpl_report *report)
 {
-	struct demand *demand = (struct demand *)player;
+	struct demand *demand = (struct demand *)simulation;
 	void (*hit)(struct lpl_memory *memory, uint32_t frame) = demand->policy->hit;
 
 	for (size_t i = 0; i < count; i++) {
-		uint32_t frame = lpl_directory_find(&demand->directory, touch[i].page);
+		uint32_t frame = lpl_frame_map_find(&demand->map, ref[i].page);
 
 		if (frame == LPL_NO_FRAME) {
-			enum lpl_error error = fault(demand, &touch[i], report);
+			enum lpl_error error = fault(demand, &ref[i], report);
 
 			if (error != LPL_OK)
 				return error;
 		} else {
-			demand->dirty[frame] |= touch[i].write != 0;
-			if (hit != NULL && touch[i].page != demand->last)
+			demand->dirty[frame] |= ref[i].write != 0;
+			if (hit != NULL && ref[i].page != demand->last)
 				hit(&demand->memory, frame);
 		}
-		demand->last = touch[i].page;
+		demand->last = ref[i].page;
 	}
 	return LPL_OK;
 }
 
-static enum lpl_error demand_finish(struct lpl_player *player, struct lpl_report *report)
+static enum lpl_error demand_finish(struct lpl_simulation *simulation, struct lpl_report *report)
 {
-	struct demand *demand = (struct demand *)player;
+	struct demand *demand = (struct demand *)simulation;
 
 	(void)report;
 	demand->result = (struct lpl_result){
@@ -150,8 +122,8 @@ static enum lpl_error demand_finish(struct lpl_player *player, struct lpl_report
 		.evictions = demand->evictions,
 		.dirty_evictions = demand->dirty_evictions,
 	};
-	player->result = &demand->result;
-	player->results = 1;
+	simulation->result = &demand->result;
+	simulation->results = 1;
 	return LPL_OK;
 }
 
@@ -159,39 +131,39 @@ static void free_demand(struct demand *demand)
 {
 	free(demand->page);
 	free(demand->dirty);
-	lpl_directory_free(&demand->directory);
+	lpl_frame_map_free(&demand->map);
 	free(demand->memory.frame);
 	free(demand->memory.state);
 	free(demand);
 }
 
-static void demand_close(struct lpl_player *player)
+static void demand_close(struct lpl_simulation *simulation)
 {
-	struct demand *demand = (struct demand *)player;
+	struct demand *demand = (struct demand *)simulation;
 
 	if (demand->policy->close != NULL)
 		demand->policy->close(&demand->memory);
 	free_demand(demand);
 }
 
-enum lpl_error lpl_demand_open(struct lpl_player **player, const struct lpl_policy *policy,
+enum lpl_error lpl_demand_open(struct lpl_simulation **simulation, const struct lpl_policy *policy,
 			       uint64_t size, const uint64_t *option,
 			       struct lpl_report *report)
 {
 	struct demand *demand = calloc(1, sizeof(*demand));
 
-	*player = NULL;
+	*simulation = NULL;
 	if (demand == NULL)
 		return lpl_fail(report, LPL_ERR_MEMORY, "policy '%s': no memory", policy->name);
-	demand->player.play = demand_play;
-	demand->player.finish = demand_finish;
-	demand->player.close = demand_close;
+	demand->simulation.run = demand_run;
+	demand->simulation.finish = demand_finish;
+	demand->simulation.close = demand_close;
 	demand->policy = policy;
 	demand->memory.size = size;
 	demand->memory.option = option;
 	if (policy->state_size != 0)
 		demand->memory.state = calloc(1, policy->state_size);
-	if (!lpl_directory_init(&demand->directory) ||
+	if (!lpl_frame_map_init(&demand->map) ||
 	    (policy->state_size != 0 && demand->memory.state == NULL)) {
 		free_demand(demand);
 		return lpl_fail(report, LPL_ERR_MEMORY, "policy '%s': no memory", policy->name);
@@ -204,6 +176,6 @@ enum lpl_error lpl_demand_open(struct lpl_player **player, const struct lpl_poli
 			return error;
 		}
 	}
-	*player = &demand->player;
+	*simulation = &demand->simulation;
 	return LPL_OK;
 }

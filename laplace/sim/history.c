@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The recency axis of GLRU and EELRU. */
+/* The history of GLRU and EELRU. */
 #include "history.h"
 
-#include "reduce/pages.h"
+#include "base/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,29 +10,29 @@
 bool lpl_history_init(struct lpl_history *history)
 {
 	memset(history, 0, sizeof(*history));
-	lpl_axis_init(&history->axis, sizeof(*history->node));
+	lpl_lru_list_init(&history->list, sizeof(*history->node));
 	history->spare = LPL_NO_NODE;
 	history->newest = LPL_NO_NODE;
 	history->oldest = LPL_NO_NODE;
-	return lpl_directory_init(&history->directory);
+	return lpl_frame_map_init(&history->map);
 }
 
 void lpl_history_free(struct lpl_history *history)
 {
-	lpl_directory_free(&history->directory);
+	lpl_frame_map_free(&history->map);
 	free(history->node);
 }
 
 uint32_t lpl_history_add_early(struct lpl_history *history, uint64_t place)
 {
-	uint32_t boundary = lpl_axis_boundary(&history->axis, place);
+	uint32_t boundary = lpl_lru_list_boundary(&history->list, place);
 	uint32_t i = 0;
 
 	while (i < history->earlies && history->early[i] != boundary)
 		i++;
 	if (i == history->earlies) {
 		history->early[i] = boundary;
-		history->first[i] = LPL_NO_NODE;
+		history->candidate[i] = LPL_NO_NODE;
 		history->earlies++;
 	}
 	return i;
@@ -40,9 +40,9 @@ uint32_t lpl_history_add_early(struct lpl_history *history, uint64_t place)
 
 uint32_t lpl_history_region(const struct lpl_history *history, uint32_t page)
 {
-	uint32_t i = lpl_directory_find(&history->directory, page);
+	uint32_t i = lpl_frame_map_find(&history->map, page);
 
-	return i == LPL_NO_NODE ? history->axis.boundaries : history->node[i].place.region;
+	return i == LPL_NO_NODE ? history->list.boundaries : history->node[i].place.region;
 }
 
 /* ---- those in memory ---- */
@@ -66,8 +66,8 @@ static void leave_memory(struct lpl_history *history, uint32_t i)
 	const struct lpl_history_node *node = &history->node[i];
 
 	for (uint32_t e = 0; e < history->earlies; e++)
-		if (history->first[e] == i)
-			history->first[e] = node->older;
+		if (history->candidate[e] == i)
+			history->candidate[e] = node->older;
 	if (node->newer != LPL_NO_NODE)
 		history->node[node->newer].older = node->older;
 	else
@@ -78,40 +78,37 @@ static void leave_memory(struct lpl_history *history, uint32_t i)
 		history->oldest = node->newer;
 }
 
-/* ---- those on the axis ---- */
+/* ---- all that are known ---- */
 
 /* Forget a page that is out of memory and beyond the last boundary. */
 static void forget_far(struct lpl_history *history, uint32_t i)
 {
 	struct lpl_history_node *node = &history->node[i];
 
-	if (node->frame != LPL_NO_FRAME || node->place.region != history->axis.boundaries)
+	if (node->frame != LPL_NO_FRAME || node->place.region != history->list.boundaries)
 		return;
-	lpl_axis_drop(&history->axis, i);
-	lpl_directory_forget(&history->directory, node->page);
+	lpl_lru_list_remove(&history->list, i);
+	lpl_frame_map_remove(&history->map, node->page);
 	node->newer = history->spare;
 	history->spare = i;
 }
 
-/* A node for a page that is not on the axis; LPL_NO_NODE: no memory. */
+/* A node for a page that is not known; LPL_NO_NODE: no memory. */
 static uint32_t add_node(struct lpl_history *history, uint32_t page)
 {
-	struct lpl_history_node *node;
 	uint32_t i = history->spare;
 
 	if (i != LPL_NO_NODE) {
 		history->spare = history->node[i].newer;
 	} else {
 		i = history->used;
-		node = lpl_array_reach(history->node, &history->capacity, i, sizeof(*node));
-		if (node == NULL || i == LPL_NO_NODE)
+		if (i == LPL_NO_NODE || !lpl_reach(history->node, history->node_room, i))
 			return LPL_NO_NODE;
-		history->node = node;
-		history->axis.nodes = node;
+		history->list.nodes = history->node;
 		history->used++;
 	}
 	history->node[i].page = page;
-	return lpl_directory_enter(&history->directory, page, i) ? i : LPL_NO_NODE;
+	return lpl_frame_map_add(&history->map, page, i) ? i : LPL_NO_NODE;
 }
 
 /* A node is at the front now, and in memory; `far` stood at the last boundary before. */
@@ -119,10 +116,10 @@ static void settle(struct lpl_history *history, uint32_t i, uint32_t far)
 {
 	enter_memory(history, i);
 	for (uint32_t e = 0; e < history->earlies; e++) {
-		uint32_t at = history->axis.at[history->early[e]];
+		uint32_t at = history->list.at[history->early[e]];
 
 		if (at != LPL_NO_NODE && history->node[at].frame != LPL_NO_FRAME)
-			history->first[e] = at;
+			history->candidate[e] = at;
 	}
 	if (far != LPL_NO_NODE)
 		forget_far(history, far);
@@ -130,12 +127,12 @@ static void settle(struct lpl_history *history, uint32_t i, uint32_t far)
 
 static uint32_t last_at(const struct lpl_history *history)
 {
-	return history->axis.at[history->axis.boundaries - 1];
+	return history->list.at[history->list.boundaries - 1];
 }
 
 uint32_t lpl_history_admit(struct lpl_history *history, uint32_t page, uint32_t frame)
 {
-	uint32_t i = lpl_directory_find(&history->directory, page);
+	uint32_t i = lpl_frame_map_find(&history->map, page);
 	uint32_t far = last_at(history);
 	bool comes_back = i != LPL_NO_NODE;
 
@@ -145,9 +142,9 @@ uint32_t lpl_history_admit(struct lpl_history *history, uint32_t page, uint32_t 
 		return LPL_NO_NODE;
 	history->node[i].frame = frame;
 	if (comes_back)
-		lpl_axis_touch(&history->axis, i);
+		lpl_lru_list_reference(&history->list, i);
 	else
-		lpl_axis_push(&history->axis, i);
+		lpl_lru_list_add(&history->list, i);
 	settle(history, i, far);
 	return i;
 }
@@ -157,13 +154,13 @@ void lpl_history_hit(struct lpl_history *history, uint32_t i)
 	uint32_t far = last_at(history);
 
 	leave_memory(history, i);
-	lpl_axis_touch(&history->axis, i);
+	lpl_lru_list_reference(&history->list, i);
 	settle(history, i, far);
 }
 
 bool lpl_history_is_here(const struct lpl_history *history, uint32_t boundary)
 {
-	uint32_t at = history->axis.at[boundary];
+	uint32_t at = history->list.at[boundary];
 
 	return at != LPL_NO_NODE && history->node[at].frame != LPL_NO_FRAME;
 }
@@ -185,7 +182,7 @@ static uint32_t evict(struct lpl_history *history, uint32_t i)
 
 uint32_t lpl_history_evict_early(struct lpl_history *history, uint32_t early)
 {
-	return evict(history, history->first[early]);
+	return evict(history, history->candidate[early]);
 }
 
 uint32_t lpl_history_evict_oldest(struct lpl_history *history)

@@ -1,42 +1,42 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The recency axis of GLRU and EELRU: pages in memory and pages that left it, and those
- * among them who may be evicted.
+ * The history that GLRU and EELRU look at: pages in memory and pages that left it, in LRU order
+ * (lru_list.h), the "recency axis" of their papers.
  *
- * Every page referenced is on the axis (axis.h) until it is out of memory and beyond the
- * last boundary.  The pages in memory are in a list of their own besides, in the same
- * order.  At some boundaries, the early points, pages may be evicted: for each the
- * page to go is known, the first from there on that is in memory.
+ * A page that was referenced is in the list until it is out of memory and beyond the last
+ * boundary.  The pages in memory are in a second list besides, in the same order.  At some
+ * boundaries, the early points, pages may be evicted: for each it is known which page that
+ * would be, the first from there on that is in memory.
  */
 #ifndef LAPLACE_SIM_HISTORY_H
 #define LAPLACE_SIM_HISTORY_H
 
-#include "axis.h"
-#include "directory.h"
+#include "lru_list.h"
+#include "frame_map.h"
 
 enum { LPL_MOST_EARLY = 8 };
 
 struct lpl_history_node {
-	struct lpl_axis_node place;
+	struct lpl_lru_node place;
 	uint32_t page;
 	uint32_t frame;			/* LPL_NO_FRAME: not in memory */
 	uint32_t newer, older;		/* of those in memory */
 };
 
 struct lpl_history {
-	struct lpl_axis axis;
+	struct lpl_lru_list list;
 	struct lpl_history_node *node;
-	size_t capacity;
+	size_t node_room;
 	uint32_t used;			/* elements of node[] ever used */
 	uint32_t spare;			/* free ones, linked by `newer` */
-	struct lpl_directory directory;	/* a page's node */
+	struct lpl_frame_map map;	/* a page's node, in place of its frame */
 	uint32_t newest, oldest;	/* in memory */
 	uint32_t earlies;
 	uint32_t early[LPL_MOST_EARLY];	/* boundaries */
-	uint32_t first[LPL_MOST_EARLY];	/* who would go; LPL_NO_NODE: the axis is shorter */
+	uint32_t candidate[LPL_MOST_EARLY];	/* what would be evicted; LPL_NO_NODE: nothing */
 };
 
-/* Then come the cuts (lpl_axis_cut), then the early points.  false: no memory. */
+/* Then come the cuts (lpl_lru_list_cut), then the early points.  false: no memory. */
 bool lpl_history_init(struct lpl_history *history);
 void lpl_history_free(struct lpl_history *history);
 /* Pages may be evicted at the boundary at `place`.  Returns the early point's index. */

@@ -1,76 +1,68 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The simulator: numbers the pages of a stream once, makes touches of its runs, and deals
- * them to the players of all policies that were asked for.
+ * The simulator: numbers the pages of a stream once, makes one reference of several to a page
+ * in a row, and sends them in batches to the simulations that were asked for.
  */
 #include <laplace/simulator.h>
 
+#include "base/array.h"
+#include "base/broadcast.h"
+#include "base/host.h"
 #include "reduce/pages.h"
-#include "entry.h"
-#include "pool.h"
+#include "request.h"
 
 #include <inttypes.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { BATCH = 4096 };	/* of references: 96 KiB, to stay in a core's cache */
 
 struct lpl_simulator {
 	struct lpl_sink sink;		/* first */
 	struct lpl_reducer *reducer;	/* before the sink, of a behaviour sequence; or NULL */
 	struct lpl_exactness exactness;	/* of what arrives at the sink */
 	unsigned int jobs;
-	struct lpl_entry **entry;
-	size_t entries, entry_capacity;
+	struct lpl_request **request;
+	size_t requests, request_room;
 	size_t memories;		/* of demand paging */
 	bool timed;			/* times must rise */
-	uint64_t least_tau;		/* or UINT64_MAX: a run of one page is one touch */
+	uint64_t least_tau;		/* or UINT64_MAX: times do not matter */
 	/* once the stream has begun */
-	struct lpl_player **player;	/* those of all entries */
-	struct lpl_pool *pool;
+	struct lpl_simulation **simulation;	/* those of all requests */
+	struct lpl_broadcast *broadcast;
 	struct lpl_pages pages;
-	struct lpl_page page;		/* the last touch's */
-	struct lpl_touch *touch;	/* the batch that is being filled */
-	size_t touches;			/* in it; the last one may still grow */
+	struct lpl_page page;		/* of the last reference */
+	struct lpl_page_ref *ref;	/* the batch that is being filled */
+	size_t refs;			/* in it; the last one may still grow */
 	uint64_t references, last_time;
 };
 
 /* ---- policies ---- */
 
-static unsigned int processors(void)
+static enum lpl_error add_request(struct lpl_simulator *simulator, const char *spec,
+				  const struct lpl_policy *policy,
+				  const struct lpl_sizes *sizes, struct lpl_report *report)
 {
-	cpu_set_t set;
-
-	return sched_getaffinity(0, sizeof(set), &set) == 0 ? (unsigned int)CPU_COUNT(&set) : 1;
-}
-
-static enum lpl_error add_entry(struct lpl_simulator *simulator, const char *spec,
-				const struct lpl_policy *policy,
-				const struct lpl_sizes *sizes, struct lpl_report *report)
-{
-	struct lpl_entry **entries;
-	struct lpl_entry *entry;
+	struct lpl_request *request;
 	enum lpl_error error;
 
-	if (simulator->pool != NULL)
+	if (simulator->broadcast != NULL)
 		return lpl_fail(report, LPL_ERR_USAGE,
 				"policy '%.80s': the simulation has begun", spec);
-	entries = lpl_array_reach(simulator->entry, &simulator->entry_capacity,
-				  simulator->entries, sizeof(*entries));
-	if (entries == NULL)
+	if (!lpl_reach(simulator->request, simulator->request_room, simulator->requests))
 		return lpl_fail(report, LPL_ERR_MEMORY, "policy '%.80s': no memory", spec);
-	simulator->entry = entries;
-	error = lpl_entry_open(&entry, spec, policy, sizes, &simulator->exactness,
-			       LPL_MOST_MEMORIES - simulator->memories, report);
+	error = lpl_request_open(&request, spec, policy, sizes, &simulator->exactness,
+				 LPL_MOST_MEMORIES - simulator->memories, report);
 	if (error != LPL_OK)
 		return error;
-	entries[simulator->entries++] = entry;
-	if (entry->kind == LPL_KIND_DEMAND)
-		simulator->memories += entry->players;
-	if (entry->kind == LPL_KIND_TIMED) {
+	simulator->request[simulator->requests++] = request;
+	if (request->policy != NULL)
+		simulator->memories += request->simulations;
+	if (request->exact_as == LPL_EXACT_AS_WS) {
 		simulator->timed = true;
-		if (entry->sizes.count != 0 && entry->sizes.size[0] < simulator->least_tau)
-			simulator->least_tau = entry->sizes.size[0];
+		if (request->sizes.count != 0 && request->sizes.size[0] < simulator->least_tau)
+			simulator->least_tau = request->sizes.size[0];
 	}
 	return LPL_OK;
 }
@@ -78,7 +70,7 @@ static enum lpl_error add_entry(struct lpl_simulator *simulator, const char *spe
 enum lpl_error lpl_simulator_add(struct lpl_simulator *simulator, const char *policy,
 				 const struct lpl_sizes *sizes, struct lpl_report *report)
 {
-	return add_entry(simulator, policy, NULL, sizes, report);
+	return add_request(simulator, policy, NULL, sizes, report);
 }
 
 enum lpl_error lpl_simulator_add_policy(struct lpl_simulator *simulator,
@@ -92,57 +84,73 @@ enum lpl_error lpl_simulator_add_policy(struct lpl_simulator *simulator,
 
 	if (asprintf(&spec, "%s%s%s", policy->name, bare ? "" : ":", bare ? "" : options) < 0)
 		return lpl_fail(report, LPL_ERR_MEMORY, "policy '%s': no memory", policy->name);
-	error = add_entry(simulator, spec, policy, sizes, report);
+	error = add_request(simulator, spec, policy, sizes, report);
 	free(spec);
 	return error;
 }
 
 /* ---- the stream ---- */
 
+/* A batch for one simulation. */
+static enum lpl_error simulate(void *context, size_t i, const void *refs, size_t count, bool last,
+			       struct lpl_report *report)
+{
+	const struct lpl_simulator *simulator = context;
+	struct lpl_simulation *simulation = simulator->simulation[i];
+	enum lpl_error error = simulation->run(simulation, refs, count, report);
+
+	return error == LPL_OK && last ? simulation->finish(simulation, report) : error;
+}
+
 static enum lpl_error begin(struct lpl_simulator *simulator, struct lpl_report *report)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < simulator->entries; i++)
-		count += simulator->entry[i]->players;
-	simulator->player = calloc(count + 1, sizeof(struct lpl_player *));
-	if (simulator->player != NULL) {
+	for (size_t i = 0; i < simulator->requests; i++)
+		count += simulator->request[i]->simulations;
+	simulator->simulation = calloc(count + 1, sizeof(struct lpl_simulation *));
+	if (simulator->simulation != NULL) {
 		count = 0;
-		for (size_t i = 0; i < simulator->entries; i++)
-			for (size_t j = 0; j < simulator->entry[i]->players; j++)
-				simulator->player[count++] = simulator->entry[i]->player[j];
-		simulator->pool = lpl_pool_new(simulator->player, count, simulator->jobs);
+		for (size_t i = 0; i < simulator->requests; i++) {
+			const struct lpl_request *request = simulator->request[i];
+
+			for (size_t j = 0; j < request->simulations; j++)
+				simulator->simulation[count++] = request->simulation[j];
+		}
+		simulator->broadcast = lpl_broadcast_new(count, simulate, simulator,
+							 BATCH * sizeof(struct lpl_page_ref),
+							 simulator->jobs);
 	}
-	if (simulator->pool == NULL)
+	if (simulator->broadcast == NULL)
 		return lpl_fail(report, LPL_ERR_MEMORY, "simulation: no memory");
-	simulator->touch = lpl_pool_room(simulator->pool);
+	simulator->ref = lpl_broadcast_batch(simulator->broadcast);
 	return LPL_OK;
 }
 
-static enum lpl_error deal(struct lpl_simulator *simulator, struct lpl_report *report)
+static enum lpl_error send_batch(struct lpl_simulator *simulator, struct lpl_report *report)
 {
-	enum lpl_error error = lpl_pool_deal(simulator->pool, simulator->touches, report);
+	enum lpl_error error = lpl_broadcast_send(simulator->broadcast, simulator->refs, report);
 
-	simulator->touches = 0;
+	simulator->refs = 0;
 	if (error == LPL_OK)
-		simulator->touch = lpl_pool_room(simulator->pool);
+		simulator->ref = lpl_broadcast_batch(simulator->broadcast);
 	return error;
 }
 
-/* Does a reference belong to the last touch? */
-static bool goes_on(const struct lpl_simulator *simulator, struct lpl_page page, uint64_t time)
+/* Does a reference count as one with the last? */
+static bool is_same(const struct lpl_simulator *simulator, struct lpl_page page, uint64_t time)
 {
-	return simulator->touches != 0 && lpl_same_page(page, simulator->page) &&
-	       time - simulator->touch[simulator->touches - 1].last <= simulator->least_tau;
+	return simulator->refs != 0 && lpl_same_page(page, simulator->page) &&
+	       time - simulator->ref[simulator->refs - 1].last <= simulator->least_tau;
 }
 
-static enum lpl_error new_touch(struct lpl_simulator *simulator, struct lpl_page page,
-				const struct lpl_ref *ref, struct lpl_report *report)
+static enum lpl_error add_ref(struct lpl_simulator *simulator, struct lpl_page page,
+			      const struct lpl_ref *ref, struct lpl_report *report)
 {
 	uint32_t number;
 
-	if (simulator->touches == LPL_BATCH) {
-		enum lpl_error error = deal(simulator, report);
+	if (simulator->refs == BATCH) {
+		enum lpl_error error = send_batch(simulator, report);
 
 		if (error != LPL_OK)
 			return error;
@@ -155,7 +163,7 @@ static enum lpl_error new_touch(struct lpl_simulator *simulator, struct lpl_page
 				"simulation: no memory for %u distinct pages",
 				simulator->pages.count);
 	simulator->page = page;
-	simulator->touch[simulator->touches++] = (struct lpl_touch){
+	simulator->ref[simulator->refs++] = (struct lpl_page_ref){
 		.first = ref->ref,
 		.last = ref->ref,
 		.page = number,
@@ -180,7 +188,7 @@ static int simulator_refs(struct lpl_sink *sink, const struct lpl_ref *refs, siz
 			  struct lpl_report *report)
 {
 	struct lpl_simulator *simulator = (struct lpl_simulator *)sink;
-	enum lpl_error error = simulator->pool == NULL ? begin(simulator, report) : LPL_OK;
+	enum lpl_error error = simulator->broadcast == NULL ? begin(simulator, report) : LPL_OK;
 
 	for (size_t i = 0; i < count && error == LPL_OK; i++) {
 		struct lpl_page page = lpl_page_of(&refs[i]);
@@ -190,14 +198,14 @@ static int simulator_refs(struct lpl_sink *sink, const struct lpl_ref *refs, siz
 			break;
 		simulator->references++;
 		simulator->last_time = refs[i].ref;
-		if (goes_on(simulator, page, refs[i].ref)) {
-			struct lpl_touch *touch = &simulator->touch[simulator->touches - 1];
+		if (is_same(simulator, page, refs[i].ref)) {
+			struct lpl_page_ref *ref = &simulator->ref[simulator->refs - 1];
 
-			touch->last = refs[i].ref;
-			touch->write |= lpl_is_write(&refs[i]) ? 1 : 0;
+			ref->last = refs[i].ref;
+			ref->write |= lpl_is_write(&refs[i]) ? 1 : 0;
 			continue;
 		}
-		error = new_touch(simulator, page, &refs[i], report);
+		error = add_ref(simulator, page, &refs[i], report);
 	}
 	return error;
 }
@@ -214,15 +222,13 @@ static int simulator_event(struct lpl_sink *sink, const struct lpl_event *event,
 static int simulator_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct lpl_simulator *simulator = (struct lpl_simulator *)sink;
-	enum lpl_error error = simulator->pool == NULL ? begin(simulator, report) : LPL_OK;
+	enum lpl_error error = simulator->broadcast == NULL ? begin(simulator, report) : LPL_OK;
 
-	if (error == LPL_OK && simulator->touches != 0)
-		error = lpl_pool_deal(simulator->pool, simulator->touches, report);
 	if (error == LPL_OK)
-		error = lpl_pool_finish(simulator->pool, report);
-	for (size_t i = 0; i < simulator->entries && error == LPL_OK; i++)
-		if (!lpl_entry_gather(simulator->entry[i], simulator->references,
-				      simulator->pages.count, &simulator->exactness))
+		error = lpl_broadcast_send_last(simulator->broadcast, simulator->refs, report);
+	for (size_t i = 0; i < simulator->requests && error == LPL_OK; i++)
+		if (!lpl_request_gather(simulator->request[i], simulator->references,
+					simulator->pages.count, &simulator->exactness))
 			error = lpl_fail(report, LPL_ERR_MEMORY,
 					 "simulation: no memory for the results");
 	return error;
@@ -267,7 +273,7 @@ enum lpl_error lpl_simulator_open(struct lpl_simulator **simulator,
 	}
 	opened->sink = (struct lpl_sink){simulator_refs, simulator_event, simulator_finish};
 	opened->least_tau = UINT64_MAX;
-	opened->jobs = options != NULL && options->jobs != 0 ? options->jobs : processors();
+	opened->jobs = options != NULL && options->jobs != 0 ? options->jobs : lpl_processors();
 	error = open_reducer(opened, options != NULL ? options->reduction : NULL, report);
 	if (error != LPL_OK)
 		lpl_simulator_close(opened);
@@ -284,19 +290,19 @@ struct lpl_sink *lpl_simulator_sink(struct lpl_simulator *simulator)
 
 size_t lpl_simulator_count(const struct lpl_simulator *simulator)
 {
-	return simulator->entries;
+	return simulator->requests;
 }
 
 const char *lpl_simulator_policy(const struct lpl_simulator *simulator, size_t index)
 {
-	return simulator->entry[index]->spec;
+	return simulator->request[index]->spec;
 }
 
 const struct lpl_result *lpl_simulator_results(const struct lpl_simulator *simulator,
 					       size_t index, size_t *count)
 {
-	*count = simulator->entry[index]->results;
-	return simulator->entry[index]->result;
+	*count = simulator->request[index]->results;
+	return simulator->request[index]->result;
 }
 
 uint64_t lpl_simulator_pages(const struct lpl_simulator *simulator)
@@ -306,19 +312,19 @@ uint64_t lpl_simulator_pages(const struct lpl_simulator *simulator)
 
 uint64_t lpl_simulator_exact_from(const struct lpl_simulator *simulator, size_t index)
 {
-	return lpl_entry_exact_from(simulator->entry[index], &simulator->exactness);
+	return lpl_request_exact_from(simulator->request[index], &simulator->exactness);
 }
 
 void lpl_simulator_close(struct lpl_simulator *simulator)
 {
 	if (simulator == NULL)
 		return;
-	lpl_pool_close(simulator->pool);	/* before its players */
-	for (size_t i = 0; i < simulator->entries; i++)
-		lpl_entry_close(simulator->entry[i]);
+	lpl_broadcast_free(simulator->broadcast);	/* before the simulations */
+	for (size_t i = 0; i < simulator->requests; i++)
+		lpl_request_close(simulator->request[i]);
 	lpl_reducer_close(simulator->reducer);
 	lpl_pages_free(&simulator->pages);
-	free(simulator->player);
-	free(simulator->entry);
+	free(simulator->simulation);
+	free(simulator->request);
 	free(simulator);
 }

@@ -5,23 +5,23 @@
  */
 #include <laplace/simulator.h>
 
+#include "base/array.h"
+#include "base/digits.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 enum { MOST_SIZES = 1 << 24 };	/* a result takes 64 bytes */
 
-/* A number from 1 on, digits only; moves *text behind it.  0: there is none. */
+/* A number from 1 on; moves *text behind it.  0: there is none. */
 static uint64_t parse_number(const char **text)
 {
 	uint64_t number = 0;
+	const char *end = lpl_scan_decimal(*text, &number);
 
-	for (; **text >= '0' && **text <= '9'; (*text)++) {
-		uint64_t digit = (uint64_t)(**text - '0');
-
-		if (number > (UINT64_MAX - digit) / 10)
-			return 0;
-		number = number * 10 + digit;
-	}
+	if (end == NULL)
+		return 0;
+	*text = end;
 	return number;
 }
 
@@ -54,31 +54,25 @@ static bool parse_range(struct range *range, const char **text)
 	return range->step > (range->times ? 1U : 0U);
 }
 
-static enum lpl_error add_size(struct lpl_sizes *sizes, size_t *capacity, uint64_t size,
+static enum lpl_error add_size(struct lpl_sizes *sizes, size_t *room, uint64_t size,
 			       struct lpl_report *report)
 {
 	if (sizes->count == MOST_SIZES)
 		return lpl_fail(report, LPL_ERR_USAGE, "more than %d sizes of memory", MOST_SIZES);
-	if (sizes->count == *capacity) {
-		size_t wanted = *capacity == 0 ? 16 : *capacity * 2;
-		uint64_t *grown = realloc(sizes->size, wanted * sizeof(*grown));
-
-		if (grown == NULL)
-			return lpl_fail(report, LPL_ERR_MEMORY, "no memory for %zu sizes", wanted);
-		sizes->size = grown;
-		*capacity = wanted;
-	}
+	if (!lpl_reach(sizes->size, *room, sizes->count))
+		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for %zu sizes",
+				sizes->count + 1);
 	sizes->size[sizes->count++] = size;
 	return LPL_OK;
 }
 
-static enum lpl_error add_range(struct lpl_sizes *sizes, size_t *capacity,
+static enum lpl_error add_range(struct lpl_sizes *sizes, size_t *room,
 				const struct range *range, struct lpl_report *report)
 {
 	uint64_t size = range->first;
 
 	for (;;) {
-		enum lpl_error error = add_size(sizes, capacity, size, report);
+		enum lpl_error error = add_size(sizes, room, size, report);
 
 		if (error != LPL_OK)
 			return error;
@@ -115,7 +109,7 @@ enum lpl_error lpl_sizes_parse(struct lpl_sizes *sizes, const char *spec,
 			       struct lpl_report *report)
 {
 	const char *text = spec;
-	size_t capacity = 0;
+	size_t room = 0;
 
 	*sizes = (struct lpl_sizes){0};
 	if (strcmp(spec, "all") == 0) {
@@ -133,7 +127,7 @@ enum lpl_error lpl_sizes_parse(struct lpl_sizes *sizes, const char *spec,
 					"(16,64,256), ranges (16:256:16, 16:4096:*2), or all",
 					spec);
 		}
-		error = add_range(sizes, &capacity, &range, report);
+		error = add_range(sizes, &room, &range, report);
 		if (error != LPL_OK) {
 			lpl_sizes_free(sizes);
 			return error;

@@ -190,7 +190,7 @@ static int check_traces(struct study *study)
 
 /* ---- the study ---- */
 
-static int study_all(const struct options *options, struct study_files *files)
+static int study_all(const struct options *options, struct study_csv *csv)
 {
 	const struct study *study = &options->study;
 	struct study_errors errors;
@@ -204,14 +204,14 @@ static int study_all(const struct options *options, struct study_files *files)
 			status = study_simulate(study, trace);
 		if (status)
 			return status;
-		study_files_trace(files, trace);
+		study_csv_trace(csv, trace);
 		damaged |= trace->damaged;
 	}
 	if (!study_sum_up(study, &errors))
 		return cli_complain(CLI_FAILED, "no memory");
-	study_files_errors(files, &errors);
+	study_csv_errors(csv, &errors);
 	if (!options->json)
-		study_print(study, &errors);
+		study_print_text(study, &errors);
 	else if (study_print_json(study, &errors))
 		return CLI_FAILED;
 	return damaged ? CLI_DAMAGED : CLI_DONE;
@@ -234,18 +234,18 @@ static void free_traces(struct study *study)
 int cmd_study(int argc, char **argv)
 {
 	struct options options = { .study = { .factor = 100, .sizes = 40 } };
-	struct study_files *files = NULL;
+	struct study_csv *csv = NULL;
 	int status;
 
 	options.study.jobs = cli_jobs(0);
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
 	status = check_traces(&options.study);
 	for (size_t i = 0; options.directory && i < options.study.traces && !status; i++)
-		status = study_files_refuse(options.directory, options.study.trace[i].path);
+		status = study_csv_refuse(options.directory, options.study.trace[i].path);
 	if (!status && options.directory)
-		status = study_files_open(&files, options.directory, options.overwrite);
+		status = study_csv_open(&csv, options.directory, options.overwrite);
 	if (!status)
-		status = study_files_close(files, study_all(&options, files));
+		status = study_csv_close(csv, study_all(&options, csv));
 	free_traces(&options.study);
 	return status;
 }

@@ -3,14 +3,16 @@
  * The study: the experiments of section 7 of "Flexible Reference Trace Reduction
  * for VM Simulations" (Kaplan, Smaragdakis, Wilson) on any traces.
  *
- *	trace ─► study_pass: the original, blocked ─┬─► study_reduce: tables 1, 2,
- *	                                            │   figure 2, the choice of K
- *	                                            └─► study_error: figures 3 to 6
- *	                      study.c: what is asked for and in which order
- *	                      study_output, study_summary: what is told
+ *	computes   study_read: one reading of a trace: the original, blocked
+ *	           study_reduce: tables 1 and 2, figure 2, the choice of K
+ *	           study_measure: how large a reduced trace is, for table 2
+ *	           study_simulate: figures 3 and 4
+ *	           study_errors: figures 5 and 6, over all traces
+ *	prints     study_csv, study_text, study_json
+ *	asks       study: what is wanted, of which traces, in which order
  *
- * Data flows from a pass into the struct study_trace of its trace, and from
- * those into what is printed; nothing flows back.
+ * What is computed goes into the struct study_trace of its trace, and from those into what is
+ * printed; nothing flows back.
  */
 #ifndef LAPLACE_CLI_STUDY_STUDY_H
 #define LAPLACE_CLI_STUDY_STUDY_H
@@ -102,69 +104,63 @@ struct study_errors {
 	size_t within[STUDY_POLICIES][STUDY_METHODS];
 };
 
-/* ---- study_pass.c ---- */
+/* ---- computing: exit statuses, and what went wrong was told ---- */
 
 /*
  * Read the trace once and send the original, with no events, to every sink, on
  * study->jobs threads; each sink is called by one thread at a time, and `finish`
- * ends it.  `what` is said in the line of progress.  With `thinned` they get less,
+ * ends it.  `what` is said in the line of progress.  With `sad2` they get less,
  * from which LRU, SAD and OLR with two pages and more make the same as from all.
  * CLI_DONE, or an exit status; where the trace is damaged the sinks had what comes
  * before, and all is done.
  */
-int study_pass(const struct study *study, struct study_trace *trace, const char *what,
-	       bool thinned, struct lpl_sink *const *to, size_t count);
-
-/* ---- study_reduce.c ---- */
+int study_read(const struct study *study, struct study_trace *trace, const char *what,
+	       bool sad2, struct lpl_sink *const *to, size_t count);
 
 /* Fill events ... choice. */
 int study_reduce(const struct study *study, struct study_trace *trace);
 uint64_t study_kept_by_sd(const struct study_trace *trace, uint64_t k);
 
-/* ---- study_size.c ---- */
-
 /*
  * Where a reduced trace ends whose size is to be known, and nothing else: counts
- * references, and with `measured` also bytes.
+ * references, and with `bytes` also those.
  */
-struct study_sizer;
-int study_sizer_open(struct study_sizer **sizer, bool measured);
-struct lpl_sink *study_sizer_sink(struct study_sizer *sizer);
+struct study_measure;
+int study_measure_open(struct study_measure **measure, bool bytes);
+struct lpl_sink *study_measure_sink(struct study_measure *measure);
 /* After finish(). */
-void study_sizer_read(const struct study_sizer *sizer, struct study_size *size);
-void study_sizer_close(struct study_sizer *sizer);	/* NULL is fine */
-
-/* ---- study_error.c ---- */
+void study_measure_read(const struct study_measure *measure, struct study_size *size);
+void study_measure_close(struct study_measure *measure);	/* NULL is fine */
 
 /* Fill fifo and row, after study_reduce(). */
 int study_simulate(const struct study *study, struct study_trace *trace);
+
 /* Percent. */
 double study_error(const struct study_row *row, enum study_method method);
 /* Of all traces.  false: no memory. */
 bool study_sum_up(const struct study *study, struct study_errors *errors);
-
-/* ---- study_output.c ---- */
-
-/* The CSV files of a directory. */
-struct study_files;
-/* Make `directory`, open its files.  Returns an exit status. */
-int study_files_open(struct study_files **files, const char *directory, bool overwrite);
-/* Would one of the files replace a trace that is read?  Complains; returns an exit status. */
-int study_files_refuse(const char *directory, const char *input);
-void study_files_trace(struct study_files *files, const struct study_trace *trace);
-void study_files_errors(struct study_files *files, const struct study_errors *errors);
-/* Give the files their names, or, when `status` is a failure, remove them. */
-int study_files_close(struct study_files *files, int status);
-
-/* ---- study_summary.c ---- */
-
-void study_print(const struct study *study, const struct study_errors *errors);
-int study_print_json(const struct study *study, const struct study_errors *errors);
 
 /* How many times smaller. */
 static inline double study_factor(uint64_t before, uint64_t after)
 {
 	return after ? (double)before / (double)after : 0;
 }
+
+/* ---- printing ---- */
+
+/* The CSV files of a directory; where there is none, NULL, which is fine. */
+struct study_csv;
+/* Make `directory`, open its files.  Returns an exit status. */
+int study_csv_open(struct study_csv **csv, const char *directory, bool overwrite);
+/* Would one of the files replace a trace that is read?  Complains; returns an exit status. */
+int study_csv_refuse(const char *directory, const char *input);
+void study_csv_trace(struct study_csv *csv, const struct study_trace *trace);
+void study_csv_errors(struct study_csv *csv, const struct study_errors *errors);
+/* Give the files their names, or, when `status` is a failure, remove them. */
+int study_csv_close(struct study_csv *csv, int status);
+
+void study_print_text(const struct study *study, const struct study_errors *errors);
+/* Returns an exit status. */
+int study_print_json(const struct study *study, const struct study_errors *errors);
 
 #endif

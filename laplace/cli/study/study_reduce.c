@@ -14,6 +14,7 @@
 #include <laplace/reducer.h>
 #include <laplace/simulator.h>
 
+#include "base/array.h"
 #include "study.h"
 
 const char *const study_method_name[STUDY_METHODS] = { "sad", "olr", "sd" };
@@ -23,15 +24,15 @@ const uint64_t study_table_k[STUDY_TABLE_KS] = { 5, 20 };
 #define LAST_FACTOR 10000	/* figure 2 ends where stack deletion is beyond it */
 #define MOST_POINTS 40		/* K doubles: enough for 2^40 pages */
 #define MOST_STEPS 8		/* K's tried at one reading, of each method */
-#define MOST_LANES (2 * MOST_POINTS)
+#define MOST_REDUCTIONS (2 * MOST_POINTS)
 #define CLOSE_ENOUGH 0.01	/* to the size wanted, as a fraction of it */
 
 /* A reducer and what is behind it. */
-struct lane {
+struct reduction {
 	enum study_method method;
 	uint64_t k;
 	struct lpl_reducer *reducer;
-	struct study_sizer *sizer;
+	struct study_measure *measure;
 };
 
 static bool in_tables(uint64_t k)
@@ -43,43 +44,45 @@ static bool in_tables(uint64_t k)
 	return false;
 }
 
-static int open_lane(struct lane *lane, bool measured)
+static int open_reduction(struct reduction *reduction, bool measured)
 {
 	struct lpl_report report = { 0 };
 	char spec[LPL_SPEC_SIZE];
-	int status = study_sizer_open(&lane->sizer, measured);
+	int status = study_measure_open(&reduction->measure, measured);
 
 	if (status)
 		return status;
-	snprintf(spec, sizeof(spec), "%s:%" PRIu64, study_method_name[lane->method], lane->k);
-	if (lpl_reducer_open(&lane->reducer, "block", spec, study_sizer_sink(lane->sizer),
-			     &report))
+	snprintf(spec, sizeof(spec), "%s:%" PRIu64, study_method_name[reduction->method],
+		 reduction->k);
+	if (lpl_reducer_open(&reduction->reducer, "block", spec,
+			     study_measure_sink(reduction->measure), &report))
 		return cli_report(&report);
 	return CLI_DONE;
 }
 
-/* Run every lane; sizes[] gets what is left in each. */
-static int run_lanes(const struct study *study, struct study_trace *trace, const char *what,
-		     struct lane *lanes, size_t count, bool tables, struct study_size *sizes)
+/* Run every reduction; sizes[] gets what each leaves. */
+static int run_reductions(const struct study *study, struct study_trace *trace, const char *what,
+			  struct reduction *reductions, size_t count, bool tables,
+			  struct study_size *sizes)
 {
-	struct lpl_sink *to[MOST_LANES];
+	struct lpl_sink *to[MOST_REDUCTIONS];
 	int status = CLI_DONE;
 
 	for (size_t i = 0; i < count && !status; i++) {
-		status = open_lane(&lanes[i], tables && in_tables(lanes[i].k));
+		status = open_reduction(&reductions[i], tables && in_tables(reductions[i].k));
 		if (!status)
-			to[i] = lpl_reducer_sink(lanes[i].reducer);
+			to[i] = lpl_reducer_sink(reductions[i].reducer);
 	}
 	if (!status)
-		status = study_pass(study, trace, what, true, to, count);
+		status = study_read(study, trace, what, true, to, count);
 	for (size_t i = 0; i < count; i++) {
 		if (!status) {
-			study_sizer_read(lanes[i].sizer, &sizes[i]);
-			sizes[i].k = lanes[i].k;
-			sizes[i].method = lanes[i].method;
+			study_measure_read(reductions[i].measure, &sizes[i]);
+			sizes[i].k = reductions[i].k;
+			sizes[i].method = reductions[i].method;
 		}
-		lpl_reducer_close(lanes[i].reducer);
-		study_sizer_close(lanes[i].sizer);
+		lpl_reducer_close(reductions[i].reducer);
+		study_measure_close(reductions[i].measure);
 	}
 	return status;
 }
@@ -124,7 +127,7 @@ static int read_curve(const struct study *study, struct study_trace *trace)
 		return cli_report(&report);
 	}
 	sink = lpl_simulator_sink(lru);
-	status = study_pass(study, trace, "LRU", true, &sink, 1);
+	status = study_read(study, trace, "LRU", true, &sink, 1);
 	if (!status && !trace->events)
 		status = cli_complain(CLI_USAGE, "%s: has no references", trace->path);
 	if (!status)
@@ -156,8 +159,8 @@ static size_t list_ks(const struct study_trace *trace, uint64_t k[MOST_POINTS])
 static int run_points(const struct study *study, struct study_trace *trace)
 {
 	uint64_t k[MOST_POINTS];
-	struct lane lanes[MOST_LANES] = { { .k = 0 } };
-	struct study_size sizes[MOST_LANES];
+	struct reduction reductions[MOST_REDUCTIONS] = { { .k = 0 } };
+	struct study_size sizes[MOST_REDUCTIONS];
 	size_t tabled = 0;
 	int status;
 
@@ -166,11 +169,11 @@ static int run_points(const struct study *study, struct study_trace *trace)
 	if (!trace->point)
 		return cli_complain(CLI_FAILED, "no memory");
 	for (size_t i = 0; i < trace->points; i++) {
-		lanes[2 * i] = (struct lane){ .method = STUDY_SAD, .k = k[i] };
-		lanes[2 * i + 1] = (struct lane){ .method = STUDY_OLR, .k = k[i] };
+		reductions[2 * i] = (struct reduction){ .method = STUDY_SAD, .k = k[i] };
+		reductions[2 * i + 1] = (struct reduction){ .method = STUDY_OLR, .k = k[i] };
 	}
-	status = run_lanes(study, trace, "tables 1 and 2, figure 2", lanes, 2 * trace->points,
-			   true, sizes);
+	status = run_reductions(study, trace, "tables 1 and 2, figure 2", reductions,
+				2 * trace->points, true, sizes);
 	if (status)
 		return status;
 	for (size_t i = 0; i < 2 * trace->points; i++) {
@@ -192,7 +195,7 @@ struct search {
 	enum study_method method;
 	double wanted;
 	struct { uint64_t k, kept; } *known;
-	size_t count;
+	size_t count, room;
 };
 
 /* How many times larger or smaller than wanted. */
@@ -206,11 +209,9 @@ static double miss(const struct search *search, uint64_t kept)
 static bool add_known(struct search *search, uint64_t k, uint64_t kept)
 {
 	size_t at = search->count;
-	void *grown = realloc(search->known, (at + 1) * sizeof(*search->known));
 
-	if (!grown)
+	if (!lpl_reach(search->known, search->room, at))
 		return false;
-	search->known = grown;
 	for (; at > 0 && search->known[at - 1].k > k; at--)
 		search->known[at] = search->known[at - 1];
 	search->known[at].k = k;
@@ -282,7 +283,7 @@ static void choose_sd(const struct study *study, struct study_trace *trace)
 static int narrow(const struct study *study, struct study_trace *trace,
 		  struct search search[2], bool *more)
 {
-	struct lane lanes[2 * MOST_STEPS] = { { .k = 0 } };
+	struct reduction reductions[2 * MOST_STEPS] = { { .k = 0 } };
 	struct study_size sizes[2 * MOST_STEPS];
 	size_t count = 0;
 	int status;
@@ -292,12 +293,13 @@ static int narrow(const struct study *study, struct study_trace *trace,
 		size_t steps = next_ks(&search[i], k);
 
 		for (size_t j = 0; j < steps; j++)
-			lanes[count++] = (struct lane){ .method = search[i].method, .k = k[j] };
+			reductions[count++] = (struct reduction){ .method = search[i].method,
+								  .k = k[j] };
 	}
 	*more = count != 0;
 	if (!*more)
 		return CLI_DONE;
-	status = run_lanes(study, trace, "choice of K", lanes, count, false, sizes);
+	status = run_reductions(study, trace, "choice of K", reductions, count, false, sizes);
 	for (size_t i = 0; i < count && !status; i++) {
 		struct search *its = &search[sizes[i].method == search[0].method ? 0 : 1];
 
@@ -311,7 +313,8 @@ static int choose_ks(const struct study *study, struct study_trace *trace)
 {
 	const double wanted = (double)trace->events / (double)study->factor;
 	struct search search[2] = {
-		{ .method = STUDY_SAD, .wanted = wanted }, { .method = STUDY_OLR, .wanted = wanted },
+		{ .method = STUDY_SAD, .wanted = wanted },
+		{ .method = STUDY_OLR, .wanted = wanted },
 	};
 	bool more = true, memory = true;
 	int status = CLI_DONE;

@@ -22,7 +22,7 @@
  *		.name = "fifo", .state_size = sizeof(uint32_t), .evict = evict,
  *	};
  *
- * and lpl_simulator_add_policy() (simulator.h) plays it at many sizes at once.
+ * and lpl_simulator_add_policy() (simulator.h) simulates it at many sizes at once.
  * examples/gclock.c is a whole program; docs/simulation.md tells more.
  *
  * A policy is called from one thread at a time for one memory, but from several at

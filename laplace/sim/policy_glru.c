@@ -2,7 +2,7 @@
 /*
  * GLRU, generalized LRU (E. B. Fernandez, T. Lang, C. Wood: "Effect of replacement
  * algorithms on a paged buffer database system", 1978), as section 3.2 of the
- * EELRU paper tells it under the name WFL (eelru.c has the reference).
+ * EELRU paper tells it under the name WFL (policy_eelru.c has the reference).
  *
  * Two places on the recency axis, an early point e in memory and a late point l, not
  * before the memory's size M.  A fault evicts the page at e, so that less recently used
@@ -12,7 +12,7 @@
  * is LRU.
  */
 #include "history.h"
-#include "player.h"
+#include "simulation.h"
 
 enum { OPTION_EARLY, OPTION_LATE };
 
@@ -47,10 +47,10 @@ static enum lpl_error glru_open(struct lpl_memory *memory, struct lpl_report *re
 
 	if (!lpl_history_init(&glru->history))
 		return no_memory(memory, report);
-	lpl_axis_cut(&glru->history.axis, early_point(memory));
-	lpl_axis_cut(&glru->history.axis, late);
+	lpl_lru_list_cut(&glru->history.list, early_point(memory));
+	lpl_lru_list_cut(&glru->history.list, late);
 	(void)lpl_history_add_early(&glru->history, early_point(memory));
-	glru->late = lpl_axis_boundary(&glru->history.axis, late);
+	glru->late = lpl_lru_list_boundary(&glru->history.list, late);
 	return LPL_OK;
 }
 

@@ -7,7 +7,7 @@
  * secondary and clears the primary, and stops at a page that has both clear: that one
  * leaves, its successor takes its place, and the hand stands behind it.
  */
-#include "player.h"
+#include "simulation.h"
 
 enum { PRIMARY = 2, SECONDARY = 1 };
 

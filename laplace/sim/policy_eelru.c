@@ -4,7 +4,7 @@
  * and effective adaptive page replacement", SIGMETRICS 1999), the variant of section
  * 3.2 with several pairs of early and late points, as it is used in section 4.
  *
- * GLRU (glru.c) profits where more references are to places e to l on the recency axis
+ * GLRU (policy_glru.c) profits where more references are to places e to l on the recency axis
  * than LRU's first M would catch.  When it is in its steady state, a page between e and l
  * is in memory with the probability (M - e) / (l - e).  So of recent references `total`
  * to places in (e, l], and among them `early` to places in (e, M],
@@ -30,7 +30,7 @@
  * down for e, which is 1 at least, and up for l.
  */
 #include "history.h"
-#include "player.h"
+#include "simulation.h"
 
 #include <math.h>
 
@@ -84,11 +84,11 @@ static enum lpl_error no_memory(const struct lpl_memory *memory, struct lpl_repo
 
 static void add_pair(struct eelru *eelru, uint64_t size, uint64_t early, uint64_t late)
 {
-	const struct lpl_axis *axis = &eelru->history.axis;
+	const struct lpl_lru_list *list = &eelru->history.list;
 
 	eelru->pair[eelru->pairs++] = (struct pair){
-		.early_boundary = lpl_axis_boundary(axis, early),
-		.late_boundary = lpl_axis_boundary(axis, late),
+		.early_boundary = lpl_lru_list_boundary(list, early),
+		.late_boundary = lpl_lru_list_boundary(list, late),
 		.early_point = lpl_history_add_early(&eelru->history, early),
 		.share = (double)(size - early) / (double)(late - early),
 	};
@@ -103,13 +103,14 @@ static enum lpl_error eelru_open(struct lpl_memory *memory, struct lpl_report *r
 
 	if (!lpl_history_init(&eelru->history))
 		return no_memory(memory, report);
-	lpl_axis_cut(&eelru->history.axis, size);
+	lpl_lru_list_cut(&eelru->history.list, size);
 	for (uint64_t i = 0; i < points && size > 1; i++) {
 		uint64_t early = early_point(memory, size, i);
 
-		lpl_axis_cut(&eelru->history.axis, early);
+		lpl_lru_list_cut(&eelru->history.list, early);
 		for (unsigned int j = 0; j < REACHES; j++)
-			lpl_axis_cut(&eelru->history.axis, late_point(size, early, reaches[j]));
+			lpl_lru_list_cut(&eelru->history.list,
+					 late_point(size, early, reaches[j]));
 	}
 	for (uint64_t i = 0; i < points && size > 1; i++) {
 		uint64_t early = early_point(memory, size, i);
@@ -117,7 +118,7 @@ static enum lpl_error eelru_open(struct lpl_memory *memory, struct lpl_report *r
 		for (unsigned int j = 0; j < REACHES; j++)
 			add_pair(eelru, size, early, late_point(size, early, reaches[j]));
 	}
-	eelru->memory_boundary = lpl_axis_boundary(&eelru->history.axis, size);
+	eelru->memory_boundary = lpl_lru_list_boundary(&eelru->history.list, size);
 	if (size > 1)
 		eelru->fading = pow((double)memory->option[OPTION_WEIGHT] / 100,
 				    1 / (double)(size - 1));

@@ -23,12 +23,12 @@
  * d - 1 places, it stays there and the other goes on down, until one arrives at
  * place d.  Hundreds of pages move in a deep stack, all of them in the trace ABC...CBA.
  * So the stack is not kept as such, but as a line in the order of next uses, where
- * O(log references) steps do for a reference (line.c).
+ * O(log references) steps do for a reference (opt_stack.c).
  */
-#include "reduce/pages.h"
+#include "base/array.h"
 #include "curve.h"
-#include "line.h"
-#include "player.h"
+#include "opt_stack.h"
+#include "simulation.h"
 
 #include <stdlib.h>
 
@@ -36,14 +36,14 @@
 #define MOST_REFERENCES ((UINT32_C(1) << 30) - 1)
 
 struct opt {
-	struct lpl_player player;
+	struct lpl_simulation simulation;
 	struct lpl_curve curve;
 	const struct lpl_sizes *sizes;
 	uint32_t largest;	/* depths above it need not be told apart */
 	uint32_t pages;
 	/* the trace: page << 1 | write */
 	uint32_t *sequence;
-	size_t count, capacity;
+	size_t count, room;
 };
 
 static enum lpl_error no_memory(const struct opt *opt, struct lpl_report *report)
@@ -63,29 +63,21 @@ static enum lpl_error store(struct opt *opt, uint32_t page, bool write,
 		return lpl_fail(report, LPL_ERR_UNSUPPORTED,
 				"opt: more than %u references; reduce the trace first",
 				MOST_REFERENCES);
-	if (opt->count == opt->capacity) {
-		/* not cleared: what is not used yet takes no memory */
-		size_t wanted = opt->capacity == 0 ? 4096 : opt->capacity * 2;
-		uint32_t *grown = realloc(opt->sequence, wanted * sizeof(*grown));
-
-		if (grown == NULL)
-			return no_memory(opt, report);
-		opt->sequence = grown;
-		opt->capacity = wanted;
-	}
+	if (opt->count == opt->room && !lpl_reserve(opt->sequence, opt->room, opt->count))
+		return no_memory(opt, report);
 	if (page > opt->pages)
 		opt->pages = page;
 	opt->sequence[opt->count++] = page << 1 | (write ? 1U : 0U);
 	return LPL_OK;
 }
 
-static enum lpl_error opt_play(struct lpl_player *player, const struct lpl_touch *touch,
-			       size_t count, struct lpl_report *report)
+static enum lpl_error opt_run(struct lpl_simulation *simulation, const struct lpl_page_ref *ref,
+			      size_t count, struct lpl_report *report)
 {
-	struct opt *opt = (struct opt *)player;
+	struct opt *opt = (struct opt *)simulation;
 
 	for (size_t i = 0; i < count; i++) {
-		enum lpl_error error = store(opt, touch[i].page, touch[i].write != 0, report);
+		enum lpl_error error = store(opt, ref[i].page, ref[i].write != 0, report);
 
 		if (error != LPL_OK)
 			return error;
@@ -119,7 +111,7 @@ static uint32_t *find_positions(const struct opt *opt)
 	return positions;
 }
 
-static bool simulate(struct opt *opt, struct lpl_line *line, const uint32_t *positions)
+static bool simulate(struct opt *opt, struct lpl_opt_stack *stack, const uint32_t *positions)
 {
 	uint32_t depth;
 
@@ -127,14 +119,14 @@ static bool simulate(struct opt *opt, struct lpl_line *line, const uint32_t *pos
 		uint32_t page = opt->sequence[i] >> 1;
 		bool write = (opt->sequence[i] & 1) != 0;
 
-		if (!lpl_line_next(line, &depth) ||
+		if (!lpl_opt_stack_next(stack, &depth) ||
 		    !lpl_curve_reference(&opt->curve, page, depth != 0 ? depth : LPL_DEPTH_NONE,
 					 write) ||
-		    !lpl_line_reference(line, depth, positions[i]))
+		    !lpl_opt_stack_reference(stack, depth, positions[i]))
 			return false;
 	}
 	for (size_t i = opt->count; i-- > 0;) {
-		if (!lpl_line_next(line, &depth))
+		if (!lpl_opt_stack_next(stack, &depth))
 			return false;
 		if (depth != 0 && !lpl_curve_end(&opt->curve, opt->sequence[i] >> 1, depth))
 			return false;
@@ -142,41 +134,44 @@ static bool simulate(struct opt *opt, struct lpl_line *line, const uint32_t *pos
 	return true;
 }
 
-static enum lpl_error opt_finish(struct lpl_player *player, struct lpl_report *report)
+static enum lpl_error opt_finish(struct lpl_simulation *simulation, struct lpl_report *report)
 {
-	struct opt *opt = (struct opt *)player;
+	struct opt *opt = (struct opt *)simulation;
 	uint32_t *positions = find_positions(opt);
-	struct lpl_line *line = lpl_line_new(2 * (uint32_t)opt->count, opt->largest);
-	bool done = positions != NULL && line != NULL && simulate(opt, line, positions);
+	struct lpl_opt_stack *stack = lpl_opt_stack_new(2 * (uint32_t)opt->count, opt->largest);
+	bool done = positions != NULL && stack != NULL && simulate(opt, stack, positions);
 
 	free(positions);
-	lpl_line_free(line);
+	lpl_opt_stack_free(stack);
 	if (done)
-		player->result = lpl_curve_results(&opt->curve, opt->sizes, &player->results);
-	return player->result != NULL ? LPL_OK : no_memory(opt, report);
+		simulation->result = lpl_curve_results(&opt->curve, opt->sizes,
+						       &simulation->results);
+	return simulation->result != NULL ? LPL_OK : no_memory(opt, report);
 }
 
-static void opt_close(struct lpl_player *player)
+static void opt_close(struct lpl_simulation *simulation)
 {
-	struct opt *opt = (struct opt *)player;
+	struct opt *opt = (struct opt *)simulation;
 
 	lpl_curve_free(&opt->curve);
-	free(player->result);
+	free(simulation->result);
 	free(opt->sequence);
 	free(opt);
 }
 
-struct lpl_player *lpl_opt_new(const struct lpl_sizes *sizes, uint32_t largest)
+static struct lpl_simulation *opt_new(const struct lpl_sizes *sizes, uint32_t largest)
 {
 	struct opt *opt = calloc(1, sizeof(*opt));
 
 	if (opt == NULL)
 		return NULL;
-	opt->player.play = opt_play;
-	opt->player.finish = opt_finish;
-	opt->player.close = opt_close;
+	opt->simulation.run = opt_run;
+	opt->simulation.finish = opt_finish;
+	opt->simulation.close = opt_close;
 	opt->sizes = sizes;
 	lpl_curve_init(&opt->curve);
 	opt->largest = largest;
-	return &opt->player;
+	return &opt->simulation;
 }
+
+const struct lpl_one_pass_policy lpl_policy_opt = {"opt", LPL_EXACT_AS_OPT, opt_new};

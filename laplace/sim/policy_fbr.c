@@ -17,8 +17,8 @@
  * lowest chain that may have a page is known.  A page comes into the old section from
  * before all that are in it, thus at its chain's front.
  */
-#include "axis.h"
-#include "player.h"
+#include "lru_list.h"
+#include "simulation.h"
 
 #include <stdlib.h>
 
@@ -33,7 +33,7 @@ static const struct lpl_policy_option fbr_options[] = {
 };
 
 struct frame {
-	struct lpl_axis_node node;
+	struct lpl_lru_node node;
 	uint32_t newer, older;		/* in its chain */
 	uint32_t reserved;
 	uint64_t count;
@@ -44,7 +44,7 @@ struct chain {
 };
 
 struct fbr {
-	struct lpl_axis axis;
+	struct lpl_lru_list list;
 	uint32_t old;			/* the region that is the old section; none: above all */
 	struct chain *chain;		/* by count, from 1 to cmax */
 	uint64_t cmax, lowest;
@@ -76,12 +76,12 @@ static enum lpl_error fbr_open(struct lpl_memory *memory, struct lpl_report *rep
 				(unsigned long long)fbr->cmax);
 	for (uint64_t i = 0; i <= fbr->cmax; i++)
 		fbr->chain[i] = (struct chain){LPL_NO_NODE, LPL_NO_NODE};
-	lpl_axis_init(&fbr->axis, sizeof(struct frame));
-	lpl_axis_cut(&fbr->axis, new_section(memory));
+	lpl_lru_list_init(&fbr->list, sizeof(struct frame));
+	lpl_lru_list_cut(&fbr->list, new_section(memory));
 	fbr->old = UINT32_MAX;
 	if (memory->size > 1) {
-		lpl_axis_cut(&fbr->axis, memory->size - (old != 0 ? old : 1));
-		fbr->old = fbr->axis.boundaries;
+		lpl_lru_list_cut(&fbr->list, memory->size - (old != 0 ? old : 1));
+		fbr->old = fbr->list.boundaries;
 	}
 	return LPL_OK;
 }
@@ -130,7 +130,7 @@ static void age(struct fbr *fbr, struct frame *frames)
 		fbr->chain[i] = (struct chain){LPL_NO_NODE, LPL_NO_NODE};
 	fbr->lowest = fbr->cmax + 1;
 	fbr->sum = 0;
-	for (uint32_t i = fbr->axis.oldest; i != LPL_NO_NODE; i = frames[i].node.newer) {
+	for (uint32_t i = fbr->list.oldest; i != LPL_NO_NODE; i = frames[i].node.newer) {
 		frames[i].count -= frames[i].count / 2;
 		fbr->sum += frames[i].count;
 		if (frames[i].node.region == fbr->old)
@@ -141,16 +141,16 @@ static void age(struct fbr *fbr, struct frame *frames)
 /* Bring a page to the front, or in; another may come into the old section for that. */
 static void bring_forward(struct fbr *fbr, struct frame *frames, uint32_t i)
 {
-	bool enters = i == fbr->axis.count;
+	bool enters = i == fbr->list.count;
 	uint32_t last_young;
 
 	if (enters)
-		lpl_axis_push(&fbr->axis, i);
+		lpl_lru_list_add(&fbr->list, i);
 	else
-		lpl_axis_touch(&fbr->axis, i);
+		lpl_lru_list_reference(&fbr->list, i);
 	if (fbr->old == UINT32_MAX)
 		return;
-	last_young = fbr->axis.at[fbr->old - 1];
+	last_young = fbr->list.at[fbr->old - 1];
 	if (last_young != LPL_NO_NODE && frames[last_young].node.older != LPL_NO_NODE)
 		chain_page(fbr, frames, frames[last_young].node.older);
 }
@@ -161,12 +161,12 @@ static void fbr_hit(struct lpl_memory *memory, uint32_t frame)
 	struct frame *frames = memory->frame;
 	uint32_t region = frames[frame].node.region;
 
-	fbr->axis.nodes = frames;
+	fbr->list.nodes = frames;
 	if (region == fbr->old) {
 		unchain_page(fbr, frames, frame);
 		bring_forward(fbr, frames, frame);
 	} else {
-		lpl_axis_touch(&fbr->axis, frame);
+		lpl_lru_list_reference(&fbr->list, frame);
 	}
 	if (region == 0)
 		return;
@@ -179,7 +179,7 @@ static uint32_t fbr_evict(struct lpl_memory *memory, uint32_t page)
 {
 	struct fbr *fbr = memory->state;
 	struct frame *frames = memory->frame;
-	uint32_t victim = fbr->axis.oldest;
+	uint32_t victim = fbr->list.oldest;
 
 	(void)page;
 	while (fbr->lowest <= fbr->cmax && fbr->chain[fbr->lowest].oldest == LPL_NO_NODE)
@@ -200,7 +200,7 @@ static enum lpl_error fbr_admit(struct lpl_memory *memory, uint32_t frame, uint3
 
 	(void)page;
 	(void)report;
-	fbr->axis.nodes = frames;
+	fbr->list.nodes = frames;
 	frames[frame].count = 1;
 	fbr->sum++;
 	bring_forward(fbr, frames, frame);

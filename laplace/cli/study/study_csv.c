@@ -32,26 +32,26 @@ static const struct {
 	[FIGURE6] = { "figure6.csv", "method,ratio,samples,median,maximum" },
 };
 
-struct study_files {
+struct study_csv {
 	char *directory;
 	bool made;			/* by us */
 	unsigned int open;
 	struct cli_output output[FILES];
 };
 
-static int make_directory(struct study_files *files)
+static int make_directory(struct study_csv *csv)
 {
 	struct stat existing;
 
-	if (mkdir(files->directory, 0777) == 0) {
-		files->made = true;
+	if (mkdir(csv->directory, 0777) == 0) {
+		csv->made = true;
 		return CLI_DONE;
 	}
 	if (errno != EEXIST)
-		return cli_complain(CLI_FAILED, "%s: %s", files->directory, strerror(errno));
-	if (stat(files->directory, &existing) == 0 && S_ISDIR(existing.st_mode))
+		return cli_complain(CLI_FAILED, "%s: %s", csv->directory, strerror(errno));
+	if (stat(csv->directory, &existing) == 0 && S_ISDIR(existing.st_mode))
 		return CLI_DONE;
-	return cli_complain(CLI_USAGE, "%s: exists and is no directory", files->directory);
+	return cli_complain(CLI_USAGE, "%s: exists and is no directory", csv->directory);
 }
 
 /* Memory of its own; NULL when there is none, which is told. */
@@ -65,7 +65,7 @@ static char *path_of(const char *directory, enum file file)
 	return NULL;
 }
 
-int study_files_refuse(const char *directory, const char *input)
+int study_csv_refuse(const char *directory, const char *input)
 {
 	int status = CLI_DONE;
 
@@ -78,10 +78,10 @@ int study_files_refuse(const char *directory, const char *input)
 	return status;
 }
 
-static int open_file(struct study_files *files, bool overwrite)
+static int open_file(struct study_csv *csv, bool overwrite)
 {
-	struct cli_output *output = &files->output[files->open];
-	char *path = path_of(files->directory, (enum file)files->open);
+	struct cli_output *output = &csv->output[csv->open];
+	char *path = path_of(csv->directory, (enum file)csv->open);
 	int status;
 
 	if (!path)
@@ -90,51 +90,51 @@ static int open_file(struct study_files *files, bool overwrite)
 	free(path);
 	if (status)
 		return status;
-	fprintf(output->file, "%s\n", about[files->open].heading);
-	files->open++;
+	fprintf(output->file, "%s\n", about[csv->open].heading);
+	csv->open++;
 	return CLI_DONE;
 }
 
-int study_files_open(struct study_files **files, const char *directory, bool overwrite)
+int study_csv_open(struct study_csv **csv, const char *directory, bool overwrite)
 {
 	int status;
 
-	*files = calloc(1, sizeof(**files));
-	if (*files)
-		(*files)->directory = strdup(directory);
-	if (!*files || !(*files)->directory) {
-		free(*files);
-		*files = NULL;
+	*csv = calloc(1, sizeof(**csv));
+	if (*csv)
+		(*csv)->directory = strdup(directory);
+	if (!*csv || !(*csv)->directory) {
+		free(*csv);
+		*csv = NULL;
 		return cli_complain(CLI_FAILED, "no memory");
 	}
-	status = make_directory(*files);
-	while (!status && (*files)->open < FILES)
-		status = open_file(*files, overwrite);
+	status = make_directory(*csv);
+	while (!status && (*csv)->open < FILES)
+		status = open_file(*csv, overwrite);
 	if (status) {
-		study_files_close(*files, status);
-		*files = NULL;
+		study_csv_close(*csv, status);
+		*csv = NULL;
 	}
 	return status;
 }
 
-int study_files_close(struct study_files *files, int status)
+int study_csv_close(struct study_csv *csv, int status)
 {
 	bool full = false;
 
-	if (!files)
+	if (!csv)
 		return status;
 	/* all of them, before one gets its name */
-	for (unsigned int i = 0; i < files->open; i++)
-		full |= fflush(files->output[i].file) != 0;
+	for (unsigned int i = 0; i < csv->open; i++)
+		full |= fflush(csv->output[i].file) != 0;
 	if (full)
 		status = CLI_FAILED;	/* told below, of the file that it is */
-	for (unsigned int i = 0; i < files->open; i++)
-		status = cli_output_close(&files->output[i], status);
+	for (unsigned int i = 0; i < csv->open; i++)
+		status = cli_output_close(&csv->output[i], status);
 	/* a directory with something in it stays */
-	if (files->made && (status == CLI_FAILED || status == CLI_USAGE))
-		(void)rmdir(files->directory);
-	free(files->directory);
-	free(files);
+	if (csv->made && (status == CLI_FAILED || status == CLI_USAGE))
+		(void)rmdir(csv->directory);
+	free(csv->directory);
+	free(csv);
 	return status;
 }
 
@@ -161,9 +161,9 @@ static void put_factors(FILE *file, uint64_t events, const struct study_point *p
 	fputc('\n', file);
 }
 
-static void put_points(struct study_files *files, const struct study_trace *trace)
+static void put_points(struct study_csv *csv, const struct study_trace *trace)
 {
-	FILE *table = files->output[TABLE1].file, *figure = files->output[FIGURE2].file;
+	FILE *table = csv->output[TABLE1].file, *figure = csv->output[FIGURE2].file;
 
 	for (size_t i = 0; i < trace->points; i++) {
 		const struct study_point *point = &trace->point[i];
@@ -223,15 +223,15 @@ static void put_rows(FILE *file, const struct study_trace *trace, enum study_pol
 	}
 }
 
-void study_files_trace(struct study_files *files, const struct study_trace *trace)
+void study_csv_trace(struct study_csv *csv, const struct study_trace *trace)
 {
-	if (!files)
+	if (!csv)
 		return;
-	put_points(files, trace);
-	put_sizes(files->output[TABLE2].file, trace);
-	put_choices(files->output[CHOICE].file, trace);
-	put_rows(files->output[FIGURE3].file, trace, STUDY_CLOCK);
-	put_rows(files->output[FIGURE4].file, trace, STUDY_SEGQ);
+	put_points(csv, trace);
+	put_sizes(csv->output[TABLE2].file, trace);
+	put_choices(csv->output[CHOICE].file, trace);
+	put_rows(csv->output[FIGURE3].file, trace, STUDY_CLOCK);
+	put_rows(csv->output[FIGURE4].file, trace, STUDY_SEGQ);
 }
 
 static void put_bins(FILE *file, const struct study_errors *errors, enum study_policy policy)
@@ -247,10 +247,10 @@ static void put_bins(FILE *file, const struct study_errors *errors, enum study_p
 	}
 }
 
-void study_files_errors(struct study_files *files, const struct study_errors *errors)
+void study_csv_errors(struct study_csv *csv, const struct study_errors *errors)
 {
-	if (!files)
+	if (!csv)
 		return;
-	put_bins(files->output[FIGURE5].file, errors, STUDY_CLOCK);
-	put_bins(files->output[FIGURE6].file, errors, STUDY_SEGQ);
+	put_bins(csv->output[FIGURE5].file, errors, STUDY_CLOCK);
+	put_bins(csv->output[FIGURE6].file, errors, STUDY_SEGQ);
 }

@@ -4,13 +4,13 @@
  *
  * Of the memory's pages the first `fifo` are the FIFO segment, the others the LRU segment
  * behind it.  A fetched page, and one that is hit in the LRU segment, goes to the front
- * of the FIFO; who leaves the FIFO's back so goes to the front of the LRU segment.  A hit
- * in the FIFO changes nothing.  Who leaves the LRU segment's back is evicted.
+ * of the FIFO; the page that leaves the FIFO's back so goes to the front of the LRU segment.  A
+ * hit in the FIFO changes nothing.  The page that leaves the LRU segment's back is evicted.
  *
- * That is an axis with one boundary, on which hits in the first region do not count.
+ * That is an LRU list with one boundary, on which hits in the first region do not count.
  */
-#include "axis.h"
-#include "player.h"
+#include "lru_list.h"
+#include "simulation.h"
 
 static const struct lpl_policy_option segq_options[] = {
 	{"fifo", 1, UINT64_MAX, 0},
@@ -26,7 +26,7 @@ static uint64_t fifo_of(const struct lpl_memory *memory)
 
 static enum lpl_error segq_open(struct lpl_memory *memory, struct lpl_report *report)
 {
-	struct lpl_axis *axis = memory->state;
+	struct lpl_lru_list *list = memory->state;
 	uint64_t fifo = fifo_of(memory);
 
 	if (fifo > memory->size)
@@ -34,48 +34,48 @@ static enum lpl_error segq_open(struct lpl_memory *memory, struct lpl_report *re
 				"segq: a FIFO segment of %llu pages is larger than a memory "
 				"of %llu", (unsigned long long)fifo,
 				(unsigned long long)memory->size);
-	lpl_axis_init(axis, sizeof(struct lpl_axis_node));
-	lpl_axis_cut(axis, fifo);
+	lpl_lru_list_init(list, sizeof(struct lpl_lru_node));
+	lpl_lru_list_cut(list, fifo);
 	return LPL_OK;
 }
 
 static void segq_hit(struct lpl_memory *memory, uint32_t frame)
 {
-	struct lpl_axis *axis = memory->state;
+	struct lpl_lru_list *list = memory->state;
 
-	axis->nodes = memory->frame;
-	if (lpl_axis_region(axis, frame) != 0)
-		lpl_axis_touch(axis, frame);
+	list->nodes = memory->frame;
+	if (lpl_lru_list_region(list, frame) != 0)
+		lpl_lru_list_reference(list, frame);
 }
 
 static uint32_t segq_evict(struct lpl_memory *memory, uint32_t page)
 {
-	struct lpl_axis *axis = memory->state;
+	struct lpl_lru_list *list = memory->state;
 
 	(void)page;
-	return axis->oldest;
+	return list->oldest;
 }
 
 static enum lpl_error segq_admit(struct lpl_memory *memory, uint32_t frame, uint32_t page,
 				 struct lpl_report *report)
 {
-	struct lpl_axis *axis = memory->state;
+	struct lpl_lru_list *list = memory->state;
 
 	(void)page;
 	(void)report;
-	axis->nodes = memory->frame;
-	if (frame == axis->count)
-		lpl_axis_push(axis, frame);
+	list->nodes = memory->frame;
+	if (frame == list->count)
+		lpl_lru_list_add(list, frame);
 	else
-		lpl_axis_touch(axis, frame);
+		lpl_lru_list_reference(list, frame);
 	return LPL_OK;
 }
 
 const struct lpl_policy lpl_policy_segq = {
 	.name = "segq",
 	.options = segq_options,
-	.state_size = sizeof(struct lpl_axis),
-	.frame_size = sizeof(struct lpl_axis_node),
+	.state_size = sizeof(struct lpl_lru_list),
+	.frame_size = sizeof(struct lpl_lru_node),
 	.open = segq_open,
 	.hit = segq_hit,
 	.evict = segq_evict,

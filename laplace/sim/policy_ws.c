@@ -15,26 +15,26 @@
  * Space-time.  WS has the page in memory for min(gap, tau) reference times after t, VMIN
  * for gap or, when that is above tau, for the one of the reference itself.  A histogram
  * by depth of the gaps' number and of their sum gives either for all taus.  Within
- * a touch of several references no gap is above the smallest tau.
+ * a page_ref of several references no gap is above the smallest tau.
  *
  * The end, at the last reference's time `end`.  WS evicts a page last referenced at t if
  * t + tau <= end, that is if end - t + 1 > tau, and has it in memory for
  * min(end - t + 1, tau): as if the next reference came with a gap of end - t + 1 and
  * did not count.  VMIN evicts every page right after its last reference.
  */
-#include "reduce/pages.h"
+#include "base/array.h"
 #include "curve.h"
-#include "player.h"
+#include "simulation.h"
 
 #include <stdlib.h>
 
 struct ws {
-	struct lpl_player player;
+	struct lpl_simulation simulation;
 	struct lpl_curve curve;
 	const struct lpl_sizes *sizes;	/* the taus */
 	bool forward;			/* VMIN */
 	uint64_t *last;			/* by page: its last reference */
-	size_t last_capacity;
+	size_t last_room;
 	uint32_t pages;
 	uint64_t begin, end;		/* the first and the last reference's time */
 	/* by depth, from 1 to taus + 1 */
@@ -85,50 +85,46 @@ static enum lpl_error too_long(const struct ws *ws, struct lpl_report *report)
 			name_of(ws));
 }
 
-static enum lpl_error touch_page(struct ws *ws, const struct lpl_touch *touch,
-				 struct lpl_report *report)
+static enum lpl_error reference(struct ws *ws, const struct lpl_page_ref *ref,
+				struct lpl_report *report)
 {
 	uint32_t depth = LPL_DEPTH_NONE;
 	bool fits = true;
 
-	if (touch->page > ws->pages) {
-		uint64_t *last = lpl_array_reach(ws->last, &ws->last_capacity, touch->page,
-						 sizeof(*last));
-
-		if (last == NULL)
+	if (ref->page > ws->pages) {
+		if (!lpl_reach(ws->last, ws->last_room, ref->page))
 			return no_memory(ws, report);
-		ws->last = last;
 		ws->pages++;
 	} else {
-		uint64_t gap = touch->first - ws->last[touch->page];
+		uint64_t gap = ref->first - ws->last[ref->page];
 
 		depth = depth_of(ws, gap);
 		fits = add_gap(ws, depth, gap);
 	}
-	ws->last[touch->page] = touch->last;
-	fits = !__builtin_add_overflow(ws->gap_sum[1], touch->last - touch->first,
+	ws->last[ref->page] = ref->last;
+	fits = !__builtin_add_overflow(ws->gap_sum[1], ref->last - ref->first,
 				       &ws->gap_sum[1]) && fits;
 	if (!fits)
 		return too_long(ws, report);
-	return lpl_curve_reference(&ws->curve, touch->page, depth, touch->write != 0) ? LPL_OK :
+	return lpl_curve_reference(&ws->curve, ref->page, depth, ref->write != 0) ? LPL_OK :
 		no_memory(ws, report);
 }
 
-static enum lpl_error ws_play(struct lpl_player *player, const struct lpl_touch *touch,
-			      size_t count, struct lpl_report *report)
+static enum lpl_error ws_run(struct lpl_simulation *simulation, const struct lpl_page_ref *ref,
+			     size_t count, struct lpl_report *report)
 {
-	struct ws *ws = (struct ws *)player;
+	struct ws *ws = (struct ws *)simulation;
 
 	if (ws->pages == 0 && count != 0)
-		ws->begin = touch[0].first;
+		ws->begin = ref[0].first;
 	for (size_t i = 0; i < count; i++) {
-		enum lpl_error error = touch_page(ws, &touch[i], report);
+		enum lpl_error error = reference(ws, &ref[i], report);
 
 		if (error != LPL_OK)
 			return error;
 	}
 	if (count != 0)
-		ws->end = touch[count - 1].last;
+		ws->end = ref[count - 1].last;
 	return LPL_OK;
 }
 
@@ -191,62 +187,66 @@ static struct lpl_result *results_of(const struct ws *ws, size_t *count)
 	return result;
 }
 
-static enum lpl_error ws_finish(struct lpl_player *player, struct lpl_report *report)
+static enum lpl_error ws_finish(struct lpl_simulation *simulation, struct lpl_report *report)
 {
-	struct ws *ws = (struct ws *)player;
+	struct ws *ws = (struct ws *)simulation;
 	enum lpl_error error = end_pages(ws, report);
 
 	if (error != LPL_OK)
 		return error;
-	player->result = results_of(ws, &player->results);
-	if (player->result == NULL)
+	simulation->result = results_of(ws, &simulation->results);
+	if (simulation->result == NULL)
 		return no_memory(ws, report);
-	for (size_t i = 0; i < player->results; i++)
-		player->result[i].size = ws->sizes->size[i];
-	return complete(ws, player->result, player->results) ? LPL_OK : too_long(ws, report);
+	for (size_t i = 0; i < simulation->results; i++)
+		simulation->result[i].size = ws->sizes->size[i];
+	return complete(ws, simulation->result, simulation->results) ? LPL_OK :
+		too_long(ws, report);
 }
 
-static void ws_close(struct lpl_player *player)
+static void ws_close(struct lpl_simulation *simulation)
 {
-	struct ws *ws = (struct ws *)player;
+	struct ws *ws = (struct ws *)simulation;
 
 	lpl_curve_free(&ws->curve);
-	free(player->result);
+	free(simulation->result);
 	free(ws->last);
 	free(ws->gaps);
 	free(ws->gap_sum);
 	free(ws);
 }
 
-static struct lpl_player *new_ws(const struct lpl_sizes *taus, bool forward)
+static struct lpl_simulation *new_ws(const struct lpl_sizes *taus, bool forward)
 {
 	struct ws *ws = calloc(1, sizeof(*ws));
 
 	if (ws == NULL)
 		return NULL;
-	ws->player.play = ws_play;
-	ws->player.finish = ws_finish;
-	ws->player.close = ws_close;
+	ws->simulation.run = ws_run;
+	ws->simulation.finish = ws_finish;
+	ws->simulation.close = ws_close;
 	ws->sizes = taus;
 	ws->forward = forward;
 	lpl_curve_init(&ws->curve);
 	ws->gaps = calloc(taus->count + 2, sizeof(*ws->gaps));
 	ws->gap_sum = calloc(taus->count + 2, sizeof(*ws->gap_sum));
 	if (ws->gaps == NULL || ws->gap_sum == NULL) {
-		ws_close(&ws->player);
+		ws_close(&ws->simulation);
 		return NULL;
 	}
-	return &ws->player;
+	return &ws->simulation;
 }
 
-struct lpl_player *lpl_ws_new(const struct lpl_sizes *sizes, uint32_t largest)
+static struct lpl_simulation *new_backward(const struct lpl_sizes *sizes, uint32_t largest)
 {
 	(void)largest;
 	return new_ws(sizes, false);
 }
 
-struct lpl_player *lpl_vmin_new(const struct lpl_sizes *sizes, uint32_t largest)
+static struct lpl_simulation *new_forward(const struct lpl_sizes *sizes, uint32_t largest)
 {
 	(void)largest;
 	return new_ws(sizes, true);
 }
+
+const struct lpl_one_pass_policy lpl_policy_ws = {"ws", LPL_EXACT_AS_WS, new_backward};
+const struct lpl_one_pass_policy lpl_policy_vmin = {"vmin", LPL_EXACT_AS_WS, new_forward};

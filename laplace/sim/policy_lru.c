@@ -2,37 +2,37 @@
 /*
  * LRU at every size in one pass.
  *
- * The depth of a reference is the number of pages referenced since the page's
- * last reference, itself included.  Each page owns a slot of a line of time, the
- * one of its last reference, marked by a bit; its depth is the number of marks
- * from there on.  They are counted with a Fenwick tree over words of 64 slots:
- * O(log pages).  But most references are to one of the few most recent pages: these
- * stand in front of the line, in order, and are looked through first; whoever
- * drops out of the front goes to the line's end.  When the line is full the marks are
- * moved together, in order, so memory is O(pages), and as at least half of the line
- * is then empty, moving costs O(1) a reference.
+ * The depth of a reference is the number of pages referenced since the page's last reference,
+ * itself included.  Time is a line of slots: each page has the slot of its last reference,
+ * marked by a bit, and its depth is the number of marks from there on.  They are counted with
+ * a Fenwick tree (P. M. Fenwick: "A new data structure for cumulative frequency tables", 1994)
+ * over words of 64 slots: O(log pages).  But most references are to one of the few most recent
+ * pages: these are in an array before the line, in order, and are looked through first; a page
+ * that drops out of the array gets the next slot of the line.  When the line is full the marks
+ * are moved together, in order, so memory is O(pages), and as at least half of the line is then
+ * empty, moving costs O(1) a reference.
  */
-#include "reduce/pages.h"
+#include "base/array.h"
 #include "curve.h"
-#include "player.h"
+#include "simulation.h"
 
 #include <stdlib.h>
 
 enum { WORD = 64, FIRST_WORDS = 16, FRONT = 16 };
 
 struct lru {
-	struct lpl_player player;
+	struct lpl_simulation simulation;
 	struct lpl_curve curve;
 	const struct lpl_sizes *sizes;
 	uint32_t front[FRONT];	/* the most recent pages, the newest first */
 	uint32_t fronts;
 	uint64_t *mark;		/* by word: its slots' bits */
 	uint32_t *sum;		/* Fenwick tree: [i] sums words (i - (i & -i), i] from 1 */
-	uint32_t *page;		/* by slot: who owns it, if marked */
+	uint32_t *page;		/* by slot: whose it is, if marked */
 	size_t words;
 	size_t next;		/* the first slot not used yet */
 	uint32_t *slot;		/* by page */
-	size_t slot_capacity;
+	size_t slot_room;
 	uint32_t pages;
 };
 
@@ -117,11 +117,8 @@ static enum lpl_error make_room(struct lru *lru, struct lpl_report *report)
 
 static bool add_page(struct lru *lru, uint32_t page)
 {
-	uint32_t *slot = lpl_array_reach(lru->slot, &lru->slot_capacity, page, sizeof(*slot));
-
-	if (slot == NULL)
+	if (!lpl_reach(lru->slot, lru->slot_room, page))
 		return false;
-	lru->slot = slot;
 	lru->pages++;
 	return true;
 }
@@ -190,13 +187,13 @@ static enum lpl_error reference(struct lru *lru, uint32_t page, bool write,
 		no_memory(lru, report);
 }
 
-static enum lpl_error lru_play(struct lpl_player *player, const struct lpl_touch *touch,
-			       size_t count, struct lpl_report *report)
+static enum lpl_error lru_run(struct lpl_simulation *simulation, const struct lpl_page_ref *ref,
+			      size_t count, struct lpl_report *report)
 {
-	struct lru *lru = (struct lru *)player;
+	struct lru *lru = (struct lru *)simulation;
 
 	for (size_t i = 0; i < count; i++) {
-		enum lpl_error error = reference(lru, touch[i].page, touch[i].write != 0, report);
+		enum lpl_error error = reference(lru, ref[i].page, ref[i].write != 0, report);
 
 		if (error != LPL_OK)
 			return error;
@@ -204,9 +201,9 @@ static enum lpl_error lru_play(struct lpl_player *player, const struct lpl_touch
 	return LPL_OK;
 }
 
-static enum lpl_error lru_finish(struct lpl_player *player, struct lpl_report *report)
+static enum lpl_error lru_finish(struct lpl_simulation *simulation, struct lpl_report *report)
 {
-	struct lru *lru = (struct lru *)player;
+	struct lru *lru = (struct lru *)simulation;
 	uint32_t depth = 0;
 
 	while (depth < lru->fronts) {
@@ -221,16 +218,16 @@ static enum lpl_error lru_finish(struct lpl_player *player, struct lpl_report *r
 		if (!lpl_curve_end(&lru->curve, lru->page[slot], ++depth))
 			return no_memory(lru, report);
 	}
-	player->result = lpl_curve_results(&lru->curve, lru->sizes, &player->results);
-	return player->result != NULL ? LPL_OK : no_memory(lru, report);
+	simulation->result = lpl_curve_results(&lru->curve, lru->sizes, &simulation->results);
+	return simulation->result != NULL ? LPL_OK : no_memory(lru, report);
 }
 
-static void lru_close(struct lpl_player *player)
+static void lru_close(struct lpl_simulation *simulation)
 {
-	struct lru *lru = (struct lru *)player;
+	struct lru *lru = (struct lru *)simulation;
 
 	lpl_curve_free(&lru->curve);
-	free(player->result);
+	free(simulation->result);
 	free(lru->mark);
 	free(lru->sum);
 	free(lru->page);
@@ -238,21 +235,23 @@ static void lru_close(struct lpl_player *player)
 	free(lru);
 }
 
-struct lpl_player *lpl_lru_new(const struct lpl_sizes *sizes, uint32_t largest)
+static struct lpl_simulation *lru_new(const struct lpl_sizes *sizes, uint32_t largest)
 {
 	struct lru *lru = calloc(1, sizeof(*lru));
 
 	(void)largest;	/* all sizes cost no more than one */
 	if (lru == NULL)
 		return NULL;
-	lru->player.play = lru_play;
-	lru->player.finish = lru_finish;
-	lru->player.close = lru_close;
+	lru->simulation.run = lru_run;
+	lru->simulation.finish = lru_finish;
+	lru->simulation.close = lru_close;
 	lru->sizes = sizes;
 	lpl_curve_init(&lru->curve);
 	if (!move_together(lru, FIRST_WORDS)) {
-		lru_close(&lru->player);
+		lru_close(&lru->simulation);
 		return NULL;
 	}
-	return &lru->player;
+	return &lru->simulation;
 }
+
+const struct lpl_one_pass_policy lpl_policy_lru = {"lru", LPL_EXACT_AS_LRU, lru_new};

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Simulations: each is one policy at one size of memory (demand.c), or at all sizes in one
+ * pass (policy_lru.c, policy_opt.c, policy_ws.c).  It is given the references in order, in
+ * batches, and told the end; its results stand then.  One thread at a time works for it.
+ *
+ * Pages are numbered from 1 in the order of their first references.  A page_ref is a reference,
+ * or several to one page with nothing in between and no further apart than the smallest tau.
+ * They count as one, a write if any of them is: no memory can have lost the page since the
+ * first of them, so the others neither fault nor change an order, and whether it is the first
+ * or a later one that writes cannot be told from outside.  Still, a page_ref may be to the same
+ * page as the one before it.
+ */
+#ifndef LAPLACE_SIM_SIMULATION_H
+#define LAPLACE_SIM_SIMULATION_H
+
+#include <laplace/simulator.h>
+
+struct lpl_page_ref {
+	uint64_t first, last;	/* reference times; the same when it is one reference */
+	uint32_t page;
+	uint32_t write;		/* 0 or 1 */
+};
+
+struct lpl_simulation {
+	enum lpl_error (*run)(struct lpl_simulation *simulation,
+			      const struct lpl_page_ref *ref, size_t count,
+			      struct lpl_report *report);
+	/* the trace is over: make the results, but for `references` and `exact` */
+	enum lpl_error (*finish)(struct lpl_simulation *simulation, struct lpl_report *report);
+	void (*close)(struct lpl_simulation *simulation);
+	struct lpl_result *result;	/* after finish(); the simulation's to free */
+	size_t results;
+};
+
+/* Which of a reduction's sizes (reducer.h) a policy's results are exact from. */
+enum lpl_exact_as { LPL_EXACT_AS_LRU, LPL_EXACT_AS_OPT, LPL_EXACT_AS_WS, LPL_EXACT_AS_DEMAND };
+
+/* A policy of which one simulation gives all sizes. */
+struct lpl_one_pass_policy {
+	const char *name;
+	enum lpl_exact_as exact_as;
+	/*
+	 * NULL: no memory.  `sizes` stays where it is until close().  `largest` is the largest
+	 * of them, LPL_DEPTH_NONE for all: results may be wrong above.
+	 */
+	struct lpl_simulation *(*open)(const struct lpl_sizes *sizes, uint32_t largest);
+};
+
+/* One memory under a policy; `option` are its options' numbers, as long-lived as it is. */
+enum lpl_error lpl_demand_open(struct lpl_simulation **simulation,
+			       const struct lpl_policy *policy, uint64_t size,
+			       const uint64_t *option, struct lpl_report *report);
+
+/*
+ * The policies that come with the library: `lpl_policy_NAME`, a struct lpl_one_pass_policy or a
+ * struct lpl_policy.  A new one is a file policy_NAME.c, and its name here.
+ */
+#define LPL_ONE_PASS_POLICIES(POLICY) POLICY(lru) POLICY(opt) POLICY(ws) POLICY(vmin)
+#define LPL_DEMAND_POLICIES(POLICY) \
+	POLICY(clock) POLICY(segq) POLICY(fbr) POLICY(glru) POLICY(eelru)
+
+#define LPL_DECLARE_ONE_PASS(name) extern const struct lpl_one_pass_policy lpl_policy_##name;
+#define LPL_DECLARE_DEMAND(name) extern const struct lpl_policy lpl_policy_##name;
+LPL_ONE_PASS_POLICIES(LPL_DECLARE_ONE_PASS)
+LPL_DEMAND_POLICIES(LPL_DECLARE_DEMAND)
+
+/* `percent` of `size`, rounded down. */
+static inline uint64_t lpl_percent(uint64_t size, uint64_t percent)
+{
+	return size / 100 * percent + size % 100 * percent / 100;
+}
+
+#endif
