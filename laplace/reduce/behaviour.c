@@ -2,6 +2,8 @@
 /* The LRU behaviour of a trace: faults.  Hits, which are hot, are in behaviour.h. */
 #include "behaviour.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 
 bool lpl_behaviour_init(struct lpl_behaviour *behaviour, uint32_t limit)
@@ -28,15 +30,10 @@ bool lpl_behaviour_fetch(struct lpl_behaviour *behaviour, const struct lpl_ref *
 		fault->dirty = behaviour->dirty[victim] != 0;
 		lpl_pages_replace(pages, victim, page);
 	} else {
-		unsigned char *dirty;
-
 		fault->place = lpl_pages_add(pages, page);
-		dirty = fault->place == 0 ? NULL :
-			lpl_array_reach(behaviour->dirty, &behaviour->dirty_capacity, fault->place,
-					sizeof(*dirty));
-		if (dirty == NULL)
+		if (fault->place == 0 ||
+		    !lpl_reach(behaviour->dirty, behaviour->dirty_capacity, fault->place))
 			return false;
-		behaviour->dirty = dirty;
 	}
 	behaviour->dirty[fault->place] = lpl_is_write(ref) ? 1 : 0;
 	return true;

@@ -36,6 +36,8 @@
  */
 #include "held.h"
 
+#include "base/array.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -95,7 +97,6 @@ static uint32_t make_newest(struct glass_cao *gc, struct lpl_page page)
 	struct lpl_pages *pages = &gc->pages;
 	uint32_t i = lpl_pages_find(pages, page);
 	uint32_t oldest = lpl_pages_oldest(pages);
-	struct active *active;
 
 	if (i != 0) {
 		lpl_pages_touch(pages, i);
@@ -105,11 +106,8 @@ static uint32_t make_newest(struct glass_cao *gc, struct lpl_page page)
 		i = lpl_pages_replace_oldest(pages, page);
 	} else {
 		i = lpl_pages_add(pages, page);
-		active = i == 0 ? NULL : lpl_array_reach(gc->active, &gc->active_capacity, i,
-							 sizeof(*active));
-		if (active == NULL)
+		if (i == 0 || !lpl_reach(gc->active, gc->active_capacity, i))
 			return 0;
-		gc->active = active;
 	}
 	gc->active[i] = (struct active){0};
 	return i;

@@ -2,14 +2,15 @@
 /* References and events held back: memory, and the way out. */
 #include "held.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 
 bool lpl_held_init(struct lpl_held *held, struct lpl_sink *next)
 {
 	held->outlet.next = next;
 	lpl_events_init(&held->events);
-	held->node = lpl_array_reach(NULL, &held->capacity, 0, sizeof(*held->node));
-	return held->node != NULL;
+	return lpl_reach(held->node, held->capacity, 0);
 }
 
 void lpl_held_free(struct lpl_held *held)
@@ -21,15 +22,8 @@ void lpl_held_free(struct lpl_held *held)
 
 bool lpl_held_grow(struct lpl_held *held)
 {
-	struct lpl_held_node *node;
-
-	if (held->used == UINT32_MAX)
-		return false;
-	node = lpl_array_reach(held->node, &held->capacity, (size_t)held->used + 1, sizeof(*node));
-	if (node == NULL)
-		return false;
-	held->node = node;
-	return true;
+	return held->used != UINT32_MAX &&
+	       lpl_reach(held->node, held->capacity, (size_t)held->used + 1);
 }
 
 /* Send on the events that no reference held was made before. */

@@ -22,6 +22,8 @@
 #include "owed.h"
 #include "stage.h"
 
+#include "base/array.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -53,14 +55,9 @@ static uint32_t enter(struct irg *irg, struct lpl_page page)
 			return 0;
 		i = lpl_pages_replace_oldest(pages, page);
 	} else {
-		struct recent *recent;
-
 		i = lpl_pages_add(pages, page);
-		recent = i == 0 ? NULL : lpl_array_reach(irg->recent, &irg->recent_capacity, i,
-							 sizeof(*recent));
-		if (recent == NULL)
+		if (i == 0 || !lpl_reach(irg->recent, irg->recent_capacity, i))
 			return 0;
-		irg->recent = recent;
 	}
 	irg->recent[i].written = lpl_owed_pay(&irg->owed, page);
 	return i;

@@ -86,6 +86,8 @@
 #include "events.h"
 #include "stage.h"
 
+#include "base/array.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -275,8 +277,6 @@ static int send_fault(struct olr *olr, struct lpl_report *report)
 /* An element of stay[] for one more fault. */
 static int new_stay(struct olr *olr, uint32_t *index, struct lpl_report *report)
 {
-	struct stay *stay;
-
 	if (olr->spare != 0) {
 		*index = olr->spare;
 		olr->spare = olr->stay[*index].next;
@@ -285,10 +285,8 @@ static int new_stay(struct olr *olr, uint32_t *index, struct lpl_report *report)
 	if (olr->stay_used == 2 * olr->memory.limit + 2)
 		return lpl_fail(report, LPL_ERR_INTERNAL,
 				"reduction olr:%u: more than 2K+2 stays held", olr->memory.limit);
-	stay = lpl_array_reach(olr->stay, &olr->stay_capacity, olr->stay_used + 1, sizeof(*stay));
-	if (stay == NULL)
+	if (!lpl_reach(olr->stay, olr->stay_capacity, olr->stay_used + 1))
 		return no_memory(olr, report);
-	olr->stay = stay;
 	*index = ++olr->stay_used;
 	return LPL_OK;
 }
@@ -296,15 +294,14 @@ static int new_stay(struct olr *olr, uint32_t *index, struct lpl_report *report)
 static int take_fault(struct olr *olr, const struct lpl_ref *ref, const struct lpl_fault *fault,
 		      struct lpl_report *report)
 {
-	uint32_t *resident = lpl_array_reach(olr->resident, &olr->resident_capacity, fault->place,
-					     sizeof(*resident));
+	uint32_t *resident;
 	struct stay *stay;
 	uint32_t i = 0;
 	int error;
 
-	if (resident == NULL)
+	if (!lpl_reach(olr->resident, olr->resident_capacity, fault->place))
 		return no_memory(olr, report);
-	olr->resident = resident;
+	resident = olr->resident;
 	error = new_stay(olr, &i, report);
 	if (error != LPL_OK)
 		return error;
@@ -500,8 +497,8 @@ struct lpl_stage *lpl_olr_new(uint64_t number, struct lpl_sink *next)
 	olr->stage.close = olr_close;
 	olr->outlet.next = next;
 	lpl_events_init(&olr->events);
-	olr->stay = lpl_array_reach(NULL, &olr->stay_capacity, 0, sizeof(*olr->stay));
-	if (!lpl_behaviour_init(&olr->memory, (uint32_t)number) || olr->stay == NULL) {
+	if (!lpl_behaviour_init(&olr->memory, (uint32_t)number) ||
+	    !lpl_reach(olr->stay, olr->stay_capacity, 0)) {
 		olr_close(&olr->stage);
 		return NULL;
 	}

@@ -2,6 +2,8 @@
 /* Pages that owe a write. */
 #include "owed.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 
 bool lpl_owed_init(struct lpl_owed *owed)
@@ -20,15 +22,12 @@ void lpl_owed_free(struct lpl_owed *owed)
 bool lpl_owed_add(struct lpl_owed *owed, struct lpl_page page)
 {
 	uint32_t i = lpl_pages_find(&owed->pages, page);
-	bool *owes;
 
 	if (i == 0)
 		i = lpl_pages_add(&owed->pages, page);
-	owes = i == 0 ? NULL : lpl_array_reach(owed->owes, &owed->capacity, i, sizeof(*owes));
-	if (owes == NULL)
+	if (i == 0 || !lpl_reach(owed->owes, owed->capacity, i))
 		return false;
-	owed->owes = owes;
-	owes[i] = true;
+	owed->owes[i] = true;
 	return true;
 }
 

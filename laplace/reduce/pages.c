@@ -7,28 +7,6 @@
 
 enum { FIRST_CAPACITY = 63, FIRST_SHIFT = 64 - 8 };
 
-void *lpl_array_reach(void *array, size_t *capacity, size_t index, size_t size)
-{
-	size_t wanted = *capacity < 32 ? 32 : *capacity;
-	char *grown;
-
-	if (index < *capacity)
-		return array;
-	while (wanted <= index) {
-		if (wanted > SIZE_MAX / 2)
-			return NULL;
-		wanted *= 2;
-	}
-	if (wanted > SIZE_MAX / size)
-		return NULL;
-	grown = realloc(array, wanted * size);
-	if (grown == NULL)
-		return NULL;
-	memset(grown + *capacity * size, 0, (wanted - *capacity) * size);
-	*capacity = wanted;
-	return grown;
-}
-
 bool lpl_pages_init(struct lpl_pages *pages)
 {
 	*pages = (struct lpl_pages){.capacity = FIRST_CAPACITY, .shift = FIRST_SHIFT};

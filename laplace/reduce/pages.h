@@ -76,12 +76,6 @@ static inline void lpl_make_paged(struct lpl_ref *ref)
 	ref->reserved = 0;
 }
 
-/*
- * Let an array of *capacity elements of `size` bytes reach `index`.  Returns the
- * array, moved perhaps; what is new is zeroed.  NULL: no memory, nothing changed.
- */
-void *lpl_array_reach(void *array, size_t *capacity, size_t index, size_t size);
-
 bool lpl_pages_init(struct lpl_pages *pages);	/* false: no memory */
 void lpl_pages_free(struct lpl_pages *pages);
 

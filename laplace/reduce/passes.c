@@ -54,6 +54,8 @@
 
 #include <laplace/error.h>
 
+#include "base/array.h"
+
 #include <stdlib.h>
 
 enum state { KEPT, OPEN, DROPPED };
@@ -505,33 +507,15 @@ static void run(struct lpl_passes *passes, struct lpl_staying *array, uint32_t d
 	}
 }
 
-static bool reach_changes(struct lpl_changes *changes, uint32_t count)
-{
-	uint32_t *ref = lpl_array_reach(changes->ref, &changes->capacity, count, sizeof(*ref));
-
-	if (ref != NULL)
-		changes->ref = ref;
-	return ref != NULL;
-}
-
 /* Room for so many references. */
 static bool reach(struct lpl_passes *passes, uint32_t count)
 {
-	struct lpl_mark *mark = lpl_array_reach(passes->mark, &passes->capacity, count,
-						sizeof(*mark));
-	uint64_t *known;
-
-	if (mark == NULL)
-		return false;
-	passes->mark = mark;
-	known = lpl_array_reach(passes->known, &passes->known_capacity, count, sizeof(*known));
-	if (known == NULL)
-		return false;
-	passes->known = known;
 	for (unsigned int i = 0; i < 3; i++)
-		if (!reach_changes(&passes->changes[i], count))
+		if (!lpl_reach(passes->changes[i].ref, passes->changes[i].capacity, count))
 			return false;
-	return reach_changes(&passes->due, count);
+	return lpl_reach(passes->mark, passes->capacity, count) &&
+	       lpl_reach(passes->known, passes->known_capacity, count) &&
+	       lpl_reach(passes->due.ref, passes->due.capacity, count);
 }
 
 enum lpl_error lpl_passes_run(struct lpl_passes *passes, struct lpl_staying *array,

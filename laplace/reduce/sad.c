@@ -72,6 +72,8 @@
 #include "pages.h"
 #include "stage.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 
 /* A kept reference, in the list of those held, in stream order; 0 is its sentinel. */
@@ -162,8 +164,6 @@ static int drain(struct sad *sad, uint64_t threshold, struct lpl_report *report)
 /* An element of held[] for one more reference. */
 static int new_held(struct sad *sad, uint32_t *index, struct lpl_report *report)
 {
-	struct held *held;
-
 	if (sad->spare != 0) {
 		*index = sad->spare;
 		sad->spare = sad->held[*index].next;
@@ -172,10 +172,8 @@ static int new_held(struct sad *sad, uint32_t *index, struct lpl_report *report)
 	if (sad->held_used == 2 * sad->limit)
 		return lpl_fail(report, LPL_ERR_INTERNAL,
 				"reduction sad:%u: more than 2K references held", sad->limit);
-	held = lpl_array_reach(sad->held, &sad->held_capacity, sad->held_used + 1, sizeof(*held));
-	if (held == NULL)
+	if (!lpl_reach(sad->held, sad->held_capacity, sad->held_used + 1))
 		return no_memory(sad, report);
-	sad->held = held;
 	*index = ++sad->held_used;
 	return LPL_OK;
 }
@@ -202,7 +200,6 @@ static int advance(struct sad *sad, struct lpl_report *report)
 /* The number of a page that is not among the K+1; 0: no memory. */
 static uint32_t enter_page(struct sad *sad, struct lpl_page page)
 {
-	struct recent *recent;
 	uint32_t i;
 
 	if (sad->oldest != 0) {
@@ -212,12 +209,9 @@ static uint32_t enter_page(struct sad *sad, struct lpl_page page)
 		return i;
 	}
 	i = lpl_pages_add(&sad->pages, page);
-	recent = i == 0 ? NULL : lpl_array_reach(sad->recent, &sad->recent_capacity, i,
-						 sizeof(*recent));
-	if (recent == NULL)
+	if (i == 0 || !lpl_reach(sad->recent, sad->recent_capacity, i))
 		return 0;
-	sad->recent = recent;
-	recent[i] = (struct recent){0};
+	sad->recent[i] = (struct recent){0};
 	return i;
 }
 
@@ -353,8 +347,7 @@ struct lpl_stage *lpl_sad_new(uint64_t number, struct lpl_sink *next)
 	sad->outlet.next = next;
 	sad->limit = (uint32_t)number;
 	lpl_events_init(&sad->events);
-	sad->held = lpl_array_reach(NULL, &sad->held_capacity, 0, sizeof(*sad->held));
-	if (!lpl_pages_init(&sad->pages) || sad->held == NULL) {
+	if (!lpl_pages_init(&sad->pages) || !lpl_reach(sad->held, sad->held_capacity, 0)) {
 		sad_close(&sad->stage);
 		return NULL;
 	}

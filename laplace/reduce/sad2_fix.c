@@ -36,6 +36,8 @@
 #include "passes.h"
 #include "stage.h"
 
+#include "base/array.h"
+
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,7 +145,6 @@ static int run(struct sad2_fix *fix, bool ended, struct lpl_report *report)
 static uint32_t fetch(struct sad2_fix *fix, struct lpl_page page)
 {
 	struct lpl_pages *pages = &fix->pages;
-	uint32_t *last;
 	uint32_t i;
 
 	if (pages->count == fix->passes.pages) {
@@ -153,11 +154,7 @@ static uint32_t fetch(struct sad2_fix *fix, struct lpl_page page)
 		return lpl_pages_replace_oldest(pages, page);
 	}
 	i = lpl_pages_add(pages, page);
-	last = i == 0 ? NULL : lpl_array_reach(fix->last, &fix->last_capacity, i, sizeof(*last));
-	if (last == NULL)
-		return 0;
-	fix->last = last;
-	return i;
+	return i != 0 && lpl_reach(fix->last, fix->last_capacity, i) ? i : 0;
 }
 
 static int keep(struct sad2_fix *fix, const struct lpl_ref *ref, struct lpl_report *report)
@@ -165,19 +162,16 @@ static int keep(struct sad2_fix *fix, const struct lpl_ref *ref, struct lpl_repo
 	struct lpl_page page = lpl_page_of(ref);
 	uint32_t i = lpl_pages_find(&fix->pages, page);
 	bool fetches = i == 0;
-	struct lpl_staying *array = fix->count == LPL_NO_REF - 1 ? NULL :
-		lpl_array_reach(fix->array, &fix->capacity, fix->count, sizeof(*array));
 
-	if (array == NULL)
+	if (fix->count == LPL_NO_REF - 1 || !lpl_reach(fix->array, fix->capacity, fix->count))
 		return no_memory(fix, report);
-	fix->array = array;
 	if (fetches)
 		i = fetch(fix, page);
 	else
 		lpl_pages_touch(&fix->pages, i);
 	if (i == 0)
 		return no_memory(fix, report);
-	array[fix->count] = (struct lpl_staying){
+	fix->array[fix->count] = (struct lpl_staying){
 		.ref = *ref,
 		.before = fetches ? LPL_NO_REF : fix->last[i],
 		.fetches = fetches,

@@ -41,6 +41,8 @@
 #include "fence.h"
 #include "held.h"
 
+#include "base/array.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -79,7 +81,6 @@ static uint32_t make_newest(struct sad_ws *ws, struct lpl_page page)
 	struct lpl_pages *pages = &ws->pages;
 	uint32_t i = lpl_pages_find(pages, page);
 	uint32_t oldest = lpl_pages_oldest(pages);
-	struct recent *recent;
 
 	if (i != 0) {
 		lpl_pages_touch(pages, i);
@@ -89,11 +90,8 @@ static uint32_t make_newest(struct sad_ws *ws, struct lpl_page page)
 		i = lpl_pages_replace_oldest(pages, page);
 	} else {
 		i = lpl_pages_add(pages, page);
-		recent = i == 0 ? NULL : lpl_array_reach(ws->recent, &ws->recent_capacity, i,
-							 sizeof(*recent));
-		if (recent == NULL)
+		if (i == 0 || !lpl_reach(ws->recent, ws->recent_capacity, i))
 			return 0;
-		ws->recent = recent;
 	}
 	ws->recent[i] = (struct recent){0};
 	return i;

@@ -22,6 +22,8 @@
 #include "owed.h"
 #include "stage.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 
 struct sd {
@@ -38,7 +40,6 @@ struct sd {
 static bool fetch(struct sd *sd, struct lpl_page page)
 {
 	struct lpl_pages *pages = &sd->pages;
-	bool *written;
 	uint32_t i;
 
 	if (pages->count == sd->limit) {
@@ -49,12 +50,7 @@ static bool fetch(struct sd *sd, struct lpl_page page)
 		return true;
 	}
 	i = lpl_pages_add(pages, page);
-	written = i == 0 ? NULL : lpl_array_reach(sd->written, &sd->written_capacity, i,
-						  sizeof(*written));
-	if (written == NULL)
-		return false;
-	sd->written = written;
-	return true;
+	return i != 0 && lpl_reach(sd->written, sd->written_capacity, i);
 }
 
 static int keep(struct sd *sd, struct lpl_page page, struct lpl_ref ref,

@@ -32,6 +32,8 @@
 #include "pages.h"
 #include "stage.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 
 enum { WINDOW_EVENTS = 1024 };
@@ -138,12 +140,9 @@ static int add_page(struct window *window, struct lpl_page page, const struct lp
 			return error;
 	}
 	i = lpl_pages_add(&window->pages, page);
-	held = i == 0 ? NULL : lpl_array_reach(window->held, &window->held_capacity, i,
-					       sizeof(*held));
-	if (held == NULL)
+	if (i == 0 || !lpl_reach(window->held, window->held_capacity, i))
 		return lpl_fail(report, LPL_ERR_MEMORY,
 				"reduction window:%u: no memory for another page", window->limit);
-	window->held = held;
 	held = &window->held[i];
 	held->first = *ref;
 	held->first_at = window->now;
@@ -239,8 +238,8 @@ struct lpl_stage *lpl_window_new(uint64_t number, struct lpl_sink *next)
 	window->outlet.next = next;
 	window->limit = (uint32_t)number;
 	lpl_events_init(&window->events);
-	window->held = lpl_array_reach(NULL, &window->held_capacity, 1, sizeof(*window->held));
-	if (!lpl_pages_init(&window->pages) || window->held == NULL) {
+	if (!lpl_pages_init(&window->pages) ||
+	    !lpl_reach(window->held, window->held_capacity, 1)) {
 		window_close(&window->stage);
 		return NULL;
 	}

@@ -2,7 +2,7 @@
 /* Fault curves of stack policies. */
 #include "curve.h"
 
-#include "reduce/pages.h"
+#include "base/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,45 +25,32 @@ void lpl_curve_free(struct lpl_curve *curve)
 static bool evicted(struct lpl_curve *curve, uint32_t page, uint32_t depth)
 {
 	uint32_t clean_below = curve->clean_below[page];
-	uint64_t *dirty_change;
 
 	if (clean_below >= depth)
 		return true;
-	dirty_change = lpl_array_reach(curve->dirty_change, &curve->dirty_change_capacity,
-				       depth, sizeof(*dirty_change));
-	if (dirty_change == NULL)
+	if (!lpl_reach(curve->dirty_change, curve->dirty_change_capacity, depth))
 		return false;
-	curve->dirty_change = dirty_change;
-	dirty_change[clean_below]++;
-	dirty_change[depth]--;
+	curve->dirty_change[clean_below]++;
+	curve->dirty_change[depth]--;
 	return true;
 }
 
 static bool first_reference(struct lpl_curve *curve, uint32_t page, bool write)
 {
-	uint32_t *clean_below = lpl_array_reach(curve->clean_below, &curve->clean_below_capacity,
-						page, sizeof(*clean_below));
-
-	if (clean_below == NULL)
+	if (!lpl_reach(curve->clean_below, curve->clean_below_capacity, page))
 		return false;
-	curve->clean_below = clean_below;
-	clean_below[page] = write ? 1 : LPL_DEPTH_NONE;
+	curve->clean_below[page] = write ? 1 : LPL_DEPTH_NONE;
 	curve->pages++;
 	return true;
 }
 
 bool lpl_curve_reference_slow(struct lpl_curve *curve, uint32_t page, uint32_t depth, bool write)
 {
-	uint64_t *at_depth;
-
 	if (depth == LPL_DEPTH_NONE)
 		return first_reference(curve, page, write);
-	at_depth = lpl_array_reach(curve->at_depth, &curve->at_depth_capacity, depth,
-				   sizeof(*at_depth));
-	if (at_depth == NULL)
+	if (!lpl_reach(curve->at_depth, curve->at_depth_capacity, depth))
 		return false;
-	curve->at_depth = at_depth;
-	at_depth[depth]++;
+	curve->at_depth[depth]++;
 	if (depth > curve->deepest)
 		curve->deepest = depth;
 	if (!evicted(curve, page, depth))

@@ -2,7 +2,7 @@
 /* The recency axis of GLRU and EELRU. */
 #include "history.h"
 
-#include "reduce/pages.h"
+#include "base/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -96,18 +96,15 @@ static void forget_far(struct lpl_history *history, uint32_t i)
 /* A node for a page that is not on the axis; LPL_NO_NODE: no memory. */
 static uint32_t add_node(struct lpl_history *history, uint32_t page)
 {
-	struct lpl_history_node *node;
 	uint32_t i = history->spare;
 
 	if (i != LPL_NO_NODE) {
 		history->spare = history->node[i].newer;
 	} else {
 		i = history->used;
-		node = lpl_array_reach(history->node, &history->capacity, i, sizeof(*node));
-		if (node == NULL || i == LPL_NO_NODE)
+		if (i == LPL_NO_NODE || !lpl_reach(history->node, history->capacity, i))
 			return LPL_NO_NODE;
-		history->node = node;
-		history->axis.nodes = node;
+		history->axis.nodes = history->node;
 		history->used++;
 	}
 	history->node[i].page = page;

@@ -12,7 +12,7 @@
  * moved together, in order, so memory is O(pages), and as at least half of the line
  * is then empty, moving costs O(1) a reference.
  */
-#include "reduce/pages.h"
+#include "base/array.h"
 #include "curve.h"
 #include "player.h"
 
@@ -117,11 +117,8 @@ static enum lpl_error make_room(struct lru *lru, struct lpl_report *report)
 
 static bool add_page(struct lru *lru, uint32_t page)
 {
-	uint32_t *slot = lpl_array_reach(lru->slot, &lru->slot_capacity, page, sizeof(*slot));
-
-	if (slot == NULL)
+	if (!lpl_reach(lru->slot, lru->slot_capacity, page))
 		return false;
-	lru->slot = slot;
 	lru->pages++;
 	return true;
 }

@@ -5,6 +5,7 @@
  */
 #include <laplace/simulator.h>
 
+#include "base/array.h"
 #include "reduce/pages.h"
 #include "entry.h"
 #include "pool.h"
@@ -48,23 +49,19 @@ static enum lpl_error add_entry(struct lpl_simulator *simulator, const char *spe
 				const struct lpl_policy *policy,
 				const struct lpl_sizes *sizes, struct lpl_report *report)
 {
-	struct lpl_entry **entries;
 	struct lpl_entry *entry;
 	enum lpl_error error;
 
 	if (simulator->pool != NULL)
 		return lpl_fail(report, LPL_ERR_USAGE,
 				"policy '%.80s': the simulation has begun", spec);
-	entries = lpl_array_reach(simulator->entry, &simulator->entry_capacity,
-				  simulator->entries, sizeof(*entries));
-	if (entries == NULL)
+	if (!lpl_reach(simulator->entry, simulator->entry_capacity, simulator->entries))
 		return lpl_fail(report, LPL_ERR_MEMORY, "policy '%.80s': no memory", spec);
-	simulator->entry = entries;
 	error = lpl_entry_open(&entry, spec, policy, sizes, &simulator->exactness,
 			       LPL_MOST_MEMORIES - simulator->memories, report);
 	if (error != LPL_OK)
 		return error;
-	entries[simulator->entries++] = entry;
+	simulator->entry[simulator->entries++] = entry;
 	if (entry->kind == LPL_KIND_DEMAND)
 		simulator->memories += entry->players;
 	if (entry->kind == LPL_KIND_TIMED) {

@@ -22,7 +22,7 @@
  * min(end - t + 1, tau): as if the next reference came with a gap of end - t + 1 and
  * did not count.  VMIN evicts every page right after its last reference.
  */
-#include "reduce/pages.h"
+#include "base/array.h"
 #include "curve.h"
 #include "player.h"
 
@@ -92,12 +92,8 @@ static enum lpl_error touch_page(struct ws *ws, const struct lpl_touch *touch,
 	bool fits = true;
 
 	if (touch->page > ws->pages) {
-		uint64_t *last = lpl_array_reach(ws->last, &ws->last_capacity, touch->page,
-						 sizeof(*last));
-
-		if (last == NULL)
+		if (!lpl_reach(ws->last, ws->last_capacity, touch->page))
 			return no_memory(ws, report);
-		ws->last = last;
 		ws->pages++;
 	} else {
 		uint64_t gap = touch->first - ws->last[touch->page];
