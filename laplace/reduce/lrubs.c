@@ -12,7 +12,7 @@
  * never evicted is lost; no memory of K pages or more evicts them.  Memory is
  * O(K), and nothing is held back.
  */
-#include "behaviour.h"
+#include "lru_memory.h"
 #include "stage.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 struct lrubs {
 	struct lpl_stage stage;
 	struct lpl_outlet outlet;
-	struct lpl_behaviour memory;
+	struct lpl_lru_memory memory;
 };
 
 static int send_eviction(struct lrubs *lrubs, const struct lpl_ref *ref,
@@ -35,7 +35,7 @@ static int send_eviction(struct lrubs *lrubs, const struct lpl_ref *ref,
 		.arg = {
 			fault->victim.space,
 			fault->victim.number << LPL_PAGE_SHIFT,
-			fault->dirty ? 1 : 0,
+			fault->evicted.dirty ? 1 : 0,
 		},
 	};
 
@@ -44,12 +44,12 @@ static int send_eviction(struct lrubs *lrubs, const struct lpl_ref *ref,
 
 static int send_fault(struct lrubs *lrubs, const struct lpl_ref *ref, struct lpl_report *report)
 {
-	uint32_t victim = lpl_behaviour_victim(&lrubs->memory);
+	uint32_t victim = lpl_lru_memory_victim(&lrubs->memory);
 	struct lpl_ref fetch = *ref;
 	struct lpl_fault fault;
 	int error;
 
-	if (!lpl_behaviour_fetch(&lrubs->memory, ref, victim, &fault))
+	if (!lpl_lru_memory_fetch(&lrubs->memory, ref, victim, &fault))
 		return lpl_fail(report, LPL_ERR_MEMORY,
 				"reduction lrubs:%u: no memory for another page",
 				lrubs->memory.limit);
@@ -67,7 +67,7 @@ static int lrubs_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t 
 	for (size_t j = 0; j < count; j++) {
 		int error = LPL_OK;
 
-		if (!lpl_behaviour_hit(&lrubs->memory, &refs[j]))
+		if (!lpl_lru_memory_hit(&lrubs->memory, &refs[j]))
 			error = send_fault(lrubs, &refs[j], report);
 		if (error != LPL_OK)
 			return error;
@@ -95,7 +95,7 @@ static void lrubs_close(struct lpl_stage *stage)
 {
 	struct lrubs *lrubs = (struct lrubs *)stage;
 
-	lpl_behaviour_free(&lrubs->memory);
+	lpl_lru_memory_free(&lrubs->memory);
 	free(lrubs);
 }
 
@@ -109,7 +109,7 @@ struct lpl_stage *lpl_lrubs_new(uint64_t number, struct lpl_sink *next)
 	lrubs->stage.flush = lrubs_flush;
 	lrubs->stage.close = lrubs_close;
 	lrubs->outlet.next = next;
-	if (!lpl_behaviour_init(&lrubs->memory, (uint32_t)number)) {
+	if (!lpl_lru_memory_init(&lrubs->memory, (uint32_t)number)) {
 		lrubs_close(&lrubs->stage);
 		return NULL;
 	}

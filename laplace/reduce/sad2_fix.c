@@ -31,7 +31,7 @@
  * each mostly, and O(K) in rows as above.  Events wait with the references before
  * them.
  */
-#include "events.h"
+#include "event_queue.h"
 #include "pages.h"
 #include "passes.h"
 #include "stage.h"
@@ -47,9 +47,8 @@ struct sad2_fix {
 	struct lpl_stage *sad;	/* gets what comes in */
 	struct lpl_sink kept;	/* gets what that lets through */
 	struct lpl_outlet outlet;
-	struct lpl_pages pages;	/* in a memory of K pages */
-	uint32_t *last;		/* by page number: its last reference in the array */
-	size_t last_capacity;
+	struct lpl_pages pages;	/* in a memory of K pages; with the number of the page's
+				 * last reference in the array, a uint32_t */
 	struct lpl_staying *array;
 	size_t capacity;
 	uint32_t count;
@@ -57,8 +56,13 @@ struct sad2_fix {
 	size_t batch;		/* the count at which to run the passes */
 	uint64_t forgotten;	/* references before the array */
 	struct lpl_passes passes;
-	struct lpl_events events;	/* with the number of references before */
+	struct lpl_event_queue events;	/* with the number of references before */
 };
+
+static uint32_t *last_of(const struct sad2_fix *fix, uint32_t page)
+{
+	return LPL_PAYLOAD(&fix->pages, uint32_t, page);
+}
 
 #define FIX_OF_KEPT(sink) \
 	((struct sad2_fix *)((char *)(sink) - offsetof(struct sad2_fix, kept)))
@@ -80,18 +84,9 @@ static size_t least_batch(size_t pages)
 /* Send on the events that come before reference i; all, if that is not there. */
 static int send_events(struct sad2_fix *fix, uint32_t i, struct lpl_report *report)
 {
-	const struct lpl_event *event;
-	uint64_t position;
+	uint64_t until = i == fix->count ? UINT64_MAX : fix->forgotten + i + 1;
 
-	while ((event = lpl_events_front(&fix->events, &position)) != NULL &&
-	       (i == fix->count || position <= fix->forgotten + i)) {
-		int error = lpl_outlet_event(&fix->outlet, event, report);
-
-		if (error != LPL_OK)
-			return error;
-		lpl_events_pop(&fix->events);
-	}
-	return LPL_OK;
+	return lpl_event_queue_send(&fix->events, until, &fix->outlet, report);
 }
 
 /* Leave out the first references of the array. */
@@ -110,7 +105,7 @@ static void forget(struct sad2_fix *fix, uint32_t count)
 			*before = *before < count ? LPL_NO_REF : *before - count;
 	}
 	for (uint32_t page = 1; page <= fix->pages.count; page++) {
-		uint32_t *last = &fix->last[page];
+		uint32_t *last = last_of(fix, page);
 
 		if (*last != LPL_NO_REF)
 			*last = *last < count ? LPL_NO_REF : *last - count;
@@ -145,38 +140,31 @@ static int run(struct sad2_fix *fix, bool ended, struct lpl_report *report)
 static uint32_t fetch(struct sad2_fix *fix, struct lpl_page page)
 {
 	struct lpl_pages *pages = &fix->pages;
-	uint32_t i;
+	uint32_t victim = pages->count < fix->passes.pages ? 0 : lpl_pages_oldest(pages);
 
-	if (pages->count == fix->passes.pages) {
-		i = lpl_pages_oldest(pages);
-		if (fix->last[i] != LPL_NO_REF)
-			fix->array[fix->last[i]].leaves = true;
-		return lpl_pages_replace_oldest(pages, page);
-	}
-	i = lpl_pages_add(pages, page);
-	return i != 0 && lpl_reach(fix->last, fix->last_capacity, i) ? i : 0;
+	if (victim != 0 && *last_of(fix, victim) != LPL_NO_REF)
+		fix->array[*last_of(fix, victim)].leaves = true;
+	return lpl_pages_enter(pages, page, victim);
 }
 
 static int keep(struct sad2_fix *fix, const struct lpl_ref *ref, struct lpl_report *report)
 {
 	struct lpl_page page = lpl_page_of(ref);
-	uint32_t i = lpl_pages_find(&fix->pages, page);
+	uint32_t i = lpl_pages_hit(&fix->pages, page);
 	bool fetches = i == 0;
 
 	if (fix->count == LPL_NO_REF - 1 || !lpl_reach(fix->array, fix->capacity, fix->count))
 		return no_memory(fix, report);
 	if (fetches)
 		i = fetch(fix, page);
-	else
-		lpl_pages_touch(&fix->pages, i);
 	if (i == 0)
 		return no_memory(fix, report);
 	fix->array[fix->count] = (struct lpl_staying){
 		.ref = *ref,
-		.before = fetches ? LPL_NO_REF : fix->last[i],
+		.before = fetches ? LPL_NO_REF : *last_of(fix, i),
 		.fetches = fetches,
 	};
-	fix->last[i] = fix->count++;
+	*last_of(fix, i) = fix->count++;
 	return fix->count < fix->batch ? LPL_OK : run(fix, false, report);
 }
 
@@ -197,7 +185,7 @@ static int keep_event(struct lpl_sink *sink, const struct lpl_event *event,
 
 	if (fix->decided == fix->count)	/* nothing to wait for */
 		return lpl_outlet_event(&fix->outlet, event, report);
-	return lpl_events_push(&fix->events, event, fix->forgotten + fix->count) ? LPL_OK :
+	return lpl_event_queue_push(&fix->events, event, fix->forgotten + fix->count) ? LPL_OK :
 		no_memory(fix, report);
 }
 
@@ -251,8 +239,7 @@ static void fix_close(struct lpl_stage *stage)
 		fix->sad->close(fix->sad);
 	lpl_pages_free(&fix->pages);
 	lpl_passes_free(&fix->passes);
-	lpl_events_free(&fix->events);
-	free(fix->last);
+	lpl_event_queue_free(&fix->events);
 	free(fix->array);
 	free(fix);
 }
@@ -270,9 +257,9 @@ struct lpl_stage *lpl_sad2_fix_new(uint64_t number, struct lpl_sink *next)
 	fix->outlet.next = next;
 	fix->batch = least_batch((uint32_t)number);
 	lpl_passes_init(&fix->passes, (uint32_t)number);
-	lpl_events_init(&fix->events);
+	lpl_event_queue_init(&fix->events);
 	fix->sad = lpl_sad_new(number, &fix->kept);
-	if (!lpl_pages_init(&fix->pages) || fix->sad == NULL) {
+	if (!lpl_pages_init_with(&fix->pages, sizeof(uint32_t)) || fix->sad == NULL) {
 		fix_close(&fix->stage);
 		return NULL;
 	}
