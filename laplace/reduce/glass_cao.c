@@ -34,6 +34,7 @@
  * references a page at most: memory is O(pages active in two segments), and held
  * events as in sad.c.
  */
+#include "method.h"
 #include "pending.h"
 
 #include <inttypes.h>
@@ -47,7 +48,7 @@ struct active {
 };
 
 struct glass_cao {
-	struct lpl_stage stage;
+	struct lpl_reducer_stage stage;
 	uint64_t length;	/* N */
 	uint64_t now;		/* instructions */
 	uint64_t segment;	/* this one ... */
@@ -163,7 +164,7 @@ static int glass_cao_event(struct lpl_sink *sink, const struct lpl_event *event,
 }
 
 /* A period that goes on has one record more: its latest reference until now. */
-static int glass_cao_flush(struct lpl_stage *stage, struct lpl_report *report)
+static int glass_cao_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	struct glass_cao *gc = (struct glass_cao *)stage;
 
@@ -177,7 +178,7 @@ static int glass_cao_finish(struct lpl_sink *sink, struct lpl_report *report)
 	return lpl_pending_finish(&((struct glass_cao *)sink)->pending, report);
 }
 
-static void glass_cao_close(struct lpl_stage *stage)
+static void glass_cao_close(struct lpl_reducer_stage *stage)
 {
 	struct glass_cao *gc = (struct glass_cao *)stage;
 
@@ -186,7 +187,7 @@ static void glass_cao_close(struct lpl_stage *stage)
 	free(gc);
 }
 
-struct lpl_stage *lpl_glass_cao_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *glass_cao_new(uint64_t number, struct lpl_sink *next)
 {
 	struct glass_cao *gc = calloc(1, sizeof(*gc));
 
@@ -203,3 +204,11 @@ struct lpl_stage *lpl_glass_cao_new(uint64_t number, struct lpl_sink *next)
 	}
 	return &gc->stage;
 }
+
+const struct lpl_method lpl_method_glass_cao = {
+	.name = "glass-cao",
+	.letter = "N",
+	.unit = LPL_UNIT_INSTRUCTIONS,
+	.drops = LPL_DROPS_ANYWHERE,
+	.open = glass_cao_new,
+};

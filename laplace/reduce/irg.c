@@ -20,7 +20,7 @@
  * write was dropped.
  */
 #include "dropped_writes.h"
-#include "stage.h"
+#include "method.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ struct recent {
 };
 
 struct irg {
-	struct lpl_stage stage;
+	struct lpl_reducer_stage stage;
 	struct lpl_outlet outlet;
 	uint64_t theta;
 	uint64_t now;
@@ -118,7 +118,7 @@ static int irg_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return lpl_outlet_event(&((struct irg *)sink)->outlet, event, report);
 }
 
-static int irg_flush(struct lpl_stage *stage, struct lpl_report *report)
+static int irg_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	return lpl_outlet_flush(&((struct irg *)stage)->outlet, report);
 }
@@ -128,7 +128,7 @@ static int irg_finish(struct lpl_sink *sink, struct lpl_report *report)
 	return lpl_outlet_finish(&((struct irg *)sink)->outlet, report);
 }
 
-static void irg_close(struct lpl_stage *stage)
+static void irg_close(struct lpl_reducer_stage *stage)
 {
 	struct irg *irg = (struct irg *)stage;
 
@@ -137,7 +137,7 @@ static void irg_close(struct lpl_stage *stage)
 	free(irg);
 }
 
-struct lpl_stage *lpl_irg_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *irg_new(uint64_t number, struct lpl_sink *next)
 {
 	struct irg *irg = calloc(1, sizeof(*irg));
 
@@ -155,3 +155,11 @@ struct lpl_stage *lpl_irg_new(uint64_t number, struct lpl_sink *next)
 	}
 	return &irg->stage;
 }
+
+const struct lpl_method lpl_method_irg = {
+	.name = "irg",
+	.letter = "THETA",
+	.unit = LPL_UNIT_REFERENCES,
+	.drops = LPL_DROPS_ANYWHERE,
+	.open = irg_new,
+};

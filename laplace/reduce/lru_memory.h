@@ -29,7 +29,8 @@ struct lpl_fault {
 	struct lpl_frame evicted;	/* what was known of it */
 };
 
-bool lpl_lru_memory_init(struct lpl_lru_memory *memory, uint32_t limit);	/* false: no memory */
+/* false: no memory. */
+bool lpl_lru_memory_init(struct lpl_lru_memory *memory, uint32_t limit);
 void lpl_lru_memory_free(struct lpl_lru_memory *memory);
 
 static inline struct lpl_frame *lpl_lru_memory_frame(struct lpl_lru_memory *memory, uint32_t i)

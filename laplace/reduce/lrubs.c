@@ -13,12 +13,12 @@
  * O(K), and nothing is held back.
  */
 #include "lru_memory.h"
-#include "stage.h"
+#include "method.h"
 
 #include <stdlib.h>
 
 struct lrubs {
-	struct lpl_stage stage;
+	struct lpl_reducer_stage stage;
 	struct lpl_outlet outlet;
 	struct lpl_lru_memory memory;
 };
@@ -81,7 +81,7 @@ static int lrubs_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return lpl_outlet_event(&((struct lrubs *)sink)->outlet, event, report);
 }
 
-static int lrubs_flush(struct lpl_stage *stage, struct lpl_report *report)
+static int lrubs_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	return lpl_outlet_flush(&((struct lrubs *)stage)->outlet, report);
 }
@@ -91,7 +91,7 @@ static int lrubs_finish(struct lpl_sink *sink, struct lpl_report *report)
 	return lpl_outlet_finish(&((struct lrubs *)sink)->outlet, report);
 }
 
-static void lrubs_close(struct lpl_stage *stage)
+static void lrubs_close(struct lpl_reducer_stage *stage)
 {
 	struct lrubs *lrubs = (struct lrubs *)stage;
 
@@ -99,7 +99,7 @@ static void lrubs_close(struct lpl_stage *stage)
 	free(lrubs);
 }
 
-struct lpl_stage *lpl_lrubs_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *lrubs_new(uint64_t number, struct lpl_sink *next)
 {
 	struct lrubs *lrubs = calloc(1, sizeof(*lrubs));
 
@@ -115,3 +115,14 @@ struct lpl_stage *lpl_lrubs_new(uint64_t number, struct lpl_sink *next)
 	}
 	return &lrubs->stage;
 }
+
+const struct lpl_method lpl_method_lrubs = {
+	.name = "lrubs",
+	.letter = "K",
+	.unit = LPL_UNIT_PAGES,
+	.drops = LPL_DROPS_ANYWHERE,
+	.claims = LPL_CLAIM_LRU,
+	.windows = LPL_WINDOWS_FIRST,
+	.makes_behaviour = true,
+	.open = lrubs_new,
+};

@@ -82,9 +82,9 @@
  * Instead of references the input may be the behaviour sequence as `lrubs:K`
  * writes it.  The result is then the same.
  */
-#include "lru_memory.h"
 #include "event_queue.h"
-#include "stage.h"
+#include "lru_memory.h"
+#include "method.h"
 
 #include "base/array.h"
 
@@ -102,18 +102,18 @@ struct residency {
 	uint64_t begin;			/* the fault's number */
 	uint64_t end;			/* its evicting fault's, NEVER as far as is known */
 	uint32_t evicted;		/* the residency that the fault ends; 0: none */
-	uint32_t next;			/* the next fault's residency; of a spare one, a spare one */
+	uint32_t next;			/* the next fault's; of a spare one, a spare one */
 	uint32_t newer, older;		/* in the result so far, for pages in its memory */
 	bool dirty;			/* when it ended, as far as is known */
 };
 
 struct olr {
-	struct lpl_stage stage;
+	struct lpl_reducer_stage stage;
 	struct lpl_outlet outlet;
 	struct lpl_lru_memory memory;	/* at the latest fault; its frames know the residencies */
 	struct residency *residency;
 	size_t residency_room;
-	uint32_t residencies_used;		/* elements of residency[] ever used, the sentinel not counted */
+	uint32_t residencies_used;	/* elements ever used, the sentinel not counted */
 	uint32_t spare;			/* free ones, linked by next */
 	uint32_t first, last;		/* of the faults waiting, linked by next */
 	uint32_t waiting;
@@ -267,7 +267,8 @@ static int new_residency(struct olr *olr, uint32_t *index, struct lpl_report *re
 	}
 	if (olr->residencies_used == 2 * olr->memory.limit + 2)
 		return lpl_fail(report, LPL_ERR_INTERNAL,
-				"reduction olr:%u: more than 2K+2 residencies held", olr->memory.limit);
+				"reduction olr:%u: more than 2K+2 residencies held",
+				olr->memory.limit);
 	if (!lpl_reach(olr->residency, olr->residency_room, olr->residencies_used + 1))
 		return no_memory(olr, report);
 	*index = ++olr->residencies_used;
@@ -334,7 +335,8 @@ static int olr_event(struct lpl_sink *sink, const struct lpl_event *event,
 
 	if (olr->faults == 0)	/* nothing to wait for */
 		return lpl_outlet_event(&olr->outlet, event, report);
-	return lpl_event_queue_push(&olr->events, event, olr->faults) ? LPL_OK : no_memory(olr, report);
+	return lpl_event_queue_push(&olr->events, event, olr->faults) ? LPL_OK :
+		no_memory(olr, report);
 }
 
 /* The input ends here: send on all that is held. */
@@ -354,7 +356,7 @@ static int drain(struct olr *olr, struct lpl_report *report)
  * What is decided has been sent, but for the last few references.  The faults that
  * wait depend on those to come: to let them go now would be another reduction.
  */
-static int olr_flush(struct lpl_stage *stage, struct lpl_report *report)
+static int olr_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	return lpl_outlet_flush(&((struct olr *)stage)->outlet, report);
 }
@@ -454,7 +456,7 @@ static int behaviour_finish(struct lpl_sink *sink, struct lpl_report *report)
 
 /* ---- opening and closing ---- */
 
-static void olr_close(struct lpl_stage *stage)
+static void olr_close(struct lpl_reducer_stage *stage)
 {
 	struct olr *olr = (struct olr *)stage;
 
@@ -464,7 +466,7 @@ static void olr_close(struct lpl_stage *stage)
 	free(olr);
 }
 
-struct lpl_stage *lpl_olr_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *olr_new(uint64_t number, struct lpl_sink *next)
 {
 	struct olr *olr = calloc(1, sizeof(*olr));
 
@@ -483,11 +485,24 @@ struct lpl_stage *lpl_olr_new(uint64_t number, struct lpl_sink *next)
 	return &olr->stage;
 }
 
-struct lpl_stage *lpl_olr_from_behaviour_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *from_behaviour_new(uint64_t number, struct lpl_sink *next)
 {
-	struct lpl_stage *stage = lpl_olr_new(number, next);
+	struct lpl_reducer_stage *stage = olr_new(number, next);
 
 	if (stage != NULL)
 		stage->sink = (struct lpl_sink){behaviour_refs, behaviour_event, behaviour_finish};
 	return stage;
 }
+
+/* No fenced form: what is put in may be of pages that no longer mean what they did. */
+const struct lpl_method lpl_method_olr = {
+	.name = "olr",
+	.letter = "K",
+	.unit = LPL_UNIT_PAGES,
+	.drops = LPL_DROPS_ANYWHERE,
+	.claims = LPL_CLAIM_LRU,
+	.windows = LPL_WINDOWS_FIRST,
+	.adds_references = true,
+	.open = olr_new,
+	.open_behaviour = from_behaviour_new,
+};

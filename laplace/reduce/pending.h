@@ -32,7 +32,8 @@ struct lpl_pending {
 	struct lpl_event_queue events;	/* with the time of the reference before */
 };
 
-bool lpl_pending_init(struct lpl_pending *pending, struct lpl_sink *next);	/* false: no memory */
+/* false: no memory. */
+bool lpl_pending_init(struct lpl_pending *pending, struct lpl_sink *next);
 void lpl_pending_free(struct lpl_pending *pending);
 
 /* One more node is used and none is spare: make room.  false: no memory. */
@@ -65,7 +66,8 @@ static inline void lpl_pending_unlink(struct lpl_pending *pending, uint32_t i)
 	pending->node[pending->node[i].next].prev = pending->node[i].prev;
 }
 
-static inline void lpl_pending_set(struct lpl_pending *pending, uint32_t i, const struct lpl_ref *ref)
+static inline void lpl_pending_set(struct lpl_pending *pending, uint32_t i,
+				   const struct lpl_ref *ref)
 {
 	pending->node[i].ref = *ref;
 	lpl_make_paged(&pending->node[i].ref);
@@ -93,7 +95,8 @@ static inline uint32_t lpl_pending_add(struct lpl_pending *pending, const struct
  * Drop the reference i in favour of `ref`, made now to the same page, which
  * takes its number and becomes a write if it was one.
  */
-static inline void lpl_pending_replace(struct lpl_pending *pending, uint32_t i, const struct lpl_ref *ref)
+static inline void lpl_pending_replace(struct lpl_pending *pending, uint32_t i,
+				       const struct lpl_ref *ref)
 {
 	bool written = lpl_is_write(&pending->node[i].ref);
 

@@ -69,8 +69,8 @@
  */
 #include "event_queue.h"
 #include "fence.h"
+#include "method.h"
 #include "pages.h"
-#include "stage.h"
 
 #include "base/array.h"
 
@@ -91,7 +91,7 @@ struct recent {
 };
 
 struct sad {
-	struct lpl_stage stage;
+	struct lpl_reducer_stage stage;
 	struct lpl_outlet outlet;
 	uint32_t limit;		/* K */
 	uint64_t now;		/* references so far */
@@ -193,7 +193,8 @@ static int advance(struct sad *sad, struct lpl_report *report)
 		i = pending[i].next;
 	if (i == 0)
 		return lpl_fail(report, LPL_ERR_INTERNAL,
-				"reduction sad:%u: a page's last reference is not held", sad->limit);
+				"reduction sad:%u: a page's last reference is not held",
+				sad->limit);
 	sad->oldest = pending[i].ref.reserved;
 	sad->threshold = pending[i].time;
 	return drain(sad, sad->threshold, report);
@@ -252,7 +253,8 @@ static int sad_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t co
 	for (size_t j = 0; j < count; j++) {
 		struct lpl_page page = lpl_page_of(&refs[j]);
 		uint32_t i = lpl_pages_find(&sad->pages, page);
-		bool older = i == 0 || i == sad->oldest;	/* than K others, if there are so many */
+		/* older than K others, if there are so many? */
+		bool older = i == 0 || i == sad->oldest;
 		int error = LPL_OK;
 
 		sad->now++;
@@ -280,7 +282,8 @@ static int sad_event(struct lpl_sink *sink, const struct lpl_event *event,
 		lpl_fence_pages(&sad->fence, event, &sad->pages);
 	if (sad->pending[0].next == 0)	/* nothing to wait for */
 		return lpl_outlet_event(&sad->outlet, event, report);
-	return lpl_event_queue_push(&sad->events, event, sad->now) ? LPL_OK : no_memory(sad, report);
+	return lpl_event_queue_push(&sad->events, event, sad->now) ? LPL_OK :
+		no_memory(sad, report);
 }
 
 /*
@@ -289,7 +292,7 @@ static int sad_event(struct lpl_sink *sink, const struct lpl_event *event,
  * drop is judged by what lies between its first and its third alone.  The fence
  * goes on: what it has learned of the kernel's pages stays true.
  */
-static int sad_flush(struct lpl_stage *stage, struct lpl_report *report)
+static int sad_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	struct sad *sad = (struct sad *)stage;
 	int error = drain(sad, UINT64_MAX, report);
@@ -308,7 +311,7 @@ static int sad_finish(struct lpl_sink *sink, struct lpl_report *report)
 	return error != LPL_OK ? error : lpl_outlet_finish(&sad->outlet, report);
 }
 
-static void sad_close(struct lpl_stage *stage)
+static void sad_close(struct lpl_reducer_stage *stage)
 {
 	struct sad *sad = (struct sad *)stage;
 
@@ -318,7 +321,7 @@ static void sad_close(struct lpl_stage *stage)
 	free(sad);
 }
 
-struct lpl_stage *lpl_sad_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *sad_new(uint64_t number, struct lpl_sink *next)
 {
 	struct sad *sad = calloc(1, sizeof(*sad));
 
@@ -338,11 +341,22 @@ struct lpl_stage *lpl_sad_new(uint64_t number, struct lpl_sink *next)
 	return &sad->stage;
 }
 
-struct lpl_stage *lpl_sad_fenced_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *fenced_new(uint64_t number, struct lpl_sink *next)
 {
-	struct lpl_stage *stage = lpl_sad_new(number, next);
+	struct lpl_reducer_stage *stage = sad_new(number, next);
 
 	if (stage != NULL)
 		((struct sad *)stage)->fenced = true;
 	return stage;
 }
+
+const struct lpl_method lpl_method_sad = {
+	.name = "sad",
+	.letter = "K",
+	.unit = LPL_UNIT_PAGES,
+	.drops = LPL_DROPS_ANYWHERE,
+	.claims = LPL_CLAIM_LRU | LPL_CLAIM_OPT,
+	.windows = LPL_WINDOWS_FIRST,
+	.open = sad_new,
+	.open_fenced = fenced_new,
+};

@@ -41,12 +41,13 @@
  * which may be the whole rest of a trace that has found its K pages: put `sad:K`
  * before it.  Held events as in sad.c.
  */
+#include "method.h"
 #include "pending.h"
 
 #include <stdlib.h>
 
 struct sad2 {
-	struct lpl_stage stage;
+	struct lpl_reducer_stage stage;
 	uint32_t limit;		/* K */
 	uint32_t fetched;	/* the page fetched last, 0 before the first */
 	uint32_t candidate;	/* its reference, the oldest pending */
@@ -86,7 +87,8 @@ static int sad2_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 			return error;
 		if (i != 0 && i == sad2->fetched) {
 			lpl_pending_replace(&sad2->pending, sad2->candidate, &refs[j]);
-			while (lpl_pending_oldest(&sad2->pending) != sad2->candidate && error == LPL_OK)
+			while (error == LPL_OK &&
+			       lpl_pending_oldest(&sad2->pending) != sad2->candidate)
 				error = lpl_pending_send(&sad2->pending, report);
 			if (error != LPL_OK)
 				return error;
@@ -108,7 +110,7 @@ static int sad2_event(struct lpl_sink *sink, const struct lpl_event *event,
 }
 
 /* The memory goes on as it is; the page fetched last keeps all its references. */
-static int sad2_flush(struct lpl_stage *stage, struct lpl_report *report)
+static int sad2_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	struct sad2 *sad2 = (struct sad2 *)stage;
 
@@ -121,7 +123,7 @@ static int sad2_finish(struct lpl_sink *sink, struct lpl_report *report)
 	return lpl_pending_finish(&((struct sad2 *)sink)->pending, report);
 }
 
-static void sad2_close(struct lpl_stage *stage)
+static void sad2_close(struct lpl_reducer_stage *stage)
 {
 	struct sad2 *sad2 = (struct sad2 *)stage;
 
@@ -130,7 +132,7 @@ static void sad2_close(struct lpl_stage *stage)
 	free(sad2);
 }
 
-struct lpl_stage *lpl_sad2_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *sad2_new(uint64_t number, struct lpl_sink *next)
 {
 	struct sad2 *sad2 = calloc(1, sizeof(*sad2));
 
@@ -146,3 +148,16 @@ struct lpl_stage *lpl_sad2_new(uint64_t number, struct lpl_sink *next)
 	}
 	return &sad2->stage;
 }
+
+/*
+ * There is no fenced form: it drops first references, by which merge learns in which of
+ * several related spaces a page came into being.
+ */
+const struct lpl_method lpl_method_sad2 = {
+	.name = "sad2",
+	.letter = "K",
+	.unit = LPL_UNIT_PAGES,
+	.drops = LPL_DROPS_ANYWHERE,
+	.claims = LPL_CLAIM_LRU,
+	.open = sad2_new,
+};

@@ -32,9 +32,9 @@
  * them.
  */
 #include "event_queue.h"
+#include "method.h"
 #include "pages.h"
 #include "passes.h"
-#include "stage.h"
 
 #include "base/array.h"
 
@@ -43,8 +43,8 @@
 #include <string.h>
 
 struct sad2_fix {
-	struct lpl_stage stage;
-	struct lpl_stage *sad;	/* gets what comes in */
+	struct lpl_reducer_stage stage;
+	struct lpl_reducer_stage *sad;	/* gets what comes in */
 	struct lpl_sink kept;	/* gets what that lets through */
 	struct lpl_outlet outlet;
 	struct lpl_pages pages;	/* in a memory of K pages; with the number of the page's
@@ -200,7 +200,7 @@ static int keep_finish(struct lpl_sink *sink, struct lpl_report *report)
 /* ---- what comes in goes to SAD ---- */
 
 /* Only what the passes decide: SAD goes on, for they rely on it everywhere. */
-static int fix_flush(struct lpl_stage *stage, struct lpl_report *report)
+static int fix_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	struct sad2_fix *fix = (struct sad2_fix *)stage;
 	int error = run(fix, false, report);
@@ -231,7 +231,7 @@ static int fix_finish(struct lpl_sink *sink, struct lpl_report *report)
 	return sad->finish(sad, report);
 }
 
-static void fix_close(struct lpl_stage *stage)
+static void fix_close(struct lpl_reducer_stage *stage)
 {
 	struct sad2_fix *fix = (struct sad2_fix *)stage;
 
@@ -244,7 +244,7 @@ static void fix_close(struct lpl_stage *stage)
 	free(fix);
 }
 
-struct lpl_stage *lpl_sad2_fix_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *fix_new(uint64_t number, struct lpl_sink *next)
 {
 	struct sad2_fix *fix = calloc(1, sizeof(*fix));
 
@@ -258,10 +258,20 @@ struct lpl_stage *lpl_sad2_fix_new(uint64_t number, struct lpl_sink *next)
 	fix->batch = least_batch((uint32_t)number);
 	lpl_passes_init(&fix->passes, (uint32_t)number);
 	lpl_event_queue_init(&fix->events);
-	fix->sad = lpl_sad_new(number, &fix->kept);
+	fix->sad = lpl_method_sad.open(number, &fix->kept);
 	if (!lpl_pages_init_with(&fix->pages, sizeof(uint32_t)) || fix->sad == NULL) {
 		fix_close(&fix->stage);
 		return NULL;
 	}
 	return &fix->stage;
 }
+
+/* No fenced form, as of sad2. */
+const struct lpl_method lpl_method_sad2_fix = {
+	.name = "sad2-fix",
+	.letter = "K",
+	.unit = LPL_UNIT_PAGES,
+	.drops = LPL_DROPS_ANYWHERE,
+	.claims = LPL_CLAIM_LRU,
+	.open = fix_new,
+};

@@ -39,6 +39,7 @@
  * generation is kept as it is.
  */
 #include "fence.h"
+#include "method.h"
 #include "pending.h"
 
 #include <inttypes.h>
@@ -53,7 +54,7 @@ struct recent {
 };
 
 struct sad_ws {
-	struct lpl_stage stage;
+	struct lpl_reducer_stage stage;
 	uint64_t tau;
 	uint64_t now;
 	struct lpl_pages pages;	/* with a struct recent each */
@@ -108,6 +109,11 @@ static int keep(struct sad_ws *ws, uint32_t i, const struct lpl_ref *ref,
 	return LPL_OK;
 }
 
+static const struct lpl_ref *oldest_pending(const struct sad_ws *ws)
+{
+	return lpl_pending_ref(&ws->pending, lpl_pending_oldest(&ws->pending));
+}
+
 static int sad_ws_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
 		       struct lpl_report *report)
 {
@@ -129,8 +135,7 @@ static int sad_ws_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t
 			return no_memory(ws, report);
 		error = keep(ws, i, ref, report);
 		/* what was made now stays, so there is an oldest one */
-		while (error == LPL_OK && ws->now -
-		       lpl_pending_ref(&ws->pending, lpl_pending_oldest(&ws->pending))->ref > ws->tau)
+		while (error == LPL_OK && ws->now - oldest_pending(ws)->ref > ws->tau)
 			error = lpl_pending_send(&ws->pending, report);
 		if (error != LPL_OK)
 			return error;
@@ -149,7 +154,7 @@ static int sad_ws_event(struct lpl_sink *sink, const struct lpl_event *event,
 }
 
 /* As in sad.c: what was sent can be dropped no more, and is nobody's `first`. */
-static int sad_ws_flush(struct lpl_stage *stage, struct lpl_report *report)
+static int sad_ws_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	struct sad_ws *ws = (struct sad_ws *)stage;
 	int error = lpl_pending_flush(&ws->pending, report);
@@ -163,7 +168,7 @@ static int sad_ws_finish(struct lpl_sink *sink, struct lpl_report *report)
 	return lpl_pending_finish(&((struct sad_ws *)sink)->pending, report);
 }
 
-static void sad_ws_close(struct lpl_stage *stage)
+static void sad_ws_close(struct lpl_reducer_stage *stage)
 {
 	struct sad_ws *ws = (struct sad_ws *)stage;
 
@@ -172,7 +177,7 @@ static void sad_ws_close(struct lpl_stage *stage)
 	free(ws);
 }
 
-struct lpl_stage *lpl_sad_ws_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *sad_ws_new(uint64_t number, struct lpl_sink *next)
 {
 	struct sad_ws *ws = calloc(1, sizeof(*ws));
 
@@ -190,11 +195,21 @@ struct lpl_stage *lpl_sad_ws_new(uint64_t number, struct lpl_sink *next)
 	return &ws->stage;
 }
 
-struct lpl_stage *lpl_sad_ws_fenced_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *fenced_new(uint64_t number, struct lpl_sink *next)
 {
-	struct lpl_stage *stage = lpl_sad_ws_new(number, next);
+	struct lpl_reducer_stage *stage = sad_ws_new(number, next);
 
 	if (stage != NULL)
 		((struct sad_ws *)stage)->fenced = true;
 	return stage;
 }
+
+const struct lpl_method lpl_method_sad_ws = {
+	.name = "sad-ws",
+	.letter = "TAU",
+	.unit = LPL_UNIT_REFERENCES,
+	.drops = LPL_DROPS_ANYWHERE,
+	.claims = LPL_CLAIM_LRU | LPL_CLAIM_OPT | LPL_CLAIM_WS,
+	.open = sad_ws_new,
+	.open_fenced = fenced_new,
+};

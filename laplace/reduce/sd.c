@@ -20,12 +20,12 @@
  * to remember the pages that were evicted after a write was dropped.
  */
 #include "dropped_writes.h"
-#include "stage.h"
+#include "method.h"
 
 #include <stdlib.h>
 
 struct sd {
-	struct lpl_stage stage;
+	struct lpl_reducer_stage stage;
 	struct lpl_outlet outlet;
 	uint32_t limit;		/* K */
 	struct lpl_pages pages;	/* in memory; with a bool: was a write to it dropped? */
@@ -87,7 +87,7 @@ static int sd_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return lpl_outlet_event(&((struct sd *)sink)->outlet, event, report);
 }
 
-static int sd_flush(struct lpl_stage *stage, struct lpl_report *report)
+static int sd_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	return lpl_outlet_flush(&((struct sd *)stage)->outlet, report);
 }
@@ -97,7 +97,7 @@ static int sd_finish(struct lpl_sink *sink, struct lpl_report *report)
 	return lpl_outlet_finish(&((struct sd *)sink)->outlet, report);
 }
 
-static void sd_close(struct lpl_stage *stage)
+static void sd_close(struct lpl_reducer_stage *stage)
 {
 	struct sd *sd = (struct sd *)stage;
 
@@ -106,7 +106,7 @@ static void sd_close(struct lpl_stage *stage)
 	free(sd);
 }
 
-struct lpl_stage *lpl_sd_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *sd_new(uint64_t number, struct lpl_sink *next)
 {
 	struct sd *sd = calloc(1, sizeof(*sd));
 
@@ -124,3 +124,11 @@ struct lpl_stage *lpl_sd_new(uint64_t number, struct lpl_sink *next)
 	}
 	return &sd->stage;
 }
+
+const struct lpl_method lpl_method_sd = {
+	.name = "sd",
+	.letter = "K",
+	.unit = LPL_UNIT_PAGES,
+	.drops = LPL_DROPS_ANYWHERE,
+	.open = sd_new,
+};

@@ -11,8 +11,8 @@
  *     (that reference is the next window's first);
  *   - just before an event for which lpl_event_is_fence() holds, and just before
  *     LPL_EVENT_TRACING and LPL_EVENT_GAP;
- *   - just before the 1024th event since it began, of whatever kind, references
- *     or none in between;
+ *   - just before the LPL_WINDOW_EVENTS-th event since it began, of whatever kind,
+ *     references or none in between;
  *   - at the end of the stream, and when it is flushed (lpl_reducer_flush()).
  * An event that ends a window stands between two windows and counts in neither:
  * the next window begins after it, with no events counted.
@@ -29,12 +29,10 @@
  * a triplet that SAD may drop, and the write it was moves to the third, as in SAD.
  */
 #include "event_queue.h"
+#include "method.h"
 #include "pages.h"
-#include "stage.h"
 
 #include <stdlib.h>
-
-enum { WINDOW_EVENTS = 1024 };
 
 /* What is kept of a page; `at` counts references since the start. */
 struct kept {
@@ -44,7 +42,7 @@ struct kept {
 };
 
 struct window {
-	struct lpl_stage stage;
+	struct lpl_reducer_stage stage;
 	struct lpl_outlet outlet;
 	struct lpl_pages pages;		/* of this window, with a struct kept each; numbered
 					 * by first reference, listed by last reference */
@@ -167,7 +165,7 @@ static int window_event(struct lpl_sink *sink, const struct lpl_event *event,
 	struct window *window = (struct window *)sink;
 
 	if (lpl_event_is_fence(event->tag) || event->tag == LPL_EVENT_TRACING ||
-	    event->tag == LPL_EVENT_GAP || window->event_count + 1 == WINDOW_EVENTS) {
+	    event->tag == LPL_EVENT_GAP || window->event_count + 1 == LPL_WINDOW_EVENTS) {
 		int error = end_window(window, report);
 
 		return error != LPL_OK ? error : lpl_outlet_event(&window->outlet, event, report);
@@ -179,7 +177,7 @@ static int window_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return LPL_OK;
 }
 
-static int window_flush(struct lpl_stage *stage, struct lpl_report *report)
+static int window_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	struct window *window = (struct window *)stage;
 	int error = end_window(window, report);
@@ -195,7 +193,7 @@ static int window_finish(struct lpl_sink *sink, struct lpl_report *report)
 	return error != LPL_OK ? error : lpl_outlet_finish(&window->outlet, report);
 }
 
-static void window_close(struct lpl_stage *stage)
+static void window_close(struct lpl_reducer_stage *stage)
 {
 	struct window *window = (struct window *)stage;
 
@@ -204,7 +202,7 @@ static void window_close(struct lpl_stage *stage)
 	free(window);
 }
 
-struct lpl_stage *lpl_window_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *window_new(uint64_t number, struct lpl_sink *next)
 {
 	struct window *window = calloc(1, sizeof(*window));
 
@@ -222,3 +220,14 @@ struct lpl_stage *lpl_window_new(uint64_t number, struct lpl_sink *next)
 	}
 	return &window->stage;
 }
+
+const struct lpl_method lpl_method_window = {
+	.name = "window",
+	.letter = "K",
+	.unit = LPL_UNIT_PAGES,
+	.drops = LPL_DROPS_IN_WINDOW,
+	.claims = LPL_CLAIM_LRU | LPL_CLAIM_OPT,
+	.fencing = LPL_FENCING_BEGINS,
+	.windows = LPL_WINDOWS_ALL,
+	.open = window_new,
+};

@@ -16,6 +16,7 @@
 
 #include <laplace/error.h>
 #include <laplace/record.h>
+#include <laplace/reducer.h>
 #include <laplace/ring.h>
 #include <laplace/trace.h>
 
@@ -32,10 +33,11 @@ extern "C" {
  */
 struct lpl_plan {
 	uint64_t window;		/* pages in a window; 0: send every reference */
-	char reduction[256];		/* the whole, as the trace's header says it */
-	char rest[256];			/* what the collector's thread still does */
+	char reduction[LPL_SPEC_SIZE];	/* the whole, as the trace's header says it */
+	char rest[LPL_SPEC_SIZE];	/* what the collector's thread still does */
 };
-#define LPL_PLAN_WINDOW_MAX 65536
+#define LPL_PLAN_WINDOW_MAX 65536	/* pages */
+/* LPL_ERR_USAGE: SPEC is none, or its windows are larger than that. */
 enum lpl_error lpl_plan_parse(struct lpl_plan *plan, const char *spec,
 			      struct lpl_report *report);
 
@@ -50,7 +52,7 @@ enum lpl_error lpl_plan_parse(struct lpl_plan *plan, const char *spec,
  *	WINDOW	references so far, tracer references, instructions: the window's
  *		pages are complete
  *	OFFSET	cycle - instr from here on (for REF)
- *	EVENT	ref, instr, cycle, number of records that follow: a
+ *	EVENT	ref, instr, cycle; LPL_WIRE_EVENT_RECORDS records follow, a
  *		kernel_trace_record, padded; in windows it may precede pages
  *		whose references are earlier
  *	TOTALS	references so far, tracer references, instructions; before an EVENT, and
