@@ -33,9 +33,9 @@ static int send_eviction(struct lrubs *lrubs, const struct lpl_ref *ref,
 		.space = ref->space,
 		.tag = LPL_EVENT_EVICTED,
 		.arg = {
-			fault->victim.space,
-			fault->victim.number << LPL_PAGE_SHIFT,
-			fault->evicted.dirty ? 1 : 0,
+			[LPL_EVENT_EVICTED_SPACE] = fault->victim.space,
+			[LPL_EVENT_EVICTED_ADDRESS] = fault->victim.number << LPL_PAGE_SHIFT,
+			[LPL_EVENT_EVICTED_DIRTY] = fault->evicted.dirty ? 1 : 0,
 		},
 	};
 

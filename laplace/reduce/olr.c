@@ -433,7 +433,10 @@ static int behaviour_event(struct lpl_sink *sink, const struct lpl_event *event,
 			   struct lpl_report *report)
 {
 	struct olr *olr = (struct olr *)sink;
-	struct lpl_page page = {event->arg[0], event->arg[1] >> LPL_PAGE_SHIFT};
+	struct lpl_page page = {
+		.space = event->arg[LPL_EVENT_EVICTED_SPACE],
+		.number = event->arg[LPL_EVENT_EVICTED_ADDRESS] >> LPL_PAGE_SHIFT,
+	};
 	uint32_t victim;
 
 	if (event->tag != LPL_EVENT_EVICTED)
@@ -444,7 +447,7 @@ static int behaviour_event(struct lpl_sink *sink, const struct lpl_event *event,
 	if (victim == 0)
 		return damaged(olr, olr->fetch.ref, "evicts a page that is not in memory", report);
 	olr->fetching = false;
-	return fetch(olr, &olr->fetch, victim, event->arg[2] != 0, report);
+	return fetch(olr, &olr->fetch, victim, event->arg[LPL_EVENT_EVICTED_DIRTY] != 0, report);
 }
 
 static int behaviour_finish(struct lpl_sink *sink, struct lpl_report *report)
