@@ -66,7 +66,7 @@
  * it is sent, that is, among the faults waiting.  The last one before the eviction
  * is: K pages fetched after it drive the page out, and K + 1 are known.  A fetch
  * otherwise keeps its type and a clip is a read, so a page not dirtied there is not
- * written.  A stay in a larger memory is made of whole stays in the smaller one:
+ * written.  A residency in a larger memory is made of whole ones in the smaller:
  * it is dirty in the result if it was in the trace.  Pages never evicted from K
  * pages are not evicted from more, and whether they are dirty is not told.
  *
@@ -74,7 +74,7 @@
  * clocks of the fault it follows.  Kernel events keep their place between faults,
  * behind the clips there.
  *
- * What is held back.  K + 1 faults, and the stays of pages that are in memory
+ * What is held back.  K + 1 faults, and the residencies of pages that are in memory
  * before them: at most 2K + 2.  Events wait with the faults they stand after; of
  * these there may be any number, as long as nothing faults (some 40 bytes each,
  * events.h).
@@ -94,7 +94,7 @@
 #define NEVER UINT64_MAX
 
 /*
- * A page's residency in memory, and the fault that began it.  Element 0 is the
+ * A residency: a page's time in memory, and the fault that began it.  Element 0 is the
  * sentinel of the list of recency.
  */
 struct residency {

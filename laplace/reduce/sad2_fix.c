@@ -19,7 +19,7 @@
  *
  * So: what SAD, which comes first as a stage of its own, lets through is gathered
  * in an array.  Once that has grown enough, all passes are run over it, with a
- * record of what depends on the future (passes.c).  What is before the first such
+ * record of what depends on the future (fixpoint.c).  What is before the first such
  * reference is decided: it is sent on or forgotten, and so much of it stays in the
  * array as is needed to judge what follows, together with the number of the pass
  * that dropped each.  At the end of the trace nothing is open and all goes out.
@@ -34,7 +34,7 @@
 #include "event_queue.h"
 #include "method.h"
 #include "pages.h"
-#include "passes.h"
+#include "fixpoint.h"
 
 #include "base/array.h"
 
@@ -49,13 +49,13 @@ struct sad2_fix {
 	struct lpl_outlet outlet;
 	struct lpl_pages pages;	/* in a memory of K pages; with the number of the page's
 				 * last reference in the array, a uint32_t */
-	struct lpl_staying *array;
+	struct lpl_fix_ref *array;
 	size_t capacity;
 	uint32_t count;
 	uint32_t decided;	/* so many at the array's front */
 	size_t batch;		/* the count at which to run the passes */
 	uint64_t forgotten;	/* references before the array */
-	struct lpl_passes passes;
+	struct lpl_fixpoint fixpoint;
 	struct lpl_event_queue events;	/* with the number of references before */
 };
 
@@ -70,7 +70,7 @@ static uint32_t *last_of(const struct sad2_fix *fix, uint32_t page)
 static int no_memory(const struct sad2_fix *fix, struct lpl_report *report)
 {
 	return lpl_fail(report, LPL_ERR_MEMORY, "reduction sad2-fix:%u: no memory to hold more",
-			fix->passes.pages);
+			fix->fixpoint.pages);
 }
 
 /* As many new references as outweigh those that are looked at again. */
@@ -116,7 +116,7 @@ static void forget(struct sad2_fix *fix, uint32_t count)
 static int run(struct sad2_fix *fix, bool ended, struct lpl_report *report)
 {
 	uint32_t i = fix->decided;
-	int error = lpl_passes_run(&fix->passes, fix->array, fix->count, &fix->decided, ended,
+	int error = lpl_fixpoint_run(&fix->fixpoint, fix->array, fix->count, &fix->decided, ended,
 				   report);
 
 	for (; i < fix->decided && error == LPL_OK; i++) {
@@ -129,8 +129,8 @@ static int run(struct sad2_fix *fix, bool ended, struct lpl_report *report)
 	if (error == LPL_OK)
 		error = send_events(fix, fix->decided, report);
 	if (error == LPL_OK)
-		forget(fix, lpl_passes_context(&fix->passes, fix->array, fix->decided));
-	fix->batch = 2 * (size_t)fix->count + least_batch(fix->passes.pages);
+		forget(fix, lpl_fixpoint_context(&fix->fixpoint, fix->array, fix->decided));
+	fix->batch = 2 * (size_t)fix->count + least_batch(fix->fixpoint.pages);
 	return error;
 }
 
@@ -140,7 +140,7 @@ static int run(struct sad2_fix *fix, bool ended, struct lpl_report *report)
 static uint32_t fetch(struct sad2_fix *fix, struct lpl_page page)
 {
 	struct lpl_pages *pages = &fix->pages;
-	uint32_t victim = pages->count < fix->passes.pages ? 0 : lpl_pages_oldest(pages);
+	uint32_t victim = pages->count < fix->fixpoint.pages ? 0 : lpl_pages_oldest(pages);
 
 	if (victim != 0 && *last_of(fix, victim) != LPL_NO_REF)
 		fix->array[*last_of(fix, victim)].leaves = true;
@@ -159,7 +159,7 @@ static int keep(struct sad2_fix *fix, const struct lpl_ref *ref, struct lpl_repo
 		i = fetch(fix, page);
 	if (i == 0)
 		return no_memory(fix, report);
-	fix->array[fix->count] = (struct lpl_staying){
+	fix->array[fix->count] = (struct lpl_fix_ref){
 		.ref = *ref,
 		.before = fetches ? LPL_NO_REF : *last_of(fix, i),
 		.fetches = fetches,
@@ -238,7 +238,7 @@ static void fix_close(struct lpl_reducer_stage *stage)
 	if (fix->sad != NULL)
 		fix->sad->close(fix->sad);
 	lpl_pages_free(&fix->pages);
-	lpl_passes_free(&fix->passes);
+	lpl_fixpoint_free(&fix->fixpoint);
 	lpl_event_queue_free(&fix->events);
 	free(fix->array);
 	free(fix);
@@ -256,7 +256,7 @@ static struct lpl_reducer_stage *fix_new(uint64_t number, struct lpl_sink *next)
 	fix->kept = (struct lpl_sink){keep_refs, keep_event, keep_finish};
 	fix->outlet.next = next;
 	fix->batch = least_batch((uint32_t)number);
-	lpl_passes_init(&fix->passes, (uint32_t)number);
+	lpl_fixpoint_init(&fix->fixpoint, (uint32_t)number);
 	lpl_event_queue_init(&fix->events);
 	fix->sad = lpl_method_sad.open(number, &fix->kept);
 	if (!lpl_pages_init_with(&fix->pages, sizeof(uint32_t)) || fix->sad == NULL) {
