@@ -77,7 +77,7 @@
  * What is held back.  K + 1 faults, and the residencies of pages that are in memory
  * before them: at most 2K + 2.  Events wait with the faults they stand after; of
  * these there may be any number, as long as nothing faults (some 40 bytes each,
- * events.h).
+ * event_queue.h).
  *
  * Instead of references the input may be the behaviour sequence as `lrubs:K`
  * writes it.  The result is then the same.
