@@ -51,6 +51,7 @@ static uint8_t *put_change(uint8_t *to, uint64_t before, uint64_t now)
 /* Numbers were written by us, and a block has room for a long one wherever one begins. */
 static const uint8_t *get(const uint8_t *from, uint64_t *number)
 {
+	*number = 0;
 	return lpl_varint_get(from, from + LPL_VARINT_MAX, number);
 }
 

@@ -2,8 +2,8 @@
 /*
  * Methods of reduction: what each one claims, and what makes a stage of it.
  *
- * A method is told by a struct lpl_method at the end of its own file.  All that is to be
- * known of it is there: no other code asks which method it has before it.
+ * A method is told by a struct lpl_method at the end of its own file.  All that others have
+ * to know of it is there: nobody asks which method it is.
  */
 #ifndef LAPLACE_REDUCE_METHOD_H
 #define LAPLACE_REDUCE_METHOD_H
@@ -14,9 +14,21 @@
 
 /* The methods, in the order in which people are told them: lpl_method_NAME. */
 #define LPL_METHODS(METHOD) \
-	METHOD(none) METHOD(block) METHOD(window) METHOD(sad) METHOD(sad2) METHOD(sad2_fix) \
-	METHOD(sad_ws) METHOD(sd) METHOD(irg) METHOD(glass_cao) METHOD(olr) METHOD(lrubs) \
-	METHOD(fence) METHOD(unfence) METHOD(merged)
+	METHOD(none) \
+	METHOD(block) \
+	METHOD(window) \
+	METHOD(sad) \
+	METHOD(sad2) \
+	METHOD(sad2_fix) \
+	METHOD(sad_ws) \
+	METHOD(sd) \
+	METHOD(irg) \
+	METHOD(glass_cao) \
+	METHOD(olr) \
+	METHOD(lrubs) \
+	METHOD(fence) \
+	METHOD(unfence) \
+	METHOD(merged)
 
 /* What is there between a reference that is dropped and those that are kept around it? */
 enum lpl_drops {

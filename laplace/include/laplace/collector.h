@@ -107,7 +107,10 @@ struct lpl_collector_options {
 
 struct lpl_collector;
 
-/* Open the trace and start the thread. */
+/*
+ * Open the trace and start the thread.  Errors as lpl_writer_open() and lpl_reducer_open(),
+ * LPL_ERR_IO without a thread; *collector is NULL then.
+ */
 enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 				  const struct lpl_collector_options *options,
 				  struct lpl_report *report);
@@ -116,8 +119,9 @@ struct lpl_ring *lpl_collector_ring(struct lpl_collector *collector);
 
 /* A snapshot, from any thread. */
 struct lpl_collector_status {
-	uint64_t references, instructions, kept, events, bytes;
-	uint64_t wait_ns, elapsed_ns;
+	uint64_t references, instructions, kept, events;
+	uint64_t bytes;			/* of the file so far */
+	uint64_t wait_ns, elapsed_ns;	/* that the producer waited; since it was opened */
 	uint64_t flushes;		/* FLUSH records done: all before them is readable */
 };
 void lpl_collector_status(const struct lpl_collector *collector,

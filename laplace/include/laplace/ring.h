@@ -28,6 +28,7 @@ struct lpl_ring;
 
 /* `records` is rounded up to a power of two, at least 1024.  NULL: no memory. */
 struct lpl_ring *lpl_ring_new(size_t records);
+/* When neither side uses it any more; NULL is fine. */
 void lpl_ring_free(struct lpl_ring *ring);
 
 /* -- producer -- */
