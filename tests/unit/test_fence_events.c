@@ -98,24 +98,6 @@ static void test_ranges(void **state)
 	expect_everywhere(&range[0], 0, UINT64_C(1) << 52);
 }
 
-/* What the table of events says of fences, and which pages they concern, is one thing. */
-static void test_table(void **state)
-{
-	const struct lpl_event_kind *kind = lpl_event_kinds();
-	struct lpl_fence_range range[LPL_FENCE_RANGES];
-	struct lpl_fence fence = {0};
-
-	(void)state;
-	(void)RANGES(&fence, KTR_CACHE_ADD, 0, 1, 0, 9, 2, ADDRESS(KERNEL + 9));
-	for (unsigned int i = 0; i < LPL_EVENT_KINDS; i++) {
-		bool all = kind[i].tag == LPL_EVENT_TRACING || kind[i].tag == LPL_EVENT_GAP;
-		unsigned int ranges = RANGES(&fence, kind[i].tag, 0);
-
-		if ((ranges != 0) != (kind[i].fence || all))
-			fail_msg("%s", kind[i].name);
-	}
-}
-
 static void test_cache_ranges(void **state)
 {
 	struct lpl_fence_range range[LPL_FENCE_RANGES];
@@ -260,7 +242,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tags),
 		cmocka_unit_test(test_ranges),
-		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_cache_ranges),
 		cmocka_unit_test(test_descriptions),
 		cmocka_unit_test(test_chains),
