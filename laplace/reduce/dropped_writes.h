@@ -34,7 +34,7 @@ static inline bool lpl_dropped_writes_add(struct lpl_dropped_writes *writes, str
 	return i != 0;
 }
 
-/* Is there one to the page?  It is told now. */
+/* Is there one to the page?  From now on there is none. */
 static inline bool lpl_dropped_writes_take(struct lpl_dropped_writes *writes,
 					   struct lpl_page page)
 {
