@@ -149,6 +149,9 @@ static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 	int error = LPL_OK;
 	bool known;
 
+	/* a switch may be among the events that are missing */
+	if (event->tag == LPL_EVENT_GAP && event->arg[1] != 0)
+		tasks_forget(&local->tasks);
 	if (event->tag >= LPL_EVENT_TRACING)
 		return LPL_OK;
 	if (!tasks_check(&local->tasks, event) ||
