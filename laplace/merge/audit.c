@@ -25,7 +25,7 @@ struct audit {
 	bool snapshot_begun, snapshot_told;
 	uint64_t implied_breaks;	/* that are known of */
 	uint32_t epoch;			/* of the page cache; from 1 */
-	struct table ended;		/* numbers of spaces that have ended -> 1 */
+	struct lpl_map ended;		/* numbers of spaces that have ended -> 1 */
 	uint32_t limit;			/* of each kind of problem */
 	size_t kept[LPL_ODDS];
 	struct lpl_merge_problem *problem;	/* `limit` places for each kind */
@@ -45,7 +45,7 @@ struct audit *audit_open(uint32_t problems)
 	}
 	audit->limit = problems;
 	audit->epoch = 1;
-	table_init(&audit->ended);
+	lpl_map_init(&audit->ended, 1);
 	return audit;
 }
 
@@ -53,7 +53,7 @@ void audit_free(struct audit *audit)
 {
 	if (audit == NULL)
 		return;
-	table_free(&audit->ended);
+	lpl_map_free(&audit->ended);
 	free(audit->problem);
 	free(audit);
 }
@@ -219,22 +219,21 @@ void audit_task_over(struct lpl_merge *merge, const struct lpl_merge_task *task)
 
 void audit_space_begins(struct lpl_merge *merge, uint64_t number)
 {
-	table_remove(&merge->audit->ended, (struct table_key){ number, 0, 0 });
+	(void)lpl_map_remove(&merge->audit->ended, LPL_KEY(number));
 	merge->audit->books.spaces++;
 }
 
 bool audit_space_over(struct lpl_merge *merge, uint64_t number, bool used)
 {
 	struct audit *audit = merge->audit;
-	struct table_key key = { number, 0, 0 };
 
 	if (used)
 		audit->books.spaces_ended++;
-	else if (table_get(&audit->ended, key) != 0)
+	else if (lpl_map_get(&audit->ended, LPL_KEY(number)) != 0)
 		merge_odd(merge, LPL_ODD_SPACE_END);
 	else	/* an exec that failed leaves such a one behind */
 		audit->books.spaces_unused++;
-	return table_put(&audit->ended, key, 1);
+	return lpl_map_put(&audit->ended, LPL_KEY(number), 1);
 }
 
 /* ---- the page cache ---- */
@@ -337,17 +336,14 @@ static void pack_problems(struct audit *audit)
 void audit_forget(struct lpl_merge *merge)
 {
 	struct audit *audit = merge->audit;
+	struct object *object;
 
 	(void)tree_walk(&merge->frames, 0, TREE_LAST, count_pages, &audit->books.cache_lost);
-	for (size_t i = 0; i < merge->objects.size; i++) {
-		struct object *object = (struct object *)(uintptr_t)merge->objects.entries[i].value;
-
-		if (object != NULL)
-			tree_free(&object->cached);
-	}
+	LIST_FOREACH(object, &merge->all_objects, in_all)
+		tree_free(&object->cached);
 	audit->epoch++;
 	/* a space that has ended may have begun again */
-	table_free(&audit->ended);
+	lpl_map_free(&audit->ended);
 }
 
 void audit_close(struct lpl_merge *merge)

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#include "digits.h"
+#include "base/digits.h"
 
 struct line_format {
 	char letters[3];	/* empty: not a known event */
@@ -78,16 +78,16 @@ static char *put_argument(char *out, char how, const uint64_t *arg)
 {
 	*out++ = ' ';
 	if (how == 'l')
-		return put_decimal(out, arg[1] - arg[0]);
+		return lpl_put_decimal(out, arg[1] - arg[0]);
 	if (*arg == KTR_NONE && how != 's') {
 		*out++ = '-';
 		return out;
 	}
 	if (how == 's' && *arg >> 63 != 0) {
 		*out++ = '-';
-		return put_decimal(out, -*arg);
+		return lpl_put_decimal(out, -*arg);
 	}
-	return how == 'x' ? put_hex(out, *arg) : put_decimal(out, *arg);
+	return how == 'x' ? lpl_put_hex(out, *arg) : lpl_put_decimal(out, *arg);
 }
 
 char *put_event_line(char *out, const struct lpl_event *event)
@@ -97,12 +97,12 @@ char *put_event_line(char *out, const struct lpl_event *event)
 
 	out = stpcpy(out, format->letters);
 	*out++ = ' ';
-	out = put_hex(out, event->cycle);
+	out = lpl_put_hex(out, event->cycle);
 	*out++ = ' ';
-	out = put_decimal(out, event->tid);
+	out = lpl_put_decimal(out, event->tid);
 	if (format == &unknown_line) {
 		*out++ = ' ';
-		out = put_decimal(out, event->tag);
+		out = lpl_put_decimal(out, event->tag);
 	}
 	for (const char *field = format->fields; *field != '\0'; field += 2) {
 		unsigned int number = field[1] <= '9' ? field[1] - '0' : field[1] - 'a' + 10;

@@ -7,9 +7,11 @@
 #ifndef LAPLACE_MERGE_INTERNAL_H
 #define LAPLACE_MERGE_INTERNAL_H
 
+#include <sys/queue.h>
+
 #include <laplace/merge.h>
 
-#include "table.h"
+#include "base/map.h"
 #include "tasks.h"
 #include "tree.h"
 
@@ -19,6 +21,7 @@
  * translations at once.
  */
 struct space {
+	LIST_ENTRY(space) in_all;
 	uint64_t number;
 	uint64_t stamp;
 	struct tree mapped;
@@ -40,8 +43,16 @@ struct translation {
 #define TRANSLATION_BITS 16
 #define TRANSLATIONS (1U << TRANSLATION_BITS)
 
+struct object_page {
+	uint64_t number;	/* in the object */
+	uint64_t canonical;
+};
+
 /* What is known of a file or the like, beyond its pages. */
 struct object {
+	LIST_ENTRY(object) in_all;
+	struct object_page *page;	/* that were referenced, where `leave` is asked for */
+	size_t pages, page_room;
 	struct tree cached;	/* audit: its pages in the page cache -> their frames */
 	bool memory;		/* it was mapped as shared memory: no file of anybody's */
 	bool told;		/* by KTR_FILE, and so: */
@@ -68,7 +79,8 @@ struct lpl_merge {
 
 	struct tasks tasks;
 
-	struct table spaces;		/* number -> struct space */
+	LIST_HEAD(, space) all_spaces;
+	struct lpl_map spaces;		/* number -> struct space, of all */
 	struct space *last_space;	/* of the last user reference; may be NULL */
 
 	struct tree kernel;		/* page-cache frames by kernel virtual page */
@@ -76,9 +88,12 @@ struct lpl_merge {
 	uint64_t kernel_stamp;
 	uint64_t physical_stamp;
 
-	struct table identities;	/* object and page -> canonical page */
-	struct table objects;		/* object -> struct object */
-	struct table present;		/* in a snapshot: frames and swap entries -> pages */
+	struct lpl_map identities;	/* object and page -> canonical page */
+	LIST_HEAD(, object) all_objects;
+	struct lpl_map objects;		/* object -> struct object, of all */
+	struct lpl_map present;		/* in a snapshot: frames and swap entries -> pages */
+	struct page **kept;		/* these pages */
+	size_t kept_count, kept_room;
 	struct mapping *stray;		/* what unresolved pages lie over */
 	struct page *dead;		/* their canonical pages are over; to be told */
 	struct {
@@ -159,7 +174,9 @@ void merge_name_object(struct lpl_merge *merge, struct mapping *mapping,
 struct object *merge_object(const struct lpl_merge *merge, const struct mapping *mapping);
 /* Known or made; NULL: no memory. */
 struct object *merge_object_make(struct lpl_merge *merge, const struct mapping *mapping);
-void object_free(struct object *object);	/* NULL is fine */
+void object_free(struct object *object);
+/* A page of it was referenced.  false: no memory. */
+bool object_note_page(struct object *object, uint64_t page, uint64_t canonical);
 /* The first word of the identities' keys of an object's pages. */
 uint64_t merge_identity(const struct mapping *mapping, const struct object *object);
 /* What a mapping that is made tells of its object.  false: no memory. */

@@ -14,9 +14,7 @@ static enum lpl_error no_memory(struct lpl_report *report)
 
 struct space *merge_space(const struct lpl_merge *merge, uint64_t number)
 {
-	struct table_key key = { number, 0, 0 };
-
-	return (struct space *)(uintptr_t)table_get(&merge->spaces, key);
+	return (struct space *)(uintptr_t)lpl_map_get(&merge->spaces, LPL_KEY(number));
 }
 
 struct space *merge_space_make(struct lpl_merge *merge, uint64_t number)
@@ -28,10 +26,11 @@ struct space *merge_space_make(struct lpl_merge *merge, uint64_t number)
 	space = calloc(1, sizeof(*space));
 	if (space == NULL)
 		return NULL;
-	if (!table_put(&merge->spaces, (struct table_key){ number, 0, 0 }, (uintptr_t)space)) {
+	if (!lpl_map_put(&merge->spaces, LPL_KEY(number), (uintptr_t)space)) {
 		free(space);
 		return NULL;
 	}
+	LIST_INSERT_HEAD(&merge->all_spaces, space, in_all);
 	space->number = number;
 	space->stamp = new_stamp(merge);
 	space->moved_first = UINT64_MAX;	/* nothing was moved */
@@ -44,6 +43,7 @@ struct space *merge_space_make(struct lpl_merge *merge, uint64_t number)
 
 static void space_free(struct space *space)
 {
+	LIST_REMOVE(space, in_all);
 	tree_free(&space->mapped);
 	tree_free(&space->unresolved);
 	free(space);
@@ -54,7 +54,7 @@ bool merge_space_end(struct lpl_merge *merge, uint64_t number)
 	struct space *space = merge_space(merge, number);
 
 	if (space != NULL) {
-		table_remove(&merge->spaces, (struct table_key){ number, 0, 0 });
+		(void)lpl_map_remove(&merge->spaces, LPL_KEY(number));
 		if (merge->last_space == space)
 			merge->last_space = NULL;
 		space_free(space);
@@ -70,14 +70,12 @@ bool merge_space_end(struct lpl_merge *merge, uint64_t number)
  */
 static void forget(struct lpl_merge *merge)
 {
+	struct space *space;
+
 	merge->forget = false;
 	if (merge->audit != NULL)
 		audit_forget(merge);
-	for (size_t i = 0; i < merge->spaces.size; i++) {
-		struct space *space = (struct space *)(uintptr_t)merge->spaces.entries[i].value;
-
-		if (space == NULL)
-			continue;
+	LIST_FOREACH(space, &merge->all_spaces, in_all) {
 		tree_free(&space->mapped);
 		tree_free(&space->unresolved);
 		space->stamp = new_stamp(merge);
@@ -309,8 +307,7 @@ static int merge_finish(struct lpl_sink *sink, struct lpl_report *report)
 	struct lpl_merge *merge = (struct lpl_merge *)sink;
 	int error;
 
-	if (!tasks_finish(&merge->tasks))
-		return no_memory(report);
+	tasks_finish(&merge->tasks);
 	error = tell_tasks(merge, report);
 	if (error != LPL_OK)
 		return error;
@@ -352,10 +349,12 @@ enum lpl_error lpl_merge_open(struct lpl_merge **merge, struct lpl_merge_output 
 	made->tasks.odd = odd_task;
 	made->tasks.context = made;
 	made->tasks.keep_events = made->audit != NULL;
-	table_init(&made->spaces);
-	table_init(&made->objects);
-	table_init(&made->present);
-	table_init(&made->identities);
+	LIST_INIT(&made->all_spaces);
+	lpl_map_init(&made->spaces, 1);
+	LIST_INIT(&made->all_objects);
+	lpl_map_init(&made->objects, 2);
+	lpl_map_init(&made->identities, 3);
+	lpl_map_init(&made->present, 2);
 	made->kernel_stamp = new_stamp(made);
 	made->physical_stamp = new_stamp(made);
 	*merge = made;
@@ -376,17 +375,17 @@ void lpl_merge_close(struct lpl_merge *merge)
 {
 	if (merge == NULL)
 		return;
-	for (size_t i = 0; i < merge->spaces.size; i++)
-		if (merge->spaces.entries[i].value != 0)
-			space_free((struct space *)(uintptr_t)merge->spaces.entries[i].value);
-	for (size_t i = 0; i < merge->objects.size; i++)
-		object_free((struct object *)(uintptr_t)merge->objects.entries[i].value);
+	while (!LIST_EMPTY(&merge->all_spaces))
+		space_free(LIST_FIRST(&merge->all_spaces));
+	while (!LIST_EMPTY(&merge->all_objects))
+		object_free(LIST_FIRST(&merge->all_objects));
 	tasks_free(&merge->tasks);
 	merge_snapshot(merge, false);
 	audit_free(merge->audit);
-	table_free(&merge->objects);
-	table_free(&merge->spaces);
-	table_free(&merge->identities);
+	lpl_map_free(&merge->objects);
+	lpl_map_free(&merge->spaces);
+	lpl_map_free(&merge->identities);
+	free(merge->kept);
 	tree_free(&merge->kernel);
 	tree_free(&merge->frames);
 	slot_release(slot_of_mapping(merge->stray));

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 void merge_name_object(struct lpl_merge *merge, struct mapping *mapping,
 		       enum object_class class, uint64_t device, uint64_t inode)
 {
@@ -21,14 +23,14 @@ void merge_name_object(struct lpl_merge *merge, struct mapping *mapping,
 	mapping->object = inode;
 }
 
-static struct table_key object_key(const struct mapping *mapping)
+static struct lpl_key object_key(const struct mapping *mapping)
 {
-	return (struct table_key){ mapping->space_of_object, mapping->object, 0 };
+	return LPL_KEY(mapping->space_of_object, mapping->object);
 }
 
 struct object *merge_object(const struct lpl_merge *merge, const struct mapping *mapping)
 {
-	return (struct object *)(uintptr_t)table_get(&merge->objects, object_key(mapping));
+	return (struct object *)(uintptr_t)lpl_map_get(&merge->objects, object_key(mapping));
 }
 
 struct object *merge_object_make(struct lpl_merge *merge, const struct mapping *mapping)
@@ -40,20 +42,29 @@ struct object *merge_object_make(struct lpl_merge *merge, const struct mapping *
 	object = calloc(1, sizeof(*object));
 	if (object == NULL)
 		return NULL;
-	if (!table_put(&merge->objects, object_key(mapping), (uintptr_t)object)) {
+	if (!lpl_map_put(&merge->objects, object_key(mapping), (uintptr_t)object)) {
 		free(object);
 		return NULL;
 	}
+	LIST_INSERT_HEAD(&merge->all_objects, object, in_all);
 	return object;
 }
 
 void object_free(struct object *object)
 {
-	if (object == NULL)
-		return;
+	LIST_REMOVE(object, in_all);
 	tree_free(&object->cached);
+	free(object->page);
 	free(object->name);
 	free(object);
+}
+
+bool object_note_page(struct object *object, uint64_t page, uint64_t canonical)
+{
+	if (!lpl_reach(object->page, object->page_room, object->pages))
+		return false;
+	object->page[object->pages++] = (struct object_page){ page, canonical };
+	return true;
 }
 
 static bool set_name(struct object *object, const struct lpl_event *event)
@@ -72,13 +83,11 @@ static bool set_name(struct object *object, const struct lpl_event *event)
 
 static void forget_all(struct lpl_merge *merge)
 {
-	merge->kernel_stamp = new_stamp(merge);
-	for (size_t i = 0; i < merge->spaces.size; i++) {
-		struct space *space = (struct space *)(uintptr_t)merge->spaces.entries[i].value;
+	struct space *space;
 
-		if (space != NULL)
-			space->stamp = new_stamp(merge);
-	}
+	merge->kernel_stamp = new_stamp(merge);
+	LIST_FOREACH(space, &merge->all_spaces, in_all)
+		space->stamp = new_stamp(merge);
 }
 
 /*
@@ -99,6 +108,7 @@ bool merge_file(struct lpl_merge *merge, const struct lpl_event *event)
 		return false;
 	if (object->told && object->generation != event->arg[3]) {
 		object->incarnation++;
+		object->pages = 0;
 		object->memory = false;
 		forget_all(merge);
 	}

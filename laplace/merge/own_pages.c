@@ -9,7 +9,7 @@
  */
 #include "internal.h"
 
-#include <stdlib.h>
+#include "base/array.h"
 
 /* More than any machine has in a row.  Ranges are a guest's word. */
 #define PRESENT_PAGES (UINT64_C(1) << 20)
@@ -114,18 +114,13 @@ bool merge_page_own(struct lpl_merge *merge, const struct lpl_event *event)
 
 enum { BY_FRAME = 1, BY_SWAP = 2 };
 
-static struct table_key present_key(uint64_t how, uint64_t first, uint64_t i)
-{
-	return (struct table_key){ how, first + i, 0 };
-}
-
 /* The page that is known by this frame or swap entry; it is remembered.  NULL: none. */
 static struct page *present_page(const struct lpl_merge *merge, uint64_t how, uint64_t first,
 				 uint64_t i)
 {
 	if (first == KTR_NONE)
 		return NULL;
-	return (struct page *)(uintptr_t)table_get(&merge->present, present_key(how, first, i));
+	return (struct page *)(uintptr_t)lpl_map_get(&merge->present, LPL_KEY(how, first + i));
 }
 
 static bool remember(struct lpl_merge *merge, uint64_t how, uint64_t first, uint64_t i,
@@ -133,8 +128,10 @@ static bool remember(struct lpl_merge *merge, uint64_t how, uint64_t first, uint
 {
 	if (first == KTR_NONE || present_page(merge, how, first, i) != NULL)
 		return true;
-	if (!table_put(&merge->present, present_key(how, first, i), (uintptr_t)page))
+	if (!lpl_reach(merge->kept, merge->kept_room, merge->kept_count) ||
+	    !lpl_map_put(&merge->present, LPL_KEY(how, first + i), (uintptr_t)page))
 		return false;
+	merge->kept[merge->kept_count++] = page;
 	slot_retain(slot_of_page(page));
 	page->kept++;
 	return true;
@@ -192,13 +189,11 @@ bool merge_present(struct lpl_merge *merge, const struct lpl_event *event)
 void merge_snapshot(struct lpl_merge *merge, bool begins)
 {
 	tasks_snapshot(&merge->tasks, begins);
-	for (size_t i = 0; i < merge->present.size; i++) {
-		struct page *page = (struct page *)(uintptr_t)merge->present.entries[i].value;
+	while (merge->kept_count > 0) {
+		struct page *page = merge->kept[--merge->kept_count];
 
-		if (page != NULL) {
-			page->kept--;
-			slot_release(slot_of_page(page));
-		}
+		page->kept--;
+		slot_release(slot_of_page(page));
 	}
-	table_free(&merge->present);
+	lpl_map_free(&merge->present);
 }

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
+
 /* Pages [first, first + count); false (and odd): empty, or beyond the last page. */
 static bool page_range(struct lpl_merge *merge, uint64_t first, uint64_t count,
 		       struct range *range)
@@ -36,45 +38,49 @@ static bool tell_audit(struct lpl_merge *merge, enum cache_change change, const 
 
 static bool uncache(struct lpl_merge *merge, uint64_t page)
 {
-	if (merge->uncached.count == merge->uncached.room) {
-		size_t room = merge->uncached.room == 0 ? 64 : merge->uncached.room * 2;
-		uint64_t *more = realloc(merge->uncached.page, room * sizeof(*more));
-
-		if (more == NULL)
-			return false;
-		merge->uncached.page = more;
-		merge->uncached.room = room;
-	}
+	if (!lpl_reach(merge->uncached.page, merge->uncached.room, merge->uncached.count))
+		return false;
 	merge->uncached.page[merge->uncached.count++] = page;
 	return true;
 }
 
+static int by_number(const void *one, const void *other)
+{
+	uint64_t a = ((const struct object_page *)one)->number;
+	uint64_t b = ((const struct object_page *)other)->number;
+
+	return (a > b) - (a < b);
+}
+
 /*
- * Pages of files leave the page cache: those that were referenced are to be told.  A
- * run is as long as a guest says, so it is never walked when there are fewer pages.
+ * Pages of files leave the page cache: those that were referenced are to be told, in the
+ * order of the file.  A run is as long as a guest says, so it is never walked when fewer pages
+ * of the object were referenced.
  */
 static bool leave_cache(struct lpl_merge *merge, const struct run *run)
 {
 	const struct mapping *mapping = slot_mapping(run->slot);
+	const struct object *object = merge_object(merge, mapping);
 	uint64_t first = run->first + mapping->delta, count = run->last - run->first + 1;
-	struct table_key key = { merge_identity(mapping, merge_object(merge, mapping)),
-				 mapping->object, first };
-	uint64_t page;
+	uint64_t identity = merge_identity(mapping, object);
 
-	if (merge->output->leave == NULL)
+	if (merge->output->leave == NULL || object == NULL)
 		return true;
-	for (; key.c - first < count && count <= merge->identities.size; key.c++) {
-		page = table_get(&merge->identities, key);
-		if (page != 0 && !uncache(merge, page))
-			return false;
-	}
-	for (size_t i = 0; i < merge->identities.size && count > merge->identities.size; i++) {
-		const struct table_entry *entry = &merge->identities.entries[i];
+	if (count <= object->pages) {
+		for (uint64_t i = 0; i < count; i++) {
+			uint64_t page = lpl_map_get(&merge->identities,
+						    LPL_KEY(identity, mapping->object, first + i));
 
-		if (entry->value != 0 && entry->key.a == key.a && entry->key.b == key.b &&
-		    entry->key.c - first < count && !uncache(merge, entry->value))
-			return false;
+			if (page != 0 && !uncache(merge, page))
+				return false;
+		}
+		return true;
 	}
+	qsort(object->page, object->pages, sizeof(*object->page), by_number);
+	for (size_t i = 0; i < object->pages; i++)
+		if (object->page[i].number - first < count &&
+		    !uncache(merge, object->page[i].canonical))
+			return false;
 	return true;
 }
 

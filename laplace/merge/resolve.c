@@ -28,17 +28,16 @@ static uint64_t new_canonical(struct lpl_merge *merge, const struct lpl_merge_pa
 }
 
 /* The canonical page of an object's page; 0: no memory. */
-static uint64_t identify(struct lpl_merge *merge, struct table_key key,
+static uint64_t identify(struct lpl_merge *merge, struct lpl_key key,
 			 const struct lpl_merge_page *fresh)
 {
-	uint64_t canonical = table_get(&merge->identities, key);
+	uint64_t *canonical = lpl_map_reach(&merge->identities, key);
 
-	if (canonical == 0) {
-		if (!table_put(&merge->identities, key, merge->last_page + 1))
-			return 0;
-		canonical = new_canonical(merge, fresh);
-	}
-	return canonical;
+	if (canonical == NULL)
+		return 0;
+	if (*canonical == 0)
+		*canonical = new_canonical(merge, fresh);
+	return *canonical;
 }
 
 /* Pages of files that are seen through the kernel's mapping are pages of files. */
@@ -60,12 +59,12 @@ uint64_t merge_identity(const struct mapping *mapping, const struct object *obje
 static uint64_t identify_mapped(struct lpl_merge *merge, const struct mapping *mapping,
 				uint64_t virtual_page)
 {
-	const struct object *object = merge_object(merge, mapping);
-	struct table_key key = { merge_identity(mapping, object), mapping->object,
-				 virtual_page + mapping->delta };
+	struct object *object = merge_object(merge, mapping);
+	uint64_t known = merge->last_page, canonical;
+	uint64_t page = virtual_page + mapping->delta;
 	enum object_class class = class_of(mapping);
 	struct lpl_merge_page fresh = {
-		.kind = kind_of_object(mapping, object), .inode = KTR_NONE, .offset = key.c
+		.kind = kind_of_object(mapping, object), .inode = KTR_NONE, .offset = page
 	};
 
 	if (class == OBJECT_FILE || class == OBJECT_SEGMENT) {
@@ -77,7 +76,16 @@ static uint64_t identify_mapped(struct lpl_merge *merge, const struct mapping *m
 		fresh.name = object->name;
 		fresh.name_length = object->name_length;
 	}
-	return identify(merge, key, &fresh);
+	canonical = identify(merge,
+			     LPL_KEY(merge_identity(mapping, object), mapping->object, page),
+			     &fresh);
+	/* who wants to know when it leaves memory */
+	if (canonical > known && merge->output->leave != NULL) {
+		object = merge_object_make(merge, mapping);
+		if (object == NULL || !object_note_page(object, page, canonical))
+			return 0;
+	}
+	return canonical;
 }
 
 /* What a page is counted and reported as: written pages of a file are anonymous. */
@@ -174,8 +182,7 @@ static bool resolve_kernel(struct lpl_merge *merge, uint64_t at, struct translat
 	found->writable = true;
 	if (slot == TREE_EMPTY) {
 		found->kind = LPL_PAGE_KERNEL;
-		found->page = identify(merge,
-				       (struct table_key){ object_class(OBJECT_KERNEL, 0), 0, at },
+		found->page = identify(merge, LPL_KEY(object_class(OBJECT_KERNEL, 0), 0, at),
 				       &(struct lpl_merge_page){ .kind = LPL_PAGE_KERNEL,
 								 .virtual_page = at });
 	} else {
@@ -189,7 +196,7 @@ static bool resolve_physical(struct lpl_merge *merge, uint64_t at, struct transl
 {
 	found->writable = true;
 	found->kind = LPL_PAGE_PHYSICAL;
-	found->page = identify(merge, (struct table_key){ object_class(OBJECT_PHYSICAL, 0), 0, at },
+	found->page = identify(merge, LPL_KEY(object_class(OBJECT_PHYSICAL, 0), 0, at),
 			       &(struct lpl_merge_page){ .kind = LPL_PAGE_PHYSICAL,
 							 .offset = at });
 	return found->page != 0;

@@ -35,15 +35,10 @@ struct process {
 	bool leader_exited;
 };
 
-static struct table_key key_of(uint32_t number)
-{
-	return (struct table_key){ number, 0, 0 };
-}
-
 /* An event has told of it. */
 static struct task *find(const struct tasks *tasks, uint32_t tid)
 {
-	struct task *task = (struct task *)(uintptr_t)table_get(&tasks->by_tid, key_of(tid));
+	struct task *task = (struct task *)(uintptr_t)lpl_map_get(&tasks->by_tid, LPL_KEY(tid));
 
 	if (task != NULL)
 		task->heard = tasks->gaps;
@@ -52,16 +47,17 @@ static struct task *find(const struct tasks *tasks, uint32_t tid)
 
 static struct process *process_of(const struct tasks *tasks, uint32_t tgid)
 {
-	return (struct process *)(uintptr_t)table_get(&tasks->processes, key_of(tgid));
+	return (struct process *)(uintptr_t)lpl_map_get(&tasks->processes, LPL_KEY(tgid));
 }
 
 void tasks_init(struct tasks *tasks)
 {
 	*tasks = (struct tasks){ 0 };
-	table_init(&tasks->by_tid);
-	table_init(&tasks->processes);
+	lpl_map_init(&tasks->by_tid, 1);
+	lpl_map_init(&tasks->processes, 1);
+	TAILQ_INIT(&tasks->all);
+	STAILQ_INIT(&tasks->changed);
 	tasks->current = &tasks->idle;
-	tasks->changed_end = &tasks->changed;
 }
 
 void task_free(struct task *task)
@@ -72,23 +68,6 @@ void task_free(struct task *task)
 		free(task);
 }
 
-void tasks_free(struct tasks *tasks)
-{
-	struct task *task;
-
-	for (size_t i = 0; i < tasks->by_tid.size; i++) {
-		task = (struct task *)(uintptr_t)tasks->by_tid.entries[i].value;
-		if (task != NULL && !task->changed)
-			task_free(task);
-	}
-	while ((task = tasks_next_changed(tasks)) != NULL)
-		task_free(task);
-	for (size_t i = 0; i < tasks->processes.size; i++)
-		free((struct process *)(uintptr_t)tasks->processes.entries[i].value);
-	table_free(&tasks->by_tid);
-	table_free(&tasks->processes);
-}
-
 /* ---- changes, in their order ---- */
 
 static void note_change(struct tasks *tasks, struct task *task)
@@ -96,20 +75,16 @@ static void note_change(struct tasks *tasks, struct task *task)
 	if (task->changed)
 		return;
 	task->changed = true;
-	task->next_changed = NULL;
-	*tasks->changed_end = task;
-	tasks->changed_end = &task->next_changed;
+	STAILQ_INSERT_TAIL(&tasks->changed, task, in_changed);
 }
 
 struct task *tasks_next_changed(struct tasks *tasks)
 {
-	struct task *task = tasks->changed;
+	struct task *task = STAILQ_FIRST(&tasks->changed);
 
 	if (task == NULL)
 		return NULL;
-	tasks->changed = task->next_changed;
-	if (tasks->changed == NULL)
-		tasks->changed_end = &tasks->changed;
+	STAILQ_REMOVE_HEAD(&tasks->changed, in_changed);
 	task->changed = false;
 	return task;
 }
@@ -150,7 +125,7 @@ static void leave_process(struct tasks *tasks, struct task *task)
 	process = process_of(tasks, task->process_tgid);
 	task->in_process = false;
 	if (--process->tasks == 0) {
-		table_remove(&tasks->processes, key_of(task->process_tgid));
+		(void)lpl_map_remove(&tasks->processes, LPL_KEY(task->process_tgid));
 		free(process);
 	}
 }
@@ -164,7 +139,7 @@ static struct process *process_make(struct tasks *tasks, uint32_t tgid)
 	process = calloc(1, sizeof(*process));
 	if (process == NULL)
 		return NULL;
-	if (!table_put(&tasks->processes, key_of(tgid), (uintptr_t)process)) {
+	if (!lpl_map_put(&tasks->processes, LPL_KEY(tgid), (uintptr_t)process)) {
 		free(process);
 		return NULL;
 	}
@@ -215,7 +190,7 @@ static struct task *make(struct tasks *tasks, uint32_t tid, uint32_t tgid)
 
 	if (task == NULL)
 		return NULL;
-	if (!table_put(&tasks->by_tid, key_of(tid), (uintptr_t)task)) {
+	if (!lpl_map_put(&tasks->by_tid, LPL_KEY(tid), (uintptr_t)task)) {
 		free(task);
 		return NULL;
 	}
@@ -223,6 +198,7 @@ static struct task *make(struct tasks *tasks, uint32_t tid, uint32_t tgid)
 	task->name.tgid = tgid;
 	task->name.serial = ++tasks->last_serial;
 	task->heard = tasks->gaps;
+	TAILQ_INSERT_TAIL(&tasks->all, task, in_all);
 	tasks->live++;
 	note_change(tasks, task);
 	return task;
@@ -256,7 +232,8 @@ static void end(struct tasks *tasks, struct task *task, enum lpl_task_state stat
 	if (!task->exited && state != LPL_TASK_LEFT)
 		tasks->live--;
 	leave_process(tasks, task);
-	table_remove(&tasks->by_tid, key_of(task->name.tid));
+	(void)lpl_map_remove(&tasks->by_tid, LPL_KEY(task->name.tid));
+	TAILQ_REMOVE(&tasks->all, task, in_all);
 	task->name.state = state;
 	note_change(tasks, task);
 }
@@ -350,9 +327,9 @@ static bool take_over(struct tasks *tasks, uint32_t tid, const struct lpl_event 
 
 	if (leader != NULL)
 		end(tasks, leader, LPL_TASK_EXITED, event);
-	if (!table_put(&tasks->by_tid, key_of(tid), (uintptr_t)current))
+	if (!lpl_map_put(&tasks->by_tid, LPL_KEY(tid), (uintptr_t)current))
 		return false;
-	table_remove(&tasks->by_tid, key_of(current->name.tid));
+	(void)lpl_map_remove(&tasks->by_tid, LPL_KEY(current->name.tid));
 	current->old_tid = current->name.tid;
 	current->name.tid = tid;
 	process_of(tasks, current->process_tgid)->leader_exited = false;
@@ -553,16 +530,14 @@ bool tasks_event(struct tasks *tasks, const struct lpl_event *event, bool space_
 
 void tasks_snapshot(struct tasks *tasks, bool begins)
 {
+	struct task *task;
+
 	tasks->in_snapshot = begins;
 	if (!begins || tasks->snapshot_begun)
 		return;
 	tasks->snapshot_begun = true;
-	for (size_t i = 0; i < tasks->by_tid.size; i++) {
-		struct task *task = (struct task *)(uintptr_t)tasks->by_tid.entries[i].value;
-
-		if (task != NULL)
-			task->implied = false;
-	}
+	TAILQ_FOREACH(task, &tasks->all, in_all)
+		task->implied = false;
 }
 
 void tasks_forget(struct tasks *tasks)
@@ -573,34 +548,34 @@ void tasks_forget(struct tasks *tasks)
 	tasks->current_known = false;
 }
 
-static int by_serial(const void *one, const void *other)
-{
-	uint64_t a = (*(struct task *const *)one)->name.serial;
-	uint64_t b = (*(struct task *const *)other)->name.serial;
-
-	return (a > b) - (a < b);
-}
-
-bool tasks_finish(struct tasks *tasks)
+void tasks_finish(struct tasks *tasks)
 {
 	static const struct lpl_event nothing;
-	size_t count = tasks->by_tid.count, found = 0;
-	struct task **left = malloc((count + 1) * sizeof(*left));
+	enum lpl_task_state state;
+	struct task *task;
 
-	if (left == NULL)
-		return false;
-	for (size_t i = 0; i < tasks->by_tid.size; i++)
-		if (tasks->by_tid.entries[i].value != 0)
-			left[found++] = (struct task *)(uintptr_t)tasks->by_tid.entries[i].value;
-	/* a table has no order that repeats */
-	qsort(left, found, sizeof(struct task *), by_serial);
-	for (size_t i = 0; i < found; i++)
-		end(tasks, left[i], left[i]->exited ? LPL_TASK_EXITED :
-				    left[i]->heard == tasks->gaps ? LPL_TASK_LEFT : LPL_TASK_LOST,
-		    &nothing);
-	free(left);
+	while ((task = TAILQ_FIRST(&tasks->all)) != NULL) {
+		state = task->exited ? LPL_TASK_EXITED :
+			task->heard == tasks->gaps ? LPL_TASK_LEFT : LPL_TASK_LOST;
+		end(tasks, task, state, &nothing);
+	}
 	tasks->current = &tasks->idle;
 	tasks->idle.name.state = LPL_TASK_LEFT;
 	note_change(tasks, &tasks->idle);
-	return true;
+}
+
+void tasks_free(struct tasks *tasks)
+{
+	struct task *task;
+
+	while ((task = TAILQ_FIRST(&tasks->all)) != NULL) {
+		TAILQ_REMOVE(&tasks->all, task, in_all);
+		leave_process(tasks, task);
+		if (!task->changed)
+			task_free(task);
+	}
+	while ((task = tasks_next_changed(tasks)) != NULL)
+		task_free(task);
+	lpl_map_free(&tasks->by_tid);
+	lpl_map_free(&tasks->processes);
 }

@@ -6,13 +6,16 @@
 #ifndef LAPLACE_MERGE_TASKS_H
 #define LAPLACE_MERGE_TASKS_H
 
+#include <sys/queue.h>
+
 #include <laplace/merge.h>
 
-#include "table.h"
+#include "base/map.h"
 
 struct task {
 	struct lpl_merge_task name;
-	struct task *next_changed;
+	TAILQ_ENTRY(task) in_all;
+	STAILQ_ENTRY(task) in_changed;
 	struct lpl_event *seen_at;	/* of an implied task, where wanted: what showed it */
 	uint32_t process_tgid;		/* it is counted in that process ... */
 	bool in_process;		/* ... if so */
@@ -30,12 +33,13 @@ struct tasks {
 	bool in_snapshot;		/* what is told of existed already */
 	bool snapshot_begun;		/* one has, ever */
 	bool keep_events;		/* in seen_at */
-	struct table by_tid;		/* -> struct task */
-	struct table processes;		/* tgid -> struct process */
+	TAILQ_HEAD(, task) all;		/* that are not over, by serial; without idle */
+	struct lpl_map by_tid;		/* -> struct task, of all */
+	struct lpl_map processes;	/* tgid -> struct process */
 	uint64_t last_serial, last_process;
 	uint64_t live;			/* not exited; without idle */
 	uint64_t gaps;			/* how often events were missing */
-	struct task *changed, **changed_end;
+	STAILQ_HEAD(, task) changed;
 	/* called with what is odd, and the event that showed it */
 	void (*odd)(void *context, enum lpl_merge_odd kind, const struct lpl_event *event);
 	void *context;
@@ -63,8 +67,8 @@ void tasks_snapshot(struct tasks *tasks, bool begins);
 /* Events are missing: nobody knows who runs, nor who has exited. */
 void tasks_forget(struct tasks *tasks);
 
-/* The stream is over: all that live are left.  false: no memory. */
-bool tasks_finish(struct tasks *tasks);
+/* The stream is over: all that live are left. */
+void tasks_finish(struct tasks *tasks);
 
 /*
  * The next task that began, changed or ended, in the order of the changes; NULL:

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
+
 #define FAN_BITS 4
 #define FAN (1U << FAN_BITS)
 
@@ -398,15 +400,8 @@ static int collect(void *context, uint64_t first, uint64_t last, tree_slot slot)
 		previous->last = last;
 		return 0;
 	}
-	if (runs->run == NULL || runs->count == runs->room) {
-		size_t room = runs->room == 0 ? 64 : runs->room * 2;
-		struct run *run = realloc(runs->run, room * sizeof(*run));
-
-		if (run == NULL)
-			return -1;
-		runs->run = run;
-		runs->room = room;
-	}
+	if (!lpl_reach(runs->run, runs->room, runs->count))
+		return -1;
 	slot_retain(slot);
 	runs->run[runs->count++] = (struct run){ first, last, slot };
 	return 0;

@@ -9,17 +9,25 @@
 #include <laplace/reducer.h>
 #include <laplace/select.h>
 
-#include "merge/table.h"
-#include "merge/tasks.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
+
+#include "base/map.h"
+#include "merge/tasks.h"
 
 /* A policy that was added, and its results over all processes that have ended. */
 struct entry {
 	struct lpl_sizes sizes;		/* own copy */
 	struct lpl_result *sum;		/* by place in `sizes` */
+};
+
+/* The memory of a process that lives and has made a reference. */
+struct memory {
+	TAILQ_ENTRY(memory) in_all;
+	uint64_t process;		/* its number */
+	struct lpl_simulator *simulator;
 };
 
 struct lpl_local {
@@ -29,16 +37,11 @@ struct lpl_local {
 	struct lpl_simulator *model;	/* never fed */
 	struct entry *entry;
 	size_t entries;
-	struct table parts;		/* process + 1 -> struct lpl_simulator */
-	struct lpl_simulator *last;	/* that of ... */
-	uint64_t last_process;		/* ... this one */
+	TAILQ_HEAD(, memory) all;	/* in the order of their first references */
+	struct lpl_map by_process;	/* number -> struct memory, of all */
+	struct memory *last;		/* the one last referenced, or NULL */
 	uint64_t processes, unknown;
 };
-
-static struct table_key key_of(uint64_t process)
-{
-	return (struct table_key){ process + 1, 0, 0 };
-}
 
 /* ---- a process's simulator ---- */
 
@@ -60,20 +63,40 @@ static enum lpl_error open_simulator(const struct lpl_local *local,
 	return error;
 }
 
+static void memory_free(struct lpl_local *local, struct memory *memory)
+{
+	if (local->last == memory)
+		local->last = NULL;
+	(void)lpl_map_remove(&local->by_process, LPL_KEY(memory->process));
+	TAILQ_REMOVE(&local->all, memory, in_all);
+	lpl_simulator_close(memory->simulator);
+	free(memory);
+}
+
+static struct memory *memory_of(const struct lpl_local *local, uint64_t process)
+{
+	return (struct memory *)(uintptr_t)lpl_map_get(&local->by_process, LPL_KEY(process));
+}
+
 static int begin_process(struct lpl_local *local, uint64_t process, struct lpl_report *report)
 {
-	struct lpl_simulator *simulator;
-	enum lpl_error error = open_simulator(local, &simulator, report);
+	struct memory *memory = calloc(1, sizeof(*memory));
+	enum lpl_error error;
 
-	if (error != LPL_OK)
-		return error;
-	if (!table_put(&local->parts, key_of(process), (uintptr_t)simulator)) {
-		lpl_simulator_close(simulator);
+	if (memory == NULL ||
+	    !lpl_map_put(&local->by_process, LPL_KEY(process), (uintptr_t)memory)) {
+		free(memory);
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for another process");
 	}
+	memory->process = process;
+	TAILQ_INSERT_TAIL(&local->all, memory, in_all);
+	error = open_simulator(local, &memory->simulator, report);
+	if (error != LPL_OK) {
+		memory_free(local, memory);
+		return error;
+	}
 	local->processes++;
-	local->last = simulator;
-	local->last_process = process;
+	local->last = memory;
 	return LPL_OK;
 }
 
@@ -94,22 +117,15 @@ static void add_results(struct lpl_local *local, const struct lpl_simulator *sim
 	}
 }
 
-static int end_process(struct lpl_local *local, uint64_t process, struct lpl_report *report)
+static int end_process(struct lpl_local *local, struct memory *memory,
+		       struct lpl_report *report)
 {
-	uint64_t found = table_get(&local->parts, key_of(process));
-	struct lpl_simulator *simulator = (struct lpl_simulator *)(uintptr_t)found;
-	struct lpl_sink *sink;
-	int error;
+	struct lpl_sink *sink = lpl_simulator_sink(memory->simulator);
+	int error = sink->finish(sink, report);
 
-	if (simulator == NULL)
-		return LPL_OK;
-	table_remove(&local->parts, key_of(process));
-	local->last = NULL;
-	sink = lpl_simulator_sink(simulator);
-	error = sink->finish(sink, report);
 	if (error == LPL_OK)
-		add_results(local, simulator);
-	lpl_simulator_close(simulator);
+		add_results(local, memory->simulator);
+	memory_free(local, memory);
 	return error;
 }
 
@@ -125,11 +141,8 @@ static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 
 	if (count == 0)
 		return LPL_OK;
-	if (local->last == NULL || local->last_process != process) {
-		local->last = (struct lpl_simulator *)(uintptr_t)table_get(&local->parts,
-									   key_of(process));
-		local->last_process = process;
-	}
+	if (local->last == NULL || local->last->process != process)
+		local->last = memory_of(local, process);
 	if (local->last == NULL) {
 		error = begin_process(local, process, report);
 		if (error != LPL_OK)
@@ -137,7 +150,7 @@ static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 	}
 	for (size_t i = 0; i < count && process == 0; i++)
 		local->unknown += (refs[i].flags & LPL_USER) != 0;
-	next = lpl_simulator_sink(local->last);
+	next = lpl_simulator_sink(local->last->simulator);
 	return next->refs(next, refs, count, report);
 }
 
@@ -145,6 +158,7 @@ static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 		      struct lpl_report *report)
 {
 	struct lpl_local *local = (struct lpl_local *)sink;
+	struct memory *memory;
 	struct task *task;
 	int error = LPL_OK;
 	bool known;
@@ -160,8 +174,10 @@ static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 	while ((task = tasks_next_changed(&local->tasks)) != NULL) {
 		if (!task_is_over(task))
 			continue;
-		if (error == LPL_OK && task_was_last(&local->tasks, task))
-			error = end_process(local, task->name.process, report);
+		memory = task_was_last(&local->tasks, task) ?
+				 memory_of(local, task->name.process) : NULL;
+		if (error == LPL_OK && memory != NULL)
+			error = end_process(local, memory, report);
 		task_free(task);
 	}
 	return error;
@@ -172,14 +188,8 @@ static int take_finish(struct lpl_sink *sink, struct lpl_report *report)
 	struct lpl_local *local = (struct lpl_local *)sink;
 	int error = LPL_OK;
 
-	/* a removal moves entries about: begin anew after each */
-	while (error == LPL_OK && local->parts.count != 0) {
-		size_t i = 0;
-
-		while (local->parts.entries[i].value == 0)
-			i++;
-		error = end_process(local, local->parts.entries[i].key.a - 1, report);
-	}
+	while (error == LPL_OK && !TAILQ_EMPTY(&local->all))
+		error = end_process(local, TAILQ_FIRST(&local->all), report);
 	return error;
 }
 
@@ -202,7 +212,8 @@ enum lpl_error lpl_local_open(struct lpl_local **local, const char *reduction,
 	made->sink = (struct lpl_sink){ take_refs, take_event, take_finish };
 	made->reduced = reduction != NULL && strcmp(reduction, "none") != 0;
 	tasks_init(&made->tasks);
-	table_init(&made->parts);
+	TAILQ_INIT(&made->all);
+	lpl_map_init(&made->by_process, 1);
 	error = lpl_simulator_open(&made->model, &options, report);
 	if (error != LPL_OK)
 		lpl_local_close(made);
@@ -306,10 +317,9 @@ void lpl_local_close(struct lpl_local *local)
 {
 	if (local == NULL)
 		return;
-	for (size_t i = 0; i < local->parts.size; i++)
-		lpl_simulator_close(
-			(struct lpl_simulator *)(uintptr_t)local->parts.entries[i].value);
-	table_free(&local->parts);
+	while (!TAILQ_EMPTY(&local->all))
+		memory_free(local, TAILQ_FIRST(&local->all));
+	lpl_map_free(&local->by_process);
 	tasks_free(&local->tasks);
 	lpl_simulator_close(local->model);
 	for (size_t i = 0; i < local->entries; i++) {

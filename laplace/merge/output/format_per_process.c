@@ -14,23 +14,25 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 #include <unistd.h>
 
-#include "merge/digits.h"
+#include "base/digits.h"
+#include "base/map.h"
 #include "directory.h"
 #include "merge/event_line.h"
 #include "merge/open_files.h"
-#include "merge/table.h"
 
 #define INDEX "tasks.csv"
 #define HEADING \
 	"directory,file,tid,tgid,parent,first_cycle,last_cycle,references,end,exit_code,name\n"
 
 /* type, cycle, length, virtual page, canonical page, four blanks, newline */
-#define REFERENCE_LINE (1 + 3 * HEX_DIGITS + DECIMAL_DIGITS + 5)
+#define REFERENCE_LINE (1 + 3 * LPL_HEX_DIGITS + LPL_DECIMAL_DIGITS + 5)
 
 /* One file, and what the index will say of it. */
 struct part {
+	LIST_ENTRY(part) in_all;
 	struct file file;
 	uint64_t first_cycle, last_cycle, references;
 	bool any;		/* line in it */
@@ -41,20 +43,16 @@ struct per_process {
 	struct directory directory;
 	struct open_files *files;
 	FILE *index;
-	struct table parts;		/* task's serial + 1 -> struct part */
+	LIST_HEAD(, part) all;
+	struct lpl_map parts;		/* task's serial -> struct part, of all */
 	struct part *last;		/* the one last written to ... */
 	uint64_t last_serial;		/* ... and its task */
 };
 
-static struct table_key key_of(uint64_t serial)
-{
-	return (struct table_key){ serial + 1, 0, 0 };
-}
-
 static struct part *part_of(struct per_process *p, uint64_t serial)
 {
 	if (p->last == NULL || p->last_serial != serial) {
-		p->last = (struct part *)(uintptr_t)table_get(&p->parts, key_of(serial));
+		p->last = (struct part *)(uintptr_t)lpl_map_get(&p->parts, LPL_KEY(serial));
 		p->last_serial = serial;
 	}
 	return p->last;
@@ -65,10 +63,11 @@ static int part_begin(struct per_process *p, const struct lpl_merge_task *task,
 {
 	struct part *part = calloc(1, sizeof(*part));
 
-	if (part == NULL || !table_put(&p->parts, key_of(task->serial), (uintptr_t)part)) {
+	if (part == NULL || !lpl_map_put(&p->parts, LPL_KEY(task->serial), (uintptr_t)part)) {
 		free(part);
 		return lpl_fail(report, LPL_ERR_MEMORY, "merge: no memory for another task");
 	}
+	LIST_INSERT_HEAD(&p->all, part, in_all);
 	part->file.directory = task->process;
 	part->file.name = task->serial;
 	return LPL_OK;
@@ -119,7 +118,8 @@ static int part_end(struct per_process *p, const struct lpl_merge_task *task, co
 	int error = file_close(p->files, &part->file, report);
 
 	print_line(p->index, part, task, end);
-	table_remove(&p->parts, key_of(task->serial));
+	(void)lpl_map_remove(&p->parts, LPL_KEY(task->serial));
+	LIST_REMOVE(part, in_all);
 	free(part);
 	p->last = NULL;
 	if (error == LPL_OK && ferror(p->index))
@@ -164,13 +164,13 @@ static int take_reference(struct lpl_merge_output *output, const struct lpl_merg
 		return error;
 	*out++ = lpl_type_letter(ref->type);
 	*out++ = ' ';
-	out = put_hex(out, ref->cycle);
+	out = lpl_put_hex(out, ref->cycle);
 	*out++ = ' ';
-	out = put_decimal(out, ref->length);
+	out = lpl_put_decimal(out, ref->length);
 	*out++ = ' ';
-	out = put_hex(out, ref->address >> LPL_PAGE_SHIFT);
+	out = lpl_put_hex(out, ref->address >> LPL_PAGE_SHIFT);
 	*out++ = ' ';
-	out = put_hex(out, merged->page);
+	out = lpl_put_hex(out, merged->page);
 	*out++ = '\n';
 	p->last->references++;
 	line_end(p->last, out, ref->cycle);
@@ -251,7 +251,8 @@ enum lpl_error lpl_merge_per_process_open(struct lpl_merge_output **output, cons
 		return lpl_fail(report, LPL_ERR_MEMORY, "merge: no memory for the output");
 	p->output = (struct lpl_merge_output){ .reference = take_reference, .event = take_event,
 					       .finish = take_finish, .task = take_task };
-	table_init(&p->parts);
+	LIST_INIT(&p->all);
+	lpl_map_init(&p->parts, 1);
 	error = directory_open(&p->directory, path, INDEX, HEADING, overwrite, report);
 	if (error == LPL_OK)
 		error = open_index(p, report);
@@ -279,15 +280,18 @@ enum lpl_error lpl_merge_per_process_jobs(struct lpl_merge_output *output, unsig
 void lpl_merge_per_process_close(struct lpl_merge_output *output)
 {
 	struct per_process *p = (struct per_process *)output;
+	struct part *part;
 
 	if (p == NULL)
 		return;
 	if (p->index != NULL)
 		(void)fclose(p->index);
 	open_files_free(p->files);
-	for (size_t i = 0; i < p->parts.size; i++)
-		free((struct part *)(uintptr_t)p->parts.entries[i].value);
-	table_free(&p->parts);
+	while ((part = LIST_FIRST(&p->all)) != NULL) {
+		LIST_REMOVE(part, in_all);
+		free(part);
+	}
+	lpl_map_free(&p->parts);
 	directory_discard(&p->directory);
 	free(p);
 }
