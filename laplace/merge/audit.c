@@ -27,7 +27,7 @@ struct audit {
 	uint32_t epoch;			/* of the page cache; from 1 */
 	struct lpl_map ended;		/* numbers of spaces that have ended -> 1 */
 	uint32_t limit;			/* of each kind of problem */
-	size_t kept[LPL_ODDS];
+	size_t kept[LPL_ANOMALIES];
 	struct lpl_merge_problem *problem;	/* `limit` places for each kind */
 	size_t problems;		/* once closed: all, packed together */
 };
@@ -38,7 +38,7 @@ struct audit *audit_open(uint32_t problems)
 
 	if (audit == NULL)
 		return NULL;
-	audit->problem = calloc((size_t)problems * LPL_ODDS + 1, sizeof(*audit->problem));
+	audit->problem = calloc((size_t)problems * LPL_ANOMALIES + 1, sizeof(*audit->problem));
 	if (audit->problem == NULL) {
 		free(audit);
 		return NULL;
@@ -61,22 +61,22 @@ void audit_free(struct audit *audit)
 /* ---- problems ---- */
 
 /* A place for one more of a kind; NULL: there are enough. */
-static struct lpl_merge_problem *keep(struct lpl_merge *merge, enum lpl_merge_odd kind)
+static struct lpl_merge_problem *keep(struct lpl_merge *merge, enum lpl_merge_anomaly kind)
 {
 	struct audit *audit = merge->audit;
 	struct lpl_merge_problem *problem;
 
-	audit->books.odd++;
+	audit->books.anomalies++;
 	if (audit->kept[kind] == audit->limit)
 		return NULL;
 	problem = &audit->problem[(size_t)kind * audit->limit + audit->kept[kind]++];
-	problem->odd = kind;
+	problem->anomaly = kind;
 	problem->tid = merge->tasks.current->name.tid;
 	problem->tgid = merge->tasks.current->name.tgid;
 	return problem;
 }
 
-void audit_odd(struct lpl_merge *merge, enum lpl_merge_odd kind, const struct lpl_event *event)
+void audit_odd(struct lpl_merge *merge, enum lpl_merge_anomaly kind, const struct lpl_event *event)
 {
 	struct lpl_merge_problem *problem = keep(merge, kind);
 
@@ -86,12 +86,12 @@ void audit_odd(struct lpl_merge *merge, enum lpl_merge_odd kind, const struct lp
 	}
 }
 
-static void odd_reference(struct lpl_merge *merge, enum lpl_merge_odd kind,
+static void odd_reference(struct lpl_merge *merge, enum lpl_merge_anomaly kind,
 			  const struct lpl_ref *ref)
 {
 	struct lpl_merge_problem *problem;
 
-	merge->stats.odd[kind]++;
+	merge->stats.anomalies[kind]++;
 	problem = keep(merge, kind);
 	if (problem != NULL)
 		problem->ref = *ref;
@@ -136,9 +136,9 @@ static void audit_user_reference(struct lpl_merge *merge, const struct lpl_ref *
 	bool stray = !merge->tasks.current_known || ref->space != merge->tasks.current->name.space;
 
 	if (unresolved)
-		odd_reference(merge, LPL_ODD_UNRESOLVED, ref);
+		odd_reference(merge, LPL_ANOMALY_UNRESOLVED, ref);
 	if (stray)
-		odd_reference(merge, LPL_ODD_ATTRIBUTION, ref);
+		odd_reference(merge, LPL_ANOMALY_ATTRIBUTION, ref);
 	merge->audit->user_odd += unresolved || stray;
 }
 
@@ -149,12 +149,12 @@ void audit_reference(struct lpl_merge *merge, const struct lpl_ref *ref,
 
 	audit->books.references++;
 	if (!in_order(audit, ref->ref, ref->instr, ref->cycle, (ref->flags & LPL_SYNTHETIC) != 0))
-		odd_reference(merge, LPL_ODD_ORDER, ref);
+		odd_reference(merge, LPL_ANOMALY_ORDER, ref);
 	if ((ref->flags & LPL_USER) != 0)
 		audit_user_reference(merge, ref, translation->kind);
 	if (audit->implied_breaks != merge->stats.implied_breaks) {
 		audit->implied_breaks = merge->stats.implied_breaks;
-		odd_reference(merge, LPL_ODD_UNTOLD_BREAK, ref);
+		odd_reference(merge, LPL_ANOMALY_UNTOLD_BREAK, ref);
 	}
 	if (translation->kind != LPL_PAGE_FILE)
 		return;
@@ -164,21 +164,21 @@ void audit_reference(struct lpl_merge *merge, const struct lpl_ref *ref,
 	if (is_cached(merge, ref))
 		translation->cached = audit->epoch;
 	else
-		odd_reference(merge, LPL_ODD_NOT_CACHED, ref);
+		odd_reference(merge, LPL_ANOMALY_NOT_CACHED, ref);
 }
 
 void audit_event(struct lpl_merge *merge, const struct lpl_event *event)
 {
 	merge->audit->books.events++;
 	if (!in_order(merge->audit, event->ref, event->instr, event->cycle, true))
-		merge_odd(merge, LPL_ODD_ORDER);
+		merge_odd(merge, LPL_ANOMALY_ORDER);
 }
 
-static void forgive(struct lpl_merge *merge, enum lpl_merge_odd kind)
+static void forgive(struct lpl_merge *merge, enum lpl_merge_anomaly kind)
 {
-	merge->audit->books.odd -= merge->stats.odd[kind];
+	merge->audit->books.anomalies -= merge->stats.anomalies[kind];
 	merge->audit->kept[kind] = 0;
-	merge->stats.odd[kind] = 0;
+	merge->stats.anomalies[kind] = 0;
 }
 
 /*
@@ -192,14 +192,14 @@ void audit_snapshot(struct lpl_merge *merge, bool begins)
 
 	if (begins && !audit->snapshot_begun) {
 		audit->snapshot_begun = true;
-		forgive(merge, LPL_ODD_SCHEDULE);
+		forgive(merge, LPL_ANOMALY_SCHEDULE);
 	}
 	if (begins || audit->snapshot_told)
 		return;
 	audit->snapshot_told = true;
-	audit->books.user_untold = audit->user_odd;
-	forgive(merge, LPL_ODD_UNRESOLVED);
-	forgive(merge, LPL_ODD_ATTRIBUTION);
+	audit->books.user_before_snapshot = audit->user_odd;
+	forgive(merge, LPL_ANOMALY_UNRESOLVED);
+	forgive(merge, LPL_ANOMALY_ATTRIBUTION);
 }
 
 /* ---- tasks and spaces ---- */
@@ -230,7 +230,7 @@ bool audit_space_over(struct lpl_merge *merge, uint64_t number, bool used)
 	if (used)
 		audit->books.spaces_ended++;
 	else if (lpl_map_get(&audit->ended, LPL_KEY(number)) != 0)
-		merge_odd(merge, LPL_ODD_SPACE_END);
+		merge_odd(merge, LPL_ANOMALY_SPACE_END);
 	else	/* an exec that failed leaves such a one behind */
 		audit->books.spaces_unused++;
 	return lpl_map_put(&audit->ended, LPL_KEY(number), 1);
@@ -259,7 +259,7 @@ static bool note_cached(struct lpl_merge *merge, struct object *object, struct r
 		elsewhere |= slot_mapping(runs.run[i].slot)->delta != mapping->delta;
 	runs_free(&runs);
 	if (elsewhere)
-		merge_odd(merge, LPL_ODD_CACHED_TWICE);
+		merge_odd(merge, LPL_ANOMALY_CACHED_TWICE);
 	return done && tree_set(&object->cached, pages.first, pages.last,
 				slot_of_mapping(mapping));
 }
@@ -325,7 +325,7 @@ static int count_pages(void *context, uint64_t first, uint64_t last, tree_slot s
 /* Put what was kept of each kind behind what was kept of the kinds before. */
 static void pack_problems(struct audit *audit)
 {
-	for (size_t kind = 0; kind < LPL_ODDS; kind++) {
+	for (size_t kind = 0; kind < LPL_ANOMALIES; kind++) {
 		memmove(&audit->problem[audit->problems],
 			&audit->problem[kind * audit->limit],
 			audit->kept[kind] * sizeof(*audit->problem));
@@ -359,14 +359,14 @@ void audit_close(struct lpl_merge *merge)
 	(void)tree_walk(&merge->frames, 0, TREE_LAST, count_pages, &books->cache_held);
 	pack_problems(audit);
 	books->balanced =
-		books->odd == 0 &&
+		books->anomalies == 0 &&
 		books->by_kind == books->references && books->by_task == books->references &&
 		books->tasks_ended + books->tasks_live == books->tasks &&
 		books->spaces_ended + books->spaces_live == books->spaces &&
 		books->cache_removed + books->cache_displaced + books->cache_lost +
 			books->cache_held == books->cache_added &&
-		(books->events_told == 0 || books->events_told == books->events) &&
-		(books->references_told == 0 || books->references_told == books->references);
+		(books->events_expected == 0 || books->events_expected == books->events) &&
+		(books->references_expected == 0 || books->references_expected == books->references);
 	audit->closed = true;
 }
 
@@ -379,8 +379,8 @@ void lpl_merge_audit_expect(struct lpl_merge *merge, uint64_t events, uint64_t r
 {
 	if (merge->audit == NULL)
 		return;
-	merge->audit->books.events_told = events;
-	merge->audit->books.references_told = references;
+	merge->audit->books.events_expected = events;
+	merge->audit->books.references_expected = references;
 }
 
 const struct lpl_merge_problem *lpl_merge_problems(const struct lpl_merge *merge, size_t *count)

@@ -140,7 +140,7 @@ struct range {
 typedef bool handler(struct lpl_merge *merge, const struct lpl_event *event);
 
 /* Count, and let the audit keep the event that is taking effect. */
-void merge_odd(struct lpl_merge *merge, enum lpl_merge_odd kind);
+void merge_odd(struct lpl_merge *merge, enum lpl_merge_anomaly kind);
 
 static inline uint64_t new_stamp(struct lpl_merge *merge)
 {
@@ -225,7 +225,7 @@ bool merge_put_mapping(struct lpl_merge *merge, struct space *space, struct rang
 struct audit *audit_open(uint32_t problems);
 void audit_free(struct audit *audit);
 
-void audit_odd(struct lpl_merge *merge, enum lpl_merge_odd kind, const struct lpl_event *event);
+void audit_odd(struct lpl_merge *merge, enum lpl_merge_anomaly kind, const struct lpl_event *event);
 /* A reference with its translation, which is in the cache of translations. */
 void audit_reference(struct lpl_merge *merge, const struct lpl_ref *ref,
 		     struct translation *translation);

@@ -6,11 +6,11 @@ bool merge_user_range(struct lpl_merge *merge, uint64_t start, uint64_t end,
 		       struct range *range)
 {
 	if (start >= end || start >= merge->kernel_base) {
-		merge_odd(merge, LPL_ODD_RANGE);
+		merge_odd(merge, LPL_ANOMALY_RANGE);
 		return false;
 	}
 	if (end > merge->kernel_base) {
-		merge_odd(merge, LPL_ODD_RANGE);
+		merge_odd(merge, LPL_ANOMALY_RANGE);
 		end = merge->kernel_base;
 	}
 	range->first = start >> LPL_PAGE_SHIFT;
@@ -100,7 +100,7 @@ static bool on_map(struct lpl_merge *merge, const struct lpl_event *event)
 		return false;
 	/* a snapshot tells again what was told while it was being made */
 	if (!merge->tasks.in_snapshot && anything_in(&space->mapped, range))
-		merge_odd(merge, LPL_ODD_MAPPED_TWICE);
+		merge_odd(merge, LPL_ANOMALY_MAPPED_TWICE);
 	switch (event->arg[4]) {
 	case KTR_MAP_ANONYMOUS:
 	case KTR_MAP_STACK:
@@ -128,7 +128,7 @@ static bool on_map(struct lpl_merge *merge, const struct lpl_event *event)
 		break;
 	default:
 		/* something is there, but who knows what: unresolved */
-		merge_odd(merge, LPL_ODD_MAP_KIND);
+		merge_odd(merge, LPL_ANOMALY_MAP_KIND);
 		return merge_put(merge, space, range, TREE_EMPTY);
 	}
 	mapping.delta = event->arg[7] - range.first;
@@ -151,7 +151,7 @@ static bool on_unmap(struct lpl_merge *merge, const struct lpl_event *event)
 		return true;
 	if (space == NULL ||
 	    (!anything_in(&space->mapped, range) && !was_moved(space, range)))
-		merge_odd(merge, LPL_ODD_UNMAP);
+		merge_odd(merge, LPL_ANOMALY_UNMAP);
 	return space == NULL || merge_put(merge, space, range, TREE_EMPTY);
 }
 
@@ -189,7 +189,7 @@ static bool on_brk(struct lpl_merge *merge, const struct lpl_event *event)
 	struct range range;
 
 	if (old >= merge->kernel_base || new >= merge->kernel_base) {
-		merge_odd(merge, LPL_ODD_RANGE);
+		merge_odd(merge, LPL_ANOMALY_RANGE);
 		return true;
 	}
 	old = (old + mask) & ~mask;
@@ -336,7 +336,7 @@ static bool on_remap(struct lpl_merge *merge, const struct lpl_event *event)
 	    !merge_user_range(merge, event->arg[3], event->arg[4], &new))
 		return true;
 	if (space == NULL || !anything_in(&space->mapped, old)) {
-		merge_odd(merge, LPL_ODD_REMAP);
+		merge_odd(merge, LPL_ANOMALY_REMAP);
 		return true;
 	}
 	if (old.first == new.first)
@@ -374,7 +374,7 @@ static bool on_shm_detach(struct lpl_merge *merge, const struct lpl_event *event
 	tree_slot slot;
 
 	if (space == NULL) {
-		merge_odd(merge, LPL_ODD_DETACH);
+		merge_odd(merge, LPL_ANOMALY_DETACH);
 		return true;
 	}
 	slot = tree_find(&space->mapped, at, &shared);
@@ -382,7 +382,7 @@ static bool on_shm_detach(struct lpl_merge *merge, const struct lpl_event *event
 		return true;
 	segment = slot_origin(slot);
 	if (segment->kind != LPL_PAGE_SHM || segment->delta != -at) {
-		merge_odd(merge, LPL_ODD_DETACH);
+		merge_odd(merge, LPL_ANOMALY_DETACH);
 		return true;
 	}
 	done = tree_collect(&space->mapped, at, TREE_LAST, &runs);
@@ -407,7 +407,7 @@ static bool on_duplicate(struct lpl_merge *merge, const struct lpl_event *event)
 		return false;
 	if (parent == NULL || parent == child ||
 	    anything_in(&child->mapped, (struct range){ 0, TREE_LAST }))
-		merge_odd(merge, LPL_ODD_DUPLICATE);
+		merge_odd(merge, LPL_ANOMALY_DUPLICATE);
 	if (parent == child)
 		return true;
 	tree_free(&child->mapped);
@@ -438,7 +438,7 @@ static bool on_cow_break(struct lpl_merge *merge, const struct lpl_event *event)
 	if (space != NULL)
 		slot = tree_find(&space->mapped, at, &shared);
 	if (slot == TREE_EMPTY || slot_origin(slot)->sharing == MAPPING_SHARED) {
-		merge_odd(merge, LPL_ODD_COW_BREAK);
+		merge_odd(merge, LPL_ANOMALY_COW_BREAK);
 		return true;
 	}
 	merge->stats.cow_breaks++;

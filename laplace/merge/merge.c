@@ -96,7 +96,7 @@ static void on_gap(struct lpl_merge *merge, const struct lpl_event *event)
 	merge->stats.gaps++;
 	merge->stats.gap_references += references != KTR_NONE ? references : 0;
 	merge->stats.gap_events += events != KTR_NONE ? events : 0;
-	merge_odd(merge, LPL_ODD_GAP);
+	merge_odd(merge, LPL_ANOMALY_GAP);
 	merge->forget |= events != 0;
 }
 
@@ -189,18 +189,18 @@ static bool changes_nothing(uint32_t tag)
 	}
 }
 
-void merge_odd(struct lpl_merge *merge, enum lpl_merge_odd kind)
+void merge_odd(struct lpl_merge *merge, enum lpl_merge_anomaly kind)
 {
-	merge->stats.odd[kind]++;
+	merge->stats.anomalies[kind]++;
 	if (merge->audit != NULL)
 		audit_odd(merge, kind, merge->event);
 }
 
-static void odd_task(void *context, enum lpl_merge_odd kind, const struct lpl_event *event)
+static void odd_task(void *context, enum lpl_merge_anomaly kind, const struct lpl_event *event)
 {
 	struct lpl_merge *merge = context;
 
-	merge->stats.odd[kind]++;
+	merge->stats.anomalies[kind]++;
 	if (merge->audit != NULL)
 		audit_odd(merge, kind, event);
 }
@@ -263,7 +263,7 @@ static bool take_effect(struct lpl_merge *merge, const struct lpl_event *event)
 			audit_snapshot(merge, event->arg[0] != 0);
 	}
 	if (!task_known && !mapping_known && !changes_nothing(event->tag))
-		merge_odd(merge, LPL_ODD_TAG);
+		merge_odd(merge, LPL_ANOMALY_TAG);
 	return true;
 }
 

@@ -25,7 +25,7 @@ static bool collect(struct lpl_merge *merge, const struct space *space, struct r
 	for (size_t i = 0; i < runs->count; i++)
 		any |= slot_origin(runs->run[i].slot)->sharing != MAPPING_SHARED;
 	if (!any)
-		merge_odd(merge, LPL_ODD_OWN);
+		merge_odd(merge, LPL_ANOMALY_OWN_PAGES);
 	return true;
 }
 
@@ -94,7 +94,7 @@ bool merge_page_own(struct lpl_merge *merge, const struct lpl_event *event)
 
 	if (pages == 0 || event->arg[1] >= merge->kernel_base ||
 	    pages > (merge->kernel_base >> LPL_PAGE_SHIFT) - first) {
-		merge_odd(merge, LPL_ODD_RANGE);
+		merge_odd(merge, LPL_ANOMALY_RANGE);
 		return true;
 	}
 	done = collect(merge, space, (struct range){ first, first + pages - 1 }, &runs);
@@ -170,7 +170,7 @@ bool merge_present(struct lpl_merge *merge, const struct lpl_event *event)
 		return true;
 	if (range.last - range.first >= PRESENT_PAGES ||
 	    (event->arg[3] == KTR_NONE && event->arg[4] == KTR_NONE)) {
-		merge_odd(merge, LPL_ODD_RANGE);
+		merge_odd(merge, LPL_ANOMALY_RANGE);
 		return true;
 	}
 	done = collect(merge, space, range, &runs);

@@ -11,7 +11,7 @@ static bool page_range(struct lpl_merge *merge, uint64_t first, uint64_t count,
 		       struct range *range)
 {
 	if (count == 0 || first > TREE_LAST || count - 1 > TREE_LAST - first) {
-		merge_odd(merge, LPL_ODD_RANGE);
+		merge_odd(merge, LPL_ANOMALY_RANGE);
 		return false;
 	}
 	*range = (struct range){ first, first + count - 1 };
@@ -102,7 +102,7 @@ static bool evict_others(struct lpl_merge *merge, struct range range,
 	}
 	runs_free(&runs);
 	if (any)
-		merge_odd(merge, LPL_ODD_CACHE_ADD);
+		merge_odd(merge, LPL_ANOMALY_CACHE_ADD);
 	return done && tree_set(&merge->frames, range.first, range.last, TREE_EMPTY);
 }
 
@@ -118,7 +118,7 @@ static bool alias_frames(struct lpl_merge *merge, struct range frames, uint64_t 
 	if (address == KTR_NONE)
 		return true;
 	if (address < merge->kernel_base) {
-		merge_odd(merge, LPL_ODD_RANGE);
+		merge_odd(merge, LPL_ANOMALY_RANGE);
 		return true;
 	}
 	if (!page_range(merge, address >> LPL_PAGE_SHIFT, frames.last - frames.first + 1, &range))
@@ -191,6 +191,6 @@ bool merge_cache_remove(struct lpl_merge *merge, const struct lpl_event *event)
 	}
 	runs_free(&runs);
 	if (!any)
-		merge_odd(merge, LPL_ODD_CACHE_REMOVE);
+		merge_odd(merge, LPL_ANOMALY_CACHE_REMOVE);
 	return done;
 }

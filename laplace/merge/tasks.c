@@ -226,7 +226,7 @@ static void end(struct tasks *tasks, struct task *task, enum lpl_task_state stat
 		const struct lpl_event *event)
 {
 	if (task->implied && tasks->odd != NULL)
-		tasks->odd(tasks->context, LPL_ODD_SCHEDULE,
+		tasks->odd(tasks->context, LPL_ANOMALY_SCHEDULE,
 			   task->seen_at != NULL ? task->seen_at : event);
 	/* the end of the trace is not theirs */
 	if (!task->exited && state != LPL_TASK_LEFT)
@@ -238,7 +238,7 @@ static void end(struct tasks *tasks, struct task *task, enum lpl_task_state stat
 	note_change(tasks, task);
 }
 
-static void odd(struct tasks *tasks, enum lpl_merge_odd kind, const struct lpl_event *event)
+static void odd(struct tasks *tasks, enum lpl_merge_anomaly kind, const struct lpl_event *event)
 {
 	if (tasks->odd != NULL)
 		tasks->odd(tasks->context, kind, event);
@@ -259,7 +259,7 @@ static struct task *find_same(struct tasks *tasks, uint32_t tid, uint32_t tgid,
 	if (task == NULL || !is_other(task, tgid))
 		return task;
 	if (!task->exited)
-		odd(tasks, LPL_ODD_TASK_OTHER, event);
+		odd(tasks, LPL_ANOMALY_TASK_OTHER, event);
 	end(tasks, task, task->exited ? LPL_TASK_EXITED : LPL_TASK_LOST, event);
 	return NULL;
 }
@@ -280,7 +280,7 @@ static bool use_space(struct tasks *tasks, struct task *task, uint64_t space,
 		return true;
 	/* a kernel thread that borrows one has none of its own */
 	if (task->name.space != 0)
-		odd(tasks, LPL_ODD_MISSED_ASSIGN, event);
+		odd(tasks, LPL_ANOMALY_MISSED_ASSIGN, event);
 	set_space(tasks, task, space);
 	return join_process(tasks, task);
 }
@@ -359,7 +359,7 @@ bool tasks_check(struct tasks *tasks, const struct lpl_event *event)
 	if (took_over(tasks, tid, tgid))
 		return take_over(tasks, tid, event);
 	if (tasks->current_known && current->name.tid != tid)
-		odd(tasks, LPL_ODD_MISSED_SCHEDULE, event);
+		odd(tasks, LPL_ANOMALY_MISSED_SCHEDULE, event);
 	return run(tasks, tid, tgid, space, event);
 }
 
@@ -389,7 +389,7 @@ static bool on_create(struct tasks *tasks, const struct lpl_event *event, bool s
 	bool runs = task != NULL && task == tasks->current;
 
 	if (tid == 0) {
-		odd(tasks, LPL_ODD_TASK_CREATE, event);
+		odd(tasks, LPL_ANOMALY_TASK_CREATE, event);
 		return true;
 	}
 	/* a second snapshot tells what is known */
@@ -398,7 +398,7 @@ static bool on_create(struct tasks *tasks, const struct lpl_event *event, bool s
 	if (task != NULL && !again && (!task->implied || task->exited ||
 				       is_other(task, (uint32_t)event->arg[1]))) {
 		if (!task->exited)
-			odd(tasks, LPL_ODD_TASK_CREATE, event);
+			odd(tasks, LPL_ANOMALY_TASK_CREATE, event);
 		end(tasks, task, task->exited ? LPL_TASK_EXITED : LPL_TASK_LOST, event);
 		task = NULL;
 	}
@@ -461,7 +461,7 @@ static bool on_assign(struct tasks *tasks, const struct lpl_event *event)
 	bool runs = task == tasks->current;
 
 	if (task == NULL) {
-		odd(tasks, LPL_ODD_TASK_UNKNOWN, event);
+		odd(tasks, LPL_ANOMALY_TASK_UNKNOWN, event);
 		return true;
 	}
 	if (is_other(task, tgid)) {
@@ -492,7 +492,7 @@ static bool on_exit_told(struct tasks *tasks, const struct lpl_event *event)
 		return true;
 	}
 	if (task == NULL || task->exited || is_other(task, (uint32_t)event->arg[1])) {
-		odd(tasks, LPL_ODD_TASK_UNKNOWN, event);
+		odd(tasks, LPL_ANOMALY_TASK_UNKNOWN, event);
 		return true;
 	}
 	task->exited = true;

@@ -41,7 +41,7 @@ struct tasks {
 	uint64_t gaps;			/* how often events were missing */
 	STAILQ_HEAD(, task) changed;
 	/* called with what is odd, and the event that showed it */
-	void (*odd)(void *context, enum lpl_merge_odd kind, const struct lpl_event *event);
+	void (*odd)(void *context, enum lpl_merge_anomaly kind, const struct lpl_event *event);
 	void *context;
 };
 
