@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Files, segments and the like: what names them, and what is known of them. */
-#include "internal.h"
+#include "object.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "state.h"
 
-void merge_name_object(struct lpl_merge *merge, struct mapping *mapping,
+void lpl_object_name(struct lpl_merge *merge, struct mapping *mapping,
 		       enum object_class class, uint64_t device, uint64_t inode)
 {
 	if ((class == OBJECT_FILE && inode == 0) || inode == KTR_NONE) {
@@ -19,23 +20,29 @@ void merge_name_object(struct lpl_merge *merge, struct mapping *mapping,
 	}
 	if (class == OBJECT_SEGMENT)
 		device = 0;
-	mapping->space_of_object = object_class(class, device);
+	mapping->domain = object_domain(class, device);
 	mapping->object = inode;
 }
 
 static struct lpl_key object_key(const struct mapping *mapping)
 {
-	return LPL_KEY(mapping->space_of_object, mapping->object);
+	return LPL_KEY(mapping->domain, mapping->object);
 }
 
-struct object *merge_object(const struct lpl_merge *merge, const struct mapping *mapping)
+uint64_t lpl_object_identity(const struct mapping *mapping, const struct object *object)
+{
+	/* incarnations count above the bits of devices */
+	return mapping->domain + (object == NULL ? 0 : object->incarnation << 40);
+}
+
+struct object *lpl_object_find(const struct lpl_merge *merge, const struct mapping *mapping)
 {
 	return (struct object *)(uintptr_t)lpl_map_get(&merge->objects, object_key(mapping));
 }
 
-struct object *merge_object_make(struct lpl_merge *merge, const struct mapping *mapping)
+struct object *lpl_object_make(struct lpl_merge *merge, const struct mapping *mapping)
 {
-	struct object *object = merge_object(merge, mapping);
+	struct object *object = lpl_object_find(merge, mapping);
 
 	if (object != NULL)
 		return object;
@@ -50,16 +57,16 @@ struct object *merge_object_make(struct lpl_merge *merge, const struct mapping *
 	return object;
 }
 
-void object_free(struct object *object)
+void lpl_object_free(struct object *object)
 {
 	LIST_REMOVE(object, in_all);
-	tree_free(&object->cached);
+	lpl_tree_free(&object->cached);
 	free(object->page);
 	free(object->name);
 	free(object);
 }
 
-bool object_note_page(struct object *object, uint64_t page, uint64_t canonical)
+bool lpl_object_add_page(struct object *object, uint64_t page, uint64_t canonical)
 {
 	if (!lpl_reach(object->page, object->page_room, object->pages))
 		return false;
@@ -81,55 +88,48 @@ static bool set_name(struct object *object, const struct lpl_event *event)
 	return true;
 }
 
-static void forget_all(struct lpl_merge *merge)
-{
-	struct space *space;
-
-	merge->kernel_stamp = new_stamp(merge);
-	LIST_FOREACH(space, &merge->all_spaces, in_all)
-		space->stamp = new_stamp(merge);
-}
-
 /*
  * A file has come into use.  Another generation of its inode's number is another
  * file: the one before was deleted, so nothing shows it any more.  Where events are
  * missing translations of it may be left.
  */
-bool merge_file(struct lpl_merge *merge, const struct lpl_event *event)
+bool lpl_on_file(struct lpl_merge *merge, const struct lpl_event *event)
 {
 	struct mapping mapping = { .sharing = MAPPING_SHARED };
+	uint64_t generation = event->arg[KTR_FILE_GENERATION];
 	struct object *object;
 
-	merge_name_object(merge, &mapping, OBJECT_FILE, event->arg[0], event->arg[1]);
+	lpl_object_name(merge, &mapping, OBJECT_FILE, event->arg[KTR_FILE_DEVICE],
+			event->arg[KTR_FILE_INODE]);
 	if (class_of(&mapping) == OBJECT_UNIQUE)
 		return true;
-	object = merge_object_make(merge, &mapping);
+	object = lpl_object_make(merge, &mapping);
 	if (object == NULL)
 		return false;
-	if (object->told && object->generation != event->arg[3]) {
+	if (object->has_generation && object->generation != generation) {
 		object->incarnation++;
 		object->pages = 0;
 		object->memory = false;
-		forget_all(merge);
+		lpl_flush_all(merge);
 	}
-	object->told = true;
-	object->generation = event->arg[3];
+	object->has_generation = true;
+	object->generation = generation;
 	/* a path says more than the last part of one */
 	return merge->output->page == NULL || event->text_length == 0 || set_name(object, event);
 }
 
-/* What a mapping tells of its object.  The first name is as good as any other. */
-bool merge_note_object(struct lpl_merge *merge, const struct mapping *mapping,
-			const struct lpl_event *event)
+/* The first name is as good as any other. */
+bool lpl_object_note_map(struct lpl_merge *merge, const struct mapping *mapping,
+			 const struct lpl_event *event)
 {
 	bool name = merge->output->page != NULL && event->text_length > 0;
-	bool memory = event->arg[4] == KTR_MAP_ANONYMOUS_SHARED;
+	bool memory = event->arg[KTR_MAP_KIND] == KTR_MAP_ANONYMOUS_SHARED;
 	struct object *object;
 
 	if ((!name && !memory) || mapping->sharing == MAPPING_ANONYMOUS ||
 	    class_of(mapping) == OBJECT_UNIQUE)
 		return true;
-	object = merge_object_make(merge, mapping);
+	object = lpl_object_make(merge, mapping);
 	if (object == NULL)
 		return false;
 	object->memory |= memory;

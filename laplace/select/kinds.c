@@ -42,7 +42,8 @@ static struct leaf *leaf_of(struct lpl_kinds *kinds, uint64_t page)
 	uint64_t number = page >> LEAF_SHIFT;
 
 	if (kinds->last == NULL || kinds->last_number != number) {
-		kinds->last = (struct leaf *)(uintptr_t)lpl_map_get(&kinds->leaves, LPL_KEY(number));
+		kinds->last = (struct leaf *)(uintptr_t)lpl_map_get(&kinds->leaves,
+								    LPL_KEY(number));
 		kinds->last_number = number;
 	}
 	return kinds->last;
@@ -51,7 +52,8 @@ static struct leaf *leaf_of(struct lpl_kinds *kinds, uint64_t page)
 static int note_page(struct lpl_kinds *kinds, const struct lpl_event *event,
 		     struct lpl_report *report)
 {
-	uint64_t page = event->arg[0], kind = event->arg[1];
+	uint64_t page = event->arg[LPL_EVENT_PAGE_NUMBER];
+	uint64_t kind = event->arg[LPL_EVENT_PAGE_KIND];
 	struct leaf *leaf = leaf_of(kinds, page);
 
 	if (kind >= LPL_PAGE_KINDS)

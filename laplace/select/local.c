@@ -135,7 +135,7 @@ static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 		     struct lpl_report *report)
 {
 	struct lpl_local *local = (struct lpl_local *)sink;
-	uint64_t process = local->tasks.current->name.process;
+	uint64_t process = local->tasks.current->view.process;
 	struct lpl_sink *next;
 	int error;
 
@@ -161,24 +161,23 @@ static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 	struct memory *memory;
 	struct task *task;
 	int error = LPL_OK;
-	bool known;
 
 	/* a switch may be among the events that are missing */
-	if (event->tag == LPL_EVENT_GAP && event->arg[1] != 0)
-		tasks_forget(&local->tasks);
+	if (event->tag == LPL_EVENT_GAP && event->arg[LPL_EVENT_GAP_EVENTS] != 0)
+		lpl_tasks_gap(&local->tasks);
 	if (event->tag >= LPL_EVENT_TRACING)
 		return LPL_OK;
-	if (!tasks_check(&local->tasks, event) ||
-	    !tasks_event(&local->tasks, event, false, &known))
+	if (!lpl_tasks_check(&local->tasks, event) ||
+	    !lpl_tasks_event(&local->tasks, event, false))
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for another task");
-	while ((task = tasks_next_changed(&local->tasks)) != NULL) {
+	while ((task = lpl_tasks_next_changed(&local->tasks)) != NULL) {
 		if (!task_is_over(task))
 			continue;
-		memory = task_was_last(&local->tasks, task) ?
-				 memory_of(local, task->name.process) : NULL;
+		memory = lpl_task_was_last(&local->tasks, task) ?
+				 memory_of(local, task->view.process) : NULL;
 		if (error == LPL_OK && memory != NULL)
 			error = end_process(local, memory, report);
-		task_free(task);
+		lpl_task_free(task);
 	}
 	return error;
 }
@@ -211,7 +210,7 @@ enum lpl_error lpl_local_open(struct lpl_local **local, const char *reduction,
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for local replacement");
 	made->sink = (struct lpl_sink){ take_refs, take_event, take_finish };
 	made->reduced = reduction != NULL && strcmp(reduction, "none") != 0;
-	tasks_init(&made->tasks);
+	lpl_tasks_init(&made->tasks);
 	TAILQ_INIT(&made->all);
 	lpl_map_init(&made->by_process, 1);
 	error = lpl_simulator_open(&made->model, &options, report);
@@ -267,7 +266,8 @@ enum lpl_error lpl_local_add(struct lpl_local *local, const char *policy,
 				"be shared out among processes", policy);
 	if (sizes == NULL || sizes->all)
 		return lpl_fail(report, LPL_ERR_USAGE, "policy '%.80s': with a memory for each "
-				"process sizes have to be given, one by one or as a range", policy);
+				"process sizes have to be given, one by one or as a range",
+				policy);
 	entry = new_entry(local, sizes);
 	if (entry == NULL)
 		return lpl_fail(report, LPL_ERR_MEMORY, "policy '%.80s': no memory", policy);
@@ -320,7 +320,7 @@ void lpl_local_close(struct lpl_local *local)
 	while (!TAILQ_EMPTY(&local->all))
 		memory_free(local, TAILQ_FIRST(&local->all));
 	lpl_map_free(&local->by_process);
-	tasks_free(&local->tasks);
+	lpl_tasks_free(&local->tasks);
 	lpl_simulator_close(local->model);
 	for (size_t i = 0; i < local->entries; i++) {
 		free(local->entry[i].sizes.size);

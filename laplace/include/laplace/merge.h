@@ -141,11 +141,12 @@ struct lpl_merge_page {
  *
  * `leave` comes when a page that was referenced is in memory no more.  `for_ever`: it
  * was anonymous or unresolved, and its last mapping went (or nobody knows, after a
- * gap); its number is never used again.  Otherwise it is a page of a file or of shared memory that left the page
- * cache (KTR_CACHE_REMOVE, or another page took its frame): the next reference to it, if
- * there is one, brings it back under the same number.  It comes after the `event` that
- * did it, before its `task`s; where a write reference did it, before the next event.
- * Pages that are left at the end do not leave.
+ * gap); its number is never used again.  Otherwise it is a page of a file or of shared memory
+ * that left the page cache (KTR_CACHE_REMOVE, or another page took its frame): the next
+ * reference to it, if there is one, brings it back under the same number.  It comes after the
+ * `event` that did it, before its `task`s; where a write reference did it, before the next
+ * event; those of one event always in the same order, pages of a file in the file's.  Pages
+ * that are left at the end do not leave.
  *
  * Members after `finish` and `event` may be NULL.
  */

@@ -186,7 +186,7 @@ static int take_event(struct lpl_merge_output *output, const struct lpl_event *e
 
 	if (error != LPL_OK)
 		return error;
-	line_end(p->last, put_event_line(out, event), event->cycle);
+	line_end(p->last, lpl_put_event_line(out, event), event->cycle);
 	return LPL_OK;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The names of what a merge counts, and its reports as text. */
+/* What a merge counted, and what an audit found, as text; and the names of both. */
 #include <laplace/merge.h>
 
 #include <inttypes.h>
@@ -20,7 +20,7 @@ const char *lpl_page_kind_name(enum lpl_page_kind kind)
 	return (unsigned int)kind < LPL_PAGE_KINDS ? name[kind] : "unknown";
 }
 
-const char *lpl_merge_anomaly_name(enum lpl_merge_anomaly odd)
+const char *lpl_merge_anomaly_name(enum lpl_merge_anomaly anomaly)
 {
 	static const char *const name[LPL_ANOMALIES] = {
 		[LPL_ANOMALY_RANGE] = "range",
@@ -51,15 +51,16 @@ const char *lpl_merge_anomaly_name(enum lpl_merge_anomaly odd)
 		[LPL_ANOMALY_ORDER] = "order",
 	};
 
-	return (unsigned int)odd < LPL_ANOMALIES ? name[odd] : "unknown";
+	return (unsigned int)anomaly < LPL_ANOMALIES ? name[anomaly] : "unknown";
 }
 
 static void print_gaps(const struct lpl_merge_stats *stats, FILE *file)
 {
 	if (stats->gaps == 0)
 		return;
-	fprintf(file, "places where records are missing: %" PRIu64 " (%" PRIu64 " references and %" PRIu64
-		" events known of)\n", stats->gaps, stats->gap_references, stats->gap_events);
+	fprintf(file, "places where records are missing: %" PRIu64 " (%" PRIu64 " references and"
+		" %" PRIu64 " events known of)\n", stats->gaps, stats->gap_references,
+		stats->gap_events);
 	fprintf(file, "references after that, before an event told who runs: %" PRIu64 "\n",
 		stats->gap_unknown);
 }
@@ -164,15 +165,18 @@ void lpl_merge_audit_print(const struct lpl_merge *merge, FILE *file)
 		books->cache_held, books->cache_displaced);
 	fprintf(file, "file references looked for in the page cache: %" PRIu64 "\n",
 		books->file_references);
-	fprintf(file, "user references unresolved: %" PRIu64, stats->anomalies[LPL_ANOMALY_UNRESOLVED]);
+	fprintf(file, "user references unresolved: %" PRIu64,
+		stats->anomalies[LPL_ANOMALY_UNRESOLVED]);
 	if (books->user_before_snapshot != 0)
-		fprintf(file, "; before the first snapshot: %" PRIu64, books->user_before_snapshot);
+		fprintf(file, "; before the first snapshot: %" PRIu64,
+			books->user_before_snapshot);
 	fputc('\n', file);
 	print_gaps(stats, file);
 	for (int i = 0; i < LPL_ANOMALIES; i++)
 		if (stats->anomalies[i] != 0)
 			fprintf(file, "odd, %s: %" PRIu64 "\n",
-				lpl_merge_anomaly_name((enum lpl_merge_anomaly)i), stats->anomalies[i]);
+				lpl_merge_anomaly_name((enum lpl_merge_anomaly)i),
+				stats->anomalies[i]);
 	problem = lpl_merge_problems(merge, &count);
 	for (size_t i = 0; i < count; i++)
 		print_record(file, &problem[i]);
