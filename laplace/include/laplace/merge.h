@@ -319,9 +319,10 @@ void lpl_merge_global_close(struct lpl_merge_output *output);	/* NULL is fine */
  * Format `per-process`: the directory PATH with a directory for each process and
  * in it a file for each task, all named by numbers, and an index, tasks.csv; see
  * docs/merging.md.  Everything is written below "PATH.part", which finish()
- * renames.  An existing PATH or PATH.part is an error (LPL_ERR_USAGE) unless
+ * syncs and renames.  An existing PATH or PATH.part is an error (LPL_ERR_USAGE) unless
  * `overwrite`, and even then when there is anything in it that this format does
- * not write.  Memory is O(live tasks) and some 9 MiB; at most 64 files are open.
+ * not write, or when somebody else is writing PATH.part.  What finish() cannot rename,
+ * because somebody made PATH meanwhile, stays in PATH.part.  Memory is O(live tasks) and some 9 MiB; at most 64 files are open.
  */
 enum lpl_error lpl_merge_per_process_open(struct lpl_merge_output **output, const char *path,
 					  bool overwrite, struct lpl_report *report);
@@ -332,7 +333,7 @@ enum lpl_error lpl_merge_per_process_open(struct lpl_merge_output **output, cons
  */
 enum lpl_error lpl_merge_per_process_jobs(struct lpl_merge_output *output, unsigned int jobs,
 					  struct lpl_report *report);
-/* What was not finished is removed.  NULL is fine. */
+/* What finish() was not called for is removed.  NULL is fine. */
 void lpl_merge_per_process_close(struct lpl_merge_output *output);
 
 /*
