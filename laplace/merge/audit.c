@@ -95,7 +95,7 @@ static bool in_order(struct audit *audit, uint64_t ref, uint64_t instr, uint64_t
 }
 
 static void user_reference(struct lpl_merge *merge, const struct lpl_ref *ref,
-				 enum lpl_page_kind kind)
+			   enum lpl_page_kind kind)
 {
 	bool unresolved = kind == LPL_PAGE_UNRESOLVED;
 	bool elsewhere = !merge->tasks.current_known ||
@@ -109,7 +109,7 @@ static void user_reference(struct lpl_merge *merge, const struct lpl_ref *ref,
 }
 
 void lpl_audit_reference(struct lpl_merge *merge, const struct lpl_ref *ref,
-		     struct translation *translation)
+			 struct translation *translation, bool implied_break)
 {
 	struct audit *audit = merge->audit;
 
@@ -118,10 +118,8 @@ void lpl_audit_reference(struct lpl_merge *merge, const struct lpl_ref *ref,
 		reference_anomaly(merge, LPL_ANOMALY_ORDER, ref);
 	if ((ref->flags & LPL_USER) != 0)
 		user_reference(merge, ref, translation->kind);
-	if (audit->implied_breaks != merge->stats.implied_breaks) {
-		audit->implied_breaks = merge->stats.implied_breaks;
+	if (implied_break)
 		reference_anomaly(merge, LPL_ANOMALY_UNTOLD_BREAK, ref);
-	}
 	if (translation->kind != LPL_PAGE_FILE)
 		return;
 	audit->books.file_references++;

@@ -14,7 +14,6 @@ struct audit {
 	uint64_t last_ref, last_instr, last_cycle;
 	uint64_t user_anomalies;	/* programs' references that did not fit */
 	bool snapshot_begun, snapshot_ended;
-	uint64_t implied_breaks;	/* that are known of */
 	uint32_t epoch;			/* of the page cache; from 1 */
 	struct lpl_map ended;		/* numbers of spaces that have ended -> 1 */
 	uint32_t limit;			/* of each kind of problem */
@@ -32,10 +31,10 @@ void lpl_audit_anomaly(struct lpl_merge *merge, enum lpl_merge_anomaly kind,
 		       const struct lpl_event *event);
 /*
  * A reference with its translation, which is in the cache of translations.  Where a page is
- * looked for in the page cache, `cached` in it is set.
+ * looked for in the page cache, `cached` in it is set.  `implied_break`: see struct effect.
  */
 void lpl_audit_reference(struct lpl_merge *merge, const struct lpl_ref *ref,
-			 struct translation *translation);
+			 struct translation *translation, bool implied_break);
 void lpl_audit_event(struct lpl_merge *merge, const struct lpl_event *event);
 /* A snapshot begins, or is complete. */
 void lpl_audit_snapshot(struct lpl_merge *merge, bool begins);
@@ -58,7 +57,7 @@ enum cache_change {
 bool lpl_audit_cache(struct lpl_merge *merge, enum cache_change change, struct range frames,
 		     struct mapping *mapping, const struct lpl_event *event);
 /* Is the file's page that the reference resolved to in the page cache? */
-bool lpl_audit_is_cached(const struct lpl_merge *merge, const struct lpl_ref *ref);
+bool lpl_audit_is_cached(struct lpl_merge *merge, const struct lpl_ref *ref);
 /* How many pages there are in frames. */
 uint64_t lpl_audit_cached_pages(const struct lpl_merge *merge);
 

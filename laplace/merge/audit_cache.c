@@ -30,7 +30,7 @@ static bool note_cached(struct lpl_merge *merge, const struct lpl_event *event,
 	if (elsewhere)
 		lpl_merge_anomaly(merge, LPL_ANOMALY_CACHED_TWICE, event);
 	return done && lpl_tree_set(&object->cached, pages.first, pages.last,
-				slot_of_mapping(mapping));
+				    slot_of_mapping(mapping));
 }
 
 /* The object's pages are no longer in these frames; they may be in others. */
@@ -83,12 +83,13 @@ bool lpl_audit_cache(struct lpl_merge *merge, enum cache_change change, struct r
 				       note_removed(object, pages, mapping);
 }
 
-bool lpl_audit_is_cached(const struct lpl_merge *merge, const struct lpl_ref *ref)
+bool lpl_audit_is_cached(struct lpl_merge *merge, const struct lpl_ref *ref)
 {
 	uint64_t at = ref->address >> LPL_PAGE_SHIFT;
 	bool shared;
-	tree_slot slot = lpl_tree_find(&merge->last_space->mapped, at, &shared);
-	const struct mapping *mapping = slot_mapping(slot);
+	const struct space *space = lpl_reference_space(merge, ref->space);
+	const struct mapping *mapping =
+		slot_mapping(lpl_tree_find(&space->mapped, at, &shared));
 	const struct object *object;
 
 	/* of an unknown file nothing is told */

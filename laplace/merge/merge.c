@@ -126,7 +126,6 @@ static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 {
 	struct lpl_merge *merge = (struct lpl_merge *)sink;
 	struct lpl_merged merged = { .page = 0 };
-	struct lpl_merge_page made = { .page = 0 };
 	struct lpl_merge_task *task;
 	int error;
 
@@ -137,15 +136,19 @@ static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 	task = &merge->tasks.current->view;
 	merged.task = task;
 	for (size_t i = 0; i < count; i++) {
-		struct translation *translation = lpl_merge_translate(merge, &refs[i], &made);
+		struct effect effect;
+		struct translation *translation;
 
+		effect.page.page = 0;
+		effect.implied_break = false;
+		translation = lpl_merge_translate(merge, &refs[i], &effect);
 		if (translation == NULL)
 			return no_memory(report);
-		if (made.page != 0) {
-			error = tell_page(merge, &made, report);
+		merge->stats.implied_breaks += effect.implied_break;
+		if (effect.page.page != 0) {
+			error = tell_page(merge, &effect.page, report);
 			if (error != LPL_OK)
 				return error;
-			made.page = 0;
 		}
 		merged.ref = &refs[i];
 		merged.page = translation->page;
@@ -155,7 +158,8 @@ static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 		if (merged.kind == LPL_PAGE_UNRESOLVED && (refs[i].flags & LPL_USER) != 0)
 			merge->stats.user_unresolved++;
 		if (merge->audit != NULL)
-			lpl_audit_reference(merge, &refs[i], translation);
+			lpl_audit_reference(merge, &refs[i], translation,
+					    effect.implied_break);
 		error = merge->output->reference(merge->output, &merged, report);
 		if (error != LPL_OK)
 			return error;

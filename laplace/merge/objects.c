@@ -9,7 +9,7 @@
 #include "state.h"
 
 void lpl_object_name(struct lpl_merge *merge, struct mapping *mapping,
-		       enum object_class class, uint64_t device, uint64_t inode)
+		     enum object_class class, uint64_t device, uint64_t inode)
 {
 	if ((class == OBJECT_FILE && inode == 0) || inode == KTR_NONE) {
 		class = OBJECT_UNIQUE;

@@ -33,8 +33,7 @@ static bool tell_audit(struct lpl_merge *merge, const struct lpl_event *event,
 		       enum cache_change change, const struct run *run)
 {
 	return merge->audit == NULL ||
-	       lpl_audit_cache(merge, change, range_of(run), slot_mapping(run->slot),
-			       event);
+	       lpl_audit_cache(merge, change, range_of(run), slot_mapping(run->slot), event);
 }
 
 /* It is to be told. */

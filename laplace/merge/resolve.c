@@ -35,26 +35,26 @@ void lpl_flush_all(struct lpl_merge *merge)
 
 /* ---- canonical pages ---- */
 
-/* A new number; *made: what is told of it. */
+/* A new number for a page like this. */
 static uint64_t new_canonical(struct lpl_merge *merge, const struct lpl_merge_page *page,
-			      struct lpl_merge_page *made)
+			      struct effect *effect)
 {
 	merge->stats.pages[page->kind]++;
-	*made = *page;
-	made->page = ++merge->last_page;
-	return made->page;
+	effect->page = *page;
+	effect->page.page = ++merge->last_page;
+	return merge->last_page;
 }
 
-/* The canonical page of an object's page, which is told like this; 0: no memory. */
+/* The canonical page of an object's page, which is like this; 0: no memory. */
 static uint64_t identify(struct lpl_merge *merge, struct lpl_key key,
-			 const struct lpl_merge_page *page, struct lpl_merge_page *made)
+			 const struct lpl_merge_page *page, struct effect *effect)
 {
 	uint64_t *canonical = lpl_map_reach(&merge->identities, key);
 
 	if (canonical == NULL)
 		return 0;
 	if (*canonical == 0)
-		*canonical = new_canonical(merge, page, made);
+		*canonical = new_canonical(merge, page, effect);
 	return *canonical;
 }
 
@@ -69,7 +69,7 @@ static enum lpl_page_kind kind_of_object(const struct mapping *mapping,
 }
 
 static uint64_t identify_mapped(struct lpl_merge *merge, const struct mapping *mapping,
-				uint64_t virtual_page, struct lpl_merge_page *made)
+				uint64_t virtual_page, struct effect *effect)
 {
 	struct object *object = lpl_object_find(merge, mapping);
 	uint64_t number = virtual_page + mapping->delta, canonical;
@@ -90,9 +90,9 @@ static uint64_t identify_mapped(struct lpl_merge *merge, const struct mapping *m
 	canonical = identify(merge,
 			     LPL_KEY(lpl_object_identity(mapping, object), mapping->object,
 				     number),
-			     &page, made);
+			     &page, effect);
 	/* an output wants to know when it leaves memory */
-	if (canonical != 0 && canonical == made->page && merge->output->leave != NULL) {
+	if (canonical != 0 && canonical == effect->page.page && merge->output->leave != NULL) {
 		object = lpl_object_make(merge, mapping);
 		if (object == NULL || !lpl_object_add_page(object, number, canonical))
 			return 0;
@@ -147,7 +147,7 @@ static struct page *new_page(struct space *space, uint64_t at, tree_slot old, bo
  * a page that would have to be parted first is parted already.
  */
 static bool resolve_user(struct lpl_merge *merge, struct space *space, uint64_t at, bool write,
-			 struct translation *found, struct lpl_merge_page *made)
+			 struct translation *found, struct effect *effect)
 {
 	bool shared;
 	tree_slot slot = lpl_tree_find(&space->mapped, at, &shared);
@@ -160,8 +160,7 @@ static bool resolve_user(struct lpl_merge *merge, struct space *space, uint64_t 
 		page = slot_page(slot);
 		if (shared && write) {
 			/* never touched before: nothing was shared yet */
-			if (page->canonical != 0)
-				merge->stats.implied_breaks++;
+			effect->implied_break = page->canonical != 0;
 			page = new_page(space, at, slot, false);
 		} else {
 			found->writable = !shared;
@@ -170,12 +169,12 @@ static bool resolve_user(struct lpl_merge *merge, struct space *space, uint64_t 
 		page = new_page(space, at, slot, shared && !write);
 		found->writable = !shared || write;
 	} else if (slot_mapping(slot)->sharing == MAPPING_PRIVATE && write) {
-		merge->stats.implied_breaks++;
+		effect->implied_break = true;
 		page = new_page(space, at, slot, false);
 	} else {
 		found->writable = slot_mapping(slot)->sharing == MAPPING_SHARED;
 		found->kind = slot_mapping(slot)->kind;
-		found->page = identify_mapped(merge, slot_mapping(slot), at, made);
+		found->page = identify_mapped(merge, slot_mapping(slot), at, effect);
 		return found->page != 0;
 	}
 	if (page == NULL)
@@ -184,13 +183,13 @@ static bool resolve_user(struct lpl_merge *merge, struct space *space, uint64_t 
 	if (page->canonical == 0)
 		page->canonical = new_canonical(merge, &(struct lpl_merge_page){
 			.kind = page_kind(page), .space = space->number, .virtual_page = at },
-			made);
+			effect);
 	found->page = page->canonical;
 	return true;
 }
 
 static bool resolve_kernel(struct lpl_merge *merge, uint64_t at, struct translation *found,
-			   struct lpl_merge_page *made)
+			   struct effect *effect)
 {
 	bool shared;
 	tree_slot slot = lpl_tree_find(&merge->kernel, at, &shared);
@@ -200,29 +199,28 @@ static bool resolve_kernel(struct lpl_merge *merge, uint64_t at, struct translat
 		found->kind = LPL_PAGE_KERNEL;
 		found->page = identify(merge, LPL_KEY(object_domain(OBJECT_KERNEL, 0), 0, at),
 				       &(struct lpl_merge_page){ .kind = LPL_PAGE_KERNEL,
-								 .virtual_page = at }, made);
+								 .virtual_page = at }, effect);
 	} else {
 		found->kind = LPL_PAGE_CACHE;
-		found->page = identify_mapped(merge, slot_mapping(slot), at, made);
+		found->page = identify_mapped(merge, slot_mapping(slot), at, effect);
 	}
 	return found->page != 0;
 }
 
 static bool resolve_physical(struct lpl_merge *merge, uint64_t at, struct translation *found,
-			     struct lpl_merge_page *made)
+			     struct effect *effect)
 {
 	found->writable = true;
 	found->kind = LPL_PAGE_PHYSICAL;
 	found->page = identify(merge, LPL_KEY(object_domain(OBJECT_PHYSICAL, 0), 0, at),
 			       &(struct lpl_merge_page){ .kind = LPL_PAGE_PHYSICAL,
-							 .offset = at }, made);
+							 .offset = at }, effect);
 	return found->page != 0;
 }
 
 /* ---- a reference ---- */
 
-/* The space of a user reference; NULL: no memory. */
-static struct space *reference_space(struct lpl_merge *merge, uint64_t number)
+struct space *lpl_reference_space(struct lpl_merge *merge, uint64_t number)
 {
 	if (merge->last_space == NULL || merge->last_space->number != number)
 		merge->last_space = lpl_space_make(merge, number);
@@ -230,7 +228,7 @@ static struct space *reference_space(struct lpl_merge *merge, uint64_t number)
 }
 
 struct translation *lpl_merge_translate(struct lpl_merge *merge, const struct lpl_ref *ref,
-					struct lpl_merge_page *made)
+					struct effect *effect)
 {
 	uint64_t at = ref->address >> LPL_PAGE_SHIFT;
 	bool walk = ref->type == LPL_WALK_READ || ref->type == LPL_WALK_WRITE;
@@ -245,7 +243,7 @@ struct translation *lpl_merge_translate(struct lpl_merge *merge, const struct lp
 	} else if (ref->address >= merge->kernel_base) {
 		asid = merge->kernel_asid;
 	} else {
-		space = reference_space(merge, ref->space);
+		space = lpl_reference_space(merge, ref->space);
 		if (space == NULL)
 			return NULL;
 		asid = space->asid;
@@ -256,11 +254,11 @@ struct translation *lpl_merge_translate(struct lpl_merge *merge, const struct lp
 		return translation;
 	translation->asid = 0;
 	if (space != NULL)
-		found = resolve_user(merge, space, at, write, translation, made);
+		found = resolve_user(merge, space, at, write, translation, effect);
 	else if (walk)
-		found = resolve_physical(merge, at, translation, made);
+		found = resolve_physical(merge, at, translation, effect);
 	else
-		found = resolve_kernel(merge, at, translation, made);
+		found = resolve_kernel(merge, at, translation, effect);
 	if (!found)
 		return NULL;
 	translation->asid = asid;

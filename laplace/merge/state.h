@@ -67,7 +67,7 @@ struct lpl_merge {
 
 	LIST_HEAD(, space) all_spaces;
 	struct lpl_map spaces;		/* number -> struct space, of all */
-	struct space *last_space;	/* of the last user reference; may be NULL */
+	struct space *last_space;	/* what lpl_reference_space() found last, or NULL */
 
 	struct tree kernel;		/* page-cache frames by kernel virtual page */
 	struct tree frames;		/* the same by frame */
@@ -128,12 +128,22 @@ bool lpl_space_put_mapping(struct lpl_merge *merge, struct space *space, struct 
 
 /* ---- references (resolve.c) ---- */
 
+/* What a reference was the first to show. */
+struct effect {
+	struct lpl_merge_page page;	/* its canonical page; number 0: it was known */
+	bool implied_break;		/* the page was shared, and this write was allowed: it
+					 * had been parted, and nothing told so */
+};
+
 /*
- * A reference's translation, valid until the next; NULL: no memory.  If this is the first
- * reference to its canonical page, *made is what that is; else it is left as it was.
+ * A reference's translation, valid until the next; NULL: no memory.  *effect is set where there
+ * is any, and otherwise left as it was.
  */
 struct translation *lpl_merge_translate(struct lpl_merge *merge, const struct lpl_ref *ref,
-					struct lpl_merge_page *made);
+					struct effect *effect);
+
+/* The space of a user reference, known or made; NULL: no memory. */
+struct space *lpl_reference_space(struct lpl_merge *merge, uint64_t number);
 
 static inline uint64_t new_asid(struct lpl_merge *merge)
 {

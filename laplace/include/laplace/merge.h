@@ -322,7 +322,8 @@ void lpl_merge_global_close(struct lpl_merge_output *output);	/* NULL is fine */
  * syncs and renames.  An existing PATH or PATH.part is an error (LPL_ERR_USAGE) unless
  * `overwrite`, and even then when there is anything in it that this format does
  * not write, or when somebody else is writing PATH.part.  What finish() cannot rename,
- * because somebody made PATH meanwhile, stays in PATH.part.  Memory is O(live tasks) and some 9 MiB; at most 64 files are open.
+ * because somebody made PATH meanwhile, stays in PATH.part.  Memory is O(live tasks) and
+ * some 9 MiB; at most 64 files are open.
  */
 enum lpl_error lpl_merge_per_process_open(struct lpl_merge_output **output, const char *path,
 					  bool overwrite, struct lpl_report *report);

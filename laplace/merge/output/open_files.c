@@ -245,8 +245,8 @@ static int open_it(struct open_files *files, struct task_file *file, struct lpl_
 	return LPL_OK;
 }
 
-int lpl_task_file_room(struct open_files *files, struct task_file *file, size_t size, char **room,
-	      struct lpl_report *report)
+int lpl_task_file_room(struct open_files *files, struct task_file *file, size_t size,
+		       char **room, struct lpl_report *report)
 {
 	int error = LPL_OK;
 
@@ -266,7 +266,8 @@ void lpl_task_file_advance(struct task_file *file, const char *end)
 	file->open->used = (size_t)(end - file->open->buffer);
 }
 
-int lpl_task_file_close(struct open_files *files, struct task_file *file, struct lpl_report *report)
+int lpl_task_file_close(struct open_files *files, struct task_file *file,
+			struct lpl_report *report)
 {
 	if (file->open == NULL && file->created)
 		return LPL_OK;

@@ -237,7 +237,8 @@ enum lpl_error lpl_output_directory_open(struct lpl_output_directory *directory,
 	while (length > 1 && path[length - 1] == '/')
 		length--;
 	directory->path = strndup(path, length);
-	if (directory->path == NULL || asprintf(&directory->part, "%s.part", directory->path) < 0) {
+	if (directory->path == NULL ||
+	    asprintf(&directory->part, "%s.part", directory->path) < 0) {
 		directory->part = NULL;
 		free_names(directory);
 		return lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory for its name", path);

@@ -96,8 +96,8 @@ static void print_line(FILE *index, const struct entry *entry, const struct lpl_
 	char directory[FILES_PATH];
 
 	fprintf(index, "%s,%" PRIu64 ",%" PRIu32 ",%" PRIu32 ",",
-		lpl_task_file_directory(directory, entry->file.directory), entry->file.name, task->tid,
-		task->tgid);
+		lpl_task_file_directory(directory, entry->file.directory), entry->file.name,
+		task->tid, task->tgid);
 	if (task->parent != 0)
 		fprintf(index, "%" PRIu64, task->parent);
 	if (entry->any)
@@ -259,7 +259,8 @@ enum lpl_error lpl_merge_per_process_open(struct lpl_merge_output **output, cons
 	if (error == LPL_OK) {
 		p->files = lpl_open_files_new(p->directory.fd, p->directory.part);
 		if (p->files == NULL)
-			error = lpl_fail(report, LPL_ERR_MEMORY, "merge: no memory for the output");
+			error = lpl_fail(report, LPL_ERR_MEMORY,
+					 "merge: no memory for the output");
 	}
 	if (error != LPL_OK) {
 		lpl_merge_per_process_close(&p->output);
