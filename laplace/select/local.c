@@ -14,11 +14,12 @@
 #include <string.h>
 #include <sys/queue.h>
 
+#include "base/array.h"
 #include "base/map.h"
 #include "merge/tasks.h"
 
 /* A policy that was added, and its results over all processes that have ended. */
-struct entry {
+struct added {
 	struct lpl_sizes sizes;		/* own copy */
 	struct lpl_result *sum;		/* by place in `sizes` */
 };
@@ -35,8 +36,8 @@ struct lpl_local {
 	struct tasks tasks;
 	bool reduced;
 	struct lpl_simulator *model;	/* never fed */
-	struct entry *entry;
-	size_t entries;
+	struct added *added;
+	size_t policies, added_room;
 	TAILQ_HEAD(, memory) all;	/* in the order of their first references */
 	struct lpl_map by_process;	/* number -> struct memory, of all */
 	struct memory *last;		/* the one last referenced, or NULL */
@@ -53,9 +54,9 @@ static enum lpl_error open_simulator(const struct lpl_local *local,
 	const struct lpl_simulator_options options = { .jobs = 1 };
 	enum lpl_error error = lpl_simulator_open(simulator, &options, report);
 
-	for (size_t i = 0; i < local->entries && error == LPL_OK; i++)
+	for (size_t i = 0; i < local->policies && error == LPL_OK; i++)
 		error = lpl_simulator_add(*simulator, lpl_simulator_policy(local->model, i),
-					  &local->entry[i].sizes, report);
+					  &local->added[i].sizes, report);
 	if (error != LPL_OK) {
 		lpl_simulator_close(*simulator);
 		*simulator = NULL;
@@ -78,36 +79,37 @@ static struct memory *memory_of(const struct lpl_local *local, uint64_t process)
 	return (struct memory *)(uintptr_t)lpl_map_get(&local->by_process, LPL_KEY(process));
 }
 
-static int begin_process(struct lpl_local *local, uint64_t process, struct lpl_report *report)
+/* NULL: *error. */
+static struct memory *begin_process(struct lpl_local *local, uint64_t process,
+				    enum lpl_error *error, struct lpl_report *report)
 {
 	struct memory *memory = calloc(1, sizeof(*memory));
-	enum lpl_error error;
 
 	if (memory == NULL ||
 	    !lpl_map_put(&local->by_process, LPL_KEY(process), (uintptr_t)memory)) {
 		free(memory);
-		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for another process");
+		*error = lpl_fail(report, LPL_ERR_MEMORY, "no memory for another process");
+		return NULL;
 	}
 	memory->process = process;
 	TAILQ_INSERT_TAIL(&local->all, memory, in_all);
-	error = open_simulator(local, &memory->simulator, report);
-	if (error != LPL_OK) {
+	*error = open_simulator(local, &memory->simulator, report);
+	if (*error != LPL_OK) {
 		memory_free(local, memory);
-		return error;
+		return NULL;
 	}
 	local->processes++;
-	local->last = memory;
-	return LPL_OK;
+	return memory;
 }
 
 static void add_results(struct lpl_local *local, const struct lpl_simulator *simulator)
 {
-	for (size_t i = 0; i < local->entries; i++) {
+	for (size_t i = 0; i < local->policies; i++) {
 		size_t count;
 		const struct lpl_result *result = lpl_simulator_results(simulator, i, &count);
 
 		for (size_t j = 0; j < count; j++) {
-			struct lpl_result *sum = &local->entry[i].sum[j];
+			struct lpl_result *sum = &local->added[i].sum[j];
 
 			sum->references += result[j].references;
 			sum->faults += result[j].faults;
@@ -136,18 +138,17 @@ static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 {
 	struct lpl_local *local = (struct lpl_local *)sink;
 	uint64_t process = local->tasks.current->view.process;
+	enum lpl_error error = LPL_OK;
 	struct lpl_sink *next;
-	int error;
 
 	if (count == 0)
 		return LPL_OK;
 	if (local->last == NULL || local->last->process != process)
 		local->last = memory_of(local, process);
-	if (local->last == NULL) {
-		error = begin_process(local, process, report);
-		if (error != LPL_OK)
-			return error;
-	}
+	if (local->last == NULL)
+		local->last = begin_process(local, process, &error, report);
+	if (local->last == NULL)
+		return error;
 	for (size_t i = 0; i < count && process == 0; i++)
 		local->unknown += (refs[i].flags & LPL_USER) != 0;
 	next = lpl_simulator_sink(local->last->simulator);
@@ -230,36 +231,34 @@ static bool is_timed(const char *policy)
 }
 
 /* A place for one more policy, with its sizes; NULL: no memory. */
-static struct entry *new_entry(struct lpl_local *local, const struct lpl_sizes *sizes)
+static struct added *new_policy(struct lpl_local *local, const struct lpl_sizes *sizes)
 {
-	struct entry *entries = realloc(local->entry, (local->entries + 1) * sizeof(*entries));
-	struct entry *entry;
+	struct added *added;
 
-	if (entries == NULL)
+	if (!lpl_reach(local->added, local->added_room, local->policies))
 		return NULL;
-	local->entry = entries;
-	entry = &entries[local->entries];
-	*entry = (struct entry){ .sizes.count = sizes->count };
-	entry->sizes.size = malloc((sizes->count + 1) * sizeof(*entry->sizes.size));
-	entry->sum = calloc(sizes->count + 1, sizeof(*entry->sum));
-	if (entry->sizes.size == NULL || entry->sum == NULL) {
-		free(entry->sizes.size);
-		free(entry->sum);
+	added = &local->added[local->policies];
+	*added = (struct added){ .sizes.count = sizes->count };
+	added->sizes.size = malloc((sizes->count + 1) * sizeof(*added->sizes.size));
+	added->sum = calloc(sizes->count + 1, sizeof(*added->sum));
+	if (added->sizes.size == NULL || added->sum == NULL) {
+		free(added->sizes.size);
+		free(added->sum);
 		return NULL;
 	}
-	memcpy(entry->sizes.size, sizes->size, sizes->count * sizeof(*sizes->size));
+	memcpy(added->sizes.size, sizes->size, sizes->count * sizeof(*sizes->size));
 	for (size_t i = 0; i < sizes->count; i++) {
-		entry->sum[i].size = sizes->size[i];
-		entry->sum[i].exact = !local->reduced;
+		added->sum[i].size = sizes->size[i];
+		added->sum[i].exact = !local->reduced;
 	}
-	return entry;
+	return added;
 }
 
 enum lpl_error lpl_local_add(struct lpl_local *local, const char *policy,
 			     const struct lpl_sizes *sizes, struct lpl_report *report)
 {
 	enum lpl_error error;
-	struct entry *entry;
+	struct added *added;
 
 	if (is_timed(policy))
 		return lpl_fail(report, LPL_ERR_USAGE, "policy '%.80s': has no memory that could "
@@ -268,16 +267,16 @@ enum lpl_error lpl_local_add(struct lpl_local *local, const char *policy,
 		return lpl_fail(report, LPL_ERR_USAGE, "policy '%.80s': with a memory for each "
 				"process sizes have to be given, one by one or as a range",
 				policy);
-	entry = new_entry(local, sizes);
-	if (entry == NULL)
+	added = new_policy(local, sizes);
+	if (added == NULL)
 		return lpl_fail(report, LPL_ERR_MEMORY, "policy '%.80s': no memory", policy);
 	error = lpl_simulator_add(local->model, policy, sizes, report);
 	if (error != LPL_OK) {
-		free(entry->sizes.size);
-		free(entry->sum);
+		free(added->sizes.size);
+		free(added->sum);
 		return error;
 	}
-	local->entries++;
+	local->policies++;
 	return LPL_OK;
 }
 
@@ -288,7 +287,7 @@ struct lpl_sink *lpl_local_sink(struct lpl_local *local)
 
 size_t lpl_local_count(const struct lpl_local *local)
 {
-	return local->entries;
+	return local->policies;
 }
 
 const char *lpl_local_policy(const struct lpl_local *local, size_t index)
@@ -299,8 +298,8 @@ const char *lpl_local_policy(const struct lpl_local *local, size_t index)
 const struct lpl_result *lpl_local_results(const struct lpl_local *local, size_t index,
 					   size_t *count)
 {
-	*count = local->entry[index].sizes.count;
-	return local->entry[index].sum;
+	*count = local->added[index].sizes.count;
+	return local->added[index].sum;
 }
 
 uint64_t lpl_local_processes(const struct lpl_local *local)
@@ -322,10 +321,10 @@ void lpl_local_close(struct lpl_local *local)
 	lpl_map_free(&local->by_process);
 	lpl_tasks_free(&local->tasks);
 	lpl_simulator_close(local->model);
-	for (size_t i = 0; i < local->entries; i++) {
-		free(local->entry[i].sizes.size);
-		free(local->entry[i].sum);
+	for (size_t i = 0; i < local->policies; i++) {
+		free(local->added[i].sizes.size);
+		free(local->added[i].sum);
 	}
-	free(local->entry);
+	free(local->added);
 	free(local);
 }
