@@ -30,8 +30,7 @@ static bool out_of_space(int number)
 	return number == ENOSPC || number == EDQUOT || number == EFBIG;
 }
 
-/* Who writes a ".part" holds a lock on it, where the file system knows locks. */
-static bool is_locked(int fd)
+bool lpl_part_is_locked(int fd)
 {
 	return flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
@@ -40,7 +39,7 @@ static bool is_locked(int fd)
 static enum lpl_error remove_part(struct lpl_output *output, struct lpl_report *report)
 {
 	int fd = open(output->part, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	bool locked = fd >= 0 && is_locked(fd);
+	bool locked = fd >= 0 && lpl_part_is_locked(fd);
 	enum lpl_error error = LPL_OK;
 
 	if (locked)
@@ -62,7 +61,7 @@ static enum lpl_error open_part(struct lpl_output *output, struct lpl_report *re
 		return error;
 	output->fd = open(output->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (output->fd >= 0) {
-		(void)is_locked(output->fd);	/* by nobody: it is new; now it is by us */
+		(void)lpl_part_is_locked(output->fd);	/* by nobody: it is new; now it is by us */
 		return LPL_OK;
 	}
 	if (errno == EEXIST)
@@ -166,16 +165,14 @@ FILE *lpl_output_stream(const struct lpl_output *output)
 	return stream;
 }
 
-/* The name itself must survive a crash, too. */
-static enum lpl_error sync_directory(const struct lpl_output *output, struct lpl_report *report)
+enum lpl_error lpl_sync_name(const char *path, const char *name, struct lpl_report *report)
 {
-	char *copy = strdup(output->path);
+	char *copy = strdup(path);
 	bool synced;
 	int fd;
 
 	if (!copy)
-		return lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory for its name",
-				output->name);
+		return lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory for its name", name);
 	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	free(copy);
 	/* a directory we may write but not read, or that cannot be synced */
@@ -183,36 +180,46 @@ static enum lpl_error sync_directory(const struct lpl_output *output, struct lpl
 		return LPL_OK;
 	synced = fsync(fd) == 0 || errno == EINVAL || errno == EROFS;
 	if (!synced)
-		(void)lpl_fail(report, LPL_ERR_IO, "%s: its directory cannot be synced",
-			       output->name);
+		(void)lpl_fail(report, LPL_ERR_IO, "%s: its directory cannot be synced", name);
 	(void)close(fd);
 	return synced ? LPL_OK : LPL_ERR_IO;
 }
 
-static enum lpl_error give_name(const struct lpl_output *output, struct lpl_report *report)
+static enum lpl_error came_meanwhile(const char *name, struct lpl_report *report)
+{
+	return lpl_fail(report, LPL_ERR_USAGE,
+			"%s: was created by somebody else meanwhile; all of it is in %s.part",
+			name, name);
+}
+
+static enum lpl_error not_renamed(const char *name, struct lpl_report *report)
+{
+	return lpl_fail(report, LPL_ERR_IO, "%s.part: cannot be renamed", name);
+}
+
+enum lpl_error lpl_part_rename(const char *part, const char *path, const char *name,
+			       struct lpl_report *report)
 {
 	struct stat status;
 
-	if (!output->overwrite) {
-		if (renameat2(AT_FDCWD, output->part, AT_FDCWD, output->path,
-			      RENAME_NOREPLACE) == 0)
-			return LPL_OK;
-		if (errno == EEXIST)
-			return lpl_fail(report, LPL_ERR_USAGE,
-					"%s: was created by somebody else meanwhile; all of it is"
-					" in %s.part", output->name, output->name);
-		if (errno != EINVAL && errno != ENOSYS)
-			return lpl_fail(report, LPL_ERR_IO, "%s.part: cannot be renamed",
-					output->name);
-		/* a file system that cannot; then as well as it can be done */
-		if (lstat(output->path, &status) == 0)
-			return lpl_fail(report, LPL_ERR_USAGE,
-					"%s: was created by somebody else meanwhile; all of it is"
-					" in %s.part", output->name, output->name);
-	}
-	if (rename(output->part, output->path) != 0)
-		return lpl_fail(report, LPL_ERR_IO, "%s.part: cannot be renamed", output->name);
-	return LPL_OK;
+	if (renameat2(AT_FDCWD, part, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
+		return LPL_OK;
+	if (errno == EEXIST)
+		return came_meanwhile(name, report);
+	if (errno != EINVAL && errno != ENOSYS)
+		return not_renamed(name, report);
+	/* a file system that cannot; then as well as it can be done */
+	if (lstat(path, &status) == 0)
+		return came_meanwhile(name, report);
+	return rename(part, path) == 0 ? LPL_OK : not_renamed(name, report);
+}
+
+static enum lpl_error give_name(const struct lpl_output *output, struct lpl_report *report)
+{
+	if (!output->overwrite)
+		return lpl_part_rename(output->part, output->path, output->name, report);
+	return rename(output->part, output->path) == 0 ? LPL_OK :
+							 not_renamed(output->name, report);
 }
 
 enum lpl_error lpl_output_commit(struct lpl_output *output, struct lpl_report *report)
@@ -237,7 +244,7 @@ enum lpl_error lpl_output_commit(struct lpl_output *output, struct lpl_report *r
 	if (lock >= 0)
 		(void)close(lock);
 	if (error == LPL_OK)
-		error = sync_directory(output, report);
+		error = lpl_sync_name(output->path, output->name, report);
 	free(output->path);
 	free(output->part);
 	output->path = output->part = NULL;

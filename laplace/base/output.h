@@ -43,4 +43,17 @@ enum lpl_error lpl_output_commit(struct lpl_output *output, struct lpl_report *r
 /* Close; ".part" stays if lpl_output_write() has written to it, for its pieces are whole. */
 void lpl_output_discard(struct lpl_output *output);
 
+/* ---- the rules, for what is not one file; `name` is for reports ---- */
+
+/*
+ * Who writes a ".part" holds a lock on it, where the file system knows locks.  true: another
+ * has it.  false: it is taken, until `fd` is closed.
+ */
+bool lpl_part_is_locked(int fd);
+/* Rename what is whole; never in the place of what is there. */
+enum lpl_error lpl_part_rename(const char *part, const char *path, const char *name,
+			       struct lpl_report *report);
+/* The name itself survives a crash, too. */
+enum lpl_error lpl_sync_name(const char *path, const char *name, struct lpl_report *report);
+
 #endif

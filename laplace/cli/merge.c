@@ -250,7 +250,7 @@ static json_t *audit_json(const struct lpl_merge *merge)
 		const char *name = problem->is_event ? lpl_event_name(problem->event.tag) : NULL;
 
 		json_array_append_new(problems, json_pack("{s:s, s:I, s:I, s:I, s:I, s:s}",
-			"odd", lpl_merge_odd_name(problem->odd),
+			"odd", lpl_merge_anomaly_name(problem->anomaly),
 			"tid", (json_int_t)problem->tid, "tgid", (json_int_t)problem->tgid,
 			"cycle", (json_int_t)(problem->is_event ? problem->event.cycle :
 								  problem->ref.cycle),
@@ -264,9 +264,9 @@ static json_t *audit_json(const struct lpl_merge *merge)
 			 "references", (json_int_t)books->references,
 			 "references_by_kind", (json_int_t)books->by_kind,
 			 "references_by_task", (json_int_t)books->by_task,
-			 "references_told", (json_int_t)books->references_told,
+			 "references_told", (json_int_t)books->references_expected,
 			 "events", (json_int_t)books->events,
-			 "events_told", (json_int_t)books->events_told,
+			 "events_told", (json_int_t)books->events_expected,
 			 "processes", (json_int_t)books->processes,
 			 "tasks", (json_int_t)books->tasks,
 			 "tasks_ended", (json_int_t)books->tasks_ended,
@@ -280,14 +280,14 @@ static json_t *audit_json(const struct lpl_merge *merge)
 			 "cache_lost", (json_int_t)books->cache_lost,
 			 "cache_held", (json_int_t)books->cache_held,
 			 "file_references", (json_int_t)books->file_references,
-			 "user_untold", (json_int_t)books->user_untold,
-			 "odd", (json_int_t)books->odd, "problems", problems);
+			 "user_untold", (json_int_t)books->user_before_snapshot,
+			 "odd", (json_int_t)books->anomalies, "problems", problems);
 }
 
 static int print_json(FILE *out, const struct options *options, const struct lpl_merge *merge)
 {
 	const struct lpl_merge_stats *stats = lpl_merge_stats(merge);
-	json_t *references = json_object(), *pages = json_object(), *odd = json_object();
+	json_t *references = json_object(), *pages = json_object(), *anomalies = json_object();
 	json_t *summary;
 
 	for (int i = 0; i < LPL_PAGE_KINDS; i++) {
@@ -297,9 +297,9 @@ static int print_json(FILE *out, const struct options *options, const struct lpl
 				    json_integer((json_int_t)stats->references[i]));
 		json_object_set_new(pages, name, json_integer((json_int_t)stats->pages[i]));
 	}
-	for (int i = 0; i < LPL_ODDS; i++)
-		json_object_set_new(odd, lpl_merge_odd_name((enum lpl_merge_odd)i),
-				    json_integer((json_int_t)stats->odd[i]));
+	for (int i = 0; i < LPL_ANOMALIES; i++)
+		json_object_set_new(anomalies, lpl_merge_anomaly_name((enum lpl_merge_anomaly)i),
+				    json_integer((json_int_t)stats->anomalies[i]));
 	summary = json_pack("{s:s?, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
 			    "file", options->output, "references", references, "pages", pages,
 			    "user_unresolved", (json_int_t)stats->user_unresolved,
@@ -315,7 +315,7 @@ static int print_json(FILE *out, const struct options *options, const struct lpl
 			    "gap_references", (json_int_t)stats->gap_references,
 			    "gap_events", (json_int_t)stats->gap_events,
 			    "gap_unknown", (json_int_t)stats->gap_unknown,
-			    "odd_events", odd);
+			    "odd_events", anomalies);
 	if (options->audit)
 		json_object_set_new(summary, "audit", audit_json(merge));
 	return cli_print_json(out, summary);

@@ -7,53 +7,34 @@
  * say: a program's reference is made in the space of the task that runs, and lies
  * in a mapping; a write to a shared page was told to part it; a page of a file is in
  * the page cache when it is referenced; clocks do not run backwards; spaces end once.
- *
- * Whether a file's page is in the page cache is looked up once for each cached
- * translation, and again when any page has left the page cache since: that is what
- * the epoch is for.
  */
-#include "internal.h"
+#include "audit.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct audit {
-	struct lpl_merge_audit books;
-	bool closed;
-	uint64_t last_ref, last_instr, last_cycle;
-	uint64_t user_odd;		/* programs' references that did not fit */
-	bool snapshot_begun, snapshot_told;
-	uint64_t implied_breaks;	/* that are known of */
-	uint32_t epoch;			/* of the page cache; from 1 */
-	struct table ended;		/* numbers of spaces that have ended -> 1 */
-	uint32_t limit;			/* of each kind of problem */
-	size_t kept[LPL_ODDS];
-	struct lpl_merge_problem *problem;	/* `limit` places for each kind */
-	size_t problems;		/* once closed: all, packed together */
-};
-
-struct audit *audit_open(uint32_t problems)
+struct audit *lpl_audit_open(uint32_t problems)
 {
 	struct audit *audit = calloc(1, sizeof(*audit));
 
 	if (audit == NULL)
 		return NULL;
-	audit->problem = calloc((size_t)problems * LPL_ODDS + 1, sizeof(*audit->problem));
+	audit->problem = calloc((size_t)problems * LPL_ANOMALIES + 1, sizeof(*audit->problem));
 	if (audit->problem == NULL) {
 		free(audit);
 		return NULL;
 	}
 	audit->limit = problems;
 	audit->epoch = 1;
-	table_init(&audit->ended);
+	lpl_map_init(&audit->ended, 1);
 	return audit;
 }
 
-void audit_free(struct audit *audit)
+void lpl_audit_free(struct audit *audit)
 {
 	if (audit == NULL)
 		return;
-	table_free(&audit->ended);
+	lpl_map_free(&audit->ended);
 	free(audit->problem);
 	free(audit);
 }
@@ -61,22 +42,23 @@ void audit_free(struct audit *audit)
 /* ---- problems ---- */
 
 /* A place for one more of a kind; NULL: there are enough. */
-static struct lpl_merge_problem *keep(struct lpl_merge *merge, enum lpl_merge_odd kind)
+static struct lpl_merge_problem *keep(struct lpl_merge *merge, enum lpl_merge_anomaly kind)
 {
 	struct audit *audit = merge->audit;
 	struct lpl_merge_problem *problem;
 
-	audit->books.odd++;
+	audit->books.anomalies++;
 	if (audit->kept[kind] == audit->limit)
 		return NULL;
 	problem = &audit->problem[(size_t)kind * audit->limit + audit->kept[kind]++];
-	problem->odd = kind;
-	problem->tid = merge->tasks.current->name.tid;
-	problem->tgid = merge->tasks.current->name.tgid;
+	problem->anomaly = kind;
+	problem->tid = merge->tasks.current->view.tid;
+	problem->tgid = merge->tasks.current->view.tgid;
 	return problem;
 }
 
-void audit_odd(struct lpl_merge *merge, enum lpl_merge_odd kind, const struct lpl_event *event)
+void lpl_audit_anomaly(struct lpl_merge *merge, enum lpl_merge_anomaly kind,
+		       const struct lpl_event *event)
 {
 	struct lpl_merge_problem *problem = keep(merge, kind);
 
@@ -86,12 +68,12 @@ void audit_odd(struct lpl_merge *merge, enum lpl_merge_odd kind, const struct lp
 	}
 }
 
-static void odd_reference(struct lpl_merge *merge, enum lpl_merge_odd kind,
-			  const struct lpl_ref *ref)
+static void reference_anomaly(struct lpl_merge *merge, enum lpl_merge_anomaly kind,
+			      const struct lpl_ref *ref)
 {
 	struct lpl_merge_problem *problem;
 
-	merge->stats.odd[kind]++;
+	merge->stats.anomalies[kind]++;
 	problem = keep(merge, kind);
 	if (problem != NULL)
 		problem->ref = *ref;
@@ -112,73 +94,55 @@ static bool in_order(struct audit *audit, uint64_t ref, uint64_t instr, uint64_t
 	return good;
 }
 
-/* Is the file's page that the reference resolved to in the page cache? */
-static bool is_cached(const struct lpl_merge *merge, const struct lpl_ref *ref)
-{
-	uint64_t at = ref->address >> LPL_PAGE_SHIFT;
-	bool shared;
-	tree_slot slot = tree_find(&merge->last_space->mapped, at, &shared);
-	const struct mapping *mapping = slot_mapping(slot);
-	const struct object *object;
-
-	/* of an unknown file nothing is told */
-	if (class_of(mapping) != OBJECT_FILE)
-		return true;
-	object = merge_object(merge, mapping);
-	return object != NULL && at + mapping->delta <= TREE_LAST &&
-	       tree_find(&object->cached, at + mapping->delta, &shared) != TREE_EMPTY;
-}
-
-static void audit_user_reference(struct lpl_merge *merge, const struct lpl_ref *ref,
-				 enum lpl_page_kind kind)
+static void user_reference(struct lpl_merge *merge, const struct lpl_ref *ref,
+			   enum lpl_page_kind kind)
 {
 	bool unresolved = kind == LPL_PAGE_UNRESOLVED;
-	bool stray = !merge->tasks.current_known || ref->space != merge->tasks.current->name.space;
+	bool elsewhere = !merge->tasks.current_known ||
+			 ref->space != merge->tasks.current->view.space;
 
 	if (unresolved)
-		odd_reference(merge, LPL_ODD_UNRESOLVED, ref);
-	if (stray)
-		odd_reference(merge, LPL_ODD_ATTRIBUTION, ref);
-	merge->audit->user_odd += unresolved || stray;
+		reference_anomaly(merge, LPL_ANOMALY_UNRESOLVED, ref);
+	if (elsewhere)
+		reference_anomaly(merge, LPL_ANOMALY_ATTRIBUTION, ref);
+	merge->audit->user_anomalies += unresolved || elsewhere;
 }
 
-void audit_reference(struct lpl_merge *merge, const struct lpl_ref *ref,
-		     struct translation *translation)
+void lpl_audit_reference(struct lpl_merge *merge, const struct lpl_ref *ref,
+			 struct translation *translation, bool implied_break)
 {
 	struct audit *audit = merge->audit;
 
 	audit->books.references++;
 	if (!in_order(audit, ref->ref, ref->instr, ref->cycle, (ref->flags & LPL_SYNTHETIC) != 0))
-		odd_reference(merge, LPL_ODD_ORDER, ref);
+		reference_anomaly(merge, LPL_ANOMALY_ORDER, ref);
 	if ((ref->flags & LPL_USER) != 0)
-		audit_user_reference(merge, ref, translation->kind);
-	if (audit->implied_breaks != merge->stats.implied_breaks) {
-		audit->implied_breaks = merge->stats.implied_breaks;
-		odd_reference(merge, LPL_ODD_UNTOLD_BREAK, ref);
-	}
+		user_reference(merge, ref, translation->kind);
+	if (implied_break)
+		reference_anomaly(merge, LPL_ANOMALY_UNTOLD_BREAK, ref);
 	if (translation->kind != LPL_PAGE_FILE)
 		return;
 	audit->books.file_references++;
 	if (translation->cached == audit->epoch)
 		return;
-	if (is_cached(merge, ref))
+	if (lpl_audit_is_cached(merge, ref))
 		translation->cached = audit->epoch;
 	else
-		odd_reference(merge, LPL_ODD_NOT_CACHED, ref);
+		reference_anomaly(merge, LPL_ANOMALY_NOT_CACHED, ref);
 }
 
-void audit_event(struct lpl_merge *merge, const struct lpl_event *event)
+void lpl_audit_event(struct lpl_merge *merge, const struct lpl_event *event)
 {
 	merge->audit->books.events++;
 	if (!in_order(merge->audit, event->ref, event->instr, event->cycle, true))
-		merge_odd(merge, LPL_ODD_ORDER);
+		lpl_merge_anomaly(merge, LPL_ANOMALY_ORDER, event);
 }
 
-static void forgive(struct lpl_merge *merge, enum lpl_merge_odd kind)
+static void forgive(struct lpl_merge *merge, enum lpl_merge_anomaly kind)
 {
-	merge->audit->books.odd -= merge->stats.odd[kind];
+	merge->audit->books.anomalies -= merge->stats.anomalies[kind];
 	merge->audit->kept[kind] = 0;
-	merge->stats.odd[kind] = 0;
+	merge->stats.anomalies[kind] = 0;
 }
 
 /*
@@ -186,25 +150,25 @@ static void forgive(struct lpl_merge *merge, enum lpl_merge_odd kind)
  * told before, so what programs referenced until then is counted apart, and tasks
  * that ended without being told of are not held against it.
  */
-void audit_snapshot(struct lpl_merge *merge, bool begins)
+void lpl_audit_snapshot(struct lpl_merge *merge, bool begins)
 {
 	struct audit *audit = merge->audit;
 
 	if (begins && !audit->snapshot_begun) {
 		audit->snapshot_begun = true;
-		forgive(merge, LPL_ODD_SCHEDULE);
+		forgive(merge, LPL_ANOMALY_SCHEDULE);
 	}
-	if (begins || audit->snapshot_told)
+	if (begins || audit->snapshot_ended)
 		return;
-	audit->snapshot_told = true;
-	audit->books.user_untold = audit->user_odd;
-	forgive(merge, LPL_ODD_UNRESOLVED);
-	forgive(merge, LPL_ODD_ATTRIBUTION);
+	audit->snapshot_ended = true;
+	audit->books.user_before_snapshot = audit->user_anomalies;
+	forgive(merge, LPL_ANOMALY_UNRESOLVED);
+	forgive(merge, LPL_ANOMALY_ATTRIBUTION);
 }
 
 /* ---- tasks and spaces ---- */
 
-void audit_task_over(struct lpl_merge *merge, const struct lpl_merge_task *task)
+void lpl_audit_task_over(struct lpl_merge *merge, const struct lpl_merge_task *task)
 {
 	struct audit *audit = merge->audit;
 
@@ -217,116 +181,32 @@ void audit_task_over(struct lpl_merge *merge, const struct lpl_merge_task *task)
 		audit->books.tasks_ended++;
 }
 
-void audit_space_begins(struct lpl_merge *merge, uint64_t number)
+void lpl_audit_space_begins(struct lpl_merge *merge, uint64_t number)
 {
-	table_remove(&merge->audit->ended, (struct table_key){ number, 0, 0 });
+	(void)lpl_map_remove(&merge->audit->ended, LPL_KEY(number));
 	merge->audit->books.spaces++;
 }
 
-bool audit_space_over(struct lpl_merge *merge, uint64_t number, bool used)
+bool lpl_audit_space_over(struct lpl_merge *merge, uint64_t number, bool used,
+			  const struct lpl_event *event)
 {
 	struct audit *audit = merge->audit;
-	struct table_key key = { number, 0, 0 };
 
 	if (used)
 		audit->books.spaces_ended++;
-	else if (table_get(&audit->ended, key) != 0)
-		merge_odd(merge, LPL_ODD_SPACE_END);
+	else if (lpl_map_get(&audit->ended, LPL_KEY(number)) != 0)
+		lpl_merge_anomaly(merge, LPL_ANOMALY_SPACE_END, event);
 	else	/* an exec that failed leaves such a one behind */
 		audit->books.spaces_unused++;
-	return table_put(&audit->ended, key, 1);
-}
-
-/* ---- the page cache ---- */
-
-/* The pages of the object that are in the frames; false: out of any file's range. */
-static bool object_pages(struct range frames, const struct mapping *mapping,
-			 struct range *pages)
-{
-	pages->first = frames.first + mapping->delta;
-	pages->last = frames.last + mapping->delta;
-	return pages->first <= pages->last && pages->last <= TREE_LAST;
-}
-
-/* The object's pages are in these frames, and in no others. */
-static bool note_cached(struct lpl_merge *merge, struct object *object, struct range pages,
-			struct mapping *mapping)
-{
-	struct runs runs = { 0 };
-	bool done = tree_collect(&object->cached, pages.first, pages.last, &runs);
-	bool elsewhere = false;
-
-	for (size_t i = 0; i < runs.count && done; i++)
-		elsewhere |= slot_mapping(runs.run[i].slot)->delta != mapping->delta;
-	runs_free(&runs);
-	if (elsewhere)
-		merge_odd(merge, LPL_ODD_CACHED_TWICE);
-	return done && tree_set(&object->cached, pages.first, pages.last,
-				slot_of_mapping(mapping));
-}
-
-/* The object's pages are no longer in these frames; they may be in others. */
-static bool note_gone(struct object *object, struct range pages, const struct mapping *mapping)
-{
-	struct runs runs = { 0 };
-	bool done = tree_collect(&object->cached, pages.first, pages.last, &runs);
-
-	for (size_t i = 0; i < runs.count && done; i++) {
-		const struct run *run = &runs.run[i];
-
-		if (slot_mapping(run->slot)->delta == mapping->delta)
-			done = tree_set(&object->cached, run->first, run->last, TREE_EMPTY);
-	}
-	runs_free(&runs);
-	return done;
-}
-
-bool audit_cache(struct lpl_merge *merge, enum cache_change change, struct range frames,
-		 struct mapping *mapping)
-{
-	struct lpl_merge_audit *books = &merge->audit->books;
-	uint64_t count = frames.last - frames.first + 1;
-	struct object *object;
-	struct range pages;
-
-	switch (change) {
-	case CACHE_ADDED:
-		books->cache_added += count;
-		break;
-	case CACHE_AGAIN:
-		books->cache_added -= count;
-		return true;
-	case CACHE_DISPLACED:
-		books->cache_displaced += count;
-		merge->audit->epoch++;
-		break;
-	case CACHE_REMOVED:
-		books->cache_removed += count;
-		merge->audit->epoch++;
-		break;
-	}
-	if (!object_pages(frames, mapping, &pages))
-		return true;
-	object = merge_object_make(merge, mapping);
-	if (object == NULL)
-		return false;
-	return change == CACHE_ADDED ? note_cached(merge, object, pages, mapping) :
-				       note_gone(object, pages, mapping);
+	return lpl_map_put(&audit->ended, LPL_KEY(number), 1);
 }
 
 /* ---- the end ---- */
 
-static int count_pages(void *context, uint64_t first, uint64_t last, tree_slot slot)
-{
-	(void)slot;
-	*(uint64_t *)context += last - first + 1;
-	return 0;
-}
-
 /* Put what was kept of each kind behind what was kept of the kinds before. */
 static void pack_problems(struct audit *audit)
 {
-	for (size_t kind = 0; kind < LPL_ODDS; kind++) {
+	for (size_t kind = 0; kind < LPL_ANOMALIES; kind++) {
 		memmove(&audit->problem[audit->problems],
 			&audit->problem[kind * audit->limit],
 			audit->kept[kind] * sizeof(*audit->problem));
@@ -334,23 +214,20 @@ static void pack_problems(struct audit *audit)
 	}
 }
 
-void audit_forget(struct lpl_merge *merge)
+void lpl_audit_gap(struct lpl_merge *merge)
 {
 	struct audit *audit = merge->audit;
+	struct object *object;
 
-	(void)tree_walk(&merge->frames, 0, TREE_LAST, count_pages, &audit->books.cache_lost);
-	for (size_t i = 0; i < merge->objects.size; i++) {
-		struct object *object = (struct object *)(uintptr_t)merge->objects.entries[i].value;
-
-		if (object != NULL)
-			tree_free(&object->cached);
-	}
+	audit->books.cache_lost += lpl_audit_cached_pages(merge);
+	LIST_FOREACH(object, &merge->all_objects, in_all)
+		lpl_tree_free(&object->cached);
 	audit->epoch++;
 	/* a space that has ended may have begun again */
-	table_free(&audit->ended);
+	lpl_map_free(&audit->ended);
 }
 
-void audit_close(struct lpl_merge *merge)
+void lpl_audit_close(struct lpl_merge *merge)
 {
 	struct audit *audit = merge->audit;
 	struct lpl_merge_audit *books = &audit->books;
@@ -360,17 +237,18 @@ void audit_close(struct lpl_merge *merge)
 	books->processes = merge->tasks.last_process;
 	books->tasks = merge->tasks.last_serial;
 	books->spaces_live = merge->spaces.count;
-	(void)tree_walk(&merge->frames, 0, TREE_LAST, count_pages, &books->cache_held);
+	books->cache_held = lpl_audit_cached_pages(merge);
 	pack_problems(audit);
 	books->balanced =
-		books->odd == 0 &&
+		books->anomalies == 0 &&
 		books->by_kind == books->references && books->by_task == books->references &&
 		books->tasks_ended + books->tasks_live == books->tasks &&
 		books->spaces_ended + books->spaces_live == books->spaces &&
 		books->cache_removed + books->cache_displaced + books->cache_lost +
 			books->cache_held == books->cache_added &&
-		(books->events_told == 0 || books->events_told == books->events) &&
-		(books->references_told == 0 || books->references_told == books->references);
+		(books->events_expected == 0 || books->events_expected == books->events) &&
+		(books->references_expected == 0 ||
+		 books->references_expected == books->references);
 	audit->closed = true;
 }
 
@@ -383,8 +261,8 @@ void lpl_merge_audit_expect(struct lpl_merge *merge, uint64_t events, uint64_t r
 {
 	if (merge->audit == NULL)
 		return;
-	merge->audit->books.events_told = events;
-	merge->audit->books.references_told = references;
+	merge->audit->books.events_expected = events;
+	merge->audit->books.references_expected = references;
 }
 
 const struct lpl_merge_problem *lpl_merge_problems(const struct lpl_merge *merge, size_t *count)

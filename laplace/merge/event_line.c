@@ -3,65 +3,61 @@
  * Kernel events as lines: a capital letter for the kind, for some followed by a small
  * one; the cycle, the id of the task that told it, and then what the kind has.
  *
- * The table below is the format: a field is a letter and the argument it prints.
- * x is hexadecimal, d decimal, s the same with a sign, l (decimal) the length of the
- * range that begins in this argument and ends in the next.  KTR_NONE is "-".  A text
- * comes last, escaped; "-" stands for none.
+ * The table below is the format: which arguments stand in a line, by their numbers in hex, in
+ * which order; `l` is the length (decimal) of the range that begins in the argument before it
+ * and ends in the next.  How one is printed, and whether there is a text, the table of events
+ * says (lpl_event_kind()).  KTR_NONE is "-".  A text comes last, escaped; "-" stands for none.
  */
 #include "event_line.h"
 
 #include <string.h>
 
-#include "digits.h"
+#include "base/digits.h"
 
 struct line_format {
-	char letters[3];	/* empty: not a known event */
-	bool text;
-	const char *fields;	/* pairs: how, and the argument's number in hex */
+	char letters[3];	/* empty: no format of its own */
+	char fields[10];
 };
 
-static const struct line_format kernel_lines[] = {
-	[KTR_TASK_CREATE] =	{ "F", true, "d0d1x2x3" },
-	[KTR_SCHEDULE] =	{ "S", true, "x1d2d3x4" },
-	[KTR_SPACE_ASSIGN] =	{ "A", false, "d0d1x2" },
-	[KTR_EXEC] =		{ "X", true, "d0d1x2x3x4" },
-	[KTR_EXIT] =		{ "E", false, "d0d1d2d3" },
-	[KTR_MAP] =		{ "M", true, "x1l1x0x3d4x5x6x7d8" },
-	[KTR_UNMAP] =		{ "U", false, "x1l1x0" },
-	[KTR_REMAP] =		{ "V", false, "x1l1x3l3x0" },
-	[KTR_BRK] =		{ "B", false, "x1x2x0" },
-	[KTR_SHM_ATTACH] =	{ "H", false, "x1l1x0d3x4" },
-	[KTR_SHM_DETACH] =	{ "D", false, "x1x0" },
-	[KTR_SPACE_DUPLICATE] =	{ "Y", false, "x0x1" },
-	[KTR_SPACE_END] =	{ "Z", false, "x0" },
-	[KTR_COW_BREAK] =	{ "C", false, "x1x0x2x3" },
-	[KTR_CACHE_ADD] =	{ "P", false, "x0x1x2x3d4x5" },
-	[KTR_CACHE_REMOVE] =	{ "Q", false, "x0x1x2x3d4" },
-	[KTR_MARK] =		{ "K", true, "" },
-	[KTR_CONTROL] =		{ "G", false, "d0" },
-	[KTR_SYSCALL_ENTER] =	{ "L", true, "d0d1x2x3x4x5x6x7" },
-	[KTR_SYSCALL_EXIT] =	{ "R", true, "d0d1s2" },
-	[KTR_MPROTECT] =	{ "J", false, "x1l1x0x3" },
-	[KTR_DISCARD] =		{ "Ud", false, "x1l1x0" },
-	[KTR_PAGE_OWN] =	{ "Co", false, "x1x0x2d3" },
-	[KTR_SWAP_OUT] =	{ "W", false, "x1x0x2x3d4x5x6x7" },
-	[KTR_SWAP_IN] =		{ "I", false, "x1x0x2x3d4x5x6x7" },
-	[KTR_HUGE_MAP] =	{ "Mh", false, "x1x0x2d3" },
-	[KTR_HUGE_SPLIT] =	{ "Uh", false, "x1x0x2d3" },
-	[KTR_FILE] =		{ "Pf", true, "x0x1d2x3x4" },
-	[KTR_PRESENT] =		{ "Cp", false, "x1l1x0x3x4" },
-	[KTR_SNAPSHOT] =	{ "Gs", false, "d0" },
+static const struct line_format kernel_lines[KTR_TAGS] = {
+	[KTR_TASK_CREATE] =	{ "F", "0123" },
+	[KTR_SCHEDULE] =	{ "S", "1234" },
+	[KTR_SPACE_ASSIGN] =	{ "A", "012" },
+	[KTR_EXEC] =		{ "X", "01234" },
+	[KTR_EXIT] =		{ "E", "0123" },
+	[KTR_MAP] =		{ "M", "1l0345678" },
+	[KTR_UNMAP] =		{ "U", "1l0" },
+	[KTR_REMAP] =		{ "V", "1l3l0" },
+	[KTR_BRK] =		{ "B", "120" },
+	[KTR_SHM_ATTACH] =	{ "H", "1l034" },
+	[KTR_SHM_DETACH] =	{ "D", "10" },
+	[KTR_SPACE_DUPLICATE] =	{ "Y", "01" },
+	[KTR_SPACE_END] =	{ "Z", "0" },
+	[KTR_COW_BREAK] =	{ "C", "1023" },
+	[KTR_CACHE_ADD] =	{ "P", "012345" },
+	[KTR_CACHE_REMOVE] =	{ "Q", "01234" },
+	[KTR_MARK] =		{ "K", "" },
+	[KTR_CONTROL] =		{ "G", "0" },
+	[KTR_SYSCALL_ENTER] =	{ "L", "01234567" },
+	[KTR_SYSCALL_EXIT] =	{ "R", "012" },
+	[KTR_MPROTECT] =	{ "J", "1l03" },
+	[KTR_DISCARD] =		{ "Ud", "1l0" },
+	[KTR_PAGE_OWN] =	{ "Co", "1023" },
+	[KTR_SWAP_OUT] =	{ "W", "10234567" },
+	[KTR_SWAP_IN] =		{ "I", "10234567" },
+	[KTR_HUGE_MAP] =	{ "Mh", "1023" },
+	[KTR_HUGE_SPLIT] =	{ "Uh", "1023" },
+	[KTR_FILE] =		{ "Pf", "01234" },
+	[KTR_PRESENT] =		{ "Cp", "1l034" },
+	[KTR_SNAPSHOT] =	{ "Gs", "0" },
 };
-#define KERNEL_LINES (sizeof(kernel_lines) / sizeof(kernel_lines[0]))
 
-/* The tag, then all arguments. */
-static const struct line_format unknown_line = { "O", true, "x0x1x2x3x4x5x6x7x8x9xaxb" };
-
+/* NULL: the event has none, and its line says all there is. */
 static const struct line_format *format_of(uint32_t tag)
 {
-	static const struct line_format tracing = { "T", false, "d0" };
-	static const struct line_format host_mark = { "N", true, "" };
-	static const struct line_format gap = { "Ng", false, "d0d1" };
+	static const struct line_format tracing = { "T", "0" };
+	static const struct line_format host_mark = { "N", "" };
+	static const struct line_format gap = { "Ng", "01" };
 
 	if (tag == LPL_EVENT_TRACING)
 		return &tracing;
@@ -69,52 +65,74 @@ static const struct line_format *format_of(uint32_t tag)
 		return &host_mark;
 	if (tag == LPL_EVENT_GAP)
 		return &gap;
-	if (tag < KERNEL_LINES && kernel_lines[tag].letters[0] != '\0')
-		return &kernel_lines[tag];
-	return &unknown_line;
+	return tag < KTR_TAGS && kernel_lines[tag].letters[0] != '\0' ? &kernel_lines[tag] : NULL;
 }
 
-static char *put_argument(char *out, char how, const uint64_t *arg)
+static char *put_argument(char *out, uint64_t value, enum ktr_how how)
 {
 	*out++ = ' ';
-	if (how == 'l')
-		return put_decimal(out, arg[1] - arg[0]);
-	if (*arg == KTR_NONE && how != 's') {
+	if (value == KTR_NONE && how != KTR_SIGNED) {
 		*out++ = '-';
 		return out;
 	}
-	if (how == 's' && *arg >> 63 != 0) {
+	if (how == KTR_SIGNED && value >> 63 != 0) {
 		*out++ = '-';
-		return put_decimal(out, -*arg);
+		value = -value;
 	}
-	return how == 'x' ? put_hex(out, *arg) : put_decimal(out, *arg);
+	return how == KTR_HEX ? lpl_put_hex(out, value) : lpl_put_decimal(out, value);
 }
 
-char *put_event_line(char *out, const struct lpl_event *event)
+static char *put_fields(char *out, const struct lpl_event *event,
+			const struct lpl_event_kind *kind, const char *fields)
 {
-	const struct line_format *format = format_of(event->tag);
+	unsigned int number = 0;
+
+	for (; *fields != '\0'; fields++) {
+		if (*fields == 'l') {
+			*out++ = ' ';
+			out = lpl_put_decimal(out, event->arg[number + 1] - event->arg[number]);
+			continue;
+		}
+		number = lpl_digit[(uint8_t)*fields];
+		out = put_argument(out, event->arg[number], kind->arg[number].how);
+	}
+	return out;
+}
+
+static char *put_text(char *out, const struct lpl_event *event)
+{
 	uint32_t length = event->text_length < KTR_TEXT ? event->text_length : KTR_TEXT;
 
-	out = stpcpy(out, format->letters);
 	*out++ = ' ';
-	out = put_hex(out, event->cycle);
-	*out++ = ' ';
-	out = put_decimal(out, event->tid);
-	if (format == &unknown_line) {
-		*out++ = ' ';
-		out = put_decimal(out, event->tag);
+	if (length == 0) {
+		*out++ = '-';
+		return out;
 	}
-	for (const char *field = format->fields; *field != '\0'; field += 2) {
-		unsigned int number = field[1] <= '9' ? field[1] - '0' : field[1] - 'a' + 10;
+	lpl_text_escape(out, 4 * KTR_TEXT + 1, event->text, length);
+	return out + strlen(out);
+}
 
-		out = put_argument(out, field[0], &event->arg[number]);
-	}
-	if (format->text) {
+char *lpl_put_event_line(char *out, const struct lpl_event *event)
+{
+	const struct line_format *format = format_of(event->tag);
+
+	out = stpcpy(out, format != NULL ? format->letters : "O");
+	*out++ = ' ';
+	out = lpl_put_hex(out, event->cycle);
+	*out++ = ' ';
+	out = lpl_put_decimal(out, event->tid);
+	if (format != NULL) {
+		const struct lpl_event_kind *kind = lpl_event_kind(event->tag);
+
+		out = put_fields(out, event, kind, format->fields);
+		if (kind->text[0] != '\0')
+			out = put_text(out, event);
+	} else {
 		*out++ = ' ';
-		if (length == 0)
-			*out++ = '-';
-		lpl_text_escape(out, 4 * KTR_TEXT + 1, event->text, length);
-		out += length == 0 ? 0 : strlen(out);
+		out = lpl_put_decimal(out, event->tag);
+		for (unsigned int i = 0; i < KTR_ARGS; i++)
+			out = put_argument(out, event->arg[i], KTR_HEX);
+		out = put_text(out, event);
 	}
 	*out++ = '\n';
 	return out;

@@ -9,6 +9,6 @@
 #define EVENT_LINE (5 + (KTR_ARGS + 3) * 21 + 4 * KTR_TEXT + 1)
 
 /* At most EVENT_LINE bytes; returns what follows the newline. */
-char *put_event_line(char *out, const struct lpl_event *event);
+char *lpl_put_event_line(char *out, const struct lpl_event *event);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The merge as a sink: every reference gets its canonical page and its task. */
-#include "internal.h"
-
 #include <stdlib.h>
+
+#include "audit.h"
+#include "state.h"
 
 #define DEFAULT_KERNEL_BASE (UINT64_C(1) << 63)
 
@@ -12,144 +13,140 @@ static enum lpl_error no_memory(struct lpl_report *report)
 			"merge: no memory left for the reconstructed address spaces");
 }
 
-struct space *merge_space(const struct lpl_merge *merge, uint64_t number)
+void lpl_merge_anomaly(struct lpl_merge *merge, enum lpl_merge_anomaly kind,
+		       const struct lpl_event *event)
 {
-	struct table_key key = { number, 0, 0 };
-
-	return (struct space *)(uintptr_t)table_get(&merge->spaces, key);
-}
-
-struct space *merge_space_make(struct lpl_merge *merge, uint64_t number)
-{
-	struct space *space = merge_space(merge, number);
-
-	if (space != NULL)
-		return space;
-	space = calloc(1, sizeof(*space));
-	if (space == NULL)
-		return NULL;
-	if (!table_put(&merge->spaces, (struct table_key){ number, 0, 0 }, (uintptr_t)space)) {
-		free(space);
-		return NULL;
-	}
-	space->number = number;
-	space->stamp = new_stamp(merge);
-	space->moved_first = UINT64_MAX;	/* nothing was moved */
-	merge->stats.spaces++;
-	merge->stats.live_spaces++;
+	merge->stats.anomalies[kind]++;
 	if (merge->audit != NULL)
-		audit_space_begins(merge, number);
-	return space;
+		lpl_audit_anomaly(merge, kind, event);
 }
 
-static void space_free(struct space *space)
+static void task_anomaly(void *context, enum lpl_merge_anomaly kind,
+			 const struct lpl_event *event)
 {
-	tree_free(&space->mapped);
-	tree_free(&space->unresolved);
-	free(space);
+	lpl_merge_anomaly(context, kind, event);
 }
 
-bool merge_space_end(struct lpl_merge *merge, uint64_t number)
+/* ---- what the output is told ---- */
+
+static int tell_page(struct lpl_merge *merge, const struct lpl_merge_page *page,
+		     struct lpl_report *report)
 {
-	struct space *space = merge_space(merge, number);
-
-	if (space != NULL) {
-		table_remove(&merge->spaces, (struct table_key){ number, 0, 0 });
-		if (merge->last_space == space)
-			merge->last_space = NULL;
-		space_free(space);
-		merge->stats.live_spaces--;
-	}
-	return merge->audit == NULL || audit_space_over(merge, number, space != NULL);
+	return merge->output->page == NULL ? LPL_OK :
+					     merge->output->page(merge->output, page, report);
 }
 
-/*
- * Events are missing here, so that what they changed is not known, and that is all of the
- * state there is: who runs, what is mapped, what the page cache holds.  Only the page that a
- * key names is what it was.
- */
-static void forget(struct lpl_merge *merge)
-{
-	merge->forget = false;
-	if (merge->audit != NULL)
-		audit_forget(merge);
-	for (size_t i = 0; i < merge->spaces.size; i++) {
-		struct space *space = (struct space *)(uintptr_t)merge->spaces.entries[i].value;
-
-		if (space == NULL)
-			continue;
-		tree_free(&space->mapped);
-		tree_free(&space->unresolved);
-		space->stamp = new_stamp(merge);
-		space->moved_first = UINT64_MAX;
-	}
-	tree_free(&merge->kernel);
-	tree_free(&merge->frames);
-	merge->kernel_stamp = new_stamp(merge);
-	merge_snapshot(merge, false);
-	tasks_forget(&merge->tasks);
-}
-
-/* Records are missing.  The state lasts when no event is among them, or nothing follows. */
-static void on_gap(struct lpl_merge *merge, const struct lpl_event *event)
-{
-	uint64_t references = event->arg[0], events = event->arg[1];
-
-	merge->stats.gaps++;
-	merge->stats.gap_references += references != KTR_NONE ? references : 0;
-	merge->stats.gap_events += events != KTR_NONE ? events : 0;
-	merge_odd(merge, LPL_ODD_GAP);
-	merge->forget |= events != 0;
-}
-
-static int tell_page(struct lpl_merge *merge, struct lpl_report *report)
-{
-	merge->last_told = merge->last_page;
-	if (merge->output->page == NULL)
-		return LPL_OK;
-	return merge->output->page(merge->output, &merge->fresh, report);
-}
-
-/* Tell the output which pages are gone. */
+/* Which pages are in memory no more. */
 static int tell_left(struct lpl_merge *merge, struct lpl_report *report)
 {
 	int error = LPL_OK;
 
-	while (error == LPL_OK && merge->dead != NULL) {
-		struct page *page = merge->dead;
+	while (error == LPL_OK && merge->gone != NULL) {
+		struct page *page = merge->gone;
 
-		merge->dead = page->twin;
+		merge->gone = page->next_gone;
 		error = merge->output->leave(merge->output, page->canonical, true, report);
 		free(page);
 	}
-	for (size_t i = 0; i < merge->uncached.count && error == LPL_OK; i++)
-		error = merge->output->leave(merge->output, merge->uncached.page[i], false,
-					     report);
-	merge->uncached.count = 0;
+	for (size_t i = 0; i < merge->left_count && error == LPL_OK; i++)
+		error = merge->output->leave(merge->output, merge->left_cache[i], false, report);
+	merge->left_count = 0;
 	return error;
 }
 
-static int merge_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		      struct lpl_report *report)
+/* What has changed of tasks; those that are over go. */
+static int tell_tasks(struct lpl_merge *merge, struct lpl_report *report)
+{
+	struct task *task;
+	int error = LPL_OK;
+
+	merge->stats.tasks = merge->tasks.last_serial;
+	merge->stats.live_tasks = merge->tasks.live;
+	while (error == LPL_OK && (task = lpl_tasks_next_changed(&merge->tasks)) != NULL) {
+		if (merge->output->task != NULL)
+			error = merge->output->task(merge->output, &task->view, report);
+		if (!task_is_over(task))
+			continue;
+		if (merge->audit != NULL)
+			lpl_audit_task_over(merge, &task->view);
+		lpl_task_free(task);
+	}
+	return error;
+}
+
+static int tell_event(struct lpl_merge *merge, const struct lpl_event *event,
+		      const struct lpl_merge_task *task, struct lpl_report *report)
+{
+	return merge->output->event == NULL ? LPL_OK :
+			merge->output->event(merge->output, event, task, report);
+}
+
+/* ---- gaps ---- */
+
+/* Records are missing.  The state lasts when no event is among them, or nothing follows. */
+static int take_gap(struct lpl_merge *merge, const struct lpl_event *event,
+		    struct lpl_report *report)
+{
+	uint64_t references = event->arg[LPL_EVENT_GAP_REFERENCES];
+	uint64_t events = event->arg[LPL_EVENT_GAP_EVENTS];
+
+	merge->stats.gaps++;
+	merge->stats.gap_references += references != KTR_NONE ? references : 0;
+	merge->stats.gap_events += events != KTR_NONE ? events : 0;
+	lpl_merge_anomaly(merge, LPL_ANOMALY_GAP, event);
+	merge->gap |= events != 0;
+	return tell_event(merge, event, &merge->tasks.current->view, report);
+}
+
+/*
+ * Events were missing, so that what they changed is not known, and that is all of the state
+ * there is: who runs, what is mapped, what the page cache holds.  Only the page that a key
+ * names is what it was.
+ */
+static void begin_after_gap(struct lpl_merge *merge)
+{
+	struct space *space;
+
+	merge->gap = false;
+	if (merge->audit != NULL)
+		lpl_audit_gap(merge);
+	LIST_FOREACH(space, &merge->all_spaces, in_all)
+		lpl_space_clear(merge, space);
+	lpl_tree_free(&merge->kernel);
+	lpl_tree_free(&merge->frames);
+	merge->kernel_asid = new_asid(merge);
+	lpl_present_clear(merge);
+	lpl_tasks_gap(&merge->tasks);
+}
+
+/* ---- the stream ---- */
+
+static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+		     struct lpl_report *report)
 {
 	struct lpl_merge *merge = (struct lpl_merge *)sink;
 	struct lpl_merged merged = { .page = 0 };
 	struct lpl_merge_task *task;
 	int error;
 
-	if (merge->forget)
-		forget(merge);
+	if (merge->gap)
+		begin_after_gap(merge);
 	if (merge->tasks.gaps != 0 && !merge->tasks.current_known)
 		merge->stats.gap_unknown += count;
-	task = &merge->tasks.current->name;
+	task = &merge->tasks.current->view;
 	merged.task = task;
 	for (size_t i = 0; i < count; i++) {
-		struct translation *translation = merge_translate(merge, &refs[i]);
+		struct effect effect;
+		struct translation *translation;
 
+		effect.page.page = 0;
+		effect.implied_break = false;
+		translation = lpl_merge_translate(merge, &refs[i], &effect);
 		if (translation == NULL)
 			return no_memory(report);
-		if (merge->last_page != merge->last_told) {
-			error = tell_page(merge, report);
+		merge->stats.implied_breaks += effect.implied_break;
+		if (effect.page.page != 0) {
+			error = tell_page(merge, &effect.page, report);
 			if (error != LPL_OK)
 				return error;
 		}
@@ -161,7 +158,8 @@ static int merge_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t 
 		if (merged.kind == LPL_PAGE_UNRESOLVED && (refs[i].flags & LPL_USER) != 0)
 			merge->stats.user_unresolved++;
 		if (merge->audit != NULL)
-			audit_reference(merge, &refs[i], translation);
+			lpl_audit_reference(merge, &refs[i], translation,
+					    effect.implied_break);
 		error = merge->output->reference(merge->output, &merged, report);
 		if (error != LPL_OK)
 			return error;
@@ -169,161 +167,112 @@ static int merge_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t 
 	return tell_left(merge, report);
 }
 
-/* Events that tell of something else than who runs and what is mapped. */
-static bool changes_nothing(uint32_t tag)
+/* The space that an event of a task names, if any; *known: it was known before. */
+static bool make_space(struct lpl_merge *merge, const struct lpl_event *event, bool *known)
 {
-	switch (tag) {
-	case KTR_MARK:
-	case KTR_CONTROL:
-	case KTR_SYSCALL_ENTER:
-	case KTR_SYSCALL_EXIT:
-	case KTR_MPROTECT:
-	case KTR_SWAP_OUT:
-	case KTR_SWAP_IN:
-	case KTR_HUGE_MAP:
-	case KTR_HUGE_SPLIT:
-	case KTR_SNAPSHOT:
-	case LPL_EVENT_TRACING:
-	case LPL_EVENT_MARK:
-		return true;
-	default:
-		return false;
-	}
-}
+	uint64_t space = event->arg[KTR_TASK_SPACE];
 
-void merge_odd(struct lpl_merge *merge, enum lpl_merge_odd kind)
-{
-	merge->stats.odd[kind]++;
-	if (merge->audit != NULL)
-		audit_odd(merge, kind, merge->event);
-}
-
-static void odd_task(void *context, enum lpl_merge_odd kind, const struct lpl_event *event)
-{
-	struct lpl_merge *merge = context;
-
-	merge->stats.odd[kind]++;
-	if (merge->audit != NULL)
-		audit_odd(merge, kind, event);
-}
-
-/* Tell the output what has changed of tasks; those that are over go. */
-static int tell_tasks(struct lpl_merge *merge, struct lpl_report *report)
-{
-	struct task *task;
-	int error = LPL_OK;
-
-	merge->stats.tasks = merge->tasks.last_serial;
-	merge->stats.live_tasks = merge->tasks.live;
-	while (error == LPL_OK && (task = tasks_next_changed(&merge->tasks)) != NULL) {
-		if (merge->output->task != NULL)
-			error = merge->output->task(merge->output, &task->name, report);
-		if (!task_is_over(task))
-			continue;
-		if (merge->audit != NULL)
-			audit_task_over(merge, &task->name);
-		task_free(task);
-	}
-	return error;
-}
-
-/* The space that an event of a task names; *told: something told of it before. */
-static bool note_space(struct lpl_merge *merge, const struct lpl_event *event, bool *told)
-{
-	*told = true;
+	*known = true;
 	if ((event->tag != KTR_TASK_CREATE && event->tag != KTR_SPACE_ASSIGN &&
-	     event->tag != KTR_EXEC) || event->arg[2] == 0)
+	     event->tag != KTR_EXEC) || space == 0)
 		return true;
-	*told = merge_space(merge, event->arg[2]) != NULL;
-	return merge_space_make(merge, event->arg[2]) != NULL;
+	*known = lpl_space_find(merge, space) != NULL;
+	return lpl_space_make(merge, space) != NULL;
 }
 
 /*
- * The kernel tells where its half of an address space begins, once, and first of all.
- * No kernel takes more than three quarters of an address space of 32 bits.
+ * The kernel tells where its half of an address space begins, once, and first of all.  No
+ * kernel takes more than three quarters of an address space of 32 bits.
  */
-static void take_base(struct lpl_merge *merge, uint64_t base)
+static void take_kernel_base(struct lpl_merge *merge, uint64_t base)
 {
-	if (merge->base_known || base < UINT64_C(1) << 30 || (base & ((UINT64_C(1) << LPL_PAGE_SHIFT) - 1)) != 0)
+	if (merge->base_known || base < UINT64_C(1) << 30 ||
+	    (base & ((UINT64_C(1) << LPL_PAGE_SHIFT) - 1)) != 0)
 		return;
 	merge->kernel_base = base;
 	merge->base_known = true;
 }
 
+static void take_snapshot(struct lpl_merge *merge, const struct lpl_event *event)
+{
+	bool begins = event->arg[KTR_SNAPSHOT_BEGINS] != 0;
+
+	take_kernel_base(merge, event->arg[KTR_SNAPSHOT_KERNEL_BASE]);
+	lpl_tasks_snapshot(&merge->tasks, begins);
+	lpl_present_clear(merge);
+	if (merge->audit != NULL)
+		lpl_audit_snapshot(merge, begins);
+}
+
+/* Those that only traces of canonical pages and of behaviour have make no sense here. */
+static bool is_known(uint32_t tag)
+{
+	return tag == LPL_EVENT_TRACING || tag == LPL_EVENT_MARK ||
+	       (tag < LPL_EVENT_TRACING && lpl_event_kind(tag) != NULL);
+}
+
 static bool take_effect(struct lpl_merge *merge, const struct lpl_event *event)
 {
-	bool task_known, mapping_known, space_told;
+	bool space_known;
 
-	if (!note_space(merge, event, &space_told) ||
-	    !tasks_event(&merge->tasks, event, space_told, &task_known) ||
-	    !merge_mapping_event(merge, event, &mapping_known))
+	if (!make_space(merge, event, &space_known) ||
+	    !lpl_tasks_event(&merge->tasks, event, space_known) ||
+	    !lpl_merge_apply(merge, event))
 		return false;
-	if (event->tag == KTR_SNAPSHOT) {
-		take_base(merge, event->arg[1]);
-		merge_snapshot(merge, event->arg[0] != 0);
-		if (merge->audit != NULL)
-			audit_snapshot(merge, event->arg[0] != 0);
-	}
-	if (!task_known && !mapping_known && !changes_nothing(event->tag))
-		merge_odd(merge, LPL_ODD_TAG);
+	if (event->tag == KTR_SNAPSHOT)
+		take_snapshot(merge, event);
+	if (!is_known(event->tag))
+		lpl_merge_anomaly(merge, LPL_ANOMALY_TAG, event);
 	return true;
 }
 
-static int merge_event(struct lpl_sink *sink, const struct lpl_event *event,
-		       struct lpl_report *report)
+static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
+		      struct lpl_report *report)
 {
 	struct lpl_merge *merge = (struct lpl_merge *)sink;
 	const struct lpl_merge_task *task;
-	int error = LPL_OK;
-	bool done;
+	int error;
 
-	merge->event = event;
-	if (event->tag == LPL_EVENT_GAP) {
-		on_gap(merge, event);
-		task = &merge->tasks.current->name;
-		merge->event = NULL;
-		return merge->output->event == NULL ? LPL_OK :
-			merge->output->event(merge->output, event, task, report);
-	}
-	if (merge->forget)
-		forget(merge);
+	if (event->tag == LPL_EVENT_GAP)
+		return take_gap(merge, event, report);
+	if (merge->gap)
+		begin_after_gap(merge);
 	merge->stats.events++;
 	if (merge->audit != NULL)
-		audit_event(merge, event);
+		lpl_audit_event(merge, event);
 	/* the simulator's own events know nothing of tasks */
-	done = event->tag >= LPL_EVENT_TRACING || tasks_check(&merge->tasks, event);
-	task = &merge->tasks.current->name;
-	done = done && take_effect(merge, event);
-	merge->event = NULL;
-	if (!done)
+	if (event->tag < LPL_EVENT_TRACING && !lpl_tasks_check(&merge->tasks, event))
 		return no_memory(report);
-	if (merge->output->event != NULL)
-		error = merge->output->event(merge->output, event, task, report);
+	task = &merge->tasks.current->view;
+	if (!take_effect(merge, event))
+		return no_memory(report);
+	error = tell_event(merge, event, task, report);
 	if (error == LPL_OK)
 		error = tell_left(merge, report);
 	return error != LPL_OK ? error : tell_tasks(merge, report);
 }
 
-static int merge_finish(struct lpl_sink *sink, struct lpl_report *report)
+static int take_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct lpl_merge *merge = (struct lpl_merge *)sink;
 	int error;
 
-	if (!tasks_finish(&merge->tasks))
-		return no_memory(report);
+	lpl_tasks_finish(&merge->tasks);
 	error = tell_tasks(merge, report);
 	if (error != LPL_OK)
 		return error;
 	if (merge->audit != NULL)
-		audit_close(merge);
+		lpl_audit_close(merge);
 	return merge->output->finish(merge->output, report);
 }
+
+/* ---- opening and closing ---- */
 
 enum lpl_error lpl_merge_open(struct lpl_merge **merge, struct lpl_merge_output *output,
 			      const struct lpl_merge_options *options,
 			      struct lpl_report *report)
 {
-	static const struct mapping stray = {
+	static const struct mapping unresolved = {
 		.kind = LPL_PAGE_UNRESOLVED, .sharing = MAPPING_ANONYMOUS
 	};
 	struct lpl_merge *made = calloc(1, sizeof(*made));
@@ -331,33 +280,36 @@ enum lpl_error lpl_merge_open(struct lpl_merge **merge, struct lpl_merge_output 
 	*merge = NULL;
 	if (made == NULL)
 		return no_memory(report);
-	made->stray = mapping_new(&stray);
+	made->unresolved = lpl_mapping_new(&unresolved);
 	if (options != NULL && options->audit)
-		made->audit = audit_open(options->problems);
-	if (made->stray == NULL || (options != NULL && options->audit && made->audit == NULL)) {
-		free(made->stray);
-		audit_free(made->audit);
+		made->audit = lpl_audit_open(options->problems);
+	if (made->unresolved == NULL ||
+	    (options != NULL && options->audit && made->audit == NULL)) {
+		free(made->unresolved);
+		lpl_audit_free(made->audit);
 		free(made);
 		return no_memory(report);
 	}
-	made->sink = (struct lpl_sink){ merge_refs, merge_event, merge_finish };
+	made->sink = (struct lpl_sink){ take_refs, take_event, take_finish };
 	made->output = output;
 	if (output->leave != NULL)
-		made->stray->dead = &made->dead;
+		made->unresolved->gone = &made->gone;
 	made->kernel_base = DEFAULT_KERNEL_BASE;
 	made->base_known = options != NULL && options->kernel_base != 0;
 	if (made->base_known)
 		made->kernel_base = options->kernel_base;
-	tasks_init(&made->tasks);
-	made->tasks.odd = odd_task;
+	lpl_tasks_init(&made->tasks);
+	made->tasks.anomaly = task_anomaly;
 	made->tasks.context = made;
 	made->tasks.keep_events = made->audit != NULL;
-	table_init(&made->spaces);
-	table_init(&made->objects);
-	table_init(&made->present);
-	table_init(&made->identities);
-	made->kernel_stamp = new_stamp(made);
-	made->physical_stamp = new_stamp(made);
+	LIST_INIT(&made->all_spaces);
+	lpl_map_init(&made->spaces, 1);
+	LIST_INIT(&made->all_objects);
+	lpl_map_init(&made->objects, 2);
+	lpl_map_init(&made->identities, 3);
+	lpl_map_init(&made->present, 2);
+	made->kernel_asid = new_asid(made);
+	made->physical_asid = new_asid(made);
 	*merge = made;
 	return LPL_OK;
 }
@@ -376,26 +328,26 @@ void lpl_merge_close(struct lpl_merge *merge)
 {
 	if (merge == NULL)
 		return;
-	for (size_t i = 0; i < merge->spaces.size; i++)
-		if (merge->spaces.entries[i].value != 0)
-			space_free((struct space *)(uintptr_t)merge->spaces.entries[i].value);
-	for (size_t i = 0; i < merge->objects.size; i++)
-		object_free((struct object *)(uintptr_t)merge->objects.entries[i].value);
-	tasks_free(&merge->tasks);
-	merge_snapshot(merge, false);
-	audit_free(merge->audit);
-	table_free(&merge->objects);
-	table_free(&merge->spaces);
-	table_free(&merge->identities);
-	tree_free(&merge->kernel);
-	tree_free(&merge->frames);
-	slot_release(slot_of_mapping(merge->stray));
-	while (merge->dead != NULL) {
-		struct page *page = merge->dead;
+	while (!LIST_EMPTY(&merge->all_spaces))
+		lpl_space_free(LIST_FIRST(&merge->all_spaces));
+	while (!LIST_EMPTY(&merge->all_objects))
+		lpl_object_free(LIST_FIRST(&merge->all_objects));
+	lpl_tasks_free(&merge->tasks);
+	lpl_present_clear(merge);
+	lpl_audit_free(merge->audit);
+	lpl_map_free(&merge->objects);
+	lpl_map_free(&merge->spaces);
+	lpl_map_free(&merge->identities);
+	lpl_tree_free(&merge->kernel);
+	lpl_tree_free(&merge->frames);
+	lpl_slot_release(slot_of_mapping(merge->unresolved));
+	while (merge->gone != NULL) {
+		struct page *page = merge->gone;
 
-		merge->dead = page->twin;
+		merge->gone = page->next_gone;
 		free(page);
 	}
-	free(merge->uncached.page);
+	free(merge->present_page);
+	free(merge->left_cache);
 	free(merge);
 }

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Files, segments and the like: what names them, and what is known of them. */
-#include "internal.h"
+#include "object.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-void merge_name_object(struct lpl_merge *merge, struct mapping *mapping,
-		       enum object_class class, uint64_t device, uint64_t inode)
+#include "base/array.h"
+#include "state.h"
+
+void lpl_object_name(struct lpl_merge *merge, struct mapping *mapping,
+		     enum object_class class, uint64_t device, uint64_t inode)
 {
 	if ((class == OBJECT_FILE && inode == 0) || inode == KTR_NONE) {
 		class = OBJECT_UNIQUE;
@@ -17,43 +20,58 @@ void merge_name_object(struct lpl_merge *merge, struct mapping *mapping,
 	}
 	if (class == OBJECT_SEGMENT)
 		device = 0;
-	mapping->space_of_object = object_class(class, device);
+	mapping->domain = object_domain(class, device);
 	mapping->object = inode;
 }
 
-static struct table_key object_key(const struct mapping *mapping)
+static struct lpl_key object_key(const struct mapping *mapping)
 {
-	return (struct table_key){ mapping->space_of_object, mapping->object, 0 };
+	return LPL_KEY(mapping->domain, mapping->object);
 }
 
-struct object *merge_object(const struct lpl_merge *merge, const struct mapping *mapping)
+uint64_t lpl_object_identity(const struct mapping *mapping, const struct object *object)
 {
-	return (struct object *)(uintptr_t)table_get(&merge->objects, object_key(mapping));
+	/* incarnations count above the bits of devices */
+	return mapping->domain + (object == NULL ? 0 : object->incarnation << 40);
 }
 
-struct object *merge_object_make(struct lpl_merge *merge, const struct mapping *mapping)
+struct object *lpl_object_find(const struct lpl_merge *merge, const struct mapping *mapping)
 {
-	struct object *object = merge_object(merge, mapping);
+	return (struct object *)(uintptr_t)lpl_map_get(&merge->objects, object_key(mapping));
+}
+
+struct object *lpl_object_make(struct lpl_merge *merge, const struct mapping *mapping)
+{
+	struct object *object = lpl_object_find(merge, mapping);
 
 	if (object != NULL)
 		return object;
 	object = calloc(1, sizeof(*object));
 	if (object == NULL)
 		return NULL;
-	if (!table_put(&merge->objects, object_key(mapping), (uintptr_t)object)) {
+	if (!lpl_map_put(&merge->objects, object_key(mapping), (uintptr_t)object)) {
 		free(object);
 		return NULL;
 	}
+	LIST_INSERT_HEAD(&merge->all_objects, object, in_all);
 	return object;
 }
 
-void object_free(struct object *object)
+void lpl_object_free(struct object *object)
 {
-	if (object == NULL)
-		return;
-	tree_free(&object->cached);
+	LIST_REMOVE(object, in_all);
+	lpl_tree_free(&object->cached);
+	free(object->page);
 	free(object->name);
 	free(object);
+}
+
+bool lpl_object_add_page(struct object *object, uint64_t page, uint64_t canonical)
+{
+	if (!lpl_reach(object->page, object->page_room, object->pages))
+		return false;
+	object->page[object->pages++] = (struct object_page){ page, canonical };
+	return true;
 }
 
 static bool set_name(struct object *object, const struct lpl_event *event)
@@ -70,56 +88,48 @@ static bool set_name(struct object *object, const struct lpl_event *event)
 	return true;
 }
 
-static void forget_all(struct lpl_merge *merge)
-{
-	merge->kernel_stamp = new_stamp(merge);
-	for (size_t i = 0; i < merge->spaces.size; i++) {
-		struct space *space = (struct space *)(uintptr_t)merge->spaces.entries[i].value;
-
-		if (space != NULL)
-			space->stamp = new_stamp(merge);
-	}
-}
-
 /*
  * A file has come into use.  Another generation of its inode's number is another
  * file: the one before was deleted, so nothing shows it any more.  Where events are
  * missing translations of it may be left.
  */
-bool merge_file(struct lpl_merge *merge, const struct lpl_event *event)
+bool lpl_on_file(struct lpl_merge *merge, const struct lpl_event *event)
 {
 	struct mapping mapping = { .sharing = MAPPING_SHARED };
+	uint64_t generation = event->arg[KTR_FILE_GENERATION];
 	struct object *object;
 
-	merge_name_object(merge, &mapping, OBJECT_FILE, event->arg[0], event->arg[1]);
+	lpl_object_name(merge, &mapping, OBJECT_FILE, event->arg[KTR_FILE_DEVICE],
+			event->arg[KTR_FILE_INODE]);
 	if (class_of(&mapping) == OBJECT_UNIQUE)
 		return true;
-	object = merge_object_make(merge, &mapping);
+	object = lpl_object_make(merge, &mapping);
 	if (object == NULL)
 		return false;
-	if (object->told && object->generation != event->arg[3]) {
+	if (object->has_generation && object->generation != generation) {
 		object->incarnation++;
+		object->pages = 0;
 		object->memory = false;
-		forget_all(merge);
+		lpl_flush_all(merge);
 	}
-	object->told = true;
-	object->generation = event->arg[3];
+	object->has_generation = true;
+	object->generation = generation;
 	/* a path says more than the last part of one */
 	return merge->output->page == NULL || event->text_length == 0 || set_name(object, event);
 }
 
-/* What a mapping tells of its object.  The first name is as good as any other. */
-bool merge_note_object(struct lpl_merge *merge, const struct mapping *mapping,
-			const struct lpl_event *event)
+/* The first name is as good as any other. */
+bool lpl_object_note_map(struct lpl_merge *merge, const struct mapping *mapping,
+			 const struct lpl_event *event)
 {
 	bool name = merge->output->page != NULL && event->text_length > 0;
-	bool memory = event->arg[4] == KTR_MAP_ANONYMOUS_SHARED;
+	bool memory = event->arg[KTR_MAP_KIND] == KTR_MAP_ANONYMOUS_SHARED;
 	struct object *object;
 
 	if ((!name && !memory) || mapping->sharing == MAPPING_ANONYMOUS ||
 	    class_of(mapping) == OBJECT_UNIQUE)
 		return true;
-	object = merge_object_make(merge, mapping);
+	object = lpl_object_make(merge, mapping);
 	if (object == NULL)
 		return false;
 	object->memory |= memory;

@@ -7,25 +7,25 @@
  * A private mapping of a file whose pages are the space's own though nobody has
  * referenced them is a mapping of the file with MAPPING_ANONYMOUS.
  */
-#include "internal.h"
+#include "base/array.h"
 
-#include <stdlib.h>
+#include "state.h"
 
 /* More than any machine has in a row.  Ranges are a guest's word. */
 #define PRESENT_PAGES (UINT64_C(1) << 20)
 
 /* What is in the range, and if it can have pages of its own at all. */
-static bool collect(struct lpl_merge *merge, const struct space *space, struct range range,
-		    struct runs *runs)
+static bool collect(struct lpl_merge *merge, const struct lpl_event *event,
+		    const struct space *space, struct range range, struct runs *runs)
 {
 	bool any = false;
 
-	if (space != NULL && !tree_collect(&space->mapped, range.first, range.last, runs))
+	if (space != NULL && !lpl_tree_collect(&space->mapped, range.first, range.last, runs))
 		return false;
 	for (size_t i = 0; i < runs->count; i++)
 		any |= slot_origin(runs->run[i].slot)->sharing != MAPPING_SHARED;
 	if (!any)
-		merge_odd(merge, LPL_ODD_OWN);
+		lpl_merge_anomaly(merge, LPL_ANOMALY_OWN_PAGES, event);
 	return true;
 }
 
@@ -37,26 +37,26 @@ static bool may_own(const struct run *run)
 	return slot_is_page(run->slot) || origin->sharing == MAPPING_ANONYMOUS;
 }
 
-bool merge_discard(struct lpl_merge *merge, const struct lpl_event *event)
+bool lpl_on_discard(struct lpl_merge *merge, const struct lpl_event *event)
 {
-	struct space *space = merge_space(merge, event->arg[0]);
+	struct space *space = lpl_space_find(merge, event->arg[KTR_RANGE_SPACE]);
 	struct runs runs = { 0 };
 	struct range range;
 	bool done;
 
-	if (!merge_user_range(merge, event->arg[1], event->arg[2], &range))
+	if (!lpl_user_range(merge, event, event->arg[KTR_RANGE_START],
+			    event->arg[KTR_RANGE_END], &range))
 		return true;
-	done = collect(merge, space, range, &runs);
+	done = collect(merge, event, space, range, &runs);
 	for (size_t i = 0; i < runs.count && done; i++) {
 		const struct run *run = &runs.run[i];
 		struct mapping beneath = mapping_beneath(run->slot, run->first);
 
 		/* what nobody touched yet is from now on shared with nobody, too */
 		if (may_own(run))
-			done = merge_put_mapping(merge, space,
-						 (struct range){ run->first, run->last }, &beneath);
+			done = lpl_space_put_mapping(merge, space, range_of(run), &beneath);
 	}
-	runs_free(&runs);
+	lpl_runs_free(&runs);
 	return done;
 }
 
@@ -71,42 +71,42 @@ static bool own_run(struct lpl_merge *merge, struct space *space, const struct r
 		return true;
 	if (!slot_is_page(run->slot)) {
 		own.sharing = MAPPING_ANONYMOUS;
-		return merge_put_mapping(merge, space, (struct range){ run->first, run->last },
-					 &own);
+		return lpl_space_put_mapping(merge, space, range_of(run), &own);
 	}
-	(void)tree_find(&space->mapped, run->first, &shared);
+	(void)lpl_tree_find(&space->mapped, run->first, &shared);
 	if (!shared)
 		return true;
-	page = page_like(run->slot, run->first);
+	page = lpl_page_like(run->slot, run->first);
 	if (page == NULL)
 		return false;
-	done = merge_put_page(merge, space, run->first, page);
-	slot_release(slot_of_page(page));
+	done = lpl_space_put_page(merge, space, run->first, page);
+	lpl_slot_release(slot_of_page(page));
 	return done;
 }
 
-bool merge_page_own(struct lpl_merge *merge, const struct lpl_event *event)
+bool lpl_on_page_own(struct lpl_merge *merge, const struct lpl_event *event)
 {
-	struct space *space = merge_space(merge, event->arg[0]);
-	uint64_t first = event->arg[1] >> LPL_PAGE_SHIFT, pages = event->arg[3];
+	struct space *space = lpl_space_find(merge, event->arg[KTR_PAGE_OWN_SPACE]);
+	uint64_t address = event->arg[KTR_PAGE_OWN_ADDRESS];
+	uint64_t first = address >> LPL_PAGE_SHIFT, pages = event->arg[KTR_PAGE_OWN_PAGES];
 	struct runs runs = { 0 };
 	bool done;
 
-	if (pages == 0 || event->arg[1] >= merge->kernel_base ||
+	if (pages == 0 || address >= merge->kernel_base ||
 	    pages > (merge->kernel_base >> LPL_PAGE_SHIFT) - first) {
-		merge_odd(merge, LPL_ODD_RANGE);
+		lpl_merge_anomaly(merge, LPL_ANOMALY_RANGE, event);
 		return true;
 	}
-	done = collect(merge, space, (struct range){ first, first + pages - 1 }, &runs);
+	done = collect(merge, event, space, (struct range){ first, first + pages - 1 }, &runs);
 	for (size_t i = 0; i < runs.count && done; i++) {
 		/* held here, a page would seem to be shared */
 		struct run run = runs.run[i];
 
-		slot_release(run.slot);
+		lpl_slot_release(run.slot);
 		runs.run[i].slot = TREE_EMPTY;
 		done = own_run(merge, space, &run);
 	}
-	runs_free(&runs);
+	lpl_runs_free(&runs);
 	return done;
 }
 
@@ -114,18 +114,13 @@ bool merge_page_own(struct lpl_merge *merge, const struct lpl_event *event)
 
 enum { BY_FRAME = 1, BY_SWAP = 2 };
 
-static struct table_key present_key(uint64_t how, uint64_t first, uint64_t i)
-{
-	return (struct table_key){ how, first + i, 0 };
-}
-
 /* The page that is known by this frame or swap entry; it is remembered.  NULL: none. */
 static struct page *present_page(const struct lpl_merge *merge, uint64_t how, uint64_t first,
 				 uint64_t i)
 {
 	if (first == KTR_NONE)
 		return NULL;
-	return (struct page *)(uintptr_t)table_get(&merge->present, present_key(how, first, i));
+	return (struct page *)(uintptr_t)lpl_map_get(&merge->present, LPL_KEY(how, first + i));
 }
 
 static bool remember(struct lpl_merge *merge, uint64_t how, uint64_t first, uint64_t i,
@@ -133,50 +128,54 @@ static bool remember(struct lpl_merge *merge, uint64_t how, uint64_t first, uint
 {
 	if (first == KTR_NONE || present_page(merge, how, first, i) != NULL)
 		return true;
-	if (!table_put(&merge->present, present_key(how, first, i), (uintptr_t)page))
+	if (!lpl_reach(merge->present_page, merge->present_room, merge->present_pages) ||
+	    !lpl_map_put(&merge->present, LPL_KEY(how, first + i), (uintptr_t)page))
 		return false;
-	slot_retain(slot_of_page(page));
-	page->kept++;
+	merge->present_page[merge->present_pages++] = page;
+	lpl_slot_retain(slot_of_page(page));
+	page->other_refs++;
 	return true;
 }
 
 static bool put_present(struct lpl_merge *merge, struct space *space, tree_slot slot,
 			uint64_t at, const struct lpl_event *event, uint64_t i)
 {
-	uint64_t frame = event->arg[3], swap = event->arg[4];
+	uint64_t frame = event->arg[KTR_PRESENT_FRAME], swap = event->arg[KTR_PRESENT_SLOT];
 	struct page *page = present_page(merge, BY_FRAME, frame, i);
 	bool done;
 
 	if (page == NULL)
 		page = present_page(merge, BY_SWAP, swap, i);
 	if (page != NULL)
-		slot_retain(slot_of_page(page));
+		lpl_slot_retain(slot_of_page(page));
 	else
-		page = page_like(slot, at);
+		page = lpl_page_like(slot, at);
 	if (page == NULL)
 		return false;
-	done = merge_put_page(merge, space, at, page) &&
+	done = lpl_space_put_page(merge, space, at, page) &&
 	       remember(merge, BY_FRAME, frame, i, page) &&
 	       remember(merge, BY_SWAP, swap, i, page);
-	slot_release(slot_of_page(page));
+	lpl_slot_release(slot_of_page(page));
 	return done;
 }
 
-bool merge_present(struct lpl_merge *merge, const struct lpl_event *event)
+bool lpl_on_present(struct lpl_merge *merge, const struct lpl_event *event)
 {
-	struct space *space = merge_space(merge, event->arg[0]);
+	struct space *space = lpl_space_find(merge, event->arg[KTR_RANGE_SPACE]);
 	struct runs runs = { 0 };
 	struct range range;
 	bool done;
 
-	if (!merge_user_range(merge, event->arg[1], event->arg[2], &range))
+	if (!lpl_user_range(merge, event, event->arg[KTR_RANGE_START],
+			    event->arg[KTR_RANGE_END], &range))
 		return true;
 	if (range.last - range.first >= PRESENT_PAGES ||
-	    (event->arg[3] == KTR_NONE && event->arg[4] == KTR_NONE)) {
-		merge_odd(merge, LPL_ODD_RANGE);
+	    (event->arg[KTR_PRESENT_FRAME] == KTR_NONE &&
+	     event->arg[KTR_PRESENT_SLOT] == KTR_NONE)) {
+		lpl_merge_anomaly(merge, LPL_ANOMALY_RANGE, event);
 		return true;
 	}
-	done = collect(merge, space, range, &runs);
+	done = collect(merge, event, space, range, &runs);
 	for (size_t i = 0; i < runs.count && done; i++) {
 		const struct run *run = &runs.run[i];
 
@@ -185,20 +184,17 @@ bool merge_present(struct lpl_merge *merge, const struct lpl_event *event)
 		for (uint64_t at = run->first; at <= run->last && done; at++)
 			done = put_present(merge, space, run->slot, at, event, at - range.first);
 	}
-	runs_free(&runs);
+	lpl_runs_free(&runs);
 	return done;
 }
 
-void merge_snapshot(struct lpl_merge *merge, bool begins)
+void lpl_present_clear(struct lpl_merge *merge)
 {
-	tasks_snapshot(&merge->tasks, begins);
-	for (size_t i = 0; i < merge->present.size; i++) {
-		struct page *page = (struct page *)(uintptr_t)merge->present.entries[i].value;
+	while (merge->present_pages > 0) {
+		struct page *page = merge->present_page[--merge->present_pages];
 
-		if (page != NULL) {
-			page->kept--;
-			slot_release(slot_of_page(page));
-		}
+		page->other_refs--;
+		lpl_slot_release(slot_of_page(page));
 	}
-	table_free(&merge->present);
+	lpl_map_free(&merge->present);
 }

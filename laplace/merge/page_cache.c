@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Which frames, and so which kernel addresses, hold pages of files. */
-#include "internal.h"
-
 #include <stdlib.h>
 
-/* Pages [first, first + count); false (and odd): empty, or beyond the last page. */
-static bool page_range(struct lpl_merge *merge, uint64_t first, uint64_t count,
-		       struct range *range)
+#include "audit.h"
+#include "base/array.h"
+#include "state.h"
+
+/* Pages [first, first + count); false, and an anomaly: empty, or beyond the last page. */
+static bool page_range(struct lpl_merge *merge, const struct lpl_event *event, uint64_t first,
+		       uint64_t count, struct range *range)
 {
 	if (count == 0 || first > TREE_LAST || count - 1 > TREE_LAST - first) {
-		merge_odd(merge, LPL_ODD_RANGE);
+		lpl_merge_anomaly(merge, LPL_ANOMALY_RANGE, event);
 		return false;
 	}
 	*range = (struct range){ first, first + count - 1 };
@@ -17,73 +19,78 @@ static bool page_range(struct lpl_merge *merge, uint64_t first, uint64_t count,
 }
 
 /* The kernel addresses of frames are the kernel's own again. */
-static bool forget_alias(struct lpl_merge *merge, const struct run *run)
+static bool remove_alias(struct lpl_merge *merge, const struct run *run)
 {
 	uint64_t alias = slot_mapping(run->slot)->alias;
 
 	if (!slot_mapping(run->slot)->aliased)
 		return true;
-	merge_forget(merge, &merge->kernel_stamp, run->first + alias, run->last + alias);
-	return tree_set(&merge->kernel, run->first + alias, run->last + alias, TREE_EMPTY);
+	lpl_flush_range(merge, &merge->kernel_asid, run->first + alias, run->last + alias);
+	return lpl_tree_set(&merge->kernel, run->first + alias, run->last + alias, TREE_EMPTY);
 }
 
-static bool tell_audit(struct lpl_merge *merge, enum cache_change change, const struct run *run)
+static bool tell_audit(struct lpl_merge *merge, const struct lpl_event *event,
+		       enum cache_change change, const struct run *run)
 {
 	return merge->audit == NULL ||
-	       audit_cache(merge, change, (struct range){ run->first, run->last },
-			   slot_mapping(run->slot));
+	       lpl_audit_cache(merge, change, range_of(run), slot_mapping(run->slot), event);
 }
 
-static bool uncache(struct lpl_merge *merge, uint64_t page)
+/* It is to be told. */
+static bool page_left(struct lpl_merge *merge, uint64_t page)
 {
-	if (merge->uncached.count == merge->uncached.room) {
-		size_t room = merge->uncached.room == 0 ? 64 : merge->uncached.room * 2;
-		uint64_t *more = realloc(merge->uncached.page, room * sizeof(*more));
-
-		if (more == NULL)
-			return false;
-		merge->uncached.page = more;
-		merge->uncached.room = room;
-	}
-	merge->uncached.page[merge->uncached.count++] = page;
+	if (!lpl_reach(merge->left_cache, merge->left_room, merge->left_count))
+		return false;
+	merge->left_cache[merge->left_count++] = page;
 	return true;
 }
 
+static int by_number(const void *one, const void *other)
+{
+	uint64_t a = ((const struct object_page *)one)->number;
+	uint64_t b = ((const struct object_page *)other)->number;
+
+	return (a > b) - (a < b);
+}
+
 /*
- * Pages of files leave the page cache: those that were referenced are to be told.  A
- * run is as long as a guest says, so it is never walked when there are fewer pages.
+ * Pages of files leave the page cache: those that were referenced are to be told, in the
+ * order of the file.  A run is as long as a guest says, so it is never walked when fewer pages
+ * of the object were referenced.
  */
 static bool leave_cache(struct lpl_merge *merge, const struct run *run)
 {
 	const struct mapping *mapping = slot_mapping(run->slot);
+	const struct object *object = lpl_object_find(merge, mapping);
 	uint64_t first = run->first + mapping->delta, count = run->last - run->first + 1;
-	struct table_key key = { merge_identity(mapping, merge_object(merge, mapping)),
-				 mapping->object, first };
-	uint64_t page;
+	uint64_t identity = lpl_object_identity(mapping, object);
 
-	if (merge->output->leave == NULL)
+	if (merge->output->leave == NULL || object == NULL)
 		return true;
-	for (; key.c - first < count && count <= merge->identities.size; key.c++) {
-		page = table_get(&merge->identities, key);
-		if (page != 0 && !uncache(merge, page))
-			return false;
-	}
-	for (size_t i = 0; i < merge->identities.size && count > merge->identities.size; i++) {
-		const struct table_entry *entry = &merge->identities.entries[i];
+	if (count <= object->pages) {
+		for (uint64_t i = 0; i < count; i++) {
+			uint64_t page = lpl_map_get(&merge->identities,
+						    LPL_KEY(identity, mapping->object, first + i));
 
-		if (entry->value != 0 && entry->key.a == key.a && entry->key.b == key.b &&
-		    entry->key.c - first < count && !uncache(merge, entry->value))
-			return false;
+			if (page != 0 && !page_left(merge, page))
+				return false;
+		}
+		return true;
 	}
+	qsort(object->page, object->pages, sizeof(*object->page), by_number);
+	for (size_t i = 0; i < object->pages; i++)
+		if (object->page[i].number - first < count &&
+		    !page_left(merge, object->page[i].canonical))
+			return false;
 	return true;
 }
 
 /* What was in the frames leaves them; an object's own pages come again. */
-static bool evict_others(struct lpl_merge *merge, struct range range,
-			 const struct mapping *mapping)
+static bool displace(struct lpl_merge *merge, const struct lpl_event *event,
+		     struct range range, const struct mapping *mapping)
 {
 	struct runs runs = { 0 };
-	bool done = tree_collect(&merge->frames, range.first, range.last, &runs);
+	bool done = lpl_tree_collect(&merge->frames, range.first, range.last, &runs);
 	bool any = false;
 
 	for (size_t i = 0; i < runs.count && done; i++) {
@@ -91,19 +98,20 @@ static bool evict_others(struct lpl_merge *merge, struct range range,
 		bool same = mapping_same_pages(slot_mapping(run->slot), mapping);
 
 		any |= !same;
-		done = forget_alias(merge, run) && (same || leave_cache(merge, run)) &&
-		       tell_audit(merge, same ? CACHE_AGAIN : CACHE_DISPLACED, run);
+		done = remove_alias(merge, run) && (same || leave_cache(merge, run)) &&
+		       tell_audit(merge, event, same ? CACHE_AGAIN : CACHE_DISPLACED, run);
 	}
-	runs_free(&runs);
+	lpl_runs_free(&runs);
 	if (any)
-		merge_odd(merge, LPL_ODD_CACHE_ADD);
-	return done && tree_set(&merge->frames, range.first, range.last, TREE_EMPTY);
+		lpl_merge_anomaly(merge, LPL_ANOMALY_CACHE_ADD, event);
+	return done && lpl_tree_set(&merge->frames, range.first, range.last, TREE_EMPTY);
 }
 
 /* The kernel's own mapping of the frames at `address`, if it told one. */
-static bool alias_frames(struct lpl_merge *merge, struct range frames, uint64_t address,
-			 struct mapping *mapping)
+static bool alias_frames(struct lpl_merge *merge, const struct lpl_event *event,
+			 struct range frames, struct mapping *mapping)
 {
+	uint64_t address = event->arg[KTR_CACHE_ADD_ADDRESS];
 	struct mapping alias = *mapping;
 	struct mapping *made;
 	struct range range;
@@ -112,65 +120,70 @@ static bool alias_frames(struct lpl_merge *merge, struct range frames, uint64_t 
 	if (address == KTR_NONE)
 		return true;
 	if (address < merge->kernel_base) {
-		merge_odd(merge, LPL_ODD_RANGE);
+		lpl_merge_anomaly(merge, LPL_ANOMALY_RANGE, event);
 		return true;
 	}
-	if (!page_range(merge, address >> LPL_PAGE_SHIFT, frames.last - frames.first + 1, &range))
+	if (!page_range(merge, event, address >> LPL_PAGE_SHIFT, frames.last - frames.first + 1,
+			&range))
 		return true;
 	mapping->aliased = true;
 	mapping->alias = range.first - frames.first;
 	alias.delta = mapping->delta - mapping->alias;
-	made = mapping_new(&alias);
+	made = lpl_mapping_new(&alias);
 	if (made == NULL)
 		return false;
-	merge_forget(merge, &merge->kernel_stamp, range.first, range.last);
-	done = tree_set(&merge->kernel, range.first, range.last, slot_of_mapping(made));
-	slot_release(slot_of_mapping(made));
+	lpl_flush_range(merge, &merge->kernel_asid, range.first, range.last);
+	done = lpl_tree_set(&merge->kernel, range.first, range.last, slot_of_mapping(made));
+	lpl_slot_release(slot_of_mapping(made));
 	return done;
 }
 
-bool merge_cache_add(struct lpl_merge *merge, const struct lpl_event *event)
+bool lpl_on_cache_add(struct lpl_merge *merge, const struct lpl_event *event)
 {
 	struct mapping mapping = { .kind = LPL_PAGE_CACHE, .sharing = MAPPING_SHARED };
 	struct mapping *made;
 	struct range frames;
 	bool done;
 
-	if (!page_range(merge, event->arg[3], event->arg[4], &frames))
+	if (!page_range(merge, event, event->arg[KTR_CACHE_FRAME], event->arg[KTR_CACHE_PAGES],
+			&frames))
 		return true;
-	merge_name_object(merge, &mapping, OBJECT_FILE, event->arg[0], event->arg[1]);
-	mapping.delta = event->arg[2] - frames.first;
-	if (!evict_others(merge, frames, &mapping) ||
-	    !alias_frames(merge, frames, event->arg[5], &mapping))
+	lpl_object_name(merge, &mapping, OBJECT_FILE, event->arg[KTR_CACHE_DEVICE],
+			event->arg[KTR_CACHE_INODE]);
+	mapping.delta = event->arg[KTR_CACHE_OFFSET] - frames.first;
+	if (!displace(merge, event, frames, &mapping) ||
+	    !alias_frames(merge, event, frames, &mapping))
 		return false;
-	made = mapping_new(&mapping);
+	made = lpl_mapping_new(&mapping);
 	if (made == NULL)
 		return false;
-	done = tree_set(&merge->frames, frames.first, frames.last, slot_of_mapping(made)) &&
-	       (merge->audit == NULL || audit_cache(merge, CACHE_ADDED, frames, made));
-	slot_release(slot_of_mapping(made));
+	done = lpl_tree_set(&merge->frames, frames.first, frames.last, slot_of_mapping(made)) &&
+	       (merge->audit == NULL || lpl_audit_cache(merge, CACHE_ADDED, frames, made, event));
+	lpl_slot_release(slot_of_mapping(made));
 	return done;
 }
 
-bool merge_cache_remove(struct lpl_merge *merge, const struct lpl_event *event)
+bool lpl_on_cache_remove(struct lpl_merge *merge, const struct lpl_event *event)
 {
+	uint64_t inode = event->arg[KTR_CACHE_INODE];
 	struct mapping gone = { .sharing = MAPPING_SHARED };
 	struct mapping gone_segment = gone;
 	struct runs runs = { 0 };
 	struct range frames;
 	bool done, any = false;
 
-	if (!page_range(merge, event->arg[3], event->arg[4], &frames))
+	if (!page_range(merge, event, event->arg[KTR_CACHE_FRAME], event->arg[KTR_CACHE_PAGES],
+			&frames))
 		return true;
-	merge_name_object(merge, &gone, OBJECT_FILE, event->arg[0], event->arg[1]);
-	gone.delta = event->arg[2] - frames.first;
+	lpl_object_name(merge, &gone, OBJECT_FILE, event->arg[KTR_CACHE_DEVICE], inode);
+	gone.delta = event->arg[KTR_CACHE_OFFSET] - frames.first;
 	/*
 	 * By the time a segment's pages leave, its kernel may have forgotten that it
 	 * was one, and the inode number comes without its mark.
 	 */
-	merge_name_object(merge, &gone_segment, OBJECT_SEGMENT, 0, event->arg[1] | KTR_INODE_SYSV);
+	lpl_object_name(merge, &gone_segment, OBJECT_SEGMENT, 0, inode | KTR_INODE_SYSV);
 	gone_segment.delta = gone.delta;
-	done = tree_collect(&merge->frames, frames.first, frames.last, &runs);
+	done = lpl_tree_collect(&merge->frames, frames.first, frames.last, &runs);
 	for (size_t i = 0; i < runs.count && done; i++) {
 		const struct run *run = &runs.run[i];
 		const struct mapping *held = slot_mapping(run->slot);
@@ -179,12 +192,12 @@ bool merge_cache_remove(struct lpl_merge *merge, const struct lpl_event *event)
 		if (!mapping_same_pages(held, &gone) && !mapping_same_pages(held, &gone_segment))
 			continue;
 		any = true;
-		done = forget_alias(merge, run) && leave_cache(merge, run) &&
-		       tell_audit(merge, CACHE_REMOVED, run) &&
-		       tree_set(&merge->frames, run->first, run->last, TREE_EMPTY);
+		done = remove_alias(merge, run) && leave_cache(merge, run) &&
+		       tell_audit(merge, event, CACHE_REMOVED, run) &&
+		       lpl_tree_set(&merge->frames, run->first, run->last, TREE_EMPTY);
 	}
-	runs_free(&runs);
+	lpl_runs_free(&runs);
 	if (!any)
-		merge_odd(merge, LPL_ODD_CACHE_REMOVE);
+		lpl_merge_anomaly(merge, LPL_ANOMALY_CACHE_REMOVE, event);
 	return done;
 }

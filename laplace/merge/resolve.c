@@ -1,44 +1,61 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* From a reference to its canonical page. */
-#include "internal.h"
+#include "state.h"
 
-#include <stdlib.h>
+/* ---- the cache of translations ---- */
 
-void merge_forget(struct lpl_merge *merge, uint64_t *stamp, uint64_t first, uint64_t last)
+static inline size_t translation_index(uint64_t virtual_page, uint64_t asid)
+{
+	return ((virtual_page ^ asid << 7) * UINT64_C(0x9e3779b97f4a7c15)) >>
+	       (64 - TRANSLATION_BITS);
+}
+
+void lpl_flush_range(struct lpl_merge *merge, uint64_t *asid, uint64_t first, uint64_t last)
 {
 	if (last - first >= 64) {
-		*stamp = new_stamp(merge);
+		*asid = new_asid(merge);
 		return;
 	}
 	for (uint64_t page = first; page <= last; page++) {
-		struct translation *translation = &merge->cache[translation_index(page, *stamp)];
+		struct translation *translation = &merge->cache[translation_index(page, *asid)];
 
-		if (translation->stamp == *stamp && translation->virtual_page == page)
-			translation->stamp = 0;
+		if (translation->asid == *asid && translation->virtual_page == page)
+			translation->asid = 0;
 	}
 }
 
-/* A new number, for what is told. */
-static uint64_t new_canonical(struct lpl_merge *merge, const struct lpl_merge_page *fresh)
+void lpl_flush_all(struct lpl_merge *merge)
 {
-	merge->stats.pages[fresh->kind]++;
-	merge->fresh = *fresh;
-	merge->fresh.page = ++merge->last_page;
+	struct space *space;
+
+	merge->kernel_asid = new_asid(merge);
+	LIST_FOREACH(space, &merge->all_spaces, in_all)
+		space->asid = new_asid(merge);
+}
+
+/* ---- canonical pages ---- */
+
+/* A new number for a page like this. */
+static uint64_t new_canonical(struct lpl_merge *merge, const struct lpl_merge_page *page,
+			      struct effect *effect)
+{
+	merge->stats.pages[page->kind]++;
+	effect->page = *page;
+	effect->page.page = ++merge->last_page;
 	return merge->last_page;
 }
 
-/* The canonical page of an object's page; 0: no memory. */
-static uint64_t identify(struct lpl_merge *merge, struct table_key key,
-			 const struct lpl_merge_page *fresh)
+/* The canonical page of an object's page, which is like this; 0: no memory. */
+static uint64_t identify(struct lpl_merge *merge, struct lpl_key key,
+			 const struct lpl_merge_page *page, struct effect *effect)
 {
-	uint64_t canonical = table_get(&merge->identities, key);
+	uint64_t *canonical = lpl_map_reach(&merge->identities, key);
 
-	if (canonical == 0) {
-		if (!table_put(&merge->identities, key, merge->last_page + 1))
-			return 0;
-		canonical = new_canonical(merge, fresh);
-	}
-	return canonical;
+	if (canonical == NULL)
+		return 0;
+	if (*canonical == 0)
+		*canonical = new_canonical(merge, page, effect);
+	return *canonical;
 }
 
 /* Pages of files that are seen through the kernel's mapping are pages of files. */
@@ -51,33 +68,36 @@ static enum lpl_page_kind kind_of_object(const struct mapping *mapping,
 	       LPL_PAGE_SHM : LPL_PAGE_FILE;
 }
 
-uint64_t merge_identity(const struct mapping *mapping, const struct object *object)
-{
-	return mapping->space_of_object +
-	       (object == NULL ? 0 : object->incarnation << INCARNATION_SHIFT);
-}
-
 static uint64_t identify_mapped(struct lpl_merge *merge, const struct mapping *mapping,
-				uint64_t virtual_page)
+				uint64_t virtual_page, struct effect *effect)
 {
-	const struct object *object = merge_object(merge, mapping);
-	struct table_key key = { merge_identity(mapping, object), mapping->object,
-				 virtual_page + mapping->delta };
+	struct object *object = lpl_object_find(merge, mapping);
+	uint64_t number = virtual_page + mapping->delta, canonical;
 	enum object_class class = class_of(mapping);
-	struct lpl_merge_page fresh = {
-		.kind = kind_of_object(mapping, object), .inode = KTR_NONE, .offset = key.c
+	struct lpl_merge_page page = {
+		.kind = kind_of_object(mapping, object), .inode = KTR_NONE, .offset = number
 	};
 
 	if (class == OBJECT_FILE || class == OBJECT_SEGMENT) {
-		fresh.device = mapping->space_of_object >> OBJECT_CLASS_BITS;
-		fresh.inode = mapping->object;
+		page.device = device_of(mapping);
+		page.inode = mapping->object;
 	}
 	if (object != NULL) {
-		fresh.generation = object->generation;
-		fresh.name = object->name;
-		fresh.name_length = object->name_length;
+		page.generation = object->generation;
+		page.name = object->name;
+		page.name_length = object->name_length;
 	}
-	return identify(merge, key, &fresh);
+	canonical = identify(merge,
+			     LPL_KEY(lpl_object_identity(mapping, object), mapping->object,
+				     number),
+			     &page, effect);
+	/* an output wants to know when it leaves memory */
+	if (canonical != 0 && canonical == effect->page.page && merge->output->leave != NULL) {
+		object = lpl_object_make(merge, mapping);
+		if (object == NULL || !lpl_object_add_page(object, number, canonical))
+			return 0;
+	}
+	return canonical;
 }
 
 /* What a page is counted and reported as: written pages of a file are anonymous. */
@@ -86,37 +106,39 @@ static enum lpl_page_kind page_kind(const struct page *page)
 	return page->origin->kind == LPL_PAGE_FILE ? LPL_PAGE_ANONYMOUS : page->origin->kind;
 }
 
+/* ---- what is mapped ---- */
+
 /* No mapping is known there: the page is this space's, by its virtual page. */
-static struct page *stray_page(struct lpl_merge *merge, struct space *space, uint64_t at)
+static struct page *unresolved_page(struct lpl_merge *merge, struct space *space, uint64_t at)
 {
 	bool shared;
-	tree_slot slot = tree_find(&space->unresolved, at, &shared);
+	tree_slot slot = lpl_tree_find(&space->unresolved, at, &shared);
 	struct page *page;
 
 	if (slot != TREE_EMPTY)
 		return slot_page(slot);
-	page = page_new(merge->stray, at);
+	page = lpl_page_new(merge->unresolved, at);
 	if (page == NULL)
 		return NULL;
-	if (!tree_set(&space->unresolved, at, at, slot_of_page(page))) {
-		slot_release(slot_of_page(page));
+	if (!lpl_tree_set(&space->unresolved, at, at, slot_of_page(page))) {
+		lpl_slot_release(slot_of_page(page));
 		return NULL;
 	}
-	slot_release(slot_of_page(page));
+	lpl_slot_release(slot_of_page(page));
 	return page;
 }
 
-/* Put a fresh page there: for all who share the place, or for this space alone. */
-static struct page *fresh_page(struct space *space, uint64_t at, tree_slot old, bool for_all)
+/* Put a new page there: for all who share the place, or for this space alone. */
+static struct page *new_page(struct space *space, uint64_t at, tree_slot old, bool for_all)
 {
-	struct page *page = page_like(old, at);
+	struct page *page = lpl_page_like(old, at);
 	bool done;
 
 	if (page == NULL)
 		return NULL;
-	done = for_all ? tree_fill(&space->mapped, at, page) :
-			 tree_set(&space->mapped, at, at, slot_of_page(page));
-	slot_release(slot_of_page(page));
+	done = for_all ? lpl_tree_fill(&space->mapped, at, page) :
+			 lpl_tree_set(&space->mapped, at, at, slot_of_page(page));
+	lpl_slot_release(slot_of_page(page));
 	return done ? page : NULL;
 }
 
@@ -125,35 +147,34 @@ static struct page *fresh_page(struct space *space, uint64_t at, tree_slot old, 
  * a page that would have to be parted first is parted already.
  */
 static bool resolve_user(struct lpl_merge *merge, struct space *space, uint64_t at, bool write,
-			 struct translation *found)
+			 struct translation *found, struct effect *effect)
 {
 	bool shared;
-	tree_slot slot = tree_find(&space->mapped, at, &shared);
+	tree_slot slot = lpl_tree_find(&space->mapped, at, &shared);
 	struct page *page;
 
 	found->writable = true;
 	if (slot == TREE_EMPTY) {
-		page = stray_page(merge, space, at);
+		page = unresolved_page(merge, space, at);
 	} else if (slot_is_page(slot)) {
 		page = slot_page(slot);
 		if (shared && write) {
 			/* never touched before: nothing was shared yet */
-			if (page->canonical != 0)
-				merge->stats.implied_breaks++;
-			page = fresh_page(space, at, slot, false);
+			effect->implied_break = page->canonical != 0;
+			page = new_page(space, at, slot, false);
 		} else {
 			found->writable = !shared;
 		}
 	} else if (slot_mapping(slot)->sharing == MAPPING_ANONYMOUS) {
-		page = fresh_page(space, at, slot, shared && !write);
+		page = new_page(space, at, slot, shared && !write);
 		found->writable = !shared || write;
 	} else if (slot_mapping(slot)->sharing == MAPPING_PRIVATE && write) {
-		merge->stats.implied_breaks++;
-		page = fresh_page(space, at, slot, false);
+		effect->implied_break = true;
+		page = new_page(space, at, slot, false);
 	} else {
 		found->writable = slot_mapping(slot)->sharing == MAPPING_SHARED;
 		found->kind = slot_mapping(slot)->kind;
-		found->page = identify_mapped(merge, slot_mapping(slot), at);
+		found->page = identify_mapped(merge, slot_mapping(slot), at, effect);
 		return found->page != 0;
 	}
 	if (page == NULL)
@@ -161,84 +182,87 @@ static bool resolve_user(struct lpl_merge *merge, struct space *space, uint64_t 
 	found->kind = page_kind(page);
 	if (page->canonical == 0)
 		page->canonical = new_canonical(merge, &(struct lpl_merge_page){
-			.kind = page_kind(page), .space = space->number, .virtual_page = at });
+			.kind = page_kind(page), .space = space->number, .virtual_page = at },
+			effect);
 	found->page = page->canonical;
 	return true;
 }
 
-static bool resolve_kernel(struct lpl_merge *merge, uint64_t at, struct translation *found)
+static bool resolve_kernel(struct lpl_merge *merge, uint64_t at, struct translation *found,
+			   struct effect *effect)
 {
 	bool shared;
-	tree_slot slot = tree_find(&merge->kernel, at, &shared);
+	tree_slot slot = lpl_tree_find(&merge->kernel, at, &shared);
 
 	found->writable = true;
 	if (slot == TREE_EMPTY) {
 		found->kind = LPL_PAGE_KERNEL;
-		found->page = identify(merge,
-				       (struct table_key){ object_class(OBJECT_KERNEL, 0), 0, at },
+		found->page = identify(merge, LPL_KEY(object_domain(OBJECT_KERNEL, 0), 0, at),
 				       &(struct lpl_merge_page){ .kind = LPL_PAGE_KERNEL,
-								 .virtual_page = at });
+								 .virtual_page = at }, effect);
 	} else {
 		found->kind = LPL_PAGE_CACHE;
-		found->page = identify_mapped(merge, slot_mapping(slot), at);
+		found->page = identify_mapped(merge, slot_mapping(slot), at, effect);
 	}
 	return found->page != 0;
 }
 
-static bool resolve_physical(struct lpl_merge *merge, uint64_t at, struct translation *found)
+static bool resolve_physical(struct lpl_merge *merge, uint64_t at, struct translation *found,
+			     struct effect *effect)
 {
 	found->writable = true;
 	found->kind = LPL_PAGE_PHYSICAL;
-	found->page = identify(merge, (struct table_key){ object_class(OBJECT_PHYSICAL, 0), 0, at },
+	found->page = identify(merge, LPL_KEY(object_domain(OBJECT_PHYSICAL, 0), 0, at),
 			       &(struct lpl_merge_page){ .kind = LPL_PAGE_PHYSICAL,
-							 .offset = at });
+							 .offset = at }, effect);
 	return found->page != 0;
 }
 
-/* The space of a user reference; NULL: no memory. */
-static struct space *reference_space(struct lpl_merge *merge, uint64_t number)
+/* ---- a reference ---- */
+
+struct space *lpl_reference_space(struct lpl_merge *merge, uint64_t number)
 {
 	if (merge->last_space == NULL || merge->last_space->number != number)
-		merge->last_space = merge_space_make(merge, number);
+		merge->last_space = lpl_space_make(merge, number);
 	return merge->last_space;
 }
 
-struct translation *merge_translate(struct lpl_merge *merge, const struct lpl_ref *ref)
+struct translation *lpl_merge_translate(struct lpl_merge *merge, const struct lpl_ref *ref,
+					struct effect *effect)
 {
 	uint64_t at = ref->address >> LPL_PAGE_SHIFT;
 	bool walk = ref->type == LPL_WALK_READ || ref->type == LPL_WALK_WRITE;
 	bool write = ref->type == LPL_WRITE;
 	struct space *space = NULL;
 	struct translation *translation;
-	uint64_t stamp;
+	uint64_t asid;
 	bool found;
 
 	if (walk) {
-		stamp = merge->physical_stamp;
+		asid = merge->physical_asid;
 	} else if (ref->address >= merge->kernel_base) {
-		stamp = merge->kernel_stamp;
+		asid = merge->kernel_asid;
 	} else {
-		space = reference_space(merge, ref->space);
+		space = lpl_reference_space(merge, ref->space);
 		if (space == NULL)
 			return NULL;
-		stamp = space->stamp;
+		asid = space->asid;
 	}
-	translation = &merge->cache[translation_index(at, stamp)];
-	if (translation->stamp == stamp && translation->virtual_page == at &&
+	translation = &merge->cache[translation_index(at, asid)];
+	if (translation->asid == asid && translation->virtual_page == at &&
 	    (!write || translation->writable))
 		return translation;
-	translation->stamp = 0;
+	translation->asid = 0;
 	if (space != NULL)
-		found = resolve_user(merge, space, at, write, translation);
+		found = resolve_user(merge, space, at, write, translation, effect);
 	else if (walk)
-		found = resolve_physical(merge, at, translation);
+		found = resolve_physical(merge, at, translation, effect);
 	else
-		found = resolve_kernel(merge, at, translation);
+		found = resolve_kernel(merge, at, translation, effect);
 	if (!found)
 		return NULL;
-	translation->stamp = stamp;
+	translation->asid = asid;
 	translation->cached = 0;
 	translation->virtual_page = at;
 	return translation;
 }
-

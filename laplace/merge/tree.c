@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
+
 #define FAN_BITS 4
 #define FAN (1U << FAN_BITS)
 
@@ -28,7 +30,7 @@ static tree_slot slot_of_node(struct tree_node *node)
 	return (tree_slot)node | 1;
 }
 
-struct mapping *mapping_new(const struct mapping *like)
+struct mapping *lpl_mapping_new(const struct mapping *like)
 {
 	struct mapping *mapping = malloc(sizeof(*mapping));
 
@@ -39,7 +41,7 @@ struct mapping *mapping_new(const struct mapping *like)
 	return mapping;
 }
 
-struct page *page_new(struct mapping *origin, uint64_t object_page)
+struct page *lpl_page_new(struct mapping *origin, uint64_t object_page)
 {
 	struct page *page = malloc(sizeof(*page));
 
@@ -50,34 +52,34 @@ struct page *page_new(struct mapping *origin, uint64_t object_page)
 	return page;
 }
 
-struct page *page_like(tree_slot slot, uint64_t at)
+struct page *lpl_page_like(tree_slot slot, uint64_t at)
 {
 	struct mapping *origin = slot_origin(slot);
 
-	return page_new(origin, slot_is_page(slot) ? slot_page(slot)->object_page :
+	return lpl_page_new(origin, slot_is_page(slot) ? slot_page(slot)->object_page :
 						     at + origin->delta);
 }
 
-void page_become_twin(struct page *page, struct page *other)
+void lpl_page_succeed(struct page *page, struct page *predecessor)
 {
-	struct page *gone = other->twin;
+	struct page *before = predecessor->predecessor;
 
-	if (other->canonical == 0)
+	if (predecessor->canonical == 0)
 		return;
-	/* one that nothing but this holds has no say, or a chain of them would grow */
-	if (gone != NULL && gone->refs == 1) {
-		other->twin = gone->twin;
-		gone->twin = NULL;
-		gone->canonical = 0;
-		slot_release(slot_of_page(gone));
+	/* one that nothing else refers to is left out, or a chain of them would grow */
+	if (before != NULL && before->refs == 1) {
+		predecessor->predecessor = before->predecessor;
+		before->predecessor = NULL;
+		before->canonical = 0;
+		lpl_slot_release(slot_of_page(before));
 	}
-	page->canonical = other->canonical;
-	page->twin = other;
-	other->kept++;
-	other->refs++;
+	page->canonical = predecessor->canonical;
+	page->predecessor = predecessor;
+	predecessor->other_refs++;
+	predecessor->refs++;
 }
 
-void slot_retain(tree_slot slot)
+void lpl_slot_retain(tree_slot slot)
 {
 	if (slot_is_node(slot))
 		slot_node(slot)->refs++;
@@ -93,34 +95,34 @@ static void mapping_release(struct mapping *mapping)
 		free(mapping);
 }
 
-/* Its canonical page is over, unless a twin has it, too. */
-static void page_die(struct page *page)
+/* Nothing refers to it: its canonical page is over, unless a predecessor has it, too. */
+static void page_end(struct page *page)
 {
-	struct page **dead = page->origin->dead;
-	struct page *twin = page->twin;
+	struct page **gone = page->origin->gone;
+	struct page *predecessor = page->predecessor;
 
 	mapping_release(page->origin);
-	if (twin == NULL && dead != NULL && page->canonical != 0) {
-		page->twin = *dead;
-		*dead = page;
+	if (predecessor == NULL && gone != NULL && page->canonical != 0) {
+		page->next_gone = *gone;
+		*gone = page;
 		return;
 	}
 	free(page);
-	if (twin != NULL) {
-		twin->kept--;
-		slot_release(slot_of_page(twin));
+	if (predecessor != NULL) {
+		predecessor->other_refs--;
+		lpl_slot_release(slot_of_page(predecessor));
 	}
 }
 
-/* Recursion is as deep as the tree is high (at most 13 nodes), and then along twins. */
-void slot_release(tree_slot slot)
+/* Recursion is as deep as the tree is high (at most 13 nodes), and then along predecessors. */
+void lpl_slot_release(tree_slot slot)
 {
 	if (slot_is_node(slot)) {
 		struct tree_node *node = slot_node(slot);
 
 		if (--node->refs == 0) {
 			for (unsigned int i = 0; i < FAN; i++)
-				slot_release(node->slot[i]);
+				lpl_slot_release(node->slot[i]);
 			free(node);
 		}
 	} else if (slot_is_mapping(slot)) {
@@ -129,7 +131,7 @@ void slot_release(tree_slot slot)
 		struct page *page = slot_page(slot);
 
 		if (--page->refs == 0)
-			page_die(page);
+			page_end(page);
 	}
 }
 
@@ -144,7 +146,7 @@ static struct tree_node *node_new(unsigned int shift, tree_slot slot)
 	node->shift = shift;
 	for (unsigned int i = 0; i < FAN; i++) {
 		node->slot[i] = slot;
-		slot_retain(slot);
+		lpl_slot_retain(slot);
 	}
 	return node;
 }
@@ -155,7 +157,7 @@ static uint64_t node_reach(const struct tree_node *node)
 	return (UINT64_C(1) << (node->shift + FAN_BITS)) - 1;
 }
 
-tree_slot tree_find(const struct tree *tree, uint64_t page, bool *shared)
+tree_slot lpl_tree_find(const struct tree *tree, uint64_t page, bool *shared)
 {
 	const struct tree_node *node = tree->root;
 	tree_slot slot;
@@ -171,7 +173,7 @@ tree_slot tree_find(const struct tree *tree, uint64_t page, bool *shared)
 		node = slot_node(slot);
 	}
 	if (slot_is_page(slot))
-		*shared |= slot_page(slot)->refs - slot_page(slot)->kept > 1;
+		*shared |= slot_page(slot)->refs - slot_page(slot)->other_refs > 1;
 	return slot;
 }
 
@@ -182,7 +184,7 @@ static bool split(tree_slot *slot, unsigned int shift)
 
 	if (child == NULL)
 		return false;
-	slot_release(*slot);
+	lpl_slot_release(*slot);
 	*slot = slot_of_node(child);
 	return true;
 }
@@ -207,10 +209,10 @@ static bool keep_together(struct tree_node *node, uint64_t base)
 				return false;
 			continue;
 		}
-		page = page_new(mapping, base + i + mapping->delta);
+		page = lpl_page_new(mapping, base + i + mapping->delta);
 		if (page == NULL)
 			return false;
-		slot_release(*slot);
+		lpl_slot_release(*slot);
 		*slot = slot_of_page(page);
 	}
 	return true;
@@ -235,7 +237,7 @@ static bool own(tree_slot *slot, uint64_t base)
 	*copy = *node;
 	copy->refs = 1;
 	for (unsigned int i = 0; i < FAN; i++)
-		slot_retain(copy->slot[i]);
+		lpl_slot_retain(copy->slot[i]);
 	node->refs--;
 	*slot = slot_of_node(copy);
 	return true;
@@ -252,12 +254,12 @@ static void collapse(tree_slot *slot)
 	for (unsigned int i = 1; i < FAN; i++)
 		if (node->slot[i] != first)
 			return;
-	slot_retain(first);
-	slot_release(*slot);
+	lpl_slot_retain(first);
+	lpl_slot_release(*slot);
 	*slot = first;
 }
 
-/* tree_set() below the node in *at; first and last count from its first page, base. */
+/* lpl_tree_set() below the node in *at; first and last count from its first page, base. */
 static bool set_below(tree_slot *at, uint64_t base, uint64_t first, uint64_t last,
 		      tree_slot value)
 {
@@ -278,9 +280,9 @@ static bool set_below(tree_slot *at, uint64_t base, uint64_t first, uint64_t las
 		if (from == 0 && to == size - 1) {
 			tree_slot old = *slot;
 
-			slot_retain(value);
+			lpl_slot_retain(value);
 			*slot = value;
-			slot_release(old);
+			lpl_slot_release(old);
 			continue;
 		}
 		if (*slot == value)
@@ -294,7 +296,7 @@ static bool set_below(tree_slot *at, uint64_t base, uint64_t first, uint64_t las
 	return true;
 }
 
-bool tree_set(struct tree *tree, uint64_t first, uint64_t last, tree_slot value)
+bool lpl_tree_set(struct tree *tree, uint64_t first, uint64_t last, tree_slot value)
 {
 	tree_slot root;
 	bool done;
@@ -324,7 +326,7 @@ bool tree_set(struct tree *tree, uint64_t first, uint64_t last, tree_slot value)
 	return done;
 }
 
-bool tree_fill(struct tree *tree, uint64_t at, struct page *page)
+bool lpl_tree_fill(struct tree *tree, uint64_t at, struct page *page)
 {
 	struct tree_node *node = tree->root;
 	tree_slot *slot;
@@ -337,9 +339,9 @@ bool tree_fill(struct tree *tree, uint64_t at, struct page *page)
 			return false;
 		node = slot_node(*slot);
 	}
-	slot_release(*slot);
+	lpl_slot_release(*slot);
 	*slot = slot_of_page(page);
-	slot_retain(*slot);
+	lpl_slot_retain(*slot);
 	return true;
 }
 
@@ -368,23 +370,23 @@ static int walk_below(const struct tree_node *node, uint64_t base, uint64_t firs
 	return 0;
 }
 
-int tree_walk(const struct tree *tree, uint64_t first, uint64_t last,
+int lpl_tree_walk(const struct tree *tree, uint64_t first, uint64_t last,
 	      tree_visit *visit, void *context)
 {
 	return tree->root == NULL ? 0 : walk_below(tree->root, 0, first, last, visit, context);
 }
 
-void tree_share(struct tree *to, const struct tree *from)
+void lpl_tree_share(struct tree *to, const struct tree *from)
 {
 	to->root = from->root;
 	if (to->root != NULL)
 		to->root->refs++;
 }
 
-void tree_free(struct tree *tree)
+void lpl_tree_free(struct tree *tree)
 {
 	if (tree->root != NULL)
-		slot_release(slot_of_node(tree->root));
+		lpl_slot_release(slot_of_node(tree->root));
 	tree->root = NULL;
 }
 
@@ -398,29 +400,22 @@ static int collect(void *context, uint64_t first, uint64_t last, tree_slot slot)
 		previous->last = last;
 		return 0;
 	}
-	if (runs->run == NULL || runs->count == runs->room) {
-		size_t room = runs->room == 0 ? 64 : runs->room * 2;
-		struct run *run = realloc(runs->run, room * sizeof(*run));
-
-		if (run == NULL)
-			return -1;
-		runs->run = run;
-		runs->room = room;
-	}
-	slot_retain(slot);
+	if (!lpl_reach(runs->run, runs->room, runs->count))
+		return -1;
+	lpl_slot_retain(slot);
 	runs->run[runs->count++] = (struct run){ first, last, slot };
 	return 0;
 }
 
-bool tree_collect(const struct tree *tree, uint64_t first, uint64_t last, struct runs *runs)
+bool lpl_tree_collect(const struct tree *tree, uint64_t first, uint64_t last, struct runs *runs)
 {
-	return tree_walk(tree, first, last, collect, runs) == 0;
+	return lpl_tree_walk(tree, first, last, collect, runs) == 0;
 }
 
-void runs_free(struct runs *runs)
+void lpl_runs_free(struct runs *runs)
 {
 	for (size_t i = 0; i < runs->count; i++)
-		slot_release(runs->run[i].slot);
+		lpl_slot_release(runs->run[i].slot);
 	free(runs->run);
 	*runs = (struct runs){ 0 };
 }

@@ -8,12 +8,12 @@
  * smaller slots.  Nodes, mappings and pages count their references.
  *
  * Fork shares the whole tree by one reference to its root.  A change to one
- * space copies the nodes on its path first (tree_set).  As every change of a
+ * space copies the nodes on its path first (lpl_tree_set).  As every change of a
  * mapping does so, a node that two spaces share means the same in both; so a
  * page that is first touched after a fork can be put into the shared node, and
- * all sharers have it (tree_fill; what is copied keeps untouched pages in common
-too).  And "is this page shared" has an exact
- * answer: whether a node on its path, or the page, has two references.
+ * all sharers have it (lpl_tree_fill; what is copied keeps untouched pages in common, too).
+ * And "is this page shared" has an exact answer: whether a node on its path, or the page, has
+ * two references.
  */
 #ifndef LAPLACE_MERGE_TREE_H
 #define LAPLACE_MERGE_TREE_H
@@ -35,24 +35,25 @@ struct mapping {
 	uint64_t refs;
 	enum lpl_page_kind kind;
 	enum mapping_sharing sharing;
-	uint64_t space_of_object;	/* class and device: see object_key() */
+	uint64_t domain;		/* in which the object's number is its own: object.h */
 	uint64_t object;		/* inode */
 	uint64_t delta;			/* page of the object = virtual page + delta */
 	uint64_t alias;			/* frames: kernel virtual page = frame + alias */
 	bool aliased;
-	struct page **dead;		/* where its pages go in the end; NULL: nobody asks */
+	struct page **gone;		/* a list for its pages in the end; NULL: nobody asks */
 };
 
 /* An anonymous page.  It remembers what it lies over: a remap may extend that. */
 struct page {
 	uint32_t refs;
-	uint32_t kept;			/* of these, by others than trees: no sharers */
+	uint32_t other_refs;		/* of these, not by trees: they do not share it */
 	uint64_t canonical;		/* 0 until the first reference */
 	struct mapping *origin;
 	uint64_t object_page;
-	/* retained: another with the same canonical page, which lives on while this one
-	 * does; of a dead page: the next */
-	struct page *twin;
+	union {
+		struct page *predecessor;	/* retained: whose canonical page it has, too */
+		struct page *next_gone;		/* when nothing refers to it any more */
+	};
 };
 
 typedef uintptr_t tree_slot;
@@ -117,49 +118,49 @@ static inline struct mapping mapping_beneath(tree_slot slot, uint64_t at)
 static inline bool mapping_same_pages(const struct mapping *one,
 				      const struct mapping *other)
 {
-	return one->space_of_object == other->space_of_object &&
+	return one->domain == other->domain &&
 	       one->object == other->object && one->delta == other->delta;
 }
 
 /* A copy of `like` with one reference, the caller's; NULL: no memory. */
-struct mapping *mapping_new(const struct mapping *like);
+struct mapping *lpl_mapping_new(const struct mapping *like);
 /* A fresh page over `origin` (retained), with the caller's reference. */
-struct page *page_new(struct mapping *origin, uint64_t object_page);
+struct page *lpl_page_new(struct mapping *origin, uint64_t object_page);
 /* A fresh page over what is in `slot` (not empty) at the virtual page `at`. */
-struct page *page_like(tree_slot slot, uint64_t at);
-/* Give a fresh page the canonical page of another. */
-void page_become_twin(struct page *page, struct page *other);
+struct page *lpl_page_like(tree_slot slot, uint64_t at);
+/* A fresh page takes over the canonical page of another, which is over only with it. */
+void lpl_page_succeed(struct page *page, struct page *predecessor);
 /* Take and drop a reference to a mapping or page. */
-void slot_retain(tree_slot slot);
-void slot_release(tree_slot slot);
+void lpl_slot_retain(tree_slot slot);
+void lpl_slot_release(tree_slot slot);
 
 /* All ranges are [first, last], of page numbers below 2^52. */
 #define TREE_LAST ((UINT64_C(1) << 52) - 1)
 
 /* The mapping or page at `page`; *shared: another tree has it through the same nodes. */
-tree_slot tree_find(const struct tree *tree, uint64_t page, bool *shared);
+tree_slot lpl_tree_find(const struct tree *tree, uint64_t page, bool *shared);
 
 /*
  * Put `slot` (a mapping or TREE_EMPTY over the range, or a page with
  * first == last) in this tree alone.  The tree takes its own references.
  * false: no memory; the tree remains valid, the range is partly changed.
  */
-bool tree_set(struct tree *tree, uint64_t first, uint64_t last, tree_slot slot);
+bool lpl_tree_set(struct tree *tree, uint64_t first, uint64_t last, tree_slot slot);
 
 /* Put a page in place of a mapping, in all trees that share the mapping's node. */
-bool tree_fill(struct tree *tree, uint64_t at, struct page *page);
+bool lpl_tree_fill(struct tree *tree, uint64_t at, struct page *page);
 
 /*
  * Call `visit` for every maximal slot that is not empty, clipped to the range,
  * in rising order, until it returns other than 0; that is returned.
  */
 typedef int tree_visit(void *context, uint64_t first, uint64_t last, tree_slot slot);
-int tree_walk(const struct tree *tree, uint64_t first, uint64_t last,
+int lpl_tree_walk(const struct tree *tree, uint64_t first, uint64_t last,
 	      tree_visit *visit, void *context);
 
 /* `to` (empty) shares all of `from`. */
-void tree_share(struct tree *to, const struct tree *from);
-void tree_free(struct tree *tree);
+void lpl_tree_share(struct tree *to, const struct tree *from);
+void lpl_tree_free(struct tree *tree);
 
 /* The contents of a range, kept apart: adjacent slots of one mapping are joined. */
 struct run {
@@ -172,8 +173,8 @@ struct runs {
 	size_t count, room;
 };
 
-/* false: no memory.  The runs hold references; runs_free() in either case. */
-bool tree_collect(const struct tree *tree, uint64_t first, uint64_t last, struct runs *runs);
-void runs_free(struct runs *runs);
+/* false: no memory.  The runs hold references; lpl_runs_free() in either case. */
+bool lpl_tree_collect(const struct tree *tree, uint64_t first, uint64_t last, struct runs *runs);
+void lpl_runs_free(struct runs *runs);
 
 #endif

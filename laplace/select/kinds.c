@@ -9,18 +9,19 @@
 #include <laplace/merge.h>
 #include <laplace/select.h>
 
-#include "merge/table.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/map.h"
 
 #define LEAF_SHIFT 12
 #define LEAF_PAGES (1U << LEAF_SHIFT)
 #define BATCH 1024
 
 struct leaf {
+	struct leaf *next;		/* of all */
 	uint8_t kind[LEAF_PAGES];	/* plus 1; 0: not told of */
 };
 
@@ -28,24 +29,21 @@ struct lpl_kinds {
 	struct lpl_sink sink;
 	struct lpl_sink *next;
 	uint32_t wanted;		/* a bit for each kind */
-	struct table leaves;		/* page number >> LEAF_SHIFT, plus 1 -> struct leaf */
+	struct leaf *all;
+	struct lpl_map leaves;		/* page number >> LEAF_SHIFT -> struct leaf, of all */
 	struct leaf *last;		/* the one last asked for ... */
 	uint64_t last_number;		/* ... and its number */
 	size_t count;
 	struct lpl_ref batch[BATCH];
 };
 
-static struct table_key key_of(uint64_t leaf)
-{
-	return (struct table_key){ leaf, 0, 0 };
-}
-
 static struct leaf *leaf_of(struct lpl_kinds *kinds, uint64_t page)
 {
 	uint64_t number = page >> LEAF_SHIFT;
 
 	if (kinds->last == NULL || kinds->last_number != number) {
-		kinds->last = (struct leaf *)(uintptr_t)table_get(&kinds->leaves, key_of(number));
+		kinds->last = (struct leaf *)(uintptr_t)lpl_map_get(&kinds->leaves,
+								    LPL_KEY(number));
 		kinds->last_number = number;
 	}
 	return kinds->last;
@@ -54,7 +52,8 @@ static struct leaf *leaf_of(struct lpl_kinds *kinds, uint64_t page)
 static int note_page(struct lpl_kinds *kinds, const struct lpl_event *event,
 		     struct lpl_report *report)
 {
-	uint64_t page = event->arg[0], kind = event->arg[1];
+	uint64_t page = event->arg[LPL_EVENT_PAGE_NUMBER];
+	uint64_t kind = event->arg[LPL_EVENT_PAGE_KIND];
 	struct leaf *leaf = leaf_of(kinds, page);
 
 	if (kind >= LPL_PAGE_KINDS)
@@ -63,10 +62,12 @@ static int note_page(struct lpl_kinds *kinds, const struct lpl_event *event,
 	if (leaf == NULL) {
 		leaf = calloc(1, sizeof(*leaf));
 		if (leaf == NULL ||
-		    !table_put(&kinds->leaves, key_of(page >> LEAF_SHIFT), (uintptr_t)leaf)) {
+		    !lpl_map_put(&kinds->leaves, LPL_KEY(page >> LEAF_SHIFT), (uintptr_t)leaf)) {
 			free(leaf);
 			return lpl_fail(report, LPL_ERR_MEMORY, "no memory for kinds of pages");
 		}
+		leaf->next = kinds->all;
+		kinds->all = leaf;
 		kinds->last = leaf;
 	}
 	leaf->kind[page % LEAF_PAGES] = (uint8_t)(kind + 1);
@@ -177,7 +178,7 @@ enum lpl_error lpl_kinds_open(struct lpl_kinds **kinds, const char *spec,
 	made->sink = (struct lpl_sink){ take_refs, take_event, take_finish };
 	made->next = next;
 	made->wanted = wanted;
-	table_init(&made->leaves);
+	lpl_map_init(&made->leaves, 1);
 	*kinds = made;
 	return LPL_OK;
 }
@@ -191,8 +192,12 @@ void lpl_kinds_close(struct lpl_kinds *kinds)
 {
 	if (kinds == NULL)
 		return;
-	for (size_t i = 0; i < kinds->leaves.size; i++)
-		free((struct leaf *)(uintptr_t)kinds->leaves.entries[i].value);
-	table_free(&kinds->leaves);
+	while (kinds->all != NULL) {
+		struct leaf *leaf = kinds->all;
+
+		kinds->all = leaf->next;
+		free(leaf);
+	}
+	lpl_map_free(&kinds->leaves);
 	free(kinds);
 }

@@ -9,17 +9,26 @@
 #include <laplace/reducer.h>
 #include <laplace/select.h>
 
-#include "merge/table.h"
-#include "merge/tasks.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
+
+#include "base/array.h"
+#include "base/map.h"
+#include "merge/tasks.h"
 
 /* A policy that was added, and its results over all processes that have ended. */
-struct entry {
+struct added {
 	struct lpl_sizes sizes;		/* own copy */
 	struct lpl_result *sum;		/* by place in `sizes` */
+};
+
+/* The memory of a process that lives and has made a reference. */
+struct memory {
+	TAILQ_ENTRY(memory) in_all;
+	uint64_t process;		/* its number */
+	struct lpl_simulator *simulator;
 };
 
 struct lpl_local {
@@ -27,18 +36,13 @@ struct lpl_local {
 	struct tasks tasks;
 	bool reduced;
 	struct lpl_simulator *model;	/* never fed */
-	struct entry *entry;
-	size_t entries;
-	struct table parts;		/* process + 1 -> struct lpl_simulator */
-	struct lpl_simulator *last;	/* that of ... */
-	uint64_t last_process;		/* ... this one */
+	struct added *added;
+	size_t policies, added_room;
+	TAILQ_HEAD(, memory) all;	/* in the order of their first references */
+	struct lpl_map by_process;	/* number -> struct memory, of all */
+	struct memory *last;		/* the one last referenced, or NULL */
 	uint64_t processes, unknown;
 };
-
-static struct table_key key_of(uint64_t process)
-{
-	return (struct table_key){ process + 1, 0, 0 };
-}
 
 /* ---- a process's simulator ---- */
 
@@ -50,9 +54,9 @@ static enum lpl_error open_simulator(const struct lpl_local *local,
 	const struct lpl_simulator_options options = { .jobs = 1 };
 	enum lpl_error error = lpl_simulator_open(simulator, &options, report);
 
-	for (size_t i = 0; i < local->entries && error == LPL_OK; i++)
+	for (size_t i = 0; i < local->policies && error == LPL_OK; i++)
 		error = lpl_simulator_add(*simulator, lpl_simulator_policy(local->model, i),
-					  &local->entry[i].sizes, report);
+					  &local->added[i].sizes, report);
 	if (error != LPL_OK) {
 		lpl_simulator_close(*simulator);
 		*simulator = NULL;
@@ -60,31 +64,52 @@ static enum lpl_error open_simulator(const struct lpl_local *local,
 	return error;
 }
 
-static int begin_process(struct lpl_local *local, uint64_t process, struct lpl_report *report)
+static void memory_free(struct lpl_local *local, struct memory *memory)
 {
-	struct lpl_simulator *simulator;
-	enum lpl_error error = open_simulator(local, &simulator, report);
+	if (local->last == memory)
+		local->last = NULL;
+	(void)lpl_map_remove(&local->by_process, LPL_KEY(memory->process));
+	TAILQ_REMOVE(&local->all, memory, in_all);
+	lpl_simulator_close(memory->simulator);
+	free(memory);
+}
 
-	if (error != LPL_OK)
-		return error;
-	if (!table_put(&local->parts, key_of(process), (uintptr_t)simulator)) {
-		lpl_simulator_close(simulator);
-		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for another process");
+static struct memory *memory_of(const struct lpl_local *local, uint64_t process)
+{
+	return (struct memory *)(uintptr_t)lpl_map_get(&local->by_process, LPL_KEY(process));
+}
+
+/* NULL: *error. */
+static struct memory *begin_process(struct lpl_local *local, uint64_t process,
+				    enum lpl_error *error, struct lpl_report *report)
+{
+	struct memory *memory = calloc(1, sizeof(*memory));
+
+	if (memory == NULL ||
+	    !lpl_map_put(&local->by_process, LPL_KEY(process), (uintptr_t)memory)) {
+		free(memory);
+		*error = lpl_fail(report, LPL_ERR_MEMORY, "no memory for another process");
+		return NULL;
+	}
+	memory->process = process;
+	TAILQ_INSERT_TAIL(&local->all, memory, in_all);
+	*error = open_simulator(local, &memory->simulator, report);
+	if (*error != LPL_OK) {
+		memory_free(local, memory);
+		return NULL;
 	}
 	local->processes++;
-	local->last = simulator;
-	local->last_process = process;
-	return LPL_OK;
+	return memory;
 }
 
 static void add_results(struct lpl_local *local, const struct lpl_simulator *simulator)
 {
-	for (size_t i = 0; i < local->entries; i++) {
+	for (size_t i = 0; i < local->policies; i++) {
 		size_t count;
 		const struct lpl_result *result = lpl_simulator_results(simulator, i, &count);
 
 		for (size_t j = 0; j < count; j++) {
-			struct lpl_result *sum = &local->entry[i].sum[j];
+			struct lpl_result *sum = &local->added[i].sum[j];
 
 			sum->references += result[j].references;
 			sum->faults += result[j].faults;
@@ -94,22 +119,15 @@ static void add_results(struct lpl_local *local, const struct lpl_simulator *sim
 	}
 }
 
-static int end_process(struct lpl_local *local, uint64_t process, struct lpl_report *report)
+static int end_process(struct lpl_local *local, struct memory *memory,
+		       struct lpl_report *report)
 {
-	uint64_t found = table_get(&local->parts, key_of(process));
-	struct lpl_simulator *simulator = (struct lpl_simulator *)(uintptr_t)found;
-	struct lpl_sink *sink;
-	int error;
+	struct lpl_sink *sink = lpl_simulator_sink(memory->simulator);
+	int error = sink->finish(sink, report);
 
-	if (simulator == NULL)
-		return LPL_OK;
-	table_remove(&local->parts, key_of(process));
-	local->last = NULL;
-	sink = lpl_simulator_sink(simulator);
-	error = sink->finish(sink, report);
 	if (error == LPL_OK)
-		add_results(local, simulator);
-	lpl_simulator_close(simulator);
+		add_results(local, memory->simulator);
+	memory_free(local, memory);
 	return error;
 }
 
@@ -119,25 +137,21 @@ static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 		     struct lpl_report *report)
 {
 	struct lpl_local *local = (struct lpl_local *)sink;
-	uint64_t process = local->tasks.current->name.process;
+	uint64_t process = local->tasks.current->view.process;
+	enum lpl_error error = LPL_OK;
 	struct lpl_sink *next;
-	int error;
 
 	if (count == 0)
 		return LPL_OK;
-	if (local->last == NULL || local->last_process != process) {
-		local->last = (struct lpl_simulator *)(uintptr_t)table_get(&local->parts,
-									   key_of(process));
-		local->last_process = process;
-	}
-	if (local->last == NULL) {
-		error = begin_process(local, process, report);
-		if (error != LPL_OK)
-			return error;
-	}
+	if (local->last == NULL || local->last->process != process)
+		local->last = memory_of(local, process);
+	if (local->last == NULL)
+		local->last = begin_process(local, process, &error, report);
+	if (local->last == NULL)
+		return error;
 	for (size_t i = 0; i < count && process == 0; i++)
 		local->unknown += (refs[i].flags & LPL_USER) != 0;
-	next = lpl_simulator_sink(local->last);
+	next = lpl_simulator_sink(local->last->simulator);
 	return next->refs(next, refs, count, report);
 }
 
@@ -145,21 +159,26 @@ static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 		      struct lpl_report *report)
 {
 	struct lpl_local *local = (struct lpl_local *)sink;
+	struct memory *memory;
 	struct task *task;
 	int error = LPL_OK;
-	bool known;
 
+	/* a switch may be among the events that are missing */
+	if (event->tag == LPL_EVENT_GAP && event->arg[LPL_EVENT_GAP_EVENTS] != 0)
+		lpl_tasks_gap(&local->tasks);
 	if (event->tag >= LPL_EVENT_TRACING)
 		return LPL_OK;
-	if (!tasks_check(&local->tasks, event) ||
-	    !tasks_event(&local->tasks, event, false, &known))
+	if (!lpl_tasks_check(&local->tasks, event) ||
+	    !lpl_tasks_event(&local->tasks, event, false))
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for another task");
-	while ((task = tasks_next_changed(&local->tasks)) != NULL) {
+	while ((task = lpl_tasks_next_changed(&local->tasks)) != NULL) {
 		if (!task_is_over(task))
 			continue;
-		if (error == LPL_OK && task_was_last(&local->tasks, task))
-			error = end_process(local, task->name.process, report);
-		task_free(task);
+		memory = lpl_task_was_last(&local->tasks, task) ?
+				 memory_of(local, task->view.process) : NULL;
+		if (error == LPL_OK && memory != NULL)
+			error = end_process(local, memory, report);
+		lpl_task_free(task);
 	}
 	return error;
 }
@@ -169,14 +188,8 @@ static int take_finish(struct lpl_sink *sink, struct lpl_report *report)
 	struct lpl_local *local = (struct lpl_local *)sink;
 	int error = LPL_OK;
 
-	/* a removal moves entries about: begin anew after each */
-	while (error == LPL_OK && local->parts.count != 0) {
-		size_t i = 0;
-
-		while (local->parts.entries[i].value == 0)
-			i++;
-		error = end_process(local, local->parts.entries[i].key.a - 1, report);
-	}
+	while (error == LPL_OK && !TAILQ_EMPTY(&local->all))
+		error = end_process(local, TAILQ_FIRST(&local->all), report);
 	return error;
 }
 
@@ -198,8 +211,9 @@ enum lpl_error lpl_local_open(struct lpl_local **local, const char *reduction,
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for local replacement");
 	made->sink = (struct lpl_sink){ take_refs, take_event, take_finish };
 	made->reduced = reduction != NULL && strcmp(reduction, "none") != 0;
-	tasks_init(&made->tasks);
-	table_init(&made->parts);
+	lpl_tasks_init(&made->tasks);
+	TAILQ_INIT(&made->all);
+	lpl_map_init(&made->by_process, 1);
 	error = lpl_simulator_open(&made->model, &options, report);
 	if (error != LPL_OK)
 		lpl_local_close(made);
@@ -217,53 +231,52 @@ static bool is_timed(const char *policy)
 }
 
 /* A place for one more policy, with its sizes; NULL: no memory. */
-static struct entry *new_entry(struct lpl_local *local, const struct lpl_sizes *sizes)
+static struct added *new_policy(struct lpl_local *local, const struct lpl_sizes *sizes)
 {
-	struct entry *entries = realloc(local->entry, (local->entries + 1) * sizeof(*entries));
-	struct entry *entry;
+	struct added *added;
 
-	if (entries == NULL)
+	if (!lpl_reach(local->added, local->added_room, local->policies))
 		return NULL;
-	local->entry = entries;
-	entry = &entries[local->entries];
-	*entry = (struct entry){ .sizes.count = sizes->count };
-	entry->sizes.size = malloc((sizes->count + 1) * sizeof(*entry->sizes.size));
-	entry->sum = calloc(sizes->count + 1, sizeof(*entry->sum));
-	if (entry->sizes.size == NULL || entry->sum == NULL) {
-		free(entry->sizes.size);
-		free(entry->sum);
+	added = &local->added[local->policies];
+	*added = (struct added){ .sizes.count = sizes->count };
+	added->sizes.size = malloc((sizes->count + 1) * sizeof(*added->sizes.size));
+	added->sum = calloc(sizes->count + 1, sizeof(*added->sum));
+	if (added->sizes.size == NULL || added->sum == NULL) {
+		free(added->sizes.size);
+		free(added->sum);
 		return NULL;
 	}
-	memcpy(entry->sizes.size, sizes->size, sizes->count * sizeof(*sizes->size));
+	memcpy(added->sizes.size, sizes->size, sizes->count * sizeof(*sizes->size));
 	for (size_t i = 0; i < sizes->count; i++) {
-		entry->sum[i].size = sizes->size[i];
-		entry->sum[i].exact = !local->reduced;
+		added->sum[i].size = sizes->size[i];
+		added->sum[i].exact = !local->reduced;
 	}
-	return entry;
+	return added;
 }
 
 enum lpl_error lpl_local_add(struct lpl_local *local, const char *policy,
 			     const struct lpl_sizes *sizes, struct lpl_report *report)
 {
 	enum lpl_error error;
-	struct entry *entry;
+	struct added *added;
 
 	if (is_timed(policy))
 		return lpl_fail(report, LPL_ERR_USAGE, "policy '%.80s': has no memory that could "
 				"be shared out among processes", policy);
 	if (sizes == NULL || sizes->all)
 		return lpl_fail(report, LPL_ERR_USAGE, "policy '%.80s': with a memory for each "
-				"process sizes have to be given, one by one or as a range", policy);
-	entry = new_entry(local, sizes);
-	if (entry == NULL)
+				"process sizes have to be given, one by one or as a range",
+				policy);
+	added = new_policy(local, sizes);
+	if (added == NULL)
 		return lpl_fail(report, LPL_ERR_MEMORY, "policy '%.80s': no memory", policy);
 	error = lpl_simulator_add(local->model, policy, sizes, report);
 	if (error != LPL_OK) {
-		free(entry->sizes.size);
-		free(entry->sum);
+		free(added->sizes.size);
+		free(added->sum);
 		return error;
 	}
-	local->entries++;
+	local->policies++;
 	return LPL_OK;
 }
 
@@ -274,7 +287,7 @@ struct lpl_sink *lpl_local_sink(struct lpl_local *local)
 
 size_t lpl_local_count(const struct lpl_local *local)
 {
-	return local->entries;
+	return local->policies;
 }
 
 const char *lpl_local_policy(const struct lpl_local *local, size_t index)
@@ -285,8 +298,8 @@ const char *lpl_local_policy(const struct lpl_local *local, size_t index)
 const struct lpl_result *lpl_local_results(const struct lpl_local *local, size_t index,
 					   size_t *count)
 {
-	*count = local->entry[index].sizes.count;
-	return local->entry[index].sum;
+	*count = local->added[index].sizes.count;
+	return local->added[index].sum;
 }
 
 uint64_t lpl_local_processes(const struct lpl_local *local)
@@ -303,16 +316,15 @@ void lpl_local_close(struct lpl_local *local)
 {
 	if (local == NULL)
 		return;
-	for (size_t i = 0; i < local->parts.size; i++)
-		lpl_simulator_close(
-			(struct lpl_simulator *)(uintptr_t)local->parts.entries[i].value);
-	table_free(&local->parts);
-	tasks_free(&local->tasks);
+	while (!TAILQ_EMPTY(&local->all))
+		memory_free(local, TAILQ_FIRST(&local->all));
+	lpl_map_free(&local->by_process);
+	lpl_tasks_free(&local->tasks);
 	lpl_simulator_close(local->model);
-	for (size_t i = 0; i < local->entries; i++) {
-		free(local->entry[i].sizes.size);
-		free(local->entry[i].sum);
+	for (size_t i = 0; i < local->policies; i++) {
+		free(local->added[i].sizes.size);
+		free(local->added[i].sum);
 	}
-	free(local->entry);
+	free(local->added);
 	free(local);
 }

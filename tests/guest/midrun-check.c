@@ -556,11 +556,11 @@ static uint64_t odd(const struct side *mid)
 	const struct lpl_merge_stats *stats = lpl_merge_stats(mid->merge);
 	uint64_t sum = 0;
 
-	for (enum lpl_merge_odd kind = 0; kind < LPL_ODDS; kind++) {
-		if (stats->odd[kind])
-			printf("odd in MID, %s: %" PRIu64 "\n", lpl_merge_odd_name(kind),
-			       stats->odd[kind]);
-		sum += stats->odd[kind];
+	for (enum lpl_merge_anomaly kind = 0; kind < LPL_ANOMALIES; kind++) {
+		if (stats->anomalies[kind])
+			printf("odd in MID, %s: %" PRIu64 "\n", lpl_merge_anomaly_name(kind),
+			       stats->anomalies[kind]);
+		sum += stats->anomalies[kind];
 	}
 	if (stats->user_unresolved)
 		printf("unresolved in MID: %" PRIu64 "\n", stats->user_unresolved);

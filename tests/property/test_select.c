@@ -361,6 +361,70 @@ static void local_refuses(void **state)
 	stream_free(&in);
 }
 
+/* One reference to page 7 in user mode; 1 when it counts as nobody's. */
+static uint64_t nobodys(struct lpl_local *local, uint64_t number)
+{
+	const struct lpl_ref ref = { .ref = number, .address = 7 << LPL_PAGE_SHIFT,
+				     .flags = LPL_USER };
+	const uint64_t before = lpl_local_unknown(local);
+	struct lpl_sink *sink = lpl_local_sink(local);
+
+	assert_int_equal(sink->refs(sink, &ref, 1, NULL), LPL_OK);
+	return lpl_local_unknown(local) - before;
+}
+
+static void send_event(struct lpl_local *local, const struct lpl_event *event)
+{
+	struct lpl_sink *sink = lpl_local_sink(local);
+
+	assert_int_equal(sink->event(sink, event, NULL), LPL_OK);
+}
+
+/*
+ * Where events are missing, a switch may be among them: from there on nobody knows who runs
+ * (docs/merging.md), until an event tells.  Where references alone are missing it is known.
+ */
+static void local_after_a_gap(void **state)
+{
+	const struct lpl_event create = { .tag = KTR_TASK_CREATE, .arg = { 1, 1, 100 } };
+	const struct lpl_event switched = { .tag = KTR_SCHEDULE, .arg = { 0, 0, 1, 1 } };
+	const struct lpl_event mark = { .tag = KTR_MARK, .tid = 1, .tgid = 1 };
+	const struct lpl_event no_event_lost = { .tag = LPL_EVENT_GAP, .arg = { 9, 0 } };
+	const struct lpl_event lost[] = {
+		{ .tag = LPL_EVENT_GAP, .arg = { 0, 1 } },
+		{ .tag = LPL_EVENT_GAP, .arg = { KTR_NONE, KTR_NONE } },
+	};
+	struct lpl_sizes sizes = { 0 };
+	struct lpl_local *local;
+	uint64_t number = 0;
+	size_t count;
+
+	(void)state;
+	assert_int_equal(lpl_local_open(&local, NULL, NULL), LPL_OK);
+	assert_int_equal(lpl_sizes_parse(&sizes, "3", NULL), LPL_OK);
+	assert_int_equal(lpl_local_add(local, "lru", &sizes, NULL), LPL_OK);
+	lpl_sizes_free(&sizes);
+	send_event(local, &create);
+	send_event(local, &switched);
+	assert_int_equal(nobodys(local, ++number), 0);
+	send_event(local, &no_event_lost);
+	assert_int_equal(nobodys(local, ++number), 0);
+	for (size_t i = 0; i < sizeof(lost) / sizeof(lost[0]); i++) {
+		send_event(local, &lost[i]);
+		assert_int_equal(nobodys(local, ++number), 1);
+		assert_int_equal(nobodys(local, ++number), 1);
+		/* it tells who runs: the task that was known, in the process it was */
+		send_event(local, &mark);
+		assert_int_equal(nobodys(local, ++number), 0);
+	}
+	assert_int_equal(lpl_local_sink(local)->finish(lpl_local_sink(local), NULL), LPL_OK);
+	/* one page, in the memory of the process and in that of the kernel */
+	assert_int_equal(lpl_local_processes(local), 2);
+	assert_int_equal(lpl_local_results(local, 0, &count)[0].references, number);
+	assert_int_equal(lpl_local_results(local, 0, &count)[0].faults, 2);
+	lpl_local_close(local);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -368,6 +432,7 @@ int main(void)
 		cmocka_unit_test(kinds_refuse),
 		cmocka_unit_test(local_by_definition),
 		cmocka_unit_test(local_refuses),
+		cmocka_unit_test(local_after_a_gap),
 	};
 
 	seed = random_seed();

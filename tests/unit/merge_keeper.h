@@ -205,12 +205,12 @@ static inline const struct lpl_merge_stats *stats(const struct keeper *keeper)
 	return lpl_merge_stats(keeper->merge);
 }
 
-static inline uint64_t odds(const struct keeper *keeper)
+static inline uint64_t anomalies(const struct keeper *keeper)
 {
 	uint64_t sum = 0;
 
-	for (int i = 0; i < LPL_ODDS; i++)
-		sum += stats(keeper)->odd[i];
+	for (int i = 0; i < LPL_ANOMALIES; i++)
+		sum += stats(keeper)->anomalies[i];
 	return sum;
 }
 

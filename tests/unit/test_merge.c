@@ -34,7 +34,7 @@ static void file_keeps_its_page(void **state)
 	map(k, 7, 0x90000, 1, KTR_MAP_FILE_SHARED, 8, 100, 3);
 	assert_int_equal(rd(k, 7, 0x90000), page);
 	assert_int_equal(stats(k)->pages[LPL_PAGE_FILE], 4);
-	assert_int_equal(odds(k), 0);
+	assert_int_equal(anomalies(k), 0);
 }
 
 static void unmapped_place_means_another_file(void **state)
@@ -231,7 +231,7 @@ static void shared_mappings_survive_fork(void **state)
 	assert_int_equal(wr(k, 9, 0x20000), 2);
 	TELL(k, KTR_COW_BREAK, 9, 0x20000, 1, 2);
 	assert_int_equal(wr(k, 9, 0x20000), 2);
-	assert_int_equal(stats(k)->odd[LPL_ODD_COW_BREAK], 1);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_COW_BREAK], 1);
 }
 
 /* ---- anonymous memory ---- */
@@ -274,7 +274,7 @@ static void brk_grows_and_shrinks(void **state)
 	assert_int_equal(wr(k, 7, 0x16000), 5);
 	TELL(k, KTR_UNMAP, 7, 0x14000, 0x17000);
 	TELL(k, KTR_BRK, 7, 0x17000, 0x14000);
-	assert_int_equal(odds(k), 0);
+	assert_int_equal(anomalies(k), 0);
 	assert_int_equal(stats(k)->references[LPL_PAGE_UNRESOLVED], 0);
 }
 
@@ -294,9 +294,9 @@ static void remap_moves_pages(void **state)
 	assert_int_equal(k->last.kind, LPL_PAGE_UNRESOLVED);
 	/* the kernel unmaps the old place after the move: nothing odd, but more is */
 	TELL(k, KTR_UNMAP, 7, 0x10000, 0x14000);
-	assert_int_equal(odds(k), 0);
+	assert_int_equal(anomalies(k), 0);
 	TELL(k, KTR_UNMAP, 7, 0xf000, 0x14000);
-	assert_int_equal(stats(k)->odd[LPL_ODD_UNMAP], 1);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_UNMAP], 1);
 	/* shrinking, in place and elsewhere */
 	TELL(k, KTR_REMAP, 7, 0x80000, 0x88000, 0x80000, 0x84000);
 	assert_int_equal(rd(k, 7, 0x83000), 2);
@@ -372,10 +372,10 @@ static void segments(void **state)
 	TELL(k, KTR_UNMAP, 9, 0x90000, 0x91000);
 	TELL(k, KTR_SHM_DETACH, 9, 0x90000);
 	assert_int_equal(rd(k, 9, 0x92000), 1);
-	assert_int_equal(odds(k), 0);
+	assert_int_equal(anomalies(k), 0);
 	TELL(k, KTR_SHM_DETACH, 9, 0x91000);
 	TELL(k, KTR_SHM_DETACH, 77, 0x91000);
-	assert_int_equal(stats(k)->odd[LPL_ODD_DETACH], 2);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_DETACH], 2);
 }
 
 /* A segment marked in its inode number is the same for the page cache. */
@@ -391,7 +391,7 @@ static void marked_segments_in_the_page_cache(void **state)
 	assert_int_equal(touch(k, LPL_WRITE, 0, 7, KERNEL + 0x40000), 1);
 	TELL(k, KTR_CACHE_REMOVE, 1, inode, 2, 0x40, 1);
 	assert_int_equal(touch(k, LPL_WRITE, 0, 7, KERNEL + 0x40000), 2);
-	assert_int_equal(odds(k), 0);
+	assert_int_equal(anomalies(k), 0);
 }
 
 static void special_mappings(void **state)
@@ -458,19 +458,19 @@ static void kernel_sees_the_page_cache(void **state)
 	/* the same file page in another frame */
 	TELL(k, KTR_CACHE_ADD, 8, 1, 5, 0x90, 1, KERNEL + 0x90000);
 	assert_int_equal(touch(k, LPL_READ, 0, 9, KERNEL + 0x90000), 2);
-	assert_int_equal(odds(k), 0);
+	assert_int_equal(anomalies(k), 0);
 	/* told that it holds another page, without a remove */
 	TELL(k, KTR_CACHE_ADD, 8, 2, 0, 0x90, 1, KERNEL + 0x90000);
 	assert_int_equal(touch(k, LPL_READ, 0, 9, KERNEL + 0x90000), 5);
-	assert_int_equal(stats(k)->odd[LPL_ODD_CACHE_ADD], 1);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_CACHE_ADD], 1);
 	/* and now the remove, too late: not of this page */
 	TELL(k, KTR_CACHE_REMOVE, 8, 1, 5, 0x90, 1);
 	assert_int_equal(touch(k, LPL_READ, 0, 9, KERNEL + 0x90000), 5);
-	assert_int_equal(stats(k)->odd[LPL_ODD_CACHE_REMOVE], 1);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_CACHE_REMOVE], 1);
 	/* high memory has no address */
 	TELL(k, KTR_CACHE_ADD, 8, 2, 7, 0x99, 1, KTR_NONE);
 	TELL(k, KTR_CACHE_REMOVE, 8, 2, 7, 0x99, 1);
-	assert_int_equal(odds(k), 2);
+	assert_int_equal(anomalies(k), 2);
 }
 
 static void kernel_of_32_bits(void **state)
@@ -600,11 +600,11 @@ static void a_segment_may_lose_its_mark(void **state)
 	assert_int_equal(touch(k, LPL_WRITE, 0, 7, KERNEL + 0x40000), 1);
 	assert_int_equal(k->last.kind, LPL_PAGE_CACHE);
 	TELL(k, KTR_CACHE_REMOVE, 1, 0, 3, 0x40, 1);	/* another page */
-	assert_int_equal(stats(k)->odd[LPL_ODD_CACHE_REMOVE], 1);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_CACHE_REMOVE], 1);
 	TELL(k, KTR_CACHE_REMOVE, 1, 0, 2, 0x40, 1);
 	assert_int_equal(touch(k, LPL_WRITE, 0, 7, KERNEL + 0x40000), 2);
 	assert_int_equal(k->last.kind, LPL_PAGE_KERNEL);
-	assert_int_equal(odds(k), 1);
+	assert_int_equal(anomalies(k), 1);
 }
 
 int main(void)

@@ -30,20 +30,20 @@ static const struct lpl_merge_audit *books(struct keeper *k)
 }
 
 /* The one kind of thing that is wrong, `times` over; `problems` of them are kept. */
-static const struct lpl_merge_problem *expect(struct keeper *k, enum lpl_merge_odd kind,
+static const struct lpl_merge_problem *expect(struct keeper *k, enum lpl_merge_anomaly kind,
 					      uint64_t times, size_t problems)
 {
 	const struct lpl_merge_problem *problem;
 	size_t count;
 
 	assert_false(books(k)->balanced);
-	assert_int_equal(stats(k)->odd[kind], times);
-	assert_int_equal(odds(k), times);
-	assert_int_equal(books(k)->odd, times);
+	assert_int_equal(stats(k)->anomalies[kind], times);
+	assert_int_equal(anomalies(k), times);
+	assert_int_equal(books(k)->anomalies, times);
 	problem = lpl_merge_problems(k->merge, &count);
 	assert_int_equal(count, problems);
 	for (size_t i = 0; i < count; i++)
-		assert_int_equal(problem[i].odd, kind);
+		assert_int_equal(problem[i].anomaly, kind);
 	return problem;
 }
 
@@ -85,7 +85,7 @@ static void good_books_balance(void **state)
 	assert_int_equal(books(k)->cache_displaced, 0);
 	assert_int_equal(books(k)->cache_held, 3);
 	assert_int_equal(books(k)->file_references, 3);
-	assert_int_equal(books(k)->odd, 0);
+	assert_int_equal(books(k)->anomalies, 0);
 	assert_null(lpl_merge_problems(k->merge, &count));
 	assert_int_equal(count, 0);
 }
@@ -98,7 +98,7 @@ static void records_that_are_missing(void **state)
 	wr(k, 7, 0x10000);
 	lpl_merge_audit_expect(k->merge, 6, 1);
 	assert_false(books(k)->balanced);
-	assert_int_equal(books(k)->odd, 0);
+	assert_int_equal(books(k)->anomalies, 0);
 }
 
 static void references_that_are_missing(void **state)
@@ -120,7 +120,7 @@ static void an_unresolved_reference(void **state)
 	for (int i = 0; i < 5; i++)
 		rd(k, 7, 0x90000);
 	touch(k, LPL_READ, 0, 7, 0x90000);	/* the kernel may look where it likes */
-	problem = expect(k, LPL_ODD_UNRESOLVED, 5, 2);
+	problem = expect(k, LPL_ANOMALY_UNRESOLVED, 5, 2);
 	assert_false(problem[0].is_event);
 	assert_int_equal(problem[0].ref.ref, 1);
 	assert_int_equal(problem[1].ref.ref, 2);
@@ -137,7 +137,7 @@ static void a_reference_in_the_wrong_space(void **state)
 	rd(k, 7, 0x10000);
 	rd(k, 8, 0x10000);
 	touch(k, LPL_READ, 0, 8, 0x10000);	/* a kernel thread borrows one */
-	assert_int_equal(expect(k, LPL_ODD_ATTRIBUTION, 1, 1)->ref.space, 8);
+	assert_int_equal(expect(k, LPL_ANOMALY_ATTRIBUTION, 1, 1)->ref.space, 8);
 }
 
 static void nobody_ran_before_the_first_event(void **state)
@@ -146,8 +146,8 @@ static void nobody_ran_before_the_first_event(void **state)
 
 	touch(k, LPL_READ, 0, 0, KERNEL);	/* boot */
 	touch(k, LPL_READ, LPL_USER, 0, KERNEL);
-	expect(k, LPL_ODD_ATTRIBUTION, 1, 1);
-	assert_int_equal(books(k)->user_untold, 0);
+	expect(k, LPL_ANOMALY_ATTRIBUTION, 1, 1);
+	assert_int_equal(books(k)->user_before_snapshot, 0);
 }
 
 /* What could not be told is not held against the guest; what could be, is. */
@@ -165,9 +165,9 @@ static void a_first_snapshot_begins_the_books(void **state)
 	rd(k, 7, 0x90000);
 	TELL_BY(k, 20, 20, KTR_SNAPSHOT, 1);	/* a second one excuses nothing */
 	TELL_BY(k, 20, 20, KTR_SNAPSHOT, 0);
-	problem = expect(k, LPL_ODD_UNRESOLVED, 1, 1);
+	problem = expect(k, LPL_ANOMALY_UNRESOLVED, 1, 1);
 	assert_int_equal(problem->ref.ref, 4);
-	assert_int_equal(books(k)->user_untold, 2);
+	assert_int_equal(books(k)->user_before_snapshot, 2);
 }
 
 static void before_a_snapshot_the_books_balance(void **state)
@@ -180,8 +180,8 @@ static void before_a_snapshot_the_books_balance(void **state)
 	TELL_BY(k, 20, 20, KTR_SNAPSHOT, 0);
 	rd(k, 7, 0x10000);
 	assert_true(books(k)->balanced);
-	assert_int_equal(books(k)->user_untold, 1);
-	assert_int_equal(stats(k)->odd[LPL_ODD_UNRESOLVED], 0);
+	assert_int_equal(books(k)->user_before_snapshot, 1);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_UNRESOLVED], 0);
 }
 
 /*
@@ -203,7 +203,7 @@ static void tasks_that_ran_before_the_first_snapshot(void **state)
 	rd(k, 7, 0x10000);
 	assert_true(books(k)->balanced);
 	assert_int_equal(books(k)->tasks, 3);
-	assert_int_equal(odds(k), 0);
+	assert_int_equal(anomalies(k), 0);
 }
 
 /* It tells of all that live as it begins, and of what comes then there are events. */
@@ -221,7 +221,7 @@ static void tasks_that_no_snapshot_excuses(void **state)
 	TELL_BY(k, 20, 20, KTR_SNAPSHOT, 0);
 	TELL_BY(k, 20, 20, KTR_SNAPSHOT, 1);
 	TELL_BY(k, 20, 20, KTR_SNAPSHOT, 0);
-	problem = expect(k, LPL_ODD_SCHEDULE, 2, 2);
+	problem = expect(k, LPL_ANOMALY_SCHEDULE, 2, 2);
 	assert_int_equal(problem[0].event.arg[2], 44);
 	assert_int_equal(problem[1].event.arg[2], 45);
 }
@@ -238,7 +238,7 @@ static void a_range_mapped_twice(void **state)
 	TELL_BY(k, 20, 20, KTR_MAP, 7, 0x23000, 0x25000, 3, KTR_MAP_ANONYMOUS);
 	TELL_BY(k, 20, 20, KTR_UNMAP, 7, 0x23000, 0x25000);
 	TELL_BY(k, 20, 20, KTR_MAP, 7, 0x23000, 0x25000, 3, KTR_MAP_ANONYMOUS);
-	assert_int_equal(expect(k, LPL_ODD_MAPPED_TWICE, 1, 1)->event.arg[2], 0x25000);
+	assert_int_equal(expect(k, LPL_ANOMALY_MAPPED_TWICE, 1, 1)->event.arg[2], 0x25000);
 }
 
 static void a_write_that_parts_what_is_shared(void **state)
@@ -255,7 +255,7 @@ static void a_write_that_parts_what_is_shared(void **state)
 	TELL_BY(k, 20, 20, KTR_COW_BREAK, 7, 0x20000, 0x50, 0x90);
 	wr(k, 7, 0x20000);
 	wr(k, 7, 0x21000);			/* nor of this */
-	problem = expect(k, LPL_ODD_UNTOLD_BREAK, 2, 2);
+	problem = expect(k, LPL_ANOMALY_UNTOLD_BREAK, 2, 2);
 	assert_int_equal(problem[0].ref.ref, 3);
 	assert_int_equal(problem[1].ref.address, 0x21000);
 }
@@ -277,7 +277,7 @@ static void a_page_not_in_the_page_cache(void **state)
 	TELL_BY(k, 20, 20, KTR_MAP, 7, 0x40000, 0x42000, 3, KTR_MAP_FILE_SHARED, 8, 101, 0);
 	rd(k, 7, 0x41000);			/* of a file never seen there */
 	rd(k, 7, 0x41000);
-	problem = expect(k, LPL_ODD_NOT_CACHED, 3, 2);
+	problem = expect(k, LPL_ANOMALY_NOT_CACHED, 3, 2);
 	assert_int_equal(problem[0].ref.address, 0x20000);
 	assert_int_equal(problem[1].ref.address, 0x41000);
 }
@@ -291,7 +291,7 @@ static void a_page_in_two_frames(void **state)
 	/* it leaves the first, and is in the second still */
 	TELL_BY(k, 20, 20, KTR_CACHE_REMOVE, 8, 100, 1, 0x51, 2);
 	rd(k, 7, 0x21000);
-	assert_true(expect(k, LPL_ODD_CACHED_TWICE, 1, 1)->is_event);
+	assert_true(expect(k, LPL_ANOMALY_CACHED_TWICE, 1, 1)->is_event);
 	assert_int_equal(books(k)->cache_held, 4);
 }
 
@@ -301,7 +301,7 @@ static void a_frame_with_two_pages(void **state)
 
 	begin(k);
 	TELL_BY(k, 20, 20, KTR_CACHE_ADD, 8, 101, 0, 0x53, 2, KTR_NONE);
-	expect(k, LPL_ODD_CACHE_ADD, 1, 1);
+	expect(k, LPL_ANOMALY_CACHE_ADD, 1, 1);
 	assert_int_equal(books(k)->cache_added, 6);
 	assert_int_equal(books(k)->cache_displaced, 1);
 	assert_int_equal(books(k)->cache_held, 5);
@@ -314,7 +314,7 @@ static void a_page_removed_twice(void **state)
 	begin(k);
 	TELL_BY(k, 20, 20, KTR_CACHE_REMOVE, 8, 100, 0, 0x50, 1);
 	TELL_BY(k, 20, 20, KTR_CACHE_REMOVE, 8, 100, 0, 0x50, 1);
-	expect(k, LPL_ODD_CACHE_REMOVE, 1, 1);
+	expect(k, LPL_ANOMALY_CACHE_REMOVE, 1, 1);
 }
 
 static void a_space_that_ends_twice(void **state)
@@ -325,9 +325,9 @@ static void a_space_that_ends_twice(void **state)
 	TELL_BY(k, 20, 20, KTR_SPACE_END, 7);
 	TELL_BY(k, 20, 20, KTR_MAP, 7, 0x10000, 0x11000, 3, KTR_MAP_ANONYMOUS);
 	TELL_BY(k, 20, 20, KTR_SPACE_END, 7);
-	assert_int_equal(odds(k), 0);
+	assert_int_equal(anomalies(k), 0);
 	TELL_BY(k, 20, 20, KTR_SPACE_END, 7);
-	expect(k, LPL_ODD_SPACE_END, 1, 1);
+	expect(k, LPL_ANOMALY_SPACE_END, 1, 1);
 	assert_int_equal(books(k)->spaces, 2);
 	assert_int_equal(books(k)->spaces_ended, 2);
 	assert_int_equal(books(k)->spaces_unused, 0);
@@ -341,7 +341,7 @@ static void an_exit_without_a_task(void **state)
 	TELL_BY(k, 20, 20, KTR_EXIT, 31, 31, 0, 1);
 	TELL_BY(k, 20, 20, KTR_EXIT, 32, 32, 0, 1);
 	TELL_BY(k, 20, 20, KTR_EXIT, 33, 33, 0, 1);
-	assert_int_equal(expect(k, LPL_ODD_TASK_UNKNOWN, 3, 2)[1].event.arg[0], 32);
+	assert_int_equal(expect(k, LPL_ANOMALY_TASK_UNKNOWN, 3, 2)[1].event.arg[0], 32);
 }
 
 static void a_task_never_told_of(void **state)
@@ -353,10 +353,10 @@ static void a_task_never_told_of(void **state)
 	TELL_BY(k, 20, 20, KTR_SCHEDULE, 20, 1, 44, 44, 0);
 	wr(k, 0, 0x10000);
 	/* told at the end, with the event that showed it */
-	assert_int_equal(stats(k)->odd[LPL_ODD_SCHEDULE], 0);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_SCHEDULE], 0);
 	finish(k);
 	problem = lpl_merge_problems(k->merge, &(size_t){ 0 });
-	assert_int_equal(problem[0].odd, LPL_ODD_SCHEDULE);
+	assert_int_equal(problem[0].anomaly, LPL_ANOMALY_SCHEDULE);
 	assert_int_equal(problem[0].event.tag, KTR_SCHEDULE);
 	assert_int_equal(problem[0].event.arg[2], 44);
 	assert_int_equal(books(k)->tasks_live, 2);
@@ -372,7 +372,7 @@ static void clocks_that_run_backwards(void **state)
 	k->clock = 0;				/* the next is the first again */
 	wr(k, 7, 0x10000);
 	wr(k, 7, 0x10000);
-	assert_int_equal(expect(k, LPL_ODD_ORDER, 1, 1)->ref.ref, 1);
+	assert_int_equal(expect(k, LPL_ANOMALY_ORDER, 1, 1)->ref.ref, 1);
 }
 
 static void unmaps_of_nothing(void **state)
@@ -381,7 +381,7 @@ static void unmaps_of_nothing(void **state)
 
 	begin(k);
 	TELL_BY(k, 20, 20, KTR_UNMAP, 7, 0x70000, 0x71000);
-	expect(k, LPL_ODD_UNMAP, 1, 1);
+	expect(k, LPL_ANOMALY_UNMAP, 1, 1);
 }
 
 static void books_as_text(void **state)
@@ -426,7 +426,7 @@ static void books_of_garbage(void **state)
 		touch(k, x >> 58 & 1, x >> 59 & 1, x >> 42 & 3, arg[1]);
 	}
 	assert_false(books(k)->balanced);
-	assert_int_equal(books(k)->odd, odds(k));
+	assert_int_equal(books(k)->anomalies, anomalies(k));
 	assert_int_equal(books(k)->references, 40000);
 	assert_int_equal(books(k)->by_kind, 40000);
 	assert_int_equal(books(k)->by_task, 40000);

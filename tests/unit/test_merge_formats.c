@@ -206,9 +206,9 @@ static void statistics_as_text(void **state)
 	assert_non_null(strstr(text, "canonical pages, unresolved: 1\n"));
 	assert_non_null(strstr(text, "odd events, unmap: 1\n"));
 	assert_null(strstr(text, "remap"));
-	for (int i = 0; i < LPL_ODDS; i++)
+	for (int i = 0; i < LPL_ANOMALIES; i++)
 		for (int j = 0; j < i; j++)
-			assert_string_not_equal(lpl_merge_odd_name(i), lpl_merge_odd_name(j));
+			assert_string_not_equal(lpl_merge_anomaly_name(i), lpl_merge_anomaly_name(j));
 	for (int i = 0; i < LPL_PAGE_KINDS; i++)
 		for (int j = 0; j < i; j++)
 			assert_string_not_equal(lpl_page_kind_name(i), lpl_page_kind_name(j));

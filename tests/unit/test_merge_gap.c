@@ -47,8 +47,8 @@ static void nothing_told_is_missing(void **state)
 	assert_int_equal(stats(k)->gap_references, 100);
 	assert_int_equal(stats(k)->gap_unknown, 0);
 	assert_int_equal(stats(k)->user_unresolved, 0);
-	assert_int_equal(stats(k)->odd[LPL_ODD_GAP], 1);
-	assert_int_equal(odds(k), 1);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_GAP], 1);
+	assert_int_equal(anomalies(k), 1);
 	/* of the kernel's events it is none */
 	assert_int_equal(stats(k)->events, 6);
 	assert_int_equal(k->events_seen, 7);
@@ -87,7 +87,7 @@ static void events_are_missing(void **state)
 		assert_int_equal(k->final[1], LPL_TASK_LEFT);
 		assert_int_equal(k->final[2], LPL_TASK_LOST);
 		assert_int_equal(stats(k)->live_tasks, 1);
-		assert_int_equal(stats(k)->odd[LPL_ODD_MISSED_SCHEDULE], 0);
+		assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_MISSED_SCHEDULE], 0);
 		if (i == 0)
 			lpl_merge_close(k->merge);
 	}
@@ -117,7 +117,7 @@ static void told_anew(void **state)
 	/* the frame where it was is nobody's */
 	assert_int_not_equal(by_kernel(k, KERNEL), file);
 	finish(k);
-	assert_int_equal(odds(k), 1);
+	assert_int_equal(anomalies(k), 1);
 }
 
 /* A fork before, a write after: nothing is parted that is not known to be shared. */
@@ -148,7 +148,7 @@ static void at_the_end(void **state)
 	finish(k);
 	assert_int_equal(k->final[1], LPL_TASK_LEFT);
 	assert_int_equal(k->final[2], LPL_TASK_LEFT);
-	assert_int_equal(stats(k)->odd[LPL_ODD_GAP], 1);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_GAP], 1);
 }
 
 /* The books tell what was lost, and do not balance for it. */
@@ -176,12 +176,12 @@ static void audited(void **state)
 	assert_int_equal(books->cache_added, 2);
 	assert_int_equal(books->cache_lost, 1);
 	assert_int_equal(books->cache_held, 1);
-	assert_int_equal(books->odd, 2);
-	assert_int_equal(stats(k)->odd[LPL_ODD_NOT_CACHED], 1);
+	assert_int_equal(books->anomalies, 2);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_NOT_CACHED], 1);
 	assert_false(books->balanced);
 	problem = lpl_merge_problems(k->merge, &count);
 	assert_int_equal(count, 2);
-	assert_int_equal(problem[0].odd, LPL_ODD_GAP);
+	assert_int_equal(problem[0].anomaly, LPL_ANOMALY_GAP);
 	assert_int_equal(problem[0].event.ref, 10);
 	assert_int_equal(problem[0].tid, TASK);
 }

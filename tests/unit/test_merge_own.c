@@ -30,15 +30,15 @@ static void discarded_pages_come_anew(void **state)
 	TELL(k, KTR_DISCARD, 11, 0x11000, 0x12000);
 	assert_int_equal(rd(k, 11, 0x11000), 7);
 	assert_int_equal(wr(k, 7, 0x11000), 6);
-	assert_int_equal(odds(k), 0);
+	assert_int_equal(anomalies(k), 0);
 	/* a shared mapping has nothing of its space's own */
 	TELL(k, KTR_DISCARD, 9, 0, 0x2000);
 	TELL(k, KTR_DISCARD, 9, 0x700000, 0x702000);
 	TELL(k, KTR_DISCARD, 99, 0x700000, 0x702000);
-	assert_int_equal(stats(k)->odd[LPL_ODD_OWN], 3);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_OWN_PAGES], 3);
 	assert_int_equal(rd(k, 9, 0x4000), 1);
 	TELL(k, KTR_DISCARD, 7, 0x2000, 0x1000);
-	assert_int_equal(stats(k)->odd[LPL_ODD_RANGE], 1);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_RANGE], 1);
 }
 
 /* The first touch of anonymous memory that a relative has not touched either. */
@@ -76,13 +76,13 @@ static void pages_of_ones_own(void **state)
 	assert_int_equal(wr(k, 11, 0x802000), 10);
 	TELL(k, KTR_DISCARD, 7, 0x801000, 0x802000);
 	assert_int_equal(rd(k, 7, 0x801000), 7);
-	assert_int_equal(odds(k), 0);
+	assert_int_equal(anomalies(k), 0);
 	TELL(k, KTR_PAGE_OWN, 7, 0x7000000, 1, 1);
-	assert_int_equal(stats(k)->odd[LPL_ODD_OWN], 1);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_OWN_PAGES], 1);
 	TELL(k, KTR_PAGE_OWN, 7, 0x10000, 1, 0);
 	TELL(k, KTR_PAGE_OWN, 7, KERNEL, 1, 1);
 	TELL(k, KTR_PAGE_OWN, 7, 0x10000, 1, UINT64_MAX);
-	assert_int_equal(stats(k)->odd[LPL_ODD_RANGE], 3);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_RANGE], 3);
 }
 
 /* Pages shared by a fork that was over when the trace began. */
@@ -121,7 +121,7 @@ static void a_snapshot_finds_sharers(void **state)
 	TELL(k, KTR_COW_BREAK, 9, 0x32000, 0x502, 0x900);
 	assert_int_equal(wr(k, 9, 0x32000), 7);
 	assert_int_equal(wr(k, 7, 0x12000), 2);
-	assert_int_equal(odds(k), 0);
+	assert_int_equal(anomalies(k), 0);
 	assert_int_equal(stats(k)->implied_breaks, 0);
 	/* the frames mean nothing any more */
 	TELL(k, KTR_SNAPSHOT, 1);
@@ -130,10 +130,10 @@ static void a_snapshot_finds_sharers(void **state)
 	TELL(k, KTR_SNAPSHOT, 0);
 	assert_int_equal(rd(k, 11, 0x10000), 8);
 	TELL(k, KTR_PRESENT, 11, 0x70000, 0x71000, 0x502, KTR_NONE);
-	assert_int_equal(stats(k)->odd[LPL_ODD_OWN], 1);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_OWN_PAGES], 1);
 	TELL(k, KTR_PRESENT, 11, 0x10000, 0x11000, KTR_NONE, KTR_NONE);
 	TELL(k, KTR_PRESENT, 11, 0, UINT64_C(1) << 47, 5, KTR_NONE);
-	assert_int_equal(stats(k)->odd[LPL_ODD_RANGE], 2);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_RANGE], 2);
 }
 
 static void a_snapshot_tells_no_births(void **state)
@@ -148,7 +148,7 @@ static void a_snapshot_tells_no_births(void **state)
 	TELL_BY(k, 20, 20, KTR_SNAPSHOT, 0);
 	TELL_BY(k, 20, 20, KTR_TASK_CREATE, 22, 20, 7, 0x100);
 	assert_int_equal(k->told.parent, 1);
-	assert_int_equal(odds(k), 0);
+	assert_int_equal(anomalies(k), 0);
 }
 
 /* An inode's number is used again for another file. */
@@ -179,7 +179,7 @@ static void generations_of_files(void **state)
 	assert_int_equal(rd(k, 7, 0x21000), 3);
 	/* a file that cannot be told is nobody's */
 	told_by(k, 0, 0, KTR_FILE, (const uint64_t[]){ 8, KTR_NONE, 0, 1 }, 4, "x");
-	assert_int_equal(odds(k), 0);
+	assert_int_equal(anomalies(k), 0);
 }
 
 /* A disk's own pages: what the kernel reads of it besides files. */
@@ -213,7 +213,7 @@ static void swap_and_protection_keep_pages(void **state)
 	TELL(k, KTR_SYSCALL_ENTER, 1, 0, 2, 3);
 	TELL(k, KTR_SYSCALL_EXIT, 1, 0, 2);
 	assert_int_equal(wr(k, 7, 0x10000), 1);
-	assert_int_equal(odds(k), 0);
+	assert_int_equal(anomalies(k), 0);
 }
 
 int main(void)

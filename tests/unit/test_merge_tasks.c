@@ -18,7 +18,7 @@ static void exec_gives_a_new_space(void **state)
 	/* the old table's frame is used again */
 	anonymous(k, 7, 0x10000, 1);
 	assert_int_equal(wr(k, 7, 0x10000), 3);
-	assert_int_equal(odds(k), 0);
+	assert_int_equal(anomalies(k), 0);
 	assert_int_equal(stats(k)->live_spaces, 2);
 	assert_int_equal(stats(k)->spaces, 3);
 }
@@ -46,17 +46,17 @@ static void references_belong_to_tasks(void **state)
 	/* a switch told after it was made */
 	TELL_BY(k, 21, 20, KTR_SCHEDULE, 20, 0, 21, 20, 7);
 	assert_int_equal(k->event_task.tid, 20);
-	assert_int_equal(odds(k), 0);
+	assert_int_equal(anomalies(k), 0);
 	/* a switch nobody told: the next event shows it */
 	TELL_BY(k, 20, 20, KTR_MARK, 0);
-	assert_int_equal(stats(k)->odd[LPL_ODD_MISSED_SCHEDULE], 1);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_MISSED_SCHEDULE], 1);
 	assert_int_equal(k->event_task.tid, 20);
 	touch(k, LPL_READ, 0, 7, KERNEL);
 	assert_int_equal(k->last_task.tid, 20);
 	/* the simulator's own events know no task */
 	TELL(k, LPL_EVENT_MARK, 0);
 	assert_int_equal(k->event_task.tid, 20);
-	assert_int_equal(odds(k), 1);
+	assert_int_equal(anomalies(k), 1);
 	assert_int_equal(stats(k)->tasks, 2);
 }
 
@@ -80,7 +80,7 @@ static void a_second_snapshot_tells_of_the_same_tasks(void **state)
 	TELL(k, KTR_TASK_CREATE, 20, 19, 7, 0);
 	TELL(k, KTR_SNAPSHOT, 0);
 	assert_int_equal(stats(k)->tasks, 3);
-	assert_int_equal(stats(k)->odd[LPL_ODD_TASK_CREATE], 1);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_TASK_CREATE], 1);
 }
 
 static void tasks_end_and_numbers_return(void **state)
@@ -98,7 +98,7 @@ static void tasks_end_and_numbers_return(void **state)
 	TELL(k, KTR_SCHEDULE, 0, 0, 20, 20, 9);
 	touch(k, LPL_READ, 0, 9, KERNEL);
 	assert_int_equal(k->last_task.serial, 2);
-	assert_int_equal(odds(k), 0);
+	assert_int_equal(anomalies(k), 0);
 	assert_int_equal(stats(k)->live_tasks, 1);
 }
 
@@ -127,17 +127,17 @@ static void exiting_takes_time(void **state)
 	assert_int_equal(k->told.references, 1);
 	/* a second exit makes no sense, nor does the exit of one that is gone */
 	TELL(k, KTR_EXIT, 20, 20, 0, 1);
-	assert_int_equal(stats(k)->odd[LPL_ODD_TASK_UNKNOWN], 1);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_TASK_UNKNOWN], 1);
 	TELL(k, KTR_TASK_CREATE, 20, 20, 9, 0);
 	TELL(k, KTR_SCHEDULE, 0, 0, 20, 20, 9);
 	TELL_BY(k, 20, 20, KTR_EXIT, 20, 20, 0, 1);
 	TELL_BY(k, 20, 20, KTR_EXIT, 20, 20, 0, 1);
-	assert_int_equal(odds(k), 2);
+	assert_int_equal(anomalies(k), 2);
 	/* its id is given away while it waits for a switch that is never told */
 	TELL_BY(k, 20, 20, KTR_SCHEDULE, 20, 0, 0, 0, 0);
 	TELL(k, KTR_TASK_CREATE, 20, 20, 11, 0);
 	assert_int_equal(k->final[2], LPL_TASK_EXITED);
-	assert_int_equal(odds(k), 2);
+	assert_int_equal(anomalies(k), 2);
 	finish(k);
 	assert_int_equal(k->final[3], LPL_TASK_LEFT);
 	assert_int_equal(k->final[0], LPL_TASK_LEFT);
@@ -172,7 +172,7 @@ static void a_thread_takes_its_leaders_id(void **state)
 	TELL_BY(k, 20, 20, KTR_SCHEDULE, 20, 0x80, 0, 0, 0);
 	assert_int_equal(k->final[1], LPL_TASK_EXITED);
 	assert_int_equal(k->final[2], LPL_TASK_EXITED);
-	assert_int_equal(odds(k), 0);
+	assert_int_equal(anomalies(k), 0);
 	assert_int_equal(stats(k)->tasks, 2);
 	assert_int_equal(stats(k)->live_tasks, 0);
 }
@@ -211,7 +211,7 @@ static void processes_are_numbered(void **state)
 	TELL_BY(k, 2, 2, KTR_SCHEDULE, 2, 1, 30, 30, 0);
 	touch(k, LPL_READ, 0, 9, KERNEL);
 	assert_int_equal(k->last_task.process, 4);
-	assert_int_equal(odds(k), 0);
+	assert_int_equal(anomalies(k), 0);
 }
 
 static void names_are_the_last_known(void **state)
@@ -232,7 +232,7 @@ static void names_are_the_last_known(void **state)
 	TELL_TEXT(k, 20, 20, "idle", KTR_SCHEDULE, 20, 1, 0, 0, 0);
 	assert_int_equal(k->told.serial, 0);
 	assert_memory_equal(k->told.name, "idle", 4);
-	assert_int_equal(odds(k), 0);
+	assert_int_equal(anomalies(k), 0);
 }
 
 /* A program that loads a module tells of all that exist already. */
@@ -258,7 +258,7 @@ static void a_snapshot_knows_no_parents(void **state)
 	TELL_BY(k, 1, 1, KTR_TASK_CREATE, 20, 1, 7, 0x10100);
 	assert_int_equal(k->told.parent, 1);
 	finish(k);
-	assert_int_equal(odds(k), 0);
+	assert_int_equal(anomalies(k), 0);
 	assert_int_equal(stats(k)->tasks, 6);
 }
 
@@ -275,12 +275,12 @@ static void without_a_snapshot_tasks_are_implied(void **state)
 	touch(k, LPL_READ, LPL_USER, 8, 0x1000);
 	assert_int_equal(k->last_task.space, 8);
 	TELL_BY(k, 9, 9, KTR_EXIT, 9, 9, 0, 1);
-	assert_int_equal(odds(k), 0);
+	assert_int_equal(anomalies(k), 0);
 	TELL_BY(k, 9, 9, KTR_SCHEDULE, 9, 0x80, 5, 4, 7);
-	assert_int_equal(stats(k)->odd[LPL_ODD_SCHEDULE], 1);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_SCHEDULE], 1);
 	finish(k);
-	assert_int_equal(stats(k)->odd[LPL_ODD_SCHEDULE], 2);
-	assert_int_equal(odds(k), 2);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_SCHEDULE], 2);
+	assert_int_equal(anomalies(k), 2);
 }
 
 static void missed_events_show(void **state)
@@ -292,15 +292,15 @@ static void missed_events_show(void **state)
 	TELL_BY(k, 20, 20, KTR_SCHEDULE, 20, 1, 0, 0, 0);
 	/* it executed meanwhile */
 	TELL(k, KTR_SCHEDULE, 0, 0, 20, 20, 8);
-	assert_int_equal(stats(k)->odd[LPL_ODD_MISSED_ASSIGN], 1);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_MISSED_ASSIGN], 1);
 	assert_int_equal(k->told.space, 8);
 	/* it exited, and its id was used again */
 	TELL_BY(k, 20, 20, KTR_TASK_CREATE, 20, 20, 9, 0);
-	assert_int_equal(stats(k)->odd[LPL_ODD_TASK_CREATE], 1);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_TASK_CREATE], 1);
 	assert_int_equal(k->final[1], LPL_TASK_LOST);
 	touch(k, LPL_READ, 0, 9, KERNEL);
 	assert_int_equal(k->last_task.serial, 2);
-	assert_int_equal(odds(k), 2);
+	assert_int_equal(anomalies(k), 2);
 	/* a tid in another process than before is another task, whoever tells of it */
 	TELL_BY(k, 20, 20, KTR_TASK_CREATE, 30, 30, 11, 0);
 	TELL_BY(k, 20, 20, KTR_SCHEDULE, 20, 1, 30, 29, 11);
@@ -313,12 +313,12 @@ static void missed_events_show(void **state)
 	touch(k, LPL_READ, 0, 9, KERNEL);
 	assert_int_equal(k->last_task.serial, 6);
 	assert_int_equal(k->last_task.tgid, 27);
-	assert_int_equal(stats(k)->odd[LPL_ODD_TASK_OTHER], 3);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_TASK_OTHER], 3);
 	TELL_BY(k, 30, 27, KTR_EXIT, 30, 26, 0, 1);
-	assert_int_equal(stats(k)->odd[LPL_ODD_TASK_UNKNOWN], 1);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_TASK_UNKNOWN], 1);
 	assert_int_equal(k->final[6], LPL_TASK_LIVES);
 	/* those that were never told of count when they end */
-	assert_int_equal(odds(k), 2 + 3 + 1 + stats(k)->odd[LPL_ODD_SCHEDULE]);
+	assert_int_equal(anomalies(k), 2 + 3 + 1 + stats(k)->anomalies[LPL_ANOMALY_SCHEDULE]);
 }
 
 int main(void)

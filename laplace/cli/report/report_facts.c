@@ -186,16 +186,16 @@ static void note_merge(const struct report *report,
 			 stats->user_unresolved);
 		note(context, text);
 	}
-	for (int i = 0; i < LPL_ODDS; i++)
-		odd += i == LPL_ODD_GAP ? 0 : stats->odd[i];
+	for (int i = 0; i < LPL_ANOMALIES; i++)
+		odd += i == LPL_ANOMALY_GAP ? 0 : stats->anomalies[i];
 	if (!odd)
 		return;
 	used = (size_t)snprintf(text, sizeof(text), "%" PRIu64 " events do not fit those before "
 				"them (`laplace merge --audit' shows them):", odd);
-	for (int i = 0; i < LPL_ODDS && used < sizeof(text) - 64; i++) {
-		if (stats->odd[i] && i != LPL_ODD_GAP)
+	for (int i = 0; i < LPL_ANOMALIES && used < sizeof(text) - 64; i++) {
+		if (stats->anomalies[i] && i != LPL_ANOMALY_GAP)
 			used += (size_t)snprintf(text + used, sizeof(text) - used, " %s %" PRIu64,
-				lpl_merge_odd_name((enum lpl_merge_odd)i), stats->odd[i]);
+				lpl_merge_anomaly_name((enum lpl_merge_anomaly)i), stats->anomalies[i]);
 	}
 	note(context, text);
 }

@@ -142,11 +142,12 @@ struct lpl_merge_page {
  *
  * `leave` comes when a page that was referenced is in memory no more.  `for_ever`: it
  * was anonymous or unresolved, and its last mapping went (or nobody knows, after a
- * gap); its number is never used again.  Otherwise it is a page of a file or of shared memory that left the page
- * cache (KTR_CACHE_REMOVE, or another page took its frame): the next reference to it, if
- * there is one, brings it back under the same number.  It comes after the `event` that
- * did it, before its `task`s; where a write reference did it, before the next event.
- * Pages that are left at the end do not leave.
+ * gap); its number is never used again.  Otherwise it is a page of a file or of shared memory
+ * that left the page cache (KTR_CACHE_REMOVE, or another page took its frame): the next
+ * reference to it, if there is one, brings it back under the same number.  It comes after the
+ * `event` that did it, before its `task`s; where a write reference did it, before the next
+ * event; those of one event always in the same order, pages of a file in the file's.  Pages
+ * that are left at the end do not leave.
  *
  * Members after `finish` and `event` may be NULL.
  */
@@ -164,45 +165,48 @@ struct lpl_merge_output {
 		     struct lpl_report *report);
 };
 
-/* ---- what does not fit ---- */
+/* ---- anomalies ---- */
 
-/* What makes no sense, given what came before. */
-enum lpl_merge_odd {
-	LPL_ODD_RANGE = 0,	/* empty, backwards, or in the kernel's half */
-	LPL_ODD_MAP_KIND,	/* unknown KTR_MAP_* */
-	LPL_ODD_MAPPED_TWICE,	/* a mapping where something is mapped already */
-	LPL_ODD_UNMAP,		/* of a range with nothing mapped in it */
-	LPL_ODD_REMAP,		/* likewise */
-	LPL_ODD_DETACH,		/* where something else than a segment begins */
-	LPL_ODD_DUPLICATE,	/* of an unknown space, onto itself, or onto a live one */
-	LPL_ODD_SPACE_END,	/* of a space that has ended already */
-	LPL_ODD_COW_BREAK,	/* of a page not mapped, or mapped shared */
-	LPL_ODD_OWN,		/* pages that are the space's own, or no longer, or shared
+/*
+ * What makes no sense, given what came before.  It is counted and changes nothing more than it
+ * must.  In texts and JSON an anomaly is "odd".
+ */
+enum lpl_merge_anomaly {
+	LPL_ANOMALY_RANGE = 0,	/* empty, backwards, or in the kernel's half */
+	LPL_ANOMALY_MAP_KIND,	/* unknown KTR_MAP_* */
+	LPL_ANOMALY_MAPPED_TWICE,	/* a mapping where something is mapped already */
+	LPL_ANOMALY_UNMAP,		/* of a range with nothing mapped in it */
+	LPL_ANOMALY_REMAP,		/* likewise */
+	LPL_ANOMALY_DETACH,		/* where something else than a segment begins */
+	LPL_ANOMALY_DUPLICATE,	/* of an unknown space, onto itself, or onto a live one */
+	LPL_ANOMALY_SPACE_END,	/* of a space that has ended already */
+	LPL_ANOMALY_COW_BREAK,	/* of a page not mapped, or mapped shared */
+	LPL_ANOMALY_OWN_PAGES,		/* pages that are the space's own, or no longer, or shared
 				 * (KTR_PAGE_OWN, KTR_DISCARD, KTR_PRESENT), where
 				 * nothing is mapped that could have such */
-	LPL_ODD_CACHE_ADD,	/* of a frame that holds another page */
-	LPL_ODD_CACHE_REMOVE,	/* of a page that is not there */
-	LPL_ODD_TASK_CREATE,	/* of a task that lives */
-	LPL_ODD_TASK_UNKNOWN,	/* exit, exec ... of an unknown task, a second exit */
-	LPL_ODD_TASK_OTHER,	/* a tid with another tgid than before: another task has it */
-	LPL_ODD_SCHEDULE,	/* to a task that nothing ever told of: counted when it
+	LPL_ANOMALY_CACHE_ADD,	/* of a frame that holds another page */
+	LPL_ANOMALY_CACHE_REMOVE,	/* of a page that is not there */
+	LPL_ANOMALY_TASK_CREATE,	/* of a task that lives */
+	LPL_ANOMALY_TASK_UNKNOWN,	/* exit, exec ... of an unknown task, a second exit */
+	LPL_ANOMALY_TASK_OTHER,	/* a tid with another tgid than before: another task has it */
+	LPL_ANOMALY_SCHEDULE,	/* to a task that nothing ever told of: counted when it
 				 * ends, as a snapshot may come later */
-	LPL_ODD_MISSED_SCHEDULE,/* an event by another task than was scheduled */
-	LPL_ODD_MISSED_ASSIGN,	/* scheduled with another space than was assigned */
-	LPL_ODD_TAG,		/* an unknown tag */
-	LPL_ODD_GAP,		/* records are missing (LPL_EVENT_GAP) */
+	LPL_ANOMALY_MISSED_SCHEDULE,/* an event by another task than was scheduled */
+	LPL_ANOMALY_MISSED_ASSIGN,	/* scheduled with another space than was assigned */
+	LPL_ANOMALY_TAG,		/* an unknown tag */
+	LPL_ANOMALY_GAP,		/* records are missing (LPL_EVENT_GAP) */
 	/* found by an audit only */
-	LPL_ODD_UNRESOLVED,	/* a user-mode reference without a known mapping */
-	LPL_ODD_ATTRIBUTION,	/* ... in another space than its task's */
-	LPL_ODD_NOT_CACHED,	/* a reference to a page of a file not in the page cache */
-	LPL_ODD_UNTOLD_BREAK,	/* a write to a shared page: its copy was not told of */
-	LPL_ODD_CACHED_TWICE,	/* an added page that another frame holds */
-	LPL_ODD_ORDER,		/* a record whose clocks run backwards */
-	LPL_ODDS
+	LPL_ANOMALY_UNRESOLVED,	/* a user-mode reference without a known mapping */
+	LPL_ANOMALY_ATTRIBUTION,	/* ... in another space than its task's */
+	LPL_ANOMALY_NOT_CACHED,	/* a reference to a page of a file not in the page cache */
+	LPL_ANOMALY_UNTOLD_BREAK,	/* a write to a shared page: its copy was not told of */
+	LPL_ANOMALY_CACHED_TWICE,	/* an added page that another frame holds */
+	LPL_ANOMALY_ORDER,		/* a record whose clocks run backwards */
+	LPL_ANOMALIES
 };
 
 /* "range", "unmap" ... */
-const char *lpl_merge_odd_name(enum lpl_merge_odd odd);
+const char *lpl_merge_anomaly_name(enum lpl_merge_anomaly anomaly);
 
 struct lpl_merge_stats {
 	uint64_t references[LPL_PAGE_KINDS];
@@ -220,10 +224,10 @@ struct lpl_merge_stats {
 	uint64_t gap_events;
 	uint64_t gap_unknown;		/* references after a gap and before an event told who
 					 * runs: they count for task 0 */
-	uint64_t odd[LPL_ODDS];
+	uint64_t anomalies[LPL_ANOMALIES];
 };
 
-/* "name: number" lines; zeros of kinds and odd events are left out. */
+/* "name: number" lines; kinds of pages and anomalies with 0 are left out. */
 void lpl_merge_stats_print(const struct lpl_merge_stats *stats, FILE *file);
 
 /* ---- the merge ---- */
@@ -233,7 +237,7 @@ struct lpl_merge_options {
 	 * (KTR_SNAPSHOT), else 1 << 63.  A 32-bit Linux has 0xc0000000. */
 	uint64_t kernel_base;
 	bool audit;		/* keep the books: see below */
-	uint32_t problems;	/* how many of each kind of oddity an audit keeps */
+	uint32_t problems;	/* how many of each kind of anomaly an audit keeps */
 };
 
 struct lpl_merge;
@@ -255,7 +259,7 @@ void lpl_merge_close(struct lpl_merge *merge);	/* NULL is fine */
  * at the end.  Closed by the sink's finish().
  */
 struct lpl_merge_audit {
-	bool balanced;			/* all pairs agree, and nothing was odd */
+	bool balanced;			/* all pairs agree, and there was no anomaly */
 	uint64_t references;		/* that came */
 	uint64_t by_kind, by_task;	/* sums over all kinds, over all tasks */
 	uint64_t processes;		/* without the kernel */
@@ -268,12 +272,13 @@ struct lpl_merge_audit {
 	uint64_t cache_lost;		/* nobody knows since records were missing */
 	uint64_t cache_held;
 	uint64_t file_references;	/* that were looked for in the page cache */
-	uint64_t user_untold;		/* user-mode references before the first snapshot: whose
-					 * they are, and of what, nobody could tell; not odd */
+	/* user-mode references before the first snapshot that do not fit: nobody could have
+	 * told whose they are, and of what, so that they are no anomalies */
+	uint64_t user_before_snapshot;
 	uint64_t events;		/* that came */
-	/* what the trace says came before reduction; 0 where it does not say */
-	uint64_t events_told, references_told;
-	uint64_t odd;			/* all oddities together */
+	/* how many there have to be, by lpl_merge_audit_expect(); 0: not known */
+	uint64_t events_expected, references_expected;
+	uint64_t anomalies;		/* of all kinds together */
 };
 
 /* NULL without `audit`, and before finish(). */
@@ -287,7 +292,7 @@ void lpl_merge_audit_expect(struct lpl_merge *merge, uint64_t events, uint64_t r
 
 /* One record that does not fit: the first few of each kind are kept. */
 struct lpl_merge_problem {
-	enum lpl_merge_odd odd;
+	enum lpl_merge_anomaly anomaly;
 	bool is_event;
 	struct lpl_event event;		/* with is_event */
 	struct lpl_ref ref;		/* without */
@@ -314,9 +319,11 @@ void lpl_merge_global_close(struct lpl_merge_output *output);	/* NULL is fine */
  * Format `per-process`: the directory PATH with a directory for each process and
  * in it a file for each task, all named by numbers, and an index, tasks.csv; see
  * docs/merging.md.  Everything is written below "PATH.part", which finish()
- * renames.  An existing PATH or PATH.part is an error (LPL_ERR_USAGE) unless
+ * syncs and renames.  An existing PATH or PATH.part is an error (LPL_ERR_USAGE) unless
  * `overwrite`, and even then when there is anything in it that this format does
- * not write.  Memory is O(live tasks) and some 9 MiB; at most 64 files are open.
+ * not write, or when somebody else is writing PATH.part.  What finish() cannot rename,
+ * because somebody made PATH meanwhile, stays in PATH.part.  Memory is O(live tasks) and
+ * some 9 MiB; at most 64 files are open.
  */
 enum lpl_error lpl_merge_per_process_open(struct lpl_merge_output **output, const char *path,
 					  bool overwrite, struct lpl_report *report);
@@ -327,7 +334,7 @@ enum lpl_error lpl_merge_per_process_open(struct lpl_merge_output **output, cons
  */
 enum lpl_error lpl_merge_per_process_jobs(struct lpl_merge_output *output, unsigned int jobs,
 					  struct lpl_report *report);
-/* What was not finished is removed.  NULL is fine. */
+/* What finish() was not called for is removed.  NULL is fine. */
 void lpl_merge_per_process_close(struct lpl_merge_output *output);
 
 /*

@@ -71,7 +71,11 @@ const struct lpl_result *lpl_local_results(const struct lpl_local *local, size_t
 					   size_t *count);
 /* Those that made a reference, the kernel included. */
 uint64_t lpl_local_processes(const struct lpl_local *local);
-/* References made in user mode that nothing gives to a process; they are in the kernel's. */
+/*
+ * References made in user mode that nothing gives to a process: before the first event, and
+ * after a gap (LPL_EVENT_GAP) in which events are missing, until an event tells who runs.
+ * They are in the kernel's.
+ */
 uint64_t lpl_local_unknown(const struct lpl_local *local);
 void lpl_local_close(struct lpl_local *local);			/* NULL is fine */
 

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A cache of open files. */
-#include "open_files.h"
-
-#include "base/work_queue.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -13,8 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/work_queue.h"
+#include "open_files.h"
+
 struct open_file {
-	struct file *file;	/* NULL: free */
+	struct task_file *file;	/* NULL: free */
 	int fd;
 	uint64_t used_at;	/* when it was last asked for */
 	size_t used;		/* of the buffer */
@@ -41,7 +40,7 @@ struct open_files {
 	struct batch batch[LPL_QUEUE_MOST_SLOTS];	/* by slot */
 };
 
-char *files_directory_path(char path[FILES_PATH], uint64_t directory)
+char *lpl_task_file_directory(char path[FILES_PATH], uint64_t directory)
 {
 	const uint64_t first = directory - directory % FILES_GROUP;
 
@@ -73,7 +72,7 @@ static void write_batch(void *context, unsigned int slot)
 	}
 }
 
-bool open_files_jobs(struct open_files *files, unsigned int jobs)
+bool lpl_open_files_jobs(struct open_files *files, unsigned int jobs)
 {
 	lpl_work_queue_free(files->queue);
 	files->jobs = lpl_work_queue_jobs(jobs);
@@ -81,7 +80,7 @@ bool open_files_jobs(struct open_files *files, unsigned int jobs)
 	return files->queue != NULL;
 }
 
-struct open_files *open_files_new(int fd, const char *what)
+struct open_files *lpl_open_files_new(int fd, const char *what)
 {
 	struct open_files *files = calloc(1, sizeof(*files));
 
@@ -89,14 +88,14 @@ struct open_files *open_files_new(int fd, const char *what)
 		return NULL;
 	files->fd = fd;
 	files->what = strdup(what);
-	if (files->what == NULL || !open_files_jobs(files, 1)) {
-		open_files_free(files);
+	if (files->what == NULL || !lpl_open_files_jobs(files, 1)) {
+		lpl_open_files_free(files);
 		return NULL;
 	}
 	return files;
 }
 
-void open_files_free(struct open_files *files)
+void lpl_open_files_free(struct open_files *files)
 {
 	if (files == NULL)
 		return;
@@ -120,13 +119,13 @@ static int failed_at(const struct open_files *files, uint64_t directory, uint64_
 	const int number = errno;
 	char path[FILES_PATH];
 
-	(void)files_directory_path(path, directory);
+	(void)lpl_task_file_directory(path, directory);
 	errno = number;
 	(void)lpl_fail(report, error, "%s/%s/%" PRIu64 ": %s", files->what, path, name, why);
 	return (int)error;
 }
 
-static int failed(const struct open_files *files, const struct file *file, const char *why,
+static int failed(const struct open_files *files, const struct task_file *file, const char *why,
 		  struct lpl_report *report)
 {
 	return failed_at(files, file->directory, file->name, why, report);
@@ -178,7 +177,7 @@ static int write_out(struct open_files *files, struct open_file *open,
 
 static int release(struct open_files *files, struct open_file *open, struct lpl_report *report)
 {
-	struct file *file = open->file;
+	struct task_file *file = open->file;
 	int error = write_out(files, open, report);
 
 	while (!lpl_work_queue_empty(files->queue)) {
@@ -218,7 +217,7 @@ static bool make_directory(const struct open_files *files, char *path)
 	return mkdirat(files->fd, path, 0777) == 0 || errno == EEXIST;
 }
 
-static int open_it(struct open_files *files, struct file *file, struct lpl_report *report)
+static int open_it(struct open_files *files, struct task_file *file, struct lpl_report *report)
 {
 	struct open_file *open = oldest(files);
 	char directory[FILES_PATH], path[FILES_PATH + 32];
@@ -232,7 +231,7 @@ static int open_it(struct open_files *files, struct file *file, struct lpl_repor
 		open->buffer = malloc(OPEN_FILE_BUFFER);
 	if (open->buffer == NULL)
 		return no_buffer(files, report);
-	(void)files_directory_path(directory, file->directory);
+	(void)lpl_task_file_directory(directory, file->directory);
 	(void)snprintf(path, sizeof(path), "%s/%" PRIu64, directory, file->name);
 	if (!file->created && !make_directory(files, directory))
 		return failed(files, file, "its directory cannot be made", report);
@@ -246,8 +245,8 @@ static int open_it(struct open_files *files, struct file *file, struct lpl_repor
 	return LPL_OK;
 }
 
-int file_room(struct open_files *files, struct file *file, size_t size, char **room,
-	      struct lpl_report *report)
+int lpl_task_file_room(struct open_files *files, struct task_file *file, size_t size,
+		       char **room, struct lpl_report *report)
 {
 	int error = LPL_OK;
 
@@ -262,12 +261,13 @@ int file_room(struct open_files *files, struct file *file, size_t size, char **r
 	return LPL_OK;
 }
 
-void file_advance(struct file *file, const char *end)
+void lpl_task_file_advance(struct task_file *file, const char *end)
 {
 	file->open->used = (size_t)(end - file->open->buffer);
 }
 
-int file_close(struct open_files *files, struct file *file, struct lpl_report *report)
+int lpl_task_file_close(struct open_files *files, struct task_file *file,
+			struct lpl_report *report)
 {
 	if (file->open == NULL && file->created)
 		return LPL_OK;

@@ -5,8 +5,6 @@
  * What is removed is looked through first: it has to begin with our index, and to
  * hold nothing but what we write.  Anything else is refused, and left as it is.
  */
-#include "directory.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +13,14 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/output.h"
+#include "output_directory.h"
+
+static int open_directory(const char *path)
+{
+	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
 
 static bool is_number(const char *name)
 {
@@ -57,7 +63,7 @@ static int walk(int parent, const char *name,
 
 /* ---- is it ours? ---- */
 
-static bool has_heading(int fd, const struct directory *directory)
+static bool has_heading(int fd, const struct lpl_output_directory *directory)
 {
 	size_t length = strlen(directory->heading);
 	char *found = calloc(1, length + 1);
@@ -87,7 +93,7 @@ static int is_numbered_directory(int fd, const char *name, void *context)
 
 static int is_our_entry(int fd, const char *name, void *context)
 {
-	const struct directory *directory = context;
+	const struct lpl_output_directory *directory = context;
 
 	if (strcmp(name, directory->index) == 0)
 		return has_heading(fd, directory) ? 0 : 1;
@@ -95,7 +101,7 @@ static int is_our_entry(int fd, const char *name, void *context)
 				is_numbered_directory(fd, name, context);
 }
 
-static bool is_ours(struct directory *directory, const char *path)
+static bool is_ours(struct lpl_output_directory *directory, const char *path)
 {
 	struct stat status;
 	int fd;
@@ -103,7 +109,7 @@ static bool is_ours(struct directory *directory, const char *path)
 
 	if (lstat(path, &status) != 0 || !S_ISDIR(status.st_mode))
 		return false;
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = open_directory(path);
 	if (fd < 0)
 		return false;
 	ours = has_heading(fd, directory);
@@ -138,9 +144,9 @@ static int remove_entry(int fd, const char *name, void *context)
 }
 
 /* The index goes last: as long as it is there, what is left is known as ours. */
-static bool remove_all(struct directory *directory, const char *path)
+static bool remove_all(struct lpl_output_directory *directory, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = open_directory(path);
 	bool done = fd >= 0 && walk(fd, ".", remove_entry, directory) == 0 &&
 		    (unlinkat(fd, directory->index, 0) == 0 || errno == ENOENT);
 
@@ -159,7 +165,7 @@ static bool exists(const char *path)
 }
 
 /* May what is at `path`, if anything, be replaced? */
-static enum lpl_error check_target(struct directory *directory, const char *path,
+static enum lpl_error check_target(struct lpl_output_directory *directory, const char *path,
 				   struct lpl_report *report)
 {
 	if (!exists(path))
@@ -176,70 +182,133 @@ static enum lpl_error check_target(struct directory *directory, const char *path
 	return LPL_OK;
 }
 
-enum lpl_error directory_open(struct directory *directory, const char *path,
-			      const char *index, const char *heading, bool overwrite,
-			      struct lpl_report *report)
+/* A ".part" that is there already: left behind, or does somebody write it? */
+static enum lpl_error remove_part(struct lpl_output_directory *directory,
+				  struct lpl_report *report)
+{
+	int fd = open_directory(directory->part);
+	enum lpl_error error = LPL_OK;
+
+	if (fd >= 0 && lpl_part_is_locked(fd))
+		error = lpl_fail(report, LPL_ERR_USAGE, "%s: is being written by somebody else;"
+				 " choose another name", directory->part);
+	else if (!remove_all(directory, directory->part))
+		error = lpl_fail(report, LPL_ERR_IO, "%s: cannot be removed", directory->part);
+	if (fd >= 0)
+		(void)close(fd);
+	return error;
+}
+
+/* "PATH.part" is ours from here on. */
+static enum lpl_error make_part(struct lpl_output_directory *directory,
+				struct lpl_report *report)
+{
+	enum lpl_error error;
+
+	if (mkdir(directory->part, 0777) != 0)
+		return lpl_fail(report, LPL_ERR_IO, "%s: cannot be made", directory->part);
+	directory->fd = open_directory(directory->part);
+	if (directory->fd >= 0) {
+		(void)lpl_part_is_locked(directory->fd);	/* now it is by us */
+		return LPL_OK;
+	}
+	error = lpl_fail(report, LPL_ERR_IO, "%s: cannot be opened", directory->part);
+	(void)rmdir(directory->part);
+	return error;
+}
+
+static void free_names(struct lpl_output_directory *directory)
+{
+	free(directory->path);
+	free(directory->part);
+	directory->path = directory->part = NULL;
+}
+
+enum lpl_error lpl_output_directory_open(struct lpl_output_directory *directory,
+					 const char *path, const char *index,
+					 const char *heading, bool overwrite,
+					 struct lpl_report *report)
 {
 	size_t length = strlen(path);
 	enum lpl_error error;
 
-	*directory = (struct directory){ .index = index, .heading = heading,
-					 .overwrite = overwrite, .fd = -1 };
+	*directory = (struct lpl_output_directory){ .index = index, .heading = heading,
+						    .overwrite = overwrite, .fd = -1 };
 	while (length > 1 && path[length - 1] == '/')
 		length--;
 	directory->path = strndup(path, length);
-	if (directory->path == NULL || asprintf(&directory->part, "%s.part", directory->path) < 0) {
+	if (directory->path == NULL ||
+	    asprintf(&directory->part, "%s.part", directory->path) < 0) {
 		directory->part = NULL;
-		free(directory->path);
-		directory->path = NULL;
+		free_names(directory);
 		return lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory for its name", path);
 	}
 	error = check_target(directory, directory->path, report);
 	if (error == LPL_OK)
 		error = check_target(directory, directory->part, report);
-	if (error == LPL_OK && exists(directory->part) &&
-	    !remove_all(directory, directory->part))
-		error = lpl_fail(report, LPL_ERR_IO, "%s: cannot be removed", directory->part);
-	if (error == LPL_OK && mkdir(directory->part, 0777) != 0)
-		error = lpl_fail(report, LPL_ERR_IO, "%s: cannot be made", directory->part);
-	if (error == LPL_OK) {
-		directory->fd = open(directory->part,
-				     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (directory->fd >= 0)
-			return LPL_OK;
-		error = lpl_fail(report, LPL_ERR_IO, "%s: cannot be opened", directory->part);
-		(void)rmdir(directory->part);
-	}
-	free(directory->path);
-	free(directory->part);
-	directory->path = directory->part = NULL;
+	if (error == LPL_OK && exists(directory->part))
+		error = remove_part(directory, report);
+	if (error == LPL_OK)
+		error = make_part(directory, report);
+	if (error != LPL_OK)
+		free_names(directory);
 	return error;
 }
 
-enum lpl_error directory_commit(struct directory *directory, struct lpl_report *report)
+/* One call for thousands of files. */
+static enum lpl_error sync_all(const struct lpl_output_directory *directory,
+			       struct lpl_report *report)
 {
-	/* somebody may have been there meanwhile */
+	if (syncfs(directory->fd) == 0 || errno == EROFS || errno == ENOSYS)
+		return LPL_OK;
+	return lpl_fail(report, errno == ENOSPC || errno == EDQUOT ? LPL_ERR_FULL : LPL_ERR_IO,
+			"%s: cannot be synced", directory->part);
+}
+
+/* What is there has its name until the new one has it, where the file system can do that. */
+static enum lpl_error replace(struct lpl_output_directory *directory, struct lpl_report *report)
+{
 	enum lpl_error error = check_target(directory, directory->path, report);
+	const char *old = directory->part;
 
 	if (error != LPL_OK)
 		return error;
-	if (exists(directory->path) && !remove_all(directory, directory->path))
-		return lpl_fail(report, LPL_ERR_IO, "%s: cannot be removed", directory->path);
-	/* a directory is never renamed onto one that holds anything, or onto a file */
-	if (rename(directory->part, directory->path) != 0)
-		return lpl_fail(report, LPL_ERR_IO, "%s: cannot be renamed", directory->part);
-	free(directory->part);
-	directory->part = NULL;
-	return LPL_OK;
+	if (renameat2(AT_FDCWD, directory->part, AT_FDCWD, directory->path,
+		      RENAME_EXCHANGE) != 0) {
+		if (errno != EINVAL && errno != ENOSYS)
+			return lpl_fail(report, LPL_ERR_IO, "%s: cannot be renamed",
+					directory->part);
+		old = directory->path;
+	}
+	if (!remove_all(directory, old))
+		return lpl_fail(report, LPL_ERR_IO, "%s: cannot be removed", old);
+	return old == directory->part ? LPL_OK :
+			lpl_part_rename(directory->part, directory->path, directory->path,
+					report);
 }
 
-void directory_discard(struct directory *directory)
+enum lpl_error lpl_output_directory_commit(struct lpl_output_directory *directory,
+					   struct lpl_report *report)
+{
+	enum lpl_error error = sync_all(directory, report);
+
+	if (error == LPL_OK && directory->overwrite && exists(directory->path))
+		error = replace(directory, report);
+	else if (error == LPL_OK)
+		error = lpl_part_rename(directory->part, directory->path, directory->path,
+					report);
+	if (error == LPL_OK)
+		error = lpl_sync_name(directory->path, directory->path, report);
+	free_names(directory);
+	return error;
+}
+
+void lpl_output_directory_discard(struct lpl_output_directory *directory)
 {
 	if (directory->part != NULL)
 		(void)remove_all(directory, directory->part);
-	if (directory->path != NULL && directory->fd >= 0)
+	if (directory->fd >= 0)
 		(void)close(directory->fd);
-	free(directory->part);
-	free(directory->path);
-	directory->path = directory->part = NULL;
+	directory->fd = -1;
+	free_names(directory);
 }

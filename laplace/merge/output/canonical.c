@@ -13,8 +13,8 @@
 struct canonical {
 	struct lpl_merge_output output;
 	struct lpl_sink *next;
-	bool fresh;			/* the next reference is to a page not told yet ... */
-	struct lpl_event page;		/* ... by this */
+	bool page_pending;		/* before the next reference this is due: */
+	struct lpl_event page;		/* what the page is that it goes to */
 	size_t count;
 	struct lpl_ref batch[BATCH];
 };
@@ -35,11 +35,19 @@ static int canonical_page(struct lpl_merge_output *output, const struct lpl_merg
 	struct canonical *canonical = (struct canonical *)output;
 
 	(void)report;
-	canonical->fresh = true;
+	canonical->page_pending = true;
 	canonical->page = (struct lpl_event){
 		.tag = LPL_EVENT_PAGE,
-		.arg = { page->page, page->kind, page->device, page->inode, page->offset,
-			 page->generation, page->space, page->virtual_page },
+		.arg = {
+			[LPL_EVENT_PAGE_NUMBER] = page->page,
+			[LPL_EVENT_PAGE_KIND] = page->kind,
+			[LPL_EVENT_PAGE_DEVICE] = page->device,
+			[LPL_EVENT_PAGE_INODE] = page->inode,
+			[LPL_EVENT_PAGE_OFFSET] = page->offset,
+			[LPL_EVENT_PAGE_GENERATION] = page->generation,
+			[LPL_EVENT_PAGE_SPACE] = page->space,
+			[LPL_EVENT_PAGE_VIRTUAL_PAGE] = page->virtual_page
+		},
 		.text_length = page->name_length
 	};
 	if (page->name_length > 0)
@@ -53,7 +61,7 @@ static int tell_page(struct canonical *canonical, const struct lpl_merged *merge
 	const struct lpl_ref *ref = merged->ref;
 	int error = send(canonical, report);
 
-	canonical->fresh = false;
+	canonical->page_pending = false;
 	if (error != LPL_OK)
 		return error;
 	canonical->page.ref = ref->ref - ((ref->flags & LPL_SYNTHETIC) == 0);
@@ -68,7 +76,7 @@ static int canonical_reference(struct lpl_merge_output *output,
 			       const struct lpl_merged *merged, struct lpl_report *report)
 {
 	struct canonical *canonical = (struct canonical *)output;
-	int error = canonical->fresh ? tell_page(canonical, merged, report) : LPL_OK;
+	int error = canonical->page_pending ? tell_page(canonical, merged, report) : LPL_OK;
 	struct lpl_ref *ref;
 
 	if (error != LPL_OK)
@@ -117,7 +125,7 @@ enum lpl_error lpl_merge_canonical_open(struct lpl_merge_output **output,
 		.finish = canonical_finish, .page = canonical_page
 	};
 	canonical->next = next;
-	canonical->fresh = false;
+	canonical->page_pending = false;
 	canonical->count = 0;
 	*output = &canonical->output;
 	return LPL_OK;

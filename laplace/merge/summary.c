@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The names of what a merge counts, and its reports as text. */
+/* What a merge counted, and what an audit found, as text; and the names of both. */
 #include <laplace/merge.h>
 
 #include <inttypes.h>
@@ -20,46 +20,47 @@ const char *lpl_page_kind_name(enum lpl_page_kind kind)
 	return (unsigned int)kind < LPL_PAGE_KINDS ? name[kind] : "unknown";
 }
 
-const char *lpl_merge_odd_name(enum lpl_merge_odd odd)
+const char *lpl_merge_anomaly_name(enum lpl_merge_anomaly anomaly)
 {
-	static const char *const name[LPL_ODDS] = {
-		[LPL_ODD_RANGE] = "range",
-		[LPL_ODD_MAP_KIND] = "map-kind",
-		[LPL_ODD_MAPPED_TWICE] = "mapped-twice",
-		[LPL_ODD_UNMAP] = "unmap",
-		[LPL_ODD_REMAP] = "remap",
-		[LPL_ODD_DETACH] = "shm-detach",
-		[LPL_ODD_DUPLICATE] = "space-duplicate",
-		[LPL_ODD_SPACE_END] = "space-end",
-		[LPL_ODD_COW_BREAK] = "cow-break",
-		[LPL_ODD_OWN] = "own-pages",
-		[LPL_ODD_CACHE_ADD] = "cache-add",
-		[LPL_ODD_CACHE_REMOVE] = "cache-remove",
-		[LPL_ODD_TASK_CREATE] = "task-create",
-		[LPL_ODD_TASK_UNKNOWN] = "task-unknown",
-		[LPL_ODD_TASK_OTHER] = "task-other",
-		[LPL_ODD_SCHEDULE] = "schedule",
-		[LPL_ODD_MISSED_SCHEDULE] = "missed-schedule",
-		[LPL_ODD_MISSED_ASSIGN] = "missed-assign",
-		[LPL_ODD_TAG] = "tag",
-		[LPL_ODD_GAP] = "gap",
-		[LPL_ODD_UNRESOLVED] = "unresolved",
-		[LPL_ODD_ATTRIBUTION] = "attribution",
-		[LPL_ODD_NOT_CACHED] = "not-cached",
-		[LPL_ODD_UNTOLD_BREAK] = "untold-break",
-		[LPL_ODD_CACHED_TWICE] = "cached-twice",
-		[LPL_ODD_ORDER] = "order",
+	static const char *const name[LPL_ANOMALIES] = {
+		[LPL_ANOMALY_RANGE] = "range",
+		[LPL_ANOMALY_MAP_KIND] = "map-kind",
+		[LPL_ANOMALY_MAPPED_TWICE] = "mapped-twice",
+		[LPL_ANOMALY_UNMAP] = "unmap",
+		[LPL_ANOMALY_REMAP] = "remap",
+		[LPL_ANOMALY_DETACH] = "shm-detach",
+		[LPL_ANOMALY_DUPLICATE] = "space-duplicate",
+		[LPL_ANOMALY_SPACE_END] = "space-end",
+		[LPL_ANOMALY_COW_BREAK] = "cow-break",
+		[LPL_ANOMALY_OWN_PAGES] = "own-pages",
+		[LPL_ANOMALY_CACHE_ADD] = "cache-add",
+		[LPL_ANOMALY_CACHE_REMOVE] = "cache-remove",
+		[LPL_ANOMALY_TASK_CREATE] = "task-create",
+		[LPL_ANOMALY_TASK_UNKNOWN] = "task-unknown",
+		[LPL_ANOMALY_TASK_OTHER] = "task-other",
+		[LPL_ANOMALY_SCHEDULE] = "schedule",
+		[LPL_ANOMALY_MISSED_SCHEDULE] = "missed-schedule",
+		[LPL_ANOMALY_MISSED_ASSIGN] = "missed-assign",
+		[LPL_ANOMALY_TAG] = "tag",
+		[LPL_ANOMALY_GAP] = "gap",
+		[LPL_ANOMALY_UNRESOLVED] = "unresolved",
+		[LPL_ANOMALY_ATTRIBUTION] = "attribution",
+		[LPL_ANOMALY_NOT_CACHED] = "not-cached",
+		[LPL_ANOMALY_UNTOLD_BREAK] = "untold-break",
+		[LPL_ANOMALY_CACHED_TWICE] = "cached-twice",
+		[LPL_ANOMALY_ORDER] = "order",
 	};
 
-	return (unsigned int)odd < LPL_ODDS ? name[odd] : "unknown";
+	return (unsigned int)anomaly < LPL_ANOMALIES ? name[anomaly] : "unknown";
 }
 
 static void print_gaps(const struct lpl_merge_stats *stats, FILE *file)
 {
 	if (stats->gaps == 0)
 		return;
-	fprintf(file, "places where records are missing: %" PRIu64 " (%" PRIu64 " references and %" PRIu64
-		" events known of)\n", stats->gaps, stats->gap_references, stats->gap_events);
+	fprintf(file, "places where records are missing: %" PRIu64 " (%" PRIu64 " references and"
+		" %" PRIu64 " events known of)\n", stats->gaps, stats->gap_references,
+		stats->gap_events);
 	fprintf(file, "references after that, before an event told who runs: %" PRIu64 "\n",
 		stats->gap_unknown);
 }
@@ -85,10 +86,10 @@ void lpl_merge_stats_print(const struct lpl_merge_stats *stats, FILE *file)
 	fprintf(file, "copy-on-write breaks seen by a write only: %" PRIu64 "\n",
 		stats->implied_breaks);
 	print_gaps(stats, file);
-	for (int i = 0; i < LPL_ODDS; i++)
-		if (stats->odd[i] != 0)
+	for (int i = 0; i < LPL_ANOMALIES; i++)
+		if (stats->anomalies[i] != 0)
 			fprintf(file, "odd events, %s: %" PRIu64 "\n",
-				lpl_merge_odd_name(i), stats->odd[i]);
+				lpl_merge_anomaly_name(i), stats->anomalies[i]);
 }
 
 /* ---- the audit ---- */
@@ -110,7 +111,7 @@ static void print_record(FILE *file, const struct lpl_merge_problem *problem)
 	const char *name;
 
 	fprintf(file, "  %s: by task %" PRIu32 " of %" PRIu32 ", ",
-		lpl_merge_odd_name(problem->odd), problem->tid, problem->tgid);
+		lpl_merge_anomaly_name(problem->anomaly), problem->tid, problem->tgid);
 	if (!problem->is_event) {
 		fprintf(file, "cycle %" PRIx64 " reference %" PRIx64 ": %c %s space %" PRIx64
 			" address %" PRIx64 "\n", ref->cycle, ref->ref,
@@ -141,12 +142,12 @@ void lpl_merge_audit_print(const struct lpl_merge *merge, FILE *file)
 		return;
 	print_pair(file, "references", books->references, "of all kinds", books->by_kind);
 	print_pair(file, "references", books->references, "of all tasks", books->by_task);
-	if (books->references_told != 0)
+	if (books->references_expected != 0)
 		print_pair(file, "references", books->references, "as the trace tells",
-			   books->references_told);
-	if (books->events_told != 0)
+			   books->references_expected);
+	if (books->events_expected != 0)
 		print_pair(file, "events", books->events, "as the trace tells",
-			   books->events_told);
+			   books->events_expected);
 	print_pair(file, "tasks", books->tasks, "ended + live",
 		   books->tasks_ended + books->tasks_live);
 	fprintf(file, "tasks live at the end: %" PRIu64 "; processes: %" PRIu64 "\n",
@@ -164,15 +165,18 @@ void lpl_merge_audit_print(const struct lpl_merge *merge, FILE *file)
 		books->cache_held, books->cache_displaced);
 	fprintf(file, "file references looked for in the page cache: %" PRIu64 "\n",
 		books->file_references);
-	fprintf(file, "user references unresolved: %" PRIu64, stats->odd[LPL_ODD_UNRESOLVED]);
-	if (books->user_untold != 0)
-		fprintf(file, "; before the first snapshot: %" PRIu64, books->user_untold);
+	fprintf(file, "user references unresolved: %" PRIu64,
+		stats->anomalies[LPL_ANOMALY_UNRESOLVED]);
+	if (books->user_before_snapshot != 0)
+		fprintf(file, "; before the first snapshot: %" PRIu64,
+			books->user_before_snapshot);
 	fputc('\n', file);
 	print_gaps(stats, file);
-	for (int i = 0; i < LPL_ODDS; i++)
-		if (stats->odd[i] != 0)
+	for (int i = 0; i < LPL_ANOMALIES; i++)
+		if (stats->anomalies[i] != 0)
 			fprintf(file, "odd, %s: %" PRIu64 "\n",
-				lpl_merge_odd_name((enum lpl_merge_odd)i), stats->odd[i]);
+				lpl_merge_anomaly_name((enum lpl_merge_anomaly)i),
+				stats->anomalies[i]);
 	problem = lpl_merge_problems(merge, &count);
 	for (size_t i = 0; i < count; i++)
 		print_record(file, &problem[i]);

@@ -14,63 +14,62 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 #include <unistd.h>
 
-#include "merge/digits.h"
-#include "directory.h"
+#include "base/digits.h"
+#include "base/map.h"
 #include "merge/event_line.h"
-#include "merge/open_files.h"
-#include "merge/table.h"
+#include "open_files.h"
+#include "output_directory.h"
 
 #define INDEX "tasks.csv"
 #define HEADING \
 	"directory,file,tid,tgid,parent,first_cycle,last_cycle,references,end,exit_code,name\n"
 
 /* type, cycle, length, virtual page, canonical page, four blanks, newline */
-#define REFERENCE_LINE (1 + 3 * HEX_DIGITS + DECIMAL_DIGITS + 5)
+#define REFERENCE_LINE (1 + 3 * LPL_HEX_DIGITS + LPL_DECIMAL_DIGITS + 5)
 
 /* One file, and what the index will say of it. */
-struct part {
-	struct file file;
+struct entry {
+	LIST_ENTRY(entry) in_all;
+	struct task_file file;
 	uint64_t first_cycle, last_cycle, references;
 	bool any;		/* line in it */
 };
 
 struct per_process {
 	struct lpl_merge_output output;
-	struct directory directory;
+	struct lpl_output_directory directory;
 	struct open_files *files;
 	FILE *index;
-	struct table parts;		/* task's serial + 1 -> struct part */
-	struct part *last;		/* the one last written to ... */
+	LIST_HEAD(, entry) all;
+	struct lpl_map by_task;		/* task's serial -> struct entry, of all */
+	struct entry *last;		/* the one last written to ... */
 	uint64_t last_serial;		/* ... and its task */
 };
 
-static struct table_key key_of(uint64_t serial)
-{
-	return (struct table_key){ serial + 1, 0, 0 };
-}
-
-static struct part *part_of(struct per_process *p, uint64_t serial)
+static struct entry *entry_of(struct per_process *p, uint64_t serial)
 {
 	if (p->last == NULL || p->last_serial != serial) {
-		p->last = (struct part *)(uintptr_t)table_get(&p->parts, key_of(serial));
+		p->last = (struct entry *)(uintptr_t)lpl_map_get(&p->by_task, LPL_KEY(serial));
 		p->last_serial = serial;
 	}
 	return p->last;
 }
 
-static int part_begin(struct per_process *p, const struct lpl_merge_task *task,
+static int entry_begin(struct per_process *p, const struct lpl_merge_task *task,
 		      struct lpl_report *report)
 {
-	struct part *part = calloc(1, sizeof(*part));
+	struct entry *entry = calloc(1, sizeof(*entry));
 
-	if (part == NULL || !table_put(&p->parts, key_of(task->serial), (uintptr_t)part)) {
-		free(part);
+	if (entry == NULL || !lpl_map_put(&p->by_task, LPL_KEY(task->serial), (uintptr_t)entry)) {
+		free(entry);
 		return lpl_fail(report, LPL_ERR_MEMORY, "merge: no memory for another task");
 	}
-	part->file.directory = task->process;
-	part->file.name = task->serial;
+	LIST_INSERT_HEAD(&p->all, entry, in_all);
+	entry->file.directory = task->process;
+	entry->file.name = task->serial;
 	return LPL_OK;
 }
 
@@ -91,36 +90,37 @@ static void print_name(FILE *index, const struct lpl_merge_task *task)
 	fputc('\n', index);
 }
 
-static void print_line(FILE *index, const struct part *part, const struct lpl_merge_task *task,
+static void print_line(FILE *index, const struct entry *entry, const struct lpl_merge_task *task,
 		       const char *end)
 {
 	char directory[FILES_PATH];
 
 	fprintf(index, "%s,%" PRIu64 ",%" PRIu32 ",%" PRIu32 ",",
-		files_directory_path(directory, part->file.directory), part->file.name, task->tid,
-		task->tgid);
+		lpl_task_file_directory(directory, entry->file.directory), entry->file.name,
+		task->tid, task->tgid);
 	if (task->parent != 0)
 		fprintf(index, "%" PRIu64, task->parent);
-	if (part->any)
-		fprintf(index, ",%" PRIu64 ",%" PRIu64, part->first_cycle, part->last_cycle);
+	if (entry->any)
+		fprintf(index, ",%" PRIu64 ",%" PRIu64, entry->first_cycle, entry->last_cycle);
 	else
 		fputs(",,", index);
-	fprintf(index, ",%" PRIu64 ",%s,", part->references, end);
+	fprintf(index, ",%" PRIu64 ",%s,", entry->references, end);
 	if (task->state == LPL_TASK_EXITED)
 		fprintf(index, "%" PRIu64, task->exit_code);
 	fputc(',', index);
 	print_name(index, task);
 }
 
-static int part_end(struct per_process *p, const struct lpl_merge_task *task, const char *end,
+static int entry_end(struct per_process *p, const struct lpl_merge_task *task, const char *end,
 		    struct lpl_report *report)
 {
-	struct part *part = part_of(p, task->serial);
-	int error = file_close(p->files, &part->file, report);
+	struct entry *entry = entry_of(p, task->serial);
+	int error = lpl_task_file_close(p->files, &entry->file, report);
 
-	print_line(p->index, part, task, end);
-	table_remove(&p->parts, key_of(task->serial));
-	free(part);
+	print_line(p->index, entry, task, end);
+	(void)lpl_map_remove(&p->by_task, LPL_KEY(task->serial));
+	LIST_REMOVE(entry, in_all);
+	free(entry);
 	p->last = NULL;
 	if (error == LPL_OK && ferror(p->index))
 		error = index_failed(p, report);
@@ -136,20 +136,20 @@ static int line_begin(struct per_process *p, const struct lpl_merge_task *task, 
 	int error = LPL_OK;
 
 	/* an event comes before its task is told of */
-	if (part_of(p, task->serial) == NULL)
-		error = part_begin(p, task, report);
+	if (entry_of(p, task->serial) == NULL)
+		error = entry_begin(p, task, report);
 	if (error != LPL_OK)
 		return error;
-	return file_room(p->files, &part_of(p, task->serial)->file, size, out, report);
+	return lpl_task_file_room(p->files, &entry_of(p, task->serial)->file, size, out, report);
 }
 
-static void line_end(struct part *part, const char *end, uint64_t cycle)
+static void line_end(struct entry *entry, const char *end, uint64_t cycle)
 {
-	if (!part->any)
-		part->first_cycle = cycle;
-	part->any = true;
-	part->last_cycle = cycle;
-	file_advance(&part->file, end);
+	if (!entry->any)
+		entry->first_cycle = cycle;
+	entry->any = true;
+	entry->last_cycle = cycle;
+	lpl_task_file_advance(&entry->file, end);
 }
 
 static int take_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
@@ -164,13 +164,13 @@ static int take_reference(struct lpl_merge_output *output, const struct lpl_merg
 		return error;
 	*out++ = lpl_type_letter(ref->type);
 	*out++ = ' ';
-	out = put_hex(out, ref->cycle);
+	out = lpl_put_hex(out, ref->cycle);
 	*out++ = ' ';
-	out = put_decimal(out, ref->length);
+	out = lpl_put_decimal(out, ref->length);
 	*out++ = ' ';
-	out = put_hex(out, ref->address >> LPL_PAGE_SHIFT);
+	out = lpl_put_hex(out, ref->address >> LPL_PAGE_SHIFT);
 	*out++ = ' ';
-	out = put_hex(out, merged->page);
+	out = lpl_put_hex(out, merged->page);
 	*out++ = '\n';
 	p->last->references++;
 	line_end(p->last, out, ref->cycle);
@@ -186,7 +186,7 @@ static int take_event(struct lpl_merge_output *output, const struct lpl_event *e
 
 	if (error != LPL_OK)
 		return error;
-	line_end(p->last, put_event_line(out, event), event->cycle);
+	line_end(p->last, lpl_put_event_line(out, event), event->cycle);
 	return LPL_OK;
 }
 
@@ -197,20 +197,20 @@ static int take_task(struct lpl_merge_output *output, const struct lpl_merge_tas
 		[LPL_TASK_EXITED] = "exit", [LPL_TASK_LOST] = "lost", [LPL_TASK_LEFT] = "left"
 	};
 	struct per_process *p = (struct per_process *)output;
-	struct part *part = part_of(p, task->serial);
+	struct entry *entry = entry_of(p, task->serial);
 	int error = LPL_OK;
 
-	if (part == NULL)
-		error = part_begin(p, task, report);
-	else if (part->file.directory != task->process && !part->any)
-		part->file.directory = task->process;
-	else if (part->file.directory != task->process)
-		error = part_end(p, task, "moved", report);
-	if (error == LPL_OK && part_of(p, task->serial) == NULL)
-		error = part_begin(p, task, report);
+	if (entry == NULL)
+		error = entry_begin(p, task, report);
+	else if (entry->file.directory != task->process && !entry->any)
+		entry->file.directory = task->process;
+	else if (entry->file.directory != task->process)
+		error = entry_end(p, task, "moved", report);
+	if (error == LPL_OK && entry_of(p, task->serial) == NULL)
+		error = entry_begin(p, task, report);
 	if (error != LPL_OK || task->state == LPL_TASK_LIVES)
 		return error;
-	return part_end(p, task, end[task->state], report);
+	return entry_end(p, task, end[task->state], report);
 }
 
 static int take_finish(struct lpl_merge_output *output, struct lpl_report *report)
@@ -221,7 +221,7 @@ static int take_finish(struct lpl_merge_output *output, struct lpl_report *repor
 	p->index = NULL;
 	if (fclose(index) != 0)
 		return index_failed(p, report);
-	return directory_commit(&p->directory, report);
+	return lpl_output_directory_commit(&p->directory, report);
 }
 
 static int open_index(struct per_process *p, struct lpl_report *report)
@@ -251,14 +251,16 @@ enum lpl_error lpl_merge_per_process_open(struct lpl_merge_output **output, cons
 		return lpl_fail(report, LPL_ERR_MEMORY, "merge: no memory for the output");
 	p->output = (struct lpl_merge_output){ .reference = take_reference, .event = take_event,
 					       .finish = take_finish, .task = take_task };
-	table_init(&p->parts);
-	error = directory_open(&p->directory, path, INDEX, HEADING, overwrite, report);
+	LIST_INIT(&p->all);
+	lpl_map_init(&p->by_task, 1);
+	error = lpl_output_directory_open(&p->directory, path, INDEX, HEADING, overwrite, report);
 	if (error == LPL_OK)
 		error = open_index(p, report);
 	if (error == LPL_OK) {
-		p->files = open_files_new(p->directory.fd, p->directory.part);
+		p->files = lpl_open_files_new(p->directory.fd, p->directory.part);
 		if (p->files == NULL)
-			error = lpl_fail(report, LPL_ERR_MEMORY, "merge: no memory for the output");
+			error = lpl_fail(report, LPL_ERR_MEMORY,
+					 "merge: no memory for the output");
 	}
 	if (error != LPL_OK) {
 		lpl_merge_per_process_close(&p->output);
@@ -271,7 +273,7 @@ enum lpl_error lpl_merge_per_process_open(struct lpl_merge_output **output, cons
 enum lpl_error lpl_merge_per_process_jobs(struct lpl_merge_output *output, unsigned int jobs,
 					  struct lpl_report *report)
 {
-	if (open_files_jobs(((struct per_process *)output)->files, jobs))
+	if (lpl_open_files_jobs(((struct per_process *)output)->files, jobs))
 		return LPL_OK;
 	return lpl_fail(report, LPL_ERR_MEMORY, "merge: no memory for the output");
 }
@@ -279,15 +281,18 @@ enum lpl_error lpl_merge_per_process_jobs(struct lpl_merge_output *output, unsig
 void lpl_merge_per_process_close(struct lpl_merge_output *output)
 {
 	struct per_process *p = (struct per_process *)output;
+	struct entry *entry;
 
 	if (p == NULL)
 		return;
 	if (p->index != NULL)
 		(void)fclose(p->index);
-	open_files_free(p->files);
-	for (size_t i = 0; i < p->parts.size; i++)
-		free((struct part *)(uintptr_t)p->parts.entries[i].value);
-	table_free(&p->parts);
-	directory_discard(&p->directory);
+	lpl_open_files_free(p->files);
+	while ((entry = LIST_FIRST(&p->all)) != NULL) {
+		LIST_REMOVE(entry, in_all);
+		free(entry);
+	}
+	lpl_map_free(&p->by_task);
+	lpl_output_directory_discard(&p->directory);
 	free(p);
 }

@@ -4,7 +4,9 @@
 
 #include <stdlib.h>
 
-#define LINE_SIZE 17			/* 16 digits and the newline */
+#include "base/digits.h"
+
+#define LINE_SIZE (LPL_HEX_DIGITS + 1)	/* and the newline */
 #define BUFFER_SIZE (64 * 1024)
 
 struct global {
@@ -28,7 +30,7 @@ static int global_reference(struct lpl_merge_output *output, const struct lpl_me
 			    struct lpl_report *report)
 {
 	struct global *global = (struct global *)output;
-	unsigned int digits = 1;
+	char *end;
 
 	if (global->used > BUFFER_SIZE - LINE_SIZE) {
 		int error = drain(global, report);
@@ -36,12 +38,9 @@ static int global_reference(struct lpl_merge_output *output, const struct lpl_me
 		if (error != LPL_OK)
 			return error;
 	}
-	while (digits < 16 && merged->page >> 4 * digits != 0)
-		digits++;
-	while (digits-- > 0)
-		global->buffer[global->used++] =
-			"0123456789abcdef"[merged->page >> 4 * digits & 15];
-	global->buffer[global->used++] = '\n';
+	end = lpl_put_hex(global->buffer + global->used, merged->page);
+	*end++ = '\n';
+	global->used = (size_t)(end - global->buffer);
 	return LPL_OK;
 }
 

@@ -4,33 +4,33 @@
 
 #include <malloc.h>
 
-static void odd_events_are_counted(void **state)
+static void anomalies_are_counted(void **state)
 {
 	struct keeper *k = *state;
 
 	TELL(k, KTR_UNMAP, 7, 0x1000, 0x2000);
-	assert_int_equal(stats(k)->odd[LPL_ODD_UNMAP], 1);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_UNMAP], 1);
 	TELL(k, KTR_REMAP, 7, 0x1000, 0x2000, 0x3000, 0x4000);
-	assert_int_equal(stats(k)->odd[LPL_ODD_REMAP], 1);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_REMAP], 1);
 	TELL(k, KTR_EXIT, 5, 5, 0, 1);
 	TELL(k, KTR_EXEC, 5, 5, 7, 1, 1);
-	assert_int_equal(stats(k)->odd[LPL_ODD_TASK_UNKNOWN], 2);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_TASK_UNKNOWN], 2);
 	TELL(k, KTR_TASK_CREATE, 5, 5, 7, 0);
 	TELL(k, KTR_TASK_CREATE, 5, 5, 7, 0);
 	TELL(k, KTR_TASK_CREATE, 0, 0, 7, 0);
-	assert_int_equal(stats(k)->odd[LPL_ODD_TASK_CREATE], 2);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_TASK_CREATE], 2);
 	TELL(k, KTR_COW_BREAK, 7, 0x1000, 1, 2);
-	assert_int_equal(stats(k)->odd[LPL_ODD_COW_BREAK], 1);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_COW_BREAK], 1);
 	TELL(k, KTR_CACHE_REMOVE, 1, 2, 3, 4, 5);
-	assert_int_equal(stats(k)->odd[LPL_ODD_CACHE_REMOVE], 1);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_CACHE_REMOVE], 1);
 	TELL(k, KTR_SPACE_DUPLICATE, 98, 7);	/* unknown */
 	anonymous(k, 7, 0x1000, 1);
 	TELL(k, KTR_SPACE_DUPLICATE, 7, 7);	/* itself */
 	TELL(k, KTR_SPACE_DUPLICATE, 98, 7);	/* unknown onto a live one */
-	assert_int_equal(stats(k)->odd[LPL_ODD_DUPLICATE], 3);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_DUPLICATE], 3);
 	map(k, 7, 0x1000, 1, 99, 0, 0, 0);
-	assert_int_equal(stats(k)->odd[LPL_ODD_MAP_KIND], 1);
-	assert_int_equal(stats(k)->odd[LPL_ODD_RANGE], 0);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_MAP_KIND], 1);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_RANGE], 0);
 	anonymous(k, 7, 0x1000, 0);
 	TELL(k, KTR_UNMAP, 7, 0x2000, 0x1000);
 	TELL(k, KTR_UNMAP, 7, 0, UINT64_MAX);	/* only as far as the kernel's half */
@@ -40,15 +40,15 @@ static void odd_events_are_counted(void **state)
 	TELL(k, KTR_CACHE_ADD, 1, 2, 0, KTR_NONE, 1, KERNEL);
 	TELL(k, KTR_CACHE_ADD, 1, 2, 0, 1, UINT64_MAX, KERNEL);
 	TELL(k, KTR_CACHE_ADD, 1, 2, 0, 1, 1, 0x1000);
-	assert_int_equal(stats(k)->odd[LPL_ODD_RANGE], 9);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_RANGE], 9);
 	TELL(k, 4711, 0);
 	TELL(k, 0, 0);
-	assert_int_equal(stats(k)->odd[LPL_ODD_TAG], 2);
-	assert_int_equal(stats(k)->odd[LPL_ODD_MISSED_SCHEDULE], 0);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_TAG], 2);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_MISSED_SCHEDULE], 0);
 	TELL(k, KTR_SCHEDULE, 0, 0, 1234, 1234, 0);
-	assert_int_equal(stats(k)->odd[LPL_ODD_SCHEDULE], 0);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_SCHEDULE], 0);
 	finish(k);
-	assert_int_equal(stats(k)->odd[LPL_ODD_SCHEDULE], 1);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_SCHEDULE], 1);
 }
 
 /* Ranges as large as the address space cost no more than small ones. */
@@ -99,7 +99,7 @@ static void garbage(void **state)
 		touch(k, x >> 58 & 1, x >> 59 & 1, x >> 42 & 3, arg[1]);
 		assert_in_range(k->last.page, 1, k->seen);
 	}
-	assert_true(odds(k) > 0);
+	assert_true(anomalies(k) > 0);
 	anonymous(k, 99, 0x10000, 1);
 	wr(k, 99, 0x10000);
 	assert_int_equal(k->last.kind, LPL_PAGE_ANONYMOUS);
@@ -127,7 +127,7 @@ static void many_short_lives(void **state)
 	assert_in_range(mallinfo2().uordblks, 0, before + 64 * 1024);
 	assert_int_equal(stats(k)->live_spaces, 1);
 	assert_int_equal(stats(k)->live_tasks, 0);
-	assert_int_equal(odds(k), 0);
+	assert_int_equal(anomalies(k), 0);
 }
 
 static void errors_are_passed_on(void **state)
@@ -179,7 +179,7 @@ static void tasks_at_random(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(odd_events_are_counted),
+		T(anomalies_are_counted),
 		T(huge_ranges),
 		T(garbage),
 		T(many_short_lives),

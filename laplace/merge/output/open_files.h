@@ -4,8 +4,8 @@
  * that was written to least recently is closed, and opened again when it goes on.  Full
  * buffers are written by other threads, so that who fills them does not wait for the disk.
  */
-#ifndef LAPLACE_MERGE_OPEN_FILES_H
-#define LAPLACE_MERGE_OPEN_FILES_H
+#ifndef LAPLACE_MERGE_OUTPUT_OPEN_FILES_H
+#define LAPLACE_MERGE_OUTPUT_OPEN_FILES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,10 +24,10 @@ struct open_file;
  */
 #define FILES_GROUP 10000
 #define FILES_PATH 72
-char *files_directory_path(char path[FILES_PATH], uint64_t directory);
+char *lpl_task_file_directory(char path[FILES_PATH], uint64_t directory);
 
 /* One file, named by two numbers: DIRECTORY/NAME.  Zero-initialise. */
-struct file {
+struct task_file {
 	uint64_t directory, name;
 	struct open_file *open;		/* NULL: not now */
 	int created;
@@ -37,23 +37,24 @@ struct file {
 struct open_files;
 
 /* Below the directory `fd` (not owned), which messages call `what` (copied). */
-struct open_files *open_files_new(int fd, const char *what);
+struct open_files *lpl_open_files_new(int fd, const char *what);
 /* Write on so many threads (base/work_queue.h; without this 1), before anything is.  false: no
  * memory. */
-bool open_files_jobs(struct open_files *files, unsigned int jobs);
+bool lpl_open_files_jobs(struct open_files *files, unsigned int jobs);
 /* Nothing more is written, and no error told.  NULL is fine. */
-void open_files_free(struct open_files *files);
+void lpl_open_files_free(struct open_files *files);
 
 /*
  * *room: where at most `size` bytes (up to OPEN_FILE_BUFFER) may be put at the file's
- * end.  What was put there is made part of the file by file_advance(), before any
+ * end.  What was put there is made part of the file by lpl_task_file_advance(), before any
  * other call.
  */
-int file_room(struct open_files *files, struct file *file, size_t size, char **room,
-	      struct lpl_report *report);
-void file_advance(struct file *file, const char *end);
+int lpl_task_file_room(struct open_files *files, struct task_file *file, size_t size,
+		       char **room, struct lpl_report *report);
+void lpl_task_file_advance(struct task_file *file, const char *end);
 
 /* Write what is left; the file exists from here on, if only empty. */
-int file_close(struct open_files *files, struct file *file, struct lpl_report *report);
+int lpl_task_file_close(struct open_files *files, struct task_file *file,
+			struct lpl_report *report);
 
 #endif

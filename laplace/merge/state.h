@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The state of a merge: who runs, what each space maps, which canonical page is which.  Events
+ * change it (events.c tells which file has which event), resolve.c resolves references against
+ * it, audit.c keeps the books when that is wanted.
+ */
+#ifndef LAPLACE_MERGE_STATE_H
+#define LAPLACE_MERGE_STATE_H
+
+#include <sys/queue.h>
+
+#include <laplace/merge.h>
+
+#include "base/map.h"
+#include "object.h"
+#include "tasks.h"
+#include "tree.h"
+
+struct range {
+	uint64_t first, last;	/* pages */
+};
+
+static inline struct range range_of(const struct run *run)
+{
+	return (struct range){ run->first, run->last };
+}
+
+/*
+ * Translations are cached as in a processor, under an identifier of the space (its ASID).  It
+ * names a space in one of its states and is never used again, so that a new one makes all of a
+ * space's translations void at once.
+ */
+struct space {
+	LIST_ENTRY(space) in_all;
+	uint64_t number;
+	uint64_t asid;
+	struct tree mapped;
+	struct tree unresolved;	/* pages by virtual page; never shared */
+	struct range moved;	/* whence the last remap moved pages */
+};
+
+struct translation {
+	uint64_t asid;		/* 0: free */
+	uint64_t virtual_page;
+	uint64_t page;		/* canonical */
+	uint16_t kind;
+	uint16_t writable;	/* a write needs no second look */
+	uint32_t cached;	/* audit: the epoch in which its page was in the page cache */
+};
+
+/* 2 MiB, which is what a core has near: a reduced trace goes about in many pages. */
+#define TRANSLATION_BITS 16
+#define TRANSLATIONS (1U << TRANSLATION_BITS)
+
+struct audit;
+
+struct lpl_merge {
+	struct lpl_sink sink;
+	struct lpl_merge_output *output;
+	uint64_t kernel_base;		/* address */
+	bool base_known;		/* by the caller, or told */
+	struct lpl_merge_stats stats;
+	struct audit *audit;		/* NULL: no books are kept */
+	bool gap;			/* events are missing before the next record */
+
+	struct tasks tasks;
+
+	LIST_HEAD(, space) all_spaces;
+	struct lpl_map spaces;		/* number -> struct space, of all */
+	struct space *last_space;	/* what lpl_reference_space() found last, or NULL */
+
+	struct tree kernel;		/* page-cache frames by kernel virtual page */
+	struct tree frames;		/* the same by frame */
+	uint64_t kernel_asid;
+	uint64_t physical_asid;
+
+	struct lpl_map identities;	/* object and page -> canonical page */
+	LIST_HEAD(, object) all_objects;
+	struct lpl_map objects;		/* object -> struct object, of all */
+	struct mapping *unresolved;	/* what unresolved pages lie over */
+
+	struct lpl_map present;		/* in a snapshot: frame, swap entry -> struct page */
+	struct page **present_page;	/* these pages, retained */
+	size_t present_pages, present_room;
+
+	/* to be told to the output, if it has `leave` */
+	struct page *gone;		/* pages that nothing refers to any more */
+	uint64_t *left_cache;		/* canonical pages that left the page cache */
+	size_t left_count, left_room;
+
+	uint64_t last_page;		/* canonical */
+	uint64_t last_asid;
+	uint64_t last_unique;		/* names objects that have no name */
+
+	struct translation cache[TRANSLATIONS];
+};
+
+/* Count an anomaly, and let the audit keep the event that showed it. */
+void lpl_merge_anomaly(struct lpl_merge *merge, enum lpl_merge_anomaly kind,
+		       const struct lpl_event *event);
+
+/* ---- spaces (spaces.c); what changes one says false when there is no memory ---- */
+
+/* NULL: not known. */
+struct space *lpl_space_find(const struct lpl_merge *merge, uint64_t number);
+/* Known or made; NULL: no memory. */
+struct space *lpl_space_make(struct lpl_merge *merge, uint64_t number);
+void lpl_space_free(struct space *space);
+/* Nobody knows any more what is mapped in it. */
+void lpl_space_clear(struct lpl_merge *merge, struct space *space);
+
+/*
+ * Bytes [start, end) of an event as pages, cut at the kernel's half; false, and an anomaly:
+ * nothing is left.
+ */
+bool lpl_user_range(struct lpl_merge *merge, const struct lpl_event *event, uint64_t start,
+		    uint64_t end, struct range *range);
+/* Is anything mapped in the range? */
+bool lpl_space_maps(const struct space *space, struct range range);
+/* The range means something else from now on. */
+bool lpl_space_put(struct lpl_merge *merge, struct space *space, struct range range,
+		   tree_slot slot);
+bool lpl_space_put_page(struct lpl_merge *merge, struct space *space, uint64_t at,
+			struct page *page);
+/* The same for a mapping like this one. */
+bool lpl_space_put_mapping(struct lpl_merge *merge, struct space *space, struct range range,
+			   const struct mapping *like);
+
+/* ---- references (resolve.c) ---- */
+
+/* What a reference was the first to show. */
+struct effect {
+	struct lpl_merge_page page;	/* its canonical page; number 0: it was known */
+	bool implied_break;		/* the page was shared, and this write was allowed: it
+					 * had been parted, and nothing told so */
+};
+
+/*
+ * A reference's translation, valid until the next; NULL: no memory.  *effect is set where there
+ * is any, and otherwise left as it was.
+ */
+struct translation *lpl_merge_translate(struct lpl_merge *merge, const struct lpl_ref *ref,
+					struct effect *effect);
+
+/* The space of a user reference, known or made; NULL: no memory. */
+struct space *lpl_reference_space(struct lpl_merge *merge, uint64_t number);
+
+static inline uint64_t new_asid(struct lpl_merge *merge)
+{
+	return ++merge->last_asid;
+}
+
+/* The translations of the range under *asid are void; those of all spaces and the kernel. */
+void lpl_flush_range(struct lpl_merge *merge, uint64_t *asid, uint64_t first, uint64_t last);
+void lpl_flush_all(struct lpl_merge *merge);
+
+/* ---- events ---- */
+
+/* Make one of a mapping, a space or the page cache take effect; any other does nothing. */
+typedef bool lpl_event_handler(struct lpl_merge *merge, const struct lpl_event *event);
+lpl_event_handler lpl_merge_apply;
+
+/* What it is made of.  They say only whether there was memory; anomalies are counted. */
+lpl_event_handler lpl_on_map, lpl_on_unmap, lpl_on_brk, lpl_on_shm_attach, lpl_on_shm_detach;
+lpl_event_handler lpl_on_remap;
+lpl_event_handler lpl_on_space_duplicate, lpl_on_cow_break;
+lpl_event_handler lpl_on_space_end;
+lpl_event_handler lpl_on_discard, lpl_on_page_own, lpl_on_present;
+lpl_event_handler lpl_on_file;
+lpl_event_handler lpl_on_cache_add, lpl_on_cache_remove;
+
+/* A snapshot begins or ends: what it found so far is no longer to be found again. */
+void lpl_present_clear(struct lpl_merge *merge);
+
+#endif
