@@ -90,7 +90,7 @@ static void end_row(FILE *out)
 	fputs("</tr>\n", out);
 }
 
-static void tell_rest(FILE *out, uint64_t all, uint64_t shown)
+static void put_more(FILE *out, uint64_t all, uint64_t shown)
 {
 	if (all > shown)
 		fprintf(out, "<p class=\"dim\">%" PRIu64 " more; --top shows more of them.</p>\n",
@@ -217,7 +217,7 @@ static void put_tasks(const struct surveyed_trace *trace, FILE *out)
 		end_row(out);
 	}
 	end_table(out);
-	tell_rest(out, trace->tasks + survey->tasks->others, shown);
+	put_more(out, trace->tasks + survey->tasks->others, shown);
 }
 
 static void put_kinds(const struct surveyed_trace *trace, FILE *out)
@@ -304,7 +304,7 @@ static void put_processes(const struct surveyed_trace *trace, FILE *out)
 		end_row(out);
 	}
 	end_table(out);
-	tell_rest(out, trace->processes + trace->survey->processes->others, shown);
+	put_more(out, trace->processes + trace->survey->processes->others, shown);
 }
 
 static void put_cache(const struct surveyed_trace *trace, FILE *out)
@@ -342,7 +342,7 @@ static void put_cache(const struct surveyed_trace *trace, FILE *out)
 		end_row(out);
 	}
 	end_table(out);
-	tell_rest(out, trace->files, shown);
+	put_more(out, trace->files, shown);
 }
 
 static void put_hottest(const struct lpl_survey *survey, enum lpl_survey_side side, FILE *out)
@@ -403,9 +403,9 @@ static void put_calls(const struct surveyed_trace *trace, FILE *out)
 		end_row(out);
 	}
 	end_table(out);
-	tell_rest(out, trace->calls, shown);
+	put_more(out, trace->calls, shown);
 	begin_table(out, "task", "tid", "calls", "errors", NULL);
-	for (uint64_t i = 0, told = 0; i < trace->tasks && told < trace->top; i++) {
+	for (size_t i = 0, lines = 0; i < trace->tasks && lines < trace->top; i++) {
 		const struct lpl_survey_task *task = trace->task[i];
 
 		if (task->calls == 0)
@@ -416,7 +416,7 @@ static void put_calls(const struct surveyed_trace *trace, FILE *out)
 		put_number(out, task->calls);
 		put_number(out, task->call_errors);
 		end_row(out);
-		told++;
+		lines++;
 	}
 	end_table(out);
 }
