@@ -11,6 +11,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /* ---- events by kind ---- */
 
@@ -49,6 +50,7 @@ void lpl_counts_init(struct lpl_counts *counts);
 /* The numbers stay. */
 void lpl_counts_free(struct lpl_counts *counts);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -31,6 +31,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /* ---- time ---- */
 
@@ -340,6 +341,7 @@ const struct lpl_survey_process *lpl_survey_process_at(const struct lpl_survey *
  */
 uint64_t lpl_survey_concentration(const struct lpl_survey *survey, double share);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif
