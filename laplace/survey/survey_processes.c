@@ -125,12 +125,13 @@ static struct survey_process *add(struct survey_processes *processes, uint64_t n
 struct survey_process *lpl_survey_processes_reach(struct survey_processes *processes,
 						  uint64_t number)
 {
-	struct survey_process *process = lpl_survey_processes_find(processes, number);
+	struct survey_process *process;
 
-	if (process)
-		return process;
 	if (!lpl_reach(processes->by_number, processes->by_number_room, number))
 		return NULL;
+	process = processes->by_number[number];
+	if (process)
+		return process;
 	/* the kernel has a record always */
 	if (!make_place(processes) && number != 0)
 		process = join_sum(processes);

@@ -35,9 +35,9 @@ struct survey_processes {
 static inline struct survey_process *lpl_survey_processes_find(struct survey_processes *processes,
 							       uint64_t number)
 {
-	if (number == OTHER_PROCESSES)
-		return &processes->sum;
-	return number < processes->by_number_room ? processes->by_number[number] : NULL;
+	if (number < processes->by_number_room)
+		return processes->by_number[number];
+	return number == OTHER_PROCESSES ? &processes->sum : NULL;
 }
 
 /* `limit`: how many get a record of their own (survey_tasks.h). */

@@ -22,11 +22,11 @@
 #define TOP 7
 #define KERNEL UINT64_C(0xffff888000000000)
 
-/* What the merge told, in its order. */
-enum told { REFERENCE, EVENT, BEGIN, END, LEAVE, LEAVE_FOR_EVER };
+/* What the merge tells, in its order. */
+enum line_kind { REFERENCE, EVENT, BEGIN, END, LEAVE, LEAVE_FOR_EVER };
 
 struct line {
-	enum told told;
+	enum line_kind is;
 	uint64_t time, task, process, page;
 	enum lpl_page_kind kind;	/* of the reference */
 	bool schedules;			/* the event is a KTR_SCHEDULE ... */
@@ -46,13 +46,13 @@ struct log {
 	uint64_t state;			/* of the generator */
 };
 
-static struct line *add(struct log *log, enum told told, uint64_t task, uint64_t page)
+static struct line *add(struct log *log, enum line_kind is, uint64_t task, uint64_t page)
 {
 	struct line *line = &log->line[log->lines++];
 
 	assert_true(log->lines < sizeof(log->line) / sizeof(log->line[0]));
 	assert_true(page < PAGES && task < TASKS);
-	*line = (struct line){ .told = told, .time = log->now, .task = task, .page = page };
+	*line = (struct line){ .is = is, .time = log->now, .task = task, .page = page };
 	return line;
 }
 
@@ -264,7 +264,7 @@ static uint64_t programs(const struct log *log, uint64_t page, size_t lines)
 	for (size_t i = 0; i < lines; i++) {
 		const struct line *line = &log->line[i];
 
-		if (line->told == REFERENCE && line->page == page && line->process != 0 &&
+		if (line->is == REFERENCE && line->page == page && line->process != 0 &&
 		    !did[line->process]) {
 			did[line->process] = true;
 			count++;
@@ -286,7 +286,7 @@ static void check_bins(const struct log *log)
 	assert_int_equal(survey->time->length, log->now);
 	assert_int_equal(survey->time->bins, bin_of(survey, log->now) + 1);
 	for (size_t i = 0; i < log->lines; i++) {
-		if (log->line[i].told == REFERENCE)
+		if (log->line[i].is == REFERENCE)
 			heat[log->line[i].page][bin_of(survey, log->line[i].time)]++;
 	}
 	for (unsigned int bin = 0; bin < LPL_SURVEY_BINS; bin++) {
@@ -325,14 +325,14 @@ static void check_alive(const struct log *log)
 			const struct line *line = &log->line[next];
 			uint64_t total = 0;
 
-			if (line->told == REFERENCE) {
+			if (line->is == REFERENCE) {
 				alive[line->page] = true;
 				uses[line->process][line->page] = true;
-			} else if (line->told == LEAVE || line->told == LEAVE_FOR_EVER) {
+			} else if (line->is == LEAVE || line->is == LEAVE_FOR_EVER) {
 				alive[line->page] = false;
-			} else if (line->told == BEGIN) {
+			} else if (line->is == BEGIN) {
 				living[line->process]++;
-			} else if (line->told == END && --living[line->process] == 0 &&
+			} else if (line->is == END && --living[line->process] == 0 &&
 				   line->process != 0) {
 				memset(uses[line->process], 0, sizeof(uses[0]));
 			}
@@ -390,11 +390,11 @@ static size_t end_of(const struct log *log, uint64_t process, uint64_t page)
 	for (size_t i = 0; i < log->lines; i++) {
 		const struct line *line = &log->line[i];
 
-		if (line->told == LEAVE_FOR_EVER && line->page == page)
+		if (line->is == LEAVE_FOR_EVER && line->page == page)
 			return i;
-		if (line->told == BEGIN && line->process == process)
+		if (line->is == BEGIN && line->process == process)
 			living++;
-		if (line->told == END && line->process == process && --living == 0 && process != 0)
+		if (line->is == END && line->process == process && --living == 0 && process != 0)
 			return i;
 	}
 	return log->lines;
@@ -412,7 +412,7 @@ static void check_footprints(const struct log *log)
 		bool did[PAGES] = { false };
 
 		for (size_t j = 0; j < log->lines; j++) {
-			if (log->line[j].told == REFERENCE && log->line[j].process == process)
+			if (log->line[j].is == REFERENCE && log->line[j].process == process)
 				did[log->line[j].page] = true;
 		}
 		for (uint64_t page = 1; page <= log->pages; page++) {
@@ -453,16 +453,16 @@ static void check_times(const struct log *log)
 		for (; next < log->lines && log->line[next].time <= time; next++) {
 			const struct line *line = &log->line[next];
 
-			if (line->told == BEGIN && line->task != 0)
+			if (line->is == BEGIN && line->task != 0)
 				doing[line->task] = LPL_SURVEY_READY;
-			else if (line->told == END)
+			else if (line->is == END)
 				doing[line->task] = -1;
-			else if (line->told == EVENT && line->schedules)
+			else if (line->is == EVENT && line->schedules)
 				doing[line->task] = line->task == 0 ? -1 : line->blocks ?
 					LPL_SURVEY_BLOCKED : LPL_SURVEY_READY;
 			/* the next to do anything has run since */
 			for (size_t i = next + 1; line->schedules && i < log->lines; i++) {
-				if (log->line[i].told > EVENT)
+				if (log->line[i].is > EVENT)
 					continue;
 				doing[log->line[i].task] = LPL_SURVEY_RUNNING;
 				break;
@@ -484,7 +484,7 @@ static void check_times(const struct log *log)
 						 bins[task->serial][what][bin]);
 		}
 	}
-	/* those told of in sum: all that ran, less those told of by themselves */
+	/* the sum of the others: all that ran, less those that have a record */
 	for (unsigned int bin = 0; bin < LPL_SURVEY_BINS; bin++) {
 		uint64_t runs = 0;
 
@@ -502,13 +502,13 @@ static void check_times(const struct log *log)
 	assert_int_equal(survey->tasks->running, all);
 }
 
-/* References of each that is told of by itself, and of all others. */
+/* References of each that has a record, and of all others. */
 static void check_counts(const struct log *log)
 {
 	const struct lpl_survey *survey = log->survey;
 	size_t limit = log->records ? log->records : LPL_SURVEY_RECORDS;
 	uint64_t by_task[TASKS] = { 0 }, by_process[TASKS] = { 0 }, tasks = 0, processes = 0;
-	bool told[TASKS] = { false }, seen[TASKS] = { false };
+	bool is_recorded[TASKS] = { false }, seen[TASKS] = { false };
 	uint64_t others = 0, schedules = 0;
 	uint64_t scheduled = survey->tasks->sum->scheduled, left = 0;
 	uint64_t user = survey->tasks->sum->user_references;
@@ -516,10 +516,10 @@ static void check_counts(const struct log *log)
 	for (size_t i = 0; i < log->lines; i++) {
 		const struct line *line = &log->line[i];
 
-		schedules += line->told == EVENT && line->schedules;
-		by_task[line->task] += line->told == REFERENCE;
-		by_process[line->process] += line->told == REFERENCE;
-		if (line->told == BEGIN || line->told == END || line->told == REFERENCE)
+		schedules += line->is == EVENT && line->schedules;
+		by_task[line->task] += line->is == REFERENCE;
+		by_process[line->process] += line->is == REFERENCE;
+		if (line->is == BEGIN || line->is == END || line->is == REFERENCE)
 			seen[line->process] = true;
 	}
 	for (int i = 0; i < TASKS; i++) {
@@ -550,11 +550,11 @@ static void check_counts(const struct log *log)
 	for (uint64_t i = 0; i < survey->processes->recorded; i++) {
 		const struct lpl_survey_process *process = lpl_survey_process_at(survey, i);
 
-		told[process->number] = true;
+		is_recorded[process->number] = true;
 		assert_int_equal(process->references, by_process[process->number]);
 	}
 	for (int i = 0; i < TASKS; i++)
-		others += told[i] ? 0 : by_process[i];
+		others += is_recorded[i] ? 0 : by_process[i];
 	assert_int_equal(survey->processes->sum->references, others);
 }
 
@@ -565,8 +565,8 @@ static void check_heat(const struct log *log)
 	bool taken[PAGES] = { false };
 
 	for (size_t i = 0; i < log->lines; i++) {
-		count[log->line[i].page] += log->line[i].told == REFERENCE;
-		all += log->line[i].told == REFERENCE;
+		count[log->line[i].page] += log->line[i].is == REFERENCE;
+		all += log->line[i].is == REFERENCE;
 	}
 	assert_int_equal(survey->references->all, all);
 	for (int side = 0; side < LPL_SURVEY_SIDES; side++) {
@@ -658,8 +658,8 @@ static void is_what_it_is_defined_to_be(void **state)
 	}
 }
 
-/* As many live as may be told of by themselves, and many more come and go. */
-static void others_are_told_in_sum(void **state)
+/* As many live as may have records, and many more come and go. */
+static void others_are_summed(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 25; seed++) {
@@ -669,8 +669,8 @@ static void others_are_told_in_sum(void **state)
 	}
 }
 
-/* More live than may be: the last of them share a record from the start. */
-static void others_share_a_record(void **state)
+/* More live than may have records: the last of them are in the sum from the start. */
+static void others_are_summed_from_the_start(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 25; seed++) {
@@ -691,8 +691,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(is_what_it_is_defined_to_be),
-		cmocka_unit_test(others_are_told_in_sum),
-		cmocka_unit_test(others_share_a_record),
+		cmocka_unit_test(others_are_summed),
+		cmocka_unit_test(others_are_summed_from_the_start),
 		cmocka_unit_test(times_may_jump),
 	};
 

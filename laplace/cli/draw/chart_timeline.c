@@ -109,7 +109,7 @@ static void draw_rows(const struct surveyed_trace *trace, const struct lpl_surve
 void chart_timeline(const struct surveyed_trace *trace, FILE *out)
 {
 	uint64_t count = trace->tasks < trace->top ? trace->tasks : trace->top;
-	const struct lpl_survey_task **task = calloc(count + 1, sizeof(struct survey_task *));
+	const struct lpl_survey_task **task = calloc(count + 1, sizeof(*task));
 	struct svg_field field = {
 		.left = 165, .top = 52, .width = CHART_WIDTH - 165 - 60,
 		.height = (double)count * ROW, .x_end = chart_end_time(trace), .y_end = 1
