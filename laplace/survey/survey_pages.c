@@ -191,7 +191,11 @@ static void count_alive(struct survey_pages *pages, enum lpl_page_kind kind)
 	}
 }
 
-/* The first reference, or another process than the last time, or it was not in memory. */
+/*
+ * The first reference, or another process than the last time, or it was not in memory.  Out of
+ * line, for most references are none of these, and are cheaper so.
+ */
+__attribute__((noinline))
 static int note_process(struct survey_pages *pages, uint64_t page, struct page_use *use,
 			uint64_t task, struct lpl_report *report)
 {
