@@ -41,6 +41,10 @@ struct log {
 	size_t lines;
 	uint64_t now, pages;
 	enum lpl_page_kind kind[PAGES];
+	struct file {			/* that the page is of; device, inode and name 0: none */
+		uint64_t device, inode, generation;
+		char name[8];
+	} file[PAGES];
 	bool begun[TASKS];
 	uint64_t last_process[TASKS];
 	uint64_t state;			/* of the generator */
@@ -94,6 +98,9 @@ static int log_page(struct lpl_merge_output *output, const struct lpl_merge_page
 
 	log->pages = page->page;
 	log->kind[page->page] = page->kind;
+	log->file[page->page] = (struct file){ page->device, page->inode, page->generation, "" };
+	if (page->name_length > 0)
+		memcpy(log->file[page->page].name, page->name, page->name_length);
 	(void)report;
 	return LPL_OK;
 }
@@ -140,6 +147,12 @@ struct guest {
 	bool lives[TIDS + 1];		/* by tid */
 };
 
+static void send(struct guest *guest, const struct lpl_event *event)
+{
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(guest->sink[i]->event(guest->sink[i], event, NULL), LPL_OK);
+}
+
 static void tell(struct log *log, struct guest *guest, uint32_t tag, const uint64_t *arg,
 		 size_t args)
 {
@@ -147,13 +160,28 @@ static void tell(struct log *log, struct guest *guest, uint32_t tag, const uint6
 				   .tid = guest->current, .tgid = guest->current };
 
 	memcpy(event.arg, arg, args * sizeof(*arg));
-	for (int i = 0; i < 2; i++)
-		assert_int_equal(guest->sink[i]->event(guest->sink[i], &event, NULL), LPL_OK);
+	send(guest, &event);
 }
 
 #define TELL(log, guest, tag, ...)                                                  \
 	tell(log, guest, tag, (const uint64_t[]){ __VA_ARGS__ },                    \
 	     sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
+
+/* Memory that is known by its name alone. */
+static void tell_named(struct log *log, struct guest *guest, uint64_t space, uint64_t start,
+		       uint64_t end)
+{
+	struct lpl_event event = {
+		.tag = KTR_MAP, .ref = guest->ref, .cycle = log->now, .tid = guest->current,
+		.tgid = guest->current, .text = { "[name]"[roll(log, 6)] }, .text_length = 1,
+		.arg = {
+			[KTR_MAP_SPACE] = space, [KTR_MAP_START] = start, [KTR_MAP_END] = end,
+			[KTR_MAP_KIND] = KTR_MAP_SPECIAL, [KTR_MAP_INODE] = KTR_NONE
+		}
+	};
+
+	send(guest, &event);
+}
 
 /* Task n has space n. */
 static void schedule(struct log *log, struct guest *guest, uint64_t why)
@@ -198,7 +226,7 @@ static void do_memory(struct log *log, struct guest *guest)
 	uint64_t space = 1 + roll(log, TIDS), from = 0x10 + roll(log, 24);
 	uint64_t start = from << 12, end = (from + 1 + roll(log, 8)) << 12;
 
-	switch (roll(log, 6)) {
+	switch (roll(log, 7)) {
 	case 0:
 		TELL(log, guest, KTR_MAP, space, start, end, 3, KTR_MAP_ANONYMOUS);
 		break;
@@ -209,6 +237,14 @@ static void do_memory(struct log *log, struct guest *guest)
 		break;
 	case 2:
 		TELL(log, guest, KTR_UNMAP, space, start, end);
+		break;
+	case 6:
+		/* a device's memory, which may have the number of a file, or a name */
+		if (roll(log, 2))
+			TELL(log, guest, KTR_MAP, space, start, end, 3, KTR_MAP_SPECIAL, 8,
+			     1 + roll(log, 2));
+		else
+			tell_named(log, guest, space, start, end);
 		break;
 	case 3:
 		TELL(log, guest, KTR_COW_BREAK, space, start, 1, 1 + roll(log, 2));
@@ -600,6 +636,56 @@ static void check_heat(const struct log *log)
 	assert_int_equal(lpl_survey_concentration(survey, 0.9), pages);
 }
 
+static bool is_of_file(const struct log *log, uint64_t page)
+{
+	const struct file *file = &log->file[page];
+
+	return (file->inode != 0 && file->inode != KTR_NONE) || file->name[0] != 0;
+}
+
+/* What has no inode is known by its name instead. */
+static bool is_same_file(const struct log *log, uint64_t page, const struct lpl_survey_file *file)
+{
+	const struct file *own = &log->file[page];
+
+	return log->kind[page] == file->kind && own->device == file->device &&
+	       own->inode == file->inode && own->generation == file->generation &&
+	       (own->inode != KTR_NONE || strcmp(own->name, file->name) == 0);
+}
+
+static void check_files(const struct log *log)
+{
+	const struct lpl_survey *survey = log->survey;
+	uint64_t count[PAGES] = { 0 }, of_files = 0, pages = 0;
+
+	for (size_t i = 0; i < log->lines; i++)
+		count[log->line[i].page] += log->line[i].is == REFERENCE;
+	for (uint64_t page = 1; page <= log->pages; page++)
+		of_files += is_of_file(log, page);
+	for (size_t i = 0; i < survey->files->count; i++) {
+		const struct lpl_survey_file *file = &survey->files->file[i];
+		struct lpl_survey_file sum = { .pages = 0 };
+
+		for (uint64_t page = 1; page <= log->pages; page++) {
+			uint64_t n;
+
+			if (!is_of_file(log, page) || !is_same_file(log, page, file))
+				continue;
+			n = programs(log, page, log->lines);
+			sum.pages++;
+			sum.references += count[page];
+			sum.most_programs = n > sum.most_programs ? n : sum.most_programs;
+		}
+		assert_true(sum.pages > 0);
+		assert_int_equal(file->pages, sum.pages);
+		assert_int_equal(file->references, sum.references);
+		assert_int_equal(file->most_programs, sum.most_programs);
+		pages += sum.pages;
+	}
+	/* no file is there twice */
+	assert_int_equal(pages, of_files);
+}
+
 /* ---- the trials ---- */
 
 /* `records`: as in struct lpl_survey_options */
@@ -642,6 +728,7 @@ static void run(uint64_t seed, uint32_t lines, uint32_t quiet, uint32_t pace, si
 		check_sharing(log);
 		check_footprints(log);
 		check_heat(log);
+		check_files(log);
 	}
 	lpl_merge_close(merge);
 	lpl_survey_close(log->survey);
