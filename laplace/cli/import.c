@@ -11,13 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <laplace/counts.h>
 #include <laplace/reducer.h>
 
 #include "base/host.h"
 #include "common.h"
 #include "convert/format.h"
 #include "convert/importer.h"
-#include "survey/tally.h"
 
 #define PAGE_SIZE_MAX (UINT64_C(1) << 30)
 #define MOST_HELD 65536		/* events before the first reference: 26 MB */
@@ -240,7 +240,7 @@ struct run {
 	struct lpl_event *held;		/* events before that */
 	size_t held_count, held_room;
 	struct importer *importer;
-	struct tally tally;
+	struct lpl_counts tally;
 	struct lpl_sink tee;		/* to the tally, then to the writer */
 	struct cli_progress progress;
 };
@@ -253,8 +253,8 @@ struct run {
  */
 static void tell_totals(struct run *run, uint64_t last)
 {
-	const struct tally *tally = &run->tally;
-	struct lpl_totals totals = { .events = tally->events };
+	const struct lpl_counts *tally = &run->tally;
+	struct lpl_totals totals = { .events = tally->events.all };
 
 	if (strcmp(run->what.reduction, "none") == 0) {
 		totals.total = tally->all_refs;
@@ -569,14 +569,14 @@ int cmd_import(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
 	if (strcmp(options.output, "-") == 0 && isatty(STDOUT_FILENO))
 		return cli_complain(CLI_USAGE, "a trace is not written to a terminal");
-	tally_init(&run.tally);
+	lpl_counts_init(&run.tally);
 	status = open_run(&run);
 	if (!status)
 		status = import(&run);
 	lpl_writer_abandon(run.writer);
 	importer_free(run.importer);
 	lpl_meta_free(run.meta);
-	tally_free(&run.tally);
+	lpl_counts_free(&run.tally);
 	free(run.held);
 	if (run.fd > STDIN_FILENO)
 		close(run.fd);

@@ -5,10 +5,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <laplace/counts.h>
 #include <laplace/reducer.h>
 
 #include "common.h"
-#include "survey/tally.h"
 
 struct options {
 	bool json;
@@ -23,7 +23,7 @@ struct info {
 	struct lpl_totals totals;	/* before reduction */
 	uint64_t before;		/* their number; 0: not told */
 	bool types_before;		/* were they counted by type? */
-	const struct tally *tally;
+	const struct lpl_counts *tally;
 	uint64_t bytes, chunks;
 	bool complete;
 	const char *trouble;		/* why it is not; NULL */
@@ -105,7 +105,7 @@ static void print_references(const struct info *info)
 	static const char *const type_name[LPL_TYPES] = {
 		"reads", "writes", "fetches", "walk reads", "walk writes"
 	};
-	const struct tally *tally = info->tally;
+	const struct lpl_counts *tally = info->tally;
 	char percent[CLI_PERCENT_SIZE];
 
 	printf("%-16s %20s %20s\n", "references", "kept", "before reduction");
@@ -131,7 +131,7 @@ static void print_references(const struct info *info)
 		       info->totals.tracer_refs);
 }
 
-static void print_clocks(const struct tally *tally)
+static void print_clocks(const struct lpl_counts *tally)
 {
 	const struct lpl_ref *first = &tally->first, *last = &tally->last;
 
@@ -146,7 +146,7 @@ static void print_clocks(const struct tally *tally)
 
 static void print_size(const struct info *info)
 {
-	const struct tally *tally = info->tally;
+	const struct lpl_counts *tally = info->tally;
 
 	printf("%-16s %" PRIu64 " in %" PRIu64 " chunks", "bytes", info->bytes, info->chunks);
 	if (tally->all_refs)
@@ -165,8 +165,8 @@ static void print_info(const struct info *info)
 	printf("%-16s %s\n", "file", path);
 	print_meta(info->meta);
 	print_references(info);
-	printf("%-16s %" PRIu64 "\n", "events", info->tally->events);
-	tally_each_event(info->tally, print_event_count, NULL);
+	printf("%-16s %" PRIu64 "\n", "events", info->tally->events.all);
+	lpl_event_counts_each(&info->tally->events, print_event_count, NULL);
 	print_clocks(info->tally);
 	printf("%-16s %zu\n", "address spaces", info->tally->spaces);
 	print_size(info);
@@ -247,7 +247,7 @@ static json_t *references_json(const struct info *info)
 	return object;
 }
 
-static json_t *clocks_json(const struct tally *tally)
+static json_t *clocks_json(const struct lpl_counts *tally)
 {
 	return json_pack("{s:[o,o], s:[o,o], s:[o,o]}",
 			 "reference", number(tally->first.ref), number(tally->last.ref),
@@ -258,12 +258,12 @@ static json_t *clocks_json(const struct tally *tally)
 static json_t *info_json(const struct info *info)
 {
 	struct lpl_exactness exactness;
-	const struct tally *tally = info->tally;
+	const struct lpl_counts *tally = info->tally;
 	json_t *events = json_object();
 	json_t *object = json_object();
 
 	(void)lpl_reduction_exactness(lpl_meta_get(info->meta, LPL_META_REDUCTION), &exactness);
-	tally_each_event(tally, add_event_count, events);
+	lpl_event_counts_each(&tally->events, add_event_count, events);
 	json_object_set_new(object, "file", text_json(info->path));
 	json_object_set_new(object, "state",
 			    json_string(info->complete ? "complete" :
@@ -274,7 +274,7 @@ static json_t *info_json(const struct info *info)
 	/* 0: not exact at any size, or not known */
 	json_object_set_new(object, "exact_from_pages", number(exactness.lru));
 	json_object_set_new(object, "references", references_json(info));
-	json_object_set_new(object, "events", number(tally->events));
+	json_object_set_new(object, "events", number(tally->events.all));
 	json_object_set_new(object, "events_by_name", events);
 	if (tally->all_refs)
 		json_object_set_new(object, "clocks", clocks_json(tally));
@@ -302,7 +302,7 @@ int cmd_info(int argc, char **argv)
 	struct cli_progress progress;
 	struct cli_pass pass;
 	struct lpl_reader *reader;
-	struct tally tally;
+	struct lpl_counts tally;
 	struct info info;
 	int status;
 
@@ -310,7 +310,7 @@ int cmd_info(int argc, char **argv)
 	status = cli_reader_open(&reader, options.trace);
 	if (status)
 		return status;
-	tally_init(&tally);
+	lpl_counts_init(&tally);
 	cli_progress_start(&progress, options.progress);
 	pass = (struct cli_pass){ .reader = reader, .path = options.trace,
 				  .sink = &tally.sink, .progress = &progress,
@@ -345,7 +345,7 @@ int cmd_info(int argc, char **argv)
 		else if (status == CLI_DAMAGED)
 			cli_report(&trouble);
 	}
-	tally_free(&tally);
+	lpl_counts_free(&tally);
 	lpl_reader_close(reader);
 	return status;
 }

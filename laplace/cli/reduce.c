@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <laplace/counts.h>
 #include <laplace/reducer.h>
 
 #include "common.h"
-#include "survey/tally.h"
 
 struct options {
 	const char *method;
@@ -206,7 +206,7 @@ struct run {
 	struct lpl_writer *writer;
 	struct lpl_reducer *reducer;
 	struct lpl_meta *meta;
-	struct tally *tally;		/* counts on the way in */
+	struct lpl_counts *tally;	/* counts on the way in */
 	struct lpl_sink tee;		/* to the tally, then to the reducer */
 };
 
@@ -224,7 +224,7 @@ static void carry_totals(const struct run *run)
 		totals.total = run->tally->all_refs;
 		memcpy(totals.refs, run->tally->refs, sizeof(totals.refs));
 		totals.user_refs = run->tally->user_refs;
-		totals.events = run->tally->events;
+		totals.events = run->tally->events.all;
 	}
 	lpl_writer_totals(run->writer, &totals);
 }
@@ -296,7 +296,7 @@ static int print_summary(const struct options *options, const struct run *run,
 		json_pack("{s:s, s:I, s:I, s:f, s:I, s:I, s:s, s:s}",
 			  "file", options->output, "read", (json_int_t)read,
 			  "kept", (json_int_t)kept, "kept_share", share,
-			  "events", (json_int_t)run->tally->events,
+			  "events", (json_int_t)run->tally->events.all,
 			  "bytes", (json_int_t)bytes,
 			  "reduction", reduction, "exact", exact));
 }
@@ -342,7 +342,7 @@ int cmd_reduce(int argc, char **argv)
 {
 	struct options options = { 0 };
 	char spec[LPL_SPEC_SIZE];
-	struct tally tally;
+	struct lpl_counts tally;
 	struct run run = { .tally = &tally };
 	int status;
 
@@ -359,12 +359,12 @@ int cmd_reduce(int argc, char **argv)
 	if (status)
 		return status;
 	lpl_reader_jobs(run.reader, options.jobs);
-	tally_init(&tally);
+	lpl_counts_init(&tally);
 	status = reduce(&run, &options, spec);
 	lpl_writer_abandon(run.writer);
 	lpl_reducer_close(run.reducer);
 	lpl_meta_free(run.meta);
-	tally_free(&tally);
+	lpl_counts_free(&tally);
 	lpl_reader_close(run.reader);
 	return status;
 }

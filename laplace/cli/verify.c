@@ -9,8 +9,9 @@
 #include <stddef.h>
 #include <string.h>
 
+#include <laplace/counts.h>
+
 #include "common.h"
-#include "survey/tally.h"
 
 struct options {
 	bool json;
@@ -62,7 +63,7 @@ struct behind {
 struct checker {
 	struct lpl_sink sink;
 	const char *path;
-	struct tally tally;
+	struct lpl_counts tally;
 	uint64_t ref, instr, cycle;	/* the clocks so far */
 	struct behind behind;		/* the first that tells some, but too few */
 	struct behind untold;		/* the first that tells none */
@@ -216,11 +217,11 @@ static int print_verdict(const struct options *options, const struct cli_pass *p
 				  "trouble", trouble->error ? trouble->text : NULL,
 				  "chunks", (json_int_t)pass->chunks,
 				  "references", (json_int_t)checker->tally.all_refs,
-				  "events", (json_int_t)checker->tally.events,
+				  "events", (json_int_t)checker->tally.events.all,
 				  "missing_places", (json_int_t)pass->told.count));
 	printf("%s: %s, %" PRIu64 " chunks, %" PRIu64 " references, %" PRIu64 " events%s\n",
 	       options->trace, state, pass->chunks, checker->tally.all_refs,
-	       checker->tally.events, trouble->error ? " can be read" : "");
+	       checker->tally.events.all, trouble->error ? " can be read" : "");
 	if (pass->told.count)
 		printf("%s: made from a damaged or incomplete trace: records are missing in %s\n",
 		       options->trace, cli_gaps_text(gaps, &pass->told));
@@ -243,7 +244,7 @@ int cmd_verify(int argc, char **argv)
 		return status;
 	checker = (struct checker){ .sink = { check_refs, check_event, check_finish },
 				    .path = options.trace };
-	tally_init(&checker.tally);
+	lpl_counts_init(&checker.tally);
 	cli_progress_start(&progress, options.progress);
 	pass = (struct cli_pass){ .reader = reader, .path = options.trace,
 				  .sink = &checker.sink, .progress = &progress,
@@ -264,7 +265,7 @@ int cmd_verify(int argc, char **argv)
 		if (more.error)
 			cli_report(&more);
 	}
-	tally_free(&checker.tally);
+	lpl_counts_free(&checker.tally);
 	lpl_reader_close(reader);
 	return status;
 }

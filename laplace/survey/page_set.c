@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Sets of pages; see page_set.h.  The numbers are given by the merge, in their order, so
- * nobody can choose them to collide.
- */
-#include <stdlib.h>
-
+/* Sets of pages: a table with open addressing and linear probing, at most half full. */
 #include "page_set.h"
 
-void page_set_init(struct page_set *set, bool (*is_needed)(const void *context, uint64_t page),
-		   const void *context)
-{
-	*set = (struct page_set){ .is_needed = is_needed, .context = context };
-}
+#include <stdlib.h>
+
+#define FIRST_ROOM 16
 
 /* Where the page is, or would be. */
 static size_t place_of(const uint64_t *table, size_t room, uint64_t page)
@@ -23,19 +16,20 @@ static size_t place_of(const uint64_t *table, size_t room, uint64_t page)
 	return place;
 }
 
-bool page_set_has(const struct page_set *set, uint64_t page)
+bool lpl_page_set_has(const struct page_set *set, uint64_t page)
 {
 	return set->room != 0 && set->page[place_of(set->page, set->room, page)] == page;
 }
 
-/* Make a table for twice of what is needed, and one more. */
-static bool rebuild(struct page_set *set)
+/* A table a third full, or less, of the pages that are needed, and one more. */
+static bool rebuild(struct page_set *set, bool (*is_needed)(const void *context, uint64_t page),
+		    const void *context)
 {
-	size_t needed = 1, room = 16;
+	size_t needed = 1, room = FIRST_ROOM;
 	uint64_t *table;
 
 	for (size_t i = 0; i < set->room; i++)
-		needed += set->page[i] != 0 && set->is_needed(set->context, set->page[i]);
+		needed += set->page[i] != 0 && is_needed(context, set->page[i]);
 	while (room < 3 * needed)
 		room *= 2;
 	table = calloc(room, sizeof(*table));
@@ -44,7 +38,7 @@ static bool rebuild(struct page_set *set)
 	for (size_t i = 0; i < set->room; i++) {
 		uint64_t page = set->page[i];
 
-		if (page != 0 && set->is_needed(set->context, page))
+		if (page != 0 && is_needed(context, page))
 			table[place_of(table, room, page)] = page;
 	}
 	free(set->page);
@@ -54,23 +48,21 @@ static bool rebuild(struct page_set *set)
 	return true;
 }
 
-bool page_set_add(struct page_set *set, uint64_t page, bool *added)
+bool lpl_page_set_add(struct page_set *set, uint64_t page, bool *added,
+		      bool (*is_needed)(const void *context, uint64_t page), const void *context)
 {
-	size_t place;
-
 	*added = false;
-	if (page_set_has(set, page))
+	if (lpl_page_set_has(set, page))
 		return true;
-	if (2 * (set->count + 1) > set->room && !rebuild(set))
+	if (2 * (set->count + 1) > set->room && !rebuild(set, is_needed, context))
 		return false;
-	place = place_of(set->page, set->room, page);
-	set->page[place] = page;
+	set->page[place_of(set->page, set->room, page)] = page;
 	set->count++;
 	*added = true;
 	return true;
 }
 
-void page_set_free(struct page_set *set)
+void lpl_page_set_free(struct page_set *set)
 {
 	free(set->page);
 	set->page = NULL;

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A set of canonical page numbers (which are above 0): a hash table with open addressing.
+ * A set of canonical page numbers (which are above 0).
+ *
+ * It is no lpl_map (base/map.h), for three reasons.  It is walked, and the order of the walk
+ * shows in a sum of fractions that is printed with all its digits, so it has to be the same in
+ * each run; a map's depends on a random seed.  Nobody can choose page numbers to collide, as
+ * the merge gives them in their order.  And a place takes 8 bytes, not 16: the sets are the
+ * largest part of a survey.
  */
 #ifndef LAPLACE_SURVEY_PAGE_SET_H
 #define LAPLACE_SURVEY_PAGE_SET_H
@@ -9,22 +15,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct page_set {
-	uint64_t *page;		/* 0: a free place */
-	size_t room, count;	/* room: a power of two, or 0 */
-	bool (*is_needed)(const void *context, uint64_t page);
-	const void *context;
+struct page_set {		/* all 0: empty */
+	uint64_t *page;		/* 0: a free place; to be walked in the order of places */
+	size_t room, count;	/* places: a power of two, or 0; pages in them */
 };
 
+bool lpl_page_set_has(const struct page_set *set, uint64_t page);
 /*
- * Pages that `is_needed` denies may be forgotten at any time, so that a set is no
- * larger than what is needed.
+ * *added: it was not there.  When the table is full, those pages that `is_needed` denies are
+ * forgotten, so that it grows with what is needed alone.  false: no memory.
  */
-void page_set_init(struct page_set *set, bool (*is_needed)(const void *context, uint64_t page),
-		   const void *context);
-bool page_set_has(const struct page_set *set, uint64_t page);
-/* *added: it was not there.  false: no memory. */
-bool page_set_add(struct page_set *set, uint64_t page, bool *added);
-void page_set_free(struct page_set *set);
+bool lpl_page_set_add(struct page_set *set, uint64_t page, bool *added,
+		      bool (*is_needed)(const void *context, uint64_t page), const void *context);
+/* It is empty, and may be used again. */
+void lpl_page_set_free(struct page_set *set);
 
 #endif

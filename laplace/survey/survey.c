@@ -1,98 +1,108 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A survey as an output of the merge, and the reading of a trace into it; see survey.h.
+ * A survey: an output of a merge of its own, which gives each record to those that count it.
+ *
+ *	stream ─► lpl_merge ─► survey.c ─┬─ survey_events, survey_calls
+ *	                                 ├─ survey_tasks ─ survey_processes
+ *	                                 └─ survey_pages ─┬─ survey_files, survey_hottest
+ *	                                                  └─ survey_heatmap, survey_working_set
+ *
+ * Each of them owns a part of the results, and frees it.  What moves time, and folds what is
+ * kept by bin, is here.
  */
-#include <inttypes.h>
+#include <laplace/survey.h>
+
+#include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "survey.h"
+#include "survey_calls.h"
+#include "survey_events.h"
+#include "survey_pages.h"
+#include "survey_processes.h"
+#include "survey_tasks.h"
+#include "survey_time.h"
 
-const char *const survey_clock_name[CLOCKS] = { "cycles", "instructions", "references" };
+struct survey {
+	struct lpl_survey results;	/* first, so that one is the other */
+	struct lpl_merge_output output;
+	struct lpl_merge *merge;
+	struct survey_time time;
+	struct lpl_survey_references references;
+	struct lpl_survey_events events;
+	struct lpl_survey_calls calls;
+	struct survey_tasks tasks;
+	struct survey_processes processes;
+	struct survey_pages pages;
+};
+
+static struct survey *survey_of(struct lpl_merge_output *output)
+{
+	return (struct survey *)((char *)output - offsetof(struct survey, output));
+}
 
 static int no_memory(struct lpl_report *report)
 {
 	return lpl_fail(report, LPL_ERR_MEMORY, "no memory for the survey");
 }
 
-enum survey_clock survey_parse_clock(const char *text, struct argp_state *state)
-{
-	for (int clock = 0; clock < CLOCKS; clock++) {
-		if (strcmp(survey_clock_name[clock], text) == 0)
-			return (enum survey_clock)clock;
-	}
-	argp_error(state, "--clock is cycles, instructions or references, not '%s'", text);
-	return CLOCK_CYCLES;
-}
-
 /* ---- time ---- */
+
+const char *lpl_survey_clock_name(enum lpl_survey_clock clock)
+{
+	static const char *const name[LPL_SURVEY_CLOCKS] = {
+		"cycles", "instructions", "references"
+	};
+
+	return name[clock];
+}
 
 static bool close_bins(struct survey *survey, unsigned int end)
 {
-	for (; survey->bin < end; survey->bin++) {
-		if (!survey_settle(survey) || !survey_tasks_close_bin(survey) ||
-		    !survey_pages_close_bin(survey))
+	for (; survey->time.bin < end; survey->time.bin++) {
+		if (!lpl_survey_tasks_count(&survey->tasks) ||
+		    !lpl_survey_processes_close_bin(&survey->processes, survey->time.bin) ||
+		    !lpl_survey_pages_close_bin(&survey->pages))
 			return false;
 	}
 	return true;
 }
 
-int survey_advance(struct survey *survey, uint64_t time, struct lpl_report *report)
+/* It is `moment` now.  Clocks that run backwards are the audit's affair. */
+static int advance(struct survey *survey, uint64_t moment, struct lpl_report *report)
 {
-	/* clocks that run backwards are the audit's affair */
-	if (time <= survey->now)
+	struct survey_time *time = &survey->time;
+
+	if (moment <= time->result.length)
 		return LPL_OK;
-	while (!axis_reaches(&survey->axis, time)) {
-		if (!close_bins(survey, AXIS_BINS))
+	while (!has_bin(time, moment)) {
+		if (!close_bins(survey, LPL_SURVEY_BINS))
 			return no_memory(report);
-		survey_tasks_fold(survey);
-		survey_pages_fold(survey);
-		survey->axis.shift++;
-		survey->bin = AXIS_BINS / 2;
+		lpl_survey_tasks_fold(&survey->tasks);
+		lpl_survey_processes_fold(&survey->processes);
+		lpl_survey_pages_fold(&survey->pages);
+		time->result.bin_shift++;
+		time->bin = LPL_SURVEY_BINS / 2;
 	}
-	if (!close_bins(survey, axis_bin(&survey->axis, time)))
+	if (!close_bins(survey, bin_of(time, moment)))
 		return no_memory(report);
-	survey->now = time;
+	time->result.length = moment;
+	time->bin_end = lpl_survey_bin_start(&time->result, time->bin + 1);
 	return LPL_OK;
 }
 
-unsigned int survey_bins(const struct survey *survey)
+/* How much later than the first record one with these clocks comes. */
+static uint64_t moment_of(struct survey_time *time, struct lpl_survey_clocks clocks)
 {
-	return survey->begun ? axis_bin(&survey->axis, survey->now) + 1 : 0;
-}
+	uint64_t clock = time->result.clock == LPL_SURVEY_CYCLES ? clocks.cycle :
+			 time->result.clock == LPL_SURVEY_INSTRUCTIONS ? clocks.instr : clocks.ref;
 
-uint64_t survey_working_set(const struct survey *survey, unsigned int bin)
-{
-	uint64_t pages = 0;
-
-	for (unsigned int i = 0; i <= AXIS_BITS; i++)
-		pages += survey->first_in_bin[bin][i];
-	return pages;
-}
-
-uint64_t survey_all_references(const struct survey *survey)
-{
-	uint64_t all = 0;
-
-	for (int kind = 0; kind < LPL_PAGE_KINDS; kind++) {
-		for (int type = 0; type < LPL_TYPES; type++)
-			all += survey->references[kind][type];
+	if (!time->result.begun) {
+		time->result.begun = true;
+		time->result.first = clocks;
+		time->start = clock;
 	}
-	return all;
-}
-
-/* How much later than the first record this one is. */
-static uint64_t time_of(struct survey *survey, uint64_t ref, uint64_t instr, uint64_t cycle)
-{
-	uint64_t time = survey->clock == CLOCK_CYCLES ? cycle :
-			survey->clock == CLOCK_INSTRUCTIONS ? instr : ref;
-
-	if (!survey->begun) {
-		survey->begun = true;
-		survey->first = (struct lpl_ref){ .ref = ref, .instr = instr, .cycle = cycle };
-		survey->origin = time;
-	}
-	return time > survey->origin ? time - survey->origin : 0;
+	time->result.last = clocks;
+	return clock > time->start ? clock - time->start : 0;
 }
 
 /* ---- the output ---- */
@@ -100,204 +110,210 @@ static uint64_t time_of(struct survey *survey, uint64_t ref, uint64_t instr, uin
 static int on_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
 			struct lpl_report *report)
 {
-	struct survey *survey = (struct survey *)output;
+	struct survey *survey = survey_of(output);
 	const struct lpl_ref *ref = merged->ref;
-	uint64_t time = time_of(survey, ref->ref, ref->instr, ref->cycle);
+	uint64_t moment = moment_of(&survey->time, (struct lpl_survey_clocks){
+		.ref = ref->ref, .instr = ref->instr, .cycle = ref->cycle
+	});
 	int error;
 
-	if (time >= survey->bin_end) {
-		error = survey_advance(survey, time, report);
+	if (moment >= survey->time.bin_end) {
+		error = advance(survey, moment, report);
 		if (error)
 			return error;
-		survey->bin_end = ((uint64_t)survey->bin + 1) << survey->axis.shift;
-	} else if (time > survey->now) {
-		survey->now = time;
+	} else if (moment > survey->time.result.length) {
+		survey->time.result.length = moment;
 	}
-	if (merged->task != survey->current) {
-		error = survey_switch(survey, merged->task, report);
+	if (merged->task != survey->tasks.current) {
+		error = lpl_survey_tasks_switch(&survey->tasks, merged->task, report);
 		if (error)
 			return error;
 	}
-	survey->run_references++;
-	survey->run_user += (ref->flags & LPL_USER) != 0;
-	survey->references[merged->kind][ref->type]++;
-	survey->last.ref = ref->ref;
-	survey->last.instr = ref->instr;
-	survey->last.cycle = ref->cycle;
-	return survey_page_used(survey, merged->page, merged->kind, report);
+	survey->tasks.new_references++;
+	survey->tasks.new_user_references += (ref->flags & LPL_USER) != 0;
+	survey->references.count[merged->kind][ref->type]++;
+	return lpl_survey_pages_reference(&survey->pages, merged->page, merged->kind,
+					  survey->tasks.running_serial, report);
 }
 
-static void note_mark(struct survey *survey, const struct lpl_event *event)
+static int count_event(struct survey *survey, const struct lpl_event *event,
+		       struct lpl_report *report)
 {
-	struct survey_mark *mark;
-	const char *text = event->text;
-	uint32_t length = event->text_length;
-
-	if (survey->marks++ >= SURVEY_MARKS)
-		return;
-	mark = &survey->mark[survey->marks - 1];
-	mark->time = survey->now;
-	lpl_text_escape(mark->text, sizeof(mark->text), text, length < 48 ? length : 48);
-}
-
-static void note_event(struct survey *survey, const struct lpl_event *event)
-{
+	lpl_survey_events_count(&survey->events, event, survey->time.result.length);
 	switch (event->tag) {
-	case KTR_MARK:
-	case LPL_EVENT_MARK:
-		note_mark(survey, event);
-		break;
-	case KTR_CACHE_ADD:
-		survey->cache_added += event->arg[4];
-		break;
-	case KTR_CACHE_REMOVE:
-		survey->cache_removed += event->arg[4];
-		break;
-	case KTR_SWAP_OUT:
-		survey->swapped_out += event->arg[4];
-		break;
-	case KTR_SWAP_IN:
-		survey->swapped_in += event->arg[4];
-		break;
+	case KTR_SNAPSHOT:
+		survey->tasks.in_snapshot = event->arg[KTR_SNAPSHOT_BEGINS] != 0;
+		return LPL_OK;
+	case KTR_SYSCALL_ENTER:
+	case KTR_SYSCALL_EXIT:
+		lpl_survey_calls_count(&survey->calls, event, &survey->tasks.running->result);
+		return LPL_OK;
+	case KTR_SCHEDULE:
+		return lpl_survey_tasks_schedule(&survey->tasks, event, report);
 	default:
-		break;
+		return LPL_OK;
 	}
 }
 
 static int on_event(struct lpl_merge_output *output, const struct lpl_event *event,
 		    const struct lpl_merge_task *task, struct lpl_report *report)
 {
-	struct survey *survey = (struct survey *)output;
-	uint64_t time = time_of(survey, event->ref, event->instr, event->cycle);
-	int error = survey_advance(survey, time, report);
+	struct survey *survey = survey_of(output);
+	uint64_t moment = moment_of(&survey->time, (struct lpl_survey_clocks){
+		.ref = event->ref, .instr = event->instr, .cycle = event->cycle
+	});
+	int error = advance(survey, moment, report);
 
-	survey->bin_end = ((uint64_t)survey->bin + 1) << survey->axis.shift;
-	survey->last.ref = event->ref;
-	survey->last.instr = event->instr;
-	survey->last.cycle = event->cycle;
-	if (!error && task != survey->current)
-		error = survey_switch(survey, task, report);
-	if (!error)
-		error = survey_task_event(survey, event, report);
-	if (!error)
-		error = survey->tally.sink.event(&survey->tally.sink, event, report);
-	if (!error)
-		note_event(survey, event);
-	return error;
+	if (!error && task != survey->tasks.current)
+		error = lpl_survey_tasks_switch(&survey->tasks, task, report);
+	return error ? error : count_event(survey, event, report);
 }
 
 static int on_task(struct lpl_merge_output *output, const struct lpl_merge_task *task,
 		   struct lpl_report *report)
 {
-	return survey_task_told((struct survey *)output, task, report);
+	return lpl_survey_tasks_change(&survey_of(output)->tasks, task, report);
 }
 
 static int on_page(struct lpl_merge_output *output, const struct lpl_merge_page *page,
 		   struct lpl_report *report)
 {
-	return survey_page_told((struct survey *)output, page, report);
+	return lpl_survey_pages_add(&survey_of(output)->pages, page, report);
 }
 
 static int on_leave(struct lpl_merge_output *output, uint64_t page, bool for_ever,
 		    struct lpl_report *report)
 {
-	return survey_page_left((struct survey *)output, page, for_ever, report);
+	(void)report;
+	lpl_survey_pages_leave(&survey_of(output)->pages, page, for_ever);
+	return LPL_OK;
+}
+
+static void sum_references(struct survey *survey)
+{
+	struct lpl_survey_references *references = &survey->references;
+
+	for (int kind = 0; kind < LPL_PAGE_KINDS; kind++) {
+		for (int type = 0; type < LPL_TYPES; type++) {
+			references->by_kind[kind] += references->count[kind][type];
+			references->by_type[type] += references->count[kind][type];
+		}
+		references->all += references->by_kind[kind];
+	}
+	references->user = survey->tasks.user_references;
 }
 
 static int on_finish(struct lpl_merge_output *output, struct lpl_report *report)
 {
-	struct survey *survey = (struct survey *)output;
+	struct survey *survey = survey_of(output);
+	struct lpl_survey_time *time = &survey->time.result;
 
-	if (!survey_settle(survey) ||
-	    (survey->begun && !close_bins(survey, axis_bin(&survey->axis, survey->now) + 1)))
+	if (time->begun)
+		time->bins = bin_of(&survey->time, time->length) + 1;
+	if (!lpl_survey_tasks_count(&survey->tasks) || !close_bins(survey, time->bins))
 		return no_memory(report);
-	survey_pages_finish(survey);
+	lpl_survey_tasks_finish(&survey->tasks);
+	lpl_survey_pages_finish(&survey->pages);
+	sum_references(survey);
 	return LPL_OK;
 }
 
-enum lpl_error survey_init(struct survey *survey, enum survey_clock clock, uint64_t top,
+/* ---- the whole ---- */
+
+static enum lpl_error init(struct survey *survey, const struct lpl_survey_options *options,
 			   struct lpl_report *report)
 {
-	memset(survey, 0, sizeof(*survey));
+	const struct lpl_merge_options merge_options = { .kernel_base = options->kernel_base };
+	size_t limit = options->records;
+
+	if (limit == 0)
+		limit = options->hottest > LPL_SURVEY_RECORDS / 8 ? 8 * options->hottest :
+								    LPL_SURVEY_RECORDS;
+	survey->time = (struct survey_time){ .result.clock = options->clock, .bin_end = 1 };
+	lpl_survey_processes_init(&survey->processes, limit);
+	lpl_survey_tasks_init(&survey->tasks, limit, &survey->time, &survey->processes,
+			      &survey->pages);
+	if (!lpl_survey_pages_init(&survey->pages, options->hottest, &survey->time,
+				   &survey->processes))
+		return (enum lpl_error)no_memory(report);
 	survey->output = (struct lpl_merge_output){
 		.reference = on_reference, .event = on_event, .finish = on_finish,
 		.page = on_page, .task = on_task, .leave = on_leave
 	};
-	survey->clock = clock;
-	survey->top = top;
-	survey_rest_init(survey);
-	tally_init(&survey->tally);
-	for (int side = 0; side < SURVEY_SIDES; side++)
-		survey->hottest[side].hot = calloc(top + 1, sizeof(struct survey_hot));
-	survey->heat = calloc(HEAT_ROWS, sizeof(*survey->heat));
-	survey->row_kind = calloc(HEAT_ROWS, sizeof(*survey->row_kind));
-	survey->call = calloc(SURVEY_CALLS, sizeof(*survey->call));
-	if (survey->hottest[SIDE_OTHERS].hot && survey->hottest[SIDE_KERNEL].hot && survey->heat &&
-	    survey->row_kind && survey->call)
-		return LPL_OK;
-	survey_free(survey);
-	return (enum lpl_error)no_memory(report);
+	return lpl_merge_open(&survey->merge, &survey->output, &merge_options, report);
 }
 
-void survey_free(struct survey *survey)
+enum lpl_error lpl_survey_open(struct lpl_survey **results,
+			       const struct lpl_survey_options *options,
+			       struct lpl_report *report)
 {
-	survey_tasks_free(survey);
-	survey_pages_free(survey);
-	survey_files_free(survey);
-	tally_free(&survey->tally);
-	memset(survey, 0, sizeof(*survey));
-}
+	static const struct lpl_survey_options nothing_asked;
+	struct survey *survey = calloc(1, sizeof(*survey));
+	enum lpl_error error;
 
-/* ---- reading ---- */
-
-static int run(struct survey *survey, struct survey_trace *trace,
-	       const struct survey_options *options)
-{
-	const struct lpl_merge_options merge_options = { .kernel_base = options->kernel_base };
-	struct lpl_report report = { 0 };
-	struct lpl_merge *merge;
-	struct cli_progress progress;
-	struct cli_pass pass;
-	int status;
-
-	if (lpl_merge_open(&merge, &survey->output, &merge_options, &report))
-		return cli_report(&report);
-	cli_progress_start(&progress, options->progress);
-	pass = (struct cli_pass){ .reader = trace->reader, .path = trace->path,
-				  .sink = lpl_merge_sink(merge), .progress = &progress,
-				  .goes_on = true };
-	status = cli_pass_run(&pass);
-	survey->stats = *lpl_merge_stats(merge);
-	lpl_merge_close(merge);
-	return status;
-}
-
-int survey_take(struct survey *survey, struct survey_trace *trace,
-		const struct survey_options *options)
-{
-	int status;
-
-	*trace = (struct survey_trace){ .path = options->trace };
-	status = cli_reader_open(&trace->reader, options->trace);
-	if (status)
-		return status;
-	trace->meta = lpl_reader_meta(trace->reader);
-	status = cli_check_mergeable(trace->meta, trace->path);
-	if (!status) {
-		status = run(survey, trace, options);
-		trace->taken = status == CLI_DONE || status == CLI_DAMAGED;
+	*results = NULL;
+	if (!survey)
+		return (enum lpl_error)no_memory(report);
+	error = init(survey, options ? options : &nothing_asked, report);
+	if (error) {
+		lpl_survey_close(&survey->results);
+		return error;
 	}
-	trace->damaged = status == CLI_DAMAGED;
-	trace->totals = *lpl_reader_totals(trace->reader);
-	trace->before = cli_refs_before(&trace->totals);
-	trace->bytes = lpl_reader_size(trace->reader);
-	if (trace->bytes == 0)
-		trace->bytes = lpl_reader_bytes(trace->reader);
-	return status;
+	survey->results = (struct lpl_survey){
+		.time = &survey->time.result, .references = &survey->references,
+		.events = &survey->events, .calls = &survey->calls,
+		.tasks = &survey->tasks.result, .processes = &survey->processes.result,
+		.pages = &survey->pages.result, .files = &survey->pages.files.result,
+		.hottest = survey->pages.hottest.result, .heatmap = &survey->pages.heatmap,
+		.merge = lpl_merge_stats(survey->merge)
+	};
+	*results = &survey->results;
+	return LPL_OK;
 }
 
-void survey_trace_close(struct survey_trace *trace)
+struct lpl_sink *lpl_survey_sink(struct lpl_survey *results)
 {
-	lpl_reader_close(trace->reader);
-	trace->reader = NULL;
+	return lpl_merge_sink(((struct survey *)results)->merge);
+}
+
+void lpl_survey_close(struct lpl_survey *results)
+{
+	struct survey *survey = (struct survey *)results;
+
+	if (!survey)
+		return;
+	lpl_merge_close(survey->merge);
+	lpl_survey_tasks_free(&survey->tasks);
+	lpl_survey_processes_free(&survey->processes);
+	lpl_survey_pages_free(&survey->pages);
+	free(survey);
+}
+
+/* ---- results to be asked for ---- */
+
+const struct lpl_survey_task *lpl_survey_task_at(const struct lpl_survey *results, size_t i)
+{
+	return &((const struct survey *)results)->tasks.record[i]->result;
+}
+
+const struct lpl_survey_task *lpl_survey_task(const struct lpl_survey *results, uint64_t serial)
+{
+	const struct survey_tasks *tasks = &((const struct survey *)results)->tasks;
+	const struct survey_task *task = serial < tasks->slots ? tasks->slot[serial].task : NULL;
+
+	return task && task != &tasks->sum ? &task->result : NULL;
+}
+
+const struct lpl_survey_process *lpl_survey_process_at(const struct lpl_survey *results, size_t i)
+{
+	return &((const struct survey *)results)->processes.record[i]->result;
+}
+
+uint64_t lpl_survey_concentration(const struct lpl_survey *results, double share)
+{
+	const struct survey *survey = (const struct survey *)results;
+	uint64_t all = results->references->all, wanted = (uint64_t)(share * (double)all);
+
+	wanted += (double)wanted < share * (double)all;
+	return lpl_survey_hottest_pages(&survey->pages.hottest, wanted);
 }

@@ -1,446 +1,444 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A survey's tasks and processes: who ran, who was ready, who was blocked, and what they
- * asked of the kernel.
+ * A survey's tasks; see survey_tasks.h.
  *
  * Who runs follows from references and events, which the merge gives to tasks; since when,
  * from the `schedule` event before.  A task that left the processor able to run on is
- * ready until it runs again, any other is blocked: kernels do not tell of wakings, so time
- * as ready after one counts as blocked.
+ * ready until it runs again, any other is blocked: kernels do not tell of wakings.
  */
+#include "survey_tasks.h"
+
 #include <stdlib.h>
-#include <string.h>
 
-#include "survey.h"
-
-const char *const survey_why_name[SURVEY_WHYS] = {
-	"preempted", "sleeping", "waiting", "stopped", "idle", "exited"
-};
-
-struct survey_process *survey_process(struct survey *survey, uint64_t number)
-{
-	if (number == SURVEY_OTHERS)
-		return &survey->other_process;
-	return number < survey->processes ? survey->process[number] : NULL;
-}
-
-const struct survey_task *survey_task(const struct survey *survey, uint64_t serial)
-{
-	const struct survey_task *task = serial < survey->slots ? survey->slot[serial].task : NULL;
-
-	return task == &survey->other_task ? NULL : task;
-}
-
-static bool is_shared(const struct survey *survey, const struct survey_task *task)
-{
-	return task == &survey->other_task;
-}
-
-/* Room for `number` in an array of things of this size; false: no memory. */
-static bool make_room(void *array, size_t size, uint64_t *room, uint64_t *count, uint64_t number)
-{
-	if (number >= *room) {
-		uint64_t more = 2 * number + 16;
-		char *larger = realloc(*(void **)array, more * size);
-
-		if (!larger)
-			return false;
-		memset(larger + *room * size, 0, (more - *room) * size);
-		*(void **)array = larger;
-		*room = more;
-	}
-	if (number >= *count)
-		*count = number + 1;
-	return true;
-}
-
-static struct survey_process *process_make(struct survey *survey, uint64_t number)
-{
-	struct survey_process *process = survey_process(survey, number);
-
-	if (process)
-		return process;
-	if (!make_room(&survey->process, sizeof(struct survey_process *), &survey->process_room,
-		       &survey->processes, number))
-		return NULL;
-	if (!survey_process_fits(survey) && number != 0)
-		return survey->process[number] = survey_process_shared(survey);
-	if (!make_room(&survey->kept_process, sizeof(struct survey_process *),
-		       &survey->kept_process_room, &survey->kept_processes,
-		       survey->kept_processes))
-		return NULL;
-	process = calloc(1, sizeof(*process));
-	survey->kept_process[survey->kept_processes - 1] = process;
-	if (!process) {
-		survey->kept_processes--;
-		return NULL;
-	}
-	process->number = number;
-	process->begin = survey->now;
-	page_set_init(&process->set, survey_page_lives, survey);
-	survey->process[number] = process;
-	process->next = survey->living;
-	process->link = &survey->living;
-	if (process->next)
-		process->next->link = &process->next;
-	survey->living = process;
-	return process;
-}
-
-static bool join_process(struct survey *survey, uint64_t serial, uint64_t number)
-{
-	struct survey_process *process = process_make(survey, number);
-	struct survey_slot *slot = &survey->slot[serial];
-
-	if (!process)
-		return false;
-	slot->process = number;
-	if (!is_shared(survey, slot->task))
-		slot->task->process = number;
-	if (survey->runs && survey->runs_serial == serial)
-		survey->runs_process = process;
-	process->tasks++;
-	process->live++;
-	return true;
-}
-
-static void leave_process(struct survey *survey, uint64_t serial)
-{
-	struct survey_process *process = survey_process(survey, survey->slot[serial].process);
-
-	if (--process->live == 0 && process->number != 0 && process != &survey->other_process)
-		survey_process_over(survey, process);
-}
-
-/* A record of its own; NULL: no memory. */
-static struct survey_task *task_keep(struct survey *survey)
-{
-	struct survey_task *task = calloc(1, sizeof(*task));
-
-	if (task && make_room(&survey->kept_task, sizeof(task), &survey->kept_task_room,
-			      &survey->kept_tasks, survey->kept_tasks)) {
-		survey->kept_task[survey->kept_tasks - 1] = task;
-		return task;
-	}
-	free(task);
-	return NULL;
-}
-
-static struct survey_task *task_make(struct survey *survey, const struct lpl_merge_task *told)
-{
-	struct survey_task *task;
-	bool enough;
-
-	if (told->serial < survey->slots && survey->slot[told->serial].task)
-		return survey->slot[told->serial].task;
-	if (!make_room(&survey->slot, sizeof(*survey->slot), &survey->slot_room, &survey->slots,
-		       told->serial))
-		return NULL;
-	if (!survey_task_fits(survey, &enough) && told->serial != 0 && enough) {
-		task = survey->slot[told->serial].task = survey_task_shared(survey);
-		return join_process(survey, told->serial, told->process) ? task : NULL;
-	}
-	task = enough ? task_keep(survey) : NULL;
-	if (!task)
-		return NULL;
-	task->serial = told->serial;
-	task->tid = told->tid;
-	task->tgid = told->tgid;
-	task->parent = told->parent;
-	task->begin = survey->now;
-	task->begun = told->serial != 0 && !survey->in_snapshot;
-	task->since = SURVEY_NEVER;
-	if (told->serial == 0)
-		snprintf(task->name, sizeof(task->name), "boot/idle");
-	survey->slot[told->serial].task = task;
-	return join_process(survey, told->serial, told->process) ? task : NULL;
-}
-
-/* From `time` on the task does something else.  false: no memory. */
-static bool task_becomes(struct survey *survey, struct survey_task *task, enum survey_doing doing,
-			 uint64_t time)
-{
-	if (task->since != SURVEY_NEVER && task->since < time) {
-		task->time[task->now] += time - task->since;
-		if (!series_add_time(&task->doing[task->now], &survey->axis, task->since, time))
-			return false;
-	}
-	task->now = doing;
-	/* the idle task waits for nothing, and of the others nobody knows for what */
-	task->since = (task->serial == 0 || is_shared(survey, task)) && doing != SURVEY_RUNS ?
-		SURVEY_NEVER : time;
-	return true;
-}
-
-bool survey_settle(struct survey *survey)
-{
-	struct survey_task *task = survey->runs;
-	uint64_t *value;
-
-	if (!task || survey->run_references == 0)
-		return true;
-	value = series_at(&task->referenced, survey->bin);
-	if (!value)
-		return false;
-	*value += survey->run_references;
-	survey->runs_process->references += survey->run_references;
-	task->references += survey->run_references;
-	task->user_references += survey->run_user;
-	survey->user_references += survey->run_user;
-	survey->run_references = survey->run_user = 0;
-	return true;
-}
+#include "base/array.h"
+#include "time_series.h"
 
 static int no_memory(struct lpl_report *report)
 {
 	return lpl_fail(report, LPL_ERR_MEMORY, "no memory for tasks");
 }
 
-int survey_switch(struct survey *survey, const struct lpl_merge_task *task,
-		  struct lpl_report *report)
+static bool is_sum(const struct survey_tasks *tasks, const struct survey_task *task)
 {
-	struct survey_task *before = survey->runs, *next;
+	return task == &tasks->sum;
+}
 
-	/* nothing told of a switch, but another runs */
-	if (survey->current)
-		survey->switched = survey->now;
-	if (!survey_settle(survey))
+static bool lives(const struct survey_task *task)
+{
+	return task->result.state == LPL_TASK_LIVES;
+}
+
+static struct survey_task *find(const struct survey_tasks *tasks, uint64_t serial)
+{
+	return serial < tasks->slots ? tasks->slot[serial].task : NULL;
+}
+
+static void task_free(struct survey_task *task)
+{
+	for (int i = 0; i < LPL_SURVEY_ACTIVITIES; i++)
+		lpl_time_series_free(&task->result.activity[i]);
+	lpl_time_series_free(&task->result.references_by_bin);
+}
+
+/* ---- the record of all others ---- */
+
+/* It gets one task more. */
+static struct survey_task *join_sum(struct survey_tasks *tasks)
+{
+	tasks->result.others++;
+	return &tasks->sum;
+}
+
+static bool give_up(struct survey_tasks *tasks, struct survey_task *task)
+{
+	struct survey_task *others = join_sum(tasks);
+	struct lpl_survey_task *sum = &others->result;
+	const struct lpl_survey_task *part = &task->result;
+
+	sum->references += part->references;
+	sum->user_references += part->user_references;
+	sum->scheduled += part->scheduled;
+	for (int reason = 0; reason < LPL_SURVEY_REASONS; reason++)
+		sum->left[reason] += part->left[reason];
+	sum->time[LPL_SURVEY_RUNNING] += part->time[LPL_SURVEY_RUNNING];
+	sum->calls += part->calls;
+	sum->call_errors += part->call_errors;
+	if (!lpl_time_series_add(&sum->activity[LPL_SURVEY_RUNNING],
+				 &part->activity[LPL_SURVEY_RUNNING]) ||
+	    !lpl_time_series_add(&sum->references_by_bin, &part->references_by_bin))
+		return false;
+	tasks->slot[part->serial].task = others;
+	task_free(task);
+	free(task);
+	return true;
+}
+
+/* Those that may give up their record come first, those that did least before. */
+static int by_loss(const void *a, const void *b)
+{
+	const struct survey_task *task = *(struct survey_task *const *)a;
+	const struct survey_task *other_task = *(struct survey_task *const *)b;
+	const struct lpl_survey_task *one = &task->result, *other = &other_task->result;
+
+	if (lives(task) != lives(other_task))
+		return lives(task) ? 1 : -1;
+	if (one->time[LPL_SURVEY_RUNNING] != other->time[LPL_SURVEY_RUNNING])
+		return one->time[LPL_SURVEY_RUNNING] < other->time[LPL_SURVEY_RUNNING] ? -1 : 1;
+	if (one->references != other->references)
+		return one->references < other->references ? -1 : 1;
+	return one->serial > other->serial ? -1 : one->serial < other->serial;
+}
+
+/* May one more have a record?  *enough: there was memory for what that needs. */
+static bool make_place(struct survey_tasks *tasks, bool *enough)
+{
+	size_t given_up = 0, left = 0;
+
+	*enough = true;
+	if (tasks->result.recorded < tasks->limit)
+		return true;
+	if (4 * tasks->ended < tasks->limit)
+		return false;
+	qsort(tasks->record, tasks->result.recorded, sizeof(struct survey_task *), by_loss);
+	for (size_t i = 0; i < tasks->result.recorded; i++) {
+		struct survey_task *task = tasks->record[i];
+
+		/* the one that ran last may have ended, and is still looked at */
+		if (2 * given_up < tasks->ended && !lives(task) && task != tasks->running) {
+			*enough &= give_up(tasks, task);
+			given_up++;
+		} else {
+			tasks->record[left++] = task;
+		}
+	}
+	tasks->result.recorded = left;
+	tasks->ended -= given_up;
+	return given_up > 0;
+}
+
+/* ---- processes ---- */
+
+static bool join_process(struct survey_tasks *tasks, uint64_t serial, uint64_t number)
+{
+	struct survey_process *process = lpl_survey_processes_reach(tasks->processes, number);
+	struct task_slot *slot = &tasks->slot[serial];
+
+	if (!process)
+		return false;
+	slot->process = number;
+	if (!is_sum(tasks, slot->task))
+		slot->task->result.process = number;
+	if (tasks->running && tasks->running_serial == serial)
+		tasks->processes->running = process;
+	process->result.tasks++;
+	process->living_tasks++;
+	return true;
+}
+
+static void end_process(struct survey_tasks *tasks, struct survey_process *process)
+{
+	lpl_survey_pages_count(tasks->pages, process);
+	lpl_survey_process_end(tasks->processes, process);
+}
+
+static void leave_process(struct survey_tasks *tasks, uint64_t serial)
+{
+	struct survey_process *process = lpl_survey_processes_find(tasks->processes,
+								   tasks->slot[serial].process);
+
+	/* the kernel does not end, nor does the sum of the others before all do */
+	if (--process->living_tasks == 0 && process->result.number != 0 &&
+	    process != &tasks->processes->sum)
+		end_process(tasks, process);
+}
+
+/* ---- records ---- */
+
+/* A record of its own; NULL: no memory. */
+static struct survey_task *add(struct survey_tasks *tasks)
+{
+	struct survey_task *task;
+
+	if (!lpl_reach(tasks->record, tasks->record_room, tasks->result.recorded))
+		return NULL;
+	task = calloc(1, sizeof(*task));
+	if (task)
+		tasks->record[tasks->result.recorded++] = task;
+	return task;
+}
+
+/* The task that the merge tells of, made if it is new.  NULL: no memory. */
+static struct survey_task *reach(struct survey_tasks *tasks, const struct lpl_merge_task *merged)
+{
+	struct survey_task *task = find(tasks, merged->serial);
+	struct lpl_survey_task *result;
+	bool has_place, enough;
+
+	if (task)
+		return task;
+	if (!lpl_reach(tasks->slot, tasks->slots, merged->serial))
+		return NULL;
+	has_place = make_place(tasks, &enough);
+	if (!enough)
+		return NULL;
+	/* the idle task has a record always */
+	if (!has_place && merged->serial != 0) {
+		task = tasks->slot[merged->serial].task = join_sum(tasks);
+		return join_process(tasks, merged->serial, merged->process) ? task : NULL;
+	}
+	task = add(tasks);
+	if (!task)
+		return NULL;
+	task->since = NEVER;
+	result = &task->result;
+	result->serial = merged->serial;
+	result->tid = merged->tid;
+	result->tgid = merged->tgid;
+	result->parent = merged->parent;
+	result->begin = tasks->time->result.length;
+	result->begun = merged->serial != 0 && !tasks->in_snapshot;
+	if (merged->serial == 0)
+		snprintf(result->name, sizeof(result->name), "boot/idle");
+	tasks->slot[merged->serial].task = task;
+	return join_process(tasks, merged->serial, merged->process) ? task : NULL;
+}
+
+/* ---- what tasks do ---- */
+
+/* From `moment` on the task does something else.  false: no memory. */
+static bool becomes(struct survey_tasks *tasks, struct survey_task *task,
+		    enum lpl_survey_activity activity, uint64_t moment)
+{
+	struct lpl_survey_task *result = &task->result;
+	bool is_idle_task = result->serial == 0;	/* or the sum */
+
+	if (task->since != NEVER && task->since < moment) {
+		result->time[task->activity] += moment - task->since;
+		if (task->activity == LPL_SURVEY_RUNNING)
+			tasks->result.running += moment - task->since;
+		if (!lpl_time_series_add_span(&result->activity[task->activity], tasks->time,
+					      task->since, moment))
+			return false;
+	}
+	task->activity = activity;
+	/* the idle task waits for nothing, and of the others nobody knows for what */
+	task->since = is_idle_task && activity != LPL_SURVEY_RUNNING ? NEVER : moment;
+	return true;
+}
+
+bool lpl_survey_tasks_count(struct survey_tasks *tasks)
+{
+	struct survey_task *task = tasks->running;
+	uint64_t *value;
+
+	if (!task || tasks->new_references == 0)
+		return true;
+	value = lpl_time_series_reach(&task->result.references_by_bin, tasks->time->bin);
+	if (!value)
+		return false;
+	*value += tasks->new_references;
+	tasks->processes->running->result.references += tasks->new_references;
+	task->result.references += tasks->new_references;
+	task->result.user_references += tasks->new_user_references;
+	tasks->user_references += tasks->new_user_references;
+	tasks->new_references = tasks->new_user_references = 0;
+	return true;
+}
+
+int lpl_survey_tasks_switch(struct survey_tasks *tasks, const struct lpl_merge_task *next,
+			    struct lpl_report *report)
+{
+	struct survey_task *before = tasks->running, *task;
+
+	/* no event told of a switch, but another one runs */
+	if (tasks->current)
+		tasks->switched = tasks->time->result.length;
+	if (!lpl_survey_tasks_count(tasks))
 		return no_memory(report);
-	next = task_make(survey, task);
-	if (!next)
+	task = reach(tasks, next);
+	if (!task)
 		return no_memory(report);
-	if (before && before != next && before->now == SURVEY_RUNS &&
-	    before->since != SURVEY_NEVER &&
-	    !task_becomes(survey, before, SURVEY_READY, survey->switched))
+	if (before && before != task && before->activity == LPL_SURVEY_RUNNING &&
+	    before->since != NEVER && !becomes(tasks, before, LPL_SURVEY_READY, tasks->switched))
 		return no_memory(report);
-	if (!task_becomes(survey, next, SURVEY_RUNS, survey->switched))
+	if (!becomes(tasks, task, LPL_SURVEY_RUNNING, tasks->switched))
 		return no_memory(report);
-	survey->current = task;
-	survey->runs = next;
-	survey->runs_serial = task->serial;
-	survey->runs_process = survey_process(survey, survey->slot[task->serial].process);
-	next->scheduled++;
-	survey->switches++;
+	tasks->current = next;
+	tasks->running = task;
+	tasks->running_serial = next->serial;
+	tasks->processes->running = lpl_survey_processes_find(tasks->processes,
+							      tasks->slot[next->serial].process);
+	task->result.scheduled++;
+	tasks->result.switches++;
 	return LPL_OK;
 }
 
-static void copy_name(char *out, size_t size, const struct lpl_merge_task *told)
+static enum lpl_survey_reason reason_of(uint64_t state)
 {
-	if (told->name_length > 0)
-		lpl_text_escape(out, size, told->name, told->name_length);
+	if (state == KTR_STATE_RUNNABLE)
+		return LPL_SURVEY_PREEMPTED;
+	if (state & KTR_STATE_DEAD)
+		return LPL_SURVEY_EXITED;
+	if (state & KTR_STATE_IDLE)
+		return LPL_SURVEY_IDLE;
+	if (state & KTR_STATE_WAITING)
+		return LPL_SURVEY_WAITING;
+	if (state & KTR_STATE_SLEEPING)
+		return LPL_SURVEY_SLEEPING;
+	return LPL_SURVEY_STOPPED;
+}
+
+const char *lpl_survey_reason_name(enum lpl_survey_reason reason)
+{
+	static const char *const name[LPL_SURVEY_REASONS] = {
+		[LPL_SURVEY_PREEMPTED] = "preempted", [LPL_SURVEY_SLEEPING] = "sleeping",
+		[LPL_SURVEY_WAITING] = "waiting", [LPL_SURVEY_STOPPED] = "stopped",
+		[LPL_SURVEY_IDLE] = "idle", [LPL_SURVEY_EXITED] = "exited"
+	};
+
+	return name[reason];
+}
+
+int lpl_survey_tasks_schedule(struct survey_tasks *tasks, const struct lpl_event *event,
+			      struct lpl_report *report)
+{
+	enum lpl_survey_reason reason = reason_of(event->arg[KTR_SCHEDULE_PREVIOUS_STATE]);
+	uint64_t now = tasks->time->result.length;
+
+	tasks->running->result.left[reason]++;
+	tasks->switched = now;
+	tasks->current = NULL;
+	if (!becomes(tasks, tasks->running, reason == LPL_SURVEY_PREEMPTED ? LPL_SURVEY_READY :
+		     LPL_SURVEY_BLOCKED, now))
+		return no_memory(report);
+	return LPL_OK;
+}
+
+/* ---- what tasks are ---- */
+
+static void copy_name(char name[LPL_SURVEY_NAME], const struct lpl_merge_task *merged)
+{
+	if (merged->name_length > 0)
+		lpl_text_escape(name, LPL_SURVEY_NAME, merged->name, merged->name_length);
 }
 
 /* What is known of a task by itself.  A process has the name of its first task. */
-static void describe(struct survey *survey, struct survey_task *task,
-		     const struct lpl_merge_task *told)
+static void describe(struct survey_tasks *tasks, struct survey_task *task,
+		     const struct lpl_merge_task *merged)
 {
-	struct survey_process *process = survey_process(survey, told->process);
+	struct survey_process *process = lpl_survey_processes_find(tasks->processes,
+								   merged->process);
 
-	if (!is_shared(survey, task)) {
-		task->tid = told->tid;
-		task->tgid = told->tgid;
-		if (told->parent != 0)
-			task->parent = told->parent;
-		copy_name(task->name, sizeof(task->name), told);
-		task->state = told->state;
-		task->exit_code = told->exit_code;
+	if (!is_sum(tasks, task)) {
+		task->result.tid = merged->tid;
+		task->result.tgid = merged->tgid;
+		if (merged->parent != 0)
+			task->result.parent = merged->parent;
+		copy_name(task->result.name, merged);
+		task->result.state = merged->state;
+		task->result.exit_code = merged->exit_code;
 	}
-	if (process == &survey->other_process)
+	if (process == &tasks->processes->sum)
 		return;
-	process->tgid = told->tgid;
-	if (process->number == 0)
-		snprintf(process->name, sizeof(process->name), "kernel");
-	else if (told->tid == told->tgid || !process->name[0])
-		copy_name(process->name, sizeof(process->name), told);
+	process->result.tgid = merged->tgid;
+	if (process->result.number == 0)
+		snprintf(process->result.name, sizeof(process->result.name), "kernel");
+	else if (merged->tid == merged->tgid || !process->result.name[0])
+		copy_name(process->result.name, merged);
 }
 
-/* That was the last word on it. */
-static bool task_over(struct survey *survey, struct survey_task *task,
-		      const struct lpl_merge_task *told)
+/* That was the last word on it.  false: no memory. */
+static bool end(struct survey_tasks *tasks, struct survey_task *task,
+		const struct lpl_merge_task *merged)
 {
+	uint64_t now = tasks->time->result.length;
+
 	/* of several that share a record another one may run */
-	if (!is_shared(survey, task) || survey->current == told) {
-		if (!task_becomes(survey, task, task->now, survey->now))
+	if (!is_sum(tasks, task) || tasks->current == merged) {
+		if (!becomes(tasks, task, task->activity, now))
 			return false;
-		task->since = SURVEY_NEVER;
-		task->end = survey->now;
+		task->since = NEVER;
+		task->result.end = now;
 	}
-	survey->ended += !is_shared(survey, task);
-	leave_process(survey, told->serial);
-	if (survey->current == told) {
-		survey->current = NULL;
-		survey->switched = survey->now;
+	tasks->ended += !is_sum(tasks, task);
+	leave_process(tasks, merged->serial);
+	if (tasks->current == merged) {
+		tasks->current = NULL;
+		tasks->switched = now;
 	}
 	return true;
 }
 
-int survey_task_told(struct survey *survey, const struct lpl_merge_task *told,
-		     struct lpl_report *report)
+int lpl_survey_tasks_change(struct survey_tasks *tasks, const struct lpl_merge_task *changed,
+			    struct lpl_report *report)
 {
-	bool is_new = told->serial >= survey->slots || !survey->slot[told->serial].task;
-	struct survey_task *task = task_make(survey, told);
+	bool is_new = !find(tasks, changed->serial);
+	struct survey_task *task = reach(tasks, changed);
 
 	if (!task)
 		return no_memory(report);
 	/* a task that was made just now waits for the processor; of others who knows */
-	if (is_new && task->begun && !task_becomes(survey, task, SURVEY_READY, survey->now))
+	if (is_new && task->result.begun &&
+	    !becomes(tasks, task, LPL_SURVEY_READY, tasks->time->result.length))
 		return no_memory(report);
-	if (task == survey->runs && !survey_settle(survey))
+	if (task == tasks->running && !lpl_survey_tasks_count(tasks))
 		return no_memory(report);
-	if (survey->slot[told->serial].process != told->process) {
-		leave_process(survey, told->serial);
-		if (!join_process(survey, told->serial, told->process))
+	if (tasks->slot[changed->serial].process != changed->process) {
+		leave_process(tasks, changed->serial);
+		if (!join_process(tasks, changed->serial, changed->process))
 			return no_memory(report);
 	}
-	describe(survey, task, told);
-	if (told->state != LPL_TASK_LIVES && !task_over(survey, task, told))
+	describe(tasks, task, changed);
+	if (changed->state != LPL_TASK_LIVES && !end(tasks, task, changed))
 		return no_memory(report);
 	return LPL_OK;
 }
 
-/* ---- events ---- */
-
-static enum survey_why why_left(uint64_t state)
-{
-	if (state == KTR_STATE_RUNNABLE)
-		return SURVEY_PREEMPTED;
-	if (state & KTR_STATE_DEAD)
-		return SURVEY_EXITED;
-	if (state & KTR_STATE_IDLE)
-		return SURVEY_IDLES;
-	if (state & KTR_STATE_WAITING)
-		return SURVEY_WAITING;
-	if (state & KTR_STATE_SLEEPING)
-		return SURVEY_SLEEPING;
-	return SURVEY_STOPPED;
-}
-
-/* Calls that differ are few; where a guest tells of more, they are counted as one. */
-static struct survey_call *call_of(struct survey *survey, const struct lpl_event *event)
-{
-	struct survey_call *call;
-
-	for (size_t i = 0; i < survey->calls; i++) {
-		call = &survey->call[i];
-		if (call->number == event->arg[0] && call->abi == event->arg[1])
-			return call;
-	}
-	if (survey->calls == SURVEY_CALLS)
-		return &survey->other_calls;
-	call = &survey->call[survey->calls++];
-	*call = (struct survey_call){ .number = event->arg[0], .abi = event->arg[1] };
-	lpl_text_escape(call->name, sizeof(call->name), event->text, event->text_length);
-	return call;
-}
-
-static void count_call(struct survey *survey, const struct lpl_event *event)
-{
-	struct survey_call *call = call_of(survey, event);
-	int64_t result = (int64_t)event->arg[2];
-
-	if (event->tag == KTR_SYSCALL_ENTER) {
-		call->count++;
-		survey->runs->calls++;
-		return;
-	}
-	call->returned++;
-	/* beyond these the call is begun again */
-	if (result < 0 && result > -512) {
-		call->errors++;
-		survey->runs->errors++;
-	}
-}
-
-int survey_task_event(struct survey *survey, const struct lpl_event *event,
-		      struct lpl_report *report)
-{
-	enum survey_why why;
-
-	switch (event->tag) {
-	case KTR_SNAPSHOT:
-		survey->in_snapshot = event->arg[0] != 0;
-		return LPL_OK;
-	case KTR_SYSCALL_ENTER:
-	case KTR_SYSCALL_EXIT:
-		count_call(survey, event);
-		return LPL_OK;
-	case KTR_SCHEDULE:
-		why = why_left(event->arg[1]);
-		survey->runs->left[why]++;
-		survey->switched = survey->now;
-		survey->current = NULL;
-		if (!task_becomes(survey, survey->runs, why == SURVEY_PREEMPTED ? SURVEY_READY :
-							SURVEY_BLOCKED, survey->now))
-			return no_memory(report);
-		return LPL_OK;
-	default:
-		return LPL_OK;
-	}
-}
-
-/* ---- time ---- */
-
-bool survey_tasks_close_bin(struct survey *survey)
-{
-	for (uint64_t i = 0; i < survey->kept_processes; i++) {
-		struct survey_process *process = survey->kept_process[i];
-		uint64_t *value;
-
-		if (process->bin_peak == 0)
-			continue;
-		value = series_at(&process->resident, survey->bin);
-		if (!value)
-			return false;
-		*value = process->bin_peak;
-		process->bin_peak = process->alive;
-	}
-	return true;
-}
+/* ---- the whole ---- */
 
 static void task_fold(struct survey_task *task)
 {
-	for (int doing = 0; doing < SURVEY_DOINGS; doing++)
-		series_fold(&task->doing[doing], FOLD_SUM);
-	series_fold(&task->referenced, FOLD_SUM);
+	for (int i = 0; i < LPL_SURVEY_ACTIVITIES; i++)
+		lpl_time_series_fold(&task->result.activity[i], FOLD_SUM);
+	lpl_time_series_fold(&task->result.references_by_bin, FOLD_SUM);
 }
 
-void survey_tasks_fold(struct survey *survey)
+void lpl_survey_tasks_fold(struct survey_tasks *tasks)
 {
-	for (uint64_t i = 0; i < survey->kept_tasks; i++)
-		task_fold(survey->kept_task[i]);
-	task_fold(&survey->other_task);
-	for (uint64_t i = 0; i < survey->kept_processes; i++)
-		series_fold(&survey->kept_process[i]->resident, FOLD_MOST);
+	for (size_t i = 0; i < tasks->result.recorded; i++)
+		task_fold(tasks->record[i]);
+	task_fold(&tasks->sum);
 }
 
-void survey_task_free(struct survey_task *task)
+void lpl_survey_tasks_finish(struct survey_tasks *tasks)
 {
-	for (int doing = 0; doing < SURVEY_DOINGS; doing++)
-		series_free(&task->doing[doing]);
-	series_free(&task->referenced);
-}
+	struct survey_processes *processes = tasks->processes;
 
-void survey_process_free(struct survey_process *process)
-{
-	series_free(&process->resident);
-	page_set_free(&process->set);
-}
-
-void survey_tasks_free(struct survey *survey)
-{
-	for (uint64_t i = 0; i < survey->kept_tasks; i++) {
-		survey_task_free(survey->kept_task[i]);
-		free(survey->kept_task[i]);
+	for (size_t i = 0; i < processes->result.recorded; i++) {
+		if (!processes->record[i]->over)
+			end_process(tasks, processes->record[i]);
 	}
-	for (uint64_t i = 0; i < survey->kept_processes; i++) {
-		survey_process_free(survey->kept_process[i]);
-		free(survey->kept_process[i]);
+	if (processes->result.others > 0)
+		end_process(tasks, &processes->sum);
+}
+
+void lpl_survey_tasks_init(struct survey_tasks *tasks, size_t limit,
+			   const struct survey_time *time, struct survey_processes *processes,
+			   struct survey_pages *pages)
+{
+	*tasks = (struct survey_tasks){
+		.limit = limit, .time = time, .processes = processes, .pages = pages,
+		.result.sum = &tasks->sum.result, .sum.since = NEVER
+	};
+}
+
+void lpl_survey_tasks_free(struct survey_tasks *tasks)
+{
+	for (size_t i = 0; i < tasks->result.recorded; i++) {
+		task_free(tasks->record[i]);
+		free(tasks->record[i]);
 	}
-	survey_task_free(&survey->other_task);
-	survey_process_free(&survey->other_process);
-	free(survey->slot);
-	free(survey->process);
-	free(survey->kept_task);
-	free(survey->kept_process);
-	free(survey->call);
+	task_free(&tasks->sum);
+	free(tasks->slot);
+	free(tasks->record);
 }

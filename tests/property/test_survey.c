@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The survey of `laplace report` against its definitions (docs/report.md), counted by brute
- * force.  What the merge tells is written down, and every number is then found by going
- * through all of it: for each bin, for each page, for each process.
+ * force.  What a second merge of the same stream tells is written down, and every number is
+ * then found by going through all of it: for each bin, for each page, for each process.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "survey/survey.h"
+#include <laplace/survey.h>
 
 #define RECORDS 3000
 #define PAGES 4096		/* canonical: more than there are references */
@@ -22,11 +22,11 @@
 #define TOP 7
 #define KERNEL UINT64_C(0xffff888000000000)
 
-/* What the merge told, in its order. */
-enum told { REFERENCE, EVENT, BEGIN, END, LEAVE, LEAVE_FOR_EVER };
+/* What the merge tells, in its order. */
+enum line_kind { REFERENCE, EVENT, BEGIN, END, LEAVE, LEAVE_FOR_EVER };
 
 struct line {
-	enum told told;
+	enum line_kind is;
 	uint64_t time, task, process, page;
 	enum lpl_page_kind kind;	/* of the reference */
 	bool schedules;			/* the event is a KTR_SCHEDULE ... */
@@ -35,23 +35,28 @@ struct line {
 
 struct log {
 	struct lpl_merge_output output;
-	struct survey *survey;
+	struct lpl_survey *survey;
+	size_t records;			/* that were asked for; 0: not */
 	struct line line[4 * RECORDS + PAGES];
 	size_t lines;
 	uint64_t now, pages;
 	enum lpl_page_kind kind[PAGES];
+	struct file {			/* that the page is of; device, inode and name 0: none */
+		uint64_t device, inode, generation;
+		char name[8];
+	} file[PAGES];
 	bool begun[TASKS];
 	uint64_t last_process[TASKS];
 	uint64_t state;			/* of the generator */
 };
 
-static struct line *add(struct log *log, enum told told, uint64_t task, uint64_t page)
+static struct line *add(struct log *log, enum line_kind is, uint64_t task, uint64_t page)
 {
 	struct line *line = &log->line[log->lines++];
 
 	assert_true(log->lines < sizeof(log->line) / sizeof(log->line[0]));
 	assert_true(page < PAGES && task < TASKS);
-	*line = (struct line){ .told = told, .time = log->now, .task = task, .page = page };
+	*line = (struct line){ .is = is, .time = log->now, .task = task, .page = page };
 	return line;
 }
 
@@ -63,7 +68,8 @@ static int log_reference(struct lpl_merge_output *output, const struct lpl_merge
 
 	line->process = merged->task->process;
 	line->kind = merged->kind;
-	return log->survey->output.reference(&log->survey->output, merged, report);
+	(void)report;
+	return LPL_OK;
 }
 
 static int log_event(struct lpl_merge_output *output, const struct lpl_event *event,
@@ -74,14 +80,15 @@ static int log_event(struct lpl_merge_output *output, const struct lpl_event *ev
 
 	line->schedules = event->tag == KTR_SCHEDULE;
 	line->blocks = event->arg[KTR_SCHEDULE_PREVIOUS_STATE] != KTR_STATE_RUNNABLE;
-	return log->survey->output.event(&log->survey->output, event, task, report);
+	(void)report;
+	return LPL_OK;
 }
 
 static int log_finish(struct lpl_merge_output *output, struct lpl_report *report)
 {
-	struct log *log = (struct log *)output;
-
-	return log->survey->output.finish(&log->survey->output, report);
+	(void)output;
+	(void)report;
+	return LPL_OK;
 }
 
 static int log_page(struct lpl_merge_output *output, const struct lpl_merge_page *page,
@@ -91,7 +98,11 @@ static int log_page(struct lpl_merge_output *output, const struct lpl_merge_page
 
 	log->pages = page->page;
 	log->kind[page->page] = page->kind;
-	return log->survey->output.page(&log->survey->output, page, report);
+	log->file[page->page] = (struct file){ page->device, page->inode, page->generation, "" };
+	if (page->name_length > 0)
+		memcpy(log->file[page->page].name, page->name, page->name_length);
+	(void)report;
+	return LPL_OK;
 }
 
 static int log_task(struct lpl_merge_output *output, const struct lpl_merge_task *task,
@@ -105,7 +116,8 @@ static int log_task(struct lpl_merge_output *output, const struct lpl_merge_task
 	log->last_process[task->serial] = task->process;
 	if (task->state != LPL_TASK_LIVES)
 		add(log, END, task->serial, 0)->process = task->process;
-	return log->survey->output.task(&log->survey->output, task, report);
+	(void)report;
+	return LPL_OK;
 }
 
 static int log_leave(struct lpl_merge_output *output, uint64_t page, bool for_ever,
@@ -114,7 +126,8 @@ static int log_leave(struct lpl_merge_output *output, uint64_t page, bool for_ev
 	struct log *log = (struct log *)output;
 
 	add(log, for_ever ? LEAVE_FOR_EVER : LEAVE, 0, page);
-	return log->survey->output.leave(&log->survey->output, page, for_ever, report);
+	(void)report;
+	return LPL_OK;
 }
 
 /* ---- a guest ---- */
@@ -128,11 +141,17 @@ static uint32_t roll(struct log *log, uint32_t below)
 #define TIDS 6
 
 struct guest {
-	struct lpl_sink *sink;
+	struct lpl_sink *sink[2];	/* the survey's, and the log's */
 	uint64_t ref;
 	uint32_t current;		/* tid; 0: idle */
 	bool lives[TIDS + 1];		/* by tid */
 };
+
+static void send(struct guest *guest, const struct lpl_event *event)
+{
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(guest->sink[i]->event(guest->sink[i], event, NULL), LPL_OK);
+}
 
 static void tell(struct log *log, struct guest *guest, uint32_t tag, const uint64_t *arg,
 		 size_t args)
@@ -141,12 +160,28 @@ static void tell(struct log *log, struct guest *guest, uint32_t tag, const uint6
 				   .tid = guest->current, .tgid = guest->current };
 
 	memcpy(event.arg, arg, args * sizeof(*arg));
-	assert_int_equal(guest->sink->event(guest->sink, &event, NULL), LPL_OK);
+	send(guest, &event);
 }
 
 #define TELL(log, guest, tag, ...)                                                  \
 	tell(log, guest, tag, (const uint64_t[]){ __VA_ARGS__ },                    \
 	     sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
+
+/* Memory that is known by its name alone. */
+static void tell_named(struct log *log, struct guest *guest, uint64_t space, uint64_t start,
+		       uint64_t end)
+{
+	struct lpl_event event = {
+		.tag = KTR_MAP, .ref = guest->ref, .cycle = log->now, .tid = guest->current,
+		.tgid = guest->current, .text = { "[name]"[roll(log, 6)] }, .text_length = 1,
+		.arg = {
+			[KTR_MAP_SPACE] = space, [KTR_MAP_START] = start, [KTR_MAP_END] = end,
+			[KTR_MAP_KIND] = KTR_MAP_SPECIAL, [KTR_MAP_INODE] = KTR_NONE
+		}
+	};
+
+	send(guest, &event);
+}
 
 /* Task n has space n. */
 static void schedule(struct log *log, struct guest *guest, uint64_t why)
@@ -191,7 +226,7 @@ static void do_memory(struct log *log, struct guest *guest)
 	uint64_t space = 1 + roll(log, TIDS), from = 0x10 + roll(log, 24);
 	uint64_t start = from << 12, end = (from + 1 + roll(log, 8)) << 12;
 
-	switch (roll(log, 6)) {
+	switch (roll(log, 7)) {
 	case 0:
 		TELL(log, guest, KTR_MAP, space, start, end, 3, KTR_MAP_ANONYMOUS);
 		break;
@@ -202,6 +237,14 @@ static void do_memory(struct log *log, struct guest *guest)
 		break;
 	case 2:
 		TELL(log, guest, KTR_UNMAP, space, start, end);
+		break;
+	case 6:
+		/* a device's memory, which may have the number of a file, or a name */
+		if (roll(log, 2))
+			TELL(log, guest, KTR_MAP, space, start, end, 3, KTR_MAP_SPECIAL, 8,
+			     1 + roll(log, 2));
+		else
+			tell_named(log, guest, space, start, end);
 		break;
 	case 3:
 		TELL(log, guest, KTR_COW_BREAK, space, start, 1, 1 + roll(log, 2));
@@ -227,14 +270,20 @@ static void do_reference(struct log *log, struct guest *guest)
 	ref.address = (uint64_t)(0x10 + roll(log, 24)) << 12;
 	if (roll(log, 4) == 0)
 		ref.address += KERNEL;
-	assert_int_equal(guest->sink->refs(guest->sink, &ref, 1, NULL), LPL_OK);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(guest->sink[i]->refs(guest->sink[i], &ref, 1, NULL), LPL_OK);
 }
 
 /* ---- the definitions ---- */
 
-static uint64_t bin_of(const struct survey *survey, uint64_t time)
+static uint64_t bin_of(const struct lpl_survey *survey, uint64_t time)
 {
-	return time >> survey->axis.shift;
+	return time >> survey->time->bin_shift;
+}
+
+static uint64_t at_bin(const struct lpl_time_series *series, unsigned int bin)
+{
+	return lpl_time_series_get(series, bin);
 }
 
 static bool is_kernels(const struct log *log, uint64_t page)
@@ -251,7 +300,7 @@ static uint64_t programs(const struct log *log, uint64_t page, size_t lines)
 	for (size_t i = 0; i < lines; i++) {
 		const struct line *line = &log->line[i];
 
-		if (line->told == REFERENCE && line->page == page && line->process != 0 &&
+		if (line->is == REFERENCE && line->page == page && line->process != 0 &&
 		    !did[line->process]) {
 			did[line->process] = true;
 			count++;
@@ -262,39 +311,43 @@ static uint64_t programs(const struct log *log, uint64_t page, size_t lines)
 
 static void check_bins(const struct log *log)
 {
-	const struct survey *survey = log->survey;
-	static uint64_t heat[PAGES][AXIS_BINS];
+	const struct lpl_survey *survey = log->survey;
+	static uint64_t heat[PAGES][LPL_SURVEY_BINS];
 
 	memset(heat, 0, sizeof(heat));
 	/* as narrow as it can be */
-	assert_true(bin_of(survey, log->now) < AXIS_BINS);
-	assert_true(survey->axis.shift == 0 || log->now >> (survey->axis.shift - 1) >= AXIS_BINS);
+	assert_true(bin_of(survey, log->now) < LPL_SURVEY_BINS);
+	assert_true(survey->time->bin_shift == 0 ||
+		    log->now >> (survey->time->bin_shift - 1) >= LPL_SURVEY_BINS);
+	assert_int_equal(survey->time->length, log->now);
+	assert_int_equal(survey->time->bins, bin_of(survey, log->now) + 1);
 	for (size_t i = 0; i < log->lines; i++) {
-		if (log->line[i].told == REFERENCE)
+		if (log->line[i].is == REFERENCE)
 			heat[log->line[i].page][bin_of(survey, log->line[i].time)]++;
 	}
-	for (unsigned int bin = 0; bin < AXIS_BINS; bin++) {
-		uint64_t row[HEAT_ROWS] = { 0 }, set = 0;
+	for (unsigned int bin = 0; bin < LPL_SURVEY_BINS; bin++) {
+		uint64_t row[LPL_SURVEY_ROWS] = { 0 }, set = 0;
 
 		for (uint64_t page = 1; page <= log->pages; page++) {
 			set += heat[page][bin] != 0;
-			row[page >> survey->heat_shift] += heat[page][bin];
+			row[page >> survey->heatmap->row_shift] += heat[page][bin];
 		}
-		assert_int_equal(survey_working_set(survey, bin), set);
-		for (unsigned int i = 0; i < HEAT_ROWS; i++)
-			assert_int_equal(survey->heat[i][bin], row[i]);
+		assert_int_equal(at_bin(&survey->pages->working_set, bin), set);
+		for (unsigned int i = 0; i < LPL_SURVEY_ROWS; i++)
+			assert_int_equal(survey->heatmap->references[i][bin], row[i]);
 	}
 }
 
 /* Replays the lines: what is alive after each, of all and of each process. */
 static void check_alive(const struct log *log)
 {
-	const struct survey *survey = log->survey;
+	const struct lpl_survey *survey = log->survey;
 	static bool uses[TASKS][PAGES];		/* by process, until it ends */
 	bool alive[PAGES] = { false };
 	uint64_t level[LPL_PAGE_KINDS] = { 0 }, peak = 0;
-	uint64_t most[TASKS][AXIS_BINS] = { { 0 } }, size[TASKS] = { 0 }, living[TASKS] = { 0 };
-	uint64_t at_end[LPL_PAGE_KINDS][AXIS_BINS] = { { 0 } };
+	uint64_t most[TASKS][LPL_SURVEY_BINS] = { { 0 } }, size[TASKS] = { 0 };
+	uint64_t living[TASKS] = { 0 };
+	uint64_t at_end[LPL_PAGE_KINDS][LPL_SURVEY_BINS] = { { 0 } };
 	size_t next = 0;
 
 	memset(uses, 0, sizeof(uses));
@@ -308,14 +361,14 @@ static void check_alive(const struct log *log)
 			const struct line *line = &log->line[next];
 			uint64_t total = 0;
 
-			if (line->told == REFERENCE) {
+			if (line->is == REFERENCE) {
 				alive[line->page] = true;
 				uses[line->process][line->page] = true;
-			} else if (line->told == LEAVE || line->told == LEAVE_FOR_EVER) {
+			} else if (line->is == LEAVE || line->is == LEAVE_FOR_EVER) {
 				alive[line->page] = false;
-			} else if (line->told == BEGIN) {
+			} else if (line->is == BEGIN) {
 				living[line->process]++;
-			} else if (line->told == END && --living[line->process] == 0 &&
+			} else if (line->is == END && --living[line->process] == 0 &&
 				   line->process != 0) {
 				memset(uses[line->process], 0, sizeof(uses[0]));
 			}
@@ -336,16 +389,17 @@ static void check_alive(const struct log *log)
 		for (int kind = 0; kind < LPL_PAGE_KINDS; kind++)
 			at_end[kind][bin] = level[kind];
 	}
-	assert_int_equal(survey->peak, peak);
-	for (unsigned int bin = 0; bin < survey_bins(survey); bin++) {
+	assert_int_equal(survey->pages->most_alive, peak);
+	for (unsigned int bin = 0; bin < survey->time->bins; bin++) {
 		for (int kind = 0; kind < LPL_PAGE_KINDS; kind++)
-			assert_int_equal(series_get(&survey->resident[kind], bin),
+			assert_int_equal(at_bin(&survey->pages->alive_by_bin[kind], bin),
 					 at_end[kind][bin]);
-		for (uint64_t i = 0; i < survey->kept_processes; i++) {
-			const struct survey_process *process = survey->kept_process[i];
+		for (uint64_t i = 0; i < survey->processes->recorded; i++) {
+			const struct lpl_survey_process *process =
+				lpl_survey_process_at(survey, i);
 
 			if (process->number < 64)
-				assert_int_equal(series_get(&process->resident, bin),
+				assert_int_equal(at_bin(&process->alive_by_bin, bin),
 						 most[process->number][bin]);
 		}
 	}
@@ -353,15 +407,15 @@ static void check_alive(const struct log *log)
 
 static void check_sharing(const struct log *log)
 {
-	const struct survey *survey = log->survey;
-	uint64_t shared[LPL_PAGE_KINDS][SURVEY_SHARERS] = { { 0 } };
+	const struct lpl_survey *survey = log->survey;
+	uint64_t shared[LPL_PAGE_KINDS][LPL_SURVEY_SHARINGS] = { { 0 } };
 
 	for (uint64_t page = 1; page <= log->pages; page++) {
 		uint64_t n = programs(log, page, log->lines);
 
 		shared[log->kind[page]][n <= 2 ? n : n <= 4 ? 3 : n <= 8 ? 4 : 5]++;
 	}
-	assert_memory_equal(survey->shared, shared, sizeof(shared));
+	assert_memory_equal(survey->pages->by_sharing, shared, sizeof(shared));
 }
 
 /* Where a process or a page ends: the line's index, or that of the end. */
@@ -372,11 +426,11 @@ static size_t end_of(const struct log *log, uint64_t process, uint64_t page)
 	for (size_t i = 0; i < log->lines; i++) {
 		const struct line *line = &log->line[i];
 
-		if (line->told == LEAVE_FOR_EVER && line->page == page)
+		if (line->is == LEAVE_FOR_EVER && line->page == page)
 			return i;
-		if (line->told == BEGIN && line->process == process)
+		if (line->is == BEGIN && line->process == process)
 			living++;
-		if (line->told == END && line->process == process && --living == 0 && process != 0)
+		if (line->is == END && line->process == process && --living == 0 && process != 0)
 			return i;
 	}
 	return log->lines;
@@ -384,16 +438,17 @@ static size_t end_of(const struct log *log, uint64_t process, uint64_t page)
 
 static void check_footprints(const struct log *log)
 {
-	const struct survey *survey = log->survey;
+	const struct lpl_survey *survey = log->survey;
 
-	for (uint64_t i = 0; i < survey->kept_processes; i++) {
-		const struct survey_footprint *footprint = &survey->kept_process[i]->footprint;
-		uint64_t process = survey->kept_process[i]->number;
-		struct survey_footprint sum = { .alone = 0 };
+	for (uint64_t i = 0; i < survey->processes->recorded; i++) {
+		const struct lpl_survey_process *recorded = lpl_survey_process_at(survey, i);
+		const struct lpl_survey_footprint *footprint = &recorded->footprint;
+		uint64_t process = recorded->number;
+		struct lpl_survey_footprint sum = { .all = 0 };
 		bool did[PAGES] = { false };
 
 		for (size_t j = 0; j < log->lines; j++) {
-			if (log->line[j].told == REFERENCE && log->line[j].process == process)
+			if (log->line[j].is == REFERENCE && log->line[j].process == process)
 				did[log->line[j].page] = true;
 		}
 		for (uint64_t page = 1; page <= log->pages; page++) {
@@ -405,11 +460,13 @@ static void check_footprints(const struct log *log)
 			if (is_kernels(log, page))
 				continue;
 			n = programs(log, page, end_of(log, process, page));
-			sum.alone += n == (process != 0);
+			sum.all++;
+			sum.unshared += n == (process != 0);
 			sum.proportional += process ? 1 / (double)n : 0;
 		}
 		assert_memory_equal(footprint->pages, sum.pages, sizeof(sum.pages));
-		assert_int_equal(footprint->alone, sum.alone);
+		assert_int_equal(footprint->all, sum.all);
+		assert_int_equal(footprint->unshared, sum.unshared);
 		assert_true(footprint->proportional - sum.proportional < 1e-6 &&
 			    sum.proportional - footprint->proportional < 1e-6);
 	}
@@ -418,11 +475,12 @@ static void check_footprints(const struct log *log)
 /* Who does what in each unit of time. */
 static void check_times(const struct log *log)
 {
-	const struct survey *survey = log->survey;
-	static uint64_t bins[TASKS][SURVEY_DOINGS][AXIS_BINS];
+	const struct lpl_survey *survey = log->survey;
+	const struct lpl_survey_task *sum = survey->tasks->sum;
+	static uint64_t bins[TASKS][LPL_SURVEY_ACTIVITIES][LPL_SURVEY_BINS];
 	int doing[TASKS];
 	size_t next = 0;
-	uint64_t time = 0;
+	uint64_t time = 0, all = 0, of_others = 0;
 
 	memset(bins, 0, sizeof(bins));
 	for (int i = 0; i < TASKS; i++)
@@ -431,132 +489,136 @@ static void check_times(const struct log *log)
 		for (; next < log->lines && log->line[next].time <= time; next++) {
 			const struct line *line = &log->line[next];
 
-			if (line->told == BEGIN && line->task != 0)
-				doing[line->task] = SURVEY_READY;
-			else if (line->told == END)
+			if (line->is == BEGIN && line->task != 0)
+				doing[line->task] = LPL_SURVEY_READY;
+			else if (line->is == END)
 				doing[line->task] = -1;
-			else if (line->told == EVENT && line->schedules)
+			else if (line->is == EVENT && line->schedules)
 				doing[line->task] = line->task == 0 ? -1 : line->blocks ?
-					SURVEY_BLOCKED : SURVEY_READY;
+					LPL_SURVEY_BLOCKED : LPL_SURVEY_READY;
 			/* the next to do anything has run since */
 			for (size_t i = next + 1; line->schedules && i < log->lines; i++) {
-				if (log->line[i].told > EVENT)
+				if (log->line[i].is > EVENT)
 					continue;
-				doing[log->line[i].task] = SURVEY_RUNS;
+				doing[log->line[i].task] = LPL_SURVEY_RUNNING;
 				break;
 			}
 			if (next == 0)
-				doing[line->task] = SURVEY_RUNS;
+				doing[line->task] = LPL_SURVEY_RUNNING;
 		}
 		for (int i = 0; i < TASKS; i++) {
 			if (doing[i] >= 0)
 				bins[i][doing[i]][bin_of(survey, time)]++;
 		}
 	}
-	for (uint64_t i = 0; i < survey->kept_tasks; i++) {
-		const struct survey_task *task = survey->kept_task[i];
+	for (uint64_t i = 0; i < survey->tasks->recorded; i++) {
+		const struct lpl_survey_task *task = lpl_survey_task_at(survey, i);
 
-		for (int what = 0; what < SURVEY_DOINGS; what++) {
-			for (unsigned int bin = 0; bin < AXIS_BINS; bin++)
-				assert_int_equal(series_get(&task->doing[what], bin),
+		for (int what = 0; what < LPL_SURVEY_ACTIVITIES; what++) {
+			for (unsigned int bin = 0; bin < LPL_SURVEY_BINS; bin++)
+				assert_int_equal(at_bin(&task->activity[what], bin),
 						 bins[task->serial][what][bin]);
 		}
 	}
-	time = 0;
-	/* those told of in sum: all that ran, less those told of by themselves */
-	for (unsigned int bin = 0; bin < AXIS_BINS; bin++)
-		time += series_get(&survey->other_task.doing[SURVEY_RUNS], bin);
-	assert_int_equal(survey->other_task.time[SURVEY_RUNS], time);
-	for (unsigned int bin = 0; bin < AXIS_BINS; bin++) {
+	/* the sum of the others: all that ran, less those that have a record */
+	for (unsigned int bin = 0; bin < LPL_SURVEY_BINS; bin++) {
 		uint64_t runs = 0;
 
-		for (int i = 0; i < TASKS; i++)
-			runs += survey_task(survey, (uint64_t)i) ? 0 : bins[i][SURVEY_RUNS][bin];
-		assert_int_equal(series_get(&survey->other_task.doing[SURVEY_RUNS], bin), runs);
-		assert_int_equal(series_get(&survey->other_task.doing[SURVEY_READY], bin), 0);
-		assert_int_equal(series_get(&survey->other_task.doing[SURVEY_BLOCKED], bin), 0);
+		for (int i = 0; i < TASKS; i++) {
+			all += bins[i][LPL_SURVEY_RUNNING][bin];
+			if (!lpl_survey_task(survey, (uint64_t)i))
+				runs += bins[i][LPL_SURVEY_RUNNING][bin];
+		}
+		of_others += runs;
+		assert_int_equal(at_bin(&sum->activity[LPL_SURVEY_RUNNING], bin), runs);
+		assert_int_equal(at_bin(&sum->activity[LPL_SURVEY_READY], bin), 0);
+		assert_int_equal(at_bin(&sum->activity[LPL_SURVEY_BLOCKED], bin), 0);
 	}
+	assert_int_equal(sum->time[LPL_SURVEY_RUNNING], of_others);
+	assert_int_equal(survey->tasks->running, all);
 }
 
-/* References of each that is told of by itself, and of all others. */
+/* References of each that has a record, and of all others. */
 static void check_counts(const struct log *log)
 {
-	const struct survey *survey = log->survey;
+	const struct lpl_survey *survey = log->survey;
+	size_t limit = log->records ? log->records : LPL_SURVEY_RECORDS;
 	uint64_t by_task[TASKS] = { 0 }, by_process[TASKS] = { 0 }, tasks = 0, processes = 0;
-	bool told[TASKS] = { false }, seen[TASKS] = { false };
+	bool is_recorded[TASKS] = { false }, seen[TASKS] = { false };
 	uint64_t others = 0, schedules = 0;
-	uint64_t scheduled = survey->other_task.scheduled, left = 0;
-	uint64_t user = survey->other_task.user_references;
+	uint64_t scheduled = survey->tasks->sum->scheduled, left = 0;
+	uint64_t user = survey->tasks->sum->user_references;
 
 	for (size_t i = 0; i < log->lines; i++) {
 		const struct line *line = &log->line[i];
 
-		schedules += line->told == EVENT && line->schedules;
-		by_task[line->task] += line->told == REFERENCE;
-		by_process[line->process] += line->told == REFERENCE;
-		if (line->told == BEGIN || line->told == END || line->told == REFERENCE)
+		schedules += line->is == EVENT && line->schedules;
+		by_task[line->task] += line->is == REFERENCE;
+		by_process[line->process] += line->is == REFERENCE;
+		if (line->is == BEGIN || line->is == END || line->is == REFERENCE)
 			seen[line->process] = true;
 	}
 	for (int i = 0; i < TASKS; i++) {
 		tasks += log->begun[i] || i == 0;
 		processes += seen[i];
-		others += survey_task(survey, (uint64_t)i) ? 0 : by_task[i];
+		others += lpl_survey_task(survey, (uint64_t)i) ? 0 : by_task[i];
 	}
-	assert_int_equal(survey->other_task.references, others);
-	assert_int_equal(survey->kept_tasks + survey->other_tasks, tasks);
-	assert_int_equal(survey->kept_processes + survey->other_processes, processes);
-	assert_true(survey->kept_tasks <= survey->limit + 1 &&
-		    survey->kept_processes <= survey->limit + 1);
-	for (int why = 0; why < SURVEY_WHYS; why++)
-		left += survey->other_task.left[why];
-	for (uint64_t i = 0; i < survey->kept_tasks; i++) {
-		const struct survey_task *task = survey->kept_task[i];
+	assert_int_equal(survey->tasks->sum->references, others);
+	assert_int_equal(survey->tasks->recorded + survey->tasks->others, tasks);
+	assert_int_equal(survey->processes->recorded + survey->processes->others, processes);
+	assert_true(survey->tasks->recorded <= limit + 1 &&
+		    survey->processes->recorded <= limit + 1);
+	for (int reason = 0; reason < LPL_SURVEY_REASONS; reason++)
+		left += survey->tasks->sum->left[reason];
+	for (uint64_t i = 0; i < survey->tasks->recorded; i++) {
+		const struct lpl_survey_task *task = lpl_survey_task_at(survey, i);
 
 		assert_int_equal(task->references, by_task[task->serial]);
 		scheduled += task->scheduled;
 		user += task->user_references;
-		for (int why = 0; why < SURVEY_WHYS; why++)
-			left += task->left[why];
+		for (int reason = 0; reason < LPL_SURVEY_REASONS; reason++)
+			left += task->left[reason];
 	}
-	assert_int_equal(scheduled, survey->switches);
-	assert_int_equal(user, survey->user_references);
+	assert_int_equal(scheduled, survey->tasks->switches);
+	assert_int_equal(user, survey->references->user);
 	assert_int_equal(left, schedules);
 	others = 0;
-	for (uint64_t i = 0; i < survey->kept_processes; i++) {
-		const struct survey_process *process = survey->kept_process[i];
+	for (uint64_t i = 0; i < survey->processes->recorded; i++) {
+		const struct lpl_survey_process *process = lpl_survey_process_at(survey, i);
 
-		told[process->number] = true;
+		is_recorded[process->number] = true;
 		assert_int_equal(process->references, by_process[process->number]);
 	}
 	for (int i = 0; i < TASKS; i++)
-		others += told[i] ? 0 : by_process[i];
-	assert_int_equal(survey->other_process.references, others);
+		others += is_recorded[i] ? 0 : by_process[i];
+	assert_int_equal(survey->processes->sum->references, others);
 }
 
 static void check_heat(const struct log *log)
 {
-	const struct survey *survey = log->survey;
+	const struct lpl_survey *survey = log->survey;
 	uint64_t count[PAGES] = { 0 }, all = 0, covered = 0, pages = 0;
 	bool taken[PAGES] = { false };
 
 	for (size_t i = 0; i < log->lines; i++) {
-		count[log->line[i].page] += log->line[i].told == REFERENCE;
-		all += log->line[i].told == REFERENCE;
+		count[log->line[i].page] += log->line[i].is == REFERENCE;
+		all += log->line[i].is == REFERENCE;
 	}
-	assert_int_equal(survey_all_references(survey), all);
-	for (int side = 0; side < SURVEY_SIDES; side++) {
+	assert_int_equal(survey->references->all, all);
+	for (int side = 0; side < LPL_SURVEY_SIDES; side++) {
 		for (uint64_t i = 0; i < survey->hottest[side].count; i++) {
 			uint64_t best = 0;
 
 			for (uint64_t page = 1; page <= log->pages; page++) {
 				if (!taken[page] &&
-				    is_kernels(log, page) == (side == SIDE_KERNEL) && (best == 0 || count[page] > count[best]))
+				    is_kernels(log, page) == (side == LPL_SURVEY_OF_KERNEL) &&
+				    (best == 0 || count[page] > count[best]))
 					best = page;
 			}
 			taken[best] = true;
-			assert_int_equal(survey->hottest[side].hot[i].place.page, best);
-			assert_int_equal(survey->hottest[side].hot[i].references, count[best]);
-			assert_int_equal(survey->hottest[side].hot[i].users,
+			assert_int_equal(survey->hottest[side].page[i].page, best);
+			assert_int_equal(survey->hottest[side].page[i].references, count[best]);
+			assert_int_equal(survey->hottest[side].page[i].programs,
 					 programs(log, best, log->lines));
 		}
 	}
@@ -571,34 +633,83 @@ static void check_heat(const struct log *log)
 		covered += count[best];
 		count[best] = 0;
 	}
-	assert_int_equal(survey_concentration(survey, 0.9), pages);
+	assert_int_equal(lpl_survey_concentration(survey, 0.9), pages);
+}
+
+static bool is_of_file(const struct log *log, uint64_t page)
+{
+	const struct file *file = &log->file[page];
+
+	return (file->inode != 0 && file->inode != KTR_NONE) || file->name[0] != 0;
+}
+
+/* What has no inode is known by its name instead. */
+static bool is_same_file(const struct log *log, uint64_t page, const struct lpl_survey_file *file)
+{
+	const struct file *own = &log->file[page];
+
+	return log->kind[page] == file->kind && own->device == file->device &&
+	       own->inode == file->inode && own->generation == file->generation &&
+	       (own->inode != KTR_NONE || strcmp(own->name, file->name) == 0);
+}
+
+static void check_files(const struct log *log)
+{
+	const struct lpl_survey *survey = log->survey;
+	uint64_t count[PAGES] = { 0 }, of_files = 0, pages = 0;
+
+	for (size_t i = 0; i < log->lines; i++)
+		count[log->line[i].page] += log->line[i].is == REFERENCE;
+	for (uint64_t page = 1; page <= log->pages; page++)
+		of_files += is_of_file(log, page);
+	for (size_t i = 0; i < survey->files->count; i++) {
+		const struct lpl_survey_file *file = &survey->files->file[i];
+		struct lpl_survey_file sum = { .pages = 0 };
+
+		for (uint64_t page = 1; page <= log->pages; page++) {
+			uint64_t n;
+
+			if (!is_of_file(log, page) || !is_same_file(log, page, file))
+				continue;
+			n = programs(log, page, log->lines);
+			sum.pages++;
+			sum.references += count[page];
+			sum.most_programs = n > sum.most_programs ? n : sum.most_programs;
+		}
+		assert_true(sum.pages > 0);
+		assert_int_equal(file->pages, sum.pages);
+		assert_int_equal(file->references, sum.references);
+		assert_int_equal(file->most_programs, sum.most_programs);
+		pages += sum.pages;
+	}
+	/* no file is there twice */
+	assert_int_equal(pages, of_files);
 }
 
 /* ---- the trials ---- */
 
-/* `limit`: of the tasks and processes that are told of by themselves; 0: as it is */
-static void run(uint64_t seed, uint32_t records, uint32_t quiet, uint32_t pace, uint64_t limit)
+/* `records`: as in struct lpl_survey_options */
+static void run(uint64_t seed, uint32_t lines, uint32_t quiet, uint32_t pace, size_t records)
 {
+	const struct lpl_survey_options options = { .hottest = TOP, .records = records };
 	struct log *log = calloc(1, sizeof(*log));
 	struct guest guest = { .lives = { true } };
 	struct lpl_merge *merge;
 
 	assert_non_null(log);
-	log->survey = malloc(sizeof(*log->survey));
-	assert_non_null(log->survey);
-	assert_int_equal(survey_init(log->survey, CLOCK_CYCLES, TOP, NULL), LPL_OK);
-	if (limit)
-		log->survey->limit = limit;
+	log->records = records;
 	log->output = (struct lpl_merge_output){ log_reference, log_event, log_finish, log_page,
 						 log_task, log_leave };
 	log->state = seed;
+	assert_int_equal(lpl_survey_open(&log->survey, &options, NULL), LPL_OK);
 	assert_int_equal(lpl_merge_open(&merge, &log->output, NULL, NULL), LPL_OK);
-	guest.sink = lpl_merge_sink(merge);
-	for (uint32_t i = 0; i < records; i++) {
+	guest.sink[0] = lpl_survey_sink(log->survey);
+	guest.sink[1] = lpl_merge_sink(merge);
+	for (uint32_t i = 0; i < lines; i++) {
 		if (i && roll(log, 3) == 0)
 			log->now += roll(log, pace);
 		/* time is counted from the first record to the last: there is one at each end */
-		if (i == 0 || i + 1 == records || roll(log, quiet) != 0)
+		if (i == 0 || i + 1 == lines || roll(log, quiet) != 0)
 			do_reference(log, &guest);
 		else if (roll(log, 2))
 			do_task(log, &guest);
@@ -606,20 +717,21 @@ static void run(uint64_t seed, uint32_t records, uint32_t quiet, uint32_t pace, 
 			do_memory(log, &guest);
 	}
 	assert_true(log->now < TIMES);
-	assert_int_equal(guest.sink->finish(guest.sink, NULL), LPL_OK);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(guest.sink[i]->finish(guest.sink[i], NULL), LPL_OK);
 	check_bins(log);
 	check_counts(log);
 	check_times(log);
-	/* where no more live than have a place of their own */
-	if (limit == 0 || limit > TIDS + 3) {
+	/* where no more live than have a record */
+	if (records == 0 || records > TIDS + 3) {
 		check_alive(log);
 		check_sharing(log);
 		check_footprints(log);
 		check_heat(log);
+		check_files(log);
 	}
 	lpl_merge_close(merge);
-	survey_free(log->survey);
-	free(log->survey);
+	lpl_survey_close(log->survey);
 	free(log);
 }
 
@@ -633,8 +745,8 @@ static void is_what_it_is_defined_to_be(void **state)
 	}
 }
 
-/* As many live as may be told of by themselves, and many more come and go. */
-static void others_are_told_in_sum(void **state)
+/* As many live as may have records, and many more come and go. */
+static void others_are_summed(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 25; seed++) {
@@ -644,8 +756,8 @@ static void others_are_told_in_sum(void **state)
 	}
 }
 
-/* More live than may be: the last of them share a record from the start. */
-static void others_share_a_record(void **state)
+/* More live than may have records: the last of them are in the sum from the start. */
+static void others_are_summed_from_the_start(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 25; seed++) {
@@ -666,8 +778,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(is_what_it_is_defined_to_be),
-		cmocka_unit_test(others_are_told_in_sum),
-		cmocka_unit_test(others_share_a_record),
+		cmocka_unit_test(others_are_summed),
+		cmocka_unit_test(others_are_summed_from_the_start),
 		cmocka_unit_test(times_may_jump),
 	};
 

@@ -21,59 +21,59 @@ static const enum lpl_page_kind layers[] = {
 #define PROGRAMS 4
 #define LAYERS 7
 
-static struct svg_field make_field(const struct report *report, double top, uint64_t most)
+static struct svg_field make_field(const struct surveyed_trace *trace, double top, uint64_t most)
 {
 	return (struct svg_field){
 		.left = 70, .top = top, .width = CHART_WIDTH - 70 - 24, .height = HEIGHT,
-		.x_end = chart_end_time(report), .y_end = most > 0 ? (double)most * 1.04 : 1
+		.x_end = chart_end_time(trace), .y_end = most > 0 ? (double)most * 1.04 : 1
 	};
 }
 
 /* Of the lowest layers. */
-static uint64_t height_of(const struct survey *survey, unsigned int bin, int count)
+static uint64_t height_of(const struct lpl_survey *survey, unsigned int bin, int count)
 {
 	uint64_t sum = 0;
 
 	for (int i = 0; i < count; i++)
-		sum += series_get(&survey->resident[layers[i]], bin);
+		sum += lpl_time_series_get(&survey->pages->alive_by_bin[layers[i]], bin);
 	return sum;
 }
 
 /* A value holds over its whole bin. */
-static void draw_layer(const struct report *report, const struct svg_field *field, int layer,
-		       FILE *out)
+static void draw_layer(const struct surveyed_trace *trace, const struct svg_field *field,
+		       int layer, FILE *out)
 {
-	const struct survey *survey = report->survey;
-	unsigned int bins = survey_bins(survey);
+	const struct lpl_survey *survey = trace->survey;
+	unsigned int bins = survey->time->bins;
 
 	fprintf(out, "<path fill=\"%s\" d=\"M", chart_kind_colour(layers[layer]));
 	for (unsigned int bin = 0; bin < bins; bin++) {
 		double y = svg_y(field, (double)height_of(survey, bin, layer + 1));
 
-		fprintf(out, "%.1f %.1f %.1f %.1f ", svg_x(field, chart_bin_time(report, bin)), y,
-			svg_x(field, chart_bin_time(report, bin + 1)), y);
+		fprintf(out, "%.1f %.1f %.1f %.1f ", svg_x(field, chart_bin_time(trace, bin)), y,
+			svg_x(field, chart_bin_time(trace, bin + 1)), y);
 	}
 	for (unsigned int bin = bins; bin-- > 0;) {
 		double y = svg_y(field, (double)height_of(survey, bin, layer));
 
-		fprintf(out, "%.1f %.1f %.1f %.1f ", svg_x(field, chart_bin_time(report, bin + 1)),
-			y, svg_x(field, chart_bin_time(report, bin)), y);
+		fprintf(out, "%.1f %.1f %.1f %.1f ", svg_x(field, chart_bin_time(trace, bin + 1)),
+			y, svg_x(field, chart_bin_time(trace, bin)), y);
 	}
 	fputs("z\"/>\n", out);
 }
 
 /* The lowest layers in a field of their own. */
-static void draw_layers(const struct report *report, const struct svg_field *field, int count,
-			const char *label, FILE *out)
+static void draw_layers(const struct surveyed_trace *trace, const struct svg_field *field,
+			int count, const char *label, FILE *out)
 {
 	svg_rect(out, field->left, field->top, field->width, field->height, "#fcfcfc");
 	for (int i = 0; i < count; i++) {
-		if (report->survey->pages[layers[i]])
-			draw_layer(report, field, i, out);
+		if (trace->survey->pages->ever[layers[i]])
+			draw_layer(trace, field, i, out);
 	}
-	chart_time_axis(report, field, out);
+	chart_time_axis(trace, field, out);
 	svg_y_axis(out, field, label);
-	chart_marks(report, field, out);
+	chart_marks(trace, field, out);
 }
 
 static void begin_line(const char *colour, FILE *out)
@@ -82,45 +82,49 @@ static void begin_line(const char *colour, FILE *out)
 		"stroke-linejoin=\"round\" d=\"", colour);
 }
 
-static void draw_working_set(const struct report *report, const struct svg_field *field, FILE *out)
+static void draw_working_set(const struct surveyed_trace *trace, const struct svg_field *field,
+			     FILE *out)
 {
+	const struct lpl_survey *survey = trace->survey;
+
 	begin_line("#000", out);
-	for (unsigned int bin = 0; bin < survey_bins(report->survey); bin++) {
-		double y = svg_y(field, (double)survey_working_set(report->survey, bin));
+	for (unsigned int bin = 0; bin < survey->time->bins; bin++) {
+		uint64_t set = lpl_time_series_get(&survey->pages->working_set, bin);
+		double y = svg_y(field, (double)set);
 
 		fprintf(out, "%c%.1f %.1fL%.1f %.1f", bin ? 'L' : 'M',
-			svg_x(field, chart_bin_time(report, bin)), y,
-			svg_x(field, chart_bin_time(report, bin + 1)), y);
+			svg_x(field, chart_bin_time(trace, bin)), y,
+			svg_x(field, chart_bin_time(trace, bin + 1)), y);
 	}
 	fputs("\"/>\n", out);
 }
 
-void chart_footprint(const struct report *report, FILE *out)
+void chart_footprint(const struct surveyed_trace *trace, FILE *out)
 {
-	const struct survey *survey = report->survey;
+	const struct lpl_survey *survey = trace->survey;
 	uint64_t most = 0, most_all = 0;
 	struct svg_field programs, all;
 	double key;
 
-	for (unsigned int bin = 0; bin < survey_bins(survey); bin++) {
+	for (unsigned int bin = 0; bin < survey->time->bins; bin++) {
 		uint64_t of_programs = height_of(survey, bin, PROGRAMS);
 		uint64_t of_all = height_of(survey, bin, LAYERS);
-		uint64_t set = survey_working_set(survey, bin);
+		uint64_t set = lpl_time_series_get(&survey->pages->working_set, bin);
 
 		most = of_programs > most ? of_programs : most;
 		most_all = of_all > most_all ? of_all : most_all;
 		most_all = set > most_all ? set : most_all;
 	}
-	programs = make_field(report, 62, most);
-	all = make_field(report, 62 + PANEL, most_all);
+	programs = make_field(trace, 62, most);
+	all = make_field(trace, 62 + PANEL, most_all);
 	svg_begin(out, CHART_WIDTH, all.top + HEIGHT + 44, "pages alive by kind over time");
-	draw_layers(report, &programs, PROGRAMS, "pages of programs and files (256 are 1 MiB)",
+	draw_layers(trace, &programs, PROGRAMS, "pages of programs and files (256 are 1 MiB)",
 		    out);
-	draw_layers(report, &all, LAYERS, "all pages, and the working set", out);
-	draw_working_set(report, &all, out);
+	draw_layers(trace, &all, LAYERS, "all pages, and the working set", out);
+	draw_working_set(trace, &all, out);
 	key = programs.left;
 	for (int i = 0; i < LAYERS; i++) {
-		if (survey->pages[layers[i]])
+		if (survey->pages->ever[layers[i]])
 			key = svg_key(out, key, 16, chart_kind_colour(layers[i]),
 				      lpl_page_kind_name(layers[i]));
 	}
@@ -128,49 +132,49 @@ void chart_footprint(const struct report *report, FILE *out)
 	svg_end(out);
 }
 
-static void draw_process(const struct report *report, const struct svg_field *field,
-			 const struct survey_process *process, const char *colour, FILE *out)
+static void draw_process(const struct surveyed_trace *trace, const struct svg_field *field,
+			 const struct lpl_survey_process *process, const char *colour, FILE *out)
 {
 	bool pen = false;
 
 	begin_line(colour, out);
-	for (unsigned int bin = 0; bin < survey_bins(report->survey); bin++) {
-		uint64_t pages = series_get(&process->resident, bin);
+	for (unsigned int bin = 0; bin < trace->survey->time->bins; bin++) {
+		uint64_t pages = lpl_time_series_get(&process->alive_by_bin, bin);
 		double y = svg_y(field, (double)pages);
 
 		if (pages)
 			fprintf(out, "%c%.1f %.1fL%.1f %.1f", pen ? 'L' : 'M',
-				svg_x(field, chart_bin_time(report, bin)), y,
-				svg_x(field, chart_bin_time(report, bin + 1)), y);
+				svg_x(field, chart_bin_time(trace, bin)), y,
+				svg_x(field, chart_bin_time(trace, bin + 1)), y);
 		pen = pages != 0;
 	}
 	fputs("\"/>\n", out);
 }
 
-void chart_processes(const struct report *report, FILE *out)
+void chart_processes(const struct surveyed_trace *trace, FILE *out)
 {
-	const struct survey_process *shown[CHART_COLOURS];
+	const struct lpl_survey_process *shown[CHART_COLOURS];
 	struct svg_field field;
 	uint64_t most = 0;
 	size_t count = 0;
 	double key = 0;
 	char text[64];
 
-	for (uint64_t i = 0; i < report->processes && count < CHART_COLOURS; i++) {
-		if (report->process[i]->number == 0)
+	for (uint64_t i = 0; i < trace->processes && count < CHART_COLOURS; i++) {
+		if (trace->process[i]->number == 0)
 			continue;	/* it dwarfs all others */
-		shown[count++] = report->process[i];
-		if (report->process[i]->peak > most)
-			most = report->process[i]->peak;
+		shown[count++] = trace->process[i];
+		if (trace->process[i]->most_alive > most)
+			most = trace->process[i]->most_alive;
 	}
-	field = make_field(report, 66, most);
+	field = make_field(trace, 66, most);
 	svg_begin(out, CHART_WIDTH, field.top + HEIGHT + 44, "pages of the largest programs");
-	chart_time_axis(report, &field, out);
+	chart_time_axis(trace, &field, out);
 	svg_y_axis(out, &field, "pages alive that each program referenced, without the kernel's");
-	chart_marks(report, &field, out);
+	chart_marks(trace, &field, out);
 	key = field.left;
 	for (size_t i = 0; i < count; i++) {
-		draw_process(report, &field, shown[i], chart_colour[i], out);
+		draw_process(trace, &field, shown[i], chart_colour[i], out);
 		snprintf(text, sizeof(text), "%.12s (%" PRIu32 ")", shown[i]->name, shown[i]->tgid);
 		if (i == CHART_COLOURS / 2)
 			key = field.left;

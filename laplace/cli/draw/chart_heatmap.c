@@ -17,15 +17,15 @@ static const char *const shade[SHADES] = {
 	"#35a5c2", "#2389bb", "#2166ac", "#234a9f", "#20307f", "#0b1a52"
 };
 
-static unsigned int rows_used(const struct survey *survey)
+static unsigned int rows_used(const struct lpl_survey *survey)
 {
-	unsigned int rows = HEAT_ROWS;
+	unsigned int rows = LPL_SURVEY_ROWS;
 
 	while (rows > 1) {
 		uint64_t pages = 0;
 
 		for (int kind = 0; kind < LPL_PAGE_KINDS; kind++)
-			pages += survey->row_kind[rows - 1][kind];
+			pages += survey->heatmap->pages[rows - 1][kind];
 		if (pages)
 			break;
 		rows--;
@@ -41,27 +41,28 @@ static int shade_of(uint64_t references, uint64_t most)
 }
 
 /* One path a shade: cells of equal shade in a row are one stretch. */
-static void draw_shade(const struct report *report, const struct svg_field *field, int wanted,
-		       uint64_t most, double row_height, FILE *out)
+static void draw_shade(const struct surveyed_trace *trace, const struct svg_field *field,
+		       int wanted, uint64_t most, double row_height, FILE *out)
 {
-	const struct survey *survey = report->survey;
-	unsigned int bins = survey_bins(survey), rows = rows_used(survey);
+	const struct lpl_survey *survey = trace->survey;
+	const struct lpl_survey_heatmap *map = survey->heatmap;
+	unsigned int bins = survey->time->bins, rows = rows_used(survey);
 
 	fprintf(out, "<path fill=\"%s\" shape-rendering=\"crispEdges\" d=\"", shade[wanted]);
 	for (unsigned int row = 0; row < rows; row++) {
 		double y = field->top + field->height - row_height * (row + 1);
 
 		for (unsigned int bin = 0, from = 0; bin <= bins; bin++) {
-			uint64_t references = bin < bins ? survey->heat[row][bin] : 0;
+			uint64_t references = bin < bins ? map->references[row][bin] : 0;
 
 			if (references && shade_of(references, most) == wanted)
 				continue;
 			if (from < bin) {
-				double x = svg_x(field, chart_bin_time(report, from));
+				double x = svg_x(field, chart_bin_time(trace, from));
 
 				fprintf(out, "M%.1f %.1fh%.1fv%.1fh-%.1fz", x, y,
-					svg_x(field, chart_bin_time(report, bin)) - x, row_height,
-					svg_x(field, chart_bin_time(report, bin)) - x);
+					svg_x(field, chart_bin_time(trace, bin)) - x, row_height,
+					svg_x(field, chart_bin_time(trace, bin)) - x);
 			}
 			from = bin + 1;
 		}
@@ -70,25 +71,25 @@ static void draw_shade(const struct report *report, const struct svg_field *fiel
 }
 
 /* The kind of most of a row's pages, at its right. */
-static void draw_kinds(const struct survey *survey, const struct svg_field *field,
+static void draw_kinds(const struct lpl_survey *survey, const struct svg_field *field,
 		       double row_height, FILE *out)
 {
 	for (unsigned int row = 0; row < rows_used(survey); row++) {
 		int most = 0;
 
 		for (int kind = 1; kind < LPL_PAGE_KINDS; kind++) {
-			if (survey->row_kind[row][kind] > survey->row_kind[row][most])
+			if (survey->heatmap->pages[row][kind] > survey->heatmap->pages[row][most])
 				most = kind;
 		}
-		if (survey->row_kind[row][most])
+		if (survey->heatmap->pages[row][most])
 			svg_rect(out, field->left + field->width + 3,
 				 field->top + field->height - row_height * (row + 1), 7,
 				 row_height + 0.2, chart_kind_colour((enum lpl_page_kind)most));
 	}
 }
 
-static void draw_keys(const struct survey *survey, const struct svg_field *field, uint64_t most,
-		      FILE *out)
+static void draw_keys(const struct lpl_survey *survey, const struct svg_field *field,
+		      uint64_t most, FILE *out)
 {
 	double key = field->left;
 	char text[CLI_HUMAN_SIZE];
@@ -100,37 +101,37 @@ static void draw_keys(const struct survey *survey, const struct svg_field *field
 	svg_text(out, key + 6, 16, SVG_LEFT, SVG_GREY, cli_human(text, most));
 	key += 80;
 	for (int kind = 0; kind < LPL_PAGE_KINDS; kind++) {
-		if (survey->pages[kind])
+		if (survey->pages->ever[kind])
 			key = svg_key(out, key, 16, chart_kind_colour((enum lpl_page_kind)kind),
 				      lpl_page_kind_name((enum lpl_page_kind)kind));
 	}
 }
 
-void chart_heatmap(const struct report *report, FILE *out)
+void chart_heatmap(const struct surveyed_trace *trace, FILE *out)
 {
-	const struct survey *survey = report->survey;
+	const struct lpl_survey *survey = trace->survey;
 	unsigned int rows = rows_used(survey);
 	struct svg_field field = {
 		.left = 80, .top = 66, .width = CHART_WIDTH - 80 - 24, .height = HEIGHT,
-		.x_end = chart_end_time(report),
-		.y_end = (double)((uint64_t)rows << survey->heat_shift)
+		.x_end = chart_end_time(trace),
+		.y_end = (double)((uint64_t)rows << survey->heatmap->row_shift)
 	};
 	uint64_t most = 1;
 
 	for (unsigned int row = 0; row < rows; row++) {
-		for (unsigned int bin = 0; bin < AXIS_BINS; bin++) {
-			if (survey->heat[row][bin] > most)
-				most = survey->heat[row][bin];
+		for (unsigned int bin = 0; bin < LPL_SURVEY_BINS; bin++) {
+			if (survey->heatmap->references[row][bin] > most)
+				most = survey->heatmap->references[row][bin];
 		}
 	}
 	svg_begin(out, CHART_WIDTH, field.top + HEIGHT + 44, "references by page and time");
 	/* the lines first: cells that nobody referenced are white */
-	chart_time_axis(report, &field, out);
+	chart_time_axis(trace, &field, out);
 	svg_y_axis(out, &field, "canonical pages in the order of their first reference");
 	for (int i = 0; i < SHADES; i++)
-		draw_shade(report, &field, i, most, HEIGHT / (double)rows, out);
+		draw_shade(trace, &field, i, most, HEIGHT / (double)rows, out);
 	draw_kinds(survey, &field, HEIGHT / (double)rows, out);
-	chart_marks(report, &field, out);
+	chart_marks(trace, &field, out);
 	draw_keys(survey, &field, most, out);
 	svg_end(out);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/draw/chart.h"
+#include "report.h"
 
 static const char style[] =
 	"body{font:15px/1.5 system-ui,'DejaVu Sans',Helvetica,Arial,sans-serif;color:#222;"
@@ -81,7 +82,7 @@ static void put_number(FILE *out, uint64_t number)
 
 static void put_share(FILE *out, uint64_t part, uint64_t whole)
 {
-	fprintf(out, "<td>%.1f&#8239;%%</td>", 100 * report_share(part, whole));
+	fprintf(out, "<td>%.1f&#8239;%%</td>", 100 * share_of(part, whole));
 }
 
 static void end_row(FILE *out)
@@ -89,7 +90,7 @@ static void end_row(FILE *out)
 	fputs("</tr>\n", out);
 }
 
-static void tell_rest(FILE *out, uint64_t all, uint64_t shown)
+static void put_more(FILE *out, uint64_t all, uint64_t shown)
 {
 	if (all > shown)
 		fprintf(out, "<p class=\"dim\">%" PRIu64 " more; --top shows more of them.</p>\n",
@@ -114,35 +115,35 @@ static void put_fact(FILE *out, const char *name, const char *format, ...)
 	fprintf(out, "</b><span>%s</span></div>\n", name);
 }
 
-static void put_facts(const struct report *report, FILE *out)
+static void put_facts(const struct surveyed_trace *trace, FILE *out)
 {
-	const struct survey *survey = report->survey;
-	uint64_t all = survey_all_references(survey), before = report->trace->before;
-	uint64_t second = report_cycles_a_second(report->trace);
-	uint64_t cycles = survey->last.cycle - survey->first.cycle;
+	const struct lpl_survey *survey = trace->survey;
+	uint64_t all = survey->references->all, before = trace->references_made;
+	uint64_t second = trace->cycles_a_second;
+	uint64_t cycles = survey->time->last.cycle - survey->time->first.cycle;
 	char text[CLI_HUMAN_SIZE];
 
 	fputs("<div class=\"facts\">\n", out);
 	if (second)
 		put_fact(out, "of the guest's time", "%.3f s", (double)cycles / (double)second);
-	put_fact(out, "instructions", "%s", cli_human(text, survey->last.instr -
-						      survey->first.instr));
+	put_fact(out, "instructions", "%s", cli_human(text, survey->time->last.instr -
+						      survey->time->first.instr));
 	put_fact(out, "references made", "%s", before ? cli_human(text, before) : "not told");
 	put_fact(out, "references kept", "%s", cli_human(text, all));
 	if (before)
-		put_fact(out, "of the references kept", "%.3g %%", 100 * report_share(all, before));
-	put_fact(out, "in user mode", "%.1f %%", 100 * report_share(survey->user_references, all));
-	put_fact(out, "bytes of trace", "%s", cli_human(text, report->trace->bytes));
-	put_fact(out, "tasks", "%" PRIu64, survey->stats.tasks);
-	put_fact(out, "switches", "%" PRIu64, survey->switches);
-	put_fact(out, "events", "%" PRIu64, survey->tally.events);
-	put_fact(out, "pages alive at most", "%" PRIu64, survey->peak);
+		put_fact(out, "of the references kept", "%.3g %%", 100 * share_of(all, before));
+	put_fact(out, "in user mode", "%.1f %%", 100 * share_of(survey->references->user, all));
+	put_fact(out, "bytes of trace", "%s", cli_human(text, trace->bytes));
+	put_fact(out, "tasks", "%" PRIu64, survey->merge->tasks);
+	put_fact(out, "switches", "%" PRIu64, survey->tasks->switches);
+	put_fact(out, "events", "%" PRIu64, survey->events->counts.all);
+	put_fact(out, "pages alive at most", "%" PRIu64, survey->pages->most_alive);
 	put_fact(out, "pages with 90 % of the references", "%" PRIu64,
-		 survey_concentration(survey, 0.9));
+		 lpl_survey_concentration(survey, 0.9));
 	fputs("</div>\n", out);
 }
 
-static void put_meta(const struct report *report, FILE *out)
+static void put_meta(const struct surveyed_trace *trace, FILE *out)
 {
 	static const char *const keys[] = {
 		LPL_META_GUEST, LPL_META_WORKLOAD, LPL_META_PRODUCER, LPL_META_REDUCTION,
@@ -153,7 +154,7 @@ static void put_meta(const struct report *report, FILE *out)
 
 	fputs("<p class=\"dim\">", out);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		const char *value = lpl_meta_get(report->trace->meta, keys[i]);
+		const char *value = lpl_meta_get(trace->meta, keys[i]);
 
 		if (!value)
 			continue;
@@ -172,9 +173,9 @@ static void put_note(void *context, const char *text)
 }
 
 /* In the units of the charts' axis. */
-static void put_time(FILE *out, const struct report *report, bool known, uint64_t time)
+static void put_time(FILE *out, const struct surveyed_trace *trace, bool known, uint64_t time)
 {
-	double unit = chart_time_unit(report);
+	double unit = chart_time_unit(trace);
 
 	if (known)
 		fprintf(out, "<td>%.*f</td>", unit < 1 ? 3 : 0, (double)time * unit);
@@ -182,55 +183,55 @@ static void put_time(FILE *out, const struct report *report, bool known, uint64_
 		fputs("<td></td>", out);
 }
 
-static void put_tasks(const struct report *report, FILE *out)
+static void put_tasks(const struct surveyed_trace *trace, FILE *out)
 {
-	const struct survey *survey = report->survey;
-	uint64_t time = report_time(survey), all = survey_all_references(survey);
-	uint64_t shown = report->tasks < report->top ? report->tasks : report->top;
+	const struct lpl_survey *survey = trace->survey;
+	uint64_t time = survey->tasks->running, all = survey->references->all;
+	uint64_t shown = trace->tasks < trace->top ? trace->tasks : trace->top;
 	char end[32];
 
 	heading(out, "Who ran when");
-	chart_timeline(report, out);
+	chart_timeline(trace, out);
 	begin_table(out, "task", "tid", "time", "references", "", "scheduled", "slept", "waited",
 		    "preempted", "began", "ended", " parent", " end", NULL);
 	for (uint64_t i = 0; i < shown; i++) {
-		const struct survey_task *task = report->task[i];
-		const struct survey_task *parent = task->parent ?
-			survey_task(survey, task->parent) : NULL;
+		const struct lpl_survey_task *task = trace->task[i];
+		const struct lpl_survey_task *parent = task->parent ?
+			lpl_survey_task(survey, task->parent) : NULL;
 
 		fputs("<tr>", out);
 		put_text(out, task->name);
 		fprintf(out, "<td>%" PRIu32 "</td>", task->tid);
-		put_share(out, task->time[SURVEY_RUNS], time);
+		put_share(out, task->time[LPL_SURVEY_RUNNING], time);
 		put_number(out, task->references);
 		put_share(out, task->references, all);
 		put_number(out, task->scheduled);
-		put_number(out, task->left[SURVEY_SLEEPING] + task->left[SURVEY_STOPPED] +
-			   task->left[SURVEY_IDLES]);
-		put_number(out, task->left[SURVEY_WAITING]);
-		put_number(out, task->left[SURVEY_PREEMPTED]);
-		put_time(out, report, task->begun, task->begin);
-		put_time(out, report, task->state != LPL_TASK_LEFT, task->end);
+		put_number(out, task->left[LPL_SURVEY_SLEEPING] + task->left[LPL_SURVEY_STOPPED] +
+			   task->left[LPL_SURVEY_IDLE]);
+		put_number(out, task->left[LPL_SURVEY_WAITING]);
+		put_number(out, task->left[LPL_SURVEY_PREEMPTED]);
+		put_time(out, trace, task->begun, task->begin);
+		put_time(out, trace, task->state != LPL_TASK_LEFT, task->end);
 		put_text(out, parent ? parent->name : "");
-		put_text(out, report_end_text(task, end));
+		put_text(out, surveyed_task_end(task, end));
 		end_row(out);
 	}
 	end_table(out);
-	tell_rest(out, report->tasks + survey->other_tasks, shown);
+	put_more(out, trace->tasks + survey->tasks->others, shown);
 }
 
-static void put_kinds(const struct report *report, FILE *out)
+static void put_kinds(const struct surveyed_trace *trace, FILE *out)
 {
-	const struct survey *survey = report->survey;
-	uint64_t all = survey_all_references(survey);
+	const struct lpl_survey *survey = trace->survey;
+	uint64_t all = survey->references->all;
 
 	heading(out, "Pages by kind");
-	chart_footprint(report, out);
+	chart_footprint(trace, out);
 	begin_table(out, "kind", "references", "", "reads", "writes", "fetches", "pages",
 		    "alive at the end", NULL);
 	for (int kind = 0; kind < LPL_PAGE_KINDS; kind++) {
-		uint64_t references = report_kind_references(survey, (enum lpl_page_kind)kind);
-		const uint64_t *type = survey->references[kind];
+		uint64_t references = survey->references->by_kind[kind];
+		const uint64_t *type = survey->references->count[kind];
 
 		if (!references)
 			continue;
@@ -244,48 +245,48 @@ static void put_kinds(const struct report *report, FILE *out)
 		if (kind == LPL_PAGE_CACHE) {
 			fputs("<td colspan=\"2\">are pages of files</td>", out);
 		} else {
-			put_number(out, survey->pages[kind]);
-			put_number(out, survey->alive[kind]);
+			put_number(out, survey->pages->ever[kind]);
+			put_number(out, survey->pages->alive[kind]);
 		}
 		end_row(out);
 	}
 	end_table(out);
 }
 
-static void put_sharing(const struct report *report, FILE *out)
+static void put_sharing(const struct surveyed_trace *trace, FILE *out)
 {
-	const struct survey *survey = report->survey;
+	const struct lpl_survey *survey = trace->survey;
 
 	heading(out, "Pages by how many programs referenced them");
-	begin_table(out, "kind", survey_sharers_name[0], survey_sharers_name[1],
-		    survey_sharers_name[2], survey_sharers_name[3], survey_sharers_name[4],
-		    survey_sharers_name[5], NULL);
+	begin_table(out, "kind", lpl_survey_sharing_name(0), lpl_survey_sharing_name(1),
+		    lpl_survey_sharing_name(2), lpl_survey_sharing_name(3),
+		    lpl_survey_sharing_name(4), lpl_survey_sharing_name(5), NULL);
 	for (int kind = 0; kind < LPL_PAGE_KINDS; kind++) {
-		if (!survey->pages[kind])
+		if (!survey->pages->ever[kind])
 			continue;
 		fputs("<tr>", out);
 		put_text(out, lpl_page_kind_name((enum lpl_page_kind)kind));
-		for (int i = 0; i < SURVEY_SHARERS; i++)
-			put_number(out, survey->shared[kind][i]);
+		for (int i = 0; i < LPL_SURVEY_SHARINGS; i++)
+			put_number(out, survey->pages->by_sharing[kind][i]);
 		end_row(out);
 	}
 	end_table(out);
 	fprintf(out, "<p class=\"dim\">The most programs on one page that is no kernel's: %" PRIu64
-		".</p>\n", survey->most_users);
+		".</p>\n", survey->pages->most_programs);
 }
 
-static void put_processes(const struct report *report, FILE *out)
+static void put_processes(const struct surveyed_trace *trace, FILE *out)
 {
-	uint64_t shown = report->processes < report->top ? report->processes : report->top;
+	uint64_t shown = trace->processes < trace->top ? trace->processes : trace->top;
 
 	heading(out, "Processes by the pages that they referenced");
-	chart_processes(report, out);
+	chart_processes(trace, out);
 	begin_table(out, "process", "tgid", "pages", "file", "anonymous", "other", "private",
 		    "shared", "proportional", "most alive", "kernel's pages", NULL);
 	for (uint64_t i = 0; i < shown; i++) {
-		const struct survey_process *process = report->process[i];
-		const struct survey_footprint *footprint = &process->footprint;
-		uint64_t pages = survey_own_pages(process);
+		const struct lpl_survey_process *process = trace->process[i];
+		const struct lpl_survey_footprint *footprint = &process->footprint;
+		uint64_t pages = process->footprint.all;
 
 		fputs("<tr>", out);
 		put_text(out, process->name);
@@ -295,102 +296,103 @@ static void put_processes(const struct report *report, FILE *out)
 		put_number(out, footprint->pages[LPL_PAGE_ANONYMOUS]);
 		put_number(out, pages - footprint->pages[LPL_PAGE_FILE] -
 			   footprint->pages[LPL_PAGE_ANONYMOUS]);
-		put_number(out, footprint->alone);
-		put_number(out, pages - footprint->alone);
+		put_number(out, footprint->unshared);
+		put_number(out, pages - footprint->unshared);
 		fprintf(out, "<td>%.1f</td>", footprint->proportional);
-		put_number(out, process->peak);
+		put_number(out, process->most_alive);
 		put_number(out, report_kernel_pages(process));
 		end_row(out);
 	}
 	end_table(out);
-	tell_rest(out, report->processes + report->survey->other_processes, shown);
+	put_more(out, trace->processes + trace->survey->processes->others, shown);
 }
 
-static void put_cache(const struct report *report, FILE *out)
+static void put_cache(const struct surveyed_trace *trace, FILE *out)
 {
-	const struct survey *survey = report->survey;
-	uint64_t all = survey_all_references(survey);
-	uint64_t shown = report->files < report->top ? report->files : report->top;
-	uint64_t mapped = report_kind_references(survey, LPL_PAGE_FILE) +
-			  report_kind_references(survey, LPL_PAGE_SHM);
-	uint64_t by_kernel = report_kind_references(survey, LPL_PAGE_CACHE);
-	char name[SURVEY_PLACE_TEXT];
+	const struct lpl_survey *survey = trace->survey;
+	uint64_t all = survey->references->all;
+	uint64_t shown = trace->files < trace->top ? trace->files : trace->top;
+	const uint64_t *pages = survey->pages->by_reach, *by_kind = survey->references->by_kind;
+	uint64_t mapped = by_kind[LPL_PAGE_FILE] + by_kind[LPL_PAGE_SHM];
+	uint64_t by_kernel = by_kind[LPL_PAGE_CACHE];
+	char name[REPORT_PLACE_TEXT];
 
 	heading(out, "Page cache");
 	fprintf(out, "<p>%.1f&#8239;%% of the references are to mapped pages of files and shared "
 		"memory, %.1f&#8239;%% go there by the kernel's own mapping, as read() and write() "
 		"do. Of the pages, %" PRIu64 " were reached by mappings alone, %" PRIu64 " by the "
-		"kernel alone, %" PRIu64 " both ways. %" PRIu64 " pages were added to the page cache, %" PRIu64
-		" removed.</p>\n", 100 * report_share(mapped, all),
-		100 * report_share(by_kernel, all),
-		survey->reached[REACH_MAPPED], survey->reached[REACH_CACHE],
-		survey->reached[REACH_BOTH], survey->cache_added, survey->cache_removed);
+		"kernel alone, %" PRIu64 " both ways. %" PRIu64 " pages were added to the page "
+		"cache, %" PRIu64 " removed.</p>\n", 100 * share_of(mapped, all),
+		100 * share_of(by_kernel, all),
+		pages[LPL_SURVEY_BY_MAPPING], pages[LPL_SURVEY_BY_KERNEL],
+		pages[LPL_SURVEY_BY_BOTH], survey->events->cache_added,
+		survey->events->cache_removed);
 	if (!shown)
 		return;
 	begin_table(out, "file", "pages", "references", "", "programs", NULL);
 	for (uint64_t i = 0; i < shown; i++) {
-		const struct survey_file *file = report->file[i];
+		const struct lpl_survey_file *file = trace->file[i];
 
 		fputs("<tr>", out);
-		put_text(out, survey_file_text(file, name));
+		put_text(out, report_file_text(file, name));
 		put_number(out, file->pages);
 		put_number(out, file->references);
 		put_share(out, file->references, all);
-		put_number(out, file->most_users);
+		put_number(out, file->most_programs);
 		end_row(out);
 	}
 	end_table(out);
-	tell_rest(out, report->files, shown);
+	put_more(out, trace->files, shown);
 }
 
-static void put_hottest(const struct survey *survey, enum survey_side side, FILE *out)
+static void put_hottest(const struct lpl_survey *survey, enum lpl_survey_side side, FILE *out)
 {
-	uint64_t all = survey_all_references(survey);
-	char where[SURVEY_PLACE_TEXT];
+	uint64_t all = survey->references->all;
+	char where[REPORT_PLACE_TEXT];
 
-	begin_table(out, side == SIDE_KERNEL ? "of the kernel's" : "of all others", " where",
-		    "references", "", "programs", NULL);
+	begin_table(out, side == LPL_SURVEY_OF_KERNEL ? "of the kernel's" : "of all others",
+		    " where", "references", "", "programs", NULL);
 	for (uint64_t i = 0; i < survey->hottest[side].count; i++) {
-		const struct survey_hot *hot = &survey->hottest[side].hot[i];
+		const struct lpl_survey_hot_page *hot = &survey->hottest[side].page[i];
 
 		fputs("<tr>", out);
-		put_text(out, lpl_page_kind_name(hot->place.kind));
-		put_text(out, survey_place_text(survey, &hot->place, where));
+		put_text(out, lpl_page_kind_name(hot->kind));
+		put_text(out, report_place_text(survey, hot, where));
 		put_number(out, hot->references);
 		put_share(out, hot->references, all);
-		put_number(out, hot->users);
+		put_number(out, hot->programs);
 		end_row(out);
 	}
 	end_table(out);
 }
 
-static void put_hot(const struct report *report, FILE *out)
+static void put_hot(const struct surveyed_trace *trace, FILE *out)
 {
-	const struct survey *survey = report->survey;
+	const struct lpl_survey *survey = trace->survey;
 	uint64_t pages = 0;
 
 	for (int kind = 0; kind < LPL_PAGE_KINDS; kind++)
-		pages += survey->pages[kind];
+		pages += survey->pages->ever[kind];
 	heading(out, "Which pages are hot");
 	fprintf(out, "<p>Of %" PRIu64 " pages, %" PRIu64 " get half of the references, %" PRIu64
 		" get 90&#8239;%%, %" PRIu64 " get 99&#8239;%%.</p>\n", pages,
-		survey_concentration(survey, 0.5), survey_concentration(survey, 0.9),
-		survey_concentration(survey, 0.99));
-	chart_heatmap(report, out);
-	put_hottest(survey, SIDE_OTHERS, out);
-	put_hottest(survey, SIDE_KERNEL, out);
+		lpl_survey_concentration(survey, 0.5), lpl_survey_concentration(survey, 0.9),
+		lpl_survey_concentration(survey, 0.99));
+	chart_heatmap(trace, out);
+	put_hottest(survey, LPL_SURVEY_OF_PROGRAMS, out);
+	put_hottest(survey, LPL_SURVEY_OF_KERNEL, out);
 }
 
-static void put_calls(const struct report *report, FILE *out)
+static void put_calls(const struct surveyed_trace *trace, FILE *out)
 {
-	uint64_t shown = report->calls < report->top ? report->calls : report->top;
+	uint64_t shown = trace->calls < trace->top ? trace->calls : trace->top;
 
-	if (!report->calls)
+	if (!trace->calls)
 		return;
 	heading(out, "System calls that were told");
 	begin_table(out, "call", "number", "count", "returned", "errors", NULL);
 	for (uint64_t i = 0; i < shown; i++) {
-		const struct survey_call *call = report->call[i];
+		const struct lpl_survey_call *call = trace->call[i];
 
 		fputs("<tr>", out);
 		put_text(out, call->name);
@@ -401,10 +403,10 @@ static void put_calls(const struct report *report, FILE *out)
 		end_row(out);
 	}
 	end_table(out);
-	tell_rest(out, report->calls, shown);
+	put_more(out, trace->calls, shown);
 	begin_table(out, "task", "tid", "calls", "errors", NULL);
-	for (uint64_t i = 0, told = 0; i < report->tasks && told < report->top; i++) {
-		const struct survey_task *task = report->task[i];
+	for (size_t i = 0, lines = 0; i < trace->tasks && lines < trace->top; i++) {
+		const struct lpl_survey_task *task = trace->task[i];
 
 		if (task->calls == 0)
 			continue;
@@ -412,9 +414,9 @@ static void put_calls(const struct report *report, FILE *out)
 		put_text(out, task->name);
 		fprintf(out, "<td>%" PRIu32 "</td>", task->tid);
 		put_number(out, task->calls);
-		put_number(out, task->errors);
+		put_number(out, task->call_errors);
 		end_row(out);
-		told++;
+		lines++;
 	}
 	end_table(out);
 }
@@ -427,28 +429,28 @@ static void put_event(void *context, const char *name, uint64_t count)
 	end_row(context);
 }
 
-static void put_events(const struct report *report, FILE *out)
+static void put_events(const struct surveyed_trace *trace, FILE *out)
 {
-	const struct survey *survey = report->survey;
-	const struct lpl_merge_stats *stats = &survey->stats;
+	const struct lpl_survey *survey = trace->survey;
+	const struct lpl_merge_stats *stats = survey->merge;
 
 	heading(out, "Events");
 	fprintf(out, "<p>Copies on write: %" PRIu64 " told, of which %" PRIu64 " kept the page; %"
 		PRIu64 " seen by a write only. Pages swapped out: %" PRIu64 ", in: %" PRIu64
 		".</p>\n", stats->cow_breaks, stats->cow_kept, stats->implied_breaks,
-		survey->swapped_out, survey->swapped_in);
+		survey->events->swapped_out, survey->events->swapped_in);
 	begin_table(out, "event", "count", NULL);
-	tally_each_event(&survey->tally, put_event, out);
+	lpl_event_counts_each(&survey->events->counts, put_event, out);
 	end_table(out);
 }
 
-void report_html(const struct report *report, FILE *out)
+void report_html(const struct surveyed_trace *trace, FILE *out)
 {
-	const char *title = lpl_meta_get(report->trace->meta, LPL_META_TITLE);
+	const char *title = lpl_meta_get(trace->meta, LPL_META_TITLE);
 	char text[1024];
 
 	if (!title)
-		title = report->trace->path;
+		title = trace->path;
 	lpl_text_escape(text, sizeof(text), title, strlen(title));
 	fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
 	      "<meta name=\"viewport\" content=\"width=device-width\">\n<title>", out);
@@ -456,19 +458,19 @@ void report_html(const struct report *report, FILE *out)
 	fprintf(out, "</title>\n<style>%s</style></head><body>\n<h1>", style);
 	svg_escape(out, text);
 	fputs("</h1>\n", out);
-	put_meta(report, out);
-	put_facts(report, out);
+	put_meta(trace, out);
+	put_facts(trace, out);
 	fputs("<ul class=\"notes\">\n", out);
 	put_note(out, "docs/report.md of Laplace says what each number means.");
-	report_notes(report, put_note, out);
+	report_notes(trace, put_note, out);
 	fputs("</ul>\n", out);
-	put_tasks(report, out);
-	put_kinds(report, out);
-	put_sharing(report, out);
-	put_cache(report, out);
-	put_processes(report, out);
-	put_hot(report, out);
-	put_calls(report, out);
-	put_events(report, out);
+	put_tasks(trace, out);
+	put_kinds(trace, out);
+	put_sharing(trace, out);
+	put_cache(trace, out);
+	put_processes(trace, out);
+	put_hot(trace, out);
+	put_calls(trace, out);
+	put_events(trace, out);
 	fputs("</body></html>\n", out);
 }

@@ -27,12 +27,12 @@ static json_t *text_json(const char *text)
 							 strlen(text)));
 }
 
-static json_t *series_json(const struct survey *survey, const struct series *series)
+static json_t *series_json(const struct lpl_survey *survey, const struct lpl_time_series *series)
 {
 	json_t *array = json_array();
 
-	for (unsigned int bin = 0; bin < survey_bins(survey); bin++)
-		json_array_append_new(array, number(series_get(series, bin)));
+	for (unsigned int bin = 0; bin < survey->time->bins; bin++)
+		json_array_append_new(array, number(lpl_time_series_get(series, bin)));
 	return array;
 }
 
@@ -45,70 +45,80 @@ static json_t *by_kind(const uint64_t *value)
 	return object;
 }
 
-static json_t *trace_json(const struct report *report)
+static json_t *trace_json(const struct surveyed_trace *trace)
 {
-	const struct survey *survey = report->survey;
-	const struct survey_trace *trace = report->trace;
+	const struct lpl_survey *survey = trace->survey;
 	json_t *object = json_object(), *meta = json_object(), *types = json_object();
 	const char *key, *value;
 
 	json_object_set_new(object, "file", text_json(trace->path));
 	json_object_set_new(object, "state",
-			    json_string(trace->damaged ? "damaged" : "complete"));
+			    json_string(trace->is_damaged ? "damaged" : "complete"));
 	for (size_t i = 0; i < lpl_meta_count(trace->meta); i++) {
 		lpl_meta_at(trace->meta, i, &key, &value);
 		json_object_set_new(meta, key, text_json(value));
 	}
 	json_object_set_new(object, "meta", meta);
-	set(object, "references", survey_all_references(survey));
-	if (trace->before)
-		set(object, "references_before_reduction", trace->before);
-	set(object, "user_references", survey->user_references);
+	set(object, "references", survey->references->all);
+	if (trace->references_made)
+		set(object, "references_before_reduction", trace->references_made);
+	set(object, "user_references", survey->references->user);
 	for (int type = 0; type < LPL_TYPES; type++) {
 		const char letter[2] = { lpl_type_letter((enum lpl_type)type), 0 };
-		uint64_t all = 0;
 
-		for (int kind = 0; kind < LPL_PAGE_KINDS; kind++)
-			all += survey->references[kind][type];
-		set(types, letter, all);
+		set(types, letter, survey->references->by_type[type]);
 	}
 	json_object_set_new(object, "by_type", types);
-	set(object, "instructions", survey->last.instr - survey->first.instr);
-	set(object, "cycles", survey->last.cycle - survey->first.cycle);
-	if (report_cycles_a_second(trace))
-		set(object, "cycles_a_second", report_cycles_a_second(trace));
+	set(object, "instructions", survey->time->last.instr - survey->time->first.instr);
+	set(object, "cycles", survey->time->last.cycle - survey->time->first.cycle);
+	if (trace->cycles_a_second)
+		set(object, "cycles_a_second", trace->cycles_a_second);
 	set(object, "bytes", trace->bytes);
-	set(object, "events", survey->tally.events);
-	set(object, "spaces", survey->stats.spaces);
-	set(object, "switches", survey->switches);
+	set(object, "events", survey->events->counts.all);
+	set(object, "spaces", survey->merge->spaces);
+	set(object, "switches", survey->tasks->switches);
 	return object;
 }
 
-static json_t *time_json(const struct survey *survey)
+static json_t *time_json(const struct lpl_survey *survey)
 {
 	json_t *object = json_object(), *marks = json_array();
 
-	json_object_set_new(object, "clock", json_string(survey_clock_name[survey->clock]));
-	set(object, "bins", survey_bins(survey));
-	set(object, "bin_width", UINT64_C(1) << survey->axis.shift);
-	set(object, "length", survey->now);
-	set(object, "marks", survey->marks);
-	for (uint64_t i = 0; i < survey->marks && i < SURVEY_MARKS; i++)
-		json_array_append_new(marks, json_pack("{s:o, s:s}", "time",
-						       number(survey->mark[i].time), "text",
-						       survey->mark[i].text));
+	json_object_set_new(object, "clock",
+			    json_string(lpl_survey_clock_name(survey->time->clock)));
+	set(object, "bins", survey->time->bins);
+	set(object, "bin_width", lpl_survey_bin_start(survey->time, 1));
+	set(object, "length", survey->time->length);
+	set(object, "marks", survey->events->marks);
+	for (unsigned int i = 0; i < survey->events->marks_kept; i++) {
+		const struct lpl_survey_mark *mark = &survey->events->mark[i];
+
+		json_array_append_new(marks, json_pack("{s:o, s:s}", "time", number(mark->time),
+						       "text", mark->text));
+	}
 	json_object_set_new(object, "first_marks", marks);
 	return object;
 }
 
-static json_t *task_json(const struct survey *survey, const struct survey_task *task)
+static json_t *left_json(const struct lpl_survey_task *task)
 {
-	static const char *const doing_name[SURVEY_DOINGS] = { "runs", "ready", "blocked" };
+	json_t *object = json_object();
+
+	for (int i = 0; i < LPL_SURVEY_REASONS; i++)
+		set(object, lpl_survey_reason_name((enum lpl_survey_reason)i), task->left[i]);
+	return object;
+}
+
+static json_t *task_json(const struct lpl_survey *survey, const struct lpl_survey_task *task)
+{
+	static const char *const activity_name[LPL_SURVEY_ACTIVITIES] = {
+		"runs", "ready", "blocked"
+	};
 	static const char *const state_name[] = {
 		[LPL_TASK_LIVES] = "lives", [LPL_TASK_EXITED] = "exited", [LPL_TASK_LOST] = "lost",
 		[LPL_TASK_LEFT] = "lives"
 	};
-	json_t *object = json_object(), *left = json_object(), *doing = json_object();
+	json_t *object = json_object(), *time = json_object();
 
 	set(object, "task", task->serial);
 	set(object, "tid", task->tid);
@@ -124,23 +134,24 @@ static json_t *task_json(const struct survey *survey, const struct survey_task *
 	set(object, "references", task->references);
 	set(object, "user_references", task->user_references);
 	set(object, "scheduled", task->scheduled);
-	for (int why = 0; why < SURVEY_WHYS; why++)
-		set(left, survey_why_name[why], task->left[why]);
-	json_object_set_new(object, "left", left);
-	for (int i = 0; i < SURVEY_DOINGS; i++) {
-		set(doing, doing_name[i], task->time[i]);
-		json_object_set_new(object, doing_name[i], series_json(survey, &task->doing[i]));
+	json_object_set_new(object, "left", left_json(task));
+	for (int i = 0; i < LPL_SURVEY_ACTIVITIES; i++) {
+		set(time, activity_name[i], task->time[i]);
+		json_object_set_new(object, activity_name[i],
+				    series_json(survey, &task->activity[i]));
 	}
-	json_object_set_new(object, "time", doing);
-	json_object_set_new(object, "references_by_bin", series_json(survey, &task->referenced));
+	json_object_set_new(object, "time", time);
+	json_object_set_new(object, "references_by_bin",
+			    series_json(survey, &task->references_by_bin));
 	set(object, "calls", task->calls);
-	set(object, "call_errors", task->errors);
+	set(object, "call_errors", task->call_errors);
 	return object;
 }
 
-static json_t *process_json(const struct survey *survey, const struct survey_process *process)
+static json_t *process_json(const struct lpl_survey *survey,
+			    const struct lpl_survey_process *process)
 {
-	const struct survey_footprint *footprint = &process->footprint;
+	const struct lpl_survey_footprint *footprint = &process->footprint;
 	json_t *object = json_object();
 
 	set(object, "process", process->number);
@@ -148,93 +159,94 @@ static json_t *process_json(const struct survey *survey, const struct survey_pro
 	json_object_set_new(object, "name", json_string(process->name));
 	set(object, "tasks", process->tasks);
 	set(object, "references", process->references);
-	set(object, "pages", survey_own_pages(process));
-	set(object, "private", footprint->alone);
+	set(object, "pages", process->footprint.all);
+	set(object, "private", footprint->unshared);
 	json_object_set_new(object, "proportional", json_real(footprint->proportional));
 	json_object_set_new(object, "by_kind", by_kind(footprint->pages));
-	set(object, "peak", process->peak);
-	json_object_set_new(object, "resident", series_json(survey, &process->resident));
+	set(object, "peak", process->most_alive);
+	json_object_set_new(object, "resident", series_json(survey, &process->alive_by_bin));
 	return object;
 }
 
-static json_t *pages_json(const struct survey *survey)
+static json_t *pages_json(const struct lpl_survey *survey)
 {
+	const struct lpl_survey_pages *pages = survey->pages;
 	json_t *object = json_object(), *shared = json_object(), *resident = json_object();
-	json_t *references = json_object(), *set_size = json_array();
+	json_t *references = json_object();
 
 	for (int kind = 0; kind < LPL_PAGE_KINDS; kind++) {
 		const char *name = lpl_page_kind_name((enum lpl_page_kind)kind);
 		json_t *sharers = json_object();
 
-		for (int i = 0; i < SURVEY_SHARERS; i++)
-			set(sharers, survey_sharers_name[i], survey->shared[kind][i]);
+		for (unsigned int i = 0; i < LPL_SURVEY_SHARINGS; i++)
+			set(sharers, lpl_survey_sharing_name(i), pages->by_sharing[kind][i]);
 		json_object_set_new(shared, name, sharers);
-		json_object_set_new(resident, name, series_json(survey, &survey->resident[kind]));
-		set(references, name, report_kind_references(survey, (enum lpl_page_kind)kind));
+		json_object_set_new(resident, name,
+				    series_json(survey, &pages->alive_by_bin[kind]));
+		set(references, name, survey->references->by_kind[kind]);
 	}
-	for (unsigned int bin = 0; bin < survey_bins(survey); bin++)
-		json_array_append_new(set_size, number(survey_working_set(survey, bin)));
-	json_object_set_new(object, "pages", by_kind(survey->pages));
-	json_object_set_new(object, "alive_at_end", by_kind(survey->alive));
+	json_object_set_new(object, "pages", by_kind(pages->ever));
+	json_object_set_new(object, "alive_at_end", by_kind(pages->alive));
 	json_object_set_new(object, "references", references);
 	json_object_set_new(object, "by_programs", shared);
-	set(object, "most_programs", survey->most_users);
-	set(object, "peak", survey->peak);
-	set(object, "peak_time", survey->peak_time);
+	set(object, "most_programs", pages->most_programs);
+	set(object, "peak", pages->most_alive);
+	set(object, "peak_time", pages->most_alive_time);
 	json_object_set_new(object, "alive_by_bin", resident);
-	json_object_set_new(object, "working_set_by_bin", set_size);
-	set(object, "half_of_references", survey_concentration(survey, 0.5));
-	set(object, "nine_tenths_of_references", survey_concentration(survey, 0.9));
-	set(object, "99_hundredths_of_references", survey_concentration(survey, 0.99));
+	json_object_set_new(object, "working_set_by_bin",
+			    series_json(survey, &pages->working_set));
+	set(object, "half_of_references", lpl_survey_concentration(survey, 0.5));
+	set(object, "nine_tenths_of_references", lpl_survey_concentration(survey, 0.9));
+	set(object, "99_hundredths_of_references", lpl_survey_concentration(survey, 0.99));
 	return object;
 }
 
-static json_t *hot_json(const struct survey *survey, enum survey_side side)
+static json_t *hot_json(const struct lpl_survey *survey, enum lpl_survey_side side)
 {
 	json_t *array = json_array();
-	char where[SURVEY_PLACE_TEXT];
+	char where[REPORT_PLACE_TEXT];
 
 	for (uint64_t i = 0; i < survey->hottest[side].count; i++) {
-		const struct survey_hot *hot = &survey->hottest[side].hot[i];
+		const struct lpl_survey_hot_page *hot = &survey->hottest[side].page[i];
 
 		json_array_append_new(array, json_pack("{s:o, s:s, s:s, s:o, s:o, s:o}",
-			"page", number(hot->place.page),
-			"kind", lpl_page_kind_name(hot->place.kind),
-			"where", survey_place_text(survey, &hot->place, where),
-			"offset", number(hot->place.offset),
-			"references", number(hot->references), "programs", number(hot->users)));
+			"page", number(hot->page),
+			"kind", lpl_page_kind_name(hot->kind),
+			"where", report_place_text(survey, hot, where),
+			"offset", number(hot->offset),
+			"references", number(hot->references), "programs", number(hot->programs)));
 	}
 	return array;
 }
 
-static json_t *cache_json(const struct report *report)
+static json_t *cache_json(const struct surveyed_trace *trace)
 {
-	const struct survey *survey = report->survey;
+	const struct lpl_survey *survey = trace->survey;
 	json_t *object = json_object(), *files = json_array();
-	char name[SURVEY_PLACE_TEXT];
+	char name[REPORT_PLACE_TEXT];
 
-	set(object, "mapped_references", report_kind_references(survey, LPL_PAGE_FILE) +
-	    report_kind_references(survey, LPL_PAGE_SHM));
-	set(object, "kernel_references", report_kind_references(survey, LPL_PAGE_CACHE));
-	set(object, "pages_mapped_alone", survey->reached[REACH_MAPPED]);
-	set(object, "pages_by_kernel_alone", survey->reached[REACH_CACHE]);
-	set(object, "pages_both", survey->reached[REACH_BOTH]);
-	set(object, "pages_added", survey->cache_added);
-	set(object, "pages_removed", survey->cache_removed);
-	for (size_t i = 0; i < report->files; i++) {
-		const struct survey_file *file = report->file[i];
+	set(object, "mapped_references", survey->references->by_kind[LPL_PAGE_FILE] +
+	    survey->references->by_kind[LPL_PAGE_SHM]);
+	set(object, "kernel_references", survey->references->by_kind[LPL_PAGE_CACHE]);
+	set(object, "pages_mapped_alone", survey->pages->by_reach[LPL_SURVEY_BY_MAPPING]);
+	set(object, "pages_by_kernel_alone", survey->pages->by_reach[LPL_SURVEY_BY_KERNEL]);
+	set(object, "pages_both", survey->pages->by_reach[LPL_SURVEY_BY_BOTH]);
+	set(object, "pages_added", survey->events->cache_added);
+	set(object, "pages_removed", survey->events->cache_removed);
+	for (size_t i = 0; i < trace->files; i++) {
+		const struct lpl_survey_file *file = trace->file[i];
 
 		json_array_append_new(files, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}",
-			"name", survey_file_text(file, name), "device", number(file->device),
+			"name", report_file_text(file, name), "device", number(file->device),
 			"inode", number(file->inode), "generation", number(file->generation),
 			"pages", number(file->pages), "references", number(file->references),
-			"most_programs", number(file->most_users)));
+			"most_programs", number(file->most_programs)));
 	}
 	json_object_set_new(object, "files", files);
 	return object;
 }
 
-static json_t *call_json(const struct survey_call *call)
+static json_t *call_json(const struct lpl_survey_call *call)
 {
 	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "name", call->name, "number",
 			 number(call->number), "abi", number(call->abi), "count",
@@ -252,80 +264,78 @@ static void add_note(void *context, const char *text)
 	json_array_append_new(context, text_json(text));
 }
 
-static json_t *events_json(const struct survey *survey)
+static json_t *events_json(const struct lpl_survey *survey)
 {
 	json_t *object = json_object(), *by_name = json_object();
 
-	tally_each_event(&survey->tally, add_event, by_name);
+	lpl_event_counts_each(&survey->events->counts, add_event, by_name);
 	json_object_set_new(object, "by_name", by_name);
-	set(object, "cow_breaks", survey->stats.cow_breaks);
-	set(object, "cow_kept", survey->stats.cow_kept);
-	set(object, "implied_breaks", survey->stats.implied_breaks);
-	set(object, "pages_swapped_out", survey->swapped_out);
-	set(object, "pages_swapped_in", survey->swapped_in);
+	set(object, "cow_breaks", survey->merge->cow_breaks);
+	set(object, "cow_kept", survey->merge->cow_kept);
+	set(object, "implied_breaks", survey->merge->implied_breaks);
+	set(object, "pages_swapped_out", survey->events->swapped_out);
+	set(object, "pages_swapped_in", survey->events->swapped_in);
 	return object;
 }
 
 /* Of tasks and processes that are not among those told of; NULL where all are. */
-static json_t *other_tasks_json(const struct survey *survey)
+static json_t *other_tasks_json(const struct lpl_survey *survey)
 {
-	const struct survey_task *others = &survey->other_task;
-	json_t *object, *left = json_object();
+	const struct lpl_survey_task *others = survey->tasks->sum;
+	json_t *object = json_object();
 
-	for (int why = 0; why < SURVEY_WHYS; why++)
-		set(left, survey_why_name[why], others->left[why]);
-	object = json_pack("{s:o}", "left", left);
-	set(object, "tasks", survey->other_tasks);
+	json_object_set_new(object, "left", left_json(others));
+	set(object, "tasks", survey->tasks->others);
 	set(object, "references", others->references);
 	set(object, "user_references", others->user_references);
 	set(object, "scheduled", others->scheduled);
-	set(object, "time", others->time[SURVEY_RUNS]);
+	set(object, "time", others->time[LPL_SURVEY_RUNNING]);
 	set(object, "calls", others->calls);
-	set(object, "call_errors", others->errors);
-	if (survey->other_tasks)
+	set(object, "call_errors", others->call_errors);
+	if (survey->tasks->others)
 		return object;
 	json_decref(object);
 	return NULL;
 }
 
-static json_t *other_processes_json(const struct survey *survey)
+static json_t *other_processes_json(const struct lpl_survey *survey)
 {
-	const struct survey_process *others = &survey->other_process;
+	const struct lpl_survey_process *others = survey->processes->sum;
 	json_t *object = json_object();
 
-	set(object, "processes", survey->other_processes);
+	set(object, "processes", survey->processes->others);
 	set(object, "tasks", others->tasks);
 	set(object, "references", others->references);
-	set(object, "pages", survey_own_pages(others));
-	if (survey->other_processes)
+	set(object, "pages", others->footprint.all);
+	if (survey->processes->others)
 		return object;
 	json_decref(object);
 	return NULL;
 }
 
-int report_json(const struct report *report, FILE *out)
+int report_json(const struct surveyed_trace *trace, FILE *out)
 {
-	const struct survey *survey = report->survey;
+	const struct lpl_survey *survey = trace->survey;
 	json_t *tasks = json_array(), *processes = json_array(), *calls = json_array();
 	json_t *notes = json_array();
 
-	for (uint64_t i = 0; i < report->tasks; i++)
-		json_array_append_new(tasks, task_json(survey, report->task[i]));
-	for (uint64_t i = 0; i < report->processes; i++)
-		json_array_append_new(processes, process_json(survey, report->process[i]));
-	for (size_t i = 0; i < report->calls; i++)
-		json_array_append_new(calls, call_json(report->call[i]));
-	if (survey->other_calls.count || survey->other_calls.returned)
-		json_array_append_new(calls, call_json(&survey->other_calls));
-	report_notes(report, add_note, notes);
+	for (uint64_t i = 0; i < trace->tasks; i++)
+		json_array_append_new(tasks, task_json(survey, trace->task[i]));
+	for (uint64_t i = 0; i < trace->processes; i++)
+		json_array_append_new(processes, process_json(survey, trace->process[i]));
+	for (size_t i = 0; i < trace->calls; i++)
+		json_array_append_new(calls, call_json(trace->call[i]));
+	if (survey->calls->others.count || survey->calls->others.returned)
+		json_array_append_new(calls, call_json(&survey->calls->others));
+	report_notes(trace, add_note, notes);
 	return cli_print_json(out, json_pack(
 		"{s:o, s:o, s:o, s:o, s:o*, s:o, s:o*, s:o, s:o, s:o, s:o, s:o, s:o}",
-		"trace", trace_json(report), "notes", notes, "time", time_json(survey),
+		"trace", trace_json(trace), "notes", notes, "time", time_json(survey),
 		"tasks", tasks, "other_tasks", other_tasks_json(survey),
 		"processes", processes, "other_processes", other_processes_json(survey),
 		"pages", pages_json(survey),
-		"hottest", hot_json(survey, SIDE_OTHERS),
-		"hottest_of_kernel", hot_json(survey, SIDE_KERNEL),
-		"page_cache", cache_json(report),
+		"hottest", hot_json(survey, LPL_SURVEY_OF_PROGRAMS),
+		"hottest_of_kernel", hot_json(survey, LPL_SURVEY_OF_KERNEL),
+		"page_cache", cache_json(trace),
 		"system_calls", calls, "events", events_json(survey)));
 }

@@ -2,12 +2,11 @@
 /*
  * laplace report: one page on a whole-system trace.
  */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "cli/common.h"
-#include "report.h"
+#include "common.h"
+#include "report/report.h"
+#include "surveyed_trace.h"
 
 enum form { TEXT, HTML, JSON, FORMS };
 
@@ -19,10 +18,8 @@ static const char *const form_name[FORMS] = { "text", "html", "json" };
 struct options {
 	enum form form;			/* FORMS: not given */
 	const char *output;
-	enum survey_clock clock;
-	uint64_t top;
 	bool overwrite, json;
-	struct survey_options survey;
+	struct surveyed_trace_options trace;
 };
 
 enum { OPT_KERNEL_BASE = 256, OPT_TOP, OPT_CLOCK };
@@ -59,7 +56,7 @@ static bool ends_with(const char *text, const char *end)
 
 static void check_end(struct options *options, struct argp_state *state)
 {
-	if (!options->survey.trace)
+	if (!options->trace.path)
 		argp_error(state, "which trace?");
 	if (options->json && options->form != FORMS && options->form != JSON)
 		argp_error(state, "--json and --format %s exclude each other",
@@ -79,7 +76,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &options->overwrite;
 		state->child_inputs[1] = &options->json;
-		state->child_inputs[2] = &options->survey.progress;
+		state->child_inputs[2] = &options->trace.progress;
 		return 0;
 	case 'o':
 		options->output = arg;
@@ -88,20 +85,20 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		parse_form(options, arg, state);
 		return 0;
 	case OPT_TOP:
-		options->top = cli_number(state, "--top", arg, 1);
-		if (options->top > MOST_TOP)
+		options->trace.top = cli_number(state, "--top", arg, 1);
+		if (options->trace.top > MOST_TOP)
 			argp_error(state, "--top takes a number up to %d", MOST_TOP);
 		return 0;
 	case OPT_CLOCK:
-		options->clock = survey_parse_clock(arg, state);
+		options->trace.survey.clock = surveyed_trace_clock(arg, state);
 		return 0;
 	case OPT_KERNEL_BASE:
-		options->survey.kernel_base = cli_address(state, "--kernel-base", arg);
+		options->trace.survey.kernel_base = cli_address(state, "--kernel-base", arg);
 		return 0;
 	case ARGP_KEY_ARG:
-		if (options->survey.trace)
+		if (options->trace.path)
 			argp_error(state, "one trace at a time");
-		options->survey.trace = arg;
+		options->trace.path = arg;
 		return 0;
 	case ARGP_KEY_END:
 		check_end(options, state);
@@ -126,60 +123,43 @@ static const struct argp argp = {
 	children, NULL, NULL
 };
 
-static int write_report(const struct report *report, enum form form, FILE *out)
+static int write_report(const struct surveyed_trace *trace, enum form form, FILE *out)
 {
 	if (form == JSON)
-		return report_json(report, out);
+		return report_json(trace, out);
 	if (form == HTML)
-		report_html(report, out);
+		report_html(trace, out);
 	else
-		report_text(report, out);
+		report_text(trace, out);
 	return CLI_DONE;
 }
 
-static int tell(const struct options *options, const struct survey *survey,
-		const struct survey_trace *trace, FILE *out)
-{
-	struct report report;
-	int status = report_make(&report, survey, trace, options->top);
-
-	if (!status)
-		status = write_report(&report, options->form, out);
-	report_free(&report);
-	return status;
-}
-
 /* The output is opened first: who waits for a long trace shall not wait in vain. */
-static int make_report(const struct options *options, struct survey *survey)
+static int make_report(const struct options *options)
 {
-	struct survey_trace trace;
+	struct surveyed_trace trace;
 	struct cli_output output;
-	int status = cli_refuse_input(options->output, options->survey.trace), told;
+	int status = cli_refuse_input(options->output, options->trace.path), written = CLI_FAILED;
 
 	if (!status)
 		status = cli_output_open(&output, options->output, options->overwrite);
 	if (status)
 		return status;
-	status = survey_take(survey, &trace, &options->survey);
-	told = trace.taken ? tell(options, survey, &trace, output.file) : CLI_FAILED;
-	told = cli_output_close(&output, told);
-	survey_trace_close(&trace);
-	return trace.taken && told ? told : status;
+	status = surveyed_trace_read(&trace, &options->trace);
+	if (trace.survey)
+		written = write_report(&trace, options->form, output.file);
+	written = cli_output_close(&output, written);
+	if (trace.survey && written)
+		status = written;
+	surveyed_trace_close(&trace);
+	return status;
 }
 
 int cmd_report(int argc, char **argv)
 {
-	struct options options = { .form = FORMS, .output = "-", .top = DEFAULT_TOP };
-	struct survey *survey = malloc(sizeof(*survey));
-	struct lpl_report report = { 0 };
-	int status;
+	struct options options = { .form = FORMS, .output = "-", .trace.top = DEFAULT_TOP };
 
-	if (!survey)
-		return cli_complain(CLI_FAILED, "no memory");
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
-	status = survey_init(survey, options.clock, options.top, &report) ?
-		cli_report(&report) : make_report(&options, survey);
-	survey_free(survey);
-	free(survey);
-	return status;
+	options.trace.survey.hottest = options.trace.top;
+	return make_report(&options);
 }

@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common.h"
-#include "cli/draw/plot.h"
+#include "base/array.h"
+#include "cli/common.h"
+#include "curves.h"
 
 #define MAX_COLUMNS 64
 
@@ -50,35 +51,26 @@ static bool read_number(const char *text, double *number)
 /* The curve of that name; made when it is new.  NULL: no memory. */
 static struct curve *curve_named(struct curves *curves, const char *name)
 {
-	struct curve *grown;
+	struct curve *curve;
 
 	for (size_t i = 0; i < curves->count; i++) {
 		if (strcmp(curves->curve[i].name, name) == 0)
 			return &curves->curve[i];
 	}
-	grown = realloc(curves->curve, (curves->count + 1) * sizeof(*grown));
-	if (!grown)
+	if (!lpl_reach(curves->curve, curves->room, curves->count))
 		return NULL;
-	curves->curve = grown;
-	grown += curves->count;
-	*grown = (struct curve){ .name = strdup(name) };
-	if (!grown->name)
+	curve = &curves->curve[curves->count];
+	curve->name = strdup(name);
+	if (!curve->name)
 		return NULL;
 	curves->count++;
-	return grown;
+	return curve;
 }
 
 static bool add_point(struct curve *curve, struct point point)
 {
-	if (curve->count == curve->room) {
-		size_t room = curve->room ? 2 * curve->room : 32;
-		struct point *grown = realloc(curve->point, room * sizeof(*grown));
-
-		if (!grown)
-			return false;
-		curve->point = grown;
-		curve->room = room;
-	}
+	if (!lpl_reach(curve->point, curve->room, curve->count))
+		return false;
 	curve->point[curve->count++] = point;
 	return true;
 }

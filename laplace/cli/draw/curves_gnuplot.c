@@ -7,7 +7,7 @@
 
 #include "cli/common.h"
 #include "cli/filter.h"
-#include "plot.h"
+#include "curves.h"
 
 /* gnuplot's single quotes: '' is a quote, nothing else is special. */
 static void put_quoted(FILE *script, const char *text)
@@ -53,8 +53,8 @@ static void write_script(const struct curves *curves, const char *title,
 	fputc('\n', script);
 }
 
-int plot_gnuplot(const struct curves *curves, const char *title, const char *terminal,
-		 FILE *out)
+int curves_gnuplot(const struct curves *curves, const char *title, const char *terminal,
+		   FILE *out)
 {
 	/* "-" reads the script */
 	char name[] = "gnuplot", dash[] = "-";

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * laplace plot: pictures of results, and of traces (plot_trace.c).
+ * laplace plot: pictures of results (draw/curves.h), and of traces (draw/chart.h).
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/common.h"
-#include "plot.h"
+#include "common.h"
+#include "draw/chart.h"
+#include "draw/curves.h"
+#include "surveyed_trace.h"
 
 struct options {
 	const char *output, *title;
@@ -16,9 +18,30 @@ struct options {
 	const char *format;		/* "png", "svg" or "csv"; NULL: text */
 	char **file;			/* of argv, options already taken out */
 	unsigned int files;
-	struct plot_trace_options trace;
+	struct surveyed_trace_options trace;
+	bool by_process;
 	const char *of_trace;		/* an option that only pictures of traces have */
 };
+
+/* Pictures of traces. */
+static const struct {
+	const char *name;
+	enum chart_kind chart, by_process;
+} charts[] = {
+	{ "timeline", CHART_TIMELINE, CHART_TIMELINE },
+	{ "footprint", CHART_FOOTPRINT, CHART_PROCESSES },
+	{ "heatmap", CHART_HEATMAP, CHART_HEATMAP }
+};
+
+/* Which of them, for options->kind; CHARTS: it is none. */
+static enum chart_kind chart_of(const struct options *options)
+{
+	for (size_t i = 0; i < sizeof(charts) / sizeof(charts[0]); i++) {
+		if (strcmp(charts[i].name, options->kind) == 0)
+			return options->by_process ? charts[i].by_process : charts[i].chart;
+	}
+	return CHARTS;
+}
 
 enum { OPT_TERMINAL = 256, OPT_TOP, OPT_CLOCK, OPT_BY, OPT_KERNEL_BASE };
 
@@ -49,7 +72,7 @@ static bool ends_with(const char *text, const char *end)
 
 static void check_files(const struct options *options, struct argp_state *state)
 {
-	bool of_trace = plot_trace_knows(options->kind);
+	bool of_trace = chart_of(options) != CHARTS;
 
 	if (!of_trace && strcmp(options->kind, "curve") != 0)
 		argp_error(state, "no kind of picture '%s': there are curve, timeline, footprint "
@@ -63,7 +86,7 @@ static void check_files(const struct options *options, struct argp_state *state)
 		argp_error(state, "a title is for curves");
 	if (!of_trace && options->of_trace)
 		argp_error(state, "%s is for pictures of a trace", options->of_trace);
-	if (options->trace.by_process && strcmp(options->kind, "footprint") != 0)
+	if (options->by_process && strcmp(options->kind, "footprint") != 0)
 		argp_error(state, "--by is for footprint");
 }
 
@@ -84,7 +107,7 @@ static void check_end(struct options *options, struct argp_state *state)
 		options->format = "png";
 	else if (ends_with(options->output, ".svg"))
 		options->format = "svg";
-	else if (ends_with(options->output, ".csv") && plot_trace_knows(options->kind))
+	else if (ends_with(options->output, ".csv") && chart_of(options) != CHARTS)
 		options->format = "csv";
 	else if (strcmp(options->output, "-") != 0)
 		argp_error(state, "'%s': the picture's name ends in .png or .svg",
@@ -94,8 +117,8 @@ static void check_end(struct options *options, struct argp_state *state)
 static void parse_by(struct options *options, const char *arg, struct argp_state *state)
 {
 	options->of_trace = "--by";
-	options->trace.by_process = strcmp(arg, "process") == 0;
-	if (!options->trace.by_process && strcmp(arg, "kind") != 0)
+	options->by_process = strcmp(arg, "process") == 0;
+	if (!options->by_process && strcmp(arg, "kind") != 0)
 		argp_error(state, "--by takes kind or process, not '%s'", arg);
 }
 
@@ -116,7 +139,7 @@ static error_t parse_trace_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_CLOCK:
 		options->of_trace = "--clock";
-		options->trace.clock = survey_parse_clock(arg, state);
+		options->trace.survey.clock = surveyed_trace_clock(arg, state);
 		return 0;
 	case OPT_KERNEL_BASE:
 		options->of_trace = "--kernel-base";
@@ -134,7 +157,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &options->overwrite;
-		state->child_inputs[1] = &options->trace.survey.progress;
+		state->child_inputs[1] = &options->trace.progress;
 		options->file = calloc((size_t)state->argc, sizeof(*options->file));
 		return options->file ? 0 : ENOMEM;
 	case 'o':
@@ -173,7 +196,9 @@ static const struct argp argp = {
 	children, NULL, NULL
 };
 
-static int draw(const struct curves *curves, const struct options *options)
+/* ---- curves ---- */
+
+static int draw_curves(const struct curves *curves, const struct options *options)
 {
 	struct cli_output output;
 	int status = cli_output_open(&output, options->output, options->overwrite);
@@ -181,36 +206,68 @@ static int draw(const struct curves *curves, const struct options *options)
 	if (status)
 		return status;
 	if (options->format)
-		status = plot_gnuplot(curves, options->title, options->format, output.file);
+		status = curves_gnuplot(curves, options->title, options->format, output.file);
 	else
-		plot_text(curves, options->title, output.file);
+		curves_text(curves, options->title, output.file);
 	return cli_output_close(&output, status);
+}
+
+static int plot_curves(const struct options *options)
+{
+	struct curves curves = { 0 };
+	int status = CLI_DONE;
+
+	for (unsigned int i = 0; i < options->files && !status; i++)
+		status = cli_refuse_input(options->output, options->file[i]);
+	if (!status)
+		status = cli_refuse_existing(options->output, options->overwrite);
+	for (unsigned int i = 0; i < options->files && !status; i++)
+		status = curves_read(&curves, options->file[i], options->files > 1);
+	if (!status)
+		status = draw_curves(&curves, options);
+	curves_free(&curves);
+	return status;
+}
+
+/* ---- a trace ---- */
+
+static int draw_chart(const struct surveyed_trace *trace, const struct options *options, FILE *out)
+{
+	if (!trace->survey->time->begun)
+		return cli_complain(CLI_FAILED, "%s: holds no record: there is nothing to draw",
+				    trace->path);
+	return chart_draw(chart_of(options), trace, options->format, out);
+}
+
+/* The output is opened first: who waits for a long trace shall not wait in vain. */
+static int plot_trace(const struct options *options)
+{
+	struct surveyed_trace trace;
+	struct cli_output output;
+	int status = cli_refuse_input(options->output, options->trace.path), drawn = CLI_FAILED;
+
+	if (!status)
+		status = cli_output_open(&output, options->output, options->overwrite);
+	if (status)
+		return status;
+	status = surveyed_trace_read(&trace, &options->trace);
+	if (trace.survey)
+		drawn = draw_chart(&trace, options, output.file);
+	drawn = cli_output_close(&output, drawn);
+	if (trace.survey && drawn)
+		status = drawn;
+	surveyed_trace_close(&trace);
+	return status;
 }
 
 int cmd_plot(int argc, char **argv)
 {
 	struct options options = { .trace.top = DEFAULT_TOP };
-	struct curves curves = { 0 };
 	int status;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
-	if (plot_trace_knows(options.kind)) {
-		options.trace.survey.trace = options.file[0];
-		status = plot_trace(options.kind, &options.trace, options.format, options.output,
-				    options.overwrite);
-		free(options.file);
-		return status;
-	}
-	status = CLI_DONE;
-	for (unsigned int i = 0; i < options.files && !status; i++)
-		status = cli_refuse_input(options.output, options.file[i]);
-	if (!status)
-		status = cli_refuse_existing(options.output, options.overwrite);
-	for (unsigned int i = 0; i < options.files && !status; i++)
-		status = curves_read(&curves, options.file[i], options.files > 1);
-	if (!status)
-		status = draw(&curves, &options);
-	curves_free(&curves);
+	options.trace.path = options.file[0];
+	status = chart_of(&options) != CHARTS ? plot_trace(&options) : plot_curves(&options);
 	free(options.file);
 	return status;
 }

@@ -9,7 +9,7 @@
 #include <laplace/record.h>
 
 #include "cli/common.h"
-#include "plot.h"
+#include "curves.h"
 
 #define WIDTH 66	/* of the field: 10 for the labels, 2 for frame and edge */
 #define HEIGHT 20
@@ -108,7 +108,7 @@ static void print_sizes(const struct axis *x, FILE *out)
 	fprintf(out, "%s\n%*s\n", line, MARGIN + WIDTH / 2 + 10, "memory (pages)");
 }
 
-void plot_text(const struct curves *curves, const char *title, FILE *out)
+void curves_text(const struct curves *curves, const char *title, FILE *out)
 {
 	char field[HEIGHT][WIDTH + 1];
 	char label[CLI_HUMAN_SIZE], name[1024];

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A trace and its survey; see surveyed_trace.h. */
+#include "surveyed_trace.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/digits.h"
+
+/* ---- the guest's time ---- */
+
+/*
+ * A line of a bochsrc, as LPL_META_MACHINE has it (\n is a newline, \\ a backslash), without
+ * blanks, quotes and the comment that # begins.  Returns what follows it.
+ */
+static const char *next_line(const char *text, char *line, size_t size)
+{
+	bool is_quoted = false, is_comment = false;
+	size_t used = 0;
+
+	for (; *text; text++) {
+		if (text[0] == '\\' && text[1] == 'n') {
+			text += 2;
+			break;
+		}
+		if (text[0] == '\\' && text[1])
+			text++;
+		if (*text == '"')
+			is_quoted = !is_quoted;
+		else if (*text == '#' && !is_quoted)
+			is_comment = true;
+		else if (!is_comment && (is_quoted || !isspace((unsigned char)*text)) &&
+			 used + 1 < size)
+			line[used++] = *text;
+	}
+	line[used] = '\0';
+	return text;
+}
+
+/* What `cpu: ips=` says, the last of them if there are several; 0: nothing. */
+static uint64_t cycles_a_second(const char *machine)
+{
+	char line[512], *rest, *parameter;
+	uint64_t cycles = 0;
+
+	while (machine && *machine) {
+		machine = next_line(machine, line, sizeof(line));
+		if (strncmp(line, "cpu:", 4) != 0)
+			continue;
+		for (rest = line + 4; (parameter = strsep(&rest, ","));) {
+			if (strncmp(parameter, "ips=", 4) == 0 &&
+			    !lpl_scan_decimal(parameter + 4, &cycles))
+				cycles = 0;
+		}
+	}
+	return cycles;
+}
+
+/* ---- names ---- */
+
+enum lpl_survey_clock surveyed_trace_clock(const char *text, struct argp_state *state)
+{
+	for (int i = 0; i < LPL_SURVEY_CLOCKS; i++) {
+		enum lpl_survey_clock clock = (enum lpl_survey_clock)i;
+
+		if (strcmp(lpl_survey_clock_name(clock), text) == 0)
+			return clock;
+	}
+	argp_error(state, "--clock is cycles, instructions or references, not '%s'", text);
+	return LPL_SURVEY_CYCLES;
+}
+
+char *surveyed_task_end(const struct lpl_survey_task *task, char buf[32])
+{
+	static const char *const name[] = {
+		[LPL_TASK_LIVES] = "lives", [LPL_TASK_LOST] = "lost", [LPL_TASK_LEFT] = "lives"
+	};
+
+	if (task->state != LPL_TASK_EXITED)
+		snprintf(buf, 32, "%s", name[task->state]);
+	else if ((task->exit_code & 0x7f) != 0)
+		snprintf(buf, 32, "signal %u", (unsigned int)(task->exit_code & 0x7f));
+	else
+		snprintf(buf, 32, "exit %u", (unsigned int)(task->exit_code >> 8 & 0xff));
+	return buf;
+}
+
+/* ---- order ---- */
+
+static int descending(uint64_t one, uint64_t other, uint64_t number, uint64_t other_number)
+{
+	if (one != other)
+		return one > other ? -1 : 1;
+	return number < other_number ? -1 : number > other_number;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct lpl_survey_task *one = *(const struct lpl_survey_task *const *)a;
+	const struct lpl_survey_task *other = *(const struct lpl_survey_task *const *)b;
+	uint64_t time = one->time[LPL_SURVEY_RUNNING];
+	uint64_t other_time = other->time[LPL_SURVEY_RUNNING];
+
+	if (time == other_time)
+		return descending(one->references, other->references, one->serial, other->serial);
+	return descending(time, other_time, 0, 0);
+}
+
+static int by_pages(const void *a, const void *b)
+{
+	const struct lpl_survey_process *one = *(const struct lpl_survey_process *const *)a;
+	const struct lpl_survey_process *other = *(const struct lpl_survey_process *const *)b;
+
+	return descending(one->footprint.all, other->footprint.all, one->number, other->number);
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct lpl_survey_call *one = *(const struct lpl_survey_call *const *)a;
+	const struct lpl_survey_call *other = *(const struct lpl_survey_call *const *)b;
+
+	return descending(one->count, other->count, one->number, other->number);
+}
+
+static int by_references(const void *a, const void *b)
+{
+	const struct lpl_survey_file *one = *(const struct lpl_survey_file *const *)a;
+	const struct lpl_survey_file *other = *(const struct lpl_survey_file *const *)b;
+
+	return descending(one->references, other->references, one->inode, other->inode);
+}
+
+/* false: no memory */
+static bool sort(struct surveyed_trace *trace)
+{
+	const struct lpl_survey *survey = trace->survey;
+
+	trace->task = calloc(survey->tasks->recorded + 1, sizeof(*trace->task));
+	trace->process = calloc(survey->processes->recorded + 1, sizeof(*trace->process));
+	trace->call = calloc(survey->calls->count + 1, sizeof(*trace->call));
+	trace->file = calloc(survey->files->count + 1, sizeof(*trace->file));
+	if (!trace->task || !trace->process || !trace->call || !trace->file)
+		return false;
+	for (; trace->tasks < survey->tasks->recorded; trace->tasks++)
+		trace->task[trace->tasks] = lpl_survey_task_at(survey, trace->tasks);
+	for (; trace->processes < survey->processes->recorded; trace->processes++)
+		trace->process[trace->processes] = lpl_survey_process_at(survey, trace->processes);
+	for (; trace->calls < survey->calls->count; trace->calls++)
+		trace->call[trace->calls] = &survey->calls->call[trace->calls];
+	for (; trace->files < survey->files->count; trace->files++)
+		trace->file[trace->files] = &survey->files->file[trace->files];
+	qsort(trace->task, trace->tasks, sizeof(*trace->task), by_time);
+	qsort(trace->process, trace->processes, sizeof(*trace->process), by_pages);
+	qsort(trace->call, trace->calls, sizeof(*trace->call), by_count);
+	qsort(trace->file, trace->files, sizeof(*trace->file), by_references);
+	return true;
+}
+
+/* ---- reading ---- */
+
+static int fill_survey(struct surveyed_trace *trace, const struct surveyed_trace_options *options)
+{
+	struct lpl_report report = { 0 };
+	struct cli_progress progress;
+	struct cli_pass pass;
+
+	if (lpl_survey_open(&trace->survey, &options->survey, &report))
+		return cli_report(&report);
+	cli_progress_start(&progress, options->progress);
+	pass = (struct cli_pass){ .reader = trace->reader, .path = trace->path,
+				  .sink = lpl_survey_sink(trace->survey), .progress = &progress,
+				  .goes_on = true };
+	return cli_pass_run(&pass);
+}
+
+/* Nothing is to be shown. */
+static int drop_survey(struct surveyed_trace *trace, int status)
+{
+	lpl_survey_close(trace->survey);
+	trace->survey = NULL;
+	return status;
+}
+
+int surveyed_trace_read(struct surveyed_trace *trace,
+			const struct surveyed_trace_options *options)
+{
+	int status;
+
+	*trace = (struct surveyed_trace){ .path = options->path, .top = options->top };
+	status = cli_reader_open(&trace->reader, options->path);
+	if (status)
+		return status;
+	trace->meta = lpl_reader_meta(trace->reader);
+	trace->cycles_a_second = cycles_a_second(lpl_meta_get(trace->meta, LPL_META_MACHINE));
+	status = cli_check_mergeable(trace->meta, trace->path);
+	if (status)
+		return status;
+	status = fill_survey(trace, options);
+	if (status != CLI_DONE && status != CLI_DAMAGED)
+		return drop_survey(trace, status);
+	trace->is_damaged = status == CLI_DAMAGED;
+	trace->references_made = cli_refs_before(lpl_reader_totals(trace->reader));
+	trace->bytes = lpl_reader_size(trace->reader);
+	if (trace->bytes == 0)
+		trace->bytes = lpl_reader_bytes(trace->reader);
+	if (!sort(trace))
+		return drop_survey(trace, cli_complain(CLI_FAILED, "no memory for the report"));
+	return status;
+}
+
+void surveyed_trace_close(struct surveyed_trace *trace)
+{
+	free(trace->task);
+	free(trace->process);
+	free(trace->call);
+	free(trace->file);
+	lpl_survey_close(trace->survey);
+	lpl_reader_close(trace->reader);
+}

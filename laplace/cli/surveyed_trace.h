@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A trace and its survey (laplace/survey.h), read and put in order: what `laplace report` tells
+ * (report/report.h) and `laplace plot` draws (draw/chart.h).
+ */
+#ifndef LAPLACE_CLI_SURVEYED_TRACE_H
+#define LAPLACE_CLI_SURVEYED_TRACE_H
+
+#include <laplace/survey.h>
+
+#include "common.h"
+
+struct surveyed_trace_options {
+	const char *path;
+	enum cli_when progress;
+	struct lpl_survey_options survey;
+	uint64_t top;			/* how many lines a table, or a picture, has at most */
+};
+
+struct surveyed_trace {
+	const char *path;
+	struct lpl_reader *reader;
+	const struct lpl_meta *meta;	/* the reader's */
+	uint64_t references_made;	/* before reduction; 0: not told */
+	uint64_t bytes;
+	uint64_t cycles_a_second;	/* of the guest's time; 0: not told */
+	bool is_damaged;
+	struct lpl_survey *survey;	/* of what could be read; NULL: nothing is to be shown */
+	uint64_t top;
+	/* what the survey has, in the order in which it is shown: */
+	const struct lpl_survey_task **task;		/* by time on the processor */
+	const struct lpl_survey_process **process;	/* by pages */
+	const struct lpl_survey_call **call;		/* by number of calls */
+	const struct lpl_survey_file **file;		/* by references */
+	size_t tasks, processes, calls, files;
+};
+
+/* Returns an exit status, of which all is told; close the trace in any case. */
+int surveyed_trace_read(struct surveyed_trace *trace,
+			const struct surveyed_trace_options *options);
+void surveyed_trace_close(struct surveyed_trace *trace);
+
+/* The value of --clock; a usage error ends the program. */
+enum lpl_survey_clock surveyed_trace_clock(const char *text, struct argp_state *state);
+
+/* How a task ended: "exit 0", "signal 9", "lives", "lost" in buf, which is returned. */
+char *surveyed_task_end(const struct lpl_survey_task *task, char buf[32]);
+
+static inline double share_of(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)part / (double)whole : 0;
+}
+
+#endif

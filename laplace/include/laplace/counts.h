@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Counts: how much of what is in a stream, of any trace.  Events by kind; and a sink that
+ * counts references, too.
+ */
+#ifndef LAPLACE_COUNTS_H
+#define LAPLACE_COUNTS_H
+
+#include <laplace/record.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+/* ---- events by kind ---- */
+
+/* All 0 at first. */
+struct lpl_event_counts {
+	uint64_t all;
+	uint64_t kind[LPL_EVENT_KINDS];	/* in the order of lpl_event_kinds() */
+	uint64_t unknown;		/* with a tag that is in no table */
+};
+
+void lpl_event_counts_add(struct lpl_event_counts *counts, const struct lpl_event *event);
+
+/* How many with this tag there are; 0 for a tag that is in no table. */
+uint64_t lpl_event_counts_of(const struct lpl_event_counts *counts, uint32_t tag);
+
+/* Call `each` for every kind of event that there is, by ascending tags, "unknown" last. */
+void lpl_event_counts_each(const struct lpl_event_counts *counts,
+			   void (*each)(void *context, const char *name, uint64_t count),
+			   void *context);
+
+/* ---- a whole stream ---- */
+
+struct lpl_map;
+struct lpl_counts {
+	struct lpl_sink sink;		/* where to send the stream; ends it, too */
+	uint64_t refs[LPL_TYPES], all_refs;
+	uint64_t user_refs;		/* of them made in user mode */
+	struct lpl_ref first, last;	/* references; if there are any */
+	size_t spaces;			/* distinct ones that references are in */
+	struct lpl_map *known_spaces;	/* its own */
+	struct lpl_event_counts events;
+};
+
+/* Nothing was counted yet.  The sink's only error is LPL_ERR_MEMORY. */
+void lpl_counts_init(struct lpl_counts *counts);
+/* The numbers stay. */
+void lpl_counts_free(struct lpl_counts *counts);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A survey's events: how many of each kind, what was marked, and what moved in memory. */
+#ifndef LAPLACE_SURVEY_SURVEY_EVENTS_H
+#define LAPLACE_SURVEY_SURVEY_EVENTS_H
+
+#include <laplace/survey.h>
+
+/* An event that happens at `time`. */
+void lpl_survey_events_count(struct lpl_survey_events *events, const struct lpl_event *event,
+			     uint64_t time);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Which pages are hot; see survey_hottest.h. */
+#include "survey_hottest.h"
+
+#include <stdlib.h>
+
+/* ---- the hottest: a heap whose root is the coldest one that is kept ---- */
+
+static bool is_hotter(const struct lpl_survey_hot_page *one,
+		      const struct lpl_survey_hot_page *other)
+{
+	return one->references != other->references ? one->references > other->references :
+						      one->page < other->page;
+}
+
+static void sink_down(struct lpl_survey_hot_page *heap, size_t count, size_t at)
+{
+	for (;;) {
+		size_t child = 2 * at + 1;
+		struct lpl_survey_hot_page moved = heap[at];
+
+		if (child >= count)
+			return;
+		if (child + 1 < count && is_hotter(&heap[child], &heap[child + 1]))
+			child++;
+		if (!is_hotter(&moved, &heap[child]))
+			return;
+		heap[at] = heap[child];
+		heap[child] = moved;
+		at = child;
+	}
+}
+
+static void keep(struct lpl_survey_hottest *hottest, size_t most,
+		 const struct lpl_survey_hot_page *page)
+{
+	struct lpl_survey_hot_page *heap = hottest->page;
+	size_t at;
+
+	if (hottest->count < most) {
+		at = hottest->count++;
+		for (; at > 0 && is_hotter(&heap[(at - 1) / 2], page); at = (at - 1) / 2)
+			heap[at] = heap[(at - 1) / 2];
+		heap[at] = *page;
+	} else if (most > 0 && is_hotter(page, &heap[0])) {
+		heap[0] = *page;
+		sink_down(heap, hottest->count, 0);
+	}
+}
+
+static int by_heat(const void *one, const void *other)
+{
+	return is_hotter(one, other) ? -1 : 1;
+}
+
+void lpl_survey_hottest_sort(struct survey_hottest *hottest)
+{
+	for (int side = 0; side < LPL_SURVEY_SIDES; side++) {
+		struct lpl_survey_hottest *result = &hottest->result[side];
+
+		if (result->count > 0)
+			qsort(result->page, result->count, sizeof(*result->page), by_heat);
+	}
+}
+
+/* ---- how many have how many references ---- */
+
+static unsigned int step_of(uint64_t references)
+{
+	unsigned int log = references < 64 ? 0 : 63 - (unsigned int)__builtin_clzll(references);
+
+	if (references < 64)
+		return (unsigned int)references;
+	return 64 + (log - 6) * 64 + (unsigned int)(references >> (log - 6) & 63);
+}
+
+uint64_t lpl_survey_hottest_pages(const struct survey_hottest *hottest, uint64_t references)
+{
+	uint64_t pages = 0, covered = 0;
+
+	for (unsigned int i = HEAT_STEPS; i-- > 0 && covered < references;) {
+		const struct heat_step *step = &hottest->step[i];
+		double each = (double)step->references / (double)step->pages;
+		uint64_t needed;
+
+		if (step->pages == 0)
+			continue;
+		needed = (uint64_t)((double)(references - covered) / each);
+		needed += (double)needed * each < (double)(references - covered);
+		if (needed > step->pages)
+			needed = step->pages;
+		pages += needed;
+		covered += step->references;
+	}
+	return pages;
+}
+
+/* ---- the whole ---- */
+
+void lpl_survey_hottest_add(struct survey_hottest *hottest,
+			    const struct lpl_survey_hot_page *page, enum lpl_survey_side side)
+{
+	struct heat_step *step = &hottest->step[step_of(page->references)];
+
+	step->pages++;
+	step->references += page->references;
+	keep(&hottest->result[side], hottest->most, page);
+}
+
+bool lpl_survey_hottest_init(struct survey_hottest *hottest, size_t most)
+{
+	bool enough = true;
+
+	hottest->most = most;
+	for (int side = 0; side < LPL_SURVEY_SIDES; side++) {
+		struct lpl_survey_hottest *result = &hottest->result[side];
+
+		result->page = calloc(most + 1, sizeof(*result->page));
+		enough &= result->page != NULL;
+	}
+	return enough;
+}
+
+void lpl_survey_hottest_free(struct survey_hottest *hottest)
+{
+	for (int side = 0; side < LPL_SURVEY_SIDES; side++)
+		free(hottest->result[side].page);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A survey's axis of time.  A trace's length is not known before its end, so there is a fixed
+ * number of bins, and they become twice as long whenever a time lies beyond the last one.  A
+ * long bin is exactly two of those before, so what is counted by bin is folded without loss: it
+ * is what one would have counted in bins of that length from the beginning.
+ */
+#ifndef LAPLACE_SURVEY_SURVEY_TIME_H
+#define LAPLACE_SURVEY_SURVEY_TIME_H
+
+#include <laplace/survey.h>
+
+#define BIN_BITS 8
+_Static_assert(1 << BIN_BITS == LPL_SURVEY_BINS, "bins");
+
+#define NEVER UINT64_MAX	/* a time that is not known */
+
+struct survey_time {
+	struct lpl_survey_time result;	/* .length is the time now */
+	uint64_t start;			/* the clock at the first record */
+	unsigned int bin;		/* the one that is now filled ... */
+	uint64_t bin_end;		/* ... and where it ends */
+};
+
+static inline unsigned int bin_of(const struct survey_time *time, uint64_t moment)
+{
+	return (unsigned int)(moment >> time->result.bin_shift);
+}
+
+/* Is there a bin for it? */
+static inline bool has_bin(const struct survey_time *time, uint64_t moment)
+{
+	return moment >> time->result.bin_shift < LPL_SURVEY_BINS;
+}
+
+#endif
