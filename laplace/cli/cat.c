@@ -7,7 +7,7 @@
 
 #include "common.h"
 #include "convert/format.h"
-#include "convert/printer.h"
+#include "convert/exporter.h"
 
 struct options {
 	const char *format;		/* NULL: by what the trace is */
@@ -26,13 +26,13 @@ static const struct argp_option option_table[] = {
 
 static void check_format(const struct argp_state *state, const char *name)
 {
-	const struct format *format = format_find(name);
-	char list[FORMAT_LIST_SIZE];
+	const struct lpl_format *format = lpl_format_find(name);
+	char list[LPL_FORMAT_LIST_SIZE];
 
-	if (!format || (format->traits & FORMAT_READ_ONLY))
+	if (!format || (format->traits & LPL_FORMAT_IMPORT_ONLY))
 		argp_error(state, "no format '%s': there are %s", name,
-			   format_list(list, FORMAT_BINARY));
-	else if (format->traits & FORMAT_BINARY)
+			   lpl_format_list(list, LPL_FORMAT_BINARY));
+	else if (format->traits & LPL_FORMAT_BINARY)
 		argp_error(state, "the format '%s' is no text; `laplace export' writes it", name);
 }
 
@@ -89,14 +89,14 @@ static int print(struct lpl_reader *reader, const struct options *options)
 	const char *format = options->format;
 	struct lpl_report report = { 0 };
 	struct cli_progress progress;
-	struct printer *printer;
+	struct lpl_exporter *exporter;
 	struct cli_pass pass;
 	int status;
 
 	if (!format)
 		format = default_format(lpl_reader_meta(reader));
-	if (printer_open(&printer, &(struct printer_options){
-			.format = format_find(format), .meta = lpl_reader_meta(reader),
+	if (lpl_exporter_open(&exporter, &(struct lpl_export_options){
+			.format = lpl_format_find(format), .meta = lpl_reader_meta(reader),
 			.path = options->trace, .output = "standard output",
 			.fd = STDOUT_FILENO, .events = options->events,
 			.tell_events = options->events }, &report))
@@ -105,10 +105,10 @@ static int print(struct lpl_reader *reader, const struct options *options)
 	cli_progress_start(&progress, options->progress == CLI_AUTO && isatty(STDOUT_FILENO) ?
 				      CLI_NEVER : options->progress);
 	pass = (struct cli_pass){ .reader = reader, .path = options->trace,
-				  .sink = &printer->sink, .progress = &progress };
+				  .sink = &exporter->sink, .progress = &progress };
 	status = cli_pass_run(&pass);
-	printer_tell_losses(printer);
-	printer_close(printer);
+	lpl_exporter_tell_losses(exporter);
+	lpl_exporter_close(exporter);
 	return status;
 }
 

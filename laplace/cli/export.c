@@ -9,10 +9,10 @@
 
 #include "common.h"
 #include "convert/format.h"
-#include "convert/printer.h"
+#include "convert/exporter.h"
 
 struct options {
-	const struct format *format;
+	const struct lpl_format *format;
 	const char *output;
 	bool events, overwrite, json;
 	enum cli_when progress;
@@ -31,7 +31,7 @@ static const struct argp_option option_table[] = {
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *options = state->input;
-	char list[FORMAT_LIST_SIZE];
+	char list[LPL_FORMAT_LIST_SIZE];
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -40,10 +40,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		state->child_inputs[2] = &options->progress;
 		return 0;
 	case 't':
-		options->format = format_find(arg);
-		if (!options->format || (options->format->traits & FORMAT_READ_ONLY))
+		options->format = lpl_format_find(arg);
+		if (!options->format || (options->format->traits & LPL_FORMAT_IMPORT_ONLY))
 			argp_error(state, "no format '%s': there are %s", arg,
-				   format_list(list, FORMAT_READ_ONLY));
+				   lpl_format_list(list, LPL_FORMAT_IMPORT_ONLY));
 		return 0;
 	case 'o':
 		options->output = arg;
@@ -61,7 +61,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "which trace?");
 		else if (!options->format)
 			argp_error(state, "which format?  --to names one of %s",
-				   format_list(list, FORMAT_READ_ONLY));
+				   lpl_format_list(list, LPL_FORMAT_IMPORT_ONLY));
 		else if (!options->output)
 			argp_error(state, "where to?  -o names the file to write");
 		return 0;
@@ -85,23 +85,23 @@ static const struct argp argp = {
 	children, NULL, NULL
 };
 
-static int print_summary(const struct options *options, const struct printer *printer)
+static int print_summary(const struct options *options, const struct lpl_exporter *exporter)
 {
 	/* the records may be going to stdout */
 	FILE *out = strcmp(options->output, "-") == 0 ? stderr : stdout;
 
 	if (!options->json) {
 		fprintf(out, "%s: %" PRIu64 " references as %s, %" PRIu64 " bytes\n",
-			options->output, printer->refs, options->format->name,
-			printer->written);
+			options->output, exporter->refs, options->format->name,
+			exporter->written);
 		return CLI_DONE;
 	}
 	return cli_print_json(out,
 		json_pack("{s:s, s:s, s:I, s:I, s:I}",
 			  "file", options->output, "format", options->format->name,
-			  "references", (json_int_t)printer->refs,
-			  "events_left_out", (json_int_t)printer->events_left_out,
-			  "bytes", (json_int_t)printer->written));
+			  "references", (json_int_t)exporter->refs,
+			  "events_left_out", (json_int_t)exporter->events_left_out,
+			  "bytes", (json_int_t)exporter->written));
 }
 
 /* Some formats are completed as they are written. */
@@ -109,7 +109,7 @@ static int check_seekable(const struct options *options, int fd)
 {
 	struct stat about;
 
-	if (!(options->format->traits & FORMAT_SEEKS) ||
+	if (!(options->format->traits & LPL_FORMAT_SEEKS) ||
 	    (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_size == 0))
 		return CLI_DONE;
 	return cli_complain(CLI_USAGE, "%s: %s goes to a file only, and an empty one: it is "
@@ -122,27 +122,27 @@ static int export(struct lpl_reader *reader, const struct options *options, int 
 {
 	struct lpl_report report = { 0 };
 	struct cli_progress progress;
-	struct printer *printer;
+	struct lpl_exporter *exporter;
 	struct cli_pass pass;
 	int status = check_seekable(options, fd);
 
 	if (status)
 		return status;
-	if (printer_open(&printer, &(struct printer_options){
+	if (lpl_exporter_open(&exporter, &(struct lpl_export_options){
 			.format = options->format, .meta = lpl_reader_meta(reader),
 			.path = options->trace, .output = options->output, .fd = fd,
 			.events = options->events, .tell_events = true }, &report))
 		return cli_report(&report);
 	cli_progress_start(&progress, options->progress);
 	pass = (struct cli_pass){ .reader = reader, .path = options->trace,
-				  .sink = &printer->sink, .progress = &progress };
+				  .sink = &exporter->sink, .progress = &progress };
 	status = cli_pass_run(&pass);
 	if (status == CLI_DONE || status == CLI_DAMAGED) {
-		printer_tell_losses(printer);
-		if (print_summary(options, printer))
+		lpl_exporter_tell_losses(exporter);
+		if (print_summary(options, exporter))
 			status = CLI_FAILED;
 	}
-	printer_close(printer);
+	lpl_exporter_close(exporter);
 	return status;
 }
 
@@ -154,7 +154,7 @@ int cmd_export(int argc, char **argv)
 	int status;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
-	if ((options.format->traits & FORMAT_BINARY) && strcmp(options.output, "-") == 0 &&
+	if ((options.format->traits & LPL_FORMAT_BINARY) && strcmp(options.output, "-") == 0 &&
 	    isatty(STDOUT_FILENO))
 		return cli_complain(CLI_USAGE, "%s is not written to a terminal",
 				    options.format->name);

@@ -22,7 +22,7 @@
 #define MOST_HELD 65536		/* events before the first reference: 26 MB */
 
 struct options {
-	const struct format *format;
+	const struct lpl_format *format;
 	const char *output;
 	const char *reduction;		/* NULL: by the format */
 	uint64_t memory;		/* pages; 0: not given */
@@ -54,20 +54,20 @@ static const struct argp_option option_table[] = {
 
 static void check_arguments(const struct argp_state *state, const struct options *options)
 {
-	const bool behaviour = options->format == &format_behaviour;
-	char list[FORMAT_LIST_SIZE];
+	const bool behaviour = options->format == &lpl_format_behaviour;
+	char list[LPL_FORMAT_LIST_SIZE];
 
 	if (!options->input)
 		argp_error(state, "which file?  - is standard input");
 	else if (!options->format)
-		argp_error(state, "which format?  --from names one of %s", format_list(list, 0));
+		argp_error(state, "which format?  --from names one of %s", lpl_format_list(list, 0));
 	else if (!options->output)
 		argp_error(state, "where to?  -o names the trace to write");
 	else if (behaviour && !options->memory)
 		argp_error(state, "of a memory of how many pages?  -k tells");
 	else if (!behaviour && options->memory)
 		argp_error(state, "-k is for --from behaviour");
-	else if (options->page_size && !(options->format->traits & FORMAT_PAGES))
+	else if (options->page_size && !(options->format->traits & LPL_FORMAT_PAGES))
 		argp_error(state, "--page-size is for formats that tell pages, not for %s",
 			   options->format->name);
 }
@@ -75,7 +75,7 @@ static void check_arguments(const struct argp_state *state, const struct options
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *options = state->input;
-	char list[FORMAT_LIST_SIZE];
+	char list[LPL_FORMAT_LIST_SIZE];
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -84,10 +84,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		state->child_inputs[2] = &options->progress;
 		return 0;
 	case 'f':
-		options->format = format_find(arg);
+		options->format = lpl_format_find(arg);
 		if (!options->format)
 			argp_error(state, "no format '%s': there are %s", arg,
-				   format_list(list, 0));
+				   lpl_format_list(list, 0));
 		return 0;
 	case 'o':
 		options->output = arg;
@@ -238,7 +238,7 @@ struct run {
 	bool guessed;			/* that nothing was dropped, by the first reference */
 	struct lpl_event *held;		/* events before that */
 	size_t held_count, held_room;
-	struct importer *importer;
+	struct lpl_importer *importer;
 	struct tally tally;
 	struct lpl_sink tee;		/* to the tally, then to the writer */
 	struct cli_progress progress;
@@ -259,7 +259,7 @@ static void tell_totals(struct run *run, uint64_t last)
 		totals.total = tally->all_refs;
 		memcpy(totals.refs, tally->refs, sizeof(totals.refs));
 		totals.user_refs = tally->user_refs;
-	} else if (run->options->format->traits & TELLS_REF) {
+	} else if (run->options->format->traits & LPL_TELLS_REF) {
 		totals.total = last > tally->all_refs ? last : tally->all_refs;
 	}
 	lpl_writer_totals(run->writer, &totals);
@@ -382,7 +382,7 @@ static int tee_finish(struct lpl_sink *sink, struct lpl_report *report)
 	return next->finish(next, report);
 }
 
-static void show(const struct importer *importer, void *context)
+static void show(const struct lpl_importer *importer, void *context)
 {
 	struct run *run = context;
 	struct cli_progress *progress = &run->progress;
@@ -428,9 +428,9 @@ static const char *reduction_of(const struct options *options)
 {
 	if (options->reduction)
 		return options->reduction;
-	if (options->format->traits & FORMAT_REDUCED)
+	if (options->format->traits & LPL_FORMAT_REDUCED)
 		return "unknown";
-	return options->format->traits & TELLS_LENGTH ? NULL : "none";
+	return options->format->traits & LPL_TELLS_LENGTH ? NULL : "none";
 }
 
 static int open_run(struct run *run)
@@ -448,7 +448,7 @@ static int open_run(struct run *run)
 	if (status)
 		return status;
 	run->tee = (struct lpl_sink){ tee_refs, tee_event, tee_finish };
-	run->importer = importer_new(&(struct importer_options){
+	run->importer = lpl_importer_new(&(struct lpl_import_options){
 		.path = options->input, .fd = run->fd, .format = options->format,
 		.sink = &run->tee, .memory = options->memory,
 		.page_shift = (unsigned int)__builtin_ctzll(run->what.page_size),
@@ -461,7 +461,7 @@ static int open_run(struct run *run)
 /* What was read well, but may not be what was meant. */
 static void warn(const struct run *run)
 {
-	const struct importer *importer = run->importer;
+	const struct lpl_importer *importer = run->importer;
 	const struct options *options = run->options;
 	const char *path = options->input;
 
@@ -501,7 +501,7 @@ static int print_summary(const struct run *run, uint64_t bytes)
 	const struct options *options = run->options;
 	/* the trace may be going to stdout */
 	FILE *out = strcmp(options->output, "-") == 0 ? stderr : stdout;
-	const struct importer *importer = run->importer;
+	const struct lpl_importer *importer = run->importer;
 
 	if (!options->json) {
 		fprintf(out, "%s: %" PRIu64 " references, %" PRIu64 " events, %" PRIu64 " bytes, "
@@ -543,7 +543,7 @@ static int import(struct run *run)
 	int status;
 
 	cli_progress_start(&run->progress, run->options->progress);
-	status = importer_run(run->importer, &report);
+	status = lpl_importer_run(run->importer, &report);
 	cli_progress_clear(&run->progress);
 	if (status)
 		return leave_part(run, &report);
@@ -573,7 +573,7 @@ int cmd_import(int argc, char **argv)
 	if (!status)
 		status = import(&run);
 	lpl_writer_abandon(run.writer);
-	importer_free(run.importer);
+	lpl_importer_free(run.importer);
 	lpl_meta_free(run.meta);
 	tally_free(&run.tally);
 	free(run.held);

@@ -10,12 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "events.h"
+#include "event_text.h"
 #include "importer.h"
 
-struct importer *importer_new(const struct importer_options *options)
+struct lpl_importer *lpl_importer_new(const struct lpl_import_options *options)
 {
-	struct importer *importer = calloc(1, sizeof(*importer));
+	struct lpl_importer *importer = calloc(1, sizeof(*importer));
 
 	if (!importer)
 		return NULL;
@@ -30,7 +30,7 @@ struct importer *importer_new(const struct importer_options *options)
 	return importer;
 }
 
-void importer_free(struct importer *importer)
+void lpl_importer_free(struct lpl_importer *importer)
 {
 	if (!importer)
 		return;
@@ -44,17 +44,17 @@ void importer_free(struct importer *importer)
 
 #define EXCERPT 48	/* characters of the line that is wrong */
 
-void *importer_refuse(struct importer *importer, enum lpl_error error,
-		      const char *format, ...)
+void *lpl_import_refuse(struct lpl_importer *importer, enum lpl_error error,
+			const char *format, ...)
 {
-	const struct importer_options *options = &importer->options;
+	const struct lpl_import_options *options = &importer->options;
 	char what[LPL_REPORT_SIZE], line[4 * EXCERPT + 1] = "";
 	va_list args;
 
 	va_start(args, format);
 	vsnprintf(what, sizeof(what), format, args);
 	va_end(args);
-	if (options->format->traits & FORMAT_BINARY) {
+	if (options->format->traits & LPL_FORMAT_BINARY) {
 		(void)lpl_fail(importer->report, error, "%s: byte %" PRIu64 ": %s",
 			       options->path, importer->place, what);
 	} else {
@@ -69,33 +69,33 @@ void *importer_refuse(struct importer *importer, enum lpl_error error,
 	return NULL;
 }
 
-void *importer_no_field(struct importer *importer, const char *field)
+void *lpl_import_no_field(struct lpl_importer *importer, const char *field)
 {
-	return importer_refuse(importer, LPL_ERR_DAMAGED, "the %s is missing, malformed or too "
-			       "large (a line is %s)", field, importer->options.format->fields);
+	return lpl_import_refuse(importer, LPL_ERR_DAMAGED, "the %s is missing, malformed or too "
+				 "large (a line is %s)", field, importer->options.format->fields);
 }
 
-const char *importer_bad_end(struct importer *importer)
+const char *lpl_import_bad_end(struct lpl_importer *importer)
 {
-	return importer_refuse(importer, LPL_ERR_DAMAGED, "something follows the line's last field "
-			       "(a line is %s)", importer->options.format->fields);
+	return lpl_import_refuse(importer, LPL_ERR_DAMAGED, "something follows the line's last field "
+				 "(a line is %s)", importer->options.format->fields);
 }
 
-const char *importer_other_line(struct importer *importer, const char *at)
+const char *lpl_import_other_line(struct lpl_importer *importer, const char *at)
 {
 	const char *end = scan_line_end(at);
 
 	if (end)
 		return end;
-	if ((importer->options.format->traits & FORMAT_EVENTS) && event_is_line(at))
-		return event_read(importer, at + 1);
-	return importer_refuse(importer, LPL_ERR_DAMAGED, "no line of this format (which is %s)",
-			       importer->options.format->fields);
+	if ((importer->options.format->traits & LPL_FORMAT_EVENTS) && lpl_event_is_line(at))
+		return lpl_event_read(importer, at + 1);
+	return lpl_import_refuse(importer, LPL_ERR_DAMAGED, "no line of this format (which is %s)",
+				 importer->options.format->fields);
 }
 
 /* ---- what goes out ---- */
 
-bool importer_flush(struct importer *importer)
+bool lpl_import_flush(struct lpl_importer *importer)
 {
 	struct lpl_sink *sink = importer->options.sink;
 	size_t count = importer->count;
@@ -105,11 +105,11 @@ bool importer_flush(struct importer *importer)
 	return !count || !sink->refs(sink, importer->batch, count, importer->report);
 }
 
-bool importer_put_event(struct importer *importer, const struct lpl_event *event)
+bool lpl_import_event(struct lpl_importer *importer, const struct lpl_event *event)
 {
 	struct lpl_sink *sink = importer->options.sink;
 
-	if (!importer_flush(importer) || sink->event(sink, event, importer->report))
+	if (!lpl_import_flush(importer) || sink->event(sink, event, importer->report))
 		return false;
 	importer->ref = event->ref;
 	importer->instr = event->instr;
@@ -118,30 +118,30 @@ bool importer_put_event(struct importer *importer, const struct lpl_event *event
 	return true;
 }
 
-bool importer_check_clock(struct importer *importer, const char *name, uint64_t time,
-			  uint64_t before)
+bool lpl_import_check_clock(struct lpl_importer *importer, const char *name, uint64_t time,
+			    uint64_t before)
 {
 	if (time >= before)
 		return true;
-	importer_refuse(importer, LPL_ERR_ORDER, "time runs backwards: %s %" PRIx64
-			" after %" PRIx64, name, time, before);
+	lpl_import_refuse(importer, LPL_ERR_ORDER, "time runs backwards: %s %" PRIx64
+			  " after %" PRIx64, name, time, before);
 	return false;
 }
 
-bool importer_put_parts(struct importer *importer, const struct lpl_ref *whole,
-			uint64_t length)
+bool lpl_import_parts(struct lpl_importer *importer, const struct lpl_ref *whole,
+		      uint64_t length)
 {
 	const uint64_t page = 1U << LPL_PAGE_SHIFT;
 	struct lpl_ref ref = *whole;
 
 	if (length < 1 || length > IMPORT_LENGTH_MAX) {
-		importer_refuse(importer, LPL_ERR_DAMAGED, "a length of %" PRIu64
-				" bytes (possible are 1 to %d)", length, IMPORT_LENGTH_MAX);
+		lpl_import_refuse(importer, LPL_ERR_DAMAGED, "a length of %" PRIu64
+				  " bytes (possible are 1 to %d)", length, IMPORT_LENGTH_MAX);
 		return false;
 	}
 	if (ref.address + (length - 1) < ref.address) {
-		importer_refuse(importer, LPL_ERR_DAMAGED, "the access goes beyond the last "
-				"address");
+		lpl_import_refuse(importer, LPL_ERR_DAMAGED, "the access goes beyond the last "
+				  "address");
 		return false;
 	}
 	for (;;) {
@@ -152,7 +152,7 @@ bool importer_put_parts(struct importer *importer, const struct lpl_ref *whole,
 		if (part > length)
 			part = length;
 		ref.length = (uint16_t)part;
-		if (!importer_put(importer, &ref))
+		if (!lpl_import_ref(importer, &ref))
 			return false;
 		length -= part;
 		if (!length)
@@ -165,7 +165,7 @@ bool importer_put_parts(struct importer *importer, const struct lpl_ref *whole,
 	}
 }
 
-bool importer_set_page(struct importer *importer, struct lpl_ref *ref, uint64_t page)
+bool lpl_import_set_page(struct lpl_importer *importer, struct lpl_ref *ref, uint64_t page)
 {
 	const unsigned int shift = importer->options.page_shift;
 
@@ -174,50 +174,50 @@ bool importer_set_page(struct importer *importer, struct lpl_ref *ref, uint64_t 
 	ref->length = 0;
 	if (ref->address >> shift == page)
 		return true;
-	importer_refuse(importer, LPL_ERR_DAMAGED, "page %" PRIx64 " has no address of 64 bits",
-			page);
+	lpl_import_refuse(importer, LPL_ERR_DAMAGED, "page %" PRIx64 " has no address of 64 bits",
+			  page);
 	return false;
 }
 
-bool importer_put_told(struct importer *importer, struct lpl_ref *ref)
+bool lpl_import_timed_ref(struct lpl_importer *importer, struct lpl_ref *ref)
 {
 	if (!ref->ref) {
-		importer_refuse(importer, LPL_ERR_DAMAGED, "references are counted from 1");
+		lpl_import_refuse(importer, LPL_ERR_DAMAGED, "references are counted from 1");
 		return false;
 	}
-	if (!importer_check_clock(importer, "reference", ref->ref, importer->ref) ||
-	    !importer_check_clock(importer, "instruction", ref->instr, importer->instr) ||
-	    !importer_check_clock(importer, "cycle", ref->cycle, importer->cycle))
+	if (!lpl_import_check_clock(importer, "reference", ref->ref, importer->ref) ||
+	    !lpl_import_check_clock(importer, "instruction", ref->instr, importer->instr) ||
+	    !lpl_import_check_clock(importer, "cycle", ref->cycle, importer->cycle))
 		return false;
 	if (ref->ref == importer->ref && !(ref->flags & LPL_SYNTHETIC)) {
-		importer_refuse(importer, LPL_ERR_ORDER, "reference %" PRIx64 " comes again",
-				ref->ref);
+		lpl_import_refuse(importer, LPL_ERR_ORDER, "reference %" PRIx64 " comes again",
+				  ref->ref);
 		return false;
 	}
-	return importer_put(importer, ref);
+	return lpl_import_ref(importer, ref);
 }
 
-bool importer_put_whole(struct importer *importer, struct lpl_ref *ref, uint64_t length)
+bool lpl_import_full_ref(struct lpl_importer *importer, struct lpl_ref *ref, uint64_t length)
 {
 	const uint64_t page = 1U << LPL_PAGE_SHIFT;
 	const uint64_t offset = ref->address & (page - 1);
 	const bool paged = (ref->flags & LPL_PAGED) != 0;
 
 	if (length > IMPORT_LENGTH || (length == 0) != paged) {
-		importer_refuse(importer, LPL_ERR_DAMAGED, "a length of %" PRIu64
-				" bytes (possible are 1 to %d, and 0 for a page)", length,
-				IMPORT_LENGTH);
+		lpl_import_refuse(importer, LPL_ERR_DAMAGED, "a length of %" PRIu64
+				  " bytes (possible are 1 to %d, and 0 for a page)", length,
+				  IMPORT_LENGTH);
 		return false;
 	}
 	if (paged ? offset != 0 : offset + length > page) {
-		importer_refuse(importer, LPL_ERR_DAMAGED, paged ?
-				"the address is not a page's first" :
-				"the reference crosses a page");
+		lpl_import_refuse(importer, LPL_ERR_DAMAGED, paged ?
+				  "the address is not a page's first" :
+				  "the reference crosses a page");
 		return false;
 	}
 	ref->length = (uint16_t)length;
 	importer->paged |= paged;
-	return importer_put_told(importer, ref);
+	return lpl_import_timed_ref(importer, ref);
 }
 
 /* ---- reading ---- */
@@ -229,7 +229,7 @@ struct input {
 };
 
 /* Read on behind what is left; at least a byte unless the file ends. */
-static bool fill(struct importer *importer, struct input *input)
+static bool fill(struct lpl_importer *importer, struct input *input)
 {
 	size_t left = input->end - input->start;
 
@@ -258,7 +258,7 @@ static bool fill(struct importer *importer, struct input *input)
 }
 
 /* Files that are something else altogether. */
-static bool check_magic(struct importer *importer, const struct input *input)
+static bool check_magic(struct lpl_importer *importer, const struct input *input)
 {
 	static const struct {
 		const char *magic, *unpack;
@@ -292,9 +292,9 @@ static bool check_magic(struct importer *importer, const struct input *input)
 }
 
 /* Every line of the buffer that is there to its newline. */
-static bool read_lines(struct importer *importer, struct input *input)
+static bool read_lines(struct lpl_importer *importer, struct input *input)
 {
-	const struct format *format = importer->options.format;
+	const struct lpl_format *format = importer->options.format;
 	const char *at = input->buffer + input->start, *last;
 
 	if (input->over && input->end > input->start &&
@@ -306,8 +306,8 @@ static bool read_lines(struct importer *importer, struct input *input)
 	if (!last && input->end - input->start >= IMPORT_BUFFER) {
 		importer->place++;
 		importer->line = "";
-		importer_refuse(importer, LPL_ERR_DAMAGED, "longer than %u bytes",
-				IMPORT_BUFFER - 1);
+		lpl_import_refuse(importer, LPL_ERR_DAMAGED, "longer than %u bytes",
+				  IMPORT_BUFFER - 1);
 		return false;
 	}
 	while (last && at <= last) {
@@ -324,9 +324,9 @@ static bool read_lines(struct importer *importer, struct input *input)
 	return true;
 }
 
-static bool read_records(struct importer *importer, struct input *input)
+static bool read_records(struct lpl_importer *importer, struct input *input)
 {
-	const struct format *format = importer->options.format;
+	const struct lpl_format *format = importer->options.format;
 	const uint8_t *at = (const uint8_t *)input->buffer + input->start;
 	const uint8_t *end = (const uint8_t *)input->buffer + input->end;
 
@@ -342,10 +342,10 @@ static bool read_records(struct importer *importer, struct input *input)
 	return true;
 }
 
-static bool read_all(struct importer *importer, struct input *input)
+static bool read_all(struct lpl_importer *importer, struct input *input)
 {
-	const struct importer_options *options = &importer->options;
-	const bool binary = options->format->traits & FORMAT_BINARY;
+	const struct lpl_import_options *options = &importer->options;
+	const bool binary = options->format->traits & LPL_FORMAT_BINARY;
 
 	while (!input->over) {
 		bool first = importer->bytes == 0;
@@ -361,7 +361,7 @@ static bool read_all(struct importer *importer, struct input *input)
 	return !options->format->read_end || options->format->read_end(importer);
 }
 
-enum lpl_error importer_run(struct importer *importer, struct lpl_report *report)
+enum lpl_error lpl_importer_run(struct lpl_importer *importer, struct lpl_report *report)
 {
 	struct lpl_sink *sink = importer->options.sink;
 	struct input input = { .buffer = malloc(IMPORT_BUFFER + 1) };
@@ -370,11 +370,11 @@ enum lpl_error importer_run(struct importer *importer, struct lpl_report *report
 	if (!input.buffer)
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory");
 	if (read_all(importer, &input)) {
-		if (importer_flush(importer))
+		if (lpl_import_flush(importer))
 			(void)sink->finish(sink, report);
 	} else if (lpl_error_status(report->error) == 3) {
 		/* the first complaint stays */
-		(void)importer_flush(importer);
+		(void)lpl_import_flush(importer);
 	}
 	free(input.buffer);
 	return report->error;

@@ -48,12 +48,12 @@ static void free_space(struct kvmtrace_space *space)
 	free(space);
 }
 
-bool kvmtrace_space_known(struct kvmtrace_pages *pages, uint32_t space)
+bool lpl_kvmtrace_space_known(struct kvmtrace_pages *pages, uint32_t space)
 {
 	return find_space(pages, space) != NULL;
 }
 
-void kvmtrace_space_end(struct kvmtrace_pages *pages, uint32_t space)
+void lpl_kvmtrace_space_end(struct kvmtrace_pages *pages, uint32_t space)
 {
 	struct kvmtrace_space *gone = find_space(pages, space);
 
@@ -63,12 +63,12 @@ void kvmtrace_space_end(struct kvmtrace_pages *pages, uint32_t space)
 	}
 }
 
-bool kvmtrace_space_copy(struct kvmtrace_pages *pages, uint32_t from, uint32_t to)
+bool lpl_kvmtrace_space_copy(struct kvmtrace_pages *pages, uint32_t from, uint32_t to)
 {
 	struct kvmtrace_space *parent = find_space(pages, from), *child;
 	struct idmap at;
 
-	kvmtrace_space_end(pages, to);
+	lpl_kvmtrace_space_end(pages, to);
 	child = make_space(pages, to);
 	if (!child || !parent)
 		return child != NULL;
@@ -83,7 +83,7 @@ bool kvmtrace_space_copy(struct kvmtrace_pages *pages, uint32_t from, uint32_t t
 	return true;
 }
 
-int kvmtrace_space_move(struct kvmtrace_pages *pages, uint32_t space, uint64_t from, uint64_t to,
+int lpl_kvmtrace_space_move(struct kvmtrace_pages *pages, uint32_t space, uint64_t from, uint64_t to,
 			uint64_t count)
 {
 	struct kvmtrace_space *moved = find_space(pages, space);
@@ -152,8 +152,8 @@ static struct kvmtrace_identity identity_of(const struct kvmtrace_pages *pages, 
 					   .page = (uint32_t)page, .file = true };
 }
 
-enum kvmtrace_news kvmtrace_page(struct kvmtrace_pages *pages, uint32_t space, uint64_t at,
-				 const struct kvmtrace_identity *identity, bool fresh)
+enum kvmtrace_news lpl_kvmtrace_page(struct kvmtrace_pages *pages, uint32_t space, uint64_t at,
+				     const struct kvmtrace_identity *identity, bool fresh)
 {
 	struct kvmtrace_space *in = make_space(pages, space);
 	uint64_t code = ANONYMOUS, before, *known;
@@ -179,9 +179,9 @@ enum kvmtrace_news kvmtrace_page(struct kvmtrace_pages *pages, uint32_t space, u
 
 /* ---- the page cache ---- */
 
-int kvmtrace_cache(struct kvmtrace_pages *pages, uint64_t frame,
-		   const struct kvmtrace_identity *identity,
-		   struct kvmtrace_identity gone[2], uint64_t frames[2])
+int lpl_kvmtrace_cache(struct kvmtrace_pages *pages, uint64_t frame,
+		       const struct kvmtrace_identity *identity,
+		       struct kvmtrace_identity gone[2], uint64_t frames[2])
 {
 	const uint64_t page = file_page(pages, identity);
 	uint64_t *in = page ? idmap_reach(&pages->page_in, frame) : NULL;
@@ -210,7 +210,7 @@ int kvmtrace_cache(struct kvmtrace_pages *pages, uint64_t frame,
 	return count;
 }
 
-void kvmtrace_pages_free(struct kvmtrace_pages *pages)
+void lpl_kvmtrace_pages_free(struct kvmtrace_pages *pages)
 {
 	for (size_t i = 0; i < pages->spaces.room; i++)
 		if (pages->spaces.slot[i].value)
@@ -225,7 +225,7 @@ void kvmtrace_pages_free(struct kvmtrace_pages *pages)
 
 /* ---- tasks ---- */
 
-bool kvmtrace_task_set(struct kvmtrace_tasks *tasks, uint32_t pid, uint32_t tgid, uint32_t space)
+bool lpl_kvmtrace_task_set(struct kvmtrace_tasks *tasks, uint32_t pid, uint32_t tgid, uint32_t space)
 {
 	uint64_t *value = idmap_reach(&tasks->by_pid, pid);
 	struct kvmtrace_task *task;
@@ -252,7 +252,7 @@ const struct kvmtrace_task *kvmtrace_task(struct kvmtrace_tasks *tasks, uint32_t
 	return value ? (const struct kvmtrace_task *)(uintptr_t)*value : NULL;
 }
 
-void kvmtrace_task_gone(struct kvmtrace_tasks *tasks, uint32_t pid)
+void lpl_kvmtrace_task_gone(struct kvmtrace_tasks *tasks, uint32_t pid)
 {
 	const uint64_t *value = idmap_find(&tasks->by_pid, pid);
 
@@ -262,7 +262,7 @@ void kvmtrace_task_gone(struct kvmtrace_tasks *tasks, uint32_t pid)
 	}
 }
 
-void kvmtrace_tasks_free(struct kvmtrace_tasks *tasks)
+void lpl_kvmtrace_tasks_free(struct kvmtrace_tasks *tasks)
 {
 	for (size_t i = 0; i < tasks->by_pid.room; i++)
 		free((struct kvmtrace_task *)(uintptr_t)tasks->by_pid.slot[i].value);

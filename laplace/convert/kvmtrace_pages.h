@@ -27,7 +27,7 @@ struct kvmtrace_pages {
 	struct idmap page_in;		/* frame -> page of a file */
 };
 
-void kvmtrace_pages_free(struct kvmtrace_pages *pages);
+void lpl_kvmtrace_pages_free(struct kvmtrace_pages *pages);
 
 /* ---- spaces ---- */
 
@@ -40,15 +40,15 @@ enum kvmtrace_news {
 };
 
 /* This page is there now; `fresh`: since just now. */
-enum kvmtrace_news kvmtrace_page(struct kvmtrace_pages *pages, uint32_t space, uint64_t at,
-				 const struct kvmtrace_identity *identity, bool fresh);
-bool kvmtrace_space_known(struct kvmtrace_pages *pages, uint32_t space);
-void kvmtrace_space_end(struct kvmtrace_pages *pages, uint32_t space);
+enum kvmtrace_news lpl_kvmtrace_page(struct kvmtrace_pages *pages, uint32_t space, uint64_t at,
+				     const struct kvmtrace_identity *identity, bool fresh);
+bool lpl_kvmtrace_space_known(struct kvmtrace_pages *pages, uint32_t space);
+void lpl_kvmtrace_space_end(struct kvmtrace_pages *pages, uint32_t space);
 /* What is known of one is true of the other; false: no memory. */
-bool kvmtrace_space_copy(struct kvmtrace_pages *pages, uint32_t from, uint32_t to);
+bool lpl_kvmtrace_space_copy(struct kvmtrace_pages *pages, uint32_t from, uint32_t to);
 /* Pages go elsewhere.  1, or 0 when none of them is known; -1: no memory. */
-int kvmtrace_space_move(struct kvmtrace_pages *pages, uint32_t space, uint64_t from, uint64_t to,
-			uint64_t count);
+int lpl_kvmtrace_space_move(struct kvmtrace_pages *pages, uint32_t space, uint64_t from, uint64_t to,
+			    uint64_t count);
 
 /* ---- the page cache ---- */
 
@@ -58,9 +58,9 @@ enum { KVMTRACE_CACHED = -1, KVMTRACE_NO_MEMORY = -2 };
  * The file's page is in this frame.  KVMTRACE_CACHED: as before.  Else the number of
  * those that are no longer where they were, 0 to 2: which pages, and in which frames.
  */
-int kvmtrace_cache(struct kvmtrace_pages *pages, uint64_t frame,
-		   const struct kvmtrace_identity *identity,
-		   struct kvmtrace_identity gone[2], uint64_t frames[2]);
+int lpl_kvmtrace_cache(struct kvmtrace_pages *pages, uint64_t frame,
+		       const struct kvmtrace_identity *identity,
+		       struct kvmtrace_identity gone[2], uint64_t frames[2]);
 
 /* ---- tasks ---- */
 
@@ -72,10 +72,10 @@ struct kvmtrace_tasks {
 };
 
 /* false: no memory. */
-bool kvmtrace_task_set(struct kvmtrace_tasks *tasks, uint32_t pid, uint32_t tgid, uint32_t space);
+bool lpl_kvmtrace_task_set(struct kvmtrace_tasks *tasks, uint32_t pid, uint32_t tgid, uint32_t space);
 /* NULL: not known.  Until it is gone. */
 const struct kvmtrace_task *kvmtrace_task(struct kvmtrace_tasks *tasks, uint32_t pid);
-void kvmtrace_task_gone(struct kvmtrace_tasks *tasks, uint32_t pid);
-void kvmtrace_tasks_free(struct kvmtrace_tasks *tasks);
+void lpl_kvmtrace_task_gone(struct kvmtrace_tasks *tasks, uint32_t pid);
+void lpl_kvmtrace_tasks_free(struct kvmtrace_tasks *tasks);
 
 #endif

@@ -14,6 +14,7 @@
 
 #include <laplace/kvmtrace_record.h>
 
+#include "fields.h"
 #include "importer.h"
 #include "kvmtrace_pages.h"
 
@@ -58,7 +59,7 @@ static uint64_t time_of(const struct kvmtrace_record *record)
 	return (uint64_t)record->tsc_high << 32 | record->tsc_low;
 }
 
-static bool no_memory(struct importer *importer)
+static bool no_memory(struct lpl_importer *importer)
 {
 	(void)lpl_fail(importer->report, LPL_ERR_MEMORY, "no memory");
 	return false;
@@ -66,7 +67,7 @@ static bool no_memory(struct importer *importer)
 
 /* ---- events ---- */
 
-static struct lpl_event event_of(const struct importer *importer,
+static struct lpl_event event_of(const struct lpl_importer *importer,
 				 const struct kvmtrace_record *record, uint32_t tag)
 {
 	return (struct lpl_event){
@@ -82,7 +83,7 @@ static void set_text(struct lpl_event *event, const char name[KVMTRACE_NAME])
 }
 
 /* The task that a record speaks of is the one that runs. */
-static bool run(struct importer *importer, const struct kvmtrace_record *record)
+static bool run(struct lpl_importer *importer, const struct kvmtrace_record *record)
 {
 	struct log *log = importer->state;
 	const struct kvmtrace_task *task, *before;
@@ -103,17 +104,17 @@ static bool run(struct importer *importer, const struct kvmtrace_record *record)
 	event.arg[4] = task ? task->space : record->space;
 	log->running = record->pid;
 	log->running_exited = false;
-	return importer_put_event(importer, &event);
+	return lpl_import_event(importer, &event);
 }
 
-static bool set_task(struct importer *importer, uint32_t pid, uint32_t tgid, uint32_t space)
+static bool set_task(struct lpl_importer *importer, uint32_t pid, uint32_t tgid, uint32_t space)
 {
 	struct log *log = importer->state;
 
-	return kvmtrace_task_set(&log->tasks, pid, tgid, space) || no_memory(importer);
+	return lpl_kvmtrace_task_set(&log->tasks, pid, tgid, space) || no_memory(importer);
 }
 
-static bool snapshot(struct importer *importer, const struct kvmtrace_record *record, bool begins)
+static bool snapshot(struct lpl_importer *importer, const struct kvmtrace_record *record, bool begins)
 {
 	struct log *log = importer->state;
 	struct lpl_event event = event_of(importer, record, KTR_SNAPSHOT);
@@ -123,10 +124,10 @@ static bool snapshot(struct importer *importer, const struct kvmtrace_record *re
 	event.space = 0;
 	event.arg[0] = begins;
 	event.arg[1] = KERNEL_BASE;
-	return importer_put_event(importer, &event);
+	return lpl_import_event(importer, &event);
 }
 
-static bool task_told(struct importer *importer, const struct kvmtrace_record *record)
+static bool task_told(struct lpl_importer *importer, const struct kvmtrace_record *record)
 {
 	struct lpl_event event = event_of(importer, record, KTR_TASK_CREATE);
 
@@ -137,34 +138,34 @@ static bool task_told(struct importer *importer, const struct kvmtrace_record *r
 	event.arg[2] = record->space;
 	set_text(&event, record->is.name);
 	return set_task(importer, record->pid, record->tgid, record->space) &&
-	       importer_put_event(importer, &event);
+	       lpl_import_event(importer, &event);
 }
 
-static bool forked(struct importer *importer, const struct kvmtrace_record *record)
+static bool forked(struct lpl_importer *importer, const struct kvmtrace_record *record)
 {
 	struct log *log = importer->state;
 	const uint32_t *word = record->is.word;
 	struct lpl_event event = event_of(importer, record, KTR_SPACE_DUPLICATE);
 
 	if (!(word[3] & CLONE_VM) && word[2] == record->space) {
-		importer_refuse(importer, LPL_ERR_DAMAGED, "space %" PRIx32 " is its own copy", word[2]);
+		lpl_import_refuse(importer, LPL_ERR_DAMAGED, "space %" PRIx32 " is its own copy", word[2]);
 		return false;
 	}
-	if (!(word[3] & CLONE_VM) && kvmtrace_space_known(&log->pages, record->space)) {
+	if (!(word[3] & CLONE_VM) && lpl_kvmtrace_space_known(&log->pages, record->space)) {
 		event.arg[0] = record->space;
 		event.arg[1] = word[2];
-		if (!kvmtrace_space_copy(&log->pages, record->space, word[2]))
+		if (!lpl_kvmtrace_space_copy(&log->pages, record->space, word[2]))
 			return no_memory(importer);
-		if (!importer_put_event(importer, &event))
+		if (!lpl_import_event(importer, &event))
 			return false;
 	}
 	event = event_of(importer, record, KTR_TASK_CREATE);
 	memcpy(event.arg, (uint64_t[]){ word[0], word[1], word[2], word[3] }, 4 * sizeof(uint64_t));
 	return set_task(importer, word[0], word[1], word[2]) &&
-	       importer_put_event(importer, &event);
+	       lpl_import_event(importer, &event);
 }
 
-static bool executed(struct importer *importer, const struct kvmtrace_record *record)
+static bool executed(struct lpl_importer *importer, const struct kvmtrace_record *record)
 {
 	struct lpl_event event = event_of(importer, record, KTR_EXEC);
 
@@ -174,10 +175,10 @@ static bool executed(struct importer *importer, const struct kvmtrace_record *re
 	event.arg[4] = KTR_NONE;
 	set_text(&event, record->is.name);
 	return set_task(importer, record->pid, record->tgid, record->space) &&
-	       importer_put_event(importer, &event);
+	       lpl_import_event(importer, &event);
 }
 
-static bool exited(struct importer *importer, const struct kvmtrace_record *record)
+static bool exited(struct lpl_importer *importer, const struct kvmtrace_record *record)
 {
 	struct log *log = importer->state;
 	struct lpl_event event = event_of(importer, record, KTR_EXIT);
@@ -187,29 +188,29 @@ static bool exited(struct importer *importer, const struct kvmtrace_record *reco
 	event.arg[2] = record->is.word[0];
 	event.arg[3] = record->is.word[1];
 	log->running_exited = true;
-	kvmtrace_task_gone(&log->tasks, record->pid);
-	return importer_put_event(importer, &event);
+	lpl_kvmtrace_task_gone(&log->tasks, record->pid);
+	return lpl_import_event(importer, &event);
 }
 
-static bool space_ended(struct importer *importer, const struct kvmtrace_record *record)
+static bool space_ended(struct lpl_importer *importer, const struct kvmtrace_record *record)
 {
 	struct log *log = importer->state;
 	struct lpl_event event = event_of(importer, record, KTR_SPACE_END);
 
 	event.arg[0] = record->space;
-	return !kvmtrace_space_known(&log->pages, record->space) ||
-	       (kvmtrace_space_end(&log->pages, record->space), importer_put_event(importer, &event));
+	return !lpl_kvmtrace_space_known(&log->pages, record->space) ||
+	       (lpl_kvmtrace_space_end(&log->pages, record->space), lpl_import_event(importer, &event));
 }
 
-static bool remapped(struct importer *importer, const struct kvmtrace_record *record)
+static bool remapped(struct lpl_importer *importer, const struct kvmtrace_record *record)
 {
 	struct log *log = importer->state;
 	const uint64_t from = record->address, to = record->is.word[0], bytes = record->is.word[1];
 	struct lpl_event event = event_of(importer, record, KTR_REMAP);
 
 	if (from + bytes > KERNEL_BASE || to + bytes > KERNEL_BASE || !bytes) {
-		importer_refuse(importer, LPL_ERR_DAMAGED, "%" PRIx64 " bytes are moved from %" PRIx64
-				" to %" PRIx64, bytes, from, to);
+		lpl_import_refuse(importer, LPL_ERR_DAMAGED, "%" PRIx64 " bytes are moved from %" PRIx64
+				  " to %" PRIx64, bytes, from, to);
 		return false;
 	}
 	event.arg[0] = record->space;
@@ -217,12 +218,12 @@ static bool remapped(struct importer *importer, const struct kvmtrace_record *re
 	event.arg[2] = from + bytes;
 	event.arg[3] = to;
 	event.arg[4] = to + bytes;
-	switch (kvmtrace_space_move(&log->pages, record->space, from >> LPL_PAGE_SHIFT,
-				    to >> LPL_PAGE_SHIFT, bytes >> LPL_PAGE_SHIFT)) {
+	switch (lpl_kvmtrace_space_move(&log->pages, record->space, from >> LPL_PAGE_SHIFT,
+					to >> LPL_PAGE_SHIFT, bytes >> LPL_PAGE_SHIFT)) {
 	case 0:
 		return true;	/* of pages that nobody has heard of */
 	case 1:
-		return importer_put_event(importer, &event);
+		return lpl_import_event(importer, &event);
 	default:
 		return no_memory(importer);
 	}
@@ -244,7 +245,7 @@ static struct kvmtrace_identity identity_of(const struct kvmtrace_record *record
 }
 
 /* A file's page is in this frame from now on, if it was not before. */
-static bool cache(struct importer *importer, const struct kvmtrace_record *record,
+static bool cache(struct lpl_importer *importer, const struct kvmtrace_record *record,
 		  const struct kvmtrace_identity *identity)
 {
 	struct log *log = importer->state;
@@ -252,7 +253,7 @@ static bool cache(struct importer *importer, const struct kvmtrace_record *recor
 	uint64_t frames[2];
 	struct lpl_event event = event_of(importer, record, KTR_CACHE_REMOVE);
 	const uint64_t frame = record->is.word[3];
-	int displaced = kvmtrace_cache(&log->pages, frame, identity, gone, frames);
+	int displaced = lpl_kvmtrace_cache(&log->pages, frame, identity, gone, frames);
 
 	if (displaced == KVMTRACE_CACHED)
 		return true;
@@ -261,13 +262,13 @@ static bool cache(struct importer *importer, const struct kvmtrace_record *recor
 	for (int i = 0; i < displaced; i++) {
 		memcpy(event.arg, (uint64_t[]){ gone[i].device, gone[i].inode, gone[i].page,
 						frames[i], 1 }, 5 * sizeof(uint64_t));
-		if (!importer_put_event(importer, &event))
+		if (!lpl_import_event(importer, &event))
 			return false;
 	}
 	event.tag = KTR_CACHE_ADD;
 	memcpy(event.arg, (uint64_t[]){ identity->device, identity->inode, identity->page, frame, 1,
 					KERNEL_BASE + (frame << LPL_PAGE_SHIFT) }, 6 * sizeof(uint64_t));
-	return importer_put_event(importer, &event);
+	return lpl_import_event(importer, &event);
 }
 
 static uint64_t map_kind(const struct kvmtrace_record *record,
@@ -280,7 +281,7 @@ static uint64_t map_kind(const struct kvmtrace_record *record,
 	return identity->shared ? KTR_MAP_FILE_SHARED : KTR_MAP_FILE_PRIVATE;
 }
 
-static bool map(struct importer *importer, const struct kvmtrace_record *record,
+static bool map(struct lpl_importer *importer, const struct kvmtrace_record *record,
 		const struct kvmtrace_identity *identity)
 {
 	struct lpl_event event = event_of(importer, record, KTR_MAP);
@@ -295,17 +296,17 @@ static bool map(struct importer *importer, const struct kvmtrace_record *record,
 	event.arg[5] = identity->device;
 	event.arg[6] = identity->inode;
 	event.arg[7] = identity->page;
-	return importer_put_event(importer, &event);
+	return lpl_import_event(importer, &event);
 }
 
-static bool unmap(struct importer *importer, const struct kvmtrace_record *record)
+static bool unmap(struct lpl_importer *importer, const struct kvmtrace_record *record)
 {
 	struct lpl_event event = event_of(importer, record, KTR_UNMAP);
 
 	event.arg[0] = record->space;
 	event.arg[1] = record->address & ~((UINT64_C(1) << LPL_PAGE_SHIFT) - 1);
 	event.arg[2] = event.arg[1] + (UINT64_C(1) << LPL_PAGE_SHIFT);
-	return importer_put_event(importer, &event);
+	return lpl_import_event(importer, &event);
 }
 
 /*
@@ -321,7 +322,7 @@ static bool keeps(const struct kvmtrace_record *record)
 	       (record->flags & all) == (KVMTRACE_SWAPIN | KVMTRACE_WRITE);
 }
 
-static bool break_sharing(struct importer *importer, const struct kvmtrace_record *record)
+static bool break_sharing(struct lpl_importer *importer, const struct kvmtrace_record *record)
 {
 	struct lpl_event event = event_of(importer, record, KTR_COW_BREAK);
 
@@ -329,11 +330,11 @@ static bool break_sharing(struct importer *importer, const struct kvmtrace_recor
 	event.arg[1] = record->address & ~((UINT64_C(1) << LPL_PAGE_SHIFT) - 1);
 	event.arg[2] = keeps(record) ? record->is.word[3] : KTR_NONE;
 	event.arg[3] = record->is.word[3];
-	return importer_put_event(importer, &event);
+	return lpl_import_event(importer, &event);
 }
 
 /* What is at this address, if it is not what it was. */
-static bool tell_page(struct importer *importer, const struct kvmtrace_record *record)
+static bool tell_page(struct lpl_importer *importer, const struct kvmtrace_record *record)
 {
 	struct log *log = importer->state;
 	const struct kvmtrace_identity identity = identity_of(record);
@@ -341,8 +342,8 @@ static bool tell_page(struct importer *importer, const struct kvmtrace_record *r
 
 	if (identity.file && !cache(importer, record, &identity))
 		return false;
-	switch (kvmtrace_page(&log->pages, record->space, record->address >> LPL_PAGE_SHIFT,
-			      &identity, record->flags & KVMTRACE_FRESH)) {
+	switch (lpl_kvmtrace_page(&log->pages, record->space, record->address >> LPL_PAGE_SHIFT,
+				  &identity, record->flags & KVMTRACE_FRESH)) {
 	case KVMTRACE_PAGE_OTHER:
 		return unmap(importer, record) && map(importer, record, &identity);
 	case KVMTRACE_PAGE_NEW:
@@ -356,7 +357,7 @@ static bool tell_page(struct importer *importer, const struct kvmtrace_record *r
 	}
 }
 
-static bool put_page(struct importer *importer, const struct kvmtrace_record *record,
+static bool put_page(struct lpl_importer *importer, const struct kvmtrace_record *record,
 		     uint64_t space, uint64_t page)
 {
 	struct lpl_ref ref = {
@@ -366,21 +367,21 @@ static bool put_page(struct importer *importer, const struct kvmtrace_record *re
 	};
 
 	ref.instr = ref.ref;
-	return importer_set_page(importer, &ref, page) && importer_put(importer, &ref);
+	return lpl_import_set_page(importer, &ref, page) && lpl_import_ref(importer, &ref);
 }
 
-static bool referenced(struct importer *importer, const struct kvmtrace_record *record)
+static bool referenced(struct lpl_importer *importer, const struct kvmtrace_record *record)
 {
 	if (record->address >= KERNEL_BASE) {
-		importer_refuse(importer, LPL_ERR_DAMAGED, "a program's page at %" PRIx32
-				", which is the kernel's", record->address);
+		lpl_import_refuse(importer, LPL_ERR_DAMAGED, "a program's page at %" PRIx32
+				  ", which is the kernel's", record->address);
 		return false;
 	}
 	return tell_page(importer, record) &&
 	       put_page(importer, record, record->space, record->address >> LPL_PAGE_SHIFT);
 }
 
-static bool file_referenced(struct importer *importer, const struct kvmtrace_record *record)
+static bool file_referenced(struct lpl_importer *importer, const struct kvmtrace_record *record)
 {
 	const struct kvmtrace_identity identity = identity_of(record);
 
@@ -391,26 +392,26 @@ static bool file_referenced(struct importer *importer, const struct kvmtrace_rec
 
 /* ---- the log ---- */
 
-static bool started(struct importer *importer, const struct kvmtrace_record *record)
+static bool started(struct lpl_importer *importer, const struct kvmtrace_record *record)
 {
 	struct log *log = importer->state;
 
 	if (log->begun || record->address != KVMTRACE_MAGIC) {
-		importer_refuse(importer, LPL_ERR_FORMAT, "this is not where a log of kVMTrace "
-				"begins");
+		lpl_import_refuse(importer, LPL_ERR_FORMAT, "this is not where a log of kVMTrace "
+				  "begins");
 		return false;
 	}
 	if (record->is.word[0] != KVMTRACE_VERSION || record->is.word[3] != BYTES) {
-		importer_refuse(importer, LPL_ERR_FORMAT, "a log of version %" PRIu32 " with records "
-				"of %" PRIu32 " bytes (known is version %d with %zu)",
-				record->is.word[0], record->is.word[3], KVMTRACE_VERSION, BYTES);
+		lpl_import_refuse(importer, LPL_ERR_FORMAT, "a log of version %" PRIu32 " with records "
+				  "of %" PRIu32 " bytes (known is version %d with %zu)",
+				  record->is.word[0], record->is.word[3], KVMTRACE_VERSION, BYTES);
 		return false;
 	}
 	log->begun = true;
 	return snapshot(importer, record, true);
 }
 
-static bool stopped(struct importer *importer, const struct kvmtrace_record *record)
+static bool stopped(struct lpl_importer *importer, const struct kvmtrace_record *record)
 {
 	struct log *log = importer->state;
 
@@ -418,12 +419,12 @@ static bool stopped(struct importer *importer, const struct kvmtrace_record *rec
 	importer->unread = record->is.word[3];
 	if (!record->is.word[0])
 		return true;
-	importer_refuse(importer, LPL_ERR_DAMAGED, "kVMTrace says that it lost %" PRIu32 " records",
-			record->is.word[0]);
+	lpl_import_refuse(importer, LPL_ERR_DAMAGED, "kVMTrace says that it lost %" PRIu32 " records",
+			  record->is.word[0]);
 	return false;
 }
 
-static bool take(struct importer *importer, const struct kvmtrace_record *record)
+static bool take(struct lpl_importer *importer, const struct kvmtrace_record *record)
 {
 	struct log *log = importer->state;
 
@@ -456,13 +457,13 @@ static bool take(struct importer *importer, const struct kvmtrace_record *record
 	case KVMTRACE_REMAP:
 		return run(importer, record) && remapped(importer, record);
 	default:
-		importer_refuse(importer, LPL_ERR_DAMAGED, "a record of kind %u, which there is not",
-				record->kind);
+		lpl_import_refuse(importer, LPL_ERR_DAMAGED, "a record of kind %u, which there is not",
+				  record->kind);
 		return false;
 	}
 }
 
-static const uint8_t *read_record(struct importer *importer, const uint8_t *at,
+static const uint8_t *read_record(struct lpl_importer *importer, const uint8_t *at,
 				  const uint8_t *end)
 {
 	struct log *log = importer->state;
@@ -471,30 +472,30 @@ static const uint8_t *read_record(struct importer *importer, const uint8_t *at,
 	if (log->over)		/* what a disk holds behind it */
 		return end;
 	if (end - at < (ptrdiff_t)BYTES)
-		return importer_refuse(importer, LPL_ERR_TRUNCATED, "the input ends within a record, "
-				       "after %d of its %zu bytes", (int)(end - at), BYTES);
+		return lpl_import_refuse(importer, LPL_ERR_TRUNCATED, "the input ends within a record, "
+					 "after %d of its %zu bytes", (int)(end - at), BYTES);
 	record = parse(at);
 	if (!log->begun && record.kind != KVMTRACE_START)
-		return importer_refuse(importer, LPL_ERR_FORMAT, "this is not where a log of kVMTrace "
-				       "begins");
+		return lpl_import_refuse(importer, LPL_ERR_FORMAT, "this is not where a log of kVMTrace "
+					 "begins");
 	if (record.sequence != log->next)
-		return importer_refuse(importer, LPL_ERR_DAMAGED, "record %" PRIu32 " where %" PRIu32
-				       " is due", record.sequence, log->next);
+		return lpl_import_refuse(importer, LPL_ERR_DAMAGED, "record %" PRIu32 " where %" PRIu32
+					 " is due", record.sequence, log->next);
 	log->next++;
-	if (!importer_check_clock(importer, "cycle", time_of(&record), importer->cycle) ||
+	if (!lpl_import_check_clock(importer, "cycle", time_of(&record), importer->cycle) ||
 	    !take(importer, &record))
 		return NULL;
 	return at + BYTES;
 }
 
-static bool read_end(struct importer *importer)
+static bool read_end(struct lpl_importer *importer)
 {
 	struct log *log = importer->state;
 
 	if (log->over)
 		return true;
-	importer_refuse(importer, LPL_ERR_TRUNCATED, "the log ends without its last record: tracing "
-			"was not stopped, or not all was written");
+	lpl_import_refuse(importer, LPL_ERR_TRUNCATED, "the log ends without its last record: tracing "
+			  "was not stopped, or not all was written");
 	return false;
 }
 
@@ -502,14 +503,14 @@ static void free_log(void *state)
 {
 	struct log *log = state;
 
-	kvmtrace_pages_free(&log->pages);
-	kvmtrace_tasks_free(&log->tasks);
+	lpl_kvmtrace_pages_free(&log->pages);
+	lpl_kvmtrace_tasks_free(&log->tasks);
 }
 
-const struct format format_kvmtrace = {
+const struct lpl_format lpl_format_kvmtrace = {
 	.name = "kvmtrace",
 	.fields = "a record of 48 bytes",
-	.traits = FORMAT_BINARY | FORMAT_REDUCED | FORMAT_READ_ONLY | TELLS_CYCLE | TELLS_SPACE,
+	.traits = LPL_FORMAT_BINARY | LPL_FORMAT_REDUCED | LPL_FORMAT_IMPORT_ONLY | LPL_TELLS_CYCLE | LPL_TELLS_SPACE,
 	.read_record = read_record,
 	.read_end = read_end,
 	.record_bytes = BYTES,

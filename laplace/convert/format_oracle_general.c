@@ -17,10 +17,10 @@
  */
 #include <inttypes.h>
 
+#include "exporter.h"
+#include "fields.h"
 #include "idmap.h"
 #include "importer.h"
-#include "printer.h"
-#include "put.h"
 
 #define BYTES 24
 #define NEXT_OFFSET 16		/* of `next` in a record */
@@ -28,7 +28,7 @@
 #define SPACES (UINT64_C(1) << 12)
 #define TIME_SHIFT 20
 
-static const uint8_t *read_request(struct importer *importer, const uint8_t *at,
+static const uint8_t *read_request(struct lpl_importer *importer, const uint8_t *at,
 				   const uint8_t *end)
 {
 	struct lpl_ref ref = { .type = LPL_READ, .ref = importer->ref + 1 };
@@ -36,18 +36,18 @@ static const uint8_t *read_request(struct importer *importer, const uint8_t *at,
 	uint32_t size;
 
 	if (end - at < BYTES)
-		return importer_refuse(importer, LPL_ERR_TRUNCATED, "the input ends within a "
-				       "record, after %d of its %d bytes", (int)(end - at),
-				       BYTES);
+		return lpl_import_refuse(importer, LPL_ERR_TRUNCATED, "the input ends within a "
+					 "record, after %d of its %d bytes", (int)(end - at),
+					 BYTES);
 	ref.cycle = (uint64_t)scan_le32(at) << TIME_SHIFT;
 	id = scan_le64(at + 4);
 	size = scan_le32(at + 12);
 	ref.instr = ref.ref;
 	ref.space = id >> SPACE_SHIFT;
 	importer->sizes |= size != 1U << importer->options.page_shift;
-	return importer_check_clock(importer, "time", ref.cycle, importer->cycle) &&
-	       importer_set_page(importer, &ref, id & ((UINT64_C(1) << SPACE_SHIFT) - 1)) &&
-	       importer_put(importer, &ref) ? at + BYTES : NULL;
+	return lpl_import_check_clock(importer, "time", ref.cycle, importer->cycle) &&
+	       lpl_import_set_page(importer, &ref, id & ((UINT64_C(1) << SPACE_SHIFT) - 1)) &&
+	       lpl_import_ref(importer, &ref) ? at + BYTES : NULL;
 }
 
 /* ---- printing ---- */
@@ -57,50 +57,51 @@ struct requests {
 	uint64_t count;
 };
 
-static bool make_id(struct printer *printer, const struct lpl_ref *ref, uint64_t *id)
+static bool make_id(struct lpl_exporter *exporter, const struct lpl_ref *ref, uint64_t *id)
 {
-	*id = printer_page(printer, ref);
+	*id = lpl_export_page(exporter, ref);
 	if (ref->space < SPACES)
 		*id |= ref->space << SPACE_SHIFT;
-	if (!printer->spaces_mixed || (ref->space < SPACES && printer->last.space < SPACES))
+	if (!exporter->spaces_mixed || (ref->space < SPACES && exporter->last.space < SPACES))
 		return true;
-	printer_refuse(printer, LPL_ERR_UNSUPPORTED, "has several address spaces, whose pages "
+	lpl_export_refuse(exporter, LPL_ERR_UNSUPPORTED, "has several address spaces, whose pages "
 		       "would look alike; `laplace merge --format canonical' makes one of them");
 	return false;
 }
 
 /* The request before for this object learns of this one. */
-static bool tell_next(struct printer *printer, uint64_t before, uint64_t number)
+static bool tell_next(struct lpl_exporter *exporter, uint64_t before, uint64_t number)
 {
 	char next[8];
 
 	put_le64(next, number);
-	return printer_patch(printer, (before - 1) * BYTES + NEXT_OFFSET, next, sizeof(next));
+	return lpl_export_rewrite(exporter, (before - 1) * BYTES + NEXT_OFFSET, next,
+				  sizeof(next));
 }
 
-static char *put_request(struct printer *printer, char *out, const struct lpl_ref *ref)
+static char *put_request(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
 {
-	struct requests *requests = printer->state;
+	struct requests *requests = exporter->state;
 	uint64_t id, *last;
 
 	if (ref->cycle >> TIME_SHIFT > UINT32_MAX)
-		return printer_refuse(printer, LPL_ERR_UNSUPPORTED, "cycle %" PRIu64 " is too "
-				      "late for this format", ref->cycle);
-	if (!make_id(printer, ref, &id))
+		return lpl_export_refuse(exporter, LPL_ERR_UNSUPPORTED, "cycle %" PRIu64 " is too "
+					 "late for this format", ref->cycle);
+	if (!make_id(exporter, ref, &id))
 		return NULL;
 	last = idmap_reach(&requests->last, id);
 	if (!last) {
-		(void)lpl_fail(printer->report, LPL_ERR_MEMORY, "no memory for %zu pages",
+		(void)lpl_fail(exporter->report, LPL_ERR_MEMORY, "no memory for %zu pages",
 			       requests->last.count);
 		return NULL;
 	}
 	requests->count++;
-	if (*last && !tell_next(printer, *last, requests->count))
+	if (*last && !tell_next(exporter, *last, requests->count))
 		return NULL;
 	*last = requests->count;
 	out = put_le32(out, (uint32_t)(ref->cycle >> TIME_SHIFT));
 	out = put_le64(out, id);
-	out = put_le32(out, (uint32_t)1 << printer->page_shift);
+	out = put_le32(out, (uint32_t)1 << exporter->page_shift);
 	return put_le64(out, UINT64_MAX);
 }
 
@@ -111,10 +112,11 @@ static void free_requests(void *state)
 	idmap_free(&requests->last);
 }
 
-const struct format format_oracle_general = {
+const struct lpl_format lpl_format_oracle_general = {
 	.name = "oracleGeneral",
 	.fields = "time 32, id 64, size 32, next 64 bits",
-	.traits = FORMAT_BINARY | FORMAT_PAGES | FORMAT_SEEKS | TELLS_CYCLE | TELLS_SPACE,
+	.traits = LPL_FORMAT_BINARY | LPL_FORMAT_PAGES | LPL_FORMAT_SEEKS | LPL_TELLS_CYCLE |
+		  LPL_TELLS_SPACE,
 	.read_record = read_request,
 	.record_bytes = BYTES,
 	.put = put_request,

@@ -2,8 +2,8 @@
 /*
  * The sink that prints a stream in a format, for `laplace cat` and `export`.
  */
-#ifndef LAPLACE_CONVERT_PRINTER_H
-#define LAPLACE_CONVERT_PRINTER_H
+#ifndef LAPLACE_CONVERT_EXPORTER_H
+#define LAPLACE_CONVERT_EXPORTER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,11 +13,11 @@
 
 #include "format.h"
 
-#define PRINTER_ROOM 4096		/* more than anything printed at once */
-#define PRINTER_BUFFER (1U << 20)
+#define EXPORT_ROOM 4096		/* more than anything printed at once */
+#define EXPORT_BUFFER (1U << 20)
 
-struct printer_options {
-	const struct format *format;
+struct lpl_export_options {
+	const struct lpl_format *format;
 	const struct lpl_meta *meta;	/* of the trace; used while it is opened */
 	const char *path;		/* of the trace, for messages */
 	const char *output;		/* likewise */
@@ -26,9 +26,9 @@ struct printer_options {
 	bool tell_events;		/* ... or say that they were left out */
 };
 
-struct printer {
+struct lpl_exporter {
 	struct lpl_sink sink;
-	struct printer_options options;
+	struct lpl_export_options options;
 	struct lpl_report *report;	/* of the call that is going on */
 	void *state;			/* the format's */
 	unsigned int page_shift;
@@ -42,41 +42,41 @@ struct printer {
 	uint64_t refs;			/* printed */
 	uint64_t written;		/* bytes, before those in the buffer */
 	size_t used;
-	char buffer[PRINTER_BUFFER];
+	char buffer[EXPORT_BUFFER];
 };
 
 /*
- * LPL_ERR_UNSUPPORTED when the format cannot tell what the trace is.  `printer`
+ * LPL_ERR_UNSUPPORTED when the format cannot tell what the trace is.  `exporter`
  * is a sink; its finish() writes out what is held back.
  */
-enum lpl_error printer_open(struct printer **printer, const struct printer_options *options,
-			    struct lpl_report *report);
-void printer_close(struct printer *printer);	/* NULL is fine */
+enum lpl_error lpl_exporter_open(struct lpl_exporter **exporter, const struct lpl_export_options *options,
+				 struct lpl_report *report);
+void lpl_exporter_close(struct lpl_exporter *exporter);	/* NULL is fine */
 
 /* Say on stderr what the format could not. */
-void printer_tell_losses(const struct printer *printer);
+void lpl_exporter_tell_losses(const struct lpl_exporter *exporter);
 
 /* ---- for the formats ---- */
 
 /* Give up, because the format cannot say this.  Returns NULL. */
-void *printer_refuse(struct printer *printer, enum lpl_error error,
-		     const char *format, ...) __attribute__((format(printf, 3, 4), cold));
+void *lpl_export_refuse(struct lpl_exporter *exporter, enum lpl_error error,
+			const char *format, ...) __attribute__((format(printf, 3, 4), cold));
 
 /* Replace bytes that were printed before, `offset` from the file's beginning. */
-bool printer_patch(struct printer *printer, uint64_t offset, const void *bytes, size_t count);
+bool lpl_export_rewrite(struct lpl_exporter *exporter, uint64_t offset, const void *bytes, size_t count);
 
-static inline uint64_t printer_page(const struct printer *printer, const struct lpl_ref *ref)
+static inline uint64_t lpl_export_page(const struct lpl_exporter *exporter, const struct lpl_ref *ref)
 {
-	return ref->address >> printer->page_shift;
+	return ref->address >> exporter->page_shift;
 }
 
 /* Load, store or fetch, for formats that know no others. */
-static inline unsigned int printer_plain_type(struct printer *printer,
-					      const struct lpl_ref *ref)
+static inline unsigned int lpl_export_plain_type(struct lpl_exporter *exporter,
+						 const struct lpl_ref *ref)
 {
 	if (ref->type != LPL_WALK_READ && ref->type != LPL_WALK_WRITE)
 		return ref->type;
-	printer->walks = true;
+	exporter->walks = true;
 	return ref->type == LPL_WALK_READ ? LPL_READ : LPL_WRITE;
 }
 

@@ -4,25 +4,25 @@
  *
  *	E NAME CYCLE INSTRUCTION REFERENCE SPACE TID TGID ARG,ARG... TEXT
  */
-#ifndef LAPLACE_CONVERT_EVENTS_H
-#define LAPLACE_CONVERT_EVENTS_H
+#ifndef LAPLACE_CONVERT_EVENT_TEXT_H
+#define LAPLACE_CONVERT_EVENT_TEXT_H
 
 #include <stdbool.h>
 
 #include <laplace/record.h>
 
-struct importer;
+struct lpl_importer;
 
 /* Without a newline; at most EVENT_LINE bytes. */
 #define EVENT_LINE 2048
-char *event_print(char *out, const struct lpl_event *event);
+char *lpl_event_write(char *out, const struct lpl_event *event);
 /* The same as a comment of csv. */
-char *event_print_row(char *out, const struct lpl_event *event);
+char *lpl_event_write_comment(char *out, const struct lpl_event *event);
 
 /* E and a name, and more: no page E and another page. */
-bool event_is_line(const char *at);
+bool lpl_event_is_line(const char *at);
 
 /* What follows the E.  Returns the newline, or NULL. */
-const char *event_read(struct importer *importer, const char *at);
+const char *lpl_event_read(struct lpl_importer *importer, const char *at);
 
 #endif

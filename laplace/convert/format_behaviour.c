@@ -17,37 +17,37 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "events.h"
+#include "event_text.h"
+#include "exporter.h"
+#include "fields.h"
 #include "idmap.h"
 #include "importer.h"
-#include "printer.h"
-#include "put.h"
 
 struct memory {
 	struct idmap pages;	/* each with the line that fetched it */
 	uint64_t not_full;	/* lines with NF */
 };
 
-static bool evict(struct importer *importer, uint64_t page)
+static bool evict(struct lpl_importer *importer, uint64_t page)
 {
 	struct memory *memory = importer->state;
 	const uint64_t size = importer->options.memory;
 
 	if (memory->pages.count < size) {
-		importer_refuse(importer, LPL_ERR_DAMAGED, "page %" PRIx64 " is evicted from a "
-				"memory that holds only %zu of %" PRIu64 " pages (-k; the "
-				"%" PRIu64 " NF so far would fill %" PRIu64 ")", page,
-				memory->pages.count, size, memory->not_full, memory->not_full);
+		lpl_import_refuse(importer, LPL_ERR_DAMAGED, "page %" PRIx64 " is evicted from a "
+				  "memory that holds only %zu of %" PRIu64 " pages (-k; the "
+				  "%" PRIu64 " NF so far would fill %" PRIu64 ")", page,
+				  memory->pages.count, size, memory->not_full, memory->not_full);
 		return false;
 	}
 	if (idmap_remove(&memory->pages, page))
 		return true;
-	importer_refuse(importer, LPL_ERR_DAMAGED, "page %" PRIx64 " is evicted and was not in "
-			"memory", page);
+	lpl_import_refuse(importer, LPL_ERR_DAMAGED, "page %" PRIx64 " is evicted and was not in "
+			  "memory", page);
 	return false;
 }
 
-static bool fetch(struct importer *importer, uint64_t page)
+static bool fetch(struct lpl_importer *importer, uint64_t page)
 {
 	struct memory *memory = importer->state;
 	uint64_t *line = idmap_reach(&memory->pages, page);
@@ -58,8 +58,8 @@ static bool fetch(struct importer *importer, uint64_t page)
 		return false;
 	}
 	if (*line) {
-		importer_refuse(importer, LPL_ERR_DAMAGED, "page %" PRIx64 " is fetched and is in "
-				"memory, since line %" PRIu64, page, *line);
+		lpl_import_refuse(importer, LPL_ERR_DAMAGED, "page %" PRIx64 " is fetched and is "
+				  "in memory, since line %" PRIu64, page, *line);
 		return false;
 	}
 	*line = importer->place;
@@ -67,7 +67,7 @@ static bool fetch(struct importer *importer, uint64_t page)
 }
 
 /* Nothing was evicted. */
-static bool grow(struct importer *importer)
+static bool grow(struct lpl_importer *importer)
 {
 	struct memory *memory = importer->state;
 
@@ -75,13 +75,13 @@ static bool grow(struct importer *importer)
 		memory->not_full++;
 		return true;
 	}
-	importer_refuse(importer, LPL_ERR_DAMAGED, "NF, but the memory of %" PRIu64
-			" pages (-k) is full: it has %" PRIu64 " or more",
-			importer->options.memory, memory->not_full + 1);
+	lpl_import_refuse(importer, LPL_ERR_DAMAGED, "NF, but the memory of %" PRIu64
+			  " pages (-k) is full: it has %" PRIu64 " or more",
+			  importer->options.memory, memory->not_full + 1);
 	return false;
 }
 
-static bool put_evicted(struct importer *importer, const struct lpl_ref *ref,
+static bool put_evicted(struct lpl_importer *importer, const struct lpl_ref *ref,
 			uint64_t evicted)
 {
 	struct lpl_event event = {
@@ -90,35 +90,35 @@ static bool put_evicted(struct importer *importer, const struct lpl_ref *ref,
 	};
 	struct lpl_ref page = { 0 };
 
-	if (!importer_set_page(importer, &page, evicted))
+	if (!lpl_import_set_page(importer, &page, evicted))
 		return false;
 	event.arg[1] = page.address;
-	return importer_put_event(importer, &event);
+	return lpl_import_event(importer, &event);
 }
 
-static const char *read_behaviour(struct importer *importer, const char *at)
+static const char *read_behaviour(struct lpl_importer *importer, const char *at)
 {
 	struct lpl_ref ref = { .ref = importer->ref + 1, .type = LPL_READ };
 	uint64_t fetched, evicted;
 	const char *rest;
 
-	rest = scan_hex(at, &fetched);
-	if (!rest || !scan_is_end(*rest) || event_is_line(at))
-		return importer_other_line(importer, at);
+	rest = lpl_scan_hex(at, &fetched);
+	if (!rest || !scan_is_end(*rest) || lpl_event_is_line(at))
+		return lpl_import_other_line(importer, at);
 	ref.instr = ref.cycle = ref.ref;
 	at = scan_blanks(rest);
 	if (at[0] == 'N' && at[1] == 'F' && scan_is_end(at[2])) {
-		at = importer_line_end(importer, at + 2);
+		at = lpl_import_line_end(importer, at + 2);
 		return at && grow(importer) && fetch(importer, fetched) &&
-		       importer_set_page(importer, &ref, fetched) &&
-		       importer_put(importer, &ref) ? at : NULL;
+		       lpl_import_set_page(importer, &ref, fetched) &&
+		       lpl_import_ref(importer, &ref) ? at : NULL;
 	}
 	at = scan_hex_field(rest, &evicted);
 	if (!at)
-		return importer_no_field(importer, "evicted page");
-	at = importer_line_end(importer, at);
+		return lpl_import_no_field(importer, "evicted page");
+	at = lpl_import_line_end(importer, at);
 	return at && evict(importer, evicted) && fetch(importer, fetched) &&
-	       importer_set_page(importer, &ref, fetched) && importer_put(importer, &ref) &&
+	       lpl_import_set_page(importer, &ref, fetched) && lpl_import_ref(importer, &ref) &&
 	       put_evicted(importer, &ref, evicted) ? at : NULL;
 }
 
@@ -137,46 +137,46 @@ struct fetching {
 	uint64_t page;
 };
 
-static char *print_not_full(struct printer *printer, char *out)
+static char *print_not_full(struct lpl_exporter *exporter, char *out)
 {
-	struct fetching *fetching = printer->state;
+	struct fetching *fetching = exporter->state;
 
 	if (!fetching->is)
 		return out;
 	fetching->is = false;
-	out = put_hex(out, fetching->page);
+	out = lpl_put_hex(out, fetching->page);
 	return stpcpy(out, " NF\n");
 }
 
-static char *print_fetch(struct printer *printer, char *out, const struct lpl_ref *ref)
+static char *print_fetch(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
 {
-	struct fetching *fetching = printer->state;
+	struct fetching *fetching = exporter->state;
 
-	out = print_not_full(printer, out);
-	*fetching = (struct fetching){ true, printer_page(printer, ref) };
+	out = print_not_full(exporter, out);
+	*fetching = (struct fetching){ true, lpl_export_page(exporter, ref) };
 	return out;
 }
 
-static char *print_evicted(struct printer *printer, char *out, const struct lpl_event *event)
+static char *print_evicted(struct lpl_exporter *exporter, char *out, const struct lpl_event *event)
 {
-	struct fetching *fetching = printer->state;
+	struct fetching *fetching = exporter->state;
 
 	if (event->tag != LPL_EVENT_EVICTED)
 		return NULL;
 	if (!fetching->is)
-		return printer_refuse(printer, LPL_ERR_DAMAGED, "an eviction follows no fetch, "
-				      "after reference %" PRIu64, event->ref);
+		return lpl_export_refuse(exporter, LPL_ERR_DAMAGED, "an eviction follows no "
+					 "fetch, after reference %" PRIu64, event->ref);
 	fetching->is = false;
-	printer->spaces_mixed |= event->arg[0] != printer->last.space;
-	out = put_hex(out, fetching->page);
-	out = put_hex_field(out, event->arg[1] >> printer->page_shift);
+	exporter->spaces_mixed |= event->arg[0] != exporter->last.space;
+	out = lpl_put_hex(out, fetching->page);
+	out = put_hex_field(out, event->arg[1] >> exporter->page_shift);
 	return put_newline(out);
 }
 
-const struct format format_behaviour = {
+const struct lpl_format lpl_format_behaviour = {
 	.name = "behaviour",
 	.fields = "FETCHED EVICTED|NF",
-	.traits = FORMAT_PAGES | FORMAT_EVENTS,
+	.traits = LPL_FORMAT_PAGES | LPL_FORMAT_EVENTS,
 	.read_line = read_behaviour,
 	.import_state = sizeof(struct memory),
 	.import_free = free_memory,
