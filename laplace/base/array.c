@@ -8,7 +8,7 @@
 
 enum { FIRST_ROOM = 16 };
 
-bool lpl_array_reach(void *array, size_t *room, size_t index, size_t size)
+bool lpl_reach_index(void *array, size_t *room, size_t index, size_t size)
 {
 	size_t wanted = *room < FIRST_ROOM ? FIRST_ROOM : *room;
 	char *bytes;

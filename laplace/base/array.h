@@ -14,9 +14,9 @@
  * that adding one by one costs little.  false: no memory (or too many), nothing changed.
  */
 #define lpl_reach(array, room, index) \
-	lpl_array_reach(&(array), &(room), (index), sizeof(*(array)))
+	lpl_reach_index(&(array), &(room), (index), sizeof(*(array)))
 
 /* The same for elements of `size` bytes; `array` is the address of the pointer. */
-bool lpl_array_reach(void *array, size_t *room, size_t index, size_t size);
+bool lpl_reach_index(void *array, size_t *room, size_t index, size_t size);
 
 #endif

@@ -13,6 +13,7 @@
 
 #include <laplace/reducer.h>
 
+#include "base/host.h"
 #include "common.h"
 #include "convert/format.h"
 #include "convert/importer.h"
@@ -391,7 +392,7 @@ static void show(const struct lpl_importer *importer, void *context)
 
 	if (!cli_progress_due(progress))
 		return;
-	seconds = (double)(cli_now_ns() - progress->start_ns) / 1e9;
+	seconds = (double)(lpl_now_ns() - progress->start_ns) / 1e9;
 	cli_human(refs, importer->refs);
 	cli_human(rate, (uint64_t)((double)importer->refs / seconds));
 	if (run->size && importer->bytes && importer->bytes <= run->size) {

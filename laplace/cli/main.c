@@ -2,15 +2,18 @@
 /*
  * laplace: the command.  Finds the subcommand and hands over to it.
  */
+#include <argp.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "common.h"
+#include "commands.h"
+#include "say.h"
 
 static const struct command {
 	const char *name;
@@ -18,18 +21,9 @@ static const struct command {
 	const char *title;	/* argv[0] of the subcommand */
 	const char *summary;
 } commands[] = {
-	{ "record", cmd_record, "laplace record", "run a machine and collect a trace of it" },
-	{ "info", cmd_info, "laplace info", "tell what is in a trace" },
-	{ "cat", cmd_cat, "laplace cat", "print a trace's records as text" },
-	{ "import", cmd_import, "laplace import", "make a trace of another program's" },
-	{ "export", cmd_export, "laplace export", "write a trace in another format" },
-	{ "reduce", cmd_reduce, "laplace reduce", "drop references that simulations do not need" },
-	{ "merge", cmd_merge, "laplace merge", "give references their canonical pages" },
-	{ "sim", cmd_sim, "laplace sim", "count the faults of replacement policies" },
-	{ "report", cmd_report, "laplace report", "tell on one page what ran and what memory it used" },
-	{ "study", cmd_study, "laplace study", "measure what reductions save and what they cost" },
-	{ "plot", cmd_plot, "laplace plot", "draw the results of sim, and what report tells" },
-	{ "verify", cmd_verify, "laplace verify", "check that a trace is whole" },
+#define COMMAND(name, summary) { #name, cmd_##name, "laplace " #name, summary },
+	CLI_COMMANDS(COMMAND)
+#undef COMMAND
 };
 
 static void print_usage(FILE *file)

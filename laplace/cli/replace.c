@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * What an output may replace: nothing that was not meant, and never what is read.
- */
+/* What an output may replace; see replace.h. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common.h"
+#include "replace.h"
+#include "say.h"
 
 int cli_refuse_existing(const char *path, bool overwrite)
 {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/varint.h"
 #include "data.h"
 
@@ -17,15 +18,10 @@ static enum lpl_error damaged(struct lpl_report *cause, const char *what)
 	return lpl_fail(cause, LPL_ERR_DAMAGED, "%s", what);
 }
 
-/* Room for `count` elements in an array that is filled anew. */
-static bool reserve(void **array, size_t *room, size_t count, size_t size)
+/* Index of the last of so many; 0 for none, so that an array is there. */
+static size_t last_of(size_t count)
 {
-	if (count <= *room)
-		return true;
-	free(*array);
-	*array = malloc(count * size);
-	*room = *array ? count : 0;
-	return *array != NULL;
+	return count > 0 ? count - 1 : 0;
 }
 
 /* A block of references from their numbers; false when one breaks an invariant. */
@@ -214,7 +210,6 @@ enum lpl_error lpl_data_decode(struct lpl_data *data, const struct lpl_chunk_hea
 	const uint8_t *at = payload, *end = payload + size;
 	struct lpl_clocks first, last;
 	uint64_t base_space;
-	size_t events_room = data->events_room;
 
 	if (header->refs > LPL_CHUNK_REFS_MAX || header->events > LPL_CHUNK_EVENTS_MAX)
 		return damaged(cause, "too many records for a chunk");
@@ -222,12 +217,9 @@ enum lpl_error lpl_data_decode(struct lpl_data *data, const struct lpl_chunk_hea
 		return damaged(cause, "a data chunk without records");
 	if (header->events > size / EVENT_BYTES_MIN)
 		return damaged(cause, "more events than its bytes can hold");
-	if (!reserve((void **)&data->refs, &data->refs_room, header->refs,
-		     sizeof(*data->refs)) ||
-	    !reserve((void **)&data->events, &events_room, header->events,
-		     sizeof(*data->events)) ||
-	    !reserve((void **)&data->positions, &data->events_room, header->events,
-		     sizeof(*data->positions)))
+	if (!lpl_reach(data->refs, data->refs_room, last_of(header->refs)) ||
+	    !lpl_reach(data->events, data->events_room, last_of(header->events)) ||
+	    !lpl_reach(data->positions, data->positions_room, last_of(header->events)))
 		return lpl_fail(cause, LPL_ERR_MEMORY, "no memory for its records");
 	data->ref_count = header->refs;
 	data->event_count = header->events;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/varint.h"
 #include "data.h"
 #include "index.h"
@@ -19,18 +20,6 @@ static void thin(struct lpl_index *index)
 		index->entries[i] = index->entries[2 * i];
 }
 
-static bool grow(struct lpl_index *index)
-{
-	size_t room = index->room ? 2 * index->room : 64;
-	struct lpl_index_entry *entries = realloc(index->entries, room * sizeof(*entries));
-
-	if (!entries)
-		return false;
-	index->entries = entries;
-	index->room = room;
-	return true;
-}
-
 bool lpl_index_add(struct lpl_index *index, const struct lpl_chunk_header *header,
 		   uint64_t offset)
 {
@@ -42,7 +31,7 @@ bool lpl_index_add(struct lpl_index *index, const struct lpl_chunk_header *heade
 		if (index->chunks % index->stride == 0 && index->count == LPL_INDEX_ENTRIES_MAX)
 			thin(index);
 		if (index->chunks % index->stride == 0) {
-			if (index->count == index->room && !grow(index))
+			if (!lpl_reach(index->entries, index->room, index->count))
 				return false;
 			index->entries[index->count++] = (struct lpl_index_entry){
 				.offset = offset,

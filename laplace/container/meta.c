@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "chunk.h"
 #include "meta.h"
 
@@ -76,15 +77,8 @@ static enum lpl_error append(struct lpl_meta *meta, const char *key, size_t key_
 
 	if (meta->count == LPL_META_PAIRS_MAX)
 		return LPL_ERR_USAGE;
-	if (meta->count == meta->room) {
-		size_t room = meta->room ? 2 * meta->room : 16;
-		struct pair *pairs = realloc(meta->pairs, room * sizeof(*pairs));
-
-		if (!pairs)
-			return LPL_ERR_MEMORY;
-		meta->pairs = pairs;
-		meta->room = room;
-	}
+	if (!lpl_reach(meta->pairs, meta->room, meta->count))
+		return LPL_ERR_MEMORY;
 	pair.key = strndup(key, key_length);
 	pair.value = strndup(value, value_length);
 	if (!pair.key || !pair.value) {

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The subcommands: a function each, in a file of its name.  argv[0] is "laplace NAME"; what
+ * is returned is an exit status (say.h).
+ */
+#ifndef LAPLACE_CLI_COMMANDS_H
+#define LAPLACE_CLI_COMMANDS_H
+
+/* COMMAND(NAME, what it does), in the order in which the usage tells them */
+#define CLI_COMMANDS(COMMAND) \
+	COMMAND(record, "run a machine and collect a trace of it") \
+	COMMAND(info, "tell what is in a trace") \
+	COMMAND(cat, "print a trace's records as text") \
+	COMMAND(import, "make a trace of another program's") \
+	COMMAND(export, "write a trace in another format") \
+	COMMAND(reduce, "drop references that simulations do not need") \
+	COMMAND(merge, "give references their canonical pages") \
+	COMMAND(sim, "count the faults of replacement policies") \
+	COMMAND(report, "tell on one page what ran and what memory it used") \
+	COMMAND(study, "measure what reductions save and what they cost") \
+	COMMAND(plot, "draw the results of sim, and what report tells") \
+	COMMAND(verify, "check that a trace is whole")
+
+#define CLI_DECLARE(name, summary) int cmd_##name(int argc, char **argv);
+CLI_COMMANDS(CLI_DECLARE)
+#undef CLI_DECLARE
+
+#endif

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A trace on its way from a reader to a sink; see pass.h. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <laplace/reducer.h>
+
+#include "base/digits.h"
+#include "base/host.h"
+#include "pass.h"
+#include "replace.h"
+#include "say.h"
+
+#define MOST_COMPLAINTS 8
+
+int cli_reader_open(struct lpl_reader **reader, const char *path)
+{
+	struct lpl_report report = { 0 };
+
+	*reader = NULL;
+	if (strcmp(path, "-") == 0 && isatty(STDIN_FILENO))
+		return cli_complain(CLI_USAGE, "a trace is not read from a terminal");
+	/* whatever is printed would become part of it */
+	if (cli_refuse_input("-", path))
+		return CLI_USAGE;
+	if (lpl_reader_open(reader, path, &report))
+		return cli_report(&report);
+	lpl_reader_jobs(*reader, 0);
+	return CLI_DONE;
+}
+
+/* The size of the trace's pages, by whichever of two ways it is told. */
+static uint64_t page_size_of(const struct lpl_meta *meta)
+{
+	const char *told = lpl_meta_get(meta, LPL_META_PAGE_SIZE);
+	uint64_t reduced = lpl_reduction_page_size(lpl_meta_get(meta, LPL_META_REDUCTION));
+	uint64_t size = 0;
+
+	if (told)
+		(void)lpl_scan_decimal(told, &size);
+	return size > reduced ? size : reduced;
+}
+
+int cli_check_mergeable(const struct lpl_meta *meta, const char *path)
+{
+	const char *addresses = lpl_meta_get(meta, LPL_META_ADDRESSES);
+	uint64_t behaviour = lpl_reduction_behaviour(lpl_meta_get(meta, LPL_META_REDUCTION));
+	uint64_t page_size = page_size_of(meta);
+
+	if (addresses && strcmp(addresses, "canonical") == 0)
+		return cli_complain(CLI_USAGE, "%s: has canonical pages already", path);
+	if (behaviour)
+		return cli_complain(CLI_USAGE, "%s: is a behaviour sequence, no reference trace; "
+				    "`laplace reduce -m olr:%" PRIu64 "' makes one of it", path,
+				    behaviour);
+	if (page_size > UINT64_C(1) << LPL_PAGE_SHIFT)
+		return cli_complain(CLI_USAGE, "%s: has pages of %" PRIu64 " bytes, but mappings and "
+				    "copies are of %d: merge the trace that it was made from", path,
+				    page_size, 1 << LPL_PAGE_SHIFT);
+	return CLI_DONE;
+}
+
+uint64_t cli_refs_before(const struct lpl_totals *totals)
+{
+	uint64_t by_type = 0;
+
+	for (int i = 0; i < LPL_TYPES; i++)
+		by_type += totals->refs[i];
+	return totals->total ? totals->total : by_type;
+}
+
+static void show_pass(const struct cli_pass *pass)
+{
+	struct cli_progress *progress = pass->progress;
+	const char *label = pass->label ? pass->label : "";
+	uint64_t done = lpl_reader_bytes(pass->reader);
+	uint64_t size = lpl_reader_size(pass->reader);
+	double seconds = (double)(lpl_now_ns() - progress->start_ns) / 1e9;
+	double rate = seconds > 0 ? (double)pass->refs / seconds : 0;
+	char refs[CLI_HUMAN_SIZE], per_second[CLI_HUMAN_SIZE], left[CLI_HUMAN_SIZE];
+
+	cli_human(refs, pass->refs);
+	cli_human(per_second, (uint64_t)rate);
+	if (size && done) {
+		double rest = seconds * ((double)size / (double)done - 1);
+
+		cli_duration(left, rest > 0 ? (uint64_t)(rest + 0.5) : 0);
+		cli_progress_line(progress, "%s%3.0f%%  %s references  %s/s  %s left", label,
+				  100 * (double)done / (double)size, refs,
+				  per_second, left);
+	} else {
+		cli_progress_line(progress, "%s%s references  %s/s", label, refs, per_second);
+	}
+}
+
+static int send_block(struct cli_pass *pass, const struct lpl_ref *refs, size_t count,
+		      const struct lpl_event *event, struct lpl_report *report)
+{
+	struct lpl_sink *sink = pass->sink;
+	int error = 0;
+
+	if (count)
+		error = sink->refs(sink, refs, count, report);
+	if (!error && event)
+		error = sink->event(sink, event, report);
+	return error;
+}
+
+/* ---- what is missing ---- */
+
+char *cli_gaps_text(char buf[CLI_GAPS_SIZE], const struct cli_gaps *gaps)
+{
+	const char *plural = gaps->count == 1 ? "" : "s";
+
+	if (gaps->more && !gaps->refs && !gaps->events)
+		snprintf(buf, CLI_GAPS_SIZE, "%" PRIu64 " place%s (how many is not known)",
+			 gaps->count, plural);
+	else
+		snprintf(buf, CLI_GAPS_SIZE, "%" PRIu64 " place%s (%s%" PRIu64 " references and %"
+			 PRIu64 " events)", gaps->count, plural, gaps->more ? "at least " : "",
+			 gaps->refs, gaps->events);
+	return buf;
+}
+
+static void count_gap(struct cli_gaps *gaps, const struct lpl_event *event)
+{
+	gaps->count++;
+	gaps->refs += event->arg[0] != KTR_NONE ? event->arg[0] : 0;
+	gaps->events += event->arg[1] != KTR_NONE ? event->arg[1] : 0;
+	gaps->more |= event->arg[0] == KTR_NONE || event->arg[1] == KTR_NONE;
+}
+
+/* What came before the trace's end is all there is. */
+static int send_end(struct cli_pass *pass, struct lpl_report *report)
+{
+	const struct lpl_chunk *last = lpl_reader_chunk(pass->reader);
+	const struct lpl_event gap = {
+		.tag = LPL_EVENT_GAP, .ref = last->last_ref, .instr = last->last_instr,
+		.cycle = last->last_cycle, .arg = { KTR_NONE, KTR_NONE }
+	};
+
+	count_gap(&pass->found, &gap);
+	return send_block(pass, NULL, 0, &gap, report);
+}
+
+/*
+ * The next block, or the next after damage, which is told here (a few times: a bad disk
+ * damages thousands of chunks).
+ */
+static enum lpl_error next_block(struct cli_pass *pass, const struct lpl_ref **refs,
+				 size_t *count, const struct lpl_event **event,
+				 struct lpl_report *report)
+{
+	enum lpl_error error;
+
+	for (pass->resumed = false;; pass->resumed = true) {
+		error = lpl_reader_next(pass->reader, refs, count, event, report);
+		if (error != LPL_ERR_DAMAGED || !pass->goes_on ||
+		    lpl_reader_resume(pass->reader, NULL))
+			return error;
+		cli_progress_clear(pass->progress);
+		if (pass->damaged++ < MOST_COMPLAINTS)
+			cli_report(report);
+		*report = (struct lpl_report){ .error = LPL_OK };
+	}
+}
+
+/* At the end: what the trace tells of itself, or what was found. */
+static void tell_gaps(const struct cli_pass *pass, int status)
+{
+	char text[CLI_GAPS_SIZE];
+
+	if (pass->told.count)
+		cli_complain(0, "warning: %s: was made from a damaged or incomplete trace: "
+			     "records are missing in %s", pass->path,
+			     cli_gaps_text(text, &pass->told));
+	if (pass->damaged)
+		cli_complain(status, "%s: the result covers the %" PRIu64 " references that can be "
+			     "read; records are missing in %s", pass->path, pass->refs,
+			     cli_gaps_text(text, &pass->found));
+}
+
+static void count_block(struct cli_pass *pass, size_t count, const struct lpl_event *event,
+			uint32_t *sequence)
+{
+	const struct lpl_chunk *chunk = lpl_reader_chunk(pass->reader);
+
+	if (chunk && (pass->chunks == 0 || chunk->sequence != *sequence)) {
+		*sequence = chunk->sequence;
+		pass->chunks++;
+	}
+	pass->refs += count;
+	pass->events += event != NULL;
+	if (event && event->tag == LPL_EVENT_GAP)
+		count_gap(pass->resumed ? &pass->found : &pass->told, event);
+}
+
+/* A sink may find what is wrong with the input, too. */
+static int sink_failed(struct cli_pass *pass, const struct lpl_report *report)
+{
+	if (!pass->trouble || lpl_error_status(report->error) != CLI_DAMAGED)
+		return cli_report(report);
+	*pass->trouble = *report;
+	return CLI_DAMAGED;
+}
+
+int cli_pass_run(struct cli_pass *pass)
+{
+	struct lpl_report read_report = { 0 }, sink_report = { 0 };
+	const struct lpl_ref *refs;
+	const struct lpl_event *event;
+	enum lpl_error error;
+	uint32_t sequence = 0;
+	size_t count;
+	int status = CLI_DONE;
+
+	for (;;) {
+		error = next_block(pass, &refs, &count, &event, &read_report);
+		if (error || (count == 0 && !event))
+			break;
+		if (pass->before_block)
+			pass->before_block(pass, pass->context);
+		if (send_block(pass, refs, count, event, &sink_report)) {
+			cli_progress_clear(pass->progress);
+			return sink_failed(pass, &sink_report);
+		}
+		count_block(pass, count, event, &sequence);
+		if (cli_progress_due(pass->progress))
+			show_pass(pass);
+	}
+	if (pass->progress->on)
+		show_pass(pass);
+	cli_progress_clear(pass->progress);
+	if (!error && !lpl_reader_complete(pass->reader) && !pass->damaged)
+		error = lpl_fail(&read_report, LPL_ERR_TRUNCATED, "%s: has no index: its "
+				 "recording did not end properly", pass->path);
+	status = error ? lpl_error_status(error) : pass->damaged ? CLI_DAMAGED : CLI_DONE;
+	if (status == CLI_FAILED || status == CLI_USAGE)
+		return cli_report(&read_report);
+	if ((error && pass->goes_on && send_end(pass, &sink_report)) ||
+	    pass->sink->finish(pass->sink, &sink_report))
+		return cli_report(&sink_report);
+	if (pass->trouble) {
+		*pass->trouble = read_report;
+		return status;
+	}
+	if (error)
+		cli_report(&read_report);
+	if (error && !pass->damaged)
+		cli_complain(status, "%s: the result covers the first %" PRIu64
+			     " references, which are whole", pass->path, pass->refs);
+	tell_gaps(pass, status);
+	return status;
+}

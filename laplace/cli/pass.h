@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Reading: a trace on its way from a reader to a sink, with progress, and with what is to be
+ * said where it is damaged or incomplete.
+ */
+#ifndef LAPLACE_CLI_PASS_H
+#define LAPLACE_CLI_PASS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <laplace/error.h>
+#include <laplace/record.h>
+#include <laplace/trace.h>
+
+#include "progress.h"
+
+/*
+ * Open a trace, to be decoded on all processors; "-" is stdin, but not a terminal.
+ * Returns an exit status.
+ */
+int cli_reader_open(struct lpl_reader **reader, const char *path);
+
+/* Can canonical pages be had of the trace at all?  Complains.  Returns an exit status. */
+int cli_check_mergeable(const struct lpl_meta *meta, const char *path);
+
+/* References before reduction; 0: the trace does not tell. */
+uint64_t cli_refs_before(const struct lpl_totals *totals);
+
+/* Where records are missing. */
+struct cli_gaps {
+	uint64_t count;
+	uint64_t refs, events;		/* missing there */
+	bool more;			/* and nobody knows how many others */
+};
+
+/* "2 places (at least 30 references and 1 events)" in buf, which is returned. */
+#define CLI_GAPS_SIZE 128
+char *cli_gaps_text(char buf[CLI_GAPS_SIZE], const struct cli_gaps *gaps);
+
+/* A trace on its way from a reader to a sink. */
+struct cli_pass {
+	struct lpl_reader *reader;
+	const char *path;		/* for messages */
+	struct lpl_sink *sink;
+	struct cli_progress *progress;
+	const char *label;		/* begins a line of progress; may be NULL */
+	/* called with each block that was read, before it is sent; may be NULL */
+	void (*before_block)(struct cli_pass *pass, void *context);
+	void *context;
+	/*
+	 * Where to leave why a trace could not be read to its end, instead of
+	 * complaining; a missing index counts as LPL_ERR_TRUNCATED.  May be NULL.
+	 */
+	struct lpl_report *trouble;
+	/*
+	 * The result shall hold all that can be read: after damage the reading goes on,
+	 * and where anything is missing, at the end too, the sink gets an LPL_EVENT_GAP.
+	 */
+	bool goes_on;
+	bool resumed;			/* just now, so that the event is of a gap found */
+	/* what came by */
+	uint64_t refs, events, chunks;
+	uint64_t damaged;		/* with goes_on: how often */
+	struct cli_gaps told;		/* LPL_EVENT_GAP in the trace itself */
+	struct cli_gaps found;		/* with goes_on: where it could not be read */
+};
+
+/*
+ * Send everything that can be read, then finish().  Where the trace is damaged
+ * or ends early, what came before it (and, with goes_on, after) has gone to the sink and
+ * finish() was called: the complaint has been printed and the status is CLI_DAMAGED.
+ * A trace that tells that it was made from such a one is warned of, unless `trouble` is
+ * wanted.
+ */
+int cli_pass_run(struct cli_pass *pass);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The line of progress; see progress.h. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/host.h"
+#include "progress.h"
+
+void cli_progress_start(struct cli_progress *progress, enum cli_when when)
+{
+	progress->terminal = isatty(STDERR_FILENO) == 1;
+	progress->on = when == CLI_ALWAYS || (when == CLI_AUTO && progress->terminal);
+	progress->start_ns = progress->last_ns = lpl_now_ns();
+	progress->width = 0;
+}
+
+bool cli_progress_due(struct cli_progress *progress)
+{
+	/* a log is not flooded */
+	const uint64_t interval = progress->terminal ? 250000000U : 2000000000U;
+	uint64_t now;
+
+	if (!progress->on)
+		return false;
+	now = lpl_now_ns();
+	if (now - progress->last_ns < interval)
+		return false;
+	progress->last_ns = now;
+	return true;
+}
+
+void cli_progress_line(struct cli_progress *progress, const char *format, ...)
+{
+	char line[256];
+	va_list args;
+	int width;
+
+	if (!progress->on)
+		return;
+	va_start(args, format);
+	width = vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	if (progress->terminal)
+		fprintf(stderr, "\r%-*s", progress->width, line);
+	else
+		fprintf(stderr, "%s\n", line);
+	fflush(stderr);
+	progress->width = width;
+}
+
+void cli_progress_clear(struct cli_progress *progress)
+{
+	if (progress->on && progress->terminal && progress->width) {
+		fprintf(stderr, "\r%*s\r", progress->width, "");
+		fflush(stderr);
+		progress->width = 0;
+	}
+}

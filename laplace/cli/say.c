@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What is said to a person; see say.h. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "say.h"
+
+int cli_complain(int status, const char *format, ...)
+{
+	va_list args;
+
+	fprintf(stderr, "%s: ", program_invocation_name);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	return status;
+}
+
+int cli_report(const struct lpl_report *report)
+{
+	if (report->system_errno == EPIPE)
+		return CLI_DONE;
+	return cli_complain(lpl_error_status(report->error), "%s",
+			    report->text[0] ? report->text
+					    : lpl_error_name(report->error));
+}
+
+char *cli_human(char buf[CLI_HUMAN_SIZE], uint64_t number)
+{
+	static const char unit[] = " kMGTPE";
+	double value = (double)number;
+	int step = 0;
+
+	while (value >= 999.5) {
+		value /= 1000;
+		step++;
+	}
+	if (step == 0)
+		snprintf(buf, CLI_HUMAN_SIZE, "%" PRIu64, number);
+	else
+		snprintf(buf, CLI_HUMAN_SIZE, "%.*f %c",
+			 value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, unit[step]);
+	return buf;
+}
+
+char *cli_duration(char buf[CLI_HUMAN_SIZE], uint64_t seconds)
+{
+	unsigned int minute = (unsigned int)(seconds / 60 % 60);
+	unsigned int second = (unsigned int)(seconds % 60);
+
+	if (seconds >= 360000)
+		snprintf(buf, CLI_HUMAN_SIZE, "days");
+	else if (seconds >= 3600)
+		snprintf(buf, CLI_HUMAN_SIZE, "%u:%02u:%02u",
+			 (unsigned int)(seconds / 3600), minute, second);
+	else
+		snprintf(buf, CLI_HUMAN_SIZE, "%u:%02u", minute, second);
+	return buf;
+}
+
+char *cli_percent(char buf[CLI_PERCENT_SIZE], int digits, uint64_t part, uint64_t whole)
+{
+	double value = whole ? 100 * (double)part / (double)whole : 0;
+	double step = pow(10, 2 - digits);	/* below 100 */
+
+	if (part < whole && value >= 100 - step / 2)
+		snprintf(buf, CLI_PERCENT_SIZE, "over %.*g%%", digits, 100 - step);
+	else if (value >= pow(10, digits) - 0.5)
+		snprintf(buf, CLI_PERCENT_SIZE, "%.0f%%", value);
+	else if (part && value < 0.0001)
+		snprintf(buf, CLI_PERCENT_SIZE, "under 0.0001%%");
+	else
+		snprintf(buf, CLI_PERCENT_SIZE, "%.*g%%", digits, value);
+	return buf;
+}
+
+int cli_print_json(FILE *out, json_t *json)
+{
+	if (!json)
+		return cli_complain(CLI_FAILED, "no memory for the JSON output");
+	json_dumpf(json, out, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+	fputc('\n', out);
+	json_decref(json);
+	return CLI_DONE;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What is said to a person: complaints, and numbers as people read them.
+ */
+#ifndef LAPLACE_CLI_SAY_H
+#define LAPLACE_CLI_SAY_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include <laplace/error.h>
+
+enum cli_status {
+	CLI_DONE = 0,
+	CLI_FAILED = 1,
+	CLI_USAGE = 2,
+	CLI_DAMAGED = 3
+};
+
+/* One line on stderr, after the subcommand's name.  Returns `status`. */
+int cli_complain(int status, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/*
+ * Print an error of the library, once, and return its exit status.  A reader
+ * that closed our output is no error: nothing is said and CLI_DONE returned.
+ */
+int cli_report(const struct lpl_report *report);
+
+/* "1.34 G" in buf, which is returned. */
+#define CLI_HUMAN_SIZE 16
+char *cli_human(char buf[CLI_HUMAN_SIZE], uint64_t number);
+
+/* "3:07" or "1:02:33". */
+char *cli_duration(char buf[CLI_HUMAN_SIZE], uint64_t seconds);
+
+/*
+ * "12.3%" in buf, which is returned: so many significant digits, no exponent; "over 99.9%",
+ * "under 0.0001%" of what would look like all, or nothing, and is not.
+ */
+#define CLI_PERCENT_SIZE 32
+char *cli_percent(char buf[CLI_PERCENT_SIZE], int digits, uint64_t part, uint64_t whole);
+
+/* Print and free; NULL (no memory) is told.  Returns an exit status. */
+int cli_print_json(FILE *out, json_t *json);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Text files that appear when they are whole (base/output.h), and stdout.
+ */
+#ifndef LAPLACE_CLI_TEXT_OUTPUT_H
+#define LAPLACE_CLI_TEXT_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/output.h"
+
+struct cli_output {
+	FILE *file;
+	struct lpl_output output;	/* unused where `file` is stdout */
+};
+
+/* "-" is stdout.  Returns an exit status; on failure nothing is to be undone. */
+int cli_output_open(struct cli_output *output, const char *path, bool overwrite);
+/*
+ * The file gets its name; or, when `status` is a failure, nothing of it is left.  Complains.
+ * Returns the status.
+ */
+int cli_output_close(struct cli_output *output, int status);
+
+#endif
