@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the numbers in a record are called, and how guest text is made safe. */
+/* What the numbers in a record are called and mean, and how guest text is made safe. */
 #include <laplace/record.h>
 
 char lpl_type_letter(enum lpl_type type)
@@ -9,67 +9,62 @@ char lpl_type_letter(enum lpl_type type)
 	return (unsigned int)type < LPL_TYPES ? letters[type] : '?';
 }
 
-static const struct {
-	const char *name;
-	bool fence;
-} kernel_events[] = {
-	[KTR_TASK_CREATE] =	{ "task-create", false },
-	[KTR_SCHEDULE] =	{ "schedule", false },
-	[KTR_SPACE_ASSIGN] =	{ "space-assign", false },
-	[KTR_EXEC] =		{ "exec", true },
-	/* the end of a task; that of its space is KTR_SPACE_END */
-	[KTR_EXIT] =		{ "exit", false },
-	[KTR_MAP] =		{ "map", true },
-	[KTR_UNMAP] =		{ "unmap", true },
-	[KTR_REMAP] =		{ "remap", true },
-	[KTR_BRK] =		{ "brk", true },
-	[KTR_SHM_ATTACH] =	{ "shm-attach", true },
-	[KTR_SHM_DETACH] =	{ "shm-detach", true },
-	[KTR_SPACE_DUPLICATE] =	{ "space-duplicate", true },
-	[KTR_SPACE_END] =	{ "space-end", true },
-	[KTR_COW_BREAK] =	{ "cow-break", true },
-	[KTR_CACHE_ADD] =	{ "cache-add", true },
-	[KTR_CACHE_REMOVE] =	{ "cache-remove", true },
-	[KTR_MARK] =		{ "mark", false },
-	[KTR_CONTROL] =		{ "control", false },
-	[KTR_SYSCALL_ENTER] =	{ "syscall-enter", false },
-	[KTR_SYSCALL_EXIT] =	{ "syscall-exit", false },
-	[KTR_MPROTECT] =	{ "mprotect", false },
-	[KTR_DISCARD] =		{ "discard", true },
-	[KTR_PAGE_OWN] =	{ "page-own", true },
-	[KTR_SWAP_OUT] =	{ "swap-out", false },
-	[KTR_SWAP_IN] =		{ "swap-in", false },
-	[KTR_HUGE_MAP] =	{ "huge-map", false },
-	[KTR_HUGE_SPLIT] =	{ "huge-split", false },
-	[KTR_FILE] =		{ "file", false },
-	[KTR_PRESENT] =		{ "present", true },
-	[KTR_SNAPSHOT] =	{ "snapshot", false },
+/* Rows are numbered as they come in the tables. */
+#define ROW(tag, number, name, fence, text) ROW_##tag,
+enum row {
+	KTR_EVENTS(ROW, KTR_NO_ARG)
+	LPL_EVENTS(ROW, KTR_NO_ARG)
 };
-#define KERNEL_EVENTS (sizeof(kernel_events) / sizeof(kernel_events[0]))
+
+/* No number is left out: so a tag leads to its row. */
+#define FIRST_OF_OURS ROW_LPL_EVENT_TRACING
+#define CHECK_KTR(tag, number, name, fence, text) \
+	_Static_assert((number) == ROW_##tag + 1, "a row of KTR_EVENTS is not in its place");
+#define CHECK_LPL(tag, number, name, fence, text) \
+	_Static_assert((number) - LPL_EVENT_TRACING == ROW_##tag - FIRST_OF_OURS, \
+		       "a row of LPL_EVENTS is not in its place");
+KTR_EVENTS(CHECK_KTR, KTR_NO_ARG)
+LPL_EVENTS(CHECK_LPL, KTR_NO_ARG)
+
+#define KIND(tag_, number, name_, fence_, text_) \
+	[ROW_##tag_].tag = (tag_), \
+	[ROW_##tag_].name = (name_), \
+	[ROW_##tag_].fence = (fence_) == KTR_FENCE, \
+	[ROW_##tag_].text = (text_),
+#define KIND_ARG(tag_, argument, number, name_, how_) \
+	[ROW_##tag_].arg[number] = { (name_), (how_) },
+
+static const struct lpl_event_kind kinds[LPL_EVENT_KINDS] = {
+	KTR_EVENTS(KIND, KIND_ARG)
+	LPL_EVENTS(KIND, KIND_ARG)
+};
+
+const struct lpl_event_kind *lpl_event_kinds(void)
+{
+	return kinds;
+}
+
+const struct lpl_event_kind *lpl_event_kind(uint32_t tag)
+{
+	if (tag - 1 < FIRST_OF_OURS)
+		return &kinds[tag - 1];
+	if (tag - LPL_EVENT_TRACING < LPL_EVENT_KINDS - FIRST_OF_OURS)
+		return &kinds[FIRST_OF_OURS + tag - LPL_EVENT_TRACING];
+	return NULL;
+}
 
 bool lpl_event_is_fence(uint32_t tag)
 {
-	return tag < KERNEL_EVENTS && kernel_events[tag].fence;
+	const struct lpl_event_kind *kind = lpl_event_kind(tag);
+
+	return kind != NULL && kind->fence;
 }
 
 const char *lpl_event_name(uint32_t tag)
 {
-	if (tag < KERNEL_EVENTS)
-		return kernel_events[tag].name;
-	switch (tag) {
-	case LPL_EVENT_TRACING:
-		return "tracing";
-	case LPL_EVENT_MARK:
-		return "host-mark";	/* "mark" is the guest's */
-	case LPL_EVENT_EVICTED:
-		return "evicted";
-	case LPL_EVENT_PAGE:
-		return "page";
-	case LPL_EVENT_GAP:
-		return "gap";
-	default:
-		return NULL;
-	}
+	const struct lpl_event_kind *kind = lpl_event_kind(tag);
+
+	return kind != NULL ? kind->name : NULL;
 }
 
 char *lpl_text_escape(char *out, size_t size, const char *text, size_t length)

@@ -23,31 +23,69 @@ static void type_letters(void **unused)
 	assert_int_equal(lpl_type_letter(LPL_TYPES), '?');
 }
 
-static void event_names(void **unused)
+/* The names of arguments: what they end with, and each is there once. */
+static void expect_arguments(const struct lpl_event_kind *kind)
 {
-	static const uint32_t outside[] = { LPL_EVENT_TRACING, LPL_EVENT_MARK };
-	const char *names[KTR_SNAPSHOT + 2];
 	size_t count = 0;
 
+	while (count < KTR_ARGS && kind->arg[count].name != NULL)
+		count++;
+	for (size_t i = 0; i < count; i++) {
+		assert_int_not_equal(kind->arg[i].name[0], '\0');
+		assert_in_range(kind->arg[i].how, KTR_HEX, KTR_SIGNED);
+		for (size_t k = 0; k < i; k++)
+			assert_string_not_equal(kind->arg[i].name, kind->arg[k].name);
+	}
+	/* none is behind one that is left out, nor beyond what a record has room for */
+	for (size_t i = count; i <= KTR_ARGS; i++)
+		assert_null(kind->arg[i].name);
+}
+
+static void event_table(void **unused)
+{
+	const struct lpl_event_kind *kinds = lpl_event_kinds();
+	size_t kernels = 0;
+
+	(void)unused;
+	for (size_t i = 0; i < LPL_EVENT_KINDS; i++) {
+		const struct lpl_event_kind *kind = &kinds[i];
+
+		assert_true(i == 0 || kind->tag > kinds[i - 1].tag);
+		assert_true(kind->tag < KTR_TAGS || kind->tag >= LPL_EVENT_TRACING);
+		kernels += kind->tag < KTR_TAGS;
+		assert_ptr_equal(lpl_event_kind(kind->tag), kind);
+		assert_non_null(kind->name);
+		assert_int_not_equal(kind->name[0], '\0');
+		for (size_t k = 0; k < i; k++)
+			assert_string_not_equal(kind->name, kinds[k].name);
+		assert_non_null(kind->text);
+		expect_arguments(kind);
+	}
+	/* KTR_TAGS is no larger than it must be */
+	assert_int_equal(kinds[kernels - 1].tag, KTR_TAGS - 1);
+	assert_null(lpl_event_kind(0));
+	assert_null(lpl_event_kind(KTR_TAGS));
+	assert_null(lpl_event_kind(LPL_EVENT_TRACING - 1));
+	assert_null(lpl_event_kind(kinds[LPL_EVENT_KINDS - 1].tag + 1));
+	assert_null(lpl_event_kind(UINT32_MAX));
+}
+
+/* Some rows by hand; docs/format.md has them all (tests/cli/format-tables). */
+static void event_names(void **unused)
+{
 	(void)unused;
 	assert_string_equal(lpl_event_name(KTR_MAP), "map");
 	assert_string_equal(lpl_event_name(KTR_COW_BREAK), "cow-break");
-	for (uint32_t tag = KTR_TASK_CREATE; tag <= KTR_SNAPSHOT; tag++)
-		names[count++] = lpl_event_name(tag);
-	for (size_t i = 0; i < 2; i++)
-		names[count++] = lpl_event_name(outside[i]);
-	/* all known, and none for two */
-	for (size_t i = 0; i < count; i++) {
-		assert_non_null(names[i]);
-		for (size_t k = 0; k < i; k++)
-			assert_string_not_equal(names[i], names[k]);
-	}
-	assert_null(lpl_event_name(0));
-	assert_null(lpl_event_name(KTR_SNAPSHOT + 1));
-	assert_null(lpl_event_name(LPL_EVENT_TRACING - 1));
 	assert_string_equal(lpl_event_name(LPL_EVENT_GAP), "gap");
-	assert_null(lpl_event_name(LPL_EVENT_GAP + 1));
-	assert_null(lpl_event_name(UINT32_MAX));
+	assert_null(lpl_event_name(0));
+	assert_null(lpl_event_name(KTR_TAGS));
+	assert_null(lpl_event_name(LPL_EVENT_TRACING - 1));
+	assert_string_equal(lpl_event_kind(KTR_MAP)->text, "name");
+	assert_string_equal(lpl_event_kind(KTR_UNMAP)->text, "");
+	assert_string_equal(lpl_event_kind(KTR_MAP)->arg[KTR_MAP_PAGE_BYTES].name, "page bytes");
+	assert_int_equal(lpl_event_kind(KTR_MAP)->arg[KTR_MAP_PAGE_BYTES].how, KTR_DECIMAL);
+	assert_int_equal(lpl_event_kind(KTR_SYSCALL_EXIT)->arg[KTR_SYSCALL_EXIT_RESULT].how,
+			 KTR_SIGNED);
 }
 
 static void fences(void **unused)
@@ -60,7 +98,7 @@ static void fences(void **unused)
 	static const uint32_t no[] = {
 		0, KTR_TASK_CREATE, KTR_SCHEDULE, KTR_MARK, KTR_CONTROL, KTR_SYSCALL_ENTER,
 		KTR_SYSCALL_EXIT, KTR_MPROTECT, KTR_SWAP_OUT, KTR_SWAP_IN, KTR_HUGE_MAP,
-		KTR_HUGE_SPLIT, KTR_FILE, KTR_SNAPSHOT, KTR_SNAPSHOT + 1,
+		KTR_HUGE_SPLIT, KTR_FILE, KTR_SNAPSHOT, KTR_TAGS,
 		LPL_EVENT_MARK, UINT32_MAX
 	};
 
@@ -149,6 +187,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(type_letters),
+		cmocka_unit_test(event_table),
 		cmocka_unit_test(event_names),
 		cmocka_unit_test(fences),
 		cmocka_unit_test(escapes),

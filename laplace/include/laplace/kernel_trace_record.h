@@ -86,98 +86,259 @@ struct kernel_trace_record {
 #define KTR_INODE_SYSV	((ktr_u64)1 << 63)
 
 /*
- * Tags.  "->" lists arg[0], arg[1], ...; addresses are bytes, ranges are
- * [start, end), devices are major << 20 | minor, offsets are in pages.
+ * The table of events: what a record's tag says, and what its arguments are.  Whatever
+ * has to do with all events is made from it: the numbers below, and what the library
+ * knows of them (lpl_event_kind() in record.h).
+ *
+ * EVENT(tag, number, name, fence, text)
+ *	name	as it is printed, and read
+ *	fence	KTR_FENCE: a virtual page may be another page from here on, or shared, or
+ *		no longer shared.  KTR_PLAIN: nothing of that kind
+ *	text	what the record's text is; "" for an event that has none
+ *
+ * ARG(tag, ARGUMENT, number, name, how)
+ *	is arg[tag_ARGUMENT], of the event before it: arg[KTR_MAP_START], say
+ *	how	enum ktr_how: how its value is read best
+ *
+ * Addresses are in bytes, ranges are [start, end), devices are major << 20 | minor,
+ * offsets and frames are in pages.  Numbers are never given to something else.
  */
-enum ktr_tag {
-	/* -> child tid, child tgid, child space, clone flags; text: comm */
-	KTR_TASK_CREATE = 1,
-	/* -> previous tid, KTR_STATE_*, next tid, next tgid,
-	 *    next space (0: keeps the previous one); text: comm of next */
-	KTR_SCHEDULE = 2,
-	/* a task gets (another) address space -> tid, tgid, space */
-	KTR_SPACE_ASSIGN = 3,
-	/* -> tid, tgid, space, device, inode; text: path of the image */
-	KTR_EXEC = 4,
-	/* -> tid, tgid, exit code, 1 when the last task of its process */
-	KTR_EXIT = 5,
-	/* -> space, start, end, KTR_PROT_*, KTR_MAP_* kind, device, inode,
-	 *    offset of start in the file, bytes of a page where it is not the
-	 *    usual one (hugetlbfs; else 0); text: name */
-	KTR_MAP = 6,
-	/* -> space, start, end */
-	KTR_UNMAP = 7,
-	/* -> space, old start, old end, new start, new end */
-	KTR_REMAP = 8,
-	/* the heap ends elsewhere -> space, old end, new end */
-	KTR_BRK = 9,
-	/* -> space, start, end, segment id, inode of the segment; no device: a
-	 *    segment is named by its inode alone, see KTR_INODE_SYSV */
-	KTR_SHM_ATTACH = 10,
-	/* -> space, start */
-	KTR_SHM_DETACH = 11,
-	/* fork copies an address space -> parent space, child space */
-	KTR_SPACE_DUPLICATE = 12,
-	/* a space is gone -> space */
-	KTR_SPACE_END = 13,
-	/* a write ends sharing -> space, address, old frame, new frame
-	 *    (equal frames: the page was the last sharer and is kept) */
-	KTR_COW_BREAK = 14,
-	/* a file's page enters the page cache -> device, inode, offset,
-	 *    frame, pages, kernel address of the first page or KTR_NONE */
-	KTR_CACHE_ADD = 15,
-	/* -> device, inode, offset, frame, pages */
-	KTR_CACHE_REMOVE = 16,
-	/* user mark; text: what it says */
-	KTR_MARK = 17,
-	/* the guest steers the collection -> enum ktr_control */
-	KTR_CONTROL = 18,
+#define KTR_PLAIN	0
+#define KTR_FENCE	1
 
-	/* of the calls that were chosen -> number, KTR_ABI_*, the arguments of
-	 *    any call, six; text: the call's name */
-	KTR_SYSCALL_ENTER = 19,
-	/* -> number, KTR_ABI_*, result (signed; a small negative one is an
-	 *    error's number, and from -512 down the call is begun again
-	 *    after a signal); text: name */
-	KTR_SYSCALL_EXIT = 20,
-	/* what may be done in a range changes
-	 *    -> space, start, end, KTR_PROT_* */
-	KTR_MPROTECT = 21,
-	/* pages that were the space's own (anonymous, or copied from a file by a
-	 *    write) are gone; what is mapped there stays
-	 *    -> space, start, end */
-	KTR_DISCARD = 22,
-	/* a page that was shared by fork, or not there, is the space's own from
-	 *    now on, without a write to a shared one; a page that nobody
-	 *    shares stays what it is -> space, address, frame, pages */
-	KTR_PAGE_OWN = 23,
-	/* pages leave for swap -> space, address, KTR_SWAP_ENTRY, frame, pages;
-	 *    those of shared memory: 0, 0, KTR_SWAP_ENTRY, frame, pages,
-	 *    device, inode, offset */
-	KTR_SWAP_OUT = 24,
-	/* and come back -> as in KTR_SWAP_OUT */
-	KTR_SWAP_IN = 25,
-	/* one entry of a page table maps many pages
-	 *    -> space, address, first frame, pages */
-	KTR_HUGE_MAP = 26,
-	/* they have an entry each, again
-	 *    -> space, address, first frame, pages */
-	KTR_HUGE_SPLIT = 27,
-	/* what a file is, before its first page enters the page cache
-	 *    -> device, inode, enum ktr_file, generation of the inode's
-	 *    number, KTR_FILE_BLOCK: the block device's own number; text:
-	 *    path in its file system, or the end of it */
-	KTR_FILE = 28,
-	/* in a snapshot, pages that are there already and not what the mapping
-	 *    says: shared by fork, or the space's own instead of a file's;
-	 *    where frames, or swap entries, are equal it is one page
-	 *    -> space, start, end, first frame or KTR_NONE, first
-	 *    KTR_SWAP_ENTRY or KTR_NONE */
-	KTR_PRESENT = 29,
-	/* what exists already is told -> 1 from here, 0 up to here; where the
-	 * kernel's half of an address space begins (0: at bit 63) */
-	KTR_SNAPSHOT = 30
+enum ktr_how {
+	KTR_HEX,
+	KTR_DECIMAL,
+	KTR_SIGNED		/* decimal; KTR_NONE is nothing but -1 here */
 };
+
+/* What several events have in the same places; it has names of its own below the table. */
+#define KTR_TASK_ARGS(ARG, tag) \
+	ARG(tag, TID, 0, "tid", KTR_DECIMAL) \
+	ARG(tag, TGID, 1, "tgid", KTR_DECIMAL) \
+	ARG(tag, SPACE, 2, "space", KTR_HEX)
+#define KTR_RANGE_ARGS(ARG, tag) \
+	ARG(tag, SPACE, 0, "space", KTR_HEX) \
+	ARG(tag, START, 1, "start", KTR_HEX) \
+	ARG(tag, END, 2, "end", KTR_HEX)
+#define KTR_PAGES_ARGS(ARG, tag) \
+	ARG(tag, SPACE, 0, "space", KTR_HEX) \
+	ARG(tag, ADDRESS, 1, "address", KTR_HEX) \
+	ARG(tag, FRAME, 2, "frame", KTR_HEX) \
+	ARG(tag, PAGES, 3, "pages", KTR_DECIMAL)
+#define KTR_CACHE_ARGS(ARG, tag) \
+	ARG(tag, DEVICE, 0, "device", KTR_HEX) \
+	ARG(tag, INODE, 1, "inode", KTR_HEX) \
+	ARG(tag, OFFSET, 2, "offset", KTR_HEX) \
+	ARG(tag, FRAME, 3, "frame", KTR_HEX) \
+	ARG(tag, PAGES, 4, "pages", KTR_DECIMAL)
+#define KTR_SWAP_ARGS(ARG, tag) \
+	ARG(tag, SPACE, 0, "space", KTR_HEX) \
+	ARG(tag, ADDRESS, 1, "address", KTR_HEX) \
+	ARG(tag, SLOT, 2, "swap entry", KTR_HEX) \
+	ARG(tag, FRAME, 3, "frame", KTR_HEX) \
+	ARG(tag, PAGES, 4, "pages", KTR_DECIMAL) \
+	ARG(tag, DEVICE, 5, "device", KTR_HEX) \
+	ARG(tag, INODE, 6, "inode", KTR_HEX) \
+	ARG(tag, OFFSET, 7, "offset", KTR_HEX)
+#define KTR_SYSCALL_ARGS(ARG, tag) \
+	ARG(tag, NUMBER, 0, "number", KTR_DECIMAL) \
+	ARG(tag, ABI, 1, "ABI", KTR_DECIMAL)		/* KTR_ABI_* */
+
+#define KTR_EVENTS(EVENT, ARG) \
+	/* the child's */ \
+	EVENT(KTR_TASK_CREATE, 1, "task-create", KTR_PLAIN, "name") \
+	KTR_TASK_ARGS(ARG, KTR_TASK_CREATE) \
+	ARG(KTR_TASK_CREATE, FLAGS, 3, "flags", KTR_HEX)	/* of clone */ \
+\
+	/* next space 0: it keeps the one before */ \
+	EVENT(KTR_SCHEDULE, 2, "schedule", KTR_PLAIN, "next name") \
+	ARG(KTR_SCHEDULE, PREVIOUS_TID, 0, "previous tid", KTR_DECIMAL) \
+	ARG(KTR_SCHEDULE, PREVIOUS_STATE, 1, "previous state", KTR_HEX)	/* KTR_STATE_* */ \
+	ARG(KTR_SCHEDULE, NEXT_TID, 2, "next tid", KTR_DECIMAL) \
+	ARG(KTR_SCHEDULE, NEXT_TGID, 3, "next tgid", KTR_DECIMAL) \
+	ARG(KTR_SCHEDULE, NEXT_SPACE, 4, "next space", KTR_HEX) \
+\
+	/* a task gets (another) address space */ \
+	EVENT(KTR_SPACE_ASSIGN, 3, "space-assign", KTR_PLAIN, "") \
+	KTR_TASK_ARGS(ARG, KTR_SPACE_ASSIGN) \
+\
+	/* the file is the image */ \
+	EVENT(KTR_EXEC, 4, "exec", KTR_FENCE, "path") \
+	KTR_TASK_ARGS(ARG, KTR_EXEC) \
+	ARG(KTR_EXEC, DEVICE, 3, "device", KTR_HEX) \
+	ARG(KTR_EXEC, INODE, 4, "inode", KTR_HEX) \
+\
+	/* a task ends, not its space: that is KTR_SPACE_END; last: 1 for the last one of \
+	 * its process */ \
+	EVENT(KTR_EXIT, 5, "exit", KTR_PLAIN, "") \
+	ARG(KTR_EXIT, TID, 0, "tid", KTR_DECIMAL) \
+	ARG(KTR_EXIT, TGID, 1, "tgid", KTR_DECIMAL) \
+	ARG(KTR_EXIT, CODE, 2, "code", KTR_DECIMAL) \
+	ARG(KTR_EXIT, LAST, 3, "last", KTR_DECIMAL) \
+\
+	/* offset: of start in the file; page bytes: 0 for the usual pages, else it is \
+	 * hugetlbfs */ \
+	EVENT(KTR_MAP, 6, "map", KTR_FENCE, "name") \
+	KTR_RANGE_ARGS(ARG, KTR_MAP) \
+	ARG(KTR_MAP, PROT, 3, "protection", KTR_HEX)	/* KTR_PROT_* */ \
+	ARG(KTR_MAP, KIND, 4, "kind", KTR_DECIMAL)	/* enum ktr_map_kind */ \
+	ARG(KTR_MAP, DEVICE, 5, "device", KTR_HEX) \
+	ARG(KTR_MAP, INODE, 6, "inode", KTR_HEX) \
+	ARG(KTR_MAP, OFFSET, 7, "offset", KTR_HEX) \
+	ARG(KTR_MAP, PAGE_BYTES, 8, "page bytes", KTR_DECIMAL) \
+\
+	EVENT(KTR_UNMAP, 7, "unmap", KTR_FENCE, "") \
+	KTR_RANGE_ARGS(ARG, KTR_UNMAP) \
+\
+	EVENT(KTR_REMAP, 8, "remap", KTR_FENCE, "") \
+	ARG(KTR_REMAP, SPACE, 0, "space", KTR_HEX) \
+	ARG(KTR_REMAP, OLD_START, 1, "old start", KTR_HEX) \
+	ARG(KTR_REMAP, OLD_END, 2, "old end", KTR_HEX) \
+	ARG(KTR_REMAP, NEW_START, 3, "new start", KTR_HEX) \
+	ARG(KTR_REMAP, NEW_END, 4, "new end", KTR_HEX) \
+\
+	/* the heap ends elsewhere */ \
+	EVENT(KTR_BRK, 9, "brk", KTR_FENCE, "") \
+	ARG(KTR_BRK, SPACE, 0, "space", KTR_HEX) \
+	ARG(KTR_BRK, OLD_END, 1, "old end", KTR_HEX) \
+	ARG(KTR_BRK, NEW_END, 2, "new end", KTR_HEX) \
+\
+	/* no device: a segment is named by its inode alone, see KTR_INODE_SYSV */ \
+	EVENT(KTR_SHM_ATTACH, 10, "shm-attach", KTR_FENCE, "") \
+	KTR_RANGE_ARGS(ARG, KTR_SHM_ATTACH) \
+	ARG(KTR_SHM_ATTACH, SEGMENT, 3, "segment", KTR_DECIMAL)	/* its id */ \
+	ARG(KTR_SHM_ATTACH, INODE, 4, "inode", KTR_HEX) \
+\
+	EVENT(KTR_SHM_DETACH, 11, "shm-detach", KTR_FENCE, "") \
+	ARG(KTR_SHM_DETACH, SPACE, 0, "space", KTR_HEX) \
+	ARG(KTR_SHM_DETACH, START, 1, "start", KTR_HEX) \
+\
+	/* fork copies an address space */ \
+	EVENT(KTR_SPACE_DUPLICATE, 12, "space-duplicate", KTR_FENCE, "") \
+	ARG(KTR_SPACE_DUPLICATE, PARENT, 0, "parent's space", KTR_HEX) \
+	ARG(KTR_SPACE_DUPLICATE, CHILD, 1, "child's space", KTR_HEX) \
+\
+	EVENT(KTR_SPACE_END, 13, "space-end", KTR_FENCE, "") \
+	ARG(KTR_SPACE_END, SPACE, 0, "space", KTR_HEX) \
+\
+	/* a write ends sharing; equal frames: the page was the last sharer's and is kept */ \
+	EVENT(KTR_COW_BREAK, 14, "cow-break", KTR_FENCE, "") \
+	ARG(KTR_COW_BREAK, SPACE, 0, "space", KTR_HEX) \
+	ARG(KTR_COW_BREAK, ADDRESS, 1, "address", KTR_HEX) \
+	ARG(KTR_COW_BREAK, OLD_FRAME, 2, "old frame", KTR_HEX) \
+	ARG(KTR_COW_BREAK, NEW_FRAME, 3, "new frame", KTR_HEX) \
+\
+	/* a file's pages enter the page cache; the kernel's address is that of the first, \
+	 * or KTR_NONE */ \
+	EVENT(KTR_CACHE_ADD, 15, "cache-add", KTR_FENCE, "") \
+	KTR_CACHE_ARGS(ARG, KTR_CACHE_ADD) \
+	ARG(KTR_CACHE_ADD, ADDRESS, 5, "kernel's address", KTR_HEX) \
+\
+	EVENT(KTR_CACHE_REMOVE, 16, "cache-remove", KTR_FENCE, "") \
+	KTR_CACHE_ARGS(ARG, KTR_CACHE_REMOVE) \
+\
+	/* the guest's user says something */ \
+	EVENT(KTR_MARK, 17, "mark", KTR_PLAIN, "mark") \
+\
+	/* the guest steers the collection */ \
+	EVENT(KTR_CONTROL, 18, "control", KTR_PLAIN, "") \
+	ARG(KTR_CONTROL, REQUEST, 0, "request", KTR_DECIMAL)	/* enum ktr_control */ \
+\
+	/* of the calls that were chosen; any call has six arguments here */ \
+	EVENT(KTR_SYSCALL_ENTER, 19, "syscall-enter", KTR_PLAIN, "call") \
+	KTR_SYSCALL_ARGS(ARG, KTR_SYSCALL_ENTER) \
+	ARG(KTR_SYSCALL_ENTER, ARG1, 2, "argument 1", KTR_HEX) \
+	ARG(KTR_SYSCALL_ENTER, ARG2, 3, "argument 2", KTR_HEX) \
+	ARG(KTR_SYSCALL_ENTER, ARG3, 4, "argument 3", KTR_HEX) \
+	ARG(KTR_SYSCALL_ENTER, ARG4, 5, "argument 4", KTR_HEX) \
+	ARG(KTR_SYSCALL_ENTER, ARG5, 6, "argument 5", KTR_HEX) \
+	ARG(KTR_SYSCALL_ENTER, ARG6, 7, "argument 6", KTR_HEX) \
+\
+	/* a small negative result is an error's number, and from -512 down the call is \
+	 * begun again after a signal */ \
+	EVENT(KTR_SYSCALL_EXIT, 20, "syscall-exit", KTR_PLAIN, "call") \
+	KTR_SYSCALL_ARGS(ARG, KTR_SYSCALL_EXIT) \
+	ARG(KTR_SYSCALL_EXIT, RESULT, 2, "result", KTR_SIGNED) \
+\
+	/* what may be done in a range changes */ \
+	EVENT(KTR_MPROTECT, 21, "mprotect", KTR_PLAIN, "") \
+	KTR_RANGE_ARGS(ARG, KTR_MPROTECT) \
+	ARG(KTR_MPROTECT, PROT, 3, "protection", KTR_HEX)	/* KTR_PROT_* */ \
+\
+	/* pages that were the space's own (anonymous, or copied from a file by a write) \
+	 * are gone; what is mapped there stays */ \
+	EVENT(KTR_DISCARD, 22, "discard", KTR_FENCE, "") \
+	KTR_RANGE_ARGS(ARG, KTR_DISCARD) \
+\
+	/* pages that were shared by fork, or not there, are the space's own from now on, \
+	 * without a write to a shared one; a page that nobody shares stays what it is */ \
+	EVENT(KTR_PAGE_OWN, 23, "page-own", KTR_FENCE, "") \
+	KTR_PAGES_ARGS(ARG, KTR_PAGE_OWN) \
+\
+	/* pages leave for swap; those of shared memory have 0, 0 for space and address, and \
+	 * only they have a device, an inode, an offset */ \
+	EVENT(KTR_SWAP_OUT, 24, "swap-out", KTR_PLAIN, "") \
+	KTR_SWAP_ARGS(ARG, KTR_SWAP_OUT) \
+\
+	/* and come back */ \
+	EVENT(KTR_SWAP_IN, 25, "swap-in", KTR_PLAIN, "") \
+	KTR_SWAP_ARGS(ARG, KTR_SWAP_IN) \
+\
+	/* one entry of a page table maps many pages, the first of them in this frame */ \
+	EVENT(KTR_HUGE_MAP, 26, "huge-map", KTR_PLAIN, "") \
+	KTR_PAGES_ARGS(ARG, KTR_HUGE_MAP) \
+\
+	/* they have an entry each, again */ \
+	EVENT(KTR_HUGE_SPLIT, 27, "huge-split", KTR_PLAIN, "") \
+	KTR_PAGES_ARGS(ARG, KTR_HUGE_SPLIT) \
+\
+	/* what a file is, before its first page enters the page cache; the path is that in \
+	 * its file system, or the end of it */ \
+	EVENT(KTR_FILE, 28, "file", KTR_PLAIN, "path") \
+	ARG(KTR_FILE, DEVICE, 0, "device", KTR_HEX) \
+	ARG(KTR_FILE, INODE, 1, "inode", KTR_HEX) \
+	ARG(KTR_FILE, KIND, 2, "kind", KTR_DECIMAL)		/* enum ktr_file */ \
+	ARG(KTR_FILE, GENERATION, 3, "generation", KTR_HEX)	/* of the inode's number */ \
+	ARG(KTR_FILE, OWN_DEVICE, 4, "own device", KTR_HEX)	/* of a KTR_FILE_BLOCK */ \
+\
+	/* in a snapshot, pages that are there already and not what the mapping says: shared \
+	 * by fork, or the space's own instead of a file's; where frames, or swap entries, \
+	 * are equal it is one page.  The first frame or KTR_NONE, the first KTR_SWAP_ENTRY \
+	 * or KTR_NONE */ \
+	EVENT(KTR_PRESENT, 29, "present", KTR_FENCE, "") \
+	KTR_RANGE_ARGS(ARG, KTR_PRESENT) \
+	ARG(KTR_PRESENT, FRAME, 3, "frame", KTR_HEX) \
+	ARG(KTR_PRESENT, SLOT, 4, "swap entry", KTR_HEX) \
+\
+	/* what exists already is told: 1 from here, 0 up to here; where the kernel's half \
+	 * of an address space begins (0: at bit 63) */ \
+	EVENT(KTR_SNAPSHOT, 30, "snapshot", KTR_PLAIN, "") \
+	ARG(KTR_SNAPSHOT, BEGINS, 0, "begins", KTR_DECIMAL) \
+	ARG(KTR_SNAPSHOT, KERNEL_BASE, 1, "kernel's base", KTR_HEX)
+
+/* For who wants only the events, or only the arguments. */
+#define KTR_NO_EVENT(tag, number, name, fence, text)
+#define KTR_NO_ARG(tag, argument, number, name, how)
+
+#define KTR_DEFINE_TAG(tag, number, name, fence, text) tag = (number),
+#define KTR_DEFINE_ARG(tag, argument, number, name, how) enum { tag##_##argument = (number) };
+
+enum ktr_tag {
+	KTR_EVENTS(KTR_DEFINE_TAG, KTR_NO_ARG)
+	KTR_TAGS	/* all tags are below: the length of an array that has one for each */
+};
+
+KTR_EVENTS(KTR_NO_EVENT, KTR_DEFINE_ARG)
+
+/* For code that handles several events alike: arg[KTR_RANGE_START], say. */
+KTR_TASK_ARGS(KTR_DEFINE_ARG, KTR_TASK)		/* task-create, space-assign, exec */
+KTR_RANGE_ARGS(KTR_DEFINE_ARG, KTR_RANGE)	/* map, unmap, shm-attach, mprotect, discard,
+						 * present */
+KTR_PAGES_ARGS(KTR_DEFINE_ARG, KTR_PAGES)	/* page-own, huge-map, huge-split */
+KTR_CACHE_ARGS(KTR_DEFINE_ARG, KTR_CACHE)	/* cache-add, cache-remove */
+KTR_SWAP_ARGS(KTR_DEFINE_ARG, KTR_SWAP)		/* swap-out, swap-in */
+KTR_SYSCALL_ARGS(KTR_DEFINE_ARG, KTR_SYSCALL)	/* syscall-enter, syscall-exit */
 
 enum ktr_control {
 	KTR_CONTROL_START = 1,

@@ -75,38 +75,78 @@ struct lpl_event {
 	char text[KTR_TEXT];		/* guest input: print only through lpl_text_escape() */
 };
 
-/* Events that the simulator makes itself; above all kernel tags. */
+/*
+ * Events that the simulator makes itself, and reducers and mergers; above all tags of a
+ * kernel.  The table is made like KTR_EVENTS, and `event->arg[LPL_EVENT_GAP_EVENTS]` has an
+ * argument.
+ */
+#define LPL_EVENTS(EVENT, ARG) \
+	/* tracing goes on (1) or off (0); after "off" clocks may jump */ \
+	EVENT(LPL_EVENT_TRACING, 0x10000, "tracing", KTR_PLAIN, "") \
+	ARG(LPL_EVENT_TRACING, ON, 0, "on", KTR_DECIMAL) \
+\
+	/* a mark from outside (debugger, control socket): "mark" is the guest's */ \
+	EVENT(LPL_EVENT_MARK, 0x10001, "host-mark", KTR_PLAIN, "mark") \
+\
+	/* in a behaviour sequence (`lrubs:K`): the reference before, a fetch, evicts this \
+	 * page from the memory of K pages; dirty: 1 when it was */ \
+	EVENT(LPL_EVENT_EVICTED, 0x10002, "evicted", KTR_PLAIN, "") \
+	ARG(LPL_EVENT_EVICTED, SPACE, 0, "space", KTR_HEX) \
+	ARG(LPL_EVENT_EVICTED, ADDRESS, 1, "address", KTR_HEX) \
+	ARG(LPL_EVENT_EVICTED, DIRTY, 2, "dirty", KTR_DECIMAL) \
+\
+	/* in a canonical trace, before the first reference to a page: what it is, and \
+	 * where it was referenced first.  The offset of a page table is its physical \
+	 * page; what is of no file has space and virtual page instead.  The text is the \
+	 * file's name, where known.  Clocks are those of the reference to come. */ \
+	EVENT(LPL_EVENT_PAGE, 0x10003, "page", KTR_PLAIN, "name") \
+	ARG(LPL_EVENT_PAGE, NUMBER, 0, "number", KTR_HEX) \
+	ARG(LPL_EVENT_PAGE, KIND, 1, "kind", KTR_DECIMAL)	/* enum lpl_page_kind (merge.h) */ \
+	ARG(LPL_EVENT_PAGE, DEVICE, 2, "device", KTR_HEX) \
+	ARG(LPL_EVENT_PAGE, INODE, 3, "inode", KTR_HEX) \
+	ARG(LPL_EVENT_PAGE, OFFSET, 4, "offset", KTR_HEX) \
+	ARG(LPL_EVENT_PAGE, GENERATION, 5, "generation", KTR_HEX)	/* of the inode's number */ \
+	ARG(LPL_EVENT_PAGE, SPACE, 6, "space", KTR_HEX) \
+	ARG(LPL_EVENT_PAGE, VIRTUAL_PAGE, 7, "virtual page", KTR_HEX) \
+\
+	/* records are missing here: a trace, or the one that it was made from, was damaged, \
+	 * or cut off.  How many (KTR_NONE: nobody knows).  Clocks are those of the record \
+	 * before. */ \
+	EVENT(LPL_EVENT_GAP, 0x10004, "gap", KTR_PLAIN, "") \
+	ARG(LPL_EVENT_GAP, REFERENCES, 0, "references", KTR_DECIMAL) \
+	ARG(LPL_EVENT_GAP, EVENTS, 1, "events", KTR_DECIMAL)
+
 enum lpl_event_tag {
-	/* tracing goes on or off -> 1 or 0; after "off" clocks may jump */
-	LPL_EVENT_TRACING = 0x10000,
-	/* a mark from outside (debugger, control socket); text */
-	LPL_EVENT_MARK = 0x10001,
-	/*
-	 * in a behaviour sequence (`lrubs:K`): the reference before, a fetch, evicts
-	 * a page from the memory of K pages -> its space, its address, was it dirty
-	 */
-	LPL_EVENT_EVICTED = 0x10002,
-	/*
-	 * in a canonical trace, before the first reference to a page: what it is
-	 * -> its number, enum lpl_page_kind (merge.h), device, inode, page of the file,
-	 *    generation of the inode's number (of page tables: the physical page
-	 *    instead of the page of the file), and for what has none of these
-	 *    the space and the virtual page of the first reference; text: the
-	 *    file's name, where known.  Clocks are those of the reference to come.
-	 */
-	LPL_EVENT_PAGE = 0x10003,
-	/*
-	 * records are missing here: a trace, or the one that it was made from, was
-	 * damaged, or cut off -> how many references, how many events
-	 * (KTR_NONE: nobody knows).  Clocks are those of the record before.
-	 */
-	LPL_EVENT_GAP = 0x10004
+	LPL_EVENTS(KTR_DEFINE_TAG, KTR_NO_ARG)
+	LPL_EVENT_TAGS		/* all of ours are below */
 };
 
+LPL_EVENTS(KTR_NO_EVENT, KTR_DEFINE_ARG)
+
+/* How many events there are in both tables; neither leaves out a number. */
+enum { LPL_EVENT_KINDS = KTR_TAGS - 1 + (LPL_EVENT_TAGS - LPL_EVENT_TRACING) };
+
+/* An event's row in its table. */
+struct lpl_event_kind {
+	const char *name;	/* "map", "cow-break" ... */
+	const char *text;	/* what its text is; "" for an event that has none */
+	struct lpl_event_arg {
+		const char *name;	/* "start", "old frame" ... */
+		enum ktr_how how;
+	} arg[KTR_ARGS + 1];	/* the first one without a name (NULL) ends them */
+	uint32_t tag;
+	bool fence;		/* see lpl_event_is_fence() */
+};
+
+/* The row of a tag; NULL for one that is in neither table. */
+const struct lpl_event_kind *lpl_event_kind(uint32_t tag);
+
+/* All rows, LPL_EVENT_KINDS of them, by ascending tags. */
+const struct lpl_event_kind *lpl_event_kinds(void);
+
 /*
- * Does an event change what a virtual page means (map, unmap, remap, brk,
- * exec, exit of a space, duplication, COW break, SysV, page cache)?  Reducers
- * end a window there.
+ * May an event change what a virtual page means (map, unmap, remap, brk, exec, exit of a
+ * space, duplication, COW break, SysV, page cache)?  Reducers end a window there.
  */
 bool lpl_event_is_fence(uint32_t tag);
 
