@@ -26,6 +26,22 @@ void lpl_map_free(struct lpl_map *map)
 	map->room = map->count = 0;
 }
 
+bool lpl_map_copy(struct lpl_map *copy, const struct lpl_map *map)
+{
+	const size_t size = map->room * (map->words + 1) * sizeof(*map->place);
+
+	*copy = *map;
+	if (size == 0)
+		return true;
+	copy->place = malloc(size);
+	if (copy->place == NULL) {
+		copy->room = copy->count = 0;
+		return false;
+	}
+	memcpy(copy->place, map->place, size);
+	return true;
+}
+
 static uint64_t mix(uint64_t x)
 {
 	x ^= x >> 32;

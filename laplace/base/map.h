@@ -37,6 +37,8 @@ struct lpl_map {
 void lpl_map_init(struct lpl_map *map, unsigned int words);
 /* Frees what it holds; it is empty again. */
 void lpl_map_free(struct lpl_map *map);
+/* `copy`, which held nothing, has what `map` has.  false: no memory, it is empty. */
+bool lpl_map_copy(struct lpl_map *copy, const struct lpl_map *map);
 
 /* The value; 0 when the key is absent. */
 uint64_t lpl_map_get(const struct lpl_map *map, struct lpl_key key);
