@@ -10,7 +10,6 @@
 #include "fields.h"
 #include "importer.h"
 
-#define TAGS 256	/* more than there are, of the kernel and of our own */
 
 /*
  * All numbers in hex but the ids, "-" for no text.  Clocks are whole, also among
@@ -68,23 +67,14 @@ char *lpl_event_write_comment(char *out, const struct lpl_event *event)
 
 /* ---- reading ---- */
 
-static bool is_named(uint32_t tag, const char *name, size_t length)
-{
-	const char *known = lpl_event_name(tag);
-
-	return known && strlen(known) == length && memcmp(known, name, length) == 0;
-}
-
 static bool find_tag(const char *name, size_t length, uint32_t *tag)
 {
+	const struct lpl_event_kind *kinds = lpl_event_kinds();
 	uint64_t number;
 
-	for (uint32_t i = 0; i < TAGS; i++) {
-		*tag = i;
-		if (is_named(*tag, name, length))
-			return true;
-		*tag = LPL_EVENT_TRACING + i;
-		if (is_named(*tag, name, length))
+	for (size_t i = 0; i < LPL_EVENT_KINDS; i++) {
+		*tag = kinds[i].tag;
+		if (strncmp(kinds[i].name, name, length) == 0 && !kinds[i].name[length])
 			return true;
 	}
 	if (length <= 4 || memcmp(name, "tag-", 4) != 0 ||

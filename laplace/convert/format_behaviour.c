@@ -17,14 +17,13 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "event_text.h"
 #include "exporter.h"
-#include "fields.h"
-#include "idmap.h"
 #include "importer.h"
 
 struct memory {
-	struct idmap pages;	/* each with the line that fetched it */
+	struct lpl_map pages;	/* each with the line that fetched it */
 	uint64_t not_full;	/* lines with NF */
 };
 
@@ -33,35 +32,31 @@ static bool evict(struct lpl_importer *importer, uint64_t page)
 	struct memory *memory = importer->state;
 	const uint64_t size = importer->options.memory;
 
-	if (memory->pages.count < size) {
-		lpl_import_refuse(importer, LPL_ERR_DAMAGED, "page %" PRIx64 " is evicted from a "
-				  "memory that holds only %zu of %" PRIu64 " pages (-k; the "
-				  "%" PRIu64 " NF so far would fill %" PRIu64 ")", page,
-				  memory->pages.count, size, memory->not_full, memory->not_full);
-		return false;
-	}
-	if (idmap_remove(&memory->pages, page))
+	if (memory->pages.count < size)
+		return lpl_import_refuse(importer, LPL_ERR_DAMAGED, "page %" PRIx64 " is evicted "
+					 "from a memory that holds only %zu of %" PRIu64 " pages "
+					 "(-k; the %" PRIu64 " NF so far would fill %" PRIu64 ")",
+					 page, memory->pages.count, size, memory->not_full,
+					 memory->not_full);
+	if (lpl_map_remove(&memory->pages, LPL_KEY(page)))
 		return true;
-	lpl_import_refuse(importer, LPL_ERR_DAMAGED, "page %" PRIx64 " is evicted and was not in "
-			  "memory", page);
-	return false;
+	return lpl_import_refuse(importer, LPL_ERR_DAMAGED, "page %" PRIx64 " is evicted and was "
+				 "not in memory", page);
 }
 
 static bool fetch(struct lpl_importer *importer, uint64_t page)
 {
 	struct memory *memory = importer->state;
-	uint64_t *line = idmap_reach(&memory->pages, page);
+	uint64_t *line = lpl_map_reach(&memory->pages, LPL_KEY(page));
 
 	if (!line) {
 		(void)lpl_fail(importer->report, LPL_ERR_MEMORY, "no memory for %zu pages",
 			       memory->pages.count);
 		return false;
 	}
-	if (*line) {
-		lpl_import_refuse(importer, LPL_ERR_DAMAGED, "page %" PRIx64 " is fetched and is "
-				  "in memory, since line %" PRIu64, page, *line);
-		return false;
-	}
+	if (*line)
+		return lpl_import_refuse(importer, LPL_ERR_DAMAGED, "page %" PRIx64 " is fetched "
+					 "and is in memory, since line %" PRIu64, page, *line);
 	*line = importer->place;
 	return true;
 }
@@ -75,14 +70,13 @@ static bool grow(struct lpl_importer *importer)
 		memory->not_full++;
 		return true;
 	}
-	lpl_import_refuse(importer, LPL_ERR_DAMAGED, "NF, but the memory of %" PRIu64
-			  " pages (-k) is full: it has %" PRIu64 " or more",
-			  importer->options.memory, memory->not_full + 1);
-	return false;
+	return lpl_import_refuse(importer, LPL_ERR_DAMAGED, "NF, but the memory of %" PRIu64
+				 " pages (-k) is full: it has %" PRIu64 " or more",
+				 importer->options.memory, memory->not_full + 1);
 }
 
-static bool put_evicted(struct lpl_importer *importer, const struct lpl_ref *ref,
-			uint64_t evicted)
+static bool send_evicted(struct lpl_importer *importer, const struct lpl_ref *ref,
+			 uint64_t evicted)
 {
 	struct lpl_event event = {
 		.ref = ref->ref, .instr = ref->instr, .cycle = ref->cycle,
@@ -92,7 +86,7 @@ static bool put_evicted(struct lpl_importer *importer, const struct lpl_ref *ref
 
 	if (!lpl_import_set_page(importer, &page, evicted))
 		return false;
-	event.arg[1] = page.address;
+	event.arg[LPL_EVENT_EVICTED_ADDRESS] = page.address;
 	return lpl_import_event(importer, &event);
 }
 
@@ -119,14 +113,17 @@ static const char *read_behaviour(struct lpl_importer *importer, const char *at)
 	at = lpl_import_line_end(importer, at);
 	return at && evict(importer, evicted) && fetch(importer, fetched) &&
 	       lpl_import_set_page(importer, &ref, fetched) && lpl_import_ref(importer, &ref) &&
-	       put_evicted(importer, &ref, evicted) ? at : NULL;
+	       send_evicted(importer, &ref, evicted) ? at : NULL;
+}
+
+static void begin_memory(void *state)
+{
+	lpl_map_init(&((struct memory *)state)->pages, 1);
 }
 
 static void free_memory(void *state)
 {
-	struct memory *memory = state;
-
-	idmap_free(&memory->pages);
+	lpl_map_free(&((struct memory *)state)->pages);
 }
 
 /* ---- printing ---- */
@@ -137,7 +134,7 @@ struct fetching {
 	uint64_t page;
 };
 
-static char *print_not_full(struct lpl_exporter *exporter, char *out)
+static char *write_not_full(struct lpl_exporter *exporter, char *out)
 {
 	struct fetching *fetching = exporter->state;
 
@@ -148,16 +145,16 @@ static char *print_not_full(struct lpl_exporter *exporter, char *out)
 	return stpcpy(out, " NF\n");
 }
 
-static char *print_fetch(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
+static char *write_fetch(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
 {
 	struct fetching *fetching = exporter->state;
 
-	out = print_not_full(exporter, out);
+	out = write_not_full(exporter, out);
 	*fetching = (struct fetching){ true, lpl_export_page(exporter, ref) };
 	return out;
 }
 
-static char *print_evicted(struct lpl_exporter *exporter, char *out, const struct lpl_event *event)
+static char *write_evicted(struct lpl_exporter *exporter, char *out, const struct lpl_event *event)
 {
 	struct fetching *fetching = exporter->state;
 
@@ -167,21 +164,23 @@ static char *print_evicted(struct lpl_exporter *exporter, char *out, const struc
 		return lpl_export_refuse(exporter, LPL_ERR_DAMAGED, "an eviction follows no "
 					 "fetch, after reference %" PRIu64, event->ref);
 	fetching->is = false;
-	exporter->spaces_mixed |= event->arg[0] != exporter->last.space;
+	exporter->result.losses.spaces +=
+		event->arg[LPL_EVENT_EVICTED_SPACE] != exporter->last.space;
 	out = lpl_put_hex(out, fetching->page);
-	out = put_hex_field(out, event->arg[1] >> exporter->page_shift);
+	out = put_hex_field(out, event->arg[LPL_EVENT_EVICTED_ADDRESS] >> exporter->page_shift);
 	return put_newline(out);
 }
 
 const struct lpl_format lpl_format_behaviour = {
 	.name = "behaviour",
 	.fields = "FETCHED EVICTED|NF",
-	.traits = LPL_FORMAT_PAGES | LPL_FORMAT_EVENTS,
+	.traits = LPL_FORMAT_PAGES | LPL_FORMAT_BEHAVIOUR | LPL_FORMAT_EVENTS,
 	.read_line = read_behaviour,
 	.import_state = sizeof(struct memory),
+	.import_begin = begin_memory,
 	.import_free = free_memory,
-	.put = print_fetch,
-	.put_event = print_evicted,
-	.end = print_not_full,
-	.print_state = sizeof(struct fetching),
+	.write_ref = write_fetch,
+	.write_event = write_evicted,
+	.write_rest = write_not_full,
+	.export_state = sizeof(struct fetching),
 };

@@ -9,7 +9,6 @@
 
 #include "event_text.h"
 #include "exporter.h"
-#include "fields.h"
 #include "importer.h"
 
 static const char names[] =
@@ -105,19 +104,19 @@ static const char *read_csv(struct lpl_importer *importer, const char *at)
 	at = read_numbers(importer, at + 1, &ref, &length);
 	if (at)
 		at = lpl_import_line_end(importer, at);
-	return at && lpl_import_full_ref(importer, &ref, length) ? at : NULL;
+	return at && lpl_import_whole_ref(importer, &ref, length) ? at : NULL;
 }
 
 /* ---- printing ---- */
 
-static char *print_names(struct lpl_exporter *exporter, char *out)
+static char *write_names(struct lpl_exporter *exporter, char *out)
 {
 	(void)exporter;
 	memcpy(out, names, sizeof(names) - 1);
 	return put_newline(out + sizeof(names) - 1);
 }
 
-static char *print_csv(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
+static char *write_csv(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
 {
 	const uint64_t number[] = {
 		ref->ref, ref->instr, ref->cycle, ref->space, ref->address, ref->length,
@@ -144,6 +143,7 @@ const struct lpl_format lpl_format_csv = {
 		  LPL_TELLS_CYCLE | LPL_TELLS_SPACE | LPL_TELLS_LENGTH,
 	.read_line = read_csv,
 	.import_state = sizeof(struct csv_state),
-	.begin = print_names,
-	.put = print_csv,
+	.write_begin = write_names,
+	.write_ref = write_csv,
+	.write_event_line = lpl_event_write_comment,
 };

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "exporter.h"
-#include "fields.h"
 #include "importer.h"
 
 static const char *read_din(struct lpl_importer *importer, const char *at)
@@ -27,10 +26,10 @@ static const char *read_din(struct lpl_importer *importer, const char *at)
 		return at ? at : lpl_import_no_field(importer, "label");
 	}
 	if (label == 4) {
-		importer->skipped++;
+		importer->result.flushes++;
 		return rawmemchr(at, '\n');
 	}
-	importer->unknown += label == 3;
+	importer->result.unknown += label == 3;
 	ref.type = type[label];
 	at = scan_hex_field(at + 1, &ref.address);
 	if (!at)
@@ -41,7 +40,7 @@ static const char *read_din(struct lpl_importer *importer, const char *at)
 	return *at == '\n' ? at : rawmemchr(at, '\n');
 }
 
-static char *print_din(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
+static char *write_din(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
 {
 	static const char label[LPL_TYPES] = { '0', '1', '2' };
 
@@ -55,5 +54,5 @@ const struct lpl_format lpl_format_din = {
 	.fields = "LABEL ADDRESS",
 	.traits = 0,
 	.read_line = read_din,
-	.put = print_din,
+	.write_ref = write_din,
 };

@@ -17,7 +17,6 @@
 #include <string.h>
 
 #include "exporter.h"
-#include "fields.h"
 #include "importer.h"
 
 /* ---- reading ---- */
@@ -36,13 +35,13 @@ static const char *read_other(struct lpl_importer *importer, const char *at)
 		return end;
 	if (is_valgrinds_own(at))
 		return rawmemchr(at, '\n');
-	if (importer->foreign >= importer->ref / 2)
+	if (importer->result.foreign >= importer->ref / 2)
 		return lpl_import_refuse(importer, LPL_ERR_DAMAGED, "no line of lackey's (which "
 					 "are %s)%s", importer->options.format->fields,
-					 importer->foreign ? ", as more than half as many lines "
-					 "are as there are references" : "");
-	if (importer->foreign++ == 0)
-		importer->first_foreign = importer->place;
+					 importer->result.foreign ? ", as more than half as many "
+					 "lines are as there are references" : "");
+	if (importer->result.foreign++ == 0)
+		importer->result.first_foreign = importer->place;
 	return rawmemchr(at, '\n');
 }
 
@@ -124,7 +123,7 @@ struct access {
 	unsigned int type;
 };
 
-static char *print_access(struct lpl_exporter *exporter, char *out)
+static char *write_access(struct lpl_exporter *exporter, char *out)
 {
 	static const char *const letters[LPL_TYPES] = { " L ", " S ", "I  " };
 	struct access *access = exporter->state;
@@ -144,7 +143,7 @@ static char *print_access(struct lpl_exporter *exporter, char *out)
 	return put_newline(out);
 }
 
-static char *put_lackey(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
+static char *write_lackey(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
 {
 	struct access *access = exporter->state;
 
@@ -157,7 +156,7 @@ static char *put_lackey(struct lpl_exporter *exporter, char *out, const struct l
 		access->size += ref->length;
 		return out;
 	}
-	out = print_access(exporter, out);
+	out = write_access(exporter, out);
 	access->ref = *ref;
 	access->size = ref->length;
 	access->type = lpl_export_plain_type(exporter, ref);
@@ -169,7 +168,7 @@ const struct lpl_format lpl_format_lackey = {
 	.fields = "I|L|S|M ADDRESS,SIZE",
 	.traits = 0,
 	.read_line = read_lackey,
-	.put = put_lackey,
-	.end = print_access,
-	.print_state = sizeof(struct access),
+	.write_ref = write_lackey,
+	.write_rest = write_access,
+	.export_state = sizeof(struct access),
 };

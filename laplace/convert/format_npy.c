@@ -18,7 +18,6 @@
 #include <string.h>
 
 #include "exporter.h"
-#include "fields.h"
 #include "importer.h"
 
 #define BYTES 48
@@ -118,7 +117,7 @@ static const uint8_t *read_npy(struct lpl_importer *importer, const uint8_t *at,
 	ref.address = scan_le64(at + 32);
 	for (size_t i = 0; i < FLAGS; i++)
 		ref.flags |= at[FLAGS_AT + i] ? flag[i] : 0;
-	return lpl_import_full_ref(importer, &ref, (uint64_t)at[40] | (uint64_t)at[41] << 8) ?
+	return lpl_import_whole_ref(importer, &ref, (uint64_t)at[40] | (uint64_t)at[41] << 8) ?
 		at + BYTES : NULL;
 }
 
@@ -129,14 +128,13 @@ static bool read_end(struct lpl_importer *importer)
 	/* an empty file is an empty trace, in every format */
 	if (!state->left)
 		return true;
-	lpl_import_refuse(importer, LPL_ERR_TRUNCATED, "the input ends %" PRIu64 " records before "
-			  "the number that its header tells", state->left);
-	return false;
+	return lpl_import_refuse(importer, LPL_ERR_TRUNCATED, "the input ends %" PRIu64 " records "
+				 "before the number that its header tells", state->left);
 }
 
 /* ---- printing ---- */
 
-static char *put_header(char *out, uint64_t count)
+static char *write_header(char *out, uint64_t count)
 {
 	const unsigned int size = RECORDS_AT - HEADER_AT;
 	char *end = out + RECORDS_AT - 1;
@@ -150,13 +148,13 @@ static char *put_header(char *out, uint64_t count)
 	return put_newline(end);
 }
 
-static char *begin_npy(struct lpl_exporter *exporter, char *out)
+static char *write_empty_header(struct lpl_exporter *exporter, char *out)
 {
 	(void)exporter;
-	return put_header(out, 0);
+	return write_header(out, 0);
 }
 
-static char *put_npy(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
+static char *write_npy(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
 {
 	(void)exporter;
 	out = put_le64(out, ref->ref);
@@ -173,11 +171,11 @@ static char *put_npy(struct lpl_exporter *exporter, char *out, const struct lpl_
 	return out;
 }
 
-static char *end_npy(struct lpl_exporter *exporter, char *out)
+static char *write_count(struct lpl_exporter *exporter, char *out)
 {
 	char header[RECORDS_AT];
 
-	put_header(header, exporter->refs);
+	write_header(header, exporter->result.refs);
 	return lpl_export_rewrite(exporter, 0, header, sizeof(header)) ? out : NULL;
 }
 
@@ -190,7 +188,7 @@ const struct lpl_format lpl_format_npy = {
 	.record_bytes = HEADER_AT + HEADER_MOST,
 	.read_end = read_end,
 	.import_state = sizeof(struct npy_state),
-	.begin = begin_npy,
-	.put = put_npy,
-	.end = end_npy,
+	.write_begin = write_empty_header,
+	.write_ref = write_npy,
+	.write_rest = write_count,
 };

@@ -10,16 +10,16 @@
  *			from 1; -1: there is none
  *
  * What the next request is is known when it comes: it is then put into the record
- * before, which is why this is written to files only.  Memory is 64 bytes for each page.
+ * before, which is why this is written to files only.  Memory is at most 43 bytes for each
+ * page, 64 while the map grows.
  *
  * A page has 52 bits, a space may have more than 12: a trace of such a space loses
  * it, and one of several is refused, for their pages would look alike.
  */
 #include <inttypes.h>
 
+#include "base/map.h"
 #include "exporter.h"
-#include "fields.h"
-#include "idmap.h"
 #include "importer.h"
 
 #define BYTES 24
@@ -44,7 +44,7 @@ static const uint8_t *read_request(struct lpl_importer *importer, const uint8_t 
 	size = scan_le32(at + 12);
 	ref.instr = ref.ref;
 	ref.space = id >> SPACE_SHIFT;
-	importer->sizes |= size != 1U << importer->options.page_shift;
+	importer->result.sizes |= size != 1U << importer->page_shift;
 	return lpl_import_check_clock(importer, "time", ref.cycle, importer->cycle) &&
 	       lpl_import_set_page(importer, &ref, id & ((UINT64_C(1) << SPACE_SHIFT) - 1)) &&
 	       lpl_import_ref(importer, &ref) ? at + BYTES : NULL;
@@ -53,20 +53,24 @@ static const uint8_t *read_request(struct lpl_importer *importer, const uint8_t 
 /* ---- printing ---- */
 
 struct requests {
-	struct idmap last;	/* the last request of each object, from 1 */
+	struct lpl_map last;	/* the last request of each object, from 1 */
 	uint64_t count;
+	bool spaces;		/* there are several */
 };
 
 static bool make_id(struct lpl_exporter *exporter, const struct lpl_ref *ref, uint64_t *id)
 {
+	struct requests *requests = exporter->state;
+
 	*id = lpl_export_page(exporter, ref);
 	if (ref->space < SPACES)
 		*id |= ref->space << SPACE_SHIFT;
-	if (!exporter->spaces_mixed || (ref->space < SPACES && exporter->last.space < SPACES))
+	requests->spaces |= exporter->any && ref->space != exporter->last.space;
+	if (!requests->spaces || (ref->space < SPACES && exporter->last.space < SPACES))
 		return true;
-	lpl_export_refuse(exporter, LPL_ERR_UNSUPPORTED, "has several address spaces, whose pages "
-		       "would look alike; `laplace merge --format canonical' makes one of them");
-	return false;
+	return lpl_export_refuse(exporter, LPL_ERR_UNSUPPORTED, "has several address spaces, "
+				 "whose pages would look alike; `laplace merge --format "
+				 "canonical' makes one of them");
 }
 
 /* The request before for this object learns of this one. */
@@ -79,7 +83,7 @@ static bool tell_next(struct lpl_exporter *exporter, uint64_t before, uint64_t n
 				  sizeof(next));
 }
 
-static char *put_request(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
+static char *write_request(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
 {
 	struct requests *requests = exporter->state;
 	uint64_t id, *last;
@@ -89,7 +93,7 @@ static char *put_request(struct lpl_exporter *exporter, char *out, const struct 
 					 "late for this format", ref->cycle);
 	if (!make_id(exporter, ref, &id))
 		return NULL;
-	last = idmap_reach(&requests->last, id);
+	last = lpl_map_reach(&requests->last, LPL_KEY(id));
 	if (!last) {
 		(void)lpl_fail(exporter->report, LPL_ERR_MEMORY, "no memory for %zu pages",
 			       requests->last.count);
@@ -105,11 +109,15 @@ static char *put_request(struct lpl_exporter *exporter, char *out, const struct 
 	return put_le64(out, UINT64_MAX);
 }
 
+static char *begin_requests(struct lpl_exporter *exporter, char *out)
+{
+	lpl_map_init(&((struct requests *)exporter->state)->last, 1);
+	return out;
+}
+
 static void free_requests(void *state)
 {
-	struct requests *requests = state;
-
-	idmap_free(&requests->last);
+	lpl_map_free(&((struct requests *)state)->last);
 }
 
 const struct lpl_format lpl_format_oracle_general = {
@@ -119,7 +127,8 @@ const struct lpl_format lpl_format_oracle_general = {
 		  LPL_TELLS_SPACE,
 	.read_record = read_request,
 	.record_bytes = BYTES,
-	.put = put_request,
-	.print_state = sizeof(struct requests),
-	.print_free = free_requests,
+	.write_begin = begin_requests,
+	.write_ref = write_request,
+	.export_state = sizeof(struct requests),
+	.export_free = free_requests,
 };

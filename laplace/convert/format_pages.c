@@ -14,11 +14,10 @@
 
 #include "event_text.h"
 #include "exporter.h"
-#include "fields.h"
 #include "importer.h"
 
 /* The number is there, and makes the other clocks. */
-static bool put_page(struct lpl_importer *importer, struct lpl_ref *ref, uint64_t page)
+static bool send_page(struct lpl_importer *importer, struct lpl_ref *ref, uint64_t page)
 {
 	ref->instr = ref->cycle = ref->ref;
 	return lpl_import_set_page(importer, ref, page) && lpl_import_timed_ref(importer, ref);
@@ -44,7 +43,7 @@ static const char *read_pages(struct lpl_importer *importer, const char *at)
 	}
 	ref.type = (uint8_t)type;
 	at = lpl_import_line_end(importer, rest);
-	return at && put_page(importer, &ref, page) ? at : NULL;
+	return at && send_page(importer, &ref, page) ? at : NULL;
 }
 
 static const char *read_time_passed(struct lpl_importer *importer, const char *at)
@@ -66,21 +65,21 @@ static const char *read_time_passed(struct lpl_importer *importer, const char *a
 	if (ref.ref <= passed)
 		return lpl_import_refuse(importer, LPL_ERR_DAMAGED, "the time exceeds 64 bits");
 	at = lpl_import_line_end(importer, at);
-	return at && put_page(importer, &ref, page) ? at : NULL;
+	return at && send_page(importer, &ref, page) ? at : NULL;
 }
 
-static char *print_pages(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
+static char *write_pages(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
 {
 	*out++ = lpl_type_letter(ref->type);
 	out = put_hex_field(out, lpl_export_page(exporter, ref));
 	return put_newline(out);
 }
 
-static char *print_time_passed(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
+static char *write_time_passed(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
 {
 	if (ref->ref == exporter->last.ref || (ref->flags & LPL_SYNTHETIC))
-		return lpl_export_refuse(exporter, LPL_ERR_UNSUPPORTED, "reference %" PRIu64 " was "
-					 "put in by a reducer: no time passed is not told by "
+		return lpl_export_refuse(exporter, LPL_ERR_UNSUPPORTED, "reference %" PRIu64
+					 " was put in by a reducer: no time passed is not told by "
 					 "time-passed", ref->ref);
 	*out++ = lpl_type_letter(ref->type);
 	out = put_decimal_field(out, ref->ref - exporter->last.ref - 1);
@@ -93,7 +92,7 @@ const struct lpl_format lpl_format_pages = {
 	.fields = "[TYPE] PAGE",
 	.traits = LPL_FORMAT_PAGES | LPL_FORMAT_EVENTS,
 	.read_line = read_pages,
-	.put = print_pages,
+	.write_ref = write_pages,
 };
 
 const struct lpl_format lpl_format_time_passed = {
@@ -101,5 +100,5 @@ const struct lpl_format lpl_format_time_passed = {
 	.fields = "TYPE TIME-PASSED PAGE",
 	.traits = LPL_FORMAT_PAGES | LPL_FORMAT_REDUCED | LPL_FORMAT_EVENTS | LPL_TELLS_REF,
 	.read_line = read_time_passed,
-	.put = print_time_passed,
+	.write_ref = write_time_passed,
 };

@@ -60,7 +60,7 @@ static const uint8_t *read_pdats(struct lpl_importer *importer, const uint8_t *a
 		offset = pdats_read(at, bytes);
 	do {
 		state->address[type] += offset;
-		if (!pdats_put_ref(importer, type, state->address[type]))
+		if (!pdats_send_ref(importer, type, state->address[type]))
 			return NULL;
 	} while (repeats--);
 	return at + bytes;
@@ -68,7 +68,7 @@ static const uint8_t *read_pdats(struct lpl_importer *importer, const uint8_t *a
 
 /* ---- printing ---- */
 
-static char *print_pending(struct lpl_exporter *exporter, char *out)
+static char *write_pending(struct lpl_exporter *exporter, char *out)
 {
 	struct pdats_state *state = exporter->state;
 	const bool plain = state->type == LPL_FETCH && state->offset == DEFAULT_OFFSET;
@@ -83,7 +83,7 @@ static char *print_pending(struct lpl_exporter *exporter, char *out)
 	return pdats_write(out, state->offset, pdats_bytes(code));
 }
 
-static char *put_pdats(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
+static char *write_pdats(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
 {
 	struct pdats_state *state = exporter->state;
 	const unsigned int type = lpl_export_plain_type(exporter, ref);
@@ -98,7 +98,7 @@ static char *put_pdats(struct lpl_exporter *exporter, char *out, const struct lp
 		state->repeats++;
 		return out;
 	}
-	out = print_pending(exporter, out);
+	out = write_pending(exporter, out);
 	state->pending = true;
 	state->type = type;
 	state->offset = offset;
@@ -113,7 +113,7 @@ const struct lpl_format lpl_format_pdats = {
 	.read_record = read_pdats,
 	.record_bytes = RECORD_MAX,
 	.import_state = sizeof(struct pdats_state),
-	.put = put_pdats,
-	.end = print_pending,
-	.print_state = sizeof(struct pdats_state),
+	.write_ref = write_pdats,
+	.write_rest = write_pending,
+	.export_state = sizeof(struct pdats_state),
 };

@@ -104,11 +104,11 @@ static const uint8_t *read_pdats2(struct lpl_importer *importer, const uint8_t *
 		count = header & DATA_COUNT;
 	}
 	*address += offset;
-	if (!pdats_put_ref(importer, type, *address))
+	if (!pdats_send_ref(importer, type, *address))
 		return NULL;
 	while (count--) {
 		state->fetch += STRIDE;
-		if (!pdats_put_ref(importer, LPL_FETCH, state->fetch))
+		if (!pdats_send_ref(importer, LPL_FETCH, state->fetch))
 			return NULL;
 	}
 	return at;
@@ -116,7 +116,7 @@ static const uint8_t *read_pdats2(struct lpl_importer *importer, const uint8_t *
 
 /* ---- printing ---- */
 
-static char *print_pending(struct lpl_exporter *exporter, char *out)
+static char *write_pending(struct lpl_exporter *exporter, char *out)
 {
 	struct pdats2_state *state = exporter->state;
 
@@ -127,7 +127,7 @@ static char *print_pending(struct lpl_exporter *exporter, char *out)
 	return pdats_write(out, state->offset, state->bytes);
 }
 
-static void hold(struct pdats2_state *state, unsigned int header, unsigned int count_max,
+static void begin_record(struct pdats2_state *state, unsigned int header, unsigned int count_max,
 		 uint32_t offset, unsigned int code)
 {
 	state->pending = true;
@@ -138,7 +138,7 @@ static void hold(struct pdats2_state *state, unsigned int header, unsigned int c
 	state->bytes = pdats_bytes(code);
 }
 
-static char *put_fetch(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
+static char *write_fetch(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
 {
 	struct pdats2_state *state = exporter->state;
 	const uint32_t address = (uint32_t)ref->address;
@@ -148,19 +148,20 @@ static char *put_fetch(struct lpl_exporter *exporter, char *out, const struct lp
 
 	if (bytes % STRIDE)
 		return lpl_export_refuse(exporter, LPL_ERR_UNSUPPORTED, "reference %" PRIu64 ", a "
-					 "fetch, is no multiple of %d bytes from the fetch before: pdats2 "
-					 "is for processors with instructions of that size (pdats "
-					 "is for any)", ref->ref, STRIDE);
+					 "fetch, is no multiple of %d bytes from the fetch "
+					 "before: pdats2 is for processors with instructions of "
+					 "that size (pdats is for any)", ref->ref, STRIDE);
 	state->fetch = address;
 	if (state->pending && bytes == STRIDE && state->count < state->count_max) {
 		state->count++;
 		return out;
 	}
-	out = print_pending(exporter, out);
+	out = write_pending(exporter, out);
 	/* an arithmetic shift, written out */
 	offset = bytes / STRIDE | (bytes >> 31 ? 0xc0000000U : 0);
 	code = offset == 1 ? 0 : pdats_code(offset);
-	hold(state, INSTRUCTION | code << INSTRUCTION_CODE_SHIFT, INSTRUCTION_COUNT, offset, code);
+	begin_record(state, INSTRUCTION | code << INSTRUCTION_CODE_SHIFT, INSTRUCTION_COUNT,
+		     offset, code);
 	return out;
 }
 
@@ -191,8 +192,8 @@ static unsigned int choose_zone(const struct pdats2_state *state, uint32_t addre
 	return here == 3 ? other : latest;
 }
 
-static char *put_datum(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref,
-		       bool write)
+static char *write_datum(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref,
+			 bool write)
 {
 	struct pdats2_state *state = exporter->state;
 	const uint32_t address = (uint32_t)ref->address;
@@ -200,9 +201,9 @@ static char *put_datum(struct lpl_exporter *exporter, char *out, const struct lp
 	const uint32_t offset = address - state->zone[zone];
 	const unsigned int code = data_code(offset);
 
-	out = print_pending(exporter, out);
-	hold(state, (write ? WRITE : 0) | code << DATA_CODE_SHIFT | (zone ? ZONE : 0), DATA_COUNT,
-	     offset, width_of(code));
+	out = write_pending(exporter, out);
+	begin_record(state, (write ? WRITE : 0) | code << DATA_CODE_SHIFT | (zone ? ZONE : 0),
+		     DATA_COUNT, offset, width_of(code));
 	state->zone[zone] = address;
 	state->latest = zone;
 	return out;
@@ -217,14 +218,14 @@ static char *begin_pdats2(struct lpl_exporter *exporter, char *out)
 	return out;
 }
 
-static char *put_pdats2(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
+static char *write_pdats2(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
 {
 	const unsigned int type = lpl_export_plain_type(exporter, ref);
 
 	if (!pdats_check(exporter, ref))
 		return NULL;
-	return type == LPL_FETCH ? put_fetch(exporter, out, ref) :
-				   put_datum(exporter, out, ref, type == LPL_WRITE);
+	return type == LPL_FETCH ? write_fetch(exporter, out, ref) :
+				   write_datum(exporter, out, ref, type == LPL_WRITE);
 }
 
 const struct lpl_format lpl_format_pdats2 = {
@@ -234,8 +235,8 @@ const struct lpl_format lpl_format_pdats2 = {
 	.read_record = read_pdats2,
 	.record_bytes = RECORD_MAX,
 	.import_state = sizeof(struct pdats2_state),
-	.begin = begin_pdats2,
-	.put = put_pdats2,
-	.end = print_pending,
-	.print_state = sizeof(struct pdats2_state),
+	.write_begin = begin_pdats2,
+	.write_ref = write_pdats2,
+	.write_rest = write_pending,
+	.export_state = sizeof(struct pdats2_state),
 };

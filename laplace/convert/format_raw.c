@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "exporter.h"
-#include "fields.h"
 #include "importer.h"
 
 /* ---- reading ---- */
@@ -32,7 +31,7 @@ static bool is_second(const struct lpl_ref *last, const struct lpl_ref *ref)
 }
 
 /* Type, cycle, space and address are there. */
-static bool put_raw(struct lpl_importer *importer, struct lpl_ref *ref, uint64_t length)
+static bool send_raw(struct lpl_importer *importer, struct lpl_ref *ref, uint64_t length)
 {
 	if (ref->cycle < importer->cycle)
 		return lpl_import_check_clock(importer, "cycle", ref->cycle, importer->cycle);
@@ -45,12 +44,10 @@ static bool put_raw(struct lpl_importer *importer, struct lpl_ref *ref, uint64_t
 	if (length)
 		return lpl_import_access(importer, ref, length);
 	/* without a length it was reduced to its page */
-	if (ref->address & ((1U << LPL_PAGE_SHIFT) - 1)) {
-		lpl_import_refuse(importer, LPL_ERR_DAMAGED, "a length of 0, but address %" PRIx64
-				  " is not a page's first", ref->address);
-		return false;
-	}
-	importer->paged = true;
+	if (ref->address & ((1U << LPL_PAGE_SHIFT) - 1))
+		return lpl_import_refuse(importer, LPL_ERR_DAMAGED, "a length of 0, but address %"
+					 PRIx64 " is not a page's first", ref->address);
+	importer->result.paged = true;
 	ref->flags |= LPL_PAGED;
 	ref->ref = importer->ref + 1;
 	return lpl_import_ref(importer, ref);
@@ -77,7 +74,7 @@ static const char *read_raw(struct lpl_importer *importer, const char *at)
 	if (!at)
 		return lpl_import_no_field(importer, "address");
 	at = lpl_import_line_end(importer, at);
-	return at && put_raw(importer, &ref, length) ? at : NULL;
+	return at && send_raw(importer, &ref, length) ? at : NULL;
 }
 
 /* The cycle of the line before is that of the reference, not of an event between. */
@@ -86,8 +83,7 @@ static bool add_cycle(struct lpl_importer *importer, struct lpl_ref *ref, uint64
 	ref->cycle = importer->last.cycle + difference;
 	if (ref->cycle >= difference)
 		return true;
-	lpl_import_refuse(importer, LPL_ERR_DAMAGED, "the cycle exceeds 64 bits");
-	return false;
+	return lpl_import_refuse(importer, LPL_ERR_DAMAGED, "the cycle exceeds 64 bits");
 }
 
 /* The address of the line before: of what was one line, not of its parts. */
@@ -118,7 +114,7 @@ static const char *read_diff(struct lpl_importer *importer, const char *at)
 		return lpl_import_no_field(importer, "address");
 	before->address = ref.address;
 	at = lpl_import_line_end(importer, at);
-	return at && add_cycle(importer, &ref, cycles) && put_raw(importer, &ref, length) ?
+	return at && add_cycle(importer, &ref, cycles) && send_raw(importer, &ref, length) ?
 		at : NULL;
 }
 
@@ -142,12 +138,12 @@ static const uint8_t *read_raw18(struct lpl_importer *importer, const uint8_t *a
 	ref.cycle = scan_le64(at + 1);
 	ref.space = scan_le32(at + 10);
 	ref.address = scan_le32(at + 14);
-	return put_raw(importer, &ref, at[9]) ? at + RAW18_BYTES : NULL;
+	return send_raw(importer, &ref, at[9]) ? at + RAW18_BYTES : NULL;
 }
 
 /* ---- printing ---- */
 
-static char *print_raw(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
+static char *write_raw(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
 {
 	(void)exporter;
 	*out++ = lpl_type_letter(ref->type);
@@ -158,7 +154,7 @@ static char *print_raw(struct lpl_exporter *exporter, char *out, const struct lp
 	return put_newline(out);
 }
 
-static char *print_diff(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
+static char *write_diff(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
 {
 	const struct lpl_ref *last = &exporter->last;
 
@@ -170,12 +166,12 @@ static char *print_diff(struct lpl_exporter *exporter, char *out, const struct l
 	return put_newline(out);
 }
 
-static char *print_raw18(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
+static char *write_raw18(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
 {
 	if (ref->address > UINT32_MAX || ref->space > UINT32_MAX)
 		return lpl_export_refuse(exporter, LPL_ERR_UNSUPPORTED, "reference %" PRIu64 " is "
-					 "to address %" PRIx64 " of space %" PRIx64 ": raw18 has 32 "
-					 "bits for each", ref->ref, ref->address, ref->space);
+					 "to address %" PRIx64 " of space %" PRIx64 ": raw18 has "
+					 "32 bits for each", ref->ref, ref->address, ref->space);
 	if (ref->length > UINT8_MAX)
 		return lpl_export_refuse(exporter, LPL_ERR_UNSUPPORTED, "reference %" PRIu64 " is "
 					 "of %u bytes: raw18 has 8 bits for that", ref->ref,
@@ -192,7 +188,7 @@ const struct lpl_format lpl_format_raw = {
 	.fields = "TYPE CYCLE LENGTH SPACE ADDRESS",
 	.traits = LPL_FORMAT_EVENTS | LPL_TELLS_CYCLE | LPL_TELLS_SPACE | LPL_TELLS_LENGTH,
 	.read_line = read_raw,
-	.put = print_raw,
+	.write_ref = write_raw,
 };
 
 const struct lpl_format lpl_format_diff = {
@@ -201,7 +197,7 @@ const struct lpl_format lpl_format_diff = {
 	.traits = LPL_FORMAT_EVENTS | LPL_TELLS_CYCLE | LPL_TELLS_SPACE | LPL_TELLS_LENGTH,
 	.read_line = read_diff,
 	.import_state = sizeof(struct diff_state),
-	.put = print_diff,
+	.write_ref = write_diff,
 };
 
 const struct lpl_format lpl_format_raw18 = {
@@ -210,5 +206,5 @@ const struct lpl_format lpl_format_raw18 = {
 	.traits = LPL_FORMAT_BINARY | LPL_TELLS_CYCLE | LPL_TELLS_SPACE | LPL_TELLS_LENGTH,
 	.read_record = read_raw18,
 	.record_bytes = RAW18_BYTES,
-	.put = print_raw18,
+	.write_ref = write_raw18,
 };

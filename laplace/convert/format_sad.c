@@ -11,7 +11,6 @@
 #include <stdbool.h>
 
 #include "exporter.h"
-#include "fields.h"
 #include "importer.h"
 
 /* The three clocks, in their order; NULL after a complaint. */
@@ -33,7 +32,7 @@ static const char *read_clocks(struct lpl_importer *importer, const char *at, st
  * A number that comes again is one that a reducer put in, at the time of what it was
  * put behind: nothing else may repeat one.
  */
-static bool put_told(struct lpl_importer *importer, struct lpl_ref *ref)
+static bool send_timed(struct lpl_importer *importer, struct lpl_ref *ref)
 {
 	const struct lpl_ref *last = &importer->last;
 
@@ -61,7 +60,7 @@ static const char *read_sad(struct lpl_importer *importer, const char *at)
 	if (!at)
 		return lpl_import_no_field(importer, "page");
 	at = lpl_import_line_end(importer, at);
-	return at && lpl_import_set_page(importer, &ref, page) && put_told(importer, &ref) ?
+	return at && lpl_import_set_page(importer, &ref, page) && send_timed(importer, &ref) ?
 		at : NULL;
 }
 
@@ -89,15 +88,15 @@ static const char *read_sad_diff(struct lpl_importer *importer, const char *at)
 	at = scan_space_change(at, last->space, &ref.space);
 	if (!at)
 		return lpl_import_no_field(importer, "space");
-	at = scan_difference(at, last->address >> importer->options.page_shift, &page);
+	at = scan_difference(at, last->address >> importer->page_shift, &page);
 	if (!at)
 		return lpl_import_no_field(importer, "page");
 	at = lpl_import_line_end(importer, at);
-	return at && lpl_import_set_page(importer, &ref, page) && put_told(importer, &ref) ?
+	return at && lpl_import_set_page(importer, &ref, page) && send_timed(importer, &ref) ?
 		at : NULL;
 }
 
-static char *print_sad(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
+static char *write_sad(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
 {
 	*out++ = lpl_type_letter(ref->type);
 	out = put_hex_field(out, ref->cycle);
@@ -108,7 +107,7 @@ static char *print_sad(struct lpl_exporter *exporter, char *out, const struct lp
 	return put_newline(out);
 }
 
-static char *print_sad_diff(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
+static char *write_sad_diff(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
 {
 	const struct lpl_ref *last = &exporter->last;
 
@@ -127,7 +126,7 @@ const struct lpl_format lpl_format_sad = {
 	.traits = LPL_FORMAT_PAGES | LPL_FORMAT_REDUCED | LPL_FORMAT_EVENTS | LPL_TELLS_REF |
 		  LPL_TELLS_INSTR | LPL_TELLS_CYCLE | LPL_TELLS_SPACE,
 	.read_line = read_sad,
-	.put = print_sad,
+	.write_ref = write_sad,
 };
 
 const struct lpl_format lpl_format_sad_diff = {
@@ -136,5 +135,5 @@ const struct lpl_format lpl_format_sad_diff = {
 	.traits = LPL_FORMAT_PAGES | LPL_FORMAT_REDUCED | LPL_FORMAT_EVENTS | LPL_TELLS_REF |
 		  LPL_TELLS_INSTR | LPL_TELLS_CYCLE | LPL_TELLS_SPACE,
 	.read_line = read_sad_diff,
-	.put = print_sad_diff,
+	.write_ref = write_sad_diff,
 };

@@ -45,8 +45,8 @@ static inline char *pdats_write(char *out, uint32_t offset, size_t bytes)
 }
 
 /* Lengths are not told: a reference is one of a byte. */
-static inline bool pdats_put_ref(struct lpl_importer *importer, unsigned int type,
-				 uint32_t address)
+static inline bool pdats_send_ref(struct lpl_importer *importer, unsigned int type,
+				  uint32_t address)
 {
 	struct lpl_ref ref = { .type = (uint8_t)type, .address = address };
 
@@ -59,10 +59,9 @@ static inline bool pdats_check(struct lpl_exporter *exporter, const struct lpl_r
 {
 	if (ref->address <= UINT32_MAX)
 		return true;
-	lpl_export_refuse(exporter, LPL_ERR_UNSUPPORTED, "reference %" PRIu64 " is to address %"
-			  PRIx64 ": %s has 32 bits for it", ref->ref, ref->address,
-			  exporter->options.format->name);
-	return false;
+	return lpl_export_refuse(exporter, LPL_ERR_UNSUPPORTED, "reference %" PRIu64 " is to "
+				 "address %" PRIx64 ": %s has 32 bits for it", ref->ref,
+				 ref->address, exporter->options.format->name);
 }
 
 #endif
