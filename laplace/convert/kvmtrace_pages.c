@@ -185,13 +185,14 @@ int lpl_kvmtrace_cache(struct kvmtrace_pages *pages, uint64_t frame,
 {
 	const uint64_t page = file_page(pages, identity);
 	const uint64_t before = lpl_map_get(&pages->page_in, LPL_KEY(frame));
-	const uint64_t was = lpl_map_get(&pages->frame_of, LPL_KEY(page));
+	uint64_t was;
 	int count = 0;
 
 	if (!page)
 		return KVMTRACE_NO_MEMORY;
 	if (before == page)
 		return KVMTRACE_CACHED;
+	was = lpl_map_get(&pages->frame_of, LPL_KEY(page));
 	if (!lpl_map_put(&pages->page_in, LPL_KEY(frame), page) ||
 	    !lpl_map_put(&pages->frame_of, LPL_KEY(page), frame + 1))
 		return KVMTRACE_NO_MEMORY;

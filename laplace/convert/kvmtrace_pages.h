@@ -24,6 +24,7 @@ struct kvmtrace_pages {
 	struct lpl_map files;		/* device, inode -> the file's index in `file`, + 1 */
 	struct kvmtrace_file *file;
 	size_t file_count, file_room;
+
 	struct lpl_map frame_of;	/* page of a file -> frame + 1 */
 	struct lpl_map page_in;		/* frame -> page of a file */
 };
