@@ -104,18 +104,13 @@ static struct lpl_exporter *exporter_of(struct lpl_sink *sink, struct lpl_report
 	return exporter;
 }
 
-/* What any format loses that does not tell it. */
+/* What a format may lose; whether this one does is asked in lpl_exporter_result(). */
 static void count_losses(struct lpl_exporter *exporter, const struct lpl_ref *ref)
 {
-	const unsigned int traits = exporter->options.format->traits;
 	struct lpl_losses *losses = &exporter->result.losses;
 
-	if ((ref->flags & LPL_PAGED) && !(traits & (LPL_FORMAT_WHOLE | LPL_FORMAT_PAGES))) {
-		losses->addresses++;
-		losses->lengths += (traits & LPL_TELLS_LENGTH) != 0;
-	}
-	if (exporter->any && ref->space != exporter->last.space && !(traits & LPL_TELLS_SPACE))
-		losses->spaces++;
+	losses->addresses += (ref->flags & LPL_PAGED) != 0;
+	losses->spaces += exporter->any && ref->space != exporter->last.space;
 }
 
 static int export_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
@@ -275,7 +270,16 @@ struct lpl_sink *lpl_exporter_sink(struct lpl_exporter *exporter)
 
 void lpl_exporter_result(const struct lpl_exporter *exporter, struct lpl_export_result *result)
 {
+	const unsigned int traits = exporter->options.format->traits;
+	struct lpl_losses *losses = &result->losses;
+
 	*result = exporter->result;
+	if (traits & (LPL_FORMAT_WHOLE | LPL_FORMAT_PAGES))
+		losses->addresses = 0;
+	if (traits & LPL_TELLS_LENGTH)
+		losses->lengths = losses->addresses;
+	if (traits & LPL_TELLS_SPACE)
+		losses->spaces = 0;
 }
 
 void lpl_exporter_close(struct lpl_exporter *exporter)

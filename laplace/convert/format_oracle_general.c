@@ -55,18 +55,15 @@ static const uint8_t *read_request(struct lpl_importer *importer, const uint8_t 
 struct requests {
 	struct lpl_map last;	/* the last request of each object, from 1 */
 	uint64_t count;
-	bool spaces;		/* there are several */
 };
 
 static bool make_id(struct lpl_exporter *exporter, const struct lpl_ref *ref, uint64_t *id)
 {
-	struct requests *requests = exporter->state;
-
 	*id = lpl_export_page(exporter, ref);
 	if (ref->space < SPACES)
 		*id |= ref->space << SPACE_SHIFT;
-	requests->spaces |= exporter->any && ref->space != exporter->last.space;
-	if (!requests->spaces || (ref->space < SPACES && exporter->last.space < SPACES))
+	if (!exporter->result.losses.spaces ||
+	    (ref->space < SPACES && exporter->last.space < SPACES))
 		return true;
 	return lpl_export_refuse(exporter, LPL_ERR_UNSUPPORTED, "has several address spaces, "
 				 "whose pages would look alike; `laplace merge --format "
