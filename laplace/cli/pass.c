@@ -126,10 +126,13 @@ char *cli_gaps_text(char buf[CLI_GAPS_SIZE], const struct cli_gaps *gaps)
 
 static void count_gap(struct cli_gaps *gaps, const struct lpl_event *event)
 {
+	uint64_t refs = event->arg[LPL_EVENT_GAP_REFERENCES];
+	uint64_t events = event->arg[LPL_EVENT_GAP_EVENTS];
+
 	gaps->count++;
-	gaps->refs += event->arg[0] != KTR_NONE ? event->arg[0] : 0;
-	gaps->events += event->arg[1] != KTR_NONE ? event->arg[1] : 0;
-	gaps->more |= event->arg[0] == KTR_NONE || event->arg[1] == KTR_NONE;
+	gaps->refs += refs != KTR_NONE ? refs : 0;
+	gaps->events += events != KTR_NONE ? events : 0;
+	gaps->more |= refs == KTR_NONE || events == KTR_NONE;
 }
 
 /* What came before the trace's end is all there is. */
@@ -138,7 +141,8 @@ static int send_end(struct cli_pass *pass, struct lpl_report *report)
 	const struct lpl_chunk *last = lpl_reader_chunk(pass->reader);
 	const struct lpl_event gap = {
 		.tag = LPL_EVENT_GAP, .ref = last->last_ref, .instr = last->last_instr,
-		.cycle = last->last_cycle, .arg = { KTR_NONE, KTR_NONE }
+		.cycle = last->last_cycle,
+		.arg = { [LPL_EVENT_GAP_REFERENCES] = KTR_NONE, [LPL_EVENT_GAP_EVENTS] = KTR_NONE }
 	};
 
 	count_gap(&pass->found, &gap);

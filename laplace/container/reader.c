@@ -165,13 +165,14 @@ static void tell_gap(struct lpl_reader *reader, const struct lpl_chunk_header *n
 
 	reader->gap_event = (struct lpl_event){
 		.tag = LPL_EVENT_GAP, .ref = at->ref, .instr = at->instr, .cycle = at->cycle,
-		.arg = { KTR_NONE, KTR_NONE }
+		.arg = { [LPL_EVENT_GAP_REFERENCES] = KTR_NONE, [LPL_EVENT_GAP_EVENTS] = KTR_NONE }
 	};
 	if (!next)
 		return;
-	reader->gap_event.arg[0] = next->refs_so_far - next->refs - reader->last.refs_so_far;
-	reader->gap_event.arg[1] = next->events_so_far - next->events -
-				   reader->last.events_so_far;
+	reader->gap_event.arg[LPL_EVENT_GAP_REFERENCES] =
+		next->refs_so_far - next->refs - reader->last.refs_so_far;
+	reader->gap_event.arg[LPL_EVENT_GAP_EVENTS] =
+		next->events_so_far - next->events - reader->last.events_so_far;
 }
 
 /* What is in the oldest place is delivered from now on. */

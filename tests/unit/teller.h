@@ -7,29 +7,18 @@
 #ifndef LAPLACE_TESTS_TELLER_H
 #define LAPLACE_TESTS_TELLER_H
 
-#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include <laplace/collector.h>
 #include <laplace/reducer.h>
 
+#include "scratch.h"
 #include "stream.h"
 
 #define PAGE UINT64_C(4096)
 #define SPACES 3
 #define WINDOW_PAGES 9		/* most that a window here has */
-
-static char directory[] = "/tmp/laplace-collector-XXXXXX";
-
-static inline const char *in_directory(const char *name)
-{
-	static char path[128];
-
-	(void)snprintf(path, sizeof(path), "%s/%s", directory, name);
-	return path;
-}
 
 /* ---- a stream as a simulator sees it ---- */
 
@@ -333,26 +322,6 @@ static inline struct lpl_totals count(const struct stream *stream)
 			totals.user_refs += (stream->items[i].ref.flags & LPL_USER) != 0;
 		}
 	return totals;
-}
-
-static inline int make_directory(void **state)
-{
-	(void)state;
-	return mkdtemp(directory) ? 0 : -1;
-}
-
-static inline int remove_directory(void **state)
-{
-	DIR *files = opendir(directory);
-	struct dirent *file;
-
-	(void)state;
-	if (!files)
-		return -1;
-	while ((file = readdir(files)))
-		(void)unlinkat(dirfd(files), file->d_name, 0);
-	(void)closedir(files);
-	return rmdir(directory);
 }
 
 #endif

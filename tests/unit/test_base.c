@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <cmocka.h>
 
 #include "base/array.h"
@@ -18,6 +16,7 @@
 #include "base/host.h"
 #include "base/map.h"
 #include "base/output.h"
+#include "scratch.h"
 
 /* ---- arrays ---- */
 
@@ -220,32 +219,15 @@ static void clock_and_processors(void **unused)
 
 /* ---- a file until it is whole ---- */
 
-static char directory[] = "/tmp/laplace-base-XXXXXX";
-
-static const char *path_of(const char *name)
-{
-	static char path[2][64];
-	static int turn;
-
-	turn = !turn;
-	snprintf(path[turn], sizeof(path[turn]), "%s/%s", directory, name);
-	return path[turn];
-}
-
 static void expect_content(const char *name, const char *content)
 {
 	char found[64] = "";
-	FILE *file = fopen(path_of(name), "r");
+	FILE *file = fopen(in_directory(name), "r");
 
 	assert_non_null(file);
 	assert_int_equal(fread(found, 1, sizeof(found) - 1, file), strlen(content));
 	assert_string_equal(found, content);
 	fclose(file);
-}
-
-static bool exists(const char *name)
-{
-	return access(path_of(name), F_OK) == 0;
 }
 
 static void write_text(struct lpl_output *output, const char *text)
@@ -263,19 +245,19 @@ static void a_file_has_its_name_when_it_is_whole(void **unused)
 	struct lpl_output output, other;
 
 	(void)unused;
-	assert_int_equal(lpl_output_open(&output, path_of("whole"), false, &report), LPL_OK);
+	assert_int_equal(lpl_output_open(&output, in_directory("whole"), false, &report), LPL_OK);
 	assert_false(exists("whole"));
 	/* who writes it is not disturbed, not even where it may be replaced */
-	assert_int_equal(lpl_output_open(&other, path_of("whole"), true, &report),
+	assert_int_equal(lpl_output_open(&other, in_directory("whole"), true, &report),
 			 LPL_ERR_USAGE);
 	write_text(&output, "one\n");
 	assert_true(exists("whole.part"));
 	assert_int_equal(lpl_output_commit(&output, &report), LPL_OK);
 	assert_false(exists("whole.part"));
 	expect_content("whole", "one\n");
-	assert_int_equal(lpl_output_open(&output, path_of("whole"), false, &report),
+	assert_int_equal(lpl_output_open(&output, in_directory("whole"), false, &report),
 			 LPL_ERR_USAGE);
-	assert_int_equal(lpl_output_open(&output, path_of("whole"), true, &report), LPL_OK);
+	assert_int_equal(lpl_output_open(&output, in_directory("whole"), true, &report), LPL_OK);
 	assert_int_equal(lpl_output_write(&output, "two\n", 4, &report), LPL_OK);
 	assert_int_equal(lpl_output_commit(&output, &report), LPL_OK);
 	expect_content("whole", "two\n");
@@ -288,9 +270,9 @@ static void what_came_meanwhile_stays(void **unused)
 	FILE *file;
 
 	(void)unused;
-	assert_int_equal(lpl_output_open(&output, path_of("meanwhile"), false, &report), LPL_OK);
+	assert_int_equal(lpl_output_open(&output, in_directory("meanwhile"), false, &report), LPL_OK);
 	write_text(&output, "ours\n");
-	file = fopen(path_of("meanwhile"), "w");
+	file = fopen(in_directory("meanwhile"), "w");
 	assert_non_null(file);
 	fputs("theirs\n", file);
 	fclose(file);
@@ -306,33 +288,16 @@ static void text_that_is_given_up_leaves_nothing(void **unused)
 	struct lpl_output output;
 
 	(void)unused;
-	assert_int_equal(lpl_output_open(&output, path_of("text"), false, &report), LPL_OK);
+	assert_int_equal(lpl_output_open(&output, in_directory("text"), false, &report), LPL_OK);
 	write_text(&output, "half\n");
 	lpl_output_discard(&output);
 	assert_false(exists("text") || exists("text.part"));
 	/* pieces are whole, and stay */
-	assert_int_equal(lpl_output_open(&output, path_of("pieces"), false, &report), LPL_OK);
+	assert_int_equal(lpl_output_open(&output, in_directory("pieces"), false, &report), LPL_OK);
 	assert_int_equal(lpl_output_write(&output, "piece\n", 6, &report), LPL_OK);
 	lpl_output_discard(&output);
 	assert_false(exists("pieces"));
 	expect_content("pieces.part", "piece\n");
-}
-
-static int make_directory(void **unused)
-{
-	(void)unused;
-	return mkdtemp(directory) == NULL;
-}
-
-static int remove_directory(void **unused)
-{
-	static const char *const left[] = { "whole", "meanwhile", "meanwhile.part",
-					    "pieces.part" };
-
-	(void)unused;
-	for (size_t i = 0; i < sizeof(left) / sizeof(left[0]); i++)
-		(void)unlink(path_of(left[i]));
-	return rmdir(directory);
 }
 
 int main(void)

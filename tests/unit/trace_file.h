@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What tests of trace files share: a directory of their own, files, reading bytes. */
+/* What tests of trace files share: files, reading bytes. */
 #ifndef LAPLACE_TESTS_TRACE_FILE_H
 #define LAPLACE_TESTS_TRACE_FILE_H
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -20,32 +19,15 @@
 #include <laplace/trace.h>
 
 #include "container/reader.h"
+#include "scratch.h"
 #include "stream.h"
 
 #define CHUNKS_MAX 4096
-
-static char directory[] = "/tmp/laplace-test-XXXXXX";
 
 struct bytes {
 	uint8_t *data;
 	size_t size;
 };
-
-/* A path in the test's directory; the caller's until the call after next. */
-static inline const char *in_directory(const char *name)
-{
-	static char paths[2][128];
-	static int turn;
-
-	turn = !turn;
-	(void)snprintf(paths[turn], sizeof(paths[turn]), "%s/%s", directory, name);
-	return paths[turn];
-}
-
-static inline bool exists(const char *name)
-{
-	return access(in_directory(name), F_OK) == 0;
-}
 
 static inline struct bytes load(const char *name)
 {
@@ -180,26 +162,6 @@ static inline void lay_out(struct layout *layout, const struct bytes *file)
 	layout->count = n;
 	layout->offset[n] = offset;
 	layout->records[n] = records;
-}
-
-static inline int make_directory(void **unused)
-{
-	(void)unused;
-	return mkdtemp(directory) ? 0 : -1;
-}
-
-static inline int remove_directory(void **unused)
-{
-	DIR *files = opendir(directory);
-	struct dirent *file;
-
-	(void)unused;
-	if (!files)
-		return -1;
-	while ((file = readdir(files)))
-		(void)unlinkat(dirfd(files), file->d_name, 0);
-	(void)closedir(files);
-	return rmdir(directory);
 }
 
 #endif

@@ -22,6 +22,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /*
  * How a reduction SPEC is divided between the two threads.  What begins with
@@ -132,6 +133,7 @@ enum lpl_error lpl_collector_failure(struct lpl_collector *collector,
 enum lpl_error lpl_collector_close(struct lpl_collector *collector, const char *end,
 				   const char *message, struct lpl_report *report);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

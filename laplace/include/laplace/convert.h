@@ -18,6 +18,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /* ---- formats ---- */
 
@@ -189,6 +190,7 @@ const struct lpl_import_result *lpl_importer_result(const struct lpl_importer *i
 char *lpl_importer_warnings(const struct lpl_importer *importer, char text[LPL_WARNINGS_SIZE]);
 void lpl_importer_close(struct lpl_importer *importer);		/* NULL is fine */
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -15,6 +15,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 enum lpl_error {
 	LPL_OK = 0,
@@ -59,6 +60,7 @@ enum lpl_error lpl_fail(struct lpl_report *report, enum lpl_error error,
 /* The exit status of the `laplace` command for an error: 0, 1, 2 or 3. */
 int lpl_error_status(enum lpl_error error);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -60,6 +60,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 enum lpl_page_kind {
 	LPL_PAGE_ANONYMOUS = 0,
@@ -350,6 +351,7 @@ void lpl_merge_canonical_close(struct lpl_merge_output *output);	/* NULL is fine
 struct lpl_meta;
 struct lpl_meta *lpl_merge_canonical_meta(const struct lpl_meta *source);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -41,6 +41,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /* A simulated memory as its policy sees it; only *state and *frame are written to. */
 struct lpl_memory {
@@ -110,6 +111,7 @@ struct lpl_policy {
 	uint64_t (*lru_part)(const struct lpl_memory *memory);
 };
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -23,6 +23,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 enum lpl_type {
 	LPL_READ = 0,
@@ -190,6 +191,7 @@ struct lpl_sink {
 	int (*finish)(struct lpl_sink *sink, struct lpl_report *report);
 };
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -21,6 +21,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /*
  * A reduction is written SPEC: one method or several joined by '+', left to
@@ -108,6 +109,7 @@ uint64_t lpl_reduction_page_size(const char *reduction);
 /* K when such a trace is a behaviour sequence (`lrubs:K` comes last), else 0. */
 uint64_t lpl_reduction_behaviour(const char *reduction);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -18,6 +18,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 struct lpl_ring_record {
 	uint64_t word[4];
@@ -63,6 +64,7 @@ void lpl_ring_release(struct lpl_ring *ring, size_t count);
 /* The consumer failed: wake the producer, which gets NULL from now on. */
 void lpl_ring_abort(struct lpl_ring *ring);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -18,6 +18,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /* ---- by kind ---- */
 
@@ -74,6 +75,7 @@ uint64_t lpl_local_processes(const struct lpl_local *local);
 uint64_t lpl_local_unknown(const struct lpl_local *local);
 void lpl_local_close(struct lpl_local *local);			/* NULL is fine */
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

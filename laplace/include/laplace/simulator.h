@@ -31,6 +31,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /*
  * Sizes of memory, in pages; for ws and vmin taus, in references.  SPEC: a list
@@ -127,6 +128,7 @@ uint64_t lpl_simulator_exact_from(const struct lpl_simulator *simulator, size_t 
 /* At any time, also after an error.  NULL is fine. */
 void lpl_simulator_close(struct lpl_simulator *simulator);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -17,6 +17,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /*
  * What a trace is.  Kept in the file's header as JSON-free "key=value" lines,
@@ -178,6 +179,7 @@ uint64_t lpl_reader_bytes(const struct lpl_reader *reader);
 uint64_t lpl_reader_size(const struct lpl_reader *reader);
 void lpl_reader_close(struct lpl_reader *reader);	/* NULL is fine */
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif
