@@ -52,7 +52,7 @@ char *lpl_event_write(char *out, const struct lpl_event *event)
  */
 char *lpl_event_write_comment(char *out, const struct lpl_event *event)
 {
-	char line[EVENT_LINE + 1];
+	char line[EVENT_TEXT + 1];
 	const char *at = line;
 
 	*lpl_event_write(line, event) = '\0';

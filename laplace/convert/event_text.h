@@ -13,8 +13,8 @@
 
 struct lpl_importer;
 
-/* Without a newline; at most EVENT_LINE bytes. */
-#define EVENT_LINE 2048
+/* Without a newline; at most EVENT_TEXT bytes. */
+#define EVENT_TEXT 2048
 char *lpl_event_write(char *out, const struct lpl_event *event);
 /* The same as a comment of csv. */
 char *lpl_event_write_comment(char *out, const struct lpl_event *event);

@@ -15,7 +15,6 @@
 #include "base/digits.h"
 #include "event_text.h"
 #include "exporter.h"
-#include "fields.h"
 
 void *lpl_export_refuse(struct lpl_exporter *exporter, enum lpl_error error,
 			const char *format, ...)
@@ -100,7 +99,7 @@ static struct lpl_exporter *exporter_of(struct lpl_sink *sink, struct lpl_report
 {
 	struct lpl_exporter *exporter = (struct lpl_exporter *)sink;
 
-	exporter->report = report ? report : &exporter->unread;
+	exporter->report = report ? report : &exporter->own_report;
 	return exporter;
 }
 

@@ -6,6 +6,7 @@
 #ifndef LAPLACE_CONVERT_EXPORTER_H
 #define LAPLACE_CONVERT_EXPORTER_H
 
+#include "fields.h"
 #include "format.h"
 
 #define EXPORT_ROOM 4096		/* more than anything written at once */
@@ -16,7 +17,7 @@ struct lpl_exporter {
 	struct lpl_export_options options;
 	struct lpl_export_result result;	/* `bytes`: before those in the buffer */
 	struct lpl_report *report;	/* of the call that is going on ... */
-	struct lpl_report unread;	/* ... or this one */
+	struct lpl_report own_report;	/* ... or this one, which nobody reads */
 	void *state;			/* the format's */
 	unsigned int page_shift;
 	bool begun, any;

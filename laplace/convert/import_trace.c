@@ -224,7 +224,7 @@ enum lpl_error lpl_importer_write(struct lpl_importer *importer, int fd, const c
 	enum lpl_error error = LPL_OK;
 
 	if (!report)
-		report = &importer->unread;
+		report = &importer->own_report;
 	lpl_map_init(&trace.spaces, 1);
 	if (reduction)
 		error = open_writer(&trace, reduction, report);

@@ -237,7 +237,7 @@ enum lpl_error lpl_importer_run(struct lpl_importer *importer, int fd, struct lp
 
 	if (!input.buffer)
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory");
-	importer->report = report ? report : &importer->unread;
+	importer->report = report ? report : &importer->own_report;
 	importer->fd = fd;
 	importer->sink = sink;
 	if (read_all(importer, &input)) {

@@ -23,7 +23,7 @@ struct lpl_importer {
 	struct lpl_import_options options;
 	struct lpl_import_result result;
 	struct lpl_report *report;	/* of the call that is going on ... */
-	struct lpl_report unread;	/* ... or this one */
+	struct lpl_report own_report;	/* ... or this one, which nobody reads */
 	struct lpl_sink *sink;
 	int fd;
 	void *state;			/* the format's */
