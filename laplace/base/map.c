@@ -26,7 +26,23 @@ void lpl_map_free(struct lpl_map *map)
 	map->room = map->count = 0;
 }
 
-static uint64_t mix(uint64_t x)
+bool lpl_map_copy(struct lpl_map *copy, const struct lpl_map *map)
+{
+	const size_t size = map->room * (map->words + 1) * sizeof(*map->place);
+
+	*copy = *map;
+	if (size == 0)
+		return true;
+	copy->place = malloc(size);
+	if (copy->place == NULL) {
+		copy->room = copy->count = 0;
+		return false;
+	}
+	memcpy(copy->place, map->place, size);
+	return true;
+}
+
+static inline uint64_t mix(uint64_t x)
 {
 	x ^= x >> 32;
 	x *= UINT64_C(0xd6e8feb86659fd93);
@@ -54,38 +70,48 @@ static struct lpl_key key_at(const struct lpl_map *map, size_t i)
 }
 
 /* Where a search for the key begins. */
-static size_t home(const struct lpl_map *map, const uint64_t *word)
+static inline size_t home(const struct lpl_map *map, const uint64_t *word, unsigned int words)
 {
 	uint64_t mixed = mix(word[0] ^ map->seed);
 
-	for (unsigned int i = 1; i < map->words; i++)
+	for (unsigned int i = 1; i < words; i++)
 		mixed = mix(mixed + word[i]);
 	return mixed & (map->room - 1);
+}
+
+/* `words` is the map's, and is known where this is inlined: a search has no inner loops. */
+static inline size_t probe_words(const struct lpl_map *map, const uint64_t *word,
+				 unsigned int words)
+{
+	for (size_t i = home(map, word, words);; i = (i + 1) & (map->room - 1)) {
+		const uint64_t *place = map->place + i * (words + 1);
+		unsigned int same = 0;
+
+		while (same < words && place[same] == word[same])
+			same++;
+		if (same == words || place[words] == 0)
+			return i;
+	}
 }
 
 /* The key's place, or the free one where it belongs.  The map is never full. */
 static size_t probe(const struct lpl_map *map, const uint64_t *word)
 {
-	size_t i = home(map, word);
-
-	while (*value_at(map, i) != 0 &&
-	       memcmp(place_at(map, i), word, map->words * sizeof(*word)) != 0)
-		i = (i + 1) & (map->room - 1);
-	return i;
+	switch (map->words) {
+	case 1:
+		return probe_words(map, word, 1);
+	case 2:
+		return probe_words(map, word, 2);
+	default:
+		return probe_words(map, word, 3);
+	}
 }
 
-uint64_t *lpl_map_find(const struct lpl_map *map, struct lpl_key key)
+uint64_t *lpl_map_find_words(const struct lpl_map *map, const uint64_t *word)
 {
-	uint64_t *value = map->room != 0 ? value_at(map, probe(map, key.word)) : NULL;
+	uint64_t *value = map->room != 0 ? value_at(map, probe(map, word)) : NULL;
 
 	return value != NULL && *value != 0 ? value : NULL;
-}
-
-uint64_t lpl_map_get(const struct lpl_map *map, struct lpl_key key)
-{
-	const uint64_t *value = lpl_map_find(map, key);
-
-	return value != NULL ? *value : 0;
 }
 
 /* A table of `room` places, and in it what `keep` (NULL: all) wants. */
@@ -113,18 +139,18 @@ static bool rebuild(struct lpl_map *map, size_t room,
 	return true;
 }
 
-uint64_t *lpl_map_reach(struct lpl_map *map, struct lpl_key key)
+uint64_t *lpl_map_reach_words(struct lpl_map *map, const uint64_t *word)
 {
-	uint64_t *value = lpl_map_find(map, key);
-	size_t i;
+	size_t i = map->room != 0 ? probe(map, word) : 0;
 
-	if (value != NULL)
-		return value;
-	if (map->count >= map->room - map->room / 4 &&
-	    !rebuild(map, map->room == 0 ? FIRST_ROOM : map->room * 2, NULL, NULL))
-		return NULL;
-	i = probe(map, key.word);
-	memcpy(place_at(map, i), key.word, map->words * sizeof(*key.word));
+	if (map->room != 0 && *value_at(map, i) != 0)
+		return value_at(map, i);
+	if (map->count >= map->room - map->room / 4) {
+		if (!rebuild(map, map->room == 0 ? FIRST_ROOM : map->room * 2, NULL, NULL))
+			return NULL;
+		i = probe(map, word);
+	}
+	memcpy(place_at(map, i), word, map->words * sizeof(*word));
 	map->count++;
 	return value_at(map, i);
 }
@@ -149,7 +175,7 @@ bool lpl_map_remove(struct lpl_map *map, struct lpl_key key)
 	hole = probe(map, key.word);
 	/* what stands behind the hole, and would be looked for from before it, moves up */
 	for (size_t i = (hole + 1) & mask; *value_at(map, i) != 0; i = (i + 1) & mask) {
-		size_t distance = (i - home(map, place_at(map, i))) & mask;
+		size_t distance = (i - home(map, place_at(map, i), map->words)) & mask;
 
 		if (distance < ((i - hole) & mask))
 			continue;

@@ -37,16 +37,36 @@ struct lpl_map {
 void lpl_map_init(struct lpl_map *map, unsigned int words);
 /* Frees what it holds; it is empty again. */
 void lpl_map_free(struct lpl_map *map);
+/* `copy`, which held nothing, has what `map` has.  false: no memory, it is empty. */
+bool lpl_map_copy(struct lpl_map *copy, const struct lpl_map *map);
 
-/* The value; 0 when the key is absent. */
-uint64_t lpl_map_get(const struct lpl_map *map, struct lpl_key key);
+/* The next two by a key's words: a struct would be copied for each call. */
+uint64_t *lpl_map_find_words(const struct lpl_map *map, const uint64_t *word);
+uint64_t *lpl_map_reach_words(struct lpl_map *map, const uint64_t *word);
+
 /* Where the value is, until the map is changed; NULL when the key is absent. */
-uint64_t *lpl_map_find(const struct lpl_map *map, struct lpl_key key);
+static inline uint64_t *lpl_map_find(const struct lpl_map *map, struct lpl_key key)
+{
+	return lpl_map_find_words(map, key.word);
+}
+
 /*
  * The same, but an absent key is entered: *value is 0 then, and has to be set before the map
  * is used again.  NULL: no memory, nothing changed.
  */
-uint64_t *lpl_map_reach(struct lpl_map *map, struct lpl_key key);
+static inline uint64_t *lpl_map_reach(struct lpl_map *map, struct lpl_key key)
+{
+	return lpl_map_reach_words(map, key.word);
+}
+
+/* The value; 0 when the key is absent. */
+static inline uint64_t lpl_map_get(const struct lpl_map *map, struct lpl_key key)
+{
+	const uint64_t *value = lpl_map_find(map, key);
+
+	return value != NULL ? *value : 0;
+}
+
 /* Set or replace; `value` is not 0.  false: no memory, nothing changed. */
 bool lpl_map_put(struct lpl_map *map, struct lpl_key key, uint64_t value);
 /* false: it was not there. */

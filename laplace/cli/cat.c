@@ -6,34 +6,37 @@
 #include <unistd.h>
 
 #include "common.h"
-#include "convert/format.h"
-#include "convert/printer.h"
+#include "conversion.h"
+
+#define NOT_TEXT LPL_FORMAT_BINARY
 
 struct options {
-	const char *format;		/* NULL: by what the trace is */
+	const struct lpl_format *format;	/* NULL: by what the trace is */
 	bool events;
 	enum cli_when progress;
 	const char *trace;
 };
 
 static const struct argp_option option_table[] = {
-	{ "format", 'f', "FORMAT", 0,
-	  "raw, diff, sad, sad-diff, pages, time-passed, behaviour, csv, din or lackey (raw, or "
-	  "sad for a reduced trace)", 0 },
+	{ "format", 'f', "FORMAT", 0, " (raw, or sad for a reduced trace)", 0 },
 	{ "events", 'e', NULL, 0, "Print kernel events and marks, too", 0 },
 	{ 0 }
 };
 
-static void check_format(const struct argp_state *state, const char *name)
+static char *help(int key, const char *text, void *input)
 {
-	const struct format *format = format_find(name);
-	char list[FORMAT_LIST_SIZE];
+	(void)input;
+	return key == 'f' ? cli_format_help(text, NOT_TEXT) : (char *)text;
+}
 
-	if (!format || (format->traits & FORMAT_READ_ONLY))
-		argp_error(state, "no format '%s': there are %s", name,
-			   format_list(list, FORMAT_BINARY));
-	else if (format->traits & FORMAT_BINARY)
+static const struct lpl_format *text_format(struct argp_state *state, const char *name)
+{
+	const struct lpl_format *format = lpl_format_find(name);
+	const unsigned int traits = format ? lpl_format_traits(format) : 0;
+
+	if ((traits & NOT_TEXT) && !(traits & LPL_FORMAT_IMPORT_ONLY))
 		argp_error(state, "the format '%s' is no text; `laplace export' writes it", name);
+	return cli_format(state, name, NOT_TEXT);
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -45,8 +48,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &options->progress;
 		return 0;
 	case 'f':
-		check_format(state, arg);
-		options->format = arg;
+		options->format = text_format(state, arg);
 		return 0;
 	case 'e':
 		options->events = true;
@@ -74,41 +76,49 @@ static const struct argp argp = {
 	"evicted or NF.  Numbers are hexadecimal but for lengths and for csv.  Types "
 	"are r (read), w (write), i (instruction fetch), p and q (page-table walk: read, "
 	"write).  See laplace-cat(1).",
-	children, NULL, NULL
+	children, help, NULL
 };
 
-static const char *default_format(const struct lpl_meta *meta)
+static const struct lpl_format *default_format(const struct lpl_meta *meta)
 {
 	const char *reduction = lpl_meta_get(meta, LPL_META_REDUCTION);
 
-	return reduction && strcmp(reduction, "none") != 0 ? "sad" : "raw";
+	return lpl_format_find(reduction && strcmp(reduction, "none") != 0 ? "sad" : "raw");
+}
+
+static void tell_losses(const struct lpl_exporter *exporter, const struct options *options)
+{
+	struct lpl_export_result result;
+	char text[LPL_WARNINGS_SIZE];
+
+	lpl_exporter_result(exporter, &result);
+	if (!options->events)
+		result.losses.events = 0;	/* nobody asked for them */
+	cli_warn(options->trace, lpl_losses_text(&result.losses, text));
 }
 
 static int print(struct lpl_reader *reader, const struct options *options)
 {
-	const char *format = options->format;
+	const struct lpl_meta *meta = lpl_reader_meta(reader);
 	struct lpl_report report = { 0 };
 	struct cli_progress progress;
-	struct printer *printer;
+	struct lpl_exporter *exporter;
 	struct cli_pass pass;
 	int status;
 
-	if (!format)
-		format = default_format(lpl_reader_meta(reader));
-	if (printer_open(&printer, &(struct printer_options){
-			.format = format_find(format), .meta = lpl_reader_meta(reader),
-			.path = options->trace, .output = "standard output",
-			.fd = STDOUT_FILENO, .events = options->events,
-			.tell_events = options->events }, &report))
+	if (lpl_exporter_open(&exporter, &(struct lpl_export_options){
+			.format = options->format ? options->format : default_format(meta),
+			.meta = meta, .trace = options->trace, .output = "standard output",
+			.fd = STDOUT_FILENO, .events = options->events }, &report))
 		return cli_report(&report);
 	/* the lines themselves are the progress when they go to a terminal */
 	cli_progress_start(&progress, options->progress == CLI_AUTO && isatty(STDOUT_FILENO) ?
 				      CLI_NEVER : options->progress);
 	pass = (struct cli_pass){ .reader = reader, .path = options->trace,
-				  .sink = &printer->sink, .progress = &progress };
+				  .sink = lpl_exporter_sink(exporter), .progress = &progress };
 	status = cli_pass_run(&pass);
-	printer_tell_losses(printer);
-	printer_close(printer);
+	tell_losses(exporter, options);
+	lpl_exporter_close(exporter);
 	return status;
 }
 

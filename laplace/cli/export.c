@@ -4,15 +4,13 @@
  */
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common.h"
-#include "convert/format.h"
-#include "convert/printer.h"
+#include "conversion.h"
 
 struct options {
-	const struct format *format;
+	const struct lpl_format *format;
 	const char *output;
 	bool events, overwrite, json;
 	enum cli_when progress;
@@ -20,18 +18,22 @@ struct options {
 };
 
 static const struct argp_option option_table[] = {
-	{ "to", 't', "FORMAT", 0,
-	  "raw, diff, sad, sad-diff, pages, time-passed, behaviour, csv, din, lackey, npy, "
-	  "raw18, oracleGeneral, pdats or pdats2", 0 },
+	{ "to", 't', "FORMAT", 0, "", 0 },
 	{ "output", 'o', "FILE", 0, "The file to write", 0 },
 	{ "events", 'e', NULL, 0, "Write kernel events and marks, too", 0 },
 	{ 0 }
 };
 
+static char *help(int key, const char *text, void *input)
+{
+	(void)input;
+	return key == 't' ? cli_format_help(text, LPL_FORMAT_IMPORT_ONLY) : (char *)text;
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *options = state->input;
-	char list[FORMAT_LIST_SIZE];
+	char list[LPL_FORMAT_LIST_SIZE];
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -40,10 +42,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		state->child_inputs[2] = &options->progress;
 		return 0;
 	case 't':
-		options->format = format_find(arg);
-		if (!options->format || (options->format->traits & FORMAT_READ_ONLY))
-			argp_error(state, "no format '%s': there are %s", arg,
-				   format_list(list, FORMAT_READ_ONLY));
+		options->format = cli_format(state, arg, LPL_FORMAT_IMPORT_ONLY);
 		return 0;
 	case 'o':
 		options->output = arg;
@@ -61,7 +60,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "which trace?");
 		else if (!options->format)
 			argp_error(state, "which format?  --to names one of %s",
-				   format_list(list, FORMAT_READ_ONLY));
+				   lpl_format_list(list, LPL_FORMAT_IMPORT_ONLY, ", "));
 		else if (!options->output)
 			argp_error(state, "where to?  -o names the file to write");
 		return 0;
@@ -82,39 +81,37 @@ static const struct argp argp = {
 	"\v"
 	"What FORMAT cannot tell is lost, and said; a TRACE for which it would tell something "
 	"wrong is refused.  See laplace-export(1).",
-	children, NULL, NULL
+	children, help, NULL
 };
 
-static int print_summary(const struct options *options, const struct printer *printer)
+static int print_summary(const struct options *options, const struct lpl_export_result *result)
 {
 	/* the records may be going to stdout */
 	FILE *out = strcmp(options->output, "-") == 0 ? stderr : stdout;
+	const char *format = lpl_format_name(options->format);
 
 	if (!options->json) {
 		fprintf(out, "%s: %" PRIu64 " references as %s, %" PRIu64 " bytes\n",
-			options->output, printer->refs, options->format->name,
-			printer->written);
+			options->output, result->refs, format, result->bytes);
 		return CLI_DONE;
 	}
 	return cli_print_json(out,
 		json_pack("{s:s, s:s, s:I, s:I, s:I}",
-			  "file", options->output, "format", options->format->name,
-			  "references", (json_int_t)printer->refs,
-			  "events_left_out", (json_int_t)printer->events_left_out,
-			  "bytes", (json_int_t)printer->written));
+			  "file", options->output, "format", format,
+			  "references", (json_int_t)result->refs,
+			  "events_left_out", (json_int_t)result->losses.events,
+			  "bytes", (json_int_t)result->bytes));
 }
 
-/* Some formats are completed as they are written. */
-static int check_seekable(const struct options *options, int fd)
+/* What was lost, then what was written. */
+static int tell(const struct options *options, const struct lpl_exporter *exporter)
 {
-	struct stat about;
+	struct lpl_export_result result;
+	char text[LPL_WARNINGS_SIZE];
 
-	if (!(options->format->traits & FORMAT_SEEKS) ||
-	    (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_size == 0))
-		return CLI_DONE;
-	return cli_complain(CLI_USAGE, "%s: %s goes to a file only, and an empty one: it is "
-			    "completed as it is written", options->output,
-			    options->format->name);
+	lpl_exporter_result(exporter, &result);
+	cli_warn(options->trace, lpl_losses_text(&result.losses, text));
+	return print_summary(options, &result);
 }
 
 /* From an open reader to an open output.  Returns an exit status. */
@@ -122,27 +119,22 @@ static int export(struct lpl_reader *reader, const struct options *options, int 
 {
 	struct lpl_report report = { 0 };
 	struct cli_progress progress;
-	struct printer *printer;
+	struct lpl_exporter *exporter;
 	struct cli_pass pass;
-	int status = check_seekable(options, fd);
+	int status;
 
-	if (status)
-		return status;
-	if (printer_open(&printer, &(struct printer_options){
-			.format = options->format, .meta = lpl_reader_meta(reader),
-			.path = options->trace, .output = options->output, .fd = fd,
-			.events = options->events, .tell_events = true }, &report))
+	if (lpl_exporter_open(&exporter, &(struct lpl_export_options){
+			.format = options->format, .meta = lpl_reader_meta(reader), .fd = fd,
+			.trace = options->trace, .output = options->output,
+			.events = options->events }, &report))
 		return cli_report(&report);
 	cli_progress_start(&progress, options->progress);
 	pass = (struct cli_pass){ .reader = reader, .path = options->trace,
-				  .sink = &printer->sink, .progress = &progress };
+				  .sink = lpl_exporter_sink(exporter), .progress = &progress };
 	status = cli_pass_run(&pass);
-	if (status == CLI_DONE || status == CLI_DAMAGED) {
-		printer_tell_losses(printer);
-		if (print_summary(options, printer))
-			status = CLI_FAILED;
-	}
-	printer_close(printer);
+	if ((status == CLI_DONE || status == CLI_DAMAGED) && tell(options, exporter))
+		status = CLI_FAILED;
+	lpl_exporter_close(exporter);
 	return status;
 }
 
@@ -154,10 +146,10 @@ int cmd_export(int argc, char **argv)
 	int status;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
-	if ((options.format->traits & FORMAT_BINARY) && strcmp(options.output, "-") == 0 &&
-	    isatty(STDOUT_FILENO))
+	if ((lpl_format_traits(options.format) & LPL_FORMAT_BINARY) &&
+	    strcmp(options.output, "-") == 0 && isatty(STDOUT_FILENO))
 		return cli_complain(CLI_USAGE, "%s is not written to a terminal",
-				    options.format->name);
+				    lpl_format_name(options.format));
 	status = cli_refuse_input(options.output, options.trace);
 	if (!status)
 		status = cli_reader_open(&reader, options.trace);

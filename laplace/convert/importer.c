@@ -1,36 +1,82 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Import; see importer.h.
+ * Reading a file in another format: opening an import, and finding the lines or records in what
+ * was read.  Each line that a format gets is there to its newline, each record to its end.
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "events.h"
 #include "importer.h"
 
-struct importer *importer_new(const struct importer_options *options)
-{
-	struct importer *importer = calloc(1, sizeof(*importer));
+#define PAGE_SIZE_MAX (UINT64_C(1) << 30)
 
-	if (!importer)
-		return NULL;
-	importer->options = *options;
-	if (options->format->import_state) {
-		importer->state = calloc(1, options->format->import_state);
-		if (!importer->state) {
-			free(importer);
-			return NULL;
-		}
-	}
-	return importer;
+/* ---- opening ---- */
+
+static enum lpl_error check_options(const struct lpl_import_options *options,
+				    struct lpl_report *report)
+{
+	const unsigned int traits = options->format->traits;
+	const uint64_t page_size = options->page_size;
+
+	if (!(traits & LPL_FORMAT_BEHAVIOUR) != !options->memory)
+		return lpl_fail(report, LPL_ERR_USAGE, "a behaviour sequence is of a memory, "
+				"whose size has to be told, and no other format is");
+	if (page_size && !(traits & LPL_FORMAT_PAGES))
+		return lpl_fail(report, LPL_ERR_USAGE, "the format %s tells no pages, of which "
+				"there would be a size", options->format->name);
+	if (page_size && (page_size < 1U << LPL_PAGE_SHIFT || page_size > PAGE_SIZE_MAX ||
+			  (page_size & (page_size - 1))))
+		return lpl_fail(report, LPL_ERR_USAGE, "a page size is a power of two from 4096 "
+				"to %" PRIu64, PAGE_SIZE_MAX);
+	return LPL_OK;
 }
 
-void importer_free(struct importer *importer)
+static bool make_state(struct lpl_importer *importer)
+{
+	const struct lpl_format *format = importer->options.format;
+
+	if (!format->import_state)
+		return true;
+	importer->state = calloc(1, format->import_state);
+	if (importer->state && format->import_begin)
+		format->import_begin(importer->state);
+	return importer->state != NULL;
+}
+
+enum lpl_error lpl_importer_open(struct lpl_importer **result,
+				 const struct lpl_import_options *options,
+				 struct lpl_report *report)
+{
+	struct lpl_importer *importer;
+	const char *reduction;
+	enum lpl_error error;
+
+	*result = NULL;
+	error = check_options(options, report);
+	if (error)
+		return error;
+	importer = calloc(1, sizeof(*importer));
+	if (!importer)
+		return lpl_fail(report, LPL_ERR_MEMORY, "no memory");
+	importer->options = *options;
+	reduction = lpl_import_reduction(options);
+	error = lpl_import_describe(importer, reduction ? reduction : "none", report);
+	if (!error && !make_state(importer))
+		error = lpl_fail(report, LPL_ERR_MEMORY, "no memory");
+	if (error) {
+		lpl_importer_close(importer);
+		return error;
+	}
+	importer->page_shift = (unsigned int)__builtin_ctzll(importer->result.page_size);
+	*result = importer;
+	return LPL_OK;
+}
+
+void lpl_importer_close(struct lpl_importer *importer)
 {
 	if (!importer)
 		return;
@@ -40,184 +86,9 @@ void importer_free(struct importer *importer)
 	free(importer);
 }
 
-/* ---- complaints ---- */
-
-#define EXCERPT 48	/* characters of the line that is wrong */
-
-void *importer_refuse(struct importer *importer, enum lpl_error error,
-		      const char *format, ...)
+const struct lpl_import_result *lpl_importer_result(const struct lpl_importer *importer)
 {
-	const struct importer_options *options = &importer->options;
-	char what[LPL_REPORT_SIZE], line[4 * EXCERPT + 1] = "";
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(what, sizeof(what), format, args);
-	va_end(args);
-	if (options->format->traits & FORMAT_BINARY) {
-		(void)lpl_fail(importer->report, error, "%s: byte %" PRIu64 ": %s",
-			       options->path, importer->place, what);
-	} else {
-		size_t length = strcspn(importer->line, "\r\n");
-
-		lpl_text_escape(line, sizeof(line), importer->line,
-				length < EXCERPT ? length : EXCERPT);
-		(void)lpl_fail(importer->report, error, "%s: line %" PRIu64 ": %s, in '%s%s'",
-			       options->path, importer->place, what, line,
-			       length < EXCERPT ? "" : "...");
-	}
-	return NULL;
-}
-
-void *importer_no_field(struct importer *importer, const char *field)
-{
-	return importer_refuse(importer, LPL_ERR_DAMAGED, "the %s is missing, malformed or too "
-			       "large (a line is %s)", field, importer->options.format->fields);
-}
-
-const char *importer_bad_end(struct importer *importer)
-{
-	return importer_refuse(importer, LPL_ERR_DAMAGED, "something follows the line's last field "
-			       "(a line is %s)", importer->options.format->fields);
-}
-
-const char *importer_other_line(struct importer *importer, const char *at)
-{
-	const char *end = scan_line_end(at);
-
-	if (end)
-		return end;
-	if ((importer->options.format->traits & FORMAT_EVENTS) && event_is_line(at))
-		return event_read(importer, at + 1);
-	return importer_refuse(importer, LPL_ERR_DAMAGED, "no line of this format (which is %s)",
-			       importer->options.format->fields);
-}
-
-/* ---- what goes out ---- */
-
-bool importer_flush(struct importer *importer)
-{
-	struct lpl_sink *sink = importer->options.sink;
-	size_t count = importer->count;
-
-	importer->count = 0;
-	importer->refs += count;
-	return !count || !sink->refs(sink, importer->batch, count, importer->report);
-}
-
-bool importer_put_event(struct importer *importer, const struct lpl_event *event)
-{
-	struct lpl_sink *sink = importer->options.sink;
-
-	if (!importer_flush(importer) || sink->event(sink, event, importer->report))
-		return false;
-	importer->ref = event->ref;
-	importer->instr = event->instr;
-	importer->cycle = event->cycle;
-	importer->events++;
-	return true;
-}
-
-bool importer_check_clock(struct importer *importer, const char *name, uint64_t time,
-			  uint64_t before)
-{
-	if (time >= before)
-		return true;
-	importer_refuse(importer, LPL_ERR_ORDER, "time runs backwards: %s %" PRIx64
-			" after %" PRIx64, name, time, before);
-	return false;
-}
-
-bool importer_put_parts(struct importer *importer, const struct lpl_ref *whole,
-			uint64_t length)
-{
-	const uint64_t page = 1U << LPL_PAGE_SHIFT;
-	struct lpl_ref ref = *whole;
-
-	if (length < 1 || length > IMPORT_LENGTH_MAX) {
-		importer_refuse(importer, LPL_ERR_DAMAGED, "a length of %" PRIu64
-				" bytes (possible are 1 to %d)", length, IMPORT_LENGTH_MAX);
-		return false;
-	}
-	if (ref.address + (length - 1) < ref.address) {
-		importer_refuse(importer, LPL_ERR_DAMAGED, "the access goes beyond the last "
-				"address");
-		return false;
-	}
-	for (;;) {
-		uint64_t part = page - (ref.address & (page - 1));
-
-		if (part > IMPORT_LENGTH)
-			part = IMPORT_LENGTH;
-		if (part > length)
-			part = length;
-		ref.length = (uint16_t)part;
-		if (!importer_put(importer, &ref))
-			return false;
-		length -= part;
-		if (!length)
-			return true;
-		ref.ref++;
-		ref.address += part;
-		ref.flags = whole->flags & (uint8_t)~LPL_SECOND;
-		if (!(ref.address & (page - 1)))
-			ref.flags |= LPL_SECOND;
-	}
-}
-
-bool importer_set_page(struct importer *importer, struct lpl_ref *ref, uint64_t page)
-{
-	const unsigned int shift = importer->options.page_shift;
-
-	ref->address = page << shift;
-	ref->flags |= LPL_PAGED;
-	ref->length = 0;
-	if (ref->address >> shift == page)
-		return true;
-	importer_refuse(importer, LPL_ERR_DAMAGED, "page %" PRIx64 " has no address of 64 bits",
-			page);
-	return false;
-}
-
-bool importer_put_told(struct importer *importer, struct lpl_ref *ref)
-{
-	if (!ref->ref) {
-		importer_refuse(importer, LPL_ERR_DAMAGED, "references are counted from 1");
-		return false;
-	}
-	if (!importer_check_clock(importer, "reference", ref->ref, importer->ref) ||
-	    !importer_check_clock(importer, "instruction", ref->instr, importer->instr) ||
-	    !importer_check_clock(importer, "cycle", ref->cycle, importer->cycle))
-		return false;
-	if (ref->ref == importer->ref && !(ref->flags & LPL_SYNTHETIC)) {
-		importer_refuse(importer, LPL_ERR_ORDER, "reference %" PRIx64 " comes again",
-				ref->ref);
-		return false;
-	}
-	return importer_put(importer, ref);
-}
-
-bool importer_put_whole(struct importer *importer, struct lpl_ref *ref, uint64_t length)
-{
-	const uint64_t page = 1U << LPL_PAGE_SHIFT;
-	const uint64_t offset = ref->address & (page - 1);
-	const bool paged = (ref->flags & LPL_PAGED) != 0;
-
-	if (length > IMPORT_LENGTH || (length == 0) != paged) {
-		importer_refuse(importer, LPL_ERR_DAMAGED, "a length of %" PRIu64
-				" bytes (possible are 1 to %d, and 0 for a page)", length,
-				IMPORT_LENGTH);
-		return false;
-	}
-	if (paged ? offset != 0 : offset + length > page) {
-		importer_refuse(importer, LPL_ERR_DAMAGED, paged ?
-				"the address is not a page's first" :
-				"the reference crosses a page");
-		return false;
-	}
-	ref->length = (uint16_t)length;
-	importer->paged |= paged;
-	return importer_put_told(importer, ref);
+	return &importer->result;
 }
 
 /* ---- reading ---- */
@@ -229,7 +100,7 @@ struct input {
 };
 
 /* Read on behind what is left; at least a byte unless the file ends. */
-static bool fill(struct importer *importer, struct input *input)
+static bool fill(struct lpl_importer *importer, struct input *input)
 {
 	size_t left = input->end - input->start;
 
@@ -237,19 +108,19 @@ static bool fill(struct importer *importer, struct input *input)
 	input->start = 0;
 	input->end = left;
 	while (input->end < IMPORT_BUFFER && !input->over) {
-		ssize_t n = read(importer->options.fd, input->buffer + input->end,
+		ssize_t n = read(importer->fd, input->buffer + input->end,
 				 IMPORT_BUFFER - input->end);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0) {
 			(void)lpl_fail(importer->report, LPL_ERR_IO, "%s",
-				       importer->options.path);
+				       importer->options.input);
 			return false;
 		}
 		input->over = n == 0;
 		input->end += (size_t)n;
-		importer->bytes += (uint64_t)n;
+		importer->result.bytes += (uint64_t)n;
 		/* a pipe's writer may be slow, and what it wrote is shown */
 		if (n > 0 && input->end > IMPORT_BUFFER / 2)
 			break;
@@ -258,7 +129,7 @@ static bool fill(struct importer *importer, struct input *input)
 }
 
 /* Files that are something else altogether. */
-static bool check_magic(struct importer *importer, const struct input *input)
+static bool check_magic(struct lpl_importer *importer, const struct input *input)
 {
 	static const struct {
 		const char *magic, *unpack;
@@ -278,37 +149,34 @@ static bool check_magic(struct importer *importer, const struct input *input)
 			continue;
 		(void)lpl_fail(importer->report, LPL_ERR_FORMAT, "%s: is compressed: unpack it, "
 			       "as with `%s FILE | laplace import --from %s - ...'",
-			       importer->options.path, packed[i].unpack,
+			       importer->options.input, packed[i].unpack,
 			       importer->options.format->name);
 		return false;
 	}
 	if (input->end >= sizeof(trace) - 1 &&
 	    memcmp(input->buffer, trace, sizeof(trace) - 1) == 0) {
 		(void)lpl_fail(importer->report, LPL_ERR_FORMAT, "%s: is a Laplace trace "
-			       "already", importer->options.path);
+			       "already", importer->options.input);
 		return false;
 	}
 	return true;
 }
 
-/* Every line of the buffer that is there to its newline. */
-static bool read_lines(struct importer *importer, struct input *input)
+/* Every line of the buffer, which is not empty, that is there to its newline. */
+static bool read_lines(struct lpl_importer *importer, struct input *input)
 {
-	const struct format *format = importer->options.format;
+	const struct lpl_format *format = importer->options.format;
 	const char *at = input->buffer + input->start, *last;
+	const bool cut_off = input->over && input->buffer[input->end - 1] != '\n';
 
-	if (input->over && input->end > input->start &&
-	    input->buffer[input->end - 1] != '\n') {
+	if (cut_off)
 		input->buffer[input->end++] = '\n';
-		importer->unended = true;
-	}
 	last = memrchr(at, '\n', input->end - input->start);
 	if (!last && input->end - input->start >= IMPORT_BUFFER) {
 		importer->place++;
 		importer->line = "";
-		importer_refuse(importer, LPL_ERR_DAMAGED, "longer than %u bytes",
-				IMPORT_BUFFER - 1);
-		return false;
+		return lpl_import_refuse(importer, LPL_ERR_DAMAGED, "longer than %u bytes",
+					 IMPORT_BUFFER - 1);
 	}
 	while (last && at <= last) {
 		const char *end;
@@ -321,12 +189,13 @@ static bool read_lines(struct importer *importer, struct input *input)
 		at = end + 1;
 	}
 	input->start = (size_t)(at - input->buffer);
+	importer->result.no_end = cut_off ? importer->place : 0;
 	return true;
 }
 
-static bool read_records(struct importer *importer, struct input *input)
+static bool read_records(struct lpl_importer *importer, struct input *input)
 {
-	const struct format *format = importer->options.format;
+	const struct lpl_format *format = importer->options.format;
 	const uint8_t *at = (const uint8_t *)input->buffer + input->start;
 	const uint8_t *end = (const uint8_t *)input->buffer + input->end;
 
@@ -342,13 +211,13 @@ static bool read_records(struct importer *importer, struct input *input)
 	return true;
 }
 
-static bool read_all(struct importer *importer, struct input *input)
+static bool read_all(struct lpl_importer *importer, struct input *input)
 {
-	const struct importer_options *options = &importer->options;
-	const bool binary = options->format->traits & FORMAT_BINARY;
+	const struct lpl_import_options *options = &importer->options;
+	const bool binary = options->format->traits & LPL_FORMAT_BINARY;
 
 	while (!input->over) {
-		bool first = importer->bytes == 0;
+		bool first = importer->result.bytes == 0;
 
 		if (!fill(importer, input) || (first && !check_magic(importer, input)))
 			return false;
@@ -361,21 +230,23 @@ static bool read_all(struct importer *importer, struct input *input)
 	return !options->format->read_end || options->format->read_end(importer);
 }
 
-enum lpl_error importer_run(struct importer *importer, struct lpl_report *report)
+enum lpl_error lpl_importer_run(struct lpl_importer *importer, int fd, struct lpl_sink *sink,
+				struct lpl_report *report)
 {
-	struct lpl_sink *sink = importer->options.sink;
 	struct input input = { .buffer = malloc(IMPORT_BUFFER + 1) };
 
-	importer->report = report;
 	if (!input.buffer)
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory");
+	importer->report = report ? report : &importer->own_report;
+	importer->fd = fd;
+	importer->sink = sink;
 	if (read_all(importer, &input)) {
-		if (importer_flush(importer))
-			(void)sink->finish(sink, report);
-	} else if (lpl_error_status(report->error) == 3) {
+		if (lpl_import_flush(importer))
+			(void)lpl_import_sent(importer, sink->finish(sink, importer->report));
+	} else if (lpl_error_status(importer->report->error) == 3) {
 		/* the first complaint stays */
-		(void)importer_flush(importer);
+		(void)lpl_import_flush(importer);
 	}
 	free(input.buffer);
-	return report->error;
+	return importer->report->error;
 }

@@ -1,46 +1,33 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Import: a text or binary file, read as a stream of references for a sink.
+ * An import as formats see it; <laplace/convert.h> has the rest.
  *
- * The importer finds lines and records and hands them to the format, which
- * gives back references through importer_put() and its relatives.  These make
- * the clocks that a format does not tell, split what crosses a page, and see
- * that no clock runs backwards.  Memory is a buffer, a batch of references and
- * what the format keeps.
+ * importer.c finds lines and records and hands them to the format, which gives back references
+ * and events (import_stream.c).  There the clocks are made that a format does not tell, what
+ * crosses a page is divided, and no clock runs backwards.  Where it all goes is a sink: the
+ * caller's, or the trace file's of import_trace.c.  Memory is a buffer, a batch of references
+ * and what the format keeps.
  */
 #ifndef LAPLACE_CONVERT_IMPORTER_H
 #define LAPLACE_CONVERT_IMPORTER_H
 
-#include <stdbool.h>
-
-#include <laplace/error.h>
-#include <laplace/record.h>
-
+#include "fields.h"
 #include "format.h"
-#include "scan.h"
 
 #define IMPORT_BATCH 1024
 #define IMPORT_BUFFER (1U << 20)	/* no line is longer */
 #define IMPORT_LENGTH 64		/* of a reference; longer accesses are several */
 #define IMPORT_LENGTH_MAX 4096		/* of an access */
 
-struct importer_options {
-	const char *path;		/* for messages */
-	int fd;
-	const struct format *format;
+struct lpl_importer {
+	struct lpl_import_options options;
+	struct lpl_import_result result;
+	struct lpl_report *report;	/* of the call that is going on ... */
+	struct lpl_report own_report;	/* ... or this one, which nobody reads */
 	struct lpl_sink *sink;
-	unsigned int page_shift;	/* of the pages that it tells */
-	uint64_t memory;		/* pages; of a behaviour sequence */
-	/* called now and then; may be NULL */
-	void (*progress)(const struct importer *importer, void *context);
-	void *context;
-};
-
-struct importer {
-	struct importer_options options;
-	struct lpl_report *report;
+	int fd;
 	void *state;			/* the format's */
-	uint64_t bytes;			/* read from the file */
+	unsigned int page_shift;	/* of the pages that it tells */
 	uint64_t place;			/* the line's number, or the record's offset */
 	const char *line;		/* where it begins */
 	/* the last reference, all 0 before the first */
@@ -48,107 +35,109 @@ struct importer {
 	/* the clocks of the last record, which may be an event */
 	uint64_t ref, instr, cycle;
 	uint64_t fetches;		/* instructions begun, where they make the clock */
-	uint64_t refs, events;		/* sent */
-	/* what was noticed, to be told at the end */
-	bool unended;			/* the last line has no newline */
-	bool paged;			/* references to whole pages in a format for all */
-	uint64_t unknown;		/* references of a type that is told to be unknown */
-	uint64_t skipped;		/* records that are no references */
-	uint64_t foreign;		/* lines of somebody else, between the format's own ... */
-	uint64_t first_foreign;		/* ... the first of them */
-	bool sizes;			/* objects are not of a page's size */
-	uint64_t unread;		/* seconds; tracing ended as nobody read for so long */
 	size_t count;
 	struct lpl_ref batch[IMPORT_BATCH];
 };
 
-/* NULL: no memory. */
-struct importer *importer_new(const struct importer_options *options);
-void importer_free(struct importer *importer);
+/* ---- what is wrong with the input; each returns NULL or false, after a complaint ---- */
 
-/*
- * Read to the end and finish() the sink.  When the input is wrong, everything
- * before that place has been sent.
- */
-enum lpl_error importer_run(struct importer *importer, struct lpl_report *report);
-
-/* ---- for the formats ---- */
-
-/* Complain of this line or record.  Returns NULL. */
-void *importer_refuse(struct importer *importer, enum lpl_error error,
-		      const char *format, ...) __attribute__((format(printf, 3, 4), cold));
+/* Of this line or record. */
+void *lpl_import_refuse(struct lpl_importer *importer, enum lpl_error error,
+			const char *format, ...) __attribute__((format(printf, 3, 4), cold));
 /* ... because there is no such field. */
-void *importer_no_field(struct importer *importer, const char *field)
+void *lpl_import_no_field(struct lpl_importer *importer, const char *field)
 	__attribute__((cold));
+void *lpl_import_no_memory(struct lpl_importer *importer);
 
-/* The newline, if nothing else follows; NULL when that was refused. */
-const char *importer_bad_end(struct importer *importer) __attribute__((cold));
-static inline const char *importer_line_end(struct importer *importer, const char *at)
+/* The newline, if nothing else follows. */
+const char *lpl_import_bad_end(struct lpl_importer *importer) __attribute__((cold));
+static inline const char *lpl_import_line_end(struct lpl_importer *importer, const char *at)
 {
 	at = scan_line_end(at);
-	return at ? at : importer_bad_end(importer);
+	return at ? at : lpl_import_bad_end(importer);
 }
 
 /*
- * A line that does not begin as the format's lines do: an empty one, or an event
+ * The end of a line that does not begin as the format's lines do: an empty one, or an event
  * where the format has them.  Else it is refused.
  */
-const char *importer_other_line(struct importer *importer, const char *at)
+const char *lpl_import_other_line(struct lpl_importer *importer, const char *at)
 	__attribute__((cold));
 
-/* Send the batch on; false after an error. */
-bool importer_flush(struct importer *importer);
+/* Is this time not before the last record's? */
+bool lpl_import_check_clock(struct lpl_importer *importer, const char *name, uint64_t time,
+			    uint64_t before);
+
+/* ---- references and events, in order; false after an error ---- */
+
+/* Send on the batch. */
+bool lpl_import_flush(struct lpl_importer *importer);
+/* What the sink returned is an error, which it may have told nobody, or LPL_OK. */
+bool lpl_import_sent(struct lpl_importer *importer, int error);
+
 /* An event; its clocks have been checked. */
-bool importer_put_event(struct importer *importer, const struct lpl_event *event);
-/* Is this time before the last record's?  Then it was refused. */
-bool importer_check_clock(struct importer *importer, const char *name, uint64_t time,
-			  uint64_t before);
+bool lpl_import_event(struct lpl_importer *importer, const struct lpl_event *event);
 
 /* A reference that is valid and in order. */
-static inline bool importer_put(struct importer *importer, const struct lpl_ref *ref)
+static inline bool lpl_import_ref(struct lpl_importer *importer, const struct lpl_ref *ref)
 {
 	importer->batch[importer->count++] = *ref;
 	importer->last = *ref;
 	importer->ref = ref->ref;
 	importer->instr = ref->instr;
 	importer->cycle = ref->cycle;
-	return importer->count < IMPORT_BATCH || importer_flush(importer);
+	return importer->count < IMPORT_BATCH || lpl_import_flush(importer);
 }
 
 /* An access that has to be divided (or refused). */
-bool importer_put_parts(struct importer *importer, const struct lpl_ref *ref,
-			uint64_t length);
+bool lpl_import_parts(struct lpl_importer *importer, const struct lpl_ref *ref,
+		      uint64_t length);
 
 /* An access of any length; `ref` lacks the length, and its number. */
-static inline bool importer_put_access(struct importer *importer, struct lpl_ref *ref,
-				       uint64_t length)
+static inline bool lpl_import_access(struct lpl_importer *importer, struct lpl_ref *ref,
+				     uint64_t length)
 {
 	const uint64_t offset = ref->address & ((1U << LPL_PAGE_SHIFT) - 1);
 
 	ref->ref = importer->ref + 1;
 	if (length - 1 >= IMPORT_LENGTH || offset + length > 1U << LPL_PAGE_SHIFT)
-		return importer_put_parts(importer, ref, length);
+		return lpl_import_parts(importer, ref, length);
 	ref->length = (uint16_t)length;
-	return importer_put(importer, ref);
+	return lpl_import_ref(importer, ref);
 }
+
+/* A reference of which all clocks are told: they are checked. */
+bool lpl_import_timed_ref(struct lpl_importer *importer, struct lpl_ref *ref);
+
+/* A reference of which everything is told, and is checked; it lacks the length. */
+bool lpl_import_whole_ref(struct lpl_importer *importer, struct lpl_ref *ref, uint64_t length);
+
+/* The page of this number becomes the address. */
+bool lpl_import_set_page(struct lpl_importer *importer, struct lpl_ref *ref, uint64_t page);
 
 /*
  * The instruction that a reference of this type belongs to, by the fetches so
  * far: how many were completed before it.
  */
-static inline uint64_t importer_instruction(struct importer *importer, unsigned int type)
+static inline uint64_t lpl_import_instruction(struct lpl_importer *importer, unsigned int type)
 {
 	importer->fetches += type == LPL_FETCH;
 	return importer->fetches ? importer->fetches - 1 : 0;
 }
 
-/* The page of this number becomes the address; false: refused. */
-bool importer_set_page(struct importer *importer, struct lpl_ref *ref, uint64_t page);
+/* ---- within the importer ---- */
 
-/* A reference whose clocks are all told: they are checked. */
-bool importer_put_told(struct importer *importer, struct lpl_ref *ref);
+/*
+ * What the input was reduced by before, where that is plain from the start; NULL: its first
+ * reference will tell whether it was.
+ */
+const char *lpl_import_reduction(const struct lpl_import_options *options);
 
-/* A reference of which everything is told, and is checked; it lacks the length. */
-bool importer_put_whole(struct importer *importer, struct lpl_ref *ref, uint64_t length);
+/* It was reduced by this: the result's reduction, exact and page size follow. */
+enum lpl_error lpl_import_describe(struct lpl_importer *importer, const char *reduction,
+				   struct lpl_report *report);
+
+/* The header of the trace; the caller's to free.  NULL after an error. */
+struct lpl_meta *lpl_import_meta(const struct lpl_importer *importer, struct lpl_report *report);
 
 #endif

@@ -1,107 +1,118 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* See kvmtrace_pages.h. */
+/*
+ * Pages as a log of kVMTrace tells them; see kvmtrace_pages.h.
+ *
+ * A page of a file is one number, the file's above the page's; in a space it has a bit more,
+ * which tells whether the mapping is shared.  Where there is no memory no map is left with a
+ * key that has no value.
+ */
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/array.h"
 #include "kvmtrace_pages.h"
 
 struct kvmtrace_file {
 	uint64_t device, inode;
 };
 
-/* The pages of a space, by virtual page, as page_code() has them. */
 struct kvmtrace_space {
-	struct idmap at;
+	uint32_t number;
+	struct lpl_map at;	/* virtual page -> what is there */
 };
 
-#define ANONYMOUS 1	/* a page of a file is larger */
+#define ANONYMOUS 1		/* what is there; a page of a file is larger */
+
+void lpl_kvmtrace_pages_init(struct kvmtrace_pages *pages)
+{
+	lpl_map_init(&pages->spaces, 1);
+	lpl_map_init(&pages->files, 2);
+	lpl_map_init(&pages->frame_of, 1);
+	lpl_map_init(&pages->page_in, 1);
+}
+
+void lpl_kvmtrace_pages_free(struct kvmtrace_pages *pages)
+{
+	for (size_t i = 0; i < pages->space_count; i++)
+		lpl_map_free(&pages->space[i].at);
+	free(pages->space);
+	free(pages->file);
+	lpl_map_free(&pages->spaces);
+	lpl_map_free(&pages->files);
+	lpl_map_free(&pages->frame_of);
+	lpl_map_free(&pages->page_in);
+}
 
 /* ---- spaces ---- */
 
-static struct kvmtrace_space *find_space(struct kvmtrace_pages *pages, uint32_t space)
+/* Until another is made or ends; NULL: not known. */
+static struct kvmtrace_space *find_space(const struct kvmtrace_pages *pages, uint32_t space)
 {
-	const uint64_t *value;
+	const uint64_t number = lpl_map_get(&pages->spaces, LPL_KEY(space));
 
-	if (!pages->spaces.room)
+	return number ? &pages->space[number - 1] : NULL;
+}
+
+/* An empty one, that was not known; NULL: no memory. */
+static struct kvmtrace_space *add_space(struct kvmtrace_pages *pages, uint32_t space)
+{
+	struct kvmtrace_space *added;
+
+	if (!lpl_reach(pages->space, pages->space_room, pages->space_count) ||
+	    !lpl_map_put(&pages->spaces, LPL_KEY(space), pages->space_count + 1))
 		return NULL;
-	value = idmap_find(&pages->spaces, space);
-	return value ? (struct kvmtrace_space *)(uintptr_t)*value : NULL;
+	added = &pages->space[pages->space_count++];
+	added->number = space;
+	lpl_map_init(&added->at, 1);
+	return added;
 }
 
-static struct kvmtrace_space *make_space(struct kvmtrace_pages *pages, uint32_t space)
-{
-	struct kvmtrace_space *made = find_space(pages, space);
-	uint64_t *value;
-
-	if (made)
-		return made;
-	value = idmap_reach(&pages->spaces, space);
-	made = value ? calloc(1, sizeof(*made)) : NULL;
-	if (made)
-		*value = (uintptr_t)made;
-	return made;
-}
-
-static void free_space(struct kvmtrace_space *space)
-{
-	idmap_free(&space->at);
-	free(space);
-}
-
-bool kvmtrace_space_known(struct kvmtrace_pages *pages, uint32_t space)
+bool lpl_kvmtrace_space_known(const struct kvmtrace_pages *pages, uint32_t space)
 {
 	return find_space(pages, space) != NULL;
 }
 
-void kvmtrace_space_end(struct kvmtrace_pages *pages, uint32_t space)
+/* The last one takes its place. */
+void lpl_kvmtrace_space_end(struct kvmtrace_pages *pages, uint32_t space)
 {
-	struct kvmtrace_space *gone = find_space(pages, space);
+	struct kvmtrace_space *gone = find_space(pages, space), *last;
 
-	if (gone) {
-		idmap_remove(&pages->spaces, space);
-		free_space(gone);
-	}
+	if (!gone)
+		return;
+	lpl_map_free(&gone->at);
+	last = &pages->space[--pages->space_count];
+	*lpl_map_find(&pages->spaces, LPL_KEY(last->number)) =
+		(uint64_t)(gone - pages->space) + 1;
+	*gone = *last;
+	lpl_map_remove(&pages->spaces, LPL_KEY(space));
 }
 
-bool kvmtrace_space_copy(struct kvmtrace_pages *pages, uint32_t from, uint32_t to)
+bool lpl_kvmtrace_space_copy(struct kvmtrace_pages *pages, uint32_t from, uint32_t to)
 {
-	struct kvmtrace_space *parent = find_space(pages, from), *child;
-	struct idmap at;
+	const struct kvmtrace_space *parent;
+	struct kvmtrace_space *child;
 
-	kvmtrace_space_end(pages, to);
-	child = make_space(pages, to);
-	if (!child || !parent)
-		return child != NULL;
-	at = parent->at;
-	if (at.room) {
-		at.slot = malloc(at.room * sizeof(*at.slot));
-		if (!at.slot)
-			return false;
-		memcpy(at.slot, parent->at.slot, at.room * sizeof(*at.slot));
-	}
-	child->at = at;
-	return true;
+	lpl_kvmtrace_space_end(pages, to);
+	child = add_space(pages, to);
+	parent = find_space(pages, from);
+	return child && (!parent || lpl_map_copy(&child->at, &parent->at));
 }
 
-int kvmtrace_space_move(struct kvmtrace_pages *pages, uint32_t space, uint64_t from, uint64_t to,
-			uint64_t count)
+int lpl_kvmtrace_space_move(struct kvmtrace_pages *pages, uint32_t space, uint64_t from,
+			    uint64_t to, uint64_t count)
 {
-	struct kvmtrace_space *moved = find_space(pages, space);
+	struct kvmtrace_space *in = find_space(pages, space);
 	int any = 0;
 
-	for (uint64_t i = 0; moved && i < count; i++) {
-		const uint64_t *old = idmap_find(&moved->at, from + i);
-		uint64_t code = old ? *old : 0, *new;
+	for (uint64_t i = 0; in && i < count; i++) {
+		const uint64_t moved = lpl_map_get(&in->at, LPL_KEY(from + i));
 
-		idmap_remove(&moved->at, to + i);
-		if (!code)
+		lpl_map_remove(&in->at, LPL_KEY(to + i));
+		if (!moved)
 			continue;
 		any = 1;
-		idmap_remove(&moved->at, from + i);
-		new = idmap_reach(&moved->at, to + i);
-		if (!new)
+		lpl_map_remove(&in->at, LPL_KEY(from + i));
+		if (!lpl_map_put(&in->at, LPL_KEY(to + i), moved))
 			return -1;
-		*new = code;
 	}
 	return any;
 }
@@ -111,29 +122,16 @@ int kvmtrace_space_move(struct kvmtrace_pages *pages, uint32_t space, uint64_t f
 /* The file's number, from 1; 0: no memory. */
 static uint64_t file_number(struct kvmtrace_pages *pages, uint64_t device, uint64_t inode)
 {
-	/* numbers are dense, so that they fit where an inode's is added */
-	uint64_t *number = idmap_reach(&pages->devices, device);
+	const struct lpl_key key = LPL_KEY(device, inode);
+	const uint64_t known = lpl_map_get(&pages->files, key);
 
-	if (!number)
+	if (known)
+		return known;
+	if (!lpl_reach(pages->file, pages->file_room, pages->file_count) ||
+	    !lpl_map_put(&pages->files, key, pages->file_count + 1))
 		return 0;
-	if (!*number)
-		*number = pages->devices.count;
-	/* an inode is 32 bits and the mark of a segment, the highest */
-	number = idmap_reach(&pages->inodes, *number << 33 | inode >> 63 << 32 | (uint32_t)inode);
-	if (!number || *number)
-		return number ? *number : 0;
-	if (pages->file_count == pages->file_room) {
-		size_t room = pages->file_room ? 2 * pages->file_room : 64;
-		struct kvmtrace_file *files = realloc(pages->files, room * sizeof(*files));
-
-		if (!files)
-			return 0;
-		pages->files = files;
-		pages->file_room = room;
-	}
-	pages->files[pages->file_count++] = (struct kvmtrace_file){ device, inode };
-	*number = pages->file_count;
-	return *number;
+	pages->file[pages->file_count++] = (struct kvmtrace_file){ device, inode };
+	return pages->file_count;
 }
 
 /* A page of a file as one number, above ANONYMOUS; 0: no memory. */
@@ -146,125 +144,67 @@ static uint64_t file_page(struct kvmtrace_pages *pages, const struct kvmtrace_id
 
 static struct kvmtrace_identity identity_of(const struct kvmtrace_pages *pages, uint64_t page)
 {
-	const struct kvmtrace_file *file = &pages->files[(page >> 32) - 1];
+	const struct kvmtrace_file *file = &pages->file[(page >> 32) - 1];
 
 	return (struct kvmtrace_identity){ .device = file->device, .inode = file->inode,
 					   .page = (uint32_t)page, .file = true };
 }
 
-enum kvmtrace_news kvmtrace_page(struct kvmtrace_pages *pages, uint32_t space, uint64_t at,
-				 const struct kvmtrace_identity *identity, bool fresh)
+enum kvmtrace_news lpl_kvmtrace_page(struct kvmtrace_pages *pages, uint32_t space, uint64_t at,
+				     const struct kvmtrace_identity *identity, bool fresh)
 {
-	struct kvmtrace_space *in = make_space(pages, space);
-	uint64_t code = ANONYMOUS, before, *known;
+	struct kvmtrace_space *in = find_space(pages, space);
+	uint64_t is = ANONYMOUS, was, *known;
 
+	if (!in)
+		in = add_space(pages, space);
 	if (identity->file) {
-		code = file_page(pages, identity);
-		if (!code)
+		is = file_page(pages, identity);
+		if (!is)
 			return KVMTRACE_PAGE_NO_MEMORY;
-		code = code << 1 | identity->shared;
+		is = is << 1 | identity->shared;
 	}
-	known = in ? idmap_reach(&in->at, at) : NULL;
+	known = in ? lpl_map_reach(&in->at, LPL_KEY(at)) : NULL;
 	if (!known)
 		return KVMTRACE_PAGE_NO_MEMORY;
-	before = *known;
-	*known = code;
+	was = *known;
+	*known = is;
 	/* a file's page that was dropped from memory comes back as what it was */
-	if (before == code && (code != ANONYMOUS || !fresh))
+	if (was == is && (is != ANONYMOUS || !fresh))
 		return KVMTRACE_PAGE_SAME;
-	if (code == ANONYMOUS && before > ANONYMOUS && !(before & 1) && !fresh)
+	if (is == ANONYMOUS && was > ANONYMOUS && !(was & 1) && !fresh)
 		return KVMTRACE_PAGE_OWN_NOW;
-	return before ? KVMTRACE_PAGE_OTHER : KVMTRACE_PAGE_NEW;
+	return was ? KVMTRACE_PAGE_OTHER : KVMTRACE_PAGE_NEW;
 }
 
 /* ---- the page cache ---- */
 
-int kvmtrace_cache(struct kvmtrace_pages *pages, uint64_t frame,
-		   const struct kvmtrace_identity *identity,
-		   struct kvmtrace_identity gone[2], uint64_t frames[2])
+int lpl_kvmtrace_cache(struct kvmtrace_pages *pages, uint64_t frame,
+		       const struct kvmtrace_identity *identity,
+		       struct kvmtrace_identity gone[2], uint64_t frames[2])
 {
 	const uint64_t page = file_page(pages, identity);
-	uint64_t *in = page ? idmap_reach(&pages->page_in, frame) : NULL;
-	uint64_t *where = in ? idmap_reach(&pages->frame_of, page) : NULL;
-	uint64_t before, was;
+	const uint64_t before = lpl_map_get(&pages->page_in, LPL_KEY(frame));
+	uint64_t was;
 	int count = 0;
 
-	if (!where)
+	if (!page)
 		return KVMTRACE_NO_MEMORY;
-	before = *in;
-	was = *where;
 	if (before == page)
 		return KVMTRACE_CACHED;
-	*in = page;
-	*where = frame + 1;
+	was = lpl_map_get(&pages->frame_of, LPL_KEY(page));
+	if (!lpl_map_put(&pages->page_in, LPL_KEY(frame), page) ||
+	    !lpl_map_put(&pages->frame_of, LPL_KEY(page), frame + 1))
+		return KVMTRACE_NO_MEMORY;
 	if (was) {
 		gone[count] = identity_of(pages, page);
 		frames[count++] = was - 1;
-		idmap_remove(&pages->page_in, was - 1);
+		lpl_map_remove(&pages->page_in, LPL_KEY(was - 1));
 	}
 	if (before) {
 		gone[count] = identity_of(pages, before);
 		frames[count++] = frame;
-		idmap_remove(&pages->frame_of, before);
+		lpl_map_remove(&pages->frame_of, LPL_KEY(before));
 	}
 	return count;
-}
-
-void kvmtrace_pages_free(struct kvmtrace_pages *pages)
-{
-	for (size_t i = 0; i < pages->spaces.room; i++)
-		if (pages->spaces.slot[i].value)
-			free_space((struct kvmtrace_space *)(uintptr_t)pages->spaces.slot[i].value);
-	idmap_free(&pages->spaces);
-	idmap_free(&pages->devices);
-	idmap_free(&pages->inodes);
-	idmap_free(&pages->frame_of);
-	idmap_free(&pages->page_in);
-	free(pages->files);
-}
-
-/* ---- tasks ---- */
-
-bool kvmtrace_task_set(struct kvmtrace_tasks *tasks, uint32_t pid, uint32_t tgid, uint32_t space)
-{
-	uint64_t *value = idmap_reach(&tasks->by_pid, pid);
-	struct kvmtrace_task *task;
-
-	if (!value)
-		return false;
-	if (!*value) {
-		task = malloc(sizeof(*task));
-		if (!task) {
-			tasks->by_pid.count--;
-			return false;
-		}
-		*value = (uintptr_t)task;
-	}
-	task = (struct kvmtrace_task *)(uintptr_t)*value;
-	*task = (struct kvmtrace_task){ tgid, space };
-	return true;
-}
-
-const struct kvmtrace_task *kvmtrace_task(struct kvmtrace_tasks *tasks, uint32_t pid)
-{
-	const uint64_t *value = idmap_find(&tasks->by_pid, pid);
-
-	return value ? (const struct kvmtrace_task *)(uintptr_t)*value : NULL;
-}
-
-void kvmtrace_task_gone(struct kvmtrace_tasks *tasks, uint32_t pid)
-{
-	const uint64_t *value = idmap_find(&tasks->by_pid, pid);
-
-	if (value) {
-		free((struct kvmtrace_task *)(uintptr_t)*value);
-		idmap_remove(&tasks->by_pid, pid);
-	}
-}
-
-void kvmtrace_tasks_free(struct kvmtrace_tasks *tasks)
-{
-	for (size_t i = 0; i < tasks->by_pid.room; i++)
-		free((struct kvmtrace_task *)(uintptr_t)tasks->by_pid.slot[i].value);
-	idmap_free(&tasks->by_pid);
 }

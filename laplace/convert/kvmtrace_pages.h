@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a log of kVMTrace has told so far: the page at each address of each space,
- * the file's page in each frame, the tasks.  For kvmtrace.c, which tells others what
- * is news.  64 bytes for each page of a space that lives, and of a file.
+ * What a log of kVMTrace has told so far of pages: which one is at each address of each space,
+ * and which page of a file is in each frame.  Whoever tells a page learns whether that is news.
+ *
+ * At most 43 bytes for each page of a space that lives, and twice that for each of a file in
+ * memory; half as much again while a map grows.
  */
 #ifndef LAPLACE_CONVERT_KVMTRACE_PAGES_H
 #define LAPLACE_CONVERT_KVMTRACE_PAGES_H
 
-#include "idmap.h"
+#include "base/map.h"
 
 /* What a page is: of a file (or a segment), or anonymous. */
 struct kvmtrace_identity {
@@ -15,19 +17,20 @@ struct kvmtrace_identity {
 	bool file, shared;
 };
 
-struct kvmtrace_file;
-struct kvmtrace_space;
 struct kvmtrace_pages {
-	struct idmap spaces;		/* space -> struct kvmtrace_space * */
-	struct idmap devices;		/* device -> its number, from 1 */
-	struct idmap inodes;		/* device's number << 33 | inode -> file's number, from 1 */
-	struct kvmtrace_file *files;	/* by number - 1 */
+	struct lpl_map spaces;		/* space -> its index in `space`, + 1 */
+	struct kvmtrace_space *space;
+	size_t space_count, space_room;
+	struct lpl_map files;		/* device, inode -> the file's index in `file`, + 1 */
+	struct kvmtrace_file *file;
 	size_t file_count, file_room;
-	struct idmap frame_of;		/* page of a file -> frame + 1 */
-	struct idmap page_in;		/* frame -> page of a file */
+
+	struct lpl_map frame_of;	/* page of a file -> frame + 1 */
+	struct lpl_map page_in;		/* frame -> page of a file */
 };
 
-void kvmtrace_pages_free(struct kvmtrace_pages *pages);
+void lpl_kvmtrace_pages_init(struct kvmtrace_pages *pages);
+void lpl_kvmtrace_pages_free(struct kvmtrace_pages *pages);
 
 /* ---- spaces ---- */
 
@@ -40,15 +43,15 @@ enum kvmtrace_news {
 };
 
 /* This page is there now; `fresh`: since just now. */
-enum kvmtrace_news kvmtrace_page(struct kvmtrace_pages *pages, uint32_t space, uint64_t at,
-				 const struct kvmtrace_identity *identity, bool fresh);
-bool kvmtrace_space_known(struct kvmtrace_pages *pages, uint32_t space);
-void kvmtrace_space_end(struct kvmtrace_pages *pages, uint32_t space);
+enum kvmtrace_news lpl_kvmtrace_page(struct kvmtrace_pages *pages, uint32_t space, uint64_t at,
+				     const struct kvmtrace_identity *identity, bool fresh);
+bool lpl_kvmtrace_space_known(const struct kvmtrace_pages *pages, uint32_t space);
+void lpl_kvmtrace_space_end(struct kvmtrace_pages *pages, uint32_t space);
 /* What is known of one is true of the other; false: no memory. */
-bool kvmtrace_space_copy(struct kvmtrace_pages *pages, uint32_t from, uint32_t to);
+bool lpl_kvmtrace_space_copy(struct kvmtrace_pages *pages, uint32_t from, uint32_t to);
 /* Pages go elsewhere.  1, or 0 when none of them is known; -1: no memory. */
-int kvmtrace_space_move(struct kvmtrace_pages *pages, uint32_t space, uint64_t from, uint64_t to,
-			uint64_t count);
+int lpl_kvmtrace_space_move(struct kvmtrace_pages *pages, uint32_t space, uint64_t from,
+			    uint64_t to, uint64_t count);
 
 /* ---- the page cache ---- */
 
@@ -58,24 +61,8 @@ enum { KVMTRACE_CACHED = -1, KVMTRACE_NO_MEMORY = -2 };
  * The file's page is in this frame.  KVMTRACE_CACHED: as before.  Else the number of
  * those that are no longer where they were, 0 to 2: which pages, and in which frames.
  */
-int kvmtrace_cache(struct kvmtrace_pages *pages, uint64_t frame,
-		   const struct kvmtrace_identity *identity,
-		   struct kvmtrace_identity gone[2], uint64_t frames[2]);
-
-/* ---- tasks ---- */
-
-struct kvmtrace_task {
-	uint32_t tgid, space;
-};
-struct kvmtrace_tasks {
-	struct idmap by_pid;		/* pid -> struct kvmtrace_task * */
-};
-
-/* false: no memory. */
-bool kvmtrace_task_set(struct kvmtrace_tasks *tasks, uint32_t pid, uint32_t tgid, uint32_t space);
-/* NULL: not known.  Until it is gone. */
-const struct kvmtrace_task *kvmtrace_task(struct kvmtrace_tasks *tasks, uint32_t pid);
-void kvmtrace_task_gone(struct kvmtrace_tasks *tasks, uint32_t pid);
-void kvmtrace_tasks_free(struct kvmtrace_tasks *tasks);
+int lpl_kvmtrace_cache(struct kvmtrace_pages *pages, uint64_t frame,
+		       const struct kvmtrace_identity *identity,
+		       struct kvmtrace_identity gone[2], uint64_t frames[2]);
 
 #endif

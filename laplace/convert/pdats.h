@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "exporter.h"
 #include "importer.h"
-#include "printer.h"
 
 static inline size_t pdats_bytes(unsigned int code)
 {
@@ -45,24 +45,23 @@ static inline char *pdats_write(char *out, uint32_t offset, size_t bytes)
 }
 
 /* Lengths are not told: a reference is one of a byte. */
-static inline bool pdats_put_ref(struct importer *importer, unsigned int type,
-				 uint32_t address)
+static inline bool pdats_send_ref(struct lpl_importer *importer, unsigned int type,
+				  uint32_t address)
 {
 	struct lpl_ref ref = { .type = (uint8_t)type, .address = address };
 
-	ref.instr = ref.cycle = importer_instruction(importer, type);
-	return importer_put_access(importer, &ref, 1);
+	ref.instr = ref.cycle = lpl_import_instruction(importer, type);
+	return lpl_import_access(importer, &ref, 1);
 }
 
 /* false: refused. */
-static inline bool pdats_check(struct printer *printer, const struct lpl_ref *ref)
+static inline bool pdats_check(struct lpl_exporter *exporter, const struct lpl_ref *ref)
 {
 	if (ref->address <= UINT32_MAX)
 		return true;
-	printer_refuse(printer, LPL_ERR_UNSUPPORTED, "reference %" PRIu64 " is to address %" PRIx64
-		       ": %s has 32 bits for it", ref->ref, ref->address,
-		       printer->options.format->name);
-	return false;
+	return lpl_export_refuse(exporter, LPL_ERR_UNSUPPORTED, "reference %" PRIu64 " is to "
+				 "address %" PRIx64 ": %s has 32 bits for it", ref->ref,
+				 ref->address, exporter->options.format->name);
 }
 
 #endif

@@ -19,31 +19,28 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <laplace/convert.h>
 #include <laplace/kvmtrace_record.h>
-
-#include "convert/format.h"
-#include "convert/importer.h"
-#include "convert/printer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { SIZES = 3 };
 
 /* The one with this number, modulo how many there are, by which `number` is divided. */
-static const struct format *format_numbered(unsigned int *number)
+static const struct lpl_format *format_numbered(unsigned int *number)
 {
-	char list[FORMAT_LIST_SIZE], *name = format_list(list, 0), *end;
-	unsigned int count = 1, left;
+	unsigned int count = 0, index;
 
-	for (const char *at = list; (at = strchr(at, ',')); at++)
+	while (lpl_format_at(count))
 		count++;
-	for (left = *number % count; left > 0; left--)
-		name = strchr(name, ',') + strlen(", ");
-	end = strchr(name, ',');
-	if (end)
-		*end = '\0';
+	index = *number % count;
 	*number /= count;
-	return format_find(name);
+	return lpl_format_at(index);
+}
+
+static bool is(const struct lpl_format *format, enum lpl_format_trait trait)
+{
+	return (lpl_format_traits(format) & trait) != 0;
 }
 
 /* A sink that checks what it gets and passes it on. */
@@ -111,46 +108,44 @@ static int file_of(const void *bytes, size_t size)
 }
 
 /* The trace's header, as laplace import would write it. */
-static struct lpl_meta *meta_of(const struct importer_options *options)
+static struct lpl_meta *meta_of(const struct lpl_import_options *options)
 {
 	struct lpl_meta *meta = lpl_meta_new();
 	char text[32];
 
 	check(meta != NULL);
-	snprintf(text, sizeof(text), "%llu", 1ULL << options->page_shift);
+	snprintf(text, sizeof(text), "%llu",
+		 (unsigned long long)(options->page_size ? options->page_size : 4096));
 	check(!lpl_meta_set(meta, LPL_META_PAGE_SIZE, text));
-	if (options->format == &format_behaviour)
+	if (is(options->format, LPL_FORMAT_BEHAVIOUR))
 		check(!lpl_meta_set(meta, LPL_META_REDUCTION, "lrubs:1"));
 	return meta;
 }
 
 /* Import from `fd`; what is printed goes to the file that is returned, -1: neither worked. */
-static int print_again(struct importer_options *options, int fd)
+static int print_again(struct lpl_import_options *options, int fd)
 {
 	struct checker checker = { .sink = { check_refs, check_event, check_finish } };
 	struct lpl_report report = { .error = LPL_OK };
 	struct lpl_meta *meta = meta_of(options);
-	struct printer *printer;
-	const struct format *format = options->format->traits & FORMAT_READ_ONLY
-				    ? &format_csv : options->format;
-	struct importer *importer;
+	struct lpl_exporter *exporter;
+	const struct lpl_format *format = is(options->format, LPL_FORMAT_IMPORT_ONLY)
+				    ? lpl_format_find("csv") : options->format;
+	struct lpl_importer *importer;
 	int out = file_of("", 0);
 
-	check(!printer_open(&printer, &(struct printer_options){
-		.format = format, .meta = meta, .path = "trace", .output = "output",
+	check(!lpl_exporter_open(&exporter, &(struct lpl_export_options){
+		.format = format, .meta = meta, .trace = "trace", .output = "output",
 		.fd = out, .events = true }, &report));
-	checker.next = &printer->sink;
-	options->fd = fd;
-	options->sink = &checker.sink;
-	importer = importer_new(options);
-	check(importer != NULL);
-	if (importer_run(importer, &report)) {
+	checker.next = lpl_exporter_sink(exporter);
+	check(!lpl_importer_open(&importer, options, &report));
+	if (lpl_importer_run(importer, fd, &checker.sink, &report)) {
 		check(report.error != LPL_ERR_INTERNAL && report.text[0]);
 		close(out);
 		out = -1;
 	}
-	importer_free(importer);
-	printer_close(printer);
+	lpl_importer_close(importer);
+	lpl_exporter_close(exporter);
 	lpl_meta_free(meta);
 	close(fd);
 	return out;
@@ -185,7 +180,7 @@ static int numbered_log(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct importer_options options = { .path = "input" };
+	struct lpl_import_options options = { .input = "input" };
 	char *first, *second;
 	size_t first_size, second_size;
 	unsigned int number;
@@ -195,17 +190,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	number = data[0];
 	options.format = format_numbered(&number);
-	options.page_shift = 12;
-	if (options.format->traits & FORMAT_PAGES)
-		options.page_shift += 4 * (number % SIZES);
-	options.memory = 1 + data[1] % 8;
-	in = options.format == &format_kvmtrace && data[1] % 2
+	if (is(options.format, LPL_FORMAT_PAGES))
+		options.page_size = UINT64_C(4096) << 4 * (number % SIZES);
+	if (is(options.format, LPL_FORMAT_BEHAVIOUR))
+		options.memory = 1 + data[1] % 8;
+	in = strcmp(lpl_format_name(options.format), "kvmtrace") == 0 && data[1] % 2
 	   ? numbered_log(data + 2, size - 2) : file_of(data + 2, size - 2);
 	out = print_again(&options, in);
 	if (out < 0)
 		return 0;
-	if (options.format->traits & FORMAT_READ_ONLY)
-		options.format = &format_csv;
+	if (is(options.format, LPL_FORMAT_IMPORT_ONLY)) {
+		options.format = lpl_format_find("csv");
+		options.page_size = 0;
+	}
 	first_size = contents(out, &first);
 	check(lseek(out, 0, SEEK_SET) == 0);
 	again = print_again(&options, out);

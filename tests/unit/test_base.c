@@ -129,6 +129,29 @@ static void map_is_a_map(void **unused)
 	}
 }
 
+static void map_is_copied(void **unused)
+{
+	struct lpl_map map, copy;
+
+	(void)unused;
+	lpl_map_init(&map, 2);
+	assert_true(lpl_map_copy(&copy, &map));
+	assert_int_equal(copy.count, 0);
+	for (uint64_t i = 0; i < 1000; i++)
+		assert_true(lpl_map_put(&map, LPL_KEY(i, i % 3), i + 1));
+	assert_true(lpl_map_copy(&copy, &map));
+	/* what happens to the one does not happen to the other */
+	for (uint64_t i = 0; i < 500; i++)
+		assert_true(lpl_map_remove(&map, LPL_KEY(i, i % 3)));
+	assert_int_equal(copy.count, 1000);
+	for (uint64_t i = 0; i < 1000; i++)
+		assert_int_equal(lpl_map_get(&copy, LPL_KEY(i, i % 3)), i + 1);
+	lpl_map_free(&copy);
+	assert_int_equal(map.count, 500);
+	assert_int_equal(lpl_map_get(&map, LPL_KEY(999, 0)), 1000);
+	lpl_map_free(&map);
+}
+
 static void map_looks_at_its_words_alone(void **unused)
 {
 	struct lpl_map map;
@@ -283,6 +306,7 @@ int main(void)
 		cmocka_unit_test(arrays_grow_and_are_zeroed),
 		cmocka_unit_test(arrays_too_large_are_refused),
 		cmocka_unit_test(map_is_a_map),
+		cmocka_unit_test(map_is_copied),
 		cmocka_unit_test(map_looks_at_its_words_alone),
 		cmocka_unit_test(digits_out_and_in),
 		cmocka_unit_test(what_is_no_number_is_refused),

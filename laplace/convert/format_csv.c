@@ -7,10 +7,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "events.h"
+#include "event_text.h"
+#include "exporter.h"
 #include "importer.h"
-#include "printer.h"
-#include "put.h"
 
 static const char names[] =
 	"type,reference,instruction,cycle,space,address,length,user,second,paged,synthetic";
@@ -37,7 +36,7 @@ static const char *after(const char *at, const char *line)
 	return *line || !scan_line_end(at) ? NULL : at;
 }
 
-static const char *read_names(struct importer *importer, const char *at)
+static const char *read_names(struct lpl_importer *importer, const char *at)
 {
 	struct csv_state *state = importer->state;
 	const char *rest = after(at, names);
@@ -48,11 +47,11 @@ static const char *read_names(struct importer *importer, const char *at)
 		state->flags = FLAGS - 1;
 	}
 	return rest ? rawmemchr(rest, '\n') :
-		      importer_refuse(importer, LPL_ERR_DAMAGED, "the first line is the "
+		      lpl_import_refuse(importer, LPL_ERR_DAMAGED, "the first line is the "
 					     "names of the columns, %s", names);
 }
 
-static const char *read_numbers(struct importer *importer, const char *at,
+static const char *read_numbers(struct lpl_importer *importer, const char *at,
 				struct lpl_ref *ref, uint64_t *length)
 {
 	static const char *const name[] = {
@@ -63,10 +62,10 @@ static const char *read_numbers(struct importer *importer, const char *at,
 	uint64_t number[6 + FLAGS] = { 0 };
 
 	for (size_t i = 0; i < 6 + state->flags; i++) {
-		const char *rest = *at == ',' ? scan_decimal(at + 1, &number[i]) : NULL;
+		const char *rest = *at == ',' ? lpl_scan_decimal(at + 1, &number[i]) : NULL;
 
 		if (!rest || (i >= 6 && number[i] > 1))
-			return importer_no_field(importer, name[i]);
+			return lpl_import_no_field(importer, name[i]);
 		at = rest;
 	}
 	ref->ref = number[0];
@@ -80,16 +79,16 @@ static const char *read_numbers(struct importer *importer, const char *at,
 	return at;
 }
 
-static const char *read_comment(struct importer *importer, const char *at)
+static const char *read_comment(struct lpl_importer *importer, const char *at)
 {
 	const char *text = scan_blanks(at + 1);
 
 	if (text[0] == 'E' && text[1] == ' ')
-		return event_read(importer, text + 1);
+		return lpl_event_read(importer, text + 1);
 	return rawmemchr(at, '\n');
 }
 
-static const char *read_csv(struct importer *importer, const char *at)
+static const char *read_csv(struct lpl_importer *importer, const char *at)
 {
 	const struct csv_state *state = importer->state;
 	const unsigned int type = scan_type(*at);
@@ -101,33 +100,33 @@ static const char *read_csv(struct importer *importer, const char *at)
 	if (!state->flags && !scan_line_end(at))
 		return read_names(importer, at);
 	if (type == LPL_TYPES)
-		return importer_other_line(importer, at);
+		return lpl_import_other_line(importer, at);
 	at = read_numbers(importer, at + 1, &ref, &length);
 	if (at)
-		at = importer_line_end(importer, at);
-	return at && importer_put_whole(importer, &ref, length) ? at : NULL;
+		at = lpl_import_line_end(importer, at);
+	return at && lpl_import_whole_ref(importer, &ref, length) ? at : NULL;
 }
 
 /* ---- printing ---- */
 
-static char *print_names(struct printer *printer, char *out)
+static char *write_names(struct lpl_exporter *exporter, char *out)
 {
-	(void)printer;
+	(void)exporter;
 	memcpy(out, names, sizeof(names) - 1);
 	return put_newline(out + sizeof(names) - 1);
 }
 
-static char *print_csv(struct printer *printer, char *out, const struct lpl_ref *ref)
+static char *write_csv(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
 {
 	const uint64_t number[] = {
 		ref->ref, ref->instr, ref->cycle, ref->space, ref->address, ref->length,
 	};
 
-	(void)printer;
+	(void)exporter;
 	*out++ = lpl_type_letter(ref->type);
 	for (size_t i = 0; i < sizeof(number) / sizeof(number[0]); i++) {
 		*out++ = ',';
-		out = put_decimal(out, number[i]);
+		out = lpl_put_decimal(out, number[i]);
 	}
 	for (size_t i = 0; i < FLAGS; i++) {
 		*out++ = ',';
@@ -136,14 +135,15 @@ static char *print_csv(struct printer *printer, char *out, const struct lpl_ref 
 	return put_newline(out);
 }
 
-const struct format format_csv = {
+const struct lpl_format lpl_format_csv = {
 	.name = "csv",
 	.fields = "TYPE,REFERENCE,INSTRUCTION,CYCLE,SPACE,ADDRESS,LENGTH,USER,SECOND,PAGED,"
 		  "SYNTHETIC",
-	.traits = FORMAT_EVENTS | FORMAT_WHOLE | TELLS_REF | TELLS_INSTR | TELLS_CYCLE |
-		  TELLS_SPACE | TELLS_LENGTH,
+	.traits = LPL_FORMAT_EVENTS | LPL_FORMAT_WHOLE | LPL_TELLS_REF | LPL_TELLS_INSTR |
+		  LPL_TELLS_CYCLE | LPL_TELLS_SPACE | LPL_TELLS_LENGTH,
 	.read_line = read_csv,
 	.import_state = sizeof(struct csv_state),
-	.begin = print_names,
-	.put = print_csv,
+	.write_begin = write_names,
+	.write_ref = write_csv,
+	.write_event_line = lpl_event_write_comment,
 };

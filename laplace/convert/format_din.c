@@ -10,11 +10,10 @@
  */
 #include <string.h>
 
+#include "exporter.h"
 #include "importer.h"
-#include "printer.h"
-#include "put.h"
 
-static const char *read_din(struct importer *importer, const char *at)
+static const char *read_din(struct lpl_importer *importer, const char *at)
 {
 	static const uint8_t type[] = { LPL_READ, LPL_WRITE, LPL_FETCH, LPL_READ };
 	struct lpl_ref ref = { 0 };
@@ -24,36 +23,36 @@ static const char *read_din(struct importer *importer, const char *at)
 	label = (unsigned int)(uint8_t)*at - '0';
 	if (label > 4 || !scan_is_end(at[1])) {
 		at = scan_line_end(at);
-		return at ? at : importer_no_field(importer, "label");
+		return at ? at : lpl_import_no_field(importer, "label");
 	}
 	if (label == 4) {
-		importer->skipped++;
+		importer->result.flushes++;
 		return rawmemchr(at, '\n');
 	}
-	importer->unknown += label == 3;
+	importer->result.unknown += label == 3;
 	ref.type = type[label];
 	at = scan_hex_field(at + 1, &ref.address);
 	if (!at)
-		return importer_no_field(importer, "address");
-	ref.instr = ref.cycle = importer_instruction(importer, ref.type);
-	if (!importer_put_access(importer, &ref, 1))
+		return lpl_import_no_field(importer, "address");
+	ref.instr = ref.cycle = lpl_import_instruction(importer, ref.type);
+	if (!lpl_import_access(importer, &ref, 1))
 		return NULL;
 	return *at == '\n' ? at : rawmemchr(at, '\n');
 }
 
-static char *print_din(struct printer *printer, char *out, const struct lpl_ref *ref)
+static char *write_din(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
 {
 	static const char label[LPL_TYPES] = { '0', '1', '2' };
 
-	*out++ = label[printer_plain_type(printer, ref)];
+	*out++ = label[lpl_export_plain_type(exporter, ref)];
 	out = put_hex_field(out, ref->address);
 	return put_newline(out);
 }
 
-const struct format format_din = {
+const struct lpl_format lpl_format_din = {
 	.name = "din",
 	.fields = "LABEL ADDRESS",
 	.traits = 0,
 	.read_line = read_din,
-	.put = print_din,
+	.write_ref = write_din,
 };

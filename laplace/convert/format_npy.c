@@ -17,9 +17,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "exporter.h"
 #include "importer.h"
-#include "printer.h"
-#include "put.h"
 
 #define BYTES 48
 #define MAGIC "\x93NUMPY\x01"	/* and a 0 */
@@ -62,34 +61,34 @@ static bool read_shape(const uint8_t *header, size_t size, uint64_t *count)
 	text[size] = '\0';
 	at = skip(text, fields);
 	if (at)
-		at = scan_decimal(at, count);
+		at = lpl_scan_decimal(at, count);
 	at = skip(at, ",), }");
 	if (!at || size == 0 || text[size - 1] != '\n')
 		return false;
 	return at + strspn(at, " ") == &text[size - 1];
 }
 
-static const uint8_t *read_header(struct importer *importer, const uint8_t *at,
+static const uint8_t *read_header(struct lpl_importer *importer, const uint8_t *at,
 				  const uint8_t *end)
 {
 	struct npy_state *state = importer->state;
 	size_t size;
 
 	if (end - at < HEADER_AT || memcmp(at, MAGIC, MAGIC_BYTES) != 0)
-		return importer_refuse(importer, LPL_ERR_DAMAGED, "is no .npy file of version "
-				       "1.0");
+		return lpl_import_refuse(importer, LPL_ERR_DAMAGED, "is no .npy file of version "
+					 "1.0");
 	size = (size_t)at[MAGIC_BYTES] | (size_t)at[MAGIC_BYTES + 1] << 8;
 	if ((size_t)(end - at) < HEADER_AT + size && size <= HEADER_MOST)
-		return importer_refuse(importer, LPL_ERR_TRUNCATED, "the input ends within the "
-				       "header");
+		return lpl_import_refuse(importer, LPL_ERR_TRUNCATED, "the input ends within the "
+					 "header");
 	if (size > HEADER_MOST || !read_shape(at + HEADER_AT, size, &state->left))
-		return importer_refuse(importer, LPL_ERR_DAMAGED, "is no array in one dimension "
-				       "with the fields that `laplace export --to npy' writes");
+		return lpl_import_refuse(importer, LPL_ERR_DAMAGED, "is no array in one dimension "
+					 "with the fields that `laplace export --to npy' writes");
 	state->begun = true;
 	return at + HEADER_AT + size;
 }
 
-static const uint8_t *read_npy(struct importer *importer, const uint8_t *at,
+static const uint8_t *read_npy(struct lpl_importer *importer, const uint8_t *at,
 			       const uint8_t *end)
 {
 	struct npy_state *state = importer->state;
@@ -99,16 +98,17 @@ static const uint8_t *read_npy(struct importer *importer, const uint8_t *at,
 	if (!state->begun)
 		return read_header(importer, at, end);
 	if (!state->left)
-		return importer_refuse(importer, LPL_ERR_DAMAGED, "something follows the last "
-				       "record");
+		return lpl_import_refuse(importer, LPL_ERR_DAMAGED, "something follows the last "
+					 "record");
 	if (end - at < BYTES)
-		return importer_refuse(importer, LPL_ERR_TRUNCATED, "the input ends within a "
-				       "record, after %d of its %d bytes", (int)(end - at), BYTES);
+		return lpl_import_refuse(importer, LPL_ERR_TRUNCATED, "the input ends within a "
+					 "record, after %d of its %d bytes", (int)(end - at),
+					 BYTES);
 	state->left--;
 	type = scan_type((char)at[42]);
 	if (type == LPL_TYPES)
-		return importer_refuse(importer, LPL_ERR_DAMAGED, "type 0x%02x is none of r, w, "
-				       "i, p, q", at[42]);
+		return lpl_import_refuse(importer, LPL_ERR_DAMAGED, "type 0x%02x is none of r, w, "
+					 "i, p, q", at[42]);
 	ref.type = (uint8_t)type;
 	ref.ref = scan_le64(at);
 	ref.instr = scan_le64(at + 8);
@@ -117,25 +117,24 @@ static const uint8_t *read_npy(struct importer *importer, const uint8_t *at,
 	ref.address = scan_le64(at + 32);
 	for (size_t i = 0; i < FLAGS; i++)
 		ref.flags |= at[FLAGS_AT + i] ? flag[i] : 0;
-	return importer_put_whole(importer, &ref, (uint64_t)at[40] | (uint64_t)at[41] << 8) ?
+	return lpl_import_whole_ref(importer, &ref, (uint64_t)at[40] | (uint64_t)at[41] << 8) ?
 		at + BYTES : NULL;
 }
 
-static bool read_end(struct importer *importer)
+static bool read_end(struct lpl_importer *importer)
 {
 	const struct npy_state *state = importer->state;
 
 	/* an empty file is an empty trace, in every format */
 	if (!state->left)
 		return true;
-	importer_refuse(importer, LPL_ERR_TRUNCATED, "the input ends %" PRIu64 " records before "
-			"the number that its header tells", state->left);
-	return false;
+	return lpl_import_refuse(importer, LPL_ERR_TRUNCATED, "the input ends %" PRIu64 " records "
+				 "before the number that its header tells", state->left);
 }
 
 /* ---- printing ---- */
 
-static char *put_header(char *out, uint64_t count)
+static char *write_header(char *out, uint64_t count)
 {
 	const unsigned int size = RECORDS_AT - HEADER_AT;
 	char *end = out + RECORDS_AT - 1;
@@ -144,20 +143,20 @@ static char *put_header(char *out, uint64_t count)
 	out += MAGIC_BYTES;
 	*out++ = (char)(size & 0xff);
 	*out++ = (char)(size >> 8);
-	out = stpcpy(put_decimal(stpcpy(out, fields), count), ",), }");
+	out = stpcpy(lpl_put_decimal(stpcpy(out, fields), count), ",), }");
 	memset(out, ' ', (size_t)(end - out));
 	return put_newline(end);
 }
 
-static char *begin_npy(struct printer *printer, char *out)
+static char *write_empty_header(struct lpl_exporter *exporter, char *out)
 {
-	(void)printer;
-	return put_header(out, 0);
+	(void)exporter;
+	return write_header(out, 0);
 }
 
-static char *put_npy(struct printer *printer, char *out, const struct lpl_ref *ref)
+static char *write_npy(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
 {
-	(void)printer;
+	(void)exporter;
 	out = put_le64(out, ref->ref);
 	out = put_le64(out, ref->instr);
 	out = put_le64(out, ref->cycle);
@@ -172,24 +171,24 @@ static char *put_npy(struct printer *printer, char *out, const struct lpl_ref *r
 	return out;
 }
 
-static char *end_npy(struct printer *printer, char *out)
+static char *write_count(struct lpl_exporter *exporter, char *out)
 {
 	char header[RECORDS_AT];
 
-	put_header(header, printer->refs);
-	return printer_patch(printer, 0, header, sizeof(header)) ? out : NULL;
+	write_header(header, exporter->result.refs);
+	return lpl_export_rewrite(exporter, 0, header, sizeof(header)) ? out : NULL;
 }
 
-const struct format format_npy = {
+const struct lpl_format lpl_format_npy = {
 	.name = "npy",
 	.fields = "NumPy's, of 48 bytes a record",
-	.traits = FORMAT_BINARY | FORMAT_WHOLE | FORMAT_SEEKS | TELLS_REF | TELLS_INSTR |
-		  TELLS_CYCLE | TELLS_SPACE | TELLS_LENGTH,
+	.traits = LPL_FORMAT_BINARY | LPL_FORMAT_WHOLE | LPL_FORMAT_SEEKS | LPL_TELLS_REF |
+		  LPL_TELLS_INSTR | LPL_TELLS_CYCLE | LPL_TELLS_SPACE | LPL_TELLS_LENGTH,
 	.read_record = read_npy,
 	.record_bytes = HEADER_AT + HEADER_MOST,
 	.read_end = read_end,
 	.import_state = sizeof(struct npy_state),
-	.begin = begin_npy,
-	.put = put_npy,
-	.end = end_npy,
+	.write_begin = write_empty_header,
+	.write_ref = write_npy,
+	.write_rest = write_count,
 };

@@ -13,9 +13,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "exporter.h"
 #include "importer.h"
-#include "printer.h"
-#include "put.h"
 
 /* ---- reading ---- */
 
@@ -32,62 +31,59 @@ static bool is_second(const struct lpl_ref *last, const struct lpl_ref *ref)
 }
 
 /* Type, cycle, space and address are there. */
-static bool put_raw(struct importer *importer, struct lpl_ref *ref, uint64_t length)
+static bool send_raw(struct lpl_importer *importer, struct lpl_ref *ref, uint64_t length)
 {
 	if (ref->cycle < importer->cycle)
-		return importer_check_clock(importer, "cycle", ref->cycle, importer->cycle);
+		return lpl_import_check_clock(importer, "cycle", ref->cycle, importer->cycle);
 	if (is_second(&importer->last, ref)) {
 		ref->flags |= LPL_SECOND;
 		ref->instr = importer->instr;
 	} else {
-		ref->instr = importer_instruction(importer, ref->type);
+		ref->instr = lpl_import_instruction(importer, ref->type);
 	}
 	if (length)
-		return importer_put_access(importer, ref, length);
+		return lpl_import_access(importer, ref, length);
 	/* without a length it was reduced to its page */
-	if (ref->address & ((1U << LPL_PAGE_SHIFT) - 1)) {
-		importer_refuse(importer, LPL_ERR_DAMAGED, "a length of 0, but address %" PRIx64
-				" is not a page's first", ref->address);
-		return false;
-	}
-	importer->paged = true;
+	if (ref->address & ((1U << LPL_PAGE_SHIFT) - 1))
+		return lpl_import_refuse(importer, LPL_ERR_DAMAGED, "a length of 0, but address %"
+					 PRIx64 " is not a page's first", ref->address);
+	importer->result.paged = true;
 	ref->flags |= LPL_PAGED;
 	ref->ref = importer->ref + 1;
-	return importer_put(importer, ref);
+	return lpl_import_ref(importer, ref);
 }
 
-static const char *read_raw(struct importer *importer, const char *at)
+static const char *read_raw(struct lpl_importer *importer, const char *at)
 {
 	const unsigned int type = scan_type(*at);
 	struct lpl_ref ref = { .type = (uint8_t)type };
 	uint64_t length;
 
 	if (type == LPL_TYPES)
-		return importer_other_line(importer, at);
+		return lpl_import_other_line(importer, at);
 	at = scan_hex_field(at + 1, &ref.cycle);
 	if (!at)
-		return importer_no_field(importer, "cycle");
+		return lpl_import_no_field(importer, "cycle");
 	at = scan_decimal_field(at, &length);
 	if (!at)
-		return importer_no_field(importer, "length");
+		return lpl_import_no_field(importer, "length");
 	at = scan_hex_field(at, &ref.space);
 	if (!at)
-		return importer_no_field(importer, "space");
+		return lpl_import_no_field(importer, "space");
 	at = scan_hex_field(at, &ref.address);
 	if (!at)
-		return importer_no_field(importer, "address");
-	at = importer_line_end(importer, at);
-	return at && put_raw(importer, &ref, length) ? at : NULL;
+		return lpl_import_no_field(importer, "address");
+	at = lpl_import_line_end(importer, at);
+	return at && send_raw(importer, &ref, length) ? at : NULL;
 }
 
 /* The cycle of the line before is that of the reference, not of an event between. */
-static bool add_cycle(struct importer *importer, struct lpl_ref *ref, uint64_t difference)
+static bool add_cycle(struct lpl_importer *importer, struct lpl_ref *ref, uint64_t difference)
 {
 	ref->cycle = importer->last.cycle + difference;
 	if (ref->cycle >= difference)
 		return true;
-	importer_refuse(importer, LPL_ERR_DAMAGED, "the cycle exceeds 64 bits");
-	return false;
+	return lpl_import_refuse(importer, LPL_ERR_DAMAGED, "the cycle exceeds 64 bits");
 }
 
 /* The address of the line before: of what was one line, not of its parts. */
@@ -95,7 +91,7 @@ struct diff_state {
 	uint64_t address;
 };
 
-static const char *read_diff(struct importer *importer, const char *at)
+static const char *read_diff(struct lpl_importer *importer, const char *at)
 {
 	struct diff_state *before = importer->state;
 	const unsigned int type = scan_type(*at);
@@ -103,52 +99,53 @@ static const char *read_diff(struct importer *importer, const char *at)
 	uint64_t cycles, length;
 
 	if (type == LPL_TYPES)
-		return importer_other_line(importer, at);
+		return lpl_import_other_line(importer, at);
 	at = scan_hex_field(at + 1, &cycles);
 	if (!at)
-		return importer_no_field(importer, "cycle");
+		return lpl_import_no_field(importer, "cycle");
 	at = scan_decimal_field(at, &length);
 	if (!at)
-		return importer_no_field(importer, "length");
+		return lpl_import_no_field(importer, "length");
 	at = scan_space_change(at, importer->last.space, &ref.space);
 	if (!at)
-		return importer_no_field(importer, "space");
+		return lpl_import_no_field(importer, "space");
 	at = scan_difference(at, before->address, &ref.address);
 	if (!at)
-		return importer_no_field(importer, "address");
+		return lpl_import_no_field(importer, "address");
 	before->address = ref.address;
-	at = importer_line_end(importer, at);
-	return at && add_cycle(importer, &ref, cycles) && put_raw(importer, &ref, length) ? at : NULL;
+	at = lpl_import_line_end(importer, at);
+	return at && add_cycle(importer, &ref, cycles) && send_raw(importer, &ref, length) ?
+		at : NULL;
 }
 
 #define RAW18_BYTES 18
 
-static const uint8_t *read_raw18(struct importer *importer, const uint8_t *at,
+static const uint8_t *read_raw18(struct lpl_importer *importer, const uint8_t *at,
 				 const uint8_t *end)
 {
 	unsigned int type;
 	struct lpl_ref ref = { 0 };
 
 	if (end - at < RAW18_BYTES)
-		return importer_refuse(importer, LPL_ERR_TRUNCATED, "the input ends within a "
-				       "record, after %d of its %d bytes", (int)(end - at),
-				       RAW18_BYTES);
+		return lpl_import_refuse(importer, LPL_ERR_TRUNCATED, "the input ends within a "
+					 "record, after %d of its %d bytes", (int)(end - at),
+					 RAW18_BYTES);
 	type = scan_type((char)at[0]);
 	if (type == LPL_TYPES)
-		return importer_refuse(importer, LPL_ERR_DAMAGED, "type 0x%02x is none of r, w, "
-				       "i, p, q", at[0]);
+		return lpl_import_refuse(importer, LPL_ERR_DAMAGED, "type 0x%02x is none of r, w, "
+					 "i, p, q", at[0]);
 	ref.type = (uint8_t)type;
 	ref.cycle = scan_le64(at + 1);
 	ref.space = scan_le32(at + 10);
 	ref.address = scan_le32(at + 14);
-	return put_raw(importer, &ref, at[9]) ? at + RAW18_BYTES : NULL;
+	return send_raw(importer, &ref, at[9]) ? at + RAW18_BYTES : NULL;
 }
 
 /* ---- printing ---- */
 
-static char *print_raw(struct printer *printer, char *out, const struct lpl_ref *ref)
+static char *write_raw(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
 {
-	(void)printer;
+	(void)exporter;
 	*out++ = lpl_type_letter(ref->type);
 	out = put_hex_field(out, ref->cycle);
 	out = put_decimal_field(out, ref->length);
@@ -157,9 +154,9 @@ static char *print_raw(struct printer *printer, char *out, const struct lpl_ref 
 	return put_newline(out);
 }
 
-static char *print_diff(struct printer *printer, char *out, const struct lpl_ref *ref)
+static char *write_diff(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
 {
-	const struct lpl_ref *last = &printer->last;
+	const struct lpl_ref *last = &exporter->last;
 
 	*out++ = lpl_type_letter(ref->type);
 	out = put_hex_field(out, ref->cycle - last->cycle);
@@ -169,15 +166,16 @@ static char *print_diff(struct printer *printer, char *out, const struct lpl_ref
 	return put_newline(out);
 }
 
-static char *print_raw18(struct printer *printer, char *out, const struct lpl_ref *ref)
+static char *write_raw18(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
 {
 	if (ref->address > UINT32_MAX || ref->space > UINT32_MAX)
-		return printer_refuse(printer, LPL_ERR_UNSUPPORTED, "reference %" PRIu64 " is to "
-				      "address %" PRIx64 " of space %" PRIx64 ": raw18 has 32 "
-				      "bits for each", ref->ref, ref->address, ref->space);
+		return lpl_export_refuse(exporter, LPL_ERR_UNSUPPORTED, "reference %" PRIu64 " is "
+					 "to address %" PRIx64 " of space %" PRIx64 ": raw18 has "
+					 "32 bits for each", ref->ref, ref->address, ref->space);
 	if (ref->length > UINT8_MAX)
-		return printer_refuse(printer, LPL_ERR_UNSUPPORTED, "reference %" PRIu64 " is of %u "
-				      "bytes: raw18 has 8 bits for that", ref->ref, ref->length);
+		return lpl_export_refuse(exporter, LPL_ERR_UNSUPPORTED, "reference %" PRIu64 " is "
+					 "of %u bytes: raw18 has 8 bits for that", ref->ref,
+					 ref->length);
 	*out++ = lpl_type_letter(ref->type);
 	out = put_le64(out, ref->cycle);
 	*out++ = (char)ref->length;
@@ -185,28 +183,28 @@ static char *print_raw18(struct printer *printer, char *out, const struct lpl_re
 	return put_le32(out, (uint32_t)ref->address);
 }
 
-const struct format format_raw = {
+const struct lpl_format lpl_format_raw = {
 	.name = "raw",
 	.fields = "TYPE CYCLE LENGTH SPACE ADDRESS",
-	.traits = FORMAT_EVENTS | TELLS_CYCLE | TELLS_SPACE | TELLS_LENGTH,
+	.traits = LPL_FORMAT_EVENTS | LPL_TELLS_CYCLE | LPL_TELLS_SPACE | LPL_TELLS_LENGTH,
 	.read_line = read_raw,
-	.put = print_raw,
+	.write_ref = write_raw,
 };
 
-const struct format format_diff = {
+const struct lpl_format lpl_format_diff = {
 	.name = "diff",
 	.fields = "TYPE CYCLES LENGTH SPACE SIGN BYTES",
-	.traits = FORMAT_EVENTS | TELLS_CYCLE | TELLS_SPACE | TELLS_LENGTH,
+	.traits = LPL_FORMAT_EVENTS | LPL_TELLS_CYCLE | LPL_TELLS_SPACE | LPL_TELLS_LENGTH,
 	.read_line = read_diff,
 	.import_state = sizeof(struct diff_state),
-	.put = print_diff,
+	.write_ref = write_diff,
 };
 
-const struct format format_raw18 = {
+const struct lpl_format lpl_format_raw18 = {
 	.name = "raw18",
 	.fields = "type 8, cycle 64, length 8, space 32, address 32 bits",
-	.traits = FORMAT_BINARY | TELLS_CYCLE | TELLS_SPACE | TELLS_LENGTH,
+	.traits = LPL_FORMAT_BINARY | LPL_TELLS_CYCLE | LPL_TELLS_SPACE | LPL_TELLS_LENGTH,
 	.read_record = read_raw18,
 	.record_bytes = RAW18_BYTES,
-	.put = print_raw18,
+	.write_ref = write_raw18,
 };

@@ -15,9 +15,9 @@
  */
 #include <inttypes.h>
 
+#include "exporter.h"
 #include "importer.h"
 #include "pdats.h"
-#include "printer.h"
 
 #define RECORD_MAX 6
 #define REPEAT 0x80
@@ -38,7 +38,7 @@ struct pdats_state {
 
 /* ---- reading ---- */
 
-static const uint8_t *read_pdats(struct importer *importer, const uint8_t *at,
+static const uint8_t *read_pdats(struct lpl_importer *importer, const uint8_t *at,
 				 const uint8_t *end)
 {
 	struct pdats_state *state = importer->state;
@@ -49,18 +49,18 @@ static const uint8_t *read_pdats(struct importer *importer, const uint8_t *at,
 	uint32_t offset = DEFAULT_OFFSET;
 
 	if (type >= TYPES || (header & TIME_MASK))
-		return importer_refuse(importer, LPL_ERR_DAMAGED, "header %02x has a type or a time "
-				       "code that is not known", header);
+		return lpl_import_refuse(importer, LPL_ERR_DAMAGED, "header %02x has a type or a "
+					 "time code that is not known", header);
 	if ((size_t)(end - at) < bytes + (header & REPEAT ? 1 : 0))
-		return importer_refuse(importer, LPL_ERR_TRUNCATED, "the input ends within a "
-				       "record");
+		return lpl_import_refuse(importer, LPL_ERR_TRUNCATED, "the input ends within a "
+					 "record");
 	if (header & REPEAT)
 		repeats = *at++;
 	if (code != CODE_DEFAULT)
 		offset = pdats_read(at, bytes);
 	do {
 		state->address[type] += offset;
-		if (!pdats_put_ref(importer, type, state->address[type]))
+		if (!pdats_send_ref(importer, type, state->address[type]))
 			return NULL;
 	} while (repeats--);
 	return at + bytes;
@@ -68,9 +68,9 @@ static const uint8_t *read_pdats(struct importer *importer, const uint8_t *at,
 
 /* ---- printing ---- */
 
-static char *print_pending(struct printer *printer, char *out)
+static char *write_pending(struct lpl_exporter *exporter, char *out)
 {
-	struct pdats_state *state = printer->state;
+	struct pdats_state *state = exporter->state;
 	const bool plain = state->type == LPL_FETCH && state->offset == DEFAULT_OFFSET;
 	const unsigned int code = plain ? CODE_DEFAULT : pdats_code(state->offset);
 
@@ -83,13 +83,13 @@ static char *print_pending(struct printer *printer, char *out)
 	return pdats_write(out, state->offset, pdats_bytes(code));
 }
 
-static char *put_pdats(struct printer *printer, char *out, const struct lpl_ref *ref)
+static char *write_pdats(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
 {
-	struct pdats_state *state = printer->state;
-	const unsigned int type = printer_plain_type(printer, ref);
+	struct pdats_state *state = exporter->state;
+	const unsigned int type = lpl_export_plain_type(exporter, ref);
 	uint32_t offset;
 
-	if (!pdats_check(printer, ref))
+	if (!pdats_check(exporter, ref))
 		return NULL;
 	offset = (uint32_t)ref->address - state->address[type];
 	state->address[type] = (uint32_t)ref->address;
@@ -98,7 +98,7 @@ static char *put_pdats(struct printer *printer, char *out, const struct lpl_ref 
 		state->repeats++;
 		return out;
 	}
-	out = print_pending(printer, out);
+	out = write_pending(exporter, out);
 	state->pending = true;
 	state->type = type;
 	state->offset = offset;
@@ -106,14 +106,14 @@ static char *put_pdats(struct printer *printer, char *out, const struct lpl_ref 
 	return out;
 }
 
-const struct format format_pdats = {
+const struct lpl_format lpl_format_pdats = {
 	.name = "pdats",
 	.fields = "header, repeats, offset",
-	.traits = FORMAT_BINARY,
+	.traits = LPL_FORMAT_BINARY,
 	.read_record = read_pdats,
 	.record_bytes = RECORD_MAX,
 	.import_state = sizeof(struct pdats_state),
-	.put = put_pdats,
-	.end = print_pending,
-	.print_state = sizeof(struct pdats_state),
+	.write_ref = write_pdats,
+	.write_rest = write_pending,
+	.export_state = sizeof(struct pdats_state),
 };

@@ -16,9 +16,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "exporter.h"
 #include "importer.h"
-#include "printer.h"
-#include "put.h"
 
 /* ---- reading ---- */
 
@@ -28,7 +27,7 @@ static bool is_valgrinds_own(const char *at)
 	return (*at == '=' || *at == '-' || *at == '*') && at[1] == *at;
 }
 
-static const char *read_other(struct importer *importer, const char *at)
+static const char *read_other(struct lpl_importer *importer, const char *at)
 {
 	const char *end = scan_line_end(at);
 
@@ -36,13 +35,13 @@ static const char *read_other(struct importer *importer, const char *at)
 		return end;
 	if (is_valgrinds_own(at))
 		return rawmemchr(at, '\n');
-	if (importer->foreign >= importer->ref / 2)
-		return importer_refuse(importer, LPL_ERR_DAMAGED, "no line of lackey's (which are "
-				       "%s)%s", importer->options.format->fields,
-				       importer->foreign ? ", as more than half as many lines are "
-				       "as there are references" : "");
-	if (importer->foreign++ == 0)
-		importer->first_foreign = importer->place;
+	if (importer->result.foreign >= importer->ref / 2)
+		return lpl_import_refuse(importer, LPL_ERR_DAMAGED, "no line of lackey's (which "
+					 "are %s)%s", importer->options.format->fields,
+					 importer->result.foreign ? ", as more than half as many "
+					 "lines are as there are references" : "");
+	if (importer->result.foreign++ == 0)
+		importer->result.first_foreign = importer->place;
 	return rawmemchr(at, '\n');
 }
 
@@ -57,22 +56,22 @@ static bool is_record(const char *at)
 
 	if (digits == at)
 		return false;
-	for (at = digits; scan_digit[(uint8_t)*at] < 16; at++)
+	for (at = digits; lpl_digit[(uint8_t)*at] < 16; at++)
 		;
 	behind = (uint8_t)*at;
 	if (at - digits >= 8)		/* lackey's have as many */
 		return behind == ',' || scan_is_end((char)behind);
-	return at > digits && behind == ',' && scan_digit[(uint8_t)at[1]] < 10;
+	return at > digits && behind == ',' && lpl_digit[(uint8_t)at[1]] < 10;
 }
 
 /* There is no such field: of a record, or because this is none. */
-static const char *no_field(struct importer *importer, const char *line, const char *field)
+static const char *no_field(struct lpl_importer *importer, const char *line, const char *field)
 {
-	return is_record(scan_blanks(line) + 1) ? importer_no_field(importer, field) :
+	return is_record(scan_blanks(line) + 1) ? lpl_import_no_field(importer, field) :
 						   read_other(importer, line);
 }
 
-static const char *read_lackey(struct importer *importer, const char *at)
+static const char *read_lackey(struct lpl_importer *importer, const char *at)
 {
 	const char *line = at;
 	struct lpl_ref ref = { .flags = LPL_USER };
@@ -97,22 +96,22 @@ static const char *read_lackey(struct importer *importer, const char *at)
 	}
 	if (*at != ' ' && *at != '\t')
 		return read_other(importer, line);
-	at = scan_hex(scan_blanks(at), &ref.address);
+	at = lpl_scan_hex(scan_blanks(at), &ref.address);
 	if (!at || *at != ',')
 		return no_field(importer, line, "address");
-	at = scan_decimal(at + 1, &size);
+	at = lpl_scan_decimal(at + 1, &size);
 	if (!at || !scan_is_end(*at))
 		return no_field(importer, line, "size");
-	at = importer_line_end(importer, at);
+	at = lpl_import_line_end(importer, at);
 	if (!at)
 		return NULL;
-	ref.instr = ref.cycle = importer_instruction(importer, ref.type);
-	if (!importer_put_access(importer, &ref, size))
+	ref.instr = ref.cycle = lpl_import_instruction(importer, ref.type);
+	if (!lpl_import_access(importer, &ref, size))
 		return NULL;
 	if (letter != 'M')
 		return at;
 	ref.type = LPL_WRITE;
-	return importer_put_access(importer, &ref, size) ? at : NULL;
+	return lpl_import_access(importer, &ref, size) ? at : NULL;
 }
 
 /* ---- printing ---- */
@@ -124,10 +123,10 @@ struct access {
 	unsigned int type;
 };
 
-static char *print_access(struct printer *printer, char *out)
+static char *write_access(struct lpl_exporter *exporter, char *out)
 {
 	static const char *const letters[LPL_TYPES] = { " L ", " S ", "I  " };
-	struct access *access = printer->state;
+	struct access *access = exporter->state;
 	int digits;
 
 	if (!access->size)
@@ -137,39 +136,39 @@ static char *print_access(struct printer *printer, char *out)
 	digits = access->ref.address ? (67 - __builtin_clzll(access->ref.address)) / 4 : 1;
 	for (; digits < 8; digits++)
 		*out++ = '0';
-	out = put_hex(out, access->ref.address);
+	out = lpl_put_hex(out, access->ref.address);
 	*out++ = ',';
-	out = put_decimal(out, access->size);
+	out = lpl_put_decimal(out, access->size);
 	access->size = 0;
 	return put_newline(out);
 }
 
-static char *put_lackey(struct printer *printer, char *out, const struct lpl_ref *ref)
+static char *write_lackey(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
 {
-	struct access *access = printer->state;
+	struct access *access = exporter->state;
 
 	if (!ref->length)
-		return printer_refuse(printer, LPL_ERR_UNSUPPORTED, "was reduced to pages, and "
-				      "lackey wants the size of every access");
+		return lpl_export_refuse(exporter, LPL_ERR_UNSUPPORTED, "was reduced to pages, "
+					 "and lackey wants the size of every access");
 	if (access->size && (ref->flags & LPL_SECOND) && ref->type == access->ref.type &&
 	    ref->space == access->ref.space &&
 	    ref->address == access->ref.address + access->size) {
 		access->size += ref->length;
 		return out;
 	}
-	out = print_access(printer, out);
+	out = write_access(exporter, out);
 	access->ref = *ref;
 	access->size = ref->length;
-	access->type = printer_plain_type(printer, ref);
+	access->type = lpl_export_plain_type(exporter, ref);
 	return out;
 }
 
-const struct format format_lackey = {
+const struct lpl_format lpl_format_lackey = {
 	.name = "lackey",
 	.fields = "I|L|S|M ADDRESS,SIZE",
 	.traits = 0,
 	.read_line = read_lackey,
-	.put = put_lackey,
-	.end = print_access,
-	.print_state = sizeof(struct access),
+	.write_ref = write_lackey,
+	.write_rest = write_access,
+	.export_state = sizeof(struct access),
 };

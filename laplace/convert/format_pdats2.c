@@ -26,9 +26,9 @@
  */
 #include <inttypes.h>
 
+#include "exporter.h"
 #include "importer.h"
 #include "pdats.h"
-#include "printer.h"
 
 #define RECORD_MAX 5
 #define STRIDE 4
@@ -81,7 +81,7 @@ static const uint8_t *read_offset(unsigned int header, const uint8_t *at,
 	return at + bytes;
 }
 
-static const uint8_t *read_pdats2(struct importer *importer, const uint8_t *at,
+static const uint8_t *read_pdats2(struct lpl_importer *importer, const uint8_t *at,
 				  const uint8_t *end)
 {
 	struct pdats2_state *state = importer->state;
@@ -91,7 +91,7 @@ static const uint8_t *read_pdats2(struct importer *importer, const uint8_t *at,
 
 	at = read_offset(header, at + 1, end, &offset);
 	if (!at)
-		return importer_refuse(importer, LPL_ERR_TRUNCATED, "the input ends within a "
+		return lpl_import_refuse(importer, LPL_ERR_TRUNCATED, "the input ends within a "
 				       "record");
 	if (header & INSTRUCTION) {
 		type = LPL_FETCH;
@@ -104,11 +104,11 @@ static const uint8_t *read_pdats2(struct importer *importer, const uint8_t *at,
 		count = header & DATA_COUNT;
 	}
 	*address += offset;
-	if (!pdats_put_ref(importer, type, *address))
+	if (!pdats_send_ref(importer, type, *address))
 		return NULL;
 	while (count--) {
 		state->fetch += STRIDE;
-		if (!pdats_put_ref(importer, LPL_FETCH, state->fetch))
+		if (!pdats_send_ref(importer, LPL_FETCH, state->fetch))
 			return NULL;
 	}
 	return at;
@@ -116,9 +116,9 @@ static const uint8_t *read_pdats2(struct importer *importer, const uint8_t *at,
 
 /* ---- printing ---- */
 
-static char *print_pending(struct printer *printer, char *out)
+static char *write_pending(struct lpl_exporter *exporter, char *out)
 {
-	struct pdats2_state *state = printer->state;
+	struct pdats2_state *state = exporter->state;
 
 	if (!state->pending)
 		return out;
@@ -127,7 +127,7 @@ static char *print_pending(struct printer *printer, char *out)
 	return pdats_write(out, state->offset, state->bytes);
 }
 
-static void hold(struct pdats2_state *state, unsigned int header, unsigned int count_max,
+static void begin_record(struct pdats2_state *state, unsigned int header, unsigned int count_max,
 		 uint32_t offset, unsigned int code)
 {
 	state->pending = true;
@@ -138,29 +138,30 @@ static void hold(struct pdats2_state *state, unsigned int header, unsigned int c
 	state->bytes = pdats_bytes(code);
 }
 
-static char *put_fetch(struct printer *printer, char *out, const struct lpl_ref *ref)
+static char *write_fetch(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
 {
-	struct pdats2_state *state = printer->state;
+	struct pdats2_state *state = exporter->state;
 	const uint32_t address = (uint32_t)ref->address;
 	const uint32_t bytes = address - state->fetch;
 	uint32_t offset;
 	unsigned int code;
 
 	if (bytes % STRIDE)
-		return printer_refuse(printer, LPL_ERR_UNSUPPORTED, "reference %" PRIu64 ", a fetch, "
-				      "is no multiple of %d bytes from the fetch before: pdats2 "
-				      "is for processors with instructions of that size (pdats "
-				      "is for any)", ref->ref, STRIDE);
+		return lpl_export_refuse(exporter, LPL_ERR_UNSUPPORTED, "reference %" PRIu64 ", a "
+					 "fetch, is no multiple of %d bytes from the fetch "
+					 "before: pdats2 is for processors with instructions of "
+					 "that size (pdats is for any)", ref->ref, STRIDE);
 	state->fetch = address;
 	if (state->pending && bytes == STRIDE && state->count < state->count_max) {
 		state->count++;
 		return out;
 	}
-	out = print_pending(printer, out);
+	out = write_pending(exporter, out);
 	/* an arithmetic shift, written out */
 	offset = bytes / STRIDE | (bytes >> 31 ? 0xc0000000U : 0);
 	code = offset == 1 ? 0 : pdats_code(offset);
-	hold(state, INSTRUCTION | code << INSTRUCTION_CODE_SHIFT, INSTRUCTION_COUNT, offset, code);
+	begin_record(state, INSTRUCTION | code << INSTRUCTION_CODE_SHIFT, INSTRUCTION_COUNT,
+		     offset, code);
 	return out;
 }
 
@@ -191,51 +192,51 @@ static unsigned int choose_zone(const struct pdats2_state *state, uint32_t addre
 	return here == 3 ? other : latest;
 }
 
-static char *put_datum(struct printer *printer, char *out, const struct lpl_ref *ref,
-		       bool write)
+static char *write_datum(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref,
+			 bool write)
 {
-	struct pdats2_state *state = printer->state;
+	struct pdats2_state *state = exporter->state;
 	const uint32_t address = (uint32_t)ref->address;
 	const unsigned int zone = choose_zone(state, address);
 	const uint32_t offset = address - state->zone[zone];
 	const unsigned int code = data_code(offset);
 
-	out = print_pending(printer, out);
-	hold(state, (write ? WRITE : 0) | code << DATA_CODE_SHIFT | (zone ? ZONE : 0), DATA_COUNT,
-	     offset, width_of(code));
+	out = write_pending(exporter, out);
+	begin_record(state, (write ? WRITE : 0) | code << DATA_CODE_SHIFT | (zone ? ZONE : 0),
+		     DATA_COUNT, offset, width_of(code));
 	state->zone[zone] = address;
 	state->latest = zone;
 	return out;
 }
 
-static char *begin_pdats2(struct printer *printer, char *out)
+static char *begin_pdats2(struct lpl_exporter *exporter, char *out)
 {
-	struct pdats2_state *state = printer->state;
+	struct pdats2_state *state = exporter->state;
 
 	/* so that zone 0 is the first to be entered */
 	state->latest = 1;
 	return out;
 }
 
-static char *put_pdats2(struct printer *printer, char *out, const struct lpl_ref *ref)
+static char *write_pdats2(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
 {
-	const unsigned int type = printer_plain_type(printer, ref);
+	const unsigned int type = lpl_export_plain_type(exporter, ref);
 
-	if (!pdats_check(printer, ref))
+	if (!pdats_check(exporter, ref))
 		return NULL;
-	return type == LPL_FETCH ? put_fetch(printer, out, ref) :
-				   put_datum(printer, out, ref, type == LPL_WRITE);
+	return type == LPL_FETCH ? write_fetch(exporter, out, ref) :
+				   write_datum(exporter, out, ref, type == LPL_WRITE);
 }
 
-const struct format format_pdats2 = {
+const struct lpl_format lpl_format_pdats2 = {
 	.name = "pdats2",
 	.fields = "header, offset",
-	.traits = FORMAT_BINARY,
+	.traits = LPL_FORMAT_BINARY,
 	.read_record = read_pdats2,
 	.record_bytes = RECORD_MAX,
 	.import_state = sizeof(struct pdats2_state),
-	.begin = begin_pdats2,
-	.put = put_pdats2,
-	.end = print_pending,
-	.print_state = sizeof(struct pdats2_state),
+	.write_begin = begin_pdats2,
+	.write_ref = write_pdats2,
+	.write_rest = write_pending,
+	.export_state = sizeof(struct pdats2_state),
 };

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Kernel events as lines; see events.h.
+ * Kernel events as lines; see event_text.h.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "events.h"
+#include "event_text.h"
+#include "fields.h"
 #include "importer.h"
-#include "put.h"
 
-#define TAGS 256	/* more than there are, of the kernel and of our own */
 
 /*
  * All numbers in hex but the ids, "-" for no text.  Clocks are whole, also among
  * differences, and do not count for the next difference.
  */
-char *event_print(char *out, const struct lpl_event *event)
+char *lpl_event_write(char *out, const struct lpl_event *event)
 {
 	const char *name = lpl_event_name(event->tag);
 	char text[4 * KTR_TEXT + 1];
@@ -28,7 +27,7 @@ char *event_print(char *out, const struct lpl_event *event)
 		out = stpcpy(out, name);
 	} else {
 		out = stpcpy(out, "tag-");
-		out = put_decimal(out, event->tag);
+		out = lpl_put_decimal(out, event->tag);
 	}
 	out = put_hex_field(out, event->cycle);
 	out = put_hex_field(out, event->instr);
@@ -38,7 +37,7 @@ char *event_print(char *out, const struct lpl_event *event)
 	out = put_decimal_field(out, event->tgid);
 	for (size_t i = 0; i < KTR_ARGS; i++) {
 		*out++ = i ? ',' : ' ';
-		out = put_hex(out, event->arg[i]);
+		out = lpl_put_hex(out, event->arg[i]);
 	}
 	*out++ = ' ';
 	lpl_text_escape(text, sizeof(text), event->text, length);
@@ -51,12 +50,12 @@ char *event_print(char *out, const struct lpl_event *event)
  * Whoever takes the line for cells, between commas or semicolons, shall find no formula in
  * the text, which is a guest's.  Numbers are none.
  */
-char *event_print_row(char *out, const struct lpl_event *event)
+char *lpl_event_write_comment(char *out, const struct lpl_event *event)
 {
-	char line[EVENT_LINE + 1];
+	char line[EVENT_TEXT + 1];
 	const char *at = line;
 
-	*event_print(line, event) = '\0';
+	*lpl_event_write(line, event) = '\0';
 	for (*out++ = '#'; *at; at++) {
 		if (at > line && (at[-1] == ',' || at[-1] == ';') && lpl_text_is_formula(*at))
 			out += sprintf(out, "\\x%02x", (unsigned int)*at);
@@ -68,27 +67,18 @@ char *event_print_row(char *out, const struct lpl_event *event)
 
 /* ---- reading ---- */
 
-static bool is_named(uint32_t tag, const char *name, size_t length)
-{
-	const char *known = lpl_event_name(tag);
-
-	return known && strlen(known) == length && memcmp(known, name, length) == 0;
-}
-
 static bool find_tag(const char *name, size_t length, uint32_t *tag)
 {
+	const struct lpl_event_kind *kinds = lpl_event_kinds();
 	uint64_t number;
 
-	for (uint32_t i = 0; i < TAGS; i++) {
-		*tag = i;
-		if (is_named(*tag, name, length))
-			return true;
-		*tag = LPL_EVENT_TRACING + i;
-		if (is_named(*tag, name, length))
+	for (size_t i = 0; i < LPL_EVENT_KINDS; i++) {
+		*tag = kinds[i].tag;
+		if (strncmp(kinds[i].name, name, length) == 0 && !kinds[i].name[length])
 			return true;
 	}
 	if (length <= 4 || memcmp(name, "tag-", 4) != 0 ||
-	    scan_decimal(name + 4, &number) != name + length || number > UINT32_MAX)
+	    lpl_scan_decimal(name + 4, &number) != name + length || number > UINT32_MAX)
 		return false;
 	*tag = (uint32_t)number;
 	return true;
@@ -110,7 +100,7 @@ static const char *read_args(const char *at, struct lpl_event *event)
 	if (*at != ' ')
 		return NULL;
 	for (size_t i = 0; i < KTR_ARGS; i++) {
-		at = scan_hex(at + 1, &event->arg[i]);
+		at = lpl_scan_hex(at + 1, &event->arg[i]);
 		if (!at)
 			return NULL;
 		if (*at != ',')
@@ -143,8 +133,8 @@ static const char *read_text(const char *at, struct lpl_event *event)
 		}
 		if (end - at < 4 || at[1] != 'x')
 			return NULL;
-		high = scan_digit[(uint8_t)at[2]];
-		low = scan_digit[(uint8_t)at[3]];
+		high = lpl_digit[(uint8_t)at[2]];
+		low = lpl_digit[(uint8_t)at[3]];
 		if (high > 15 || low > 15)
 			return NULL;
 		event->text[used++] = (char)(high << 4 | low);
@@ -155,22 +145,22 @@ static const char *read_text(const char *at, struct lpl_event *event)
 }
 
 /* Clocks that the format does not tell are those of the reference before. */
-static bool set_clocks(struct importer *importer, struct lpl_event *event)
+static bool set_clocks(struct lpl_importer *importer, struct lpl_event *event)
 {
 	const unsigned int traits = importer->options.format->traits;
 
-	if (!(traits & TELLS_REF))
+	if (!(traits & LPL_TELLS_REF))
 		event->ref = importer->ref;
-	if (!(traits & TELLS_INSTR))
+	if (!(traits & LPL_TELLS_INSTR))
 		event->instr = importer->instr;
-	if (!(traits & TELLS_CYCLE))
+	if (!(traits & LPL_TELLS_CYCLE))
 		event->cycle = importer->cycle;
-	return importer_check_clock(importer, "reference", event->ref, importer->ref) &&
-	       importer_check_clock(importer, "instruction", event->instr, importer->instr) &&
-	       importer_check_clock(importer, "cycle", event->cycle, importer->cycle);
+	return lpl_import_check_clock(importer, "reference", event->ref, importer->ref) &&
+	       lpl_import_check_clock(importer, "instruction", event->instr, importer->instr) &&
+	       lpl_import_check_clock(importer, "cycle", event->cycle, importer->cycle);
 }
 
-bool event_is_line(const char *at)
+bool lpl_event_is_line(const char *at)
 {
 	if (at[0] != 'E' || at[1] != ' ')
 		return false;
@@ -180,7 +170,7 @@ bool event_is_line(const char *at)
 	return !scan_line_end(at);
 }
 
-const char *event_read(struct importer *importer, const char *at)
+const char *lpl_event_read(struct lpl_importer *importer, const char *at)
 {
 	struct lpl_event event = { 0 };
 	const char *name;
@@ -189,7 +179,7 @@ const char *event_read(struct importer *importer, const char *at)
 	while (!scan_is_end(*at))
 		at++;
 	if (!find_tag(name, (size_t)(at - name), &event.tag))
-		return importer_refuse(importer, LPL_ERR_DAMAGED, "no event is called that");
+		return lpl_import_refuse(importer, LPL_ERR_DAMAGED, "no event is called that");
 	at = scan_hex_field(at, &event.cycle);
 	if (at)
 		at = scan_hex_field(at, &event.instr);
@@ -206,7 +196,8 @@ const char *event_read(struct importer *importer, const char *at)
 	if (at)
 		at = read_text(at, &event);
 	if (!at)
-		return importer_refuse(importer, LPL_ERR_DAMAGED, "malformed (an event is E NAME "
-				       "CYCLE INSTRUCTION REFERENCE SPACE TID TGID ARGUMENTS TEXT)");
-	return set_clocks(importer, &event) && importer_put_event(importer, &event) ? at : NULL;
+		return lpl_import_refuse(importer, LPL_ERR_DAMAGED, "malformed (an event is "
+					 "E NAME CYCLE INSTRUCTION REFERENCE SPACE TID TGID "
+					 "ARGUMENTS TEXT)");
+	return set_clocks(importer, &event) && lpl_import_event(importer, &event) ? at : NULL;
 }

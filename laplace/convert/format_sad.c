@@ -10,22 +10,21 @@
  */
 #include <stdbool.h>
 
+#include "exporter.h"
 #include "importer.h"
-#include "printer.h"
-#include "put.h"
 
 /* The three clocks, in their order; NULL after a complaint. */
-static const char *read_clocks(struct importer *importer, const char *at, struct lpl_ref *ref)
+static const char *read_clocks(struct lpl_importer *importer, const char *at, struct lpl_ref *ref)
 {
 	at = scan_hex_field(at, &ref->cycle);
 	if (!at)
-		return importer_no_field(importer, "cycle");
+		return lpl_import_no_field(importer, "cycle");
 	at = scan_hex_field(at, &ref->instr);
 	if (!at)
-		return importer_no_field(importer, "instruction");
+		return lpl_import_no_field(importer, "instruction");
 	at = scan_hex_field(at, &ref->ref);
 	if (!at)
-		return importer_no_field(importer, "reference");
+		return lpl_import_no_field(importer, "reference");
 	return at;
 }
 
@@ -33,35 +32,36 @@ static const char *read_clocks(struct importer *importer, const char *at, struct
  * A number that comes again is one that a reducer put in, at the time of what it was
  * put behind: nothing else may repeat one.
  */
-static bool put_told(struct importer *importer, struct lpl_ref *ref)
+static bool send_timed(struct lpl_importer *importer, struct lpl_ref *ref)
 {
 	const struct lpl_ref *last = &importer->last;
 
 	if (ref->ref == importer->ref &&
 	    (ref->ref != last->ref || (ref->instr == last->instr && ref->cycle == last->cycle)))
 		ref->flags |= LPL_SYNTHETIC;
-	return importer_put_told(importer, ref);
+	return lpl_import_timed_ref(importer, ref);
 }
 
-static const char *read_sad(struct importer *importer, const char *at)
+static const char *read_sad(struct lpl_importer *importer, const char *at)
 {
 	const unsigned int type = scan_type(*at);
 	struct lpl_ref ref = { .type = (uint8_t)type };
 	uint64_t page;
 
 	if (type == LPL_TYPES)
-		return importer_other_line(importer, at);
+		return lpl_import_other_line(importer, at);
 	at = read_clocks(importer, at + 1, &ref);
 	if (!at)
 		return NULL;
 	at = scan_hex_field(at, &ref.space);
 	if (!at)
-		return importer_no_field(importer, "space");
+		return lpl_import_no_field(importer, "space");
 	at = scan_hex_field(at, &page);
 	if (!at)
-		return importer_no_field(importer, "page");
-	at = importer_line_end(importer, at);
-	return at && importer_set_page(importer, &ref, page) && put_told(importer, &ref) ? at : NULL;
+		return lpl_import_no_field(importer, "page");
+	at = lpl_import_line_end(importer, at);
+	return at && lpl_import_set_page(importer, &ref, page) && send_timed(importer, &ref) ?
+		at : NULL;
 }
 
 static bool add(uint64_t *clock, uint64_t before)
@@ -70,7 +70,7 @@ static bool add(uint64_t *clock, uint64_t before)
 	return *clock >= before;
 }
 
-static const char *read_sad_diff(struct importer *importer, const char *at)
+static const char *read_sad_diff(struct lpl_importer *importer, const char *at)
 {
 	const struct lpl_ref *last = &importer->last;
 	const unsigned int type = scan_type(*at);
@@ -78,61 +78,62 @@ static const char *read_sad_diff(struct importer *importer, const char *at)
 	uint64_t page;
 
 	if (type == LPL_TYPES)
-		return importer_other_line(importer, at);
+		return lpl_import_other_line(importer, at);
 	at = read_clocks(importer, at + 1, &ref);
 	if (!at)
 		return NULL;
 	if (!add(&ref.cycle, last->cycle) || !add(&ref.instr, last->instr) ||
 	    !add(&ref.ref, last->ref))
-		return importer_refuse(importer, LPL_ERR_DAMAGED, "a clock exceeds 64 bits");
+		return lpl_import_refuse(importer, LPL_ERR_DAMAGED, "a clock exceeds 64 bits");
 	at = scan_space_change(at, last->space, &ref.space);
 	if (!at)
-		return importer_no_field(importer, "space");
-	at = scan_difference(at, last->address >> importer->options.page_shift, &page);
+		return lpl_import_no_field(importer, "space");
+	at = scan_difference(at, last->address >> importer->page_shift, &page);
 	if (!at)
-		return importer_no_field(importer, "page");
-	at = importer_line_end(importer, at);
-	return at && importer_set_page(importer, &ref, page) && put_told(importer, &ref) ? at : NULL;
+		return lpl_import_no_field(importer, "page");
+	at = lpl_import_line_end(importer, at);
+	return at && lpl_import_set_page(importer, &ref, page) && send_timed(importer, &ref) ?
+		at : NULL;
 }
 
-static char *print_sad(struct printer *printer, char *out, const struct lpl_ref *ref)
+static char *write_sad(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
 {
 	*out++ = lpl_type_letter(ref->type);
 	out = put_hex_field(out, ref->cycle);
 	out = put_hex_field(out, ref->instr);
 	out = put_hex_field(out, ref->ref);
 	out = put_hex_field(out, ref->space);
-	out = put_hex_field(out, printer_page(printer, ref));
+	out = put_hex_field(out, lpl_export_page(exporter, ref));
 	return put_newline(out);
 }
 
-static char *print_sad_diff(struct printer *printer, char *out, const struct lpl_ref *ref)
+static char *write_sad_diff(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
 {
-	const struct lpl_ref *last = &printer->last;
+	const struct lpl_ref *last = &exporter->last;
 
 	*out++ = lpl_type_letter(ref->type);
 	out = put_hex_field(out, ref->cycle - last->cycle);
 	out = put_hex_field(out, ref->instr - last->instr);
 	out = put_hex_field(out, ref->ref - last->ref);
 	out = put_space_change(out, ref->space, last->space);
-	out = put_difference(out, printer_page(printer, ref), printer_page(printer, last));
+	out = put_difference(out, lpl_export_page(exporter, ref), lpl_export_page(exporter, last));
 	return put_newline(out);
 }
 
-const struct format format_sad = {
+const struct lpl_format lpl_format_sad = {
 	.name = "sad",
 	.fields = "TYPE CYCLE INSTRUCTION REFERENCE SPACE PAGE",
-	.traits = FORMAT_PAGES | FORMAT_REDUCED | FORMAT_EVENTS | TELLS_REF | TELLS_INSTR |
-		  TELLS_CYCLE | TELLS_SPACE,
+	.traits = LPL_FORMAT_PAGES | LPL_FORMAT_REDUCED | LPL_FORMAT_EVENTS | LPL_TELLS_REF |
+		  LPL_TELLS_INSTR | LPL_TELLS_CYCLE | LPL_TELLS_SPACE,
 	.read_line = read_sad,
-	.put = print_sad,
+	.write_ref = write_sad,
 };
 
-const struct format format_sad_diff = {
+const struct lpl_format lpl_format_sad_diff = {
 	.name = "sad-diff",
 	.fields = "TYPE CYCLES INSTRUCTIONS REFERENCES SPACE SIGN PAGES",
-	.traits = FORMAT_PAGES | FORMAT_REDUCED | FORMAT_EVENTS | TELLS_REF | TELLS_INSTR |
-		  TELLS_CYCLE | TELLS_SPACE,
+	.traits = LPL_FORMAT_PAGES | LPL_FORMAT_REDUCED | LPL_FORMAT_EVENTS | LPL_TELLS_REF |
+		  LPL_TELLS_INSTR | LPL_TELLS_CYCLE | LPL_TELLS_SPACE,
 	.read_line = read_sad_diff,
-	.put = print_sad_diff,
+	.write_ref = write_sad_diff,
 };

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Writing a stream in a format.  Whatever the format writes goes through one buffer; what is
+ * written at once, a line or a record, is never in two parts of it.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/digits.h"
+#include "event_text.h"
+#include "exporter.h"
+
+void *lpl_export_refuse(struct lpl_exporter *exporter, enum lpl_error error,
+			const char *format, ...)
+{
+	char what[LPL_REPORT_SIZE];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(what, sizeof(what), format, args);
+	va_end(args);
+	(void)lpl_fail(exporter->report, error, "%s: %s", exporter->options.trace, what);
+	return NULL;
+}
+
+/* ---- the file ---- */
+
+#define HERE (-1)	/* the file's own offset */
+
+static int write_all(struct lpl_exporter *exporter, const char *bytes, size_t count, off_t offset)
+{
+	const int fd = exporter->options.fd;
+	size_t done = 0;
+
+	while (done < count) {
+		ssize_t n = offset == HERE ? write(fd, bytes + done, count - done) :
+			    pwrite(fd, bytes + done, count - done, offset + (off_t)done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n == 0)	/* nothing written, no reason given: it would be so again */
+			errno = ENOSPC;
+		if (n <= 0)
+			return lpl_fail(exporter->report, LPL_ERR_IO, "%s",
+					exporter->options.output);
+		done += (size_t)n;
+	}
+	return LPL_OK;
+}
+
+static int flush(struct lpl_exporter *exporter)
+{
+	if (write_all(exporter, exporter->buffer, exporter->used, HERE))
+		return exporter->report->error;
+	exporter->result.bytes += exporter->used;
+	exporter->used = 0;
+	return LPL_OK;
+}
+
+bool lpl_export_rewrite(struct lpl_exporter *exporter, uint64_t offset, const void *bytes,
+			size_t count)
+{
+	const uint64_t written = exporter->result.bytes;
+
+	if (offset < written)
+		return !write_all(exporter, bytes, count, (off_t)offset);
+	memcpy(exporter->buffer + (offset - written), bytes, count);
+	return true;
+}
+
+/* Where to write to; NULL after an error. */
+static char *room(struct lpl_exporter *exporter)
+{
+	char *out;
+
+	if (EXPORT_BUFFER - exporter->used < EXPORT_ROOM && flush(exporter))
+		return NULL;
+	out = exporter->buffer + exporter->used;
+	if (exporter->begun || !exporter->options.format->write_begin)
+		return out;
+	exporter->begun = true;
+	return exporter->options.format->write_begin(exporter, out);
+}
+
+static void written_to(struct lpl_exporter *exporter, const char *out)
+{
+	exporter->used = (size_t)(out - exporter->buffer);
+}
+
+/* ---- the sink ---- */
+
+static struct lpl_exporter *exporter_of(struct lpl_sink *sink, struct lpl_report *report)
+{
+	struct lpl_exporter *exporter = (struct lpl_exporter *)sink;
+
+	exporter->report = report ? report : &exporter->own_report;
+	return exporter;
+}
+
+/* What a format may lose; whether this one does is asked in lpl_exporter_result(). */
+static void count_losses(struct lpl_exporter *exporter, const struct lpl_ref *ref)
+{
+	struct lpl_losses *losses = &exporter->result.losses;
+
+	losses->addresses += (ref->flags & LPL_PAGED) != 0;
+	losses->spaces += exporter->any && ref->space != exporter->last.space;
+}
+
+static int export_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+		       struct lpl_report *report)
+{
+	struct lpl_exporter *exporter = exporter_of(sink, report);
+	const struct lpl_format *format = exporter->options.format;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct lpl_ref *ref = &refs[i];
+		char *out = room(exporter);
+
+		count_losses(exporter, ref);
+		if (out)
+			out = format->write_ref(exporter, out, ref);
+		if (!out)
+			return exporter->report->error;
+		written_to(exporter, out);
+		exporter->any = true;
+		exporter->last = *ref;
+	}
+	exporter->result.refs += count;
+	return LPL_OK;
+}
+
+/* What the format holds back comes first; then a line, if it has such lines. */
+static char *write_event_line(struct lpl_exporter *exporter, char *out,
+			      const struct lpl_event *event)
+{
+	const struct lpl_format *format = exporter->options.format;
+
+	if (!exporter->options.events || !(format->traits & LPL_FORMAT_EVENTS)) {
+		exporter->result.losses.events++;
+		return out;
+	}
+	if (format->write_rest)
+		out = format->write_rest(exporter, out);
+	if (!out)
+		return NULL;
+	out = format->write_event_line ? format->write_event_line(out, event) :
+					 lpl_event_write(out, event);
+	return put_newline(out);
+}
+
+static int export_event(struct lpl_sink *sink, const struct lpl_event *event,
+			struct lpl_report *report)
+{
+	struct lpl_exporter *exporter = exporter_of(sink, report);
+	const struct lpl_format *format = exporter->options.format;
+	char *out = room(exporter), *next = NULL;
+
+	if (!out)
+		return exporter->report->error;
+	if (format->write_event)
+		next = format->write_event(exporter, out, event);
+	if (!next && !exporter->report->error)
+		next = write_event_line(exporter, out, event);
+	if (!next)
+		return exporter->report->error;
+	written_to(exporter, next);
+	return LPL_OK;
+}
+
+static int export_finish(struct lpl_sink *sink, struct lpl_report *report)
+{
+	struct lpl_exporter *exporter = exporter_of(sink, report);
+	const struct lpl_format *format = exporter->options.format;
+	char *out = room(exporter);
+
+	if (out && format->write_rest)
+		out = format->write_rest(exporter, out);
+	if (!out)
+		return exporter->report->error;
+	written_to(exporter, out);
+	return flush(exporter);
+}
+
+/* ---- opening ---- */
+
+/* The size that the header tells, or that of its reduction if it is larger; 0: none. */
+static uint64_t page_size_of(const struct lpl_meta *meta)
+{
+	const char *text = lpl_meta_get(meta, LPL_META_PAGE_SIZE);
+	uint64_t reduced = lpl_reduction_page_size(lpl_meta_get(meta, LPL_META_REDUCTION));
+	uint64_t size;
+
+	if (!text)
+		return reduced;
+	if (!lpl_parse_decimal(text, &size) || size < 1U << LPL_PAGE_SHIFT || (size & (size - 1)))
+		return 0;
+	return size > reduced ? size : reduced;
+}
+
+static enum lpl_error check_page_size(const struct lpl_export_options *options,
+				      struct lpl_report *report)
+{
+	if (page_size_of(options->meta))
+		return LPL_OK;
+	return lpl_fail(report, LPL_ERR_UNSUPPORTED, "%s: its pages are of a size that is "
+			"no power of two from 4096 on", options->trace);
+}
+
+static enum lpl_error check_format(const struct lpl_export_options *options,
+				   struct lpl_report *report)
+{
+	const unsigned int traits = options->format->traits;
+	const char *reduction = lpl_meta_get(options->meta, LPL_META_REDUCTION);
+	struct stat about;
+
+	if (traits & LPL_FORMAT_IMPORT_ONLY)
+		return lpl_fail(report, LPL_ERR_UNSUPPORTED, "%s: the format %s is read only",
+				options->output, options->format->name);
+	if ((traits & LPL_FORMAT_SEEKS) && !(fstat(options->fd, &about) == 0 &&
+					     S_ISREG(about.st_mode) && about.st_size == 0))
+		return lpl_fail(report, LPL_ERR_USAGE, "%s: %s goes to a file only, and an empty "
+				"one: it is completed as it is written", options->output,
+				options->format->name);
+	if ((traits & LPL_FORMAT_BEHAVIOUR) && !lpl_reduction_behaviour(reduction))
+		return lpl_fail(report, LPL_ERR_UNSUPPORTED, "%s: is no behaviour sequence (its "
+				"reduction is '%.80s'); `laplace reduce -m lrubs:K' makes one of "
+				"a reference trace", options->trace,
+				reduction ? reduction : "none");
+	return LPL_OK;
+}
+
+enum lpl_error lpl_exporter_open(struct lpl_exporter **result,
+				 const struct lpl_export_options *options,
+				 struct lpl_report *report)
+{
+	const size_t state_size = options->format->export_state;
+	struct lpl_exporter *exporter;
+	enum lpl_error error = check_format(options, report);
+
+	*result = NULL;
+	if (!error)
+		error = check_page_size(options, report);
+	if (error)
+		return error;
+	exporter = calloc(1, sizeof(*exporter));
+	if (exporter && state_size)
+		exporter->state = calloc(1, state_size);
+	if (!exporter || (state_size && !exporter->state)) {
+		free(exporter);
+		return lpl_fail(report, LPL_ERR_MEMORY, "no memory");
+	}
+	exporter->sink = (struct lpl_sink){ export_refs, export_event, export_finish };
+	exporter->options = *options;
+	exporter->page_shift = (unsigned int)__builtin_ctzll(page_size_of(options->meta));
+	*result = exporter;
+	return LPL_OK;
+}
+
+struct lpl_sink *lpl_exporter_sink(struct lpl_exporter *exporter)
+{
+	return &exporter->sink;
+}
+
+void lpl_exporter_result(const struct lpl_exporter *exporter, struct lpl_export_result *result)
+{
+	const unsigned int traits = exporter->options.format->traits;
+	struct lpl_losses *losses = &result->losses;
+
+	*result = exporter->result;
+	if (traits & (LPL_FORMAT_WHOLE | LPL_FORMAT_PAGES))
+		losses->addresses = 0;
+	if (traits & LPL_TELLS_LENGTH)
+		losses->lengths = losses->addresses;
+	if (traits & LPL_TELLS_SPACE)
+		losses->spaces = 0;
+}
+
+void lpl_exporter_close(struct lpl_exporter *exporter)
+{
+	if (!exporter)
+		return;
+	if (exporter->state && exporter->options.format->export_free)
+		exporter->options.format->export_free(exporter->state);
+	free(exporter->state);
+	free(exporter);
+}
+
+char *lpl_losses_text(const struct lpl_losses *losses, char text[LPL_WARNINGS_SIZE])
+{
+	char *at = text;
+
+	*at = '\0';
+	if (losses->lengths)
+		at = stpcpy(at, "reduced to pages: lengths are printed as 0, addresses are those "
+				"of pages\n");
+	else if (losses->addresses)
+		at = stpcpy(at, "reduced to pages: addresses are those of pages\n");
+	if (losses->spaces)
+		at = stpcpy(at, "has several address spaces, whose pages look alike in this "
+				"format\n");
+	if (losses->walks)
+		at = stpcpy(at, "references to page tables are printed as reads and writes, of "
+				"physical addresses\n");
+	if (losses->events)
+		sprintf(at, "%" PRIu64 " events are left out\n", losses->events);
+	return text;
+}

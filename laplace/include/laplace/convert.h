@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Other formats: traces of other tools read, and ours written for other tools.
+ * docs/formats.md specifies them.
+ *
+ * An exporter is a sink that writes what it is sent in a format.  An importer reads a file
+ * and sends a sink what is in it, or makes a trace of it.  What a format cannot tell, and
+ * what had to be guessed or was passed over, is counted: who calls decides what to say.
+ */
+#ifndef LAPLACE_CONVERT_H
+#define LAPLACE_CONVERT_H
+
+#include <laplace/error.h>
+#include <laplace/record.h>
+#include <laplace/reducer.h>
+#include <laplace/trace.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+/* ---- formats ---- */
+
+struct lpl_format;
+
+/* What a format is, and what it tells of a reference besides its page. */
+enum lpl_format_trait {
+	LPL_FORMAT_IMPORT_ONLY = 0x01,	/* is read, and not written */
+	LPL_FORMAT_BINARY = 0x02,	/* records, not lines of text */
+	LPL_FORMAT_PAGES = 0x04,	/* tells pages, not addresses: the page size counts */
+	LPL_FORMAT_REDUCED = 0x08,	/* may be of a reduced trace, and does not say so */
+	LPL_FORMAT_BEHAVIOUR = 0x10,	/* is a behaviour sequence (`lrubs:K`) */
+	LPL_FORMAT_EVENTS = 0x20,	/* may have events among its lines */
+	LPL_FORMAT_SEEKS = 0x40,	/* is completed as it is written: goes to files only */
+	LPL_FORMAT_WHOLE = 0x80,	/* tells every field */
+	/* clocks; those that are not told are made on import */
+	LPL_TELLS_REF = 0x100,
+	LPL_TELLS_INSTR = 0x200,
+	LPL_TELLS_CYCLE = 0x400,
+	LPL_TELLS_SPACE = 0x800,
+	LPL_TELLS_LENGTH = 0x1000
+};
+
+/* By its name ("raw", "oracleGeneral"); NULL: there is no such format. */
+const struct lpl_format *lpl_format_find(const char *name);
+/* All of them, from index 0 on; NULL behind the last. */
+const struct lpl_format *lpl_format_at(size_t index);
+const char *lpl_format_name(const struct lpl_format *format);
+unsigned int lpl_format_traits(const struct lpl_format *format);	/* enum lpl_format_trait */
+
+/*
+ * The names of the formats that have none of the traits `without`, for people: "raw, diff or
+ * sad" where `last` is " or ", as it stands before the last one.  Returns `list`.
+ */
+#define LPL_FORMAT_LIST_SIZE 256
+char *lpl_format_list(char list[LPL_FORMAT_LIST_SIZE], unsigned int without, const char *last);
+
+/* Room for all warnings that one conversion can give. */
+#define LPL_WARNINGS_SIZE 1024
+
+/* ---- exporting ---- */
+
+struct lpl_exporter;
+
+struct lpl_export_options {
+	const struct lpl_format *format;
+	const struct lpl_meta *meta;	/* the trace's header; read while opening only */
+	int fd;				/* where to write, from its present offset on */
+	const char *trace, *output;	/* names, for reports; used until closed */
+	bool events;			/* write them, too, in formats that can have them */
+};
+
+/*
+ * On failure *exporter is NULL: LPL_ERR_UNSUPPORTED when the format is import-only, or cannot
+ * tell what the trace is (its page size is none, it is no behaviour sequence); LPL_ERR_USAGE
+ * when a format that seeks is to go to something else than an empty file; LPL_ERR_MEMORY.
+ */
+enum lpl_error lpl_exporter_open(struct lpl_exporter **exporter,
+				 const struct lpl_export_options *options,
+				 struct lpl_report *report);
+
+/*
+ * Where to send the stream; owned by the exporter.  Its finish() writes all that is held
+ * back; the descriptor stays open.  It fails with LPL_ERR_IO, with LPL_ERR_UNSUPPORTED at a
+ * record for which the format would tell something wrong, and with LPL_ERR_DAMAGED at one
+ * that cannot stand where it is.
+ */
+struct lpl_sink *lpl_exporter_sink(struct lpl_exporter *exporter);
+
+/* What the format did not tell of what was written. */
+struct lpl_losses {
+	uint64_t addresses;	/* references of which only the page was known: it is told */
+	uint64_t lengths;	/* ... and 0 for the length */
+	uint64_t spaces;	/* changes of address space; pages of several look alike */
+	uint64_t walks;		/* of page tables, written as reads and writes */
+	uint64_t events;	/* left out */
+};
+
+struct lpl_export_result {
+	uint64_t refs;		/* written */
+	uint64_t bytes;		/* likewise; all of them after finish() */
+	struct lpl_losses losses;
+};
+
+void lpl_exporter_result(const struct lpl_exporter *exporter, struct lpl_export_result *result);
+void lpl_exporter_close(struct lpl_exporter *exporter);		/* NULL is fine */
+
+/* What was lost in words: a line for each, which ends in a newline.  Returns `text`. */
+char *lpl_losses_text(const struct lpl_losses *losses, char text[LPL_WARNINGS_SIZE]);
+
+/* ---- importing ---- */
+
+struct lpl_importer;
+
+struct lpl_import_options {
+	const struct lpl_format *format;
+	const char *input;		/* the file's name, for reports */
+	/*
+	 * What it was reduced by before, as lpl_reducer_open() has it, or "unknown".  NULL:
+	 * "unknown" for formats of reduced traces, and for one that tells lengths when its
+	 * first reference is to a whole page; else "none".
+	 */
+	const char *reduction;
+	uint64_t memory;		/* pages; of a behaviour sequence, else 0 */
+	uint64_t page_size;		/* of the pages that the format tells: a power of two from
+					 * 4096 to 2^30; 0: by `reduction`, or 4096 */
+	/* called now and then, to show how far it is; may be NULL */
+	void (*progress)(const struct lpl_importer *importer, void *context);
+	void *context;
+
+	/* ---- of the trace that lpl_importer_write() makes ---- */
+
+	const char *title, *producer;	/* for its header; may be NULL */
+	bool canonical;			/* its pages are, else they are virtual */
+	bool overwrite;
+	struct lpl_writer_options writer;
+};
+
+/*
+ * Checks the options; no file is touched.  They are copied, but not the strings, which have to
+ * stay until the importer is closed.  On failure *importer is NULL: LPL_ERR_USAGE for a
+ * reduction that is none, and for what does not go together; LPL_ERR_MEMORY.
+ */
+enum lpl_error lpl_importer_open(struct lpl_importer **importer,
+				 const struct lpl_import_options *options,
+				 struct lpl_report *report);
+
+/*
+ * Read `fd` to its end, send `sink` all of it, then finish() it.  Once for each importer.
+ * Where the input is wrong (LPL_ERR_FORMAT, LPL_ERR_DAMAGED, LPL_ERR_TRUNCATED, LPL_ERR_ORDER:
+ * the report names the line or the byte) everything before that place has been sent, and
+ * finish() was not called.  LPL_ERR_IO, LPL_ERR_MEMORY, and what the sink returns.
+ */
+enum lpl_error lpl_importer_run(struct lpl_importer *importer, int fd, struct lpl_sink *sink,
+				struct lpl_report *report);
+
+/*
+ * The same into a trace file, as lpl_writer_open() makes them ("-": stdout); its header is made
+ * of the options.  Where the input is wrong, "PATH.part" holds what came before.  Errors, too,
+ * of the writer; LPL_ERR_UNSUPPORTED for a header that cannot be made; LPL_ERR_USAGE where the
+ * first references are whole and a later one is reduced, and nobody said by what.
+ */
+enum lpl_error lpl_importer_write(struct lpl_importer *importer, int fd, const char *path,
+				  struct lpl_report *report);
+
+struct lpl_import_result {
+	uint64_t bytes;			/* of the input, read */
+	uint64_t refs, events;		/* sent */
+	uint64_t page_size;		/* in bytes: of what is to whole pages */
+	/* of the trace that lpl_importer_write() made */
+	char reduction[LPL_SPEC_SIZE], exact[LPL_SPEC_SIZE];	/* as its header has them */
+	uint64_t spaces;		/* address spaces that references were made in */
+	uint64_t trace_bytes;		/* (of a pipe: without the index) */
+	bool part;			/* it failed, and ".part" has `refs` references */
+	/* what was read, but may not be what was meant */
+	uint64_t no_end;		/* the number of the last line, if no newline ends it */
+	uint64_t unknown;		/* references of unknown type, taken for reads */
+	uint64_t flushes;		/* of a cache, passed over */
+	uint64_t foreign;		/* lines of somebody else, passed over, ... */
+	uint64_t first_foreign;		/* ... and the number of the first of them */
+	uint64_t unread;		/* seconds; tracing ended as nobody read for so long */
+	bool paged;			/* whole pages, in a format that can tell more */
+	bool sizes;			/* objects had other sizes than a page's */
+};
+
+/* As of now; owned by the importer. */
+const struct lpl_import_result *lpl_importer_result(const struct lpl_importer *importer);
+/* The last eight, and what is empty, in words: see lpl_losses_text().  Returns `text`. */
+char *lpl_importer_warnings(const struct lpl_importer *importer, char text[LPL_WARNINGS_SIZE]);
+void lpl_importer_close(struct lpl_importer *importer);		/* NULL is fine */
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,736 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Conversion by the library alone (convert.h): there and back in each format, what is lost and
+ * counted, into a trace file, and when the disk or the memory is full.  What a format keeps is
+ * docs/formats.md's.
+ */
+#include <laplace/convert.h>
+#include <laplace/kvmtrace_record.h>
+
+#include "trace_file.h"
+
+/* ---- a disk and a memory that fail: calls come by here (--wrap) ---- */
+
+static struct {
+	int fd;			/* on which nothing is ever written, without a reason */
+	unsigned int tries;	/* there */
+	long allocations;	/* that still work; negative: all */
+} broken = { .fd = -1, .allocations = -1 };
+
+ssize_t __real_write(int fd, const void *bytes, size_t count);
+ssize_t __wrap_write(int fd, const void *bytes, size_t count);
+ssize_t __real_pwrite64(int fd, const void *bytes, size_t count, off_t offset);
+ssize_t __wrap_pwrite64(int fd, const void *bytes, size_t count, off_t offset);
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+
+static bool is_broken(int fd)
+{
+	if (fd != broken.fd)
+		return false;
+	if (++broken.tries > 1000)
+		fail_msg("it is tried again and again");
+	return true;
+}
+
+ssize_t __wrap_write(int fd, const void *bytes, size_t count)
+{
+	return is_broken(fd) ? 0 : __real_write(fd, bytes, count);
+}
+
+ssize_t __wrap_pwrite64(int fd, const void *bytes, size_t count, off_t offset)
+{
+	return is_broken(fd) ? 0 : __real_pwrite64(fd, bytes, count, offset);
+}
+
+static bool is_full(void)
+{
+	if (broken.allocations < 0)
+		return false;
+	if (broken.allocations == 0)
+		return true;
+	broken.allocations--;
+	return false;
+}
+
+void *__wrap_malloc(size_t size)
+{
+	return is_full() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+	return is_full() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *memory, size_t size)
+{
+	return is_full() ? NULL : __real_realloc(memory, size);
+}
+
+/* ---- both ways ---- */
+
+static int file_of(const char *text)
+{
+	int fd = memfd_create("file", MFD_CLOEXEC);
+	const size_t size = strlen(text);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, size), size);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	return fd;
+}
+
+static const struct lpl_format *format_of(const char *name)
+{
+	const struct lpl_format *format = lpl_format_find(name);
+
+	assert_non_null(format);
+	assert_string_equal(lpl_format_name(format), name);
+	return format;
+}
+
+static struct lpl_meta *meta_of(const char *reduction)
+{
+	struct lpl_meta *meta = lpl_meta_new();
+
+	assert_non_null(meta);
+	assert_int_equal(lpl_meta_set(meta, LPL_META_REDUCTION, reduction), LPL_OK);
+	return meta;
+}
+
+/* What is written goes to the file that is returned. */
+static int export(const char *format, bool events, const struct stream *stream,
+		  struct lpl_export_result *result)
+{
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_meta *meta = meta_of("none");
+	const int fd = file_of("");
+	const struct lpl_export_options options = {
+		.format = format_of(format), .meta = meta, .fd = fd, .trace = "trace",
+		.output = "output", .events = events,
+	};
+	struct lpl_exporter *exporter;
+	struct lpl_sink *sink;
+
+	assert_int_equal(lpl_exporter_open(&exporter, &options, &report), LPL_OK);
+	lpl_meta_free(meta);
+	sink = lpl_exporter_sink(exporter);
+	if (stream_send(stream, 0, stream->count, sink, 1, &report) ||
+	    sink->finish(sink, &report))
+		fail_msg("%s: %s", format, report.text);
+	lpl_exporter_result(exporter, result);
+	lpl_exporter_close(exporter);
+	assert_int_equal(lseek(fd, 0, SEEK_END), result->bytes);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	return fd;
+}
+
+static enum lpl_error import(const struct lpl_import_options *options, int fd,
+			     struct lpl_sink *sink, struct lpl_report *report)
+{
+	struct lpl_importer *importer;
+	enum lpl_error error = lpl_importer_open(&importer, options, report);
+
+	if (!error)
+		error = lpl_importer_run(importer, fd, sink, report);
+	lpl_importer_close(importer);
+	close(fd);
+	return error;
+}
+
+enum {
+	REFS = 3000,
+	/* what docs/formats.md says that a format tells */
+	CLOCKS = 1, CYCLE = 2, SPACE = 4, LENGTH = 8, ADDRESS = 16, TYPE = 32, FLAGS = 64,
+	EVENTS = 128,
+	ALL = 255
+};
+
+/*
+ * Fetches are multiples of 4 bytes apart, and nothing has more than 32 bits, so that any
+ * format can tell it.  With `paged` references are to whole pages.
+ */
+static void make_refs(struct stream *stream, bool paged, bool spaces, uint64_t seed)
+{
+	uint64_t state = seed, space = 7, cycle = 0;
+
+	stream_init(stream);
+	for (uint64_t i = 1; i <= REFS; i++) {
+		const uint64_t dice = next_random(&state);
+		struct lpl_ref *ref = &stream_add(stream)->ref;
+
+		if (spaces && dice % 64 == 0)
+			space = 1 + dice / 64 % 4000;
+		cycle += dice / 8 % 4;
+		*ref = (struct lpl_ref){
+			.ref = i, .instr = i, .cycle = cycle, .space = space,
+			.address = dice >> 34 << 2, .length = 4, .type = (uint8_t)(dice % 3),
+		};
+		if (paged) {
+			ref->address &= ~(uint64_t)4095;
+			ref->flags = LPL_PAGED;
+			ref->length = 0;
+		}
+		if (i % 100 == 0)
+			stream_add(stream)->is_event = true;
+		if (i % 100 == 0)
+			stream->items[stream->count - 1].event = (struct lpl_event){
+				.tag = KTR_MARK, .ref = i, .instr = i, .cycle = cycle,
+				.space = space, .tid = 3, .tgid = 4, .arg = { i },
+				.text = "a mark", .text_length = 6,
+			};
+	}
+}
+
+/* Of what was sent, what the format tells; the rest as import makes it. */
+static void expect(struct stream *expected, const struct stream *sent, unsigned int told)
+{
+	stream_init(expected);
+	for (size_t i = 0; i < sent->count; i++) {
+		const struct item *from = &sent->items[i];
+		struct item *to;
+
+		if (from->is_event && !(told & EVENTS))
+			continue;
+		to = stream_add(expected);
+		*to = *from;
+		if (from->is_event)
+			continue;
+		if (!(told & SPACE))
+			to->ref.space = 0;
+		if (!(told & LENGTH))
+			to->ref.length = 1;
+		if (!(told & TYPE))
+			to->ref.type = LPL_READ;
+	}
+}
+
+/* Clocks that a format does not tell are its own affair, and not compared. */
+static void forget_clocks(struct stream *stream, unsigned int told)
+{
+	for (size_t i = 0; i < stream->count; i++) {
+		struct item *item = &stream->items[i];
+
+		if (!(told & CLOCKS)) {
+			item->ref.instr = item->event.instr = 0;
+			item->ref.ref = item->event.ref = 0;
+		}
+		if (!(told & CYCLE))
+			item->ref.cycle = item->event.cycle = 0;
+	}
+}
+
+static void there_and_back(void **unused)
+{
+	static const struct {
+		const char *name;
+		bool paged, spaces;
+		unsigned int told;
+	} formats[] = {
+		{ "raw", false, true, ALL & ~(unsigned int)CLOCKS },
+		{ "raw", true, true, ALL & ~(unsigned int)CLOCKS },
+		{ "diff", false, true, ALL & ~(unsigned int)CLOCKS },
+		{ "raw18", false, true, CYCLE | SPACE | LENGTH | TYPE },
+		{ "sad", true, true, ALL },
+		{ "sad-diff", true, true, ALL },
+		{ "pages", true, false, TYPE | EVENTS | LENGTH },
+		{ "time-passed", true, false, TYPE | EVENTS | LENGTH },
+		{ "csv", false, true, ALL },
+		{ "csv", true, true, ALL },
+		{ "npy", false, true, ALL & ~(unsigned int)EVENTS },
+		{ "npy", true, true, ALL & ~(unsigned int)EVENTS },
+		{ "din", false, false, TYPE },
+		{ "lackey", false, false, TYPE | LENGTH },
+		{ "oracleGeneral", true, true, SPACE | LENGTH },
+		{ "pdats", false, false, TYPE },
+		{ "pdats2", false, false, TYPE },
+	};
+
+	(void)unused;
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		const char *name = formats[i].name;
+		const struct lpl_import_options options = { .format = format_of(name),
+							    .input = "input" };
+		struct lpl_report report = { .error = LPL_OK };
+		struct lpl_export_result result;
+		struct stream sent, expected, came;
+		int fd;
+
+		make_refs(&sent, formats[i].paged, formats[i].spaces, i);
+		fd = export(name, formats[i].told & EVENTS, &sent, &result);
+		assert_int_equal(result.refs, REFS);
+		stream_init(&came);
+		if (import(&options, fd, &came.sink, &report))
+			fail_msg("%s: %s", name, report.text);
+		assert_true(came.finished);
+		expect(&expected, &sent, formats[i].told);
+		forget_clocks(&expected, formats[i].told);
+		forget_clocks(&came, formats[i].told);
+		if (strcmp(name, "lackey") == 0)	/* whose programs are the user's */
+			for (size_t j = 0; j < expected.count; j++)
+				expected.items[j].ref.flags |= LPL_USER;
+		assert_int_equal(came.count, expected.count);
+		if (stream_difference(&came, &expected, came.count) != came.count)
+			fail_msg("%s: record %zu is another one", name,
+				 stream_difference(&came, &expected, came.count));
+		stream_free(&sent);
+		stream_free(&expected);
+		stream_free(&came);
+	}
+}
+
+/* ---- the table ---- */
+
+static void formats_are_listed(void **unused)
+{
+	char list[LPL_FORMAT_LIST_SIZE];
+	size_t count = 0;
+
+	(void)unused;
+	for (const struct lpl_format *format; (format = lpl_format_at(count)); count++)
+		assert_ptr_equal(lpl_format_find(lpl_format_name(format)), format);
+	assert_int_equal(count, 16);
+	assert_null(lpl_format_at(count + 1));
+	assert_null(lpl_format_find(""));
+	assert_null(lpl_format_find("Raw"));
+	assert_string_equal(lpl_format_list(list, LPL_FORMAT_BINARY, " or "),
+			    "raw, diff, sad, sad-diff, pages, time-passed, behaviour, csv, din or "
+			    "lackey");
+	assert_string_equal(lpl_format_list(list, LPL_FORMAT_EVENTS | LPL_FORMAT_BINARY |
+						  LPL_TELLS_LENGTH, " or "), "din or lackey");
+	assert_string_equal(lpl_format_list(list, ~(unsigned int)LPL_FORMAT_BINARY, " or "),
+			    "din, lackey, pdats or pdats2");
+}
+
+/* ---- what is lost ---- */
+
+static void losses_are_counted(void **unused)
+{
+	struct lpl_ref ref = { .ref = 1, .flags = LPL_PAGED, .address = 0x3000, .space = 1 };
+	struct lpl_export_result result;
+	char text[LPL_WARNINGS_SIZE];
+	struct stream stream;
+
+	(void)unused;
+	stream_init(&stream);
+	stream_add(&stream)->ref = ref;
+	ref = (struct lpl_ref){ .ref = 2, .address = 0x3004, .space = 2, .length = 4,
+				.type = LPL_WALK_WRITE };
+	stream_add(&stream)->ref = ref;
+	ref.ref = 3;
+	ref.space = 1;
+	stream_add(&stream)->ref = ref;
+	stream_add(&stream)->is_event = true;
+	stream.items[3].event.ref = 3;
+
+	close(export("din", false, &stream, &result));
+	assert_int_equal(result.losses.addresses, 1);
+	assert_int_equal(result.losses.lengths, 0);
+	assert_int_equal(result.losses.spaces, 2);
+	assert_int_equal(result.losses.walks, 2);
+	assert_int_equal(result.losses.events, 1);
+	assert_string_equal(lpl_losses_text(&result.losses, text),
+			    "reduced to pages: addresses are those of pages\n"
+			    "has several address spaces, whose pages look alike in this format\n"
+			    "references to page tables are printed as reads and writes, of "
+			    "physical addresses\n"
+			    "1 events are left out\n");
+
+	close(export("raw", true, &stream, &result));
+	assert_int_equal(result.losses.addresses, 1);
+	assert_int_equal(result.losses.lengths, 1);
+	assert_int_equal(result.losses.spaces + result.losses.walks + result.losses.events, 0);
+
+	close(export("csv", true, &stream, &result));
+	assert_string_equal(lpl_losses_text(&result.losses, text), "");
+	stream_free(&stream);
+}
+
+static void what_is_no_format_for_it_is_refused(void **unused)
+{
+	struct lpl_meta *meta = meta_of("sad:4");
+	struct lpl_export_options options = { .format = format_of("kvmtrace"), .meta = meta,
+					      .fd = STDOUT_FILENO, .trace = "t", .output = "o" };
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_exporter *exporter;
+
+	(void)unused;
+	assert_int_equal(lpl_exporter_open(&exporter, &options, &report), LPL_ERR_UNSUPPORTED);
+	assert_null(exporter);
+	options.format = format_of("behaviour");
+	assert_int_equal(lpl_exporter_open(&exporter, &options, NULL), LPL_ERR_UNSUPPORTED);
+	/* a file that is completed at its beginning has to be one, and empty */
+	options.format = format_of("npy");
+	options.fd = file_of("something");
+	assert_int_equal(lpl_exporter_open(&exporter, &options, NULL), LPL_ERR_USAGE);
+	close(options.fd);
+	options.format = format_of("csv");
+	assert_int_equal(lpl_meta_set(meta, LPL_META_PAGE_SIZE, "5000"), LPL_OK);
+	assert_int_equal(lpl_exporter_open(&exporter, &options, NULL), LPL_ERR_UNSUPPORTED);
+	lpl_meta_free(meta);
+}
+
+/* ---- import ---- */
+
+static void options_are_checked(void **unused)
+{
+	static const struct {
+		const char *format, *reduction;
+		uint64_t memory, page_size;
+		enum lpl_error error;
+	} options[] = {
+		{ "raw", NULL, 0, 0, LPL_OK },
+		{ "raw", "nonsense", 0, 0, LPL_ERR_USAGE },
+		{ "raw", NULL, 4, 0, LPL_ERR_USAGE },
+		{ "raw", NULL, 0, 8192, LPL_ERR_USAGE },
+		{ "behaviour", NULL, 0, 0, LPL_ERR_USAGE },
+		{ "behaviour", NULL, 4, 0, LPL_OK },
+		{ "pages", NULL, 0, 8192, LPL_OK },
+		{ "pages", NULL, 0, 2048, LPL_ERR_USAGE },
+		{ "pages", NULL, 0, 12288, LPL_ERR_USAGE },
+		{ "pages", NULL, 0, UINT64_C(1) << 31, LPL_ERR_USAGE },
+		{ "pages", "block:8192", 0, 4096, LPL_ERR_USAGE },
+		{ "pages", "block:8192", 0, 0, LPL_OK },
+	};
+
+	(void)unused;
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		const struct lpl_import_options tried = {
+			.format = format_of(options[i].format), .input = "i",
+			.reduction = options[i].reduction, .memory = options[i].memory,
+			.page_size = options[i].page_size,
+		};
+		struct lpl_report report = { .error = LPL_OK };
+		struct lpl_importer *importer;
+
+		assert_int_equal(lpl_importer_open(&importer, &tried, &report), options[i].error);
+		assert_true((importer != NULL) == (options[i].error == LPL_OK));
+		assert_int_equal(report.error, options[i].error);
+		lpl_importer_close(importer);
+	}
+}
+
+static void a_wrong_line_is_named(void **unused)
+{
+	const struct lpl_import_options options = { .format = format_of("sad"), .input = "name" };
+	struct lpl_report report = { .error = LPL_OK };
+	struct stream came;
+
+	(void)unused;
+	stream_init(&came);
+	assert_int_equal(import(&options, file_of("r 1 1 1 5 a0\nw 3 2 2 5 a1\nr 2 3 3 5 a2\n"),
+				&came.sink, &report), LPL_ERR_ORDER);
+	assert_non_null(strstr(report.text, "name: line 3: "));
+	/* what came before was sent */
+	assert_int_equal(came.count, 2);
+	assert_false(came.finished);
+	assert_int_equal(came.items[1].ref.address, 0xa1000);
+	stream_free(&came);
+}
+
+static int refuse_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+		       struct lpl_report *report)
+{
+	(void)sink;
+	(void)refs;
+	(void)count;
+	(void)report;
+	return LPL_ERR_FULL;
+}
+
+static void a_sinks_error_comes_back(void **unused)
+{
+	const struct lpl_import_options options = { .format = format_of("pages"), .input = "i" };
+	struct stream came;
+
+	(void)unused;
+	stream_init(&came);
+	came.sink.refs = refuse_refs;
+	assert_int_equal(import(&options, file_of("800a3\n"), &came.sink, NULL), LPL_ERR_FULL);
+	assert_false(came.finished);
+}
+
+static void what_was_passed_over_is_counted(void **unused)
+{
+	const struct lpl_import_options options = { .format = format_of("din"), .input = "i" };
+	const struct lpl_import_result *result;
+	const int fd = file_of("3 10\n4\n4 flush\n3 20\n3 30\n0 40");
+	char text[LPL_WARNINGS_SIZE];
+	struct lpl_importer *importer;
+	struct stream came;
+
+	(void)unused;
+	stream_init(&came);
+	assert_int_equal(lpl_importer_open(&importer, &options, NULL), LPL_OK);
+	assert_int_equal(lpl_importer_run(importer, fd, &came.sink, NULL), LPL_OK);
+	result = lpl_importer_result(importer);
+	assert_int_equal(result->bytes, 29);
+	assert_int_equal(result->refs, 4);
+	assert_int_equal(result->unknown, 3);
+	assert_int_equal(result->flushes, 2);
+	assert_int_equal(result->no_end, 6);
+	assert_string_equal(lpl_importer_warnings(importer, text),
+			    "line 6, the last, has no end: was the file cut off?\n"
+			    "3 references of unknown type became reads\n"
+			    "2 cache flushes were passed over\n");
+	lpl_importer_close(importer);
+	stream_free(&came);
+	close(fd);
+}
+
+/* ---- into a trace ---- */
+
+/* Import `text`, and read the trace. */
+static void import_into(const char *name, struct lpl_import_options *options, const char *text,
+			struct lpl_import_result *result, struct lpl_report *report)
+{
+	const int fd = file_of(text);
+	struct lpl_importer *importer;
+	enum lpl_error error;
+
+	assert_int_equal(lpl_importer_open(&importer, options, report), LPL_OK);
+	error = lpl_importer_write(importer, fd, in_directory(name), report);
+	assert_int_equal(report->error, error);
+	*result = *lpl_importer_result(importer);
+	lpl_importer_close(importer);
+	close(fd);
+}
+
+static void a_trace_is_made(void **unused)
+{
+	struct lpl_import_options options = { .format = format_of("raw"), .input = "/some/input",
+					      .title = "a title", .producer = "a test" };
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_import_result result;
+	struct lpl_reader *reader;
+	const struct lpl_meta *meta;
+	struct stream came;
+	struct bytes file;
+
+	(void)unused;
+	import_into("whole", &options, "E mark 1 0 0 5 1 1 0 hello\nr 1 4 5 1000\ni 2 3 6 1ffe\n",
+		    &result, &report);
+	assert_int_equal(report.error, LPL_OK);
+	assert_int_equal(result.refs, 3);	/* the fetch crosses a page */
+	assert_int_equal(result.events, 1);
+	assert_int_equal(result.spaces, 2);
+	assert_int_equal(result.page_size, 4096);
+	assert_string_equal(result.reduction, "none");
+	assert_string_equal(result.exact, "all");
+	assert_false(result.part);
+	file = load("whole");
+	assert_int_equal(result.trace_bytes, file.size);
+	free(file.data);
+
+	assert_int_equal(lpl_reader_open(&reader, in_directory("whole"), &report), LPL_OK);
+	meta = lpl_reader_meta(reader);
+	assert_string_equal(lpl_meta_get(meta, LPL_META_TITLE), "a title");
+	assert_string_equal(lpl_meta_get(meta, LPL_META_PRODUCER), "a test");
+	assert_string_equal(lpl_meta_get(meta, LPL_META_ADDRESSES), "virtual");
+	assert_string_equal(lpl_meta_get(meta, LPL_META_REDUCTION), "none");
+	assert_string_equal(lpl_meta_get(meta, LPL_META_SOURCE), "input");
+	stream_init(&came);
+	assert_int_equal(lpl_reader_run(reader, &came.sink, &report), LPL_OK);
+	assert_int_equal(lpl_reader_totals(reader)->total, 3);
+	assert_int_equal(lpl_reader_totals(reader)->refs[LPL_FETCH], 2);
+	assert_int_equal(came.count, 4);
+	assert_true(came.items[0].is_event);
+	assert_int_equal(came.items[3].ref.address, 0x2000);
+	assert_int_equal(came.items[3].ref.length, 1);
+	assert_int_equal(came.items[3].ref.flags, LPL_SECOND);
+	stream_free(&came);
+	lpl_reader_close(reader);
+}
+
+/* A first reference to a page says that it was reduced; a later one that nobody knows. */
+static void the_first_reference_decides(void **unused)
+{
+	struct lpl_import_options options = { .format = format_of("raw"), .input = "i" };
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_import_result result;
+
+	(void)unused;
+	import_into("paged", &options, "r 1 0 5 1000\nr 2 4 5 1000\n", &result, &report);
+	assert_int_equal(report.error, LPL_OK);
+	assert_string_equal(result.reduction, "unknown");
+	assert_true(result.paged);
+	import_into("mixed", &options, "r 1 4 5 1000\nr 2 0 5 1000\n", &result, &report);
+	assert_int_equal(report.error, LPL_ERR_USAGE);
+	assert_false(result.part);
+	report = (struct lpl_report){ .error = LPL_OK };
+	options.reduction = "block";
+	import_into("said", &options, "r 1 4 5 1000\nr 2 0 5 1000\n", &result, &report);
+	assert_int_equal(report.error, LPL_OK);
+	assert_string_equal(result.reduction, "block");
+}
+
+static void what_came_before_stays(void **unused)
+{
+	struct lpl_import_options options = { .format = format_of("pages"), .input = "i" };
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_import_result result;
+	struct result read;
+	struct bytes part;
+
+	(void)unused;
+	import_into("torn", &options, "1\n2\n3\nnonsense\n", &result, &report);
+	assert_int_equal(report.error, LPL_ERR_DAMAGED);
+	assert_true(result.part);
+	assert_int_equal(result.refs, 3);
+	assert_false(exists("torn"));
+	part = load("torn.part");
+	read_bytes(&read, part.data, part.size);
+	assert_int_equal(read.stream.count, 3);
+	stream_free(&read.stream);
+	free(part.data);
+}
+
+/* ---- a full disk, a full memory ---- */
+
+/* write() of a regular file may return 0 instead of an error; it is one. */
+static void nothing_written_is_an_error(void **unused)
+{
+	static const char *const formats[] = { "csv", "npy" };	/* write(), and pwrite() */
+	const struct lpl_ref ref = { .ref = 1, .length = 4 };
+
+	(void)unused;
+	for (size_t i = 0; i < 2; i++) {
+		struct lpl_meta *meta = meta_of("none");
+		const struct lpl_export_options options = {
+			.format = format_of(formats[i]), .meta = meta, .fd = file_of(""),
+			.trace = "trace", .output = "output",
+		};
+		struct lpl_report report = { .error = LPL_OK };
+		struct lpl_exporter *exporter;
+		struct lpl_sink *sink;
+		int error = LPL_OK;
+
+		assert_int_equal(lpl_exporter_open(&exporter, &options, &report), LPL_OK);
+		sink = lpl_exporter_sink(exporter);
+		/* npy: enough that its header is in the file before it is completed */
+		for (size_t j = 0; j < (i == 0 ? 1 : 30000) && !error; j++)
+			error = sink->refs(sink, &ref, 1, &report);
+		assert_int_equal(error, LPL_OK);
+		broken.tries = 0;
+		broken.fd = options.fd;
+		assert_int_equal(sink->finish(sink, &report), LPL_ERR_IO);
+		broken.fd = -1;
+		assert_int_equal(report.system_errno, ENOSPC);
+		lpl_exporter_close(exporter);
+		lpl_meta_free(meta);
+		close(options.fd);
+	}
+}
+
+static struct lpl_sink ignore;
+
+static int ignore_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+		       struct lpl_report *report)
+{
+	(void)sink;
+	(void)refs;
+	(void)count;
+	(void)report;
+	return LPL_OK;
+}
+
+static int ignore_event(struct lpl_sink *sink, const struct lpl_event *event,
+			struct lpl_report *report)
+{
+	(void)sink;
+	(void)event;
+	(void)report;
+	return LPL_OK;
+}
+
+static int ignore_end(struct lpl_sink *sink, struct lpl_report *report)
+{
+	(void)sink;
+	(void)report;
+	return LPL_OK;
+}
+
+/* A log with something for each of an importer's maps. */
+static int kvmtrace_log(void)
+{
+	struct kvmtrace_record log[] = {
+		{ .kind = KVMTRACE_START, .address = KVMTRACE_MAGIC,
+		  .is.word = { KVMTRACE_VERSION, 16, 0, 48 } },
+		{ .kind = KVMTRACE_TASK, .pid = 2, .tgid = 2, .space = 11, .is.name = "sh" },
+		{ .kind = KVMTRACE_REFERENCE, .pid = 2, .tgid = 2, .space = 11,
+		  .address = 0x8049000, .is.word = { 0, 0, 0, 0x51 } },
+		{ .kind = KVMTRACE_REFERENCE, .pid = 2, .tgid = 2, .space = 11,
+		  .address = 0x40000000, .is.word = { 0x301, 42, 3, 0x52 } },
+		{ .kind = KVMTRACE_FORK, .pid = 2, .tgid = 2, .space = 11,
+		  .is.word = { 3, 3, 22, 0 } },
+		{ .kind = KVMTRACE_FILE, .pid = 3, .tgid = 3, .space = 22,
+		  .is.word = { 0x301, 43, 3, 0x53 } },
+		{ .kind = KVMTRACE_REMAP, .pid = 3, .tgid = 3, .space = 22, .address = 0x8049000,
+		  .is.word = { 0x60000000, 0x1000, 0, 0 } },
+		{ .kind = KVMTRACE_SPACE_END, .pid = 3, .tgid = 3, .space = 22 },
+		{ .kind = KVMTRACE_STOP },
+	};
+	const int fd = memfd_create("log", MFD_CLOEXEC);
+
+	for (uint32_t i = 0; i < sizeof(log) / sizeof(log[0]); i++)
+		log[i].sequence = i;
+	assert_int_equal(write(fd, log, sizeof(log)), sizeof(log));
+	return fd;
+}
+
+static void no_memory_is_an_error(void **unused)
+{
+	static const char *const formats[] = { "kvmtrace", "pages" };
+
+	(void)unused;
+	ignore = (struct lpl_sink){ ignore_refs, ignore_event, ignore_end };
+	for (size_t i = 0; i < 2; i++) {
+		const struct lpl_import_options options = { .format = format_of(formats[i]),
+							    .input = "input" };
+		const int log = i == 0 ? kvmtrace_log() : file_of("1\n2\n");
+		enum lpl_error error;
+		long most = 0;
+
+		do {
+			struct lpl_report report = { .error = LPL_OK };
+			const int fd = dup(log);
+
+			assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+			broken.allocations = most++;
+			error = import(&options, fd, &ignore, &report);
+			broken.allocations = -1;
+			if (error)
+				assert_int_equal(error, LPL_ERR_MEMORY);
+			assert_int_equal(report.error, error);
+		} while (error);
+		/* the importer, its buffer; and the log's seven maps and two arrays */
+		assert_true(most > (i == 0 ? 10 : 2));
+		close(log);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(there_and_back),
+		cmocka_unit_test(formats_are_listed),
+		cmocka_unit_test(losses_are_counted),
+		cmocka_unit_test(what_is_no_format_for_it_is_refused),
+		cmocka_unit_test(options_are_checked),
+		cmocka_unit_test(a_wrong_line_is_named),
+		cmocka_unit_test(a_sinks_error_comes_back),
+		cmocka_unit_test(what_was_passed_over_is_counted),
+		cmocka_unit_test(a_trace_is_made),
+		cmocka_unit_test(the_first_reference_decides),
+		cmocka_unit_test(what_came_before_stays),
+		cmocka_unit_test(nothing_written_is_an_error),
+		cmocka_unit_test(no_memory_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}
