@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The state of a merge: who runs, what each space maps, which canonical page is which.  Events
- * change it (events.c tells which file has which event), resolve.c resolves references against
+ * change it (apply.c tells which file has which event), resolve.c resolves references against
  * it, audit.c keeps the books when that is wanted.
  */
 #ifndef LAPLACE_MERGE_STATE_H

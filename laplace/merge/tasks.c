@@ -225,6 +225,7 @@ void lpl_tasks_free(struct tasks *tasks)
 		if (!task->changed)
 			lpl_task_free(task);
 	}
+	leave_process(tasks, &tasks->idle);	/* where a guest says that it has a space */
 	while ((task = lpl_tasks_next_changed(tasks)) != NULL)
 		lpl_task_free(task);
 	lpl_map_free(&tasks->by_tid);

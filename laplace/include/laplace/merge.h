@@ -74,7 +74,7 @@ enum lpl_page_kind {
 	LPL_PAGE_KINDS
 };
 
-/* "anonymous", "file" ... */
+/* "anonymous", "file" ...; "unknown" for none of them. */
 const char *lpl_page_kind_name(enum lpl_page_kind kind);
 
 /* ---- tasks ---- */
@@ -205,7 +205,7 @@ enum lpl_merge_anomaly {
 	LPL_ANOMALIES
 };
 
-/* "range", "unmap" ... */
+/* "range", "unmap" ...; "unknown" for none of them. */
 const char *lpl_merge_anomaly_name(enum lpl_merge_anomaly anomaly);
 
 struct lpl_merge_stats {
@@ -334,7 +334,7 @@ enum lpl_error lpl_merge_per_process_open(struct lpl_merge_output **output, cons
  */
 enum lpl_error lpl_merge_per_process_jobs(struct lpl_merge_output *output, unsigned int jobs,
 					  struct lpl_report *report);
-/* What finish() was not called for is removed.  NULL is fine. */
+/* What finish() had not written whole is removed.  NULL is fine. */
 void lpl_merge_per_process_close(struct lpl_merge_output *output);
 
 /*

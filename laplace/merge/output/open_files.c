@@ -239,7 +239,7 @@ static int open_it(struct open_files *files, struct task_file *file, struct lpl_
 			  (file->created ? 0 : O_CREAT), 0666);
 	if (open->fd < 0)
 		return failed(files, file, "cannot be opened", report);
-	file->created = 1;
+	file->created = true;
 	file->open = open;
 	open->file = file;
 	return LPL_OK;

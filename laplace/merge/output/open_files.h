@@ -30,7 +30,7 @@ char *lpl_task_file_directory(char path[FILES_PATH], uint64_t directory);
 struct task_file {
 	uint64_t directory, name;
 	struct open_file *open;		/* NULL: not now */
-	int created;
+	bool created;
 	uint64_t size;			/* as it will be when all is written */
 };
 
