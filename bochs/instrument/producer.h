@@ -41,8 +41,7 @@ enum {
 	 * A kernel needs a few thousand instructions for a record.  One that never
 	 * comes to its trigger must not silence the trace.
 	 */
-	LAPLACE_SUPPRESSED_MAX = 1000000,
-	LAPLACE_WINDOW_EVENTS = 1024	/* reduce/window.c says why */
+	LAPLACE_SUPPRESSED_MAX = 1000000
 };
 
 struct laplace_producer {

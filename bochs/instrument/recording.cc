@@ -62,7 +62,7 @@ void laplace_emit_event(const struct kernel_trace_record *record)
 		laplace_fetched_until(CPU->icount - laplace_hot.between);
 	/* the window's rules, as reduce/window.c states them */
 	if (!laplace.each &&
-	    (is_fence(record->tag) || ++laplace.events == LAPLACE_WINDOW_EVENTS))
+	    (is_fence(record->tag) || ++laplace.events == LPL_WINDOW_EVENTS))
 		laplace_window_end();
 	laplace_sync_cycles();
 	laplace_emit_totals();

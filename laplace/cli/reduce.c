@@ -103,25 +103,16 @@ static const struct argp argp = {
 	children, NULL, NULL
 };
 
-/* Is this part of a chain the bare name of a method in the list, which ends with NULL? */
-static bool is_one_of(const char *part, size_t length, const char *const *names)
-{
-	while (*names && (strlen(*names) != length || memcmp(*names, part, length) != 0))
-		names++;
-	return *names != NULL;
-}
-
 /* What is to be put behind a part of a chain, which may have a number already. */
 static const char *number_for(const char *part, size_t length, const struct options *options)
 {
-	static const char *const none[] = {
-		"none", "block", "fence", "unfence", "glass-cao", NULL
-	};
-	static const char *const references[] = { "sad-ws", "irg", NULL };
+	enum lpl_unit unit = LPL_UNIT_PAGES;	/* as good as any: the library will refuse it */
 
-	if (memchr(part, ':', length) || is_one_of(part, length, none))
+	if (memchr(part, ':', length))
 		return "";
-	return is_one_of(part, length, references) ? options->tau : options->pages;
+	(void)lpl_method_unit(part, length, &unit);
+	return unit == LPL_UNIT_PAGES ? options->pages :
+		unit == LPL_UNIT_REFERENCES ? options->tau : "";
 }
 
 /* METHOD with -k and --tau put where a number is missing.  Returns an exit status. */

@@ -2,67 +2,55 @@
 /*
  * Divide a reduction between the simulator's thread and the collector's.
  */
+#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <laplace/collector.h>
 #include <laplace/reducer.h>
 
-/* "NAME:K" at the start of spec: K, and in *end what follows; 0 when it is not there. */
-static uint64_t leading(const char *spec, const char *name, const char **end)
-{
-	size_t length = strlen(name);
-
-	if (strncmp(spec, name, length) != 0 || spec[length] != ':')
-		return 0;
-	char *after;
-	unsigned long long k = strtoull(spec + length + 1, &after, 10);
-	if (*after != '\0' && *after != '+')
-		return 0;
-	*end = after;
-	return k;
-}
+#include "base/digits.h"
+#include "reduce/method.h"
 
 /*
- * Methods for which windows of their K pages may come first.  sad:K drops a little
- * less after them and is as exact.  olr:K and lrubs:K give the same records: they go
- * by the faults of K pages and by what was dirty when it was evicted.  A page is
- * not evicted from its first to its last reference in a window, so its fault, if
- * there is one, is at the first, which is kept as it is; what was dropped and wrote
- * is made up for by the last, before any eviction.
+ * The K of the windows that the first method of `spec` lets the simulator send; 0: it
+ * wants every reference.  `*method` is that method.
+ *
+ * sad:K drops a little less behind windows of K pages and is as exact.  olr:K and
+ * lrubs:K give the same records: they go by the faults of K pages and by what was dirty
+ * when it was evicted.  A page is not evicted from its first to its last reference in a
+ * window, so its fault, if there is one, is at the first, which is kept as it is; what
+ * was dropped and wrote is made up for by the last, before any eviction.
  */
-static uint64_t windows_of(const char *spec, const char **end)
+static uint64_t windows_of(const char *spec, const struct lpl_method **method)
 {
-	static const char *const names[] = { "sad", "olr", "lrubs" };
-	uint64_t k = 0;
+	size_t length = strcspn(spec, ":+");
+	uint64_t pages;
+	const char *end;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && k == 0; i++)
-		k = leading(spec, names[i], end);
-	return k;
+	*method = lpl_method_find(spec, length);
+	if (*method == NULL || (*method)->windows == LPL_WINDOWS_NO || spec[length] != ':')
+		return 0;
+	end = lpl_scan_decimal(spec + length + 1, &pages);
+	return end != NULL && (*end == '\0' || *end == '+') ? pages : 0;
 }
 
 enum lpl_error lpl_plan_parse(struct lpl_plan *plan, const char *spec,
 			      struct lpl_report *report)
 {
 	char exact[LPL_SPEC_SIZE], whole[LPL_SPEC_SIZE];
-	const char *end = "";
-	int length;
+	const struct lpl_method *method;
 
 	*plan = (struct lpl_plan){ 0 };
 	if (strlen(spec) >= LPL_SPEC_SIZE / 2)
 		return lpl_fail(report, LPL_ERR_USAGE, "the reduction '%.40s...' is too long",
 				spec);
 
-	plan->window = windows_of(spec, &end);
-	if (plan->window)
-		length = snprintf(whole, sizeof(whole), "window:%llu+%s",
-				  (unsigned long long)plan->window, spec);
-	else {
-		plan->window = leading(spec, "window", &end);
-		length = snprintf(whole, sizeof(whole), "%s", spec);
-	}
-	(void)length;
+	plan->window = windows_of(spec, &method);
+	if (plan->window && method->windows == LPL_WINDOWS_FIRST)
+		snprintf(whole, sizeof(whole), "window:%" PRIu64 "+%s", plan->window, spec);
+	else
+		snprintf(whole, sizeof(whole), "%s", spec);
 
 	/* The reducers' own parser judges the whole; it knows the methods. */
 	enum lpl_error error = lpl_reducer_describe("none", whole, plan->reduction, exact,

@@ -12,13 +12,13 @@
  * to the run's end; nothing is fetched or evicted in between, so when within the
  * run it got dirty cannot be seen.
  */
+#include "method.h"
 #include "pages.h"
-#include "stage.h"
 
 #include <stdlib.h>
 
 struct block {
-	struct lpl_stage stage;
+	struct lpl_reducer_stage stage;
 	struct lpl_outlet outlet;
 	unsigned int shift;	/* log2 of a page's size */
 	bool holding;		/* a run has begun; its first reference is `first` */
@@ -79,7 +79,7 @@ static int block_event(struct lpl_sink *sink, const struct lpl_event *event,
 }
 
 /* The run is cut in two: the rest of it begins with a reference of its own. */
-static int block_flush(struct lpl_stage *stage, struct lpl_report *report)
+static int block_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	struct block *block = (struct block *)stage;
 	int error = end_run(block, report);
@@ -95,12 +95,12 @@ static int block_finish(struct lpl_sink *sink, struct lpl_report *report)
 	return error != LPL_OK ? error : lpl_outlet_finish(&block->outlet, report);
 }
 
-static void block_close(struct lpl_stage *stage)
+static void block_close(struct lpl_reducer_stage *stage)
 {
 	free(stage);
 }
 
-struct lpl_stage *lpl_block_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *block_new(uint64_t number, struct lpl_sink *next)
 {
 	struct block *block = calloc(1, sizeof(*block));
 
@@ -115,3 +115,12 @@ struct lpl_stage *lpl_block_new(uint64_t number, struct lpl_sink *next)
 	block->outlet.next = next;
 	return &block->stage;
 }
+
+const struct lpl_method lpl_method_block = {
+	.name = "block",
+	.letter = "BYTES",
+	.unit = LPL_UNIT_BYTES,
+	.drops = LPL_DROPS_IN_RUN,
+	.claims = LPL_CLAIM_LRU | LPL_CLAIM_OPT | LPL_CLAIM_DEMAND,
+	.open = block_new,
+};

@@ -26,6 +26,14 @@ static struct lpl_fence_range of_bytes(uint64_t space, uint64_t start, uint64_t 
 	return range;
 }
 
+/* The page at an address, and those behind it. */
+static struct lpl_fence_range of_pages(uint64_t space, uint64_t address, uint64_t count)
+{
+	return (struct lpl_fence_range){
+		.space = space, .first = address >> LPL_PAGE_SHIFT, .count = count
+	};
+}
+
 /* The page that holds the heap's end is mapped before and after. */
 static struct lpl_fence_range of_brk(uint64_t space, uint64_t old, uint64_t new)
 {
@@ -51,7 +59,9 @@ static unsigned int of_frames(const struct lpl_fence *fence, uint64_t frame, uin
 static unsigned int on_cache_add(struct lpl_fence *fence, const uint64_t *arg,
 				 struct lpl_fence_range *range)
 {
-	uint64_t frame = arg[3], count = arg[4], address = arg[5];
+	uint64_t frame = arg[KTR_CACHE_ADD_FRAME];
+	uint64_t count = arg[KTR_CACHE_ADD_PAGES];
+	uint64_t address = arg[KTR_CACHE_ADD_ADDRESS];
 	uint64_t page = address >> LPL_PAGE_SHIFT;
 	unsigned int ranges = of_frames(fence, frame, count, range);
 
@@ -74,48 +84,52 @@ unsigned int lpl_fence_ranges(struct lpl_fence *fence, const struct lpl_event *e
 	case KTR_SHM_ATTACH:
 	case KTR_DISCARD:
 	case KTR_PRESENT:
-		range[0] = of_bytes(arg[0], arg[1], arg[2]);
+		range[0] = of_bytes(arg[KTR_RANGE_SPACE], arg[KTR_RANGE_START],
+				    arg[KTR_RANGE_END]);
 		return 1;
 	case KTR_REMAP:
-		range[0] = of_bytes(arg[0], arg[1], arg[2]);
-		range[1] = of_bytes(arg[0], arg[3], arg[4]);
+		range[0] = of_bytes(arg[KTR_REMAP_SPACE], arg[KTR_REMAP_OLD_START],
+				    arg[KTR_REMAP_OLD_END]);
+		range[1] = of_bytes(arg[KTR_REMAP_SPACE], arg[KTR_REMAP_NEW_START],
+				    arg[KTR_REMAP_NEW_END]);
 		return 2;
 	case KTR_BRK:
-		range[0] = of_brk(arg[0], arg[1], arg[2]);
+		range[0] = of_brk(arg[KTR_BRK_SPACE], arg[KTR_BRK_OLD_END],
+				  arg[KTR_BRK_NEW_END]);
 		return 1;
 	case KTR_SHM_DETACH:
-		range[0] = of_bytes(arg[0], arg[1], UINT64_MAX);
+		range[0] = of_bytes(arg[KTR_SHM_DETACH_SPACE], arg[KTR_SHM_DETACH_START],
+				    UINT64_MAX);
 		return 1;
 	case KTR_EXEC:
-		range[0] = of_space(arg[2]);
+		range[0] = of_space(arg[KTR_EXEC_SPACE]);
 		return 1;
 	case KTR_SPACE_END:
-		range[0] = of_space(arg[0]);
+		range[0] = of_space(arg[KTR_SPACE_END_SPACE]);
 		return 1;
 	case KTR_SPACE_DUPLICATE:
-		range[0] = of_space(arg[0]);
-		range[1] = of_space(arg[1]);
+		range[0] = of_space(arg[KTR_SPACE_DUPLICATE_PARENT]);
+		range[1] = of_space(arg[KTR_SPACE_DUPLICATE_CHILD]);
 		return 2;
 	case KTR_COW_BREAK:
-		range[0] = (struct lpl_fence_range){
-			.space = arg[0], .first = arg[1] >> LPL_PAGE_SHIFT, .count = 1
-		};
+		range[0] = of_pages(arg[KTR_COW_BREAK_SPACE], arg[KTR_COW_BREAK_ADDRESS], 1);
 		return 1;
 	case KTR_PAGE_OWN:
-		range[0] = (struct lpl_fence_range){
-			.space = arg[0], .first = arg[1] >> LPL_PAGE_SHIFT, .count = arg[3]
-		};
+		range[0] = of_pages(arg[KTR_PAGE_OWN_SPACE], arg[KTR_PAGE_OWN_ADDRESS],
+				    arg[KTR_PAGE_OWN_PAGES]);
 		return 1;
 	case KTR_CACHE_ADD:
 		return on_cache_add(fence, arg, range);
 	case KTR_CACHE_REMOVE:
-		return of_frames(fence, arg[3], arg[4], range);
-	case LPL_EVENT_TRACING:
-	case LPL_EVENT_GAP:
+		return of_frames(fence, arg[KTR_CACHE_REMOVE_FRAME],
+				 arg[KTR_CACHE_REMOVE_PAGES], range);
+	default:
+		/* a change of mapping that is not told here may be of any page */
+		if (event->tag != LPL_EVENT_TRACING && event->tag != LPL_EVENT_GAP &&
+		    !lpl_event_is_fence(event->tag))
+			return 0;
 		range[0] = everywhere(0, ALL_PAGES);
 		return 1;
-	default:
-		return 0;
 	}
 }
 

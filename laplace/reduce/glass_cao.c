@@ -34,7 +34,8 @@
  * references a page at most: memory is O(pages active in two segments), and held
  * events as in sad.c.
  */
-#include "held.h"
+#include "method.h"
+#include "pending.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -42,20 +43,18 @@
 /* What is known of a page. */
 struct active {
 	uint64_t segment;	/* of its last reference */
-	uint32_t held;		/* that reference, unless it is the period's first */
+	uint32_t pending;	/* that reference, unless it is the period's first */
 	bool known;		/* it was referenced at all */
 };
 
 struct glass_cao {
-	struct lpl_stage stage;
+	struct lpl_reducer_stage stage;
 	uint64_t length;	/* N */
 	uint64_t now;		/* instructions */
 	uint64_t segment;	/* this one ... */
 	uint64_t start;		/* ... and its first instruction */
-	struct lpl_pages pages;
-	struct active *active;	/* by page number */
-	size_t active_capacity;
-	struct lpl_held held;
+	struct lpl_pages pages;	/* with a struct active each */
+	struct lpl_pending pending;
 };
 
 static int no_memory(const struct glass_cao *gc, struct lpl_report *report)
@@ -64,10 +63,17 @@ static int no_memory(const struct glass_cao *gc, struct lpl_report *report)
 			"reduction glass-cao:%" PRIu64 ": no memory to hold more", gc->length);
 }
 
+static struct active *active_of(const struct glass_cao *gc, uint32_t i)
+{
+	return LPL_PAYLOAD(&gc->pages, struct active, i);
+}
+
 /* Is page i active in this segment, whatever comes? */
 static bool is_active(const struct glass_cao *gc, uint32_t i)
 {
-	return gc->active[i].known && gc->segment - gc->active[i].segment < 2;
+	const struct active *active = active_of(gc, i);
+
+	return active->known && gc->segment - active->segment < 2;
 }
 
 /* Another segment begins: what is final now is sent on. */
@@ -79,12 +85,12 @@ static int advance(struct glass_cao *gc, struct lpl_report *report)
 	gc->segment = segment;
 	gc->start = segment * gc->length;
 	while (error == LPL_OK) {
-		uint32_t oldest = lpl_held_oldest(&gc->held);
+		uint32_t oldest = lpl_pending_oldest(&gc->pending);
 
 		if (oldest == 0 ||
-		    segment - lpl_held_ref(&gc->held, oldest)->instr / gc->length < 2)
+		    segment - lpl_pending_ref(&gc->pending, oldest)->instr / gc->length < 2)
 			break;
-		error = lpl_held_send(&gc->held, report);
+		error = lpl_pending_send(&gc->pending, report);
 	}
 	return error;
 }
@@ -92,44 +98,29 @@ static int advance(struct glass_cao *gc, struct lpl_report *report)
 /* The page becomes the newest; its number, 0 when there is no memory. */
 static uint32_t make_newest(struct glass_cao *gc, struct lpl_page page)
 {
-	struct lpl_pages *pages = &gc->pages;
-	uint32_t i = lpl_pages_find(pages, page);
-	uint32_t oldest = lpl_pages_oldest(pages);
-	struct active *active;
+	uint32_t i = lpl_pages_hit(&gc->pages, page);
+	uint32_t oldest = lpl_pages_oldest(&gc->pages);
 
-	if (i != 0) {
-		lpl_pages_touch(pages, i);
+	if (i != 0)
 		return i;
-	}
-	if (oldest != 0 && !is_active(gc, oldest)) {
-		i = lpl_pages_replace_oldest(pages, page);
-	} else {
-		i = lpl_pages_add(pages, page);
-		active = i == 0 ? NULL : lpl_array_reach(gc->active, &gc->active_capacity, i,
-							 sizeof(*active));
-		if (active == NULL)
-			return 0;
-		gc->active = active;
-	}
-	gc->active[i] = (struct active){0};
-	return i;
+	return lpl_pages_enter(&gc->pages, page, is_active(gc, oldest) ? 0 : oldest);
 }
 
 /* Keep the reference `ref` to page i; drop the period's last one, unless it is the first. */
 static int keep(struct glass_cao *gc, uint32_t i, const struct lpl_ref *ref,
 		struct lpl_report *report)
 {
-	struct active *active = &gc->active[i];
+	struct active *active = active_of(gc, i);
 	bool begins = !is_active(gc, i);
 
-	if (!begins && active->held != 0) {
-		lpl_held_renew(&gc->held, active->held, ref);
+	if (!begins && active->pending != 0) {
+		lpl_pending_replace(&gc->pending, active->pending, ref);
 	} else {
-		uint32_t held = lpl_held_add(&gc->held, ref);
+		uint32_t added = lpl_pending_add(&gc->pending, ref);
 
-		if (held == 0)
+		if (added == 0)
 			return no_memory(gc, report);
-		active->held = begins ? 0 : held;
+		active->pending = begins ? 0 : added;
 	}
 	active->known = true;
 	active->segment = gc->segment;
@@ -143,8 +134,7 @@ static int glass_cao_refs(struct lpl_sink *sink, const struct lpl_ref *refs, siz
 
 	for (size_t j = 0; j < count; j++) {
 		const struct lpl_ref *ref = &refs[j];
-		struct lpl_page page = lpl_page_of(ref);
-		uint32_t i = lpl_pages_newest(&gc->pages);
+		uint32_t i;
 		int error = LPL_OK;
 
 		if (ref->instr < gc->now)
@@ -157,11 +147,9 @@ static int glass_cao_refs(struct lpl_sink *sink, const struct lpl_ref *refs, siz
 			error = advance(gc, report);
 		if (error != LPL_OK)
 			return error;
-		if (i == 0 || !lpl_same_page(page, gc->pages.node[i].page)) {
-			i = make_newest(gc, page);
-			if (i == 0)
-				return no_memory(gc, report);
-		}
+		i = make_newest(gc, lpl_page_of(ref));
+		if (i == 0)
+			return no_memory(gc, report);
 		error = keep(gc, i, ref, report);
 		if (error != LPL_OK)
 			return error;
@@ -172,35 +160,34 @@ static int glass_cao_refs(struct lpl_sink *sink, const struct lpl_ref *refs, siz
 static int glass_cao_event(struct lpl_sink *sink, const struct lpl_event *event,
 			   struct lpl_report *report)
 {
-	return lpl_held_event(&((struct glass_cao *)sink)->held, event, report);
+	return lpl_pending_event(&((struct glass_cao *)sink)->pending, event, report);
 }
 
 /* A period that goes on has one record more: its latest reference until now. */
-static int glass_cao_flush(struct lpl_stage *stage, struct lpl_report *report)
+static int glass_cao_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	struct glass_cao *gc = (struct glass_cao *)stage;
 
 	for (uint32_t i = 1; i <= gc->pages.count; i++)
-		gc->active[i].held = 0;
-	return lpl_held_flush(&gc->held, report);
+		active_of(gc, i)->pending = 0;
+	return lpl_pending_flush(&gc->pending, report);
 }
 
 static int glass_cao_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
-	return lpl_held_finish(&((struct glass_cao *)sink)->held, report);
+	return lpl_pending_finish(&((struct glass_cao *)sink)->pending, report);
 }
 
-static void glass_cao_close(struct lpl_stage *stage)
+static void glass_cao_close(struct lpl_reducer_stage *stage)
 {
 	struct glass_cao *gc = (struct glass_cao *)stage;
 
 	lpl_pages_free(&gc->pages);
-	lpl_held_free(&gc->held);
-	free(gc->active);
+	lpl_pending_free(&gc->pending);
 	free(gc);
 }
 
-struct lpl_stage *lpl_glass_cao_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *glass_cao_new(uint64_t number, struct lpl_sink *next)
 {
 	struct glass_cao *gc = calloc(1, sizeof(*gc));
 
@@ -210,9 +197,18 @@ struct lpl_stage *lpl_glass_cao_new(uint64_t number, struct lpl_sink *next)
 	gc->stage.flush = glass_cao_flush;
 	gc->stage.close = glass_cao_close;
 	gc->length = number;
-	if (!lpl_held_init(&gc->held, next) || !lpl_pages_init(&gc->pages)) {
+	if (!lpl_pending_init(&gc->pending, next) ||
+	    !lpl_pages_init_with(&gc->pages, sizeof(struct active))) {
 		glass_cao_close(&gc->stage);
 		return NULL;
 	}
 	return &gc->stage;
 }
+
+const struct lpl_method lpl_method_glass_cao = {
+	.name = "glass-cao",
+	.letter = "N",
+	.unit = LPL_UNIT_INSTRUCTIONS,
+	.drops = LPL_DROPS_ANYWHERE,
+	.open = glass_cao_new,
+};

@@ -16,11 +16,11 @@
  * a write, which is the one that fetches it the next time, or is lost.
  *
  * Nothing is held back, and events pass at once.  Memory is O(distinct pages in
- * THETA references) and what it takes to remember the pages that left them while
- * they owed a write.
+ * THETA references) and what it takes to remember the pages that left them after a
+ * write was dropped.
  */
-#include "owed.h"
-#include "stage.h"
+#include "dropped_writes.h"
+#include "method.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -32,15 +32,18 @@ struct recent {
 };
 
 struct irg {
-	struct lpl_stage stage;
+	struct lpl_reducer_stage stage;
 	struct lpl_outlet outlet;
 	uint64_t theta;
 	uint64_t now;
-	struct lpl_pages pages;
-	struct recent *recent;	/* by page number */
-	size_t recent_capacity;
-	struct lpl_owed owed;	/* of pages that are not there */
+	struct lpl_pages pages;	/* with a struct recent each */
+	struct lpl_dropped_writes dropped;	/* to pages that are not there */
 };
+
+static struct recent *recent_of(const struct irg *irg, uint32_t i)
+{
+	return LPL_PAYLOAD(&irg->pages, struct recent, i);
+}
 
 /* A page that is not there comes in, perhaps in place of one long past.  0: no memory. */
 static uint32_t enter(struct irg *irg, struct lpl_page page)
@@ -48,30 +51,25 @@ static uint32_t enter(struct irg *irg, struct lpl_page page)
 	struct lpl_pages *pages = &irg->pages;
 	uint32_t i = lpl_pages_oldest(pages);
 
-	if (i != 0 && irg->now - irg->recent[i].last > irg->theta) {
-		if (irg->recent[i].written && !lpl_owed_add(&irg->owed, pages->node[i].page))
-			return 0;
-		i = lpl_pages_replace_oldest(pages, page);
-	} else {
-		struct recent *recent;
-
-		i = lpl_pages_add(pages, page);
-		recent = i == 0 ? NULL : lpl_array_reach(irg->recent, &irg->recent_capacity, i,
-							 sizeof(*recent));
-		if (recent == NULL)
-			return 0;
-		irg->recent = recent;
-	}
-	irg->recent[i].written = lpl_owed_pay(&irg->owed, page);
+	if (i != 0 && irg->now - recent_of(irg, i)->last <= irg->theta)
+		i = 0;
+	if (i != 0 && recent_of(irg, i)->written &&
+	    !lpl_dropped_writes_add(&irg->dropped, pages->node[i].page))
+		return 0;
+	i = lpl_pages_enter(pages, page, i);
+	if (i != 0)
+		recent_of(irg, i)->written = lpl_dropped_writes_take(&irg->dropped, page);
 	return i;
 }
 
 static int keep(struct irg *irg, uint32_t i, struct lpl_ref ref, struct lpl_report *report)
 {
+	struct recent *recent = recent_of(irg, i);
+
 	lpl_make_paged(&ref);
-	if (irg->recent[i].written)
+	if (recent->written)
 		lpl_make_write(&ref);
-	irg->recent[i].written = false;
+	recent->written = false;
 	return lpl_outlet_ref(&irg->outlet, &ref, report);
 }
 
@@ -83,8 +81,9 @@ static int irg_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t co
 	for (size_t j = 0; j < count; j++) {
 		const struct lpl_ref *ref = &refs[j];
 		struct lpl_page page = lpl_page_of(ref);
-		uint32_t i = lpl_pages_newest(&irg->pages);
-		bool new = false;
+		struct recent *recent;
+		bool new;
+		uint32_t i;
 
 		if (ref->ref < irg->now)
 			return lpl_fail(report, LPL_ERR_ORDER,
@@ -92,26 +91,23 @@ static int irg_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t co
 					" comes after reference %" PRIu64, irg->theta, ref->ref,
 					irg->now);
 		irg->now = ref->ref;
-		if (i == 0 || !lpl_same_page(page, irg->pages.node[i].page)) {
-			i = lpl_pages_find(&irg->pages, page);
-			new = i == 0;
-			if (new)
-				i = enter(irg, page);
-			else
-				lpl_pages_touch(&irg->pages, i);
-			if (i == 0)
-				return lpl_fail(report, LPL_ERR_MEMORY, "reduction irg:%" PRIu64
-						": no memory for another page", irg->theta);
-		}
-		if (new || ref->ref - irg->recent[i].last > irg->theta) {
+		i = lpl_pages_hit(&irg->pages, page);
+		new = i == 0;
+		if (new)
+			i = enter(irg, page);
+		if (i == 0)
+			return lpl_fail(report, LPL_ERR_MEMORY, "reduction irg:%" PRIu64
+					": no memory for another page", irg->theta);
+		recent = recent_of(irg, i);
+		if (new || ref->ref - recent->last > irg->theta) {
 			int error = keep(irg, i, *ref, report);
 
 			if (error != LPL_OK)
 				return error;
 		} else {
-			irg->recent[i].written |= lpl_is_write(ref);
+			recent->written |= lpl_is_write(ref);
 		}
-		irg->recent[i].last = ref->ref;
+		recent->last = ref->ref;
 	}
 	return LPL_OK;
 }
@@ -122,7 +118,7 @@ static int irg_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return lpl_outlet_event(&((struct irg *)sink)->outlet, event, report);
 }
 
-static int irg_flush(struct lpl_stage *stage, struct lpl_report *report)
+static int irg_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	return lpl_outlet_flush(&((struct irg *)stage)->outlet, report);
 }
@@ -132,17 +128,16 @@ static int irg_finish(struct lpl_sink *sink, struct lpl_report *report)
 	return lpl_outlet_finish(&((struct irg *)sink)->outlet, report);
 }
 
-static void irg_close(struct lpl_stage *stage)
+static void irg_close(struct lpl_reducer_stage *stage)
 {
 	struct irg *irg = (struct irg *)stage;
 
 	lpl_pages_free(&irg->pages);
-	lpl_owed_free(&irg->owed);
-	free(irg->recent);
+	lpl_dropped_writes_free(&irg->dropped);
 	free(irg);
 }
 
-struct lpl_stage *lpl_irg_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *irg_new(uint64_t number, struct lpl_sink *next)
 {
 	struct irg *irg = calloc(1, sizeof(*irg));
 
@@ -153,9 +148,18 @@ struct lpl_stage *lpl_irg_new(uint64_t number, struct lpl_sink *next)
 	irg->stage.close = irg_close;
 	irg->outlet.next = next;
 	irg->theta = number;
-	if (!lpl_pages_init(&irg->pages) || !lpl_owed_init(&irg->owed)) {
+	if (!lpl_dropped_writes_init(&irg->dropped) ||
+	    !lpl_pages_init_with(&irg->pages, sizeof(struct recent))) {
 		irg_close(&irg->stage);
 		return NULL;
 	}
 	return &irg->stage;
 }
+
+const struct lpl_method lpl_method_irg = {
+	.name = "irg",
+	.letter = "THETA",
+	.unit = LPL_UNIT_REFERENCES,
+	.drops = LPL_DROPS_ANYWHERE,
+	.open = irg_new,
+};

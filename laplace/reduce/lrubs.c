@@ -12,15 +12,15 @@
  * never evicted is lost; no memory of K pages or more evicts them.  Memory is
  * O(K), and nothing is held back.
  */
-#include "behaviour.h"
-#include "stage.h"
+#include "lru_memory.h"
+#include "method.h"
 
 #include <stdlib.h>
 
 struct lrubs {
-	struct lpl_stage stage;
+	struct lpl_reducer_stage stage;
 	struct lpl_outlet outlet;
-	struct lpl_behaviour memory;
+	struct lpl_lru_memory memory;
 };
 
 static int send_eviction(struct lrubs *lrubs, const struct lpl_ref *ref,
@@ -33,9 +33,9 @@ static int send_eviction(struct lrubs *lrubs, const struct lpl_ref *ref,
 		.space = ref->space,
 		.tag = LPL_EVENT_EVICTED,
 		.arg = {
-			fault->victim.space,
-			fault->victim.number << LPL_PAGE_SHIFT,
-			fault->dirty ? 1 : 0,
+			[LPL_EVENT_EVICTED_SPACE] = fault->victim.space,
+			[LPL_EVENT_EVICTED_ADDRESS] = fault->victim.number << LPL_PAGE_SHIFT,
+			[LPL_EVENT_EVICTED_DIRTY] = fault->evicted.dirty ? 1 : 0,
 		},
 	};
 
@@ -44,12 +44,12 @@ static int send_eviction(struct lrubs *lrubs, const struct lpl_ref *ref,
 
 static int send_fault(struct lrubs *lrubs, const struct lpl_ref *ref, struct lpl_report *report)
 {
-	uint32_t victim = lpl_behaviour_victim(&lrubs->memory);
+	uint32_t victim = lpl_lru_memory_victim(&lrubs->memory);
 	struct lpl_ref fetch = *ref;
 	struct lpl_fault fault;
 	int error;
 
-	if (!lpl_behaviour_fetch(&lrubs->memory, ref, victim, &fault))
+	if (!lpl_lru_memory_fetch(&lrubs->memory, ref, victim, &fault))
 		return lpl_fail(report, LPL_ERR_MEMORY,
 				"reduction lrubs:%u: no memory for another page",
 				lrubs->memory.limit);
@@ -67,7 +67,7 @@ static int lrubs_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t 
 	for (size_t j = 0; j < count; j++) {
 		int error = LPL_OK;
 
-		if (!lpl_behaviour_hit(&lrubs->memory, &refs[j]))
+		if (!lpl_lru_memory_hit(&lrubs->memory, &refs[j]))
 			error = send_fault(lrubs, &refs[j], report);
 		if (error != LPL_OK)
 			return error;
@@ -81,7 +81,7 @@ static int lrubs_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return lpl_outlet_event(&((struct lrubs *)sink)->outlet, event, report);
 }
 
-static int lrubs_flush(struct lpl_stage *stage, struct lpl_report *report)
+static int lrubs_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	return lpl_outlet_flush(&((struct lrubs *)stage)->outlet, report);
 }
@@ -91,15 +91,15 @@ static int lrubs_finish(struct lpl_sink *sink, struct lpl_report *report)
 	return lpl_outlet_finish(&((struct lrubs *)sink)->outlet, report);
 }
 
-static void lrubs_close(struct lpl_stage *stage)
+static void lrubs_close(struct lpl_reducer_stage *stage)
 {
 	struct lrubs *lrubs = (struct lrubs *)stage;
 
-	lpl_behaviour_free(&lrubs->memory);
+	lpl_lru_memory_free(&lrubs->memory);
 	free(lrubs);
 }
 
-struct lpl_stage *lpl_lrubs_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *lrubs_new(uint64_t number, struct lpl_sink *next)
 {
 	struct lrubs *lrubs = calloc(1, sizeof(*lrubs));
 
@@ -109,9 +109,20 @@ struct lpl_stage *lpl_lrubs_new(uint64_t number, struct lpl_sink *next)
 	lrubs->stage.flush = lrubs_flush;
 	lrubs->stage.close = lrubs_close;
 	lrubs->outlet.next = next;
-	if (!lpl_behaviour_init(&lrubs->memory, (uint32_t)number)) {
+	if (!lpl_lru_memory_init(&lrubs->memory, (uint32_t)number)) {
 		lrubs_close(&lrubs->stage);
 		return NULL;
 	}
 	return &lrubs->stage;
 }
+
+const struct lpl_method lpl_method_lrubs = {
+	.name = "lrubs",
+	.letter = "K",
+	.unit = LPL_UNIT_PAGES,
+	.drops = LPL_DROPS_ANYWHERE,
+	.claims = LPL_CLAIM_LRU,
+	.windows = LPL_WINDOWS_FIRST,
+	.makes_behaviour = true,
+	.open = lrubs_new,
+};

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The reduction `none`: everything passes untouched, offsets and lengths too. */
-#include "stage.h"
+/*
+ * What drops nothing: everything passes untouched, offsets and lengths too.  `none` is
+ * there to be named; `fence` and `unfence` tell what the methods behind them respect.
+ */
+#include "method.h"
 
 #include <stdlib.h>
 
 struct none {
-	struct lpl_stage stage;
+	struct lpl_reducer_stage stage;
 	struct lpl_sink *next;
 };
 
@@ -32,12 +35,12 @@ static int none_finish(struct lpl_sink *sink, struct lpl_report *report)
 	return next->finish(next, report);
 }
 
-static void none_close(struct lpl_stage *stage)
+static void none_close(struct lpl_reducer_stage *stage)
 {
 	free(stage);
 }
 
-struct lpl_stage *lpl_none_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *none_new(uint64_t number, struct lpl_sink *next)
 {
 	struct none *none = calloc(1, sizeof(*none));
 
@@ -49,3 +52,24 @@ struct lpl_stage *lpl_none_new(uint64_t number, struct lpl_sink *next)
 	none->next = next;
 	return &none->stage;
 }
+
+const struct lpl_method lpl_method_none = {
+	.name = "none",
+	.drops = LPL_DROPS_NOTHING,
+	.unmentioned = true,
+	.open = none_new,
+};
+
+const struct lpl_method lpl_method_fence = {
+	.name = "fence",
+	.drops = LPL_DROPS_NOTHING,
+	.fencing = LPL_FENCING_BEGINS,
+	.open = none_new,
+};
+
+const struct lpl_method lpl_method_unfence = {
+	.name = "unfence",
+	.drops = LPL_DROPS_NOTHING,
+	.fencing = LPL_FENCING_ENDS,
+	.open = none_new,
+};

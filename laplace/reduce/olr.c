@@ -66,7 +66,7 @@
  * it is sent, that is, among the faults waiting.  The last one before the eviction
  * is: K pages fetched after it drive the page out, and K + 1 are known.  A fetch
  * otherwise keeps its type and a clip is a read, so a page not dirtied there is not
- * written.  A stay in a larger memory is made of whole stays in the smaller one:
+ * written.  A residency in a larger memory is made of whole ones in the smaller:
  * it is dirty in the result if it was in the trace.  Pages never evicted from K
  * pages are not evicted from more, and whether they are dirty is not told.
  *
@@ -74,17 +74,19 @@
  * clocks of the fault it follows.  Kernel events keep their place between faults,
  * behind the clips there.
  *
- * What is held back.  K + 1 faults, and the stays of pages that are in memory
+ * What is held back.  K + 1 faults, and the residencies of pages that are in memory
  * before them: at most 2K + 2.  Events wait with the faults they stand after; of
  * these there may be any number, as long as nothing faults (some 40 bytes each,
- * events.h).
+ * event_queue.h).
  *
  * Instead of references the input may be the behaviour sequence as `lrubs:K`
  * writes it.  The result is then the same.
  */
-#include "behaviour.h"
-#include "events.h"
-#include "stage.h"
+#include "event_queue.h"
+#include "lru_memory.h"
+#include "method.h"
+
+#include "base/array.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -92,28 +94,26 @@
 #define NEVER UINT64_MAX
 
 /*
- * A page's stay in memory, and the fault that began it.  Element 0 is the
+ * A residency: a page's time in memory, and the fault that began it.  Element 0 is the
  * sentinel of the list of recency.
  */
-struct stay {
+struct residency {
 	struct lpl_ref fetch;
 	uint64_t begin;			/* the fault's number */
 	uint64_t end;			/* its evicting fault's, NEVER as far as is known */
-	uint32_t evicted;		/* the stay that the fault ends; 0: none */
-	uint32_t next;			/* the next fault's stay; of a spare one, a spare one */
+	uint32_t evicted;		/* the residency that the fault ends; 0: none */
+	uint32_t next;			/* the next fault's; of a spare one, a spare one */
 	uint32_t newer, older;		/* in the result so far, for pages in its memory */
 	bool dirty;			/* when it ended, as far as is known */
 };
 
 struct olr {
-	struct lpl_stage stage;
+	struct lpl_reducer_stage stage;
 	struct lpl_outlet outlet;
-	struct lpl_behaviour memory;	/* at the latest fault */
-	uint32_t *resident;		/* by place in it: the stay */
-	size_t resident_capacity;
-	struct stay *stay;
-	size_t stay_capacity;
-	uint32_t stay_used;		/* elements of stay[] ever used, the sentinel not counted */
+	struct lpl_lru_memory memory;	/* at the latest fault; its frames know the residencies */
+	struct residency *residency;
+	size_t residency_room;
+	uint32_t residencies_used;	/* elements ever used, the sentinel not counted */
 	uint32_t spare;			/* free ones, linked by next */
 	uint32_t first, last;		/* of the faults waiting, linked by next */
 	uint32_t waiting;
@@ -121,7 +121,7 @@ struct olr {
 	uint64_t faults;		/* so far */
 	bool ended;			/* no more will come */
 	struct lpl_ref clock;		/* the latest fetch sent */
-	struct lpl_events events;	/* with the number of faults before */
+	struct lpl_event_queue events;	/* with the number of faults before */
 	/* of a behaviour sequence */
 	bool fetching;			/* the eviction for `fetch` is still to come */
 	struct lpl_ref fetch;
@@ -135,61 +135,45 @@ static int no_memory(const struct olr *olr, struct lpl_report *report)
 
 /* ---- the list of recency ---- */
 
-static void unlink_stay(struct stay *stay, uint32_t i)
+static void unlink_residency(struct residency *residency, uint32_t i)
 {
-	stay[stay[i].newer].older = stay[i].older;
-	stay[stay[i].older].newer = stay[i].newer;
+	residency[residency[i].newer].older = residency[i].older;
+	residency[residency[i].older].newer = residency[i].newer;
 }
 
-static void make_newest(struct stay *stay, uint32_t i)
+static void make_newest(struct residency *residency, uint32_t i)
 {
-	uint32_t newest = stay[0].older;
+	uint32_t newest = residency[0].older;
 
-	stay[i].newer = 0;
-	stay[i].older = newest;
-	stay[newest].newer = i;
-	stay[0].older = i;
+	residency[i].newer = 0;
+	residency[i].older = newest;
+	residency[newest].newer = i;
+	residency[0].older = i;
 }
 
 /* ---- the rule ---- */
 
-/* Events that stood before fault `number`. */
-static int send_events_before(struct olr *olr, uint64_t number, struct lpl_report *report)
-{
-	const struct lpl_event *event;
-	uint64_t position;
-
-	while ((event = lpl_events_front(&olr->events, &position)) != NULL && position <= number) {
-		int error = lpl_outlet_event(&olr->outlet, event, report);
-
-		if (error != LPL_OK)
-			return error;
-		lpl_events_pop(&olr->events);
-	}
-	return LPL_OK;
-}
-
-/* The next reference of the result, to the page of stay i. */
+/* The next reference of the result, to the page of residency i. */
 static int send_ref(struct olr *olr, uint32_t i, struct lpl_ref *ref, struct lpl_report *report)
 {
-	const struct stay *stay = &olr->stay[i];
+	const struct residency *residency = &olr->residency[i];
 
-	if (stay->dirty)
+	if (residency->dirty)
 		lpl_make_write(ref);
-	make_newest(olr->stay, i);
+	make_newest(olr->residency, i);
 	return lpl_outlet_ref(&olr->outlet, ref, report);
 }
 
 static int clip(struct olr *olr, uint32_t i, struct lpl_report *report)
 {
-	struct lpl_ref ref = olr->stay[i].fetch;
+	struct lpl_ref ref = olr->residency[i].fetch;
 
 	ref.ref = olr->clock.ref;
 	ref.instr = olr->clock.instr;
 	ref.cycle = olr->clock.cycle;
 	ref.type = lpl_is_walk(&ref) ? LPL_WALK_READ : LPL_READ;
 	ref.flags |= LPL_SYNTHETIC;
-	unlink_stay(olr->stay, i);
+	unlink_residency(olr->residency, i);
 	return send_ref(olr, i, &ref, report);
 }
 
@@ -197,7 +181,7 @@ static int clip_late(struct olr *olr, uint32_t evicted, struct lpl_report *repor
 {
 	uint32_t oldest;
 
-	while ((oldest = olr->stay[0].newer) != evicted) {
+	while ((oldest = olr->residency[0].newer) != evicted) {
 		int error = clip(olr, oldest, report);
 
 		if (error != LPL_OK)
@@ -213,14 +197,14 @@ static int clip_early(struct olr *olr, uint32_t i, uint32_t end, uint32_t next_e
 	int error = LPL_OK;
 	uint32_t newer;
 
-	for (uint32_t j = olr->stay[end].next; j != next_end && error == LPL_OK;
-	     j = olr->stay[j].next)
-		error = clip(olr, olr->stay[j].evicted, report);
+	for (uint32_t j = olr->residency[end].next; j != next_end && error == LPL_OK;
+	     j = olr->residency[j].next)
+		error = clip(olr, olr->residency[j].evicted, report);
 	if (next_end != 0)
 		return error;
-	for (uint32_t j = olr->stay[0].newer; j != i && error == LPL_OK; j = newer) {
-		newer = olr->stay[j].newer;
-		if (olr->stay[j].end == NEVER)
+	for (uint32_t j = olr->residency[0].newer; j != i && error == LPL_OK; j = newer) {
+		newer = olr->residency[j].newer;
+		if (olr->residency[j].end == NEVER)
 			error = clip(olr, j, report);
 	}
 	return error;
@@ -229,10 +213,10 @@ static int clip_early(struct olr *olr, uint32_t i, uint32_t end, uint32_t next_e
 /* g(p): the first fault, from fault i on, whose victim was fetched at p or later. */
 static uint32_t find_end(const struct olr *olr, uint32_t i, uint64_t p)
 {
-	const struct stay *stay = olr->stay;
+	const struct residency *residency = olr->residency;
 
-	while (i != 0 && (stay[i].evicted == 0 || stay[stay[i].evicted].begin < p))
-		i = stay[i].next;
+	while (i != 0 && (residency[i].evicted == 0 || residency[residency[i].evicted].begin < p))
+		i = residency[i].next;
 	return i;
 }
 
@@ -240,11 +224,11 @@ static uint32_t find_end(const struct olr *olr, uint32_t i, uint64_t p)
 static int send_fault(struct olr *olr, struct lpl_report *report)
 {
 	uint32_t i = olr->first;
-	struct stay *stay = &olr->stay[i];
-	uint32_t evicted = stay->evicted;
-	uint32_t end = find_end(olr, olr->tight_end, stay->begin);
-	uint32_t next_end = find_end(olr, end, stay->begin + 1);
-	struct lpl_ref fetch = stay->fetch;
+	struct residency *residency = &olr->residency[i];
+	uint32_t evicted = residency->evicted;
+	uint32_t end = find_end(olr, olr->tight_end, residency->begin);
+	uint32_t next_end = find_end(olr, end, residency->begin + 1);
+	struct lpl_ref fetch = residency->fetch;
 	int error = LPL_OK;
 
 	if (next_end == 0 && !olr->ended)
@@ -253,78 +237,71 @@ static int send_fault(struct olr *olr, struct lpl_report *report)
 				olr->memory.limit);
 	if (evicted != 0) {
 		error = clip_late(olr, evicted, report);
-		unlink_stay(olr->stay, evicted);
-		olr->stay[evicted].next = olr->spare;
+		unlink_residency(olr->residency, evicted);
+		olr->residency[evicted].next = olr->spare;
 		olr->spare = evicted;
 	}
 	if (error == LPL_OK)
-		error = send_events_before(olr, stay->begin, report);
+		error = lpl_event_queue_send(&olr->events, residency->begin + 1, &olr->outlet,
+					     report);
 	if (error == LPL_OK)
 		error = send_ref(olr, i, &fetch, report);
 	olr->clock = fetch;
-	if (error == LPL_OK && end != 0 && olr->stay[end].evicted == i)
+	if (error == LPL_OK && end != 0 && olr->residency[end].evicted == i)
 		error = clip_early(olr, i, end, next_end, report);
 	olr->tight_end = next_end;
-	olr->first = stay->next;
+	olr->first = residency->next;
 	olr->waiting--;
 	return error;
 }
 
 /* ---- taking faults ---- */
 
-/* An element of stay[] for one more fault. */
-static int new_stay(struct olr *olr, uint32_t *index, struct lpl_report *report)
+/* An element of residency[] for one more fault. */
+static int new_residency(struct olr *olr, uint32_t *index, struct lpl_report *report)
 {
-	struct stay *stay;
-
 	if (olr->spare != 0) {
 		*index = olr->spare;
-		olr->spare = olr->stay[*index].next;
+		olr->spare = olr->residency[*index].next;
 		return LPL_OK;
 	}
-	if (olr->stay_used == 2 * olr->memory.limit + 2)
+	if (olr->residencies_used == 2 * olr->memory.limit + 2)
 		return lpl_fail(report, LPL_ERR_INTERNAL,
-				"reduction olr:%u: more than 2K+2 stays held", olr->memory.limit);
-	stay = lpl_array_reach(olr->stay, &olr->stay_capacity, olr->stay_used + 1, sizeof(*stay));
-	if (stay == NULL)
+				"reduction olr:%u: more than 2K+2 residencies held",
+				olr->memory.limit);
+	if (!lpl_reach(olr->residency, olr->residency_room, olr->residencies_used + 1))
 		return no_memory(olr, report);
-	olr->stay = stay;
-	*index = ++olr->stay_used;
+	*index = ++olr->residencies_used;
 	return LPL_OK;
 }
 
 static int take_fault(struct olr *olr, const struct lpl_ref *ref, const struct lpl_fault *fault,
 		      struct lpl_report *report)
 {
-	uint32_t *resident = lpl_array_reach(olr->resident, &olr->resident_capacity, fault->place,
-					     sizeof(*resident));
-	struct stay *stay;
+	struct residency *residency;
 	uint32_t i = 0;
 	int error;
 
-	if (resident == NULL)
-		return no_memory(olr, report);
-	olr->resident = resident;
-	error = new_stay(olr, &i, report);
+	error = new_residency(olr, &i, report);
 	if (error != LPL_OK)
 		return error;
-	stay = &olr->stay[i];
-	*stay = (struct stay){.fetch = *ref, .begin = olr->faults++, .end = NEVER};
-	lpl_make_paged(&stay->fetch);
+	residency = &olr->residency[i];
+	*residency = (struct residency){.fetch = *ref, .begin = olr->faults++, .end = NEVER};
+	lpl_make_paged(&residency->fetch);
 	if (fault->evicts) {
-		struct stay *evicted = &olr->stay[resident[fault->place]];
+		struct residency *evicted = &olr->residency[fault->evicted.residency];
 
-		evicted->end = stay->begin;
-		evicted->dirty = fault->dirty;
-		stay->evicted = resident[fault->place];
+		evicted->end = residency->begin;
+		evicted->dirty = fault->evicted.dirty;
+		residency->evicted = fault->evicted.residency;
 	}
-	resident[fault->place] = i;
+	lpl_lru_memory_frame(&olr->memory, fault->frame)->residency = i;
 	if (olr->waiting++ == 0)
 		olr->first = i;
 	else
-		olr->stay[olr->last].next = i;
+		olr->residency[olr->last].next = i;
 	olr->last = i;
-	if (stay->begin == 0)
+	if (residency->begin == 0)
 		olr->tight_end = i;
 	return olr->waiting == olr->memory.limit + 2 ? send_fault(olr, report) : LPL_OK;
 }
@@ -339,10 +316,10 @@ static int olr_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t co
 		uint32_t victim;
 		int error;
 
-		if (lpl_behaviour_hit(&olr->memory, &refs[j]))
+		if (lpl_lru_memory_hit(&olr->memory, &refs[j]))
 			continue;
-		victim = lpl_behaviour_victim(&olr->memory);
-		if (!lpl_behaviour_fetch(&olr->memory, &refs[j], victim, &fault))
+		victim = lpl_lru_memory_victim(&olr->memory);
+		if (!lpl_lru_memory_fetch(&olr->memory, &refs[j], victim, &fault))
 			return no_memory(olr, report);
 		error = take_fault(olr, &refs[j], &fault, report);
 		if (error != LPL_OK)
@@ -358,7 +335,8 @@ static int olr_event(struct lpl_sink *sink, const struct lpl_event *event,
 
 	if (olr->faults == 0)	/* nothing to wait for */
 		return lpl_outlet_event(&olr->outlet, event, report);
-	return lpl_events_push(&olr->events, event, olr->faults) ? LPL_OK : no_memory(olr, report);
+	return lpl_event_queue_push(&olr->events, event, olr->faults) ? LPL_OK :
+		no_memory(olr, report);
 }
 
 /* The input ends here: send on all that is held. */
@@ -371,14 +349,14 @@ static int drain(struct olr *olr, struct lpl_report *report)
 		if (error != LPL_OK)
 			return error;
 	}
-	return send_events_before(olr, NEVER, report);
+	return lpl_event_queue_send(&olr->events, UINT64_MAX, &olr->outlet, report);
 }
 
 /*
  * What is decided has been sent, but for the last few references.  The faults that
  * wait depend on those to come: to let them go now would be another reduction.
  */
-static int olr_flush(struct lpl_stage *stage, struct lpl_report *report)
+static int olr_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	return lpl_outlet_flush(&((struct olr *)stage)->outlet, report);
 }
@@ -419,9 +397,9 @@ static int fetch(struct olr *olr, const struct lpl_ref *ref, uint32_t victim, bo
 {
 	struct lpl_fault fault;
 
-	if (!lpl_behaviour_fetch(&olr->memory, ref, victim, &fault))
+	if (!lpl_lru_memory_fetch(&olr->memory, ref, victim, &fault))
 		return no_memory(olr, report);
-	fault.dirty |= dirty;
+	fault.evicted.dirty |= dirty;
 	return take_fault(olr, ref, &fault, report);
 }
 
@@ -455,7 +433,10 @@ static int behaviour_event(struct lpl_sink *sink, const struct lpl_event *event,
 			   struct lpl_report *report)
 {
 	struct olr *olr = (struct olr *)sink;
-	struct lpl_page page = {event->arg[0], event->arg[1] >> LPL_PAGE_SHIFT};
+	struct lpl_page page = {
+		.space = event->arg[LPL_EVENT_EVICTED_SPACE],
+		.number = event->arg[LPL_EVENT_EVICTED_ADDRESS] >> LPL_PAGE_SHIFT,
+	};
 	uint32_t victim;
 
 	if (event->tag != LPL_EVENT_EVICTED)
@@ -466,7 +447,7 @@ static int behaviour_event(struct lpl_sink *sink, const struct lpl_event *event,
 	if (victim == 0)
 		return damaged(olr, olr->fetch.ref, "evicts a page that is not in memory", report);
 	olr->fetching = false;
-	return fetch(olr, &olr->fetch, victim, event->arg[2] != 0, report);
+	return fetch(olr, &olr->fetch, victim, event->arg[LPL_EVENT_EVICTED_DIRTY] != 0, report);
 }
 
 static int behaviour_finish(struct lpl_sink *sink, struct lpl_report *report)
@@ -478,18 +459,17 @@ static int behaviour_finish(struct lpl_sink *sink, struct lpl_report *report)
 
 /* ---- opening and closing ---- */
 
-static void olr_close(struct lpl_stage *stage)
+static void olr_close(struct lpl_reducer_stage *stage)
 {
 	struct olr *olr = (struct olr *)stage;
 
-	lpl_behaviour_free(&olr->memory);
-	lpl_events_free(&olr->events);
-	free(olr->resident);
-	free(olr->stay);
+	lpl_lru_memory_free(&olr->memory);
+	lpl_event_queue_free(&olr->events);
+	free(olr->residency);
 	free(olr);
 }
 
-struct lpl_stage *lpl_olr_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *olr_new(uint64_t number, struct lpl_sink *next)
 {
 	struct olr *olr = calloc(1, sizeof(*olr));
 
@@ -499,20 +479,33 @@ struct lpl_stage *lpl_olr_new(uint64_t number, struct lpl_sink *next)
 	olr->stage.flush = olr_flush;
 	olr->stage.close = olr_close;
 	olr->outlet.next = next;
-	lpl_events_init(&olr->events);
-	olr->stay = lpl_array_reach(NULL, &olr->stay_capacity, 0, sizeof(*olr->stay));
-	if (!lpl_behaviour_init(&olr->memory, (uint32_t)number) || olr->stay == NULL) {
+	lpl_event_queue_init(&olr->events);
+	if (!lpl_lru_memory_init(&olr->memory, (uint32_t)number) ||
+	    !lpl_reach(olr->residency, olr->residency_room, 0)) {
 		olr_close(&olr->stage);
 		return NULL;
 	}
 	return &olr->stage;
 }
 
-struct lpl_stage *lpl_olr_from_behaviour_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *from_behaviour_new(uint64_t number, struct lpl_sink *next)
 {
-	struct lpl_stage *stage = lpl_olr_new(number, next);
+	struct lpl_reducer_stage *stage = olr_new(number, next);
 
 	if (stage != NULL)
 		stage->sink = (struct lpl_sink){behaviour_refs, behaviour_event, behaviour_finish};
 	return stage;
 }
+
+/* No fenced form: what is put in may be of pages that no longer mean what they did. */
+const struct lpl_method lpl_method_olr = {
+	.name = "olr",
+	.letter = "K",
+	.unit = LPL_UNIT_PAGES,
+	.drops = LPL_DROPS_ANYWHERE,
+	.claims = LPL_CLAIM_LRU,
+	.windows = LPL_WINDOWS_FIRST,
+	.adds_references = true,
+	.open = olr_new,
+	.open_behaviour = from_behaviour_new,
+};

@@ -7,34 +7,22 @@
 
 enum { FIRST_CAPACITY = 63, FIRST_SHIFT = 64 - 8 };
 
-void *lpl_array_reach(void *array, size_t *capacity, size_t index, size_t size)
-{
-	size_t wanted = *capacity < 32 ? 32 : *capacity;
-	char *grown;
-
-	if (index < *capacity)
-		return array;
-	while (wanted <= index) {
-		if (wanted > SIZE_MAX / 2)
-			return NULL;
-		wanted *= 2;
-	}
-	if (wanted > SIZE_MAX / size)
-		return NULL;
-	grown = realloc(array, wanted * size);
-	if (grown == NULL)
-		return NULL;
-	memset(grown + *capacity * size, 0, (wanted - *capacity) * size);
-	*capacity = wanted;
-	return grown;
-}
-
 bool lpl_pages_init(struct lpl_pages *pages)
 {
-	*pages = (struct lpl_pages){.capacity = FIRST_CAPACITY, .shift = FIRST_SHIFT};
+	return lpl_pages_init_with(pages, 0);
+}
+
+bool lpl_pages_init_with(struct lpl_pages *pages, size_t payload_size)
+{
+	*pages = (struct lpl_pages){
+		.payload_size = payload_size, .capacity = FIRST_CAPACITY, .shift = FIRST_SHIFT
+	};
 	pages->node = calloc(FIRST_CAPACITY + 1, sizeof(*pages->node));
 	pages->bucket = calloc((size_t)1 << (64 - FIRST_SHIFT), sizeof(*pages->bucket));
-	if (pages->node != NULL && pages->bucket != NULL)
+	if (payload_size != 0)
+		pages->payload = calloc(FIRST_CAPACITY + 1, payload_size);
+	if (pages->node != NULL && pages->bucket != NULL &&
+	    (pages->payload != NULL || payload_size == 0))
 		return true;
 	lpl_pages_free(pages);
 	return false;
@@ -44,7 +32,22 @@ void lpl_pages_free(struct lpl_pages *pages)
 {
 	free(pages->node);
 	free(pages->bucket);
+	free(pages->payload);
 	*pages = (struct lpl_pages){0};
+}
+
+static bool grow_payload(struct lpl_pages *pages, size_t capacity)
+{
+	void *payload;
+
+	if (pages->payload_size == 0)
+		return true;
+	if (capacity + 1 > SIZE_MAX / pages->payload_size)
+		return false;
+	payload = realloc(pages->payload, (capacity + 1) * pages->payload_size);
+	if (payload != NULL)
+		pages->payload = payload;
+	return payload != NULL;
 }
 
 /* Twice the pages, twice the buckets. */
@@ -55,7 +58,7 @@ static bool grow(struct lpl_pages *pages)
 	struct lpl_page_node *node;
 	uint32_t *bucket;
 
-	if (capacity > UINT32_MAX - 1)
+	if (capacity > UINT32_MAX - 1 || !grow_payload(pages, capacity))
 		return false;
 	node = realloc(pages->node, (capacity + 1) * sizeof(*node));
 	if (node == NULL)
@@ -77,28 +80,13 @@ static bool grow(struct lpl_pages *pages)
 	return true;
 }
 
-static void enter(struct lpl_pages *pages, uint32_t i, struct lpl_page page)
+static void link_page(struct lpl_pages *pages, uint32_t i, struct lpl_page page)
 {
 	uint32_t *first = &pages->bucket[lpl_pages_bucket(pages, page)];
 
 	pages->node[i].page = page;
 	pages->node[i].chain = *first;
 	*first = i;
-}
-
-uint32_t lpl_pages_add(struct lpl_pages *pages, struct lpl_page page)
-{
-	uint32_t i;
-
-	if (pages->count == pages->capacity && !grow(pages))
-		return 0;
-	i = ++pages->count;
-	enter(pages, i, page);
-	/* linked to itself, touch() has nothing to unlink */
-	pages->node[i].newer = i;
-	pages->node[i].older = i;
-	lpl_pages_touch(pages, i);
-	return i;
 }
 
 static inline void rename_page(struct lpl_pages *pages, uint32_t i, struct lpl_page page)
@@ -108,20 +96,27 @@ static inline void rename_page(struct lpl_pages *pages, uint32_t i, struct lpl_p
 	while (*link != i)
 		link = &pages->node[*link].chain;
 	*link = pages->node[i].chain;
-	enter(pages, i, page);
+	link_page(pages, i, page);
 }
 
-void lpl_pages_replace(struct lpl_pages *pages, uint32_t i, struct lpl_page page)
+uint32_t lpl_pages_enter(struct lpl_pages *pages, struct lpl_page page, uint32_t victim)
 {
-	rename_page(pages, i, page);
+	uint32_t i = victim;
+
+	if (i != 0) {
+		rename_page(pages, i, page);
+	} else {
+		if (pages->count == pages->capacity && !grow(pages))
+			return 0;
+		i = ++pages->count;
+		link_page(pages, i, page);
+		/* linked to itself, touch() has nothing to unlink */
+		pages->node[i].newer = i;
+		pages->node[i].older = i;
+	}
 	lpl_pages_touch(pages, i);
-}
-
-uint32_t lpl_pages_replace_oldest(struct lpl_pages *pages, struct lpl_page page)
-{
-	uint32_t i = lpl_pages_oldest(pages);
-
-	lpl_pages_replace(pages, i, page);
+	if (pages->payload_size != 0)
+		memset((char *)pages->payload + i * pages->payload_size, 0, pages->payload_size);
 	return i;
 }
 

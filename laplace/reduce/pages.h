@@ -5,8 +5,8 @@
  *
  * Pages are numbered from 1 in the order they were added; 0 is "none", and
  * node 0 is the list's sentinel: its `older` is the newest page, its `newer`
- * the oldest.  Callers keep what they know of a page in arrays of their own,
- * indexed by that number.
+ * the oldest.  What a caller knows of a page is the page's payload, a struct of the
+ * caller's own: LPL_PAYLOAD(&pages, struct recent, i).
  */
 #ifndef LAPLACE_REDUCE_PAGES_H
 #define LAPLACE_REDUCE_PAGES_H
@@ -34,6 +34,8 @@ struct lpl_page_node {
 struct lpl_pages {
 	struct lpl_page_node *node;	/* [0, capacity] */
 	uint32_t *bucket;		/* its first node */
+	void *payload;			/* [0, capacity], of payload_size bytes each */
+	size_t payload_size;
 	uint32_t count, capacity;
 	unsigned int shift;		/* 64 - log2(buckets) */
 };
@@ -76,21 +78,26 @@ static inline void lpl_make_paged(struct lpl_ref *ref)
 	ref->reserved = 0;
 }
 
-/*
- * Let an array of *capacity elements of `size` bytes reach `index`.  Returns the
- * array, moved perhaps; what is new is zeroed.  NULL: no memory, nothing changed.
- */
-void *lpl_array_reach(void *array, size_t *capacity, size_t index, size_t size);
-
-bool lpl_pages_init(struct lpl_pages *pages);	/* false: no memory */
+/* An empty map.  false: no memory. */
+bool lpl_pages_init(struct lpl_pages *pages);
+bool lpl_pages_init_with(struct lpl_pages *pages, size_t payload_size);
 void lpl_pages_free(struct lpl_pages *pages);
 
-/* Add a page that is not there, as the newest.  0: no memory (or 2^32 pages). */
-uint32_t lpl_pages_add(struct lpl_pages *pages, struct lpl_page page);
-/* Forget page i; its number goes to `page`, which is not there, as the newest. */
-void lpl_pages_replace(struct lpl_pages *pages, uint32_t i, struct lpl_page page);
-/* Forget the oldest page (there must be one); its number goes to `page`, as the newest. */
-uint32_t lpl_pages_replace_oldest(struct lpl_pages *pages, struct lpl_page page);
+/* The payload of page i, to be changed there; it moves when a page is added. */
+#define LPL_PAYLOAD(pages, type, i) (&((type *)(pages)->payload)[i])
+
+/*
+ * Add a page that is not there, as the newest; its payload is zeroed.  The page
+ * `victim` is forgotten and its number goes to the new one; 0: no page is.  Returns
+ * the number; 0: no memory (or 2^32 pages).
+ */
+uint32_t lpl_pages_enter(struct lpl_pages *pages, struct lpl_page page, uint32_t victim);
+/* The same where nothing has to go. */
+static inline uint32_t lpl_pages_add(struct lpl_pages *pages, struct lpl_page page)
+{
+	return lpl_pages_enter(pages, page, 0);
+}
+
 /*
  * Page i keeps its place and its number, but is no longer found: it gets a name
  * that no reference has, until its number goes to another page.
@@ -140,6 +147,19 @@ static inline void lpl_pages_touch(struct lpl_pages *pages, uint32_t i)
 	node[i].older = newest;
 	node[newest].newer = i;
 	node[0].older = i;
+}
+
+/* A page is referenced.  Its number, the newest now; 0: it is not there. */
+static inline uint32_t lpl_pages_hit(struct lpl_pages *pages, struct lpl_page page)
+{
+	uint32_t i = lpl_pages_newest(pages);
+
+	if (i != 0 && lpl_same_page(page, pages->node[i].page))
+		return i;
+	i = lpl_pages_find(pages, page);
+	if (i != 0)
+		lpl_pages_touch(pages, i);
+	return i;
 }
 
 #endif

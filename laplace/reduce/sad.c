@@ -40,7 +40,7 @@
  * stands still, and whether the reference before the event goes is open.  Letting
  * the event pass would mean deciding early, which would no longer be the paper's
  * SAD.  So memory is O(K) for references, and for events it is what comes while
- * the trace touches K+1 pages, at some 40 bytes each (events.h).
+ * the trace touches K+1 pages, at some 40 bytes each (event_queue.h).
  *
  * The fenced form, behind `window:K` or `fence`, is the same algorithm on other
  * pages: (space, page, generation) instead of (space, page).  An event that gives
@@ -67,15 +67,17 @@
  * did; `window:K` cannot see it either.  A kernel tells such a break, because the
  * processor faults; linux-module/README.md says which ones are missed.
  */
-#include "events.h"
+#include "event_queue.h"
 #include "fence.h"
+#include "method.h"
 #include "pages.h"
-#include "stage.h"
+
+#include "base/array.h"
 
 #include <stdlib.h>
 
 /* A kept reference, in the list of those held, in stream order; 0 is its sentinel. */
-struct held {
+struct pending {
 	struct lpl_ref ref;	/* `reserved`: the number of its page, while it is held */
 	uint64_t time;
 	uint32_t prev, next;
@@ -85,28 +87,30 @@ struct held {
 struct recent {
 	uint64_t last;		/* its last reference, the latest kept one */
 	uint64_t first;		/* the kept one before that; 0: none, or forgotten */
-	uint32_t held;		/* the last reference, while it is after T */
-	uint32_t reserved;
+	uint32_t pending;	/* the last reference, while it is after T */
 };
 
 struct sad {
-	struct lpl_stage stage;
+	struct lpl_reducer_stage stage;
 	struct lpl_outlet outlet;
 	uint32_t limit;		/* K */
 	uint64_t now;		/* references so far */
 	uint64_t threshold;	/* T */
 	uint32_t oldest;	/* of the K+1 pages; 0 while there are fewer */
-	struct lpl_pages pages;	/* to find them; their list is not used */
-	struct recent *recent;	/* by page number */
-	size_t recent_capacity;
-	struct held *held;
-	size_t held_capacity;
-	uint32_t held_used;	/* elements of held[] ever used, the sentinel not counted */
+	struct lpl_pages pages;	/* with a struct recent each; their list is not used */
+	struct pending *pending;
+	size_t pending_room;
+	uint32_t pending_used;	/* elements of pending[] ever used, the sentinel not counted */
 	uint32_t spare;		/* free ones, linked by next */
-	struct lpl_events events;	/* with the time of the reference before */
+	struct lpl_event_queue events;	/* with the time of the reference before */
 	bool fenced;
 	struct lpl_fence fence;
 };
+
+static struct recent *recent_of(const struct sad *sad, uint32_t i)
+{
+	return LPL_PAYLOAD(&sad->pages, struct recent, i);
+}
 
 static int no_memory(const struct sad *sad, struct lpl_report *report)
 {
@@ -114,41 +118,41 @@ static int no_memory(const struct sad *sad, struct lpl_report *report)
 			sad->limit);
 }
 
-static void unlink_held(struct held *held, uint32_t i)
+static void unlink_pending(struct pending *pending, uint32_t i)
 {
-	held[held[i].prev].next = held[i].next;
-	held[held[i].next].prev = held[i].prev;
+	pending[pending[i].prev].next = pending[i].next;
+	pending[pending[i].next].prev = pending[i].prev;
 }
 
-static void append_held(struct held *held, uint32_t i)
+static void append_pending(struct pending *pending, uint32_t i)
 {
-	uint32_t last = held[0].prev;
+	uint32_t last = pending[0].prev;
 
-	held[i].prev = last;
-	held[i].next = 0;
-	held[last].next = i;
-	held[0].prev = i;
+	pending[i].prev = last;
+	pending[i].next = 0;
+	pending[last].next = i;
+	pending[0].prev = i;
 }
 
 /* Send on, in order, the references not after `threshold` and the events freed by that. */
 static int drain(struct sad *sad, uint64_t threshold, struct lpl_report *report)
 {
 	for (;;) {
-		uint32_t i = sad->held[0].next;
-		struct held *head = &sad->held[i];
+		uint32_t i = sad->pending[0].next;
+		struct pending *head = &sad->pending[i];
 		uint64_t position;
 		const struct lpl_event *event = NULL;
 		int error;
 
 		if (sad->events.count != 0)
-			event = lpl_events_front(&sad->events, &position);
+			event = lpl_event_queue_front(&sad->events, &position);
 		if (event != NULL && (i == 0 || position < head->time)) {
 			error = lpl_outlet_event(&sad->outlet, event, report);
-			lpl_events_pop(&sad->events);
+			lpl_event_queue_pop(&sad->events);
 		} else if (i != 0 && head->time <= threshold) {
 			head->ref.reserved = 0;
 			error = lpl_outlet_ref(&sad->outlet, &head->ref, report);
-			unlink_held(sad->held, i);
+			unlink_pending(sad->pending, i);
 			head->next = sad->spare;
 			sad->spare = i;
 		} else {
@@ -159,24 +163,20 @@ static int drain(struct sad *sad, uint64_t threshold, struct lpl_report *report)
 	}
 }
 
-/* An element of held[] for one more reference. */
-static int new_held(struct sad *sad, uint32_t *index, struct lpl_report *report)
+/* An element of pending[] for one more reference. */
+static int new_pending(struct sad *sad, uint32_t *index, struct lpl_report *report)
 {
-	struct held *held;
-
 	if (sad->spare != 0) {
 		*index = sad->spare;
-		sad->spare = sad->held[*index].next;
+		sad->spare = sad->pending[*index].next;
 		return LPL_OK;
 	}
-	if (sad->held_used == 2 * sad->limit)
+	if (sad->pending_used == 2 * sad->limit)
 		return lpl_fail(report, LPL_ERR_INTERNAL,
 				"reduction sad:%u: more than 2K references held", sad->limit);
-	held = lpl_array_reach(sad->held, &sad->held_capacity, sad->held_used + 1, sizeof(*held));
-	if (held == NULL)
+	if (!lpl_reach(sad->pending, sad->pending_room, sad->pending_used + 1))
 		return no_memory(sad, report);
-	sad->held = held;
-	*index = ++sad->held_used;
+	*index = ++sad->pending_used;
 	return LPL_OK;
 }
 
@@ -186,82 +186,61 @@ static int new_held(struct sad *sad, uint32_t *index, struct lpl_report *report)
  */
 static int advance(struct sad *sad, struct lpl_report *report)
 {
-	const struct held *held = sad->held;
-	uint32_t i = held[0].next;
+	const struct pending *pending = sad->pending;
+	uint32_t i = pending[0].next;
 
-	while (i != 0 && sad->recent[held[i].ref.reserved].held != i)
-		i = held[i].next;
+	while (i != 0 && recent_of(sad, pending[i].ref.reserved)->pending != i)
+		i = pending[i].next;
 	if (i == 0)
 		return lpl_fail(report, LPL_ERR_INTERNAL,
-				"reduction sad:%u: a page's last reference is not held", sad->limit);
-	sad->oldest = held[i].ref.reserved;
-	sad->threshold = held[i].time;
+				"reduction sad:%u: a page's last reference is not held",
+				sad->limit);
+	sad->oldest = pending[i].ref.reserved;
+	sad->threshold = pending[i].time;
 	return drain(sad, sad->threshold, report);
 }
 
-/* The number of a page that is not among the K+1; 0: no memory. */
-static uint32_t enter_page(struct sad *sad, struct lpl_page page)
-{
-	struct recent *recent;
-	uint32_t i;
-
-	if (sad->oldest != 0) {
-		i = sad->oldest;
-		lpl_pages_replace(&sad->pages, i, page);
-		sad->recent[i] = (struct recent){0};
-		return i;
-	}
-	i = lpl_pages_add(&sad->pages, page);
-	recent = i == 0 ? NULL : lpl_array_reach(sad->recent, &sad->recent_capacity, i,
-						 sizeof(*recent));
-	if (recent == NULL)
-		return 0;
-	sad->recent = recent;
-	recent[i] = (struct recent){0};
-	return i;
-}
-
 /* What is held of a reference; its page's address is there already. */
-static void hold(struct held *held, const struct lpl_ref *ref, uint64_t time, bool written)
+static void hold(struct pending *pending, const struct lpl_ref *ref, uint64_t time, bool written)
 {
-	held->ref.ref = ref->ref;
-	held->ref.instr = ref->instr;
-	held->ref.cycle = ref->cycle;
-	held->ref.space = ref->space;	/* that a walk is made in is not its page's */
-	held->ref.type = ref->type;
-	held->ref.flags = (uint8_t)((ref->flags & (LPL_USER | LPL_SYNTHETIC)) | LPL_PAGED);
+	pending->ref.ref = ref->ref;
+	pending->ref.instr = ref->instr;
+	pending->ref.cycle = ref->cycle;
+	pending->ref.space = ref->space;	/* that a walk is made in is not its page's */
+	pending->ref.type = ref->type;
+	pending->ref.flags = (uint8_t)((ref->flags & (LPL_USER | LPL_SYNTHETIC)) | LPL_PAGED);
 	if (written)
-		lpl_make_write(&held->ref);
-	held->time = time;
+		lpl_make_write(&pending->ref);
+	pending->time = time;
 }
 
 /* Keep the reference `ref`, made now, to page i; drop the one before it if SAD says so. */
 static int keep(struct sad *sad, uint32_t i, const struct lpl_ref *ref, struct lpl_report *report)
 {
-	struct recent *recent = &sad->recent[i];
+	struct recent *recent = recent_of(sad, i);
 	bool written = false;
-	struct held *held;
+	struct pending *pending;
 
 	if (recent->first > sad->threshold) {
-		held = &sad->held[recent->held];
-		written = lpl_is_write(&held->ref);
-		if (held->next != 0) {
-			unlink_held(sad->held, recent->held);
-			append_held(sad->held, recent->held);
+		pending = &sad->pending[recent->pending];
+		written = lpl_is_write(&pending->ref);
+		if (pending->next != 0) {
+			unlink_pending(sad->pending, recent->pending);
+			append_pending(sad->pending, recent->pending);
 		}
 	} else {
-		int error = new_held(sad, &recent->held, report);
+		int error = new_pending(sad, &recent->pending, report);
 
 		if (error != LPL_OK)
 			return error;
-		held = &sad->held[recent->held];
-		held->ref = *ref;
-		lpl_make_paged(&held->ref);
-		held->ref.reserved = i;
-		append_held(sad->held, recent->held);
+		pending = &sad->pending[recent->pending];
+		pending->ref = *ref;
+		lpl_make_paged(&pending->ref);
+		pending->ref.reserved = i;
+		append_pending(sad->pending, recent->pending);
 		recent->first = recent->last;
 	}
-	hold(held, ref, sad->now, written);
+	hold(pending, ref, sad->now, written);
 	recent->last = sad->now;
 	return LPL_OK;
 }
@@ -274,12 +253,13 @@ static int sad_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t co
 	for (size_t j = 0; j < count; j++) {
 		struct lpl_page page = lpl_page_of(&refs[j]);
 		uint32_t i = lpl_pages_find(&sad->pages, page);
-		bool older = i == 0 || i == sad->oldest;	/* than K others, if there are so many */
+		/* older than K others, if there are so many? */
+		bool older = i == 0 || i == sad->oldest;
 		int error = LPL_OK;
 
 		sad->now++;
 		if (i == 0) {
-			i = enter_page(sad, page);
+			i = lpl_pages_enter(&sad->pages, page, sad->oldest);
 			if (i == 0)
 				return no_memory(sad, report);
 		}
@@ -300,9 +280,10 @@ static int sad_event(struct lpl_sink *sink, const struct lpl_event *event,
 
 	if (sad->fenced)
 		lpl_fence_pages(&sad->fence, event, &sad->pages);
-	if (sad->held[0].next == 0)	/* nothing to wait for */
+	if (sad->pending[0].next == 0)	/* nothing to wait for */
 		return lpl_outlet_event(&sad->outlet, event, report);
-	return lpl_events_push(&sad->events, event, sad->now) ? LPL_OK : no_memory(sad, report);
+	return lpl_event_queue_push(&sad->events, event, sad->now) ? LPL_OK :
+		no_memory(sad, report);
 }
 
 /*
@@ -311,7 +292,7 @@ static int sad_event(struct lpl_sink *sink, const struct lpl_event *event,
  * drop is judged by what lies between its first and its third alone.  The fence
  * goes on: what it has learned of the kernel's pages stays true.
  */
-static int sad_flush(struct lpl_stage *stage, struct lpl_report *report)
+static int sad_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	struct sad *sad = (struct sad *)stage;
 	int error = drain(sad, UINT64_MAX, report);
@@ -330,18 +311,17 @@ static int sad_finish(struct lpl_sink *sink, struct lpl_report *report)
 	return error != LPL_OK ? error : lpl_outlet_finish(&sad->outlet, report);
 }
 
-static void sad_close(struct lpl_stage *stage)
+static void sad_close(struct lpl_reducer_stage *stage)
 {
 	struct sad *sad = (struct sad *)stage;
 
 	lpl_pages_free(&sad->pages);
-	lpl_events_free(&sad->events);
-	free(sad->recent);
-	free(sad->held);
+	lpl_event_queue_free(&sad->events);
+	free(sad->pending);
 	free(sad);
 }
 
-struct lpl_stage *lpl_sad_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *sad_new(uint64_t number, struct lpl_sink *next)
 {
 	struct sad *sad = calloc(1, sizeof(*sad));
 
@@ -352,20 +332,31 @@ struct lpl_stage *lpl_sad_new(uint64_t number, struct lpl_sink *next)
 	sad->stage.close = sad_close;
 	sad->outlet.next = next;
 	sad->limit = (uint32_t)number;
-	lpl_events_init(&sad->events);
-	sad->held = lpl_array_reach(NULL, &sad->held_capacity, 0, sizeof(*sad->held));
-	if (!lpl_pages_init(&sad->pages) || sad->held == NULL) {
+	lpl_event_queue_init(&sad->events);
+	if (!lpl_pages_init_with(&sad->pages, sizeof(struct recent)) ||
+	    !lpl_reach(sad->pending, sad->pending_room, 0)) {
 		sad_close(&sad->stage);
 		return NULL;
 	}
 	return &sad->stage;
 }
 
-struct lpl_stage *lpl_sad_fenced_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *fenced_new(uint64_t number, struct lpl_sink *next)
 {
-	struct lpl_stage *stage = lpl_sad_new(number, next);
+	struct lpl_reducer_stage *stage = sad_new(number, next);
 
 	if (stage != NULL)
 		((struct sad *)stage)->fenced = true;
 	return stage;
 }
+
+const struct lpl_method lpl_method_sad = {
+	.name = "sad",
+	.letter = "K",
+	.unit = LPL_UNIT_PAGES,
+	.drops = LPL_DROPS_ANYWHERE,
+	.claims = LPL_CLAIM_LRU | LPL_CLAIM_OPT,
+	.windows = LPL_WINDOWS_FIRST,
+	.open = sad_new,
+	.open_fenced = fenced_new,
+};

@@ -41,17 +41,18 @@
  * which may be the whole rest of a trace that has found its K pages: put `sad:K`
  * before it.  Held events as in sad.c.
  */
-#include "held.h"
+#include "method.h"
+#include "pending.h"
 
 #include <stdlib.h>
 
 struct sad2 {
-	struct lpl_stage stage;
+	struct lpl_reducer_stage stage;
 	uint32_t limit;		/* K */
 	uint32_t fetched;	/* the page fetched last, 0 before the first */
-	uint32_t candidate;	/* its reference, the oldest held */
+	uint32_t candidate;	/* its reference, the oldest pending */
 	struct lpl_pages pages;	/* in memory */
-	struct lpl_held held;	/* since the candidate */
+	struct lpl_pending pending;	/* since the candidate */
 };
 
 static int no_memory(const struct sad2 *sad2, struct lpl_report *report)
@@ -60,24 +61,15 @@ static int no_memory(const struct sad2 *sad2, struct lpl_report *report)
 			sad2->limit);
 }
 
-/* A reference to another page than the one before; what it decides is sent on. */
-static int look_up(struct sad2 *sad2, struct lpl_page page, uint32_t *index, bool *fault,
-		   struct lpl_report *report)
+/* Fetch a page, which decides what is pending. */
+static int fetch(struct sad2 *sad2, struct lpl_page page, struct lpl_report *report)
 {
 	struct lpl_pages *pages = &sad2->pages;
-	uint32_t i = lpl_pages_find(pages, page);
+	uint32_t victim = pages->count < sad2->limit ? 0 : lpl_pages_oldest(pages);
 
-	*fault = i == 0;
-	if (i != 0)
-		lpl_pages_touch(pages, i);
-	else if (pages->count == sad2->limit)
-		i = lpl_pages_replace_oldest(pages, page);
-	else
-		i = lpl_pages_add(pages, page);
-	if (i == 0)
-		return no_memory(sad2, report);
-	*index = i;
-	return *fault ? lpl_held_send_all(&sad2->held, report) : LPL_OK;
+	sad2->fetched = lpl_pages_enter(pages, page, victim);
+	return sad2->fetched == 0 ? no_memory(sad2, report) :
+		lpl_pending_send_all(&sad2->pending, report);
 }
 
 static int sad2_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
@@ -87,33 +79,26 @@ static int sad2_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 
 	for (size_t j = 0; j < count; j++) {
 		struct lpl_page page = lpl_page_of(&refs[j]);
-		uint32_t i = lpl_pages_newest(&sad2->pages);
-		bool fault = false;
-		uint32_t held;
+		uint32_t i = lpl_pages_hit(&sad2->pages, page);
+		int error = i == 0 ? fetch(sad2, page, report) : LPL_OK;
+		uint32_t added;
 
-		if (i == 0 || !lpl_same_page(page, sad2->pages.node[i].page)) {
-			int error = look_up(sad2, page, &i, &fault, report);
-
-			if (error != LPL_OK)
-				return error;
-		}
-		if (i == sad2->fetched && !fault) {
-			int error = LPL_OK;
-
-			lpl_held_renew(&sad2->held, sad2->candidate, &refs[j]);
-			while (lpl_held_oldest(&sad2->held) != sad2->candidate && error == LPL_OK)
-				error = lpl_held_send(&sad2->held, report);
+		if (error != LPL_OK)
+			return error;
+		if (i != 0 && i == sad2->fetched) {
+			lpl_pending_replace(&sad2->pending, sad2->candidate, &refs[j]);
+			while (error == LPL_OK &&
+			       lpl_pending_oldest(&sad2->pending) != sad2->candidate)
+				error = lpl_pending_send(&sad2->pending, report);
 			if (error != LPL_OK)
 				return error;
 			continue;
 		}
-		held = lpl_held_add(&sad2->held, &refs[j]);
-		if (held == 0)
+		added = lpl_pending_add(&sad2->pending, &refs[j]);
+		if (added == 0)
 			return no_memory(sad2, report);
-		if (fault) {
-			sad2->fetched = i;
-			sad2->candidate = held;
-		}
+		if (i == 0)
+			sad2->candidate = added;
 	}
 	return LPL_OK;
 }
@@ -121,33 +106,33 @@ static int sad2_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 static int sad2_event(struct lpl_sink *sink, const struct lpl_event *event,
 		      struct lpl_report *report)
 {
-	return lpl_held_event(&((struct sad2 *)sink)->held, event, report);
+	return lpl_pending_event(&((struct sad2 *)sink)->pending, event, report);
 }
 
 /* The memory goes on as it is; the page fetched last keeps all its references. */
-static int sad2_flush(struct lpl_stage *stage, struct lpl_report *report)
+static int sad2_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	struct sad2 *sad2 = (struct sad2 *)stage;
 
 	sad2->fetched = 0;
-	return lpl_held_flush(&sad2->held, report);
+	return lpl_pending_flush(&sad2->pending, report);
 }
 
 static int sad2_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
-	return lpl_held_finish(&((struct sad2 *)sink)->held, report);
+	return lpl_pending_finish(&((struct sad2 *)sink)->pending, report);
 }
 
-static void sad2_close(struct lpl_stage *stage)
+static void sad2_close(struct lpl_reducer_stage *stage)
 {
 	struct sad2 *sad2 = (struct sad2 *)stage;
 
 	lpl_pages_free(&sad2->pages);
-	lpl_held_free(&sad2->held);
+	lpl_pending_free(&sad2->pending);
 	free(sad2);
 }
 
-struct lpl_stage *lpl_sad2_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *sad2_new(uint64_t number, struct lpl_sink *next)
 {
 	struct sad2 *sad2 = calloc(1, sizeof(*sad2));
 
@@ -157,9 +142,22 @@ struct lpl_stage *lpl_sad2_new(uint64_t number, struct lpl_sink *next)
 	sad2->stage.flush = sad2_flush;
 	sad2->stage.close = sad2_close;
 	sad2->limit = (uint32_t)number;
-	if (!lpl_held_init(&sad2->held, next) || !lpl_pages_init(&sad2->pages)) {
+	if (!lpl_pending_init(&sad2->pending, next) || !lpl_pages_init(&sad2->pages)) {
 		sad2_close(&sad2->stage);
 		return NULL;
 	}
 	return &sad2->stage;
 }
+
+/*
+ * There is no fenced form: it drops first references, by which merge learns in which of
+ * several related spaces a page came into being.
+ */
+const struct lpl_method lpl_method_sad2 = {
+	.name = "sad2",
+	.letter = "K",
+	.unit = LPL_UNIT_PAGES,
+	.drops = LPL_DROPS_ANYWHERE,
+	.claims = LPL_CLAIM_LRU,
+	.open = sad2_new,
+};

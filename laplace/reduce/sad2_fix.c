@@ -19,7 +19,7 @@
  *
  * So: what SAD, which comes first as a stage of its own, lets through is gathered
  * in an array.  Once that has grown enough, all passes are run over it, with a
- * record of what depends on the future (passes.c).  What is before the first such
+ * record of what depends on the future (fixpoint.c).  What is before the first such
  * reference is decided: it is sent on or forgotten, and so much of it stays in the
  * array as is needed to judge what follows, together with the number of the pass
  * that dropped each.  At the end of the trace nothing is open and all goes out.
@@ -31,32 +31,38 @@
  * each mostly, and O(K) in rows as above.  Events wait with the references before
  * them.
  */
-#include "events.h"
+#include "event_queue.h"
+#include "method.h"
 #include "pages.h"
-#include "passes.h"
-#include "stage.h"
+#include "fixpoint.h"
+
+#include "base/array.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct sad2_fix {
-	struct lpl_stage stage;
-	struct lpl_stage *sad;	/* gets what comes in */
+	struct lpl_reducer_stage stage;
+	struct lpl_reducer_stage *sad;	/* gets what comes in */
 	struct lpl_sink kept;	/* gets what that lets through */
 	struct lpl_outlet outlet;
-	struct lpl_pages pages;	/* in a memory of K pages */
-	uint32_t *last;		/* by page number: its last reference in the array */
-	size_t last_capacity;
-	struct lpl_staying *array;
+	struct lpl_pages pages;	/* in a memory of K pages; with the number of the page's
+				 * last reference in the array, a uint32_t */
+	struct lpl_fix_ref *array;
 	size_t capacity;
 	uint32_t count;
 	uint32_t decided;	/* so many at the array's front */
 	size_t batch;		/* the count at which to run the passes */
 	uint64_t forgotten;	/* references before the array */
-	struct lpl_passes passes;
-	struct lpl_events events;	/* with the number of references before */
+	struct lpl_fixpoint fixpoint;
+	struct lpl_event_queue events;	/* with the number of references before */
 };
+
+static uint32_t *last_of(const struct sad2_fix *fix, uint32_t page)
+{
+	return LPL_PAYLOAD(&fix->pages, uint32_t, page);
+}
 
 #define FIX_OF_KEPT(sink) \
 	((struct sad2_fix *)((char *)(sink) - offsetof(struct sad2_fix, kept)))
@@ -64,7 +70,7 @@ struct sad2_fix {
 static int no_memory(const struct sad2_fix *fix, struct lpl_report *report)
 {
 	return lpl_fail(report, LPL_ERR_MEMORY, "reduction sad2-fix:%u: no memory to hold more",
-			fix->passes.pages);
+			fix->fixpoint.pages);
 }
 
 /* As many new references as outweigh those that are looked at again. */
@@ -78,18 +84,9 @@ static size_t least_batch(size_t pages)
 /* Send on the events that come before reference i; all, if that is not there. */
 static int send_events(struct sad2_fix *fix, uint32_t i, struct lpl_report *report)
 {
-	const struct lpl_event *event;
-	uint64_t position;
+	uint64_t until = i == fix->count ? UINT64_MAX : fix->forgotten + i + 1;
 
-	while ((event = lpl_events_front(&fix->events, &position)) != NULL &&
-	       (i == fix->count || position <= fix->forgotten + i)) {
-		int error = lpl_outlet_event(&fix->outlet, event, report);
-
-		if (error != LPL_OK)
-			return error;
-		lpl_events_pop(&fix->events);
-	}
-	return LPL_OK;
+	return lpl_event_queue_send(&fix->events, until, &fix->outlet, report);
 }
 
 /* Leave out the first references of the array. */
@@ -108,7 +105,7 @@ static void forget(struct sad2_fix *fix, uint32_t count)
 			*before = *before < count ? LPL_NO_REF : *before - count;
 	}
 	for (uint32_t page = 1; page <= fix->pages.count; page++) {
-		uint32_t *last = &fix->last[page];
+		uint32_t *last = last_of(fix, page);
 
 		if (*last != LPL_NO_REF)
 			*last = *last < count ? LPL_NO_REF : *last - count;
@@ -119,7 +116,7 @@ static void forget(struct sad2_fix *fix, uint32_t count)
 static int run(struct sad2_fix *fix, bool ended, struct lpl_report *report)
 {
 	uint32_t i = fix->decided;
-	int error = lpl_passes_run(&fix->passes, fix->array, fix->count, &fix->decided, ended,
+	int error = lpl_fixpoint_run(&fix->fixpoint, fix->array, fix->count, &fix->decided, ended,
 				   report);
 
 	for (; i < fix->decided && error == LPL_OK; i++) {
@@ -132,8 +129,8 @@ static int run(struct sad2_fix *fix, bool ended, struct lpl_report *report)
 	if (error == LPL_OK)
 		error = send_events(fix, fix->decided, report);
 	if (error == LPL_OK)
-		forget(fix, lpl_passes_context(&fix->passes, fix->array, fix->decided));
-	fix->batch = 2 * (size_t)fix->count + least_batch(fix->passes.pages);
+		forget(fix, lpl_fixpoint_context(&fix->fixpoint, fix->array, fix->decided));
+	fix->batch = 2 * (size_t)fix->count + least_batch(fix->fixpoint.pages);
 	return error;
 }
 
@@ -143,46 +140,31 @@ static int run(struct sad2_fix *fix, bool ended, struct lpl_report *report)
 static uint32_t fetch(struct sad2_fix *fix, struct lpl_page page)
 {
 	struct lpl_pages *pages = &fix->pages;
-	uint32_t *last;
-	uint32_t i;
+	uint32_t victim = pages->count < fix->fixpoint.pages ? 0 : lpl_pages_oldest(pages);
 
-	if (pages->count == fix->passes.pages) {
-		i = lpl_pages_oldest(pages);
-		if (fix->last[i] != LPL_NO_REF)
-			fix->array[fix->last[i]].leaves = true;
-		return lpl_pages_replace_oldest(pages, page);
-	}
-	i = lpl_pages_add(pages, page);
-	last = i == 0 ? NULL : lpl_array_reach(fix->last, &fix->last_capacity, i, sizeof(*last));
-	if (last == NULL)
-		return 0;
-	fix->last = last;
-	return i;
+	if (victim != 0 && *last_of(fix, victim) != LPL_NO_REF)
+		fix->array[*last_of(fix, victim)].leaves = true;
+	return lpl_pages_enter(pages, page, victim);
 }
 
 static int keep(struct sad2_fix *fix, const struct lpl_ref *ref, struct lpl_report *report)
 {
 	struct lpl_page page = lpl_page_of(ref);
-	uint32_t i = lpl_pages_find(&fix->pages, page);
+	uint32_t i = lpl_pages_hit(&fix->pages, page);
 	bool fetches = i == 0;
-	struct lpl_staying *array = fix->count == LPL_NO_REF - 1 ? NULL :
-		lpl_array_reach(fix->array, &fix->capacity, fix->count, sizeof(*array));
 
-	if (array == NULL)
+	if (fix->count == LPL_NO_REF - 1 || !lpl_reach(fix->array, fix->capacity, fix->count))
 		return no_memory(fix, report);
-	fix->array = array;
 	if (fetches)
 		i = fetch(fix, page);
-	else
-		lpl_pages_touch(&fix->pages, i);
 	if (i == 0)
 		return no_memory(fix, report);
-	array[fix->count] = (struct lpl_staying){
+	fix->array[fix->count] = (struct lpl_fix_ref){
 		.ref = *ref,
-		.before = fetches ? LPL_NO_REF : fix->last[i],
+		.before = fetches ? LPL_NO_REF : *last_of(fix, i),
 		.fetches = fetches,
 	};
-	fix->last[i] = fix->count++;
+	*last_of(fix, i) = fix->count++;
 	return fix->count < fix->batch ? LPL_OK : run(fix, false, report);
 }
 
@@ -203,7 +185,7 @@ static int keep_event(struct lpl_sink *sink, const struct lpl_event *event,
 
 	if (fix->decided == fix->count)	/* nothing to wait for */
 		return lpl_outlet_event(&fix->outlet, event, report);
-	return lpl_events_push(&fix->events, event, fix->forgotten + fix->count) ? LPL_OK :
+	return lpl_event_queue_push(&fix->events, event, fix->forgotten + fix->count) ? LPL_OK :
 		no_memory(fix, report);
 }
 
@@ -218,7 +200,7 @@ static int keep_finish(struct lpl_sink *sink, struct lpl_report *report)
 /* ---- what comes in goes to SAD ---- */
 
 /* Only what the passes decide: SAD goes on, for they rely on it everywhere. */
-static int fix_flush(struct lpl_stage *stage, struct lpl_report *report)
+static int fix_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	struct sad2_fix *fix = (struct sad2_fix *)stage;
 	int error = run(fix, false, report);
@@ -249,21 +231,20 @@ static int fix_finish(struct lpl_sink *sink, struct lpl_report *report)
 	return sad->finish(sad, report);
 }
 
-static void fix_close(struct lpl_stage *stage)
+static void fix_close(struct lpl_reducer_stage *stage)
 {
 	struct sad2_fix *fix = (struct sad2_fix *)stage;
 
 	if (fix->sad != NULL)
 		fix->sad->close(fix->sad);
 	lpl_pages_free(&fix->pages);
-	lpl_passes_free(&fix->passes);
-	lpl_events_free(&fix->events);
-	free(fix->last);
+	lpl_fixpoint_free(&fix->fixpoint);
+	lpl_event_queue_free(&fix->events);
 	free(fix->array);
 	free(fix);
 }
 
-struct lpl_stage *lpl_sad2_fix_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *fix_new(uint64_t number, struct lpl_sink *next)
 {
 	struct sad2_fix *fix = calloc(1, sizeof(*fix));
 
@@ -275,12 +256,22 @@ struct lpl_stage *lpl_sad2_fix_new(uint64_t number, struct lpl_sink *next)
 	fix->kept = (struct lpl_sink){keep_refs, keep_event, keep_finish};
 	fix->outlet.next = next;
 	fix->batch = least_batch((uint32_t)number);
-	lpl_passes_init(&fix->passes, (uint32_t)number);
-	lpl_events_init(&fix->events);
-	fix->sad = lpl_sad_new(number, &fix->kept);
-	if (!lpl_pages_init(&fix->pages) || fix->sad == NULL) {
+	lpl_fixpoint_init(&fix->fixpoint, (uint32_t)number);
+	lpl_event_queue_init(&fix->events);
+	fix->sad = lpl_method_sad.open(number, &fix->kept);
+	if (!lpl_pages_init_with(&fix->pages, sizeof(uint32_t)) || fix->sad == NULL) {
 		fix_close(&fix->stage);
 		return NULL;
 	}
 	return &fix->stage;
 }
+
+/* No fenced form, as of sad2. */
+const struct lpl_method lpl_method_sad2_fix = {
+	.name = "sad2-fix",
+	.letter = "K",
+	.unit = LPL_UNIT_PAGES,
+	.drops = LPL_DROPS_ANYWHERE,
+	.claims = LPL_CLAIM_LRU,
+	.open = fix_new,
+};

@@ -39,7 +39,8 @@
  * generation is kept as it is.
  */
 #include "fence.h"
-#include "held.h"
+#include "method.h"
+#include "pending.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -49,20 +50,23 @@ struct recent {
 	uint64_t last;		/* its last reference, the latest kept one */
 	uint64_t first;		/* the kept one before that */
 	bool two;		/* there is one before that */
-	uint32_t held;		/* the last reference, while it is not final */
+	uint32_t pending;	/* the last reference, while it is not final */
 };
 
 struct sad_ws {
-	struct lpl_stage stage;
+	struct lpl_reducer_stage stage;
 	uint64_t tau;
 	uint64_t now;
-	struct lpl_pages pages;
-	struct recent *recent;	/* by page number */
-	size_t recent_capacity;
-	struct lpl_held held;
+	struct lpl_pages pages;	/* with a struct recent each */
+	struct lpl_pending pending;
 	bool fenced;
 	struct lpl_fence fence;
 };
+
+static struct recent *recent_of(const struct sad_ws *ws, uint32_t i)
+{
+	return LPL_PAYLOAD(&ws->pages, struct recent, i);
+}
 
 static int no_memory(const struct sad_ws *ws, struct lpl_report *report)
 {
@@ -76,46 +80,38 @@ static int no_memory(const struct sad_ws *ws, struct lpl_report *report)
  */
 static uint32_t make_newest(struct sad_ws *ws, struct lpl_page page)
 {
-	struct lpl_pages *pages = &ws->pages;
-	uint32_t i = lpl_pages_find(pages, page);
-	uint32_t oldest = lpl_pages_oldest(pages);
-	struct recent *recent;
+	uint32_t i = lpl_pages_hit(&ws->pages, page);
+	uint32_t victim = lpl_pages_oldest(&ws->pages);
 
-	if (i != 0) {
-		lpl_pages_touch(pages, i);
+	if (i != 0)
 		return i;
-	}
-	if (oldest != 0 && ws->now - ws->recent[oldest].last > ws->tau) {
-		i = lpl_pages_replace_oldest(pages, page);
-	} else {
-		i = lpl_pages_add(pages, page);
-		recent = i == 0 ? NULL : lpl_array_reach(ws->recent, &ws->recent_capacity, i,
-							 sizeof(*recent));
-		if (recent == NULL)
-			return 0;
-		ws->recent = recent;
-	}
-	ws->recent[i] = (struct recent){0};
-	return i;
+	if (victim != 0 && ws->now - recent_of(ws, victim)->last <= ws->tau)
+		victim = 0;
+	return lpl_pages_enter(&ws->pages, page, victim);
 }
 
 /* Keep the reference `ref` to page i; drop the one before it if it may go. */
 static int keep(struct sad_ws *ws, uint32_t i, const struct lpl_ref *ref,
 		struct lpl_report *report)
 {
-	struct recent *recent = &ws->recent[i];
+	struct recent *recent = recent_of(ws, i);
 
 	if (recent->two && ref->ref - recent->first <= ws->tau) {
-		lpl_held_renew(&ws->held, recent->held, ref);
+		lpl_pending_replace(&ws->pending, recent->pending, ref);
 	} else {
-		recent->two = recent->held != 0;
+		recent->two = recent->pending != 0;
 		recent->first = recent->last;
-		recent->held = lpl_held_add(&ws->held, ref);
-		if (recent->held == 0)
+		recent->pending = lpl_pending_add(&ws->pending, ref);
+		if (recent->pending == 0)
 			return no_memory(ws, report);
 	}
 	recent->last = ref->ref;
 	return LPL_OK;
+}
+
+static const struct lpl_ref *oldest_pending(const struct sad_ws *ws)
+{
+	return lpl_pending_ref(&ws->pending, lpl_pending_oldest(&ws->pending));
 }
 
 static int sad_ws_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
@@ -125,9 +121,8 @@ static int sad_ws_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t
 
 	for (size_t j = 0; j < count; j++) {
 		const struct lpl_ref *ref = &refs[j];
-		struct lpl_page page = lpl_page_of(ref);
-		uint32_t i = lpl_pages_newest(&ws->pages);
-		int error = LPL_OK;
+		uint32_t i;
+		int error;
 
 		if (ref->ref < ws->now)
 			return lpl_fail(report, LPL_ERR_ORDER,
@@ -135,16 +130,13 @@ static int sad_ws_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t
 					" comes after reference %" PRIu64, ws->tau, ref->ref,
 					ws->now);
 		ws->now = ref->ref;
-		if (i == 0 || !lpl_same_page(page, ws->pages.node[i].page)) {
-			i = make_newest(ws, page);
-			if (i == 0)
-				return no_memory(ws, report);
-		}
+		i = make_newest(ws, lpl_page_of(ref));
+		if (i == 0)
+			return no_memory(ws, report);
 		error = keep(ws, i, ref, report);
 		/* what was made now stays, so there is an oldest one */
-		while (error == LPL_OK && ws->now -
-		       lpl_held_ref(&ws->held, lpl_held_oldest(&ws->held))->ref > ws->tau)
-			error = lpl_held_send(&ws->held, report);
+		while (error == LPL_OK && ws->now - oldest_pending(ws)->ref > ws->tau)
+			error = lpl_pending_send(&ws->pending, report);
 		if (error != LPL_OK)
 			return error;
 	}
@@ -158,14 +150,14 @@ static int sad_ws_event(struct lpl_sink *sink, const struct lpl_event *event,
 
 	if (ws->fenced)
 		lpl_fence_pages(&ws->fence, event, &ws->pages);
-	return lpl_held_event(&ws->held, event, report);
+	return lpl_pending_event(&ws->pending, event, report);
 }
 
 /* As in sad.c: what was sent can be dropped no more, and is nobody's `first`. */
-static int sad_ws_flush(struct lpl_stage *stage, struct lpl_report *report)
+static int sad_ws_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	struct sad_ws *ws = (struct sad_ws *)stage;
-	int error = lpl_held_flush(&ws->held, report);
+	int error = lpl_pending_flush(&ws->pending, report);
 
 	lpl_pages_clear(&ws->pages);
 	return error;
@@ -173,20 +165,19 @@ static int sad_ws_flush(struct lpl_stage *stage, struct lpl_report *report)
 
 static int sad_ws_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
-	return lpl_held_finish(&((struct sad_ws *)sink)->held, report);
+	return lpl_pending_finish(&((struct sad_ws *)sink)->pending, report);
 }
 
-static void sad_ws_close(struct lpl_stage *stage)
+static void sad_ws_close(struct lpl_reducer_stage *stage)
 {
 	struct sad_ws *ws = (struct sad_ws *)stage;
 
 	lpl_pages_free(&ws->pages);
-	lpl_held_free(&ws->held);
-	free(ws->recent);
+	lpl_pending_free(&ws->pending);
 	free(ws);
 }
 
-struct lpl_stage *lpl_sad_ws_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *sad_ws_new(uint64_t number, struct lpl_sink *next)
 {
 	struct sad_ws *ws = calloc(1, sizeof(*ws));
 
@@ -196,18 +187,29 @@ struct lpl_stage *lpl_sad_ws_new(uint64_t number, struct lpl_sink *next)
 	ws->stage.flush = sad_ws_flush;
 	ws->stage.close = sad_ws_close;
 	ws->tau = number;
-	if (!lpl_held_init(&ws->held, next) || !lpl_pages_init(&ws->pages)) {
+	if (!lpl_pending_init(&ws->pending, next) ||
+	    !lpl_pages_init_with(&ws->pages, sizeof(struct recent))) {
 		sad_ws_close(&ws->stage);
 		return NULL;
 	}
 	return &ws->stage;
 }
 
-struct lpl_stage *lpl_sad_ws_fenced_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *fenced_new(uint64_t number, struct lpl_sink *next)
 {
-	struct lpl_stage *stage = lpl_sad_ws_new(number, next);
+	struct lpl_reducer_stage *stage = sad_ws_new(number, next);
 
 	if (stage != NULL)
 		((struct sad_ws *)stage)->fenced = true;
 	return stage;
 }
+
+const struct lpl_method lpl_method_sad_ws = {
+	.name = "sad-ws",
+	.letter = "TAU",
+	.unit = LPL_UNIT_REFERENCES,
+	.drops = LPL_DROPS_ANYWHERE,
+	.claims = LPL_CLAIM_LRU | LPL_CLAIM_OPT | LPL_CLAIM_WS,
+	.open = sad_ws_new,
+	.open_fenced = fenced_new,
+};

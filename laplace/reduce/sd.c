@@ -17,44 +17,36 @@
  * written back is told an eviction late.
  *
  * Nothing is held back, and events pass at once.  Memory is O(K) and what it takes
- * to remember the pages that were evicted while they owed a write.
+ * to remember the pages that were evicted after a write was dropped.
  */
-#include "owed.h"
-#include "stage.h"
+#include "dropped_writes.h"
+#include "method.h"
 
 #include <stdlib.h>
 
 struct sd {
-	struct lpl_stage stage;
+	struct lpl_reducer_stage stage;
 	struct lpl_outlet outlet;
 	uint32_t limit;		/* K */
-	struct lpl_pages pages;	/* in memory */
-	bool *written;		/* by page number: by a reference that was dropped */
-	size_t written_capacity;
-	struct lpl_owed owed;	/* of pages not in memory */
+	struct lpl_pages pages;	/* in memory; with a bool: was a write to it dropped? */
+	struct lpl_dropped_writes dropped;	/* to pages not in memory */
 };
+
+static bool *written(const struct sd *sd, uint32_t i)
+{
+	return LPL_PAYLOAD(&sd->pages, bool, i);
+}
 
 /* Fetch a page.  false: no memory. */
 static bool fetch(struct sd *sd, struct lpl_page page)
 {
 	struct lpl_pages *pages = &sd->pages;
-	bool *written;
-	uint32_t i;
+	uint32_t victim = pages->count < sd->limit ? 0 : lpl_pages_oldest(pages);
 
-	if (pages->count == sd->limit) {
-		i = lpl_pages_oldest(pages);
-		if (sd->written[i] && !lpl_owed_add(&sd->owed, pages->node[i].page))
-			return false;
-		sd->written[lpl_pages_replace_oldest(pages, page)] = false;
-		return true;
-	}
-	i = lpl_pages_add(pages, page);
-	written = i == 0 ? NULL : lpl_array_reach(sd->written, &sd->written_capacity, i,
-						  sizeof(*written));
-	if (written == NULL)
+	if (victim != 0 && *written(sd, victim) &&
+	    !lpl_dropped_writes_add(&sd->dropped, pages->node[victim].page))
 		return false;
-	sd->written = written;
-	return true;
+	return lpl_pages_enter(pages, page, victim) != 0;
 }
 
 static int keep(struct sd *sd, struct lpl_page page, struct lpl_ref ref,
@@ -64,7 +56,7 @@ static int keep(struct sd *sd, struct lpl_page page, struct lpl_ref ref,
 		return lpl_fail(report, LPL_ERR_MEMORY,
 				"reduction sd:%u: no memory for another page", sd->limit);
 	lpl_make_paged(&ref);
-	if (lpl_owed_pay(&sd->owed, page))
+	if (lpl_dropped_writes_take(&sd->dropped, page))
 		lpl_make_write(&ref);
 	return lpl_outlet_ref(&sd->outlet, &ref, report);
 }
@@ -76,20 +68,15 @@ static int sd_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t cou
 
 	for (size_t j = 0; j < count; j++) {
 		struct lpl_page page = lpl_page_of(&refs[j]);
-		uint32_t i = lpl_pages_newest(&sd->pages);
+		uint32_t i = lpl_pages_hit(&sd->pages, page);
+		int error = LPL_OK;
 
-		if (i == 0 || !lpl_same_page(page, sd->pages.node[i].page)) {
-			i = lpl_pages_find(&sd->pages, page);
-			if (i == 0) {
-				int error = keep(sd, page, refs[j], report);
-
-				if (error != LPL_OK)
-					return error;
-				continue;
-			}
-			lpl_pages_touch(&sd->pages, i);
-		}
-		sd->written[i] |= lpl_is_write(&refs[j]);
+		if (i != 0)
+			*written(sd, i) |= lpl_is_write(&refs[j]);
+		else
+			error = keep(sd, page, refs[j], report);
+		if (error != LPL_OK)
+			return error;
 	}
 	return LPL_OK;
 }
@@ -100,7 +87,7 @@ static int sd_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return lpl_outlet_event(&((struct sd *)sink)->outlet, event, report);
 }
 
-static int sd_flush(struct lpl_stage *stage, struct lpl_report *report)
+static int sd_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	return lpl_outlet_flush(&((struct sd *)stage)->outlet, report);
 }
@@ -110,17 +97,16 @@ static int sd_finish(struct lpl_sink *sink, struct lpl_report *report)
 	return lpl_outlet_finish(&((struct sd *)sink)->outlet, report);
 }
 
-static void sd_close(struct lpl_stage *stage)
+static void sd_close(struct lpl_reducer_stage *stage)
 {
 	struct sd *sd = (struct sd *)stage;
 
 	lpl_pages_free(&sd->pages);
-	lpl_owed_free(&sd->owed);
-	free(sd->written);
+	lpl_dropped_writes_free(&sd->dropped);
 	free(sd);
 }
 
-struct lpl_stage *lpl_sd_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *sd_new(uint64_t number, struct lpl_sink *next)
 {
 	struct sd *sd = calloc(1, sizeof(*sd));
 
@@ -131,9 +117,18 @@ struct lpl_stage *lpl_sd_new(uint64_t number, struct lpl_sink *next)
 	sd->stage.close = sd_close;
 	sd->outlet.next = next;
 	sd->limit = (uint32_t)number;
-	if (!lpl_pages_init(&sd->pages) || !lpl_owed_init(&sd->owed)) {
+	if (!lpl_dropped_writes_init(&sd->dropped) ||
+	    !lpl_pages_init_with(&sd->pages, sizeof(bool))) {
 		sd_close(&sd->stage);
 		return NULL;
 	}
 	return &sd->stage;
 }
+
+const struct lpl_method lpl_method_sd = {
+	.name = "sd",
+	.letter = "K",
+	.unit = LPL_UNIT_PAGES,
+	.drops = LPL_DROPS_ANYWHERE,
+	.open = sd_new,
+};

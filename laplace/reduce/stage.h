@@ -9,37 +9,21 @@
 #include <laplace/error.h>
 #include <laplace/record.h>
 
-struct lpl_stage {
+struct lpl_reducer_stage {
 	struct lpl_sink sink;	/* first: a stage is found from its sink */
 	/*
 	 * Send on what can be told now, see lpl_reducer_flush().  It does not call the
 	 * next stage's.  NULL: nothing is ever held back.
 	 */
-	int (*flush)(struct lpl_stage *stage, struct lpl_report *report);
-	void (*close)(struct lpl_stage *stage);
+	int (*flush)(struct lpl_reducer_stage *stage, struct lpl_report *report);
+	void (*close)(struct lpl_reducer_stage *stage);
 };
 
 /*
- * One constructor a method; NULL: no memory.  `number` is the method's K, TAU,
- * BYTES ... (0 without one), checked to be in its range.
+ * Make a stage; NULL: no memory.  `number` is the method's K, TAU, BYTES ... (0 without
+ * one), checked to be in its range.
  */
-typedef struct lpl_stage *lpl_stage_new(uint64_t number, struct lpl_sink *next);
-struct lpl_stage *lpl_none_new(uint64_t number, struct lpl_sink *next);
-struct lpl_stage *lpl_block_new(uint64_t number, struct lpl_sink *next);
-struct lpl_stage *lpl_window_new(uint64_t number, struct lpl_sink *next);
-struct lpl_stage *lpl_sad_new(uint64_t number, struct lpl_sink *next);
-struct lpl_stage *lpl_sad_fenced_new(uint64_t number, struct lpl_sink *next);
-struct lpl_stage *lpl_sad2_new(uint64_t number, struct lpl_sink *next);
-struct lpl_stage *lpl_sad2_fix_new(uint64_t number, struct lpl_sink *next);
-struct lpl_stage *lpl_sad_ws_new(uint64_t number, struct lpl_sink *next);
-struct lpl_stage *lpl_sad_ws_fenced_new(uint64_t number, struct lpl_sink *next);
-struct lpl_stage *lpl_sd_new(uint64_t number, struct lpl_sink *next);
-struct lpl_stage *lpl_irg_new(uint64_t number, struct lpl_sink *next);
-struct lpl_stage *lpl_glass_cao_new(uint64_t number, struct lpl_sink *next);
-struct lpl_stage *lpl_lrubs_new(uint64_t number, struct lpl_sink *next);
-struct lpl_stage *lpl_olr_new(uint64_t number, struct lpl_sink *next);
-/* The same, of what lpl_lrubs_new() made with that number. */
-struct lpl_stage *lpl_olr_from_behaviour_new(uint64_t number, struct lpl_sink *next);
+typedef struct lpl_reducer_stage *lpl_stage_new(uint64_t number, struct lpl_sink *next);
 
 /* Gathers references, so that the next stage is called once for many. */
 enum { LPL_OUTLET_REFS = 256 };

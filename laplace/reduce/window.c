@@ -11,8 +11,8 @@
  *     (that reference is the next window's first);
  *   - just before an event for which lpl_event_is_fence() holds, and just before
  *     LPL_EVENT_TRACING and LPL_EVENT_GAP;
- *   - just before the 1024th event since it began, of whatever kind, references
- *     or none in between;
+ *   - just before the LPL_WINDOW_EVENTS-th event since it began, of whatever kind,
+ *     references or none in between;
  *   - at the end of the stream, and when it is flushed (lpl_reducer_flush()).
  * An event that ends a window stands between two windows and counts in neither:
  * the next window begins after it, with no events counted.
@@ -28,54 +28,39 @@
  * kept, with fewer than K other pages between these two.  So it is the second of
  * a triplet that SAD may drop, and the write it was moves to the third, as in SAD.
  */
-#include "events.h"
+#include "event_queue.h"
+#include "method.h"
 #include "pages.h"
-#include "stage.h"
 
 #include <stdlib.h>
 
-enum { WINDOW_EVENTS = 1024 };
-
-/* A page's references in this window; `at` counts references since the start. */
-struct held {
+/* What is kept of a page; `at` counts references since the start. */
+struct kept {
 	struct lpl_ref first, last;
 	uint64_t first_at, last_at;	/* equal: there was one reference */
 	bool written;			/* after the first */
 };
 
 struct window {
-	struct lpl_stage stage;
+	struct lpl_reducer_stage stage;
 	struct lpl_outlet outlet;
-	struct lpl_pages pages;		/* of this window; numbered by first reference,
-					 * listed by last reference */
-	struct held *held;		/* by page number */
-	size_t held_capacity;
-	struct lpl_events events;	/* of this window, before now */
+	struct lpl_pages pages;		/* of this window, with a struct kept each; numbered
+					 * by first reference, listed by last reference */
+	struct lpl_event_queue events;	/* of this window, before now */
 	uint32_t limit;			/* K */
 	unsigned int event_count;	/* since the window began */
 	uint64_t now;
 };
 
-/* Events that stood before the reference with number `at`. */
-static int send_events_before(struct window *window, uint64_t at, struct lpl_report *report)
+static struct kept *kept_of(const struct window *window, uint32_t i)
 {
-	const struct lpl_event *event;
-	uint64_t position;
-
-	while ((event = lpl_events_front(&window->events, &position)) != NULL && position < at) {
-		int error = lpl_outlet_event(&window->outlet, event, report);
-
-		if (error != LPL_OK)
-			return error;
-		lpl_events_pop(&window->events);
-	}
-	return LPL_OK;
+	return LPL_PAYLOAD(&window->pages, struct kept, i);
 }
 
 static int send_ref(struct window *window, struct lpl_ref *ref, uint64_t at,
 		    struct lpl_report *report)
 {
-	int error = send_events_before(window, at, report);
+	int error = lpl_event_queue_send(&window->events, at, &window->outlet, report);
 
 	if (error != LPL_OK)
 		return error;
@@ -86,7 +71,7 @@ static int send_ref(struct window *window, struct lpl_ref *ref, uint64_t at,
 /* From page i on in order of last reference, the first that has two references. */
 static uint32_t skip_singles(const struct window *window, uint32_t i)
 {
-	while (i != 0 && window->held[i].last_at == window->held[i].first_at)
+	while (i != 0 && kept_of(window, i)->last_at == kept_of(window, i)->first_at)
 		i = window->pages.node[i].newer;
 	return i;
 }
@@ -103,8 +88,8 @@ static int end_window(struct window *window, struct lpl_report *report)
 	int error;
 
 	while (first <= count || last != 0) {
-		struct held *next_first = &window->held[first];
-		struct held *next_last = &window->held[last];
+		struct kept *next_first = kept_of(window, first);
+		struct kept *next_last = kept_of(window, last);
 
 		if (last == 0 || (first <= count && next_first->first_at < next_last->last_at)) {
 			error = send_ref(window, &next_first->first, next_first->first_at, report);
@@ -118,7 +103,7 @@ static int end_window(struct window *window, struct lpl_report *report)
 		if (error != LPL_OK)
 			return error;
 	}
-	error = send_events_before(window, UINT64_MAX, report);
+	error = lpl_event_queue_send(&window->events, UINT64_MAX, &window->outlet, report);
 	lpl_pages_clear(&window->pages);
 	window->event_count = 0;
 	return error;
@@ -128,7 +113,7 @@ static int end_window(struct window *window, struct lpl_report *report)
 static int add_page(struct window *window, struct lpl_page page, const struct lpl_ref *ref,
 		    struct lpl_report *report)
 {
-	struct held *held;
+	struct kept *kept;
 	uint32_t i;
 
 	if (window->pages.count == window->limit) {
@@ -138,17 +123,13 @@ static int add_page(struct window *window, struct lpl_page page, const struct lp
 			return error;
 	}
 	i = lpl_pages_add(&window->pages, page);
-	held = i == 0 ? NULL : lpl_array_reach(window->held, &window->held_capacity, i,
-					       sizeof(*held));
-	if (held == NULL)
+	if (i == 0)
 		return lpl_fail(report, LPL_ERR_MEMORY,
 				"reduction window:%u: no memory for another page", window->limit);
-	window->held = held;
-	held = &window->held[i];
-	held->first = *ref;
-	held->first_at = window->now;
-	held->last_at = window->now;
-	held->written = false;
+	kept = kept_of(window, i);
+	kept->first = *ref;
+	kept->first_at = window->now;
+	kept->last_at = window->now;
 	return LPL_OK;
 }
 
@@ -156,29 +137,24 @@ static int window_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t
 		       struct lpl_report *report)
 {
 	struct window *window = (struct window *)sink;
-	struct lpl_pages *pages = &window->pages;
 
 	for (size_t j = 0; j < count; j++) {
 		struct lpl_page page = lpl_page_of(&refs[j]);
-		uint32_t i = lpl_pages_newest(pages);
-		struct held *held;
+		uint32_t i = lpl_pages_hit(&window->pages, page);
+		struct kept *kept;
 
 		window->now++;
-		if (i == 0 || !lpl_same_page(page, pages->node[i].page)) {
-			i = lpl_pages_find(pages, page);
-			if (i == 0) {
-				int error = add_page(window, page, &refs[j], report);
+		if (i == 0) {
+			int error = add_page(window, page, &refs[j], report);
 
-				if (error != LPL_OK)
-					return error;
-				continue;
-			}
-			lpl_pages_touch(pages, i);
+			if (error != LPL_OK)
+				return error;
+			continue;
 		}
-		held = &window->held[i];
-		held->last = refs[j];
-		held->last_at = window->now;
-		held->written |= lpl_is_write(&refs[j]);
+		kept = kept_of(window, i);
+		kept->last = refs[j];
+		kept->last_at = window->now;
+		kept->written |= lpl_is_write(&refs[j]);
 	}
 	return LPL_OK;
 }
@@ -189,19 +165,19 @@ static int window_event(struct lpl_sink *sink, const struct lpl_event *event,
 	struct window *window = (struct window *)sink;
 
 	if (lpl_event_is_fence(event->tag) || event->tag == LPL_EVENT_TRACING ||
-	    event->tag == LPL_EVENT_GAP || window->event_count + 1 == WINDOW_EVENTS) {
+	    event->tag == LPL_EVENT_GAP || window->event_count + 1 == LPL_WINDOW_EVENTS) {
 		int error = end_window(window, report);
 
 		return error != LPL_OK ? error : lpl_outlet_event(&window->outlet, event, report);
 	}
 	window->event_count++;
-	if (!lpl_events_push(&window->events, event, window->now))
+	if (!lpl_event_queue_push(&window->events, event, window->now))
 		return lpl_fail(report, LPL_ERR_MEMORY,
 				"reduction window:%u: no memory for another event", window->limit);
 	return LPL_OK;
 }
 
-static int window_flush(struct lpl_stage *stage, struct lpl_report *report)
+static int window_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	struct window *window = (struct window *)stage;
 	int error = end_window(window, report);
@@ -217,17 +193,16 @@ static int window_finish(struct lpl_sink *sink, struct lpl_report *report)
 	return error != LPL_OK ? error : lpl_outlet_finish(&window->outlet, report);
 }
 
-static void window_close(struct lpl_stage *stage)
+static void window_close(struct lpl_reducer_stage *stage)
 {
 	struct window *window = (struct window *)stage;
 
 	lpl_pages_free(&window->pages);
-	lpl_events_free(&window->events);
-	free(window->held);
+	lpl_event_queue_free(&window->events);
 	free(window);
 }
 
-struct lpl_stage *lpl_window_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *window_new(uint64_t number, struct lpl_sink *next)
 {
 	struct window *window = calloc(1, sizeof(*window));
 
@@ -238,11 +213,21 @@ struct lpl_stage *lpl_window_new(uint64_t number, struct lpl_sink *next)
 	window->stage.close = window_close;
 	window->outlet.next = next;
 	window->limit = (uint32_t)number;
-	lpl_events_init(&window->events);
-	window->held = lpl_array_reach(NULL, &window->held_capacity, 1, sizeof(*window->held));
-	if (!lpl_pages_init(&window->pages) || window->held == NULL) {
+	lpl_event_queue_init(&window->events);
+	if (!lpl_pages_init_with(&window->pages, sizeof(struct kept))) {
 		window_close(&window->stage);
 		return NULL;
 	}
 	return &window->stage;
 }
+
+const struct lpl_method lpl_method_window = {
+	.name = "window",
+	.letter = "K",
+	.unit = LPL_UNIT_PAGES,
+	.drops = LPL_DROPS_IN_WINDOW,
+	.claims = LPL_CLAIM_LRU | LPL_CLAIM_OPT,
+	.fencing = LPL_FENCING_BEGINS,
+	.windows = LPL_WINDOWS_ALL,
+	.open = window_new,
+};

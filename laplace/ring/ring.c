@@ -27,6 +27,8 @@
 
 #include <laplace/ring.h>
 
+#include "base/host.h"
+
 #define CACHE_LINE 64
 #define BATCH 256		/* records between publications */
 #define SPINS 256
@@ -53,14 +55,6 @@ struct lpl_ring {
 		_Atomic bool aborted;
 	} consumer;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000U + (uint64_t)t.tv_nsec;
-}
 
 /* Pause a little, longer each time it is called with the same counter. */
 static void back_off(unsigned *tries)
@@ -128,11 +122,11 @@ static bool wait_for_room(struct lpl_ring *ring)
 			break;
 		}
 		if (!start)
-			start = now_ns();
+			start = lpl_now_ns();
 		back_off(&tries);
 	}
 	if (start) {
-		atomic_fetch_add_explicit(&ring->producer.wait_ns, now_ns() - start,
+		atomic_fetch_add_explicit(&ring->producer.wait_ns, lpl_now_ns() - start,
 					  memory_order_relaxed);
 		atomic_fetch_add_explicit(&ring->producer.waits, 1, memory_order_relaxed);
 	}
@@ -190,8 +184,8 @@ size_t lpl_ring_peek(struct lpl_ring *ring, uint64_t patience_ns,
 		/* the clock is looked at by who has nothing else to do */
 		if (patience_ns != LPL_RING_FOREVER && tries >= SPINS) {
 			if (!start)
-				start = now_ns();
-			if (now_ns() - start >= patience_ns)
+				start = lpl_now_ns();
+			if (lpl_now_ns() - start >= patience_ns)
 				return 0;
 		}
 		back_off(&tries);

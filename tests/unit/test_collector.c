@@ -393,6 +393,23 @@ static void bad_plans(void **state)
 	assert_int_equal(lpl_plan_parse(&(struct lpl_plan){ 0 }, longest, NULL), LPL_ERR_USAGE);
 }
 
+/* What is wrong with a number is told of the SPEC that was given, not of windows. */
+static void bad_numbers_are_shown_as_given(void **state)
+{
+	static const char *const specs[] = { "sad:-1", "sad: 1", "olr:99999999999999999999" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
+		struct lpl_report report = { .error = LPL_OK };
+		struct lpl_plan plan;
+		char begin[64];
+
+		assert_int_equal(lpl_plan_parse(&plan, specs[i], &report), LPL_ERR_USAGE);
+		snprintf(begin, sizeof(begin), "reduction '%s':", specs[i]);
+		assert_memory_equal(report.text, begin, strlen(begin));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -408,6 +425,7 @@ int main(void)
 		cmocka_unit_test(status_is_told_in_json),
 		cmocka_unit_test(plans),
 		cmocka_unit_test(bad_plans),
+		cmocka_unit_test(bad_numbers_are_shown_as_given),
 	};
 
 	return cmocka_run_group_tests(tests, make_directory, remove_directory);

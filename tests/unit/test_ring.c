@@ -251,6 +251,22 @@ static void abort_wakes_the_producer(void **state)
 	}
 }
 
+/* The producer learns of it when it has to look for room, and until then nothing is lost by it. */
+static void an_aborted_ring_takes_what_it_has_room_for(void **state)
+{
+	struct lpl_ring *ring = lpl_ring_new(SMALLEST);
+
+	(void)state;
+	assert_non_null(ring);
+	put(ring, 0, 1);
+	lpl_ring_abort(ring);
+	put(ring, 1, SMALLEST - 1);
+	assert_null(lpl_ring_reserve(ring));
+	assert_null(lpl_ring_reserve(ring));
+	lpl_ring_end(ring);
+	lpl_ring_free(ring);
+}
+
 static void an_empty_stream_ends(void **state)
 {
 	struct producer p = { .ring = lpl_ring_new(0), .records = 0 };
@@ -273,6 +289,7 @@ int main(void)
 		cmocka_unit_test(publish_shows_what_is_committed),
 		cmocka_unit_test(waiting_for_room_is_counted),
 		cmocka_unit_test(abort_wakes_the_producer),
+		cmocka_unit_test(an_aborted_ring_takes_what_it_has_room_for),
 		cmocka_unit_test(an_empty_stream_ends),
 	};
 

@@ -16,6 +16,7 @@
 
 #include <laplace/error.h>
 #include <laplace/record.h>
+#include <laplace/reducer.h>
 #include <laplace/ring.h>
 #include <laplace/trace.h>
 
@@ -33,10 +34,11 @@ extern "C" {
  */
 struct lpl_plan {
 	uint64_t window;		/* pages in a window; 0: send every reference */
-	char reduction[256];		/* the whole, as the trace's header says it */
-	char rest[256];			/* what the collector's thread still does */
+	char reduction[LPL_SPEC_SIZE];	/* the whole, as the trace's header says it */
+	char rest[LPL_SPEC_SIZE];	/* what the collector's thread still does */
 };
-#define LPL_PLAN_WINDOW_MAX 65536
+#define LPL_PLAN_WINDOW_MAX 65536	/* pages */
+/* LPL_ERR_USAGE: SPEC is none, or its windows are larger than that. */
 enum lpl_error lpl_plan_parse(struct lpl_plan *plan, const char *spec,
 			      struct lpl_report *report);
 
@@ -51,7 +53,7 @@ enum lpl_error lpl_plan_parse(struct lpl_plan *plan, const char *spec,
  *	WINDOW	references so far, tracer references, instructions: the window's
  *		pages are complete
  *	OFFSET	cycle - instr from here on (for REF)
- *	EVENT	ref, instr, cycle, number of records that follow: a
+ *	EVENT	ref, instr, cycle; LPL_WIRE_EVENT_RECORDS records follow, a
  *		kernel_trace_record, padded; in windows it may precede pages
  *		whose references are earlier
  *	TOTALS	references so far, tracer references, instructions; before an EVENT, and
@@ -105,7 +107,10 @@ struct lpl_collector_options {
 
 struct lpl_collector;
 
-/* Open the trace and start the thread. */
+/*
+ * Open the trace and start the thread.  Errors as lpl_writer_open() and lpl_reducer_open(),
+ * LPL_ERR_IO without a thread; *collector is NULL then.
+ */
 enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 				  const struct lpl_collector_options *options,
 				  struct lpl_report *report);
@@ -114,8 +119,9 @@ struct lpl_ring *lpl_collector_ring(struct lpl_collector *collector);
 
 /* A snapshot, from any thread. */
 struct lpl_collector_status {
-	uint64_t references, instructions, kept, events, bytes;
-	uint64_t wait_ns, elapsed_ns;
+	uint64_t references, instructions, kept, events;
+	uint64_t bytes;			/* of the file so far */
+	uint64_t wait_ns, elapsed_ns;	/* that the producer waited; since it was opened */
 	uint64_t flushes;		/* FLUSH records done: all before them is readable */
 };
 void lpl_collector_status(const struct lpl_collector *collector,

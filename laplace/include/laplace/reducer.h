@@ -43,6 +43,23 @@ extern "C" {
  */
 struct lpl_reducer;
 
+/* What the number behind a method's name counts. */
+enum lpl_unit {
+	LPL_UNIT_NONE,		/* there is no number */
+	LPL_UNIT_PAGES,
+	LPL_UNIT_REFERENCES,
+	LPL_UNIT_INSTRUCTIONS,
+	LPL_UNIT_BYTES		/* and it may be left out */
+};
+/* That of the method whose name is these `length` characters; false: no method's is. */
+bool lpl_method_unit(const char *name, size_t length, enum lpl_unit *unit);
+
+/*
+ * Windows (`window:K`, and those of K pages that a simulator sends) end at an event if
+ * it is this many events since they began, whatever else ends them (docs/reduction.md).
+ */
+#define LPL_WINDOW_EVENTS 1024
+
 /*
  * Build the chain that SPEC names, delivering to `next` (not owned).  `none`
  * gives a stage that passes everything on untouched.  LPL_ERR_USAGE with the

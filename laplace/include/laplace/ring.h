@@ -28,13 +28,14 @@ struct lpl_ring;
 
 /* `records` is rounded up to a power of two, at least 1024.  NULL: no memory. */
 struct lpl_ring *lpl_ring_new(size_t records);
+/* When neither side uses it any more; NULL is fine. */
 void lpl_ring_free(struct lpl_ring *ring);
 
 /* -- producer -- */
 
 /*
  * Room for one record, to be filled in place; waits for the consumer when
- * there is none.  NULL only when the consumer gave up (lpl_ring_abort).
+ * there is none.  NULL: there is none, and the consumer gave up (lpl_ring_abort).
  */
 struct lpl_ring_record *lpl_ring_reserve(struct lpl_ring *ring);
 /* The reserved record is complete; it becomes visible with its batch. */
@@ -61,7 +62,11 @@ size_t lpl_ring_peek(struct lpl_ring *ring, uint64_t patience_ns,
 bool lpl_ring_over(const struct lpl_ring *ring);
 /* Give `count` of them back. */
 void lpl_ring_release(struct lpl_ring *ring, size_t count);
-/* The consumer failed: wake the producer, which gets NULL from now on. */
+/*
+ * The consumer failed.  The producer does not look for that until it has used the room it
+ * knows of, at most the whole ring; from then on lpl_ring_reserve() gives NULL.  One that
+ * waits for room is woken.
+ */
 void lpl_ring_abort(struct lpl_ring *ring);
 
 #pragma GCC visibility pop

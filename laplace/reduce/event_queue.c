@@ -1,86 +1,72 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The queue of held events.
+ * The queue of events that wait.
  *
  * An event is written as LEB128 numbers: the position, the three clocks and the
  * space as zigzag differences to the event before; tag, tid, tgid; a mask of
  * the arguments that are not 0, and these; the text's length, and the text.
  * Differences wrap, so that any input comes out as it went in.
  */
-#include "events.h"
+#include "event_queue.h"
+
+#include "base/varint.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
 	BLOCK_BYTES = 65536 - 16,
-	NUMBER_BYTES = 10,	/* of a 64-bit number, at most */
 	NUMBERS = 10 + KTR_ARGS,
-	EVENT_BYTES = NUMBERS * NUMBER_BYTES + KTR_TEXT
+	EVENT_BYTES = NUMBERS * LPL_VARINT_MAX + KTR_TEXT
 };
 
 /* An event never straddles two blocks; `used` is set when a block is left. */
-struct lpl_events_block {
-	struct lpl_events_block *next;
+struct lpl_event_queue_block {
+	struct lpl_event_queue_block *next;
 	size_t used;
-	unsigned char bytes[BLOCK_BYTES];
+	uint8_t bytes[BLOCK_BYTES];
 };
 
-void lpl_events_init(struct lpl_events *events)
+void lpl_event_queue_init(struct lpl_event_queue *events)
 {
 	memset(events, 0, sizeof(*events));
 }
 
-void lpl_events_free(struct lpl_events *events)
+void lpl_event_queue_free(struct lpl_event_queue *events)
 {
 	while (events->first != NULL) {
-		struct lpl_events_block *next = events->first->next;
+		struct lpl_event_queue_block *next = events->first->next;
 
 		free(events->first);
 		events->first = next;
 	}
-	lpl_events_init(events);
+	lpl_event_queue_init(events);
 }
 
-static unsigned char *put(unsigned char *to, uint64_t number)
+static uint8_t *put_change(uint8_t *to, uint64_t before, uint64_t now)
 {
-	while (number >= 0x80) {
-		*to++ = (unsigned char)(number | 0x80);
-		number >>= 7;
-	}
-	*to++ = (unsigned char)number;
-	return to;
+	return lpl_varint_put(to, lpl_zigzag(now - before));
 }
 
-static const unsigned char *get(const unsigned char *from, uint64_t *number)
+/* Numbers were written by us, and a block has room for a long one wherever one begins. */
+static const uint8_t *get(const uint8_t *from, uint64_t *number)
 {
 	*number = 0;
-	for (unsigned int shift = 0;; shift += 7) {
-		*number |= (uint64_t)(*from & 0x7f) << shift;
-		if (*from++ < 0x80)
-			return from;
-	}
+	return lpl_varint_get(from, from + LPL_VARINT_MAX, number);
 }
 
-static unsigned char *put_change(unsigned char *to, uint64_t before, uint64_t now)
-{
-	uint64_t change = now - before;
-
-	return put(to, change << 1 ^ (change >> 63 != 0 ? UINT64_MAX : 0));
-}
-
-static const unsigned char *get_change(const unsigned char *from, uint64_t *value)
+static const uint8_t *get_change(const uint8_t *from, uint64_t *value)
 {
 	uint64_t zigzag;
 
 	from = get(from, &zigzag);
-	*value += zigzag >> 1 ^ ((zigzag & 1) != 0 ? UINT64_MAX : 0);
+	*value += lpl_unzigzag(zigzag);
 	return from;
 }
 
-static bool room(struct lpl_events *events)
+static bool room(struct lpl_event_queue *events)
 {
-	struct lpl_events_block *block;
+	struct lpl_event_queue_block *block;
 
 	if (events->last != NULL && BLOCK_BYTES - events->write >= EVENT_BYTES)
 		return true;
@@ -100,13 +86,13 @@ static bool room(struct lpl_events *events)
 	return true;
 }
 
-bool lpl_events_push(struct lpl_events *events, const struct lpl_event *event,
+bool lpl_event_queue_push(struct lpl_event_queue *events, const struct lpl_event *event,
 		     uint64_t position)
 {
 	const struct lpl_event *before = &events->back;
 	uint32_t length = event->text_length < KTR_TEXT ? event->text_length : KTR_TEXT;
 	unsigned int mask = 0;
-	unsigned char *to;
+	uint8_t *to;
 
 	if (!room(events))
 		return false;
@@ -116,16 +102,16 @@ bool lpl_events_push(struct lpl_events *events, const struct lpl_event *event,
 	to = put_change(to, before->instr, event->instr);
 	to = put_change(to, before->cycle, event->cycle);
 	to = put_change(to, before->space, event->space);
-	to = put(to, event->tag);
-	to = put(to, event->tid);
-	to = put(to, event->tgid);
+	to = lpl_varint_put(to, event->tag);
+	to = lpl_varint_put(to, event->tid);
+	to = lpl_varint_put(to, event->tgid);
 	for (unsigned int i = 0; i < KTR_ARGS; i++)
 		mask |= (event->arg[i] != 0 ? 1U : 0U) << i;
-	to = put(to, mask);
+	to = lpl_varint_put(to, mask);
 	for (unsigned int i = 0; i < KTR_ARGS; i++)
 		if (event->arg[i] != 0)
-			to = put(to, event->arg[i]);
-	to = put(to, length);
+			to = lpl_varint_put(to, event->arg[i]);
+	to = lpl_varint_put(to, length);
 	memcpy(to, event->text, length);
 	to += length;
 	events->write = (size_t)(to - events->last->bytes);
@@ -138,10 +124,10 @@ bool lpl_events_push(struct lpl_events *events, const struct lpl_event *event,
 	return true;
 }
 
-const struct lpl_event *lpl_events_front(struct lpl_events *events, uint64_t *position)
+const struct lpl_event *lpl_event_queue_front(struct lpl_event_queue *events, uint64_t *position)
 {
 	struct lpl_event *event = &events->front;
-	const unsigned char *from;
+	const uint8_t *from;
 	uint64_t number;
 	uint64_t mask;
 
@@ -151,7 +137,7 @@ const struct lpl_event *lpl_events_front(struct lpl_events *events, uint64_t *po
 	if (events->decoded)
 		return event;
 	if (events->first != events->last && events->read == events->first->used) {
-		struct lpl_events_block *next = events->first->next;
+		struct lpl_event_queue_block *next = events->first->next;
 
 		free(events->first);
 		events->first = next;
@@ -186,17 +172,33 @@ const struct lpl_event *lpl_events_front(struct lpl_events *events, uint64_t *po
 	return event;
 }
 
-void lpl_events_pop(struct lpl_events *events)
+void lpl_event_queue_pop(struct lpl_event_queue *events)
 {
 	uint64_t position;
 
 	/* an event never looked at is decoded all the same: the next one is
 	 * told as its difference */
-	(void)lpl_events_front(events, &position);
+	(void)lpl_event_queue_front(events, &position);
 	events->decoded = false;
 	events->count--;
 	if (events->count == 0 && events->first == events->last) {
 		events->read = 0;
 		events->write = 0;
 	}
+}
+
+int lpl_event_queue_send(struct lpl_event_queue *events, uint64_t until,
+			 struct lpl_outlet *outlet, struct lpl_report *report)
+{
+	const struct lpl_event *event;
+	uint64_t position;
+
+	while ((event = lpl_event_queue_front(events, &position)) != NULL && position < until) {
+		int error = lpl_outlet_event(outlet, event, report);
+
+		if (error != LPL_OK)
+			return error;
+		lpl_event_queue_pop(events);
+	}
+	return LPL_OK;
 }

@@ -8,15 +8,15 @@
  * where struct lpl_event takes 400), because a reducer may have to hold many.
  * Of the text, `text_length` bytes are kept; what follows comes out as zeros.
  */
-#ifndef LAPLACE_REDUCE_EVENTS_H
-#define LAPLACE_REDUCE_EVENTS_H
+#ifndef LAPLACE_REDUCE_EVENT_QUEUE_H
+#define LAPLACE_REDUCE_EVENT_QUEUE_H
 
-#include <laplace/record.h>
+#include "stage.h"
 
-struct lpl_events_block;
+struct lpl_event_queue_block;
 
-struct lpl_events {
-	struct lpl_events_block *first, *last;
+struct lpl_event_queue {
+	struct lpl_event_queue_block *first, *last;
 	size_t read, write;	/* offsets in first and last */
 	size_t count;
 	bool decoded;		/* front and front_position are the front's */
@@ -24,12 +24,15 @@ struct lpl_events {
 	uint64_t front_position, back_position;
 };
 
-void lpl_events_init(struct lpl_events *events);
-void lpl_events_free(struct lpl_events *events);
-bool lpl_events_push(struct lpl_events *events, const struct lpl_event *event,
+void lpl_event_queue_init(struct lpl_event_queue *events);
+void lpl_event_queue_free(struct lpl_event_queue *events);
+bool lpl_event_queue_push(struct lpl_event_queue *events, const struct lpl_event *event,
 		     uint64_t position);	/* false: no memory */
 /* The event that is next to leave, and its position; NULL when there is none. */
-const struct lpl_event *lpl_events_front(struct lpl_events *events, uint64_t *position);
-void lpl_events_pop(struct lpl_events *events);	/* there must be one */
+const struct lpl_event *lpl_event_queue_front(struct lpl_event_queue *events, uint64_t *position);
+void lpl_event_queue_pop(struct lpl_event_queue *events);	/* there must be one */
+/* Send on those whose position is below `until`. */
+int lpl_event_queue_send(struct lpl_event_queue *events, uint64_t until,
+			 struct lpl_outlet *outlet, struct lpl_report *report);
 
 #endif

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* From the ring's records to the stream; ring_stream.h tells the order. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "ring_stream.h"
+
+/* ---- delivering ---- */
+
+/*
+ * A chunk's totals are exact as of its last record, so the writer is told before each
+ * part of the stream what will hold once it has that part.  References are counted when
+ * they come and delivered no later than a chunk is full; events, and what the tracer left
+ * out, are counted as they are delivered.
+ */
+static void tell_totals(const struct lpl_ring_stream *stream)
+{
+	if (stream->writer)
+		lpl_writer_totals(stream->writer, &stream->totals);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = ((const struct lpl_ref *)a)->ref, y = ((const struct lpl_ref *)b)->ref;
+
+	return (x > y) - (x < y);
+}
+
+static size_t next_block(const struct lpl_ring_stream *stream)
+{
+	size_t room = stream->writer ? lpl_writer_room(stream->writer) : LPL_RING_STREAM_BLOCK;
+
+	return room < LPL_RING_STREAM_BLOCK ? room : LPL_RING_STREAM_BLOCK;
+}
+
+/* References by number, events in their places. */
+enum lpl_error lpl_ring_stream_deliver(struct lpl_ring_stream *stream,
+				       struct lpl_report *report)
+{
+	struct lpl_sink *out = stream->out;
+	int error = LPL_OK;
+	size_t done = 0;
+
+	if (stream->windows)
+		qsort(stream->ref, stream->refs, sizeof(*stream->ref), by_number);
+	atomic_store_explicit(&stream->references, stream->totals.total, memory_order_relaxed);
+	tell_totals(stream);
+	for (size_t e = 0; e < stream->events && !error; e++) {
+		const struct lpl_ring_event *next = &stream->event[e];
+		size_t upto = done;
+
+		while (upto < stream->refs && stream->ref[upto].ref <= next->event.ref)
+			upto++;
+		if (upto > done)
+			error = out->refs(out, stream->ref + done, upto - done, report);
+		stream->totals.events++;
+		stream->totals.tracer_refs = next->tracer_refs;
+		tell_totals(stream);
+		if (!error)
+			error = out->event(out, &next->event, report);
+		done = upto;
+	}
+	if (!error && done < stream->refs)
+		error = out->refs(out, stream->ref + done, stream->refs - done, report);
+	stream->refs = stream->events = 0;
+	stream->block = next_block(stream);
+	return (enum lpl_error)error;
+}
+
+void lpl_ring_stream_free(struct lpl_ring_stream *stream)
+{
+	free(stream->ref);
+	free(stream->event);
+}
+
+/* ---- references ---- */
+
+static struct lpl_ref *new_ref(struct lpl_ring_stream *stream, struct lpl_report *report)
+{
+	if (!lpl_reach(stream->ref, stream->ref_room, stream->refs)) {
+		lpl_fail(report, LPL_ERR_MEMORY, "no memory for a window of %zu references",
+			 stream->refs);
+		return NULL;
+	}
+	return &stream->ref[stream->refs++];
+}
+
+static uint8_t type_of(uint64_t number, bool walk)
+{
+	return (uint8_t)(walk ? LPL_WALK_READ + (number & 1) : number & 3);
+}
+
+static enum lpl_error take_ref(struct lpl_ring_stream *stream, const struct lpl_ring_record *r,
+			       struct lpl_report *report)
+{
+	struct lpl_ref *ref = new_ref(stream, report);
+	uint64_t w = r->word[3];
+
+	if (!ref)
+		return LPL_ERR_MEMORY;
+	*ref = (struct lpl_ref){
+		.ref = r->word[0] >> 3,
+		.instr = r->word[1],
+		.cycle = r->word[1] + stream->cycle_offset,
+		.address = r->word[2],
+		.space = w & LPL_WIRE_SPACE,
+		.type = type_of(r->word[0], w & LPL_WIRE_WALK),
+		.flags = (uint8_t)((r->word[0] & 4 ? LPL_USER : 0) |
+				   (w & LPL_WIRE_SECOND ? LPL_SECOND : 0)),
+		.length = (w >> LPL_WIRE_LENGTH_SHIFT) & 0xff,
+	};
+	stream->totals.refs[ref->type]++;
+	stream->totals.user_refs += !!(ref->flags & LPL_USER);
+	stream->totals.total = ref->ref;
+	atomic_store_explicit(&stream->instructions, ref->instr, memory_order_relaxed);
+	return stream->refs < stream->block ? LPL_OK : lpl_ring_stream_deliver(stream, report);
+}
+
+/* One of the two references kept of a page of a window: r tells its time, the rest is both's. */
+static enum lpl_error take_page_ref(struct lpl_ring_stream *stream,
+				    const struct lpl_ring_record *r, uint64_t page, uint64_t rest,
+				    struct lpl_ref **taken, struct lpl_report *report)
+{
+	struct lpl_ref *ref = new_ref(stream, report);
+
+	if (!ref)
+		return LPL_ERR_MEMORY;
+	*ref = (struct lpl_ref){
+		.ref = r->word[0] >> 3,
+		.instr = r->word[1],
+		.cycle = r->word[2],
+		.address = page << LPL_PAGE_SHIFT,
+		.space = rest & LPL_WIRE_SPACE,
+		.type = type_of(r->word[0], rest & LPL_WIRE_WALK),
+		.flags = LPL_PAGED | (r->word[0] & 4 ? LPL_USER : 0),
+	};
+	*taken = ref;
+	return LPL_OK;
+}
+
+/* A page of a window: its first reference, and its last if that is another. */
+static enum lpl_error take_page(struct lpl_ring_stream *stream, const struct lpl_ring_record *a,
+				const struct lpl_ring_record *b, struct lpl_report *report)
+{
+	uint64_t page = a->word[3] & ~LPL_WIRE_KIND(0xff), rest = b->word[3];
+	struct lpl_ref *ref = NULL;
+	enum lpl_error error = take_page_ref(stream, a, page, rest, &ref, report);
+
+	if (error || b->word[0] >> 3 == a->word[0] >> 3)
+		return error;
+	error = take_page_ref(stream, b, page, rest, &ref, report);
+	if (!error && (rest & LPL_WIRE_WROTE))	/* it stands for the writes before it too */
+		ref->type = rest & LPL_WIRE_WALK ? LPL_WALK_WRITE : LPL_WRITE;
+	return error;
+}
+
+/* ---- events ---- */
+
+static void begin_event(struct lpl_ring_stream *stream, const struct lpl_ring_record *r)
+{
+	stream->arriving = (struct lpl_event){ .ref = r->word[0], .instr = r->word[1],
+					       .cycle = r->word[2] };
+	stream->payload_records = LPL_WIRE_EVENT_RECORDS;
+	stream->payload_got = 0;
+}
+
+static enum lpl_error event_complete(struct lpl_ring_stream *stream, struct lpl_report *report)
+{
+	const struct kernel_trace_record *told = &stream->payload;
+	struct lpl_event *event;
+
+	if (!lpl_reach(stream->event, stream->event_room, stream->events))
+		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for %zu events",
+				stream->events + 1);
+	stream->event[stream->events].tracer_refs = stream->tracer_refs;
+	event = &stream->event[stream->events++].event;
+	*event = stream->arriving;
+	event->space = told->space;
+	memcpy(event->arg, told->arg, sizeof(event->arg));
+	event->tag = told->tag;
+	event->tid = told->tid;
+	event->tgid = told->tgid;
+	event->text_length = told->text_length;
+	memcpy(event->text, told->text, sizeof(event->text));
+	atomic_fetch_add_explicit(&stream->events_taken, 1, memory_order_relaxed);
+	return stream->windows ? LPL_OK : lpl_ring_stream_deliver(stream, report);
+}
+
+static enum lpl_error take_payload(struct lpl_ring_stream *stream,
+				   const struct lpl_ring_record *r, struct lpl_report *report)
+{
+	size_t offset = stream->payload_got * sizeof(*r);
+	size_t left = sizeof(stream->payload) - offset;
+
+	memcpy((char *)&stream->payload + offset, r, left < sizeof(*r) ? left : sizeof(*r));
+	if (++stream->payload_got < stream->payload_records)
+		return LPL_OK;
+	stream->payload_records = 0;
+	return event_complete(stream, report);
+}
+
+/* ---- records ---- */
+
+static void take_totals(struct lpl_ring_stream *stream, const struct lpl_ring_record *r)
+{
+	stream->totals.total = r->word[0];
+	stream->tracer_refs = r->word[1];
+	atomic_store_explicit(&stream->references, r->word[0], memory_order_relaxed);
+	atomic_store_explicit(&stream->instructions, r->word[2], memory_order_relaxed);
+}
+
+static enum lpl_error take(struct lpl_ring_stream *stream, const struct lpl_ring_record *r,
+			   struct lpl_report *report)
+{
+	if (stream->payload_records)
+		return take_payload(stream, r, report);
+	if (stream->have_first) {
+		stream->have_first = false;
+		return take_page(stream, &stream->first, r, report);
+	}
+	switch (r->word[3] >> 56) {
+	case LPL_WIRE_REF:
+		return take_ref(stream, r, report);
+	case LPL_WIRE_PAGE:
+		stream->first = *r;
+		stream->have_first = true;
+		return LPL_OK;
+	case LPL_WIRE_WINDOW:
+		take_totals(stream, r);
+		return lpl_ring_stream_deliver(stream, report);
+	case LPL_WIRE_OFFSET:
+		stream->cycle_offset = r->word[0];
+		return LPL_OK;
+	case LPL_WIRE_EVENT:
+		begin_event(stream, r);
+		return LPL_OK;
+	case LPL_WIRE_TOTALS:
+		take_totals(stream, r);
+		return LPL_OK;
+	case LPL_WIRE_FLUSH:
+		return stream->flush(stream->context, report);
+	default:
+		return lpl_fail(report, LPL_ERR_INTERNAL, "ring record of kind %u",
+				(unsigned)(r->word[3] >> 56));
+	}
+}
+
+enum lpl_error lpl_ring_stream_take(struct lpl_ring_stream *stream,
+				    const struct lpl_ring_record *records, size_t count,
+				    struct lpl_report *report)
+{
+	enum lpl_error error = LPL_OK;
+
+	for (size_t i = 0; i < count && !error; i++)
+		error = take(stream, &records[i], report);
+	return error;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The stream that the ring's records carry (collector.h): references and events, in order.
+ *
+ * With every reference sent, the ring's order is the stream's.  With windows, a window's
+ * pages come together at its end, each with its first and its last reference, and events
+ * may have come before them: so a window is gathered, sorted by reference number, and
+ * delivered with its events in between.  An event with ref == r stands after reference r.
+ * Memory is bounded by the window: 2K references and LPL_WINDOW_EVENTS events.
+ */
+#ifndef LAPLACE_COLLECT_RING_STREAM_H
+#define LAPLACE_COLLECT_RING_STREAM_H
+
+#include <stdatomic.h>
+
+#include <laplace/collector.h>
+
+/* References delivered together when all are sent. */
+#define LPL_RING_STREAM_BLOCK 4096
+
+/* An event, and the references that the tracer had left out by then. */
+struct lpl_ring_event {
+	struct lpl_event event;
+	uint64_t tracer_refs;
+};
+
+struct lpl_ring_stream {
+	/* set by the caller */
+	struct lpl_sink *out;		/* gets the stream */
+	struct lpl_writer *writer;	/* at its end, is told the totals; NULL: there is none */
+	bool windows;			/* else every reference is sent */
+	enum lpl_error (*flush)(void *context, struct lpl_report *report);	/* a FLUSH came */
+	void *context;
+
+	struct lpl_ref *ref;		/* the current window or block */
+	size_t refs, ref_room;
+	size_t block;			/* references to be delivered together */
+	struct lpl_ring_event *event;	/* of the current window, in order */
+	size_t events, event_room;
+	uint64_t cycle_offset;
+	struct lpl_ring_record first;	/* of a PAGE, whose second record is still to come */
+	bool have_first;
+	struct lpl_event arriving;	/* an EVENT whose payload is still to come: */
+	struct kernel_trace_record payload;
+	size_t payload_records, payload_got;	/* 0 records: none is */
+	struct lpl_totals totals;	/* as of what was delivered */
+	uint64_t tracer_refs;		/* as of now */
+
+	/* for other threads: how far the stream is */
+	_Atomic uint64_t references, instructions, events_taken;
+};
+
+/* Take records as they come out of the ring. */
+enum lpl_error lpl_ring_stream_take(struct lpl_ring_stream *stream,
+				    const struct lpl_ring_record *records, size_t count,
+				    struct lpl_report *report);
+/* Deliver what was gathered: with windows only at the end, else whenever it has to be seen. */
+enum lpl_error lpl_ring_stream_deliver(struct lpl_ring_stream *stream,
+				       struct lpl_report *report);
+void lpl_ring_stream_free(struct lpl_ring_stream *stream);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* References and events held back: memory, and the way out. */
+#include "pending.h"
+
+#include "base/array.h"
+
+#include <stdlib.h>
+
+bool lpl_pending_init(struct lpl_pending *pending, struct lpl_sink *next)
+{
+	pending->outlet.next = next;
+	lpl_event_queue_init(&pending->events);
+	return lpl_reach(pending->node, pending->capacity, 0);
+}
+
+void lpl_pending_free(struct lpl_pending *pending)
+{
+	lpl_event_queue_free(&pending->events);
+	free(pending->node);
+	pending->node = NULL;
+}
+
+bool lpl_pending_grow(struct lpl_pending *pending)
+{
+	return pending->used != UINT32_MAX &&
+	       lpl_reach(pending->node, pending->capacity, (size_t)pending->used + 1);
+}
+
+/* Send on the events that no reference held was made before. */
+static int send_events(struct lpl_pending *pending, struct lpl_report *report)
+{
+	uint32_t oldest = lpl_pending_oldest(pending);
+	uint64_t until = oldest == 0 ? UINT64_MAX : pending->node[oldest].time;
+
+	return lpl_event_queue_send(&pending->events, until, &pending->outlet, report);
+}
+
+int lpl_pending_send(struct lpl_pending *pending, struct lpl_report *report)
+{
+	uint32_t i = lpl_pending_oldest(pending);
+	int error = pending->events.count != 0 ? send_events(pending, report) : LPL_OK;
+
+	if (error == LPL_OK)
+		error = lpl_outlet_ref(&pending->outlet, &pending->node[i].ref, report);
+	if (error != LPL_OK)
+		return error;
+	lpl_pending_unlink(pending, i);
+	pending->node[i].next = pending->spare;
+	pending->spare = i;
+	return pending->events.count != 0 ? send_events(pending, report) : LPL_OK;
+}
+
+int lpl_pending_send_all(struct lpl_pending *pending, struct lpl_report *report)
+{
+	int error = LPL_OK;
+
+	while (lpl_pending_oldest(pending) != 0 && error == LPL_OK)
+		error = lpl_pending_send(pending, report);
+	return error;
+}
+
+int lpl_pending_event(struct lpl_pending *pending, const struct lpl_event *event,
+		   struct lpl_report *report)
+{
+	if (lpl_pending_oldest(pending) == 0)	/* nothing to wait for */
+		return lpl_outlet_event(&pending->outlet, event, report);
+	return lpl_event_queue_push(&pending->events, event, pending->now) ? LPL_OK :
+		lpl_fail(report, LPL_ERR_MEMORY, "reduction: no memory to hold another event");
+}
+
+int lpl_pending_flush(struct lpl_pending *pending, struct lpl_report *report)
+{
+	int error = lpl_pending_send_all(pending, report);
+
+	return error != LPL_OK ? error : lpl_outlet_flush(&pending->outlet, report);
+}
+
+int lpl_pending_finish(struct lpl_pending *pending, struct lpl_report *report)
+{
+	int error = lpl_pending_send_all(pending, report);
+
+	return error != LPL_OK ? error : lpl_outlet_finish(&pending->outlet, report);
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What a reduction makes of a trace, and how that is told. */
+#include "reduction.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* ---- fences ---- */
+
+static bool fences_next(const struct lpl_method *method, bool fenced)
+{
+	return method->fencing == LPL_FENCING_AS_BEFORE ? fenced :
+		method->fencing == LPL_FENCING_BEGINS;
+}
+
+/* Does it drop no reference that stands for another page than those around it? */
+static bool respects_fences(const struct lpl_step *step, bool fenced)
+{
+	switch (step->method->drops) {
+	case LPL_DROPS_NOTHING:
+	case LPL_DROPS_IN_WINDOW:
+		return true;
+	case LPL_DROPS_IN_RUN:	/* larger pages are many to merge */
+		return step->number <= LPL_LEAST_BYTES;
+	case LPL_DROPS_ANYWHERE:
+		break;
+	}
+	return fenced && step->method->open_fenced != NULL;
+}
+
+/* Would these steps do something else if they stood behind a fence? */
+static bool fence_matters(const struct lpl_steps *steps)
+{
+	bool fenced = false;
+
+	for (size_t i = 0; i < steps->count; i++) {
+		if (!fenced && steps->step[i].method->open_fenced != NULL)
+			return true;
+		fenced = fences_next(steps->step[i].method, fenced);
+	}
+	return false;
+}
+
+/* ---- what steps make of a trace ---- */
+
+static const struct lpl_reduction unreduced = {
+	.exact = {1, 1, 1, 1}, .page_size = LPL_LEAST_BYTES, .fenced_throughout = true
+};
+
+/* Exact for `*size` before and for `from` now: for the larger; 0, for nothing, is the largest. */
+static void exact_for_both(uint64_t *size, uint64_t from)
+{
+	if (*size == 0 || from == 0)
+		*size = 0;
+	else if (from > *size)
+		*size = from;
+}
+
+void lpl_reduction_apply(struct lpl_reduction *reduction, const struct lpl_step *step)
+{
+	const struct lpl_method *method = step->method;
+	uint64_t from = method->unit == LPL_UNIT_BYTES ? 1 : step->number;
+	unsigned int claims = method->claims;
+
+	reduction->fenced_throughout &= respects_fences(step, reduction->fenced);
+	reduction->fenced = fences_next(method, reduction->fenced);
+	if (method->drops == LPL_DROPS_NOTHING)
+		return;
+	/* a number of references says how many pages are in it if each takes some time */
+	if (method->unit == LPL_UNIT_REFERENCES && reduction->synthetic)
+		claims = 0;
+	exact_for_both(&reduction->exact.lru, (claims & LPL_CLAIM_LRU) != 0 ? from : 0);
+	exact_for_both(&reduction->exact.opt, (claims & LPL_CLAIM_OPT) != 0 ? from : 0);
+	exact_for_both(&reduction->exact.demand, (claims & LPL_CLAIM_DEMAND) != 0 ? from : 0);
+	exact_for_both(&reduction->exact.ws, (claims & LPL_CLAIM_WS) != 0 ? from : 0);
+	if (method->unit == LPL_UNIT_BYTES && step->number != 0)
+		reduction->page_size = step->number;
+	reduction->behaviour = method->makes_behaviour ? step->number : 0;
+	reduction->synthetic |= method->adds_references;
+}
+
+/* A behaviour sequence is read by what makes references of it, for as many pages, alone. */
+static bool reads(const struct lpl_step *step, uint64_t behaviour)
+{
+	return behaviour == 0 || step->method->drops == LPL_DROPS_NOTHING ||
+	       (step->method->open_behaviour != NULL && step->number == behaviour);
+}
+
+enum lpl_error lpl_reduction_follow(struct lpl_reduction *reduction,
+				    const struct lpl_steps *steps, struct lpl_report *report)
+{
+	for (size_t i = 0; i < steps->count; i++) {
+		const struct lpl_step *step = &steps->step[i];
+
+		if (step->method->unit == LPL_UNIT_BYTES && step->number != 0 &&
+		    step->number < reduction->page_size)
+			return lpl_fail(report, LPL_ERR_USAGE,
+					"reduction '%s:%" PRIu64 "': the trace's pages are of %"
+					PRIu64 " bytes already, and cannot be made smaller",
+					step->method->name, step->number, reduction->page_size);
+		if (!reads(step, reduction->behaviour))
+			return lpl_fail(report, LPL_ERR_USAGE,
+					"reduction '%s': after lrubs:%" PRIu64 " it is faults and "
+					"evictions, no references; olr:%" PRIu64 " first makes a "
+					"reference trace of them", step->method->name,
+					reduction->behaviour, reduction->behaviour);
+		lpl_reduction_apply(reduction, step);
+	}
+	return LPL_OK;
+}
+
+bool lpl_reduction_read(struct lpl_reduction *reduction, const char *description)
+{
+	struct lpl_steps steps;
+
+	*reduction = unreduced;
+	if (description == NULL)
+		return true;
+	return lpl_spec_parse(&steps, description) &&
+	       lpl_reduction_follow(reduction, &steps, NULL) == LPL_OK;
+}
+
+bool lpl_reduction_exactness(const char *reduction, struct lpl_exactness *exactness)
+{
+	struct lpl_reduction read;
+	bool known = lpl_reduction_read(&read, reduction);
+
+	*exactness = known ? read.exact : (struct lpl_exactness){0, 0, 0, 0};
+	return known;
+}
+
+bool lpl_reduction_fenced(const char *reduction)
+{
+	struct lpl_reduction read;
+
+	return lpl_reduction_read(&read, reduction) && read.fenced_throughout;
+}
+
+uint64_t lpl_reduction_page_size(const char *reduction)
+{
+	struct lpl_reduction read;
+
+	(void)lpl_reduction_read(&read, reduction);
+	return read.page_size;
+}
+
+uint64_t lpl_reduction_behaviour(const char *reduction)
+{
+	struct lpl_reduction read;
+
+	(void)lpl_reduction_read(&read, reduction);
+	return read.behaviour;
+}
+
+/* ---- describing ---- */
+
+/* One clause of LPL_META_EXACT: `policies` are exact from a size on. */
+static void tell_from(char *exact, const char *policies, uint64_t from, const char *unit)
+{
+	char text[64];
+
+	if (from == 0)
+		return;
+	(void)snprintf(text, sizeof(text), "%s from %" PRIu64 " %s", policies, from, unit);
+	(void)lpl_spec_append(exact, "; ", text);
+}
+
+static void tell_exactness(char *exact, const struct lpl_exactness *from)
+{
+	bool demand = from->lru == 1 && from->opt == 1 && from->demand == 1;
+
+	exact[0] = '\0';
+	if (demand && from->ws <= 1) {
+		(void)lpl_spec_append(exact, "", from->ws == 1 ? "all" : "all but ws,vmin");
+		return;
+	}
+	if (from->lru != 0 && from->lru == from->opt) {
+		tell_from(exact, "lru,opt", from->lru, "pages");
+	} else {
+		tell_from(exact, "lru", from->lru, "pages");
+		tell_from(exact, "opt", from->opt, "pages");
+	}
+	tell_from(exact, "ws,vmin", from->ws, "references");
+	if (exact[0] == '\0')
+		(void)lpl_spec_append(exact, "", "nothing");
+}
+
+enum lpl_error lpl_reducer_describe(const char *before, const char *spec,
+				    char *reduction, char *exact,
+				    struct lpl_report *report)
+{
+	struct lpl_steps past;
+	struct lpl_steps steps;
+	struct lpl_reduction state = unreduced;
+	enum lpl_error error;
+	bool known;
+	bool unfence;
+	bool fits;
+
+	reduction[0] = '\0';
+	exact[0] = '\0';
+	error = lpl_spec_parse_new(&steps, spec, report);
+	if (error != LPL_OK)
+		return error;
+	/* what an unknown method did stays on record as it is written */
+	if (before == NULL)
+		before = "none";
+	known = lpl_spec_parse(&past, before) &&
+		lpl_reduction_follow(&state, &past, NULL) == LPL_OK;
+	/* the whole, read as one, has to say that what is new begins without a fence */
+	unfence = known && state.fenced && fence_matters(&steps);
+	state.fenced = false;
+	error = lpl_reduction_follow(&state, &steps, report);
+	if (error != LPL_OK)
+		return error;
+	fits = known ? lpl_spec_append_steps(reduction, &past) :
+		lpl_spec_append(reduction, "", before);
+	if (unfence)
+		fits = fits && lpl_spec_append(reduction, "+", "unfence");
+	if (!fits || !lpl_spec_append_steps(reduction, &steps)) {
+		reduction[0] = '\0';
+		return lpl_fail(report, LPL_ERR_USAGE,
+				"reduction '%s' after '%.80s': longer than %d characters",
+				spec, before, LPL_SPEC_SIZE - 1);
+	}
+	if (reduction[0] == '\0')
+		(void)lpl_spec_append(reduction, "", "none");
+	if (known)
+		tell_exactness(exact, &state.exact);
+	else
+		(void)lpl_spec_append(exact, "", "unknown");
+	return LPL_OK;
+}

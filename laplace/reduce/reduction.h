@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What a reduction makes of a trace: what is exact on it, and how it can go on. */
+#ifndef LAPLACE_REDUCE_REDUCTION_H
+#define LAPLACE_REDUCE_REDUCTION_H
+
+#include "spec.h"
+
+struct lpl_reduction {
+	struct lpl_exactness exact;
+	uint64_t page_size;
+	bool fenced;		/* methods that follow respect changes of mapping */
+	bool fenced_throughout;	/* see lpl_reduction_fenced() */
+	uint64_t behaviour;	/* it is a behaviour sequence of that many pages; 0: none */
+	bool synthetic;		/* references were added, which repeat the clocks of others */
+};
+
+/* What DESCRIPTION (LPL_META_REDUCTION; NULL counts as "none") left; false: as far as known. */
+bool lpl_reduction_read(struct lpl_reduction *reduction, const char *description);
+/* What `step` makes of it. */
+void lpl_reduction_apply(struct lpl_reduction *reduction, const struct lpl_step *step);
+/* The same for all steps; LPL_ERR_USAGE if they cannot follow. */
+enum lpl_error lpl_reduction_follow(struct lpl_reduction *reduction,
+				    const struct lpl_steps *steps, struct lpl_report *report);
+
+#endif
