@@ -5,8 +5,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common.h"
+#include <laplace/trace.h>
+
+#include "commands.h"
 #include "conversion.h"
+#include "options.h"
+#include "pass.h"
+#include "progress.h"
+#include "say.h"
 
 #define NOT_TEXT LPL_FORMAT_BINARY
 

@@ -6,8 +6,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common.h"
+#include <jansson.h>
+
+#include <laplace/trace.h>
+
+#include "commands.h"
 #include "conversion.h"
+#include "options.h"
+#include "pass.h"
+#include "progress.h"
+#include "replace.h"
+#include "say.h"
+#include "text_output.h"
 
 struct options {
 	const struct lpl_format *format;

@@ -10,9 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common.h"
 #include "filter.h"
 #include "find.h"
+#include "say.h"
 
 static _Noreturn void become(const char *path, char *const argv[], int in_fd, int out_fd)
 {

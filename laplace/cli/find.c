@@ -4,13 +4,14 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common.h"
 #include "find.h"
+#include "say.h"
 
 static bool is_program(const char *path)
 {

@@ -10,9 +10,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <jansson.h>
+
 #include "base/host.h"
-#include "common.h"
+#include "commands.h"
 #include "conversion.h"
+#include "options.h"
+#include "progress.h"
+#include "replace.h"
+#include "say.h"
 
 #define PAGE_SIZE_MAX (UINT64_C(1) << 30)
 

@@ -5,10 +5,17 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <jansson.h>
+
 #include <laplace/counts.h>
 #include <laplace/reducer.h>
+#include <laplace/trace.h>
 
-#include "common.h"
+#include "commands.h"
+#include "options.h"
+#include "pass.h"
+#include "progress.h"
+#include "say.h"
 
 struct options {
 	bool json;

@@ -13,8 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common.h"
+#include <jansson.h>
+
 #include "machine.h"
+#include "say.h"
 
 /* Who started us with a signal ignored (nohup, a background job) means it. */
 static void add_unless_ignored(sigset_t *mask, int number)

@@ -7,10 +7,19 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <jansson.h>
+
 #include <laplace/merge.h>
 #include <laplace/reducer.h>
+#include <laplace/trace.h>
 
-#include "common.h"
+#include "commands.h"
+#include "options.h"
+#include "pass.h"
+#include "progress.h"
+#include "replace.h"
+#include "say.h"
+#include "text_output.h"
 
 enum format { GLOBAL, PER_PROCESS, CANONICAL, FORMATS };
 

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <jansson.h>
+
 #include "base/digits.h"
 #include "base/host.h"
 #include "options.h"

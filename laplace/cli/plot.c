@@ -6,10 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common.h"
+#include "commands.h"
 #include "draw/chart.h"
 #include "draw/curves.h"
+#include "options.h"
+#include "replace.h"
+#include "say.h"
 #include "surveyed_trace.h"
+#include "text_output.h"
 
 struct options {
 	const char *output, *title;

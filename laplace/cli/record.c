@@ -10,11 +10,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <jansson.h>
+
 #include <laplace/collector.h>
 
-#include "common.h"
+#include "commands.h"
 #include "find.h"
 #include "machine.h"
+#include "options.h"
+#include "progress.h"
+#include "replace.h"
+#include "say.h"
 
 /* Bochs takes no longer parameter in a line of its bochsrc. */
 #define PARAMETER_SIZE 480

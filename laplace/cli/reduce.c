@@ -9,10 +9,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <jansson.h>
+
 #include <laplace/counts.h>
 #include <laplace/reducer.h>
+#include <laplace/trace.h>
 
-#include "common.h"
+#include "commands.h"
+#include "options.h"
+#include "pass.h"
+#include "progress.h"
+#include "replace.h"
+#include "say.h"
 
 struct options {
 	const char *method;

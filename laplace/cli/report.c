@@ -4,9 +4,13 @@
  */
 #include <string.h>
 
-#include "common.h"
+#include "commands.h"
+#include "options.h"
+#include "replace.h"
 #include "report/report.h"
+#include "say.h"
 #include "surveyed_trace.h"
+#include "text_output.h"
 
 enum form { TEXT, HTML, JSON, FORMS };
 

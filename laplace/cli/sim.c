@@ -7,12 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <jansson.h>
+
 #include <laplace/reducer.h>
 #include <laplace/select.h>
 #include <laplace/simulator.h>
+#include <laplace/trace.h>
 
 #include "base/array.h"
-#include "common.h"
+#include "commands.h"
+#include "options.h"
+#include "pass.h"
+#include "progress.h"
+#include "say.h"
 
 struct options {
 	char *policies;			/* a list, cut at its commas */

@@ -7,6 +7,9 @@
 #include <string.h>
 
 #include "base/digits.h"
+#include "progress.h"
+#include "pass.h"
+#include "say.h"
 
 /* ---- the guest's time ---- */
 

@@ -7,8 +7,9 @@
 #define LAPLACE_CLI_SURVEYED_TRACE_H
 
 #include <laplace/survey.h>
+#include <laplace/trace.h>
 
-#include "common.h"
+#include "options.h"
 
 struct surveyed_trace_options {
 	const char *path;

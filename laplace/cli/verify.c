@@ -9,9 +9,16 @@
 #include <stddef.h>
 #include <string.h>
 
-#include <laplace/counts.h>
+#include <jansson.h>
 
-#include "common.h"
+#include <laplace/counts.h>
+#include <laplace/trace.h>
+
+#include "commands.h"
+#include "options.h"
+#include "pass.h"
+#include "progress.h"
+#include "say.h"
 
 struct options {
 	bool json;

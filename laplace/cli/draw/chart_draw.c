@@ -4,6 +4,7 @@
 
 #include "chart.h"
 #include "cli/filter.h"
+#include "cli/say.h"
 
 static void draw_svg(enum chart_kind kind, const struct surveyed_trace *trace, FILE *out)
 {

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "chart.h"
+#include "cli/say.h"
 
 #define SHADES 12
 #define HEIGHT 384

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "cli/common.h"
+#include "cli/say.h"
 #include "curves.h"
 
 #define MAX_COLUMNS 64

@@ -5,7 +5,6 @@
  */
 #include <string.h>
 
-#include "cli/common.h"
 #include "cli/filter.h"
 #include "curves.h"
 

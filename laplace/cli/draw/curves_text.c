@@ -8,7 +8,7 @@
 
 #include <laplace/record.h>
 
-#include "cli/common.h"
+#include "cli/say.h"
 #include "curves.h"
 
 #define WIDTH 66	/* of the field: 10 for the labels, 2 for frame and edge */

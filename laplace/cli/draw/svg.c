@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/common.h"
 #include "svg.h"
 
 void svg_escape(FILE *out, const char *text)

@@ -6,6 +6,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <laplace/trace.h>
+
+#include "cli/say.h"
 #include "report.h"
 
 /* ---- names ---- */

@@ -8,7 +8,10 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include <laplace/trace.h>
+
 #include "cli/draw/chart.h"
+#include "cli/say.h"
 #include "report.h"
 
 static const char style[] =

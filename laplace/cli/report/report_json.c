@@ -4,6 +4,11 @@
  */
 #include <string.h>
 
+#include <jansson.h>
+
+#include <laplace/trace.h>
+
+#include "cli/say.h"
 #include "report.h"
 
 static json_t *number(uint64_t value)

@@ -5,7 +5,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <laplace/trace.h>
+
 #include "cli/draw/chart.h"
+#include "cli/say.h"
 #include "report.h"
 
 static void title(FILE *out, const char *text)

@@ -9,7 +9,10 @@
 #include <sys/stat.h>
 
 #include <laplace/reducer.h>
+#include <laplace/trace.h>
 
+#include "cli/commands.h"
+#include "cli/pass.h"
 #include "study.h"
 
 #define MOST_FACTOR 1000

@@ -22,7 +22,8 @@
 
 #include <laplace/record.h>
 
-#include "cli/common.h"
+#include "cli/options.h"
+#include "cli/say.h"
 
 enum study_method { STUDY_SAD, STUDY_OLR, STUDY_SD, STUDY_METHODS };
 enum study_policy { STUDY_CLOCK, STUDY_SEGQ, STUDY_POLICIES };

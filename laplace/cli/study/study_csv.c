@@ -10,6 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/replace.h"
+#include "cli/say.h"
+#include "cli/text_output.h"
 #include "study.h"
 
 enum file {

@@ -4,6 +4,9 @@
  */
 #include <string.h>
 
+#include <jansson.h>
+
+#include "cli/say.h"
 #include "study.h"
 
 static json_t *points_json(const struct study_trace *trace)

@@ -8,7 +8,10 @@
 
 #include <zstd.h>
 
+#include <laplace/trace.h>
+
 #include "base/digits.h"
+#include "cli/say.h"
 #include "study.h"
 
 enum { LEVEL = 3, LINE = LPL_HEX_DIGITS + 1, TEXT_LINES = 512 };

@@ -23,8 +23,12 @@
 #include <string.h>
 
 #include <laplace/reducer.h>
+#include <laplace/trace.h>
 
 #include "base/broadcast.h"
+#include "cli/pass.h"
+#include "cli/progress.h"
+#include "cli/say.h"
 #include "study.h"
 
 enum { BATCH = 4096 };	/* references */

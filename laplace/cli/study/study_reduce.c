@@ -15,6 +15,7 @@
 #include <laplace/simulator.h>
 
 #include "base/array.h"
+#include "cli/say.h"
 #include "study.h"
 
 const char *const study_method_name[STUDY_METHODS] = { "sad", "olr", "sd" };

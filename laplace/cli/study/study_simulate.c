@@ -13,6 +13,7 @@
 #include <laplace/reducer.h>
 #include <laplace/simulator.h>
 
+#include "cli/say.h"
 #include "study.h"
 
 const char *const study_policy_name[STUDY_POLICIES] = { "clock", "segq" };
