@@ -61,14 +61,6 @@ static inline uint64_t *value_at(const struct lpl_map *map, size_t i)
 	return place_at(map, i) + map->words;
 }
 
-static struct lpl_key key_at(const struct lpl_map *map, size_t i)
-{
-	struct lpl_key key = { .word = { 0 } };
-
-	memcpy(key.word, place_at(map, i), map->words * sizeof(*key.word));
-	return key;
-}
-
 /* Where a search for the key begins. */
 static inline size_t home(const struct lpl_map *map, const uint64_t *word, unsigned int words)
 {
@@ -114,10 +106,8 @@ uint64_t *lpl_map_find_words(const struct lpl_map *map, const uint64_t *word)
 	return value != NULL && *value != 0 ? value : NULL;
 }
 
-/* A table of `room` places, and in it what `keep` (NULL: all) wants. */
-static bool rebuild(struct lpl_map *map, size_t room,
-		    bool (*keep)(const void *context, struct lpl_key key, uint64_t value),
-		    const void *context)
+/* The same in a table of `room` places. */
+static bool rebuild(struct lpl_map *map, size_t room)
 {
 	struct lpl_map old = *map;
 	const size_t size = (map->words + 1) * sizeof(*map->place);
@@ -129,8 +119,7 @@ static bool rebuild(struct lpl_map *map, size_t room,
 	map->room = room;
 	map->count = 0;
 	for (size_t i = 0; i < old.room; i++) {
-		if (*value_at(&old, i) == 0 ||
-		    (keep != NULL && !keep(context, key_at(&old, i), *value_at(&old, i))))
+		if (*value_at(&old, i) == 0)
 			continue;
 		memcpy(place_at(map, probe(map, place_at(&old, i))), place_at(&old, i), size);
 		map->count++;
@@ -146,7 +135,7 @@ uint64_t *lpl_map_reach_words(struct lpl_map *map, const uint64_t *word)
 	if (map->room != 0 && *value_at(map, i) != 0)
 		return value_at(map, i);
 	if (map->count >= map->room - map->room / 4) {
-		if (!rebuild(map, map->room == 0 ? FIRST_ROOM : map->room * 2, NULL, NULL))
+		if (!rebuild(map, map->room == 0 ? FIRST_ROOM : map->room * 2))
 			return NULL;
 		i = probe(map, word);
 	}
@@ -186,19 +175,4 @@ bool lpl_map_remove(struct lpl_map *map, struct lpl_key key)
 	*value_at(map, hole) = 0;
 	map->count--;
 	return true;
-}
-
-bool lpl_map_sift(struct lpl_map *map,
-		  bool (*keep)(const void *context, struct lpl_key key, uint64_t value),
-		  const void *context)
-{
-	size_t kept = 0, room = FIRST_ROOM;
-
-	if (map->room == 0)
-		return true;
-	for (size_t i = 0; i < map->room; i++)
-		kept += *value_at(map, i) != 0 && keep(context, key_at(map, i), *value_at(map, i));
-	while (room < 2 * (kept + 1))
-		room *= 2;
-	return rebuild(map, room, keep, context);
 }

@@ -71,12 +71,5 @@ static inline uint64_t lpl_map_get(const struct lpl_map *map, struct lpl_key key
 bool lpl_map_put(struct lpl_map *map, struct lpl_key key, uint64_t value);
 /* false: it was not there. */
 bool lpl_map_remove(struct lpl_map *map, struct lpl_key key);
-/*
- * Keep what `keep` says true of, forget the rest, and give back memory where it is more than
- * four times what is kept.  false: no memory, nothing changed.
- */
-bool lpl_map_sift(struct lpl_map *map,
-		  bool (*keep)(const void *context, struct lpl_key key, uint64_t value),
-		  const void *context);
 
 #endif

@@ -9,7 +9,8 @@
  *	done	notes that it is done
  *
  * `next` and `done` are called with the lock held, `work` without it, on any thread.  What they
- * share is changed with the lock held, and the owner wakes threads when there is more to do.  While the owner has to wait it works, too:
+ * share is changed with the lock held, and the owner wakes threads when there is more to do.
+ * While the owner has to wait it works, too:
  *
  *	lpl_workers_lock(workers);
  *	while (!what_is_waited_for)

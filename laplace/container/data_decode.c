@@ -55,7 +55,8 @@ static bool join(struct lpl_ref *refs, size_t count, struct lpl_clocks *before,
 
 		bad |= (uint64_t)(type >= LPL_TYPES) | (uint64_t)(flags > LPL_FLAGS_MAX) |
 		       (uint64_t)(paged != (length == 0)) | (uint64_t)(length > LPL_LENGTH_MAX) |
-		       (uint64_t)!lpl_ref_follows(now.ref, flags, before->ref) | (uint64_t)(now.instr < before->instr) |
+		       (uint64_t)!lpl_ref_follows(now.ref, flags, before->ref) |
+		       (uint64_t)(now.instr < before->instr) |
 		       (uint64_t)(now.cycle < before->cycle);
 
 		r->ref = now.ref;

@@ -83,7 +83,8 @@ static enum lpl_error explain(const struct lpl_clocks *last, const struct lpl_re
 			return lpl_fail(report, LPL_ERR_USAGE,
 					"reference %" PRIu64 ": address %#" PRIx64
 					" is not a page's first byte", r->ref, r->address);
-		if (!lpl_ref_follows(r->ref, r->flags, before.ref) || r->instr < before.instr || r->cycle < before.cycle)
+		if (!lpl_ref_follows(r->ref, r->flags, before.ref) ||
+		    r->instr < before.instr || r->cycle < before.cycle)
 			return lpl_fail(report, LPL_ERR_ORDER,
 					"reference %" PRIu64 " (instruction %" PRIu64 ", cycle %" PRIu64
 					") does not come after reference %" PRIu64 " (%" PRIu64
