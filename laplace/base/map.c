@@ -61,11 +61,18 @@ static inline uint64_t *value_at(const struct lpl_map *map, size_t i)
 	return place_at(map, i) + map->words;
 }
 
-/* Where a search for the key begins. */
+/*
+ * Where a search for the key begins.  For one word the high bits of its product with an odd
+ * random number do: two words fall together by chance alone (Dietzfelbinger et al., A reliable
+ * randomized algorithm for the closest-pair problem, 1997).
+ */
 static inline size_t home(const struct lpl_map *map, const uint64_t *word, unsigned int words)
 {
-	uint64_t mixed = mix(word[0] ^ map->seed);
+	uint64_t mixed;
 
+	if (words == 1)
+		return word[0] * (map->seed | 1) >> (__builtin_clzll(map->room) + 1);
+	mixed = mix(word[0] ^ map->seed);
 	for (unsigned int i = 1; i < words; i++)
 		mixed = mix(mixed + word[i]);
 	return mixed & (map->room - 1);
