@@ -330,7 +330,7 @@ int cmd_info(int argc, char **argv)
 			.totals = *lpl_reader_totals(reader),
 			.before = cli_refs_before(lpl_reader_totals(reader)),
 			.tally = &tally,
-			.gaps = &pass.told,
+			.gaps = &pass.recorded_gaps,
 			.bytes = lpl_reader_bytes(reader),
 			.chunks = pass.chunks,
 			.complete = status == CLI_DONE,

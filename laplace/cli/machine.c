@@ -10,11 +10,11 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <jansson.h>
 
+#include "base/host.h"
 #include "machine.h"
 #include "say.h"
 
@@ -180,10 +180,7 @@ static bool read_statuses(struct machine *machine,
 
 static int64_t now_ms(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+	return (int64_t)(lpl_now_ns() / 1000000);
 }
 
 static void interrupt(struct machine *machine, int number)

@@ -371,7 +371,7 @@ static int merge(const struct options *options, struct lpl_reader *reader)
 					  .sink = lpl_merge_sink(target.merge),
 					  .progress = &progress,
 					  .before_block = carry_totals, .context = &target,
-					  .goes_on = true };
+					  .past_damage = true };
 		status = cli_pass_run(&pass);
 		carry_totals(&pass, &target);
 	}

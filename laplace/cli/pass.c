@@ -34,12 +34,12 @@ int cli_reader_open(struct lpl_reader **reader, const char *path)
 /* The size of the trace's pages, by whichever of two ways it is told. */
 static uint64_t page_size_of(const struct lpl_meta *meta)
 {
-	const char *told = lpl_meta_get(meta, LPL_META_PAGE_SIZE);
+	const char *text = lpl_meta_get(meta, LPL_META_PAGE_SIZE);
 	uint64_t reduced = lpl_reduction_page_size(lpl_meta_get(meta, LPL_META_REDUCTION));
 	uint64_t size = 0;
 
-	if (told)
-		(void)lpl_scan_decimal(told, &size);
+	if (text)
+		(void)lpl_scan_decimal(text, &size);
 	return size > reduced ? size : reduced;
 }
 
@@ -145,7 +145,7 @@ static int send_end(struct cli_pass *pass, struct lpl_report *report)
 		.arg = { [LPL_EVENT_GAP_REFERENCES] = KTR_NONE, [LPL_EVENT_GAP_EVENTS] = KTR_NONE }
 	};
 
-	count_gap(&pass->found, &gap);
+	count_gap(&pass->found_gaps, &gap);
 	return send_block(pass, NULL, 0, &gap, report);
 }
 
@@ -161,7 +161,7 @@ static enum lpl_error next_block(struct cli_pass *pass, const struct lpl_ref **r
 
 	for (pass->resumed = false;; pass->resumed = true) {
 		error = lpl_reader_next(pass->reader, refs, count, event, report);
-		if (error != LPL_ERR_DAMAGED || !pass->goes_on ||
+		if (error != LPL_ERR_DAMAGED || !pass->past_damage ||
 		    lpl_reader_resume(pass->reader, NULL))
 			return error;
 		cli_progress_clear(pass->progress);
@@ -176,14 +176,14 @@ static void tell_gaps(const struct cli_pass *pass, int status)
 {
 	char text[CLI_GAPS_SIZE];
 
-	if (pass->told.count)
+	if (pass->recorded_gaps.count)
 		cli_complain(0, "warning: %s: was made from a damaged or incomplete trace: "
 			     "records are missing in %s", pass->path,
-			     cli_gaps_text(text, &pass->told));
+			     cli_gaps_text(text, &pass->recorded_gaps));
 	if (pass->damaged)
 		cli_complain(status, "%s: the result covers the %" PRIu64 " references that can be "
 			     "read; records are missing in %s", pass->path, pass->refs,
-			     cli_gaps_text(text, &pass->found));
+			     cli_gaps_text(text, &pass->found_gaps));
 }
 
 static void count_block(struct cli_pass *pass, size_t count, const struct lpl_event *event,
@@ -198,7 +198,7 @@ static void count_block(struct cli_pass *pass, size_t count, const struct lpl_ev
 	pass->refs += count;
 	pass->events += event != NULL;
 	if (event && event->tag == LPL_EVENT_GAP)
-		count_gap(pass->resumed ? &pass->found : &pass->told, event);
+		count_gap(pass->resumed ? &pass->found_gaps : &pass->recorded_gaps, event);
 }
 
 /* A sink may find what is wrong with the input, too. */
@@ -243,7 +243,7 @@ int cli_pass_run(struct cli_pass *pass)
 	status = error ? lpl_error_status(error) : pass->damaged ? CLI_DAMAGED : CLI_DONE;
 	if (status == CLI_FAILED || status == CLI_USAGE)
 		return cli_report(&read_report);
-	if ((error && pass->goes_on && send_end(pass, &sink_report)) ||
+	if ((error && pass->past_damage && send_end(pass, &sink_report)) ||
 	    pass->sink->finish(pass->sink, &sink_report))
 		return cli_report(&sink_report);
 	if (pass->trouble) {

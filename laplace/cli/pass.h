@@ -57,18 +57,18 @@ struct cli_pass {
 	 * The result shall hold all that can be read: after damage the reading goes on,
 	 * and where anything is missing, at the end too, the sink gets an LPL_EVENT_GAP.
 	 */
-	bool goes_on;
+	bool past_damage;
 	bool resumed;			/* just now, so that the event is of a gap found */
 	/* what came by */
 	uint64_t refs, events, chunks;
-	uint64_t damaged;		/* with goes_on: how often */
-	struct cli_gaps told;		/* LPL_EVENT_GAP in the trace itself */
-	struct cli_gaps found;		/* with goes_on: where it could not be read */
+	uint64_t damaged;		/* with past_damage: how often */
+	struct cli_gaps recorded_gaps;		/* LPL_EVENT_GAP in the trace itself */
+	struct cli_gaps found_gaps;		/* with past_damage: where it could not be read */
 };
 
 /*
  * Send everything that can be read, then finish().  Where the trace is damaged
- * or ends early, what came before it (and, with goes_on, after) has gone to the sink and
+ * or ends early, what came before it (and, with past_damage, after) has gone to the sink and
  * finish() was called: the complaint has been printed and the status is CLI_DAMAGED.
  * A trace that tells that it was made from such a one is warned of, unless `trouble` is
  * wanted.

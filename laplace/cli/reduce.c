@@ -324,7 +324,7 @@ static int reduce(struct run *run, const struct options *options, const char *sp
 	cli_progress_start(&progress, options->progress);
 	pass = (struct cli_pass){ .reader = run->reader, .path = options->trace,
 				  .sink = &run->tee, .progress = &progress,
-				  .goes_on = true };
+				  .past_damage = true };
 	status = cli_pass_run(&pass);
 	if (status != CLI_DONE && status != CLI_DAMAGED)
 		return status;

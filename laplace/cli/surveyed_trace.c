@@ -173,7 +173,7 @@ static int fill_survey(struct surveyed_trace *trace, const struct surveyed_trace
 	cli_progress_start(&progress, options->progress);
 	pass = (struct cli_pass){ .reader = trace->reader, .path = trace->path,
 				  .sink = lpl_survey_sink(trace->survey), .progress = &progress,
-				  .goes_on = true };
+				  .past_damage = true };
 	return cli_pass_run(&pass);
 }
 

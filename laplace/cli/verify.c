@@ -225,13 +225,13 @@ static int print_verdict(const struct options *options, const struct cli_pass *p
 				  "chunks", (json_int_t)pass->chunks,
 				  "references", (json_int_t)checker->tally.all_refs,
 				  "events", (json_int_t)checker->tally.events.all,
-				  "missing_places", (json_int_t)pass->told.count));
+				  "missing_places", (json_int_t)pass->recorded_gaps.count));
 	printf("%s: %s, %" PRIu64 " chunks, %" PRIu64 " references, %" PRIu64 " events%s\n",
 	       options->trace, state, pass->chunks, checker->tally.all_refs,
 	       checker->tally.events.all, trouble->error ? " can be read" : "");
-	if (pass->told.count)
+	if (pass->recorded_gaps.count)
 		printf("%s: made from a damaged or incomplete trace: records are missing in %s\n",
-		       options->trace, cli_gaps_text(gaps, &pass->told));
+		       options->trace, cli_gaps_text(gaps, &pass->recorded_gaps));
 	return CLI_DONE;
 }
 

@@ -12,7 +12,7 @@
 #define ENTRY_NUMBERS 6
 
 /* Keep every second entry. */
-static void thin(struct lpl_index *index)
+static void drop_every_second(struct lpl_index *index)
 {
 	index->stride *= 2;
 	index->count = (index->count + 1) / 2;
@@ -29,7 +29,7 @@ bool lpl_index_add(struct lpl_index *index, const struct lpl_chunk_header *heade
 		index->stride = 1;
 	if (header->kind == LPL_CHUNK_DATA) {
 		if (index->chunks % index->stride == 0 && index->count == LPL_INDEX_ENTRIES_MAX)
-			thin(index);
+			drop_every_second(index);
 		if (index->chunks % index->stride == 0) {
 			if (!lpl_reach(index->entries, index->room, index->count))
 				return false;

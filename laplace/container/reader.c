@@ -28,9 +28,8 @@ struct lpl_reader {
 	struct lpl_meta *meta;
 	unsigned int jobs;
 	struct lpl_work_queue *queue;		/* NULL until records are asked for */
-	struct lpl_piece *piece;	/* by slot of the queue */
-
-	const struct lpl_piece *now;	/* its records are being delivered; NULL: none */
+	struct lpl_loaded_chunk *slot;		/* by slot of the queue */
+	const struct lpl_loaded_chunk *now;	/* its records are being delivered; NULL: none */
 	size_t next_ref, next_event;	/* in that */
 	struct lpl_chunk_header last;	/* of the last chunk delivered */
 	uint64_t consumed;
@@ -65,7 +64,8 @@ static bool may_read(const struct lpl_reader *reader)
 static void read_ahead(struct lpl_reader *reader)
 {
 	while (may_read(reader)) {
-		if (lpl_source_read(&reader->source, &reader->piece[lpl_work_queue_next(reader->queue)]))
+		if (lpl_source_read(&reader->source,
+				    &reader->slot[lpl_work_queue_next(reader->queue)]))
 			lpl_work_queue_put(reader->queue);
 	}
 }
@@ -94,7 +94,7 @@ static void work(void *context, unsigned int slot)
 {
 	struct lpl_reader *reader = context;
 
-	lpl_piece_decode(&reader->piece[slot], reader->source.name);
+	lpl_loaded_chunk_decode(&reader->slot[slot], reader->source.name);
 }
 
 /* The queue and its slots, once it is known how many. */
@@ -103,27 +103,27 @@ static enum lpl_error gather(struct lpl_reader *reader)
 	unsigned int slots = lpl_work_queue_slots(reader->jobs);
 	bool whole;
 
-	reader->piece = calloc(slots, sizeof(*reader->piece));
+	reader->slot = calloc(slots, sizeof(*reader->slot));
 	reader->queue = lpl_work_queue_new(reader->jobs, work, reader);
-	whole = reader->piece && reader->queue;
+	whole = reader->slot && reader->queue;
 	for (unsigned int i = 0; i < slots && whole; i++)
-		whole = lpl_piece_init(&reader->piece[i]);
+		whole = lpl_loaded_chunk_init(&reader->slot[i]);
 	return whole ? LPL_OK : lpl_fail(&reader->failure, LPL_ERR_MEMORY,
 					 "%s: no memory to read it", reader->source.name);
 }
 
-static enum lpl_error take_data(struct lpl_reader *reader, struct lpl_piece *piece)
+static enum lpl_error take_data(struct lpl_reader *reader, struct lpl_loaded_chunk *chunk)
 {
-	const struct lpl_chunk_header *header = &piece->header;
+	const struct lpl_chunk_header *header = &chunk->header;
 
-	if (!lpl_totals_follow(&piece->data.totals, &reader->totals))
-		return lpl_piece_damaged(piece, reader->source.name, header->sequence,
+	if (!lpl_totals_follow(&chunk->data.totals, &reader->totals))
+		return lpl_chunk_damaged(chunk, reader->source.name, header->sequence,
 					 "its totals run backwards");
-	reader->now = piece;
+	reader->now = chunk;
 	reader->next_ref = reader->next_event = 0;
-	reader->totals = piece->data.totals;
+	reader->totals = chunk->data.totals;
 	reader->chunk = (struct lpl_chunk){
-		.offset = piece->offset, .bytes = piece->end - piece->offset,
+		.offset = chunk->offset, .bytes = chunk->end - chunk->offset,
 		.sequence = header->sequence, .kind = header->kind,
 		.refs = header->refs, .events = header->events,
 		.first_ref = header->first.ref, .last_ref = header->last.ref,
@@ -132,28 +132,28 @@ static enum lpl_error take_data(struct lpl_reader *reader, struct lpl_piece *pie
 	return LPL_OK;
 }
 
-static enum lpl_error take_index(struct lpl_reader *reader, struct lpl_piece *piece)
+static enum lpl_error take_index(struct lpl_reader *reader, struct lpl_loaded_chunk *chunk)
 {
-	const struct lpl_chunk_header *header = &piece->header;
+	const struct lpl_chunk_header *header = &chunk->header;
 	const struct lpl_totals before = reader->totals;
 
 	/* where chunks are missing it tells of others, and has been of use already */
 	if (!reader->gaps) {
-		if (!lpl_index_check(&reader->index, piece->plain, header->plain,
+		if (!lpl_index_check(&reader->index, chunk->plain, header->plain,
 				     &reader->totals) ||
 		    !lpl_totals_agree(&reader->totals, header->refs_before))
-			return lpl_piece_damaged(piece, reader->source.name, header->sequence,
+			return lpl_chunk_damaged(chunk, reader->source.name, header->sequence,
 						 "the index does not agree with the file");
 		reader->totals.total = header->refs_before;
 		if (!lpl_totals_follow(&reader->totals, &before))
-			return lpl_piece_damaged(piece, reader->source.name, header->sequence,
+			return lpl_chunk_damaged(chunk, reader->source.name, header->sequence,
 						 "its totals run backwards");
 	}
-	if (piece->trailed)
-		return lpl_fail(&piece->failure, LPL_ERR_DAMAGED,
+	if (chunk->trailed)
+		return lpl_fail(&chunk->failure, LPL_ERR_DAMAGED,
 				"%s: damaged: bytes follow the index, which ends at offset %" PRIu64
 				"; what precedes them is whole", reader->source.name,
-				piece->offset + LPL_CHUNK_HEADER_BYTES + header->stored);
+				chunk->offset + LPL_CHUNK_HEADER_BYTES + header->stored);
 	reader->ended = reader->complete = true;
 	return LPL_OK;
 }
@@ -176,27 +176,27 @@ static void tell_gap(struct lpl_reader *reader, const struct lpl_chunk_header *n
 }
 
 /* What is in the oldest slot is delivered from now on. */
-static enum lpl_error take_piece(struct lpl_reader *reader)
+static enum lpl_error take_chunk(struct lpl_reader *reader)
 {
-	struct lpl_piece *piece = &reader->piece[lpl_work_queue_oldest(reader->queue)];
-	const struct lpl_chunk_header *header = &piece->header;
+	struct lpl_loaded_chunk *chunk = &reader->slot[lpl_work_queue_oldest(reader->queue)];
+	const struct lpl_chunk_header *header = &chunk->header;
 
-	reader->consumed = piece->end;
-	if (piece->failure.error == LPL_OK && header->kind == LPL_CHUNK_INDEX)
-		(void)take_index(reader, piece);
-	else if (piece->failure.error == LPL_OK)
-		(void)take_data(reader, piece);
-	if (piece->failure.error == LPL_OK && reader->gap)
+	reader->consumed = chunk->end;
+	if (chunk->failure.error == LPL_OK && header->kind == LPL_CHUNK_INDEX)
+		(void)take_index(reader, chunk);
+	else if (chunk->failure.error == LPL_OK)
+		(void)take_data(reader, chunk);
+	if (chunk->failure.error == LPL_OK && reader->gap)
 		tell_gap(reader, header);
-	if (piece->failure.error == LPL_OK && header->kind == LPL_CHUNK_DATA &&
-	    !lpl_index_add(&reader->index, header, piece->offset))
-		(void)lpl_fail(&piece->failure, LPL_ERR_MEMORY, "%s: no memory for the index",
+	if (chunk->failure.error == LPL_OK && header->kind == LPL_CHUNK_DATA &&
+	    !lpl_index_add(&reader->index, header, chunk->offset))
+		(void)lpl_fail(&chunk->failure, LPL_ERR_MEMORY, "%s: no memory for the index",
 			       reader->source.name);
-	if (piece->failure.error == LPL_OK)
+	if (chunk->failure.error == LPL_OK)
 		reader->last = *header;
 	else
-		reader->failure = piece->failure;
-	if (reader->now != piece || piece->failure.error != LPL_OK) {
+		reader->failure = chunk->failure;
+	if (reader->now != chunk || chunk->failure.error != LPL_OK) {
 		reader->now = NULL;
 		lpl_work_queue_take(reader->queue);
 	}
@@ -215,7 +215,7 @@ static enum lpl_error advance(struct lpl_reader *reader)
 	reader->now = NULL;
 	read_ahead(reader);
 	if (!lpl_work_queue_empty(reader->queue))
-		return take_piece(reader);
+		return take_chunk(reader);
 	reader->ended = true;
 	if (reader->gap)
 		tell_gap(reader, NULL);
@@ -283,24 +283,24 @@ enum lpl_error lpl_reader_run(struct lpl_reader *reader, struct lpl_sink *sink,
 /* ---- opening and closing ---- */
 
 /* The first chunk, which has no records. */
-static enum lpl_error read_meta(struct lpl_reader *reader, struct lpl_piece *piece)
+static enum lpl_error read_meta(struct lpl_reader *reader, struct lpl_loaded_chunk *chunk)
 {
-	const struct lpl_chunk_header *header = &piece->header;
+	const struct lpl_chunk_header *header = &chunk->header;
 	enum lpl_error error = LPL_OK;
 
-	(void)lpl_source_read(&reader->source, piece);
-	lpl_piece_decode(piece, reader->source.name);
-	if (piece->failure.error != LPL_OK)
-		return piece->failure.error;
-	error = lpl_meta_decode(reader->meta, (const char *)piece->plain, header->plain);
+	(void)lpl_source_read(&reader->source, chunk);
+	lpl_loaded_chunk_decode(chunk, reader->source.name);
+	if (chunk->failure.error != LPL_OK)
+		return chunk->failure.error;
+	error = lpl_meta_decode(reader->meta, (const char *)chunk->plain, header->plain);
 	if (error == LPL_ERR_DAMAGED)
-		return lpl_piece_damaged(piece, reader->source.name, header->sequence,
+		return lpl_chunk_damaged(chunk, reader->source.name, header->sequence,
 					 "it does not consist of key=value lines");
-	if (error != LPL_OK || !lpl_index_add(&reader->index, header, piece->offset))
-		return lpl_fail(&piece->failure, LPL_ERR_MEMORY, "%s: no memory for its header",
+	if (error != LPL_OK || !lpl_index_add(&reader->index, header, chunk->offset))
+		return lpl_fail(&chunk->failure, LPL_ERR_MEMORY, "%s: no memory for its header",
 				reader->source.name);
 	reader->last = *header;
-	reader->consumed = piece->end;
+	reader->consumed = chunk->end;
 	return LPL_OK;
 }
 
@@ -308,7 +308,7 @@ enum lpl_error lpl_reader_open_fd(struct lpl_reader **result, int fd, bool owned
 				  const char *name, struct lpl_report *report)
 {
 	struct lpl_reader *reader = calloc(1, sizeof(*reader));
-	struct lpl_piece piece = { .offset = 0 };
+	struct lpl_loaded_chunk chunk = { .offset = 0 };
 	struct stat status;
 
 	*result = NULL;
@@ -326,13 +326,13 @@ enum lpl_error lpl_reader_open_fd(struct lpl_reader **result, int fd, bool owned
 		reader->source.regular = true;
 	}
 	reader->meta = lpl_meta_new();
-	if (!reader->meta || !lpl_piece_init(&piece))
-		(void)lpl_fail(&piece.failure, LPL_ERR_MEMORY, "%s: no memory to read it",
+	if (!reader->meta || !lpl_loaded_chunk_init(&chunk))
+		(void)lpl_fail(&chunk.failure, LPL_ERR_MEMORY, "%s: no memory to read it",
 			       reader->source.name);
 	else
-		(void)read_meta(reader, &piece);
-	reader->failure = piece.failure;
-	lpl_piece_free(&piece);
+		(void)read_meta(reader, &chunk);
+	reader->failure = chunk.failure;
+	lpl_loaded_chunk_free(&chunk);
 	if (reader->failure.error != LPL_OK) {
 		enum lpl_error error = failed(reader, report);
 
@@ -402,9 +402,9 @@ void lpl_reader_close(struct lpl_reader *reader)
 	if (!reader)
 		return;
 	lpl_work_queue_free(reader->queue);	/* its threads first: they use what follows */
-	for (unsigned int i = 0; reader->piece && i < lpl_work_queue_slots(reader->jobs); i++)
-		lpl_piece_free(&reader->piece[i]);
-	free(reader->piece);
+	for (unsigned int i = 0; reader->slot && i < lpl_work_queue_slots(reader->jobs); i++)
+		lpl_loaded_chunk_free(&reader->slot[i]);
+	free(reader->slot);
 	if (reader->owned)
 		(void)close(reader->source.fd);
 	lpl_meta_free(reader->meta);

@@ -8,12 +8,12 @@
 
 #include "source.h"
 
-static enum lpl_error truncated(const struct lpl_source *source, struct lpl_piece *piece)
+static enum lpl_error truncated(const struct lpl_source *source, struct lpl_loaded_chunk *chunk)
 {
-	return lpl_fail(&piece->failure, LPL_ERR_TRUNCATED,
+	return lpl_fail(&chunk->failure, LPL_ERR_TRUNCATED,
 			"%s: ends at offset %" PRIu64 ", within chunk %u, which began at offset %"
 			PRIu64 "; what precedes it is whole", source->name, source->position,
-			(unsigned int)source->sequence, piece->offset);
+			(unsigned int)source->sequence, chunk->offset);
 }
 
 /* Read up to `size` bytes; fewer only at the end of the file. */
@@ -81,9 +81,10 @@ static const char *header_fault(const struct lpl_source *source,
 }
 
 /* Read and check a chunk's header.  At the end of the file `*end` is set instead. */
-static enum lpl_error read_header(struct lpl_source *source, struct lpl_piece *piece, bool *end)
+static enum lpl_error read_header(struct lpl_source *source, struct lpl_loaded_chunk *chunk,
+				  bool *end)
 {
-	struct lpl_chunk_header *header = &piece->header;
+	struct lpl_chunk_header *header = &chunk->header;
 	uint8_t *bytes = source->head;
 	const char *fault;
 	size_t count, compared;
@@ -91,7 +92,7 @@ static enum lpl_error read_header(struct lpl_source *source, struct lpl_piece *p
 	enum lpl_error error;
 
 	error = read_bytes(source, bytes + source->head_bytes,
-			   LPL_CHUNK_HEADER_BYTES - source->head_bytes, &count, &piece->failure);
+			   LPL_CHUNK_HEADER_BYTES - source->head_bytes, &count, &chunk->failure);
 	source->head_bytes = count += source->head_bytes;
 	if (error != LPL_OK)
 		return error;
@@ -100,78 +101,78 @@ static enum lpl_error read_header(struct lpl_source *source, struct lpl_piece *p
 		return LPL_OK;
 	compared = count < LPL_CHUNK_MAGIC_BYTES ? count : LPL_CHUNK_MAGIC_BYTES;
 	if (memcmp(bytes, lpl_chunk_magic, compared) != 0) {
-		if (piece->offset == 0)
-			return lpl_fail(&piece->failure, LPL_ERR_FORMAT,
+		if (chunk->offset == 0)
+			return lpl_fail(&chunk->failure, LPL_ERR_FORMAT,
 					"%s: not a Laplace trace", source->name);
-		return lpl_piece_damaged(piece, source->name, source->sequence,
+		return lpl_chunk_damaged(chunk, source->name, source->sequence,
 					 "it does not begin like a chunk");
 	}
 	if (count < LPL_CHUNK_HEADER_BYTES)
-		return truncated(source, piece);
+		return truncated(source, chunk);
 	found = lpl_chunk_decode(header, bytes);
 	if (found != header->checksum)
-		return lpl_piece_mismatch(piece, source->name, source->sequence, "header",
+		return lpl_chunk_mismatch(chunk, source->name, source->sequence, "header",
 					  header->checksum, found);
 	if (header->version != LPL_FORMAT_VERSION)
-		return lpl_fail(&piece->failure, LPL_ERR_FORMAT,
+		return lpl_fail(&chunk->failure, LPL_ERR_FORMAT,
 				"%s: version %u of the format is not known (only %d is); a newer"
 				" Laplace may read it", source->name, header->version,
 				LPL_FORMAT_VERSION);
 	if (header->kind < LPL_CHUNK_HEADER || header->kind > LPL_CHUNK_INDEX)
-		return lpl_fail(&piece->failure, LPL_ERR_FORMAT,
+		return lpl_fail(&chunk->failure, LPL_ERR_FORMAT,
 				"%s: chunk %u at offset %" PRIu64 ": kind %u is not known; a newer"
 				" Laplace may read it", source->name,
-				(unsigned int)source->sequence, piece->offset, header->kind);
+				(unsigned int)source->sequence, chunk->offset, header->kind);
 	fault = header_fault(source, header);
-	return fault ? lpl_piece_damaged(piece, source->name, source->sequence, fault) : LPL_OK;
+	return fault ? lpl_chunk_damaged(chunk, source->name, source->sequence, fault) : LPL_OK;
 }
 
 /* Read the payload that belongs to the header, and look for what must not follow. */
-static enum lpl_error read_payload(struct lpl_source *source, struct lpl_piece *piece)
+static enum lpl_error read_payload(struct lpl_source *source, struct lpl_loaded_chunk *chunk)
 {
-	const struct lpl_chunk_header *header = &piece->header;
+	const struct lpl_chunk_header *header = &chunk->header;
 	enum lpl_error error;
 	uint8_t byte;
 	size_t count;
 
-	if (!lpl_piece_reserve(piece))
-		return lpl_fail(&piece->failure, LPL_ERR_MEMORY, "%s: no memory for chunk %u",
+	if (!lpl_loaded_chunk_reserve(chunk))
+		return lpl_fail(&chunk->failure, LPL_ERR_MEMORY, "%s: no memory for chunk %u",
 				source->name, (unsigned int)source->sequence);
-	error = read_bytes(source, piece->stored, header->stored, &count, &piece->failure);
-	piece->end = source->position;
+	error = read_bytes(source, chunk->stored, header->stored, &count, &chunk->failure);
+	chunk->end = source->position;
 	if (error != LPL_OK)
 		return error;
 	if (count < header->stored)
-		return truncated(source, piece);
+		return truncated(source, chunk);
 	if (header->kind != LPL_CHUNK_INDEX)
 		return LPL_OK;
-	error = read_bytes(source, &byte, 1, &count, &piece->failure);
-	piece->trailed = count != 0;
+	error = read_bytes(source, &byte, 1, &count, &chunk->failure);
+	chunk->trailed = count != 0;
 	return error;
 }
 
-bool lpl_source_read(struct lpl_source *source, struct lpl_piece *piece)
+bool lpl_source_read(struct lpl_source *source, struct lpl_loaded_chunk *chunk)
 {
 	bool end = false;
 
-	piece->failure.error = LPL_OK;
-	piece->trailed = false;
-	piece->offset = source->position - source->head_bytes;
-	if (read_header(source, piece, &end) != LPL_OK) {
-		piece->end = source->position;
+	chunk->failure.error = LPL_OK;
+	chunk->trailed = false;
+	chunk->offset = source->position - source->head_bytes;
+	if (read_header(source, chunk, &end) != LPL_OK) {
+		chunk->end = source->position;
 		source->all_read = true;
 		return true;
 	}
 	if (end && source->sequence == 0)
-		(void)lpl_fail(&piece->failure, LPL_ERR_TRUNCATED, "%s: is empty", source->name);
+		(void)lpl_fail(&chunk->failure, LPL_ERR_TRUNCATED, "%s: is empty", source->name);
 	if (end) {
 		source->all_read = true;
 		return source->sequence == 0;
 	}
 	source->head_bytes = 0;
-	if (read_payload(source, piece) != LPL_OK || piece->header.kind == LPL_CHUNK_INDEX)
+	if (read_payload(source, chunk) != LPL_OK || chunk->header.kind == LPL_CHUNK_INDEX)
 		source->all_read = true;
-	source->before = piece->header;
+	source->before = chunk->header;
 	source->sequence++;
 	return true;
 }

@@ -7,7 +7,7 @@
 #define LAPLACE_CONTAINER_SOURCE_H
 
 #include "base/output.h"
-#include "piece.h"
+#include "loaded_chunk.h"
 
 struct lpl_source {
 	int fd;
@@ -23,10 +23,10 @@ struct lpl_source {
 };
 
 /*
- * The next chunk, and what is wrong with it, which is left in the piece; false: there is
+ * The next chunk, and what is wrong with it, which is left in the chunk; false: there is
  * none.  A wrong header or an error ends the reading.
  */
-bool lpl_source_read(struct lpl_source *source, struct lpl_piece *piece);
+bool lpl_source_read(struct lpl_source *source, struct lpl_loaded_chunk *chunk);
 /* Is there something to read that nobody has to be waited for? */
 bool lpl_source_ready(const struct lpl_source *source);
 /* Did a header end the reading? */

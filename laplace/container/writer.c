@@ -24,7 +24,7 @@
 #define CHUNK_EVENTS		4096
 
 /* A chunk on its way to the file. */
-struct parcel {
+struct packed_chunk {
 	struct lpl_data_encoder encoder;
 	struct lpl_totals totals;	/* as of its end */
 	struct lpl_chunk_header header;
@@ -38,7 +38,7 @@ struct lpl_writer {
 	struct lpl_output output;
 	unsigned int jobs;
 	struct lpl_work_queue *queue;
-	struct parcel *parcel;		/* by slot of the queue */
+	struct packed_chunk *slot;	/* by slot of the queue */
 	struct lpl_data_encoder *encoder;	/* of the next one */
 	struct lpl_index index;
 	struct lpl_totals totals;
@@ -93,11 +93,11 @@ static enum lpl_error seal(const struct lpl_writer *writer, ZSTD_CCtx *zstd,
 static void work(void *context, unsigned int slot)
 {
 	const struct lpl_writer *writer = context;
-	struct parcel *parcel = &writer->parcel[slot];
-	size_t size = lpl_data_encode_end(&parcel->encoder, &parcel->totals, parcel->plain);
+	struct packed_chunk *chunk = &writer->slot[slot];
+	size_t size = lpl_data_encode_end(&chunk->encoder, &chunk->totals, chunk->plain);
 
-	(void)seal(writer, parcel->zstd, &parcel->header, parcel->plain, size, parcel->stored,
-		   writer->stored_room, &parcel->failure);
+	(void)seal(writer, chunk->zstd, &chunk->header, chunk->plain, size, chunk->stored,
+		   writer->stored_room, &chunk->failure);
 }
 
 /* A chunk that was sealed, into the file. */
@@ -123,12 +123,12 @@ static enum lpl_error write_chunk(struct lpl_writer *writer,
 /* The oldest chunk that is on its way. */
 static void deliver(struct lpl_writer *writer)
 {
-	struct parcel *parcel = &writer->parcel[lpl_work_queue_oldest(writer->queue)];
+	struct packed_chunk *chunk = &writer->slot[lpl_work_queue_oldest(writer->queue)];
 
-	if (writer->failure.error == LPL_OK && parcel->failure.error == LPL_OK)
-		(void)write_chunk(writer, &parcel->header, parcel->stored);
+	if (writer->failure.error == LPL_OK && chunk->failure.error == LPL_OK)
+		(void)write_chunk(writer, &chunk->header, chunk->stored);
 	else if (writer->failure.error == LPL_OK)
-		writer->failure = parcel->failure;
+		writer->failure = chunk->failure;
 	lpl_work_queue_take(writer->queue);
 }
 
@@ -168,8 +168,8 @@ static struct lpl_totals totals_at(const struct lpl_writer *writer, uint64_t ref
 /* What was taken since the last chunk becomes one. */
 static void put_chunk(struct lpl_writer *writer)
 {
-	struct parcel *parcel = &writer->parcel[lpl_work_queue_next(writer->queue)];
-	const struct lpl_data_encoder *encoder = &parcel->encoder;
+	struct packed_chunk *chunk = &writer->slot[lpl_work_queue_next(writer->queue)];
+	const struct lpl_data_encoder *encoder = &chunk->encoder;
 
 	if (encoder->refs == 0 && encoder->event_count == 0)
 		return;
@@ -177,21 +177,21 @@ static void put_chunk(struct lpl_writer *writer)
 		deliver_all(writer);
 	if (check_totals(writer) != LPL_OK)
 		return;
-	parcel->totals = totals_at(writer, encoder->last.ref);
+	chunk->totals = totals_at(writer, encoder->last.ref);
 	writer->refs_so_far += encoder->refs;
 	writer->events_so_far += encoder->event_count;
-	parcel->header = (struct lpl_chunk_header){
+	chunk->header = (struct lpl_chunk_header){
 		.kind = LPL_CHUNK_DATA, .sequence = writer->sequence++,
 		.refs = (uint32_t)encoder->refs, .events = (uint32_t)encoder->event_count,
 		.base = encoder->base, .first = encoder->first, .last = encoder->last,
 		.refs_so_far = writer->refs_so_far, .events_so_far = writer->events_so_far,
-		.refs_before = lpl_totals_before(&parcel->totals),
+		.refs_before = lpl_totals_before(&chunk->totals),
 	};
 	lpl_work_queue_put(writer->queue);
 	/* alone there is nobody to wait for */
 	if (writer->jobs == 1 || lpl_work_queue_full(writer->queue))
 		deliver(writer);
-	writer->encoder = &writer->parcel[lpl_work_queue_next(writer->queue)].encoder;
+	writer->encoder = &writer->slot[lpl_work_queue_next(writer->queue)].encoder;
 	lpl_data_encoder_follow(writer->encoder, encoder);
 }
 
@@ -206,7 +206,7 @@ static enum lpl_error write_other(struct lpl_writer *writer, struct lpl_chunk_he
 	if (!stored)
 		(void)lpl_fail(&writer->failure, LPL_ERR_MEMORY, "%s: no memory",
 			       writer->output.name);
-	else if (seal(writer, writer->parcel[0].zstd, header, payload, size, stored, room,
+	else if (seal(writer, writer->slot[0].zstd, header, payload, size, stored, room,
 		      &writer->failure) == LPL_OK)
 		(void)write_chunk(writer, header, stored);
 	free(stored);
@@ -330,33 +330,33 @@ static enum lpl_error check_options(const struct lpl_writer_options *options, in
 static void destroy(struct lpl_writer *writer)
 {
 	lpl_work_queue_free(writer->queue);	/* its threads first: they use what follows */
-	for (unsigned int i = 0; writer->parcel && i < lpl_work_queue_slots(writer->jobs); i++) {
-		struct parcel *parcel = &writer->parcel[i];
+	for (unsigned int i = 0; writer->slot && i < lpl_work_queue_slots(writer->jobs); i++) {
+		struct packed_chunk *chunk = &writer->slot[i];
 
-		lpl_data_encoder_free(&parcel->encoder);
-		ZSTD_freeCCtx(parcel->zstd);
-		free(parcel->plain);
-		free(parcel->stored);
+		lpl_data_encoder_free(&chunk->encoder);
+		ZSTD_freeCCtx(chunk->zstd);
+		free(chunk->plain);
+		free(chunk->stored);
 	}
-	free(writer->parcel);
+	free(writer->slot);
 	lpl_output_discard(&writer->output);
 	lpl_index_free(&writer->index);
 	free(writer);
 }
 
-static bool make_parcel(struct lpl_writer *writer, struct parcel *parcel, int level)
+static bool make_packed_chunk(struct lpl_writer *writer, struct packed_chunk *chunk, int level)
 {
 	size_t bound;
 
-	if (!lpl_data_encoder_init(&parcel->encoder, writer->chunk_refs, CHUNK_EVENTS))
+	if (!lpl_data_encoder_init(&chunk->encoder, writer->chunk_refs, CHUNK_EVENTS))
 		return false;
-	bound = lpl_data_bound(&parcel->encoder);
+	bound = lpl_data_bound(&chunk->encoder);
 	writer->stored_room = LPL_CHUNK_HEADER_BYTES + ZSTD_compressBound(bound);
-	parcel->plain = malloc(bound);
-	parcel->stored = malloc(writer->stored_room);
-	parcel->zstd = ZSTD_createCCtx();
-	return parcel->plain && parcel->stored && parcel->zstd &&
-	       !ZSTD_isError(ZSTD_CCtx_setParameter(parcel->zstd, ZSTD_c_compressionLevel, level));
+	chunk->plain = malloc(bound);
+	chunk->stored = malloc(writer->stored_room);
+	chunk->zstd = ZSTD_createCCtx();
+	return chunk->plain && chunk->stored && chunk->zstd &&
+	       !ZSTD_isError(ZSTD_CCtx_setParameter(chunk->zstd, ZSTD_c_compressionLevel, level));
 }
 
 /* Everything that needs memory, before there is a file to leave behind. */
@@ -374,15 +374,15 @@ static struct lpl_writer *create(int level, size_t chunk_refs, unsigned int jobs
 	writer->chunk_refs = chunk_refs;
 	writer->jobs = lpl_work_queue_jobs(jobs);
 	writer->queue = lpl_work_queue_new(writer->jobs, work, writer);
-	writer->parcel = calloc(lpl_work_queue_slots(writer->jobs), sizeof(*writer->parcel));
-	whole = writer->queue && writer->parcel;
+	writer->slot = calloc(lpl_work_queue_slots(writer->jobs), sizeof(*writer->slot));
+	whole = writer->queue && writer->slot;
 	for (unsigned int i = 0; whole && i < lpl_work_queue_slots(writer->jobs); i++)
-		whole = make_parcel(writer, &writer->parcel[i], level);
+		whole = make_packed_chunk(writer, &writer->slot[i], level);
 	if (!whole) {
 		destroy(writer);
 		return NULL;
 	}
-	writer->encoder = &writer->parcel[0].encoder;
+	writer->encoder = &writer->slot[0].encoder;
 	return writer;
 }
 

@@ -188,7 +188,7 @@ static int read_through(const struct study *study, struct study_trace *trace, co
 				  /* the first reading complains */
 				  .trouble = trace->damaged || trace->gaps ? &told : NULL };
 	status = cli_pass_run(&pass);
-	trace->gaps = pass.told.count != 0;
+	trace->gaps = pass.recorded_gaps.count != 0;
 	if (status == CLI_DAMAGED)
 		trace->damaged = true;
 	else if (status)

@@ -4,8 +4,8 @@
  * decompressed and decoded by whoever has time (base/work_queue.h), and delivered in its turn.
  * Whatever is wrong with it waits here until then.
  */
-#ifndef LAPLACE_CONTAINER_PIECE_H
-#define LAPLACE_CONTAINER_PIECE_H
+#ifndef LAPLACE_CONTAINER_LOADED_CHUNK_H
+#define LAPLACE_CONTAINER_LOADED_CHUNK_H
 
 #include <zstd.h>
 
@@ -14,7 +14,7 @@
 #include "chunk.h"
 #include "data.h"
 
-struct lpl_piece {
+struct lpl_loaded_chunk {
 	uint64_t offset, end;		/* of the chunk, in the file */
 	struct lpl_chunk_header header;
 	bool trailed;			/* bytes follow it, where none may */
@@ -26,18 +26,19 @@ struct lpl_piece {
 };
 
 /* Starts as zeros; false: no memory. */
-bool lpl_piece_init(struct lpl_piece *piece);
-void lpl_piece_free(struct lpl_piece *piece);
+bool lpl_loaded_chunk_init(struct lpl_loaded_chunk *chunk);
+void lpl_loaded_chunk_free(struct lpl_loaded_chunk *chunk);
 /* Room for the payloads that the header tells of; false: no memory. */
-bool lpl_piece_reserve(struct lpl_piece *piece);
+bool lpl_loaded_chunk_reserve(struct lpl_loaded_chunk *chunk);
 
 /* From the payload as stored to records, unless something is wrong.  `name`: the file's. */
-void lpl_piece_decode(struct lpl_piece *piece, const char *name);
+void lpl_loaded_chunk_decode(struct lpl_loaded_chunk *chunk, const char *name);
 
-/* This chunk is damaged: returns LPL_ERR_DAMAGED, which is the piece's failure now. */
-enum lpl_error lpl_piece_damaged(struct lpl_piece *piece, const char *name, uint32_t sequence,
-				 const char *cause);
-enum lpl_error lpl_piece_mismatch(struct lpl_piece *piece, const char *name, uint32_t sequence,
-				  const char *what, uint64_t expected, uint64_t found);
+/* This chunk is damaged: returns LPL_ERR_DAMAGED, which is its failure now. */
+enum lpl_error lpl_chunk_damaged(struct lpl_loaded_chunk *chunk, const char *name,
+				 uint32_t sequence, const char *cause);
+enum lpl_error lpl_chunk_mismatch(struct lpl_loaded_chunk *chunk, const char *name,
+				  uint32_t sequence, const char *what, uint64_t expected,
+				  uint64_t found);
 
 #endif

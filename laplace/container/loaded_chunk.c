@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What is done to a chunk between its reading and its delivery, on any thread. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "loaded_chunk.h"
+
+bool lpl_loaded_chunk_init(struct lpl_loaded_chunk *chunk)
+{
+	chunk->zstd = ZSTD_createDCtx();
+	return chunk->zstd != NULL;
+}
+
+void lpl_loaded_chunk_free(struct lpl_loaded_chunk *chunk)
+{
+	ZSTD_freeDCtx(chunk->zstd);
+	lpl_data_free(&chunk->data);
+	free(chunk->stored);
+	free(chunk->plain);
+}
+
+/* Room for `size` bytes; never NULL when true. */
+static bool reserve(uint8_t **buffer, size_t *room, size_t size)
+{
+	if (*buffer && size <= *room)
+		return true;
+	if (size == 0)
+		size = 1;
+	free(*buffer);
+	*buffer = malloc(size);
+	*room = *buffer ? size : 0;
+	return *buffer != NULL;
+}
+
+bool lpl_loaded_chunk_reserve(struct lpl_loaded_chunk *chunk)
+{
+	return reserve(&chunk->stored, &chunk->stored_room, chunk->header.stored) &&
+	       reserve(&chunk->plain, &chunk->plain_room, chunk->header.plain);
+}
+
+enum lpl_error lpl_chunk_damaged(struct lpl_loaded_chunk *chunk, const char *name,
+				 uint32_t sequence, const char *cause)
+{
+	return lpl_fail(&chunk->failure, LPL_ERR_DAMAGED,
+			"%s: chunk %u at offset %" PRIu64 " is damaged: %s; what precedes it is"
+			" whole", name, (unsigned int)sequence, chunk->offset, cause);
+}
+
+enum lpl_error lpl_chunk_mismatch(struct lpl_loaded_chunk *chunk, const char *name,
+				  uint32_t sequence, const char *what, uint64_t expected,
+				  uint64_t found)
+{
+	return lpl_fail(&chunk->failure, LPL_ERR_DAMAGED,
+			"%s: chunk %u at offset %" PRIu64 " is damaged: %s checksum: expected"
+			" %016" PRIx64 ", found %016" PRIx64 "; what precedes it is whole",
+			name, (unsigned int)sequence, chunk->offset, what, expected, found);
+}
+
+static enum lpl_error decompress(struct lpl_loaded_chunk *chunk, const char *name)
+{
+	const struct lpl_chunk_header *header = &chunk->header;
+	uint64_t found = lpl_checksum(chunk->stored, header->stored);
+	size_t count;
+
+	if (found != header->payload_checksum)
+		return lpl_chunk_mismatch(chunk, name, header->sequence, "payload",
+					  header->payload_checksum, found);
+	if (ZSTD_findFrameCompressedSize(chunk->stored, header->stored) != header->stored ||
+	    ZSTD_getFrameContentSize(chunk->stored, header->stored) != header->plain)
+		return lpl_chunk_damaged(chunk, name, header->sequence,
+					 "its payload is not one zstd frame of its size");
+	count = ZSTD_decompressDCtx(chunk->zstd, chunk->plain, header->plain,
+				    chunk->stored, header->stored);
+	if (ZSTD_isError(count) || count != header->plain)
+		return lpl_chunk_damaged(chunk, name, header->sequence,
+					 "its payload cannot be decompressed");
+	return LPL_OK;
+}
+
+void lpl_loaded_chunk_decode(struct lpl_loaded_chunk *chunk, const char *name)
+{
+	const struct lpl_chunk_header *header = &chunk->header;
+	struct lpl_report cause = { .error = LPL_OK };
+	enum lpl_error error;
+
+	if (chunk->failure.error != LPL_OK || decompress(chunk, name) != LPL_OK ||
+	    header->kind != LPL_CHUNK_DATA)
+		return;
+	error = lpl_data_decode(&chunk->data, header, chunk->plain, header->plain, &cause);
+	if (error == LPL_ERR_DAMAGED)
+		(void)lpl_chunk_damaged(chunk, name, header->sequence, cause.text);
+	else if (error != LPL_OK)
+		(void)lpl_fail(&chunk->failure, error, "%s: chunk %u: %s", name,
+			       (unsigned int)header->sequence, cause.text);
+}
