@@ -40,7 +40,7 @@ static const struct {
 /* Which of them, for options->kind; CHARTS: it is none. */
 static enum chart_kind chart_of(const struct options *options)
 {
-	for (size_t i = 0; i < sizeof(charts) / sizeof(charts[0]); i++) {
+	for (size_t i = 0; options->kind && i < sizeof(charts) / sizeof(charts[0]); i++) {
 		if (strcmp(charts[i].name, options->kind) == 0)
 			return options->by_process ? charts[i].by_process : charts[i].chart;
 	}

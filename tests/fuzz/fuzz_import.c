@@ -29,7 +29,7 @@ enum { SIZES = 3 };
 /* The one with this number, modulo how many there are, by which `number` is divided. */
 static const struct lpl_format *format_numbered(unsigned int *number)
 {
-	unsigned int count = 0, index;
+	unsigned int count = 1, index;	/* there is one */
 
 	while (lpl_format_at(count))
 		count++;

@@ -58,19 +58,21 @@ static struct entry *entry_of(struct per_process *p, uint64_t serial)
 	return p->last;
 }
 
-static int entry_begin(struct per_process *p, const struct lpl_merge_task *task,
-		      struct lpl_report *report)
+/* NULL: no memory, which *error and the report tell. */
+static struct entry *entry_begin(struct per_process *p, const struct lpl_merge_task *task,
+				 int *error, struct lpl_report *report)
 {
 	struct entry *entry = calloc(1, sizeof(*entry));
 
 	if (entry == NULL || !lpl_map_put(&p->by_task, LPL_KEY(task->serial), (uintptr_t)entry)) {
 		free(entry);
-		return lpl_fail(report, LPL_ERR_MEMORY, "merge: no memory for another task");
+		*error = lpl_fail(report, LPL_ERR_MEMORY, "merge: no memory for another task");
+		return NULL;
 	}
 	LIST_INSERT_HEAD(&p->all, entry, in_all);
 	entry->file.directory = task->process;
 	entry->file.name = task->serial;
-	return LPL_OK;
+	return entry;
 }
 
 /* ---- the index ---- */
@@ -111,10 +113,9 @@ static void print_line(FILE *index, const struct entry *entry, const struct lpl_
 	print_name(index, task);
 }
 
-static int entry_end(struct per_process *p, const struct lpl_merge_task *task, const char *end,
-		    struct lpl_report *report)
+static int entry_end(struct per_process *p, struct entry *entry,
+		     const struct lpl_merge_task *task, const char *end, struct lpl_report *report)
 {
-	struct entry *entry = entry_of(p, task->serial);
 	int error = lpl_task_file_close(p->files, &entry->file, report);
 
 	print_line(p->index, entry, task, end);
@@ -129,18 +130,22 @@ static int entry_end(struct per_process *p, const struct lpl_merge_task *task, c
 
 /* ---- the calls ---- */
 
-/* *out: where the task's next line goes. */
-static int line_begin(struct per_process *p, const struct lpl_merge_task *task, size_t size,
-		      char **out, struct lpl_report *report)
+/*
+ * Where the task's next line goes: *out, in the entry's file.  NULL, and *error is set, when it
+ * cannot be written.
+ */
+static struct entry *line_begin(struct per_process *p, const struct lpl_merge_task *task,
+				size_t size, char **out, int *error, struct lpl_report *report)
 {
-	int error = LPL_OK;
+	struct entry *entry = entry_of(p, task->serial);
 
 	/* an event comes before its task is told of */
-	if (entry_of(p, task->serial) == NULL)
-		error = entry_begin(p, task, report);
-	if (error != LPL_OK)
-		return error;
-	return lpl_task_file_room(p->files, &entry_of(p, task->serial)->file, size, out, report);
+	if (entry == NULL)
+		entry = entry_begin(p, task, error, report);
+	if (entry == NULL)
+		return NULL;
+	*error = lpl_task_file_room(p->files, &entry->file, size, out, report);
+	return *error == LPL_OK ? entry : NULL;
 }
 
 static void line_end(struct entry *entry, const char *end, uint64_t cycle)
@@ -158,9 +163,10 @@ static int take_reference(struct lpl_merge_output *output, const struct lpl_merg
 	struct per_process *p = (struct per_process *)output;
 	const struct lpl_ref *ref = merged->ref;
 	char *out = NULL;
-	int error = line_begin(p, merged->task, REFERENCE_LINE, &out, report);
+	int error = LPL_OK;
+	struct entry *entry = line_begin(p, merged->task, REFERENCE_LINE, &out, &error, report);
 
-	if (error != LPL_OK)
+	if (entry == NULL)
 		return error;
 	*out++ = lpl_type_letter(ref->type);
 	*out++ = ' ';
@@ -172,8 +178,8 @@ static int take_reference(struct lpl_merge_output *output, const struct lpl_merg
 	*out++ = ' ';
 	out = lpl_put_hex(out, merged->page);
 	*out++ = '\n';
-	p->last->references++;
-	line_end(p->last, out, ref->cycle);
+	entry->references++;
+	line_end(entry, out, ref->cycle);
 	return LPL_OK;
 }
 
@@ -182,11 +188,12 @@ static int take_event(struct lpl_merge_output *output, const struct lpl_event *e
 {
 	struct per_process *p = (struct per_process *)output;
 	char *out = NULL;
-	int error = line_begin(p, task, EVENT_LINE, &out, report);
+	int error = LPL_OK;
+	struct entry *entry = line_begin(p, task, EVENT_LINE, &out, &error, report);
 
-	if (error != LPL_OK)
+	if (entry == NULL)
 		return error;
-	line_end(p->last, lpl_put_event_line(out, event), event->cycle);
+	line_end(entry, lpl_put_event_line(out, event), event->cycle);
 	return LPL_OK;
 }
 
@@ -200,17 +207,19 @@ static int take_task(struct lpl_merge_output *output, const struct lpl_merge_tas
 	struct entry *entry = entry_of(p, task->serial);
 	int error = LPL_OK;
 
-	if (entry == NULL)
-		error = entry_begin(p, task, report);
-	else if (entry->file.directory != task->process && !entry->any)
-		entry->file.directory = task->process;
-	else if (entry->file.directory != task->process)
-		error = entry_end(p, task, "moved", report);
-	if (error == LPL_OK && entry_of(p, task->serial) == NULL)
-		error = entry_begin(p, task, report);
-	if (error != LPL_OK || task->state == LPL_TASK_LIVES)
+	if (entry != NULL && entry->file.directory != task->process) {
+		if (entry->any) {
+			error = entry_end(p, entry, task, "moved", report);
+			entry = NULL;
+		} else {
+			entry->file.directory = task->process;
+		}
+	}
+	if (error == LPL_OK && entry == NULL)
+		entry = entry_begin(p, task, &error, report);
+	if (entry == NULL || task->state == LPL_TASK_LIVES)
 		return error;
-	return entry_end(p, task, end[task->state], report);
+	return entry_end(p, entry, task, end[task->state], report);
 }
 
 static int take_finish(struct lpl_merge_output *output, struct lpl_report *report)
