@@ -61,17 +61,16 @@ static inline uint64_t *value_at(const struct lpl_map *map, size_t i)
 	return place_at(map, i) + map->words;
 }
 
-/*
- * Where a search for the key begins.  For one word the high bits of its product with an odd
- * random number do: two words fall together by chance alone (Dietzfelbinger et al., A reliable
- * randomized algorithm for the closest-pair problem, 1997).
- */
+/* Where a search for the key begins; a key of one word takes a shorter way. */
 static inline size_t home(const struct lpl_map *map, const uint64_t *word, unsigned int words)
 {
 	uint64_t mixed;
 
-	if (words == 1)
-		return word[0] * (map->seed | 1) >> (__builtin_clzll(map->room) + 1);
+	if (words == 1) {
+		mixed = (word[0] ^ map->seed) * UINT64_C(0xd6e8feb86659fd93);
+		mixed ^= mixed >> 32;
+		return mixed * UINT64_C(0x9e3779b97f4a7c15) >> (__builtin_clzll(map->room) + 1);
+	}
 	mixed = mix(word[0] ^ map->seed);
 	for (unsigned int i = 1; i < words; i++)
 		mixed = mix(mixed + word[i]);

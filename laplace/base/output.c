@@ -87,6 +87,10 @@ enum lpl_error lpl_output_open(struct lpl_output *output, const char *path, bool
 		output->fd = STDOUT_FILENO;
 		return LPL_OK;
 	}
+	if (path[0] == '\0') {
+		errno = ENOENT;
+		return lpl_fail(report, LPL_ERR_IO, "the output has no name");
+	}
 	lpl_short_name(output->name, path);
 	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
 		output->fd = open(path, O_WRONLY | O_CLOEXEC);

@@ -38,8 +38,9 @@ static uint64_t page_size_of(const struct lpl_meta *meta)
 	uint64_t reduced = lpl_reduction_page_size(lpl_meta_get(meta, LPL_META_REDUCTION));
 	uint64_t size = 0;
 
-	if (text)
-		(void)lpl_scan_decimal(text, &size);
+	/* what is no number is no size that we know */
+	if (text && !lpl_scan_decimal(text, &size))
+		size = UINT64_MAX;
 	return size > reduced ? size : reduced;
 }
 

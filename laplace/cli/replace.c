@@ -11,7 +11,10 @@
 
 int cli_refuse_existing(const char *path, bool overwrite)
 {
-	if (overwrite || strcmp(path, "-") == 0 || access(path, F_OK) != 0)
+	struct stat existing;
+
+	/* a link to nothing is something, too */
+	if (overwrite || strcmp(path, "-") == 0 || lstat(path, &existing) != 0)
 		return CLI_DONE;
 	return cli_complain(CLI_USAGE, "%s: exists; --overwrite replaces it", path);
 }

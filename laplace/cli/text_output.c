@@ -16,7 +16,8 @@ int cli_output_open(struct cli_output *output, const char *path, bool overwrite)
 	if (status || strcmp(path, "-") == 0)
 		return status;
 	if (lpl_output_open(&output->output, path, overwrite, &report))
-		return cli_report(&report);
+		return report.error != LPL_ERR_USAGE || overwrite ? cli_report(&report) :
+			cli_complain(CLI_USAGE, "%s (--overwrite)", report.text);
 	output->file = lpl_output_stream(&output->output);
 	if (output->file)
 		return CLI_DONE;

@@ -218,9 +218,9 @@ enum lpl_error lpl_data_decode(struct lpl_data *data, const struct lpl_chunk_hea
 		return damaged(cause, "a data chunk without records");
 	if (header->events > size / EVENT_BYTES_MIN)
 		return damaged(cause, "more events than its bytes can hold");
-	if (!lpl_reach(data->refs, data->refs_room, last_of(header->refs)) ||
-	    !lpl_reach(data->events, data->events_room, last_of(header->events)) ||
-	    !lpl_reach(data->positions, data->positions_room, last_of(header->events)))
+	if (!lpl_reserve(data->refs, data->refs_room, last_of(header->refs)) ||
+	    !lpl_reserve(data->events, data->events_room, last_of(header->events)) ||
+	    !lpl_reserve(data->positions, data->positions_room, last_of(header->events)))
 		return lpl_fail(cause, LPL_ERR_MEMORY, "no memory for its records");
 	data->ref_count = header->refs;
 	data->event_count = header->events;

@@ -270,6 +270,51 @@ static void what_came_meanwhile_stays(void **unused)
 	expect_content("meanwhile.part", "ours\n");
 }
 
+/* ---- what a disk does (the linker's --wrap brings the call here) ---- */
+
+static int syncs, sync_error;
+
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+
+int __wrap_fsync(int fd)
+{
+	syncs++;
+	errno = sync_error;
+	return sync_error ? -1 : __real_fsync(fd);
+}
+
+static void a_file_is_on_the_disk_before_it_has_its_name(void **unused)
+{
+	struct lpl_report report = { 0 };
+	struct lpl_output output;
+
+	(void)unused;
+	assert_int_equal(lpl_output_open(&output, in_directory("disk"), false, &report), LPL_OK);
+	write_text(&output, "lost?\n");
+	sync_error = EIO;
+	assert_int_equal(lpl_output_commit(&output, &report), LPL_ERR_IO);
+	sync_error = 0;
+	assert_false(exists("disk"));
+	expect_content("disk.part", "lost?\n");
+	assert_int_equal(lpl_output_open(&output, in_directory("disk"), true, &report), LPL_OK);
+	write_text(&output, "safe\n");
+	syncs = 0;
+	assert_int_equal(lpl_output_commit(&output, &report), LPL_OK);
+	assert_int_equal(syncs, 2);	/* the file, and the directory that names it */
+	expect_content("disk", "safe\n");
+}
+
+static void a_file_needs_a_name(void **unused)
+{
+	struct lpl_report report = { 0 };
+	struct lpl_output output;
+
+	(void)unused;
+	assert_int_equal(lpl_output_open(&output, "", false, &report), LPL_ERR_IO);
+	assert_int_equal(access(".part", F_OK), -1);
+}
+
 static void text_that_is_given_up_leaves_nothing(void **unused)
 {
 	struct lpl_report report = { 0 };
@@ -301,6 +346,8 @@ int main(void)
 		cmocka_unit_test(clock_and_processors),
 		cmocka_unit_test(a_file_has_its_name_when_it_is_whole),
 		cmocka_unit_test(what_came_meanwhile_stays),
+		cmocka_unit_test(a_file_is_on_the_disk_before_it_has_its_name),
+		cmocka_unit_test(a_file_needs_a_name),
 		cmocka_unit_test(text_that_is_given_up_leaves_nothing),
 	};
 
