@@ -20,11 +20,12 @@
 #include "producer.h"
 
 #define CPU (BX_CPU(0))
+#define P (&BX_CPU(0)->laplace)
 
 static uint64_t offset_now(void)
 {
 	/* Stepping by the debugger, Bochs counts ticks and instructions together. */
-	uint64_t base = bx_dbg.debugger_active ? CPU->icount : CPU->icount_last_sync;
+	uint64_t base = bx_dbg.debugger_active ? laplace_icount() : CPU->get_icount_last_sync();
 
 	return bx_pc_system.time_ticks() - base;
 }
@@ -47,28 +48,29 @@ static uint32_t jump_for(uint64_t instr)
 
 uint64_t laplace_cycle_at(uint64_t instr)
 {
-	return instr + laplace.jump[jump_for(instr)].offset;
+	const struct laplace_jump *last = &laplace.jump[laplace.jumps - 1];
+
+	return instr + (instr >= last->instr ? last : &laplace.jump[jump_for(instr)])->offset;
 }
 
 /* The oldest fetch that may still have to be accounted for. */
 static uint64_t oldest_fetch(void)
 {
-	uint64_t oldest = CPU->icount - 1;
+	uint64_t oldest = laplace_icount() - 1;
 
-	if (laplace.repeat_last != ~UINT64_C(0) && laplace.repeat_last >= oldest &&
-	    laplace.repeat_first < oldest)
-		oldest = laplace.repeat_first;
-	if (!laplace.each && !laplace.fetch && laplace.entered_after < oldest)
+	/* an instruction that goes on, or was over with the last count */
+	if (P->repeated - (P->clock >> LAPLACE_INSTR_SHIFT) + 1 <= 1 &&
+	    laplace.repeated_first < oldest)
+		oldest = laplace.repeated_first;
+	if (!P->fetch && laplace.entered_after < oldest)
 		oldest = laplace.entered_after;
-	if (laplace.walk.at < laplace.walk.count && laplace.walk.next < oldest)
-		oldest = laplace.walk.next;
 	return oldest;
 }
 
 /* Keep only the jumps that that fetch, the present and the future need. */
 void laplace_drop_old_jumps(void)
 {
-	uint32_t oldest = jump_for(oldest_fetch()), now = jump_for(CPU->icount - 1), kept = 0;
+	uint32_t oldest = jump_for(oldest_fetch()), now = jump_for(laplace_icount() - 1), kept = 0;
 
 	if (oldest < now)
 		laplace.jump[kept++] = laplace.jump[oldest];
@@ -89,13 +91,13 @@ void laplace_add_jump(uint64_t instr, uint64_t offset)
 	}
 	if (laplace.jumps == LAPLACE_JUMPS) {
 		/* Settle what depends on the old ones. */
-		for (uint32_t i = 0; i < laplace.pages; i++) {
-			uint64_t instr = laplace.page[i].last_instr;
-			struct laplace_entry *e = &laplace.entry[i];
+		laplace_gather_all(&laplace.window, P);
+		for (uint32_t i = 0; i < laplace.window.pages; i++) {
+			struct laplace_page *page = &laplace.window.page[i];
 
-			if (e->cycle_known != instr) {
-				e->last_cycle = laplace_cycle_at(instr);
-				e->cycle_known = instr;
+			if (page->cycle_known != page->last_instr) {
+				page->last_cycle = laplace_cycle_at(page->last_instr);
+				page->cycle_known = page->last_instr;
 			}
 		}
 		laplace_drop_old_jumps();
@@ -111,5 +113,5 @@ void laplace_sync_cycles(void)
 	/* A device's timer that ends the run is called before all ticks are counted. */
 	if (laplace.ending && offset < laplace.jump[laplace.jumps - 1].offset)
 		return;
-	laplace_add_jump(CPU->icount, offset);
+	laplace_add_jump(laplace_icount(), offset);
 }

@@ -79,7 +79,7 @@ static void flush_and_wait(void)
 /* The debugger has stopped the processor: the coming instruction was not fetched yet. */
 void laplace_debug_prompt(void)
 {
-	laplace_hot.between = true;
+	BX_CPU(0)->laplace.between = true;
 	laplace_time_jumps();
 }
 

@@ -3,98 +3,177 @@
  * The hot path: what one reference costs.
  *
  * The simulated processor runs on one thread, and this file is compiled into
- * every accessor of memory.  Everything but the hit of a data reference on a
- * page already seen in the current window is a call into producer.cc.
+ * every accessor of memory.  Whatever is not a data reference to a page already
+ * open, or a fetch from a page already entered, is a call into producer.cc.
  *
  * Windows.  The stream of references is cut into windows of at most K distinct
  * pages; of each page's references in a window the first and the last are
  * kept (laplace/reduce/window.c argues why that is exact).  So a reference has
  * to leave its time with its page, and a page's first reference has to be
- * noticed.  A TLB entry (and the stack window, which bypasses the TLB) has a
- * slot that points to its page's struct; when the slot is empty the reference
- * takes the slow path.  Whoever makes pointers stale (a window ends, the
- * address space changes, tracing is switched) empties the slots that were
- * filled.
+ * noticed.
+ *
+ * Open pages.  A TLB entry has a slot, where references leave their times.  That
+ * an entry's page was seen in this window is not asked by each reference: until
+ * it was, the entry is kept closed, which means that it carries Bochs' own mark
+ * for pages without a host address, so that Bochs' comparison of addresses fails
+ * and the reference takes its slow path, which calls us.  Closing an entry
+ * neither invalidates it nor takes its host address away: whoever asks whether
+ * there is one (the fast strings, the stack window) is told so
+ * (BX_LAPLACE_HAS_HOST), and the guest cannot notice anything.  Whoever makes
+ * pages unseen (a window ends, the address space changes, tracing is switched)
+ * closes what was opened, and takes the times from its slots.
  *
  * Fetches cost nothing.  Bochs counts instructions, and runs them in traces of
  * straight code on one page; so the last fetch from a page is known when
  * another trace begins elsewhere.  Only the beginning of a trace compares
  * pages.
  *
- * The clock.  A reference's number is the instructions fetched plus the data
- * references made up to and including it.  Bochs' instruction count stands for
- * the fetches; `data` counts the data references and is corrected wherever the
- * instruction count grows without a fetch (an iteration of a repeated
- * instruction, an exception met while fetching) or a fetch is two references
- * (it crosses a page).  With the instruction at count I fetched,
+ * The clock.  One word counts instructions and data references, so that one store
+ * leaves both with the page:
  *
- *	number = I + 1 + data.
+ *	bit 63		the processor is in user mode
+ *	bits 30..62	instructions (in place of Bochs' own count)
+ *	bits 0..29	data references
  *
- * `data` is kept shifted left by three bits, below it the processor's mode and
- * room for the type, so that one store leaves all three with the page.
+ * A reference's number is the instructions fetched plus the data references made up
+ * to and including it.  The instruction count stands for the fetches; the count of
+ * data references is corrected wherever instructions are counted without a fetch (an
+ * iteration of a repeated instruction, an exception met while fetching) or a fetch is
+ * two references (it crosses a page).  With the instruction at count I fetched, and D
+ * data references,
+ *
+ *	number = I + 1 + D,
+ *
+ * each with the base that is added to its part of the clock.  Long before a part is
+ * full, what is in it goes to its base (laplace_fold(), window.cc).
  */
 #ifndef LAPLACE_HOOKS_H
 #define LAPLACE_HOOKS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
-enum {
-	LAPLACE_TYPE_MASK = 3,	/* enum lpl_type: read, write, fetch */
-	LAPLACE_USER_BIT = 4,
-	LAPLACE_ONE_REF = 8,
-	LAPLACE_HISTORY = 128	/* more than the references of any one instruction */
-};
+#define LAPLACE_INSTR_SHIFT	30
+#define LAPLACE_ONE_INSTR	(UINT64_C(1) << LAPLACE_INSTR_SHIFT)
+#define LAPLACE_DATA_MASK	(LAPLACE_ONE_INSTR - 1)
+#define LAPLACE_USER		(UINT64_C(1) << 63)
+#define LAPLACE_INSTR_MASK	(~LAPLACE_USER & ~LAPLACE_DATA_MASK)
+/* Where the data references begin: corrections never borrow, and 0 is no time. */
+#define LAPLACE_BIAS		(UINT64_C(1) << 28)
+/* Either set: it is time to fold.  No instruction makes as many references as are left. */
+#define LAPLACE_FULL		(UINT64_C(1) << 62 | UINT64_C(1) << 29)
 
 /* No instruction is ever fetched here: the hole between the canonical halves. */
 #define LAPLACE_NOWHERE	UINT64_C(0x0000800000000000)
 
-#define LAPLACE_UNLIKELY(x)	__builtin_expect(!!(x), 0)
+/* As one comparison of half of it, which needs no constant in a register. */
+#define laplace_is_nowhere(page)	((uint32_t)((page) >> 32) == LAPLACE_NOWHERE >> 32)
 
-/* What references leave with a page of the current window: half a cache line. */
-struct alignas(32) laplace_page {
-	uint64_t last;		/* `data` at its last reference, with mode and type */
-	uint64_t last_instr;	/* the instruction count then */
-	uint64_t wrote;		/* a write came after the first reference */
+#define LAPLACE_UNLIKELY(x)	__builtin_expect(!!(x), 0)
+#define LAPLACE_INLINE		static inline __attribute__((always_inline))
+
+struct laplace_page;	/* of the current window (window.h) */
+
+/* Where the references of one open page leave the clock; 0: none since it was opened. */
+struct laplace_slot {
+	uint64_t read, write;
+	struct laplace_page *page;	/* NULL: closed */
 };
 
-/* The state that references touch; one simulated processor, one thread. */
-struct laplace_hot {
-	uint64_t data;
-	uint64_t fetch_page;	/* where fetches need no attention: the offset in the
-				 * code segment at which the page begins */
-	struct laplace_page *stack;	/* the stack window's slot */
-	struct laplace_page *modified;	/* of the latest read that a write may follow (NULL:
-				 * the write takes the slow path) */
-	uintptr_t reported;	/* all ones; 0 while a read-modify-write is only a look
-				 * whether it could write: no reference */
-	bool between;		/* instructions: an exception now meets none that was fetched */
-	bool walks;		/* page walks are traced */
+enum {
+	LAPLACE_HISTORY = 256,		/* by the clock's low byte; more than the references
+					 * of any one instruction */
+	LAPLACE_CODE_PAGES = 256	/* a power of two */
+};
+
+/* The state that references touch: of one simulated processor, one thread. */
+struct laplace_processor {
+	uint64_t clock = LAPLACE_BIAS;
+	uint64_t fetch_page;		/* where fetches need no attention: the offset in the
+					 * code segment at which the page begins */
+	struct laplace_page *fetch;	/* its struct; NULL: not entered in this window yet */
+	uint64_t code_page;		/* its linear address; LAPLACE_NOWHERE: not known until
+					 * a trace begins */
 	/*
-	 * The instruction counts of the latest data references, by the low bits
-	 * of `data`: tells what `data` was when an instruction began.
+	 * The access bits of a TLB entry that let this processor read and write as it is
+	 * now; none while alignment is checked: Bochs' own accessors do that.
+	 */
+	uint32_t may_read, may_write;
+	struct laplace_slot stack;	/* of the stack window, which bypasses the TLB */
+	struct laplace_slot *modified;	/* of the latest read that a write may follow */
+	struct laplace_slot lost;	/* for writes that must not come, or not count */
+
+	/*
+	 * One instruction of several counts: its last so far, with the mode, as in the
+	 * clock; and the clock when it was fetched.
+	 */
+	uint64_t repeated, repeated_clock;
+	uint64_t code_base;		/* the linear address of the code segment's offset 0 */
+	/* Pages of code entered in this window, by linear page. */
+	struct {
+		uint64_t address;	/* LAPLACE_NOWHERE: none */
+		struct laplace_page *page;
+	} code[LAPLACE_CODE_PAGES];
+	/*
+	 * The clock at each of the latest data references: tells what it was when an
+	 * instruction began.
 	 */
 	uint64_t history[LAPLACE_HISTORY];
+
+	/* to be added to the clock's parts */
+	uint64_t base_instr = 0, base_data = 0 - LAPLACE_BIAS;
+	/*
+	 * The stack window as Bochs opened it, kept while it is closed only for our sake:
+	 * its page's linear address; LAPLACE_NOWHERE: there is none.
+	 */
+	uint64_t stack_page = LAPLACE_NOWHERE;
+	uint32_t stack_size;		/* its espPageWindowSize, while closed */
+	bool stack_writes;		/* the access that may open it is a write */
+	bool between;			/* instructions: an exception now meets none that was fetched */
+	bool looking;			/* an access is only a look: no reference */
+	bool walks;			/* page walks are traced */
 };
 
-extern struct laplace_hot laplace_hot;
+/* ---- the clock ---- */
 
-/*
- * The slow paths (producer.cc).
- *
- * A data reference, already counted.  `how`, see below: length and kind;
- * SECOND: the part of a page-crossing access that lies on its second page;
- * SUPERVISOR: made by the processor itself, whatever its mode.
- */
-extern "C" void laplace_slow_access(struct laplace_page **slot, uint64_t address, unsigned how);
+/* What is counted, truncated: for differences. */
+LAPLACE_INLINE uint32_t laplace_instructions32(const struct laplace_processor *p)
+{
+	return (uint32_t)(p->clock >> LAPLACE_INSTR_SHIFT);
+}
 
-/* length | rw << LAPLACE_RW_SHIFT | LAPLACE_SECOND | LAPLACE_SUPERVISOR */
-enum {
-	LAPLACE_LENGTH_MASK = 0xff,
-	LAPLACE_RW_SHIFT = 8,
-	LAPLACE_SECOND = 1 << 16,
-	LAPLACE_SUPERVISOR = 1 << 17,
-	LAPLACE_WRITE_BACK = 1 << 18	/* of what was last read; nothing else is told */
-};
+LAPLACE_INLINE uint64_t laplace_instr_of(const struct laplace_processor *p, uint64_t clock)
+{
+	return p->base_instr + ((clock & LAPLACE_INSTR_MASK) >> LAPLACE_INSTR_SHIFT);
+}
+
+LAPLACE_INLINE uint64_t laplace_number_of(const struct laplace_processor *p, uint64_t clock)
+{
+	return laplace_instr_of(p, clock) + 1 + p->base_data + (clock & LAPLACE_DATA_MASK);
+}
+
+/* Instructions since the processor's reset, or so Bochs sees it. */
+LAPLACE_INLINE uint64_t laplace_instructions(const struct laplace_processor *p)
+{
+	return laplace_instr_of(p, p->clock);
+}
+
+LAPLACE_INLINE void laplace_next_instruction(struct laplace_processor *p)
+{
+	p->clock += LAPLACE_ONE_INSTR;
+}
+
+/* ---- references ---- */
+
+/* Count a data reference; the clock at it. */
+LAPLACE_INLINE uint64_t laplace_count(struct laplace_processor *p)
+{
+	uint64_t clock = p->clock + 1;
+
+	p->clock = clock;
+	p->history[(uint8_t)clock] = clock;
+	return clock;
+}
 
 /* Bochs' rw.  (Bit 2 is a shadow stack.)  MODIFY: a read that a write may follow. */
 enum {
@@ -104,6 +183,75 @@ enum {
 };
 
 /*
+ * A data reference to an open page.  With constant `rw` this compiles to straight
+ * code.  `mode_mask` takes away the mode bit for references that the processor
+ * makes itself.
+ *
+ * A read-modify-write is a read here, and a write in laplace_hit_again() when it is
+ * written: not every instruction that makes sure that it could write does so.
+ */
+LAPLACE_INLINE void laplace_hit(struct laplace_processor *p, struct laplace_slot *slot,
+				unsigned rw, uint64_t mode_mask)
+{
+	uint64_t clock = laplace_count(p) & mode_mask;
+
+	if ((rw & LAPLACE_RW_MASK) == LAPLACE_RW_WRITE)
+		slot->write = clock;
+	else
+		slot->read = clock;
+	if ((rw & LAPLACE_RW_MASK) == LAPLACE_RW_MODIFY)
+		p->modified = slot;
+}
+
+LAPLACE_INLINE void laplace_hit_again(struct laplace_processor *p)
+{
+	p->modified->write = laplace_count(p);
+}
+
+/*
+ * A look: a read that is no reference.  The slow paths are told; what an open page's
+ * accessor did is undone.
+ */
+struct laplace_look {
+	uint64_t clock, read, history;
+};
+
+LAPLACE_INLINE struct laplace_look laplace_look_begin(struct laplace_processor *p,
+						      const struct laplace_slot *slot)
+{
+	p->looking = true;
+	return { p->clock, slot->read, p->history[(uint8_t)(p->clock + 1)] };
+}
+
+LAPLACE_INLINE void laplace_look_end(struct laplace_processor *p, struct laplace_slot *slot,
+				     const struct laplace_look *look, bool was_open)
+{
+	p->looking = false;
+	if (was_open) {
+		p->clock = look->clock;
+		p->history[(uint8_t)(look->clock + 1)] = look->history;
+		slot->read = look->read;
+	}
+}
+
+/* ---- the slow paths (producer.cc) ---- */
+
+/* `how`: length | rw << LAPLACE_RW_SHIFT | LAPLACE_SECOND | LAPLACE_SUPERVISOR */
+enum {
+	LAPLACE_LENGTH_MASK = 0xff,
+	LAPLACE_RW_SHIFT = 8,
+	LAPLACE_SECOND = 1 << 16,	/* the part on its second page of an access that
+					 * crosses pages */
+	LAPLACE_SUPERVISOR = 1 << 17	/* made by the processor itself, whatever its mode */
+};
+
+struct bx_TLB_entry;
+
+/* A data reference by Bochs' slow path, not counted yet. */
+void laplace_slow_access(struct bx_TLB_entry *entry, uint64_t address, unsigned how);
+/* What a slow access read is written back. */
+void laplace_slow_write_back(void);
+/*
  * A chunk of a repeated string instruction done at once, within one page on
  * each side: `count` elements of `width` bytes, `step` bytes (up or down) from
  * one to the next.  NULL: that side is a port, or a register.
@@ -111,106 +259,64 @@ enum {
 void laplace_fast_string(const uint64_t *source, const uint64_t *destination,
 			 unsigned count, unsigned width, int step);
 void laplace_walk(uint64_t phy, unsigned length, bool write);
-void laplace_slow_trace(uint64_t rip, const class bxInstruction_c *i);
-/* The instruction at this count goes on as the next: no fetch. */
-void laplace_repeated(uint64_t instr);
+void laplace_other_page(uint64_t rip, const class bxInstruction_c *i);
+void laplace_repeated(void);
 void laplace_mode_changes(void);
 
-/*
- * The call of the slow path from the fast one.  An ordinary call would make
- * every accessor save registers on entry, for a call that is hardly ever made;
- * on x86-64 laplace_slow_access_thunk (thunk.S) saves all of them itself.  The
- * stack pointer steps over the accessor's red zone.  (It saves no AVX registers.)
- */
-static inline __attribute__((always_inline)) void
-laplace_call_slow_access(struct laplace_page **slot, uint64_t address, unsigned how)
-{
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__AVX__)
-	__asm__ volatile("lea -128(%%rsp), %%rsp\n\t"
-			 "call laplace_slow_access_thunk\n\t"
-			 "lea 128(%%rsp), %%rsp"
-			 : : "D"(slot), "S"(address), "d"(how) : "memory", "cc");
-#else
-	laplace_slow_access(slot, address, how);
-#endif
-}
-
-/* Count a data reference. */
-static inline __attribute__((always_inline)) uint64_t
-laplace_count(uint64_t instr)
-{
-	uint64_t data = laplace_hot.data + LAPLACE_ONE_REF;
-
-	laplace_hot.history[data / LAPLACE_ONE_REF % LAPLACE_HISTORY] = instr;
-	laplace_hot.data = data;
-	return data;
-}
+void laplace_tlb_fill(struct bx_TLB_entry *entry);
+void laplace_stack_closed(void);
+void laplace_stack_opens(uint64_t address, unsigned length);
+bool laplace_stack_reopens(uint64_t offset);
 
 /*
- * A data reference by the fast path: address translated, one page.  True when
- * its slot was filled and everything is done.  With constant `rw` this compiles
- * to straight code.  `mode_mask` takes away the mode bit for references that
- * the processor makes itself.
- *
- * A read-modify-write is a read here, and a write in laplace_hit_again when it is
- * written: not every instruction that makes sure that it could write does so.
- */
-static inline __attribute__((always_inline)) bool
-laplace_hit(struct laplace_page *page, unsigned rw, uint64_t instr, uint64_t mode_mask)
-{
-	uint64_t data = laplace_count(instr);
-	bool write = (rw & LAPLACE_RW_MASK) == LAPLACE_RW_WRITE;
-
-	if ((rw & LAPLACE_RW_MASK) == LAPLACE_RW_MODIFY) {
-		laplace_hot.modified = page;
-		page = (struct laplace_page *)((uintptr_t)page & laplace_hot.reported);
-	}
-	if (LAPLACE_UNLIKELY(!page)) {
-		if ((rw & LAPLACE_RW_MASK) != LAPLACE_RW_MODIFY || !laplace_hot.modified)
-			return false;
-		laplace_hot.data -= LAPLACE_ONE_REF;	/* a look, no reference */
-		return true;
-	}
-	page->last = (data & mode_mask) + write;
-	page->last_instr = instr;
-	if (write)
-		page->wrote = 1;
-	return true;
-}
-
-/* The write of a read-modify-write; false, and nothing counted: by the slow path. */
-static inline __attribute__((always_inline)) bool
-laplace_hit_again(uint64_t instr)
-{
-	struct laplace_page *page = (struct laplace_page *)
-		((uintptr_t)laplace_hot.modified & laplace_hot.reported);
-
-	if (LAPLACE_UNLIKELY(!page))
-		return !laplace_hot.reported;
-	page->last = laplace_count(instr) + LAPLACE_RW_WRITE;	/* its type, too */
-	page->last_instr = instr;
-	page->wrote = 1;
-	return true;
-}
-
-/*
- * A trace of instructions begins at the code segment's offset `rip`.  It needs
- * attention when it is on another page, or so near the end of this one that its
+ * A trace of instructions begins at the code segment's offset `rip`: does it need
+ * attention?  When it is on another page, or so near the end of this one that its
  * first instruction could reach into the next (an instruction has at most 15
  * bytes, and one that crosses a page is always the first of its trace).
  */
-static inline __attribute__((always_inline)) void
-laplace_trace_begin(uint64_t rip, const class bxInstruction_c *i)
+LAPLACE_INLINE bool laplace_is_elsewhere(const struct laplace_processor *p, uint64_t rip)
 {
-	if (LAPLACE_UNLIKELY(rip - laplace_hot.fetch_page > 0x1000 - 15))
-		laplace_slow_trace(rip, i);
+	return LAPLACE_UNLIKELY(rip - p->fetch_page > 0x1000 - 15);
 }
 
-/* The code segment was loaded: its base and the processor's mode may have changed. */
-static inline void laplace_user_mode(bool user)
+/* Bochs comes here after some 1000 traces at most. */
+LAPLACE_INLINE void laplace_trace_begin(struct laplace_processor *p, uint64_t rip,
+					const class bxInstruction_c *i)
 {
-	laplace_hot.fetch_page = LAPLACE_NOWHERE;
-	if (user != !!(laplace_hot.data & LAPLACE_USER_BIT))
+	if (LAPLACE_UNLIKELY(p->clock & LAPLACE_FULL))
+		p->fetch_page = LAPLACE_NOWHERE;	/* whoever comes next folds it */
+	if (laplace_is_elsewhere(p, rip))
+		laplace_other_page(rip, i);
+}
+
+/* The instruction at the present count goes on as the next: no fetch. */
+LAPLACE_INLINE void laplace_repeats(struct laplace_processor *p)
+{
+	if (LAPLACE_UNLIKELY(p->clock >> LAPLACE_INSTR_SHIFT != p->repeated ||
+			     (p->clock & LAPLACE_FULL) || !p->fetch))
+		return laplace_repeated();
+	p->repeated++;
+	p->clock--;
+}
+
+/* The access bits of a TLB entry: 1 and 2 reading by the system and users, 4 and 8 writing. */
+LAPLACE_INLINE void laplace_access_rights(struct laplace_processor *p, bool user,
+					  unsigned alignment_check)
+{
+	p->may_read = alignment_check ? 0 : 1u << user;
+	p->may_write = alignment_check ? 0 : 4u << user;
+}
+
+/*
+ * The code segment was loaded: its base, the processor's mode and what it may access
+ * may have changed.
+ */
+LAPLACE_INLINE void laplace_user_mode(struct laplace_processor *p, bool user,
+				      unsigned alignment_check)
+{
+	laplace_access_rights(p, user, alignment_check);
+	p->fetch_page = LAPLACE_NOWHERE;
+	if (user != !!(p->clock & LAPLACE_USER))
 		laplace_mode_changes();
 }
 

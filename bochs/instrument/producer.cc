@@ -26,12 +26,6 @@
  *   cycle counter runs with the instruction count but for halts and fast
  *   strings, whose elements take a cycle each.)
  *
- * When every reference is sent, fetches are found in the same way: before a data
- * reference, and when a trace is over, the instructions begun since the last
- * time are sent from a copy of the trace's lengths.  There the numbers must come
- * out as 1, 2, 3 ...; a gap would be a bug in the clock that windows use too, and
- * ends the run.
- *
  * The address space is part of a page's identity.  When CR3 changes, all slots
  * are forgotten (global pages stay in the TLB and would go on writing to the
  * old space's struct), while the window goes on.
@@ -49,16 +43,15 @@
 #include "session.h"
 
 #define CPU (BX_CPU(0))
+#define P (&BX_CPU(0)->laplace)
 
-struct laplace_hot laplace_hot;
 struct laplace_producer laplace;
 
-static const uint64_t WALK_SPACE = ~UINT64_C(0);
-
-/* A word with `data`, as a number << 3 with mode and type. */
-static uint64_t numbered(uint64_t word, uint64_t instr)
+/* The clock with another instruction count. */
+static uint64_t clock_at(uint64_t instr)
 {
-	return word + ((instr + 1) << 3);
+	return (P->clock & ~LAPLACE_INSTR_MASK) |
+	       ((instr - P->base_instr) << LAPLACE_INSTR_SHIFT & LAPLACE_INSTR_MASK);
 }
 
 /* ---- the ring ---- */
@@ -81,42 +74,27 @@ void laplace_emit(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 
 void laplace_time_jumps(void)
 {
-	laplace_hot.fetch_page = LAPLACE_NOWHERE;	/* the next trace looks at the clock */
+	P->fetch_page = LAPLACE_NOWHERE;	/* the next trace looks at the clock */
 }
 
-/* ---- the window ---- */
+/* ---- fetches that are over ---- */
 
-static uint32_t bucket_of(uint64_t page, uint64_t space)
+/* The clock when the instruction at this count was fetched; it is the latest. */
+static uint64_t clock_at_fetch(uint64_t instr)
 {
-	uint64_t h = (page ^ space * UINT64_C(0x9e3779b97f4a7c15)) *
-		     UINT64_C(0xd6e8feb86659fd93);
+	uint64_t clock = clock_at(instr);
+	unsigned made = 0;
 
-	return (uint32_t)(h >> 32) & laplace.bucket_mask;
-}
-
-/* `data` when the instruction at this count was fetched; it is the latest. */
-static uint64_t data_at_fetch(uint64_t instr)
-{
-	uint64_t data = laplace_hot.data >> 3, made = 0;
-
-	if (laplace.long_instr == instr)
-		return laplace.long_data;
+	if (laplace.many.instr == instr)
+		return laplace.many.clock;
 	while (made < LAPLACE_HISTORY &&
-	       laplace_hot.history[(data - made) % LAPLACE_HISTORY] == instr)
+	       !((P->history[(uint8_t)clock] ^ clock) & LAPLACE_INSTR_MASK)) {
+		clock--;
 		made++;
-	if (made == LAPLACE_HISTORY)
-		laplace_die("internal error: an instruction made %llu references",
-			    (unsigned long long)made);
-	return laplace_hot.data - made * LAPLACE_ONE_REF;
-}
-
-/* The last fetch from a page, unless a data reference to it was later. */
-static inline void leave_fetch(struct laplace_page *p, uint64_t data, uint64_t instr)
-{
-	if (numbered(data, instr) >> 3 > numbered(p->last, p->last_instr) >> 3) {
-		p->last = (data & ~UINT64_C(3)) | LPL_FETCH;
-		p->last_instr = instr;
 	}
+	if (made == LAPLACE_HISTORY)
+		laplace_die("internal error: an instruction made %u references", made);
+	return clock;
 }
 
 /*
@@ -125,61 +103,65 @@ static inline void leave_fetch(struct laplace_page *p, uint64_t data, uint64_t i
  */
 static void settle_fetch(uint64_t latest)
 {
-	struct laplace_page *p = laplace.fetch;
+	struct laplace_page *page = P->fetch;
 
-	laplace.fetch = NULL;
-	if (!p)
+	P->fetch = NULL;
+	if (!page)
 		return;
-	uint64_t instr = latest, data;
-	if (latest == laplace.repeat_last) {
-		instr = laplace.repeat_first;
-		data = laplace.repeat_data;
-	} else
-		data = data_at_fetch(latest);
-	leave_fetch(p, data, instr);
+	page->fetch = clock_at(latest) >> LAPLACE_INSTR_SHIFT == P->repeated ?
+		      P->repeated_clock : clock_at_fetch(latest);
 }
 
-static void empty_slots(void)
+/* ---- closing ---- */
+
+static void forget_code(void)
 {
-	laplace_hot.stack = laplace_hot.modified = NULL;
-	laplace.modified_parts = 0;
-	while (laplace.slots)
-		*laplace.slot[--laplace.slots] = NULL;
+	for (auto &code : P->code)
+		code = { LAPLACE_NOWHERE, NULL };
 }
 
 /*
- * No slot holds any more.  `executing`: the instruction at the present count was
+ * Nothing is open any more.  `executing`: the instruction at the present count was
  * fetched, and the rest of its trace will be from the same page.
  */
 static void forget(bool executing)
 {
-	settle_fetch(CPU->icount - !executing);
-	laplace.entered_after = CPU->icount - !executing;
-	laplace_hot.fetch_page = LAPLACE_NOWHERE;
-	empty_slots();
-	memset(laplace.code, 0, sizeof(laplace.code));
+	uint64_t latest = laplace_icount() - !executing;
+
+	if (P->lost.write)
+		laplace_die("internal error: what was read is written back in another window");
+	settle_fetch(latest);
+	laplace.entered_after = latest;
+	P->fetch_page = LAPLACE_NOWHERE;
+	laplace_close_all(&laplace.window, P);
+	laplace.modified.parts = 0;
+	forget_code();
 }
 
-static void fill_slot(struct laplace_page **slot, uint64_t address, struct laplace_page *page)
+/* The clock is about to be full. */
+static void fold(void)
 {
-	*slot = page;
-	if (slot == &laplace_hot.stack) {
-		/* the page's entry in the TLB too, from which the window is opened again */
-		bx_TLB_entry *entry = BX_DTLB_ENTRY_OF(address, 0);
+	uint32_t unsynced = laplace_instructions32(P) - CPU->icount_last_sync;
+	uint64_t moved;
 
-		if (entry->lpf != LPFOf(address))
-			return;
-		slot = &entry->laplace;
-	}
-	if (laplace.slots == LAPLACE_SLOTS)	/* the TLB was filled anew many times */
-		empty_slots();
-	laplace.slot[laplace.slots++] = slot;
-	*slot = page;
+	laplace_forget_slots();
+	moved = laplace_fold(P);
+	P->repeated_clock += moved;
+	P->repeated += moved >> LAPLACE_INSTR_SHIFT;
+	laplace.many.clock += moved;
+	CPU->icount_last_sync = laplace_instructions32(P) - unsynced;
+}
+
+void laplace_close_slot(struct laplace_slot *slot)
+{
+	bx_TLB_entry *entry = (bx_TLB_entry *)((char *)slot - offsetof(bx_TLB_entry, laplace));
+
+	entry->lpf |= 0x800;	/* TLB_NoHostPtr; an invalid entry stays one */
 }
 
 void laplace_forget_slots(void)
 {
-	forget(!laplace_hot.between);
+	forget(!P->between);
 }
 
 void laplace_window_end(void)
@@ -187,126 +169,41 @@ void laplace_window_end(void)
 	uint64_t references = laplace_references();
 
 	laplace_forget_slots();
-	for (uint32_t i = 0; i < laplace.pages; i++) {
-		struct laplace_page *p = &laplace.page[i];
-		struct laplace_entry *e = &laplace.entry[i];
-		bool walk = e->space == WALK_SPACE;
-		uint64_t cycle = e->cycle_known == p->last_instr ? e->last_cycle :
-				 laplace_cycle_at(p->last_instr);
-
-		laplace_emit(e->first, e->first_instr, e->first_cycle,
-			     LPL_WIRE_KIND(LPL_WIRE_PAGE) | e->page);
-		laplace_emit(numbered(p->last, p->last_instr), p->last_instr, cycle,
-			     (walk ? LPL_WIRE_WALK : e->space) |
-			     (p->wrote ? LPL_WIRE_WROTE : 0));
-	}
-	if (!laplace.each) {
-		laplace_emit(references, laplace.tracer_refs, CPU->icount,
-			     LPL_WIRE_KIND(LPL_WIRE_WINDOW));
-		memset(laplace.bucket, 0,
-		       (laplace.bucket_mask + 1) * sizeof(laplace.bucket[0]));
-		laplace.pages = 0;
-	}
-	laplace.events = 0;
+	laplace_send_window(&laplace.window);
+	laplace_emit(references, laplace.tracer_refs, laplace_icount(),
+		     LPL_WIRE_KIND(LPL_WIRE_WINDOW));
 	laplace_drop_old_jumps();
 }
 
-/*
- * The struct of a page in the current window, entered with this reference as
- * its first if need be.  `word` is `data` at the reference, with mode and type.
- * May end the window: this reference is then the first of the next.
- */
-static struct laplace_page *touch(uint64_t page, uint64_t space, uint64_t word, uint64_t instr)
+/* May end the window: this reference is then the first of the next. */
+static struct laplace_page *touch(uint64_t page, uint64_t space, uint64_t clock, unsigned type)
 {
-	uint32_t b = bucket_of(page, space);
-	struct laplace_page *p;
+	struct laplace_page *touched =
+		laplace_touch(&laplace.window, P, page, space, clock, type);
 
-	for (; laplace.bucket[b]; b = (b + 1) & laplace.bucket_mask) {
-		const struct laplace_entry *e = &laplace.entry[laplace.bucket[b] - 1];
-
-		if (e->page == page && e->space == space) {
-			p = &laplace.page[laplace.bucket[b] - 1];
-			p->last = word;
-			p->last_instr = instr;
-			p->wrote |= (word & LAPLACE_TYPE_MASK) == LPL_WRITE;
-			return p;
-		}
-	}
-	if (laplace.pages == laplace.pages_max) {
-		laplace_window_end();
-		b = bucket_of(page, space);
-	}
-	laplace.entry[laplace.pages] = { page, space, numbered(word, instr), instr,
-					 laplace_cycle_at(instr), 0, ~UINT64_C(0) };
-	p = &laplace.page[laplace.pages];
-	*p = { word, instr, 0 };
-	laplace.bucket[b] = ++laplace.pages;
-	return p;
+	if (touched)
+		return touched;
+	laplace_window_end();
+	return laplace_touch(&laplace.window, P, page, space, clock, type);
 }
 
-/* The code page's first fetch in this window, made by the instruction after entered_after. */
-static void enter_code_page(void)
-{
-	uint64_t instr = laplace.entered_after + 1;
-	uint64_t word = (laplace_hot.data & ~UINT64_C(3)) | LPL_FETCH;
-	struct laplace_page *p = touch(laplace.code_page >> 12, laplace.space, word, instr);
+/* ---- the code page ---- */
 
-	laplace.fetch = p;
+/* The code page is entered with a fetch by the instruction at this count. */
+static void enter_code_page(uint64_t address, uint64_t instr)
+{
+	uint64_t clock = clock_at(instr);
+	struct laplace_page *page = touch(address >> 12, laplace.space, clock, LPL_FETCH);
+
+	laplace_enter_code(&laplace.window, page, clock_at(instr));
+	P->fetch = page;
 }
 
-/* ---- single references ---- */
-
-static void send_offset(uint64_t instr)
+/* The code page can be found by whoever comes to it. */
+static void show_code_page(uint64_t page)
 {
-	uint64_t offset = laplace_cycle_at(instr) - instr;
-
-	if (offset != laplace.cycle_offset) {
-		laplace.cycle_offset = offset;
-		laplace_emit(offset, 0, 0, LPL_WIRE_KIND(LPL_WIRE_OFFSET));
-	}
-	if (laplace.jumps > LAPLACE_JUMPS / 2)
-		laplace_drop_old_jumps();
-}
-
-static void send(uint64_t word, uint64_t instr, uint64_t address, unsigned length,
-		 bool second, bool walk)
-{
-	uint64_t number = numbered(word, instr);
-
-	if (number >> 3 != laplace.sent + 1)
-		laplace_die("internal error: reference %llu follows reference %llu "
-			    "(type %u, address %#llx, instruction %llu)",
-			    (unsigned long long)(number >> 3), (unsigned long long)laplace.sent,
-			    (unsigned)(number & 3), (unsigned long long)address,
-			    (unsigned long long)instr);
-	laplace.sent++;
-	send_offset(instr);
-	laplace_emit(number, instr, address,
-		     LPL_WIRE_KIND(LPL_WIRE_REF) | (walk ? 0 : laplace.space) |
-		     (walk ? LPL_WIRE_WALK : 0) | (second ? LPL_WIRE_SECOND : 0) |
-		     (uint64_t)length << LPL_WIRE_LENGTH_SHIFT);
-}
-
-/* Send the fetches of the running trace up to the instruction at this count. */
-static void send_fetches(uint64_t latest)
-{
-	while (laplace.walk.at < laplace.walk.count && laplace.walk.next <= latest) {
-		unsigned length = laplace.walk.length[laplace.walk.at++];
-
-		send((laplace_hot.data & ~UINT64_C(3)) | LPL_FETCH, laplace.walk.next,
-		     laplace.walk.address, length, false, false);
-		laplace.walk.address += length;
-		laplace.walk.next++;
-	}
-}
-
-/* Pass over the fetches that are the tracer's own. */
-void laplace_skip_fetches(uint64_t latest)
-{
-	while (laplace.walk.at < laplace.walk.count && laplace.walk.next <= latest) {
-		laplace.walk.address += laplace.walk.length[laplace.walk.at++];
-		laplace.walk.next++;
-	}
+	P->code[page >> 12 & (LAPLACE_CODE_PAGES - 1)] = { page, P->fetch };
+	P->fetch_page = page - P->code_base;
 }
 
 /*
@@ -315,11 +212,9 @@ void laplace_skip_fetches(uint64_t latest)
  */
 void laplace_fetched_until(uint64_t latest)
 {
-	if (laplace.each)
-		send_fetches(latest);
-	else if (!laplace.fetch && laplace.code_page != LAPLACE_NOWHERE &&
-		 laplace.entered_after + 1 <= latest)
-		enter_code_page();
+	if (!P->fetch && P->code_page != LAPLACE_NOWHERE &&
+	    laplace.entered_after + 1 <= latest)
+		enter_code_page(P->code_page, laplace.entered_after + 1);
 }
 
 /*
@@ -331,14 +226,13 @@ void laplace_between_instructions(void)
 {
 	if (laplace.state != LAPLACE_ON || laplace.uncounted)
 		return;
-	uint64_t latest = CPU->icount - 1;
+	uint64_t latest = laplace_icount() - 1;
 
 	laplace_fetched_until(latest);
 	settle_fetch(latest);
-	laplace.code_page = LAPLACE_NOWHERE;
-	laplace.walk.count = 0;
-	laplace_hot.fetch_page = LAPLACE_NOWHERE;
-	laplace_hot.data -= LAPLACE_ONE_REF;
+	P->code_page = LAPLACE_NOWHERE;
+	P->fetch_page = LAPLACE_NOWHERE;
+	P->clock--;
 	laplace.uncounted = true;
 }
 
@@ -346,24 +240,24 @@ void laplace_between_instructions(void)
 void laplace_delivery_begins(void)
 {
 	laplace_sync_cycles();
-	laplace_hot.reported = ~(uintptr_t)0;
-	if (laplace_hot.between)
+	P->looking = false;
+	if (P->between)
 		laplace_between_instructions();
-	laplace_user_mode(false);	/* loading CS tells the new mode */
+	laplace_user_mode(P, false, CPU->alignment_check_mask);	/* loading CS tells the new mode */
 }
 
 void laplace_mode_changes(void)
 {
 	/* What was fetched until now was fetched in the old mode. */
 	if (laplace.state == LAPLACE_ON && !laplace.uncounted) {
-		uint64_t latest = CPU->icount - laplace_hot.between;
+		uint64_t latest = laplace_icount() - P->between;
 
 		laplace_fetched_until(latest);
 		settle_fetch(latest);
 		laplace.entered_after = latest;
-		laplace_hot.fetch_page = LAPLACE_NOWHERE;
+		P->fetch_page = LAPLACE_NOWHERE;
 	}
-	laplace_hot.data ^= LAPLACE_USER_BIT;
+	P->clock ^= LAPLACE_USER;
 }
 
 void laplace_exception(void)
@@ -373,226 +267,276 @@ void laplace_exception(void)
 	 * Bochs counts every exception as an instruction.  One that was fetched
 	 * is counted so; one that was not has made `data` one low for good.
 	 */
-	if (laplace_hot.between) {
+	if (P->between) {
 		laplace.uncounted = false;
-		laplace_hot.between = false;
+		P->between = false;
 	}
 }
 
 /* ---- data ---- */
 
-static void data_reference(struct laplace_page **slot, uint64_t address, unsigned how, bool write)
+static bool watched(uint64_t address)
 {
-	unsigned length = how & LAPLACE_LENGTH_MASK;
-	bool second = how & LAPLACE_SECOND, supervisor = how & LAPLACE_SUPERVISOR;
-	uint64_t instr = CPU->icount;
-	bool watched = laplace.watch.known && (address ^ laplace.watch.address) >> 12 == 0;
+	return laplace.watch.known && (address ^ laplace.watch.address) >> 12 == 0;
+}
+
+/* What happened before a data reference is accounted for. */
+static void before_reference(void)
+{
+	if (laplace.failed)
+		laplace_die("the collector gave up");
+	if (P->between)
+		laplace_between_instructions();
+	else if (!laplace.uncounted)
+		laplace_fetched_until(laplace_icount());
+}
+
+/*
+ * References may use what they find in this slot: where nothing is recorded, or the
+ * code page is entered already.  (Until it is, the next instruction's fetch has to
+ * come before the next reference, and so that has to come here.)
+ */
+static bool may_open(void)
+{
+	return laplace.state != LAPLACE_ON || P->fetch;
+}
+
+static void open_entry(bx_TLB_entry *entry, uint64_t address, struct laplace_page *page)
+{
+	if (!may_open() || bx_dbg.debugger_active || LPFOf(entry->lpf) != LPFOf(address) ||
+	    !(entry->accessBits & TLB_LAPLACE_HOST) || entry->laplace.page)
+		return;
+	laplace_open(&laplace.window, P, &entry->laplace, page);
+	entry->lpf = LPFOf(address);
+}
+
+/* The present reference, to be counted; its page, or NULL: it is no reference. */
+static struct laplace_page *data_reference(uint64_t address, unsigned how, bool write)
+{
+	bool supervisor = how & LAPLACE_SUPERVISOR;
 
 	/* First what happened before this reference ... */
-	laplace_hot.data -= LAPLACE_ONE_REF;
-	if (laplace.state == LAPLACE_ON) {
-		if (laplace.failed)
-			laplace_die("the collector gave up");
-		if (laplace_hot.between)
-			laplace_between_instructions();
-		else if (!laplace.uncounted)
-			laplace_fetched_until(instr);
-	}
-	if (watched && laplace_watched(address, length, write)) {
+	if (laplace.state == LAPLACE_ON)
+		before_reference();
+	if (watched(address) && laplace_watched(address, how & LAPLACE_LENGTH_MASK, write)) {
 		if (laplace.state == LAPLACE_SUPPRESSED)
-			laplace_hot.data += LAPLACE_ONE_REF;
-		return;
+			laplace_count(P);
+		return NULL;
 	}
-	laplace_hot.data += LAPLACE_ONE_REF;
-
 	/* ... then this one. */
-	if (laplace.state != LAPLACE_ON) {
-		if (!watched && slot)
-			fill_slot(slot, address, &laplace.nowhere);
-		return;
-	}
-	uint64_t word = (supervisor ? laplace_hot.data & ~(uint64_t)LAPLACE_USER_BIT :
-				      laplace_hot.data) | (write ? LPL_WRITE : LPL_READ);
+	uint64_t clock = laplace_count(P);
 
-	if (laplace.each) {
-		send(word, instr, address, length, second, false);
-		return;
-	}
-	struct laplace_page *p = touch(address >> 12, laplace.space, word, instr);
-	/* Every access to the watched page comes here. */
-	if (!watched && laplace.fetch && slot)
-		fill_slot(slot, address, p);
+	if (laplace.state != LAPLACE_ON)
+		return &laplace.window.nowhere;
+	return touch(address >> 12, laplace.space, supervisor ? clock & ~LAPLACE_USER : clock,
+		     write ? LPL_WRITE : LPL_READ);
 }
 
-/* The write of a read-modify-write: first the lower page's part of both. */
-static void write_back(void)
+static void slow_reference(bx_TLB_entry *entry, uint64_t address, unsigned how, bool write)
 {
-	uint32_t parts = laplace.modified_parts;
+	struct laplace_page *page = data_reference(address, how, write);
 
-	if (!parts)
-		laplace_die("internal error: instruction %llu writes back what it has not read",
-			    (unsigned long long)CPU->icount);
-	for (uint32_t i = 0; i < parts; i++) {
-		laplace_count(CPU->icount);
-		data_reference(laplace.modified[i].slot, laplace.modified[i].address,
-			       laplace.modified[i].how, true);
-	}
-	laplace.modified_parts = 0;
+	/* Every access to the watched page comes here. */
+	if (page && entry && !watched(address))
+		open_entry(entry, address, page);
 }
 
-extern "C" void laplace_slow_access(struct laplace_page **slot, uint64_t address, unsigned how)
+void laplace_slow_access(bx_TLB_entry *entry, uint64_t address, unsigned how)
 {
 	unsigned rw = how >> LAPLACE_RW_SHIFT & LAPLACE_RW_MASK;
 	unsigned part = how & LAPLACE_SECOND ? 1 : 0;
 
-	if (how & LAPLACE_WRITE_BACK) {
-		write_back();
+	if (!P->looking)
+		slow_reference(entry, address, how, rw == LAPLACE_RW_WRITE);
+	if (rw == LAPLACE_RW_MODIFY) {	/* (the reference may have ended a window) */
+		laplace.modified.part[part] = { entry, address, how };
+		laplace.modified.parts = part + 1;
+	}
+}
+
+/* The write of a read-modify-write: first the lower page's part of both. */
+void laplace_slow_write_back(void)
+{
+	uint32_t parts = laplace.modified.parts;
+
+	if (P->looking)
 		return;
-	}
-	if (rw == LAPLACE_RW_MODIFY && !laplace_hot.reported)
-		laplace_hot.data -= LAPLACE_ONE_REF;
-	else
-		data_reference(slot, address, how, rw == LAPLACE_RW_WRITE);
-	if (rw == LAPLACE_RW_MODIFY) {
-		laplace.modified[part] = { slot, address, how };
-		laplace.modified_parts = part + 1;
-		laplace_hot.modified = part || !slot ? NULL : *slot;
-	}
+	if (!parts)
+		laplace_die("internal error: instruction %llu writes back what it has not read",
+			    (unsigned long long)laplace_icount());
+	for (uint32_t i = 0; i < parts; i++)
+		slow_reference(laplace.modified.part[i].entry, laplace.modified.part[i].address,
+			       laplace.modified.part[i].how, true);
+	laplace.modified.parts = 0;
 }
 
 void laplace_walk(uint64_t phy, unsigned length, bool write)
 {
 	if (laplace.state != LAPLACE_ON)
 		return;
-	if (laplace_hot.between)
-		laplace_between_instructions();
-	else if (!laplace.uncounted)
-		laplace_fetched_until(CPU->icount);
-
-	uint64_t word = laplace_count(CPU->icount);
-
-	word = (word & ~(uint64_t)LAPLACE_USER_BIT) | (write ? 1 : 0);
-	if (!laplace.each)
-		touch(phy >> 12, WALK_SPACE, word, CPU->icount);
-	else
-		send(word, CPU->icount, phy, length, false, true);
+	before_reference();
+	touch(phy >> 12, LAPLACE_WALK_SPACE, laplace_count(P) & ~LAPLACE_USER,
+	      write ? LPL_WRITE : LPL_READ);
 }
+
+/* The entry is given to another page. */
+void laplace_tlb_fill(bx_TLB_entry *entry)
+{
+	laplace_gather(P, &entry->laplace);
+}
+
+/* ---- the stack window ---- */
+
+/* Bochs closes it, or opens it elsewhere. */
+void laplace_stack_closed(void)
+{
+	laplace_gather(P, &P->stack);
+	P->stack_page = LAPLACE_NOWHERE;
+}
+
+/* It stays what it is, but the next access through it has to come here. */
+void laplace_close_stack(void)
+{
+	if (CPU->espPageWindowSize)
+		P->stack_size = CPU->espPageWindowSize;
+	CPU->espPageWindowSize = 0;
+}
+
+/* For an access that is about to be made through it: for that one only, if need be. */
+static void open_stack(void)
+{
+	uint64_t next = P->clock + 1;
+	struct laplace_page *page = &laplace.window.nowhere;
+
+	laplace_gather(P, &P->stack);
+	if (laplace.state == LAPLACE_ON) {
+		before_reference();
+		next = P->clock + 1;
+		page = touch(P->stack_page >> 12, laplace.space, next,
+			     P->stack_writes ? LPL_WRITE : LPL_READ);
+	}
+	laplace_open(&laplace.window, P, &P->stack, page);
+	if (may_open())
+		CPU->espPageWindowSize = P->stack_size;
+	else
+		laplace_close_stack();
+}
+
+/*
+ * Bochs has opened it for an access to this address.  Where the accesses have to be
+ * seen one by one, or this one may yet fault, it has to do without.
+ */
+void laplace_stack_opens(uint64_t address, unsigned length)
+{
+	if (watched(address) || bx_dbg.debugger_active ||
+	    (CPU->alignment_check_mask & address & (length - 1))) {
+		CPU->espPageWindowSize = 0;
+		CPU->espHostPtr = NULL;
+		return;
+	}
+	P->stack_page = LPFOf(address);
+	P->stack_size = CPU->espPageWindowSize;
+	open_stack();
+}
+
+/* Is this offset in the window that only we have closed?  It is open then. */
+bool laplace_stack_reopens(uint64_t offset)
+{
+	uint64_t at = offset + CPU->espPageBias;
+
+	if (P->stack_page == LAPLACE_NOWHERE || CPU->espPageWindowSize || at >= P->stack_size)
+		return false;
+	if (watched(P->stack_page) || bx_dbg.debugger_active || CPU->alignment_check_mask)
+		return false;
+	open_stack();
+	return true;
+}
+
+/* ---- repeated instructions ---- */
 
 /* One element of a string instruction: reads its source, writes its destination. */
 static void string_element(const uint64_t *source, const uint64_t *destination,
 			   unsigned width, int64_t offset)
 {
-	if (source) {
-		laplace_count(CPU->icount);
-		laplace_slow_access(NULL, *source + (uint64_t)offset,
-				    width | BX_READ << LAPLACE_RW_SHIFT);
-	}
-	if (destination) {
-		laplace_count(CPU->icount);
-		laplace_slow_access(NULL, *destination + (uint64_t)offset,
-				    width | BX_WRITE << LAPLACE_RW_SHIFT);
-	}
+	if (source)
+		slow_reference(NULL, *source + (uint64_t)offset, width, false);
+	if (destination)
+		slow_reference(NULL, *destination + (uint64_t)offset, width, true);
 }
 
 void laplace_fast_string(const uint64_t *source, const uint64_t *destination,
 			 unsigned count, unsigned width, int step)
 {
-	uint64_t instr = CPU->icount, per = (source ? 1 : 0) + (destination ? 1 : 0);
+	uint64_t instr = laplace_icount(), per = (source ? 1 : 0) + (destination ? 1 : 0);
 	unsigned done = 0;
-	bool watched = laplace.watch.known &&
-		       ((source && (*source ^ laplace.watch.address) >> 12 == 0) ||
-			(destination && (*destination ^ laplace.watch.address) >> 12 == 0));
+	bool watches = (source && watched(*source)) || (destination && watched(*destination));
 
 	if (!count)
 		return;
-	if (laplace.long_instr != instr) {	/* more than the history holds */
-		laplace.long_data = data_at_fetch(instr);
-		laplace.long_instr = instr;
+	if (laplace.many.instr != instr) {	/* more than the history holds */
+		laplace.many.clock = clock_at_fetch(instr);
+		laplace.many.instr = instr;
+		P->fetch_page = LAPLACE_NOWHERE;
 	}
 	/*
 	 * Two elements enter both pages in one window of at least two pages;
 	 * the rest then only moves their last references.
 	 */
-	bool each = watched || laplace.pages_max < 2;
+	bool each = watches || laplace.window.pages_max < 2;
 
-	if (laplace.state == LAPLACE_ON || watched) {
+	if (laplace.state == LAPLACE_ON || watches) {
 		while (done < count && (each || done < 2))
 			string_element(source, destination, width, (int64_t)step * done++);
 	}
-	laplace_hot.data += (count - done) * per * LAPLACE_ONE_REF;
+	P->clock += (count - done) * per;
 	if (laplace.state == LAPLACE_ON && done < count) {
 		if (source)
-			touch(*source >> 12, laplace.space,
-			      (laplace_hot.data - (per - 1) * LAPLACE_ONE_REF) | LPL_READ, instr);
+			touch(*source >> 12, laplace.space, P->clock - (per - 1), LPL_READ);
 		if (destination)
-			touch(*destination >> 12, laplace.space, laplace_hot.data | LPL_WRITE,
-			      instr);
+			touch(*destination >> 12, laplace.space, P->clock, LPL_WRITE);
 	}
 	/* Each element took a cycle, and all of them one instruction. */
 	laplace_add_jump(instr + 1, laplace_cycle_at(instr) - instr + count - 1);
 }
 
-void laplace_repeated(uint64_t instr)
+void laplace_repeated(void)
 {
-	if (laplace.repeat_last != instr) {	/* its first iteration is over */
-		laplace.repeat_first = instr;
-		laplace.repeat_data = data_at_fetch(instr);
+	uint64_t instr = laplace_icount(), counted = P->clock >> LAPLACE_INSTR_SHIFT;
+
+	if (P->repeated != counted) {	/* its first iteration is over */
+		laplace.repeated_first = instr;
+		P->repeated_clock = clock_at_fetch(instr);
+		P->fetch_page = LAPLACE_NOWHERE;
 	}
-	laplace.repeat_last = instr + 1;
-	laplace_hot.data -= LAPLACE_ONE_REF;
+	P->repeated = counted + 1;
+	P->clock--;
 	/* The count goes up without a fetch. */
 	if (laplace.entered_after == instr)
 		laplace.entered_after++;
-	if (laplace.walk.at < laplace.walk.count) {
-		if (laplace.state == LAPLACE_ON && laplace.each)
-			send_fetches(instr);
-		else
-			laplace_skip_fetches(instr);
-		laplace.walk.next++;
-	}
+	if (P->clock & LAPLACE_FULL)
+		fold();
 }
 
-/* ---- fetches ---- */
+/* ---- traces of instructions ---- */
 
-/* An instruction's fetch at the beginning of a trace. */
-static void first_fetch(uint64_t address, unsigned length, bool second)
+static __attribute__((noinline)) void other_trace(uint64_t rip, const bxInstruction_c *i)
 {
-	uint64_t word = (laplace_hot.data & ~UINT64_C(3)) | LPL_FETCH;
-
-	if (!laplace.each)
-		laplace.fetch = touch(address >> 12, laplace.space, word, CPU->icount);
-	else
-		send(word, CPU->icount, address, length, second, false);
-}
-
-/* Remember the trace's instructions: an end marker has length 0. */
-static void remember_trace(uint64_t address, const bxInstruction_c *i)
-{
-	laplace.walk.address = address;
-	laplace.walk.next = CPU->icount;
-	laplace.walk.at = laplace.walk.count = 0;
-	while (i->ilen() && laplace.walk.count < sizeof(laplace.walk.length)) {
-		laplace.walk.length[laplace.walk.count++] = (uint8_t)i->ilen();
-		if (bx_dbg.debugger_active)
-			break;	/* there a trace is one instruction, without a marker */
-		i++;
-	}
-}
-
-static __attribute__((noinline)) void
-other_trace(uint64_t address, uint64_t base, const bxInstruction_c *i)
-{
+	uint64_t address = CPU->get_laddr(BX_SEG_REG_CS, rip);
 	unsigned length = i->ilen(), here = 0x1000 - (unsigned)(address & 0xfff);
 	uint64_t page = address & ~UINT64_C(0xfff);
-	uint64_t latest = CPU->icount - 1;
+	uint64_t latest = laplace_icount() - 1;
 
 	if (!length)
 		return;		/* an invalidated trace: Bochs comes again */
 	if (laplace.failed)
 		laplace_die("the collector gave up");
-	if (!laplace_hot.reported)
+	if (P->looking)
 		laplace_die("internal error: a look whether memory could be written has no end");
-	laplace_hot.between = true;
+	if (address - rip != P->code_base) {
+		P->code_base = address - rip;
+		forget_code();
+	}
+	P->between = true;
 	laplace_session_poll();
 	laplace_flush_if_due();
 	laplace_space_changed();
@@ -601,76 +545,61 @@ other_trace(uint64_t address, uint64_t base, const bxInstruction_c *i)
 		laplace_suppression_check();
 	if (laplace.state == LAPLACE_ON) {
 		if (laplace.uncounted) {
-			laplace_hot.data += LAPLACE_ONE_REF;
+			P->clock++;
 			laplace.uncounted = false;
 		} else {
 			laplace_fetched_until(latest);
-			if (page != laplace.code_page)
+			if (page != P->code_page)
 				settle_fetch(latest);
 		}
 	}
-	laplace_hot.between = false;
-	laplace.code_page = page;
-	if (laplace.each)
-		remember_trace(address, i);
+	if (P->clock & LAPLACE_FULL)
+		fold();
+	P->between = false;
+	P->code_page = page;
 
 	if (laplace.state != LAPLACE_ON) {
-		laplace.entered_after = CPU->icount;
-		if (laplace.state == LAPLACE_OFF && !laplace.each) {
-			laplace.fetch = &laplace.nowhere;
-			laplace.code[page >> 12 & (LAPLACE_CODE_PAGES - 1)] = { page, laplace.fetch };
-			laplace_hot.fetch_page = page - base;
+		laplace.entered_after = laplace_icount();
+		if (laplace.state == LAPLACE_OFF) {
+			P->fetch = &laplace.window.nowhere;
+			show_code_page(page);
 		}
 		return;
 	}
-	if (laplace.each) {
-		if (length > here) {
-			first_fetch(address, here, false);
-			laplace_hot.data += LAPLACE_ONE_REF;
-			first_fetch(address + here, length - here, true);
-			laplace.walk.count = 0;
-		}
-		return;
-	}
-	if (!laplace.fetch)
-		first_fetch(address, length, false);
-	laplace.code[page >> 12 & (LAPLACE_CODE_PAGES - 1)] = { page, laplace.fetch };
-	laplace_hot.fetch_page = page - base;
+	if (!P->fetch)
+		enter_code_page(address, laplace_icount());
+	show_code_page(page);
 	if (length > here) {
-		settle_fetch(CPU->icount);
-		laplace_hot.data += LAPLACE_ONE_REF;
-		first_fetch(address + here, length - here, true);
+		settle_fetch(laplace_icount());
+		P->clock++;
+		enter_code_page(address + here, laplace_icount());
 		/* it ends its trace; where the next one is from is open */
-		laplace.code_page = page + 0x1000;
-		laplace_hot.fetch_page = LAPLACE_NOWHERE;
+		P->code_page = page + 0x1000;
+		P->fetch_page = LAPLACE_NOWHERE;
 	}
 }
 
-void laplace_slow_trace(uint64_t rip, const bxInstruction_c *i)
+void laplace_other_page(uint64_t rip, const bxInstruction_c *i)
 {
-	uint64_t address = CPU->get_laddr(BX_SEG_REG_CS, rip), base = address - rip;
-
 	/*
 	 * Mostly it is a page that was here before in this window, and nothing
 	 * special has happened.  This is other_trace() for that case.
 	 */
-	uint64_t latest = CPU->icount - 1, data = laplace_hot.data;
-	uint64_t page = address & ~UINT64_C(0xfff);
-	auto *known = &laplace.code[page >> 12 & (LAPLACE_CODE_PAGES - 1)];
+	uint64_t address = rip + P->code_base, page = address & ~UINT64_C(0xfff);
+	auto *known = &P->code[page >> 12 & (LAPLACE_CODE_PAGES - 1)];
+	uint64_t latest = P->clock - LAPLACE_ONE_INSTR, clock = latest;
 
-	if (known->page != page || !known->entered || laplace_hot.fetch_page == LAPLACE_NOWHERE ||
-	    address - page > 0x1000 - 15 || !i->ilen() || latest == laplace.repeat_last ||
-	    latest == laplace.long_instr)
-		return other_trace(address, base, i);
-	for (unsigned made = 0;
-	     laplace_hot.history[data / LAPLACE_ONE_REF % LAPLACE_HISTORY] == latest;
-	     data -= LAPLACE_ONE_REF)
-		if (++made == LAPLACE_HISTORY)
-			return other_trace(address, base, i);
-	leave_fetch(laplace.fetch, data, latest);
-	laplace.fetch = known->entered;
-	laplace.code_page = page;
-	laplace_hot.fetch_page = page - base;
+	if (LAPLACE_UNLIKELY(known->address != page || laplace_is_nowhere(P->fetch_page) ||
+			     address - page > 0x1000 - 15 || !i->ilen()))
+		return other_trace(rip, i);
+	/* what the latest instruction referred to came after its fetch */
+	while ((P->history[(uint8_t)clock] ^ latest) < LAPLACE_ONE_INSTR)
+		if (LAPLACE_UNLIKELY(latest - --clock == LAPLACE_HISTORY - 1))
+			return other_trace(rip, i);
+	P->fetch->fetch = clock;
+	P->fetch = known->page;
+	P->code_page = page;
+	P->fetch_page = page - P->code_base;
 }
 
 void laplace_space_changed(void)
@@ -680,7 +609,7 @@ void laplace_space_changed(void)
 	if (space == laplace.space)
 		return;
 	if (laplace.state == LAPLACE_ON)	/* what was fetched was of the old space */
-		laplace_fetched_until(CPU->icount - laplace_hot.between);
+		laplace_fetched_until(laplace_icount() - P->between);
 	laplace.space = space;
 	laplace_forget_slots();
 }
@@ -690,30 +619,14 @@ void laplace_space_changed(void)
 void laplace_producer_init(struct lpl_ring *ring, uint64_t window)
 {
 	laplace.ring = ring;
-	laplace.pages_max = (uint32_t)window;
-	laplace.each = !window;
-	if (window) {
-		uint32_t buckets = 64;
-
-		while (buckets < 4 * window)
-			buckets *= 2;
-		laplace.bucket_mask = buckets - 1;
-		free(laplace.page);
-		free(laplace.entry);
-		free(laplace.bucket);
-		laplace.page = (struct laplace_page *)
-			aligned_alloc(alignof(struct laplace_page), window * sizeof(*laplace.page));
-		laplace.entry = (struct laplace_entry *)calloc(window, sizeof(*laplace.entry));
-		laplace.bucket = (uint32_t *)calloc(buckets, sizeof(*laplace.bucket));
-		if (!laplace.page || !laplace.entry || !laplace.bucket)
-			laplace_die("no memory for a window of %u pages", (unsigned)window);
-	}
+	if (!laplace_window_init(&laplace.window, (uint32_t)window))
+		laplace_die("no memory for a window of %u pages", (unsigned)window);
 	laplace.jumps = 1;
 	laplace.jump[0] = { 0, 0 };
-	laplace.long_instr = laplace.repeat_last = ~UINT64_C(0);
-	for (uint64_t &instr : laplace_hot.history)
-		instr = ~UINT64_C(0);
-	laplace.code_page = laplace_hot.fetch_page = LAPLACE_NOWHERE;
-	laplace_hot.between = true;	/* nothing was fetched yet */
-	laplace_hot.reported = ~(uintptr_t)0;
+	laplace.many.instr = P->repeated = ~UINT64_C(0);
+	forget_code();
+	for (uint64_t &clock : P->history)
+		clock = LAPLACE_INSTR_MASK;	/* of no instruction */
+	P->code_page = P->fetch_page = LAPLACE_NOWHERE;
+	P->between = true;	/* nothing was fetched yet */
 }

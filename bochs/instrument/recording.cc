@@ -17,14 +17,15 @@
 #include "producer.h"
 
 #define CPU (BX_CPU(0))
+#define P (&BX_CPU(0)->laplace)
 
 /* The number of the latest reference, when recording. */
 static uint64_t number_now(void)
 {
 	/* an instruction not fetched yet must not count */
-	bool unfetched = laplace_hot.between && !laplace.uncounted;
+	bool unfetched = P->between && !laplace.uncounted;
 
-	return ((laplace_hot.data >> 3) + CPU->icount + !unfetched) & (~UINT64_C(0) >> 3);
+	return laplace_number_of(P, P->clock) - unfetched;
 }
 
 uint64_t laplace_references(void)
@@ -36,8 +37,7 @@ uint64_t laplace_references(void)
 static void set_number(uint64_t number)
 {
 	laplace.uncounted = false;
-	laplace_hot.data = (number - CPU->icount - !laplace_hot.between) << 3 |
-			   (laplace_hot.data & LAPLACE_USER_BIT);
+	P->base_data += number - number_now();
 }
 
 static bool is_fence(uint32_t tag)
@@ -47,7 +47,7 @@ static bool is_fence(uint32_t tag)
 
 void laplace_emit_totals(void)
 {
-	laplace_emit(laplace_references(), laplace.tracer_refs, CPU->icount,
+	laplace_emit(laplace_references(), laplace.tracer_refs, laplace_icount(),
 		     LPL_WIRE_KIND(LPL_WIRE_TOTALS));
 	if (laplace.ring)
 		lpl_ring_publish(laplace.ring);
@@ -59,14 +59,13 @@ void laplace_emit_event(const struct kernel_trace_record *record)
 	uint64_t word[4];
 
 	if (laplace.state == LAPLACE_ON)
-		laplace_fetched_until(CPU->icount - laplace_hot.between);
+		laplace_fetched_until(laplace_icount() - P->between);
 	/* the window's rules, as reduce/window.c states them */
-	if (!laplace.each &&
-	    (is_fence(record->tag) || ++laplace.events == LPL_WINDOW_EVENTS))
+	if (is_fence(record->tag) || ++laplace.window.events == LPL_WINDOW_EVENTS)
 		laplace_window_end();
 	laplace_sync_cycles();
 	laplace_emit_totals();
-	laplace_emit(laplace_references(), CPU->icount, laplace_cycle_at(CPU->icount),
+	laplace_emit(laplace_references(), laplace_icount(), laplace_cycle_at(laplace_icount()),
 		     LPL_WIRE_KIND(LPL_WIRE_EVENT));
 	for (size_t at = 0; at < LPL_WIRE_EVENT_RECORDS * sizeof(word); at += sizeof(word)) {
 		size_t left = at < sizeof(*record) ? sizeof(*record) - at : 0;
@@ -103,18 +102,17 @@ static void record_on(void)
 {
 	set_number(laplace.resume_number);
 	laplace.state = LAPLACE_ON;
-	laplace.fetch = NULL;
+	P->fetch = NULL;
 	laplace_forget_slots();
-	laplace_skip_fetches(CPU->icount - laplace_hot.between);
 }
 
 /* Recording stops; what was fetched until now belongs to it. */
 static void record_off(enum laplace_state state)
 {
-	if (laplace_hot.between)
+	if (P->between)
 		laplace_between_instructions();
 	else
-		laplace_fetched_until(CPU->icount);
+		laplace_fetched_until(laplace_icount());
 	laplace.resume_number = number_now();
 	laplace_forget_slots();
 	laplace.state = state;
@@ -147,14 +145,14 @@ void laplace_end(void)
 {
 	laplace.ending = true;
 	if (CPU->prev_rip == CPU->get_rip())
-		laplace_hot.between = true;
+		P->between = true;
 	laplace_stop();
 	laplace_emit_totals();
 }
 
 void laplace_suppress(void)
 {
-	laplace.suppressed_since = CPU->icount;
+	laplace.suppressed_since = laplace_icount();
 	record_off(LAPLACE_SUPPRESSED);
 	laplace.suppressed_number = number_now();
 }
@@ -175,9 +173,8 @@ void laplace_flush(void)
 	laplace.flush_due = false;
 	laplace.flushes++;
 	if (laplace.state == LAPLACE_ON)
-		laplace_fetched_until(CPU->icount - laplace_hot.between);
-	if (!laplace.each)
-		laplace_window_end();
+		laplace_fetched_until(laplace_icount() - P->between);
+	laplace_window_end();
 	laplace_emit_totals();
 	laplace_emit(0, 0, 0, LPL_WIRE_KIND(LPL_WIRE_FLUSH));
 	if (laplace.ring)
@@ -193,7 +190,7 @@ void laplace_flush(void)
 void laplace_ask_flush(void)
 {
 	laplace.flush_due = true;
-	__atomic_store_n(&laplace_hot.fetch_page, LAPLACE_NOWHERE, __ATOMIC_RELAXED);
+	__atomic_store_n(&P->fetch_page, LAPLACE_NOWHERE, __ATOMIC_RELAXED);
 }
 
 void laplace_flush_if_due(void)

@@ -317,8 +317,8 @@ void laplace_session_poll(void)
 
 	if (laplace_signals_stop())
 		leave();
-	if (laplace.state == LAPLACE_OFF && BX_CPU(0)->icount - told >= PROGRESS) {
-		told = BX_CPU(0)->icount;
+	if (laplace.state == LAPLACE_OFF && laplace_icount() - told >= PROGRESS) {
+		told = laplace_icount();
 		laplace_emit_totals();
 	}
 }
@@ -484,7 +484,7 @@ static void open_collection(void)
 
 	laplace_producer_init(session.windows_only ? NULL :
 			      lpl_collector_ring(session.collector), plan.window);
-	laplace_hot.walks = session.walks;
+	BX_CPU(0)->laplace.walks = session.walks;
 	atexit(at_abrupt_exit);
 	if (session.flush_instructions)
 		bx_pc_system.register_timer_ticks(NULL, flush_due,

@@ -128,12 +128,12 @@ static void complete(void)
 
 void laplace_suppression_check(void)
 {
-	if (kernel_mode() && CPU->icount - laplace.suppressed_since <= LAPLACE_SUPPRESSED_MAX)
+	if (kernel_mode() && laplace_icount() - laplace.suppressed_since <= LAPLACE_SUPPRESSED_MAX)
 		return;
 	laplace.watch.abandoned++;
 	laplace_complain("a kernel record was begun and never completed; "
 			 "%llu instructions were left out of the trace",
-			 (unsigned long long)(CPU->icount - laplace.suppressed_since));
+			 (unsigned long long)(laplace_icount() - laplace.suppressed_since));
 	laplace_resume();
 }
 
