@@ -9,26 +9,11 @@
  * bounded: when it is full, the pages of the window get their cycles at once, and
  * only the jumps that a fetch not yet accounted for may need are kept.
  */
-#define NEED_CPU_REG_SHORTCUTS 1
-#include "bochs.h"
-#include "cpu/cpu.h"
-#include "pc_system.h"
-#include "bx_debug/debug.h"
-
 #include <cstring>
 
 #include "producer.h"
 
-#define CPU (BX_CPU(0))
-#define P (&BX_CPU(0)->laplace)
-
-static uint64_t offset_now(void)
-{
-	/* Stepping by the debugger, Bochs counts ticks and instructions together. */
-	uint64_t base = bx_dbg.debugger_active ? laplace_icount() : CPU->get_icount_last_sync();
-
-	return bx_pc_system.time_ticks() - base;
-}
+#define P (laplace.processor)
 
 static uint32_t jump_for(uint64_t instr)
 {
@@ -108,7 +93,7 @@ void laplace_add_jump(uint64_t instr, uint64_t offset)
 /* The cycle counter may have jumped since the last instruction. */
 void laplace_sync_cycles(void)
 {
-	uint64_t offset = offset_now();
+	uint64_t offset = laplace_machine_cycle_offset();
 
 	/* A device's timer that ends the run is called before all ticks are counted. */
 	if (laplace.ending && offset < laplace.jump[laplace.jumps - 1].offset)

@@ -245,10 +245,8 @@ enum {
 	LAPLACE_SUPERVISOR = 1 << 17	/* made by the processor itself, whatever its mode */
 };
 
-struct bx_TLB_entry;
-
-/* A data reference by Bochs' slow path, not counted yet. */
-void laplace_slow_access(struct bx_TLB_entry *entry, uint64_t address, unsigned how);
+/* A data reference by Bochs' slow path, not counted yet; `slot`: of its TLB entry. */
+void laplace_slow_access(struct laplace_slot *slot, uint64_t address, unsigned how);
 /* What a slow access read is written back. */
 void laplace_slow_write_back(void);
 /*
@@ -259,14 +257,22 @@ void laplace_slow_write_back(void);
 void laplace_fast_string(const uint64_t *source, const uint64_t *destination,
 			 unsigned count, unsigned width, int step);
 void laplace_walk(uint64_t phy, unsigned length, bool write);
-void laplace_other_page(uint64_t rip, const class bxInstruction_c *i);
+/* The trace at this offset of the code segment begins with an instruction of `length` bytes. */
+void laplace_other_page(struct laplace_processor *p, uint64_t rip, unsigned length);
 void laplace_repeated(void);
 void laplace_mode_changes(void);
 
-void laplace_tlb_fill(struct bx_TLB_entry *entry);
+/* A TLB entry is given to another page. */
+void laplace_tlb_filled(struct laplace_slot *slot);
+/* Bochs closes the stack window, to open it elsewhere or not. */
 void laplace_stack_closed(void);
-void laplace_stack_opens(uint64_t address, unsigned length);
-bool laplace_stack_reopens(uint64_t offset);
+/* It has opened it, with this page and size, for an access that comes now. */
+void laplace_stack_opened(uint64_t page, uint32_t size);
+/*
+ * Bochs has no window for an access that is `at` bytes into the one it had last: true
+ * if only we have closed that; it is open again.
+ */
+bool laplace_stack_reopens(uint64_t at);
 
 /*
  * A trace of instructions begins at the code segment's offset `rip`: does it need
@@ -281,12 +287,12 @@ LAPLACE_INLINE bool laplace_is_elsewhere(const struct laplace_processor *p, uint
 
 /* Bochs comes here after some 1000 traces at most. */
 LAPLACE_INLINE void laplace_trace_begin(struct laplace_processor *p, uint64_t rip,
-					const class bxInstruction_c *i)
+					unsigned length)
 {
 	if (LAPLACE_UNLIKELY(p->clock & LAPLACE_FULL))
 		p->fetch_page = LAPLACE_NOWHERE;	/* whoever comes next folds it */
 	if (laplace_is_elsewhere(p, rip))
-		laplace_other_page(rip, i);
+		laplace_other_page(p, rip, length);
 }
 
 /* The instruction at the present count goes on as the next: no fetch. */

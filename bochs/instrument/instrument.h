@@ -34,7 +34,9 @@ void laplace_debug_prompt(void);
 void laplace_debug_command(const char *command);
 bool laplace_debug_line(const char *line);
 
-/* the processor (producer.cc, watch.cc) */
+/* the processor (producer.cc, watch.cc, machine.cc) */
+void laplace_stack_opens(uint64_t address, unsigned length);
+bool laplace_stack_returns(uint64_t offset);
 void laplace_space_changed(void);
 void laplace_time_jumps(void);
 void laplace_delivery_begins(void);
@@ -92,7 +94,7 @@ void laplace_flush_if_due(void);
 
 /* `laddr` and `curr_pl` are the accessor's: its address, the privilege it acts with. */
 #define BX_LAPLACE_LIN_ACCESS_SLOW(lin, len, rw) \
-	laplace_slow_access(BX_DTLB_ENTRY_OF((lin), 0), (lin), (len) | \
+	laplace_slow_access(&BX_DTLB_ENTRY_OF((lin), 0)->laplace, (lin), (len) | \
 			    (rw) << LAPLACE_RW_SHIFT | \
 			    ((lin) != laddr ? LAPLACE_SECOND : 0) | \
 			    (curr_pl != 3 ? LAPLACE_SUPERVISOR : 0))
@@ -144,7 +146,7 @@ void laplace_flush_if_due(void);
 
 /* ... traces of instructions ... */
 #define BX_LAPLACE_TRACE_BEGIN(rip, i)	\
-	laplace_trace_begin(&BX_CPU_THIS_PTR laplace, (rip), (i))
+	laplace_trace_begin(&BX_CPU_THIS_PTR laplace, (rip), (i)->ilen())
 #define BX_LAPLACE_IS_ELSEWHERE(rip)	laplace_is_elsewhere(&BX_CPU_THIS_PTR laplace, (rip))
 #define BX_LAPLACE_STACK_POINTER() \
 	__extension__({ const Bit8u *here; __asm__("mov %%rsp, %0" : "=r"(here)); here; })
@@ -164,13 +166,14 @@ void laplace_flush_if_due(void);
  * has a host address, which a bit that Bochs does not use says.
  */
 #define TLB_LAPLACE_HOST		0x100u
+#define TLB_LAPLACE_CLOSED		0x800u	/* Bochs' TLB_NoHostPtr */
 #define BX_LAPLACE_TLB_ENTRY		alignas(64)	/* and it is as long */
 #define BX_LAPLACE_TLB_FIELDS \
 	struct laplace_slot laplace; \
 	Bit64u hostOffset; /* of a host address from its linear one, where there is one */
 #define BX_LAPLACE_TLB_INIT(entry) \
 	((entry)->laplace.page = NULL, (entry)->hostOffset = 0)
-#define BX_LAPLACE_TLB_FILL(entry)	laplace_tlb_fill(entry)
+#define BX_LAPLACE_TLB_FILL(entry)	laplace_tlb_filled(&(entry)->laplace)
 #define BX_LAPLACE_TLB_HOST(entry, page, execute) \
 	do { \
 		if (execute) \
@@ -181,11 +184,11 @@ void laplace_flush_if_due(void);
 		} \
 	} while (0)
 #define BX_LAPLACE_HAS_HOST(entry, page) \
-	((entry)->lpf == (page) || (((entry)->lpf ^ 0x800) == (page) && \
+	((entry)->lpf == (page) || (((entry)->lpf ^ TLB_LAPLACE_CLOSED) == (page) && \
 				    ((entry)->accessBits & TLB_LAPLACE_HOST)))
 #define BX_LAPLACE_STACK_CLOSED()	laplace_stack_closed()
 #define BX_LAPLACE_STACK_OPENS(address, length)	laplace_stack_opens((address), (length))
-#define BX_LAPLACE_STACK_REOPENS(offset)	laplace_stack_reopens(offset)
+#define BX_LAPLACE_STACK_REOPENS(offset)	laplace_stack_returns(offset)
 #define BX_LAPLACE_FAST_STRING(source, destination, count, width, step) \
 	laplace_fast_string((source), (destination), (count), (width), (step))
 #define BX_LAPLACE_WALK(phy, len, rw)	\

@@ -30,20 +30,10 @@
  * are forgotten (global pages stay in the TLB and would go on writing to the
  * old space's struct), while the window goes on.
  */
-#define NEED_CPU_REG_SHORTCUTS 1
-#include "bochs.h"
-#include "cpu/cpu.h"
-#include "pc_system.h"
-#include "bx_debug/debug.h"
-
-#include <cstdlib>
-#include <cstring>
-
 #include "producer.h"
 #include "session.h"
 
-#define CPU (BX_CPU(0))
-#define P (&BX_CPU(0)->laplace)
+#define P (laplace.processor)
 
 struct laplace_producer laplace;
 
@@ -141,7 +131,6 @@ static void forget(bool executing)
 /* The clock is about to be full. */
 static void fold(void)
 {
-	uint32_t unsynced = laplace_instructions32(P) - CPU->icount_last_sync;
 	uint64_t moved;
 
 	laplace_forget_slots();
@@ -149,14 +138,7 @@ static void fold(void)
 	P->repeated_clock += moved;
 	P->repeated += moved >> LAPLACE_INSTR_SHIFT;
 	laplace.many.clock += moved;
-	CPU->icount_last_sync = laplace_instructions32(P) - unsynced;
-}
-
-void laplace_close_slot(struct laplace_slot *slot)
-{
-	bx_TLB_entry *entry = (bx_TLB_entry *)((char *)slot - offsetof(bx_TLB_entry, laplace));
-
-	entry->lpf |= 0x800;	/* TLB_NoHostPtr; an invalid entry stays one */
+	laplace_machine_folded((uint32_t)(moved >> LAPLACE_INSTR_SHIFT));
 }
 
 void laplace_forget_slots(void)
@@ -243,7 +225,10 @@ void laplace_delivery_begins(void)
 	P->looking = false;
 	if (P->between)
 		laplace_between_instructions();
-	laplace_user_mode(P, false, CPU->alignment_check_mask);	/* loading CS tells the new mode */
+	/* loading CS tells the new mode */
+	P->fetch_page = LAPLACE_NOWHERE;
+	if (P->clock & LAPLACE_USER)
+		laplace_mode_changes();
 }
 
 void laplace_mode_changes(void)
@@ -275,11 +260,6 @@ void laplace_exception(void)
 
 /* ---- data ---- */
 
-static bool watched(uint64_t address)
-{
-	return laplace.watch.known && (address ^ laplace.watch.address) >> 12 == 0;
-}
-
 /* What happened before a data reference is accounted for. */
 static void before_reference(void)
 {
@@ -301,15 +281,6 @@ static bool may_open(void)
 	return laplace.state != LAPLACE_ON || P->fetch;
 }
 
-static void open_entry(bx_TLB_entry *entry, uint64_t address, struct laplace_page *page)
-{
-	if (!may_open() || bx_dbg.debugger_active || LPFOf(entry->lpf) != LPFOf(address) ||
-	    !(entry->accessBits & TLB_LAPLACE_HOST) || entry->laplace.page)
-		return;
-	laplace_open(&laplace.window, P, &entry->laplace, page);
-	entry->lpf = LPFOf(address);
-}
-
 /* The present reference, to be counted; its page, or NULL: it is no reference. */
 static struct laplace_page *data_reference(uint64_t address, unsigned how, bool write)
 {
@@ -318,7 +289,7 @@ static struct laplace_page *data_reference(uint64_t address, unsigned how, bool 
 	/* First what happened before this reference ... */
 	if (laplace.state == LAPLACE_ON)
 		before_reference();
-	if (watched(address) && laplace_watched(address, how & LAPLACE_LENGTH_MASK, write)) {
+	if (laplace_is_watched(address) && laplace_watched(address, how & LAPLACE_LENGTH_MASK, write)) {
 		if (laplace.state == LAPLACE_SUPPRESSED)
 			laplace_count(P);
 		return NULL;
@@ -332,24 +303,26 @@ static struct laplace_page *data_reference(uint64_t address, unsigned how, bool 
 		     write ? LPL_WRITE : LPL_READ);
 }
 
-static void slow_reference(bx_TLB_entry *entry, uint64_t address, unsigned how, bool write)
+static void slow_reference(struct laplace_slot *slot, uint64_t address, unsigned how,
+			   bool write)
 {
 	struct laplace_page *page = data_reference(address, how, write);
 
 	/* Every access to the watched page comes here. */
-	if (page && entry && !watched(address))
-		open_entry(entry, address, page);
+	if (page && slot && !slot->page && !laplace_is_watched(address) && may_open() &&
+	    laplace_machine_opens(slot, address))
+		laplace_open(&laplace.window, P, slot, page);
 }
 
-void laplace_slow_access(bx_TLB_entry *entry, uint64_t address, unsigned how)
+void laplace_slow_access(struct laplace_slot *slot, uint64_t address, unsigned how)
 {
 	unsigned rw = how >> LAPLACE_RW_SHIFT & LAPLACE_RW_MASK;
 	unsigned part = how & LAPLACE_SECOND ? 1 : 0;
 
 	if (!P->looking)
-		slow_reference(entry, address, how, rw == LAPLACE_RW_WRITE);
+		slow_reference(slot, address, how, rw == LAPLACE_RW_WRITE);
 	if (rw == LAPLACE_RW_MODIFY) {	/* (the reference may have ended a window) */
-		laplace.modified.part[part] = { entry, address, how };
+		laplace.modified.part[part] = { slot, address, how };
 		laplace.modified.parts = part + 1;
 	}
 }
@@ -365,7 +338,7 @@ void laplace_slow_write_back(void)
 		laplace_die("internal error: instruction %llu writes back what it has not read",
 			    (unsigned long long)laplace_icount());
 	for (uint32_t i = 0; i < parts; i++)
-		slow_reference(laplace.modified.part[i].entry, laplace.modified.part[i].address,
+		slow_reference(laplace.modified.part[i].slot, laplace.modified.part[i].address,
 			       laplace.modified.part[i].how, true);
 	laplace.modified.parts = 0;
 }
@@ -379,28 +352,13 @@ void laplace_walk(uint64_t phy, unsigned length, bool write)
 	      write ? LPL_WRITE : LPL_READ);
 }
 
-/* The entry is given to another page. */
-void laplace_tlb_fill(bx_TLB_entry *entry)
+void laplace_tlb_filled(struct laplace_slot *slot)
 {
-	laplace_gather(P, &entry->laplace);
+	if (slot->page)
+		laplace_gather(P, slot);
 }
 
 /* ---- the stack window ---- */
-
-/* Bochs closes it, or opens it elsewhere. */
-void laplace_stack_closed(void)
-{
-	laplace_gather(P, &P->stack);
-	P->stack_page = LAPLACE_NOWHERE;
-}
-
-/* It stays what it is, but the next access through it has to come here. */
-void laplace_close_stack(void)
-{
-	if (CPU->espPageWindowSize)
-		P->stack_size = CPU->espPageWindowSize;
-	CPU->espPageWindowSize = 0;
-}
 
 /* For an access that is about to be made through it: for that one only, if need be. */
 static void open_stack(void)
@@ -416,37 +374,31 @@ static void open_stack(void)
 			     P->stack_writes ? LPL_WRITE : LPL_READ);
 	}
 	laplace_open(&laplace.window, P, &P->stack, page);
-	if (may_open())
-		CPU->espPageWindowSize = P->stack_size;
-	else
-		laplace_close_stack();
+	laplace_machine_stack(may_open() ? P->stack_size : 0);
 }
 
-/*
- * Bochs has opened it for an access to this address.  Where the accesses have to be
- * seen one by one, or this one may yet fault, it has to do without.
- */
-void laplace_stack_opens(uint64_t address, unsigned length)
+/* It stays what it is, but the next access through it has to come here. */
+void laplace_close_stack(void)
 {
-	if (watched(address) || bx_dbg.debugger_active ||
-	    (CPU->alignment_check_mask & address & (length - 1))) {
-		CPU->espPageWindowSize = 0;
-		CPU->espHostPtr = NULL;
-		return;
-	}
-	P->stack_page = LPFOf(address);
-	P->stack_size = CPU->espPageWindowSize;
+	laplace_machine_stack(0);
+}
+
+void laplace_stack_closed(void)
+{
+	laplace_gather(P, &P->stack);
+	P->stack_page = LAPLACE_NOWHERE;
+}
+
+void laplace_stack_opened(uint64_t page, uint32_t size)
+{
+	P->stack_page = page;
+	P->stack_size = size;
 	open_stack();
 }
 
-/* Is this offset in the window that only we have closed?  It is open then. */
-bool laplace_stack_reopens(uint64_t offset)
+bool laplace_stack_reopens(uint64_t at)
 {
-	uint64_t at = offset + CPU->espPageBias;
-
-	if (P->stack_page == LAPLACE_NOWHERE || CPU->espPageWindowSize || at >= P->stack_size)
-		return false;
-	if (watched(P->stack_page) || bx_dbg.debugger_active || CPU->alignment_check_mask)
+	if (P->stack_page == LAPLACE_NOWHERE || at >= P->stack_size || laplace_is_watched(P->stack_page))
 		return false;
 	open_stack();
 	return true;
@@ -469,7 +421,7 @@ void laplace_fast_string(const uint64_t *source, const uint64_t *destination,
 {
 	uint64_t instr = laplace_icount(), per = (source ? 1 : 0) + (destination ? 1 : 0);
 	unsigned done = 0;
-	bool watches = (source && watched(*source)) || (destination && watched(*destination));
+	bool watches = (source && laplace_is_watched(*source)) || (destination && laplace_is_watched(*destination));
 
 	if (!count)
 		return;
@@ -519,10 +471,10 @@ void laplace_repeated(void)
 
 /* ---- traces of instructions ---- */
 
-static __attribute__((noinline)) void other_trace(uint64_t rip, const bxInstruction_c *i)
+static __attribute__((noinline)) void other_trace(uint64_t rip, unsigned length)
 {
-	uint64_t address = CPU->get_laddr(BX_SEG_REG_CS, rip);
-	unsigned length = i->ilen(), here = 0x1000 - (unsigned)(address & 0xfff);
+	uint64_t address = laplace_machine_code(rip), base = address - rip;
+	unsigned here = 0x1000 - (unsigned)(address & 0xfff);
 	uint64_t page = address & ~UINT64_C(0xfff);
 	uint64_t latest = laplace_icount() - 1;
 
@@ -532,8 +484,8 @@ static __attribute__((noinline)) void other_trace(uint64_t rip, const bxInstruct
 		laplace_die("the collector gave up");
 	if (P->looking)
 		laplace_die("internal error: a look whether memory could be written has no end");
-	if (address - rip != P->code_base) {
-		P->code_base = address - rip;
+	if (base != P->code_base) {
+		P->code_base = base;
 		forget_code();
 	}
 	P->between = true;
@@ -579,32 +531,32 @@ static __attribute__((noinline)) void other_trace(uint64_t rip, const bxInstruct
 	}
 }
 
-void laplace_other_page(uint64_t rip, const bxInstruction_c *i)
+void laplace_other_page(struct laplace_processor *p, uint64_t rip, unsigned length)
 {
 	/*
 	 * Mostly it is a page that was here before in this window, and nothing
 	 * special has happened.  This is other_trace() for that case.
 	 */
-	uint64_t address = rip + P->code_base, page = address & ~UINT64_C(0xfff);
-	auto *known = &P->code[page >> 12 & (LAPLACE_CODE_PAGES - 1)];
-	uint64_t latest = P->clock - LAPLACE_ONE_INSTR, clock = latest;
+	uint64_t address = rip + p->code_base, page = address & ~UINT64_C(0xfff);
+	auto *known = &p->code[page >> 12 & (LAPLACE_CODE_PAGES - 1)];
+	uint64_t latest = p->clock - LAPLACE_ONE_INSTR, clock = latest;
 
-	if (LAPLACE_UNLIKELY(known->address != page || laplace_is_nowhere(P->fetch_page) ||
-			     address - page > 0x1000 - 15 || !i->ilen()))
-		return other_trace(rip, i);
+	if (LAPLACE_UNLIKELY(known->address != page || laplace_is_nowhere(p->fetch_page) ||
+			     address - page > 0x1000 - 15 || !length))
+		return other_trace(rip, length);
 	/* what the latest instruction referred to came after its fetch */
-	while ((P->history[(uint8_t)clock] ^ latest) < LAPLACE_ONE_INSTR)
+	while ((p->history[(uint8_t)clock] ^ latest) < LAPLACE_ONE_INSTR)
 		if (LAPLACE_UNLIKELY(latest - --clock == LAPLACE_HISTORY - 1))
-			return other_trace(rip, i);
-	P->fetch->fetch = clock;
-	P->fetch = known->page;
-	P->code_page = page;
-	P->fetch_page = page - P->code_base;
+			return other_trace(rip, length);
+	p->fetch->fetch = clock;
+	p->fetch = known->page;
+	p->code_page = page;
+	p->fetch_page = page - p->code_base;
 }
 
 void laplace_space_changed(void)
 {
-	uint64_t space = CPU->cr3 >> 12;
+	uint64_t space = laplace_machine_space();
 
 	if (space == laplace.space)
 		return;
@@ -616,17 +568,22 @@ void laplace_space_changed(void)
 
 /* ---- the beginning ---- */
 
+void laplace_producer_attach(struct laplace_processor *p)
+{
+	laplace.processor = p;
+	laplace.many.instr = p->repeated = ~UINT64_C(0);
+	forget_code();
+	for (uint64_t &clock : p->history)
+		clock = LAPLACE_INSTR_MASK;	/* of no instruction */
+	p->code_page = p->fetch_page = LAPLACE_NOWHERE;
+	p->between = true;	/* nothing was fetched yet */
+	laplace.jumps = 1;
+	laplace.jump[0] = { 0, 0 };
+}
+
 void laplace_producer_init(struct lpl_ring *ring, uint64_t window)
 {
 	laplace.ring = ring;
 	if (!laplace_window_init(&laplace.window, (uint32_t)window))
 		laplace_die("no memory for a window of %u pages", (unsigned)window);
-	laplace.jumps = 1;
-	laplace.jump[0] = { 0, 0 };
-	laplace.many.instr = P->repeated = ~UINT64_C(0);
-	forget_code();
-	for (uint64_t &clock : P->history)
-		clock = LAPLACE_INSTR_MASK;	/* of no instruction */
-	P->code_page = P->fetch_page = LAPLACE_NOWHERE;
-	P->between = true;	/* nothing was fetched yet */
 }

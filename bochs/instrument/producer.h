@@ -34,6 +34,7 @@ enum {
 };
 
 struct laplace_producer {
+	struct laplace_processor *processor;
 	struct laplace_window window;
 	struct lpl_ring *ring;		/* NULL: windows are thrown away (to measure) */
 	enum laplace_state state;
@@ -47,7 +48,7 @@ struct laplace_producer {
 	struct {
 		uint32_t parts;		/* 0: it was written */
 		struct {
-			struct bx_TLB_entry *entry;
+			struct laplace_slot *slot;
 			uint64_t address;
 			unsigned how;	/* of the read */
 		} part[2];
@@ -84,16 +85,28 @@ struct laplace_producer {
 
 extern struct laplace_producer laplace;
 
-/* Bochs' count of instructions: of the one that is being executed. */
-#define laplace_icount()	laplace_instructions(&BX_CPU(0)->laplace)
+/* The count of the instruction that is being executed. */
+static inline uint64_t laplace_icount(void)
+{
+	return laplace_instructions(laplace.processor);
+}
+
+/* Is this on the page of the kernel's record, where each access has to be seen? */
+static inline bool laplace_is_watched(uint64_t address)
+{
+	return laplace.watch.known && (address ^ laplace.watch.address) >> 12 == 0;
+}
 
 /* producer.cc */
+/* The processor that there is, whether anything is to be recorded or not. */
+void laplace_producer_attach(struct laplace_processor *p);
 void laplace_producer_init(struct lpl_ring *ring, uint64_t window);
 void laplace_window_end(void);
 void laplace_forget_slots(void);	/* pointers in TLB entries no longer hold */
 /* All fetches up to this instruction count have happened: account for them. */
 void laplace_fetched_until(uint64_t latest);
 void laplace_between_instructions(void);
+void laplace_space_changed(void);
 
 /* cycles.cc */
 void laplace_add_jump(uint64_t instr, uint64_t offset);
@@ -110,8 +123,22 @@ void laplace_emit_event(const struct kernel_trace_record *record);
 void laplace_emit_totals(void);		/* how far references and instructions are */
 void laplace_emit_mark(const char *text);	/* from the debugger */
 void laplace_flush(void);
+void laplace_flush_if_due(void);
 void laplace_ask_flush(void);		/* from any thread: flush soon */
 uint64_t laplace_references(void);	/* recorded so far */
+
+/*
+ * What the producer asks of the simulated machine: machine.cc asks Bochs; a unit test has a
+ * machine of its own.
+ */
+/* Let references to this page use the TLB entry with this slot; false: they may not. */
+bool laplace_machine_opens(struct laplace_slot *slot, uint64_t address);
+void laplace_machine_stack(uint32_t size);	/* of the stack window from now on */
+uint64_t laplace_machine_space(void);		/* the address space: CR3 >> 12 */
+uint64_t laplace_machine_code(uint64_t rip);	/* linear address of an offset of the code segment */
+uint64_t laplace_machine_cycle_offset(void);	/* cycles less instructions */
+bool laplace_machine_is_between(void);		/* no instruction has begun since the last */
+void laplace_machine_folded(uint32_t moved);	/* this was added to what counts instructions */
 
 /* watch.cc */
 /* An access to a page that holds the kernel's record; true: it is the tracer's own. */

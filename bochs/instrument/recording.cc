@@ -8,16 +8,11 @@
  * are sent even while recording is off, so that who reads the trace knows the
  * state of the system when it goes on.
  */
-#define NEED_CPU_REG_SHORTCUTS 1
-#include "bochs.h"
-#include "cpu/cpu.h"
-
 #include <cstring>
 
 #include "producer.h"
 
-#define CPU (BX_CPU(0))
-#define P (&BX_CPU(0)->laplace)
+#define P (laplace.processor)
 
 /* The number of the latest reference, when recording. */
 static uint64_t number_now(void)
@@ -144,7 +139,7 @@ void laplace_stop(void)
 void laplace_end(void)
 {
 	laplace.ending = true;
-	if (CPU->prev_rip == CPU->get_rip())
+	if (laplace_machine_is_between())
 		P->between = true;
 	laplace_stop();
 	laplace_emit_totals();

@@ -587,6 +587,7 @@ static void at_exit(void)
 
 void laplace_init_env(void)
 {
+	laplace_producer_attach(&BX_CPU(0)->laplace);
 	strcpy(session.reduce, "sad:64");
 	strcpy(session.kernel, "auto");
 	session.stage = LPL_STAGE_FILE;

@@ -70,7 +70,8 @@ uint64_t laplace_fold(struct laplace_processor *p);
 /* Send the pages, and begin a new window; all is closed. */
 void laplace_send_window(struct laplace_window *w);
 
-/* What is asked of the machine. */
+/* ---- what it asks of others ---- */
+
 void laplace_close_slot(struct laplace_slot *slot);	/* references must come by the slow path */
 void laplace_close_stack(void);
 uint64_t laplace_cycle_at(uint64_t instr);
