@@ -19,7 +19,12 @@
 #error "Laplace's fetch hook expects --enable-handlers-chaining"
 #endif
 
+/* Which simulator this is: one that sends windows, or one that logs every reference. */
+#if defined(LAPLACE_ALL)
+#include "hooks_all.h"
+#else
 #include "hooks.h"
+#endif
 
 class bxInstruction_c;
 
@@ -74,6 +79,7 @@ void laplace_flush_if_due(void);
 #define BX_INSTR_AFTER_EXECUTION(cpu_id, i)
 #define BX_INSTR_REPEAT_ITERATION(cpu_id, i)
 
+#if !defined(LAPLACE_ALL)
 /*
  * Data references.  The macro is expanded within the accessors of cpu/access2.cc,
  * where `tlbEntry` is the entry that translated the address.  Two files see
@@ -118,6 +124,14 @@ void laplace_flush_if_due(void);
 /* Read-modify-writes are no references, until this is taken back or an exception comes. */
 #define BX_LAPLACE_UNREPORTED(yes)	(laplace_hot.reported = (yes) ? 0 : ~(uintptr_t)0)
 
+#define BX_LAPLACE_TRACE_BEGIN(rip, i)	laplace_trace_begin((rip), (i))
+#define BX_LAPLACE_TRACE_BUILT(i)
+#define BX_LAPLACE_TLB_FILL(entry)	((entry)->laplace = NULL)
+#define BX_LAPLACE_TLB_DIRECT(entry)
+#define BX_LAPLACE_TLB_WATCHED(entry, page)	false
+#define BX_LAPLACE_STACK_WINDOW(slot)	(laplace_hot.stack = (slot))
+#endif
+
 /* A read-modify-write's read that is made only to see whether it could write. */
 #define BX_LAPLACE_LOOK(read) \
 	__extension__({ \
@@ -130,13 +144,10 @@ void laplace_flush_if_due(void);
 #define BX_INSTR_PHY_ACCESS(cpu_id, phy, len, memtype, rw)
 
 /* Named by the patches. */
-#define BX_LAPLACE_TRACE_BEGIN(rip, i)	laplace_trace_begin((rip), (i))
 #define BX_LAPLACE_DEBUG_LINE(line)	laplace_debug_line(line)
 #define BX_LAPLACE_BETWEEN(yes)		(laplace_hot.between = (yes))
 #define BX_LAPLACE_WAITING()		laplace_flush_if_due()
 #define BX_LAPLACE_REPEATED(instr)	laplace_repeated(instr)
-#define BX_LAPLACE_TLB_FILL(entry)	((entry)->laplace = NULL)
-#define BX_LAPLACE_STACK_WINDOW(slot)	(laplace_hot.stack = (slot))
 #define BX_LAPLACE_USER_MODE(user)	laplace_user_mode(user)
 #define BX_LAPLACE_FAST_STRING(source, destination, count, width, step) \
 	laplace_fast_string((source), (destination), (count), (width), (step))
