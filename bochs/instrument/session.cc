@@ -32,6 +32,13 @@
 #include "signals.h"
 #include "symbol.h"
 
+/* Does this simulator log every reference?  Else it sends windows. */
+#if defined(LAPLACE_ALL)
+static const bool LAPLACE_LOGS = true;
+#else
+static const bool LAPLACE_LOGS = false;
+#endif
+
 enum start_mode { START_ON, START_OFF, START_MARK };
 
 static struct {
@@ -435,6 +442,34 @@ static void flush_due(void *)
 	laplace_ask_flush();
 }
 
+/*
+ * One simulator sends windows and another logs every reference; they have the same
+ * arguments, and are neighbours.  Nothing was opened yet.  What a menu has changed by hand
+ * would be lost, so there is none.
+ */
+[[noreturn]] static void become(const char *name)
+{
+	char path[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	char **argv = (char **)calloc((size_t)bx_startup_flags.argc + 2, sizeof(*argv));
+	int count = 0;
+	char *slash;
+
+	path[length > 0 ? length : 0] = '\0';
+	slash = strrchr(path, '/');
+	if (!argv || !slash || strlen(name) >= sizeof(path) - (size_t)(slash + 1 - path))
+		laplace_die("reduce=%s: %s cannot be looked for", session.reduce, name);
+	strcpy(slash + 1, name);
+	argv[count++] = path;
+	argv[count++] = (char *)"-q";
+	for (int i = 1; i < bx_startup_flags.argc; i++)
+		if (strcmp(bx_startup_flags.argv[i], "-q"))
+			argv[count++] = bx_startup_flags.argv[i];
+	execv(path, argv);
+	laplace_die("reduce=%s is recorded by another simulator, which cannot be started: %s: %s",
+		    session.reduce, path, strerror(errno));
+}
+
 static void open_collection(void)
 {
 	struct lpl_collector_options options;
@@ -445,6 +480,8 @@ static void open_collection(void)
 	memset(&options, 0, sizeof(options));
 	if (lpl_plan_parse(&plan, session.reduce, &report))
 		laplace_die("reduce=%s: %s", session.reduce, report.text);
+	if (plan.window ? LAPLACE_LOGS : !LAPLACE_LOGS)
+		become(plan.window ? "laplace-bochs" : "laplace-bochs-all");
 	if (session.stage == LPL_STAGE_FILE && !*session.trace)
 		laplace_die("the laplace option needs trace=FILE");
 	check_images();
@@ -474,6 +511,7 @@ static void open_collection(void)
 	options.ring_records = (size_t)session.ring;
 	options.status_fd = (int)session.status_fd;
 	options.overwrite = session.overwrite;
+	options.log = LAPLACE_LOGS;
 	options.flush_ns = session.stage == LPL_STAGE_FILE ?
 			   (uint64_t)session.flush_seconds * 1000000000 : 0;
 	options.flush_due = flush_due;
