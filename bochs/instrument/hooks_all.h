@@ -22,6 +22,7 @@
 #include <laplace/log.h>
 
 #define LAPLACE_UNLIKELY(x)	__builtin_expect(!!(x), 0)
+#define LAPLACE_INLINE		static inline __attribute__((always_inline))
 
 /* Bochs' rw.  (Bit 2 is a shadow stack.)  MODIFY: a read that a write may follow. */
 enum {
@@ -180,6 +181,7 @@ static inline void laplace_repeated(uint64_t instr)
 	} while (0)
 #define BX_LAPLACE_IS_ELSEWHERE(rip, i) \
 	LAPLACE_UNLIKELY(!laplace_known_trace((i)->laplace, (rip), BX_CPU_THIS_PTR laplace.icount))
+#define BX_LAPLACE_REPEATING(yes)
 #define BX_LAPLACE_REPEATED()		laplace_repeated(BX_CPU_THIS_PTR laplace.icount)
 #define BX_LAPLACE_BETWEEN(yes)		(BX_CPU_THIS_PTR laplace.between = (yes))
 #define BX_LAPLACE_ACCESS_RIGHTS() \

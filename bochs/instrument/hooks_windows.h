@@ -84,6 +84,7 @@ bool laplace_stack_returns(uint64_t offset);
 	laplace_trace_begin(&BX_CPU_THIS_PTR laplace, (rip), (i)->ilen())
 #define BX_LAPLACE_TRACE_BUILT(i)
 #define BX_LAPLACE_IS_ELSEWHERE(rip, i)	laplace_is_elsewhere(&BX_CPU_THIS_PTR laplace, (rip))
+#define BX_LAPLACE_REPEATING(yes)	laplace_repeating(&BX_CPU_THIS_PTR laplace, (yes))
 #define BX_LAPLACE_REPEATED()		laplace_repeats(&BX_CPU_THIS_PTR laplace)
 #define BX_LAPLACE_BETWEEN(yes)		(BX_CPU_THIS_PTR laplace.between = (yes))
 #define BX_LAPLACE_ACCESS_RIGHTS() \

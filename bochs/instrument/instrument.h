@@ -84,6 +84,14 @@ void laplace_flush_if_due(void);
 /* Named by the patches; those that make up the hot path are in the variant's own header. */
 #define BX_LAPLACE_WAITING()		laplace_flush_if_due()
 #define BX_LAPLACE_DEBUG_LINE(line)	laplace_debug_line(line)
+/*
+ * The TLB has all that an access needs; only the hooks have closed the page.  The
+ * debugger sees every access on Bochs' way.
+ */
+#define BX_LAPLACE_ONLY_CLOSED(entry, address, user, rw) \
+	(BX_LAPLACE_HAS_HOST((entry), LPFOf(address)) && !bx_dbg.debugger_active && \
+	 ((entry)->accessBits & (((rw) & 1 ? 4u : 1u) << (user))))
+#define BX_LAPLACE_IS_OPEN(entry)	(!((entry)->lpf & TLB_LAPLACE_CLOSED))
 #define BX_LAPLACE_STACK_POINTER() \
 	__extension__({ const Bit8u *here; __asm__("mov %%rsp, %0" : "=r"(here)); here; })
 #define BX_LAPLACE_FAST_STRING(source, destination, count, width, step) \
