@@ -45,7 +45,8 @@ struct lpl_log_stream {
 	uint64_t word[LPL_RUN_WORDS_MAX];
 
 	uint64_t expected;		/* where `out` takes the next run to begin */
-	struct lpl_run_state state, told;
+	struct lpl_run_state state;
+	bool changed;			/* `out` does not know it yet */
 	struct {			/* of the cycle counter, still to come */
 		uint64_t instr, offset;
 	} jump[LPL_LOG_JUMPS];
