@@ -294,6 +294,13 @@ static int walk(struct lpl_log_stream *s, const uint64_t *word, struct lpl_repor
 	return s->out->loose(s->out, &ref, 1, report);
 }
 
+static void tell_totals(struct lpl_log_stream *s)
+{
+	if (s->writer)
+		lpl_writer_totals(s->writer, &(struct lpl_totals){
+			.tracer_refs = s->tracer_refs, .events = s->events });
+}
+
 static int event(struct lpl_log_stream *s, const uint64_t *word, struct lpl_report *report)
 {
 	struct kernel_trace_record told;
@@ -308,6 +315,7 @@ static int event(struct lpl_log_stream *s, const uint64_t *word, struct lpl_repo
 	event.text_length = told.text_length;
 	memcpy(event.text, told.text, sizeof(event.text));
 	atomic_fetch_add_explicit(&s->events, 1, memory_order_relaxed);
+	tell_totals(s);
 	return s->out->event(s->out, &event, report);
 }
 
@@ -397,6 +405,7 @@ static int record(struct lpl_log_stream *s, const uint64_t *word, struct lpl_rep
 	case LPL_LOG_SUPPRESS:
 	case LPL_LOG_RESUME:
 		s->suppressed = kind == LPL_LOG_SUPPRESS;
+		tell_totals(s);
 		return LPL_OK;
 	case LPL_LOG_EVENT:
 		return event(s, word, report);

@@ -15,6 +15,7 @@
 #include <stdatomic.h>
 
 #include <laplace/log.h>
+#include <laplace/trace.h>
 
 #include "codec/run.h"
 
@@ -23,6 +24,7 @@
 struct lpl_log_stream {
 	/* set by the caller */
 	struct lpl_run_sink *out;
+	struct lpl_writer *writer;	/* `out` is its: it is told what it cannot count; or NULL */
 	enum lpl_error (*flush)(void *context, struct lpl_report *report);	/* a FLUSH came */
 	void *context;
 

@@ -222,16 +222,22 @@ static bool finish_runs(struct lpl_writer *writer)
 	return true;
 }
 
+/* The references before reduction are those of the runs that came, where they came as such. */
+static void count_runs(const struct lpl_writer *writer, struct lpl_totals *totals)
+{
+	if (!writer->runs || !writer->runs->told)
+		return;
+	memcpy(totals->refs, writer->runs->packer.of_type, sizeof(totals->refs));
+	totals->user_refs = writer->runs->packer.users;
+	totals->total = writer->runs->packer.packed.ref;
+}
+
 /* The chunk's payload, where it is packed runs; the next one begins. */
 static bool pack_runs(struct lpl_writer *writer, struct packed_chunk *chunk)
 {
 	struct lpl_run_packer *packer = &writer->runs->packer;
 
-	if (writer->runs->told) {
-		memcpy(chunk->totals.refs, packer->of_type, sizeof(chunk->totals.refs));
-		chunk->totals.user_refs = packer->users;
-		chunk->totals.total = packer->packed.ref;
-	}
+	count_runs(writer, &chunk->totals);
 	chunk->size = lpl_run_data_encode(packer, &chunk->encoder, &chunk->totals,
 					  &chunk->plain, &chunk->plain_room);
 	writer->runs->found_in = 0;
@@ -300,6 +306,7 @@ static enum lpl_error write_index(struct lpl_writer *writer)
 	/* more may have been made after the last record kept, never fewer */
 	struct lpl_totals totals = lpl_totals_before(&writer->totals) >= last->ref ?
 				   writer->totals : totals_at(writer, last->ref);
+	count_runs(writer, &totals);
 	struct lpl_chunk_header header = {
 		.kind = LPL_CHUNK_INDEX, .base = *last, .first = *last, .last = *last,
 		.refs_so_far = writer->refs_so_far, .events_so_far = writer->events_so_far,
