@@ -78,9 +78,9 @@ static void tell_state(struct lpl_stream_hash *hash, uint64_t ref, uint64_t spac
 	put(&hash->fetches, user);
 }
 
-static inline void tell_fetch(struct lpl_stream_hash *hash, uint64_t instr)
+static inline void tell_fetch(struct lpl_stream_hash *hash, uint64_t instr, bool second)
 {
-	if (instr != hash->next_fetch) {
+	if (instr != hash->next_fetch - second) {
 		put(&hash->fetches, TELL(TOLD_INSTR));
 		put(&hash->fetches, instr);
 	}
@@ -132,9 +132,7 @@ static void hash_ref(struct lpl_stream_hash *hash, const struct lpl_ref *r)
 	if (fetch) {
 		bool second = r->flags & LPL_SECOND;
 
-		if (second && r->instr + 1 == hash->next_fetch)
-			hash->next_fetch--;
-		tell_fetch(hash, r->instr);
+		tell_fetch(hash, r->instr, second);
 		put(&hash->fetches, (r->address & ((UINT64_C(1) << LENGTH_SHIFT) - 1)) |
 				    (uint64_t)r->length << LENGTH_SHIFT |
 				    (second ? SECOND_FETCH : 0));
@@ -194,7 +192,7 @@ void lpl_stream_hash_run(struct lpl_stream_hash *hash, const struct lpl_instruct
 		hash_slowly(hash, trace, run, state, instr, ref);
 		return;
 	}
-	tell_fetch(hash, instr);
+	tell_fetch(hash, instr, false);
 	room_for(fetches, LPL_TRACE_MAX);
 	for (unsigned int i = 0; i < run->first; i++)
 		address += trace->length[i];

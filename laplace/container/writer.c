@@ -222,16 +222,24 @@ static bool finish_runs(struct lpl_writer *writer)
 	return true;
 }
 
+/* Of runs that come as such the writer gets all there are, and counts them itself. */
+static void count_runs(struct lpl_writer *writer)
+{
+	const struct lpl_run_packer *packer;
+
+	if (!writer->runs || !writer->runs->told)
+		return;
+	packer = &writer->runs->packer;
+	memcpy(writer->totals.refs, packer->of_type, sizeof(writer->totals.refs));
+	writer->totals.user_refs = packer->users;
+	writer->totals.total = packer->packed.ref;
+}
+
 /* The chunk's payload, where it is packed runs; the next one begins. */
 static bool pack_runs(struct lpl_writer *writer, struct packed_chunk *chunk)
 {
 	struct lpl_run_packer *packer = &writer->runs->packer;
 
-	if (writer->runs->told) {
-		memcpy(chunk->totals.refs, packer->of_type, sizeof(chunk->totals.refs));
-		chunk->totals.user_refs = packer->users;
-		chunk->totals.total = packer->packed.ref;
-	}
 	chunk->size = lpl_run_data_encode(packer, &chunk->encoder, &chunk->totals,
 					  &chunk->plain, &chunk->plain_room);
 	writer->runs->found_in = 0;
@@ -256,6 +264,7 @@ static void put_chunk(struct lpl_writer *writer)
 		deliver_all(writer);
 	if (check_totals(writer) != LPL_OK)
 		return;
+	count_runs(writer);
 	chunk->totals = totals_at(writer, encoder->last.ref);
 	if (writer->runs && !pack_runs(writer, chunk))
 		return;
@@ -665,10 +674,17 @@ uint64_t lpl_writer_hash(struct lpl_writer *writer)
 	return lpl_stream_hash_value(&writer->runs->packer.hash);
 }
 
-void lpl_writer_totals(struct lpl_writer *writer, const struct lpl_totals *totals)
+void lpl_writer_totals(struct lpl_writer *writer, const struct lpl_totals *told)
 {
-	if (lpl_totals_follow(totals, &writer->totals)) {
-		writer->totals = *totals;
+	struct lpl_totals totals = *told;
+
+	if (writer->runs && writer->runs->told) {	/* see run_writer.h */
+		memcpy(totals.refs, writer->totals.refs, sizeof(totals.refs));
+		totals.user_refs = writer->totals.user_refs;
+		totals.total = writer->totals.total;
+	}
+	if (lpl_totals_follow(&totals, &writer->totals)) {
+		writer->totals = totals;
 		return;
 	}
 	deliver_all(writer);
