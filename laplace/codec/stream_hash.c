@@ -184,7 +184,7 @@ void lpl_stream_hash_run(struct lpl_stream_hash *hash, const struct lpl_instruct
 {
 	struct lpl_hash_words *fetches = &hash->fetches, *words = &hash->data;
 	uint64_t last = instr;		/* count of the last data reference */
-	uint64_t address = trace->address & ((UINT64_C(1) << LENGTH_SHIFT) - 1);
+	uint64_t address = trace->address & ((UINT64_C(1) << LENGTH_SHIFT) - 1), *to;
 
 	if (run->words > 0)
 		last += (uint8_t)((run->word[run->words - 1] >> LPL_WORD_COUNT_SHIFT) - instr);
@@ -194,18 +194,23 @@ void lpl_stream_hash_run(struct lpl_stream_hash *hash, const struct lpl_instruct
 	}
 	tell_fetch(hash, instr, false);
 	room_for(fetches, LPL_TRACE_MAX);
+	to = &fetches->word[fetches->count];
 	for (unsigned int i = 0; i < run->first; i++)
 		address += trace->length[i];
-	for (unsigned int i = run->first; i < run->first + (unsigned int)run->fetched; i++) {
-		fetches->word[fetches->count++] = address |
-			(uint64_t)trace->length[i] << LENGTH_SHIFT;
-		address += trace->length[i];
+	for (unsigned int i = 0; i < run->fetched; i++) {
+		uint64_t length = trace->length[run->first + i];
+
+		to[i] = address | length << LENGTH_SHIFT;
+		address += length;
 	}
+	fetches->count += run->fetched;
 	hash->next_fetch = instr + run->fetched;
 	if (run->words > 0) {
 		room_for(words, run->words);
+		to = &words->word[words->count];
 		for (size_t i = 0; i < run->words; i++)
-			words->word[words->count++] = run->word[i];
+			to[i] = run->word[i];
+		words->count += run->words;
 		hash->data_instr = last;
 	}
 	hash->ref = ref + run->fetched + run->words;

@@ -411,22 +411,20 @@ static int take_finish(struct lpl_sink *sink, struct lpl_report *report)
 #define WRITER_OF(sink) (((struct packed_runs *)(sink))->writer)
 
 /* What all of it begins with: the writer's packer, if nothing has failed. */
-static struct lpl_run_packer *packer_of(struct lpl_run_sink *sink, struct lpl_report *report)
+static inline struct lpl_run_packer *packer_of(struct lpl_run_sink *sink,
+					       struct lpl_report *report)
 {
 	struct lpl_writer *writer = WRITER_OF(sink);
 
-	if (writer->failure.error != LPL_OK) {
-		(void)failed(writer, report);
-		return NULL;
-	}
-	writer->runs->told = true;
-	writer->runs->packer.hashed_before = false;
-	return &writer->runs->packer;
+	if (writer->failure.error == LPL_OK)
+		return &writer->runs->packer;
+	(void)failed(writer, report);
+	return NULL;
 }
 
 /* And ends with: what went wrong is remembered. */
-static int done(struct lpl_run_sink *sink, enum lpl_error error, const struct lpl_report *cause,
-		struct lpl_report *report)
+static inline int done(struct lpl_run_sink *sink, enum lpl_error error,
+		       const struct lpl_report *cause, struct lpl_report *report)
 {
 	struct lpl_writer *writer = WRITER_OF(sink);
 
@@ -666,6 +664,8 @@ struct lpl_sink *lpl_writer_sink(struct lpl_writer *writer)
 
 struct lpl_run_sink *lpl_writer_runs(struct lpl_writer *writer)
 {
+	writer->runs->told = true;
+	writer->runs->packer.hashed_before = false;
 	return &writer->runs->sink;
 }
 
