@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* From a run to the references that it stands for, and back. */
+#include <string.h>
+
 #include "run_expand.h"
 
 /* By length class; of the last one the next word tells. */
@@ -116,25 +118,31 @@ bool lpl_word_of_ref(const struct lpl_ref *r, bool user, uint64_t word[2])
 
 bool lpl_run_scan(const struct lpl_run *run, uint8_t low, bool user, struct lpl_run_data *data)
 {
+	const uint64_t *at = run->word, *end = at + run->words;
 	uint64_t bad = 0;
+	unsigned int before = 0;	/* offset of the word before */
+	uint32_t of_type[4] = { 0 }, supervisors = 0, lengths = 0;
 
-	*data = (struct lpl_run_data){ .count = run->words };
-	for (size_t i = 0; i < run->words; i++) {
-		uint64_t word = run->word[i];
+	while (at < end) {
+		uint64_t word = *at++;
 		unsigned int offset = (uint8_t)((word >> LPL_WORD_COUNT_SHIFT) - low);
-		bool is_data = word >> 62 & 1;
+		unsigned int supervisor = word >> 61 & 1;
 
-		bad |= (offset < data->offset) | word >> 63 |
-		       ((word & LPL_WORD_SUPERVISOR) != 0 && !(user && is_data)) |
-		       ((word & LPL_WORD_SECOND) != 0 && !is_data);
-		data->offset = offset;
-		data->of_type[(word >> 61 & 2) + (word >> 56 & 1)]++;
-		data->users += user && is_data && !(word & LPL_WORD_SUPERVISOR);
+		/* a walk's has no flags */
+		bad |= (offset < before) | word >> 63 | (supervisor & !user) |
+		       (!(word >> 62 & 1) & ((word >> 60 & 3) != 0));
+		before = offset;
+		of_type[(word >> 61 & 2) + (word >> 56 & 1)]++;
+		supervisors += supervisor;
 		if ((word >> LPL_WORD_LENGTH_SHIFT & 7) == LPL_WORD_LONG) {
-			i++;
-			data->count--;
-			bad |= i == run->words || run->word[i] == 0 || run->word[i] > 4096;
+			bad |= at == end || *at == 0 || *at > 4096;
+			lengths++;
+			at += at < end;
 		}
 	}
+	data->count = run->words - lengths;
+	data->offset = before;
+	memcpy(data->of_type, of_type, sizeof(of_type));
+	data->users = user ? of_type[2] + of_type[3] - supervisors : 0;
 	return bad == 0;
 }

@@ -87,7 +87,17 @@ void lpl_run_packer_forget(struct lpl_run_packer *packer)
 
 /* ---- state ---- */
 
-/* Tell what has changed since it was told, but for what is in `mask` only. */
+/* Is the state that was told the one that a reader of what is packed has? */
+static inline bool is_told(const struct lpl_run_packer *packer)
+{
+	const struct lpl_run_state *a = &packer->packed.state, *b = &packer->state;
+
+	return ((a->space ^ b->space) | (a->cycle_offset ^ b->cycle_offset) |
+		(packer->packed.next_instr ^ packer->next_instr) |
+		(uint64_t)(a->user ^ b->user)) == 0;
+}
+
+/* Tell what has changed since it was told, unless none of that is in `mask`. */
 static enum lpl_error pack_state(struct lpl_run_packer *packer, unsigned int mask,
 				 struct lpl_report *report)
 {
@@ -198,7 +208,7 @@ enum lpl_error lpl_run_packer_run(struct lpl_run_packer *packer, const struct lp
 		return lpl_fail(report, LPL_ERR_USAGE,
 				"a run after reference %" PRIu64 " is not valid",
 				packer->packed.ref);
-	error = pack_state(packer, LPL_STATE_MASKS - 1, report);
+	error = is_told(packer) ? LPL_OK : pack_state(packer, LPL_STATE_MASKS - 1, report);
 	return error != LPL_OK ? error : pack_run(packer, entry, run, &data, report);
 }
 

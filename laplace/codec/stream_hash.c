@@ -78,9 +78,9 @@ static void tell_state(struct lpl_stream_hash *hash, uint64_t ref, uint64_t spac
 	put(&hash->fetches, user);
 }
 
-static inline void tell_fetch(struct lpl_stream_hash *hash, uint64_t instr)
+static inline void tell_fetch(struct lpl_stream_hash *hash, uint64_t instr, bool second)
 {
-	if (instr != hash->next_fetch) {
+	if (instr != hash->next_fetch - second) {
 		put(&hash->fetches, TELL(TOLD_INSTR));
 		put(&hash->fetches, instr);
 	}
@@ -132,9 +132,7 @@ static void hash_ref(struct lpl_stream_hash *hash, const struct lpl_ref *r)
 	if (fetch) {
 		bool second = r->flags & LPL_SECOND;
 
-		if (second && r->instr + 1 == hash->next_fetch)
-			hash->next_fetch--;
-		tell_fetch(hash, r->instr);
+		tell_fetch(hash, r->instr, second);
 		put(&hash->fetches, (r->address & ((UINT64_C(1) << LENGTH_SHIFT) - 1)) |
 				    (uint64_t)r->length << LENGTH_SHIFT |
 				    (second ? SECOND_FETCH : 0));
@@ -186,7 +184,7 @@ void lpl_stream_hash_run(struct lpl_stream_hash *hash, const struct lpl_instruct
 {
 	struct lpl_hash_words *fetches = &hash->fetches, *words = &hash->data;
 	uint64_t last = instr;		/* count of the last data reference */
-	uint64_t address = trace->address & ((UINT64_C(1) << LENGTH_SHIFT) - 1);
+	uint64_t address = trace->address & ((UINT64_C(1) << LENGTH_SHIFT) - 1), *to;
 
 	if (run->words > 0)
 		last += (uint8_t)((run->word[run->words - 1] >> LPL_WORD_COUNT_SHIFT) - instr);
@@ -194,20 +192,25 @@ void lpl_stream_hash_run(struct lpl_stream_hash *hash, const struct lpl_instruct
 		hash_slowly(hash, trace, run, state, instr, ref);
 		return;
 	}
-	tell_fetch(hash, instr);
+	tell_fetch(hash, instr, false);
 	room_for(fetches, LPL_TRACE_MAX);
+	to = &fetches->word[fetches->count];
 	for (unsigned int i = 0; i < run->first; i++)
 		address += trace->length[i];
-	for (unsigned int i = run->first; i < run->first + (unsigned int)run->fetched; i++) {
-		fetches->word[fetches->count++] = address |
-			(uint64_t)trace->length[i] << LENGTH_SHIFT;
-		address += trace->length[i];
+	for (unsigned int i = 0; i < run->fetched; i++) {
+		uint64_t length = trace->length[run->first + i];
+
+		to[i] = address | length << LENGTH_SHIFT;
+		address += length;
 	}
+	fetches->count += run->fetched;
 	hash->next_fetch = instr + run->fetched;
 	if (run->words > 0) {
 		room_for(words, run->words);
+		to = &words->word[words->count];
 		for (size_t i = 0; i < run->words; i++)
-			words->word[words->count++] = run->word[i];
+			to[i] = run->word[i];
+		words->count += run->words;
 		hash->data_instr = last;
 	}
 	hash->ref = ref + run->fetched + run->words;

@@ -222,14 +222,17 @@ static bool finish_runs(struct lpl_writer *writer)
 	return true;
 }
 
-/* The references before reduction are those of the runs that came, where they came as such. */
-static void count_runs(const struct lpl_writer *writer, struct lpl_totals *totals)
+/* Of runs that come as such the writer gets all there are, and counts them itself. */
+static void count_runs(struct lpl_writer *writer)
 {
+	const struct lpl_run_packer *packer;
+
 	if (!writer->runs || !writer->runs->told)
 		return;
-	memcpy(totals->refs, writer->runs->packer.of_type, sizeof(totals->refs));
-	totals->user_refs = writer->runs->packer.users;
-	totals->total = writer->runs->packer.packed.ref;
+	packer = &writer->runs->packer;
+	memcpy(writer->totals.refs, packer->of_type, sizeof(writer->totals.refs));
+	writer->totals.user_refs = packer->users;
+	writer->totals.total = packer->packed.ref;
 }
 
 /* The chunk's payload, where it is packed runs; the next one begins. */
@@ -237,7 +240,6 @@ static bool pack_runs(struct lpl_writer *writer, struct packed_chunk *chunk)
 {
 	struct lpl_run_packer *packer = &writer->runs->packer;
 
-	count_runs(writer, &chunk->totals);
 	chunk->size = lpl_run_data_encode(packer, &chunk->encoder, &chunk->totals,
 					  &chunk->plain, &chunk->plain_room);
 	writer->runs->found_in = 0;
@@ -262,6 +264,7 @@ static void put_chunk(struct lpl_writer *writer)
 		deliver_all(writer);
 	if (check_totals(writer) != LPL_OK)
 		return;
+	count_runs(writer);
 	chunk->totals = totals_at(writer, encoder->last.ref);
 	if (writer->runs && !pack_runs(writer, chunk))
 		return;
@@ -306,7 +309,6 @@ static enum lpl_error write_index(struct lpl_writer *writer)
 	/* more may have been made after the last record kept, never fewer */
 	struct lpl_totals totals = lpl_totals_before(&writer->totals) >= last->ref ?
 				   writer->totals : totals_at(writer, last->ref);
-	count_runs(writer, &totals);
 	struct lpl_chunk_header header = {
 		.kind = LPL_CHUNK_INDEX, .base = *last, .first = *last, .last = *last,
 		.refs_so_far = writer->refs_so_far, .events_so_far = writer->events_so_far,
@@ -409,22 +411,20 @@ static int take_finish(struct lpl_sink *sink, struct lpl_report *report)
 #define WRITER_OF(sink) (((struct packed_runs *)(sink))->writer)
 
 /* What all of it begins with: the writer's packer, if nothing has failed. */
-static struct lpl_run_packer *packer_of(struct lpl_run_sink *sink, struct lpl_report *report)
+static inline struct lpl_run_packer *packer_of(struct lpl_run_sink *sink,
+					       struct lpl_report *report)
 {
 	struct lpl_writer *writer = WRITER_OF(sink);
 
-	if (writer->failure.error != LPL_OK) {
-		(void)failed(writer, report);
-		return NULL;
-	}
-	writer->runs->told = true;
-	writer->runs->packer.hashed_before = false;
-	return &writer->runs->packer;
+	if (writer->failure.error == LPL_OK)
+		return &writer->runs->packer;
+	(void)failed(writer, report);
+	return NULL;
 }
 
 /* And ends with: what went wrong is remembered. */
-static int done(struct lpl_run_sink *sink, enum lpl_error error, const struct lpl_report *cause,
-		struct lpl_report *report)
+static inline int done(struct lpl_run_sink *sink, enum lpl_error error,
+		       const struct lpl_report *cause, struct lpl_report *report)
 {
 	struct lpl_writer *writer = WRITER_OF(sink);
 
@@ -664,6 +664,8 @@ struct lpl_sink *lpl_writer_sink(struct lpl_writer *writer)
 
 struct lpl_run_sink *lpl_writer_runs(struct lpl_writer *writer)
 {
+	writer->runs->told = true;
+	writer->runs->packer.hashed_before = false;
 	return &writer->runs->sink;
 }
 
@@ -672,10 +674,17 @@ uint64_t lpl_writer_hash(struct lpl_writer *writer)
 	return lpl_stream_hash_value(&writer->runs->packer.hash);
 }
 
-void lpl_writer_totals(struct lpl_writer *writer, const struct lpl_totals *totals)
+void lpl_writer_totals(struct lpl_writer *writer, const struct lpl_totals *told)
 {
-	if (lpl_totals_follow(totals, &writer->totals)) {
-		writer->totals = *totals;
+	struct lpl_totals totals = *told;
+
+	if (writer->runs && writer->runs->told) {	/* see run_writer.h */
+		memcpy(totals.refs, writer->totals.refs, sizeof(totals.refs));
+		totals.user_refs = writer->totals.user_refs;
+		totals.total = writer->totals.total;
+	}
+	if (lpl_totals_follow(&totals, &writer->totals)) {
+		writer->totals = totals;
 		return;
 	}
 	deliver_all(writer);
