@@ -37,6 +37,13 @@ struct laplace_producer laplace;
 
 static struct lpl_log *const the_log = &laplace_hot.log;
 
+static void check_collector(void)
+{
+	laplace.failed = the_log->failed;
+	if (laplace.failed)
+		laplace_die("the collector gave up");
+}
+
 static struct lpl_log_time now(void)
 {
 	return { laplace_icount(), !CPU->laplace.between };
@@ -108,8 +115,7 @@ void laplace_exception(void)
 static void data_reference(uint64_t address, unsigned length, bool write, bool second,
 			   bool supervisor)
 {
-	if (the_log->failed)
-		laplace_die("the collector gave up");
+	check_collector();
 	between_instructions();
 	if ((address & ~UINT64_C(0xfff)) == laplace_hot.watched &&
 	    laplace_watched(address, length, write) && laplace.state != LAPLACE_SUPPRESSED)
@@ -224,8 +230,7 @@ void laplace_slow_trace(uint64_t rip, bxInstruction_c *i)
 
 	if (!i->ilen())
 		return;		/* an invalidated trace: Bochs comes again */
-	if (the_log->failed)
-		laplace_die("the collector gave up");
+	check_collector();
 	if (!laplace_hot.reported)
 		laplace_die("internal error: a look whether memory could be written has no end");
 	CPU->laplace.between = true;

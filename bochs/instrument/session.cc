@@ -43,6 +43,7 @@ enum start_mode { START_ON, START_OFF, START_MARK };
 
 static struct {
 	bool wanted;			/* a laplace option was given */
+	char **arguments;		/* as given, with -q, from the second one on */
 	char trace[BX_PATHNAME_LEN];
 	char reduce[256];
 	char kernel[BX_PATHNAME_LEN];
@@ -442,6 +443,21 @@ static void flush_due(void *)
 	laplace_ask_flush();
 }
 
+/* Bochs takes its arguments apart where they are, so they are copied before. */
+static void keep_arguments(void)
+{
+	int count = 1;
+
+	session.arguments = (char **)calloc((size_t)bx_startup_flags.argc + 2,
+					    sizeof(*session.arguments));
+	if (!session.arguments)
+		laplace_die("no memory for the arguments");
+	session.arguments[count++] = strdup("-q");
+	for (int i = 1; i < bx_startup_flags.argc; i++)
+		if (strcmp(bx_startup_flags.argv[i], "-q"))
+			session.arguments[count++] = strdup(bx_startup_flags.argv[i]);
+}
+
 /*
  * One simulator sends windows and another logs every reference; they have the same
  * arguments, and are neighbours.  Nothing was opened yet.  What a menu has changed by hand
@@ -451,21 +467,15 @@ static void flush_due(void *)
 {
 	char path[PATH_MAX];
 	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
-	char **argv = (char **)calloc((size_t)bx_startup_flags.argc + 2, sizeof(*argv));
-	int count = 0;
 	char *slash;
 
 	path[length > 0 ? length : 0] = '\0';
 	slash = strrchr(path, '/');
-	if (!argv || !slash || strlen(name) >= sizeof(path) - (size_t)(slash + 1 - path))
+	if (!slash || strlen(name) >= sizeof(path) - (size_t)(slash + 1 - path))
 		laplace_die("reduce=%s: %s cannot be looked for", session.reduce, name);
 	strcpy(slash + 1, name);
-	argv[count++] = path;
-	argv[count++] = (char *)"-q";
-	for (int i = 1; i < bx_startup_flags.argc; i++)
-		if (strcmp(bx_startup_flags.argv[i], "-q"))
-			argv[count++] = bx_startup_flags.argv[i];
-	execv(path, argv);
+	session.arguments[0] = path;
+	execv(path, session.arguments);
 	laplace_die("reduce=%s is recorded by another simulator, which cannot be started: %s: %s",
 		    session.reduce, path, strerror(errno));
 }
@@ -631,6 +641,7 @@ void laplace_init_env(void)
 	session.stage = LPL_STAGE_FILE;
 	session.status_fd = -1;
 	session.flush_seconds = 10;
+	keep_arguments();
 	laplace_signals_note();
 	laplace_producer_init(NULL, 1);
 	if (!SIM->register_addon_option("laplace", parse_option, save_option))

@@ -43,7 +43,7 @@
 /* An instruction trace. */
 struct lpl_instruction_trace {
 	uint64_t address;			/* linear, of the first instruction */
-	uint8_t count;				/* 1 to LPL_TRACE_MAX */
+	uint8_t count;				/* 1 to LPL_TRACE_MAX; all on one page, or one */
 	uint8_t length[LPL_TRACE_MAX];		/* of each, 1 to LPL_INSTRUCTION_MAX bytes */
 };
 
@@ -57,7 +57,8 @@ struct lpl_instruction_trace {
  *			(a number of bytes from 1 to 4096, and nothing else)
  *	bit 60		LPL_SECOND
  *	bit 61		made by the processor itself, as supervisor; only where the mode is user
- *	bits 62..63	1
+ *	bits 62..63	1; 0 for a page walk's, which are LPL_WALK_READ or LPL_WALK_WRITE:
+ *			a physical address, in no space and no mode, bits 60 and 61 are 0
  */
 #define LPL_WORD_ADDRESS_BITS	48
 #define LPL_WORD_COUNT_SHIFT	48

@@ -9,10 +9,12 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <laplace/collector.h>
 
 #include "base/host.h"
+#include "container/run_writer.h"
 #include "log_stream.h"
 #include "ring_stream.h"
 #include "run_refs.h"
@@ -230,6 +232,12 @@ static enum lpl_error describe(struct lpl_meta *meta, const struct lpl_plan *pla
 	return error;
 }
 
+/* Nothing is reduced: the writer takes the log's runs as they are. */
+static bool packs_runs(const struct lpl_collector *c)
+{
+	return c->has_log && c->stage == LPL_STAGE_FILE && strcmp(c->plan.rest, "none") == 0;
+}
+
 static void destroy(struct lpl_collector *c)
 {
 	lpl_writer_abandon(c->writer);
@@ -268,7 +276,8 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 		goto failed;
 	}
 	if (c->stage == LPL_STAGE_FILE) {
-		struct lpl_writer_options writing = { .level = options->level };
+		struct lpl_writer_options writing = { .level = options->level,
+						      .runs = packs_runs(c) };
 		struct lpl_meta *meta = lpl_meta_copy(options->meta);
 
 		error = meta ? describe(meta, &c->plan, report) :
@@ -294,7 +303,8 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 	c->refs.writer = c->writer;
 	c->refs.tracer_refs = &c->log.tracer_refs;
 	lpl_run_refs_init(&c->refs);
-	c->log.out = &c->refs.sink;
+	c->log.out = packs_runs(c) ? lpl_writer_runs(c->writer) : &c->refs.sink;
+	c->log.writer = packs_runs(c) ? c->writer : NULL;
 	c->log.flush = flush;
 	c->log.context = c;
 
@@ -335,6 +345,8 @@ enum lpl_error lpl_collector_close(struct lpl_collector *c, const char *end,
 	error = lpl_collector_failure(c, report);
 	struct lpl_totals *totals = c->has_log ? &c->refs.totals : &c->stream.totals;
 	totals->tracer_refs = c->has_log ? c->log.tracer_refs : c->stream.tracer_refs;
+	if (c->has_log)
+		totals->events = c->log.events;
 	totals->wait_ns = c->flush_ns ? lpl_ring_wait_ns(c->ring) : 0;
 	if (c->writer && !error) {
 		lpl_writer_totals(c->writer, totals);

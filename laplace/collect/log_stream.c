@@ -23,10 +23,7 @@ static enum lpl_error broken(const struct lpl_log_stream *s, const char *what,
 
 static int tell_state(struct lpl_log_stream *s, struct lpl_report *report)
 {
-	if (s->told.space == s->state.space && s->told.user == s->state.user &&
-	    s->told.cycle_offset == s->state.cycle_offset)
-		return LPL_OK;
-	s->told = s->state;
+	s->changed = false;
 	return s->out->state(s->out, &s->state, report);
 }
 
@@ -46,7 +43,7 @@ static void count_refs(struct lpl_log_stream *s, uint64_t refs)
 static int tell_run(struct lpl_log_stream *s, const struct lpl_run *run, uint64_t instr,
 		    uint64_t refs, struct lpl_report *report)
 {
-	int error = tell_state(s, report);
+	int error = s->changed ? tell_state(s, report) : LPL_OK;
 
 	if (!error && instr != s->expected)
 		error = s->out->at(s->out, instr, report);
@@ -110,6 +107,7 @@ static int fetch(struct lpl_log_stream *s, uint64_t until, struct lpl_report *re
 		if (!error)
 			error = cut(s, report);
 		s->state.cycle_offset = s->jump[0].offset;
+		s->changed = true;
 		memmove(&s->jump[0], &s->jump[1], --s->jumps * sizeof(s->jump[0]));
 	}
 	return error ? error : fetch_plainly(s, until, report);
@@ -214,33 +212,43 @@ static int begin_trace(struct lpl_log_stream *s, uint64_t word, struct lpl_repor
 }
 
 /*
- * A trace, data words in it, and another trace: a run as it stands.  How many words that is,
- * without the second trace's; 0: it is something else.
+ * A trace has begun at `word`.  As long as it is followed by data words and another trace, it
+ * is a run as it stands, and that trace has begun.  Returns how many words were taken: the
+ * last of them is that of the trace that is now running.
  */
-static size_t plain_run(struct lpl_log_stream *s, const uint64_t *word, const uint64_t *end,
-			int *error, struct lpl_report *report)
+static size_t plain_runs(struct lpl_log_stream *s, const uint64_t *word, const uint64_t *end,
+			 int *error, struct lpl_report *report)
 {
-	const uint64_t *w = word + 1;
-	const struct lpl_log_trace *trace;
-	uint32_t id = (uint32_t)*word;
+	const uint64_t *const begin = word;
+	const bool plain = recorded(s) && !s->jumps;
 
-	while (w < end && DATA(*w) && !IS_LONG(*w))
-		w++;
-	if (w == end || *w >> 56 != LPL_LOG_TRACE || s->jumps || !recorded(s) ||
-	    w - word > LPL_RUN_WORDS_MAX)
-		return 0;
+	while (plain && !*error) {
+		const uint64_t *w = word + 1;
 
-	uint8_t fetched = (uint8_t)(COUNT_OF(*w) - COUNT_OF(*word));
-	trace = &s->trace[id];
-	if (!fetched || fetched > trace->count ||
-	    (w > word + 1 && (uint8_t)(COUNT_OF(w[-1]) - COUNT_OF(*word)) >= fetched))
-		return 0;
-	const struct lpl_run run = { .trace = id - 1, .fetched = fetched,
-				     .words = (uint32_t)(w - word - 1), .word = word + 1 };
-	*error = tell_run(s, &run, s->now, (uint64_t)fetched + run.words, report);
-	s->at = fetched;
-	s->next = s->now + fetched;
-	return (size_t)(w - word);
+		while (w < end && DATA(*w) && !IS_LONG(*w))
+			w++;
+		if (w == end || *w >> 56 != LPL_LOG_TRACE || w - word > LPL_RUN_WORDS_MAX)
+			break;
+
+		const uint8_t count = COUNT_OF(*word), fetched = (uint8_t)(COUNT_OF(*w) - count);
+		const uint32_t next = (uint32_t)*w;
+
+		/* else something is wrong, or nothing was fetched: the long way tells */
+		if (!fetched || fetched > s->count || (uint8_t)(COUNT_OF(w[-1]) - count) >= fetched ||
+		    next >= s->trace_room || !s->trace[next].count)
+			break;
+		const struct lpl_run run = { .trace = s->running - 1, .fetched = fetched,
+					     .words = (uint32_t)(w - word - 1),
+					     .word = word + 1 };
+
+		*error = tell_run(s, &run, s->now, (uint64_t)fetched + run.words, report);
+		s->now += fetched;
+		s->running = next;
+		s->count = s->trace[next].count;
+		word = w;
+	}
+	s->next = s->now;
+	return (size_t)(word - begin) + 1;
 }
 
 /* ---- records ---- */
@@ -286,6 +294,13 @@ static int walk(struct lpl_log_stream *s, const uint64_t *word, struct lpl_repor
 	return s->out->loose(s->out, &ref, 1, report);
 }
 
+static void tell_totals(struct lpl_log_stream *s)
+{
+	if (s->writer)
+		lpl_writer_totals(s->writer, &(struct lpl_totals){
+			.tracer_refs = s->tracer_refs, .events = s->events });
+}
+
 static int event(struct lpl_log_stream *s, const uint64_t *word, struct lpl_report *report)
 {
 	struct kernel_trace_record told;
@@ -300,6 +315,7 @@ static int event(struct lpl_log_stream *s, const uint64_t *word, struct lpl_repo
 	event.text_length = told.text_length;
 	memcpy(event.text, told.text, sizeof(event.text));
 	atomic_fetch_add_explicit(&s->events, 1, memory_order_relaxed);
+	tell_totals(s);
 	return s->out->event(s->out, &event, report);
 }
 
@@ -372,9 +388,11 @@ static int record(struct lpl_log_stream *s, const uint64_t *word, struct lpl_rep
 		return string(s, word, report);
 	case LPL_LOG_MODE:
 		s->state.user = word[0] & LPL_LOG_USER;
+		s->changed = true;
 		return LPL_OK;
 	case LPL_LOG_SPACE:
 		s->state.space = word[1];
+		s->changed = true;
 		return LPL_OK;
 	case LPL_LOG_OFFSET:
 		return (int)jump(s, word[1], word[2], report);
@@ -387,6 +405,7 @@ static int record(struct lpl_log_stream *s, const uint64_t *word, struct lpl_rep
 	case LPL_LOG_SUPPRESS:
 	case LPL_LOG_RESUME:
 		s->suppressed = kind == LPL_LOG_SUPPRESS;
+		tell_totals(s);
 		return LPL_OK;
 	case LPL_LOG_EVENT:
 		return event(s, word, report);
@@ -416,9 +435,8 @@ static int take(struct lpl_log_stream *s, const uint64_t *word, const uint64_t *
 	count_on(s, *word);
 	if (kind == LPL_LOG_TRACE) {
 		error = begin_trace(s, *word, report);
-		size_t run = error ? 0 : plain_run(s, word, end, &error, report);
-		if (run)
-			*words = run;
+		if (!error)
+			*words = plain_runs(s, word, end, &error, report);
 		return error;
 	}
 	if (DATA(*word)) {

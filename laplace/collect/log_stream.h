@@ -15,6 +15,7 @@
 #include <stdatomic.h>
 
 #include <laplace/log.h>
+#include <laplace/trace.h>
 
 #include "codec/run.h"
 
@@ -23,6 +24,7 @@
 struct lpl_log_stream {
 	/* set by the caller */
 	struct lpl_run_sink *out;
+	struct lpl_writer *writer;	/* `out` is its: it is told what it cannot count; or NULL */
 	enum lpl_error (*flush)(void *context, struct lpl_report *report);	/* a FLUSH came */
 	void *context;
 
@@ -45,7 +47,8 @@ struct lpl_log_stream {
 	uint64_t word[LPL_RUN_WORDS_MAX];
 
 	uint64_t expected;		/* where `out` takes the next run to begin */
-	struct lpl_run_state state, told;
+	struct lpl_run_state state;
+	bool changed;			/* `out` does not know it yet */
 	struct {			/* of the cycle counter, still to come */
 		uint64_t instr, offset;
 	} jump[LPL_LOG_JUMPS];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* From runs to references; run.h defines what a run stands for. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "run_refs.h"
@@ -15,113 +16,130 @@ static size_t next_block(const struct lpl_run_refs *r)
 }
 
 /* A chunk's totals are exact as of its last record: the writer knows them before it. */
-enum lpl_error lpl_run_refs_deliver(struct lpl_run_refs *r, struct lpl_report *report)
+static int deliver_first(struct lpl_run_refs *r, size_t count, struct lpl_report *report)
+{
+	int error;
+
+	if (count == 0)
+		return LPL_OK;
+	for (size_t i = 0; i < count; i++) {
+		r->totals.refs[r->ref[i].type]++;
+		r->totals.user_refs += r->ref[i].flags & LPL_USER;
+	}
+	r->totals.total = r->ref[count - 1].ref;
+	if (r->writer)
+		lpl_writer_totals(r->writer, &r->totals);
+	error = r->out->refs(r->out, r->ref, count, report);
+	r->refs -= count;
+	memmove(r->ref, r->ref + count, r->refs * sizeof(r->ref[0]));
+	r->block = next_block(r);
+	return error;
+}
+
+/* Whole blocks; `ref` has room for a run then. */
+static int deliver_blocks(struct lpl_run_refs *r, struct lpl_report *report)
 {
 	int error = LPL_OK;
 
-	if (r->writer)
-		lpl_writer_totals(r->writer, &r->totals);
-	if (r->refs)
-		error = r->out->refs(r->out, r->ref, r->refs, report);
-	r->refs = 0;
-	r->block = next_block(r);
-	return (enum lpl_error)error;
+	while (r->refs >= r->block && !error)
+		error = deliver_first(r, r->block, report);
+	return error;
 }
 
-/* The next reference, all but its address, type and length; they are counted with `count`. */
-static struct lpl_ref *new_ref(struct lpl_run_refs *r, uint64_t instr)
+enum lpl_error lpl_run_refs_deliver(struct lpl_run_refs *r, struct lpl_report *report)
 {
-	struct lpl_ref *ref = &r->ref[r->refs++];
+	int error = deliver_blocks(r, report);
 
-	*ref = (struct lpl_ref){ .ref = ++r->number, .instr = instr,
-				 .cycle = instr + r->state.cycle_offset,
-				 .space = r->state.space };
-	return ref;
-}
-
-static int count(struct lpl_run_refs *r, const struct lpl_ref *ref, struct lpl_report *report)
-{
-	r->totals.refs[ref->type]++;
-	r->totals.user_refs += ref->flags & LPL_USER;
-	r->totals.total = ref->ref;
-	return r->refs < r->block ? LPL_OK : (int)lpl_run_refs_deliver(r, report);
+	return (enum lpl_error)(error ? error : deliver_first(r, r->refs, report));
 }
 
 /* ---- runs ---- */
 
-static int take_fetch(struct lpl_run_refs *r, uint64_t address, unsigned int length,
-		      uint64_t instr, bool second, struct lpl_report *report)
+/* The fetches of an instruction, one or two; `ref` has all but their addresses and lengths. */
+static struct lpl_ref *expand_fetch(struct lpl_ref *out, const struct lpl_ref *ref,
+				    uint64_t address, unsigned int length)
 {
-	struct lpl_ref *ref = new_ref(r, instr);
+	const unsigned int here = 0x1000 - (unsigned int)(address & 0xfff);
 
-	ref->address = address;
-	ref->length = (uint16_t)length;
-	ref->type = LPL_FETCH;
-	ref->flags = (uint8_t)((r->state.user ? LPL_USER : 0) | (second ? LPL_SECOND : 0));
-	return count(r, ref, report);
-}
-
-static int take_instruction(struct lpl_run_refs *r, uint64_t address, unsigned int length,
-			    uint64_t instr, struct lpl_report *report)
-{
-	unsigned int here = 0x1000 - (unsigned int)(address & 0xfff);
-	int error;
-
+	*out = *ref;
+	out->address = address;
+	out->length = (uint16_t)length;
 	if (length <= here)
-		return take_fetch(r, address, length, instr, false, report);
-	error = take_fetch(r, address, here, instr, false, report);
-	return error ? error :
-	       take_fetch(r, address + here, length - here, instr, true, report);
+		return out + 1;
+	out->length = (uint16_t)here;
+	out[1] = *ref;
+	out[1].ref++;
+	out[1].address = address + here;
+	out[1].length = (uint16_t)(length - here);
+	out[1].flags |= LPL_SECOND;
+	return out + 2;
 }
 
-static int take_data(struct lpl_run_refs *r, const uint64_t *word, uint64_t instr,
-		     size_t *words, struct lpl_report *report)
+/* A data reference; `ref` has its number and its times. */
+static void expand_data(struct lpl_ref *out, const struct lpl_ref *ref, const uint64_t *word)
 {
 	static const uint8_t lengths[] = { 1, 2, 4, 8, 16, 10, 32 };
-	struct lpl_ref *ref = new_ref(r, instr);
 	const unsigned int class = *word >> LPL_WORD_LENGTH_SHIFT & 7;
 	const unsigned int unused = 64 - LPL_WORD_ADDRESS_BITS;
-	const bool user = r->state.user && !(*word & LPL_WORD_SUPERVISOR);
 
-	*words = class == LPL_WORD_LONG ? 2 : 1;
-	ref->address = (uint64_t)((int64_t)(*word << unused) >> unused);
-	ref->length = class == LPL_WORD_LONG ? (uint16_t)word[1] : lengths[class];
-	ref->type = *word & LPL_WORD_WRITE ? LPL_WRITE : LPL_READ;
-	ref->flags = (uint8_t)((user ? LPL_USER : 0) | (*word & LPL_WORD_SECOND ? LPL_SECOND : 0));
-	return count(r, ref, report);
+	*out = *ref;
+	out->address = (uint64_t)((int64_t)(*word << unused) >> unused);
+	out->length = class == LPL_WORD_LONG ? (uint16_t)word[1] : lengths[class];
+	out->type = *word & LPL_WORD_WRITE ? LPL_WRITE : LPL_READ;
+	if (*word & (LPL_WORD_SECOND | LPL_WORD_SUPERVISOR))
+		out->flags = (uint8_t)((*word & LPL_WORD_SUPERVISOR ? 0 : ref->flags) |
+				       (*word & LPL_WORD_SECOND ? LPL_SECOND : 0));
+}
+
+/* The references of a run that begins at r->instr; returns where the next goes. */
+static struct lpl_ref *expand(const struct lpl_run_refs *r, const struct lpl_run *run,
+			      struct lpl_ref *out)
+{
+	const struct lpl_instruction_trace *trace = &r->trace[run->trace];
+	const uint8_t *length = trace->length + run->first, *fetched = length + run->fetched;
+	const uint64_t *word = run->word, *end = word + run->words;
+	const struct lpl_ref *const begin = out;
+	uint64_t address = trace->address;
+	struct lpl_ref ref = { .instr = r->instr, .cycle = r->instr + r->state.cycle_offset,
+			       .space = r->state.space, .type = LPL_FETCH,
+			       .flags = r->state.user ? LPL_USER : 0 };
+	unsigned int done = 0;		/* instructions fetched */
+
+	for (unsigned int i = 0; i < run->first; i++)
+		address += trace->length[i];
+	for (;;) {
+		/* data of counts below the next fetch's, or all */
+		for (; word < end; word++) {
+			const uint8_t count = (uint8_t)((*word >> LPL_WORD_COUNT_SHIFT) - r->instr);
+
+			if (length < fetched && count >= done)
+				break;
+			ref.ref = r->number + 1 + (uint64_t)(out - begin);
+			ref.instr = r->instr + count;
+			ref.cycle = ref.instr + r->state.cycle_offset;
+			expand_data(out++, &ref, word);
+			word += (*word >> LPL_WORD_LENGTH_SHIFT & 7) == LPL_WORD_LONG;
+		}
+		if (length == fetched)
+			return out;
+		ref.ref = r->number + 1 + (uint64_t)(out - begin);
+		ref.instr = r->instr + done++;
+		ref.cycle = ref.instr + r->state.cycle_offset;
+		out = expand_fetch(out, &ref, address, *length);
+		address += *length++;
+	}
 }
 
 static int take_run(struct lpl_run_sink *sink, const struct lpl_run *run,
 		    struct lpl_report *report)
 {
 	struct lpl_run_refs *r = (struct lpl_run_refs *)sink;
-	const struct lpl_instruction_trace *trace = &r->trace[run->trace];
-	const uint64_t *word = run->word, *end = word + run->words;
-	uint64_t address = trace->address;
-	unsigned int fetched = 0;
-	size_t words;
-	int error = LPL_OK;
+	const struct lpl_ref *end = expand(r, run, r->ref + r->refs);
 
-	for (unsigned int i = 0; i < run->first; i++)
-		address += trace->length[i];
-	while (!error && (fetched < run->fetched || word < end)) {
-		unsigned int data = UINT8_MAX + 1U;	/* its count, from r->instr on */
-
-		if (word < end)
-			data = (uint8_t)((*word >> LPL_WORD_COUNT_SHIFT) - r->instr);
-		if (fetched < run->fetched && fetched <= data) {
-			const unsigned int length = trace->length[run->first + fetched];
-
-			error = take_instruction(r, address, length, r->instr + fetched, report);
-			address += length;
-			fetched++;
-		} else {
-			error = take_data(r, word, r->instr + data, &words, report);
-			word += words;
-		}
-	}
+	r->number += (uint64_t)(end - (r->ref + r->refs));
+	r->refs = (size_t)(end - r->ref);
 	r->instr += run->fetched;
-	return error;
+	return r->refs < r->block ? LPL_OK : deliver_blocks(r, report);
 }
 
 static int take_define(struct lpl_run_sink *sink, uint32_t number,
@@ -165,7 +183,7 @@ static int take_loose(struct lpl_run_sink *sink, const struct lpl_ref *refs, siz
 	for (size_t i = 0; i < number && !error; i++) {
 		r->ref[r->refs++] = refs[i];
 		r->number = refs[i].ref;
-		error = count(r, &refs[i], report);
+		error = deliver_blocks(r, report);
 	}
 	return error;
 }

@@ -12,6 +12,8 @@
 #include "codec/run.h"
 
 #define LPL_RUN_REFS_BLOCK 4096	/* references delivered together */
+/* The most that a run makes: an instruction that crosses a page makes two. */
+#define LPL_RUN_REFS_MAX (LPL_TRACE_MAX + 1 + LPL_RUN_WORDS_MAX)
 
 struct lpl_run_refs {
 	struct lpl_run_sink sink;	/* gets the runs */
@@ -26,10 +28,10 @@ struct lpl_run_refs {
 	struct lpl_run_state state;
 	uint64_t instr;			/* the count that the next run begins with */
 
-	struct lpl_ref ref[LPL_RUN_REFS_BLOCK];
+	struct lpl_ref ref[LPL_RUN_REFS_BLOCK + LPL_RUN_REFS_MAX];
 	size_t refs, block;		/* gathered; to be delivered together */
 	uint64_t number;		/* of the latest */
-	struct lpl_totals totals;	/* as of what was delivered, and what is gathered */
+	struct lpl_totals totals;	/* as of what was delivered */
 };
 
 /* `refs` is all zeros but for what the caller set. */
