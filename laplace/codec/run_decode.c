@@ -250,7 +250,8 @@ static enum lpl_error get_list(struct lpl_run_decoder *decoder, struct reading *
 	size_t n = 0;
 
 	for (;;) {
-		bool left = n < (size_t)(trace->begin[instruction + 1] - trace->begin[instruction]);
+		size_t from = trace->begin[instruction], upto = trace->begin[instruction + 1];
+		bool left = n < upto - from;
 		uint64_t code;
 
 		if (decoder->range[LPL_RUN_SHAPE].overrun)
@@ -259,7 +260,7 @@ static enum lpl_error get_list(struct lpl_run_decoder *decoder, struct reading *
 			&odds->more[left][is_last][reading->repeated])) {
 			if (!left)
 				break;
-			code = model->expected[trace->expected + trace->begin[instruction] + n].code;
+			code = model->expected[trace->expected + from + n].code;
 		} else {
 			if (left && get(decoder, LPL_RUN_SHAPE, &odds->end))
 				break;
@@ -397,7 +398,8 @@ static enum lpl_error get_unexpected(struct lpl_run_decoder *decoder, struct rea
 
 		lpl_site_came(model, site, address);
 		reading->word[word] |= address;
-		word += (reading->word[word] >> LPL_WORD_LENGTH_SHIFT & 7) == LPL_WORD_LONG ? 2 : 1;
+		if ((reading->word[word++] >> LPL_WORD_LENGTH_SHIFT & 7) == LPL_WORD_LONG)
+			word++;		/* its length */
 	}
 	return LPL_OK;
 }
@@ -415,8 +417,8 @@ static bool advance(struct lpl_run_decoder *decoder, const struct reading *readi
 		first += (uint8_t)((reading->word[0] >> LPL_WORD_COUNT_SHIFT) - first);
 	if (reading->words > 0 && now->next_instr + reading->offset > last)
 		last = now->next_instr + reading->offset;
-	if (now->next_instr > UINT64_MAX - 512 || first < now->instr || now->ref < now->event_ref ||
-	    first + now->state.cycle_offset < now->cycle ||
+	if (now->next_instr > UINT64_MAX - 512 || first < now->instr ||
+	    now->ref < now->event_ref || first + now->state.cycle_offset < now->cycle ||
 	    last + now->state.cycle_offset < first + now->state.cycle_offset)
 		return false;
 	if (decoder->refs == 0) {
@@ -451,9 +453,8 @@ static enum lpl_error get_run(struct lpl_run_decoder *decoder, uint32_t token)
 
 		if (error != LPL_OK)
 			return error;
-	} else if (count > 0 &&
-		   !get_expected(decoder, &reading, &model->expected[trace->expected +
-								      trace->begin[first]], count)) {
+	} else if (count > 0 && !get_expected(decoder, &reading, model->expected +
+					      trace->expected + trace->begin[first], count)) {
 		return damaged(decoder, "a run is not as expected");
 	}
 	refs = reading.told + fetched;
@@ -563,7 +564,8 @@ enum lpl_error lpl_run_decode(struct lpl_run_decoder *decoder, uint64_t refs)
 			error = get_state(decoder, LPL_TOKEN_FETCHED(token));
 		} else {
 			after_state = false;
-			error = token == LPL_TOKEN_ANY ? get_any(decoder) : get_run(decoder, token);
+			error = token == LPL_TOKEN_ANY ? get_any(decoder) :
+							 get_run(decoder, token);
 		}
 		if (error != LPL_OK)
 			return error;

@@ -37,10 +37,18 @@ static void put_fetch(struct expansion *to, uint64_t instr, uint64_t address, un
 	put(to, instr, address + left, LPL_FETCH, mode | LPL_SECOND, length - left);
 }
 
-/* A data word, and its length if that is told apart; returns what follows. */
-static const uint64_t *put_data(struct expansion *to, uint64_t instr, const uint64_t *at)
+static inline unsigned int offset_of(uint64_t word, uint64_t instr)
 {
-	uint64_t word = *at++;
+	return (uint8_t)((word >> LPL_WORD_COUNT_SHIFT) - instr);
+}
+
+/*
+ * A data word of a run that begins at the count `from`, and its length if that is told apart;
+ * returns what follows.
+ */
+static const uint64_t *put_data(struct expansion *to, uint64_t from, const uint64_t *at)
+{
+	uint64_t word = *at++, instr = from + offset_of(word, from);
 	uint64_t address = (uint64_t)((int64_t)(word << (64 - LPL_WORD_ADDRESS_BITS)) >>
 				      (64 - LPL_WORD_ADDRESS_BITS));
 	unsigned int write = (word & LPL_WORD_WRITE) != 0;
@@ -67,7 +75,6 @@ size_t lpl_run_expand(const struct lpl_instruction_trace *trace, const struct lp
 				.space = state->space, .user = state->user };
 	const uint64_t *word = run->word, *end = word + run->words;
 	uint64_t address = trace->address;
-	uint8_t low = (uint8_t)instr;
 
 	for (unsigned int i = 0; i < run->first; i++)
 		address += trace->length[i];
@@ -76,12 +83,11 @@ size_t lpl_run_expand(const struct lpl_instruction_trace *trace, const struct lp
 
 		put_fetch(&to, instr + i, address, length);
 		address += length;
-		while (word < end && (uint8_t)((*word >> LPL_WORD_COUNT_SHIFT) - low) <= i)
-			word = put_data(&to, instr + (uint8_t)((*word >> LPL_WORD_COUNT_SHIFT) - low),
-					word);
+		while (word < end && offset_of(*word, instr) <= i)
+			word = put_data(&to, instr, word);
 	}
 	while (word < end)
-		word = put_data(&to, instr + (uint8_t)((*word >> LPL_WORD_COUNT_SHIFT) - low), word);
+		word = put_data(&to, instr, word);
 	return (size_t)(to.out - out);
 }
 

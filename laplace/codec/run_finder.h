@@ -14,11 +14,12 @@
 
 struct lpl_run_finder {
 	struct lpl_run_packer *out;	/* not owned */
-	struct lpl_map numbers;		/* of traces, plus 1: by address, and a number for each code there */
+	/* of traces, plus 1: by address, and a number for each code there */
+	struct lpl_map numbers;
 	/* the run at hand; none while `open` is false */
 	bool open;
 	struct lpl_instruction_trace code;	/* what of it was fetched */
-	uint32_t number;		/* where nothing was: the trace's number, and instruction */
+	uint32_t number;		/* where nothing was: its trace, and instruction */
 	uint8_t first;
 	uint64_t next_address;		/* behind the last instruction fetched */
 	bool crossing;			/* that goes on on the next page */

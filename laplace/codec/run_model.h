@@ -58,7 +58,9 @@ struct lpl_successor {
 };
 
 /* What is tried, in this order, until one is the next token. */
-enum lpl_candidate { LPL_THREE_BEST, LPL_THREE_OTHER, LPL_ONE_BEST, LPL_ONE_OTHER, LPL_CANDIDATES };
+enum lpl_candidate {
+	LPL_THREE_BEST, LPL_THREE_OTHER, LPL_ONE_BEST, LPL_ONE_OTHER, LPL_CANDIDATES
+};
 
 /* ---- sites ---- */
 
@@ -79,7 +81,7 @@ struct lpl_site {
 	uint16_t id;		/* a hash of what it is the site of */
 	uint16_t strides;	/* a hash of its last strides */
 	uint8_t best;		/* the predictor that hit last */
-	uint8_t hits;		/* did `best` hit? a bit each for the last five times it was told */
+	uint8_t hits;		/* did `best` hit? a bit each for the last five answers */
 };
 
 /* One reference that is expected of an instruction. */

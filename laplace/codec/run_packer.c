@@ -230,7 +230,7 @@ static bool fits(const struct lpl_run_packer *packer, const struct lpl_ref *r, u
 	const struct lpl_run_state *state = &packer->packed.state;
 	bool walk = r->type == LPL_WALK_READ || r->type == LPL_WALK_WRITE;
 
-	return r->ref == ref && r->instr - base <= 255 &&
+	return r->ref == ref && ref > packer->packed.event_ref && r->instr - base <= 255 &&
 	       r->cycle - r->instr == state->cycle_offset &&
 	       (walk || r->space == state->space) && lpl_word_of_ref(r, state->user, word);
 }
@@ -277,17 +277,18 @@ enum lpl_error lpl_run_packer_loose(struct lpl_run_packer *packer, const struct 
 
 	while (done < count && error == LPL_OK) {
 		const struct lpl_ref *first = &refs[done];
-		uint64_t base, ref = packer->packed.ref + 1, one[2];
+		uint64_t base, last, ref = packer->packed.ref + 1, one[2];
 		struct lpl_run run = { .word = word };
 		struct lpl_run_data data;
 		size_t n = 0;
 
 		error = pack_near(packer, first->instr, report);
 		base = packer->packed.next_instr;
+		last = packer->packed.instr;
 		while (error == LPL_OK && done + n < count &&
-		       run.words + 2 <= LPL_RUN_WORDS_MAX && packer->packed.ref >= packer->packed.event_ref &&
-		       fits(packer, &refs[done + n], ref + n, base, one) &&
-		       refs[done + n].instr >= (n > 0 ? refs[done + n - 1].instr : packer->packed.instr)) {
+		       run.words + 2 <= LPL_RUN_WORDS_MAX && refs[done + n].instr >= last &&
+		       fits(packer, &refs[done + n], ref + n, base, one)) {
+			last = refs[done + n].instr;
 			word[run.words++] = one[0];
 			if (one[1] != 0)
 				word[run.words++] = one[1];
@@ -301,7 +302,7 @@ enum lpl_error lpl_run_packer_loose(struct lpl_run_packer *packer, const struct 
 			continue;
 		}
 		if (!lpl_run_scan(&run, (uint8_t)base, packer->packed.state.user, &data) ||
-		    !advance(packer, first->instr, refs[done + n - 1].instr, n))
+		    !advance(packer, first->instr, last, n))
 			return out_of_order(packer, report);
 		if (!lpl_run_encode_loose(&packer->encoder, word, run.words, base))
 			return no_memory(report);

@@ -27,7 +27,7 @@ struct lpl_stream_hash {
 	uint64_t space, offset;		/* as told last */
 	bool user;
 	uint64_t next_fetch;		/* instruction count of the next fetch, if it goes on */
-	uint64_t data_instr;		/* of the last data reference; UINT64_MAX: there was none */
+	uint64_t data_instr;		/* of the last data reference; UINT64_MAX: none */
 };
 
 bool lpl_stream_hash_init(struct lpl_stream_hash *hash);	/* false: no memory */

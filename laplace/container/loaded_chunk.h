@@ -22,8 +22,8 @@ struct lpl_loaded_chunk {
 	uint8_t *stored, *plain;	/* the payload, as stored and decompressed; owned */
 	size_t stored_room, plain_room;
 	ZSTD_DCtx *zstd;		/* owned */
-	struct lpl_data data;		/* what a DATA chunk holds; of a RUNS chunk all but references */
-	struct lpl_unpacked_runs runs;	/* and those */
+	struct lpl_data data;		/* what a DATA chunk holds; of a RUNS chunk without ... */
+	struct lpl_unpacked_runs runs;	/* ... the references */
 	struct lpl_report failure;	/* the first; what is above may not be there then */
 };
 

@@ -253,8 +253,8 @@ static enum lpl_error check_hash(struct lpl_reader *reader)
 	if (found == chunk->runs.hash)
 		return LPL_OK;
 	return lpl_fail(&reader->failure, LPL_ERR_DAMAGED,
-			"%s: chunk %u at offset %" PRIu64 " holds other references than were written:"
-			" the stream's hash up to its end is %016" PRIx64 ", expected %016" PRIx64,
+			"%s: chunk %u at offset %" PRIu64 " holds other references than were"
+			" written: the stream's hash up to its end is %016" PRIx64 ", expected %016" PRIx64,
 			reader->source.name, (unsigned int)chunk->header.sequence, chunk->offset,
 			found, chunk->runs.hash);
 }
@@ -293,8 +293,8 @@ static enum lpl_error take_refs(struct lpl_reader *reader, size_t stop,
 		if (!reader->expanded)
 			reader->expanded = malloc(EXPANDED_REFS * sizeof(*reader->expanded));
 		if (!reader->expanded)
-			return lpl_fail(&reader->failure, LPL_ERR_MEMORY, "%s: no memory to read it",
-					reader->source.name);
+			return lpl_fail(&reader->failure, LPL_ERR_MEMORY,
+					"%s: no memory to read it", reader->source.name);
 		*count = lpl_run_cursor_next(&reader->cursor, &chunk->runs.decoder, stop,
 					     reader->expanded, EXPANDED_REFS);
 		*refs = reader->expanded;

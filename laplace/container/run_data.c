@@ -76,7 +76,8 @@ static const uint8_t *get_begin(struct lpl_run_position *begin, const struct lpl
 }
 
 /* The sizes of the columns, which are all there. */
-static const uint8_t *get_sizes(struct lpl_unpacked_runs *runs, const uint8_t *at, const uint8_t *end)
+static const uint8_t *get_sizes(struct lpl_unpacked_runs *runs, const uint8_t *at,
+				const uint8_t *end)
 {
 	uint64_t size, sum = 0;
 

@@ -271,7 +271,8 @@ static void put_chunk(struct lpl_writer *writer)
 	writer->refs_so_far += encoder->refs;
 	writer->events_so_far += encoder->event_count;
 	chunk->header = (struct lpl_chunk_header){
-		.kind = writer->runs ? LPL_CHUNK_RUNS : LPL_CHUNK_DATA, .sequence = writer->sequence++,
+		.kind = writer->runs ? LPL_CHUNK_RUNS : LPL_CHUNK_DATA,
+		.sequence = writer->sequence++,
 		.refs = (uint32_t)encoder->refs, .events = (uint32_t)encoder->event_count,
 		.base = encoder->base, .first = encoder->first, .last = encoder->last,
 		.refs_so_far = writer->refs_so_far, .events_so_far = writer->events_so_far,
