@@ -151,6 +151,39 @@ static void print_clocks(const struct lpl_counts *tally)
 	printf("  %-14s %20" PRIu64 " %20" PRIu64 "\n", "cycle", first->cycle, last->cycle);
 }
 
+/* More are told by --json alone. */
+#define WINDOWS_MAX 20
+
+/* That of one that was recorded as a whole is what all of the rest tells. */
+static void print_windows(const struct info *info)
+{
+	const struct lpl_counts *tally = info->tally;
+	uint64_t instructions = 0;
+
+	if (tally->windows < 2 && !lpl_meta_get(info->meta, LPL_META_WINDOWS))
+		return;
+	for (size_t i = 0; i < tally->windows; i++)
+		instructions += tally->window[i].last_instr - tally->window[i].first_instr;
+	printf("%-16s %zu, of %" PRIu64 " instructions in all\n", "recorded in", tally->windows,
+	       instructions);
+	for (size_t i = 0; i < tally->windows && i < WINDOWS_MAX; i++) {
+		const struct lpl_recorded_window *w = &tally->window[i];
+
+		if (i == 0)
+			printf("  %6s %20s %16s %16s %14s  %s\n", "window", "from instruction",
+			       "instructions", "references", "kept", "task");
+		printf("  %6zu %20" PRIu64 " %16" PRIu64 " %16" PRIu64 " %14" PRIu64 "  ", i + 1,
+		       w->first_instr, w->last_instr - w->first_instr,
+		       w->last_ref - w->first_ref, w->kept);
+		if (w->told)
+			printf("%" PRIu32 "\n", w->tid);
+		else
+			puts("not known: the guest's kernel had told nothing");
+	}
+	if (tally->windows > WINDOWS_MAX)
+		printf("  and %zu more (--json tells all)\n", tally->windows - WINDOWS_MAX);
+}
+
 static void print_size(const struct info *info)
 {
 	const struct lpl_counts *tally = info->tally;
@@ -175,6 +208,7 @@ static void print_info(const struct info *info)
 	printf("%-16s %" PRIu64 "\n", "events", info->tally->events.all);
 	lpl_event_counts_each(&info->tally->events, print_event_count, NULL);
 	print_clocks(info->tally);
+	print_windows(info);
 	printf("%-16s %zu\n", "address spaces", info->tally->spaces);
 	print_size(info);
 	if (info->totals.wait_ns)
@@ -262,6 +296,24 @@ static json_t *clocks_json(const struct lpl_counts *tally)
 			 "cycle", number(tally->first.cycle), number(tally->last.cycle));
 }
 
+static json_t *windows_json(const struct lpl_counts *tally)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < tally->windows; i++) {
+		const struct lpl_recorded_window *w = &tally->window[i];
+		json_t *window = json_pack("{s:[o,o], s:o, s:o}",
+					   "instruction", number(w->first_instr),
+					   number(w->last_instr),
+					   "references", number(w->last_ref - w->first_ref),
+					   "kept", number(w->kept));
+
+		json_object_set_new(window, "task", w->told ? number(w->tid) : json_null());
+		json_array_append_new(list, window);
+	}
+	return list;
+}
+
 static json_t *info_json(const struct info *info)
 {
 	struct lpl_exactness exactness;
@@ -285,6 +337,7 @@ static json_t *info_json(const struct info *info)
 	json_object_set_new(object, "events_by_name", events);
 	if (tally->all_refs)
 		json_object_set_new(object, "clocks", clocks_json(tally));
+	json_object_set_new(object, "windows", windows_json(tally));
 	json_object_set_new(object, "spaces", number(tally->spaces));
 	json_object_set_new(object, "missing",
 			    json_pack("{s:o, s:o, s:o, s:b}", "places", number(info->gaps->count),
