@@ -11,6 +11,7 @@
 #include <laplace/reducer.h>
 #include <laplace/trace.h>
 
+#include "accounts.h"
 #include "commands.h"
 #include "options.h"
 #include "pass.h"
@@ -32,6 +33,7 @@ struct info {
 	bool types_before;		/* were they counted by type? */
 	const struct lpl_counts *tally;
 	uint64_t bytes, chunks;
+	struct accounts accounts;
 	bool complete;
 	const char *trouble;		/* why it is not; NULL */
 	const struct cli_gaps *gaps;	/* of what it was made from */
@@ -211,9 +213,7 @@ static void print_info(const struct info *info)
 	print_windows(info);
 	printf("%-16s %zu\n", "address spaces", info->tally->spaces);
 	print_size(info);
-	if (info->totals.wait_ns)
-		printf("%-16s the simulator waited %.3f s for the reducer\n", "recording",
-		       (double)info->totals.wait_ns / 1e9);
+	accounts_print(&info->accounts);
 	if (info->gaps->count)
 		printf("%-16s made from a damaged or incomplete trace: in %s\n", "missing",
 		       cli_gaps_text(gaps, info->gaps));
@@ -350,6 +350,7 @@ static json_t *info_json(const struct info *info)
 		json_object_set_new(object, "bits_per_reference",
 				    json_real(8 * share(info->bytes, tally->all_refs)));
 	json_object_set_new(object, "wait_ns", number(info->totals.wait_ns));
+	json_object_set_new(object, "accounts", accounts_json(&info->accounts));
 	return object;
 }
 
@@ -394,6 +395,11 @@ int cmd_info(int argc, char **argv)
 			info.types_before |= info.totals.refs[i] != 0;
 		if (lpl_reader_size(reader))
 			info.bytes = lpl_reader_size(reader);
+		info.accounts = (struct accounts){
+			.recording = info.totals.recording, .wait_ns = info.totals.wait_ns,
+			.before = info.before, .kept = tally.all_refs, .packed = pass.packed,
+			.bytes = info.bytes,
+		};
 		if (options.json) {
 			if (cli_print_json(stdout, info_json(&info)))
 				status = CLI_FAILED;

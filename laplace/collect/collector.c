@@ -145,6 +145,7 @@ static enum lpl_error drain(struct lpl_collector *c)
 		if (error)
 			return error;
 		lpl_ring_release(c->ring, ready);
+		c->stream.totals.recording.sent_bytes += ready * sizeof(*records);
 		if (timed)
 			look_at_clock(c);
 	}
@@ -275,7 +276,11 @@ enum lpl_error lpl_collector_close(struct lpl_collector *c, const char *end,
 	pthread_join(c->thread, NULL);
 	error = lpl_collector_failure(c, report);
 	c->stream.totals.tracer_refs = c->stream.tracer_refs;
+	c->stream.totals.recording.instructions =
+		atomic_load_explicit(&c->stream.instructions, memory_order_relaxed);
+	/* host time has no place in a run that is to repeat */
 	c->stream.totals.wait_ns = c->flush_ns ? lpl_ring_wait_ns(c->ring) : 0;
+	c->stream.totals.recording.elapsed_ns = c->flush_ns ? lpl_now_ns() - c->start_ns : 0;
 	if (c->writer && !error) {
 		lpl_writer_totals(c->writer, &c->stream.totals);
 		/* the file is complete before anyone is told so */

@@ -42,6 +42,7 @@ enum lpl_error lpl_ring_stream_deliver(struct lpl_ring_stream *stream,
 	int error = LPL_OK;
 	size_t done = 0;
 
+	stream->totals.recording.sent_refs += stream->refs;
 	if (stream->windows)
 		qsort(stream->ref, stream->refs, sizeof(*stream->ref), by_number);
 	atomic_store_explicit(&stream->references, stream->totals.total, memory_order_relaxed);
