@@ -8,7 +8,7 @@
  * instructions, so it comes early rather than late, and is set anew for what is left; a window
  * begins and ends with the first trace of instructions that begins at its count or after it.  The
  * timer changes nothing in the machine, so a run has the same instructions and cycles with
- * windows as without (the patch that keeps our timers from cutting strings).
+ * windows as without (the patch that keeps our timers from changing the machine).
  *
  * Between a record's begin and its trigger, what runs is the tracer's own: whatever becomes due
  * there waits for its end.

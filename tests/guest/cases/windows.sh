@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2016,SC2154 # rules for awk
 # Windows of time hold what a recording of the whole run holds there, reference by reference;
 # they are where their definition (docs/bochsrc.md) puts them, worked out here from the events of
 # the whole; what is known in them of pages is the same; and reductions work within them.
@@ -53,6 +53,13 @@ windows every "every:500k,length:50k,from:$from"
 compare every -e 500000 -l 50000 -f $from
 windows count "every:500k,length:500k,from:$from,count:3"
 compare count -e 1500000 -l 1500000 -f $from -1
+
+echo "page walks, of which there would be more where the run is disturbed"
+record windows-walking windows --reduce none --start off --walks || fail "walks: $(said "$WORK/windows-walking.log")"
+recorded windows-walks windows --reduce none --start off --walks --windows "every:500k,length:50k"
+"$PROGRAMS/compare-windows" "$WORK/windows-walking.lpl" "$WORK/windows-walks.lpl" >"$WORK/windows-walks.same" ||
+	fail "walks: $(tail -n 1 "$WORK/windows-walks.same")"
+"$LAPLACE" info "$WORK/windows-walks.lpl" | grep -q '^  walk reads' || fail "no walks were recorded"
 
 echo "marks"
 windows marks "mark:copy-on-write,until:threads"
@@ -120,7 +127,9 @@ refused() { # PARAMETERS
 		>"$WORK/windows.out" 2>&1 </dev/null; then
 		fail "$1 is not refused"
 	fi
-	[ ! -e "$WORK/refused.lpl" ] && [ ! -e "$WORK/refused.lpl.part" ] || fail "$1: a trace was begun"
+	if [ -e "$WORK/refused.lpl" ] || [ -e "$WORK/refused.lpl.part" ]; then
+		fail "$1: a trace was begun"
+	fi
 }
 refused "kernel=none, windows=task:exerciser"
 expect_line "$WORK/windows.out" '^laplace: windows=task:exerciser: with kernel=none nobody tells'
