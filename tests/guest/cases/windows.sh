@@ -47,7 +47,7 @@ by_rule() { # NAME RULE AT-LEAST
 }
 
 echo "instructions"
-first=$("$LAPLACE" info --json "$whole" | awk '/"instruction"/ { getline; print $1 + 0; exit }')
+first=$("$LAPLACE" info --json "$whole" | awk '/"instruction"/ && !n { getline; n = $1 + 0 } END { print n }')
 from=$((first + 5000))
 windows every "every:500k,length:50k,from:$from"
 compare every -e 500000 -l 50000 -f $from
@@ -59,7 +59,8 @@ record windows-walking windows --reduce none --start off --walks || fail "walks:
 recorded windows-walks windows --reduce none --start off --walks --windows "every:500k,length:50k"
 "$PROGRAMS/compare-windows" "$WORK/windows-walking.lpl" "$WORK/windows-walks.lpl" >"$WORK/windows-walks.same" ||
 	fail "walks: $(tail -n 1 "$WORK/windows-walks.same")"
-"$LAPLACE" info "$WORK/windows-walks.lpl" | grep -q '^  walk reads' || fail "no walks were recorded"
+"$LAPLACE" info "$WORK/windows-walks.lpl" >"$WORK/windows.info"
+expect_line "$WORK/windows.info" '^  walk reads'
 
 echo "marks"
 windows marks "mark:copy-on-write,until:threads"
@@ -98,7 +99,9 @@ by_rule call '
 
 echo "who and what: nothing is unknown, and pages are the same pages"
 for name in every marks task call; do
-	if "$LAPLACE" info --json "$WORK/windows-$name.lpl" | grep -q '"task": null'; then
+	"$LAPLACE" info --json "$WORK/windows-$name.lpl" >"$WORK/windows.info"
+	expect_line "$WORK/windows.info" '"task": [0-9]'
+	if grep -q '"task": null' "$WORK/windows.info"; then
 		fail "$name: there are windows in which it is not known who ran"
 	fi
 done
