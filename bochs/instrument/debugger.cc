@@ -13,6 +13,7 @@
 #include "producer.h"
 #include "session.h"
 #include "signals.h"
+#include "windows.h"
 
 static void print_status(void)
 {
@@ -47,14 +48,13 @@ static void print_help(void)
 
 static void switch_tracing(bool on)
 {
-	bool was = laplace.state != LAPLACE_OFF;
+	bool was = laplace.state != LAPLACE_OFF, is;
 
-	if (on)
-		laplace_start();
-	else
-		laplace_stop();
-	dbg_printf("laplace: tracing is %s%s, after %llu references\n", on ? "on" : "off",
-		   was == on ? " already" : "", (unsigned long long)laplace_references());
+	laplace_want(on);
+	is = laplace.state != LAPLACE_OFF;
+	dbg_printf("laplace: tracing is %s%s, after %llu references%s\n", is ? "on" : "off",
+		   was == on ? " already" : "", (unsigned long long)laplace_references(),
+		   is == on ? "" : "; it will be on in its next window");
 }
 
 /* Who flushes by hand wants to look at the file now. */

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "producer.h"
+#include "watch.h"
 
 #define P (laplace.processor)
 
@@ -73,7 +74,7 @@ void laplace_emit_event(const struct kernel_trace_record *record)
 		lpl_ring_publish(laplace.ring);
 }
 
-/* A mark is neither on nor off. */
+/* A mark is neither on nor off.  Who runs is told as far as it is known. */
 static void own_event(uint32_t tag, uint64_t on, const char *text)
 {
 	struct kernel_trace_record record;
@@ -81,6 +82,7 @@ static void own_event(uint32_t tag, uint64_t on, const char *text)
 	memset(&record, 0, sizeof(record));
 	record.tag = tag;
 	record.space = laplace.space;
+	laplace_running_task(&record.tid, &record.tgid);
 	record.arg[LPL_EVENT_TRACING_ON] = on;
 	record.text_length = (uint32_t)(strlen(text) < KTR_TEXT ? strlen(text) : KTR_TEXT);
 	memcpy(record.text, text, record.text_length);

@@ -31,6 +31,7 @@
 #include "session.h"
 #include "signals.h"
 #include "symbol.h"
+#include "windows.h"
 
 /* Does this simulator log every reference?  Else it sends windows. */
 #if defined(LAPLACE_ALL)
@@ -48,6 +49,7 @@ static struct {
 	char reduce[256];
 	char kernel[BX_PATHNAME_LEN];
 	char title[256], guest[256], workload[256];
+	char windows[LPL_WINDOWS_SIZE];	/* "": none were given */
 	enum start_mode start;
 	bool walks, overwrite, windows_only;
 	enum lpl_stage stage;
@@ -126,6 +128,7 @@ static const char KNOWN[] =
 	"kernel=auto|none|ADDRESS|FILE, walks=on|off, title=TEXT, guest=TEXT, "
 	"workload=TEXT, level=1..19, ring=RECORDS, overwrite=on|off, status=FD, "
 	"flush=SECONDSs|INSTRUCTIONSi|off, "
+	"windows=every:N+length:N|mark:TEXT+until:TEXT|task:NAME|syscall:NAME, "
 	"stage=window|ring|reduce|file";
 
 enum origin { NOT_GIVEN, IN_BOCHSRC, ON_COMMAND_LINE };
@@ -138,7 +141,7 @@ static struct parameter {
 	{ "kernel", NOT_GIVEN }, { "walks", NOT_GIVEN }, { "title", NOT_GIVEN },
 	{ "guest", NOT_GIVEN }, { "workload", NOT_GIVEN }, { "level", NOT_GIVEN },
 	{ "ring", NOT_GIVEN }, { "overwrite", NOT_GIVEN }, { "status", NOT_GIVEN },
-	{ "stage", NOT_GIVEN }, { "flush", NOT_GIVEN },
+	{ "stage", NOT_GIVEN }, { "flush", NOT_GIVEN }, { "windows", NOT_GIVEN },
 };
 
 static bool number(const char *text, long low, long high, long *out)
@@ -220,6 +223,8 @@ static bool parse_one(const char *key, const char *v)
 		return copy(session.guest, sizeof(session.guest), v);
 	if (!strcmp(key, "workload"))
 		return copy(session.workload, sizeof(session.workload), v);
+	if (!strcmp(key, "windows"))
+		return copy(session.windows, sizeof(session.windows), v);
 	if (!strcmp(key, "start"))
 		return parse_start(v);
 	if (!strcmp(key, "flush"))
@@ -275,11 +280,32 @@ static void note_origin(const char *context, struct parameter *p, char *replaced
 	p->origin = origin;
 }
 
+/*
+ * `windows=every:1G,length:10M`: Bochs cuts it at the comma.  What follows a value of windows=
+ * and has a colon where a parameter has its = is another part of it.
+ */
+static bool is_windows_part(const char *previous, const char *param)
+{
+	size_t name = strcspn(param, ":=");
+	size_t used = strlen(session.windows);
+
+	if (strncmp(previous, "windows=", 8) || param[name] != ':')
+		return false;
+	snprintf(session.windows + used, sizeof(session.windows) - used, ",%s", param);
+	if (used + strlen(param) + 1 >= sizeof(session.windows))
+		laplace_die("laplace: windows= is too long");
+	return true;
+}
+
 static Bit32s parse_option(const char *context, int count, char *params[])
 {
 	char replaced[256] = "";
+	const char *previous = "";
 
 	for (int i = 1; i < count; i++) {
+		if (is_windows_part(previous, params[i]))
+			continue;
+		previous = params[i];
 		const char *equals = strchr(params[i], '='), *stuck;
 		size_t length = equals ? (size_t)(equals - params[i]) : strlen(params[i]);
 		struct parameter *parameter = NULL;
@@ -325,6 +351,7 @@ void laplace_session_poll(void)
 
 	if (laplace_signals_stop())
 		leave();
+	laplace_windows_look_if_due();
 	if (laplace.state == LAPLACE_OFF && laplace_icount() - told >= PROGRESS) {
 		told = laplace_icount();
 		laplace_emit_totals();
@@ -480,9 +507,25 @@ static void keep_arguments(void)
 		    session.reduce, path, strerror(errno));
 }
 
+/* The windows of time that were asked for; NULL: none were. */
+static struct lpl_windows *open_windows(void)
+{
+	struct lpl_windows *windows = NULL;
+	struct lpl_report report;
+
+	memset(&report, 0, sizeof(report));
+	if (*session.windows && lpl_windows_open(&windows, session.windows, &report))
+		laplace_die("windows=%s: %s", session.windows, report.text);
+	if (windows && lpl_windows_need_kernel(windows) && !strcmp(session.kernel, "none"))
+		laplace_die("windows=%s: with kernel=none nobody tells of marks, tasks and calls",
+			    session.windows);
+	return windows;
+}
+
 static void open_collection(void)
 {
 	struct lpl_collector_options options;
+	struct lpl_windows *windows;
 	struct lpl_report report;
 	struct lpl_plan plan;
 
@@ -494,6 +537,7 @@ static void open_collection(void)
 		become(plan.window ? "laplace-bochs" : "laplace-bochs-all");
 	if (session.stage == LPL_STAGE_FILE && !*session.trace)
 		laplace_die("the laplace option needs trace=FILE");
+	windows = open_windows();
 	check_images();
 	if (SIM->get_param(BXPN_LOG_FILENAME))
 		refuse_own("log", SIM->get_param_string(BXPN_LOG_FILENAME)->getptr());
@@ -509,6 +553,7 @@ static void open_collection(void)
 	set(meta, LPL_META_PRODUCER, "laplace-bochs " LAPLACE_VERSION " (Bochs " VERSION ")");
 	set(meta, LPL_META_ADDRESSES, "virtual");
 	set(meta, LPL_META_PAGE_SIZE, "4096");
+	set(meta, LPL_META_WINDOWS, windows ? lpl_windows_spec(windows) : "");
 	describe_machine(meta);
 
 	if (!laplace_signals_take(bx_dbg.debugger_active))
@@ -538,8 +583,7 @@ static void open_collection(void)
 		bx_pc_system.register_timer_ticks(NULL, flush_due,
 						  (Bit64u)session.flush_instructions, true, true,
 						  "laplace.flush");
-	if (session.start == START_ON)
-		laplace_start();
+	laplace_windows_begin(windows, session.start == START_ON);
 }
 
 /* ---- end ---- */
@@ -573,6 +617,19 @@ static const char *judge(void)
 	return "error";
 }
 
+/* What whoever asked for windows does not expect, and what is as it should be otherwise. */
+static void tell_of_windows(void)
+{
+	if (!*session.windows)
+		return;
+	if (!laplace_windows_begun())
+		laplace_complain("windows=%s: none of them came; the trace holds no references",
+				 session.windows);
+	else if (!laplace.watch.records && strcmp(session.kernel, "none"))
+		laplace_complain("the guest's kernel told nothing: in no window is it known who ran, "
+				 "and what was mapped");
+}
+
 static void close_collection(void)
 {
 	struct lpl_report report;
@@ -588,6 +645,7 @@ static void close_collection(void)
 		if (laplace.state == LAPLACE_SUPPRESSED)
 			laplace.watch.abandoned++;
 		laplace_end();
+		tell_of_windows();
 	}
 	const char *end = judge();
 

@@ -17,12 +17,37 @@
 
 #include "producer.h"
 #include "session.h"
+#include "watch.h"
+#include "windows.h"
 
 #define CPU (BX_CPU(0))
+
+static struct {
+	bool open;			/* a record has begun */
+	uint64_t since;			/* that instruction count */
+	uint32_t tid, tgid;		/* who runs */
+} told;
 
 static bool kernel_mode(void)
 {
 	return CPU->sregs[BX_SEG_REG_CS].selector.rpl == 0;
+}
+
+/* A kernel needs some thousand instructions for a record, and leaves it for no program. */
+static bool may_be_complete(uint64_t since)
+{
+	return kernel_mode() && laplace_icount() - since <= LAPLACE_SUPPRESSED_MAX;
+}
+
+bool laplace_record_is_open(void)
+{
+	return told.open && may_be_complete(told.since);
+}
+
+void laplace_running_task(uint32_t *tid, uint32_t *tgid)
+{
+	*tid = told.tid;
+	*tgid = told.tgid;
 }
 
 /* Copy `size` bytes at a linear address within one page; false: not mapped, or not memory. */
@@ -60,10 +85,10 @@ static void control(const struct kernel_trace_record *r)
 {
 	switch (r->arg[KTR_CONTROL_REQUEST]) {
 	case KTR_CONTROL_START:
-		laplace_start();
+		laplace_want(true);
 		break;
 	case KTR_CONTROL_STOP:
-		laplace_stop();
+		laplace_want(false);
 		break;
 	case KTR_CONTROL_FLUSH:
 		laplace_flush();
@@ -79,6 +104,15 @@ static void control(const struct kernel_trace_record *r)
 		laplace_complain("the guest asked for control %llu, which does not exist",
 				 (unsigned long long)r->arg[KTR_CONTROL_REQUEST]);
 	}
+}
+
+/* A record tells who runs, and that of a switch who will. */
+static void note_task(const struct kernel_trace_record *r)
+{
+	bool leaves = r->tag == KTR_SCHEDULE;
+
+	told.tid = leaves ? (uint32_t)r->arg[KTR_SCHEDULE_NEXT_TID] : r->tid;
+	told.tgid = leaves ? (uint32_t)r->arg[KTR_SCHEDULE_NEXT_TGID] : r->tgid;
 }
 
 static void take_record(void)
@@ -101,11 +135,14 @@ static void take_record(void)
 	}
 	memset(record.text + record.text_length, 0, KTR_TEXT - record.text_length);
 	laplace.watch.records++;
+	note_task(&record);
+	laplace_windows_hear(&record);
 	if (record.tag == KTR_MARK && laplace_session_starts_at_mark())
-		laplace_start();
+		laplace_want(true);
 	laplace_emit_event(&record);
 	if (record.tag == KTR_CONTROL)
 		control(&record);
+	laplace_windows_look();
 }
 
 /* ---- between begin and trigger ---- */
@@ -118,17 +155,20 @@ static void begin(void)
 	}
 	if (laplace.state == LAPLACE_ON)
 		laplace_suppress();
+	told.open = true;
+	told.since = laplace_icount();
 }
 
 static void complete(void)
 {
+	told.open = false;
 	if (laplace.state == LAPLACE_SUPPRESSED)
 		laplace_resume();
 }
 
 void laplace_suppression_check(void)
 {
-	if (kernel_mode() && laplace_icount() - laplace.suppressed_since <= LAPLACE_SUPPRESSED_MAX)
+	if (may_be_complete(laplace.suppressed_since))
 		return;
 	laplace.watch.abandoned++;
 	laplace_complain("a kernel record was begun and never completed; "

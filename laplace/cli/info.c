@@ -11,6 +11,7 @@
 #include <laplace/reducer.h>
 #include <laplace/trace.h>
 
+#include "accounts.h"
 #include "commands.h"
 #include "options.h"
 #include "pass.h"
@@ -32,6 +33,7 @@ struct info {
 	bool types_before;		/* were they counted by type? */
 	const struct lpl_counts *tally;
 	uint64_t bytes, chunks;
+	struct accounts accounts;
 	bool complete;
 	const char *trouble;		/* why it is not; NULL */
 	const struct cli_gaps *gaps;	/* of what it was made from */
@@ -152,6 +154,39 @@ static void print_clocks(const struct lpl_counts *tally)
 	printf("  %-14s %20" PRIu64 " %20" PRIu64 "\n", "cycle", first->cycle, last->cycle);
 }
 
+/* More are told by --json alone. */
+#define WINDOWS_MAX 20
+
+/* That of one that was recorded as a whole is what all of the rest tells. */
+static void print_windows(const struct info *info)
+{
+	const struct lpl_counts *tally = info->tally;
+	uint64_t instructions = 0;
+
+	if (tally->windows < 2 && !lpl_meta_get(info->meta, LPL_META_WINDOWS))
+		return;
+	for (size_t i = 0; i < tally->windows; i++)
+		instructions += tally->window[i].last_instr - tally->window[i].first_instr;
+	printf("%-16s %zu, of %" PRIu64 " instructions in all\n", "recorded in", tally->windows,
+	       instructions);
+	for (size_t i = 0; i < tally->windows && i < WINDOWS_MAX; i++) {
+		const struct lpl_recorded_window *w = &tally->window[i];
+
+		if (i == 0)
+			printf("  %6s %20s %16s %16s %14s  %s\n", "window", "from instruction",
+			       "instructions", "references", "kept", "task");
+		printf("  %6zu %20" PRIu64 " %16" PRIu64 " %16" PRIu64 " %14" PRIu64 "  ", i + 1,
+		       w->first_instr, w->last_instr - w->first_instr,
+		       w->last_ref - w->first_ref, w->kept);
+		if (w->told)
+			printf("%" PRIu32 "\n", w->tid);
+		else
+			puts("not known: the guest's kernel had told nothing");
+	}
+	if (tally->windows > WINDOWS_MAX)
+		printf("  and %zu more (--json tells all)\n", tally->windows - WINDOWS_MAX);
+}
+
 static void print_size(const struct info *info)
 {
 	const struct lpl_counts *tally = info->tally;
@@ -191,12 +226,11 @@ static void print_info(const struct info *info)
 	printf("%-16s %" PRIu64 "\n", "events", info->tally->events.all);
 	lpl_event_counts_each(&info->tally->events, print_event_count, NULL);
 	print_clocks(info->tally);
+	print_windows(info);
 	printf("%-16s %zu\n", "address spaces", info->tally->spaces);
 	print_size(info);
 	print_packing(info);
-	if (info->totals.wait_ns)
-		printf("%-16s the simulator waited %.3f s for the reducer\n", "recording",
-		       (double)info->totals.wait_ns / 1e9);
+	accounts_print(&info->accounts);
 	if (info->gaps->count)
 		printf("%-16s made from a damaged or incomplete trace: in %s\n", "missing",
 		       cli_gaps_text(gaps, info->gaps));
@@ -297,6 +331,24 @@ static json_t *packing_json(const struct lpl_packing *packing)
 	return object;
 }
 
+static json_t *windows_json(const struct lpl_counts *tally)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < tally->windows; i++) {
+		const struct lpl_recorded_window *w = &tally->window[i];
+		json_t *window = json_pack("{s:[o,o], s:o, s:o}",
+					   "instruction", number(w->first_instr),
+					   number(w->last_instr),
+					   "references", number(w->last_ref - w->first_ref),
+					   "kept", number(w->kept));
+
+		json_object_set_new(window, "task", w->told ? number(w->tid) : json_null());
+		json_array_append_new(list, window);
+	}
+	return list;
+}
+
 static json_t *info_json(const struct info *info)
 {
 	struct lpl_exactness exactness;
@@ -320,6 +372,7 @@ static json_t *info_json(const struct info *info)
 	json_object_set_new(object, "events_by_name", events);
 	if (tally->all_refs)
 		json_object_set_new(object, "clocks", clocks_json(tally));
+	json_object_set_new(object, "windows", windows_json(tally));
 	json_object_set_new(object, "spaces", number(tally->spaces));
 	json_object_set_new(object, "missing",
 			    json_pack("{s:o, s:o, s:o, s:b}", "places", number(info->gaps->count),
@@ -334,6 +387,7 @@ static json_t *info_json(const struct info *info)
 	if (info->packing.chunks)
 		json_object_set_new(object, "packed_runs", packing_json(&info->packing));
 	json_object_set_new(object, "wait_ns", number(info->totals.wait_ns));
+	json_object_set_new(object, "accounts", accounts_json(&info->accounts));
 	return object;
 }
 
@@ -379,6 +433,11 @@ int cmd_info(int argc, char **argv)
 			info.types_before |= info.totals.refs[i] != 0;
 		if (lpl_reader_size(reader))
 			info.bytes = lpl_reader_size(reader);
+		info.accounts = (struct accounts){
+			.recording = info.totals.recording, .wait_ns = info.totals.wait_ns,
+			.before = info.before, .kept = tally.all_refs, .packed = pass.packed,
+			.bytes = info.bytes,
+		};
 		if (options.json) {
 			if (cli_print_json(stdout, info_json(&info)))
 				status = CLI_FAILED;

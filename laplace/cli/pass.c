@@ -195,6 +195,7 @@ static void count_block(struct cli_pass *pass, size_t count, const struct lpl_ev
 	if (chunk && (pass->chunks == 0 || chunk->sequence != *sequence)) {
 		*sequence = chunk->sequence;
 		pass->chunks++;
+		pass->packed += chunk->plain;
 	}
 	pass->refs += count;
 	pass->events += event != NULL;

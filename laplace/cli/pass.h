@@ -61,6 +61,7 @@ struct cli_pass {
 	bool resumed;			/* just now, so that the event is of a gap found */
 	/* what came by */
 	uint64_t refs, events, chunks;
+	uint64_t packed;		/* bytes of the chunks' payloads before compression */
 	uint64_t damaged;		/* with past_damage: how often */
 	struct cli_gaps recorded_gaps;		/* LPL_EVENT_GAP in the trace itself */
 	struct cli_gaps found_gaps;		/* with past_damage: where it could not be read */

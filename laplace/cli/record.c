@@ -13,6 +13,7 @@
 #include <jansson.h>
 
 #include <laplace/collector.h>
+#include <laplace/windows.h>
 
 #include "commands.h"
 #include "find.h"
@@ -28,6 +29,7 @@
 struct options {
 	const char *output, *reduce, *start, *bochs;
 	const char *title, *guest, *workload, *kernel, *flush;
+	char windows[LPL_WINDOWS_SIZE];	/* "": none */
 	bool walks;
 	uint64_t level;			/* 0: the default */
 	uint64_t instructions;		/* expected; 0: not known */
@@ -39,7 +41,7 @@ struct options {
 };
 
 enum { OPT_START = 256, OPT_BOCHS, OPT_TITLE, OPT_GUEST, OPT_WORKLOAD,
-       OPT_INSTRUCTIONS, OPT_KERNEL, OPT_WALKS, OPT_FLUSH };
+       OPT_INSTRUCTIONS, OPT_KERNEL, OPT_WALKS, OPT_FLUSH, OPT_WINDOWS };
 
 static const struct argp_option option_table[] = {
 	{ "output", 'o', "TRACE", 0, "The trace to write (trace.lpl)", 0 },
@@ -48,6 +50,9 @@ static const struct argp_option option_table[] = {
 	{ "start", OPT_START, "WHEN", 0,
 	  "Trace from the start (on), when the guest asks for it (off), or from the first "
 	  "mark (mark)", 0 },
+	{ "windows", OPT_WINDOWS, "WHEN", 0,
+	  "Trace in windows of time only: every:1G,length:10M (instructions), "
+	  "mark:X,until:Y (the guest's marks), task:NAME, syscall:NAME ...", 0 },
 	{ "instructions", OPT_INSTRUCTIONS, "N", 0,
 	  "How many are expected: progress tells what is left", 0 },
 	{ "kernel", OPT_KERNEL, "WHERE", 0,
@@ -74,6 +79,18 @@ static bool is_interval(const char *text)
 	       (digits && (!strcmp(text + digits, "s") || !strcmp(text + digits, "i")));
 }
 
+/* As a bochsrc takes it, without commas. */
+static void set_windows(struct argp_state *state, struct options *options, const char *text)
+{
+	struct lpl_report report = { 0 };
+	struct lpl_windows *windows;
+
+	if (lpl_windows_open(&windows, text, &report))
+		argp_error(state, "--windows %s: %s", text, report.text);
+	snprintf(options->windows, sizeof(options->windows), "%s", lpl_windows_spec(windows));
+	lpl_windows_close(windows);
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *options = state->input;
@@ -94,6 +111,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (strcmp(arg, "on") && strcmp(arg, "off") && strcmp(arg, "mark"))
 			argp_error(state, "--start is on, off or mark, not '%s'", arg);
 		options->start = arg;
+		return 0;
+	case OPT_WINDOWS:
+		set_windows(state, options, arg);
 		return 0;
 	case OPT_INSTRUCTIONS:
 		options->instructions = cli_number(state, "--instructions", arg, 1);
@@ -284,6 +304,7 @@ static char *make_line(const struct options *options, const char *trace, int tol
 		{ "kernel", options->kernel },
 		{ "walks", options->walks ? "on" : NULL },
 		{ "flush", options->flush },
+		{ "windows", *options->windows ? options->windows : NULL },
 		{ "title", options->title },
 		{ "guest", options->guest },
 		{ "workload", options->workload },
@@ -508,6 +529,8 @@ int cmd_record(int argc, char **argv)
 		status = check_parameter("--kernel", options.kernel);
 	if (!status)
 		status = check_parameter("--flush", options.flush);
+	if (!status)
+		status = check_parameter("--windows", options.windows);
 	if (!status)
 		status = check_reduce(options.reduce);
 	if (!status)

@@ -154,6 +154,11 @@ static uint64_t patience(const struct lpl_collector *c)
 	return timed(c) ? LOOK_NS : LPL_RING_FOREVER;
 }
 
+static struct lpl_totals *totals_of(struct lpl_collector *c)
+{
+	return c->has_log ? &c->refs.totals : &c->stream.totals;
+}
+
 static enum lpl_error drain_log(struct lpl_collector *c)
 {
 	const struct lpl_log_block *block;
@@ -164,8 +169,10 @@ static enum lpl_error drain_log(struct lpl_collector *c)
 			error = lpl_log_stream_take(&c->log, block, &c->report);
 		if (error)
 			return error;
-		if (block)
+		if (block) {
+			totals_of(c)->recording.sent_bytes += block->words * sizeof(*block->word);
 			lpl_ring_release(c->ring, 1);
+		}
 		if (timed(c))
 			look_at_clock(c);
 	}
@@ -188,6 +195,7 @@ static enum lpl_error drain_records(struct lpl_collector *c)
 		if (error)
 			return error;
 		lpl_ring_release(c->ring, ready);
+		totals_of(c)->recording.sent_bytes += ready * sizeof(*records);
 		if (timed(c))
 			look_at_clock(c);
 	}
@@ -343,11 +351,18 @@ enum lpl_error lpl_collector_close(struct lpl_collector *c, const char *end,
 	lpl_ring_end(c->ring);
 	pthread_join(c->thread, NULL);
 	error = lpl_collector_failure(c, report);
-	struct lpl_totals *totals = c->has_log ? &c->refs.totals : &c->stream.totals;
+	struct lpl_totals *totals = totals_of(c);
 	totals->tracer_refs = c->has_log ? c->log.tracer_refs : c->stream.tracer_refs;
-	if (c->has_log)
+	if (c->has_log) {
 		totals->events = c->log.events;
+		totals->recording.sent_refs = c->log.refs;
+	}
+	totals->recording.instructions =
+		atomic_load_explicit(c->has_log ? &c->log.instructions : &c->stream.instructions,
+				     memory_order_relaxed);
+	/* host time has no place in a run that is to repeat */
 	totals->wait_ns = c->flush_ns ? lpl_ring_wait_ns(c->ring) : 0;
+	totals->recording.elapsed_ns = c->flush_ns ? lpl_now_ns() - c->start_ns : 0;
 	if (c->writer && !error) {
 		lpl_writer_totals(c->writer, totals);
 		/* the file is complete before anyone is told so */

@@ -48,6 +48,7 @@ enum lpl_error lpl_ring_stream_deliver(struct lpl_ring_stream *stream,
 		if (refs == SIZE_MAX)
 			return no_room(stream, report);
 	}
+	stream->totals.recording.sent_refs += refs;
 	atomic_store_explicit(&stream->references, stream->totals.total, memory_order_relaxed);
 	tell_totals(stream);
 	for (size_t e = 0; e < stream->events && !error; e++) {

@@ -10,6 +10,7 @@
 #define LPL_CHUNK_MAGIC_BYTES	8
 #define LPL_CHUNK_HEADER_BYTES	144
 #define LPL_FORMAT_VERSION	1
+#define LPL_INDEX_VERSION	2	/* of an index with accounts */
 
 #define LPL_PLAIN_MAX		((size_t)64 << 20)
 #define LPL_PLAIN_META_MAX	((size_t)1 << 20)
@@ -56,6 +57,13 @@ struct lpl_chunk_header {
 };
 
 extern const uint8_t lpl_chunk_magic[LPL_CHUNK_MAGIC_BYTES];
+
+/* Do we know chunks of this version and kind? */
+static inline bool lpl_chunk_version_known(const struct lpl_chunk_header *header)
+{
+	return header->version == LPL_FORMAT_VERSION ||
+	       (header->version == LPL_INDEX_VERSION && header->kind == LPL_CHUNK_INDEX);
+}
 
 uint64_t lpl_checksum(const void *bytes, size_t size);
 

@@ -80,7 +80,7 @@ struct lpl_data {
 	uint32_t *positions;		/* references before each event */
 	size_t refs_room, events_room, positions_room;
 	size_t ref_count, event_count;
-	struct lpl_totals totals;	/* without wait_ns */
+	struct lpl_totals totals;	/* without wait_ns and accounts */
 };
 
 /*

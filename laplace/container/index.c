@@ -10,6 +10,7 @@
 #include "index.h"
 
 #define ENTRY_NUMBERS 6
+#define ACCOUNTS_NUMBERS 4
 
 /* Keep every second entry. */
 static void drop_every_second(struct lpl_index *index)
@@ -54,8 +55,38 @@ void lpl_index_free(struct lpl_index *index)
 
 size_t lpl_index_bound(const struct lpl_index *index)
 {
-	return LPL_VARINT_MAX * (2 + ENTRY_NUMBERS * index->count + LPL_TOTALS_NUMBERS + 1) +
+	return LPL_VARINT_MAX * (2 + ENTRY_NUMBERS * index->count + LPL_TOTALS_NUMBERS + 1 +
+				 ACCOUNTS_NUMBERS) +
 	       sizeof(index->chain);
+}
+
+bool lpl_index_has_accounts(const struct lpl_totals *totals)
+{
+	const struct lpl_accounts *recording = &totals->recording;
+
+	return recording->instructions || recording->elapsed_ns || recording->sent_bytes ||
+	       recording->sent_refs;
+}
+
+static uint8_t *put_accounts(uint8_t *at, const struct lpl_accounts *recording)
+{
+	at = lpl_varint_put(at, recording->instructions);
+	at = lpl_varint_put(at, recording->elapsed_ns);
+	at = lpl_varint_put(at, recording->sent_bytes);
+	return lpl_varint_put(at, recording->sent_refs);
+}
+
+static const uint8_t *get_accounts(const uint8_t *at, const uint8_t *end,
+				   struct lpl_accounts *recording)
+{
+	uint64_t *const number[ACCOUNTS_NUMBERS] = {
+		&recording->instructions, &recording->elapsed_ns, &recording->sent_bytes,
+		&recording->sent_refs
+	};
+
+	for (int i = 0; at && i < ACCOUNTS_NUMBERS; i++)
+		at = lpl_varint_get(at, end, number[i]);
+	return at;
 }
 
 size_t lpl_index_encode(const struct lpl_index *index, const struct lpl_totals *totals,
@@ -80,12 +111,14 @@ size_t lpl_index_encode(const struct lpl_index *index, const struct lpl_totals *
 	}
 	at = lpl_totals_put(at, totals);
 	at = lpl_varint_put(at, totals->wait_ns);
+	if (lpl_index_has_accounts(totals))
+		at = put_accounts(at, &totals->recording);
 	memcpy(at, &chain, sizeof(chain));
 	return (size_t)(at - out) + sizeof(chain);
 }
 
 bool lpl_index_check(const struct lpl_index *index, const uint8_t *payload, size_t size,
-		     struct lpl_totals *totals)
+		     bool accounts, struct lpl_totals *totals)
 {
 	const uint8_t *at = payload, *end = payload + size;
 	struct lpl_index_entry before = { 0 };
@@ -118,6 +151,8 @@ bool lpl_index_check(const struct lpl_index *index, const uint8_t *payload, size
 	at = lpl_totals_get(at, end, &found);
 	if (at)
 		at = lpl_varint_get(at, end, &found.wait_ns);
+	if (at && accounts)
+		at = get_accounts(at, end, &found.recording);
 	if (!at || end - at != (ptrdiff_t)sizeof(chain))
 		return false;
 	memcpy(&chain, at, sizeof(chain));

@@ -34,8 +34,10 @@ void lpl_index_free(struct lpl_index *index);
 size_t lpl_index_bound(const struct lpl_index *index);
 size_t lpl_index_encode(const struct lpl_index *index, const struct lpl_totals *totals,
 			uint8_t *out);
+/* Whether it holds accounts of the recording, which makes it one of LPL_INDEX_VERSION. */
+bool lpl_index_has_accounts(const struct lpl_totals *totals);
 /* Compare a payload with what was seen; false when they differ or it is malformed. */
 bool lpl_index_check(const struct lpl_index *index, const uint8_t *payload, size_t size,
-		     struct lpl_totals *totals);
+		     bool accounts, struct lpl_totals *totals);
 
 #endif

@@ -159,6 +159,7 @@ static enum lpl_error take_data(struct lpl_reader *reader, struct lpl_loaded_chu
 		begin_runs(reader, chunk);
 	reader->chunk = (struct lpl_chunk){
 		.offset = chunk->offset, .bytes = chunk->end - chunk->offset,
+		.plain = header->plain,
 		.sequence = header->sequence, .kind = header->kind,
 		.refs = header->refs, .events = header->events,
 		.first_ref = header->first.ref, .last_ref = header->last.ref,
@@ -175,7 +176,7 @@ static enum lpl_error take_index(struct lpl_reader *reader, struct lpl_loaded_ch
 	/* where chunks are missing it tells of others, and has been of use already */
 	if (!reader->gaps) {
 		if (!lpl_index_check(&reader->index, chunk->plain, header->plain,
-				     &reader->totals) ||
+				     header->version == LPL_INDEX_VERSION, &reader->totals) ||
 		    !lpl_totals_agree(&reader->totals, header->refs_before))
 			return lpl_chunk_damaged(chunk, reader->source.name, header->sequence,
 						 "the index does not agree with the file");

@@ -115,7 +115,7 @@ static enum lpl_error read_header(struct lpl_source *source, struct lpl_loaded_c
 	if (found != header->checksum)
 		return lpl_chunk_mismatch(chunk, source->name, source->sequence, "header",
 					  header->checksum, found);
-	if (header->version != LPL_FORMAT_VERSION)
+	if (!lpl_chunk_version_known(header))
 		return lpl_fail(&chunk->failure, LPL_ERR_FORMAT,
 				"%s: version %u of the format is not known (only %d is); a newer"
 				" Laplace may read it", source->name, header->version,
@@ -220,7 +220,7 @@ static bool can_continue(struct lpl_source *source)
 	return source->head_bytes == LPL_CHUNK_HEADER_BYTES &&
 	       memcmp(source->head, lpl_chunk_magic, LPL_CHUNK_MAGIC_BYTES) == 0 &&
 	       lpl_chunk_decode(&header, source->head) == header.checksum &&
-	       header.version == LPL_FORMAT_VERSION && is_further(source, &header) &&
+	       lpl_chunk_version_known(&header) && is_further(source, &header) &&
 	       continue_with(source, &header);
 }
 

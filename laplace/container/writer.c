@@ -78,7 +78,7 @@ static enum lpl_error failed(const struct lpl_writer *writer, struct lpl_report 
 
 /*
  * Compress `size` bytes of payload behind a header.  The caller has set kind, sequence,
- * counts and clocks in it.
+ * counts and clocks in it, and the version if it is not the usual one.
  */
 static enum lpl_error seal(const struct lpl_writer *writer, ZSTD_CCtx *zstd,
 			   struct lpl_chunk_header *header, const uint8_t *payload, size_t size,
@@ -97,7 +97,8 @@ static enum lpl_error seal(const struct lpl_writer *writer, ZSTD_CCtx *zstd,
 	if (ZSTD_isError(frame_size))
 		return lpl_fail(report, LPL_ERR_INTERNAL, "%s: zstd: %s", writer->output.name,
 				ZSTD_getErrorName(frame_size));
-	header->version = LPL_FORMAT_VERSION;
+	if (header->version == 0)
+		header->version = LPL_FORMAT_VERSION;
 	header->stored = (uint32_t)frame_size;
 	header->plain = (uint32_t)size;
 	header->payload_checksum = lpl_checksum(frame, frame_size);
@@ -311,6 +312,7 @@ static enum lpl_error write_index(struct lpl_writer *writer)
 	struct lpl_totals totals = lpl_totals_before(&writer->totals) >= last->ref ?
 				   writer->totals : totals_at(writer, last->ref);
 	struct lpl_chunk_header header = {
+		.version = lpl_index_has_accounts(&totals) ? LPL_INDEX_VERSION : 0,
 		.kind = LPL_CHUNK_INDEX, .base = *last, .first = *last, .last = *last,
 		.refs_so_far = writer->refs_so_far, .events_so_far = writer->events_so_far,
 		.refs_before = lpl_totals_before(&totals),

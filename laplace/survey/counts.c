@@ -6,6 +6,7 @@
 
 #include <laplace/error.h>
 
+#include "base/array.h"
 #include "base/map.h"
 
 /* ---- events by kind ---- */
@@ -56,6 +57,34 @@ static bool note_space(struct lpl_counts *counts, uint64_t space)
 	return true;
 }
 
+/* The stream is here, in a window that goes on. */
+static void move_window(struct lpl_counts *counts, uint64_t instr, uint64_t ref)
+{
+	struct lpl_recorded_window *window = &counts->window[counts->windows - 1];
+
+	window->last_instr = instr;
+	window->last_ref = ref;
+	window->told = lpl_event_counts_of(&counts->events, KTR_TASK_CREATE) +
+		       lpl_event_counts_of(&counts->events, KTR_SCHEDULE) > 0;
+}
+
+static bool note_tracing(struct lpl_counts *counts, const struct lpl_event *event)
+{
+	bool on = event->arg[LPL_EVENT_TRACING_ON] != 0;
+
+	if (on && !counts->recording) {
+		if (!lpl_reach(counts->window, counts->window_room, counts->windows))
+			return false;
+		counts->window[counts->windows++] = (struct lpl_recorded_window){
+			.first_instr = event->instr, .first_ref = event->ref, .tid = event->tid,
+		};
+	}
+	if (counts->recording || on)
+		move_window(counts, event->instr, event->ref);
+	counts->recording = on;
+	return true;
+}
+
 static int count_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
 		      struct lpl_report *report)
 {
@@ -83,14 +112,22 @@ static int count_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t 
 	}
 	counts->all_refs += count;
 	counts->last = refs[count - 1];
+	if (counts->recording) {
+		counts->window[counts->windows - 1].kept += count;
+		move_window(counts, counts->last.instr, counts->last.ref);
+	}
 	return LPL_OK;
 }
 
 static int count_event(struct lpl_sink *sink, const struct lpl_event *event,
 		       struct lpl_report *report)
 {
-	(void)report;
-	lpl_event_counts_add(&((struct lpl_counts *)sink)->events, event);
+	struct lpl_counts *counts = (struct lpl_counts *)sink;
+
+	lpl_event_counts_add(&counts->events, event);
+	if (event->tag == LPL_EVENT_TRACING && !note_tracing(counts, event))
+		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for %zu windows of time",
+				counts->windows);
 	return LPL_OK;
 }
 
@@ -111,5 +148,9 @@ void lpl_counts_free(struct lpl_counts *counts)
 	if (counts->known_spaces)
 		lpl_map_free(counts->known_spaces);
 	free(counts->known_spaces);
+	free(counts->window);
 	counts->known_spaces = NULL;
+	counts->window = NULL;
+	counts->windows = counts->window_room = 0;
+	counts->recording = false;
 }

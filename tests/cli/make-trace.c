@@ -5,6 +5,7 @@
  *
  *	meta KEY VALUE
  *	totals TOTAL R W I P Q USER TRACER	before reduction, from here on
+ *	cost INSTRUCTIONS ELAPSED-NS WAIT-NS BYTES REFERENCES	a recording's; before totals
  *	lie N		let chunks say that there were N references before reduction,
  *			which no writer would; only `unclosed`
  *	TYPE REF INSTR CYCLE SPACE ADDRESS LENGTH [FLAGS]
@@ -35,6 +36,8 @@ struct maker {
 	struct lpl_writer_options options;
 	struct lpl_meta *meta;
 	struct lpl_writer *writer;	/* NULL until the first record */
+	struct lpl_accounts recording;
+	uint64_t wait_ns;
 	bool lies;
 	uint64_t lie;
 	struct lpl_report report;
@@ -57,7 +60,7 @@ static bool add_meta(struct maker *maker, char *line)
 
 static bool set_totals(struct maker *maker, const char *line)
 {
-	struct lpl_totals totals = { 0 };
+	struct lpl_totals totals = { .recording = maker->recording, .wait_ns = maker->wait_ns };
 
 	if (sscanf(line, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
 		   " %" SCNu64 " %" SCNu64 " %" SCNu64, &totals.total, &totals.refs[0],
@@ -66,6 +69,15 @@ static bool set_totals(struct maker *maker, const char *line)
 		return false;
 	lpl_writer_totals(maker->writer, &totals);
 	return true;
+}
+
+static bool set_cost(struct maker *maker, const char *line)
+{
+	struct lpl_accounts *recording = &maker->recording;
+
+	return sscanf(line, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64,
+		      &recording->instructions, &recording->elapsed_ns, &maker->wait_ns,
+		      &recording->sent_bytes, &recording->sent_refs) == 5;
 }
 
 static bool add_ref(struct maker *maker, const char *line)
@@ -124,6 +136,8 @@ static bool take_line(struct maker *maker, char *line)
 		return add_meta(maker, line + 5);
 	if (strncmp(line, "totals ", 7) == 0)
 		return set_totals(maker, line + 7);
+	if (strncmp(line, "cost ", 5) == 0)
+		return set_cost(maker, line + 5);
 	if (strncmp(line, "lie ", 4) == 0)
 		return maker->lies = sscanf(line + 4, "%" SCNu64, &maker->lie) == 1;
 	if (strncmp(line, "event ", 6) == 0)

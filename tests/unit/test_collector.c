@@ -47,6 +47,60 @@ static void every_reference_is_written(void **state)
 	}
 }
 
+/* Three references, of two pages, as they are and in a window; then how far the machine is. */
+static uint64_t tell_three(struct lpl_ring *ring, bool windows)
+{
+	const uint64_t ref = LPL_WIRE_KIND(LPL_WIRE_REF) | UINT64_C(4) << LPL_WIRE_LENGTH_SHIFT;
+	const uint64_t page = LPL_WIRE_KIND(LPL_WIRE_PAGE);
+	const uint64_t reference[3] = { 1 << 3 | LPL_FETCH, 2 << 3 | LPL_READ, 3 << 3 | LPL_FETCH };
+
+	if (windows) {
+		assert_true(tell(ring, reference[0], 10, 10, page | 7));
+		assert_true(tell(ring, reference[2], 11, 11, 0));
+		assert_true(tell(ring, reference[1], 10, 10, page | 8));
+		assert_true(tell(ring, reference[1], 10, 10, 0));
+		assert_true(tell(ring, 3, 0, 12, LPL_WIRE_KIND(LPL_WIRE_WINDOW)));
+	} else {
+		assert_true(tell(ring, reference[0], 10, 0x7000, ref));
+		assert_true(tell(ring, reference[1], 10, 0x8000, ref));
+		assert_true(tell(ring, reference[2], 11, 0x7004, ref));
+	}
+	assert_true(tell(ring, 3, 0, 1234567, LPL_WIRE_KIND(LPL_WIRE_TOTALS)));
+	return (windows ? 6 : 4) * sizeof(struct lpl_ring_record);
+}
+
+static void never_due(void *context)
+{
+	(void)context;
+}
+
+/* What it cost is in the trace; but no host time where that is not to say when to flush. */
+static void the_recording_is_accounted_for(void **state)
+{
+	static const char *const reductions[] = { "none", "window:9", "sad:9" };
+	const struct lpl_collector_options timed = {
+		.flush_ns = UINT64_C(1000000000000), .flush_due = never_due
+	};
+
+	(void)state;
+	for (int i = 0; i < 6; i++) {
+		const char *reduction = reductions[i % 3];
+		struct lpl_collector *collector =
+			start_flushing(reduction, in_directory("cost.lpl"), LPL_STAGE_FILE, -1,
+				       i < 3 ? &(struct lpl_collector_options){ 0 } : &timed);
+		uint64_t bytes = tell_three(lpl_collector_ring(collector), i % 3 != 0);
+		struct trace trace;
+
+		finish(collector);
+		read_trace(&trace, in_directory("cost.lpl"));
+		assert_int_equal(trace.totals.recording.instructions, 1234567);
+		assert_int_equal(trace.totals.recording.sent_bytes, bytes);
+		assert_int_equal(trace.totals.recording.sent_refs, 3);
+		assert_int_equal(trace.totals.recording.elapsed_ns != 0, i >= 3);
+		stream_free(&trace.stream);
+	}
+}
+
 /* Somebody who looks at a running collection, from a thread of its own, to its end. */
 struct watcher {
 	const struct lpl_collector *collector;
@@ -414,6 +468,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_reference_is_written),
+		cmocka_unit_test(the_recording_is_accounted_for),
 		cmocka_unit_test(any_thread_may_look),
 		cmocka_unit_test(windows_are_put_in_order),
 		cmocka_unit_test(windows_are_reduced_further),

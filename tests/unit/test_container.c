@@ -241,6 +241,8 @@ static void describes_itself(void **unused)
 	file = load("self.lpl");
 	lay_out(&layout, &file);
 	assert_int_equal(layout.count, 5);
+	/* no accounts, no version that older readers do not know */
+	assert_int_equal(little_endian(file.data + layout.offset[4] + 8, 2), 1);
 
 	assert_int_equal(lpl_reader_open(&reader, in_directory("self.lpl"), &report), LPL_OK);
 	assert_true(lpl_reader_size(reader) == file.size);
@@ -267,6 +269,8 @@ static void describes_itself(void **unused)
 			assert_true(chunk->bytes ==
 				    layout.offset[sequence + 1] - layout.offset[sequence]);
 			assert_true(chunk->refs + chunk->events == records);
+			assert_true(chunk->plain ==
+				    little_endian(file.data + chunk->offset + 20, 4));
 			assert_true(chunk->first_ref ==
 				    (count > 0 ? refs[0].ref : event->ref));
 			assert_true(lpl_reader_totals(reader)->total == chunk->last_ref);

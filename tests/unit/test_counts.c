@@ -127,12 +127,61 @@ static void references_and_spaces_are_counted(void **state)
 	assert_int_equal(counts.spaces, 1010);
 }
 
+static void trace(struct lpl_counts *counts, bool on, uint64_t instr, uint64_t ref)
+{
+	const struct lpl_event event = {
+		.tag = LPL_EVENT_TRACING, .arg[LPL_EVENT_TRACING_ON] = on, .instr = instr,
+		.ref = ref, .tid = (uint32_t)instr
+	};
+
+	assert_int_equal(counts->sink.event(&counts->sink, &event, NULL), LPL_OK);
+}
+
+/* Many, of which each is told by its own events, and keeps every second reference. */
+static void windows_of_time_are_told(void **state)
+{
+	enum { WINDOWS = 1000, MADE = 10 };
+	struct lpl_counts counts;
+	uint64_t made = 0;
+
+	(void)state;
+	lpl_counts_init(&counts);
+	for (uint64_t i = 0; i < WINDOWS; i++) {
+		trace(&counts, true, 1000 * i, made);
+		for (uint64_t j = 1; j <= MADE; j += 2) {
+			const struct lpl_ref ref = { .ref = made + j, .instr = 1000 * i + j };
+
+			assert_int_equal(counts.sink.refs(&counts.sink, &ref, 1, NULL), LPL_OK);
+		}
+		made += MADE;
+		if (i == WINDOWS / 2)
+			send(&counts, KTR_SCHEDULE, 1);
+		trace(&counts, false, 1000 * i + 100, made);
+		trace(&counts, false, 1000 * i + 200, made);	/* off already */
+	}
+	assert_int_equal(counts.windows, WINDOWS);
+	for (size_t i = 0; i < WINDOWS; i++) {
+		const struct lpl_recorded_window *window = &counts.window[i];
+
+		assert_int_equal(window->first_instr, 1000 * i);
+		assert_int_equal(window->last_instr, 1000 * i + 100);
+		assert_int_equal(window->first_ref, MADE * i);
+		assert_int_equal(window->last_ref, MADE * (i + 1));
+		assert_int_equal(window->kept, MADE / 2);
+		assert_int_equal(window->tid, 1000 * i);
+		assert_int_equal(window->told, i >= WINDOWS / 2);
+	}
+	lpl_counts_free(&counts);
+	assert_int_equal(counts.windows, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_kind_of_event_is_counted_apart),
 		cmocka_unit_test(what_did_not_come_is_not_told),
 		cmocka_unit_test(references_and_spaces_are_counted),
+		cmocka_unit_test(windows_of_time_are_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,7 +72,8 @@ static inline struct lpl_writer *start(const char *path, size_t chunk_refs, bool
 
 static const struct lpl_totals some_totals = {
 	.refs = { 10, 20, 30, 40, 50 }, .user_refs = 60, .tracer_refs = 70, .events = 80,
-	.wait_ns = 90
+	.wait_ns = 90,
+	.recording = { .instructions = 100, .elapsed_ns = 110, .sent_bytes = 120, .sent_refs = 130 }
 };
 
 /* The whole stream as a file, replaced if there is one. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Counts: how much of what is in a stream, of any trace.  Events by kind; and a sink that
- * counts references, too.
+ * counts references, too, and the windows of time in which they were recorded.
  */
 #ifndef LAPLACE_COUNTS_H
 #define LAPLACE_COUNTS_H
@@ -34,6 +34,17 @@ void lpl_event_counts_each(const struct lpl_event_counts *counts,
 
 /* ---- a whole stream ---- */
 
+/* What was recorded from where tracing went on to where it went off, or the stream ends. */
+struct lpl_recorded_window {
+	uint64_t first_instr, last_instr;	/* instruction counts there */
+	uint64_t first_ref, last_ref;	/* numbers of the last references before; so many less so
+					 * many were made in it */
+	uint64_t kept;			/* of them in the stream */
+	uint32_t tid;			/* the task that had the processor at its beginning, as
+					 * the guest's kernel told; 0: not known, or the idle one */
+	bool told;			/* the kernel had told of tasks by its end */
+};
+
 struct lpl_map;
 struct lpl_counts {
 	struct lpl_sink sink;		/* where to send the stream; ends it, too */
@@ -43,11 +54,15 @@ struct lpl_counts {
 	size_t spaces;			/* distinct ones that references are in */
 	struct lpl_map *known_spaces;	/* its own */
 	struct lpl_event_counts events;
+	struct lpl_recorded_window *window;	/* its own, in order */
+	size_t windows;
+	size_t window_room;
+	bool recording;			/* the last window has no end yet */
 };
 
 /* Nothing was counted yet.  The sink's only error is LPL_ERR_MEMORY. */
 void lpl_counts_init(struct lpl_counts *counts);
-/* The numbers stay. */
+/* The numbers stay, but for the windows. */
 void lpl_counts_free(struct lpl_counts *counts);
 
 #pragma GCC visibility pop

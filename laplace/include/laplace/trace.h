@@ -34,6 +34,7 @@ extern "C" {
 #define LPL_META_PAGE_SIZE	"page-size"	/* "4096" */
 #define LPL_META_REDUCTION	"reduction"	/* "none", "window:64+sad:64" */
 #define LPL_META_EXACT		"exact"		/* "all", "lru,opt from 64 pages" */
+#define LPL_META_WINDOWS	"windows"	/* of time: when it was recorded (windows.h) */
 #define LPL_META_SOURCE		"source"	/* of a derived trace: its origin's title */
 
 struct lpl_meta;	/* an ordered map of strings */
@@ -49,6 +50,17 @@ size_t lpl_meta_count(const struct lpl_meta *meta);
 void lpl_meta_at(const struct lpl_meta *meta, size_t i, const char **key, const char **value);
 
 /*
+ * What a recording cost, as the simulator and its collector counted: kept in the index alone, so
+ * that only a trace that was closed tells it, and those that are made from it.  All 0: not told.
+ */
+struct lpl_accounts {
+	uint64_t instructions;		/* that were run, recorded or not */
+	uint64_t elapsed_ns;		/* host time; 0 in runs that are to repeat byte for byte */
+	uint64_t sent_bytes;		/* from the simulator's thread to the collector's */
+	uint64_t sent_refs;		/* references in them: what windows had left, or all */
+};
+
+/*
  * What happened before reduction, so that true counts survive it.  All are
  * totals since trace-on; each data chunk carries the values at its end (docs/format.md,
  * section 4.3, tells which of them may be missing).
@@ -62,6 +74,7 @@ struct lpl_totals {
 	uint64_t wait_ns;		/* how long the simulator waited for the reducer, host
 					 * time: kept in the index alone, and 0 in runs
 					 * that are to repeat byte for byte */
+	struct lpl_accounts recording;
 };
 
 /* ---- writing ---- */
@@ -167,6 +180,7 @@ enum lpl_error lpl_reader_resume(struct lpl_reader *reader, struct lpl_report *r
 /* One chunk's header, as a table of contents. */
 struct lpl_chunk {
 	uint64_t offset, bytes;		/* in the file, header included */
+	uint64_t plain;			/* bytes of its payload before it was compressed */
 	uint32_t sequence, kind;
 	uint64_t refs, events;		/* in it */
 	uint64_t first_ref, last_ref, last_instr, last_cycle;

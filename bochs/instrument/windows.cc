@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Windows of time in the simulated machine (laplace/windows.h says what they are).
+ *
+ * It is recorded when it is wanted and within a window.  What the kernel says moves both at the
+ * moment of its record.  The time moves windows where a trace of instructions begins: a timer of
+ * the simulator's says when to look.  It counts cycles, of which there are never fewer than
+ * instructions, so it comes early rather than late, and is set anew for what is left; a window
+ * begins and ends with the first trace of instructions that begins at its count or after it.  The
+ * timer changes nothing in the machine, so a run has the same instructions and cycles with
+ * windows as without (the patch that keeps our timers from changing the machine).
+ *
+ * Between a record's begin and its trigger, what runs is the tracer's own: whatever becomes due
+ * there waits for its end.
+ *
+ * A window needs no snapshot from the guest.  Between windows the kernel's events are recorded as
+ * they are within, so that where one begins a reader knows as much of tasks, mappings and cached
+ * pages as if all had been recorded; and asking the guest for one would change the run.
+ */
+#define NEED_CPU_REG_SHORTCUTS 1
+#include "bochs.h"
+#include "cpu/cpu.h"
+#include "pc_system.h"
+
+#include "producer.h"
+#include "watch.h"
+#include "windows.h"
+
+#define CPU (BX_CPU(0))
+
+static struct {
+	struct lpl_windows *windows;	/* NULL: one without an end */
+	int timer;
+	bool wanted;
+	bool due;			/* it is time to look */
+	uint64_t begun;
+} timing;
+
+static void timer_comes(void *)
+{
+	timing.due = true;
+	laplace_time_jumps();
+}
+
+static void set_timer(uint64_t instr)
+{
+	if (instr == LPL_WINDOWS_NEVER)
+		bx_pc_system.deactivate_timer((unsigned)timing.timer);
+	else
+		bx_pc_system.activate_timer_ticks((unsigned)timing.timer, instr - laplace_icount(),
+						  false);
+}
+
+/* Should it be recorded?  `next` changes if there are windows, see lpl_windows_at(). */
+static bool should_record(uint64_t *next)
+{
+	bool within = !timing.windows || lpl_windows_at(timing.windows, laplace_icount(), next);
+
+	return within && timing.wanted;
+}
+
+static void record(bool on)
+{
+	bool was = laplace.state != LAPLACE_OFF;
+
+	if (on)
+		laplace_start();
+	else
+		laplace_stop();
+	timing.begun += on && !was;
+}
+
+void laplace_windows_look(void)
+{
+	uint64_t next = LPL_WINDOWS_NEVER;
+	bool on = should_record(&next);
+
+	timing.due = laplace_record_is_open();
+	if (!timing.due)
+		record(on);
+	if (timing.windows)
+		set_timer(next);
+}
+
+void laplace_windows_look_if_due(void)
+{
+	if (timing.due)
+		laplace_windows_look();
+}
+
+void laplace_want(bool on)
+{
+	timing.wanted = on;
+	laplace_windows_look();
+}
+
+/* Who opens a window is within it; who closes one is, too, so nothing ends here. */
+void laplace_windows_hear(const struct kernel_trace_record *said)
+{
+	struct lpl_report report;
+	uint64_t next;
+
+	if (!timing.windows)
+		return;
+	memset(&report, 0, sizeof(report));
+	if (lpl_windows_hear(timing.windows, said, laplace_icount(), &report))
+		laplace_die("%s", report.text);
+	if (should_record(&next))
+		record(true);
+}
+
+void laplace_windows_begin(struct lpl_windows *windows, bool wanted)
+{
+	timing.windows = windows;
+	timing.timer = windows ? bx_pc_system.register_timer_ticks(NULL, timer_comes, 1, false,
+								   false, "laplace.windows") : 0;
+	laplace_want(wanted);
+}
+
+uint64_t laplace_windows_begun(void)
+{
+	return timing.begun;
+}

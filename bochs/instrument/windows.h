@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* When it is recorded: while somebody wants it, and within windows of time. */
+#ifndef LAPLACE_INSTRUMENT_WINDOWS_H
+#define LAPLACE_INSTRUMENT_WINDOWS_H
+
+#include <cstdint>
+
+#include <laplace/windows.h>
+
+/* From power-on.  No windows (NULL) are one without an end; `wanted`: see laplace_want(). */
+void laplace_windows_begin(struct lpl_windows *windows, bool wanted);
+
+/* The bochsrc, the guest or the debugger wants it recorded from now on, or not. */
+void laplace_want(bool on);
+
+/* The guest's kernel says this, and it is not yet in the trace. */
+void laplace_windows_hear(const struct kernel_trace_record *record);
+
+/* Record, or do not, as it should be now. */
+void laplace_windows_look(void);
+/* The same where a trace of instructions begins, if it may have become time. */
+void laplace_windows_look_if_due(void);
+
+/* How many have begun. */
+uint64_t laplace_windows_begun(void);
+
+#endif
