@@ -38,15 +38,17 @@ make_scratch() {
 		die "measure.c does not compile"
 }
 
-# A guest that runs a workload, of disk-images/workloads or of ours: sets `machine`, and
-# `serial`, where it says how it went.  MIB: its memory, unless it is to be 256.
-make_machine() { # DIRECTORY WORKLOAD [MIB]
-	set -- "$1" "$2" "${3:-256}"
-	if [ -e "$here/workloads/$2" ]; then
-		set -- "$1" "workloads/$2" "$3" --add "$here/workloads"
+# A guest that runs a workload, of disk-images/workloads, of ours or of what OPTIONs
+# (of disk-images/build) add: sets `machine`, and `serial`, where it says how it went.
+# MIB: its memory, unless it is to be 256.
+make_machine() { # DIRECTORY WORKLOAD [MIB [OPTION...]]
+	directory=$1 workload_path=$2 guest_mib=${3:-256}
+	shift 2
+	[ $# = 0 ] || shift
+	if [ $# = 0 ] && [ -e "$here/workloads/$workload_path" ]; then
+		workload_path=workloads/$workload_path
+		set -- --add "$here/workloads"
 	fi
-	directory=$1 workload_path=$2 guest_mib=$3
-	shift 3
 	"$here/../disk-images/build" --kernel "$builddir/build/kernel" \
 		--module-dir "$builddir/build/module" --out "$directory" \
 		--workload "$workload_path" "$@" >"$scratch/image.log" 2>&1 ||
