@@ -131,14 +131,16 @@ static void forget(bool executing)
 /* The clock is about to be full. */
 static void fold(void)
 {
-	uint64_t moved;
+	uint64_t counted = P->clock >> LAPLACE_INSTR_SHIFT, moved;
 
 	laplace_forget_slots();
 	moved = laplace_fold(P);
 	P->repeated_clock += moved;
-	P->repeated += moved >> LAPLACE_INSTR_SHIFT;
 	laplace.many.clock += moved;
-	laplace_machine_folded((uint32_t)(moved >> LAPLACE_INSTR_SHIFT));
+	/* (what was added to the data references below them borrows from `moved`) */
+	counted = (P->clock >> LAPLACE_INSTR_SHIFT) - counted;
+	P->repeated += counted;
+	laplace_machine_folded((uint32_t)counted);
 }
 
 void laplace_forget_slots(void)
