@@ -455,6 +455,9 @@ void laplace_fast_string(const uint64_t *source, const uint64_t *destination,
 
 void laplace_repeated(void)
 {
+	if (P->clock & LAPLACE_FULL)
+		fold();
+
 	uint64_t instr = laplace_icount(), counted = P->clock >> LAPLACE_INSTR_SHIFT;
 
 	if (P->repeated != counted) {	/* its first iteration is over */
@@ -467,8 +470,6 @@ void laplace_repeated(void)
 	/* The count goes up without a fetch. */
 	if (laplace.entered_after == instr)
 		laplace.entered_after++;
-	if (P->clock & LAPLACE_FULL)
-		fold();
 }
 
 /* ---- traces of instructions ---- */
