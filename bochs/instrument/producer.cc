@@ -212,6 +212,7 @@ void laplace_between_instructions(void)
 		return;
 	uint64_t latest = laplace_icount() - 1;
 
+	laplace_sync_cycles();	/* it may have waited for no interrupt */
 	laplace_fetched_until(latest);
 	settle_fetch(latest);
 	P->code_page = LAPLACE_NOWHERE;
