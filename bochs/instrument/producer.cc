@@ -494,11 +494,11 @@ static __attribute__((noinline)) void other_trace(uint64_t rip, unsigned length)
 	}
 	P->between = true;
 	laplace_session_poll();
+	if (laplace.state == LAPLACE_SUPPRESSED)
+		laplace_suppression_check();
 	laplace_flush_if_due();
 	laplace_space_changed();
 	laplace_sync_cycles();
-	if (laplace.state == LAPLACE_SUPPRESSED)
-		laplace_suppression_check();
 	if (laplace.state == LAPLACE_ON) {
 		if (laplace.uncounted) {
 			P->clock++;
