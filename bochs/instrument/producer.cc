@@ -33,6 +33,49 @@
  *
  * Nothing here knows Bochs; what is asked of the simulated machine is at the end of
  * producer.h.
+ *
+ * The state: who sets it, and what holds between two instructions.  ("None" is NULL or
+ * LAPLACE_NOWHERE.  tests/producer/machine.cc checks it after each of its steps.)
+ *
+ *	state		recording.cc.  What is open goes to window.nowhere unless it is ON;
+ *			nothing stays open when it changes.
+ *	between		Bochs, around what it does between instructions, and the debugger's
+ *			prompt; other_trace(), while it looks around; laplace_end().  Until
+ *			it is taken back, the instruction at the present count was not
+ *			fetched.  laplace_exception() takes it back for good: what was
+ *			counted is the exception.
+ *	uncounted	laplace_between_instructions(): the clock leaves out the coming
+ *			fetch, which other_trace() puts back; an exception has none.  While
+ *			it is set and state is ON, code_page and fetch are none.
+ *	looking		laplace_look_begin() to laplace_look_end(), or to the exception that
+ *			the look met; and for the second write of 16 bytes.
+ *	code_page	other_trace(), laplace_other_page(): where instructions come from.
+ *			None after laplace_between_instructions().
+ *	fetch		enter_code_page(), laplace_other_page(): the struct of code_page, in
+ *			this window.  None after settle_fetch(): what was fetched is with
+ *			the page, or the page is not entered yet.  window.nowhere only if
+ *			OFF.
+ *	entered_after	forget(), laplace_mode_changes(): the latest instruction that is
+ *			accounted for, when fetch becomes none.  If code_page is known, the
+ *			instructions after it have yet to enter it; as soon as there is one,
+ *			nothing is open until laplace_fetched_until() was called.
+ *	fetch_page	show_code_page(), laplace_other_page(): code_page less code_base, and
+ *			then fetch is not none.  None: the next trace comes to other_trace().
+ *	code_base	other_trace(): what code[] and fetch_page were made with.  The code
+ *			segment may have another base when fetch_page is none.
+ *	code[]		show_code_page(): pages entered in this window, at this base.
+ *	repeated	laplace_repeated(): the present count (with the mode, as the clock has
+ *			it) if an instruction goes on that was fetched at repeated_clock, as
+ *			the count repeated_first.
+ *	repeating	laplace_repeating(), around an instruction that may be repeated: while
+ *			fetch is none, what is open is closed when it ends.
+ *	many		laplace_fast_string(): the clock when the instruction at this count
+ *			was fetched.
+ *	P->modified	laplace_hit(): the slot of the latest read by an open page that may
+ *			be written back; of no open page: lost, whose write is 0.
+ *	modified	laplace_slow_access(): the same, of the slow path.
+ *	stack_page	laplace_stack_opened(), _closed(): the page of Bochs' stack window.
+ *			Its size is Bochs', or 0 if stack.page is none: closed by us.
  */
 #include "producer.h"
 #include "session.h"
@@ -135,14 +178,16 @@ static void forget(bool executing)
 /* The clock is about to be full. */
 static void fold(void)
 {
-	uint64_t moved;
+	uint64_t counted = P->clock >> LAPLACE_INSTR_SHIFT, moved;
 
 	laplace_forget_slots();
 	moved = laplace_fold(P);
 	P->repeated_clock += moved;
-	P->repeated += moved >> LAPLACE_INSTR_SHIFT;
 	laplace.many.clock += moved;
-	laplace_machine_folded((uint32_t)(moved >> LAPLACE_INSTR_SHIFT));
+	/* (what was added to the data references below them borrows from `moved`) */
+	counted = (P->clock >> LAPLACE_INSTR_SHIFT) - counted;
+	P->repeated += counted;
+	laplace_machine_folded((uint32_t)counted);
 }
 
 void laplace_forget_slots(void)
@@ -214,6 +259,7 @@ void laplace_between_instructions(void)
 		return;
 	uint64_t latest = laplace_icount() - 1;
 
+	laplace_sync_cycles();	/* it may have waited for no interrupt */
 	laplace_fetched_until(latest);
 	settle_fetch(latest);
 	P->code_page = LAPLACE_NOWHERE;
@@ -358,7 +404,7 @@ void laplace_slow_write_back(void)
 	laplace.modified.parts = 0;
 }
 
-void laplace_walk(uint64_t phy, unsigned length, bool write)
+void laplace_walk(uint64_t phy, unsigned, bool write)
 {
 	if (laplace.state != LAPLACE_ON)
 		return;
@@ -468,6 +514,9 @@ void laplace_fast_string(const uint64_t *source, const uint64_t *destination,
 
 void laplace_repeated(void)
 {
+	if (P->clock & LAPLACE_FULL)
+		fold();
+
 	uint64_t instr = laplace_icount(), counted = P->clock >> LAPLACE_INSTR_SHIFT;
 
 	if (P->repeated != counted) {	/* its first iteration is over */
@@ -480,8 +529,6 @@ void laplace_repeated(void)
 	/* The count goes up without a fetch. */
 	if (laplace.entered_after == instr)
 		laplace.entered_after++;
-	if (P->clock & LAPLACE_FULL)
-		fold();
 }
 
 /* ---- traces of instructions ---- */
@@ -505,11 +552,11 @@ static __attribute__((noinline)) void other_trace(uint64_t rip, unsigned length)
 	}
 	P->between = true;
 	laplace_session_poll();
+	if (laplace.state == LAPLACE_SUPPRESSED)
+		laplace_suppression_check();
 	laplace_flush_if_due();
 	laplace_space_changed();
 	laplace_sync_cycles();
-	if (laplace.state == LAPLACE_SUPPRESSED)
-		laplace_suppression_check();
 	if (laplace.state == LAPLACE_ON) {
 		if (laplace.uncounted) {
 			P->clock++;

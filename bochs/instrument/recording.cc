@@ -97,6 +97,8 @@ void laplace_emit_mark(const char *text)
 /* Recording goes on: references are numbered from where it stopped. */
 static void record_on(void)
 {
+	/* In the history, what came until now is no part of the coming instruction. */
+	P->clock++;
 	set_number(laplace.resume_number);
 	laplace.state = LAPLACE_ON;
 	P->fetch = NULL;
