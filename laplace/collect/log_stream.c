@@ -98,7 +98,7 @@ static int fetch_plainly(struct lpl_log_stream *s, uint64_t until, struct lpl_re
 }
 
 /* The same; the cycle counter may have jumped meanwhile. */
-static int fetch(struct lpl_log_stream *s, uint64_t until, struct lpl_report *report)
+static int fetch_and_jump(struct lpl_log_stream *s, uint64_t until, struct lpl_report *report)
 {
 	int error = LPL_OK;
 
@@ -111,6 +111,14 @@ static int fetch(struct lpl_log_stream *s, uint64_t until, struct lpl_report *re
 		memmove(&s->jump[0], &s->jump[1], --s->jumps * sizeof(s->jump[0]));
 	}
 	return error ? error : fetch_plainly(s, until, report);
+}
+
+/* The same.  Mostly there is nothing to do. */
+static inline int fetch(struct lpl_log_stream *s, uint64_t until, struct lpl_report *report)
+{
+	if (!s->jumps && (!s->open || until <= s->next || s->at == s->count))
+		return LPL_OK;
+	return fetch_and_jump(s, until, report);
 }
 
 /* ---- words ---- */

@@ -357,7 +357,7 @@ static void every_reference_is_that_of_the_processor(void **state)
 
 	(void)state;
 	assert_non_null(p);
-	for (uint64_t seed = 1; seed <= 60; seed++) {
+	for (uint64_t seed = 1; seed <= 20; seed++) {
 		/* to the writer as runs; to reducers, which do nothing, as references */
 		struct lpl_collector *collector = start_log(seed % 2 ? "none" : "none+none",
 							    in_directory("log.lpl"));
@@ -366,7 +366,7 @@ static void every_reference_is_that_of_the_processor(void **state)
 
 		assert_true(lpl_log_open(&log, lpl_collector_ring(collector)));
 		start_processor(p, &log, seed);
-		for (unsigned i = 0; i < (seed % 20 ? 300 : 8000); i++) {
+		for (unsigned i = 0; i < (seed % 10 ? 200 : 3000); i++) {
 			between(p);
 			run_trace(p, &p->code[dice(p, TRACES)]);
 		}
