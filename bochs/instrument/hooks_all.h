@@ -94,7 +94,7 @@ laplace_word_if(uint32_t keep, uint64_t address, uint64_t instr, unsigned top)
 	laplace_hot.log.at = at + keep;
 }
 
-/* A data reference within one page.  But for the address everything is known when it is compiled. */
+/* A data reference within one page; but for the address all is known when it is compiled. */
 static inline __attribute__((always_inline)) void
 laplace_data(uint64_t address, unsigned length, unsigned rw, uint64_t instr, unsigned how)
 {
@@ -108,8 +108,9 @@ laplace_data(uint64_t address, unsigned length, unsigned rw, uint64_t instr, uns
 		laplace_hot.modified.top = (uint8_t)(top | LPL_LOG_WRITE);
 		laplace_hot.modified.slowly = false;
 	} else {
-		lpl_log_word(&laplace_hot.log, address, instr,
-			     top | ((rw & LAPLACE_RW_MASK) == LAPLACE_RW_WRITE ? LPL_LOG_WRITE : 0));
+		if ((rw & LAPLACE_RW_MASK) == LAPLACE_RW_WRITE)
+			top |= LPL_LOG_WRITE;
+		lpl_log_word(&laplace_hot.log, address, instr, top);
 	}
 }
 

@@ -173,7 +173,8 @@ void laplace_fast_string(const uint64_t *source, const uint64_t *destination,
 	uint64_t instr = laplace_icount();
 	const struct lpl_log_string string = {
 		source ? *source : 0, destination ? *destination : 0,
-		(uint16_t)count, (uint16_t)width, (int16_t)step, source != NULL, destination != NULL
+		(uint16_t)count, (uint16_t)width, (int16_t)step,
+		source != NULL, destination != NULL
 	};
 	bool watched = (source && (*source & ~UINT64_C(0xfff)) == laplace_hot.watched) ||
 		       (destination && (*destination & ~UINT64_C(0xfff)) == laplace_hot.watched);
@@ -190,7 +191,8 @@ void laplace_fast_string(const uint64_t *source, const uint64_t *destination,
 		if (destination)
 			data_reference(*destination + (uint64_t)offset, width, true, false, false);
 	}
-	lpl_log_offset(the_log, instr, instr + 1, lpl_log_cycle(the_log, instr) - instr + count - 1);
+	lpl_log_offset(the_log, instr, instr + 1,
+		       lpl_log_cycle(the_log, instr) - instr + count - 1);
 }
 
 /* ---- traces ---- */

@@ -40,7 +40,7 @@ struct laplace_producer {
 	uint64_t tracer_refs;		/* left out, as of the last laplace_references() */
 
 	/* the latest read that a write may follow, where it takes the slow path */
-	unsigned parts;			/* one for each page; 0: it was written, or took the fast path */
+	unsigned parts;			/* one for each page; 0: it was written, or was fast */
 	struct {
 		uint64_t address;
 		unsigned length;

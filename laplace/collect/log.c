@@ -68,7 +68,8 @@ struct lpl_ring *lpl_log_new_ring(size_t records)
 	const size_t per_block = LPL_LOG_BLOCK * sizeof(uint64_t) / sizeof(struct lpl_ring_record);
 	size_t blocks = 4;
 
-	while (blocks * per_block < records && blocks < SIZE_MAX / sizeof(struct lpl_log_block) / 4)
+	while (blocks * per_block < records &&
+	       blocks < SIZE_MAX / sizeof(struct lpl_log_block) / 4)
 		blocks *= 2;
 	return lpl_ring_new_blocks(blocks, sizeof(struct lpl_log_block));
 }
@@ -185,7 +186,8 @@ void lpl_log_data(struct lpl_log *log, uint64_t instr, uint64_t address, unsigne
 void lpl_log_walk(struct lpl_log *log, uint64_t instr, uint64_t physical, unsigned int length,
 		  bool write)
 {
-	put_record(log, instr, LPL_LOG_WALK, (uint64_t)length << 8 | (write ? LPL_LOG_WALK_WRITE : 0));
+	put_record(log, instr, LPL_LOG_WALK,
+		   (uint64_t)length << 8 | (write ? LPL_LOG_WALK_WRITE : 0));
 	*log->at++ = physical;
 }
 

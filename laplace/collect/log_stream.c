@@ -15,8 +15,8 @@ static enum lpl_error broken(const struct lpl_log_stream *s, const char *what,
 			     struct lpl_report *report)
 {
 	return lpl_fail(report, LPL_ERR_INTERNAL,
-			"the log of references: %s (instruction %" PRIu64 ", reference %" PRIu64 ")",
-			what, s->now, s->refs);
+			"the log of references: %s (instruction %" PRIu64
+			", reference %" PRIu64 ")", what, s->now, s->refs);
 }
 
 /* ---- runs ---- */
@@ -207,8 +207,8 @@ static int begin_trace(struct lpl_log_stream *s, uint64_t word, struct lpl_repor
 	if (error)
 		return error;
 	if (s->open && s->next != s->now)
-		return (int)broken(s, "the instruction count does not follow from what was fetched",
-				   report);
+		return (int)broken(s, "the instruction count does not follow from "
+				   "what was fetched", report);
 	if (id >= s->trace_room || !s->trace[id].count)
 		return (int)broken(s, "a trace was not defined", report);
 	s->running = id;
@@ -242,7 +242,8 @@ static size_t plain_runs(struct lpl_log_stream *s, const uint64_t *word, const u
 		const uint32_t next = (uint32_t)*w;
 
 		/* else something is wrong, or nothing was fetched: the long way tells */
-		if (!fetched || fetched > s->count || (uint8_t)(COUNT_OF(w[-1]) - count) >= fetched ||
+		if (!fetched || fetched > s->count ||
+		    (uint8_t)(COUNT_OF(w[-1]) - count) >= fetched ||
 		    next >= s->trace_room || !s->trace[next].count)
 			break;
 		const struct lpl_run run = { .trace = s->running - 1, .fetched = fetched,

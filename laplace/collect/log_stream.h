@@ -24,7 +24,7 @@
 struct lpl_log_stream {
 	/* set by the caller */
 	struct lpl_run_sink *out;
-	struct lpl_writer *writer;	/* `out` is its: it is told what it cannot count; or NULL */
+	struct lpl_writer *writer;	/* `out` is its: is told what it cannot count; or NULL */
 	enum lpl_error (*flush)(void *context, struct lpl_report *report);	/* a FLUSH came */
 	void *context;
 
@@ -41,7 +41,7 @@ struct lpl_log_stream {
 	uint8_t at, count;		/* its instructions fetched, and all */
 	uint64_t next;			/* the count of the next */
 
-	struct lpl_run run;		/* what of it was not told yet; nothing: no fetch, no word */
+	struct lpl_run run;		/* what of it was not told yet: may be nothing */
 	uint64_t run_instr;		/* the count that it begins with */
 	uint32_t run_lengths;		/* of its words, those that are lengths */
 	uint64_t word[LPL_RUN_WORDS_MAX];

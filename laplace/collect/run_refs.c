@@ -110,7 +110,8 @@ static struct lpl_ref *expand(const struct lpl_run_refs *r, const struct lpl_run
 	for (;;) {
 		/* data of counts below the next fetch's, or all */
 		for (; word < end; word++) {
-			const uint8_t count = (uint8_t)((*word >> LPL_WORD_COUNT_SHIFT) - r->instr);
+			const uint8_t count =
+				(uint8_t)((*word >> LPL_WORD_COUNT_SHIFT) - r->instr);
 
 			if (length < fetched && count >= done)
 				break;

@@ -143,8 +143,8 @@ static void fast_string(struct processor *p)
 {
 	const struct lpl_log_string s = {
 		any_address(p) / 0x10000 * 0x10000 + 0x4000, any_address(p) / 0x10000 * 0x10000 +
-		0x4000, (uint16_t)(1 + dice(p, dice(p, 20) ? 40 : 4096)), (uint16_t)(1 << dice(p, 4)),
-		(int16_t)(dice(p, 2) ? 2 : -2), dice(p, 2), true
+		0x4000, (uint16_t)(1 + dice(p, dice(p, 20) ? 40 : 4096)),
+		(uint16_t)(1 << dice(p, 4)), (int16_t)(dice(p, 2) ? 2 : -2), dice(p, 2), true
 	};
 
 	lpl_log_string(p->log, p->instr, &s);

@@ -338,7 +338,9 @@ static void a_block_is_published_at_once(void **state)
 		*(uint64_t *)lpl_ring_reserve_block(ring) = n;
 		lpl_ring_commit(ring);
 		assert_false(lpl_ring_drained(ring));
-		assert_int_equal(*(const uint64_t *)lpl_ring_peek_block(ring, LPL_RING_FOREVER), n);
+		const uint64_t *block = lpl_ring_peek_block(ring, LPL_RING_FOREVER);
+		assert_non_null(block);
+		assert_int_equal(*block, n);
 		lpl_ring_release(ring, 1);
 		assert_true(lpl_ring_drained(ring));
 	}

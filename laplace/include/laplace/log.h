@@ -78,9 +78,9 @@ enum lpl_log_kind {
 				 * two words */
 	LPL_LOG_FORGET,		/* all ids */
 	LPL_LOG_COUNT,		/* the instruction count, whole: must be what the reader has */
-	LPL_LOG_SKIP,		/* the same, but traces were left out (while nothing is recorded) */
-	LPL_LOG_BETWEEN,	/* two instructions: the trace is over.  What comes until the next is
-				 * the processor's own; counts may go up without a fetch */
+	LPL_LOG_SKIP,		/* the same, but traces were left out: nothing is recorded */
+	LPL_LOG_BETWEEN,	/* two instructions: the trace is over.  What comes until the next
+				 * is the processor's own; counts may go up without a fetch */
 	LPL_LOG_REPEAT,		/* the instruction at this count goes on as the next: no fetch */
 	LPL_LOG_STRING,		/* elements of a string instruction, done at once: see below */
 	LPL_LOG_MODE,		/* EXECUTING; user mode from here on, or not */
@@ -89,7 +89,7 @@ enum lpl_log_kind {
 	LPL_LOG_WALK,		/* a reference to a page table: physical address */
 	LPL_LOG_ON,		/* EXECUTING; recording goes on */
 	LPL_LOG_OFF,		/* EXECUTING; and stops */
-	LPL_LOG_SUPPRESS,	/* EXECUTING; what follows is the tracer's own, counted by itself */
+	LPL_LOG_SUPPRESS,	/* EXECUTING; what follows is the tracer's own, only counted */
 	LPL_LOG_RESUME,		/* EXECUTING; and that is over */
 	LPL_LOG_EVENT,		/* EXECUTING; instr, cycle, a kernel_trace_record */
 	LPL_LOG_TOTALS,		/* instruction count: tell how far the stream is */
@@ -156,10 +156,9 @@ lpl_log_word(struct lpl_log *log, uint64_t word, uint64_t instr, unsigned int to
 /* The length class of `length` bytes, or LPL_LOG_LONG. */
 static inline __attribute__((always_inline)) unsigned int lpl_log_length(unsigned int length)
 {
-	return length == 1 ? 0 << LPL_LOG_LENGTH_SHIFT : length == 2 ? 1 << LPL_LOG_LENGTH_SHIFT :
-	       length == 4 ? 2 << LPL_LOG_LENGTH_SHIFT : length == 8 ? 3 << LPL_LOG_LENGTH_SHIFT :
-	       length == 16 ? 4 << LPL_LOG_LENGTH_SHIFT : length == 10 ? 5 << LPL_LOG_LENGTH_SHIFT :
-	       length == 32 ? 6 << LPL_LOG_LENGTH_SHIFT : LPL_LOG_LONG;
+	return (length == 1 ? 0 : length == 2 ? 1 : length == 4 ? 2 : length == 8 ? 3 :
+		length == 16 ? 4 : length == 10 ? 5 : length == 32 ? 6 :
+		LPL_LOG_LONG >> LPL_LOG_LENGTH_SHIFT) << LPL_LOG_LENGTH_SHIFT;
 }
 
 /* Does the trace with this id (0: none was given) begin here, and is there room for its words? */
