@@ -23,12 +23,14 @@ static void print_status(void)
 		dbg_printf("laplace: no collection (no laplace option in the bochsrc)\n");
 		return;
 	}
+	const uint64_t references = laplace_references();
+
 	lpl_collector_status(c.collector, &s);
 	dbg_printf("laplace: tracing %s, reduction %s, trace %s\n"
 		   "  references %llu, kept %llu, events %llu, bytes %llu\n"
 		   "  left out as the tracer's own %llu, waited %.3f s of %.3f s\n",
 		   laplace.state == LAPLACE_OFF ? "off" : "on", c.reduce, c.trace,
-		   (unsigned long long)laplace_references(), (unsigned long long)s.kept,
+		   (unsigned long long)references, (unsigned long long)s.kept,
 		   (unsigned long long)s.events, (unsigned long long)s.bytes,
 		   (unsigned long long)laplace.tracer_refs, s.wait_ns / 1e9,
 		   s.elapsed_ns / 1e9);

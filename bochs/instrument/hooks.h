@@ -129,6 +129,7 @@ struct laplace_processor {
 	uint64_t stack_page = LAPLACE_NOWHERE;
 	uint32_t stack_size;		/* its espPageWindowSize, while closed */
 	bool stack_writes;		/* the access that may open it is a write */
+	bool repeating;			/* an instruction that may go on without a fetch */
 	bool between;			/* instructions: an exception now meets none that was fetched */
 	bool looking;			/* an access is only a look: no reference */
 	bool walks;			/* page walks are traced */
@@ -260,6 +261,8 @@ void laplace_walk(uint64_t phy, unsigned length, bool write);
 /* The trace at this offset of the code segment begins with an instruction of `length` bytes. */
 void laplace_other_page(struct laplace_processor *p, uint64_t rip, unsigned length);
 void laplace_repeated(void);
+/* A repeated instruction is over. */
+void laplace_repeat_ends(struct laplace_processor *p);
 void laplace_mode_changes(void);
 
 /* A TLB entry is given to another page. */
@@ -303,6 +306,17 @@ LAPLACE_INLINE void laplace_repeats(struct laplace_processor *p)
 		return laplace_repeated();
 	p->repeated++;
 	p->clock--;
+}
+
+/*
+ * While a repeated instruction is executed no fetch can come, and pages may be opened that
+ * else had to wait for the next (may_open(), producer.cc).
+ */
+LAPLACE_INLINE void laplace_repeating(struct laplace_processor *p, bool yes)
+{
+	p->repeating = yes;
+	if (!yes && LAPLACE_UNLIKELY(!p->fetch))
+		laplace_repeat_ends(p);
 }
 
 /* The access bits of a TLB entry: 1 and 2 reading by the system and users, 4 and 8 writing. */

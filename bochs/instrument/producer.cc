@@ -5,10 +5,11 @@
  * Exactness.  What is sent must be what `laplace reduce -m window:K` makes of
  * the run's raw trace, record for record.  Therefore
  *
- * - a page's first reference in a window always comes here: its slots are empty
- *   until the page was entered in the window's table;
- * - its last data reference is what its struct holds when the window ends, since
- *   every reference that does not come here overwrites it, in program order;
+ * - a page's first reference in a window always comes here: it is closed until
+ *   it was entered in the window's table;
+ * - its last data reference is the latest of what its slots hold when the window
+ *   ends, or when they are given to other pages: every reference that does not come
+ *   here leaves its time in one of them, in program order;
  * - its last fetch is found when it is over (another page's trace begins, the
  *   window ends, an interrupt is delivered): it was the latest instruction, and
  *   the history tells how many data references that one has made since;
@@ -16,19 +17,22 @@
  *   reference; the processor may be in the middle of an instruction.  The code
  *   page is entered again by the next fetch, not by the present one, which
  *   belongs to the old window.  Nobody calls us at the next fetch.  But until
- *   it is entered no slot is filled, so the next data reference or trace
+ *   it is entered nothing is opened, so the next data reference or trace
  *   comes here, and nothing but fetches can have happened in between;
  * - a read-modify-write is reported when it reads and again when it writes.  In
  *   between nothing comes that ends a window; if anything did, its write would
- *   find neither page nor address (empty_slots), and end the run;
- * - times are exact: instruction counts are stored with references, and the
+ *   find neither page nor address (forget()), and end the run;
+ * - times are exact: instruction counts are part of the clock, and the
  *   cycle follows from the instruction count by the list of jumps.  (Bochs'
  *   cycle counter runs with the instruction count but for halts and fast
  *   strings, whose elements take a cycle each.)
  *
- * The address space is part of a page's identity.  When CR3 changes, all slots
- * are forgotten (global pages stay in the TLB and would go on writing to the
+ * The address space is part of a page's identity.  When CR3 changes, all pages
+ * are closed (global ones stay in the TLB and would go on leaving times with the
  * old space's struct), while the window goes on.
+ *
+ * Nothing here knows Bochs; what is asked of the simulated machine is at the end of
+ * producer.h.
  *
  * The state: who sets it, and what holds between two instructions.  ("None" is NULL or
  * LAPLACE_NOWHERE.  tests/producer/machine.cc checks it after each of its steps.)
@@ -63,6 +67,9 @@
  *	repeated	laplace_repeated(): the present count (with the mode, as the clock has
  *			it) if an instruction goes on that was fetched at repeated_clock, as
  *			the count repeated_first.
+ *	repeating	laplace_repeating(): while Bochs executes a repeated instruction, until an
+ *			exception ends it.  Pages are opened though fetch may be none; then
+ *			they are closed when it is over.
  *	many		laplace_fast_string(): the clock when the instruction at this count
  *			was fetched.
  *	P->modified	laplace_hit(): the slot of the latest read by an open page that may
@@ -267,6 +274,8 @@ void laplace_delivery_begins(void)
 {
 	laplace_sync_cycles();
 	P->looking = false;
+	if (P->repeating)
+		laplace_repeating(P, false);
 	if (P->between)
 		laplace_between_instructions();
 	/* loading CS tells the new mode */
@@ -316,13 +325,21 @@ static void before_reference(void)
 }
 
 /*
- * References may use what they find in this slot: where nothing is recorded, or the
+ * References may use what they find in a slot: where nothing is recorded, or the
  * code page is entered already.  (Until it is, the next instruction's fetch has to
- * come before the next reference, and so that has to come here.)
+ * come before the next reference, and so that has to come here.  A repeated
+ * instruction goes on for long without a fetch; what was opened meanwhile is
+ * closed when it is over.)
  */
 static bool may_open(void)
 {
-	return laplace.state != LAPLACE_ON || P->fetch;
+	return laplace.state != LAPLACE_ON || P->fetch || P->repeating;
+}
+
+void laplace_repeat_ends(struct laplace_processor *p)
+{
+	if (laplace.state == LAPLACE_ON)
+		laplace_close_all(&laplace.window, p);
 }
 
 /* The present reference, to be counted; its page, or NULL: it is no reference. */
@@ -368,6 +385,7 @@ void laplace_slow_access(struct laplace_slot *slot, uint64_t address, unsigned h
 	if (rw == LAPLACE_RW_MODIFY) {	/* (the reference may have ended a window) */
 		laplace.modified.part[part] = { slot, address, how };
 		laplace.modified.parts = part + 1;
+		P->modified = slot->page ? slot : &P->lost;
 	}
 }
 

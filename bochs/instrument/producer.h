@@ -7,6 +7,10 @@
 #ifndef LAPLACE_PRODUCER_H
 #define LAPLACE_PRODUCER_H
 
+#if defined(LAPLACE_ALL)
+#include "producer_all.h"
+#else
+
 #include <atomic>
 
 #include <laplace/collector.h>
@@ -150,4 +154,5 @@ void laplace_suppression_check(void);
 void laplace_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 [[noreturn]] void laplace_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+#endif
 #endif

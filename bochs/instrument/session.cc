@@ -32,10 +32,18 @@
 #include "signals.h"
 #include "symbol.h"
 
+/* Does this simulator log every reference?  Else it sends windows. */
+#if defined(LAPLACE_ALL)
+static const bool LAPLACE_LOGS = true;
+#else
+static const bool LAPLACE_LOGS = false;
+#endif
+
 enum start_mode { START_ON, START_OFF, START_MARK };
 
 static struct {
 	bool wanted;			/* a laplace option was given */
+	char **arguments;		/* as given, with -q, from the second one on */
 	char trace[BX_PATHNAME_LEN];
 	char reduce[256];
 	char kernel[BX_PATHNAME_LEN];
@@ -435,6 +443,43 @@ static void flush_due(void *)
 	laplace_ask_flush();
 }
 
+/* Bochs takes its arguments apart where they are, so they are copied before. */
+static void keep_arguments(void)
+{
+	int count = 1;
+
+	session.arguments = (char **)calloc((size_t)bx_startup_flags.argc + 2,
+					    sizeof(*session.arguments));
+	if (!session.arguments)
+		laplace_die("no memory for the arguments");
+	session.arguments[count++] = strdup("-q");
+	for (int i = 1; i < bx_startup_flags.argc; i++)
+		if (strcmp(bx_startup_flags.argv[i], "-q"))
+			session.arguments[count++] = strdup(bx_startup_flags.argv[i]);
+}
+
+/*
+ * One simulator sends windows and another logs every reference; they have the same
+ * arguments, and are neighbours.  Nothing was opened yet.  What a menu has changed by hand
+ * would be lost, so there is none.
+ */
+[[noreturn]] static void become(const char *name)
+{
+	char path[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	char *slash;
+
+	path[length > 0 ? length : 0] = '\0';
+	slash = strrchr(path, '/');
+	if (!slash || strlen(name) >= sizeof(path) - (size_t)(slash + 1 - path))
+		laplace_die("reduce=%s: %s cannot be looked for", session.reduce, name);
+	strcpy(slash + 1, name);
+	session.arguments[0] = path;
+	execv(path, session.arguments);
+	laplace_die("reduce=%s is recorded by another simulator, which cannot be started: %s: %s",
+		    session.reduce, path, strerror(errno));
+}
+
 static void open_collection(void)
 {
 	struct lpl_collector_options options;
@@ -445,6 +490,8 @@ static void open_collection(void)
 	memset(&options, 0, sizeof(options));
 	if (lpl_plan_parse(&plan, session.reduce, &report))
 		laplace_die("reduce=%s: %s", session.reduce, report.text);
+	if (plan.window ? LAPLACE_LOGS : !LAPLACE_LOGS)
+		become(plan.window ? "laplace-bochs" : "laplace-bochs-all");
 	if (session.stage == LPL_STAGE_FILE && !*session.trace)
 		laplace_die("the laplace option needs trace=FILE");
 	check_images();
@@ -474,6 +521,7 @@ static void open_collection(void)
 	options.ring_records = (size_t)session.ring;
 	options.status_fd = (int)session.status_fd;
 	options.overwrite = session.overwrite;
+	options.log = LAPLACE_LOGS;
 	options.flush_ns = session.stage == LPL_STAGE_FILE ?
 			   (uint64_t)session.flush_seconds * 1000000000 : 0;
 	options.flush_due = flush_due;
@@ -593,6 +641,7 @@ void laplace_init_env(void)
 	session.stage = LPL_STAGE_FILE;
 	session.status_fd = -1;
 	session.flush_seconds = 10;
+	keep_arguments();
 	laplace_signals_note();
 	laplace_producer_init(NULL, 1);
 	if (!SIM->register_addon_option("laplace", parse_option, save_option))

@@ -36,6 +36,7 @@ struct info {
 	const char *trouble;		/* why it is not; NULL */
 	const struct cli_gaps *gaps;	/* of what it was made from */
 	bool damaged;
+	struct lpl_packing packing;	/* chunks 0: there is none */
 };
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -164,6 +165,21 @@ static void print_size(const struct info *info)
 	puts("");
 }
 
+/* Where the bytes of packed runs are. */
+static void print_packing(const struct info *info)
+{
+	const struct lpl_packing *packing = &info->packing;
+
+	if (packing->chunks == 0)
+		return;
+	printf("%-16s %20s %20s\n", "packed runs", "bytes", "bits per reference");
+	for (unsigned int i = 0; lpl_packing_part(i); i++)
+		printf("  %-14s %20" PRIu64 " %20.4f\n", lpl_packing_part(i), packing->part[i],
+		       8 * share(packing->part[i], packing->refs));
+	printf("  %-14s %20" PRIu64 " %20.4f\n", "in the file", packing->stored,
+	       8 * share(packing->stored, packing->refs));
+}
+
 static void print_info(const struct info *info)
 {
 	char path[4096], gaps[CLI_GAPS_SIZE];
@@ -177,6 +193,7 @@ static void print_info(const struct info *info)
 	print_clocks(info->tally);
 	printf("%-16s %zu\n", "address spaces", info->tally->spaces);
 	print_size(info);
+	print_packing(info);
 	if (info->totals.wait_ns)
 		printf("%-16s the simulator waited %.3f s for the reducer\n", "recording",
 		       (double)info->totals.wait_ns / 1e9);
@@ -262,6 +279,24 @@ static json_t *clocks_json(const struct lpl_counts *tally)
 			 "cycle", number(tally->first.cycle), number(tally->last.cycle));
 }
 
+static json_t *packing_json(const struct lpl_packing *packing)
+{
+	json_t *object = json_object();
+	json_t *parts = json_object();
+
+	for (unsigned int i = 0; lpl_packing_part(i); i++)
+		json_object_set_new(parts, lpl_packing_part(i),
+				    json_pack("{s:o, s:f}", "bytes", number(packing->part[i]),
+					      "bits_per_reference",
+					      8 * share(packing->part[i], packing->refs)));
+	json_object_set_new(object, "chunks", number(packing->chunks));
+	json_object_set_new(object, "references", number(packing->refs));
+	json_object_set_new(object, "bytes", number(packing->stored));
+	json_object_set_new(object, "bytes_before_compression", number(packing->plain));
+	json_object_set_new(object, "parts", parts);
+	return object;
+}
+
 static json_t *info_json(const struct info *info)
 {
 	struct lpl_exactness exactness;
@@ -296,6 +331,8 @@ static json_t *info_json(const struct info *info)
 	if (tally->all_refs)
 		json_object_set_new(object, "bits_per_reference",
 				    json_real(8 * share(info->bytes, tally->all_refs)));
+	if (info->packing.chunks)
+		json_object_set_new(object, "packed_runs", packing_json(&info->packing));
 	json_object_set_new(object, "wait_ns", number(info->totals.wait_ns));
 	return object;
 }
@@ -337,6 +374,7 @@ int cmd_info(int argc, char **argv)
 			.trouble = status == CLI_DONE ? NULL : trouble.text,
 			.damaged = status != CLI_DONE && trouble.error != LPL_ERR_TRUNCATED,
 		};
+		(void)lpl_reader_packing(reader, &info.packing);
 		for (int i = 0; i < LPL_TYPES; i++)
 			info.types_before |= info.totals.refs[i] != 0;
 		if (lpl_reader_size(reader))

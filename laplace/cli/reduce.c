@@ -268,12 +268,17 @@ static int tee_finish(struct lpl_sink *sink, struct lpl_report *report)
 
 static int open_run(struct run *run, const struct options *options, const char *spec)
 {
-	const struct lpl_writer_options writer_options = { .level = options->level,
-							   .jobs = cli_jobs(options->jobs) };
+	struct lpl_writer_options writer_options = { .level = options->level,
+						     .jobs = cli_jobs(options->jobs) };
 	struct lpl_report report = { 0 };
+	const char *reduction;
 
-	if (derive_meta(&run->meta, lpl_reader_meta(run->reader), options, spec, &report) ||
-	    lpl_writer_open(&run->writer, options->output, run->meta, &writer_options,
+	if (derive_meta(&run->meta, lpl_reader_meta(run->reader), options, spec, &report))
+		return cli_report(&report);
+	/* every reference that was made is what packing as runs is for */
+	reduction = lpl_meta_get(run->meta, LPL_META_REDUCTION);
+	writer_options.runs = reduction && strcmp(reduction, "none") == 0;
+	if (lpl_writer_open(&run->writer, options->output, run->meta, &writer_options,
 			    options->overwrite, &report) ||
 	    lpl_reducer_open(&run->reducer,
 			     lpl_meta_get(lpl_reader_meta(run->reader), LPL_META_REDUCTION),

@@ -54,8 +54,8 @@ static const struct argp_child children[] = {
 };
 static const struct argp argp = {
 	NULL, parse_option, "TRACE",
-	"Read all of TRACE and check every checksum, record and total, and that it was "
-	"closed properly."
+	"Read all of TRACE and check every checksum, record and total, the hash of its "
+	"references where it carries one, and that it was closed properly."
 	"\v"
 	"Exit status 0 when TRACE is whole, 3 when it is incomplete or damaged.",
 	children, NULL, NULL
@@ -215,20 +215,29 @@ static int print_verdict(const struct options *options, const struct cli_pass *p
 	const char *state = !trouble->error ? "whole" :
 			    trouble->error == LPL_ERR_TRUNCATED ? "incomplete" : "damaged";
 
-	char gaps[CLI_GAPS_SIZE];
+	char gaps[CLI_GAPS_SIZE], hash[17];
+	struct lpl_packing packing;
+	/* behind a gap nobody can tell what it would be */
+	bool hashed = lpl_reader_packing(pass->reader, &packing) && !trouble->error &&
+		      packing.hash != 0;
 
+	snprintf(hash, sizeof(hash), "%016" PRIx64, packing.hash);
 	if (options->json)
 		return cli_print_json(stdout,
-			json_pack("{s:s, s:s, s:s*, s:I, s:I, s:I, s:I}",
+			json_pack("{s:s, s:s, s:s*, s:I, s:I, s:I, s:I, s:s*}",
 				  "file", options->trace, "state", state,
 				  "trouble", trouble->error ? trouble->text : NULL,
 				  "chunks", (json_int_t)pass->chunks,
 				  "references", (json_int_t)checker->tally.all_refs,
 				  "events", (json_int_t)checker->tally.events.all,
-				  "missing_places", (json_int_t)pass->recorded_gaps.count));
+				  "missing_places", (json_int_t)pass->recorded_gaps.count,
+				  "hash", hashed ? hash : NULL));
 	printf("%s: %s, %" PRIu64 " chunks, %" PRIu64 " references, %" PRIu64 " events%s\n",
 	       options->trace, state, pass->chunks, checker->tally.all_refs,
 	       checker->tally.events.all, trouble->error ? " can be read" : "");
+	if (hashed)
+		printf("%s: its references are those that were recorded: hash %s\n",
+		       options->trace, hash);
 	if (pass->recorded_gaps.count)
 		printf("%s: made from a damaged or incomplete trace: records are missing in %s\n",
 		       options->trace, cli_gaps_text(gaps, &pass->recorded_gaps));
@@ -251,6 +260,10 @@ int cmd_verify(int argc, char **argv)
 		return status;
 	checker = (struct checker){ .sink = { check_refs, check_event, check_finish },
 				    .path = options.trace };
+	if (lpl_reader_compare_hash(reader, &trouble)) {
+		lpl_reader_close(reader);
+		return cli_report(&trouble);
+	}
 	lpl_counts_init(&checker.tally);
 	cli_progress_start(&progress, options.progress);
 	pass = (struct cli_pass){ .reader = reader, .path = options.trace,

@@ -9,11 +9,15 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <laplace/collector.h>
 
 #include "base/host.h"
+#include "container/run_writer.h"
+#include "log_stream.h"
 #include "ring_stream.h"
+#include "run_refs.h"
 #include "status.h"
 
 #define STATUS_NS 500000000U
@@ -23,7 +27,10 @@ struct lpl_collector {
 	struct lpl_plan plan;
 	enum lpl_stage stage;
 	struct lpl_ring *ring;
+	bool has_log;			/* else it has records, and so has the stream */
 	struct lpl_ring_stream stream;
+	struct lpl_log_stream log;
+	struct lpl_run_refs refs;	/* of the log */
 	struct lpl_writer *writer;	/* NULL unless the stage is FILE */
 	struct lpl_reducer *reducer;
 	struct lpl_sink null;		/* the end of the stream without a file */
@@ -67,19 +74,24 @@ static int null_finish(struct lpl_sink *sink, struct lpl_report *report)
 void lpl_collector_status(const struct lpl_collector *c, struct lpl_collector_status *status)
 {
 	const struct lpl_ring_stream *stream = &c->stream;
+	const struct lpl_log_stream *log = &c->log;
 	/* in this order: no more can be kept than there were */
 	const uint64_t kept = c->writer ? lpl_writer_refs(c->writer) : 0;
 
 	atomic_thread_fence(memory_order_acquire);
 	*status = (struct lpl_collector_status){
-		.references = atomic_load_explicit(&stream->references, memory_order_relaxed),
-		.instructions = atomic_load_explicit(&stream->instructions, memory_order_relaxed),
-		.events = atomic_load_explicit(&stream->events_taken, memory_order_relaxed),
+		.references = atomic_load_explicit(c->has_log ? &log->references :
+						   &stream->references, memory_order_relaxed),
+		.instructions = atomic_load_explicit(c->has_log ? &log->instructions :
+						     &stream->instructions, memory_order_relaxed),
+		.events = atomic_load_explicit(c->has_log ? &log->events : &stream->events_taken,
+					       memory_order_relaxed),
 		.kept = kept,
 		.bytes = c->writer ? lpl_writer_bytes(c->writer) : 0,
 		.wait_ns = lpl_ring_wait_ns(c->ring),
 		.elapsed_ns = lpl_now_ns() - c->start_ns,
 		.flushes = atomic_load_explicit(&c->flushes, memory_order_relaxed),
+		.tracer_refs = atomic_load_explicit(&log->tracer_told, memory_order_relaxed),
 	};
 }
 
@@ -101,8 +113,12 @@ static void tell_status(struct lpl_collector *c, const char *state, const char *
 static enum lpl_error flush(void *context, struct lpl_report *report)
 {
 	struct lpl_collector *c = context;
-	enum lpl_error error = c->plan.window ? LPL_OK :
-		lpl_ring_stream_deliver(&c->stream, report);
+	enum lpl_error error = LPL_OK;
+
+	if (c->has_log)
+		error = lpl_run_refs_deliver(&c->refs, report);
+	else if (!c->plan.window)
+		error = lpl_ring_stream_deliver(&c->stream, report);
 
 	if (!error)
 		error = lpl_reducer_flush(c->reducer, report);
@@ -128,16 +144,43 @@ static void look_at_clock(struct lpl_collector *c)
 	}
 }
 
-static enum lpl_error drain(struct lpl_collector *c)
+static bool timed(const struct lpl_collector *c)
 {
-	const bool timed = c->status_fd >= 0 || c->flush_ns;
-	struct lpl_sink *out = c->stream.out;
+	return c->status_fd >= 0 || c->flush_ns;
+}
+
+static uint64_t patience(const struct lpl_collector *c)
+{
+	return timed(c) ? LOOK_NS : LPL_RING_FOREVER;
+}
+
+static enum lpl_error drain_log(struct lpl_collector *c)
+{
+	const struct lpl_log_block *block;
+	enum lpl_error error = LPL_OK;
+
+	while ((block = lpl_ring_peek_block(c->ring, patience(c))) || !lpl_ring_over(c->ring)) {
+		if (block && c->stage != LPL_STAGE_RING)
+			error = lpl_log_stream_take(&c->log, block, &c->report);
+		if (error)
+			return error;
+		if (block)
+			lpl_ring_release(c->ring, 1);
+		if (timed(c))
+			look_at_clock(c);
+	}
+	error = lpl_log_stream_end(&c->log, &c->report);
+	return error ? error : lpl_run_refs_deliver(&c->refs, &c->report);
+}
+
+static enum lpl_error drain_records(struct lpl_collector *c)
+{
 	enum lpl_error error = LPL_OK;
 	const struct lpl_ring_record *records;
 	size_t ready;
 
-	while ((ready = lpl_ring_peek(c->ring, timed ? LOOK_NS : LPL_RING_FOREVER,
-				      &records)) > 0 || !lpl_ring_over(c->ring)) {
+	while ((ready = lpl_ring_peek(c->ring, patience(c), &records)) > 0 ||
+	       !lpl_ring_over(c->ring)) {
 		if (ready > LPL_RING_STREAM_BLOCK)	/* give room back while working */
 			ready = LPL_RING_STREAM_BLOCK;
 		if (c->stage != LPL_STAGE_RING)
@@ -145,10 +188,17 @@ static enum lpl_error drain(struct lpl_collector *c)
 		if (error)
 			return error;
 		lpl_ring_release(c->ring, ready);
-		if (timed)
+		if (timed(c))
 			look_at_clock(c);
 	}
-	error = lpl_ring_stream_deliver(&c->stream, &c->report);
+	return lpl_ring_stream_deliver(&c->stream, &c->report);
+}
+
+static enum lpl_error drain(struct lpl_collector *c)
+{
+	enum lpl_error error = c->has_log ? drain_log(c) : drain_records(c);
+	struct lpl_sink *out = c->stream.out;
+
 	return error ? error : (enum lpl_error)out->finish(out, &c->report);
 }
 
@@ -182,12 +232,20 @@ static enum lpl_error describe(struct lpl_meta *meta, const struct lpl_plan *pla
 	return error;
 }
 
+/* Nothing is reduced: the writer takes the log's runs as they are. */
+static bool packs_runs(const struct lpl_collector *c)
+{
+	return c->has_log && c->stage == LPL_STAGE_FILE && strcmp(c->plan.rest, "none") == 0;
+}
+
 static void destroy(struct lpl_collector *c)
 {
 	lpl_writer_abandon(c->writer);
 	lpl_reducer_close(c->reducer);
 	lpl_ring_free(c->ring);
 	lpl_ring_stream_free(&c->stream);
+	lpl_log_stream_free(&c->log);
+	lpl_run_refs_free(&c->refs);
 	free(c);
 }
 
@@ -210,13 +268,16 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 	c->flush_due = options->flush_due;
 	c->context = options->context;
 	c->null = (struct lpl_sink){ null_refs, null_event, null_finish };
-	c->ring = lpl_ring_new(options->ring_records ? options->ring_records : 65536);
+	c->has_log = options->log;
+	const size_t records = options->ring_records ? options->ring_records : 65536;
+	c->ring = c->has_log ? lpl_log_new_ring(records) : lpl_ring_new(records);
 	if (!c->ring) {
 		error = lpl_fail(report, LPL_ERR_MEMORY, "no memory for the ring");
 		goto failed;
 	}
 	if (c->stage == LPL_STAGE_FILE) {
-		struct lpl_writer_options writing = { .level = options->level };
+		struct lpl_writer_options writing = { .level = options->level,
+						      .runs = packs_runs(c) };
 		struct lpl_meta *meta = lpl_meta_copy(options->meta);
 
 		error = meta ? describe(meta, &c->plan, report) :
@@ -238,6 +299,14 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 	c->stream.flush = flush;
 	c->stream.context = c;
 	c->stream.block = LPL_RING_STREAM_BLOCK;
+	c->refs.out = c->stream.out;
+	c->refs.writer = c->writer;
+	c->refs.tracer_refs = &c->log.tracer_refs;
+	lpl_run_refs_init(&c->refs);
+	c->log.out = packs_runs(c) ? lpl_writer_runs(c->writer) : &c->refs.sink;
+	c->log.writer = packs_runs(c) ? c->writer : NULL;
+	c->log.flush = flush;
+	c->log.context = c;
 
 	int problem = pthread_create(&c->thread, NULL, run, c);
 	if (problem) {
@@ -274,10 +343,13 @@ enum lpl_error lpl_collector_close(struct lpl_collector *c, const char *end,
 	lpl_ring_end(c->ring);
 	pthread_join(c->thread, NULL);
 	error = lpl_collector_failure(c, report);
-	c->stream.totals.tracer_refs = c->stream.tracer_refs;
-	c->stream.totals.wait_ns = c->flush_ns ? lpl_ring_wait_ns(c->ring) : 0;
+	struct lpl_totals *totals = c->has_log ? &c->refs.totals : &c->stream.totals;
+	totals->tracer_refs = c->has_log ? c->log.tracer_refs : c->stream.tracer_refs;
+	if (c->has_log)
+		totals->events = c->log.events;
+	totals->wait_ns = c->flush_ns ? lpl_ring_wait_ns(c->ring) : 0;
 	if (c->writer && !error) {
-		lpl_writer_totals(c->writer, &c->stream.totals);
+		lpl_writer_totals(c->writer, totals);
 		/* the file is complete before anyone is told so */
 		error = lpl_writer_flush(c->writer, report);
 	}

@@ -20,11 +20,10 @@ static void tell_totals(const struct lpl_ring_stream *stream)
 		lpl_writer_totals(stream->writer, &stream->totals);
 }
 
-static int by_number(const void *a, const void *b)
+static enum lpl_error no_room(const struct lpl_ring_stream *stream, struct lpl_report *report)
 {
-	uint64_t x = ((const struct lpl_ref *)a)->ref, y = ((const struct lpl_ref *)b)->ref;
-
-	return (x > y) - (x < y);
+	return lpl_fail(report, LPL_ERR_MEMORY, "no memory for a window of %zu references",
+			stream->refs + stream->order.firsts + stream->order.lasts);
 }
 
 static size_t next_block(const struct lpl_ring_stream *stream)
@@ -39,21 +38,26 @@ enum lpl_error lpl_ring_stream_deliver(struct lpl_ring_stream *stream,
 				       struct lpl_report *report)
 {
 	struct lpl_sink *out = stream->out;
+	const struct lpl_ref *ref = stream->ref;
+	size_t refs = stream->refs, done = 0;
 	int error = LPL_OK;
-	size_t done = 0;
 
-	if (stream->windows)
-		qsort(stream->ref, stream->refs, sizeof(*stream->ref), by_number);
+	if (stream->windows) {
+		refs = lpl_window_sort(&stream->order);
+		ref = stream->order.ref;
+		if (refs == SIZE_MAX)
+			return no_room(stream, report);
+	}
 	atomic_store_explicit(&stream->references, stream->totals.total, memory_order_relaxed);
 	tell_totals(stream);
 	for (size_t e = 0; e < stream->events && !error; e++) {
 		const struct lpl_ring_event *next = &stream->event[e];
 		size_t upto = done;
 
-		while (upto < stream->refs && stream->ref[upto].ref <= next->event.ref)
+		while (upto < refs && ref[upto].ref <= next->event.ref)
 			upto++;
 		if (upto > done)
-			error = out->refs(out, stream->ref + done, upto - done, report);
+			error = out->refs(out, ref + done, upto - done, report);
 		stream->totals.events++;
 		stream->totals.tracer_refs = next->tracer_refs;
 		tell_totals(stream);
@@ -61,8 +65,8 @@ enum lpl_error lpl_ring_stream_deliver(struct lpl_ring_stream *stream,
 			error = out->event(out, &next->event, report);
 		done = upto;
 	}
-	if (!error && done < stream->refs)
-		error = out->refs(out, stream->ref + done, stream->refs - done, report);
+	if (!error && done < refs)
+		error = out->refs(out, ref + done, refs - done, report);
 	stream->refs = stream->events = 0;
 	stream->block = next_block(stream);
 	return (enum lpl_error)error;
@@ -70,6 +74,7 @@ enum lpl_error lpl_ring_stream_deliver(struct lpl_ring_stream *stream,
 
 void lpl_ring_stream_free(struct lpl_ring_stream *stream)
 {
+	lpl_window_order_free(&stream->order);
 	free(stream->ref);
 	free(stream->event);
 }
@@ -79,8 +84,7 @@ void lpl_ring_stream_free(struct lpl_ring_stream *stream)
 static struct lpl_ref *new_ref(struct lpl_ring_stream *stream, struct lpl_report *report)
 {
 	if (!lpl_reach(stream->ref, stream->ref_room, stream->refs)) {
-		lpl_fail(report, LPL_ERR_MEMORY, "no memory for a window of %zu references",
-			 stream->refs);
+		no_room(stream, report);
 		return NULL;
 	}
 	return &stream->ref[stream->refs++];
@@ -118,14 +122,9 @@ static enum lpl_error take_ref(struct lpl_ring_stream *stream, const struct lpl_
 }
 
 /* One of the two references kept of a page of a window: r tells its time, the rest is both's. */
-static enum lpl_error take_page_ref(struct lpl_ring_stream *stream,
-				    const struct lpl_ring_record *r, uint64_t page, uint64_t rest,
-				    struct lpl_ref **taken, struct lpl_report *report)
+static void set_page_ref(struct lpl_ref *ref, const struct lpl_ring_record *r, uint64_t page,
+			 uint64_t rest)
 {
-	struct lpl_ref *ref = new_ref(stream, report);
-
-	if (!ref)
-		return LPL_ERR_MEMORY;
 	*ref = (struct lpl_ref){
 		.ref = r->word[0] >> 3,
 		.instr = r->word[1],
@@ -135,8 +134,6 @@ static enum lpl_error take_page_ref(struct lpl_ring_stream *stream,
 		.type = type_of(r->word[0], rest & LPL_WIRE_WALK),
 		.flags = LPL_PAGED | (r->word[0] & 4 ? LPL_USER : 0),
 	};
-	*taken = ref;
-	return LPL_OK;
 }
 
 /* A page of a window: its first reference, and its last if that is another. */
@@ -144,15 +141,20 @@ static enum lpl_error take_page(struct lpl_ring_stream *stream, const struct lpl
 				const struct lpl_ring_record *b, struct lpl_report *report)
 {
 	uint64_t page = a->word[3] & ~LPL_WIRE_KIND(0xff), rest = b->word[3];
-	struct lpl_ref *ref = NULL;
-	enum lpl_error error = take_page_ref(stream, a, page, rest, &ref, report);
+	struct lpl_ref *ref = lpl_window_first(&stream->order);
 
-	if (error || b->word[0] >> 3 == a->word[0] >> 3)
-		return error;
-	error = take_page_ref(stream, b, page, rest, &ref, report);
-	if (!error && (rest & LPL_WIRE_WROTE))	/* it stands for the writes before it too */
+	if (ref == NULL)
+		return no_room(stream, report);
+	set_page_ref(ref, a, page, rest);
+	if (b->word[0] >> 3 == a->word[0] >> 3)
+		return LPL_OK;
+	ref = lpl_window_last(&stream->order);
+	if (ref == NULL)
+		return no_room(stream, report);
+	set_page_ref(ref, b, page, rest);
+	if (rest & LPL_WIRE_WROTE)	/* it stands for the writes before it too */
 		ref->type = rest & LPL_WIRE_WALK ? LPL_WALK_WRITE : LPL_WRITE;
-	return error;
+	return LPL_OK;
 }
 
 /* ---- events ---- */

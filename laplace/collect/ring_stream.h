@@ -3,7 +3,7 @@
  * The stream that the ring's records carry (collector.h): references and events, in order.
  *
  * With every reference sent, the ring's order is the stream's.  With windows, a window's
- * pages come together at its end, each with its first and its last reference, and events
+ * pages come together at its end, in order of their first references, each with its last, and events
  * may have come before them: so a window is gathered, sorted by reference number, and
  * delivered with its events in between.  An event with ref == r stands after reference r.
  * Memory is bounded by the window: 2K references and LPL_WINDOW_EVENTS events.
@@ -14,6 +14,8 @@
 #include <stdatomic.h>
 
 #include <laplace/collector.h>
+
+#include "window_order.h"
 
 /* References delivered together when all are sent. */
 #define LPL_RING_STREAM_BLOCK 4096
@@ -32,7 +34,8 @@ struct lpl_ring_stream {
 	enum lpl_error (*flush)(void *context, struct lpl_report *report);	/* a FLUSH came */
 	void *context;
 
-	struct lpl_ref *ref;		/* the current window or block */
+	struct lpl_window_order order;	/* of the current window */
+	struct lpl_ref *ref;		/* the current block, where every reference is sent */
 	size_t refs, ref_room;
 	size_t block;			/* references to be delivered together */
 	struct lpl_ring_event *event;	/* of the current window, in order */

@@ -15,6 +15,7 @@
 #define LPL_PLAIN_META_MAX	((size_t)1 << 20)
 #define LPL_STORED_MAX		((size_t)65 << 20)
 #define LPL_CHUNK_REFS_MAX	((size_t)1 << 20)
+#define LPL_RUN_CHUNK_REFS_MAX	((size_t)1 << 22)
 #define LPL_CHUNK_EVENTS_MAX	((size_t)1 << 16)
 #define LPL_INDEX_ENTRIES_MAX	((size_t)1 << 16)
 #define LPL_META_PAIRS_MAX	((size_t)1024)
@@ -24,8 +25,14 @@
 enum lpl_chunk_kind {
 	LPL_CHUNK_HEADER = 1,
 	LPL_CHUNK_DATA = 2,
-	LPL_CHUNK_INDEX = 3
+	LPL_CHUNK_INDEX = 3,
+	LPL_CHUNK_RUNS = 4
 };
+
+static inline bool lpl_chunk_has_records(uint16_t kind)
+{
+	return kind == LPL_CHUNK_DATA || kind == LPL_CHUNK_RUNS;
+}
 
 struct lpl_clocks {
 	uint64_t ref, instr, cycle;

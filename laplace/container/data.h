@@ -63,6 +63,9 @@ enum lpl_error lpl_data_encode_refs(struct lpl_data_encoder *encoder,
 enum lpl_error lpl_data_encode_event(struct lpl_data_encoder *encoder,
 				     const struct lpl_event *event,
 				     struct lpl_report *report);
+/* References were packed elsewhere: there are so many now, with these clocks. */
+void lpl_data_encoder_moved(struct lpl_data_encoder *encoder, size_t refs,
+			    const struct lpl_clocks *first, const struct lpl_clocks *last);
 /* The most bytes lpl_data_encode_end() can need. */
 size_t lpl_data_bound(const struct lpl_data_encoder *encoder);
 /* Write the payload; returns its size. */
@@ -90,6 +93,20 @@ enum lpl_error lpl_data_decode(struct lpl_data *data, const struct lpl_chunk_hea
 			       const uint8_t *payload, size_t size,
 			       struct lpl_report *cause);
 void lpl_data_free(struct lpl_data *data);
+
+/* How far an event is behind the references or the event before it; false: malformed. */
+bool lpl_event_position(const uint8_t *at, const uint8_t *end, uint64_t *step);
+/*
+ * One event, relative to the record before it, whose clocks it gives its own; returns the byte
+ * after it, NULL: it is malformed or out of order.
+ */
+const uint8_t *lpl_event_decode(struct lpl_event *event, struct lpl_clocks *before,
+				const uint8_t *at, const uint8_t *end);
+/* Room for as many records as the header tells of; 0 events or references are fine. */
+enum lpl_error lpl_data_reserve(struct lpl_data *data, size_t refs, size_t events,
+				struct lpl_report *cause);
+/* The least bytes that an event takes. */
+#define LPL_EVENT_BYTES_MIN 10
 
 /* ---- totals, as DATA and INDEX hold them ---- */
 

@@ -11,7 +11,6 @@
 #include "data.h"
 
 #define PAGE_OFFSET_MASK ((UINT64_C(1) << LPL_PAGE_SHIFT) - 1)
-#define EVENT_BYTES_MIN 10	/* ten numbers, one byte each */
 
 static enum lpl_error damaged(struct lpl_report *cause, const char *what)
 {
@@ -114,10 +113,13 @@ static const uint8_t *decode_refs(struct lpl_data *data, const struct lpl_clocks
 	return at;
 }
 
-/* One event, relative to the record before it; NULL when it is malformed. */
-static const uint8_t *decode_event(struct lpl_event *event, uint64_t *position,
-				   const struct lpl_clocks *before, const uint8_t *at,
-				   const uint8_t *end)
+bool lpl_event_position(const uint8_t *at, const uint8_t *end, uint64_t *step)
+{
+	return lpl_varint_get(at, end, step) != NULL;
+}
+
+const uint8_t *lpl_event_decode(struct lpl_event *event, struct lpl_clocks *before,
+				const uint8_t *at, const uint8_t *end)
 {
 	uint64_t number[10];
 	enum { POSITION, REF, INSTR, CYCLE, TAG, TID, TGID, SPACE, MASK, LENGTH };
@@ -147,7 +149,10 @@ static const uint8_t *decode_event(struct lpl_event *event, uint64_t *position,
 	event->tid = (uint32_t)number[TID];
 	event->tgid = (uint32_t)number[TGID];
 	event->space = number[SPACE];
-	*position = number[POSITION];
+	if (event->ref < before->ref || event->instr < before->instr ||
+	    event->cycle < before->cycle)
+		return NULL;
+	*before = (struct lpl_clocks){ event->ref, event->instr, event->cycle };
 	return at + number[LENGTH];
 }
 
@@ -166,28 +171,21 @@ static const uint8_t *decode_events(struct lpl_data *data, const struct lpl_cloc
 
 	for (size_t i = 0; i < data->event_count; i++) {
 		struct lpl_event *event = &data->events[i];
-		const uint8_t *start = at;
 
 		/* the position comes first, and tells what the clocks are relative to */
-		if (!lpl_varint_get(start, end, &step) || step > data->ref_count - position) {
+		if (!lpl_event_position(at, end, &step) || step > data->ref_count - position) {
 			damaged(cause, "an event is malformed or out of place");
 			return NULL;
 		}
 		position += step;
 		if (step > 0)
 			before = clocks_of_ref(&data->refs[position - 1]);
-		at = decode_event(event, &step, &before, start, end);
+		at = lpl_event_decode(event, &before, at, end);
 		if (!at) {
-			damaged(cause, "an event is malformed");
+			damaged(cause, "an event is malformed or out of order");
 			return NULL;
 		}
 		data->positions[i] = (uint32_t)position;
-		if (event->ref < before.ref || event->instr < before.instr ||
-		    event->cycle < before.cycle) {
-			damaged(cause, "an event is out of order");
-			return NULL;
-		}
-		before = (struct lpl_clocks){ event->ref, event->instr, event->cycle };
 		if (position < data->ref_count) {
 			const struct lpl_ref *next = &data->refs[position];
 
@@ -204,6 +202,16 @@ static const uint8_t *decode_events(struct lpl_data *data, const struct lpl_cloc
 	return at;
 }
 
+enum lpl_error lpl_data_reserve(struct lpl_data *data, size_t refs, size_t events,
+				struct lpl_report *cause)
+{
+	if (lpl_reserve(data->refs, data->refs_room, last_of(refs)) &&
+	    lpl_reserve(data->events, data->events_room, last_of(events)) &&
+	    lpl_reserve(data->positions, data->positions_room, last_of(events)))
+		return LPL_OK;
+	return lpl_fail(cause, LPL_ERR_MEMORY, "no memory for its records");
+}
+
 enum lpl_error lpl_data_decode(struct lpl_data *data, const struct lpl_chunk_header *header,
 			       const uint8_t *payload, size_t size,
 			       struct lpl_report *cause)
@@ -216,12 +224,10 @@ enum lpl_error lpl_data_decode(struct lpl_data *data, const struct lpl_chunk_hea
 		return damaged(cause, "too many records for a chunk");
 	if (header->refs == 0 && header->events == 0)
 		return damaged(cause, "a data chunk without records");
-	if (header->events > size / EVENT_BYTES_MIN)
+	if (header->events > size / LPL_EVENT_BYTES_MIN)
 		return damaged(cause, "more events than its bytes can hold");
-	if (!lpl_reserve(data->refs, data->refs_room, last_of(header->refs)) ||
-	    !lpl_reserve(data->events, data->events_room, last_of(header->events)) ||
-	    !lpl_reserve(data->positions, data->positions_room, last_of(header->events)))
-		return lpl_fail(cause, LPL_ERR_MEMORY, "no memory for its records");
+	if (lpl_data_reserve(data, header->refs, header->events, cause) != LPL_OK)
+		return LPL_ERR_MEMORY;
 	data->ref_count = header->refs;
 	data->event_count = header->events;
 

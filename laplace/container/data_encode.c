@@ -214,6 +214,17 @@ enum lpl_error lpl_data_encode_event(struct lpl_data_encoder *encoder,
 	return LPL_OK;
 }
 
+void lpl_data_encoder_moved(struct lpl_data_encoder *encoder, size_t refs,
+			    const struct lpl_clocks *first, const struct lpl_clocks *last)
+{
+	if (refs == encoder->refs)
+		return;
+	if (encoder->refs == 0 && encoder->event_count == 0)
+		encoder->first = *first;
+	encoder->refs = refs;
+	encoder->last = *last;
+}
+
 size_t lpl_data_bound(const struct lpl_data_encoder *encoder)
 {
 	return LPL_VARINT_MAX + LPL_COLUMNS * lpl_column_bound(encoder->refs_max) +

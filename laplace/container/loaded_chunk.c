@@ -15,6 +15,7 @@ void lpl_loaded_chunk_free(struct lpl_loaded_chunk *chunk)
 {
 	ZSTD_freeDCtx(chunk->zstd);
 	lpl_data_free(&chunk->data);
+	lpl_run_data_free(&chunk->runs);
 	free(chunk->stored);
 	free(chunk->plain);
 }
@@ -84,9 +85,12 @@ void lpl_loaded_chunk_decode(struct lpl_loaded_chunk *chunk, const char *name)
 	enum lpl_error error;
 
 	if (chunk->failure.error != LPL_OK || decompress(chunk, name) != LPL_OK ||
-	    header->kind != LPL_CHUNK_DATA)
+	    !lpl_chunk_has_records(header->kind))
 		return;
-	error = lpl_data_decode(&chunk->data, header, chunk->plain, header->plain, &cause);
+	error = header->kind == LPL_CHUNK_DATA ?
+		lpl_data_decode(&chunk->data, header, chunk->plain, header->plain, &cause) :
+		lpl_run_data_decode(&chunk->runs, &chunk->data, header, chunk->plain,
+				    header->plain, &cause);
 	if (error == LPL_ERR_DAMAGED)
 		(void)lpl_chunk_damaged(chunk, name, header->sequence, cause.text);
 	else if (error != LPL_OK)

@@ -13,6 +13,7 @@
 
 #include "chunk.h"
 #include "data.h"
+#include "run_data.h"
 
 struct lpl_loaded_chunk {
 	uint64_t offset, end;		/* of the chunk, in the file */
@@ -21,7 +22,8 @@ struct lpl_loaded_chunk {
 	uint8_t *stored, *plain;	/* the payload, as stored and decompressed; owned */
 	size_t stored_room, plain_room;
 	ZSTD_DCtx *zstd;		/* owned */
-	struct lpl_data data;		/* what a DATA chunk holds */
+	struct lpl_data data;		/* what a DATA chunk holds; of a RUNS chunk all but references */
+	struct lpl_unpacked_runs runs;	/* and those */
 	struct lpl_report failure;	/* the first; what is above may not be there then */
 };
 

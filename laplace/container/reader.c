@@ -19,7 +19,10 @@
 #include "index.h"
 #include "meta.h"
 #include "reader.h"
+#include "codec/stream_hash.h"
 #include "source.h"
+
+#define EXPANDED_REFS	(4 * LPL_RUN_REFS_MAX)	/* delivered together, of runs */
 
 struct lpl_reader {
 	struct lpl_source source;
@@ -31,6 +34,11 @@ struct lpl_reader {
 	struct lpl_loaded_chunk *slot;		/* by slot of the queue */
 	const struct lpl_loaded_chunk *now;	/* its records are being delivered; NULL: none */
 	size_t next_ref, next_event;	/* in that */
+	struct lpl_run_cursor cursor;	/* likewise, where it has runs */
+	struct lpl_ref *expanded;	/* owned: references of them */
+	struct lpl_stream_hash hash;	/* of what was delivered */
+	bool hashing;			/* it is compared */
+	struct lpl_packing packing;
 	struct lpl_chunk_header last;	/* of the last chunk delivered */
 	uint64_t consumed;
 	struct lpl_index index;
@@ -112,6 +120,31 @@ static enum lpl_error gather(struct lpl_reader *reader)
 					 "%s: no memory to read it", reader->source.name);
 }
 
+/* What the chunk's bytes are. */
+static void note_packing(struct lpl_packing *packing, const struct lpl_loaded_chunk *chunk)
+{
+	const struct lpl_chunk_header *header = &chunk->header;
+	uint64_t rest = header->plain;
+
+	packing->chunks++;
+	packing->refs += header->refs;
+	packing->plain += header->plain;
+	packing->stored += LPL_CHUNK_HEADER_BYTES + header->stored;
+	for (int i = 0; i < LPL_RUN_COLUMNS; i++) {
+		packing->part[i] += chunk->runs.column[i];
+		rest -= chunk->runs.column[i];
+	}
+	packing->part[LPL_RUN_COLUMNS] += rest;
+}
+
+_Static_assert(LPL_PACKING_PARTS == LPL_RUN_COLUMNS + 1, "each column is a part, and the rest");
+
+static void begin_runs(struct lpl_reader *reader, const struct lpl_loaded_chunk *chunk)
+{
+	note_packing(&reader->packing, chunk);
+	lpl_run_cursor_begin(&reader->cursor, &chunk->runs.decoder);
+}
+
 static enum lpl_error take_data(struct lpl_reader *reader, struct lpl_loaded_chunk *chunk)
 {
 	const struct lpl_chunk_header *header = &chunk->header;
@@ -122,6 +155,8 @@ static enum lpl_error take_data(struct lpl_reader *reader, struct lpl_loaded_chu
 	reader->now = chunk;
 	reader->next_ref = reader->next_event = 0;
 	reader->totals = chunk->data.totals;
+	if (header->kind == LPL_CHUNK_RUNS)
+		begin_runs(reader, chunk);
 	reader->chunk = (struct lpl_chunk){
 		.offset = chunk->offset, .bytes = chunk->end - chunk->offset,
 		.sequence = header->sequence, .kind = header->kind,
@@ -188,7 +223,7 @@ static enum lpl_error take_chunk(struct lpl_reader *reader)
 		(void)take_data(reader, chunk);
 	if (chunk->failure.error == LPL_OK && reader->gap)
 		tell_gap(reader, header);
-	if (chunk->failure.error == LPL_OK && header->kind == LPL_CHUNK_DATA &&
+	if (chunk->failure.error == LPL_OK && lpl_chunk_has_records(header->kind) &&
 	    !lpl_index_add(&reader->index, header, chunk->offset))
 		(void)lpl_fail(&chunk->failure, LPL_ERR_MEMORY, "%s: no memory for the index",
 			       reader->source.name);
@@ -203,11 +238,34 @@ static enum lpl_error take_chunk(struct lpl_reader *reader)
 	return reader->failure.error;
 }
 
+/* All of a chunk was delivered: is it what the writer was given? */
+static enum lpl_error check_hash(struct lpl_reader *reader)
+{
+	const struct lpl_loaded_chunk *chunk = reader->now;
+	uint64_t found;
+
+	if (!chunk || chunk->header.kind != LPL_CHUNK_RUNS || reader->gaps)
+		return LPL_OK;
+	reader->packing.hash = chunk->runs.hash;
+	if (!reader->hashing)
+		return LPL_OK;
+	found = lpl_stream_hash_value(&reader->hash);
+	if (found == chunk->runs.hash)
+		return LPL_OK;
+	return lpl_fail(&reader->failure, LPL_ERR_DAMAGED,
+			"%s: chunk %u at offset %" PRIu64 " holds other references than were written:"
+			" the stream's hash up to its end is %016" PRIx64 ", expected %016" PRIx64,
+			reader->source.name, (unsigned int)chunk->header.sequence, chunk->offset,
+			found, chunk->runs.hash);
+}
+
 /* The next chunk, or the end. */
 static enum lpl_error advance(struct lpl_reader *reader)
 {
 	if (reader->ended)
 		return LPL_OK;
+	if (check_hash(reader) != LPL_OK)
+		return reader->failure.error;
 	if (!reader->queue && gather(reader) != LPL_OK)
 		return reader->failure.error;
 	if (reader->now)
@@ -219,6 +277,31 @@ static enum lpl_error advance(struct lpl_reader *reader)
 	reader->ended = true;
 	if (reader->gap)
 		tell_gap(reader, NULL);
+	return LPL_OK;
+}
+
+/* The references up to `stop`, or the first part of them, from the chunk at hand. */
+static enum lpl_error take_refs(struct lpl_reader *reader, size_t stop,
+				const struct lpl_ref **refs, size_t *count)
+{
+	const struct lpl_loaded_chunk *chunk = reader->now;
+
+	if (chunk->header.kind == LPL_CHUNK_DATA) {
+		*count = stop - reader->next_ref;
+		*refs = *count > 0 ? &chunk->data.refs[reader->next_ref] : NULL;
+	} else if (stop > reader->next_ref) {
+		if (!reader->expanded)
+			reader->expanded = malloc(EXPANDED_REFS * sizeof(*reader->expanded));
+		if (!reader->expanded)
+			return lpl_fail(&reader->failure, LPL_ERR_MEMORY, "%s: no memory to read it",
+					reader->source.name);
+		*count = lpl_run_cursor_next(&reader->cursor, &chunk->runs.decoder, stop,
+					     reader->expanded, EXPANDED_REFS);
+		*refs = reader->expanded;
+	}
+	reader->next_ref += *count;
+	if (reader->hashing)
+		lpl_stream_hash_refs(&reader->hash, *refs, *count);
 	return LPL_OK;
 }
 
@@ -250,11 +333,9 @@ enum lpl_error lpl_reader_next(struct lpl_reader *reader, const struct lpl_ref *
 	}
 	more_events = reader->next_event < data->event_count;
 	stop = more_events ? data->positions[reader->next_event] : data->ref_count;
-	*count = stop - reader->next_ref;
-	if (*count > 0)
-		*refs = &data->refs[reader->next_ref];
-	reader->next_ref = stop;
-	if (more_events)
+	if (take_refs(reader, stop, refs, count) != LPL_OK)
+		return failed(reader, report);
+	if (more_events && reader->next_ref == stop)
 		*event = &data->events[reader->next_event++];
 	return LPL_OK;
 }
@@ -367,6 +448,30 @@ void lpl_reader_jobs(struct lpl_reader *reader, unsigned int jobs)
 		reader->jobs = jobs;
 }
 
+enum lpl_error lpl_reader_compare_hash(struct lpl_reader *reader, struct lpl_report *report)
+{
+	if (!reader->hashing && !lpl_stream_hash_init(&reader->hash))
+		return lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory to read it",
+				reader->source.name);
+	reader->hashing = true;
+	return LPL_OK;
+}
+
+const char *lpl_packing_part(unsigned int part)
+{
+	static const char *const names[LPL_PACKING_PARTS] = {
+		"flow", "shape", "hits", "misses", "traces", "codes", "states", "rest"
+	};
+
+	return part < LPL_PACKING_PARTS ? names[part] : NULL;
+}
+
+bool lpl_reader_packing(const struct lpl_reader *reader, struct lpl_packing *packing)
+{
+	*packing = reader->packing;
+	return packing->chunks > 0;
+}
+
 const struct lpl_meta *lpl_reader_meta(const struct lpl_reader *reader)
 {
 	return reader->meta;
@@ -405,6 +510,9 @@ void lpl_reader_close(struct lpl_reader *reader)
 	for (unsigned int i = 0; reader->slot && i < lpl_work_queue_slots(reader->jobs); i++)
 		lpl_loaded_chunk_free(&reader->slot[i]);
 	free(reader->slot);
+	free(reader->expanded);
+	if (reader->hashing)
+		lpl_stream_hash_free(&reader->hash);
 	if (reader->owned)
 		(void)close(reader->source.fd);
 	lpl_meta_free(reader->meta);

@@ -58,6 +58,8 @@ static const char *header_fault(const struct lpl_source *source,
 				const struct lpl_chunk_header *header)
 {
 	bool records = header->refs > 0 || header->events > 0;
+	size_t refs_max = header->kind == LPL_CHUNK_RUNS ? LPL_RUN_CHUNK_REFS_MAX :
+							   LPL_CHUNK_REFS_MAX;
 	size_t plain_max = header->kind == LPL_CHUNK_HEADER ? LPL_PLAIN_META_MAX : LPL_PLAIN_MAX;
 
 	if (header->sequence != source->sequence)
@@ -66,9 +68,9 @@ static const char *header_fault(const struct lpl_source *source,
 		return "a chunk of this kind cannot stand here";
 	if (header->stored > LPL_STORED_MAX || header->plain > plain_max)
 		return "its size is above the limit";
-	if (header->refs > LPL_CHUNK_REFS_MAX || header->events > LPL_CHUNK_EVENTS_MAX)
+	if (header->refs > refs_max || header->events > LPL_CHUNK_EVENTS_MAX)
 		return "its number of records is above the limit";
-	if (records != (header->kind == LPL_CHUNK_DATA))
+	if (records != lpl_chunk_has_records(header->kind))
 		return "its number of records is wrong for its kind";
 	if (!continues(source, header))
 		return "it does not continue the chunk before it";
@@ -118,7 +120,7 @@ static enum lpl_error read_header(struct lpl_source *source, struct lpl_loaded_c
 				"%s: version %u of the format is not known (only %d is); a newer"
 				" Laplace may read it", source->name, header->version,
 				LPL_FORMAT_VERSION);
-	if (header->kind < LPL_CHUNK_HEADER || header->kind > LPL_CHUNK_INDEX)
+	if (header->kind < LPL_CHUNK_HEADER || header->kind > LPL_CHUNK_RUNS)
 		return lpl_fail(&chunk->failure, LPL_ERR_FORMAT,
 				"%s: chunk %u at offset %" PRIu64 ": kind %u is not known; a newer"
 				" Laplace may read it", source->name,

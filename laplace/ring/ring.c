@@ -30,14 +30,16 @@
 #include "base/host.h"
 
 #define CACHE_LINE 64
-#define BATCH 256		/* records between publications */
+#define BATCH 256		/* of records */
 #define SPINS 256
 #define NAP_MIN_NS 20000
 #define NAP_MAX_NS 1000000
 
 struct lpl_ring {
-	struct lpl_ring_record *record;
+	unsigned char *cell;		/* a record or a block each */
+	size_t cell_size;
 	uint64_t mask;
+	uint64_t batch;			/* cells between publications */
 
 	struct {
 		_Alignas(CACHE_LINE) _Atomic uint64_t head;
@@ -70,39 +72,55 @@ static void back_off(unsigned *tries)
 	nanosleep(&t, NULL);
 }
 
+/* `cells` is a power of two, `size` or `cells * size` a multiple of a cache line. */
+static struct lpl_ring *new_ring(size_t cells, size_t size, uint64_t batch)
+{
+	struct lpl_ring *ring = aligned_alloc(CACHE_LINE, sizeof(*ring));
+
+	if (!ring)
+		return NULL;
+	*ring = (struct lpl_ring){ .cell_size = size, .mask = cells - 1, .batch = batch };
+	ring->cell = cells <= SIZE_MAX / size ? aligned_alloc(CACHE_LINE, cells * size) : NULL;
+	if (!ring->cell) {
+		free(ring);
+		return NULL;
+	}
+	ring->producer.publish_at = batch;
+	ring->producer.room_until = cells;
+	return ring;
+}
+
 struct lpl_ring *lpl_ring_new(size_t records)
 {
 	size_t size = 1024;
 
 	while (size < records && size <= SIZE_MAX / 4)
 		size *= 2;
+	return new_ring(size, sizeof(struct lpl_ring_record), BATCH);
+}
 
-	struct lpl_ring *ring = aligned_alloc(CACHE_LINE, sizeof(*ring));
-	if (!ring)
-		return NULL;
-	*ring = (struct lpl_ring){ .mask = size - 1 };
-	ring->record = aligned_alloc(CACHE_LINE, size * sizeof(*ring->record));
-	if (!ring->record) {
-		free(ring);
-		return NULL;
-	}
-	ring->producer.publish_at = BATCH;
-	ring->producer.room_until = size;
-	return ring;
+struct lpl_ring *lpl_ring_new_blocks(size_t blocks, size_t size)
+{
+	return new_ring(blocks, size, 1);
 }
 
 void lpl_ring_free(struct lpl_ring *ring)
 {
 	if (ring)
-		free(ring->record);
+		free(ring->cell);
 	free(ring);
+}
+
+static void *cell_at(const struct lpl_ring *ring, uint64_t position)
+{
+	return ring->cell + (position & ring->mask) * ring->cell_size;
 }
 
 void lpl_ring_publish(struct lpl_ring *ring)
 {
 	atomic_store_explicit(&ring->producer.head, ring->producer.position,
 			      memory_order_release);
-	ring->producer.publish_at = ring->producer.position + BATCH;
+	ring->producer.publish_at = ring->producer.position + ring->batch;
 }
 
 /* The ring is full as far as we know: look again, and wait if it really is. */
@@ -133,11 +151,16 @@ static bool wait_for_room(struct lpl_ring *ring)
 	return true;
 }
 
-struct lpl_ring_record *lpl_ring_reserve(struct lpl_ring *ring)
+void *lpl_ring_reserve_block(struct lpl_ring *ring)
 {
 	if (ring->producer.position == ring->producer.room_until && !wait_for_room(ring))
 		return NULL;
-	return &ring->record[ring->producer.position & ring->mask];
+	return cell_at(ring, ring->producer.position);
+}
+
+struct lpl_ring_record *lpl_ring_reserve(struct lpl_ring *ring)
+{
+	return lpl_ring_reserve_block(ring);
 }
 
 void lpl_ring_commit(struct lpl_ring *ring)
@@ -152,6 +175,12 @@ void lpl_ring_end(struct lpl_ring *ring)
 	atomic_store_explicit(&ring->producer.ended, true, memory_order_release);
 }
 
+bool lpl_ring_drained(const struct lpl_ring *ring)
+{
+	return atomic_load_explicit(&ring->consumer.tail, memory_order_acquire) ==
+	       atomic_load_explicit(&ring->producer.head, memory_order_relaxed);
+}
+
 uint64_t lpl_ring_wait_ns(const struct lpl_ring *ring)
 {
 	return atomic_load_explicit(&ring->producer.wait_ns, memory_order_relaxed);
@@ -162,8 +191,8 @@ uint64_t lpl_ring_waits(const struct lpl_ring *ring)
 	return atomic_load_explicit(&ring->producer.waits, memory_order_relaxed);
 }
 
-size_t lpl_ring_peek(struct lpl_ring *ring, uint64_t patience_ns,
-		     const struct lpl_ring_record **records)
+/* How many cells are visible from the oldest on, without a wrap. */
+static size_t wait_for_cells(struct lpl_ring *ring, uint64_t patience_ns)
 {
 	uint64_t tail = atomic_load_explicit(&ring->consumer.tail, memory_order_relaxed);
 	uint64_t start = 0;
@@ -193,8 +222,26 @@ size_t lpl_ring_peek(struct lpl_ring *ring, uint64_t patience_ns,
 	uint64_t ready = ring->consumer.head_seen - tail;
 	uint64_t to_end = ring->mask + 1 - (tail & ring->mask);
 
-	*records = &ring->record[tail & ring->mask];
 	return ready < to_end ? ready : to_end;
+}
+
+static void *oldest(const struct lpl_ring *ring)
+{
+	return cell_at(ring, atomic_load_explicit(&ring->consumer.tail, memory_order_relaxed));
+}
+
+size_t lpl_ring_peek(struct lpl_ring *ring, uint64_t patience_ns,
+		     const struct lpl_ring_record **records)
+{
+	size_t ready = wait_for_cells(ring, patience_ns);
+
+	*records = oldest(ring);
+	return ready;
+}
+
+const void *lpl_ring_peek_block(struct lpl_ring *ring, uint64_t patience_ns)
+{
+	return wait_for_cells(ring, patience_ns) ? oldest(ring) : NULL;
 }
 
 bool lpl_ring_over(const struct lpl_ring *ring)

@@ -3,8 +3,8 @@
  * Fuzzing the reader (libFuzzer, or anything that calls its entry point).
  *
  * The first byte chooses what the rest is: a file; a file whose checksums are
- * put right first, since no fuzzer guesses them; or the bare payload of a data
- * chunk, behind a chunk header.
+ * put right first, since no fuzzer guesses them; or the bare payload of a chunk of
+ * columns or of runs, behind a chunk header.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -15,10 +15,11 @@
 #include "container/chunk.h"
 #include "container/data.h"
 #include "container/reader.h"
+#include "container/run_data.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { AS_FILE, AS_SEALED_FILE, AS_PAYLOAD, WAYS };
+enum { AS_FILE, AS_SEALED_FILE, AS_PAYLOAD, AS_RUNS, WAYS };
 
 /* Make every chunk's magic, version and checksums right. */
 static void seal_chunks(uint8_t *file, size_t size)
@@ -80,6 +81,39 @@ static void read_file(const uint8_t *file, size_t size)
 	lpl_reader_close(reader);
 }
 
+static void expand(const struct lpl_unpacked_runs *runs, size_t refs)
+{
+	static struct lpl_ref out[2 * LPL_RUN_REFS_MAX];
+	struct lpl_run_cursor cursor;
+	size_t done = 0;
+
+	lpl_run_cursor_begin(&cursor, &runs->decoder);
+	while (done < refs)
+		done += lpl_run_cursor_next(&cursor, &runs->decoder, refs, out,
+					    2 * LPL_RUN_REFS_MAX);
+	if (done != refs)
+		abort();
+}
+
+static void read_runs(const uint8_t *bytes, size_t size)
+{
+	struct lpl_chunk_header header;
+	struct lpl_unpacked_runs runs;
+	struct lpl_report cause = { .error = LPL_OK };
+	struct lpl_data data;
+
+	if (size < LPL_CHUNK_HEADER_BYTES)
+		return;
+	memset(&data, 0, sizeof(data));
+	memset(&runs, 0, sizeof(runs));
+	(void)lpl_chunk_decode(&header, bytes);
+	if (lpl_run_data_decode(&runs, &data, &header, bytes + LPL_CHUNK_HEADER_BYTES,
+				size - LPL_CHUNK_HEADER_BYTES, &cause) == LPL_OK)
+		expand(&runs, header.refs);
+	lpl_run_data_free(&runs);
+	lpl_data_free(&data);
+}
+
 static void read_payload(const uint8_t *bytes, size_t size)
 {
 	struct lpl_chunk_header header;
@@ -112,6 +146,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	case AS_SEALED_FILE:
 		seal_chunks(copy, size - 1);
 		read_file(copy, size - 1);
+		break;
+	case AS_RUNS:
+		read_runs(copy, size - 1);
 		break;
 	default:
 		read_payload(copy, size - 1);

@@ -267,6 +267,7 @@ static void repeat(unsigned iterations, bool always_fast)
 	bool full;
 
 	fetch();
+	laplace_repeating(p, true);
 	while (iterations) {
 		unsigned fast = always_fast ? 3 : once_in(2) ? 0 : once_in(8) ? 300 : below(6);
 
@@ -284,6 +285,7 @@ static void repeat(unsigned iterations, bool always_fast)
 		truth_count(m.truth);
 		sync_time(31);
 	}
+	laplace_repeating(p, false);
 	m.trace_left = 0;
 	commit();
 }

@@ -235,7 +235,7 @@ static inline void tell_windows(struct lpl_ring *ring, const struct stream *stre
 
 /* ---- collecting and reading ---- */
 
-/* Of `asked` only what is about flushes is taken. */
+/* Of `asked` only what is about flushes is taken, and whether there is a log. */
 static inline struct lpl_collector *start_flushing(const char *spec, const char *path,
 						   enum lpl_stage stage, int status_fd,
 						   const struct lpl_collector_options *asked)
@@ -247,7 +247,7 @@ static inline struct lpl_collector *start_flushing(const char *spec, const char 
 		.path = path, .plan = &plan, .meta = meta, .stage = stage,
 		.ring_records = 1024, .status_fd = status_fd, .overwrite = true,
 		.flush_ns = asked->flush_ns, .flush_due = asked->flush_due,
-		.context = asked->context,
+		.context = asked->context, .log = asked->log,
 	};
 	struct lpl_collector *collector = NULL;
 

@@ -281,6 +281,77 @@ static void an_empty_stream_ends(void **state)
 	lpl_ring_free(NULL);
 }
 
+/* ---- blocks ---- */
+
+#define BLOCK_WORDS 512
+
+static void *produce_blocks(void *argument)
+{
+	struct producer *p = argument;
+
+	for (p->sent = 0; p->sent < p->records; p->sent++) {
+		uint64_t *block = lpl_ring_reserve_block(p->ring);
+
+		if (!block)
+			return NULL;
+		for (unsigned i = 0; i < BLOCK_WORDS; i++)
+			block[i] = p->sent * BLOCK_WORDS + i;
+		lpl_ring_commit(p->ring);
+	}
+	lpl_ring_end(p->ring);
+	return NULL;
+}
+
+static void every_block_arrives_once_in_order(void **state)
+{
+	struct producer p = { .ring = lpl_ring_new_blocks(4, BLOCK_WORDS * sizeof(uint64_t)),
+			      .records = 5000 };
+	const uint64_t *block;
+	pthread_t thread;
+	uint64_t next = 0;
+
+	(void)state;
+	assert_non_null(p.ring);
+	assert_int_equal(pthread_create(&thread, NULL, produce_blocks, &p), 0);
+	while ((block = lpl_ring_peek_block(p.ring, LPL_RING_FOREVER))) {
+		for (unsigned i = 0; i < BLOCK_WORDS; i++)
+			assert_int_equal(block[i], next * BLOCK_WORDS + i);
+		lpl_ring_release(p.ring, 1);
+		next++;
+	}
+	assert_true(lpl_ring_over(p.ring));
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(next, p.records);
+	assert_true(lpl_ring_drained(p.ring));
+	lpl_ring_free(p.ring);
+}
+
+/* A block is seen when it is committed, and it is drained when it was given back. */
+static void a_block_is_published_at_once(void **state)
+{
+	struct lpl_ring *ring = lpl_ring_new_blocks(2, 64);
+
+	(void)state;
+	assert_non_null(ring);
+	assert_true(lpl_ring_drained(ring));
+	for (uint64_t n = 0; n < 5; n++) {
+		*(uint64_t *)lpl_ring_reserve_block(ring) = n;
+		lpl_ring_commit(ring);
+		assert_false(lpl_ring_drained(ring));
+		assert_int_equal(*(const uint64_t *)lpl_ring_peek_block(ring, LPL_RING_FOREVER), n);
+		lpl_ring_release(ring, 1);
+		assert_true(lpl_ring_drained(ring));
+	}
+	assert_non_null(lpl_ring_reserve_block(ring));
+	lpl_ring_commit(ring);
+	assert_non_null(lpl_ring_reserve_block(ring));
+	lpl_ring_commit(ring);
+	lpl_ring_abort(ring);
+	assert_null(lpl_ring_reserve_block(ring));
+	lpl_ring_end(ring);
+	lpl_ring_free(ring);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -291,6 +362,8 @@ int main(void)
 		cmocka_unit_test(abort_wakes_the_producer),
 		cmocka_unit_test(an_aborted_ring_takes_what_it_has_room_for),
 		cmocka_unit_test(an_empty_stream_ends),
+		cmocka_unit_test(every_block_arrives_once_in_order),
+		cmocka_unit_test(a_block_is_published_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,9 +4,10 @@
  *
  *	simulator thread ── ring ──► collector thread: reducers ─► trace file
  *
- * The simulator fills ring records (below) and knows nothing of files; the
- * collector's thread turns them back into references and events, in order,
- * reduces them and writes the trace.  C++ may include this header.
+ * The simulator fills ring records (below), or, when each reference is wanted, the
+ * blocks of a log (log.h), and knows nothing of files; the collector's thread turns them
+ * back into references and events, in order, reduces them and writes the trace.  C++ may
+ * include this header.
  */
 #ifndef LAPLACE_COLLECTOR_H
 #define LAPLACE_COLLECTOR_H
@@ -93,6 +94,7 @@ struct lpl_collector_options {
 	enum lpl_stage stage;
 	int level;			/* of zstd; 0: the default */
 	size_t ring_records;		/* 0: 65536 (2 MiB) */
+	bool log;			/* the ring has blocks of a log */
 	int status_fd;			/* -1: none; else one JSON object per line goes there */
 	bool overwrite;
 	/*
@@ -123,6 +125,7 @@ struct lpl_collector_status {
 	uint64_t bytes;			/* of the file so far */
 	uint64_t wait_ns, elapsed_ns;	/* that the producer waited; since it was opened */
 	uint64_t flushes;		/* FLUSH records done: all before them is readable */
+	uint64_t tracer_refs;		/* left out as the tracer's own, with a log */
 };
 void lpl_collector_status(const struct lpl_collector *collector,
 			  struct lpl_collector_status *status);

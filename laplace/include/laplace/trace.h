@@ -68,8 +68,11 @@ struct lpl_totals {
 
 struct lpl_writer;
 struct lpl_writer_options {
-	size_t chunk_refs;	/* references in a chunk; 0: the default (65536) */
+	size_t chunk_refs;	/* references in a chunk; 0: the default (65536, see `runs`) */
 	int level;		/* of zstd; 0: the default (3) */
+	bool runs;		/* pack as runs: small where the stream is every reference that a
+				 * processor made, right for any.  A chunk has up to 4194304
+				 * references then, by default so many */
 	unsigned int jobs;	/* threads that compress, the caller's included, up to 8; 0: its
 				 * alone.  More write the same file, and need the memory of
 				 * as many chunks more */
@@ -145,8 +148,8 @@ enum lpl_error lpl_reader_run(struct lpl_reader *reader, struct lpl_sink *sink,
 			      struct lpl_report *report);
 
 /*
- * Or pull a block at a time: references up to the next event or chunk end,
- * then that event.  At the end of the trace *count == 0 and *event == NULL.
+ * Or pull a block at a time: references up to the next event or chunk end, or a
+ * part of them, then that event.  At the end of the trace *count == 0 and *event == NULL.
  * The memory is the reader's until the next call.
  */
 enum lpl_error lpl_reader_next(struct lpl_reader *reader, const struct lpl_ref **refs,
@@ -170,6 +173,30 @@ struct lpl_chunk {
 };
 /* Of the chunk last delivered by lpl_reader_next(). */
 const struct lpl_chunk *lpl_reader_chunk(const struct lpl_reader *reader);
+
+/*
+ * From now on compare the stream's hash, where the trace tells one (docs/format.md, section 10),
+ * with that of what is delivered: one that differs is LPL_ERR_DAMAGED, when all of its chunk was
+ * delivered.  Not behind a gap.  To be called before the first lpl_reader_next().
+ */
+enum lpl_error lpl_reader_compare_hash(struct lpl_reader *reader, struct lpl_report *report);
+
+/*
+ * Where the bytes of packed runs are (docs/format.md, section 9), in the chunks read so far.
+ * The parts are its columns, in that order, and the rest of the payload, before compression.
+ */
+#define LPL_PACKING_PARTS 8
+struct lpl_packing {
+	uint64_t chunks, refs;
+	uint64_t stored;		/* bytes in the file */
+	uint64_t plain;			/* of the payloads: the sum of the parts */
+	uint64_t part[LPL_PACKING_PARTS];
+	uint64_t hash;			/* of the stream, up to the end of the last chunk delivered */
+};
+/* "flow", "shape" ...; NULL beyond the last. */
+const char *lpl_packing_part(unsigned int part);
+/* false: the trace has no packed runs, as far as it was read. */
+bool lpl_reader_packing(const struct lpl_reader *reader, struct lpl_packing *packing);
 /* Totals as of the last chunk read. */
 const struct lpl_totals *lpl_reader_totals(const struct lpl_reader *reader);
 /* Did the file end with an index (true only after the end was reached)? */

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Every reference goes into the log: what is rare (hooks_all.h has what is not).
+ *
+ * Here is told what the reader of the log cannot see in words: where the processor is when
+ * something happens.  Three moments matter.
+ *
+ * - An instruction executes: it was fetched, at the present count.
+ * - Between two instructions (`between`), the coming one was not fetched, and the present count
+ *   is its.  Bochs looks for its trace, or for interrupts.  When the processor itself makes
+ *   references then, the log says so first (BETWEEN): the trace before is over.
+ * - An exception ends an instruction that executes, which counts.  One met between two
+ *   instructions makes the count go on although none was fetched.
+ *
+ * The cycle counter runs with the instruction count but for halts and fast strings.  It
+ * is looked at wherever it may have jumped, and then the next trace takes the slow path.
+ */
+#ifndef LAPLACE_ALL
+#define LAPLACE_ALL	/* for who reads this file alone: bochs/build defines it for all */
+#endif
+#define NEED_CPU_REG_SHORTCUTS 1
+#include "bochs.h"
+#include "cpu/cpu.h"
+#include "pc_system.h"
+#include "bx_debug/debug.h"
+
+#include <cstring>
+#include <unistd.h>
+
+#include "producer_all.h"
+#include "session.h"
+
+#define CPU (BX_CPU(0))
+
+struct laplace_hot laplace_hot;
+struct laplace_producer laplace;
+
+static struct lpl_log *const the_log = &laplace_hot.log;
+
+static void check_collector(void)
+{
+	laplace.failed = the_log->failed;
+	if (laplace.failed)
+		laplace_die("the collector gave up");
+}
+
+static struct lpl_log_time now(void)
+{
+	return { laplace_icount(), !CPU->laplace.between };
+}
+
+/* ---- the cycle counter ---- */
+
+static void sync_cycles(void)
+{
+	/* Stepping by the debugger, Bochs counts ticks and instructions together. */
+	uint64_t base = bx_dbg.debugger_active ? laplace_icount() : CPU->get_icount_last_sync();
+	uint64_t offset = bx_pc_system.time_ticks() - base;
+
+	/* A device's timer that ends the run is called before all ticks are counted. */
+	if (!laplace.ending || offset >= the_log->offset)
+		lpl_log_offset(the_log, laplace_icount(), laplace_icount(), offset);
+}
+
+void laplace_time_jumps(void)
+{
+	the_log->base = LPL_LOG_NOWHERE;
+}
+
+/* ---- where the processor is ---- */
+
+static void between_instructions(void)
+{
+	if (CPU->laplace.between)
+		lpl_log_between(the_log, laplace_icount());
+}
+
+void laplace_user_mode(bool user)
+{
+	the_log->base = LPL_LOG_NOWHERE;	/* the code segment was loaded */
+	if (user == laplace.user)
+		return;
+	laplace.user = user;
+	laplace_hot.supervisor = user ? LPL_LOG_SUPERVISOR : 0;
+	lpl_log_mode(the_log, now(), user);
+}
+
+void laplace_space_changed(void)
+{
+	uint64_t space = CPU->cr3 >> 12;
+
+	if (space == laplace.space)
+		return;
+	laplace.space = space;
+	lpl_log_space(the_log, now(), space);
+}
+
+/* An interrupt's or exception's frame is the processor's doing, not the program's. */
+void laplace_delivery_begins(void)
+{
+	sync_cycles();
+	laplace_hot.reported = 1;
+	between_instructions();
+	laplace_user_mode(false);	/* loading CS tells the new mode */
+}
+
+void laplace_exception(void)
+{
+	laplace_delivery_begins();
+	CPU->laplace.between = false;	/* Bochs counts every exception as an instruction */
+}
+
+/* ---- data ---- */
+
+static void data_reference(uint64_t address, unsigned length, bool write, bool second,
+			   bool supervisor)
+{
+	check_collector();
+	between_instructions();
+	if ((address & ~UINT64_C(0xfff)) == laplace_hot.watched &&
+	    laplace_watched(address, length, write) && laplace.state != LAPLACE_SUPPRESSED)
+		return;
+	lpl_log_data(the_log, laplace_icount(), address, length,
+		     (write ? LPL_LOG_WRITE : 0) | (second ? LPL_LOG_SECOND : 0) |
+		     (supervisor ? laplace_hot.supervisor : 0));
+}
+
+void laplace_slow_access(uint64_t address, unsigned length, unsigned rw, bool second,
+			 bool supervisor)
+{
+	rw &= LAPLACE_RW_MASK;
+	if (rw != LAPLACE_RW_MODIFY || laplace_hot.reported)
+		data_reference(address, length, rw == LAPLACE_RW_WRITE, second, supervisor);
+	if (rw == LAPLACE_RW_MODIFY) {
+		laplace.part[second] = { address, length, second, supervisor };
+		laplace.parts = second + 1U;
+		laplace_hot.modified.slowly = true;
+	}
+}
+
+/* The write of a read-modify-write: first the lower page's part of both. */
+void laplace_slow_write_back(void)
+{
+	unsigned parts = laplace.parts;
+
+	if (!laplace_hot.reported)
+		return;
+	if (!parts)
+		laplace_die("internal error: instruction %llu writes back what it has not read",
+			    (unsigned long long)laplace_icount());
+	for (unsigned i = 0; i < parts; i++)
+		data_reference(laplace.part[i].address, laplace.part[i].length, true,
+			       laplace.part[i].second, laplace.part[i].supervisor);
+	laplace.parts = 0;
+}
+
+void laplace_walk(uint64_t phy, unsigned length, bool write)
+{
+	if (laplace.state != LAPLACE_ON)
+		return;
+	between_instructions();
+	lpl_log_walk(the_log, laplace_icount(), phy, length, write);
+}
+
+/*
+ * A chunk of a repeated string instruction done at once, within one page on each side: `count`
+ * elements of `width` bytes, `step` bytes (up or down) from one to the next.  NULL: that side
+ * is a port, or a register.  Each element takes a cycle, and all of them one instruction.
+ */
+void laplace_fast_string(const uint64_t *source, const uint64_t *destination,
+			 unsigned count, unsigned width, int step)
+{
+	uint64_t instr = laplace_icount();
+	const struct lpl_log_string string = {
+		source ? *source : 0, destination ? *destination : 0,
+		(uint16_t)count, (uint16_t)width, (int16_t)step, source != NULL, destination != NULL
+	};
+	bool watched = (source && (*source & ~UINT64_C(0xfff)) == laplace_hot.watched) ||
+		       (destination && (*destination & ~UINT64_C(0xfff)) == laplace_hot.watched);
+
+	if (!count)
+		return;
+	if (!watched)
+		lpl_log_string(the_log, instr, &string);
+	for (unsigned i = 0; watched && i < count; i++) {
+		int64_t offset = (int64_t)step * i;
+
+		if (source)
+			data_reference(*source + (uint64_t)offset, width, false, false, false);
+		if (destination)
+			data_reference(*destination + (uint64_t)offset, width, true, false, false);
+	}
+	lpl_log_offset(the_log, instr, instr + 1, lpl_log_cycle(the_log, instr) - instr + count - 1);
+}
+
+/* ---- traces ---- */
+
+static uint32_t define_trace(uint64_t address, bxInstruction_c *i)
+{
+	uint8_t length[LPL_LOG_INSTRUCTIONS];
+	unsigned count = 0;
+	bool forgot;
+
+	/* an end marker has length 0; in the debugger a trace is one instruction, without one */
+	for (const bxInstruction_c *in = i; in->ilen(); in++) {
+		if (count == LPL_LOG_INSTRUCTIONS)
+			laplace_die("internal error: a trace of more than %u instructions", count);
+		length[count++] = (uint8_t)in->ilen();
+		if (bx_dbg.debugger_active)
+			break;
+	}
+	uint32_t id = lpl_log_define(the_log, laplace_icount(), address, count, length, &forgot);
+
+	if (!id)
+		laplace_die("no memory for the instruction traces");
+	if (forgot)
+		for (bxInstruction_c &any : CPU->iCache.mpool)
+			any.laplace = 0;
+	i->laplace = id;
+	return id;
+}
+
+/*
+ * A trace begins that is not known where it is now, or there is something to be looked at
+ * (the code segment was loaded, the cycle counter may have jumped), or a block is full.
+ */
+void laplace_slow_trace(uint64_t rip, bxInstruction_c *i)
+{
+	uint64_t address = CPU->get_laddr(BX_SEG_REG_CS, rip);
+
+	if (!i->ilen())
+		return;		/* an invalidated trace: Bochs comes again */
+	check_collector();
+	if (!laplace_hot.reported)
+		laplace_die("internal error: a look whether memory could be written has no end");
+	CPU->laplace.between = true;
+	laplace_session_poll();
+	laplace_flush_if_due();
+	laplace_space_changed();
+	sync_cycles();
+	if (laplace.state == LAPLACE_SUPPRESSED)
+		laplace_suppression_check();
+	CPU->laplace.between = false;
+
+	the_log->base = bx_dbg.debugger_active ? LPL_LOG_NOWHERE : address - rip;
+	lpl_log_room_for_trace(the_log, laplace_icount());
+	uint32_t id = i->laplace;
+	if (the_log->trace[id] != address)
+		id = define_trace(address, i);
+	lpl_log_word(the_log, id, laplace_icount(), LPL_LOG_TRACE);
+}
+
+/* ---- the kernel's record ---- */
+
+/* Only its page is marked in the TLB as watched. */
+void laplace_forget_slots(void)
+{
+	uint64_t page = laplace.watch.address & ~UINT64_C(0xfff);
+
+	laplace_hot.watched = laplace.watch.known ? page : LPL_LOG_NOWHERE;
+	for (bx_TLB_entry &entry : CPU->DTLB.entry) {
+		bx_address at = LPFOf(entry.lpf);
+
+		if (entry.valid() && entry.accessBits & TLB_LAPLACE_HOST)
+			entry.lpf = at == laplace_hot.watched || bx_dbg.debugger_active ?
+				    at | TLB_LAPLACE_CLOSED : at;
+	}
+	CPU->espPageWindowSize = 0;
+}
+
+/* ---- recording ---- */
+
+uint64_t laplace_references(void)
+{
+	struct lpl_collector *collector = laplace_session_collection().collector;
+	struct lpl_collector_status status;
+
+	if (!collector || !the_log->ring)
+		return 0;
+	laplace_emit_totals();
+	while (!lpl_ring_drained(the_log->ring) && !lpl_collector_failure(collector, NULL))
+		usleep(100);
+	lpl_collector_status(collector, &status);
+	laplace.tracer_refs = status.tracer_refs;
+	return status.references;
+}
+
+void laplace_emit_totals(void)
+{
+	lpl_log_totals(the_log, laplace_icount());
+}
+
+void laplace_emit_event(const struct kernel_trace_record *record)
+{
+	sync_cycles();
+	lpl_log_event(the_log, now(), record);
+}
+
+/* A mark is neither on nor off. */
+static void own_event(uint32_t tag, uint64_t on, const char *text)
+{
+	struct kernel_trace_record record;
+
+	memset(&record, 0, sizeof(record));
+	record.tag = tag;
+	record.space = laplace.space;
+	record.arg[LPL_EVENT_TRACING_ON] = on;
+	record.text_length = (uint32_t)(strlen(text) < KTR_TEXT ? strlen(text) : KTR_TEXT);
+	memcpy(record.text, text, record.text_length);
+	laplace_emit_event(&record);
+}
+
+void laplace_emit_mark(const char *text)
+{
+	own_event(LPL_EVENT_MARK, 0, text);
+}
+
+static void switch_to(enum laplace_state state, enum lpl_log_kind kind)
+{
+	lpl_log_switch(the_log, now(), kind);
+	laplace.state = state;
+}
+
+void laplace_start(void)
+{
+	if (laplace.state != LAPLACE_OFF)
+		return;
+	switch_to(LAPLACE_ON, LPL_LOG_ON);
+	own_event(LPL_EVENT_TRACING, 1, "");
+}
+
+void laplace_stop(void)
+{
+	if (laplace.state == LAPLACE_SUPPRESSED)
+		laplace_resume();
+	if (laplace.state != LAPLACE_ON)
+		return;
+	switch_to(LAPLACE_OFF, LPL_LOG_OFF);
+	own_event(LPL_EVENT_TRACING, 0, "");
+}
+
+/*
+ * The run ends wherever the processor is: perhaps between two instructions, which
+ * nobody says when Bochs' loop is left, and then the coming one was not fetched
+ * (an instruction that has begun has moved RIP on).
+ */
+void laplace_end(void)
+{
+	laplace.ending = true;
+	if (CPU->prev_rip == CPU->get_rip())
+		CPU->laplace.between = true;
+	laplace_stop();
+	laplace_emit_totals();
+}
+
+void laplace_suppress(void)
+{
+	laplace.suppressed_since = laplace_icount();
+	switch_to(LAPLACE_SUPPRESSED, LPL_LOG_SUPPRESS);
+}
+
+void laplace_resume(void)
+{
+	switch_to(LAPLACE_ON, LPL_LOG_RESUME);
+}
+
+void laplace_flush(void)
+{
+	laplace.flush_due = false;
+	laplace.flushes++;
+	lpl_log_flush(the_log, now());
+}
+
+/*
+ * The simulator's thread looks whether a flush is due when a block of the log is full, and
+ * while the processor is halted.
+ */
+void laplace_ask_flush(void)
+{
+	laplace.flush_due = true;
+}
+
+void laplace_flush_if_due(void)
+{
+	/* between a record's begin and its trigger nothing is recorded: a moment later */
+	if (laplace.flush_due && laplace.state != LAPLACE_SUPPRESSED)
+		laplace_flush();
+}
+
+void laplace_producer_init(struct lpl_ring *ring, uint64_t)
+{
+	lpl_log_close(the_log);
+	if (!lpl_log_open(the_log, ring))
+		laplace_die("no memory for the log of references");
+	laplace_hot.reported = 1;
+	CPU->laplace.between = true;	/* nothing was fetched yet */
+	laplace_hot.watched = LPL_LOG_NOWHERE;
+	laplace_forget_slots();
+	laplace.user = false;
+	laplace.space = 0;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Unpacking runs (docs/format.md, section 9).  Nothing that is read is believed.
+ *
+ * A chunk is decoded to runs, which take some five bytes a reference, and expanded to references
+ * as they are asked for.
+ */
+#ifndef LAPLACE_CODEC_RUN_DECODE_H
+#define LAPLACE_CODEC_RUN_DECODE_H
+
+#include "run_encode.h"
+
+/* Where the stream is: what the next run begins with, and the record before it. */
+struct lpl_run_position {
+	struct lpl_run_state state;
+	uint64_t next_instr;		/* of the next run's first instruction */
+	uint64_t ref;			/* of the last reference */
+	uint64_t event_ref;		/* of the last event: what follows has a higher one */
+	uint64_t instr, cycle;		/* of the last record */
+};
+
+struct lpl_run_decoder {
+	struct lpl_run_model model;
+	struct lpl_range_reader range[LPL_RUN_RANGES];
+	const uint8_t *number[LPL_RUN_COLUMNS - LPL_RUN_RANGES];
+	const uint8_t *number_end[LPL_RUN_COLUMNS - LPL_RUN_RANGES];
+	uint64_t defined;		/* the address of the trace defined last */
+	struct lpl_run_position begin, now;
+	uint64_t first_ref, first_instr, first_cycle;	/* of the first reference */
+	uint64_t refs;			/* decoded so far */
+	uint64_t *op;			/* what was decoded, see run_decode.c; owned */
+	size_t ops, op_room;
+	/* of the run at hand: each data reference's instruction and number in its list */
+	uint8_t instruction[LPL_RUN_WORDS_MAX], item[LPL_RUN_WORDS_MAX];
+	struct lpl_report *cause;	/* of a failure */
+};
+
+bool lpl_run_decoder_init(struct lpl_run_decoder *decoder);	/* false: no memory */
+void lpl_run_decoder_free(struct lpl_run_decoder *decoder);
+
+/*
+ * A chunk begins, at `begin`, with columns of these sizes, one after the other at `bytes`, which
+ * stay there.  Each of the functions below fails with LPL_ERR_DAMAGED and tells `cause` why, or
+ * with LPL_ERR_MEMORY.
+ */
+enum lpl_error lpl_run_decoder_begin(struct lpl_run_decoder *decoder,
+				     const struct lpl_run_position *begin, const uint8_t *bytes,
+				     const size_t size[LPL_RUN_COLUMNS],
+				     struct lpl_report *cause);
+/* Decode until there are exactly so many references; `now` is behind them then. */
+enum lpl_error lpl_run_decode(struct lpl_run_decoder *decoder, uint64_t refs);
+/* Was all of the columns used? */
+bool lpl_run_decoder_done(const struct lpl_run_decoder *decoder);
+
+/* ---- from what was decoded to references ---- */
+
+struct lpl_run_cursor {
+	size_t op;			/* the next one */
+	uint64_t refs;			/* expanded so far */
+	struct lpl_run_position now;
+};
+
+void lpl_run_cursor_begin(struct lpl_run_cursor *cursor, const struct lpl_run_decoder *decoder);
+/*
+ * Put references into `out`, as long as there are fewer than `refs` in all and room for
+ * LPL_RUN_REFS_MAX more; returns how many.
+ */
+size_t lpl_run_cursor_next(struct lpl_run_cursor *cursor, const struct lpl_run_decoder *decoder,
+			   uint64_t refs, struct lpl_ref *out, size_t room);
+
+#endif

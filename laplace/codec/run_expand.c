@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* From a run to the references that it stands for, and back. */
+#include <string.h>
+
+#include "run_expand.h"
+
+/* By length class; of the last one the next word tells. */
+static const uint16_t class_length[8] = { 1, 2, 4, 8, 16, 10, 32, 0 };
+
+/* What the references of a run have in common, and where they go. */
+struct expansion {
+	struct lpl_ref *out;
+	uint64_t ref, offset, space;
+	bool user;
+};
+
+static inline void put(struct expansion *to, uint64_t instr, uint64_t address, enum lpl_type type,
+		       unsigned int flags, unsigned int length)
+{
+	*to->out++ = (struct lpl_ref){
+		.ref = ++to->ref, .instr = instr, .cycle = instr + to->offset,
+		.address = address, .space = to->space,
+		.type = (uint8_t)type, .flags = (uint8_t)flags, .length = (uint16_t)length,
+	};
+}
+
+static void put_fetch(struct expansion *to, uint64_t instr, uint64_t address, unsigned int length)
+{
+	unsigned int left = 0x1000 - (unsigned int)(address & 0xfff);
+	unsigned int mode = to->user ? LPL_USER : 0;
+
+	if (length <= left) {
+		put(to, instr, address, LPL_FETCH, mode, length);
+		return;
+	}
+	put(to, instr, address, LPL_FETCH, mode, left);
+	put(to, instr, address + left, LPL_FETCH, mode | LPL_SECOND, length - left);
+}
+
+/* A data word, and its length if that is told apart; returns what follows. */
+static const uint64_t *put_data(struct expansion *to, uint64_t instr, const uint64_t *at)
+{
+	uint64_t word = *at++;
+	uint64_t address = (uint64_t)((int64_t)(word << (64 - LPL_WORD_ADDRESS_BITS)) >>
+				      (64 - LPL_WORD_ADDRESS_BITS));
+	unsigned int write = (word & LPL_WORD_WRITE) != 0;
+	unsigned int class = word >> LPL_WORD_LENGTH_SHIFT & 7;
+	unsigned int length = class != LPL_WORD_LONG ? class_length[class] : (unsigned int)*at++;
+
+	if (word & LPL_WORD_DATA) {
+		bool user = to->user && !(word & LPL_WORD_SUPERVISOR);
+
+		put(to, instr, address, write ? LPL_WRITE : LPL_READ,
+		    (user ? LPL_USER : 0) | (word & LPL_WORD_SECOND ? LPL_SECOND : 0), length);
+	} else {
+		put(to, instr, address, write ? LPL_WALK_WRITE : LPL_WALK_READ, 0, length);
+		to->out[-1].space = 0;
+	}
+	return at;
+}
+
+size_t lpl_run_expand(const struct lpl_instruction_trace *trace, const struct lpl_run *run,
+		      const struct lpl_run_state *state, uint64_t instr, uint64_t ref,
+		      struct lpl_ref *out)
+{
+	struct expansion to = { .out = out, .ref = ref, .offset = state->cycle_offset,
+				.space = state->space, .user = state->user };
+	const uint64_t *word = run->word, *end = word + run->words;
+	uint64_t address = trace->address;
+	uint8_t low = (uint8_t)instr;
+
+	for (unsigned int i = 0; i < run->first; i++)
+		address += trace->length[i];
+	for (unsigned int i = 0; i < run->fetched; i++) {
+		unsigned int length = trace->length[run->first + i];
+
+		put_fetch(&to, instr + i, address, length);
+		address += length;
+		while (word < end && (uint8_t)((*word >> LPL_WORD_COUNT_SHIFT) - low) <= i)
+			word = put_data(&to, instr + (uint8_t)((*word >> LPL_WORD_COUNT_SHIFT) - low),
+					word);
+	}
+	while (word < end)
+		word = put_data(&to, instr + (uint8_t)((*word >> LPL_WORD_COUNT_SHIFT) - low), word);
+	return (size_t)(to.out - out);
+}
+
+/* ---- back ---- */
+
+static unsigned int length_class(unsigned int length)
+{
+	static const uint8_t class_of[33] = { 7, 0, 1, 7, 2, 7, 7, 7, 3, 7, 5, 7, 7, 7, 7, 7, 4,
+					      7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 6 };
+
+	return length <= 32 ? class_of[length] : LPL_WORD_LONG;
+}
+
+bool lpl_word_of_ref(const struct lpl_ref *r, bool user, uint64_t word[2])
+{
+	uint64_t address = r->address & ((UINT64_C(1) << LPL_WORD_ADDRESS_BITS) - 1);
+	unsigned int class = length_class(r->length);
+	bool walk = r->type == LPL_WALK_READ || r->type == LPL_WALK_WRITE;
+	bool write = r->type == LPL_WRITE || r->type == LPL_WALK_WRITE;
+
+	if (r->type == LPL_FETCH || r->flags & ~(LPL_USER | LPL_SECOND) || r->length == 0 ||
+	    (uint64_t)((int64_t)(address << 16) >> 16) != r->address ||
+	    (walk ? r->flags != 0 || r->space != 0 : r->flags & LPL_USER && !user))
+		return false;
+	word[0] = address | (r->instr & 0xff) << LPL_WORD_COUNT_SHIFT |
+		  (uint64_t)class << LPL_WORD_LENGTH_SHIFT | (write ? LPL_WORD_WRITE : 0) |
+		  (r->flags & LPL_SECOND ? LPL_WORD_SECOND : 0);
+	if (!walk)
+		word[0] |= LPL_WORD_DATA |
+			   (user && !(r->flags & LPL_USER) ? LPL_WORD_SUPERVISOR : 0);
+	word[1] = class == LPL_WORD_LONG ? r->length : 0;
+	return true;
+}
+
+bool lpl_run_scan(const struct lpl_run *run, uint8_t low, bool user, struct lpl_run_data *data)
+{
+	const uint64_t *at = run->word, *end = at + run->words;
+	uint64_t bad = 0;
+	unsigned int before = 0;	/* offset of the word before */
+	uint32_t of_type[4] = { 0 }, supervisors = 0, lengths = 0;
+
+	while (at < end) {
+		uint64_t word = *at++;
+		unsigned int offset = (uint8_t)((word >> LPL_WORD_COUNT_SHIFT) - low);
+		unsigned int supervisor = word >> 61 & 1;
+
+		/* a walk's has no flags */
+		bad |= (offset < before) | word >> 63 | (supervisor & !user) |
+		       (!(word >> 62 & 1) & ((word >> 60 & 3) != 0));
+		before = offset;
+		of_type[(word >> 61 & 2) + (word >> 56 & 1)]++;
+		supervisors += supervisor;
+		if ((word >> LPL_WORD_LENGTH_SHIFT & 7) == LPL_WORD_LONG) {
+			bad |= at == end || *at == 0 || *at > 4096;
+			lengths++;
+			at += at < end;
+		}
+	}
+	data->count = run->words - lengths;
+	data->offset = before;
+	memcpy(data->of_type, of_type, sizeof(of_type));
+	data->users = user ? of_type[2] + of_type[3] - supervisors : 0;
+	return bad == 0;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* From a run to the references that it stands for, and back (run.h). */
+#ifndef LAPLACE_CODEC_RUN_EXPAND_H
+#define LAPLACE_CODEC_RUN_EXPAND_H
+
+#include "run.h"
+
+/* The most references that a run makes: an instruction that crosses a page makes two. */
+#define LPL_RUN_REFS_MAX (LPL_TRACE_MAX + 1 + LPL_RUN_WORDS_MAX)
+
+/* Does it cross a page?  Then it is alone in its trace, and its fetch is two. */
+static inline bool lpl_trace_crosses(const struct lpl_instruction_trace *trace)
+{
+	return (trace->address & 0xfff) + trace->length[0] > 0x1000;
+}
+
+/* Are its lengths such as instructions have, and does it stay on its page, but for one alone? */
+static inline bool lpl_trace_is_valid(const struct lpl_instruction_trace *trace)
+{
+	unsigned int end = trace->address & 0xfff;
+
+	if (trace->count == 0 || trace->count > LPL_TRACE_MAX)
+		return false;
+	for (unsigned int i = 0; i < trace->count; i++) {
+		if (trace->length[i] == 0 || trace->length[i] > LPL_INSTRUCTION_MAX)
+			return false;
+		end += trace->length[i];
+	}
+	return trace->count == 1 || end <= 0x1000;
+}
+
+/*
+ * The references of a run, which is valid and begins at the instruction count `instr`, behind the
+ * reference numbered `ref`.  Returns how many, at most LPL_RUN_REFS_MAX.
+ */
+size_t lpl_run_expand(const struct lpl_instruction_trace *trace, const struct lpl_run *run,
+		      const struct lpl_run_state *state, uint64_t instr, uint64_t ref,
+		      struct lpl_ref *out);
+
+/*
+ * A data reference as a word, and its length where that is told apart (else word[1] is 0), in
+ * the mode given.  Its instruction count's low byte is in it, its space and cycle are not.
+ * false: it cannot be said so.
+ */
+bool lpl_word_of_ref(const struct lpl_ref *ref, bool user, uint64_t word[2]);
+
+/* What a run's data words say all in all. */
+struct lpl_run_data {
+	size_t count;			/* of data references */
+	unsigned int offset;		/* of the last one's instruction count, from the run's */
+	uint32_t of_type[4];		/* walk-reads, walk-writes, reads, writes */
+	uint32_t users;			/* made in user mode */
+};
+
+/* `low`: the low byte of the run's instruction count.  false: its words are not valid. */
+bool lpl_run_scan(const struct lpl_run *run, uint8_t low, bool user, struct lpl_run_data *data);
+
+#endif

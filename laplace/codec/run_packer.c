@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* From runs to chunks of packed ones. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run_packer.h"
+
+bool lpl_run_packer_init(struct lpl_run_packer *packer)
+{
+	memset(packer, 0, sizeof(*packer));
+	if (lpl_run_encoder_init(&packer->encoder) && lpl_stream_hash_init(&packer->hash) &&
+	    lpl_run_packer_begin(packer))
+		return true;
+	lpl_run_packer_free(packer);
+	return false;
+}
+
+void lpl_run_packer_free(struct lpl_run_packer *packer)
+{
+	lpl_run_encoder_free(&packer->encoder);
+	lpl_stream_hash_free(&packer->hash);
+	free(packer->trace);
+	packer->trace = NULL;
+}
+
+bool lpl_run_packer_begin(struct lpl_run_packer *packer)
+{
+	packer->chunk++;
+	packer->refs = 0;
+	packer->packed.state = packer->state;
+	packer->packed.next_instr = packer->next_instr;
+	packer->begin = packer->packed;
+	return lpl_run_encoder_begin(&packer->encoder);
+}
+
+static enum lpl_error no_memory(struct lpl_report *report)
+{
+	return lpl_fail(report, LPL_ERR_MEMORY, "no memory to pack runs");
+}
+
+static enum lpl_error out_of_order(const struct lpl_run_packer *packer,
+				   struct lpl_report *report)
+{
+	return lpl_fail(report, LPL_ERR_ORDER,
+			"what follows reference %" PRIu64 " at instruction %" PRIu64
+			" and cycle %" PRIu64 " is not after it", packer->packed.ref,
+			packer->packed.instr, packer->packed.cycle);
+}
+
+/* ---- the dictionary ---- */
+
+/* Does `longer` begin with all of `trace`? */
+static bool goes_on(const struct lpl_instruction_trace *trace,
+		    const struct lpl_instruction_trace *longer)
+{
+	return trace->address == longer->address && trace->count <= longer->count &&
+	       memcmp(trace->length, longer->length, trace->count) == 0;
+}
+
+enum lpl_error lpl_run_packer_define(struct lpl_run_packer *packer, uint32_t number,
+				     const struct lpl_instruction_trace *trace,
+				     struct lpl_report *report)
+{
+	struct lpl_packed_trace *entry;
+
+	if (number > packer->traces || number >= LPL_TRACES_MAX || !lpl_trace_is_valid(trace))
+		return lpl_fail(report, LPL_ERR_USAGE, "instruction trace %u is not valid",
+				(unsigned int)number);
+	if (number == packer->traces) {
+		if (!lpl_reserve(packer->trace, packer->trace_room, number))
+			return no_memory(report);
+		packer->trace[packer->traces++].chunk = 0;
+	}
+	entry = &packer->trace[number];
+	/* who only got longer keeps what was learned of it */
+	if (entry->chunk != 0 && !goes_on(&entry->code, trace))
+		entry->chunk = 0;
+	entry->code = *trace;
+	return LPL_OK;
+}
+
+void lpl_run_packer_forget(struct lpl_run_packer *packer)
+{
+	packer->traces = 0;
+}
+
+/* ---- state ---- */
+
+/* Is the state that was told the one that a reader of what is packed has? */
+static inline bool is_told(const struct lpl_run_packer *packer)
+{
+	const struct lpl_run_state *a = &packer->packed.state, *b = &packer->state;
+
+	return ((a->space ^ b->space) | (a->cycle_offset ^ b->cycle_offset) |
+		(packer->packed.next_instr ^ packer->next_instr) |
+		(uint64_t)(a->user ^ b->user)) == 0;
+}
+
+/* Tell what has changed since it was told, unless none of that is in `mask`. */
+static enum lpl_error pack_state(struct lpl_run_packer *packer, unsigned int mask,
+				 struct lpl_report *report)
+{
+	struct lpl_run_position *packed = &packer->packed;
+	unsigned int changed =
+		(packed->state.space != packer->state.space ? LPL_STATE_SPACE : 0) |
+		(packed->state.user != packer->state.user ? LPL_STATE_USER : 0) |
+		(packed->state.cycle_offset != packer->state.cycle_offset ? LPL_STATE_OFFSET : 0) |
+		(packed->next_instr != packer->next_instr ? LPL_STATE_INSTR : 0);
+
+	if ((changed & mask) == 0)
+		return LPL_OK;
+	if (!lpl_run_encode_state(&packer->encoder, changed,
+				  packer->state.space - packed->state.space,
+				  packer->state.cycle_offset - packed->state.cycle_offset,
+				  packer->next_instr - packed->next_instr))
+		return no_memory(report);
+	packed->state = packer->state;
+	packed->next_instr = packer->next_instr;
+	return LPL_OK;
+}
+
+/* References come, from one count to another.  false: before what was there. */
+static bool advance(struct lpl_run_packer *packer, uint64_t first, uint64_t last, uint64_t refs)
+{
+	struct lpl_run_position *packed = &packer->packed;
+	uint64_t offset = packed->state.cycle_offset;
+
+	if (packer->next_instr > UINT64_MAX - 512 || first < packed->instr ||
+	    first + offset < packed->cycle || last + offset < first + offset ||
+	    packed->ref < packed->event_ref)
+		return false;
+	if (packer->refs == 0) {
+		packer->first_ref = packed->ref + 1;
+		packer->first_instr = first;
+		packer->first_cycle = first + offset;
+	}
+	packed->instr = last;
+	packed->cycle = last + offset;
+	packed->ref += refs;
+	packer->refs += refs;
+	return true;
+}
+
+/* ---- runs ---- */
+
+static void count_run(struct lpl_run_packer *packer, const struct lpl_run_data *data,
+		      size_t fetches)
+{
+	packer->of_type[LPL_FETCH] += fetches;
+	packer->of_type[LPL_WALK_READ] += data->of_type[0];
+	packer->of_type[LPL_WALK_WRITE] += data->of_type[1];
+	packer->of_type[LPL_READ] += data->of_type[2];
+	packer->of_type[LPL_WRITE] += data->of_type[3];
+	packer->users += data->users + (packer->state.user ? fetches : 0);
+}
+
+static enum lpl_error pack_run(struct lpl_run_packer *packer, struct lpl_packed_trace *entry,
+			       const struct lpl_run *run, const struct lpl_run_data *data,
+			       struct lpl_report *report)
+{
+	const struct lpl_run_state *state = &packer->packed.state;
+	uint64_t instr = packer->next_instr, ref = packer->packed.ref;
+	size_t fetches = run->fetched;
+	uint64_t first = instr, last = instr + (fetches > 0 ? fetches - 1 : 0);
+
+	if (fetches == 1 && lpl_trace_crosses(&entry->code))
+		fetches = 2;
+	if (fetches == 0)
+		first += (uint8_t)((run->word[0] >> LPL_WORD_COUNT_SHIFT) - instr);
+	if (data->count > 0 && instr + data->offset > last)
+		last = instr + data->offset;
+	if (!advance(packer, first, last, fetches + data->count))
+		return out_of_order(packer, report);
+	if (entry->chunk != packer->chunk) {
+		entry->chunk = packer->chunk;
+		entry->number = (uint32_t)packer->encoder.model.traces;
+		if (entry->number >= LPL_TRACES_MAX)
+			return lpl_fail(report, LPL_ERR_USAGE,
+					"more instruction traces than a chunk can have");
+	}
+	if (!lpl_run_encode(&packer->encoder, entry->number, &entry->code, run, instr))
+		return no_memory(report);
+	if (!packer->hashed_before)
+		lpl_stream_hash_run(&packer->hash, &entry->code, run, data->count, state, instr,
+				    ref);
+	count_run(packer, data, fetches);
+	packer->next_instr += run->fetched;
+	packer->packed.next_instr = packer->next_instr;
+	return LPL_OK;
+}
+
+enum lpl_error lpl_run_packer_run(struct lpl_run_packer *packer, const struct lpl_run *run,
+				  struct lpl_report *report)
+{
+	struct lpl_packed_trace *entry;
+	struct lpl_run_data data;
+	enum lpl_error error;
+
+	if (run->trace >= packer->traces)
+		return lpl_fail(report, LPL_ERR_USAGE, "a run of trace %u, which is not defined",
+				(unsigned int)run->trace);
+	entry = &packer->trace[run->trace];
+	if (run->first >= entry->code.count ||
+	    run->first + run->fetched > entry->code.count || run->words > LPL_RUN_WORDS_MAX ||
+	    (run->fetched == 0 && run->words == 0) ||
+	    !lpl_run_scan(run, (uint8_t)packer->next_instr, packer->state.user, &data))
+		return lpl_fail(report, LPL_ERR_USAGE,
+				"a run after reference %" PRIu64 " is not valid",
+				packer->packed.ref);
+	error = is_told(packer) ? LPL_OK : pack_state(packer, LPL_STATE_MASKS - 1, report);
+	return error != LPL_OK ? error : pack_run(packer, entry, run, &data, report);
+}
+
+/* ---- loose references ---- */
+
+/* Where a loose run's count begins: so that it is not far, with as few words as possible. */
+static enum lpl_error pack_near(struct lpl_run_packer *packer, uint64_t instr,
+				struct lpl_report *report)
+{
+	if (instr - packer->packed.next_instr <= 255)
+		return pack_state(packer, LPL_STATE_MASKS - 1 - LPL_STATE_INSTR, report);
+	return pack_state(packer, LPL_STATE_MASKS - 1, report);
+}
+
+/* May it be one of a run, in the state that was told? */
+static bool fits(const struct lpl_run_packer *packer, const struct lpl_ref *r, uint64_t ref,
+		 uint64_t base, uint64_t word[2])
+{
+	const struct lpl_run_state *state = &packer->packed.state;
+	bool walk = r->type == LPL_WALK_READ || r->type == LPL_WALK_WRITE;
+
+	return r->ref == ref && r->instr - base <= 255 &&
+	       r->cycle - r->instr == state->cycle_offset &&
+	       (walk || r->space == state->space) && lpl_word_of_ref(r, state->user, word);
+}
+
+static enum lpl_error pack_any(struct lpl_run_packer *packer, const struct lpl_ref *r,
+			       struct lpl_report *report)
+{
+	struct lpl_run_position *packed = &packer->packed;
+	uint64_t before = packed->ref > packed->event_ref ? packed->ref : packed->event_ref;
+	bool paged = r->flags & LPL_PAGED;
+
+	if (r->type >= LPL_TYPES || r->flags > 15 || r->reserved != 0 || r->length > 4096 ||
+	    paged != (r->length == 0) || (paged && (r->address & 0xfff) != 0))
+		return lpl_fail(report, LPL_ERR_USAGE, "reference %" PRIu64 " is out of range",
+				r->ref);
+	if (r->ref < before || (r->ref == before && !(r->flags & LPL_SYNTHETIC)) ||
+	    r->instr < packed->instr || r->cycle < packed->cycle)
+		return lpl_fail(report, LPL_ERR_ORDER, "reference %" PRIu64
+				" is not after the record before it", r->ref);
+	if (!lpl_run_encode_any(&packer->encoder, r, packed->next_instr,
+				packed->state.cycle_offset, packed->ref))
+		return no_memory(report);
+	if (packer->refs++ == 0) {
+		packer->first_ref = r->ref;
+		packer->first_instr = r->instr;
+		packer->first_cycle = r->cycle;
+	}
+	packed->ref = r->ref;
+	packed->instr = r->instr;
+	packed->cycle = r->cycle;
+	packer->of_type[r->type]++;
+	packer->users += (r->flags & LPL_USER) != 0;
+	if (!packer->hashed_before)
+		lpl_stream_hash_refs(&packer->hash, r, 1);
+	return LPL_OK;
+}
+
+enum lpl_error lpl_run_packer_loose(struct lpl_run_packer *packer, const struct lpl_ref *refs,
+				    size_t count, struct lpl_report *report)
+{
+	uint64_t word[LPL_RUN_WORDS_MAX];
+	enum lpl_error error = LPL_OK;
+	size_t done = 0;
+
+	while (done < count && error == LPL_OK) {
+		const struct lpl_ref *first = &refs[done];
+		uint64_t base, ref = packer->packed.ref + 1, one[2];
+		struct lpl_run run = { .word = word };
+		struct lpl_run_data data;
+		size_t n = 0;
+
+		error = pack_near(packer, first->instr, report);
+		base = packer->packed.next_instr;
+		while (error == LPL_OK && done + n < count &&
+		       run.words + 2 <= LPL_RUN_WORDS_MAX && packer->packed.ref >= packer->packed.event_ref &&
+		       fits(packer, &refs[done + n], ref + n, base, one) &&
+		       refs[done + n].instr >= (n > 0 ? refs[done + n - 1].instr : packer->packed.instr)) {
+			word[run.words++] = one[0];
+			if (one[1] != 0)
+				word[run.words++] = one[1];
+			n++;
+		}
+		if (error != LPL_OK)
+			break;
+		if (n == 0) {
+			error = pack_any(packer, first, report);
+			done++;
+			continue;
+		}
+		if (!lpl_run_scan(&run, (uint8_t)base, packer->packed.state.user, &data) ||
+		    !advance(packer, first->instr, refs[done + n - 1].instr, n))
+			return out_of_order(packer, report);
+		if (!lpl_run_encode_loose(&packer->encoder, word, run.words, base))
+			return no_memory(report);
+		if (!packer->hashed_before)
+			lpl_stream_hash_refs(&packer->hash, first, n);
+		count_run(packer, &data, 0);
+		done += n;
+	}
+	return error;
+}
+
+enum lpl_error lpl_run_packer_event(struct lpl_run_packer *packer,
+				    const struct lpl_event *event, struct lpl_report *report)
+{
+	struct lpl_run_position *packed = &packer->packed;
+
+	if (event->ref < packed->ref || event->ref < packed->event_ref ||
+	    event->instr < packed->instr || event->cycle < packed->cycle)
+		return out_of_order(packer, report);
+	packed->event_ref = event->ref;
+	packed->instr = event->instr;
+	packed->cycle = event->cycle;
+	return LPL_OK;
+}

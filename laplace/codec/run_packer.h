@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * From runs, as a simulator sends them, to chunks of packed ones: keeps the dictionary of
+ * instruction traces and the state, checks what comes, counts it, hashes it, and tells the
+ * encoder what a chunk does not know yet.
+ */
+#ifndef LAPLACE_CODEC_RUN_PACKER_H
+#define LAPLACE_CODEC_RUN_PACKER_H
+
+#include "run_decode.h"
+#include "run_expand.h"
+#include "stream_hash.h"
+
+/* A trace of the dictionary. */
+struct lpl_packed_trace {
+	struct lpl_instruction_trace code;
+	uint32_t chunk, number;		/* it has that number in that chunk */
+};
+
+struct lpl_run_packer {
+	struct lpl_run_encoder encoder;
+	struct lpl_stream_hash hash;
+	bool hashed_before;		/* what comes was hashed as it was before it became runs */
+	struct lpl_packed_trace *trace;	/* owned */
+	size_t traces, trace_room;
+	uint32_t chunk;			/* counts them, from 1 */
+	struct lpl_run_position begin;	/* of this chunk */
+	struct lpl_run_position packed;	/* where its reader is */
+	struct lpl_run_state state;	/* as told last */
+	uint64_t next_instr;
+	uint64_t first_ref, first_instr, first_cycle;	/* of this chunk's first reference */
+	uint64_t refs;			/* in this chunk */
+	uint64_t of_type[LPL_TYPES];	/* in all, as is: */
+	uint64_t users;
+};
+
+bool lpl_run_packer_init(struct lpl_run_packer *packer);	/* false: no memory */
+void lpl_run_packer_free(struct lpl_run_packer *packer);
+
+/* A chunk begins.  false: no memory. */
+bool lpl_run_packer_begin(struct lpl_run_packer *packer);
+
+/*
+ * As in struct lpl_run_sink.  What is not valid is LPL_ERR_USAGE or LPL_ERR_ORDER, and then it
+ * is over.
+ */
+enum lpl_error lpl_run_packer_define(struct lpl_run_packer *packer, uint32_t number,
+				     const struct lpl_instruction_trace *trace,
+				     struct lpl_report *report);
+void lpl_run_packer_forget(struct lpl_run_packer *packer);
+enum lpl_error lpl_run_packer_run(struct lpl_run_packer *packer, const struct lpl_run *run,
+				  struct lpl_report *report);
+enum lpl_error lpl_run_packer_loose(struct lpl_run_packer *packer, const struct lpl_ref *refs,
+				    size_t count, struct lpl_report *report);
+/* An event stands here: what follows comes after it. */
+enum lpl_error lpl_run_packer_event(struct lpl_run_packer *packer,
+				    const struct lpl_event *event, struct lpl_report *report);
+
+#endif

@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* From the log to runs; log_stream.h tells how. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "log_stream.h"
+
+#define DATA(word)	((word) >> 62 == 1)
+#define IS_LONG(word)	(((word) >> LPL_WORD_LENGTH_SHIFT & 7) == LPL_WORD_LONG)
+#define COUNT_OF(word)	((uint8_t)((word) >> LPL_WORD_COUNT_SHIFT))
+
+static enum lpl_error broken(const struct lpl_log_stream *s, const char *what,
+			     struct lpl_report *report)
+{
+	return lpl_fail(report, LPL_ERR_INTERNAL,
+			"the log of references: %s (instruction %" PRIu64 ", reference %" PRIu64 ")",
+			what, s->now, s->refs);
+}
+
+/* ---- runs ---- */
+
+static int tell_state(struct lpl_log_stream *s, struct lpl_report *report)
+{
+	s->changed = false;
+	return s->out->state(s->out, &s->state, report);
+}
+
+static bool recorded(const struct lpl_log_stream *s)
+{
+	return s->recording && !s->suppressed;
+}
+
+/* No more is ever delivered than was said to be there. */
+static void count_refs(struct lpl_log_stream *s, uint64_t refs)
+{
+	s->refs += refs;
+	atomic_store_explicit(&s->references, s->refs, memory_order_relaxed);
+}
+
+/* Tell a run that begins at the count `instr`; `refs` references, all but second fetches. */
+static int tell_run(struct lpl_log_stream *s, const struct lpl_run *run, uint64_t instr,
+		    uint64_t refs, struct lpl_report *report)
+{
+	int error = s->changed ? tell_state(s, report) : LPL_OK;
+
+	if (!error && instr != s->expected)
+		error = s->out->at(s->out, instr, report);
+	s->expected = instr + run->fetched;
+	count_refs(s, refs + (run->fetched && s->trace[run->trace + 1].crosses));
+	return error ? error : s->out->run(s->out, run, report);
+}
+
+/* The run, as far as it is known, is over. */
+static int cut(struct lpl_log_stream *s, struct lpl_report *report)
+{
+	uint64_t refs = (uint64_t)s->run.fetched + s->run.words - s->run_lengths;
+	int error = LPL_OK;
+
+	if (!refs)
+		return LPL_OK;
+	if (recorded(s))
+		error = tell_run(s, &s->run, s->run_instr, refs, report);
+	else if (s->suppressed)
+		s->tracer_refs += refs;
+	s->run.fetched = 0;
+	s->run.words = s->run_lengths = 0;
+	return error;
+}
+
+static void begin_run(struct lpl_log_stream *s, unsigned int first, uint64_t instr)
+{
+	s->run.trace = s->running - 1;
+	s->run.first = (uint8_t)first;
+	s->run_instr = instr;
+}
+
+/* The running trace's instructions with counts below `until` were fetched. */
+static int fetch_plainly(struct lpl_log_stream *s, uint64_t until, struct lpl_report *report)
+{
+	uint64_t fetched = until > s->next ? until - s->next : 0;
+	int error = LPL_OK;
+
+	if (!s->open || !fetched || s->at == s->count)
+		return LPL_OK;
+	if (fetched > (uint64_t)(s->count - s->at))
+		fetched = s->count - s->at;
+	if ((s->run.fetched || s->run.words) &&
+	    (s->run.first + s->run.fetched != s->at || s->run_instr + s->run.fetched != s->next))
+		error = cut(s, report);
+	if (!s->run.fetched && !s->run.words)
+		begin_run(s, s->at, s->next);
+	s->run.fetched = (uint8_t)(s->run.fetched + fetched);
+	s->at = (uint8_t)(s->at + fetched);
+	s->next += fetched;
+	return error;
+}
+
+/* The same; the cycle counter may have jumped meanwhile. */
+static int fetch(struct lpl_log_stream *s, uint64_t until, struct lpl_report *report)
+{
+	int error = LPL_OK;
+
+	while (!error && s->jumps && s->jump[0].instr < until) {
+		error = fetch_plainly(s, s->jump[0].instr, report);
+		if (!error)
+			error = cut(s, report);
+		s->state.cycle_offset = s->jump[0].offset;
+		s->changed = true;
+		memmove(&s->jump[0], &s->jump[1], --s->jumps * sizeof(s->jump[0]));
+	}
+	return error ? error : fetch_plainly(s, until, report);
+}
+
+/* ---- words ---- */
+
+static void count_on(struct lpl_log_stream *s, uint64_t word)
+{
+	s->now += (uint8_t)(COUNT_OF(word) - s->now);
+}
+
+static int loose_data(struct lpl_log_stream *s, uint64_t word, uint64_t length,
+		      struct lpl_report *report)
+{
+	static const uint8_t lengths[] = { 1, 2, 4, 8, 16, 10, 32 };
+	const bool user = s->state.user && !(word & LPL_WORD_SUPERVISOR);
+	const struct lpl_ref ref = {
+		.ref = s->refs + 1,
+		.instr = s->now,
+		.cycle = s->now + s->state.cycle_offset,
+		.address = (uint64_t)((int64_t)(word << 16) >> 16),
+		.space = s->state.space,
+		.type = word & LPL_WORD_WRITE ? LPL_WRITE : LPL_READ,
+		.flags = (uint8_t)((user ? LPL_USER : 0) |
+				   (word & LPL_WORD_SECOND ? LPL_SECOND : 0)),
+		.length = (uint16_t)(length ? length : lengths[word >> LPL_WORD_LENGTH_SHIFT & 7]),
+	};
+
+	if (!recorded(s)) {
+		s->tracer_refs += s->suppressed;
+		return LPL_OK;
+	}
+	count_refs(s, 1);
+	return s->out->loose(s->out, &ref, 1, report);
+}
+
+/* A data word, counted; `length`: the word behind it, or 0. */
+static int data(struct lpl_log_stream *s, uint64_t word, uint64_t length,
+		struct lpl_report *report)
+{
+	int error = fetch(s, s->now + 1, report);
+
+	if (!error && !s->running)
+		return loose_data(s, word, length, report);
+	if (!error && (s->now - s->run_instr > UINT8_MAX || s->run.words + 2 > LPL_RUN_WORDS_MAX))
+		error = cut(s, report);
+	/* what no fetch came before is of the instruction fetched last */
+	if (!s->run.fetched && !s->run.words)
+		begin_run(s, s->at ? s->at - 1U : 0, s->now);
+	s->word[s->run.words++] = word;
+	if (length) {
+		s->word[s->run.words++] = length;
+		s->run_lengths++;
+	}
+	return error;
+}
+
+static int string(struct lpl_log_stream *s, const uint64_t *word, struct lpl_report *report)
+{
+	const unsigned int width = word[0] >> 2 & 0xf;
+	const int64_t step = (int16_t)(word[0] >> 16);
+	const uint64_t top = (word[0] & UINT64_C(0xff) << LPL_WORD_COUNT_SHIFT) | LPL_WORD_DATA |
+			     (uint64_t)lpl_log_length(width) << 56;
+	const uint64_t mask = (UINT64_C(1) << LPL_WORD_ADDRESS_BITS) - 1;
+	uint64_t source = word[1], destination = word[2];
+	int error = LPL_OK;
+
+	for (unsigned int i = word[0] >> 32 & 0xffff; i && !error; i--) {
+		if (word[0] & 1)
+			error = data(s, (source & mask) | top, 0, report);
+		if (!error && word[0] & 2)
+			error = data(s, (destination & mask) | top | LPL_WORD_WRITE, 0, report);
+		source += (uint64_t)step;
+		destination += (uint64_t)step;
+	}
+	return error;
+}
+
+/* A trace begins: what ran before it is over, and its instructions account for the count. */
+static int begin_trace(struct lpl_log_stream *s, uint64_t word, struct lpl_report *report)
+{
+	uint32_t id = (uint32_t)word;
+	int error;
+
+	error = fetch(s, s->now, report);
+	if (!error)
+		error = cut(s, report);
+	if (error)
+		return error;
+	if (s->open && s->next != s->now)
+		return (int)broken(s, "the instruction count does not follow from what was fetched",
+				   report);
+	if (id >= s->trace_room || !s->trace[id].count)
+		return (int)broken(s, "a trace was not defined", report);
+	s->running = id;
+	s->count = s->trace[id].count;
+	s->at = 0;
+	s->next = s->now;
+	s->open = true;
+	return LPL_OK;
+}
+
+/*
+ * A trace has begun at `word`.  As long as it is followed by data words and another trace, it
+ * is a run as it stands, and that trace has begun.  Returns how many words were taken: the
+ * last of them is that of the trace that is now running.
+ */
+static size_t plain_runs(struct lpl_log_stream *s, const uint64_t *word, const uint64_t *end,
+			 int *error, struct lpl_report *report)
+{
+	const uint64_t *const begin = word;
+	const bool plain = recorded(s) && !s->jumps;
+
+	while (plain && !*error) {
+		const uint64_t *w = word + 1;
+
+		while (w < end && DATA(*w) && !IS_LONG(*w))
+			w++;
+		if (w == end || *w >> 56 != LPL_LOG_TRACE || w - word > LPL_RUN_WORDS_MAX)
+			break;
+
+		const uint8_t count = COUNT_OF(*word), fetched = (uint8_t)(COUNT_OF(*w) - count);
+		const uint32_t next = (uint32_t)*w;
+
+		/* else something is wrong, or nothing was fetched: the long way tells */
+		if (!fetched || fetched > s->count || (uint8_t)(COUNT_OF(w[-1]) - count) >= fetched ||
+		    next >= s->trace_room || !s->trace[next].count)
+			break;
+		const struct lpl_run run = { .trace = s->running - 1, .fetched = fetched,
+					     .words = (uint32_t)(w - word - 1),
+					     .word = word + 1 };
+
+		*error = tell_run(s, &run, s->now, (uint64_t)fetched + run.words, report);
+		s->now += fetched;
+		s->running = next;
+		s->count = s->trace[next].count;
+		word = w;
+	}
+	s->next = s->now;
+	return (size_t)(word - begin) + 1;
+}
+
+/* ---- records ---- */
+
+static enum lpl_error define(struct lpl_log_stream *s, const uint64_t *word,
+			     struct lpl_report *report)
+{
+	uint32_t id = (uint32_t)(word[0] >> 8), bytes = 0;
+	struct lpl_instruction_trace trace = { .address = word[1], .count = (uint8_t)word[0] };
+
+	if (!lpl_reach(s->trace, s->trace_room, id))
+		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for %" PRIu32 " traces", id);
+	for (unsigned int i = 0; i < trace.count; i++) {
+		trace.length[i] = word[2 + i / 16] >> i % 16 * 4 & 15;
+		bytes += trace.length[i];
+	}
+	s->trace[id] = (struct lpl_log_trace){
+		.count = trace.count,
+		.crosses = trace.count == 1 && (trace.address & 0xfff) + bytes > 0x1000,
+	};
+	return (enum lpl_error)s->out->define(s->out, id - 1, &trace, report);
+}
+
+static int walk(struct lpl_log_stream *s, const uint64_t *word, struct lpl_report *report)
+{
+	/* made between two instructions it comes after BETWEEN, and then this fetches nothing */
+	int error = fetch(s, s->now + 1, report);
+
+	if (!error)
+		error = cut(s, report);
+	if (error || !recorded(s))
+		return error;
+	const struct lpl_ref ref = {
+		.ref = s->refs + 1,
+		.instr = s->now,
+		.cycle = s->now + s->state.cycle_offset,
+		.address = word[1],
+		.type = word[0] & LPL_LOG_WALK_WRITE ? LPL_WALK_WRITE : LPL_WALK_READ,
+		.length = word[0] >> 8 & 0xff,
+	};
+
+	count_refs(s, 1);
+	return s->out->loose(s->out, &ref, 1, report);
+}
+
+static void tell_totals(struct lpl_log_stream *s)
+{
+	if (s->writer)
+		lpl_writer_totals(s->writer, &(struct lpl_totals){
+			.tracer_refs = s->tracer_refs, .events = s->events });
+}
+
+static int event(struct lpl_log_stream *s, const uint64_t *word, struct lpl_report *report)
+{
+	struct kernel_trace_record told;
+	struct lpl_event event = { .ref = s->refs, .instr = word[1], .cycle = word[2] };
+
+	memcpy(&told, word + 3, sizeof(told));
+	event.space = told.space;
+	memcpy(event.arg, told.arg, sizeof(event.arg));
+	event.tag = told.tag;
+	event.tid = told.tid;
+	event.tgid = told.tgid;
+	event.text_length = told.text_length;
+	memcpy(event.text, told.text, sizeof(event.text));
+	atomic_fetch_add_explicit(&s->events, 1, memory_order_relaxed);
+	tell_totals(s);
+	return s->out->event(s->out, &event, report);
+}
+
+static enum lpl_error jump(struct lpl_log_stream *s, uint64_t instr, uint64_t offset,
+			   struct lpl_report *report)
+{
+	if (s->jumps && s->jump[s->jumps - 1].instr == instr)
+		s->jumps--;
+	if (s->jumps == LPL_LOG_JUMPS)
+		return broken(s, "too many jumps of the cycle counter at once", report);
+	s->jump[s->jumps].instr = instr;
+	s->jump[s->jumps++].offset = offset;
+	return LPL_OK;
+}
+
+/* Words of a record. */
+static const uint8_t record_words[LPL_LOG_KINDS] = {
+	[LPL_LOG_DEFINE] = 4, [LPL_LOG_FORGET] = 1, [LPL_LOG_COUNT] = 2, [LPL_LOG_SKIP] = 2,
+	[LPL_LOG_BETWEEN] = 1, [LPL_LOG_REPEAT] = 1, [LPL_LOG_STRING] = 3, [LPL_LOG_MODE] = 1,
+	[LPL_LOG_SPACE] = 2, [LPL_LOG_OFFSET] = 3, [LPL_LOG_WALK] = 2, [LPL_LOG_ON] = 1,
+	[LPL_LOG_OFF] = 1, [LPL_LOG_SUPPRESS] = 1, [LPL_LOG_RESUME] = 1,
+	[LPL_LOG_EVENT] = 3 + LPL_LOG_EVENT_WORDS, [LPL_LOG_TOTALS] = 2, [LPL_LOG_FLUSH] = 1,
+};
+
+/* Before these, what was fetched until now is told, as of the state before. */
+static bool ends_run(enum lpl_log_kind kind)
+{
+	return kind == LPL_LOG_FORGET || kind == LPL_LOG_MODE || kind == LPL_LOG_SPACE ||
+	       (kind >= LPL_LOG_ON && kind <= LPL_LOG_EVENT) ||
+	       kind == LPL_LOG_FLUSH;
+}
+
+static int record(struct lpl_log_stream *s, const uint64_t *word, struct lpl_report *report)
+{
+	enum lpl_log_kind kind = (enum lpl_log_kind)(word[0] >> 56);
+	int error = LPL_OK;
+
+	if (ends_run(kind)) {
+		error = fetch(s, s->now + (word[0] & LPL_LOG_EXECUTING), report);
+		if (!error)
+			error = cut(s, report);
+		if (error)
+			return error;
+	}
+	switch (kind) {
+	case LPL_LOG_DEFINE:
+		return (int)define(s, word, report);
+	case LPL_LOG_FORGET:
+		memset(s->trace, 0, s->trace_room * sizeof(*s->trace));
+		s->running = 0;
+		s->open = false;
+		return s->out->forget(s->out, report);
+	case LPL_LOG_COUNT:
+		return word[1] == s->now ? LPL_OK :
+		       (int)broken(s, "words of less than the whole count are missing", report);
+	case LPL_LOG_SKIP:
+		error = cut(s, report);
+		s->now = word[1];
+		s->open = false;
+		return error;
+	case LPL_LOG_BETWEEN:
+		error = fetch(s, s->now, report);
+		s->open = false;
+		return error;
+	case LPL_LOG_REPEAT:
+		error = fetch(s, s->now + 1, report);
+		s->next++;
+		return error;
+	case LPL_LOG_STRING:
+		return string(s, word, report);
+	case LPL_LOG_MODE:
+		s->state.user = word[0] & LPL_LOG_USER;
+		s->changed = true;
+		return LPL_OK;
+	case LPL_LOG_SPACE:
+		s->state.space = word[1];
+		s->changed = true;
+		return LPL_OK;
+	case LPL_LOG_OFFSET:
+		return (int)jump(s, word[1], word[2], report);
+	case LPL_LOG_WALK:
+		return walk(s, word, report);
+	case LPL_LOG_ON:
+	case LPL_LOG_OFF:
+		s->recording = kind == LPL_LOG_ON;
+		return LPL_OK;
+	case LPL_LOG_SUPPRESS:
+	case LPL_LOG_RESUME:
+		s->suppressed = kind == LPL_LOG_SUPPRESS;
+		tell_totals(s);
+		return LPL_OK;
+	case LPL_LOG_EVENT:
+		return event(s, word, report);
+	case LPL_LOG_TOTALS:
+		atomic_store_explicit(&s->instructions, word[1], memory_order_relaxed);
+		return LPL_OK;
+	case LPL_LOG_FLUSH:
+		return (int)s->flush(s->context, report);
+	case LPL_LOG_KINDS:
+		break;
+	}
+	return LPL_OK;
+}
+
+/* ---- blocks ---- */
+
+/* One word with what belongs to it; *words is how many that was. */
+static int take(struct lpl_log_stream *s, const uint64_t *word, const uint64_t *end,
+		size_t *words, struct lpl_report *report)
+{
+	uint64_t kind = *word >> 56;
+	int error = LPL_OK;
+
+	*words = 1;
+	if (kind == LPL_LOG_SKIP)
+		return *words = 2, record(s, word, report);
+	count_on(s, *word);
+	if (kind == LPL_LOG_TRACE) {
+		error = begin_trace(s, *word, report);
+		if (!error)
+			*words = plain_runs(s, word, end, &error, report);
+		return error;
+	}
+	if (DATA(*word)) {
+		*words = 1 + IS_LONG(*word);
+		return data(s, *word, IS_LONG(*word) ? word[1] : 0, report);
+	}
+	if (!kind || kind >= LPL_LOG_KINDS)
+		return (int)broken(s, "a word of no kind", report);
+	*words = record_words[kind];
+	return record(s, word, report);
+}
+
+enum lpl_error lpl_log_stream_take(struct lpl_log_stream *s, const struct lpl_log_block *block,
+				   struct lpl_report *report)
+{
+	const uint64_t *word = block->word, *end = word + block->words;
+	int error = LPL_OK;
+	size_t words;
+
+	s->run.word = s->word;
+	for (; word < end && !error; word += words)
+		error = take(s, word, end, &words, report);
+	atomic_store_explicit(&s->instructions, s->now, memory_order_relaxed);
+	atomic_store_explicit(&s->tracer_told, s->tracer_refs, memory_order_relaxed);
+	return (enum lpl_error)error;
+}
+
+enum lpl_error lpl_log_stream_end(struct lpl_log_stream *s, struct lpl_report *report)
+{
+	return (enum lpl_error)cut(s, report);
+}
+
+void lpl_log_stream_free(struct lpl_log_stream *s)
+{
+	free(s->trace);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * From the log of every reference (log.h) to runs (codec/run.h).
+ *
+ * A trace's word is followed by the data words made in it; the next trace's count tells how
+ * many of its instructions were fetched.  Mostly that is a run as it stands, and the words go on
+ * where they are.  Everything else cuts a run in two, or ends it.
+ *
+ * The log is checked as it is read: an instruction count that goes on without a fetch, where
+ * nothing told why, is an error, and so is a fetch without a count.
+ */
+#ifndef LAPLACE_COLLECT_LOG_STREAM_H
+#define LAPLACE_COLLECT_LOG_STREAM_H
+
+#include <stdatomic.h>
+
+#include <laplace/log.h>
+#include <laplace/trace.h>
+
+#include "codec/run.h"
+
+#define LPL_LOG_JUMPS 8
+
+struct lpl_log_stream {
+	/* set by the caller */
+	struct lpl_run_sink *out;
+	struct lpl_writer *writer;	/* `out` is its: it is told what it cannot count; or NULL */
+	enum lpl_error (*flush)(void *context, struct lpl_report *report);	/* a FLUSH came */
+	void *context;
+
+	struct lpl_log_trace {
+		uint8_t count;		/* instructions; 0: not defined */
+		bool crosses;		/* its one instruction crosses a page */
+	} *trace;			/* by id */
+	size_t trace_room;
+	uint64_t now;			/* the instruction count of the latest word */
+
+	/* the trace that is running */
+	uint32_t running;		/* its id; 0: there was none yet */
+	bool open;			/* it is not over */
+	uint8_t at, count;		/* its instructions fetched, and all */
+	uint64_t next;			/* the count of the next */
+
+	struct lpl_run run;		/* what of it was not told yet; nothing: no fetch, no word */
+	uint64_t run_instr;		/* the count that it begins with */
+	uint32_t run_lengths;		/* of its words, those that are lengths */
+	uint64_t word[LPL_RUN_WORDS_MAX];
+
+	uint64_t expected;		/* where `out` takes the next run to begin */
+	struct lpl_run_state state;
+	bool changed;			/* `out` does not know it yet */
+	struct {			/* of the cycle counter, still to come */
+		uint64_t instr, offset;
+	} jump[LPL_LOG_JUMPS];
+	unsigned int jumps;
+
+	bool recording, suppressed;
+	uint64_t refs;			/* the number of the latest reference */
+	uint64_t tracer_refs;		/* left out as the tracer's own */
+
+	/* for other threads: how far the stream is */
+	_Atomic uint64_t references, instructions, events, tracer_told;
+};
+
+/* Take a block of the log. */
+enum lpl_error lpl_log_stream_take(struct lpl_log_stream *stream,
+				   const struct lpl_log_block *block, struct lpl_report *report);
+/* Tell `out` what is left; at the end. */
+enum lpl_error lpl_log_stream_end(struct lpl_log_stream *stream, struct lpl_report *report);
+void lpl_log_stream_free(struct lpl_log_stream *stream);
+
+#endif

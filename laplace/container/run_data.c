@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The payload of a RUNS chunk, both ways. */
+#include <endian.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/varint.h"
+#include "run_data.h"
+
+#define HEAD_NUMBERS	(5 + LPL_RUN_COLUMNS)	/* where the chunk begins, the columns' sizes */
+#define HASH_BYTES	8
+
+/* ---- writing ---- */
+
+static uint8_t *put_begin(uint8_t *at, const struct lpl_run_position *begin,
+			  const struct lpl_clocks *base)
+{
+	at = lpl_varint_put(at, base->ref - begin->ref);
+	at = lpl_varint_put(at, lpl_zigzag(begin->next_instr - base->instr));
+	at = lpl_varint_put(at, begin->state.space);
+	at = lpl_varint_put(at, begin->state.user);
+	return lpl_varint_put(at, lpl_zigzag(begin->state.cycle_offset -
+					     (base->cycle - base->instr)));
+}
+
+size_t lpl_run_data_encode(struct lpl_run_packer *packer, const struct lpl_data_encoder *events,
+			   const struct lpl_totals *totals, uint8_t **out, size_t *room)
+{
+	size_t event_bytes = (size_t)(events->events_end - events->events);
+	size_t column[LPL_RUN_COLUMNS];
+	size_t most = (HEAD_NUMBERS + LPL_TOTALS_NUMBERS) * LPL_VARINT_MAX + event_bytes +
+		      HASH_BYTES;
+	uint64_t hash = htole64(lpl_stream_hash_value(&packer->hash));
+	uint8_t *at;
+
+	lpl_run_encoder_end(&packer->encoder, column);
+	for (int i = 0; i < LPL_RUN_COLUMNS; i++)
+		most += column[i];
+	if (!lpl_reserve(*out, *room, most))
+		return 0;
+	at = put_begin(*out, &packer->begin, &events->base);
+	for (int i = 0; i < LPL_RUN_COLUMNS; i++)
+		at = lpl_varint_put(at, column[i]);
+	at = lpl_run_encoder_store(&packer->encoder, at);
+	memcpy(at, events->events, event_bytes);
+	at = lpl_totals_put(at + event_bytes, totals);
+	memcpy(at, &hash, HASH_BYTES);
+	return (size_t)(at + HASH_BYTES - *out);
+}
+
+/* ---- reading ---- */
+
+static enum lpl_error damaged(struct lpl_report *cause, const char *what)
+{
+	return lpl_fail(cause, LPL_ERR_DAMAGED, "%s", what);
+}
+
+static const uint8_t *get_begin(struct lpl_run_position *begin, const struct lpl_clocks *base,
+				const uint8_t *at, const uint8_t *end)
+{
+	enum { BEHIND, INSTR, SPACE, USER, OFFSET, NUMBERS };
+	uint64_t number[NUMBERS];
+
+	for (int i = 0; i < NUMBERS && at; i++)
+		at = lpl_varint_get(at, end, &number[i]);
+	if (!at || number[BEHIND] > base->ref || number[USER] > 1)
+		return NULL;
+	*begin = (struct lpl_run_position){
+		.state.space = number[SPACE], .state.user = number[USER],
+		.state.cycle_offset = base->cycle - base->instr + lpl_unzigzag(number[OFFSET]),
+		.next_instr = base->instr + lpl_unzigzag(number[INSTR]),
+		.ref = base->ref - number[BEHIND], .event_ref = base->ref,
+		.instr = base->instr, .cycle = base->cycle,
+	};
+	return at;
+}
+
+/* The sizes of the columns, which are all there. */
+static const uint8_t *get_sizes(struct lpl_unpacked_runs *runs, const uint8_t *at, const uint8_t *end)
+{
+	uint64_t size, sum = 0;
+
+	for (int i = 0; i < LPL_RUN_COLUMNS && at; i++) {
+		at = lpl_varint_get(at, end, &size);
+		if (!at || size > LPL_PLAIN_MAX)
+			return NULL;
+		runs->column[i] = (size_t)size;
+		sum += size;
+	}
+	return at && sum <= (uint64_t)(end - at) ? at : NULL;
+}
+
+static struct lpl_clocks clocks_of(const struct lpl_run_position *position)
+{
+	return (struct lpl_clocks){ position->ref, position->instr, position->cycle };
+}
+
+/* The events, and the references between them; `last` becomes the last record's clocks. */
+static const uint8_t *decode_records(struct lpl_unpacked_runs *runs, struct lpl_data *data,
+				     const struct lpl_chunk_header *header,
+				     struct lpl_clocks *last, const uint8_t *at,
+				     const uint8_t *end, struct lpl_report *cause)
+{
+	struct lpl_run_decoder *decoder = &runs->decoder;
+	uint64_t position = 0, step;
+
+	*last = header->base;
+	for (size_t i = 0; i < header->events; i++) {
+		if (!lpl_event_position(at, end, &step) || step > header->refs - position) {
+			damaged(cause, "an event is malformed or out of place");
+			return NULL;
+		}
+		position += step;
+		if (lpl_run_decode(decoder, position) != LPL_OK)
+			return NULL;
+		if (step > 0)
+			*last = clocks_of(&decoder->now);
+		at = lpl_event_decode(&data->events[i], last, at, end);
+		if (!at) {
+			damaged(cause, "an event is malformed or out of order");
+			return NULL;
+		}
+		data->positions[i] = (uint32_t)position;
+		decoder->now.event_ref = last->ref;
+		decoder->now.instr = last->instr;
+		decoder->now.cycle = last->cycle;
+	}
+	if (lpl_run_decode(decoder, header->refs) != LPL_OK)
+		return NULL;
+	if (position < header->refs)
+		*last = clocks_of(&decoder->now);
+	return at;
+}
+
+static struct lpl_clocks first_clocks(const struct lpl_run_decoder *decoder,
+				      const struct lpl_data *data)
+{
+	const struct lpl_event *event = data->events;
+
+	if (data->event_count > 0 && data->positions[0] == 0)
+		return (struct lpl_clocks){ event->ref, event->instr, event->cycle };
+	return (struct lpl_clocks){ decoder->first_ref, decoder->first_instr,
+				    decoder->first_cycle };
+}
+
+enum lpl_error lpl_run_data_decode(struct lpl_unpacked_runs *runs, struct lpl_data *data,
+				   const struct lpl_chunk_header *header,
+				   const uint8_t *payload, size_t size,
+				   struct lpl_report *cause)
+{
+	const uint8_t *at, *end = payload + size, *columns;
+	struct lpl_run_position begin;
+	struct lpl_clocks first, last;
+
+	if (header->refs > LPL_RUN_CHUNK_REFS_MAX || header->events > LPL_CHUNK_EVENTS_MAX)
+		return damaged(cause, "too many records for a chunk");
+	if (header->refs == 0 && header->events == 0)
+		return damaged(cause, "a chunk without records");
+	if (header->events > size / LPL_EVENT_BYTES_MIN)
+		return damaged(cause, "more events than its bytes can hold");
+	if (!runs->ready && !lpl_run_decoder_init(&runs->decoder))
+		return lpl_fail(cause, LPL_ERR_MEMORY, "no memory to unpack runs");
+	runs->ready = true;
+	if (lpl_data_reserve(data, 0, header->events, cause) != LPL_OK)
+		return LPL_ERR_MEMORY;
+	data->ref_count = header->refs;
+	data->event_count = header->events;
+
+	at = get_begin(&begin, &header->base, payload, end);
+	columns = at ? get_sizes(runs, at, end) : NULL;
+	if (!columns)
+		return damaged(cause, "the payload is malformed");
+	if (lpl_run_decoder_begin(&runs->decoder, &begin, columns, runs->column, cause) != LPL_OK)
+		return cause->error;
+	at = columns;
+	for (int i = 0; i < LPL_RUN_COLUMNS; i++)
+		at += runs->column[i];
+	at = decode_records(runs, data, header, &last, at, end, cause);
+	if (!at)
+		return cause->error;
+	if (!lpl_run_decoder_done(&runs->decoder))
+		return damaged(cause, "a column holds too much");
+	memset(&data->totals, 0, sizeof(data->totals));
+	at = lpl_totals_get(at, end, &data->totals);
+	if (!at || end - at != HASH_BYTES)
+		return damaged(cause, "the payload does not end with the totals and a hash");
+	memcpy(&runs->hash, at, HASH_BYTES);
+	runs->hash = le64toh(runs->hash);
+
+	first = first_clocks(&runs->decoder, data);
+	if (!lpl_clocks_equal(&first, &header->first) || !lpl_clocks_equal(&last, &header->last))
+		return damaged(cause, "its clocks are not those of its records");
+	if (!lpl_totals_agree(&data->totals, header->refs_before))
+		return damaged(cause, "its totals do not add up");
+	data->totals.total = header->refs_before;
+	return LPL_OK;
+}
+
+void lpl_run_data_free(struct lpl_unpacked_runs *runs)
+{
+	if (runs->ready)
+		lpl_run_decoder_free(&runs->decoder);
+	memset(runs, 0, sizeof(*runs));
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A guest that executes instruction traces, made from a seed: what it sends is runs, as a
+ * simulator would, and what these stand for it keeps as references, by the words of
+ * laplace/codec/run.h and not by its code.
+ */
+#ifndef LAPLACE_TESTS_RUN_GUEST_H
+#define LAPLACE_TESTS_RUN_GUEST_H
+
+#include "codec/run.h"
+#include "stream.h"
+
+#define GUEST_TRACES 60
+
+struct run_guest {
+	struct lpl_run_sink *out;
+	struct stream stream;		/* what was sent, as references and events */
+	uint64_t random;
+	struct lpl_instruction_trace trace[GUEST_TRACES];
+	unsigned int defined;
+	struct lpl_run_state state;
+	uint64_t instr;			/* of the next run */
+	uint64_t last_instr, last_cycle, ref;
+	uint64_t pointer[8];		/* where data is referred to */
+};
+
+static inline uint64_t guest_dice(struct run_guest *guest, uint64_t sides)
+{
+	return next_random(&guest->random) % sides;
+}
+
+static inline void guest_sent(int error, const struct lpl_report *report)
+{
+	if (error != LPL_OK)
+		fail_msg("%s", report->text);
+}
+
+static inline struct lpl_ref *guest_note(struct run_guest *guest, uint64_t instr)
+{
+	struct lpl_ref *r = &stream_add(&guest->stream)->ref;
+
+	r->ref = ++guest->ref;
+	r->instr = instr;
+	r->cycle = instr + guest->state.cycle_offset;
+	r->space = guest->state.space;
+	guest->last_instr = instr;
+	guest->last_cycle = r->cycle;
+	return r;
+}
+
+static inline void guest_define(struct run_guest *guest, unsigned int number)
+{
+	struct lpl_instruction_trace *trace = &guest->trace[number];
+	struct lpl_report report = { .error = LPL_OK };
+	unsigned int offset = (unsigned int)guest_dice(guest, 4096);
+
+	memset(trace, 0, sizeof(*trace));
+	trace->address = (guest_dice(guest, 2) ? UINT64_C(0xffffffff81000000) : 0x400000) +
+			 guest_dice(guest, 20) * 4096 + offset;
+	do {
+		unsigned int length = 1 + (unsigned int)guest_dice(guest, 15);
+
+		if (trace->count > 0 && offset + length > 4096)
+			break;
+		trace->length[trace->count++] = (uint8_t)length;
+		offset += length;
+	} while (trace->count < LPL_TRACE_MAX && offset < 4096 && guest_dice(guest, 12));
+	guest_sent(guest->out->define(guest->out, number, trace, &report), &report);
+	if (number == guest->defined)
+		guest->defined++;
+}
+
+static inline void guest_state(struct run_guest *guest)
+{
+	struct lpl_report report = { .error = LPL_OK };
+
+	if (guest_dice(guest, 3) == 0)
+		guest->state.space = guest_dice(guest, 4) + 7;
+	if (guest_dice(guest, 2) == 0)
+		guest->state.user = !guest->state.user;
+	if (guest_dice(guest, 3) == 0)
+		guest->state.cycle_offset += guest_dice(guest, 1000);
+	guest_sent(guest->out->state(guest->out, &guest->state, &report), &report);
+}
+
+static inline void guest_at(struct run_guest *guest, uint64_t instr)
+{
+	struct lpl_report report = { .error = LPL_OK };
+
+	guest->instr = instr;
+	guest_sent(guest->out->at(guest->out, instr, &report), &report);
+}
+
+/* A data reference, as a word, and in the stream. */
+static inline void guest_data(struct run_guest *guest, uint64_t instr, unsigned int site,
+			      uint64_t *word, uint32_t *words)
+{
+	static const uint16_t lengths[] = { 1, 2, 4, 8, 16, 10, 32, 64 };
+	unsigned int class = guest_dice(guest, 40) ? (site * 7 + 1) % 7 : 7;
+	bool write = guest_dice(guest, 30) ? site & 1 : guest_dice(guest, 2);
+	bool walk = guest_dice(guest, 60) == 0, second = !walk && guest_dice(guest, 50) == 0;
+	bool supervisor = !walk && guest->state.user && guest_dice(guest, 20) == 0;
+	uint64_t *pointer = &guest->pointer[site % 8], address;
+	struct lpl_ref *r;
+
+	if (guest_dice(guest, 9) == 0)
+		*pointer = (uint64_t)((int64_t)(next_random(&guest->random) << 16) >> 16) >>
+			   (guest_dice(guest, 2) * 20);
+	else if (site % 3 == 0)
+		*pointer += lengths[class];
+	address = (uint64_t)((int64_t)(*pointer << 16) >> 16);
+	r = guest_note(guest, instr);
+	r->address = address;
+	r->type = walk ? LPL_WALK_READ + write : write ? LPL_WRITE : LPL_READ;
+	r->flags = (guest->state.user && !walk && !supervisor ? LPL_USER : 0) |
+		   (second ? LPL_SECOND : 0);
+	r->length = class < 7 ? lengths[class] : (uint16_t)(1 + guest_dice(guest, 4096));
+	if (walk)
+		r->space = 0;
+	word[(*words)++] = (address & ((UINT64_C(1) << 48) - 1)) | (instr & 255) << 48 |
+		(uint64_t)write << 56 | (uint64_t)class << 57 | (uint64_t)second << 60 |
+		(uint64_t)supervisor << 61 | (uint64_t)!walk << 62;
+	if (class == 7)
+		word[(*words)++] = r->length;
+}
+
+static inline void guest_fetch(struct run_guest *guest, const struct lpl_instruction_trace *trace,
+			       unsigned int index, uint64_t instr)
+{
+	uint64_t address = trace->address;
+	unsigned int parts[2];
+
+	for (unsigned int i = 0; i < index; i++)
+		address += trace->length[i];
+	parts[0] = trace->length[index];
+	parts[1] = 0;
+	if ((address & 4095) + parts[0] > 4096) {
+		parts[1] = (unsigned int)((address & 4095) + parts[0] - 4096);
+		parts[0] -= parts[1];
+	}
+	for (int i = 0; i < 2 && parts[i] > 0; i++) {
+		struct lpl_ref *r = guest_note(guest, instr);
+
+		r->type = LPL_FETCH;
+		r->address = address + (i ? parts[0] : 0);
+		r->length = (uint16_t)parts[i];
+		r->flags = (guest->state.user ? LPL_USER : 0) | (i ? LPL_SECOND : 0);
+	}
+}
+
+/* A part of a trace, or all of it; with a repeated instruction at its end, now and then. */
+static inline void guest_run(struct run_guest *guest, unsigned int number)
+{
+	const struct lpl_instruction_trace *trace = &guest->trace[number];
+	static uint64_t word[LPL_RUN_WORDS_MAX];
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_run run = { .trace = number, .word = word };
+	uint64_t count = guest->instr;
+	unsigned int repeats = guest_dice(guest, 15) ? 0 : (unsigned int)guest_dice(guest, 250);
+	unsigned int last = 0;
+
+	run.first = (uint8_t)(guest_dice(guest, 8) ? 0 : guest_dice(guest, trace->count));
+	run.fetched = (uint8_t)(trace->count - run.first);
+	if (guest_dice(guest, 5) == 0)
+		run.fetched = (uint8_t)guest_dice(guest, run.fetched + 1U);
+	for (unsigned int i = 0; i < run.fetched; i++) {
+		unsigned int index = run.first + i;
+
+		count = guest->instr + i;
+		last = index;
+		guest_fetch(guest, trace, index, count);
+		for (unsigned int n = (number + index) % 3; n > 0; n--)
+			if (guest_dice(guest, 20))
+				guest_data(guest, count, number * 3 + index + n, word, &run.words);
+	}
+	while (run.words + 4 < LPL_RUN_WORDS_MAX &&
+	       ((run.fetched == 0 && run.words == 0) || repeats > 0)) {
+		/* iterations that count, or are done at once */
+		if (guest_dice(guest, 3) && count < guest->instr + 255)
+			count += guest_dice(guest, 40) ? 1 : guest_dice(guest, guest->instr + 256 - count);
+		guest_data(guest, count, number + last, word, &run.words);
+		if (guest_dice(guest, 2))
+			guest_data(guest, count, number + last + 3, word, &run.words);
+		repeats -= repeats > 0;
+	}
+	guest_sent(guest->out->run(guest->out, &run, &report), &report);
+	guest->instr += run.fetched;
+	if (guest->last_instr >= guest->instr)
+		guest_at(guest, guest->last_instr + guest_dice(guest, 2));
+}
+
+/* References that nobody fetched anything for, of whatever kind. */
+static inline void guest_loose(struct run_guest *guest)
+{
+	struct lpl_report report = { .error = LPL_OK };
+	size_t count = 1 + guest_dice(guest, 9), first = guest->stream.count;
+	uint64_t instr = guest->instr > guest->last_instr && guest_dice(guest, 2) ?
+			 guest->instr : guest->last_instr;
+	static struct lpl_ref refs[16];
+	uint64_t word[32];
+	uint32_t words = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct lpl_ref *r;
+
+		guest_data(guest, instr, 5 + (unsigned int)i, word, &words);
+		r = &guest->stream.items[guest->stream.count - 1].ref;
+		if (guest_dice(guest, 8) == 0)
+			r->address = next_random(&guest->random);
+		if (guest_dice(guest, 8) == 0)
+			r->space = 99;
+		if (guest_dice(guest, 8) == 0)
+			r->flags ^= LPL_USER;
+		if (guest_dice(guest, 20) == 0)
+			r->type = LPL_FETCH;
+		instr += guest_dice(guest, 4) == 0;
+	}
+	for (size_t i = 0; i < count; i++)
+		refs[i] = guest->stream.items[first + i].ref;
+	guest_sent(guest->out->loose(guest->out, refs, count, &report), &report);
+	if (guest->instr <= guest->last_instr)
+		guest_at(guest, guest->last_instr + guest_dice(guest, 2));
+}
+
+static inline void guest_event(struct run_guest *guest)
+{
+	struct lpl_report report = { .error = LPL_OK };
+	struct item *item = stream_add(&guest->stream);
+
+	item->is_event = true;
+	random_event(&item->event, &guest->random);
+	item->event.ref = guest->ref;
+	item->event.instr = guest->last_instr;
+	item->event.cycle = guest->last_cycle;
+	guest_sent(guest->out->event(guest->out, &item->event, &report), &report);
+}
+
+/* Some `steps` of all that there is. */
+static inline void guest_play(struct run_guest *guest, struct lpl_run_sink *out, size_t steps,
+			      uint64_t seed)
+{
+	struct lpl_report report = { .error = LPL_OK };
+	unsigned int number = 0;
+
+	memset(guest, 0, sizeof(*guest));
+	stream_init(&guest->stream);
+	guest->out = out;
+	guest->random = seed;
+	guest_at(guest, guest_dice(guest, 1000));
+	for (size_t i = 0; i < steps; i++) {
+		if (guest_dice(guest, 1500) == 0) {
+			guest_sent(out->forget(out, &report), &report);
+			guest->defined = 0;
+		}
+		if (guest->defined == 0 ||
+		    (guest->defined < GUEST_TRACES && guest_dice(guest, 10) == 0))
+			guest_define(guest, guest->defined);
+		else if (guest_dice(guest, 200) == 0)	/* other code in its place */
+			guest_define(guest, (unsigned int)guest_dice(guest, guest->defined));
+		if (guest_dice(guest, 40) == 0)
+			guest_state(guest);
+		if (guest_dice(guest, 60) == 0)
+			guest_at(guest, guest->instr + guest_dice(guest, 400));
+		if (guest_dice(guest, 50) == 0)
+			guest_loose(guest);
+		if (guest_dice(guest, 100) == 0)
+			guest_event(guest);
+		number = (unsigned int)((guest_dice(guest, 6) ? number + 1 : guest_dice(guest, 60)) %
+					guest->defined);
+		guest_run(guest, number);
+	}
+}
+
+#endif

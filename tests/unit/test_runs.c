@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Packed runs (docs/format.md, sections 9 and 10): a guest's runs and any other stream come back
+ * as the references they stand for, to the library's reader and to one written from the
+ * document; the hash is the document's; and no bytes, however made, do harm.
+ */
+#include "trace_file.h"
+
+#include <zstd.h>
+
+#include "container/chunk.h"
+#include "container/run_writer.h"
+#include "run_guest.h"
+#include "runs_by_the_book.h"
+
+static struct lpl_writer *start_runs(const char *name, size_t chunk_refs)
+{
+	struct lpl_writer_options options = { .chunk_refs = chunk_refs, .runs = true };
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_meta *meta = some_meta();
+	struct lpl_writer *writer;
+
+	if (lpl_writer_open(&writer, in_directory(name), meta, &options, true, &report) != LPL_OK)
+		fail_msg("%s", report.text);
+	lpl_meta_free(meta);
+	return writer;
+}
+
+static void finish(struct lpl_writer *writer)
+{
+	struct lpl_report report = { .error = LPL_OK };
+
+	if (lpl_writer_close(writer, &report) != LPL_OK)
+		fail_msg("%s", report.text);
+}
+
+/* The references of a stream alone; the caller's. */
+static struct lpl_ref *refs_of(const struct stream *stream, size_t *count)
+{
+	struct lpl_ref *refs = malloc((stream->count + 1) * sizeof(*refs));
+
+	assert_non_null(refs);
+	*count = 0;
+	for (size_t i = 0; i < stream->count; i++)
+		if (!stream->items[i].is_event)
+			refs[(*count)++] = stream->items[i].ref;
+	return refs;
+}
+
+/* The file holds the stream, and its reader finds its hashes right. */
+static void assert_holds(const char *name, const struct stream *stream, uint64_t seed)
+{
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_reader *reader;
+	struct stream found;
+	size_t difference;
+
+	stream_init(&found);
+	assert_int_equal(lpl_reader_open(&reader, in_directory(name), &report), LPL_OK);
+	assert_int_equal(lpl_reader_compare_hash(reader, &report), LPL_OK);
+	lpl_reader_jobs(reader, 1 + seed % 3);
+	if (lpl_reader_run(reader, &found.sink, &report) != LPL_OK)
+		fail_msg("seed %" PRIu64 ": %s", seed, report.text);
+	assert_true(lpl_reader_complete(reader));
+	lpl_reader_close(reader);
+	difference = stream_difference(stream, &found, stream->count);
+	if (found.count != stream->count || difference != stream->count)
+		fail_msg("seed %" PRIu64 ": record %zu of %zu is another one (%zu found)", seed,
+			 difference, stream->count, found.count);
+	stream_free(&found);
+}
+
+static void decompress(const uint8_t *chunk, uint8_t **plain, size_t *size)
+{
+	size_t stored = little_endian(chunk + 16, 4);
+
+	*size = little_endian(chunk + 20, 4);
+	*plain = malloc(*size + 1);
+	assert_non_null(*plain);
+	assert_int_equal(ZSTD_decompress(*plain, *size, chunk + 144, stored), *size);
+}
+
+/* A reader written from the document finds the same references, and hashes, in each chunk. */
+static void assert_by_the_book(const char *name, const struct stream *stream, uint64_t seed)
+{
+	struct bytes file = load(name);
+	struct layout layout;
+	struct lpl_ref *expected, *found;
+	size_t count, done = 0;
+
+	expected = refs_of(stream, &count);
+	found = malloc((count + 2048) * sizeof(*found));
+	assert_non_null(found);
+	lay_out(&layout, &file);
+	for (size_t i = 0; i < layout.count; i++) {
+		const uint8_t *chunk = file.data + layout.offset[i];
+		size_t n = little_endian(chunk + 24, 4), size;
+		uint8_t *plain;
+
+		if (little_endian(chunk + 10, 2) != 4)
+			continue;
+		decompress(chunk, &plain, &size);
+		(void)book_read(plain, little_endian(chunk + 32, 8), little_endian(chunk + 40, 8),
+				little_endian(chunk + 48, 8), n, found);
+		for (size_t j = 0; j < n; j++)
+			if (memcmp(&found[j], &expected[done + j], sizeof(*found)) != 0)
+				fail_msg("seed %" PRIu64 ": by the book reference %zu is another one",
+					 seed, done + j);
+		done += n;
+		/* of every chunk it would take long */
+		if (done == count || next_random(&seed) % 16 == 0)
+			assert_int_equal(little_endian(plain + size - 8, 8),
+					 book_hash(expected, done));
+		free(plain);
+	}
+	assert_int_equal(done, count);
+	free(found);
+	free(expected);
+	free(file.data);
+}
+
+/* ---- what is sent comes back ---- */
+
+static const size_t chunk_sizes[] = { 1, 7, 100, 1500, 20000, 0 };
+#define CHUNK_SIZES (sizeof(chunk_sizes) / sizeof(chunk_sizes[0]))
+
+static void guests_round_trip(void **unused)
+{
+	(void)unused;
+	for (uint64_t seed = 1; seed <= 36; seed++) {
+		size_t chunk_refs = chunk_sizes[seed % CHUNK_SIZES];
+		/* each chunk begins with a new model: no more than some dozens of them */
+		size_t steps = chunk_refs == 0 ? 6000 : 10 + chunk_refs, count;
+		struct lpl_writer *writer = start_runs("guest.lpl", chunk_refs);
+		struct lpl_report report = { .error = LPL_OK };
+		struct lpl_ref *refs;
+		struct run_guest guest;
+		uint64_t hash;
+
+		guest_play(&guest, lpl_writer_runs(writer), steps, seed);
+		hash = lpl_writer_hash(writer);
+		finish(writer);
+		assert_holds("guest.lpl", &guest.stream, seed);
+		if (chunk_refs != 1)	/* of which each takes as long as any */
+			assert_by_the_book("guest.lpl", &guest.stream, seed);
+
+		/* the same as references, in which runs have to be found: other bytes, one hash */
+		refs = refs_of(&guest.stream, &count);
+		assert_true(count > steps);
+		assert_int_equal(hash, book_hash(refs, count));
+		writer = start_runs("found.lpl", chunk_refs);
+		assert_int_equal(stream_send(&guest.stream, 0, guest.stream.count,
+					     lpl_writer_sink(writer), seed, &report), LPL_OK);
+		assert_int_equal(lpl_writer_flush(writer, &report), LPL_OK);
+		assert_int_equal(hash, lpl_writer_hash(writer));
+		finish(writer);
+		assert_holds("found.lpl", &guest.stream, seed);
+		free(refs);
+		stream_free(&guest.stream);
+	}
+}
+
+/* Whatever is allowed in a trace may be packed as runs. */
+static void any_stream_round_trips(void **unused)
+{
+	(void)unused;
+	for (uint64_t seed = 1; seed <= 36; seed++) {
+		size_t chunk_refs = chunk_sizes[seed % CHUNK_SIZES];
+		struct lpl_writer *writer = start_runs("any.lpl", chunk_refs);
+		uint64_t parts = seed;
+		struct lpl_report report = { .error = LPL_OK };
+		struct stream stream;
+
+		stream_random(&stream, chunk_refs == 0 ? 5000 : 20 + 10 * (chunk_refs % 1000),
+			      (enum stream_style)(seed / 6 % STREAM_STYLES), seed);
+		for (size_t at = 0; at < stream.count;) {
+			size_t left = stream.count - at, part = 1 + next_random(&parts) % 2000;
+
+			part = part < left ? part : left;
+			if (stream_send(&stream, at, part, lpl_writer_sink(writer), seed,
+					&report) != LPL_OK ||
+			    lpl_writer_flush(writer, &report) != LPL_OK)
+				fail_msg("%s", report.text);
+			at += part;
+		}
+		finish(writer);
+		assert_holds("any.lpl", &stream, seed);
+		if (chunk_refs != 1)
+			assert_by_the_book("any.lpl", &stream, seed);
+		stream_free(&stream);
+	}
+}
+
+/* ---- what is not valid is refused ---- */
+
+static void refused(void **unused)
+{
+	static const struct lpl_instruction_trace two = { .address = 0x1000, .count = 2,
+							  .length = { 3, 4 } };
+	static const struct lpl_instruction_trace over = { .address = 0x1ffa, .count = 2,
+							   .length = { 3, 4 } };
+	const uint64_t fine = UINT64_C(1) << 62, late = fine | UINT64_C(1) << 48;
+	const uint64_t words[][2] = {
+		{ late, fine },				/* counts run backwards */
+		{ fine | UINT64_C(7) << 57, 0 },	/* no length */
+		{ fine | UINT64_C(7) << 57, 4097 },
+		{ fine | UINT64_C(1) << 61, fine },	/* as supervisor in supervisor mode */
+		{ UINT64_C(1) << 63, fine },
+	};
+	const struct lpl_run runs[] = {
+		{ .trace = 1, .fetched = 1 }, { .first = 2, .fetched = 1 },
+		{ .first = 1, .fetched = 2 }, { .fetched = 0 },
+		{ .fetched = 2, .words = 2, .word = words[0] },
+		{ .fetched = 2, .words = 2, .word = words[1] },
+		{ .fetched = 2, .words = 2, .word = words[2] },
+		{ .fetched = 2, .words = 2, .word = words[3] },
+		{ .fetched = 2, .words = 2, .word = words[4] },
+		{ .fetched = 2, .words = 1, .word = words[2] },
+	};
+
+	(void)unused;
+	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
+		struct lpl_writer *writer = start_runs("refused.lpl", 0);
+		struct lpl_run_sink *out = lpl_writer_runs(writer);
+		struct lpl_report report = { .error = LPL_OK };
+
+		assert_int_equal(out->define(out, 0, &two, &report), LPL_OK);
+		assert_int_equal(out->run(out, &runs[i], &report), LPL_ERR_USAGE);
+		assert_int_equal(out->run(out, &(struct lpl_run){ .fetched = 1 }, &report),
+				 LPL_ERR_USAGE);
+		lpl_writer_abandon(writer);
+	}
+	for (int i = 0; i < 3; i++) {
+		struct lpl_writer *writer = start_runs("refused.lpl", 0);
+		struct lpl_run_sink *out = lpl_writer_runs(writer);
+		struct lpl_report report = { .error = LPL_OK };
+
+		assert_int_equal(out->define(out, 0, &two, &report), LPL_OK);
+		if (i == 0)
+			assert_int_equal(out->define(out, 1, &over, &report), LPL_ERR_USAGE);
+		if (i == 1)
+			assert_int_equal(out->define(out, 2, &two, &report), LPL_ERR_USAGE);
+		if (i == 2) {
+			assert_int_equal(out->at(out, 10, &report), LPL_OK);
+			assert_int_equal(out->run(out, &(struct lpl_run){ .fetched = 2 }, &report),
+					 LPL_OK);
+			assert_int_equal(out->at(out, 10, &report), LPL_OK);
+			assert_int_equal(out->run(out, &(struct lpl_run){ .fetched = 2 }, &report),
+					 LPL_ERR_ORDER);
+		}
+		lpl_writer_abandon(writer);
+	}
+}
+
+/* ---- damage ---- */
+
+/* What was read has to be in order, wherever it came from. */
+static void assert_in_order(const struct stream *stream)
+{
+	uint64_t ref = 0, instr = 0, cycle = 0;
+
+	for (size_t i = 0; i < stream->count; i++) {
+		const struct item *item = &stream->items[i];
+		uint64_t r = item->is_event ? item->event.ref : item->ref.ref;
+		uint64_t n = item->is_event ? item->event.instr : item->ref.instr;
+		uint64_t c = item->is_event ? item->event.cycle : item->ref.cycle;
+
+		assert_true(r >= ref && n >= instr && c >= cycle);
+		ref = r;
+		instr = n;
+		cycle = c;
+		if (item->is_event)
+			continue;
+		assert_true(item->ref.type < LPL_TYPES && item->ref.length <= 4096);
+	}
+}
+
+/* A file with this payload in the place of a chunk's, every checksum right. */
+static struct bytes with_payload(const struct bytes *file, const struct layout *layout, size_t at,
+				 const uint8_t *plain, size_t size)
+{
+	struct bytes other = { malloc(file->size + ZSTD_compressBound(size)), 0 };
+	struct lpl_chunk_header header;
+	uint8_t *chunk = other.data + layout->offset[at];
+
+	assert_non_null(other.data);
+	memcpy(other.data, file->data, layout->offset[at + 1]);
+	(void)lpl_chunk_decode(&header, chunk);
+	header.stored = (uint32_t)ZSTD_compress(chunk + 144, ZSTD_compressBound(size), plain, size, 1);
+	header.plain = (uint32_t)size;
+	header.payload_checksum = lpl_checksum(chunk + 144, header.stored);
+	lpl_chunk_encode(&header, chunk);
+	other.size = layout->offset[at] + 144 + header.stored;
+	return other;
+}
+
+static void hostile_payloads(void **unused)
+{
+	uint64_t state = 77;
+	size_t refused_ones = 0;
+
+	(void)unused;
+	for (uint64_t seed = 1; seed <= 6; seed++) {
+		struct lpl_writer *writer = start_runs("hostile.lpl", 0);
+		struct run_guest guest;
+		struct layout layout;
+		struct bytes file;
+		uint8_t *plain;
+		size_t size;
+
+		guest_play(&guest, lpl_writer_runs(writer), 150, seed);
+		stream_free(&guest.stream);
+		finish(writer);
+		file = load("hostile.lpl");
+		lay_out(&layout, &file);
+		assert_int_equal(layout.count, 3);
+		decompress(file.data + layout.offset[1], &plain, &size);
+		for (int i = 0; i < 300; i++) {
+			size_t at = next_random(&state) % size, cut = size;
+			uint8_t *bytes = malloc(size);
+			struct result result;
+			struct bytes other;
+
+			assert_non_null(bytes);
+			memcpy(bytes, plain, size);
+			for (uint64_t n = next_random(&state) % 4; n > 0; n--) {
+				bytes[at] ^= (uint8_t)(1 << next_random(&state) % 8);
+				at = next_random(&state) % (i % 2 ? size : 40);
+			}
+			if (i % 5 == 0)
+				cut = 1 + next_random(&state) % size;
+			if (i % 7 == 0)
+				for (size_t j = at; j < size && j < at + 50; j++)
+					bytes[j] = (uint8_t)next_random(&state);
+			other = with_payload(&file, &layout, 1, bytes, cut);
+			read_bytes(&result, other.data, other.size);
+			assert_int_equal(result.opened, LPL_OK);
+			assert_true(result.read == LPL_OK || result.read == LPL_ERR_DAMAGED);
+			if (result.read == LPL_ERR_DAMAGED) {
+				refused_ones++;
+				assert_int_equal(result.stream.count, 0);
+			}
+			assert_in_order(&result.stream);
+			stream_free(&result.stream);
+			free(other.data);
+			free(bytes);
+		}
+		free(plain);
+		free(file.data);
+	}
+	assert_true(refused_ones > 900);
+}
+
+/* Bits flipped anywhere in a file, and files cut anywhere. */
+static void damaged_files(void **unused)
+{
+	struct lpl_writer *writer = start_runs("damaged.lpl", 100);
+	struct run_guest guest;
+	struct layout layout;
+	struct result result;
+	struct bytes file;
+	size_t chunk = 0;
+
+	(void)unused;
+	guest_play(&guest, lpl_writer_runs(writer), 60, 5);
+	finish(writer);
+	file = load("damaged.lpl");
+	lay_out(&layout, &file);
+	assert_true(layout.count >= 5);
+	for (size_t at = layout.offset[1]; at < file.size; at += 3) {
+		while (layout.offset[chunk + 1] <= at)
+			chunk++;
+		file.data[at] ^= (uint8_t)(1 << at % 8);
+		read_bytes(&result, file.data, file.size);
+		file.data[at] ^= (uint8_t)(1 << at % 8);
+		assert_int_equal(result.read, LPL_ERR_DAMAGED);
+		assert_int_equal(result.stream.count, layout.records[chunk]);
+		stream_free(&result.stream);
+		read_bytes(&result, file.data, at);
+		assert_int_equal(result.read, at == layout.offset[chunk] ? LPL_OK : LPL_ERR_TRUNCATED);
+		assert_int_equal(result.stream.count, layout.records[chunk]);
+		assert_int_equal(stream_difference(&guest.stream, &result.stream,
+						   result.stream.count), result.stream.count);
+		stream_free(&result.stream);
+	}
+	free(file.data);
+	stream_free(&guest.stream);
+}
+
+/* References that are not those that were written, in a chunk that is whole: the hash tells. */
+static void other_references(void **unused)
+{
+	struct lpl_writer *writer = start_runs("other.lpl", 0);
+	struct lpl_report report = { .error = LPL_OK };
+	struct run_guest guest;
+	struct lpl_reader *reader;
+	struct layout layout;
+	struct stream found;
+	struct bytes file, other;
+	uint8_t *plain;
+	size_t size;
+	int fd = memfd_create("trace", MFD_CLOEXEC);
+
+	(void)unused;
+	guest_play(&guest, lpl_writer_runs(writer), 100, 9);
+	finish(writer);
+	file = load("other.lpl");
+	lay_out(&layout, &file);
+	decompress(file.data + layout.offset[1], &plain, &size);
+	plain[size - 1] ^= 1;	/* of the hash itself: all else is as it was */
+	other = with_payload(&file, &layout, 1, plain, size);
+	assert_int_equal(write(fd, other.data, other.size), other.size);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	assert_int_equal(lpl_reader_open_fd(&reader, fd, true, "memory", &report), LPL_OK);
+	assert_int_equal(lpl_reader_compare_hash(reader, &report), LPL_OK);
+	stream_init(&found);
+	assert_int_equal(lpl_reader_run(reader, &found.sink, &report), LPL_ERR_DAMAGED);
+	assert_non_null(strstr(report.text, "other references than were written"));
+	assert_int_equal(found.count, guest.stream.count);
+	lpl_reader_close(reader);
+	stream_free(&found);
+	stream_free(&guest.stream);
+	free(other.data);
+	free(plain);
+	free(file.data);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(guests_round_trip),
+		cmocka_unit_test(any_stream_round_trips),
+		cmocka_unit_test(refused),
+		cmocka_unit_test(hostile_payloads),
+		cmocka_unit_test(damaged_files),
+		cmocka_unit_test(other_references),
+	};
+
+	return cmocka_run_group_tests_name("runs", tests, make_directory, remove_directory);
+}
