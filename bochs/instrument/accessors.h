@@ -53,7 +53,8 @@ BX_CPU_C::write_linear_##name(unsigned s, bx_address laddr, type data) \
 { \
 	bx_TLB_entry *tlbEntry = BX_DTLB_ENTRY_OF(laddr, sizeof(type) - 1); \
 \
-	if (!page_is_open(tlbEntry, laddr, BX_CPU_THIS_PTR laplace.may_write) || !holds_no_code(tlbEntry)) \
+	if (!page_is_open(tlbEntry, laddr, BX_CPU_THIS_PTR laplace.may_write) || \
+	    !holds_no_code(tlbEntry)) \
 		return checked_write_linear_##name(s, laddr, data); \
 	REFERENCE(type, BX_WRITE); \
 	put((type *)host_address(tlbEntry, laddr), data); \
@@ -65,7 +66,8 @@ type BX_CPP_AttrRegparmN(2) BX_CPU_C::read_RMW_linear_##name(unsigned s, bx_addr
 { \
 	bx_TLB_entry *tlbEntry = BX_DTLB_ENTRY_OF(laddr, sizeof(type) - 1); \
 \
-	if (!page_is_open(tlbEntry, laddr, BX_CPU_THIS_PTR laplace.may_write) || !holds_no_code(tlbEntry)) \
+	if (!page_is_open(tlbEntry, laddr, BX_CPU_THIS_PTR laplace.may_write) || \
+	    !holds_no_code(tlbEntry)) \
 		return checked_read_RMW_linear_##name(s, laddr); \
 	REFERENCE(type, BX_RW); \
 	BX_CPU_THIS_PTR address_xlation.pages = (bx_ptr_equiv_t)host_address(tlbEntry, laddr); \

@@ -10,7 +10,7 @@
 #include "hooks.h"
 
 /* The stack window (machine.cc). */
-void laplace_stack_opens(uint64_t address, unsigned length);
+void laplace_stack_opens(uint64_t address, unsigned beyond);
 bool laplace_stack_returns(uint64_t offset);
 
 /*
@@ -120,7 +120,7 @@ bool laplace_stack_returns(uint64_t offset);
 	((entry)->lpf == (page) || (((entry)->lpf ^ TLB_LAPLACE_CLOSED) == (page) && \
 				    ((entry)->accessBits & TLB_LAPLACE_HOST)))
 #define BX_LAPLACE_STACK_CLOSED()	laplace_stack_closed()
-#define BX_LAPLACE_STACK_OPENS(address, length)	laplace_stack_opens((address), (length))
+#define BX_LAPLACE_STACK_OPENS(address, beyond)	laplace_stack_opens((address), (beyond))
 #define BX_LAPLACE_STACK_REOPENS(offset)	laplace_stack_returns(offset)
 #define BX_LAPLACE_WALK(phy, len, rw)	\
 	do { \

@@ -46,13 +46,14 @@ void laplace_machine_stack(uint32_t size)
 }
 
 /*
- * Bochs has opened it for an access to this address.  Where the accesses have to be
- * seen one by one, or this one may yet fault, it has to do without.
+ * Bochs has opened it for an access to this address and `beyond` bytes more.  Where
+ * the accesses have to be seen one by one, or this one may yet fault, it has to do
+ * without.
  */
-void laplace_stack_opens(uint64_t address, unsigned length)
+void laplace_stack_opens(uint64_t address, unsigned beyond)
 {
 	if (laplace_is_watched(address) || bx_dbg.debugger_active ||
-	    (CPU->alignment_check_mask & address & (length - 1))) {
+	    (CPU->alignment_check_mask & address & beyond)) {
 		CPU->espPageWindowSize = 0;
 		CPU->espHostPtr = NULL;
 		return;

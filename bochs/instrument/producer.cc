@@ -67,8 +67,9 @@
  *	repeated	laplace_repeated(): the present count (with the mode, as the clock has
  *			it) if an instruction goes on that was fetched at repeated_clock, as
  *			the count repeated_first.
- *	repeating	laplace_repeating(), around an instruction that may be repeated: while
- *			fetch is none, what is open is closed when it ends.
+ *	repeating	laplace_repeating(): while Bochs executes a repeated instruction, until an
+ *			exception ends it.  Pages are opened though fetch may be none; then
+ *			they are closed when it is over.
  *	many		laplace_fast_string(): the clock when the instruction at this count
  *			was fetched.
  *	P->modified	laplace_hit(): the slot of the latest read by an open page that may
@@ -349,7 +350,8 @@ static struct laplace_page *data_reference(uint64_t address, unsigned how, bool 
 	/* First what happened before this reference ... */
 	if (laplace.state == LAPLACE_ON)
 		before_reference();
-	if (laplace_is_watched(address) && laplace_watched(address, how & LAPLACE_LENGTH_MASK, write)) {
+	if (laplace_is_watched(address) &&
+	    laplace_watched(address, how & LAPLACE_LENGTH_MASK, write)) {
 		if (laplace.state == LAPLACE_SUPPRESSED)
 			laplace_count(P);
 		return NULL;
@@ -459,7 +461,8 @@ void laplace_stack_opened(uint64_t page, uint32_t size)
 
 bool laplace_stack_reopens(uint64_t at)
 {
-	if (P->stack_page == LAPLACE_NOWHERE || at >= P->stack_size || laplace_is_watched(P->stack_page))
+	if (P->stack_page == LAPLACE_NOWHERE || at >= P->stack_size ||
+	    laplace_is_watched(P->stack_page))
 		return false;
 	open_stack();
 	return true;
@@ -482,7 +485,8 @@ void laplace_fast_string(const uint64_t *source, const uint64_t *destination,
 {
 	uint64_t instr = laplace_icount(), per = (source ? 1 : 0) + (destination ? 1 : 0);
 	unsigned done = 0;
-	bool watches = (source && laplace_is_watched(*source)) || (destination && laplace_is_watched(*destination));
+	bool watches = (source && laplace_is_watched(*source)) ||
+		       (destination && laplace_is_watched(*destination));
 
 	if (!count)
 		return;

@@ -142,7 +142,7 @@ static enum lpl_error take_page(struct lpl_ring_stream *stream, const struct lpl
 				const struct lpl_ring_record *b, struct lpl_report *report)
 {
 	uint64_t page = a->word[3] & ~LPL_WIRE_KIND(0xff), rest = b->word[3];
-	struct lpl_ref *ref = lpl_window_first(&stream->order);
+	struct lpl_ref *ref = lpl_window_first(&stream->order, a->word[0] >> 3);
 
 	if (ref == NULL)
 		return no_room(stream, report);

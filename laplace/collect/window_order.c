@@ -11,18 +11,20 @@ struct lpl_last_key {
 	size_t at;
 };
 
-struct lpl_ref *lpl_window_first(struct lpl_window_order *order)
-{
-	if (!lpl_reach(order->first, order->first_room, order->firsts))
-		return NULL;
-	return &order->first[order->firsts++];
-}
-
 struct lpl_ref *lpl_window_last(struct lpl_window_order *order)
 {
 	if (!lpl_reach(order->last, order->last_room, order->lasts))
 		return NULL;
 	return &order->last[order->lasts++];
+}
+
+struct lpl_ref *lpl_window_first(struct lpl_window_order *order, uint64_t number)
+{
+	if (order->firsts > 0 && number < order->first[order->firsts - 1].ref)
+		return lpl_window_last(order);
+	if (!lpl_reach(order->first, order->first_room, order->firsts))
+		return NULL;
+	return &order->first[order->firsts++];
 }
 
 static void merge(const struct lpl_last_key *a, const struct lpl_last_key *a_end,

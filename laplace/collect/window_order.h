@@ -21,10 +21,10 @@ struct lpl_window_order {
 };
 
 /*
- * Room for one more first or last reference, to be filled in; NULL: no memory.  Firsts come in
- * order of their numbers.
+ * Room for one more first reference, with this number, or last one, to be filled in at once;
+ * NULL: no memory.  A first one that comes behind a later one is sorted as those are.
  */
-struct lpl_ref *lpl_window_first(struct lpl_window_order *order);
+struct lpl_ref *lpl_window_first(struct lpl_window_order *order, uint64_t number);
 struct lpl_ref *lpl_window_last(struct lpl_window_order *order);
 /* Bring them into `ref` and forget them; their number, or SIZE_MAX: no memory. */
 size_t lpl_window_sort(struct lpl_window_order *order);

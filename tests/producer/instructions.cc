@@ -276,6 +276,7 @@ static void repeat(unsigned iterations, bool always_fast)
 			break;
 		if (!always_fast && once_in(12)) {	/* an event: it will be begun again */
 			m.rip = m.prev_rip;
+			m.trace_left = 0;
 			break;
 		}
 		full = is_full();
@@ -286,8 +287,7 @@ static void repeat(unsigned iterations, bool always_fast)
 		sync_time(31);
 	}
 	laplace_repeating(p, false);
-	m.trace_left = 0;
-	commit();
+	commit();	/* the trace goes on */
 }
 
 /* One page after the other, both of one entry: each access opens it anew. */

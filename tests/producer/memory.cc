@@ -145,9 +145,13 @@ static struct parts parts_of(uint64_t address, unsigned length)
 static void access_linear(uint64_t address, unsigned length, bool user, int rw, bool looks)
 {
 	struct parts parts = parts_of(address, length);
+	bool only_closed;
 
 	if (m.alignment && user && (address & (length - 1) & m.alignment))
 		exception();
+	only_closed = parts.count == 1 && !m.setting.debugger &&
+		      has_host(entry_of(address), PAGE(address)) &&
+		      (entry_of(address)->access & (rw != READ ? WRITE_OK : READ_OK) << user);
 	for (unsigned i = 0; i < parts.count; i++)
 		translate(entry_of(parts.address[i]), PAGE(parts.address[i]), user, rw != READ);
 	m.pages = parts.count;
@@ -159,6 +163,9 @@ static void access_linear(uint64_t address, unsigned length, bool user, int rw, 
 		if (!looks)
 			happened(rw == WRITE, parts.address[i], parts.length[i], !user);
 	}
+	/* it was closed, and has a host address: the write may be made by that */
+	if (rw == MODIFY && only_closed && !(entry_of(address)->lpf & NO_HOST))
+		m.pages = 3;
 }
 
 /* By the entry of its last byte, as accessors.h does; if not that, as Bochs' own do. */
