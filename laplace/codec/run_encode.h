@@ -10,12 +10,12 @@
 
 /* The columns of a chunk, in their order. */
 enum lpl_run_column {
-	LPL_RUN_FLOW,		/* which run comes next */
-	LPL_RUN_SHAPE,		/* are its data references those expected? */
-	LPL_RUN_HITS,		/* which predictor knows their addresses */
-	LPL_RUN_MISSES,		/* addresses that none knew */
-	LPL_RUN_RANGES,		/* the columns above are range coded, those below are numbers: */
-	LPL_RUN_TRACES = LPL_RUN_RANGES,	/* traces named and defined */
+	LPL_RUN_FLOW,		/* runs as expected in a row, and which came instead */
+	LPL_RUN_SHAPE,		/* runs in a row with the data references that were expected */
+	LPL_RUN_HITS,		/* data references in a row where their best predictors say */
+	LPL_RUN_GAPS,		/* the columns above count what was expected */
+	LPL_RUN_MISSES = LPL_RUN_GAPS,	/* the addresses of others */
+	LPL_RUN_TRACES,		/* traces named and defined */
 	LPL_RUN_CODES,		/* data references that were not expected */
 	LPL_RUN_STATES,		/* state changes, and references with all their fields */
 	LPL_RUN_COLUMNS
@@ -31,8 +31,8 @@ struct lpl_bytes {
 
 struct lpl_run_encoder {
 	struct lpl_run_model model;
-	struct lpl_range_writer range[LPL_RUN_RANGES];
-	struct lpl_bytes numbers[LPL_RUN_COLUMNS - LPL_RUN_RANGES];
+	struct lpl_bytes column[LPL_RUN_COLUMNS];
+	uint64_t yes[LPL_RUN_GAPS];	/* as expected, since the last one that was not */
 	bool full;		/* the chunk should end: it has LPL_RUN_BYTES or more */
 	ptrdiff_t room;		/* the columns have it for so many more, see make_room() */
 	uint64_t defined;	/* the address of the trace defined last */
