@@ -282,15 +282,30 @@ static inline void put_address(struct lpl_run_encoder *encoder, struct lpl_site 
 
 /* ---- the whole of a run ---- */
 
-/* Are these the data references that are expected, each once? */
-static bool is_expected(const struct lpl_expected *expected, size_t count,
-			const struct lpl_run *run, uint8_t low)
+/* What is expected of the instructions that a run has; returns how many. */
+static inline size_t expected_of(const struct lpl_run_model *model,
+				 const struct lpl_model_trace *trace, const struct lpl_run *run,
+				 const struct lpl_expected **expected)
 {
+	unsigned int behind = run->first + (run->fetched > 0 ? run->fetched : 1U);
+
+	*expected = model->expected + trace->expected + trace->begin[run->first];
+	return (size_t)(trace->begin[behind] - trace->begin[run->first]);
+}
+
+bool lpl_run_is_expected(const struct lpl_run_encoder *encoder, uint32_t number,
+			 const struct lpl_run *run, uint64_t instr)
+{
+	const struct lpl_expected *expected;
+	const size_t count = expected_of(&encoder->model, &encoder->model.trace[number], run,
+					 &expected);
+	uint8_t low = (uint8_t)(instr - run->first);
+
 	if (count != run->words)
 		return false;
 	for (size_t i = 0; i < count; i++) {
 		uint32_t top = (uint32_t)expected[i].code << 8 |
-			       (uint8_t)(low + expected[i].instruction - run->first);
+			       (uint8_t)(low + expected[i].instruction);
 
 		if (run->word[i] >> LPL_WORD_COUNT_SHIFT != top ||
 		    LENGTH_CLASS(run->word[i]) == LPL_WORD_LONG)
@@ -321,19 +336,18 @@ static bool put_unexpected(struct lpl_run_encoder *encoder, struct lpl_model_tra
 }
 
 static bool put_data(struct lpl_run_encoder *encoder, struct lpl_model_trace *trace,
-		     const struct lpl_run *run, uint64_t instr)
+		     const struct lpl_run *run, uint64_t instr, bool as_expected)
 {
-	unsigned int behind = run->first + (run->fetched > 0 ? run->fetched : 1);
-	size_t count = (size_t)(trace->begin[behind] - trace->begin[run->first]);
-	const struct lpl_expected *expected =
-		encoder->model.expected + trace->expected + trace->begin[run->first];
 	struct lpl_run_model *model = &encoder->model;
+	const struct lpl_expected *expected;
+	size_t count;
 
-	if (!is_expected(expected, count, run, (uint8_t)instr)) {
+	if (!as_expected) {
 		put_gap(encoder, LPL_RUN_SHAPE);
 		return put_unexpected(encoder, trace, run, (uint8_t)instr);
 	}
 	encoder->yes[LPL_RUN_SHAPE]++;
+	count = expected_of(model, trace, run, &expected);
 	for (size_t i = 0; i < count; i++)
 		put_address(encoder, &model->site[expected[i].site],
 			    run->word[i] & LPL_ADDRESS_MASK, model->base);
@@ -342,7 +356,7 @@ static bool put_data(struct lpl_run_encoder *encoder, struct lpl_model_trace *tr
 
 bool lpl_run_encode(struct lpl_run_encoder *encoder, uint32_t number,
 		    const struct lpl_instruction_trace *trace, const struct lpl_run *run,
-		    uint64_t instr)
+		    uint64_t instr, bool expected)
 {
 	uint32_t token = LPL_TOKEN(number, run->first, run->fetched);
 
@@ -354,7 +368,7 @@ bool lpl_run_encode(struct lpl_run_encoder *encoder, uint32_t number,
 				    run->first + (run->fetched > 0 ? run->fetched : 1U)))
 			return false;
 	}
-	return put_data(encoder, &encoder->model.trace[number], run, instr);
+	return put_data(encoder, &encoder->model.trace[number], run, instr, expected);
 }
 
 bool lpl_run_encode_loose(struct lpl_run_encoder *encoder, const uint64_t *word, size_t words,
@@ -366,7 +380,8 @@ bool lpl_run_encode_loose(struct lpl_run_encoder *encoder, const uint64_t *word,
 		return false;
 	if (!put_expected_token(encoder, LPL_TOKEN_LOOSE))
 		put_name(encoder, LPL_TOKEN_LOOSE);
-	return put_data(encoder, &encoder->model.trace[0], &run, instr);
+	return put_data(encoder, &encoder->model.trace[0], &run, instr,
+			lpl_run_is_expected(encoder, 0, &run, instr));
 }
 
 bool lpl_run_encode_state(struct lpl_run_encoder *encoder, unsigned int mask, uint64_t space,

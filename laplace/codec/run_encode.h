@@ -45,14 +45,18 @@ bool lpl_run_encoder_init(struct lpl_run_encoder *encoder);	/* false: no memory 
 void lpl_run_encoder_free(struct lpl_run_encoder *encoder);
 bool lpl_run_encoder_begin(struct lpl_run_encoder *encoder);	/* a chunk; false: no memory */
 
+/* Does a run make the data references that are expected, in a chunk that knows its trace? */
+bool lpl_run_is_expected(const struct lpl_run_encoder *encoder, uint32_t number,
+			 const struct lpl_run *run, uint64_t instr);
 /*
  * A run of the trace with that number in the chunk: at most the number of those it has, which
- * then is a new one.  `trace` is what it is, `instr` the count of the run's first instruction.
- * The run has something in it.  false: no memory.
+ * then is a new one.  `trace` is what it is, `instr` the count of the run's first instruction,
+ * `expected` what lpl_run_is_expected() said of it, false if the trace is new.  The run has
+ * something in it.  false: no memory.
  */
 bool lpl_run_encode(struct lpl_run_encoder *encoder, uint32_t number,
 		    const struct lpl_instruction_trace *trace, const struct lpl_run *run,
-		    uint64_t instr);
+		    uint64_t instr, bool expected);
 /* Data references of no instruction: as a run that fetches nothing. */
 bool lpl_run_encode_loose(struct lpl_run_encoder *encoder, const uint64_t *word, size_t words,
 			  uint64_t instr);

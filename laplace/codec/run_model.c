@@ -110,6 +110,7 @@ bool lpl_run_model_expect(struct lpl_run_model *model, struct lpl_model_trace *t
 
 	if (!reserve_expected(model, trace, all - (upto - from) + count))
 		return false;
+	trace->scanned = 0;
 	list = &model->expected[trace->expected];
 	memmove(&list[from + count], &list[upto], (all - upto) * sizeof(*list));
 	for (size_t i = 0; i < count; i++)

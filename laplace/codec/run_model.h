@@ -21,7 +21,7 @@
 
 #include "base/array.h"
 #include "base/varint.h"
-#include "run.h"
+#include "run_expand.h"
 
 #define LPL_ADDRESS_MASK	((UINT64_C(1) << LPL_WORD_ADDRESS_BITS) - 1)
 #define LPL_HASH_BITS		16
@@ -110,6 +110,8 @@ struct lpl_model_trace {
 	uint8_t room[LPL_TRACE_MAX];		/* and how many there are */
 	uint16_t begin[LPL_TRACE_MAX + 1];	/* of each instruction's list in `expected` */
 	uint32_t expected, expected_room;	/* index of the first, and room */
+	uint32_t scanned;			/* the run with this token makes, when it ... */
+	struct lpl_run_data data;		/* ... is as expected, these; 0: it has to be seen */
 };
 
 /* ---- the whole ---- */
