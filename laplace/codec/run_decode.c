@@ -48,25 +48,50 @@ static enum lpl_error no_memory(const struct lpl_run_decoder *decoder)
 	return lpl_fail(decoder->cause, LPL_ERR_MEMORY, "no memory for its records");
 }
 
+static bool get_number(struct lpl_run_decoder *decoder, enum lpl_run_column column,
+		       uint64_t *number)
+{
+	const uint8_t *next = lpl_varint_get(decoder->at[column], decoder->end[column], number);
+
+	if (next)
+		decoder->at[column] = next;
+	return next != NULL;
+}
+
+static bool get_byte(struct lpl_run_decoder *decoder, enum lpl_run_column column,
+		     unsigned int *byte)
+{
+	if (decoder->at[column] == decoder->end[column])
+		return false;
+	*byte = *decoder->at[column]++;
+	return true;
+}
+
+/* How many will be as expected before the next one that is not. */
+static bool get_gap(struct lpl_run_decoder *decoder, enum lpl_run_column column)
+{
+	return get_number(decoder, column, &decoder->yes[column]);
+}
+
 enum lpl_error lpl_run_decoder_begin(struct lpl_run_decoder *decoder,
 				     const struct lpl_run_position *begin, const uint8_t *bytes,
 				     const size_t size[LPL_RUN_COLUMNS],
 				     struct lpl_report *cause)
 {
-	for (int i = 0; i < LPL_RUN_RANGES; i++) {
-		lpl_range_open(&decoder->range[i], bytes, size[i]);
+	decoder->cause = cause;
+	for (int i = 0; i < LPL_RUN_COLUMNS; i++) {
+		decoder->at[i] = bytes;
 		bytes += size[i];
+		decoder->end[i] = bytes;
 	}
-	for (int i = LPL_RUN_RANGES; i < LPL_RUN_COLUMNS; i++) {
-		decoder->number[i - LPL_RUN_RANGES] = bytes;
-		bytes += size[i];
-		decoder->number_end[i - LPL_RUN_RANGES] = bytes;
+	for (int i = 0; i < LPL_RUN_GAPS; i++) {
+		if (!get_gap(decoder, (enum lpl_run_column)i))
+			return damaged(decoder, "a column holds too little");
 	}
 	decoder->defined = 0;
 	decoder->begin = decoder->now = *begin;
 	decoder->refs = 0;
 	decoder->ops = 0;
-	decoder->cause = cause;
 	return lpl_run_model_begin(&decoder->model) ? LPL_OK : no_memory(decoder);
 }
 
@@ -74,28 +99,11 @@ bool lpl_run_decoder_done(const struct lpl_run_decoder *decoder)
 {
 	bool done = true;
 
-	for (int i = 0; i < LPL_RUN_RANGES; i++)
-		done = done && lpl_range_done(&decoder->range[i]);
-	for (int i = 0; i < LPL_RUN_COLUMNS - LPL_RUN_RANGES; i++)
-		done = done && decoder->number[i] == decoder->number_end[i];
+	for (int i = 0; i < LPL_RUN_GAPS; i++)
+		done = done && decoder->yes[i] == 0;
+	for (int i = 0; i < LPL_RUN_COLUMNS; i++)
+		done = done && decoder->at[i] == decoder->end[i];
 	return done;
-}
-
-static bool get_number(struct lpl_run_decoder *decoder, enum lpl_run_column column,
-		       uint64_t *number)
-{
-	const uint8_t **at = &decoder->number[column - LPL_RUN_RANGES];
-	const uint8_t *next = lpl_varint_get(*at, decoder->number_end[column - LPL_RUN_RANGES],
-					     number);
-
-	if (next)
-		*at = next;
-	return next != NULL;
-}
-
-static bool get(struct lpl_run_decoder *decoder, enum lpl_run_column column, lpl_odds *odds)
-{
-	return lpl_range_get(&decoder->range[column], odds);
 }
 
 /* ---- which run ---- */
@@ -149,42 +157,44 @@ static enum lpl_error get_name(struct lpl_run_decoder *decoder, uint32_t *token)
 	return get_definition(decoder, number, first + (fetched > 0 ? fetched : 1));
 }
 
-/* The token, where the best candidate was another one; 0: none of them. */
-static uint32_t get_other_token(struct lpl_run_decoder *decoder,
-				const struct lpl_successor *three,
-				const struct lpl_successor *one)
+/* Another token than the best candidate. */
+static enum lpl_error get_other_token(struct lpl_run_decoder *decoder,
+				      struct lpl_successor *three, uint32_t *token)
 {
-	for (int i = LPL_THREE_OTHER; i < LPL_CANDIDATES; i++) {
-		const struct lpl_successor *from = i < LPL_ONE_BEST ? three : one;
-		uint32_t candidate = from->token[i & 1];
+	struct lpl_successor *one = lpl_after_one(&decoder->model);
+	const uint32_t candidate[LPL_CANDIDATES] = { 0, three->token[1], one->token[0],
+						     one->token[1] };
+	enum lpl_error error = LPL_OK;
+	unsigned int which;
 
-		if (lpl_is_candidate(three, candidate, i) &&
-		    get(decoder, LPL_RUN_FLOW, &decoder->model.odds.next[i][from->confidence]))
-			return candidate;
-	}
-	return 0;
+	if (!get_byte(decoder, LPL_RUN_FLOW, &which) || which >= LPL_CANDIDATES ||
+	    (which > 0 && candidate[which] == 0) || !get_gap(decoder, LPL_RUN_FLOW))
+		return damaged(decoder, "what comes next is not told");
+	*token = candidate[which];
+	if (which == 0)
+		error = get_name(decoder, token);
+	lpl_successor_learn(three, *token);
+	if (one->token[0] == *token)
+		lpl_successor_was_right(one);
+	else
+		lpl_successor_learn(one, *token);
+	return error;
 }
 
 static enum lpl_error get_token(struct lpl_run_decoder *decoder, uint32_t *token)
 {
 	struct lpl_run_model *model = &decoder->model;
-	struct lpl_successor *three = lpl_after_three(model), *one;
+	struct lpl_successor *three = lpl_after_three(model);
 	enum lpl_error error = LPL_OK;
 
-	*token = three->token[0];
-	if (*token != 0 && get(decoder, LPL_RUN_FLOW,
-			       &model->odds.next[LPL_THREE_BEST][three->confidence])) {
+	if (decoder->yes[LPL_RUN_FLOW] > 0) {
+		decoder->yes[LPL_RUN_FLOW]--;
+		*token = three->token[0];
+		if (*token == 0)
+			return damaged(decoder, "nothing is expected here");
 		lpl_successor_was_right(three);
 	} else {
-		one = lpl_after_one(model);
-		*token = get_other_token(decoder, three, one);
-		if (*token == 0)
-			error = get_name(decoder, token);
-		lpl_successor_learn(three, *token);
-		if (one->token[0] == *token)
-			lpl_successor_was_right(one);
-		else
-			lpl_successor_learn(one, *token);
+		error = get_other_token(decoder, three, token);
 	}
 	lpl_token_came(model, *token);
 	return error;
@@ -200,7 +210,6 @@ struct reading {
 	size_t words;		/* so far */
 	size_t told;		/* data references so far: words less the lengths */
 	unsigned int offset;	/* of the last one's instruction count */
-	bool repeated;		/* some instruction of this run began its list again */
 };
 
 static uint64_t word_of(uint8_t code, uint8_t low)
@@ -209,20 +218,15 @@ static uint64_t word_of(uint8_t code, uint8_t low)
 }
 
 /* The list begins again; false: it does so as none can. */
-static bool get_again(struct lpl_run_decoder *decoder, struct reading *reading, bool is_last,
-		      size_t n, unsigned int *offset)
+static bool get_again(struct lpl_run_decoder *decoder, unsigned int op, bool is_last, size_t n,
+		      unsigned int *offset)
 {
-	struct lpl_run_odds *odds = &decoder->model.odds;
-	uint64_t step = 0;
+	uint64_t step = op == LPL_LIST_AGAIN_NEXT;
 
-	reading->repeated = true;
-	if (is_last) {
-		if (get(decoder, LPL_RUN_SHAPE, &odds->again_at[0]))
-			step = 1;
-		else if (!get(decoder, LPL_RUN_SHAPE, &odds->again_at[1]) &&
-			 (!get_number(decoder, LPL_RUN_CODES, &step) || step > 255))
-			return false;
-	}
+	if (op > LPL_LIST_AGAIN_LATER || (step > 0 && !is_last) ||
+	    (op == LPL_LIST_AGAIN_LATER &&
+	     (!is_last || !get_number(decoder, LPL_RUN_CODES, &step) || step > 255)))
+		return false;
 	*offset += (unsigned int)step;
 	return *offset <= 255 && (step > 0 || n > 0);
 }
@@ -238,54 +242,44 @@ static bool get_length(struct lpl_run_decoder *decoder, struct reading *reading)
 	return true;
 }
 
-/* The references of the instruction that stands at `offset` in the run. */
+/*
+ * The references of the instruction that stands at `offset` in the run; `op` is what was read
+ * and not yet done, and becomes that again.
+ */
 static enum lpl_error get_list(struct lpl_run_decoder *decoder, struct reading *reading,
-			       unsigned int instruction, unsigned int offset, bool is_last)
+			       unsigned int instruction, unsigned int offset, bool is_last,
+			       unsigned int *op)
 {
 	struct lpl_run_model *model = &decoder->model;
-	struct lpl_run_odds *odds = &model->odds;
 	struct lpl_model_trace *trace = reading->trace;
 	uint8_t low = (uint8_t)decoder->now.next_instr;
 	uint8_t list[LPL_LIST_MAX];
 	size_t n = 0;
 
-	for (;;) {
-		size_t from = trace->begin[instruction], upto = trace->begin[instruction + 1];
-		bool left = n < upto - from;
-		uint64_t code;
-
-		if (decoder->range[LPL_RUN_SHAPE].overrun)
-			return damaged(decoder, "a column holds too little");
-		if (get(decoder, LPL_RUN_SHAPE,
-			&odds->more[left][is_last][reading->repeated])) {
-			if (!left)
-				break;
-			code = model->expected[trace->expected + from + n].code;
+	while (*op < LPL_LIST_ON || *op >= LPL_LIST_AGAIN) {
+		if (*op >= LPL_LIST_AGAIN) {
+			if (!lpl_run_model_expect(model, trace, instruction, list, n))
+				return no_memory(decoder);
+			if (!get_again(decoder, *op, is_last, n, &offset))
+				return damaged(decoder, "a repetition is malformed");
+			n = 0;
 		} else {
-			if (left && get(decoder, LPL_RUN_SHAPE, &odds->end))
-				break;
-			if (get(decoder, LPL_RUN_SHAPE, &odds->again[left])) {
-				if (!lpl_run_model_expect(model, trace, instruction, list, n))
-					return no_memory(decoder);
-				if (!get_again(decoder, reading, is_last, n, &offset))
-					return damaged(decoder, "a repetition is malformed");
-				n = 0;
-				continue;
-			}
-			if (!get_number(decoder, LPL_RUN_CODES, &code) || code >> 7 != 0)
-				return damaged(decoder, "a data reference has no valid code");
+			if (n == LPL_LIST_MAX || reading->words == LPL_RUN_WORDS_MAX)
+				return damaged(decoder, "a run has too many data references");
+			if (lpl_run_model_site(model, trace, instruction, (unsigned int)n) ==
+			    SIZE_MAX)
+				return no_memory(decoder);
+			decoder->instruction[reading->told] = (uint8_t)instruction;
+			decoder->item[reading->told++] = (uint8_t)n;
+			list[n++] = (uint8_t)*op;
+			reading->word[reading->words++] =
+				word_of((uint8_t)*op, (uint8_t)(low + offset));
+			reading->offset = offset;
+			if ((*op >> 1 & 7) == LPL_WORD_LONG && !get_length(decoder, reading))
+				return damaged(decoder, "a data reference has no length");
 		}
-		if (n == LPL_LIST_MAX || reading->words == LPL_RUN_WORDS_MAX)
-			return damaged(decoder, "a run has too many data references");
-		if (lpl_run_model_site(model, trace, instruction, (unsigned int)n) == SIZE_MAX)
-			return no_memory(decoder);
-		decoder->instruction[reading->told] = (uint8_t)instruction;
-		decoder->item[reading->told++] = (uint8_t)n;
-		list[n++] = (uint8_t)code;
-		reading->word[reading->words++] = word_of((uint8_t)code, (uint8_t)(low + offset));
-		reading->offset = offset;
-		if ((code >> 1 & 7) == LPL_WORD_LONG && !get_length(decoder, reading))
-			return damaged(decoder, "a data reference has no length");
+		if (!get_byte(decoder, LPL_RUN_CODES, op))
+			return damaged(decoder, "a column holds too little");
 	}
 	return lpl_run_model_expect(model, trace, instruction, list, n) ? LPL_OK :
 	       no_memory(decoder);
@@ -293,115 +287,124 @@ static enum lpl_error get_list(struct lpl_run_decoder *decoder, struct reading *
 
 /* ---- their addresses ---- */
 
-static unsigned int get_bits(struct lpl_run_decoder *decoder, lpl_odds *tree, unsigned int bits)
+/* One that its best predictor did not say.  false: it is not told. */
+static bool get_miss(struct lpl_run_decoder *decoder, struct lpl_site *site, uint64_t *address)
 {
-	unsigned int node = 1;
-
-	for (unsigned int i = 0; i < bits; i++)
-		node = node << 1 | get(decoder, LPL_RUN_MISSES, &tree[node]);
-	return node - (1U << bits);
-}
-
-static uint64_t get_miss(struct lpl_run_decoder *decoder, const struct lpl_site *site)
-{
-	struct lpl_run_model *model = &decoder->model;
-	struct lpl_run_odds *odds = &model->odds;
-	bool from = get(decoder, LPL_RUN_MISSES, &odds->from);
-	unsigned int bytes = get_bits(decoder, odds->size[from], 3);
+	const uint64_t *base = decoder->model.base;
+	const uint8_t *at;
+	unsigned int kind, bytes;
+	bool near;
 	uint64_t distance = 0;
 
-	/* a size that no address has: whatever it says, the columns will not end together */
-	if (bytes > LPL_MISS_BYTES)
-		decoder->range[LPL_RUN_MISSES].overrun = true;
-	else
-		for (unsigned int i = bytes; i-- > 0;)
-			distance = distance << 8 |
-				   get_bits(decoder, odds->byte[from][bytes - 1][i], 8);
-	return (lpl_unfold(distance) +
-		(from ? model->base[LPL_PREDICT_NEAR] : site->guess[LPL_PREDICT_LAST])) &
-	       LPL_ADDRESS_MASK;
+	if (!get_byte(decoder, LPL_RUN_MISSES, &kind) || kind >= LPL_MISS_KINDS ||
+	    !get_gap(decoder, LPL_RUN_HITS))
+		return false;
+	if (kind < LPL_PREDICTORS) {
+		site->best = kind;
+		*address = lpl_predict(site, kind, base);
+		return true;
+	}
+	near = kind >= LPL_MISS(true, 0);
+	bytes = kind - LPL_MISS(near, 0);
+	at = decoder->at[LPL_RUN_MISSES];
+	if (decoder->end[LPL_RUN_MISSES] - at < (ptrdiff_t)bytes)
+		return false;
+	for (unsigned int i = 0; i < bytes; i++)
+		distance |= (uint64_t)at[i] << (8 * i);
+	decoder->at[LPL_RUN_MISSES] = at + bytes;
+	*address = (lpl_unfold(distance) +
+		    (near ? base[LPL_PREDICT_NEAR] : site->guess[LPL_PREDICT_LAST])) &
+		   LPL_ADDRESS_MASK;
+	return true;
 }
 
-static uint64_t get_address(struct lpl_run_decoder *decoder, struct lpl_site *site)
+static inline bool get_address(struct lpl_run_decoder *decoder, struct lpl_site *site,
+			       uint64_t *address)
 {
-	struct lpl_run_model *model = &decoder->model;
-	struct lpl_run_odds *odds = &model->odds;
-	unsigned int best = site->best, hits = site->hits;
-	uint64_t said[LPL_PREDICTORS];
-	bool hit = get(decoder, LPL_RUN_HITS, &odds->best[hits][best]);
-
-	site->hits = (uint8_t)((hits << 1 | hit) & 31);
-	if (hit)
-		return lpl_predict(site, best, model->base);
-	for (unsigned int i = 0; i < LPL_PREDICTORS; i++)
-		said[i] = lpl_predict(site, i, model->base);
-	for (unsigned int i = 0; i < LPL_PREDICTORS; i++) {
-		if (lpl_is_worth_asking(said, best, i) &&
-		    get(decoder, LPL_RUN_HITS, &odds->other[hits & 7][i][best])) {
-			site->best = (uint8_t)i;
-			return said[i];
-		}
+	if (decoder->yes[LPL_RUN_HITS] > 0) {
+		decoder->yes[LPL_RUN_HITS]--;
+		*address = lpl_predict(site, site->best, decoder->model.base);
+	} else if (!get_miss(decoder, site, address)) {
+		return false;
 	}
-	return get_miss(decoder, site);
+	lpl_site_came(decoder->model.base, site, *address);
+	return true;
 }
 
 /* ---- the whole of a run ---- */
 
-/* The data references that were expected.  false: there are none such. */
-static bool get_expected(struct lpl_run_decoder *decoder, struct reading *reading,
-			 const struct lpl_expected *expected, size_t count)
+/* The data references that were expected. */
+static enum lpl_error get_expected(struct lpl_run_decoder *decoder, struct reading *reading,
+				   const struct lpl_expected *expected, size_t count)
 {
 	struct lpl_run_model *model = &decoder->model;
-	struct lpl_model_trace *trace = reading->trace;
 	unsigned int first = LPL_TOKEN_FIRST(reading->token);
 	uint8_t low = (uint8_t)decoder->now.next_instr;
-	bool all;
 
 	if (count > LPL_RUN_WORDS_MAX)
-		return false;
-	all = get(decoder, LPL_RUN_HITS, &model->odds.all[trace->hits][count < 8 ? count : 8]);
-	trace->hits = (uint8_t)((trace->hits << 1 | all) & 31);
+		return damaged(decoder, "a run is not as expected");
 	for (size_t i = 0; i < count; i++) {
-		struct lpl_site *site = &model->site[expected[i].site];
-		uint64_t address = all ? lpl_predict(site, site->best, model->base) :
-				   get_address(decoder, site);
+		uint64_t address;
 
 		if ((expected[i].code >> 1 & 7) == LPL_WORD_LONG)
-			return false;
-		lpl_site_came(model, site, address);
+			return damaged(decoder, "a run is not as expected");
+		if (!get_address(decoder, &model->site[expected[i].site], &address))
+			return damaged(decoder, "an address is not told");
 		reading->offset = expected[i].instruction - first;
 		reading->word[i] = address | word_of(expected[i].code,
 						     (uint8_t)(low + reading->offset));
 	}
 	reading->words = reading->told = count;
-	return true;
+	return LPL_OK;
+}
+
+/* Their codes, instruction by instruction. */
+static enum lpl_error get_lists(struct lpl_run_decoder *decoder, struct reading *reading)
+{
+	unsigned int first = LPL_TOKEN_FIRST(reading->token);
+	unsigned int fetched = LPL_TOKEN_FETCHED(reading->token);
+	unsigned int count = fetched > 0 ? fetched : 1, op;
+
+	if (!get_byte(decoder, LPL_RUN_CODES, &op))
+		return damaged(decoder, "a column holds too little");
+	for (unsigned int i = 0; i < count;) {
+		enum lpl_error error = get_list(decoder, reading, first + i, i, i == count - 1,
+						&op);
+		unsigned int on = op - LPL_LIST_ON;
+
+		if (error != LPL_OK)
+			return error;
+		if (on == 0 || on > count - i)
+			return damaged(decoder, "a run's data references are malformed");
+		while (--on > 0) {
+			if (!lpl_run_model_expect(&decoder->model, reading->trace, first + ++i,
+						  NULL, 0))
+				return no_memory(decoder);
+		}
+		if (++i < count && !get_byte(decoder, LPL_RUN_CODES, &op))
+			return damaged(decoder, "a column holds too little");
+	}
+	return LPL_OK;
 }
 
 static enum lpl_error get_unexpected(struct lpl_run_decoder *decoder, struct reading *reading)
 {
 	struct lpl_run_model *model = &decoder->model;
-	unsigned int first = LPL_TOKEN_FIRST(reading->token);
-	unsigned int fetched = LPL_TOKEN_FETCHED(reading->token);
-	unsigned int last = fetched > 0 ? fetched - 1 : 0;
+	enum lpl_error error = get_lists(decoder, reading);
 
-	for (unsigned int i = 0; i <= last; i++) {
-		enum lpl_error error = get_list(decoder, reading, first + i, i, i == last);
-
-		if (error != LPL_OK)
-			return error;
-	}
-	for (size_t i = 0, word = 0; i < reading->told; i++) {
+	for (size_t i = 0, word = 0; i < reading->told && error == LPL_OK; i++) {
 		unsigned int instruction = decoder->instruction[i];
 		struct lpl_site *site = &model->site[reading->trace->place[instruction] +
 						     decoder->item[i]];
-		uint64_t address = get_address(decoder, site);
+		uint64_t address;
 
-		lpl_site_came(model, site, address);
+		if (!get_address(decoder, site, &address))
+			return damaged(decoder, "an address is not told");
 		reading->word[word] |= address;
 		if ((reading->word[word++] >> LPL_WORD_LENGTH_SHIFT & 7) == LPL_WORD_LONG)
 			word++;		/* its length */
 	}
-	return LPL_OK;
+	return error;
 }
 
 /* What was read moves the clocks on; false: backwards. */
@@ -441,22 +444,21 @@ static enum lpl_error get_run(struct lpl_run_decoder *decoder, uint32_t token)
 	size_t count = (size_t)(trace->begin[behind] - trace->begin[first]);
 	struct reading reading = { .token = token, .trace = trace };
 	uint64_t refs;
-	bool as_expected;
+	enum lpl_error error;
 
 	if (!lpl_reserve(decoder->op, decoder->op_room, decoder->ops + 1 + LPL_RUN_WORDS_MAX))
 		return no_memory(decoder);
 	reading.word = &decoder->op[decoder->ops + 1];
-	as_expected = get(decoder, LPL_RUN_SHAPE, &model->odds.shape[trace->shapes]);
-	trace->shapes = (uint8_t)((trace->shapes << 1 | as_expected) & 3);
-	if (!as_expected) {
-		enum lpl_error error = get_unexpected(decoder, &reading);
-
-		if (error != LPL_OK)
-			return error;
-	} else if (count > 0 && !get_expected(decoder, &reading, model->expected +
-					      trace->expected + trace->begin[first], count)) {
-		return damaged(decoder, "a run is not as expected");
+	if (decoder->yes[LPL_RUN_SHAPE] > 0) {
+		decoder->yes[LPL_RUN_SHAPE]--;
+		error = get_expected(decoder, &reading, model->expected + trace->expected +
+				     trace->begin[first], count);
+	} else {
+		error = get_gap(decoder, LPL_RUN_SHAPE) ? get_unexpected(decoder, &reading) :
+			damaged(decoder, "a column holds too little");
 	}
+	if (error != LPL_OK)
+		return error;
 	refs = reading.told + fetched;
 	if (fetched > 0 && lpl_trace_crosses(&trace->code))
 		refs++;
@@ -551,7 +553,7 @@ enum lpl_error lpl_run_decode(struct lpl_run_decoder *decoder, uint64_t refs)
 
 	while (decoder->refs < refs) {
 		enum lpl_error error;
-		uint32_t token;
+		uint32_t token = 0;
 
 		error = get_token(decoder, &token);
 		if (error != LPL_OK)
@@ -569,10 +571,6 @@ enum lpl_error lpl_run_decode(struct lpl_run_decoder *decoder, uint64_t refs)
 		}
 		if (error != LPL_OK)
 			return error;
-		for (int i = 0; i < LPL_RUN_RANGES; i++) {
-			if (decoder->range[i].overrun)
-				return damaged(decoder, "a column holds too little");
-		}
 	}
 	return decoder->refs == refs ? LPL_OK :
 	       damaged(decoder, "a run goes on behind an event or the end");

@@ -21,9 +21,8 @@ struct lpl_run_position {
 
 struct lpl_run_decoder {
 	struct lpl_run_model model;
-	struct lpl_range_reader range[LPL_RUN_RANGES];
-	const uint8_t *number[LPL_RUN_COLUMNS - LPL_RUN_RANGES];
-	const uint8_t *number_end[LPL_RUN_COLUMNS - LPL_RUN_RANGES];
+	const uint8_t *at[LPL_RUN_COLUMNS], *end[LPL_RUN_COLUMNS];
+	uint64_t yes[LPL_RUN_GAPS];	/* as expected, before the next one that is not */
 	uint64_t defined;		/* the address of the trace defined last */
 	struct lpl_run_position begin, now;
 	uint64_t first_ref, first_instr, first_cycle;	/* of the first reference */

@@ -3,16 +3,15 @@
  * Packing runs, behind a simulator that makes a hundred million references a second.
  *
  * Most runs are the ones expected, make the data references expected, at the addresses
- * predicted: three decisions, each far below a bit.  Whatever is longer than that is rare.
+ * predicted: all that is done then is to count them, and to learn.
  */
-#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "run_encode.h"
 
-/* The most decisions that one data reference or one instruction takes in a column. */
-#define DECISIONS_EACH	64
+/* The most bytes that one data reference or one instruction takes in a column. */
+#define BYTES_EACH	32
 #define ROOM		4096	/* data references and instructions between looks for room */
 #define LENGTH_CLASS(word) ((word) >> LPL_WORD_LENGTH_SHIFT & 7)
 
@@ -25,26 +24,20 @@ bool lpl_run_encoder_init(struct lpl_run_encoder *encoder)
 void lpl_run_encoder_free(struct lpl_run_encoder *encoder)
 {
 	lpl_run_model_free(&encoder->model);
-	for (int i = 0; i < LPL_RUN_RANGES; i++)
-		free(encoder->range[i].word);
-	for (int i = 0; i < LPL_RUN_COLUMNS - LPL_RUN_RANGES; i++)
-		free(encoder->numbers[i].byte);
+	for (int i = 0; i < LPL_RUN_COLUMNS; i++)
+		free(encoder->column[i].byte);
 	memset(encoder, 0, sizeof(*encoder));
 }
 
 /* Room in all columns for some hundreds of runs. */
 static bool make_room(struct lpl_run_encoder *encoder)
 {
-	size_t most = (ROOM + LPL_RUN_WORDS_MAX) * (size_t)DECISIONS_EACH;
+	size_t most = (ROOM + LPL_RUN_WORDS_MAX) * (size_t)BYTES_EACH;
 	size_t size = 0;
 	bool ok = true;
 
-	for (int i = 0; i < LPL_RUN_RANGES; i++) {
-		size += encoder->range[i].words * LPL_RANGE_WORD_BYTES;
-		ok = lpl_range_reserve(&encoder->range[i], most) && ok;
-	}
-	for (int i = 0; i < LPL_RUN_COLUMNS - LPL_RUN_RANGES; i++) {
-		struct lpl_bytes *bytes = &encoder->numbers[i];
+	for (int i = 0; i < LPL_RUN_COLUMNS; i++) {
+		struct lpl_bytes *bytes = &encoder->column[i];
 
 		size += bytes->size;
 		ok = lpl_reserve(bytes->byte, bytes->room, bytes->size + most) && ok;
@@ -63,10 +56,9 @@ static inline bool reserve(struct lpl_run_encoder *encoder, size_t words)
 
 bool lpl_run_encoder_begin(struct lpl_run_encoder *encoder)
 {
-	for (int i = 0; i < LPL_RUN_RANGES; i++)
-		lpl_range_begin(&encoder->range[i]);
-	for (int i = 0; i < LPL_RUN_COLUMNS - LPL_RUN_RANGES; i++)
-		encoder->numbers[i].size = 0;
+	for (int i = 0; i < LPL_RUN_COLUMNS; i++)
+		encoder->column[i].size = 0;
+	memset(encoder->yes, 0, sizeof(encoder->yes));
 	encoder->defined = 0;
 	return lpl_run_model_begin(&encoder->model) && make_room(encoder);
 }
@@ -74,42 +66,48 @@ bool lpl_run_encoder_begin(struct lpl_run_encoder *encoder)
 static void put_number(struct lpl_run_encoder *encoder, enum lpl_run_column column,
 		       uint64_t number)
 {
-	struct lpl_bytes *bytes = &encoder->numbers[column - LPL_RUN_RANGES];
+	struct lpl_bytes *bytes = &encoder->column[column];
 
 	bytes->size = (size_t)(lpl_varint_put(&bytes->byte[bytes->size], number) - bytes->byte);
 }
 
-/* ---- which run ---- */
-
-static void put_flow(struct lpl_run_encoder *encoder, const struct lpl_successor *successor,
-		     enum lpl_candidate candidate, bool hit)
+static void put_byte(struct lpl_run_encoder *encoder, enum lpl_run_column column,
+		     unsigned int byte)
 {
-	lpl_range_put(&encoder->range[LPL_RUN_FLOW],
-		      &encoder->model.odds.next[candidate][successor->confidence], hit);
+	struct lpl_bytes *bytes = &encoder->column[column];
+
+	bytes->byte[bytes->size++] = (uint8_t)byte;
 }
 
-/* The token, where the best candidate is another one.  false: it was not expected at all. */
+/* Here is one that was not expected: so many were, before it. */
+static void put_gap(struct lpl_run_encoder *encoder, enum lpl_run_column column)
+{
+	put_number(encoder, column, encoder->yes[column]);
+	encoder->yes[column] = 0;
+}
+
+/* ---- which run ---- */
+
+/* Another token than the best candidate.  false: none of them. */
 static bool put_other_token(struct lpl_run_encoder *encoder, struct lpl_successor *three,
 			    uint32_t token)
 {
 	struct lpl_successor *one = lpl_after_one(&encoder->model);
-	bool hit = false;
+	const uint32_t candidate[LPL_CANDIDATES] = { 0, three->token[1], one->token[0],
+						     one->token[1] };
+	unsigned int which = LPL_THREE_OTHER;
 
-	for (int i = LPL_THREE_OTHER; i < LPL_CANDIDATES && !hit; i++) {
-		const struct lpl_successor *from = i < LPL_ONE_BEST ? three : one;
-		uint32_t candidate = from->token[i & 1];
-
-		if (!lpl_is_candidate(three, candidate, i))
-			continue;
-		hit = candidate == token;
-		put_flow(encoder, from, (enum lpl_candidate)i, hit);
-	}
+	while (which < LPL_CANDIDATES && candidate[which] != token)
+		which++;
+	which %= LPL_CANDIDATES;	/* 0, the best one's number: by name */
+	put_gap(encoder, LPL_RUN_FLOW);
+	put_byte(encoder, LPL_RUN_FLOW, which);
 	lpl_successor_learn(three, token);
 	if (one->token[0] == token)
 		lpl_successor_was_right(one);
 	else
 		lpl_successor_learn(one, token);
-	return hit;
+	return which != 0;
 }
 
 /* The token, if it was expected. */
@@ -119,12 +117,12 @@ static inline bool put_expected_token(struct lpl_run_encoder *encoder, uint32_t 
 	struct lpl_successor *three = lpl_after_three(model);
 	bool hit = three->token[0] == token;
 
-	if (three->token[0] != 0)
-		put_flow(encoder, three, LPL_THREE_BEST, hit);
-	if (hit)
+	if (hit) {
+		encoder->yes[LPL_RUN_FLOW]++;
 		lpl_successor_was_right(three);
-	else
+	} else {
 		hit = put_other_token(encoder, three, token);
+	}
 	lpl_token_came(model, token);
 	return hit;
 }
@@ -159,11 +157,6 @@ static bool put_definition(struct lpl_run_encoder *encoder, uint32_t number,
 
 /* ---- which data references ---- */
 
-static void put_shape(struct lpl_run_encoder *encoder, lpl_odds *odds, bool yes)
-{
-	lpl_range_put(&encoder->range[LPL_RUN_SHAPE], odds, yes);
-}
-
 /* A run's data references while they are told one by one. */
 struct shaping {
 	struct lpl_model_trace *trace;
@@ -171,7 +164,7 @@ struct shaping {
 	size_t told;
 	uint8_t low;			/* byte of the run's first instruction count */
 	unsigned int last;		/* offset of the last instruction */
-	bool repeated;			/* some instruction of this run began its list again */
+	unsigned int on;		/* instructions to go on before the next reference */
 };
 
 static unsigned int offset_of(const struct shaping *shaping)
@@ -196,21 +189,23 @@ static bool begins_again(const struct shaping *shaping, const uint8_t *list, siz
 static void put_again(struct lpl_run_encoder *encoder, struct shaping *shaping,
 		      bool is_last, unsigned int *offset)
 {
-	struct lpl_run_odds *odds = &encoder->model.odds;
-	unsigned int step = offset_of(shaping) - *offset;
+	/* only the last one's repetitions have counts of their own */
+	unsigned int step = is_last ? offset_of(shaping) - *offset : 0;
 
-	shaping->repeated = true;
-	if (!is_last)
-		return;		/* only the last one's repetitions have counts of their own */
-	put_shape(encoder, &odds->again_at[0], step == 1);
-	if (step == 1) {
-		++*offset;
+	*offset += step;
+	if (step < 2) {
+		put_byte(encoder, LPL_RUN_CODES, step ? LPL_LIST_AGAIN_NEXT : LPL_LIST_AGAIN);
 		return;
 	}
-	put_shape(encoder, &odds->again_at[1], step == 0);
-	if (step != 0)
-		put_number(encoder, LPL_RUN_CODES, step);
-	*offset += step;
+	put_byte(encoder, LPL_RUN_CODES, LPL_LIST_AGAIN_LATER);
+	put_number(encoder, LPL_RUN_CODES, step);
+}
+
+static void put_on(struct lpl_run_encoder *encoder, struct shaping *shaping)
+{
+	if (shaping->on > 0)
+		put_byte(encoder, LPL_RUN_CODES, LPL_LIST_ON + shaping->on);
+	shaping->on = 0;
 }
 
 /* The references of the instruction that stands at `offset` in the run. */
@@ -218,40 +213,22 @@ static bool put_list(struct lpl_run_encoder *encoder, struct shaping *shaping,
 		     unsigned int instruction, unsigned int offset)
 {
 	struct lpl_run_model *model = &encoder->model;
-	struct lpl_run_odds *odds = &model->odds;
 	struct lpl_model_trace *trace = shaping->trace;
 	const bool is_last = offset == shaping->last;
 	uint8_t list[LPL_LIST_MAX];
 	size_t n = 0;
 
-	for (;;) {
-		size_t expected = (size_t)(trace->begin[instruction + 1] -
-					   trace->begin[instruction]);
-		bool left = n < expected;
-		bool any = shaping->word < shaping->end &&
-			   (is_last || offset_of(shaping) == offset);
-		uint8_t code = any ? (uint8_t)(*shaping->word >> LPL_CODE_SHIFT) : 0;
-		bool again = any && begins_again(shaping, list, n, offset);
-		bool as_expected = left ? any && !again && code ==
-			model->expected[trace->expected + trace->begin[instruction] + n].code :
-			!any;
+	while (shaping->word < shaping->end && (is_last || offset_of(shaping) == offset)) {
+		uint8_t code = (uint8_t)(*shaping->word >> LPL_CODE_SHIFT);
 
-		put_shape(encoder, &odds->more[left][is_last][shaping->repeated], as_expected);
-		if (!as_expected && left)
-			put_shape(encoder, &odds->end, !any);
-		if (!any)
-			break;
-		if (!as_expected)
-			put_shape(encoder, &odds->again[left], again);
-		if (again) {
+		put_on(encoder, shaping);
+		if (begins_again(shaping, list, n, offset)) {
 			if (!lpl_run_model_expect(model, trace, instruction, list, n))
 				return false;
 			put_again(encoder, shaping, is_last, &offset);
 			n = 0;
-			continue;
 		}
-		if (!as_expected)
-			put_number(encoder, LPL_RUN_CODES, code);
+		put_byte(encoder, LPL_RUN_CODES, code);
 		if (lpl_run_model_site(model, trace, instruction, (unsigned int)n) == SIZE_MAX)
 			return false;
 		encoder->instruction[shaping->told] = (uint8_t)instruction;
@@ -261,134 +238,80 @@ static bool put_list(struct lpl_run_encoder *encoder, struct shaping *shaping,
 		if (LENGTH_CLASS(*shaping->word++) == LPL_WORD_LONG)
 			put_number(encoder, LPL_RUN_CODES, *shaping->word++);
 	}
+	shaping->on++;
 	return lpl_run_model_expect(model, trace, instruction, list, n);
 }
 
 /* ---- their addresses ---- */
 
-static void put_hit(struct lpl_run_encoder *encoder, lpl_odds *odds, bool yes)
+/* One that its best predictor did not say: by another one, or by its distance from another. */
+static void put_miss(struct lpl_run_encoder *encoder, struct lpl_site *site, uint64_t address,
+		     const uint64_t base[LPL_PREDICTORS])
 {
-	lpl_range_put(&encoder->range[LPL_RUN_HITS], odds, yes);
-}
-
-/* So many bits of a number, the highest first, each in the context of those above it. */
-static void put_bits(struct lpl_run_encoder *encoder, lpl_odds *tree, unsigned int bits,
-		     unsigned int number)
-{
-	unsigned int node = 1;
-
-	while (bits-- > 0) {
-		bool bit = number >> bits & 1;
-
-		lpl_range_put(&encoder->range[LPL_RUN_MISSES], &tree[node], bit);
-		node = node << 1 | bit;
-	}
-}
-
-/* An address that nobody predicted: the distance from the site's last, or from the one before. */
-static void put_miss(struct lpl_run_encoder *encoder, const struct lpl_site *site,
-		     uint64_t address, const uint64_t base[LPL_PREDICTORS])
-{
-	struct lpl_run_odds *odds = &encoder->model.odds;
-	uint64_t from_last = lpl_fold(address - site->guess[LPL_PREDICT_LAST]);
-	uint64_t from_before = lpl_fold(address - base[LPL_PREDICT_NEAR]);
-	bool from = from_before < from_last;
-	uint64_t distance = from ? from_before : from_last;
+	struct lpl_bytes *misses = &encoder->column[LPL_RUN_MISSES];
+	uint64_t from_last, from_near, distance;
 	unsigned int bytes = 0;
 
+	put_gap(encoder, LPL_RUN_HITS);
+	for (unsigned int i = 0; i < LPL_PREDICTORS; i++) {
+		if (lpl_predict(site, i, base) == address) {
+			site->best = i;
+			put_byte(encoder, LPL_RUN_MISSES, i);
+			return;
+		}
+	}
+	from_last = lpl_fold(address - site->guess[LPL_PREDICT_LAST]);
+	from_near = lpl_fold(address - base[LPL_PREDICT_NEAR]);
+	distance = from_near < from_last ? from_near : from_last;
 	while (distance >> (8 * bytes) != 0)
 		bytes++;
-	lpl_range_put(&encoder->range[LPL_RUN_MISSES], &odds->from, from);
-	put_bits(encoder, odds->size[from], 3, bytes);
-	for (unsigned int i = bytes; i-- > 0;)
-		put_bits(encoder, odds->byte[from][bytes - 1][i], 8, distance >> (8 * i) & 0xff);
+	put_byte(encoder, LPL_RUN_MISSES, LPL_MISS(from_near < from_last, bytes));
+	for (; bytes > 0; bytes--, distance >>= 8)
+		misses->byte[misses->size++] = (uint8_t)distance;
 }
 
-/*
- * An address where not all is as expected: does the best predictor hit, does another one?
- * One that says what a former one said is not asked.
- */
-static void put_address(struct lpl_run_encoder *encoder, struct lpl_site *site, uint64_t address,
-			const uint64_t base[LPL_PREDICTORS])
+static inline void put_address(struct lpl_run_encoder *encoder, struct lpl_site *site,
+			       uint64_t address, uint64_t base[LPL_PREDICTORS])
 {
-	struct lpl_run_odds *odds = &encoder->model.odds;
-	unsigned int best = site->best;
-	bool hit = lpl_predict(site, best, base) == address;
-	unsigned int hits = site->hits;
-	uint64_t said[LPL_PREDICTORS];
-
-	put_hit(encoder, &odds->best[hits][best], hit);
-	site->hits = (uint8_t)((hits << 1 | hit) & 31);
-	if (hit)
-		return;
-	for (unsigned int i = 0; i < LPL_PREDICTORS; i++)
-		said[i] = lpl_predict(site, i, base);
-	for (unsigned int i = 0; i < LPL_PREDICTORS && !hit; i++) {
-		if (!lpl_is_worth_asking(said, best, i))
-			continue;
-		hit = said[i] == address;
-		put_hit(encoder, &odds->other[hits & 7][i][best], hit);
-		if (hit)
-			site->best = (uint8_t)i;
-	}
-	if (!hit)
+	if (lpl_predict(site, site->best, base) == address)
+		encoder->yes[LPL_RUN_HITS]++;
+	else
 		put_miss(encoder, site, address, base);
+	lpl_site_came(base, site, address);
 }
 
 /* ---- the whole of a run ---- */
 
-/* Are these the data references that are expected, each once? */
-static bool is_expected(const struct lpl_expected *expected, size_t count,
-			const struct lpl_run *run, uint8_t low)
+/* What is expected of the instructions that a run has; returns how many. */
+static inline size_t expected_of(const struct lpl_run_model *model,
+				 const struct lpl_model_trace *trace, const struct lpl_run *run,
+				 const struct lpl_expected **expected)
 {
+	unsigned int behind = run->first + (run->fetched > 0 ? run->fetched : 1U);
+
+	*expected = model->expected + trace->expected + trace->begin[run->first];
+	return (size_t)(trace->begin[behind] - trace->begin[run->first]);
+}
+
+bool lpl_run_is_expected(const struct lpl_run_encoder *encoder, uint32_t number,
+			 const struct lpl_run *run, uint64_t instr)
+{
+	const struct lpl_expected *expected;
+	const size_t count = expected_of(&encoder->model, &encoder->model.trace[number], run,
+					 &expected);
+	uint8_t low = (uint8_t)(instr - run->first);
+
 	if (count != run->words)
 		return false;
 	for (size_t i = 0; i < count; i++) {
 		uint32_t top = (uint32_t)expected[i].code << 8 |
-			       (uint8_t)(low + expected[i].instruction - run->first);
+			       (uint8_t)(low + expected[i].instruction);
 
 		if (run->word[i] >> LPL_WORD_COUNT_SHIFT != top ||
 		    LENGTH_CLASS(run->word[i]) == LPL_WORD_LONG)
 			return false;
 	}
 	return true;
-}
-
-/* Are the addresses of a run, whose data references were expected, all where the best says? */
-static bool all_hit(const struct lpl_run_model *model, const struct lpl_expected *expected,
-		    size_t count, const uint64_t *word)
-{
-	uint64_t base[LPL_PREDICTORS] = { model->base[LPL_PREDICT_NEAR], 0,
-					  model->base[LPL_PREDICT_FAR], 0 };
-
-	for (size_t i = 0; i < count; i++) {
-		const struct lpl_site *site = &model->site[expected[i].site];
-		uint64_t address = word[i] & LPL_ADDRESS_MASK;
-
-		if (lpl_predict(site, site->best, base) != address)
-			return false;
-		lpl_base_came(base, address);
-	}
-	return true;
-}
-
-static void put_expected(struct lpl_run_encoder *encoder, struct lpl_model_trace *trace,
-			 const struct lpl_expected *expected, size_t count,
-			 const uint64_t *word)
-{
-	struct lpl_run_model *model = &encoder->model;
-	bool all = all_hit(model, expected, count, word);
-
-	put_hit(encoder, &model->odds.all[trace->hits][count < 8 ? count : 8], all);
-	trace->hits = (uint8_t)((trace->hits << 1 | all) & 31);
-	for (size_t i = 0; i < count; i++) {
-		struct lpl_site *site = &model->site[expected[i].site];
-		uint64_t address = word[i] & LPL_ADDRESS_MASK;
-
-		if (!all)
-			put_address(encoder, site, address, model->base);
-		lpl_site_came(model, site, address);
-	}
 }
 
 /* All data references of a run, as they are. */
@@ -404,37 +327,36 @@ static bool put_unexpected(struct lpl_run_encoder *encoder, struct lpl_model_tra
 		if (!put_list(encoder, &shaping, run->first + i, i))
 			return false;
 	}
-	for (size_t i = 0; i < shaping.told; i++) {
-		struct lpl_site *site = &model->site[trace->place[encoder->instruction[i]] +
-						     encoder->number[i]];
-
-		put_address(encoder, site, encoder->address[i], model->base);
-		lpl_site_came(model, site, encoder->address[i]);
-	}
+	put_on(encoder, &shaping);
+	for (size_t i = 0; i < shaping.told; i++)
+		put_address(encoder, &model->site[trace->place[encoder->instruction[i]] +
+						  encoder->number[i]],
+			    encoder->address[i], model->base);
 	return true;
 }
 
 static bool put_data(struct lpl_run_encoder *encoder, struct lpl_model_trace *trace,
-		     const struct lpl_run *run, uint64_t instr)
+		     const struct lpl_run *run, uint64_t instr, bool as_expected)
 {
-	unsigned int behind = run->first + (run->fetched > 0 ? run->fetched : 1);
-	size_t count = (size_t)(trace->begin[behind] - trace->begin[run->first]);
-	const struct lpl_expected *expected =
-		encoder->model.expected + trace->expected + trace->begin[run->first];
-	bool as_expected = is_expected(expected, count, run, (uint8_t)instr);
+	struct lpl_run_model *model = &encoder->model;
+	const struct lpl_expected *expected;
+	size_t count;
 
-	put_shape(encoder, &encoder->model.odds.shape[trace->shapes], as_expected);
-	trace->shapes = (uint8_t)((trace->shapes << 1 | as_expected) & 3);
-	if (!as_expected)
+	if (!as_expected) {
+		put_gap(encoder, LPL_RUN_SHAPE);
 		return put_unexpected(encoder, trace, run, (uint8_t)instr);
-	if (count > 0)
-		put_expected(encoder, trace, expected, count, run->word);
+	}
+	encoder->yes[LPL_RUN_SHAPE]++;
+	count = expected_of(model, trace, run, &expected);
+	for (size_t i = 0; i < count; i++)
+		put_address(encoder, &model->site[expected[i].site],
+			    run->word[i] & LPL_ADDRESS_MASK, model->base);
 	return true;
 }
 
 bool lpl_run_encode(struct lpl_run_encoder *encoder, uint32_t number,
 		    const struct lpl_instruction_trace *trace, const struct lpl_run *run,
-		    uint64_t instr)
+		    uint64_t instr, bool expected)
 {
 	uint32_t token = LPL_TOKEN(number, run->first, run->fetched);
 
@@ -446,7 +368,7 @@ bool lpl_run_encode(struct lpl_run_encoder *encoder, uint32_t number,
 				    run->first + (run->fetched > 0 ? run->fetched : 1U)))
 			return false;
 	}
-	return put_data(encoder, &encoder->model.trace[number], run, instr);
+	return put_data(encoder, &encoder->model.trace[number], run, instr, expected);
 }
 
 bool lpl_run_encode_loose(struct lpl_run_encoder *encoder, const uint64_t *word, size_t words,
@@ -458,7 +380,8 @@ bool lpl_run_encode_loose(struct lpl_run_encoder *encoder, const uint64_t *word,
 		return false;
 	if (!put_expected_token(encoder, LPL_TOKEN_LOOSE))
 		put_name(encoder, LPL_TOKEN_LOOSE);
-	return put_data(encoder, &encoder->model.trace[0], &run, instr);
+	return put_data(encoder, &encoder->model.trace[0], &run, instr,
+			lpl_run_is_expected(encoder, 0, &run, instr));
 }
 
 bool lpl_run_encode_state(struct lpl_run_encoder *encoder, unsigned int mask, uint64_t space,
@@ -500,25 +423,16 @@ bool lpl_run_encode_any(struct lpl_run_encoder *encoder, const struct lpl_ref *r
 
 void lpl_run_encoder_end(struct lpl_run_encoder *encoder, size_t size[LPL_RUN_COLUMNS])
 {
-	for (int i = 0; i < LPL_RUN_RANGES; i++)
-		size[i] = lpl_range_end(&encoder->range[i]) * LPL_RANGE_WORD_BYTES;
-	for (int i = LPL_RUN_RANGES; i < LPL_RUN_COLUMNS; i++)
-		size[i] = encoder->numbers[i - LPL_RUN_RANGES].size;
+	for (int i = 0; i < LPL_RUN_GAPS; i++)
+		put_gap(encoder, (enum lpl_run_column)i);
+	for (int i = 0; i < LPL_RUN_COLUMNS; i++)
+		size[i] = encoder->column[i].size;
 }
 
 uint8_t *lpl_run_encoder_store(const struct lpl_run_encoder *encoder, uint8_t *out)
 {
-	for (int i = 0; i < LPL_RUN_RANGES; i++) {
-		const struct lpl_range_writer *range = &encoder->range[i];
-
-		for (size_t j = 0; j < range->words; j++) {
-			uint32_t word = htole32(range->word[j]);
-
-			out = (uint8_t *)memcpy(out, &word, sizeof(word)) + sizeof(word);
-		}
-	}
-	for (int i = 0; i < LPL_RUN_COLUMNS - LPL_RUN_RANGES; i++) {
-		const struct lpl_bytes *bytes = &encoder->numbers[i];
+	for (int i = 0; i < LPL_RUN_COLUMNS; i++) {
+		const struct lpl_bytes *bytes = &encoder->column[i];
 
 		if (bytes->size > 0)
 			out = (uint8_t *)memcpy(out, bytes->byte, bytes->size) + bytes->size;

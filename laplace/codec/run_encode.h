@@ -10,12 +10,12 @@
 
 /* The columns of a chunk, in their order. */
 enum lpl_run_column {
-	LPL_RUN_FLOW,		/* which run comes next */
-	LPL_RUN_SHAPE,		/* are its data references those expected? */
-	LPL_RUN_HITS,		/* which predictor knows their addresses */
-	LPL_RUN_MISSES,		/* addresses that none knew */
-	LPL_RUN_RANGES,		/* the columns above are range coded, those below are numbers: */
-	LPL_RUN_TRACES = LPL_RUN_RANGES,	/* traces named and defined */
+	LPL_RUN_FLOW,		/* runs as expected in a row, and which came instead */
+	LPL_RUN_SHAPE,		/* runs in a row with the data references that were expected */
+	LPL_RUN_HITS,		/* data references in a row where their best predictors say */
+	LPL_RUN_GAPS,		/* the columns above count what was expected */
+	LPL_RUN_MISSES = LPL_RUN_GAPS,	/* the addresses of others */
+	LPL_RUN_TRACES,		/* traces named and defined */
 	LPL_RUN_CODES,		/* data references that were not expected */
 	LPL_RUN_STATES,		/* state changes, and references with all their fields */
 	LPL_RUN_COLUMNS
@@ -31,8 +31,8 @@ struct lpl_bytes {
 
 struct lpl_run_encoder {
 	struct lpl_run_model model;
-	struct lpl_range_writer range[LPL_RUN_RANGES];
-	struct lpl_bytes numbers[LPL_RUN_COLUMNS - LPL_RUN_RANGES];
+	struct lpl_bytes column[LPL_RUN_COLUMNS];
+	uint64_t yes[LPL_RUN_GAPS];	/* as expected, since the last one that was not */
 	bool full;		/* the chunk should end: it has LPL_RUN_BYTES or more */
 	ptrdiff_t room;		/* the columns have it for so many more, see make_room() */
 	uint64_t defined;	/* the address of the trace defined last */
@@ -45,14 +45,18 @@ bool lpl_run_encoder_init(struct lpl_run_encoder *encoder);	/* false: no memory 
 void lpl_run_encoder_free(struct lpl_run_encoder *encoder);
 bool lpl_run_encoder_begin(struct lpl_run_encoder *encoder);	/* a chunk; false: no memory */
 
+/* Does a run make the data references that are expected, in a chunk that knows its trace? */
+bool lpl_run_is_expected(const struct lpl_run_encoder *encoder, uint32_t number,
+			 const struct lpl_run *run, uint64_t instr);
 /*
  * A run of the trace with that number in the chunk: at most the number of those it has, which
- * then is a new one.  `trace` is what it is, `instr` the count of the run's first instruction.
- * The run has something in it.  false: no memory.
+ * then is a new one.  `trace` is what it is, `instr` the count of the run's first instruction,
+ * `expected` what lpl_run_is_expected() said of it, false if the trace is new.  The run has
+ * something in it.  false: no memory.
  */
 bool lpl_run_encode(struct lpl_run_encoder *encoder, uint32_t number,
 		    const struct lpl_instruction_trace *trace, const struct lpl_run *run,
-		    uint64_t instr);
+		    uint64_t instr, bool expected);
 /* Data references of no instruction: as a run that fetches nothing. */
 bool lpl_run_encode_loose(struct lpl_run_encoder *encoder, const uint64_t *word, size_t words,
 			  uint64_t instr);

@@ -149,6 +149,6 @@ bool lpl_run_scan(const struct lpl_run *run, uint8_t low, bool user, struct lpl_
 	data->count = run->words - lengths;
 	data->offset = before;
 	memcpy(data->of_type, of_type, sizeof(of_type));
-	data->users = user ? of_type[2] + of_type[3] - supervisors : 0;
+	data->supervisors = supervisors;
 	return bad == 0;
 }

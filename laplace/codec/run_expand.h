@@ -49,7 +49,7 @@ struct lpl_run_data {
 	size_t count;			/* of data references */
 	unsigned int offset;		/* of the last one's instruction count, from the run's */
 	uint32_t of_type[4];		/* walk-reads, walk-writes, reads, writes */
-	uint32_t users;			/* made in user mode */
+	uint32_t supervisors;		/* made as supervisor, in user mode */
 };
 
 /* `low`: the low byte of the run's instruction count.  false: its words are not valid. */

@@ -12,8 +12,7 @@ bool lpl_run_model_init(struct lpl_run_model *model)
 	memset(model, 0, sizeof(*model));
 	model->three = calloc(SLOTS, sizeof(*model->three));
 	model->one = calloc(SLOTS, sizeof(*model->one));
-	model->stride = calloc(SLOTS, sizeof(*model->stride));
-	if (model->three && model->one && model->stride &&
+	if (model->three && model->one &&
 	    lpl_reserve(model->site, model->site_room, 0) &&
 	    lpl_reserve(model->expected, model->expected_room, 0))
 		return true;
@@ -25,7 +24,6 @@ void lpl_run_model_free(struct lpl_run_model *model)
 {
 	free(model->three);
 	free(model->one);
-	free(model->stride);
 	free(model->trace);
 	free(model->site);
 	free(model->expected);
@@ -34,13 +32,8 @@ void lpl_run_model_free(struct lpl_run_model *model)
 
 bool lpl_run_model_begin(struct lpl_run_model *model)
 {
-	lpl_odds *odds = (lpl_odds *)&model->odds;
-
-	for (size_t i = 0; i < sizeof(model->odds) / sizeof(*odds); i++)
-		odds[i] = LPL_ODDS_EVEN;
 	memset(model->three, 0, SLOTS * sizeof(*model->three));
 	memset(model->one, 0, SLOTS * sizeof(*model->one));
-	memset(model->stride, 0, SLOTS * sizeof(*model->stride));
 	memset(model->token, 0, sizeof(model->token));
 	memset(model->base, 0, sizeof(model->base));
 	model->traces = model->sites = model->expecteds = 0;
@@ -61,11 +54,6 @@ bool lpl_run_model_add(struct lpl_run_model *model, uint64_t address)
 	return true;
 }
 
-static uint16_t site_id(uint64_t trace, unsigned int instruction, unsigned int n)
-{
-	return (uint16_t)((trace << 11 | instruction << 6 | n) * LPL_HASH_1 >> 48);
-}
-
 size_t lpl_run_model_site(struct lpl_run_model *model, struct lpl_model_trace *trace,
 			  unsigned int instruction, unsigned int n)
 {
@@ -81,9 +69,7 @@ size_t lpl_run_model_site(struct lpl_run_model *model, struct lpl_model_trace *t
 	if (had > 0)
 		memcpy(&model->site[model->sites], &model->site[trace->place[instruction]],
 		       had * sizeof(*model->site));
-	for (unsigned int i = had; i < room; i++)
-		model->site[model->sites + i] = (struct lpl_site){
-			.id = site_id((uint64_t)(trace - model->trace), instruction, i) };
+	memset(&model->site[model->sites + had], 0, (room - had) * sizeof(*model->site));
 	/* who expects them has to find them in their new place */
 	for (unsigned int i = trace->begin[instruction]; i < trace->begin[instruction + 1]; i++)
 		model->expected[trace->expected + i].site =
@@ -124,6 +110,7 @@ bool lpl_run_model_expect(struct lpl_run_model *model, struct lpl_model_trace *t
 
 	if (!reserve_expected(model, trace, all - (upto - from) + count))
 		return false;
+	trace->scanned = 0;
 	list = &model->expected[trace->expected];
 	memmove(&list[from + count], &list[upto], (all - upto) * sizeof(*list));
 	for (size_t i = 0; i < count; i++)

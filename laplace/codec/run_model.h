@@ -11,15 +11,17 @@
  * - which data references its instructions make: the same as when each was executed last.
  * - their addresses.  Where an instruction makes its n-th reference is a *site*, and each site
  *   has four predictors: as far from the data reference before as last time; where it was last
- *   time; as far as last time from the data reference before the one before; and by the stride
- *   that followed on its last strides (a differential finite context).
+ *   time; as far as last time from the data reference before the one before; and as far from
+ *   where it was last time as that was from the time before.
+ *
+ * All of it is made to be fast: a hundred million references a second come from a simulator.
  */
 #ifndef LAPLACE_CODEC_RUN_MODEL_H
 #define LAPLACE_CODEC_RUN_MODEL_H
 
+#include "base/array.h"
 #include "base/varint.h"
-#include "range_coder.h"
-#include "run.h"
+#include "run_expand.h"
 
 #define LPL_ADDRESS_MASK	((UINT64_C(1) << LPL_WORD_ADDRESS_BITS) - 1)
 #define LPL_HASH_BITS		16
@@ -57,7 +59,7 @@ struct lpl_successor {
 	uint32_t confidence;
 };
 
-/* What is tried, in this order, until one is the next token. */
+/* What the next token may be; the first is what it is most of the time. */
 enum lpl_candidate {
 	LPL_THREE_BEST, LPL_THREE_OTHER, LPL_ONE_BEST, LPL_ONE_OTHER, LPL_CANDIDATES
 };
@@ -78,10 +80,7 @@ enum lpl_predictor {
  */
 struct lpl_site {
 	uint64_t guess[LPL_PREDICTORS];
-	uint16_t id;		/* a hash of what it is the site of */
-	uint16_t strides;	/* a hash of its last strides */
-	uint8_t best;		/* the predictor that hit last */
-	uint8_t hits;		/* did `best` hit? a bit each for the last five answers */
+	uint32_t best;		/* the predictor that was right last */
 };
 
 /* One reference that is expected of an instruction. */
@@ -95,6 +94,14 @@ struct lpl_expected {
 #define LPL_CODE_SHIFT		56
 #define LPL_LIST_MAX		64	/* references in the list of an instruction */
 
+/* How a list that was not expected is told: codes, which are below these, and */
+enum lpl_list_op {
+	LPL_LIST_ON = 128,	/* plus how many instructions to go on, up to 32 */
+	LPL_LIST_AGAIN = 192,	/* the list begins again, at the same count */
+	LPL_LIST_AGAIN_NEXT,	/* at the next one */
+	LPL_LIST_AGAIN_LATER	/* by a number */
+};
+
 /* ---- traces, as a chunk knows them ---- */
 
 struct lpl_model_trace {
@@ -103,31 +110,20 @@ struct lpl_model_trace {
 	uint8_t room[LPL_TRACE_MAX];		/* and how many there are */
 	uint16_t begin[LPL_TRACE_MAX + 1];	/* of each instruction's list in `expected` */
 	uint32_t expected, expected_room;	/* index of the first, and room */
-	uint8_t shapes;				/* was it as expected? the last two times */
-	uint8_t hits;				/* did each `best` hit? the last five times */
+	uint32_t scanned;			/* the run with this token makes, when it ... */
+	struct lpl_run_data data;		/* ... is as expected, these; 0: it has to be seen */
 };
 
 /* ---- the whole ---- */
 
 #define LPL_MISS_BYTES	6	/* of an address that nobody predicted */
-
-/* Of every decision: its chances, in its context. */
-struct lpl_run_odds {
-	lpl_odds next[LPL_CANDIDATES][LPL_CONFIDENCE_MAX + 1];
-	lpl_odds shape[4];
-	lpl_odds more[2][2][2], again[2], again_at[2], end;
-	lpl_odds all[32][9];
-	lpl_odds best[32][LPL_PREDICTORS];
-	lpl_odds other[8][LPL_PREDICTORS][LPL_PREDICTORS];
-	lpl_odds from;
-	lpl_odds size[2][8];
-	lpl_odds byte[2][LPL_MISS_BYTES][LPL_MISS_BYTES][256];
-};
+/* How an address is told: by the predictor, or by its distance from another one, in bytes. */
+#define LPL_MISS(from_near, bytes) \
+	(LPL_PREDICTORS + ((from_near) ? LPL_MISS_BYTES + 1U : 0) + (bytes))
+#define LPL_MISS_KINDS	LPL_MISS(true, LPL_MISS_BYTES + 1)
 
 struct lpl_run_model {
-	struct lpl_run_odds odds;
 	struct lpl_successor *three, *one;	/* owned, as all arrays: of 2^LPL_HASH_BITS */
-	uint32_t *stride;			/* likewise: what followed on a site's strides */
 	uint32_t token[3];			/* the last ones, the latest first */
 	uint64_t base[LPL_PREDICTORS];		/* of the predictors */
 	struct lpl_model_trace *trace;
@@ -166,13 +162,6 @@ static inline struct lpl_successor *lpl_after_one(const struct lpl_run_model *mo
 	return &model->one[model->token[0] * LPL_HASH_1 >> (64 - LPL_HASH_BITS)];
 }
 
-/* Is one of these to be tried?  Not what is none, nor what was tried before it. */
-static inline bool lpl_is_candidate(const struct lpl_successor *three, uint32_t token, int i)
-{
-	return token != 0 && (i < LPL_ONE_BEST ||
-			      (token != three->token[0] && token != three->token[1]));
-}
-
 /* This token came after those. */
 static inline void lpl_token_came(struct lpl_run_model *model, uint32_t token)
 {
@@ -205,31 +194,14 @@ static inline void lpl_base_came(uint64_t base[LPL_PREDICTORS], uint64_t address
 }
 
 /* It came from this site. */
-static inline void lpl_site_came(struct lpl_run_model *model, struct lpl_site *site,
+static inline void lpl_site_came(uint64_t base[LPL_PREDICTORS], struct lpl_site *site,
 				 uint64_t address)
 {
-	uint64_t *base = model->base;
-	uint64_t stride = (address - site->guess[LPL_PREDICT_LAST]) & LPL_ADDRESS_MASK;
-
-	model->stride[site->strides ^ site->id] = (uint32_t)stride;
-	site->strides = (uint16_t)(site->strides << 6 ^ stride * LPL_HASH_1 >> 48);
+	site->guess[LPL_PREDICT_STRIDE] = 2 * address - site->guess[LPL_PREDICT_LAST];
 	site->guess[LPL_PREDICT_NEAR] = address - base[LPL_PREDICT_NEAR];
 	site->guess[LPL_PREDICT_LAST] = address;
 	site->guess[LPL_PREDICT_FAR] = address - base[LPL_PREDICT_FAR];
-	site->guess[LPL_PREDICT_STRIDE] =
-		address + (uint64_t)(int64_t)(int32_t)model->stride[site->strides ^ site->id];
 	lpl_base_came(base, address);
-}
-
-/* Is predictor i to be asked, when `best` has missed, and those before i?  Not for an echo. */
-static inline bool lpl_is_worth_asking(const uint64_t said[LPL_PREDICTORS], unsigned int best,
-				       unsigned int i)
-{
-	for (unsigned int j = 0; j < i; j++) {
-		if (said[j] == said[i])
-			return false;
-	}
-	return i != best && said[i] != said[best];
 }
 
 /* Addresses that nobody predicted are told by how far they are from another one. */

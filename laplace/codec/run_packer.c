@@ -77,6 +77,7 @@ enum lpl_error lpl_run_packer_define(struct lpl_run_packer *packer, uint32_t num
 	if (entry->chunk != 0 && !goes_on(&entry->code, trace))
 		entry->chunk = 0;
 	entry->code = *trace;
+	lpl_stream_hash_fetches(trace, entry->fetch);
 	return LPL_OK;
 }
 
@@ -152,12 +153,14 @@ static void count_run(struct lpl_run_packer *packer, const struct lpl_run_data *
 	packer->of_type[LPL_WALK_WRITE] += data->of_type[1];
 	packer->of_type[LPL_READ] += data->of_type[2];
 	packer->of_type[LPL_WRITE] += data->of_type[3];
-	packer->users += data->users + (packer->state.user ? fetches : 0);
+	if (packer->state.user)
+		packer->users += fetches + data->of_type[2] + data->of_type[3] -
+				 data->supervisors;
 }
 
 static enum lpl_error pack_run(struct lpl_run_packer *packer, struct lpl_packed_trace *entry,
 			       const struct lpl_run *run, const struct lpl_run_data *data,
-			       struct lpl_report *report)
+			       bool expected, struct lpl_report *report)
 {
 	const struct lpl_run_state *state = &packer->packed.state;
 	uint64_t instr = packer->next_instr, ref = packer->packed.ref;
@@ -179,15 +182,38 @@ static enum lpl_error pack_run(struct lpl_run_packer *packer, struct lpl_packed_
 			return lpl_fail(report, LPL_ERR_USAGE,
 					"more instruction traces than a chunk can have");
 	}
-	if (!lpl_run_encode(&packer->encoder, entry->number, &entry->code, run, instr))
+	if (!lpl_run_encode(&packer->encoder, entry->number, &entry->code, run, instr,
+			    expected))
 		return no_memory(report);
 	if (!packer->hashed_before)
-		lpl_stream_hash_run(&packer->hash, &entry->code, run, data->count, state, instr,
-				    ref);
+		lpl_stream_hash_run(&packer->hash, &entry->code, entry->fetch, run, data->count,
+				    state, instr, ref);
 	count_run(packer, data, fetches);
 	packer->next_instr += run->fetched;
 	packer->packed.next_instr = packer->next_instr;
 	return LPL_OK;
+}
+
+/* Are a run's data words valid, and what do they say?  Once seen, they are not looked at again. */
+static bool scan(struct lpl_run_packer *packer, const struct lpl_packed_trace *entry,
+		 const struct lpl_run *run, bool expected, struct lpl_run_data *data)
+{
+	struct lpl_model_trace *known;
+	uint32_t token;
+
+	if (!expected)
+		return lpl_run_scan(run, (uint8_t)packer->next_instr, packer->state.user, data);
+	known = &packer->encoder.model.trace[entry->number];
+	token = LPL_TOKEN(entry->number, run->first, run->fetched);
+	if (known->scanned != token ||
+	    (known->data.supervisors > 0 && !packer->state.user)) {
+		if (!lpl_run_scan(run, (uint8_t)packer->next_instr, packer->state.user,
+				  &known->data))
+			return false;
+		known->scanned = token;
+	}
+	*data = known->data;
+	return true;
 }
 
 enum lpl_error lpl_run_packer_run(struct lpl_run_packer *packer, const struct lpl_run *run,
@@ -196,20 +222,27 @@ enum lpl_error lpl_run_packer_run(struct lpl_run_packer *packer, const struct lp
 	struct lpl_packed_trace *entry;
 	struct lpl_run_data data;
 	enum lpl_error error;
+	bool valid, expected = false;
 
 	if (run->trace >= packer->traces)
 		return lpl_fail(report, LPL_ERR_USAGE, "a run of trace %u, which is not defined",
 				(unsigned int)run->trace);
 	entry = &packer->trace[run->trace];
-	if (run->first >= entry->code.count ||
-	    run->first + run->fetched > entry->code.count || run->words > LPL_RUN_WORDS_MAX ||
-	    (run->fetched == 0 && run->words == 0) ||
-	    !lpl_run_scan(run, (uint8_t)packer->next_instr, packer->state.user, &data))
+	valid = run->first < entry->code.count &&
+		run->first + run->fetched <= entry->code.count &&
+		run->words <= LPL_RUN_WORDS_MAX && (run->fetched > 0 || run->words > 0);
+	if (valid) {
+		expected = entry->chunk == packer->chunk &&
+			   lpl_run_is_expected(&packer->encoder, entry->number, run,
+					       packer->next_instr);
+		valid = scan(packer, entry, run, expected, &data);
+	}
+	if (!valid)
 		return lpl_fail(report, LPL_ERR_USAGE,
 				"a run after reference %" PRIu64 " is not valid",
 				packer->packed.ref);
 	error = is_told(packer) ? LPL_OK : pack_state(packer, LPL_STATE_MASKS - 1, report);
-	return error != LPL_OK ? error : pack_run(packer, entry, run, &data, report);
+	return error != LPL_OK ? error : pack_run(packer, entry, run, &data, expected, report);
 }
 
 /* ---- loose references ---- */

@@ -15,6 +15,7 @@
 struct lpl_packed_trace {
 	struct lpl_instruction_trace code;
 	uint32_t chunk, number;		/* it has that number in that chunk */
+	uint64_t fetch[LPL_TRACE_MAX];	/* as the hash has them */
 };
 
 struct lpl_run_packer {

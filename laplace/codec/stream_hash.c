@@ -165,29 +165,46 @@ static void hash_slowly(struct lpl_stream_hash *hash, const struct lpl_instructi
 	lpl_stream_hash_refs(hash, refs, lpl_run_expand(trace, run, state, instr, ref, refs));
 }
 
-/* Is there nothing to be told but its words? */
-static bool is_plain(const struct lpl_stream_hash *hash, const struct lpl_instruction_trace *trace,
-		     const struct lpl_run *run, size_t data, const struct lpl_run_state *state,
-		     uint64_t instr, uint64_t ref, uint64_t last)
+/* The instruction count of a data word of a run that begins at that of `instr`. */
+static inline uint64_t count_of(uint64_t word, uint64_t instr)
+{
+	return instr + (uint8_t)((word >> LPL_WORD_COUNT_SHIFT) - instr);
+}
+
+/* Is there nothing to be told between its words? */
+static inline bool is_plain(const struct lpl_stream_hash *hash,
+			    const struct lpl_instruction_trace *trace, const struct lpl_run *run,
+			    size_t data, const struct lpl_run_state *state, uint64_t instr,
+			    uint64_t ref, uint64_t last)
 {
 	return ref == hash->ref && state->cycle_offset == hash->offset &&
 	       state->space == hash->space && state->user == hash->user &&
 	       run->fetched > 0 && !(run->fetched == 1 && lpl_trace_crosses(trace)) &&
 	       (run->words == 0 ||
-		(run->words == data && instr >> 8 == last >> 8 &&
-		 last >> 8 == hash->data_instr >> 8 && hash->data_instr != UINT64_MAX));
+		(run->words == data && count_of(run->word[0], instr) >> 8 == last >> 8));
+}
+
+void lpl_stream_hash_fetches(const struct lpl_instruction_trace *trace,
+			     uint64_t fetch[LPL_TRACE_MAX])
+{
+	uint64_t address = trace->address & ((UINT64_C(1) << LENGTH_SHIFT) - 1);
+
+	for (unsigned int i = 0; i < trace->count; i++) {
+		fetch[i] = address | (uint64_t)trace->length[i] << LENGTH_SHIFT;
+		address += trace->length[i];
+	}
 }
 
 void lpl_stream_hash_run(struct lpl_stream_hash *hash, const struct lpl_instruction_trace *trace,
-			 const struct lpl_run *run, size_t data,
+			 const uint64_t *fetch, const struct lpl_run *run, size_t data,
 			 const struct lpl_run_state *state, uint64_t instr, uint64_t ref)
 {
 	struct lpl_hash_words *fetches = &hash->fetches, *words = &hash->data;
 	uint64_t last = instr;		/* count of the last data reference */
-	uint64_t address = trace->address & ((UINT64_C(1) << LENGTH_SHIFT) - 1), *to;
+	uint64_t *to;
 
 	if (run->words > 0)
-		last += (uint8_t)((run->word[run->words - 1] >> LPL_WORD_COUNT_SHIFT) - instr);
+		last = count_of(run->word[run->words - 1], instr);
 	if (!is_plain(hash, trace, run, data, state, instr, ref, last)) {
 		hash_slowly(hash, trace, run, state, instr, ref);
 		return;
@@ -195,23 +212,17 @@ void lpl_stream_hash_run(struct lpl_stream_hash *hash, const struct lpl_instruct
 	tell_fetch(hash, instr, false);
 	room_for(fetches, LPL_TRACE_MAX);
 	to = &fetches->word[fetches->count];
-	for (unsigned int i = 0; i < run->first; i++)
-		address += trace->length[i];
-	for (unsigned int i = 0; i < run->fetched; i++) {
-		uint64_t length = trace->length[run->first + i];
-
-		to[i] = address | length << LENGTH_SHIFT;
-		address += length;
-	}
+	for (unsigned int i = 0; i < run->fetched; i++)
+		to[i] = fetch[run->first + i];
 	fetches->count += run->fetched;
 	hash->next_fetch = instr + run->fetched;
 	if (run->words > 0) {
+		tell_data(hash, last);
 		room_for(words, run->words);
 		to = &words->word[words->count];
 		for (size_t i = 0; i < run->words; i++)
 			to[i] = run->word[i];
 		words->count += run->words;
-		hash->data_instr = last;
 	}
 	hash->ref = ref + run->fetched + run->words;
 	hash->refs += run->fetched + run->words;

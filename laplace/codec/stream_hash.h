@@ -34,12 +34,15 @@ bool lpl_stream_hash_init(struct lpl_stream_hash *hash);	/* false: no memory */
 void lpl_stream_hash_free(struct lpl_stream_hash *hash);
 
 void lpl_stream_hash_refs(struct lpl_stream_hash *hash, const struct lpl_ref *refs, size_t count);
+/* A trace's fetches as words, made once for all of its runs; of those that do not cross a page. */
+void lpl_stream_hash_fetches(const struct lpl_instruction_trace *trace,
+			     uint64_t fetch[LPL_TRACE_MAX]);
 /*
  * A run of that trace, which is valid and makes `data` data references, begins at the
  * instruction count `instr` and follows the reference numbered `ref`.
  */
 void lpl_stream_hash_run(struct lpl_stream_hash *hash, const struct lpl_instruction_trace *trace,
-			 const struct lpl_run *run, size_t data,
+			 const uint64_t *fetch, const struct lpl_run *run, size_t data,
 			 const struct lpl_run_state *state, uint64_t instr, uint64_t ref);
 
 /* The hash of all that came so far; more may come. */

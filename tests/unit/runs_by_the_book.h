@@ -17,27 +17,14 @@
 #define BOOK_H3 UINT64_C(0x165667b19e3779f9)
 #define BOOK_48 ((UINT64_C(1) << 48) - 1)
 
-/* 9.2: odds are looked up by a context, written as a number, and begin as 32768. */
-struct book_odds {
-	uint64_t context;
-	uint32_t odds;
-};
-
-struct book_range {
-	const uint8_t *at, *end;
-	uint64_t code, range;
-};
-
 struct book_site {
 	uint64_t guess[4];
-	uint16_t strides, id;
-	unsigned int best, hits;
+	unsigned int best;
 };
 
 struct book_trace {
 	uint64_t address;
 	unsigned int count, length[32];
-	unsigned int shapes, alls;	/* the last answers */
 	struct {
 		unsigned int n;
 		uint8_t code[64];
@@ -50,23 +37,20 @@ struct book_entry {
 };
 
 struct book {
-	struct book_range range[4];
-	const uint8_t *number[3];	/* of columns 5 to 7 */
-	struct book_odds *odds;
+	const uint8_t *column[7];
+	uint64_t yes[3];		/* to come in the first three */
 	struct book_trace *trace;
 	size_t traces;
 	uint64_t defined;
 	struct book_entry *three, *one;
-	uint32_t *table, t[3];
+	uint32_t t[3];
 	uint64_t a[2];
 	uint64_t next, space, user, offset, ref;
 	struct lpl_ref *refs;
 	size_t count;
 };
 
-enum { BOOK_FLOW, BOOK_SHAPE, BOOK_HITS, BOOK_MISSES };
-enum { BOOK_TRACES, BOOK_CODES, BOOK_STATES };
-#define BOOK_ODDS (1U << 18)
+enum { BOOK_FLOW, BOOK_SHAPE, BOOK_HITS, BOOK_MISSES, BOOK_TRACES, BOOK_CODES, BOOK_STATES };
 
 static inline uint64_t book_leb(const uint8_t **at)
 {
@@ -86,63 +70,15 @@ static inline uint64_t book_zigzag(const uint8_t **at)
 	return value & 1 ? ~(value >> 1) : value >> 1;
 }
 
-static inline uint32_t *book_odds_of(struct book *book, uint64_t context)
+/* 9.2; after a no, book_gap() is due. */
+static inline bool book_yes(struct book *book, int column)
 {
-	size_t i = (size_t)(context * BOOK_H2 >> 46);
-
-	while (book->odds[i].odds != 0 && book->odds[i].context != context)
-		i = (i + 1) % BOOK_ODDS;
-	if (book->odds[i].odds == 0)
-		book->odds[i] = (struct book_odds){ context, 32768 };
-	return &book->odds[i].odds;
+	return book->yes[column] > 0 && book->yes[column]--;
 }
 
-static inline uint32_t book_word(struct book_range *range)
+static inline void book_gap(struct book *book, int column)
 {
-	uint32_t word = 0;
-
-	assert_true(range->end - range->at >= 4);
-	for (int i = 0; i < 4; i++)
-		word |= (uint32_t)*range->at++ << (8 * i);
-	return word;
-}
-
-/* Which decision it is, and its context: up to four numbers. */
-#define CONTEXT(what, a, b, c, d) \
-	((uint64_t)(what) << 48 | (uint64_t)(a) << 36 | (uint64_t)(b) << 24 | \
-	 (uint64_t)(c) << 12 | (uint64_t)(d))
-enum { C_NEXT, C_SHAPE, C_AS_EXPECTED, C_NO_MORE, C_AGAIN, C_BY_ONE, C_BY_NONE, C_ALL, C_BEST,
-       C_OTHER, C_FROM, C_SIZE, C_BYTE };
-
-static inline bool book_decide(struct book *book, int column, uint64_t context)
-{
-	struct book_range *range = &book->range[column];
-	uint32_t *odds = book_odds_of(book, context);
-	uint64_t bound = (range->range >> 16) * *odds;
-	bool yes = range->code < bound;
-
-	if (yes) {
-		range->range = bound;
-		*odds += (65536 - *odds) >> 5;
-	} else {
-		range->range -= bound;
-		range->code -= bound;
-		*odds -= *odds >> 5;
-	}
-	if (range->range < UINT64_C(1) << 32) {
-		range->code = range->code << 32 | book_word(range);
-		range->range <<= 32;
-	}
-	return yes;
-}
-
-static inline unsigned int book_tree(struct book *book, unsigned int bits, uint64_t context)
-{
-	unsigned int node = 1;
-
-	for (unsigned int i = 0; i < bits; i++)
-		node = 2 * node + book_decide(book, BOOK_MISSES, context + node);
-	return node - (1U << bits);
+	book->yes[column] = book_leb(&book->column[column]);
 }
 
 /* ---- 9.1 ---- */
@@ -208,7 +144,7 @@ static inline void book_refer(struct book *book, const struct book_data *data)
 
 static inline uint32_t book_name(struct book *book)
 {
-	const uint8_t **at = &book->number[BOOK_TRACES];
+	const uint8_t **at = &book->column[BOOK_TRACES];
 	uint64_t trace = book_leb(at), rest = book_leb(at);
 	unsigned int first = (unsigned int)(rest / 64), fetched = rest % 64;
 
@@ -218,10 +154,6 @@ static inline uint32_t book_name(struct book *book)
 		book->trace = realloc(book->trace, (trace + 1) * sizeof(*book->trace));
 		assert_non_null(book->trace);
 		memset(&book->trace[trace], 0, sizeof(*book->trace));
-		for (unsigned int i = 0; i < 32; i++)
-			for (unsigned int n = 0; n < 64; n++)
-				book->trace[trace].of[i].site[n].id =
-					(uint16_t)((trace * 2048 + i * 64 + n) * BOOK_H1 >> 48);
 		book->trace[trace].address = book->defined;
 		book->traces++;
 	}
@@ -252,27 +184,21 @@ static inline uint32_t book_token(struct book *book)
 {
 	uint64_t hash = book->t[0] * BOOK_H1;
 	struct book_entry *one = &book->one[hash >> 48], *three;
-	uint32_t token = 0;
-	int right = -1;
+	uint32_t token;
+	unsigned int right = 0;
 
 	three = &book->three[(hash + book->t[1] * BOOK_H2 + book->t[2] * BOOK_H3) >> 48];
-	for (int i = 0; i < 4 && right < 0; i++) {
-		const struct book_entry *entry = i < 2 ? three : one;
-		uint32_t candidate = entry->token[i % 2];
-
-		if (candidate == 0 || (i >= 2 && (candidate == three->token[0] ||
-						  candidate == three->token[1])))
-			continue;
-		if (book_decide(book, BOOK_FLOW, CONTEXT(C_NEXT, i, entry->confidence, 0, 0))) {
-			token = candidate;
-			right = i;
-		}
-	}
-	if (right < 0)
-		token = book_name(book);
-	book_learn(three, token);
-	if (right != 0)
+	token = three->token[0];
+	if (!book_yes(book, BOOK_FLOW)) {
+		right = *book->column[BOOK_FLOW]++;
+		assert_true(right <= 3);
+		token = right == 0 ? book_name(book) :
+			right == 1 ? three->token[1] : one->token[right - 2];
 		book_learn(one, token);
+		book_gap(book, BOOK_FLOW);
+	}
+	assert_int_not_equal(token, 0);
+	book_learn(three, token);
 	book->t[2] = book->t[1];
 	book->t[1] = book->t[0];
 	book->t[0] = token;
@@ -281,47 +207,40 @@ static inline uint32_t book_token(struct book *book)
 
 /* ---- 9.4 ---- */
 
-static inline unsigned int book_list(struct book *book, struct book_trace *trace, unsigned int i,
-				     unsigned int d, bool last, bool *repeated,
-				     struct book_data *data, unsigned int count)
+static inline unsigned int book_lists(struct book *book, struct book_trace *trace,
+				      unsigned int first, unsigned int all,
+				      struct book_data *data)
 {
+	const uint8_t **at = &book->column[BOOK_CODES];
+	unsigned int count = 0;
 	uint8_t list[64];
-	unsigned int n = 0;
 
-	for (;;) {
-		bool left = n < trace->of[i].n;
-		bool expected = book_decide(book, BOOK_SHAPE,
-					    CONTEXT(C_AS_EXPECTED, left, last, *repeated, 0));
-		unsigned int code = 0;
+	for (unsigned int k = 0, d = 0, n = 0; k < all;) {
+		unsigned int op = *(*at)++, i = first + k;
 
-		if (expected && !left)
-			break;
-		if (!expected && left && book_decide(book, BOOK_SHAPE, CONTEXT(C_NO_MORE, 0, 0, 0, 0)))
-			break;
-		if (!expected && book_decide(book, BOOK_SHAPE, CONTEXT(C_AGAIN, left, 0, 0, 0))) {
-			trace->of[i].n = n;
-			memcpy(trace->of[i].code, list, n);
-			*repeated = true;
-			n = 0;
-			if (!last)
-				continue;
-			if (book_decide(book, BOOK_SHAPE, CONTEXT(C_BY_ONE, 0, 0, 0, 0)))
-				d++;
-			else if (!book_decide(book, BOOK_SHAPE, CONTEXT(C_BY_NONE, 0, 0, 0, 0)))
-				d += (unsigned int)book_leb(&book->number[BOOK_CODES]);
+		if (op < 128) {
+			assert_true(n < 64 && count < 1024 && d <= 255);
+			data[count] = (struct book_data){ .d = d, .i = i, .n = n, .code = op };
+			if ((op >> 1 & 7) == 7)
+				data[count].length = (unsigned int)book_leb(at);
+			list[n++] = (uint8_t)op;
+			count++;
 			continue;
 		}
-		code = expected ? trace->of[i].code[n] :
-				  (unsigned int)book_leb(&book->number[BOOK_CODES]);
-		assert_true(n < 64 && count < 1024 && d <= 255 && code < 128);
-		data[count] = (struct book_data){ .d = d, .i = i, .n = n, .code = code };
-		if ((code >> 1 & 7) == 7)
-			data[count].length = (unsigned int)book_leb(&book->number[BOOK_CODES]);
-		list[n++] = (uint8_t)code;
-		count++;
+		trace->of[i].n = n;
+		memcpy(trace->of[i].code, list, n);
+		n = 0;
+		if (op > 128 && op <= 160) {
+			for (unsigned int j = 1; j < op - 128; j++)
+				trace->of[i + j].n = 0;
+			k += op - 128;
+			d = k;
+		} else {
+			assert_true(op == 192 || (k == all - 1 && (op == 193 || op == 194)));
+			d += op == 193 ? 1 : op == 194 ? (unsigned int)book_leb(at) : 0;
+		}
+		assert_true(k <= all);
 	}
-	trace->of[i].n = n;
-	memcpy(trace->of[i].code, list, n);
 	return count;
 }
 
@@ -335,50 +254,32 @@ static inline uint64_t book_says(const struct book *book, const struct book_site
 	return (base + site->guess[predictor]) & BOOK_48;
 }
 
-static inline uint64_t book_miss(struct book *book, const struct book_site *site)
-{
-	bool from = book_decide(book, BOOK_MISSES, CONTEXT(C_FROM, 0, 0, 0, 0));
-	unsigned int bytes = book_tree(book, 3, CONTEXT(C_SIZE, from, 0, 0, 0));
-	uint64_t distance = 0;
-
-	assert_true(bytes <= 6);
-	for (unsigned int i = bytes; i-- > 0;)
-		distance = distance * 256 + book_tree(book, 8, CONTEXT(C_BYTE, from, bytes, i, 0));
-	distance = distance & 1 ? ~(distance >> 1) : distance >> 1;
-	return (distance + (from ? book->a[0] : site->guess[1])) & BOOK_48;
-}
-
 static inline uint64_t book_address(struct book *book, struct book_site *site)
 {
-	unsigned int hits = site->hits, best = site->best;
-	bool yes = book_decide(book, BOOK_HITS, CONTEXT(C_BEST, hits, best, 0, 0));
+	const uint8_t **at = &book->column[BOOK_MISSES];
+	unsigned int how, bytes;
+	uint64_t distance = 0;
 
-	site->hits = (hits * 2 + yes) % 32;
-	if (yes)
-		return book_says(book, site, best);
-	for (unsigned int p = 0; p < 4; p++) {
-		bool asked = p != best && book_says(book, site, p) != book_says(book, site, best);
-
-		for (unsigned int q = 0; q < p; q++)
-			asked = asked && book_says(book, site, q) != book_says(book, site, p);
-		if (asked && book_decide(book, BOOK_HITS, CONTEXT(C_OTHER, hits % 8, p, best, 0))) {
-			site->best = p;
-			return book_says(book, site, p);
-		}
-	}
-	return book_miss(book, site);
+	if (book_yes(book, BOOK_HITS))
+		return book_says(book, site, site->best);
+	book_gap(book, BOOK_HITS);
+	how = *(*at)++;
+	assert_true(how <= 17);
+	if (how < 4)
+		return book_says(book, site, site->best = how);
+	bytes = how < 11 ? how - 4 : how - 11;
+	for (unsigned int i = 0; i < bytes; i++)
+		distance |= (uint64_t)*(*at)++ << (8 * i);
+	distance = distance & 1 ? ~(distance >> 1) : distance >> 1;
+	return (distance + (how < 11 ? site->guess[1] : book->a[0])) & BOOK_48;
 }
 
 static inline void book_came(struct book *book, struct book_site *site, uint64_t a)
 {
-	uint64_t stride = (a - site->guess[1]) & BOOK_48;
-
-	book->table[site->strides ^ site->id] = (uint32_t)stride;
-	site->strides = (uint16_t)((uint32_t)site->strides << 6 ^ (uint32_t)(stride * BOOK_H1 >> 48));
+	site->guess[3] = 2 * a - site->guess[1];
 	site->guess[0] = a - book->a[0];
 	site->guess[1] = a;
 	site->guess[2] = a - book->a[1];
-	site->guess[3] = a + (uint64_t)(int64_t)(int32_t)book->table[site->strides ^ site->id];
 	book->a[1] = book->a[0];
 	book->a[0] = a;
 }
@@ -389,28 +290,20 @@ static inline void book_run(struct book *book, uint32_t token)
 	unsigned int first = token >> 6 & 31, fetched = token & 63;
 	unsigned int all = fetched > 0 ? fetched : 1, count = 0, at = 0;
 	static struct book_data data[1024];
-	bool expected = book_decide(book, BOOK_SHAPE, CONTEXT(C_SHAPE, trace->shapes, 0, 0, 0));
-	bool hit = false, repeated = false;
+	bool expected = book_yes(book, BOOK_SHAPE);
 
-	trace->shapes = (trace->shapes * 2 + expected) % 4;
-	for (unsigned int k = 0; k < all; k++) {
-		unsigned int i = first + k;
-
-		if (!expected)
-			count = book_list(book, trace, i, k, k == all - 1, &repeated, data, count);
-		for (unsigned int n = 0; expected && n < trace->of[i].n; n++)
-			data[count++] = (struct book_data){ .d = k, .i = i, .n = n,
-							    .code = trace->of[i].code[n] };
-	}
-	if (expected && count > 0) {
-		hit = book_decide(book, BOOK_HITS,
-				  CONTEXT(C_ALL, trace->alls, count < 8 ? count : 8, 0, 0));
-		trace->alls = (trace->alls * 2 + hit) % 32;
+	for (unsigned int k = 0; expected && k < all; k++)
+		for (unsigned int n = 0; n < trace->of[first + k].n; n++)
+			data[count++] = (struct book_data){ .d = k, .i = first + k, .n = n,
+							    .code = trace->of[first + k].code[n] };
+	if (!expected) {
+		book_gap(book, BOOK_SHAPE);
+		count = book_lists(book, trace, first, all, data);
 	}
 	for (unsigned int j = 0; j < count; j++) {
 		struct book_site *site = &trace->of[data[j].i].site[data[j].n];
 
-		data[j].address = hit ? book_says(book, site, site->best) : book_address(book, site);
+		data[j].address = book_address(book, site);
 		book_came(book, site, data[j].address);
 	}
 	for (unsigned int k = 0; k < fetched; k++) {
@@ -427,7 +320,7 @@ static inline void book_run(struct book *book, uint32_t token)
 
 static inline void book_state(struct book *book, unsigned int mask)
 {
-	const uint8_t **at = &book->number[BOOK_STATES];
+	const uint8_t **at = &book->column[BOOK_STATES];
 
 	if (mask & 1)
 		book->space += book_zigzag(at);
@@ -440,7 +333,7 @@ static inline void book_state(struct book *book, unsigned int mask)
 
 static inline void book_any(struct book *book)
 {
-	const uint8_t **at = &book->number[BOOK_STATES];
+	const uint8_t **at = &book->column[BOOK_STATES];
 	struct lpl_ref *r = &book->refs[book->count++];
 	uint64_t kind = book_leb(at);
 
@@ -464,17 +357,14 @@ static inline const uint8_t *book_read(const uint8_t *payload, uint64_t base_ref
 				       struct lpl_ref *refs)
 {
 	struct book book = { .refs = refs };
+	const uint8_t *end[7];
 	uint64_t size[7];
 
-	book.odds = calloc(BOOK_ODDS, sizeof(*book.odds));
 	book.three = calloc(65536, sizeof(*book.three));
 	book.one = calloc(65536, sizeof(*book.one));
-	book.table = calloc(65536, sizeof(*book.table));
 	book.trace = calloc(1, sizeof(*book.trace));
-	assert_true(book.odds && book.three && book.one && book.table && book.trace);
+	assert_true(book.three && book.one && book.trace);
 	book.traces = book.trace[0].count = 1;
-	for (unsigned int m = 0; m < 64; m++)
-		book.trace[0].of[0].site[m].id = (uint16_t)(m * BOOK_H1 >> 48);
 	book.ref = base_ref - book_leb(&payload);
 	book.next = base_instr + book_zigzag(&payload);
 	book.space = book_leb(&payload);
@@ -483,15 +373,12 @@ static inline const uint8_t *book_read(const uint8_t *payload, uint64_t base_ref
 	for (int i = 0; i < 7; i++)
 		size[i] = book_leb(&payload);
 	for (int i = 0; i < 7; i++) {
-		if (i < 4) {
-			book.range[i] = (struct book_range){ payload, payload + size[i], 0, UINT64_MAX };
-			book.range[i].code = (uint64_t)book_word(&book.range[i]) << 32;
-			book.range[i].code |= book_word(&book.range[i]);
-		} else {
-			book.number[i - 4] = payload;
-		}
+		book.column[i] = payload;
 		payload += size[i];
+		end[i] = payload;
 	}
+	for (int i = BOOK_FLOW; i <= BOOK_HITS; i++)
+		book_gap(&book, i);
 	while (book.count < n) {
 		uint32_t token = book_token(&book);
 		unsigned int first = token >> 6 & 31;
@@ -504,13 +391,12 @@ static inline const uint8_t *book_read(const uint8_t *payload, uint64_t base_ref
 			book_state(&book, token & 63);
 	}
 	assert_true(book.count == n);
-	for (int i = 0; i < 4; i++)
-		assert_ptr_equal(book.range[i].at, book.range[i].end);
-	assert_ptr_equal(book.number[2], payload);
-	free(book.odds);
+	for (int i = 0; i < 7; i++)
+		assert_ptr_equal(book.column[i], end[i]);
+	for (int i = BOOK_FLOW; i <= BOOK_HITS; i++)
+		assert_int_equal(book.yes[i], 0);
 	free(book.three);
 	free(book.one);
-	free(book.table);
 	free(book.trace);
 	return payload;
 }
