@@ -426,14 +426,12 @@ void laplace_tlb_filled(struct laplace_slot *slot)
 /* For an access that is about to be made through it: for that one only, if need be. */
 static void open_stack(void)
 {
-	uint64_t next = P->clock + 1;
 	struct laplace_page *page = &laplace.window.nowhere;
 
 	laplace_gather(P, &P->stack);
 	if (laplace.state == LAPLACE_ON) {
 		before_reference();
-		next = P->clock + 1;
-		page = touch(P->stack_page >> 12, laplace.space, next,
+		page = touch(P->stack_page >> 12, laplace.space, P->clock + 1,
 			     P->stack_writes ? LPL_WRITE : LPL_READ);
 	}
 	laplace_open(&laplace.window, P, &P->stack, page);
