@@ -29,6 +29,7 @@
 
 #include "producer_all.h"
 #include "session.h"
+#include "watch.h"
 
 #define CPU (BX_CPU(0))
 
@@ -306,6 +307,7 @@ static void own_event(uint32_t tag, uint64_t on, const char *text)
 	memset(&record, 0, sizeof(record));
 	record.tag = tag;
 	record.space = laplace.space;
+	laplace_running_task(&record.tid, &record.tgid);
 	record.arg[LPL_EVENT_TRACING_ON] = on;
 	record.text_length = (uint32_t)(strlen(text) < KTR_TEXT ? strlen(text) : KTR_TEXT);
 	memcpy(record.text, text, record.text_length);
