@@ -156,7 +156,6 @@ static inline void laplace_repeated(uint64_t instr)
 #define BX_LAPLACE_WRITE_BACK()		laplace_write_back(BX_CPU_THIS_PTR laplace.icount)
 #define BX_LAPLACE_UNREPORTED(yes)	(laplace_hot.reported = !(yes))
 
-
 /* A read-modify-write's read that is made only to see whether it could write. */
 #define BX_LAPLACE_LOOK(address, read) \
 	__extension__({ \
@@ -184,22 +183,13 @@ static inline void laplace_repeated(uint64_t instr)
 	LAPLACE_UNLIKELY(!laplace_known_trace((i)->laplace, (rip), BX_CPU_THIS_PTR laplace.icount))
 #define BX_LAPLACE_REPEATING(yes)
 #define BX_LAPLACE_REPEATED()		laplace_repeated(BX_CPU_THIS_PTR laplace.icount)
-#define BX_LAPLACE_BETWEEN(yes)		(BX_CPU_THIS_PTR laplace.between = (yes))
-#define BX_LAPLACE_ACCESS_RIGHTS() \
-	laplace_access_rights(&BX_CPU_THIS_PTR laplace, BX_CPU_THIS_PTR user_pl, \
-			      BX_CPU_THIS_PTR alignment_check_mask)
 #define BX_LAPLACE_USER_MODE(user) \
 	do { \
 		BX_LAPLACE_ACCESS_RIGHTS(); \
 		laplace_user_mode(user); \
 	} while (0)
 
-/*
- * ... and the TLB.  The watched page has a host address, which a bit that Bochs does not use
- * says, but is kept as one without; so is every page when the debugger looks on.
- */
-#define TLB_LAPLACE_HOST		0x100u
-#define TLB_LAPLACE_CLOSED		0x800u	/* Bochs' TLB_NoHostPtr */
+/* ... and the TLB: the watched page's entry is closed, and all when the debugger looks on. */
 #define BX_LAPLACE_TLB_ENTRY
 #define BX_LAPLACE_TLB_FIELDS \
 	Bit64u hostOffset; /* of a host address from its linear one, where there is one */
@@ -212,9 +202,6 @@ static inline void laplace_repeated(uint64_t instr)
 		if ((execute) || ((page) != laplace_hot.watched && !bx_dbg.debugger_active)) \
 			(entry)->lpf = (page); \
 	} while (0)
-#define BX_LAPLACE_HAS_HOST(entry, page) \
-	((entry)->lpf == (page) || (((entry)->lpf ^ TLB_LAPLACE_CLOSED) == (page) && \
-				    ((entry)->accessBits & TLB_LAPLACE_HOST)))
 #define BX_LAPLACE_STACK_CLOSED()
 #define BX_LAPLACE_STACK_REOPENS(offset)	false
 #define BX_LAPLACE_STACK_OPENS(address, length) \
@@ -223,12 +210,6 @@ static inline void laplace_repeated(uint64_t instr)
 			BX_CPU_THIS_PTR espPageWindowSize = 0; \
 			BX_CPU_THIS_PTR espHostPtr = NULL; \
 		} \
-	} while (0)
-
-#define BX_LAPLACE_WALK(phy, len, rw)	\
-	do { \
-		if (LAPLACE_UNLIKELY(BX_CPU_THIS_PTR laplace.walks)) \
-			laplace_walk((phy), (len), (rw) & 1); \
 	} while (0)
 
 #endif

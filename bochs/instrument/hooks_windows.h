@@ -86,20 +86,11 @@ bool laplace_stack_returns(uint64_t offset);
 #define BX_LAPLACE_IS_ELSEWHERE(rip, i)	laplace_is_elsewhere(&BX_CPU_THIS_PTR laplace, (rip))
 #define BX_LAPLACE_REPEATING(yes)	laplace_repeating(&BX_CPU_THIS_PTR laplace, (yes))
 #define BX_LAPLACE_REPEATED()		laplace_repeats(&BX_CPU_THIS_PTR laplace)
-#define BX_LAPLACE_BETWEEN(yes)		(BX_CPU_THIS_PTR laplace.between = (yes))
-#define BX_LAPLACE_ACCESS_RIGHTS() \
-	laplace_access_rights(&BX_CPU_THIS_PTR laplace, BX_CPU_THIS_PTR user_pl, \
-			      BX_CPU_THIS_PTR alignment_check_mask)
 #define BX_LAPLACE_USER_MODE(user) \
 	laplace_user_mode(&BX_CPU_THIS_PTR laplace, (user), \
 			  BX_CPU_THIS_PTR alignment_check_mask)
 
-/*
- * ... and the TLB.  An entry is closed while TLB_NoHostPtr is set in `lpf` although it
- * has a host address, which a bit that Bochs does not use says.
- */
-#define TLB_LAPLACE_HOST		0x100u
-#define TLB_LAPLACE_CLOSED		0x800u	/* Bochs' TLB_NoHostPtr */
+/* ... and the TLB: entries are closed until the page was seen in this window. */
 #define BX_LAPLACE_TLB_ENTRY		alignas(64)	/* and it is as long */
 #define BX_LAPLACE_TLB_FIELDS \
 	struct laplace_slot laplace; \
@@ -116,16 +107,8 @@ bool laplace_stack_returns(uint64_t offset);
 			(entry)->hostOffset = (entry)->hostPageAddr - (page); \
 		} \
 	} while (0)
-#define BX_LAPLACE_HAS_HOST(entry, page) \
-	((entry)->lpf == (page) || (((entry)->lpf ^ TLB_LAPLACE_CLOSED) == (page) && \
-				    ((entry)->accessBits & TLB_LAPLACE_HOST)))
 #define BX_LAPLACE_STACK_CLOSED()	laplace_stack_closed()
 #define BX_LAPLACE_STACK_OPENS(address, beyond)	laplace_stack_opens((address), (beyond))
 #define BX_LAPLACE_STACK_REOPENS(offset)	laplace_stack_returns(offset)
-#define BX_LAPLACE_WALK(phy, len, rw)	\
-	do { \
-		if (LAPLACE_UNLIKELY(BX_CPU_THIS_PTR laplace.walks)) \
-			laplace_walk((phy), (len), (rw) & 1); \
-	} while (0)
 
 #endif

@@ -84,6 +84,24 @@ void laplace_flush_if_due(void);
 /* Named by the patches; those that make up the hot path are in the variant's own header. */
 #define BX_LAPLACE_WAITING()		laplace_flush_if_due()
 #define BX_LAPLACE_DEBUG_LINE(line)	laplace_debug_line(line)
+#define BX_LAPLACE_BETWEEN(yes)		(BX_CPU_THIS_PTR laplace.between = (yes))
+#define BX_LAPLACE_ACCESS_RIGHTS() \
+	laplace_access_rights(&BX_CPU_THIS_PTR laplace, BX_CPU_THIS_PTR user_pl, \
+			      BX_CPU_THIS_PTR alignment_check_mask)
+#define BX_LAPLACE_WALK(phy, len, rw)	\
+	do { \
+		if (LAPLACE_UNLIKELY(BX_CPU_THIS_PTR laplace.walks)) \
+			laplace_walk((phy), (len), (rw) & 1); \
+	} while (0)
+/*
+ * An entry of the TLB is closed while TLB_NoHostPtr is set in `lpf` although it has a host
+ * address, which a bit that Bochs does not use says.
+ */
+#define TLB_LAPLACE_HOST		0x100u
+#define TLB_LAPLACE_CLOSED		0x800u	/* Bochs' TLB_NoHostPtr */
+#define BX_LAPLACE_HAS_HOST(entry, page) \
+	((entry)->lpf == (page) || (((entry)->lpf ^ TLB_LAPLACE_CLOSED) == (page) && \
+				    ((entry)->accessBits & TLB_LAPLACE_HOST)))
 /*
  * The TLB has all that an access needs; only the hooks have closed the page.  The
  * debugger sees every access on Bochs' way.

@@ -13,8 +13,7 @@
 
 #include <atomic>
 
-#include <laplace/collector.h>
-
+#include "recorder.h"
 #include "window.h"
 
 /* Where the cycle counter left the instruction count behind: cycle = instr + offset from `instr` on. */
@@ -22,19 +21,8 @@ struct laplace_jump {
 	uint64_t instr, offset;
 };
 
-enum laplace_state {
-	LAPLACE_OFF,		/* nothing is recorded */
-	LAPLACE_ON,
-	LAPLACE_SUPPRESSED	/* between a record's begin and its trigger */
-};
-
 enum {
-	LAPLACE_JUMPS = 1024,
-	/*
-	 * A kernel needs a few thousand instructions for a record.  One that never
-	 * comes to its trigger must not silence the trace.
-	 */
-	LAPLACE_SUPPRESSED_MAX = 1000000
+	LAPLACE_JUMPS = 1024
 };
 
 struct laplace_producer {
@@ -77,14 +65,7 @@ struct laplace_producer {
 	uint64_t suppressed_number;	/* references then, the tracer's own included */
 	uint64_t tracer_refs;
 
-	struct {
-		bool known;
-		uint64_t address;	/* of the kernel's record */
-		unsigned hello;		/* handshake: words seen */
-		uint32_t low;
-		uint64_t records, malformed, abandoned;
-		bool end_seen, fail_seen;
-	} watch;
+	struct laplace_watch watch;
 };
 
 extern struct laplace_producer laplace;
@@ -104,9 +85,7 @@ static inline bool laplace_is_watched(uint64_t address)
 /* producer.cc */
 /* The processor that there is, whether anything is to be recorded or not. */
 void laplace_producer_attach(struct laplace_processor *p);
-void laplace_producer_init(struct lpl_ring *ring, uint64_t window);
 void laplace_window_end(void);
-void laplace_forget_slots(void);	/* pointers in TLB entries no longer hold */
 /* All fetches up to this instruction count have happened: account for them. */
 void laplace_fetched_until(uint64_t latest);
 void laplace_between_instructions(void);
@@ -116,20 +95,6 @@ void laplace_space_changed(void);
 void laplace_add_jump(uint64_t instr, uint64_t offset);
 void laplace_sync_cycles(void);		/* look whether the cycle counter has jumped */
 void laplace_drop_old_jumps(void);
-
-/* recording.cc */
-void laplace_start(void);		/* OFF -> ON, with a TRACING event */
-void laplace_stop(void);
-void laplace_end(void);			/* the same for good, wherever the processor is */
-void laplace_suppress(void);		/* ON -> SUPPRESSED */
-void laplace_resume(void);		/* SUPPRESSED -> ON */
-void laplace_emit_event(const struct kernel_trace_record *record);
-void laplace_emit_totals(void);		/* how far references and instructions are */
-void laplace_emit_mark(const char *text);	/* from the debugger */
-void laplace_flush(void);
-void laplace_flush_if_due(void);
-void laplace_ask_flush(void);		/* from any thread: flush soon */
-uint64_t laplace_references(void);	/* recorded so far */
 
 /*
  * What the producer asks of the simulated machine: machine.cc asks Bochs; a unit test has a
@@ -143,16 +108,6 @@ uint64_t laplace_machine_code(uint64_t rip);	/* linear address of an offset of t
 uint64_t laplace_machine_cycle_offset(void);	/* cycles less instructions */
 bool laplace_machine_is_between(void);		/* no instruction has begun since the last */
 void laplace_machine_folded(uint32_t moved);	/* this was added to what counts instructions */
-
-/* watch.cc */
-/* An access to a page that holds the kernel's record; true: it is the tracer's own. */
-bool laplace_watched(uint64_t address, unsigned length, bool write);
-bool laplace_watch(uint64_t address, bool present, char *why, unsigned size);
-void laplace_suppression_check(void);
-
-/* session.cc */
-void laplace_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
-[[noreturn]] void laplace_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif
 #endif

@@ -29,7 +29,6 @@
 
 #include "producer_all.h"
 #include "session.h"
-#include "watch.h"
 
 #define CPU (BX_CPU(0))
 
@@ -299,26 +298,6 @@ void laplace_emit_event(const struct kernel_trace_record *record)
 	lpl_log_event(the_log, now(), record);
 }
 
-/* A mark is neither on nor off. */
-static void own_event(uint32_t tag, uint64_t on, const char *text)
-{
-	struct kernel_trace_record record;
-
-	memset(&record, 0, sizeof(record));
-	record.tag = tag;
-	record.space = laplace.space;
-	laplace_running_task(&record.tid, &record.tgid);
-	record.arg[LPL_EVENT_TRACING_ON] = on;
-	record.text_length = (uint32_t)(strlen(text) < KTR_TEXT ? strlen(text) : KTR_TEXT);
-	memcpy(record.text, text, record.text_length);
-	laplace_emit_event(&record);
-}
-
-void laplace_emit_mark(const char *text)
-{
-	own_event(LPL_EVENT_MARK, 0, text);
-}
-
 static void switch_to(enum laplace_state state, enum lpl_log_kind kind)
 {
 	lpl_log_switch(the_log, now(), kind);
@@ -330,7 +309,7 @@ void laplace_start(void)
 	if (laplace.state != LAPLACE_OFF)
 		return;
 	switch_to(LAPLACE_ON, LPL_LOG_ON);
-	own_event(LPL_EVENT_TRACING, 1, "");
+	laplace_own_event(LPL_EVENT_TRACING, 1, "");
 }
 
 void laplace_stop(void)
@@ -340,7 +319,7 @@ void laplace_stop(void)
 	if (laplace.state != LAPLACE_ON)
 		return;
 	switch_to(LAPLACE_OFF, LPL_LOG_OFF);
-	own_event(LPL_EVENT_TRACING, 0, "");
+	laplace_own_event(LPL_EVENT_TRACING, 0, "");
 }
 
 /*

@@ -10,23 +10,8 @@
 
 #include <atomic>
 
-#include <laplace/collector.h>
-
 #include "hooks_all.h"
-
-enum laplace_state {
-	LAPLACE_OFF,		/* nothing is recorded */
-	LAPLACE_ON,
-	LAPLACE_SUPPRESSED	/* between a record's begin and its trigger */
-};
-
-enum {
-	/*
-	 * A kernel needs a few thousand instructions for a record.  One that never
-	 * comes to its trigger must not silence the trace.
-	 */
-	LAPLACE_SUPPRESSED_MAX = 1000000
-};
+#include "recorder.h"
 
 struct laplace_producer {
 	enum laplace_state state;
@@ -47,14 +32,7 @@ struct laplace_producer {
 		bool second, supervisor;
 	} part[2];
 
-	struct {
-		bool known;
-		uint64_t address;	/* of the kernel's record */
-		unsigned hello;		/* handshake: words seen */
-		uint32_t low;
-		uint64_t records, malformed, abandoned;
-		bool end_seen, fail_seen;
-	} watch;
+	struct laplace_watch watch;
 };
 
 extern struct laplace_producer laplace;
@@ -66,29 +44,5 @@ extern struct laplace_producer laplace;
 static inline void laplace_producer_attach(struct laplace_processor *)
 {
 }
-void laplace_producer_init(struct lpl_ring *ring, uint64_t window);
-void laplace_forget_slots(void);	/* the kernel's record is elsewhere */
-void laplace_start(void);		/* OFF -> ON, with a TRACING event */
-void laplace_stop(void);
-void laplace_end(void);			/* the same for good, wherever the processor is */
-void laplace_suppress(void);		/* ON -> SUPPRESSED */
-void laplace_resume(void);		/* SUPPRESSED -> ON */
-void laplace_emit_event(const struct kernel_trace_record *record);
-void laplace_emit_totals(void);		/* how far references and instructions are */
-void laplace_emit_mark(const char *text);	/* from the debugger */
-void laplace_flush(void);
-void laplace_ask_flush(void);		/* from any thread: flush soon */
-/* Recorded so far: only the collector knows, so this waits until it has read the log. */
-uint64_t laplace_references(void);
-
-/* watch.cc */
-/* An access to a page that holds the kernel's record; true: it is the tracer's own. */
-bool laplace_watched(uint64_t address, unsigned length, bool write);
-bool laplace_watch(uint64_t address, bool present, char *why, unsigned size);
-void laplace_suppression_check(void);
-
-/* session.cc */
-void laplace_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
-[[noreturn]] void laplace_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -11,7 +11,6 @@
 #include <cstring>
 
 #include "producer.h"
-#include "watch.h"
 
 #define P (laplace.processor)
 
@@ -74,26 +73,6 @@ void laplace_emit_event(const struct kernel_trace_record *record)
 		lpl_ring_publish(laplace.ring);
 }
 
-/* A mark is neither on nor off.  Who runs is told as far as it is known. */
-static void own_event(uint32_t tag, uint64_t on, const char *text)
-{
-	struct kernel_trace_record record;
-
-	memset(&record, 0, sizeof(record));
-	record.tag = tag;
-	record.space = laplace.space;
-	laplace_running_task(&record.tid, &record.tgid);
-	record.arg[LPL_EVENT_TRACING_ON] = on;
-	record.text_length = (uint32_t)(strlen(text) < KTR_TEXT ? strlen(text) : KTR_TEXT);
-	memcpy(record.text, text, record.text_length);
-	laplace_emit_event(&record);
-}
-
-void laplace_emit_mark(const char *text)
-{
-	own_event(LPL_EVENT_MARK, 0, text);
-}
-
 /* Recording goes on: references are numbered from where it stopped. */
 static void record_on(void)
 {
@@ -122,7 +101,7 @@ void laplace_start(void)
 	if (laplace.state != LAPLACE_OFF)
 		return;
 	record_on();
-	own_event(LPL_EVENT_TRACING, 1, "");
+	laplace_own_event(LPL_EVENT_TRACING, 1, "");
 }
 
 void laplace_stop(void)
@@ -132,7 +111,7 @@ void laplace_stop(void)
 	if (laplace.state != LAPLACE_ON)
 		return;
 	record_off(LAPLACE_OFF);
-	own_event(LPL_EVENT_TRACING, 0, "");
+	laplace_own_event(LPL_EVENT_TRACING, 0, "");
 }
 
 /*
