@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A collection's life: the bochsrc option, start, end.
+ * A collection's life: start and end, as the bochsrc's option asks for it.
  *
  * Bochs leaves by many doors (its quit context, panics, the debugger, power-off
  * by the guest), so the trace is closed by whichever of exit_env and atexit
@@ -27,6 +27,7 @@
 
 #include <laplace/reducer.h>
 
+#include "option.h"
 #include "producer.h"
 #include "session.h"
 #include "signals.h"
@@ -40,22 +41,8 @@ static const bool LAPLACE_LOGS = true;
 static const bool LAPLACE_LOGS = false;
 #endif
 
-enum start_mode { START_ON, START_OFF, START_MARK };
-
 static struct {
-	bool wanted;			/* a laplace option was given */
 	char **arguments;		/* as given, with -q, from the second one on */
-	char trace[BX_PATHNAME_LEN];
-	char reduce[256];
-	char kernel[BX_PATHNAME_LEN];
-	char title[256], guest[256], workload[256];
-	char windows[LPL_WINDOWS_SIZE];	/* "": none were given */
-	enum start_mode start;
-	bool walks, overwrite, windows_only;
-	enum lpl_stage stage;
-	long level, ring, status_fd;
-	long flush_seconds, flush_instructions;	/* 0: never by that */
-
 	struct lpl_collector *collector;
 	bool closed;
 	unsigned complaints;
@@ -121,225 +108,6 @@ void laplace_die(const char *format, ...)
 	leave();
 }
 
-/* ---- the option ---- */
-
-static const char KNOWN[] =
-	"trace=FILE, reduce=none|block|sad:K|window:K[+...], start=on|off|mark, "
-	"kernel=auto|none|ADDRESS|FILE, walks=on|off, title=TEXT, guest=TEXT, "
-	"workload=TEXT, level=1..19, ring=RECORDS, overwrite=on|off, status=FD, "
-	"flush=SECONDSs|INSTRUCTIONSi|off, "
-	"windows=every:N+length:N|mark:TEXT+until:TEXT|task:NAME|syscall:NAME, "
-	"stage=window|ring|reduce|file";
-
-enum origin { NOT_GIVEN, IN_BOCHSRC, ON_COMMAND_LINE };
-
-static struct parameter {
-	const char *key;
-	enum origin origin;
-} parameters[] = {
-	{ "trace", NOT_GIVEN }, { "reduce", NOT_GIVEN }, { "start", NOT_GIVEN },
-	{ "kernel", NOT_GIVEN }, { "walks", NOT_GIVEN }, { "title", NOT_GIVEN },
-	{ "guest", NOT_GIVEN }, { "workload", NOT_GIVEN }, { "level", NOT_GIVEN },
-	{ "ring", NOT_GIVEN }, { "overwrite", NOT_GIVEN }, { "status", NOT_GIVEN },
-	{ "stage", NOT_GIVEN }, { "flush", NOT_GIVEN }, { "windows", NOT_GIVEN },
-};
-
-static bool number(const char *text, long low, long high, long *out)
-{
-	char *end;
-
-	errno = 0;
-	*out = strtol(text, &end, 10);
-	return !errno && end != text && !*end && *out >= low && *out <= high;
-}
-
-static bool on_off(const char *text, bool *out)
-{
-	*out = !strcmp(text, "on") || !strcmp(text, "1");
-	return *out || !strcmp(text, "off") || !strcmp(text, "0");
-}
-
-static bool copy(char *out, size_t size, const char *text)
-{
-	return *text && (size_t)snprintf(out, size, "%s", text) < size;
-}
-
-static bool parse_start(const char *v)
-{
-	if (!strcmp(v, "on"))
-		session.start = START_ON;
-	else if (!strcmp(v, "off"))
-		session.start = START_OFF;
-	else if (!strcmp(v, "mark"))
-		session.start = START_MARK;
-	else
-		return false;
-	return true;
-}
-
-/* Ns: seconds of the host; Ni: instructions; off */
-static bool parse_flush(const char *v)
-{
-	char digits[24];
-	size_t length = strlen(v);
-	char unit = length ? v[length - 1] : '\0';
-
-	session.flush_seconds = session.flush_instructions = 0;
-	if (!strcmp(v, "off"))
-		return true;
-	if (length < 2 || length > sizeof(digits) || (unit != 's' && unit != 'i'))
-		return false;
-	snprintf(digits, sizeof(digits), "%.*s", (int)length - 1, v);
-	if (unit == 's')
-		return number(digits, 1, 86400, &session.flush_seconds);
-	return number(digits, 100000, LONG_MAX, &session.flush_instructions);
-}
-
-static bool parse_stage(const char *v)
-{
-	session.windows_only = !strcmp(v, "window");
-	if (session.windows_only || !strcmp(v, "ring"))
-		session.stage = LPL_STAGE_RING;
-	else if (!strcmp(v, "reduce"))
-		session.stage = LPL_STAGE_REDUCE;
-	else if (!strcmp(v, "file"))
-		session.stage = LPL_STAGE_FILE;
-	else
-		return false;
-	return true;
-}
-
-static bool parse_one(const char *key, const char *v)
-{
-	if (!strcmp(key, "trace"))
-		return copy(session.trace, sizeof(session.trace), v);
-	if (!strcmp(key, "reduce"))
-		return copy(session.reduce, sizeof(session.reduce), v);
-	if (!strcmp(key, "kernel"))
-		return copy(session.kernel, sizeof(session.kernel), v);
-	if (!strcmp(key, "title"))
-		return copy(session.title, sizeof(session.title), v);
-	if (!strcmp(key, "guest"))
-		return copy(session.guest, sizeof(session.guest), v);
-	if (!strcmp(key, "workload"))
-		return copy(session.workload, sizeof(session.workload), v);
-	if (!strcmp(key, "windows"))
-		return copy(session.windows, sizeof(session.windows), v);
-	if (!strcmp(key, "start"))
-		return parse_start(v);
-	if (!strcmp(key, "flush"))
-		return parse_flush(v);
-	if (!strcmp(key, "stage"))
-		return parse_stage(v);
-	if (!strcmp(key, "walks"))
-		return on_off(v, &session.walks);
-	if (!strcmp(key, "overwrite"))
-		return on_off(v, &session.overwrite);
-	if (!strcmp(key, "level"))
-		return number(v, 1, 19, &session.level);
-	if (!strcmp(key, "ring"))
-		return number(v, 1024, 1L << 26, &session.ring);
-	if (!strcmp(key, "status"))
-		return number(v, 0, 1 << 20, &session.status_fd);
-	return false;
-}
-
-/*
- * Bochs takes the blanks away, so that what follows a forgotten comma sticks to the
- * value before it: the parameter that is found there, or NULL.  A directory may be
- * named so; and what follows a trace's usual ending is no part of its name, were it
- * a parameter that there is or not.
- */
-static const char *stuck_to(const char *key, const char *value)
-{
-	const char *ending = strcmp(key, "trace") ? NULL : strstr(value, ".lpl");
-
-	for (const struct parameter &p : parameters) {
-		size_t length = strlen(p.key);
-
-		for (const char *at = strstr(value, p.key); at; at = strstr(at + 1, p.key))
-			if (at > value && !strchr(" \t/", at[-1]) && at[length] == '=')
-				return at;
-	}
-	return ending && strchr(ending, '=') && !strchr(ending, '/') ? ending + 4 : NULL;
-}
-
-/*
- * A parameter is given once in the bochsrc, in one line or several.  The command
- * line, where `laplace record` says what it wants, goes before it.
- */
-static void note_origin(const char *context, struct parameter *p, char *replaced, size_t size)
-{
-	enum origin origin = strcmp(context, "cmdline args") ? IN_BOCHSRC : ON_COMMAND_LINE;
-	size_t used = strlen(replaced);
-
-	if (p->origin == origin)
-		laplace_die("%s: laplace: %s= is given twice", context, p->key);
-	if (p->origin == IN_BOCHSRC)
-		snprintf(replaced + used, size - used, " %s=", p->key);
-	p->origin = origin;
-}
-
-/*
- * `windows=every:1G,length:10M`: Bochs cuts it at the comma.  What follows a value of windows=
- * and has a colon where a parameter has its = is another part of it.
- */
-static bool is_windows_part(const char *previous, const char *param)
-{
-	size_t name = strcspn(param, ":=");
-	size_t used = strlen(session.windows);
-
-	if (strncmp(previous, "windows=", 8) || param[name] != ':')
-		return false;
-	snprintf(session.windows + used, sizeof(session.windows) - used, ",%s", param);
-	if (used + strlen(param) + 1 >= sizeof(session.windows))
-		laplace_die("laplace: windows= is too long");
-	return true;
-}
-
-static Bit32s parse_option(const char *context, int count, char *params[])
-{
-	char replaced[256] = "";
-	const char *previous = "";
-
-	for (int i = 1; i < count; i++) {
-		if (is_windows_part(previous, params[i]))
-			continue;
-		previous = params[i];
-		const char *equals = strchr(params[i], '='), *stuck;
-		size_t length = equals ? (size_t)(equals - params[i]) : strlen(params[i]);
-		struct parameter *parameter = NULL;
-
-		for (struct parameter &p : parameters)
-			if (!strncmp(p.key, params[i], length) && !p.key[length])
-				parameter = &p;
-		if (!equals || !parameter)
-			laplace_die("%s: laplace: unknown parameter '%s'; known are: %s", context,
-				    params[i], KNOWN);
-		stuck = stuck_to(parameter->key, equals + 1);
-		if (stuck)
-			laplace_die("%s: laplace: in '%s' a comma seems to be missing before '%s' "
-				    "(a text that is meant so is quoted, with a blank there; a path "
-				    "has to be another)", context, params[i], stuck);
-		if (!parse_one(parameter->key, equals + 1))
-			laplace_die("%s: laplace: the value of '%s' is not valid; known are: %s",
-				    context, params[i], KNOWN);
-		note_origin(context, parameter, replaced, sizeof(replaced));
-	}
-	if (*replaced)
-		fprintf(stderr, "laplace: the command line takes the place of the bochsrc's%s\n",
-			replaced);
-	session.wanted = true;
-	return 0;
-}
-
-static Bit32s save_option(FILE *file)
-{
-	if (session.wanted)
-		fprintf(file, "laplace: trace=%s, reduce=%s\n", session.trace, session.reduce);
-	return 0;
-}
-
 /* ---- begin ---- */
 
 /* How often, in instructions, progress is told of what is not recorded. */
@@ -360,18 +128,18 @@ void laplace_session_poll(void)
 
 bool laplace_session_starts_at_mark(void)
 {
-	return session.start == START_MARK;
+	return laplace_option.start == LAPLACE_START_MARK;
 }
 
 struct laplace_collection laplace_session_collection(void)
 {
-	return { session.collector, session.trace, session.reduce,
-		 session.stage == LPL_STAGE_FILE };
+	return { session.collector, laplace_option.trace, laplace_option.reduce,
+		 laplace_option.stage == LPL_STAGE_FILE };
 }
 
 bool laplace_session_wants_handshake(void)
 {
-	return session.collector && !strcmp(session.kernel, "auto");
+	return session.collector && !strcmp(laplace_option.kernel, "auto");
 }
 
 static void locate_kernel(void)
@@ -379,17 +147,17 @@ static void locate_kernel(void)
 	uint64_t address;
 	char why[512], *end;
 
-	if (!strcmp(session.kernel, "auto") || !strcmp(session.kernel, "none"))
+	if (!strcmp(laplace_option.kernel, "auto") || !strcmp(laplace_option.kernel, "none"))
 		return;
 	errno = 0;
-	address = strtoull(session.kernel, &end, 16);
-	if (errno || *session.kernel == '-')
-		laplace_die("kernel=%s: not an address", session.kernel);
-	if (*end && !laplace_symbol(session.kernel, "kernel_trace_record", &address, why,
+	address = strtoull(laplace_option.kernel, &end, 16);
+	if (errno || *laplace_option.kernel == '-')
+		laplace_die("kernel=%s: not an address", laplace_option.kernel);
+	if (*end && !laplace_symbol(laplace_option.kernel, "kernel_trace_record", &address, why,
 				    sizeof(why)))
-		laplace_die("kernel=%s: %s", session.kernel, why);
+		laplace_die("kernel=%s: %s", laplace_option.kernel, why);
 	if (!laplace_watch(address, false, why, sizeof(why)))
-		laplace_die("kernel=%s: %s", session.kernel, why);
+		laplace_die("kernel=%s: %s", laplace_option.kernel, why);
 }
 
 /* Whatever else the machine uses, its trace must not replace it. */
@@ -397,7 +165,7 @@ static void refuse_own(const char *what, const char *path)
 {
 	struct stat trace, other;
 
-	if (stat(session.trace, &trace) == 0 && S_ISREG(trace.st_mode) &&
+	if (stat(laplace_option.trace, &trace) == 0 && S_ISREG(trace.st_mode) &&
 	    stat(path, &other) == 0 && trace.st_dev == other.st_dev &&
 	    trace.st_ino == other.st_ino)
 		laplace_die("%s: %s is the trace, too, which would take its place", what, path);
@@ -499,12 +267,12 @@ static void keep_arguments(void)
 	path[length > 0 ? length : 0] = '\0';
 	slash = strrchr(path, '/');
 	if (!slash || strlen(name) >= sizeof(path) - (size_t)(slash + 1 - path))
-		laplace_die("reduce=%s: %s cannot be looked for", session.reduce, name);
+		laplace_die("reduce=%s: %s cannot be looked for", laplace_option.reduce, name);
 	strcpy(slash + 1, name);
 	session.arguments[0] = path;
 	execv(path, session.arguments);
 	laplace_die("reduce=%s is recorded by another simulator, which cannot be started: %s: %s",
-		    session.reduce, path, strerror(errno));
+		    laplace_option.reduce, path, strerror(errno));
 }
 
 /* The windows of time that were asked for; NULL: none were. */
@@ -514,11 +282,11 @@ static struct lpl_windows *open_windows(void)
 	struct lpl_report report;
 
 	memset(&report, 0, sizeof(report));
-	if (*session.windows && lpl_windows_open(&windows, session.windows, &report))
-		laplace_die("windows=%s: %s", session.windows, report.text);
-	if (windows && lpl_windows_need_kernel(windows) && !strcmp(session.kernel, "none"))
+	if (*laplace_option.windows && lpl_windows_open(&windows, laplace_option.windows, &report))
+		laplace_die("windows=%s: %s", laplace_option.windows, report.text);
+	if (windows && lpl_windows_need_kernel(windows) && !strcmp(laplace_option.kernel, "none"))
 		laplace_die("windows=%s: with kernel=none nobody tells of marks, tasks and calls",
-			    session.windows);
+			    laplace_option.windows);
 	return windows;
 }
 
@@ -531,25 +299,25 @@ static void open_collection(void)
 
 	memset(&report, 0, sizeof(report));
 	memset(&options, 0, sizeof(options));
-	if (lpl_plan_parse(&plan, session.reduce, &report))
-		laplace_die("reduce=%s: %s", session.reduce, report.text);
+	if (lpl_plan_parse(&plan, laplace_option.reduce, &report))
+		laplace_die("reduce=%s: %s", laplace_option.reduce, report.text);
 	if (plan.window ? LAPLACE_LOGS : !LAPLACE_LOGS)
 		become(plan.window ? "laplace-bochs" : "laplace-bochs-all");
-	if (session.stage == LPL_STAGE_FILE && !*session.trace)
+	if (laplace_option.stage == LPL_STAGE_FILE && !*laplace_option.trace)
 		laplace_die("the laplace option needs trace=FILE");
 	windows = open_windows();
 	check_images();
 	if (SIM->get_param(BXPN_LOG_FILENAME))
 		refuse_own("log", SIM->get_param_string(BXPN_LOG_FILENAME)->getptr());
-	refuse_own("kernel", session.kernel);
+	refuse_own("kernel", laplace_option.kernel);
 	locate_kernel();
 
 	struct lpl_meta *meta = lpl_meta_new();
 	if (!meta)
 		laplace_die("no memory for the header");
-	set(meta, LPL_META_TITLE, session.title);
-	set(meta, LPL_META_GUEST, session.guest);
-	set(meta, LPL_META_WORKLOAD, session.workload);
+	set(meta, LPL_META_TITLE, laplace_option.title);
+	set(meta, LPL_META_GUEST, laplace_option.guest);
+	set(meta, LPL_META_WORKLOAD, laplace_option.workload);
 	set(meta, LPL_META_PRODUCER, "laplace-bochs " LAPLACE_VERSION " (Bochs " VERSION ")");
 	set(meta, LPL_META_ADDRESSES, "virtual");
 	set(meta, LPL_META_PAGE_SIZE, "4096");
@@ -558,32 +326,32 @@ static void open_collection(void)
 
 	if (!laplace_signals_take(bx_dbg.debugger_active))
 		laplace_die("no thread can be started that waits for signals");
-	options.path = session.trace;
+	options.path = laplace_option.trace;
 	options.plan = &plan;
 	options.meta = meta;
-	options.stage = session.stage;
-	options.level = (int)session.level;
-	options.ring_records = (size_t)session.ring;
-	options.status_fd = (int)session.status_fd;
-	options.overwrite = session.overwrite;
+	options.stage = laplace_option.stage;
+	options.level = (int)laplace_option.level;
+	options.ring_records = (size_t)laplace_option.ring;
+	options.status_fd = (int)laplace_option.status_fd;
+	options.overwrite = laplace_option.overwrite;
 	options.log = LAPLACE_LOGS;
-	options.flush_ns = session.stage == LPL_STAGE_FILE ?
-			   (uint64_t)session.flush_seconds * 1000000000 : 0;
+	options.flush_ns = laplace_option.stage == LPL_STAGE_FILE ?
+			   (uint64_t)laplace_option.flush_seconds * 1000000000 : 0;
 	options.flush_due = flush_due;
 	if (lpl_collector_open(&session.collector, &options, &report))
 		laplace_die("%s%s", report.text, report.error == LPL_ERR_USAGE ?
 			    " (overwrite=on; laplace record: --overwrite)" : "");
 	lpl_meta_free(meta);
 
-	laplace_producer_init(session.windows_only ? NULL :
+	laplace_producer_init(laplace_option.windows_only ? NULL :
 			      lpl_collector_ring(session.collector), plan.window);
-	BX_CPU(0)->laplace.walks = session.walks;
+	BX_CPU(0)->laplace.walks = laplace_option.walks;
 	atexit(at_abrupt_exit);
-	if (session.flush_instructions)
+	if (laplace_option.flush_instructions)
 		bx_pc_system.register_timer_ticks(NULL, flush_due,
-						  (Bit64u)session.flush_instructions, true, true,
+						  (Bit64u)laplace_option.flush_instructions, true, true,
 						  "laplace.flush");
-	laplace_windows_begin(windows, session.start == START_ON);
+	laplace_windows_begin(windows, laplace_option.start == LAPLACE_START_ON);
 }
 
 /* ---- end ---- */
@@ -608,7 +376,7 @@ static const char *judge(void)
 			 "the guest says that its workload failed");
 		return "fail";
 	}
-	if (laplace.watch.end_seen || !strcmp(session.kernel, "none"))
+	if (laplace.watch.end_seen || !strcmp(laplace_option.kernel, "none"))
 		return "clean";
 	if (bx_dbg.debugger_active)
 		return "quit";
@@ -620,12 +388,12 @@ static const char *judge(void)
 /* What whoever asked for windows does not expect, and what is as it should be otherwise. */
 static void tell_of_windows(void)
 {
-	if (!*session.windows)
+	if (!*laplace_option.windows)
 		return;
 	if (!laplace_windows_begun())
 		laplace_complain("windows=%s: none of them came; the trace holds no references",
-				 session.windows);
-	else if (!laplace.watch.records && strcmp(session.kernel, "none"))
+				 laplace_option.windows);
+	else if (!laplace.watch.records && strcmp(laplace_option.kernel, "none"))
 		laplace_complain("the guest's kernel told nothing: in no window is it known who ran, "
 				 "and what was mapped");
 }
@@ -682,7 +450,7 @@ static void at_abrupt_exit(void)
 
 static void at_exit(void)
 {
-	if (!session.wanted)
+	if (!laplace_option.wanted)
 		return;
 	close_collection();
 	fflush(NULL);
@@ -694,16 +462,10 @@ static void at_exit(void)
 void laplace_init_env(void)
 {
 	laplace_producer_attach(&BX_CPU(0)->laplace);
-	strcpy(session.reduce, "sad:64");
-	strcpy(session.kernel, "auto");
-	session.stage = LPL_STAGE_FILE;
-	session.status_fd = -1;
-	session.flush_seconds = 10;
 	keep_arguments();
 	laplace_signals_note();
 	laplace_producer_init(NULL, 1);
-	if (!SIM->register_addon_option("laplace", parse_option, save_option))
-		laplace_die("Bochs does not take the laplace option");
+	laplace_option_init();
 	atexit(at_exit);
 }
 
@@ -714,7 +476,7 @@ void laplace_exit_env(void)
 
 void laplace_initialize(void)
 {
-	if (session.wanted && !session.collector && !session.closed)
+	if (laplace_option.wanted && !session.collector && !session.closed)
 		open_collection();
 }
 

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The bochsrc's laplace option: read, checked, kept; see option.h. */
+#include "bochs.h"
+#include "gui/siminterface.h"
+
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "option.h"
+#include "producer.h"
+
+struct laplace_option laplace_option;
+
+static const char KNOWN[] =
+	"trace=FILE, reduce=none|block|sad:K|window:K[+...], start=on|off|mark, "
+	"kernel=auto|none|ADDRESS|FILE, walks=on|off, title=TEXT, guest=TEXT, "
+	"workload=TEXT, level=1..19, ring=RECORDS, overwrite=on|off, status=FD, "
+	"flush=SECONDSs|INSTRUCTIONSi|off, "
+	"windows=every:N+length:N|mark:TEXT+until:TEXT|task:NAME|syscall:NAME, "
+	"stage=window|ring|reduce|file";
+
+enum origin { NOT_GIVEN, IN_BOCHSRC, ON_COMMAND_LINE };
+
+static struct parameter {
+	const char *key;
+	enum origin origin;
+} parameters[] = {
+	{ "trace", NOT_GIVEN }, { "reduce", NOT_GIVEN }, { "start", NOT_GIVEN },
+	{ "kernel", NOT_GIVEN }, { "walks", NOT_GIVEN }, { "title", NOT_GIVEN },
+	{ "guest", NOT_GIVEN }, { "workload", NOT_GIVEN }, { "level", NOT_GIVEN },
+	{ "ring", NOT_GIVEN }, { "overwrite", NOT_GIVEN }, { "status", NOT_GIVEN },
+	{ "stage", NOT_GIVEN }, { "flush", NOT_GIVEN }, { "windows", NOT_GIVEN },
+};
+
+static bool number(const char *text, long low, long high, long *out)
+{
+	char *end;
+
+	errno = 0;
+	*out = strtol(text, &end, 10);
+	return !errno && end != text && !*end && *out >= low && *out <= high;
+}
+
+static bool on_off(const char *text, bool *out)
+{
+	*out = !strcmp(text, "on") || !strcmp(text, "1");
+	return *out || !strcmp(text, "off") || !strcmp(text, "0");
+}
+
+static bool copy(char *out, size_t size, const char *text)
+{
+	return *text && (size_t)snprintf(out, size, "%s", text) < size;
+}
+
+static bool parse_start(const char *v)
+{
+	if (!strcmp(v, "on"))
+		laplace_option.start = LAPLACE_START_ON;
+	else if (!strcmp(v, "off"))
+		laplace_option.start = LAPLACE_START_OFF;
+	else if (!strcmp(v, "mark"))
+		laplace_option.start = LAPLACE_START_MARK;
+	else
+		return false;
+	return true;
+}
+
+/* Ns: seconds of the host; Ni: instructions; off */
+static bool parse_flush(const char *v)
+{
+	char digits[24];
+	size_t length = strlen(v);
+	char unit = length ? v[length - 1] : '\0';
+
+	laplace_option.flush_seconds = laplace_option.flush_instructions = 0;
+	if (!strcmp(v, "off"))
+		return true;
+	if (length < 2 || length > sizeof(digits) || (unit != 's' && unit != 'i'))
+		return false;
+	snprintf(digits, sizeof(digits), "%.*s", (int)length - 1, v);
+	if (unit == 's')
+		return number(digits, 1, 86400, &laplace_option.flush_seconds);
+	return number(digits, 100000, LONG_MAX, &laplace_option.flush_instructions);
+}
+
+static bool parse_stage(const char *v)
+{
+	laplace_option.windows_only = !strcmp(v, "window");
+	if (laplace_option.windows_only || !strcmp(v, "ring"))
+		laplace_option.stage = LPL_STAGE_RING;
+	else if (!strcmp(v, "reduce"))
+		laplace_option.stage = LPL_STAGE_REDUCE;
+	else if (!strcmp(v, "file"))
+		laplace_option.stage = LPL_STAGE_FILE;
+	else
+		return false;
+	return true;
+}
+
+static bool parse_one(const char *key, const char *v)
+{
+	if (!strcmp(key, "trace"))
+		return copy(laplace_option.trace, sizeof(laplace_option.trace), v);
+	if (!strcmp(key, "reduce"))
+		return copy(laplace_option.reduce, sizeof(laplace_option.reduce), v);
+	if (!strcmp(key, "kernel"))
+		return copy(laplace_option.kernel, sizeof(laplace_option.kernel), v);
+	if (!strcmp(key, "title"))
+		return copy(laplace_option.title, sizeof(laplace_option.title), v);
+	if (!strcmp(key, "guest"))
+		return copy(laplace_option.guest, sizeof(laplace_option.guest), v);
+	if (!strcmp(key, "workload"))
+		return copy(laplace_option.workload, sizeof(laplace_option.workload), v);
+	if (!strcmp(key, "windows"))
+		return copy(laplace_option.windows, sizeof(laplace_option.windows), v);
+	if (!strcmp(key, "start"))
+		return parse_start(v);
+	if (!strcmp(key, "flush"))
+		return parse_flush(v);
+	if (!strcmp(key, "stage"))
+		return parse_stage(v);
+	if (!strcmp(key, "walks"))
+		return on_off(v, &laplace_option.walks);
+	if (!strcmp(key, "overwrite"))
+		return on_off(v, &laplace_option.overwrite);
+	if (!strcmp(key, "level"))
+		return number(v, 1, 19, &laplace_option.level);
+	if (!strcmp(key, "ring"))
+		return number(v, 1024, 1L << 26, &laplace_option.ring);
+	if (!strcmp(key, "status"))
+		return number(v, 0, 1 << 20, &laplace_option.status_fd);
+	return false;
+}
+
+/*
+ * Bochs takes the blanks away, so that what follows a forgotten comma sticks to the
+ * value before it: the parameter that is found there, or NULL.  A directory may be
+ * named so; and what follows a trace's usual ending is no part of its name, were it
+ * a parameter that there is or not.
+ */
+static const char *stuck_to(const char *key, const char *value)
+{
+	const char *ending = strcmp(key, "trace") ? NULL : strstr(value, ".lpl");
+
+	for (const struct parameter &p : parameters) {
+		size_t length = strlen(p.key);
+
+		for (const char *at = strstr(value, p.key); at; at = strstr(at + 1, p.key))
+			if (at > value && !strchr(" \t/", at[-1]) && at[length] == '=')
+				return at;
+	}
+	return ending && strchr(ending, '=') && !strchr(ending, '/') ? ending + 4 : NULL;
+}
+
+/*
+ * A parameter is given once in the bochsrc, in one line or several.  The command
+ * line, where `laplace record` says what it wants, goes before it.
+ */
+static void note_origin(const char *context, struct parameter *p, char *replaced, size_t size)
+{
+	enum origin origin = strcmp(context, "cmdline args") ? IN_BOCHSRC : ON_COMMAND_LINE;
+	size_t used = strlen(replaced);
+
+	if (p->origin == origin)
+		laplace_die("%s: laplace: %s= is given twice", context, p->key);
+	if (p->origin == IN_BOCHSRC)
+		snprintf(replaced + used, size - used, " %s=", p->key);
+	p->origin = origin;
+}
+
+/*
+ * `windows=every:1G,length:10M`: Bochs cuts it at the comma.  What follows a value of windows=
+ * and has a colon where a parameter has its = is another part of it.
+ */
+static bool is_windows_part(const char *previous, const char *param)
+{
+	size_t name = strcspn(param, ":=");
+	size_t used = strlen(laplace_option.windows);
+
+	if (strncmp(previous, "windows=", 8) || param[name] != ':')
+		return false;
+	snprintf(laplace_option.windows + used, sizeof(laplace_option.windows) - used, ",%s", param);
+	if (used + strlen(param) + 1 >= sizeof(laplace_option.windows))
+		laplace_die("laplace: windows= is too long");
+	return true;
+}
+
+static Bit32s parse_option(const char *context, int count, char *params[])
+{
+	char replaced[256] = "";
+	const char *previous = "";
+
+	for (int i = 1; i < count; i++) {
+		if (is_windows_part(previous, params[i]))
+			continue;
+		previous = params[i];
+		const char *equals = strchr(params[i], '='), *stuck;
+		size_t length = equals ? (size_t)(equals - params[i]) : strlen(params[i]);
+		struct parameter *parameter = NULL;
+
+		for (struct parameter &p : parameters)
+			if (!strncmp(p.key, params[i], length) && !p.key[length])
+				parameter = &p;
+		if (!equals || !parameter)
+			laplace_die("%s: laplace: unknown parameter '%s'; known are: %s", context,
+				    params[i], KNOWN);
+		stuck = stuck_to(parameter->key, equals + 1);
+		if (stuck)
+			laplace_die("%s: laplace: in '%s' a comma seems to be missing before '%s' "
+				    "(a text that is meant so is quoted, with a blank there; a path "
+				    "has to be another)", context, params[i], stuck);
+		if (!parse_one(parameter->key, equals + 1))
+			laplace_die("%s: laplace: the value of '%s' is not valid; known are: %s",
+				    context, params[i], KNOWN);
+		note_origin(context, parameter, replaced, sizeof(replaced));
+	}
+	if (*replaced)
+		fprintf(stderr, "laplace: the command line takes the place of the bochsrc's%s\n",
+			replaced);
+	laplace_option.wanted = true;
+	return 0;
+}
+
+static Bit32s save_option(FILE *file)
+{
+	if (laplace_option.wanted)
+		fprintf(file, "laplace: trace=%s, reduce=%s\n", laplace_option.trace, laplace_option.reduce);
+	return 0;
+}
+
+void laplace_option_init(void)
+{
+	strcpy(laplace_option.reduce, "sad:64");
+	strcpy(laplace_option.kernel, "auto");
+	laplace_option.stage = LPL_STAGE_FILE;
+	laplace_option.status_fd = -1;
+	laplace_option.flush_seconds = 10;
+	if (!SIM->register_addon_option("laplace", parse_option, save_option))
+		laplace_die("Bochs does not take the laplace option");
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the bochsrc's laplace option, or the command line in its place, asks for
+ * (docs/bochsrc.md).  It is complete when Bochs has read the bochsrc; an unknown or
+ * malformed parameter ends the program before.
+ */
+#ifndef LAPLACE_OPTION_H
+#define LAPLACE_OPTION_H
+
+#include <laplace/collector.h>
+#include <laplace/windows.h>
+
+enum laplace_start_mode { LAPLACE_START_ON, LAPLACE_START_OFF, LAPLACE_START_MARK };
+
+struct laplace_option {
+	bool wanted;			/* it was given */
+	char trace[BX_PATHNAME_LEN];
+	char reduce[256];
+	char kernel[BX_PATHNAME_LEN];
+	char title[256], guest[256], workload[256];
+	char windows[LPL_WINDOWS_SIZE];	/* "": none were given */
+	enum laplace_start_mode start;
+	bool walks, overwrite, windows_only;
+	enum lpl_stage stage;
+	long level, ring, status_fd;
+	long flush_seconds, flush_instructions;	/* 0: never by that */
+};
+
+extern struct laplace_option laplace_option;
+
+/* Have Bochs take the option, with what holds when it is not given. */
+void laplace_option_init(void);
+
+#endif
