@@ -69,6 +69,15 @@ struct lpl_instruction_trace {
 #define LPL_WORD_DATA		(UINT64_C(1) << 62)
 #define LPL_WORD_LONG		7	/* the length class of lengths told in the next word */
 
+/*
+ * That a trace begins, as a word:
+ *
+ *	bits 0..31	its number, plus 1
+ *	bits 48..55	low byte of the instruction count
+ *	bits 56..63	LPL_WORD_TRACE
+ */
+#define LPL_WORD_TRACE		0x80
+
 struct lpl_run {
 	uint32_t trace;		/* its number */
 	uint8_t first;		/* index of the first instruction */
@@ -103,6 +112,16 @@ struct lpl_run_sink {
 	int (*at)(struct lpl_run_sink *sink, uint64_t instr, struct lpl_report *report);
 	int (*run)(struct lpl_run_sink *sink, const struct lpl_run *run,
 		   struct lpl_report *report);
+	/*
+	 * Runs as words, in the state and from the instruction count that were told: of each, which
+	 * begins with its trace, the trace's word and its data words; behind it must stand the
+	 * word of the next trace.  Takes those that it can take fast, from the first on, and tells
+	 * of how many instructions and references they are.  Returns the words taken, so that what
+	 * is left begins with a trace's word; 0: the first one has to be told with run().
+	 * NULL: all have to.
+	 */
+	size_t (*words)(struct lpl_run_sink *sink, const uint64_t *word, const uint64_t *end,
+			uint64_t *instructions, uint64_t *refs);
 	/* references as they are, of any kind: always right, never cheap; state, and where the
 	 * next run begins, stay as they were */
 	int (*loose)(struct lpl_run_sink *sink, const struct lpl_ref *refs, size_t count,

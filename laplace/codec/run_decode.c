@@ -1,29 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Unpacking runs.
- *
- * What was decoded is kept as a sequence of *ops*, of one word and what follows it:
- *
- *	a run		trace << 22 | first << 17 | fetched << 11 | words, and its data words
- *	a state		STATE_OP, and the space, mode, cycle offset and instruction count
- *	any reference	ANY_OP, and the reference
- */
+/* Unpacking runs: from columns to ops. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "run_decode.h"
 #include "run_expand.h"
-
-#define STATE_OP	(UINT64_C(1) << 62)
-#define STATE_WORDS	5
-#define ANY_OP		(UINT64_C(1) << 63)
-#define ANY_WORDS	(1 + sizeof(struct lpl_ref) / sizeof(uint64_t))
-#define RUN_OP(trace, first, fetched, words) \
-	((uint64_t)(trace) << 22 | (uint64_t)(first) << 17 | (uint64_t)(fetched) << 11 | (words))
-
-_Static_assert(sizeof(struct lpl_ref) % sizeof(uint64_t) == 0, "a reference is whole words");
-_Static_assert(LPL_RUN_WORDS_MAX < 1 << 11, "a run's words fit their field");
 
 bool lpl_run_decoder_init(struct lpl_run_decoder *decoder)
 {
@@ -120,306 +102,257 @@ static enum lpl_error get_definition(struct lpl_run_decoder *decoder, uint64_t n
 		if (number == LPL_TRACES_MAX || !get_number(decoder, LPL_RUN_TRACES, &value))
 			return damaged(decoder, "a trace is not defined");
 		decoder->defined += lpl_unzigzag(value);
-		if (!lpl_run_model_add(model, decoder->defined))
+		if (!lpl_run_model_trace(model, decoder->defined))
 			return no_memory(decoder);
 	}
-	trace = &model->trace[number].code;
+	trace = &model->trace[number];
 	for (; trace->count < count; trace->count++) {
-		if (number == 0 || !get_number(decoder, LPL_RUN_TRACES, &value) || value == 0 ||
+		if (!get_number(decoder, LPL_RUN_TRACES, &value) || value == 0 ||
 		    value > LPL_INSTRUCTION_MAX)
 			return damaged(decoder, "an instruction has no length");
 		trace->length[trace->count] = (uint8_t)value;
 	}
-	return number == 0 || lpl_trace_is_valid(trace) ? LPL_OK :
+	return lpl_trace_is_valid(trace) ? LPL_OK :
 	       damaged(decoder, "a trace leaves its page");
 }
 
-/* A token that was not expected: told by name. */
-static enum lpl_error get_name(struct lpl_run_decoder *decoder, uint32_t *token)
+/* A new token: of which run. */
+static enum lpl_error get_new_token(struct lpl_run_decoder *decoder)
 {
-	uint64_t number, rest;
+	struct lpl_run_model *model = &decoder->model;
+	uint64_t trace, rest;
 	unsigned int first, fetched;
+	enum lpl_error error;
 
-	if (!get_number(decoder, LPL_RUN_TRACES, &number) ||
-	    !get_number(decoder, LPL_RUN_TRACES, &rest) || rest >> 11 != 0 ||
-	    number > decoder->model.traces)
-		return damaged(decoder, "a run has no valid name");
+	if (!get_number(decoder, LPL_RUN_TRACES, &trace) ||
+	    !get_number(decoder, LPL_RUN_TRACES, &rest) || rest >> 11 != 0 || trace == 0 ||
+	    trace > model->traces)
+		return damaged(decoder, "a run is not told");
 	first = (unsigned int)(rest >> 6);
 	fetched = rest & 63;
-	*token = LPL_TOKEN(number, first, fetched);
-	if (number == 0)
-		return *token == LPL_TOKEN_LOOSE || *token == LPL_TOKEN_ANY ||
-		       (first == LPL_TOKEN_FIRST(LPL_TOKEN_STATE(0)) && fetched > 0 &&
-			fetched < LPL_STATE_MASKS) ?
-		       LPL_OK : damaged(decoder, "a run has no valid name");
 	if (first + (fetched > 0 ? fetched : 1) > LPL_TRACE_MAX)
 		return damaged(decoder, "a run is longer than a trace");
-	return get_definition(decoder, number, first + (fetched > 0 ? fetched : 1));
-}
-
-/* Another token than the best candidate. */
-static enum lpl_error get_other_token(struct lpl_run_decoder *decoder,
-				      struct lpl_successor *three, uint32_t *token)
-{
-	struct lpl_successor *one = lpl_after_one(&decoder->model);
-	const uint32_t candidate[LPL_CANDIDATES] = { 0, three->token[1], one->token[0],
-						     one->token[1] };
-	enum lpl_error error = LPL_OK;
-	unsigned int which;
-
-	if (!get_byte(decoder, LPL_RUN_FLOW, &which) || which >= LPL_CANDIDATES ||
-	    (which > 0 && candidate[which] == 0) || !get_gap(decoder, LPL_RUN_FLOW))
-		return damaged(decoder, "what comes next is not told");
-	*token = candidate[which];
-	if (which == 0)
-		error = get_name(decoder, token);
-	lpl_successor_learn(three, *token);
-	if (one->token[0] == *token)
-		lpl_successor_was_right(one);
-	else
-		lpl_successor_learn(one, *token);
+	error = get_definition(decoder, trace, first + (fetched > 0 ? fetched : 1));
+	if (error == LPL_OK && (model->tokens >= LPL_TOKENS_MAX ||
+				!lpl_run_model_token(model, (uint32_t)trace, first, fetched)))
+		return no_memory(decoder);
 	return error;
 }
 
-static enum lpl_error get_token(struct lpl_run_decoder *decoder, uint32_t *token)
+/* Another token than was expected. */
+static enum lpl_error get_other_token(struct lpl_run_decoder *decoder, uint32_t *token)
 {
 	struct lpl_run_model *model = &decoder->model;
-	struct lpl_successor *three = lpl_after_three(model);
-	enum lpl_error error = LPL_OK;
+	unsigned int how;
+	uint64_t number = 0;
+
+	if (!get_byte(decoder, LPL_RUN_FLOW, &how) || !get_gap(decoder, LPL_RUN_FLOW))
+		return damaged(decoder, "what comes next is not told");
+	if (how == LPL_THE_OTHER)
+		number = model->after[model->context].other;
+	else if (how == LPL_THE_FOLLOWER)
+		number = model->token[model->before].follower;
+	else if (how != LPL_BY_NUMBER || !get_number(decoder, LPL_RUN_TRACES, &number))
+		return damaged(decoder, "what comes next is not told");
+	if (number == LPL_TOKEN_NONE || number > model->tokens)
+		return damaged(decoder, "what comes next is not told");
+	*token = (uint32_t)number;
+	return number == model->tokens ? get_new_token(decoder) : LPL_OK;
+}
+
+static inline enum lpl_error get_token(struct lpl_run_decoder *decoder, uint32_t *token)
+{
+	struct lpl_run_model *model = &decoder->model;
+	uint32_t best = model->after[model->context].best;
+	enum lpl_error error;
 
 	if (decoder->yes[LPL_RUN_FLOW] > 0) {
 		decoder->yes[LPL_RUN_FLOW]--;
-		*token = three->token[0];
-		if (*token == 0)
+		*token = best & ~LPL_DOUBT;
+		if (*token == LPL_TOKEN_NONE)
 			return damaged(decoder, "nothing is expected here");
-		lpl_successor_was_right(three);
 	} else {
-		error = get_other_token(decoder, three, token);
+		error = get_other_token(decoder, token);
+		if (error != LPL_OK)
+			return error;
 	}
+	if (*token != best)
+		lpl_token_learn(model, *token);
 	lpl_token_came(model, *token);
-	return error;
+	return LPL_OK;
 }
 
-/* ---- which data references ---- */
+/* ---- its data references ---- */
 
 /* A run while it is read: its data words go behind the op that is still to be written. */
 struct reading {
-	uint32_t token;
-	struct lpl_model_trace *trace;
 	uint64_t *word;		/* with room for what a run can have */
 	size_t words;		/* so far */
-	size_t told;		/* data references so far: words less the lengths */
-	unsigned int offset;	/* of the last one's instruction count */
+	size_t refs;		/* words less the lengths */
+	unsigned int d;		/* of the last one */
 };
 
-static uint64_t word_of(uint8_t code, uint8_t low)
-{
-	return (uint64_t)code << LPL_CODE_SHIFT | (uint64_t)low << LPL_WORD_COUNT_SHIFT;
-}
-
-/* The list begins again; false: it does so as none can. */
-static bool get_again(struct lpl_run_decoder *decoder, unsigned int op, bool is_last, size_t n,
-		      unsigned int *offset)
-{
-	uint64_t step = op == LPL_LIST_AGAIN_NEXT;
-
-	if (op > LPL_LIST_AGAIN_LATER || (step > 0 && !is_last) ||
-	    (op == LPL_LIST_AGAIN_LATER &&
-	     (!is_last || !get_number(decoder, LPL_RUN_CODES, &step) || step > 255)))
-		return false;
-	*offset += (unsigned int)step;
-	return *offset <= 255 && (step > 0 || n > 0);
-}
-
-static bool get_length(struct lpl_run_decoder *decoder, struct reading *reading)
-{
-	uint64_t length;
-
-	if (!get_number(decoder, LPL_RUN_CODES, &length) || length == 0 || length > 4096 ||
-	    reading->words == LPL_RUN_WORDS_MAX)
-		return false;
-	reading->word[reading->words++] = length;
-	return true;
-}
-
-/*
- * The references of the instruction that stands at `offset` in the run; `op` is what was read
- * and not yet done, and becomes that again.
- */
-static enum lpl_error get_list(struct lpl_run_decoder *decoder, struct reading *reading,
-			       unsigned int instruction, unsigned int offset, bool is_last,
-			       unsigned int *op)
-{
-	struct lpl_run_model *model = &decoder->model;
-	struct lpl_model_trace *trace = reading->trace;
-	uint8_t low = (uint8_t)decoder->now.next_instr;
-	uint8_t list[LPL_LIST_MAX];
-	size_t n = 0;
-
-	while (*op < LPL_LIST_ON || *op >= LPL_LIST_AGAIN) {
-		if (*op >= LPL_LIST_AGAIN) {
-			if (!lpl_run_model_expect(model, trace, instruction, list, n))
-				return no_memory(decoder);
-			if (!get_again(decoder, *op, is_last, n, &offset))
-				return damaged(decoder, "a repetition is malformed");
-			n = 0;
-		} else {
-			if (n == LPL_LIST_MAX || reading->words == LPL_RUN_WORDS_MAX)
-				return damaged(decoder, "a run has too many data references");
-			if (lpl_run_model_site(model, trace, instruction, (unsigned int)n) ==
-			    SIZE_MAX)
-				return no_memory(decoder);
-			decoder->instruction[reading->told] = (uint8_t)instruction;
-			decoder->item[reading->told++] = (uint8_t)n;
-			list[n++] = (uint8_t)*op;
-			reading->word[reading->words++] =
-				word_of((uint8_t)*op, (uint8_t)(low + offset));
-			reading->offset = offset;
-			if ((*op >> 1 & 7) == LPL_WORD_LONG && !get_length(decoder, reading))
-				return damaged(decoder, "a data reference has no length");
-		}
-		if (!get_byte(decoder, LPL_RUN_CODES, op))
-			return damaged(decoder, "a column holds too little");
-	}
-	return lpl_run_model_expect(model, trace, instruction, list, n) ? LPL_OK :
-	       no_memory(decoder);
-}
-
-/* ---- their addresses ---- */
-
-/* One that its best predictor did not say.  false: it is not told. */
+/* One that is not where its site's kind says.  false: it is not told. */
 static bool get_miss(struct lpl_run_decoder *decoder, struct lpl_site *site, uint64_t *address)
 {
-	const uint64_t *base = decoder->model.base;
+	const uint64_t near = decoder->model.near, far = decoder->model.far;
 	const uint8_t *at;
-	unsigned int kind, bytes;
-	bool near;
+	unsigned int told, bytes;
 	uint64_t distance = 0;
+	bool from_near;
 
-	if (!get_byte(decoder, LPL_RUN_MISSES, &kind) || kind >= LPL_MISS_KINDS ||
+	if (!get_byte(decoder, LPL_RUN_MISSES, &told) || told >= LPL_MISS_KINDS ||
 	    !get_gap(decoder, LPL_RUN_HITS))
 		return false;
-	if (kind < LPL_PREDICTORS) {
-		site->best = kind;
-		*address = lpl_predict(site, kind, base);
-		return true;
+	if (told < LPL_PREDICTIONS) {
+		*address = lpl_predict(site, told, near, far);
+	} else {
+		from_near = told >= LPL_MISS(true, 0);
+		bytes = told - LPL_MISS(from_near, 0);
+		at = decoder->at[LPL_RUN_MISSES];
+		if (decoder->end[LPL_RUN_MISSES] - at < (ptrdiff_t)bytes)
+			return false;
+		for (unsigned int i = 0; i < bytes; i++)
+			distance |= (uint64_t)at[i] << (8 * i);
+		decoder->at[LPL_RUN_MISSES] = at + bytes;
+		*address = (lpl_unfold(distance) + (from_near ? near : site->word)) &
+			   LPL_ADDRESS_MASK;
 	}
-	near = kind >= LPL_MISS(true, 0);
-	bytes = kind - LPL_MISS(near, 0);
-	at = decoder->at[LPL_RUN_MISSES];
-	if (decoder->end[LPL_RUN_MISSES] - at < (ptrdiff_t)bytes)
-		return false;
-	for (unsigned int i = 0; i < bytes; i++)
-		distance |= (uint64_t)at[i] << (8 * i);
-	decoder->at[LPL_RUN_MISSES] = at + bytes;
-	*address = (lpl_unfold(distance) +
-		    (near ? base[LPL_PREDICT_NEAR] : site->guess[LPL_PREDICT_LAST])) &
-		   LPL_ADDRESS_MASK;
+	lpl_site_learn(site, told, *address, near, far);
 	return true;
 }
 
+/* Where the site's reference is, which then came. */
 static inline bool get_address(struct lpl_run_decoder *decoder, struct lpl_site *site,
 			       uint64_t *address)
 {
+	struct lpl_run_model *model = &decoder->model;
+
 	if (decoder->yes[LPL_RUN_HITS] > 0) {
 		decoder->yes[LPL_RUN_HITS]--;
-		*address = lpl_predict(site, site->best, decoder->model.base);
+		*address = lpl_predict(site, lpl_kind(site), model->near, model->far);
 	} else if (!get_miss(decoder, site, address)) {
 		return false;
 	}
-	lpl_site_came(decoder->model.base, site, *address);
+	lpl_site_came(site, *address);
+	model->far = model->near;
+	model->near = *address;
 	return true;
+}
+
+/* A site's word, of a run whose instruction count has that low byte. */
+static inline uint64_t as_referred(uint64_t word, uint8_t low)
+{
+	const uint64_t count = UINT64_C(0xff) << LPL_WORD_COUNT_SHIFT;
+
+	return (word & ~count) | ((word + ((uint64_t)low << LPL_WORD_COUNT_SHIFT)) & count);
+}
+
+static unsigned int d_of(uint64_t site_word)
+{
+	return (uint8_t)(site_word >> LPL_WORD_COUNT_SHIFT);
+}
+
+static bool is_long(uint64_t word)
+{
+	return (word >> LPL_WORD_LENGTH_SHIFT & 7) == LPL_WORD_LONG;
+}
+
+/* Those that were expected. */
+static enum lpl_error get_expected(struct lpl_run_decoder *decoder, struct reading *reading,
+				   const struct lpl_token *token)
+{
+	struct lpl_site *site = &decoder->model.site[token->sites];
+	uint8_t low = (uint8_t)decoder->now.next_instr;
+	uint64_t address;
+
+	for (size_t i = 0; i < token->listed; i++) {
+		if (is_long(site[i].word))
+			return damaged(decoder, "a run is not as expected");
+		if (!get_address(decoder, &site[i], &address))
+			return damaged(decoder, "an address is not told");
+		reading->word[i] = as_referred(site[i].word, low);
+	}
+	reading->words = reading->refs = token->listed;
+	if (token->listed > 0)
+		reading->d = d_of(site[token->listed - 1].word);
+	return LPL_OK;
+}
+
+/* All that they are but for their addresses, as sites have it; lengths behind those that need it. */
+static enum lpl_error get_codes(struct lpl_run_decoder *decoder, struct reading *reading)
+{
+	uint64_t refs;
+
+	if (!get_number(decoder, LPL_RUN_CODES, &refs) || refs > LPL_RUN_WORDS_MAX)
+		return damaged(decoder, "a run has too many data references");
+	for (; reading->refs < refs; reading->refs++) {
+		unsigned int code, higher = 0;
+		uint64_t word, length;
+
+		if (!get_byte(decoder, LPL_RUN_CODES, &code) ||
+		    (code & 128 && !get_byte(decoder, LPL_RUN_CODES, &higher)))
+			return damaged(decoder, "a column holds too little");
+		reading->d += higher;
+		if (reading->d > 255 || reading->words == LPL_RUN_WORDS_MAX)
+			return damaged(decoder, "a run's data references are malformed");
+		word = (uint64_t)(code & 127) << LPL_CODE_SHIFT |
+		       (uint64_t)reading->d << LPL_WORD_COUNT_SHIFT;
+		reading->word[reading->words++] = word;
+		if (!is_long(word))
+			continue;
+		if (!get_number(decoder, LPL_RUN_CODES, &length) || length == 0 ||
+		    length > 4096 || reading->words == LPL_RUN_WORDS_MAX)
+			return damaged(decoder, "a data reference has no length");
+		reading->word[reading->words++] = length;
+	}
+	return LPL_OK;
+}
+
+static enum lpl_error get_unexpected(struct lpl_run_decoder *decoder, struct reading *reading,
+				     struct lpl_token *token)
+{
+	struct lpl_run_model *model = &decoder->model;
+	uint8_t low = (uint8_t)decoder->now.next_instr;
+	enum lpl_error error = get_codes(decoder, reading);
+	bool learned = reading->refs <= LPL_LIST_MAX;
+	size_t n = 0;
+
+	if (error != LPL_OK)
+		return error;
+	if (!lpl_run_model_sites(model, token, reading->refs))
+		return no_memory(decoder);
+	if (learned)
+		token->listed = (uint16_t)reading->refs;
+	for (size_t i = 0; i < reading->words; i++, n++) {
+		struct lpl_site *site = &model->site[token->sites + lpl_site_of(n)];
+		uint64_t *word = &reading->word[i], address;
+
+		if (!get_address(decoder, site, &address))
+			return damaged(decoder, "an address is not told");
+		if (learned)
+			site->word = *word | address;
+		i += is_long(*word);
+		*word = as_referred(*word | address, low);
+	}
+	return LPL_OK;
 }
 
 /* ---- the whole of a run ---- */
 
-/* The data references that were expected. */
-static enum lpl_error get_expected(struct lpl_run_decoder *decoder, struct reading *reading,
-				   const struct lpl_expected *expected, size_t count)
-{
-	struct lpl_run_model *model = &decoder->model;
-	unsigned int first = LPL_TOKEN_FIRST(reading->token);
-	uint8_t low = (uint8_t)decoder->now.next_instr;
-
-	if (count > LPL_RUN_WORDS_MAX)
-		return damaged(decoder, "a run is not as expected");
-	for (size_t i = 0; i < count; i++) {
-		uint64_t address;
-
-		if ((expected[i].code >> 1 & 7) == LPL_WORD_LONG)
-			return damaged(decoder, "a run is not as expected");
-		if (!get_address(decoder, &model->site[expected[i].site], &address))
-			return damaged(decoder, "an address is not told");
-		reading->offset = expected[i].instruction - first;
-		reading->word[i] = address | word_of(expected[i].code,
-						     (uint8_t)(low + reading->offset));
-	}
-	reading->words = reading->told = count;
-	return LPL_OK;
-}
-
-/* Their codes, instruction by instruction. */
-static enum lpl_error get_lists(struct lpl_run_decoder *decoder, struct reading *reading)
-{
-	unsigned int first = LPL_TOKEN_FIRST(reading->token);
-	unsigned int fetched = LPL_TOKEN_FETCHED(reading->token);
-	unsigned int count = fetched > 0 ? fetched : 1, op;
-
-	if (!get_byte(decoder, LPL_RUN_CODES, &op))
-		return damaged(decoder, "a column holds too little");
-	for (unsigned int i = 0; i < count;) {
-		enum lpl_error error = get_list(decoder, reading, first + i, i, i == count - 1,
-						&op);
-		unsigned int on = op - LPL_LIST_ON;
-
-		if (error != LPL_OK)
-			return error;
-		if (on == 0 || on > count - i)
-			return damaged(decoder, "a run's data references are malformed");
-		while (--on > 0) {
-			if (!lpl_run_model_expect(&decoder->model, reading->trace, first + ++i,
-						  NULL, 0))
-				return no_memory(decoder);
-		}
-		if (++i < count && !get_byte(decoder, LPL_RUN_CODES, &op))
-			return damaged(decoder, "a column holds too little");
-	}
-	return LPL_OK;
-}
-
-static enum lpl_error get_unexpected(struct lpl_run_decoder *decoder, struct reading *reading)
-{
-	struct lpl_run_model *model = &decoder->model;
-	enum lpl_error error = get_lists(decoder, reading);
-
-	for (size_t i = 0, word = 0; i < reading->told && error == LPL_OK; i++) {
-		unsigned int instruction = decoder->instruction[i];
-		struct lpl_site *site = &model->site[reading->trace->place[instruction] +
-						     decoder->item[i]];
-		uint64_t address;
-
-		if (!get_address(decoder, site, &address))
-			return damaged(decoder, "an address is not told");
-		reading->word[word] |= address;
-		if ((reading->word[word++] >> LPL_WORD_LENGTH_SHIFT & 7) == LPL_WORD_LONG)
-			word++;		/* its length */
-	}
-	return error;
-}
-
 /* What was read moves the clocks on; false: backwards. */
-static bool advance(struct lpl_run_decoder *decoder, const struct reading *reading)
+static bool advance(struct lpl_run_decoder *decoder, const struct reading *reading,
+		    unsigned int fetched)
 {
 	struct lpl_run_position *now = &decoder->now;
-	unsigned int fetched = LPL_TOKEN_FETCHED(reading->token);
 	/* without a fetch the first reference may come later than the run begins */
 	uint64_t first = now->next_instr;
 	uint64_t last = first + (fetched > 0 ? fetched - 1 : 0);
 
 	if (fetched == 0)
 		first += (uint8_t)((reading->word[0] >> LPL_WORD_COUNT_SHIFT) - first);
-	if (reading->words > 0 && now->next_instr + reading->offset > last)
-		last = now->next_instr + reading->offset;
+	if (reading->words > 0 && now->next_instr + reading->d > last)
+		last = now->next_instr + reading->d;
 	if (now->next_instr > UINT64_MAX - 512 || first < now->instr ||
 	    now->ref < now->event_ref || first + now->state.cycle_offset < now->cycle ||
 	    last + now->state.cycle_offset < first + now->state.cycle_offset)
@@ -435,14 +368,11 @@ static bool advance(struct lpl_run_decoder *decoder, const struct reading *readi
 	return true;
 }
 
-static enum lpl_error get_run(struct lpl_run_decoder *decoder, uint32_t token)
+static enum lpl_error get_run(struct lpl_run_decoder *decoder, uint32_t number)
 {
-	struct lpl_run_model *model = &decoder->model;
-	unsigned int first = LPL_TOKEN_FIRST(token), fetched = LPL_TOKEN_FETCHED(token);
-	struct lpl_model_trace *trace = &model->trace[LPL_TOKEN_TRACE(token)];
-	unsigned int behind = first + (fetched > 0 ? fetched : 1);
-	size_t count = (size_t)(trace->begin[behind] - trace->begin[first]);
-	struct reading reading = { .token = token, .trace = trace };
+	struct lpl_token *token = &decoder->model.token[number];
+	const struct lpl_instruction_trace *trace = &decoder->model.trace[token->trace];
+	struct reading reading = { .words = 0 };
 	uint64_t refs;
 	enum lpl_error error;
 
@@ -451,22 +381,23 @@ static enum lpl_error get_run(struct lpl_run_decoder *decoder, uint32_t token)
 	reading.word = &decoder->op[decoder->ops + 1];
 	if (decoder->yes[LPL_RUN_SHAPE] > 0) {
 		decoder->yes[LPL_RUN_SHAPE]--;
-		error = get_expected(decoder, &reading, model->expected + trace->expected +
-				     trace->begin[first], count);
+		error = get_expected(decoder, &reading, token);
 	} else {
-		error = get_gap(decoder, LPL_RUN_SHAPE) ? get_unexpected(decoder, &reading) :
+		error = get_gap(decoder, LPL_RUN_SHAPE) ?
+			get_unexpected(decoder, &reading, token) :
 			damaged(decoder, "a column holds too little");
 	}
 	if (error != LPL_OK)
 		return error;
-	refs = reading.told + fetched;
-	if (fetched > 0 && lpl_trace_crosses(&trace->code))
+	refs = reading.refs + token->fetched;
+	if (token->fetched > 0 && lpl_trace_crosses(trace))
 		refs++;
 	if (refs == 0)
 		return damaged(decoder, "a run without references");
-	if (!advance(decoder, &reading))
+	if (!advance(decoder, &reading, token->fetched))
 		return damaged(decoder, "a run is out of order");
-	decoder->op[decoder->ops] = RUN_OP(LPL_TOKEN_TRACE(token), first, fetched, reading.words);
+	decoder->op[decoder->ops] = LPL_RUN_OP(token->trace, token->first, token->fetched,
+					       reading.words);
 	decoder->ops += 1 + reading.words;
 	decoder->now.ref += refs;
 	decoder->refs += refs;
@@ -490,15 +421,15 @@ static enum lpl_error get_state(struct lpl_run_decoder *decoder, unsigned int ma
 		*to[i] += lpl_unzigzag(value);
 	}
 	now->state.user ^= (mask & LPL_STATE_USER) != 0;
-	if (!lpl_reserve(decoder->op, decoder->op_room, decoder->ops + STATE_WORDS))
+	if (!lpl_reserve(decoder->op, decoder->op_room, decoder->ops + LPL_STATE_OP_WORDS))
 		return no_memory(decoder);
 	op = &decoder->op[decoder->ops];
-	op[0] = STATE_OP;
+	op[0] = LPL_STATE_OP;
 	op[1] = now->state.space;
 	op[2] = now->state.user;
 	op[3] = now->state.cycle_offset;
 	op[4] = now->next_instr;
-	decoder->ops += STATE_WORDS;
+	decoder->ops += LPL_STATE_OP_WORDS;
 	return LPL_OK;
 }
 
@@ -531,11 +462,11 @@ static enum lpl_error get_any(struct lpl_run_decoder *decoder)
 	if (ref.ref < before || (ref.ref == before && !(ref.flags & LPL_SYNTHETIC)) ||
 	    ref.instr < now->instr || ref.cycle < now->cycle)
 		return damaged(decoder, "a reference is out of order");
-	if (!lpl_reserve(decoder->op, decoder->op_room, decoder->ops + ANY_WORDS))
+	if (!lpl_reserve(decoder->op, decoder->op_room, decoder->ops + LPL_ANY_OP_WORDS))
 		return no_memory(decoder);
-	decoder->op[decoder->ops] = ANY_OP;
+	decoder->op[decoder->ops] = LPL_ANY_OP;
 	memcpy(&decoder->op[decoder->ops + 1], &ref, sizeof(ref));
-	decoder->ops += ANY_WORDS;
+	decoder->ops += LPL_ANY_OP_WORDS;
 	if (decoder->refs++ == 0) {
 		decoder->first_ref = ref.ref;
 		decoder->first_instr = ref.instr;
@@ -552,81 +483,20 @@ enum lpl_error lpl_run_decode(struct lpl_run_decoder *decoder, uint64_t refs)
 	bool after_state = false;
 
 	while (decoder->refs < refs) {
-		enum lpl_error error;
 		uint32_t token = 0;
+		enum lpl_error error = get_token(decoder, &token);
+		bool is_state = token >= LPL_TOKEN_STATE && token < LPL_TOKEN_RUNS;
 
-		error = get_token(decoder, &token);
 		if (error != LPL_OK)
 			return error;
-		if (LPL_TOKEN_TRACE(token) == 0 && token != LPL_TOKEN_LOOSE &&
-		    token != LPL_TOKEN_ANY) {
-			if (after_state)
-				return damaged(decoder, "a state follows a state");
-			after_state = true;
-			error = get_state(decoder, LPL_TOKEN_FETCHED(token));
-		} else {
-			after_state = false;
-			error = token == LPL_TOKEN_ANY ? get_any(decoder) :
-							 get_run(decoder, token);
-		}
+		if (is_state && after_state)
+			return damaged(decoder, "a state follows a state");
+		after_state = is_state;
+		error = is_state ? get_state(decoder, token - LPL_TOKEN_STATE + 1) :
+			token == LPL_TOKEN_ANY ? get_any(decoder) : get_run(decoder, token);
 		if (error != LPL_OK)
 			return error;
 	}
 	return decoder->refs == refs ? LPL_OK :
 	       damaged(decoder, "a run goes on behind an event or the end");
-}
-
-/* ---- from what was decoded to references ---- */
-
-void lpl_run_cursor_begin(struct lpl_run_cursor *cursor, const struct lpl_run_decoder *decoder)
-{
-	*cursor = (struct lpl_run_cursor){ .now = decoder->begin };
-}
-
-static void take_state(struct lpl_run_cursor *cursor, const uint64_t *op)
-{
-	cursor->now.state = (struct lpl_run_state){ .space = op[1], .user = op[2] != 0,
-						    .cycle_offset = op[3] };
-	cursor->now.next_instr = op[4];
-	cursor->op += STATE_WORDS;
-}
-
-static void take_any(struct lpl_run_cursor *cursor, const uint64_t *op, struct lpl_ref *out)
-{
-	memcpy(out, op + 1, sizeof(*out));
-	cursor->now.ref = out->ref;
-	cursor->op += ANY_WORDS;
-}
-
-size_t lpl_run_cursor_next(struct lpl_run_cursor *cursor, const struct lpl_run_decoder *decoder,
-			   uint64_t refs, struct lpl_ref *out, size_t room)
-{
-	size_t count = 0;
-
-	while (cursor->refs + count < refs && room - count >= LPL_RUN_REFS_MAX) {
-		const uint64_t *op = &decoder->op[cursor->op];
-		struct lpl_run run;
-		size_t n;
-
-		if (*op == STATE_OP) {
-			take_state(cursor, op);
-			continue;
-		}
-		if (*op == ANY_OP) {
-			take_any(cursor, op, &out[count++]);
-			continue;
-		}
-		run = (struct lpl_run){
-			.trace = (uint32_t)(*op >> 22), .first = *op >> 17 & 31,
-			.fetched = *op >> 11 & 63, .words = *op & 0x7ff, .word = op + 1 };
-		n = lpl_run_expand(&decoder->model.trace[run.trace].code, &run,
-				   &cursor->now.state, cursor->now.next_instr, cursor->now.ref,
-				   &out[count]);
-		count += n;
-		cursor->now.ref += n;
-		cursor->now.next_instr += run.fetched;
-		cursor->op += 1 + run.words;
-	}
-	cursor->refs += count;
-	return count;
 }

@@ -10,6 +10,23 @@
 
 #include "run_encode.h"
 
+/*
+ * What was decoded is kept as a sequence of *ops*, of one word and what follows it:
+ *
+ *	a run		trace << 22 | first << 17 | fetched << 11 | words, and its data words
+ *	a state		LPL_STATE_OP, and the space, mode, cycle offset and instruction count
+ *	any reference	LPL_ANY_OP, and the reference
+ */
+#define LPL_RUN_OP(trace, first, fetched, words) \
+	((uint64_t)(trace) << 22 | (uint64_t)(first) << 17 | (uint64_t)(fetched) << 11 | (words))
+#define LPL_STATE_OP		(UINT64_C(1) << 62)
+#define LPL_STATE_OP_WORDS	5
+#define LPL_ANY_OP		(UINT64_C(1) << 63)
+#define LPL_ANY_OP_WORDS	(1 + sizeof(struct lpl_ref) / sizeof(uint64_t))
+
+_Static_assert(sizeof(struct lpl_ref) % sizeof(uint64_t) == 0, "a reference is whole words");
+_Static_assert(LPL_RUN_WORDS_MAX < 1 << 11, "a run's words fit their field");
+
 /* Where the stream is: what the next run begins with, and the record before it. */
 struct lpl_run_position {
 	struct lpl_run_state state;
@@ -27,10 +44,8 @@ struct lpl_run_decoder {
 	struct lpl_run_position begin, now;
 	uint64_t first_ref, first_instr, first_cycle;	/* of the first reference */
 	uint64_t refs;			/* decoded so far */
-	uint64_t *op;			/* what was decoded, see run_decode.c; owned */
+	uint64_t *op;			/* what was decoded; owned */
 	size_t ops, op_room;
-	/* of the run at hand: each data reference's instruction and number in its list */
-	uint8_t instruction[LPL_RUN_WORDS_MAX], item[LPL_RUN_WORDS_MAX];
 	struct lpl_report *cause;	/* of a failure */
 };
 

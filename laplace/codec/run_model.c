@@ -5,16 +5,13 @@
 
 #include "run_model.h"
 
-#define SLOTS ((size_t)1 << LPL_HASH_BITS)
+#define CONTEXTS ((size_t)1 << LPL_CONTEXT_BITS)
 
 bool lpl_run_model_init(struct lpl_run_model *model)
 {
 	memset(model, 0, sizeof(*model));
-	model->three = calloc(SLOTS, sizeof(*model->three));
-	model->one = calloc(SLOTS, sizeof(*model->one));
-	if (model->three && model->one &&
-	    lpl_reserve(model->site, model->site_room, 0) &&
-	    lpl_reserve(model->expected, model->expected_room, 0))
+	model->after = calloc(CONTEXTS, sizeof(*model->after));
+	if (model->after && lpl_reserve(model->site, model->site_room, 0))
 		return true;
 	lpl_run_model_free(model);
 	return false;
@@ -22,116 +19,87 @@ bool lpl_run_model_init(struct lpl_run_model *model)
 
 void lpl_run_model_free(struct lpl_run_model *model)
 {
-	free(model->three);
-	free(model->one);
+	free(model->after);
 	free(model->trace);
+	free(model->token);
 	free(model->site);
-	free(model->expected);
 	memset(model, 0, sizeof(*model));
 }
 
 bool lpl_run_model_begin(struct lpl_run_model *model)
 {
-	memset(model->three, 0, SLOTS * sizeof(*model->three));
-	memset(model->one, 0, SLOTS * sizeof(*model->one));
-	memset(model->token, 0, sizeof(model->token));
-	memset(model->base, 0, sizeof(model->base));
-	model->traces = model->sites = model->expecteds = 0;
-	if (!lpl_run_model_add(model, 0))
+	memset(model->after, 0, CONTEXTS * sizeof(*model->after));
+	model->context = 0;
+	model->before = LPL_TOKEN_NONE;
+	model->near = model->far = 0;
+	model->traces = model->tokens = model->sites = 0;
+	/* number 0 is no code, and the first tokens are no runs of traces */
+	if (!lpl_run_model_trace(model, 0))
 		return false;
-	model->trace[0].code.count = 1;
+	model->trace[0].count = 1;
+	while (model->tokens < LPL_TOKEN_RUNS) {
+		if (!lpl_run_model_token(model, 0, 0, 0))
+			return false;
+	}
 	return true;
 }
 
-/* ---- traces ---- */
-
-bool lpl_run_model_add(struct lpl_run_model *model, uint64_t address)
+bool lpl_run_model_trace(struct lpl_run_model *model, uint64_t address)
 {
 	if (!lpl_reserve(model->trace, model->trace_room, model->traces))
 		return false;
-	model->trace[model->traces] = (struct lpl_model_trace){ .code.address = address };
-	model->traces++;
+	model->trace[model->traces++] = (struct lpl_instruction_trace){ .address = address };
 	return true;
 }
 
-size_t lpl_run_model_site(struct lpl_run_model *model, struct lpl_model_trace *trace,
-			  unsigned int instruction, unsigned int n)
+bool lpl_run_model_token(struct lpl_run_model *model, uint32_t trace, unsigned int first,
+			 unsigned int fetched)
 {
-	unsigned int had = trace->room[instruction];
-	unsigned int room = had > 0 ? had * 2 : 1;
-
-	if (n < had)
-		return trace->place[instruction] + n;
-	while (room <= n)
-		room *= 2;
-	if (!lpl_reserve(model->site, model->site_room, model->sites + room))
-		return SIZE_MAX;
-	if (had > 0)
-		memcpy(&model->site[model->sites], &model->site[trace->place[instruction]],
-		       had * sizeof(*model->site));
-	memset(&model->site[model->sites + had], 0, (room - had) * sizeof(*model->site));
-	/* who expects them has to find them in their new place */
-	for (unsigned int i = trace->begin[instruction]; i < trace->begin[instruction + 1]; i++)
-		model->expected[trace->expected + i].site =
-			(uint32_t)model->sites + i - trace->begin[instruction];
-	trace->place[instruction] = (uint32_t)model->sites;
-	trace->room[instruction] = (uint8_t)room;
-	model->sites += room;
-	return trace->place[instruction] + n;
+	if (!lpl_reserve(model->token, model->token_room, model->tokens))
+		return false;
+	model->token[model->tokens++] = (struct lpl_token){
+		.trace = trace, .first = (uint8_t)first, .fetched = (uint8_t)fetched };
+	return true;
 }
 
-/* The trace's lists get room for `count` references in all. */
-static bool reserve_expected(struct lpl_run_model *model, struct lpl_model_trace *trace,
-			     size_t count)
+bool lpl_run_model_sites(struct lpl_run_model *model, struct lpl_token *token, size_t refs)
 {
-	size_t room = trace->expected_room > 0 ? trace->expected_room : 4;
+	size_t room = token->site_room > 0 ? token->site_room : 1;
 
-	if (count <= trace->expected_room)
+	if (refs <= token->site_room || token->site_room == LPL_SITES_MAX)
 		return true;
-	while (room < count)
+	while (room < refs && room < LPL_LIST_MAX)
 		room *= 2;
-	if (!lpl_reserve(model->expected, model->expected_room, model->expecteds + room))
+	if (refs > LPL_LIST_MAX)
+		room = LPL_SITES_MAX;
+	if (!lpl_reserve(model->site, model->site_room, model->sites + room))
 		return false;
-	if (trace->begin[LPL_TRACE_MAX] > 0)
-		memcpy(&model->expected[model->expecteds], &model->expected[trace->expected],
-		       trace->begin[LPL_TRACE_MAX] * sizeof(*model->expected));
-	trace->expected = (uint32_t)model->expecteds;
-	trace->expected_room = (uint32_t)room;
-	model->expecteds += room;
+	if (token->site_room > 0)
+		memcpy(&model->site[model->sites], &model->site[token->sites],
+		       token->site_room * sizeof(*model->site));
+	memset(&model->site[model->sites + token->site_room], 0,
+	       (room - token->site_room) * sizeof(*model->site));
+	token->sites = (uint32_t)model->sites;
+	token->site_room = (uint32_t)room;
+	model->sites += room;
 	return true;
 }
 
-bool lpl_run_model_expect(struct lpl_run_model *model, struct lpl_model_trace *trace,
-			  unsigned int instruction, const uint8_t *code, size_t count)
+void lpl_token_learn(struct lpl_run_model *model, uint32_t token)
 {
-	size_t from = trace->begin[instruction], upto = trace->begin[instruction + 1];
-	size_t all = trace->begin[LPL_TRACE_MAX];
-	struct lpl_expected *list;
+	struct lpl_successor *successor = &model->after[model->context];
+	uint32_t best = successor->best & ~LPL_DOUBT;
 
-	if (!reserve_expected(model, trace, all - (upto - from) + count))
-		return false;
-	trace->scanned = 0;
-	list = &model->expected[trace->expected];
-	memmove(&list[from + count], &list[upto], (all - upto) * sizeof(*list));
-	for (size_t i = 0; i < count; i++)
-		list[from + i] = (struct lpl_expected){
-			.instruction = (uint8_t)instruction, .code = code[i],
-			.site = trace->place[instruction] + (uint32_t)i };
-	for (unsigned int i = instruction + 1; i <= LPL_TRACE_MAX; i++)
-		trace->begin[i] = (uint16_t)(trace->begin[i] - (upto - from) + count);
-	return true;
-}
-
-/* ---- tokens ---- */
-
-void lpl_successor_learn(struct lpl_successor *successor, uint32_t token)
-{
-	if (successor->token[1] == token || successor->confidence < 2) {
-		successor->token[1] = successor->token[0];
-		successor->token[0] = token;
-		successor->confidence = 1;
-	} else {
-		successor->token[1] = token;
-		successor->confidence /= 2;
+	if (best == token) {
+		successor->best = best;
+		return;
 	}
+	if (successor->best & LPL_DOUBT || best == LPL_TOKEN_NONE) {
+		successor->other = best;
+		successor->best = token;
+	} else {
+		successor->other = token;
+		successor->best |= LPL_DOUBT;
+	}
+	model->token[model->before].follower = token;
 }

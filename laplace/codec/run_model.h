@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the packing of runs expects (docs/format.md, section 9.3): the part that its writer and
- * its reader have in common.  Both keep one of these for each chunk, ask it the same questions
- * and tell it the same answers, so that only what it did not expect has to be written.
+ * What the packing of runs expects (docs/format.md, sections 9.3 to 9.5): the part that its writer
+ * and its reader have in common.  Both keep one of these for each chunk, ask it the same
+ * questions and tell it the same answers, so that only what it did not expect has to be
+ * written.
  *
  * Three things are expected of a run, and learned from it:
  *
- * - which it is.  It has a *token*, and after the last three tokens, or after the last one
- *   alone, that follows which followed then.
- * - which data references its instructions make: the same as when each was executed last.
- * - their addresses.  Where an instruction makes its n-th reference is a *site*, and each site
- *   has four predictors: as far from the data reference before as last time; where it was last
- *   time; as far as last time from the data reference before the one before; and as far from
- *   where it was last time as that was from the time before.
+ * - which it is.  It has a *token*, and after the last few tokens that follows which followed
+ *   then.
+ * - which data references it makes: the same as when it was executed last.
+ * - their addresses.  A run's n-th reference belongs to its token's n-th *site*, and each site
+ *   has its predictions, one of which was right last.
  *
  * All of it is made to be fast: a hundred million references a second come from a simulator.
+ * So where an expectation was right there is next to nothing to learn, what is learned lies
+ * in few cache lines, and most of it in the order in which it is used.
  */
 #ifndef LAPLACE_CODEC_RUN_MODEL_H
 #define LAPLACE_CODEC_RUN_MODEL_H
@@ -22,115 +23,112 @@
 #include "base/array.h"
 #include "base/varint.h"
 #include "run_expand.h"
+#include "stream_hash.h"
 
 #define LPL_ADDRESS_MASK	((UINT64_C(1) << LPL_WORD_ADDRESS_BITS) - 1)
-#define LPL_HASH_BITS		16
-#define LPL_HASH_1		UINT64_C(0x9e3779b97f4a7c15)
-#define LPL_HASH_2		UINT64_C(0xc2b2ae3d27d4eb4f)
-#define LPL_HASH_3		UINT64_C(0x165667b19e3779f9)
 
 /* ---- tokens: what comes next in a chunk ---- */
 
-/*
- * A run of a trace: its number in the chunk, its first instruction, how many were fetched.  Trace
- * 0 is no code: it has the data references that no instruction made, and what else is no
- * run.
- */
-#define LPL_TOKEN(trace, first, fetched) \
-	(UINT32_C(1) << 31 | (uint32_t)(trace) << 11 | (uint32_t)(first) << 6 | (fetched))
-#define LPL_TOKEN_TRACE(token)		((token) >> 11 & (LPL_TRACES_MAX - 1))
-#define LPL_TOKEN_FIRST(token)		((token) >> 6 & 31)
-#define LPL_TOKEN_FETCHED(token)	((token) & 63)
-
-#define LPL_TOKEN_LOOSE		LPL_TOKEN(0, 0, 0)	/* data references of no instruction */
-#define LPL_TOKEN_ANY		LPL_TOKEN(0, 1, 0)	/* one reference, with all its fields */
-#define LPL_TOKEN_STATE(mask)	LPL_TOKEN(0, 2, mask)	/* state changes: LPL_STATE_... */
+enum lpl_special_token {
+	LPL_TOKEN_NONE,
+	LPL_TOKEN_LOOSE,	/* data references of no instruction */
+	LPL_TOKEN_ANY,		/* one reference, with all its fields */
+	LPL_TOKEN_STATE,	/* less 1, plus a sum of LPL_STATE_...: state changes */
+	LPL_TOKEN_RUNS = 18	/* runs of traces, from here on */
+};
 #define LPL_STATE_SPACE		1
 #define LPL_STATE_USER		2
 #define LPL_STATE_OFFSET	4
 #define LPL_STATE_INSTR		8
 #define LPL_STATE_MASKS		16
 
-#define LPL_CONFIDENCE_MAX	15
+#define LPL_TOKENS_MAX		(1U << 30)
+#define LPL_LIST_MAX		64		/* data references that can be expected of a run */
+#define LPL_SITES_MAX		(LPL_LIST_MAX + 8)
 
-/* Which tokens followed on a context: the best, another one; 0: none. */
+/* Where a run's n-th data reference belongs. */
+static inline size_t lpl_site_of(size_t n)
+{
+	return n < LPL_LIST_MAX ? n : LPL_LIST_MAX + n % 8;
+}
+
+struct lpl_token {
+	uint32_t trace;		/* number in the chunk */
+	uint8_t first, fetched;
+	uint16_t listed;	/* data references expected of it */
+	uint32_t sites;		/* index of its first one */
+	uint32_t site_room;
+	uint32_t follower;	/* the token that came after it when that was not expected */
+
+	/* for the writer alone (run_packer.h): of such a run as it is expected */
+	uint32_t next;		/* another token of its trace; 0: none */
+	uint32_t word[2];	/* the trace's word, in supervisor and user mode; 0: no fast way */
+	uint32_t times[2];	/* how often it came so, in either */
+	uint8_t of_type[4];	/* walk-reads, walk-writes, reads, writes */
+	uint8_t supervisors;	/* of those, when in user mode */
+	uint8_t reserved[3];
+	uint64_t fetch_hash, fetch_power;
+};
+
+/* What followed on a context, the last few tokens. */
 struct lpl_successor {
-	uint32_t token[2];
-	uint32_t confidence;
+	uint32_t best;		/* plus LPL_DOUBT; 0: none */
+	uint32_t other;
 };
+#define LPL_DOUBT		(UINT32_C(1) << 31)	/* it was not right the last time */
 
-/* What the next token may be; the first is what it is most of the time. */
-enum lpl_candidate {
-	LPL_THREE_BEST, LPL_THREE_OTHER, LPL_ONE_BEST, LPL_ONE_OTHER, LPL_CANDIDATES
-};
+#define LPL_CONTEXT_BITS	16
+
+static inline uint32_t lpl_context_after(uint32_t context, uint32_t token)
+{
+	return (context << 5 ^ (uint32_t)(token * LPL_HASH >> 48)) &
+	       ((UINT32_C(1) << LPL_CONTEXT_BITS) - 1);
+}
+
+/* How a token that was not the best one is told. */
+enum lpl_candidate { LPL_BY_NUMBER, LPL_THE_OTHER, LPL_THE_FOLLOWER };
 
 /* ---- sites ---- */
 
-enum lpl_predictor {
-	LPL_PREDICT_NEAR,	/* the data reference before, and what it was more last time */
-	LPL_PREDICT_LAST,
-	LPL_PREDICT_FAR,	/* as NEAR, with the one before that */
-	LPL_PREDICT_STRIDE,
-	LPL_PREDICTORS
+enum lpl_prediction {
+	LPL_PREDICT_STEP,	/* from the last address on */
+	LPL_PREDICT_NEAR,	/* from the data reference before */
+	LPL_PREDICT_FAR,	/* from the one before that */
+	LPL_PREDICT_SEEN,	/* from the last one on, by another step than before */
+	LPL_PREDICTIONS,
+	LPL_SITE_KINDS = LPL_PREDICT_SEEN
 };
 
 /*
- * Each predictor adds a guess to a base: to the address of the data reference before, to
- * nothing, to the one before the one before, to nothing.  All is modulo 2^48.
+ * The word is as a data word: the last address, and where a reference is expected here, its code
+ * and, in the place of the instruction count, d.  The differences are modulo 2^48; above that
+ * number LPL_PREDICT_STEP has the site's kind.
  */
 struct lpl_site {
-	uint64_t guess[LPL_PREDICTORS];
-	uint32_t best;		/* the predictor that was right last */
+	uint64_t word;
+	uint64_t difference[LPL_PREDICTIONS];
 };
 
-/* One reference that is expected of an instruction. */
-struct lpl_expected {
-	uint8_t instruction;
-	uint8_t code;		/* the word's bits 56 to 62 */
-	uint16_t reserved;
-	uint32_t site;		/* index */
-};
-
-#define LPL_CODE_SHIFT		56
-#define LPL_LIST_MAX		64	/* references in the list of an instruction */
-
-/* How a list that was not expected is told: codes, which are below these, and */
-enum lpl_list_op {
-	LPL_LIST_ON = 128,	/* plus how many instructions to go on, up to 32 */
-	LPL_LIST_AGAIN = 192,	/* the list begins again, at the same count */
-	LPL_LIST_AGAIN_NEXT,	/* at the next one */
-	LPL_LIST_AGAIN_LATER	/* by a number */
-};
-
-/* ---- traces, as a chunk knows them ---- */
-
-struct lpl_model_trace {
-	struct lpl_instruction_trace code;	/* as many instructions as are known so far */
-	uint32_t place[LPL_TRACE_MAX];		/* sites of each instruction: the first's index */
-	uint8_t room[LPL_TRACE_MAX];		/* and how many there are */
-	uint16_t begin[LPL_TRACE_MAX + 1];	/* of each instruction's list in `expected` */
-	uint32_t expected, expected_room;	/* index of the first, and room */
-	uint32_t scanned;			/* the run with this token makes, when it ... */
-	struct lpl_run_data data;		/* ... is as expected, these; 0: it has to be seen */
-};
+#define LPL_CODE_SHIFT	56
 
 /* ---- the whole ---- */
 
 #define LPL_MISS_BYTES	6	/* of an address that nobody predicted */
-/* How an address is told: by the predictor, or by its distance from another one, in bytes. */
+/* How an address is told: by a prediction, or by its distance from another one, in bytes. */
 #define LPL_MISS(from_near, bytes) \
-	(LPL_PREDICTORS + ((from_near) ? LPL_MISS_BYTES + 1U : 0) + (bytes))
+	(LPL_PREDICTIONS + ((from_near) ? LPL_MISS_BYTES + 1U : 0) + (bytes))
 #define LPL_MISS_KINDS	LPL_MISS(true, LPL_MISS_BYTES + 1)
 
 struct lpl_run_model {
-	struct lpl_successor *three, *one;	/* owned, as all arrays: of 2^LPL_HASH_BITS */
-	uint32_t token[3];			/* the last ones, the latest first */
-	uint64_t base[LPL_PREDICTORS];		/* of the predictors */
-	struct lpl_model_trace *trace;
+	struct lpl_successor *after;	/* by context; owned, as all arrays */
+	uint32_t context;
+	uint32_t before;		/* the last token */
+	uint64_t near, far;		/* the last data reference's address, the one's before */
+	struct lpl_instruction_trace *trace;	/* as much as is known so far; 0 is no code */
+	struct lpl_token *token;
 	struct lpl_site *site;
-	struct lpl_expected *expected;
-	size_t traces, sites, expecteds;
-	size_t trace_room, site_room, expected_room;
+	size_t traces, tokens, sites;
+	size_t trace_room, token_room, site_room;
 };
 
 bool lpl_run_model_init(struct lpl_run_model *model);	/* false: no memory */
@@ -139,69 +137,62 @@ void lpl_run_model_free(struct lpl_run_model *model);
 bool lpl_run_model_begin(struct lpl_run_model *model);
 
 /* A trace that the chunk did not know; its number is traces - 1 then.  false: no memory. */
-bool lpl_run_model_add(struct lpl_run_model *model, uint64_t address);
-/* An instruction's list is this from now on, so many codes.  false: no memory. */
-bool lpl_run_model_expect(struct lpl_run_model *model, struct lpl_model_trace *trace,
-			  unsigned int instruction, const uint8_t *code, size_t count);
-/* The site of an instruction's n-th reference, for n below LPL_LIST_MAX.  SIZE_MAX: no memory. */
-size_t lpl_run_model_site(struct lpl_run_model *model, struct lpl_model_trace *trace,
-			  unsigned int instruction, unsigned int n);
+bool lpl_run_model_trace(struct lpl_run_model *model, uint64_t address);
+/* A token that the chunk did not know; its number is tokens - 1 then.  false: no memory. */
+bool lpl_run_model_token(struct lpl_run_model *model, uint32_t trace, unsigned int first,
+			 unsigned int fetched);
+/* A token gets sites for so many data references.  false: no memory. */
+bool lpl_run_model_sites(struct lpl_run_model *model, struct lpl_token *token, size_t refs);
 
-/* ---- tokens ---- */
+/* This token came, other than expected or after doubt: learn of it. */
+void lpl_token_learn(struct lpl_run_model *model, uint32_t token);
 
-static inline struct lpl_successor *lpl_after_three(const struct lpl_run_model *model)
-{
-	uint64_t hash = model->token[0] * LPL_HASH_1 + model->token[1] * LPL_HASH_2 +
-			model->token[2] * LPL_HASH_3;
-
-	return &model->three[hash >> (64 - LPL_HASH_BITS)];
-}
-
-static inline struct lpl_successor *lpl_after_one(const struct lpl_run_model *model)
-{
-	return &model->one[model->token[0] * LPL_HASH_1 >> (64 - LPL_HASH_BITS)];
-}
-
-/* This token came after those. */
+/* This token came: what comes next is asked in another context. */
 static inline void lpl_token_came(struct lpl_run_model *model, uint32_t token)
 {
-	model->token[2] = model->token[1];
-	model->token[1] = model->token[0];
-	model->token[0] = token;
-}
-
-/* A successor that did not have it as its best one learns of it. */
-void lpl_successor_learn(struct lpl_successor *successor, uint32_t token);
-
-static inline void lpl_successor_was_right(struct lpl_successor *successor)
-{
-	successor->confidence += successor->confidence < LPL_CONFIDENCE_MAX;
+	model->before = token;
+	model->context = lpl_context_after(model->context, token);
 }
 
 /* ---- addresses ---- */
 
-static inline uint64_t lpl_predict(const struct lpl_site *site, unsigned int predictor,
-				   const uint64_t base[LPL_PREDICTORS])
+static inline unsigned int lpl_kind(const struct lpl_site *site)
 {
-	return (base[predictor] + site->guess[predictor]) & LPL_ADDRESS_MASK;
+	return (unsigned int)(site->difference[LPL_PREDICT_STEP] >> LPL_WORD_ADDRESS_BITS);
 }
 
-/* A data reference came: the next ones are near it. */
-static inline void lpl_base_came(uint64_t base[LPL_PREDICTORS], uint64_t address)
+/* Where the site's reference is by that prediction, after those at `near` and, before it, `far`. */
+static inline uint64_t lpl_predict(const struct lpl_site *site, unsigned int prediction,
+				   uint64_t near, uint64_t far)
 {
-	base[LPL_PREDICT_FAR] = base[LPL_PREDICT_NEAR];
-	base[LPL_PREDICT_NEAR] = address;
+	uint64_t from = prediction == LPL_PREDICT_NEAR ? near :
+			prediction == LPL_PREDICT_FAR ? far : site->word;
+
+	return (from + site->difference[prediction]) & LPL_ADDRESS_MASK;
 }
 
-/* It came from this site. */
-static inline void lpl_site_came(uint64_t base[LPL_PREDICTORS], struct lpl_site *site,
-				 uint64_t address)
+/* It was not where its kind said, but there, told so. */
+static inline void lpl_site_learn(struct lpl_site *site, unsigned int told, uint64_t address,
+				  uint64_t near, uint64_t far)
 {
-	site->guess[LPL_PREDICT_STRIDE] = 2 * address - site->guess[LPL_PREDICT_LAST];
-	site->guess[LPL_PREDICT_NEAR] = address - base[LPL_PREDICT_NEAR];
-	site->guess[LPL_PREDICT_LAST] = address;
-	site->guess[LPL_PREDICT_FAR] = address - base[LPL_PREDICT_FAR];
-	lpl_base_came(base, address);
+	uint64_t *difference = site->difference;
+	uint64_t step = difference[LPL_PREDICT_STEP] & LPL_ADDRESS_MASK;
+	uint64_t kind = told < LPL_SITE_KINDS ? told : lpl_kind(site);
+
+	if (told == LPL_PREDICT_SEEN) {
+		step = difference[LPL_PREDICT_SEEN];
+		kind = LPL_PREDICT_STEP;
+	}
+	difference[LPL_PREDICT_STEP] = step | kind << LPL_WORD_ADDRESS_BITS;
+	difference[LPL_PREDICT_NEAR] = address - near;
+	difference[LPL_PREDICT_FAR] = address - far;
+	difference[LPL_PREDICT_SEEN] = (address - site->word) & LPL_ADDRESS_MASK;
+}
+
+/* The site's last address is this one, its code and d stay. */
+static inline void lpl_site_came(struct lpl_site *site, uint64_t address)
+{
+	site->word = (site->word & ~LPL_ADDRESS_MASK) | address;
 }
 
 /* Addresses that nobody predicted are told by how far they are from another one. */

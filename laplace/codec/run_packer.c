@@ -9,8 +9,8 @@
 bool lpl_run_packer_init(struct lpl_run_packer *packer)
 {
 	memset(packer, 0, sizeof(*packer));
-	if (lpl_run_encoder_init(&packer->encoder) && lpl_stream_hash_init(&packer->hash) &&
-	    lpl_run_packer_begin(packer))
+	lpl_stream_hash_init(&packer->hash);
+	if (lpl_run_encoder_init(&packer->encoder) && lpl_run_packer_begin(packer))
 		return true;
 	lpl_run_packer_free(packer);
 	return false;
@@ -19,7 +19,6 @@ bool lpl_run_packer_init(struct lpl_run_packer *packer)
 void lpl_run_packer_free(struct lpl_run_packer *packer)
 {
 	lpl_run_encoder_free(&packer->encoder);
-	lpl_stream_hash_free(&packer->hash);
 	free(packer->trace);
 	packer->trace = NULL;
 }
@@ -58,10 +57,17 @@ static bool goes_on(const struct lpl_instruction_trace *trace,
 	       memcmp(trace->length, longer->length, trace->count) == 0;
 }
 
+/* Who is it that words name so?  Nobody, from now on. */
+static void forget_token(struct lpl_token *token)
+{
+	token->word[false] = token->word[true] = 0;
+}
+
 enum lpl_error lpl_run_packer_define(struct lpl_run_packer *packer, uint32_t number,
 				     const struct lpl_instruction_trace *trace,
 				     struct lpl_report *report)
 {
+	struct lpl_token *tokens = packer->encoder.model.token;
 	struct lpl_packed_trace *entry;
 
 	if (number > packer->traces || number >= LPL_TRACES_MAX || !lpl_trace_is_valid(trace))
@@ -74,29 +80,26 @@ enum lpl_error lpl_run_packer_define(struct lpl_run_packer *packer, uint32_t num
 	}
 	entry = &packer->trace[number];
 	/* who only got longer keeps what was learned of it */
-	if (entry->chunk != 0 && !goes_on(&entry->code, trace))
+	if (entry->chunk == packer->chunk && !goes_on(&entry->code, trace)) {
+		for (uint32_t i = entry->token; i != LPL_TOKEN_NONE; i = tokens[i].next)
+			forget_token(&tokens[i]);
 		entry->chunk = 0;
+	}
 	entry->code = *trace;
-	lpl_stream_hash_fetches(trace, entry->fetch);
+	lpl_stream_hash_prefix(trace, entry->hash);
 	return LPL_OK;
 }
 
 void lpl_run_packer_forget(struct lpl_run_packer *packer)
 {
+	struct lpl_run_model *model = &packer->encoder.model;
+
+	for (size_t i = LPL_TOKEN_RUNS; i < model->tokens; i++)
+		forget_token(&model->token[i]);
 	packer->traces = 0;
 }
 
 /* ---- state ---- */
-
-/* Is the state that was told the one that a reader of what is packed has? */
-static inline bool is_told(const struct lpl_run_packer *packer)
-{
-	const struct lpl_run_state *a = &packer->packed.state, *b = &packer->state;
-
-	return ((a->space ^ b->space) | (a->cycle_offset ^ b->cycle_offset) |
-		(packer->packed.next_instr ^ packer->next_instr) |
-		(uint64_t)(a->user ^ b->user)) == 0;
-}
 
 /* Tell what has changed since it was told, unless none of that is in `mask`. */
 static enum lpl_error pack_state(struct lpl_run_packer *packer, unsigned int mask,
@@ -158,14 +161,67 @@ static void count_run(struct lpl_run_packer *packer, const struct lpl_run_data *
 				 data->supervisors;
 }
 
+/* Runs that came as words, as expected: add them up. */
+static void settle(struct lpl_run_packer *packer, struct lpl_token *token)
+{
+	const uint64_t times = (uint64_t)token->times[false] + token->times[true];
+
+	packer->of_type[LPL_FETCH] += times * token->fetched;
+	packer->of_type[LPL_WALK_READ] += times * token->of_type[0];
+	packer->of_type[LPL_WALK_WRITE] += times * token->of_type[1];
+	packer->of_type[LPL_READ] += times * token->of_type[2];
+	packer->of_type[LPL_WRITE] += times * token->of_type[3];
+	packer->users += (uint64_t)token->times[true] *
+			 ((uint64_t)token->fetched + token->of_type[2] + token->of_type[3] -
+			  token->supervisors);
+	token->times[false] = token->times[true] = 0;
+}
+
+void lpl_run_packer_count(struct lpl_run_packer *packer)
+{
+	struct lpl_run_model *model = &packer->encoder.model;
+
+	for (size_t i = LPL_TOKEN_RUNS; i < model->tokens; i++)
+		settle(packer, &model->token[i]);
+}
+
+/*
+ * A run was packed: what its token says has changed, if it was not `expected`.  The next one that is
+ * just the same may come as words, if it is a trace from its beginning, with nothing in it
+ * that has to be looked at.
+ */
+static void prepare_words(struct lpl_run_packer *packer, uint32_t number,
+			  const struct lpl_packed_trace *entry, const struct lpl_run *run,
+			  const struct lpl_run_data *data, bool expected)
+{
+	struct lpl_token *token = &packer->encoder.model.token[number];
+
+	if (!expected) {
+		settle(packer, token);
+		forget_token(token);
+	}
+	if (run->first > 0 || data->offset >= run->fetched || data->count != token->listed ||
+	    data->count != run->words || lpl_trace_crosses(&entry->code))
+		return;
+	for (int i = 0; i < 4; i++)
+		token->of_type[i] = (uint8_t)data->of_type[i];
+	token->supervisors = (uint8_t)data->supervisors;
+	token->fetch_power = packer->hash.power[run->fetched];
+	token->fetch_hash = lpl_stream_hash_part(&packer->hash, entry->hash, 0, run->fetched);
+	token->word[packer->state.user] = run->trace + 1;
+}
+
 static enum lpl_error pack_run(struct lpl_run_packer *packer, struct lpl_packed_trace *entry,
 			       const struct lpl_run *run, const struct lpl_run_data *data,
-			       bool expected, struct lpl_report *report)
+			       struct lpl_report *report)
 {
+	struct lpl_run_model *model = &packer->encoder.model;
 	const struct lpl_run_state *state = &packer->packed.state;
 	uint64_t instr = packer->next_instr, ref = packer->packed.ref;
 	size_t fetches = run->fetched;
 	uint64_t first = instr, last = instr + (fetches > 0 ? fetches - 1 : 0);
+	bool known, expected = false;
+	uint32_t token;
 
 	if (fetches == 1 && lpl_trace_crosses(&entry->code))
 		fetches = 2;
@@ -177,43 +233,31 @@ static enum lpl_error pack_run(struct lpl_run_packer *packer, struct lpl_packed_
 		return out_of_order(packer, report);
 	if (entry->chunk != packer->chunk) {
 		entry->chunk = packer->chunk;
-		entry->number = (uint32_t)packer->encoder.model.traces;
-		if (entry->number >= LPL_TRACES_MAX)
-			return lpl_fail(report, LPL_ERR_USAGE,
-					"more instruction traces than a chunk can have");
+		entry->number = (uint32_t)model->traces;
+		entry->token = LPL_TOKEN_NONE;
 	}
-	if (!lpl_run_encode(&packer->encoder, entry->number, &entry->code, run, instr,
-			    expected))
+	token = lpl_run_find_token(model, entry->token, entry->number, run);
+	if (token != LPL_TOKEN_NONE)
+		expected = lpl_run_is_expected(model, &model->token[token], run, (uint8_t)instr);
+	else if (entry->number >= LPL_TRACES_MAX || model->tokens >= LPL_TOKENS_MAX)
+		return lpl_fail(report, LPL_ERR_USAGE,
+				"more instruction traces than a chunk can have");
+	known = token != LPL_TOKEN_NONE;
+	if (!lpl_run_encode(&packer->encoder, &token, entry->number, &entry->code, run,
+			    (uint8_t)instr))
 		return no_memory(report);
+	if (!known) {
+		model->token[token].next = entry->token;
+		entry->token = token;
+	}
+	prepare_words(packer, token, entry, run, data, expected);
 	if (!packer->hashed_before)
-		lpl_stream_hash_run(&packer->hash, &entry->code, entry->fetch, run, data->count,
+		lpl_stream_hash_run(&packer->hash, &entry->code, entry->hash, run, data->count,
 				    state, instr, ref);
 	count_run(packer, data, fetches);
 	packer->next_instr += run->fetched;
 	packer->packed.next_instr = packer->next_instr;
 	return LPL_OK;
-}
-
-/* Are a run's data words valid, and what do they say?  Once seen, they are not looked at again. */
-static bool scan(struct lpl_run_packer *packer, const struct lpl_packed_trace *entry,
-		 const struct lpl_run *run, bool expected, struct lpl_run_data *data)
-{
-	struct lpl_model_trace *known;
-	uint32_t token;
-
-	if (!expected)
-		return lpl_run_scan(run, (uint8_t)packer->next_instr, packer->state.user, data);
-	known = &packer->encoder.model.trace[entry->number];
-	token = LPL_TOKEN(entry->number, run->first, run->fetched);
-	if (known->scanned != token ||
-	    (known->data.supervisors > 0 && !packer->state.user)) {
-		if (!lpl_run_scan(run, (uint8_t)packer->next_instr, packer->state.user,
-				  &known->data))
-			return false;
-		known->scanned = token;
-	}
-	*data = known->data;
-	return true;
 }
 
 enum lpl_error lpl_run_packer_run(struct lpl_run_packer *packer, const struct lpl_run *run,
@@ -222,27 +266,19 @@ enum lpl_error lpl_run_packer_run(struct lpl_run_packer *packer, const struct lp
 	struct lpl_packed_trace *entry;
 	struct lpl_run_data data;
 	enum lpl_error error;
-	bool valid, expected = false;
 
 	if (run->trace >= packer->traces)
 		return lpl_fail(report, LPL_ERR_USAGE, "a run of trace %u, which is not defined",
 				(unsigned int)run->trace);
 	entry = &packer->trace[run->trace];
-	valid = run->first < entry->code.count &&
-		run->first + run->fetched <= entry->code.count &&
-		run->words <= LPL_RUN_WORDS_MAX && (run->fetched > 0 || run->words > 0);
-	if (valid) {
-		expected = entry->chunk == packer->chunk &&
-			   lpl_run_is_expected(&packer->encoder, entry->number, run,
-					       packer->next_instr);
-		valid = scan(packer, entry, run, expected, &data);
-	}
-	if (!valid)
+	if (run->first >= entry->code.count || run->first + run->fetched > entry->code.count ||
+	    run->words > LPL_RUN_WORDS_MAX || (run->fetched == 0 && run->words == 0) ||
+	    !lpl_run_scan(run, (uint8_t)packer->next_instr, packer->state.user, &data))
 		return lpl_fail(report, LPL_ERR_USAGE,
 				"a run after reference %" PRIu64 " is not valid",
 				packer->packed.ref);
-	error = is_told(packer) ? LPL_OK : pack_state(packer, LPL_STATE_MASKS - 1, report);
-	return error != LPL_OK ? error : pack_run(packer, entry, run, &data, expected, report);
+	error = lpl_run_packer_is_told(packer) ? LPL_OK : pack_state(packer, LPL_STATE_MASKS - 1, report);
+	return error != LPL_OK ? error : pack_run(packer, entry, run, &data, report);
 }
 
 /* ---- loose references ---- */
@@ -337,7 +373,8 @@ enum lpl_error lpl_run_packer_loose(struct lpl_run_packer *packer, const struct 
 		if (!lpl_run_scan(&run, (uint8_t)base, packer->packed.state.user, &data) ||
 		    !advance(packer, first->instr, last, n))
 			return out_of_order(packer, report);
-		if (!lpl_run_encode_loose(&packer->encoder, word, run.words, base))
+		if (!lpl_run_encode_loose(&packer->encoder, word, run.words,
+					  (uint8_t)base))
 			return no_memory(report);
 		if (!packer->hashed_before)
 			lpl_stream_hash_refs(&packer->hash, first, n);

@@ -15,7 +15,8 @@
 struct lpl_packed_trace {
 	struct lpl_instruction_trace code;
 	uint32_t chunk, number;		/* it has that number in that chunk */
-	uint64_t fetch[LPL_TRACE_MAX];	/* as the hash has them */
+	uint32_t token;			/* of a run of it there; the next one has others */
+	uint64_t hash[LPL_TRACE_MAX + 1];	/* of its first fetches (stream_hash.h) */
 };
 
 struct lpl_run_packer {
@@ -31,8 +32,8 @@ struct lpl_run_packer {
 	uint64_t next_instr;
 	uint64_t first_ref, first_instr, first_cycle;	/* of this chunk's first reference */
 	uint64_t refs;			/* in this chunk */
-	uint64_t of_type[LPL_TYPES];	/* in all, as is: */
-	uint64_t users;
+	/* in all, once lpl_run_packer_count() was called */
+	uint64_t of_type[LPL_TYPES], users;
 };
 
 bool lpl_run_packer_init(struct lpl_run_packer *packer);	/* false: no memory */
@@ -51,10 +52,26 @@ enum lpl_error lpl_run_packer_define(struct lpl_run_packer *packer, uint32_t num
 void lpl_run_packer_forget(struct lpl_run_packer *packer);
 enum lpl_error lpl_run_packer_run(struct lpl_run_packer *packer, const struct lpl_run *run,
 				  struct lpl_report *report);
+/* As `words` of the sink, as long as the chunk has no more than `most` references. */
+size_t lpl_run_packer_words(struct lpl_run_packer *packer, const uint64_t *word,
+			    const uint64_t *end, uint64_t most, uint64_t *instructions,
+			    uint64_t *refs);
 enum lpl_error lpl_run_packer_loose(struct lpl_run_packer *packer, const struct lpl_ref *refs,
 				    size_t count, struct lpl_report *report);
 /* An event stands here: what follows comes after it. */
 enum lpl_error lpl_run_packer_event(struct lpl_run_packer *packer,
 				    const struct lpl_event *event, struct lpl_report *report);
+/* Is the state that was told the one that a reader of what is packed has? */
+static inline bool lpl_run_packer_is_told(const struct lpl_run_packer *packer)
+{
+	const struct lpl_run_state *a = &packer->packed.state, *b = &packer->state;
+
+	return ((a->space ^ b->space) | (a->cycle_offset ^ b->cycle_offset) |
+		(packer->packed.next_instr ^ packer->next_instr) |
+		(uint64_t)(a->user ^ b->user)) == 0;
+}
+
+/* of_type and users are those of all that came. */
+void lpl_run_packer_count(struct lpl_run_packer *packer);
 
 #endif

@@ -2,15 +2,20 @@
 /*
  * The hash of a stream of references.
  *
- * A reference is one word, most of the time: fetches in one sequence of words, data in another,
- * so that a run's data words, and a trace's fetches, are taken as they are.  Nothing is lost
+ * A reference is one word, most of the time: fetches in one sequence of words, F, data in another,
+ * D, so that a run's data words, and a trace's fetches, are taken as they are.  Nothing is lost
  * by it.  Each fetch's instruction count is known, for it is one more than that of the fetch
  * before, or told; each data reference's, too, from its low byte and the rest, which is told
  * whenever it changes.  And at one count a fetch comes before data, or it is told.
  * What cannot be said in a word is told in full, by its number in the stream.
+ *
+ * F is a polynomial in LPL_HASH, so what a sequence of words adds to it is known without them
+ * being taken one by one: F(ab) = F(a) * LPL_HASH^length(b) + F(b).  Each word is mixed before, so
+ * that all its bits tell in all of F's.  D need not have that, and takes fewer instructions.
  */
 #include <endian.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "run_expand.h"
 #include "stream_hash.h"
@@ -22,45 +27,36 @@ enum told { TOLD_STATE, TOLD_INSTR, TOLD_DATA_FIRST, TOLD_PAGE, TOLD_ANY };
 #define SECOND_FETCH	(UINT64_C(1) << 52)
 #define LENGTH_SHIFT	48
 
-bool lpl_stream_hash_init(struct lpl_stream_hash *hash)
+void lpl_stream_hash_init(struct lpl_stream_hash *hash)
 {
 	memset(hash, 0, sizeof(*hash));
 	hash->data_instr = UINT64_MAX;
-	hash->fetches.state = XXH3_createState();
-	hash->data.state = XXH3_createState();
-	if (hash->fetches.state && hash->data.state &&
-	    XXH3_64bits_reset(hash->fetches.state) == XXH_OK &&
-	    XXH3_64bits_reset(hash->data.state) == XXH_OK)
-		return true;
-	lpl_stream_hash_free(hash);
-	return false;
+	hash->power[0] = 1;
+	for (int i = 1; i <= LPL_TRACE_MAX; i++)
+		hash->power[i] = hash->power[i - 1] * LPL_HASH;
 }
 
-void lpl_stream_hash_free(struct lpl_stream_hash *hash)
+/* The finalizer of MurmurHash3. */
+static inline uint64_t mix(uint64_t word)
 {
-	XXH3_freeState(hash->fetches.state);
-	XXH3_freeState(hash->data.state);
-	memset(hash, 0, sizeof(*hash));
+	word = (word ^ word >> 33) * UINT64_C(0xff51afd7ed558ccd);
+	word = (word ^ word >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+	return word ^ word >> 33;
 }
 
-static void drain(struct lpl_hash_words *words)
+static inline uint64_t add_fetch(uint64_t fetches, uint64_t word)
 {
-	for (size_t i = 0; i < words->count; i++)
-		words->word[i] = htole64(words->word[i]);
-	XXH3_64bits_update(words->state, words->word, words->count * sizeof(*words->word));
-	words->count = 0;
+	return fetches * LPL_HASH + mix(word);
 }
 
-static inline void room_for(struct lpl_hash_words *words, size_t count)
+static inline void put_fetch(struct lpl_stream_hash *hash, uint64_t word)
 {
-	if (words->count + count > LPL_HASH_WORDS)
-		drain(words);
+	hash->fetches = add_fetch(hash->fetches, word);
 }
 
-static inline void put(struct lpl_hash_words *words, uint64_t word)
+static inline void put_data(struct lpl_stream_hash *hash, uint64_t word)
 {
-	room_for(words, 1);
-	words->word[words->count++] = word;
+	hash->data = lpl_stream_hash_data(hash->data, word);
 }
 
 /* ---- reference by reference ---- */
@@ -71,41 +67,45 @@ static void tell_state(struct lpl_stream_hash *hash, uint64_t ref, uint64_t spac
 	hash->space = space;
 	hash->offset = offset;
 	hash->user = user;
-	put(&hash->fetches, TELL(TOLD_STATE));
-	put(&hash->fetches, ref);
-	put(&hash->fetches, space);
-	put(&hash->fetches, offset);
-	put(&hash->fetches, user);
+	put_fetch(hash, TELL(TOLD_STATE));
+	put_fetch(hash, ref);
+	put_fetch(hash, space);
+	put_fetch(hash, offset);
+	put_fetch(hash, user);
 }
 
 static inline void tell_fetch(struct lpl_stream_hash *hash, uint64_t instr, bool second)
 {
 	if (instr != hash->next_fetch - second) {
-		put(&hash->fetches, TELL(TOLD_INSTR));
-		put(&hash->fetches, instr);
+		put_fetch(hash, TELL(TOLD_INSTR));
+		put_fetch(hash, instr);
 	}
 	if (instr == hash->data_instr)
-		put(&hash->fetches, TELL(TOLD_DATA_FIRST));
+		put_fetch(hash, TELL(TOLD_DATA_FIRST));
+}
+
+uint64_t lpl_stream_hash_page(uint64_t data, uint64_t instr)
+{
+	data = lpl_stream_hash_data(data, TELL(TOLD_PAGE));
+	return lpl_stream_hash_data(data, instr >> 8);
 }
 
 static inline void tell_data(struct lpl_stream_hash *hash, uint64_t instr)
 {
-	if (hash->data_instr == UINT64_MAX || instr >> 8 != hash->data_instr >> 8) {
-		put(&hash->data, TELL(TOLD_PAGE));
-		put(&hash->data, instr >> 8);
-	}
+	if (hash->data_instr == UINT64_MAX || instr >> 8 != hash->data_instr >> 8)
+		hash->data = lpl_stream_hash_page(hash->data, instr);
 	hash->data_instr = instr;
 }
 
 static void put_any(struct lpl_stream_hash *hash, const struct lpl_ref *r)
 {
-	put(&hash->data, TELL(TOLD_ANY));
-	put(&hash->data, r->ref);
-	put(&hash->data, r->instr);
-	put(&hash->data, r->cycle);
-	put(&hash->data, r->address);
-	put(&hash->data, r->space);
-	put(&hash->data, r->type | (uint64_t)r->flags << 8 | (uint64_t)r->length << 16);
+	put_data(hash, TELL(TOLD_ANY));
+	put_data(hash, r->ref);
+	put_data(hash, r->instr);
+	put_data(hash, r->cycle);
+	put_data(hash, r->address);
+	put_data(hash, r->space);
+	put_data(hash, r->type | (uint64_t)r->flags << 8 | (uint64_t)r->length << 16);
 }
 
 static bool fits_a_fetch(const struct lpl_ref *r)
@@ -133,15 +133,15 @@ static void hash_ref(struct lpl_stream_hash *hash, const struct lpl_ref *r)
 		bool second = r->flags & LPL_SECOND;
 
 		tell_fetch(hash, r->instr, second);
-		put(&hash->fetches, (r->address & ((UINT64_C(1) << LENGTH_SHIFT) - 1)) |
+		put_fetch(hash, (r->address & ((UINT64_C(1) << LENGTH_SHIFT) - 1)) |
 				    (uint64_t)r->length << LENGTH_SHIFT |
 				    (second ? SECOND_FETCH : 0));
 		hash->next_fetch = r->instr + 1;
 	} else if (lpl_word_of_ref(r, hash->user, word)) {
 		tell_data(hash, r->instr);
-		put(&hash->data, word[0]);
+		put_data(hash, word[0]);
 		if (word[1] != 0)
-			put(&hash->data, word[1]);
+			put_data(hash, word[1]);
 	} else {
 		put_any(hash, r);
 	}
@@ -184,24 +184,25 @@ static inline bool is_plain(const struct lpl_stream_hash *hash,
 		(run->words == data && count_of(run->word[0], instr) >> 8 == last >> 8));
 }
 
-void lpl_stream_hash_fetches(const struct lpl_instruction_trace *trace,
-			     uint64_t fetch[LPL_TRACE_MAX])
+void lpl_stream_hash_prefix(const struct lpl_instruction_trace *trace,
+			    uint64_t prefix[LPL_TRACE_MAX + 1])
 {
 	uint64_t address = trace->address & ((UINT64_C(1) << LENGTH_SHIFT) - 1);
 
+	prefix[0] = 0;
 	for (unsigned int i = 0; i < trace->count; i++) {
-		fetch[i] = address | (uint64_t)trace->length[i] << LENGTH_SHIFT;
+		prefix[i + 1] = add_fetch(prefix[i], address | (uint64_t)trace->length[i] <<
+						     LENGTH_SHIFT);
 		address += trace->length[i];
 	}
 }
 
 void lpl_stream_hash_run(struct lpl_stream_hash *hash, const struct lpl_instruction_trace *trace,
-			 const uint64_t *fetch, const struct lpl_run *run, size_t data,
-			 const struct lpl_run_state *state, uint64_t instr, uint64_t ref)
+			 const uint64_t prefix[LPL_TRACE_MAX + 1], const struct lpl_run *run,
+			 size_t data, const struct lpl_run_state *state, uint64_t instr,
+			 uint64_t ref)
 {
-	struct lpl_hash_words *fetches = &hash->fetches, *words = &hash->data;
 	uint64_t last = instr;		/* count of the last data reference */
-	uint64_t *to;
 
 	if (run->words > 0)
 		last = count_of(run->word[run->words - 1], instr);
@@ -210,32 +211,22 @@ void lpl_stream_hash_run(struct lpl_stream_hash *hash, const struct lpl_instruct
 		return;
 	}
 	tell_fetch(hash, instr, false);
-	room_for(fetches, LPL_TRACE_MAX);
-	to = &fetches->word[fetches->count];
-	for (unsigned int i = 0; i < run->fetched; i++)
-		to[i] = fetch[run->first + i];
-	fetches->count += run->fetched;
+	hash->fetches = hash->fetches * hash->power[run->fetched] +
+			lpl_stream_hash_part(hash, prefix, run->first, run->fetched);
 	hash->next_fetch = instr + run->fetched;
 	if (run->words > 0) {
 		tell_data(hash, last);
-		room_for(words, run->words);
-		to = &words->word[words->count];
 		for (size_t i = 0; i < run->words; i++)
-			to[i] = run->word[i];
-		words->count += run->words;
+			put_data(hash, run->word[i]);
 	}
 	hash->ref = ref + run->fetched + run->words;
 	hash->refs += run->fetched + run->words;
 }
 
-uint64_t lpl_stream_hash_value(struct lpl_stream_hash *hash)
+uint64_t lpl_stream_hash_value(const struct lpl_stream_hash *hash)
 {
-	uint64_t word[3];
+	const uint64_t word[3] = { htole64(hash->refs), htole64(hash->fetches),
+				   htole64(hash->data) };
 
-	drain(&hash->fetches);
-	drain(&hash->data);
-	word[0] = htole64(hash->refs);
-	word[1] = htole64(XXH3_64bits_digest(hash->fetches.state));
-	word[2] = htole64(XXH3_64bits_digest(hash->data.state));
 	return XXH3_64bits(word, sizeof(word));
 }

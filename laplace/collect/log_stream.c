@@ -195,10 +195,19 @@ static int string(struct lpl_log_stream *s, const uint64_t *word, struct lpl_rep
 	return error;
 }
 
+/* This trace is running from now on. */
+static int run_trace(struct lpl_log_stream *s, uint32_t id, struct lpl_report *report)
+{
+	if (id >= s->trace_room || !s->trace[id].count)
+		return (int)broken(s, "a trace was not defined", report);
+	s->running = id;
+	s->count = s->trace[id].count;
+	return LPL_OK;
+}
+
 /* A trace begins: what ran before it is over, and its instructions account for the count. */
 static int begin_trace(struct lpl_log_stream *s, uint64_t word, struct lpl_report *report)
 {
-	uint32_t id = (uint32_t)word;
 	int error;
 
 	error = fetch(s, s->now, report);
@@ -209,14 +218,32 @@ static int begin_trace(struct lpl_log_stream *s, uint64_t word, struct lpl_repor
 	if (s->open && s->next != s->now)
 		return (int)broken(s, "the instruction count does not follow from "
 				   "what was fetched", report);
-	if (id >= s->trace_room || !s->trace[id].count)
-		return (int)broken(s, "a trace was not defined", report);
-	s->running = id;
-	s->count = s->trace[id].count;
 	s->at = 0;
 	s->next = s->now;
 	s->open = true;
-	return LPL_OK;
+	return run_trace(s, (uint32_t)word, report);
+}
+
+/*
+ * The runs that `out` takes as words, from the trace's on that has begun; returns how many of
+ * these, and the trace behind them has begun.
+ */
+static size_t words(struct lpl_log_stream *s, const uint64_t *word, const uint64_t *end,
+		    int *error, struct lpl_report *report)
+{
+	uint64_t instructions, refs;
+	size_t taken;
+
+	if (!s->out->words || s->changed || s->now != s->expected)
+		return 0;
+	taken = s->out->words(s->out, word, end, &instructions, &refs);
+	if (taken == 0)
+		return 0;
+	count_refs(s, refs);
+	s->now += instructions;
+	s->expected = s->now;
+	*error = run_trace(s, (uint32_t)word[taken], report);
+	return taken;
 }
 
 /*
@@ -231,8 +258,10 @@ static size_t plain_runs(struct lpl_log_stream *s, const uint64_t *word, const u
 	const bool plain = recorded(s) && !s->jumps;
 
 	while (plain && !*error) {
-		const uint64_t *w = word + 1;
+		const uint64_t *w;
 
+		word += words(s, word, end, error, report);
+		w = word + 1;
 		while (w < end && DATA(*w) && !IS_LONG(*w))
 			w++;
 		if (w == end || *w >> 56 != LPL_LOG_TRACE || w - word > LPL_RUN_WORDS_MAX)
@@ -252,8 +281,7 @@ static size_t plain_runs(struct lpl_log_stream *s, const uint64_t *word, const u
 
 		*error = tell_run(s, &run, s->now, (uint64_t)fetched + run.words, report);
 		s->now += fetched;
-		s->running = next;
-		s->count = s->trace[next].count;
+		(void)run_trace(s, next, report);
 		word = w;
 	}
 	s->next = s->now;

@@ -208,7 +208,7 @@ static int take_event(struct lpl_run_sink *sink, const struct lpl_event *event,
 void lpl_run_refs_init(struct lpl_run_refs *r)
 {
 	r->sink = (struct lpl_run_sink){ take_define, take_forget, take_state, take_at,
-					 take_run, take_loose, take_event };
+					 take_run, NULL, take_loose, take_event };
 	r->block = next_block(r);
 }
 

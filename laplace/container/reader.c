@@ -449,13 +449,10 @@ void lpl_reader_jobs(struct lpl_reader *reader, unsigned int jobs)
 		reader->jobs = jobs;
 }
 
-enum lpl_error lpl_reader_compare_hash(struct lpl_reader *reader, struct lpl_report *report)
+void lpl_reader_compare_hash(struct lpl_reader *reader)
 {
-	if (!reader->hashing && !lpl_stream_hash_init(&reader->hash))
-		return lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory to read it",
-				reader->source.name);
+	lpl_stream_hash_init(&reader->hash);
 	reader->hashing = true;
-	return LPL_OK;
 }
 
 const char *lpl_packing_part(unsigned int part)
@@ -512,8 +509,6 @@ void lpl_reader_close(struct lpl_reader *reader)
 		lpl_loaded_chunk_free(&reader->slot[i]);
 	free(reader->slot);
 	free(reader->expanded);
-	if (reader->hashing)
-		lpl_stream_hash_free(&reader->hash);
 	if (reader->owned)
 		(void)close(reader->source.fd);
 	lpl_meta_free(reader->meta);

@@ -226,11 +226,12 @@ static bool finish_runs(struct lpl_writer *writer)
 /* Of runs that come as such the writer gets all there are, and counts them itself. */
 static void count_runs(struct lpl_writer *writer)
 {
-	const struct lpl_run_packer *packer;
+	struct lpl_run_packer *packer;
 
 	if (!writer->runs || !writer->runs->told)
 		return;
 	packer = &writer->runs->packer;
+	lpl_run_packer_count(packer);
 	memcpy(writer->totals.refs, packer->of_type, sizeof(writer->totals.refs));
 	writer->totals.user_refs = packer->users;
 	writer->totals.total = packer->packed.ref;
@@ -500,6 +501,17 @@ static int take_run(struct lpl_run_sink *sink, const struct lpl_run *run,
 	return done(sink, lpl_run_packer_run(packer, run, &cause), &cause, report);
 }
 
+static size_t take_words(struct lpl_run_sink *sink, const uint64_t *word, const uint64_t *end,
+			 uint64_t *instructions, uint64_t *refs)
+{
+	struct lpl_writer *writer = WRITER_OF(sink);
+
+	/* nothing can fail: what had to be told otherwise is left */
+	return writer->failure.error != LPL_OK ? 0 :
+	       lpl_run_packer_words(&writer->runs->packer, word, end, writer->chunk_refs,
+				    instructions, refs);
+}
+
 static int take_loose(struct lpl_run_sink *sink, const struct lpl_ref *refs, size_t count,
 		      struct lpl_report *report)
 {
@@ -597,7 +609,8 @@ static bool make_packed_runs(struct lpl_writer *writer)
 		return false;
 	runs->writer = writer;
 	runs->sink = (struct lpl_run_sink){ take_define, take_forget, take_state, take_at,
-					    take_run, take_loose, take_run_event };
+					    take_run, take_words, take_loose,
+					    take_run_event };
 	lpl_run_finder_init(&runs->finder, &runs->packer);
 	return true;
 }

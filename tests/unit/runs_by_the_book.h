@@ -12,45 +12,61 @@
 
 #include <laplace/record.h>
 
-#define BOOK_H1 UINT64_C(0x9e3779b97f4a7c15)
-#define BOOK_H2 UINT64_C(0xc2b2ae3d27d4eb4f)
-#define BOOK_H3 UINT64_C(0x165667b19e3779f9)
+#define BOOK_H UINT64_C(0x9e3779b97f4a7c15)
 #define BOOK_48 ((UINT64_C(1) << 48) - 1)
 
 struct book_site {
-	uint64_t guess[4];
-	unsigned int best;
+	uint64_t last, step, near, far, seen;
+	unsigned int kind;
+};
+
+struct book_token {
+	size_t trace;
+	unsigned int first, fetched;
+	uint32_t follower;
+	unsigned int count;		/* of its list */
+	uint8_t code[64], d[64];
+	struct book_site *site;
+	unsigned int sites;		/* that it has used */
 };
 
 struct book_trace {
 	uint64_t address;
 	unsigned int count, length[32];
-	struct {
-		unsigned int n;
-		uint8_t code[64];
-		struct book_site site[64];
-	} of[32];
 };
 
 struct book_entry {
-	uint32_t token[2], confidence;
+	uint32_t best, other;
+	bool doubt;
 };
 
 struct book {
 	const uint8_t *column[7];
 	uint64_t yes[3];		/* to come in the first three */
+	struct book_token *token;
+	uint32_t tokens, before;
 	struct book_trace *trace;
 	size_t traces;
-	uint64_t defined;
-	struct book_entry *three, *one;
-	uint32_t t[3];
-	uint64_t a[2];
+	struct book_entry *entry;
+	uint16_t context;
+	uint64_t a1, a2;
 	uint64_t next, space, user, offset, ref;
 	struct lpl_ref *refs;
 	size_t count;
 };
 
 enum { BOOK_FLOW, BOOK_SHAPE, BOOK_HITS, BOOK_MISSES, BOOK_TRACES, BOOK_CODES, BOOK_STATES };
+enum { BOOK_NONE, BOOK_LOOSE, BOOK_ANY, BOOK_STATE, BOOK_RUN = 18 };
+
+/* An array of `count` with one more, of zeros; room for the next power of two. */
+static inline void *book_more(void *array, size_t count, size_t size)
+{
+	if ((count & (count - 1)) == 0)
+		array = realloc(array, (count ? 2 * count : 1) * size);
+	assert_true(array != NULL);
+	memset((char *)array + count * size, 0, size);
+	return array;
+}
 
 static inline uint64_t book_leb(const uint8_t **at)
 {
@@ -119,7 +135,7 @@ static inline void book_fetch(struct book *book, const struct book_trace *trace,
 }
 
 struct book_data {
-	unsigned int d, i, n, code, length;
+	unsigned int d, code, length;
 	uint64_t address;
 };
 
@@ -142,173 +158,219 @@ static inline void book_refer(struct book *book, const struct book_data *data)
 
 /* ---- 9.3 ---- */
 
-static inline uint32_t book_name(struct book *book)
+static inline void book_new_trace(struct book *book, uint64_t address)
+{
+	book->trace = book_more(book->trace, book->traces, sizeof(*book->trace));
+	book->trace[book->traces++].address = address;
+	assert_true(book->traces <= UINT32_C(1) << 20);
+}
+
+static inline void book_new_token(struct book *book, size_t trace, unsigned int first,
+				  unsigned int fetched)
+{
+	struct book_token *token;
+
+	book->token = book_more(book->token, book->tokens, sizeof(*book->token));
+	token = &book->token[book->tokens++];
+	token->trace = trace;
+	token->first = first;
+	token->fetched = fetched;
+}
+
+static inline uint32_t book_named(struct book *book)
 {
 	const uint8_t **at = &book->column[BOOK_TRACES];
-	uint64_t trace = book_leb(at), rest = book_leb(at);
-	unsigned int first = (unsigned int)(rest / 64), fetched = rest % 64;
+	uint64_t number = book_leb(at), trace, rest;
+	unsigned int first, fetched, all, length = 0;
+	struct book_trace *t;
 
-	assert_true(trace <= book->traces && rest < 2048);
+	assert_true(number <= book->tokens);
+	if (number < book->tokens)
+		return (uint32_t)number;
+	trace = book_leb(at);
+	rest = book_leb(at);
+	assert_true(trace > 0 && trace <= book->traces && rest < 2048);
+	first = (unsigned int)(rest / 64);
+	fetched = rest % 64;
+	all = first + (fetched > 0 ? fetched : 1);
+	assert_true(all <= 32);
 	if (trace == book->traces) {
-		book->defined += book_zigzag(at);
-		book->trace = realloc(book->trace, (trace + 1) * sizeof(*book->trace));
-		assert_non_null(book->trace);
-		memset(&book->trace[trace], 0, sizeof(*book->trace));
-		book->trace[trace].address = book->defined;
-		book->traces++;
-	}
-	if (trace != 0) {
-		struct book_trace *t = &book->trace[trace];
+		uint64_t difference = book_zigzag(at);
 
-		while (t->count < first + (fetched > 0 ? fetched : 1))
-			t->length[t->count++] = (unsigned int)book_leb(at);
+		book_new_trace(book, book->trace[trace - 1].address + difference);
 	}
-	return (uint32_t)(UINT64_C(1) << 31 | trace << 11 | rest);
+	t = &book->trace[trace];
+	while (t->count < all) {
+		uint64_t missing = book_leb(at);
+
+		assert_true(missing >= 1 && missing <= 15);
+		t->length[t->count++] = (unsigned int)missing;
+	}
+	for (unsigned int i = 0; i < t->count; i++)
+		length += t->length[i];
+	assert_true(t->count == 1 || t->address % 4096 + length <= 4096);
+	book_new_token(book, trace, first, fetched);
+	return (uint32_t)number;
 }
 
-static inline void book_learn(struct book_entry *entry, uint32_t token)
+static inline uint32_t book_next(struct book *book)
 {
-	if (entry->token[0] == token) {
-		entry->confidence += entry->confidence < 15;
-	} else if (entry->token[1] == token || entry->confidence < 2) {
-		entry->token[1] = entry->token[0];
-		entry->token[0] = token;
-		entry->confidence = 1;
+	struct book_entry *entry = &book->entry[book->context];
+	uint32_t token = entry->best;
+
+	if (book_yes(book, BOOK_FLOW)) {
+		entry->doubt = false;
 	} else {
-		entry->token[1] = token;
-		entry->confidence /= 2;
-	}
-}
+		unsigned int which = *book->column[BOOK_FLOW]++;
 
-static inline uint32_t book_token(struct book *book)
-{
-	uint64_t hash = book->t[0] * BOOK_H1;
-	struct book_entry *one = &book->one[hash >> 48], *three;
-	uint32_t token;
-	unsigned int right = 0;
-
-	three = &book->three[(hash + book->t[1] * BOOK_H2 + book->t[2] * BOOK_H3) >> 48];
-	token = three->token[0];
-	if (!book_yes(book, BOOK_FLOW)) {
-		right = *book->column[BOOK_FLOW]++;
-		assert_true(right <= 3);
-		token = right == 0 ? book_name(book) :
-			right == 1 ? three->token[1] : one->token[right - 2];
-		book_learn(one, token);
+		assert_true(which <= 2);
+		token = which == 0 ? book_named(book) :
+			which == 1 ? entry->other : book->token[book->before].follower;
+		assert_true(token != entry->best);
 		book_gap(book, BOOK_FLOW);
+		if (entry->doubt || entry->best == BOOK_NONE) {
+			entry->other = entry->best;
+			entry->best = token;
+			entry->doubt = false;
+		} else {
+			entry->other = token;
+			entry->doubt = true;
+		}
+		book->token[book->before].follower = token;
 	}
-	assert_int_not_equal(token, 0);
-	book_learn(three, token);
-	book->t[2] = book->t[1];
-	book->t[1] = book->t[0];
-	book->t[0] = token;
+	assert_true(token != BOOK_NONE);
+	book->context = (uint16_t)((book->context << 5) ^ (token * BOOK_H >> 48));
+	book->before = token;
 	return token;
 }
 
 /* ---- 9.4 ---- */
 
-static inline unsigned int book_lists(struct book *book, struct book_trace *trace,
-				      unsigned int first, unsigned int all,
-				      struct book_data *data)
+static inline unsigned int book_listed(const struct book_token *token, struct book_data *data)
+{
+	for (unsigned int i = 0; i < token->count; i++) {
+		assert_true((token->code[i] >> 1 & 7) != 7);
+		data[i] = (struct book_data){ .d = token->d[i], .code = token->code[i] };
+	}
+	return token->count;
+}
+
+static inline unsigned int book_told(struct book *book, struct book_token *token,
+				     struct book_data *data)
 {
 	const uint8_t **at = &book->column[BOOK_CODES];
-	unsigned int count = 0;
-	uint8_t list[64];
+	uint64_t count = book_leb(at), words = count;
+	bool same = count == token->count;
+	unsigned int d = 0;
 
-	for (unsigned int k = 0, d = 0, n = 0; k < all;) {
-		unsigned int op = *(*at)++, i = first + k;
+	assert_true(count <= 1024);
+	for (unsigned int i = 0; i < count; i++) {
+		unsigned int byte = *(*at)++;
 
-		if (op < 128) {
-			assert_true(n < 64 && count < 1024 && d <= 255);
-			data[count] = (struct book_data){ .d = d, .i = i, .n = n, .code = op };
-			if ((op >> 1 & 7) == 7)
-				data[count].length = (unsigned int)book_leb(at);
-			list[n++] = (uint8_t)op;
-			count++;
-			continue;
+		if (byte & 128) {
+			assert_true(**at > 0);
+			d += *(*at)++;
 		}
-		trace->of[i].n = n;
-		memcpy(trace->of[i].code, list, n);
-		n = 0;
-		if (op > 128 && op <= 160) {
-			for (unsigned int j = 1; j < op - 128; j++)
-				trace->of[i + j].n = 0;
-			k += op - 128;
-			d = k;
-		} else {
-			assert_true(op == 192 || (k == all - 1 && (op == 193 || op == 194)));
-			d += op == 193 ? 1 : op == 194 ? (unsigned int)book_leb(at) : 0;
+		assert_true(d <= 255);
+		data[i] = (struct book_data){ .d = d, .code = byte & 127 };
+		if ((byte >> 1 & 7) == 7) {
+			uint64_t length = book_leb(at);
+
+			assert_true(length >= 1 && length <= 4096);
+			data[i].length = (unsigned int)length;
+			words++;
+			same = false;
 		}
-		assert_true(k <= all);
+		same = same && data[i].code == token->code[i] && d == token->d[i];
 	}
-	return count;
+	assert_true(words <= 1024 && !same);
+	if (count <= 64) {
+		token->count = (unsigned int)count;
+		for (unsigned int i = 0; i < count; i++) {
+			token->code[i] = (uint8_t)data[i].code;
+			token->d[i] = (uint8_t)data[i].d;
+		}
+	}
+	return (unsigned int)count;
 }
 
 /* ---- 9.5 ---- */
 
-static inline uint64_t book_says(const struct book *book, const struct book_site *site,
-				 unsigned int predictor)
+static inline struct book_site *book_site(struct book_token *token, unsigned int i)
 {
-	uint64_t base = predictor == 0 ? book->a[0] : predictor == 2 ? book->a[1] : 0;
+	unsigned int site = i > 63 ? 64 + i % 8 : i;
 
-	return (base + site->guess[predictor]) & BOOK_48;
+	while (token->sites <= site) {
+		token->site = book_more(token->site, token->sites, sizeof(*token->site));
+		token->sites++;
+	}
+	return &token->site[site];
+}
+
+static inline uint64_t book_distance(struct book *book, unsigned int bytes)
+{
+	uint64_t zigzag = 0;
+
+	for (unsigned int i = 0; i < bytes; i++)
+		zigzag |= (uint64_t)*book->column[BOOK_MISSES]++ << (8 * i);
+	return zigzag & 1 ? ~(zigzag >> 1) : zigzag >> 1;
 }
 
 static inline uint64_t book_address(struct book *book, struct book_site *site)
 {
-	const uint8_t **at = &book->column[BOOK_MISSES];
-	unsigned int how, bytes;
-	uint64_t distance = 0;
+	const uint64_t says[4] = {
+		(site->last + site->step) & BOOK_48,
+		(book->a1 + site->near) & BOOK_48,
+		(book->a2 + site->far) & BOOK_48,
+		(site->last + site->seen) & BOOK_48,
+	};
+	uint64_t a = says[site->kind];
 
-	if (book_yes(book, BOOK_HITS))
-		return book_says(book, site, site->best);
-	book_gap(book, BOOK_HITS);
-	how = *(*at)++;
-	assert_true(how <= 17);
-	if (how < 4)
-		return book_says(book, site, site->best = how);
-	bytes = how < 11 ? how - 4 : how - 11;
-	for (unsigned int i = 0; i < bytes; i++)
-		distance |= (uint64_t)*(*at)++ << (8 * i);
-	distance = distance & 1 ? ~(distance >> 1) : distance >> 1;
-	return (distance + (how < 11 ? site->guess[1] : book->a[0])) & BOOK_48;
+	if (!book_yes(book, BOOK_HITS)) {
+		unsigned int how = *book->column[BOOK_MISSES]++;
+
+		assert_true(how <= 17);
+		if (how < 4)
+			a = says[how];
+		else if (how < 11)
+			a = (site->last + book_distance(book, how - 4)) & BOOK_48;
+		else
+			a = (book->a1 + book_distance(book, how - 11)) & BOOK_48;
+		assert_true(a != says[site->kind]);
+		book_gap(book, BOOK_HITS);
+		if (how < 3) {
+			site->kind = how;
+		} else if (how == 3) {
+			site->kind = 0;
+			site->step = site->seen;
+		}
+		site->seen = a - site->last;
+		site->near = a - book->a1;
+		site->far = a - book->a2;
+	}
+	site->last = a;
+	book->a2 = book->a1;
+	book->a1 = a;
+	return a;
 }
 
-static inline void book_came(struct book *book, struct book_site *site, uint64_t a)
+static inline void book_run(struct book *book, struct book_token *token)
 {
-	site->guess[3] = 2 * a - site->guess[1];
-	site->guess[0] = a - book->a[0];
-	site->guess[1] = a;
-	site->guess[2] = a - book->a[1];
-	book->a[1] = book->a[0];
-	book->a[0] = a;
-}
+	const struct book_trace *trace = &book->trace[token->trace];
+	unsigned int fetched = token->fetched, count, at = 0;
+	struct book_data data[1024];
 
-static inline void book_run(struct book *book, uint32_t token)
-{
-	struct book_trace *trace = &book->trace[token >> 11 & 0xfffff];
-	unsigned int first = token >> 6 & 31, fetched = token & 63;
-	unsigned int all = fetched > 0 ? fetched : 1, count = 0, at = 0;
-	static struct book_data data[1024];
-	bool expected = book_yes(book, BOOK_SHAPE);
-
-	for (unsigned int k = 0; expected && k < all; k++)
-		for (unsigned int n = 0; n < trace->of[first + k].n; n++)
-			data[count++] = (struct book_data){ .d = k, .i = first + k, .n = n,
-							    .code = trace->of[first + k].code[n] };
-	if (!expected) {
+	if (book_yes(book, BOOK_SHAPE)) {
+		count = book_listed(token, data);
+	} else {
+		count = book_told(book, token, data);
 		book_gap(book, BOOK_SHAPE);
-		count = book_lists(book, trace, first, all, data);
 	}
-	for (unsigned int j = 0; j < count; j++) {
-		struct book_site *site = &trace->of[data[j].i].site[data[j].n];
-
-		data[j].address = book_address(book, site);
-		book_came(book, site, data[j].address);
-	}
+	for (unsigned int i = 0; i < count; i++)
+		data[i].address = book_address(book, book_site(token, i));
 	for (unsigned int k = 0; k < fetched; k++) {
-		book_fetch(book, trace, first + k, book->next + k);
-		for (; at < count && (data[at].d < fetched - 1 ? data[at].d : fetched - 1) == k; at++)
+		book_fetch(book, trace, token->first + k, book->next + k);
+		for (; at < count && (data[at].d == k || k == fetched - 1); at++)
 			book_refer(book, &data[at]);
 	}
 	for (; at < count; at++)
@@ -360,15 +422,16 @@ static inline const uint8_t *book_read(const uint8_t *payload, uint64_t base_ref
 	const uint8_t *end[7];
 	uint64_t size[7];
 
-	book.three = calloc(65536, sizeof(*book.three));
-	book.one = calloc(65536, sizeof(*book.one));
-	book.trace = calloc(1, sizeof(*book.trace));
-	assert_true(book.three && book.one && book.trace);
-	book.traces = book.trace[0].count = 1;
+	book.entry = calloc(65536, sizeof(*book.entry));
+	assert_true(book.entry != NULL);
+	book_new_trace(&book, 0);	/* of loose */
+	while (book.tokens < BOOK_RUN)
+		book_new_token(&book, 0, 0, 0);
 	book.ref = base_ref - book_leb(&payload);
 	book.next = base_instr + book_zigzag(&payload);
 	book.space = book_leb(&payload);
 	book.user = book_leb(&payload);
+	assert_true(book.user <= 1);
 	book.offset = base_cycle - base_instr + book_zigzag(&payload);
 	for (int i = 0; i < 7; i++)
 		size[i] = book_leb(&payload);
@@ -380,42 +443,47 @@ static inline const uint8_t *book_read(const uint8_t *payload, uint64_t base_ref
 	for (int i = BOOK_FLOW; i <= BOOK_HITS; i++)
 		book_gap(&book, i);
 	while (book.count < n) {
-		uint32_t token = book_token(&book);
-		unsigned int first = token >> 6 & 31;
+		bool state = book.before >= BOOK_STATE && book.before < BOOK_RUN;
+		uint32_t token = book_next(&book);
 
-		if ((token >> 11 & 0xfffff) != 0 || first == 0)
-			book_run(&book, token);
-		else if (first == 1)
+		if (token >= BOOK_RUN || token == BOOK_LOOSE) {
+			book_run(&book, &book.token[token]);
+		} else if (token == BOOK_ANY) {
 			book_any(&book);
-		else
-			book_state(&book, token & 63);
+		} else {
+			assert_true(!state);
+			book_state(&book, token - 2);
+		}
 	}
 	assert_true(book.count == n);
 	for (int i = 0; i < 7; i++)
-		assert_ptr_equal(book.column[i], end[i]);
+		assert_true(book.column[i] == end[i]);
 	for (int i = BOOK_FLOW; i <= BOOK_HITS; i++)
-		assert_int_equal(book.yes[i], 0);
-	free(book.three);
-	free(book.one);
+		assert_true(book.yes[i] == 0);
+	for (uint32_t i = 0; i < book.tokens; i++)
+		free(book.token[i].site);
+	free(book.token);
 	free(book.trace);
+	free(book.entry);
 	return payload;
 }
 
 /* ---- 10 ---- */
 
-struct book_words {
-	uint64_t *word;
-	size_t count, room;
-};
-
-static inline void book_put(struct book_words *words, uint64_t word)
+static inline void book_f(uint64_t *f, uint64_t w)
 {
-	if (words->count == words->room) {
-		words->room = words->room ? 2 * words->room : 1024;
-		words->word = realloc(words->word, words->room * sizeof(*words->word));
-		assert_non_null(words->word);
-	}
-	words->word[words->count++] = word;	/* on a little-endian machine */
+	w ^= w >> 33;
+	w *= UINT64_C(0xff51afd7ed558ccd);
+	w ^= w >> 33;
+	w *= UINT64_C(0xc4ceb9fe1a85ec53);
+	w ^= w >> 33;
+	*f = *f * BOOK_H + w;
+}
+
+static inline void book_d(uint64_t *d, uint64_t w)
+{
+	*d = (*d ^ w) * BOOK_H;
+	*d ^= *d >> 32;
 }
 
 #define BOOK_T(k) (UINT64_C(7) << 61 | (k))
@@ -439,8 +507,8 @@ static inline int book_code(const struct lpl_ref *r, bool user)
 
 static inline uint64_t book_hash(const struct lpl_ref *refs, size_t count)
 {
-	struct book_words f = { 0 }, d = { 0 };
-	uint64_t space = 0, offset = 0, ref = 0, fetch = 0, data = 0, word[3];
+	uint64_t f = 0, d = 0, space = 0, offset = 0, ref = 0, fetch = 0, data = 0;
+	uint64_t word[3];
 	bool user = false, some = false;
 
 	for (size_t i = 0; i < count; i++) {
@@ -457,52 +525,52 @@ static inline uint64_t book_hash(const struct lpl_ref *refs, size_t count)
 			space = walk ? space : r->space;
 			offset = r->cycle - r->instr;
 			user = is_fetch || is_user ? is_user : user;
-			book_put(&f, BOOK_T(0));
-			book_put(&f, r->ref);
-			book_put(&f, space);
-			book_put(&f, offset);
-			book_put(&f, user);
+			book_f(&f, BOOK_T(0));
+			book_f(&f, r->ref);
+			book_f(&f, space);
+			book_f(&f, offset);
+			book_f(&f, user);
 		}
 		ref = r->ref;
 		if (is_fetch) {
 			bool second = r->flags & LPL_SECOND;
 
 			if (r->instr != fetch - second) {
-				book_put(&f, BOOK_T(1));
-				book_put(&f, r->instr);
+				book_f(&f, BOOK_T(1));
+				book_f(&f, r->instr);
 			}
 			if (some && r->instr == data)
-				book_put(&f, BOOK_T(2));
-			book_put(&f, (r->address & BOOK_48) + ((uint64_t)r->length << 48) +
-				 ((uint64_t)second << 52));
+				book_f(&f, BOOK_T(2));
+			book_f(&f, (r->address & BOOK_48) + ((uint64_t)r->length << 48) +
+			       ((uint64_t)second << 52));
 			fetch = r->instr + 1;
 		} else if (book_code(r, user) >= 0) {
 			uint64_t code = (uint64_t)book_code(r, user);
 
 			if (!some || r->instr >> 8 != data >> 8) {
-				book_put(&d, BOOK_T(3));
-				book_put(&d, r->instr >> 8);
+				book_d(&d, BOOK_T(3));
+				book_d(&d, r->instr >> 8);
 			}
 			some = true;
 			data = r->instr;
-			book_put(&d, (r->address & BOOK_48) + ((r->instr & 255) << 48) + (code << 56));
+			book_d(&d, (r->address & BOOK_48) + ((r->instr & 255) << 48) +
+			       (code << 56));
 			if ((code >> 1 & 7) == 7)
-				book_put(&d, r->length);
+				book_d(&d, r->length);
 		} else {
-			book_put(&d, BOOK_T(4));
-			book_put(&d, r->ref);
-			book_put(&d, r->instr);
-			book_put(&d, r->cycle);
-			book_put(&d, r->address);
-			book_put(&d, r->space);
-			book_put(&d, r->type + ((uint64_t)r->flags << 8) + ((uint64_t)r->length << 16));
+			book_d(&d, BOOK_T(4));
+			book_d(&d, r->ref);
+			book_d(&d, r->instr);
+			book_d(&d, r->cycle);
+			book_d(&d, r->address);
+			book_d(&d, r->space);
+			book_d(&d, r->type + ((uint64_t)r->flags << 8) +
+			       ((uint64_t)r->length << 16));
 		}
 	}
 	word[0] = count;
-	word[1] = XXH3_64bits(f.word, f.count * 8);
-	word[2] = XXH3_64bits(d.word, d.count * 8);
-	free(f.word);
-	free(d.word);
+	word[1] = f;
+	word[2] = d;		/* on a little-endian machine */
 	return XXH3_64bits(word, sizeof(word));
 }
 

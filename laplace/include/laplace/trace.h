@@ -193,7 +193,7 @@ const struct lpl_chunk *lpl_reader_chunk(const struct lpl_reader *reader);
  * with that of what is delivered: one that differs is LPL_ERR_DAMAGED, when all of its chunk was
  * delivered.  Not behind a gap.  To be called before the first lpl_reader_next().
  */
-enum lpl_error lpl_reader_compare_hash(struct lpl_reader *reader, struct lpl_report *report);
+void lpl_reader_compare_hash(struct lpl_reader *reader);
 
 /*
  * Where the bytes of packed runs are (docs/format.md, section 9), in the chunks read so far.
