@@ -279,6 +279,32 @@ static enum lpl_error get_expected(struct lpl_run_decoder *decoder, struct readi
 	return LPL_OK;
 }
 
+/* As many more as are told, each as the one two before it.  false: that cannot be. */
+static bool get_repetitions(struct lpl_run_decoder *decoder, struct reading *reading,
+			    uint64_t refs)
+{
+	uint64_t *word = &reading->word[reading->words], times;
+
+	if (!get_number(decoder, LPL_RUN_CODES, &times) || times > refs - reading->refs ||
+	    times > LPL_RUN_WORDS_MAX - reading->words || reading->refs < 2 ||
+	    reading->words != reading->refs)
+		return false;
+	for (; times > 0; times--, word++) {
+		/* what comes before the first one has d = 0 */
+		unsigned int before = reading->words > 2 ? d_of(word[-3]) : 0;
+		unsigned int d = d_of(word[-1]) + d_of(word[-2]) - before;
+
+		if (d > 255)
+			return false;
+		*word = (word[-2] & UINT64_C(0x7f) << LPL_CODE_SHIFT) |
+			(uint64_t)d << LPL_WORD_COUNT_SHIFT;
+		reading->d = d;
+		reading->words++;
+		reading->refs++;
+	}
+	return true;
+}
+
 /* All that they are but for their addresses, as sites have it; lengths behind those that need it. */
 static enum lpl_error get_codes(struct lpl_run_decoder *decoder, struct reading *reading)
 {
@@ -286,19 +312,25 @@ static enum lpl_error get_codes(struct lpl_run_decoder *decoder, struct reading 
 
 	if (!get_number(decoder, LPL_RUN_CODES, &refs) || refs > LPL_RUN_WORDS_MAX)
 		return damaged(decoder, "a run has too many data references");
-	for (; reading->refs < refs; reading->refs++) {
+	while (reading->refs < refs) {
 		unsigned int code, higher = 0;
 		uint64_t word, length;
 
 		if (!get_byte(decoder, LPL_RUN_CODES, &code) ||
 		    (code & 128 && !get_byte(decoder, LPL_RUN_CODES, &higher)))
 			return damaged(decoder, "a column holds too little");
+		if (code == LPL_CODE_REPEAT) {
+			if (!get_repetitions(decoder, reading, refs))
+				return damaged(decoder, "a repetition is malformed");
+			continue;
+		}
 		reading->d += higher;
 		if (reading->d > 255 || reading->words == LPL_RUN_WORDS_MAX)
 			return damaged(decoder, "a run's data references are malformed");
 		word = (uint64_t)(code & 127) << LPL_CODE_SHIFT |
 		       (uint64_t)reading->d << LPL_WORD_COUNT_SHIFT;
 		reading->word[reading->words++] = word;
+		reading->refs++;
 		if (!is_long(word))
 			continue;
 		if (!get_number(decoder, LPL_RUN_CODES, &length) || length == 0 ||

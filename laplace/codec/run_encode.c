@@ -11,6 +11,7 @@
 /* The most bytes that one data reference or one instruction takes in a column. */
 #define BYTES_EACH	32
 #define ROOM		4096	/* data references and instructions between looks for room */
+#define REPETITIONS_MIN	4	/* fewer are told one by one */
 #define LENGTH_CLASS(word) ((word) >> LPL_WORD_LENGTH_SHIFT & 7)
 
 bool lpl_run_encoder_init(struct lpl_run_encoder *encoder)
@@ -181,23 +182,55 @@ static size_t count_refs(const struct lpl_run *run)
 	return refs;
 }
 
+/* By how much a word's count is higher than that of the word before it in the run. */
+static inline unsigned int rise(const uint64_t *word, size_t i, uint8_t low)
+{
+	unsigned int before = i > 0 ? (uint8_t)(word[i - 1] >> LPL_WORD_COUNT_SHIFT) : low;
+
+	return (uint8_t)((word[i] >> LPL_WORD_COUNT_SHIFT) - before);
+}
+
+/* How many words from the i-th on are each like the one two before, as in strings. */
+static size_t repetitions(const struct lpl_run *run, size_t i, uint8_t low)
+{
+	const uint64_t *word = run->word;
+	size_t from = i;
+
+	while (i >= 2 && i < run->words &&
+	       word[i] >> LPL_CODE_SHIFT == word[i - 2] >> LPL_CODE_SHIFT &&
+	       rise(word, i, low) == rise(word, i - 2, low) &&
+	       LENGTH_CLASS(word[i]) != LPL_WORD_LONG)
+		i++;
+	return i - from;
+}
+
 /* All that a run refers to, but for the addresses. */
 static void put_codes(struct lpl_run_encoder *encoder, const struct lpl_run *run, size_t refs,
 		      uint8_t low)
 {
-	unsigned int before = 0;
+	const bool has_lengths = refs != run->words;
+	size_t again;
 
 	put_gap(encoder, LPL_RUN_SHAPE);
 	put_number(encoder, LPL_RUN_CODES, refs);
-	for (size_t i = 0; i < run->words; i++) {
+	for (size_t i = 0, last = 0; i < run->words; i++) {
 		uint64_t word = run->word[i];
-		unsigned int d = (uint8_t)((word >> LPL_WORD_COUNT_SHIFT) - low);
+		unsigned int higher = (uint8_t)((word >> LPL_WORD_COUNT_SHIFT) -
+						(i > 0 ? run->word[last] >> LPL_WORD_COUNT_SHIFT : low));
 
+		again = has_lengths ? 0 : repetitions(run, i, low);
+		if (again >= REPETITIONS_MIN) {
+			put_byte(encoder, LPL_RUN_CODES, LPL_CODE_REPEAT);
+			put_number(encoder, LPL_RUN_CODES, again);
+			i += again - 1;
+			last = i;
+			continue;
+		}
+		last = i;
 		put_byte(encoder, LPL_RUN_CODES,
-			 (uint8_t)(word >> LPL_CODE_SHIFT) | (d != before ? 128U : 0));
-		if (d != before)
-			put_byte(encoder, LPL_RUN_CODES, d - before);
-		before = d;
+			 (uint8_t)(word >> LPL_CODE_SHIFT) | (higher > 0 ? 128U : 0));
+		if (higher > 0)
+			put_byte(encoder, LPL_RUN_CODES, higher);
 		if (LENGTH_CLASS(word) == LPL_WORD_LONG)
 			put_number(encoder, LPL_RUN_CODES, run->word[++i]);
 	}

@@ -110,6 +110,7 @@ struct lpl_site {
 };
 
 #define LPL_CODE_SHIFT	56
+#define LPL_CODE_REPEAT	0x10	/* no reference's: as many more as follow, as those two before */
 
 /* ---- the whole ---- */
 

@@ -171,17 +171,17 @@ static inline uint64_t count_of(uint64_t word, uint64_t instr)
 	return instr + (uint8_t)((word >> LPL_WORD_COUNT_SHIFT) - instr);
 }
 
-/* Is there nothing to be told between its words? */
+/*
+ * Does it go on in the state that was told, with fetches of which each is one, and no lengths told
+ * besides?  (They might be such as have a class.)
+ */
 static inline bool is_plain(const struct lpl_stream_hash *hash,
 			    const struct lpl_instruction_trace *trace, const struct lpl_run *run,
-			    size_t data, const struct lpl_run_state *state, uint64_t instr,
-			    uint64_t ref, uint64_t last)
+			    size_t data, const struct lpl_run_state *state, uint64_t ref)
 {
-	return ref == hash->ref && state->cycle_offset == hash->offset &&
+	return ref == hash->ref && run->words == data && state->cycle_offset == hash->offset &&
 	       state->space == hash->space && state->user == hash->user &&
-	       run->fetched > 0 && !(run->fetched == 1 && lpl_trace_crosses(trace)) &&
-	       (run->words == 0 ||
-		(run->words == data && count_of(run->word[0], instr) >> 8 == last >> 8));
+	       !(run->fetched > 0 && lpl_trace_crosses(trace));
 }
 
 void lpl_stream_hash_prefix(const struct lpl_instruction_trace *trace,
@@ -202,25 +202,22 @@ void lpl_stream_hash_run(struct lpl_stream_hash *hash, const struct lpl_instruct
 			 size_t data, const struct lpl_run_state *state, uint64_t instr,
 			 uint64_t ref)
 {
-	uint64_t last = instr;		/* count of the last data reference */
-
-	if (run->words > 0)
-		last = count_of(run->word[run->words - 1], instr);
-	if (!is_plain(hash, trace, run, data, state, instr, ref, last)) {
+	if (!is_plain(hash, trace, run, data, state, ref)) {
 		hash_slowly(hash, trace, run, state, instr, ref);
 		return;
 	}
-	tell_fetch(hash, instr, false);
-	hash->fetches = hash->fetches * hash->power[run->fetched] +
-			lpl_stream_hash_part(hash, prefix, run->first, run->fetched);
-	hash->next_fetch = instr + run->fetched;
-	if (run->words > 0) {
-		tell_data(hash, last);
-		for (size_t i = 0; i < run->words; i++)
-			put_data(hash, run->word[i]);
+	if (run->fetched > 0) {
+		tell_fetch(hash, instr, false);
+		hash->fetches = hash->fetches * hash->power[run->fetched] +
+				lpl_stream_hash_part(hash, prefix, run->first, run->fetched);
+		hash->next_fetch = instr + run->fetched;
 	}
-	hash->ref = ref + run->fetched + run->words;
-	hash->refs += run->fetched + run->words;
+	for (size_t i = 0; i < run->words; i++) {
+		tell_data(hash, count_of(run->word[i], instr));
+		put_data(hash, run->word[i]);
+	}
+	hash->ref = ref + run->fetched + data;
+	hash->refs += run->fetched + data;
 }
 
 uint64_t lpl_stream_hash_value(const struct lpl_stream_hash *hash)

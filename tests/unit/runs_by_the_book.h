@@ -267,6 +267,21 @@ static inline unsigned int book_told(struct book *book, struct book_token *token
 	for (unsigned int i = 0; i < count; i++) {
 		unsigned int byte = *(*at)++;
 
+		if (byte == 16) {
+			uint64_t more = book_leb(at);
+
+			assert_true(i >= 2 && words == count && more > 0 && more <= count - i);
+			for (; more > 0; more--, i++) {
+				data[i].code = data[i - 2].code;
+				data[i].length = 0;
+				d += data[i - 2].d - (i > 2 ? data[i - 3].d : 0);
+				assert_true(d <= 255);
+				data[i].d = d;
+				same = same && data[i].code == token->code[i] && d == token->d[i];
+			}
+			i--;
+			continue;
+		}
 		if (byte & 128) {
 			assert_true(**at > 0);
 			d += *(*at)++;
