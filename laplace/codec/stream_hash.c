@@ -71,7 +71,7 @@ static void tell_state(struct lpl_stream_hash *hash, uint64_t ref, uint64_t spac
 	put_fetch(hash, ref);
 	put_fetch(hash, space);
 	put_fetch(hash, offset);
-	put_fetch(hash, user);
+	put_fetch(hash, user ? 1 : 0);
 }
 
 static inline void tell_fetch(struct lpl_stream_hash *hash, uint64_t instr, bool second)
