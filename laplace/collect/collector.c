@@ -22,13 +22,14 @@
 
 #define STATUS_NS 500000000U
 #define LOOK_NS 50000000U	/* how long the clock may go unnoticed */
+#define RECORDS_AT_ONCE 4096	/* taken from the ring before their room is given back */
 
 struct lpl_collector {
 	struct lpl_plan plan;
 	enum lpl_stage stage;
 	struct lpl_ring *ring;
-	bool has_log;			/* else it has records, and so has the stream */
-	struct lpl_ring_stream stream;
+	bool has_log;			/* else it has the records of windows */
+	struct lpl_ring_stream stream;	/* of windows */
 	struct lpl_log_stream log;
 	struct lpl_run_refs refs;	/* of the log */
 	struct lpl_writer *writer;	/* NULL unless the stage is FILE */
@@ -117,9 +118,6 @@ static enum lpl_error flush(void *context, struct lpl_report *report)
 
 	if (c->has_log)
 		error = lpl_run_refs_deliver(&c->refs, report);
-	else if (!c->plan.window)
-		error = lpl_ring_stream_deliver(&c->stream, report);
-
 	if (!error)
 		error = lpl_reducer_flush(c->reducer, report);
 	if (!error && c->writer)
@@ -188,8 +186,8 @@ static enum lpl_error drain_records(struct lpl_collector *c)
 
 	while ((ready = lpl_ring_peek(c->ring, patience(c), &records)) > 0 ||
 	       !lpl_ring_over(c->ring)) {
-		if (ready > LPL_RING_STREAM_BLOCK)	/* give room back while working */
-			ready = LPL_RING_STREAM_BLOCK;
+		if (ready > RECORDS_AT_ONCE)
+			ready = RECORDS_AT_ONCE;
 		if (c->stage != LPL_STAGE_RING)
 			error = lpl_ring_stream_take(&c->stream, records, ready, &c->report);
 		if (error)
@@ -261,10 +259,15 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 				  const struct lpl_collector_options *options,
 				  struct lpl_report *report)
 {
-	struct lpl_collector *c = calloc(1, sizeof(*c));
+	struct lpl_collector *c;
 	enum lpl_error error;
 
 	*collector = NULL;
+	if (options->log != (options->plan->window == 0))
+		return lpl_fail(report, LPL_ERR_USAGE, "%s: %s", options->plan->reduction,
+				options->log ? "its windows do not go through a log" :
+					       "every reference goes through a log");
+	c = calloc(1, sizeof(*c));
 	if (!c)
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for the collector");
 	c->plan = *options->plan;
@@ -303,10 +306,8 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 		goto failed;
 	c->stream.out = lpl_reducer_sink(c->reducer);
 	c->stream.writer = c->writer;
-	c->stream.windows = c->plan.window != 0;
 	c->stream.flush = flush;
 	c->stream.context = c;
-	c->stream.block = LPL_RING_STREAM_BLOCK;
 	c->refs.out = c->stream.out;
 	c->refs.writer = c->writer;
 	c->refs.tracer_refs = &c->log.tracer_refs;

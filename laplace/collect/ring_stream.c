@@ -10,9 +10,8 @@
 
 /*
  * A chunk's totals are exact as of its last record, so the writer is told before each
- * part of the stream what will hold once it has that part.  References are counted when
- * they come and delivered no later than a chunk is full; events, and what the tracer left
- * out, are counted as they are delivered.
+ * part of the stream what will hold once it has that part.  References are counted with
+ * their window; events, and what the tracer left out, as they are delivered.
  */
 static void tell_totals(const struct lpl_ring_stream *stream)
 {
@@ -23,14 +22,7 @@ static void tell_totals(const struct lpl_ring_stream *stream)
 static enum lpl_error no_room(const struct lpl_ring_stream *stream, struct lpl_report *report)
 {
 	return lpl_fail(report, LPL_ERR_MEMORY, "no memory for a window of %zu references",
-			stream->refs + stream->order.firsts + stream->order.lasts);
-}
-
-static size_t next_block(const struct lpl_ring_stream *stream)
-{
-	size_t room = stream->writer ? lpl_writer_room(stream->writer) : LPL_RING_STREAM_BLOCK;
-
-	return room < LPL_RING_STREAM_BLOCK ? room : LPL_RING_STREAM_BLOCK;
+			stream->order.firsts + stream->order.lasts);
 }
 
 /* References by number, events in their places. */
@@ -38,16 +30,13 @@ enum lpl_error lpl_ring_stream_deliver(struct lpl_ring_stream *stream,
 				       struct lpl_report *report)
 {
 	struct lpl_sink *out = stream->out;
-	const struct lpl_ref *ref = stream->ref;
-	size_t refs = stream->refs, done = 0;
+	const size_t refs = lpl_window_sort(&stream->order);
+	const struct lpl_ref *ref = stream->order.ref;
+	size_t done = 0;
 	int error = LPL_OK;
 
-	if (stream->windows) {
-		refs = lpl_window_sort(&stream->order);
-		ref = stream->order.ref;
-		if (refs == SIZE_MAX)
-			return no_room(stream, report);
-	}
+	if (refs == SIZE_MAX)
+		return no_room(stream, report);
 	stream->totals.recording.sent_refs += refs;
 	atomic_store_explicit(&stream->references, stream->totals.total, memory_order_relaxed);
 	tell_totals(stream);
@@ -68,58 +57,21 @@ enum lpl_error lpl_ring_stream_deliver(struct lpl_ring_stream *stream,
 	}
 	if (!error && done < refs)
 		error = out->refs(out, ref + done, refs - done, report);
-	stream->refs = stream->events = 0;
-	stream->block = next_block(stream);
+	stream->events = 0;
 	return (enum lpl_error)error;
 }
 
 void lpl_ring_stream_free(struct lpl_ring_stream *stream)
 {
 	lpl_window_order_free(&stream->order);
-	free(stream->ref);
 	free(stream->event);
 }
 
 /* ---- references ---- */
 
-static struct lpl_ref *new_ref(struct lpl_ring_stream *stream, struct lpl_report *report)
-{
-	if (!lpl_reach(stream->ref, stream->ref_room, stream->refs)) {
-		no_room(stream, report);
-		return NULL;
-	}
-	return &stream->ref[stream->refs++];
-}
-
 static uint8_t type_of(uint64_t number, bool walk)
 {
 	return (uint8_t)(walk ? LPL_WALK_READ + (number & 1) : number & 3);
-}
-
-static enum lpl_error take_ref(struct lpl_ring_stream *stream, const struct lpl_ring_record *r,
-			       struct lpl_report *report)
-{
-	struct lpl_ref *ref = new_ref(stream, report);
-	uint64_t w = r->word[3];
-
-	if (!ref)
-		return LPL_ERR_MEMORY;
-	*ref = (struct lpl_ref){
-		.ref = r->word[0] >> 3,
-		.instr = r->word[1],
-		.cycle = r->word[1] + stream->cycle_offset,
-		.address = r->word[2],
-		.space = w & LPL_WIRE_SPACE,
-		.type = type_of(r->word[0], w & LPL_WIRE_WALK),
-		.flags = (uint8_t)((r->word[0] & 4 ? LPL_USER : 0) |
-				   (w & LPL_WIRE_SECOND ? LPL_SECOND : 0)),
-		.length = (w >> LPL_WIRE_LENGTH_SHIFT) & 0xff,
-	};
-	stream->totals.refs[ref->type]++;
-	stream->totals.user_refs += !!(ref->flags & LPL_USER);
-	stream->totals.total = ref->ref;
-	atomic_store_explicit(&stream->instructions, ref->instr, memory_order_relaxed);
-	return stream->refs < stream->block ? LPL_OK : lpl_ring_stream_deliver(stream, report);
 }
 
 /* One of the two references kept of a page of a window: r tells its time, the rest is both's. */
@@ -187,7 +139,7 @@ static enum lpl_error event_complete(struct lpl_ring_stream *stream, struct lpl_
 	event->text_length = told->text_length;
 	memcpy(event->text, told->text, sizeof(event->text));
 	atomic_fetch_add_explicit(&stream->events_taken, 1, memory_order_relaxed);
-	return stream->windows ? LPL_OK : lpl_ring_stream_deliver(stream, report);
+	return LPL_OK;
 }
 
 static enum lpl_error take_payload(struct lpl_ring_stream *stream,
@@ -223,8 +175,6 @@ static enum lpl_error take(struct lpl_ring_stream *stream, const struct lpl_ring
 		return take_page(stream, &stream->first, r, report);
 	}
 	switch (r->word[3] >> 56) {
-	case LPL_WIRE_REF:
-		return take_ref(stream, r, report);
 	case LPL_WIRE_PAGE:
 		stream->first = *r;
 		stream->have_first = true;
@@ -232,9 +182,6 @@ static enum lpl_error take(struct lpl_ring_stream *stream, const struct lpl_ring
 	case LPL_WIRE_WINDOW:
 		take_totals(stream, r);
 		return lpl_ring_stream_deliver(stream, report);
-	case LPL_WIRE_OFFSET:
-		stream->cycle_offset = r->word[0];
-		return LPL_OK;
 	case LPL_WIRE_EVENT:
 		begin_event(stream, r);
 		return LPL_OK;

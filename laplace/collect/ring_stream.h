@@ -2,11 +2,10 @@
 /*
  * The stream that the ring's records carry (collector.h): references and events, in order.
  *
- * With every reference sent, the ring's order is the stream's.  With windows, a window's
- * pages come together at its end, in order of their first references, each with its last, and events
- * may have come before them: so a window is gathered, sorted by reference number, and
- * delivered with its events in between.  An event with ref == r stands after reference r.
- * Memory is bounded by the window: 2K references and LPL_WINDOW_EVENTS events.
+ * A window's pages come together at its end, in order of their first references, each with its
+ * last, and events may have come before them: so a window is gathered, sorted by reference
+ * number, and delivered with its events in between.  An event with ref == r stands after
+ * reference r.  Memory is bounded by the window: 2K references and LPL_WINDOW_EVENTS events.
  */
 #ifndef LAPLACE_COLLECT_RING_STREAM_H
 #define LAPLACE_COLLECT_RING_STREAM_H
@@ -16,9 +15,6 @@
 #include <laplace/collector.h>
 
 #include "window_order.h"
-
-/* References delivered together when all are sent. */
-#define LPL_RING_STREAM_BLOCK 4096
 
 /* An event, and the references that the tracer had left out by then. */
 struct lpl_ring_event {
@@ -30,17 +26,12 @@ struct lpl_ring_stream {
 	/* set by the caller */
 	struct lpl_sink *out;		/* gets the stream */
 	struct lpl_writer *writer;	/* at its end, is told the totals; NULL: there is none */
-	bool windows;			/* else every reference is sent */
 	enum lpl_error (*flush)(void *context, struct lpl_report *report);	/* a FLUSH came */
 	void *context;
 
 	struct lpl_window_order order;	/* of the current window */
-	struct lpl_ref *ref;		/* the current block, where every reference is sent */
-	size_t refs, ref_room;
-	size_t block;			/* references to be delivered together */
 	struct lpl_ring_event *event;	/* of the current window, in order */
 	size_t events, event_room;
-	uint64_t cycle_offset;
 	struct lpl_ring_record first;	/* of a PAGE, whose second record is still to come */
 	bool have_first;
 	struct lpl_event arriving;	/* an EVENT whose payload is still to come: */
@@ -57,7 +48,7 @@ struct lpl_ring_stream {
 enum lpl_error lpl_ring_stream_take(struct lpl_ring_stream *stream,
 				    const struct lpl_ring_record *records, size_t count,
 				    struct lpl_report *report);
-/* Deliver what was gathered: with windows only at the end, else whenever it has to be seen. */
+/* Deliver what was gathered; at the end. */
 enum lpl_error lpl_ring_stream_deliver(struct lpl_ring_stream *stream,
 				       struct lpl_report *report);
 void lpl_ring_stream_free(struct lpl_ring_stream *stream);

@@ -113,7 +113,6 @@ static void receive_begin(struct received *got, struct lpl_ring *ring)
 	stream_clear(&got->stream);
 	collector_init(&got->collector, &got->stream);
 	got->parser.out = &got->collector.sink;
-	got->parser.windows = true;
 	got->parser.flush = flushed;
 }
 

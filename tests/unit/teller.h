@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * For the tests of the collector: random streams, told to it the way collector.h says
- * that a simulator tells them, and the traces that it makes.  What a window keeps is
+ * For the tests of the collector: random streams, told to it the way collector.h and log.h
+ * say that a simulator tells them, and the traces that it makes.  What a window keeps is
  * worked out here, by brute force, from the definition.
  */
 #ifndef LAPLACE_TESTS_TELLER_H
@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include <laplace/collector.h>
+#include <laplace/log.h>
 #include <laplace/reducer.h>
 
 #include "scratch.h"
@@ -22,42 +23,6 @@
 
 /* ---- a stream as a simulator sees it ---- */
 
-/* References are numbered from 1 without a gap; a few pages; walks among them. */
-static inline void simulate(struct stream *stream, size_t count, uint64_t seed)
-{
-	uint64_t random = seed, ref = 0, instr = next_random(&random) % 1000, cycle = instr;
-
-	stream_init(stream);
-	while (stream->count < count) {
-		struct item *item = stream_add(stream);
-		uint64_t dice = next_random(&random);
-
-		instr += dice % 3 == 0;
-		cycle += dice % 3 == 0;
-		if (dice % 101 == 0)
-			cycle += dice % 100000;		/* a halt */
-		if (dice % 37 == 0) {
-			item->is_event = true;
-			random_event(&item->event, &random);
-			item->event.ref = ref;
-			item->event.instr = instr;
-			item->event.cycle = cycle;
-			continue;
-		}
-		struct lpl_ref *r = &item->ref;
-		uint64_t offset = next_random(&random) % PAGE;
-		r->ref = ++ref;
-		r->instr = instr;
-		r->cycle = cycle;
-		r->type = (uint8_t)(next_random(&random) % LPL_TYPES);
-		/* the largest space and address there are, too */
-		r->space = ((UINT64_C(1) << 46) - 1) >> (next_random(&random) % SPACES * 20);
-		r->address = (UINT64_MAX - PAGE * (next_random(&random) % 7)) / PAGE * PAGE + offset;
-		r->flags = (uint8_t)(next_random(&random) % 4);
-		r->length = (uint16_t)(1 + next_random(&random) % 64);
-	}
-}
-
 static inline bool is_walk(const struct lpl_ref *r)
 {
 	return r->type == LPL_WALK_READ || r->type == LPL_WALK_WRITE;
@@ -68,7 +33,165 @@ static inline bool is_write(const struct lpl_ref *r)
 	return r->type == LPL_WRITE || r->type == LPL_WALK_WRITE;
 }
 
-/* ---- telling it ---- */
+/*
+ * References are numbered from 1 without a gap; a few pages.  Each fetch is a new instruction's,
+ * and nothing else is; before some the processor halts.
+ */
+static inline void simulate(struct stream *stream, size_t count, uint64_t seed)
+{
+	uint64_t random = seed, ref = 0, instr = 0, cycle = next_random(&random) % 1000;
+
+	stream_init(stream);
+	while (stream->count < count) {
+		struct item *item = stream_add(stream);
+		uint64_t dice = next_random(&random);
+
+		if (dice % 37 == 0) {
+			item->is_event = true;
+			random_event(&item->event, &random);
+			item->event.ref = ref;
+			item->event.instr = instr;
+			item->event.cycle = cycle;
+			continue;
+		}
+		struct lpl_ref *r = &item->ref;
+		uint64_t offset = next_random(&random) % (PAGE - 15);
+		r->type = (uint8_t)(next_random(&random) % LPL_TYPES);
+		if (r->type == LPL_FETCH) {
+			instr++;
+			cycle += 1 + (dice % 20 == 0 ? dice % 100000 : 0);
+		}
+		r->ref = ++ref;
+		r->instr = instr;
+		r->cycle = cycle;
+		/* the largest address and, below, space there are, too */
+		r->address = (UINT64_MAX - PAGE * (next_random(&random) % 7)) / PAGE * PAGE;
+		r->address += offset;
+		r->length = (uint16_t)(1 + next_random(&random) % (r->type == LPL_FETCH ? 15 : 64));
+		if (is_walk(r))		/* by the machine, in no space */
+			continue;
+		r->space = ((UINT64_C(1) << 46) - 1) >> (next_random(&random) % SPACES * 20);
+		r->flags = (uint8_t)(next_random(&random) % (r->type == LPL_FETCH ? 2 : 4));
+	}
+}
+
+static inline struct kernel_trace_record record_of(const struct lpl_event *event)
+{
+	struct kernel_trace_record record = {
+		.magic = KTR_MAGIC, .version = KTR_VERSION, .size = sizeof(record),
+		.tag = event->tag, .tid = event->tid, .tgid = event->tgid,
+		.space = event->space, .text_length = event->text_length,
+	};
+
+	memcpy(record.arg, event->arg, sizeof(record.arg));
+	memcpy(record.text, event->text, event->text_length);
+	return record;
+}
+
+/* ---- logging every reference ---- */
+
+struct logger {
+	struct lpl_log log;
+	struct lpl_log_time now;	/* of what was logged last */
+	uint64_t space;
+	bool user;
+};
+
+static inline void logger_open(struct logger *l, struct lpl_collector *collector)
+{
+	memset(l, 0, sizeof(*l));
+	assert_true(lpl_log_open(&l->log, lpl_collector_ring(collector)));
+	l->log.base = 0;		/* addresses are told as they are */
+	lpl_log_switch(&l->log, l->now, LPL_LOG_ON);
+}
+
+/* The end of the recording; nothing of it was refused. */
+static inline void logger_close(struct logger *l)
+{
+	lpl_log_switch(&l->log, l->now, LPL_LOG_OFF);
+	lpl_log_totals(&l->log, l->now.instr);
+	assert_false(l->log.failed);
+	lpl_log_close(&l->log);
+}
+
+static inline void log_state(struct logger *l, const struct lpl_ref *r)
+{
+	const bool user = (r->flags & LPL_USER) != 0;
+
+	if (user != l->user)
+		lpl_log_mode(&l->log, l->now, user);
+	if (r->space != l->space)
+		lpl_log_space(&l->log, l->now, r->space);
+	l->user = user;
+	l->space = r->space;
+}
+
+/* A trace of one instruction. */
+static inline void log_fetch(struct logger *l, const struct lpl_ref *r)
+{
+	const uint8_t length = (uint8_t)r->length;
+	bool forgot;
+	uint32_t id;
+
+	lpl_log_room_for_trace(&l->log, r->instr);
+	id = lpl_log_define(&l->log, r->instr, r->address, 1, &length, &forgot);
+	assert_int_not_equal(id, 0);
+	assert_false(forgot);
+	lpl_log_word(&l->log, id, r->instr, LPL_LOG_TRACE);
+	l->now.executing = true;
+}
+
+static inline void log_ref(struct logger *l, const struct lpl_ref *r)
+{
+	if (r->type == LPL_FETCH)
+		l->now = (struct lpl_log_time){ r->instr, false };
+	lpl_log_offset(&l->log, r->instr, r->instr, r->cycle - r->instr);
+	if (!is_walk(r))
+		log_state(l, r);
+	if (r->type == LPL_FETCH)
+		log_fetch(l, r);
+	else if (is_walk(r))
+		lpl_log_walk(&l->log, r->instr, r->address, r->length, is_write(r));
+	else
+		lpl_log_data(&l->log, r->instr, r->address, r->length,
+			     (is_write(r) ? LPL_LOG_WRITE : 0) |
+			     (r->flags & LPL_SECOND ? LPL_LOG_SECOND : 0));
+}
+
+static inline void log_item(struct logger *l, const struct item *item)
+{
+	struct kernel_trace_record record;
+
+	if (!item->is_event) {
+		log_ref(l, &item->ref);
+		return;
+	}
+	record = record_of(&item->event);
+	lpl_log_offset(&l->log, item->event.instr, item->event.instr,
+		       item->event.cycle - item->event.instr);
+	lpl_log_event(&l->log, l->now, &record);
+}
+
+/* References of the tracer's own. */
+static inline void log_left_out(struct logger *l, unsigned int references)
+{
+	lpl_log_switch(&l->log, l->now, LPL_LOG_SUPPRESS);
+	while (references-- > 0)
+		lpl_log_data(&l->log, l->now.instr, 0, 1, 0);
+	lpl_log_switch(&l->log, l->now, LPL_LOG_RESUME);
+}
+
+/* All of it, flushed now and then. */
+static inline void log_stream(struct logger *l, const struct stream *stream)
+{
+	for (size_t i = 0; i < stream->count; i++) {
+		log_item(l, &stream->items[i]);
+		if (i % 1000 == 999)
+			lpl_log_flush(&l->log, l->now);
+	}
+}
+
+/* ---- sending windows ---- */
 
 static inline uint64_t number(const struct lpl_ref *r)
 {
@@ -90,14 +213,8 @@ static inline bool tell(struct lpl_ring *ring, uint64_t a, uint64_t b, uint64_t 
 static inline void tell_event(struct lpl_ring *ring, const struct lpl_event *event)
 {
 	struct lpl_ring_record parts[LPL_WIRE_EVENT_RECORDS];
-	struct kernel_trace_record record = {
-		.magic = KTR_MAGIC, .version = KTR_VERSION, .size = sizeof(record),
-		.tag = event->tag, .tid = event->tid, .tgid = event->tgid,
-		.space = event->space, .text_length = event->text_length,
-	};
+	const struct kernel_trace_record record = record_of(event);
 
-	memcpy(record.arg, event->arg, sizeof(record.arg));
-	memcpy(record.text, event->text, event->text_length);
 	memset(parts, 0xa5, sizeof(parts));
 	memcpy(parts, &record, sizeof(record));
 	assert_true(tell(ring, event->ref, event->instr, event->cycle,
@@ -107,31 +224,11 @@ static inline void tell_event(struct lpl_ring *ring, const struct lpl_event *eve
 				 parts[i].word[3]));
 }
 
-/* Every reference. */
-static inline void tell_all(struct lpl_ring *ring, const struct stream *stream)
-{
-	uint64_t offset = 0;
-
-	for (size_t i = 0; i < stream->count; i++) {
-		const struct lpl_ref *r = &stream->items[i].ref;
-
-		if (stream->items[i].is_event) {
-			tell_event(ring, &stream->items[i].event);
-			continue;
-		}
-		if (r->cycle - r->instr != offset) {
-			offset = r->cycle - r->instr;
-			assert_true(tell(ring, offset, 0, 0, LPL_WIRE_KIND(LPL_WIRE_OFFSET)));
-		}
-		assert_true(tell(ring, number(r), r->instr, r->address,
-				 LPL_WIRE_KIND(LPL_WIRE_REF) | r->space |
-				 (is_walk(r) ? LPL_WIRE_WALK : 0) |
-				 (r->flags & LPL_SECOND ? LPL_WIRE_SECOND : 0) |
-				 (uint64_t)r->length << LPL_WIRE_LENGTH_SHIFT));
-		if (i % 1000 == 999)
-			assert_true(tell(ring, 0, 0, 0, LPL_WIRE_KIND(LPL_WIRE_FLUSH)));
-	}
-}
+/* Who sends windows.  For each event the tracer leaves out 3 references of its own. */
+struct sender {
+	struct lpl_ring *ring;
+	uint64_t tracer_refs;
+};
 
 /* A page of a window, by its first and last reference. */
 struct page {
@@ -156,9 +253,10 @@ static inline void keep(struct stream *kept, struct lpl_ref r, bool wrote)
 }
 
 /* Items first to end - 1 are one window: tell it, and add what it keeps to `kept`. */
-static inline void tell_window(struct lpl_ring *ring, const struct stream *stream, size_t first,
-			size_t end, struct stream *kept, uint64_t *random)
+static inline void tell_window(struct sender *sender, const struct stream *stream, size_t first,
+			       size_t end, struct stream *kept, uint64_t *random)
 {
+	struct lpl_ring *ring = sender->ring;
 	struct page page[WINDOW_PAGES];
 	uint64_t references = 0;
 	size_t pages = 0;
@@ -169,6 +267,9 @@ static inline void tell_window(struct lpl_ring *ring, const struct stream *strea
 
 		if (stream->items[i].is_event) {
 			references = stream->items[i].event.ref;
+			sender->tracer_refs += 3;
+			assert_true(tell(ring, references, sender->tracer_refs, 0,
+					 LPL_WIRE_KIND(LPL_WIRE_TOTALS)));
 			tell_event(ring, &stream->items[i].event);
 			continue;
 		}
@@ -201,12 +302,13 @@ static inline void tell_window(struct lpl_ring *ring, const struct stream *strea
 				 (q->wrote ? LPL_WIRE_WROTE : 0)));
 		page[p] = page[--pages];
 	}
-	assert_true(tell(ring, references, 0, 0, LPL_WIRE_KIND(LPL_WIRE_WINDOW)));
+	assert_true(tell(ring, references, sender->tracer_refs, 0,
+			 LPL_WIRE_KIND(LPL_WIRE_WINDOW)));
 }
 
 /* Windows of random lengths; of few pages, since there are few. */
-static inline void tell_windows(struct lpl_ring *ring, const struct stream *stream,
-			 struct stream *kept, uint64_t seed)
+static inline void tell_windows(struct sender *sender, const struct stream *stream,
+				struct stream *kept, uint64_t seed)
 {
 	uint64_t random = seed;
 
@@ -228,14 +330,14 @@ static inline void tell_windows(struct lpl_ring *ring, const struct stream *stre
 			if (p == pages)
 				seen[pages++] = &stream->items[end].ref;
 		}
-		tell_window(ring, stream, first, end, kept, &random);
+		tell_window(sender, stream, first, end, kept, &random);
 		first = end;
 	}
 }
 
 /* ---- collecting and reading ---- */
 
-/* Of `asked` only what is about flushes is taken, and whether there is a log. */
+/* Of `asked` only what is about flushes is taken. */
 static inline struct lpl_collector *start_flushing(const char *spec, const char *path,
 						   enum lpl_stage stage, int status_fd,
 						   const struct lpl_collector_options *asked)
@@ -247,14 +349,16 @@ static inline struct lpl_collector *start_flushing(const char *spec, const char 
 		.path = path, .plan = &plan, .meta = meta, .stage = stage,
 		.ring_records = 1024, .status_fd = status_fd, .overwrite = true,
 		.flush_ns = asked->flush_ns, .flush_due = asked->flush_due,
-		.context = asked->context, .log = asked->log,
+		.context = asked->context,
 	};
 	struct lpl_collector *collector = NULL;
 
 	assert_non_null(meta);
 	assert_int_equal(lpl_meta_set(meta, LPL_META_TITLE, "a test"), LPL_OK);
-	if (lpl_plan_parse(&plan, spec, &report) != LPL_OK ||
-	    lpl_collector_open(&collector, &options, &report) != LPL_OK)
+	if (lpl_plan_parse(&plan, spec, &report) != LPL_OK)
+		fail_msg("%s", report.text);
+	options.log = plan.window == 0;
+	if (lpl_collector_open(&collector, &options, &report) != LPL_OK)
 		fail_msg("%s", report.text);
 	lpl_meta_free(meta);
 	return collector;

@@ -19,19 +19,23 @@
 static void every_reference_is_written(void **state)
 {
 	(void)state;
-	/* some of them longer than any buffer between ring and file */
-	for (uint64_t seed = 1; seed <= 12; seed++) {
+	/* some of them longer than any buffer between log and file */
+	for (uint64_t seed = 1; seed <= 16; seed++) {
+		/* as runs, and as references by way of reducers, which do nothing */
+		const char *spec = seed / 4 % 2 ? "none" : "none+none";
 		struct stream told;
 		struct trace trace;
 		struct lpl_totals totals;
 		struct lpl_collector *collector;
+		struct logger logger;
 
 		simulate(&told, seed % 4 ? seed * 50 : seed * 5000, seed);
-		collector = start("none", in_directory("all.lpl"), LPL_STAGE_FILE, -1);
-		tell_all(lpl_collector_ring(collector), &told);
+		collector = start(spec, in_directory("all.lpl"), LPL_STAGE_FILE, -1);
+		logger_open(&logger, collector);
+		log_stream(&logger, &told);
+		log_left_out(&logger, 67);
+		logger_close(&logger);
 		totals = count(&told);
-		assert_true(tell(lpl_collector_ring(collector), totals.total, 67, 0,
-				 LPL_WIRE_KIND(LPL_WIRE_TOTALS)));
 		finish(collector);
 		read_trace(&trace, in_directory("all.lpl"));
 		assert_same(&told, &trace.stream, seed);
@@ -47,26 +51,38 @@ static void every_reference_is_written(void **state)
 	}
 }
 
-/* Three references, of two pages, as they are and in a window; then how far the machine is. */
-static uint64_t tell_three(struct lpl_ring *ring, bool windows)
+/* Three references, of two pages, in a window; then how far the machine is.  Returns bytes. */
+static uint64_t tell_three(struct lpl_ring *ring)
 {
-	const uint64_t ref = LPL_WIRE_KIND(LPL_WIRE_REF) | UINT64_C(4) << LPL_WIRE_LENGTH_SHIFT;
 	const uint64_t page = LPL_WIRE_KIND(LPL_WIRE_PAGE);
 	const uint64_t reference[3] = { 1 << 3 | LPL_FETCH, 2 << 3 | LPL_READ, 3 << 3 | LPL_FETCH };
 
-	if (windows) {
-		assert_true(tell(ring, reference[0], 10, 10, page | 7));
-		assert_true(tell(ring, reference[2], 11, 11, 0));
-		assert_true(tell(ring, reference[1], 10, 10, page | 8));
-		assert_true(tell(ring, reference[1], 10, 10, 0));
-		assert_true(tell(ring, 3, 0, 12, LPL_WIRE_KIND(LPL_WIRE_WINDOW)));
-	} else {
-		assert_true(tell(ring, reference[0], 10, 0x7000, ref));
-		assert_true(tell(ring, reference[1], 10, 0x8000, ref));
-		assert_true(tell(ring, reference[2], 11, 0x7004, ref));
-	}
+	assert_true(tell(ring, reference[0], 10, 10, page | 7));
+	assert_true(tell(ring, reference[2], 11, 11, 0));
+	assert_true(tell(ring, reference[1], 10, 10, page | 8));
+	assert_true(tell(ring, reference[1], 10, 10, 0));
+	assert_true(tell(ring, 3, 0, 12, LPL_WIRE_KIND(LPL_WIRE_WINDOW)));
 	assert_true(tell(ring, 3, 0, 1234567, LPL_WIRE_KIND(LPL_WIRE_TOTALS)));
-	return (windows ? 6 : 4) * sizeof(struct lpl_ring_record);
+	return 6 * sizeof(struct lpl_ring_record);
+}
+
+/* The same by a log, whose counts go on in small steps; how many words that is, log.h says. */
+static uint64_t log_three(struct lpl_collector *collector)
+{
+	enum { COUNT = 2, ON = 1, DEFINE = 4, TRACE = 1, DATA = 1, OFF = 1, TOTALS = 2 };
+	const struct lpl_ref ref[3] = {
+		{ .instr = 10, .cycle = 10, .address = 0x7000, .type = LPL_FETCH, .length = 4 },
+		{ .instr = 10, .cycle = 10, .address = 0x8000, .type = LPL_READ, .length = 4 },
+		{ .instr = 11, .cycle = 11, .address = 0x7004, .type = LPL_FETCH, .length = 4 },
+	};
+	struct logger logger;
+
+	logger_open(&logger, collector);
+	for (int i = 0; i < 3; i++)
+		log_ref(&logger, &ref[i]);
+	logger.now = (struct lpl_log_time){ 123, false };
+	logger_close(&logger);
+	return (COUNT + ON + 2 * (DEFINE + TRACE) + DATA + OFF + TOTALS) * sizeof(uint64_t);
 }
 
 static void never_due(void *context)
@@ -77,26 +93,34 @@ static void never_due(void *context)
 /* What it cost is in the trace; but no host time where that is not to say when to flush. */
 static void the_recording_is_accounted_for(void **state)
 {
-	static const char *const reductions[] = { "none", "window:9", "sad:9" };
+	static const struct {
+		const char *spec;
+		uint64_t instructions;
+	} reductions[] = {
+		{ "none", 123 }, { "none+none", 123 },
+		{ "window:9", 1234567 }, { "sad:9", 1234567 },
+	};
 	const struct lpl_collector_options timed = {
 		.flush_ns = UINT64_C(1000000000000), .flush_due = never_due
 	};
 
 	(void)state;
-	for (int i = 0; i < 6; i++) {
-		const char *reduction = reductions[i % 3];
+	for (int i = 0; i < 8; i++) {
 		struct lpl_collector *collector =
-			start_flushing(reduction, in_directory("cost.lpl"), LPL_STAGE_FILE, -1,
-				       i < 3 ? &(struct lpl_collector_options){ 0 } : &timed);
-		uint64_t bytes = tell_three(lpl_collector_ring(collector), i % 3 != 0);
+			start_flushing(reductions[i % 4].spec, in_directory("cost.lpl"),
+				       LPL_STAGE_FILE, -1,
+				       i < 4 ? &(struct lpl_collector_options){ 0 } : &timed);
+		uint64_t bytes = i % 4 < 2 ? log_three(collector) :
+				 tell_three(lpl_collector_ring(collector));
 		struct trace trace;
 
 		finish(collector);
 		read_trace(&trace, in_directory("cost.lpl"));
-		assert_int_equal(trace.totals.recording.instructions, 1234567);
+		assert_int_equal(trace.totals.recording.instructions,
+				 reductions[i % 4].instructions);
 		assert_int_equal(trace.totals.recording.sent_bytes, bytes);
 		assert_int_equal(trace.totals.recording.sent_refs, 3);
-		assert_int_equal(trace.totals.recording.elapsed_ns != 0, i >= 3);
+		assert_int_equal(trace.totals.recording.elapsed_ns != 0, i >= 4);
 		stream_free(&trace.stream);
 	}
 }
@@ -136,26 +160,23 @@ static void any_thread_may_look(void **state)
 	struct stream told;
 	struct lpl_collector *collector;
 	struct watcher watcher = { .backwards = false };
-	size_t last;
+	struct logger logger;
 	pthread_t thread;
 
 	(void)state;
 	simulate(&told, 60000, 7);
-	for (last = told.count - 1; told.items[last].is_event;)
-		last--;
 	collector = start("none", in_directory("watched.lpl"), LPL_STAGE_FILE, -1);
 	watcher.collector = collector;
 	watcher.references = count(&told).total;
 	assert_int_equal(pthread_create(&thread, NULL, watch, &watcher), 0);
-	tell_all(lpl_collector_ring(collector), &told);
-	assert_true(tell(lpl_collector_ring(collector), watcher.references, 0,
-			 told.items[last].ref.instr, LPL_WIRE_KIND(LPL_WIRE_TOTALS)));
-	lpl_ring_publish(lpl_collector_ring(collector));
+	logger_open(&logger, collector);
+	log_stream(&logger, &told);
+	logger_close(&logger);
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	assert_false(watcher.backwards);
 	assert_false(watcher.too_many);
 	assert_int_equal(watcher.last.references, watcher.references);
-	assert_int_equal(watcher.last.instructions, told.items[last].ref.instr);
+	assert_int_equal(watcher.last.instructions, logger.now.instr);
 	assert_int_equal(watcher.last.events, told.count - watcher.references);
 	assert_true(watcher.last.kept > 0 && watcher.last.bytes > 0);
 	finish(collector);
@@ -172,7 +193,8 @@ static void windows_are_put_in_order(void **state)
 
 		simulate(&told, seed * 100, seed);
 		collector = start("window:9", in_directory("window.lpl"), LPL_STAGE_FILE, -1);
-		tell_windows(lpl_collector_ring(collector), &told, &kept, seed);
+		tell_windows(&(struct sender){ lpl_collector_ring(collector), 0 }, &told, &kept,
+			     seed);
 		finish(collector);
 		read_trace(&trace, in_directory("window.lpl"));
 		assert_same(&kept, &trace.stream, seed);
@@ -224,7 +246,8 @@ static void windows_are_reduced_further(void **state)
 
 			simulate(&told, 4000, seed);
 			collector = start(spec, in_directory("reduced.lpl"), LPL_STAGE_FILE, -1);
-			tell_windows(lpl_collector_ring(collector), &told, &kept, seed);
+			tell_windows(&(struct sender){ lpl_collector_ring(collector), 0 }, &told,
+				     &kept, seed);
 			finish(collector);
 			read_trace(&trace, in_directory("reduced.lpl"));
 
@@ -249,11 +272,14 @@ static void pages_may_be_larger(void **state)
 	struct trace trace;
 	struct lpl_reducer *block;
 	struct lpl_collector *collector;
+	struct logger logger;
 
 	(void)state;
 	simulate(&told, 4000, 1);
 	collector = start("block:16384", in_directory("block.lpl"), LPL_STAGE_FILE, -1);
-	tell_all(lpl_collector_ring(collector), &told);
+	logger_open(&logger, collector);
+	log_stream(&logger, &told);
+	logger_close(&logger);
 	finish(collector);
 	read_trace(&trace, in_directory("block.lpl"));
 
@@ -284,24 +310,42 @@ static void nothing_at_all_is_a_trace(void **state)
 	stream_free(&trace.stream);
 }
 
-/* A record that cannot be: the producer is told, and the file says it is not whole. */
-static void failure_stops_the_producer(void **state)
+/* The collector has failed, for this reason, and the file says it is not whole. */
+static void assert_failed(struct lpl_collector *collector, const char *why)
 {
 	struct lpl_report report = { .error = LPL_OK };
+
+	assert_int_equal(lpl_collector_failure(collector, &report), LPL_ERR_INTERNAL);
+	assert_non_null(strstr(report.text, why));
+	report = (struct lpl_report){ .error = LPL_OK };
+	assert_int_equal(lpl_collector_close(collector, "error", NULL, &report), LPL_ERR_INTERNAL);
+	assert_false(exists("failed.lpl"));
+	assert_true(exists("failed.lpl.part"));
+}
+
+/* A record that cannot be, in the ring or in the log: the producer is told. */
+static void failure_stops_the_producer(void **state)
+{
 	struct lpl_collector *collector;
+	struct logger logger;
 	size_t told = 0;
 
 	(void)state;
-	collector = start("none", in_directory("failed.lpl"), LPL_STAGE_FILE, -1);
+	collector = start("window:9", in_directory("failed.lpl"), LPL_STAGE_FILE, -1);
 	while (told < 100000 && tell(lpl_collector_ring(collector), 0, 0, 0, LPL_WIRE_KIND(99)))
 		told++;
 	assert_true(told < 100000);
-	assert_int_equal(lpl_collector_failure(collector, &report), LPL_ERR_INTERNAL);
-	assert_non_null(strstr(report.text, "99"));
-	report = (struct lpl_report){ .error = LPL_OK };
-	assert_int_equal(lpl_collector_close(collector, "error", NULL, &report), LPL_ERR_INTERNAL);
-	assert_int_equal(access(in_directory("failed.lpl"), F_OK), -1);
-	assert_int_equal(access(in_directory("failed.lpl.part"), F_OK), 0);
+	assert_failed(collector, "99");
+
+	collector = start("none", in_directory("failed.lpl"), LPL_STAGE_FILE, -1);
+	logger_open(&logger, collector);
+	for (told = 0; told < 100000 && !logger.log.failed; told++) {
+		lpl_log_word(&logger.log, 0, 0, LPL_LOG_KINDS);
+		lpl_log_totals(&logger.log, 0);
+	}
+	assert_true(told < 100000);
+	assert_failed(collector, "no kind");
+	lpl_log_close(&logger.log);
 }
 
 static void what_cannot_be_written_is_refused(void **state)
@@ -311,7 +355,7 @@ static void what_cannot_be_written_is_refused(void **state)
 	struct lpl_meta *meta = lpl_meta_new();
 	struct lpl_collector_options options = {
 		.path = in_directory("no-such-directory/t.lpl"), .plan = &plan, .meta = meta,
-		.stage = LPL_STAGE_FILE, .status_fd = -1,
+		.stage = LPL_STAGE_FILE, .status_fd = -1, .log = true,
 	};
 	struct lpl_collector *collector = (void *)&report;
 
@@ -322,6 +366,25 @@ static void what_cannot_be_written_is_refused(void **state)
 	assert_int_equal(report.system_errno, ENOENT);
 	assert_non_null(strstr(report.text, "no-such-directory"));
 	lpl_meta_free(meta);
+}
+
+/* What comes out of the ring would be taken for what it is not. */
+static void a_log_goes_with_the_plan(void **state)
+{
+	(void)state;
+	for (int log = 0; log < 2; log++) {
+		struct lpl_report report = { .error = LPL_OK };
+		struct lpl_plan plan;
+		const struct lpl_collector_options options = {
+			.plan = &plan, .stage = LPL_STAGE_REDUCE, .status_fd = -1, .log = log
+		};
+		struct lpl_collector *collector = (void *)&report;
+
+		assert_int_equal(lpl_plan_parse(&plan, log ? "sad:9" : "none", &report), LPL_OK);
+		assert_int_equal(lpl_collector_open(&collector, &options, &report), LPL_ERR_USAGE);
+		assert_null(collector);
+		assert_non_null(strstr(report.text, log ? "window:9+sad:9: " : "none: "));
+	}
 }
 
 /* The stages that throw the stream away want no file, and take everything. */
@@ -335,7 +398,8 @@ static void stages_without_a_file(void **state)
 	for (size_t i = 0; i < 2; i++) {
 		struct lpl_collector *collector = start("sad:9", NULL, stages[i], -1);
 
-		tell_windows(lpl_collector_ring(collector), &told, &kept, 5);
+		tell_windows(&(struct sender){ lpl_collector_ring(collector), 0 }, &told, &kept,
+			     5);
 		finish(collector);
 		stream_free(&kept);
 	}
@@ -348,6 +412,7 @@ static void status_is_told_in_json(void **state)
 	static const char message[] = "a \"quoted\" \\ word,\n\ta\x01 and more";
 	struct lpl_report report = { .error = LPL_OK };
 	struct lpl_collector *collector;
+	struct logger logger;
 	struct stream told;
 	char line[4096];
 	int fd[2], objects = 0;
@@ -357,9 +422,9 @@ static void status_is_told_in_json(void **state)
 	assert_int_equal(pipe(fd), 0);
 	simulate(&told, 3000, 7);
 	collector = start("none", in_directory("status.lpl"), LPL_STAGE_FILE, fd[1]);
-	tell_all(lpl_collector_ring(collector), &told);
-	assert_true(tell(lpl_collector_ring(collector), count(&told).total, 0, 0,
-			 LPL_WIRE_KIND(LPL_WIRE_TOTALS)));
+	logger_open(&logger, collector);
+	log_stream(&logger, &told);
+	logger_close(&logger);
 	assert_int_equal(lpl_collector_close(collector, "fail", message, &report), LPL_OK);
 	assert_int_equal(close(fd[1]), 0);
 	FILE *lines = fdopen(fd[0], "r");
@@ -476,6 +541,7 @@ int main(void)
 		cmocka_unit_test(nothing_at_all_is_a_trace),
 		cmocka_unit_test(failure_stops_the_producer),
 		cmocka_unit_test(what_cannot_be_written_is_refused),
+		cmocka_unit_test(a_log_goes_with_the_plan),
 		cmocka_unit_test(stages_without_a_file),
 		cmocka_unit_test(status_is_told_in_json),
 		cmocka_unit_test(plans),

@@ -79,28 +79,14 @@ static struct lpl_totals count_first(const struct stream *stream, size_t records
 	return totals;
 }
 
-/* As a simulator does: before an event it tells of what was left out for it. */
-static void tell_exactly(struct lpl_ring *ring, const struct stream *stream,
-			 struct lpl_totals *totals)
+/* As a simulator does: before an event it leaves out what the tracer does for it. */
+static void log_exactly(struct logger *logger, const struct stream *stream)
 {
 	for (size_t i = 0; i < stream->count; i++) {
-		struct stream one = { .items = &stream->items[i], .count = 1 };
-
-		if (one.items->is_event) {
-			totals->tracer_refs += 3;
-			assert_true(tell(ring, totals->total, totals->tracer_refs, 0,
-					 LPL_WIRE_KIND(LPL_WIRE_TOTALS)));
-			tell_event(ring, &one.items->event);
-			continue;
-		}
-		totals->total++;
-		/* a reference with its cycle, too */
-		assert_true(tell(ring, one.items->ref.cycle - one.items->ref.instr, 0, 0,
-				 LPL_WIRE_KIND(LPL_WIRE_OFFSET)));
-		tell_all(ring, &one);
+		if (stream->items[i].is_event)
+			log_left_out(logger, 3);
+		log_item(logger, &stream->items[i]);
 	}
-	assert_true(tell(ring, totals->total, totals->tracer_refs, 0,
-			 LPL_WIRE_KIND(LPL_WIRE_TOTALS)));
 }
 
 static void assert_same_totals(const struct lpl_totals *found, struct lpl_totals expected)
@@ -111,26 +97,41 @@ static void assert_same_totals(const struct lpl_totals *found, struct lpl_totals
 	assert_memory_equal(found, &expected, sizeof(expected));
 }
 
+/* Chunks that are full of references; and of runs, which are flushed before they are full. */
 static void totals_of_all_references(void **state)
 {
-	struct lpl_totals totals = { .total = 0 };
-	struct lpl_collector *collector;
-	struct chunks chunks;
-	struct stream told;
+	static const struct {
+		const char *spec;
+		size_t flushed;			/* after so many records */
+	} methods[] = { { "none+none", 300000 }, { "none", 60000 } };
 
 	(void)state;
-	simulate(&told, 300000, 11);
-	collector = start("none", in_directory("totals.lpl"), LPL_STAGE_FILE, -1);
-	tell_exactly(lpl_collector_ring(collector), &told, &totals);
-	finish(collector);
-	read_chunks(&chunks, in_directory("totals.lpl"));
-	/* chunks that are full of references, and one that is of events */
-	assert_true(chunks.count > 4);
-	for (size_t i = 0; i < chunks.count; i++)
-		assert_same_totals(&chunks.chunk[i].totals,
-				   count_first(&told, chunks.chunk[i].records));
-	assert_same_totals(&chunks.end, count_first(&told, told.count));
-	stream_free(&told);
+	for (size_t m = 0; m < 2; m++) {
+		struct lpl_collector *collector;
+		struct logger logger;
+		struct chunks chunks;
+		struct stream told;
+
+		simulate(&told, 300000, 11);
+		collector = start(methods[m].spec, in_directory("totals.lpl"), LPL_STAGE_FILE, -1);
+		logger_open(&logger, collector);
+		for (size_t i = 0; i < told.count; i += methods[m].flushed) {
+			const struct stream part = { .items = told.items + i,
+						     .count = methods[m].flushed };
+
+			log_exactly(&logger, &part);
+			lpl_log_flush(&logger.log, logger.now);
+		}
+		logger_close(&logger);
+		finish(collector);
+		read_chunks(&chunks, in_directory("totals.lpl"));
+		assert_true(chunks.count > 4);
+		for (size_t i = 0; i < chunks.count; i++)
+			assert_same_totals(&chunks.chunk[i].totals,
+					   count_first(&told, chunks.chunk[i].records));
+		assert_same_totals(&chunks.end, count_first(&told, told.count));
+		stream_free(&told);
+	}
 }
 
 static void totals_of_windows(void **state)
@@ -142,7 +143,7 @@ static void totals_of_windows(void **state)
 	(void)state;
 	simulate(&told, 200000, 12);
 	collector = start("window:9", in_directory("totals.lpl"), LPL_STAGE_FILE, -1);
-	tell_windows(lpl_collector_ring(collector), &told, &kept, 12);
+	tell_windows(&(struct sender){ lpl_collector_ring(collector), 0 }, &told, &kept, 12);
 	finish(collector);
 	read_chunks(&chunks, in_directory("totals.lpl"));
 	assert_true(chunks.count > 2);
@@ -152,9 +153,11 @@ static void totals_of_windows(void **state)
 		assert_same_totals(&chunk->totals, (struct lpl_totals){
 			.total = chunk->last_ref,
 			.events = count_first(&kept, chunk->records).events,
+			.tracer_refs = count_first(&kept, chunk->records).tracer_refs,
 		});
 	}
 	assert_int_equal(chunks.end.total, count(&told).total);
+	assert_int_equal(chunks.end.tracer_refs, count_first(&told, told.count).tracer_refs);
 	stream_free(&told);
 	stream_free(&kept);
 }
@@ -162,15 +165,17 @@ static void totals_of_windows(void **state)
 /* A reducer holds back what was counted already: of types nothing is told, or the truth. */
 static void totals_of_what_is_held(void **state)
 {
-	struct lpl_totals totals = { .total = 0 };
 	struct lpl_collector *collector;
+	struct logger logger;
 	struct chunks chunks;
 	struct stream told;
 
 	(void)state;
 	simulate(&told, 300000, 13);
 	collector = start("sad-ws:40", in_directory("totals.lpl"), LPL_STAGE_FILE, -1);
-	tell_exactly(lpl_collector_ring(collector), &told, &totals);
+	logger_open(&logger, collector);
+	log_exactly(&logger, &told);
+	logger_close(&logger);
 	finish(collector);
 	read_chunks(&chunks, in_directory("totals.lpl"));
 	assert_true(chunks.count > 2);
@@ -250,34 +255,41 @@ static void a_flush_makes_all_readable(void **state)
 	(void)state;
 	for (size_t m = 0; m < sizeof(methods) / sizeof(methods[0]); m++) {
 		const char *path = in_directory("flush.lpl");
-		struct lpl_totals totals = { .total = 0 };
 		struct stream told, kept[PARTS];
 		struct lpl_collector *collector;
-		struct lpl_ring *ring;
+		struct sender sender;
+		struct logger logger;
 
 		simulate(&told, PARTS * RECORDS, m + 1);
 		collector = start(methods[m].spec, path, LPL_STAGE_FILE, -1);
-		ring = lpl_collector_ring(collector);
+		sender = (struct sender){ lpl_collector_ring(collector), 0 };
+		if (!methods[m].windows)
+			logger_open(&logger, collector);
 		for (size_t i = 0; i < PARTS; i++) {
 			struct stream part = { .items = told.items + i * RECORDS,
 					       .count = RECORDS };
 			struct stream found, expected;
 
-			stream_init(&kept[i]);
-			if (methods[m].windows)
-				tell_windows(ring, &part, &kept[i], m);
-			else
-				tell_exactly(ring, &part, &totals);
-			for (size_t j = 0; j < RECORDS && !methods[m].windows; j++)
-				*stream_add(&kept[i]) = part.items[j];
-			assert_true(tell(ring, 0, 0, 0, LPL_WIRE_KIND(LPL_WIRE_FLUSH)));
-			lpl_ring_publish(ring);
+			if (methods[m].windows) {
+				tell_windows(&sender, &part, &kept[i], m);
+				assert_true(tell(sender.ring, 0, 0, 0,
+						 LPL_WIRE_KIND(LPL_WIRE_FLUSH)));
+				lpl_ring_publish(sender.ring);
+			} else {
+				stream_init(&kept[i]);
+				for (size_t j = 0; j < RECORDS; j++)
+					*stream_add(&kept[i]) = part.items[j];
+				log_exactly(&logger, &part);
+				lpl_log_flush(&logger.log, logger.now);
+			}
 			reduce_parts(methods[m].rest, kept, i + 1, &expected);
 			read_part(&found, path, expected.count);
 			assert_same(&expected, &found, m + 1);
 			stream_free(&found);
 			stream_free(&expected);
 		}
+		if (!methods[m].windows)
+			logger_close(&logger);
 		finish(collector);
 		for (size_t i = 0; i < PARTS; i++)
 			stream_free(&kept[i]);

@@ -344,13 +344,6 @@ static void start_processor(struct processor *p, struct lpl_log *log, uint64_t s
 
 /* ---- the collector's side ---- */
 
-static struct lpl_collector *start_log(const char *spec, const char *path)
-{
-	const struct lpl_collector_options options = { .log = true };
-
-	return start_flushing(spec, path, LPL_STAGE_FILE, -1, &options);
-}
-
 static void every_reference_is_that_of_the_processor(void **state)
 {
 	struct processor *p = malloc(sizeof(*p));
@@ -359,8 +352,9 @@ static void every_reference_is_that_of_the_processor(void **state)
 	assert_non_null(p);
 	for (uint64_t seed = 1; seed <= 20; seed++) {
 		/* to the writer as runs; to reducers, which do nothing, as references */
-		struct lpl_collector *collector = start_log(seed % 2 ? "none" : "none+none",
-							    in_directory("log.lpl"));
+		struct lpl_collector *collector = start(seed % 2 ? "none" : "none+none",
+							in_directory("log.lpl"),
+							LPL_STAGE_FILE, -1);
 		struct lpl_log log;
 		struct trace trace;
 
@@ -387,7 +381,8 @@ static void every_reference_is_that_of_the_processor(void **state)
 /* A log that was tampered with, or a simulator that is wrong: the run ends, and says why. */
 static void assert_refused(void (*wrong)(struct processor *p), const char *why)
 {
-	struct lpl_collector *collector = start_log("none", in_directory("wrong.lpl"));
+	struct lpl_collector *collector = start("none", in_directory("wrong.lpl"),
+						LPL_STAGE_FILE, -1);
 	struct lpl_report report = { .error = LPL_OK };
 	struct processor *p = malloc(sizeof(*p));
 	struct lpl_log log;

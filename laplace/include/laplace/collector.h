@@ -4,10 +4,10 @@
  *
  *	simulator thread ── ring ──► collector thread: reducers ─► trace file
  *
- * The simulator fills ring records (below), or, when each reference is wanted, the
- * blocks of a log (log.h), and knows nothing of files; the collector's thread turns them
- * back into references and events, in order, reduces them and writes the trace.  C++ may
- * include this header.
+ * The simulator sends windows of pages as ring records (below), or, when each reference
+ * is wanted, the blocks of a log (log.h), and knows nothing of files; the collector's thread
+ * turns them back into references and events, in order, reduces them and writes the trace.
+ * C++ may include this header.
  */
 #ifndef LAPLACE_COLLECTOR_H
 #define LAPLACE_COLLECTOR_H
@@ -34,7 +34,7 @@ extern "C" {
  * likewise the other two, which give the same records with windows and without.
  */
 struct lpl_plan {
-	uint64_t window;		/* pages in a window; 0: send every reference */
+	uint64_t window;		/* pages in a window; 0: log every reference */
 	char reduction[LPL_SPEC_SIZE];	/* the whole, as the trace's header says it */
 	char rest[LPL_SPEC_SIZE];	/* what the collector's thread still does */
 };
@@ -44,38 +44,32 @@ enum lpl_error lpl_plan_parse(struct lpl_plan *plan, const char *spec,
 			      struct lpl_report *report);
 
 /*
- * Ring records.  The top byte of word[3] is the kind.  `number` is a
+ * Ring records, of windows.  The top byte of word[3] is the kind.  `number` is a
  * reference's number << 3 | (user mode) << 2 | type (0 read, 1 write, 2 fetch;
  * a walk's type is 0 or 1, and a bit elsewhere tells that it is a walk).
  *
- *	REF	number, instr, address, space | walk << 46 | second << 47 | length << 48
- *	PAGE	first number, instr, cycle, page number: a page of a window, and ...
+ *	PAGE	first number, instr, cycle, page number: a page of the window, and ...
  *	  +1	last number, instr, cycle, space | walk << 46 | wrote << 47
  *	WINDOW	references so far, tracer references, instructions: the window's
  *		pages are complete
- *	OFFSET	cycle - instr from here on (for REF)
  *	EVENT	ref, instr, cycle; LPL_WIRE_EVENT_RECORDS records follow, a
- *		kernel_trace_record, padded; in windows it may precede pages
- *		whose references are earlier
+ *		kernel_trace_record, padded; it may precede pages whose references
+ *		are earlier
  *	TOTALS	references so far, tracer references, instructions; before an EVENT, and
  *		at the end
- *	FLUSH	make all that came until now readable (in windows, behind a WINDOW)
+ *	FLUSH	make all that came until now readable; behind a WINDOW
  */
 enum lpl_wire {
-	LPL_WIRE_REF = 1,
-	LPL_WIRE_PAGE = 2,
-	LPL_WIRE_WINDOW = 3,
-	LPL_WIRE_OFFSET = 4,
-	LPL_WIRE_EVENT = 5,
-	LPL_WIRE_TOTALS = 6,
-	LPL_WIRE_FLUSH = 7
+	LPL_WIRE_PAGE = 1,
+	LPL_WIRE_WINDOW = 2,
+	LPL_WIRE_EVENT = 3,
+	LPL_WIRE_TOTALS = 4,
+	LPL_WIRE_FLUSH = 5
 };
 #define LPL_WIRE_KIND(k)	((uint64_t)(k) << 56)
 #define LPL_WIRE_SPACE		((UINT64_C(1) << 46) - 1)
 #define LPL_WIRE_WALK		(UINT64_C(1) << 46)
-#define LPL_WIRE_SECOND		(UINT64_C(1) << 47)
 #define LPL_WIRE_WROTE		(UINT64_C(1) << 47)
-#define LPL_WIRE_LENGTH_SHIFT	48
 #define LPL_WIRE_EVENT_RECORDS \
 	((sizeof(struct kernel_trace_record) + sizeof(struct lpl_ring_record) - 1) / \
 	 sizeof(struct lpl_ring_record))
@@ -94,7 +88,7 @@ struct lpl_collector_options {
 	enum lpl_stage stage;
 	int level;			/* of zstd; 0: the default */
 	size_t ring_records;		/* 0: 65536 (2 MiB) */
-	bool log;			/* the ring has blocks of a log */
+	bool log;			/* the ring has blocks of a log, not windows */
 	int status_fd;			/* -1: none; else one JSON object per line goes there */
 	bool overwrite;
 	/*
@@ -111,7 +105,8 @@ struct lpl_collector;
 
 /*
  * Open the trace and start the thread.  Errors as lpl_writer_open() and lpl_reducer_open(),
- * LPL_ERR_IO without a thread; *collector is NULL then.
+ * LPL_ERR_IO without a thread, LPL_ERR_USAGE if `log` does not go with the plan; *collector is
+ * NULL then.
  */
 enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 				  const struct lpl_collector_options *options,
