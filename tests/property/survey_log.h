@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The survey of `laplace report` on trial: made-up guests are surveyed, and what a second merge
+ * of the same stream tells is written down in a log, in which every number of the survey can be
+ * found by its definition (docs/report.md), by going through all of it.
+ */
+#ifndef LAPLACE_TESTS_SURVEY_LOG_H
+#define LAPLACE_TESTS_SURVEY_LOG_H
+
+#include <laplace/survey.h>
+
+#define RECORDS 3000
+#define PAGES 4096		/* canonical: more than there are references */
+#define TASKS 512
+
+/* What the merge tells, in its order. */
+enum line_kind { REFERENCE, EVENT, BEGIN, END, LEAVE, LEAVE_FOR_EVER };
+
+struct line {
+	enum line_kind is;
+	uint64_t time, task, process, page;
+	enum lpl_page_kind kind;	/* of the reference */
+	bool schedules;			/* the event is a KTR_SCHEDULE ... */
+	bool blocks;			/* ... that leaves the task unable to run */
+};
+
+struct log {
+	struct lpl_merge_output output;
+	struct lpl_survey *survey;
+	size_t records;			/* that were asked for; 0: not */
+	struct line line[4 * RECORDS + PAGES];
+	size_t lines;
+	uint64_t now, pages;
+	enum lpl_page_kind kind[PAGES];
+	struct file {			/* that the page is of; device, inode and name 0: none */
+		uint64_t device, inode, generation;
+		char name[8];
+	} file[PAGES];
+	bool begun[TASKS];
+	uint64_t state;			/* of the generator */
+};
+
+/* The bin of the survey that has this time. */
+uint64_t bin_of(const struct lpl_survey *survey, uint64_t time);
+uint64_t at_bin(const struct lpl_time_series *series, unsigned int bin);
+
+/*
+ * Guests, from seeds, each to its end.  `check` gets every log, with the survey.
+ *
+ *	all_recorded	each task and process has a record of its own; bins are of one unit of
+ *			time, or of several
+ *	others_summed	as many live as may have records, and many more come and go
+ *	most_summed	more live than may have records: the last of them are in the sum from the
+ *			start
+ *	times_jump	over many bins at once: those in between are empty
+ */
+typedef void survey_check(const struct log *log);
+
+void all_recorded(survey_check *check);
+void others_summed(survey_check *check);
+void most_summed(survey_check *check);
+void times_jump(survey_check *check);
+
+#endif
