@@ -33,25 +33,13 @@ struct received {
 	struct lpl_ring_stream parser;
 	struct collector collector;
 	struct stream stream;
-	struct truth_totals *totals;
-	size_t totals_count, totals_room;
+	struct truth_totals totals;
 	uint64_t window_references;	/* that the latest WINDOW told */
 	size_t window_end;		/* where it ended in the stream */
 	bool windows_fit;		/* no WINDOW told less than it had */
 };
 
 /* ---- what comes out ---- */
-
-static void receive_totals(struct received *got, const struct lpl_ring_record *record)
-{
-	if (got->totals_count == got->totals_room) {
-		got->totals_room = 2 * got->totals_room + 64;
-		got->totals = realloc(got->totals, got->totals_room * sizeof(*got->totals));
-		assert_non_null(got->totals);
-	}
-	got->totals[got->totals_count++] = (struct truth_totals){
-		record->word[0], record->word[1], record->word[2] };
-}
 
 /*
  * How many references there were is told with a window: at least those that it has.  More,
@@ -90,7 +78,8 @@ static void drain(void *context)
 			assert_int_equal(lpl_ring_stream_take(&got->parser, &record[i], 1,
 							      &report), LPL_OK);
 			if (plain && kind == LPL_WIRE_TOTALS)
-				receive_totals(got, &record[i]);
+				truth_totals_add(&got->totals, record[i].word[0],
+						 record[i].word[1], record[i].word[2]);
 			if (plain && kind == LPL_WIRE_WINDOW)
 				check_window(got, record[i].word[0]);
 		}
@@ -100,17 +89,10 @@ static void drain(void *context)
 
 static void receive_begin(struct received *got, struct lpl_ring *ring)
 {
-	struct stream stream = got->stream;
-	struct truth_totals *totals = got->totals;
-	size_t room = got->totals_room;
-
-	memset(got, 0, sizeof(*got));
-	got->ring = ring;
-	got->stream = stream;
-	got->totals = totals;
-	got->totals_room = room;
-	got->windows_fit = true;
+	*got = (struct received){ .ring = ring, .stream = got->stream, .totals = got->totals,
+				  .windows_fit = true };
 	stream_clear(&got->stream);
+	got->totals.count = 0;
 	collector_init(&got->collector, &got->stream);
 	got->parser.out = &got->collector.sink;
 	got->parser.flush = flushed;
@@ -153,14 +135,14 @@ static void print_record(const char *what, const struct stream *stream, size_t i
 			      (unsigned long long)item->ref.cycle);
 }
 
-static void print_totals(const char *what, const struct truth_totals *totals, size_t count)
+static void print_totals(const char *what, const struct truth_totals *totals)
 {
 	(void)fprintf(stderr, "  %s:", what);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < totals->count; i++)
 		(void)fprintf(stderr, " %llu+%llu at %llu",
-			      (unsigned long long)totals[i].references,
-			      (unsigned long long)totals[i].tracer_refs,
-			      (unsigned long long)totals[i].instr);
+			      (unsigned long long)totals->told[i].references,
+			      (unsigned long long)totals->told[i].tracer_refs,
+			      (unsigned long long)totals->told[i].instr);
 	(void)fprintf(stderr, "\n");
 }
 
@@ -190,12 +172,13 @@ static bool fails(const struct script *script, bool tell)
 		}
 		return true;
 	}
-	if (truth.totals_count != got.totals_count ||
-	    memcmp(truth.totals, got.totals, got.totals_count * sizeof(*got.totals)) != 0) {
+	if (truth.totals.count != got.totals.count ||
+	    memcmp(truth.totals.told, got.totals.told,
+		   got.totals.count * sizeof(*got.totals.told)) != 0) {
 		if (tell) {
 			(void)fprintf(stderr, "totals differ:\n");
-			print_totals("expected", truth.totals, truth.totals_count);
-			print_totals("got", got.totals, got.totals_count);
+			print_totals("expected", &truth.totals);
+			print_totals("got", &got.totals);
 		}
 		return true;
 	}
@@ -338,7 +321,7 @@ int main(void)
 	failed = cmocka_run_group_tests(tests, NULL, NULL);
 	truth_free(&truth);
 	stream_free(&got.stream);
-	free(got.totals);
+	free(got.totals.told);
 	stream_free(&expected);
 	lpl_ring_free(ring);
 	return failed;

@@ -9,21 +9,15 @@
 
 void truth_begin(struct truth *truth)
 {
-	struct stream stream = truth->stream;
-	struct truth_totals *totals = truth->totals;
-	size_t room = truth->totals_room;
-
-	memset(truth, 0, sizeof(*truth));
-	truth->stream = stream;
-	truth->totals = totals;
-	truth->totals_room = room;
+	*truth = (struct truth){ .stream = truth->stream, .totals = truth->totals };
 	stream_clear(&truth->stream);
+	truth->totals.count = 0;
 }
 
 void truth_free(struct truth *truth)
 {
 	stream_free(&truth->stream);
-	free(truth->totals);
+	free(truth->totals.told);
 }
 
 /* ---- references ---- */
@@ -102,17 +96,21 @@ void truth_cycles_now(struct truth *truth, uint64_t cycles)
 
 /* ---- events ---- */
 
-void truth_tell_totals(struct truth *truth)
+void truth_totals_add(struct truth_totals *totals, uint64_t references, uint64_t tracer_refs,
+		      uint64_t instr)
 {
-	if (truth->totals_count == truth->totals_room) {
-		truth->totals_room = 2 * truth->totals_room + 64;
-		truth->totals = realloc(truth->totals,
-					truth->totals_room * sizeof(*truth->totals));
-		if (truth->totals == NULL)
+	if (totals->count == totals->room) {
+		totals->room = 2 * totals->room + 64;
+		totals->told = realloc(totals->told, totals->room * sizeof(*totals->told));
+		if (totals->told == NULL)
 			abort();
 	}
-	truth->totals[truth->totals_count++] = (struct truth_totals){
-		truth->number, truth->tracer_refs, truth->instr };
+	totals->told[totals->count++] = (struct truth_told){ references, tracer_refs, instr };
+}
+
+void truth_tell_totals(struct truth *truth)
+{
+	truth_totals_add(&truth->totals, truth->number, truth->tracer_refs, truth->instr);
 }
 
 void truth_event(struct truth *truth, const struct kernel_trace_record *record)

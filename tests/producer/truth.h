@@ -23,9 +23,12 @@ enum truth_state {
 	TRUTH_TRACER		/* between a kernel record's begin and its trigger */
 };
 
-/* What a TOTALS record says. */
+/* What TOTALS records say. */
 struct truth_totals {
-	uint64_t references, tracer_refs, instr;
+	struct truth_told {
+		uint64_t references, tracer_refs, instr;
+	} *told;
+	size_t count, room;
 };
 
 struct truth {
@@ -38,9 +41,11 @@ struct truth {
 	uint64_t waited;		/* cycles in which no instruction was counted */
 	uint64_t space;
 	bool user;			/* mode */
-	struct truth_totals *totals;	/* each time they are told */
-	size_t totals_count, totals_room;
+	struct truth_totals totals;
 };
+
+void truth_totals_add(struct truth_totals *totals, uint64_t references, uint64_t tracer_refs,
+		      uint64_t instr);
 
 void truth_begin(struct truth *truth);		/* all at 0; keeps its memory */
 void truth_free(struct truth *truth);

@@ -292,34 +292,57 @@ static void run(uint64_t seed, uint32_t lines, uint32_t quiet, uint32_t pace, si
 	free(log);
 }
 
-void all_recorded(survey_check *check)
+static void each_has_a_record(void **state)
 {
+	const struct survey_checks *checks = *state;
+
 	for (uint64_t seed = 1; seed <= 25; seed++) {
-		run(seed, 600, 3, 2, 0, check);		/* no bin is folded */
-		run(seed + 1000, 800, 5, 20, 0, check);
-		run(seed + 2000, 400, 20, 200, 0, check);
+		run(seed, 600, 3, 2, 0, checks->recorded);	/* no bin is folded */
+		run(seed + 1000, 800, 5, 20, 0, checks->recorded);
+		run(seed + 2000, 400, 20, 200, 0, checks->recorded);
 	}
 }
 
-void others_summed(survey_check *check)
+/* As many live as may have records, and many more come and go. */
+static void others_are_summed(void **state)
 {
+	const struct survey_checks *checks = *state;
+
 	for (uint64_t seed = 1; seed <= 25; seed++) {
-		run(seed, 800, 3, 2, TIDS + 4, check);
-		run(seed + 3000, 600, 2, 20, 2 * TIDS, check);
-		run(seed + 4000, 400, 5, 200, TIDS + 4, check);
+		run(seed, 800, 3, 2, TIDS + 4, checks->recorded);
+		run(seed + 3000, 600, 2, 20, 2 * TIDS, checks->recorded);
+		run(seed + 4000, 400, 5, 200, TIDS + 4, checks->recorded);
 	}
 }
 
-void most_summed(survey_check *check)
+/* More live than may have records: the last of them are in the sum from the start. */
+static void others_are_summed_from_the_start(void **state)
 {
+	const struct survey_checks *checks = *state;
+
 	for (uint64_t seed = 1; seed <= 25; seed++) {
-		run(seed, 800, 3, 2, 1, check);
-		run(seed + 5000, 600, 4, 20, 3, check);
+		run(seed, 800, 3, 2, 1, checks->summed);
+		run(seed + 5000, 600, 4, 20, 3, checks->summed);
 	}
 }
 
-void times_jump(survey_check *check)
+/* A jump over many widths at once: bins in between are empty. */
+static void times_may_jump(void **state)
 {
+	const struct survey_checks *checks = *state;
+
 	for (uint64_t seed = 1; seed <= 10; seed++)
-		run(seed, 40, 3, 3000, 0, check);
+		run(seed, 40, 3, 3000, 0, checks->recorded);
+}
+
+int survey_tests(struct survey_checks *checks)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_prestate(each_has_a_record, checks),
+		cmocka_unit_test_prestate(others_are_summed, checks),
+		cmocka_unit_test_prestate(others_are_summed_from_the_start, checks),
+		cmocka_unit_test_prestate(times_may_jump, checks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,21 +44,15 @@ struct log {
 uint64_t bin_of(const struct lpl_survey *survey, uint64_t time);
 uint64_t at_bin(const struct lpl_time_series *series, unsigned int bin);
 
-/*
- * Guests, from seeds, each to its end.  `check` gets every log, with the survey.
- *
- *	all_recorded	each task and process has a record of its own; bins are of one unit of
- *			time, or of several
- *	others_summed	as many live as may have records, and many more come and go
- *	most_summed	more live than may have records: the last of them are in the sum from the
- *			start
- *	times_jump	over many bins at once: those in between are empty
- */
 typedef void survey_check(const struct log *log);
 
-void all_recorded(survey_check *check);
-void others_summed(survey_check *check);
-void most_summed(survey_check *check);
-void times_jump(survey_check *check);
+/* What gets the log of each guest at its end, by how many there were. */
+struct survey_checks {
+	survey_check *recorded;		/* no more live at once than may have records */
+	survey_check *summed;		/* more do */
+};
+
+/* The tests: guests, from seeds.  Returns how many failed. */
+int survey_tests(struct survey_checks *checks);
 
 #endif

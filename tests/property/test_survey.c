@@ -141,38 +141,7 @@ static void check(const struct log *log)
 	check_times(log);
 }
 
-static void each_task_does_what_it_does(void **state)
-{
-	(void)state;
-	all_recorded(check);
-}
-
-static void others_are_summed(void **state)
-{
-	(void)state;
-	others_summed(check);
-}
-
-static void others_are_summed_from_the_start(void **state)
-{
-	(void)state;
-	most_summed(check);
-}
-
-static void times_may_jump(void **state)
-{
-	(void)state;
-	times_jump(check);
-}
-
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_task_does_what_it_does),
-		cmocka_unit_test(others_are_summed),
-		cmocka_unit_test(others_are_summed_from_the_start),
-		cmocka_unit_test(times_may_jump),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return survey_tests(&(struct survey_checks){ check, check });
 }

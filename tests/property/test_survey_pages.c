@@ -291,6 +291,7 @@ static void check_files(const struct log *log)
 	assert_int_equal(pages, of_files);
 }
 
+/* Whose a page is needs the records; when it was used does not. */
 static void check(const struct log *log)
 {
 	check_bins(log);
@@ -301,39 +302,7 @@ static void check(const struct log *log)
 	check_files(log);
 }
 
-static void pages_are_what_they_are_defined_to_be(void **state)
-{
-	(void)state;
-	all_recorded(check);
-}
-
-static void others_are_summed(void **state)
-{
-	(void)state;
-	others_summed(check);
-}
-
-/* Whose a page is does not matter to what holds of all; the rest needs the records. */
-static void others_are_summed_from_the_start(void **state)
-{
-	(void)state;
-	most_summed(check_bins);
-}
-
-static void times_may_jump(void **state)
-{
-	(void)state;
-	times_jump(check);
-}
-
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pages_are_what_they_are_defined_to_be),
-		cmocka_unit_test(others_are_summed),
-		cmocka_unit_test(others_are_summed_from_the_start),
-		cmocka_unit_test(times_may_jump),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return survey_tests(&(struct survey_checks){ check, check_bins });
 }

@@ -206,6 +206,13 @@ static void schedule(struct lpl_windows *windows, uint32_t from, uint32_t to, co
 	hear(windows, 0, &record, within);
 }
 
+static void exec(struct lpl_windows *windows, uint32_t tid, const char *path, bool within)
+{
+	struct kernel_trace_record record = saying(KTR_EXEC, tid, path);
+
+	hear(windows, 0, &record, within);
+}
+
 static void test_marks(void **state)
 {
 	struct lpl_windows *windows = windows_of("mark:X+until:Y+count:2");
@@ -264,17 +271,14 @@ static void test_marks_with_length(void **state)
 static void test_tasks(void **state)
 {
 	struct lpl_windows *windows = windows_of("task:gzip");
-	struct kernel_trace_record record;
 
 	(void)state;
 	schedule(windows, 1, 10, "sh", false);
-	record = saying(KTR_EXEC, 10, "/bin/gzip");
-	hear(windows, 0, &record, true);
+	exec(windows, 10, "/bin/gzip", true);
 	schedule(windows, 10, 2, "kthreadd", false);
 	schedule(windows, 2, 10, "gzip", true);
 	schedule(windows, 10, 11, "gzip", true);	/* another one of that name */
-	record = saying(KTR_EXEC, 11, "cat");
-	hear(windows, 0, &record, false);
+	exec(windows, 11, "cat", false);
 	schedule(windows, 11, 12, "gzi", false);
 	schedule(windows, 12, 13, "gzip2", false);
 	lpl_windows_close(windows);
@@ -282,15 +286,13 @@ static void test_tasks(void **state)
 	/* of a long name Linux keeps the beginning */
 	windows = windows_of("task:a-name-of-many-bytes");
 	schedule(windows, 1, 2, "a-name-of-many-", true);
-	record = saying(KTR_EXEC, 2, "/usr/bin/a-name-of-many-letters");
-	hear(windows, 0, &record, true);
+	exec(windows, 2, "/usr/bin/a-name-of-many-letters", true);
 	schedule(windows, 2, 1, "a-name-of-many", false);
 	lpl_windows_close(windows);
 
 	windows = windows_of("task:42");
 	schedule(windows, 1, 42, "x", true);
-	record = saying(KTR_EXEC, 42, "/bin/true");
-	hear(windows, 0, &record, true);
+	exec(windows, 42, "/bin/true", true);
 	schedule(windows, 42, 1, "42", false);
 	lpl_windows_close(windows);
 }
