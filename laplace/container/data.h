@@ -102,11 +102,19 @@ bool lpl_event_position(const uint8_t *at, const uint8_t *end, uint64_t *step);
  */
 const uint8_t *lpl_event_decode(struct lpl_event *event, struct lpl_clocks *before,
 				const uint8_t *at, const uint8_t *end);
-/* Room for as many records as the header tells of; 0 events or references are fine. */
-enum lpl_error lpl_data_reserve(struct lpl_data *data, size_t refs, size_t events,
-				struct lpl_report *cause);
-/* The least bytes that an event takes. */
-#define LPL_EVENT_BYTES_MIN 10
+/*
+ * Both payloads begin so: what the header counts, at most `refs_max` references, can be in so
+ * many bytes, and there is room for the events.
+ */
+enum lpl_error lpl_data_begin(struct lpl_data *data, const struct lpl_chunk_header *header,
+			      size_t refs_max, size_t bytes, struct lpl_report *cause);
+/*
+ * And end so: the header's clocks and counts are those of its records, whose first reference,
+ * if there is any, and last record have these clocks.
+ */
+enum lpl_error lpl_data_end(struct lpl_data *data, const struct lpl_chunk_header *header,
+			    const struct lpl_clocks *first_ref, const struct lpl_clocks *last,
+			    struct lpl_report *cause);
 
 /* ---- totals, as DATA and INDEX hold them ---- */
 

@@ -10,7 +10,7 @@
 #include "base/varint.h"
 #include "data.h"
 
-#define PAGE_OFFSET_MASK ((UINT64_C(1) << LPL_PAGE_SHIFT) - 1)
+#define EVENT_BYTES_MIN 10	/* the least that an event takes */
 
 static enum lpl_error damaged(struct lpl_report *cause, const char *what)
 {
@@ -202,14 +202,43 @@ static const uint8_t *decode_events(struct lpl_data *data, const struct lpl_cloc
 	return at;
 }
 
-enum lpl_error lpl_data_reserve(struct lpl_data *data, size_t refs, size_t events,
-				struct lpl_report *cause)
+static enum lpl_error no_room(struct lpl_report *cause)
 {
-	if (lpl_reserve(data->refs, data->refs_room, last_of(refs)) &&
-	    lpl_reserve(data->events, data->events_room, last_of(events)) &&
-	    lpl_reserve(data->positions, data->positions_room, last_of(events)))
-		return LPL_OK;
 	return lpl_fail(cause, LPL_ERR_MEMORY, "no memory for its records");
+}
+
+enum lpl_error lpl_data_begin(struct lpl_data *data, const struct lpl_chunk_header *header,
+			      size_t refs_max, size_t bytes, struct lpl_report *cause)
+{
+	if (header->refs > refs_max || header->events > LPL_CHUNK_EVENTS_MAX)
+		return damaged(cause, "too many records for a chunk");
+	if (header->refs == 0 && header->events == 0)
+		return damaged(cause, "a chunk without records");
+	if (header->events > bytes / EVENT_BYTES_MIN)
+		return damaged(cause, "more events than its bytes can hold");
+	if (!lpl_reserve(data->events, data->events_room, last_of(header->events)) ||
+	    !lpl_reserve(data->positions, data->positions_room, last_of(header->events)))
+		return no_room(cause);
+	data->ref_count = header->refs;
+	data->event_count = header->events;
+	return LPL_OK;
+}
+
+enum lpl_error lpl_data_end(struct lpl_data *data, const struct lpl_chunk_header *header,
+			    const struct lpl_clocks *first_ref, const struct lpl_clocks *last,
+			    struct lpl_report *cause)
+{
+	const struct lpl_event *event = data->events;
+	struct lpl_clocks first = *first_ref;
+
+	if (data->event_count > 0 && data->positions[0] == 0)
+		first = (struct lpl_clocks){ event->ref, event->instr, event->cycle };
+	if (!lpl_clocks_equal(&first, &header->first) || !lpl_clocks_equal(last, &header->last))
+		return damaged(cause, "its clocks are not those of its records");
+	if (!lpl_totals_agree(&data->totals, header->refs_before))
+		return damaged(cause, "its totals do not add up");
+	data->totals.total = header->refs_before;
+	return LPL_OK;
 }
 
 enum lpl_error lpl_data_decode(struct lpl_data *data, const struct lpl_chunk_header *header,
@@ -217,20 +246,14 @@ enum lpl_error lpl_data_decode(struct lpl_data *data, const struct lpl_chunk_hea
 			       struct lpl_report *cause)
 {
 	const uint8_t *at = payload, *end = payload + size;
-	struct lpl_clocks first, last;
+	struct lpl_clocks first = header->base, last;
 	uint64_t base_space;
+	enum lpl_error error = lpl_data_begin(data, header, LPL_CHUNK_REFS_MAX, size, cause);
 
-	if (header->refs > LPL_CHUNK_REFS_MAX || header->events > LPL_CHUNK_EVENTS_MAX)
-		return damaged(cause, "too many records for a chunk");
-	if (header->refs == 0 && header->events == 0)
-		return damaged(cause, "a data chunk without records");
-	if (header->events > size / LPL_EVENT_BYTES_MIN)
-		return damaged(cause, "more events than its bytes can hold");
-	if (lpl_data_reserve(data, header->refs, header->events, cause) != LPL_OK)
-		return LPL_ERR_MEMORY;
-	data->ref_count = header->refs;
-	data->event_count = header->events;
-
+	if (error)
+		return error;
+	if (!lpl_reserve(data->refs, data->refs_room, last_of(header->refs)))
+		return no_room(cause);
 	at = lpl_varint_get(at, end, &base_space);
 	if (!at)
 		return damaged(cause, "the payload is malformed");
@@ -238,6 +261,7 @@ enum lpl_error lpl_data_decode(struct lpl_data *data, const struct lpl_chunk_hea
 		at = decode_refs(data, &header->base, base_space, at, end, cause);
 		if (!at)
 			return LPL_ERR_DAMAGED;
+		first = clocks_of_ref(&data->refs[0]);
 	}
 	at = decode_events(data, &header->base, &last, at, end, cause);
 	if (!at)
@@ -246,18 +270,7 @@ enum lpl_error lpl_data_decode(struct lpl_data *data, const struct lpl_chunk_hea
 	at = lpl_totals_get(at, end, &data->totals);
 	if (at != end)
 		return damaged(cause, "the payload does not end with the totals");
-
-	if (data->event_count > 0 && data->positions[0] == 0)
-		first = (struct lpl_clocks){ data->events[0].ref, data->events[0].instr,
-					     data->events[0].cycle };
-	else
-		first = clocks_of_ref(&data->refs[0]);
-	if (!lpl_clocks_equal(&first, &header->first) || !lpl_clocks_equal(&last, &header->last))
-		return damaged(cause, "its clocks are not those of its records");
-	if (!lpl_totals_agree(&data->totals, header->refs_before))
-		return damaged(cause, "its totals do not add up");
-	data->totals.total = header->refs_before;
-	return LPL_OK;
+	return lpl_data_end(data, header, &first, &last, cause);
 }
 
 void lpl_data_free(struct lpl_data *data)

@@ -133,17 +133,6 @@ static const uint8_t *decode_records(struct lpl_unpacked_runs *runs, struct lpl_
 	return at;
 }
 
-static struct lpl_clocks first_clocks(const struct lpl_run_decoder *decoder,
-				      const struct lpl_data *data)
-{
-	const struct lpl_event *event = data->events;
-
-	if (data->event_count > 0 && data->positions[0] == 0)
-		return (struct lpl_clocks){ event->ref, event->instr, event->cycle };
-	return (struct lpl_clocks){ decoder->first_ref, decoder->first_instr,
-				    decoder->first_cycle };
-}
-
 enum lpl_error lpl_run_data_decode(struct lpl_unpacked_runs *runs, struct lpl_data *data,
 				   const struct lpl_chunk_header *header,
 				   const uint8_t *payload, size_t size,
@@ -152,20 +141,13 @@ enum lpl_error lpl_run_data_decode(struct lpl_unpacked_runs *runs, struct lpl_da
 	const uint8_t *at, *end = payload + size, *columns;
 	struct lpl_run_position begin;
 	struct lpl_clocks first, last;
+	enum lpl_error error = lpl_data_begin(data, header, LPL_RUN_CHUNK_REFS_MAX, size, cause);
 
-	if (header->refs > LPL_RUN_CHUNK_REFS_MAX || header->events > LPL_CHUNK_EVENTS_MAX)
-		return damaged(cause, "too many records for a chunk");
-	if (header->refs == 0 && header->events == 0)
-		return damaged(cause, "a chunk without records");
-	if (header->events > size / LPL_EVENT_BYTES_MIN)
-		return damaged(cause, "more events than its bytes can hold");
+	if (error)
+		return error;
 	if (!runs->ready && !lpl_run_decoder_init(&runs->decoder))
 		return lpl_fail(cause, LPL_ERR_MEMORY, "no memory to unpack runs");
 	runs->ready = true;
-	if (lpl_data_reserve(data, 0, header->events, cause) != LPL_OK)
-		return LPL_ERR_MEMORY;
-	data->ref_count = header->refs;
-	data->event_count = header->events;
 
 	at = get_begin(&begin, &header->base, payload, end);
 	columns = at ? get_sizes(runs, at, end) : NULL;
@@ -188,13 +170,9 @@ enum lpl_error lpl_run_data_decode(struct lpl_unpacked_runs *runs, struct lpl_da
 	memcpy(&runs->hash, at, HASH_BYTES);
 	runs->hash = le64toh(runs->hash);
 
-	first = first_clocks(&runs->decoder, data);
-	if (!lpl_clocks_equal(&first, &header->first) || !lpl_clocks_equal(&last, &header->last))
-		return damaged(cause, "its clocks are not those of its records");
-	if (!lpl_totals_agree(&data->totals, header->refs_before))
-		return damaged(cause, "its totals do not add up");
-	data->totals.total = header->refs_before;
-	return LPL_OK;
+	first = (struct lpl_clocks){ runs->decoder.first_ref, runs->decoder.first_instr,
+				     runs->decoder.first_cycle };
+	return lpl_data_end(data, header, &first, &last, cause);
 }
 
 void lpl_run_data_free(struct lpl_unpacked_runs *runs)
