@@ -13,26 +13,17 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <laplace/reducer.h>
-#include <laplace/trace.h>
+
+#include "items.h"
 
 enum { DIFFERENT = 1, USAGE = 2, UNREADABLE = 3, SHOWN_MAX = 5 };
 
-/* What of B was pulled and not yet compared. */
-struct other {
-	struct lpl_reader *reader;
-	const struct lpl_ref *refs;
-	size_t count, next;
-	const struct lpl_event *event;
-	bool ended;
-};
-
 struct comparison {
 	struct lpl_sink sink;		/* takes A */
-	struct other b;
+	struct items b;
 	bool without_walks;
 	uint64_t refs, events, differences;
 };
@@ -70,23 +61,19 @@ static bool is_walk(const struct lpl_ref *ref)
 static void fill(struct comparison *c)
 {
 	struct lpl_report report = { 0 };
-	struct other *b = &c->b;
+	struct items *b = &c->b;
 
-	for (;;) {
+	do {
+		if (items_fill(b, &report))
+			unreadable(&report);
 		while (c->without_walks && b->next < b->count && is_walk(&b->refs[b->next]))
 			b->next++;
-		if (b->next < b->count || b->event || b->ended)
-			return;
-		b->next = 0;
-		if (lpl_reader_next(b->reader, &b->refs, &b->count, &b->event, &report))
-			unreadable(&report);
-		b->ended = b->count == 0 && !b->event;
-	}
+	} while (b->next == b->count && !b->event && !b->ended);
 }
 
 static void show_next_of_b(const struct comparison *c)
 {
-	const struct other *b = &c->b;
+	const struct items *b = &c->b;
 
 	if (b->next < b->count)
 		print_ref("B", &b->refs[b->next]);
@@ -114,11 +101,7 @@ static bool same_ref(const struct comparison *c, const struct lpl_ref *a,
 static bool same_event(const struct comparison *c, const struct lpl_event *a,
 		       const struct lpl_event *b)
 {
-	return (c->without_walks || a->ref == b->ref) && a->instr == b->instr &&
-	       a->cycle == b->cycle && a->space == b->space && a->tag == b->tag &&
-	       a->tid == b->tid && a->tgid == b->tgid && a->text_length == b->text_length &&
-	       memcmp(a->arg, b->arg, sizeof(a->arg)) == 0 &&
-	       memcmp(a->text, b->text, a->text_length) == 0;
+	return (c->without_walks || a->ref == b->ref) && events_equal(a, b);
 }
 
 static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,

@@ -21,22 +21,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <laplace/trace.h>
-
 #include "base/map.h"
+#include "items.h"
 
 enum { DIFFERENT = 1, USAGE = 2, UNREADABLE = 3, STRAIGHT_MAX = 32 };
-
-/* A trace, an item at a time: a reference or an event. */
-struct items {
-	struct lpl_reader *reader;
-	const struct lpl_ref *refs;
-	size_t count, next;
-	const struct lpl_event *event;
-};
 
 struct comparison {
 	struct items refs, events;	/* the whole trace, twice: each reads its own */
@@ -91,12 +81,8 @@ static bool next_item(struct items *items, const struct lpl_ref **ref,
 
 	*ref = NULL;
 	*event = NULL;
-	if (items->next == items->count && !items->event) {
-		items->next = 0;
-		if (lpl_reader_next(items->reader, &items->refs, &items->count, &items->event,
-				    &report))
-			unreadable(&report);
-	}
+	if (items_fill(items, &report))
+		unreadable(&report);
 	if (items->next < items->count) {
 		*ref = &items->refs[items->next++];
 		return true;
@@ -251,10 +237,7 @@ static void take_event(struct comparison *c, const struct lpl_event *b)
 
 	if (!a)
 		differ(c, "the whole trace has no more events");
-	if (a->instr != b->instr || a->cycle != b->cycle || a->space != b->space ||
-	    a->tag != b->tag || a->tid != b->tid || a->tgid != b->tgid ||
-	    a->text_length != b->text_length || memcmp(a->arg, b->arg, sizeof(a->arg)) != 0 ||
-	    memcmp(a->text, b->text, a->text_length) != 0)
+	if (!events_equal(a, b))
 		differ(c, "event %u at instruction %" PRIu64 " should be %u at %" PRIu64, b->tag,
 		       b->instr, a->tag, a->instr);
 	if (c->within && !c->first && a->ref - b->ref != c->offset)
