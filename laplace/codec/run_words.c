@@ -46,7 +46,10 @@ static bool is_settled(const struct lpl_run_packer *packer)
 	       hash->next_fetch == packer->next_instr && hash->data_instr != packer->next_instr;
 }
 
-/* Are these the data references that the token expects? */
+/*
+ * Are these the data references that the token expects?  Where the low byte of the count has a
+ * carry among them, they seem not to be: then it borrows from the code.
+ */
 static inline bool are_expected(const uint64_t *word, const struct lpl_site *site, size_t count,
 				uint64_t low)
 {
@@ -139,17 +142,15 @@ size_t lpl_run_packer_words(struct lpl_run_packer *packer, const uint64_t *word,
 		const uint64_t low = (uint64_t)(uint8_t)now.instr << LPL_WORD_COUNT_SHIFT;
 		struct lpl_token *token;
 		struct lpl_site *site;
-		uint64_t behind;	/* the low byte of the count then, if it has no carry */
 		size_t count;
 
 		if (number >= model->tokens)
 			break;
 		token = &model->token[number];
 		count = token->listed;
-		behind = (uint64_t)(uint8_t)now.instr + token->fetched;
 		if (token->word[user] != (uint32_t)*word || (size_t)(end - word) < count + 2 ||
 		    word[count + 1] >> LPL_WORD_COUNT_SHIFT !=
-			    (LPL_WORD_TRACE << 8 | (behind & 0xff)) || behind > 256)
+			    (LPL_WORD_TRACE << 8 | (uint8_t)(now.instr + token->fetched)))
 			break;
 		site = &model->site[token->sites];
 		if (!are_expected(word + 1, site, count, low))

@@ -4,72 +4,20 @@
  *
  * Records are checked and encoded as they come.  A chunk that is complete is compressed
  * and sealed by one of several threads (base/work_queue.h), and goes to the file in its turn.
+ * What is packed as runs is run_writer.c's.
  */
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zstd.h>
 
-#include <laplace/trace.h>
-
-#include "base/work_queue.h"
-#include "chunk.h"
-#include "data.h"
-#include "codec/run_finder.h"
-#include "index.h"
 #include "meta.h"
-#include "run_data.h"
-#include "run_writer.h"
-#include "base/output.h"
+#include "writer.h"
 
 #define DEFAULT_LEVEL		3
 #define DEFAULT_CHUNK_REFS	65536
 #define DEFAULT_RUN_CHUNK_REFS	LPL_RUN_CHUNK_REFS_MAX
 #define CHUNK_EVENTS		4096
 
-/* A chunk on its way to the file. */
-struct packed_chunk {
-	struct lpl_data_encoder encoder;
-	struct lpl_totals totals;	/* as of its end */
-	struct lpl_chunk_header header;
-	ZSTD_CCtx *zstd;
-	uint8_t *plain, *stored;	/* the payload; header and frame */
-	size_t plain_room, stored_room;
-	size_t size;			/* of the payload, where it is packed runs */
-	struct lpl_report failure;
-};
-
-/* What a writer of runs has besides. */
-struct packed_runs {
-	struct lpl_run_sink sink;
-	struct lpl_writer *writer;
-	struct lpl_run_packer packer;
-	struct lpl_run_finder finder;	/* for references that do not come as runs */
-	size_t found_in;		/* so many of those since the chunk began */
-	bool told;			/* they do */
-};
-
-struct lpl_writer {
-	struct lpl_sink sink;		/* first: a sink is its writer */
-	struct lpl_output output;
-	unsigned int jobs;
-	struct lpl_work_queue *queue;
-	struct packed_chunk *slot;	/* by slot of the queue */
-	struct lpl_data_encoder *encoder;	/* of the next one */
-	struct packed_runs *runs;	/* owned; NULL: chunks are of columns */
-	struct lpl_index index;
-	struct lpl_totals totals;
-	size_t chunk_refs;
-	uint32_t sequence;		/* of the next chunk */
-	uint64_t refs_so_far, events_so_far;
-	/* the first error; nothing is written after it */
-	struct lpl_report failure;
-	/* what other threads may ask for */
-	_Atomic uint64_t bytes_written, refs_written;
-};
-
-/* Remember the first error, and tell it (again). */
-static enum lpl_error failed(const struct lpl_writer *writer, struct lpl_report *report)
+enum lpl_error lpl_writer_failed(const struct lpl_writer *writer, struct lpl_report *report)
 {
 	if (report && report->error == LPL_OK)
 		*report = writer->failure;
@@ -110,7 +58,7 @@ static enum lpl_error seal(const struct lpl_writer *writer, ZSTD_CCtx *zstd,
 static void work(void *context, unsigned int slot)
 {
 	const struct lpl_writer *writer = context;
-	struct packed_chunk *chunk = &writer->slot[slot];
+	struct lpl_packed_chunk *chunk = &writer->slot[slot];
 	size_t size = chunk->header.kind == LPL_CHUNK_RUNS ? chunk->size :
 		      lpl_data_encode_end(&chunk->encoder, &chunk->totals, chunk->plain);
 	size_t stored = LPL_CHUNK_HEADER_BYTES + ZSTD_compressBound(size);
@@ -146,7 +94,7 @@ static enum lpl_error write_chunk(struct lpl_writer *writer,
 /* The oldest chunk that is on its way. */
 static void deliver(struct lpl_writer *writer)
 {
-	struct packed_chunk *chunk = &writer->slot[lpl_work_queue_oldest(writer->queue)];
+	struct lpl_packed_chunk *chunk = &writer->slot[lpl_work_queue_oldest(writer->queue)];
 
 	if (writer->failure.error == LPL_OK && chunk->failure.error == LPL_OK)
 		(void)write_chunk(writer, &chunk->header, chunk->stored);
@@ -188,77 +136,19 @@ static struct lpl_totals totals_at(const struct lpl_writer *writer, uint64_t ref
 	return totals;
 }
 
-/* What is wrong with what came: say for which file, once all before it is written. */
-static void refuse(struct lpl_writer *writer, const struct lpl_report *cause)
+void lpl_writer_refuse(struct lpl_writer *writer, const struct lpl_report *cause)
 {
 	deliver_all(writer);
 	(void)lpl_fail(&writer->failure, cause->error, "%s: cannot be written: %s",
 		       writer->output.name, cause->text);
 }
 
-/* The encoder of events learns of the runs before them. */
-static void runs_moved(struct lpl_writer *writer)
+void lpl_writer_put_chunk(struct lpl_writer *writer)
 {
-	const struct lpl_run_packer *packer = &writer->runs->packer;
-	const struct lpl_run_position *now = &packer->packed;
-
-	lpl_data_encoder_moved(writer->encoder, packer->refs,
-			       &(struct lpl_clocks){ packer->first_ref, packer->first_instr,
-						     packer->first_cycle },
-			       &(struct lpl_clocks){ now->ref, now->instr, now->cycle });
-}
-
-/* All runs that came are in the chunk. */
-static bool finish_runs(struct lpl_writer *writer)
-{
-	struct lpl_report cause = { .error = LPL_OK };
-
-	if (!writer->runs)
-		return true;
-	if (lpl_run_finder_flush(&writer->runs->finder, &cause) != LPL_OK) {
-		refuse(writer, &cause);
-		return false;
-	}
-	runs_moved(writer);
-	return true;
-}
-
-/* Of runs that come as such the writer gets all there are, and counts them itself. */
-static void count_runs(struct lpl_writer *writer)
-{
-	struct lpl_run_packer *packer;
-
-	if (!writer->runs || !writer->runs->told)
-		return;
-	packer = &writer->runs->packer;
-	lpl_run_packer_count(packer);
-	memcpy(writer->totals.refs, packer->of_type, sizeof(writer->totals.refs));
-	writer->totals.user_refs = packer->users;
-	writer->totals.total = packer->packed.ref;
-}
-
-/* The chunk's payload, where it is packed runs; the next one begins. */
-static bool pack_runs(struct lpl_writer *writer, struct packed_chunk *chunk)
-{
-	struct lpl_run_packer *packer = &writer->runs->packer;
-
-	chunk->size = lpl_run_data_encode(packer, &chunk->encoder, &chunk->totals,
-					  &chunk->plain, &chunk->plain_room);
-	writer->runs->found_in = 0;
-	if (chunk->size > 0 && lpl_run_packer_begin(packer))
-		return true;
-	(void)lpl_fail(&writer->failure, LPL_ERR_MEMORY, "%s: no memory for a chunk",
-		       writer->output.name);
-	return false;
-}
-
-/* What was taken since the last chunk becomes one. */
-static void put_chunk(struct lpl_writer *writer)
-{
-	struct packed_chunk *chunk = &writer->slot[lpl_work_queue_next(writer->queue)];
+	struct lpl_packed_chunk *chunk = &writer->slot[lpl_work_queue_next(writer->queue)];
 	const struct lpl_data_encoder *encoder = &chunk->encoder;
 
-	if (!finish_runs(writer))
+	if (!lpl_packed_runs_finish(writer))
 		return;
 	if (encoder->refs == 0 && encoder->event_count == 0)
 		return;
@@ -266,9 +156,9 @@ static void put_chunk(struct lpl_writer *writer)
 		deliver_all(writer);
 	if (check_totals(writer) != LPL_OK)
 		return;
-	count_runs(writer);
+	lpl_packed_runs_count(writer);
 	chunk->totals = totals_at(writer, encoder->last.ref);
-	if (writer->runs && !pack_runs(writer, chunk))
+	if (writer->runs && !lpl_packed_runs_pack(writer, chunk))
 		return;
 	writer->refs_so_far += encoder->refs;
 	writer->events_so_far += encoder->event_count;
@@ -349,18 +239,7 @@ static enum lpl_error write_header(struct lpl_writer *writer, const struct lpl_m
 			       writer->output.name);
 	}
 	free(text);
-	return writer->failure.error == LPL_OK ? LPL_OK : failed(writer, report);
-}
-
-/* References that shall be packed as runs. */
-static enum lpl_error find_runs(struct lpl_writer *writer, const struct lpl_ref *refs,
-				size_t count, struct lpl_report *cause)
-{
-	struct packed_runs *runs = writer->runs;
-	enum lpl_error error = lpl_run_finder_refs(&runs->finder, refs, count, cause);
-
-	runs->found_in += count;
-	return error;
+	return writer->failure.error == LPL_OK ? LPL_OK : lpl_writer_failed(writer, report);
 }
 
 static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
@@ -374,17 +253,17 @@ static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 		size_t part = count < room ? count : room;
 
 		cause.error = LPL_OK;
-		if ((writer->runs ? find_runs(writer, refs, part, &cause) :
+		if ((writer->runs ? lpl_packed_runs_find(writer->runs, refs, part, &cause) :
 		     lpl_data_encode_refs(writer->encoder, refs, part, &cause)) != LPL_OK) {
-			refuse(writer, &cause);
+			lpl_writer_refuse(writer, &cause);
 			break;
 		}
 		if (part == room || (writer->runs && writer->runs->packer.encoder.full))
-			put_chunk(writer);
+			lpl_writer_put_chunk(writer);
 		refs += part;
 		count -= part;
 	}
-	return writer->failure.error == LPL_OK ? LPL_OK : failed(writer, report);
+	return writer->failure.error == LPL_OK ? LPL_OK : lpl_writer_failed(writer, report);
 }
 
 static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
@@ -393,154 +272,21 @@ static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 	struct lpl_writer *writer = (struct lpl_writer *)sink;
 	struct lpl_report cause;
 
-	if (writer->failure.error == LPL_OK && finish_runs(writer)) {
+	if (writer->failure.error == LPL_OK && lpl_packed_runs_finish(writer)) {
 		cause.error = LPL_OK;
 		if (lpl_data_encode_event(writer->encoder, event, &cause) != LPL_OK ||
 		    (writer->runs && lpl_run_packer_event(&writer->runs->packer, event,
 							  &cause) != LPL_OK))
-			refuse(writer, &cause);
+			lpl_writer_refuse(writer, &cause);
 		else if (writer->encoder->event_count == CHUNK_EVENTS)
-			put_chunk(writer);
+			lpl_writer_put_chunk(writer);
 	}
-	return writer->failure.error == LPL_OK ? LPL_OK : failed(writer, report);
+	return writer->failure.error == LPL_OK ? LPL_OK : lpl_writer_failed(writer, report);
 }
 
 static int take_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	return lpl_writer_flush((struct lpl_writer *)sink, report);
-}
-
-/* ---- runs that come as such ---- */
-
-#define WRITER_OF(sink) (((struct packed_runs *)(sink))->writer)
-
-/* What all of it begins with: the writer's packer, if nothing has failed. */
-static inline struct lpl_run_packer *packer_of(struct lpl_run_sink *sink,
-					       struct lpl_report *report)
-{
-	struct lpl_writer *writer = WRITER_OF(sink);
-
-	if (writer->failure.error == LPL_OK)
-		return &writer->runs->packer;
-	(void)failed(writer, report);
-	return NULL;
-}
-
-/* And ends with: what went wrong is remembered. */
-static inline int done(struct lpl_run_sink *sink, enum lpl_error error,
-		       const struct lpl_report *cause, struct lpl_report *report)
-{
-	struct lpl_writer *writer = WRITER_OF(sink);
-
-	if (error != LPL_OK)
-		refuse(writer, cause);
-	return writer->failure.error == LPL_OK ? LPL_OK : failed(writer, report);
-}
-
-/* Room for so many references more, in this chunk or the next. */
-static void make_room(struct lpl_writer *writer, size_t refs)
-{
-	const struct lpl_run_packer *packer = &writer->runs->packer;
-
-	if (packer->refs > 0 && (packer->refs + refs > writer->chunk_refs || packer->encoder.full))
-		put_chunk(writer);
-}
-
-static int take_define(struct lpl_run_sink *sink, uint32_t number,
-		       const struct lpl_instruction_trace *trace, struct lpl_report *report)
-{
-	struct lpl_run_packer *packer = packer_of(sink, report);
-	struct lpl_report cause = { .error = LPL_OK };
-
-	if (!packer)
-		return WRITER_OF(sink)->failure.error;
-	return done(sink, lpl_run_packer_define(packer, number, trace, &cause), &cause, report);
-}
-
-static int take_forget(struct lpl_run_sink *sink, struct lpl_report *report)
-{
-	struct lpl_run_packer *packer = packer_of(sink, report);
-
-	if (!packer)
-		return WRITER_OF(sink)->failure.error;
-	lpl_run_packer_forget(packer);
-	return LPL_OK;
-}
-
-static int take_state(struct lpl_run_sink *sink, const struct lpl_run_state *state,
-		      struct lpl_report *report)
-{
-	struct lpl_run_packer *packer = packer_of(sink, report);
-
-	if (!packer)
-		return WRITER_OF(sink)->failure.error;
-	packer->state = *state;
-	return LPL_OK;
-}
-
-static int take_at(struct lpl_run_sink *sink, uint64_t instr, struct lpl_report *report)
-{
-	struct lpl_run_packer *packer = packer_of(sink, report);
-
-	if (!packer)
-		return WRITER_OF(sink)->failure.error;
-	packer->next_instr = instr;
-	return LPL_OK;
-}
-
-static int take_run(struct lpl_run_sink *sink, const struct lpl_run *run,
-		    struct lpl_report *report)
-{
-	struct lpl_run_packer *packer = packer_of(sink, report);
-	struct lpl_report cause;	/* not cleared whole: this is the hot path */
-
-	if (!packer)
-		return WRITER_OF(sink)->failure.error;
-	make_room(WRITER_OF(sink), run->fetched + 1U + run->words);
-	cause.error = LPL_OK;
-	return done(sink, lpl_run_packer_run(packer, run, &cause), &cause, report);
-}
-
-static size_t take_words(struct lpl_run_sink *sink, const uint64_t *word, const uint64_t *end,
-			 uint64_t *instructions, uint64_t *refs)
-{
-	struct lpl_writer *writer = WRITER_OF(sink);
-
-	/* nothing can fail: what had to be told otherwise is left */
-	return writer->failure.error != LPL_OK ? 0 :
-	       lpl_run_packer_words(&writer->runs->packer, word, end, writer->chunk_refs,
-				    instructions, refs);
-}
-
-static int take_loose(struct lpl_run_sink *sink, const struct lpl_ref *refs, size_t count,
-		      struct lpl_report *report)
-{
-	struct lpl_run_packer *packer = packer_of(sink, report);
-	struct lpl_report cause = { .error = LPL_OK };
-	enum lpl_error error = LPL_OK;
-
-	if (!packer)
-		return WRITER_OF(sink)->failure.error;
-	while (count > 0 && error == LPL_OK) {
-		struct lpl_writer *writer = WRITER_OF(sink);
-		size_t part = count < LPL_RUN_WORDS_MAX / 2 ? count : LPL_RUN_WORDS_MAX / 2;
-
-		/* however small chunks are to be, something fits into each */
-		if (part > writer->chunk_refs)
-			part = writer->chunk_refs;
-		make_room(writer, part);
-		error = lpl_run_packer_loose(packer, refs, part, &cause);
-		refs += part;
-		count -= part;
-	}
-	return done(sink, error, &cause, report);
-}
-
-static int take_run_event(struct lpl_run_sink *sink, const struct lpl_event *event,
-			  struct lpl_report *report)
-{
-	return packer_of(sink, report) ? take_event(&WRITER_OF(sink)->sink, event, report) :
-					 (int)WRITER_OF(sink)->failure.error;
 }
 
 static enum lpl_error check_options(const struct lpl_writer_options *options, int *level,
@@ -567,7 +313,7 @@ static void destroy(struct lpl_writer *writer)
 {
 	lpl_work_queue_free(writer->queue);	/* its threads first: they use what follows */
 	for (unsigned int i = 0; writer->slot && i < lpl_work_queue_slots(writer->jobs); i++) {
-		struct packed_chunk *chunk = &writer->slot[i];
+		struct lpl_packed_chunk *chunk = &writer->slot[i];
 
 		lpl_data_encoder_free(&chunk->encoder);
 		ZSTD_freeCCtx(chunk->zstd);
@@ -575,17 +321,13 @@ static void destroy(struct lpl_writer *writer)
 		free(chunk->stored);
 	}
 	free(writer->slot);
-	if (writer->runs) {
-		lpl_run_finder_free(&writer->runs->finder);
-		lpl_run_packer_free(&writer->runs->packer);
-	}
-	free(writer->runs);
+	lpl_packed_runs_free(writer->runs);
 	lpl_output_discard(&writer->output);
 	lpl_index_free(&writer->index);
 	free(writer);
 }
 
-static bool make_packed_chunk(struct lpl_writer *writer, struct packed_chunk *chunk, int level)
+static bool make_packed_chunk(struct lpl_writer *writer, struct lpl_packed_chunk *chunk, int level)
 {
 	size_t bound;
 
@@ -598,21 +340,6 @@ static bool make_packed_chunk(struct lpl_writer *writer, struct packed_chunk *ch
 	       lpl_reserve(chunk->stored, chunk->stored_room,
 			   LPL_CHUNK_HEADER_BYTES + ZSTD_compressBound(bound)) && chunk->zstd &&
 	       !ZSTD_isError(ZSTD_CCtx_setParameter(chunk->zstd, ZSTD_c_compressionLevel, level));
-}
-
-static bool make_packed_runs(struct lpl_writer *writer)
-{
-	struct packed_runs *runs = calloc(1, sizeof(*runs));
-
-	writer->runs = runs;
-	if (!runs || !lpl_run_packer_init(&runs->packer))
-		return false;
-	runs->writer = writer;
-	runs->sink = (struct lpl_run_sink){ take_define, take_forget, take_state, take_at,
-					    take_run, take_words, take_loose,
-					    take_run_event };
-	lpl_run_finder_init(&runs->finder, &runs->packer);
-	return true;
 }
 
 /* Everything that needs memory, before there is a file to leave behind. */
@@ -628,7 +355,7 @@ static struct lpl_writer *create(int level, size_t chunk_refs, bool runs, unsign
 	writer->sink.finish = take_finish;
 	writer->output.fd = -1;
 	writer->chunk_refs = chunk_refs;
-	whole = !runs || make_packed_runs(writer);
+	whole = !runs || lpl_packed_runs_new(writer);
 	writer->jobs = lpl_work_queue_jobs(jobs);
 	writer->queue = lpl_work_queue_new(writer->jobs, work, writer);
 	writer->slot = calloc(lpl_work_queue_slots(writer->jobs), sizeof(*writer->slot));
@@ -678,18 +405,6 @@ struct lpl_sink *lpl_writer_sink(struct lpl_writer *writer)
 	return &writer->sink;
 }
 
-struct lpl_run_sink *lpl_writer_runs(struct lpl_writer *writer)
-{
-	writer->runs->told = true;
-	writer->runs->packer.hashed_before = false;
-	return &writer->runs->sink;
-}
-
-uint64_t lpl_writer_hash(struct lpl_writer *writer)
-{
-	return lpl_stream_hash_value(&writer->runs->packer.hash);
-}
-
 void lpl_writer_totals(struct lpl_writer *writer, const struct lpl_totals *told)
 {
 	struct lpl_totals totals = *told;
@@ -717,9 +432,9 @@ size_t lpl_writer_room(const struct lpl_writer *writer)
 enum lpl_error lpl_writer_flush(struct lpl_writer *writer, struct lpl_report *report)
 {
 	if (writer->failure.error == LPL_OK)
-		put_chunk(writer);
+		lpl_writer_put_chunk(writer);
 	deliver_all(writer);
-	return writer->failure.error == LPL_OK ? LPL_OK : failed(writer, report);
+	return writer->failure.error == LPL_OK ? LPL_OK : lpl_writer_failed(writer, report);
 }
 
 enum lpl_error lpl_writer_close(struct lpl_writer *writer, struct lpl_report *report)
@@ -728,7 +443,7 @@ enum lpl_error lpl_writer_close(struct lpl_writer *writer, struct lpl_report *re
 
 	if (error == LPL_OK &&
 	    (check_totals(writer) != LPL_OK || write_index(writer) != LPL_OK))
-		error = failed(writer, report);
+		error = lpl_writer_failed(writer, report);
 	if (error == LPL_OK)
 		error = lpl_output_commit(&writer->output, report);
 	destroy(writer);

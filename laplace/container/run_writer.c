@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A writer's packed runs: those that a recording sends as such, and those that are found in
+ * references.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "run_data.h"
+#include "run_writer.h"
+#include "writer.h"
+
+/* The encoder of events learns of the runs before them. */
+static void runs_moved(struct lpl_writer *writer)
+{
+	const struct lpl_run_packer *packer = &writer->runs->packer;
+	const struct lpl_run_position *now = &packer->packed;
+
+	lpl_data_encoder_moved(writer->encoder, packer->refs,
+			       &(struct lpl_clocks){ packer->first_ref, packer->first_instr,
+						     packer->first_cycle },
+			       &(struct lpl_clocks){ now->ref, now->instr, now->cycle });
+}
+
+bool lpl_packed_runs_finish(struct lpl_writer *writer)
+{
+	struct lpl_report cause = { .error = LPL_OK };
+
+	if (!writer->runs)
+		return true;
+	if (lpl_run_finder_flush(&writer->runs->finder, &cause) != LPL_OK) {
+		lpl_writer_refuse(writer, &cause);
+		return false;
+	}
+	runs_moved(writer);
+	return true;
+}
+
+void lpl_packed_runs_count(struct lpl_writer *writer)
+{
+	struct lpl_run_packer *packer;
+
+	/* of runs that come as such the writer gets all there are */
+	if (!writer->runs || !writer->runs->told)
+		return;
+	packer = &writer->runs->packer;
+	lpl_run_packer_count(packer);
+	memcpy(writer->totals.refs, packer->of_type, sizeof(writer->totals.refs));
+	writer->totals.user_refs = packer->users;
+	writer->totals.total = packer->packed.ref;
+}
+
+bool lpl_packed_runs_pack(struct lpl_writer *writer, struct lpl_packed_chunk *chunk)
+{
+	struct lpl_run_packer *packer = &writer->runs->packer;
+
+	chunk->size = lpl_run_data_encode(packer, &chunk->encoder, &chunk->totals,
+					  &chunk->plain, &chunk->plain_room);
+	writer->runs->found_in = 0;
+	if (chunk->size > 0 && lpl_run_packer_begin(packer))
+		return true;
+	(void)lpl_fail(&writer->failure, LPL_ERR_MEMORY, "%s: no memory for a chunk",
+		       writer->output.name);
+	return false;
+}
+
+enum lpl_error lpl_packed_runs_find(struct lpl_packed_runs *runs, const struct lpl_ref *refs,
+				    size_t count, struct lpl_report *cause)
+{
+	enum lpl_error error = lpl_run_finder_refs(&runs->finder, refs, count, cause);
+
+	runs->found_in += count;
+	return error;
+}
+
+/* ---- runs that come as such ---- */
+
+#define WRITER_OF(sink) (((struct lpl_packed_runs *)(sink))->writer)
+
+/* What all of it begins with: the writer's packer, if nothing has failed. */
+static inline struct lpl_run_packer *packer_of(struct lpl_run_sink *sink,
+					       struct lpl_report *report)
+{
+	struct lpl_writer *writer = WRITER_OF(sink);
+
+	if (writer->failure.error == LPL_OK)
+		return &writer->runs->packer;
+	(void)lpl_writer_failed(writer, report);
+	return NULL;
+}
+
+/* And ends with: what went wrong is remembered. */
+static inline int done(struct lpl_run_sink *sink, enum lpl_error error,
+		       const struct lpl_report *cause, struct lpl_report *report)
+{
+	struct lpl_writer *writer = WRITER_OF(sink);
+
+	if (error != LPL_OK)
+		lpl_writer_refuse(writer, cause);
+	return writer->failure.error == LPL_OK ? LPL_OK : lpl_writer_failed(writer, report);
+}
+
+/* Room for so many references more, in this chunk or the next. */
+static void make_room(struct lpl_writer *writer, size_t refs)
+{
+	const struct lpl_run_packer *packer = &writer->runs->packer;
+
+	if (packer->refs > 0 && (packer->refs + refs > writer->chunk_refs || packer->encoder.full))
+		lpl_writer_put_chunk(writer);
+}
+
+static int take_define(struct lpl_run_sink *sink, uint32_t number,
+		       const struct lpl_instruction_trace *trace, struct lpl_report *report)
+{
+	struct lpl_run_packer *packer = packer_of(sink, report);
+	struct lpl_report cause = { .error = LPL_OK };
+
+	if (!packer)
+		return WRITER_OF(sink)->failure.error;
+	return done(sink, lpl_run_packer_define(packer, number, trace, &cause), &cause, report);
+}
+
+static int take_forget(struct lpl_run_sink *sink, struct lpl_report *report)
+{
+	struct lpl_run_packer *packer = packer_of(sink, report);
+
+	if (!packer)
+		return WRITER_OF(sink)->failure.error;
+	lpl_run_packer_forget(packer);
+	return LPL_OK;
+}
+
+static int take_state(struct lpl_run_sink *sink, const struct lpl_run_state *state,
+		      struct lpl_report *report)
+{
+	struct lpl_run_packer *packer = packer_of(sink, report);
+
+	if (!packer)
+		return WRITER_OF(sink)->failure.error;
+	packer->state = *state;
+	return LPL_OK;
+}
+
+static int take_at(struct lpl_run_sink *sink, uint64_t instr, struct lpl_report *report)
+{
+	struct lpl_run_packer *packer = packer_of(sink, report);
+
+	if (!packer)
+		return WRITER_OF(sink)->failure.error;
+	packer->next_instr = instr;
+	return LPL_OK;
+}
+
+static int take_run(struct lpl_run_sink *sink, const struct lpl_run *run,
+		    struct lpl_report *report)
+{
+	struct lpl_run_packer *packer = packer_of(sink, report);
+	struct lpl_report cause;	/* not cleared whole: this is the hot path */
+
+	if (!packer)
+		return WRITER_OF(sink)->failure.error;
+	make_room(WRITER_OF(sink), run->fetched + 1U + run->words);
+	cause.error = LPL_OK;
+	return done(sink, lpl_run_packer_run(packer, run, &cause), &cause, report);
+}
+
+static size_t take_words(struct lpl_run_sink *sink, const uint64_t *word, const uint64_t *end,
+			 uint64_t *instructions, uint64_t *refs)
+{
+	struct lpl_writer *writer = WRITER_OF(sink);
+
+	/* nothing can fail: what had to be told otherwise is left */
+	return writer->failure.error != LPL_OK ? 0 :
+	       lpl_run_packer_words(&writer->runs->packer, word, end, writer->chunk_refs,
+				    instructions, refs);
+}
+
+static int take_loose(struct lpl_run_sink *sink, const struct lpl_ref *refs, size_t count,
+		      struct lpl_report *report)
+{
+	struct lpl_run_packer *packer = packer_of(sink, report);
+	struct lpl_report cause = { .error = LPL_OK };
+	enum lpl_error error = LPL_OK;
+
+	if (!packer)
+		return WRITER_OF(sink)->failure.error;
+	while (count > 0 && error == LPL_OK) {
+		struct lpl_writer *writer = WRITER_OF(sink);
+		size_t part = count < LPL_RUN_WORDS_MAX / 2 ? count : LPL_RUN_WORDS_MAX / 2;
+
+		/* however small chunks are to be, something fits into each */
+		if (part > writer->chunk_refs)
+			part = writer->chunk_refs;
+		make_room(writer, part);
+		error = lpl_run_packer_loose(packer, refs, part, &cause);
+		refs += part;
+		count -= part;
+	}
+	return done(sink, error, &cause, report);
+}
+
+static int take_run_event(struct lpl_run_sink *sink, const struct lpl_event *event,
+			  struct lpl_report *report)
+{
+	struct lpl_writer *writer = WRITER_OF(sink);
+
+	return writer->sink.event(&writer->sink, event, report);
+}
+
+/* ---- the whole ---- */
+
+bool lpl_packed_runs_new(struct lpl_writer *writer)
+{
+	struct lpl_packed_runs *runs = calloc(1, sizeof(*runs));
+
+	writer->runs = runs;
+	if (!runs || !lpl_run_packer_init(&runs->packer))
+		return false;
+	runs->writer = writer;
+	runs->sink = (struct lpl_run_sink){ take_define, take_forget, take_state, take_at,
+					    take_run, take_words, take_loose,
+					    take_run_event };
+	lpl_run_finder_init(&runs->finder, &runs->packer);
+	return true;
+}
+
+void lpl_packed_runs_free(struct lpl_packed_runs *runs)
+{
+	if (!runs)
+		return;
+	lpl_run_finder_free(&runs->finder);
+	lpl_run_packer_free(&runs->packer);
+	free(runs);
+}
+
+struct lpl_run_sink *lpl_writer_runs(struct lpl_writer *writer)
+{
+	writer->runs->told = true;
+	writer->runs->packer.hashed_before = false;
+	return &writer->runs->sink;
+}
+
+uint64_t lpl_writer_hash(struct lpl_writer *writer)
+{
+	return lpl_stream_hash_value(&writer->runs->packer.hash);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a writer of traces consists of: for writer.c, which makes chunks of what comes and puts
+ * them into the file, and run_writer.c, which has what is packed as runs.
+ */
+#ifndef LAPLACE_CONTAINER_WRITER_H
+#define LAPLACE_CONTAINER_WRITER_H
+
+#include <stdatomic.h>
+#include <zstd.h>
+
+#include <laplace/trace.h>
+
+#include "base/output.h"
+#include "base/work_queue.h"
+#include "chunk.h"
+#include "codec/run_finder.h"
+#include "data.h"
+#include "index.h"
+
+/* A chunk on its way to the file. */
+struct lpl_packed_chunk {
+	struct lpl_data_encoder encoder;
+	struct lpl_totals totals;	/* as of its end */
+	struct lpl_chunk_header header;
+	ZSTD_CCtx *zstd;
+	uint8_t *plain, *stored;	/* the payload; header and frame */
+	size_t plain_room, stored_room;
+	size_t size;			/* of the payload, where it is packed runs */
+	struct lpl_report failure;
+};
+
+/* What a writer of runs has besides. */
+struct lpl_packed_runs {
+	struct lpl_run_sink sink;
+	struct lpl_writer *writer;
+	struct lpl_run_packer packer;
+	struct lpl_run_finder finder;	/* for references that do not come as runs */
+	size_t found_in;		/* so many of those since the chunk began */
+	bool told;			/* they do */
+};
+
+struct lpl_writer {
+	struct lpl_sink sink;		/* first: a sink is its writer */
+	struct lpl_output output;
+	unsigned int jobs;
+	struct lpl_work_queue *queue;
+	struct lpl_packed_chunk *slot;	/* by slot of the queue */
+	struct lpl_data_encoder *encoder;	/* of the next one */
+	struct lpl_packed_runs *runs;	/* owned; NULL: chunks are of columns */
+	struct lpl_index index;
+	struct lpl_totals totals;
+	size_t chunk_refs;
+	uint32_t sequence;		/* of the next chunk */
+	uint64_t refs_so_far, events_so_far;
+	/* the first error; nothing is written after it */
+	struct lpl_report failure;
+	/* what other threads may ask for */
+	_Atomic uint64_t bytes_written, refs_written;
+};
+
+/* Remember the first error, and tell it (again). */
+enum lpl_error lpl_writer_failed(const struct lpl_writer *writer, struct lpl_report *report);
+/* What is wrong with what came: say for which file, once all before it is written. */
+void lpl_writer_refuse(struct lpl_writer *writer, const struct lpl_report *cause);
+/* What was taken since the last chunk becomes one. */
+void lpl_writer_put_chunk(struct lpl_writer *writer);
+
+/* ---- packed runs (run_writer.c) ---- */
+
+/* writer->runs, ready.  false: no memory. */
+bool lpl_packed_runs_new(struct lpl_writer *writer);
+void lpl_packed_runs_free(struct lpl_packed_runs *runs);
+/* References that shall be packed as runs, though they do not come so. */
+enum lpl_error lpl_packed_runs_find(struct lpl_packed_runs *runs, const struct lpl_ref *refs,
+				    size_t count, struct lpl_report *cause);
+/* All runs that came are in the chunk: the encoder of events knows.  false: it failed. */
+bool lpl_packed_runs_finish(struct lpl_writer *writer);
+/* What came as runs is counted in writer->totals. */
+void lpl_packed_runs_count(struct lpl_writer *writer);
+/* The chunk's payload; the next one begins.  false: it failed. */
+bool lpl_packed_runs_pack(struct lpl_writer *writer, struct lpl_packed_chunk *chunk);
+
+#endif
