@@ -109,9 +109,9 @@ struct laplace_processor {
 	 */
 	uint64_t repeated, repeated_clock;
 	uint64_t code_base;		/* the linear address of the code segment's offset 0 */
-	/* Pages of code entered in this window, by linear page. */
+	/* Pages of code entered in this window, by the offset of their beginning. */
 	struct {
-		uint64_t address;	/* LAPLACE_NOWHERE: none */
+		uint64_t offset;	/* LAPLACE_NOWHERE: none */
 		struct laplace_page *page;
 	} code[LAPLACE_CODE_PAGES];
 	/*

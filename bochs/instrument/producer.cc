@@ -231,11 +231,17 @@ static void enter_code_page(uint64_t address, uint64_t instr)
 	P->fetch = page;
 }
 
-/* The code page can be found by whoever comes to it. */
+/*
+ * The code page can be found by whoever comes to it, by the bits of an offset above its low
+ * twelve: which in real mode, mostly, are not those of the address.
+ */
 static void show_code_page(uint64_t page)
 {
-	P->code[page >> 12 & (LAPLACE_CODE_PAGES - 1)] = { page, P->fetch };
-	P->fetch_page = page - P->code_base;
+	uint64_t offset = page - P->code_base;
+
+	if ((offset & 0xfff) == 0)
+		P->code[offset >> 12 & (LAPLACE_CODE_PAGES - 1)] = { offset, P->fetch };
+	P->fetch_page = offset;
 }
 
 /*
@@ -535,7 +541,9 @@ void laplace_repeated(void)
 
 /* ---- traces of instructions ---- */
 
-static __attribute__((noinline)) void other_trace(uint64_t rip, unsigned length)
+/* (Its parameters are those of laplace_other_page(), which jumps here.) */
+static __attribute__((noinline)) void other_trace(struct laplace_processor *, uint64_t rip,
+						  unsigned length)
 {
 	uint64_t address = laplace_machine_code(rip), base = address - rip;
 	unsigned here = 0x1000 - (unsigned)(address & 0xfff);
@@ -601,21 +609,21 @@ void laplace_other_page(struct laplace_processor *p, uint64_t rip, unsigned leng
 	 * Mostly it is a page that was here before in this window, and nothing
 	 * special has happened.  This is other_trace() for that case.
 	 */
-	uint64_t address = rip + p->code_base, page = address & ~UINT64_C(0xfff);
-	auto *known = &p->code[page >> 12 & (LAPLACE_CODE_PAGES - 1)];
+	const auto *known = &p->code[rip >> 12 & (LAPLACE_CODE_PAGES - 1)];
+	uint64_t page = rip & ~UINT64_C(0xfff);
 	uint64_t latest = p->clock - LAPLACE_ONE_INSTR, clock = latest;
 
-	if (LAPLACE_UNLIKELY(known->address != page || laplace_is_nowhere(p->fetch_page) ||
-			     address - page > 0x1000 - 15 || !length))
-		return other_trace(rip, length);
+	if (LAPLACE_UNLIKELY(known->offset != page || laplace_is_nowhere(p->fetch_page) ||
+			     (rip & 0xfff) > 0x1000 - 15 || !length))
+		return other_trace(p, rip, length);
 	/* what the latest instruction referred to came after its fetch */
 	while ((p->history[(uint8_t)clock] ^ latest) < LAPLACE_ONE_INSTR)
 		if (LAPLACE_UNLIKELY(latest - --clock == LAPLACE_HISTORY - 1))
-			return other_trace(rip, length);
+			return other_trace(p, rip, length);
 	p->fetch->fetch = clock;
 	p->fetch = known->page;
-	p->code_page = page;
-	p->fetch_page = page - p->code_base;
+	p->fetch_page = page;
+	p->code_page = page + p->code_base;
 }
 
 void laplace_space_changed(void)
