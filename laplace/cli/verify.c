@@ -236,7 +236,7 @@ static int print_verdict(const struct options *options, const struct cli_pass *p
 	       options->trace, state, pass->chunks, checker->tally.all_refs,
 	       checker->tally.events.all, trouble->error ? " can be read" : "");
 	if (hashed)
-		printf("%s: its references are those that were recorded: hash %s\n",
+		printf("%s: its references are those that were written: hash %s\n",
 		       options->trace, hash);
 	if (pass->recorded_gaps.count)
 		printf("%s: made from a damaged or incomplete trace: records are missing in %s\n",

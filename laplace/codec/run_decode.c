@@ -325,7 +325,9 @@ static enum lpl_error get_codes(struct lpl_run_decoder *decoder, struct reading 
 			continue;
 		}
 		reading->d += higher;
-		if (reading->d > 255 || reading->words == LPL_RUN_WORDS_MAX)
+		/* a walk's has no flags */
+		if (reading->d > 255 || reading->words == LPL_RUN_WORDS_MAX ||
+		    (!(code & 0x40) && code & 0x30))
 			return damaged(decoder, "a run's data references are malformed");
 		word = (uint64_t)(code & 127) << LPL_CODE_SHIFT |
 		       (uint64_t)reading->d << LPL_WORD_COUNT_SHIFT;

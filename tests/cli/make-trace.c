@@ -4,6 +4,7 @@
  * description on standard input, by the public API alone.  A line is one of
  *
  *	meta KEY VALUE
+ *	runs		pack what follows as runs (docs/format.md, section 9)
  *	totals TOTAL R W I P Q USER TRACER	before reduction, from here on
  *	cost INSTRUCTIONS ELAPSED-NS WAIT-NS BYTES REFERENCES	a recording's; before totals
  *	lie N		let chunks say that there were N references before reduction,
@@ -18,7 +19,7 @@
  *	flush				end a chunk
  *	# ...				nothing
  *
- * meta lines come first.  With `unclosed` the trace gets no index and keeps
+ * meta lines and `runs` come first.  With `unclosed` the trace gets no index and keeps
  * the name OUT.part, as if its writer had been killed.
  */
 #include <errno.h>
@@ -134,6 +135,8 @@ static bool take_line(struct maker *maker, char *line)
 		return true;
 	if (strncmp(line, "meta ", 5) == 0)
 		return add_meta(maker, line + 5);
+	if (strcmp(line, "runs") == 0)
+		return maker->options.runs = !maker->writer;
 	if (strncmp(line, "totals ", 7) == 0)
 		return set_totals(maker, line + 7);
 	if (strncmp(line, "cost ", 5) == 0)
