@@ -55,7 +55,9 @@ make_machine() { # DIRECTORY WORKLOAD [MIB [OPTION...]]
 		die "no image: $(tail -n 1 "$scratch/image.log")"
 	machine=$directory/$(echo "$workload_path" | tr / -).bochsrc
 	serial=${machine%.bochsrc}.serial
-	sed -i "s/^memory:.*/memory: guest=$guest_mib, host=$guest_mib/" "$machine"
+	# of the host's, Bochs takes no more than 2 GiB; what is above comes and goes
+	host_mib=$((guest_mib < 2048 ? guest_mib : 2048))
+	sed -i "s/^memory:.*/memory: guest=$guest_mib, host=$host_mib/" "$machine"
 }
 
 # Runs COMMAND, and sets what measure.c tells of it: wall, first, all, rss, status,
