@@ -14,7 +14,8 @@
  *
  * The stream of references that runs stand for (lpl_ref, record.h):
  *
- * - ref: goes on by one from reference to reference.  A loose reference has its own.
+ * - ref: goes on by one from reference to reference.  A loose reference tells its own; a
+ *   recording's go on by one, too, for the writer counts them.
  * - Instruction `first + k` of the trace, for k below `fetched`, is fetched at the instruction
  *   count `instr + k`: a fetch of its address and length in the present space and mode.  If
  *   it crosses a page, it makes two fetches, the second flagged LPL_SECOND.  `instr` is what
@@ -42,7 +43,7 @@
 
 /* An instruction trace. */
 struct lpl_instruction_trace {
-	uint64_t address;			/* linear, of the first instruction */
+	uint64_t address;			/* linear, canonical, of the first instruction */
 	uint8_t count;				/* 1 to LPL_TRACE_MAX; all on one page, or one */
 	uint8_t length[LPL_TRACE_MAX];		/* of each, 1 to LPL_INSTRUCTION_MAX bytes */
 };

@@ -99,7 +99,7 @@ static enum lpl_error get_definition(struct lpl_run_decoder *decoder, uint64_t n
 	uint64_t value;
 
 	if (number == model->traces) {
-		if (number == LPL_TRACES_MAX || !get_number(decoder, LPL_RUN_TRACES, &value))
+		if (!get_number(decoder, LPL_RUN_TRACES, &value))
 			return damaged(decoder, "a trace is not defined");
 		decoder->defined += lpl_unzigzag(value);
 		if (!lpl_run_model_trace(model, decoder->defined))
@@ -133,10 +133,12 @@ static enum lpl_error get_new_token(struct lpl_run_decoder *decoder)
 	if (first + (fetched > 0 ? fetched : 1) > LPL_TRACE_MAX)
 		return damaged(decoder, "a run is longer than a trace");
 	error = get_definition(decoder, trace, first + (fetched > 0 ? fetched : 1));
-	if (error == LPL_OK && (model->tokens >= LPL_TOKENS_MAX ||
-				!lpl_run_model_token(model, (uint32_t)trace, first, fetched)))
-		return no_memory(decoder);
-	return error;
+	if (error != LPL_OK)
+		return error;
+	if (model->tokens >= LPL_TOKENS_MAX)
+		return damaged(decoder, "it has more tokens than a chunk may");
+	return lpl_run_model_token(model, (uint32_t)trace, first, fetched) ? LPL_OK :
+	       no_memory(decoder);
 }
 
 /* Another token than was expected. */
@@ -354,6 +356,8 @@ static enum lpl_error get_unexpected(struct lpl_run_decoder *decoder, struct rea
 
 	if (error != LPL_OK)
 		return error;
+	if (model->sites + LPL_SITES_MAX > LPL_CHUNK_SITES_MAX)
+		return damaged(decoder, "it has more data references of tokens than a chunk may");
 	if (!lpl_run_model_sites(model, token, reading->refs))
 		return no_memory(decoder);
 	if (learned)
@@ -523,6 +527,8 @@ enum lpl_error lpl_run_decode(struct lpl_run_decoder *decoder, uint64_t refs)
 
 		if (error != LPL_OK)
 			return error;
+		if (decoder->ops > LPL_OP_WORDS_MAX)
+			return damaged(decoder, "it has more runs than a chunk may");
 		if (is_state && after_state)
 			return damaged(decoder, "a state follows a state");
 		after_state = is_state;

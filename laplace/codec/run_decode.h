@@ -20,9 +20,7 @@
 #define LPL_RUN_OP(trace, first, fetched, words) \
 	((uint64_t)(trace) << 22 | (uint64_t)(first) << 17 | (uint64_t)(fetched) << 11 | (words))
 #define LPL_STATE_OP		(UINT64_C(1) << 62)
-#define LPL_STATE_OP_WORDS	5
 #define LPL_ANY_OP		(UINT64_C(1) << 63)
-#define LPL_ANY_OP_WORDS	(1 + sizeof(struct lpl_ref) / sizeof(uint64_t))
 
 _Static_assert(sizeof(struct lpl_ref) % sizeof(uint64_t) == 0, "a reference is whole words");
 _Static_assert(LPL_RUN_WORDS_MAX < 1 << 11, "a run's words fit their field");

@@ -41,7 +41,7 @@ bool lpl_run_encoder_make_room(struct lpl_run_encoder *encoder)
 		ok = lpl_reserve(bytes->byte, bytes->room, bytes->size + most) && ok;
 	}
 	encoder->room = ROOM;
-	encoder->full = size >= LPL_RUN_BYTES;
+	encoder->full = encoder->full || size >= LPL_RUN_BYTES;
 	return ok;
 }
 
@@ -51,6 +51,8 @@ bool lpl_run_encoder_begin(struct lpl_run_encoder *encoder)
 		encoder->column[i].size = 0;
 	memset(encoder->yes, 0, sizeof(encoder->yes));
 	encoder->defined = 0;
+	encoder->op_words = 0;
+	encoder->full = false;
 	return lpl_run_model_begin(&encoder->model) && lpl_run_encoder_make_room(encoder);
 }
 
@@ -311,6 +313,7 @@ static bool put_data(struct lpl_run_encoder *encoder, uint32_t number, const str
 			token->listed = (uint16_t)refs;
 	}
 	put_addresses(encoder, token, run, low, learned);
+	lpl_run_encoder_took(encoder, 1 + run->words);
 	return true;
 }
 
@@ -357,6 +360,7 @@ bool lpl_run_encode_state(struct lpl_run_encoder *encoder, unsigned int mask, ui
 		if (mask & bit[i])
 			put_number(encoder, LPL_RUN_STATES, lpl_zigzag(by[i]));
 	}
+	lpl_run_encoder_took(encoder, LPL_STATE_OP_WORDS);
 	return true;
 }
 
@@ -374,6 +378,7 @@ bool lpl_run_encode_any(struct lpl_run_encoder *encoder, const struct lpl_ref *r
 	put_token(encoder, LPL_TOKEN_ANY);
 	for (size_t i = 0; i < sizeof(field) / sizeof(field[0]); i++)
 		put_number(encoder, LPL_RUN_STATES, field[i]);
+	lpl_run_encoder_took(encoder, LPL_ANY_OP_WORDS);
 	return true;
 }
 

@@ -33,9 +33,10 @@ struct lpl_run_encoder {
 	struct lpl_run_model model;
 	struct lpl_bytes column[LPL_RUN_COLUMNS];
 	uint64_t yes[LPL_RUN_GAPS];	/* as expected, since the last one that was not */
-	bool full;		/* the chunk should end: it has LPL_RUN_BYTES or more */
+	bool full;		/* the chunk should end: it has much of something */
 	ptrdiff_t room;		/* the columns have it for so many more, see lpl_run_room() */
 	uint64_t defined;	/* the address of the trace defined last */
+	size_t op_words;	/* that its reader will keep */
 };
 
 bool lpl_run_encoder_init(struct lpl_run_encoder *encoder);	/* false: no memory */
@@ -44,6 +45,15 @@ bool lpl_run_encoder_begin(struct lpl_run_encoder *encoder);	/* a chunk; false: 
 
 /* Room in all columns for some hundreds of runs, whatever they are.  false: no memory. */
 bool lpl_run_encoder_make_room(struct lpl_run_encoder *encoder);
+
+/* So many words more will be kept by the chunk's reader. */
+static inline void lpl_run_encoder_took(struct lpl_run_encoder *encoder, size_t op_words)
+{
+	encoder->op_words += op_words;
+	encoder->full = encoder->full || encoder->op_words >= LPL_OP_WORDS_MAX / 2 ||
+			encoder->model.tokens >= LPL_TOKENS_MAX / 2 ||
+			encoder->model.sites >= LPL_CHUNK_SITES_MAX / 2;
+}
 
 /* Room for one run of so many words.  false: no memory. */
 static inline bool lpl_run_room(struct lpl_run_encoder *encoder, size_t words)

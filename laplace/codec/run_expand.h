@@ -14,12 +14,19 @@ static inline bool lpl_trace_crosses(const struct lpl_instruction_trace *trace)
 	return (trace->address & 0xfff) + trace->length[0] > 0x1000;
 }
 
-/* Are its lengths such as instructions have, and does it stay on its page, but for one alone? */
+/* Can it be told in 48 bits, of which the highest extends to all above? */
+static inline bool lpl_is_canonical(uint64_t address)
+{
+	return (uint64_t)((int64_t)(address << (64 - LPL_WORD_ADDRESS_BITS)) >>
+			  (64 - LPL_WORD_ADDRESS_BITS)) == address;
+}
+
+/* Is its address canonical, are its lengths such as instructions have, and does it stay on its page, but for one alone? */
 static inline bool lpl_trace_is_valid(const struct lpl_instruction_trace *trace)
 {
 	unsigned int end = trace->address & 0xfff;
 
-	if (trace->count == 0 || trace->count > LPL_TRACE_MAX)
+	if (trace->count == 0 || trace->count > LPL_TRACE_MAX || !lpl_is_canonical(trace->address))
 		return false;
 	for (unsigned int i = 0; i < trace->count; i++) {
 		if (trace->length[i] == 0 || trace->length[i] > LPL_INSTRUCTION_MAX)

@@ -102,7 +102,8 @@ static bool goes_on(const struct lpl_run_finder *finder, const struct lpl_ref *r
 static bool is_fetch(const struct lpl_ref *r)
 {
 	return r->type == LPL_FETCH && !(r->flags & ~(LPL_USER | LPL_SECOND)) &&
-	       r->length > 0 && r->length <= LPL_INSTRUCTION_MAX;
+	       r->length > 0 && r->length <= LPL_INSTRUCTION_MAX && r->reserved == 0 &&
+	       lpl_is_canonical(r->address);
 }
 
 /* The other part of the one instruction fetched so far, which ends with its page? */

@@ -55,10 +55,12 @@ bool lpl_run_model_trace(struct lpl_run_model *model, uint64_t address)
 bool lpl_run_model_token(struct lpl_run_model *model, uint32_t trace, unsigned int first,
 			 unsigned int fetched)
 {
-	if (!lpl_reserve(model->token, model->token_room, model->tokens))
+	if (model->tokens >= LPL_TOKENS_MAX ||
+	    !lpl_reserve(model->token, model->token_room, model->tokens))
 		return false;
 	model->token[model->tokens++] = (struct lpl_token){
-		.trace = trace, .first = (uint8_t)first, .fetched = (uint8_t)fetched };
+		.trace = trace, .first = (uint8_t)first, .fetched = (uint8_t)fetched,
+		.word = { LPL_WORD_NONE, LPL_WORD_NONE } };
 	return true;
 }
 
@@ -72,7 +74,8 @@ bool lpl_run_model_sites(struct lpl_run_model *model, struct lpl_token *token, s
 		room *= 2;
 	if (refs > LPL_LIST_MAX)
 		room = LPL_SITES_MAX;
-	if (!lpl_reserve(model->site, model->site_room, model->sites + room))
+	if (model->sites + room > LPL_CHUNK_SITES_MAX ||
+	    !lpl_reserve(model->site, model->site_room, model->sites + room))
 		return false;
 	if (token->site_room > 0)
 		memcpy(&model->site[model->sites], &model->site[token->sites],

@@ -42,7 +42,17 @@ enum lpl_special_token {
 #define LPL_STATE_INSTR		8
 #define LPL_STATE_MASKS		16
 
-#define LPL_TOKENS_MAX		(1U << 30)
+/*
+ * What one chunk may have, so that its reader's memory is bounded; a writer ends a chunk that has
+ * half of one of them.
+ */
+#define LPL_TOKENS_MAX		(1U << 19)
+#define LPL_CHUNK_SITES_MAX	(1U << 21)
+#define LPL_OP_WORDS_MAX	(1U << 25)	/* as run_decode.h counts them */
+#define LPL_STATE_OP_WORDS	5
+#define LPL_ANY_OP_WORDS	(1 + sizeof(struct lpl_ref) / sizeof(uint64_t))
+
+#define LPL_WORD_NONE		UINT32_MAX	/* no trace's number plus 1 */
 #define LPL_LIST_MAX		64		/* data references that can be expected of a run */
 #define LPL_SITES_MAX		(LPL_LIST_MAX + 8)
 
@@ -62,7 +72,7 @@ struct lpl_token {
 
 	/* for the writer alone (run_packer.h): of such a run as it is expected */
 	uint32_t next;		/* another token of its trace; 0: none */
-	uint32_t word[2];	/* the trace's word, in supervisor and user mode; 0: no fast way */
+	uint32_t word[2];	/* the trace's in its word, in supervisor and user mode, or NONE */
 	uint32_t times[2];	/* how often it came so, in either */
 	uint8_t of_type[4];	/* walk-reads, walk-writes, reads, writes */
 	uint8_t supervisors;	/* of those, when in user mode */

@@ -60,7 +60,7 @@ static bool goes_on(const struct lpl_instruction_trace *trace,
 /* Who is it that words name so?  Nobody, from now on. */
 static void forget_token(struct lpl_token *token)
 {
-	token->word[false] = token->word[true] = 0;
+	token->word[false] = token->word[true] = LPL_WORD_NONE;
 }
 
 enum lpl_error lpl_run_packer_define(struct lpl_run_packer *packer, uint32_t number,
@@ -130,7 +130,7 @@ static bool advance(struct lpl_run_packer *packer, uint64_t first, uint64_t last
 	struct lpl_run_position *packed = &packer->packed;
 	uint64_t offset = packed->state.cycle_offset;
 
-	if (packer->next_instr > UINT64_MAX - 512 || first < packed->instr ||
+	if (packed->next_instr > UINT64_MAX - 512 || first < packed->instr ||
 	    first + offset < packed->cycle || last + offset < first + offset ||
 	    packed->ref < packed->event_ref)
 		return false;
@@ -239,9 +239,6 @@ static enum lpl_error pack_run(struct lpl_run_packer *packer, struct lpl_packed_
 	token = lpl_run_find_token(model, entry->token, entry->number, run);
 	if (token != LPL_TOKEN_NONE)
 		expected = lpl_run_is_expected(model, &model->token[token], run, (uint8_t)instr);
-	else if (entry->number >= LPL_TRACES_MAX || model->tokens >= LPL_TOKENS_MAX)
-		return lpl_fail(report, LPL_ERR_USAGE,
-				"more instruction traces than a chunk can have");
 	known = token != LPL_TOKEN_NONE;
 	if (!lpl_run_encode(&packer->encoder, &token, entry->number, &entry->code, run,
 			    (uint8_t)instr))

@@ -47,8 +47,8 @@ static bool is_settled(const struct lpl_run_packer *packer)
 }
 
 /*
- * Are these the data references that the token expects?  Where the low byte of the count has a
- * carry among them, they seem not to be: then it borrows from the code.
+ * Are these the data references that the token expects?  The low byte of the count must have no
+ * carry among them: subtracting it would borrow from the code.
  */
 static inline bool are_expected(const uint64_t *word, const struct lpl_site *site, size_t count,
 				uint64_t low)
@@ -133,7 +133,8 @@ size_t lpl_run_packer_words(struct lpl_run_packer *packer, const uint64_t *word,
 
 	*instructions = *refs = 0;
 	if (!is_settled(packer) ||
-	    (uint8_t)(*word >> LPL_WORD_COUNT_SHIFT) != (uint8_t)packer->next_instr)
+	    *word >> LPL_WORD_COUNT_SHIFT !=
+		    (LPL_WORD_TRACE << 8 | (uint8_t)packer->next_instr))
 		return 0;
 	begin(&now, packer);
 	for (;;) {
@@ -142,21 +143,22 @@ size_t lpl_run_packer_words(struct lpl_run_packer *packer, const uint64_t *word,
 		const uint64_t low = (uint64_t)(uint8_t)now.instr << LPL_WORD_COUNT_SHIFT;
 		struct lpl_token *token;
 		struct lpl_site *site;
-		size_t count;
+		size_t count, behind;
 
-		if (number >= model->tokens)
+		if (number >= model->tokens || now.encoder->full)
 			break;
 		token = &model->token[number];
 		count = token->listed;
+		behind = (size_t)(uint8_t)now.instr + token->fetched;
 		if (token->word[user] != (uint32_t)*word || (size_t)(end - word) < count + 2 ||
 		    word[count + 1] >> LPL_WORD_COUNT_SHIFT !=
-			    (LPL_WORD_TRACE << 8 | (uint8_t)(now.instr + token->fetched)))
+			    (LPL_WORD_TRACE << 8 | (behind & 0xff)) || behind > 256)
 			break;
 		site = &model->site[token->sites];
 		if (!are_expected(word + 1, site, count, low))
 			break;
-		if (packer->refs + now.refs + count + token->fetched > most ||
-		    !lpl_run_room(now.encoder, count) || now.encoder->full)
+		if (packer->refs + now.refs + count + token->fetched + 1 > most ||
+		    !lpl_run_room(now.encoder, count))
 			break;
 		if (count > 0)
 			take_data(&now, word + 1, site, count, low);
@@ -173,6 +175,7 @@ size_t lpl_run_packer_words(struct lpl_run_packer *packer, const uint64_t *word,
 		return 0;
 	model->context = context;
 	model->before = before;
+	lpl_run_encoder_took(&packer->encoder, (size_t)(word - first));
 	*instructions = now.instr - packer->next_instr;
 	*refs = now.refs;
 	end_with(&now, packer);

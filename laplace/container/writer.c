@@ -16,6 +16,7 @@
 #define DEFAULT_CHUNK_REFS	65536
 #define DEFAULT_RUN_CHUNK_REFS	LPL_RUN_CHUNK_REFS_MAX
 #define CHUNK_EVENTS		4096
+#define RUN_PART		4096	/* references packed as runs between looks for room */
 
 enum lpl_error lpl_writer_failed(const struct lpl_writer *writer, struct lpl_report *report)
 {
@@ -251,6 +252,10 @@ static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 	while (count > 0 && writer->failure.error == LPL_OK) {
 		size_t room = lpl_writer_room(writer);
 		size_t part = count < room ? count : room;
+
+		/* a chunk of runs may have to end early */
+		if (writer->runs && part > RUN_PART)
+			part = RUN_PART;
 
 		cause.error = LPL_OK;
 		if ((writer->runs ? lpl_packed_runs_find(writer->runs, refs, part, &cause) :

@@ -213,6 +213,120 @@ static void any_stream_round_trips(void **unused)
 	}
 }
 
+/* A run of 30 instructions at `instr`, as words with what comes behind: the 21st refers to data. */
+static void put_thirty(uint64_t word[3], uint64_t instr, bool write)
+{
+	word[0] = UINT64_C(0x80) << 56 | (instr & 255) << 48 | 1;
+	word[1] = UINT64_C(0x46) << 56 | ((instr + 20) & 255) << 48 | 0x5000 |
+		  (write ? UINT64_C(1) << 56 : 0);
+	word[2] = UINT64_C(0x80) << 56 | ((instr + 30) & 255) << 48 | 1;
+}
+
+/*
+ * What is expected is a read.  A write where the low byte of the count has a carry looks like it, if
+ * a count without one is subtracted from it: bit 56 is the write.
+ */
+static void carry_is_no_write(void **unused)
+{
+	struct lpl_writer *writer = start_runs("carry.lpl", 0);
+	struct lpl_run_sink *out = lpl_writer_runs(writer);
+	struct lpl_instruction_trace trace = { .address = 0x1000, .count = 30 };
+	struct lpl_report report = { .error = LPL_OK };
+	uint64_t word[3], instructions, refs;
+	struct result result;
+	struct bytes file;
+	size_t fast = 0, writes = 0;
+
+	(void)unused;
+	memset(trace.length, 4, trace.count);
+	assert_int_equal(out->define(out, 0, &trace, &report), LPL_OK);
+	for (uint64_t instr = 0; instr < 3000; instr += 30) {
+		const bool carry = (instr & 255) + 20 > 255;
+		const struct lpl_run run = { .fetched = 30, .words = 1, .word = word + 1 };
+
+		put_thirty(word, instr, carry);
+		if (out->words(out, word, word + 3, &instructions, &refs) > 0)
+			fast++;
+		else
+			assert_int_equal(out->run(out, &run, &report), LPL_OK);
+	}
+	finish(writer);
+	assert_in_range(fast, 50, 99);
+	file = load("carry.lpl");
+	read_bytes(&result, file.data, file.size);
+	assert_int_equal(result.stream.count, 3100);
+	for (size_t i = 0; i < result.stream.count; i++) {
+		const struct lpl_ref *r = &result.stream.items[i].ref;
+
+		if (r->type == LPL_FETCH)
+			continue;
+		assert_int_equal(r->type, ((r->instr - 20) & 255) + 20 > 255 ? LPL_WRITE : LPL_READ);
+		writes += r->type == LPL_WRITE;
+	}
+	assert_in_range(writes, 1, 99);
+	stream_free(&result.stream);
+	free(file.data);
+}
+
+/* Words that begin no trace, or one that has no number, are left to who can tell what is wrong. */
+static void no_words_are_made_up(void **unused)
+{
+	struct lpl_writer *writer = start_runs("words.lpl", 0);
+	struct lpl_run_sink *out = lpl_writer_runs(writer);
+	struct lpl_instruction_trace trace = { .address = 0x1000, .count = 30 };
+	struct lpl_report report = { .error = LPL_OK };
+	uint64_t word[3], instructions, refs;
+
+	(void)unused;
+	memset(trace.length, 4, trace.count);
+	assert_int_equal(out->define(out, 0, &trace, &report), LPL_OK);
+	for (uint64_t instr = 0; instr < 240; instr += 30) {
+		const struct lpl_run run = { .fetched = 30, .words = 1, .word = word + 1 };
+
+		put_thirty(word, instr, false);
+		assert_int_equal(out->run(out, &run, &report), LPL_OK);
+	}
+	put_thirty(word, 240, false);
+	for (unsigned int i = 0; i < 3; i++) {
+		uint64_t other[3] = { word[0], word[1], word[2] };
+
+		other[0] ^= i == 0 ? UINT64_C(0xc1) << 56 : i == 1 ? 1 : UINT64_C(1) << 48;
+		assert_int_equal(out->words(out, other, other + 3, &instructions, &refs), 0);
+	}
+	lpl_writer_abandon(writer);
+}
+
+/* More distinct code than a chunk may have: there are more chunks. */
+static void much_code(void **unused)
+{
+	const struct lpl_run run = { .fetched = 1 };
+	struct lpl_writer *writer = start_runs("code.lpl", 0);
+	struct lpl_run_sink *out = lpl_writer_runs(writer);
+	struct lpl_instruction_trace trace = { .count = 1, .length = { 4 } };
+	struct lpl_report report = { .error = LPL_OK };
+	const size_t count = 600000;
+	struct lpl_reader *reader;
+	struct stream found;
+
+	(void)unused;
+	for (size_t i = 0; i < count; i++) {
+		trace.address = 0x100000 + 64 * i;
+		if (out->define(out, 0, &trace, &report) != LPL_OK ||
+		    out->run(out, &run, &report) != LPL_OK)
+			fail_msg("%s", report.text);
+	}
+	finish(writer);
+	stream_init(&found);
+	assert_int_equal(lpl_reader_open(&reader, in_directory("code.lpl"), &report), LPL_OK);
+	lpl_reader_compare_hash(reader);
+	assert_int_equal(lpl_reader_run(reader, &found.sink, &report), LPL_OK);
+	lpl_reader_close(reader);
+	assert_int_equal(found.count, count);
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(found.items[i].ref.address, 0x100000 + 64 * i);
+	stream_free(&found);
+}
+
 /* ---- what is not valid is refused ---- */
 
 static void refused(void **unused)
@@ -452,6 +566,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(guests_round_trip),
 		cmocka_unit_test(any_stream_round_trips),
+		cmocka_unit_test(carry_is_no_write),
+		cmocka_unit_test(no_words_are_made_up),
+		cmocka_unit_test(much_code),
 		cmocka_unit_test(refused),
 		cmocka_unit_test(hostile_payloads),
 		cmocka_unit_test(damaged_files),
