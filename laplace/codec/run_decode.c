@@ -307,7 +307,7 @@ static bool get_repetitions(struct lpl_run_decoder *decoder, struct reading *rea
 	return true;
 }
 
-/* All that they are but for their addresses, as sites have it; lengths behind those that need it. */
+/* All but their addresses, as sites have it, with lengths behind those that need it. */
 static enum lpl_error get_codes(struct lpl_run_decoder *decoder, struct reading *reading)
 {
 	uint64_t refs;

@@ -108,8 +108,9 @@ bool lpl_word_of_ref(const struct lpl_ref *r, bool user, uint64_t word[2])
 	bool walk = r->type == LPL_WALK_READ || r->type == LPL_WALK_WRITE;
 	bool write = r->type == LPL_WRITE || r->type == LPL_WALK_WRITE;
 
-	if (r->type == LPL_FETCH || r->type >= LPL_TYPES || r->reserved != 0 || r->flags & ~(LPL_USER | LPL_SECOND) || r->length == 0 ||
-	    (uint64_t)((int64_t)(address << 16) >> 16) != r->address ||
+	if (r->type == LPL_FETCH || r->type >= LPL_TYPES || r->reserved != 0 ||
+	    r->flags & ~(LPL_USER | LPL_SECOND) || r->length == 0 ||
+	    !lpl_is_canonical(r->address) ||
 	    (walk ? r->flags != 0 || r->space != 0 : r->flags & LPL_USER && !user))
 		return false;
 	word[0] = address | (r->instr & 0xff) << LPL_WORD_COUNT_SHIFT |

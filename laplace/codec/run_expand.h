@@ -21,7 +21,10 @@ static inline bool lpl_is_canonical(uint64_t address)
 			  (64 - LPL_WORD_ADDRESS_BITS)) == address;
 }
 
-/* Is its address canonical, are its lengths such as instructions have, and does it stay on its page, but for one alone? */
+/*
+ * Is its address canonical, are its lengths such as instructions have, and does it stay on its
+ * page, but for one alone?
+ */
 static inline bool lpl_trace_is_valid(const struct lpl_instruction_trace *trace)
 {
 	unsigned int end = trace->address & 0xfff;

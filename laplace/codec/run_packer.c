@@ -186,8 +186,8 @@ void lpl_run_packer_count(struct lpl_run_packer *packer)
 }
 
 /*
- * A run was packed: what its token says has changed, if it was not `expected`.  The next one that is
- * just the same may come as words, if it is a trace from its beginning, with nothing in it
+ * A run was packed: what its token says has changed, if it was not `expected`.  The next one that
+ * is just the same may come as words, if it is a trace from its beginning, with nothing in it
  * that has to be looked at.
  */
 static void prepare_words(struct lpl_run_packer *packer, uint32_t number,

@@ -223,8 +223,8 @@ static void put_thirty(uint64_t word[3], uint64_t instr, bool write)
 }
 
 /*
- * What is expected is a read.  A write where the low byte of the count has a carry looks like it, if
- * a count without one is subtracted from it: bit 56 is the write.
+ * What is expected is a read.  A write where the low byte of the count has a carry looks like it,
+ * if a count without one is subtracted from it: bit 56 is the write.
  */
 static void carry_is_no_write(void **unused)
 {
