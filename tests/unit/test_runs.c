@@ -280,19 +280,30 @@ static void no_words_are_made_up(void **unused)
 	(void)unused;
 	memset(trace.length, 4, trace.count);
 	assert_int_equal(out->define(out, 0, &trace, &report), LPL_OK);
-	for (uint64_t instr = 0; instr < 240; instr += 30) {
+	for (uint64_t instr = 0; instr < 270; instr += 30) {
 		const struct lpl_run run = { .fetched = 30, .words = 1, .word = word + 1 };
 
 		put_thirty(word, instr, false);
 		assert_int_equal(out->run(out, &run, &report), LPL_OK);
 	}
-	put_thirty(word, 240, false);
+	put_thirty(word, 270, false);
 	for (unsigned int i = 0; i < 3; i++) {
 		uint64_t other[3] = { word[0], word[1], word[2] };
 
 		other[0] ^= i == 0 ? UINT64_C(0xc1) << 56 : i == 1 ? 1 : UINT64_C(1) << 48;
 		assert_int_equal(out->words(out, other, other + 3, &instructions, &refs), 0);
 	}
+	assert_int_equal(out->words(out, word, word + 3, &instructions, &refs), 2);
+
+	/* the rest of the trace alone has no fast way, whatever the number */
+	for (uint64_t instr = 300; instr < 532; instr += 29) {
+		const struct lpl_run run = { .first = 1, .fetched = 29 };
+
+		assert_int_equal(out->run(out, &run, &report), LPL_OK);
+	}
+	word[0] = UINT64_C(0x80) << 56 | UINT64_C(20) << 48;	/* of 532 */
+	word[1] = UINT64_C(0x80) << 56 | UINT64_C(49) << 48;
+	assert_int_equal(out->words(out, word, word + 2, &instructions, &refs), 0);
 	lpl_writer_abandon(writer);
 }
 
