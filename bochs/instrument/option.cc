@@ -8,7 +8,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
+#include "checkpoint.h"
 #include "option.h"
 #include "producer.h"
 
@@ -18,7 +20,7 @@ static const char KNOWN[] =
 	"trace=FILE, reduce=none|block|sad:K|window:K[+...], start=on|off|mark, "
 	"kernel=auto|none|ADDRESS|FILE, walks=on|off, title=TEXT, guest=TEXT, "
 	"workload=TEXT, level=1..19, ring=RECORDS, overwrite=on|off, status=FD, "
-	"flush=SECONDSs|INSTRUCTIONSi|off, "
+	"flush=SECONDSs|INSTRUCTIONSi|off, checkpoint=INSTRUCTIONSi|off, "
 	"windows=every:N+length:N|mark:TEXT+until:TEXT|task:NAME|syscall:NAME, "
 	"stage=window|ring|reduce|file";
 
@@ -26,13 +28,12 @@ enum origin { NOT_GIVEN, IN_BOCHSRC, ON_COMMAND_LINE };
 
 static struct parameter {
 	const char *key;
-	enum origin origin;
+	enum origin origin = NOT_GIVEN;
+	std::string value = "";		/* as given */
 } parameters[] = {
-	{ "trace", NOT_GIVEN }, { "reduce", NOT_GIVEN }, { "start", NOT_GIVEN },
-	{ "kernel", NOT_GIVEN }, { "walks", NOT_GIVEN }, { "title", NOT_GIVEN },
-	{ "guest", NOT_GIVEN }, { "workload", NOT_GIVEN }, { "level", NOT_GIVEN },
-	{ "ring", NOT_GIVEN }, { "overwrite", NOT_GIVEN }, { "status", NOT_GIVEN },
-	{ "stage", NOT_GIVEN }, { "flush", NOT_GIVEN }, { "windows", NOT_GIVEN },
+	{ "trace" }, { "reduce" }, { "start" }, { "kernel" }, { "walks" }, { "title" },
+	{ "guest" }, { "workload" }, { "level" }, { "ring" }, { "overwrite" }, { "status" },
+	{ "stage" }, { "flush" }, { "windows" }, { "checkpoint" },
 };
 
 static bool number(const char *text, long low, long high, long *out)
@@ -122,6 +123,8 @@ static bool parse_one(const char *key, const char *v)
 		return parse_flush(v);
 	if (!strcmp(key, "stage"))
 		return parse_stage(v);
+	if (!strcmp(key, "checkpoint"))
+		return number(v, 1000000, LONG_MAX, &laplace_option.checkpoint_instructions);
 	if (!strcmp(key, "walks"))
 		return on_off(v, &laplace_option.walks);
 	if (!strcmp(key, "overwrite"))
@@ -216,18 +219,30 @@ static Bit32s parse_option(const char *context, int count, char *params[])
 			laplace_die("%s: laplace: the value of '%s' is not valid; known are: %s",
 				    context, params[i], KNOWN);
 		note_origin(context, parameter, replaced, sizeof(replaced));
+		parameter->value = equals + 1;
 	}
-	if (*replaced)
+	if (*replaced && !laplace_checkpoint_restores())
 		fprintf(stderr, "laplace: the command line takes the place of the bochsrc's%s\n",
 			replaced);
 	laplace_option.wanted = true;
 	return 0;
 }
 
+/* A checkpoint's bochsrc: all that was given, wherever. */
 static Bit32s save_option(FILE *file)
 {
+	const char *before = "laplace: ";
+
+	for (const struct parameter &p : parameters)
+		if (p.origin != NOT_GIVEN) {
+			const char *value = strcmp(p.key, "windows") ? p.value.c_str() :
+					    laplace_option.windows;
+
+			fprintf(file, "%s%s=\"%s\"", before, p.key, value);
+			before = ", ";
+		}
 	if (laplace_option.wanted)
-		fprintf(file, "laplace: trace=%s, reduce=%s\n", laplace_option.trace, laplace_option.reduce);
+		fputc('\n', file);
 	return 0;
 }
 

@@ -24,6 +24,7 @@ struct laplace_option {
 	enum lpl_stage stage;
 	long level, ring, status_fd;
 	long flush_seconds, flush_instructions;	/* 0: never by that */
+	long checkpoint_instructions;	/* every so many; 0: none */
 };
 
 extern struct laplace_option laplace_option;

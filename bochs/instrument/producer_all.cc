@@ -304,6 +304,20 @@ static void switch_to(enum laplace_state state, enum lpl_log_kind kind)
 	laplace.state = state;
 }
 
+void laplace_pause(void)
+{
+	if (laplace.state == LAPLACE_ON)
+		switch_to(LAPLACE_OFF, LPL_LOG_OFF);
+}
+
+void laplace_continue(uint64_t, uint64_t tracer_refs, bool on)
+{
+	laplace.tracer_refs = tracer_refs;
+	sync_cycles();
+	if (on)
+		switch_to(LAPLACE_ON, LPL_LOG_ON);
+}
+
 void laplace_start(void)
 {
 	if (laplace.state != LAPLACE_OFF)

@@ -27,6 +27,7 @@
 
 #include <laplace/reducer.h>
 
+#include "checkpoint.h"
 #include "option.h"
 #include "producer.h"
 #include "session.h"
@@ -326,6 +327,7 @@ static void open_collection(void)
 
 	if (!laplace_signals_take(bx_dbg.debugger_active))
 		laplace_die("no thread can be started that waits for signals");
+	if (laplace_checkpoint_restores()) { static int n; char x[40]; n = getpid(); snprintf(x, 40, ".%d.%ld", n, (long)time(0)); strcat(laplace_option.trace, x); }
 	options.path = laplace_option.trace;
 	options.plan = &plan;
 	options.meta = meta;
@@ -351,7 +353,34 @@ static void open_collection(void)
 		bx_pc_system.register_timer_ticks(NULL, flush_due,
 						  (Bit64u)laplace_option.flush_instructions, true, true,
 						  "laplace.flush");
+	laplace_checkpoints_begin();
 	laplace_windows_begin(windows, laplace_option.start == LAPLACE_START_ON);
+}
+
+/* ---- checkpoints ---- */
+
+uint64_t laplace_session_suspend(void)
+{
+	struct lpl_collector_status status;
+
+	laplace_flush();
+	do {
+		usleep(100);
+		lpl_collector_status(session.collector, &status);
+	} while (status.flushes < laplace.flushes && !lpl_collector_failure(session.collector, NULL));
+	return 0;
+}
+
+void laplace_session_hand_over(void)
+{
+	struct lpl_report report;
+
+	if (laplace_signals_leave())
+		leave();
+	laplace_signals_heeded();
+	memset(&report, 0, sizeof(report));
+	lpl_collector_close(session.collector, "quit", "", &report);
+	session.collector = NULL;
 }
 
 /* ---- end ---- */

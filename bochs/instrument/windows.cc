@@ -22,6 +22,7 @@
 #include "cpu/cpu.h"
 #include "pc_system.h"
 
+#include "checkpoint.h"
 #include "producer.h"
 #include "watch.h"
 #include "windows.h"
@@ -114,7 +115,21 @@ void laplace_windows_begin(struct lpl_windows *windows, bool wanted)
 	timing.windows = windows;
 	timing.timer = windows ? bx_pc_system.register_timer_ticks(NULL, timer_comes, 1, false,
 								   false, "laplace.windows") : 0;
-	laplace_want(wanted);
+	if (!laplace_checkpoint_restores())
+		laplace_want(wanted);
+}
+
+bool laplace_windows_wanted(void)
+{
+	return timing.wanted;
+}
+
+/* (The timer is Bochs', which restores it.) */
+void laplace_windows_continue(bool wanted, uint64_t begun)
+{
+	timing.wanted = wanted;
+	timing.begun = begun;
+	timing.due = true;
 }
 
 uint64_t laplace_windows_begun(void)

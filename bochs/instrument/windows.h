@@ -21,6 +21,10 @@ void laplace_windows_look(void);
 /* The same where a trace of instructions begins, if it may have become time. */
 void laplace_windows_look_if_due(void);
 
+/* For a checkpoint: is it wanted; and go on from one. */
+bool laplace_windows_wanted(void);
+void laplace_windows_continue(bool wanted, uint64_t begun);
+
 /* How many have begun. */
 uint64_t laplace_windows_begun(void);
 
