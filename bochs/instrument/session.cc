@@ -341,7 +341,8 @@ static void open_collection(void)
 			   (uint64_t)laplace_option.flush_seconds * 1000000000 : 0;
 	options.flush_due = flush_due;
 	if (lpl_collector_open(&session.collector, &options, &report))
-		laplace_die("%s%s", report.text, report.error == LPL_ERR_USAGE ?
+		laplace_die("%s%s", report.text,
+			    report.error == LPL_ERR_USAGE && !laplace_option.overwrite ?
 			    " (overwrite=on; laplace record: --overwrite)" : "");
 	lpl_meta_free(meta);
 

@@ -58,9 +58,10 @@ static bool follows(const struct lpl_segment_facts *next, const struct lpl_segme
 static enum lpl_error bad_line(const struct lpl_manifest *m, uint64_t line,
 			       struct lpl_report *report)
 {
-	return lpl_fail(report, LPL_ERR_DAMAGED, "%s: damaged: line %" PRIu64 " is none of a manifest"
-			" of segments, or was changed, or does not belong there; the segments can be"
-			" read one by one", m->name, line);
+	return lpl_fail(report, LPL_ERR_DAMAGED,
+			"%s: damaged: line %" PRIu64 " is none of a manifest of segments, or was"
+			" changed, or does not belong there; the segments can be read one by one",
+			m->name, line);
 }
 
 /* The first line: what the trace is, and where its segments are. */
@@ -263,7 +264,8 @@ enum lpl_segment_kind lpl_manifest_next(struct lpl_manifest *m, int *fd,
 	if (m->at.number >= m->segments)
 		return m->closed ? LPL_SEGMENT_NONE : next_found(m, fd, name);
 	/* it was right when it was opened, and only grows */
-	if (!read_line(m) || lpl_manifest_read(m->line, &base, NULL, &facts) != LPL_MANIFEST_SEGMENT ||
+	if (!read_line(m) ||
+	    lpl_manifest_read(m->line, &base, NULL, &facts) != LPL_MANIFEST_SEGMENT ||
 	    !follows(&facts, &m->at)) {
 		(void)lpl_fail(report, LPL_ERR_IO, "%s: has changed while it was read", m->name);
 		m->segments = m->at.number;

@@ -41,7 +41,7 @@ void lpl_manifest_close(struct lpl_manifest *manifest);
 enum lpl_segment_kind {
 	LPL_SEGMENT_NONE,		/* there are no more */
 	LPL_SEGMENT_NAMED,		/* manifest->at tells all of it */
-	LPL_SEGMENT_FOUND,		/* it was not complete when the manifest was written: ... */
+	LPL_SEGMENT_FOUND,		/* it is not named (yet) */
 	LPL_SEGMENT_BAD			/* named, but not there, or not the one that is named */
 };
 

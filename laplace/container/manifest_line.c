@@ -207,7 +207,7 @@ static bool get_number(const char *object, const char *name, uint64_t *number)
 	return at && (*at == ',' || *at == '}' || *at == '\0');
 }
 
-/* The string that begins at `at`, as it was before it was written; NULL: malformed, or no memory. */
+/* The string at `at`, as it was before it was written; NULL: malformed, or no memory. */
 static char *get_string(const char *at)
 {
 	const char *end = skip_string(at);

@@ -47,7 +47,7 @@ struct lpl_reader {
 	bool ended, complete;
 	bool gap;			/* something is missing before the next record */
 	bool gaps;			/* or was, at any time, in this file */
-	bool stateless;			/* what happened before the file's first record is not known */
+	bool stateless;			/* what happened before this file is not known */
 	uint64_t segment;		/* of what was delivered last; 0: none */
 	uint64_t segments;		/* whose header could be read */
 	struct lpl_event gap_event;
