@@ -33,6 +33,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <xxhash.h>
+
 #include "checkpoint.h"
 #include "option.h"
 #include "producer.h"
@@ -44,10 +46,11 @@
 static struct {
 	int timer;
 	bool due;
-	struct laplace_place place;	/* registered with what Bochs saves */
+	struct laplace_place place;
 } checkpoint;
 
 static const uint64_t SOON = 10000;	/* instructions, when it cannot be now */
+enum { NAME_SIZE = BX_PATHNAME_LEN + 64 };	/* of the path of a checkpoint */
 
 bool laplace_checkpoint_restores(void)
 {
@@ -147,7 +150,7 @@ static bool sync_directory(const char *path)
 
 static bool sync_parent(const char *path)
 {
-	char parent[BX_PATHNAME_LEN];
+	char parent[NAME_SIZE];
 	char *slash;
 
 	snprintf(parent, sizeof(parent), "%s", path);
@@ -157,14 +160,83 @@ static bool sync_parent(const char *path)
 	return sync_directory(slash ? parent : ".");
 }
 
+/* ---- the place ---- */
+
+/* What a file with a place begins with: whose it is.  It is read by the same program only. */
+struct place_header {
+	char magic[16];
+	uint64_t size, program;
+};
+static const char MAGIC[16] = "laplace place";
+
+/* The program, in a number. */
+static uint64_t this_program(void)
+{
+	XXH3_state_t *state = XXH3_createState();
+	FILE *file = fopen("/proc/self/exe", "rb");
+	static char bytes[65536];
+	uint64_t number = 0;
+	size_t count;
+
+	if (state && file) {
+		XXH3_64bits_reset(state);
+		while ((count = fread(bytes, 1, sizeof(bytes), file)) > 0)
+			XXH3_64bits_update(state, bytes, count);
+		number = ferror(file) ? 0 : XXH3_64bits_digest(state);
+	}
+	if (file)
+		fclose(file);
+	XXH3_freeState(state);
+	return number;
+}
+
+static bool write_place(const char *directory)
+{
+	const struct laplace_place *place = &checkpoint.place;
+	struct place_header header = {};
+	char path[NAME_SIZE + 16];
+
+	memcpy(header.magic, MAGIC, sizeof(header.magic));
+	header.size = sizeof(*place);
+	header.program = this_program();
+	snprintf(path, sizeof(path), "%s/place", directory);
+	FILE *file = fopen(path, "wb");
+	bool good = file && fwrite(&header, sizeof(header), 1, file) == 1 &&
+		    fwrite(place, sizeof(*place), 1, file) == 1;
+
+	return file && fclose(file) == 0 && good;
+}
+
+static void read_place(const char *directory)
+{
+	struct place_header header;
+	char path[NAME_SIZE + 16];
+
+	snprintf(path, sizeof(path), "%s/place", directory);
+	FILE *file = fopen(path, "rb");
+	bool good = file && fread(&header, sizeof(header), 1, file) == 1;
+
+	if (!file)
+		laplace_die("%s is no checkpoint: %s cannot be read: %s", directory, path,
+			    strerror(errno));
+	if (!good || memcmp(header.magic, MAGIC, sizeof(header.magic)))
+		laplace_die("%s is no checkpoint: %s is not what one has", directory, path);
+	if (header.size != sizeof(checkpoint.place) || header.program != this_program())
+		laplace_die("the checkpoint %s was made by another build of laplace-bochs, which alone "
+			    "can go on from it", directory);
+	if (fread(&checkpoint.place, sizeof(checkpoint.place), 1, file) != 1)
+		laplace_die("%s is cut off", path);
+	fclose(file);
+}
+
 /* Under its final name there is a whole one or none. */
 static bool save(const char *final)
 {
-	char partial[BX_PATHNAME_LEN];
+	char partial[NAME_SIZE];
 
 	name_directory(partial, sizeof(partial), checkpoint.place.number, ".part");
 	return remove_directory(partial) && mkdir(partial, 0777) == 0 &&
-	       SIM->save_state(partial) && each_file(partial, sync_file) &&
+	       SIM->save_state(partial) && write_place(partial) && each_file(partial, sync_file) &&
 	       sync_directory(partial) && remove_directory(final) &&
 	       rename(partial, final) == 0 && sync_parent(final);
 }
@@ -228,7 +300,7 @@ static void note_place(void)
 
 static void make(void)
 {
-	char path[BX_PATHNAME_LEN], old[BX_PATHNAME_LEN];
+	char path[NAME_SIZE], old[NAME_SIZE];
 	struct laplace_place *place = &checkpoint.place;
 
 	BX_CPU(0)->laplace.between = true;
@@ -236,7 +308,7 @@ static void make(void)
 	laplace_pause();
 	place->references = laplace_references();
 	place->tracer_refs = laplace.tracer_refs;
-	place->segment = laplace_session_suspend();
+	laplace_session_suspend(&place->collector);
 	name_directory(path, sizeof(path), place->number, "");
 	if (!save(path)) {
 		laplace_complain("the checkpoint %s cannot be made, and the run goes on without: %s",
@@ -272,32 +344,6 @@ void laplace_checkpoint_if_due(void)
 
 /* ---- going on ---- */
 
-static void register_place(void)
-{
-	struct laplace_place *place = &checkpoint.place;
-	bx_list_c *list = new bx_list_c(SIM->get_bochs_root(), "laplace", "The collection's place");
-
-	BXRS_DEC_PARAM_FIELD(list, number, place->number);
-	BXRS_DEC_PARAM_FIELD(list, instr, place->instr);
-	BXRS_DEC_PARAM_FIELD(list, segment, place->segment);
-	BXRS_PARAM_BOOL(list, on, place->on);
-	BXRS_PARAM_BOOL(list, wanted, place->wanted);
-	BXRS_DEC_PARAM_FIELD(list, windows_begun, place->windows_begun);
-	BXRS_DEC_PARAM_FIELD(list, references, place->references);
-	BXRS_DEC_PARAM_FIELD(list, tracer_refs, place->tracer_refs);
-	BXRS_PARAM_BOOL(list, known, place->known);
-	BXRS_PARAM_BOOL(list, end_seen, place->end_seen);
-	BXRS_PARAM_BOOL(list, fail_seen, place->fail_seen);
-	BXRS_HEX_PARAM_FIELD(list, address, place->address);
-	BXRS_DEC_PARAM_FIELD(list, hello, place->hello);
-	BXRS_HEX_PARAM_FIELD(list, low, place->low);
-	BXRS_DEC_PARAM_FIELD(list, records, place->records);
-	BXRS_DEC_PARAM_FIELD(list, malformed, place->malformed);
-	BXRS_DEC_PARAM_FIELD(list, abandoned, place->abandoned);
-	BXRS_DEC_PARAM_FIELD(list, tid, place->tid);
-	BXRS_DEC_PARAM_FIELD(list, tgid, place->tgid);
-}
-
 void laplace_restored(void)
 {
 	const struct laplace_place *place = &checkpoint.place;
@@ -316,16 +362,24 @@ void laplace_restored(void)
 	watch->abandoned = place->abandoned;
 	laplace_note_running((uint32_t)place->tid, (uint32_t)place->tgid);
 	BX_CPU(0)->laplace.between = true;
+	laplace_restart();
 	laplace_windows_continue(place->wanted, place->windows_begun);
 	laplace_continue(place->references, place->tracer_refs, place->on);
 	set_next();
+}
+
+const struct lpl_collector_place *laplace_checkpoint_place(void)
+{
+	if (!laplace_checkpoint_restores())
+		return NULL;
+	read_place(SIM->get_param_string(BXPN_RESTORE_PATH)->getptr());
+	return &checkpoint.place.collector;
 }
 
 void laplace_checkpoints_begin(void)
 {
 	if (laplace_option.stage != LPL_STAGE_FILE)
 		return;
-	register_place();
 	checkpoint.timer = bx_pc_system.register_timer_ticks(NULL, comes, 1, false, false,
 							     "laplace.checkpoint");
 	if (!laplace_checkpoint_restores())

@@ -5,11 +5,13 @@
 
 #include <cstdint>
 
+#include <laplace/collector.h>
+
 /* What a checkpoint holds besides Bochs' machine. */
 struct laplace_place {
 	uint64_t number;		/* of the checkpoint, from 1 */
 	uint64_t instr;			/* when it was made */
-	uint64_t segment;		/* that begins with it */
+	struct lpl_collector_place collector;
 	bool on;			/* it is recorded */
 	bool wanted;			/* see laplace_want() */
 	uint64_t windows_begun;
@@ -22,6 +24,8 @@ struct laplace_place {
 
 /* Is this process one that goes on from a checkpoint? */
 bool laplace_checkpoint_restores(void);
+/* And with what its collector does; NULL: it is none.  Ends the program if it cannot be one. */
+const struct lpl_collector_place *laplace_checkpoint_place(void);
 /* From power-on, or from a restored checkpoint: make them as the option says. */
 void laplace_checkpoints_begin(void);
 /* One is to be made soon. */

@@ -20,9 +20,9 @@ static const char KNOWN[] =
 	"trace=FILE, reduce=none|block|sad:K|window:K[+...], start=on|off|mark, "
 	"kernel=auto|none|ADDRESS|FILE, walks=on|off, title=TEXT, guest=TEXT, "
 	"workload=TEXT, level=1..19, ring=RECORDS, overwrite=on|off, status=FD, "
-	"flush=SECONDSs|INSTRUCTIONSi|off, checkpoint=INSTRUCTIONSi|off, "
+	"flush=SECONDSs|INSTRUCTIONSi|off, checkpoint=every:N|on|off, "
 	"windows=every:N+length:N|mark:TEXT+until:TEXT|task:NAME|syscall:NAME, "
-	"stage=window|ring|reduce|file";
+	"segment=bytes:N|instructions:N, stage=window|ring|reduce|file";
 
 enum origin { NOT_GIVEN, IN_BOCHSRC, ON_COMMAND_LINE };
 
@@ -33,7 +33,7 @@ static struct parameter {
 } parameters[] = {
 	{ "trace" }, { "reduce" }, { "start" }, { "kernel" }, { "walks" }, { "title" },
 	{ "guest" }, { "workload" }, { "level" }, { "ring" }, { "overwrite" }, { "status" },
-	{ "stage" }, { "flush" }, { "windows" }, { "checkpoint" },
+	{ "stage" }, { "flush" }, { "windows" }, { "checkpoint" }, { "segment" },
 };
 
 static bool number(const char *text, long low, long high, long *out)
@@ -43,6 +43,23 @@ static bool number(const char *text, long low, long high, long *out)
 	errno = 0;
 	*out = strtol(text, &end, 10);
 	return !errno && end != text && !*end && *out >= low && *out <= high;
+}
+
+/* 20G, 500M, 1000000; what follows it, or NULL. */
+static const char *scan_number(const char *text, uint64_t *number)
+{
+	static const char units[] = "kMGT";
+	char *end;
+
+	errno = 0;
+	*number = strtoull(text, &end, 10);
+	if (errno || end == text || *text < '0' || *text > '9')
+		return NULL;
+	const char *unit = *end ? strchr(units, *end) : NULL;
+	for (const char *u = units; unit && u <= unit; u++)
+		if (__builtin_mul_overflow(*number, (uint64_t)1000, number))
+			return NULL;
+	return unit ? end + 1 : end;
 }
 
 static bool on_off(const char *text, bool *out)
@@ -87,6 +104,34 @@ static bool parse_flush(const char *v)
 	return number(digits, 100000, LONG_MAX, &laplace_option.flush_instructions);
 }
 
+static bool parse_segment(const char *v)
+{
+	struct lpl_report report;
+
+	memset(&report, 0, sizeof(report));
+	if (lpl_segment_size_parse(&laplace_option.segment, v, &report))
+		laplace_die("segment=%s: %s", v, report.text);
+	laplace_option.segmented = true;
+	return true;
+}
+
+/* every:N instructions; on demand; off */
+static bool parse_checkpoint(const char *v)
+{
+	uint64_t every = 0;
+	const char *end = v;
+
+	laplace_option.checkpoints = strcmp(v, "off") != 0;
+	laplace_option.checkpoint_instructions = 0;
+	if (!strcmp(v, "off") || !strcmp(v, "on"))
+		return true;
+	if (strncmp(v, "every:", 6))
+		return false;
+	end = scan_number(v + 6, &every);
+	laplace_option.checkpoint_instructions = every;
+	return end && !*end && every >= 10000000 && every <= LONG_MAX;
+}
+
 static bool parse_stage(const char *v)
 {
 	laplace_option.windows_only = !strcmp(v, "window");
@@ -124,7 +169,9 @@ static bool parse_one(const char *key, const char *v)
 	if (!strcmp(key, "stage"))
 		return parse_stage(v);
 	if (!strcmp(key, "checkpoint"))
-		return number(v, 1000000, LONG_MAX, &laplace_option.checkpoint_instructions);
+		return parse_checkpoint(v);
+	if (!strcmp(key, "segment"))
+		return parse_segment(v);
 	if (!strcmp(key, "walks"))
 		return on_off(v, &laplace_option.walks);
 	if (!strcmp(key, "overwrite"))

@@ -19,12 +19,15 @@ struct laplace_option {
 	char kernel[BX_PATHNAME_LEN];
 	char title[256], guest[256], workload[256];
 	char windows[LPL_WINDOWS_SIZE];	/* "": none were given */
+	bool segmented;			/* the trace is a manifest's ... */
+	struct lpl_segment_size segment;	/* ... and its segments end so */
 	enum laplace_start_mode start;
 	bool walks, overwrite, windows_only;
 	enum lpl_stage stage;
 	long level, ring, status_fd;
 	long flush_seconds, flush_instructions;	/* 0: never by that */
-	long checkpoint_instructions;	/* every so many; 0: none */
+	bool checkpoints;		/* can be made ... */
+	uint64_t checkpoint_instructions;	/* ... and are, every so many; 0: when asked for */
 };
 
 extern struct laplace_option laplace_option;

@@ -39,6 +39,7 @@ void laplace_start(void);		/* OFF -> ON, with a TRACING event */
 void laplace_stop(void);
 void laplace_end(void);			/* the same for good, wherever the processor is */
 void laplace_pause(void);		/* ON -> OFF, without an event: for a checkpoint ... */
+void laplace_restart(void);		/* ... in a new process, with the machine restored ... */
 /* ... and on from there: so many references until then, and what the tracer made. */
 void laplace_continue(uint64_t references, uint64_t tracer_refs, bool on);
 void laplace_suppress(void);		/* ON -> SUPPRESSED */
@@ -46,6 +47,7 @@ void laplace_resume(void);		/* SUPPRESSED -> ON */
 void laplace_emit_event(const struct kernel_trace_record *record);
 void laplace_emit_totals(void);		/* how far references and instructions are */
 void laplace_flush(void);
+void laplace_rotate(void);		/* a flush, and the end of a segment */
 void laplace_flush_if_due(void);
 void laplace_ask_flush(void);		/* from any thread: flush soon */
 /* Recorded so far; a simulator that logs waits until the collector has read the log. */

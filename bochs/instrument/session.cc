@@ -291,6 +291,21 @@ static struct lpl_windows *open_windows(void)
 	return windows;
 }
 
+/* What is asked for together with checkpoints has to be what they can go on with. */
+static void check_checkpoints(void)
+{
+	if (!laplace_option.checkpoints)
+		return;
+	if (laplace_option.stage != LPL_STAGE_FILE)
+		laplace_die("checkpoint=: without a trace there is nothing to go on with");
+	if (bx_dbg.debugger_active)
+		laplace_die("checkpoint=: the debugger's own state is in no checkpoint; run without it");
+	if (*laplace_option.windows && strncmp(laplace_option.windows, "every:", 6))
+		laplace_die("checkpoint=: it does not hold what windows=%s have heard so far; "
+			    "windows=every:... can be used", laplace_option.windows);
+	laplace_option.segmented = true;
+}
+
 static void open_collection(void)
 {
 	struct lpl_collector_options options;
@@ -306,6 +321,7 @@ static void open_collection(void)
 		become(plan.window ? "laplace-bochs" : "laplace-bochs-all");
 	if (laplace_option.stage == LPL_STAGE_FILE && !*laplace_option.trace)
 		laplace_die("the laplace option needs trace=FILE");
+	check_checkpoints();
 	windows = open_windows();
 	check_images();
 	if (SIM->get_param(BXPN_LOG_FILENAME))
@@ -327,7 +343,6 @@ static void open_collection(void)
 
 	if (!laplace_signals_take(bx_dbg.debugger_active))
 		laplace_die("no thread can be started that waits for signals");
-	if (laplace_checkpoint_restores()) { static int n; char x[40]; n = getpid(); snprintf(x, 40, ".%d.%ld", n, (long)time(0)); strcat(laplace_option.trace, x); }
 	options.path = laplace_option.trace;
 	options.plan = &plan;
 	options.meta = meta;
@@ -336,12 +351,16 @@ static void open_collection(void)
 	options.ring_records = (size_t)laplace_option.ring;
 	options.status_fd = (int)laplace_option.status_fd;
 	options.overwrite = laplace_option.overwrite;
+	options.segmented = laplace_option.segmented;
+	options.segment = laplace_option.segment;
+	options.place = laplace_checkpoint_place();
 	options.log = LAPLACE_LOGS;
 	options.flush_ns = laplace_option.stage == LPL_STAGE_FILE ?
 			   (uint64_t)laplace_option.flush_seconds * 1000000000 : 0;
 	options.flush_due = flush_due;
 	if (lpl_collector_open(&session.collector, &options, &report))
-		laplace_die("%s%s", report.text, report.error == LPL_ERR_USAGE ?
+		laplace_die("%s%s", report.text,
+			    report.error == LPL_ERR_USAGE && !laplace_option.overwrite ?
 			    " (overwrite=on; laplace record: --overwrite)" : "");
 	lpl_meta_free(meta);
 
@@ -359,27 +378,27 @@ static void open_collection(void)
 
 /* ---- checkpoints ---- */
 
-uint64_t laplace_session_suspend(void)
+void laplace_session_suspend(struct lpl_collector_place *place)
 {
 	struct lpl_collector_status status;
 
-	laplace_flush();
+	laplace_rotate();
 	do {
 		usleep(100);
 		lpl_collector_status(session.collector, &status);
-	} while (status.flushes < laplace.flushes && !lpl_collector_failure(session.collector, NULL));
-	return 0;
+	} while (status.flushes < laplace.flushes &&
+		 !lpl_collector_failure(session.collector, NULL));
+	if (lpl_collector_failure(session.collector, NULL))
+		laplace_die("the collector gave up");
+	lpl_collector_place(session.collector, place);
 }
 
 void laplace_session_hand_over(void)
 {
-	struct lpl_report report;
-
 	if (laplace_signals_leave())
 		leave();
 	laplace_signals_heeded();
-	memset(&report, 0, sizeof(report));
-	lpl_collector_close(session.collector, "quit", "", &report);
+	lpl_collector_leave(session.collector);
 	session.collector = NULL;
 }
 

@@ -119,6 +119,41 @@ enum lpl_error lpl_output_open(struct lpl_output *output, const char *path, bool
 	return error;
 }
 
+enum lpl_error lpl_output_continue(struct lpl_output *output, const char *path, uint64_t size,
+				   struct lpl_report *report)
+{
+	enum lpl_error error = LPL_OK;
+
+	memset(output, 0, sizeof(*output));
+	lpl_short_name(output->name, path);
+	output->written = size;
+	output->fd = -1;
+	output->path = strdup(path);
+	if (!output->path || asprintf(&output->part, "%s.part", path) < 0) {
+		output->part = NULL;
+		error = lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory for its name",
+				 output->name);
+	} else {
+		output->fd = open(output->part, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+		if (output->fd >= 0 && lpl_part_is_locked(output->fd))
+			error = lpl_fail(report, LPL_ERR_USAGE,
+					 "%s.part: is being written by somebody else", output->name);
+		else if (output->fd < 0 || ftruncate(output->fd, (off_t)size) != 0 ||
+			 lseek(output->fd, (off_t)size, SEEK_SET) < 0)
+			error = lpl_fail(report, LPL_ERR_IO, "%s.part: cannot be continued",
+					 output->name);
+	}
+	if (error != LPL_OK) {
+		if (output->fd >= 0)
+			(void)close(output->fd);
+		output->fd = -1;
+		free(output->path);
+		free(output->part);
+		output->path = output->part = NULL;
+	}
+	return error;
+}
+
 enum lpl_error lpl_output_write(struct lpl_output *output, const void *bytes, size_t size,
 				struct lpl_report *report)
 {

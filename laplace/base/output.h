@@ -30,6 +30,12 @@ void lpl_short_name(char name[LPL_NAME_SIZE], const char *path);
 /* `path` is copied.  On failure nothing is to be undone. */
 enum lpl_error lpl_output_open(struct lpl_output *output, const char *path, bool overwrite,
 			       struct lpl_report *report);
+/*
+ * Go on with "PATH.part", whose first `size` bytes are whole; what is behind them is cut off.
+ * LPL_ERR_USAGE: somebody else is writing it.
+ */
+enum lpl_error lpl_output_continue(struct lpl_output *output, const char *path, uint64_t size,
+				   struct lpl_report *report);
 /* All of it, or (where that can be undone) nothing. */
 enum lpl_error lpl_output_write(struct lpl_output *output, const void *bytes, size_t size,
 				struct lpl_report *report);

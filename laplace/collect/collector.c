@@ -15,6 +15,8 @@
 
 #include "base/host.h"
 #include "container/run_writer.h"
+#include "container/segments.h"
+#include "container/writer.h"
 #include "log_stream.h"
 #include "ring_stream.h"
 #include "run_refs.h"
@@ -23,6 +25,16 @@
 #define STATUS_NS 500000000U
 #define LOOK_NS 50000000U	/* how long the clock may go unnoticed */
 #define RECORDS_AT_ONCE 4096	/* taken from the ring before their room is given back */
+
+/* What struct lpl_collector_place holds. */
+struct place {
+	uint64_t segment;		/* that begins; 0: nothing is known */
+	struct lpl_writer_place writer;
+	struct lpl_totals totals;
+	uint64_t refs, tracer_refs, events, instructions;
+	struct lpl_run_state state;
+};
+_Static_assert(sizeof(struct place) <= sizeof(struct lpl_collector_place), "room for a place");
 
 struct lpl_collector {
 	struct lpl_plan plan;
@@ -33,6 +45,10 @@ struct lpl_collector {
 	struct lpl_log_stream log;
 	struct lpl_run_refs refs;	/* of the log */
 	struct lpl_writer *writer;	/* NULL unless the stage is FILE */
+	struct lpl_segments *segments;	/* whose it is; NULL: it has a file of its own */
+	struct lpl_segment_size segment;	/* when they end */
+	uint64_t segment_instr;		/* the instruction count when this one began */
+	struct place place;		/* behind the latest FLUSH that ended a segment */
 	struct lpl_reducer *reducer;
 	struct lpl_sink null;		/* the end of the stream without a file */
 
@@ -93,6 +109,7 @@ void lpl_collector_status(const struct lpl_collector *c, struct lpl_collector_st
 		.elapsed_ns = lpl_now_ns() - c->start_ns,
 		.flushes = atomic_load_explicit(&c->flushes, memory_order_relaxed),
 		.tracer_refs = atomic_load_explicit(&log->tracer_told, memory_order_relaxed),
+		.segment = c->segments ? lpl_segments_number(c->segments) : 0,
 	};
 }
 
@@ -110,21 +127,103 @@ static void tell_status(struct lpl_collector *c, const char *state, const char *
 
 /* ---- the thread ---- */
 
-/* All that came is told, as far as the reduction allows, and handed to the system. */
-static enum lpl_error flush(void *context, struct lpl_report *report)
+/* All that came is told, as far as the reduction allows. */
+static enum lpl_error flush_stream(struct lpl_collector *c, struct lpl_report *report)
 {
-	struct lpl_collector *c = context;
 	enum lpl_error error = LPL_OK;
 
 	if (c->has_log)
 		error = lpl_run_refs_deliver(&c->refs, report);
-	if (!error)
-		error = lpl_reducer_flush(c->reducer, report);
-	if (!error && c->writer)
+	return error ? error : lpl_reducer_flush(c->reducer, report);
+}
+
+static uint64_t instructions(const struct lpl_collector *c)
+{
+	return atomic_load_explicit(c->has_log ? &c->log.instructions : &c->stream.instructions,
+				    memory_order_relaxed);
+}
+
+/* And is the end of a segment. */
+static enum lpl_error rotate(struct lpl_collector *c, struct lpl_report *report)
+{
+	c->segment_instr = instructions(c);
+	return lpl_segments_rotate(c->segments, report);
+}
+
+static struct lpl_totals *totals_of(struct lpl_collector *c)
+{
+	return c->has_log ? &c->refs.totals : &c->stream.totals;
+}
+
+/* ---- another process goes on ---- */
+
+static void note_place(struct lpl_collector *c)
+{
+	struct place *place = &c->place;
+
+	*place = (struct place){
+		.segment = lpl_segments_number(c->segments),
+		.totals = *totals_of(c),
+		.refs = c->has_log ? c->log.refs : 0,
+		.tracer_refs = c->has_log ? c->log.tracer_refs : c->stream.tracer_refs,
+		.events = c->has_log ? c->log.events : c->stream.events_taken,
+		.instructions = instructions(c),
+		.state = c->log.state,
+	};
+	lpl_writer_where(c->writer, &place->writer);
+}
+
+static void go_to(struct lpl_collector *c, const struct place *place)
+{
+	*totals_of(c) = place->totals;
+	c->segment_instr = place->instructions;
+	if (!c->has_log) {
+		c->stream.tracer_refs = place->tracer_refs;
+		c->stream.events_taken = place->events;
+		c->stream.references = place->totals.total;
+		c->stream.instructions = place->instructions;
+		return;
+	}
+	c->log.refs = c->log.references = c->refs.number = place->refs;
+	c->log.tracer_refs = c->log.tracer_told = place->tracer_refs;
+	c->log.events = place->events;
+	c->log.now = c->log.instructions = place->instructions;
+	c->log.state = c->refs.state = place->state;
+	c->log.changed = true;
+}
+
+/* The producer wants it readable: it is handed to the system. */
+static enum lpl_error flush(void *context, bool ends_segment, struct lpl_report *report)
+{
+	struct lpl_collector *c = context;
+	enum lpl_error error = flush_stream(c, report);
+
+	if (!error && ends_segment && c->segments)
+		error = rotate(c, report);
+	else if (!error && c->writer)
 		error = lpl_writer_flush(c->writer, report);
 	c->flush_at = lpl_now_ns() + c->flush_ns;
-	atomic_fetch_add_explicit(&c->flushes, 1, memory_order_relaxed);
+	if (!error && ends_segment && c->segments)
+		note_place(c);
+	atomic_fetch_add_explicit(&c->flushes, 1, memory_order_release);
 	return error;
+}
+
+/* The stream can be cut here: is the segment as large as it shall get? */
+static enum lpl_error between(void *context, struct lpl_report *report)
+{
+	struct lpl_collector *c = context;
+	const struct lpl_segment_size *size = &c->segment;
+	const uint64_t instr = instructions(c);
+	enum lpl_error error;
+
+	if (lpl_segments_is_empty(c->segments))	/* what was not recorded is no part of it */
+		c->segment_instr = instr;
+	if ((!size->bytes || lpl_segments_bytes(c->segments) < size->bytes) &&
+	    (!size->instructions || instr - c->segment_instr < size->instructions))
+		return LPL_OK;
+	error = flush_stream(c, report);
+	return error ? error : rotate(c, report);
 }
 
 /* What has to be done from time to time. */
@@ -152,25 +251,20 @@ static uint64_t patience(const struct lpl_collector *c)
 	return timed(c) ? LOOK_NS : LPL_RING_FOREVER;
 }
 
-static struct lpl_totals *totals_of(struct lpl_collector *c)
-{
-	return c->has_log ? &c->refs.totals : &c->stream.totals;
-}
-
 static enum lpl_error drain_log(struct lpl_collector *c)
 {
 	const struct lpl_log_block *block;
 	enum lpl_error error = LPL_OK;
 
 	while ((block = lpl_ring_peek_block(c->ring, patience(c))) || !lpl_ring_over(c->ring)) {
+		if (block)	/* counted first: a place tells of all that came before it */
+			totals_of(c)->recording.sent_bytes += block->words * sizeof(*block->word);
 		if (block && c->stage != LPL_STAGE_RING)
 			error = lpl_log_stream_take(&c->log, block, &c->report);
 		if (error)
 			return error;
-		if (block) {
-			totals_of(c)->recording.sent_bytes += block->words * sizeof(*block->word);
+		if (block)
 			lpl_ring_release(c->ring, 1);
-		}
 		if (timed(c))
 			look_at_clock(c);
 	}
@@ -188,12 +282,12 @@ static enum lpl_error drain_records(struct lpl_collector *c)
 	       !lpl_ring_over(c->ring)) {
 		if (ready > RECORDS_AT_ONCE)
 			ready = RECORDS_AT_ONCE;
+		totals_of(c)->recording.sent_bytes += ready * sizeof(*records);
 		if (c->stage != LPL_STAGE_RING)
 			error = lpl_ring_stream_take(&c->stream, records, ready, &c->report);
 		if (error)
 			return error;
 		lpl_ring_release(c->ring, ready);
-		totals_of(c)->recording.sent_bytes += ready * sizeof(*records);
 		if (timed(c))
 			look_at_clock(c);
 	}
@@ -244,15 +338,39 @@ static bool packs_runs(const struct lpl_collector *c)
 	return c->has_log && c->stage == LPL_STAGE_FILE && strcmp(c->plan.rest, "none") == 0;
 }
 
+static void abandon(struct lpl_collector *c)
+{
+	if (c->segments)
+		lpl_segments_abandon(c->segments);
+	else
+		lpl_writer_abandon(c->writer);
+	c->writer = NULL;
+	c->segments = NULL;
+}
+
 static void destroy(struct lpl_collector *c)
 {
-	lpl_writer_abandon(c->writer);
+	abandon(c);
 	lpl_reducer_close(c->reducer);
 	lpl_ring_free(c->ring);
 	lpl_ring_stream_free(&c->stream);
 	lpl_log_stream_free(&c->log);
 	lpl_run_refs_free(&c->refs);
 	free(c);
+}
+
+static enum lpl_error continue_segments(struct lpl_collector *c,
+					const struct lpl_collector_options *options,
+					const struct lpl_writer_options *writing,
+					struct lpl_report *report)
+{
+	memcpy(&c->place, options->place, sizeof(c->place));
+	if (!options->segmented || c->place.segment == 0)
+		return lpl_fail(report, LPL_ERR_USAGE, "%s: only a trace in segments can be continued",
+				options->path);
+	go_to(c, &c->place);
+	return lpl_segments_continue(&c->segments, options->path, writing, NULL,
+				     c->place.segment, &c->place.writer, report);
 }
 
 enum lpl_error lpl_collector_open(struct lpl_collector **collector,
@@ -277,6 +395,7 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 	c->flush_ns = options->flush_ns;
 	c->flush_at = c->start_ns + c->flush_ns;
 	c->flush_due = options->flush_due;
+	c->segment = options->segment;
 	c->context = options->context;
 	c->null = (struct lpl_sink){ null_refs, null_event, null_finish };
 	c->has_log = options->log;
@@ -293,9 +412,16 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 
 		error = meta ? describe(meta, &c->plan, report) :
 			       lpl_fail(report, LPL_ERR_MEMORY, "no memory for the header");
-		if (!error)
+		if (!error && options->place)
+			error = continue_segments(c, options, &writing, report);
+		else if (!error && options->segmented)
+			error = lpl_segments_open(&c->segments, options->path, meta, &writing,
+						  NULL, options->overwrite, report);
+		else if (!error)
 			error = lpl_writer_open(&c->writer, options->path, meta, &writing,
 						options->overwrite, report);
+		if (c->segments)
+			c->writer = lpl_segments_writer(c->segments);
 		lpl_meta_free(meta);
 		if (error)
 			goto failed;
@@ -307,6 +433,7 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 	c->stream.out = lpl_reducer_sink(c->reducer);
 	c->stream.writer = c->writer;
 	c->stream.flush = flush;
+	c->stream.between = c->segments ? between : NULL;
 	c->stream.context = c;
 	c->refs.out = c->stream.out;
 	c->refs.writer = c->writer;
@@ -315,6 +442,7 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 	c->log.out = packs_runs(c) ? lpl_writer_runs(c->writer) : &c->refs.sink;
 	c->log.writer = packs_runs(c) ? c->writer : NULL;
 	c->log.flush = flush;
+	c->log.between = c->segments ? between : NULL;
 	c->log.context = c;
 
 	int problem = pthread_create(&c->thread, NULL, run, c);
@@ -333,6 +461,22 @@ failed:
 struct lpl_ring *lpl_collector_ring(struct lpl_collector *c)
 {
 	return c->ring;
+}
+
+uint64_t lpl_collector_place(const struct lpl_collector *c, struct lpl_collector_place *place)
+{
+	/* the thread wrote it before it counted the flush, and writes nothing until the next */
+	(void)atomic_load_explicit(&c->flushes, memory_order_acquire);
+	memset(place, 0, sizeof(*place));
+	memcpy(place, &c->place, sizeof(c->place));
+	return c->place.segment;
+}
+
+void lpl_collector_leave(struct lpl_collector *c)
+{
+	lpl_ring_end(c->ring);
+	pthread_join(c->thread, NULL);
+	destroy(c);
 }
 
 enum lpl_error lpl_collector_failure(struct lpl_collector *c, struct lpl_report *report)
@@ -373,11 +517,12 @@ enum lpl_error lpl_collector_close(struct lpl_collector *c, const char *end,
 	if (!error && writer)
 		tell_status(c, "closing", NULL, NULL);
 	tell_status(c, "ended", error ? "error" : end, error && report ? report->text : message);
-	c->writer = NULL;
-	if (writer && !error)
-		error = lpl_writer_close(writer, report);
-	else
-		lpl_writer_abandon(writer);
+	if (writer && !error) {
+		error = c->segments ? lpl_segments_close(c->segments, report) :
+				      lpl_writer_close(writer, report);
+		c->writer = NULL;
+		c->segments = NULL;
+	}
 	destroy(c);
 	return error;
 }

@@ -90,6 +90,11 @@ bool lpl_log_open(struct lpl_log *log, struct lpl_ring *ring)
 	return true;
 }
 
+void lpl_log_begin_at(struct lpl_log *log, uint64_t instr)
+{
+	begin_block(log, instr, LPL_LOG_COUNT);
+}
+
 void lpl_log_close(struct lpl_log *log)
 {
 	if (log->known)
@@ -245,9 +250,19 @@ void lpl_log_totals(struct lpl_log *log, uint64_t instr)
 	send_block(log, instr);
 }
 
-void lpl_log_flush(struct lpl_log *log, struct lpl_log_time now)
+static void put_flush(struct lpl_log *log, struct lpl_log_time now, uint64_t flags)
 {
 	log->flushes++;
-	put_timed(log, now, LPL_LOG_FLUSH, 0);
+	put_timed(log, now, LPL_LOG_FLUSH, flags);
 	send_block(log, now.instr);
+}
+
+void lpl_log_flush(struct lpl_log *log, struct lpl_log_time now)
+{
+	put_flush(log, now, 0);
+}
+
+void lpl_log_rotate(struct lpl_log *log, struct lpl_log_time now)
+{
+	put_flush(log, now, LPL_LOG_ROTATE);
 }
