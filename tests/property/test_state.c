@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <laplace/survey.h>
+
 #include "cut.h"
 #include "guest.h"
 
@@ -497,6 +499,95 @@ static void test_large_forks(void **state)
 	stream_free(&out);
 }
 
+/* ---- a survey of the part ---- */
+
+struct surveyed {
+	struct lpl_merge *merge;	/* of the same records: which task they are of */
+	struct lpl_merge_output output;
+	uint64_t references[64];	/* by serial number */
+	uint64_t events;		/* that are not the state's */
+};
+
+static int count_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
+			   struct lpl_report *report)
+{
+	struct surveyed *surveyed =
+		(struct surveyed *)((char *)output - offsetof(struct surveyed, output));
+
+	(void)report;
+	assert_true(merged->task->serial < 64);
+	surveyed->references[merged->task->serial]++;
+	return LPL_OK;
+}
+
+static int no_more(struct lpl_merge_output *output, struct lpl_report *report)
+{
+	(void)output;
+	(void)report;
+	return LPL_OK;
+}
+
+/* What a state tells is in no count of a survey, and its tasks have what they do in the rest. */
+static void survey_rest(const struct stream *stream, const struct kind *kind)
+{
+	struct surveyed seen = { .output = { .reference = count_reference, .finish = no_more } };
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_state *told;
+	struct lpl_survey *survey;
+	struct stream rest = { 0 };
+	bool after = false;
+
+	assert_int_equal(lpl_state_new(&told, NULL, &report), LPL_OK);
+	for (size_t i = 0; i < stream->count; i++) {
+		const struct item *item = &stream->item[i];
+
+		if (item->is_event && item->event.tag == LPL_EVENT_MARK) {
+			(void)tell_state(told, &rest);
+			after = true;
+		} else if (item->is_event && after) {
+			stream_add_event(&rest, &item->event);
+			seen.events++;
+		} else if (item->is_event) {
+			assert_int_equal(lpl_state_take(told, &item->event, &report), LPL_OK);
+		} else if (after) {
+			stream_add_ref(&rest, &item->ref);
+		} else if (!kind->told) {
+			assert_int_equal(lpl_state_refs(told, &item->ref, 1, &report), LPL_OK);
+		}
+	}
+	assert_int_equal(lpl_merge_open(&seen.merge, &seen.output, NULL, &report), LPL_OK);
+	assert_int_equal(lpl_survey_open(&survey, NULL, &report), LPL_OK);
+	assert_int_equal(stream_send(&rest, lpl_merge_sink(seen.merge), 7, &report), LPL_OK);
+	assert_int_equal(stream_send(&rest, lpl_survey_sink(survey), 7, &report), LPL_OK);
+	/* but for the bounds of the state: that there is one */
+	assert_int_equal(survey->events->counts.all, seen.events + 2);
+	for (uint64_t serial = 0; serial < 64; serial++) {
+		const struct lpl_survey_task *task = lpl_survey_task(survey, serial);
+
+		assert_int_equal(task != NULL ? task->references : 0, seen.references[serial]);
+	}
+	lpl_survey_close(survey);
+	lpl_merge_close(seen.merge);
+	lpl_state_free(told);
+	stream_free(&rest);
+}
+
+static void test_surveys(void **state)
+{
+	const struct kind kind = { .told = true, .tasks = 4 };
+	uint64_t seed = random_seed();
+
+	(void)state;
+	for (unsigned int i = 0; i < 300; i++) {
+		struct random random = { seed + i };
+		struct stream stream = { 0 };
+
+		make_stream(&random, &kind, &stream);
+		survey_rest(&stream, &kind);
+		stream_free(&stream);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -505,6 +596,7 @@ int main(void)
 		cmocka_unit_test(test_odd_events),
 		cmocka_unit_test(test_untold_breaks),
 		cmocka_unit_test(test_kept_pages),
+		cmocka_unit_test(test_surveys),
 		cmocka_unit_test(test_repeats),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_large_forks),
