@@ -47,12 +47,14 @@ struct object_page {
 
 struct object {
 	LIST_ENTRY(object) in_all;
+	uint64_t domain, number;	/* as in a mapping that shows it */
 	struct object_page *page;	/* that were referenced, where outputs have `leave` */
 	size_t pages, page_room;
 	struct tree cached;	/* audit: its pages in the page cache -> their frames */
 	bool memory;		/* it was mapped as shared memory: no file of anybody's */
 	bool has_generation;	/* KTR_FILE told it: */
 	uint64_t generation;	/* of its number */
+	uint64_t file_kind, own_device;	/* likewise */
 	uint64_t incarnation;	/* how many files had the number before */
 	uint32_t name_length;
 	char *name;		/* NULL: not known, or not asked for */

@@ -38,6 +38,8 @@
  * resolved by what may be out of date.  What was named by the kernel remains the same: files,
  * kernel pages, the numbers of tasks.
  *
+ * A stream may begin with a state (LPL_EVENT_STATE), which tells what there is: state.h.
+ *
  * Two things a stream may not tell, so that they are lost: without KTR_FILE an
  * inode number used again after its file was deleted names the same file here;
  * and a guest with page-table isolation runs user code on a second top-level
