@@ -18,6 +18,7 @@ static const char KNOWN[] =
 	"trace=FILE, reduce=none|block|sad:K|window:K[+...], start=on|off|mark, "
 	"kernel=auto|none|ADDRESS|FILE, walks=on|off, title=TEXT, guest=TEXT, "
 	"workload=TEXT, level=1..19, ring=RECORDS, overwrite=on|off, status=FD, "
+	"status-file=FILE, status-every=SECONDS, "
 	"flush=SECONDSs|INSTRUCTIONSi|off, "
 	"windows=every:N+length:N|mark:TEXT+until:TEXT|task:NAME|syscall:NAME, "
 	"stage=window|ring|reduce|file";
@@ -32,6 +33,7 @@ static struct parameter {
 	{ "kernel", NOT_GIVEN }, { "walks", NOT_GIVEN }, { "title", NOT_GIVEN },
 	{ "guest", NOT_GIVEN }, { "workload", NOT_GIVEN }, { "level", NOT_GIVEN },
 	{ "ring", NOT_GIVEN }, { "overwrite", NOT_GIVEN }, { "status", NOT_GIVEN },
+	{ "status-file", NOT_GIVEN }, { "status-every", NOT_GIVEN },
 	{ "stage", NOT_GIVEN }, { "flush", NOT_GIVEN }, { "windows", NOT_GIVEN },
 };
 
@@ -116,6 +118,10 @@ static bool parse_one(const char *key, const char *v)
 		return copy(laplace_option.workload, sizeof(laplace_option.workload), v);
 	if (!strcmp(key, "windows"))
 		return copy(laplace_option.windows, sizeof(laplace_option.windows), v);
+	if (!strcmp(key, "status-file"))
+		return copy(laplace_option.status_file, sizeof(laplace_option.status_file), v);
+	if (!strcmp(key, "status-every"))
+		return number(v, 1, 86400, &laplace_option.status_every);
 	if (!strcmp(key, "start"))
 		return parse_start(v);
 	if (!strcmp(key, "flush"))

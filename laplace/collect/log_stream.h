@@ -26,6 +26,7 @@ struct lpl_log_stream {
 	struct lpl_run_sink *out;
 	struct lpl_writer *writer;	/* `out` is its: is told what it cannot count; or NULL */
 	enum lpl_error (*flush)(void *context, struct lpl_report *report);	/* a FLUSH came */
+	void (*hear)(void *context, const struct lpl_event *event);	/* or NULL */
 	void *context;
 
 	struct lpl_log_trace {

@@ -27,6 +27,7 @@ struct lpl_ring_stream {
 	struct lpl_sink *out;		/* gets the stream */
 	struct lpl_writer *writer;	/* at its end, is told the totals; NULL: there is none */
 	enum lpl_error (*flush)(void *context, struct lpl_report *report);	/* a FLUSH came */
+	void (*hear)(void *context, const struct lpl_event *event);	/* as it comes; or NULL */
 	void *context;
 
 	struct lpl_window_order order;	/* of the current window */
