@@ -236,7 +236,8 @@ char *lpl_status_line(struct lpl_status *status, const struct lpl_collector_stat
 	const struct lpl_pace all = { now->instructions, now->references, now->bytes, now->wait_ns,
 				      now->elapsed_ns };
 	const struct lpl_pace since = {
-		after(all.instructions, pace->instructions), after(all.references, pace->references),
+		after(all.instructions, pace->instructions),
+		after(all.references, pace->references),
 		after(all.bytes, pace->bytes), after(all.wait_ns, pace->wait_ns),
 		after(all.elapsed_ns, pace->elapsed_ns)
 	};
