@@ -29,6 +29,7 @@
 
 #include "option.h"
 #include "producer.h"
+#include "screen.h"
 #include "session.h"
 #include "signals.h"
 #include "symbol.h"
@@ -361,6 +362,7 @@ static void open_collection(void)
 						  (Bit64u)laplace_option.flush_instructions, true, true,
 						  "laplace.flush");
 	laplace_windows_begin(windows, laplace_option.start == LAPLACE_START_ON);
+	laplace_screen_begin();
 }
 
 /* ---- end ---- */
