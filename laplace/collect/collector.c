@@ -79,7 +79,7 @@ static int null_finish(struct lpl_sink *sink, struct lpl_report *report)
 
 /* ---- status ---- */
 
-void lpl_collector_status(struct lpl_collector *c, struct lpl_collector_status *status)
+void lpl_collector_status(const struct lpl_collector *c, struct lpl_collector_status *status)
 {
 	const struct lpl_ring_stream *stream = &c->stream;
 	const struct lpl_log_stream *log = &c->log;
@@ -100,7 +100,7 @@ void lpl_collector_status(struct lpl_collector *c, struct lpl_collector_status *
 		.elapsed_ns = lpl_now_ns() - c->start_ns,
 		.flushes = atomic_load_explicit(&c->flushes, memory_order_relaxed),
 		.tracer_refs = atomic_load_explicit(&log->tracer_told, memory_order_relaxed),
-		.tracing = lpl_status_tracing(&c->status),
+		.tracing = c->status.tracing,
 	};
 }
 

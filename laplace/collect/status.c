@@ -55,16 +55,13 @@ void lpl_status_free(struct lpl_status *status)
 
 void lpl_status_hear(struct lpl_status *status, const struct lpl_event *event)
 {
-	if (event->tag != KTR_MARK && event->tag != LPL_EVENT_MARK &&
-	    event->tag != LPL_EVENT_TRACING)
+	if (event->tag == LPL_EVENT_TRACING)
+		status->tracing = event->arg[LPL_EVENT_TRACING_ON] != 0;
+	if (event->tag != KTR_MARK && event->tag != LPL_EVENT_MARK)
 		return;
 	pthread_mutex_lock(&status->lock);
-	if (event->tag == LPL_EVENT_TRACING) {
-		status->tracing = event->arg[LPL_EVENT_TRACING_ON] != 0;
-	} else {
-		status->mark = *event;
-		status->marked = true;
-	}
+	status->mark = *event;
+	status->marked = true;
 	pthread_mutex_unlock(&status->lock);
 }
 
@@ -75,16 +72,6 @@ void lpl_status_checkpoint(struct lpl_status *status, uint64_t instr, uint64_t e
 	status->checkpoint_ns = elapsed_ns;
 	status->checkpointed = true;
 	pthread_mutex_unlock(&status->lock);
-}
-
-bool lpl_status_tracing(struct lpl_status *status)
-{
-	bool tracing;
-
-	pthread_mutex_lock(&status->lock);
-	tracing = status->tracing;
-	pthread_mutex_unlock(&status->lock);
-	return tracing;
 }
 
 /* ---- JSON ---- */

@@ -16,8 +16,9 @@ struct lpl_status {
 	char *trace;			/* its path; "": nothing is written */
 	int directory;			/* it is in, for the room on its disk; -1: not known */
 
+	_Atomic bool tracing;		/* as of the last event that switched it */
+
 	pthread_mutex_t lock;		/* of what follows */
-	bool tracing;
 	bool marked;
 	struct lpl_event mark;		/* the last one */
 	bool checkpointed;
@@ -37,7 +38,6 @@ void lpl_status_free(struct lpl_status *status);
 /* An event of the stream: some are told. */
 void lpl_status_hear(struct lpl_status *status, const struct lpl_event *event);
 void lpl_status_checkpoint(struct lpl_status *status, uint64_t instr, uint64_t elapsed_ns);
-bool lpl_status_tracing(struct lpl_status *status);
 
 /* An object and a newline, to be freed by the caller.  NULL: no memory. */
 char *lpl_status_line(struct lpl_status *status, const struct lpl_collector_status *now,

@@ -127,7 +127,7 @@ static void the_recording_is_accounted_for(void **state)
 
 /* Somebody who looks at a running collection, from a thread of its own, to its end. */
 struct watcher {
-	struct lpl_collector *collector;
+	const struct lpl_collector *collector;
 	uint64_t references, instructions, events;	/* when it is at its end */
 	bool backwards;			/* a number got smaller */
 	bool too_many;			/* more were kept than there were */

@@ -217,13 +217,13 @@ static void the_last_mark_counts(void **state)
 	assert_int_equal(integer(json_object_get(line, "mark"), "instruction"), 20);
 	json_decref(line);
 
-	assert_false(lpl_status_tracing(&status));
+	assert_false(status.tracing);
 	event = (struct lpl_event){ .tag = LPL_EVENT_TRACING, .arg = { 1 } };
 	lpl_status_hear(&status, &event);
-	assert_true(lpl_status_tracing(&status));
+	assert_true(status.tracing);
 	event.arg[0] = 0;
 	lpl_status_hear(&status, &event);
-	assert_false(lpl_status_tracing(&status));
+	assert_false(status.tracing);
 	lpl_status_free(&status);
 }
 

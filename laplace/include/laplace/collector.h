@@ -133,7 +133,8 @@ struct lpl_collector_status {
 	bool tracing;			/* as of the last event that switched it */
 	bool waiting_for_room;		/* the disk is full, and it goes on when it is not */
 };
-void lpl_collector_status(struct lpl_collector *collector, struct lpl_collector_status *status);
+void lpl_collector_status(const struct lpl_collector *collector,
+			  struct lpl_collector_status *status);
 
 /* How far a collection was when it was looked at; all zeros: at its start. */
 struct lpl_pace {
