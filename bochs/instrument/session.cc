@@ -341,6 +341,8 @@ static void open_collection(void)
 	options.ring_records = (size_t)laplace_option.ring;
 	options.status_fd = (int)laplace_option.status_fd;
 	options.overwrite = laplace_option.overwrite;
+	options.segmented = laplace_option.segmented;
+	options.segment = laplace_option.segment;
 	options.log = LAPLACE_LOGS;
 	options.flush_ns = laplace_option.stage == LPL_STAGE_FILE ?
 			   (uint64_t)laplace_option.flush_seconds * 1000000000 : 0;
@@ -349,7 +351,8 @@ static void open_collection(void)
 	options.status_ns = (uint64_t)laplace_option.status_every * 1000000000;
 	options.complain = complain;
 	if (lpl_collector_open(&session.collector, &options, &report))
-		laplace_die("%s%s", report.text, strstr(report.text, "overwriting") ?
+		laplace_die("%s%s", report.text,
+			    strstr(report.text, "overwriting") && !laplace_option.overwrite ?
 			    " (overwrite=on; laplace record: --overwrite)" : "");
 	lpl_meta_free(meta);
 
