@@ -21,6 +21,7 @@ static const char KNOWN[] =
 	"kernel=auto|none|ADDRESS|FILE, walks=on|off, title=TEXT, guest=TEXT, "
 	"workload=TEXT, level=1..19, ring=RECORDS, overwrite=on|off, status=FD, "
 	"flush=SECONDSs|INSTRUCTIONSi|off, checkpoint=every:N|on|off, "
+	"status-file=FILE, status-every=SECONDS, "
 	"windows=every:N+length:N|mark:TEXT+until:TEXT|task:NAME|syscall:NAME, "
 	"segment=bytes:N|instructions:N, stage=window|ring|reduce|file";
 
@@ -33,7 +34,7 @@ static struct parameter {
 } parameters[] = {
 	{ "trace" }, { "reduce" }, { "start" }, { "kernel" }, { "walks" }, { "title" },
 	{ "guest" }, { "workload" }, { "level" }, { "ring" }, { "overwrite" }, { "status" },
-	{ "stage" }, { "flush" }, { "windows" }, { "checkpoint" }, { "segment" },
+	{ "status-file" }, { "status-every" }, { "stage" }, { "flush" }, { "windows" }, { "checkpoint" }, { "segment" },
 };
 
 static bool number(const char *text, long low, long high, long *out)
@@ -162,6 +163,10 @@ static bool parse_one(const char *key, const char *v)
 		return copy(laplace_option.workload, sizeof(laplace_option.workload), v);
 	if (!strcmp(key, "windows"))
 		return copy(laplace_option.windows, sizeof(laplace_option.windows), v);
+	if (!strcmp(key, "status-file"))
+		return copy(laplace_option.status_file, sizeof(laplace_option.status_file), v);
+	if (!strcmp(key, "status-every"))
+		return number(v, 1, 86400, &laplace_option.status_every);
 	if (!strcmp(key, "start"))
 		return parse_start(v);
 	if (!strcmp(key, "flush"))

@@ -30,6 +30,7 @@
 #include "checkpoint.h"
 #include "option.h"
 #include "producer.h"
+#include "screen.h"
 #include "session.h"
 #include "signals.h"
 #include "symbol.h"
@@ -239,6 +240,12 @@ static void flush_due(void *)
 	laplace_ask_flush();
 }
 
+/* On the collector's thread. */
+static void complain(void *, const char *text)
+{
+	fprintf(stderr, "laplace: %s\n", text);
+}
+
 /* Bochs takes its arguments apart where they are, so they are copied before. */
 static void keep_arguments(void)
 {
@@ -358,9 +365,12 @@ static void open_collection(void)
 	options.flush_ns = laplace_option.stage == LPL_STAGE_FILE ?
 			   (uint64_t)laplace_option.flush_seconds * 1000000000 : 0;
 	options.flush_due = flush_due;
+	options.status_path = *laplace_option.status_file ? laplace_option.status_file : NULL;
+	options.status_ns = (uint64_t)laplace_option.status_every * 1000000000;
+	options.complain = complain;
 	if (lpl_collector_open(&session.collector, &options, &report))
 		laplace_die("%s%s", report.text,
-			    report.error == LPL_ERR_USAGE && !laplace_option.overwrite ?
+			    strstr(report.text, "overwriting") && !laplace_option.overwrite ?
 			    " (overwrite=on; laplace record: --overwrite)" : "");
 	lpl_meta_free(meta);
 
@@ -374,6 +384,7 @@ static void open_collection(void)
 						  "laplace.flush");
 	laplace_checkpoints_begin();
 	laplace_windows_begin(windows, laplace_option.start == LAPLACE_START_ON);
+	laplace_screen_begin();
 }
 
 /* ---- checkpoints ---- */

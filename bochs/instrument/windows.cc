@@ -95,6 +95,17 @@ void laplace_want(bool on)
 	laplace_windows_look();
 }
 
+void laplace_want_soon(bool on)
+{
+	timing.wanted = on;
+	timer_comes(NULL);
+}
+
+bool laplace_wanted(void)
+{
+	return timing.wanted;
+}
+
 /* Who opens a window is within it; who closes one is, too, so nothing ends here. */
 void laplace_windows_hear(const struct kernel_trace_record *said)
 {

@@ -12,6 +12,10 @@ void laplace_windows_begin(struct lpl_windows *windows, bool wanted);
 
 /* The bochsrc, the guest or the debugger wants it recorded from now on, or not. */
 void laplace_want(bool on);
+/* The same where a trace of instructions begins next: for a timer's or a display's callback. */
+void laplace_want_soon(bool on);
+/* What was wanted last. */
+bool laplace_wanted(void);
 
 /* The guest's kernel says this, and it is not yet in the trace. */
 void laplace_windows_hear(const struct kernel_trace_record *record);

@@ -21,8 +21,10 @@
 #include "ring_stream.h"
 #include "run_refs.h"
 #include "status.h"
+#include "status_file.h"
 
-#define STATUS_NS 500000000U
+#define STATUS_NS 500000000U	/* between two lines of status to a descriptor, */
+#define STATUS_FILE_NS UINT64_C(10000000000)	/* and to a file unless told */
 #define LOOK_NS 50000000U	/* how long the clock may go unnoticed */
 #define RECORDS_AT_ONCE 4096	/* taken from the ring before their room is given back */
 
@@ -57,8 +59,13 @@ struct lpl_collector {
 	_Atomic bool failed;
 	_Atomic uint64_t flushes;
 
-	int status_fd;			/* -1: nobody watches, or no longer */
-	uint64_t start_ns, status_at;
+	struct lpl_status status;
+	/* lines of it go to a descriptor, -1: nobody watches, or no longer; and to a file */
+	int status_fd;
+	struct lpl_status_file status_file;
+	struct lpl_pace pace, file_pace;
+	uint64_t start_ns, status_at, file_at, file_ns;
+	void (*complain)(void *context, const char *text);
 	uint64_t flush_ns, flush_at;
 	void (*flush_due)(void *context);
 	void *context;
@@ -110,19 +117,81 @@ void lpl_collector_status(const struct lpl_collector *c, struct lpl_collector_st
 		.flushes = atomic_load_explicit(&c->flushes, memory_order_relaxed),
 		.tracer_refs = atomic_load_explicit(&log->tracer_told, memory_order_relaxed),
 		.segment = c->segments ? lpl_segments_number(c->segments) : 0,
+		.tracing = c->status.tracing,
 	};
 }
 
-static void tell_status(struct lpl_collector *c, const char *state, const char *end,
-			const char *message)
+char *lpl_collector_status_line(struct lpl_collector *c, struct lpl_pace *pace)
 {
+	struct lpl_collector_status now;
+
+	lpl_collector_status(c, &now);
+	return lpl_status_line(&c->status, &now, pace, (struct lpl_status_end){ .state = NULL });
+}
+
+void lpl_collector_checkpointed(struct lpl_collector *c, uint64_t instr)
+{
+	lpl_status_checkpoint(&c->status, instr, lpl_now_ns() - c->start_ns);
+}
+
+static void hear(void *context, const struct lpl_event *event)
+{
+	struct lpl_collector *c = context;
+
+	lpl_status_hear(&c->status, event);
+}
+
+static void tell_descriptor(struct lpl_collector *c, const struct lpl_collector_status *now,
+			    struct lpl_status_end end)
+{
+	char *line = lpl_status_line(&c->status, now, &c->pace, end);
+
+	if (line && !lpl_status_write(c->status_fd, line))
+		c->status_fd = -1;
+	free(line);
+}
+
+/* That it cannot be written is told, and no reason to collect no further. */
+static void tell_file(struct lpl_collector *c, const struct lpl_collector_status *now,
+		      struct lpl_status_end end)
+{
+	char *line = lpl_status_line(&c->status, now, &c->file_pace, end);
+	char text[128];
+
+	if (line && !lpl_status_file_append(&c->status_file, line) && c->complain) {
+		snprintf(text, sizeof(text), "the status file cannot be written: %s",
+			 strerror(errno));
+		c->complain(c->context, text);
+	}
+	free(line);
+}
+
+/* Everybody who watches, how the run is, with these numbers. */
+static void tell_all(struct lpl_collector *c, const struct lpl_collector_status *now,
+		     struct lpl_status_end end)
+{
+	if (c->status_fd >= 0)
+		tell_descriptor(c, now, end);
+	if (c->status_file.fd >= 0)
+		tell_file(c, now, end);
+}
+
+/* The same, those for whom it is time. */
+static void tell_status_if_due(struct lpl_collector *c, uint64_t now)
+{
+	const struct lpl_status_end running = { .state = "running" };
 	struct lpl_collector_status status;
 
-	if (c->status_fd < 0)
-		return;
-	lpl_collector_status(c, &status);
-	if (!lpl_status_write(c->status_fd, &status, state, end, message))
-		c->status_fd = -1;
+	if (c->status_fd >= 0 && now >= c->status_at) {
+		lpl_collector_status(c, &status);
+		tell_descriptor(c, &status, running);
+		c->status_at = now + STATUS_NS;
+	}
+	if (c->status_file.fd >= 0 && now >= c->file_at) {
+		lpl_collector_status(c, &status);
+		tell_file(c, &status, running);
+		c->file_at = now + c->file_ns;
+	}
 }
 
 /* ---- the thread ---- */
@@ -231,10 +300,7 @@ static void look_at_clock(struct lpl_collector *c)
 {
 	uint64_t now = lpl_now_ns();
 
-	if (c->status_fd >= 0 && now >= c->status_at) {
-		tell_status(c, "running", NULL, NULL);
-		c->status_at = now + STATUS_NS;
-	}
+	tell_status_if_due(c, now);
 	if (c->flush_ns && now >= c->flush_at) {
 		c->flush_due(c->context);
 		c->flush_at = now + LOOK_NS;
@@ -243,7 +309,7 @@ static void look_at_clock(struct lpl_collector *c)
 
 static bool timed(const struct lpl_collector *c)
 {
-	return c->status_fd >= 0 || c->flush_ns;
+	return c->status_fd >= 0 || c->status_file.fd >= 0 || c->flush_ns;
 }
 
 static uint64_t patience(const struct lpl_collector *c)
@@ -306,6 +372,8 @@ static void *run(void *argument)
 {
 	struct lpl_collector *c = argument;
 
+	if (timed(c))
+		look_at_clock(c);
 	if (drain(c)) {
 		atomic_store_explicit(&c->failed, true, memory_order_release);
 		lpl_ring_abort(c->ring);
@@ -356,6 +424,8 @@ static void destroy(struct lpl_collector *c)
 	lpl_ring_stream_free(&c->stream);
 	lpl_log_stream_free(&c->log);
 	lpl_run_refs_free(&c->refs);
+	lpl_status_file_close(&c->status_file);
+	lpl_status_free(&c->status);
 	free(c);
 }
 
@@ -390,6 +460,14 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for the collector");
 	c->plan = *options->plan;
 	c->stage = options->stage;
+	c->status_file.fd = -1;
+	c->complain = options->complain;
+	c->file_ns = options->status_ns ? options->status_ns : STATUS_FILE_NS;
+	const char *trace = c->stage == LPL_STAGE_FILE ? options->path : NULL;
+	if (!lpl_status_init(&c->status, trace)) {
+		error = lpl_fail(report, LPL_ERR_MEMORY, "no memory for the collector");
+		goto failed;
+	}
 	c->status_fd = options->status_fd;
 	c->start_ns = lpl_now_ns();
 	c->flush_ns = options->flush_ns;
@@ -404,6 +482,11 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 	if (!c->ring) {
 		error = lpl_fail(report, LPL_ERR_MEMORY, "no memory for the ring");
 		goto failed;
+	}
+	if (options->status_path) {
+		error = lpl_status_file_open(&c->status_file, options->status_path, trace, report);
+		if (error)
+			goto failed;
 	}
 	if (c->stage == LPL_STAGE_FILE) {
 		struct lpl_writer_options writing = { .level = options->level,
@@ -433,6 +516,7 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 	c->stream.out = lpl_reducer_sink(c->reducer);
 	c->stream.writer = c->writer;
 	c->stream.flush = flush;
+	c->stream.hear = hear;
 	c->stream.between = c->segments ? between : NULL;
 	c->stream.context = c;
 	c->refs.out = c->stream.out;
@@ -442,6 +526,7 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 	c->log.out = packs_runs(c) ? lpl_writer_runs(c->writer) : &c->refs.sink;
 	c->log.writer = packs_runs(c) ? c->writer : NULL;
 	c->log.flush = flush;
+	c->log.hear = hear;
 	c->log.between = c->segments ? between : NULL;
 	c->log.context = c;
 
@@ -514,15 +599,18 @@ enum lpl_error lpl_collector_close(struct lpl_collector *c, const char *end,
 		error = lpl_writer_flush(c->writer, report);
 	}
 	struct lpl_writer *writer = c->writer;
+	struct lpl_collector_status last;
+	lpl_collector_status(c, &last);
 	if (!error && writer)
-		tell_status(c, "closing", NULL, NULL);
-	tell_status(c, "ended", error ? "error" : end, error && report ? report->text : message);
+		tell_all(c, &last, (struct lpl_status_end){ .state = "closing" });
 	if (writer && !error) {
 		error = c->segments ? lpl_segments_close(c->segments, report) :
 				      lpl_writer_close(writer, report);
 		c->writer = NULL;
 		c->segments = NULL;
 	}
+	tell_all(c, &last, (struct lpl_status_end){ "ended", error ? "error" : end,
+						    error && report ? report->text : message });
 	destroy(c);
 	return error;
 }

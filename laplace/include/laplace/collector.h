@@ -115,7 +115,15 @@ struct lpl_collector_options {
 	int level;			/* of zstd; 0: the default */
 	size_t ring_records;		/* 0: 65536 (2 MiB) */
 	bool log;			/* the ring has blocks of a log, not windows */
-	int status_fd;			/* -1: none; else one JSON object per line goes there */
+	int status_fd;			/* -1: none; else a status line goes there twice a second */
+	/*
+	 * NULL: none; else status lines are appended to this file, at the start, every
+	 * `status_ns` (0: 10 s), and at the end.  It is made, or a status file already.
+	 */
+	const char *status_path;
+	uint64_t status_ns;
+	/* On the collector's thread, of what does not end the collection; NULL: nobody is told. */
+	void (*complain)(void *context, const char *text);
 	bool overwrite;
 	/*
 	 * `path` is the manifest of a trace in segments.  They end where `segment` says, and where
@@ -138,8 +146,8 @@ struct lpl_collector;
 
 /*
  * Open the trace and start the thread.  Errors as lpl_writer_open() and lpl_reducer_open(),
- * LPL_ERR_IO without a thread, LPL_ERR_USAGE if `log` does not go with the plan; *collector is
- * NULL then.
+ * LPL_ERR_IO without a thread, LPL_ERR_USAGE if `log` does not go with the plan, or if what is
+ * at `status_path` is no status file, or the trace; *collector is NULL then.
  */
 enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 				  const struct lpl_collector_options *options,
@@ -155,6 +163,8 @@ struct lpl_collector_status {
 	uint64_t flushes;		/* FLUSH records done: all before them is readable */
 	uint64_t tracer_refs;		/* left out as the tracer's own, with a log */
 	uint64_t segment;		/* the number of that being written; 0: one file is */
+	bool tracing;			/* as of the last event that switched it */
+	bool waiting_for_room;		/* the disk is full, and it goes on when it is not */
 };
 void lpl_collector_status(const struct lpl_collector *collector,
 			  struct lpl_collector_status *status);
@@ -171,6 +181,19 @@ uint64_t lpl_collector_place(const struct lpl_collector *collector,
  */
 void lpl_collector_leave(struct lpl_collector *collector);
 
+/* How far a collection was when it was looked at; all zeros: at its start. */
+struct lpl_pace {
+	uint64_t instructions, references, bytes, wait_ns, elapsed_ns;
+};
+/*
+ * The status line (docs/watching.md): a JSON object and a newline, from any thread.  Its rates
+ * are those since `pace`, which then is now.  To be freed by the caller; NULL: no memory.
+ */
+char *lpl_collector_status_line(struct lpl_collector *collector, struct lpl_pace *pace);
+
+/* A checkpoint was made at this instruction count: status lines tell the last.  Any thread. */
+void lpl_collector_checkpointed(struct lpl_collector *collector, uint64_t instr);
+
 /* Why the collector gave up (after lpl_ring_reserve() returned NULL); LPL_OK if it did not. */
 enum lpl_error lpl_collector_failure(struct lpl_collector *collector,
 				     struct lpl_report *report);
@@ -178,7 +201,7 @@ enum lpl_error lpl_collector_failure(struct lpl_collector *collector,
 /*
  * End the stream: the thread finishes its work, the file gets its index and
  * its final name.  `end` ("clean", "fail", "quit", "error") and `message` (may
- * be NULL) go to the status stream.  Frees the collector.
+ * be NULL) go into the last status line.  Frees the collector.
  */
 enum lpl_error lpl_collector_close(struct lpl_collector *collector, const char *end,
 				   const char *message, struct lpl_report *report);
