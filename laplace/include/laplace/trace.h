@@ -190,7 +190,7 @@ const struct lpl_chunk *lpl_reader_chunk(const struct lpl_reader *reader);
 
 /*
  * From now on compare the stream's hash, where the trace tells one (docs/format.md, section 10),
- * with that of what is delivered: one that differs is LPL_ERR_DAMAGED, when all of its chunk was
+ * with that of what was read: a chunk whose hash differs is LPL_ERR_DAMAGED, and nothing of it is
  * delivered.  Not behind a gap.  To be called before the first lpl_reader_next().
  */
 void lpl_reader_compare_hash(struct lpl_reader *reader);
