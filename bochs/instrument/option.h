@@ -24,6 +24,8 @@ struct laplace_option {
 	enum lpl_stage stage;
 	long level, ring, status_fd;
 	long flush_seconds, flush_instructions;	/* 0: never by that */
+	long sync_seconds;		/* 0: at the end alone */
+	bool wait_for_room;		/* when the disk is full; else the run ends */
 };
 
 extern struct laplace_option laplace_option;

@@ -290,6 +290,16 @@ static struct lpl_windows *open_windows(void)
 	return windows;
 }
 
+static bool is_ending(void *)
+{
+	return laplace_signals_stop();
+}
+
+static void tell(void *, const char *text)
+{
+	fprintf(stderr, "laplace: %s\n", text);
+}
+
 static void open_collection(void)
 {
 	struct lpl_collector_options options;
@@ -338,6 +348,10 @@ static void open_collection(void)
 	options.flush_ns = laplace_option.stage == LPL_STAGE_FILE ?
 			   (uint64_t)laplace_option.flush_seconds * 1000000000 : 0;
 	options.flush_due = flush_due;
+	options.sync_ns = (uint64_t)laplace_option.sync_seconds * 1000000000;
+	options.wait_for_room = laplace_option.wait_for_room;
+	options.is_ending = is_ending;
+	options.tell = tell;
 	if (lpl_collector_open(&session.collector, &options, &report))
 		laplace_die("%s%s", report.text, report.error == LPL_ERR_USAGE ?
 			    " (overwrite=on; laplace record: --overwrite)" : "");
@@ -422,7 +436,8 @@ static void close_collection(void)
 		fprintf(stderr, "laplace: %s; closing the trace\n", session.problem);
 	if (lpl_collector_close(session.collector, end, session.problem, &report)) {
 		session.good_end = false;
-		if (!session.told)
+		/* what a full disk made of the trace is told besides that it was full */
+		if (!session.told || strcmp(report.text, session.problem) != 0)
 			fprintf(stderr, "laplace: %s\n", report.text);
 	}
 	session.collector = NULL;

@@ -127,6 +127,8 @@ static void take_status(struct machine *machine, const char *line)
 		status->bytes = counter(object, "bytes");
 		status->wait_ns = counter(object, "wait_ns");
 		status->elapsed_ns = counter(object, "elapsed_ns");
+		status->waiting_for_room =
+			json_is_true(json_object_get(object, "waiting_for_room"));
 		status->ended |= strcmp(state, "ended") == 0;
 		status->updates++;
 	}

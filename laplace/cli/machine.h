@@ -14,10 +14,11 @@
 /* The last status that came. */
 struct machine_status {
 	bool ended;
-	char end[16];		/* clean, fail, quit, error; "" before the end */
+	char end[16];		/* clean, fail, quit, error, full; "" before the end */
 	char message[512];
 	uint64_t instructions, references, kept, events, bytes;
 	uint64_t wait_ns, elapsed_ns;
+	bool waiting_for_room;	/* the disk is full */
 	uint64_t updates;	/* how many came */
 };
 

@@ -28,7 +28,7 @@
 
 struct options {
 	const char *output, *reduce, *start, *bochs;
-	const char *title, *guest, *workload, *kernel, *flush;
+	const char *title, *guest, *workload, *kernel, *flush, *sync, *on_full;
 	char windows[LPL_WINDOWS_SIZE];	/* "": none */
 	bool walks;
 	uint64_t level;			/* 0: the default */
@@ -41,7 +41,8 @@ struct options {
 };
 
 enum { OPT_START = 256, OPT_BOCHS, OPT_TITLE, OPT_GUEST, OPT_WORKLOAD,
-       OPT_INSTRUCTIONS, OPT_KERNEL, OPT_WALKS, OPT_FLUSH, OPT_WINDOWS };
+       OPT_INSTRUCTIONS, OPT_KERNEL, OPT_WALKS, OPT_FLUSH, OPT_WINDOWS,
+       OPT_SYNC, OPT_ON_FULL };
 
 static const struct argp_option option_table[] = {
 	{ "output", 'o', "TRACE", 0, "The trace to write (trace.lpl)", 0 },
@@ -61,6 +62,12 @@ static const struct argp_option option_table[] = {
 	{ "flush", OPT_FLUSH, "EVERY", 0,
 	  "How often all that happened is made readable in the file: 10s (seconds, the "
 	  "default), 1000000000i (instructions: the file repeats byte for byte), off", 0 },
+	{ "sync", OPT_SYNC, "SECONDS", 0,
+	  "How often what was written is brought to the disk, so that a loss of power loses "
+	  "no more (30); 0: when the trace is closed", 0 },
+	{ "on-full", OPT_ON_FULL, "WHAT", 0,
+	  "When the disk is full: wait for room (wait, the default), or end the run and close "
+	  "the trace (stop)", 0 },
 	{ "walks", OPT_WALKS, NULL, 0, "Record page-table walks, too", 0 },
 	{ "level", 'l', "N", 0, "Compression level of zstd, 1 to 19 (3)", 0 },
 	{ "title", OPT_TITLE, "TEXT", 0, "Kept in the trace", 0 },
@@ -77,6 +84,14 @@ static bool is_interval(const char *text)
 
 	return strcmp(text, "off") == 0 ||
 	       (digits && (!strcmp(text + digits, "s") || !strcmp(text + digits, "i")));
+}
+
+/* A number of seconds as a bochsrc takes it, as text. */
+static const char *seconds(struct argp_state *state, const char *option, const char *text)
+{
+	if (cli_number(state, option, text, 0) > 86400)
+		argp_error(state, "%s is at most 86400 seconds, a day", option);
+	return text;
 }
 
 /* As a bochsrc takes it, without commas. */
@@ -126,6 +141,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--flush is off, a number of seconds (10s) or of "
 				   "instructions (1000000000i), not '%s'", arg);
 		options->flush = arg;
+		return 0;
+	case OPT_SYNC:
+		options->sync = seconds(state, "--sync", arg);
+		return 0;
+	case OPT_ON_FULL:
+		if (strcmp(arg, "wait") && strcmp(arg, "stop"))
+			argp_error(state, "--on-full is wait or stop, not '%s'", arg);
+		options->on_full = arg;
 		return 0;
 	case OPT_WALKS:
 		options->walks = true;
@@ -304,6 +327,8 @@ static char *make_line(const struct options *options, const char *trace, int tol
 		{ "kernel", options->kernel },
 		{ "walks", options->walks ? "on" : NULL },
 		{ "flush", options->flush },
+		{ "sync", options->sync },
+		{ "on-full", options->on_full },
 		{ "windows", *options->windows ? options->windows : NULL },
 		{ "title", options->title },
 		{ "guest", options->guest },
@@ -383,6 +408,8 @@ static void show(const struct machine *machine, void *context)
 			 percent(s->instructions, expected),
 			 cli_duration(left, (uint64_t)(seconds + 0.5)));
 	}
+	if (s->waiting_for_room)
+		snprintf(rest, sizeof(rest), "  the disk is full: waiting");
 	if (s->ended)	/* a slow disk takes its time */
 		snprintf(rest, sizeof(rest), "  closing the trace");
 	cli_progress_line(&display->progress,
@@ -411,6 +438,8 @@ static const char *describe_end(const struct machine *machine, char text[128])
 		snprintf(text, 128, "interrupted");
 	else if (strcmp(s->end, "fail") == 0)
 		snprintf(text, 128, "failed in the guest");
+	else if (strcmp(s->end, "full") == 0)
+		snprintf(text, 128, "ended early, for want of room");
 	else if (strcmp(s->end, "quit") == 0)
 		snprintf(text, 128, "the machine was ended before its guest was done");
 	else

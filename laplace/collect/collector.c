@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <laplace/collector.h>
 
@@ -22,6 +23,7 @@
 
 #define STATUS_NS 500000000U
 #define LOOK_NS 50000000U	/* how long the clock may go unnoticed */
+#define ROOM_NAP_NS 100000000	/* between looks for room on a full disk */
 #define RECORDS_AT_ONCE 4096	/* taken from the ring before their room is given back */
 
 struct lpl_collector {
@@ -45,6 +47,13 @@ struct lpl_collector {
 	uint64_t start_ns, status_at;
 	uint64_t flush_ns, flush_at;
 	void (*flush_due)(void *context);
+	uint64_t sync_ns, sync_at;
+	_Atomic uint64_t syncs, sync_time_ns;
+	bool wait_for_room;
+	bool (*is_ending)(void *context);
+	void (*tell)(void *context, const char *text);
+	_Atomic bool waiting_for_room;
+	_Atomic uint64_t room_wait_ns;
 	void *context;
 };
 
@@ -93,6 +102,11 @@ void lpl_collector_status(const struct lpl_collector *c, struct lpl_collector_st
 		.elapsed_ns = lpl_now_ns() - c->start_ns,
 		.flushes = atomic_load_explicit(&c->flushes, memory_order_relaxed),
 		.tracer_refs = atomic_load_explicit(&log->tracer_told, memory_order_relaxed),
+		.syncs = atomic_load_explicit(&c->syncs, memory_order_relaxed),
+		.sync_ns = atomic_load_explicit(&c->sync_time_ns, memory_order_relaxed),
+		.waiting_for_room = atomic_load_explicit(&c->waiting_for_room,
+							 memory_order_relaxed),
+		.room_wait_ns = atomic_load_explicit(&c->room_wait_ns, memory_order_relaxed),
 	};
 }
 
@@ -106,6 +120,49 @@ static void tell_status(struct lpl_collector *c, const char *state, const char *
 	lpl_collector_status(c, &status);
 	if (!lpl_status_write(c->status_fd, &status, state, end, message))
 		c->status_fd = -1;
+}
+
+static void tell_progress(struct lpl_collector *c, uint64_t now)
+{
+	if (c->status_fd >= 0 && now >= c->status_at) {
+		tell_status(c, "running", NULL, NULL);
+		c->status_at = now + STATUS_NS;
+	}
+}
+
+/* ---- a full disk ---- */
+
+static void tell_person(const struct lpl_collector *c, const char *text)
+{
+	if (c->tell)
+		c->tell(c->context, text);
+}
+
+/* The writer's no_room(). */
+static bool wait_for_room(void *context, const struct lpl_report *why)
+{
+	struct lpl_collector *c = context;
+	char text[LPL_REPORT_SIZE + 128];
+	uint64_t begin = lpl_now_ns(), now;
+
+	if (!why) {
+		atomic_store_explicit(&c->waiting_for_room, false, memory_order_relaxed);
+		tell_person(c, "there is room again: the recording goes on");
+		return true;
+	}
+	if (!c->wait_for_room || (c->is_ending && c->is_ending(c->context)))
+		return false;
+	if (!atomic_load_explicit(&c->waiting_for_room, memory_order_relaxed)) {
+		atomic_store_explicit(&c->waiting_for_room, true, memory_order_relaxed);
+		(void)snprintf(text, sizeof(text), "%s.  The recording waits until there is room; "
+			       "to end it and close its trace, send it SIGTERM", why->text);
+		tell_person(c, text);
+	}
+	(void)nanosleep(&(struct timespec){ .tv_nsec = ROOM_NAP_NS }, NULL);
+	now = lpl_now_ns();
+	atomic_fetch_add_explicit(&c->room_wait_ns, now - begin, memory_order_relaxed);
+	tell_progress(c, now);
+	return true;
 }
 
 /* ---- the thread ---- */
@@ -127,24 +184,34 @@ static enum lpl_error flush(void *context, struct lpl_report *report)
 	return error;
 }
 
+static enum lpl_error sync_trace(struct lpl_collector *c)
+{
+	uint64_t begin = lpl_now_ns(), end;
+	enum lpl_error error = lpl_writer_sync(c->writer, &c->report);
+
+	end = lpl_now_ns();
+	c->sync_at = end + c->sync_ns;
+	atomic_fetch_add_explicit(&c->syncs, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&c->sync_time_ns, end - begin, memory_order_relaxed);
+	return error;
+}
+
 /* What has to be done from time to time. */
-static void look_at_clock(struct lpl_collector *c)
+static enum lpl_error look_at_clock(struct lpl_collector *c)
 {
 	uint64_t now = lpl_now_ns();
 
-	if (c->status_fd >= 0 && now >= c->status_at) {
-		tell_status(c, "running", NULL, NULL);
-		c->status_at = now + STATUS_NS;
-	}
+	tell_progress(c, now);
 	if (c->flush_ns && now >= c->flush_at) {
 		c->flush_due(c->context);
 		c->flush_at = now + LOOK_NS;
 	}
+	return c->sync_ns && now >= c->sync_at ? sync_trace(c) : LPL_OK;
 }
 
 static bool timed(const struct lpl_collector *c)
 {
-	return c->status_fd >= 0 || c->flush_ns;
+	return c->status_fd >= 0 || c->flush_ns || c->sync_ns;
 }
 
 static uint64_t patience(const struct lpl_collector *c)
@@ -172,7 +239,9 @@ static enum lpl_error drain_log(struct lpl_collector *c)
 			lpl_ring_release(c->ring, 1);
 		}
 		if (timed(c))
-			look_at_clock(c);
+			error = look_at_clock(c);
+		if (error)
+			return error;
 	}
 	error = lpl_log_stream_end(&c->log, &c->report);
 	return error ? error : lpl_run_refs_deliver(&c->refs, &c->report);
@@ -195,7 +264,9 @@ static enum lpl_error drain_records(struct lpl_collector *c)
 		lpl_ring_release(c->ring, ready);
 		totals_of(c)->recording.sent_bytes += ready * sizeof(*records);
 		if (timed(c))
-			look_at_clock(c);
+			error = look_at_clock(c);
+		if (error)
+			return error;
 	}
 	return lpl_ring_stream_deliver(&c->stream, &c->report);
 }
@@ -277,6 +348,11 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 	c->flush_ns = options->flush_ns;
 	c->flush_at = c->start_ns + c->flush_ns;
 	c->flush_due = options->flush_due;
+	c->sync_ns = c->stage == LPL_STAGE_FILE ? options->sync_ns : 0;
+	c->sync_at = c->start_ns + c->sync_ns;
+	c->wait_for_room = options->wait_for_room;
+	c->is_ending = options->is_ending;
+	c->tell = options->tell;
 	c->context = options->context;
 	c->null = (struct lpl_sink){ null_refs, null_event, null_finish };
 	c->has_log = options->log;
@@ -288,7 +364,9 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 	}
 	if (c->stage == LPL_STAGE_FILE) {
 		struct lpl_writer_options writing = { .level = options->level,
-						      .runs = packs_runs(c) };
+						      .runs = packs_runs(c),
+						      .no_room = wait_for_room, .context = c,
+						      .ends_when_full = true };
 		struct lpl_meta *meta = lpl_meta_copy(options->meta);
 
 		error = meta ? describe(meta, &c->plan, report) :
@@ -364,20 +442,30 @@ enum lpl_error lpl_collector_close(struct lpl_collector *c, const char *end,
 	/* host time has no place in a run that is to repeat */
 	totals->wait_ns = c->flush_ns ? lpl_ring_wait_ns(c->ring) : 0;
 	totals->recording.elapsed_ns = c->flush_ns ? lpl_now_ns() - c->start_ns : 0;
-	if (c->writer && !error) {
+	if (c->writer && (!error || error == LPL_ERR_FULL)) {
 		lpl_writer_totals(c->writer, totals);
 		/* the file is complete before anyone is told so */
-		error = lpl_writer_flush(c->writer, report);
+		if (!error)
+			error = lpl_writer_flush(c->writer, report);
 	}
 	struct lpl_writer *writer = c->writer;
 	if (!error && writer)
 		tell_status(c, "closing", NULL, NULL);
-	tell_status(c, "ended", error ? "error" : end, error && report ? report->text : message);
+	if (error)
+		end = error == LPL_ERR_FULL ? "full" : "error";
+	tell_status(c, "ended", end, error && report ? report->text : message);
 	c->writer = NULL;
-	if (writer && !error)
+	if (writer && !error) {
 		error = lpl_writer_close(writer, report);
-	else
+	} else if (writer && error == LPL_ERR_FULL) {
+		struct lpl_report closed = { .error = LPL_OK };
+
+		(void)lpl_writer_close(writer, &closed);
+		if (report)
+			*report = closed;
+	} else {
 		lpl_writer_abandon(writer);
+	}
 	destroy(c);
 	return error;
 }

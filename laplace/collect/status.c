@@ -38,16 +38,19 @@ static bool write_all(int fd, const char *bytes, size_t size)
 bool lpl_status_write(int fd, const struct lpl_collector_status *status, const char *state,
 		      const char *end, const char *message)
 {
-	char line[1024], quoted[600];
+	char line[1536], quoted[600];
 
 	quote(quoted, sizeof(quoted), message ? message : "");
 	int length = snprintf(line, sizeof(line),
 		"{\"state\":\"%s\",%s%s%s\"message\":\"%s\",\"instructions\":%" PRIu64
 		",\"references\":%" PRIu64 ",\"kept\":%" PRIu64 ",\"events\":%" PRIu64
-		",\"bytes\":%" PRIu64 ",\"wait_ns\":%" PRIu64 ",\"elapsed_ns\":%" PRIu64 "}\n",
+		",\"bytes\":%" PRIu64 ",\"wait_ns\":%" PRIu64 ",\"elapsed_ns\":%" PRIu64
+		",\"syncs\":%" PRIu64 ",\"sync_ns\":%" PRIu64 ",\"waiting_for_room\":%s"
+		",\"room_wait_ns\":%" PRIu64 "}\n",
 		state, end ? "\"end\":\"" : "", end ? end : "", end ? "\"," : "", quoted,
 		status->instructions, status->references, status->kept, status->events,
-		status->bytes, status->wait_ns, status->elapsed_ns);
+		status->bytes, status->wait_ns, status->elapsed_ns, status->syncs, status->sync_ns,
+		status->waiting_for_room ? "true" : "false", status->room_wait_ns);
 
 	return write_all(fd, line, (size_t)length);
 }

@@ -10,6 +10,7 @@
 #include "index.h"
 
 #define ENTRY_NUMBERS 6
+_Static_assert(ENTRY_NUMBERS * LPL_VARINT_MAX == LPL_INDEX_ENTRY_MAX, "an entry's numbers");
 #define ACCOUNTS_NUMBERS 4
 
 /* Keep every second entry. */

@@ -30,6 +30,8 @@ struct lpl_index {
 bool lpl_index_add(struct lpl_index *index, const struct lpl_chunk_header *header,
 		   uint64_t offset);
 void lpl_index_free(struct lpl_index *index);
+/* What a chunk more can add to the payload. */
+#define LPL_INDEX_ENTRY_MAX 60
 /* The payload of the INDEX chunk. */
 size_t lpl_index_bound(const struct lpl_index *index);
 size_t lpl_index_encode(const struct lpl_index *index, const struct lpl_totals *totals,

@@ -78,11 +78,17 @@ static enum lpl_error write_chunk(struct lpl_writer *writer,
 {
 	struct lpl_report *failure = &writer->failure;
 	uint64_t offset = writer->output.written;
-	enum lpl_error error = lpl_output_write(&writer->output, stored,
-						LPL_CHUNK_HEADER_BYTES + header->stored, failure);
+	size_t size = LPL_CHUNK_HEADER_BYTES + header->stored;
+	enum lpl_error error = LPL_OK;
 
+	if (writer->ends_when_full && !writer->ending)
+		error = lpl_output_reserve(&writer->output, size + lpl_writer_end_room(writer),
+					   failure);
+	if (error == LPL_OK)
+		error = lpl_output_write(&writer->output, stored, size, failure);
 	if (error != LPL_OK)
 		return error;
+	writer->written = *header;
 	if (header->kind != LPL_CHUNK_INDEX && !lpl_index_add(&writer->index, header, offset))
 		return lpl_fail(failure, LPL_ERR_MEMORY, "%s: no memory for the index",
 				writer->output.name);
@@ -97,10 +103,11 @@ static void deliver(struct lpl_writer *writer)
 {
 	struct lpl_packed_chunk *chunk = &writer->slot[lpl_work_queue_oldest(writer->queue)];
 
-	if (writer->failure.error == LPL_OK && chunk->failure.error == LPL_OK)
-		(void)write_chunk(writer, &chunk->header, chunk->stored);
-	else if (writer->failure.error == LPL_OK)
+	if (writer->failure.error == LPL_OK && chunk->failure.error != LPL_OK)
 		writer->failure = chunk->failure;
+	if (writer->failure.error == LPL_OK &&
+	    write_chunk(writer, &chunk->header, chunk->stored) == LPL_OK)
+		writer->written_totals = chunk->totals;
 	lpl_work_queue_take(writer->queue);
 }
 
@@ -180,8 +187,8 @@ void lpl_writer_put_chunk(struct lpl_writer *writer)
 }
 
 /* A chunk of another kind: header or index. */
-static enum lpl_error write_other(struct lpl_writer *writer, struct lpl_chunk_header *header,
-				  const uint8_t *payload, size_t size)
+enum lpl_error lpl_writer_write_other(struct lpl_writer *writer, struct lpl_chunk_header *header,
+				      const uint8_t *payload, size_t size)
 {
 	size_t room = LPL_CHUNK_HEADER_BYTES + ZSTD_compressBound(size);
 	uint8_t *stored = malloc(room);
@@ -197,7 +204,7 @@ static enum lpl_error write_other(struct lpl_writer *writer, struct lpl_chunk_he
 	return writer->failure.error;
 }
 
-static enum lpl_error write_index(struct lpl_writer *writer)
+enum lpl_error lpl_writer_write_index(struct lpl_writer *writer)
 {
 	const struct lpl_clocks *last = &writer->encoder->last;
 	/* more may have been made after the last record kept, never fewer */
@@ -214,8 +221,8 @@ static enum lpl_error write_index(struct lpl_writer *writer)
 	if (!payload)
 		return lpl_fail(&writer->failure, LPL_ERR_MEMORY, "%s: no memory for the index",
 				writer->output.name);
-	(void)write_other(writer, &header, payload,
-			  lpl_index_encode(&writer->index, &totals, payload));
+	(void)lpl_writer_write_other(writer, &header, payload,
+				     lpl_index_encode(&writer->index, &totals, payload));
 	free(payload);
 	return writer->failure.error;
 }
@@ -234,7 +241,7 @@ static enum lpl_error write_header(struct lpl_writer *writer, const struct lpl_m
 	text = malloc(size + 1);
 	if (text) {
 		lpl_meta_encode(meta, text);
-		(void)write_other(writer, &header, (const uint8_t *)text, size);
+		(void)lpl_writer_write_other(writer, &header, (const uint8_t *)text, size);
 	} else {
 		(void)lpl_fail(&writer->failure, LPL_ERR_MEMORY, "%s: no memory",
 			       writer->output.name);
@@ -401,6 +408,11 @@ enum lpl_error lpl_writer_open(struct lpl_writer **result, const char *path,
 		destroy(writer);
 		return error;
 	}
+	if (options) {	/* to begin there has to be room */
+		writer->output.no_room = options->no_room;
+		writer->output.context = options->context;
+		writer->ends_when_full = options->ends_when_full;
+	}
 	*result = writer;
 	return LPL_OK;
 }
@@ -442,14 +454,25 @@ enum lpl_error lpl_writer_flush(struct lpl_writer *writer, struct lpl_report *re
 	return writer->failure.error == LPL_OK ? LPL_OK : lpl_writer_failed(writer, report);
 }
 
+enum lpl_error lpl_writer_sync(struct lpl_writer *writer, struct lpl_report *report)
+{
+	if (writer->failure.error == LPL_OK)
+		(void)lpl_output_sync(&writer->output, &writer->failure);
+	return writer->failure.error == LPL_OK ? LPL_OK : lpl_writer_failed(writer, report);
+}
+
 enum lpl_error lpl_writer_close(struct lpl_writer *writer, struct lpl_report *report)
 {
-	enum lpl_error error = lpl_writer_flush(writer, report);
+	enum lpl_error error = lpl_writer_flush(writer, NULL);
 
-	if (error == LPL_OK &&
-	    (check_totals(writer) != LPL_OK || write_index(writer) != LPL_OK))
+	writer->ending = true;
+	if (error == LPL_OK && check_totals(writer) == LPL_OK)
+		(void)lpl_writer_write_index(writer);
+	if (writer->failure.error == LPL_ERR_FULL && writer->ends_when_full)
+		error = lpl_writer_end_short(writer, report);
+	else if (writer->failure.error != LPL_OK)
 		error = lpl_writer_failed(writer, report);
-	if (error == LPL_OK)
+	else
 		error = lpl_output_commit(&writer->output, report);
 	destroy(writer);
 	return error;

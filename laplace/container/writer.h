@@ -53,6 +53,10 @@ struct lpl_writer {
 	size_t chunk_refs;
 	uint32_t sequence;		/* of the next chunk */
 	uint64_t refs_so_far, events_so_far;
+	struct lpl_chunk_header written;	/* of the last chunk that is in the file ... */
+	struct lpl_totals written_totals;	/* ... and as of its end */
+	bool ends_when_full;
+	bool ending;			/* what is written has its room already */
 	/* the first error; nothing is written after it */
 	struct lpl_report failure;
 	/* what other threads may ask for */
@@ -65,6 +69,17 @@ enum lpl_error lpl_writer_failed(const struct lpl_writer *writer, struct lpl_rep
 void lpl_writer_refuse(struct lpl_writer *writer, const struct lpl_report *cause);
 /* What was taken since the last chunk becomes one. */
 void lpl_writer_put_chunk(struct lpl_writer *writer);
+/* A chunk that is made at once, as HEADER and INDEX are. */
+enum lpl_error lpl_writer_write_other(struct lpl_writer *writer, struct lpl_chunk_header *header,
+				      const uint8_t *payload, size_t size);
+enum lpl_error lpl_writer_write_index(struct lpl_writer *writer);
+
+/* ---- a full disk (writer_full.c) ---- */
+
+/* How many bytes a file may still need that ends behind the next chunk. */
+size_t lpl_writer_end_room(const struct lpl_writer *writer);
+/* After LPL_ERR_FULL: end the file behind its last chunk, and give it its name. */
+enum lpl_error lpl_writer_end_short(struct lpl_writer *writer, struct lpl_report *report);
 
 /* ---- packed runs (run_writer.c) ---- */
 

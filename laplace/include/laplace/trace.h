@@ -89,6 +89,16 @@ struct lpl_writer_options {
 	unsigned int jobs;	/* threads that compress, the caller's included, up to 8; 0: its
 				 * alone.  More write the same file, and need the memory of
 				 * as many chunks more */
+	/*
+	 * The disk is full.  Called by whichever call writes, before it fails with LPL_ERR_FULL,
+	 * if not NULL: `why` says where and for what there is no room.  true, after some waiting:
+	 * try again.  false: fail.  Once there is room it is called with `why` NULL.
+	 */
+	bool (*no_room)(void *context, const struct lpl_report *why);
+	void *context;
+	bool ends_when_full;	/* room for the index is kept on the disk, where its file system can
+				 * do that, so that lpl_writer_close() can end the file after
+				 * LPL_ERR_FULL */
 };
 
 /*
@@ -121,9 +131,17 @@ size_t lpl_writer_room(const struct lpl_writer *writer);
 enum lpl_error lpl_writer_flush(struct lpl_writer *writer, struct lpl_report *report);
 
 /*
+ * A barrier: what was written is on the disk now, and survives a loss of power.  LPL_ERR_IO: it is
+ * not known what is, and the writer has failed.  (What was taken and not flushed is not written.)
+ */
+enum lpl_error lpl_writer_sync(struct lpl_writer *writer, struct lpl_report *report);
+
+/*
  * Flush, write the index, sync, rename, free.  After an earlier error the file
  * keeps its ".part" name (its complete chunks are readable) and that error is
- * returned again.
+ * returned again.  After LPL_ERR_FULL of a writer with `ends_when_full`, too, but the file then
+ * ends behind its last complete chunk with an event LPL_EVENT_GAP and an index, and has its final
+ * name: the report says so, or why that could not be done.
  */
 enum lpl_error lpl_writer_close(struct lpl_writer *writer, struct lpl_report *report);
 
