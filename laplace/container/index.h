@@ -38,6 +38,9 @@ size_t lpl_index_encode(const struct lpl_index *index, const struct lpl_totals *
 			uint8_t *out);
 /* Whether it holds accounts of the recording, which makes it one of LPL_INDEX_VERSION. */
 bool lpl_index_has_accounts(const struct lpl_totals *totals);
+/* Only the totals of a payload, of whatever chunks; false: it is malformed. */
+bool lpl_index_totals(const uint8_t *payload, size_t size, bool accounts,
+		      struct lpl_totals *totals);
 /* Compare a payload with what was seen; false when they differ or it is malformed. */
 bool lpl_index_check(const struct lpl_index *index, const uint8_t *payload, size_t size,
 		     bool accounts, struct lpl_totals *totals);

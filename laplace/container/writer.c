@@ -227,6 +227,29 @@ enum lpl_error lpl_writer_write_index(struct lpl_writer *writer)
 	return writer->failure.error;
 }
 
+enum lpl_error lpl_writer_copy_chunk(struct lpl_writer *writer,
+				     const struct lpl_chunk_header *read,
+				     const uint8_t *payload, struct lpl_report *report)
+{
+	struct lpl_data_encoder end = *writer->encoder;
+	struct lpl_chunk_header header = *read;
+	uint8_t *stored = malloc(LPL_CHUNK_HEADER_BYTES + header.stored);
+
+	if (!stored)
+		return lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory", writer->output.name);
+	header.sequence = writer->sequence++;
+	header.refs_so_far = writer->refs_so_far += header.refs;
+	header.events_so_far = writer->events_so_far += header.events;
+	lpl_chunk_encode(&header, stored);
+	memcpy(stored + LPL_CHUNK_HEADER_BYTES, payload, header.stored);
+	if (writer->failure.error == LPL_OK)
+		(void)write_chunk(writer, &header, stored);
+	free(stored);
+	end.last = header.last;
+	lpl_data_encoder_follow(writer->encoder, &end);
+	return writer->failure.error == LPL_OK ? LPL_OK : lpl_writer_failed(writer, report);
+}
+
 static enum lpl_error write_header(struct lpl_writer *writer, const struct lpl_meta *meta,
 				   struct lpl_report *report)
 {

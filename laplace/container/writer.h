@@ -73,6 +73,17 @@ void lpl_writer_put_chunk(struct lpl_writer *writer);
 enum lpl_error lpl_writer_write_other(struct lpl_writer *writer, struct lpl_chunk_header *header,
 				      const uint8_t *payload, size_t size);
 enum lpl_error lpl_writer_write_index(struct lpl_writer *writer);
+/* A chunk of this event, LPL_EVENT_GAP, alone, with these totals; nothing waits to be flushed. */
+enum lpl_error lpl_writer_write_gap(struct lpl_writer *writer, const struct lpl_event *gap,
+				    const struct lpl_totals *totals);
+
+/*
+ * A chunk of records as it was read, behind all that was written: its base clocks are those of the
+ * last record, and nothing waits to be flushed.  What ties it to the others is changed.
+ */
+enum lpl_error lpl_writer_copy_chunk(struct lpl_writer *writer,
+				     const struct lpl_chunk_header *header,
+				     const uint8_t *payload, struct lpl_report *report);
 
 /* ---- a full disk (writer_full.c) ---- */
 

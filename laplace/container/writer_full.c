@@ -33,6 +33,7 @@ static void go_back(struct lpl_writer *writer)
 {
 	const struct lpl_totals now = writer->totals;
 	const struct lpl_chunk_header *last = &writer->written;
+	struct lpl_data_encoder end = *writer->encoder;
 
 	writer->failure = (struct lpl_report){ .error = LPL_OK };
 	writer->sequence = last->sequence + 1;
@@ -41,33 +42,40 @@ static void go_back(struct lpl_writer *writer)
 	writer->totals = writer->written_totals;
 	writer->totals.wait_ns = now.wait_ns;
 	writer->totals.recording = now.recording;
+	end.last = last->last;
+	lpl_data_encoder_follow(writer->encoder, &end);
 }
 
-static enum lpl_error write_gap(struct lpl_writer *writer)
+enum lpl_error lpl_writer_write_gap(struct lpl_writer *writer, const struct lpl_event *gap,
+				    const struct lpl_totals *totals)
 {
-	const struct lpl_chunk_header before = writer->written;
+	struct lpl_data_encoder *encoder = writer->encoder;
+	struct lpl_chunk_header header = {
+		.kind = LPL_CHUNK_DATA, .events = 1, .base = encoder->last,
+		.refs_so_far = writer->refs_so_far, .refs_before = lpl_totals_before(totals),
+	};
+	uint8_t payload[GAP_BYTES_MAX];
+	size_t size;
+
+	if (lpl_data_encode_event(encoder, gap, &writer->failure) != LPL_OK)
+		return writer->failure.error;
+	header.first = header.last = encoder->last;
+	header.events_so_far = ++writer->events_so_far;
+	size = lpl_data_encode_end(encoder, totals, payload);
+	lpl_data_encoder_follow(encoder, encoder);
+	return lpl_writer_write_other(writer, &header, payload, size);
+}
+
+/* How much is missing nobody knows. */
+static enum lpl_error write_last_gap(struct lpl_writer *writer)
+{
+	const struct lpl_clocks *last = &writer->written.last;
 	const struct lpl_event gap = {
-		.tag = LPL_EVENT_GAP, .ref = before.last.ref, .instr = before.last.instr,
-		.cycle = before.last.cycle,
+		.tag = LPL_EVENT_GAP, .ref = last->ref, .instr = last->instr, .cycle = last->cycle,
 		.arg = { [LPL_EVENT_GAP_REFERENCES] = KTR_NONE, [LPL_EVENT_GAP_EVENTS] = KTR_NONE }
 	};
-	struct lpl_chunk_header header = {
-		.kind = LPL_CHUNK_DATA, .events = 1,
-		.base = before.last, .first = before.last, .last = before.last,
-		.refs_so_far = before.refs_so_far, .events_so_far = before.events_so_far + 1,
-		.refs_before = before.refs_before,
-	};
-	struct lpl_data_encoder *encoder = writer->encoder;
-	struct lpl_data_encoder start = *encoder;
-	uint8_t payload[GAP_BYTES_MAX];
 
-	start.last = before.last;
-	lpl_data_encoder_follow(encoder, &start);
-	if (lpl_data_encode_event(encoder, &gap, &writer->failure) != LPL_OK)
-		return writer->failure.error;
-	writer->events_so_far++;
-	return lpl_writer_write_other(writer, &header, payload,
-				      lpl_data_encode_end(encoder, &writer->totals, payload));
+	return lpl_writer_write_gap(writer, &gap, &writer->written_totals);
 }
 
 enum lpl_error lpl_writer_end_short(struct lpl_writer *writer, struct lpl_report *report)
@@ -78,7 +86,7 @@ enum lpl_error lpl_writer_end_short(struct lpl_writer *writer, struct lpl_report
 	memcpy(name, writer->output.name, sizeof(name));
 	writer->output.no_room = NULL;
 	go_back(writer);
-	if (write_gap(writer) != LPL_OK || lpl_writer_write_index(writer) != LPL_OK ||
+	if (write_last_gap(writer) != LPL_OK || lpl_writer_write_index(writer) != LPL_OK ||
 	    lpl_output_commit(&writer->output, &writer->failure) != LPL_OK) {
 		if (report && report->error == LPL_OK)
 			*report = full;
