@@ -8,7 +8,7 @@
 
 #include "trace_file.h"
 
-#define TRIALS 200
+#define TRIALS 150
 
 static void write_trace(const char *name, const struct stream *stream, bool runs, uint64_t seed)
 {
