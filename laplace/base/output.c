@@ -22,7 +22,7 @@
 
 #include "output.h"
 
-#define RESERVE_AHEAD	((uint64_t)4 << 20)	/* kept besides, so that it is not asked for each piece */
+#define RESERVE_AHEAD	((uint64_t)4 << 20)	/* kept besides: it is not asked for each piece */
 
 void lpl_short_name(char name[LPL_NAME_SIZE], const char *path)
 {

@@ -149,9 +149,10 @@ static enum lpl_error write_gap(struct repair *repair, const struct lpl_chunk_he
 	/* of a header, say, the stream misses nothing */
 	bool nothing = repair->loss.refs == 0 && repair->loss.events == 0;
 
-	if (!repair->writer || nothing || lpl_writer_write_gap(repair->writer, &gap, &totals) == LPL_OK)
+	if (!repair->writer || nothing)
 		return LPL_OK;
-	return lpl_writer_failed(repair->writer, report);
+	return lpl_writer_write_gap(repair->writer, &gap, &totals) == LPL_OK ? LPL_OK :
+	       lpl_writer_failed(repair->writer, report);
 }
 
 static enum lpl_error end_loss(struct repair *repair, const struct lpl_chunk_header *next,
@@ -456,7 +457,10 @@ static enum lpl_error close_writer(struct repair *repair, struct lpl_report *rep
 	return lpl_writer_close(writer, report);
 }
 
-/* A manifest, which names files that are traces each, would be recognised here, by what it begins with. */
+/*
+ * One file.  What names several that are one trace would be known here, by what it begins with, and
+ * each of them repaired as this one is.
+ */
 enum lpl_error lpl_repair(const char *path, const struct lpl_repair_options *options,
 			  struct lpl_repaired *repaired, struct lpl_report *report)
 {

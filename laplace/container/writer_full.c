@@ -4,8 +4,8 @@
  *
  * What ends it, an event and the index, needs room itself, when there is none.  So before each
  * chunk the file system is asked to keep room for that chunk and, behind it, for an end
- * (lpl_output_reserve()).  Either there is so much, and then the chunk cannot fail for want of room
- * and leaves that of the end untouched; or there is not, the chunk is not begun, and the room that
+ * (lpl_output_reserve()).  Either there is so much, and then the chunk cannot fail for want of
+ * room and leaves that of the end untouched; or there is not, the chunk is not begun, and the room that
  * was kept with the chunk before it is still there, just behind the file's end.
  *
  * The chunks that were on their way then are lost with all that came after them.  A reader of the

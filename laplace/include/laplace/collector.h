@@ -106,14 +106,15 @@ struct lpl_collector_options {
 	 */
 	uint64_t sync_ns;
 	/*
-	 * The disk is full.  Wait for room, while the producer, whose ring fills, stands still; until
-	 * `is_ending` says true.  Then, or without waiting, the collection ends with LPL_ERR_FULL, and
-	 * lpl_collector_close() ends the trace properly (see lpl_writer_close()).
+	 * The disk is full.  Wait for room, while the producer, whose ring fills, stands still;
+	 * until `is_ending` says true.  Then, or without waiting, the collection ends with
+	 * LPL_ERR_FULL, and lpl_collector_close() ends the trace properly (see
+	 * lpl_writer_close()).
 	 */
 	bool wait_for_room;
-	/* Does somebody want the end?  Asked while there is no room, on any thread; NULL: nobody does. */
+	/* Does somebody want the end?  Asked while there is no room, by any thread.  NULL: no. */
 	bool (*is_ending)(void *context);
-	/* To a person, at once: that there is no room, and that there is again; NULL: nobody listens. */
+	/* To a person, at once: there is no room, and there is again.  NULL: nobody listens. */
 	void (*tell)(void *context, const char *text);
 	void *context;			/* of all three */
 };
