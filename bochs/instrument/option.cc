@@ -20,7 +20,7 @@ static const char KNOWN[] =
 	"workload=TEXT, level=1..19, ring=RECORDS, overwrite=on|off, status=FD, "
 	"flush=SECONDSs|INSTRUCTIONSi|off, sync=SECONDS, on-full=wait|stop, "
 	"windows=every:N+length:N|mark:TEXT+until:TEXT|task:NAME|syscall:NAME, "
-	"stage=window|ring|reduce|file";
+	"segment=bytes:N|instructions:N, stage=window|ring|reduce|file";
 
 enum origin { NOT_GIVEN, IN_BOCHSRC, ON_COMMAND_LINE };
 
@@ -34,6 +34,7 @@ static struct parameter {
 	{ "ring", NOT_GIVEN }, { "overwrite", NOT_GIVEN }, { "status", NOT_GIVEN },
 	{ "stage", NOT_GIVEN }, { "flush", NOT_GIVEN }, { "windows", NOT_GIVEN },
 	{ "sync", NOT_GIVEN }, { "on-full", NOT_GIVEN },
+	{ "segment", NOT_GIVEN },
 };
 
 static bool number(const char *text, long low, long high, long *out)
@@ -93,6 +94,17 @@ static bool parse_on_full(const char *v)
 	return laplace_option.wait_for_room || !strcmp(v, "stop");
 }
 
+static bool parse_segment(const char *v)
+{
+	struct lpl_report report;
+
+	memset(&report, 0, sizeof(report));
+	if (lpl_segment_size_parse(&laplace_option.segment, v, &report))
+		laplace_die("segment=%s: %s", v, report.text);
+	laplace_option.segmented = true;
+	return true;
+}
+
 static bool parse_stage(const char *v)
 {
 	laplace_option.windows_only = !strcmp(v, "window");
@@ -133,6 +145,8 @@ static bool parse_one(const char *key, const char *v)
 		return parse_on_full(v);
 	if (!strcmp(key, "stage"))
 		return parse_stage(v);
+	if (!strcmp(key, "segment"))
+		return parse_segment(v);
 	if (!strcmp(key, "walks"))
 		return on_off(v, &laplace_option.walks);
 	if (!strcmp(key, "overwrite"))

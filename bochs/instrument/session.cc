@@ -344,6 +344,8 @@ static void open_collection(void)
 	options.ring_records = (size_t)laplace_option.ring;
 	options.status_fd = (int)laplace_option.status_fd;
 	options.overwrite = laplace_option.overwrite;
+	options.segmented = laplace_option.segmented;
+	options.segment = laplace_option.segment;
 	options.log = LAPLACE_LOGS;
 	options.flush_ns = laplace_option.stage == LPL_STAGE_FILE ?
 			   (uint64_t)laplace_option.flush_seconds * 1000000000 : 0;
@@ -353,7 +355,8 @@ static void open_collection(void)
 	options.is_ending = is_ending;
 	options.tell = tell;
 	if (lpl_collector_open(&session.collector, &options, &report))
-		laplace_die("%s%s", report.text, report.error == LPL_ERR_USAGE ?
+		laplace_die("%s%s", report.text,
+			    report.error == LPL_ERR_USAGE && !laplace_option.overwrite ?
 			    " (overwrite=on; laplace record: --overwrite)" : "");
 	lpl_meta_free(meta);
 

@@ -28,7 +28,7 @@
 
 struct options {
 	const char *output, *reduce, *start, *bochs;
-	const char *title, *guest, *workload, *kernel, *flush, *sync, *on_full;
+	const char *title, *guest, *workload, *kernel, *flush, *sync, *on_full, *segment;
 	char windows[LPL_WINDOWS_SIZE];	/* "": none */
 	bool walks;
 	uint64_t level;			/* 0: the default */
@@ -42,7 +42,7 @@ struct options {
 
 enum { OPT_START = 256, OPT_BOCHS, OPT_TITLE, OPT_GUEST, OPT_WORKLOAD,
        OPT_INSTRUCTIONS, OPT_KERNEL, OPT_WALKS, OPT_FLUSH, OPT_WINDOWS,
-       OPT_SYNC, OPT_ON_FULL };
+       OPT_SYNC, OPT_ON_FULL, OPT_SEGMENT };
 
 static const struct argp_option option_table[] = {
 	{ "output", 'o', "TRACE", 0, "The trace to write (trace.lpl)", 0 },
@@ -68,6 +68,9 @@ static const struct argp_option option_table[] = {
 	{ "on-full", OPT_ON_FULL, "WHAT", 0,
 	  "When the disk is full: wait for room (wait, the default), or end the run and close "
 	  "the trace (stop)", 0 },
+	{ "segment", OPT_SEGMENT, "SIZE", 0,
+	  "Cut the trace into files that end after so much, bytes:4G or instructions:20G; TRACE "
+	  "is a manifest that names them, and is read as one trace", 0 },
 	{ "walks", OPT_WALKS, NULL, 0, "Record page-table walks, too", 0 },
 	{ "level", 'l', "N", 0, "Compression level of zstd, 1 to 19 (3)", 0 },
 	{ "title", OPT_TITLE, "TEXT", 0, "Kept in the trace", 0 },
@@ -104,6 +107,15 @@ static void set_windows(struct argp_state *state, struct options *options, const
 		argp_error(state, "--windows %s: %s", text, report.text);
 	snprintf(options->windows, sizeof(options->windows), "%s", lpl_windows_spec(windows));
 	lpl_windows_close(windows);
+}
+
+static void check_segment(struct argp_state *state, const char *text)
+{
+	struct lpl_report report = { 0 };
+	struct lpl_segment_size size;
+
+	if (lpl_segment_size_parse(&size, text, &report))
+		argp_error(state, "--segment %s: %s", text, report.text);
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -149,6 +161,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (strcmp(arg, "wait") && strcmp(arg, "stop"))
 			argp_error(state, "--on-full is wait or stop, not '%s'", arg);
 		options->on_full = arg;
+		return 0;
+	case OPT_SEGMENT:
+		check_segment(state, arg);
+		options->segment = arg;
 		return 0;
 	case OPT_WALKS:
 		options->walks = true;
@@ -329,6 +345,7 @@ static char *make_line(const struct options *options, const char *trace, int tol
 		{ "flush", options->flush },
 		{ "sync", options->sync },
 		{ "on-full", options->on_full },
+		{ "segment", options->segment },
 		{ "windows", *options->windows ? options->windows : NULL },
 		{ "title", options->title },
 		{ "guest", options->guest },
@@ -474,6 +491,19 @@ static int print_summary(const struct options *options, const struct machine *ma
 	return CLI_DONE;
 }
 
+/* The size of a trace that is there, in whatever files. */
+static uint64_t trace_bytes(const char *trace, const struct stat *about)
+{
+	struct lpl_reader *reader;
+	uint64_t bytes = (uint64_t)about->st_size;
+
+	if (S_ISREG(about->st_mode) && lpl_reader_open(&reader, trace, NULL) == LPL_OK) {
+		bytes = lpl_reader_size(reader);
+		lpl_reader_close(reader);
+	}
+	return bytes;
+}
+
 /*
  * After the end: what became of it.  `before` is what had the trace's name before the
  * run, all zeros for nothing: as long as that has it, this run's has not.
@@ -491,8 +521,8 @@ static int conclude(const struct options *options, const struct machine *machine
 	char text[128];
 	int status = CLI_DONE;
 
-	if (s->updates && print_summary(options, machine, there ? (uint64_t)about.st_size : s->bytes,
-					clean && there))
+	if (s->updates && print_summary(options, machine, there ? trace_bytes(trace, &about) :
+							  s->bytes, clean && there))
 		status = CLI_FAILED;
 	if (!clean)
 		status = cli_complain(CLI_FAILED, "%s: %s%s%s", options->output,

@@ -16,6 +16,7 @@
 
 #include "base/host.h"
 #include "container/run_writer.h"
+#include "container/segments.h"
 #include "log_stream.h"
 #include "ring_stream.h"
 #include "run_refs.h"
@@ -35,6 +36,9 @@ struct lpl_collector {
 	struct lpl_log_stream log;
 	struct lpl_run_refs refs;	/* of the log */
 	struct lpl_writer *writer;	/* NULL unless the stage is FILE */
+	struct lpl_segments *segments;	/* whose it is; NULL: it has a file of its own */
+	struct lpl_segment_size segment;	/* when they end */
+	uint64_t segment_instr;		/* the instruction count when this one began */
 	struct lpl_reducer *reducer;
 	struct lpl_sink null;		/* the end of the stream without a file */
 
@@ -107,6 +111,7 @@ void lpl_collector_status(const struct lpl_collector *c, struct lpl_collector_st
 		.waiting_for_room = atomic_load_explicit(&c->waiting_for_room,
 							 memory_order_relaxed),
 		.room_wait_ns = atomic_load_explicit(&c->room_wait_ns, memory_order_relaxed),
+		.segment = c->segments ? lpl_segments_number(c->segments) : 0,
 	};
 }
 
@@ -167,17 +172,38 @@ static bool wait_for_room(void *context, const struct lpl_report *why)
 
 /* ---- the thread ---- */
 
-/* All that came is told, as far as the reduction allows, and handed to the system. */
-static enum lpl_error flush(void *context, struct lpl_report *report)
+/* All that came is told, as far as the reduction allows. */
+static enum lpl_error flush_stream(struct lpl_collector *c, struct lpl_report *report)
 {
-	struct lpl_collector *c = context;
 	enum lpl_error error = LPL_OK;
 
 	if (c->has_log)
 		error = lpl_run_refs_deliver(&c->refs, report);
-	if (!error)
-		error = lpl_reducer_flush(c->reducer, report);
-	if (!error && c->writer)
+	return error ? error : lpl_reducer_flush(c->reducer, report);
+}
+
+static uint64_t instructions(const struct lpl_collector *c)
+{
+	return atomic_load_explicit(c->has_log ? &c->log.instructions : &c->stream.instructions,
+				    memory_order_relaxed);
+}
+
+/* And is the end of a segment. */
+static enum lpl_error rotate(struct lpl_collector *c, struct lpl_report *report)
+{
+	c->segment_instr = instructions(c);
+	return lpl_segments_rotate(c->segments, report);
+}
+
+/* The producer wants it readable: it is handed to the system. */
+static enum lpl_error flush(void *context, bool ends_segment, struct lpl_report *report)
+{
+	struct lpl_collector *c = context;
+	enum lpl_error error = flush_stream(c, report);
+
+	if (!error && ends_segment && c->segments)
+		error = rotate(c, report);
+	else if (!error && c->writer)
 		error = lpl_writer_flush(c->writer, report);
 	c->flush_at = lpl_now_ns() + c->flush_ns;
 	atomic_fetch_add_explicit(&c->flushes, 1, memory_order_relaxed);
@@ -194,6 +220,23 @@ static enum lpl_error sync_trace(struct lpl_collector *c)
 	atomic_fetch_add_explicit(&c->syncs, 1, memory_order_relaxed);
 	atomic_fetch_add_explicit(&c->sync_time_ns, end - begin, memory_order_relaxed);
 	return error;
+}
+
+/* The stream can be cut here: is the segment as large as it shall get? */
+static enum lpl_error between(void *context, struct lpl_report *report)
+{
+	struct lpl_collector *c = context;
+	const struct lpl_segment_size *size = &c->segment;
+	const uint64_t instr = instructions(c);
+	enum lpl_error error;
+
+	if (lpl_segments_is_empty(c->segments))	/* what was not recorded is no part of it */
+		c->segment_instr = instr;
+	if ((!size->bytes || lpl_segments_bytes(c->segments) < size->bytes) &&
+	    (!size->instructions || instr - c->segment_instr < size->instructions))
+		return LPL_OK;
+	error = flush_stream(c, report);
+	return error ? error : rotate(c, report);
 }
 
 /* What has to be done from time to time. */
@@ -315,9 +358,19 @@ static bool packs_runs(const struct lpl_collector *c)
 	return c->has_log && c->stage == LPL_STAGE_FILE && strcmp(c->plan.rest, "none") == 0;
 }
 
+static void abandon(struct lpl_collector *c)
+{
+	if (c->segments)
+		lpl_segments_abandon(c->segments);
+	else
+		lpl_writer_abandon(c->writer);
+	c->writer = NULL;
+	c->segments = NULL;
+}
+
 static void destroy(struct lpl_collector *c)
 {
-	lpl_writer_abandon(c->writer);
+	abandon(c);
 	lpl_reducer_close(c->reducer);
 	lpl_ring_free(c->ring);
 	lpl_ring_stream_free(&c->stream);
@@ -353,6 +406,7 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 	c->wait_for_room = options->wait_for_room;
 	c->is_ending = options->is_ending;
 	c->tell = options->tell;
+	c->segment = options->segment;
 	c->context = options->context;
 	c->null = (struct lpl_sink){ null_refs, null_event, null_finish };
 	c->has_log = options->log;
@@ -371,9 +425,14 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 
 		error = meta ? describe(meta, &c->plan, report) :
 			       lpl_fail(report, LPL_ERR_MEMORY, "no memory for the header");
-		if (!error)
+		if (!error && options->segmented)
+			error = lpl_segments_open(&c->segments, options->path, meta, &writing,
+						  NULL, options->overwrite, report);
+		else if (!error)
 			error = lpl_writer_open(&c->writer, options->path, meta, &writing,
 						options->overwrite, report);
+		if (c->segments)
+			c->writer = lpl_segments_writer(c->segments);
 		lpl_meta_free(meta);
 		if (error)
 			goto failed;
@@ -385,6 +444,7 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 	c->stream.out = lpl_reducer_sink(c->reducer);
 	c->stream.writer = c->writer;
 	c->stream.flush = flush;
+	c->stream.between = c->segments ? between : NULL;
 	c->stream.context = c;
 	c->refs.out = c->stream.out;
 	c->refs.writer = c->writer;
@@ -393,6 +453,7 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 	c->log.out = packs_runs(c) ? lpl_writer_runs(c->writer) : &c->refs.sink;
 	c->log.writer = packs_runs(c) ? c->writer : NULL;
 	c->log.flush = flush;
+	c->log.between = c->segments ? between : NULL;
 	c->log.context = c;
 
 	int problem = pthread_create(&c->thread, NULL, run, c);
@@ -454,17 +515,17 @@ enum lpl_error lpl_collector_close(struct lpl_collector *c, const char *end,
 	if (error)
 		end = error == LPL_ERR_FULL ? "full" : "error";
 	tell_status(c, "ended", end, error && report ? report->text : message);
-	c->writer = NULL;
-	if (writer && !error) {
-		error = lpl_writer_close(writer, report);
-	} else if (writer && error == LPL_ERR_FULL) {
+	if (writer && (!error || error == LPL_ERR_FULL)) {
 		struct lpl_report closed = { .error = LPL_OK };
+		enum lpl_error how = c->segments ? lpl_segments_close(c->segments, &closed) :
+						   lpl_writer_close(writer, &closed);
 
-		(void)lpl_writer_close(writer, &closed);
-		if (report)
+		/* of a full disk it is told what became of the trace */
+		if (how && report)
 			*report = closed;
-	} else {
-		lpl_writer_abandon(writer);
+		error = how ? how : error;
+		c->writer = NULL;
+		c->segments = NULL;
 	}
 	destroy(c);
 	return error;

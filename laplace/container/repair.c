@@ -24,6 +24,7 @@
 
 #include "codec/run_decode.h"
 #include "codec/stream_hash.h"
+#include "manifest.h"
 #include "meta.h"
 #include "source.h"
 #include "writer.h"
@@ -174,7 +175,7 @@ static void hash_records(struct repair *repair)
 	struct lpl_run_cursor cursor;
 	uint64_t done = 0;
 
-	if (chunk->header.kind == LPL_CHUNK_DATA) {
+	if (chunk->header.kind != LPL_CHUNK_RUNS) {
 		lpl_stream_hash_refs(&repair->hash, chunk->data.refs, chunk->data.ref_count);
 		return;
 	}
@@ -196,18 +197,18 @@ static bool belongs(struct repair *repair)
 	uint64_t found;
 
 	if (!lpl_totals_follow(&chunk->data.totals, &repair->totals)) {
-		(void)lpl_chunk_damaged(chunk, repair->source.name, chunk->header.sequence,
+		(void)lpl_chunk_damaged(chunk, chunk->header.sequence,
 					"its totals run backwards");
 		return false;
 	}
 	hash_records(repair);
 	found = lpl_stream_hash_value(&repair->hash);
 	/* behind a gap nobody can tell what it would be */
-	if (chunk->header.kind == LPL_CHUNK_DATA || repair->gaps || repair->losing ||
+	if (chunk->header.kind != LPL_CHUNK_RUNS || repair->gaps || repair->losing ||
 	    found == chunk->runs.hash)
 		return true;
 	repair->hash = before;
-	(void)lpl_chunk_mismatch(chunk, repair->source.name, chunk->header.sequence,
+	(void)lpl_chunk_mismatch(chunk, chunk->header.sequence,
 				 "the stream's", chunk->runs.hash, found);
 	return false;
 }
@@ -370,7 +371,7 @@ static enum lpl_error copy_chunks(struct repair *repair, struct lpl_report *repo
 
 	while (error == LPL_OK && !repair->source.all_read &&
 	       lpl_source_read(&repair->source, chunk)) {
-		lpl_loaded_chunk_decode(chunk, repair->source.name);
+		lpl_loaded_chunk_decode(chunk);
 		if (is_index(repair))
 			return chunk->failure.error == LPL_OK ? take_index(repair, report) :
 			       end_loss(repair, &chunk->header, report);
@@ -401,8 +402,15 @@ static enum lpl_error read_header(struct repair *repair, struct lpl_meta *meta,
 	enum lpl_error error;
 
 	(void)lpl_source_read(&repair->source, chunk);
+	if (failure->error != LPL_OK &&
+	    lpl_is_manifest((const char *)repair->source.head, repair->source.head_bytes))
+		return lpl_fail(report, LPL_ERR_UNSUPPORTED, "%s: names segments, and is no trace "
+				"that could be repaired", repair->source.name);
 	foreign = failure->error == LPL_ERR_FORMAT && !has_magic(&repair->source);
-	lpl_loaded_chunk_decode(chunk, repair->source.name);
+	lpl_loaded_chunk_decode(chunk);
+	if (failure->error == LPL_OK && chunk->header.version == LPL_SEGMENT_VERSION)
+		return lpl_fail(report, LPL_ERR_UNSUPPORTED, "%s: is a segment that another one "
+				"precedes; such are not repaired", repair->source.name);
 	if (failure->error == LPL_OK) {
 		repair->last = chunk->header;
 		error = lpl_meta_decode(meta, (const char *)chunk->plain, chunk->header.plain);

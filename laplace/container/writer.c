@@ -15,7 +15,6 @@
 #define DEFAULT_LEVEL		3
 #define DEFAULT_CHUNK_REFS	65536
 #define DEFAULT_RUN_CHUNK_REFS	LPL_RUN_CHUNK_REFS_MAX
-#define CHUNK_EVENTS		4096
 #define RUN_PART		4096	/* references packed as runs between looks for room */
 
 enum lpl_error lpl_writer_failed(const struct lpl_writer *writer, struct lpl_report *report)
@@ -88,12 +87,14 @@ static enum lpl_error write_chunk(struct lpl_writer *writer,
 		error = lpl_output_write(&writer->output, stored, size, failure);
 	if (error != LPL_OK)
 		return error;
-	writer->written = *header;
+	if (lpl_chunk_has_records(header->kind))
+		writer->written = *header;
+	writer->written.sequence = header->sequence;
 	if (header->kind != LPL_CHUNK_INDEX && !lpl_index_add(&writer->index, header, offset))
 		return lpl_fail(failure, LPL_ERR_MEMORY, "%s: no memory for the index",
 				writer->output.name);
-	atomic_store_explicit(&writer->bytes_written, writer->output.written,
-			      memory_order_relaxed);
+	atomic_store_explicit(&writer->bytes_written,
+			      writer->bytes_before + writer->output.written, memory_order_relaxed);
 	atomic_store_explicit(&writer->refs_written, header->refs_so_far, memory_order_relaxed);
 	return LPL_OK;
 }
@@ -165,6 +166,9 @@ void lpl_writer_put_chunk(struct lpl_writer *writer)
 	if (check_totals(writer) != LPL_OK)
 		return;
 	lpl_packed_runs_count(writer);
+	if (!writer->has_records)
+		writer->file.first = encoder->first;
+	writer->has_records = true;
 	chunk->totals = totals_at(writer, encoder->last.ref);
 	if (writer->runs && !lpl_packed_runs_pack(writer, chunk))
 		return;
@@ -186,9 +190,8 @@ void lpl_writer_put_chunk(struct lpl_writer *writer)
 	lpl_data_encoder_follow(writer->encoder, encoder);
 }
 
-/* A chunk of another kind: header or index. */
-enum lpl_error lpl_writer_write_other(struct lpl_writer *writer, struct lpl_chunk_header *header,
-				      const uint8_t *payload, size_t size)
+enum lpl_error lpl_writer_put_other(struct lpl_writer *writer, struct lpl_chunk_header *header,
+				  const uint8_t *payload, size_t size)
 {
 	size_t room = LPL_CHUNK_HEADER_BYTES + ZSTD_compressBound(size);
 	uint8_t *stored = malloc(room);
@@ -204,12 +207,29 @@ enum lpl_error lpl_writer_write_other(struct lpl_writer *writer, struct lpl_chun
 	return writer->failure.error;
 }
 
-enum lpl_error lpl_writer_write_index(struct lpl_writer *writer)
+/*
+ * As of the file's end.  At the end of the trace more may have been made after the last record
+ * kept, never fewer.  A file that another one follows knows no more than its last chunk; what the
+ * recording has cost is told at its end.
+ */
+static struct lpl_totals totals_at_end(const struct lpl_writer *writer, bool last_file)
+{
+	uint64_t ref = writer->encoder->last.ref;
+	struct lpl_totals totals = writer->totals;
+
+	if (!last_file || lpl_totals_before(&totals) < ref)
+		totals = totals_at(writer, ref);
+	if (!last_file) {
+		totals.wait_ns = 0;
+		totals.recording = (struct lpl_accounts){ 0 };
+	}
+	return totals;
+}
+
+enum lpl_error lpl_writer_write_index(struct lpl_writer *writer, bool last_file)
 {
 	const struct lpl_clocks *last = &writer->encoder->last;
-	/* more may have been made after the last record kept, never fewer */
-	struct lpl_totals totals = lpl_totals_before(&writer->totals) >= last->ref ?
-				   writer->totals : totals_at(writer, last->ref);
+	struct lpl_totals totals = totals_at_end(writer, last_file);
 	struct lpl_chunk_header header = {
 		.version = lpl_index_has_accounts(&totals) ? LPL_INDEX_VERSION : 0,
 		.kind = LPL_CHUNK_INDEX, .base = *last, .first = *last, .last = *last,
@@ -217,13 +237,22 @@ enum lpl_error lpl_writer_write_index(struct lpl_writer *writer)
 		.refs_before = lpl_totals_before(&totals),
 	};
 	uint8_t *payload = malloc(lpl_index_bound(&writer->index));
+	uint64_t offset = writer->output.written;
 
 	if (!payload)
 		return lpl_fail(&writer->failure, LPL_ERR_MEMORY, "%s: no memory for the index",
 				writer->output.name);
-	(void)lpl_writer_write_other(writer, &header, payload,
-				     lpl_index_encode(&writer->index, &totals, payload));
+	(void)lpl_writer_put_other(writer, &header, payload,
+				   lpl_index_encode(&writer->index, &totals, payload));
 	free(payload);
+	writer->file.index = offset;
+	writer->file.checksum = header.checksum;
+	writer->file.bytes = writer->output.written;
+	writer->file.last = *last;
+	if (!writer->has_records)
+		writer->file.first = *last;
+	writer->file.refs_so_far = writer->refs_so_far;
+	writer->file.events_so_far = writer->events_so_far;
 	return writer->failure.error;
 }
 
@@ -253,7 +282,15 @@ enum lpl_error lpl_writer_copy_chunk(struct lpl_writer *writer,
 static enum lpl_error write_header(struct lpl_writer *writer, const struct lpl_meta *meta,
 				   struct lpl_report *report)
 {
-	struct lpl_chunk_header header = { .kind = LPL_CHUNK_HEADER };
+	const struct lpl_clocks *last = &writer->encoder->last;
+	const struct lpl_totals totals = totals_at_end(writer, false);
+	const bool goes_on = writer->refs_so_far > 0 || writer->events_so_far > 0;
+	struct lpl_chunk_header header = {
+		.version = goes_on ? LPL_SEGMENT_VERSION : 0,
+		.kind = LPL_CHUNK_HEADER, .base = *last, .first = *last, .last = *last,
+		.refs_so_far = writer->refs_so_far, .events_so_far = writer->events_so_far,
+		.refs_before = goes_on ? lpl_totals_before(&totals) : 0,
+	};
 	size_t size = lpl_meta_size(meta);
 	char *text;
 
@@ -264,7 +301,7 @@ static enum lpl_error write_header(struct lpl_writer *writer, const struct lpl_m
 	text = malloc(size + 1);
 	if (text) {
 		lpl_meta_encode(meta, text);
-		(void)lpl_writer_write_other(writer, &header, (const uint8_t *)text, size);
+		(void)lpl_writer_put_other(writer, &header, (const uint8_t *)text, size);
 	} else {
 		(void)lpl_fail(&writer->failure, LPL_ERR_MEMORY, "%s: no memory",
 			       writer->output.name);
@@ -313,7 +350,10 @@ static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 		    (writer->runs && lpl_run_packer_event(&writer->runs->packer, event,
 							  &cause) != LPL_OK))
 			lpl_writer_refuse(writer, &cause);
-		else if (writer->encoder->event_count == CHUNK_EVENTS)
+		else if (writer->keeper && writer->keeper->take(writer->keeper, event,
+								&writer->failure) != LPL_OK)
+			deliver_all(writer);
+		else if (writer->encoder->event_count == LPL_CHUNK_EVENTS_WRITTEN)
 			lpl_writer_put_chunk(writer);
 	}
 	return writer->failure.error == LPL_OK ? LPL_OK : lpl_writer_failed(writer, report);
@@ -367,7 +407,7 @@ static bool make_packed_chunk(struct lpl_writer *writer, struct lpl_packed_chunk
 	size_t bound;
 
 	if (!lpl_data_encoder_init(&chunk->encoder, writer->runs ? 1 : writer->chunk_refs,
-				   CHUNK_EVENTS))
+				   LPL_CHUNK_EVENTS_WRITTEN))
 		return false;
 	bound = lpl_data_bound(&chunk->encoder);
 	chunk->zstd = ZSTD_createCCtx();
@@ -484,19 +524,61 @@ enum lpl_error lpl_writer_sync(struct lpl_writer *writer, struct lpl_report *rep
 	return writer->failure.error == LPL_OK ? LPL_OK : lpl_writer_failed(writer, report);
 }
 
-enum lpl_error lpl_writer_close(struct lpl_writer *writer, struct lpl_report *report)
+bool lpl_writer_has_records(const struct lpl_writer *writer)
+{
+	const struct lpl_packed_runs *runs = writer->runs;
+
+	return writer->has_records || writer->encoder->refs > 0 ||
+	       writer->encoder->event_count > 0 ||
+	       (runs && (runs->found_in > 0 || runs->packer.refs > 0));
+}
+
+enum lpl_error lpl_writer_end_file(struct lpl_writer *writer, bool last,
+				   struct lpl_report *report)
 {
 	enum lpl_error error = lpl_writer_flush(writer, NULL);
 
 	writer->ending = true;
 	if (error == LPL_OK && check_totals(writer) == LPL_OK)
-		(void)lpl_writer_write_index(writer);
+		(void)lpl_writer_write_index(writer, last);
 	if (writer->failure.error == LPL_ERR_FULL && writer->ends_when_full)
 		error = lpl_writer_end_short(writer, report);
 	else if (writer->failure.error != LPL_OK)
 		error = lpl_writer_failed(writer, report);
 	else
 		error = lpl_output_commit(&writer->output, report);
+	return error;
+}
+
+enum lpl_error lpl_writer_next_file(struct lpl_writer *writer, const char *path,
+				    const struct lpl_meta *meta, struct lpl_report *report)
+{
+	const struct lpl_totals totals = totals_at_end(writer, false);
+	const lpl_no_room no_room = writer->output.no_room;
+	void *const context = writer->output.context;
+
+	writer->bytes_before += writer->file.bytes;
+	writer->file = (struct lpl_segment_facts){ .number = 0 };
+	writer->has_records = false;
+	writer->sequence = 0;
+	lpl_index_free(&writer->index);
+	if (writer->runs)
+		lpl_packed_runs_next_file(writer->runs);
+	writer->ending = false;
+	if (lpl_output_open(&writer->output, path, false, &writer->failure) != LPL_OK)
+		return lpl_writer_failed(writer, report);
+	writer->output.no_room = no_room;
+	writer->output.context = context;
+	if (write_header(writer, meta, &writer->failure) != LPL_OK ||
+	    (writer->keeper && lpl_state_chunk_put(writer, &totals) != LPL_OK))
+		return lpl_writer_failed(writer, report);
+	return LPL_OK;
+}
+
+enum lpl_error lpl_writer_close(struct lpl_writer *writer, struct lpl_report *report)
+{
+	enum lpl_error error = lpl_writer_end_file(writer, true, report);
+
 	destroy(writer);
 	return error;
 }

@@ -63,7 +63,7 @@ enum lpl_error lpl_writer_write_gap(struct lpl_writer *writer, const struct lpl_
 	header.events_so_far = ++writer->events_so_far;
 	size = lpl_data_encode_end(encoder, totals, payload);
 	lpl_data_encoder_follow(encoder, encoder);
-	return lpl_writer_write_other(writer, &header, payload, size);
+	return lpl_writer_put_other(writer, &header, payload, size);
 }
 
 /* How much is missing nobody knows. */
@@ -86,7 +86,7 @@ enum lpl_error lpl_writer_end_short(struct lpl_writer *writer, struct lpl_report
 	memcpy(name, writer->output.name, sizeof(name));
 	writer->output.no_room = NULL;
 	go_back(writer);
-	if (write_last_gap(writer) != LPL_OK || lpl_writer_write_index(writer) != LPL_OK ||
+	if (write_last_gap(writer) != LPL_OK || lpl_writer_write_index(writer, true) != LPL_OK ||
 	    lpl_output_commit(&writer->output, &writer->failure) != LPL_OK) {
 		if (report && report->error == LPL_OK)
 			*report = full;
