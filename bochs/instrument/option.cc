@@ -20,7 +20,7 @@ static const char KNOWN[] =
 	"trace=FILE, reduce=none|block|sad:K|window:K[+...], start=on|off|mark, "
 	"kernel=auto|none|ADDRESS|FILE, walks=on|off, title=TEXT, guest=TEXT, "
 	"workload=TEXT, level=1..19, ring=RECORDS, overwrite=on|off, status=FD, "
-	"flush=SECONDSs|INSTRUCTIONSi|off, checkpoint=every:N|on|off, "
+	"flush=SECONDSs|INSTRUCTIONSi|off, checkpoint=every:N|on|off, sync=SECONDS, on-full=wait|stop, "
 	"status-file=FILE, status-every=SECONDS, "
 	"windows=every:N+length:N|mark:TEXT+until:TEXT|task:NAME|syscall:NAME, "
 	"segment=bytes:N|instructions:N, stage=window|ring|reduce|file";
@@ -35,6 +35,7 @@ static struct parameter {
 	{ "trace" }, { "reduce" }, { "start" }, { "kernel" }, { "walks" }, { "title" },
 	{ "guest" }, { "workload" }, { "level" }, { "ring" }, { "overwrite" }, { "status" },
 	{ "status-file" }, { "status-every" }, { "stage" }, { "flush" }, { "windows" }, { "checkpoint" }, { "segment" },
+	{ "sync" }, { "on-full" },
 };
 
 static bool number(const char *text, long low, long high, long *out)
@@ -105,6 +106,12 @@ static bool parse_flush(const char *v)
 	return number(digits, 100000, LONG_MAX, &laplace_option.flush_instructions);
 }
 
+static bool parse_on_full(const char *v)
+{
+	laplace_option.wait_for_room = !strcmp(v, "wait");
+	return laplace_option.wait_for_room || !strcmp(v, "stop");
+}
+
 static bool parse_segment(const char *v)
 {
 	struct lpl_report report;
@@ -171,6 +178,10 @@ static bool parse_one(const char *key, const char *v)
 		return parse_start(v);
 	if (!strcmp(key, "flush"))
 		return parse_flush(v);
+	if (!strcmp(key, "sync"))
+		return number(v, 0, 86400, &laplace_option.sync_seconds);
+	if (!strcmp(key, "on-full"))
+		return parse_on_full(v);
 	if (!strcmp(key, "stage"))
 		return parse_stage(v);
 	if (!strcmp(key, "checkpoint"))
@@ -305,6 +316,8 @@ void laplace_option_init(void)
 	laplace_option.stage = LPL_STAGE_FILE;
 	laplace_option.status_fd = -1;
 	laplace_option.flush_seconds = 10;
+	laplace_option.sync_seconds = 30;
+	laplace_option.wait_for_room = true;
 	if (!SIM->register_addon_option("laplace", parse_option, save_option))
 		laplace_die("Bochs does not take the laplace option");
 }

@@ -30,6 +30,8 @@ struct laplace_option {
 	long flush_seconds, flush_instructions;	/* 0: never by that */
 	bool checkpoints;		/* can be made ... */
 	uint64_t checkpoint_instructions;	/* ... and are, every so many; 0: when asked for */
+	long sync_seconds;		/* 0: at the end alone */
+	bool wait_for_room;		/* when the disk is full; else the run ends */
 };
 
 extern struct laplace_option laplace_option;

@@ -313,6 +313,11 @@ static void check_checkpoints(void)
 	laplace_option.segmented = true;
 }
 
+static bool is_ending(void *)
+{
+	return laplace_signals_stop();
+}
+
 static void open_collection(void)
 {
 	struct lpl_collector_options options;
@@ -368,6 +373,9 @@ static void open_collection(void)
 	options.status_path = *laplace_option.status_file ? laplace_option.status_file : NULL;
 	options.status_ns = (uint64_t)laplace_option.status_every * 1000000000;
 	options.complain = complain;
+	options.sync_ns = (uint64_t)laplace_option.sync_seconds * 1000000000;
+	options.wait_for_room = laplace_option.wait_for_room;
+	options.is_ending = is_ending;
 	if (lpl_collector_open(&session.collector, &options, &report))
 		laplace_die("%s%s", report.text,
 			    strstr(report.text, "overwriting") && !laplace_option.overwrite ?
@@ -481,7 +489,8 @@ static void close_collection(void)
 		fprintf(stderr, "laplace: %s; closing the trace\n", session.problem);
 	if (lpl_collector_close(session.collector, end, session.problem, &report)) {
 		session.good_end = false;
-		if (!session.told)
+		/* what a full disk made of the trace is told besides that it was full */
+		if (!session.told || strcmp(report.text, session.problem) != 0)
 			fprintf(stderr, "laplace: %s\n", report.text);
 	}
 	session.collector = NULL;

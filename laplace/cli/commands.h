@@ -20,7 +20,8 @@
 	COMMAND(report, "tell on one page what ran and what memory it used") \
 	COMMAND(study, "measure what reductions save and what they cost") \
 	COMMAND(plot, "draw the results of sim, and what report tells") \
-	COMMAND(verify, "check that a trace is whole")
+	COMMAND(verify, "check that a trace is whole") \
+	COMMAND(repair, "save what is whole of a damaged trace")
 
 #define CLI_DECLARE(name, summary) int cmd_##name(int argc, char **argv);
 CLI_COMMANDS(CLI_DECLARE)

@@ -29,7 +29,7 @@
 
 struct options {
 	const char *output, *reduce, *start, *bochs;
-	const char *title, *guest, *workload, *kernel, *flush, *segment;
+	const char *title, *guest, *workload, *kernel, *flush, *sync, *on_full, *segment;
 	char windows[LPL_WINDOWS_SIZE];	/* "": none */
 	const char *status_file;
 	char status_path[PATH_MAX];	/* that, absolute; "": none */
@@ -46,7 +46,7 @@ struct options {
 
 enum { OPT_START = 256, OPT_BOCHS, OPT_TITLE, OPT_GUEST, OPT_WORKLOAD,
        OPT_INSTRUCTIONS, OPT_KERNEL, OPT_WALKS, OPT_FLUSH, OPT_WINDOWS,
-       OPT_SEGMENT, OPT_STATUS_FILE, OPT_STATUS_EVERY };
+       OPT_SYNC, OPT_ON_FULL, OPT_SEGMENT, OPT_STATUS_FILE, OPT_STATUS_EVERY };
 
 static const struct argp_option option_table[] = {
 	{ "output", 'o', "TRACE", 0, "The trace to write (trace.lpl)", 0 },
@@ -66,6 +66,12 @@ static const struct argp_option option_table[] = {
 	{ "flush", OPT_FLUSH, "EVERY", 0,
 	  "How often all that happened is made readable in the file: 10s (seconds, the "
 	  "default), 1000000000i (instructions: the file repeats byte for byte), off", 0 },
+	{ "sync", OPT_SYNC, "SECONDS", 0,
+	  "How often what was written is brought to the disk, so that a loss of power loses "
+	  "no more (30); 0: when the trace is closed", 0 },
+	{ "on-full", OPT_ON_FULL, "WHAT", 0,
+	  "When the disk is full: wait for room (wait, the default), or end the run and close "
+	  "the trace (stop)", 0 },
 	{ "segment", OPT_SEGMENT, "SIZE", 0,
 	  "Cut the trace into files that end after so much, bytes:4G or instructions:20G; TRACE "
 	  "is a manifest that names them, and is read as one trace", 0 },
@@ -88,6 +94,14 @@ static bool is_interval(const char *text)
 
 	return strcmp(text, "off") == 0 ||
 	       (digits && (!strcmp(text + digits, "s") || !strcmp(text + digits, "i")));
+}
+
+/* A number of seconds as a bochsrc takes it, as text. */
+static const char *seconds(struct argp_state *state, const char *option, const char *text)
+{
+	if (cli_number(state, option, text, 0) > 86400)
+		argp_error(state, "%s is at most 86400 seconds, a day", option);
+	return text;
 }
 
 /* As a bochsrc takes it, without commas. */
@@ -146,6 +160,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--flush is off, a number of seconds (10s) or of "
 				   "instructions (1000000000i), not '%s'", arg);
 		options->flush = arg;
+		return 0;
+	case OPT_SYNC:
+		options->sync = seconds(state, "--sync", arg);
+		return 0;
+	case OPT_ON_FULL:
+		if (strcmp(arg, "wait") && strcmp(arg, "stop"))
+			argp_error(state, "--on-full is wait or stop, not '%s'", arg);
+		options->on_full = arg;
 		return 0;
 	case OPT_SEGMENT:
 		check_segment(state, arg);
@@ -352,6 +374,8 @@ static char *make_line(const struct options *options, const char *trace, int tol
 		{ "kernel", options->kernel },
 		{ "walks", options->walks ? "on" : NULL },
 		{ "flush", options->flush },
+		{ "sync", options->sync },
+		{ "on-full", options->on_full },
 		{ "segment", options->segment },
 		{ "windows", *options->windows ? options->windows : NULL },
 		{ "status-file", *options->status_path ? options->status_path : NULL },
@@ -441,6 +465,8 @@ static const char *describe_end(const struct machine *machine, char text[128])
 		snprintf(text, 128, "interrupted");
 	else if (strcmp(s->end, "fail") == 0)
 		snprintf(text, 128, "failed in the guest");
+	else if (strcmp(s->end, "full") == 0)
+		snprintf(text, 128, "ended early, for want of room");
 	else if (strcmp(s->end, "quit") == 0)
 		snprintf(text, 128, "the machine was ended before its guest was done");
 	else

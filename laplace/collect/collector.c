@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <laplace/collector.h>
 
@@ -26,6 +27,7 @@
 #define STATUS_NS 500000000U	/* between two lines of status to a descriptor, */
 #define STATUS_FILE_NS UINT64_C(10000000000)	/* and to a file unless told */
 #define LOOK_NS 50000000U	/* how long the clock may go unnoticed */
+#define ROOM_NAP_NS 100000000	/* between looks for room on a full disk */
 #define RECORDS_AT_ONCE 4096	/* taken from the ring before their room is given back */
 
 /* What struct lpl_collector_place holds. */
@@ -68,6 +70,12 @@ struct lpl_collector {
 	void (*complain)(void *context, const char *text);
 	uint64_t flush_ns, flush_at;
 	void (*flush_due)(void *context);
+	uint64_t sync_ns, sync_at;
+	_Atomic uint64_t syncs, sync_time_ns;
+	bool wait_for_room;
+	bool (*is_ending)(void *context);
+	_Atomic bool waiting_for_room;
+	_Atomic uint64_t room_wait_ns;
 	void *context;
 };
 
@@ -116,6 +124,11 @@ void lpl_collector_status(const struct lpl_collector *c, struct lpl_collector_st
 		.elapsed_ns = lpl_now_ns() - c->start_ns,
 		.flushes = atomic_load_explicit(&c->flushes, memory_order_relaxed),
 		.tracer_refs = atomic_load_explicit(&log->tracer_told, memory_order_relaxed),
+		.syncs = atomic_load_explicit(&c->syncs, memory_order_relaxed),
+		.sync_ns = atomic_load_explicit(&c->sync_time_ns, memory_order_relaxed),
+		.waiting_for_room = atomic_load_explicit(&c->waiting_for_room,
+							 memory_order_relaxed),
+		.room_wait_ns = atomic_load_explicit(&c->room_wait_ns, memory_order_relaxed),
 		.segment = c->segments ? lpl_segments_number(c->segments) : 0,
 		.tracing = c->status.tracing,
 	};
@@ -192,6 +205,41 @@ static void tell_status_if_due(struct lpl_collector *c, uint64_t now)
 		tell_file(c, &status, running);
 		c->file_at = now + c->file_ns;
 	}
+}
+
+/* ---- a full disk ---- */
+
+static void tell_person(const struct lpl_collector *c, const char *text)
+{
+	if (c->complain)
+		c->complain(c->context, text);
+}
+
+/* The writer's no_room(). */
+static bool wait_for_room(void *context, const struct lpl_report *why)
+{
+	struct lpl_collector *c = context;
+	char text[LPL_REPORT_SIZE + 128];
+	uint64_t begin = lpl_now_ns(), now;
+
+	if (!why) {
+		atomic_store_explicit(&c->waiting_for_room, false, memory_order_relaxed);
+		tell_person(c, "there is room again: the recording goes on");
+		return true;
+	}
+	if (!c->wait_for_room || (c->is_ending && c->is_ending(c->context)))
+		return false;
+	if (!atomic_load_explicit(&c->waiting_for_room, memory_order_relaxed)) {
+		atomic_store_explicit(&c->waiting_for_room, true, memory_order_relaxed);
+		(void)snprintf(text, sizeof(text), "%s.  The recording waits until there is room; "
+			       "to end it and close its trace, send it SIGTERM", why->text);
+		tell_person(c, text);
+	}
+	(void)nanosleep(&(struct timespec){ .tv_nsec = ROOM_NAP_NS }, NULL);
+	now = lpl_now_ns();
+	atomic_fetch_add_explicit(&c->room_wait_ns, now - begin, memory_order_relaxed);
+	tell_status_if_due(c, now);
+	return true;
 }
 
 /* ---- the thread ---- */
@@ -278,6 +326,18 @@ static enum lpl_error flush(void *context, bool ends_segment, struct lpl_report 
 	return error;
 }
 
+static enum lpl_error sync_trace(struct lpl_collector *c)
+{
+	uint64_t begin = lpl_now_ns(), end;
+	enum lpl_error error = lpl_writer_sync(c->writer, &c->report);
+
+	end = lpl_now_ns();
+	c->sync_at = end + c->sync_ns;
+	atomic_fetch_add_explicit(&c->syncs, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&c->sync_time_ns, end - begin, memory_order_relaxed);
+	return error;
+}
+
 /* The stream can be cut here: is the segment as large as it shall get? */
 static enum lpl_error between(void *context, struct lpl_report *report)
 {
@@ -296,7 +356,7 @@ static enum lpl_error between(void *context, struct lpl_report *report)
 }
 
 /* What has to be done from time to time. */
-static void look_at_clock(struct lpl_collector *c)
+static enum lpl_error look_at_clock(struct lpl_collector *c)
 {
 	uint64_t now = lpl_now_ns();
 
@@ -305,11 +365,12 @@ static void look_at_clock(struct lpl_collector *c)
 		c->flush_due(c->context);
 		c->flush_at = now + LOOK_NS;
 	}
+	return c->sync_ns && now >= c->sync_at ? sync_trace(c) : LPL_OK;
 }
 
 static bool timed(const struct lpl_collector *c)
 {
-	return c->status_fd >= 0 || c->status_file.fd >= 0 || c->flush_ns;
+	return c->status_fd >= 0 || c->status_file.fd >= 0 || c->flush_ns || c->sync_ns;
 }
 
 static uint64_t patience(const struct lpl_collector *c)
@@ -332,7 +393,9 @@ static enum lpl_error drain_log(struct lpl_collector *c)
 		if (block)
 			lpl_ring_release(c->ring, 1);
 		if (timed(c))
-			look_at_clock(c);
+			error = look_at_clock(c);
+		if (error)
+			return error;
 	}
 	error = lpl_log_stream_end(&c->log, &c->report);
 	return error ? error : lpl_run_refs_deliver(&c->refs, &c->report);
@@ -355,7 +418,9 @@ static enum lpl_error drain_records(struct lpl_collector *c)
 			return error;
 		lpl_ring_release(c->ring, ready);
 		if (timed(c))
-			look_at_clock(c);
+			error = look_at_clock(c);
+		if (error)
+			return error;
 	}
 	return lpl_ring_stream_deliver(&c->stream, &c->report);
 }
@@ -473,6 +538,10 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 	c->flush_ns = options->flush_ns;
 	c->flush_at = c->start_ns + c->flush_ns;
 	c->flush_due = options->flush_due;
+	c->sync_ns = c->stage == LPL_STAGE_FILE ? options->sync_ns : 0;
+	c->sync_at = c->start_ns + c->sync_ns;
+	c->wait_for_room = options->wait_for_room;
+	c->is_ending = options->is_ending;
 	c->segment = options->segment;
 	c->context = options->context;
 	c->null = (struct lpl_sink){ null_refs, null_event, null_finish };
@@ -490,7 +559,9 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 	}
 	if (c->stage == LPL_STAGE_FILE) {
 		struct lpl_writer_options writing = { .level = options->level,
-						      .runs = packs_runs(c) };
+						      .runs = packs_runs(c),
+						      .no_room = wait_for_room, .context = c,
+						      .ends_when_full = true };
 		struct lpl_meta *meta = lpl_meta_copy(options->meta);
 
 		error = meta ? describe(meta, &c->plan, report) :
@@ -593,23 +664,34 @@ enum lpl_error lpl_collector_close(struct lpl_collector *c, const char *end,
 	/* host time has no place in a run that is to repeat */
 	totals->wait_ns = c->flush_ns ? lpl_ring_wait_ns(c->ring) : 0;
 	totals->recording.elapsed_ns = c->flush_ns ? lpl_now_ns() - c->start_ns : 0;
-	if (c->writer && !error) {
+	if (c->writer && (!error || error == LPL_ERR_FULL)) {
 		lpl_writer_totals(c->writer, totals);
 		/* the file is complete before anyone is told so */
-		error = lpl_writer_flush(c->writer, report);
+		if (!error)
+			error = lpl_writer_flush(c->writer, report);
 	}
 	struct lpl_writer *writer = c->writer;
 	struct lpl_collector_status last;
 	lpl_collector_status(c, &last);
 	if (!error && writer)
 		tell_all(c, &last, (struct lpl_status_end){ .state = "closing" });
-	if (writer && !error) {
-		error = c->segments ? lpl_segments_close(c->segments, report) :
-				      lpl_writer_close(writer, report);
+	if (error)
+		end = error == LPL_ERR_FULL ? "full" : "error";
+	if (writer && (!error || error == LPL_ERR_FULL)) {
+		struct lpl_report closed = { .error = LPL_OK };
+		enum lpl_error how = c->segments ? lpl_segments_close(c->segments, &closed) :
+						   lpl_writer_close(writer, &closed);
+
+		/* of a full disk it is told what became of the trace */
+		if (how && report)
+			*report = closed;
+		if (how)
+			end = how == LPL_ERR_FULL ? "full" : "error";
+		error = how ? how : error;
 		c->writer = NULL;
 		c->segments = NULL;
 	}
-	tell_all(c, &last, (struct lpl_status_end){ "ended", error ? "error" : end,
+	tell_all(c, &last, (struct lpl_status_end){ "ended", end,
 						    error && report ? report->text : message });
 	destroy(c);
 	return error;

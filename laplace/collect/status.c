@@ -245,10 +245,11 @@ char *lpl_status_line(struct lpl_status *status, const struct lpl_collector_stat
 	fprintf(out, ",\"tracing\":%s,\"waiting_for_room\":%s,\"instructions\":%" PRIu64
 		",\"references\":%" PRIu64 ",\"kept\":%" PRIu64 ",\"events\":%" PRIu64
 		",\"bytes\":%" PRIu64 ",\"wait_ns\":%" PRIu64 ",\"elapsed_ns\":%" PRIu64
-		",\"segment\":%" PRIu64 ",\"memory\":%" PRIu64, now->tracing ? "true" : "false",
+		",\"segment\":%" PRIu64 ",\"syncs\":%" PRIu64 ",\"sync_ns\":%" PRIu64
+		",\"room_wait_ns\":%" PRIu64 ",\"memory\":%" PRIu64, now->tracing ? "true" : "false",
 		now->waiting_for_room ? "true" : "false", now->instructions, now->references,
 		now->kept, now->events, now->bytes, now->wait_ns, now->elapsed_ns, now->segment,
-		resident());
+		now->syncs, now->sync_ns, now->room_wait_ns, resident());
 	put_rates(out, "rates", &since);
 	put_rates(out, "mean", &all);
 	put_disk(out, status->directory, &all);

@@ -139,7 +139,23 @@ struct lpl_collector_options {
 	 */
 	uint64_t flush_ns;
 	void (*flush_due)(void *context);
-	void *context;
+	/*
+	 * At least so often, in nanoseconds of the host, what was written is brought to the disk
+	 * (lpl_writer_sync()), on the collector's thread; 0: when it is closed alone.  It leaves
+	 * nothing in the trace.  So a loss of power loses no more than what happened since the last
+	 * flush before the last sync.
+	 */
+	uint64_t sync_ns;
+	/*
+	 * The disk is full.  Wait for room, while the producer, whose ring fills, stands still;
+	 * until `is_ending` says true.  Then, or without waiting, the collection ends with
+	 * LPL_ERR_FULL, and lpl_collector_close() ends the trace properly (see
+	 * lpl_writer_close()).
+	 */
+	bool wait_for_room;
+	/* Does somebody want the end?  Asked while there is no room, by any thread.  NULL: no. */
+	bool (*is_ending)(void *context);
+	void *context;			/* of all of these */
 };
 
 struct lpl_collector;
@@ -162,9 +178,11 @@ struct lpl_collector_status {
 	uint64_t wait_ns, elapsed_ns;	/* that the producer waited; since it was opened */
 	uint64_t flushes;		/* FLUSH records done: all before them is readable */
 	uint64_t tracer_refs;		/* left out as the tracer's own, with a log */
+	uint64_t syncs, sync_ns;	/* barriers, and how long they took */
+	bool waiting_for_room;		/* the disk is full, just now */
+	uint64_t room_wait_ns;		/* how long that was waited for */
 	uint64_t segment;		/* the number of that being written; 0: one file is */
 	bool tracing;			/* as of the last event that switched it */
-	bool waiting_for_room;		/* the disk is full, and it goes on when it is not */
 };
 void lpl_collector_status(const struct lpl_collector *collector,
 			  struct lpl_collector_status *status);
@@ -201,7 +219,8 @@ enum lpl_error lpl_collector_failure(struct lpl_collector *collector,
 /*
  * End the stream: the thread finishes its work, the file gets its index and
  * its final name.  `end` ("clean", "fail", "quit", "error") and `message` (may
- * be NULL) go into the last status line.  Frees the collector.
+ * be NULL) go into the last status line; there it is "full", and why, if the disk was
+ * full and the trace ends early.  Frees the collector.
  */
 enum lpl_error lpl_collector_close(struct lpl_collector *collector, const char *end,
 				   const char *message, struct lpl_report *report);

@@ -112,7 +112,7 @@ struct lpl_event {
 \
 	/* records are missing here: a trace, or the one that it was made from, was damaged, \
 	 * or cut off.  How many (KTR_NONE: nobody knows).  Clocks are those of the record \
-	 * before. */ \
+	 * before, or of the last one missing. */ \
 	EVENT(LPL_EVENT_GAP, 0x10004, "gap", KTR_PLAIN, "") \
 	ARG(LPL_EVENT_GAP, REFERENCES, 0, "references", KTR_DECIMAL) \
 	ARG(LPL_EVENT_GAP, EVENTS, 1, "events", KTR_DECIMAL) \
