@@ -45,6 +45,8 @@ void laplace_emit_totals(void);		/* how far references and instructions are */
 void laplace_flush(void);
 void laplace_flush_if_due(void);
 void laplace_ask_flush(void);		/* from any thread: flush soon */
+void laplace_ask_look(void);		/* likewise: come to laplace_session_poll() soon */
+void laplace_time_jumps(void);		/* the next trace of instructions goes there, too */
 /* Recorded so far; a simulator that logs waits until the collector has read the log. */
 uint64_t laplace_references(void);
 

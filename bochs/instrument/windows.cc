@@ -22,6 +22,7 @@
 #include "cpu/cpu.h"
 #include "pc_system.h"
 
+#include "conditions.h"
 #include "producer.h"
 #include "watch.h"
 #include "windows.h"
@@ -68,6 +69,8 @@ static void record(bool on)
 	else
 		laplace_stop();
 	timing.begun += on && !was;
+	if (on != was)
+		laplace_conditions_switched();
 }
 
 void laplace_windows_look(void)
@@ -92,6 +95,11 @@ void laplace_want(bool on)
 {
 	timing.wanted = on;
 	laplace_windows_look();
+}
+
+bool laplace_is_wanted(void)
+{
+	return timing.wanted;
 }
 
 /* Who opens a window is within it; who closes one is, too, so nothing ends here. */

@@ -10,8 +10,9 @@
 /* From power-on.  No windows (NULL) are one without an end; `wanted`: see laplace_want(). */
 void laplace_windows_begin(struct lpl_windows *windows, bool wanted);
 
-/* The bochsrc, the guest or the debugger wants it recorded from now on, or not. */
+/* The bochsrc, the guest, the debugger or who steers the run wants it recorded from now on, or not. */
 void laplace_want(bool on);
+bool laplace_is_wanted(void);
 
 /* The guest's kernel says this, and it is not yet in the trace. */
 void laplace_windows_hear(const struct kernel_trace_record *record);
