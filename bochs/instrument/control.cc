@@ -69,6 +69,8 @@ void laplace_control_open(const char *path)
 /* Returns why it was not done, or NULL; *flushes: it is done when there were so many. */
 static const char *carry_out(const struct lpl_control_request *request, uint64_t *flushes)
 {
+	const char *why;
+
 	switch (request->what) {
 	case LPL_REQUEST_start:
 		laplace_want(true);
@@ -86,7 +88,9 @@ static const char *carry_out(const struct lpl_control_request *request, uint64_t
 		*flushes = laplace.flushes;
 		return NULL;
 	case LPL_REQUEST_rotate:
-		return laplace_session_rotate();
+		why = laplace_session_rotate();
+		*flushes = laplace.flushes;
+		return why;
 	case LPL_REQUEST_checkpoint:
 		return laplace_session_checkpoint();
 	case LPL_REQUEST_quit:

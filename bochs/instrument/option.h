@@ -24,6 +24,8 @@ struct laplace_option {
 	char kernel[BX_PATHNAME_LEN];
 	char title[256], guest[256], workload[256];
 	char windows[LPL_WINDOWS_SIZE];	/* "": none were given */
+	bool segmented;			/* the trace is a manifest's ... */
+	struct lpl_segment_size segment;	/* ... and its segments end so */
 	enum laplace_start_mode start;
 	/* conditions; "": none were given */
 	char start_when[LPL_CONDITIONS_SIZE], stop[LPL_CONDITIONS_SIZE], end[LPL_CONDITIONS_SIZE];

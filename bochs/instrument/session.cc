@@ -140,7 +140,10 @@ void laplace_session_end(const char *end, const char *why)
 
 const char *laplace_session_rotate(void)
 {
-	return "the trace is not recorded in segments";
+	if (!laplace_option.segmented)
+		return "the trace is not recorded in segments";
+	laplace_rotate();
+	return NULL;
 }
 
 const char *laplace_session_checkpoint(void)
@@ -416,12 +419,15 @@ static void open_collection(void)
 	options.ring_records = (size_t)laplace_option.ring;
 	options.status_fd = (int)laplace_option.status_fd;
 	options.overwrite = laplace_option.overwrite;
+	options.segmented = laplace_option.segmented;
+	options.segment = laplace_option.segment;
 	options.log = LAPLACE_LOGS;
 	options.flush_ns = laplace_option.stage == LPL_STAGE_FILE ?
 			   (uint64_t)laplace_option.flush_seconds * 1000000000 : 0;
 	options.flush_due = flush_due;
 	if (lpl_collector_open(&session.collector, &options, &report))
-		laplace_die("%s%s", report.text, report.error == LPL_ERR_USAGE ?
+		laplace_die("%s%s", report.text,
+			    report.error == LPL_ERR_USAGE && !laplace_option.overwrite ?
 			    " (overwrite=on; laplace record: --overwrite)" : "");
 	lpl_meta_free(meta);
 
@@ -554,6 +560,7 @@ static void at_exit(void)
 void laplace_init_env(void)
 {
 	laplace_producer_attach(&BX_CPU(0)->laplace);
+	laplace_large_pages(&BX_CPU(0)->iCache, sizeof(BX_CPU(0)->iCache));
 	keep_arguments();
 	laplace_signals_note();
 	laplace_producer_init(NULL, 1);

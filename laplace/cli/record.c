@@ -29,7 +29,7 @@
 
 struct options {
 	const char *output, *reduce, *bochs;
-	const char *title, *guest, *workload, *kernel, *flush;
+	const char *title, *guest, *workload, *kernel, *flush, *segment;
 	char windows[LPL_WINDOWS_SIZE];	/* "": none */
 	char start[LPL_CONDITIONS_SIZE];	/* on, off, mark or conditions */
 	char stop[LPL_CONDITIONS_SIZE], end[LPL_CONDITIONS_SIZE];	/* "": none */
@@ -45,7 +45,7 @@ struct options {
 };
 
 enum { OPT_START = 256, OPT_BOCHS, OPT_TITLE, OPT_GUEST, OPT_WORKLOAD,
-       OPT_INSTRUCTIONS, OPT_KERNEL, OPT_WALKS, OPT_FLUSH, OPT_WINDOWS,
+       OPT_INSTRUCTIONS, OPT_KERNEL, OPT_WALKS, OPT_FLUSH, OPT_WINDOWS, OPT_SEGMENT,
        OPT_STOP, OPT_END, OPT_CONTROL };
 
 static const struct argp_option option_table[] = {
@@ -72,6 +72,9 @@ static const struct argp_option option_table[] = {
 	{ "flush", OPT_FLUSH, "EVERY", 0,
 	  "How often all that happened is made readable in the file: 10s (seconds, the "
 	  "default), 1000000000i (instructions: the file repeats byte for byte), off", 0 },
+	{ "segment", OPT_SEGMENT, "SIZE", 0,
+	  "Cut the trace into files that end after so much, bytes:4G or instructions:20G; TRACE "
+	  "is a manifest that names them, and is read as one trace", 0 },
 	{ "walks", OPT_WALKS, NULL, 0, "Record page-table walks, too", 0 },
 	{ "level", 'l', "N", 0, "Compression level of zstd, 1 to 19 (3)", 0 },
 	{ "title", OPT_TITLE, "TEXT", 0, "Kept in the trace", 0 },
@@ -138,6 +141,15 @@ static void set_windows(struct argp_state *state, struct options *options, const
 	lpl_windows_close(windows);
 }
 
+static void check_segment(struct argp_state *state, const char *text)
+{
+	struct lpl_report report = { 0 };
+	struct lpl_segment_size size;
+
+	if (lpl_segment_size_parse(&size, text, &report))
+		argp_error(state, "--segment %s: %s", text, report.text);
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *options = state->input;
@@ -180,6 +192,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--flush is off, a number of seconds (10s) or of "
 				   "instructions (1000000000i), not '%s'", arg);
 		options->flush = arg;
+		return 0;
+	case OPT_SEGMENT:
+		check_segment(state, arg);
+		options->segment = arg;
 		return 0;
 	case OPT_WALKS:
 		options->walks = true;
@@ -359,6 +375,7 @@ static char *make_line(const struct options *options, const char *trace, int tol
 		{ "kernel", options->kernel },
 		{ "walks", options->walks ? "on" : NULL },
 		{ "flush", options->flush },
+		{ "segment", options->segment },
 		{ "windows", *options->windows ? options->windows : NULL },
 		{ "stop", *options->stop ? options->stop : NULL },
 		{ "end", *options->end ? options->end : NULL },
@@ -519,6 +536,19 @@ static int print_summary(const struct options *options, const struct machine *ma
 	return CLI_DONE;
 }
 
+/* The size of a trace that is there, in whatever files. */
+static uint64_t trace_bytes(const char *trace, const struct stat *about)
+{
+	struct lpl_reader *reader;
+	uint64_t bytes = (uint64_t)about->st_size;
+
+	if (S_ISREG(about->st_mode) && lpl_reader_open(&reader, trace, NULL) == LPL_OK) {
+		bytes = lpl_reader_size(reader);
+		lpl_reader_close(reader);
+	}
+	return bytes;
+}
+
 /*
  * After the end: what became of it.  `before` is what had the trace's name before the
  * run, all zeros for nothing: as long as that has it, this run's has not.
@@ -536,8 +566,8 @@ static int conclude(const struct options *options, const struct machine *machine
 	char text[128];
 	int status = CLI_DONE;
 
-	if (s->updates && print_summary(options, machine, there ? (uint64_t)about.st_size : s->bytes,
-					clean && there))
+	if (s->updates && print_summary(options, machine, there ? trace_bytes(trace, &about) :
+							  s->bytes, clean && there))
 		status = CLI_FAILED;
 	if (!clean)
 		status = cli_complain(CLI_FAILED, "%s: %s%s%s", options->output,

@@ -463,7 +463,7 @@ static int record(struct lpl_log_stream *s, const uint64_t *word, struct lpl_rep
 	case LPL_LOG_TOTALS:
 		return totals(s, word[1], report);
 	case LPL_LOG_FLUSH:
-		return (int)s->flush(s->context, report);
+		return (int)s->flush(s->context, word[0] & LPL_LOG_ROTATE, report);
 	case LPL_LOG_KINDS:
 		break;
 	}
@@ -511,6 +511,8 @@ enum lpl_error lpl_log_stream_take(struct lpl_log_stream *s, const struct lpl_lo
 		error = take(s, word, end, &words, report);
 	atomic_store_explicit(&s->instructions, s->now, memory_order_relaxed);
 	atomic_store_explicit(&s->tracer_told, s->tracer_refs, memory_order_relaxed);
+	if (!error && s->between)
+		error = s->between(s->context, report);
 	return (enum lpl_error)error;
 }
 
