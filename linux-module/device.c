@@ -60,6 +60,9 @@ static int lpl_command(char *text)
 		{ "flush", KTR_CONTROL_FLUSH },
 		{ "end", KTR_CONTROL_END },
 		{ "fail", KTR_CONTROL_FAIL },
+		{ "rotate", KTR_CONTROL_ROTATE },
+		{ "checkpoint", KTR_CONTROL_CHECKPOINT },
+		{ "quit", KTR_CONTROL_QUIT },
 	};
 	char *rest;
 	size_t i;

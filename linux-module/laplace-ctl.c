@@ -27,6 +27,9 @@ static const char usage[] =
 	"                those of 32-bit programs go with them\n"
 	"  end           the workload is over and went well\n"
 	"  fail          the workload is over and failed\n"
+	"  quit          end the run here, and close the trace\n"
+	"  rotate        end this segment of the trace, and begin the next\n"
+	"  checkpoint    save the machine, so that the run can be resumed here\n"
 	"  status        how many events the kernel told, and missed\n"
 	"\n"
 	"Exit status: 0 done, 1 failed, 2 wrong usage.\n";
@@ -115,7 +118,7 @@ static int send_words(int argc, char *argv[], size_t most)
 int main(int argc, char *argv[])
 {
 	static const char *const commands[] = {
-		"start", "stop", "flush", "end", "fail",
+		"start", "stop", "flush", "end", "fail", "rotate", "checkpoint", "quit",
 	};
 
 	if (argc < 2)

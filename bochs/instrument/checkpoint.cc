@@ -36,6 +36,8 @@
 #include <xxhash.h>
 
 #include "checkpoint.h"
+#include "conditions.h"
+#include "control.h"
 #include "option.h"
 #include "producer.h"
 #include "session.h"
@@ -282,8 +284,9 @@ static void note_place(void)
 	place->number++;
 	place->instr = laplace_icount();
 	place->on = laplace.state == LAPLACE_ON;
-	place->wanted = laplace_windows_wanted();
+	place->wanted = laplace_is_wanted();
 	place->windows_begun = laplace_windows_begun();
+	laplace_conditions_where(&place->started, &place->stopped);
 	place->known = watch->known;
 	place->end_seen = watch->end_seen;
 	place->fail_seen = watch->fail_seen;
@@ -314,6 +317,7 @@ static void make(void)
 		laplace_complain("the checkpoint %s cannot be made, and the run goes on without: %s",
 				 path, strerror(errno));
 		laplace_continue(place->references, place->tracer_refs, place->on);
+		laplace_control_checkpointed("the checkpoint could not be made");
 		set_next();
 		return;
 	}
@@ -365,6 +369,7 @@ void laplace_restored(void)
 	laplace_restart();
 	laplace_windows_continue(place->wanted, place->windows_begun);
 	laplace_continue(place->references, place->tracer_refs, place->on);
+	laplace_conditions_continue(place->started, place->stopped);
 	set_next();
 }
 

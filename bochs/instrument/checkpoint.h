@@ -14,6 +14,7 @@ struct laplace_place {
 	struct lpl_collector_place collector;
 	bool on;			/* it is recorded */
 	bool wanted;			/* see laplace_want() */
+	bool started, stopped;		/* conditions have come */
 	uint64_t windows_begun;
 	uint64_t references, tracer_refs;	/* until then */
 	/* the kernel's record, as in struct laplace_watch; and who runs */

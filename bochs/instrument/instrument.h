@@ -31,7 +31,7 @@
 
 class bxInstruction_c;
 
-/* lifecycle (session.cc) */
+/* lifecycle, and what is to be done while the processor is halted (session.cc) */
 void laplace_init_env(void);
 void laplace_exit_env(void);
 void laplace_initialize(void);
@@ -59,7 +59,7 @@ void laplace_time_jumps(void);
 void laplace_delivery_begins(void);
 void laplace_exception(void);
 void laplace_outp(unsigned port, unsigned length, unsigned value);
-void laplace_flush_if_due(void);
+void laplace_waiting(void);
 
 #define BX_INSTR_INIT_ENV()		laplace_init_env()
 #define BX_INSTR_EXIT_ENV()		laplace_exit_env()
@@ -96,7 +96,7 @@ void laplace_flush_if_due(void);
 #define BX_INSTR_PHY_ACCESS(cpu_id, phy, len, memtype, rw)
 
 /* Named by the patches; those that make up the hot path are in the variant's own header. */
-#define BX_LAPLACE_WAITING()		laplace_flush_if_due()
+#define BX_LAPLACE_WAITING()		laplace_waiting()
 #define BX_LAPLACE_DEBUG_LINE(line)	laplace_debug_line(line)
 #define BX_LAPLACE_BETWEEN(yes)		(BX_CPU_THIS_PTR laplace.between = (yes))
 #define BX_LAPLACE_ACCESS_RIGHTS() \

@@ -17,7 +17,9 @@
 struct laplace_option laplace_option;
 
 static const char KNOWN[] =
-	"trace=FILE, reduce=none|block|sad:K|window:K[+...], start=on|off|mark, "
+	"trace=FILE, reduce=none|block|sad:K|window:K[+...], start=on|off|mark|CONDITIONS, "
+	"stop=CONDITIONS, end=CONDITIONS (instructions:N+references:N+mark:TEXT+exec:NAME, for the "
+	"end also bytes:N+seconds:N), control=SOCKET, "
 	"kernel=auto|none|ADDRESS|FILE, walks=on|off, title=TEXT, guest=TEXT, "
 	"workload=TEXT, level=1..19, ring=RECORDS, overwrite=on|off, status=FD, "
 	"flush=SECONDSs|INSTRUCTIONSi|off, checkpoint=every:N|on|off, sync=SECONDS, on-full=wait|stop, "
@@ -35,7 +37,7 @@ static struct parameter {
 	{ "trace" }, { "reduce" }, { "start" }, { "kernel" }, { "walks" }, { "title" },
 	{ "guest" }, { "workload" }, { "level" }, { "ring" }, { "overwrite" }, { "status" },
 	{ "status-file" }, { "status-every" }, { "stage" }, { "flush" }, { "windows" }, { "checkpoint" }, { "segment" },
-	{ "sync" }, { "on-full" },
+	{ "sync" }, { "on-full" }, { "stop" }, { "end" }, { "control" },
 };
 
 static bool number(const char *text, long low, long high, long *out)
@@ -83,8 +85,12 @@ static bool parse_start(const char *v)
 		laplace_option.start = LAPLACE_START_OFF;
 	else if (!strcmp(v, "mark"))
 		laplace_option.start = LAPLACE_START_MARK;
-	else
-		return false;
+	else {
+		/* what is wrong with conditions is told when the run begins */
+		laplace_option.start = LAPLACE_START_OFF;
+		return strchr(v, ':') &&
+		       copy(laplace_option.start_when, sizeof(laplace_option.start_when), v);
+	}
 	return true;
 }
 
@@ -176,6 +182,12 @@ static bool parse_one(const char *key, const char *v)
 		return number(v, 1, 86400, &laplace_option.status_every);
 	if (!strcmp(key, "start"))
 		return parse_start(v);
+	if (!strcmp(key, "stop"))
+		return copy(laplace_option.stop, sizeof(laplace_option.stop), v);
+	if (!strcmp(key, "end"))
+		return copy(laplace_option.end, sizeof(laplace_option.end), v);
+	if (!strcmp(key, "control"))
+		return copy(laplace_option.control, sizeof(laplace_option.control), v);
 	if (!strcmp(key, "flush"))
 		return parse_flush(v);
 	if (!strcmp(key, "sync"))
@@ -238,20 +250,34 @@ static void note_origin(const char *context, struct parameter *p, char *replaced
 }
 
 /*
- * `windows=every:1G,length:10M`: Bochs cuts it at the comma.  What follows a value of windows=
- * and has a colon where a parameter has its = is another part of it.
+ * `windows=every:1G,length:10M`: Bochs cuts it at the comma.  What follows such a value and has
+ * a colon where a parameter has its = is another part of it.
  */
-static bool is_windows_part(const char *previous, const char *param)
+static bool is_another_part(const char *previous, const char *param)
 {
-	size_t name = strcspn(param, ":=");
-	size_t used = strlen(laplace_option.windows);
+	static const struct {
+		const char *key;
+		char *value;
+		size_t size;
+	} in_parts[] = {
+		{ "windows=", laplace_option.windows, sizeof(laplace_option.windows) },
+		{ "start=", laplace_option.start_when, sizeof(laplace_option.start_when) },
+		{ "stop=", laplace_option.stop, sizeof(laplace_option.stop) },
+		{ "end=", laplace_option.end, sizeof(laplace_option.end) },
+	};
 
-	if (strncmp(previous, "windows=", 8) || param[name] != ':')
-		return false;
-	snprintf(laplace_option.windows + used, sizeof(laplace_option.windows) - used, ",%s", param);
-	if (used + strlen(param) + 1 >= sizeof(laplace_option.windows))
-		laplace_die("laplace: windows= is too long");
-	return true;
+	for (const auto &parameter : in_parts) {
+		const size_t used = strlen(parameter.value);
+
+		if (strncmp(previous, parameter.key, strlen(parameter.key)) || !used ||
+		    param[strcspn(param, ":=")] != ':')
+			continue;
+		snprintf(parameter.value + used, parameter.size - used, ",%s", param);
+		if (used + strlen(param) + 1 >= parameter.size)
+			laplace_die("laplace: %s is too long", parameter.key);
+		return true;
+	}
+	return false;
 }
 
 static Bit32s parse_option(const char *context, int count, char *params[])
@@ -260,7 +286,7 @@ static Bit32s parse_option(const char *context, int count, char *params[])
 	const char *previous = "";
 
 	for (int i = 1; i < count; i++) {
-		if (is_windows_part(previous, params[i]))
+		if (is_another_part(previous, params[i]))
 			continue;
 		previous = params[i];
 		const char *equals = strchr(params[i], '='), *stuck;

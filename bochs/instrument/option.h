@@ -8,9 +8,14 @@
 #define LAPLACE_OPTION_H
 
 #include <laplace/collector.h>
+#include <laplace/conditions.h>
 #include <laplace/windows.h>
 
-enum laplace_start_mode { LAPLACE_START_ON, LAPLACE_START_OFF, LAPLACE_START_MARK };
+enum laplace_start_mode {
+	LAPLACE_START_ON,
+	LAPLACE_START_OFF,	/* until somebody says so, or start_when comes true */
+	LAPLACE_START_MARK
+};
 
 struct laplace_option {
 	bool wanted;			/* it was given */
@@ -23,6 +28,9 @@ struct laplace_option {
 	bool segmented;			/* the trace is a manifest's ... */
 	struct lpl_segment_size segment;	/* ... and its segments end so */
 	enum laplace_start_mode start;
+	/* conditions; "": none were given */
+	char start_when[LPL_CONDITIONS_SIZE], stop[LPL_CONDITIONS_SIZE], end[LPL_CONDITIONS_SIZE];
+	char control[BX_PATHNAME_LEN];	/* the socket's path; "": there is none */
 	bool walks, overwrite, windows_only;
 	enum lpl_stage stage;
 	long level, ring, status_fd;

@@ -386,9 +386,13 @@ void laplace_rotate(void)
 }
 
 /*
- * The simulator's thread looks whether a flush is due when a block of the log is full, and
- * while the processor is halted.
+ * The simulator's thread looks whether anything is due when a block of the log is full, and
+ * while the processor is halted; so it need not be told.
  */
+void laplace_ask_look(void)
+{
+}
+
 void laplace_ask_flush(void)
 {
 	laplace.flush_due = true;

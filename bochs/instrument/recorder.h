@@ -50,6 +50,8 @@ void laplace_flush(void);
 void laplace_rotate(void);		/* a flush, and the end of a segment */
 void laplace_flush_if_due(void);
 void laplace_ask_flush(void);		/* from any thread: flush soon */
+void laplace_ask_look(void);		/* likewise: come to laplace_session_poll() soon */
+void laplace_time_jumps(void);		/* the next trace of instructions goes there, too */
 /* Recorded so far; a simulator that logs waits until the collector has read the log. */
 uint64_t laplace_references(void);
 

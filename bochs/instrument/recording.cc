@@ -189,15 +189,20 @@ void laplace_rotate(void)
 }
 
 /*
- * The simulator's thread looks whether a flush is due where a trace of instructions
+ * The simulator's thread looks whether anything is due where a trace of instructions
  * begins on another page, and while the processor is halted.  A program may run on one
  * page for long, so it is made to believe that it came from elsewhere.  Should
  * it be just about to store there where it is, it will be asked again.
  */
+void laplace_ask_look(void)
+{
+	__atomic_store_n(&P->fetch_page, LAPLACE_NOWHERE, __ATOMIC_RELAXED);
+}
+
 void laplace_ask_flush(void)
 {
 	laplace.flush_due = true;
-	__atomic_store_n(&P->fetch_page, LAPLACE_NOWHERE, __ATOMIC_RELAXED);
+	laplace_ask_look();
 }
 
 void laplace_flush_if_due(void)

@@ -50,7 +50,7 @@ static bool key(void *, Bit32u code)
 		if (!screen.control[0] && !screen.control[1])
 			return false;
 		if (pressed)
-			laplace_want_soon(!laplace_wanted());
+			laplace_want_soon(!laplace_is_wanted());
 		return true;
 	default:
 		return false;

@@ -16,6 +16,7 @@
 #include "pc_system.h"
 #include "bx_debug/debug.h"
 
+#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <cstdarg>
@@ -28,12 +29,15 @@
 #include <laplace/reducer.h>
 
 #include "checkpoint.h"
+#include "conditions.h"
+#include "control.h"
 #include "option.h"
 #include "producer.h"
 #include "screen.h"
 #include "session.h"
 #include "signals.h"
 #include "symbol.h"
+#include "watch.h"
 #include "windows.h"
 
 /* Does this simulator log every reference?  Else it sends windows. */
@@ -48,6 +52,10 @@ static struct {
 	struct lpl_collector *collector;
 	bool closed;
 	unsigned complaints;
+	std::atomic<bool> asked;	/* somebody asks for something */
+	unsigned wants;			/* enum laplace_wants */
+	const char *end;		/* asked for: as what it is told; NULL: it was not */
+	char why[512];			/* ... and by whom */
 	char problem[512];		/* why the end is not clean */
 	bool told;			/* the user has read it */
 	bool good_end;			/* else the exit status is 1 */
@@ -57,7 +65,7 @@ static void close_collection(void);
 static void at_abrupt_exit(void);
 
 /*
- * Leave from the middle of the simulation.  exit() would run the destructors of
+ * Leave from the middle of the simulation, with status 1 unless all is well.  exit() would run the destructors of
  * Bochs' global objects, which log through a mutex that is gone by then.
  */
 [[noreturn]] static void leave(void)
@@ -71,7 +79,7 @@ static void at_abrupt_exit(void);
 			bx_atexit();	/* gives the terminal back */
 	}
 	fflush(NULL);
-	_exit(1);
+	_exit(session.good_end ? 0 : 1);
 }
 
 /* ---- telling ---- */
@@ -110,6 +118,84 @@ void laplace_die(const char *format, ...)
 	leave();
 }
 
+/* ---- what others ask for ---- */
+
+void laplace_session_ask(void)
+{
+	session.asked.store(true, std::memory_order_release);
+	laplace_ask_look();
+}
+
+void laplace_session_want(unsigned wants)
+{
+	session.wants |= wants;
+	session.asked.store(true, std::memory_order_relaxed);
+	laplace_time_jumps();	/* at the next trace, in every run */
+}
+
+void laplace_session_end(const char *end, const char *why)
+{
+	session.end = end;
+	snprintf(session.why, sizeof(session.why), "the run was ended %s", why);
+	leave();
+}
+
+const char *laplace_session_rotate(void)
+{
+	if (!laplace_option.segmented)
+		return "the trace is not recorded in segments";
+	laplace_rotate();
+	return NULL;
+}
+
+const char *laplace_session_checkpoint(void)
+{
+	if (!laplace_option.checkpoints)
+		return "no checkpoints can be made (checkpoint=on, or every:N)";
+	laplace_ask_checkpoint();
+	return NULL;
+}
+
+static void do_or_complain(bool wanted, const char *(*what)(void))
+{
+	const char *why = wanted ? what() : NULL;
+
+	if (why)
+		laplace_complain("%s", why);
+}
+
+/*
+ * A kernel's record comes to its end first: what it tells is one event, and what its making
+ * refers to is left out.  But who wants the end by a signal does not wait for the guest.
+ */
+static void attend(void)
+{
+	if (laplace_signals_stop())
+		leave();
+	if (laplace_record_is_open())
+		return;
+	session.asked.store(false, std::memory_order_relaxed);
+	std::atomic_thread_fence(std::memory_order_acquire);
+
+	const unsigned wants = session.wants | laplace_signals_want();
+
+	session.wants = 0;
+	if (wants & LAPLACE_WANTS_FLUSH)
+		laplace_flush();
+	do_or_complain(wants & LAPLACE_WANTS_ROTATION, laplace_session_rotate);
+	do_or_complain(wants & LAPLACE_WANTS_CHECKPOINT, laplace_session_checkpoint);
+	laplace_conditions_look_at_host();
+	laplace_control_attend();
+}
+
+/* The processor is halted.  What the time brings comes when it goes on. */
+void laplace_waiting(void)
+{
+	if (session.asked.load(std::memory_order_relaxed))
+		attend();
+	laplace_flush_if_due();
+}
+
 /* ---- begin ---- */
 
 /* How often, in instructions, progress is told of what is not recorded. */
@@ -119,8 +205,9 @@ void laplace_session_poll(void)
 {
 	static uint64_t told;
 
-	if (laplace_signals_stop())
-		leave();
+	if (session.asked.load(std::memory_order_relaxed))
+		attend();
+	laplace_conditions_look_if_due();
 	laplace_windows_look_if_due();
 	if (laplace.state == LAPLACE_OFF && laplace_icount() - told >= PROGRESS) {
 		told = laplace_icount();
@@ -335,6 +422,7 @@ static void open_collection(void)
 		laplace_die("the laplace option needs trace=FILE");
 	check_checkpoints();
 	windows = open_windows();
+	laplace_conditions_read();
 	check_images();
 	if (SIM->get_param(BXPN_LOG_FILENAME))
 		refuse_own("log", SIM->get_param_string(BXPN_LOG_FILENAME)->getptr());
@@ -393,6 +481,9 @@ static void open_collection(void)
 	laplace_checkpoints_begin();
 	laplace_windows_begin(windows, laplace_option.start == LAPLACE_START_ON);
 	laplace_screen_begin();
+	if (*laplace_option.control)
+		laplace_control_open(laplace_option.control);
+	laplace_conditions_begin();
 }
 
 /* ---- checkpoints ---- */
@@ -417,6 +508,8 @@ void laplace_session_hand_over(void)
 	if (laplace_signals_leave())
 		leave();
 	laplace_signals_heeded();
+	laplace_control_ending();
+	laplace_control_closed(NULL);
 	lpl_collector_leave(session.collector);
 	session.collector = NULL;
 }
@@ -443,6 +536,8 @@ static const char *judge(void)
 			 "the guest says that its workload failed");
 		return "fail";
 	}
+	if (session.end)
+		return session.end;
 	if (laplace.watch.end_seen || !strcmp(laplace_option.kernel, "none"))
 		return "clean";
 	if (bx_dbg.debugger_active)
@@ -475,6 +570,7 @@ static void close_collection(void)
 	laplace_signals_heeded();
 	if (!session.collector)
 		return;
+	laplace_control_ending();
 	memset(&report, 0, sizeof(report));
 	if (!laplace.failed) {
 		if (laplace.state == LAPLACE_SUPPRESSED)
@@ -485,15 +581,18 @@ static void close_collection(void)
 	const char *end = judge();
 
 	session.good_end = !*session.problem;
-	if (!session.good_end && !session.told)
-		fprintf(stderr, "laplace: %s; closing the trace\n", session.problem);
-	if (lpl_collector_close(session.collector, end, session.problem, &report)) {
+	const char *message = session.good_end ? session.why : session.problem;
+
+	if (*message && !session.told)
+		fprintf(stderr, "laplace: %s; closing the trace\n", message);
+	if (lpl_collector_close(session.collector, end, message, &report)) {
 		session.good_end = false;
 		/* what a full disk made of the trace is told besides that it was full */
 		if (!session.told || strcmp(report.text, session.problem) != 0)
 			fprintf(stderr, "laplace: %s\n", report.text);
 	}
 	session.collector = NULL;
+	laplace_control_closed(session.good_end ? NULL : session.problem);
 }
 
 /*

@@ -19,7 +19,32 @@ bool laplace_session_wants_handshake(void);
 void laplace_session_suspend(struct lpl_collector_place *place);
 /* The collector is closed without an end: another process goes on.  Ends the run if asked to. */
 void laplace_session_hand_over(void);
-/* A signal asked for the end: close the trace and leave. */
+/*
+ * Is anything to be done between two instructions?  What was asked for by another thread, or
+ * what the time brings.
+ */
 void laplace_session_poll(void);
+/* From any thread: somebody asks for something.  Again and again, until it was noticed. */
+void laplace_session_ask(void);
+
+/* What the guest, or a signal, may want; done by the next laplace_session_poll(). */
+enum laplace_wants {
+	LAPLACE_WANTS_FLUSH = 1,
+	LAPLACE_WANTS_ROTATION = 2,
+	LAPLACE_WANTS_CHECKPOINT = 4
+};
+void laplace_session_want(unsigned wants);
+
+/*
+ * Begin the next segment of the trace; save the machine.  Each returns why it cannot, or NULL.
+ */
+const char *laplace_session_rotate(void);
+const char *laplace_session_checkpoint(void);
+
+/*
+ * Close the trace and leave, with status 0 unless something is wrong with the run.  `end` is what
+ * lpl_collector_close() takes; `why` follows "the run was ended".
+ */
+[[noreturn]] void laplace_session_end(const char *end, const char *why);
 
 #endif

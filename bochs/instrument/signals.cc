@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Signals that end a run.
+ * Signals that end a run (SIGHUP, SIGINT, SIGTERM), that have it flushed (SIGUSR1), or begin the
+ * next segment of its trace (SIGUSR2, as in `perf record --switch-output`).
  *
  * A handler would not do: Bochs sets its own for SIGINT (with a terminal for its
  * screen, also for SIGTERM and SIGHUP), and gives SIGINT its default back before
  * the trace is closed, when who asks twice would kill us.  So these signals are
  * blocked in Bochs' thread and in all that it starts, whatever their handlers, and
- * a thread of our own waits for them.  The first one counts; what comes after it
- * stays pending for ever.  Who started us with a signal ignored (nohup, a
+ * a thread of our own waits for them.  The first that ends the run counts; what comes
+ * after it stays pending for ever.  Who started us with a signal ignored (nohup, a
  * background job of a script) means it: nobody waits for that one.
  *
  * Blocked, too, is what the kernel sends with a write that fails: SIGPIPE, when a
  * message's reader went away, and SIGXFSZ, when a file may grow no further.  The
  * write's error is enough, where anybody wants to know.
  *
- * In the debugger SIGINT is Bochs': it brings the prompt back.
+ * In the debugger SIGINT is Bochs': it brings the prompt back; and SIGUSR2 is ours, to wake it.
  */
 #include "bochs.h"
 #include "cpu/cpu.h"
@@ -22,6 +23,7 @@
 #include "bx_debug/debug.h"
 
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <ctime>
@@ -29,26 +31,36 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "session.h"
 #include "signals.h"
 
-static const int ENDING[] = { SIGHUP, SIGINT, SIGTERM };
+static const struct {
+	int number;
+	unsigned wants;		/* enum laplace_wants; 0: the end */
+	bool in_debugger;	/* it is ours there, too */
+} TAKEN[] = {
+	{ SIGHUP, 0, true }, { SIGINT, 0, false }, { SIGTERM, 0, true },
+	{ SIGUSR1, LAPLACE_WANTS_FLUSH, true }, { SIGUSR2, LAPLACE_WANTS_ROTATION, false },
+};
+static const size_t TAKEN_COUNT = sizeof(TAKEN) / sizeof(TAKEN[0]);
 static const long NAG_NS = 20000000;
 
 static struct {
-	bool ignored[sizeof(ENDING) / sizeof(ENDING[0])];
-	sigset_t ending;		/* those that somebody waits for */
+	bool ignored[TAKEN_COUNT];
+	sigset_t awaited;		/* those that somebody waits for */
 	pthread_t simulator, waiter;
 	bool waits;
 	bool debugger;
 	std::atomic<bool> stop, heeded;
+	std::atomic<unsigned> wants;
 } signals;
 
 void laplace_signals_note(void)
 {
 	struct sigaction action;
 
-	for (size_t i = 0; i < sizeof(ENDING) / sizeof(ENDING[0]); i++)
-		signals.ignored[i] = sigaction(ENDING[i], NULL, &action) == 0 &&
+	for (size_t i = 0; i < TAKEN_COUNT; i++)
+		signals.ignored[i] = sigaction(TAKEN[i].number, NULL, &action) == 0 &&
 				     action.sa_handler == SIG_IGN;
 	/* Bochs has much to say before there is anything to be closed */
 	signal(SIGPIPE, SIG_IGN);
@@ -58,6 +70,11 @@ void laplace_signals_note(void)
 bool laplace_signals_stop(void)
 {
 	return signals.stop.load(std::memory_order_relaxed);
+}
+
+unsigned laplace_signals_want(void)
+{
+	return signals.wants.exchange(0);
 }
 
 void laplace_signals_heeded(void)
@@ -79,6 +96,7 @@ static void stop_simulator(void)
 	if (nothing >= 0)
 		dup2(nothing, STDIN_FILENO);
 	while (!signals.heeded) {
+		laplace_session_ask();
 		bx_pc_system.kill_bochs_request = 1;
 		__atomic_store_n(&BX_CPU(0)->async_event, 1, __ATOMIC_RELAXED);
 		if (signals.debugger) {
@@ -89,14 +107,37 @@ static void stop_simulator(void)
 	}
 }
 
-static void *wait_for_signal(void *)
+/* The next one.  Meanwhile the simulator is asked until it has noticed what the last one wants. */
+static int next_signal(void)
 {
+	const struct timespec nap = { 0, NAG_NS };
 	int number;
 
-	if (sigwait(&signals.ending, &number) == 0) {
-		signals.stop = true;
-		stop_simulator();
+	do {
+		const bool wants = signals.wants != 0;
+
+		if (wants)
+			laplace_session_ask();
+		number = sigtimedwait(&signals.awaited, NULL, wants ? &nap : NULL);
+	} while (number < 0 && (errno == EAGAIN || errno == EINTR));
+	return number;
+}
+
+static void *wait_for_signals(void *)
+{
+	for (;;) {
+		const int number = next_signal();
+		unsigned wants = 0;
+
+		for (const auto &taken : TAKEN)
+			if (taken.number == number)
+				wants = taken.wants;
+		if (!wants)
+			break;
+		signals.wants |= wants;
 	}
+	signals.stop = true;
+	stop_simulator();
 	return NULL;
 }
 
@@ -107,21 +148,21 @@ static void interrupt_read(int)
 bool laplace_signals_take(bool debugger)
 {
 	struct sigaction wake;
-	sigset_t blocked;
+	sigset_t blocked, waking;
 	bool any = false;
 
 	signals.simulator = pthread_self();
 	signals.debugger = debugger;
-	sigemptyset(&signals.ending);
+	sigemptyset(&signals.awaited);
 	sigemptyset(&blocked);
 	sigaddset(&blocked, SIGPIPE);
 	sigaddset(&blocked, SIGXFSZ);
-	for (size_t i = 0; i < sizeof(ENDING) / sizeof(ENDING[0]); i++) {
-		if (debugger && ENDING[i] == SIGINT)
+	for (size_t i = 0; i < TAKEN_COUNT; i++) {
+		if (debugger && !TAKEN[i].in_debugger)
 			continue;
-		sigaddset(&blocked, ENDING[i]);
+		sigaddset(&blocked, TAKEN[i].number);
 		if (!signals.ignored[i]) {
-			sigaddset(&signals.ending, ENDING[i]);
+			sigaddset(&signals.awaited, TAKEN[i].number);
 			any = true;
 		}
 	}
@@ -129,9 +170,13 @@ bool laplace_signals_take(bool debugger)
 		memset(&wake, 0, sizeof(wake));	/* no SA_RESTART */
 		wake.sa_handler = interrupt_read;
 		sigaction(SIGUSR2, &wake, NULL);
+		/* who started us may have blocked it, until it is taken */
+		sigemptyset(&waking);
+		sigaddset(&waking, SIGUSR2);
+		pthread_sigmask(SIG_UNBLOCK, &waking, NULL);
 	}
 	pthread_sigmask(SIG_BLOCK, &blocked, NULL);
-	signals.waits = any && pthread_create(&signals.waiter, NULL, wait_for_signal, NULL) == 0;
+	signals.waits = any && pthread_create(&signals.waiter, NULL, wait_for_signals, NULL) == 0;
 	return !any || signals.waits;
 }
 

@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "conditions.h"
 #include "producer.h"
 #include "session.h"
 #include "watch.h"
@@ -105,6 +106,14 @@ static void control(const struct kernel_trace_record *r)
 	case KTR_CONTROL_FAIL:
 		laplace.watch.fail_seen = true;
 		break;
+	case KTR_CONTROL_ROTATE:
+		laplace_session_want(LAPLACE_WANTS_ROTATION);
+		break;
+	case KTR_CONTROL_CHECKPOINT:
+		laplace_session_want(LAPLACE_WANTS_CHECKPOINT);
+		break;
+	case KTR_CONTROL_QUIT:
+		laplace_session_end("clean", "by the guest");
 	default:
 		laplace.watch.malformed++;
 		laplace_complain("the guest asked for control %llu, which does not exist",
@@ -143,11 +152,13 @@ static void take_record(void)
 	laplace.watch.records++;
 	note_task(&record);
 	laplace_windows_hear(&record);
+	laplace_conditions_hear(&record);
 	if (record.tag == KTR_MARK && laplace_session_starts_at_mark())
 		laplace_want(true);
 	laplace_emit_event(&record);
 	if (record.tag == KTR_CONTROL)
 		control(&record);
+	laplace_conditions_heard(&record);
 	laplace_windows_look();
 }
 

@@ -23,6 +23,7 @@
 #include "pc_system.h"
 
 #include "checkpoint.h"
+#include "conditions.h"
 #include "producer.h"
 #include "watch.h"
 #include "windows.h"
@@ -69,6 +70,8 @@ static void record(bool on)
 	else
 		laplace_stop();
 	timing.begun += on && !was;
+	if (on != was)
+		laplace_conditions_switched();
 }
 
 void laplace_windows_look(void)
@@ -101,7 +104,7 @@ void laplace_want_soon(bool on)
 	timer_comes(NULL);
 }
 
-bool laplace_wanted(void)
+bool laplace_is_wanted(void)
 {
 	return timing.wanted;
 }
@@ -128,11 +131,6 @@ void laplace_windows_begin(struct lpl_windows *windows, bool wanted)
 								   false, "laplace.windows") : 0;
 	if (!laplace_checkpoint_restores())
 		laplace_want(wanted);
-}
-
-bool laplace_windows_wanted(void)
-{
-	return timing.wanted;
 }
 
 /* (The timer is Bochs', which restores it.) */

@@ -10,12 +10,12 @@
 /* From power-on.  No windows (NULL) are one without an end; `wanted`: see laplace_want(). */
 void laplace_windows_begin(struct lpl_windows *windows, bool wanted);
 
-/* The bochsrc, the guest or the debugger wants it recorded from now on, or not. */
+/* The bochsrc, the guest, the debugger or who steers the run wants it recorded from now on, or not. */
 void laplace_want(bool on);
 /* The same where a trace of instructions begins next: for a timer's or a display's callback. */
 void laplace_want_soon(bool on);
 /* What was wanted last. */
-bool laplace_wanted(void);
+bool laplace_is_wanted(void);
 
 /* The guest's kernel says this, and it is not yet in the trace. */
 void laplace_windows_hear(const struct kernel_trace_record *record);
@@ -25,8 +25,7 @@ void laplace_windows_look(void);
 /* The same where a trace of instructions begins, if it may have become time. */
 void laplace_windows_look_if_due(void);
 
-/* For a checkpoint: is it wanted; and go on from one. */
-bool laplace_windows_wanted(void);
+/* Go on from a checkpoint. */
 void laplace_windows_continue(bool wanted, uint64_t begun);
 
 /* How many have begun. */

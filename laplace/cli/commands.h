@@ -9,6 +9,7 @@
 /* COMMAND(NAME, what it does), in the order in which the usage tells them */
 #define CLI_COMMANDS(COMMAND) \
 	COMMAND(record, "run a machine and collect a trace of it") \
+	COMMAND(ctl, "steer a run that is going on") \
 	COMMAND(top, "look on while a collection runs") \
 	COMMAND(info, "tell what is in a trace") \
 	COMMAND(cat, "print a trace's records as text") \

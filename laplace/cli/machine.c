@@ -35,6 +35,8 @@ int machine_prepare(struct machine *machine, bool debugger, int *told_fd)
 	add_unless_ignored(&mask, SIGINT);
 	add_unless_ignored(&mask, SIGTERM);
 	add_unless_ignored(&mask, SIGHUP);
+	add_unless_ignored(&mask, SIGUSR1);
+	add_unless_ignored(&mask, SIGUSR2);
 	sigaddset(&mask, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &mask, &machine->old_mask);
 	machine->taken = mask;
@@ -54,9 +56,13 @@ int machine_prepare(struct machine *machine, bool debugger, int *told_fd)
 static _Noreturn void become(char **argv, int told_fd, int failure_fd, const sigset_t *mask,
 			     pid_t parent)
 {
+	sigset_t first = *mask;
 	int error;
 
-	sigprocmask(SIG_SETMASK, mask, NULL);
+	/* those that end it by default wait until it takes them */
+	sigaddset(&first, SIGUSR1);
+	sigaddset(&first, SIGUSR2);
+	sigprocmask(SIG_SETMASK, &first, NULL);
 	/* killed without a chance to say so, we leave no machine behind: it closes its trace */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
@@ -187,7 +193,9 @@ static bool take_signals(struct machine *machine)
 	bool ended = false;
 
 	while (read(machine->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
-		if (info.ssi_signo != SIGCHLD)
+		if (info.ssi_signo == SIGUSR1 || info.ssi_signo == SIGUSR2)
+			kill(machine->pid, (int)info.ssi_signo);
+		else if (info.ssi_signo != SIGCHLD)
 			interrupt(machine, (int)info.ssi_signo);
 		else if (waitpid(machine->pid, &machine->wait_status, WNOHANG) == machine->pid)
 			ended = true;

@@ -38,7 +38,8 @@ int machine_prepare(struct machine *machine, bool debugger, int *told_fd);
  * Run argv[0] (a path) until it ends; `update` is called for every status.
  * The first of SIGINT, SIGTERM and SIGHUP is passed on, so that the machine closes
  * its trace.  When it has not done so after some seconds, that is told, and from
- * then on SIGINT kills it.  Returns an exit status: CLI_FAILED when it could not
+ * then on SIGINT kills it.  SIGUSR1 and SIGUSR2 are passed on as they come: they flush, and begin
+ * another segment.  Returns an exit status: CLI_FAILED when it could not
  * be started (told), otherwise CLI_DONE: the rest is in `machine`.
  */
 int machine_run(struct machine *machine, char **argv, int told_fd,

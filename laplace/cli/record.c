@@ -13,6 +13,7 @@
 #include <jansson.h>
 
 #include <laplace/collector.h>
+#include <laplace/conditions.h>
 #include <laplace/windows.h>
 
 #include "commands.h"
@@ -28,9 +29,12 @@
 #define STATUS_EVERY_MOST 86400	/* s */
 
 struct options {
-	const char *output, *reduce, *start, *bochs;
+	const char *output, *reduce, *bochs;
 	const char *title, *guest, *workload, *kernel, *flush, *sync, *on_full, *segment;
 	char windows[LPL_WINDOWS_SIZE];	/* "": none */
+	char start[LPL_CONDITIONS_SIZE];	/* on, off, mark or conditions */
+	char stop[LPL_CONDITIONS_SIZE], end[LPL_CONDITIONS_SIZE];	/* "": none */
+	char control[PATH_MAX];		/* "": none; absolute */
 	const char *status_file;
 	char status_path[PATH_MAX];	/* that, absolute; "": none */
 	uint64_t status_every;		/* s; 0: the default */
@@ -46,20 +50,27 @@ struct options {
 
 enum { OPT_START = 256, OPT_BOCHS, OPT_TITLE, OPT_GUEST, OPT_WORKLOAD,
        OPT_INSTRUCTIONS, OPT_KERNEL, OPT_WALKS, OPT_FLUSH, OPT_WINDOWS,
-       OPT_SYNC, OPT_ON_FULL, OPT_SEGMENT, OPT_STATUS_FILE, OPT_STATUS_EVERY };
+       OPT_SYNC, OPT_ON_FULL, OPT_SEGMENT, OPT_STATUS_FILE, OPT_STATUS_EVERY,
+       OPT_STOP, OPT_END, OPT_CONTROL };
 
 static const struct argp_option option_table[] = {
 	{ "output", 'o', "TRACE", 0, "The trace to write (trace.lpl)", 0 },
 	{ "reduce", 'r', "SPEC", 0,
 	  "What to keep: none (everything), sad:K, window:K ... (sad:64)", 0 },
 	{ "start", OPT_START, "WHEN", 0,
-	  "Trace from the start (on), when the guest asks for it (off), or from the first "
-	  "mark (mark)", 0 },
+	  "Trace from the start (on), when the guest asks for it (off), from the first "
+	  "mark (mark), or from when a condition holds: instructions:N, mark:TEXT, exec:NAME", 0 },
+	{ "stop", OPT_STOP, "WHEN", 0,
+	  "Trace until a condition holds: also references:N", 0 },
+	{ "end", OPT_END, "WHEN", 0,
+	  "End the run when a condition holds: also bytes:N (of the trace), seconds:N", 0 },
+	{ "control", OPT_CONTROL, "SOCKET", 0, "Let `laplace ctl SOCKET' steer the run", 0 },
 	{ "windows", OPT_WINDOWS, "WHEN", 0,
 	  "Trace in windows of time only: every:1G,length:10M (instructions), "
 	  "mark:X,until:Y (the guest's marks), task:NAME, syscall:NAME ...", 0 },
 	{ "instructions", OPT_INSTRUCTIONS, "N", 0,
-	  "How many are expected: progress tells what is left", 0 },
+	  "How many are expected: progress tells what is left (--end instructions:N ends the run)",
+	  0 },
 	{ "kernel", OPT_KERNEL, "WHERE", 0,
 	  "Where the guest's kernel_trace_record is: auto (it tells), none, a hexadecimal "
 	  "address, a System.map or a vmlinux", 0 },
@@ -104,7 +115,43 @@ static const char *seconds(struct argp_state *state, const char *option, const c
 	return text;
 }
 
-/* As a bochsrc takes it, without commas. */
+/* As a bochsrc takes them, without commas. */
+static void set_conditions(struct argp_state *state, const char *option,
+			   char spec[LPL_CONDITIONS_SIZE], const char *text,
+			   enum lpl_conditions_use use)
+{
+	struct lpl_conditions conditions;
+	struct lpl_report report = { 0 };
+
+	if (lpl_conditions_parse(&conditions, text, use, &report))
+		argp_error(state, "%s %s: %s", option, text, report.text);
+	snprintf(spec, LPL_CONDITIONS_SIZE, "%s", conditions.spec);
+}
+
+static void set_start(struct argp_state *state, struct options *options, const char *text)
+{
+	if (!strcmp(text, "on") || !strcmp(text, "off") || !strcmp(text, "mark"))
+		snprintf(options->start, sizeof(options->start), "%s", text);
+	else if (strchr(text, ':'))
+		set_conditions(state, "--start", options->start, text, LPL_TO_START);
+	else
+		argp_error(state, "--start is on, off, mark or a condition as instructions:5G, "
+			   "not '%s'", text);
+}
+
+/* Whatever directory Bochs makes its own. */
+static void set_control(struct argp_state *state, struct options *options, const char *path)
+{
+	char here[PATH_MAX] = "";
+
+	if (*path != '/' && !getcwd(here, sizeof(here)))
+		argp_failure(state, CLI_FAILED, errno, "--control");
+	if (!*path || (size_t)snprintf(options->control, sizeof(options->control), "%s%s%s", here,
+				       *path == '/' ? "" : "/", path) >= sizeof(options->control))
+		argp_error(state, "--control is the path of a socket, not '%.100s'", path);
+}
+
+/* Without commas, likewise. */
 static void set_windows(struct argp_state *state, struct options *options, const char *text)
 {
 	struct lpl_report report = { 0 };
@@ -142,9 +189,16 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		options->reduce = arg;
 		return 0;
 	case OPT_START:
-		if (strcmp(arg, "on") && strcmp(arg, "off") && strcmp(arg, "mark"))
-			argp_error(state, "--start is on, off or mark, not '%s'", arg);
-		options->start = arg;
+		set_start(state, options, arg);
+		return 0;
+	case OPT_STOP:
+		set_conditions(state, "--stop", options->stop, arg, LPL_TO_STOP);
+		return 0;
+	case OPT_END:
+		set_conditions(state, "--end", options->end, arg, LPL_TO_END);
+		return 0;
+	case OPT_CONTROL:
+		set_control(state, options, arg);
 		return 0;
 	case OPT_WINDOWS:
 		set_windows(state, options, arg);
@@ -227,8 +281,9 @@ static const struct argp argp = {
 	"\v"
 	"What follows MACHINE is passed on to Bochs: its own options, then lines for the "
 	"bochsrc: `laplace record rc -dbg 'boot: cdrom'.  SIGINT (Ctrl-C), SIGTERM and SIGHUP "
-	"end the run and close the trace.  Exit status 0 only when the "
-	"guest ended by itself and did not say that its workload failed.",
+	"end the run and close the trace; SIGUSR1 makes all that happened readable.  Exit status 0 "
+	"only when the guest ended by itself, and did not say that its workload failed, or by "
+	"--end.",
 	children, NULL, NULL
 };
 
@@ -379,6 +434,9 @@ static char *make_line(const struct options *options, const char *trace, int tol
 		{ "segment", options->segment },
 		{ "windows", *options->windows ? options->windows : NULL },
 		{ "status-file", *options->status_path ? options->status_path : NULL },
+		{ "stop", *options->stop ? options->stop : NULL },
+		{ "end", *options->end ? options->end : NULL },
+		{ "control", *options->control ? options->control : NULL },
 		{ "title", options->title },
 		{ "guest", options->guest },
 		{ "workload", options->workload },
@@ -387,11 +445,12 @@ static char *make_line(const struct options *options, const char *trace, int tol
 	char *line = NULL;
 	size_t size;
 	FILE *out = open_memstream(&line, &size);
+	const char *quote = strchr(options->start, ':') ? "\"" : "";
 
 	if (!out)
 		return NULL;
-	fprintf(out, "laplace: trace=\"%s\", reduce=%s, start=%s", trace, options->reduce,
-		options->start);
+	fprintf(out, "laplace: trace=\"%s\", reduce=%s, start=%s%s%s", trace, options->reduce,
+		quote, options->start, quote);
 	for (size_t i = 0; i < sizeof(optional) / sizeof(optional[0]); i++) {
 		if (optional[i].value)
 			fprintf(out, ", %s=\"%s\"", optional[i].key, optional[i].value);
@@ -431,6 +490,19 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100 * (double)part / (double)whole : 0;
 }
 
+/* What is said of it, or where the run is to end; 0: not known. */
+static uint64_t expected_instructions(const struct options *options)
+{
+	struct lpl_conditions end;
+
+	lpl_conditions_clear(&end);
+	if (*options->end)
+		(void)lpl_conditions_parse(&end, options->end, LPL_TO_END, NULL);
+	if (options->instructions)
+		return options->instructions;
+	return end.number[LPL_AT_INSTRUCTIONS] != LPL_NEVER ? end.number[LPL_AT_INSTRUCTIONS] : 0;
+}
+
 struct display {
 	struct cli_progress progress;
 	const struct options *options;
@@ -445,7 +517,7 @@ static void show(const struct machine *machine, void *context)
 	if (!cli_progress_due(&display->progress) && !(s->closing && display->progress.on))
 		return;
 	cli_progress_line(&display->progress, "%s",
-			  cli_collection_line(line, s, display->options->instructions,
+			  cli_collection_line(line, s, expected_instructions(display->options),
 					      cli_progress_columns(&display->progress)));
 }
 
@@ -503,6 +575,8 @@ static int print_summary(const struct options *options, const struct machine *ma
 	       (double)s->mean.instructions / 1e6, s->references, s->kept,
 	       cli_percent(kept, 3, s->kept, s->references), s->events, bytes,
 	       percent(s->wait_ns, s->elapsed_ns));
+	if (clean && s->message[0])
+		printf("%s: %s\n", options->output, s->message);
 	return CLI_DONE;
 }
 
@@ -605,6 +679,14 @@ int cmd_record(int argc, char **argv)
 		status = check_parameter("--flush", options.flush);
 	if (!status)
 		status = check_parameter("--windows", options.windows);
+	if (!status)
+		status = check_parameter("--start", options.start);
+	if (!status)
+		status = check_parameter("--stop", options.stop);
+	if (!status)
+		status = check_parameter("--end", options.end);
+	if (!status)
+		status = check_parameter("--control", options.control);
 	if (!status)
 		status = check_reduce(options.reduce);
 	if (!status)

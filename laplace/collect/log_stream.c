@@ -338,6 +338,20 @@ static void tell_totals(struct lpl_log_stream *s)
 			.tracer_refs = s->tracer_refs, .events = s->events });
 }
 
+/* How far the stream is, with the run that is not over yet. */
+static int totals(struct lpl_log_stream *s, uint64_t instr, struct lpl_report *report)
+{
+	int error = fetch(s, instr, report);
+	uint64_t refs = s->refs;
+
+	if (recorded(s))
+		refs += (uint64_t)s->run.fetched + s->run.words - s->run_lengths +
+			(s->run.fetched && s->trace[s->run.trace + 1].crosses);
+	atomic_store_explicit(&s->references, refs, memory_order_relaxed);
+	atomic_store_explicit(&s->instructions, instr, memory_order_relaxed);
+	return error;
+}
+
 static int event(struct lpl_log_stream *s, const uint64_t *word, struct lpl_report *report)
 {
 	struct kernel_trace_record told;
@@ -449,8 +463,7 @@ static int record(struct lpl_log_stream *s, const uint64_t *word, struct lpl_rep
 	case LPL_LOG_EVENT:
 		return event(s, word, report);
 	case LPL_LOG_TOTALS:
-		atomic_store_explicit(&s->instructions, word[1], memory_order_relaxed);
-		return LPL_OK;
+		return totals(s, word[1], report);
 	case LPL_LOG_FLUSH:
 		return (int)s->flush(s->context, word[0] & LPL_LOG_ROTATE, report);
 	case LPL_LOG_KINDS:

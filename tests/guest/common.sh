@@ -83,3 +83,14 @@ expect_same() { # WHAT EXPECTED FOUND
 	}
 	[ -s "$2" ] || fail "$1: $2 is empty, and proves nothing"
 }
+
+# A machine that does nothing for ever: its whole program is the given bytes.
+endless() { # NAME BYTES
+	# shellcheck disable=SC2059 # the bytes are a format
+	{ printf "$2"; head -c 510 /dev/zero; } | head -c 510 >"$WORK/$1.img"
+	printf '\125\252' >>"$WORK/$1.img"
+	truncate -s 1474560 "$WORK/$1.img"
+	sed -e '/^ata/d' -e 's/^boot:.*/boot: floppy/' -e '/^com1/d' \
+		-e "s|^log:.*|log: \"$WORK/$1.bochslog\"|" "$IMAGE/boot.bochsrc" >"$WORK/$1.bochsrc"
+	echo "floppya: 1_44=\"$WORK/$1.img\", status=inserted" >>"$WORK/$1.bochsrc"
+}

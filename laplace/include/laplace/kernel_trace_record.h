@@ -345,7 +345,10 @@ enum ktr_control {
 	KTR_CONTROL_STOP = 2,
 	KTR_CONTROL_FLUSH = 3,
 	KTR_CONTROL_END = 4,	/* the workload is over and went well */
-	KTR_CONTROL_FAIL = 5	/* the workload is over and failed */
+	KTR_CONTROL_FAIL = 5,	/* the workload is over and failed */
+	KTR_CONTROL_ROTATE = 6,	/* end this segment of the trace, and begin the next */
+	KTR_CONTROL_CHECKPOINT = 7,	/* save the machine as it is soon after */
+	KTR_CONTROL_QUIT = 8	/* end the run here, well */
 };
 
 enum ktr_map_kind {

@@ -3,17 +3,6 @@
 # A recording whose end is not kind (SIGKILL) has on disk what happened before its
 # last flush: by the debugger's command, by the guest's, and by itself in time.
 
-# A machine that does nothing for ever: its whole program is the given bytes.
-endless() { # NAME BYTES
-	# shellcheck disable=SC2059 # the bytes are a format
-	{ printf "$2"; head -c 510 /dev/zero; } | head -c 510 >"$WORK/$1.img"
-	printf '\125\252' >>"$WORK/$1.img"
-	truncate -s 1474560 "$WORK/$1.img"
-	sed -e '/^ata/d' -e 's/^boot:.*/boot: floppy/' -e '/^com1/d' \
-		-e "s|^log:.*|log: \"$WORK/$1.bochslog\"|" "$IMAGE/boot.bochsrc" >"$WORK/$1.bochsrc"
-	echo "floppya: 1_44=\"$WORK/$1.img\", status=inserted" >>"$WORK/$1.bochsrc"
-}
-
 references() { # TRACE: before reduction, as far as the file tells; 0: it tells nothing
 	{ "$LAPLACE" info --json "$1" 2>/dev/null || true; } |
 		awk -F '[:,]' '/"before"/ && !n { n = $2 } END { print n + 0 }'

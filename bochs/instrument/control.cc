@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The control socket (laplace/control.h) of this simulator.
+ *
+ * The socket's thread has its requests taken by laplace_session_ask(), and asks the collector how
+ * the run is, which any thread may; nothing else here is on that thread.
+ */
+#include "bochs.h"
+#include "cpu/cpu.h"
+
+#include <cstring>
+
+#include <laplace/control.h>
+
+#include "control.h"
+#include "option.h"
+#include "producer.h"
+#include "session.h"
+#include "windows.h"
+
+static struct lpl_control *control;	/* NULL: there is no socket */
+static bool checkpoint_asked;		/* that request is not answered yet */
+
+/* ---- the socket's thread ---- */
+
+static void ask(void *)
+{
+	laplace_session_ask();
+}
+
+static char *tell_status(void *collector)
+{
+	static struct lpl_pace pace;
+
+	char *line = lpl_collector_status_line((struct lpl_collector *)collector, &pace);
+
+	if (line)
+		line[strcspn(line, "\n")] = '\0';
+	return line;
+}
+
+static uint64_t count_flushes(void *collector)
+{
+	struct lpl_collector_status s;
+
+	lpl_collector_status((const struct lpl_collector *)collector, &s);
+	return s.flushes;
+}
+
+/* ---- the simulator's thread ---- */
+
+void laplace_control_open(const char *path)
+{
+	const struct lpl_control_hooks hooks = {
+		laplace_session_collection().collector, ask, tell_status, count_flushes
+	};
+	struct lpl_report report;
+
+	memset(&report, 0, sizeof(report));
+	if (lpl_control_open(&control, path, &hooks, &report))
+		laplace_die("control=%s: %s", path, report.text);
+}
+
+/* Returns why it was not done, or NULL; *flushes: it is done when there were so many. */
+static const char *carry_out(const struct lpl_control_request *request, uint64_t *flushes)
+{
+	const char *why;
+
+	switch (request->what) {
+	case LPL_REQUEST_start:
+		laplace_want(true);
+		return NULL;
+	case LPL_REQUEST_stop:
+		laplace_want(false);
+		return NULL;
+	case LPL_REQUEST_mark:
+		laplace_emit_mark(request->text);
+		return NULL;
+	case LPL_REQUEST_flush:
+		if (!laplace_session_collection().writes)
+			return "nothing is written, a stage is measured";
+		laplace_flush();
+		*flushes = laplace.flushes;
+		return NULL;
+	case LPL_REQUEST_rotate:
+		why = laplace_session_rotate();
+		*flushes = laplace.flushes;
+		return why;
+	case LPL_REQUEST_checkpoint:
+		return laplace_session_checkpoint();
+	case LPL_REQUEST_quit:
+		/* answered when the trace is closed */
+		laplace_session_end("quit", "by a request at the control socket");
+	default:
+		return "that is no request for the simulator";
+	}
+}
+
+void laplace_control_attend(void)
+{
+	struct lpl_control_request request;
+	uint64_t flushes = 0;
+
+	if (!control || !lpl_control_take(control, &request))
+		return;
+	const char *refusal = carry_out(&request, &flushes);
+	if (refusal)
+		lpl_control_refuse(control, refusal);
+	else if (request.what == LPL_REQUEST_checkpoint)
+		checkpoint_asked = true;	/* answered when another process goes on from it */
+	else
+		lpl_control_done(control, flushes);
+}
+
+void laplace_control_checkpointed(const char *problem)
+{
+	if (checkpoint_asked)
+		lpl_control_refuse(control, problem);
+	checkpoint_asked = false;
+}
+
+void laplace_control_ending(void)
+{
+	if (control)
+		lpl_control_ending(control);
+}
+
+void laplace_control_closed(const char *problem)
+{
+	lpl_control_close(control, problem);
+	control = NULL;
+}

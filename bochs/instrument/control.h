@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The control socket's requests, done by the simulator's thread; see control.cc. */
+#ifndef LAPLACE_INSTRUMENT_CONTROL_H
+#define LAPLACE_INSTRUMENT_CONTROL_H
+
+/* Serve requests at this path from now on; there is a collector. */
+void laplace_control_open(const char *path);
+/* Do what is asked for, if anything is; between two instructions. */
+void laplace_control_attend(void);
+/* A checkpoint was not made; who asked for it is told. */
+void laplace_control_checkpointed(const char *problem);
+/* The collector is about to be closed. */
+void laplace_control_ending(void);
+/* And it was; NULL: well. */
+void laplace_control_closed(const char *problem);
+
+#endif

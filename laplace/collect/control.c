@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The thread that serves the control socket; <laplace/control.h> says what for.
+ *
+ * Two threads meet in the *desk*, under a lock: there lies at most one request.  The socket's
+ * thread puts it there, the simulator's takes it and says how it went, and the former sends the
+ * reply and puts the next one there.
+ *
+ *	FREE ── a client's request ──► WAITING ── take ──► TAKEN ── done, refuse ──► ANSWERED ──► FREE
+ *	                                  └── its client goes away ──► FREE
+ *
+ * While one waits, the simulator is poked every POKE_MS, for a poke may be lost.  All else that
+ * the thread does is sleep in poll().
+ *
+ * A client is one connection.  It has at most one request in the works: nothing more is read
+ * from it before its reply was sent.  So it costs a fixed amount of memory, and who does not read
+ * keeps only itself waiting.  There are at most CLIENTS; when another one comes, the one goes that
+ * has been silent longest.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <laplace/control.h>
+
+#include "base/host.h"
+#include "control_request.h"
+#include "control_socket.h"
+
+#define CLIENTS 16
+#define POKE_MS 10
+#define GOODBYE_MS 1000		/* for clients to take their last replies */
+
+struct client {
+	int fd;				/* -1: none */
+	uint64_t heard;			/* a count of what was heard: when it spoke last */
+	bool over;			/* it will send nothing more */
+	bool asking;			/* its request is at the desk, or waits for it: */
+	struct lpl_control_request request;
+	char line[LPL_CONTROL_LINE];	/* what came and is no whole line yet, or not looked at */
+	size_t length;
+	char *reply;			/* NULL: none */
+	size_t sent;
+};
+
+enum desk_state { FREE, WAITING, TAKEN, ANSWERED };
+
+struct lpl_control {
+	struct lpl_control_hooks hooks;
+	struct lpl_control_socket socket;
+	int wake;			/* an eventfd: the desk has changed */
+	pthread_t thread;
+	struct client client[CLIENTS];
+	uint64_t heard;
+
+	_Atomic bool waiting;		/* as the desk's state says; to be asked often */
+	pthread_mutex_t lock;		/* of what follows */
+	enum desk_state state;
+	struct client *whose;		/* NULL: it went away */
+	struct lpl_control_request request;
+	char refusal[LPL_REPORT_SIZE];	/* "": it was done */
+	uint64_t flushes;		/* ... when there have been so many */
+	bool ending;
+	char *last_status;		/* when ending */
+	bool closed;
+	char problem[LPL_REPORT_SIZE];	/* of the end */
+};
+
+static void set_state(struct lpl_control *c, enum desk_state state)
+{
+	c->state = state;
+	atomic_store_explicit(&c->waiting, state == WAITING, memory_order_relaxed);
+}
+
+static void wake(struct lpl_control *c)
+{
+	const uint64_t one = 1;
+
+	/* it can fail only if the thread has been woken and did not look yet */
+	if (write(c->wake, &one, sizeof(one)) < 0)
+		return;
+}
+
+/* ---- the simulator's thread ---- */
+
+bool lpl_control_take(struct lpl_control *c, struct lpl_control_request *request)
+{
+	bool taken;
+
+	if (!atomic_load_explicit(&c->waiting, memory_order_relaxed))
+		return false;
+	pthread_mutex_lock(&c->lock);
+	taken = c->state == WAITING && !c->ending;
+	if (taken) {
+		*request = c->request;
+		set_state(c, TAKEN);
+	}
+	pthread_mutex_unlock(&c->lock);
+	return taken;
+}
+
+static void answer(struct lpl_control *c, const char *refusal, uint64_t flushes)
+{
+	pthread_mutex_lock(&c->lock);
+	snprintf(c->refusal, sizeof(c->refusal), "%s", refusal);
+	c->flushes = flushes;
+	set_state(c, ANSWERED);
+	pthread_mutex_unlock(&c->lock);
+	wake(c);
+}
+
+void lpl_control_refuse(struct lpl_control *c, const char *why)
+{
+	answer(c, why, 0);
+}
+
+void lpl_control_done(struct lpl_control *c, uint64_t flushes)
+{
+	answer(c, "", flushes);
+}
+
+void lpl_control_ending(struct lpl_control *c)
+{
+	pthread_mutex_lock(&c->lock);
+	if (!c->ending)
+		c->last_status = c->hooks.status(c->hooks.context);
+	c->ending = true;
+	pthread_mutex_unlock(&c->lock);
+}
+
+void lpl_control_close(struct lpl_control *c, const char *problem)
+{
+	if (c == NULL)
+		return;
+	lpl_control_ending(c);
+	pthread_mutex_lock(&c->lock);
+	c->closed = true;
+	snprintf(c->problem, sizeof(c->problem), "%s", problem != NULL ? problem : "");
+	pthread_mutex_unlock(&c->lock);
+	wake(c);
+	pthread_join(c->thread, NULL);
+	lpl_control_socket_close(&c->socket);
+	(void)close(c->wake);
+	pthread_mutex_destroy(&c->lock);
+	free(c->last_status);
+	free(c);
+}
+
+/* ---- replies ---- */
+
+static void reply(struct client *client, char *line)
+{
+	client->reply = line;
+	client->sent = 0;
+	client->asking = false;
+	if (line == NULL)	/* no memory: who waits for a reply sees that there is none */
+		client->over = true;
+}
+
+static void reply_done(struct lpl_control *c, struct client *client)
+{
+	char *status = NULL;
+
+	pthread_mutex_lock(&c->lock);
+	if (!c->ending)
+		status = c->hooks.status(c->hooks.context);
+	else if (c->last_status != NULL)
+		status = strdup(c->last_status);
+	pthread_mutex_unlock(&c->lock);
+	reply(client, lpl_control_reply_done(client->request.what, status));
+	free(status);
+}
+
+/* ---- the desk ---- */
+
+/* Answered, and what it waits for besides has happened. */
+static bool is_done(struct lpl_control *c)
+{
+	return c->state == ANSWERED &&
+	       (c->flushes == 0 || c->ending || c->hooks.flushes(c->hooks.context) >= c->flushes);
+}
+
+/* What has been answered goes to its client, and the desk is free again. */
+static void clear_desk(struct lpl_control *c)
+{
+	char refusal[LPL_REPORT_SIZE];
+	struct client *client;
+	bool done;
+
+	pthread_mutex_lock(&c->lock);
+	done = is_done(c);
+	client = c->whose;
+	memcpy(refusal, c->refusal, sizeof(refusal));
+	if (done) {
+		set_state(c, FREE);
+		c->whose = NULL;
+	}
+	pthread_mutex_unlock(&c->lock);
+	if (!done || client == NULL)
+		return;
+	if (refusal[0] != '\0')
+		reply(client, lpl_control_reply_failed(refusal));
+	else
+		reply_done(c, client);
+}
+
+/* Who has waited longest is next. */
+static void fill_desk(struct lpl_control *c)
+{
+	struct client *next = NULL;
+
+	for (struct client *client = c->client; client < c->client + CLIENTS; client++) {
+		if (client->fd >= 0 && client->asking &&
+		    (next == NULL || client->heard < next->heard))
+			next = client;
+	}
+	pthread_mutex_lock(&c->lock);
+	if (c->state == FREE && !c->ending && next != NULL) {
+		c->whose = next;
+		c->request = next->request;
+		set_state(c, WAITING);
+	}
+	pthread_mutex_unlock(&c->lock);
+}
+
+/* ---- clients ---- */
+
+static void part_with(struct lpl_control *c, struct client *client)
+{
+	pthread_mutex_lock(&c->lock);
+	if (c->whose == client) {
+		c->whose = NULL;
+		if (c->state == WAITING)
+			set_state(c, FREE);
+	}
+	pthread_mutex_unlock(&c->lock);
+	(void)close(client->fd);
+	free(client->reply);
+	*client = (struct client){ .fd = -1 };
+}
+
+static void take_request(struct lpl_control *c, struct client *client, size_t length)
+{
+	struct lpl_report report = { 0 };
+
+	client->heard = ++c->heard;
+	if (lpl_control_parse(&client->request, client->line, length, &report))
+		reply(client, lpl_control_reply_failed(report.text));
+	else if (client->request.what == LPL_REQUEST_help)
+		reply(client, lpl_control_reply_help());
+	else if (client->request.what == LPL_REQUEST_status)
+		reply_done(c, client);
+	else
+		client->asking = true;
+}
+
+/* The next line, if it has come and the one before is done with. */
+static void look_at_line(struct lpl_control *c, struct client *client)
+{
+	char *newline = memchr(client->line, '\n', client->length);
+	size_t length, used;
+
+	if (client->asking || client->reply != NULL)
+		return;
+	if (newline == NULL && client->length == sizeof(client->line)) {
+		reply(client, lpl_control_reply_failed("a request is longer than 511 bytes"));
+		client->over = true;
+		client->length = 0;
+		return;
+	}
+	if (newline == NULL)
+		return;
+	length = (size_t)(newline - client->line);
+	used = length + 1;
+	take_request(c, client, length);
+	client->length -= used;
+	memmove(client->line, client->line + used, client->length);
+}
+
+static void hear(struct lpl_control *c, struct client *client)
+{
+	ssize_t n = recv(client->fd, client->line + client->length,
+			 sizeof(client->line) - client->length, 0);
+
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return;
+	if (n < 0)
+		return part_with(c, client);
+	client->over |= n == 0;
+	client->length += (size_t)n;
+}
+
+static void tell(struct lpl_control *c, struct client *client)
+{
+	size_t left = strlen(client->reply) - client->sent;
+	ssize_t n = send(client->fd, client->reply + client->sent, left, MSG_NOSIGNAL);
+
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return;
+	if (n < 0)
+		return part_with(c, client);
+	client->sent += (size_t)n;
+	if (client->sent < strlen(client->reply))
+		return;
+	free(client->reply);
+	client->reply = NULL;
+}
+
+/* Room for one more: nobody's, or that of who has been silent longest and waits for nothing. */
+static struct client *find_room(struct lpl_control *c)
+{
+	struct client *room = NULL;
+
+	for (struct client *client = c->client; client < c->client + CLIENTS; client++) {
+		if (client->fd < 0)
+			return client;
+		if (!client->asking && (room == NULL || client->heard < room->heard))
+			room = client;
+	}
+	if (room != NULL)
+		part_with(c, room);
+	return room;
+}
+
+static void welcome(struct lpl_control *c)
+{
+	int fd = accept4(c->socket.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct client *client;
+
+	if (fd < 0)
+		return;
+	client = find_room(c);
+	if (client == NULL) {
+		(void)close(fd);
+		return;
+	}
+	*client = (struct client){ .fd = fd, .heard = ++c->heard };
+	if (!lpl_control_peer_is_owner(fd)) {
+		reply(client, lpl_control_reply_failed("only the run's owner may steer it"));
+		client->over = true;
+	}
+}
+
+/* What happened at its connection. */
+static void serve(struct lpl_control *c, struct client *client, short happened)
+{
+	if (happened & POLLIN)
+		hear(c, client);
+	if (client->fd >= 0 && (happened & POLLOUT) && client->reply != NULL)
+		tell(c, client);
+	if (client->fd >= 0 && (happened & (POLLHUP | POLLERR)) && !(happened & POLLIN))
+		return part_with(c, client);
+	if (client->fd >= 0)
+		look_at_line(c, client);
+	if (client->fd >= 0 && client->over && !client->asking && client->reply == NULL)
+		part_with(c, client);
+}
+
+/* ---- the thread ---- */
+
+static short interest(const struct client *client)
+{
+	if (client->reply != NULL)
+		return POLLOUT;
+	return client->asking || client->over || client->length == sizeof(client->line) ? 0 : POLLIN;
+}
+
+/* Wait until something happens, or for so long; and do what is to be done at the sockets. */
+static void wait_and_serve(struct lpl_control *c, int milliseconds)
+{
+	struct pollfd fd[CLIENTS + 2];
+	uint64_t woken;
+
+	for (int i = 0; i < CLIENTS; i++)
+		fd[i] = (struct pollfd){ c->client[i].fd, interest(&c->client[i]), 0 };
+	fd[CLIENTS] = (struct pollfd){ c->wake, POLLIN, 0 };
+	fd[CLIENTS + 1] = (struct pollfd){ c->socket.fd, POLLIN, 0 };
+	if (poll(fd, CLIENTS + 2, milliseconds) < 0)
+		return;
+	for (int i = 0; i < CLIENTS; i++) {
+		if (c->client[i].fd >= 0)
+			serve(c, &c->client[i], fd[i].revents);
+	}
+	if (fd[CLIENTS].revents && read(c->wake, &woken, sizeof(woken)) < 0)
+		return;
+	if (fd[CLIENTS + 1].revents)
+		welcome(c);
+}
+
+/* What is at the desk: poke the simulator for it.  Returns how long poll() may wait. */
+static int look_at_desk(struct lpl_control *c)
+{
+	enum desk_state state;
+
+	clear_desk(c);
+	fill_desk(c);
+	pthread_mutex_lock(&c->lock);
+	state = c->ending ? FREE : c->state;
+	if (state == WAITING)
+		c->hooks.poke(c->hooks.context);
+	pthread_mutex_unlock(&c->lock);
+	/* what was answered waits for a flush */
+	return state == WAITING || state == ANSWERED ? POKE_MS : -1;
+}
+
+static bool is_closed(struct lpl_control *c)
+{
+	bool closed;
+
+	pthread_mutex_lock(&c->lock);
+	closed = c->closed;
+	pthread_mutex_unlock(&c->lock);
+	return closed;
+}
+
+/* The end is told to those who still wait for something; who asked for it has got it. */
+static void tell_end(struct lpl_control *c)
+{
+	const uint64_t until = lpl_now_ns() + GOODBYE_MS * UINT64_C(1000000);
+	bool left = true;
+
+	for (struct client *client = c->client; client < c->client + CLIENTS; client++) {
+		if (client->fd < 0 || !client->asking)
+			continue;
+		if (client->request.what != LPL_REQUEST_quit)
+			reply(client, lpl_control_reply_failed("the run has ended"));
+		else if (c->problem[0] != '\0')
+			reply(client, lpl_control_reply_failed(c->problem));
+		else
+			reply_done(c, client);
+	}
+	while (left && lpl_now_ns() < until) {
+		left = false;
+		for (int i = 0; i < CLIENTS; i++)
+			left |= c->client[i].fd >= 0 && c->client[i].reply != NULL;
+		if (left)
+			wait_and_serve(c, 50);
+	}
+}
+
+static void *run(void *argument)
+{
+	struct lpl_control *c = argument;
+
+	while (!is_closed(c))
+		wait_and_serve(c, look_at_desk(c));
+	clear_desk(c);
+	tell_end(c);
+	for (struct client *client = c->client; client < c->client + CLIENTS; client++) {
+		if (client->fd >= 0)
+			part_with(c, client);
+	}
+	return NULL;
+}
+
+/* Signals are for others. */
+static int start_thread(struct lpl_control *c)
+{
+	sigset_t all, before;
+	int problem;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	problem = pthread_create(&c->thread, NULL, run, c);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return problem;
+}
+
+enum lpl_error lpl_control_open(struct lpl_control **control, const char *path,
+				const struct lpl_control_hooks *hooks, struct lpl_report *report)
+{
+	struct lpl_control *c = calloc(1, sizeof(*c));
+	enum lpl_error error;
+
+	*control = NULL;
+	if (c == NULL)
+		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for the control socket");
+	c->hooks = *hooks;
+	for (int i = 0; i < CLIENTS; i++)
+		c->client[i].fd = -1;
+	pthread_mutex_init(&c->lock, NULL);
+	c->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	error = c->wake < 0 ? lpl_fail(report, LPL_ERR_IO, "%s: no eventfd", path) :
+			      lpl_control_socket_open(&c->socket, path, report);
+	if (!error && (errno = start_thread(c)) != 0) {
+		error = lpl_fail(report, LPL_ERR_IO, "%s: no thread", path);
+		lpl_control_socket_close(&c->socket);
+	}
+	if (error) {
+		if (c->wake >= 0)
+			(void)close(c->wake);
+		pthread_mutex_destroy(&c->lock);
+		free(c);
+		return error;
+	}
+	*control = c;
+	return LPL_OK;
+}

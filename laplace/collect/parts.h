@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Specifications that are made of parts, "every:1G+length:10M": a name, a colon and a value
+ * each, joined by plus signs or commas.  Which names there are is told by a table.
+ */
+#ifndef LAPLACE_COLLECT_PARTS_H
+#define LAPLACE_COLLECT_PARTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <laplace/error.h>
+
+struct lpl_part {
+	const char *name;
+	const char *value;	/* what it is, for messages: "N" is a number, all else is text */
+};
+
+/* What was said.  A text may hold plus signs and commas, as long as no part's name follows. */
+struct lpl_part_value {
+	const char *text;	/* within the specification; NULL: the part was not given */
+	size_t length;
+	uint64_t number;	/* of a part that is a number, from 1 on */
+};
+
+/*
+ * Take `spec` apart: a value for each of the `count` parts.  LPL_ERR_USAGE: it has a part that
+ * is none of them, or is given twice, or whose value is missing or no number.  A number may
+ * end in k, M, G or T.
+ */
+enum lpl_error lpl_parts_parse(const struct lpl_part *parts, int count, const char *spec,
+			       struct lpl_part_value *values, struct lpl_report *report);
+
+/*
+ * And put together again: in the table's order, with plus signs and whole numbers.
+ * LPL_ERR_USAGE: it is longer than `size` has room for.
+ */
+enum lpl_error lpl_parts_print(const struct lpl_part *parts, int count,
+			       const struct lpl_part_value *values, char *spec, size_t size,
+			       struct lpl_report *report);
+
+#endif

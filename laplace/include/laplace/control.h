@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Steering a run from outside: requests through a Unix socket.
+ *
+ * A request is one line, a verb and for `mark` a text; the reply is one JSON object and a newline:
+ *
+ *	flush
+ *	{"laplace":1,"ok":true,"request":"flush","status":{...}}
+ *	mark
+ *	{"laplace":1,"ok":false,"error":"mark wants a text"}
+ *
+ * `laplace` is the version of the protocol; `status` is how the run was when the request had been
+ * done.  A client may send requests one after the other, and gets its replies in that order.
+ *
+ * The socket belongs to the simulator's process and is served by a thread of its own, which never
+ * touches the simulator: it keeps requests until the simulator's thread takes them, where that
+ * looks anyway, and answers when that has told how it went.  So nothing a client does (or fails
+ * to do) changes what is recorded, but by its requests.  C++ may include this header.
+ */
+#ifndef LAPLACE_CONTROL_H
+#define LAPLACE_CONTROL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <laplace/error.h>
+#include <laplace/kernel_trace_record.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+#define LPL_CONTROL_VERSION 1
+
+/* REQUEST(name, what follows it, what it does) */
+#define LPL_REQUESTS(REQUEST) \
+	REQUEST(status, "", "tell how the run is") \
+	REQUEST(start, "", "record from now on") \
+	REQUEST(stop, "", "record no more, for now") \
+	REQUEST(mark, "TEXT", "put TEXT into the trace, as an event") \
+	REQUEST(flush, "", "make all that happened so far readable in the trace") \
+	REQUEST(rotate, "", "end this segment of the trace, and begin the next") \
+	REQUEST(checkpoint, "", "save the machine, so that the run can be resumed here") \
+	REQUEST(quit, "", "end the run, and close the trace") \
+	REQUEST(help, "", "tell what can be asked for")
+
+enum lpl_request {
+#define LPL_REQUEST_NUMBER(name, text, summary) LPL_REQUEST_##name,
+	LPL_REQUESTS(LPL_REQUEST_NUMBER)
+#undef LPL_REQUEST_NUMBER
+	LPL_REQUEST_COUNT
+};
+
+#define LPL_CONTROL_TEXT KTR_TEXT	/* bytes of a mark's text, at most */
+#define LPL_CONTROL_LINE 512		/* of a request, its newline included */
+
+struct lpl_control_request {
+	enum lpl_request what;
+	char text[LPL_CONTROL_TEXT + 1];	/* of a mark; else "" */
+};
+
+/*
+ * Read a request's line, without its newline (a carriage return at its end is left out).
+ * LPL_ERR_USAGE: it is none.
+ */
+enum lpl_error lpl_control_parse(struct lpl_control_request *request, const char *line,
+				 size_t length, struct lpl_report *report);
+
+/* What the socket's thread asks for; each is called on that thread. */
+struct lpl_control_hooks {
+	void *context;
+	/* A request waits: have the simulator's thread look.  Again and again until it did. */
+	void (*poke)(void *context);
+	/* How the run is: a JSON object, to be freed; NULL: no memory. */
+	char *(*status)(void *context);
+	/* How many flushes have been done since the run began. */
+	uint64_t (*flushes)(void *context);
+};
+
+struct lpl_control;
+
+/*
+ * Make the socket at `path`, which only its owner can use (mode 0600, and who connects is
+ * looked at), and serve it on a thread of its own.  A socket that nobody listens at is replaced.
+ * LPL_ERR_USAGE: the path is too long, or is something else than a socket, or somebody listens
+ * there; LPL_ERR_IO, LPL_ERR_MEMORY.  *control is NULL then.
+ */
+enum lpl_error lpl_control_open(struct lpl_control **control, const char *path,
+				const struct lpl_control_hooks *hooks, struct lpl_report *report);
+
+/* ---- the simulator's thread ---- */
+
+/*
+ * Is there a request?  It is taken then, and has to be answered before the next one is taken.
+ * (`status` and `help` are answered without it, so they never come here.)
+ */
+bool lpl_control_take(struct lpl_control *control, struct lpl_control_request *request);
+/* It was not done, because of this. */
+void lpl_control_refuse(struct lpl_control *control, const char *why);
+/* It is done; with `flushes`, when so many have been. */
+void lpl_control_done(struct lpl_control *control, uint64_t flushes);
+
+/*
+ * The run is ending: the hooks are called no more when this returns, and no request is taken.
+ * Until lpl_control_close() everybody who asks for the status gets the last one.
+ */
+void lpl_control_ending(struct lpl_control *control);
+/*
+ * It has ended: well, or with a problem (else NULL).  Who asked for the end is answered, and so is
+ * who still waits for something else; the socket is removed and the thread ends.  NULL is fine.
+ */
+void lpl_control_close(struct lpl_control *control, const char *problem);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+
+#endif
