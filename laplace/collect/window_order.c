@@ -59,8 +59,8 @@ static struct lpl_last_key *sort(struct lpl_last_key *from, struct lpl_last_key 
 
 size_t lpl_window_sort(struct lpl_window_order *order)
 {
-	const size_t lasts = order->lasts, all = order->firsts + lasts;
-	const struct lpl_ref *first = order->first, *first_end = first + order->firsts;
+	const size_t firsts = order->firsts, lasts = order->lasts, all = firsts + lasts;
+	size_t first = 0;
 
 	if (!lpl_reserve(order->ref, order->ref_room, all) ||
 	    !lpl_reserve(order->key, order->key_room, 2 * lasts))
@@ -72,12 +72,12 @@ size_t lpl_window_sort(struct lpl_window_order *order)
 	struct lpl_ref *out = order->ref;
 
 	for (size_t i = 0; i < lasts; i++) {
-		while (first < first_end && first->ref < last[i].ref)
-			*out++ = *first++;
+		while (first < firsts && order->first[first].ref < last[i].ref)
+			*out++ = order->first[first++];
 		*out++ = order->last[last[i].at];
 	}
-	while (first < first_end)
-		*out++ = *first++;
+	while (first < firsts)
+		*out++ = order->first[first++];
 	order->firsts = order->lasts = 0;
 	return all;
 }

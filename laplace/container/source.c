@@ -53,6 +53,12 @@ static bool continues(const struct lpl_source *source, const struct lpl_chunk_he
 	       header->events_so_far == before->events_so_far + header->events;
 }
 
+static bool precede(const struct lpl_clocks *one, const struct lpl_clocks *other)
+{
+	return one->ref <= other->ref && one->instr <= other->instr &&
+	       one->cycle <= other->cycle;
+}
+
 /* What is wrong with a header whose checksum is right; NULL: nothing. */
 static const char *header_fault(const struct lpl_source *source,
 				const struct lpl_chunk_header *header)
@@ -74,6 +80,9 @@ static const char *header_fault(const struct lpl_source *source,
 		return "its number of records is wrong for its kind";
 	if (!continues(source, header))
 		return "it does not continue the chunk before it";
+	/* else the next one would continue from there, even if this one's records are damaged */
+	if (!precede(&header->base, &header->first) || !precede(&header->first, &header->last))
+		return "its clocks run backwards";
 	if (!records && (!lpl_clocks_equal(&header->first, &header->base) ||
 			 !lpl_clocks_equal(&header->last, &header->base)))
 		return "it has clocks but no records";
