@@ -26,6 +26,8 @@
 #include "hooks_windows.h"
 #endif
 
+#include <cstring>
+
 class bxInstruction_c;
 
 /* lifecycle (session.cc) */
@@ -33,6 +35,10 @@ void laplace_init_env(void);
 void laplace_exit_env(void);
 void laplace_initialize(void);
 void laplace_reset(void);
+
+/* host_pages.cc */
+void laplace_large_pages(void *start, size_t size);
+#define BX_LAPLACE_LARGE_PAGES(start, size)	laplace_large_pages((start), (size))
 
 /* the debugger (debugger.cc) */
 void laplace_debug_prompt(void);
@@ -109,6 +115,18 @@ void laplace_flush_if_due(void);
 #define BX_LAPLACE_ONLY_CLOSED(entry, address, user, rw) \
 	(BX_LAPLACE_HAS_HOST((entry), LPFOf(address)) && !bx_dbg.debugger_active && \
 	 ((entry)->accessBits & (((rw) & 1 ? 4u : 1u) << (user))))
+/* An access's bytes: where the compiler knows how many, they are no call. */
+LAPLACE_INLINE void laplace_copy(void *to, const void *from, unsigned length)
+{
+	switch (length) {
+	case 1: memcpy(to, from, 1); break;
+	case 2: memcpy(to, from, 2); break;
+	case 4: memcpy(to, from, 4); break;
+	case 8: memcpy(to, from, 8); break;
+	default: memcpy(to, from, length);
+	}
+}
+#define BX_LAPLACE_COPY(to, from, length)	laplace_copy((to), (from), (length))
 #define BX_LAPLACE_IS_OPEN(entry)	(!((entry)->lpf & TLB_LAPLACE_CLOSED))
 #define BX_LAPLACE_STACK_POINTER() \
 	__extension__({ const Bit8u *here; __asm__("mov %%rsp, %0" : "=r"(here)); here; })

@@ -94,20 +94,17 @@ static uint64_t clock_at(uint64_t instr)
 
 /* ---- the ring ---- */
 
+void laplace_send(const struct lpl_ring_record *records, size_t count)
+{
+	if (laplace.ring && !laplace.failed)
+		laplace.failed = !lpl_ring_put(laplace.ring, records, count);
+}
+
 void laplace_emit(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
-	if (!laplace.ring || laplace.failed)
-		return;
-	struct lpl_ring_record *record = lpl_ring_reserve(laplace.ring);
-	if (!record) {
-		laplace.failed = true;
-		return;
-	}
-	record->word[0] = a;
-	record->word[1] = b;
-	record->word[2] = c;
-	record->word[3] = d;
-	lpl_ring_commit(laplace.ring);
+	const struct lpl_ring_record record = { { a, b, c, d } };
+
+	laplace_send(&record, 1);
 }
 
 void laplace_time_jumps(void)

@@ -91,6 +91,9 @@ void laplace_fetched_until(uint64_t latest);
 void laplace_between_instructions(void);
 void laplace_space_changed(void);
 
+/* One record to the collector. */
+void laplace_emit(uint64_t a, uint64_t b, uint64_t c, uint64_t d);
+
 /* cycles.cc */
 void laplace_add_jump(uint64_t instr, uint64_t offset);
 void laplace_sync_cycles(void);		/* look whether the cycle counter has jumped */

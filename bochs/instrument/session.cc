@@ -462,6 +462,7 @@ static void at_exit(void)
 void laplace_init_env(void)
 {
 	laplace_producer_attach(&BX_CPU(0)->laplace);
+	laplace_large_pages(&BX_CPU(0)->iCache, sizeof(BX_CPU(0)->iCache));
 	keep_arguments();
 	laplace_signals_note();
 	laplace_producer_init(NULL, 1);

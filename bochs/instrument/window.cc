@@ -19,7 +19,8 @@ bool laplace_window_init(struct laplace_window *w, uint32_t pages_max)
 	w->page = (struct laplace_page *)calloc(pages_max, sizeof(*w->page));
 	w->fetched = (struct laplace_page **)calloc(pages_max, sizeof(struct laplace_page *));
 	w->bucket = (uint32_t *)calloc(buckets, sizeof(*w->bucket));
-	return w->page && w->fetched && w->bucket;
+	w->record = (struct lpl_ring_record *)calloc(2 * (size_t)pages_max, sizeof(*w->record));
+	return w->page && w->fetched && w->bucket && w->record;
 }
 
 void laplace_window_free(struct laplace_window *w)
@@ -27,9 +28,11 @@ void laplace_window_free(struct laplace_window *w)
 	free(w->page);
 	free(w->fetched);
 	free(w->bucket);
+	free(w->record);
 	w->page = NULL;
 	w->fetched = NULL;
 	w->bucket = NULL;
+	w->record = NULL;
 }
 
 /* ---- pages ---- */
@@ -190,17 +193,20 @@ uint64_t laplace_fold(struct laplace_processor *p)
 
 void laplace_send_window(struct laplace_window *w)
 {
+	struct lpl_ring_record *record = w->record;
+
 	for (uint32_t i = 0; i < w->pages; i++) {
 		const struct laplace_page *p = &w->page[i];
 		uint64_t cycle = p->cycle_known == p->last_instr ? p->last_cycle :
 				 laplace_cycle_at(p->last_instr);
 
-		laplace_emit(p->first, p->first_instr, p->first_cycle,
-			     LPL_WIRE_KIND(LPL_WIRE_PAGE) | p->page);
-		laplace_emit(p->last, p->last_instr, cycle,
-			     (p->space == LAPLACE_WALK_SPACE ? LPL_WIRE_WALK : p->space) |
-			     (p->wrote ? LPL_WIRE_WROTE : 0));
+		*record++ = { { p->first, p->first_instr, p->first_cycle,
+				LPL_WIRE_KIND(LPL_WIRE_PAGE) | p->page } };
+		*record++ = { { p->last, p->last_instr, cycle,
+				(p->space == LAPLACE_WALK_SPACE ? LPL_WIRE_WALK : p->space) |
+				(p->wrote ? LPL_WIRE_WROTE : 0) } };
 	}
+	laplace_send(w->record, 2 * (size_t)w->pages);
 	memset(w->bucket, 0, (w->bucket_mask + 1) * sizeof(w->bucket[0]));
 	w->pages = 0;
 	w->events = 0;

@@ -7,6 +7,8 @@
 #ifndef LAPLACE_WINDOW_H
 #define LAPLACE_WINDOW_H
 
+#include <laplace/ring.h>
+
 #include "hooks.h"
 
 /*
@@ -42,6 +44,7 @@ struct laplace_window {
 	/* pages whose `fetch` may hold a time */
 	struct laplace_page **fetched;
 	uint32_t fetched_count;
+	struct lpl_ring_record *record;	/* two a page, when it is sent */
 };
 
 bool laplace_window_init(struct laplace_window *w, uint32_t pages_max);
@@ -75,6 +78,6 @@ void laplace_send_window(struct laplace_window *w);
 void laplace_close_slot(struct laplace_slot *slot);	/* references must come by the slow path */
 void laplace_close_stack(void);
 uint64_t laplace_cycle_at(uint64_t instr);
-void laplace_emit(uint64_t a, uint64_t b, uint64_t c, uint64_t d);
+void laplace_send(const struct lpl_ring_record *records, size_t count);
 
 #endif

@@ -5,9 +5,11 @@
 #include "base/array.h"
 #include "window_order.h"
 
-/* The reference with this number is last[at]. */
+enum { DIGIT_BITS = 7, DIGITS = 1 << DIGIT_BITS };
+
+/* The number of last[at], above the least of them. */
 struct lpl_last_key {
-	uint64_t ref;
+	uint64_t above;
 	size_t at;
 };
 
@@ -27,28 +29,27 @@ struct lpl_ref *lpl_window_first(struct lpl_window_order *order, uint64_t number
 	return &order->first[order->firsts++];
 }
 
-static void merge(const struct lpl_last_key *a, const struct lpl_last_key *a_end,
-		  const struct lpl_last_key *b, const struct lpl_last_key *b_end,
-		  struct lpl_last_key *out)
+/*
+ * By their digits, from the lowest that any of them has on: numbers of one window are near each
+ * other, so two or three times through are enough, and nothing depends on how they compare.
+ * Returns where the sorted ones are.
+ */
+static struct lpl_last_key *sort(struct lpl_last_key *from, struct lpl_last_key *to, size_t n,
+				 uint64_t greatest)
 {
-	while (a < a_end && b < b_end)
-		*out++ = a->ref <= b->ref ? *a++ : *b++;
-	while (a < a_end)
-		*out++ = *a++;
-	while (b < b_end)
-		*out++ = *b++;
-}
+	for (unsigned int shift = 0; shift < 64 && greatest >> shift != 0; shift += DIGIT_BITS) {
+		size_t start[DIGITS] = { 0 }, before = 0;
 
-/* By merging ever longer runs to and fro; returns where the sorted ones are. */
-static struct lpl_last_key *sort(struct lpl_last_key *from, struct lpl_last_key *to, size_t n)
-{
-	for (size_t run = 1; run < n; run *= 2) {
-		for (size_t i = 0; i < n; i += 2 * run) {
-			size_t middle = i + run < n ? i + run : n;
-			size_t end = middle + run < n ? middle + run : n;
+		for (size_t i = 0; i < n; i++)
+			start[from[i].above >> shift & (DIGITS - 1)]++;
+		for (size_t d = 0; d < DIGITS; d++) {
+			const size_t count = start[d];
 
-			merge(from + i, from + middle, from + middle, from + end, to + i);
+			start[d] = before;
+			before += count;
 		}
+		for (size_t i = 0; i < n; i++)
+			to[start[from[i].above >> shift & (DIGITS - 1)]++] = from[i];
 		struct lpl_last_key *sorted = to;
 
 		to = from;
@@ -57,27 +58,48 @@ static struct lpl_last_key *sort(struct lpl_last_key *from, struct lpl_last_key 
 	return from;
 }
 
+/* The keys of the last references, in order. */
+static const struct lpl_last_key *sorted_keys(const struct lpl_window_order *order)
+{
+	const struct lpl_ref *last = order->last;
+	struct lpl_last_key *key = order->key;
+	uint64_t least = UINT64_MAX, bits = 0;
+
+	for (size_t i = 0; i < order->lasts; i++)
+		least = last[i].ref < least ? last[i].ref : least;
+	for (size_t i = 0; i < order->lasts; i++) {
+		key[i] = (struct lpl_last_key){ last[i].ref - least, i };
+		bits |= key[i].above;
+	}
+	return sort(key, key + order->lasts, order->lasts, bits);
+}
+
 size_t lpl_window_sort(struct lpl_window_order *order)
 {
-	const size_t firsts = order->firsts, lasts = order->lasts, all = firsts + lasts;
-	size_t first = 0;
+	const size_t lasts = order->lasts, all = order->firsts + lasts;
+	const struct lpl_ref *first, *first_end;
 
-	if (!lpl_reserve(order->ref, order->ref_room, all) ||
+	/* all three are there, though some may hold nothing: pointers into them are made below */
+	if (!lpl_reserve(order->first, order->first_room, 0) ||
+	    !lpl_reserve(order->ref, order->ref_room, all) ||
 	    !lpl_reserve(order->key, order->key_room, 2 * lasts))
 		return SIZE_MAX;
-	for (size_t i = 0; i < lasts; i++)
-		order->key[i] = (struct lpl_last_key){ order->last[i].ref, i };
-
-	const struct lpl_last_key *last = sort(order->key, order->key + lasts, lasts);
+	const struct lpl_last_key *key = sorted_keys(order);
 	struct lpl_ref *out = order->ref;
 
-	for (size_t i = 0; i < lasts; i++) {
-		while (first < firsts && order->first[first].ref < last[i].ref)
-			*out++ = order->first[first++];
-		*out++ = order->last[last[i].at];
+	first = order->first;
+	first_end = first + order->firsts;
+	for (size_t i = 0; i < lasts;) {
+		const struct lpl_ref *last = &order->last[key[i].at];
+		/* which is next nobody can foretell, the processor neither: without a branch */
+		const bool is_last = first == first_end || last->ref <= first->ref;
+
+		*out++ = *(is_last ? last : first);
+		i += is_last;
+		first += !is_last;
 	}
-	while (first < firsts)
-		*out++ = order->first[first++];
+	while (first < first_end)
+		*out++ = *first++;
 	order->firsts = order->lasts = 0;
 	return all;
 }

@@ -4,7 +4,7 @@
  *
  * The simulator sends a window's pages in the order of their first references, each with its
  * last one, too; those come in any order.  So only the last ones have to be sorted, as
- * numbers and not as whole references, and both merged.
+ * numbers and not as whole references, and then both are merged.
  */
 #ifndef LAPLACE_COLLECT_WINDOW_ORDER_H
 #define LAPLACE_COLLECT_WINDOW_ORDER_H

@@ -150,8 +150,7 @@ static int drain(struct sad *sad, uint64_t threshold, struct lpl_report *report)
 			error = lpl_outlet_event(&sad->outlet, event, report);
 			lpl_event_queue_pop(&sad->events);
 		} else if (i != 0 && head->time <= threshold) {
-			head->ref.reserved = 0;
-			error = lpl_outlet_ref(&sad->outlet, &head->ref, report);
+			error = lpl_outlet_paged(&sad->outlet, &head->ref, report);
 			unlink_pending(sad->pending, i);
 			head->next = sad->spare;
 			sad->spare = i;

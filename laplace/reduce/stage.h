@@ -49,6 +49,17 @@ static inline int lpl_outlet_ref(struct lpl_outlet *outlet, const struct lpl_ref
 	return outlet->count < LPL_OUTLET_REFS ? LPL_OK : lpl_outlet_flush(outlet, report);
 }
 
+/* Likewise, without what a reducer has in `reserved`. */
+static inline int lpl_outlet_paged(struct lpl_outlet *outlet, const struct lpl_ref *ref,
+				   struct lpl_report *report)
+{
+	struct lpl_ref *sent = &outlet->ref[outlet->count++];
+
+	*sent = *ref;	/* as a whole: a field changed before would have to arrive first */
+	sent->reserved = 0;
+	return outlet->count < LPL_OUTLET_REFS ? LPL_OK : lpl_outlet_flush(outlet, report);
+}
+
 static inline int lpl_outlet_event(struct lpl_outlet *outlet, const struct lpl_event *event,
 				   struct lpl_report *report)
 {

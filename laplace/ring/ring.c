@@ -23,6 +23,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include <laplace/ring.h>
@@ -167,6 +168,33 @@ void lpl_ring_commit(struct lpl_ring *ring)
 {
 	if (++ring->producer.position == ring->producer.publish_at)
 		lpl_ring_publish(ring);
+}
+
+static uint64_t less(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+bool lpl_ring_put(struct lpl_ring *ring, const struct lpl_ring_record *records, size_t count)
+{
+	while (count > 0) {
+		void *cell = lpl_ring_reserve_block(ring);
+		const uint64_t position = ring->producer.position;
+		/* as far as there is room, the ring's memory does not end, and a batch goes */
+		uint64_t piece = less(count, ring->producer.room_until - position);
+
+		if (cell == NULL)
+			return false;
+		piece = less(piece, ring->mask + 1 - (position & ring->mask));
+		piece = less(piece, ring->producer.publish_at - position);
+		memcpy(cell, records, piece * sizeof(*records));
+		ring->producer.position += piece;
+		if (ring->producer.position == ring->producer.publish_at)
+			lpl_ring_publish(ring);
+		records += piece;
+		count -= piece;
+	}
+	return true;
 }
 
 void lpl_ring_end(struct lpl_ring *ring)

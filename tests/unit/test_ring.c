@@ -96,14 +96,27 @@ static void *produce(void *argument)
 	uint64_t random = p->seed, until_publish = 1 + next_random(&random) % 600;
 
 	atomic_store(&p->started, true);
-	for (p->sent = 0; p->sent < p->records; p->sent++) {
-		struct lpl_ring_record *record = lpl_ring_reserve(p->ring);
+	for (p->sent = 0; p->sent < p->records;) {
+		struct lpl_ring_record *record, many[700];
+		uint64_t count = 1;
 
-		if (!record)
-			return NULL;
-		fill(record, p->sent);
-		lpl_ring_commit(p->ring);
-		if (--until_publish == 0) {
+		if (next_random(&random) % 8 == 0) {	/* many at once */
+			count = next_random(&random) % 700;
+			count = count < p->records - p->sent ? count : p->records - p->sent;
+			for (uint64_t i = 0; i < count; i++)
+				fill(&many[i], p->sent + i);
+			if (!lpl_ring_put(p->ring, many, count))
+				return NULL;
+		} else {
+			record = lpl_ring_reserve(p->ring);
+			if (!record)
+				return NULL;
+			fill(record, p->sent);
+			lpl_ring_commit(p->ring);
+		}
+		p->sent += count;
+		until_publish -= count < until_publish ? count : until_publish;
+		if (until_publish == 0) {
 			lpl_ring_publish(p->ring);
 			until_publish = 1 + next_random(&random) % 600;
 			if (next_random(&random) % 8 == 0)
@@ -263,6 +276,8 @@ static void an_aborted_ring_takes_what_it_has_room_for(void **state)
 	put(ring, 1, SMALLEST - 1);
 	assert_null(lpl_ring_reserve(ring));
 	assert_null(lpl_ring_reserve(ring));
+	assert_false(lpl_ring_put(ring, &(struct lpl_ring_record){ { 0 } }, 1));
+	assert_true(lpl_ring_put(ring, NULL, 0));
 	lpl_ring_end(ring);
 	lpl_ring_free(ring);
 }

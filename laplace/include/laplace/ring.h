@@ -44,6 +44,11 @@ struct lpl_ring_record *lpl_ring_reserve(struct lpl_ring *ring);
 void *lpl_ring_reserve_block(struct lpl_ring *ring);	/* the same, of a ring of blocks */
 /* The reserved record or block is complete; it becomes visible with its batch. */
 void lpl_ring_commit(struct lpl_ring *ring);
+/*
+ * Reserve and commit `count` records at once, with these words, in as many pieces as it takes.
+ * false: the consumer gave up, and not all were put.
+ */
+bool lpl_ring_put(struct lpl_ring *ring, const struct lpl_ring_record *records, size_t count);
 /* Make all committed records visible now. */
 void lpl_ring_publish(struct lpl_ring *ring);
 /* Publish; nothing more will come. */
