@@ -426,8 +426,8 @@ static int print_summary(const struct options *options, const struct machine *ma
 
 	if (options->json)
 		return cli_print_json(stdout,
-			json_pack("{s:s, s:b, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
-				  "file", options->output, "clean", clean,
+			json_pack("{s:o, s:b, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+				  "file", cli_json_text(options->output), "clean", clean,
 				  "end", s->end, "message", s->message,
 				  "instructions", (json_int_t)s->instructions,
 				  "references", (json_int_t)s->references,
@@ -436,9 +436,9 @@ static int print_summary(const struct options *options, const struct machine *ma
 				  "bytes", (json_int_t)bytes,
 				  "wait_ns", (json_int_t)s->wait_ns,
 				  "elapsed_ns", (json_int_t)s->elapsed_ns));
-	printf("%s: %" PRIu64 " instructions in %.1f s (%.1f MIPS), %" PRIu64
+	cli_say(stdout, "%s: %" PRIu64 " instructions in %.1f s (%.1f MIPS), %" PRIu64
 	       " references, kept %" PRIu64 " (%s), %" PRIu64 " events, %" PRIu64
-	       " bytes, stalled %.1f%% of the time\n", options->output, s->instructions,
+	       " bytes, stalled %.1f%% of the time", options->output, s->instructions,
 	       (double)s->elapsed_ns / 1e9, mips(s), s->references, s->kept,
 	       cli_percent(kept, 3, s->kept, s->references), s->events, bytes,
 	       percent(s->wait_ns, s->elapsed_ns));
