@@ -65,7 +65,7 @@ static bool leave_cache(struct lpl_merge *merge, const struct run *run)
 	uint64_t first = run->first + mapping->delta, count = run->last - run->first + 1;
 	uint64_t identity = lpl_object_identity(mapping, object);
 
-	if (merge->output->leave == NULL || object == NULL)
+	if (merge->output->leave == NULL || object == NULL || object->pages == 0)
 		return true;
 	if (count <= object->pages) {
 		for (uint64_t i = 0; i < count; i++) {
