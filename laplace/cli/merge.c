@@ -326,6 +326,9 @@ static int print_json(FILE *out, const struct options *options, const struct lpl
 			    "gap_events", (json_int_t)stats->gap_events,
 			    "gap_unknown", (json_int_t)stats->gap_unknown,
 			    "odd_events", anomalies);
+	if (stats->forgotten)
+		json_object_set_new(summary, "forgotten",
+				    json_integer((json_int_t)stats->forgotten));
 	if (options->audit)
 		json_object_set_new(summary, "audit", audit_json(merge));
 	return cli_print_json(out, summary);

@@ -77,6 +77,9 @@ void lpl_tasks_snapshot(struct tasks *tasks, bool begins);
 /* Events are missing: nobody knows who runs, nor who has exited. */
 void lpl_tasks_gap(struct tasks *tasks);
 
+/* Nobody knows any more of any: all are lost, or have exited. */
+void lpl_tasks_lose(struct tasks *tasks, const struct lpl_event *event);
+
 /* The stream is over: all that live are left. */
 void lpl_tasks_finish(struct tasks *tasks);
 
