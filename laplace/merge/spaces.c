@@ -53,14 +53,16 @@ void lpl_space_clear(struct lpl_merge *merge, struct space *space)
 bool lpl_spaces_forget(struct lpl_merge *merge, const struct lpl_event *event)
 {
 	bool done = true;
+	struct space *space = LIST_FIRST(&merge->all_spaces);
 
 	merge->last_space = NULL;
-	while (!LIST_EMPTY(&merge->all_spaces)) {
-		struct space *space = LIST_FIRST(&merge->all_spaces);
+	while (space != NULL) {
+		struct space *next = LIST_NEXT(space, in_all);
 
 		if (merge->audit != NULL)
 			done &= lpl_audit_space_over(merge, space->number, true, event);
 		lpl_space_free(space);
+		space = next;
 	}
 	lpl_map_free(&merge->spaces);
 	merge->stats.live_spaces = 0;

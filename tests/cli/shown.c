@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* shown text|json|csv|markup FILE...: may these be shown (shown.h)?  Names those that may not. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "shown.h"
 
@@ -15,13 +14,13 @@ int main(int argc, char **argv)
 		{ "text", shown_text }, { "json", shown_json }, { "csv", shown_csv },
 		{ "markup", shown_markup }
 	};
-	char *text = malloc(LARGEST + 1);
+	static char text[LARGEST + 1];
 	int status = 0;
 	size_t f = 0;
 
 	while (f < 4 && argc > 2 && strcmp(form[f].name, argv[1]) != 0)
 		f++;
-	if (argc < 3 || f == 4 || !text) {
+	if (argc < 3 || f == 4) {
 		fprintf(stderr, "usage: shown text|json|csv|markup FILE...\n");
 		return 2;
 	}
@@ -40,6 +39,5 @@ int main(int argc, char **argv)
 		if (file)
 			(void)fclose(file);
 	}
-	free(text);
 	return status;
 }

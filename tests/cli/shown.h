@@ -88,7 +88,7 @@ static inline size_t shown_element(const char *at, const char *end)
 		size_t length = strlen(known[i]);
 
 		if ((size_t)(end - at) > length && strncmp(at, known[i], length) == 0 &&
-		    memchr(" >/\n", at[length], 4))
+		    at[length] != '\0' && strchr(" >/\n", at[length]))
 			return length;
 	}
 	return 0;

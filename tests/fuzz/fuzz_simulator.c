@@ -103,7 +103,7 @@ static void send_windows(struct input *input)
 		error = lpl_ring_stream_take(&stream, &record, 1, &report);
 	}
 	if (!error)
-		error = lpl_ring_stream_deliver(&stream, &report);
+		(void)lpl_ring_stream_deliver(&stream, &report);
 	lpl_ring_stream_free(&stream);
 	lpl_reducer_close(reducer);
 }

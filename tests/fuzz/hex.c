@@ -26,10 +26,10 @@ struct bytes {
 	size_t size;
 };
 
-static int fail(const char *what)
+static _Noreturn void fail(const char *what)
 {
 	fprintf(stderr, "hex: %s: %s\n", what, errno ? strerror(errno) : "is malformed");
-	return 1;
+	exit(1);
 }
 
 static bool read_whole(const char *path, struct bytes *bytes)
@@ -70,10 +70,10 @@ static int pack(char **path, size_t count)
 	struct bytes *file = calloc(count + 1, sizeof(*file));
 
 	if (!file)
-		return fail("pack");
+		fail("pack");
 	for (size_t i = 0; i < count; i++)
 		if (!read_whole(path[i], &file[i]))
-			return fail(path[i]);
+			fail(path[i]);
 	qsort(file, count, sizeof(*file), by_size);
 	for (size_t i = 0; i < count; i++) {
 		if (i > 0 && by_size(&file[i], &file[i - 1]) == 0)
@@ -83,7 +83,9 @@ static int pack(char **path, size_t count)
 			       (k + 1) % LINE_BYTES == 0 && k + 1 < file[i].size ? "\n" : "");
 		printf("\n\n");
 	}
-	return fflush(stdout) == 0 ? 0 : fail("pack");
+	if (fflush(stdout) != 0)
+		fail("standard output");
+	return 0;
 }
 
 /* ---- unpack ---- */
@@ -109,23 +111,25 @@ static int unpack(const char *directory)
 	char line[4096];
 
 	if (!bytes.byte)
-		return fail("unpack");
+		fail("unpack");
 	for (;;) {
 		bool more = fgets(line, sizeof(line), stdin) != NULL;
 
 		if ((!more || line[0] == '\n') && bytes.size > 0) {
 			if (!write_whole(directory, "", number++, bytes.byte, bytes.size))
-				return fail(directory);
+				fail(directory);
 			bytes.size = 0;
 		}
 		if (!more)
 			break;
 		errno = 0;
 		if (line[0] != '#' && !take_line(&bytes, line))
-			return fail("standard input");
+			fail("standard input");
 	}
 	free(bytes.byte);
-	return ferror(stdin) ? fail("standard input") : 0;
+	if (ferror(stdin))
+		fail("standard input");
+	return 0;
 }
 
 /* ---- chunks ---- */
@@ -154,7 +158,7 @@ static int chunks(const char *path, const char *directory)
 	size_t size = 2, at = 0;
 
 	if (!read_whole(path, &file))
-		return fail(path);
+		fail(path);
 	errno = 0;
 	for (unsigned int i = 0; file.size - at >= LPL_CHUNK_HEADER_BYTES; i++) {
 		const uint8_t *head = file.byte + at;
@@ -163,18 +167,20 @@ static int chunks(const char *path, const char *directory)
 		(void)lpl_chunk_decode(&header, head);
 		at += LPL_CHUNK_HEADER_BYTES + header.stored;
 		if (at > file.size || header.plain > LARGEST - size - LPL_CHUNK_HEADER_BYTES)
-			return fail(path);
+			fail(path);
 		memcpy(plain + size, head, LPL_CHUNK_HEADER_BYTES);
 		if (ZSTD_decompress(payload, header.plain, head + LPL_CHUNK_HEADER_BYTES,
 				    header.stored) != header.plain)
-			return fail(path);
+			fail(path);
 		if (lpl_chunk_has_records(header.kind) &&
 		    !write_payload(directory, i, head, payload, &header))
-			return fail(directory);
+			fail(directory);
 		size += LPL_CHUNK_HEADER_BYTES + header.plain;
 	}
 	free(file.byte);
-	return write_whole(directory, "plain", 0, plain, size) ? 0 : fail(directory);
+	if (!write_whole(directory, "plain", 0, plain, size))
+		fail(directory);
+	return 0;
 }
 
 int main(int argc, char **argv)
