@@ -20,7 +20,7 @@ static const char KNOWN[] =
 	"workload=TEXT, level=1..19, ring=RECORDS, overwrite=on|off, status=FD, "
 	"flush=SECONDSs|INSTRUCTIONSi|off, "
 	"windows=every:N+length:N|mark:TEXT+until:TEXT|task:NAME|syscall:NAME, "
-	"stage=window|ring|reduce|file";
+	"segment=bytes:N|instructions:N, stage=window|ring|reduce|file";
 
 enum origin { NOT_GIVEN, IN_BOCHSRC, ON_COMMAND_LINE };
 
@@ -33,6 +33,7 @@ static struct parameter {
 	{ "guest", NOT_GIVEN }, { "workload", NOT_GIVEN }, { "level", NOT_GIVEN },
 	{ "ring", NOT_GIVEN }, { "overwrite", NOT_GIVEN }, { "status", NOT_GIVEN },
 	{ "stage", NOT_GIVEN }, { "flush", NOT_GIVEN }, { "windows", NOT_GIVEN },
+	{ "segment", NOT_GIVEN },
 };
 
 static bool number(const char *text, long low, long high, long *out)
@@ -86,6 +87,17 @@ static bool parse_flush(const char *v)
 	return number(digits, 100000, LONG_MAX, &laplace_option.flush_instructions);
 }
 
+static bool parse_segment(const char *v)
+{
+	struct lpl_report report;
+
+	memset(&report, 0, sizeof(report));
+	if (lpl_segment_size_parse(&laplace_option.segment, v, &report))
+		laplace_die("segment=%s: %s", v, report.text);
+	laplace_option.segmented = true;
+	return true;
+}
+
 static bool parse_stage(const char *v)
 {
 	laplace_option.windows_only = !strcmp(v, "window");
@@ -122,6 +134,8 @@ static bool parse_one(const char *key, const char *v)
 		return parse_flush(v);
 	if (!strcmp(key, "stage"))
 		return parse_stage(v);
+	if (!strcmp(key, "segment"))
+		return parse_segment(v);
 	if (!strcmp(key, "walks"))
 		return on_off(v, &laplace_option.walks);
 	if (!strcmp(key, "overwrite"))

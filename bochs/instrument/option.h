@@ -19,6 +19,8 @@ struct laplace_option {
 	char kernel[BX_PATHNAME_LEN];
 	char title[256], guest[256], workload[256];
 	char windows[LPL_WINDOWS_SIZE];	/* "": none were given */
+	bool segmented;			/* the trace is a manifest's ... */
+	struct lpl_segment_size segment;	/* ... and its segments end so */
 	enum laplace_start_mode start;
 	bool walks, overwrite, windows_only;
 	enum lpl_stage stage;

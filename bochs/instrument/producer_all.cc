@@ -354,6 +354,13 @@ void laplace_flush(void)
 	lpl_log_flush(the_log, now());
 }
 
+void laplace_rotate(void)
+{
+	laplace.flush_due = false;
+	laplace.flushes++;
+	lpl_log_rotate(the_log, now());
+}
+
 /*
  * The simulator's thread looks whether a flush is due when a block of the log is full, and
  * while the processor is halted.

@@ -43,6 +43,7 @@ void laplace_resume(void);		/* SUPPRESSED -> ON */
 void laplace_emit_event(const struct kernel_trace_record *record);
 void laplace_emit_totals(void);		/* how far references and instructions are */
 void laplace_flush(void);
+void laplace_rotate(void);		/* a flush, and the end of a segment */
 void laplace_flush_if_due(void);
 void laplace_ask_flush(void);		/* from any thread: flush soon */
 /* Recorded so far; a simulator that logs waits until the collector has read the log. */

@@ -146,7 +146,7 @@ void laplace_resume(void)
  * window ends here, wherever the processor is: what it holds is no more than a
  * window's references, and the rest of it is a window too.
  */
-void laplace_flush(void)
+static void flush(uint64_t rotate)
 {
 	laplace.flush_due = false;
 	laplace.flushes++;
@@ -154,9 +154,19 @@ void laplace_flush(void)
 		laplace_fetched_until(laplace_icount() - P->between);
 	laplace_window_end();
 	laplace_emit_totals();
-	laplace_emit(0, 0, 0, LPL_WIRE_KIND(LPL_WIRE_FLUSH));
+	laplace_emit(rotate, 0, 0, LPL_WIRE_KIND(LPL_WIRE_FLUSH));
 	if (laplace.ring)
 		lpl_ring_publish(laplace.ring);
+}
+
+void laplace_flush(void)
+{
+	flush(0);
+}
+
+void laplace_rotate(void)
+{
+	flush(LPL_WIRE_ROTATE);
 }
 
 /*

@@ -334,12 +334,15 @@ static void open_collection(void)
 	options.ring_records = (size_t)laplace_option.ring;
 	options.status_fd = (int)laplace_option.status_fd;
 	options.overwrite = laplace_option.overwrite;
+	options.segmented = laplace_option.segmented;
+	options.segment = laplace_option.segment;
 	options.log = LAPLACE_LOGS;
 	options.flush_ns = laplace_option.stage == LPL_STAGE_FILE ?
 			   (uint64_t)laplace_option.flush_seconds * 1000000000 : 0;
 	options.flush_due = flush_due;
 	if (lpl_collector_open(&session.collector, &options, &report))
-		laplace_die("%s%s", report.text, report.error == LPL_ERR_USAGE ?
+		laplace_die("%s%s", report.text,
+			    report.error == LPL_ERR_USAGE && !laplace_option.overwrite ?
 			    " (overwrite=on; laplace record: --overwrite)" : "");
 	lpl_meta_free(meta);
 

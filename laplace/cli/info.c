@@ -33,6 +33,7 @@ struct info {
 	bool types_before;		/* were they counted by type? */
 	const struct lpl_counts *tally;
 	uint64_t bytes, chunks;
+	uint64_t segments;		/* 0: it is one file */
 	struct accounts accounts;
 	bool complete;
 	const char *trouble;		/* why it is not; NULL */
@@ -192,6 +193,8 @@ static void print_size(const struct info *info)
 	const struct lpl_counts *tally = info->tally;
 
 	printf("%-16s %" PRIu64 " in %" PRIu64 " chunks", "bytes", info->bytes, info->chunks);
+	if (info->segments)
+		printf(" of %" PRIu64 " segments", info->segments);
 	if (tally->all_refs)
 		printf("; %.3g bits per reference kept",
 		       8 * share(info->bytes, tally->all_refs));
@@ -381,6 +384,8 @@ static json_t *info_json(const struct info *info)
 				      "more", info->gaps->more));
 	json_object_set_new(object, "bytes", number(info->bytes));
 	json_object_set_new(object, "chunks", number(info->chunks));
+	if (info->segments)
+		json_object_set_new(object, "segments", number(info->segments));
 	if (tally->all_refs)
 		json_object_set_new(object, "bits_per_reference",
 				    json_real(8 * share(info->bytes, tally->all_refs)));
@@ -424,6 +429,7 @@ int cmd_info(int argc, char **argv)
 			.gaps = &pass.recorded_gaps,
 			.bytes = lpl_reader_bytes(reader),
 			.chunks = pass.chunks,
+			.segments = lpl_reader_segments(reader),
 			.complete = status == CLI_DONE,
 			.trouble = status == CLI_DONE ? NULL : trouble.text,
 			.damaged = status != CLI_DONE && trouble.error != LPL_ERR_TRUNCATED,

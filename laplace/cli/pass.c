@@ -187,13 +187,15 @@ static void tell_gaps(const struct cli_pass *pass, int status)
 			     cli_gaps_text(text, &pass->found_gaps));
 }
 
+/* `last`: of which chunk the block before was. */
 static void count_block(struct cli_pass *pass, size_t count, const struct lpl_event *event,
-			uint32_t *sequence)
+			struct lpl_chunk *last)
 {
 	const struct lpl_chunk *chunk = lpl_reader_chunk(pass->reader);
 
-	if (chunk && (pass->chunks == 0 || chunk->sequence != *sequence)) {
-		*sequence = chunk->sequence;
+	if (chunk && (pass->chunks == 0 || chunk->sequence != last->sequence ||
+		      chunk->segment != last->segment)) {
+		*last = *chunk;
 		pass->chunks++;
 		pass->packed += chunk->plain;
 	}
@@ -218,7 +220,7 @@ int cli_pass_run(struct cli_pass *pass)
 	const struct lpl_ref *refs;
 	const struct lpl_event *event;
 	enum lpl_error error;
-	uint32_t sequence = 0;
+	struct lpl_chunk last = { 0 };
 	size_t count;
 	int status = CLI_DONE;
 
@@ -232,7 +234,7 @@ int cli_pass_run(struct cli_pass *pass)
 			cli_progress_clear(pass->progress);
 			return sink_failed(pass, &sink_report);
 		}
-		count_block(pass, count, event, &sequence);
+		count_block(pass, count, event, &last);
 		if (cli_progress_due(pass->progress))
 			show_pass(pass);
 	}

@@ -28,7 +28,7 @@
 
 struct options {
 	const char *output, *reduce, *start, *bochs;
-	const char *title, *guest, *workload, *kernel, *flush;
+	const char *title, *guest, *workload, *kernel, *flush, *segment;
 	char windows[LPL_WINDOWS_SIZE];	/* "": none */
 	bool walks;
 	uint64_t level;			/* 0: the default */
@@ -41,7 +41,7 @@ struct options {
 };
 
 enum { OPT_START = 256, OPT_BOCHS, OPT_TITLE, OPT_GUEST, OPT_WORKLOAD,
-       OPT_INSTRUCTIONS, OPT_KERNEL, OPT_WALKS, OPT_FLUSH, OPT_WINDOWS };
+       OPT_INSTRUCTIONS, OPT_KERNEL, OPT_WALKS, OPT_FLUSH, OPT_WINDOWS, OPT_SEGMENT };
 
 static const struct argp_option option_table[] = {
 	{ "output", 'o', "TRACE", 0, "The trace to write (trace.lpl)", 0 },
@@ -61,6 +61,9 @@ static const struct argp_option option_table[] = {
 	{ "flush", OPT_FLUSH, "EVERY", 0,
 	  "How often all that happened is made readable in the file: 10s (seconds, the "
 	  "default), 1000000000i (instructions: the file repeats byte for byte), off", 0 },
+	{ "segment", OPT_SEGMENT, "SIZE", 0,
+	  "Cut the trace into files that end after so much, bytes:4G or instructions:20G; TRACE "
+	  "is a manifest that names them, and is read as one trace", 0 },
 	{ "walks", OPT_WALKS, NULL, 0, "Record page-table walks, too", 0 },
 	{ "level", 'l', "N", 0, "Compression level of zstd, 1 to 19 (3)", 0 },
 	{ "title", OPT_TITLE, "TEXT", 0, "Kept in the trace", 0 },
@@ -89,6 +92,15 @@ static void set_windows(struct argp_state *state, struct options *options, const
 		argp_error(state, "--windows %s: %s", text, report.text);
 	snprintf(options->windows, sizeof(options->windows), "%s", lpl_windows_spec(windows));
 	lpl_windows_close(windows);
+}
+
+static void check_segment(struct argp_state *state, const char *text)
+{
+	struct lpl_report report = { 0 };
+	struct lpl_segment_size size;
+
+	if (lpl_segment_size_parse(&size, text, &report))
+		argp_error(state, "--segment %s: %s", text, report.text);
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -126,6 +138,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--flush is off, a number of seconds (10s) or of "
 				   "instructions (1000000000i), not '%s'", arg);
 		options->flush = arg;
+		return 0;
+	case OPT_SEGMENT:
+		check_segment(state, arg);
+		options->segment = arg;
 		return 0;
 	case OPT_WALKS:
 		options->walks = true;
@@ -304,6 +320,7 @@ static char *make_line(const struct options *options, const char *trace, int tol
 		{ "kernel", options->kernel },
 		{ "walks", options->walks ? "on" : NULL },
 		{ "flush", options->flush },
+		{ "segment", options->segment },
 		{ "windows", *options->windows ? options->windows : NULL },
 		{ "title", options->title },
 		{ "guest", options->guest },
@@ -445,6 +462,19 @@ static int print_summary(const struct options *options, const struct machine *ma
 	return CLI_DONE;
 }
 
+/* The size of a trace that is there, in whatever files. */
+static uint64_t trace_bytes(const char *trace, const struct stat *about)
+{
+	struct lpl_reader *reader;
+	uint64_t bytes = (uint64_t)about->st_size;
+
+	if (S_ISREG(about->st_mode) && lpl_reader_open(&reader, trace, NULL) == LPL_OK) {
+		bytes = lpl_reader_size(reader);
+		lpl_reader_close(reader);
+	}
+	return bytes;
+}
+
 /*
  * After the end: what became of it.  `before` is what had the trace's name before the
  * run, all zeros for nothing: as long as that has it, this run's has not.
@@ -462,8 +492,8 @@ static int conclude(const struct options *options, const struct machine *machine
 	char text[128];
 	int status = CLI_DONE;
 
-	if (s->updates && print_summary(options, machine, there ? (uint64_t)about.st_size : s->bytes,
-					clean && there))
+	if (s->updates && print_summary(options, machine, there ? trace_bytes(trace, &about) :
+							  s->bytes, clean && there))
 		status = CLI_FAILED;
 	if (!clean)
 		status = cli_complain(CLI_FAILED, "%s: %s%s%s", options->output,

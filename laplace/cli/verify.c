@@ -55,7 +55,8 @@ static const struct argp_child children[] = {
 static const struct argp argp = {
 	NULL, parse_option, "TRACE",
 	"Read all of TRACE and check every checksum, record and total, the hash of its "
-	"references where it carries one, and that it was closed properly."
+	"references where it carries one, and that it was closed properly.  Where TRACE is the "
+	"manifest of a trace in segments, each of them is held against it."
 	"\v"
 	"Exit status 0 when TRACE is whole, 3 when it is incomplete or damaged.",
 	children, NULL, NULL
@@ -215,26 +216,34 @@ static int print_verdict(const struct options *options, const struct cli_pass *p
 	const char *state = !trouble->error ? "whole" :
 			    trouble->error == LPL_ERR_TRUNCATED ? "incomplete" : "damaged";
 
-	char gaps[CLI_GAPS_SIZE], hash[17];
+	const uint64_t segments = lpl_reader_segments(pass->reader);
+	char gaps[CLI_GAPS_SIZE], hash[17], in_segments[40] = "";
 	struct lpl_packing packing;
-	/* behind a gap nobody can tell what it would be */
+	/* behind a gap nobody can tell what it would be; and each segment has its own */
 	bool hashed = lpl_reader_packing(pass->reader, &packing) && !trouble->error &&
-		      packing.hash != 0;
+		      packing.hash != 0 && !segments;
 
 	snprintf(hash, sizeof(hash), "%016" PRIx64, packing.hash);
 	if (options->json)
 		return cli_print_json(stdout,
-			json_pack("{s:o, s:s, s:o*, s:I, s:I, s:I, s:I, s:s*}",
+			json_pack("{s:o, s:s, s:o*, s:o*, s:I, s:I, s:I, s:I, s:s*}",
 				  "file", cli_json_text(options->trace), "state", state,
 				  "trouble", trouble->error ? cli_json_text(trouble->text) : NULL,
+				  "segments", segments ? json_integer((json_int_t)segments) : NULL,
 				  "chunks", (json_int_t)pass->chunks,
 				  "references", (json_int_t)checker->tally.all_refs,
 				  "events", (json_int_t)checker->tally.events.all,
 				  "missing_places", (json_int_t)pass->recorded_gaps.count,
 				  "hash", hashed ? hash : NULL));
-	cli_say(stdout, "%s: %s, %" PRIu64 " chunks, %" PRIu64 " references, %" PRIu64
-		" events%s", options->trace, state, pass->chunks, checker->tally.all_refs,
+	if (segments)
+		snprintf(in_segments, sizeof(in_segments), " in %" PRIu64 " segments", segments);
+	cli_say(stdout, "%s: %s, %" PRIu64 " chunks%s, %" PRIu64 " references, %" PRIu64
+		" events%s", options->trace, state, pass->chunks, in_segments,
+		checker->tally.all_refs,
 	       checker->tally.events.all, trouble->error ? " can be read" : "");
+	if (segments && packing.chunks && !trouble->error)
+		cli_say(stdout, "%s: the references of each segment are those that were written",
+			options->trace);
 	if (hashed)
 		cli_say(stdout, "%s: its references are those that were written: hash %s",
 			options->trace, hash);

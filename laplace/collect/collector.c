@@ -15,6 +15,7 @@
 
 #include "base/host.h"
 #include "container/run_writer.h"
+#include "container/segments.h"
 #include "log_stream.h"
 #include "ring_stream.h"
 #include "run_refs.h"
@@ -33,6 +34,9 @@ struct lpl_collector {
 	struct lpl_log_stream log;
 	struct lpl_run_refs refs;	/* of the log */
 	struct lpl_writer *writer;	/* NULL unless the stage is FILE */
+	struct lpl_segments *segments;	/* whose it is; NULL: it has a file of its own */
+	struct lpl_segment_size segment;	/* when they end */
+	uint64_t segment_instr;		/* the instruction count when this one began */
 	struct lpl_reducer *reducer;
 	struct lpl_sink null;		/* the end of the stream without a file */
 
@@ -93,6 +97,7 @@ void lpl_collector_status(const struct lpl_collector *c, struct lpl_collector_st
 		.elapsed_ns = lpl_now_ns() - c->start_ns,
 		.flushes = atomic_load_explicit(&c->flushes, memory_order_relaxed),
 		.tracer_refs = atomic_load_explicit(&log->tracer_told, memory_order_relaxed),
+		.segment = c->segments ? lpl_segments_number(c->segments) : 0,
 	};
 }
 
@@ -110,21 +115,59 @@ static void tell_status(struct lpl_collector *c, const char *state, const char *
 
 /* ---- the thread ---- */
 
-/* All that came is told, as far as the reduction allows, and handed to the system. */
-static enum lpl_error flush(void *context, struct lpl_report *report)
+/* All that came is told, as far as the reduction allows. */
+static enum lpl_error flush_stream(struct lpl_collector *c, struct lpl_report *report)
 {
-	struct lpl_collector *c = context;
 	enum lpl_error error = LPL_OK;
 
 	if (c->has_log)
 		error = lpl_run_refs_deliver(&c->refs, report);
-	if (!error)
-		error = lpl_reducer_flush(c->reducer, report);
-	if (!error && c->writer)
+	return error ? error : lpl_reducer_flush(c->reducer, report);
+}
+
+static uint64_t instructions(const struct lpl_collector *c)
+{
+	return atomic_load_explicit(c->has_log ? &c->log.instructions : &c->stream.instructions,
+				    memory_order_relaxed);
+}
+
+/* And is the end of a segment. */
+static enum lpl_error rotate(struct lpl_collector *c, struct lpl_report *report)
+{
+	c->segment_instr = instructions(c);
+	return lpl_segments_rotate(c->segments, report);
+}
+
+/* The producer wants it readable: it is handed to the system. */
+static enum lpl_error flush(void *context, bool ends_segment, struct lpl_report *report)
+{
+	struct lpl_collector *c = context;
+	enum lpl_error error = flush_stream(c, report);
+
+	if (!error && ends_segment && c->segments)
+		error = rotate(c, report);
+	else if (!error && c->writer)
 		error = lpl_writer_flush(c->writer, report);
 	c->flush_at = lpl_now_ns() + c->flush_ns;
 	atomic_fetch_add_explicit(&c->flushes, 1, memory_order_relaxed);
 	return error;
+}
+
+/* The stream can be cut here: is the segment as large as it shall get? */
+static enum lpl_error between(void *context, struct lpl_report *report)
+{
+	struct lpl_collector *c = context;
+	const struct lpl_segment_size *size = &c->segment;
+	const uint64_t instr = instructions(c);
+	enum lpl_error error;
+
+	if (lpl_segments_is_empty(c->segments))	/* what was not recorded is no part of it */
+		c->segment_instr = instr;
+	if ((!size->bytes || lpl_segments_bytes(c->segments) < size->bytes) &&
+	    (!size->instructions || instr - c->segment_instr < size->instructions))
+		return LPL_OK;
+	error = flush_stream(c, report);
+	return error ? error : rotate(c, report);
 }
 
 /* What has to be done from time to time. */
@@ -244,9 +287,19 @@ static bool packs_runs(const struct lpl_collector *c)
 	return c->has_log && c->stage == LPL_STAGE_FILE && strcmp(c->plan.rest, "none") == 0;
 }
 
+static void abandon(struct lpl_collector *c)
+{
+	if (c->segments)
+		lpl_segments_abandon(c->segments);
+	else
+		lpl_writer_abandon(c->writer);
+	c->writer = NULL;
+	c->segments = NULL;
+}
+
 static void destroy(struct lpl_collector *c)
 {
-	lpl_writer_abandon(c->writer);
+	abandon(c);
 	lpl_reducer_close(c->reducer);
 	lpl_ring_free(c->ring);
 	lpl_ring_stream_free(&c->stream);
@@ -277,6 +330,7 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 	c->flush_ns = options->flush_ns;
 	c->flush_at = c->start_ns + c->flush_ns;
 	c->flush_due = options->flush_due;
+	c->segment = options->segment;
 	c->context = options->context;
 	c->null = (struct lpl_sink){ null_refs, null_event, null_finish };
 	c->has_log = options->log;
@@ -293,9 +347,14 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 
 		error = meta ? describe(meta, &c->plan, report) :
 			       lpl_fail(report, LPL_ERR_MEMORY, "no memory for the header");
-		if (!error)
+		if (!error && options->segmented)
+			error = lpl_segments_open(&c->segments, options->path, meta, &writing,
+						  NULL, options->overwrite, report);
+		else if (!error)
 			error = lpl_writer_open(&c->writer, options->path, meta, &writing,
 						options->overwrite, report);
+		if (c->segments)
+			c->writer = lpl_segments_writer(c->segments);
 		lpl_meta_free(meta);
 		if (error)
 			goto failed;
@@ -307,6 +366,7 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 	c->stream.out = lpl_reducer_sink(c->reducer);
 	c->stream.writer = c->writer;
 	c->stream.flush = flush;
+	c->stream.between = c->segments ? between : NULL;
 	c->stream.context = c;
 	c->refs.out = c->stream.out;
 	c->refs.writer = c->writer;
@@ -315,6 +375,7 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 	c->log.out = packs_runs(c) ? lpl_writer_runs(c->writer) : &c->refs.sink;
 	c->log.writer = packs_runs(c) ? c->writer : NULL;
 	c->log.flush = flush;
+	c->log.between = c->segments ? between : NULL;
 	c->log.context = c;
 
 	int problem = pthread_create(&c->thread, NULL, run, c);
@@ -373,11 +434,12 @@ enum lpl_error lpl_collector_close(struct lpl_collector *c, const char *end,
 	if (!error && writer)
 		tell_status(c, "closing", NULL, NULL);
 	tell_status(c, "ended", error ? "error" : end, error && report ? report->text : message);
-	c->writer = NULL;
-	if (writer && !error)
-		error = lpl_writer_close(writer, report);
-	else
-		lpl_writer_abandon(writer);
+	if (writer && !error) {
+		error = c->segments ? lpl_segments_close(c->segments, report) :
+				      lpl_writer_close(writer, report);
+		c->writer = NULL;
+		c->segments = NULL;
+	}
 	destroy(c);
 	return error;
 }

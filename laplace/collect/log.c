@@ -245,9 +245,19 @@ void lpl_log_totals(struct lpl_log *log, uint64_t instr)
 	send_block(log, instr);
 }
 
-void lpl_log_flush(struct lpl_log *log, struct lpl_log_time now)
+static void put_flush(struct lpl_log *log, struct lpl_log_time now, uint64_t flags)
 {
 	log->flushes++;
-	put_timed(log, now, LPL_LOG_FLUSH, 0);
+	put_timed(log, now, LPL_LOG_FLUSH, flags);
 	send_block(log, now.instr);
+}
+
+void lpl_log_flush(struct lpl_log *log, struct lpl_log_time now)
+{
+	put_flush(log, now, 0);
+}
+
+void lpl_log_rotate(struct lpl_log *log, struct lpl_log_time now)
+{
+	put_flush(log, now, LPL_LOG_ROTATE);
 }

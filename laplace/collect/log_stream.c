@@ -457,7 +457,7 @@ static int record(struct lpl_log_stream *s, const uint64_t *word, struct lpl_rep
 		atomic_store_explicit(&s->instructions, word[1], memory_order_relaxed);
 		return LPL_OK;
 	case LPL_LOG_FLUSH:
-		return (int)s->flush(s->context, report);
+		return (int)s->flush(s->context, word[0] & LPL_LOG_ROTATE, report);
 	case LPL_LOG_KINDS:
 		break;
 	}
@@ -505,6 +505,8 @@ enum lpl_error lpl_log_stream_take(struct lpl_log_stream *s, const struct lpl_lo
 		error = take(s, word, end, &words, report);
 	atomic_store_explicit(&s->instructions, s->now, memory_order_relaxed);
 	atomic_store_explicit(&s->tracer_told, s->tracer_refs, memory_order_relaxed);
+	if (!error && s->between)
+		error = s->between(s->context, report);
 	return (enum lpl_error)error;
 }
 

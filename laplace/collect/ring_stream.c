@@ -165,6 +165,13 @@ static void take_totals(struct lpl_ring_stream *stream, const struct lpl_ring_re
 	atomic_store_explicit(&stream->instructions, r->word[2], memory_order_relaxed);
 }
 
+static enum lpl_error end_window(struct lpl_ring_stream *stream, struct lpl_report *report)
+{
+	enum lpl_error error = lpl_ring_stream_deliver(stream, report);
+
+	return error || !stream->between ? error : stream->between(stream->context, report);
+}
+
 static enum lpl_error take(struct lpl_ring_stream *stream, const struct lpl_ring_record *r,
 			   struct lpl_report *report)
 {
@@ -181,7 +188,7 @@ static enum lpl_error take(struct lpl_ring_stream *stream, const struct lpl_ring
 		return LPL_OK;
 	case LPL_WIRE_WINDOW:
 		take_totals(stream, r);
-		return lpl_ring_stream_deliver(stream, report);
+		return end_window(stream, report);
 	case LPL_WIRE_EVENT:
 		begin_event(stream, r);
 		return LPL_OK;
@@ -189,7 +196,7 @@ static enum lpl_error take(struct lpl_ring_stream *stream, const struct lpl_ring
 		take_totals(stream, r);
 		return LPL_OK;
 	case LPL_WIRE_FLUSH:
-		return stream->flush(stream->context, report);
+		return stream->flush(stream->context, r->word[0] & LPL_WIRE_ROTATE, report);
 	default:
 		return lpl_fail(report, LPL_ERR_INTERNAL, "ring record of kind %u",
 				(unsigned)(r->word[3] >> 56));

@@ -26,7 +26,10 @@ struct lpl_ring_stream {
 	/* set by the caller */
 	struct lpl_sink *out;		/* gets the stream */
 	struct lpl_writer *writer;	/* at its end, is told the totals; NULL: there is none */
-	enum lpl_error (*flush)(void *context, struct lpl_report *report);	/* a FLUSH came */
+	/* a FLUSH came; `rotate`: a segment shall end with it */
+	enum lpl_error (*flush)(void *context, bool rotate, struct lpl_report *report);
+	/* a window was delivered, all of it: here the stream can be cut; NULL: nobody does */
+	enum lpl_error (*between)(void *context, struct lpl_report *report);
 	void *context;
 
 	struct lpl_window_order order;	/* of the current window */

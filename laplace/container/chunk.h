@@ -11,6 +11,7 @@
 #define LPL_CHUNK_HEADER_BYTES	144
 #define LPL_FORMAT_VERSION	1
 #define LPL_INDEX_VERSION	2	/* of an index with accounts */
+#define LPL_SEGMENT_VERSION	2	/* of the header of a segment that follows another */
 
 #define LPL_PLAIN_MAX		((size_t)64 << 20)
 #define LPL_PLAIN_META_MAX	((size_t)1 << 20)
@@ -27,12 +28,13 @@ enum lpl_chunk_kind {
 	LPL_CHUNK_HEADER = 1,
 	LPL_CHUNK_DATA = 2,
 	LPL_CHUNK_INDEX = 3,
-	LPL_CHUNK_RUNS = 4
+	LPL_CHUNK_RUNS = 4,
+	LPL_CHUNK_STATE = 5
 };
 
 static inline bool lpl_chunk_has_records(uint16_t kind)
 {
-	return kind == LPL_CHUNK_DATA || kind == LPL_CHUNK_RUNS;
+	return kind == LPL_CHUNK_DATA || kind == LPL_CHUNK_RUNS || kind == LPL_CHUNK_STATE;
 }
 
 struct lpl_clocks {
@@ -56,13 +58,20 @@ struct lpl_chunk_header {
 	uint64_t checksum;
 };
 
+/* Its events that are of the stream, and counted there: those of a state are told besides. */
+static inline uint32_t lpl_chunk_counted_events(const struct lpl_chunk_header *header)
+{
+	return header->kind == LPL_CHUNK_STATE ? 0 : header->events;
+}
+
 extern const uint8_t lpl_chunk_magic[LPL_CHUNK_MAGIC_BYTES];
 
 /* Do we know chunks of this version and kind? */
 static inline bool lpl_chunk_version_known(const struct lpl_chunk_header *header)
 {
 	return header->version == LPL_FORMAT_VERSION ||
-	       (header->version == LPL_INDEX_VERSION && header->kind == LPL_CHUNK_INDEX);
+	       (header->version == LPL_INDEX_VERSION && header->kind == LPL_CHUNK_INDEX) ||
+	       (header->version == LPL_SEGMENT_VERSION && header->kind == LPL_CHUNK_HEADER);
 }
 
 uint64_t lpl_checksum(const void *bytes, size_t size);

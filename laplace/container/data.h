@@ -17,6 +17,7 @@ enum lpl_columns {
 	LPL_COLUMN_CYCLE, LPL_COLUMN_SPACE, LPL_COLUMN_ADDRESS, LPL_COLUMNS
 };
 
+#define LPL_CHUNK_EVENTS_WRITTEN 4096	/* after so many a writer ends a chunk */
 #define LPL_BLOCK 256		/* references taken through the columns at a time */
 #define LPL_FLAGS_MAX 15	/* all of enum lpl_flags */
 #define LPL_TYPE_SLOTS 8	/* LPL_TYPES, rounded up so that any 3 bits index it */

@@ -39,61 +39,61 @@ bool lpl_loaded_chunk_reserve(struct lpl_loaded_chunk *chunk)
 	       reserve(&chunk->plain, &chunk->plain_room, chunk->header.plain);
 }
 
-enum lpl_error lpl_chunk_damaged(struct lpl_loaded_chunk *chunk, const char *name,
-				 uint32_t sequence, const char *cause)
+enum lpl_error lpl_chunk_damaged(struct lpl_loaded_chunk *chunk, uint32_t sequence,
+				 const char *cause)
 {
 	return lpl_fail(&chunk->failure, LPL_ERR_DAMAGED,
 			"%s: chunk %u at offset %" PRIu64 " is damaged: %s; what precedes it is"
-			" whole", name, (unsigned int)sequence, chunk->offset, cause);
+			" whole", chunk->name, (unsigned int)sequence, chunk->offset, cause);
 }
 
-enum lpl_error lpl_chunk_mismatch(struct lpl_loaded_chunk *chunk, const char *name,
-				  uint32_t sequence, const char *what, uint64_t expected,
-				  uint64_t found)
+enum lpl_error lpl_chunk_mismatch(struct lpl_loaded_chunk *chunk, uint32_t sequence,
+				  const char *what, uint64_t expected, uint64_t found)
 {
 	return lpl_fail(&chunk->failure, LPL_ERR_DAMAGED,
 			"%s: chunk %u at offset %" PRIu64 " is damaged: %s checksum: expected"
 			" %016" PRIx64 ", found %016" PRIx64 "; what precedes it is whole",
-			name, (unsigned int)sequence, chunk->offset, what, expected, found);
+			chunk->name, (unsigned int)sequence, chunk->offset, what, expected,
+			found);
 }
 
-static enum lpl_error decompress(struct lpl_loaded_chunk *chunk, const char *name)
+static enum lpl_error decompress(struct lpl_loaded_chunk *chunk)
 {
 	const struct lpl_chunk_header *header = &chunk->header;
 	uint64_t found = lpl_checksum(chunk->stored, header->stored);
 	size_t count;
 
 	if (found != header->payload_checksum)
-		return lpl_chunk_mismatch(chunk, name, header->sequence, "payload",
+		return lpl_chunk_mismatch(chunk, header->sequence, "payload",
 					  header->payload_checksum, found);
 	if (ZSTD_findFrameCompressedSize(chunk->stored, header->stored) != header->stored ||
 	    ZSTD_getFrameContentSize(chunk->stored, header->stored) != header->plain)
-		return lpl_chunk_damaged(chunk, name, header->sequence,
+		return lpl_chunk_damaged(chunk, header->sequence,
 					 "its payload is not one zstd frame of its size");
 	count = ZSTD_decompressDCtx(chunk->zstd, chunk->plain, header->plain,
 				    chunk->stored, header->stored);
 	if (ZSTD_isError(count) || count != header->plain)
-		return lpl_chunk_damaged(chunk, name, header->sequence,
+		return lpl_chunk_damaged(chunk, header->sequence,
 					 "its payload cannot be decompressed");
 	return LPL_OK;
 }
 
-void lpl_loaded_chunk_decode(struct lpl_loaded_chunk *chunk, const char *name)
+void lpl_loaded_chunk_decode(struct lpl_loaded_chunk *chunk)
 {
 	const struct lpl_chunk_header *header = &chunk->header;
 	struct lpl_report cause = { .error = LPL_OK };
 	enum lpl_error error;
 
-	if (chunk->failure.error != LPL_OK || decompress(chunk, name) != LPL_OK ||
+	if (chunk->failure.error != LPL_OK || decompress(chunk) != LPL_OK ||
 	    !lpl_chunk_has_records(header->kind))
 		return;
-	error = header->kind == LPL_CHUNK_DATA ?
-		lpl_data_decode(&chunk->data, header, chunk->plain, header->plain, &cause) :
+	error = header->kind == LPL_CHUNK_RUNS ?
 		lpl_run_data_decode(&chunk->runs, &chunk->data, header, chunk->plain,
-				    header->plain, &cause);
+				    header->plain, &cause) :
+		lpl_data_decode(&chunk->data, header, chunk->plain, header->plain, &cause);
 	if (error == LPL_ERR_DAMAGED)
-		(void)lpl_chunk_damaged(chunk, name, header->sequence, cause.text);
+		(void)lpl_chunk_damaged(chunk, header->sequence, cause.text);
 	else if (error != LPL_OK)
-		(void)lpl_fail(&chunk->failure, error, "%s: chunk %u: %s", name,
+		(void)lpl_fail(&chunk->failure, error, "%s: chunk %u: %s", chunk->name,
 			       (unsigned int)header->sequence, cause.text);
 }

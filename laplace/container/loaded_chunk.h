@@ -11,14 +11,19 @@
 
 #include <laplace/error.h>
 
+#include "base/output.h"
 #include "chunk.h"
 #include "data.h"
 #include "run_data.h"
 
 struct lpl_loaded_chunk {
+	char name[LPL_NAME_SIZE];	/* of the file */
+	uint64_t segment;		/* whose file it is; 0: the trace is one file */
+	uint64_t before;		/* bytes of the segments before */
 	uint64_t offset, end;		/* of the chunk, in the file */
 	struct lpl_chunk_header header;
 	bool trailed;			/* bytes follow it, where none may */
+	bool final;			/* an INDEX, and nothing of the trace comes after it */
 	uint8_t *stored, *plain;	/* the payload, as stored and decompressed; owned */
 	size_t stored_room, plain_room;
 	ZSTD_DCtx *zstd;		/* owned */
@@ -33,14 +38,13 @@ void lpl_loaded_chunk_free(struct lpl_loaded_chunk *chunk);
 /* Room for the payloads that the header tells of; false: no memory. */
 bool lpl_loaded_chunk_reserve(struct lpl_loaded_chunk *chunk);
 
-/* From the payload as stored to records, unless something is wrong.  `name`: the file's. */
-void lpl_loaded_chunk_decode(struct lpl_loaded_chunk *chunk, const char *name);
+/* From the payload as stored to records, unless something is wrong. */
+void lpl_loaded_chunk_decode(struct lpl_loaded_chunk *chunk);
 
 /* This chunk is damaged: returns LPL_ERR_DAMAGED, which is its failure now. */
-enum lpl_error lpl_chunk_damaged(struct lpl_loaded_chunk *chunk, const char *name,
-				 uint32_t sequence, const char *cause);
-enum lpl_error lpl_chunk_mismatch(struct lpl_loaded_chunk *chunk, const char *name,
-				  uint32_t sequence, const char *what, uint64_t expected,
-				  uint64_t found);
+enum lpl_error lpl_chunk_damaged(struct lpl_loaded_chunk *chunk, uint32_t sequence,
+				 const char *cause);
+enum lpl_error lpl_chunk_mismatch(struct lpl_loaded_chunk *chunk, uint32_t sequence,
+				  const char *what, uint64_t expected, uint64_t found);
 
 #endif

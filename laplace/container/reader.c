@@ -46,7 +46,10 @@ struct lpl_reader {
 	struct lpl_chunk chunk;		/* of what is being delivered */
 	bool ended, complete;
 	bool gap;			/* something is missing before the next record */
-	bool gaps;			/* or was, at any time */
+	bool gaps;			/* or was, at any time, in this file */
+	bool stateless;			/* what happened before this file is not known */
+	uint64_t segment;		/* of what was delivered last; 0: none */
+	uint64_t segments;		/* whose header could be read */
 	struct lpl_event gap_event;
 	struct lpl_report failure;	/* what stopped the delivery */
 };
@@ -102,7 +105,7 @@ static void work(void *context, unsigned int slot)
 {
 	struct lpl_reader *reader = context;
 
-	lpl_loaded_chunk_decode(&reader->slot[slot], reader->source.name);
+	lpl_loaded_chunk_decode(&reader->slot[slot]);
 }
 
 /* The queue and its slots, once it is known how many. */
@@ -150,7 +153,7 @@ static enum lpl_error take_data(struct lpl_reader *reader, struct lpl_loaded_chu
 	const struct lpl_chunk_header *header = &chunk->header;
 
 	if (!lpl_totals_follow(&chunk->data.totals, &reader->totals))
-		return lpl_chunk_damaged(chunk, reader->source.name, header->sequence,
+		return lpl_chunk_damaged(chunk, header->sequence,
 					 "its totals run backwards");
 	reader->now = chunk;
 	reader->next_ref = reader->next_event = 0;
@@ -160,6 +163,7 @@ static enum lpl_error take_data(struct lpl_reader *reader, struct lpl_loaded_chu
 	reader->chunk = (struct lpl_chunk){
 		.offset = chunk->offset, .bytes = chunk->end - chunk->offset,
 		.plain = header->plain,
+		.segment = (uint32_t)chunk->segment,
 		.sequence = header->sequence, .kind = header->kind,
 		.refs = header->refs, .events = header->events,
 		.first_ref = header->first.ref, .last_ref = header->last.ref,
@@ -178,19 +182,19 @@ static enum lpl_error take_index(struct lpl_reader *reader, struct lpl_loaded_ch
 		if (!lpl_index_check(&reader->index, chunk->plain, header->plain,
 				     header->version == LPL_INDEX_VERSION, &reader->totals) ||
 		    !lpl_totals_agree(&reader->totals, header->refs_before))
-			return lpl_chunk_damaged(chunk, reader->source.name, header->sequence,
+			return lpl_chunk_damaged(chunk, header->sequence,
 						 "the index does not agree with the file");
 		reader->totals.total = header->refs_before;
 		if (!lpl_totals_follow(&reader->totals, &before))
-			return lpl_chunk_damaged(chunk, reader->source.name, header->sequence,
+			return lpl_chunk_damaged(chunk, header->sequence,
 						 "its totals run backwards");
 	}
 	if (chunk->trailed)
 		return lpl_fail(&chunk->failure, LPL_ERR_DAMAGED,
 				"%s: damaged: bytes follow the index, which ends at offset %" PRIu64
-				"; what precedes them is whole", reader->source.name,
+				"; what precedes them is whole", chunk->name,
 				chunk->offset + LPL_CHUNK_HEADER_BYTES + header->stored);
-	reader->ended = reader->complete = true;
+	reader->ended = reader->complete = chunk->final;
 	return LPL_OK;
 }
 
@@ -208,7 +212,24 @@ static void tell_gap(struct lpl_reader *reader, const struct lpl_chunk_header *n
 	reader->gap_event.arg[LPL_EVENT_GAP_REFERENCES] =
 		next->refs_so_far - next->refs - reader->last.refs_so_far;
 	reader->gap_event.arg[LPL_EVENT_GAP_EVENTS] =
-		next->events_so_far - next->events - reader->last.events_so_far;
+		next->events_so_far - lpl_chunk_counted_events(next) - reader->last.events_so_far;
+}
+
+/* A segment has an index of its own, and a hash. */
+static void begin_segment(struct lpl_reader *reader, uint64_t segment)
+{
+	reader->stateless = reader->segment == 0 || reader->gaps;
+	reader->segment = segment;
+	reader->gaps = false;
+	lpl_index_free(&reader->index);
+	lpl_stream_hash_init(&reader->hash);
+}
+
+/* Does it hold what who reads it now has to be told? */
+static bool is_told(const struct lpl_reader *reader, const struct lpl_chunk_header *header)
+{
+	return header->kind == LPL_CHUNK_STATE ? reader->stateless :
+						 lpl_chunk_has_records(header->kind);
 }
 
 /* What is in the oldest slot is delivered from now on. */
@@ -217,21 +238,25 @@ static enum lpl_error take_chunk(struct lpl_reader *reader)
 	struct lpl_loaded_chunk *chunk = &reader->slot[lpl_work_queue_oldest(reader->queue)];
 	const struct lpl_chunk_header *header = &chunk->header;
 
-	reader->consumed = chunk->end;
+	reader->consumed = chunk->before + chunk->end;
+	if (chunk->segment != reader->segment)
+		begin_segment(reader, chunk->segment);
 	if (chunk->failure.error == LPL_OK && header->kind == LPL_CHUNK_INDEX)
 		(void)take_index(reader, chunk);
-	else if (chunk->failure.error == LPL_OK)
+	else if (chunk->failure.error == LPL_OK && is_told(reader, header))
 		(void)take_data(reader, chunk);
 	if (chunk->failure.error == LPL_OK && reader->gap)
 		tell_gap(reader, header);
-	if (chunk->failure.error == LPL_OK && lpl_chunk_has_records(header->kind) &&
+	if (chunk->failure.error == LPL_OK && header->kind != LPL_CHUNK_INDEX &&
 	    !lpl_index_add(&reader->index, header, chunk->offset))
 		(void)lpl_fail(&chunk->failure, LPL_ERR_MEMORY, "%s: no memory for the index",
-			       reader->source.name);
-	if (chunk->failure.error == LPL_OK)
+			       chunk->name);
+	if (chunk->failure.error == LPL_OK) {
 		reader->last = *header;
-	else
+		reader->segments += header->kind == LPL_CHUNK_HEADER;
+	} else {
 		reader->failure = chunk->failure;
+	}
 	if (reader->now != chunk || chunk->failure.error != LPL_OK) {
 		reader->now = NULL;
 		lpl_work_queue_take(reader->queue);
@@ -256,11 +281,11 @@ static enum lpl_error check_hash(struct lpl_reader *reader)
 	return lpl_fail(&reader->failure, LPL_ERR_DAMAGED,
 			"%s: chunk %u at offset %" PRIu64 " holds other references than were"
 			" written: the stream's hash up to its end is %016" PRIx64 ", expected %016" PRIx64,
-			reader->source.name, (unsigned int)chunk->header.sequence, chunk->offset,
+			chunk->name, (unsigned int)chunk->header.sequence, chunk->offset,
 			found, chunk->runs.hash);
 }
 
-/* The next chunk, or the end. */
+/* The next chunk that has something to tell, or the end. */
 static enum lpl_error advance(struct lpl_reader *reader)
 {
 	if (reader->ended)
@@ -272,9 +297,15 @@ static enum lpl_error advance(struct lpl_reader *reader)
 	if (reader->now)
 		lpl_work_queue_take(reader->queue);
 	reader->now = NULL;
-	read_ahead(reader);
-	if (!lpl_work_queue_empty(reader->queue))
-		return take_chunk(reader);
+	while (!reader->now && !reader->ended) {
+		read_ahead(reader);
+		if (lpl_work_queue_empty(reader->queue))
+			break;
+		if (take_chunk(reader) != LPL_OK || reader->gap)
+			return reader->failure.error;
+	}
+	if (reader->now || reader->ended)
+		return LPL_OK;
 	reader->ended = true;
 	if (reader->gap)
 		tell_gap(reader, NULL);
@@ -287,7 +318,7 @@ static enum lpl_error take_refs(struct lpl_reader *reader, size_t stop,
 {
 	const struct lpl_loaded_chunk *chunk = reader->now;
 
-	if (chunk->header.kind == LPL_CHUNK_DATA) {
+	if (chunk->header.kind != LPL_CHUNK_RUNS) {
 		*count = stop - reader->next_ref;
 		*refs = *count > 0 ? &chunk->data.refs[reader->next_ref] : NULL;
 	} else if (stop > reader->next_ref) {
@@ -371,12 +402,12 @@ static enum lpl_error read_meta(struct lpl_reader *reader, struct lpl_loaded_chu
 	enum lpl_error error = LPL_OK;
 
 	(void)lpl_source_read(&reader->source, chunk);
-	lpl_loaded_chunk_decode(chunk, reader->source.name);
+	lpl_loaded_chunk_decode(chunk);
 	if (chunk->failure.error != LPL_OK)
 		return chunk->failure.error;
 	error = lpl_meta_decode(reader->meta, (const char *)chunk->plain, header->plain);
 	if (error == LPL_ERR_DAMAGED)
-		return lpl_chunk_damaged(chunk, reader->source.name, header->sequence,
+		return lpl_chunk_damaged(chunk, header->sequence,
 					 "it does not consist of key=value lines");
 	if (error != LPL_OK || !lpl_index_add(&reader->index, header, chunk->offset))
 		return lpl_fail(&chunk->failure, LPL_ERR_MEMORY, "%s: no memory for its header",
@@ -386,10 +417,24 @@ static enum lpl_error read_meta(struct lpl_reader *reader, struct lpl_loaded_chu
 	return LPL_OK;
 }
 
+/* A reader, with nothing to read yet. */
+static struct lpl_reader *create(const char *name)
+{
+	struct lpl_reader *reader = calloc(1, sizeof(*reader));
+
+	if (!reader)
+		return NULL;
+	reader->source.fd = -1;
+	reader->jobs = 1;
+	reader->stateless = true;
+	lpl_short_name(reader->source.name, name);
+	return reader;
+}
+
 enum lpl_error lpl_reader_open_fd(struct lpl_reader **result, int fd, bool owned,
 				  const char *name, struct lpl_report *report)
 {
-	struct lpl_reader *reader = calloc(1, sizeof(*reader));
+	struct lpl_reader *reader = create(name);
 	struct lpl_loaded_chunk chunk = { .offset = 0 };
 	struct stat status;
 
@@ -401,8 +446,6 @@ enum lpl_error lpl_reader_open_fd(struct lpl_reader **result, int fd, bool owned
 	}
 	reader->source.fd = fd;
 	reader->owned = owned;
-	reader->jobs = 1;
-	lpl_short_name(reader->source.name, name);
 	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
 		reader->size = (uint64_t)status.st_size;
 		reader->source.regular = true;
@@ -425,10 +468,36 @@ enum lpl_error lpl_reader_open_fd(struct lpl_reader **result, int fd, bool owned
 	return LPL_OK;
 }
 
+/* The trace of a manifest, whose segments are opened as they are read. */
+static enum lpl_error open_segments(struct lpl_reader **result, int fd, const char *path,
+				    struct lpl_report *report)
+{
+	struct lpl_manifest *manifest;
+	struct lpl_reader *reader;
+	enum lpl_error error = lpl_manifest_open(&manifest, fd, path, report);
+
+	if (error != LPL_OK)
+		return error;
+	reader = create(path);
+	if (!reader) {
+		lpl_manifest_close(manifest);
+		return lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory to read it", path);
+	}
+	reader->source.manifest = manifest;
+	reader->source.over = true;
+	reader->source.regular = true;
+	reader->owned = true;
+	reader->size = manifest->bytes;
+	reader->meta = manifest->meta;
+	*result = reader;
+	return LPL_OK;
+}
+
 enum lpl_error lpl_reader_open(struct lpl_reader **reader, const char *path,
 			       struct lpl_report *report)
 {
-	char name[LPL_NAME_SIZE];
+	char name[LPL_NAME_SIZE], magic[64];
+	ssize_t size;
 	int fd;
 
 	*reader = NULL;
@@ -440,6 +509,9 @@ enum lpl_error lpl_reader_open(struct lpl_reader **reader, const char *path,
 		lpl_short_name(name, path);
 		return lpl_fail(report, LPL_ERR_IO, "%s: cannot be opened", name);
 	}
+	size = pread(fd, magic, sizeof(magic), 0);	/* fails on a pipe, which is no manifest */
+	if (size > 0 && lpl_is_manifest(magic, (size_t)size))
+		return open_segments(reader, fd, path, report);
 	return lpl_reader_open_fd(reader, fd, true, path, report);
 }
 
@@ -485,6 +557,11 @@ const struct lpl_totals *lpl_reader_totals(const struct lpl_reader *reader)
 	return &reader->totals;
 }
 
+uint64_t lpl_reader_segments(const struct lpl_reader *reader)
+{
+	return reader->segments;
+}
+
 bool lpl_reader_complete(const struct lpl_reader *reader)
 {
 	return reader->complete;
@@ -497,7 +574,9 @@ uint64_t lpl_reader_bytes(const struct lpl_reader *reader)
 
 uint64_t lpl_reader_size(const struct lpl_reader *reader)
 {
-	return reader->size;
+	/* segments may have come since it was opened */
+	return reader->size > 0 && reader->consumed > reader->size ? reader->consumed :
+								     reader->size;
 }
 
 void lpl_reader_close(struct lpl_reader *reader)
@@ -509,9 +588,12 @@ void lpl_reader_close(struct lpl_reader *reader)
 		lpl_loaded_chunk_free(&reader->slot[i]);
 	free(reader->slot);
 	free(reader->expanded);
-	if (reader->owned)
+	if (reader->owned && reader->source.fd >= 0)
 		(void)close(reader->source.fd);
-	lpl_meta_free(reader->meta);
+	if (reader->source.manifest)
+		lpl_manifest_close(reader->source.manifest);	/* with the header */
+	else
+		lpl_meta_free(reader->meta);
 	lpl_index_free(&reader->index);
 	free(reader);
 }

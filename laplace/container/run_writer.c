@@ -233,6 +233,11 @@ void lpl_packed_runs_free(struct lpl_packed_runs *runs)
 	free(runs);
 }
 
+void lpl_packed_runs_next_file(struct lpl_packed_runs *runs)
+{
+	lpl_stream_hash_init(&runs->packer.hash);
+}
+
 struct lpl_run_sink *lpl_writer_runs(struct lpl_writer *writer)
 {
 	writer->runs->told = true;

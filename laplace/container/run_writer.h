@@ -15,7 +15,7 @@
  */
 struct lpl_run_sink *lpl_writer_runs(struct lpl_writer *writer);
 
-/* The hash of the stream of references so far (docs/format.md, section 10). */
+/* The hash of the file's references so far (docs/format.md, section 10). */
 uint64_t lpl_writer_hash(struct lpl_writer *writer);
 
 #endif

@@ -48,9 +48,23 @@ static bool continues(const struct lpl_source *source, const struct lpl_chunk_he
 {
 	const struct lpl_chunk_header *before = &source->before;
 
+	/* a segment that is read alone begins anywhere */
+	if (header->kind == LPL_CHUNK_HEADER && header->version == LPL_SEGMENT_VERSION &&
+	    !source->manifest)
+		return header->refs_so_far > 0 || header->events_so_far > 0;
 	return lpl_clocks_equal(&header->base, &before->last) &&
 	       header->refs_so_far == before->refs_so_far + header->refs &&
-	       header->events_so_far == before->events_so_far + header->events;
+	       header->events_so_far ==
+		       before->events_so_far + lpl_chunk_counted_events(header);
+}
+
+/* Does the segment's first record have the clocks that the manifest tells? */
+static bool begins_as_named(const struct lpl_source *source,
+			    const struct lpl_chunk_header *header)
+{
+	return !source->manifest || !source->named || !source->first_due ||
+	       header->kind == LPL_CHUNK_STATE || !lpl_chunk_has_records(header->kind) ||
+	       lpl_clocks_equal(&header->first, &source->manifest->at.first);
 }
 
 static bool precede(const struct lpl_clocks *one, const struct lpl_clocks *other)
@@ -76,17 +90,23 @@ static const char *header_fault(const struct lpl_source *source,
 		return "its size is above the limit";
 	if (header->refs > refs_max || header->events > LPL_CHUNK_EVENTS_MAX)
 		return "its number of records is above the limit";
-	if (records != lpl_chunk_has_records(header->kind))
+	if (records != lpl_chunk_has_records(header->kind) ||
+	    (header->kind == LPL_CHUNK_STATE && header->refs > 0))
 		return "its number of records is wrong for its kind";
 	if (!continues(source, header))
-		return "it does not continue the chunk before it";
+		return header->kind == LPL_CHUNK_HEADER && source->manifest ?
+		       "it does not continue the segment before it" :
+		       "it does not continue the chunk before it";
+	if (!begins_as_named(source, header))
+		return "it does not begin where the manifest says";
 	/* else the next one would continue from there, even if this one's records are damaged */
 	if (!precede(&header->base, &header->first) || !precede(&header->first, &header->last))
 		return "its clocks run backwards";
 	if (!records && (!lpl_clocks_equal(&header->first, &header->base) ||
 			 !lpl_clocks_equal(&header->last, &header->base)))
 		return "it has clocks but no records";
-	if (header->kind == LPL_CHUNK_HEADER && header->refs_before != 0)
+	if (header->kind == LPL_CHUNK_HEADER && header->version == LPL_FORMAT_VERSION &&
+	    header->refs_before != 0)
 		return "its totals are wrong for its kind";
 	return NULL;
 }
@@ -112,30 +132,34 @@ static enum lpl_error read_header(struct lpl_source *source, struct lpl_loaded_c
 		return LPL_OK;
 	compared = count < LPL_CHUNK_MAGIC_BYTES ? count : LPL_CHUNK_MAGIC_BYTES;
 	if (memcmp(bytes, lpl_chunk_magic, compared) != 0) {
-		if (chunk->offset == 0)
+		if (chunk->offset == 0 && lpl_is_manifest(bytes, count))
+			return lpl_fail(&chunk->failure, LPL_ERR_FORMAT,
+					"%s: a manifest of segments is read by its name, for they"
+					" stand beside it", source->name);
+		if (chunk->offset == 0 && !source->manifest)
 			return lpl_fail(&chunk->failure, LPL_ERR_FORMAT,
 					"%s: not a Laplace trace", source->name);
-		return lpl_chunk_damaged(chunk, source->name, source->sequence,
+		return lpl_chunk_damaged(chunk, source->sequence,
 					 "it does not begin like a chunk");
 	}
 	if (count < LPL_CHUNK_HEADER_BYTES)
 		return truncated(source, chunk);
 	found = lpl_chunk_decode(header, bytes);
 	if (found != header->checksum)
-		return lpl_chunk_mismatch(chunk, source->name, source->sequence, "header",
+		return lpl_chunk_mismatch(chunk, source->sequence, "header",
 					  header->checksum, found);
 	if (!lpl_chunk_version_known(header))
 		return lpl_fail(&chunk->failure, LPL_ERR_FORMAT,
 				"%s: version %u of the format is not known (only %d is); a newer"
 				" Laplace may read it", source->name, header->version,
 				LPL_FORMAT_VERSION);
-	if (header->kind < LPL_CHUNK_HEADER || header->kind > LPL_CHUNK_RUNS)
+	if (header->kind < LPL_CHUNK_HEADER || header->kind > LPL_CHUNK_STATE)
 		return lpl_fail(&chunk->failure, LPL_ERR_FORMAT,
 				"%s: chunk %u at offset %" PRIu64 ": kind %u is not known; a newer"
 				" Laplace may read it", source->name,
 				(unsigned int)source->sequence, chunk->offset, header->kind);
 	fault = header_fault(source, header);
-	return fault ? lpl_chunk_damaged(chunk, source->name, source->sequence, fault) : LPL_OK;
+	return fault ? lpl_chunk_damaged(chunk, source->sequence, fault) : LPL_OK;
 }
 
 /* Read the payload that belongs to the header, and look for what must not follow. */
@@ -162,13 +186,71 @@ static enum lpl_error read_payload(struct lpl_source *source, struct lpl_loaded_
 	return error;
 }
 
+/* What is read next follows a segment that is named so. */
+static void stand_behind(struct lpl_chunk_header *before, const struct lpl_segment_facts *segment)
+{
+	before->last = segment->last;
+	before->refs_so_far = segment->refs_so_far;
+	before->events_so_far = segment->events_so_far;
+}
+
+/* The next file of a trace in segments.  false: there is none, or it cannot be read. */
+static bool next_segment(struct lpl_source *source, struct lpl_report *failure)
+{
+	struct lpl_manifest *manifest = source->manifest;
+	struct lpl_chunk_header *before = &source->before;
+	enum lpl_segment_kind kind;
+
+	if (source->fd >= 0)
+		(void)close(source->fd);
+	if (source->named)	/* whatever could be read of it */
+		stand_behind(before, &manifest->at);
+	kind = lpl_manifest_next(manifest, &source->fd, source->name, failure);
+	source->named = kind == LPL_SEGMENT_NAMED;
+	source->passing = kind == LPL_SEGMENT_BAD;
+	source->over = false;
+	source->first_due = true;
+	source->position = 0;
+	source->sequence = 0;
+	source->head_bytes = 0;
+	before->sequence = 0;
+	if (source->passing)	/* the one behind it has to follow what is missing */
+		stand_behind(before, &manifest->at);
+	return source->fd >= 0;
+}
+
+/* The chunk is of this file. */
+static void place(const struct lpl_source *source, struct lpl_loaded_chunk *chunk)
+{
+	memcpy(chunk->name, source->name, sizeof(chunk->name));
+	chunk->segment = source->manifest ? source->manifest->at.number : 0;
+	chunk->before = source->manifest ? source->manifest->passed : 0;
+	chunk->offset = source->position - source->head_bytes;
+}
+
+/* An INDEX was read: nothing more is in the file. */
+static void end_file(struct lpl_source *source, struct lpl_loaded_chunk *chunk)
+{
+	chunk->final = !source->manifest || lpl_manifest_is_over(source->manifest);
+	if (source->manifest)
+		source->over = true;
+	else
+		source->all_read = true;
+}
+
 bool lpl_source_read(struct lpl_source *source, struct lpl_loaded_chunk *chunk)
 {
 	bool end = false;
 
 	chunk->failure.error = LPL_OK;
-	chunk->trailed = false;
-	chunk->offset = source->position - source->head_bytes;
+	chunk->trailed = chunk->final = false;
+	if (source->over && !next_segment(source, &chunk->failure)) {
+		place(source, chunk);
+		chunk->end = 0;
+		source->all_read = true;
+		return source->passing;
+	}
+	place(source, chunk);
 	if (read_header(source, chunk, &end) != LPL_OK) {
 		chunk->end = source->position;
 		source->all_read = true;
@@ -181,8 +263,12 @@ bool lpl_source_read(struct lpl_source *source, struct lpl_loaded_chunk *chunk)
 		return source->sequence == 0;
 	}
 	source->head_bytes = 0;
-	if (read_payload(source, chunk) != LPL_OK || chunk->header.kind == LPL_CHUNK_INDEX)
+	if (chunk->header.kind != LPL_CHUNK_STATE && lpl_chunk_has_records(chunk->header.kind))
+		source->first_due = false;
+	if (read_payload(source, chunk) != LPL_OK)
 		source->all_read = true;
+	else if (chunk->header.kind == LPL_CHUNK_INDEX)
+		end_file(source, chunk);
 	source->before = chunk->header;
 	source->sequence++;
 	return true;
@@ -194,13 +280,14 @@ bool lpl_source_read(struct lpl_source *source, struct lpl_loaded_chunk *chunk)
 static bool is_further(const struct lpl_source *source, const struct lpl_chunk_header *header)
 {
 	const struct lpl_chunk_header *before = &source->before;
+	uint32_t events = lpl_chunk_counted_events(header);
 
 	return header->kind != LPL_CHUNK_HEADER && header->sequence > before->sequence &&
 	       header->base.ref >= before->last.ref && header->base.instr >= before->last.instr &&
 	       header->base.cycle >= before->last.cycle && header->refs <= header->refs_so_far &&
-	       header->events <= header->events_so_far &&
+	       events <= header->events_so_far &&
 	       header->refs_so_far - header->refs >= before->refs_so_far &&
-	       header->events_so_far - header->events >= before->events_so_far;
+	       header->events_so_far - events >= before->events_so_far;
 }
 
 /* Let the chunk be the next one.  false: it is not even a possible one. */
@@ -213,7 +300,9 @@ static bool continue_with(struct lpl_source *source, const struct lpl_chunk_head
 	source->before.sequence = header->sequence - 1;
 	source->before.last = header->base;
 	source->before.refs_so_far = header->refs_so_far - header->refs;
-	source->before.events_so_far = header->events_so_far - header->events;
+	source->before.events_so_far =
+		header->events_so_far - lpl_chunk_counted_events(header);
+	source->first_due = false;	/* what was missed may have been the first */
 	if (!header_fault(source, header))
 		return true;
 	source->before = before;
@@ -233,11 +322,24 @@ static bool can_continue(struct lpl_source *source)
 	       continue_with(source, &header);
 }
 
+/* Nothing more of this segment: the next one is due. */
+static void pass_over(struct lpl_source *source)
+{
+	source->passing = false;
+	source->over = true;
+	source->head_bytes = 0;
+	source->all_read = false;
+}
+
 enum lpl_error lpl_source_find(struct lpl_source *source, struct lpl_report *report)
 {
 	size_t left, count;
 	enum lpl_error error;
 
+	if (source->passing) {
+		pass_over(source);
+		return LPL_OK;
+	}
 	while (!can_continue(source)) {
 		uint8_t *at = memchr(source->head + 1, lpl_chunk_magic[0], source->head_bytes - 1);
 
@@ -247,6 +349,10 @@ enum lpl_error lpl_source_find(struct lpl_source *source, struct lpl_report *rep
 		error = read_bytes(source, source->head + left, LPL_CHUNK_HEADER_BYTES - left,
 				   &count, report);
 		source->head_bytes = left + count;
+		if (error == LPL_OK && count == 0 && source->manifest) {
+			pass_over(source);
+			return LPL_OK;
+		}
 		if (error != LPL_OK || count == 0)
 			return error;	/* the end: there is none */
 	}

@@ -1,22 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The file side of a reader: chunks as they stand in the file.  Headers are checked here,
- * for they tell whether a chunk continues the one before it; payloads are not looked at.
+ * The file side of a reader: chunks as they stand in the file, or in the files of a trace in
+ * segments, one after the other.  Headers are checked here, for they tell whether a chunk
+ * continues the one before it; payloads are not looked at.
  */
 #ifndef LAPLACE_CONTAINER_SOURCE_H
 #define LAPLACE_CONTAINER_SOURCE_H
 
 #include "base/output.h"
 #include "loaded_chunk.h"
+#include "manifest.h"
 
 struct lpl_source {
-	int fd;
+	int fd;				/* of the present file; -1: there is none */
 	bool regular;			/* a file: reading waits for nobody */
 	char name[LPL_NAME_SIZE];
 	uint64_t position;		/* in the file */
 	uint32_t sequence;		/* of the next chunk */
 	struct lpl_chunk_header before;	/* of the last chunk read */
 	bool all_read;			/* or nothing more can be */
+	struct lpl_manifest *manifest;	/* owned by the reader; NULL: the trace is one file */
+	bool over;			/* the present segment: the next one is due */
+	bool named;			/* that segment is in the manifest */
+	bool first_due;			/* none of its records was read yet */
+	bool passing;			/* it could not be opened: to be passed over */
 	/* the next chunk's header, as much of it as was read already */
 	uint8_t head[LPL_CHUNK_HEADER_BYTES];
 	size_t head_bytes;
@@ -32,11 +39,12 @@ bool lpl_source_ready(const struct lpl_source *source);
 /* Did a header end the reading? */
 static inline bool lpl_source_stopped(const struct lpl_source *source)
 {
-	return source->all_read && source->head_bytes > 0;
+	return source->all_read && (source->head_bytes > 0 || source->passing);
 }
 /*
  * Then look for a chunk to go on with, which stands further on in the stream, from that
- * header on: it may be good, and only in a wrong place.  LPL_OK when there is none, too.
+ * header on: it may be good, and only in a wrong place.  LPL_OK when there is none, too.  After
+ * the last one of a segment comes the next segment.
  */
 enum lpl_error lpl_source_find(struct lpl_source *source, struct lpl_report *report);
 

@@ -15,7 +15,6 @@
 #define DEFAULT_LEVEL		3
 #define DEFAULT_CHUNK_REFS	65536
 #define DEFAULT_RUN_CHUNK_REFS	LPL_RUN_CHUNK_REFS_MAX
-#define CHUNK_EVENTS		4096
 #define RUN_PART		4096	/* references packed as runs between looks for room */
 
 enum lpl_error lpl_writer_failed(const struct lpl_writer *writer, struct lpl_report *report)
@@ -86,8 +85,8 @@ static enum lpl_error write_chunk(struct lpl_writer *writer,
 	if (header->kind != LPL_CHUNK_INDEX && !lpl_index_add(&writer->index, header, offset))
 		return lpl_fail(failure, LPL_ERR_MEMORY, "%s: no memory for the index",
 				writer->output.name);
-	atomic_store_explicit(&writer->bytes_written, writer->output.written,
-			      memory_order_relaxed);
+	atomic_store_explicit(&writer->bytes_written,
+			      writer->bytes_before + writer->output.written, memory_order_relaxed);
 	atomic_store_explicit(&writer->refs_written, header->refs_so_far, memory_order_relaxed);
 	return LPL_OK;
 }
@@ -158,6 +157,9 @@ void lpl_writer_put_chunk(struct lpl_writer *writer)
 	if (check_totals(writer) != LPL_OK)
 		return;
 	lpl_packed_runs_count(writer);
+	if (!writer->has_records)
+		writer->file.first = encoder->first;
+	writer->has_records = true;
 	chunk->totals = totals_at(writer, encoder->last.ref);
 	if (writer->runs && !lpl_packed_runs_pack(writer, chunk))
 		return;
@@ -179,8 +181,7 @@ void lpl_writer_put_chunk(struct lpl_writer *writer)
 	lpl_data_encoder_follow(writer->encoder, encoder);
 }
 
-/* A chunk of another kind: header or index. */
-static enum lpl_error write_other(struct lpl_writer *writer, struct lpl_chunk_header *header,
+enum lpl_error lpl_writer_put_other(struct lpl_writer *writer, struct lpl_chunk_header *header,
 				  const uint8_t *payload, size_t size)
 {
 	size_t room = LPL_CHUNK_HEADER_BYTES + ZSTD_compressBound(size);
@@ -197,12 +198,29 @@ static enum lpl_error write_other(struct lpl_writer *writer, struct lpl_chunk_he
 	return writer->failure.error;
 }
 
-static enum lpl_error write_index(struct lpl_writer *writer)
+/*
+ * As of the file's end.  At the end of the trace more may have been made after the last record
+ * kept, never fewer.  A file that another one follows knows no more than its last chunk; what the
+ * recording has cost is told at its end.
+ */
+static struct lpl_totals totals_at_end(const struct lpl_writer *writer, bool last_file)
+{
+	uint64_t ref = writer->encoder->last.ref;
+	struct lpl_totals totals = writer->totals;
+
+	if (!last_file || lpl_totals_before(&totals) < ref)
+		totals = totals_at(writer, ref);
+	if (!last_file) {
+		totals.wait_ns = 0;
+		totals.recording = (struct lpl_accounts){ 0 };
+	}
+	return totals;
+}
+
+static enum lpl_error write_index(struct lpl_writer *writer, bool last_file)
 {
 	const struct lpl_clocks *last = &writer->encoder->last;
-	/* more may have been made after the last record kept, never fewer */
-	struct lpl_totals totals = lpl_totals_before(&writer->totals) >= last->ref ?
-				   writer->totals : totals_at(writer, last->ref);
+	struct lpl_totals totals = totals_at_end(writer, last_file);
 	struct lpl_chunk_header header = {
 		.version = lpl_index_has_accounts(&totals) ? LPL_INDEX_VERSION : 0,
 		.kind = LPL_CHUNK_INDEX, .base = *last, .first = *last, .last = *last,
@@ -210,20 +228,37 @@ static enum lpl_error write_index(struct lpl_writer *writer)
 		.refs_before = lpl_totals_before(&totals),
 	};
 	uint8_t *payload = malloc(lpl_index_bound(&writer->index));
+	uint64_t offset = writer->output.written;
 
 	if (!payload)
 		return lpl_fail(&writer->failure, LPL_ERR_MEMORY, "%s: no memory for the index",
 				writer->output.name);
-	(void)write_other(writer, &header, payload,
-			  lpl_index_encode(&writer->index, &totals, payload));
+	(void)lpl_writer_put_other(writer, &header, payload,
+				   lpl_index_encode(&writer->index, &totals, payload));
 	free(payload);
+	writer->file.index = offset;
+	writer->file.checksum = header.checksum;
+	writer->file.bytes = writer->output.written;
+	writer->file.last = *last;
+	if (!writer->has_records)
+		writer->file.first = *last;
+	writer->file.refs_so_far = writer->refs_so_far;
+	writer->file.events_so_far = writer->events_so_far;
 	return writer->failure.error;
 }
 
 static enum lpl_error write_header(struct lpl_writer *writer, const struct lpl_meta *meta,
 				   struct lpl_report *report)
 {
-	struct lpl_chunk_header header = { .kind = LPL_CHUNK_HEADER };
+	const struct lpl_clocks *last = &writer->encoder->last;
+	const struct lpl_totals totals = totals_at_end(writer, false);
+	const bool goes_on = writer->refs_so_far > 0 || writer->events_so_far > 0;
+	struct lpl_chunk_header header = {
+		.version = goes_on ? LPL_SEGMENT_VERSION : 0,
+		.kind = LPL_CHUNK_HEADER, .base = *last, .first = *last, .last = *last,
+		.refs_so_far = writer->refs_so_far, .events_so_far = writer->events_so_far,
+		.refs_before = goes_on ? lpl_totals_before(&totals) : 0,
+	};
 	size_t size = lpl_meta_size(meta);
 	char *text;
 
@@ -234,7 +269,7 @@ static enum lpl_error write_header(struct lpl_writer *writer, const struct lpl_m
 	text = malloc(size + 1);
 	if (text) {
 		lpl_meta_encode(meta, text);
-		(void)write_other(writer, &header, (const uint8_t *)text, size);
+		(void)lpl_writer_put_other(writer, &header, (const uint8_t *)text, size);
 	} else {
 		(void)lpl_fail(&writer->failure, LPL_ERR_MEMORY, "%s: no memory",
 			       writer->output.name);
@@ -283,7 +318,10 @@ static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 		    (writer->runs && lpl_run_packer_event(&writer->runs->packer, event,
 							  &cause) != LPL_OK))
 			lpl_writer_refuse(writer, &cause);
-		else if (writer->encoder->event_count == CHUNK_EVENTS)
+		else if (writer->keeper && writer->keeper->take(writer->keeper, event,
+								&writer->failure) != LPL_OK)
+			deliver_all(writer);
+		else if (writer->encoder->event_count == LPL_CHUNK_EVENTS_WRITTEN)
 			lpl_writer_put_chunk(writer);
 	}
 	return writer->failure.error == LPL_OK ? LPL_OK : lpl_writer_failed(writer, report);
@@ -337,7 +375,7 @@ static bool make_packed_chunk(struct lpl_writer *writer, struct lpl_packed_chunk
 	size_t bound;
 
 	if (!lpl_data_encoder_init(&chunk->encoder, writer->runs ? 1 : writer->chunk_refs,
-				   CHUNK_EVENTS))
+				   LPL_CHUNK_EVENTS_WRITTEN))
 		return false;
 	bound = lpl_data_bound(&chunk->encoder);
 	chunk->zstd = ZSTD_createCCtx();
@@ -442,15 +480,52 @@ enum lpl_error lpl_writer_flush(struct lpl_writer *writer, struct lpl_report *re
 	return writer->failure.error == LPL_OK ? LPL_OK : lpl_writer_failed(writer, report);
 }
 
-enum lpl_error lpl_writer_close(struct lpl_writer *writer, struct lpl_report *report)
+bool lpl_writer_has_records(const struct lpl_writer *writer)
+{
+	const struct lpl_packed_runs *runs = writer->runs;
+
+	return writer->has_records || writer->encoder->refs > 0 ||
+	       writer->encoder->event_count > 0 ||
+	       (runs && (runs->found_in > 0 || runs->packer.refs > 0));
+}
+
+enum lpl_error lpl_writer_end_file(struct lpl_writer *writer, bool last,
+				   struct lpl_report *report)
 {
 	enum lpl_error error = lpl_writer_flush(writer, report);
 
 	if (error == LPL_OK &&
-	    (check_totals(writer) != LPL_OK || write_index(writer) != LPL_OK))
+	    (check_totals(writer) != LPL_OK || write_index(writer, last) != LPL_OK))
 		error = lpl_writer_failed(writer, report);
 	if (error == LPL_OK)
 		error = lpl_output_commit(&writer->output, report);
+	return error;
+}
+
+enum lpl_error lpl_writer_next_file(struct lpl_writer *writer, const char *path,
+				    const struct lpl_meta *meta, struct lpl_report *report)
+{
+	const struct lpl_totals totals = totals_at_end(writer, false);
+
+	writer->bytes_before += writer->file.bytes;
+	writer->file = (struct lpl_segment_facts){ .number = 0 };
+	writer->has_records = false;
+	writer->sequence = 0;
+	lpl_index_free(&writer->index);
+	if (writer->runs)
+		lpl_packed_runs_next_file(writer->runs);
+	if (lpl_output_open(&writer->output, path, false, &writer->failure) != LPL_OK)
+		return lpl_writer_failed(writer, report);
+	if (write_header(writer, meta, &writer->failure) != LPL_OK ||
+	    (writer->keeper && lpl_state_chunk_put(writer, &totals) != LPL_OK))
+		return lpl_writer_failed(writer, report);
+	return LPL_OK;
+}
+
+enum lpl_error lpl_writer_close(struct lpl_writer *writer, struct lpl_report *report)
+{
+	enum lpl_error error = lpl_writer_end_file(writer, true, report);
+
 	destroy(writer);
 	return error;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What a writer of traces consists of: for writer.c, which makes chunks of what comes and puts
- * them into the file, and run_writer.c, which has what is packed as runs.
+ * them into the file, run_writer.c, which has what is packed as runs, and segments.c, which
+ * gives it one file after the other.
  */
 #ifndef LAPLACE_CONTAINER_WRITER_H
 #define LAPLACE_CONTAINER_WRITER_H
@@ -17,6 +18,8 @@
 #include "codec/run_finder.h"
 #include "data.h"
 #include "index.h"
+#include "manifest_line.h"
+#include "state_chunk.h"
 
 /* A chunk on its way to the file. */
 struct lpl_packed_chunk {
@@ -53,6 +56,10 @@ struct lpl_writer {
 	size_t chunk_refs;
 	uint32_t sequence;		/* of the next chunk */
 	uint64_t refs_so_far, events_so_far;
+	struct lpl_segment_facts file;	/* of the present one, as far as it is */
+	bool has_records;		/* it */
+	uint64_t bytes_before;		/* of the files before it */
+	struct lpl_state_keeper *keeper;	/* is told the events; NULL: there is none */
 	/* the first error; nothing is written after it */
 	struct lpl_report failure;
 	/* what other threads may ask for */
@@ -66,11 +73,31 @@ void lpl_writer_refuse(struct lpl_writer *writer, const struct lpl_report *cause
 /* What was taken since the last chunk becomes one. */
 void lpl_writer_put_chunk(struct lpl_writer *writer);
 
+/* A chunk of another kind than those of records: written at once, behind all of them. */
+enum lpl_error lpl_writer_put_other(struct lpl_writer *writer, struct lpl_chunk_header *header,
+				    const uint8_t *payload, size_t size);
+
+/* ---- one file after the other, for segments.c ---- */
+
+/* Was anything taken since the file began? */
+bool lpl_writer_has_records(const struct lpl_writer *writer);
+/*
+ * As lpl_writer_close(), but the writer stays, and what it counts.  What the recording has cost
+ * is told only in the last file.
+ */
+enum lpl_error lpl_writer_end_file(struct lpl_writer *writer, bool last,
+				   struct lpl_report *report);
+/* And goes on: as lpl_writer_open(), without overwriting. */
+enum lpl_error lpl_writer_next_file(struct lpl_writer *writer, const char *path,
+				    const struct lpl_meta *meta, struct lpl_report *report);
+
 /* ---- packed runs (run_writer.c) ---- */
 
 /* writer->runs, ready.  false: no memory. */
 bool lpl_packed_runs_new(struct lpl_writer *writer);
 void lpl_packed_runs_free(struct lpl_packed_runs *runs);
+/* A file begins, and its hash. */
+void lpl_packed_runs_next_file(struct lpl_packed_runs *runs);
 /* References that shall be packed as runs, though they do not come so. */
 enum lpl_error lpl_packed_runs_find(struct lpl_packed_runs *runs, const struct lpl_ref *refs,
 				    size_t count, struct lpl_report *cause);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * make-trace OUT [CHUNK-REFERENCES] [unclosed]: write a trace from a
- * description on standard input, by the public API alone.  A line is one of
+ * description on standard input, by the public API alone (but for segments, which no
+ * other than a recording writes).  A line is one of
  *
  *	meta KEY VALUE
  *	runs		pack what follows as runs (docs/format.md, section 9)
+ *	segments	OUT is a manifest, and what follows goes into segments (section 11)
  *	totals TOTAL R W I P Q USER TRACER	before reduction, from here on
  *	cost INSTRUCTIONS ELAPSED-NS WAIT-NS BYTES REFERENCES	a recording's; before totals
  *	lie N		let chunks say that there were N references before reduction,
@@ -17,9 +19,10 @@
  *					numbers in decimal, SPACE and arguments
  *					in hex; - for no arguments, for no text
  *	flush				end a chunk
+ *	rotate				end a segment
  *	# ...				nothing
  *
- * meta lines and `runs` come first.  With `unclosed` the trace gets no index and keeps
+ * meta lines, `runs` and `segments` come first.  With `unclosed` the trace gets no index and keeps
  * the name OUT.part, as if its writer had been killed.
  */
 #include <errno.h>
@@ -32,11 +35,15 @@
 
 #include <laplace/trace.h>
 
+#include "container/segments.h"
+
 struct maker {
 	const char *path;
 	struct lpl_writer_options options;
 	struct lpl_meta *meta;
 	struct lpl_writer *writer;	/* NULL until the first record */
+	bool segmented;
+	struct lpl_segments *segments;	/* then the writer is theirs */
 	struct lpl_accounts recording;
 	uint64_t wait_ns;
 	bool lies;
@@ -46,8 +53,16 @@ struct maker {
 
 static bool open_writer(struct maker *maker)
 {
-	return maker->writer || !lpl_writer_open(&maker->writer, maker->path, maker->meta,
-						 &maker->options, true, &maker->report);
+	if (maker->writer)
+		return true;
+	if (!maker->segmented)
+		return !lpl_writer_open(&maker->writer, maker->path, maker->meta,
+					&maker->options, true, &maker->report);
+	if (lpl_segments_open(&maker->segments, maker->path, maker->meta, &maker->options, NULL,
+			      true, &maker->report))
+		return false;
+	maker->writer = lpl_segments_writer(maker->segments);
+	return true;
 }
 
 static bool add_meta(struct maker *maker, char *line)
@@ -148,6 +163,10 @@ static bool take_line(struct maker *maker, char *line)
 	if (strcmp(line, "flush") == 0)
 		return open_writer(maker) &&
 		       !lpl_writer_flush(maker->writer, &maker->report);
+	if (strcmp(line, "segments") == 0)
+		return maker->segmented = !maker->writer;
+	if (strcmp(line, "rotate") == 0)
+		return maker->segments && !lpl_segments_rotate(maker->segments, &maker->report);
 	return add_ref(maker, line);
 }
 
@@ -194,11 +213,16 @@ static bool end(struct maker *maker, bool unclosed)
 	sink = lpl_writer_sink(maker->writer);
 	if (sink->finish(sink, &maker->report))
 		return false;
+	if (!unclosed && maker->segments)
+		return !lpl_segments_close(maker->segments, &maker->report);
 	if (!unclosed)
 		return !lpl_writer_close(maker->writer, &maker->report);
 	if (lpl_writer_flush(maker->writer, &maker->report))
 		return false;
-	lpl_writer_abandon(maker->writer);
+	if (maker->segments)
+		lpl_segments_abandon(maker->segments);
+	else
+		lpl_writer_abandon(maker->writer);
 	return !maker->lies || tell_lie(maker);
 }
 

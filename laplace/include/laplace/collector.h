@@ -57,7 +57,8 @@ enum lpl_error lpl_plan_parse(struct lpl_plan *plan, const char *spec,
  *		are earlier
  *	TOTALS	references so far, tracer references, instructions; before an EVENT, and
  *		at the end
- *	FLUSH	make all that came until now readable; behind a WINDOW
+ *	FLUSH	make all that came until now readable; behind a WINDOW.  LPL_WIRE_ROTATE in
+ *		word[0]: and where there are segments, one ends here
  */
 enum lpl_wire {
 	LPL_WIRE_PAGE = 1,
@@ -66,6 +67,7 @@ enum lpl_wire {
 	LPL_WIRE_TOTALS = 4,
 	LPL_WIRE_FLUSH = 5
 };
+#define LPL_WIRE_ROTATE		UINT64_C(1)
 #define LPL_WIRE_KIND(k)	((uint64_t)(k) << 56)
 #define LPL_WIRE_SPACE		((UINT64_C(1) << 46) - 1)
 #define LPL_WIRE_WALK		(UINT64_C(1) << 46)
@@ -81,6 +83,22 @@ enum lpl_stage {
 	LPL_STAGE_FILE
 };
 
+/*
+ * How large a segment gets: it ends at the first place after so many bytes, or instructions of
+ * the machine, recorded or not, where the stream can be cut (docs/format.md, section 11.4).
+ * 0: that is no reason.
+ */
+struct lpl_segment_size {
+	uint64_t bytes, instructions;
+};
+#define LPL_SEGMENT_LEAST 1000000	/* of either, in a specification */
+/*
+ * "bytes:N" or "instructions:N", or both with a plus sign between them; N may end in k, M, G or
+ * T.  LPL_ERR_USAGE.
+ */
+enum lpl_error lpl_segment_size_parse(struct lpl_segment_size *size, const char *spec,
+				      struct lpl_report *report);
+
 struct lpl_collector_options {
 	const char *path;		/* of the trace */
 	const struct lpl_plan *plan;
@@ -91,6 +109,12 @@ struct lpl_collector_options {
 	bool log;			/* the ring has blocks of a log, not windows */
 	int status_fd;			/* -1: none; else one JSON object per line goes there */
 	bool overwrite;
+	/*
+	 * `path` is the manifest of a trace in segments.  They end where `segment` says, and where
+	 * the producer asks for it.
+	 */
+	bool segmented;
+	struct lpl_segment_size segment;
 	/*
 	 * At least so often, in nanoseconds of the host, everything has to be on disk that
 	 * happened: `flush_due` is called on the collector's thread, again and again until
@@ -117,10 +141,11 @@ struct lpl_ring *lpl_collector_ring(struct lpl_collector *collector);
 /* A snapshot, from any thread. */
 struct lpl_collector_status {
 	uint64_t references, instructions, kept, events;
-	uint64_t bytes;			/* of the file so far */
+	uint64_t bytes;			/* of the file so far, or of all segments */
 	uint64_t wait_ns, elapsed_ns;	/* that the producer waited; since it was opened */
 	uint64_t flushes;		/* FLUSH records done: all before them is readable */
 	uint64_t tracer_refs;		/* left out as the tracer's own, with a log */
+	uint64_t segment;		/* the number of that being written; 0: one file is */
 };
 void lpl_collector_status(const struct lpl_collector *collector,
 			  struct lpl_collector_status *status);

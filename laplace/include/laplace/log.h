@@ -93,11 +93,13 @@ enum lpl_log_kind {
 	LPL_LOG_RESUME,		/* EXECUTING; and that is over */
 	LPL_LOG_EVENT,		/* EXECUTING; instr, cycle, a kernel_trace_record */
 	LPL_LOG_TOTALS,		/* instruction count: tell how far the stream is */
-	LPL_LOG_FLUSH,		/* EXECUTING; make all that came until now readable */
+	LPL_LOG_FLUSH,		/* EXECUTING; make all that came until now readable; with ROTATE a
+				 * segment, where there are such, ends here */
 	LPL_LOG_KINDS
 };
 #define LPL_LOG_EXECUTING	1
 #define LPL_LOG_USER		2	/* MODE */
+#define LPL_LOG_ROTATE		2	/* FLUSH */
 #define LPL_LOG_WALK_WRITE	2	/* WALK; its length is in the byte above the flags */
 #define LPL_LOG_EVENT_WORDS	((sizeof(struct kernel_trace_record) + 7) / 8)
 
@@ -209,9 +211,10 @@ uint64_t lpl_log_cycle(const struct lpl_log *log, uint64_t instr);
 void lpl_log_switch(struct lpl_log *log, struct lpl_log_time now, enum lpl_log_kind kind);
 void lpl_log_event(struct lpl_log *log, struct lpl_log_time now,
 		   const struct kernel_trace_record *record);
-/* These two send at once what was logged. */
+/* These send at once what was logged. */
 void lpl_log_totals(struct lpl_log *log, uint64_t instr);
 void lpl_log_flush(struct lpl_log *log, struct lpl_log_time now);
+void lpl_log_rotate(struct lpl_log *log, struct lpl_log_time now);	/* a flush, too */
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -35,6 +35,7 @@ extern "C" {
 #define LPL_META_REDUCTION	"reduction"	/* "none", "window:64+sad:64" */
 #define LPL_META_EXACT		"exact"		/* "all", "lru,opt from 64 pages" */
 #define LPL_META_WINDOWS	"windows"	/* of time: when it was recorded (windows.h) */
+#define LPL_META_SEGMENT	"segment"	/* of a trace in segments: which one this file is */
 #define LPL_META_SOURCE		"source"	/* of a derived trace: its origin's title */
 
 struct lpl_meta;	/* an ordered map of strings */
@@ -138,7 +139,13 @@ uint64_t lpl_writer_refs(const struct lpl_writer *writer);
 
 struct lpl_reader;
 
-/* Open PATH ("-": stdin) and read its header.  Streams: memory is O(one chunk). */
+/*
+ * Open PATH ("-": stdin) and read its header.  Streams: memory is O(one chunk).  Where PATH is
+ * the manifest of a trace in segments (docs/format.md, section 11), that of one that is not
+ * closed, too, they are read as one trace, one file open at a time.  A segment that is missing,
+ * or not the one that the manifest names, is LPL_ERR_DAMAGED when it is its turn, before
+ * anything of it was delivered; lpl_reader_resume() goes on with the next.
+ */
 enum lpl_error lpl_reader_open(struct lpl_reader **reader, const char *path,
 			       struct lpl_report *report);
 const struct lpl_meta *lpl_reader_meta(const struct lpl_reader *reader);
@@ -181,6 +188,7 @@ enum lpl_error lpl_reader_resume(struct lpl_reader *reader, struct lpl_report *r
 struct lpl_chunk {
 	uint64_t offset, bytes;		/* in the file, header included */
 	uint64_t plain;			/* bytes of its payload before it was compressed */
+	uint32_t segment;		/* whose file that is, from 1 on; 0: the trace is one file */
 	uint32_t sequence, kind;
 	uint64_t refs, events;		/* in it */
 	uint64_t first_ref, last_ref, last_instr, last_cycle;
@@ -213,9 +221,14 @@ const char *lpl_packing_part(unsigned int part);
 bool lpl_reader_packing(const struct lpl_reader *reader, struct lpl_packing *packing);
 /* Totals as of the last chunk read. */
 const struct lpl_totals *lpl_reader_totals(const struct lpl_reader *reader);
-/* Did the file end with an index (true only after the end was reached)? */
+/* Of how many segments something was read so far; 0: the trace is one file. */
+uint64_t lpl_reader_segments(const struct lpl_reader *reader);
+/* Did the file end with an index (true only after the end was reached)?  All segments? */
 bool lpl_reader_complete(const struct lpl_reader *reader);
-/* Bytes consumed, and the file's size (0 for a pipe), for progress. */
+/*
+ * Bytes consumed, and the file's size (0 for a pipe), for progress.  Of segments: what was
+ * complete when the trace was opened.
+ */
 uint64_t lpl_reader_bytes(const struct lpl_reader *reader);
 uint64_t lpl_reader_size(const struct lpl_reader *reader);
 void lpl_reader_close(struct lpl_reader *reader);	/* NULL is fine */

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A manifest's segments, in order; manifest.h says what for. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "manifest.h"
+#include "segment_names.h"
+
+bool lpl_is_manifest(const void *bytes, size_t size)
+{
+	size_t magic = strlen(LPL_MANIFEST_MAGIC);
+
+	return size >= magic && memcmp(bytes, LPL_MANIFEST_MAGIC, magic) == 0;
+}
+
+/* ---- lines ---- */
+
+/* The next line, without its newline.  false: there is none that is whole, or it is too long. */
+static bool read_line(struct lpl_manifest *m)
+{
+	size_t length = 0;
+	int byte;
+
+	while ((byte = getc(m->file)) != EOF) {
+		if (length == LPL_MANIFEST_LINE_MAX || !lpl_reach(m->line, m->line_room, length))
+			return false;
+		if (byte == '\n') {
+			m->line[length] = '\0';
+			return true;
+		}
+		m->line[length++] = (char)byte;
+	}
+	return false;
+}
+
+static bool is_before(const struct lpl_clocks *a, const struct lpl_clocks *b)
+{
+	return a->ref < b->ref || a->instr < b->instr || a->cycle < b->cycle;
+}
+
+/* Can a segment be behind another?  Each is no smaller than its chunks' headers. */
+static bool follows(const struct lpl_segment_facts *next, const struct lpl_segment_facts *before)
+{
+	return next->number == before->number + 1 && !is_before(&next->first, &before->last) &&
+	       !is_before(&next->last, &next->first) &&
+	       next->refs_so_far >= before->refs_so_far &&
+	       next->events_so_far >= before->events_so_far &&
+	       next->bytes >= LPL_CHUNK_HEADER_BYTES &&
+	       next->index <= next->bytes - LPL_CHUNK_HEADER_BYTES;
+}
+
+static enum lpl_error bad_line(const struct lpl_manifest *m, uint64_t line,
+			       struct lpl_report *report)
+{
+	return lpl_fail(report, LPL_ERR_DAMAGED,
+			"%s: damaged: line %" PRIu64 " is none of a manifest of segments, or was"
+			" changed, or does not belong there; the segments can be read one by one",
+			m->name, line);
+}
+
+/* The first line: what the trace is, and where its segments are. */
+static enum lpl_error read_begin(struct lpl_manifest *m, const char *path,
+				 struct lpl_report *report)
+{
+	const char *slash = strrchr(path, '/');
+	struct lpl_segment_facts facts;
+	char *base = NULL;
+	enum lpl_manifest_line kind = read_line(m) ?
+		lpl_manifest_read(m->line, &base, m->meta, &facts) : LPL_MANIFEST_BAD;
+	int length = -1;
+
+	if (kind == LPL_MANIFEST_NEWER)
+		return lpl_fail(report, LPL_ERR_FORMAT, "%s: a manifest of a version that is not"
+				" known (only %d is); a newer Laplace may read it", m->name,
+				LPL_MANIFEST_VERSION);
+	if (kind != LPL_MANIFEST_BEGIN) {
+		free(base);
+		return bad_line(m, 1, report);
+	}
+	length = asprintf(&m->stem, "%.*s%s", slash ? (int)(slash + 1 - path) : 0, path, base);
+	free(base);
+	if (length >= 0)
+		return LPL_OK;
+	m->stem = NULL;
+	return lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory to read it", m->name);
+}
+
+/* The others: is it what a manifest may be? */
+static enum lpl_error check_lines(struct lpl_manifest *m, struct lpl_report *report)
+{
+	struct lpl_segment_facts facts, before = { .number = 0 };
+	enum lpl_manifest_line kind;
+	char *base;
+
+	while (read_line(m)) {
+		kind = lpl_manifest_read(m->line, &base, NULL, &facts);
+		free(base);
+		if (m->closed)
+			kind = LPL_MANIFEST_BAD;	/* nothing comes after the end */
+		m->closed = kind == LPL_MANIFEST_END && facts.number == before.number;
+		if (!m->closed && (kind != LPL_MANIFEST_SEGMENT || !follows(&facts, &before)))
+			return bad_line(m, before.number + 2, report);
+		if (m->closed)
+			continue;
+		m->bytes += facts.bytes;
+		before = facts;
+	}
+	m->segments = before.number;
+	return ferror(m->file) ? lpl_fail(report, LPL_ERR_IO, "%s: cannot be read", m->name) :
+				 LPL_OK;
+}
+
+enum lpl_error lpl_manifest_open(struct lpl_manifest **result, int fd, const char *path,
+				 struct lpl_report *report)
+{
+	struct lpl_manifest *m = calloc(1, sizeof(*m));
+	enum lpl_error error;
+
+	*result = NULL;
+	if (m) {
+		m->meta = lpl_meta_new();
+		m->file = fdopen(fd, "r");
+	}
+	if (!m || !m->file)
+		(void)close(fd);
+	if (!m || !m->file || !m->meta) {
+		lpl_manifest_close(m);
+		return lpl_fail(report, LPL_ERR_MEMORY, "no memory to read a manifest");
+	}
+	lpl_short_name(m->name, path);
+	error = read_begin(m, path, report);
+	if (error == LPL_OK)
+		error = check_lines(m, report);
+	/* once more, a line at a time */
+	if (error == LPL_OK && (fseek(m->file, 0, SEEK_SET) != 0 || !read_line(m)))
+		error = lpl_fail(report, LPL_ERR_IO, "%s: cannot be read again", m->name);
+	if (error != LPL_OK) {
+		lpl_manifest_close(m);
+		return error;
+	}
+	*result = m;
+	return LPL_OK;
+}
+
+void lpl_manifest_close(struct lpl_manifest *m)
+{
+	if (!m)
+		return;
+	if (m->file)
+		(void)fclose(m->file);
+	lpl_meta_free(m->meta);
+	free(m->stem);
+	free(m->line);
+	free(m);
+}
+
+bool lpl_manifest_is_over(const struct lpl_manifest *m)
+{
+	return m->closed && m->at.number == m->segments;
+}
+
+/* ---- segments ---- */
+
+/* Is the file the segment that the manifest tells of?  Its end says so: that covers all of it. */
+static enum lpl_error check_segment(const struct lpl_manifest *m, int fd, const char *name,
+				    struct lpl_report *report)
+{
+	const struct lpl_segment_facts *facts = &m->at;
+	uint8_t bytes[LPL_CHUNK_HEADER_BYTES];
+	struct lpl_chunk_header index;
+	struct stat status;
+
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+	    (uint64_t)status.st_size == facts->bytes &&
+	    pread(fd, bytes, sizeof(bytes), (off_t)facts->index) == (ssize_t)sizeof(bytes) &&
+	    lpl_chunk_decode(&index, bytes) == facts->checksum &&
+	    index.checksum == facts->checksum && index.kind == LPL_CHUNK_INDEX &&
+	    lpl_clocks_equal(&index.last, &facts->last) &&
+	    index.refs_so_far == facts->refs_so_far &&
+	    index.events_so_far == facts->events_so_far &&
+	    facts->index + LPL_CHUNK_HEADER_BYTES + index.stored == facts->bytes)
+		return LPL_OK;
+	return lpl_fail(report, LPL_ERR_DAMAGED, "%s: is not the segment that %s names: it was"
+			" changed or cut, or is another recording's; what can be read of it can be"
+			" read alone, and what precedes it is whole", name, m->name);
+}
+
+/* A file of segments; never waits for one that is a pipe.  -1: see errno. */
+static int open_segment(const struct lpl_manifest *m, bool part, char name[LPL_NAME_SIZE])
+{
+	char *path = lpl_segment_path(m->stem, m->at.number, part);
+	int fd, number;
+
+	if (!path) {
+		errno = ENOMEM;
+		return -1;
+	}
+	lpl_short_name(name, path);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	number = errno;
+	free(path);
+	errno = number;
+	return fd;
+}
+
+static enum lpl_segment_kind next_named(struct lpl_manifest *m, int *fd,
+					char name[LPL_NAME_SIZE], struct lpl_report *report)
+{
+	enum lpl_error error;
+
+	*fd = open_segment(m, false, name);
+	if (*fd < 0 && errno == ENOENT)
+		error = lpl_fail(report, LPL_ERR_DAMAGED, "%s: this segment of %s is missing; what"
+				 " precedes it is whole", name, m->name);
+	else if (*fd < 0)
+		error = lpl_fail(report, LPL_ERR_IO, "%s: this segment of %s cannot be opened",
+				 name, m->name);
+	else
+		error = check_segment(m, *fd, name, report);
+	if (error == LPL_OK)
+		return LPL_SEGMENT_NAMED;
+	if (*fd >= 0)
+		(void)close(*fd);
+	*fd = -1;
+	return LPL_SEGMENT_BAD;
+}
+
+/* Behind the manifest's end: a segment being written, or one whose line was about to be. */
+static enum lpl_segment_kind next_found(struct lpl_manifest *m, int *fd,
+					char name[LPL_NAME_SIZE])
+{
+	struct stat status;
+
+	m->at.number++;
+	*fd = open_segment(m, true, name);
+	if (*fd < 0)
+		*fd = open_segment(m, false, name);
+	if (*fd < 0)
+		return LPL_SEGMENT_NONE;
+	if (fstat(*fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
+		m->at.bytes = (uint64_t)status.st_size;
+		return LPL_SEGMENT_FOUND;
+	}
+	(void)close(*fd);
+	*fd = -1;
+	return LPL_SEGMENT_NONE;
+}
+
+enum lpl_segment_kind lpl_manifest_next(struct lpl_manifest *m, int *fd,
+					char name[LPL_NAME_SIZE], struct lpl_report *report)
+{
+	struct lpl_segment_facts facts;
+	char *base;
+
+	*fd = -1;
+	m->passed += m->at.bytes;
+	m->at.bytes = 0;
+	if (m->at.number >= m->segments)
+		return m->closed ? LPL_SEGMENT_NONE : next_found(m, fd, name);
+	/* it was right when it was opened, and only grows */
+	if (!read_line(m) ||
+	    lpl_manifest_read(m->line, &base, NULL, &facts) != LPL_MANIFEST_SEGMENT ||
+	    !follows(&facts, &m->at)) {
+		(void)lpl_fail(report, LPL_ERR_IO, "%s: has changed while it was read", m->name);
+		m->segments = m->at.number;
+		return LPL_SEGMENT_BAD;
+	}
+	m->at = facts;
+	return next_named(m, fd, name, report);
+}

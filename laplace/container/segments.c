@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Writing a trace as segments.
+ *
+ * Whatever stops it, what is there can be read.  A segment gets its name when it is whole and on
+ * the disk, then its line in the manifest, and only then the next one is begun.  So the manifest
+ * names nothing that is not there, and at most one segment is there that it does not name: a
+ * reader finds it by its name.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "manifest.h"
+#include "segment_names.h"
+#include "segments.h"
+#include "writer.h"
+
+#define META_SEGMENT_SIZE 24
+
+struct lpl_segments {
+	struct lpl_writer *writer;
+	struct lpl_output manifest;
+	char *stem;			/* of the names, as a path */
+	struct lpl_meta *meta;		/* of the present segment: the trace's, and which it is */
+	_Atomic uint64_t number;
+};
+
+/* ---- what was there before ---- */
+
+static enum lpl_error remove_file(char *path, struct lpl_report *report)
+{
+	char name[LPL_NAME_SIZE];
+	enum lpl_error error = LPL_OK;
+
+	if (!path)
+		return lpl_fail(report, LPL_ERR_MEMORY, "no memory to replace segments");
+	if (unlink(path) != 0 && errno != ENOENT) {
+		lpl_short_name(name, path);
+		error = lpl_fail(report, LPL_ERR_IO, "%s: cannot be replaced", name);
+	}
+	free(path);
+	return error;
+}
+
+/* How many segments an old manifest has, and are called as ours would be; 0: it is none. */
+static enum lpl_error count_old(const char *path, const char *stem, uint64_t *count,
+				struct lpl_report *report)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	char magic[sizeof(LPL_MANIFEST_MAGIC)], name[LPL_NAME_SIZE];
+	struct lpl_manifest *old;
+	ssize_t size;
+
+	*count = 0;
+	if (fd < 0)
+		return LPL_OK;
+	size = pread(fd, magic, sizeof(magic), 0);
+	if (size <= 0 || !lpl_is_manifest(magic, (size_t)size)) {
+		(void)close(fd);
+		return LPL_OK;
+	}
+	lpl_short_name(name, path);
+	if (lpl_part_is_locked(fd)) {
+		(void)close(fd);
+		return lpl_fail(report, LPL_ERR_USAGE, "%s: is being written by somebody else;"
+				" choose another name", name);
+	}
+	/* of one that cannot be read nobody knows what it names: the segments are in the way */
+	if (lpl_manifest_open(&old, fd, path, NULL) != LPL_OK)
+		return LPL_OK;
+	if (strcmp(old->stem, stem) == 0)
+		*count = old->segments + !old->closed;
+	lpl_manifest_close(old);
+	return LPL_OK;
+}
+
+/* Last first: the manifest names all that are left, whatever happens. */
+static enum lpl_error remove_old(const char *stem, uint64_t count, struct lpl_report *report)
+{
+	enum lpl_error error = LPL_OK;
+
+	for (; error == LPL_OK && count > 0; count--) {
+		error = remove_file(lpl_segment_path(stem, count, true), report);
+		if (error == LPL_OK)
+			error = remove_file(lpl_segment_path(stem, count, false), report);
+	}
+	return error;
+}
+
+/* Nothing is removed before it is known that nothing else is in the way. */
+static enum lpl_error make_way(const char *path, const char *stem, bool overwrite,
+			       struct lpl_report *report)
+{
+	uint64_t old = 0, old_part = 0;
+	enum lpl_error error = LPL_OK;
+	char *part;
+
+	if (overwrite) {
+		if (asprintf(&part, "%s.part", path) < 0)
+			return lpl_fail(report, LPL_ERR_MEMORY, "no memory to replace segments");
+		error = count_old(part, stem, &old_part, report);
+		free(part);
+		if (error == LPL_OK)
+			error = count_old(path, stem, &old, report);
+		if (old < old_part)
+			old = old_part;
+	}
+	if (error == LPL_OK)
+		error = lpl_segments_are_free(stem, old, report);
+	return error == LPL_OK ? remove_old(stem, old, report) : error;
+}
+
+/* ---- the manifest ---- */
+
+static enum lpl_error sync_manifest(struct lpl_segments *s, struct lpl_report *report)
+{
+	if (fsync(s->manifest.fd) == 0)
+		return LPL_OK;
+	return lpl_fail(report, LPL_ERR_IO, "%s.part: cannot be synced", s->manifest.name);
+}
+
+/* A line, whose writer says whether there was memory for it. */
+static enum lpl_error put_line(struct lpl_segments *s, FILE *out, bool put, char **text,
+			       const size_t *size, struct lpl_report *report)
+{
+	enum lpl_error error;
+
+	put = out && fclose(out) == 0 && put;
+	error = put ? lpl_output_write(&s->manifest, *text, *size, report) :
+		      lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory for a line",
+			       s->manifest.name);
+	free(*text);
+	return error != LPL_OK ? error : sync_manifest(s, report);
+}
+
+static enum lpl_error put_begin(struct lpl_segments *s, struct lpl_report *report)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	return put_line(s, out, out && lpl_manifest_put_begin(out, lpl_segments_base(s->stem),
+							      s->meta), &text, &size, report);
+}
+
+static enum lpl_error put_segment(struct lpl_segments *s, struct lpl_report *report)
+{
+	struct lpl_segment_facts facts = s->writer->file;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	facts.number = lpl_segments_number(s);
+	return put_line(s, out, out && lpl_manifest_put_segment(out, lpl_segments_base(s->stem),
+								&facts), &text, &size, report);
+}
+
+static enum lpl_error put_end(struct lpl_segments *s, struct lpl_report *report)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	return put_line(s, out, out && lpl_manifest_put_end(out, lpl_segments_number(s)), &text,
+			&size, report);
+}
+
+/* ---- segments ---- */
+
+/* The next one: its number is in its header, and *path is its file's, to be freed. */
+static enum lpl_error begin_segment(struct lpl_segments *s, char **path,
+				    struct lpl_report *report)
+{
+	uint64_t number = atomic_load_explicit(&s->number, memory_order_relaxed) + 1;
+	char text[META_SEGMENT_SIZE];
+
+	(void)snprintf(text, sizeof(text), "%" PRIu64, number);
+	*path = lpl_segment_path(s->stem, number, false);
+	if (!*path || lpl_meta_set(s->meta, LPL_META_SEGMENT, text) != LPL_OK)
+		return lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory for a segment",
+				s->manifest.name);
+	atomic_store_explicit(&s->number, number, memory_order_relaxed);
+	return LPL_OK;
+}
+
+static void destroy(struct lpl_segments *s)
+{
+	lpl_writer_abandon(s->writer);
+	lpl_output_discard(&s->manifest);
+	lpl_meta_free(s->meta);
+	free(s->stem);
+	free(s);
+}
+
+static enum lpl_error not_a_file(const char *path, struct lpl_report *report)
+{
+	char name[LPL_NAME_SIZE];
+
+	lpl_short_name(name, path);
+	return lpl_fail(report, LPL_ERR_USAGE, "%s: a trace in segments is several files, with names"
+			" made of this one: it has to be that of a file", name);
+}
+
+/* All but the first segment. */
+static enum lpl_error prepare(struct lpl_segments *s, const char *path, bool overwrite,
+			      struct lpl_report *report)
+{
+	enum lpl_error error = make_way(path, s->stem, overwrite, report);
+
+	if (error == LPL_OK)
+		error = lpl_output_open(&s->manifest, path, overwrite, report);
+	return error == LPL_OK ? put_begin(s, report) : error;
+}
+
+enum lpl_error lpl_segments_open(struct lpl_segments **result, const char *path,
+				 const struct lpl_meta *meta,
+				 const struct lpl_writer_options *options,
+				 struct lpl_state_keeper *keeper, bool overwrite,
+				 struct lpl_report *report)
+{
+	struct lpl_segments *s;
+	char *first = NULL;
+	enum lpl_error error;
+	struct stat status;
+
+	*result = NULL;
+	if (strcmp(path, "-") == 0 || path[0] == '\0' ||
+	    (stat(path, &status) == 0 && !S_ISREG(status.st_mode)))
+		return not_a_file(path, report);
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for segments");
+	s->manifest.fd = -1;
+	s->stem = lpl_segments_stem(path);
+	s->meta = lpl_meta_copy(meta);
+	error = s->stem && s->meta ? prepare(s, path, overwrite, report) :
+				     lpl_fail(report, LPL_ERR_MEMORY, "no memory for segments");
+	if (error == LPL_OK)
+		error = begin_segment(s, &first, report);
+	if (error == LPL_OK)
+		error = lpl_writer_open(&s->writer, first, s->meta, options, false, report);
+	free(first);
+	if (error != LPL_OK) {
+		s->manifest.written = 0;	/* it names nothing, and need not stay */
+		destroy(s);
+		return error;
+	}
+	s->writer->keeper = keeper;
+	*result = s;
+	return LPL_OK;
+}
+
+struct lpl_writer *lpl_segments_writer(struct lpl_segments *s)
+{
+	return s->writer;
+}
+
+uint64_t lpl_segments_number(const struct lpl_segments *s)
+{
+	return atomic_load_explicit(&s->number, memory_order_relaxed);
+}
+
+uint64_t lpl_segments_bytes(const struct lpl_segments *s)
+{
+	return s->writer->output.written;
+}
+
+bool lpl_segments_is_empty(const struct lpl_segments *s)
+{
+	return !lpl_writer_has_records(s->writer);
+}
+
+enum lpl_error lpl_segments_rotate(struct lpl_segments *s, struct lpl_report *report)
+{
+	struct lpl_writer *writer = s->writer;
+	struct lpl_report *failure = &writer->failure;
+	char *path = NULL;
+
+	if (failure->error != LPL_OK)
+		return lpl_writer_failed(writer, report);
+	if (lpl_segments_is_empty(s))
+		return LPL_OK;
+	/* what fails here stops the writer, too */
+	if (lpl_writer_end_file(writer, false, failure) == LPL_OK &&
+	    put_segment(s, failure) == LPL_OK && begin_segment(s, &path, failure) == LPL_OK)
+		(void)lpl_writer_next_file(writer, path, s->meta, failure);
+	free(path);
+	return failure->error == LPL_OK ? LPL_OK : lpl_writer_failed(writer, report);
+}
+
+enum lpl_error lpl_segments_close(struct lpl_segments *s, struct lpl_report *report)
+{
+	enum lpl_error error = lpl_writer_end_file(s->writer, true, report);
+
+	if (error == LPL_OK)
+		error = put_segment(s, report);
+	if (error == LPL_OK)
+		error = put_end(s, report);
+	if (error == LPL_OK)
+		error = lpl_output_commit(&s->manifest, report);
+	destroy(s);
+	return error;
+}
+
+void lpl_segments_abandon(struct lpl_segments *s)
+{
+	if (s)
+		destroy(s);
+}

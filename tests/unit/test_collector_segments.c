@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A recording in segments: they hold what one file would, cut where the stream says, and each is
+ * reduced as if the trace began there.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+
+#include "teller.h"
+
+#define RECORDS 120000
+#define PARTS	3
+
+static struct lpl_collector *start_segments(const char *spec, const char *path,
+					    size_t ring_records, struct lpl_segment_size size)
+{
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_meta *meta = lpl_meta_new();
+	struct lpl_collector *collector;
+	struct lpl_plan plan;
+	struct lpl_collector_options options = {
+		.path = path, .plan = &plan, .meta = meta, .stage = LPL_STAGE_FILE,
+		.ring_records = ring_records, .status_fd = -1, .overwrite = true,
+		.segmented = true, .segment = size,
+	};
+
+	assert_non_null(meta);
+	assert_int_equal(lpl_meta_set(meta, LPL_META_TITLE, "a test"), LPL_OK);
+	assert_int_equal(lpl_plan_parse(&plan, spec, &report), LPL_OK);
+	options.log = plan.window == 0;
+	if (lpl_collector_open(&collector, &options, &report) != LPL_OK)
+		fail_msg("%s", report.text);
+	lpl_meta_free(meta);
+	return collector;
+}
+
+static const char *segment_name(unsigned int number)
+{
+	static char name[64];
+
+	(void)snprintf(name, sizeof(name), "run.%06u.lpl", number);
+	return name;
+}
+
+static unsigned int count_segments(void)
+{
+	unsigned int count = 0;
+
+	while (exists(segment_name(count + 1)))
+		count++;
+	return count;
+}
+
+/* What SPEC makes of the parts when it is flushed after each; end[i]: of the first i + 1. */
+static void reduce_parts(const char *spec, const struct stream *parts, size_t *end,
+			 struct stream *reduced)
+{
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_reducer *reducer;
+
+	stream_init(reduced);
+	assert_int_equal(lpl_reducer_open(&reducer, NULL, spec, &reduced->sink, &report), LPL_OK);
+	for (size_t i = 0; i < PARTS; i++) {
+		assert_int_equal(stream_send(&parts[i], 0, parts[i].count,
+					     lpl_reducer_sink(reducer), i, &report), LPL_OK);
+		assert_int_equal(lpl_reducer_flush(reducer, &report), LPL_OK);
+		end[i] = reduced->count;
+	}
+	lpl_reducer_close(reducer);
+}
+
+static const struct {
+	const char *spec, *rest;
+	bool windows;
+} methods[] = {
+	{ "none", "none", false }, { "none+none", "none", false },
+	{ "sad-ws:500", "sad-ws:500", false }, { "window:9", "none", true },
+	{ "sad:9", "fence+sad:9", true },
+};
+#define METHODS (sizeof(methods) / sizeof(methods[0]))
+
+/* The simulator asks for a segment's end, and it is just there. */
+static void segments_end_where_they_are_asked_to(void **state)
+{
+	(void)state;
+	for (size_t m = 0; m < METHODS; m++) {
+		struct lpl_collector *collector = start_segments(methods[m].spec,
+			in_directory("run.lpl"), 1024, (struct lpl_segment_size){ 0 });
+		struct sender sender = { lpl_collector_ring(collector), 0 };
+		struct stream told, kept[PARTS], expected;
+		struct logger logger;
+		struct trace trace;
+		size_t end[PARTS];
+
+		simulate(&told, RECORDS, m + 1);
+		if (!methods[m].windows)
+			logger_open(&logger, collector);
+		for (size_t i = 0; i < PARTS; i++) {
+			const size_t length = RECORDS / PARTS;
+			struct stream part = { .items = told.items + i * length, .count = length };
+
+			if (methods[m].windows) {
+				tell_windows(&sender, &part, &kept[i], m);
+				if (i + 1 < PARTS)
+					assert_true(tell(sender.ring, LPL_WIRE_ROTATE, 0, 0,
+							 LPL_WIRE_KIND(LPL_WIRE_FLUSH)));
+				lpl_ring_publish(sender.ring);
+			} else {
+				stream_init(&kept[i]);
+				for (size_t j = 0; j < length; j++) {
+					*stream_add(&kept[i]) = part.items[j];
+					log_item(&logger, &part.items[j]);
+				}
+				if (i + 1 < PARTS)
+					lpl_log_rotate(&logger.log, logger.now);
+			}
+		}
+		if (!methods[m].windows)
+			logger_close(&logger);
+		finish(collector);
+
+		assert_int_equal(count_segments(), PARTS);
+		reduce_parts(methods[m].rest, kept, end, &expected);
+		read_trace(&trace, in_directory("run.lpl"));
+		assert_same(&expected, &trace.stream, m);
+		assert_int_equal(trace.totals.total, count(&told).total);
+		stream_free(&trace.stream);
+		for (unsigned int i = 0; i < PARTS; i++) {
+			const size_t first = i > 0 ? end[i - 1] : 0;
+			const struct stream part = { .items = expected.items + first,
+						     .count = end[i] - first };
+
+			read_trace(&trace, in_directory(segment_name(i + 1)));
+			assert_same(&part, &trace.stream, m);
+			assert_string_equal(trace.title, "a test");
+			stream_free(&trace.stream);
+		}
+		stream_free(&expected);
+		for (size_t i = 0; i < PARTS; i++)
+			stream_free(&kept[i]);
+		stream_free(&told);
+	}
+}
+
+/* Segments of a size, with a large ring or a small one. */
+static void collect_sized(size_t m, const struct stream *told, struct stream *kept,
+			  size_t ring_records, struct lpl_segment_size size)
+{
+	struct lpl_collector *collector = start_segments(methods[m].spec, in_directory("run.lpl"),
+							 ring_records, size);
+	struct logger logger;
+
+	if (methods[m].windows) {
+		tell_windows(&(struct sender){ lpl_collector_ring(collector), 0 }, told, kept, m);
+	} else {
+		stream_init(kept);
+		logger_open(&logger, collector);
+		for (size_t j = 0; j < told->count; j++) {
+			*stream_add(kept) = told->items[j];
+			log_item(&logger, &told->items[j]);
+		}
+		logger_close(&logger);
+	}
+	finish(collector);
+}
+
+static const char *first_name(unsigned int number)
+{
+	static char name[64];
+
+	(void)snprintf(name, sizeof(name), "first.%u", number);
+	return name;
+}
+
+static void assert_same_file(const char *one, const char *other)
+{
+	char command[512];
+
+	(void)snprintf(command, sizeof(command), "cmp -s %s %s", in_directory(one),
+		       in_directory(other));
+	assert_int_equal(system(command), 0);
+}
+
+/* How the ring is read, by a quick thread or a slow one, is no matter. */
+static void segments_repeat(void **state)
+{
+	/* the windows of these tests do not tell of instructions */
+	static const struct {
+		size_t method;
+		struct lpl_segment_size size;
+	} trials[] = {
+		{ 0, { .instructions = 5000 } }, { 1, { .bytes = 50000 } },
+		{ 1, { .instructions = 5000 } }, { 2, { .instructions = 5000 } },
+		{ 3, { .bytes = 50000 } }, { 4, { .bytes = 50000 } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(trials) / sizeof(trials[0]); i++) {
+		const size_t m = trials[i].method;
+		struct stream told, kept;
+		unsigned int segments;
+		struct trace trace;
+
+		simulate(&told, RECORDS, m + 1);
+		collect_sized(m, &told, &kept, 1 << 20, trials[i].size);
+		stream_free(&kept);
+		segments = count_segments();
+		assert_true(segments > (trials[i].size.bytes ? 1 : 3));
+		for (unsigned int n = 1; n <= segments; n++) {
+			char path[256];
+
+			(void)snprintf(path, sizeof(path), "%s", in_directory(segment_name(n)));
+			assert_int_equal(rename(path, in_directory(first_name(n))), 0);
+		}
+		collect_sized(m, &told, &kept, 1024, trials[i].size);
+		assert_int_equal(count_segments(), segments);
+		/* the last one tells how much went through the ring */
+		for (unsigned int n = 1; n < segments; n++)
+			assert_same_file(first_name(n), segment_name(n));
+		read_trace(&trace, in_directory("run.lpl"));
+		if (strcmp(methods[m].rest, "none") == 0)
+			assert_same(&kept, &trace.stream, m);
+		assert_int_equal(trace.totals.total, count(&told).total);
+		stream_free(&trace.stream);
+		stream_free(&kept);
+		stream_free(&told);
+	}
+}
+
+static void sizes_are_read(void **state)
+{
+	static const struct {
+		const char *spec;
+		uint64_t bytes, instructions;
+	} good[] = {
+		{ "bytes:4G", UINT64_C(4000000000), 0 }, { "bytes:1000000", 1000000, 0 },
+		{ "instructions:20M", 0, 20000000 },
+		{ "instructions:1T+bytes:5000k", 5000000, UINT64_C(1000000000000) },
+	};
+	static const char *const bad[] = {
+		"", "4G", "bytes", "bytes:", "bytes:0", "bytes:999999", "bytes:4g", "bytes:4GB",
+		"bytes:-4G", "bytes:1G+", "bytes:1G+bytes:2G", "bytes:1G,instructions:1G",
+		"byte:1G", "bytes:99999999999T", "instructions: 1G", "bytes:18446744073709551616",
+	};
+	struct lpl_report report;
+	struct lpl_segment_size size;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		assert_int_equal(lpl_segment_size_parse(&size, good[i].spec, &report), LPL_OK);
+		assert_int_equal(size.bytes, good[i].bytes);
+		assert_int_equal(size.instructions, good[i].instructions);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		report.error = LPL_OK;
+		assert_int_equal(lpl_segment_size_parse(&size, bad[i], &report), LPL_ERR_USAGE);
+		assert_int_equal(report.error, LPL_ERR_USAGE);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(segments_end_where_they_are_asked_to),
+		cmocka_unit_test(segments_repeat),
+		cmocka_unit_test(sizes_are_read),
+	};
+
+	return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}
