@@ -101,13 +101,13 @@ static int print_summary(const struct options *options, const struct lpl_export_
 	const char *format = lpl_format_name(options->format);
 
 	if (!options->json) {
-		fprintf(out, "%s: %" PRIu64 " references as %s, %" PRIu64 " bytes\n",
+		cli_say(out, "%s: %" PRIu64 " references as %s, %" PRIu64 " bytes",
 			options->output, result->refs, format, result->bytes);
 		return CLI_DONE;
 	}
 	return cli_print_json(out,
-		json_pack("{s:s, s:s, s:I, s:I, s:I}",
-			  "file", options->output, "format", format,
+		json_pack("{s:o, s:s, s:I, s:I, s:I}",
+			  "file", cli_json_text(options->output), "format", format,
 			  "references", (json_int_t)result->refs,
 			  "events_left_out", (json_int_t)result->losses.events,
 			  "bytes", (json_int_t)result->bytes));

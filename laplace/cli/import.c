@@ -198,14 +198,15 @@ static int print_summary(const struct options *options, const struct lpl_import_
 	FILE *out = strcmp(options->output, "-") == 0 ? stderr : stdout;
 
 	if (!options->json) {
-		fprintf(out, "%s: %" PRIu64 " references, %" PRIu64 " events, %" PRIu64 " bytes, "
-			"reduction %s, exact for %s\n", options->output, result->refs,
+		cli_say(out, "%s: %" PRIu64 " references, %" PRIu64 " events, %" PRIu64 " bytes, "
+			"reduction %s, exact for %s", options->output, result->refs,
 			result->events, result->trace_bytes, result->reduction, result->exact);
 		return CLI_DONE;
 	}
 	return cli_print_json(out,
-		json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:s}",
-			  "file", options->output, "source", options->import.input,
+		json_pack("{s:o, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:s}",
+			  "file", cli_json_text(options->output),
+			  "source", cli_json_text(options->import.input),
 			  "format", lpl_format_name(options->import.format),
 			  "references", (json_int_t)result->refs,
 			  "events", (json_int_t)result->events,

@@ -297,7 +297,7 @@ static int print_json(FILE *out, const struct options *options, const struct lpl
 {
 	const struct lpl_merge_stats *stats = lpl_merge_stats(merge);
 	json_t *references = json_object(), *pages = json_object(), *anomalies = json_object();
-	json_t *summary;
+	json_t *summary, *file;
 
 	for (int i = 0; i < LPL_PAGE_KINDS; i++) {
 		const char *name = lpl_page_kind_name((enum lpl_page_kind)i);
@@ -309,8 +309,9 @@ static int print_json(FILE *out, const struct options *options, const struct lpl
 	for (int i = 0; i < LPL_ANOMALIES; i++)
 		json_object_set_new(anomalies, lpl_merge_anomaly_name((enum lpl_merge_anomaly)i),
 				    json_integer((json_int_t)stats->anomalies[i]));
-	summary = json_pack("{s:s?, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
-			    "file", options->output, "references", references, "pages", pages,
+	file = options->output ? cli_json_text(options->output) : json_null();
+	summary = json_pack("{s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
+			    "file", file, "references", references, "pages", pages,
 			    "user_unresolved", (json_int_t)stats->user_unresolved,
 			    "events", (json_int_t)stats->events,
 			    "tasks", (json_int_t)stats->tasks,
@@ -325,6 +326,9 @@ static int print_json(FILE *out, const struct options *options, const struct lpl
 			    "gap_events", (json_int_t)stats->gap_events,
 			    "gap_unknown", (json_int_t)stats->gap_unknown,
 			    "odd_events", anomalies);
+	if (stats->forgotten)
+		json_object_set_new(summary, "forgotten",
+				    json_integer((json_int_t)stats->forgotten));
 	if (options->audit)
 		json_object_set_new(summary, "audit", audit_json(merge));
 	return cli_print_json(out, summary);

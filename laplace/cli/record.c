@@ -555,8 +555,8 @@ static int print_summary(const struct options *options, const struct machine *ma
 
 	if (options->json)
 		return cli_print_json(stdout,
-			json_pack("{s:s, s:b, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
-				  "file", options->output, "clean", clean,
+			json_pack("{s:o, s:b, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+				  "file", cli_json_text(options->output), "clean", clean,
 				  "end", s->end, "message", s->message,
 				  "instructions", (json_int_t)s->instructions,
 				  "references", (json_int_t)s->references,
@@ -569,14 +569,14 @@ static int print_summary(const struct options *options, const struct machine *ma
 		snprintf(took, sizeof(took), "%.1f s", seconds);
 	else
 		cli_duration(took, (uint64_t)seconds);
-	printf("%s: %" PRIu64 " instructions in %s (%.1f MIPS), %" PRIu64
+	cli_say(stdout, "%s: %" PRIu64 " instructions in %s (%.1f MIPS), %" PRIu64
 	       " references, kept %" PRIu64 " (%s), %" PRIu64 " events, %" PRIu64
-	       " bytes, stalled %.1f%% of the time\n", options->output, s->instructions, took,
+	       " bytes, stalled %.1f%% of the time", options->output, s->instructions, took,
 	       (double)s->mean.instructions / 1e6, s->references, s->kept,
 	       cli_percent(kept, 3, s->kept, s->references), s->events, bytes,
 	       percent(s->wait_ns, s->elapsed_ns));
 	if (clean && s->message[0])
-		printf("%s: %s\n", options->output, s->message);
+		cli_say(stdout, "%s: %s", options->output, s->message);
 	return CLI_DONE;
 }
 

@@ -300,18 +300,18 @@ static int print_summary(const struct options *options, const struct run *run,
 	const char *exact = lpl_meta_get(run->meta, LPL_META_EXACT);
 
 	if (!options->json) {
-		fprintf(out, "%s: kept %" PRIu64 " of %" PRIu64 " references (%s), "
-			"%" PRIu64 " bytes, reduction %s, exact for %s\n", options->output,
+		cli_say(out, "%s: kept %" PRIu64 " of %" PRIu64 " references (%s), "
+			"%" PRIu64 " bytes, reduction %s, exact for %s", options->output,
 			kept, read, cli_percent(percent, 4, kept, read), bytes, reduction, exact);
 		return CLI_DONE;
 	}
 	return cli_print_json(out,
-		json_pack("{s:s, s:I, s:I, s:f, s:I, s:I, s:s, s:s}",
-			  "file", options->output, "read", (json_int_t)read,
+		json_pack("{s:o, s:I, s:I, s:f, s:I, s:I, s:o, s:o}",
+			  "file", cli_json_text(options->output), "read", (json_int_t)read,
 			  "kept", (json_int_t)kept, "kept_share", share,
 			  "events", (json_int_t)run->tally->events.all,
 			  "bytes", (json_int_t)bytes,
-			  "reduction", reduction, "exact", exact));
+			  "reduction", cli_json_text(reduction), "exact", cli_json_text(exact)));
 }
 
 /* Returns an exit status; `run` holds what main has to free. */

@@ -5,9 +5,60 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include <laplace/record.h>
+
 #include "say.h"
+
+/* The bytes of the character at `text` that can be shown as it is, in UTF-8; 0: it cannot. */
+static size_t shown_bytes(const unsigned char *text)
+{
+	size_t bytes = text[0] < 0x80 ? 1 : text[0] >= 0xc2 && text[0] < 0xe0 ? 2 :
+		       (text[0] & 0xf0) == 0xe0 ? 3 : text[0] >= 0xf0 && text[0] < 0xf5 ? 4 : 0;
+
+	if (text[0] < 0x20 || text[0] == 0x7f || (text[0] == 0xc2 && text[1] < 0xa0))
+		return 0;	/* a terminal would obey it */
+	for (size_t i = 1; i < bytes; i++)
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+	return bytes;
+}
+
+/* Names of files, and what they hold, may be anything. */
+static void put_shown(const char *text, FILE *out)
+{
+	while (*text) {
+		size_t bytes = shown_bytes((const unsigned char *)text);
+
+		if (bytes > 0)
+			fwrite(text, 1, bytes, out);
+		else
+			fprintf(out, "\\x%02x", (unsigned char)*text);
+		text += bytes > 0 ? bytes : 1;
+	}
+}
+
+static void put_line(FILE *out, const char *format, va_list args)
+{
+	char *text = NULL;
+
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	put_shown(text ? text : "no memory for a message", out);
+	fputc('\n', out);
+	free(text);
+}
+
+void cli_say(FILE *out, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	put_line(out, format, args);
+	va_end(args);
+}
 
 int cli_complain(int status, const char *format, ...)
 {
@@ -15,9 +66,8 @@ int cli_complain(int status, const char *format, ...)
 
 	fprintf(stderr, "%s: ", program_invocation_name);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	put_line(stderr, format, args);
 	va_end(args);
-	fputc('\n', stderr);
 	return status;
 }
 
@@ -79,6 +129,18 @@ char *cli_percent(char buf[CLI_PERCENT_SIZE], int digits, uint64_t part, uint64_
 	else
 		snprintf(buf, CLI_PERCENT_SIZE, "%.*g%%", digits, value);
 	return buf;
+}
+
+json_t *cli_json_text(const char *text)
+{
+	size_t size = 4 * strlen(text) + 1;
+	json_t *json = json_string(text);	/* NULL: no UTF-8, or no memory */
+	char *escaped = json ? NULL : malloc(size);
+
+	if (escaped)
+		json = json_string(lpl_text_escape(escaped, size, text, strlen(text)));
+	free(escaped);
+	return json;
 }
 
 int cli_print_json(FILE *out, json_t *json)

@@ -19,7 +19,13 @@ enum cli_status {
 	CLI_DAMAGED = 3
 };
 
-/* One line on stderr, after the subcommand's name.  Returns `status`. */
+/*
+ * One line.  What a terminal would obey, and what is not UTF-8, is shown as \xHH: names of files
+ * are anybody's, and so is what stands in them.
+ */
+void cli_say(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Such a line on stderr, after the subcommand's name.  Returns `status`. */
 int cli_complain(int status, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -42,6 +48,9 @@ char *cli_duration(char buf[CLI_HUMAN_SIZE], uint64_t seconds);
  */
 #define CLI_PERCENT_SIZE 32
 char *cli_percent(char buf[CLI_PERCENT_SIZE], int digits, uint64_t part, uint64_t whole);
+
+/* A string; what is not UTF-8 is escaped by lpl_text_escape().  NULL: no memory. */
+json_t *cli_json_text(const char *text);
 
 /* Print and free; NULL (no memory) is told.  Returns an exit status. */
 int cli_print_json(FILE *out, json_t *json);

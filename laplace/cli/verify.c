@@ -226,9 +226,9 @@ static int print_verdict(const struct options *options, const struct cli_pass *p
 	snprintf(hash, sizeof(hash), "%016" PRIx64, packing.hash);
 	if (options->json)
 		return cli_print_json(stdout,
-			json_pack("{s:s, s:s, s:s*, s:o*, s:I, s:I, s:I, s:I, s:s*}",
-				  "file", options->trace, "state", state,
-				  "trouble", trouble->error ? trouble->text : NULL,
+			json_pack("{s:o, s:s, s:o*, s:o*, s:I, s:I, s:I, s:I, s:s*}",
+				  "file", cli_json_text(options->trace), "state", state,
+				  "trouble", trouble->error ? cli_json_text(trouble->text) : NULL,
 				  "segments", segments ? json_integer((json_int_t)segments) : NULL,
 				  "chunks", (json_int_t)pass->chunks,
 				  "references", (json_int_t)checker->tally.all_refs,
@@ -237,18 +237,19 @@ static int print_verdict(const struct options *options, const struct cli_pass *p
 				  "hash", hashed ? hash : NULL));
 	if (segments)
 		snprintf(in_segments, sizeof(in_segments), " in %" PRIu64 " segments", segments);
-	printf("%s: %s, %" PRIu64 " chunks%s, %" PRIu64 " references, %" PRIu64 " events%s\n",
-	       options->trace, state, pass->chunks, in_segments, checker->tally.all_refs,
+	cli_say(stdout, "%s: %s, %" PRIu64 " chunks%s, %" PRIu64 " references, %" PRIu64
+		" events%s", options->trace, state, pass->chunks, in_segments,
+		checker->tally.all_refs,
 	       checker->tally.events.all, trouble->error ? " can be read" : "");
 	if (segments && packing.chunks && !trouble->error)
-		printf("%s: the references of each segment are those that were written\n",
-		       options->trace);
+		cli_say(stdout, "%s: the references of each segment are those that were written",
+			options->trace);
 	if (hashed)
-		printf("%s: its references are those that were written: hash %s\n",
-		       options->trace, hash);
+		cli_say(stdout, "%s: its references are those that were written: hash %s",
+			options->trace, hash);
 	if (pass->recorded_gaps.count)
-		printf("%s: made from a damaged or incomplete trace: records are missing in %s\n",
-		       options->trace, cli_gaps_text(gaps, &pass->recorded_gaps));
+		cli_say(stdout, "%s: made from a damaged or incomplete trace: records are missing"
+			" in %s", options->trace, cli_gaps_text(gaps, &pass->recorded_gaps));
 	return CLI_DONE;
 }
 

@@ -184,6 +184,8 @@ static int string(struct lpl_log_stream *s, const uint64_t *word, struct lpl_rep
 	uint64_t source = word[1], destination = word[2];
 	int error = LPL_OK;
 
+	if (IS_LONG(top))
+		return (int)broken(s, "a string of elements of no size", report);
 	for (unsigned int i = word[0] >> 32 & 0xffff; i && !error; i--) {
 		if (word[0] & 1)
 			error = data(s, (source & mask) | top, 0, report);
@@ -296,6 +298,10 @@ static enum lpl_error define(struct lpl_log_stream *s, const uint64_t *word,
 	uint32_t id = (uint32_t)(word[0] >> 8), bytes = 0;
 	struct lpl_instruction_trace trace = { .address = word[1], .count = (uint8_t)word[0] };
 
+	if (id == 0 || id >= LPL_LOG_TRACES || trace.count == 0 ||
+	    trace.count > LPL_LOG_INSTRUCTIONS)
+		return broken(s, "a trace has no number or no length that a trace may have",
+			      report);
 	if (!lpl_reach(s->trace, s->trace_room, id))
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for %" PRIu32 " traces", id);
 	for (unsigned int i = 0; i < trace.count; i++) {
@@ -417,7 +423,8 @@ static int record(struct lpl_log_stream *s, const uint64_t *word, struct lpl_rep
 	case LPL_LOG_DEFINE:
 		return (int)define(s, word, report);
 	case LPL_LOG_FORGET:
-		memset(s->trace, 0, s->trace_room * sizeof(*s->trace));
+		if (s->trace_room > 0)
+			memset(s->trace, 0, s->trace_room * sizeof(*s->trace));
 		s->running = 0;
 		s->open = false;
 		return s->out->forget(s->out, report);

@@ -77,14 +77,18 @@ static const struct lpl_last_key *sorted_keys(const struct lpl_window_order *ord
 size_t lpl_window_sort(struct lpl_window_order *order)
 {
 	const size_t lasts = order->lasts, all = order->firsts + lasts;
-	const struct lpl_ref *first = order->first, *first_end = first + order->firsts;
+	const struct lpl_ref *first, *first_end;
 
-	if (!lpl_reserve(order->ref, order->ref_room, all) ||
+	/* all three are there, though some may hold nothing: pointers into them are made below */
+	if (!lpl_reserve(order->first, order->first_room, 0) ||
+	    !lpl_reserve(order->ref, order->ref_room, all) ||
 	    !lpl_reserve(order->key, order->key_room, 2 * lasts))
 		return SIZE_MAX;
 	const struct lpl_last_key *key = sorted_keys(order);
 	struct lpl_ref *out = order->ref;
 
+	first = order->first;
+	first_end = first + order->firsts;
 	for (size_t i = 0; i < lasts;) {
 		const struct lpl_ref *last = &order->last[key[i].at];
 		/* which is next nobody can foretell, the processor neither: without a branch */

@@ -67,6 +67,12 @@ static bool begins_as_named(const struct lpl_source *source,
 	       lpl_clocks_equal(&header->first, &source->manifest->at.first);
 }
 
+static bool precede(const struct lpl_clocks *one, const struct lpl_clocks *other)
+{
+	return one->ref <= other->ref && one->instr <= other->instr &&
+	       one->cycle <= other->cycle;
+}
+
 /* What is wrong with a header whose checksum is right; NULL: nothing. */
 static const char *header_fault(const struct lpl_source *source,
 				const struct lpl_chunk_header *header)
@@ -93,6 +99,9 @@ static const char *header_fault(const struct lpl_source *source,
 		       "it does not continue the chunk before it";
 	if (!begins_as_named(source, header))
 		return "it does not begin where the manifest says";
+	/* else the next one would continue from there, even if this one's records are damaged */
+	if (!precede(&header->base, &header->first) || !precede(&header->first, &header->last))
+		return "its clocks run backwards";
 	if (!records && (!lpl_clocks_equal(&header->first, &header->base) ||
 			 !lpl_clocks_equal(&header->last, &header->base)))
 		return "it has clocks but no records";

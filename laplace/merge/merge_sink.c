@@ -44,10 +44,10 @@ static int tell_left(struct lpl_merge *merge, struct lpl_report *report)
 {
 	int error = LPL_OK;
 
-	while (error == LPL_OK && merge->gone != NULL) {
-		struct page *page = merge->gone;
+	while (error == LPL_OK && merge->store.gone != NULL) {
+		struct page *page = merge->store.gone;
 
-		merge->gone = page->next_gone;
+		merge->store.gone = page->next_gone;
 		error = merge->output->leave(merge->output, page->canonical, true, report);
 		free(page);
 	}
@@ -234,6 +234,20 @@ static bool take_effect(struct lpl_merge *merge, const struct lpl_event *event)
 	return true;
 }
 
+/* After each event, which may have made more of everything. */
+static int keep_bound(struct lpl_merge *merge, const struct lpl_event *event,
+		      struct lpl_report *report)
+{
+	int error;
+
+	if (!lpl_memory_is_full(merge))
+		return LPL_OK;
+	if (!lpl_memory_forget(merge, event))
+		return no_memory(report);
+	error = tell_left(merge, report);
+	return error != LPL_OK ? error : tell_tasks(merge, report);
+}
+
 static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 		      struct lpl_report *report)
 {
@@ -255,7 +269,9 @@ static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 	error = tell_event(merge, event, task, report);
 	if (error == LPL_OK)
 		error = tell_left(merge, report);
-	return error != LPL_OK ? error : tell_tasks(merge, report);
+	if (error == LPL_OK)
+		error = tell_tasks(merge, report);
+	return error != LPL_OK ? error : keep_bound(merge, event, report);
 }
 
 static int take_finish(struct lpl_sink *sink, struct lpl_report *report)
@@ -286,7 +302,9 @@ enum lpl_error lpl_merge_open(struct lpl_merge **merge, struct lpl_merge_output 
 	*merge = NULL;
 	if (made == NULL)
 		return no_memory(report);
-	made->unresolved = lpl_mapping_new(&unresolved);
+	made->store.keeps_gone = output->leave != NULL;
+	made->kernel.store = made->frames.store = &made->store;
+	made->unresolved = lpl_mapping_new(&made->store, &unresolved);
 	if (options != NULL && options->audit)
 		made->audit = lpl_audit_open(options->problems);
 	if (made->unresolved == NULL ||
@@ -298,8 +316,8 @@ enum lpl_error lpl_merge_open(struct lpl_merge **merge, struct lpl_merge_output 
 	}
 	made->sink = (struct lpl_sink){ take_refs, take_event, take_finish };
 	made->output = output;
-	if (output->leave != NULL)
-		made->unresolved->gone = &made->gone;
+	made->memory = options != NULL && options->memory != 0 ? options->memory :
+							     LPL_MERGE_MEMORY;
 	made->kernel_base = DEFAULT_KERNEL_BASE;
 	made->base_known = options != NULL && options->kernel_base != 0;
 	if (made->base_known)
@@ -347,10 +365,10 @@ void lpl_merge_close(struct lpl_merge *merge)
 	lpl_tree_free(&merge->kernel);
 	lpl_tree_free(&merge->frames);
 	lpl_slot_release(slot_of_mapping(merge->unresolved));
-	while (merge->gone != NULL) {
-		struct page *page = merge->gone;
+	while (merge->store.gone != NULL) {
+		struct page *page = merge->store.gone;
 
-		merge->gone = page->next_gone;
+		merge->store.gone = page->next_gone;
 		free(page);
 	}
 	free(merge->present_page);

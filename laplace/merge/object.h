@@ -10,6 +10,7 @@
 
 #include <laplace/merge.h>
 
+#include "base/map.h"
 #include "tree.h"
 
 /* What kind of thing an object is; devices and inodes repeat between them. */
@@ -48,6 +49,8 @@ struct object_page {
 struct object {
 	LIST_ENTRY(object) in_all;
 	uint64_t domain, number;	/* as in a mapping that shows it */
+	struct lpl_key key;	/* by which it is found */
+	bool referenced;	/* a page of it was, at any time */
 	struct object_page *page;	/* that were referenced, where outputs have `leave` */
 	size_t pages, page_room;
 	struct tree cached;	/* audit: its pages in the page cache -> their frames */

@@ -61,7 +61,34 @@ struct object *lpl_object_make(struct lpl_merge *merge, const struct mapping *ma
 	LIST_INSERT_HEAD(&merge->all_objects, object, in_all);
 	object->domain = mapping->domain;
 	object->number = mapping->object;
+	object->key = object_key(mapping);
+	object->cached.store = &merge->store;
+	merge->idle_objects++;
 	return object;
+}
+
+/* One that no page was seen of goes: what it was called may be told again. */
+void lpl_objects_forget(struct lpl_merge *merge)
+{
+	struct object *object = LIST_FIRST(&merge->all_objects);
+
+	while (object != NULL) {
+		struct object *next = LIST_NEXT(object, in_all);
+
+		if (!object->referenced) {
+			(void)lpl_map_remove(&merge->objects, object->key);
+			lpl_object_free(object);
+		}
+		object = next;
+	}
+	merge->idle_objects = 0;
+}
+
+void lpl_object_note_reference(struct lpl_merge *merge, struct object *object)
+{
+	if (!object->referenced)
+		merge->idle_objects--;
+	object->referenced = true;
 }
 
 void lpl_object_free(struct object *object)

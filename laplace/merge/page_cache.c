@@ -65,7 +65,7 @@ static bool leave_cache(struct lpl_merge *merge, const struct run *run)
 	uint64_t first = run->first + mapping->delta, count = run->last - run->first + 1;
 	uint64_t identity = lpl_object_identity(mapping, object);
 
-	if (merge->output->leave == NULL || object == NULL)
+	if (merge->output->leave == NULL || object == NULL || object->pages == 0)
 		return true;
 	if (count <= object->pages) {
 		for (uint64_t i = 0; i < count; i++) {
@@ -129,7 +129,7 @@ static bool alias_frames(struct lpl_merge *merge, const struct lpl_event *event,
 	mapping->aliased = true;
 	mapping->alias = range.first - frames.first;
 	alias.delta = mapping->delta - mapping->alias;
-	made = lpl_mapping_new(&alias);
+	made = lpl_mapping_new(&merge->store, &alias);
 	if (made == NULL)
 		return false;
 	lpl_flush_range(merge, &merge->kernel_asid, range.first, range.last);
@@ -154,7 +154,7 @@ bool lpl_on_cache_add(struct lpl_merge *merge, const struct lpl_event *event)
 	if (!displace(merge, event, frames, &mapping) ||
 	    !alias_frames(merge, event, frames, &mapping))
 		return false;
-	made = lpl_mapping_new(&mapping);
+	made = lpl_mapping_new(&merge->store, &mapping);
 	if (made == NULL)
 		return false;
 	done = lpl_tree_set(&merge->frames, frames.first, frames.last, slot_of_mapping(made)) &&

@@ -64,7 +64,7 @@ static bool put_runs(struct lpl_merge *merge, struct space *space, const struct 
 			if (last_to != NULL)
 				lpl_slot_release(slot_of_mapping(last_to));
 			last_from = slot_mapping(run->slot);
-			last_to = lpl_mapping_new(last_from);
+			last_to = lpl_mapping_new(last_from->store, last_from);
 			if (last_to == NULL)
 				return false;
 			last_to->delta -= move;

@@ -91,12 +91,15 @@ static uint64_t identify_mapped(struct lpl_merge *merge, const struct mapping *m
 			     LPL_KEY(lpl_object_identity(mapping, object), mapping->object,
 				     number),
 			     &page, effect);
-	/* an output wants to know when it leaves memory */
-	if (canonical != 0 && canonical == effect->page.page && merge->output->leave != NULL) {
-		object = lpl_object_make(merge, mapping);
-		if (object == NULL || !lpl_object_add_page(object, number, canonical))
-			return 0;
-	}
+	if (canonical == 0 || canonical != effect->page.page)
+		return canonical;
+	/* what is told of the object counts from now on; an output may want to know of its pages */
+	object = lpl_object_make(merge, mapping);
+	if (object == NULL)
+		return 0;
+	lpl_object_note_reference(merge, object);
+	if (merge->output->leave != NULL && !lpl_object_add_page(object, number, canonical))
+		return 0;
 	return canonical;
 }
 

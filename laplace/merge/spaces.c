@@ -25,6 +25,7 @@ struct space *lpl_space_make(struct lpl_merge *merge, uint64_t number)
 	}
 	LIST_INSERT_HEAD(&merge->all_spaces, space, in_all);
 	space->number = number;
+	space->mapped.store = space->unresolved.store = &merge->store;
 	lpl_space_clear(merge, space);
 	merge->stats.spaces++;
 	merge->stats.live_spaces++;
@@ -47,6 +48,25 @@ void lpl_space_clear(struct lpl_merge *merge, struct space *space)
 	lpl_tree_free(&space->unresolved);
 	space->asid = new_asid(merge);
 	space->moved = (struct range){ UINT64_MAX, 0 };	/* nothing was */
+}
+
+bool lpl_spaces_forget(struct lpl_merge *merge, const struct lpl_event *event)
+{
+	bool done = true;
+	struct space *space = LIST_FIRST(&merge->all_spaces);
+
+	merge->last_space = NULL;
+	while (space != NULL) {
+		struct space *next = LIST_NEXT(space, in_all);
+
+		if (merge->audit != NULL)
+			done &= lpl_audit_space_over(merge, space->number, true, event);
+		lpl_space_free(space);
+		space = next;
+	}
+	lpl_map_free(&merge->spaces);
+	merge->stats.live_spaces = 0;
+	return done;
 }
 
 bool lpl_on_space_end(struct lpl_merge *merge, const struct lpl_event *event)
@@ -111,12 +131,11 @@ bool lpl_space_put_page(struct lpl_merge *merge, struct space *space, uint64_t a
 bool lpl_space_put_mapping(struct lpl_merge *merge, struct space *space, struct range range,
 			   const struct mapping *like)
 {
-	struct mapping *mapping = lpl_mapping_new(like);
+	struct mapping *mapping = lpl_mapping_new(&merge->store, like);
 	bool done;
 
 	if (mapping == NULL)
 		return false;
-	mapping->gone = merge->unresolved->gone;
 	done = lpl_space_put(merge, space, range, slot_of_mapping(mapping));
 	lpl_slot_release(slot_of_mapping(mapping));
 	return done;

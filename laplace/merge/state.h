@@ -86,6 +86,9 @@ struct lpl_merge {
 	uint64_t kernel_asid;
 	uint64_t physical_asid;
 
+	struct tree_store store;	/* of all trees; also what is gone, for `leave` */
+	uint64_t memory;		/* how much events may take: memory.c */
+	uint64_t idle_objects;		/* that no page was seen of */
 	struct lpl_map identities;	/* object and page -> canonical page */
 	LIST_HEAD(, object) all_objects;
 	struct lpl_map objects;		/* object -> struct object, of all */
@@ -95,8 +98,7 @@ struct lpl_merge {
 	struct present *present_page;	/* these pages, retained, and their keys */
 	size_t present_pages, present_room;
 
-	/* to be told to the output, if it has `leave` */
-	struct page *gone;		/* pages that nothing refers to any more */
+	/* to be told to the output, if it has `leave`, besides store.gone */
 	uint64_t *left_cache;		/* canonical pages that left the page cache */
 	size_t left_count, left_room;
 
@@ -125,6 +127,8 @@ struct space *lpl_space_find(const struct lpl_merge *merge, uint64_t number);
 /* Known or made; NULL: no memory. */
 struct space *lpl_space_make(struct lpl_merge *merge, uint64_t number);
 void lpl_space_free(struct space *space);
+/* There are none any more, as far as anybody knows; false: an audit has no memory. */
+bool lpl_spaces_forget(struct lpl_merge *merge, const struct lpl_event *event);
 /* Nobody knows any more what is mapped in it. */
 void lpl_space_clear(struct lpl_merge *merge, struct space *space);
 
@@ -144,6 +148,16 @@ bool lpl_space_put_page(struct lpl_merge *merge, struct space *space, uint64_t a
 /* The same for a mapping like this one. */
 bool lpl_space_put_mapping(struct lpl_merge *merge, struct space *space, struct range range,
 			   const struct mapping *like);
+
+/* ---- the bound on memory (memory.c) ---- */
+
+/* Do events take more than they may? */
+bool lpl_memory_is_full(const struct lpl_merge *merge);
+/* All that was told is forgotten.  false: no memory. */
+bool lpl_memory_forget(struct lpl_merge *merge, const struct lpl_event *event);
+/* Those that no page was seen of (objects.c). */
+void lpl_objects_forget(struct lpl_merge *merge);
+void lpl_object_note_reference(struct lpl_merge *merge, struct object *object);
 
 /* ---- references (resolve.c) ---- */
 

@@ -86,6 +86,9 @@ void lpl_merge_stats_print(const struct lpl_merge_stats *stats, FILE *file)
 	fprintf(file, "copy-on-write breaks seen by a write only: %" PRIu64 "\n",
 		stats->implied_breaks);
 	print_gaps(stats, file);
+	if (stats->forgotten != 0)
+		fprintf(file, "times that what events told was forgotten, for want of room: %" PRIu64
+			"\n", stats->forgotten);
 	for (int i = 0; i < LPL_ANOMALIES; i++)
 		if (stats->anomalies[i] != 0)
 			fprintf(file, "odd events, %s: %" PRIu64 "\n",
@@ -172,6 +175,9 @@ void lpl_merge_audit_print(const struct lpl_merge *merge, FILE *file)
 			books->user_before_snapshot);
 	fputc('\n', file);
 	print_gaps(stats, file);
+	if (stats->forgotten != 0)
+		fprintf(file, "times that what events told was forgotten, for want of room: %" PRIu64
+			"\n", stats->forgotten);
 	for (int i = 0; i < LPL_ANOMALIES; i++)
 		if (stats->anomalies[i] != 0)
 			fprintf(file, "odd, %s: %" PRIu64 "\n",

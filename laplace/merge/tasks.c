@@ -206,6 +206,18 @@ void lpl_tasks_gap(struct tasks *tasks)
 	tasks->current_known = false;
 }
 
+void lpl_tasks_lose(struct tasks *tasks, const struct lpl_event *event)
+{
+	struct task *task;
+
+	tasks->current = &tasks->idle;
+	tasks->current_known = false;
+	while ((task = TAILQ_FIRST(&tasks->all)) != NULL)
+		lpl_task_end(tasks, task, task->exited ? LPL_TASK_EXITED : LPL_TASK_LOST, event);
+	/* the maps' own memory */
+	lpl_map_free(&tasks->by_tid);
+}
+
 /* One that no event has named since the last gap may have ended in it. */
 void lpl_tasks_finish(struct tasks *tasks)
 {

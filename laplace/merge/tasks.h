@@ -84,6 +84,9 @@ bool lpl_tasks_state(struct tasks *tasks, const struct lpl_event *event);
 /* Events are missing: nobody knows who runs, nor who has exited. */
 void lpl_tasks_gap(struct tasks *tasks);
 
+/* Nobody knows any more of any: all are lost, or have exited. */
+void lpl_tasks_lose(struct tasks *tasks, const struct lpl_event *event);
+
 /* The stream is over: all that live are left. */
 void lpl_tasks_finish(struct tasks *tasks);
 

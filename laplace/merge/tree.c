@@ -12,8 +12,26 @@
 struct tree_node {
 	uint32_t refs;
 	uint32_t shift;		/* a slot covers 1 << shift pages */
+	struct tree_store *store;
 	tree_slot slot[FAN];
 };
+
+/* Memory of the store's; malloc()'s own part is counted, too, as far as is known. */
+#define OVERHEAD 16
+
+static void *store_alloc(struct tree_store *store, size_t size)
+{
+	void *bytes = malloc(size);
+
+	if (bytes != NULL)
+		store->bytes += size + OVERHEAD;
+	return bytes;
+}
+
+static void store_forget(struct tree_store *store, size_t size)
+{
+	store->bytes -= size + OVERHEAD;
+}
 
 static struct tree_node *slot_node(tree_slot slot)
 {
@@ -30,12 +48,13 @@ static tree_slot slot_of_node(struct tree_node *node)
 	return (tree_slot)node | 1;
 }
 
-struct mapping *lpl_mapping_new(const struct mapping *like)
+struct mapping *lpl_mapping_new(struct tree_store *store, const struct mapping *like)
 {
-	struct mapping *mapping = malloc(sizeof(*mapping));
+	struct mapping *mapping = store_alloc(store, sizeof(*mapping));
 
 	if (mapping != NULL) {
 		*mapping = *like;
+		mapping->store = store;
 		mapping->refs = 1;
 	}
 	return mapping;
@@ -43,7 +62,7 @@ struct mapping *lpl_mapping_new(const struct mapping *like)
 
 struct page *lpl_page_new(struct mapping *origin, uint64_t object_page)
 {
-	struct page *page = malloc(sizeof(*page));
+	struct page *page = store_alloc(origin->store, sizeof(*page));
 
 	if (page != NULL) {
 		*page = (struct page){ .refs = 1, .origin = origin, .object_page = object_page };
@@ -91,20 +110,23 @@ void lpl_slot_retain(tree_slot slot)
 
 static void mapping_release(struct mapping *mapping)
 {
-	if (--mapping->refs == 0)
+	if (--mapping->refs == 0) {
+		store_forget(mapping->store, sizeof(*mapping));
 		free(mapping);
+	}
 }
 
 /* Nothing refers to it: its canonical page is over, unless a predecessor has it, too. */
 static void page_end(struct page *page)
 {
-	struct page **gone = page->origin->gone;
+	struct tree_store *store = page->origin->store;
 	struct page *predecessor = page->predecessor;
 
 	mapping_release(page->origin);
-	if (predecessor == NULL && gone != NULL && page->canonical != 0) {
-		page->next_gone = *gone;
-		*gone = page;
+	store_forget(store, sizeof(*page));
+	if (predecessor == NULL && store->keeps_gone && page->canonical != 0) {
+		page->next_gone = store->gone;
+		store->gone = page;
 		return;
 	}
 	free(page);
@@ -123,6 +145,7 @@ void lpl_slot_release(tree_slot slot)
 		if (--node->refs == 0) {
 			for (unsigned int i = 0; i < FAN; i++)
 				lpl_slot_release(node->slot[i]);
+			store_forget(node->store, sizeof(*node));
 			free(node);
 		}
 	} else if (slot_is_mapping(slot)) {
@@ -136,14 +159,15 @@ void lpl_slot_release(tree_slot slot)
 }
 
 /* A node whose slots all hold `slot`. */
-static struct tree_node *node_new(unsigned int shift, tree_slot slot)
+static struct tree_node *node_new(struct tree_store *store, unsigned int shift, tree_slot slot)
 {
-	struct tree_node *node = malloc(sizeof(*node));
+	struct tree_node *node = store_alloc(store, sizeof(*node));
 
 	if (node == NULL)
 		return NULL;
 	node->refs = 1;
 	node->shift = shift;
+	node->store = store;
 	for (unsigned int i = 0; i < FAN; i++) {
 		node->slot[i] = slot;
 		lpl_slot_retain(slot);
@@ -178,9 +202,9 @@ tree_slot lpl_tree_find(const struct tree *tree, uint64_t page, bool *shared)
 }
 
 /* Put a node of smaller slots where one slot was, meaning the same. */
-static bool split(tree_slot *slot, unsigned int shift)
+static bool split(struct tree_store *store, tree_slot *slot, unsigned int shift)
 {
-	struct tree_node *child = node_new(shift - FAN_BITS, *slot);
+	struct tree_node *child = node_new(store, shift - FAN_BITS, *slot);
 
 	if (child == NULL)
 		return false;
@@ -205,7 +229,7 @@ static bool keep_together(struct tree_node *node, uint64_t base)
 		if (!slot_is_mapping(*slot) || mapping->sharing != MAPPING_ANONYMOUS)
 			continue;
 		if (node->shift > 0) {
-			if (!split(slot, node->shift))
+			if (!split(node->store, slot, node->shift))
 				return false;
 			continue;
 		}
@@ -231,7 +255,7 @@ static bool own(tree_slot *slot, uint64_t base)
 		return true;
 	if (!keep_together(node, base))
 		return false;
-	copy = malloc(sizeof(*copy));
+	copy = store_alloc(node->store, sizeof(*copy));
 	if (copy == NULL)
 		return false;
 	*copy = *node;
@@ -287,7 +311,7 @@ static bool set_below(tree_slot *at, uint64_t base, uint64_t first, uint64_t las
 		}
 		if (*slot == value)
 			continue;
-		if (!slot_is_node(*slot) && !split(slot, shift))
+		if (!slot_is_node(*slot) && !split(node->store, slot, shift))
 			return false;
 		if (!set_below(slot, base + (i << shift), from, to, value))
 			return false;
@@ -300,11 +324,12 @@ static bool set_below(tree_slot *at, uint64_t base, uint64_t first, uint64_t las
 static bool reach_page(struct tree *tree, uint64_t page)
 {
 	if (tree->root == NULL)
-		tree->root = node_new(0, TREE_EMPTY);
+		tree->root = node_new(tree->store, 0, TREE_EMPTY);
 	if (tree->root == NULL)
 		return false;
 	while (page > node_reach(tree->root)) {
-		struct tree_node *higher = node_new(tree->root->shift + FAN_BITS, TREE_EMPTY);
+		struct tree_node *higher = node_new(tree->store, tree->root->shift + FAN_BITS,
+						    TREE_EMPTY);
 
 		if (higher == NULL)
 			return false;
@@ -342,7 +367,7 @@ bool lpl_tree_fill(struct tree *tree, uint64_t at, struct page *page)
 		slot = &node->slot[at >> node->shift & (FAN - 1)];
 		if (node->shift == 0)
 			break;
-		if (!slot_is_node(*slot) && !split(slot, node->shift))
+		if (!slot_is_node(*slot) && !split(node->store, slot, node->shift))
 			return false;
 		node = slot_node(*slot);
 	}
@@ -415,14 +440,15 @@ int lpl_tree_walk_nodes(const struct tree *tree, const struct tree_walker *walke
  * What a slot covers wholly is to be shared.  A mapping of pages that nobody touched becomes a
  * node, or a page: in one place, so that whoever touches one first does it for both.
  */
-static bool make_sharable(tree_slot *slot, unsigned int shift, uint64_t first)
+static bool make_sharable(struct tree_store *store, tree_slot *slot, unsigned int shift,
+			  uint64_t first)
 {
 	struct page *page;
 
 	if (!slot_is_mapping(*slot) || slot_mapping(*slot)->sharing != MAPPING_ANONYMOUS)
 		return true;
 	if (shift > 0)
-		return split(slot, shift);
+		return split(store, slot, shift);
 	page = lpl_page_like(*slot, first);
 	if (page == NULL)
 		return false;
@@ -449,7 +475,7 @@ static bool share_below(tree_slot *to, tree_slot *from, uint64_t base, uint64_t 
 		tree_slot old;
 
 		if (first <= begin && end <= last) {
-			if (!make_sharable(&source->slot[i], shift, begin))
+			if (!make_sharable(source->store, &source->slot[i], shift, begin))
 				return false;
 			old = target->slot[i];
 			lpl_slot_retain(source->slot[i]);
@@ -457,8 +483,8 @@ static bool share_below(tree_slot *to, tree_slot *from, uint64_t base, uint64_t 
 			lpl_slot_release(old);
 			continue;
 		}
-		if ((!slot_is_node(source->slot[i]) && !split(&source->slot[i], shift)) ||
-		    (!slot_is_node(target->slot[i]) && !split(&target->slot[i], shift)) ||
+		if ((!slot_is_node(source->slot[i]) && !split(source->store, &source->slot[i], shift)) ||
+		    (!slot_is_node(target->slot[i]) && !split(target->store, &target->slot[i], shift)) ||
 		    !share_below(&target->slot[i], &source->slot[i], begin,
 				 begin < first ? first : begin, end > last ? last : end))
 			return false;

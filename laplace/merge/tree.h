@@ -31,8 +31,19 @@ enum mapping_sharing {
 	MAPPING_SHARED		/* of an object; writes part nothing */
 };
 
+/*
+ * What all trees of a merge, their nodes, mappings and pages take of the host's memory, and
+ * the pages that nothing refers to any more, if somebody wants to be told of them.
+ */
+struct tree_store {
+	uint64_t bytes;
+	bool keeps_gone;
+	struct page *gone;		/* a list; not in `bytes` */
+};
+
 struct mapping {
 	uint64_t refs;
+	struct tree_store *store;
 	enum lpl_page_kind kind;
 	enum mapping_sharing sharing;
 	uint64_t domain;		/* in which the object's number is its own: object.h */
@@ -40,7 +51,6 @@ struct mapping {
 	uint64_t delta;			/* page of the object = virtual page + delta */
 	uint64_t alias;			/* frames: kernel virtual page = frame + alias */
 	bool aliased;
-	struct page **gone;		/* a list for its pages in the end; NULL: nobody asks */
 };
 
 /* An anonymous page.  It remembers what it lies over: a remap may extend that. */
@@ -61,6 +71,7 @@ typedef uintptr_t tree_slot;
 
 struct tree {
 	struct tree_node *root;		/* NULL: empty */
+	struct tree_store *store;
 };
 
 static inline tree_slot slot_of_mapping(struct mapping *mapping)
@@ -123,7 +134,7 @@ static inline bool mapping_same_pages(const struct mapping *one,
 }
 
 /* A copy of `like` with one reference, the caller's; NULL: no memory. */
-struct mapping *lpl_mapping_new(const struct mapping *like);
+struct mapping *lpl_mapping_new(struct tree_store *store, const struct mapping *like);
 /* A fresh page over `origin` (retained), with the caller's reference. */
 struct page *lpl_page_new(struct mapping *origin, uint64_t object_page);
 /* A fresh page over what is in `slot` (not empty) at the virtual page `at`. */

@@ -54,11 +54,16 @@ static bool parse_range(struct range *range, const char **text)
 	return range->step > (range->times ? 1U : 0U);
 }
 
+static enum lpl_error too_many(struct lpl_report *report)
+{
+	return lpl_fail(report, LPL_ERR_USAGE, "more than %d sizes of memory", MOST_SIZES);
+}
+
 static enum lpl_error add_size(struct lpl_sizes *sizes, size_t *room, uint64_t size,
 			       struct lpl_report *report)
 {
 	if (sizes->count == MOST_SIZES)
-		return lpl_fail(report, LPL_ERR_USAGE, "more than %d sizes of memory", MOST_SIZES);
+		return too_many(report);
 	if (!lpl_reach(sizes->size, *room, sizes->count))
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for %zu sizes",
 				sizes->count + 1);
@@ -71,6 +76,9 @@ static enum lpl_error add_range(struct lpl_sizes *sizes, size_t *room,
 {
 	uint64_t size = range->first;
 
+	/* said before they are made, and sooner */
+	if (!range->times && (range->last - range->first) / range->step >= MOST_SIZES)
+		return too_many(report);
 	for (;;) {
 		enum lpl_error error = add_size(sizes, room, size, report);
 

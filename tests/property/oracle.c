@@ -611,13 +611,17 @@ void random_stream(struct random *random, enum shape shape, uint32_t pages, size
 
 	for (size_t i = 0; i < count; i++) {
 		const struct lpl_ref *before = last_ref(stream);
-		struct lpl_ref ref;
+		struct lpl_ref ref, last;
 		struct lpl_event event;
 
 		if (shape == SHAPE_MIXED && (i == 0 || random_below(random, 24) == 0))
 			now = random_below(random, SHAPE_MIXED);
 		page = shape_page(random, now, pages, i, page);
 		random_ref(random, page, before, &ref);
+		if (before != NULL) {	/* the stream moves when it grows */
+			last = *before;
+			before = &last;
+		}
 		while (events && random_below(random, 12) == 0) {
 			random_event(random, before, &event);
 			stream_add_event(stream, &event);

@@ -114,6 +114,13 @@ void report_notes(const struct surveyed_trace *trace,
 			 survey->merge->gap_events, survey->merge->gap_unknown);
 		note(context, text);
 	}
+	if (survey->merge->forgotten) {
+		snprintf(text, sizeof(text), "What the guest told took more memory than it may, %"
+			 PRIu64 " times: all of it was forgotten there, tasks count as lost, and "
+			 "references behind it are nobody's until the guest tells more.",
+			 survey->merge->forgotten);
+		note(context, text);
+	}
 	if (!report_events(survey, KTR_SCHEDULE) && !report_events(survey, KTR_TASK_CREATE))
 		note(context, "The guest's kernel told nothing of tasks: who ran is not known, and "
 		     "all is given to boot (task 0).");

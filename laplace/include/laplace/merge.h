@@ -45,7 +45,8 @@
  * and a guest with page-table isolation runs user code on a second top-level
  * table, so it has to be started with `nopti`.
  *
- * Memory is O(live mappings and anonymous pages + live tasks + files mapped +
+ * Memory is bounded as far as a guest's events take it (struct lpl_merge_options); otherwise it
+ * is O(live mappings and anonymous pages + live tasks + files mapped +
  * numbers of spaces used + file and kernel pages ever referenced); fork shares
  * structure.
  *
@@ -226,6 +227,8 @@ struct lpl_merge_stats {
 	uint64_t gap_events;
 	uint64_t gap_unknown;		/* references after a gap and before an event told who
 					 * runs: they count for task 0 */
+	uint64_t forgotten;		/* how often events would have taken more memory than they
+					 * may: see struct lpl_merge_options */
 	uint64_t anomalies[LPL_ANOMALIES];
 };
 
@@ -234,10 +237,19 @@ void lpl_merge_stats_print(const struct lpl_merge_stats *stats, FILE *file);
 
 /* ---- the merge ---- */
 
+#define LPL_MERGE_MEMORY (UINT64_C(2) << 30)
+
 struct lpl_merge_options {
 	/* addresses from here up are the kernel's; 0: what the guest tells
 	 * (KTR_SNAPSHOT), else 1 << 63.  A 32-bit Linux has 0xc0000000. */
 	uint64_t kernel_base;
+	/*
+	 * Bytes that what events told may take: tasks, spaces, mappings, pages that are told of,
+	 * names of files that were not referenced.  Beyond it all that is forgotten, as after
+	 * records were missing, tasks are lost, and that is counted (`forgotten`).  One event may
+	 * take some 200 MB more.  0: LPL_MERGE_MEMORY.
+	 */
+	uint64_t memory;
 	bool audit;		/* keep the books: see below */
 	uint32_t problems;	/* how many of each kind of anomaly an audit keeps */
 };

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Fuzzing what people write: reductions, windows of time, sizes, policies, kinds of pages, meta
+ * data.  The first byte chooses which; the rest is a text, of two parts where a newline is.
+ *
+ * What is accepted has a canonical form, which is accepted, too, and is its own; what is not
+ * accepted is told why.
+ */
+#include <laplace/collector.h>
+#include <laplace/reducer.h>
+#include <laplace/select.h>
+#include <laplace/simulator.h>
+#include <laplace/trace.h>
+#include <laplace/windows.h>
+
+#include "container/meta.h"
+
+#include "fuzz.h"
+
+static void reduction(char *before, char *spec)
+{
+	char form[LPL_SPEC_SIZE], exact[LPL_SPEC_SIZE];
+	char again[LPL_SPEC_SIZE], exact_again[LPL_SPEC_SIZE];
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_exactness exactness;
+
+	(void)lpl_reduction_exactness(before, &exactness);
+	(void)lpl_reduction_fenced(before);
+	(void)lpl_reduction_page_size(before);
+	(void)lpl_reduction_behaviour(before);
+	if (lpl_reducer_describe(before, spec, form, exact, &report)) {
+		require_told(&report);
+		return;
+	}
+	require(strlen(form) < LPL_SPEC_SIZE && strlen(exact) < LPL_SPEC_SIZE);
+	/* what a header says is known to who reads it */
+	require(lpl_reduction_exactness(form, &exactness) || strcmp(exact, "unknown") == 0);
+	if (strcmp(before, "none") == 0) {
+		require(!lpl_reducer_describe("none", form, again, exact_again, &report));
+		require(strcmp(form, again) == 0 && strcmp(exact, exact_again) == 0);
+	}
+}
+
+static void plan(char *spec)
+{
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_plan plan;
+
+	if (lpl_plan_parse(&plan, spec, &report))
+		require_told(&report);
+	else
+		require(plan.window <= LPL_PLAN_WINDOW_MAX && plan.reduction[0]);
+}
+
+static void windows(char *spec)
+{
+	struct lpl_report report = { .error = LPL_OK };
+	struct kernel_trace_record record = { .tag = KTR_MARK };
+	struct lpl_windows *windows, *again;
+	uint64_t instr = 0, next;
+
+	if (lpl_windows_open(&windows, spec, &report)) {
+		require_told(&report);
+		return;
+	}
+	require(!lpl_windows_open(&again, lpl_windows_spec(windows), &report));
+	require(strcmp(lpl_windows_spec(windows), lpl_windows_spec(again)) == 0);
+	for (int i = 0; i < 8; i++) {
+		(void)lpl_windows_at(windows, instr, &next);
+		require(next > instr);
+		record.text_length = (uint32_t)i;
+		memcpy(record.text, "a\0b\nxyz", 7);
+		require(!lpl_windows_hear(windows, &record, instr, &report));
+		if (next == LPL_WINDOWS_NEVER)
+			break;
+		instr = next;
+	}
+	lpl_windows_close(windows);
+	lpl_windows_close(again);
+}
+
+static void sizes(char *spec)
+{
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_sizes sizes;
+
+	if (lpl_sizes_parse(&sizes, spec, &report)) {
+		require_told(&report);
+		return;
+	}
+	require(sizes.all || sizes.count > 0);
+	for (size_t i = 1; !sizes.all && i < sizes.count; i++)
+		require(sizes.size[i] > sizes.size[i - 1]);
+	lpl_sizes_free(&sizes);
+}
+
+static void policy(char *name, char *spec)
+{
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_simulator *simulator;
+	struct lpl_sizes sizes;
+
+	/* memories of many pages take what they take */
+	if (strlen(spec) > 3 || lpl_sizes_parse(&sizes, spec, &report))
+		return;
+	require(!lpl_simulator_open(&simulator, NULL, &report));
+	if (lpl_simulator_add(simulator, name, &sizes, &report))
+		require_told(&report);
+	lpl_simulator_close(simulator);
+	lpl_sizes_free(&sizes);
+}
+
+static int nothing(struct lpl_sink *sink, struct lpl_report *report)
+{
+	(void)sink;
+	(void)report;
+	return LPL_OK;
+}
+
+static void kinds(char *list)
+{
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_sink end = { .finish = nothing };
+	struct lpl_kinds *kinds;
+
+	if (lpl_kinds_open(&kinds, list, &end, &report))
+		require_told(&report);
+	else
+		lpl_kinds_close(kinds);
+}
+
+/* As in a trace's header: what is read can be written, and is read again. */
+static void meta(const char *text)
+{
+	struct lpl_meta *meta = lpl_meta_new(), *again = lpl_meta_new();
+
+	require(meta && again);
+	if (lpl_meta_decode(meta, text, strlen(text)) == LPL_OK) {
+		size_t size = lpl_meta_size(meta);
+		char *out = malloc(size + 1);
+
+		require(out != NULL);
+		lpl_meta_encode(meta, out);
+		require(lpl_meta_decode(again, out, size) == LPL_OK);
+		require(lpl_meta_count(meta) == lpl_meta_count(again));
+		for (size_t i = 0; i < lpl_meta_count(meta); i++) {
+			const char *key, *value, *other_key, *other_value;
+
+			lpl_meta_at(meta, i, &key, &value);
+			lpl_meta_at(again, i, &other_key, &other_value);
+			require(strcmp(key, other_key) == 0 && strcmp(value, other_value) == 0);
+		}
+		free(out);
+	}
+	lpl_meta_free(meta);
+	lpl_meta_free(again);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	enum { REDUCTION, REDUCTION_AGAIN, PLAN, WINDOWS, SIZES, POLICY, KINDS, META, PARSERS };
+	char *text, *rest, *second;
+
+	if (size == 0)
+		return 0;
+	text = string_of(data + 1, size - 1);
+	rest = string_of(data + 1, size - 1);
+	second = rest;
+	(void)strsep(&second, "\n");
+	switch (data[0] % PARSERS) {
+	case REDUCTION:
+		reduction((char[]){ "none" }, text);
+		break;
+	case REDUCTION_AGAIN:
+		if (second)
+			reduction(rest, second);
+		break;
+	case PLAN:
+		plan(text);
+		break;
+	case WINDOWS:
+		windows(text);
+		break;
+	case SIZES:
+		sizes(text);
+		break;
+	case POLICY:
+		if (second)
+			policy(rest, second);
+		break;
+	case KINDS:
+		kinds(text);
+		break;
+	default:
+		meta(text);
+		break;
+	}
+	free(text);
+	free(rest);
+	return 0;
+}

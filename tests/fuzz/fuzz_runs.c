@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Fuzzing the payload of a RUNS chunk: packed runs, events, totals, the stream's hash.  The
+ * input is one or two of: the payload's length in three bytes, a chunk header, the payload as
+ * it is before compression.  Both are read by one decoder, as a reader does; what the first has
+ * left behind must not matter to the second.
+ */
+#include "container/run_data.h"
+
+#include "fuzz.h"
+
+#define LENGTH_BYTES	3
+#define EXPANDED_MOST	(1U << 20)	/* references; more take long, and show nothing new */
+
+struct part {
+	struct lpl_chunk_header header;
+	uint8_t *payload;
+	size_t size;
+};
+
+/* The next part of the input; false: there is none. */
+static bool next_part(struct input *input, struct part *part)
+{
+	if (input->size < LENGTH_BYTES + LPL_CHUNK_HEADER_BYTES)
+		return false;
+	part->size = input->data[0] | (size_t)input->data[1] << 8 | (size_t)input->data[2] << 16;
+	(void)lpl_chunk_decode(&part->header, input->data + LENGTH_BYTES);
+	input->data += LENGTH_BYTES + LPL_CHUNK_HEADER_BYTES;
+	input->size -= LENGTH_BYTES + LPL_CHUNK_HEADER_BYTES;
+	if (part->size > input->size)
+		part->size = input->size;
+	part->payload = copy_of(input->data, part->size);
+	input->data += part->size;
+	input->size -= part->size;
+	/* expected in a row, references take next to no bytes */
+	if (part->header.refs > EXPANDED_MOST)
+		part->header.refs = EXPANDED_MOST;
+	return true;
+}
+
+/* What docs/format.md says of every reference of runs; returns a sum of all that they are. */
+static uint64_t expand(const struct lpl_unpacked_runs *runs, const struct lpl_chunk_header *header)
+{
+	static struct lpl_ref out[4 * LPL_RUN_REFS_MAX];
+	struct lpl_run_cursor cursor;
+	uint64_t before = header->base.ref, instr = header->base.instr, sum = 0;
+	size_t done = 0;
+
+	lpl_run_cursor_begin(&cursor, &runs->decoder);
+	while (done < header->refs) {
+		size_t count = lpl_run_cursor_next(&cursor, &runs->decoder, header->refs, out,
+						   4 * LPL_RUN_REFS_MAX);
+
+		require(count > 0);
+		for (size_t i = 0; i < count; i++) {
+			const struct lpl_ref *r = &out[i];
+
+			require(r->type < LPL_TYPES && r->length <= LPL_LENGTH_MAX);
+			require(r->ref > before ||
+				(r->ref == before && (r->flags & LPL_SYNTHETIC)));
+			require(r->instr >= instr);
+			before = r->ref;
+			instr = r->instr;
+			sum = (sum ^ r->ref ^ r->address ^ r->instr ^ r->cycle ^ r->space) *
+				      UINT64_C(0x9e3779b97f4a7c15) + r->type;
+		}
+		done += count;
+	}
+	require(done == header->refs);
+	return sum;
+}
+
+/* Decode a part; a failure because of the last clocks alone is none (see fuzz_data.c). */
+static enum lpl_error decode(struct lpl_unpacked_runs *runs, struct lpl_data *data,
+			     const struct part *part)
+{
+	struct lpl_report cause = { .error = LPL_OK };
+	enum lpl_error error = lpl_run_data_decode(runs, data, &part->header, part->payload,
+						   part->size, &cause);
+
+	if (error != LPL_OK)
+		require_told(&cause);
+	return strcmp(cause.text, "its clocks are not those of its records") == 0 ? LPL_OK : error;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	struct lpl_unpacked_runs runs = { .ready = false }, fresh = { .ready = false };
+	struct lpl_data data = { .ref_count = 0 }, alone = { .ref_count = 0 };
+	struct input input = { bytes, size };
+	struct part part;
+	bool is_first = true;
+
+	while (next_part(&input, &part)) {
+		enum lpl_error error = decode(&runs, &data, &part);
+		uint64_t sum = error == LPL_OK ? expand(&runs, &part.header) : 0;
+
+		if (!is_first) {
+			require(decode(&fresh, &alone, &part) == error);
+			require(error != LPL_OK || expand(&fresh, &part.header) == sum);
+		}
+		free(part.payload);
+		if (!is_first)
+			break;
+		is_first = false;
+	}
+	lpl_run_data_free(&runs);
+	lpl_run_data_free(&fresh);
+	lpl_data_free(&data);
+	lpl_data_free(&alone);
+	return 0;
+}
