@@ -26,6 +26,7 @@
 #include "hooks_windows.h"
 #endif
 
+#include <cstdio>
 #include <cstring>
 
 class bxInstruction_c;
@@ -35,6 +36,13 @@ void laplace_init_env(void);
 void laplace_exit_env(void);
 void laplace_initialize(void);
 void laplace_reset(void);
+
+/* checkpoint.cc */
+void laplace_checkpoint_if_due(void);
+void laplace_restored(void);
+FILE *laplace_open_output(const char *path, uint64_t length);
+#define BX_LAPLACE_EVENTS_DONE()	laplace_checkpoint_if_due()
+#define BX_LAPLACE_RESTORED()		laplace_restored()
 
 /* host_pages.cc */
 void laplace_large_pages(void *start, size_t size);

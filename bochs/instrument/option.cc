@@ -8,7 +8,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
+#include "checkpoint.h"
 #include "option.h"
 #include "producer.h"
 
@@ -18,7 +20,8 @@ static const char KNOWN[] =
 	"trace=FILE, reduce=none|block|sad:K|window:K[+...], start=on|off|mark, "
 	"kernel=auto|none|ADDRESS|FILE, walks=on|off, title=TEXT, guest=TEXT, "
 	"workload=TEXT, level=1..19, ring=RECORDS, overwrite=on|off, status=FD, "
-	"flush=SECONDSs|INSTRUCTIONSi|off, "
+	"flush=SECONDSs|INSTRUCTIONSi|off, checkpoint=every:N|on|off, sync=SECONDS, on-full=wait|stop, "
+	"status-file=FILE, status-every=SECONDS, "
 	"windows=every:N+length:N|mark:TEXT+until:TEXT|task:NAME|syscall:NAME, "
 	"segment=bytes:N|instructions:N, stage=window|ring|reduce|file";
 
@@ -26,14 +29,13 @@ enum origin { NOT_GIVEN, IN_BOCHSRC, ON_COMMAND_LINE };
 
 static struct parameter {
 	const char *key;
-	enum origin origin;
+	enum origin origin = NOT_GIVEN;
+	std::string value = "";		/* as given */
 } parameters[] = {
-	{ "trace", NOT_GIVEN }, { "reduce", NOT_GIVEN }, { "start", NOT_GIVEN },
-	{ "kernel", NOT_GIVEN }, { "walks", NOT_GIVEN }, { "title", NOT_GIVEN },
-	{ "guest", NOT_GIVEN }, { "workload", NOT_GIVEN }, { "level", NOT_GIVEN },
-	{ "ring", NOT_GIVEN }, { "overwrite", NOT_GIVEN }, { "status", NOT_GIVEN },
-	{ "stage", NOT_GIVEN }, { "flush", NOT_GIVEN }, { "windows", NOT_GIVEN },
-	{ "segment", NOT_GIVEN },
+	{ "trace" }, { "reduce" }, { "start" }, { "kernel" }, { "walks" }, { "title" },
+	{ "guest" }, { "workload" }, { "level" }, { "ring" }, { "overwrite" }, { "status" },
+	{ "status-file" }, { "status-every" }, { "stage" }, { "flush" }, { "windows" }, { "checkpoint" }, { "segment" },
+	{ "sync" }, { "on-full" },
 };
 
 static bool number(const char *text, long low, long high, long *out)
@@ -43,6 +45,23 @@ static bool number(const char *text, long low, long high, long *out)
 	errno = 0;
 	*out = strtol(text, &end, 10);
 	return !errno && end != text && !*end && *out >= low && *out <= high;
+}
+
+/* 20G, 500M, 1000000; what follows it, or NULL. */
+static const char *scan_number(const char *text, uint64_t *number)
+{
+	static const char units[] = "kMGT";
+	char *end;
+
+	errno = 0;
+	*number = strtoull(text, &end, 10);
+	if (errno || end == text || *text < '0' || *text > '9')
+		return NULL;
+	const char *unit = *end ? strchr(units, *end) : NULL;
+	for (const char *u = units; unit && u <= unit; u++)
+		if (__builtin_mul_overflow(*number, (uint64_t)1000, number))
+			return NULL;
+	return unit ? end + 1 : end;
 }
 
 static bool on_off(const char *text, bool *out)
@@ -87,6 +106,12 @@ static bool parse_flush(const char *v)
 	return number(digits, 100000, LONG_MAX, &laplace_option.flush_instructions);
 }
 
+static bool parse_on_full(const char *v)
+{
+	laplace_option.wait_for_room = !strcmp(v, "wait");
+	return laplace_option.wait_for_room || !strcmp(v, "stop");
+}
+
 static bool parse_segment(const char *v)
 {
 	struct lpl_report report;
@@ -96,6 +121,23 @@ static bool parse_segment(const char *v)
 		laplace_die("segment=%s: %s", v, report.text);
 	laplace_option.segmented = true;
 	return true;
+}
+
+/* every:N instructions; on demand; off */
+static bool parse_checkpoint(const char *v)
+{
+	uint64_t every = 0;
+	const char *end = v;
+
+	laplace_option.checkpoints = strcmp(v, "off") != 0;
+	laplace_option.checkpoint_instructions = 0;
+	if (!strcmp(v, "off") || !strcmp(v, "on"))
+		return true;
+	if (strncmp(v, "every:", 6))
+		return false;
+	end = scan_number(v + 6, &every);
+	laplace_option.checkpoint_instructions = every;
+	return end && !*end && every >= 10000000 && every <= LONG_MAX;
 }
 
 static bool parse_stage(const char *v)
@@ -128,12 +170,22 @@ static bool parse_one(const char *key, const char *v)
 		return copy(laplace_option.workload, sizeof(laplace_option.workload), v);
 	if (!strcmp(key, "windows"))
 		return copy(laplace_option.windows, sizeof(laplace_option.windows), v);
+	if (!strcmp(key, "status-file"))
+		return copy(laplace_option.status_file, sizeof(laplace_option.status_file), v);
+	if (!strcmp(key, "status-every"))
+		return number(v, 1, 86400, &laplace_option.status_every);
 	if (!strcmp(key, "start"))
 		return parse_start(v);
 	if (!strcmp(key, "flush"))
 		return parse_flush(v);
+	if (!strcmp(key, "sync"))
+		return number(v, 0, 86400, &laplace_option.sync_seconds);
+	if (!strcmp(key, "on-full"))
+		return parse_on_full(v);
 	if (!strcmp(key, "stage"))
 		return parse_stage(v);
+	if (!strcmp(key, "checkpoint"))
+		return parse_checkpoint(v);
 	if (!strcmp(key, "segment"))
 		return parse_segment(v);
 	if (!strcmp(key, "walks"))
@@ -230,18 +282,30 @@ static Bit32s parse_option(const char *context, int count, char *params[])
 			laplace_die("%s: laplace: the value of '%s' is not valid; known are: %s",
 				    context, params[i], KNOWN);
 		note_origin(context, parameter, replaced, sizeof(replaced));
+		parameter->value = equals + 1;
 	}
-	if (*replaced)
+	if (*replaced && !laplace_checkpoint_restores())
 		fprintf(stderr, "laplace: the command line takes the place of the bochsrc's%s\n",
 			replaced);
 	laplace_option.wanted = true;
 	return 0;
 }
 
+/* A checkpoint's bochsrc: all that was given, wherever. */
 static Bit32s save_option(FILE *file)
 {
+	const char *before = "laplace: ";
+
+	for (const struct parameter &p : parameters)
+		if (p.origin != NOT_GIVEN) {
+			const char *value = strcmp(p.key, "windows") ? p.value.c_str() :
+					    laplace_option.windows;
+
+			fprintf(file, "%s%s=\"%s\"", before, p.key, value);
+			before = ", ";
+		}
 	if (laplace_option.wanted)
-		fprintf(file, "laplace: trace=%s, reduce=%s\n", laplace_option.trace, laplace_option.reduce);
+		fputc('\n', file);
 	return 0;
 }
 
@@ -252,6 +316,8 @@ void laplace_option_init(void)
 	laplace_option.stage = LPL_STAGE_FILE;
 	laplace_option.status_fd = -1;
 	laplace_option.flush_seconds = 10;
+	laplace_option.sync_seconds = 30;
+	laplace_option.wait_for_room = true;
 	if (!SIM->register_addon_option("laplace", parse_option, save_option))
 		laplace_die("Bochs does not take the laplace option");
 }

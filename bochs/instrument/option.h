@@ -17,6 +17,7 @@ struct laplace_option {
 	char trace[BX_PATHNAME_LEN];
 	char reduce[256];
 	char kernel[BX_PATHNAME_LEN];
+	char status_file[BX_PATHNAME_LEN];	/* "": none */
 	char title[256], guest[256], workload[256];
 	char windows[LPL_WINDOWS_SIZE];	/* "": none were given */
 	bool segmented;			/* the trace is a manifest's ... */
@@ -25,7 +26,12 @@ struct laplace_option {
 	bool walks, overwrite, windows_only;
 	enum lpl_stage stage;
 	long level, ring, status_fd;
+	long status_every;			/* s; 0: not told */
 	long flush_seconds, flush_instructions;	/* 0: never by that */
+	bool checkpoints;		/* can be made ... */
+	uint64_t checkpoint_instructions;	/* ... and are, every so many; 0: when asked for */
+	long sync_seconds;		/* 0: at the end alone */
+	bool wait_for_room;		/* when the disk is full; else the run ends */
 };
 
 extern struct laplace_option laplace_option;

@@ -304,6 +304,30 @@ static void switch_to(enum laplace_state state, enum lpl_log_kind kind)
 	laplace.state = state;
 }
 
+void laplace_pause(void)
+{
+	if (laplace.state == LAPLACE_ON)
+		switch_to(LAPLACE_OFF, LPL_LOG_OFF);
+}
+
+void laplace_restart(void)
+{
+	lpl_log_begin_at(the_log, laplace_icount());
+}
+
+void laplace_continue(uint64_t, uint64_t tracer_refs, bool on)
+{
+	laplace.tracer_refs = tracer_refs;
+	laplace.user = CPU->user_pl;
+	laplace_hot.supervisor = laplace.user ? LPL_LOG_SUPERVISOR : 0;
+	laplace.space = CPU->cr3 >> 12;
+	lpl_log_mode(the_log, now(), laplace.user);
+	lpl_log_space(the_log, now(), laplace.space);
+	sync_cycles();
+	if (on)
+		switch_to(LAPLACE_ON, LPL_LOG_ON);
+}
+
 void laplace_start(void)
 {
 	if (laplace.state != LAPLACE_OFF)

@@ -38,6 +38,10 @@ void laplace_forget_slots(void);	/* what the TLB says of pages no longer holds *
 void laplace_start(void);		/* OFF -> ON, with a TRACING event */
 void laplace_stop(void);
 void laplace_end(void);			/* the same for good, wherever the processor is */
+void laplace_pause(void);		/* ON -> OFF, without an event: for a checkpoint ... */
+void laplace_restart(void);		/* ... in a new process, with the machine restored ... */
+/* ... and on from there: so many references until then, and what the tracer made. */
+void laplace_continue(uint64_t references, uint64_t tracer_refs, bool on);
 void laplace_suppress(void);		/* ON -> SUPPRESSED */
 void laplace_resume(void);		/* SUPPRESSED -> ON */
 void laplace_emit_event(const struct kernel_trace_record *record);

@@ -96,6 +96,25 @@ static void record_off(enum laplace_state state)
 	laplace.state = state;
 }
 
+void laplace_pause(void)
+{
+	if (laplace.state == LAPLACE_ON)
+		record_off(LAPLACE_OFF);
+}
+
+void laplace_restart(void)
+{
+}
+
+void laplace_continue(uint64_t references, uint64_t tracer_refs, bool on)
+{
+	laplace.resume_number = references;
+	laplace.tracer_refs = tracer_refs;
+	laplace_sync_cycles();
+	if (on)
+		record_on();
+}
+
 void laplace_start(void)
 {
 	if (laplace.state != LAPLACE_OFF)

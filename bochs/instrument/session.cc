@@ -27,8 +27,10 @@
 
 #include <laplace/reducer.h>
 
+#include "checkpoint.h"
 #include "option.h"
 #include "producer.h"
+#include "screen.h"
 #include "session.h"
 #include "signals.h"
 #include "symbol.h"
@@ -238,6 +240,12 @@ static void flush_due(void *)
 	laplace_ask_flush();
 }
 
+/* On the collector's thread. */
+static void complain(void *, const char *text)
+{
+	fprintf(stderr, "laplace: %s\n", text);
+}
+
 /* Bochs takes its arguments apart where they are, so they are copied before. */
 static void keep_arguments(void)
 {
@@ -290,6 +298,26 @@ static struct lpl_windows *open_windows(void)
 	return windows;
 }
 
+/* What is asked for together with checkpoints has to be what they can go on with. */
+static void check_checkpoints(void)
+{
+	if (!laplace_option.checkpoints)
+		return;
+	if (laplace_option.stage != LPL_STAGE_FILE)
+		laplace_die("checkpoint=: without a trace there is nothing to go on with");
+	if (bx_dbg.debugger_active)
+		laplace_die("checkpoint=: the debugger's own state is in no checkpoint; run without it");
+	if (*laplace_option.windows && strncmp(laplace_option.windows, "every:", 6))
+		laplace_die("checkpoint=: it does not hold what windows=%s have heard so far; "
+			    "windows=every:... can be used", laplace_option.windows);
+	laplace_option.segmented = true;
+}
+
+static bool is_ending(void *)
+{
+	return laplace_signals_stop();
+}
+
 static void open_collection(void)
 {
 	struct lpl_collector_options options;
@@ -305,6 +333,7 @@ static void open_collection(void)
 		become(plan.window ? "laplace-bochs" : "laplace-bochs-all");
 	if (laplace_option.stage == LPL_STAGE_FILE && !*laplace_option.trace)
 		laplace_die("the laplace option needs trace=FILE");
+	check_checkpoints();
 	windows = open_windows();
 	check_images();
 	if (SIM->get_param(BXPN_LOG_FILENAME))
@@ -336,13 +365,20 @@ static void open_collection(void)
 	options.overwrite = laplace_option.overwrite;
 	options.segmented = laplace_option.segmented;
 	options.segment = laplace_option.segment;
+	options.place = laplace_checkpoint_place();
 	options.log = LAPLACE_LOGS;
 	options.flush_ns = laplace_option.stage == LPL_STAGE_FILE ?
 			   (uint64_t)laplace_option.flush_seconds * 1000000000 : 0;
 	options.flush_due = flush_due;
+	options.status_path = *laplace_option.status_file ? laplace_option.status_file : NULL;
+	options.status_ns = (uint64_t)laplace_option.status_every * 1000000000;
+	options.complain = complain;
+	options.sync_ns = (uint64_t)laplace_option.sync_seconds * 1000000000;
+	options.wait_for_room = laplace_option.wait_for_room;
+	options.is_ending = is_ending;
 	if (lpl_collector_open(&session.collector, &options, &report))
 		laplace_die("%s%s", report.text,
-			    report.error == LPL_ERR_USAGE && !laplace_option.overwrite ?
+			    strstr(report.text, "overwriting") && !laplace_option.overwrite ?
 			    " (overwrite=on; laplace record: --overwrite)" : "");
 	lpl_meta_free(meta);
 
@@ -354,7 +390,35 @@ static void open_collection(void)
 		bx_pc_system.register_timer_ticks(NULL, flush_due,
 						  (Bit64u)laplace_option.flush_instructions, true, true,
 						  "laplace.flush");
+	laplace_checkpoints_begin();
 	laplace_windows_begin(windows, laplace_option.start == LAPLACE_START_ON);
+	laplace_screen_begin();
+}
+
+/* ---- checkpoints ---- */
+
+void laplace_session_suspend(struct lpl_collector_place *place)
+{
+	struct lpl_collector_status status;
+
+	laplace_rotate();
+	do {
+		usleep(100);
+		lpl_collector_status(session.collector, &status);
+	} while (status.flushes < laplace.flushes &&
+		 !lpl_collector_failure(session.collector, NULL));
+	if (lpl_collector_failure(session.collector, NULL))
+		laplace_die("the collector gave up");
+	lpl_collector_place(session.collector, place);
+}
+
+void laplace_session_hand_over(void)
+{
+	if (laplace_signals_leave())
+		leave();
+	laplace_signals_heeded();
+	lpl_collector_leave(session.collector);
+	session.collector = NULL;
 }
 
 /* ---- end ---- */
@@ -425,7 +489,8 @@ static void close_collection(void)
 		fprintf(stderr, "laplace: %s; closing the trace\n", session.problem);
 	if (lpl_collector_close(session.collector, end, session.problem, &report)) {
 		session.good_end = false;
-		if (!session.told)
+		/* what a full disk made of the trace is told besides that it was full */
+		if (!session.told || strcmp(report.text, session.problem) != 0)
 			fprintf(stderr, "laplace: %s\n", report.text);
 	}
 	session.collector = NULL;

@@ -3,6 +3,8 @@
 #ifndef LAPLACE_SESSION_H
 #define LAPLACE_SESSION_H
 
+#include <laplace/collector.h>
+
 /* What is collected; no collector without the option, and after the end. */
 struct laplace_collection {
 	struct lpl_collector *collector;
@@ -13,6 +15,10 @@ struct laplace_collection laplace_session_collection(void);
 
 bool laplace_session_starts_at_mark(void);
 bool laplace_session_wants_handshake(void);
+/* For a checkpoint: all that came is on its way to the disk, and the next segment begins. */
+void laplace_session_suspend(struct lpl_collector_place *place);
+/* The collector is closed without an end: another process goes on.  Ends the run if asked to. */
+void laplace_session_hand_over(void);
 /* A signal asked for the end: close the trace and leave. */
 void laplace_session_poll(void);
 

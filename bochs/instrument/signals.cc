@@ -37,7 +37,8 @@ static const long NAG_NS = 20000000;
 static struct {
 	bool ignored[sizeof(ENDING) / sizeof(ENDING[0])];
 	sigset_t ending;		/* those that somebody waits for */
-	pthread_t simulator;
+	pthread_t simulator, waiter;
+	bool waits;
 	bool debugger;
 	std::atomic<bool> stop, heeded;
 } signals;
@@ -107,7 +108,6 @@ bool laplace_signals_take(bool debugger)
 {
 	struct sigaction wake;
 	sigset_t blocked;
-	pthread_t thread;
 	bool any = false;
 
 	signals.simulator = pthread_self();
@@ -131,5 +131,16 @@ bool laplace_signals_take(bool debugger)
 		sigaction(SIGUSR2, &wake, NULL);
 	}
 	pthread_sigmask(SIG_BLOCK, &blocked, NULL);
-	return !any || pthread_create(&thread, NULL, wait_for_signal, NULL) == 0;
+	signals.waits = any && pthread_create(&signals.waiter, NULL, wait_for_signal, NULL) == 0;
+	return !any || signals.waits;
+}
+
+bool laplace_signals_leave(void)
+{
+	if (signals.waits) {
+		pthread_cancel(signals.waiter);	/* it waits, or it has noted one */
+		pthread_join(signals.waiter, NULL);
+		signals.waits = false;
+	}
+	return signals.stop;
 }

@@ -11,5 +11,7 @@ bool laplace_signals_take(bool debugger);
 bool laplace_signals_stop(void);
 /* It is being closed: nobody has to be stopped any more. */
 void laplace_signals_heeded(void);
+/* Nobody waits for them any more; they stay blocked, for who waits next.  True: one came. */
+bool laplace_signals_leave(void);
 
 #endif

@@ -50,6 +50,12 @@ void laplace_running_task(uint32_t *tid, uint32_t *tgid)
 	*tgid = told.tgid;
 }
 
+void laplace_note_running(uint32_t tid, uint32_t tgid)
+{
+	told.tid = tid;
+	told.tgid = tgid;
+}
+
 /* Copy `size` bytes at a linear address within one page; false: not mapped, or not memory. */
 static bool guest_read(uint64_t address, void *out, size_t size)
 {

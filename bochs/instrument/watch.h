@@ -10,5 +10,7 @@ bool laplace_record_is_open(void);
 
 /* The task that has the processor, and its process, as the kernel told; 0, 0: not known. */
 void laplace_running_task(uint32_t *tid, uint32_t *tgid);
+/* The same, as a checkpoint tells. */
+void laplace_note_running(uint32_t tid, uint32_t tgid);
 
 #endif

@@ -22,6 +22,7 @@
 #include "cpu/cpu.h"
 #include "pc_system.h"
 
+#include "checkpoint.h"
 #include "producer.h"
 #include "watch.h"
 #include "windows.h"
@@ -94,6 +95,17 @@ void laplace_want(bool on)
 	laplace_windows_look();
 }
 
+void laplace_want_soon(bool on)
+{
+	timing.wanted = on;
+	timer_comes(NULL);
+}
+
+bool laplace_wanted(void)
+{
+	return timing.wanted;
+}
+
 /* Who opens a window is within it; who closes one is, too, so nothing ends here. */
 void laplace_windows_hear(const struct kernel_trace_record *said)
 {
@@ -114,7 +126,21 @@ void laplace_windows_begin(struct lpl_windows *windows, bool wanted)
 	timing.windows = windows;
 	timing.timer = windows ? bx_pc_system.register_timer_ticks(NULL, timer_comes, 1, false,
 								   false, "laplace.windows") : 0;
-	laplace_want(wanted);
+	if (!laplace_checkpoint_restores())
+		laplace_want(wanted);
+}
+
+bool laplace_windows_wanted(void)
+{
+	return timing.wanted;
+}
+
+/* (The timer is Bochs', which restores it.) */
+void laplace_windows_continue(bool wanted, uint64_t begun)
+{
+	timing.wanted = wanted;
+	timing.begun = begun;
+	timing.due = true;
 }
 
 uint64_t laplace_windows_begun(void)

@@ -12,6 +12,10 @@ void laplace_windows_begin(struct lpl_windows *windows, bool wanted);
 
 /* The bochsrc, the guest or the debugger wants it recorded from now on, or not. */
 void laplace_want(bool on);
+/* The same where a trace of instructions begins next: for a timer's or a display's callback. */
+void laplace_want_soon(bool on);
+/* What was wanted last. */
+bool laplace_wanted(void);
 
 /* The guest's kernel says this, and it is not yet in the trace. */
 void laplace_windows_hear(const struct kernel_trace_record *record);
@@ -20,6 +24,10 @@ void laplace_windows_hear(const struct kernel_trace_record *record);
 void laplace_windows_look(void);
 /* The same where a trace of instructions begins, if it may have become time. */
 void laplace_windows_look_if_due(void);
+
+/* For a checkpoint: is it wanted; and go on from one. */
+bool laplace_windows_wanted(void);
+void laplace_windows_continue(bool wanted, uint64_t begun);
 
 /* How many have begun. */
 uint64_t laplace_windows_begun(void);

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Files that get their name only when they are whole: see output.h. */
+/*
+ * Files that get their name only when they are whole: see output.h.
+ *
+ * What a full disk does to them is decided in three places.  lpl_output_reserve() finds out before
+ * a piece is begun, and has the file system keep the room (beyond the file's end, so that its size
+ * says what is in it).  Where that cannot be done, lpl_output_write() meets it within a piece: it
+ * goes on there when there is room, or takes the piece back.  lpl_output_sync() meets what a file
+ * system noticed late; no waiting helps then, for the kernel may have forgotten the data.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -13,6 +21,8 @@
 #include <unistd.h>
 
 #include "output.h"
+
+#define RESERVE_AHEAD	((uint64_t)4 << 20)	/* kept besides: it is not asked for each piece */
 
 void lpl_short_name(char name[LPL_NAME_SIZE], const char *path)
 {
@@ -119,9 +129,85 @@ enum lpl_error lpl_output_open(struct lpl_output *output, const char *path, bool
 	return error;
 }
 
+enum lpl_error lpl_output_continue(struct lpl_output *output, const char *path, uint64_t size,
+				   struct lpl_report *report)
+{
+	enum lpl_error error = LPL_OK;
+
+	memset(output, 0, sizeof(*output));
+	lpl_short_name(output->name, path);
+	output->written = size;
+	output->fd = -1;
+	output->path = strdup(path);
+	if (!output->path || asprintf(&output->part, "%s.part", path) < 0) {
+		output->part = NULL;
+		error = lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory for its name",
+				 output->name);
+	} else {
+		output->fd = open(output->part, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+		if (output->fd >= 0 && lpl_part_is_locked(output->fd))
+			error = lpl_fail(report, LPL_ERR_USAGE,
+					 "%s.part: is being written by somebody else", output->name);
+		else if (output->fd < 0 || ftruncate(output->fd, (off_t)size) != 0 ||
+			 lseek(output->fd, (off_t)size, SEEK_SET) < 0)
+			error = lpl_fail(report, LPL_ERR_IO, "%s.part: cannot be continued",
+					 output->name);
+	}
+	if (error != LPL_OK) {
+		if (output->fd >= 0)
+			(void)close(output->fd);
+		output->fd = -1;
+		free(output->path);
+		free(output->part);
+		output->path = output->part = NULL;
+	}
+	return error;
+}
+
+/* `%s%s`, the file's name as it is now */
+#define NAME_NOW(output) (output)->name, (output)->part ? ".part" : ""
+
+static enum lpl_error report_no_room(const struct lpl_output *output, size_t size, int number,
+				     struct lpl_report *report)
+{
+	errno = number;
+	return lpl_fail(report, LPL_ERR_FULL, "%s%s: no room for %zu bytes at offset %" PRIu64
+			"; what was written before is whole: make room, or write to another device",
+			NAME_NOW(output), size, output->written);
+}
+
+/* Shall it be tried again?  A limit of the file's own size (EFBIG) does not pass. */
+static bool waited_for_room(const struct lpl_output *output, size_t size, int number)
+{
+	struct lpl_report why = { .error = LPL_OK };
+
+	if (!output->no_room || (number != ENOSPC && number != EDQUOT))
+		return false;
+	(void)report_no_room(output, size, number, &why);
+	return output->no_room(output->context, &why);
+}
+
+/* Back to the last whole piece; if that fails a reader finds it. */
+static void take_back(const struct lpl_output *output, size_t done)
+{
+	if (output->part && done > 0 && ftruncate(output->fd, (off_t)output->written) != 0)
+		(void)lseek(output->fd, (off_t)output->written, SEEK_SET);
+}
+
+static enum lpl_error write_failed(const struct lpl_output *output, size_t size, int number,
+				   struct lpl_report *report)
+{
+	if (out_of_space(number))
+		return report_no_room(output, size, number, report);
+	errno = number;
+	return lpl_fail(report, LPL_ERR_IO, "%s%s: cannot write %zu bytes at offset %" PRIu64,
+			NAME_NOW(output), size, output->written);
+}
+
 enum lpl_error lpl_output_write(struct lpl_output *output, const void *bytes, size_t size,
 				struct lpl_report *report)
 {
+	bool waited = false;
 	size_t done = 0;
 
 	while (done < size) {
@@ -140,23 +226,96 @@ enum lpl_error lpl_output_write(struct lpl_output *output, const void *bytes, si
 		}
 		if (count == 0)
 			number = ENOSPC;	/* nothing written, no reason given */
-		/* back to the last whole piece; if that fails a reader finds it */
-		if (output->part && ftruncate(output->fd, (off_t)output->written) != 0)
-			(void)lseek(output->fd, (off_t)output->written, SEEK_SET);
-		errno = number;
-		if (out_of_space(number))
-			return lpl_fail(report, LPL_ERR_FULL,
-					"%s%s: no room for %zu bytes at offset %" PRIu64
-					"; what was written before is whole: make room, or write"
-					" to another device", output->name,
-					output->part ? ".part" : "", size, output->written);
-		return lpl_fail(report, LPL_ERR_IO,
-				"%s%s: cannot write %zu bytes at offset %" PRIu64,
-				output->name, output->part ? ".part" : "", size,
-				output->written);
+		if (waited_for_room(output, size, number)) {
+			waited = true;
+			continue;
+		}
+		take_back(output, done);
+		return write_failed(output, size, number, report);
 	}
 	output->written += size;
+	if (waited)
+		(void)output->no_room(output->context, NULL);
 	return LPL_OK;
+}
+
+/* Room up to `size` bytes behind what was written.  Returns errno, or 0. */
+static int reserve(const struct lpl_output *output, uint64_t size)
+{
+	int result;
+
+	do
+		result = fallocate(output->fd, FALLOC_FL_KEEP_SIZE, (off_t)output->written,
+				   (off_t)size);
+	while (result != 0 && errno == EINTR);
+	return result == 0 ? 0 : errno;
+}
+
+enum lpl_error lpl_output_reserve(struct lpl_output *output, uint64_t size,
+				  struct lpl_report *report)
+{
+	uint64_t ahead = RESERVE_AHEAD;
+	bool waited = false;
+	int number;
+
+	if (!output->part || output->cannot_reserve || output->written + size <= output->reserved)
+		return LPL_OK;
+	while ((number = reserve(output, size + ahead)) != 0) {
+		if (!out_of_space(number)) {
+			output->cannot_reserve = true;
+			break;
+		}
+		if (ahead > 0) {	/* for this piece there may be enough */
+			ahead = 0;
+			continue;
+		}
+		if (!waited_for_room(output, size, number))
+			return report_no_room(output, size, number, report);
+		waited = true;
+	}
+	if (number == 0)
+		output->reserved = output->written + size + ahead;
+	if (waited)
+		(void)output->no_room(output->context, NULL);
+	return LPL_OK;
+}
+
+/* Give back what was kept and not used. */
+static void release_reserved(struct lpl_output *output)
+{
+	if (output->reserved > output->written && output->fd >= 0 &&
+	    ftruncate(output->fd, (off_t)output->written) != 0)
+		errno = 0;	/* it is given back when the file is removed */
+	output->reserved = 0;
+}
+
+static bool synced(int (*sync)(int fd), int fd)
+{
+	int result;
+
+	do
+		result = sync(fd);
+	while (result != 0 && errno == EINTR);
+	return result == 0;
+}
+
+static enum lpl_error not_synced(const struct lpl_output *output, struct lpl_report *report)
+{
+	return lpl_fail(report, LPL_ERR_IO, "%s.part: cannot be synced: what was written up to "
+			"offset %" PRIu64 " may not be on the disk", output->name,
+			output->written);
+}
+
+enum lpl_error lpl_output_sync(struct lpl_output *output, struct lpl_report *report)
+{
+	if (!output->part)
+		return LPL_OK;
+	if (!synced(fdatasync, output->fd))
+		return not_synced(output, report);
+	if (output->name_synced)
+		return LPL_OK;
+	output->name_synced = true;
+	return lpl_sync_name(output->part, output->name, report);
 }
 
 FILE *lpl_output_stream(const struct lpl_output *output)
@@ -172,7 +331,7 @@ FILE *lpl_output_stream(const struct lpl_output *output)
 enum lpl_error lpl_sync_name(const char *path, const char *name, struct lpl_report *report)
 {
 	char *copy = strdup(path);
-	bool synced;
+	bool known;
 	int fd;
 
 	if (!copy)
@@ -182,11 +341,11 @@ enum lpl_error lpl_sync_name(const char *path, const char *name, struct lpl_repo
 	/* a directory we may write but not read, or that cannot be synced */
 	if (fd < 0)
 		return LPL_OK;
-	synced = fsync(fd) == 0 || errno == EINVAL || errno == EROFS;
-	if (!synced)
+	known = synced(fsync, fd) || errno == EINVAL || errno == EROFS;
+	if (!known)
 		(void)lpl_fail(report, LPL_ERR_IO, "%s: its directory cannot be synced", name);
 	(void)close(fd);
-	return synced ? LPL_OK : LPL_ERR_IO;
+	return known ? LPL_OK : LPL_ERR_IO;
 }
 
 static enum lpl_error came_meanwhile(const char *name, struct lpl_report *report)
@@ -235,12 +394,12 @@ enum lpl_error lpl_output_commit(struct lpl_output *output, struct lpl_report *r
 		lpl_output_discard(output);
 		return LPL_OK;
 	}
+	release_reserved(output);
 	output->fd = -1;
 	lock = dup(fd);		/* the same one: it is held until the file has its name */
-	if (fsync(fd) != 0)
-		error = lpl_fail(report, out_of_space(errno) ? LPL_ERR_FULL : LPL_ERR_IO,
-				 "%s.part: cannot be synced", output->name);
-	if (close(fd) != 0 && error == LPL_OK)
+	if (!synced(fsync, fd))
+		error = not_synced(output, report);
+	if (close(fd) != 0 && errno != EINTR && error == LPL_OK)
 		error = lpl_fail(report, out_of_space(errno) ? LPL_ERR_FULL : LPL_ERR_IO,
 				 "%s.part: cannot be closed", output->name);
 	if (error == LPL_OK)
@@ -257,6 +416,7 @@ enum lpl_error lpl_output_commit(struct lpl_output *output, struct lpl_report *r
 
 void lpl_output_discard(struct lpl_output *output)
 {
+	release_reserved(output);
 	if (output->fd >= 0 && output->fd != STDOUT_FILENO)
 		(void)close(output->fd);
 	output->fd = -1;

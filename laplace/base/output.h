@@ -16,11 +16,22 @@
 
 #define LPL_NAME_SIZE 192
 
+/*
+ * There is no room, and `why` says where and for what: true after some waiting, if it shall be
+ * tried again, false if that is a failure.  Once there is room it is called with NULL.
+ */
+typedef bool (*lpl_no_room)(void *context, const struct lpl_report *why);
+
 struct lpl_output {
 	int fd;
 	char *path, *part;		/* owned; NULL when written as it is */
 	bool overwrite;
 	uint64_t written;		/* bytes of whole pieces */
+	uint64_t reserved;		/* up to here there is room for the file on its disk */
+	bool cannot_reserve;		/* its file system does not do that */
+	bool name_synced;		/* that of the ".part" */
+	lpl_no_room no_room;		/* NULL: that is a failure; may be set at any time */
+	void *context;
 	char name[LPL_NAME_SIZE];	/* for reports */
 };
 
@@ -30,9 +41,30 @@ void lpl_short_name(char name[LPL_NAME_SIZE], const char *path);
 /* `path` is copied.  On failure nothing is to be undone. */
 enum lpl_error lpl_output_open(struct lpl_output *output, const char *path, bool overwrite,
 			       struct lpl_report *report);
-/* All of it, or (where that can be undone) nothing. */
+/*
+ * Go on with "PATH.part", whose first `size` bytes are whole; what is behind them is cut off.
+ * LPL_ERR_USAGE: somebody else is writing it.
+ */
+enum lpl_error lpl_output_continue(struct lpl_output *output, const char *path, uint64_t size,
+				   struct lpl_report *report);
+/*
+ * All of it, or (where that can be undone) nothing.  Where the room ends within it, and more
+ * comes (see lpl_no_room), it goes on there.
+ */
 enum lpl_error lpl_output_write(struct lpl_output *output, const void *bytes, size_t size,
 				struct lpl_report *report);
+/*
+ * Keep room for so many bytes behind what was written, so that what is written there does not
+ * fail for want of it, whoever else fills the disk.  LPL_ERR_FULL: there is not so much, and
+ * what was kept before is kept.  LPL_OK also where nothing can be kept.
+ */
+enum lpl_error lpl_output_reserve(struct lpl_output *output, uint64_t size,
+				  struct lpl_report *report);
+/*
+ * A barrier: what was written is on the disk, and the ".part" in its directory.  After an error
+ * nobody knows what is; nothing should be written any more.
+ */
+enum lpl_error lpl_output_sync(struct lpl_output *output, struct lpl_report *report);
 /*
  * For text: a stream into the file, to be closed by the caller before lpl_output_commit() or
  * lpl_output_discard().  NULL: see errno.

@@ -9,6 +9,7 @@
 /* COMMAND(NAME, what it does), in the order in which the usage tells them */
 #define CLI_COMMANDS(COMMAND) \
 	COMMAND(record, "run a machine and collect a trace of it") \
+	COMMAND(top, "look on while a collection runs") \
 	COMMAND(info, "tell what is in a trace") \
 	COMMAND(cat, "print a trace's records as text") \
 	COMMAND(import, "make a trace of another program's") \
@@ -19,7 +20,8 @@
 	COMMAND(report, "tell on one page what ran and what memory it used") \
 	COMMAND(study, "measure what reductions save and what they cost") \
 	COMMAND(plot, "draw the results of sim, and what report tells") \
-	COMMAND(verify, "check that a trace is whole")
+	COMMAND(verify, "check that a trace is whole") \
+	COMMAND(repair, "save what is whole of a damaged trace")
 
 #define CLI_DECLARE(name, summary) int cmd_##name(int argc, char **argv);
 CLI_COMMANDS(CLI_DECLARE)

@@ -12,8 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <jansson.h>
-
 #include "base/host.h"
 #include "machine.h"
 #include "say.h"
@@ -104,39 +102,6 @@ static int start(struct machine *machine, char **argv, int told_fd)
 
 /* ---- what it tells ---- */
 
-static uint64_t counter(const json_t *object, const char *name)
-{
-	json_int_t value = json_integer_value(json_object_get(object, name));
-
-	return value > 0 ? (uint64_t)value : 0;
-}
-
-static void take_status(struct machine *machine, const char *line)
-{
-	struct machine_status *status = &machine->status;
-	json_t *object = json_loads(line, 0, NULL);
-	const char *state = json_string_value(json_object_get(object, "state"));
-	const char *end = json_string_value(json_object_get(object, "end"));
-	const char *message = json_string_value(json_object_get(object, "message"));
-
-	if (state) {
-		status->instructions = counter(object, "instructions");
-		status->references = counter(object, "references");
-		status->kept = counter(object, "kept");
-		status->events = counter(object, "events");
-		status->bytes = counter(object, "bytes");
-		status->wait_ns = counter(object, "wait_ns");
-		status->elapsed_ns = counter(object, "elapsed_ns");
-		status->ended |= strcmp(state, "ended") == 0;
-		status->updates++;
-	}
-	if (end)
-		snprintf(status->end, sizeof(status->end), "%s", end);
-	if (message && message[0])
-		snprintf(status->message, sizeof(status->message), "%s", message);
-	json_decref(object);
-}
-
 /* Read what is there.  Returns false at the pipe's end. */
 static bool read_statuses(struct machine *machine,
 			  void (*update)(const struct machine *machine, void *context),
@@ -155,7 +120,7 @@ static bool read_statuses(struct machine *machine,
 		start[machine->line_used] = '\0';
 		while ((end = strchr(start, '\n'))) {
 			*end = '\0';
-			take_status(machine, start);
+			(void)cli_collection_take(&machine->status, start);
 			update(machine, context);
 			start = end + 1;
 		}

@@ -11,23 +11,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The last status that came. */
-struct machine_status {
-	bool ended;
-	char end[16];		/* clean, fail, quit, error; "" before the end */
-	char message[512];
-	uint64_t instructions, references, kept, events, bytes;
-	uint64_t wait_ns, elapsed_ns;
-	uint64_t updates;	/* how many came */
-};
+#include "collection.h"
 
 struct machine {
 	pid_t pid;
 	int status_fd;		/* to read */
 	int signal_fd;
 	sigset_t taken, old_mask;
-	struct machine_status status;
-	char line[4096];	/* of the pipe, up to here without an end of line */
+	struct cli_collection status;	/* the last that came */
+	char line[16384];	/* of the pipe, up to here without an end of line */
 	size_t line_used;
 	bool interrupted;	/* we were asked to stop, and passed it on */
 	bool killable;		/* that was long ago, and we have said so */

@@ -21,6 +21,8 @@ void cli_progress_start(struct cli_progress *progress, enum cli_when when);
 bool cli_progress_due(struct cli_progress *progress);
 void cli_progress_line(struct cli_progress *progress, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/* How long a line may be: on a terminal, as long as that is wide. */
+int cli_progress_columns(const struct cli_progress *progress);
 /* Remove the line from a terminal. */
 void cli_progress_clear(struct cli_progress *progress);
 

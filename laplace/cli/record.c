@@ -25,11 +25,15 @@
 
 /* Bochs takes no longer parameter in a line of its bochsrc. */
 #define PARAMETER_SIZE 480
+#define STATUS_EVERY_MOST 86400	/* s */
 
 struct options {
 	const char *output, *reduce, *start, *bochs;
-	const char *title, *guest, *workload, *kernel, *flush, *segment;
+	const char *title, *guest, *workload, *kernel, *flush, *sync, *on_full, *segment;
 	char windows[LPL_WINDOWS_SIZE];	/* "": none */
+	const char *status_file;
+	char status_path[PATH_MAX];	/* that, absolute; "": none */
+	uint64_t status_every;		/* s; 0: the default */
 	bool walks;
 	uint64_t level;			/* 0: the default */
 	uint64_t instructions;		/* expected; 0: not known */
@@ -41,7 +45,8 @@ struct options {
 };
 
 enum { OPT_START = 256, OPT_BOCHS, OPT_TITLE, OPT_GUEST, OPT_WORKLOAD,
-       OPT_INSTRUCTIONS, OPT_KERNEL, OPT_WALKS, OPT_FLUSH, OPT_WINDOWS, OPT_SEGMENT };
+       OPT_INSTRUCTIONS, OPT_KERNEL, OPT_WALKS, OPT_FLUSH, OPT_WINDOWS,
+       OPT_SYNC, OPT_ON_FULL, OPT_SEGMENT, OPT_STATUS_FILE, OPT_STATUS_EVERY };
 
 static const struct argp_option option_table[] = {
 	{ "output", 'o', "TRACE", 0, "The trace to write (trace.lpl)", 0 },
@@ -61,9 +66,18 @@ static const struct argp_option option_table[] = {
 	{ "flush", OPT_FLUSH, "EVERY", 0,
 	  "How often all that happened is made readable in the file: 10s (seconds, the "
 	  "default), 1000000000i (instructions: the file repeats byte for byte), off", 0 },
+	{ "sync", OPT_SYNC, "SECONDS", 0,
+	  "How often what was written is brought to the disk, so that a loss of power loses "
+	  "no more (30); 0: when the trace is closed", 0 },
+	{ "on-full", OPT_ON_FULL, "WHAT", 0,
+	  "When the disk is full: wait for room (wait, the default), or end the run and close "
+	  "the trace (stop)", 0 },
 	{ "segment", OPT_SEGMENT, "SIZE", 0,
 	  "Cut the trace into files that end after so much, bytes:4G or instructions:20G; TRACE "
 	  "is a manifest that names them, and is read as one trace", 0 },
+	{ "status-file", OPT_STATUS_FILE, "PATH", 0,
+	  "Append the status to this file now and then, a JSON object a line", 0 },
+	{ "status-every", OPT_STATUS_EVERY, "SECONDS", 0, "How often that is (10)", 0 },
 	{ "walks", OPT_WALKS, NULL, 0, "Record page-table walks, too", 0 },
 	{ "level", 'l', "N", 0, "Compression level of zstd, 1 to 19 (3)", 0 },
 	{ "title", OPT_TITLE, "TEXT", 0, "Kept in the trace", 0 },
@@ -80,6 +94,14 @@ static bool is_interval(const char *text)
 
 	return strcmp(text, "off") == 0 ||
 	       (digits && (!strcmp(text + digits, "s") || !strcmp(text + digits, "i")));
+}
+
+/* A number of seconds as a bochsrc takes it, as text. */
+static const char *seconds(struct argp_state *state, const char *option, const char *text)
+{
+	if (cli_number(state, option, text, 0) > 86400)
+		argp_error(state, "%s is at most 86400 seconds, a day", option);
+	return text;
 }
 
 /* As a bochsrc takes it, without commas. */
@@ -139,9 +161,26 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 				   "instructions (1000000000i), not '%s'", arg);
 		options->flush = arg;
 		return 0;
+	case OPT_SYNC:
+		options->sync = seconds(state, "--sync", arg);
+		return 0;
+	case OPT_ON_FULL:
+		if (strcmp(arg, "wait") && strcmp(arg, "stop"))
+			argp_error(state, "--on-full is wait or stop, not '%s'", arg);
+		options->on_full = arg;
+		return 0;
 	case OPT_SEGMENT:
 		check_segment(state, arg);
 		options->segment = arg;
+		return 0;
+	case OPT_STATUS_FILE:
+		options->status_file = arg;
+		return 0;
+	case OPT_STATUS_EVERY:
+		options->status_every = cli_number(state, "--status-every", arg, 1);
+		if (options->status_every > STATUS_EVERY_MOST)
+			argp_error(state, "--status-every is at most %d seconds",
+				   STATUS_EVERY_MOST);
 		return 0;
 	case OPT_WALKS:
 		options->walks = true;
@@ -230,39 +269,54 @@ static int check_machine(const char *path)
 	return CLI_DONE;
 }
 
+/*
+ * The absolute path of a file that an option names, whatever directory Bochs makes its own;
+ * checks that it may be made there.  Returns a status.
+ */
+static int make_absolute(char path[PATH_MAX], const char *option, const char *given)
+{
+	char folder[PATH_MAX];
+	const char *slash = strrchr(given, '/');
+	const char *name = slash ? slash + 1 : given;
+	size_t used;
+
+	if (!*name)
+		return cli_complain(CLI_USAGE, "%s: is a directory, no file name", given);
+	if (snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - given + 1) : 1,
+		     slash ? given : ".") >= PATH_MAX)
+		return cli_complain(CLI_USAGE, "%s: the path is too long", option);
+	if (!realpath(folder, path) || access(path, W_OK | X_OK) < 0)
+		return cli_complain(CLI_FAILED, "%s: cannot be written: %s: %s", given, folder,
+				    strerror(errno));
+	used = strlen(path);
+	if ((size_t)snprintf(path + used, PATH_MAX - used, "%s%s",
+			     strcmp(path, "/") == 0 ? "" : "/", name) >= PATH_MAX - used)
+		return cli_complain(CLI_USAGE, "%s: the path is too long", option);
+	return check_parameter(option, path);
+}
+
 /* The output's absolute path; checks that it may be written.  Returns a status. */
 static int check_output(char path[PATH_MAX], const struct options *options)
 {
-	char folder[PATH_MAX];
-	const char *slash = strrchr(options->output, '/');
-	const char *name = slash ? slash + 1 : options->output;
-	size_t used;
 	int status;
 
 	if (strcmp(options->output, "-") == 0)
 		return cli_complain(CLI_USAGE, "a recording needs a file: its machine may print "
 				    "on standard output, too");
-	if (!*name)
-		return cli_complain(CLI_USAGE, "%s: is a directory, no file name",
-				    options->output);
-	status = cli_refuse_input(options->output, options->machine);
+	status = make_absolute(path, "-o", options->output);
+	if (!status)
+		status = cli_refuse_input(options->output, options->machine);
 	if (!status)
 		status = cli_refuse_existing(options->output, options->overwrite);
-	if (status)
-		return status;
-	if (snprintf(folder, sizeof(folder), "%.*s",
-		     slash ? (int)(slash - options->output + 1) : 1,
-		     slash ? options->output : ".") >= PATH_MAX)
-		return cli_complain(CLI_USAGE, "-o: the path is too long");
-	/* absolute, whatever directory Bochs makes its own */
-	if (!realpath(folder, path) || access(path, W_OK | X_OK) < 0)
-		return cli_complain(CLI_FAILED, "%s: cannot be written: %s: %s",
-				    options->output, folder, strerror(errno));
-	used = strlen(path);
-	if ((size_t)snprintf(path + used, PATH_MAX - used, "%s%s",
-			     strcmp(path, "/") == 0 ? "" : "/", name) >= PATH_MAX - used)
-		return cli_complain(CLI_USAGE, "-o: the path is too long");
-	return check_parameter("-o", path);
+	return status;
+}
+
+static int check_status_file(struct options *options)
+{
+	if (!options->status_file)
+		return options->status_every ?
+		       cli_complain(CLI_USAGE, "--status-every is of a --status-file") : CLI_DONE;
+	return make_absolute(options->status_path, "--status-file", options->status_file);
 }
 
 /* Options of Bochs that leave it to us which machine runs, and that it runs. */
@@ -320,8 +374,11 @@ static char *make_line(const struct options *options, const char *trace, int tol
 		{ "kernel", options->kernel },
 		{ "walks", options->walks ? "on" : NULL },
 		{ "flush", options->flush },
+		{ "sync", options->sync },
+		{ "on-full", options->on_full },
 		{ "segment", options->segment },
 		{ "windows", *options->windows ? options->windows : NULL },
+		{ "status-file", *options->status_path ? options->status_path : NULL },
 		{ "title", options->title },
 		{ "guest", options->guest },
 		{ "workload", options->workload },
@@ -341,6 +398,8 @@ static char *make_line(const struct options *options, const char *trace, int tol
 	}
 	if (options->level)
 		fprintf(out, ", level=%" PRIu64, options->level);
+	if (options->status_every)
+		fprintf(out, ", status-every=%" PRIu64, options->status_every);
 	fprintf(out, ", status=%d", told_fd);
 	return fclose(out) == 0 ? line : NULL;
 }
@@ -372,11 +431,6 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100 * (double)part / (double)whole : 0;
 }
 
-static double mips(const struct machine_status *s)
-{
-	return s->elapsed_ns ? 1e3 * (double)s->instructions / (double)s->elapsed_ns : 0;
-}
-
 struct display {
 	struct cli_progress progress;
 	const struct options *options;
@@ -385,36 +439,19 @@ struct display {
 static void show(const struct machine *machine, void *context)
 {
 	struct display *display = context;
-	const struct machine_status *s = &machine->status;
-	const uint64_t expected = display->options->instructions;
-	char instructions[CLI_HUMAN_SIZE], references[CLI_HUMAN_SIZE], bytes[CLI_HUMAN_SIZE];
-	char left[CLI_HUMAN_SIZE], rest[64] = "", kept[CLI_PERCENT_SIZE];
+	const struct cli_collection *s = &machine->status;
+	char line[CLI_COLLECTION_LINE];
 
-	if (!cli_progress_due(&display->progress) && !(s->ended && display->progress.on))
+	if (!cli_progress_due(&display->progress) && !(s->closing && display->progress.on))
 		return;
-	if (expected && s->instructions && s->instructions < expected) {
-		double seconds = (double)s->elapsed_ns / 1e9 *
-			((double)expected / (double)s->instructions - 1);
-
-		snprintf(rest, sizeof(rest), "  %.0f%%, %s left",
-			 percent(s->instructions, expected),
-			 cli_duration(left, (uint64_t)(seconds + 0.5)));
-	}
-	if (s->ended)	/* a slow disk takes its time */
-		snprintf(rest, sizeof(rest), "  closing the trace");
-	cli_progress_line(&display->progress,
-			  "%s instructions  %.1f MIPS  %s references  %s kept  %sB  "
-			  "%.1f%% stalled%s",
-			  cli_human(instructions, s->instructions), mips(s),
-			  cli_human(references, s->references),
-			  cli_percent(kept, 3, s->kept, s->references),
-			  cli_human(bytes, s->bytes),
-			  percent(s->wait_ns, s->elapsed_ns), rest);
+	cli_progress_line(&display->progress, "%s",
+			  cli_collection_line(line, s, display->options->instructions,
+					      cli_progress_columns(&display->progress)));
 }
 
 static const char *describe_end(const struct machine *machine, char text[128])
 {
-	const struct machine_status *s = &machine->status;
+	const struct cli_collection *s = &machine->status;
 
 	if (WIFSIGNALED(machine->wait_status))
 		snprintf(text, 128, "laplace-bochs was killed by signal %d (%s)",
@@ -428,6 +465,8 @@ static const char *describe_end(const struct machine *machine, char text[128])
 		snprintf(text, 128, "interrupted");
 	else if (strcmp(s->end, "fail") == 0)
 		snprintf(text, 128, "failed in the guest");
+	else if (strcmp(s->end, "full") == 0)
+		snprintf(text, 128, "ended early, for want of room");
 	else if (strcmp(s->end, "quit") == 0)
 		snprintf(text, 128, "the machine was ended before its guest was done");
 	else
@@ -438,8 +477,9 @@ static const char *describe_end(const struct machine *machine, char text[128])
 static int print_summary(const struct options *options, const struct machine *machine,
 			 uint64_t bytes, bool clean)
 {
-	const struct machine_status *s = &machine->status;
-	char kept[CLI_PERCENT_SIZE];
+	const struct cli_collection *s = &machine->status;
+	char kept[CLI_PERCENT_SIZE], took[CLI_HUMAN_SIZE];
+	const double seconds = (double)s->elapsed_ns / 1e9;
 
 	if (options->json)
 		return cli_print_json(stdout,
@@ -453,10 +493,14 @@ static int print_summary(const struct options *options, const struct machine *ma
 				  "bytes", (json_int_t)bytes,
 				  "wait_ns", (json_int_t)s->wait_ns,
 				  "elapsed_ns", (json_int_t)s->elapsed_ns));
-	cli_say(stdout, "%s: %" PRIu64 " instructions in %.1f s (%.1f MIPS), %" PRIu64
+	if (seconds < 3600)
+		snprintf(took, sizeof(took), "%.1f s", seconds);
+	else
+		cli_duration(took, (uint64_t)seconds);
+	cli_say(stdout, "%s: %" PRIu64 " instructions in %s (%.1f MIPS), %" PRIu64
 	       " references, kept %" PRIu64 " (%s), %" PRIu64 " events, %" PRIu64
-	       " bytes, stalled %.1f%% of the time", options->output, s->instructions,
-	       (double)s->elapsed_ns / 1e9, mips(s), s->references, s->kept,
+	       " bytes, stalled %.1f%% of the time", options->output, s->instructions, took,
+	       (double)s->mean.instructions / 1e6, s->references, s->kept,
 	       cli_percent(kept, 3, s->kept, s->references), s->events, bytes,
 	       percent(s->wait_ns, s->elapsed_ns));
 	return CLI_DONE;
@@ -482,7 +526,7 @@ static uint64_t trace_bytes(const char *trace, const struct stat *about)
 static int conclude(const struct options *options, const struct machine *machine,
 		    const char *trace, const struct stat *before)
 {
-	const struct machine_status *s = &machine->status;
+	const struct cli_collection *s = &machine->status;
 	bool clean = s->ended && strcmp(s->end, "clean") == 0 && !machine->interrupted &&
 		     !WIFSIGNALED(machine->wait_status);
 	struct stat about;
@@ -569,6 +613,8 @@ int cmd_record(int argc, char **argv)
 		status = check_machine(options.machine);
 	if (!status)
 		status = check_output(trace, &options);
+	if (!status)
+		status = check_status_file(&options);
 	if (!status)
 		status = find_bochs(&bochs, options.bochs);
 	if (!status)

@@ -104,7 +104,9 @@ char *cli_duration(char buf[CLI_HUMAN_SIZE], uint64_t seconds)
 	unsigned int second = (unsigned int)(seconds % 60);
 
 	if (seconds >= 360000)
-		snprintf(buf, CLI_HUMAN_SIZE, "days");
+		snprintf(buf, CLI_HUMAN_SIZE, "%u d %u h",
+			 (unsigned int)(seconds / 86400 % 10000000),
+			 (unsigned int)(seconds / 3600 % 24));
 	else if (seconds >= 3600)
 		snprintf(buf, CLI_HUMAN_SIZE, "%u:%02u:%02u",
 			 (unsigned int)(seconds / 3600), minute, second);

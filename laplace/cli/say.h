@@ -39,7 +39,7 @@ int cli_report(const struct lpl_report *report);
 #define CLI_HUMAN_SIZE 16
 char *cli_human(char buf[CLI_HUMAN_SIZE], uint64_t number);
 
-/* "3:07" or "1:02:33". */
+/* "3:07", "1:02:33", from 100 hours on "4 d 4 h". */
 char *cli_duration(char buf[CLI_HUMAN_SIZE], uint64_t seconds);
 
 /*

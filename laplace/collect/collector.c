@@ -10,20 +10,35 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <laplace/collector.h>
 
 #include "base/host.h"
 #include "container/run_writer.h"
 #include "container/segments.h"
+#include "container/writer.h"
 #include "log_stream.h"
 #include "ring_stream.h"
 #include "run_refs.h"
 #include "status.h"
+#include "status_file.h"
 
-#define STATUS_NS 500000000U
+#define STATUS_NS 500000000U	/* between two lines of status to a descriptor, */
+#define STATUS_FILE_NS UINT64_C(10000000000)	/* and to a file unless told */
 #define LOOK_NS 50000000U	/* how long the clock may go unnoticed */
+#define ROOM_NAP_NS 100000000	/* between looks for room on a full disk */
 #define RECORDS_AT_ONCE 4096	/* taken from the ring before their room is given back */
+
+/* What struct lpl_collector_place holds. */
+struct place {
+	uint64_t segment;		/* that begins; 0: nothing is known */
+	struct lpl_writer_place writer;
+	struct lpl_totals totals;
+	uint64_t refs, tracer_refs, events, instructions;
+	struct lpl_run_state state;
+};
+_Static_assert(sizeof(struct place) <= sizeof(struct lpl_collector_place), "room for a place");
 
 struct lpl_collector {
 	struct lpl_plan plan;
@@ -37,6 +52,7 @@ struct lpl_collector {
 	struct lpl_segments *segments;	/* whose it is; NULL: it has a file of its own */
 	struct lpl_segment_size segment;	/* when they end */
 	uint64_t segment_instr;		/* the instruction count when this one began */
+	struct place place;		/* behind the latest FLUSH that ended a segment */
 	struct lpl_reducer *reducer;
 	struct lpl_sink null;		/* the end of the stream without a file */
 
@@ -45,10 +61,21 @@ struct lpl_collector {
 	_Atomic bool failed;
 	_Atomic uint64_t flushes;
 
-	int status_fd;			/* -1: nobody watches, or no longer */
-	uint64_t start_ns, status_at;
+	struct lpl_status status;
+	/* lines of it go to a descriptor, -1: nobody watches, or no longer; and to a file */
+	int status_fd;
+	struct lpl_status_file status_file;
+	struct lpl_pace pace, file_pace;
+	uint64_t start_ns, status_at, file_at, file_ns;
+	void (*complain)(void *context, const char *text);
 	uint64_t flush_ns, flush_at;
 	void (*flush_due)(void *context);
+	uint64_t sync_ns, sync_at;
+	_Atomic uint64_t syncs, sync_time_ns;
+	bool wait_for_room;
+	bool (*is_ending)(void *context);
+	_Atomic bool waiting_for_room;
+	_Atomic uint64_t room_wait_ns;
 	void *context;
 };
 
@@ -97,20 +124,122 @@ void lpl_collector_status(const struct lpl_collector *c, struct lpl_collector_st
 		.elapsed_ns = lpl_now_ns() - c->start_ns,
 		.flushes = atomic_load_explicit(&c->flushes, memory_order_relaxed),
 		.tracer_refs = atomic_load_explicit(&log->tracer_told, memory_order_relaxed),
+		.syncs = atomic_load_explicit(&c->syncs, memory_order_relaxed),
+		.sync_ns = atomic_load_explicit(&c->sync_time_ns, memory_order_relaxed),
+		.waiting_for_room = atomic_load_explicit(&c->waiting_for_room,
+							 memory_order_relaxed),
+		.room_wait_ns = atomic_load_explicit(&c->room_wait_ns, memory_order_relaxed),
 		.segment = c->segments ? lpl_segments_number(c->segments) : 0,
+		.tracing = c->status.tracing,
 	};
 }
 
-static void tell_status(struct lpl_collector *c, const char *state, const char *end,
-			const char *message)
+char *lpl_collector_status_line(struct lpl_collector *c, struct lpl_pace *pace)
 {
+	struct lpl_collector_status now;
+
+	lpl_collector_status(c, &now);
+	return lpl_status_line(&c->status, &now, pace, (struct lpl_status_end){ .state = NULL });
+}
+
+void lpl_collector_checkpointed(struct lpl_collector *c, uint64_t instr)
+{
+	lpl_status_checkpoint(&c->status, instr, lpl_now_ns() - c->start_ns);
+}
+
+static void hear(void *context, const struct lpl_event *event)
+{
+	struct lpl_collector *c = context;
+
+	lpl_status_hear(&c->status, event);
+}
+
+static void tell_descriptor(struct lpl_collector *c, const struct lpl_collector_status *now,
+			    struct lpl_status_end end)
+{
+	char *line = lpl_status_line(&c->status, now, &c->pace, end);
+
+	if (line && !lpl_status_write(c->status_fd, line))
+		c->status_fd = -1;
+	free(line);
+}
+
+/* That it cannot be written is told, and no reason to collect no further. */
+static void tell_file(struct lpl_collector *c, const struct lpl_collector_status *now,
+		      struct lpl_status_end end)
+{
+	char *line = lpl_status_line(&c->status, now, &c->file_pace, end);
+	char text[128];
+
+	if (line && !lpl_status_file_append(&c->status_file, line) && c->complain) {
+		snprintf(text, sizeof(text), "the status file cannot be written: %s",
+			 strerror(errno));
+		c->complain(c->context, text);
+	}
+	free(line);
+}
+
+/* Everybody who watches, how the run is, with these numbers. */
+static void tell_all(struct lpl_collector *c, const struct lpl_collector_status *now,
+		     struct lpl_status_end end)
+{
+	if (c->status_fd >= 0)
+		tell_descriptor(c, now, end);
+	if (c->status_file.fd >= 0)
+		tell_file(c, now, end);
+}
+
+/* The same, those for whom it is time. */
+static void tell_status_if_due(struct lpl_collector *c, uint64_t now)
+{
+	const struct lpl_status_end running = { .state = "running" };
 	struct lpl_collector_status status;
 
-	if (c->status_fd < 0)
-		return;
-	lpl_collector_status(c, &status);
-	if (!lpl_status_write(c->status_fd, &status, state, end, message))
-		c->status_fd = -1;
+	if (c->status_fd >= 0 && now >= c->status_at) {
+		lpl_collector_status(c, &status);
+		tell_descriptor(c, &status, running);
+		c->status_at = now + STATUS_NS;
+	}
+	if (c->status_file.fd >= 0 && now >= c->file_at) {
+		lpl_collector_status(c, &status);
+		tell_file(c, &status, running);
+		c->file_at = now + c->file_ns;
+	}
+}
+
+/* ---- a full disk ---- */
+
+static void tell_person(const struct lpl_collector *c, const char *text)
+{
+	if (c->complain)
+		c->complain(c->context, text);
+}
+
+/* The writer's no_room(). */
+static bool wait_for_room(void *context, const struct lpl_report *why)
+{
+	struct lpl_collector *c = context;
+	char text[LPL_REPORT_SIZE + 128];
+	uint64_t begin = lpl_now_ns(), now;
+
+	if (!why) {
+		atomic_store_explicit(&c->waiting_for_room, false, memory_order_relaxed);
+		tell_person(c, "there is room again: the recording goes on");
+		return true;
+	}
+	if (!c->wait_for_room || (c->is_ending && c->is_ending(c->context)))
+		return false;
+	if (!atomic_load_explicit(&c->waiting_for_room, memory_order_relaxed)) {
+		atomic_store_explicit(&c->waiting_for_room, true, memory_order_relaxed);
+		(void)snprintf(text, sizeof(text), "%s.  The recording waits until there is room; "
+			       "to end it and close its trace, send it SIGTERM", why->text);
+		tell_person(c, text);
+	}
+	(void)nanosleep(&(struct timespec){ .tv_nsec = ROOM_NAP_NS }, NULL);
+	now = lpl_now_ns();
+	atomic_fetch_add_explicit(&c->room_wait_ns, now - begin, memory_order_relaxed);
+	tell_status_if_due(c, now);
+	return true;
 }
 
 /* ---- the thread ---- */
@@ -138,6 +267,48 @@ static enum lpl_error rotate(struct lpl_collector *c, struct lpl_report *report)
 	return lpl_segments_rotate(c->segments, report);
 }
 
+static struct lpl_totals *totals_of(struct lpl_collector *c)
+{
+	return c->has_log ? &c->refs.totals : &c->stream.totals;
+}
+
+/* ---- another process goes on ---- */
+
+static void note_place(struct lpl_collector *c)
+{
+	struct place *place = &c->place;
+
+	*place = (struct place){
+		.segment = lpl_segments_number(c->segments),
+		.totals = *totals_of(c),
+		.refs = c->has_log ? c->log.refs : 0,
+		.tracer_refs = c->has_log ? c->log.tracer_refs : c->stream.tracer_refs,
+		.events = c->has_log ? c->log.events : c->stream.events_taken,
+		.instructions = instructions(c),
+		.state = c->log.state,
+	};
+	lpl_writer_where(c->writer, &place->writer);
+}
+
+static void go_to(struct lpl_collector *c, const struct place *place)
+{
+	*totals_of(c) = place->totals;
+	c->segment_instr = place->instructions;
+	if (!c->has_log) {
+		c->stream.tracer_refs = place->tracer_refs;
+		c->stream.events_taken = place->events;
+		c->stream.references = place->totals.total;
+		c->stream.instructions = place->instructions;
+		return;
+	}
+	c->log.refs = c->log.references = c->refs.number = place->refs;
+	c->log.tracer_refs = c->log.tracer_told = place->tracer_refs;
+	c->log.events = place->events;
+	c->log.now = c->log.instructions = place->instructions;
+	c->log.state = c->refs.state = place->state;
+	c->log.changed = true;
+}
+
 /* The producer wants it readable: it is handed to the system. */
 static enum lpl_error flush(void *context, bool ends_segment, struct lpl_report *report)
 {
@@ -149,7 +320,21 @@ static enum lpl_error flush(void *context, bool ends_segment, struct lpl_report 
 	else if (!error && c->writer)
 		error = lpl_writer_flush(c->writer, report);
 	c->flush_at = lpl_now_ns() + c->flush_ns;
-	atomic_fetch_add_explicit(&c->flushes, 1, memory_order_relaxed);
+	if (!error && ends_segment && c->segments)
+		note_place(c);
+	atomic_fetch_add_explicit(&c->flushes, 1, memory_order_release);
+	return error;
+}
+
+static enum lpl_error sync_trace(struct lpl_collector *c)
+{
+	uint64_t begin = lpl_now_ns(), end;
+	enum lpl_error error = lpl_writer_sync(c->writer, &c->report);
+
+	end = lpl_now_ns();
+	c->sync_at = end + c->sync_ns;
+	atomic_fetch_add_explicit(&c->syncs, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&c->sync_time_ns, end - begin, memory_order_relaxed);
 	return error;
 }
 
@@ -171,33 +356,26 @@ static enum lpl_error between(void *context, struct lpl_report *report)
 }
 
 /* What has to be done from time to time. */
-static void look_at_clock(struct lpl_collector *c)
+static enum lpl_error look_at_clock(struct lpl_collector *c)
 {
 	uint64_t now = lpl_now_ns();
 
-	if (c->status_fd >= 0 && now >= c->status_at) {
-		tell_status(c, "running", NULL, NULL);
-		c->status_at = now + STATUS_NS;
-	}
+	tell_status_if_due(c, now);
 	if (c->flush_ns && now >= c->flush_at) {
 		c->flush_due(c->context);
 		c->flush_at = now + LOOK_NS;
 	}
+	return c->sync_ns && now >= c->sync_at ? sync_trace(c) : LPL_OK;
 }
 
 static bool timed(const struct lpl_collector *c)
 {
-	return c->status_fd >= 0 || c->flush_ns;
+	return c->status_fd >= 0 || c->status_file.fd >= 0 || c->flush_ns || c->sync_ns;
 }
 
 static uint64_t patience(const struct lpl_collector *c)
 {
 	return timed(c) ? LOOK_NS : LPL_RING_FOREVER;
-}
-
-static struct lpl_totals *totals_of(struct lpl_collector *c)
-{
-	return c->has_log ? &c->refs.totals : &c->stream.totals;
 }
 
 static enum lpl_error drain_log(struct lpl_collector *c)
@@ -206,16 +384,18 @@ static enum lpl_error drain_log(struct lpl_collector *c)
 	enum lpl_error error = LPL_OK;
 
 	while ((block = lpl_ring_peek_block(c->ring, patience(c))) || !lpl_ring_over(c->ring)) {
+		if (block)	/* counted first: a place tells of all that came before it */
+			totals_of(c)->recording.sent_bytes += block->words * sizeof(*block->word);
 		if (block && c->stage != LPL_STAGE_RING)
 			error = lpl_log_stream_take(&c->log, block, &c->report);
 		if (error)
 			return error;
-		if (block) {
-			totals_of(c)->recording.sent_bytes += block->words * sizeof(*block->word);
+		if (block)
 			lpl_ring_release(c->ring, 1);
-		}
 		if (timed(c))
-			look_at_clock(c);
+			error = look_at_clock(c);
+		if (error)
+			return error;
 	}
 	error = lpl_log_stream_end(&c->log, &c->report);
 	return error ? error : lpl_run_refs_deliver(&c->refs, &c->report);
@@ -231,14 +411,16 @@ static enum lpl_error drain_records(struct lpl_collector *c)
 	       !lpl_ring_over(c->ring)) {
 		if (ready > RECORDS_AT_ONCE)
 			ready = RECORDS_AT_ONCE;
+		totals_of(c)->recording.sent_bytes += ready * sizeof(*records);
 		if (c->stage != LPL_STAGE_RING)
 			error = lpl_ring_stream_take(&c->stream, records, ready, &c->report);
 		if (error)
 			return error;
 		lpl_ring_release(c->ring, ready);
-		totals_of(c)->recording.sent_bytes += ready * sizeof(*records);
 		if (timed(c))
-			look_at_clock(c);
+			error = look_at_clock(c);
+		if (error)
+			return error;
 	}
 	return lpl_ring_stream_deliver(&c->stream, &c->report);
 }
@@ -255,6 +437,8 @@ static void *run(void *argument)
 {
 	struct lpl_collector *c = argument;
 
+	if (timed(c))
+		look_at_clock(c);
 	if (drain(c)) {
 		atomic_store_explicit(&c->failed, true, memory_order_release);
 		lpl_ring_abort(c->ring);
@@ -305,7 +489,23 @@ static void destroy(struct lpl_collector *c)
 	lpl_ring_stream_free(&c->stream);
 	lpl_log_stream_free(&c->log);
 	lpl_run_refs_free(&c->refs);
+	lpl_status_file_close(&c->status_file);
+	lpl_status_free(&c->status);
 	free(c);
+}
+
+static enum lpl_error continue_segments(struct lpl_collector *c,
+					const struct lpl_collector_options *options,
+					const struct lpl_writer_options *writing,
+					struct lpl_report *report)
+{
+	memcpy(&c->place, options->place, sizeof(c->place));
+	if (!options->segmented || c->place.segment == 0)
+		return lpl_fail(report, LPL_ERR_USAGE, "%s: only a trace in segments can be continued",
+				options->path);
+	go_to(c, &c->place);
+	return lpl_segments_continue(&c->segments, options->path, writing, NULL,
+				     c->place.segment, &c->place.writer, report);
 }
 
 enum lpl_error lpl_collector_open(struct lpl_collector **collector,
@@ -325,11 +525,23 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for the collector");
 	c->plan = *options->plan;
 	c->stage = options->stage;
+	c->status_file.fd = -1;
+	c->complain = options->complain;
+	c->file_ns = options->status_ns ? options->status_ns : STATUS_FILE_NS;
+	const char *trace = c->stage == LPL_STAGE_FILE ? options->path : NULL;
+	if (!lpl_status_init(&c->status, trace)) {
+		error = lpl_fail(report, LPL_ERR_MEMORY, "no memory for the collector");
+		goto failed;
+	}
 	c->status_fd = options->status_fd;
 	c->start_ns = lpl_now_ns();
 	c->flush_ns = options->flush_ns;
 	c->flush_at = c->start_ns + c->flush_ns;
 	c->flush_due = options->flush_due;
+	c->sync_ns = c->stage == LPL_STAGE_FILE ? options->sync_ns : 0;
+	c->sync_at = c->start_ns + c->sync_ns;
+	c->wait_for_room = options->wait_for_room;
+	c->is_ending = options->is_ending;
 	c->segment = options->segment;
 	c->context = options->context;
 	c->null = (struct lpl_sink){ null_refs, null_event, null_finish };
@@ -340,14 +552,23 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 		error = lpl_fail(report, LPL_ERR_MEMORY, "no memory for the ring");
 		goto failed;
 	}
+	if (options->status_path) {
+		error = lpl_status_file_open(&c->status_file, options->status_path, trace, report);
+		if (error)
+			goto failed;
+	}
 	if (c->stage == LPL_STAGE_FILE) {
 		struct lpl_writer_options writing = { .level = options->level,
-						      .runs = packs_runs(c) };
+						      .runs = packs_runs(c),
+						      .no_room = wait_for_room, .context = c,
+						      .ends_when_full = true };
 		struct lpl_meta *meta = lpl_meta_copy(options->meta);
 
 		error = meta ? describe(meta, &c->plan, report) :
 			       lpl_fail(report, LPL_ERR_MEMORY, "no memory for the header");
-		if (!error && options->segmented)
+		if (!error && options->place)
+			error = continue_segments(c, options, &writing, report);
+		else if (!error && options->segmented)
 			error = lpl_segments_open(&c->segments, options->path, meta, &writing,
 						  NULL, options->overwrite, report);
 		else if (!error)
@@ -366,6 +587,7 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 	c->stream.out = lpl_reducer_sink(c->reducer);
 	c->stream.writer = c->writer;
 	c->stream.flush = flush;
+	c->stream.hear = hear;
 	c->stream.between = c->segments ? between : NULL;
 	c->stream.context = c;
 	c->refs.out = c->stream.out;
@@ -375,6 +597,7 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 	c->log.out = packs_runs(c) ? lpl_writer_runs(c->writer) : &c->refs.sink;
 	c->log.writer = packs_runs(c) ? c->writer : NULL;
 	c->log.flush = flush;
+	c->log.hear = hear;
 	c->log.between = c->segments ? between : NULL;
 	c->log.context = c;
 
@@ -394,6 +617,22 @@ failed:
 struct lpl_ring *lpl_collector_ring(struct lpl_collector *c)
 {
 	return c->ring;
+}
+
+uint64_t lpl_collector_place(const struct lpl_collector *c, struct lpl_collector_place *place)
+{
+	/* the thread wrote it before it counted the flush, and writes nothing until the next */
+	(void)atomic_load_explicit(&c->flushes, memory_order_acquire);
+	memset(place, 0, sizeof(*place));
+	memcpy(place, &c->place, sizeof(c->place));
+	return c->place.segment;
+}
+
+void lpl_collector_leave(struct lpl_collector *c)
+{
+	lpl_ring_end(c->ring);
+	pthread_join(c->thread, NULL);
+	destroy(c);
 }
 
 enum lpl_error lpl_collector_failure(struct lpl_collector *c, struct lpl_report *report)
@@ -425,21 +664,35 @@ enum lpl_error lpl_collector_close(struct lpl_collector *c, const char *end,
 	/* host time has no place in a run that is to repeat */
 	totals->wait_ns = c->flush_ns ? lpl_ring_wait_ns(c->ring) : 0;
 	totals->recording.elapsed_ns = c->flush_ns ? lpl_now_ns() - c->start_ns : 0;
-	if (c->writer && !error) {
+	if (c->writer && (!error || error == LPL_ERR_FULL)) {
 		lpl_writer_totals(c->writer, totals);
 		/* the file is complete before anyone is told so */
-		error = lpl_writer_flush(c->writer, report);
+		if (!error)
+			error = lpl_writer_flush(c->writer, report);
 	}
 	struct lpl_writer *writer = c->writer;
+	struct lpl_collector_status last;
+	lpl_collector_status(c, &last);
 	if (!error && writer)
-		tell_status(c, "closing", NULL, NULL);
-	tell_status(c, "ended", error ? "error" : end, error && report ? report->text : message);
-	if (writer && !error) {
-		error = c->segments ? lpl_segments_close(c->segments, report) :
-				      lpl_writer_close(writer, report);
+		tell_all(c, &last, (struct lpl_status_end){ .state = "closing" });
+	if (error)
+		end = error == LPL_ERR_FULL ? "full" : "error";
+	if (writer && (!error || error == LPL_ERR_FULL)) {
+		struct lpl_report closed = { .error = LPL_OK };
+		enum lpl_error how = c->segments ? lpl_segments_close(c->segments, &closed) :
+						   lpl_writer_close(writer, &closed);
+
+		/* of a full disk it is told what became of the trace */
+		if (how && report)
+			*report = closed;
+		if (how)
+			end = how == LPL_ERR_FULL ? "full" : "error";
+		error = how ? how : error;
 		c->writer = NULL;
 		c->segments = NULL;
 	}
+	tell_all(c, &last, (struct lpl_status_end){ "ended", end,
+						    error && report ? report->text : message });
 	destroy(c);
 	return error;
 }

@@ -90,6 +90,11 @@ bool lpl_log_open(struct lpl_log *log, struct lpl_ring *ring)
 	return true;
 }
 
+void lpl_log_begin_at(struct lpl_log *log, uint64_t instr)
+{
+	begin_block(log, instr, LPL_LOG_COUNT);
+}
+
 void lpl_log_close(struct lpl_log *log)
 {
 	if (log->known)

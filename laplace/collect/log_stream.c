@@ -359,6 +359,8 @@ static int event(struct lpl_log_stream *s, const uint64_t *word, struct lpl_repo
 	memcpy(event.text, told.text, sizeof(event.text));
 	atomic_fetch_add_explicit(&s->events, 1, memory_order_relaxed);
 	tell_totals(s);
+	if (s->hear)
+		s->hear(s->context, &event);
 	return s->out->event(s->out, &event, report);
 }
 

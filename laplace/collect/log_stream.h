@@ -25,6 +25,8 @@ struct lpl_log_stream {
 	/* set by the caller */
 	struct lpl_run_sink *out;
 	struct lpl_writer *writer;	/* `out` is its: is told what it cannot count; or NULL */
+	/* an event, as it comes; NULL: nobody listens */
+	void (*hear)(void *context, const struct lpl_event *event);
 	/* a FLUSH came; `rotate`: a segment shall end with it */
 	enum lpl_error (*flush)(void *context, bool rotate, struct lpl_report *report);
 	/* a block was taken, all of it: here the stream can be cut; NULL: nobody does */

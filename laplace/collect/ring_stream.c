@@ -139,6 +139,8 @@ static enum lpl_error event_complete(struct lpl_ring_stream *stream, struct lpl_
 	event->text_length = told->text_length;
 	memcpy(event->text, told->text, sizeof(event->text));
 	atomic_fetch_add_explicit(&stream->events_taken, 1, memory_order_relaxed);
+	if (stream->hear)
+		stream->hear(stream->context, event);
 	return LPL_OK;
 }
 

@@ -26,6 +26,8 @@ struct lpl_ring_stream {
 	/* set by the caller */
 	struct lpl_sink *out;		/* gets the stream */
 	struct lpl_writer *writer;	/* at its end, is told the totals; NULL: there is none */
+	/* an event, as it comes; NULL: nobody listens */
+	void (*hear)(void *context, const struct lpl_event *event);
 	/* a FLUSH came; `rotate`: a segment shall end with it */
 	enum lpl_error (*flush)(void *context, bool rotate, struct lpl_report *report);
 	/* a window was delivered, all of it: here the stream can be cut; NULL: nobody does */

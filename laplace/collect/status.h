@@ -1,15 +1,49 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How far a collection is, as a line of JSON for who watches it. */
+/*
+ * How a collection is, as a line of JSON for who watches it: docs/watching.md tells what is
+ * in it.  Whoever gets such lines, a pipe, a file or a socket, gets the same.
+ */
 #ifndef LAPLACE_COLLECT_STATUS_H
 #define LAPLACE_COLLECT_STATUS_H
 
-#include <laplace/collector.h>
+#include <pthread.h>
 
-/*
- * One JSON object and a newline to `fd`: `state`, `end` unless it is NULL, `message` (NULL
- * counts as ""), and the numbers.  false: nobody reads any more.
- */
-bool lpl_status_write(int fd, const struct lpl_collector_status *status, const char *state,
-		      const char *end, const char *message);
+#include <laplace/collector.h>
+#include <laplace/record.h>
+
+/* What a line tells besides the numbers; any thread may use it. */
+struct lpl_status {
+	char *trace;			/* its path; "": nothing is written */
+	int directory;			/* it is in, for the room on its disk; -1: not known */
+
+	_Atomic bool tracing;		/* as of the last event that switched it */
+
+	pthread_mutex_t lock;		/* of what follows */
+	bool marked;
+	struct lpl_event mark;		/* the last one */
+	bool checkpointed;
+	uint64_t checkpoint_instr, checkpoint_ns;	/* of the run, when it was made */
+};
+
+/* How a run is, where it is not just running; NULL: not known, or nothing to say. */
+struct lpl_status_end {
+	const char *state, *end, *message;
+};
+
+/* `path`: of the trace; NULL: nothing is written.  false: no memory. */
+bool lpl_status_init(struct lpl_status *status, const char *path);
+/* One that is all zeros but for `directory`, -1, is fine. */
+void lpl_status_free(struct lpl_status *status);
+
+/* An event of the stream: some are told. */
+void lpl_status_hear(struct lpl_status *status, const struct lpl_event *event);
+void lpl_status_checkpoint(struct lpl_status *status, uint64_t instr, uint64_t elapsed_ns);
+
+/* An object and a newline, to be freed by the caller.  NULL: no memory. */
+char *lpl_status_line(struct lpl_status *status, const struct lpl_collector_status *now,
+		      struct lpl_pace *pace, struct lpl_status_end end);
+
+/* All of the line to `fd`.  false: see errno. */
+bool lpl_status_write(int fd, const char *line);
 
 #endif

@@ -10,6 +10,7 @@
 #include "index.h"
 
 #define ENTRY_NUMBERS 6
+_Static_assert(ENTRY_NUMBERS * LPL_VARINT_MAX == LPL_INDEX_ENTRY_MAX, "an entry's numbers");
 #define ACCOUNTS_NUMBERS 4
 
 /* Keep every second entry. */
@@ -117,6 +118,38 @@ size_t lpl_index_encode(const struct lpl_index *index, const struct lpl_totals *
 	return (size_t)(at - out) + sizeof(chain);
 }
 
+/* What stands behind the table, up to the chain, which has to be the rest. */
+static const uint8_t *get_end(const uint8_t *at, const uint8_t *end, bool accounts,
+			      struct lpl_totals *totals)
+{
+	at = lpl_totals_get(at, end, totals);
+	if (at)
+		at = lpl_varint_get(at, end, &totals->wait_ns);
+	if (at && accounts)
+		at = get_accounts(at, end, &totals->recording);
+	return at && end - at == (ptrdiff_t)sizeof(uint64_t) ? at : NULL;
+}
+
+bool lpl_index_totals(const uint8_t *payload, size_t size, bool accounts,
+		      struct lpl_totals *totals)
+{
+	const uint8_t *at = payload, *end = payload + size;
+	uint64_t stride, chunks, entries, number;
+
+	memset(totals, 0, sizeof(*totals));
+	at = lpl_varint_get(at, end, &stride);
+	if (at)
+		at = lpl_varint_get(at, end, &chunks);
+	if (!at || stride == 0)
+		return false;
+	entries = chunks / stride + (chunks % stride != 0);
+	if (entries > LPL_INDEX_ENTRIES_MAX)
+		return false;
+	for (uint64_t i = 0; at && i < ENTRY_NUMBERS * entries; i++)
+		at = lpl_varint_get(at, end, &number);
+	return at && get_end(at, end, accounts, totals);
+}
+
 bool lpl_index_check(const struct lpl_index *index, const uint8_t *payload, size_t size,
 		     bool accounts, struct lpl_totals *totals)
 {
@@ -148,12 +181,8 @@ bool lpl_index_check(const struct lpl_index *index, const uint8_t *payload, size
 		}
 		before = *entry;
 	}
-	at = lpl_totals_get(at, end, &found);
-	if (at)
-		at = lpl_varint_get(at, end, &found.wait_ns);
-	if (at && accounts)
-		at = get_accounts(at, end, &found.recording);
-	if (!at || end - at != (ptrdiff_t)sizeof(chain))
+	at = get_end(at, end, accounts, &found);
+	if (!at)
 		return false;
 	memcpy(&chain, at, sizeof(chain));
 	if (le64toh(chain) != index->chain)

@@ -30,12 +30,17 @@ struct lpl_index {
 bool lpl_index_add(struct lpl_index *index, const struct lpl_chunk_header *header,
 		   uint64_t offset);
 void lpl_index_free(struct lpl_index *index);
+/* What a chunk more can add to the payload. */
+#define LPL_INDEX_ENTRY_MAX 60
 /* The payload of the INDEX chunk. */
 size_t lpl_index_bound(const struct lpl_index *index);
 size_t lpl_index_encode(const struct lpl_index *index, const struct lpl_totals *totals,
 			uint8_t *out);
 /* Whether it holds accounts of the recording, which makes it one of LPL_INDEX_VERSION. */
 bool lpl_index_has_accounts(const struct lpl_totals *totals);
+/* Only the totals of a payload, of whatever chunks; false: it is malformed. */
+bool lpl_index_totals(const uint8_t *payload, size_t size, bool accounts,
+		      struct lpl_totals *totals);
 /* Compare a payload with what was seen; false when they differ or it is malformed. */
 bool lpl_index_check(const struct lpl_index *index, const uint8_t *payload, size_t size,
 		     bool accounts, struct lpl_totals *totals);

@@ -160,6 +160,23 @@ void lpl_manifest_close(struct lpl_manifest *m)
 	free(m);
 }
 
+enum lpl_error lpl_manifest_lines(struct lpl_manifest *m, uint64_t count,
+				  struct lpl_segment_facts *facts, uint64_t *size,
+				  struct lpl_report *report)
+{
+	long at;
+	char *base;
+
+	for (uint64_t i = 0; i < count; i++)
+		if (!read_line(m) ||
+		    lpl_manifest_read(m->line, &base, NULL, facts) != LPL_MANIFEST_SEGMENT)
+			return lpl_fail(report, LPL_ERR_IO, "%s: has changed while it was read",
+					m->name);
+	at = ftell(m->file);
+	*size = (uint64_t)at;
+	return at >= 0 ? LPL_OK : lpl_fail(report, LPL_ERR_IO, "%s: cannot be read", m->name);
+}
+
 bool lpl_manifest_is_over(const struct lpl_manifest *m)
 {
 	return m->closed && m->at.number == m->segments;

@@ -53,6 +53,13 @@ enum lpl_segment_kind {
  */
 enum lpl_segment_kind lpl_manifest_next(struct lpl_manifest *manifest, int *fd,
 					char name[LPL_NAME_SIZE], struct lpl_report *report);
+/*
+ * After lpl_manifest_open(): the bytes of the manifest up to the end of the line of segment
+ * `count` (0: of its first line), and what that line tells; without asking for files.
+ */
+enum lpl_error lpl_manifest_lines(struct lpl_manifest *manifest, uint64_t count,
+				  struct lpl_segment_facts *facts, uint64_t *size,
+				  struct lpl_report *report);
 /* Was the segment told last the last one of a trace that was closed? */
 bool lpl_manifest_is_over(const struct lpl_manifest *manifest);
 

@@ -142,6 +142,65 @@ static void note_packing(struct lpl_packing *packing, const struct lpl_loaded_ch
 
 _Static_assert(LPL_PACKING_PARTS == LPL_RUN_COLUMNS + 1, "each column is a part, and the rest");
 
+static bool room_to_expand(struct lpl_reader *reader, struct lpl_report *failure)
+{
+	if (!reader->expanded)
+		reader->expanded = malloc(EXPANDED_REFS * sizeof(*reader->expanded));
+	if (!reader->expanded)
+		(void)lpl_fail(failure, LPL_ERR_MEMORY, "%s: no memory to read it",
+			       reader->source.name);
+	return reader->expanded != NULL;
+}
+
+static bool hash_runs(struct lpl_reader *reader, struct lpl_loaded_chunk *chunk)
+{
+	const uint64_t refs = chunk->header.refs;
+	struct lpl_run_cursor cursor;
+	uint64_t done = 0;
+
+	if (!room_to_expand(reader, &chunk->failure))
+		return false;
+	lpl_run_cursor_begin(&cursor, &chunk->runs.decoder);
+	while (done < refs) {
+		size_t count = lpl_run_cursor_next(&cursor, &chunk->runs.decoder, refs,
+						   reader->expanded, EXPANDED_REFS);
+
+		lpl_stream_hash_refs(&reader->hash, reader->expanded, count);
+		done += count;
+	}
+	return true;
+}
+
+/* Is it what the writer was given?  Asked before anybody gets any of it. */
+static enum lpl_error check_hash(struct lpl_reader *reader, struct lpl_loaded_chunk *chunk)
+{
+	bool has_hash = chunk->header.kind == LPL_CHUNK_RUNS;
+	uint64_t found;
+
+	/* behind a gap nobody can tell */
+	if (reader->gaps)
+		return LPL_OK;
+	if (has_hash)
+		reader->packing.hash = chunk->runs.hash;
+	if (!reader->hashing)
+		return LPL_OK;
+	if (!has_hash) {
+		lpl_stream_hash_refs(&reader->hash, chunk->data.refs, chunk->data.ref_count);
+		return LPL_OK;
+	}
+	if (!hash_runs(reader, chunk))
+		return chunk->failure.error;
+	found = lpl_stream_hash_value(&reader->hash);
+	if (found == chunk->runs.hash)
+		return LPL_OK;
+	return lpl_fail(&chunk->failure, LPL_ERR_DAMAGED,
+			"%s: chunk %u at offset %" PRIu64 " holds other references than were"
+			" written: the stream's hash up to its end is %016" PRIx64
+			", expected %016" PRIx64 "; what precedes it is whole",
+			chunk->name, (unsigned int)chunk->header.sequence, chunk->offset,
+			found, chunk->runs.hash);
+}
+
 static void begin_runs(struct lpl_reader *reader, const struct lpl_loaded_chunk *chunk)
 {
 	note_packing(&reader->packing, chunk);
@@ -155,6 +214,8 @@ static enum lpl_error take_data(struct lpl_reader *reader, struct lpl_loaded_chu
 	if (!lpl_totals_follow(&chunk->data.totals, &reader->totals))
 		return lpl_chunk_damaged(chunk, header->sequence,
 					 "its totals run backwards");
+	if (check_hash(reader, chunk) != LPL_OK)
+		return chunk->failure.error;
 	reader->now = chunk;
 	reader->next_ref = reader->next_event = 0;
 	reader->totals = chunk->data.totals;
@@ -264,34 +325,11 @@ static enum lpl_error take_chunk(struct lpl_reader *reader)
 	return reader->failure.error;
 }
 
-/* All of a chunk was delivered: is it what the writer was given? */
-static enum lpl_error check_hash(struct lpl_reader *reader)
-{
-	const struct lpl_loaded_chunk *chunk = reader->now;
-	uint64_t found;
-
-	if (!chunk || chunk->header.kind != LPL_CHUNK_RUNS || reader->gaps)
-		return LPL_OK;
-	reader->packing.hash = chunk->runs.hash;
-	if (!reader->hashing)
-		return LPL_OK;
-	found = lpl_stream_hash_value(&reader->hash);
-	if (found == chunk->runs.hash)
-		return LPL_OK;
-	return lpl_fail(&reader->failure, LPL_ERR_DAMAGED,
-			"%s: chunk %u at offset %" PRIu64 " holds other references than were"
-			" written: the stream's hash up to its end is %016" PRIx64 ", expected %016" PRIx64,
-			chunk->name, (unsigned int)chunk->header.sequence, chunk->offset,
-			found, chunk->runs.hash);
-}
-
 /* The next chunk that has something to tell, or the end. */
 static enum lpl_error advance(struct lpl_reader *reader)
 {
 	if (reader->ended)
 		return LPL_OK;
-	if (check_hash(reader) != LPL_OK)
-		return reader->failure.error;
 	if (!reader->queue && gather(reader) != LPL_OK)
 		return reader->failure.error;
 	if (reader->now)
@@ -322,18 +360,13 @@ static enum lpl_error take_refs(struct lpl_reader *reader, size_t stop,
 		*count = stop - reader->next_ref;
 		*refs = *count > 0 ? &chunk->data.refs[reader->next_ref] : NULL;
 	} else if (stop > reader->next_ref) {
-		if (!reader->expanded)
-			reader->expanded = malloc(EXPANDED_REFS * sizeof(*reader->expanded));
-		if (!reader->expanded)
-			return lpl_fail(&reader->failure, LPL_ERR_MEMORY,
-					"%s: no memory to read it", reader->source.name);
+		if (!room_to_expand(reader, &reader->failure))
+			return reader->failure.error;
 		*count = lpl_run_cursor_next(&reader->cursor, &chunk->runs.decoder, stop,
 					     reader->expanded, EXPANDED_REFS);
 		*refs = reader->expanded;
 	}
 	reader->next_ref += *count;
-	if (reader->hashing)
-		lpl_stream_hash_refs(&reader->hash, *refs, *count);
 	return LPL_OK;
 }
 

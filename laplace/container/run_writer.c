@@ -238,6 +238,28 @@ void lpl_packed_runs_next_file(struct lpl_packed_runs *runs)
 	lpl_stream_hash_init(&runs->packer.hash);
 }
 
+void lpl_packed_runs_where(const struct lpl_packed_runs *runs, struct lpl_writer_place *place)
+{
+	const struct lpl_run_packer *packer = &runs->packer;
+
+	place->packed = packer->packed;
+	place->state = packer->state;
+	place->next_instr = packer->next_instr;
+	memcpy(place->of_type, packer->of_type, sizeof(place->of_type));
+	place->users = packer->users;
+}
+
+void lpl_packed_runs_go_to(struct lpl_packed_runs *runs, const struct lpl_writer_place *place)
+{
+	struct lpl_run_packer *packer = &runs->packer;
+
+	packer->packed = packer->begin = place->packed;
+	packer->state = place->state;
+	packer->next_instr = place->next_instr;
+	memcpy(packer->of_type, place->of_type, sizeof(packer->of_type));
+	packer->users = place->users;
+}
+
 struct lpl_run_sink *lpl_writer_runs(struct lpl_writer *writer)
 {
 	writer->runs->told = true;

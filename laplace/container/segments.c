@@ -256,6 +256,116 @@ enum lpl_error lpl_segments_open(struct lpl_segments **result, const char *path,
 	return LPL_OK;
 }
 
+static enum lpl_error not_of_it(const struct lpl_segments *s, const char *why,
+				struct lpl_report *report)
+{
+	return lpl_fail(report, LPL_ERR_USAGE, "%s.part: cannot be continued: %s",
+			s->manifest.name, why);
+}
+
+/*
+ * The manifest's lines of the segments before `number`: where they end, and whether `place` is
+ * there; `last` is the greatest number that any of it has.
+ */
+static enum lpl_error find_place(struct lpl_segments *s, int fd, const char *path,
+				 uint64_t number, const struct lpl_writer_place *place,
+				 uint64_t *size, uint64_t *last, struct lpl_report *report)
+{
+	struct lpl_segment_facts facts = { .number = 0 };
+	struct lpl_manifest *manifest;
+	enum lpl_error error = lpl_manifest_open(&manifest, fd, path, report);
+
+	if (error != LPL_OK)
+		return error;
+	if (strcmp(manifest->stem, s->stem) != 0 || manifest->segments < number - 1)
+		error = not_of_it(s, "the checkpoint is of another trace", report);
+	*last = manifest->segments + 1;
+	s->meta = lpl_meta_copy(manifest->meta);	/* it is the same trace */
+	if (error == LPL_OK && !s->meta)
+		error = lpl_fail(report, LPL_ERR_MEMORY, "no memory to go on with segments");
+	if (error == LPL_OK)
+		error = lpl_manifest_lines(manifest, number - 1, &facts, size, report);
+	if (error == LPL_OK && number > 1 &&
+	    (!lpl_clocks_equal(&facts.last, &place->last) ||
+	     facts.refs_so_far != place->refs_so_far ||
+	     facts.events_so_far != place->events_so_far))
+		error = not_of_it(s, "the checkpoint is of another trace", report);
+	lpl_manifest_close(manifest);
+	return error;
+}
+
+static enum lpl_error remove_behind(const struct lpl_segments *s, uint64_t number, uint64_t last,
+				    struct lpl_report *report)
+{
+	enum lpl_error error = LPL_OK;
+
+	/* last first, so that there is never a gap */
+	for (; error == LPL_OK && last >= number; last--) {
+		error = remove_file(lpl_segment_path(s->stem, last, true), report);
+		if (error == LPL_OK)
+			error = remove_file(lpl_segment_path(s->stem, last, false), report);
+	}
+	return error;
+}
+
+static enum lpl_error go_to(struct lpl_segments *s, const char *path, uint64_t number,
+			    const struct lpl_writer_place *place, struct lpl_report *report)
+{
+	uint64_t size, last;
+	enum lpl_error error = LPL_OK;
+	char *part;
+	int fd;
+
+	lpl_short_name(s->manifest.name, path);
+	if (asprintf(&part, "%s.part", path) < 0)
+		return lpl_fail(report, LPL_ERR_MEMORY, "no memory to go on with segments");
+	/* of a run that was ended before its time it was closed */
+	if (access(part, F_OK) != 0)
+		(void)rename(path, part);
+	fd = open(part, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		error = not_of_it(s, "it cannot be opened", report);
+	if (error == LPL_OK)
+		error = find_place(s, fd, part, number, place, &size, &last, report);
+	free(part);
+	if (error == LPL_OK)
+		error = lpl_output_continue(&s->manifest, path, size, report);
+	if (error == LPL_OK)
+		error = remove_behind(s, number, last, report);
+	atomic_store_explicit(&s->number, number - 1, memory_order_relaxed);
+	return error;
+}
+
+enum lpl_error lpl_segments_continue(struct lpl_segments **result, const char *path,
+				     const struct lpl_writer_options *options,
+				     struct lpl_state_keeper *keeper, uint64_t number,
+				     const struct lpl_writer_place *place,
+				     struct lpl_report *report)
+{
+	struct lpl_segments *s = calloc(1, sizeof(*s));
+	char *next = NULL;
+	enum lpl_error error;
+
+	*result = NULL;
+	if (!s)
+		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for segments");
+	s->manifest.fd = -1;
+	s->stem = lpl_segments_stem(path);
+	error = s->stem ? go_to(s, path, number, place, report) :
+			  lpl_fail(report, LPL_ERR_MEMORY, "no memory for segments");
+	if (error == LPL_OK)
+		error = begin_segment(s, &next, report);
+	if (error == LPL_OK)
+		error = lpl_writer_open_at(&s->writer, next, s->meta, options, place, keeper,
+					   report);
+	free(next);
+	if (error == LPL_OK)
+		*result = s;
+	else
+		destroy(s);
+	return error;
+}
+
 struct lpl_writer *lpl_segments_writer(struct lpl_segments *s)
 {
 	return s->writer;

@@ -77,11 +77,19 @@ static enum lpl_error write_chunk(struct lpl_writer *writer,
 {
 	struct lpl_report *failure = &writer->failure;
 	uint64_t offset = writer->output.written;
-	enum lpl_error error = lpl_output_write(&writer->output, stored,
-						LPL_CHUNK_HEADER_BYTES + header->stored, failure);
+	size_t size = LPL_CHUNK_HEADER_BYTES + header->stored;
+	enum lpl_error error = LPL_OK;
 
+	if (writer->ends_when_full && !writer->ending)
+		error = lpl_output_reserve(&writer->output, size + lpl_writer_end_room(writer),
+					   failure);
+	if (error == LPL_OK)
+		error = lpl_output_write(&writer->output, stored, size, failure);
 	if (error != LPL_OK)
 		return error;
+	if (lpl_chunk_has_records(header->kind))
+		writer->written = *header;
+	writer->written.sequence = header->sequence;
 	if (header->kind != LPL_CHUNK_INDEX && !lpl_index_add(&writer->index, header, offset))
 		return lpl_fail(failure, LPL_ERR_MEMORY, "%s: no memory for the index",
 				writer->output.name);
@@ -96,10 +104,11 @@ static void deliver(struct lpl_writer *writer)
 {
 	struct lpl_packed_chunk *chunk = &writer->slot[lpl_work_queue_oldest(writer->queue)];
 
-	if (writer->failure.error == LPL_OK && chunk->failure.error == LPL_OK)
-		(void)write_chunk(writer, &chunk->header, chunk->stored);
-	else if (writer->failure.error == LPL_OK)
+	if (writer->failure.error == LPL_OK && chunk->failure.error != LPL_OK)
 		writer->failure = chunk->failure;
+	if (writer->failure.error == LPL_OK &&
+	    write_chunk(writer, &chunk->header, chunk->stored) == LPL_OK)
+		writer->written_totals = chunk->totals;
 	lpl_work_queue_take(writer->queue);
 }
 
@@ -217,7 +226,7 @@ static struct lpl_totals totals_at_end(const struct lpl_writer *writer, bool las
 	return totals;
 }
 
-static enum lpl_error write_index(struct lpl_writer *writer, bool last_file)
+enum lpl_error lpl_writer_write_index(struct lpl_writer *writer, bool last_file)
 {
 	const struct lpl_clocks *last = &writer->encoder->last;
 	struct lpl_totals totals = totals_at_end(writer, last_file);
@@ -245,6 +254,29 @@ static enum lpl_error write_index(struct lpl_writer *writer, bool last_file)
 	writer->file.refs_so_far = writer->refs_so_far;
 	writer->file.events_so_far = writer->events_so_far;
 	return writer->failure.error;
+}
+
+enum lpl_error lpl_writer_copy_chunk(struct lpl_writer *writer,
+				     const struct lpl_chunk_header *read,
+				     const uint8_t *payload, struct lpl_report *report)
+{
+	struct lpl_data_encoder end = *writer->encoder;
+	struct lpl_chunk_header header = *read;
+	uint8_t *stored = malloc(LPL_CHUNK_HEADER_BYTES + header.stored);
+
+	if (!stored)
+		return lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory", writer->output.name);
+	header.sequence = writer->sequence++;
+	header.refs_so_far = writer->refs_so_far += header.refs;
+	header.events_so_far = writer->events_so_far += header.events;
+	lpl_chunk_encode(&header, stored);
+	memcpy(stored + LPL_CHUNK_HEADER_BYTES, payload, header.stored);
+	if (writer->failure.error == LPL_OK)
+		(void)write_chunk(writer, &header, stored);
+	free(stored);
+	end.last = header.last;
+	lpl_data_encoder_follow(writer->encoder, &end);
+	return writer->failure.error == LPL_OK ? LPL_OK : lpl_writer_failed(writer, report);
 }
 
 static enum lpl_error write_header(struct lpl_writer *writer, const struct lpl_meta *meta,
@@ -413,25 +445,34 @@ static struct lpl_writer *create(int level, size_t chunk_refs, bool runs, unsign
 	return writer;
 }
 
+/* All but its file. */
+static enum lpl_error make(struct lpl_writer **result, const struct lpl_writer_options *options,
+			   struct lpl_report *report)
+{
+	size_t chunk_refs;
+	int level;
+	enum lpl_error error = check_options(options, &level, &chunk_refs, report);
+
+	if (error != LPL_OK)
+		return error;
+	/* who asks for nothing gets no threads, either */
+	*result = create(level, chunk_refs, options && options->runs,
+			 options && options->jobs ? options->jobs : 1);
+	return *result ? LPL_OK :
+			 lpl_fail(report, LPL_ERR_MEMORY, "no memory to write a trace");
+}
+
 enum lpl_error lpl_writer_open(struct lpl_writer **result, const char *path,
 			       const struct lpl_meta *meta,
 			       const struct lpl_writer_options *options,
 			       bool overwrite, struct lpl_report *report)
 {
 	struct lpl_writer *writer;
-	size_t chunk_refs;
-	enum lpl_error error;
-	int level;
+	enum lpl_error error = make(&writer, options, report);
 
 	*result = NULL;
-	error = check_options(options, &level, &chunk_refs, report);
 	if (error != LPL_OK)
 		return error;
-	/* who asks for nothing gets no threads, either */
-	writer = create(level, chunk_refs, options && options->runs,
-			options && options->jobs ? options->jobs : 1);
-	if (!writer)
-		return lpl_fail(report, LPL_ERR_MEMORY, "no memory to write a trace");
 	error = lpl_output_open(&writer->output, path, overwrite, report);
 	if (error == LPL_OK)
 		error = write_header(writer, meta, report);
@@ -439,8 +480,54 @@ enum lpl_error lpl_writer_open(struct lpl_writer **result, const char *path,
 		destroy(writer);
 		return error;
 	}
+	if (options) {	/* to begin there has to be room */
+		writer->output.no_room = options->no_room;
+		writer->output.context = options->context;
+		writer->ends_when_full = options->ends_when_full;
+	}
 	*result = writer;
 	return LPL_OK;
+}
+
+void lpl_writer_where(const struct lpl_writer *writer, struct lpl_writer_place *place)
+{
+	*place = (struct lpl_writer_place){
+		.last = writer->encoder->last, .space = writer->encoder->last_space,
+		.refs_so_far = writer->refs_so_far, .events_so_far = writer->events_so_far,
+		.bytes = writer->bytes_before, .totals = writer->totals,
+	};
+	if (writer->runs)
+		lpl_packed_runs_where(writer->runs, place);
+}
+
+enum lpl_error lpl_writer_open_at(struct lpl_writer **result, const char *path,
+				  const struct lpl_meta *meta,
+				  const struct lpl_writer_options *options,
+				  const struct lpl_writer_place *place,
+				  struct lpl_state_keeper *keeper, struct lpl_report *report)
+{
+	struct lpl_writer *writer;
+	enum lpl_error error = make(&writer, options, report);
+
+	*result = NULL;
+	if (error != LPL_OK)
+		return error;
+	writer->encoder->last = place->last;
+	writer->encoder->last_space = place->space;
+	lpl_data_encoder_follow(writer->encoder, writer->encoder);
+	writer->refs_so_far = place->refs_so_far;
+	writer->events_so_far = place->events_so_far;
+	writer->bytes_before = place->bytes;
+	writer->totals = place->totals;
+	writer->keeper = keeper;
+	if (writer->runs)
+		lpl_packed_runs_go_to(writer->runs, place);
+	error = lpl_writer_next_file(writer, path, meta, report);
+	if (error == LPL_OK)
+		*result = writer;
+	else
+		destroy(writer);
+	return error;
 }
 
 struct lpl_sink *lpl_writer_sink(struct lpl_writer *writer)
@@ -480,6 +567,13 @@ enum lpl_error lpl_writer_flush(struct lpl_writer *writer, struct lpl_report *re
 	return writer->failure.error == LPL_OK ? LPL_OK : lpl_writer_failed(writer, report);
 }
 
+enum lpl_error lpl_writer_sync(struct lpl_writer *writer, struct lpl_report *report)
+{
+	if (writer->failure.error == LPL_OK)
+		(void)lpl_output_sync(&writer->output, &writer->failure);
+	return writer->failure.error == LPL_OK ? LPL_OK : lpl_writer_failed(writer, report);
+}
+
 bool lpl_writer_has_records(const struct lpl_writer *writer)
 {
 	const struct lpl_packed_runs *runs = writer->runs;
@@ -492,12 +586,16 @@ bool lpl_writer_has_records(const struct lpl_writer *writer)
 enum lpl_error lpl_writer_end_file(struct lpl_writer *writer, bool last,
 				   struct lpl_report *report)
 {
-	enum lpl_error error = lpl_writer_flush(writer, report);
+	enum lpl_error error = lpl_writer_flush(writer, NULL);
 
-	if (error == LPL_OK &&
-	    (check_totals(writer) != LPL_OK || write_index(writer, last) != LPL_OK))
+	writer->ending = true;
+	if (error == LPL_OK && check_totals(writer) == LPL_OK)
+		(void)lpl_writer_write_index(writer, last);
+	if (writer->failure.error == LPL_ERR_FULL && writer->ends_when_full)
+		error = lpl_writer_end_short(writer, report);
+	else if (writer->failure.error != LPL_OK)
 		error = lpl_writer_failed(writer, report);
-	if (error == LPL_OK)
+	else
 		error = lpl_output_commit(&writer->output, report);
 	return error;
 }
@@ -506,6 +604,8 @@ enum lpl_error lpl_writer_next_file(struct lpl_writer *writer, const char *path,
 				    const struct lpl_meta *meta, struct lpl_report *report)
 {
 	const struct lpl_totals totals = totals_at_end(writer, false);
+	const lpl_no_room no_room = writer->output.no_room;
+	void *const context = writer->output.context;
 
 	writer->bytes_before += writer->file.bytes;
 	writer->file = (struct lpl_segment_facts){ .number = 0 };
@@ -514,8 +614,11 @@ enum lpl_error lpl_writer_next_file(struct lpl_writer *writer, const char *path,
 	lpl_index_free(&writer->index);
 	if (writer->runs)
 		lpl_packed_runs_next_file(writer->runs);
+	writer->ending = false;
 	if (lpl_output_open(&writer->output, path, false, &writer->failure) != LPL_OK)
 		return lpl_writer_failed(writer, report);
+	writer->output.no_room = no_room;
+	writer->output.context = context;
 	if (write_header(writer, meta, &writer->failure) != LPL_OK ||
 	    (writer->keeper && lpl_state_chunk_put(writer, &totals) != LPL_OK))
 		return lpl_writer_failed(writer, report);

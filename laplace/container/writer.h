@@ -56,6 +56,10 @@ struct lpl_writer {
 	size_t chunk_refs;
 	uint32_t sequence;		/* of the next chunk */
 	uint64_t refs_so_far, events_so_far;
+	struct lpl_chunk_header written;	/* of the last chunk that is in the file ... */
+	struct lpl_totals written_totals;	/* ... and as of its end */
+	bool ends_when_full;
+	bool ending;			/* what is written has its room already */
 	struct lpl_segment_facts file;	/* of the present one, as far as it is */
 	bool has_records;		/* it */
 	uint64_t bytes_before;		/* of the files before it */
@@ -72,6 +76,26 @@ enum lpl_error lpl_writer_failed(const struct lpl_writer *writer, struct lpl_rep
 void lpl_writer_refuse(struct lpl_writer *writer, const struct lpl_report *cause);
 /* What was taken since the last chunk becomes one. */
 void lpl_writer_put_chunk(struct lpl_writer *writer);
+/* The file's INDEX; what the recording has cost is told only in the last one. */
+enum lpl_error lpl_writer_write_index(struct lpl_writer *writer, bool last_file);
+/* A chunk of this event, LPL_EVENT_GAP, alone, with these totals; nothing waits to be flushed. */
+enum lpl_error lpl_writer_write_gap(struct lpl_writer *writer, const struct lpl_event *gap,
+				    const struct lpl_totals *totals);
+
+/*
+ * A chunk of records as it was read, behind all that was written: its base clocks are those of the
+ * last record, and nothing waits to be flushed.  What ties it to the others is changed.
+ */
+enum lpl_error lpl_writer_copy_chunk(struct lpl_writer *writer,
+				     const struct lpl_chunk_header *header,
+				     const uint8_t *payload, struct lpl_report *report);
+
+/* ---- a full disk (writer_full.c) ---- */
+
+/* How many bytes a file may still need that ends behind the next chunk. */
+size_t lpl_writer_end_room(const struct lpl_writer *writer);
+/* After LPL_ERR_FULL: end the file behind its last chunk, and give it its name. */
+enum lpl_error lpl_writer_end_short(struct lpl_writer *writer, struct lpl_report *report);
 
 /* A chunk of another kind than those of records: written at once, behind all of them. */
 enum lpl_error lpl_writer_put_other(struct lpl_writer *writer, struct lpl_chunk_header *header,
@@ -91,7 +115,37 @@ enum lpl_error lpl_writer_end_file(struct lpl_writer *writer, bool last,
 enum lpl_error lpl_writer_next_file(struct lpl_writer *writer, const char *path,
 				    const struct lpl_meta *meta, struct lpl_report *report);
 
+/* ---- going on in another process ---- */
+
+/*
+ * What a writer has to know to go on where another one ended a file.  Numbers alone, of this
+ * program: another version may have others.
+ */
+struct lpl_writer_place {
+	struct lpl_clocks last;		/* of the last record */
+	uint64_t space;			/* of the last reference */
+	uint64_t refs_so_far, events_so_far, bytes;
+	struct lpl_totals totals;
+	/* of packed runs */
+	struct lpl_run_position packed;
+	struct lpl_run_state state;
+	uint64_t next_instr, of_type[LPL_TYPES], users;
+};
+
+/* Where it is: its file has ended, or has no records yet. */
+void lpl_writer_where(const struct lpl_writer *writer, struct lpl_writer_place *place);
+/* As lpl_writer_open(), to go on from there, with what the keeper (NULL: none) tells. */
+enum lpl_error lpl_writer_open_at(struct lpl_writer **writer, const char *path,
+				  const struct lpl_meta *meta,
+				  const struct lpl_writer_options *options,
+				  const struct lpl_writer_place *place,
+				  struct lpl_state_keeper *keeper, struct lpl_report *report);
+
 /* ---- packed runs (run_writer.c) ---- */
+
+void lpl_packed_runs_where(const struct lpl_packed_runs *runs, struct lpl_writer_place *place);
+void lpl_packed_runs_go_to(struct lpl_packed_runs *runs, const struct lpl_writer_place *place);
+
 
 /* writer->runs, ready.  false: no memory. */
 bool lpl_packed_runs_new(struct lpl_writer *writer);

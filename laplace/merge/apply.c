@@ -29,6 +29,17 @@ static lpl_event_handler *const handler[KTR_TAGS] = {
 
 bool lpl_merge_apply(struct lpl_merge *merge, const struct lpl_event *event)
 {
+	/* told_state.c */
+	switch (event->tag) {
+	case LPL_EVENT_STATE:
+		return lpl_on_state(merge, event);
+	case LPL_EVENT_SPACE_STATE:
+		return lpl_on_space_state(merge, event);
+	case LPL_EVENT_SHARED:
+		return lpl_on_shared(merge, event);
+	default:
+		break;
+	}
 	return event->tag >= KTR_TAGS || handler[event->tag] == NULL ||
 	       handler[event->tag](merge, event);
 }

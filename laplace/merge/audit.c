@@ -166,6 +166,14 @@ void lpl_audit_snapshot(struct lpl_merge *merge, bool begins)
 	forgive(merge, LPL_ANOMALY_ATTRIBUTION);
 }
 
+void lpl_audit_state(struct lpl_merge *merge, uint64_t snapshot)
+{
+	struct audit *audit = merge->audit;
+
+	audit->snapshot_begun |= snapshot != LPL_STATE_NO_SNAPSHOT;
+	audit->snapshot_ended |= snapshot == LPL_STATE_AFTER_SNAPSHOT;
+}
+
 /* ---- tasks and spaces ---- */
 
 void lpl_audit_task_over(struct lpl_merge *merge, const struct lpl_merge_task *task)

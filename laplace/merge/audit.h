@@ -38,6 +38,8 @@ void lpl_audit_reference(struct lpl_merge *merge, const struct lpl_ref *ref,
 void lpl_audit_event(struct lpl_merge *merge, const struct lpl_event *event);
 /* A snapshot begins, or is complete. */
 void lpl_audit_snapshot(struct lpl_merge *merge, bool begins);
+/* A state is complete; how far a snapshot of the guest's own had come (LPL_STATE_*). */
+void lpl_audit_state(struct lpl_merge *merge, uint64_t snapshot);
 void lpl_audit_task_over(struct lpl_merge *merge, const struct lpl_merge_task *task);
 /* A space's number is used (again), and no longer.  false: no memory. */
 void lpl_audit_space_begins(struct lpl_merge *merge, uint64_t number);

@@ -16,6 +16,9 @@ static enum lpl_error no_memory(struct lpl_report *report)
 void lpl_merge_anomaly(struct lpl_merge *merge, enum lpl_merge_anomaly kind,
 		       const struct lpl_event *event)
 {
+	/* what was odd was counted when it happened */
+	if (merge->tasks.in_state)
+		return;
 	merge->stats.anomalies[kind]++;
 	if (merge->audit != NULL)
 		lpl_audit_anomaly(merge, kind, event);
@@ -98,16 +101,11 @@ static int take_gap(struct lpl_merge *merge, const struct lpl_event *event,
 	return tell_event(merge, event, &merge->tasks.current->view, report);
 }
 
-/*
- * Events were missing, so that what they changed is not known, and that is all of the state
- * there is: who runs, what is mapped, what the page cache holds.  Only the page that a key
- * names is what it was.
- */
-static void begin_after_gap(struct lpl_merge *merge)
+/* Only the page that a key names is what it was. */
+void lpl_merge_forget(struct lpl_merge *merge)
 {
 	struct space *space;
 
-	merge->gap = false;
 	if (merge->audit != NULL)
 		lpl_audit_gap(merge);
 	LIST_FOREACH(space, &merge->all_spaces, in_all)
@@ -116,6 +114,18 @@ static void begin_after_gap(struct lpl_merge *merge)
 	lpl_tree_free(&merge->frames);
 	merge->kernel_asid = new_asid(merge);
 	lpl_present_clear(merge);
+}
+
+/*
+ * Events were missing, so that what they changed is not known, and that is all of the state
+ * there is: who runs, what is mapped, what the page cache holds.
+ */
+void lpl_merge_after_gap(struct lpl_merge *merge)
+{
+	if (!merge->gap)
+		return;
+	merge->gap = false;
+	lpl_merge_forget(merge);
 	lpl_tasks_gap(&merge->tasks);
 }
 
@@ -129,9 +139,8 @@ static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 	struct lpl_merge_task *task;
 	int error;
 
-	if (merge->gap)
-		begin_after_gap(merge);
-	if (merge->tasks.gaps != 0 && !merge->tasks.current_known)
+	lpl_merge_after_gap(merge);
+	if (merge->stats.gaps != 0 && !merge->tasks.current_known)
 		merge->stats.gap_unknown += count;
 	task = &merge->tasks.current->view;
 	merged.task = task;
@@ -184,7 +193,7 @@ static bool make_space(struct lpl_merge *merge, const struct lpl_event *event, b
  * The kernel tells where its half of an address space begins, once, and first of all.  No
  * kernel takes more than three quarters of an address space of 32 bits.
  */
-static void take_kernel_base(struct lpl_merge *merge, uint64_t base)
+void lpl_merge_take_kernel_base(struct lpl_merge *merge, uint64_t base)
 {
 	if (merge->base_known || base < UINT64_C(1) << 30 ||
 	    (base & ((UINT64_C(1) << LPL_PAGE_SHIFT) - 1)) != 0)
@@ -197,7 +206,7 @@ static void take_snapshot(struct lpl_merge *merge, const struct lpl_event *event
 {
 	bool begins = event->arg[KTR_SNAPSHOT_BEGINS] != 0;
 
-	take_kernel_base(merge, event->arg[KTR_SNAPSHOT_KERNEL_BASE]);
+	lpl_merge_take_kernel_base(merge, event->arg[KTR_SNAPSHOT_KERNEL_BASE]);
 	lpl_tasks_snapshot(&merge->tasks, begins);
 	lpl_present_clear(merge);
 	if (merge->audit != NULL)
@@ -207,8 +216,7 @@ static void take_snapshot(struct lpl_merge *merge, const struct lpl_event *event
 /* Those that only traces of canonical pages and of behaviour have make no sense here. */
 static bool is_known(uint32_t tag)
 {
-	return tag == LPL_EVENT_TRACING || tag == LPL_EVENT_MARK ||
-	       (tag < LPL_EVENT_TRACING && lpl_event_kind(tag) != NULL);
+	return tag != LPL_EVENT_EVICTED && tag != LPL_EVENT_PAGE && lpl_event_kind(tag) != NULL;
 }
 
 static bool take_effect(struct lpl_merge *merge, const struct lpl_event *event)
@@ -249,13 +257,11 @@ static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 
 	if (event->tag == LPL_EVENT_GAP)
 		return take_gap(merge, event, report);
-	if (merge->gap)
-		begin_after_gap(merge);
+	lpl_merge_after_gap(merge);
 	merge->stats.events++;
 	if (merge->audit != NULL)
 		lpl_audit_event(merge, event);
-	/* the simulator's own events know nothing of tasks */
-	if (event->tag < LPL_EVENT_TRACING && !lpl_tasks_check(&merge->tasks, event))
+	if (!lpl_tasks_check(&merge->tasks, event))
 		return no_memory(report);
 	task = &merge->tasks.current->view;
 	if (!take_effect(merge, event))
@@ -349,7 +355,7 @@ void lpl_merge_close(struct lpl_merge *merge)
 	while (!LIST_EMPTY(&merge->all_spaces))
 		lpl_space_free(LIST_FIRST(&merge->all_spaces));
 	while (!LIST_EMPTY(&merge->all_objects))
-		lpl_object_free(LIST_FIRST(&merge->all_objects));
+		lpl_object_free(merge, LIST_FIRST(&merge->all_objects));
 	lpl_tasks_free(&merge->tasks);
 	lpl_present_clear(merge);
 	lpl_audit_free(merge->audit);

@@ -11,7 +11,12 @@
 void lpl_object_name(struct lpl_merge *merge, struct mapping *mapping,
 		     enum object_class class, uint64_t device, uint64_t inode)
 {
-	if ((class == OBJECT_FILE && inode == 0) || inode == KTR_NONE) {
+	if (merge->tasks.in_state && device == LPL_STATE_NAMELESS) {
+		class = OBJECT_UNIQUE;
+		device = 0;
+		if (merge->last_unique < inode)
+			merge->last_unique = inode;
+	} else if ((class == OBJECT_FILE && inode == 0) || inode == KTR_NONE) {
 		class = OBJECT_UNIQUE;
 		device = 0;
 		inode = ++merge->last_unique;
@@ -54,7 +59,8 @@ struct object *lpl_object_make(struct lpl_merge *merge, const struct mapping *ma
 		return NULL;
 	}
 	LIST_INSERT_HEAD(&merge->all_objects, object, in_all);
-	object->key = object_key(mapping);
+	object->domain = mapping->domain;
+	object->number = mapping->object;
 	object->cached.store = &merge->store;
 	merge->idle_objects++;
 	return object;
@@ -69,12 +75,12 @@ void lpl_objects_forget(struct lpl_merge *merge)
 		struct object *next = LIST_NEXT(object, in_all);
 
 		if (!object->referenced) {
-			(void)lpl_map_remove(&merge->objects, object->key);
-			lpl_object_free(object);
+			(void)lpl_map_remove(&merge->objects,
+					     LPL_KEY(object->domain, object->number));
+			lpl_object_free(merge, object);
 		}
 		object = next;
 	}
-	merge->idle_objects = 0;
 }
 
 void lpl_object_note_reference(struct lpl_merge *merge, struct object *object)
@@ -84,8 +90,9 @@ void lpl_object_note_reference(struct lpl_merge *merge, struct object *object)
 	object->referenced = true;
 }
 
-void lpl_object_free(struct object *object)
+void lpl_object_free(struct lpl_merge *merge, struct object *object)
 {
+	merge->idle_objects -= !object->referenced;
 	LIST_REMOVE(object, in_all);
 	lpl_tree_free(&object->cached);
 	free(object->page);
@@ -139,8 +146,13 @@ bool lpl_on_file(struct lpl_merge *merge, const struct lpl_event *event)
 		object->memory = false;
 		lpl_flush_all(merge);
 	}
+	/* what is shared memory a state tells by a mapping, after this */
+	if (merge->tasks.in_state)
+		object->memory = false;
 	object->has_generation = true;
 	object->generation = generation;
+	object->file_kind = event->arg[KTR_FILE_KIND];
+	object->own_device = event->arg[KTR_FILE_OWN_DEVICE];
 	/* a path says more than the last part of one */
 	return merge->output->page == NULL || event->text_length == 0 || set_name(object, event);
 }

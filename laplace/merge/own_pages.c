@@ -112,26 +112,24 @@ bool lpl_on_page_own(struct lpl_merge *merge, const struct lpl_event *event)
 
 /* ---- snapshots ---- */
 
-enum { BY_FRAME = 1, BY_SWAP = 2 };
-
 /* The page that is known by this frame or swap entry; it is remembered.  NULL: none. */
-static struct page *present_page(const struct lpl_merge *merge, uint64_t how, uint64_t first,
+static struct page *present_page(const struct lpl_merge *merge, enum present_by by, uint64_t first,
 				 uint64_t i)
 {
 	if (first == KTR_NONE)
 		return NULL;
-	return (struct page *)(uintptr_t)lpl_map_get(&merge->present, LPL_KEY(how, first + i));
+	return (struct page *)(uintptr_t)lpl_map_get(&merge->present, LPL_KEY(by, first + i));
 }
 
-static bool remember(struct lpl_merge *merge, uint64_t how, uint64_t first, uint64_t i,
+static bool remember(struct lpl_merge *merge, enum present_by by, uint64_t first, uint64_t i,
 		     struct page *page)
 {
-	if (first == KTR_NONE || present_page(merge, how, first, i) != NULL)
+	if (first == KTR_NONE || present_page(merge, by, first, i) != NULL)
 		return true;
 	if (!lpl_reach(merge->present_page, merge->present_room, merge->present_pages) ||
-	    !lpl_map_put(&merge->present, LPL_KEY(how, first + i), (uintptr_t)page))
+	    !lpl_map_put(&merge->present, LPL_KEY(by, first + i), (uintptr_t)page))
 		return false;
-	merge->present_page[merge->present_pages++] = page;
+	merge->present_page[merge->present_pages++] = (struct present){ page, by, first + i };
 	lpl_slot_retain(slot_of_page(page));
 	page->other_refs++;
 	return true;
@@ -141,11 +139,11 @@ static bool put_present(struct lpl_merge *merge, struct space *space, tree_slot 
 			uint64_t at, const struct lpl_event *event, uint64_t i)
 {
 	uint64_t frame = event->arg[KTR_PRESENT_FRAME], swap = event->arg[KTR_PRESENT_SLOT];
-	struct page *page = present_page(merge, BY_FRAME, frame, i);
+	struct page *page = present_page(merge, PRESENT_BY_FRAME, frame, i);
 	bool done;
 
 	if (page == NULL)
-		page = present_page(merge, BY_SWAP, swap, i);
+		page = present_page(merge, PRESENT_BY_SWAP, swap, i);
 	if (page != NULL)
 		lpl_slot_retain(slot_of_page(page));
 	else
@@ -153,8 +151,8 @@ static bool put_present(struct lpl_merge *merge, struct space *space, tree_slot 
 	if (page == NULL)
 		return false;
 	done = lpl_space_put_page(merge, space, at, page) &&
-	       remember(merge, BY_FRAME, frame, i, page) &&
-	       remember(merge, BY_SWAP, swap, i, page);
+	       remember(merge, PRESENT_BY_FRAME, frame, i, page) &&
+	       remember(merge, PRESENT_BY_SWAP, swap, i, page);
 	lpl_slot_release(slot_of_page(page));
 	return done;
 }
@@ -188,13 +186,32 @@ bool lpl_on_present(struct lpl_merge *merge, const struct lpl_event *event)
 	return done;
 }
 
+static void release(struct page *page)
+{
+	page->other_refs--;
+	lpl_slot_release(slot_of_page(page));
+}
+
 void lpl_present_clear(struct lpl_merge *merge)
 {
-	while (merge->present_pages > 0) {
-		struct page *page = merge->present_page[--merge->present_pages];
-
-		page->other_refs--;
-		lpl_slot_release(slot_of_page(page));
-	}
+	while (merge->present_pages > 0)
+		release(merge->present_page[--merge->present_pages].page);
 	lpl_map_free(&merge->present);
+}
+
+void lpl_present_clear_told(struct lpl_merge *merge)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < merge->present_pages; i++) {
+		struct present present = merge->present_page[i];
+
+		if (present.number < LPL_STATE_PAGES) {
+			merge->present_page[kept++] = present;
+			continue;
+		}
+		(void)lpl_map_remove(&merge->present, LPL_KEY(present.by, present.number));
+		release(present.page);
+	}
+	merge->present_pages = kept;
 }

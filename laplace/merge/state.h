@@ -39,6 +39,18 @@ struct space {
 	struct range moved;	/* whence the last remap moved pages */
 };
 
+/* By what a snapshot knows a page that is there already. */
+enum present_by {
+	PRESENT_BY_FRAME = 1,
+	PRESENT_BY_SWAP = 2
+};
+
+struct present {
+	struct page *page;
+	enum present_by by;
+	uint64_t number;	/* the frame's, or the swap entry */
+};
+
 struct translation {
 	uint64_t asid;		/* 0: free */
 	uint64_t virtual_page;
@@ -83,7 +95,7 @@ struct lpl_merge {
 	struct mapping *unresolved;	/* what unresolved pages lie over */
 
 	struct lpl_map present;		/* in a snapshot: frame, swap entry -> struct page */
-	struct page **present_page;	/* these pages, retained */
+	struct present *present_page;	/* these pages, retained, and their keys */
 	size_t present_pages, present_room;
 
 	/* to be told to the output, if it has `leave`, besides store.gone */
@@ -96,6 +108,13 @@ struct lpl_merge {
 
 	struct translation cache[TRANSLATIONS];
 };
+
+/* Nothing is known any more of what is mapped, nor of what the page cache holds. */
+void lpl_merge_forget(struct lpl_merge *merge);
+/* If events are missing here, what they may have changed is forgotten. */
+void lpl_merge_after_gap(struct lpl_merge *merge);
+/* The kernel's half of an address space begins here, as the guest tells; 0: it does not. */
+void lpl_merge_take_kernel_base(struct lpl_merge *merge, uint64_t base);
 
 /* Count an anomaly, and let the audit keep the event that showed it. */
 void lpl_merge_anomaly(struct lpl_merge *merge, enum lpl_merge_anomaly kind,
@@ -182,8 +201,11 @@ lpl_event_handler lpl_on_space_end;
 lpl_event_handler lpl_on_discard, lpl_on_page_own, lpl_on_present;
 lpl_event_handler lpl_on_file;
 lpl_event_handler lpl_on_cache_add, lpl_on_cache_remove;
+lpl_event_handler lpl_on_state, lpl_on_space_state, lpl_on_shared;
 
 /* A snapshot begins or ends: what it found so far is no longer to be found again. */
 void lpl_present_clear(struct lpl_merge *merge);
+/* A state ends: the same for what had no frame, but a number of the state's. */
+void lpl_present_clear_told(struct lpl_merge *merge);
 
 #endif

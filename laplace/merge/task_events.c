@@ -162,6 +162,9 @@ bool lpl_tasks_check(struct tasks *tasks, const struct lpl_event *event)
 	uint32_t tid = event->tid, tgid = event->tgid;
 	uint64_t space = event->space;
 
+	/* the simulator's own events know nothing of tasks, and nobody tells a state */
+	if (event->tag >= LPL_EVENT_TRACING || tasks->in_state)
+		return true;
 	if (event->tag == KTR_SCHEDULE &&
 	    (uint32_t)event->arg[KTR_SCHEDULE_PREVIOUS_TID] != tid) {
 		tid = (uint32_t)event->arg[KTR_SCHEDULE_PREVIOUS_TID];
@@ -176,6 +179,7 @@ bool lpl_tasks_check(struct tasks *tasks, const struct lpl_event *event)
 		return take_over(tasks, tid, event);
 	if (tasks->current_known && current->view.tid != tid)
 		lpl_tasks_anomaly(tasks, LPL_ANOMALY_MISSED_SCHEDULE, event);
+	tasks->current->left = KTR_STATE_RUNNABLE;	/* who knows; it did not sleep */
 	return run(tasks, tid, tgid, space, event);
 }
 
@@ -228,6 +232,7 @@ static bool on_create(struct tasks *tasks, const struct lpl_event *event, bool s
 		if (task == NULL)
 			return false;
 		task->view.parent = parent_of(tasks, event, space_known);
+		task->left = tasks->in_snapshot ? KTR_NONE : KTR_STATE_RUNNABLE;
 		if (runs)
 			tasks->current = task;
 	}
@@ -257,6 +262,7 @@ static bool on_schedule(struct tasks *tasks, const struct lpl_event *event)
 
 	if (took_over(tasks, tid, tgid))
 		return take_over(tasks, tid, event);
+	goes->left = event->arg[KTR_SCHEDULE_PREVIOUS_STATE];
 	if (!run(tasks, tid, tgid, space, event) ||
 	    !use_space(tasks, tasks->current, space, event))
 		return false;
@@ -337,6 +343,9 @@ bool lpl_tasks_event(struct tasks *tasks, const struct lpl_event *event, bool sp
 		return on_assign(tasks, event);
 	case KTR_EXIT:
 		return on_exit_told(tasks, event);
+	case LPL_EVENT_STATE:
+	case LPL_EVENT_TASK_STATE:
+		return lpl_tasks_state(tasks, event);
 	default:
 		return true;
 	}

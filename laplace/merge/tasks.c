@@ -12,6 +12,7 @@ void lpl_tasks_init(struct tasks *tasks)
 	TAILQ_INIT(&tasks->all);
 	STAILQ_INIT(&tasks->changed);
 	tasks->current = &tasks->idle;
+	tasks->idle.left = KTR_NONE;
 }
 
 void lpl_tasks_anomaly(const struct tasks *tasks, enum lpl_merge_anomaly kind,
@@ -84,12 +85,17 @@ bool lpl_task_join_process(struct tasks *tasks, struct task *task)
 {
 	/* a task whose process is not known stands for itself */
 	uint32_t tgid = task->view.tgid != 0 ? task->view.tgid : task->view.tid;
-	struct process *process;
 
 	/* what it had once it has for good: a task gives up its space before it exits */
 	if (task->in_process ? task->process_tgid == tgid : task->view.space == 0)
 		return true;
-	process = process_make(tasks, tgid);
+	return lpl_task_put_in_process(tasks, task, tgid);
+}
+
+bool lpl_task_put_in_process(struct tasks *tasks, struct task *task, uint32_t tgid)
+{
+	struct process *process = process_make(tasks, tgid);
+
 	if (process == NULL)
 		return false;
 	process->tasks++;
@@ -129,6 +135,7 @@ struct task *lpl_task_make(struct tasks *tasks, uint32_t tid, uint32_t tgid)
 	task->view.tid = tid;
 	task->view.tgid = tgid;
 	task->view.serial = ++tasks->last_serial;
+	task->left = KTR_NONE;
 	TAILQ_INSERT_TAIL(&tasks->all, task, in_all);
 	tasks->live++;
 	task_named(tasks, task);
@@ -194,6 +201,7 @@ void lpl_tasks_gap(struct tasks *tasks)
 {
 	tasks->gaps++;
 	tasks->in_snapshot = false;
+	tasks->in_state = false;
 	tasks->current = &tasks->idle;
 	tasks->current_known = false;
 }

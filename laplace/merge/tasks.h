@@ -32,6 +32,9 @@ struct task {
 	struct lpl_event *implied_by;	/* with keep_events: what showed it */
 	bool exited;			/* but may run until its last switch */
 	uint64_t named_after;		/* gaps before an event last named it */
+	uint64_t left;			/* in which KTR_STATE_* it left the processor, or
+					 * KTR_STATE_RUNNABLE if it never ran; KTR_NONE: nobody
+					 * knows */
 };
 
 struct tasks {
@@ -39,6 +42,7 @@ struct tasks {
 	struct task *current;
 	bool current_known;		/* an event has told who runs */
 	bool in_snapshot;		/* what is told of existed already */
+	bool in_state;			/* what there is is told, by nobody that runs */
 	bool snapshot_begun;		/* one has, ever */
 	bool keep_events;		/* in implied_by */
 	TAILQ_HEAD(, task) all;		/* that are not over, by serial */
@@ -73,6 +77,9 @@ bool lpl_tasks_event(struct tasks *tasks, const struct lpl_event *event, bool sp
 
 /* A snapshot begins, or ends. */
 void lpl_tasks_snapshot(struct tasks *tasks, bool begins);
+
+/* LPL_EVENT_STATE and LPL_EVENT_TASK_STATE (task_state.c).  false: no memory. */
+bool lpl_tasks_state(struct tasks *tasks, const struct lpl_event *event);
 
 /* Events are missing: nobody knows who runs, nor who has exited. */
 void lpl_tasks_gap(struct tasks *tasks);
@@ -127,6 +134,8 @@ void lpl_task_end(struct tasks *tasks, struct task *task, enum lpl_task_state st
 void lpl_task_changed(struct tasks *tasks, struct task *task);
 /* Count the task in the process that its tgid and space tell.  false: no memory. */
 bool lpl_task_join_process(struct tasks *tasks, struct task *task);
+/* Count it in the process of this tgid.  false: no memory. */
+bool lpl_task_put_in_process(struct tasks *tasks, struct task *task, uint32_t tgid);
 void lpl_tasks_anomaly(const struct tasks *tasks, enum lpl_merge_anomaly kind,
 		       const struct lpl_event *event);
 

@@ -320,23 +320,14 @@ static bool set_below(tree_slot *at, uint64_t base, uint64_t first, uint64_t las
 	return true;
 }
 
-bool lpl_tree_set(struct tree *tree, uint64_t first, uint64_t last, tree_slot value)
+/* Let the tree have a root that covers the page. */
+static bool reach_page(struct tree *tree, uint64_t page)
 {
-	tree_slot root;
-	bool done;
-
-	if (tree->root == NULL) {
-		if (value == TREE_EMPTY)
-			return true;
+	if (tree->root == NULL)
 		tree->root = node_new(tree->store, 0, TREE_EMPTY);
-		if (tree->root == NULL)
-			return false;
-	}
-	if (value == TREE_EMPTY && last > node_reach(tree->root))
-		last = node_reach(tree->root);
-	if (first > last)
-		return true;
-	while (last > node_reach(tree->root)) {
+	if (tree->root == NULL)
+		return false;
+	while (page > node_reach(tree->root)) {
 		struct tree_node *higher = node_new(tree->store, tree->root->shift + FAN_BITS,
 						    TREE_EMPTY);
 
@@ -345,6 +336,22 @@ bool lpl_tree_set(struct tree *tree, uint64_t first, uint64_t last, tree_slot va
 		higher->slot[0] = slot_of_node(tree->root);
 		tree->root = higher;
 	}
+	return true;
+}
+
+bool lpl_tree_set(struct tree *tree, uint64_t first, uint64_t last, tree_slot value)
+{
+	tree_slot root;
+	bool done;
+
+	if (tree->root == NULL && value == TREE_EMPTY)
+		return true;
+	if (value == TREE_EMPTY && last > node_reach(tree->root))
+		last = node_reach(tree->root);
+	if (first > last)
+		return true;
+	if (!reach_page(tree, last))
+		return false;
 	root = slot_of_node(tree->root);
 	done = set_below(&root, 0, first, last, value);
 	tree->root = slot_node(root);
@@ -399,6 +406,104 @@ int lpl_tree_walk(const struct tree *tree, uint64_t first, uint64_t last,
 	      tree_visit *visit, void *context)
 {
 	return tree->root == NULL ? 0 : walk_below(tree->root, 0, first, last, visit, context);
+}
+
+static int walk_nodes_below(const struct tree_node *node, uint64_t base,
+			    const struct tree_walker *walker)
+{
+	if (!walker->enter(walker->context, node, base, base + node_reach(node), node->refs > 1))
+		return 0;
+	for (unsigned int i = 0; i < FAN; i++) {
+		uint64_t from = base + ((uint64_t)i << node->shift);
+		tree_slot slot = node->slot[i];
+		int stop = 0;
+
+		if (slot_is_node(slot))
+			stop = walk_nodes_below(slot_node(slot), from, walker);
+		else if (slot != TREE_EMPTY)
+			stop = walker->visit(walker->context, from,
+					     from + (UINT64_C(1) << node->shift) - 1, slot);
+		if (stop != 0)
+			return stop;
+	}
+	return 0;
+}
+
+int lpl_tree_walk_nodes(const struct tree *tree, const struct tree_walker *walker)
+{
+	return tree->root == NULL ? 0 : walk_nodes_below(tree->root, 0, walker);
+}
+
+/* ---- what two trees share ---- */
+
+/*
+ * What a slot covers wholly is to be shared.  A mapping of pages that nobody touched becomes a
+ * node, or a page: in one place, so that whoever touches one first does it for both.
+ */
+static bool make_sharable(tree_slot *slot, unsigned int shift, uint64_t first)
+{
+	struct page *page;
+
+	if (!slot_is_mapping(*slot) || slot_mapping(*slot)->sharing != MAPPING_ANONYMOUS)
+		return true;
+	if (shift > 0)
+		return split(slot_mapping(*slot)->store, slot, shift);
+	page = lpl_page_like(*slot, first);
+	if (page == NULL)
+		return false;
+	lpl_slot_release(*slot);
+	*slot = slot_of_page(page);
+	return true;
+}
+
+/* lpl_tree_share_range() in two nodes that cover the same pages, from `base` on. */
+static bool share_below(tree_slot *to, tree_slot *from, uint64_t base, uint64_t first,
+			uint64_t last)
+{
+	struct tree_node *source = slot_node(*from), *target;
+	unsigned int shift = source->shift;
+	uint64_t size = UINT64_C(1) << shift;
+
+	if (*to == *from)
+		return true;
+	if (!own(to, base))
+		return false;
+	target = slot_node(*to);
+	for (uint64_t i = (first - base) >> shift; i <= (last - base) >> shift; i++) {
+		uint64_t begin = base + (i << shift), end = begin + size - 1;
+		tree_slot old;
+
+		if (first <= begin && end <= last) {
+			if (!make_sharable(&source->slot[i], shift, begin))
+				return false;
+			old = target->slot[i];
+			lpl_slot_retain(source->slot[i]);
+			target->slot[i] = source->slot[i];
+			lpl_slot_release(old);
+			continue;
+		}
+		if ((!slot_is_node(source->slot[i]) && !split(source->store, &source->slot[i], shift)) ||
+		    (!slot_is_node(target->slot[i]) && !split(target->store, &target->slot[i], shift)) ||
+		    !share_below(&target->slot[i], &source->slot[i], begin,
+				 begin < first ? first : begin, end > last ? last : end))
+			return false;
+	}
+	return true;
+}
+
+bool lpl_tree_share_range(struct tree *to, struct tree *from, uint64_t first, uint64_t last)
+{
+	tree_slot target, source;
+	bool done;
+
+	if (!reach_page(to, last) || !reach_page(from, last) ||
+	    !reach_page(to, node_reach(from->root)) || !reach_page(from, node_reach(to->root)))
+		return false;
+	target = slot_of_node(to->root);
+	source = slot_of_node(from->root);
+	done = share_below(&target, &source, 0, first, last);
+	to->root = slot_node(target);
+	return done;
 }
 
 void lpl_tree_share(struct tree *to, const struct tree *from)

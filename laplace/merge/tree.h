@@ -169,6 +169,24 @@ typedef int tree_visit(void *context, uint64_t first, uint64_t last, tree_slot s
 int lpl_tree_walk(const struct tree *tree, uint64_t first, uint64_t last,
 	      tree_visit *visit, void *context);
 
+/*
+ * The same in two passes at once: `enter` is called for each node before what is in it, and
+ * says whether to go on with that.  `shared`: another way leads to it, too.
+ */
+struct tree_walker {
+	void *context;
+	bool (*enter)(void *context, const struct tree_node *node, uint64_t first, uint64_t last,
+		      bool shared);
+	tree_visit *visit;
+};
+int lpl_tree_walk_nodes(const struct tree *tree, const struct tree_walker *walker);
+
+/*
+ * `to` has in the range what `from` has there, and shares it: pages, and places where there
+ * may be some.  false: no memory; both remain valid, and `from` means what it did.
+ */
+bool lpl_tree_share_range(struct tree *to, struct tree *from, uint64_t first, uint64_t last);
+
 /* `to` (empty) shares all of `from`. */
 void lpl_tree_share(struct tree *to, const struct tree *from);
 void lpl_tree_free(struct tree *tree);

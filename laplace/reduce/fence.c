@@ -123,10 +123,16 @@ unsigned int lpl_fence_ranges(struct lpl_fence *fence, const struct lpl_event *e
 	case KTR_CACHE_REMOVE:
 		return of_frames(fence, arg[KTR_CACHE_REMOVE_FRAME],
 				 arg[KTR_CACHE_REMOVE_PAGES], range);
+	case LPL_EVENT_SHARED:
+		range[0] = of_bytes(arg[LPL_EVENT_SHARED_SPACE], arg[LPL_EVENT_SHARED_START],
+				    arg[LPL_EVENT_SHARED_END]);
+		range[1] = of_bytes(arg[LPL_EVENT_SHARED_OTHER], arg[LPL_EVENT_SHARED_START],
+				    arg[LPL_EVENT_SHARED_END]);
+		return 2;
 	default:
 		/* a change of mapping that is not told here may be of any page */
 		if (event->tag != LPL_EVENT_TRACING && event->tag != LPL_EVENT_GAP &&
-		    !lpl_event_is_fence(event->tag))
+		    event->tag != LPL_EVENT_STATE && !lpl_event_is_fence(event->tag))
 			return 0;
 		range[0] = everywhere(0, ALL_PAGES);
 		return 1;

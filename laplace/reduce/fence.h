@@ -37,6 +37,8 @@
  *				which the frames were seen before
  *	cache-remove		the kernel's pages at which the frames were seen
  *	tracing, gap		everything: nobody knows what happened meanwhile
+ *	state			everything: what was known is replaced
+ *	shared			the range in both spaces
  *
  * Nothing else changes a meaning, but for references (see sad.c), as long as the
  * kernel's word is true: an inode's number is another file's (KTR_FILE) only when

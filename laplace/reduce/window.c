@@ -10,7 +10,7 @@
  *   - just before a reference to a page that would be its (K+1)th distinct one
  *     (that reference is the next window's first);
  *   - just before an event for which lpl_event_is_fence() holds, and just before
- *     LPL_EVENT_TRACING and LPL_EVENT_GAP;
+ *     LPL_EVENT_TRACING, LPL_EVENT_GAP and LPL_EVENT_STATE;
  *   - just before the LPL_WINDOW_EVENTS-th event since it began, of whatever kind,
  *     references or none in between;
  *   - at the end of the stream, and when it is flushed (lpl_reducer_flush()).
@@ -165,7 +165,8 @@ static int window_event(struct lpl_sink *sink, const struct lpl_event *event,
 	struct window *window = (struct window *)sink;
 
 	if (lpl_event_is_fence(event->tag) || event->tag == LPL_EVENT_TRACING ||
-	    event->tag == LPL_EVENT_GAP || window->event_count + 1 == LPL_WINDOW_EVENTS) {
+	    event->tag == LPL_EVENT_GAP || event->tag == LPL_EVENT_STATE ||
+	    window->event_count + 1 == LPL_WINDOW_EVENTS) {
 		int error = end_window(window, report);
 
 		return error != LPL_OK ? error : lpl_outlet_event(&window->outlet, event, report);

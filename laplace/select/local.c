@@ -166,8 +166,6 @@ static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 	/* a switch may be among the events that are missing */
 	if (event->tag == LPL_EVENT_GAP && event->arg[LPL_EVENT_GAP_EVENTS] != 0)
 		lpl_tasks_gap(&local->tasks);
-	if (event->tag >= LPL_EVENT_TRACING)
-		return LPL_OK;
 	if (!lpl_tasks_check(&local->tasks, event) ||
 	    !lpl_tasks_event(&local->tasks, event, false))
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for another task");

@@ -33,6 +33,7 @@ struct survey {
 	struct survey_tasks tasks;
 	struct survey_processes processes;
 	struct survey_pages pages;
+	bool in_state;			/* what there is is told (LPL_EVENT_STATE) */
 };
 
 static struct survey *survey_of(struct lpl_merge_output *output)
@@ -155,6 +156,27 @@ static int count_event(struct survey *survey, const struct lpl_event *event,
 	}
 }
 
+/* Is the event a part of a state?  Then nobody did it, and now nothing happened. */
+static bool is_of_state(struct survey *survey, const struct lpl_event *event)
+{
+	bool was_in_state = survey->in_state;
+
+	if (event->tag == LPL_EVENT_STATE) {
+		survey->in_state = event->arg[LPL_EVENT_STATE_BEGINS] != 0;
+		lpl_survey_events_count(&survey->events, event, survey->time.result.length);
+	}
+	if (event->tag == LPL_EVENT_GAP)
+		survey->in_state = false;
+	if (!was_in_state && event->tag != LPL_EVENT_STATE)
+		return false;
+	survey->tasks.in_snapshot =
+		survey->in_state || (event->tag == LPL_EVENT_STATE &&
+			event->arg[LPL_EVENT_STATE_SNAPSHOT] == LPL_STATE_IN_SNAPSHOT);
+	survey->tasks.told_left = event->tag == LPL_EVENT_TASK_STATE ?
+				  event->arg[LPL_EVENT_TASK_STATE_LEFT] : KTR_NONE;
+	return true;
+}
+
 static int on_event(struct lpl_merge_output *output, const struct lpl_event *event,
 		    const struct lpl_merge_task *task, struct lpl_report *report)
 {
@@ -164,6 +186,8 @@ static int on_event(struct lpl_merge_output *output, const struct lpl_event *eve
 	});
 	int error = advance(survey, moment, report);
 
+	if (is_of_state(survey, event))
+		return error;
 	if (!error && task != survey->tasks.current)
 		error = lpl_survey_tasks_switch(&survey->tasks, task, report);
 	return error ? error : count_event(survey, event, report);

@@ -288,6 +288,12 @@ static enum lpl_survey_reason reason_of(uint64_t state)
 	return LPL_SURVEY_STOPPED;
 }
 
+/* What a task does that left the processor in this state. */
+static enum lpl_survey_activity activity_after(uint64_t state)
+{
+	return reason_of(state) == LPL_SURVEY_PREEMPTED ? LPL_SURVEY_READY : LPL_SURVEY_BLOCKED;
+}
+
 const char *lpl_survey_reason_name(enum lpl_survey_reason reason)
 {
 	static const char *const name[LPL_SURVEY_REASONS] = {
@@ -308,8 +314,8 @@ int lpl_survey_tasks_schedule(struct survey_tasks *tasks, const struct lpl_event
 	tasks->running->result.left[reason]++;
 	tasks->switched = now;
 	tasks->current = NULL;
-	if (!becomes(tasks, tasks->running, reason == LPL_SURVEY_PREEMPTED ? LPL_SURVEY_READY :
-		     LPL_SURVEY_BLOCKED, now))
+	if (!becomes(tasks, tasks->running,
+		     activity_after(event->arg[KTR_SCHEDULE_PREVIOUS_STATE]), now))
 		return no_memory(report);
 	return LPL_OK;
 }
@@ -381,6 +387,9 @@ int lpl_survey_tasks_change(struct survey_tasks *tasks, const struct lpl_merge_t
 	if (is_new && task->result.begun &&
 	    !becomes(tasks, task, LPL_SURVEY_READY, tasks->time->result.length))
 		return no_memory(report);
+	if (is_new && tasks->told_left != KTR_NONE &&
+	    !becomes(tasks, task, activity_after(tasks->told_left), tasks->time->result.length))
+		return no_memory(report);
 	if (task == tasks->running && !lpl_survey_tasks_count(tasks))
 		return no_memory(report);
 	if (tasks->slot[changed->serial].process != changed->process) {
@@ -428,7 +437,7 @@ void lpl_survey_tasks_init(struct survey_tasks *tasks, size_t limit,
 {
 	*tasks = (struct survey_tasks){
 		.limit = limit, .time = time, .processes = processes, .pages = pages,
-		.result.sum = &tasks->sum.result, .sum.since = NEVER
+		.result.sum = &tasks->sum.result, .sum.since = NEVER, .told_left = KTR_NONE
 	};
 }
 

@@ -48,6 +48,8 @@ struct survey_tasks {
 	uint64_t new_references, new_user_references;	/* made by it, and not yet counted */
 	uint64_t user_references;	/* counted, of all tasks */
 	bool in_snapshot;		/* what is told of now existed before */
+	uint64_t told_left;		/* the task that is told of has left the processor in
+					 * this KTR_STATE_*; KTR_NONE: nobody knows */
 
 	/* not its own: */
 	const struct survey_time *time;

@@ -55,9 +55,9 @@ static void check_window(struct received *got, uint64_t references)
 	got->window_end = got->stream.count;
 }
 
-static enum lpl_error flushed(void *context, struct lpl_report *report)
+static enum lpl_error flushed(void *context, bool rotate, struct lpl_report *report)
 {
-	(void)context;
+	(void)context, (void)rotate;
 	(void)report;
 	return LPL_OK;
 }

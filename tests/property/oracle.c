@@ -247,7 +247,8 @@ void oracle_window(const struct stream *in, uint32_t pages, struct stream *out)
 			if (item->is_event) {
 				at_event = lpl_event_is_fence(item->event.tag) ||
 					item->event.tag == LPL_EVENT_TRACING ||
-					item->event.tag == LPL_EVENT_GAP || ++events == 1024;
+					item->event.tag == LPL_EVENT_GAP ||
+					item->event.tag == LPL_EVENT_STATE || ++events == 1024;
 				if (at_event)
 					break;
 			} else if (distinct(in, begin, end + 1) > pages) {
@@ -554,7 +555,7 @@ static void random_event(struct random *random, const struct lpl_ref *before,
 {
 	static const uint32_t tags[] = {
 		KTR_SCHEDULE, KTR_SCHEDULE, KTR_SCHEDULE, KTR_TASK_CREATE, KTR_MARK,
-		LPL_EVENT_MARK, KTR_MAP, KTR_COW_BREAK, LPL_EVENT_TRACING, LPL_EVENT_GAP, 999,
+		LPL_EVENT_MARK, KTR_MAP, KTR_COW_BREAK, LPL_EVENT_TRACING, LPL_EVENT_GAP, LPL_EVENT_STATE, 999,
 	};
 
 	memset(event, 0, sizeof(*event));

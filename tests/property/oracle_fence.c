@@ -89,7 +89,8 @@ bool oracle_affects(const struct stream *stream, size_t at, const struct lpl_ref
 		return shows_frames(stream, at, page, arg[KTR_CACHE_REMOVE_FRAME],
 				    arg[KTR_CACHE_REMOVE_PAGES]);
 	default:
-		return event->tag == LPL_EVENT_TRACING || event->tag == LPL_EVENT_GAP;
+		return event->tag == LPL_EVENT_TRACING || event->tag == LPL_EVENT_GAP ||
+		       event->tag == LPL_EVENT_STATE;
 	}
 }
 

@@ -116,6 +116,11 @@ static void test_other_ranges(void **state)
 	expect_range(&range[0], 5, 3, 1);
 	assert_int_equal(RANGES(&fence, KTR_PAGE_OWN, 5, 0x3123, 9, 512), 1);
 	expect_range(&range[0], 5, 3, 512);
+	assert_int_equal(RANGES(&fence, LPL_EVENT_SHARED, 5, 6, 0x3000, 0x5000), 2);
+	expect_range(&range[0], 5, 3, 2);
+	expect_range(&range[1], 6, 3, 2);
+	assert_int_equal(RANGES(&fence, LPL_EVENT_STATE, 1), 1);
+	expect_everywhere(&range[0], 0, UINT64_C(1) << 52);
 	assert_int_equal(RANGES(&fence, LPL_EVENT_TRACING, 1), 1);
 	expect_everywhere(&range[0], 0, UINT64_C(1) << 52);
 }
@@ -156,7 +161,7 @@ static void test_tags(void **state)
 
 		if (ranges != 0)
 			assert_true(lpl_event_is_fence(tag) || tag == LPL_EVENT_TRACING ||
-				    tag == LPL_EVENT_GAP);
+				    tag == LPL_EVENT_GAP || tag == LPL_EVENT_STATE);
 		else
 			assert_false(lpl_event_is_fence(tag));
 	}

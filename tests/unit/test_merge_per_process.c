@@ -312,6 +312,34 @@ static void a_task_may_move(void **state)
 		"0,0,0,0,,255,255,0,left,,\"\"\n");
 }
 
+/* It says who there is, and has no line; what follows is theirs. */
+static void a_state_is_nobodys_doing(void **state)
+{
+	struct run run;
+
+	(void)state;
+	assert_int_equal(run_open(&run, "state", false), LPL_OK);
+	SAY(&run, 0, 0, "", LPL_EVENT_STATE, 1);
+	SAY(&run, 0, 0, "", LPL_EVENT_SPACE_STATE, 9);
+	SAY(&run, 0, 0, "", KTR_MAP, 9, 0x1000, 0x3000);
+	SAY(&run, 0, 0, "", LPL_EVENT_SPACE_STATE, 10);
+	SAY(&run, 0, 0, "", LPL_EVENT_SHARED, 10, 9, 0x1000, 0x3000);
+	SAY(&run, 0, 0, "sh", LPL_EVENT_TASK_STATE, 7, 7, 9, 0, 7, 0, 0, 0, 0, 1, 1, KTR_NONE);
+	SAY(&run, 0, 0, "ls", LPL_EVENT_TASK_STATE, 8, 8, 10, 7, 8, 0, 0, 0, 0, 1, 1, KTR_NONE);
+	SAY(&run, 0, 0, "", LPL_EVENT_STATE, 0, 0, LPL_STATE_NO_SNAPSHOT, 7, 0);
+	ref(&run, LPL_READ, 9, 0x1000, 8);
+	SAY(&run, 7, 7, "", KTR_SCHEDULE, 7, 0, 8, 8, 10);
+	ref(&run, LPL_READ, 10, 0x1000, 8);
+	ref(&run, LPL_WRITE, 10, 0x2000, 8);
+	run_finish(&run);
+	assert_string_equal(text_of("state/1/1"), "r 100 8 1 1\nS 100 7 0 8 8 a -\n");
+	assert_string_equal(text_of("state/2/2"), "r 101 8 1 1\nw 102 8 2 2\n");
+	assert_string_equal(text_of("state/tasks.csv"), HEADING
+		"1,1,7,7,,256,256,1,left,,\"sh\"\n"
+		"2,2,8,8,1,257,258,2,left,,\"ls\"\n"
+		"0,0,0,0,,,,0,left,,\"\"\n");
+}
+
 /* Many more tasks than there may be open files; every one keeps its order. */
 static void thousands_of_tasks(void **state)
 {
@@ -554,6 +582,7 @@ int main(void)
 		cmocka_unit_test(lines_and_index),
 		cmocka_unit_test(every_event),
 		cmocka_unit_test(a_task_may_move),
+		cmocka_unit_test(a_state_is_nobodys_doing),
 		cmocka_unit_test(thousands_of_tasks),
 		cmocka_unit_test(long_files),
 		cmocka_unit_test(what_is_there_is_kept),

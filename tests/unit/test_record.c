@@ -77,6 +77,7 @@ static void event_names(void **unused)
 	assert_string_equal(lpl_event_name(KTR_MAP), "map");
 	assert_string_equal(lpl_event_name(KTR_COW_BREAK), "cow-break");
 	assert_string_equal(lpl_event_name(LPL_EVENT_GAP), "gap");
+	assert_string_equal(lpl_event_name(LPL_EVENT_TASK_STATE), "task-state");
 	assert_null(lpl_event_name(0));
 	assert_null(lpl_event_name(KTR_TAGS));
 	assert_null(lpl_event_name(LPL_EVENT_TRACING - 1));

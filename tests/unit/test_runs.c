@@ -563,7 +563,7 @@ static void other_references(void **unused)
 	stream_init(&found);
 	assert_int_equal(lpl_reader_run(reader, &found.sink, &report), LPL_ERR_DAMAGED);
 	assert_non_null(strstr(report.text, "other references than were written"));
-	assert_int_equal(found.count, guest.stream.count);
+	assert_int_equal(found.count, 0);	/* nothing of the chunk */
 	lpl_reader_close(reader);
 	stream_free(&found);
 	stream_free(&guest.stream);

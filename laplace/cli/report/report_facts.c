@@ -124,7 +124,7 @@ void report_notes(const struct surveyed_trace *trace,
 	if (!report_events(survey, KTR_SCHEDULE) && !report_events(survey, KTR_TASK_CREATE))
 		note(context, "The guest's kernel told nothing of tasks: who ran is not known, and "
 		     "all is given to boot (task 0).");
-	else if (!report_events(survey, KTR_SNAPSHOT))
+	else if (!report_events(survey, KTR_SNAPSHOT) && !report_events(survey, LPL_EVENT_STATE))
 		note(context, "There is no snapshot: what existed before the trace began is known "
 		     "only as far as it was used.");
 	note_reduction(trace, note, context);

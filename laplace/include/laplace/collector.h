@@ -99,6 +99,14 @@ struct lpl_segment_size {
 enum lpl_error lpl_segment_size_parse(struct lpl_segment_size *size, const char *spec,
 				      struct lpl_report *report);
 
+/*
+ * Where a recording in segments is when one has just begun: what another process of the same
+ * program has to know to go on there.  To be kept as bytes.
+ */
+struct lpl_collector_place {
+	uint64_t word[112];
+};
+
 struct lpl_collector_options {
 	const char *path;		/* of the trace */
 	const struct lpl_plan *plan;
@@ -107,7 +115,15 @@ struct lpl_collector_options {
 	int level;			/* of zstd; 0: the default */
 	size_t ring_records;		/* 0: 65536 (2 MiB) */
 	bool log;			/* the ring has blocks of a log, not windows */
-	int status_fd;			/* -1: none; else one JSON object per line goes there */
+	int status_fd;			/* -1: none; else a status line goes there twice a second */
+	/*
+	 * NULL: none; else status lines are appended to this file, at the start, every
+	 * `status_ns` (0: 10 s), and at the end.  It is made, or a status file already.
+	 */
+	const char *status_path;
+	uint64_t status_ns;
+	/* On the collector's thread, of what does not end the collection; NULL: nobody is told. */
+	void (*complain)(void *context, const char *text);
 	bool overwrite;
 	/*
 	 * `path` is the manifest of a trace in segments.  They end where `segment` says, and where
@@ -115,6 +131,7 @@ struct lpl_collector_options {
 	 */
 	bool segmented;
 	struct lpl_segment_size segment;
+	const struct lpl_collector_place *place;	/* to go on from; NULL: it begins */
 	/*
 	 * At least so often, in nanoseconds of the host, everything has to be on disk that
 	 * happened: `flush_due` is called on the collector's thread, again and again until
@@ -122,15 +139,31 @@ struct lpl_collector_options {
 	 */
 	uint64_t flush_ns;
 	void (*flush_due)(void *context);
-	void *context;
+	/*
+	 * At least so often, in nanoseconds of the host, what was written is brought to the disk
+	 * (lpl_writer_sync()), on the collector's thread; 0: when it is closed alone.  It leaves
+	 * nothing in the trace.  So a loss of power loses no more than what happened since the last
+	 * flush before the last sync.
+	 */
+	uint64_t sync_ns;
+	/*
+	 * The disk is full.  Wait for room, while the producer, whose ring fills, stands still;
+	 * until `is_ending` says true.  Then, or without waiting, the collection ends with
+	 * LPL_ERR_FULL, and lpl_collector_close() ends the trace properly (see
+	 * lpl_writer_close()).
+	 */
+	bool wait_for_room;
+	/* Does somebody want the end?  Asked while there is no room, by any thread.  NULL: no. */
+	bool (*is_ending)(void *context);
+	void *context;			/* of all of these */
 };
 
 struct lpl_collector;
 
 /*
  * Open the trace and start the thread.  Errors as lpl_writer_open() and lpl_reducer_open(),
- * LPL_ERR_IO without a thread, LPL_ERR_USAGE if `log` does not go with the plan; *collector is
- * NULL then.
+ * LPL_ERR_IO without a thread, LPL_ERR_USAGE if `log` does not go with the plan, or if what is
+ * at `status_path` is no status file, or the trace; *collector is NULL then.
  */
 enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 				  const struct lpl_collector_options *options,
@@ -145,10 +178,39 @@ struct lpl_collector_status {
 	uint64_t wait_ns, elapsed_ns;	/* that the producer waited; since it was opened */
 	uint64_t flushes;		/* FLUSH records done: all before them is readable */
 	uint64_t tracer_refs;		/* left out as the tracer's own, with a log */
+	uint64_t syncs, sync_ns;	/* barriers, and how long they took */
+	bool waiting_for_room;		/* the disk is full, just now */
+	uint64_t room_wait_ns;		/* how long that was waited for */
 	uint64_t segment;		/* the number of that being written; 0: one file is */
+	bool tracing;			/* as of the last event that switched it */
 };
 void lpl_collector_status(const struct lpl_collector *collector,
 			  struct lpl_collector_status *status);
+
+/*
+ * Where it is behind the latest LPL_WIRE_FLUSH with ROTATE that was done (status.flushes).
+ * Returns the number of the segment that begins there; 0: there was none.
+ */
+uint64_t lpl_collector_place(const struct lpl_collector *collector,
+			     struct lpl_collector_place *place);
+/*
+ * End the stream here, for another process to go on from that place: nothing may have been sent
+ * since.  The trace is not closed.  Frees the collector.
+ */
+void lpl_collector_leave(struct lpl_collector *collector);
+
+/* How far a collection was when it was looked at; all zeros: at its start. */
+struct lpl_pace {
+	uint64_t instructions, references, bytes, wait_ns, elapsed_ns;
+};
+/*
+ * The status line (docs/watching.md): a JSON object and a newline, from any thread.  Its rates
+ * are those since `pace`, which then is now.  To be freed by the caller; NULL: no memory.
+ */
+char *lpl_collector_status_line(struct lpl_collector *collector, struct lpl_pace *pace);
+
+/* A checkpoint was made at this instruction count: status lines tell the last.  Any thread. */
+void lpl_collector_checkpointed(struct lpl_collector *collector, uint64_t instr);
 
 /* Why the collector gave up (after lpl_ring_reserve() returned NULL); LPL_OK if it did not. */
 enum lpl_error lpl_collector_failure(struct lpl_collector *collector,
@@ -157,7 +219,8 @@ enum lpl_error lpl_collector_failure(struct lpl_collector *collector,
 /*
  * End the stream: the thread finishes its work, the file gets its index and
  * its final name.  `end` ("clean", "fail", "quit", "error") and `message` (may
- * be NULL) go to the status stream.  Frees the collector.
+ * be NULL) go into the last status line; there it is "full", and why, if the disk was
+ * full and the trace ends early.  Frees the collector.
  */
 enum lpl_error lpl_collector_close(struct lpl_collector *collector, const char *end,
 				   const char *message, struct lpl_report *report);

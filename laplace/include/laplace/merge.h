@@ -38,6 +38,8 @@
  * resolved by what may be out of date.  What was named by the kernel remains the same: files,
  * kernel pages, the numbers of tasks.
  *
+ * A stream may begin with a state (LPL_EVENT_STATE), which tells what there is: state.h.
+ *
  * Two things a stream may not tell, so that they are lost: without KTR_FILE an
  * inode number used again after its file was deleted names the same file here;
  * and a guest with page-table isolation runs user code on a second top-level
@@ -245,7 +247,7 @@ struct lpl_merge_options {
 	 * Bytes that what events told may take: tasks, spaces, mappings, pages that are told of,
 	 * names of files that were not referenced.  Beyond it all that is forgotten, as after
 	 * records were missing, tasks are lost, and that is counted (`forgotten`).  One event may
-	 * take some 200 MB more.  0: LPL_MERGE_MEMORY.
+	 * take some 300 MB more.  0: LPL_MERGE_MEMORY.
 	 */
 	uint64_t memory;
 	bool audit;		/* keep the books: see below */

@@ -112,10 +112,53 @@ struct lpl_event {
 \
 	/* records are missing here: a trace, or the one that it was made from, was damaged, \
 	 * or cut off.  How many (KTR_NONE: nobody knows).  Clocks are those of the record \
-	 * before. */ \
+	 * before, or of the last one missing. */ \
 	EVENT(LPL_EVENT_GAP, 0x10004, "gap", KTR_PLAIN, "") \
 	ARG(LPL_EVENT_GAP, REFERENCES, 0, "references", KTR_DECIMAL) \
-	ARG(LPL_EVENT_GAP, EVENTS, 1, "events", KTR_DECIMAL)
+	ARG(LPL_EVENT_GAP, EVENTS, 1, "events", KTR_DECIMAL) \
+\
+	/* what there is at this point of the stream is told, to who begins to read here: 1 \
+	 * from here, 0 up to here (state.h).  What was known before is replaced.  The \
+	 * kernel's base where it begins; a snapshot of the guest's, who runs (KTR_NONE: \
+	 * nobody knows), and what could not be told, where it ends. */ \
+	EVENT(LPL_EVENT_STATE, 0x10005, "state", KTR_PLAIN, "") \
+	ARG(LPL_EVENT_STATE, BEGINS, 0, "begins", KTR_DECIMAL) \
+	ARG(LPL_EVENT_STATE, KERNEL_BASE, 1, "kernel's base", KTR_HEX) \
+	ARG(LPL_EVENT_STATE, SNAPSHOT, 2, "snapshot", KTR_DECIMAL) /* enum lpl_state_snapshot */ \
+	ARG(LPL_EVENT_STATE, RUNS, 3, "running tid", KTR_DECIMAL) \
+	ARG(LPL_EVENT_STATE, LEFT_OUT, 4, "left out", KTR_DECIMAL) \
+\
+	/* in a state: a task as it is; in the order in which they began, so that a parent \
+	 * comes before its children.  Parent: its tid, 0 for one that has ended, or is not \
+	 * known, or is the idle task.  Process: the tgid of the process that it belongs to, \
+	 * KTR_NONE for the kernel's.  Left: in which KTR_STATE_* it left the processor, \
+	 * KTR_NONE where nobody knows. */ \
+	EVENT(LPL_EVENT_TASK_STATE, 0x10006, "task-state", KTR_PLAIN, "name") \
+	KTR_TASK_ARGS(ARG, LPL_EVENT_TASK_STATE) \
+	ARG(LPL_EVENT_TASK_STATE, PARENT, 3, "parent's tid", KTR_DECIMAL) \
+	ARG(LPL_EVENT_TASK_STATE, PROCESS, 4, "process's tgid", KTR_DECIMAL) \
+	ARG(LPL_EVENT_TASK_STATE, LEADER_EXITED, 5, "leader exited", KTR_DECIMAL) \
+	ARG(LPL_EVENT_TASK_STATE, EXITED, 6, "exited", KTR_DECIMAL) /* but may run on */ \
+	ARG(LPL_EVENT_TASK_STATE, CODE, 7, "code", KTR_DECIMAL) \
+	ARG(LPL_EVENT_TASK_STATE, OLD_TID, 8, "old tid", KTR_DECIMAL) /* whose exit is due */ \
+	ARG(LPL_EVENT_TASK_STATE, TOLD, 9, "told", KTR_DECIMAL) /* 0: not that it began */ \
+	ARG(LPL_EVENT_TASK_STATE, HEARD, 10, "heard", KTR_DECIMAL)	/* of since the last gap */ \
+	ARG(LPL_EVENT_TASK_STATE, LEFT, 11, "left", KTR_HEX) \
+\
+	/* in a state: an address space; where its last KTR_REMAP moved pages from (0, 0: \
+	 * nowhere) */ \
+	EVENT(LPL_EVENT_SPACE_STATE, 0x10007, "space-state", KTR_PLAIN, "") \
+	ARG(LPL_EVENT_SPACE_STATE, SPACE, 0, "space", KTR_HEX) \
+	ARG(LPL_EVENT_SPACE_STATE, MOVED_START, 1, "moved from", KTR_HEX) \
+	ARG(LPL_EVENT_SPACE_STATE, MOVED_END, 2, "moved up to", KTR_HEX) \
+\
+	/* in a state: the space has in this range what another one has there, as after a \
+	 * fork: pages, and those that nobody touched yet, are one until a write parts them */ \
+	EVENT(LPL_EVENT_SHARED, 0x10008, "shared", KTR_FENCE, "") \
+	ARG(LPL_EVENT_SHARED, SPACE, 0, "space", KTR_HEX) \
+	ARG(LPL_EVENT_SHARED, OTHER, 1, "other space", KTR_HEX) \
+	ARG(LPL_EVENT_SHARED, START, 2, "start", KTR_HEX) \
+	ARG(LPL_EVENT_SHARED, END, 3, "end", KTR_HEX)
 
 enum lpl_event_tag {
 	LPL_EVENTS(KTR_DEFINE_TAG, KTR_NO_ARG)
@@ -123,6 +166,25 @@ enum lpl_event_tag {
 };
 
 LPL_EVENTS(KTR_NO_EVENT, KTR_DEFINE_ARG)
+
+/* What the guest had told by a snapshot of its own (KTR_SNAPSHOT) when a state was told. */
+enum lpl_state_snapshot {
+	LPL_STATE_NO_SNAPSHOT = 0,
+	LPL_STATE_IN_SNAPSHOT = 1,	/* it has begun, and goes on */
+	LPL_STATE_AFTER_SNAPSHOT = 2
+};
+
+/*
+ * Where 0 is no device and KTR_NONE no inode: in a state this is the device of files that
+ * the kernel did not name, and they are numbered by inode, so that two of them stay two.
+ */
+#define LPL_STATE_NAMELESS KTR_NONE
+
+/*
+ * In a state, the frames (and swap entries) of KTR_PRESENT from here up are none of the
+ * machine's: equal ones are one page, and they mean no more than that.
+ */
+#define LPL_STATE_PAGES (UINT64_C(1) << 63)
 
 /* How many events there are in both tables; neither leaves out a number. */
 enum { LPL_EVENT_KINDS = KTR_TAGS - 1 + (LPL_EVENT_TAGS - LPL_EVENT_TRACING) };

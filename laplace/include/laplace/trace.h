@@ -90,6 +90,16 @@ struct lpl_writer_options {
 	unsigned int jobs;	/* threads that compress, the caller's included, up to 8; 0: its
 				 * alone.  More write the same file, and need the memory of
 				 * as many chunks more */
+	/*
+	 * The disk is full.  Called by whichever call writes, before it fails with LPL_ERR_FULL,
+	 * if not NULL: `why` says where and for what there is no room.  true, after some waiting:
+	 * try again.  false: fail.  Once there is room it is called with `why` NULL.
+	 */
+	bool (*no_room)(void *context, const struct lpl_report *why);
+	void *context;
+	bool ends_when_full;	/* room for the index is kept on the disk, where its file system can
+				 * do that, so that lpl_writer_close() can end the file after
+				 * LPL_ERR_FULL */
 };
 
 /*
@@ -122,9 +132,17 @@ size_t lpl_writer_room(const struct lpl_writer *writer);
 enum lpl_error lpl_writer_flush(struct lpl_writer *writer, struct lpl_report *report);
 
 /*
+ * A barrier: what was written is on the disk now, and survives a loss of power.  LPL_ERR_IO: it is
+ * not known what is, and the writer has failed.  (What was taken and not flushed is not written.)
+ */
+enum lpl_error lpl_writer_sync(struct lpl_writer *writer, struct lpl_report *report);
+
+/*
  * Flush, write the index, sync, rename, free.  After an earlier error the file
  * keeps its ".part" name (its complete chunks are readable) and that error is
- * returned again.
+ * returned again.  After LPL_ERR_FULL of a writer with `ends_when_full`, too, but the file then
+ * ends behind its last complete chunk with an event LPL_EVENT_GAP and an index, and has its final
+ * name: the report says so, or why that could not be done.
  */
 enum lpl_error lpl_writer_close(struct lpl_writer *writer, struct lpl_report *report);
 
@@ -198,7 +216,7 @@ const struct lpl_chunk *lpl_reader_chunk(const struct lpl_reader *reader);
 
 /*
  * From now on compare the stream's hash, where the trace tells one (docs/format.md, section 10),
- * with that of what is delivered: one that differs is LPL_ERR_DAMAGED, when all of its chunk was
+ * with that of what was read: a chunk whose hash differs is LPL_ERR_DAMAGED, and nothing of it is
  * delivered.  Not behind a gap.  To be called before the first lpl_reader_next().
  */
 void lpl_reader_compare_hash(struct lpl_reader *reader);

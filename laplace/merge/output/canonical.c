@@ -97,8 +97,9 @@ static int canonical_event(struct lpl_merge_output *output, const struct lpl_eve
 	int error;
 
 	(void)task;
-	/* an exec tells what a task is from now on */
-	if (lpl_event_is_fence(event->tag) && event->tag != KTR_EXEC)
+	/* an exec tells what a task is from now on; here there is one space only */
+	if ((lpl_event_is_fence(event->tag) && event->tag != KTR_EXEC) ||
+	    event->tag == LPL_EVENT_SPACE_STATE)
 		return LPL_OK;
 	error = send(canonical, report);
 	return error != LPL_OK ? error : canonical->next->event(canonical->next, event, report);

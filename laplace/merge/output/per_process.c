@@ -47,6 +47,7 @@ struct per_process {
 	struct lpl_map by_task;		/* task's serial -> struct entry, of all */
 	struct entry *last;		/* the one last written to ... */
 	uint64_t last_serial;		/* ... and its task */
+	bool in_state;			/* what there is is told: nobody's doing */
 };
 
 static struct entry *entry_of(struct per_process *p, uint64_t serial)
@@ -189,8 +190,15 @@ static int take_event(struct lpl_merge_output *output, const struct lpl_event *e
 	struct per_process *p = (struct per_process *)output;
 	char *out = NULL;
 	int error = LPL_OK;
-	struct entry *entry = line_begin(p, task, EVENT_LINE, &out, &error, report);
+	struct entry *entry;
 
+	if (event->tag == LPL_EVENT_STATE)
+		p->in_state = event->arg[LPL_EVENT_STATE_BEGINS] != 0;
+	if (event->tag == LPL_EVENT_GAP)
+		p->in_state = false;
+	if (p->in_state || event->tag == LPL_EVENT_STATE)
+		return LPL_OK;
+	entry = line_begin(p, task, EVENT_LINE, &out, &error, report);
 	if (entry == NULL)
 		return error;
 	line_end(entry, lpl_put_event_line(out, event), event->cycle);

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Checkpoints: the machine is saved together with the place that the collection has come to,
+ * so that a run that was cut off can be taken up there.
+ *
+ * What a restored machine has lost (the TLBs, the traces of instructions, what a window
+ * holds, a reducer's memory) a run that nothing disturbs has to lose at the same instruction, or
+ * their traces would differ.  There are many such things, and each would have to be thought of.
+ * So whoever makes a checkpoint does what someone who takes the run up does: when all is saved,
+ * the simulator becomes a new process that restores it (exec, so that its number stays the
+ * same).  Both then are the same program in the same state by construction.
+ *
+ * It happens between two instructions, when Bochs has heeded all events, at the first such
+ * place at or after the instruction that was asked for; and not between a kernel record's begin
+ * and its trigger.  Before it the trace begins a new segment, so that nothing of what follows
+ * is in a file of what went before.
+ *
+ * A checkpoint is a directory beside the trace, TRACE.checkpoint.NNNNNN.  It is made under
+ * another name, synced, and renamed; the last two are kept.
+ */
+#include "bochs.h"
+#include "cpu/cpu.h"
+#include "gui/siminterface.h"
+#include "param_names.h"
+#include "pc_system.h"
+#include "bx_debug/debug.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <xxhash.h>
+
+#include "checkpoint.h"
+#include "option.h"
+#include "producer.h"
+#include "session.h"
+#include "signals.h"
+#include "watch.h"
+#include "windows.h"
+
+static struct {
+	int timer;
+	bool due;
+	struct laplace_place place;
+} checkpoint;
+
+static const uint64_t SOON = 10000;	/* instructions, when it cannot be now */
+enum { NAME_SIZE = BX_PATHNAME_LEN + 64 };	/* of the path of a checkpoint */
+
+bool laplace_checkpoint_restores(void)
+{
+	return SIM->get_param_bool(BXPN_RESTORE_FLAG)->get();
+}
+
+/* ---- when ---- */
+
+static void comes(void *)
+{
+	checkpoint.due = true;
+	BX_CPU(0)->async_event = 1;	/* Bochs leaves its traces, and looks for events */
+}
+
+static void set_timer(uint64_t ticks)
+{
+	bx_pc_system.activate_timer_ticks((unsigned)checkpoint.timer, ticks, false);
+}
+
+/* The timer counts cycles, of which there are never fewer than instructions. */
+static void set_next(void)
+{
+	uint64_t every = laplace_option.checkpoint_instructions;
+
+	if (every)
+		set_timer(every - laplace_icount() % every);
+}
+
+void laplace_ask_checkpoint(void)
+{
+	set_timer(1);
+}
+
+/* ---- files ---- */
+
+static void name_directory(char *path, size_t size, uint64_t number, const char *ending)
+{
+	snprintf(path, size, "%s.checkpoint.%06llu%s", laplace_option.trace,
+		 (unsigned long long)number, ending);
+}
+
+/* Each file of a directory; false with errno: not all. */
+static bool each_file(const char *path, bool (*what)(int directory, const char *name))
+{
+	DIR *directory = opendir(path);
+	bool good = directory != NULL;
+
+	while (good) {
+		errno = 0;
+		struct dirent *entry = readdir(directory);
+
+		if (!entry) {
+			good = !errno;
+			break;
+		}
+		if (entry->d_name[0] != '.')
+			good = what(dirfd(directory), entry->d_name);
+	}
+	if (directory)
+		closedir(directory);
+	return good;
+}
+
+static bool sync_file(int directory, const char *name)
+{
+	int fd = openat(directory, name, O_RDONLY | O_CLOEXEC);
+	bool good = fd >= 0 && fsync(fd) == 0;
+	int problem = errno;
+
+	if (fd >= 0)
+		close(fd);
+	errno = problem;
+	return good;
+}
+
+static bool remove_file(int directory, const char *name)
+{
+	return unlinkat(directory, name, 0) == 0;
+}
+
+static bool remove_directory(const char *path)
+{
+	return (each_file(path, remove_file) && rmdir(path) == 0) || errno == ENOENT;
+}
+
+static bool sync_directory(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool good = fd >= 0 && fsync(fd) == 0;
+	int problem = errno;
+
+	if (fd >= 0)
+		close(fd);
+	errno = problem;
+	return good;
+}
+
+static bool sync_parent(const char *path)
+{
+	char parent[NAME_SIZE];
+	char *slash;
+
+	snprintf(parent, sizeof(parent), "%s", path);
+	slash = strrchr(parent, '/');
+	if (slash)
+		slash[slash == parent] = '\0';
+	return sync_directory(slash ? parent : ".");
+}
+
+/* ---- the place ---- */
+
+/* What a file with a place begins with: whose it is.  It is read by the same program only. */
+struct place_header {
+	char magic[16];
+	uint64_t size, program;
+};
+static const char MAGIC[16] = "laplace place";
+
+/* The program, in a number. */
+static uint64_t this_program(void)
+{
+	XXH3_state_t *state = XXH3_createState();
+	FILE *file = fopen("/proc/self/exe", "rb");
+	static char bytes[65536];
+	uint64_t number = 0;
+	size_t count;
+
+	if (state && file) {
+		XXH3_64bits_reset(state);
+		while ((count = fread(bytes, 1, sizeof(bytes), file)) > 0)
+			XXH3_64bits_update(state, bytes, count);
+		number = ferror(file) ? 0 : XXH3_64bits_digest(state);
+	}
+	if (file)
+		fclose(file);
+	XXH3_freeState(state);
+	return number;
+}
+
+static bool write_place(const char *directory)
+{
+	const struct laplace_place *place = &checkpoint.place;
+	struct place_header header = {};
+	char path[NAME_SIZE + 16];
+
+	memcpy(header.magic, MAGIC, sizeof(header.magic));
+	header.size = sizeof(*place);
+	header.program = this_program();
+	snprintf(path, sizeof(path), "%s/place", directory);
+	FILE *file = fopen(path, "wb");
+	bool good = file && fwrite(&header, sizeof(header), 1, file) == 1 &&
+		    fwrite(place, sizeof(*place), 1, file) == 1;
+
+	return file && fclose(file) == 0 && good;
+}
+
+static void read_place(const char *directory)
+{
+	struct place_header header;
+	char path[NAME_SIZE + 16];
+
+	snprintf(path, sizeof(path), "%s/place", directory);
+	FILE *file = fopen(path, "rb");
+	bool good = file && fread(&header, sizeof(header), 1, file) == 1;
+
+	if (!file)
+		laplace_die("%s is no checkpoint: %s cannot be read: %s", directory, path,
+			    strerror(errno));
+	if (!good || memcmp(header.magic, MAGIC, sizeof(header.magic)))
+		laplace_die("%s is no checkpoint: %s is not what one has", directory, path);
+	if (header.size != sizeof(checkpoint.place) || header.program != this_program())
+		laplace_die("the checkpoint %s was made by another build of laplace-bochs, which alone "
+			    "can go on from it", directory);
+	if (fread(&checkpoint.place, sizeof(checkpoint.place), 1, file) != 1)
+		laplace_die("%s is cut off", path);
+	fclose(file);
+}
+
+/* Under its final name there is a whole one or none. */
+static bool save(const char *final)
+{
+	char partial[NAME_SIZE];
+
+	name_directory(partial, sizeof(partial), checkpoint.place.number, ".part");
+	return remove_directory(partial) && mkdir(partial, 0777) == 0 &&
+	       SIM->save_state(partial) && write_place(partial) && each_file(partial, sync_file) &&
+	       sync_directory(partial) && remove_directory(final) &&
+	       rename(partial, final) == 0 && sync_parent(final);
+}
+
+/* ---- becoming a new process ---- */
+
+/* Nothing of Bochs' files goes along; who reads the status still does. */
+static void close_others(void)
+{
+	DIR *directory = opendir("/proc/self/fd");
+	struct dirent *entry;
+
+	while (directory && (entry = readdir(directory))) {
+		int fd = atoi(entry->d_name);
+
+		if (fd > STDERR_FILENO && fd != laplace_option.status_fd)
+			fcntl(fd, F_SETFD, FD_CLOEXEC);
+	}
+	if (directory)
+		closedir(directory);
+}
+
+[[noreturn]] static void go_on_from(char *path)
+{
+	char program[] = "/proc/self/exe", quick[] = "-q", unlock[] = "-unlock", restore[] = "-r";
+	char *arguments[] = { program, quick, unlock, restore, path, NULL };
+
+	fflush(NULL);
+	close_others();
+	execv(program, arguments);
+	laplace_die("the simulator cannot be started again to go on from %s: %s", path,
+		    strerror(errno));
+}
+
+/* ---- making one ---- */
+
+static void note_place(void)
+{
+	struct laplace_place *place = &checkpoint.place;
+	const struct laplace_watch *watch = &laplace.watch;
+	uint32_t tid, tgid;
+
+	place->number++;
+	place->instr = laplace_icount();
+	place->on = laplace.state == LAPLACE_ON;
+	place->wanted = laplace_windows_wanted();
+	place->windows_begun = laplace_windows_begun();
+	place->known = watch->known;
+	place->end_seen = watch->end_seen;
+	place->fail_seen = watch->fail_seen;
+	place->address = watch->address;
+	place->hello = watch->hello;
+	place->low = watch->low;
+	place->records = watch->records;
+	place->malformed = watch->malformed;
+	place->abandoned = watch->abandoned;
+	laplace_running_task(&tid, &tgid);
+	place->tid = tid;
+	place->tgid = tgid;
+}
+
+static void make(void)
+{
+	char path[NAME_SIZE], old[NAME_SIZE];
+	struct laplace_place *place = &checkpoint.place;
+
+	BX_CPU(0)->laplace.between = true;
+	note_place();
+	laplace_pause();
+	place->references = laplace_references();
+	place->tracer_refs = laplace.tracer_refs;
+	laplace_session_suspend(&place->collector);
+	name_directory(path, sizeof(path), place->number, "");
+	if (!save(path)) {
+		laplace_complain("the checkpoint %s cannot be made, and the run goes on without: %s",
+				 path, strerror(errno));
+		laplace_continue(place->references, place->tracer_refs, place->on);
+		set_next();
+		return;
+	}
+	if (place->number > 2) {
+		name_directory(old, sizeof(old), place->number - 2, "");
+		if (!remove_directory(old))
+			laplace_complain("the old checkpoint %s cannot be removed: %s", old,
+					 strerror(errno));
+	}
+	laplace_session_hand_over();
+	go_on_from(path);
+}
+
+void laplace_checkpoint_if_due(void)
+{
+	uint64_t every = laplace_option.checkpoint_instructions;
+
+	if (!checkpoint.due)
+		return;
+	checkpoint.due = false;
+	if (laplace_record_is_open() || laplace.state == LAPLACE_SUPPRESSED)
+		set_timer(SOON);
+	else if (every && laplace_icount() / every == checkpoint.place.instr / every)
+		set_next();
+	else
+		make();
+}
+
+/* ---- going on ---- */
+
+void laplace_restored(void)
+{
+	const struct laplace_place *place = &checkpoint.place;
+	struct laplace_watch *watch = &laplace.watch;
+
+	if (!laplace_option.wanted)
+		return;
+	watch->known = place->known;
+	watch->end_seen = place->end_seen;
+	watch->fail_seen = place->fail_seen;
+	watch->address = place->address;
+	watch->hello = (unsigned)place->hello;
+	watch->low = (uint32_t)place->low;
+	watch->records = place->records;
+	watch->malformed = place->malformed;
+	watch->abandoned = place->abandoned;
+	laplace_note_running((uint32_t)place->tid, (uint32_t)place->tgid);
+	BX_CPU(0)->laplace.between = true;
+	laplace_restart();
+	laplace_windows_continue(place->wanted, place->windows_begun);
+	laplace_continue(place->references, place->tracer_refs, place->on);
+	set_next();
+}
+
+const struct lpl_collector_place *laplace_checkpoint_place(void)
+{
+	if (!laplace_checkpoint_restores())
+		return NULL;
+	read_place(SIM->get_param_string(BXPN_RESTORE_PATH)->getptr());
+	return &checkpoint.place.collector;
+}
+
+void laplace_checkpoints_begin(void)
+{
+	if (laplace_option.stage != LPL_STAGE_FILE)
+		return;
+	checkpoint.timer = bx_pc_system.register_timer_ticks(NULL, comes, 1, false, false,
+							     "laplace.checkpoint");
+	if (!laplace_checkpoint_restores())
+		set_next();
+}
+
+/* ---- the serial port's file ---- */
+
+/* To be continued after so many bytes, if there are so many; without any it is a new one. */
+FILE *laplace_open_output(const char *path, uint64_t length)
+{
+	FILE *file = length ? fopen(path, "r+b") : NULL;
+
+	if (file && (fseeko(file, 0, SEEK_END) || (uint64_t)ftello(file) < length ||
+		     ftruncate(fileno(file), (off_t)length) || fseeko(file, 0, SEEK_END))) {
+		laplace_complain("%s has not the %llu bytes that it had at the checkpoint", path,
+				 (unsigned long long)length);
+		fclose(file);
+		file = NULL;
+	}
+	return file ? file : fopen(path, "wb");
+}

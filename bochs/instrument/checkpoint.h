@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The machine saved with the collection's place, and taken up again; see checkpoint.cc. */
+#ifndef LAPLACE_CHECKPOINT_H
+#define LAPLACE_CHECKPOINT_H
+
+#include <cstdint>
+
+#include <laplace/collector.h>
+
+/* What a checkpoint holds besides Bochs' machine. */
+struct laplace_place {
+	uint64_t number;		/* of the checkpoint, from 1 */
+	uint64_t instr;			/* when it was made */
+	struct lpl_collector_place collector;
+	bool on;			/* it is recorded */
+	bool wanted;			/* see laplace_want() */
+	uint64_t windows_begun;
+	uint64_t references, tracer_refs;	/* until then */
+	/* the kernel's record, as in struct laplace_watch; and who runs */
+	bool known, end_seen, fail_seen;
+	uint64_t address, hello, low, records, malformed, abandoned;
+	uint64_t tid, tgid;
+};
+
+/* Is this process one that goes on from a checkpoint? */
+bool laplace_checkpoint_restores(void);
+/* And with what its collector does; NULL: it is none.  Ends the program if it cannot be one. */
+const struct lpl_collector_place *laplace_checkpoint_place(void);
+/* From power-on, or from a restored checkpoint: make them as the option says. */
+void laplace_checkpoints_begin(void);
+/* One is to be made soon. */
+void laplace_ask_checkpoint(void);
+
+#endif

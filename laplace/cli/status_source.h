@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Where a collection tells its status: a status file, whose last line counts, or its control
+ * socket, which is asked.
+ */
+#ifndef LAPLACE_CLI_STATUS_SOURCE_H
+#define LAPLACE_CLI_STATUS_SOURCE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include <jansson.h>
+
+struct cli_status_source {
+	const char *path;
+	bool is_socket;
+	dev_t device;			/* of a file: where it was read up to */
+	ino_t inode;
+	off_t at;
+};
+
+/* false: `path` is neither, or not there (complained). */
+bool cli_status_source_open(struct cli_status_source *source, const char *path);
+
+enum cli_news {
+	CLI_NEWS,			/* *status is new, and the caller's */
+	CLI_NO_NEWS,
+	CLI_GONE,			/* there is nobody (any more) who tells; see errno */
+	CLI_NO_STATUS			/* what is told is none (complained) */
+};
+enum cli_news cli_status_source_look(struct cli_status_source *source, json_t **status);
+
+#endif
