@@ -286,7 +286,12 @@ static void close_others(void)
 [[noreturn]] static void go_on_from(char *path)
 {
 	char program[] = "/proc/self/exe", quick[] = "-q", unlock[] = "-unlock", restore[] = "-r";
-	char *arguments[] = { program, quick, unlock, restore, path, NULL };
+	char status[64], *arguments[] = { program, quick, unlock, restore, path, NULL, NULL };
+
+	if (laplace_option.status_fd >= 0) {
+		snprintf(status, sizeof(status), "laplace: status=%ld", laplace_option.status_fd);
+		arguments[5] = status;
+	}
 
 	fflush(NULL);
 	close_others();
