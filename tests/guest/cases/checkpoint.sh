@@ -61,10 +61,10 @@ for reduce in none sad:64; do
 		# the manifest names its files
 		sed "s/$whole/$cut/g" "$WORK/${file/$cut/$whole}" >"$WORK/expected"
 		case $file in
-		"$cut.lpl") same='sed s/,"check":"[0-9a-f]*"//' ;;
-		*) same=cat ;;
+		"$cut.lpl") without='s/,"check":"[0-9a-f]*"//' ;;
+		*) without='' ;;
 		esac
-		cmp <($same "$WORK/expected") <($same "$WORK/$file") ||
+		cmp <(sed "$without" "$WORK/expected") <(sed "$without" "$WORK/$file") ||
 			fail "$reduce: $file is not what a run that nothing disturbs has"
 	done <"$WORK/files.cut"
 	tr -d '\r' <"$IMAGE/boot.serial" >"$WORK/$cut.serial"
