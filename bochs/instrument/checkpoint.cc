@@ -279,7 +279,7 @@ static bool save_as(const char *partial, const char *final)
 /* ---- becoming a new process ---- */
 
 /* Nothing of Bochs' files goes along; who reads the status still does. */
-static void close_others(void)
+static void close_others(int kept)
 {
 	DIR *directory = opendir("/proc/self/fd");
 	struct dirent *entry;
@@ -287,14 +287,14 @@ static void close_others(void)
 	while (directory && (entry = readdir(directory))) {
 		int fd = atoi(entry->d_name);
 
-		if (fd > STDERR_FILENO && fd != laplace_option.status_fd)
+		if (fd > STDERR_FILENO && fd != laplace_option.status_fd && fd != kept)
 			fcntl(fd, F_SETFD, FD_CLOEXEC);
 	}
 	if (directory)
 		closedir(directory);
 }
 
-[[noreturn]] static void go_on_from(char *path)
+[[noreturn]] static void go_on_from(char *path, int kept)
 {
 	char program[] = "/proc/self/exe", quick[] = "-q", unlock[] = "-unlock", restore[] = "-r";
 	char status[64], *arguments[] = { program, quick, unlock, restore, path, NULL, NULL };
@@ -305,7 +305,7 @@ static void close_others(void)
 	}
 
 	fflush(NULL);
-	close_others();
+	close_others(kept);
 	execv(program, arguments);
 	laplace_die("the simulator cannot be started again to go on from %s: %s", path,
 		    strerror(errno));
@@ -379,8 +379,7 @@ static void make(void)
 			laplace_complain("the old checkpoint %s cannot be removed: %s", old,
 					 strerror(errno));
 	}
-	laplace_session_hand_over();
-	go_on_from(path);
+	go_on_from(path, laplace_session_hand_over());
 }
 
 void laplace_checkpoint_if_due(void)

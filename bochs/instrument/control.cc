@@ -8,6 +8,8 @@
 #include "bochs.h"
 #include "cpu/cpu.h"
 
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include <laplace/control.h>
@@ -19,6 +21,7 @@
 #include "windows.h"
 
 static struct lpl_control *control;	/* NULL: there is no socket */
+static const char LEFT[] = "LAPLACE_CONTROL_FD";	/* the socket's, from one program to the next */
 static bool checkpoint_asked;		/* that request is not answered yet */
 
 /* ---- the socket's thread ---- */
@@ -57,7 +60,13 @@ void laplace_control_open(const char *path)
 	struct lpl_report report;
 
 	memset(&report, 0, sizeof(report));
-	if (lpl_control_open(&control, path, &hooks, &report))
+	const char *left = getenv(LEFT);
+	enum lpl_error error = left ?
+		lpl_control_take_over(&control, path, atoi(left), &hooks, &report) : LPL_ERR_IO;
+
+	unsetenv(LEFT);
+	memset(&report, 0, sizeof(report));
+	if (error && lpl_control_open(&control, path, &hooks, &report))
 		laplace_die("control=%s: %s", path, report.text);
 }
 
@@ -117,6 +126,23 @@ void laplace_control_checkpointed(const char *problem)
 	if (checkpoint_asked)
 		lpl_control_refuse(control, problem);
 	checkpoint_asked = false;
+}
+
+int laplace_control_leave(void)
+{
+	char number[16];
+	int listening;
+
+	if (!control)
+		return -1;
+	if (checkpoint_asked)
+		lpl_control_done(control, 0);
+	checkpoint_asked = false;
+	listening = lpl_control_leave(control);
+	control = NULL;
+	snprintf(number, sizeof(number), "%d", listening);
+	setenv(LEFT, number, 1);
+	return listening;
 }
 
 void laplace_control_ending(void)

@@ -9,6 +9,11 @@ void laplace_control_open(const char *path);
 void laplace_control_attend(void);
 /* A checkpoint was not made; who asked for it is told. */
 void laplace_control_checkpointed(const char *problem);
+/*
+ * Another program is executed in this process, after a checkpoint: the descriptor that it has to
+ * have, for laplace_control_open() in it; -1: there is no socket.
+ */
+int laplace_control_leave(void);
 /* The collector is about to be closed. */
 void laplace_control_ending(void);
 /* And it was; NULL: well. */

@@ -503,15 +503,15 @@ void laplace_session_suspend(struct lpl_collector_place *place)
 	lpl_collector_place(session.collector, place);
 }
 
-void laplace_session_hand_over(void)
+int laplace_session_hand_over(void)
 {
 	if (laplace_signals_leave())
 		leave();
 	laplace_signals_heeded();
-	laplace_control_ending();
-	laplace_control_closed(NULL);
+	int kept = laplace_control_leave();
 	lpl_collector_leave(session.collector);
 	session.collector = NULL;
+	return kept;
 }
 
 /* ---- end ---- */

@@ -17,8 +17,11 @@ bool laplace_session_starts_at_mark(void);
 bool laplace_session_wants_handshake(void);
 /* For a checkpoint: all that came is on its way to the disk, and the next segment begins. */
 void laplace_session_suspend(struct lpl_collector_place *place);
-/* The collector is closed without an end: another process goes on.  Ends the run if asked to. */
-void laplace_session_hand_over(void);
+/*
+ * The collector is closed without an end: another program goes on.  Ends the run if asked to.
+ * Returns a descriptor that it has to have; -1: none.
+ */
+int laplace_session_hand_over(void);
 /*
  * Is anything to be done between two instructions?  What was asked for by another thread, or
  * what the time brings.

@@ -38,6 +38,7 @@ struct place {
 	struct lpl_totals totals;
 	uint64_t refs, tracer_refs, events, instructions;
 	uint64_t elapsed_ns;
+	bool tracing;
 	struct lpl_run_state state;
 };
 _Static_assert(sizeof(struct place) <= sizeof(struct lpl_collector_place), "room for a place");
@@ -289,6 +290,7 @@ static void note_place(struct lpl_collector *c)
 		.events = c->has_log ? c->log.events : c->stream.events_taken,
 		.instructions = instructions(c),
 		.elapsed_ns = lpl_now_ns() - c->start_ns,
+		.tracing = c->status.tracing,
 		.state = c->log.state,
 	};
 	lpl_writer_where(c->writer, &place->writer);
@@ -299,6 +301,7 @@ static void go_to(struct lpl_collector *c, const struct place *place)
 	*totals_of(c) = place->totals;
 	c->segment_instr = place->instructions;
 	c->start_ns -= place->elapsed_ns;
+	c->status.tracing = place->tracing;
 	if (!c->has_log) {
 		c->stream.tracer_refs = place->tracer_refs;
 		c->stream.events_taken = place->events;

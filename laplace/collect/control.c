@@ -136,10 +136,9 @@ void lpl_control_ending(struct lpl_control *c)
 	pthread_mutex_unlock(&c->lock);
 }
 
-void lpl_control_close(struct lpl_control *c, const char *problem)
+/* The thread ends, when all who wait are answered. */
+static void end(struct lpl_control *c, const char *problem)
 {
-	if (c == NULL)
-		return;
 	lpl_control_ending(c);
 	pthread_mutex_lock(&c->lock);
 	c->closed = true;
@@ -147,11 +146,28 @@ void lpl_control_close(struct lpl_control *c, const char *problem)
 	pthread_mutex_unlock(&c->lock);
 	wake(c);
 	pthread_join(c->thread, NULL);
-	lpl_control_socket_close(&c->socket);
 	(void)close(c->wake);
 	pthread_mutex_destroy(&c->lock);
 	free(c->last_status);
+}
+
+void lpl_control_close(struct lpl_control *c, const char *problem)
+{
+	if (c == NULL)
+		return;
+	end(c, problem);
+	lpl_control_socket_close(&c->socket);
 	free(c);
+}
+
+int lpl_control_leave(struct lpl_control *c)
+{
+	int listening;
+
+	end(c, NULL);
+	listening = lpl_control_socket_leave(&c->socket);
+	free(c);
+	return listening;
 }
 
 /* ---- replies ---- */
@@ -474,8 +490,8 @@ static int start_thread(struct lpl_control *c)
 	return problem;
 }
 
-enum lpl_error lpl_control_open(struct lpl_control **control, const char *path,
-				const struct lpl_control_hooks *hooks, struct lpl_report *report)
+static enum lpl_error open_at(struct lpl_control **control, const char *path, int listening,
+			      const struct lpl_control_hooks *hooks, struct lpl_report *report)
 {
 	struct lpl_control *c = calloc(1, sizeof(*c));
 	enum lpl_error error;
@@ -488,8 +504,12 @@ enum lpl_error lpl_control_open(struct lpl_control **control, const char *path,
 		c->client[i].fd = -1;
 	pthread_mutex_init(&c->lock, NULL);
 	c->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	error = c->wake < 0 ? lpl_fail(report, LPL_ERR_IO, "%s: no eventfd", path) :
-			      lpl_control_socket_open(&c->socket, path, report);
+	if (c->wake < 0)
+		error = lpl_fail(report, LPL_ERR_IO, "%s: no eventfd", path);
+	else if (listening >= 0)
+		error = lpl_control_socket_take(&c->socket, path, listening, report);
+	else
+		error = lpl_control_socket_open(&c->socket, path, report);
 	if (!error && (errno = start_thread(c)) != 0) {
 		error = lpl_fail(report, LPL_ERR_IO, "%s: no thread", path);
 		lpl_control_socket_close(&c->socket);
@@ -503,4 +523,17 @@ enum lpl_error lpl_control_open(struct lpl_control **control, const char *path,
 	}
 	*control = c;
 	return LPL_OK;
+}
+
+enum lpl_error lpl_control_open(struct lpl_control **control, const char *path,
+				const struct lpl_control_hooks *hooks, struct lpl_report *report)
+{
+	return open_at(control, path, -1, hooks, report);
+}
+
+enum lpl_error lpl_control_take_over(struct lpl_control **control, const char *path, int listening,
+				     const struct lpl_control_hooks *hooks,
+				     struct lpl_report *report)
+{
+	return open_at(control, path, listening, hooks, report);
 }

@@ -118,6 +118,32 @@ failed:
 	return error;
 }
 
+enum lpl_error lpl_control_socket_take(struct lpl_control_socket *s, const char *path, int fd,
+				       struct lpl_report *report)
+{
+	socklen_t size = sizeof(int);
+	struct stat about;
+	int listens = 0;
+
+	*s = (struct lpl_control_socket){ .fd = fd, .path = strdup(path) };
+	if (s->path != NULL && lstat(path, &about) == 0 && S_ISSOCK(about.st_mode) &&
+	    getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 && listens &&
+	    fcntl(fd, F_SETFD, FD_CLOEXEC) == 0) {
+		s->device = about.st_dev;
+		s->inode = about.st_ino;
+		return LPL_OK;
+	}
+	free(s->path);
+	return lpl_fail(report, LPL_ERR_IO, "%s: nobody listens there for us", path);
+}
+
+int lpl_control_socket_leave(struct lpl_control_socket *s)
+{
+	free(s->path);
+	(void)fcntl(s->fd, F_SETFD, 0);
+	return s->fd;
+}
+
 void lpl_control_socket_close(struct lpl_control_socket *s)
 {
 	struct stat about;

@@ -18,6 +18,11 @@ struct lpl_control_socket {
 /* LPL_ERR_USAGE, LPL_ERR_IO, LPL_ERR_MEMORY: as lpl_control_open(). */
 enum lpl_error lpl_control_socket_open(struct lpl_control_socket *s, const char *path,
 				       struct lpl_report *report);
+/* The socket at `path` listens already, by this descriptor, which is the socket's then. */
+enum lpl_error lpl_control_socket_take(struct lpl_control_socket *s, const char *path, int fd,
+				       struct lpl_report *report);
+/* Leave it where it is, for another process: the descriptor, which survives an exec. */
+int lpl_control_socket_leave(struct lpl_control_socket *s);
 /* Take it away, if it is still ours. */
 void lpl_control_socket_close(struct lpl_control_socket *s);
 

@@ -42,14 +42,15 @@ static uint64_t flushed(void *context)
 	return atomic_load(&flushes);
 }
 
+static char status_line[] = "{\"instructions\":7}\n";
+static const struct lpl_control_hooks all_hooks = { status_line, poked, status, flushed };
+
 static struct lpl_control *open_control(const char *path)
 {
-	static char line[] = "{\"instructions\":7}\n";
-	const struct lpl_control_hooks hooks = { line, poked, status, flushed };
 	struct lpl_report report = { 0 };
 	struct lpl_control *control;
 
-	if (lpl_control_open(&control, path, &hooks, &report))
+	if (lpl_control_open(&control, path, &all_hooks, &report))
 		fail_msg("%s", report.text);
 	return control;
 }
@@ -455,6 +456,35 @@ static void test_bad_end(void **state)
 	close(fd);
 }
 
+/* One leaves the socket, another takes it over: who asked is answered, who comes between waits. */
+static void test_another_goes_on(void **state)
+{
+	const char *path = in_directory("left");
+	struct lpl_control *control = open_control(path);
+	int asked = connect_to(path), between, listening;
+	struct lpl_report report = { 0 };
+
+	(void)state;
+	say(asked, "checkpoint\n");
+	assert_int_equal(taken(control).what, LPL_REQUEST_checkpoint);
+	lpl_control_done(control, 0);
+	listening = lpl_control_leave(control);
+	assert_true(listening >= 0);
+	expect(asked, DONE("checkpoint"));
+	between = connect_to(path);
+	say(between, "status\n");
+	assert_int_equal(lpl_control_take_over(&control, path, listening, &all_hooks, &report), LPL_OK);
+	expect(between, DONE("status"));
+	close(asked);
+	close(between);
+	lpl_control_close(control, NULL);
+	assert_int_equal(access(path, F_OK), -1);
+	/* what listens nowhere is no such socket */
+	assert_int_equal(lpl_control_take_over(&control, path, STDIN_FILENO, &all_hooks, &report),
+			 LPL_ERR_IO);
+	assert_null(control);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -469,6 +499,7 @@ int main(void)
 		cmocka_unit_test(test_many_clients),
 		cmocka_unit_test(test_end),
 		cmocka_unit_test(test_bad_end),
+		cmocka_unit_test(test_another_goes_on),
 	};
 
 	return cmocka_run_group_tests(tests, make_directory, remove_directory);

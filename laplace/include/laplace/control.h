@@ -90,6 +90,14 @@ struct lpl_control;
 enum lpl_error lpl_control_open(struct lpl_control **control, const char *path,
 				const struct lpl_control_hooks *hooks, struct lpl_report *report);
 
+/*
+ * The same with a socket that another process has left (lpl_control_leave()): `listening` is its
+ * descriptor.  LPL_ERR_IO: it is none; the descriptor is the caller's still.
+ */
+enum lpl_error lpl_control_take_over(struct lpl_control **control, const char *path, int listening,
+				     const struct lpl_control_hooks *hooks,
+				     struct lpl_report *report);
+
 /* ---- the simulator's thread ---- */
 
 /*
@@ -112,6 +120,11 @@ void lpl_control_ending(struct lpl_control *control);
  * who still waits for something else; the socket is removed and the thread ends.  NULL is fine.
  */
 void lpl_control_close(struct lpl_control *control, const char *problem);
+/*
+ * As that, well, but the socket stays, for who executes another program in this process: returns
+ * its descriptor.  Who connects meanwhile waits.
+ */
+int lpl_control_leave(struct lpl_control *control);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

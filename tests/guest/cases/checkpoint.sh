@@ -106,3 +106,22 @@ if [ "$(id -u)" = 0 ] && mkdir -p "$WORK/small" && mount -t tmpfs -o size=60m no
 	"$PROGRAMS/compare-traces" "$WORK/boot-none.lpl" "$WORK/run.lpl" ||
 		fail "a checkpoint that could not be made has changed the run"
 fi
+
+# Asked for at the control socket, where the next request is answered by who goes on.
+socket=$WORK/checkpoint.sock
+record asked boot --checkpoint on --control "$socket" &
+recorder=$!
+while [ ! -S "$socket" ] && kill -0 $recorder 2>/dev/null; do
+	sleep 0.05
+done
+for what in checkpoint "mark between" checkpoint "mark behind"; do
+	# shellcheck disable=SC2086 # a request is several words
+	"$LAPLACE" ctl "$socket" $what >"$WORK/asked.reply" 2>&1 ||
+		fail "ctl $what: $(tail -n 1 "$WORK/asked.reply")"
+	expect_line "$WORK/asked.reply" "^${what%% *}: done; tracing on, "
+done
+wait $recorder || fail "asked for checkpoints: $(said "$WORK/asked.log")"
+verify "$WORK/asked.lpl"
+[ "$(newest asked)" -eq 2 ] || fail "two checkpoints were asked for, and $(newest asked) made"
+"$LAPLACE" info "$WORK/asked.lpl" >"$WORK/asked.info"
+expect_line "$WORK/asked.info" '^  host-mark +2$'
