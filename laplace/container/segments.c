@@ -357,7 +357,7 @@ enum lpl_error lpl_segments_continue(struct lpl_segments **result, const char *p
 		error = begin_segment(s, &next, report);
 	if (error == LPL_OK)
 		error = lpl_writer_open_at(&s->writer, next, s->meta, options, place, keeper,
-					   report);
+					   false, report);
 	free(next);
 	if (error == LPL_OK)
 		*result = s;
@@ -399,7 +399,7 @@ enum lpl_error lpl_segments_rotate(struct lpl_segments *s, struct lpl_report *re
 	/* what fails here stops the writer, too */
 	if (lpl_writer_end_file(writer, false, failure) == LPL_OK &&
 	    put_segment(s, failure) == LPL_OK && begin_segment(s, &path, failure) == LPL_OK)
-		(void)lpl_writer_next_file(writer, path, s->meta, failure);
+		(void)lpl_writer_next_file(writer, path, s->meta, false, failure);
 	free(path);
 	return failure->error == LPL_OK ? LPL_OK : lpl_writer_failed(writer, report);
 }

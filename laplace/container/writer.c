@@ -268,7 +268,7 @@ enum lpl_error lpl_writer_copy_chunk(struct lpl_writer *writer,
 		return lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory", writer->output.name);
 	header.sequence = writer->sequence++;
 	header.refs_so_far = writer->refs_so_far += header.refs;
-	header.events_so_far = writer->events_so_far += header.events;
+	header.events_so_far = writer->events_so_far += lpl_chunk_counted_events(&header);
 	lpl_chunk_encode(&header, stored);
 	memcpy(stored + LPL_CHUNK_HEADER_BYTES, payload, header.stored);
 	if (writer->failure.error == LPL_OK)
@@ -504,7 +504,8 @@ enum lpl_error lpl_writer_open_at(struct lpl_writer **result, const char *path,
 				  const struct lpl_meta *meta,
 				  const struct lpl_writer_options *options,
 				  const struct lpl_writer_place *place,
-				  struct lpl_state_keeper *keeper, struct lpl_report *report)
+				  struct lpl_state_keeper *keeper, bool overwrite,
+				  struct lpl_report *report)
 {
 	struct lpl_writer *writer;
 	enum lpl_error error = make(&writer, options, report);
@@ -522,7 +523,7 @@ enum lpl_error lpl_writer_open_at(struct lpl_writer **result, const char *path,
 	writer->keeper = keeper;
 	if (writer->runs)
 		lpl_packed_runs_go_to(writer->runs, place);
-	error = lpl_writer_next_file(writer, path, meta, report);
+	error = lpl_writer_next_file(writer, path, meta, overwrite, report);
 	if (error == LPL_OK)
 		*result = writer;
 	else
@@ -601,7 +602,8 @@ enum lpl_error lpl_writer_end_file(struct lpl_writer *writer, bool last,
 }
 
 enum lpl_error lpl_writer_next_file(struct lpl_writer *writer, const char *path,
-				    const struct lpl_meta *meta, struct lpl_report *report)
+				    const struct lpl_meta *meta, bool overwrite,
+				    struct lpl_report *report)
 {
 	const struct lpl_totals totals = totals_at_end(writer, false);
 	const lpl_no_room no_room = writer->output.no_room;
@@ -615,7 +617,7 @@ enum lpl_error lpl_writer_next_file(struct lpl_writer *writer, const char *path,
 	if (writer->runs)
 		lpl_packed_runs_next_file(writer->runs);
 	writer->ending = false;
-	if (lpl_output_open(&writer->output, path, false, &writer->failure) != LPL_OK)
+	if (lpl_output_open(&writer->output, path, overwrite, &writer->failure) != LPL_OK)
 		return lpl_writer_failed(writer, report);
 	writer->output.no_room = no_room;
 	writer->output.context = context;

@@ -111,9 +111,10 @@ bool lpl_writer_has_records(const struct lpl_writer *writer);
  */
 enum lpl_error lpl_writer_end_file(struct lpl_writer *writer, bool last,
 				   struct lpl_report *report);
-/* And goes on: as lpl_writer_open(), without overwriting. */
+/* And goes on: as lpl_writer_open(). */
 enum lpl_error lpl_writer_next_file(struct lpl_writer *writer, const char *path,
-				    const struct lpl_meta *meta, struct lpl_report *report);
+				    const struct lpl_meta *meta, bool overwrite,
+				    struct lpl_report *report);
 
 /* ---- going on in another process ---- */
 
@@ -139,7 +140,8 @@ enum lpl_error lpl_writer_open_at(struct lpl_writer **writer, const char *path,
 				  const struct lpl_meta *meta,
 				  const struct lpl_writer_options *options,
 				  const struct lpl_writer_place *place,
-				  struct lpl_state_keeper *keeper, struct lpl_report *report);
+				  struct lpl_state_keeper *keeper, bool overwrite,
+				  struct lpl_report *report);
 
 /* ---- packed runs (run_writer.c) ---- */
 
