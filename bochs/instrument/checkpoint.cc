@@ -209,6 +209,27 @@ static bool write_place(const char *directory)
 	return file && fclose(file) == 0 && good;
 }
 
+/* Who and what there is in the guest, for the segments to come. */
+static const char *guest_path(const char *directory)
+{
+	static char path[NAME_SIZE + 16];
+
+	snprintf(path, sizeof(path), "%s/guest", directory);
+	return path;
+}
+
+static bool write_guest(const char *directory)
+{
+	struct lpl_report report;
+
+	memset(&report, 0, sizeof(report));
+	if (lpl_collector_save_guest(laplace_session_collection().collector,
+				     guest_path(directory), &report) == LPL_OK)
+		return true;
+	laplace_complain("%s", report.text);
+	return false;
+}
+
 static void read_place(const char *directory)
 {
 	struct place_header header;
@@ -238,8 +259,9 @@ static bool save(const char *final)
 
 	name_directory(partial, sizeof(partial), checkpoint.place.number, ".part");
 	return remove_directory(partial) && mkdir(partial, 0777) == 0 &&
-	       SIM->save_state(partial) && write_place(partial) && each_file(partial, sync_file) &&
-	       sync_directory(partial) && remove_directory(final) &&
+	       SIM->save_state(partial) && write_place(partial) && write_guest(partial) &&
+	       each_file(partial, sync_file) && sync_directory(partial) &&
+	       remove_directory(final) &&
 	       rename(partial, final) == 0 && sync_parent(final);
 }
 
@@ -264,7 +286,12 @@ static void close_others(void)
 [[noreturn]] static void go_on_from(char *path)
 {
 	char program[] = "/proc/self/exe", quick[] = "-q", unlock[] = "-unlock", restore[] = "-r";
-	char *arguments[] = { program, quick, unlock, restore, path, NULL };
+	char status[64], *arguments[] = { program, quick, unlock, restore, path, NULL, NULL };
+
+	if (laplace_option.status_fd >= 0) {
+		snprintf(status, sizeof(status), "laplace: status=%ld", laplace_option.status_fd);
+		arguments[5] = status;
+	}
 
 	fflush(NULL);
 	close_others();
@@ -370,15 +397,19 @@ void laplace_restored(void)
 	laplace_windows_continue(place->wanted, place->windows_begun);
 	laplace_continue(place->references, place->tracer_refs, place->on);
 	laplace_conditions_continue(place->started, place->stopped);
+	lpl_collector_checkpointed(laplace_session_collection().collector, place->instr);
 	set_next();
 }
 
-const struct lpl_collector_place *laplace_checkpoint_place(void)
+void laplace_checkpoint_place(struct lpl_collector_options *options)
 {
 	if (!laplace_checkpoint_restores())
-		return NULL;
-	read_place(SIM->get_param_string(BXPN_RESTORE_PATH)->getptr());
-	return &checkpoint.place.collector;
+		return;
+	const char *directory = SIM->get_param_string(BXPN_RESTORE_PATH)->getptr();
+
+	read_place(directory);
+	options->place = &checkpoint.place.collector;
+	options->place_guest = guest_path(directory);
 }
 
 void laplace_checkpoints_begin(void)

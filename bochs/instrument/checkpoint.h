@@ -25,8 +25,11 @@ struct laplace_place {
 
 /* Is this process one that goes on from a checkpoint? */
 bool laplace_checkpoint_restores(void);
-/* And with what its collector does; NULL: it is none.  Ends the program if it cannot be one. */
-const struct lpl_collector_place *laplace_checkpoint_place(void);
+/*
+ * What the collector goes on with then; else nothing is changed.  Ends the program if the
+ * checkpoint cannot be used.
+ */
+void laplace_checkpoint_place(struct lpl_collector_options *options);
 /* From power-on, or from a restored checkpoint: make them as the option says. */
 void laplace_checkpoints_begin(void);
 /* One is to be made soon. */

@@ -323,7 +323,8 @@ static Bit32s save_option(FILE *file)
 	const char *before = "laplace: ";
 
 	for (const struct parameter &p : parameters)
-		if (p.origin != NOT_GIVEN) {
+		/* a descriptor is told by who starts the process */
+		if (p.origin != NOT_GIVEN && strcmp(p.key, "status")) {
 			const char *value = strcmp(p.key, "windows") ? p.value.c_str() :
 					    laplace_option.windows;
 

@@ -323,6 +323,7 @@ void laplace_continue(uint64_t, uint64_t tracer_refs, bool on)
 	laplace.space = CPU->cr3 >> 12;
 	lpl_log_mode(the_log, now(), laplace.user);
 	lpl_log_space(the_log, now(), laplace.space);
+	laplace_forget_slots();		/* the kernel's record is known */
 	sync_cycles();
 	if (on)
 		switch_to(LAPLACE_ON, LPL_LOG_ON);

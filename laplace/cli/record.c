@@ -16,6 +16,7 @@
 #include <laplace/conditions.h>
 #include <laplace/windows.h>
 
+#include "checkpoint.h"
 #include "commands.h"
 #include "find.h"
 #include "machine.h"
@@ -35,6 +36,8 @@ struct options {
 	char start[LPL_CONDITIONS_SIZE];	/* on, off, mark or conditions */
 	char stop[LPL_CONDITIONS_SIZE], end[LPL_CONDITIONS_SIZE];	/* "": none */
 	char control[PATH_MAX];		/* "": none; absolute */
+	const char *checkpoint, *resume;	/* NULL: neither */
+	bool of_run;		/* an option was given that says what is recorded, and how */
 	const char *status_file;
 	char status_path[PATH_MAX];	/* that, absolute; "": none */
 	uint64_t status_every;		/* s; 0: the default */
@@ -51,7 +54,7 @@ struct options {
 enum { OPT_START = 256, OPT_BOCHS, OPT_TITLE, OPT_GUEST, OPT_WORKLOAD,
        OPT_INSTRUCTIONS, OPT_KERNEL, OPT_WALKS, OPT_FLUSH, OPT_WINDOWS,
        OPT_SYNC, OPT_ON_FULL, OPT_SEGMENT, OPT_STATUS_FILE, OPT_STATUS_EVERY,
-       OPT_STOP, OPT_END, OPT_CONTROL };
+       OPT_STOP, OPT_END, OPT_CONTROL, OPT_CHECKPOINT, OPT_RESUME };
 
 static const struct argp_option option_table[] = {
 	{ "output", 'o', "TRACE", 0, "The trace to write (trace.lpl)", 0 },
@@ -86,6 +89,11 @@ static const struct argp_option option_table[] = {
 	{ "segment", OPT_SEGMENT, "SIZE", 0,
 	  "Cut the trace into files that end after so much, bytes:4G or instructions:20G; TRACE "
 	  "is a manifest that names them, and is read as one trace", 0 },
+	{ "checkpoint", OPT_CHECKPOINT, "WHEN", 0,
+	  "Save the machine beside the trace, which is in segments then: every:20G (instructions), "
+	  "or when it is asked for (on)", 0 },
+	{ "resume", OPT_RESUME, "TRACE", 0,
+	  "Go on with a recording that was cut off, from its last checkpoint; takes no MACHINE", 0 },
 	{ "status-file", OPT_STATUS_FILE, "PATH", 0,
 	  "Append the status to this file now and then, a JSON object a line", 0 },
 	{ "status-every", OPT_STATUS_EVERY, "SECONDS", 0, "How often that is (10)", 0 },
@@ -176,6 +184,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *options = state->input;
 
+	options->of_run |= key == 'o' || key == 'r' || key == 'l' ||
+			   (key >= OPT_START && key != OPT_RESUME && key != OPT_BOCHS &&
+			    key != OPT_INSTRUCTIONS && key <= OPT_RESUME);
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &options->overwrite;
@@ -227,6 +238,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		check_segment(state, arg);
 		options->segment = arg;
 		return 0;
+	case OPT_CHECKPOINT:
+		options->checkpoint = arg;
+		return 0;
+	case OPT_RESUME:
+		options->resume = arg;
+		return 0;
 	case OPT_STATUS_FILE:
 		options->status_file = arg;
 		return 0;
@@ -262,7 +279,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		options->extra = &state->argv[state->next + 1];
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which machine?  Name a bochsrc");
+		if (!options->resume)
+			argp_error(state, "which machine?  Name a bochsrc");
+		return 0;
+	case ARGP_KEY_END:
+		if (options->resume && (options->of_run || options->machine))
+			argp_error(state, "--resume goes on as the recording was begun: beside it there "
+				   "may be --bochs, --instructions, --json and --progress");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -432,6 +455,7 @@ static char *make_line(const struct options *options, const char *trace, int tol
 		{ "sync", options->sync },
 		{ "on-full", options->on_full },
 		{ "segment", options->segment },
+		{ "checkpoint", options->checkpoint },
 		{ "windows", *options->windows ? options->windows : NULL },
 		{ "status-file", *options->status_path ? options->status_path : NULL },
 		{ "stop", *options->stop ? options->stop : NULL },
@@ -482,6 +506,18 @@ static char **make_argv(const struct options *options, char *bochs, char *line)
 	for (size_t i = 0; i < extras; i++)
 		argv[n++] = options->extra[i];
 	argv[n] = line;
+	return argv;
+}
+
+/* PATH -q -unlock -r CHECKPOINT LINE: the rest is in the checkpoint. */
+static char **make_resume_argv(char *bochs, char *checkpoint, char *line)
+{
+	static char quick[] = "-q", unlock[] = "-unlock", restore[] = "-r";
+	char *const words[] = { bochs, quick, unlock, restore, checkpoint, line, NULL };
+	char **argv = malloc(sizeof(words));
+
+	if (argv)
+		memcpy(argv, words, sizeof(words));
 	return argv;
 }
 
@@ -633,7 +669,9 @@ static int conclude(const struct options *options, const struct machine *machine
 	return status;
 }
 
-static int record(const struct options *options, char *bochs, const char *trace)
+/* `checkpoint` (NULL: none) is gone on from. */
+static int record(const struct options *options, char *bochs, const char *trace,
+		  char *checkpoint)
 {
 	struct display display = { .options = options };
 	struct stat before = { 0 };
@@ -643,13 +681,19 @@ static int record(const struct options *options, char *bochs, const char *trace)
 
 	if (status)
 		return status;
-	line = make_line(options, trace, told_fd);
-	argv = line ? make_argv(options, bochs, line) : NULL;
+	if (!checkpoint)
+		line = make_line(options, trace, told_fd);
+	else if (asprintf(&line, "laplace: status=%d", told_fd) < 0)
+		line = NULL;
+	if (line)
+		argv = checkpoint ? make_resume_argv(bochs, checkpoint, line) :
+				    make_argv(options, bochs, line);
 	if (!argv) {
 		free(line);
 		return cli_complain(CLI_FAILED, "no memory");
 	}
-	(void)stat(trace, &before);
+	if (!checkpoint)	/* else it is the trace that is gone on with */
+		(void)stat(trace, &before);
 	cli_progress_start(&display.progress, options->progress);
 	status = machine_run(&machine, argv, told_fd, show, &display);
 	cli_progress_clear(&display.progress);
@@ -663,11 +707,21 @@ static int record(const struct options *options, char *bochs, const char *trace)
 int cmd_record(int argc, char **argv)
 {
 	struct options options = { .output = "trace.lpl", .reduce = "sad:64", .start = "on" };
-	char trace[PATH_MAX];
+	char trace[PATH_MAX], checkpoint[PATH_MAX];
 	char *bochs = NULL;
 	int status;
 
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &options);
+	if (options.resume) {
+		options.output = options.resume;
+		status = cli_find_checkpoint(options.resume, trace, checkpoint);
+		if (!status)
+			status = find_bochs(&bochs, options.bochs);
+		if (!status)
+			status = record(&options, bochs, trace, checkpoint);
+		free(bochs);
+		return status;
+	}
 	status = check_parameter("--title", options.title);
 	if (!status)
 		status = check_parameter("--guest", options.guest);
@@ -675,6 +729,8 @@ int cmd_record(int argc, char **argv)
 		status = check_parameter("--workload", options.workload);
 	if (!status)
 		status = check_parameter("--kernel", options.kernel);
+	if (!status)
+		status = check_parameter("--checkpoint", options.checkpoint);
 	if (!status)
 		status = check_parameter("--flush", options.flush);
 	if (!status)
@@ -700,7 +756,7 @@ int cmd_record(int argc, char **argv)
 	if (!status)
 		status = find_bochs(&bochs, options.bochs);
 	if (!status)
-		status = record(&options, bochs, trace);
+		status = record(&options, bochs, trace, NULL);
 	free(bochs);
 	return status;
 }

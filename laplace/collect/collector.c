@@ -21,6 +21,7 @@
 #include "log_stream.h"
 #include "ring_stream.h"
 #include "run_refs.h"
+#include "state_keeper.h"
 #include "status.h"
 #include "status_file.h"
 
@@ -51,6 +52,7 @@ struct lpl_collector {
 	struct lpl_run_refs refs;	/* of the log */
 	struct lpl_writer *writer;	/* NULL unless the stage is FILE */
 	struct lpl_segments *segments;	/* whose it is; NULL: it has a file of its own */
+	struct lpl_guest_keeper guest;	/* for them */
 	struct lpl_segment_size segment;	/* when they end */
 	uint64_t segment_instr;		/* the instruction count when this one began */
 	struct place place;		/* behind the latest FLUSH that ended a segment */
@@ -492,6 +494,7 @@ static void destroy(struct lpl_collector *c)
 	lpl_ring_stream_free(&c->stream);
 	lpl_log_stream_free(&c->log);
 	lpl_run_refs_free(&c->refs);
+	lpl_guest_keeper_close(&c->guest);
 	lpl_status_file_close(&c->status_file);
 	lpl_status_free(&c->status);
 	free(c);
@@ -507,7 +510,11 @@ static enum lpl_error continue_segments(struct lpl_collector *c,
 		return lpl_fail(report, LPL_ERR_USAGE, "%s: only a trace in segments can be continued",
 				options->path);
 	go_to(c, &c->place);
-	return lpl_segments_continue(&c->segments, options->path, writing, NULL,
+	enum lpl_error error = lpl_guest_keeper_load(&c->guest, options->place_guest, report);
+
+	if (error)
+		return error;
+	return lpl_segments_continue(&c->segments, options->path, writing, &c->guest.keeper,
 				     c->place.segment, &c->place.writer, report);
 }
 
@@ -569,11 +576,13 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 
 		error = meta ? describe(meta, &c->plan, report) :
 			       lpl_fail(report, LPL_ERR_MEMORY, "no memory for the header");
+		if (!error && options->segmented)
+			error = lpl_guest_keeper_open(&c->guest, report);
 		if (!error && options->place)
 			error = continue_segments(c, options, &writing, report);
 		else if (!error && options->segmented)
 			error = lpl_segments_open(&c->segments, options->path, meta, &writing,
-						  NULL, options->overwrite, report);
+						  &c->guest.keeper, options->overwrite, report);
 		else if (!error)
 			error = lpl_writer_open(&c->writer, options->path, meta, &writing,
 						options->overwrite, report);
@@ -629,6 +638,13 @@ uint64_t lpl_collector_place(const struct lpl_collector *c, struct lpl_collector
 	memset(place, 0, sizeof(*place));
 	memcpy(place, &c->place, sizeof(c->place));
 	return c->place.segment;
+}
+
+enum lpl_error lpl_collector_save_guest(struct lpl_collector *c, const char *path,
+					struct lpl_report *report)
+{
+	(void)atomic_load_explicit(&c->flushes, memory_order_acquire);
+	return lpl_guest_keeper_save(&c->guest, path, report);
 }
 
 void lpl_collector_leave(struct lpl_collector *c)

@@ -141,7 +141,7 @@ static void forget_objects(struct lpl_merge *merge, const struct lpl_map *shown)
 		if (lpl_map_get(shown, LPL_KEY((uintptr_t)object)) == 0) {
 			(void)lpl_map_remove(&merge->objects,
 					     LPL_KEY(object->domain, object->number));
-			lpl_object_free(object);
+			lpl_object_free(merge, object);
 		}
 		object = next;
 	}

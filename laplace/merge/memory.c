@@ -40,7 +40,7 @@ bool lpl_memory_is_full(const struct lpl_merge *merge)
 	if (tasks->keep_events)
 		bytes += tasks->by_tid.count * (sizeof(struct lpl_event) + OVERHEAD);
 	bytes += merge->idle_objects * (sizeof(struct object) + KTR_TEXT + 2 * OVERHEAD);
-	bytes += merge->present_room * sizeof(struct page *);
+	bytes += merge->present_room * sizeof(*merge->present_page);
 	bytes += map_bytes(&merge->spaces) + map_bytes(&merge->present) +
 		 map_bytes(&tasks->by_tid) + map_bytes(&tasks->processes);
 	if (merge->audit != NULL)
@@ -51,15 +51,10 @@ bool lpl_memory_is_full(const struct lpl_merge *merge)
 bool lpl_memory_forget(struct lpl_merge *merge, const struct lpl_event *event)
 {
 	merge->stats.forgotten++;
-	if (merge->audit != NULL)	/* first: it counts what is lost */
-		lpl_audit_gap(merge);
-	lpl_present_clear(merge);
+	lpl_merge_forget(merge);
 	free(merge->present_page);
 	merge->present_page = NULL;
 	merge->present_room = 0;
-	lpl_tree_free(&merge->kernel);
-	lpl_tree_free(&merge->frames);
-	merge->kernel_asid = new_asid(merge);
 	if (!lpl_spaces_forget(merge, event))
 		return false;
 	lpl_objects_forget(merge);

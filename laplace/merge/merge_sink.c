@@ -355,7 +355,7 @@ void lpl_merge_close(struct lpl_merge *merge)
 	while (!LIST_EMPTY(&merge->all_spaces))
 		lpl_space_free(LIST_FIRST(&merge->all_spaces));
 	while (!LIST_EMPTY(&merge->all_objects))
-		lpl_object_free(LIST_FIRST(&merge->all_objects));
+		lpl_object_free(merge, LIST_FIRST(&merge->all_objects));
 	lpl_tasks_free(&merge->tasks);
 	lpl_present_clear(merge);
 	lpl_audit_free(merge->audit);

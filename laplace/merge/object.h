@@ -10,7 +10,6 @@
 
 #include <laplace/merge.h>
 
-#include "base/map.h"
 #include "tree.h"
 
 /* What kind of thing an object is; devices and inodes repeat between them. */
@@ -49,8 +48,7 @@ struct object_page {
 struct object {
 	LIST_ENTRY(object) in_all;
 	uint64_t domain, number;	/* as in a mapping that shows it */
-	struct lpl_key key;	/* by which it is found */
-	bool referenced;	/* a page of it was, at any time */
+	bool referenced;		/* a page of it was, at any time */
 	struct object_page *page;	/* that were referenced, where outputs have `leave` */
 	size_t pages, page_room;
 	struct tree cached;	/* audit: its pages in the page cache -> their frames */
@@ -76,7 +74,7 @@ void lpl_object_name(struct lpl_merge *merge, struct mapping *mapping,
 struct object *lpl_object_find(const struct lpl_merge *merge, const struct mapping *mapping);
 /* Known or made; NULL: no memory. */
 struct object *lpl_object_make(struct lpl_merge *merge, const struct mapping *mapping);
-void lpl_object_free(struct object *object);
+void lpl_object_free(struct lpl_merge *merge, struct object *object);
 
 /* The first word of the keys of an object's pages (merge->identities); `object` may be NULL. */
 uint64_t lpl_object_identity(const struct mapping *mapping, const struct object *object);

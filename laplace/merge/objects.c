@@ -61,7 +61,6 @@ struct object *lpl_object_make(struct lpl_merge *merge, const struct mapping *ma
 	LIST_INSERT_HEAD(&merge->all_objects, object, in_all);
 	object->domain = mapping->domain;
 	object->number = mapping->object;
-	object->key = object_key(mapping);
 	object->cached.store = &merge->store;
 	merge->idle_objects++;
 	return object;
@@ -76,12 +75,12 @@ void lpl_objects_forget(struct lpl_merge *merge)
 		struct object *next = LIST_NEXT(object, in_all);
 
 		if (!object->referenced) {
-			(void)lpl_map_remove(&merge->objects, object->key);
-			lpl_object_free(object);
+			(void)lpl_map_remove(&merge->objects,
+					     LPL_KEY(object->domain, object->number));
+			lpl_object_free(merge, object);
 		}
 		object = next;
 	}
-	merge->idle_objects = 0;
 }
 
 void lpl_object_note_reference(struct lpl_merge *merge, struct object *object)
@@ -91,8 +90,9 @@ void lpl_object_note_reference(struct lpl_merge *merge, struct object *object)
 	object->referenced = true;
 }
 
-void lpl_object_free(struct object *object)
+void lpl_object_free(struct lpl_merge *merge, struct object *object)
 {
+	merge->idle_objects -= !object->referenced;
 	LIST_REMOVE(object, in_all);
 	lpl_tree_free(&object->cached);
 	free(object->page);

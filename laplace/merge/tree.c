@@ -440,15 +440,14 @@ int lpl_tree_walk_nodes(const struct tree *tree, const struct tree_walker *walke
  * What a slot covers wholly is to be shared.  A mapping of pages that nobody touched becomes a
  * node, or a page: in one place, so that whoever touches one first does it for both.
  */
-static bool make_sharable(struct tree_store *store, tree_slot *slot, unsigned int shift,
-			  uint64_t first)
+static bool make_sharable(tree_slot *slot, unsigned int shift, uint64_t first)
 {
 	struct page *page;
 
 	if (!slot_is_mapping(*slot) || slot_mapping(*slot)->sharing != MAPPING_ANONYMOUS)
 		return true;
 	if (shift > 0)
-		return split(store, slot, shift);
+		return split(slot_mapping(*slot)->store, slot, shift);
 	page = lpl_page_like(*slot, first);
 	if (page == NULL)
 		return false;
@@ -475,7 +474,7 @@ static bool share_below(tree_slot *to, tree_slot *from, uint64_t base, uint64_t 
 		tree_slot old;
 
 		if (first <= begin && end <= last) {
-			if (!make_sharable(source->store, &source->slot[i], shift, begin))
+			if (!make_sharable(&source->slot[i], shift, begin))
 				return false;
 			old = target->slot[i];
 			lpl_slot_retain(source->slot[i]);

@@ -54,8 +54,9 @@ static int finish(struct lpl_sink *sink, struct lpl_report *report)
 	return LPL_OK;
 }
 
-static enum lpl_error flush(void *context, struct lpl_report *report)
+static enum lpl_error flush(void *context, bool rotate, struct lpl_report *report)
 {
+	(void)rotate;
 	return context ? lpl_reducer_flush(context, report) : LPL_OK;
 }
 

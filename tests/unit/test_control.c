@@ -356,6 +356,9 @@ static void test_who_goes_away(void **state)
 		sched_yield();
 	close(fd);
 	other = connect_to(path);
+	/* once it has answered somebody who came later, it knows that the first is gone */
+	say(other, "status\n");
+	expect(other, DONE("status"));
 	say(other, "mark of who stayed\n");
 	assert_string_equal(taken(control).text, "of who stayed");
 	/* and after that: the answer is nobody's, and the next one is served */

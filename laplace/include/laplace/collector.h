@@ -131,7 +131,9 @@ struct lpl_collector_options {
 	 */
 	bool segmented;
 	struct lpl_segment_size segment;
-	const struct lpl_collector_place *place;	/* to go on from; NULL: it begins */
+	/* to go on from there, with what the guest was then; NULL: it begins */
+	const struct lpl_collector_place *place;
+	const char *place_guest;	/* as lpl_collector_save_guest() wrote it */
 	/*
 	 * At least so often, in nanoseconds of the host, everything has to be on disk that
 	 * happened: `flush_due` is called on the collector's thread, again and again until
@@ -193,6 +195,12 @@ void lpl_collector_status(const struct lpl_collector *collector,
  */
 uint64_t lpl_collector_place(const struct lpl_collector *collector,
 			     struct lpl_collector_place *place);
+/*
+ * Write, to a file at `path`, who and what there is in the guest at that place (laplace/state.h).
+ * Errors as lpl_writer_open() and lpl_writer_close().
+ */
+enum lpl_error lpl_collector_save_guest(struct lpl_collector *collector, const char *path,
+					struct lpl_report *report);
 /*
  * End the stream here, for another process to go on from that place: nothing may have been sent
  * since.  The trace is not closed.  Frees the collector.

@@ -247,7 +247,7 @@ struct lpl_merge_options {
 	 * Bytes that what events told may take: tasks, spaces, mappings, pages that are told of,
 	 * names of files that were not referenced.  Beyond it all that is forgotten, as after
 	 * records were missing, tasks are lost, and that is counted (`forgotten`).  One event may
-	 * take some 200 MB more.  0: LPL_MERGE_MEMORY.
+	 * take some 300 MB more.  0: LPL_MERGE_MEMORY.
 	 */
 	uint64_t memory;
 	bool audit;		/* keep the books: see below */

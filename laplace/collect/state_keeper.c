@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The state of the guest, for segments; see state_keeper.h. */
+#include "state_keeper.h"
+
+static int take(struct lpl_state_keeper *keeper, const struct lpl_event *event,
+		struct lpl_report *report)
+{
+	return lpl_state_take(((struct lpl_guest_keeper *)keeper)->state, event, report);
+}
+
+static int tell(struct lpl_state_keeper *keeper, struct lpl_sink *sink, struct lpl_report *report)
+{
+	return lpl_state_tell(((struct lpl_guest_keeper *)keeper)->state, sink, report);
+}
+
+enum lpl_error lpl_guest_keeper_open(struct lpl_guest_keeper *keeper, struct lpl_report *report)
+{
+	keeper->keeper = (struct lpl_state_keeper){ take, tell };
+	return lpl_state_new(&keeper->state, NULL, report);
+}
+
+void lpl_guest_keeper_close(struct lpl_guest_keeper *keeper)
+{
+	lpl_state_free(keeper->state);
+	keeper->state = NULL;
+}
+
+enum lpl_error lpl_guest_keeper_save(struct lpl_guest_keeper *keeper, const char *path,
+				     struct lpl_report *report)
+{
+	struct lpl_meta *meta = lpl_meta_new();
+	struct lpl_writer *writer = NULL;
+	enum lpl_error error = meta ? lpl_writer_open(&writer, path, meta, NULL, true, report) :
+				      lpl_fail(report, LPL_ERR_MEMORY, "no memory for a header");
+
+	lpl_meta_free(meta);
+	if (error == LPL_OK)
+		error = lpl_state_tell(keeper->state, lpl_writer_sink(writer), report);
+	if (error == LPL_OK)
+		return lpl_writer_close(writer, report);
+	lpl_writer_abandon(writer);
+	return error;
+}
+
+enum lpl_error lpl_guest_keeper_load(struct lpl_guest_keeper *keeper, const char *path,
+				     struct lpl_report *report)
+{
+	const struct lpl_event *event = NULL;
+	const struct lpl_ref *refs;
+	struct lpl_reader *reader;
+	size_t count;
+	enum lpl_error error = lpl_reader_open(&reader, path, report);
+
+	while (error == LPL_OK) {
+		error = lpl_reader_next(reader, &refs, &count, &event, report);
+		if (error != LPL_OK || (count == 0 && event == NULL))
+			break;
+		if (event != NULL)
+			error = lpl_state_take(keeper->state, event, report);
+	}
+	if (error == LPL_OK && !lpl_reader_complete(reader))
+		error = lpl_fail(report, LPL_ERR_DAMAGED, "%s: is cut off", path);
+	lpl_reader_close(reader);
+	return error;
+}

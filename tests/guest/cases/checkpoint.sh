@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash disable=SC2154
+# A run with checkpoints is killed again and again, at a moment nobody chose, and taken up: what it
+# leaves in the end is byte for byte what a run that nothing disturbs leaves, the guest's own
+# output, too.  Of every reference, and reduced.
+files() { # NAME: of its trace
+	(cd "$WORK" && ls "$1".lpl "$1".0*.lpl)
+}
+
+newest() { # NAME: the number of its newest checkpoint; 0
+	local path number=0
+	for path in "$WORK/$1.lpl.checkpoint."??????; do
+		[ ! -d "$path" ] || number=$((10#${path##*.}))
+	done
+	echo $number
+}
+
+# Run a command until its simulator has made checkpoint NUMBER, and a moment longer; then kill the
+# simulator.  1: it came to its end before.
+kill_after() { # NAME NUMBER COMMAND...
+	local name=$1 number=$2 recorder status=0
+	shift 2
+	"$@" >"$WORK/$name.log" 2>&1 </dev/null &
+	recorder=$!
+	while [ "$(newest "$name")" -lt "$number" ] && kill -0 $recorder 2>/dev/null; do
+		sleep 0.05
+	done
+	sleep "0.$((RANDOM % 10))"
+	pkill -KILL -P $recorder || true
+	wait $recorder || status=$?
+	[ $status -ne 0 ]
+}
+
+RANDOM=17
+for reduce in none sad:64; do
+	whole=whole-${reduce%:*} cut=cut-${reduce%:*}
+	options=(--reduce "$reduce" --checkpoint every:150M --segment instructions:100M)
+	recorded "$whole" boot "${options[@]}"
+	verify "$WORK/$whole.lpl"
+	[ "$(newest "$whole")" -ge 3 ] || fail "$reduce: only $(newest "$whole") checkpoints"
+
+	command=("$LAPLACE" record --overwrite --flush off -o "$WORK/$cut.lpl" "${options[@]}"
+		"$IMAGE/boot.bochsrc")
+	kills=0
+	for number in 1 2 2 3; do
+		kill_after "$cut" $number "${command[@]}" || break
+		kills=$((kills + 1))
+		# what is there can be read
+		"$LAPLACE" info "$WORK/$cut.lpl.part" >"$WORK/part.info" 2>&1 ||
+			fail "$reduce: after being killed: $(tail -n 1 "$WORK/part.info")"
+		command=("$LAPLACE" record --resume "$WORK/$cut.lpl")
+	done
+	echo "# $reduce: killed $kills times, $(newest "$whole") checkpoints"
+	[ $kills -ge 3 ] || fail "$reduce: only $kills kills"
+	"${command[@]}" >"$WORK/$cut.log" 2>&1 || fail "$reduce: not taken up: $(said "$WORK/$cut.log")"
+	verify "$WORK/$cut.lpl"
+	files "$whole" | sed "s/$whole/$cut/" >"$WORK/files.whole"
+	files "$cut" >"$WORK/files.cut"
+	expect_same "$reduce: the files" "$WORK/files.whole" "$WORK/files.cut"
+	while read -r file; do
+		# the manifest names its files
+		sed "s/$whole/$cut/g" "$WORK/${file/$cut/$whole}" >"$WORK/expected"
+		case $file in
+		"$cut.lpl") same='sed s/,"check":"[0-9a-f]*"//' ;;
+		*) same=cat ;;
+		esac
+		cmp <($same "$WORK/expected") <($same "$WORK/$file") ||
+			fail "$reduce: $file is not what a run that nothing disturbs has"
+	done <"$WORK/files.cut"
+	tr -d '\r' <"$IMAGE/boot.serial" >"$WORK/$cut.serial"
+	expect_same "$reduce: what the guest printed" "$WORK/$whole.serial" "$WORK/$cut.serial"
+done
+
+# A checkpoint that another program made is refused, and nothing is lost by that.
+last=$WORK/cut-sad.lpl.checkpoint.$(printf %06d "$(newest cut-sad)")
+printf x | dd of="$last/place" bs=1 seek=25 conv=notrunc status=none
+if "$LAPLACE" record --resume "$WORK/cut-sad.lpl" >"$WORK/other.log" 2>&1; then
+	fail "a checkpoint of another build is taken"
+fi
+expect_line "$WORK/other.log" 'was made by another build of laplace-bochs'
+verify "$WORK/cut-sad.lpl"
+rm -r "$WORK"/cut-sad.lpl.checkpoint.*
+if "$LAPLACE" record --resume "$WORK/cut-sad.lpl" >"$WORK/none.log" 2>&1; then
+	fail "it is resumed from nothing"
+fi
+expect_line "$WORK/none.log" 'has no checkpoint to go on from'
+
+# What cannot be in a checkpoint is told before anything begins.
+for extra in "windows=mark:a" "stage=reduce"; do
+	if "$BOCHS" -q -f "$IMAGE/boot.bochsrc" "laplace: trace=$WORK/refused.lpl, checkpoint=on, $extra" \
+		>"$WORK/refused.log" 2>&1 </dev/null; then
+		fail "checkpoint=on with $extra is taken"
+	fi
+	expect_line "$WORK/refused.log" '^laplace: checkpoint=: '
+done
