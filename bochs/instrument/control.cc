@@ -68,10 +68,10 @@ static const char *carry_out(const struct lpl_control_request *request, uint64_t
 
 	switch (request->what) {
 	case LPL_REQUEST_start:
-		laplace_want(true);
-		return NULL;
 	case LPL_REQUEST_stop:
-		laplace_want(false);
+		laplace_want(request->what == LPL_REQUEST_start);
+		laplace_flush();	/* the status tells of it when the collector knows */
+		*flushes = laplace.flushes;
 		return NULL;
 	case LPL_REQUEST_mark:
 		laplace_emit_mark(request->text);
