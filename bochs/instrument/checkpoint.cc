@@ -252,14 +252,25 @@ static void read_place(const char *directory)
 	fclose(file);
 }
 
-/* Under its final name there is a whole one or none. */
-static bool save(const char *final)
-{
-	char partial[NAME_SIZE];
+/* Bochs writes without looking whether it can; the patches have it tell. */
+static bool all_saved;
+static int save_error;			/* of the first that was not */
 
-	name_directory(partial, sizeof(partial), checkpoint.place.number, ".part");
+bool laplace_saved(bool good)
+{
+	if (!good && all_saved) {
+		all_saved = false;
+		save_error = errno;
+	}
+	return good;
+}
+
+/* Under its final name there is a whole one or none. */
+static bool save_as(const char *partial, const char *final)
+{
+	all_saved = true;
 	return remove_directory(partial) && mkdir(partial, 0777) == 0 &&
-	       SIM->save_state(partial) && write_place(partial) && write_guest(partial) &&
+	       SIM->save_state(partial) && all_saved && write_place(partial) && write_guest(partial) &&
 	       each_file(partial, sync_file) && sync_directory(partial) &&
 	       remove_directory(final) &&
 	       rename(partial, final) == 0 && sync_parent(final);
@@ -326,6 +337,20 @@ static void note_place(void)
 	laplace_running_task(&tid, &tgid);
 	place->tid = tid;
 	place->tgid = tgid;
+}
+
+static bool save(const char *final)
+{
+	char partial[NAME_SIZE];
+	int problem;
+
+	name_directory(partial, sizeof(partial), checkpoint.place.number, ".part");
+	if (save_as(partial, final))
+		return true;
+	problem = all_saved ? errno : save_error;
+	remove_directory(partial);	/* it takes room */
+	errno = problem ? problem : EIO;
+	return false;
 }
 
 static void make(void)

@@ -93,3 +93,16 @@ for extra in "windows=mark:a" "stage=reduce"; do
 	fi
 	expect_line "$WORK/refused.log" '^laplace: checkpoint=: '
 done
+
+# A disk that has no room for one: the run goes on without, and holds what a run without them holds.
+if [ "$(id -u)" = 0 ] && mkdir -p "$WORK/small" && mount -t tmpfs -o size=60m none "$WORK/small" 2>/dev/null; then
+	record on-a-small-disk boot -o "$WORK/small/run.lpl" --reduce none --checkpoint every:150M ||
+		fail "a checkpoint that cannot be made ends the run: $(said "$WORK/on-a-small-disk.log")"
+	mv "$WORK/small"/run.* "$WORK/"
+	umount "$WORK/small"
+	expect_line "$WORK/on-a-small-disk.log" 'run\.lpl\.checkpoint\.000001 cannot be made, and the run goes on without: No space left'
+	verify "$WORK/run.lpl"
+	recorded boot-none boot --reduce none
+	"$PROGRAMS/compare-traces" "$WORK/boot-none.lpl" "$WORK/run.lpl" ||
+		fail "a checkpoint that could not be made has changed the run"
+fi

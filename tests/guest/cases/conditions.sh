@@ -69,7 +69,7 @@ events marks >"$WORK/conditions.events"
 awk '$2 == "tracing" { split($9, a, ","); print (a[1] ? "on" : "off") }
 	$2 == "exec" && $10 == "/bin/exerciser" || $2 == "mark" && ($10 == "threads" || $10 == "done") { print $10 }' \
 	"$WORK/conditions.events" >"$WORK/conditions.found"
-printf '%s\n' threads on /bin/exerciser threads off done >"$WORK/conditions.expected"
+printf '%s\n' threads on /bin/exerciser threads off "done" >"$WORK/conditions.expected"
 expect_same "what starts, stops and ends it" "$WORK/conditions.expected" "$WORK/conditions.found"
 [ "$(tail -n 1 "$WORK/conditions.events" | cut -d' ' -f2)" = mark ] || fail "something came after the end"
 ended image conditions 'by end=exec:/bin/exerciser' --end exec:/bin/exerciser --start mark:threads --reduce sad:16
