@@ -199,6 +199,7 @@ static int derive_meta(struct lpl_meta **derived, const struct lpl_meta *meta,
 	*derived = lpl_meta_copy(meta);
 	if (!*derived)
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory");
+	lpl_meta_remove(*derived, LPL_META_SEGMENT);	/* what is made of one is none */
 	if (lpl_meta_set(*derived, LPL_META_REDUCTION, reduction) ||
 	    lpl_meta_set(*derived, LPL_META_EXACT, exact) ||
 	    (size[0] && lpl_meta_set(*derived, LPL_META_PAGE_SIZE, size)) ||

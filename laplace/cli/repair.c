@@ -74,7 +74,8 @@ static const struct argp argp = {
 	option_table, parse_option, "-o TRACE2 TRACE\n--dry-run TRACE",
 	"Write TRACE2: all chunks of TRACE that are whole, with an index; and say what is missing."
 	"\v"
-	"TRACE may be what a killed recording left (.part), cut off, or damaged anywhere.  Exit "
+	"TRACE may be what a killed recording left (.part), cut off, or damaged anywhere; a trace in "
+	"segments, by the name of its manifest, becomes one file.  Exit "
 	"status 0 when nothing is missing, or the index alone, 3 when something is lost.",
 	children, NULL, NULL
 };
@@ -95,7 +96,8 @@ static json_t *number_or_null(uint64_t number)
 
 static json_t *loss_json(const struct lpl_loss *loss)
 {
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:[o,o], s:[o,o], s:s}",
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:[o,o], s:[o,o], s:s}",
+			 "segment", number_or_null(loss->segment ? loss->segment : KTR_NONE),
 			 "offset", number_or_null(loss->offset),
 			 "bytes", number_or_null(loss->bytes),
 			 "first_chunk", number_or_null(loss->first_chunk),
@@ -119,7 +121,10 @@ static void print_number(FILE *out, uint64_t number, const char *what)
 
 static void print_loss(FILE *out, const char *path, const struct lpl_loss *loss)
 {
-	fprintf(out, "%s: missing at offset %" PRIu64 " (", path, loss->offset);
+	fputs(path, out);
+	if (loss->segment)
+		fprintf(out, ": segment %" PRIu64, loss->segment);
+	fprintf(out, ": missing at offset %" PRIu64 " (", loss->offset);
 	print_number(out, loss->bytes, "bytes");
 	fputs("): ", out);
 	print_number(out, loss->chunks, "chunks");

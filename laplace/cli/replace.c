@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <laplace/trace.h>
+
 #include "replace.h"
 #include "say.h"
 
@@ -57,25 +59,39 @@ static int refuse_one(const char *output, const char *input, const struct stat *
 	return CLI_DONE;
 }
 
-int cli_refuse_input(const char *output, const char *input)
+struct question {
+	const char *output, *part;	/* NULL: it has none */
+	const char *input;
+};
+
+/* Of one file of the input. */
+static int refuse_file(void *context, const char *file)
 {
-	size_t length = strlen(output);
+	const struct question *question = context;
 	struct stat in;
-	char *part;
 	int status;
 
 	/* devices and pipes are read and written at once by those who know how */
-	if ((strcmp(input, "-") == 0 ? fstat(STDIN_FILENO, &in) : stat(input, &in)) != 0 ||
+	if ((strcmp(file, "-") == 0 ? fstat(STDIN_FILENO, &in) : stat(file, &in)) != 0 ||
 	    !S_ISREG(in.st_mode))
 		return CLI_DONE;
-	status = refuse_one(output, input, &in);
-	if (status || strcmp(output, "-") == 0)
-		return status;
+	status = refuse_one(question->output, question->input, &in);
+	return status || !question->part ? status : refuse_one(question->part, question->input, &in);
+}
+
+int cli_refuse_input(const char *output, const char *input)
+{
+	struct question question = { .output = output, .input = input };
+	size_t length = strlen(output);
+	char *part = NULL;
+	int status;
+
 	while (length > 1 && output[length - 1] == '/')
 		length--;
-	if (asprintf(&part, "%.*s.part", (int)length, output) < 0)
+	if (strcmp(output, "-") != 0 && asprintf(&part, "%.*s.part", (int)length, output) < 0)
 		return cli_complain(CLI_FAILED, "no memory");
-	status = refuse_one(part, input, &in);
+	question.part = part;
+	status = lpl_trace_files(input, refuse_file, &question);
 	free(part);
-	return status;
+	return status < 0 ? cli_complain(CLI_FAILED, "no memory") : status;
 }

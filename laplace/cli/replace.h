@@ -10,8 +10,8 @@
 /* Does `path` exist (and may not be replaced)?  Complains.  Returns a status. */
 int cli_refuse_existing(const char *path, bool overwrite);
 /*
- * Is `input` what is written as `output`, by whatever name, or its ".part", or in a
- * directory of that name?  To be asked of every input before anything is opened for
+ * Is `input`, or a segment of the trace that it is, what is written as `output`, by whatever name,
+ * or its ".part", or in a directory of that name?  To be asked of every input before anything is opened for
  * writing.  "-" is standard output, or input.  Complains.  Returns a status.
  */
 int cli_refuse_input(const char *output, const char *input);

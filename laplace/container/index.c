@@ -29,7 +29,8 @@ bool lpl_index_add(struct lpl_index *index, const struct lpl_chunk_header *heade
 
 	if (index->stride == 0)
 		index->stride = 1;
-	if (header->kind == LPL_CHUNK_DATA) {
+	if (header->kind == LPL_CHUNK_DATA ||
+	    (header->kind == LPL_CHUNK_RUNS && !index->without_runs)) {
 		if (index->chunks % index->stride == 0 && index->count == LPL_INDEX_ENTRIES_MAX)
 			drop_every_second(index);
 		if (index->chunks % index->stride == 0) {

@@ -17,12 +17,13 @@ struct lpl_index_entry {
 	struct lpl_clocks base;
 };
 
-/* Starts as zeros. */
+/* Starts as zeros, but for `without_runs`. */
 struct lpl_index {
 	struct lpl_index_entry *entries;	/* owned */
 	size_t count, room;
 	uint64_t stride;	/* 0 stands for 1, as long as there are no chunks */
-	uint64_t chunks;	/* DATA chunks seen */
+	uint64_t chunks;	/* DATA and RUNS chunks seen */
+	bool without_runs;	/* of DATA only, as writers made it before November 2026 */
 	uint64_t chain;
 };
 

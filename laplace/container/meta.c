@@ -57,6 +57,18 @@ static struct pair *find(const struct lpl_meta *meta, const char *key, size_t le
 	return NULL;
 }
 
+void lpl_meta_remove(struct lpl_meta *meta, const char *key)
+{
+	struct pair *pair = find(meta, key, strlen(key));
+
+	if (!pair)
+		return;
+	free(pair->key);
+	free(pair->value);
+	meta->count--;
+	memmove(pair, pair + 1, (size_t)(meta->pairs + meta->count - pair) * sizeof(*pair));
+}
+
 static bool key_is_valid(const char *key, size_t length)
 {
 	for (size_t i = 0; i < length; i++) {

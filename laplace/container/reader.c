@@ -41,7 +41,7 @@ struct lpl_reader {
 	struct lpl_packing packing;
 	struct lpl_chunk_header last;	/* of the last chunk delivered */
 	uint64_t consumed;
-	struct lpl_index index;
+	struct lpl_index index, old_index;	/* as it is written, and as it was */
 	struct lpl_totals totals;
 	struct lpl_chunk chunk;		/* of what is being delivered */
 	bool ended, complete;
@@ -233,6 +233,25 @@ static enum lpl_error take_data(struct lpl_reader *reader, struct lpl_loaded_chu
 	return LPL_OK;
 }
 
+static bool add_to_index(struct lpl_reader *reader, const struct lpl_chunk_header *header,
+			 uint64_t offset)
+{
+	reader->old_index.without_runs = true;
+	return lpl_index_add(&reader->index, header, offset) &&
+	       lpl_index_add(&reader->old_index, header, offset);
+}
+
+static bool check_index(struct lpl_reader *reader, const struct lpl_loaded_chunk *chunk)
+{
+	const struct lpl_chunk_header *header = &chunk->header;
+	const bool accounts = header->version == LPL_INDEX_VERSION;
+
+	return lpl_index_check(&reader->index, chunk->plain, header->plain, accounts,
+			       &reader->totals) ||
+	       lpl_index_check(&reader->old_index, chunk->plain, header->plain, accounts,
+			       &reader->totals);
+}
+
 static enum lpl_error take_index(struct lpl_reader *reader, struct lpl_loaded_chunk *chunk)
 {
 	const struct lpl_chunk_header *header = &chunk->header;
@@ -240,8 +259,7 @@ static enum lpl_error take_index(struct lpl_reader *reader, struct lpl_loaded_ch
 
 	/* where chunks are missing it tells of others, and has been of use already */
 	if (!reader->gaps) {
-		if (!lpl_index_check(&reader->index, chunk->plain, header->plain,
-				     header->version == LPL_INDEX_VERSION, &reader->totals) ||
+		if (!check_index(reader, chunk) ||
 		    !lpl_totals_agree(&reader->totals, header->refs_before))
 			return lpl_chunk_damaged(chunk, header->sequence,
 						 "the index does not agree with the file");
@@ -283,6 +301,7 @@ static void begin_segment(struct lpl_reader *reader, uint64_t segment)
 	reader->segment = segment;
 	reader->gaps = false;
 	lpl_index_free(&reader->index);
+	lpl_index_free(&reader->old_index);
 	lpl_stream_hash_init(&reader->hash);
 }
 
@@ -309,7 +328,7 @@ static enum lpl_error take_chunk(struct lpl_reader *reader)
 	if (chunk->failure.error == LPL_OK && reader->gap)
 		tell_gap(reader, header);
 	if (chunk->failure.error == LPL_OK && header->kind != LPL_CHUNK_INDEX &&
-	    !lpl_index_add(&reader->index, header, chunk->offset))
+	    !add_to_index(reader, header, chunk->offset))
 		(void)lpl_fail(&chunk->failure, LPL_ERR_MEMORY, "%s: no memory for the index",
 			       chunk->name);
 	if (chunk->failure.error == LPL_OK) {
@@ -442,7 +461,7 @@ static enum lpl_error read_meta(struct lpl_reader *reader, struct lpl_loaded_chu
 	if (error == LPL_ERR_DAMAGED)
 		return lpl_chunk_damaged(chunk, header->sequence,
 					 "it does not consist of key=value lines");
-	if (error != LPL_OK || !lpl_index_add(&reader->index, header, chunk->offset))
+	if (error != LPL_OK || !add_to_index(reader, header, chunk->offset))
 		return lpl_fail(&chunk->failure, LPL_ERR_MEMORY, "%s: no memory for its header",
 				reader->source.name);
 	reader->last = *header;
@@ -628,5 +647,6 @@ void lpl_reader_close(struct lpl_reader *reader)
 	else
 		lpl_meta_free(reader->meta);
 	lpl_index_free(&reader->index);
+	lpl_index_free(&reader->old_index);
 	free(reader);
 }

@@ -11,6 +11,12 @@
  * After damage the next chunk is looked for byte by byte from behind the damaged one's header: its
  * payload may be shorter than it says, and hold the beginning of the next.  What is found has a
  * header whose checksum is right and which stands further on in the stream.
+ *
+ * Of a trace in segments one file is made.  A segment that the manifest names is believed when its
+ * end is the one that is named, one that is not named yet when its header continues the segment
+ * before it.  All others are left out whole, for their chunks may be another recording's.  What a
+ * segment tells of the guest at its beginning is of use where the stream was not read up to there:
+ * behind a gap it becomes part of the stream, as it does for a reader.
  */
 #include <endian.h>
 #include <fcntl.h>
@@ -24,151 +30,22 @@
 
 #include "codec/run_decode.h"
 #include "codec/stream_hash.h"
-#include "manifest.h"
 #include "meta.h"
-#include "source.h"
-#include "writer.h"
+#include "repair_loss.h"
 
 #define HASH_BYTES	sizeof(uint64_t)
 #define EXPANDED_REFS	(4 * LPL_RUN_REFS_MAX)
 
-struct repair {
-	const struct lpl_repair_options *options;
-	struct lpl_repaired *repaired;
-	struct lpl_source source;
-	uint64_t size;			/* of the file, 0 when not known */
-	struct lpl_loaded_chunk chunk;	/* at hand */
-	struct lpl_writer *writer;	/* NULL: only find out */
-	struct lpl_chunk_header last;	/* of the last chunk that was saved, as it was read */
-	struct lpl_totals totals;	/* as of its end */
-	struct lpl_ref *expanded;	/* owned: references of runs */
-	struct lpl_stream_hash hash;	/* of all that was saved */
-	bool gaps;			/* the stream's hash is not the writer's any more */
-	bool losing;			/* just now: the rest tells of that */
-	struct lpl_loss loss;
-	struct lpl_report why;
-};
-
-/* ---- losses ---- */
-
-/* The chunk at hand cannot be used. */
-static void begin_loss(struct repair *repair)
-{
-	if (repair->losing)
-		return;
-	repair->losing = true;
-	repair->why = repair->chunk.failure;
-	repair->loss = (struct lpl_loss){
-		.offset = repair->chunk.offset,
-		.first_chunk = repair->chunk.offset == 0 ? 0 : repair->last.sequence + UINT64_C(1),
-		.after_ref = repair->last.last.ref, .after_instr = repair->last.last.instr,
-	};
-}
-
-/* It ends before a chunk with this header; NULL: before the end of the file. */
-static void measure_loss(struct repair *repair, const struct lpl_chunk_header *next)
-{
-	const struct lpl_chunk_header *last = &repair->last;
-	struct lpl_loss *loss = &repair->loss;
-
-	loss->why = repair->why.text;
-	loss->bytes = (next ? repair->chunk.offset : repair->source.position) - loss->offset;
-	loss->chunks = loss->refs = loss->events = KTR_NONE;
-	loss->until_ref = loss->until_instr = KTR_NONE;
-	if (!next)
-		return;
-	loss->chunks = next->sequence - loss->first_chunk;
-	loss->refs = next->refs_so_far - next->refs - last->refs_so_far;
-	loss->events = next->events_so_far - next->events - last->events_so_far;
-	loss->until_ref = next->base.ref;
-	loss->until_instr = next->base.instr;
-}
-
-/* The file ends within a chunk whose header is there: that one is missing, if not more. */
-static void measure_cut_off_chunk(struct repair *repair)
-{
-	const struct lpl_chunk_header *header = &repair->chunk.header;
-	struct lpl_loss *loss = &repair->loss;
-
-	loss->chunks = 1;
-	loss->refs = header->refs;
-	loss->events = header->events;
-	loss->until_ref = header->last.ref;
-	loss->until_instr = header->last.instr;
-}
-
-static void count_loss(struct repair *repair)
-{
-	struct lpl_repaired *repaired = repair->repaired;
-	const struct lpl_loss *loss = &repair->loss;
-
-	repaired->losses++;
-	if (loss->refs == KTR_NONE) {
-		repaired->lost_more = true;
-	} else {
-		repaired->lost_refs += loss->refs;
-		repaired->lost_events += loss->events;
-	}
-	if (repair->options->lost)
-		repair->options->lost(repair->options->context, loss);
-	repair->losing = false;
-	repair->gaps = true;
-}
-
-/*
- * How many references there were by then, where that is told: between what the chunks around it
- * tell, for no number may run backwards.  Of which types they were is known no more.
- */
-static struct lpl_totals totals_at_gap(const struct repair *repair,
-				       const struct lpl_chunk_header *next)
-{
-	struct lpl_totals totals = repair->totals;
-	uint64_t before = lpl_totals_before(&totals), there;
-
-	if (!next)
-		return totals;
-	there = next->base.ref < next->refs_before ? next->base.ref : next->refs_before;
-	if (there <= before)
-		return totals;
-	totals.total = there;
-	memset(totals.refs, 0, sizeof(totals.refs));
-	totals.user_refs = 0;
-	return totals;
-}
-
-/* The new file tells of it, by an event with the clocks of the last record that is missing. */
-static enum lpl_error write_gap(struct repair *repair, const struct lpl_chunk_header *next,
-				struct lpl_report *report)
-{
-	const struct lpl_clocks *at = next ? &next->base : &repair->last.last;
-	const struct lpl_totals totals = totals_at_gap(repair, next);
-	const struct lpl_event gap = {
-		.tag = LPL_EVENT_GAP, .ref = at->ref, .instr = at->instr, .cycle = at->cycle,
-		.arg = { [LPL_EVENT_GAP_REFERENCES] = repair->loss.refs,
-			 [LPL_EVENT_GAP_EVENTS] = repair->loss.events }
-	};
-	/* of a header, say, the stream misses nothing */
-	bool nothing = repair->loss.refs == 0 && repair->loss.events == 0;
-
-	if (!repair->writer || nothing)
-		return LPL_OK;
-	return lpl_writer_write_gap(repair->writer, &gap, &totals) == LPL_OK ? LPL_OK :
-	       lpl_writer_failed(repair->writer, report);
-}
-
-static enum lpl_error end_loss(struct repair *repair, const struct lpl_chunk_header *next,
-			       struct lpl_report *report)
-{
-	if (!repair->losing)
-		return LPL_OK;
-	measure_loss(repair, next);
-	count_loss(repair);
-	return write_gap(repair, next, report);
-}
-
 /* ---- chunks ---- */
 
-static void hash_records(struct repair *repair)
+static void hash_refs(struct lpl_repairing *repair, const struct lpl_ref *refs, size_t count)
+{
+	lpl_stream_hash_refs(&repair->saved, refs, count);
+	if (!repair->unread)
+		lpl_stream_hash_refs(&repair->read, refs, count);
+}
+
+static void hash_records(struct lpl_repairing *repair)
 {
 	struct lpl_loaded_chunk *chunk = &repair->chunk;
 	const uint64_t refs = chunk->header.refs;
@@ -176,7 +53,7 @@ static void hash_records(struct repair *repair)
 	uint64_t done = 0;
 
 	if (chunk->header.kind != LPL_CHUNK_RUNS) {
-		lpl_stream_hash_refs(&repair->hash, chunk->data.refs, chunk->data.ref_count);
+		hash_refs(repair, chunk->data.refs, chunk->data.ref_count);
 		return;
 	}
 	lpl_run_cursor_begin(&cursor, &chunk->runs.decoder);
@@ -184,16 +61,16 @@ static void hash_records(struct repair *repair)
 		size_t count = lpl_run_cursor_next(&cursor, &chunk->runs.decoder, refs,
 						   repair->expanded, EXPANDED_REFS);
 
-		lpl_stream_hash_refs(&repair->hash, repair->expanded, count);
+		hash_refs(repair, repair->expanded, count);
 		done += count;
 	}
 }
 
 /* A chunk whose records are possible ones: do they belong behind the others? */
-static bool belongs(struct repair *repair)
+static bool belongs(struct lpl_repairing *repair)
 {
 	struct lpl_loaded_chunk *chunk = &repair->chunk;
-	const struct lpl_stream_hash before = repair->hash;
+	const struct lpl_stream_hash saved = repair->saved, read = repair->read;
 	uint64_t found;
 
 	if (!lpl_totals_follow(&chunk->data.totals, &repair->totals)) {
@@ -202,23 +79,24 @@ static bool belongs(struct repair *repair)
 		return false;
 	}
 	hash_records(repair);
-	found = lpl_stream_hash_value(&repair->hash);
+	found = lpl_stream_hash_value(&repair->read);
 	/* behind a gap nobody can tell what it would be */
-	if (chunk->header.kind != LPL_CHUNK_RUNS || repair->gaps || repair->losing ||
+	if (chunk->header.kind != LPL_CHUNK_RUNS || repair->unread || repair->losing ||
 	    found == chunk->runs.hash)
 		return true;
-	repair->hash = before;
+	repair->saved = saved;
+	repair->read = read;
 	(void)lpl_chunk_mismatch(chunk, chunk->header.sequence,
 				 "the stream's", chunk->runs.hash, found);
 	return false;
 }
 
 /* The payload of a chunk of runs ends with the hash of what is before it in the new file. */
-static enum lpl_error renew_hash(struct repair *repair, struct lpl_report *report)
+static enum lpl_error renew_hash(struct lpl_repairing *repair, struct lpl_report *report)
 {
 	struct lpl_loaded_chunk *chunk = &repair->chunk;
 	struct lpl_chunk_header *header = &chunk->header;
-	const uint64_t hash = htole64(lpl_stream_hash_value(&repair->hash));
+	const uint64_t hash = htole64(lpl_stream_hash_value(&repair->saved));
 	const size_t room = ZSTD_compressBound(header->plain);
 	uint8_t *frame = malloc(room);
 	size_t size;
@@ -239,35 +117,56 @@ static enum lpl_error renew_hash(struct repair *repair, struct lpl_report *repor
 	return LPL_OK;
 }
 
-static enum lpl_error save_chunk(struct repair *repair, struct lpl_report *report)
+/*
+ * What a segment tells of the guest is kept where the segment stays one, and is part of the stream
+ * behind a gap; who has all of the stream knows it already.
+ */
+static bool is_wanted(const struct lpl_repairing *repair)
+{
+	return repair->chunk.header.kind != LPL_CHUNK_STATE || !repair->source.manifest ||
+	       repair->stateless || repair->missed;
+}
+
+static enum lpl_error copy_chunk(struct lpl_repairing *repair, struct lpl_report *report)
 {
 	struct lpl_loaded_chunk *chunk = &repair->chunk;
-	const struct lpl_chunk_header header = chunk->header;
-	enum lpl_error error = end_loss(repair, &header, report);
+	struct lpl_chunk_header *header = &chunk->header;
+	enum lpl_error error = lpl_loss_write_gap(repair, header, report);
 
-	repair->last = header;
-	repair->totals = chunk->data.totals;
-	repair->repaired->chunks++;
-	repair->repaired->refs += header.refs;
-	repair->repaired->events += header.events;
 	if (error != LPL_OK || !repair->writer)
 		return error;
-	if (repair->gaps && header.kind == LPL_CHUNK_RUNS)
+	if (header->kind == LPL_CHUNK_STATE && (repair->source.manifest || repair->missed))
+		header->kind = LPL_CHUNK_DATA;	/* else it is the same */
+	if (header->kind == LPL_CHUNK_RUNS &&
+	    lpl_stream_hash_value(&repair->saved) != chunk->runs.hash)
 		error = renew_hash(repair, report);
 	if (error == LPL_OK)
 		lpl_writer_totals(repair->writer, &repair->totals);
-	return error ? error : lpl_writer_copy_chunk(repair->writer, &chunk->header, chunk->stored,
-						     report);
+	return error ? error : lpl_writer_copy_chunk(repair->writer, header, chunk->stored, report);
+}
+
+static enum lpl_error save_chunk(struct lpl_repairing *repair, struct lpl_report *report)
+{
+	const struct lpl_chunk_header header = repair->chunk.header;
+
+	lpl_loss_end(repair, &header);
+	repair->last = header;
+	repair->totals = repair->chunk.data.totals;
+	if (header.kind != LPL_CHUNK_STATE) {
+		repair->repaired->chunks++;
+		repair->repaired->refs += header.refs;
+		repair->repaired->events += header.events;
+	}
+	return is_wanted(repair) ? copy_chunk(repair, report) : LPL_OK;
 }
 
 /* All is there, if nothing was lost: then the totals and accounts are those of its end. */
-static enum lpl_error take_index(struct repair *repair, struct lpl_report *report)
+static enum lpl_error take_index(struct lpl_repairing *repair, struct lpl_report *report)
 {
 	const struct lpl_chunk_header *header = &repair->chunk.header;
 	struct lpl_totals totals;
-	enum lpl_error error;
 
-	repair->repaired->had_index = true;
+	repair->repaired->had_index = repair->chunk.final;
 	if (lpl_index_totals(repair->chunk.plain, header->plain,
 			     header->version == LPL_INDEX_VERSION, &totals)) {
 		totals.total = header->refs_before;
@@ -275,9 +174,10 @@ static enum lpl_error take_index(struct repair *repair, struct lpl_report *repor
 		    lpl_totals_follow(&totals, &repair->totals))
 			repair->totals = totals;
 	}
-	error = end_loss(repair, header, report);
-	if (error == LPL_OK && repair->chunk.trailed) {
+	lpl_loss_end(repair, header);
+	if (repair->chunk.trailed) {
 		const struct lpl_loss loss = {
+			.segment = repair->chunk.segment,
 			.offset = repair->chunk.offset + LPL_CHUNK_HEADER_BYTES + header->stored,
 			.first_chunk = KTR_NONE,
 			.after_ref = header->base.ref, .after_instr = header->base.instr,
@@ -287,31 +187,50 @@ static enum lpl_error take_index(struct repair *repair, struct lpl_report *repor
 
 		repair->loss = loss;
 		repair->loss.bytes = repair->size ? repair->size - loss.offset : KTR_NONE;
-		count_loss(repair);
+		lpl_loss_count(repair);
 	}
+	return repair->chunk.final ? lpl_loss_write_gap(repair, header, report) : LPL_OK;
+}
+
+/* The file ends here, or (of a segment) the next one is due. */
+static enum lpl_error end_at_index(struct lpl_repairing *repair, struct lpl_report *report)
+{
+	const struct lpl_chunk_header *header = &repair->chunk.header;
+	enum lpl_error error = LPL_OK;
+
+	if (repair->chunk.failure.error == LPL_OK)
+		error = take_index(repair, report);
+	else
+		lpl_loss_end(repair, header);
+	repair->last = *header;
+	if (repair->source.manifest && !repair->source.over)
+		lpl_source_pass_over(&repair->source);
+	else if (!repair->source.manifest)
+		repair->source.all_read = true;
 	return error;
 }
 
 /* ---- the file ---- */
 
 /* Of a chunk that is damaged otherwise, or cut off. */
-static bool has_whole_header(const struct repair *repair)
+static bool has_whole_header(const struct lpl_repairing *repair)
 {
 	return repair->source.head_bytes == 0;
 }
 
 /* What the chunks were that precede an index its header tells, if no more is left of it. */
-static bool is_index(const struct repair *repair)
+static bool is_index(const struct lpl_repairing *repair)
 {
 	const struct lpl_loaded_chunk *chunk = &repair->chunk;
 
-	return has_whole_header(repair) && chunk->header.kind == LPL_CHUNK_INDEX &&
+	return !repair->source.passing && has_whole_header(repair) &&
+	       chunk->header.kind == LPL_CHUNK_INDEX &&
 	       (chunk->failure.error == LPL_OK || chunk->failure.error == LPL_ERR_DAMAGED ||
 		chunk->failure.error == LPL_ERR_TRUNCATED);
 }
 
 /* Let the next chunk be looked for from behind the damaged one's header on. */
-static void look_inside(struct repair *repair)
+static void look_inside(struct lpl_repairing *repair)
 {
 	struct lpl_source *source = &repair->source;
 	const uint64_t at = repair->chunk.offset + LPL_CHUNK_HEADER_BYTES;
@@ -326,11 +245,11 @@ static void look_inside(struct repair *repair)
 }
 
 /* Behind damage: go on with the next chunk that is whole; there may be none. */
-static enum lpl_error pass_damage(struct repair *repair, struct lpl_report *report)
+static enum lpl_error pass_damage(struct lpl_repairing *repair, struct lpl_report *report)
 {
 	struct lpl_source *source = &repair->source;
 
-	begin_loss(repair);
+	lpl_loss_begin(repair);
 	if (!lpl_source_stopped(source))
 		look_inside(repair);
 	return lpl_source_stopped(source) ? lpl_source_find(source, report) : LPL_OK;
@@ -340,60 +259,155 @@ static enum lpl_error pass_damage(struct repair *repair, struct lpl_report *repo
  * The file ends within the chunk at hand; unless its payload is shorter than it says, and others
  * follow.
  */
-static enum lpl_error end_within_chunk(struct repair *repair, struct lpl_report *report)
+static enum lpl_error end_within_chunk(struct lpl_repairing *repair, struct lpl_report *report)
 {
 	const bool alone = !repair->losing, has_header = has_whole_header(repair);
+	const struct lpl_source *source = &repair->source;
 	enum lpl_error error;
 
-	begin_loss(repair);
-	if (has_header) {
+	lpl_loss_begin(repair);
+	if (has_header || source->manifest) {
 		error = pass_damage(repair, report);
-		if (error != LPL_OK || !repair->source.all_read)
+		if (error != LPL_OK || !(source->all_read || source->over))
 			return error;
 	}
-	measure_loss(repair, NULL);
-	if (alone && has_header)
-		measure_cut_off_chunk(repair);
-	count_loss(repair);
-	return write_gap(repair, NULL, report);
+	lpl_loss_measure(repair, NULL);
+	if (alone && has_header) {
+		lpl_loss_measure_cut_off(repair);
+		if (source->over)	/* what may follow goes on behind it */
+			repair->last = repair->chunk.header;
+	}
+	lpl_loss_count(repair);
+	return LPL_OK;
 }
+
+/* ---- segments ---- */
+
+static void enter_segment(struct lpl_repairing *repair)
+{
+	repair->segment = repair->chunk.segment;
+	repair->stateless = repair->missed;
+	repair->missed = false;
+	repair->last.sequence = 0;
+	lpl_stream_hash_init(&repair->read);
+	repair->unread = false;
+}
+
+/* Nothing says that the segment at hand is one of this trace. */
+static bool is_foreign(const struct lpl_repairing *repair)
+{
+	const struct lpl_loaded_chunk *chunk = &repair->chunk;
+
+	if (!repair->source.manifest || (chunk->failure.error != LPL_ERR_DAMAGED &&
+					 chunk->failure.error != LPL_ERR_TRUNCATED))
+		return false;
+	return repair->source.passing || (!repair->source.named && chunk->offset == 0);
+}
+
+/* It is left out.  Where it is in the stream the manifest tells, if it names it. */
+static enum lpl_error leave_out(struct lpl_repairing *repair)
+{
+	const struct lpl_segment_facts *facts = &repair->source.manifest->at;
+	const struct lpl_chunk_header end = {
+		.base = facts->last, .first = facts->last, .last = facts->last,
+		.refs_so_far = facts->refs_so_far, .events_so_far = facts->events_so_far,
+	};
+	const bool named = repair->source.passing;
+
+	lpl_loss_end(repair, NULL);
+	lpl_loss_begin(repair);
+	lpl_loss_measure(repair, named ? &end : NULL);
+	repair->loss.bytes = facts->bytes;
+	repair->loss.chunks = KTR_NONE;
+	lpl_loss_count(repair);
+	if (named) {
+		repair->last = end;
+		repair->repaired->had_index |= lpl_manifest_is_over(repair->source.manifest);
+	}
+	lpl_source_pass_over(&repair->source);
+	return LPL_OK;
+}
+
+/* The next chunk; false: there is none. */
+static bool read_chunk(struct lpl_repairing *repair)
+{
+	struct lpl_source *source = &repair->source;
+
+	while (!source->all_read) {
+		if (lpl_source_read(source, &repair->chunk))
+			return true;
+		/* a segment that is not named yet has no index, and may be followed even so */
+		if (source->manifest && source->fd >= 0)
+			lpl_source_pass_over(source);
+	}
+	return false;
+}
+
+/* ---- the whole ---- */
 
 static bool has_magic(const struct lpl_source *source)
 {
 	return memcmp(source->head, lpl_chunk_magic, LPL_CHUNK_MAGIC_BYTES) == 0;
 }
 
-/* All chunks behind the header. */
-static enum lpl_error copy_chunks(struct repair *repair, struct lpl_report *report)
+static enum lpl_error take_chunk(struct lpl_repairing *repair, struct lpl_report *report)
 {
 	struct lpl_loaded_chunk *chunk = &repair->chunk;
+	const struct lpl_report *failure = &chunk->failure;
+
+	if (is_foreign(repair))
+		return leave_out(repair);
+	lpl_loaded_chunk_decode(chunk);
+	if (is_index(repair))
+		return end_at_index(repair, report);
+	if (failure->error == LPL_OK && chunk->header.kind == LPL_CHUNK_HEADER) {
+		lpl_loss_end(repair, &chunk->header);	/* a segment's, which tells where it is */
+		repair->last = chunk->header;
+		return LPL_OK;
+	}
+	if (failure->error == LPL_OK && belongs(repair))
+		return save_chunk(repair, report);
+	if (failure->error == LPL_ERR_DAMAGED)
+		return pass_damage(repair, report);
+	if (failure->error == LPL_ERR_TRUNCATED)
+		return end_within_chunk(repair, report);
+	*report = *failure;
+	return report->error;
+}
+
+/* All chunks behind the header, in all files. */
+static enum lpl_error copy_chunks(struct lpl_repairing *repair, struct lpl_report *report)
+{
+	const struct lpl_repair_options *options = repair->options;
 	enum lpl_error error = LPL_OK;
 
-	while (error == LPL_OK && !repair->source.all_read &&
-	       lpl_source_read(&repair->source, chunk)) {
-		lpl_loaded_chunk_decode(chunk);
-		if (is_index(repair))
-			return chunk->failure.error == LPL_OK ? take_index(repair, report) :
-			       end_loss(repair, &chunk->header, report);
-		if (chunk->failure.error == LPL_OK && belongs(repair))
-			error = save_chunk(repair, report);
-		else if (chunk->failure.error == LPL_ERR_DAMAGED)
-			error = pass_damage(repair, report);
-		else if (chunk->failure.error == LPL_ERR_TRUNCATED)
-			error = end_within_chunk(repair, report);
-		else if (chunk->failure.error != LPL_OK)
-			*report = chunk->failure;
-		if (report->error != LPL_OK)
-			return report->error;
-		if (repair->options->progress)
-			repair->options->progress(repair->options->context,
-						  repair->source.position, repair->size);
+	while (error == LPL_OK && read_chunk(repair)) {
+		if (repair->chunk.segment != repair->segment)
+			enter_segment(repair);
+		error = take_chunk(repair, report);
+		if (options->progress)
+			options->progress(options->context,
+					  repair->chunk.before + repair->source.position,
+					  repair->size);
 	}
-	return error ? error : end_loss(repair, NULL, report);
+	if (error != LPL_OK)
+		return error;
+	lpl_loss_end(repair, NULL);
+	return lpl_loss_write_gap(repair, NULL, report);
+}
+
+/* Where only the header of a segment is lost: what it said stands in what follows. */
+static void begin_where_found(struct lpl_repairing *repair)
+{
+	if (repair->source.sequence != 1)
+		return;
+	repair->last = repair->source.before;
+	repair->loss.after_ref = repair->last.last.ref;
+	repair->loss.after_instr = repair->last.last.instr;
 }
 
 /* What the trace is; where that is lost, it may be anything, and is exact for nothing. */
-static enum lpl_error read_header(struct repair *repair, struct lpl_meta *meta,
+static enum lpl_error read_header(struct lpl_repairing *repair, struct lpl_meta *meta,
 				  struct lpl_report *report)
 {
 	struct lpl_loaded_chunk *chunk = &repair->chunk;
@@ -402,17 +416,11 @@ static enum lpl_error read_header(struct repair *repair, struct lpl_meta *meta,
 	enum lpl_error error;
 
 	(void)lpl_source_read(&repair->source, chunk);
-	if (failure->error != LPL_OK &&
-	    lpl_is_manifest((const char *)repair->source.head, repair->source.head_bytes))
-		return lpl_fail(report, LPL_ERR_UNSUPPORTED, "%s: names segments, and is no trace "
-				"that could be repaired", repair->source.name);
 	foreign = failure->error == LPL_ERR_FORMAT && !has_magic(&repair->source);
 	lpl_loaded_chunk_decode(chunk);
-	if (failure->error == LPL_OK && chunk->header.version == LPL_SEGMENT_VERSION)
-		return lpl_fail(report, LPL_ERR_UNSUPPORTED, "%s: is a segment that another one "
-				"precedes; such are not repaired", repair->source.name);
 	if (failure->error == LPL_OK) {
 		repair->last = chunk->header;
+		repair->totals.total = chunk->header.refs_before;
 		error = lpl_meta_decode(meta, (const char *)chunk->plain, chunk->header.plain);
 		return error == LPL_OK ? LPL_OK :
 		       lpl_fail(report, error, "%s: its header does not consist of key=value lines",
@@ -427,34 +435,62 @@ static enum lpl_error read_header(struct repair *repair, struct lpl_meta *meta,
 		*report = *failure;
 		return report->error;
 	}
+	begin_where_found(repair);
 	if (error == LPL_OK && (lpl_meta_set(meta, LPL_META_REDUCTION, "unknown") != LPL_OK ||
 				lpl_meta_set(meta, LPL_META_EXACT, "nothing") != LPL_OK))
 		error = lpl_fail(report, LPL_ERR_MEMORY, "no memory");
 	return error;
 }
 
-static enum lpl_error open_source(struct repair *repair, const char *path,
+static enum lpl_error open_source(struct lpl_repairing *repair, const char *path,
 				  struct lpl_report *report)
 {
+	struct lpl_source *source = &repair->source;
 	bool standard = strcmp(path, "-") == 0;
+	char magic[sizeof(LPL_MANIFEST_MAGIC)];
 	struct stat status;
+	ssize_t size;
 
-	lpl_short_name(repair->source.name, standard ? "(standard input)" : path);
-	repair->source.fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-	if (repair->source.fd < 0)
-		return lpl_fail(report, LPL_ERR_IO, "%s: cannot be opened", repair->source.name);
-	if (fstat(repair->source.fd, &status) == 0 && S_ISREG(status.st_mode)) {
-		repair->source.regular = true;
-		repair->size = (uint64_t)status.st_size;
-	}
 	repair->expanded = malloc(EXPANDED_REFS * sizeof(*repair->expanded));
 	if (!repair->expanded || !lpl_loaded_chunk_init(&repair->chunk))
-		return lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory to read it",
-				repair->source.name);
+		return lpl_fail(report, LPL_ERR_MEMORY, "no memory to repair a trace");
+	lpl_short_name(source->name, standard ? "(standard input)" : path);
+	source->fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+	if (source->fd < 0)
+		return lpl_fail(report, LPL_ERR_IO, "%s: cannot be opened", source->name);
+	if (fstat(source->fd, &status) == 0 && S_ISREG(status.st_mode)) {
+		source->regular = true;
+		repair->size = (uint64_t)status.st_size;
+	}
+	size = standard ? 0 : pread(source->fd, magic, sizeof(magic), 0);
+	if (size > 0 && lpl_is_manifest(magic, (size_t)size)) {
+		int fd = source->fd;
+
+		source->fd = -1;
+		source->over = true;	/* the first segment is due */
+		if (lpl_manifest_open(&source->manifest, fd, path, report) != LPL_OK)
+			return report->error;
+		repair->size = source->manifest->bytes;
+	}
 	return LPL_OK;
 }
 
-static enum lpl_error close_writer(struct repair *repair, struct lpl_report *report)
+/* The new file begins where the old one does: a segment stays one. */
+static enum lpl_error open_writer(struct lpl_repairing *repair, const struct lpl_meta *meta,
+				  struct lpl_report *report)
+{
+	const struct lpl_repair_options *options = repair->options;
+	const struct lpl_writer_place place = {
+		.last = repair->last.last, .refs_so_far = repair->last.refs_so_far,
+		.events_so_far = repair->last.events_so_far, .totals = repair->totals,
+	};
+
+	return options->output ? lpl_writer_open_at(&repair->writer, options->output, meta, NULL,
+						    &place, NULL, options->overwrite, report) :
+				 LPL_OK;
+}
+
+static enum lpl_error close_writer(struct lpl_repairing *repair, struct lpl_report *report)
 {
 	struct lpl_writer *writer = repair->writer;
 
@@ -465,17 +501,28 @@ static enum lpl_error close_writer(struct repair *repair, struct lpl_report *rep
 	return lpl_writer_close(writer, report);
 }
 
-/*
- * One file.  What names several that are one trace would be known here, by what it begins with, and
- * each of them repaired as this one is.
- */
+static enum lpl_error repair_all(struct lpl_repairing *repair, const char *path,
+				 struct lpl_meta *meta, struct lpl_report *report)
+{
+	enum lpl_error error = open_source(repair, path, report);
+
+	if (error == LPL_OK && !repair->source.manifest)
+		error = read_header(repair, meta, report);
+	if (error == LPL_OK)
+		error = open_writer(repair, repair->source.manifest ? repair->source.manifest->meta :
+								     meta, report);
+	if (error == LPL_OK)
+		error = copy_chunks(repair, report);
+	return error == LPL_OK ? close_writer(repair, report) : error;
+}
+
 enum lpl_error lpl_repair(const char *path, const struct lpl_repair_options *options,
 			  struct lpl_repaired *repaired, struct lpl_report *report)
 {
-	struct repair *repair = calloc(1, sizeof(*repair));
+	struct lpl_repairing *repair = calloc(1, sizeof(*repair));
 	struct lpl_meta *meta = lpl_meta_new();
 	struct lpl_report failure = { .error = LPL_OK };
-	enum lpl_error error = LPL_OK;
+	enum lpl_error error;
 
 	memset(repaired, 0, sizeof(*repaired));
 	if (!repair || !meta) {
@@ -486,17 +533,9 @@ enum lpl_error lpl_repair(const char *path, const struct lpl_repair_options *opt
 	repair->options = options;
 	repair->repaired = repaired;
 	repair->source.fd = -1;
-	lpl_stream_hash_init(&repair->hash);
-	error = open_source(repair, path, &failure);
-	if (error == LPL_OK)
-		error = read_header(repair, meta, &failure);
-	if (error == LPL_OK && options->output)
-		error = lpl_writer_open(&repair->writer, options->output, meta, NULL,
-					options->overwrite, &failure);
-	if (error == LPL_OK)
-		error = copy_chunks(repair, &failure);
-	if (error == LPL_OK)
-		error = close_writer(repair, &failure);
+	lpl_stream_hash_init(&repair->saved);
+	lpl_stream_hash_init(&repair->read);
+	error = repair_all(repair, path, meta, &failure);
 	if (error != LPL_OK && report && report->error == LPL_OK)
 		*report = failure;
 	lpl_writer_abandon(repair->writer);
@@ -504,6 +543,7 @@ enum lpl_error lpl_repair(const char *path, const struct lpl_repair_options *opt
 	lpl_loaded_chunk_free(&repair->chunk);
 	if (repair->source.fd > STDIN_FILENO)
 		(void)close(repair->source.fd);
+	lpl_manifest_close(repair->source.manifest);
 	free(repair->expanded);
 	free(repair);
 	return error;

@@ -6,6 +6,10 @@
  * the disk, then its line in the manifest, and only then the next one is begun.  So the manifest
  * names nothing that is not there, and at most one segment is there that it does not name: a
  * reader finds it by its name.
+ *
+ * A full disk (writer_full.c) ends the present segment; for its line and the last one room is kept
+ * behind the manifest's end.  If the next segment cannot begin all the same, for others took the room
+ * that was there, nothing can tell what is missing, and the manifest stays one that is not closed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +26,7 @@
 #include "writer.h"
 
 #define META_SEGMENT_SIZE 24
+#define LINE_ROOM 1024		/* for a line of the manifest: a byte of a name may become five */
 
 struct lpl_segments {
 	struct lpl_writer *writer;
@@ -123,6 +128,24 @@ static enum lpl_error sync_manifest(struct lpl_segments *s, struct lpl_report *r
 	if (fsync(s->manifest.fd) == 0)
 		return LPL_OK;
 	return lpl_fail(report, LPL_ERR_IO, "%s.part: cannot be synced", s->manifest.name);
+}
+
+/* Room for so many lines behind those that are there. */
+static enum lpl_error keep_room(struct lpl_segments *s, unsigned int lines,
+				struct lpl_report *report)
+{
+	const size_t line = LINE_ROOM + 5 * strlen(lpl_segments_base(s->stem));
+
+	return s->writer->ends_when_full ? lpl_output_reserve(&s->manifest, lines * line, report) :
+					   LPL_OK;
+}
+
+/* To begin there had to be room; what becomes of a full disk is the writer's affair from here on. */
+static enum lpl_error expect_full_disk(struct lpl_segments *s, struct lpl_report *report)
+{
+	s->manifest.no_room = s->writer->output.no_room;
+	s->manifest.context = s->writer->output.context;
+	return keep_room(s, 2, report);
 }
 
 /* A line, whose writer says whether there was memory for it. */
@@ -245,6 +268,8 @@ enum lpl_error lpl_segments_open(struct lpl_segments **result, const char *path,
 		error = begin_segment(s, &first, report);
 	if (error == LPL_OK)
 		error = lpl_writer_open(&s->writer, first, s->meta, options, false, report);
+	if (error == LPL_OK)
+		error = expect_full_disk(s, report);
 	free(first);
 	if (error != LPL_OK) {
 		s->manifest.written = 0;	/* it names nothing, and need not stay */
@@ -357,7 +382,9 @@ enum lpl_error lpl_segments_continue(struct lpl_segments **result, const char *p
 		error = begin_segment(s, &next, report);
 	if (error == LPL_OK)
 		error = lpl_writer_open_at(&s->writer, next, s->meta, options, place, keeper,
-					   report);
+					   false, report);
+	if (error == LPL_OK)
+		error = expect_full_disk(s, report);
 	free(next);
 	if (error == LPL_OK)
 		*result = s;
@@ -396,26 +423,30 @@ enum lpl_error lpl_segments_rotate(struct lpl_segments *s, struct lpl_report *re
 		return lpl_writer_failed(writer, report);
 	if (lpl_segments_is_empty(s))
 		return LPL_OK;
-	/* what fails here stops the writer, too */
-	if (lpl_writer_end_file(writer, false, failure) == LPL_OK &&
+	/* what fails here stops the writer, too; a line more than there are is kept for the next one */
+	if (lpl_writer_flush(writer, NULL) == LPL_OK && keep_room(s, 3, failure) == LPL_OK &&
+	    lpl_writer_room_for_next(writer, s->meta) == LPL_OK &&
+	    lpl_writer_end_file(writer, false, failure) == LPL_OK &&
 	    put_segment(s, failure) == LPL_OK && begin_segment(s, &path, failure) == LPL_OK)
-		(void)lpl_writer_next_file(writer, path, s->meta, failure);
+		(void)lpl_writer_next_file(writer, path, s->meta, false, failure);
 	free(path);
 	return failure->error == LPL_OK ? LPL_OK : lpl_writer_failed(writer, report);
 }
 
 enum lpl_error lpl_segments_close(struct lpl_segments *s, struct lpl_report *report)
 {
-	enum lpl_error error = lpl_writer_end_file(s->writer, true, report);
+	const enum lpl_error ended = lpl_writer_end_file(s->writer, true, report);
+	struct lpl_report failure = { .error = LPL_OK };
 
-	if (error == LPL_OK)
-		error = put_segment(s, report);
-	if (error == LPL_OK)
-		error = put_end(s, report);
-	if (error == LPL_OK)
-		error = lpl_output_commit(&s->manifest, report);
+	/* nothing is missing, or the last segment tells of it */
+	if (ended == LPL_OK || s->writer->ended_early) {
+		if (put_segment(s, &failure) == LPL_OK && put_end(s, &failure) == LPL_OK)
+			(void)lpl_output_commit(&s->manifest, &failure);
+		if (failure.error != LPL_OK && report)
+			*report = failure;
+	}
 	destroy(s);
-	return error;
+	return failure.error != LPL_OK ? failure.error : ended;
 }
 
 void lpl_segments_abandon(struct lpl_segments *s)

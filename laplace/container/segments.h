@@ -60,7 +60,7 @@ enum lpl_error lpl_segments_rotate(struct lpl_segments *segments, struct lpl_rep
 
 /*
  * As lpl_writer_close(), for the last segment and the manifest.  After an earlier error both keep
- * their ".part".
+ * their ".part", but for a full disk (lpl_writer_options, `ends_when_full`).
  */
 enum lpl_error lpl_segments_close(struct lpl_segments *segments, struct lpl_report *report);
 /* Give up: what is complete stays, and the rest as ".part".  NULL is fine. */

@@ -322,8 +322,7 @@ static bool can_continue(struct lpl_source *source)
 	       continue_with(source, &header);
 }
 
-/* Nothing more of this segment: the next one is due. */
-static void pass_over(struct lpl_source *source)
+void lpl_source_pass_over(struct lpl_source *source)
 {
 	source->passing = false;
 	source->over = true;
@@ -337,7 +336,7 @@ enum lpl_error lpl_source_find(struct lpl_source *source, struct lpl_report *rep
 	enum lpl_error error;
 
 	if (source->passing) {
-		pass_over(source);
+		lpl_source_pass_over(source);
 		return LPL_OK;
 	}
 	while (!can_continue(source)) {
@@ -350,7 +349,7 @@ enum lpl_error lpl_source_find(struct lpl_source *source, struct lpl_report *rep
 				   &count, report);
 		source->head_bytes = left + count;
 		if (error == LPL_OK && count == 0 && source->manifest) {
-			pass_over(source);
+			lpl_source_pass_over(source);
 			return LPL_OK;
 		}
 		if (error != LPL_OK || count == 0)

@@ -41,6 +41,8 @@ static inline bool lpl_source_stopped(const struct lpl_source *source)
 {
 	return source->all_read && (source->head_bytes > 0 || source->passing);
 }
+/* Of a trace in segments: nothing more of this one, the next is due. */
+void lpl_source_pass_over(struct lpl_source *source);
 /*
  * Then look for a chunk to go on with, which stands further on in the stream, from that
  * header on: it may be good, and only in a wrong place.  LPL_OK when there is none, too.  After

@@ -89,6 +89,11 @@ static enum lpl_error write_chunk(struct lpl_writer *writer,
 		return error;
 	if (lpl_chunk_has_records(header->kind))
 		writer->written = *header;
+	if (header->kind != LPL_CHUNK_STATE && lpl_chunk_has_records(header->kind) &&
+	    !writer->has_first) {
+		writer->file.first = header->first;
+		writer->has_first = true;
+	}
 	writer->written.sequence = header->sequence;
 	if (header->kind != LPL_CHUNK_INDEX && !lpl_index_add(&writer->index, header, offset))
 		return lpl_fail(failure, LPL_ERR_MEMORY, "%s: no memory for the index",
@@ -166,8 +171,6 @@ void lpl_writer_put_chunk(struct lpl_writer *writer)
 	if (check_totals(writer) != LPL_OK)
 		return;
 	lpl_packed_runs_count(writer);
-	if (!writer->has_records)
-		writer->file.first = encoder->first;
 	writer->has_records = true;
 	chunk->totals = totals_at(writer, encoder->last.ref);
 	if (writer->runs && !lpl_packed_runs_pack(writer, chunk))
@@ -249,7 +252,7 @@ enum lpl_error lpl_writer_write_index(struct lpl_writer *writer, bool last_file)
 	writer->file.checksum = header.checksum;
 	writer->file.bytes = writer->output.written;
 	writer->file.last = *last;
-	if (!writer->has_records)
+	if (!writer->has_first)
 		writer->file.first = *last;
 	writer->file.refs_so_far = writer->refs_so_far;
 	writer->file.events_so_far = writer->events_so_far;
@@ -268,7 +271,7 @@ enum lpl_error lpl_writer_copy_chunk(struct lpl_writer *writer,
 		return lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory", writer->output.name);
 	header.sequence = writer->sequence++;
 	header.refs_so_far = writer->refs_so_far += header.refs;
-	header.events_so_far = writer->events_so_far += header.events;
+	header.events_so_far = writer->events_so_far += lpl_chunk_counted_events(&header);
 	lpl_chunk_encode(&header, stored);
 	memcpy(stored + LPL_CHUNK_HEADER_BYTES, payload, header.stored);
 	if (writer->failure.error == LPL_OK)
@@ -462,6 +465,16 @@ static enum lpl_error make(struct lpl_writer **result, const struct lpl_writer_o
 			 lpl_fail(report, LPL_ERR_MEMORY, "no memory to write a trace");
 }
 
+/* From here on: to begin there has to be room. */
+static void expect_full_disk(struct lpl_writer *writer, const struct lpl_writer_options *options)
+{
+	if (!options)
+		return;
+	writer->output.no_room = options->no_room;
+	writer->output.context = options->context;
+	writer->ends_when_full = options->ends_when_full;
+}
+
 enum lpl_error lpl_writer_open(struct lpl_writer **result, const char *path,
 			       const struct lpl_meta *meta,
 			       const struct lpl_writer_options *options,
@@ -480,11 +493,7 @@ enum lpl_error lpl_writer_open(struct lpl_writer **result, const char *path,
 		destroy(writer);
 		return error;
 	}
-	if (options) {	/* to begin there has to be room */
-		writer->output.no_room = options->no_room;
-		writer->output.context = options->context;
-		writer->ends_when_full = options->ends_when_full;
-	}
+	expect_full_disk(writer, options);
 	*result = writer;
 	return LPL_OK;
 }
@@ -504,7 +513,8 @@ enum lpl_error lpl_writer_open_at(struct lpl_writer **result, const char *path,
 				  const struct lpl_meta *meta,
 				  const struct lpl_writer_options *options,
 				  const struct lpl_writer_place *place,
-				  struct lpl_state_keeper *keeper, struct lpl_report *report)
+				  struct lpl_state_keeper *keeper, bool overwrite,
+				  struct lpl_report *report)
 {
 	struct lpl_writer *writer;
 	enum lpl_error error = make(&writer, options, report);
@@ -522,12 +532,14 @@ enum lpl_error lpl_writer_open_at(struct lpl_writer **result, const char *path,
 	writer->keeper = keeper;
 	if (writer->runs)
 		lpl_packed_runs_go_to(writer->runs, place);
-	error = lpl_writer_next_file(writer, path, meta, report);
-	if (error == LPL_OK)
-		*result = writer;
-	else
+	error = lpl_writer_next_file(writer, path, meta, overwrite, report);
+	if (error != LPL_OK) {
 		destroy(writer);
-	return error;
+		return error;
+	}
+	expect_full_disk(writer, options);
+	*result = writer;
+	return LPL_OK;
 }
 
 struct lpl_sink *lpl_writer_sink(struct lpl_writer *writer)
@@ -588,6 +600,8 @@ enum lpl_error lpl_writer_end_file(struct lpl_writer *writer, bool last,
 {
 	enum lpl_error error = lpl_writer_flush(writer, NULL);
 
+	if (writer->ended)
+		return lpl_writer_failed(writer, report);
 	writer->ending = true;
 	if (error == LPL_OK && check_totals(writer) == LPL_OK)
 		(void)lpl_writer_write_index(writer, last);
@@ -597,28 +611,56 @@ enum lpl_error lpl_writer_end_file(struct lpl_writer *writer, bool last,
 		error = lpl_writer_failed(writer, report);
 	else
 		error = lpl_output_commit(&writer->output, report);
+	writer->ended |= error == LPL_OK;
+	return error;
+}
+
+/* It is created once there is room for that. */
+static enum lpl_error create_file(struct lpl_writer *writer, const char *path, bool overwrite)
+{
+	const lpl_no_room no_room = writer->output.no_room;
+	void *const context = writer->output.context;
+	struct lpl_report failure;
+	bool waited = false;
+	enum lpl_error error;
+
+	for (;;) {
+		failure.error = LPL_OK;
+		error = lpl_output_open(&writer->output, path, overwrite, &failure);
+		writer->output.no_room = no_room;
+		writer->output.context = context;
+		if (error != LPL_ERR_FULL || !no_room || !no_room(context, &failure))
+			break;
+		waited = true;
+	}
+	if (error != LPL_OK)
+		writer->failure = failure;
+	else if (waited)
+		(void)no_room(context, NULL);
 	return error;
 }
 
 enum lpl_error lpl_writer_next_file(struct lpl_writer *writer, const char *path,
-				    const struct lpl_meta *meta, struct lpl_report *report)
+				    const struct lpl_meta *meta, bool overwrite,
+				    struct lpl_report *report)
 {
 	const struct lpl_totals totals = totals_at_end(writer, false);
-	const lpl_no_room no_room = writer->output.no_room;
-	void *const context = writer->output.context;
 
 	writer->bytes_before += writer->file.bytes;
 	writer->file = (struct lpl_segment_facts){ .number = 0 };
-	writer->has_records = false;
+	writer->has_records = writer->has_first = false;
 	writer->sequence = 0;
 	lpl_index_free(&writer->index);
 	if (writer->runs)
 		lpl_packed_runs_next_file(writer->runs);
-	writer->ending = false;
-	if (lpl_output_open(&writer->output, path, false, &writer->failure) != LPL_OK)
+	writer->ending = writer->ended = false;
+	writer->written = (struct lpl_chunk_header){
+		.last = writer->encoder->last, .refs_so_far = writer->refs_so_far,
+		.events_so_far = writer->events_so_far,
+	};
+	writer->written_totals = totals;
+	if (create_file(writer, path, overwrite) != LPL_OK)
 		return lpl_writer_failed(writer, report);
-	writer->output.no_room = no_room;
-	writer->output.context = context;
 	if (write_header(writer, meta, &writer->failure) != LPL_OK ||
 	    (writer->keeper && lpl_state_chunk_put(writer, &totals) != LPL_OK))
 		return lpl_writer_failed(writer, report);

@@ -60,8 +60,11 @@ struct lpl_writer {
 	struct lpl_totals written_totals;	/* ... and as of its end */
 	bool ends_when_full;
 	bool ending;			/* what is written has its room already */
+	bool ended;			/* the file is complete, and has its name ... */
+	bool ended_early;		/* ... and a gap at its end */
 	struct lpl_segment_facts file;	/* of the present one, as far as it is */
-	bool has_records;		/* it */
+	bool has_records;		/* were any taken since it began? */
+	bool has_first;			/* and are any in it? */
 	uint64_t bytes_before;		/* of the files before it */
 	struct lpl_state_keeper *keeper;	/* is told the events; NULL: there is none */
 	/* the first error; nothing is written after it */
@@ -94,6 +97,11 @@ enum lpl_error lpl_writer_copy_chunk(struct lpl_writer *writer,
 
 /* How many bytes a file may still need that ends behind the next chunk. */
 size_t lpl_writer_end_room(const struct lpl_writer *writer);
+/*
+ * Before a file ends that another one shall follow: is there room for that one to begin, and to end
+ * right then?  LPL_ERR_FULL, and the writer has failed: this file has to be the last one.
+ */
+enum lpl_error lpl_writer_room_for_next(struct lpl_writer *writer, const struct lpl_meta *meta);
 /* After LPL_ERR_FULL: end the file behind its last chunk, and give it its name. */
 enum lpl_error lpl_writer_end_short(struct lpl_writer *writer, struct lpl_report *report);
 
@@ -111,9 +119,10 @@ bool lpl_writer_has_records(const struct lpl_writer *writer);
  */
 enum lpl_error lpl_writer_end_file(struct lpl_writer *writer, bool last,
 				   struct lpl_report *report);
-/* And goes on: as lpl_writer_open(), without overwriting. */
+/* And goes on: as lpl_writer_open(), but that room for the file is waited for. */
 enum lpl_error lpl_writer_next_file(struct lpl_writer *writer, const char *path,
-				    const struct lpl_meta *meta, struct lpl_report *report);
+				    const struct lpl_meta *meta, bool overwrite,
+				    struct lpl_report *report);
 
 /* ---- going on in another process ---- */
 
@@ -139,7 +148,8 @@ enum lpl_error lpl_writer_open_at(struct lpl_writer **writer, const char *path,
 				  const struct lpl_meta *meta,
 				  const struct lpl_writer_options *options,
 				  const struct lpl_writer_place *place,
-				  struct lpl_state_keeper *keeper, struct lpl_report *report);
+				  struct lpl_state_keeper *keeper, bool overwrite,
+				  struct lpl_report *report);
 
 /* ---- packed runs (run_writer.c) ---- */
 

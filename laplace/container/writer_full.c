@@ -8,6 +8,10 @@
  * room and leaves that of the end untouched; or there is not, the chunk is not begun, and the room that
  * was kept with the chunk before it is still there, just behind the file's end.
  *
+ * Of a trace in segments each begins with a chunk that keeps room for its end, too.  So there is always
+ * one that can be ended, but between two of them: before one ends, there has to be room for the
+ * other's beginning.
+ *
  * The chunks that were on their way then are lost with all that came after them.  A reader of the
  * file could not see that, so its last chunk is an event LPL_EVENT_GAP.
  */
@@ -15,6 +19,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "meta.h"
 #include "writer.h"
 
 /* The chunk that has the event: its numbers and the totals, each as long as they can be. */
@@ -26,6 +31,16 @@ size_t lpl_writer_end_room(const struct lpl_writer *writer)
 
 	return 2 * LPL_CHUNK_HEADER_BYTES + ZSTD_compressBound(GAP_BYTES_MAX) +
 	       ZSTD_compressBound(index);
+}
+
+enum lpl_error lpl_writer_room_for_next(struct lpl_writer *writer, const struct lpl_meta *meta)
+{
+	const size_t begin = LPL_CHUNK_HEADER_BYTES + ZSTD_compressBound(lpl_meta_size(meta) + 1);
+	const size_t room = begin + 2 * lpl_writer_end_room(writer);
+
+	if (writer->failure.error == LPL_OK && writer->ends_when_full)
+		(void)lpl_output_reserve(&writer->output, room, &writer->failure);
+	return writer->failure.error;
 }
 
 /* What is in no chunk of the file has not been. */
@@ -83,6 +98,8 @@ enum lpl_error lpl_writer_end_short(struct lpl_writer *writer, struct lpl_report
 	const struct lpl_report full = writer->failure;
 	char name[LPL_NAME_SIZE];
 
+	if (writer->output.written == 0)	/* there was no room to begin it, either */
+		return lpl_writer_failed(writer, report);
 	memcpy(name, writer->output.name, sizeof(name));
 	writer->output.no_room = NULL;
 	go_back(writer);
@@ -92,6 +109,7 @@ enum lpl_error lpl_writer_end_short(struct lpl_writer *writer, struct lpl_report
 			*report = full;
 		return LPL_ERR_FULL;
 	}
+	writer->ended = writer->ended_early = true;
 	errno = full.system_errno;
 	return lpl_fail(report, LPL_ERR_FULL, "%s: ends early, behind reference %" PRIu64 ", and was "
 			"closed properly: there was no room for what followed", name,

@@ -5,7 +5,8 @@
  *
  *	FAULT=CALL:N:ERROR[:TIMES]	the Nth CALL fails so, and the next ones, TIMES in all (1;
  *					0: from then on).  CALL is write, sync (fsync, fdatasync),
- *					rename, reserve (fallocate) or truncate; ERROR is ENOSPC,
+ *					rename, reserve (fallocate), truncate or create (open, of a
+ *					file that shall be new); ERROR is ENOSPC,
  *					EDQUOT, EIO, EINTR or, of a write, short: half of it is done
  *	FAULTY_CAPACITY=BYTES		no file has room for more
  *	FAULTY_LOG=FILE			a line for each call that was made: its name; of a write,
@@ -28,9 +29,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum call { WRITE, SYNC, RENAME, RESERVE, TRUNCATE, CALLS };
+enum call { WRITE, SYNC, RENAME, RESERVE, TRUNCATE, CREATE, CALLS };
 
-static const char *const names[CALLS] = { "write", "sync", "rename", "reserve", "truncate" };
+static const char *const names[CALLS] = {
+	"write", "sync", "rename", "reserve", "truncate", "create"
+};
 static atomic_long made[CALLS];
 
 /* ---- which files, and what becomes of them ---- */
@@ -205,6 +208,27 @@ int ftruncate64(int fd, off64_t size)
 	}
 	note(TRUNCATE, " %lld", (long long)size);
 	return (int)syscall(SYS_ftruncate, fd, size);
+}
+
+int open64(const char *path, int flags, ...)
+{
+	const bool creates = (flags & O_CREAT) && is_below(path);
+	int error = creates ? fault(CREATE) : -1;
+	mode_t mode = 0;
+	va_list arguments;
+
+	if (error > 0) {
+		errno = error;
+		return -1;
+	}
+	if (creates)
+		note(CREATE, "%s", "");
+	if (flags & (O_CREAT | __O_TMPFILE)) {
+		va_start(arguments, flags);
+		mode = va_arg(arguments, mode_t);
+		va_end(arguments);
+	}
+	return (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_LARGEFILE, mode);
 }
 
 /* ---- streams ---- */

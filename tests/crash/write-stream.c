@@ -2,11 +2,12 @@
 /*
  * A program that writes a trace, made to be stopped in the middle of it.
  *
- *	write-stream write TRACE SEED RECORDS [runs] [jobs] [wait | stop]
+ *	write-stream write TRACE SEED RECORDS [runs] [jobs] [segments] [wait | stop]
  *		write a random stream in small chunks, flushed and synced now and then, and say on
  *		standard output, a line each, when the first N records are `flushed N`, or
  *		`synced N`; `waiting` and `room` with `wait`, for which a full disk is waited for;
- *		`stop` ends the trace properly then.  Exit status as of `laplace`.
+ *		`stop` ends the trace properly then.  With `segments` one ends after every second
+ *		flush.  Exit status as of `laplace`.
  *	write-stream check TRACE SEED RECORDS LEAST
  *		does TRACE hold the stream's first records, at least so many, and nothing else but,
  *		as its last one, a gap?  With what follows the last whole chunk, whatever that is,
@@ -22,6 +23,7 @@
 #include <laplace/trace.h>
 
 #include "../unit/stream.h"
+#include "container/segments.h"
 
 static void say(const char *what, size_t records)
 {
@@ -47,8 +49,8 @@ static bool wait_for_room(void *context, const struct lpl_report *why)
 }
 
 /* Flushed after random numbers of records, and synced after every third flush. */
-static enum lpl_error send(struct lpl_writer *writer, const struct stream *stream, uint64_t seed,
-			   struct lpl_report *report)
+static enum lpl_error send(struct lpl_writer *writer, struct lpl_segments *segments,
+			   const struct stream *stream, uint64_t seed, struct lpl_report *report)
 {
 	uint64_t random = seed;
 	size_t done = 0;
@@ -63,6 +65,8 @@ static enum lpl_error send(struct lpl_writer *writer, const struct stream *strea
 			return report->error;
 		done += count;
 		say("flushed", done);
+		if (segments && i % 2 == 0 && lpl_segments_rotate(segments, report) != LPL_OK)
+			return report->error;
 		if (i % 3 != 0)
 			continue;
 		if (lpl_writer_sync(writer, report) != LPL_OK)
@@ -78,12 +82,15 @@ static int write_trace(const char *path, const struct stream *stream, uint64_t s
 	struct lpl_report report = { .error = LPL_OK };
 	struct lpl_meta *meta = lpl_meta_new();
 	struct lpl_writer *writer = NULL;
-	bool waiting = false, stops = false;
+	struct lpl_segments *segments = NULL;
+	bool waiting = false, stops = false, cut = false;
+	enum lpl_error error;
 
 	for (; *words; words++) {
 		options.runs |= strcmp(*words, "runs") == 0;
 		options.jobs = strcmp(*words, "jobs") == 0 ? 3 : options.jobs;
 		stops |= strcmp(*words, "stop") == 0;
+		cut |= strcmp(*words, "segments") == 0;
 		if (strcmp(*words, "wait") == 0)
 			options.no_room = wait_for_room;
 	}
@@ -91,12 +98,20 @@ static int write_trace(const char *path, const struct stream *stream, uint64_t s
 	options.ends_when_full = stops;
 	if (!meta || lpl_meta_set(meta, LPL_META_TITLE, "a stream") != LPL_OK)
 		abort();
-	if (lpl_writer_open(&writer, path, meta, &options, false, &report) == LPL_OK) {
-		if (send(writer, stream, seed, &report) == LPL_OK || report.error == LPL_ERR_FULL) {
+	error = cut ? lpl_segments_open(&segments, path, meta, &options, NULL, false, &report) :
+		      lpl_writer_open(&writer, path, meta, &options, false, &report);
+	if (segments)
+		writer = lpl_segments_writer(segments);
+	if (error == LPL_OK) {
+		error = send(writer, segments, stream, seed, &report);
+		if (error == LPL_OK || error == LPL_ERR_FULL) {
 			struct lpl_report closed = { .error = LPL_OK };
 
-			if (lpl_writer_close(writer, &closed) != LPL_OK)
+			if ((segments ? lpl_segments_close(segments, &closed) :
+					lpl_writer_close(writer, &closed)) != LPL_OK)
 				report = closed;
+		} else if (segments) {
+			lpl_segments_abandon(segments);
 		} else {
 			lpl_writer_abandon(writer);
 		}

@@ -261,10 +261,11 @@ static void sizes_are_read(void **state)
 		{ "bytes:4G", UINT64_C(4000000000), 0 }, { "bytes:1000000", 1000000, 0 },
 		{ "instructions:20M", 0, 20000000 },
 		{ "instructions:1T+bytes:5000k", 5000000, UINT64_C(1000000000000) },
+		{ "bytes:5000k,instructions:1T", 5000000, UINT64_C(1000000000000) },
 	};
 	static const char *const bad[] = {
 		"", "4G", "bytes", "bytes:", "bytes:0", "bytes:999999", "bytes:4g", "bytes:4GB",
-		"bytes:-4G", "bytes:1G+", "bytes:1G+bytes:2G", "bytes:1G,instructions:1G",
+		"bytes:-4G", "bytes:1G+", "bytes:1G+bytes:2G", "bytes:1G, instructions:1G",
 		"byte:1G", "bytes:99999999999T", "instructions: 1G", "bytes:18446744073709551616",
 	};
 	struct lpl_report report;

@@ -572,6 +572,75 @@ static void other_references(void **unused)
 	free(file.data);
 }
 
+/* What comes of this file, and is the result complete? */
+static bool is_taken(const struct bytes *file, const struct stream *stream)
+{
+	struct result result;
+	bool taken;
+
+	read_bytes(&result, file->data, file->size);
+	assert_int_equal(stream_difference(stream, &result.stream, stream->count), stream->count);
+	taken = result.read == LPL_OK && result.complete;
+	assert_true(taken || result.read == LPL_ERR_DAMAGED);
+	stream_free(&result.stream);
+	return taken;
+}
+
+/* By the book (section 5) the table has all chunks; one that has none of runs was written before. */
+static void the_index_has_them(void **unused)
+{
+	struct lpl_writer *writer = start_runs("index.lpl", 100);
+	struct run_guest guest;
+	struct layout layout;
+	struct bytes file, other;
+	uint64_t entry[6] = { 0 };
+	const uint8_t *at;
+	uint8_t *plain;
+	size_t size, last;
+
+	(void)unused;
+	guest_play(&guest, lpl_writer_runs(writer), 100, 9);
+	finish(writer);
+	file = load("index.lpl");
+	lay_out(&layout, &file);
+	last = layout.count - 1;
+	assert_true(last > 2 && last < 64);
+	decompress(file.data + layout.offset[last], &plain, &size);
+	at = plain;
+	assert_int_equal(book_leb(&at), 1);
+	assert_int_equal(book_leb(&at), last - 1);
+	for (size_t i = 1; i < last; i++) {
+		const uint8_t *header = file.data + layout.offset[i];
+
+		for (size_t k = 0; k < 6; k++)
+			entry[k] += book_leb(&at);
+		assert_int_equal(entry[0], layout.offset[i]);
+		assert_int_equal(entry[1], little_endian(header + 104, 8) -
+					   little_endian(header + 24, 4));
+		assert_int_equal(entry[2], little_endian(header + 112, 8) -
+					   little_endian(header + 28, 4));
+		for (size_t k = 0; k < 3; k++)
+			assert_int_equal(entry[3 + k], little_endian(header + 32 + 8 * k, 8));
+	}
+	assert_true(is_taken(&file, &guest.stream));
+
+	/* no chunks, no entries, and the same end */
+	memmove(plain + 2, at, (size_t)(plain + size - at));
+	size -= (size_t)(at - (plain + 2));
+	plain[1] = 0;
+	other = with_payload(&file, &layout, last, plain, size);
+	assert_true(is_taken(&other, &guest.stream));
+	free(other.data);
+	/* one, where there is neither one nor several */
+	plain[1] = 1;
+	other = with_payload(&file, &layout, last, plain, size);
+	assert_false(is_taken(&other, &guest.stream));
+	free(other.data);
+	free(plain);
+	free(file.data);
+	stream_free(&guest.stream);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -584,6 +653,7 @@ int main(void)
 		cmocka_unit_test(hostile_payloads),
 		cmocka_unit_test(damaged_files),
 		cmocka_unit_test(other_references),
+		cmocka_unit_test(the_index_has_them),
 	};
 
 	return cmocka_run_group_tests_name("runs", tests, make_directory, remove_directory);

@@ -93,8 +93,8 @@ struct lpl_segment_size {
 };
 #define LPL_SEGMENT_LEAST 1000000	/* of either, in a specification */
 /*
- * "bytes:N" or "instructions:N", or both with a plus sign between them; N may end in k, M, G or
- * T.  LPL_ERR_USAGE.
+ * "bytes:N" or "instructions:N", or both with a plus sign or a comma between them; N may end in k,
+ * M, G or T.  LPL_ERR_USAGE.
  */
 enum lpl_error lpl_segment_size_parse(struct lpl_segment_size *size, const char *spec,
 				      struct lpl_report *report);

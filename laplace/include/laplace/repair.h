@@ -5,6 +5,9 @@
  * Chunks are copied as they stand, after they were checked as any reader does, their records
  * and the hash of the stream included.  Where some are missing the new file tells it by an event
  * LPL_EVENT_GAP, and the index is made anew.
+ *
+ * A segment stays a segment, and of a trace in segments, by its manifest's name, one file is made.
+ * What is left out there is each segment that is missing or is not the one that is named.
  */
 #ifndef LAPLACE_REPAIR_H
 #define LAPLACE_REPAIR_H
@@ -19,6 +22,7 @@ extern "C" {
 
 /* A place where something is missing; KTR_NONE stands for numbers that nobody knows. */
 struct lpl_loss {
+	uint64_t segment;		/* whose file that is, from 1 on; 0: the trace is one file */
 	uint64_t offset, bytes;		/* in the damaged file, of what could not be used */
 	uint64_t first_chunk, chunks;	/* the first one's sequence number, and how many */
 	uint64_t refs, events;		/* that were in them */
@@ -37,17 +41,19 @@ struct lpl_repair_options {
 };
 
 struct lpl_repaired {
-	uint64_t chunks, refs, events;	/* that are saved, without header, index, and gaps */
+	/* that are saved, without header, index, gaps, and what a segment says of the guest */
+	uint64_t chunks, refs, events;
 	uint64_t losses;		/* places */
 	uint64_t lost_refs, lost_events;	/* there, as far as is known */
 	bool lost_more;			/* and at some of them nobody knows */
-	bool had_index;			/* the file ends with it, so its recording ended properly */
+	bool had_index;			/* the trace ends with it, so its recording ended properly */
 };
 
 /*
  * Read PATH ("-": stdin) and write what is whole.  LPL_OK also where something is lost, see
  * `repaired`.  LPL_ERR_FORMAT: no trace, or chunks of a newer format, which are not thrown away;
- * LPL_ERR_DAMAGED or LPL_ERR_TRUNCATED: there is not one whole chunk; LPL_ERR_IO, LPL_ERR_MEMORY;
+ * LPL_ERR_DAMAGED or LPL_ERR_TRUNCATED: there is not one whole chunk, or a manifest is damaged;
+ * LPL_ERR_IO, LPL_ERR_MEMORY;
  * and as lpl_writer_open().
  */
 enum lpl_error lpl_repair(const char *path, const struct lpl_repair_options *options,

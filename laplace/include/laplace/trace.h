@@ -44,6 +44,8 @@ void lpl_meta_free(struct lpl_meta *meta);	/* NULL is fine */
 struct lpl_meta *lpl_meta_copy(const struct lpl_meta *meta);
 /* Set or replace.  LPL_ERR_USAGE for a bad key or value, LPL_ERR_MEMORY. */
 enum lpl_error lpl_meta_set(struct lpl_meta *meta, const char *key, const char *value);
+/* Nothing happens where it is absent. */
+void lpl_meta_remove(struct lpl_meta *meta, const char *key);
 /* The value, owned by meta; NULL when absent. */
 const char *lpl_meta_get(const struct lpl_meta *meta, const char *key);
 /* Walk: i from 0 to count - 1. */
@@ -167,6 +169,14 @@ struct lpl_reader;
 enum lpl_error lpl_reader_open(struct lpl_reader **reader, const char *path,
 			       struct lpl_report *report);
 const struct lpl_meta *lpl_reader_meta(const struct lpl_reader *reader);
+
+/*
+ * Call `each` with the path of every file that reading PATH reads: PATH itself first, and of a
+ * manifest those of its segments, in their order, whether they are there or not.  Of a manifest
+ * that is damaged nobody knows them.  Stops when `each` returns a number other than 0, and returns
+ * that; -1: no memory.
+ */
+int lpl_trace_files(const char *path, int (*each)(void *context, const char *file), void *context);
 
 /*
  * Decompress and decode some chunks ahead, on so many threads, the caller's included

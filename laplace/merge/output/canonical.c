@@ -161,6 +161,7 @@ struct lpl_meta *lpl_merge_canonical_meta(const struct lpl_meta *source)
 
 	if (meta == NULL)
 		return NULL;
+	lpl_meta_remove(meta, LPL_META_SEGMENT);	/* what is made of one is none */
 	if (lpl_meta_set(meta, LPL_META_ADDRESSES, "canonical") != LPL_OK ||
 	    (!lpl_reduction_fenced(lpl_meta_get(meta, LPL_META_REDUCTION)) && !disclaim(meta))) {
 		lpl_meta_free(meta);

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Repair of traces in segments, and of segments alone, where any of them is damaged, missing, or
+ * another recording's.  What has to be saved is known from where the chunks of the undamaged
+ * files stand (docs/format.md, sections 2.1 and 11).
+ */
+#include <laplace/repair.h>
+
+#include "trace_file.h"
+
+#include "container/segments.h"
+
+#define TRIALS	120
+#define PARTS	5
+#define RECORDS	2500
+#define STATES	3		/* events of what each segment begins with */
+
+#define KIND_STATE 5
+
+/* ---- writing ---- */
+
+static int take_event(struct lpl_state_keeper *keeper, const struct lpl_event *event,
+		      struct lpl_report *report)
+{
+	(void)keeper, (void)event, (void)report;
+	return LPL_OK;
+}
+
+/* In a task of its own, by which it is known. */
+static int tell_state(struct lpl_state_keeper *keeper, struct lpl_sink *sink,
+		      struct lpl_report *report)
+{
+	(void)keeper;
+	for (int i = 0; i < STATES; i++) {
+		const struct lpl_event event = { .tag = KTR_MARK, .tid = 987654321 };
+
+		if (sink->event(sink, &event, report) != LPL_OK)
+			return report->error;
+	}
+	return LPL_OK;
+}
+
+static void write_segments(const char *name, const struct stream *stream, bool runs)
+{
+	struct lpl_state_keeper keeper = { take_event, tell_state };
+	const struct lpl_writer_options options = { .chunk_refs = 90, .runs = runs };
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_meta *meta = some_meta();
+	struct lpl_segments *segments;
+
+	if (lpl_segments_open(&segments, in_directory(name), meta, &options, &keeper, true,
+			      &report) != LPL_OK)
+		fail_msg("%s", report.text);
+	lpl_meta_free(meta);
+	for (size_t i = 0; i < PARTS; i++) {
+		struct lpl_writer *writer = lpl_segments_writer(segments);
+		const size_t part = stream->count / PARTS;
+
+		if (i > 0)
+			assert_int_equal(lpl_segments_rotate(segments, &report), LPL_OK);
+		/* several chunks each, of runs too */
+		for (size_t at = 0; at < part; at += part / 5) {
+			assert_int_equal(stream_send(stream, i * part + at, part / 5,
+						     lpl_writer_sink(writer), i, &report), LPL_OK);
+			assert_int_equal(lpl_writer_flush(writer, &report), LPL_OK);
+		}
+	}
+	assert_int_equal(lpl_segments_close(segments, &report), LPL_OK);
+}
+
+static const char *segment_name(const char *base, unsigned int number)
+{
+	static char name[64];
+
+	(void)snprintf(name, sizeof(name), "%s.%06u.lpl", base, number);
+	return name;
+}
+
+static void store(const char *name, const struct bytes *bytes)
+{
+	FILE *file = fopen(in_directory(name), "wb");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(bytes->data, 1, bytes->size, file), bytes->size);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* ---- damage ---- */
+
+struct segment {
+	struct bytes file;
+	struct layout layout;
+	bool left_out;			/* it is not the one that is named */
+	size_t hurt;			/* else: this chunk of it; 0: none */
+};
+
+static uint64_t kind_of(const struct segment *segment, size_t chunk)
+{
+	return little_endian(segment->file.data + segment->layout.offset[chunk] + 10, 2);
+}
+
+static size_t records_in(const struct segment *segment, size_t chunk)
+{
+	return segment->layout.records[chunk + 1] - segment->layout.records[chunk];
+}
+
+static void do_damage(struct segment *segment, unsigned int number, uint64_t *random)
+{
+	const struct layout *layout = &segment->layout;
+	struct bytes bytes = { malloc(segment->file.size), segment->file.size };
+	const size_t index = layout->count - 1;
+	uint64_t at;
+
+	assert_non_null(bytes.data);
+	memcpy(bytes.data, segment->file.data, bytes.size);
+	segment->left_out = true;
+	switch (next_random(random) % 6) {
+	case 0:
+		assert_int_equal(unlink(in_directory(segment_name("run", number))), 0);
+		break;
+	case 1:		/* of a run that was made again */
+		free(bytes.data);
+		bytes = load(segment_name("other", number));
+		store(segment_name("run", number), &bytes);
+		break;
+	case 2:
+		bytes.size = next_random(random) % bytes.size;
+		store(segment_name("run", number), &bytes);
+		break;
+	case 3:		/* by which the manifest knows it */
+		bytes.data[layout->offset[index] + next_random(random) % 144] ^= 4;
+		store(segment_name("run", number), &bytes);
+		break;
+	default:	/* any chunk but the index, the header included */
+		at = next_random(random) % layout->offset[index];
+		bytes.data[at] ^= 16;
+		store(segment_name("run", number), &bytes);
+		segment->left_out = false;
+		while (layout->offset[segment->hurt + 1] <= at)
+			segment->hurt++;
+		/* the header's loss harms nothing else */
+		if (segment->hurt == 0)
+			segment->hurt = SIZE_MAX;
+		break;
+	}
+	free(bytes.data);
+}
+
+/* ---- what is expected ---- */
+
+/* The next record found is a gap of so many, if any are missing. */
+static void expect_gap(const struct stream *found, size_t *at, size_t *missing, uint64_t seed)
+{
+	const struct lpl_event *event = *at < found->count ? &found->items[*at].event : NULL;
+
+	if (*missing == 0)
+		return;
+	if (!event || !found->items[*at].is_event || event->tag != LPL_EVENT_GAP ||
+	    event->arg[LPL_EVENT_GAP_REFERENCES] + event->arg[LPL_EVENT_GAP_EVENTS] != *missing)
+		fail_msg("seed %" PRIu64 ": no gap of %zu at %zu", seed, *missing, *at);
+	*missing = 0;
+	++*at;
+}
+
+/* All of whole chunks, gaps between, and what there is in the guest where that is not known. */
+static void assert_saved(const struct stream *found, const struct stream *stream,
+			 const struct segment segments[PARTS], size_t *lost, uint64_t seed)
+{
+	size_t at = 0, next = 0, missing = 0;
+	bool gap_before = false, gap_now = false;
+
+	*lost = 0;
+	for (size_t s = 0; s < PARTS; s++) {
+		const struct segment *segment = &segments[s];
+
+		gap_before = gap_now;
+		gap_now = false;
+		for (size_t chunk = 1; chunk + 1 < segment->layout.count; chunk++) {
+			const size_t records = records_in(segment, chunk);
+			const bool state = kind_of(segment, chunk) == KIND_STATE;
+
+			if (segment->left_out || segment->hurt == chunk) {
+				if (!state) {
+					missing += records;
+					*lost += records;
+					next += records;
+					gap_now = true;
+				}
+				continue;
+			}
+			if (state && !gap_before)
+				continue;
+			expect_gap(found, &at, &missing, seed);
+			for (size_t i = 0; i < records; i++, at++) {
+				struct stream one = { .items = &stream->items[next], .count = 1 };
+				struct stream other = { .items = &found->items[at], .count = 1 };
+
+				if (at >= found->count ||
+				    (state ? found->items[at].event.tid != 987654321 :
+					     stream_difference(&one, &other, 1) != 1))
+					fail_msg("seed %" PRIu64 ": segment %zu, chunk %zu: record %zu"
+						 " is not there", seed, s + 1, chunk, i);
+				next += !state;
+			}
+		}
+	}
+	expect_gap(found, &at, &missing, seed);
+	if (at != found->count)
+		fail_msg("seed %" PRIu64 ": %zu records too many", seed, found->count - at);
+}
+
+static void read_whole(struct stream *found, const char *name, uint64_t seed)
+{
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_reader *reader;
+
+	stream_init(found);
+	if (lpl_reader_open(&reader, in_directory(name), &report) != LPL_OK)
+		fail_msg("seed %" PRIu64 ": %s", seed, report.text);
+	lpl_reader_compare_hash(reader);
+	if (lpl_reader_run(reader, &found->sink, &report) != LPL_OK)
+		fail_msg("seed %" PRIu64 ": %s", seed, report.text);
+	assert_true(lpl_reader_complete(reader));
+	assert_null(lpl_meta_get(lpl_reader_meta(reader), LPL_META_SEGMENT));
+	lpl_reader_close(reader);
+}
+
+struct told {
+	uint64_t places, segments;	/* of these each has a bit */
+};
+
+static void note(void *context, const struct lpl_loss *loss)
+{
+	struct told *told = context;
+
+	assert_true(loss->segment >= 1 && loss->segment <= PARTS);
+	assert_true(loss->why[0] != '\0');
+	told->places++;
+	told->segments |= UINT64_C(1) << loss->segment;
+}
+
+static void one_file_of_all(void **unused)
+{
+	(void)unused;
+	for (uint64_t seed = 1; seed <= TRIALS; seed++) {
+		const enum stream_style style = seed % 2 ? STREAM_RAW : STREAM_PAGED;
+		const bool runs = style == STREAM_RAW && seed % 3 == 0;
+		struct segment segments[PARTS] = { 0 };
+		struct lpl_report report = { .error = LPL_OK };
+		struct told told = { 0 };
+		struct lpl_repaired repaired;
+		struct stream stream, other, found;
+		uint64_t random = seed, expected = 0;
+		char output[256], trace[256];
+		const struct lpl_repair_options options = {
+			.output = output, .overwrite = true, .lost = note, .context = &told
+		};
+		size_t lost;
+
+		(void)snprintf(output, sizeof(output), "%s", in_directory("repaired.lpl"));
+		(void)snprintf(trace, sizeof(trace), "%s", in_directory("run.lpl"));
+		stream_random(&stream, RECORDS, style, seed);
+		stream_random(&other, RECORDS, style, seed + 1000);
+		write_segments("run.lpl", &stream, runs);
+		write_segments("other.lpl", &other, runs);
+		for (unsigned int i = 0; i < PARTS; i++) {
+			segments[i].file = load(segment_name("run", i + 1));
+			lay_out(&segments[i].layout, &segments[i].file);
+		}
+		for (unsigned int i = 0; i < PARTS; i++) {
+			/* every tenth stays whole */
+			if (seed % 10 && next_random(&random) % 5 < 2)
+				do_damage(&segments[i], i + 1, &random);
+			if (segments[i].left_out || segments[i].hurt)
+				expected |= UINT64_C(1) << (i + 1);
+		}
+		if (lpl_repair(trace, &options, &repaired, &report) != LPL_OK)
+			fail_msg("seed %" PRIu64 ": %s", seed, report.text);
+		read_whole(&found, "repaired.lpl", seed);
+		assert_saved(&found, &stream, segments, &lost, seed);
+		assert_true(told.segments == expected && told.places == repaired.losses);
+		assert_true(repaired.had_index && !repaired.lost_more);
+		assert_int_equal(repaired.lost_refs + repaired.lost_events, lost);
+		assert_int_equal(repaired.refs + repaired.events + lost, stream.count);
+		for (unsigned int i = 0; i < PARTS; i++)
+			free(segments[i].file.data);
+		stream_free(&found);
+		stream_free(&other);
+		stream_free(&stream);
+	}
+}
+
+/* ---- one alone ---- */
+
+static enum lpl_error repair_alone(struct lpl_repaired *repaired, struct lpl_report *report)
+{
+	char output[256];
+	const struct lpl_repair_options options = { .output = output, .overwrite = true };
+
+	(void)snprintf(output, sizeof(output), "%s", in_directory("repaired.lpl"));
+	return lpl_repair(in_directory("alone.lpl"), &options, repaired, report);
+}
+
+/* A segment that is whole stays as it is; cut off and repaired it is still one, and ends earlier. */
+static void a_segment_stays_one(void **unused)
+{
+	(void)unused;
+	for (uint64_t seed = 1; seed <= 6; seed++) {
+		struct lpl_report report = { .error = LPL_OK };
+		struct lpl_repaired repaired;
+		struct segment segment = { 0 };
+		struct bytes again, part;
+		struct stream stream, found;
+		struct lpl_reader *reader;
+
+		stream_random(&stream, RECORDS, STREAM_RAW, seed);
+		write_segments("run.lpl", &stream, seed % 2);
+		segment.file = load(segment_name("run", 3));
+		lay_out(&segment.layout, &segment.file);
+		assert_int_equal(kind_of(&segment, 1), KIND_STATE);
+		store("alone.lpl", &segment.file);
+		assert_int_equal(repair_alone(&repaired, &report), LPL_OK);
+		assert_true(repaired.had_index && repaired.losses == 0);
+		assert_int_equal(repaired.refs + repaired.events, stream.count / PARTS);
+		again = load("repaired.lpl");
+		assert_int_equal(again.size, segment.file.size);
+		assert_memory_equal(again.data, segment.file.data, again.size);
+		free(again.data);
+
+		/* as a killed recording leaves it */
+		part = (struct bytes){ segment.file.data, segment.layout.offset[4] };
+		store("alone.lpl", &part);
+		assert_int_equal(repair_alone(&repaired, &report), LPL_OK);
+		assert_true(!repaired.had_index && repaired.losses == 0 && repaired.chunks == 2);
+		again = load("repaired.lpl");
+		assert_true(again.size > part.size);
+		assert_memory_equal(again.data, part.data, part.size);
+		free(again.data);
+
+		/* without its header: what that said of the stream stands in the next one, too */
+		segment.file.data[20] ^= 1;
+		store("alone.lpl", &segment.file);
+		segment.file.data[20] ^= 1;
+		assert_int_equal(repair_alone(&repaired, &report), LPL_OK);
+		assert_true(repaired.losses == 1 && repaired.lost_refs == 0 &&
+			    repaired.lost_events == 0 && !repaired.lost_more);
+		stream_init(&found);
+		assert_int_equal(lpl_reader_open(&reader, in_directory("repaired.lpl"), &report),
+				 LPL_OK);
+		assert_int_equal(lpl_reader_run(reader, &found.sink, &report), LPL_OK);
+		assert_int_equal(found.count, STATES + stream.count / PARTS);
+		for (size_t i = 0; i < stream.count / PARTS; i++) {
+			struct stream one = {
+				.items = &stream.items[2 * (stream.count / PARTS) + i], .count = 1
+			};
+			struct stream other = { .items = &found.items[STATES + i], .count = 1 };
+
+			assert_int_equal(stream_difference(&one, &other, 1), 1);
+		}
+		lpl_reader_close(reader);
+		stream_free(&found);
+		free(segment.file.data);
+		stream_free(&stream);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_file_of_all),
+		cmocka_unit_test(a_segment_stays_one),
+	};
+
+	return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}
