@@ -36,8 +36,8 @@ static struct parameter {
 } parameters[] = {
 	{ "trace" }, { "reduce" }, { "start" }, { "kernel" }, { "walks" }, { "title" },
 	{ "guest" }, { "workload" }, { "level" }, { "ring" }, { "overwrite" }, { "status" },
-	{ "status-file" }, { "status-every" }, { "stage" }, { "flush" }, { "windows" }, { "checkpoint" }, { "segment" },
-	{ "sync" }, { "on-full" }, { "stop" }, { "end" }, { "control" },
+	{ "status-file" }, { "status-every" }, { "stage" }, { "flush" }, { "windows" },
+	{ "checkpoint" }, { "segment" }, { "sync" }, { "on-full" }, { "stop" }, { "end" }, { "control" },
 };
 
 static bool number(const char *text, long low, long high, long *out)

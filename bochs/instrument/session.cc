@@ -65,8 +65,8 @@ static void close_collection(void);
 static void at_abrupt_exit(void);
 
 /*
- * Leave from the middle of the simulation, with status 1 unless all is well.  exit() would run the destructors of
- * Bochs' global objects, which log through a mutex that is gone by then.
+ * Leave from the middle of the simulation, with status 1 unless all is well.  exit() would run
+ * the destructors of Bochs' global objects, which log through a mutex that is gone by then.
  */
 [[noreturn]] static void leave(void)
 {

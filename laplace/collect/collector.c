@@ -45,9 +45,7 @@ _Static_assert(sizeof(struct place) <= sizeof(struct lpl_collector_place), "room
 
 struct lpl_collector {
 	struct lpl_plan plan;
-	enum lpl_stage stage;
 	struct lpl_ring *ring;
-	bool has_log;			/* else it has the records of windows */
 	struct lpl_ring_stream stream;	/* of windows */
 	struct lpl_log_stream log;
 	struct lpl_run_refs refs;	/* of the log */
@@ -60,15 +58,18 @@ struct lpl_collector {
 	struct lpl_reducer *reducer;
 	struct lpl_sink null;		/* the end of the stream without a file */
 
+	enum lpl_stage stage;
+	int status_fd;			/* its status goes there; -1: nobody watches, or no longer */
+	bool has_log;			/* else it has the records of windows */
+	bool wait_for_room;		/* on a full disk ... */
+	_Atomic bool waiting_for_room;	/* ... as now */
+	_Atomic bool failed;
 	pthread_t thread;
 	struct lpl_report report;	/* the thread's; read after join or `failed` */
-	_Atomic bool failed;
 	_Atomic uint64_t flushes;
 
 	struct lpl_status status;
-	/* lines of it go to a descriptor, -1: nobody watches, or no longer; and to a file */
-	int status_fd;
-	struct lpl_status_file status_file;
+	struct lpl_status_file status_file;	/* and there, too */
 	struct lpl_pace pace, file_pace;
 	uint64_t start_ns, status_at, file_at, file_ns;
 	void (*complain)(void *context, const char *text);
@@ -76,9 +77,7 @@ struct lpl_collector {
 	void (*flush_due)(void *context);
 	uint64_t sync_ns, sync_at;
 	_Atomic uint64_t syncs, sync_time_ns;
-	bool wait_for_room;
 	bool (*is_ending)(void *context);
-	_Atomic bool waiting_for_room;
 	_Atomic uint64_t room_wait_ns;
 	void *context;
 };
@@ -309,10 +308,13 @@ static void go_to(struct lpl_collector *c, const struct place *place)
 		c->stream.instructions = place->instructions;
 		return;
 	}
-	c->log.refs = c->log.references = c->refs.number = place->refs;
-	c->log.tracer_refs = c->log.tracer_told = place->tracer_refs;
+	c->log.refs = c->refs.number = place->refs;
+	c->log.references = place->refs;
+	c->log.tracer_refs = place->tracer_refs;
+	c->log.tracer_told = place->tracer_refs;
 	c->log.events = place->events;
-	c->log.now = c->log.instructions = place->instructions;
+	c->log.now = place->instructions;
+	c->log.instructions = place->instructions;
 	c->log.state = c->refs.state = place->state;
 	c->log.changed = true;
 }

@@ -260,7 +260,8 @@ static void part_with(struct lpl_control *c, struct client *client)
 	pthread_mutex_unlock(&c->lock);
 	(void)close(client->fd);
 	free(client->reply);
-	*client = (struct client){ .fd = -1 };
+	memset(client, 0, sizeof(*client));
+	client->fd = -1;
 }
 
 static void take_request(struct lpl_control *c, struct client *client, size_t length)

@@ -191,7 +191,7 @@ int fallocate64(int fd, int mode, off64_t offset, off64_t size)
 		errno = error > 0 ? error : ENOSPC;
 		return -1;
 	}
-	note(RESERVE, " %lld", (long long)(offset + size));
+	note(RESERVE, " %lld", (long long)offset + (long long)size);
 	return (int)syscall(SYS_fallocate, fd, mode, offset, size);
 }
 

@@ -187,7 +187,7 @@ int main(int argc, char **argv)
 	if (!trace || moments_count == 0 || fread(trace, 1, size, file) != size ||
 	    moments[moments_count - 1].size != size) {
 		fprintf(stderr, "power-loss: the log is of another file\n");
-		return 2;
+		exit(2);
 	}
 	(void)fclose(file);
 	for (uint64_t trial = 1; trial <= trials; trial++) {
@@ -199,7 +199,7 @@ int main(int argc, char **argv)
 			fprintf(stderr, "power-loss: trial %" PRIu64 " of seed %" PRIu64 ": %zu records "
 				"can be read, %zu were synced\n", trial, seed, beginning,
 				moment->records);
-			return 1;
+			exit(1);
 		}
 		promised += moment->records > 0;
 		stream_free(&found);

@@ -111,7 +111,7 @@ static void segments_end_where_they_are_asked_to(void **state)
 			in_directory("run.lpl"), 1024, (struct lpl_segment_size){ 0 });
 		struct sender sender = { lpl_collector_ring(collector), 0 };
 		struct stream told, kept[PARTS], expected;
-		struct logger logger;
+		struct logger logger = { .now = { 0 } };
 		struct trace trace;
 		size_t end[PARTS];
 

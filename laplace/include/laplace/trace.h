@@ -89,6 +89,9 @@ struct lpl_writer_options {
 	bool runs;		/* pack as runs: small where the stream is every reference that a
 				 * processor made, right for any.  A chunk has up to 4194304
 				 * references then, by default so many */
+	bool ends_when_full;	/* room for the index is kept on the disk, where its file system can
+				 * do that, so that lpl_writer_close() can end the file after
+				 * LPL_ERR_FULL */
 	unsigned int jobs;	/* threads that compress, the caller's included, up to 8; 0: its
 				 * alone.  More write the same file, and need the memory of
 				 * as many chunks more */
@@ -99,9 +102,6 @@ struct lpl_writer_options {
 	 */
 	bool (*no_room)(void *context, const struct lpl_report *why);
 	void *context;
-	bool ends_when_full;	/* room for the index is kept on the disk, where its file system can
-				 * do that, so that lpl_writer_close() can end the file after
-				 * LPL_ERR_FULL */
 };
 
 /*
