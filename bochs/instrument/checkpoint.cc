@@ -47,7 +47,7 @@
 
 static struct {
 	int timer;
-	bool due;
+	bool due, asked;
 	struct laplace_place place;
 } checkpoint;
 
@@ -83,6 +83,7 @@ static void set_next(void)
 
 void laplace_ask_checkpoint(void)
 {
+	checkpoint.asked = true;
 	set_timer(1);
 }
 
@@ -369,6 +370,7 @@ static void make(void)
 		laplace_complain("the checkpoint %s cannot be made, and the run goes on without: %s",
 				 path, strerror(errno));
 		laplace_continue(place->references, place->tracer_refs, place->on);
+		checkpoint.asked = false;
 		laplace_control_checkpointed("the checkpoint could not be made");
 		set_next();
 		return;
@@ -391,8 +393,8 @@ void laplace_checkpoint_if_due(void)
 	checkpoint.due = false;
 	if (laplace_record_is_open() || laplace.state == LAPLACE_SUPPRESSED)
 		set_timer(SOON);
-	else if (every && laplace_icount() / every == checkpoint.place.instr / every)
-		set_next();
+	else if (!checkpoint.asked && laplace_icount() / every == checkpoint.place.instr / every)
+		set_next();		/* cycles ran faster than instructions */
 	else
 		make();
 }

@@ -109,7 +109,7 @@ fi
 
 # Asked for at the control socket, where the next request is answered by who goes on.
 socket=$WORK/checkpoint.sock
-record asked boot --checkpoint on --control "$socket" &
+record asked boot --checkpoint every:20G --control "$socket" &
 recorder=$!
 while [ ! -S "$socket" ] && kill -0 $recorder 2>/dev/null; do
 	sleep 0.05
