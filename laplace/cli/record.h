@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A recording: what is asked for (record.c), and its run, from the start to what is said of it
+ * (record_run.c). */
+#ifndef LAPLACE_CLI_RECORD_H
+#define LAPLACE_CLI_RECORD_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <laplace/conditions.h>
+#include <laplace/windows.h>
+
+#include "progress.h"
+
+struct record_options {
+	const char *output, *reduce, *bochs;
+	const char *title, *guest, *workload, *kernel, *flush, *sync, *on_full, *segment;
+	char windows[LPL_WINDOWS_SIZE];	/* "": none */
+	char start[LPL_CONDITIONS_SIZE];	/* on, off, mark or conditions */
+	char stop[LPL_CONDITIONS_SIZE], end[LPL_CONDITIONS_SIZE];	/* "": none */
+	char control[PATH_MAX];		/* "": none; absolute */
+	const char *checkpoint, *resume;	/* NULL: neither */
+	bool of_run;		/* an option was given that says what is recorded, and how */
+	const char *status_file;
+	char status_path[PATH_MAX];	/* that, absolute; "": none */
+	uint64_t status_every;		/* s; 0: the default */
+	bool walks;
+	uint64_t level;			/* 0: the default */
+	uint64_t instructions;		/* expected; 0: not known */
+	bool overwrite, json;
+	enum cli_when progress;
+	const char *machine;
+	char **extra;			/* for Bochs, until NULL */
+	bool debugger;			/* among them */
+};
+
+/*
+ * Run `bochs`, which writes `trace`, an absolute path; from `checkpoint` on, if it is not NULL.
+ * Tells of it, and returns an exit status.
+ */
+int record_run(const struct record_options *options, char *bochs, const char *trace,
+	       char *checkpoint);
+
+#endif

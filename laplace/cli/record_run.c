@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The run of a recording: its machine's arguments, how it goes on, how it ended; see record.h. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include <laplace/collector.h>
+
+#include "machine.h"
+#include "options.h"
+#include "record.h"
+#include "say.h"
+
+/* `laplace: trace="...", ...`: the line that is added to the bochsrc; NULL: no memory. */
+static char *make_line(const struct record_options *options, const char *trace, int told_fd)
+{
+	const struct {
+		const char *key, *value;
+	} optional[] = {
+		{ "kernel", options->kernel },
+		{ "walks", options->walks ? "on" : NULL },
+		{ "flush", options->flush },
+		{ "sync", options->sync },
+		{ "on-full", options->on_full },
+		{ "segment", options->segment },
+		{ "checkpoint", options->checkpoint },
+		{ "windows", *options->windows ? options->windows : NULL },
+		{ "status-file", *options->status_path ? options->status_path : NULL },
+		{ "stop", *options->stop ? options->stop : NULL },
+		{ "end", *options->end ? options->end : NULL },
+		{ "control", *options->control ? options->control : NULL },
+		{ "title", options->title },
+		{ "guest", options->guest },
+		{ "workload", options->workload },
+		{ "overwrite", options->overwrite ? "on" : NULL },
+	};
+	char *line = NULL;
+	size_t size;
+	FILE *out = open_memstream(&line, &size);
+	const char *quote = strchr(options->start, ':') ? "\"" : "";
+
+	if (!out)
+		return NULL;
+	fprintf(out, "laplace: trace=\"%s\", reduce=%s, start=%s%s%s", trace, options->reduce,
+		quote, options->start, quote);
+	for (size_t i = 0; i < sizeof(optional) / sizeof(optional[0]); i++) {
+		if (optional[i].value)
+			fprintf(out, ", %s=\"%s\"", optional[i].key, optional[i].value);
+	}
+	if (options->level)
+		fprintf(out, ", level=%" PRIu64, options->level);
+	if (options->status_every)
+		fprintf(out, ", status-every=%" PRIu64, options->status_every);
+	fprintf(out, ", status=%d", told_fd);
+	return fclose(out) == 0 ? line : NULL;
+}
+
+/* PATH -q -f MACHINE EXTRA... LINE, in memory of its own */
+static char **make_argv(const struct record_options *options, char *bochs, char *line)
+{
+	static char quick[] = "-q", file[] = "-f";
+	size_t extras = 0, n = 0;
+	char **argv;
+
+	while (options->extra[extras])
+		extras++;
+	argv = calloc(extras + 6, sizeof(*argv));
+	if (!argv)
+		return NULL;
+	argv[n++] = bochs;
+	argv[n++] = quick;
+	argv[n++] = file;
+	argv[n++] = (char *)options->machine;
+	for (size_t i = 0; i < extras; i++)
+		argv[n++] = options->extra[i];
+	argv[n] = line;
+	return argv;
+}
+
+/* PATH -q -unlock -r CHECKPOINT LINE: the rest is in the checkpoint. */
+static char **make_resume_argv(char *bochs, char *checkpoint, char *line)
+{
+	static char quick[] = "-q", unlock[] = "-unlock", restore[] = "-r";
+	char *const words[] = { bochs, quick, unlock, restore, checkpoint, line, NULL };
+	char **argv = malloc(sizeof(words));
+
+	if (argv)
+		memcpy(argv, words, sizeof(words));
+	return argv;
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100 * (double)part / (double)whole : 0;
+}
+
+/* What is said of it, or where the run is to end; 0: not known. */
+static uint64_t expected_instructions(const struct record_options *options)
+{
+	struct lpl_conditions end;
+
+	lpl_conditions_clear(&end);
+	if (*options->end)
+		(void)lpl_conditions_parse(&end, options->end, LPL_TO_END, NULL);
+	if (options->instructions)
+		return options->instructions;
+	return end.number[LPL_AT_INSTRUCTIONS] != LPL_NEVER ? end.number[LPL_AT_INSTRUCTIONS] : 0;
+}
+
+struct display {
+	struct cli_progress progress;
+	const struct record_options *options;
+};
+
+static void show(const struct machine *machine, void *context)
+{
+	struct display *display = context;
+	const struct cli_collection *s = &machine->status;
+	char line[CLI_COLLECTION_LINE];
+
+	if (!cli_progress_due(&display->progress) && !(s->closing && display->progress.on))
+		return;
+	cli_progress_line(&display->progress, "%s",
+			  cli_collection_line(line, s, expected_instructions(display->options),
+					      cli_progress_columns(&display->progress)));
+}
+
+static const char *describe_end(const struct machine *machine, char text[128])
+{
+	const struct cli_collection *s = &machine->status;
+
+	if (WIFSIGNALED(machine->wait_status))
+		snprintf(text, 128, "laplace-bochs was killed by signal %d (%s)",
+			 WTERMSIG(machine->wait_status),
+			 strsignal(WTERMSIG(machine->wait_status)));
+	else if (!s->ended)
+		snprintf(text, 128, "laplace-bochs ended with status %d %s; its messages above "
+			 "say why", WEXITSTATUS(machine->wait_status),
+			 s->updates ? "without closing the trace" : "before it began to record");
+	else if (machine->interrupted)
+		snprintf(text, 128, "interrupted");
+	else if (strcmp(s->end, "fail") == 0)
+		snprintf(text, 128, "failed in the guest");
+	else if (strcmp(s->end, "full") == 0)
+		snprintf(text, 128, "ended early, for want of room");
+	else if (strcmp(s->end, "quit") == 0)
+		snprintf(text, 128, "the machine was ended before its guest was done");
+	else
+		snprintf(text, 128, "the recording failed (%s)", s->end[0] ? s->end : "?");
+	return text;
+}
+
+static int print_summary(const struct record_options *options, const struct machine *machine,
+			 uint64_t bytes, bool clean)
+{
+	const struct cli_collection *s = &machine->status;
+	char kept[CLI_PERCENT_SIZE], took[CLI_HUMAN_SIZE];
+	const double seconds = (double)s->elapsed_ns / 1e9;
+
+	if (options->json)
+		return cli_print_json(stdout,
+			json_pack("{s:o, s:b, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+				  "file", cli_json_text(options->output), "clean", clean,
+				  "end", s->end, "message", s->message,
+				  "instructions", (json_int_t)s->instructions,
+				  "references", (json_int_t)s->references,
+				  "kept", (json_int_t)s->kept,
+				  "events", (json_int_t)s->events,
+				  "bytes", (json_int_t)bytes,
+				  "wait_ns", (json_int_t)s->wait_ns,
+				  "elapsed_ns", (json_int_t)s->elapsed_ns));
+	if (seconds < 3600)
+		snprintf(took, sizeof(took), "%.1f s", seconds);
+	else
+		cli_duration(took, (uint64_t)seconds);
+	cli_say(stdout, "%s: %" PRIu64 " instructions in %s (%.1f MIPS), %" PRIu64
+	       " references, kept %" PRIu64 " (%s), %" PRIu64 " events, %" PRIu64
+	       " bytes, stalled %.1f%% of the time", options->output, s->instructions, took,
+	       (double)s->mean.instructions / 1e6, s->references, s->kept,
+	       cli_percent(kept, 3, s->kept, s->references), s->events, bytes,
+	       percent(s->wait_ns, s->elapsed_ns));
+	if (clean && s->message[0])
+		cli_say(stdout, "%s: %s", options->output, s->message);
+	return CLI_DONE;
+}
+
+/* The size of a trace that is there, in whatever files. */
+static uint64_t trace_bytes(const char *trace, const struct stat *about)
+{
+	struct lpl_reader *reader;
+	uint64_t bytes = (uint64_t)about->st_size;
+
+	if (S_ISREG(about->st_mode) && lpl_reader_open(&reader, trace, NULL) == LPL_OK) {
+		bytes = lpl_reader_size(reader);
+		lpl_reader_close(reader);
+	}
+	return bytes;
+}
+
+/*
+ * After the end: what became of it.  `before` is what had the trace's name before the
+ * run, all zeros for nothing: as long as that has it, this run's has not.
+ */
+static int conclude(const struct record_options *options, const struct machine *machine,
+		    const char *trace, const struct stat *before)
+{
+	const struct cli_collection *s = &machine->status;
+	bool clean = s->ended && strcmp(s->end, "clean") == 0 && !machine->interrupted &&
+		     !WIFSIGNALED(machine->wait_status);
+	struct stat about;
+	bool there = stat(trace, &about) == 0 &&
+		     !(S_ISREG(about.st_mode) && about.st_dev == before->st_dev &&
+		       about.st_ino == before->st_ino);
+	char text[128];
+	int status = CLI_DONE;
+
+	if (s->updates && print_summary(options, machine, there ? trace_bytes(trace, &about) :
+							  s->bytes, clean && there))
+		status = CLI_FAILED;
+	if (!clean)
+		status = cli_complain(CLI_FAILED, "%s: %s%s%s", options->output,
+				      describe_end(machine, text),
+				      s->message[0] ? ": " : "", s->message);
+	if (!there) {
+		char *part = NULL;
+		/* one that was there before this run began to write is not its own */
+		bool kept = s->updates && asprintf(&part, "%s.part", trace) > 0 &&
+			    access(part, F_OK) == 0;
+
+		if (kept)
+			status = cli_complain(CLI_FAILED, "%s: was not completed; what was "
+					      "written is in %s", options->output, part);
+		else
+			status = cli_complain(CLI_FAILED, "%s: was not written", options->output);
+		free(part);
+	}
+	return status;
+}
+
+int record_run(const struct record_options *options, char *bochs, const char *trace,
+	       char *checkpoint)
+{
+	struct display display = { .options = options };
+	struct stat before = { 0 };
+	struct machine machine;
+	char *line = NULL, **argv = NULL;
+	int told_fd, status = machine_prepare(&machine, options->debugger, &told_fd);
+
+	if (status)
+		return status;
+	if (!checkpoint)
+		line = make_line(options, trace, told_fd);
+	else if (asprintf(&line, "laplace: status=%d", told_fd) < 0)
+		line = NULL;
+	if (line)
+		argv = checkpoint ? make_resume_argv(bochs, checkpoint, line) :
+				    make_argv(options, bochs, line);
+	if (!argv) {
+		free(line);
+		return cli_complain(CLI_FAILED, "no memory");
+	}
+	if (!checkpoint)	/* else it is the trace that is gone on with */
+		(void)stat(trace, &before);
+	cli_progress_start(&display.progress, options->progress);
+	status = machine_run(&machine, argv, told_fd, show, &display);
+	cli_progress_clear(&display.progress);
+	if (!status)
+		status = conclude(options, &machine, trace, &before);
+	free(argv);
+	free(line);
+	return status;
+}
