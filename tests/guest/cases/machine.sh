@@ -28,32 +28,27 @@ END
 chmod +x "$WORK/tap"
 export REAL_BOCHS=$BOCHS
 
-# A line's form: its names, and what kind of thing each has.
-form() {
-	sed 's/:"[^"]*"/:TEXT/g; s/:[0-9][0-9]*/:NUMBER/g'
+# What fake-bochs, by which the command is tested, prints: each of its names is in a real line.
+names() {
+	grep -o '"[a-z_]*":' | sort -u
 }
-# What fake-bochs prints, with its format's directives filled in.
-fake=$(sed -n "s/.*printf '\({\"state\":\"%s\".*}\)\\\\n' .*/\1/p" "$SRCDIR/tests/cli/data/fake-bochs" |
-	sed 's/"%s"/""/g; s/%d/0/g')
-running=$(printf '%s\n' "${fake/\%s/}" | form)
-ended=$(printf '%s\n' "${fake/\%s/\"end\":\"\",}" | form)
-if [ -z "$running" ] || [ "$running" = "$ended" ]; then
-	fail "cannot tell what fake-bochs prints"
-fi
-printf '%s\n' "$running" >"$WORK/machine.running"
+sed -n "s/.*printf '\({\"state\":\"%s\".*}\)\\\\n' .*/\1/p" "$SRCDIR/tests/cli/data/fake-bochs" | names >"$WORK/machine.names"
+[ "$(wc -l <"$WORK/machine.names")" -ge 9 ] || fail "cannot tell what fake-bochs prints"
 
 number() { # NAME: of a JSON object on one line or several
 	sed -n 's/.*"'"$1"'": *\([0-9][0-9]*\).*/\1/p' | head -n 1
 }
 # After a run through the tap: what it said, `record` told and the trace holds.
 compare() { # NAME END
-	local tap=$WORK/$1.tap last name value
+	local tap=$WORK/$1.tap last line name value
 	last=$(tail -n 1 "$tap")
+	while read -r line; do
+		printf '%s\n' "$line" | names | comm -23 "$WORK/machine.names" - >"$WORK/$1.missing"
+		[ ! -s "$WORK/$1.missing" ] || fail "$1: a status has no $(head -n 1 "$WORK/$1.missing")"
+	done <"$tap"
+	last=${last%%,\"rates\"*}	# what follows has the same names once more
 	# the summary is what is said in lines by themselves between braces
 	sed -n '/^{$/,/^}$/p' "$WORK/$1.log" >"$WORK/$1.summary"
-	[ "$(printf '%s\n' "$last" | form)" = "$ended" ] || fail "$1: the last line is $last"
-	head -n -1 "$tap" | form | sort -u >"$WORK/$1.forms"
-	expect_same "$1: the form of a status" "$WORK/machine.running" "$WORK/$1.forms"
 	[[ $last == *'"state":"ended","end":"'"$2"'"'* ]] || fail "$1: ended with $last"
 	grep -q "\"end\": \"$2\"" "$WORK/$1.summary" || fail "$1: record did not tell the end '$2'"
 	for name in instructions references kept events wait_ns elapsed_ns; do
