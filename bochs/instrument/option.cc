@@ -27,6 +27,8 @@ static const char KNOWN[] =
 	"windows=every:N+length:N|mark:TEXT+until:TEXT|task:NAME|syscall:NAME, "
 	"segment=bytes:N|instructions:N, stage=window|ring|reduce|file";
 
+static const uint64_t CHECKPOINT_LEAST = 10000000;	/* instructions */
+
 enum origin { NOT_GIVEN, IN_BOCHSRC, ON_COMMAND_LINE };
 
 static struct parameter {
@@ -47,23 +49,6 @@ static bool number(const char *text, long low, long high, long *out)
 	errno = 0;
 	*out = strtol(text, &end, 10);
 	return !errno && end != text && !*end && *out >= low && *out <= high;
-}
-
-/* 20G, 500M, 1000000; what follows it, or NULL. */
-static const char *scan_number(const char *text, uint64_t *number)
-{
-	static const char units[] = "kMGT";
-	char *end;
-
-	errno = 0;
-	*number = strtoull(text, &end, 10);
-	if (errno || end == text || *text < '0' || *text > '9')
-		return NULL;
-	const char *unit = *end ? strchr(units, *end) : NULL;
-	for (const char *u = units; unit && u <= unit; u++)
-		if (__builtin_mul_overflow(*number, (uint64_t)1000, number))
-			return NULL;
-	return unit ? end + 1 : end;
 }
 
 static bool on_off(const char *text, bool *out)
@@ -129,21 +114,22 @@ static bool parse_segment(const char *v)
 	return true;
 }
 
-/* every:N instructions; on demand; off */
+/* every:N instructions, as numbers of segments are written; on demand; off */
 static bool parse_checkpoint(const char *v)
 {
-	uint64_t every = 0;
-	const char *end = v;
+	struct lpl_segment_size size = {};
+	std::string spec = "instructions:";
 
 	laplace_option.checkpoints = strcmp(v, "off") != 0;
 	laplace_option.checkpoint_instructions = 0;
 	if (!strcmp(v, "off") || !strcmp(v, "on"))
 		return true;
-	if (strncmp(v, "every:", 6))
+	if (strncmp(v, "every:", 6) ||
+	    lpl_segment_size_parse(&size, (spec + (v + 6)).c_str(), NULL) || size.bytes ||
+	    size.instructions < CHECKPOINT_LEAST)
 		return false;
-	end = scan_number(v + 6, &every);
-	laplace_option.checkpoint_instructions = every;
-	return end && !*end && every >= 10000000 && every <= LONG_MAX;
+	laplace_option.checkpoint_instructions = size.instructions;
+	return true;
 }
 
 static bool parse_stage(const char *v)

@@ -90,7 +90,8 @@ int cli_find_checkpoint(const char *given, char trace[PATH_MAX], char checkpoint
 		     base) >= (int)(PATH_MAX - length) ||
 	    snprintf(checkpoint, PATH_MAX, "%s%s%06lu", trace, MARK, number) >= PATH_MAX)
 		return cli_complain(CLI_USAGE, "--resume: the path is too long");
-	if (stat(checkpoint, &about) != 0 || !S_ISDIR(about.st_mode))
+	if (snprintf(path, sizeof(path), "%s/place", checkpoint) >= (int)sizeof(path) ||
+	    stat(path, &about) != 0 || !S_ISREG(about.st_mode))
 		return cli_complain(CLI_FAILED, "%s: is no checkpoint", checkpoint);
 	return CLI_DONE;
 }
