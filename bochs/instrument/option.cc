@@ -239,28 +239,28 @@ static void note_origin(const char *context, struct parameter *p, char *replaced
  * `windows=every:1G,length:10M`: Bochs cuts it at the comma.  What follows such a value and has
  * a colon where a parameter has its = is another part of it.
  */
+static const struct in_parts {
+	const char *key;
+	char *value;			/* all parts; "": there are none */
+	size_t size;
+} in_parts[] = {
+	{ "windows", laplace_option.windows, sizeof(laplace_option.windows) },
+	{ "start", laplace_option.start_when, sizeof(laplace_option.start_when) },
+	{ "stop", laplace_option.stop, sizeof(laplace_option.stop) },
+	{ "end", laplace_option.end, sizeof(laplace_option.end) },
+};
+
 static bool is_another_part(const char *previous, const char *param)
 {
-	static const struct {
-		const char *key;
-		char *value;
-		size_t size;
-	} in_parts[] = {
-		{ "windows=", laplace_option.windows, sizeof(laplace_option.windows) },
-		{ "start=", laplace_option.start_when, sizeof(laplace_option.start_when) },
-		{ "stop=", laplace_option.stop, sizeof(laplace_option.stop) },
-		{ "end=", laplace_option.end, sizeof(laplace_option.end) },
-	};
+	for (const struct in_parts &parameter : in_parts) {
+		const size_t used = strlen(parameter.value), name = strlen(parameter.key);
 
-	for (const auto &parameter : in_parts) {
-		const size_t used = strlen(parameter.value);
-
-		if (strncmp(previous, parameter.key, strlen(parameter.key)) || !used ||
+		if (strncmp(previous, parameter.key, name) || previous[name] != '=' || !used ||
 		    param[strcspn(param, ":=")] != ':')
 			continue;
 		snprintf(parameter.value + used, parameter.size - used, ",%s", param);
 		if (used + strlen(param) + 1 >= parameter.size)
-			laplace_die("laplace: %s is too long", parameter.key);
+			laplace_die("laplace: %s= is too long", parameter.key);
 		return true;
 	}
 	return false;
@@ -303,20 +303,26 @@ static Bit32s parse_option(const char *context, int count, char *params[])
 	return 0;
 }
 
-/* A checkpoint's bochsrc: all that was given, wherever. */
+/* As it was given, whole. */
+static const char *given_value(const struct parameter &p)
+{
+	for (const struct in_parts &parts : in_parts)
+		if (!strcmp(p.key, parts.key) && *parts.value)
+			return parts.value;
+	return p.value.c_str();
+}
+
+/* A checkpoint's bochsrc: all that was given, wherever; but a descriptor is told by who starts us. */
 static Bit32s save_option(FILE *file)
 {
 	const char *before = "laplace: ";
 
-	for (const struct parameter &p : parameters)
-		/* a descriptor is told by who starts the process */
-		if (p.origin != NOT_GIVEN && strcmp(p.key, "status")) {
-			const char *value = strcmp(p.key, "windows") ? p.value.c_str() :
-					    laplace_option.windows;
-
-			fprintf(file, "%s%s=\"%s\"", before, p.key, value);
-			before = ", ";
-		}
+	for (const struct parameter &p : parameters) {
+		if (p.origin == NOT_GIVEN || !strcmp(p.key, "status"))
+			continue;
+		fprintf(file, "%s%s=\"%s\"", before, p.key, given_value(p));
+		before = ", ";
+	}
 	if (laplace_option.wanted)
 		fputc('\n', file);
 	return 0;

@@ -104,6 +104,7 @@ void laplace_pause(void)
 
 void laplace_restart(void)
 {
+	/* of windows nothing was sent yet */
 }
 
 void laplace_continue(uint64_t references, uint64_t tracer_refs, bool on)

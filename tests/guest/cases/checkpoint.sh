@@ -94,6 +94,13 @@ for extra in "windows=mark:a" "stage=reduce"; do
 	expect_line "$WORK/refused.log" '^laplace: checkpoint=: '
 done
 
+# What was asked for is known behind a checkpoint, where Bochs has cut it at commas, too.
+"$BOCHS" -q -f "$IMAGE/boot.bochsrc" \
+	"laplace: trace=$WORK/parts.lpl, checkpoint=every:100M, end=seconds:100000,instructions:250M" \
+	>"$WORK/parts.log" 2>&1 </dev/null || fail "a run with conditions: $(said "$WORK/parts.log")"
+expect_line "$WORK/parts.log" '^laplace: the run was ended by end=instructions:250000000;'
+[ "$(newest parts)" -eq 2 ] || fail "$(newest parts) checkpoints in 250 M instructions, every 100 M"
+
 # A disk that has no room for one: the run goes on without, and holds what a run without them holds.
 if [ "$(id -u)" = 0 ] && mkdir -p "$WORK/small" && mount -t tmpfs -o size=60m none "$WORK/small" 2>/dev/null; then
 	record on-a-small-disk boot -o "$WORK/small/run.lpl" --reduce none --checkpoint every:150M ||
