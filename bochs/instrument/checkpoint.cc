@@ -11,8 +11,8 @@
  * same).  Both then are the same program in the same state by construction.
  *
  * It happens between two instructions, when Bochs has heeded all events, at the first such
- * place at or after the instruction that was asked for; and not between a kernel record's begin
- * and its trigger.  Before it the trace begins a new segment, so that nothing of what follows
+ * place at or after the instruction that was asked for; and neither between a kernel record's
+ * begin and its trigger nor within a repeated string instruction, which would be fetched again.  Before it the trace begins a new segment, so that nothing of what follows
  * is in a file of what went before.
  *
  * A checkpoint is a directory beside the trace, TRACE.checkpoint.NNNNNN.  It is made under
@@ -61,15 +61,21 @@ bool laplace_checkpoint_restores(void)
 
 /* ---- when ---- */
 
-static void comes(void *)
-{
-	checkpoint.due = true;
-	BX_CPU(0)->async_event = 1;	/* Bochs leaves its traces, and looks for events */
-}
-
 static void set_timer(uint64_t ticks)
 {
 	bx_pc_system.activate_timer_ticks((unsigned)checkpoint.timer, ticks, false);
+}
+
+static void comes(void *)
+{
+	BX_CPU_C *cpu = BX_CPU(0);
+
+	if (cpu->get_instruction_pointer() != cpu->prev_rip) {
+		set_timer(SOON);	/* an instruction has begun, and goes on */
+		return;
+	}
+	checkpoint.due = true;
+	cpu->async_event = 1;		/* Bochs leaves its traces, and looks for events */
 }
 
 /* The timer counts cycles, of which there are never fewer than instructions. */

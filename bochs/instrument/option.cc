@@ -312,7 +312,7 @@ static const char *given_value(const struct parameter &p)
 	return p.value.c_str();
 }
 
-/* A checkpoint's bochsrc: all that was given, wherever; but a descriptor is told by who starts us. */
+/* A checkpoint's bochsrc: all that was given; a descriptor is told by who starts the process. */
 static Bit32s save_option(FILE *file)
 {
 	const char *before = "laplace: ";
