@@ -116,6 +116,43 @@ static enum lpl_error check_lines(struct lpl_manifest *m, struct lpl_report *rep
 				 LPL_OK;
 }
 
+/* A file of segments; never waits for one that is a pipe.  -1: see errno. */
+static int open_segment(const struct lpl_manifest *m, uint64_t which, bool part,
+			char name[LPL_NAME_SIZE])
+{
+	char *path = lpl_segment_path(m->stem, which, part);
+	int fd, number;
+
+	if (!path) {
+		errno = ENOMEM;
+		return -1;
+	}
+	lpl_short_name(name, path);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	number = errno;
+	free(path);
+	errno = number;
+	return fd;
+}
+
+/*
+ * What is written while it is read may get segments as fast as they are read; reading ends with those
+ * that are there now.
+ */
+static void find_last(struct lpl_manifest *m)
+{
+	char name[LPL_NAME_SIZE];
+	int fd = 0;
+
+	for (m->last = m->segments; !m->closed && fd >= 0; m->last += fd >= 0) {
+		fd = open_segment(m, m->last + 1, true, name);
+		if (fd < 0)
+			fd = open_segment(m, m->last + 1, false, name);
+		if (fd >= 0)
+			(void)close(fd);
+	}
+}
+
 enum lpl_error lpl_manifest_open(struct lpl_manifest **result, int fd, const char *path,
 				 struct lpl_report *report)
 {
@@ -137,6 +174,8 @@ enum lpl_error lpl_manifest_open(struct lpl_manifest **result, int fd, const cha
 	error = read_begin(m, path, report);
 	if (error == LPL_OK)
 		error = check_lines(m, report);
+	if (error == LPL_OK)
+		find_last(m);
 	/* once more, a line at a time */
 	if (error == LPL_OK && (fseek(m->file, 0, SEEK_SET) != 0 || !read_line(m)))
 		error = lpl_fail(report, LPL_ERR_IO, "%s: cannot be read again", m->name);
@@ -208,30 +247,12 @@ static enum lpl_error check_segment(const struct lpl_manifest *m, int fd, const 
 			" read alone, and what precedes it is whole", name, m->name);
 }
 
-/* A file of segments; never waits for one that is a pipe.  -1: see errno. */
-static int open_segment(const struct lpl_manifest *m, bool part, char name[LPL_NAME_SIZE])
-{
-	char *path = lpl_segment_path(m->stem, m->at.number, part);
-	int fd, number;
-
-	if (!path) {
-		errno = ENOMEM;
-		return -1;
-	}
-	lpl_short_name(name, path);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	number = errno;
-	free(path);
-	errno = number;
-	return fd;
-}
-
 static enum lpl_segment_kind next_named(struct lpl_manifest *m, int *fd,
 					char name[LPL_NAME_SIZE], struct lpl_report *report)
 {
 	enum lpl_error error;
 
-	*fd = open_segment(m, false, name);
+	*fd = open_segment(m, m->at.number, false, name);
 	if (*fd < 0 && errno == ENOENT)
 		error = lpl_fail(report, LPL_ERR_DAMAGED, "%s: this segment of %s is missing; what"
 				 " precedes it is whole", name, m->name);
@@ -255,9 +276,9 @@ static enum lpl_segment_kind next_found(struct lpl_manifest *m, int *fd,
 	struct stat status;
 
 	m->at.number++;
-	*fd = open_segment(m, true, name);
+	*fd = open_segment(m, m->at.number, true, name);
 	if (*fd < 0)
-		*fd = open_segment(m, false, name);
+		*fd = open_segment(m, m->at.number, false, name);
 	if (*fd < 0)
 		return LPL_SEGMENT_NONE;
 	if (fstat(*fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
@@ -279,7 +300,7 @@ enum lpl_segment_kind lpl_manifest_next(struct lpl_manifest *m, int *fd,
 	m->passed += m->at.bytes;
 	m->at.bytes = 0;
 	if (m->at.number >= m->segments)
-		return m->closed ? LPL_SEGMENT_NONE : next_found(m, fd, name);
+		return m->at.number < m->last ? next_found(m, fd, name) : LPL_SEGMENT_NONE;
 	/* it was right when it was opened, and only grows */
 	if (!read_line(m) ||
 	    lpl_manifest_read(m->line, &base, NULL, &facts) != LPL_MANIFEST_SEGMENT ||

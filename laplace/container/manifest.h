@@ -21,6 +21,7 @@ struct lpl_manifest {
 	size_t line_room;
 	struct lpl_segment_facts at;	/* the segment that was told last; number 0: none was */
 	uint64_t segments, bytes;	/* that it names, and theirs; found when it was opened */
+	uint64_t last;			/* the last one that was there then, named or not */
 	uint64_t passed;		/* bytes of those told so far */
 	bool closed;			/* it ends as one that is complete */
 };

@@ -488,7 +488,6 @@ enum lpl_error lpl_reader_open_fd(struct lpl_reader **result, int fd, bool owned
 {
 	struct lpl_reader *reader = create(name);
 	struct lpl_loaded_chunk chunk = { .offset = 0 };
-	struct stat status;
 
 	*result = NULL;
 	if (!reader) {
@@ -496,12 +495,9 @@ enum lpl_error lpl_reader_open_fd(struct lpl_reader **result, int fd, bool owned
 			(void)close(fd);
 		return lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory to read it", name);
 	}
-	reader->source.fd = fd;
+	lpl_source_take(&reader->source, fd);
+	reader->size = reader->source.limit;
 	reader->owned = owned;
-	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
-		reader->size = (uint64_t)status.st_size;
-		reader->source.regular = true;
-	}
 	reader->meta = lpl_meta_new();
 	if (!reader->meta || !lpl_loaded_chunk_init(&chunk))
 		(void)lpl_fail(&chunk.failure, LPL_ERR_MEMORY, "%s: no memory to read it",
@@ -626,7 +622,7 @@ uint64_t lpl_reader_bytes(const struct lpl_reader *reader)
 
 uint64_t lpl_reader_size(const struct lpl_reader *reader)
 {
-	/* segments may have come since it was opened */
+	/* the manifest does not name the last one yet */
 	return reader->size > 0 && reader->consumed > reader->size ? reader->consumed :
 								     reader->size;
 }

@@ -448,24 +448,20 @@ static enum lpl_error open_source(struct lpl_repairing *repair, const char *path
 	struct lpl_source *source = &repair->source;
 	bool standard = strcmp(path, "-") == 0;
 	char magic[sizeof(LPL_MANIFEST_MAGIC)];
-	struct stat status;
 	ssize_t size;
+	int fd;
 
 	repair->expanded = malloc(EXPANDED_REFS * sizeof(*repair->expanded));
 	if (!repair->expanded || !lpl_loaded_chunk_init(&repair->chunk))
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory to repair a trace");
 	lpl_short_name(source->name, standard ? "(standard input)" : path);
-	source->fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-	if (source->fd < 0)
+	fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
 		return lpl_fail(report, LPL_ERR_IO, "%s: cannot be opened", source->name);
-	if (fstat(source->fd, &status) == 0 && S_ISREG(status.st_mode)) {
-		source->regular = true;
-		repair->size = (uint64_t)status.st_size;
-	}
-	size = standard ? 0 : pread(source->fd, magic, sizeof(magic), 0);
+	lpl_source_take(source, fd);
+	repair->size = source->limit;
+	size = standard ? 0 : pread(fd, magic, sizeof(magic), 0);
 	if (size > 0 && lpl_is_manifest(magic, (size_t)size)) {
-		int fd = source->fd;
-
 		source->fd = -1;
 		source->over = true;	/* the first segment is due */
 		if (lpl_manifest_open(&source->manifest, fd, path, report) != LPL_OK)

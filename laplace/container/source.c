@@ -4,9 +4,27 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "source.h"
+
+void lpl_source_take(struct lpl_source *source, int fd)
+{
+	struct stat status;
+	off_t at = lseek(fd, 0, SEEK_CUR);
+
+	source->fd = fd;
+	source->regular = fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+	source->limit = source->regular && at >= 0 && at < status.st_size ?
+				(uint64_t)(status.st_size - at) : 0;
+}
+
+/* Is the next byte behind what was there? */
+static bool is_behind(const struct lpl_source *source)
+{
+	return source->limit > 0 && source->position >= source->limit;
+}
 
 static enum lpl_error truncated(const struct lpl_source *source, struct lpl_loaded_chunk *chunk)
 {
@@ -122,6 +140,9 @@ static enum lpl_error read_header(struct lpl_source *source, struct lpl_loaded_c
 	uint64_t found;
 	enum lpl_error error;
 
+	*end = source->head_bytes == 0 && is_behind(source);
+	if (*end)
+		return LPL_OK;
 	error = read_bytes(source, bytes + source->head_bytes,
 			   LPL_CHUNK_HEADER_BYTES - source->head_bytes, &count, &chunk->failure);
 	source->head_bytes = count += source->head_bytes;
@@ -200,12 +221,16 @@ static bool next_segment(struct lpl_source *source, struct lpl_report *failure)
 	struct lpl_manifest *manifest = source->manifest;
 	struct lpl_chunk_header *before = &source->before;
 	enum lpl_segment_kind kind;
+	int fd;
 
 	if (source->fd >= 0)
 		(void)close(source->fd);
 	if (source->named)	/* whatever could be read of it */
 		stand_behind(before, &manifest->at);
-	kind = lpl_manifest_next(manifest, &source->fd, source->name, failure);
+	source->fd = -1;
+	kind = lpl_manifest_next(manifest, &fd, source->name, failure);
+	if (fd >= 0)
+		lpl_source_take(source, fd);
 	source->named = kind == LPL_SEGMENT_NAMED;
 	source->passing = kind == LPL_SEGMENT_BAD;
 	source->over = false;
@@ -345,7 +370,9 @@ enum lpl_error lpl_source_find(struct lpl_source *source, struct lpl_report *rep
 		left = at ? (size_t)(source->head + source->head_bytes - at) : 0;
 		if (at)
 			memmove(source->head, at, left);
-		error = read_bytes(source, source->head + left, LPL_CHUNK_HEADER_BYTES - left,
+		count = 0;
+		error = is_behind(source) ? LPL_OK :
+			read_bytes(source, source->head + left, LPL_CHUNK_HEADER_BYTES - left,
 				   &count, report);
 		source->head_bytes = left + count;
 		if (error == LPL_OK && count == 0 && source->manifest) {

@@ -14,6 +14,7 @@
 struct lpl_source {
 	int fd;				/* of the present file; -1: there is none */
 	bool regular;			/* a file: reading waits for nobody */
+	uint64_t limit;			/* of a file, its size when it was taken; 0: unknown */
 	char name[LPL_NAME_SIZE];
 	uint64_t position;		/* in the file */
 	uint32_t sequence;		/* of the next chunk */
@@ -29,6 +30,11 @@ struct lpl_source {
 	size_t head_bytes;
 };
 
+/*
+ * Read from here; a source owns no descriptor.  A file that is being written may grow as fast as it
+ * is read, and reading has to end: so no chunk is read that begins behind what is there now.
+ */
+void lpl_source_take(struct lpl_source *source, int fd);
 /*
  * The next chunk, and what is wrong with it, which is left in the chunk; false: there is
  * none.  A wrong header or an error ends the reading.

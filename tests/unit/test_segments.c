@@ -5,14 +5,10 @@
  */
 #include <dirent.h>
 #include <errno.h>
-#include <sys/wait.h>
 
-#include "trace_file.h"
+#include "segmented.h"
 
 #include "container/chunk.h"
-#include "container/segments.h"
-
-#define RECORDS 20000
 
 /* Which way the records are kept. */
 static const struct {
@@ -22,131 +18,6 @@ static const struct {
 	{ STREAM_RAW, false }, { STREAM_RAW, true }, { STREAM_PAGED, false }, { STREAM_WILD, true },
 };
 #define WAYS (sizeof(ways) / sizeof(ways[0]))
-
-/* ---- writing ---- */
-
-static struct lpl_segments *open_segments(const char *name, bool runs,
-					  struct lpl_state_keeper *keeper)
-{
-	const struct lpl_writer_options options = { .chunk_refs = 700, .runs = runs };
-	struct lpl_report report = { .error = LPL_OK };
-	struct lpl_meta *meta = some_meta();
-	struct lpl_segments *segments;
-
-	if (lpl_segments_open(&segments, in_directory(name), meta, &options, keeper, true,
-			      &report) != LPL_OK)
-		fail_msg("%s", report.text);
-	lpl_meta_free(meta);
-	return segments;
-}
-
-static void send(struct lpl_segments *segments, const struct stream *stream, size_t first,
-		 size_t end)
-{
-	struct lpl_report report = { .error = LPL_OK };
-
-	if (stream_send(stream, first, end - first, lpl_writer_sink(lpl_segments_writer(segments)), first,
-			&report) != LPL_OK)
-		fail_msg("%s", report.text);
-}
-
-static void rotate(struct lpl_segments *segments)
-{
-	struct lpl_report report = { .error = LPL_OK };
-
-	if (lpl_segments_rotate(segments, &report) != LPL_OK)
-		fail_msg("%s", report.text);
-}
-
-static void close_segments(struct lpl_segments *segments)
-{
-	struct lpl_report report = { .error = LPL_OK };
-
-	if (lpl_segments_close(segments, &report) != LPL_OK)
-		fail_msg("%s", report.text);
-}
-
-/* The stream in `count` segments; cut[i] is where segment i + 1 begins, cut[0] 0. */
-static void write_cut(const char *name, const struct stream *stream, const size_t *cut,
-		      size_t count, bool runs, struct lpl_state_keeper *keeper)
-{
-	struct lpl_segments *segments = open_segments(name, runs, keeper);
-
-	lpl_writer_totals(lpl_segments_writer(segments), &some_totals);
-	for (size_t i = 0; i < count; i++) {
-		if (i > 0)
-			rotate(segments);
-		assert_int_equal(lpl_segments_number(segments), i + 1);
-		send(segments, stream, cut[i], i + 1 < count ? cut[i + 1] : stream->count);
-	}
-	close_segments(segments);
-}
-
-/* Five segments of 4000 records. */
-#define PARTS 5
-static const size_t even[PARTS] = { 0, 4000, 8000, 12000, 16000 };
-
-static const char *segment_name(const char *base, unsigned int number)
-{
-	static char name[64];
-
-	(void)snprintf(name, sizeof(name), "%s.%06u.lpl", base, number);
-	return name;
-}
-
-/* ---- reading ---- */
-
-static void read_path(struct result *result, const char *name, unsigned int jobs)
-{
-	struct lpl_reader *reader;
-
-	memset(result, 0, sizeof(*result));
-	stream_init(&result->stream);
-	result->opened = lpl_reader_open(&reader, in_directory(name), &result->report);
-	if (result->opened != LPL_OK)
-		return;
-	lpl_reader_jobs(reader, jobs);
-	lpl_reader_compare_hash(reader);
-	result->read = lpl_reader_run(reader, &result->stream.sink, &result->report);
-	result->complete = lpl_reader_complete(reader);
-	lpl_reader_close(reader);
-}
-
-static void assert_reads(const char *name, const struct stream *expected, bool complete)
-{
-	struct result result;
-
-	read_path(&result, name, 1);
-	if (result.opened != LPL_OK || result.read != LPL_OK)
-		fail_msg("%s", result.report.text);
-	assert_int_equal(result.stream.count, expected->count);
-	assert_int_equal(stream_difference(expected, &result.stream, expected->count),
-			 expected->count);
-	assert_true(result.complete == complete);
-	stream_free(&result.stream);
-}
-
-static struct stream part_of(const struct stream *stream, size_t first, size_t end)
-{
-	return (struct stream){ .items = stream->items + first, .count = end - first };
-}
-
-static void write_bytes(const char *name, const uint8_t *data, size_t size)
-{
-	FILE *file = fopen(in_directory(name), "wb");
-
-	assert_non_null(file);
-	assert_int_equal(fwrite(data, 1, size, file), size);
-	assert_int_equal(fclose(file), 0);
-}
-
-static void rename_in_directory(const char *from, const char *to)
-{
-	char path[256];
-
-	(void)snprintf(path, sizeof(path), "%s", in_directory(from));
-	assert_int_equal(rename(path, in_directory(to)), 0);
-}
 
 /* ---- whole ---- */
 
@@ -578,7 +449,7 @@ static void segments_are_those_that_are_named(void **state)
 			assert_without(&rest, &stream, number - 1);
 			stream_free(&rest.stream);
 			if (harm == MISSING)	/* the next recording finds it where it was */
-				write_bytes(segment_name("run", number), NULL, 0);
+				write_bytes(segment_name("run", number), (const uint8_t *)"", 0);
 		}
 	}
 	stream_free(&stream);
@@ -609,7 +480,7 @@ static void the_state_is_told_behind_a_gap(void **state)
 		assert_state_and(&behind, events, &expected);
 	}
 	stream_free(&rest.stream);
-	write_bytes(segment_name("run", 2), NULL, 0);
+	write_bytes(segment_name("run", 2), (const uint8_t *)"", 0);
 	stream_free(&stream);
 }
 
@@ -727,195 +598,7 @@ static void strange_segments_are_refused(void **state)
 	assert_int_equal(result.stream.count, even[1]);
 	stream_free(&result.stream);
 	assert_int_equal(unlink(in_directory(segment_name("run", 2))), 0);
-	write_bytes(segment_name("run", 2), NULL, 0);
-	stream_free(&stream);
-}
-
-/* ---- what stops a writer ---- */
-
-/* Kill a writer somewhere; what it had flushed is there. */
-static void a_killed_writer_leaves_a_whole(void **state)
-{
-	struct stream stream;
-
-	(void)state;
-	stream_random(&stream, RECORDS, STREAM_RAW, 14);
-	for (size_t at = 0; at <= PARTS; at++) {
-		const size_t end = at < PARTS ? even[at] + 1000 : stream.count;
-		struct stream expected = part_of(&stream, 0, end);
-		struct lpl_report report = { .error = LPL_OK };
-		pid_t child = fork();
-		int status;
-
-		assert_true(child >= 0);
-		if (child == 0) {
-			struct lpl_segments *segments = open_segments("run.lpl", at % 2, NULL);
-
-			for (size_t i = 0; i < PARTS && even[i] < end; i++) {
-				size_t next = i + 1 < PARTS ? even[i + 1] : stream.count;
-
-				if (i > 0)
-					rotate(segments);
-				send(segments, &stream, even[i], next < end ? next : end);
-			}
-			(void)lpl_writer_flush(lpl_segments_writer(segments), &report);
-			_exit(report.error == LPL_OK ? 0 : 1);
-		}
-		assert_int_equal(waitpid(child, &status, 0), child);
-		assert_int_equal(status, 0);
-		assert_reads("run.lpl.part", &expected, false);
-	}
-	/* the segments of the one that was killed are replaced, as it named them or would have */
-	write_cut("run.lpl", &stream, even, PARTS, false, NULL);
-	assert_false(exists("run.lpl.part"));
-	assert_reads("run.lpl", &stream, true);
-	stream_free(&stream);
-}
-
-/* All that a rotation leaves behind when it is stopped between two of its steps. */
-static void a_rotation_may_be_stopped(void **state)
-{
-	struct stream stream, two;
-	struct bytes manifest, segment;
-	size_t line[8] = { 0 }, lines = 0;
-
-	(void)state;
-	stream_random(&stream, RECORDS, STREAM_RAW, 15);
-	write_cut("run.lpl", &stream, even, PARTS, false, NULL);
-	two = part_of(&stream, 0, even[2]);
-	manifest = load("run.lpl");
-	for (size_t i = 0; i < manifest.size; i++) {
-		if (manifest.data[i] == '\n')
-			line[++lines] = i + 1;
-	}
-	assert_int_equal(lines, PARTS + 2);
-	segment = load(segment_name("run", 3));
-	for (unsigned int i = 3; i <= PARTS; i++)
-		assert_int_equal(unlink(in_directory(segment_name("run", i))), 0);
-	assert_int_equal(unlink(in_directory("run.lpl")), 0);
-
-	/* the segment is complete, and has no name yet; it has, but no line; half a line; a line */
-	write_bytes("run.lpl.part", manifest.data, line[2]);
-	rename_in_directory("run.000002.lpl", "run.000002.lpl.part");
-	assert_reads("run.lpl.part", &two, false);
-	rename_in_directory("run.000002.lpl.part", "run.000002.lpl");
-	assert_reads("run.lpl.part", &two, false);
-	write_bytes("run.lpl.part", manifest.data, (line[2] + line[3]) / 2);
-	assert_reads("run.lpl.part", &two, false);
-	write_bytes("run.lpl.part", manifest.data, line[3]);
-	assert_reads("run.lpl.part", &two, false);
-	/* the next one is there, and empty; then any part of it, of which whole chunks are told */
-	write_bytes("run.000003.lpl.part", segment.data, 0);
-	assert_reads("run.lpl.part", &two, false);
-	for (size_t size = 1; size < segment.size; size += 97) {
-		struct result result;
-
-		write_bytes("run.000003.lpl.part", segment.data, size);
-		read_path(&result, "run.lpl.part", 2);
-		assert_true(result.read == LPL_OK || result.read == LPL_ERR_TRUNCATED);
-		assert_false(result.complete);
-		assert_true(result.stream.count >= two.count);
-		assert_int_equal(stream_difference(&stream, &result.stream, result.stream.count),
-				 result.stream.count);
-		stream_free(&result.stream);
-	}
-	/* what stands there, and is not the next one, is not taken for it */
-	write_bytes("run.000003.lpl.part", segment.data, segment.size);
-	write_bytes("run.lpl.part", manifest.data, line[2]);
-	assert_int_equal(unlink(in_directory("run.000002.lpl")), 0);
-	rename_in_directory("run.000003.lpl.part", "run.000002.lpl.part");
-	{
-		struct result result;
-
-		read_path(&result, "run.lpl.part", 1);
-		assert_int_equal(result.read, LPL_ERR_DAMAGED);
-		assert_int_equal(result.stream.count, even[1]);
-		stream_free(&result.stream);
-	}
-	assert_int_equal(unlink(in_directory("run.000002.lpl.part")), 0);
-	assert_int_equal(unlink(in_directory("run.000001.lpl")), 0);
-	assert_int_equal(unlink(in_directory("run.lpl.part")), 0);
-	free(manifest.data);
-	free(segment.data);
-	stream_free(&stream);
-}
-
-/* ---- what is in the way ---- */
-
-static enum lpl_error try_open(const char *path, bool overwrite, struct lpl_report *report)
-{
-	struct lpl_meta *meta = some_meta();
-	struct lpl_segments *segments;
-	enum lpl_error error;
-
-	report->error = LPL_OK;
-	error = lpl_segments_open(&segments, path, meta, NULL, NULL, overwrite, report);
-	lpl_meta_free(meta);
-	if (error == LPL_OK)
-		close_segments(segments);
-	else
-		assert_null(segments);
-	return error;
-}
-
-static void nothing_else_is_replaced(void **state)
-{
-	const uint8_t precious[] = "precious";
-	struct lpl_report report;
-	struct stream stream;
-	struct bytes file;
-
-	(void)state;
-	stream_random(&stream, RECORDS, STREAM_RAW, 16);
-	write_cut("old.lpl", &stream, even, PARTS, false, NULL);
-	assert_int_equal(try_open(in_directory("old.lpl"), false, &report), LPL_ERR_USAGE);
-	assert_reads("old.lpl", &stream, true);
-	/* called like a segment, and none that the manifest names */
-	write_bytes("old.000017.lpl", precious, sizeof(precious));
-	assert_int_equal(try_open(in_directory("old.lpl"), true, &report), LPL_ERR_USAGE);
-	assert_non_null(strstr(report.text, "old.000017.lpl"));
-	assert_false(exists("old.lpl.part"));
-	assert_reads("old.lpl", &stream, true);
-	assert_int_equal(unlink(in_directory("old.000017.lpl")), 0);
-	/* of others, more and less digits, another base */
-	write_bytes("old.00001.lpl", precious, sizeof(precious));
-	write_bytes("older.000001.lpl", precious, sizeof(precious));
-	write_bytes("old.000001.lpl.bak", precious, sizeof(precious));
-	write_cut("old.lpl", &stream, even, 2, false, NULL);
-	assert_reads("old.lpl", &stream, true);
-	for (unsigned int i = 3; i <= PARTS; i++)
-		assert_false(exists(segment_name("old", i)));
-	assert_int_equal(try_open(in_directory("old.lpl"), true, &report), LPL_OK);
-	assert_false(exists(segment_name("old", 2)));
-	file = load("old.00001.lpl");
-	assert_memory_equal(file.data, precious, sizeof(precious));
-	free(file.data);
-	file = load("older.000001.lpl");
-	assert_memory_equal(file.data, precious, sizeof(precious));
-	free(file.data);
-	assert_true(exists("old.000001.lpl.bak"));
-
-	assert_int_equal(try_open("-", true, &report), LPL_ERR_USAGE);
-	assert_int_equal(try_open("/dev/null", true, &report), LPL_ERR_USAGE);
-	assert_int_equal(try_open(in_directory("none/x.lpl"), true, &report), LPL_ERR_IO);
-	stream_free(&stream);
-}
-
-/* One that is being written by another is left alone, even to overwrite it. */
-static void a_writer_is_left_alone(void **state)
-{
-	struct lpl_segments *segments = open_segments("busy.lpl", false, NULL);
-	struct lpl_report report;
-	struct stream stream;
-
-	(void)state;
-	stream_random(&stream, RECORDS, STREAM_RAW, 17);
-	send(segments, &stream, 0, even[1]);
-	rotate(segments);
-	send(segments, &stream, even[1], stream.count);
-	assert_int_equal(try_open(in_directory("busy.lpl"), true, &report), LPL_ERR_USAGE);
-	close_segments(segments);
-	assert_reads("busy.lpl", &stream, true);
+	write_bytes(segment_name("run", 2), (const uint8_t *)"", 0);
 	stream_free(&stream);
 }
 
@@ -932,10 +615,6 @@ int main(void)
 		cmocka_unit_test(damage_within_a_segment_is_passed),
 		cmocka_unit_test(manifests_are_checked),
 		cmocka_unit_test(strange_segments_are_refused),
-		cmocka_unit_test(a_killed_writer_leaves_a_whole),
-		cmocka_unit_test(a_rotation_may_be_stopped),
-		cmocka_unit_test(nothing_else_is_replaced),
-		cmocka_unit_test(a_writer_is_left_alone),
 	};
 
 	return cmocka_run_group_tests(tests, make_directory, remove_directory);

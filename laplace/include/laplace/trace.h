@@ -164,7 +164,8 @@ struct lpl_reader;
  * the manifest of a trace in segments (docs/format.md, section 11), that of one that is not
  * closed, too, they are read as one trace, one file open at a time.  A segment that is missing,
  * or not the one that the manifest names, is LPL_ERR_DAMAGED when it is its turn, before
- * anything of it was delivered; lpl_reader_resume() goes on with the next.
+ * anything of it was delivered; lpl_reader_resume() goes on with the next.  Of what is still being
+ * written that is read which is there when it is opened, so that reading ends.
  */
 enum lpl_error lpl_reader_open(struct lpl_reader **reader, const char *path,
 			       struct lpl_report *report);
