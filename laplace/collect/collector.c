@@ -520,7 +520,8 @@ static enum lpl_error continue_segments(struct lpl_collector *c,
 	if (error)
 		return error;
 	return lpl_segments_continue(&c->segments, options->path, writing, &c->guest.keeper,
-				     c->place.segment, &c->place.writer, report);
+				     c->place.segment, &c->place.writer, options->overwrite,
+				     report);
 }
 
 enum lpl_error lpl_collector_open(struct lpl_collector **collector,
