@@ -19,6 +19,7 @@
 #include "container/segments.h"
 #include "container/writer.h"
 #include "log_stream.h"
+#include "reduce/learned.h"
 #include "ring_stream.h"
 #include "run_refs.h"
 #include "state_keeper.h"
@@ -40,6 +41,7 @@ struct place {
 	uint64_t elapsed_ns;
 	bool tracing;
 	struct lpl_run_state state;
+	struct lpl_fence learned;	/* by the reducer */
 };
 _Static_assert(sizeof(struct place) <= sizeof(struct lpl_collector_place), "room for a place");
 
@@ -263,11 +265,41 @@ static uint64_t instructions(const struct lpl_collector *c)
 				    memory_order_relaxed);
 }
 
-/* And is the end of a segment. */
+/* The reducer of what comes now; one before it hands on what it has learned. */
+static enum lpl_error begin_reduction(struct lpl_collector *c, const struct lpl_fence *learned,
+				      struct lpl_report *report)
+{
+	struct lpl_reducer *reducer;
+	enum lpl_error error = lpl_reducer_open(&reducer, "none", c->plan.rest,
+						c->writer ? lpl_writer_sink(c->writer) : &c->null,
+						report);
+
+	if (error)
+		return error;
+	lpl_reducer_learn(reducer, learned);
+	lpl_reducer_close(c->reducer);
+	c->reducer = reducer;
+	c->stream.out = c->refs.out = lpl_reducer_sink(reducer);
+	return LPL_OK;
+}
+
+/*
+ * The same for the end of a segment, which is exact alone: the reduction ends, and begins anew
+ * with the next.  (A flush does not do: some methods keep what depends on references to come.)
+ */
 static enum lpl_error rotate(struct lpl_collector *c, struct lpl_report *report)
 {
+	enum lpl_error error = c->has_log ? lpl_run_refs_deliver(&c->refs, report) : LPL_OK;
+	struct lpl_fence learned;
+
+	if (!error)
+		error = (enum lpl_error)c->stream.out->finish(c->stream.out, report);
+	if (!error) {
+		learned = lpl_reducer_learned(c->reducer);
+		error = begin_reduction(c, &learned, report);
+	}
 	c->segment_instr = instructions(c);
-	return lpl_segments_rotate(c->segments, report);
+	return error ? error : lpl_segments_rotate(c->segments, report);
 }
 
 static struct lpl_totals *totals_of(struct lpl_collector *c)
@@ -291,6 +323,7 @@ static void note_place(struct lpl_collector *c)
 		.elapsed_ns = lpl_now_ns() - c->start_ns,
 		.tracing = c->status.tracing,
 		.state = c->log.state,
+		.learned = lpl_reducer_learned(c->reducer),
 	};
 	lpl_writer_where(c->writer, &place->writer);
 }
@@ -323,15 +356,14 @@ static void go_to(struct lpl_collector *c, const struct place *place)
 static enum lpl_error flush(void *context, bool ends_segment, struct lpl_report *report)
 {
 	struct lpl_collector *c = context;
-	enum lpl_error error = flush_stream(c, report);
+	const bool rotates = ends_segment && c->segments;
+	enum lpl_error error = rotates ? rotate(c, report) : flush_stream(c, report);
 
-	if (!error && ends_segment && c->segments)
-		error = rotate(c, report);
+	if (!error && rotates)
+		note_place(c);
 	else if (!error && c->writer)
 		error = lpl_writer_flush(c->writer, report);
 	c->flush_at = lpl_now_ns() + c->flush_ns;
-	if (!error && ends_segment && c->segments)
-		note_place(c);
 	atomic_fetch_add_explicit(&c->flushes, 1, memory_order_release);
 	return error;
 }
@@ -354,15 +386,13 @@ static enum lpl_error between(void *context, struct lpl_report *report)
 	struct lpl_collector *c = context;
 	const struct lpl_segment_size *size = &c->segment;
 	const uint64_t instr = instructions(c);
-	enum lpl_error error;
 
 	if (lpl_segments_is_empty(c->segments))	/* what was not recorded is no part of it */
 		c->segment_instr = instr;
 	if ((!size->bytes || lpl_segments_bytes(c->segments) < size->bytes) &&
 	    (!size->instructions || instr - c->segment_instr < size->instructions))
 		return LPL_OK;
-	error = flush_stream(c, report);
-	return error ? error : rotate(c, report);
+	return rotate(c, report);
 }
 
 /* What has to be done from time to time. */
@@ -598,17 +628,14 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 		if (error)
 			goto failed;
 	}
-	error = lpl_reducer_open(&c->reducer, "none", c->plan.rest,
-				 c->writer ? lpl_writer_sink(c->writer) : &c->null, report);
+	error = begin_reduction(c, &c->place.learned, report);
 	if (error)
 		goto failed;
-	c->stream.out = lpl_reducer_sink(c->reducer);
 	c->stream.writer = c->writer;
 	c->stream.flush = flush;
 	c->stream.hear = hear;
 	c->stream.between = c->segments ? between : NULL;
 	c->stream.context = c;
-	c->refs.out = c->stream.out;
 	c->refs.writer = c->writer;
 	c->refs.tracer_refs = &c->log.tracer_refs;
 	lpl_run_refs_init(&c->refs);
