@@ -9,10 +9,12 @@
 static const struct {
 	const char *spec, *rest;
 	bool windows;
+	bool keeps;	/* beyond a flush: what depends on references to come */
 } methods[] = {
-	{ "none", "none", false }, { "none+none", "none", false },
-	{ "sad-ws:500", "sad-ws:500", false }, { "window:9", "none", true },
-	{ "sad:9", "fence+sad:9", true },
+	{ "none", "none", false, false }, { "none+none", "none", false, false },
+	{ "sad-ws:500", "sad-ws:500", false, false }, { "window:9", "none", true, false },
+	{ "sad:9", "fence+sad:9", true, false }, { "sad2-fix:9", "sad2-fix:9", false, true },
+	{ "irg:300", "irg:300", false, true }, { "window:9+olr:9", "olr:9", true, true },
 };
 #define METHODS (sizeof(methods) / sizeof(methods[0]))
 

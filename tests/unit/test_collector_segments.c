@@ -16,8 +16,11 @@
 #define RECORDS 120000
 #define PARTS	3
 
-/* What SPEC makes of the parts when it is flushed after each; end[i]: of the first i + 1. */
-static void reduce_parts(const char *spec, const struct stream *parts, size_t *end,
+/*
+ * What SPEC makes of the parts when it is flushed after each, or, if it `keeps` something then,
+ * of each alone; end[i]: of the first i + 1.
+ */
+static void reduce_parts(const char *spec, bool keeps, const struct stream *parts, size_t *end,
 			 struct stream *reduced)
 {
 	struct lpl_report report = { .error = LPL_OK };
@@ -28,7 +31,16 @@ static void reduce_parts(const char *spec, const struct stream *parts, size_t *e
 	for (size_t i = 0; i < PARTS; i++) {
 		assert_int_equal(stream_send(&parts[i], 0, parts[i].count,
 					     lpl_reducer_sink(reducer), i, &report), LPL_OK);
-		assert_int_equal(lpl_reducer_flush(reducer, &report), LPL_OK);
+		if (keeps) {
+			struct lpl_sink *all = lpl_reducer_sink(reducer);
+
+			assert_int_equal(all->finish(all, &report), LPL_OK);
+			lpl_reducer_close(reducer);
+			assert_int_equal(lpl_reducer_open(&reducer, NULL, spec, &reduced->sink,
+							  &report), LPL_OK);
+		} else {
+			assert_int_equal(lpl_reducer_flush(reducer, &report), LPL_OK);
+		}
 		end[i] = reduced->count;
 	}
 	lpl_reducer_close(reducer);
@@ -75,7 +87,7 @@ static void segments_end_where_they_are_asked_to(void **state)
 		finish(collector);
 
 		assert_int_equal(count_segments("run"), PARTS);
-		reduce_parts(methods[m].rest, kept, end, &expected);
+		reduce_parts(methods[m].rest, methods[m].keeps, kept, end, &expected);
 		read_trace(&trace, in_directory("run.lpl"));
 		assert_same(&expected, &trace.stream, m);
 		assert_int_equal(trace.totals.total, count(&told).total);
