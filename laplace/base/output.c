@@ -130,12 +130,13 @@ enum lpl_error lpl_output_open(struct lpl_output *output, const char *path, bool
 }
 
 enum lpl_error lpl_output_continue(struct lpl_output *output, const char *path, uint64_t size,
-				   struct lpl_report *report)
+				   bool overwrite, struct lpl_report *report)
 {
 	enum lpl_error error = LPL_OK;
 
 	memset(output, 0, sizeof(*output));
 	lpl_short_name(output->name, path);
+	output->overwrite = overwrite;
 	output->written = size;
 	output->fd = -1;
 	output->path = strdup(path);

@@ -334,10 +334,12 @@ static enum lpl_error remove_behind(const struct lpl_segments *s, uint64_t numbe
 }
 
 static enum lpl_error go_to(struct lpl_segments *s, const char *path, uint64_t number,
-			    const struct lpl_writer_place *place, struct lpl_report *report)
+			    const struct lpl_writer_place *place, bool overwrite,
+			    struct lpl_report *report)
 {
 	uint64_t size, last;
 	enum lpl_error error = LPL_OK;
+	const char *found;
 	char *part;
 	int fd;
 
@@ -345,16 +347,17 @@ static enum lpl_error go_to(struct lpl_segments *s, const char *path, uint64_t n
 	if (asprintf(&part, "%s.part", path) < 0)
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory to go on with segments");
 	/* of a run that was ended before its time it was closed */
-	if (access(part, F_OK) != 0)
-		(void)rename(path, part);
-	fd = open(part, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	found = access(part, F_OK) == 0 ? part : path;
+	fd = open(found, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
 		error = not_of_it(s, "it cannot be opened", report);
 	if (error == LPL_OK)
-		error = find_place(s, fd, part, number, place, &size, &last, report);
+		error = find_place(s, fd, found, number, place, &size, &last, report);
+	if (error == LPL_OK && found == path && rename(path, part) != 0)
+		error = not_of_it(s, "it cannot be renamed", report);
 	free(part);
 	if (error == LPL_OK)
-		error = lpl_output_continue(&s->manifest, path, size, report);
+		error = lpl_output_continue(&s->manifest, path, size, overwrite, report);
 	if (error == LPL_OK)
 		error = remove_behind(s, number, last, report);
 	atomic_store_explicit(&s->number, number - 1, memory_order_relaxed);
@@ -364,7 +367,7 @@ static enum lpl_error go_to(struct lpl_segments *s, const char *path, uint64_t n
 enum lpl_error lpl_segments_continue(struct lpl_segments **result, const char *path,
 				     const struct lpl_writer_options *options,
 				     struct lpl_state_keeper *keeper, uint64_t number,
-				     const struct lpl_writer_place *place,
+				     const struct lpl_writer_place *place, bool overwrite,
 				     struct lpl_report *report)
 {
 	struct lpl_segments *s = calloc(1, sizeof(*s));
@@ -376,7 +379,7 @@ enum lpl_error lpl_segments_continue(struct lpl_segments **result, const char *p
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for segments");
 	s->manifest.fd = -1;
 	s->stem = lpl_segments_stem(path);
-	error = s->stem ? go_to(s, path, number, place, report) :
+	error = s->stem ? go_to(s, path, number, place, overwrite, report) :
 			  lpl_fail(report, LPL_ERR_MEMORY, "no memory for segments");
 	if (error == LPL_OK)
 		error = begin_segment(s, &next, report);
