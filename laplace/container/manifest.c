@@ -19,6 +19,14 @@ bool lpl_is_manifest(const void *bytes, size_t size)
 	return size >= magic && memcmp(bytes, LPL_MANIFEST_MAGIC, magic) == 0;
 }
 
+bool lpl_is_manifest_file(int fd)
+{
+	char magic[sizeof(LPL_MANIFEST_MAGIC)];
+	ssize_t size = pread(fd, magic, sizeof(magic), 0);
+
+	return size > 0 && lpl_is_manifest(magic, (size_t)size);
+}
+
 /* ---- lines ---- */
 
 /* The next line, without its newline.  false: there is none that is whole, or it is too long. */

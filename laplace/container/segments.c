@@ -58,15 +58,13 @@ static enum lpl_error count_old(const char *path, const char *stem, uint64_t *co
 				struct lpl_report *report)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	char magic[sizeof(LPL_MANIFEST_MAGIC)], name[LPL_NAME_SIZE];
+	char name[LPL_NAME_SIZE];
 	struct lpl_manifest *old;
-	ssize_t size;
 
 	*count = 0;
 	if (fd < 0)
 		return LPL_OK;
-	size = pread(fd, magic, sizeof(magic), 0);
-	if (size <= 0 || !lpl_is_manifest(magic, (size_t)size)) {
+	if (!lpl_is_manifest_file(fd)) {
 		(void)close(fd);
 		return LPL_OK;
 	}

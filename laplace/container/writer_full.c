@@ -84,11 +84,7 @@ enum lpl_error lpl_writer_write_gap(struct lpl_writer *writer, const struct lpl_
 /* How much is missing nobody knows. */
 static enum lpl_error write_last_gap(struct lpl_writer *writer)
 {
-	const struct lpl_clocks *last = &writer->written.last;
-	const struct lpl_event gap = {
-		.tag = LPL_EVENT_GAP, .ref = last->ref, .instr = last->instr, .cycle = last->cycle,
-		.arg = { [LPL_EVENT_GAP_REFERENCES] = KTR_NONE, [LPL_EVENT_GAP_EVENTS] = KTR_NONE }
-	};
+	const struct lpl_event gap = lpl_gap_event(&writer->written.last, KTR_NONE, KTR_NONE);
 
 	return lpl_writer_write_gap(writer, &gap, &writer->written_totals);
 }
