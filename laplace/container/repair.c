@@ -101,10 +101,10 @@ static enum lpl_error copy_chunk(struct lpl_repairing *repair, struct lpl_report
 {
 	struct lpl_loaded_chunk *chunk = &repair->chunk;
 	struct lpl_chunk_header *header = &chunk->header;
-	enum lpl_error error = lpl_loss_write_gap(repair, header, report);
+	enum lpl_error error = LPL_OK;
 
-	if (error != LPL_OK || !repair->writer)
-		return error;
+	if (!repair->writer)
+		return LPL_OK;
 	if (header->kind == LPL_CHUNK_STATE && (repair->source.manifest || repair->missed))
 		header->kind = LPL_CHUNK_DATA;	/* else it is the same */
 	if (header->kind == LPL_CHUNK_RUNS &&
@@ -118,8 +118,13 @@ static enum lpl_error copy_chunk(struct lpl_repairing *repair, struct lpl_report
 static enum lpl_error save_chunk(struct lpl_repairing *repair, struct lpl_report *report)
 {
 	const struct lpl_chunk_header header = repair->chunk.header;
+	enum lpl_error error = LPL_OK;
+	bool wanted;
 
 	lpl_loss_end(repair, &header);
+	wanted = is_wanted(repair);
+	if (wanted)	/* before the totals are those of this chunk's end */
+		error = lpl_loss_write_gap(repair, &header, report);
 	repair->last = header;
 	repair->totals = repair->chunk.data.totals;
 	if (header.kind != LPL_CHUNK_STATE) {
@@ -127,7 +132,7 @@ static enum lpl_error save_chunk(struct lpl_repairing *repair, struct lpl_report
 		repair->repaired->refs += header.refs;
 		repair->repaired->events += header.events;
 	}
-	return is_wanted(repair) ? copy_chunk(repair, report) : LPL_OK;
+	return wanted && error == LPL_OK ? copy_chunk(repair, report) : error;
 }
 
 /* All is there, if nothing was lost: then the totals and accounts are those of its end. */
@@ -135,8 +140,12 @@ static enum lpl_error take_index(struct lpl_repairing *repair, struct lpl_report
 {
 	const struct lpl_chunk_header *header = &repair->chunk.header;
 	struct lpl_totals totals;
+	enum lpl_error error = LPL_OK;
 
 	repair->repaired->had_index = repair->chunk.final;
+	lpl_loss_end(repair, header);
+	if (repair->chunk.final)
+		error = lpl_loss_write_gap(repair, header, report);
 	if (lpl_index_totals(repair->chunk.plain, header->plain,
 			     header->version == LPL_INDEX_VERSION, &totals)) {
 		totals.total = header->refs_before;
@@ -144,7 +153,6 @@ static enum lpl_error take_index(struct lpl_repairing *repair, struct lpl_report
 		    lpl_totals_follow(&totals, &repair->totals))
 			repair->totals = totals;
 	}
-	lpl_loss_end(repair, header);
 	if (repair->chunk.trailed) {
 		const struct lpl_loss loss = {
 			.segment = repair->chunk.segment,
@@ -159,7 +167,7 @@ static enum lpl_error take_index(struct lpl_repairing *repair, struct lpl_report
 		repair->loss.bytes = repair->size ? repair->size - loss.offset : KTR_NONE;
 		lpl_loss_count(repair);
 	}
-	return repair->chunk.final ? lpl_loss_write_gap(repair, header, report) : LPL_OK;
+	return error;
 }
 
 /* The file ends here, or (of a segment) the next one is due. */
