@@ -187,11 +187,14 @@ static bool waited_for_room(const struct lpl_output *output, size_t size, int nu
 	return output->no_room(output->context, &why);
 }
 
-/* Back to the last whole piece; if that fails a reader finds it. */
+/* Back to the last whole piece.  If it cannot be cut off what is written next is put over it. */
 static void take_back(const struct lpl_output *output, size_t done)
 {
-	if (output->part && done > 0 && ftruncate(output->fd, (off_t)output->written) != 0)
-		(void)lseek(output->fd, (off_t)output->written, SEEK_SET);
+	if (!output->part || done == 0)
+		return;
+	if (ftruncate(output->fd, (off_t)output->written) != 0)
+		errno = 0;
+	(void)lseek(output->fd, (off_t)output->written, SEEK_SET);
 }
 
 static enum lpl_error write_failed(const struct lpl_output *output, size_t size, int number,
