@@ -144,8 +144,8 @@ static int open_segment(const struct lpl_manifest *m, uint64_t which, bool part,
 }
 
 /*
- * What is written while it is read may get segments as fast as they are read; reading ends with those
- * that are there now.
+ * What is written while it is read may get segments as fast as they are read; reading ends with
+ * those that are there now.
  */
 static void find_last(struct lpl_manifest *m)
 {

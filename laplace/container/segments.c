@@ -9,8 +9,8 @@
  *
  * A full disk (writer_full.c) ends the present segment; for its line and the last one room is
  * kept behind the manifest's end.  If the next segment cannot begin all the same, for others took
- * the room that was there, nothing can tell what is missing, and the manifest stays one that is not
- * closed.
+ * the room that was there, nothing can tell what is missing, and the manifest stays one that is
+ * not closed.
  */
 #include <errno.h>
 #include <fcntl.h>

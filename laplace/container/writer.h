@@ -129,8 +129,8 @@ bool lpl_writer_has_records(const struct lpl_writer *writer);
 /* How many bytes a file may still need that ends behind the next chunk. */
 size_t lpl_writer_end_room(const struct lpl_writer *writer);
 /*
- * Before a file ends that another one shall follow: is there room for that one to begin, and to end
- * right then?  LPL_ERR_FULL, and the writer has failed: this file has to be the last one.
+ * Before a file ends that another one shall follow: is there room for that one to begin, and to
+ * end right then?  LPL_ERR_FULL, and the writer has failed: this file has to be the last one.
  */
 enum lpl_error lpl_writer_room_for_next(struct lpl_writer *writer, const struct lpl_meta *meta);
 /* After LPL_ERR_FULL: end the file behind its last chunk, and give it its name. */

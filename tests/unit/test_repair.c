@@ -183,7 +183,7 @@ static void assert_saved(const char *name, const struct stream *stream,
 	stream_free(&found);
 }
 
-/* Where it is told how many references were made, they are those numbered so far; at a gap, too. */
+/* Where it is told how many references were made, they are those numbered so far; at a gap too. */
 static void assert_totals(const char *name, uint64_t seed)
 {
 	struct lpl_report report = { .error = LPL_OK };

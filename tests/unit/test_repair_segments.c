@@ -208,7 +208,7 @@ static void read_whole(struct stream *found, const char *name, uint64_t seed)
 	lpl_reader_close(reader);
 }
 
-/* What a segment tells of the guest is of the stream there, or left out: the file is no segment. */
+/* What a segment tells of the guest is of the stream there or left out: the file is no segment. */
 static void assert_no_state(const char *name)
 {
 	struct segment file = { .file = load(name) };
