@@ -153,12 +153,13 @@ static enum lpl_error continue_part(struct lpl_output *output, struct lpl_report
 }
 
 enum lpl_error lpl_output_continue(struct lpl_output *output, const char *path, uint64_t size,
-				   struct lpl_report *report)
+				   bool overwrite, struct lpl_report *report)
 {
 	enum lpl_error error;
 
 	memset(output, 0, sizeof(*output));
 	lpl_short_name(output->name, path);
+	output->overwrite = overwrite;
 	output->written = size;
 	output->fd = -1;
 	error = take_names(output, path, report);

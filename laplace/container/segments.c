@@ -303,7 +303,8 @@ static enum lpl_error find_place(struct lpl_segments *s, int fd, const char *pat
 }
 
 static enum lpl_error go_to(struct lpl_segments *s, const char *path, uint64_t number,
-			    const struct lpl_writer_place *place, struct lpl_report *report)
+			    const struct lpl_writer_place *place, bool overwrite,
+			    struct lpl_report *report)
 {
 	uint64_t size = 0, last = 0;
 	enum lpl_error error;
@@ -328,7 +329,7 @@ static enum lpl_error go_to(struct lpl_segments *s, const char *path, uint64_t n
 		error = lpl_fail(report, LPL_ERR_IO, "%s: cannot be renamed", s->manifest.name);
 	free(part);
 	if (error == LPL_OK)
-		error = lpl_output_continue(&s->manifest, path, size, report);
+		error = lpl_output_continue(&s->manifest, path, size, overwrite, report);
 	if (error == LPL_OK)
 		error = remove_segments(s->stem, number, last, report);
 	atomic_store_explicit(&s->number, number - 1, memory_order_relaxed);
@@ -338,7 +339,7 @@ static enum lpl_error go_to(struct lpl_segments *s, const char *path, uint64_t n
 enum lpl_error lpl_segments_continue(struct lpl_segments **result, const char *path,
 				     const struct lpl_writer_options *options,
 				     struct lpl_state_keeper *keeper, uint64_t number,
-				     const struct lpl_writer_place *place,
+				     const struct lpl_writer_place *place, bool overwrite,
 				     struct lpl_report *report)
 {
 	struct lpl_segments *s = calloc(1, sizeof(*s));
@@ -350,7 +351,7 @@ enum lpl_error lpl_segments_continue(struct lpl_segments **result, const char *p
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for segments");
 	s->manifest.fd = -1;
 	s->stem = lpl_segments_stem(path);
-	error = s->stem ? go_to(s, path, number, place, report) :
+	error = s->stem ? go_to(s, path, number, place, overwrite, report) :
 			  lpl_fail(report, LPL_ERR_MEMORY, "no memory for segments");
 	if (error == LPL_OK)
 		error = begin_segment(s, &next, report);
