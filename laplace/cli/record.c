@@ -24,6 +24,7 @@
 /* Bochs takes no longer parameter in a line of its bochsrc. */
 #define PARAMETER_SIZE 480
 #define STATUS_EVERY_MOST 86400	/* s */
+#define CHECKPOINT_LEAST 10000000	/* instructions */
 
 enum { OPT_START = 256, OPT_BOCHS, OPT_TITLE, OPT_GUEST, OPT_WORKLOAD,
        OPT_INSTRUCTIONS, OPT_KERNEL, OPT_WALKS, OPT_FLUSH, OPT_WINDOWS,
@@ -154,6 +155,22 @@ static void check_segment(struct argp_state *state, const char *text)
 		argp_error(state, "--segment %s: %s", text, report.text);
 }
 
+/* every:N, as a number of instructions of a segment is written, but more; on; off */
+static void check_checkpoint(struct argp_state *state, const char *text)
+{
+	struct lpl_segment_size size = { 0 };
+	char spec[64];
+
+	if (strcmp(text, "on") == 0 || strcmp(text, "off") == 0)
+		return;
+	if (strncmp(text, "every:", 6) != 0 ||
+	    snprintf(spec, sizeof(spec), "instructions:%s", text + 6) >= (int)sizeof(spec) ||
+	    lpl_segment_size_parse(&size, spec, NULL) || size.bytes ||
+	    size.instructions < CHECKPOINT_LEAST)
+		argp_error(state, "--checkpoint is on, or every:N instructions, from 10M on, as "
+			   "every:20G, not '%.100s'", text);
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct record_options *options = state->input;
@@ -213,6 +230,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		options->segment = arg;
 		return 0;
 	case OPT_CHECKPOINT:
+		check_checkpoint(state, arg);
 		options->checkpoint = arg;
 		return 0;
 	case OPT_RESUME:
@@ -440,8 +458,6 @@ int cmd_record(int argc, char **argv)
 		status = check_parameter("--workload", options.workload);
 	if (!status)
 		status = check_parameter("--kernel", options.kernel);
-	if (!status)
-		status = check_parameter("--checkpoint", options.checkpoint);
 	if (!status)
 		status = check_parameter("--flush", options.flush);
 	if (!status)
