@@ -428,6 +428,7 @@ static void open_collection(void)
 		refuse_own("log", SIM->get_param_string(BXPN_LOG_FILENAME)->getptr());
 	refuse_own("kernel", laplace_option.kernel);
 	locate_kernel();
+	laplace_checkpoints_make_way(false);
 
 	struct lpl_meta *meta = lpl_meta_new();
 	if (!meta)
@@ -469,6 +470,7 @@ static void open_collection(void)
 			    strstr(report.text, "overwriting") && !laplace_option.overwrite ?
 			    " (overwrite=on; laplace record: --overwrite)" : "");
 	lpl_meta_free(meta);
+	laplace_checkpoints_make_way(true);
 
 	laplace_producer_init(laplace_option.windows_only ? NULL :
 			      lpl_collector_ring(session.collector), plan.window);

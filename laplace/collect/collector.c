@@ -37,8 +37,9 @@ struct place {
 	struct lpl_writer_place writer;
 	struct lpl_totals totals;
 	uint64_t refs, tracer_refs, events, instructions;
-	uint64_t elapsed_ns;
-	bool tracing;
+	bool tracing, marked;
+	struct lpl_event mark;		/* the last one, for who watches; and how long it took: */
+	uint64_t elapsed_ns, wait_ns, room_wait_ns, syncs, sync_ns;
 	struct lpl_run_state state;
 };
 _Static_assert(sizeof(struct place) <= sizeof(struct lpl_collector_place), "room for a place");
@@ -79,6 +80,7 @@ struct lpl_collector {
 	_Atomic uint64_t syncs, sync_time_ns;
 	bool (*is_ending)(void *context);
 	_Atomic uint64_t room_wait_ns;
+	uint64_t earlier_wait_ns;	/* for the ring, of the processes before this one */
 	void *context;
 };
 
@@ -106,6 +108,11 @@ static int null_finish(struct lpl_sink *sink, struct lpl_report *report)
 
 /* ---- status ---- */
 
+static uint64_t wait_ns(const struct lpl_collector *c)
+{
+	return c->earlier_wait_ns + lpl_ring_wait_ns(c->ring);
+}
+
 void lpl_collector_status(const struct lpl_collector *c, struct lpl_collector_status *status)
 {
 	const struct lpl_ring_stream *stream = &c->stream;
@@ -123,7 +130,7 @@ void lpl_collector_status(const struct lpl_collector *c, struct lpl_collector_st
 					       memory_order_relaxed),
 		.kept = kept,
 		.bytes = c->writer ? lpl_writer_bytes(c->writer) : 0,
-		.wait_ns = lpl_ring_wait_ns(c->ring),
+		.wait_ns = wait_ns(c),
 		.elapsed_ns = lpl_now_ns() - c->start_ns,
 		.flushes = atomic_load_explicit(&c->flushes, memory_order_relaxed),
 		.tracer_refs = atomic_load_explicit(&log->tracer_told, memory_order_relaxed),
@@ -143,11 +150,6 @@ char *lpl_collector_status_line(struct lpl_collector *c, struct lpl_pace *pace)
 
 	lpl_collector_status(c, &now);
 	return lpl_status_line(&c->status, &now, pace, (struct lpl_status_end){ .state = NULL });
-}
-
-void lpl_collector_checkpointed(struct lpl_collector *c, uint64_t instr)
-{
-	lpl_status_checkpoint(&c->status, instr, lpl_now_ns() - c->start_ns);
 }
 
 static void hear(void *context, const struct lpl_event *event)
@@ -288,8 +290,14 @@ static void note_place(struct lpl_collector *c)
 		.tracer_refs = c->has_log ? c->log.tracer_refs : c->stream.tracer_refs,
 		.events = c->has_log ? c->log.events : c->stream.events_taken,
 		.instructions = instructions(c),
-		.elapsed_ns = lpl_now_ns() - c->start_ns,
 		.tracing = c->status.tracing,
+		.marked = c->status.marked,
+		.mark = c->status.mark,
+		.elapsed_ns = lpl_now_ns() - c->start_ns,
+		.wait_ns = wait_ns(c),
+		.room_wait_ns = atomic_load_explicit(&c->room_wait_ns, memory_order_relaxed),
+		.syncs = atomic_load_explicit(&c->syncs, memory_order_relaxed),
+		.sync_ns = atomic_load_explicit(&c->sync_time_ns, memory_order_relaxed),
 		.state = c->log.state,
 	};
 	lpl_writer_where(c->writer, &place->writer);
@@ -300,7 +308,13 @@ static void go_to(struct lpl_collector *c, const struct place *place)
 	*totals_of(c) = place->totals;
 	c->segment_instr = place->instructions;
 	c->start_ns -= place->elapsed_ns;
+	c->earlier_wait_ns = place->wait_ns;
+	c->room_wait_ns = place->room_wait_ns;
+	c->syncs = place->syncs;
+	c->sync_time_ns = place->sync_ns;
 	c->status.tracing = place->tracing;
+	c->status.marked = place->marked;
+	c->status.mark = place->mark;
 	if (!c->has_log) {
 		c->stream.tracer_refs = place->tracer_refs;
 		c->stream.events_taken = place->events;
@@ -507,6 +521,7 @@ static void destroy(struct lpl_collector *c)
 
 static enum lpl_error continue_segments(struct lpl_collector *c,
 					const struct lpl_collector_options *options,
+					const struct lpl_meta *meta,
 					const struct lpl_writer_options *writing,
 					struct lpl_report *report)
 {
@@ -515,12 +530,14 @@ static enum lpl_error continue_segments(struct lpl_collector *c,
 		return lpl_fail(report, LPL_ERR_USAGE, "%s: only a trace in segments can be continued",
 				options->path);
 	go_to(c, &c->place);
+	lpl_status_checkpoint(&c->status, options->place_instr, c->place.elapsed_ns);
 	enum lpl_error error = lpl_guest_keeper_load(&c->guest, options->place_guest, report);
 
 	if (error)
 		return error;
-	return lpl_segments_continue(&c->segments, options->path, writing, &c->guest.keeper,
-				     c->place.segment, &c->place.writer, report);
+	return lpl_segments_continue(&c->segments, options->path, meta, writing,
+				     &c->guest.keeper, c->place.segment, &c->place.writer,
+				     options->overwrite, report);
 }
 
 enum lpl_error lpl_collector_open(struct lpl_collector **collector,
@@ -569,7 +586,9 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 	}
 	if (options->status_path) {
 		error = lpl_status_file_open(&c->status_file, options->status_path, trace, report);
-		if (error)
+		if (error && options->place && c->complain)	/* who goes on does without */
+			c->complain(options->context, report->text);
+		else if (error)
 			goto failed;
 	}
 	if (c->stage == LPL_STAGE_FILE) {
@@ -584,7 +603,7 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 		if (!error && options->segmented)
 			error = lpl_guest_keeper_open(&c->guest, report);
 		if (!error && options->place)
-			error = continue_segments(c, options, &writing, report);
+			error = continue_segments(c, options, meta, &writing, report);
 		else if (!error && options->segmented)
 			error = lpl_segments_open(&c->segments, options->path, meta, &writing,
 						  &c->guest.keeper, options->overwrite, report);
@@ -686,7 +705,7 @@ enum lpl_error lpl_collector_close(struct lpl_collector *c, const char *end,
 		atomic_load_explicit(c->has_log ? &c->log.instructions : &c->stream.instructions,
 				     memory_order_relaxed);
 	/* host time has no place in a run that is to repeat */
-	totals->wait_ns = c->flush_ns ? lpl_ring_wait_ns(c->ring) : 0;
+	totals->wait_ns = c->flush_ns ? wait_ns(c) : 0;
 	totals->recording.elapsed_ns = c->flush_ns ? lpl_now_ns() - c->start_ns : 0;
 	if (c->writer && (!error || error == LPL_ERR_FULL)) {
 		lpl_writer_totals(c->writer, totals);

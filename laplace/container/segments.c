@@ -288,12 +288,26 @@ static enum lpl_error not_of_it(const struct lpl_segments *s, const char *why,
 			s->manifest.name, why);
 }
 
+/* Is a trace recorded as `meta` says?  What it is called is no matter. */
+static bool is_recorded_so(const struct lpl_meta *trace, const struct lpl_meta *meta)
+{
+	static const char *const keys[] = { LPL_META_REDUCTION, LPL_META_WINDOWS };
+	bool same = true;
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		const char *said = lpl_meta_get(trace, keys[i]), *now = lpl_meta_get(meta, keys[i]);
+
+		same = same && (said && now ? strcmp(said, now) == 0 : !said && !now);
+	}
+	return same;
+}
+
 /*
  * The manifest's lines of the segments before `number`: where they end, and whether `place` is
  * there; `last` is the greatest number that any of it has.
  */
 static enum lpl_error find_place(struct lpl_segments *s, int fd, const char *path,
-				 uint64_t number, const struct lpl_writer_place *place,
+				 const struct lpl_meta *meta, uint64_t number, const struct lpl_writer_place *place,
 				 uint64_t *size, uint64_t *last, struct lpl_report *report)
 {
 	struct lpl_segment_facts facts = { .number = 0 };
@@ -302,7 +316,8 @@ static enum lpl_error find_place(struct lpl_segments *s, int fd, const char *pat
 
 	if (error != LPL_OK)
 		return error;
-	if (strcmp(manifest->stem, s->stem) != 0 || manifest->segments < number - 1)
+	if (strcmp(manifest->stem, s->stem) != 0 || manifest->segments < number - 1 ||
+	    !is_recorded_so(manifest->meta, meta))
 		error = not_of_it(s, "the checkpoint is of another trace", report);
 	*last = manifest->segments + 1;
 	s->meta = lpl_meta_copy(manifest->meta);	/* it is the same trace */
@@ -333,28 +348,35 @@ static enum lpl_error remove_behind(const struct lpl_segments *s, uint64_t numbe
 	return error;
 }
 
-static enum lpl_error go_to(struct lpl_segments *s, const char *path, uint64_t number,
-			    const struct lpl_writer_place *place, struct lpl_report *report)
+static enum lpl_error go_to(struct lpl_segments *s, const char *path, const struct lpl_meta *meta,
+			    uint64_t number, const struct lpl_writer_place *place,
+			    bool overwrite, struct lpl_report *report)
 {
 	uint64_t size, last;
 	enum lpl_error error = LPL_OK;
+	bool closed;
 	char *part;
 	int fd;
 
 	lpl_short_name(s->manifest.name, path);
 	if (asprintf(&part, "%s.part", path) < 0)
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory to go on with segments");
-	/* of a run that was ended before its time it was closed */
-	if (access(part, F_OK) != 0)
-		(void)rename(path, part);
 	fd = open(part, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	/* of a run that was ended before its time it was closed */
+	closed = fd < 0 && errno == ENOENT;
+	if (closed)
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
 		error = not_of_it(s, "it cannot be opened", report);
 	if (error == LPL_OK)
-		error = find_place(s, fd, part, number, place, &size, &last, report);
+		error = find_place(s, fd, closed ? path : part, meta, number, place, &size, &last,
+				   report);
+	if (error == LPL_OK && closed && rename(path, part) != 0)
+		error = not_of_it(s, "it cannot be renamed", report);
 	free(part);
 	if (error == LPL_OK)
 		error = lpl_output_continue(&s->manifest, path, size, report);
+	s->manifest.overwrite = overwrite;
 	if (error == LPL_OK)
 		error = remove_behind(s, number, last, report);
 	atomic_store_explicit(&s->number, number - 1, memory_order_relaxed);
@@ -362,9 +384,10 @@ static enum lpl_error go_to(struct lpl_segments *s, const char *path, uint64_t n
 }
 
 enum lpl_error lpl_segments_continue(struct lpl_segments **result, const char *path,
+				     const struct lpl_meta *meta,
 				     const struct lpl_writer_options *options,
 				     struct lpl_state_keeper *keeper, uint64_t number,
-				     const struct lpl_writer_place *place,
+				     const struct lpl_writer_place *place, bool overwrite,
 				     struct lpl_report *report)
 {
 	struct lpl_segments *s = calloc(1, sizeof(*s));
@@ -376,7 +399,7 @@ enum lpl_error lpl_segments_continue(struct lpl_segments **result, const char *p
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for segments");
 	s->manifest.fd = -1;
 	s->stem = lpl_segments_stem(path);
-	error = s->stem ? go_to(s, path, number, place, report) :
+	error = s->stem ? go_to(s, path, meta, number, place, overwrite, report) :
 			  lpl_fail(report, LPL_ERR_MEMORY, "no memory for segments");
 	if (error == LPL_OK)
 		error = begin_segment(s, &next, report);
