@@ -532,6 +532,14 @@ enum lpl_error lpl_control_open(struct lpl_control **control, const char *path,
 	return open_at(control, path, -1, hooks, report);
 }
 
+int lpl_control_listen(const char *path, struct lpl_report *report)
+{
+	struct lpl_control_socket s;
+
+	return lpl_control_socket_open(&s, path, report) == LPL_OK ? lpl_control_socket_leave(&s) :
+								    -1;
+}
+
 enum lpl_error lpl_control_take_over(struct lpl_control **control, const char *path, int listening,
 				     const struct lpl_control_hooks *hooks,
 				     struct lpl_report *report)
