@@ -128,7 +128,8 @@ void lpl_control_ending(struct lpl_control *control);
 void lpl_control_close(struct lpl_control *control, const char *problem);
 /*
  * As that, well, but the socket stays, for who executes another program in this process: returns
- * its descriptor.  Who connects meanwhile waits.
+ * its descriptor.  Who connects meanwhile waits; what was asked for and not taken is not done, and
+ * that is the reply.
  */
 int lpl_control_leave(struct lpl_control *control);
 
