@@ -24,7 +24,6 @@
 /* Bochs takes no longer parameter in a line of its bochsrc. */
 #define PARAMETER_SIZE 480
 #define STATUS_EVERY_MOST 86400	/* s */
-#define CHECKPOINT_LEAST 10000000	/* instructions */
 
 enum { OPT_START = 256, OPT_BOCHS, OPT_TITLE, OPT_GUEST, OPT_WORKLOAD,
        OPT_INSTRUCTIONS, OPT_KERNEL, OPT_WALKS, OPT_FLUSH, OPT_WINDOWS,
@@ -155,7 +154,7 @@ static void check_segment(struct argp_state *state, const char *text)
 		argp_error(state, "--segment %s: %s", text, report.text);
 }
 
-/* every:N, as a number of instructions of a segment is written, but more; on; off */
+/* every:N, as a segment's number of instructions; on; off */
 static void check_checkpoint(struct argp_state *state, const char *text)
 {
 	struct lpl_segment_size size = { 0 };
@@ -165,9 +164,8 @@ static void check_checkpoint(struct argp_state *state, const char *text)
 		return;
 	if (strncmp(text, "every:", 6) != 0 ||
 	    snprintf(spec, sizeof(spec), "instructions:%s", text + 6) >= (int)sizeof(spec) ||
-	    lpl_segment_size_parse(&size, spec, NULL) || size.bytes ||
-	    size.instructions < CHECKPOINT_LEAST)
-		argp_error(state, "--checkpoint is on, or every:N instructions, from 10M on, as "
+	    lpl_segment_size_parse(&size, spec, NULL) || size.bytes)
+		argp_error(state, "--checkpoint is on, or every:N instructions, from 1M on, as "
 			   "every:20G, not '%.100s'", text);
 }
 
