@@ -418,6 +418,19 @@ void laplace_restored(void)
 	set_next();
 }
 
+/* A copy of it, or one that was moved, still names the trace where it was made: that is another one. */
+static void check_where(const char *directory)
+{
+	char path[NAME_SIZE];
+	struct stat named, given;
+
+	name_directory(path, sizeof(path), checkpoint.place.number, "");
+	if (stat(path, &named) || stat(directory, &given) || named.st_dev != given.st_dev ||
+	    named.st_ino != given.st_ino)
+		laplace_die("the checkpoint %s is of the trace %s, and not where that has it: it was moved "
+			    "or copied", directory, laplace_option.trace);
+}
+
 void laplace_checkpoint_place(struct lpl_collector_options *options)
 {
 	if (!laplace_checkpoint_restores())
@@ -425,6 +438,7 @@ void laplace_checkpoint_place(struct lpl_collector_options *options)
 	const char *directory = SIM->get_param_string(BXPN_RESTORE_PATH)->getptr();
 
 	read_place(directory);
+	check_where(directory);
 	options->place = &checkpoint.place.collector;
 	options->place_guest = guest_path(directory);
 	options->place_instr = checkpoint.place.instr;

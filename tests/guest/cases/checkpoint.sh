@@ -100,6 +100,16 @@ for file in place memory.ram cpu0 guest; do
 done
 verify "$WORK/killed-sad.lpl"
 
+# A copy of all would go on with the trace that it is a copy of.
+mkdir "$WORK/copy"
+cp -r "$WORK"/killed-sad.* "$WORK/copy/"
+if "$LAPLACE" record --resume "$WORK/copy/killed-sad.lpl" >"$WORK/copy.log" 2>&1; then
+	fail "a copy is gone on with"
+fi
+expect_line "$WORK/copy.log" 'and not where that has it: it was moved or copied$'
+rm -r "$WORK/copy"
+verify "$WORK/killed-sad.lpl"
+
 # A recording that begins is not taken up at a checkpoint of the one before it: they are in the way,
 # or go.  And it gets its name in the place of the one that was there.
 if "$LAPLACE" record --overwrite -o "$WORK/killed-sad.lpl" --checkpoint every:150M --control "$WORK/none/here" \
