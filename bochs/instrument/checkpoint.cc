@@ -12,8 +12,9 @@
  *
  * It happens between two instructions, when Bochs has heeded all events, at the first such
  * place at or after the instruction that was asked for; and neither between a kernel record's
- * begin and its trigger nor within a repeated string instruction, which would be fetched again.  Before it the
- * trace begins a new segment, so that nothing of what follows is in a file of what went before.
+ * begin and its trigger nor within a repeated string instruction, which would be fetched again.
+ * Before it the trace begins a new segment, so that nothing of what follows is in a file of what
+ * went before.
  *
  * A checkpoint is a directory beside the trace, TRACE.checkpoint.NNNNNN.  It is made under
  * another name, synced, and renamed; the last two are kept.
@@ -427,8 +428,8 @@ static void check_where(const char *directory)
 	name_directory(path, sizeof(path), checkpoint.place.number, "");
 	if (stat(path, &named) || stat(directory, &given) || named.st_dev != given.st_dev ||
 	    named.st_ino != given.st_ino)
-		laplace_die("the checkpoint %s is of the trace %s, and not where that has it: it was moved "
-			    "or copied", directory, laplace_option.trace);
+		laplace_die("the checkpoint %s is of the trace %s, and not where that has it: it "
+			    "was moved or copied", directory, laplace_option.trace);
 }
 
 void laplace_checkpoint_place(struct lpl_collector_options *options)
