@@ -186,6 +186,7 @@ static enum lpl_error take_index(struct lpl_repairing *repair, struct lpl_report
 		};
 
 		repair->loss = loss;
+		repair->moved = false;
 		repair->loss.bytes = repair->size ? repair->size - loss.offset : KTR_NONE;
 		lpl_loss_count(repair);
 	}

@@ -29,6 +29,7 @@ struct lpl_repairing {
 	bool unread;			/* ... but it misses some */
 	bool losing;			/* just now: the rest tells of that */
 	struct lpl_loss loss;
+	bool moved;			/* the stream goes on later than where that began */
 	struct lpl_report why;
 	bool missed;			/* records, in or right before the segment at hand */
 	bool stateless;			/* or in the one before it, and those between */
