@@ -33,6 +33,7 @@ struct lpl_repairing {
 	struct lpl_report why;
 	bool missed;			/* records, in or right before the segment at hand */
 	bool stateless;			/* or in the one before it, and those between */
+	uint32_t states;		/* its chunks that tell what was before, up to the first missing */
 	/* what was lost behind the last chunk that was saved, and is to be told by an event */
 	bool gap;
 	uint64_t gap_refs, gap_events;

@@ -19,6 +19,7 @@
 
 #include <laplace/repair.h>
 
+#include "container/data.h"
 #include "container/manifest_line.h"
 #include "container/segments.h"
 
@@ -32,7 +33,8 @@ enum { FLIP, CUT, TAKE_OUT, PUT_IN, OVERWRITE, REMOVE, SWAP, MAKE_PART, REMAKE, 
 #define SEGMENTS_MOST	6
 #define HURTS_MOST	6
 #define RECORDS_MOST	(1U << 18)	/* of a trace that was remade */
-#define TOLD_BY		987654321	/* whose events are of a state */
+#define TOLD_BY		987654321	/* whose events are of a state, ... */
+#define TOLD		(LPL_CHUNK_EVENTS_WRITTEN + 3)	/* ... of two chunks */
 
 struct record {
 	struct lpl_clocks at;
@@ -167,11 +169,12 @@ static int hear(struct lpl_state_keeper *keeper, const struct lpl_event *event,
 
 static int tell(struct lpl_state_keeper *keeper, struct lpl_sink *sink, struct lpl_report *report)
 {
-	const struct lpl_event event = { .tag = KTR_MARK, .tid = TOLD_BY };
+	struct lpl_event event = { .tag = KTR_MARK, .tid = TOLD_BY };
 
 	(void)keeper;
-	(void)sink->event(sink, &event, report);
-	return sink->event(sink, &event, report);
+	for (; event.arg[0] < TOLD; event.arg[0]++)
+		require(sink->event(sink, &event, report) == LPL_OK);
+	return LPL_OK;
 }
 
 /* The name of a segment of trace.lpl, or of that if the number is 0. */
@@ -442,30 +445,15 @@ static void find_all_due(struct trial *trial)
 			find_due(trial, &trial->file[i]);
 }
 
-/* They are records that were sent, in their order, and all that are due. */
-static void check_records(const struct trial *trial, const struct records *found)
-{
-	size_t next = 0;
-
-	for (size_t i = 0; i < found->count; i++, next++) {
-		for (; next < trial->sent.count; next++) {
-			if (is_same(&found->record[i], &trial->sent.record[next]))
-				break;
-			require(!trial->sent.record[next].is_due);
-		}
-		require(next < trial->sent.count);
-	}
-	for (; next < trial->sent.count; next++)
-		require(!trial->sent.record[next].is_due);
-}
-
 /* ---- reading ---- */
 
 struct reading {
 	struct records records;		/* but for gaps, and what a segment begins with */
 	uint64_t refs, events;		/* of these */
+	uint64_t told;			/* of a segment's first events, so far */
 	unsigned int damages;
 	bool opened, complete;
+	bool is_odd;			/* a part of a state was told without what precedes it */
 };
 
 static void take(struct reading *reading, const struct lpl_ref *refs, size_t count,
@@ -474,8 +462,14 @@ static void take(struct reading *reading, const struct lpl_ref *refs, size_t cou
 	for (size_t i = 0; i < count; i++)
 		add_ref(&reading->records, &refs[i]);
 	reading->refs += count;
-	if (!event || event->tag == LPL_EVENT_GAP || event->tid == TOLD_BY)
+	if (!event || event->tag == LPL_EVENT_GAP)
 		return;
+	if (event->tid == TOLD_BY) {
+		/* from the first one on, and none is left out before the end */
+		reading->is_odd |= event->arg[0] != 0 && event->arg[0] != reading->told;
+		reading->told = event->arg[0] + 1;
+		return;
+	}
 	add_event(&reading->records, event);
 	reading->events++;
 }
@@ -521,13 +515,32 @@ static void require_same(const struct reading *one, const struct reading *other)
 		require(is_same(&one->records.record[i], &other->records.record[i]));
 }
 
+/* They are records that were sent, in their order, and all that are due. */
+static void check_records(const struct trial *trial, const struct reading *reading)
+{
+	const struct records *found = &reading->records;
+	size_t next = 0;
+
+	require(!reading->is_odd);
+	for (size_t i = 0; i < found->count; i++, next++) {
+		for (; next < trial->sent.count; next++) {
+			if (is_same(&found->record[i], &trial->sent.record[next]))
+				break;
+			require(!trial->sent.record[next].is_due);
+		}
+		require(next < trial->sent.count);
+	}
+	for (; next < trial->sent.count; next++)
+		require(!trial->sent.record[next].is_due);
+}
+
 static void try_reading(const struct trial *trial)
 {
 	struct reading one, several;
 
 	read_trace(&one, trial->file[0].name, 1);
 	if (one.opened && !trial->remade)
-		check_records(trial, &one.records);
+		check_records(trial, &one);
 	if (trial->how & SEVERAL_JOBS) {
 		read_trace(&several, trial->file[0].name, 3);
 		require_same(&one, &several);
@@ -582,7 +595,7 @@ static void try_repair(const struct trial *trial)
 	require(reading.refs == saved.refs);
 	if (!trial->remade) {
 		require(reading.events == saved.events);
-		check_records(trial, &reading.records);
+		check_records(trial, &reading);
 		check_accounts(trial, &saved);
 	}
 	free(reading.records.record);
