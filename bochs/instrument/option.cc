@@ -27,7 +27,7 @@ static const char KNOWN[] =
 	"windows=every:N+length:N|mark:TEXT+until:TEXT|task:NAME|syscall:NAME, "
 	"segment=bytes:N|instructions:N, stage=window|ring|reduce|file";
 
-static const uint64_t CHECKPOINT_LEAST = 10000000;	/* instructions */
+static const uint64_t CHECKPOINT_LEAST = 1000000;	/* instructions */
 
 enum origin { NOT_GIVEN, IN_BOCHSRC, ON_COMMAND_LINE };
 

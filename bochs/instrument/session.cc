@@ -56,7 +56,7 @@ static struct {
 	unsigned wants;			/* enum laplace_wants */
 	const char *end;		/* asked for: as what it is told; NULL: it was not */
 	char why[512];			/* ... and by whom */
-	char problem[512];		/* why the end is not clean */
+	char problem[2048];		/* why the end is not clean; it may name a path or two */
 	bool told;			/* the user has read it */
 	bool good_end;			/* else the exit status is 1 */
 } session;

@@ -83,6 +83,23 @@ static enum lpl_error open_part(struct lpl_output *output, struct lpl_report *re
 			"%s.part: cannot be created", output->name);
 }
 
+static enum lpl_error take_names(struct lpl_output *output, const char *path,
+				 struct lpl_report *report)
+{
+	output->path = strdup(path);
+	if (output->path && asprintf(&output->part, "%s.part", path) >= 0)
+		return LPL_OK;
+	output->part = NULL;
+	return lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory for its name", output->name);
+}
+
+static void forget_names(struct lpl_output *output)
+{
+	free(output->path);
+	free(output->part);
+	output->path = output->part = NULL;
+}
+
 enum lpl_error lpl_output_open(struct lpl_output *output, const char *path, bool overwrite,
 			       struct lpl_report *report)
 {
@@ -113,53 +130,46 @@ enum lpl_error lpl_output_open(struct lpl_output *output, const char *path, bool
 				"%s: exists; choose another name, or allow overwriting",
 				output->name);
 
-	output->path = strdup(path);
-	if (!output->path || asprintf(&output->part, "%s.part", path) < 0) {
-		output->part = NULL;
-		error = lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory for its name",
-				 output->name);
-	} else {
+	error = take_names(output, path, report);
+	if (error == LPL_OK)
 		error = open_part(output, report);
-	}
-	if (error != LPL_OK) {
-		free(output->path);
-		free(output->part);
-		output->path = output->part = NULL;
-	}
+	if (error != LPL_OK)
+		forget_names(output);
 	return error;
 }
 
-enum lpl_error lpl_output_continue(struct lpl_output *output, const char *path, uint64_t size,
-				   struct lpl_report *report)
+static enum lpl_error continue_part(struct lpl_output *output, struct lpl_report *report)
 {
-	enum lpl_error error = LPL_OK;
+	const off_t size = (off_t)output->written;
+
+	output->fd = open(output->part, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (output->fd >= 0 && lpl_part_is_locked(output->fd))
+		return lpl_fail(report, LPL_ERR_USAGE, "%s.part: is being written by somebody else",
+				output->name);
+	if (output->fd >= 0 && ftruncate(output->fd, size) == 0 &&
+	    lseek(output->fd, size, SEEK_SET) >= 0)
+		return LPL_OK;
+	return lpl_fail(report, LPL_ERR_IO, "%s.part: cannot be continued", output->name);
+}
+
+enum lpl_error lpl_output_continue(struct lpl_output *output, const char *path, uint64_t size,
+				   bool overwrite, struct lpl_report *report)
+{
+	enum lpl_error error;
 
 	memset(output, 0, sizeof(*output));
 	lpl_short_name(output->name, path);
+	output->overwrite = overwrite;
 	output->written = size;
 	output->fd = -1;
-	output->path = strdup(path);
-	if (!output->path || asprintf(&output->part, "%s.part", path) < 0) {
-		output->part = NULL;
-		error = lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory for its name",
-				 output->name);
-	} else {
-		output->fd = open(output->part, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
-		if (output->fd >= 0 && lpl_part_is_locked(output->fd))
-			error = lpl_fail(report, LPL_ERR_USAGE,
-					 "%s.part: is being written by somebody else", output->name);
-		else if (output->fd < 0 || ftruncate(output->fd, (off_t)size) != 0 ||
-			 lseek(output->fd, (off_t)size, SEEK_SET) < 0)
-			error = lpl_fail(report, LPL_ERR_IO, "%s.part: cannot be continued",
-					 output->name);
-	}
+	error = take_names(output, path, report);
+	if (error == LPL_OK)
+		error = continue_part(output, report);
 	if (error != LPL_OK) {
 		if (output->fd >= 0)
 			(void)close(output->fd);
 		output->fd = -1;
-		free(output->path);
-		free(output->part);
-		output->path = output->part = NULL;
+		forget_names(output);
 	}
 	return error;
 }
@@ -187,11 +197,14 @@ static bool waited_for_room(const struct lpl_output *output, size_t size, int nu
 	return output->no_room(output->context, &why);
 }
 
-/* Back to the last whole piece; if that fails a reader finds it. */
+/* Back to the last whole piece.  If it cannot be cut off what is written next is put over it. */
 static void take_back(const struct lpl_output *output, size_t done)
 {
-	if (output->part && done > 0 && ftruncate(output->fd, (off_t)output->written) != 0)
-		(void)lseek(output->fd, (off_t)output->written, SEEK_SET);
+	if (!output->part || done == 0)
+		return;
+	if (ftruncate(output->fd, (off_t)output->written) != 0)
+		errno = 0;
+	(void)lseek(output->fd, (off_t)output->written, SEEK_SET);
 }
 
 static enum lpl_error write_failed(const struct lpl_output *output, size_t size, int number,
@@ -408,9 +421,7 @@ enum lpl_error lpl_output_commit(struct lpl_output *output, struct lpl_report *r
 		(void)close(lock);
 	if (error == LPL_OK)
 		error = lpl_sync_name(output->path, output->name, report);
-	free(output->path);
-	free(output->part);
-	output->path = output->part = NULL;
+	forget_names(output);
 	return error;
 }
 
@@ -422,7 +433,5 @@ void lpl_output_discard(struct lpl_output *output)
 	output->fd = -1;
 	if (output->part && output->written == 0)
 		(void)unlink(output->part);
-	free(output->path);
-	free(output->part);
-	output->path = output->part = NULL;
+	forget_names(output);
 }

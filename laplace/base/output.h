@@ -43,10 +43,10 @@ enum lpl_error lpl_output_open(struct lpl_output *output, const char *path, bool
 			       struct lpl_report *report);
 /*
  * Go on with "PATH.part", whose first `size` bytes are whole; what is behind them is cut off.
- * LPL_ERR_USAGE: somebody else is writing it.
+ * `overwrite`: as it was opened.  LPL_ERR_USAGE: somebody else is writing it.
  */
 enum lpl_error lpl_output_continue(struct lpl_output *output, const char *path, uint64_t size,
-				   struct lpl_report *report);
+				   bool overwrite, struct lpl_report *report);
 /*
  * All of it, or (where that can be undone) nothing.  Where the room ends within it, and more
  * comes (see lpl_no_room), it goes on there.

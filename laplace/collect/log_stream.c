@@ -358,6 +358,13 @@ static int totals(struct lpl_log_stream *s, uint64_t instr, struct lpl_report *r
 	return error;
 }
 
+/* And as of the latest word. */
+static void tell_progress(struct lpl_log_stream *s)
+{
+	atomic_store_explicit(&s->instructions, s->now, memory_order_relaxed);
+	atomic_store_explicit(&s->tracer_told, s->tracer_refs, memory_order_relaxed);
+}
+
 static int event(struct lpl_log_stream *s, const uint64_t *word, struct lpl_report *report)
 {
 	struct kernel_trace_record told;
@@ -472,6 +479,7 @@ static int record(struct lpl_log_stream *s, const uint64_t *word, struct lpl_rep
 	case LPL_LOG_TOTALS:
 		return totals(s, word[1], report);
 	case LPL_LOG_FLUSH:
+		tell_progress(s);	/* who waits for it looks, and another process goes on here */
 		return (int)s->flush(s->context, word[0] & LPL_LOG_ROTATE, report);
 	case LPL_LOG_KINDS:
 		break;
@@ -518,8 +526,7 @@ enum lpl_error lpl_log_stream_take(struct lpl_log_stream *s, const struct lpl_lo
 	s->run.word = s->word;
 	for (; word < end && !error; word += words)
 		error = take(s, word, end, &words, report);
-	atomic_store_explicit(&s->instructions, s->now, memory_order_relaxed);
-	atomic_store_explicit(&s->tracer_told, s->tracer_refs, memory_order_relaxed);
+	tell_progress(s);
 	if (!error && s->between)
 		error = s->between(s->context, report);
 	return (enum lpl_error)error;

@@ -64,6 +64,17 @@ static inline uint32_t lpl_chunk_counted_events(const struct lpl_chunk_header *h
 	return header->kind == LPL_CHUNK_STATE ? 0 : header->events;
 }
 
+/* Records of the stream before its own. */
+static inline uint64_t lpl_chunk_base_refs(const struct lpl_chunk_header *header)
+{
+	return header->refs_so_far - header->refs;
+}
+
+static inline uint64_t lpl_chunk_base_events(const struct lpl_chunk_header *header)
+{
+	return header->events_so_far - lpl_chunk_counted_events(header);
+}
+
 extern const uint8_t lpl_chunk_magic[LPL_CHUNK_MAGIC_BYTES];
 
 /* Do we know chunks of this version and kind? */

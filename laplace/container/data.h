@@ -35,6 +35,19 @@ static inline bool lpl_ref_follows(uint64_t ref, uint64_t flags, uint64_t before
 	return (ref > before) | ((ref == before) & ((flags & LPL_SYNTHETIC) != 0));
 }
 
+/*
+ * What stands where records are missing, behind the one with these clocks or with those of the
+ * last one missing; KTR_NONE: nobody knows how many.
+ */
+static inline struct lpl_event lpl_gap_event(const struct lpl_clocks *at, uint64_t refs,
+					     uint64_t events)
+{
+	return (struct lpl_event){
+		.tag = LPL_EVENT_GAP, .ref = at->ref, .instr = at->instr, .cycle = at->cycle,
+		.arg = { [LPL_EVENT_GAP_REFERENCES] = refs, [LPL_EVENT_GAP_EVENTS] = events }
+	};
+}
+
 /* ---- writing ---- */
 
 struct lpl_data_encoder {

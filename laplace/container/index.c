@@ -38,8 +38,8 @@ bool lpl_index_add(struct lpl_index *index, const struct lpl_chunk_header *heade
 				return false;
 			index->entries[index->count++] = (struct lpl_index_entry){
 				.offset = offset,
-				.refs = header->refs_so_far - header->refs,
-				.events = header->events_so_far - header->events,
+				.refs = lpl_chunk_base_refs(header),
+				.events = lpl_chunk_base_events(header),
 				.base = header->base,
 			};
 		}

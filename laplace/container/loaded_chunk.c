@@ -97,3 +97,30 @@ void lpl_loaded_chunk_decode(struct lpl_loaded_chunk *chunk)
 		(void)lpl_fail(&chunk->failure, error, "%s: chunk %u: %s", chunk->name,
 			       (unsigned int)header->sequence, cause.text);
 }
+
+static void hash_refs(const struct lpl_ref *refs, size_t count, struct lpl_stream_hash *hash,
+		      struct lpl_stream_hash *other)
+{
+	lpl_stream_hash_refs(hash, refs, count);
+	if (other)
+		lpl_stream_hash_refs(other, refs, count);
+}
+
+void lpl_loaded_chunk_hash(const struct lpl_loaded_chunk *chunk, struct lpl_ref *expanded,
+			   struct lpl_stream_hash *hash, struct lpl_stream_hash *other)
+{
+	const struct lpl_run_decoder *decoder = &chunk->runs.decoder;
+	const uint64_t refs = chunk->header.refs;
+	struct lpl_run_cursor cursor;
+	size_t count;
+
+	if (chunk->header.kind != LPL_CHUNK_RUNS) {
+		hash_refs(chunk->data.refs, chunk->data.ref_count, hash, other);
+		return;
+	}
+	lpl_run_cursor_begin(&cursor, decoder);
+	for (uint64_t done = 0; done < refs; done += count) {
+		count = lpl_run_cursor_next(&cursor, decoder, refs, expanded, LPL_EXPANDED_REFS);
+		hash_refs(expanded, count, hash, other);
+	}
+}

@@ -19,6 +19,14 @@ bool lpl_is_manifest(const void *bytes, size_t size)
 	return size >= magic && memcmp(bytes, LPL_MANIFEST_MAGIC, magic) == 0;
 }
 
+bool lpl_is_manifest_file(int fd)
+{
+	char magic[sizeof(LPL_MANIFEST_MAGIC)];
+	ssize_t size = pread(fd, magic, sizeof(magic), 0);
+
+	return size > 0 && lpl_is_manifest(magic, (size_t)size);
+}
+
 /* ---- lines ---- */
 
 /* The next line, without its newline.  false: there is none that is whole, or it is too long. */
@@ -136,8 +144,8 @@ static int open_segment(const struct lpl_manifest *m, uint64_t which, bool part,
 }
 
 /*
- * What is written while it is read may get segments as fast as they are read; reading ends with those
- * that are there now.
+ * What is written while it is read may get segments as fast as they are read; reading ends with
+ * those that are there now.
  */
 static void find_last(struct lpl_manifest *m)
 {

@@ -28,6 +28,8 @@ struct lpl_manifest {
 
 /* Do these bytes begin a manifest? */
 bool lpl_is_manifest(const void *bytes, size_t size);
+/* Does this file?  A pipe or a device does not; nothing of them is read. */
+bool lpl_is_manifest_file(int fd);
 
 /*
  * `fd` is the manifest's then, also on failure.  All of it is checked: LPL_ERR_DAMAGED names a

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Lines of a manifest, both ways. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,15 +36,7 @@ static bool put_string(FILE *out, const char *text)
 	return true;
 }
 
-/* The line that `text` begins, with its checksum. */
-static bool put_line(FILE *out, const char *text, size_t size)
-{
-	(void)fwrite(text, 1, size, out);
-	(void)fprintf(out, CHECK "%016" PRIx64 "\"}\n", lpl_checksum(text, size));
-	return ferror(out) == 0;
-}
-
-/* A line's beginning is gathered in memory: `put` is true until something fails. */
+/* A line is gathered in memory: `put` is true until something fails. */
 struct line {
 	FILE *out;
 	char *text;
@@ -51,29 +44,33 @@ struct line {
 	bool put;
 };
 
-static void begin_line(struct line *line)
+static bool begin_line(struct line *line)
 {
-	*line = (struct line){ .put = false };
+	line->text = NULL;
 	line->out = open_memstream(&line->text, &line->size);
 	line->put = line->out != NULL;
-}
-
-static bool end_line(struct line *line, FILE *out)
-{
-	if (line->out && fclose(line->out) != 0)
-		line->put = false;
-	line->put = line->put && put_line(out, line->text, line->size);
-	free(line->text);
 	return line->put;
 }
 
-bool lpl_manifest_put_begin(FILE *out, const char *base, const struct lpl_meta *meta)
+/* With the checksum of all that is in it so far. */
+static char *end_line(struct line *line)
+{
+	if (line->put && fflush(line->out) == 0)
+		(void)fprintf(line->out, CHECK "%016" PRIx64 "\"}\n",
+			      lpl_checksum(line->text, line->size));
+	line->put = line->put && ferror(line->out) == 0;
+	if (fclose(line->out) == 0 && line->put)
+		return line->text;
+	free(line->text);
+	return NULL;
+}
+
+char *lpl_manifest_begin_line(const char *base, const struct lpl_meta *meta)
 {
 	struct line line;
 
-	begin_line(&line);
-	if (!line.put)
-		return false;
+	if (!begin_line(&line))
+		return NULL;
 	(void)fprintf(line.out, LPL_MANIFEST_MAGIC "%d,\"base\":", LPL_MANIFEST_VERSION);
 	line.put = put_string(line.out, base);
 	(void)fputs(",\"header\":{", line.out);
@@ -85,7 +82,7 @@ bool lpl_manifest_put_begin(FILE *out, const char *base, const struct lpl_meta *
 		line.put = put_string(line.out, value);
 	}
 	(void)fputc('}', line.out);
-	return end_line(&line, out);
+	return end_line(&line);
 }
 
 static void put_clocks(FILE *out, const char *name, const struct lpl_clocks *clocks)
@@ -95,16 +92,14 @@ static void put_clocks(FILE *out, const char *name, const struct lpl_clocks *clo
 		      clocks->cycle);
 }
 
-bool lpl_manifest_put_segment(FILE *out, const char *base, const struct lpl_segment_facts *facts)
+char *lpl_manifest_segment_line(const char *base, const struct lpl_segment_facts *facts)
 {
 	char *file = lpl_segment_path(base, facts->number, false);
 	struct line line;
 
-	begin_line(&line);
-	if (!line.put || !file) {
+	if (!file || !begin_line(&line)) {
 		free(file);
-		line.put = false;
-		return end_line(&line, out);
+		return NULL;
 	}
 	(void)fprintf(line.out, "{\"segment\":%" PRIu64 ",\"file\":", facts->number);
 	line.put = put_string(line.out, file);
@@ -116,17 +111,17 @@ bool lpl_manifest_put_segment(FILE *out, const char *base, const struct lpl_segm
 	put_clocks(line.out, "last", &facts->last);
 	(void)fprintf(line.out, ",\"references\":%" PRIu64 ",\"events\":%" PRIu64,
 		      facts->refs_so_far, facts->events_so_far);
-	return end_line(&line, out);
+	return end_line(&line);
 }
 
-bool lpl_manifest_put_end(FILE *out, uint64_t segments)
+char *lpl_manifest_end_line(uint64_t segments)
 {
 	struct line line;
 
-	begin_line(&line);
-	if (line.put)
-		(void)fprintf(line.out, "{\"closed\":%" PRIu64, segments);
-	return end_line(&line, out);
+	if (!begin_line(&line))
+		return NULL;
+	(void)fprintf(line.out, "{\"closed\":%" PRIu64, segments);
+	return end_line(&line);
 }
 
 /* ---- reading ---- */
@@ -136,12 +131,15 @@ static bool is_checked(const char *line, size_t *size)
 {
 	const size_t tail = strlen(CHECK) + CHECK_DIGITS + strlen("\"}");
 	size_t length = strlen(line);
-	const char *at = line + length - tail;
+	const char *at;
 	uint64_t found;
 
-	if (length <= tail || strncmp(at, CHECK, strlen(CHECK)) != 0)
+	if (length <= tail)
 		return false;
 	*size = length - tail;
+	at = line + *size;
+	if (strncmp(at, CHECK, strlen(CHECK)) != 0)
+		return false;
 	at += strlen(CHECK);
 	return lpl_scan_hex(at, &found) == at + CHECK_DIGITS &&
 	       strcmp(at + CHECK_DIGITS, "\"}") == 0 && found == lpl_checksum(line, *size);

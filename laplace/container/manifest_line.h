@@ -8,8 +8,6 @@
 #ifndef LAPLACE_CONTAINER_MANIFEST_LINE_H
 #define LAPLACE_CONTAINER_MANIFEST_LINE_H
 
-#include <stdio.h>
-
 #include <laplace/trace.h>
 
 #include "chunk.h"
@@ -30,10 +28,10 @@ struct lpl_segment_facts {
 	uint64_t refs_so_far, events_so_far;	/* up to its end, in the whole trace */
 };
 
-/* Write a line.  false: no memory, or the stream has failed. */
-bool lpl_manifest_put_begin(FILE *out, const char *base, const struct lpl_meta *meta);
-bool lpl_manifest_put_segment(FILE *out, const char *base, const struct lpl_segment_facts *facts);
-bool lpl_manifest_put_end(FILE *out, uint64_t segments);
+/* A line, with its newline, to be freed.  NULL: no memory. */
+char *lpl_manifest_begin_line(const char *base, const struct lpl_meta *meta);
+char *lpl_manifest_segment_line(const char *base, const struct lpl_segment_facts *facts);
+char *lpl_manifest_end_line(uint64_t segments);
 
 enum lpl_manifest_line {
 	LPL_MANIFEST_BAD,		/* not as a writer writes it */

@@ -6,58 +6,15 @@
  * queue for several threads (base/work_queue.h).  Delivered are chunks in their order, and with
  * them whatever was found wrong, so that nobody sees how far the reading has come.
  */
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <laplace/trace.h>
+#include "reader_parts.h"
 
-#include "base/work_queue.h"
-#include "index.h"
-#include "meta.h"
-#include "reader.h"
-#include "codec/stream_hash.h"
-#include "source.h"
-
-#define EXPANDED_REFS	(4 * LPL_RUN_REFS_MAX)	/* delivered together, of runs */
-
-struct lpl_reader {
-	struct lpl_source source;
-	bool owned;			/* its descriptor */
-	uint64_t size;			/* of the file, 0 when not known */
-	struct lpl_meta *meta;
-	unsigned int jobs;
-	struct lpl_work_queue *queue;		/* NULL until records are asked for */
-	struct lpl_loaded_chunk *slot;		/* by slot of the queue */
-	const struct lpl_loaded_chunk *now;	/* its records are being delivered; NULL: none */
-	size_t next_ref, next_event;	/* in that */
-	struct lpl_run_cursor cursor;	/* likewise, where it has runs */
-	struct lpl_ref *expanded;	/* owned: references of them */
-	struct lpl_stream_hash hash;	/* of what was delivered */
-	bool hashing;			/* it is compared */
-	struct lpl_packing packing;
-	struct lpl_chunk_header last;	/* of the last chunk delivered */
-	uint64_t consumed;
-	struct lpl_index index, old_index;	/* as it is written, and as it was */
-	struct lpl_totals totals;
-	struct lpl_chunk chunk;		/* of what is being delivered */
-	bool ended, complete;
-	bool gap;			/* something is missing before the next record */
-	bool gaps;			/* or was, at any time, in this file */
-	bool stateless;			/* what happened before this file is not known */
-	uint32_t states;		/* chunks in this file that tell it, up to the first missing */
-	uint64_t segment;		/* of what was delivered last; 0: none */
-	uint64_t segments;		/* whose header could be read */
-	struct lpl_event gap_event;
-	struct lpl_report failure;	/* what stopped the delivery */
-};
-
-static enum lpl_error failed(const struct lpl_reader *reader, struct lpl_report *report)
+enum lpl_error lpl_reader_failed(const struct lpl_reader *reader, struct lpl_report *report)
 {
-	if (report && report->error == LPL_OK)
+	if (reader->failure.error != LPL_OK && report && report->error == LPL_OK)
 		*report = reader->failure;
 	return reader->failure.error;
 }
@@ -82,18 +39,17 @@ static void read_ahead(struct lpl_reader *reader)
 	}
 }
 
-
 enum lpl_error lpl_reader_resume(struct lpl_reader *reader, struct lpl_report *report)
 {
 	struct lpl_report failure = { .error = LPL_OK };
 
 	if (reader->failure.error != LPL_ERR_DAMAGED)
-		return failed(reader, report);
+		return lpl_reader_failed(reader, report);
 	/* after a damaged payload the reading has gone on already */
 	if (lpl_work_queue_empty(reader->queue) && lpl_source_stopped(&reader->source) &&
 	    lpl_source_find(&reader->source, &failure) != LPL_OK) {
 		reader->failure = failure;
-		return failed(reader, report);
+		return lpl_reader_failed(reader, report);
 	}
 	reader->failure.error = LPL_OK;
 	reader->gap = reader->gaps = true;
@@ -146,30 +102,11 @@ _Static_assert(LPL_PACKING_PARTS == LPL_RUN_COLUMNS + 1, "each column is a part,
 static bool room_to_expand(struct lpl_reader *reader, struct lpl_report *failure)
 {
 	if (!reader->expanded)
-		reader->expanded = malloc(EXPANDED_REFS * sizeof(*reader->expanded));
+		reader->expanded = malloc(LPL_EXPANDED_REFS * sizeof(*reader->expanded));
 	if (!reader->expanded)
 		(void)lpl_fail(failure, LPL_ERR_MEMORY, "%s: no memory to read it",
 			       reader->source.name);
 	return reader->expanded != NULL;
-}
-
-static bool hash_runs(struct lpl_reader *reader, struct lpl_loaded_chunk *chunk)
-{
-	const uint64_t refs = chunk->header.refs;
-	struct lpl_run_cursor cursor;
-	uint64_t done = 0;
-
-	if (!room_to_expand(reader, &chunk->failure))
-		return false;
-	lpl_run_cursor_begin(&cursor, &chunk->runs.decoder);
-	while (done < refs) {
-		size_t count = lpl_run_cursor_next(&cursor, &chunk->runs.decoder, refs,
-						   reader->expanded, EXPANDED_REFS);
-
-		lpl_stream_hash_refs(&reader->hash, reader->expanded, count);
-		done += count;
-	}
-	return true;
 }
 
 /* Is it what the writer was given?  Asked before anybody gets any of it. */
@@ -185,14 +122,11 @@ static enum lpl_error check_hash(struct lpl_reader *reader, struct lpl_loaded_ch
 		reader->packing.hash = chunk->runs.hash;
 	if (!reader->hashing)
 		return LPL_OK;
-	if (!has_hash) {
-		lpl_stream_hash_refs(&reader->hash, chunk->data.refs, chunk->data.ref_count);
-		return LPL_OK;
-	}
-	if (!hash_runs(reader, chunk))
+	if (has_hash && !room_to_expand(reader, &chunk->failure))
 		return chunk->failure.error;
+	lpl_loaded_chunk_hash(chunk, reader->expanded, &reader->hash, NULL);
 	found = lpl_stream_hash_value(&reader->hash);
-	if (found == chunk->runs.hash)
+	if (!has_hash || found == chunk->runs.hash)
 		return LPL_OK;
 	return lpl_fail(&chunk->failure, LPL_ERR_DAMAGED,
 			"%s: chunk %u at offset %" PRIu64 " holds other references than were"
@@ -234,8 +168,8 @@ static enum lpl_error take_data(struct lpl_reader *reader, struct lpl_loaded_chu
 	return LPL_OK;
 }
 
-static bool add_to_index(struct lpl_reader *reader, const struct lpl_chunk_header *header,
-			 uint64_t offset)
+bool lpl_reader_count_chunk(struct lpl_reader *reader, const struct lpl_chunk_header *header,
+			    uint64_t offset)
 {
 	reader->old_index.without_runs = true;
 	return lpl_index_add(&reader->index, header, offset) &&
@@ -281,18 +215,12 @@ static enum lpl_error take_index(struct lpl_reader *reader, struct lpl_loaded_ch
 /* The records between the last chunk delivered and this one are missing. */
 static void tell_gap(struct lpl_reader *reader, const struct lpl_chunk_header *next)
 {
-	const struct lpl_clocks *at = &reader->last.last;
+	const struct lpl_chunk_header *last = &reader->last;
 
-	reader->gap_event = (struct lpl_event){
-		.tag = LPL_EVENT_GAP, .ref = at->ref, .instr = at->instr, .cycle = at->cycle,
-		.arg = { [LPL_EVENT_GAP_REFERENCES] = KTR_NONE, [LPL_EVENT_GAP_EVENTS] = KTR_NONE }
-	};
-	if (!next)
-		return;
-	reader->gap_event.arg[LPL_EVENT_GAP_REFERENCES] =
-		next->refs_so_far - next->refs - reader->last.refs_so_far;
-	reader->gap_event.arg[LPL_EVENT_GAP_EVENTS] =
-		next->events_so_far - lpl_chunk_counted_events(next) - reader->last.events_so_far;
+	reader->gap_event = next ?
+		lpl_gap_event(&last->last, lpl_chunk_base_refs(next) - last->refs_so_far,
+			      lpl_chunk_base_events(next) - last->events_so_far) :
+		lpl_gap_event(&last->last, KTR_NONE, KTR_NONE);
 }
 
 /* A segment has an index of its own, and a hash. */
@@ -337,7 +265,7 @@ static enum lpl_error take_chunk(struct lpl_reader *reader)
 	if (chunk->failure.error == LPL_OK && reader->gap)
 		tell_gap(reader, header);
 	if (chunk->failure.error == LPL_OK && header->kind != LPL_CHUNK_INDEX &&
-	    !add_to_index(reader, header, chunk->offset))
+	    !lpl_reader_count_chunk(reader, header, chunk->offset))
 		(void)lpl_fail(&chunk->failure, LPL_ERR_MEMORY, "%s: no memory for the index",
 			       chunk->name);
 	if (chunk->failure.error == LPL_OK) {
@@ -391,7 +319,7 @@ static enum lpl_error take_refs(struct lpl_reader *reader, size_t stop,
 		if (!room_to_expand(reader, &reader->failure))
 			return reader->failure.error;
 		*count = lpl_run_cursor_next(&reader->cursor, &chunk->runs.decoder, stop,
-					     reader->expanded, EXPANDED_REFS);
+					     reader->expanded, LPL_EXPANDED_REFS);
 		*refs = reader->expanded;
 	}
 	reader->next_ref += *count;
@@ -410,11 +338,11 @@ enum lpl_error lpl_reader_next(struct lpl_reader *reader, const struct lpl_ref *
 	*count = 0;
 	*event = NULL;
 	if (reader->failure.error != LPL_OK)
-		return failed(reader, report);
+		return lpl_reader_failed(reader, report);
 	if (!data || (reader->next_ref == data->ref_count &&
 		      reader->next_event == data->event_count)) {
 		if (advance(reader) != LPL_OK)
-			return failed(reader, report);
+			return lpl_reader_failed(reader, report);
 		if (reader->gap) {
 			reader->gap = false;
 			*event = &reader->gap_event;
@@ -427,7 +355,7 @@ enum lpl_error lpl_reader_next(struct lpl_reader *reader, const struct lpl_ref *
 	more_events = reader->next_event < data->event_count;
 	stop = more_events ? data->positions[reader->next_event] : data->ref_count;
 	if (take_refs(reader, stop, refs, count) != LPL_OK)
-		return failed(reader, report);
+		return lpl_reader_failed(reader, report);
 	if (more_events && reader->next_ref == stop)
 		*event = &data->events[reader->next_event++];
 	return LPL_OK;
@@ -452,206 +380,4 @@ enum lpl_error lpl_reader_run(struct lpl_reader *reader, struct lpl_sink *sink,
 		if (error != LPL_OK || (count == 0 && !event))
 			return (enum lpl_error)error;
 	}
-}
-
-/* ---- opening and closing ---- */
-
-/* The first chunk, which has no records. */
-static enum lpl_error read_meta(struct lpl_reader *reader, struct lpl_loaded_chunk *chunk)
-{
-	const struct lpl_chunk_header *header = &chunk->header;
-	enum lpl_error error = LPL_OK;
-
-	(void)lpl_source_read(&reader->source, chunk);
-	lpl_loaded_chunk_decode(chunk);
-	if (chunk->failure.error != LPL_OK)
-		return chunk->failure.error;
-	error = lpl_meta_decode(reader->meta, (const char *)chunk->plain, header->plain);
-	if (error == LPL_ERR_DAMAGED)
-		return lpl_chunk_damaged(chunk, header->sequence,
-					 "it does not consist of key=value lines");
-	if (error != LPL_OK || !add_to_index(reader, header, chunk->offset))
-		return lpl_fail(&chunk->failure, LPL_ERR_MEMORY, "%s: no memory for its header",
-				reader->source.name);
-	reader->last = *header;
-	reader->consumed = chunk->end;
-	return LPL_OK;
-}
-
-/* A reader, with nothing to read yet. */
-static struct lpl_reader *create(const char *name)
-{
-	struct lpl_reader *reader = calloc(1, sizeof(*reader));
-
-	if (!reader)
-		return NULL;
-	reader->source.fd = -1;
-	reader->jobs = 1;
-	reader->stateless = true;
-	lpl_short_name(reader->source.name, name);
-	return reader;
-}
-
-enum lpl_error lpl_reader_open_fd(struct lpl_reader **result, int fd, bool owned,
-				  const char *name, struct lpl_report *report)
-{
-	struct lpl_reader *reader = create(name);
-	struct lpl_loaded_chunk chunk = { .offset = 0 };
-
-	*result = NULL;
-	if (!reader) {
-		if (owned)
-			(void)close(fd);
-		return lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory to read it", name);
-	}
-	lpl_source_take(&reader->source, fd);
-	reader->size = reader->source.limit;
-	reader->owned = owned;
-	reader->meta = lpl_meta_new();
-	if (!reader->meta || !lpl_loaded_chunk_init(&chunk))
-		(void)lpl_fail(&chunk.failure, LPL_ERR_MEMORY, "%s: no memory to read it",
-			       reader->source.name);
-	else
-		(void)read_meta(reader, &chunk);
-	reader->failure = chunk.failure;
-	lpl_loaded_chunk_free(&chunk);
-	if (reader->failure.error != LPL_OK) {
-		enum lpl_error error = failed(reader, report);
-
-		lpl_reader_close(reader);
-		return error;
-	}
-	*result = reader;
-	return LPL_OK;
-}
-
-/* The trace of a manifest, whose segments are opened as they are read. */
-static enum lpl_error open_segments(struct lpl_reader **result, int fd, const char *path,
-				    struct lpl_report *report)
-{
-	struct lpl_manifest *manifest;
-	struct lpl_reader *reader;
-	enum lpl_error error = lpl_manifest_open(&manifest, fd, path, report);
-
-	if (error != LPL_OK)
-		return error;
-	reader = create(path);
-	if (!reader) {
-		lpl_manifest_close(manifest);
-		return lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory to read it", path);
-	}
-	reader->source.manifest = manifest;
-	reader->source.over = true;
-	reader->source.regular = true;
-	reader->owned = true;
-	reader->size = manifest->bytes;
-	reader->meta = manifest->meta;
-	*result = reader;
-	return LPL_OK;
-}
-
-enum lpl_error lpl_reader_open(struct lpl_reader **reader, const char *path,
-			       struct lpl_report *report)
-{
-	char name[LPL_NAME_SIZE], magic[64];
-	ssize_t size;
-	int fd;
-
-	*reader = NULL;
-	if (strcmp(path, "-") == 0)
-		return lpl_reader_open_fd(reader, STDIN_FILENO, false, "(standard input)",
-					  report);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
-		lpl_short_name(name, path);
-		return lpl_fail(report, LPL_ERR_IO, "%s: cannot be opened", name);
-	}
-	size = pread(fd, magic, sizeof(magic), 0);	/* fails on a pipe, which is no manifest */
-	if (size > 0 && lpl_is_manifest(magic, (size_t)size))
-		return open_segments(reader, fd, path, report);
-	return lpl_reader_open_fd(reader, fd, true, path, report);
-}
-
-void lpl_reader_jobs(struct lpl_reader *reader, unsigned int jobs)
-{
-	if (!reader->queue)
-		reader->jobs = jobs;
-}
-
-void lpl_reader_compare_hash(struct lpl_reader *reader)
-{
-	lpl_stream_hash_init(&reader->hash);
-	reader->hashing = true;
-}
-
-const char *lpl_packing_part(unsigned int part)
-{
-	static const char *const names[LPL_PACKING_PARTS] = {
-		"flow", "shape", "hits", "misses", "traces", "codes", "states", "rest"
-	};
-
-	return part < LPL_PACKING_PARTS ? names[part] : NULL;
-}
-
-bool lpl_reader_packing(const struct lpl_reader *reader, struct lpl_packing *packing)
-{
-	*packing = reader->packing;
-	return packing->chunks > 0;
-}
-
-const struct lpl_meta *lpl_reader_meta(const struct lpl_reader *reader)
-{
-	return reader->meta;
-}
-
-const struct lpl_chunk *lpl_reader_chunk(const struct lpl_reader *reader)
-{
-	return &reader->chunk;
-}
-
-const struct lpl_totals *lpl_reader_totals(const struct lpl_reader *reader)
-{
-	return &reader->totals;
-}
-
-uint64_t lpl_reader_segments(const struct lpl_reader *reader)
-{
-	return reader->segments;
-}
-
-bool lpl_reader_complete(const struct lpl_reader *reader)
-{
-	return reader->complete;
-}
-
-uint64_t lpl_reader_bytes(const struct lpl_reader *reader)
-{
-	return reader->consumed;
-}
-
-uint64_t lpl_reader_size(const struct lpl_reader *reader)
-{
-	/* the manifest does not name the last one yet */
-	return reader->size > 0 && reader->consumed > reader->size ? reader->consumed :
-								     reader->size;
-}
-
-void lpl_reader_close(struct lpl_reader *reader)
-{
-	if (!reader)
-		return;
-	lpl_work_queue_free(reader->queue);	/* its threads first: they use what follows */
-	for (unsigned int i = 0; reader->slot && i < lpl_work_queue_slots(reader->jobs); i++)
-		lpl_loaded_chunk_free(&reader->slot[i]);
-	free(reader->slot);
-	free(reader->expanded);
-	if (reader->owned && reader->source.fd >= 0)
-		(void)close(reader->source.fd);
-	if (reader->source.manifest)
-		lpl_manifest_close(reader->source.manifest);	/* with the header */
-	else
-		lpl_meta_free(reader->meta);
-	lpl_index_free(&reader->index);
-	lpl_index_free(&reader->old_index);
-	free(reader);
 }

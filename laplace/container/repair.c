@@ -28,43 +28,12 @@
 
 #include <laplace/repair.h>
 
-#include "codec/run_decode.h"
-#include "codec/stream_hash.h"
 #include "meta.h"
 #include "repair_loss.h"
 
 #define HASH_BYTES	sizeof(uint64_t)
-#define EXPANDED_REFS	(4 * LPL_RUN_REFS_MAX)
 
 /* ---- chunks ---- */
-
-static void hash_refs(struct lpl_repairing *repair, const struct lpl_ref *refs, size_t count)
-{
-	lpl_stream_hash_refs(&repair->saved, refs, count);
-	if (!repair->unread)
-		lpl_stream_hash_refs(&repair->read, refs, count);
-}
-
-static void hash_records(struct lpl_repairing *repair)
-{
-	struct lpl_loaded_chunk *chunk = &repair->chunk;
-	const uint64_t refs = chunk->header.refs;
-	struct lpl_run_cursor cursor;
-	uint64_t done = 0;
-
-	if (chunk->header.kind != LPL_CHUNK_RUNS) {
-		hash_refs(repair, chunk->data.refs, chunk->data.ref_count);
-		return;
-	}
-	lpl_run_cursor_begin(&cursor, &chunk->runs.decoder);
-	while (done < refs) {
-		size_t count = lpl_run_cursor_next(&cursor, &chunk->runs.decoder, refs,
-						   repair->expanded, EXPANDED_REFS);
-
-		hash_refs(repair, repair->expanded, count);
-		done += count;
-	}
-}
 
 /* A chunk whose records are possible ones: do they belong behind the others? */
 static bool belongs(struct lpl_repairing *repair)
@@ -78,7 +47,8 @@ static bool belongs(struct lpl_repairing *repair)
 					"its totals run backwards");
 		return false;
 	}
-	hash_records(repair);
+	lpl_loaded_chunk_hash(chunk, repair->expanded, &repair->saved,
+			      repair->unread ? NULL : &repair->read);
 	found = lpl_stream_hash_value(&repair->read);
 	/* behind a gap nobody can tell what it would be */
 	if (chunk->header.kind != LPL_CHUNK_RUNS || repair->unread || repair->losing ||
@@ -138,10 +108,10 @@ static enum lpl_error copy_chunk(struct lpl_repairing *repair, struct lpl_report
 {
 	struct lpl_loaded_chunk *chunk = &repair->chunk;
 	struct lpl_chunk_header *header = &chunk->header;
-	enum lpl_error error = lpl_loss_write_gap(repair, header, report);
+	enum lpl_error error = LPL_OK;
 
-	if (error != LPL_OK || !repair->writer)
-		return error;
+	if (!repair->writer)
+		return LPL_OK;
 	if (header->kind == LPL_CHUNK_STATE && (repair->source.manifest || repair->missed))
 		header->kind = LPL_CHUNK_DATA;	/* else it is the same */
 	if (header->kind == LPL_CHUNK_RUNS &&
@@ -155,8 +125,13 @@ static enum lpl_error copy_chunk(struct lpl_repairing *repair, struct lpl_report
 static enum lpl_error save_chunk(struct lpl_repairing *repair, struct lpl_report *report)
 {
 	const struct lpl_chunk_header header = repair->chunk.header;
+	enum lpl_error error = LPL_OK;
+	bool wanted;
 
 	lpl_loss_end(repair, &header);
+	wanted = is_wanted(repair);
+	if (wanted)	/* before the totals are those of this chunk's end */
+		error = lpl_loss_write_gap(repair, &header, report);
 	repair->last = header;
 	repair->totals = repair->chunk.data.totals;
 	if (header.kind != LPL_CHUNK_STATE) {
@@ -164,7 +139,7 @@ static enum lpl_error save_chunk(struct lpl_repairing *repair, struct lpl_report
 		repair->repaired->refs += header.refs;
 		repair->repaired->events += header.events;
 	}
-	return is_wanted(repair) ? copy_chunk(repair, report) : LPL_OK;
+	return wanted && error == LPL_OK ? copy_chunk(repair, report) : error;
 }
 
 /* All is there, if nothing was lost: then the totals and accounts are those of its end. */
@@ -172,8 +147,12 @@ static enum lpl_error take_index(struct lpl_repairing *repair, struct lpl_report
 {
 	const struct lpl_chunk_header *header = &repair->chunk.header;
 	struct lpl_totals totals;
+	enum lpl_error error = LPL_OK;
 
 	repair->repaired->had_index = repair->chunk.final;
+	lpl_loss_end(repair, header);
+	if (repair->chunk.final)
+		error = lpl_loss_write_gap(repair, header, report);
 	if (lpl_index_totals(repair->chunk.plain, header->plain,
 			     header->version == LPL_INDEX_VERSION, &totals)) {
 		totals.total = header->refs_before;
@@ -181,7 +160,6 @@ static enum lpl_error take_index(struct lpl_repairing *repair, struct lpl_report
 		    lpl_totals_follow(&totals, &repair->totals))
 			repair->totals = totals;
 	}
-	lpl_loss_end(repair, header);
 	if (repair->chunk.trailed) {
 		const struct lpl_loss loss = {
 			.segment = repair->chunk.segment,
@@ -197,7 +175,7 @@ static enum lpl_error take_index(struct lpl_repairing *repair, struct lpl_report
 		repair->loss.bytes = repair->size ? repair->size - loss.offset : KTR_NONE;
 		lpl_loss_count(repair);
 	}
-	return repair->chunk.final ? lpl_loss_write_gap(repair, header, report) : LPL_OK;
+	return error;
 }
 
 /* The file ends here, or (of a segment) the next one is due. */
@@ -456,11 +434,9 @@ static enum lpl_error open_source(struct lpl_repairing *repair, const char *path
 {
 	struct lpl_source *source = &repair->source;
 	bool standard = strcmp(path, "-") == 0;
-	char magic[sizeof(LPL_MANIFEST_MAGIC)];
-	ssize_t size;
 	int fd;
 
-	repair->expanded = malloc(EXPANDED_REFS * sizeof(*repair->expanded));
+	repair->expanded = malloc(LPL_EXPANDED_REFS * sizeof(*repair->expanded));
 	if (!repair->expanded || !lpl_loaded_chunk_init(&repair->chunk))
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory to repair a trace");
 	lpl_short_name(source->name, standard ? "(standard input)" : path);
@@ -469,8 +445,7 @@ static enum lpl_error open_source(struct lpl_repairing *repair, const char *path
 		return lpl_fail(report, LPL_ERR_IO, "%s: cannot be opened", source->name);
 	lpl_source_take(source, fd);
 	repair->size = source->limit;
-	size = standard ? 0 : pread(fd, magic, sizeof(magic), 0);
-	if (size > 0 && lpl_is_manifest(magic, (size_t)size)) {
+	if (!standard && lpl_is_manifest_file(fd)) {
 		source->fd = -1;
 		source->over = true;	/* the first segment is due */
 		if (lpl_manifest_open(&source->manifest, fd, path, report) != LPL_OK)

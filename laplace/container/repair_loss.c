@@ -38,9 +38,8 @@ void lpl_loss_measure(struct lpl_repairing *repair, const struct lpl_chunk_heade
 		return;
 	if (same_file)
 		loss->chunks = next->sequence - loss->first_chunk;
-	loss->refs = next->refs_so_far - next->refs - last->refs_so_far;
-	loss->events = next->events_so_far - lpl_chunk_counted_events(next) -
-		       last->events_so_far;
+	loss->refs = lpl_chunk_base_refs(next) - last->refs_so_far;
+	loss->events = lpl_chunk_base_events(next) - last->events_so_far;
 	loss->until_ref = next->base.ref;
 	loss->until_instr = next->base.instr;
 }
@@ -115,18 +114,14 @@ enum lpl_error lpl_loss_write_gap(struct lpl_repairing *repair,
 {
 	const struct lpl_clocks *at = next ? &next->base : &repair->last.last;
 	const struct lpl_totals totals = totals_at_gap(repair, next);
-	const struct lpl_event gap = {
-		.tag = LPL_EVENT_GAP, .ref = at->ref, .instr = at->instr, .cycle = at->cycle,
-		.arg = { [LPL_EVENT_GAP_REFERENCES] = repair->gap_refs,
-			 [LPL_EVENT_GAP_EVENTS] = repair->gap_events }
-	};
+	const struct lpl_event gap = lpl_gap_event(at, repair->gap_refs, repair->gap_events);
 	const bool due = repair->gap;
 
 	repair->gap = false;
 	if (!repair->writer || !due)
 		return LPL_OK;
-	return lpl_writer_write_gap(repair->writer, &gap, &totals) == LPL_OK ? LPL_OK :
-	       lpl_writer_failed(repair->writer, report);
+	(void)lpl_writer_write_gap(repair->writer, &gap, &totals);
+	return lpl_writer_failed(repair->writer, report);
 }
 
 void lpl_loss_end(struct lpl_repairing *repair, const struct lpl_chunk_header *next)

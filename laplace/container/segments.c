@@ -7,9 +7,10 @@
  * names nothing that is not there, and at most one segment is there that it does not name: a
  * reader finds it by its name.
  *
- * A full disk (writer_full.c) ends the present segment; for its line and the last one room is kept
- * behind the manifest's end.  If the next segment cannot begin all the same, for others took the room
- * that was there, nothing can tell what is missing, and the manifest stays one that is not closed.
+ * A full disk (writer_full.c) ends the present segment; for its line and the last one room is
+ * kept behind the manifest's end.  If the next segment cannot begin all the same, for others took
+ * the room that was there, nothing can tell what is missing, and the manifest stays one that is
+ * not closed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -58,15 +59,13 @@ static enum lpl_error count_old(const char *path, const char *stem, uint64_t *co
 				struct lpl_report *report)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	char magic[sizeof(LPL_MANIFEST_MAGIC)], name[LPL_NAME_SIZE];
+	char name[LPL_NAME_SIZE];
 	struct lpl_manifest *old;
-	ssize_t size;
 
 	*count = 0;
 	if (fd < 0)
 		return LPL_OK;
-	size = pread(fd, magic, sizeof(magic), 0);
-	if (size <= 0 || !lpl_is_manifest(magic, (size_t)size)) {
+	if (!lpl_is_manifest_file(fd)) {
 		(void)close(fd);
 		return LPL_OK;
 	}
@@ -85,15 +84,16 @@ static enum lpl_error count_old(const char *path, const char *stem, uint64_t *co
 	return LPL_OK;
 }
 
-/* Last first: the manifest names all that are left, whatever happens. */
-static enum lpl_error remove_old(const char *stem, uint64_t count, struct lpl_report *report)
+/* Last first: there is never a gap between those that are left, whatever happens. */
+static enum lpl_error remove_segments(const char *stem, uint64_t first, uint64_t last,
+				      struct lpl_report *report)
 {
 	enum lpl_error error = LPL_OK;
 
-	for (; error == LPL_OK && count > 0; count--) {
-		error = remove_file(lpl_segment_path(stem, count, true), report);
+	for (; error == LPL_OK && last >= first; last--) {
+		error = remove_file(lpl_segment_path(stem, last, true), report);
 		if (error == LPL_OK)
-			error = remove_file(lpl_segment_path(stem, count, false), report);
+			error = remove_file(lpl_segment_path(stem, last, false), report);
 	}
 	return error;
 }
@@ -118,17 +118,10 @@ static enum lpl_error make_way(const char *path, const char *stem, bool overwrit
 	}
 	if (error == LPL_OK)
 		error = lpl_segments_are_free(stem, old, report);
-	return error == LPL_OK ? remove_old(stem, old, report) : error;
+	return error == LPL_OK ? remove_segments(stem, 1, old, report) : error;
 }
 
 /* ---- the manifest ---- */
-
-static enum lpl_error sync_manifest(struct lpl_segments *s, struct lpl_report *report)
-{
-	if (fsync(s->manifest.fd) == 0)
-		return LPL_OK;
-	return lpl_fail(report, LPL_ERR_IO, "%s.part: cannot be synced", s->manifest.name);
-}
 
 /* Room for so many lines behind those that are there. */
 static enum lpl_error keep_room(struct lpl_segments *s, unsigned int lines,
@@ -140,7 +133,7 @@ static enum lpl_error keep_room(struct lpl_segments *s, unsigned int lines,
 					   LPL_OK;
 }
 
-/* To begin there had to be room; what becomes of a full disk is the writer's affair from here on. */
+/* To begin there had to be room; from here on a full disk is what the writer is told it is. */
 static enum lpl_error expect_full_disk(struct lpl_segments *s, struct lpl_report *report)
 {
 	s->manifest.no_room = s->writer->output.no_room;
@@ -148,50 +141,35 @@ static enum lpl_error expect_full_disk(struct lpl_segments *s, struct lpl_report
 	return keep_room(s, 2, report);
 }
 
-/* A line, whose writer says whether there was memory for it. */
-static enum lpl_error put_line(struct lpl_segments *s, FILE *out, bool put, char **text,
-			       const size_t *size, struct lpl_report *report)
+/* A line, which is on the disk then.  `text` is freed; NULL: there was no memory for it. */
+static enum lpl_error put_line(struct lpl_segments *s, char *text, struct lpl_report *report)
 {
 	enum lpl_error error;
 
-	put = out && fclose(out) == 0 && put;
-	error = put ? lpl_output_write(&s->manifest, *text, *size, report) :
-		      lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory for a line",
-			       s->manifest.name);
-	free(*text);
-	return error != LPL_OK ? error : sync_manifest(s, report);
+	if (!text)
+		return lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory for a line",
+				s->manifest.name);
+	error = lpl_output_write(&s->manifest, text, strlen(text), report);
+	free(text);
+	return error == LPL_OK ? lpl_output_sync(&s->manifest, report) : error;
 }
 
 static enum lpl_error put_begin(struct lpl_segments *s, struct lpl_report *report)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	return put_line(s, out, out && lpl_manifest_put_begin(out, lpl_segments_base(s->stem),
-							      s->meta), &text, &size, report);
+	return put_line(s, lpl_manifest_begin_line(lpl_segments_base(s->stem), s->meta), report);
 }
 
 static enum lpl_error put_segment(struct lpl_segments *s, struct lpl_report *report)
 {
 	struct lpl_segment_facts facts = s->writer->file;
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
 
 	facts.number = lpl_segments_number(s);
-	return put_line(s, out, out && lpl_manifest_put_segment(out, lpl_segments_base(s->stem),
-								&facts), &text, &size, report);
+	return put_line(s, lpl_manifest_segment_line(lpl_segments_base(s->stem), &facts), report);
 }
 
 static enum lpl_error put_end(struct lpl_segments *s, struct lpl_report *report)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	return put_line(s, out, out && lpl_manifest_put_end(out, lpl_segments_number(s)), &text,
-			&size, report);
+	return put_line(s, lpl_manifest_end_line(lpl_segments_number(s)), report);
 }
 
 /* ---- segments ---- */
@@ -284,7 +262,7 @@ enum lpl_error lpl_segments_open(struct lpl_segments **result, const char *path,
 static enum lpl_error not_of_it(const struct lpl_segments *s, const char *why,
 				struct lpl_report *report)
 {
-	return lpl_fail(report, LPL_ERR_USAGE, "%s.part: cannot be continued: %s",
+	return lpl_fail(report, LPL_ERR_USAGE, "%s: cannot be continued: %s",
 			s->manifest.name, why);
 }
 
@@ -298,8 +276,13 @@ static enum lpl_error find_place(struct lpl_segments *s, int fd, const char *pat
 {
 	struct lpl_segment_facts facts = { .number = 0 };
 	struct lpl_manifest *manifest;
-	enum lpl_error error = lpl_manifest_open(&manifest, fd, path, report);
+	enum lpl_error error;
 
+	if (!lpl_is_manifest_file(fd)) {
+		(void)close(fd);
+		return not_of_it(s, "it is not a manifest of segments", report);
+	}
+	error = lpl_manifest_open(&manifest, fd, path, report);
 	if (error != LPL_OK)
 		return error;
 	if (strcmp(manifest->stem, s->stem) != 0 || manifest->segments < number - 1)
@@ -319,44 +302,36 @@ static enum lpl_error find_place(struct lpl_segments *s, int fd, const char *pat
 	return error;
 }
 
-static enum lpl_error remove_behind(const struct lpl_segments *s, uint64_t number, uint64_t last,
-				    struct lpl_report *report)
-{
-	enum lpl_error error = LPL_OK;
-
-	/* last first, so that there is never a gap */
-	for (; error == LPL_OK && last >= number; last--) {
-		error = remove_file(lpl_segment_path(s->stem, last, true), report);
-		if (error == LPL_OK)
-			error = remove_file(lpl_segment_path(s->stem, last, false), report);
-	}
-	return error;
-}
-
 static enum lpl_error go_to(struct lpl_segments *s, const char *path, uint64_t number,
-			    const struct lpl_writer_place *place, struct lpl_report *report)
+			    const struct lpl_writer_place *place, bool overwrite,
+			    struct lpl_report *report)
 {
-	uint64_t size, last;
-	enum lpl_error error = LPL_OK;
+	uint64_t size = 0, last = 0;
+	enum lpl_error error;
+	bool closed;
 	char *part;
 	int fd;
 
 	lpl_short_name(s->manifest.name, path);
 	if (asprintf(&part, "%s.part", path) < 0)
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory to go on with segments");
-	/* of a run that was ended before its time it was closed */
-	if (access(part, F_OK) != 0)
-		(void)rename(path, part);
 	fd = open(part, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	/* of a run that was ended before its time */
+	closed = fd < 0 && errno == ENOENT;
+	if (closed)
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
 		error = not_of_it(s, "it cannot be opened", report);
-	if (error == LPL_OK)
-		error = find_place(s, fd, part, number, place, &size, &last, report);
+	else
+		error = find_place(s, fd, path, number, place, &size, &last, report);
+	/* nothing is changed before it is known to be the right one */
+	if (error == LPL_OK && closed && rename(path, part) != 0)
+		error = lpl_fail(report, LPL_ERR_IO, "%s: cannot be renamed", s->manifest.name);
 	free(part);
 	if (error == LPL_OK)
-		error = lpl_output_continue(&s->manifest, path, size, report);
+		error = lpl_output_continue(&s->manifest, path, size, overwrite, report);
 	if (error == LPL_OK)
-		error = remove_behind(s, number, last, report);
+		error = remove_segments(s->stem, number, last, report);
 	atomic_store_explicit(&s->number, number - 1, memory_order_relaxed);
 	return error;
 }
@@ -364,7 +339,7 @@ static enum lpl_error go_to(struct lpl_segments *s, const char *path, uint64_t n
 enum lpl_error lpl_segments_continue(struct lpl_segments **result, const char *path,
 				     const struct lpl_writer_options *options,
 				     struct lpl_state_keeper *keeper, uint64_t number,
-				     const struct lpl_writer_place *place,
+				     const struct lpl_writer_place *place, bool overwrite,
 				     struct lpl_report *report)
 {
 	struct lpl_segments *s = calloc(1, sizeof(*s));
@@ -376,7 +351,7 @@ enum lpl_error lpl_segments_continue(struct lpl_segments **result, const char *p
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for segments");
 	s->manifest.fd = -1;
 	s->stem = lpl_segments_stem(path);
-	error = s->stem ? go_to(s, path, number, place, report) :
+	error = s->stem ? go_to(s, path, number, place, overwrite, report) :
 			  lpl_fail(report, LPL_ERR_MEMORY, "no memory for segments");
 	if (error == LPL_OK)
 		error = begin_segment(s, &next, report);
@@ -423,7 +398,7 @@ enum lpl_error lpl_segments_rotate(struct lpl_segments *s, struct lpl_report *re
 		return lpl_writer_failed(writer, report);
 	if (lpl_segments_is_empty(s))
 		return LPL_OK;
-	/* what fails here stops the writer, too; a line more than there are is kept for the next one */
+	/* what fails here stops the writer, too; room is kept for a line of the next one's, too */
 	if (lpl_writer_flush(writer, NULL) == LPL_OK && keep_room(s, 3, failure) == LPL_OK &&
 	    lpl_writer_room_for_next(writer, s->meta) == LPL_OK &&
 	    lpl_writer_end_file(writer, false, failure) == LPL_OK &&

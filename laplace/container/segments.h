@@ -32,15 +32,15 @@ enum lpl_error lpl_segments_open(struct lpl_segments **segments, const char *pat
 				 struct lpl_report *report);
 /*
  * Go on with a trace whose recording ended somewhere behind the beginning of segment `number`:
- * what the manifest "PATH.part" (or, of one that was
- * closed, PATH) names from there on, and what is found there, is removed, and that
- * segment begins anew at `place`, which is where the one before it ended.  LPL_ERR_USAGE: there
- * is no such manifest, or it is of another trace.
+ * what the manifest "PATH.part" (or, of one that was closed, PATH) names from there on, and what
+ * is found there, is removed, and that segment begins anew at `place`, which is where the one
+ * before it ended.  `overwrite`: as it was opened.  LPL_ERR_USAGE: there is no such manifest, or it is
+ * of another trace, or somebody else writes it; nothing is changed then.
  */
 enum lpl_error lpl_segments_continue(struct lpl_segments **segments, const char *path,
 				     const struct lpl_writer_options *options,
 				     struct lpl_state_keeper *keeper, uint64_t number,
-				     const struct lpl_writer_place *place,
+				     const struct lpl_writer_place *place, bool overwrite,
 				     struct lpl_report *report);
 /* Where to send the stream; owned by the segments, and not to be closed. */
 struct lpl_writer *lpl_segments_writer(struct lpl_segments *segments);

@@ -305,14 +305,13 @@ bool lpl_source_read(struct lpl_source *source, struct lpl_loaded_chunk *chunk)
 static bool is_further(const struct lpl_source *source, const struct lpl_chunk_header *header)
 {
 	const struct lpl_chunk_header *before = &source->before;
-	uint32_t events = lpl_chunk_counted_events(header);
 
 	return header->kind != LPL_CHUNK_HEADER && header->sequence > before->sequence &&
 	       header->base.ref >= before->last.ref && header->base.instr >= before->last.instr &&
 	       header->base.cycle >= before->last.cycle && header->refs <= header->refs_so_far &&
-	       events <= header->events_so_far &&
-	       header->refs_so_far - header->refs >= before->refs_so_far &&
-	       header->events_so_far - events >= before->events_so_far;
+	       lpl_chunk_counted_events(header) <= header->events_so_far &&
+	       lpl_chunk_base_refs(header) >= before->refs_so_far &&
+	       lpl_chunk_base_events(header) >= before->events_so_far;
 }
 
 /* Let the chunk be the next one.  false: it is not even a possible one. */
@@ -324,9 +323,8 @@ static bool continue_with(struct lpl_source *source, const struct lpl_chunk_head
 	source->sequence = header->sequence;
 	source->before.sequence = header->sequence - 1;
 	source->before.last = header->base;
-	source->before.refs_so_far = header->refs_so_far - header->refs;
-	source->before.events_so_far =
-		header->events_so_far - lpl_chunk_counted_events(header);
+	source->before.refs_so_far = lpl_chunk_base_refs(header);
+	source->before.events_so_far = lpl_chunk_base_events(header);
 	source->first_due = false;	/* what was missed may have been the first */
 	if (!header_fault(source, header))
 		return true;

@@ -31,8 +31,8 @@ struct lpl_source {
 };
 
 /*
- * Read from here; a source owns no descriptor.  A file that is being written may grow as fast as it
- * is read, and reading has to end: so no chunk is read that begins behind what is there now.
+ * Read from here; a source owns no descriptor.  A file that is being written may grow as fast as
+ * it is read, and reading has to end: so no chunk is read that begins behind what is there now.
  */
 void lpl_source_take(struct lpl_source *source, int fd);
 /*

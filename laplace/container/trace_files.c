@@ -14,10 +14,8 @@
 /* The manifest at PATH; NULL: there is none that can be read. */
 static struct lpl_manifest *open_manifest(const char *path)
 {
-	char magic[sizeof(LPL_MANIFEST_MAGIC)];
 	struct lpl_manifest *manifest;
 	struct stat status;
-	ssize_t size;
 	int fd;
 
 	/* a pipe must not be opened: somebody may wait for its reader */
@@ -26,8 +24,7 @@ static struct lpl_manifest *open_manifest(const char *path)
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return NULL;
-	size = pread(fd, magic, sizeof(magic), 0);
-	if (size <= 0 || !lpl_is_manifest(magic, (size_t)size)) {
+	if (!lpl_is_manifest_file(fd)) {
 		(void)close(fd);
 		return NULL;
 	}

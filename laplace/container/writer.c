@@ -2,14 +2,14 @@
 /*
  * Writing a trace: a sink that cuts the stream into chunks.
  *
- * Records are checked and encoded as they come.  A chunk that is complete is compressed
- * and sealed by one of several threads (base/work_queue.h), and goes to the file in its turn.
- * What is packed as runs is run_writer.c's.
+ * Records are checked and encoded as they come.  A chunk that is complete is put into a queue
+ * for several threads (base/work_queue.h); how it gets into the file from there is
+ * writer_chunk.c's, what else a file has is writer_file.c's.  What is packed as runs is
+ * run_writer.c's.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "meta.h"
 #include "writer.h"
 
 #define DEFAULT_LEVEL		3
@@ -21,125 +21,26 @@
 
 enum lpl_error lpl_writer_failed(const struct lpl_writer *writer, struct lpl_report *report)
 {
-	if (report && report->error == LPL_OK)
+	if (writer->failure.error != LPL_OK && report && report->error == LPL_OK)
 		*report = writer->failure;
 	return writer->failure.error;
 }
 
-/*
- * Compress `size` bytes of payload behind a header.  The caller has set kind, sequence,
- * counts and clocks in it, and the version if it is not the usual one.
- */
-static enum lpl_error seal(const struct lpl_writer *writer, ZSTD_CCtx *zstd,
-			   struct lpl_chunk_header *header, const uint8_t *payload, size_t size,
-			   uint8_t *stored, size_t room, struct lpl_report *report)
-{
-	uint8_t *frame = stored + LPL_CHUNK_HEADER_BYTES;
-	size_t limit = header->kind == LPL_CHUNK_HEADER ? LPL_PLAIN_META_MAX : LPL_PLAIN_MAX;
-	size_t frame_size;
-
-	if (size > limit || header->sequence == UINT32_MAX)
-		return lpl_fail(report, LPL_ERR_UNSUPPORTED,
-				"%s: chunk %u has %zu bytes; the format's limits are %zu bytes"
-				" and %u chunks", writer->output.name,
-				(unsigned int)header->sequence, size, limit, UINT32_MAX);
-	frame_size = ZSTD_compress2(zstd, frame, room - LPL_CHUNK_HEADER_BYTES, payload, size);
-	if (ZSTD_isError(frame_size))
-		return lpl_fail(report, LPL_ERR_INTERNAL, "%s: zstd: %s", writer->output.name,
-				ZSTD_getErrorName(frame_size));
-	if (header->version == 0)
-		header->version = LPL_FORMAT_VERSION;
-	header->stored = (uint32_t)frame_size;
-	header->plain = (uint32_t)size;
-	header->payload_checksum = lpl_checksum(frame, frame_size);
-	lpl_chunk_encode(header, stored);
-	return LPL_OK;
-}
-
-/* On any thread: all of a chunk's making that needs nothing but the chunk. */
-static void work(void *context, unsigned int slot)
-{
-	const struct lpl_writer *writer = context;
-	struct lpl_packed_chunk *chunk = &writer->slot[slot];
-	size_t size = chunk->header.kind == LPL_CHUNK_RUNS ? chunk->size :
-		      lpl_data_encode_end(&chunk->encoder, &chunk->totals, chunk->plain);
-	size_t stored = LPL_CHUNK_HEADER_BYTES + ZSTD_compressBound(size);
-
-	if (!lpl_reserve(chunk->stored, chunk->stored_room, stored))
-		(void)lpl_fail(&chunk->failure, LPL_ERR_MEMORY, "%s: no memory for a chunk",
-			       writer->output.name);
-	else
-		(void)seal(writer, chunk->zstd, &chunk->header, chunk->plain, size,
-			   chunk->stored, chunk->stored_room, &chunk->failure);
-}
-
-/* A chunk that was sealed, into the file. */
-static enum lpl_error write_chunk(struct lpl_writer *writer,
-				  const struct lpl_chunk_header *header, const uint8_t *stored)
-{
-	struct lpl_report *failure = &writer->failure;
-	uint64_t offset = writer->output.written;
-	size_t size = LPL_CHUNK_HEADER_BYTES + header->stored;
-	enum lpl_error error = LPL_OK;
-
-	if (writer->ends_when_full && !writer->ending)
-		error = lpl_output_reserve(&writer->output, size + lpl_writer_end_room(writer),
-					   failure);
-	if (error == LPL_OK)
-		error = lpl_output_write(&writer->output, stored, size, failure);
-	if (error != LPL_OK)
-		return error;
-	if (lpl_chunk_has_records(header->kind))
-		writer->written = *header;
-	if (header->kind != LPL_CHUNK_STATE && lpl_chunk_has_records(header->kind) &&
-	    !writer->has_first) {
-		writer->file.first = header->first;
-		writer->has_first = true;
-	}
-	writer->written.sequence = header->sequence;
-	if (header->kind != LPL_CHUNK_INDEX && !lpl_index_add(&writer->index, header, offset))
-		return lpl_fail(failure, LPL_ERR_MEMORY, "%s: no memory for the index",
-				writer->output.name);
-	atomic_store_explicit(&writer->bytes_written,
-			      writer->bytes_before + writer->output.written, memory_order_relaxed);
-	atomic_store_explicit(&writer->refs_written, header->refs_so_far, memory_order_relaxed);
-	return LPL_OK;
-}
-
-/* The oldest chunk that is on its way. */
-static void deliver(struct lpl_writer *writer)
-{
-	struct lpl_packed_chunk *chunk = &writer->slot[lpl_work_queue_oldest(writer->queue)];
-
-	if (writer->failure.error == LPL_OK && chunk->failure.error != LPL_OK)
-		writer->failure = chunk->failure;
-	if (writer->failure.error == LPL_OK &&
-	    write_chunk(writer, &chunk->header, chunk->stored) == LPL_OK)
-		writer->written_totals = chunk->totals;
-	lpl_work_queue_take(writer->queue);
-}
-
-static void deliver_all(struct lpl_writer *writer)
-{
-	while (!lpl_work_queue_empty(writer->queue))
-		deliver(writer);
-}
-
-static enum lpl_error check_totals(struct lpl_writer *writer)
+enum lpl_error lpl_writer_check_totals(struct lpl_writer *writer)
 {
 	if (lpl_totals_agree(&writer->totals, lpl_totals_before(&writer->totals)))
 		return LPL_OK;
+	lpl_writer_deliver_all(writer);
 	return lpl_fail(&writer->failure, LPL_ERR_USAGE,
 			"%s: the references before reduction are not the sum of their types",
 			writer->output.name);
 }
 
 /*
- * The totals as of the record whose `ref` this is: so many references were made by
- * then, for that is what the number means.  How many of each type is known only if
- * what was told is of that very moment; else it is left open rather than wrong.
+ * So many references were made by then, for that is what `ref` means.  How many of each type is
+ * known only if what was told is of that very moment; else it is left open rather than wrong.
  */
-static struct lpl_totals totals_at(const struct lpl_writer *writer, uint64_t ref)
+struct lpl_totals lpl_writer_totals_at(const struct lpl_writer *writer, uint64_t ref)
 {
 	struct lpl_totals totals = writer->totals;
 	uint64_t told = lpl_totals_before(&totals);
@@ -154,7 +55,7 @@ static struct lpl_totals totals_at(const struct lpl_writer *writer, uint64_t ref
 
 void lpl_writer_refuse(struct lpl_writer *writer, const struct lpl_report *cause)
 {
-	deliver_all(writer);
+	lpl_writer_deliver_all(writer);
 	(void)lpl_fail(&writer->failure, cause->error, "%s: cannot be written: %s",
 		       writer->output.name, cause->text);
 }
@@ -168,13 +69,11 @@ void lpl_writer_put_chunk(struct lpl_writer *writer)
 		return;
 	if (encoder->refs == 0 && encoder->event_count == 0)
 		return;
-	if (!lpl_totals_agree(&writer->totals, lpl_totals_before(&writer->totals)))
-		deliver_all(writer);
-	if (check_totals(writer) != LPL_OK)
+	if (lpl_writer_check_totals(writer) != LPL_OK)
 		return;
 	lpl_packed_runs_count(writer);
 	writer->has_records = true;
-	chunk->totals = totals_at(writer, encoder->last.ref);
+	chunk->totals = lpl_writer_totals_at(writer, encoder->last.ref);
 	if (writer->runs && !lpl_packed_runs_pack(writer, chunk))
 		return;
 	writer->refs_so_far += encoder->refs;
@@ -190,129 +89,9 @@ void lpl_writer_put_chunk(struct lpl_writer *writer)
 	lpl_work_queue_put(writer->queue);
 	/* alone there is nobody to wait for */
 	if (writer->jobs == 1 || lpl_work_queue_full(writer->queue))
-		deliver(writer);
+		lpl_writer_deliver(writer);
 	writer->encoder = &writer->slot[lpl_work_queue_next(writer->queue)].encoder;
 	lpl_data_encoder_follow(writer->encoder, encoder);
-}
-
-enum lpl_error lpl_writer_put_other(struct lpl_writer *writer, struct lpl_chunk_header *header,
-				  const uint8_t *payload, size_t size)
-{
-	size_t room = LPL_CHUNK_HEADER_BYTES + ZSTD_compressBound(size);
-	uint8_t *stored = malloc(room);
-
-	header->sequence = writer->sequence++;
-	if (!stored)
-		(void)lpl_fail(&writer->failure, LPL_ERR_MEMORY, "%s: no memory",
-			       writer->output.name);
-	else if (seal(writer, writer->slot[0].zstd, header, payload, size, stored, room,
-		      &writer->failure) == LPL_OK)
-		(void)write_chunk(writer, header, stored);
-	free(stored);
-	return writer->failure.error;
-}
-
-/*
- * As of the file's end.  At the end of the trace more may have been made after the last record
- * kept, never fewer.  A file that another one follows knows no more than its last chunk; what the
- * recording has cost is told at its end.
- */
-static struct lpl_totals totals_at_end(const struct lpl_writer *writer, bool last_file)
-{
-	uint64_t ref = writer->encoder->last.ref;
-	struct lpl_totals totals = writer->totals;
-
-	if (!last_file || lpl_totals_before(&totals) < ref)
-		totals = totals_at(writer, ref);
-	if (!last_file) {
-		totals.wait_ns = 0;
-		totals.recording = (struct lpl_accounts){ 0 };
-	}
-	return totals;
-}
-
-enum lpl_error lpl_writer_write_index(struct lpl_writer *writer, bool last_file)
-{
-	const struct lpl_clocks *last = &writer->encoder->last;
-	struct lpl_totals totals = totals_at_end(writer, last_file);
-	struct lpl_chunk_header header = {
-		.version = lpl_index_has_accounts(&totals) ? LPL_INDEX_VERSION : 0,
-		.kind = LPL_CHUNK_INDEX, .base = *last, .first = *last, .last = *last,
-		.refs_so_far = writer->refs_so_far, .events_so_far = writer->events_so_far,
-		.refs_before = lpl_totals_before(&totals),
-	};
-	uint8_t *payload = malloc(lpl_index_bound(&writer->index));
-	uint64_t offset = writer->output.written;
-
-	if (!payload)
-		return lpl_fail(&writer->failure, LPL_ERR_MEMORY, "%s: no memory for the index",
-				writer->output.name);
-	(void)lpl_writer_put_other(writer, &header, payload,
-				   lpl_index_encode(&writer->index, &totals, payload));
-	free(payload);
-	writer->file.index = offset;
-	writer->file.checksum = header.checksum;
-	writer->file.bytes = writer->output.written;
-	writer->file.last = *last;
-	if (!writer->has_first)
-		writer->file.first = *last;
-	writer->file.refs_so_far = writer->refs_so_far;
-	writer->file.events_so_far = writer->events_so_far;
-	return writer->failure.error;
-}
-
-enum lpl_error lpl_writer_copy_chunk(struct lpl_writer *writer,
-				     const struct lpl_chunk_header *read,
-				     const uint8_t *payload, struct lpl_report *report)
-{
-	struct lpl_data_encoder end = *writer->encoder;
-	struct lpl_chunk_header header = *read;
-	uint8_t *stored = malloc(LPL_CHUNK_HEADER_BYTES + header.stored);
-
-	if (!stored)
-		return lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory", writer->output.name);
-	header.sequence = writer->sequence++;
-	header.refs_so_far = writer->refs_so_far += header.refs;
-	header.events_so_far = writer->events_so_far += lpl_chunk_counted_events(&header);
-	lpl_chunk_encode(&header, stored);
-	memcpy(stored + LPL_CHUNK_HEADER_BYTES, payload, header.stored);
-	if (writer->failure.error == LPL_OK)
-		(void)write_chunk(writer, &header, stored);
-	free(stored);
-	end.last = header.last;
-	lpl_data_encoder_follow(writer->encoder, &end);
-	return writer->failure.error == LPL_OK ? LPL_OK : lpl_writer_failed(writer, report);
-}
-
-static enum lpl_error write_header(struct lpl_writer *writer, const struct lpl_meta *meta,
-				   struct lpl_report *report)
-{
-	const struct lpl_clocks *last = &writer->encoder->last;
-	const struct lpl_totals totals = totals_at_end(writer, false);
-	const bool goes_on = writer->refs_so_far > 0 || writer->events_so_far > 0;
-	struct lpl_chunk_header header = {
-		.version = goes_on ? LPL_SEGMENT_VERSION : 0,
-		.kind = LPL_CHUNK_HEADER, .base = *last, .first = *last, .last = *last,
-		.refs_so_far = writer->refs_so_far, .events_so_far = writer->events_so_far,
-		.refs_before = goes_on ? lpl_totals_before(&totals) : 0,
-	};
-	size_t size = lpl_meta_size(meta);
-	char *text;
-
-	if (size > LPL_PLAIN_META_MAX)
-		return lpl_fail(report, LPL_ERR_USAGE,
-				"%s: the header's text has %zu bytes, at most %zu are possible",
-				writer->output.name, size, LPL_PLAIN_META_MAX);
-	text = malloc(size + 1);
-	if (text) {
-		lpl_meta_encode(meta, text);
-		(void)lpl_writer_put_other(writer, &header, (const uint8_t *)text, size);
-	} else {
-		(void)lpl_fail(&writer->failure, LPL_ERR_MEMORY, "%s: no memory",
-			       writer->output.name);
-	}
-	free(text);
-	return writer->failure.error == LPL_OK ? LPL_OK : lpl_writer_failed(writer, report);
 }
 
 static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
@@ -340,7 +119,7 @@ static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 		refs += part;
 		count -= part;
 	}
-	return writer->failure.error == LPL_OK ? LPL_OK : lpl_writer_failed(writer, report);
+	return lpl_writer_failed(writer, report);
 }
 
 static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
@@ -357,11 +136,11 @@ static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 			lpl_writer_refuse(writer, &cause);
 		else if (writer->keeper && writer->keeper->take(writer->keeper, event,
 								&writer->failure) != LPL_OK)
-			deliver_all(writer);
+			lpl_writer_deliver_all(writer);
 		else if (writer->encoder->event_count == LPL_CHUNK_EVENTS_WRITTEN)
 			lpl_writer_put_chunk(writer);
 	}
-	return writer->failure.error == LPL_OK ? LPL_OK : lpl_writer_failed(writer, report);
+	return lpl_writer_failed(writer, report);
 }
 
 static int take_finish(struct lpl_sink *sink, struct lpl_report *report)
@@ -437,7 +216,7 @@ static struct lpl_writer *create(int level, size_t chunk_refs, bool runs, unsign
 	writer->chunk_refs = chunk_refs;
 	whole = !runs || lpl_packed_runs_new(writer);
 	writer->jobs = lpl_work_queue_jobs(jobs);
-	writer->queue = lpl_work_queue_new(writer->jobs, work, writer);
+	writer->queue = lpl_work_queue_new(writer->jobs, lpl_writer_pack, writer);
 	writer->slot = calloc(lpl_work_queue_slots(writer->jobs), sizeof(*writer->slot));
 	whole = whole && writer->queue && writer->slot;
 	for (unsigned int i = 0; whole && i < lpl_work_queue_slots(writer->jobs); i++)
@@ -490,7 +269,7 @@ enum lpl_error lpl_writer_open(struct lpl_writer **result, const char *path,
 		return error;
 	error = lpl_output_open(&writer->output, path, overwrite, report);
 	if (error == LPL_OK)
-		error = write_header(writer, meta, report);
+		error = lpl_writer_write_header(writer, meta, report);
 	if (error != LPL_OK) {
 		destroy(writer);
 		return error;
@@ -562,7 +341,7 @@ void lpl_writer_totals(struct lpl_writer *writer, const struct lpl_totals *told)
 		writer->totals = totals;
 		return;
 	}
-	deliver_all(writer);
+	lpl_writer_deliver_all(writer);
 	(void)lpl_fail(&writer->failure, LPL_ERR_USAGE,
 		       "%s: the totals before reduction run backwards", writer->output.name);
 }
@@ -577,15 +356,15 @@ enum lpl_error lpl_writer_flush(struct lpl_writer *writer, struct lpl_report *re
 {
 	if (writer->failure.error == LPL_OK)
 		lpl_writer_put_chunk(writer);
-	deliver_all(writer);
-	return writer->failure.error == LPL_OK ? LPL_OK : lpl_writer_failed(writer, report);
+	lpl_writer_deliver_all(writer);
+	return lpl_writer_failed(writer, report);
 }
 
 enum lpl_error lpl_writer_sync(struct lpl_writer *writer, struct lpl_report *report)
 {
 	if (writer->failure.error == LPL_OK)
 		(void)lpl_output_sync(&writer->output, &writer->failure);
-	return writer->failure.error == LPL_OK ? LPL_OK : lpl_writer_failed(writer, report);
+	return lpl_writer_failed(writer, report);
 }
 
 bool lpl_writer_has_records(const struct lpl_writer *writer)
@@ -595,78 +374,6 @@ bool lpl_writer_has_records(const struct lpl_writer *writer)
 	return writer->has_records || writer->encoder->refs > 0 ||
 	       writer->encoder->event_count > 0 ||
 	       (runs && (runs->found_in > 0 || runs->packer.refs > 0));
-}
-
-enum lpl_error lpl_writer_end_file(struct lpl_writer *writer, bool last,
-				   struct lpl_report *report)
-{
-	enum lpl_error error = lpl_writer_flush(writer, NULL);
-
-	if (writer->ended)
-		return lpl_writer_failed(writer, report);
-	writer->ending = true;
-	if (error == LPL_OK && check_totals(writer) == LPL_OK)
-		(void)lpl_writer_write_index(writer, last);
-	if (writer->failure.error == LPL_ERR_FULL && writer->ends_when_full)
-		error = lpl_writer_end_short(writer, report);
-	else if (writer->failure.error != LPL_OK)
-		error = lpl_writer_failed(writer, report);
-	else
-		error = lpl_output_commit(&writer->output, report);
-	writer->ended |= error == LPL_OK;
-	return error;
-}
-
-/* It is created once there is room for that. */
-static enum lpl_error create_file(struct lpl_writer *writer, const char *path, bool overwrite)
-{
-	const lpl_no_room no_room = writer->output.no_room;
-	void *const context = writer->output.context;
-	struct lpl_report failure;
-	bool waited = false;
-	enum lpl_error error;
-
-	for (;;) {
-		failure.error = LPL_OK;
-		error = lpl_output_open(&writer->output, path, overwrite, &failure);
-		writer->output.no_room = no_room;
-		writer->output.context = context;
-		if (error != LPL_ERR_FULL || !no_room || !no_room(context, &failure))
-			break;
-		waited = true;
-	}
-	if (error != LPL_OK)
-		writer->failure = failure;
-	else if (waited)
-		(void)no_room(context, NULL);
-	return error;
-}
-
-enum lpl_error lpl_writer_next_file(struct lpl_writer *writer, const char *path,
-				    const struct lpl_meta *meta, bool overwrite,
-				    struct lpl_report *report)
-{
-	const struct lpl_totals totals = totals_at_end(writer, false);
-
-	writer->bytes_before += writer->file.bytes;
-	writer->file = (struct lpl_segment_facts){ .number = 0 };
-	writer->has_records = writer->has_first = false;
-	writer->sequence = 0;
-	lpl_index_free(&writer->index);
-	if (writer->runs)
-		lpl_packed_runs_next_file(writer->runs);
-	writer->ending = writer->ended = false;
-	writer->written = (struct lpl_chunk_header){
-		.last = writer->encoder->last, .refs_so_far = writer->refs_so_far,
-		.events_so_far = writer->events_so_far,
-	};
-	writer->written_totals = totals;
-	if (create_file(writer, path, overwrite) != LPL_OK)
-		return lpl_writer_failed(writer, report);
-	if (write_header(writer, meta, &writer->failure) != LPL_OK ||
-	    (writer->keeper && lpl_state_chunk_put(writer, &totals) != LPL_OK))
-		return lpl_writer_failed(writer, report);
-	return LPL_OK;
 }
 
 enum lpl_error lpl_writer_close(struct lpl_writer *writer, struct lpl_report *report)
@@ -681,7 +388,7 @@ void lpl_writer_abandon(struct lpl_writer *writer)
 {
 	if (!writer)
 		return;
-	deliver_all(writer);
+	lpl_writer_deliver_all(writer);
 	destroy(writer);
 }
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a writer of traces consists of: for writer.c, which makes chunks of what comes and puts
- * them into the file, run_writer.c, which has what is packed as runs, and segments.c, which
- * gives it one file after the other.
+ * What a writer of traces consists of: for writer.c, which makes chunks of what comes,
+ * writer_chunk.c, which gets them into the file, writer_file.c, which begins and ends files,
+ * writer_full.c, which ends one whose disk is full, and run_writer.c, which has what is packed as
+ * runs.  And for who has such a writer do more than <laplace/trace.h> tells of: segments.c gives
+ * it one file after the other, state_chunk.c and repair.c give it chunks.
  */
 #ifndef LAPLACE_CONTAINER_WRITER_H
 #define LAPLACE_CONTAINER_WRITER_H
@@ -73,18 +75,27 @@ struct lpl_writer {
 	_Atomic uint64_t bytes_written, refs_written;
 };
 
-/* Remember the first error, and tell it (again). */
+/* The first error (LPL_OK: there was none), told in `report` if that tells no other. */
 enum lpl_error lpl_writer_failed(const struct lpl_writer *writer, struct lpl_report *report);
 /* What is wrong with what came: say for which file, once all before it is written. */
 void lpl_writer_refuse(struct lpl_writer *writer, const struct lpl_report *cause);
 /* What was taken since the last chunk becomes one. */
 void lpl_writer_put_chunk(struct lpl_writer *writer);
-/* The file's INDEX; what the recording has cost is told only in the last one. */
-enum lpl_error lpl_writer_write_index(struct lpl_writer *writer, bool last_file);
-/* A chunk of this event, LPL_EVENT_GAP, alone, with these totals; nothing waits to be flushed. */
-enum lpl_error lpl_writer_write_gap(struct lpl_writer *writer, const struct lpl_event *gap,
-				    const struct lpl_totals *totals);
+/* Do the totals agree with themselves? */
+enum lpl_error lpl_writer_check_totals(struct lpl_writer *writer);
+/* As of the record whose `ref` this is. */
+struct lpl_totals lpl_writer_totals_at(const struct lpl_writer *writer, uint64_t ref);
 
+/* ---- chunks on their way into the file (writer_chunk.c) ---- */
+
+/* On any thread, of the queue: all of a chunk's making that needs nothing but the chunk. */
+void lpl_writer_pack(void *writer, unsigned int slot);
+/* The oldest chunk that is in the queue, into the file; all of them. */
+void lpl_writer_deliver(struct lpl_writer *writer);
+void lpl_writer_deliver_all(struct lpl_writer *writer);
+/* A chunk that does not come from the queue: written at once, when nothing waits there. */
+enum lpl_error lpl_writer_put_other(struct lpl_writer *writer, struct lpl_chunk_header *header,
+				    const uint8_t *payload, size_t size);
 /*
  * A chunk of records as it was read, behind all that was written: its base clocks are those of the
  * last record, and nothing waits to be flushed.  What ties it to the others is changed.
@@ -93,26 +104,13 @@ enum lpl_error lpl_writer_copy_chunk(struct lpl_writer *writer,
 				     const struct lpl_chunk_header *header,
 				     const uint8_t *payload, struct lpl_report *report);
 
-/* ---- a full disk (writer_full.c) ---- */
+/* ---- files (writer_file.c) ---- */
 
-/* How many bytes a file may still need that ends behind the next chunk. */
-size_t lpl_writer_end_room(const struct lpl_writer *writer);
-/*
- * Before a file ends that another one shall follow: is there room for that one to begin, and to end
- * right then?  LPL_ERR_FULL, and the writer has failed: this file has to be the last one.
- */
-enum lpl_error lpl_writer_room_for_next(struct lpl_writer *writer, const struct lpl_meta *meta);
-/* After LPL_ERR_FULL: end the file behind its last chunk, and give it its name. */
-enum lpl_error lpl_writer_end_short(struct lpl_writer *writer, struct lpl_report *report);
-
-/* A chunk of another kind than those of records: written at once, behind all of them. */
-enum lpl_error lpl_writer_put_other(struct lpl_writer *writer, struct lpl_chunk_header *header,
-				    const uint8_t *payload, size_t size);
-
-/* ---- one file after the other, for segments.c ---- */
-
-/* Was anything taken since the file began? */
-bool lpl_writer_has_records(const struct lpl_writer *writer);
+/* The file's HEADER. */
+enum lpl_error lpl_writer_write_header(struct lpl_writer *writer, const struct lpl_meta *meta,
+				       struct lpl_report *report);
+/* The file's INDEX; what the recording has cost is told only in the last one. */
+enum lpl_error lpl_writer_write_index(struct lpl_writer *writer, bool last_file);
 /*
  * As lpl_writer_close(), but the writer stays, and what it counts.  What the recording has cost
  * is told only in the last file.
@@ -123,6 +121,23 @@ enum lpl_error lpl_writer_end_file(struct lpl_writer *writer, bool last,
 enum lpl_error lpl_writer_next_file(struct lpl_writer *writer, const char *path,
 				    const struct lpl_meta *meta, bool overwrite,
 				    struct lpl_report *report);
+/* Was anything taken since the file began? */
+bool lpl_writer_has_records(const struct lpl_writer *writer);
+
+/* ---- a full disk (writer_full.c) ---- */
+
+/* How many bytes a file may still need that ends behind the next chunk. */
+size_t lpl_writer_end_room(const struct lpl_writer *writer);
+/*
+ * Before a file ends that another one shall follow: is there room for that one to begin, and to
+ * end right then?  LPL_ERR_FULL, and the writer has failed: this file has to be the last one.
+ */
+enum lpl_error lpl_writer_room_for_next(struct lpl_writer *writer, const struct lpl_meta *meta);
+/* After LPL_ERR_FULL: end the file behind its last chunk, and give it its name. */
+enum lpl_error lpl_writer_end_short(struct lpl_writer *writer, struct lpl_report *report);
+/* A chunk of this event, LPL_EVENT_GAP, alone, with these totals; nothing waits to be flushed. */
+enum lpl_error lpl_writer_write_gap(struct lpl_writer *writer, const struct lpl_event *gap,
+				    const struct lpl_totals *totals);
 
 /* ---- going on in another process ---- */
 
@@ -155,8 +170,6 @@ enum lpl_error lpl_writer_open_at(struct lpl_writer **writer, const char *path,
 
 void lpl_packed_runs_where(const struct lpl_packed_runs *runs, struct lpl_writer_place *place);
 void lpl_packed_runs_go_to(struct lpl_packed_runs *runs, const struct lpl_writer_place *place);
-
-
 /* writer->runs, ready.  false: no memory. */
 bool lpl_packed_runs_new(struct lpl_writer *writer);
 void lpl_packed_runs_free(struct lpl_packed_runs *runs);

@@ -5,12 +5,15 @@
  * What ends it, an event and the index, needs room itself, when there is none.  So before each
  * chunk the file system is asked to keep room for that chunk and, behind it, for an end
  * (lpl_output_reserve()).  Either there is so much, and then the chunk cannot fail for want of
- * room and leaves that of the end untouched; or there is not, the chunk is not begun, and the room that
- * was kept with the chunk before it is still there, just behind the file's end.
+ * room and leaves that of the end untouched; or there is not, the chunk is not begun, and the room
+ * that was kept with the chunk before it is still there, just behind the file's end.
  *
- * Of a trace in segments each begins with a chunk that keeps room for its end, too.  So there is always
- * one that can be ended, but between two of them: before one ends, there has to be room for the
- * other's beginning.
+ * Where a file system keeps no room, a chunk is met by the end within it and taken back, and the
+ * file is ended in what that leaves; if that is too little, it keeps its ".part".
+ *
+ * Of a trace in segments each begins with a chunk that keeps room for its end, too.  So there is
+ * always one that can be ended, but between two of them: before one ends, there has to be room for
+ * the other's beginning.
  *
  * The chunks that were on their way then are lost with all that came after them.  A reader of the
  * file could not see that, so its last chunk is an event LPL_EVENT_GAP.
@@ -23,7 +26,7 @@
 #include "writer.h"
 
 /* The chunk that has the event: its numbers and the totals, each as long as they can be. */
-#define GAP_BYTES_MAX	(LPL_VARINT_MAX + LPL_EVENT_BYTES_MAX + LPL_TOTALS_NUMBERS * LPL_VARINT_MAX)
+#define GAP_BYTES_MAX	(LPL_EVENT_BYTES_MAX + (1 + LPL_TOTALS_NUMBERS) * LPL_VARINT_MAX)
 
 size_t lpl_writer_end_room(const struct lpl_writer *writer)
 {
@@ -84,11 +87,7 @@ enum lpl_error lpl_writer_write_gap(struct lpl_writer *writer, const struct lpl_
 /* How much is missing nobody knows. */
 static enum lpl_error write_last_gap(struct lpl_writer *writer)
 {
-	const struct lpl_clocks *last = &writer->written.last;
-	const struct lpl_event gap = {
-		.tag = LPL_EVENT_GAP, .ref = last->ref, .instr = last->instr, .cycle = last->cycle,
-		.arg = { [LPL_EVENT_GAP_REFERENCES] = KTR_NONE, [LPL_EVENT_GAP_EVENTS] = KTR_NONE }
-	};
+	const struct lpl_event gap = lpl_gap_event(&writer->written.last, KTR_NONE, KTR_NONE);
 
 	return lpl_writer_write_gap(writer, &gap, &writer->written_totals);
 }

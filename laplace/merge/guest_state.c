@@ -340,6 +340,8 @@ enum lpl_error lpl_state_take(struct lpl_state *state, const struct lpl_event *e
 	}
 	error = moves_too_much(event) ? unmap_both(state, event, report) :
 					merge_event(state, event, report);
+	if (event->tag == LPL_EVENT_STATE && !event->arg[LPL_EVENT_STATE_BEGINS])
+		state->left_out = event->arg[LPL_EVENT_STATE_LEFT_OUT];
 	if (error == LPL_OK && !keep_small(state))
 		error = no_memory(report);
 	return error;

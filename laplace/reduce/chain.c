@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A reducer: a chain of stages, one for each step of its SPEC. */
+#include "learned.h"
 #include "reduction.h"
 
 #include <stdlib.h>
@@ -73,6 +74,21 @@ enum lpl_error lpl_reducer_flush(struct lpl_reducer *reducer, struct lpl_report 
 		if (reducer->stage[i]->flush != NULL)
 			error = reducer->stage[i]->flush(reducer->stage[i], report);
 	return (enum lpl_error)error;
+}
+
+struct lpl_fence lpl_reducer_learned(const struct lpl_reducer *reducer)
+{
+	for (size_t i = 0; i < reducer->count; i++)
+		if (reducer->stage[i]->fence != NULL)
+			return *reducer->stage[i]->fence;
+	return (struct lpl_fence){ .offsets = 0 };
+}
+
+void lpl_reducer_learn(struct lpl_reducer *reducer, const struct lpl_fence *learned)
+{
+	for (size_t i = 0; i < reducer->count; i++)
+		if (reducer->stage[i]->fence != NULL)
+			*reducer->stage[i]->fence = *learned;
 }
 
 void lpl_reducer_close(struct lpl_reducer *reducer)

@@ -103,8 +103,7 @@ struct sad {
 	uint32_t pending_used;	/* elements of pending[] ever used, the sentinel not counted */
 	uint32_t spare;		/* free ones, linked by next */
 	struct lpl_event_queue events;	/* with the time of the reference before */
-	bool fenced;
-	struct lpl_fence fence;
+	struct lpl_fence fence;	/* of its fenced form, whose stage names it */
 };
 
 static struct recent *recent_of(const struct sad *sad, uint32_t i)
@@ -277,7 +276,7 @@ static int sad_event(struct lpl_sink *sink, const struct lpl_event *event,
 {
 	struct sad *sad = (struct sad *)sink;
 
-	if (sad->fenced)
+	if (sad->stage.fence != NULL)
 		lpl_fence_pages(&sad->fence, event, &sad->pages);
 	if (sad->pending[0].next == 0)	/* nothing to wait for */
 		return lpl_outlet_event(&sad->outlet, event, report);
@@ -345,7 +344,7 @@ static struct lpl_reducer_stage *fenced_new(uint64_t number, struct lpl_sink *ne
 	struct lpl_reducer_stage *stage = sad_new(number, next);
 
 	if (stage != NULL)
-		((struct sad *)stage)->fenced = true;
+		stage->fence = &((struct sad *)stage)->fence;
 	return stage;
 }
 

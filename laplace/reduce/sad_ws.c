@@ -59,8 +59,7 @@ struct sad_ws {
 	uint64_t now;
 	struct lpl_pages pages;	/* with a struct recent each */
 	struct lpl_pending pending;
-	bool fenced;
-	struct lpl_fence fence;
+	struct lpl_fence fence;	/* of its fenced form, whose stage names it */
 };
 
 static struct recent *recent_of(const struct sad_ws *ws, uint32_t i)
@@ -148,7 +147,7 @@ static int sad_ws_event(struct lpl_sink *sink, const struct lpl_event *event,
 {
 	struct sad_ws *ws = (struct sad_ws *)sink;
 
-	if (ws->fenced)
+	if (ws->stage.fence != NULL)
 		lpl_fence_pages(&ws->fence, event, &ws->pages);
 	return lpl_pending_event(&ws->pending, event, report);
 }
@@ -200,7 +199,7 @@ static struct lpl_reducer_stage *fenced_new(uint64_t number, struct lpl_sink *ne
 	struct lpl_reducer_stage *stage = sad_ws_new(number, next);
 
 	if (stage != NULL)
-		((struct sad_ws *)stage)->fenced = true;
+		stage->fence = &((struct sad_ws *)stage)->fence;
 	return stage;
 }
 

@@ -9,6 +9,8 @@
 #include <laplace/error.h>
 #include <laplace/record.h>
 
+struct lpl_fence;
+
 struct lpl_reducer_stage {
 	struct lpl_sink sink;	/* first: a stage is found from its sink */
 	/*
@@ -17,6 +19,7 @@ struct lpl_reducer_stage {
 	 */
 	int (*flush)(struct lpl_reducer_stage *stage, struct lpl_report *report);
 	void (*close)(struct lpl_reducer_stage *stage);
+	struct lpl_fence *fence;	/* what it learns from events (fence.h); NULL: nothing */
 };
 
 /*

@@ -72,14 +72,6 @@ static inline void write_cut(const char *name, const struct stream *stream, cons
 #define PARTS 5
 static const size_t even[PARTS] = { 0, 4000, 8000, 12000, 16000 };
 
-static inline const char *segment_name(const char *base, unsigned int number)
-{
-	static char name[64];
-
-	(void)snprintf(name, sizeof(name), "%s.%06u.lpl", base, number);
-	return name;
-}
-
 /* ---- reading ---- */
 
 static inline void read_path(struct result *result, const char *name, unsigned int jobs)
@@ -115,15 +107,6 @@ static inline void assert_reads(const char *name, const struct stream *expected,
 static inline struct stream part_of(const struct stream *stream, size_t first, size_t end)
 {
 	return (struct stream){ .items = stream->items + first, .count = end - first };
-}
-
-static inline void write_bytes(const char *name, const uint8_t *data, size_t size)
-{
-	FILE *file = fopen(in_directory(name), "wb");
-
-	assert_non_null(file);
-	assert_int_equal(fwrite(data, 1, size, file), size);
-	assert_int_equal(fclose(file), 0);
 }
 
 static inline void rename_in_directory(const char *from, const char *to)

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <cmocka.h>
 
 #include "base/array.h"
@@ -305,6 +307,29 @@ static void a_file_is_on_the_disk_before_it_has_its_name(void **unused)
 	expect_content("disk", "safe\n");
 }
 
+/* What there is room for only in part is taken back, and a smaller piece stands in its place. */
+static void a_piece_is_there_or_not(void **unused)
+{
+	struct lpl_report report = { .error = LPL_OK };
+	struct rlimit limit, small;
+	struct lpl_output output;
+
+	(void)unused;
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	assert_true(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+	small = (struct rlimit){ .rlim_cur = 10, .rlim_max = limit.rlim_max };
+	assert_int_equal(lpl_output_open(&output, in_directory("taken-back"), true, &report), LPL_OK);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	assert_int_equal(lpl_output_write(&output, "whole\n", 6, &report), LPL_OK);
+	assert_int_equal(lpl_output_write(&output, "half a piece\n", 13, &report), LPL_ERR_FULL);
+	assert_int_equal(output.written, 6);
+	report.error = LPL_OK;
+	assert_int_equal(lpl_output_write(&output, "end\n", 4, &report), LPL_OK);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	assert_int_equal(lpl_output_commit(&output, &report), LPL_OK);
+	expect_content("taken-back", "whole\nend\n");
+}
+
 static void a_file_needs_a_name(void **unused)
 {
 	struct lpl_report report = { 0 };
@@ -347,6 +372,7 @@ int main(void)
 		cmocka_unit_test(a_file_has_its_name_when_it_is_whole),
 		cmocka_unit_test(what_came_meanwhile_stays),
 		cmocka_unit_test(a_file_is_on_the_disk_before_it_has_its_name),
+		cmocka_unit_test(a_piece_is_there_or_not),
 		cmocka_unit_test(a_file_needs_a_name),
 		cmocka_unit_test(text_that_is_given_up_leaves_nothing),
 	};

@@ -11,71 +11,16 @@
 
 #include <stdio.h>
 
-#include "teller.h"
+#include "collected.h"
 
 #define RECORDS 120000
 #define PARTS	3
 
-static struct lpl_collector *start_segments(const char *spec, const char *path,
-					    size_t ring_records, struct lpl_segment_size size)
-{
-	struct lpl_report report = { .error = LPL_OK };
-	struct lpl_meta *meta = lpl_meta_new();
-	struct lpl_collector *collector;
-	struct lpl_plan plan;
-	struct lpl_collector_options options = {
-		.path = path, .plan = &plan, .meta = meta, .stage = LPL_STAGE_FILE,
-		.ring_records = ring_records, .status_fd = -1, .overwrite = true,
-		.segmented = true, .segment = size,
-	};
-
-	assert_non_null(meta);
-	assert_int_equal(lpl_meta_set(meta, LPL_META_TITLE, "a test"), LPL_OK);
-	assert_int_equal(lpl_plan_parse(&plan, spec, &report), LPL_OK);
-	options.log = plan.window == 0;
-	if (lpl_collector_open(&collector, &options, &report) != LPL_OK)
-		fail_msg("%s", report.text);
-	lpl_meta_free(meta);
-	return collector;
-}
-
-static const char *segment_name(unsigned int number)
-{
-	static char name[64];
-
-	(void)snprintf(name, sizeof(name), "run.%06u.lpl", number);
-	return name;
-}
-
-static unsigned int count_segments(void)
-{
-	unsigned int count = 0;
-
-	while (exists(segment_name(count + 1)))
-		count++;
-	return count;
-}
-
-static bool is_state(const struct item *item, uint64_t begins)
-{
-	return item->is_event && item->event.tag == LPL_EVENT_STATE &&
-	       item->event.arg[LPL_EVENT_STATE_BEGINS] == begins;
-}
-
-/* Without what a segment begins with for who reads it alone, which has to be there. */
-static void drop_state(struct stream *stream)
-{
-	size_t end = 0;
-
-	assert_true(stream->count > 0 && is_state(&stream->items[0], 1));
-	while (!is_state(&stream->items[end], 0))
-		assert_true(++end < stream->count);
-	stream->count -= end + 1;
-	memmove(stream->items, stream->items + end + 1, stream->count * sizeof(*stream->items));
-}
-
-/* What SPEC makes of the parts when it is flushed after each; end[i]: of the first i + 1. */
-static void reduce_parts(const char *spec, const struct stream *parts, size_t *end,
+/*
+ * What SPEC makes of the parts when it is flushed after each, or, if it `keeps` something then,
+ * of each alone; end[i]: of the first i + 1.
+ */
+static void reduce_parts(const char *spec, bool keeps, const struct stream *parts, size_t *end,
 			 struct stream *reduced)
 {
 	struct lpl_report report = { .error = LPL_OK };
@@ -86,21 +31,20 @@ static void reduce_parts(const char *spec, const struct stream *parts, size_t *e
 	for (size_t i = 0; i < PARTS; i++) {
 		assert_int_equal(stream_send(&parts[i], 0, parts[i].count,
 					     lpl_reducer_sink(reducer), i, &report), LPL_OK);
-		assert_int_equal(lpl_reducer_flush(reducer, &report), LPL_OK);
+		if (keeps) {
+			struct lpl_sink *all = lpl_reducer_sink(reducer);
+
+			assert_int_equal(all->finish(all, &report), LPL_OK);
+			lpl_reducer_close(reducer);
+			assert_int_equal(lpl_reducer_open(&reducer, NULL, spec, &reduced->sink,
+							  &report), LPL_OK);
+		} else {
+			assert_int_equal(lpl_reducer_flush(reducer, &report), LPL_OK);
+		}
 		end[i] = reduced->count;
 	}
 	lpl_reducer_close(reducer);
 }
-
-static const struct {
-	const char *spec, *rest;
-	bool windows;
-} methods[] = {
-	{ "none", "none", false }, { "none+none", "none", false },
-	{ "sad-ws:500", "sad-ws:500", false }, { "window:9", "none", true },
-	{ "sad:9", "fence+sad:9", true },
-};
-#define METHODS (sizeof(methods) / sizeof(methods[0]))
 
 /* The simulator asks for a segment's end, and it is just there. */
 static void segments_end_where_they_are_asked_to(void **state)
@@ -108,7 +52,7 @@ static void segments_end_where_they_are_asked_to(void **state)
 	(void)state;
 	for (size_t m = 0; m < METHODS; m++) {
 		struct lpl_collector *collector = start_segments(methods[m].spec,
-			in_directory("run.lpl"), 1024, (struct lpl_segment_size){ 0 });
+			"run.lpl", &(struct lpl_collector_options){ .ring_records = 1024 });
 		struct sender sender = { lpl_collector_ring(collector), 0 };
 		struct stream told, kept[PARTS], expected;
 		struct logger logger = { .now = { 0 } };
@@ -142,8 +86,8 @@ static void segments_end_where_they_are_asked_to(void **state)
 			logger_close(&logger);
 		finish(collector);
 
-		assert_int_equal(count_segments(), PARTS);
-		reduce_parts(methods[m].rest, kept, end, &expected);
+		assert_int_equal(count_segments("run"), PARTS);
+		reduce_parts(methods[m].rest, methods[m].keeps, kept, end, &expected);
 		read_trace(&trace, in_directory("run.lpl"));
 		assert_same(&expected, &trace.stream, m);
 		assert_int_equal(trace.totals.total, count(&told).total);
@@ -153,7 +97,7 @@ static void segments_end_where_they_are_asked_to(void **state)
 			const struct stream part = { .items = expected.items + first,
 						     .count = end[i] - first };
 
-			read_trace(&trace, in_directory(segment_name(i + 1)));
+			read_trace(&trace, in_directory(segment_name("run", i + 1)));
 			if (i > 0)
 				drop_state(&trace.stream);
 			assert_same(&part, &trace.stream, m);
@@ -171,8 +115,8 @@ static void segments_end_where_they_are_asked_to(void **state)
 static void collect_sized(size_t m, const struct stream *told, struct stream *kept,
 			  size_t ring_records, struct lpl_segment_size size)
 {
-	struct lpl_collector *collector = start_segments(methods[m].spec, in_directory("run.lpl"),
-							 ring_records, size);
+	struct lpl_collector *collector = start_segments(methods[m].spec, "run.lpl",
+		&(struct lpl_collector_options){ .ring_records = ring_records, .segment = size });
 	struct logger logger;
 
 	if (methods[m].windows) {
@@ -195,15 +139,6 @@ static const char *first_name(unsigned int number)
 
 	(void)snprintf(name, sizeof(name), "first.%u", number);
 	return name;
-}
-
-static void assert_same_file(const char *one, const char *other)
-{
-	char command[512];
-
-	(void)snprintf(command, sizeof(command), "cmp -s %s %s", in_directory(one),
-		       in_directory(other));
-	assert_int_equal(system(command), 0);
 }
 
 /* How the ring is read, by a quick thread or a slow one, is no matter. */
@@ -229,19 +164,19 @@ static void segments_repeat(void **state)
 		simulate(&told, RECORDS, m + 1);
 		collect_sized(m, &told, &kept, 1 << 20, trials[i].size);
 		stream_free(&kept);
-		segments = count_segments();
+		segments = count_segments("run");
 		assert_true(segments > (trials[i].size.bytes ? 1 : 3));
 		for (unsigned int n = 1; n <= segments; n++) {
 			char path[256];
 
-			(void)snprintf(path, sizeof(path), "%s", in_directory(segment_name(n)));
+			(void)snprintf(path, sizeof(path), "%s", in_directory(segment_name("run", n)));
 			assert_int_equal(rename(path, in_directory(first_name(n))), 0);
 		}
 		collect_sized(m, &told, &kept, 1024, trials[i].size);
-		assert_int_equal(count_segments(), segments);
+		assert_int_equal(count_segments("run"), segments);
 		/* the last one tells how much went through the ring */
 		for (unsigned int n = 1; n < segments; n++)
-			assert_same_file(first_name(n), segment_name(n));
+			assert_same_file(first_name(n), segment_name("run", n));
 		read_trace(&trace, in_directory("run.lpl"));
 		if (strcmp(methods[m].rest, "none") == 0)
 			assert_same(&kept, &trace.stream, m);

@@ -456,12 +456,33 @@ static void test_bad_end(void **state)
 	close(fd);
 }
 
+/* What nobody has taken when the end comes is not taken any more. */
+static void test_end_before_it_is_taken(void **state)
+{
+	const char *path = in_directory("untaken");
+	struct lpl_control *control = open_control(path);
+	int fd = connect_to(path);
+	struct lpl_control_request request;
+
+	(void)state;
+	atomic_store(&pokes, 0);
+	say(fd, "flush\n");
+	while (atomic_load(&pokes) == 0)
+		sched_yield();
+	lpl_control_ending(control);
+	assert_false(lpl_control_take(control, &request));
+	lpl_control_close(control, NULL);
+	expect(fd, FAILED("the run has ended"));
+	close(fd);
+}
+
 /* One leaves the socket, another takes it over: who asked is answered, who comes between waits. */
 static void test_another_goes_on(void **state)
 {
 	const char *path = in_directory("left");
 	struct lpl_control *control = open_control(path);
-	int asked = connect_to(path), between, listening;
+	int asked = connect_to(path), between, listening, idle = socket(AF_UNIX, SOCK_STREAM, 0);
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	struct lpl_report report = { 0 };
 
 	(void)state;
@@ -479,7 +500,13 @@ static void test_another_goes_on(void **state)
 	close(between);
 	lpl_control_close(control, NULL);
 	assert_int_equal(access(path, F_OK), -1);
-	/* what listens nowhere is no such socket */
+	/* what listens nowhere is no such socket, also if it has the name */
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	assert_int_equal(bind(idle, (struct sockaddr *)&address, sizeof(address)), 0);
+	assert_int_equal(lpl_control_take_over(&control, path, idle, &all_hooks, &report),
+			 LPL_ERR_IO);
+	assert_null(control);
+	close(idle);
 	assert_int_equal(lpl_control_take_over(&control, path, STDIN_FILENO, &all_hooks, &report),
 			 LPL_ERR_IO);
 	assert_null(control);
@@ -499,6 +526,7 @@ int main(void)
 		cmocka_unit_test(test_many_clients),
 		cmocka_unit_test(test_end),
 		cmocka_unit_test(test_bad_end),
+		cmocka_unit_test(test_end_before_it_is_taken),
 		cmocka_unit_test(test_another_goes_on),
 	};
 

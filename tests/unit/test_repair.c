@@ -19,6 +19,7 @@ static void write_trace(const char *name, const struct stream *stream, bool runs
 	struct lpl_totals totals = { .wait_ns = 7, .recording = { .instructions = 8 } };
 	struct lpl_writer *writer;
 	size_t part = 1 + seed % 700;
+	const bool told = seed % 2;
 
 	assert_int_equal(lpl_writer_open(&writer, in_directory(name), meta, &options, true, &report),
 			 LPL_OK);
@@ -27,21 +28,17 @@ static void write_trace(const char *name, const struct stream *stream, bool runs
 	for (size_t at = 0; at < stream->count; at += part) {
 		size_t count = part < stream->count - at ? part : stream->count - at;
 
+		/* of so many, before reduction: the last one is kept */
+		for (size_t i = at; told && i < at + count; i++)
+			if (!stream->items[i].is_event)
+				totals.total = stream->items[i].ref.ref;
+		lpl_writer_totals(writer, &totals);
 		if (stream_send(stream, at, count, lpl_writer_sink(writer), seed, &report) ||
 		    lpl_writer_flush(writer, &report))
 			fail_msg("%s", report.text);
 	}
 	if (lpl_writer_close(writer, &report) != LPL_OK)
 		fail_msg("%s", report.text);
-}
-
-static void store(const char *name, const struct bytes *bytes)
-{
-	FILE *file = fopen(in_directory(name), "wb");
-
-	assert_non_null(file);
-	assert_int_equal(fwrite(bytes->data, 1, bytes->size, file), bytes->size);
-	assert_int_equal(fclose(file), 0);
 }
 
 /* ---- damage ---- */
@@ -187,6 +184,29 @@ static void assert_saved(const char *name, const struct stream *stream,
 	stream_free(&found);
 }
 
+/* Where it is told how many references were made, they are those numbered so far; at a gap too. */
+static void assert_totals(const char *name, uint64_t seed)
+{
+	struct lpl_report report = { .error = LPL_OK };
+	const struct lpl_event *event;
+	const struct lpl_ref *refs;
+	struct lpl_reader *reader;
+	size_t count;
+
+	assert_int_equal(lpl_reader_open(&reader, in_directory(name), &report), LPL_OK);
+	while (lpl_reader_next(reader, &refs, &count, &event, &report) == LPL_OK &&
+	       (count > 0 || event)) {
+		const uint64_t total = lpl_reader_totals(reader)->total;
+		const uint64_t last = lpl_reader_chunk(reader)->last_ref;
+
+		if (total != 0 && total != last)
+			fail_msg("seed %" PRIu64 ": %" PRIu64 " references were made, up to number %"
+				 PRIu64, seed, total, last);
+	}
+	assert_int_equal(report.error, LPL_OK);
+	lpl_reader_close(reader);
+}
+
 static void all_that_is_whole(void **unused)
 {
 	(void)unused;
@@ -209,7 +229,7 @@ static void all_that_is_whole(void **unused)
 		lay_out(&layout, &file);
 		last = layout.count - 1;
 		do_damage(&damage, &file, &layout, &random);
-		store("damaged.lpl", &damage.bytes);
+		write_bytes("damaged.lpl", damage.bytes.data, damage.bytes.size);
 		for (size_t i = 1; i < last; i++)
 			chunks += !damage.hurt[i];
 		if (repair("repaired.lpl", &lost, &repaired, &report) != LPL_OK) {
@@ -219,6 +239,7 @@ static void all_that_is_whole(void **unused)
 		} else {
 			assert_saved("repaired.lpl", &stream, &layout, &damage,
 				     damage.hurt[last], seed);
+			assert_totals("repaired.lpl", seed);
 			for (size_t i = 0; i < last; i++)
 				any |= damage.hurt[i];
 			if (repaired.chunks != chunks || lost.places != repaired.losses ||
@@ -257,7 +278,7 @@ static void what_is_whole_stays(void **unused)
 		write_trace("whole.lpl", &stream, seed % 2, seed);
 		file = load("whole.lpl");
 		lay_out(&layout, &file);
-		store("damaged.lpl", &file);
+		write_bytes("damaged.lpl", file.data, file.size);
 		assert_int_equal(repair("repaired.lpl", &lost, &repaired, &report), LPL_OK);
 		assert_true(repaired.had_index && repaired.losses == 0);
 		again = load("repaired.lpl");
@@ -267,7 +288,7 @@ static void what_is_whole_stays(void **unused)
 
 		/* without its index it is the same up to there */
 		cut = (struct bytes){ file.data, layout.offset[layout.count - 1] };
-		store("damaged.lpl", &cut);
+		write_bytes("damaged.lpl", cut.data, cut.size);
 		assert_int_equal(repair("repaired.lpl", &lost, &repaired, &report), LPL_OK);
 		assert_true(!repaired.had_index && repaired.losses == 0 && lost.places == 0);
 		again = load("repaired.lpl");

@@ -73,23 +73,6 @@ static void write_segments(const char *name, const struct stream *stream, bool r
 	assert_int_equal(lpl_segments_close(segments, &report), LPL_OK);
 }
 
-static const char *segment_name(const char *base, unsigned int number)
-{
-	static char name[64];
-
-	(void)snprintf(name, sizeof(name), "%s.%06u.lpl", base, number);
-	return name;
-}
-
-static void store(const char *name, const struct bytes *bytes)
-{
-	FILE *file = fopen(in_directory(name), "wb");
-
-	assert_non_null(file);
-	assert_int_equal(fwrite(bytes->data, 1, bytes->size, file), bytes->size);
-	assert_int_equal(fclose(file), 0);
-}
-
 /* ---- damage ---- */
 
 struct segment {
@@ -126,20 +109,20 @@ static void do_damage(struct segment *segment, unsigned int number, uint64_t *ra
 	case 1:		/* of a run that was made again */
 		free(bytes.data);
 		bytes = load(segment_name("other", number));
-		store(segment_name("run", number), &bytes);
+		write_bytes(segment_name("run", number), bytes.data, bytes.size);
 		break;
 	case 2:
 		bytes.size = next_random(random) % bytes.size;
-		store(segment_name("run", number), &bytes);
+		write_bytes(segment_name("run", number), bytes.data, bytes.size);
 		break;
 	case 3:		/* by which the manifest knows it */
 		bytes.data[layout->offset[index] + next_random(random) % 144] ^= 4;
-		store(segment_name("run", number), &bytes);
+		write_bytes(segment_name("run", number), bytes.data, bytes.size);
 		break;
 	default:	/* any chunk but the index, the header included */
 		at = next_random(random) % layout->offset[index];
 		bytes.data[at] ^= 16;
-		store(segment_name("run", number), &bytes);
+		write_bytes(segment_name("run", number), bytes.data, bytes.size);
 		segment->left_out = false;
 		while (layout->offset[segment->hurt + 1] <= at)
 			segment->hurt++;
@@ -230,6 +213,17 @@ static void read_whole(struct stream *found, const char *name, uint64_t seed)
 	lpl_reader_close(reader);
 }
 
+/* What a segment tells of the guest is of the stream there or left out: the file is no segment. */
+static void assert_no_state(const char *name)
+{
+	struct segment file = { .file = load(name) };
+
+	lay_out(&file.layout, &file.file);
+	for (size_t i = 0; i < file.layout.count; i++)
+		assert_int_not_equal(kind_of(&file, i), KIND_STATE);
+	free(file.file.data);
+}
+
 struct told {
 	uint64_t places, segments;	/* of these each has a bit */
 };
@@ -283,6 +277,7 @@ static void one_file_of_all(void **unused)
 			fail_msg("seed %" PRIu64 ": %s", seed, report.text);
 		read_whole(&found, "repaired.lpl", seed);
 		assert_saved(&found, &stream, segments, &lost, seed);
+		assert_no_state("repaired.lpl");
 		assert_true(told.segments == expected && told.places == repaired.losses);
 		assert_true(repaired.had_index && !repaired.lost_more);
 		assert_int_equal(repaired.lost_refs + repaired.lost_events, lost);
@@ -323,7 +318,7 @@ static void a_segment_stays_one(void **unused)
 		segment.file = load(segment_name("run", 3));
 		lay_out(&segment.layout, &segment.file);
 		assert_int_equal(kind_of(&segment, 1), KIND_STATE);
-		store("alone.lpl", &segment.file);
+		write_bytes("alone.lpl", segment.file.data, segment.file.size);
 		assert_int_equal(repair_alone(&repaired, &report), LPL_OK);
 		assert_true(repaired.had_index && repaired.losses == 0);
 		assert_int_equal(repaired.refs + repaired.events, stream.count / PARTS);
@@ -334,7 +329,7 @@ static void a_segment_stays_one(void **unused)
 
 		/* as a killed recording leaves it */
 		part = (struct bytes){ segment.file.data, segment.layout.offset[4] };
-		store("alone.lpl", &part);
+		write_bytes("alone.lpl", part.data, part.size);
 		assert_int_equal(repair_alone(&repaired, &report), LPL_OK);
 		assert_true(!repaired.had_index && repaired.losses == 0 && repaired.chunks == 2);
 		again = load("repaired.lpl");
@@ -344,7 +339,7 @@ static void a_segment_stays_one(void **unused)
 
 		/* without its header: what that said of the stream stands in the next one, too */
 		segment.file.data[20] ^= 1;
-		store("alone.lpl", &segment.file);
+		write_bytes("alone.lpl", segment.file.data, segment.file.size);
 		segment.file.data[20] ^= 1;
 		assert_int_equal(repair_alone(&repaired, &report), LPL_OK);
 		assert_true(repaired.losses == 1 && repaired.lost_refs == 0 &&

@@ -264,6 +264,22 @@ static void abort_wakes_the_producer(void **state)
 	}
 }
 
+/* Nobody has to publish what fills batches, however it was put. */
+static void batches_become_visible(void **state)
+{
+	const struct lpl_ring_record some[100] = { 0 };
+	const struct lpl_ring_record *records;
+	struct lpl_ring *ring = lpl_ring_new(SMALLEST);
+
+	(void)state;
+	assert_non_null(ring);
+	for (size_t sent = 0; sent + 100 <= SMALLEST; sent += 100)
+		assert_true(lpl_ring_put(ring, some, 100));
+	assert_true(lpl_ring_peek(ring, 0, &records) > 0);
+	lpl_ring_end(ring);
+	lpl_ring_free(ring);
+}
+
 /* The producer learns of it when it has to look for room, and until then nothing is lost by it. */
 static void an_aborted_ring_takes_what_it_has_room_for(void **state)
 {
@@ -377,6 +393,7 @@ int main(void)
 		cmocka_unit_test(publish_shows_what_is_committed),
 		cmocka_unit_test(waiting_for_room_is_counted),
 		cmocka_unit_test(abort_wakes_the_producer),
+		cmocka_unit_test(batches_become_visible),
 		cmocka_unit_test(an_aborted_ring_takes_what_it_has_room_for),
 		cmocka_unit_test(an_empty_stream_ends),
 		cmocka_unit_test(every_block_arrives_once_in_order),

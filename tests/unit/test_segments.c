@@ -378,12 +378,15 @@ static void replace_byte(const char *name, size_t at)
 	free(file.data);
 }
 
-enum harm { MISSING, SHORTER, LONGER, EMPTY, SWAPPED, FOREIGN, HARMS };
+enum harm { MISSING, SHORTER, LONGER, EMPTY, SWAPPED, FOREIGN, RESEALED, HARMS };
 
 static void harm_segment(enum harm harm, unsigned int number)
 {
 	struct bytes file = load(segment_name("run", number)), other;
 	const uint8_t zero[1] = { 0 };
+	struct lpl_chunk_header header;
+	struct layout layout;
+	uint8_t *index;
 
 	switch (harm) {
 	case MISSING:
@@ -412,6 +415,14 @@ static void harm_segment(enum harm harm, unsigned int number)
 		other = load(segment_name("other", number));
 		write_bytes(segment_name("run", number), other.data, other.size);
 		free(other.data);
+		break;
+	case RESEALED:		/* as large, with an index that is another one, and well-formed */
+		lay_out(&layout, &file);
+		index = file.data + layout.offset[layout.count - 1];
+		(void)lpl_chunk_decode(&header, index);
+		header.refs_before++;
+		lpl_chunk_encode(&header, index);
+		write_bytes(segment_name("run", number), file.data, file.size);
 		break;
 	case HARMS:
 		break;
@@ -523,6 +534,46 @@ static void damage_within_a_segment_is_passed(void **state)
 	stream_free(&stream);
 }
 
+/*
+ * Behind the manifest's end, where nothing tells what a segment is, and in one that has no end
+ * either: the last chunk there is damaged, and the next segment is what to go on with.
+ */
+static void damage_without_an_end_is_passed(void **state)
+{
+	struct stream stream;
+
+	(void)state;
+	stream_random(&stream, RECORDS, STREAM_RAW, 21);
+	for (unsigned int number = 1; number < PARTS; number++) {
+		struct bytes manifest, file;
+		struct layout layout;
+		struct rest rest;
+		size_t last, line = 0;
+
+		write_cut("run.lpl", &stream, even, PARTS, false, NULL);
+		manifest = load("run.lpl");
+		while (manifest.data[line++] != '\n')
+			;
+		write_bytes("run.lpl.part", manifest.data, line);
+		assert_int_equal(unlink(in_directory("run.lpl")), 0);
+		file = load(segment_name("run", number));
+		lay_out(&layout, &file);
+		last = layout.count - 2;
+		file.data[layout.offset[last] + 20] ^= 1;
+		write_bytes(segment_name("run", number), file.data, layout.offset[last + 1]);
+		read_rest(&rest, "run.lpl.part", 1 + number % 2);
+		assert_int_equal(rest.stream.count, stream.count + 1 -
+				 (layout.records[last + 1] - layout.records[last]));
+		stream_free(&rest.stream);
+		free(manifest.data);
+		free(file.data);
+		assert_int_equal(unlink(in_directory("run.lpl.part")), 0);
+		for (unsigned int i = 1; i <= PARTS; i++)
+			assert_int_equal(unlink(in_directory(segment_name("run", i))), 0);
+	}
+	stream_free(&stream);
+}
+
 /* Whatever byte of it changes is noticed; whatever of it is missing, the rest is read. */
 static void manifests_are_checked(void **state)
 {
@@ -613,6 +664,7 @@ int main(void)
 		cmocka_unit_test(segments_are_those_that_are_named),
 		cmocka_unit_test(the_state_is_told_behind_a_gap),
 		cmocka_unit_test(damage_within_a_segment_is_passed),
+		cmocka_unit_test(damage_without_an_end_is_passed),
 		cmocka_unit_test(manifests_are_checked),
 		cmocka_unit_test(strange_segments_are_refused),
 	};

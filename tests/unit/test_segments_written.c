@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Traces in segments while they are written: what somebody reads meanwhile, what a writer that was
- * killed leaves behind, and what one that begins replaces.
+ * killed leaves behind, how another one goes on with that, and what one that begins replaces.
  */
 #include <sys/wait.h>
 
 #include "segmented.h"
+
+#include "container/writer.h"
 
 /* ---- read while it is written ---- */
 
@@ -191,6 +193,129 @@ static void a_rotation_may_be_stopped(void **state)
 	stream_free(&stream);
 }
 
+/* ---- gone on with ---- */
+
+/* All files of a trace of PARTS segments: its manifest, and each of them. */
+struct files {
+	struct bytes file[PARTS + 1];
+};
+
+static struct files load_all(const char *manifest)
+{
+	struct files files = { .file = { load(manifest) } };
+
+	for (unsigned int i = 1; i <= PARTS; i++)
+		files.file[i] = load(segment_name("run", i));
+	return files;
+}
+
+static void free_all(struct files *files)
+{
+	for (size_t i = 0; i <= PARTS; i++)
+		free(files->file[i].data);
+}
+
+static void assert_same(struct files files, struct files others)
+{
+	for (size_t i = 0; i <= PARTS; i++) {
+		assert_int_equal(files.file[i].size, others.file[i].size);
+		assert_memory_equal(files.file[i].data, others.file[i].data, files.file[i].size);
+	}
+	free_all(&others);
+}
+
+static enum lpl_error go_on(struct lpl_segments **segments, bool runs, uint64_t number,
+			    const struct lpl_writer_place *place)
+{
+	const struct lpl_writer_options options = { .chunk_refs = 700, .runs = runs };
+	struct lpl_report report = { .error = LPL_OK };
+
+	return lpl_segments_continue(segments, in_directory("run.lpl"), &options, NULL, number,
+				     place, &report);
+}
+
+/* From where the third segment began: whatever came behind that, the files are the same. */
+static void another_writer_goes_on(void **state)
+{
+	struct stream stream;
+
+	(void)state;
+	stream_random(&stream, RECORDS, STREAM_RAW, 19);
+	for (int way = 0; way < 4; way++) {
+		const bool runs = way % 2, closed = way / 2;
+		struct lpl_segments *segments = open_segments("run.lpl", runs, NULL);
+		struct lpl_writer_place place, elsewhere;
+		struct files files, left;
+
+		for (size_t i = 0; i < PARTS; i++) {
+			if (i > 0)
+				rotate(segments);
+			if (i == 2)
+				lpl_writer_where(lpl_segments_writer(segments), &place);
+			send(segments, &stream, even[i], i + 1 < PARTS ? even[i + 1] :
+								       stream.count);
+		}
+		close_segments(segments);
+		files = load_all("run.lpl");
+		if (!closed) {		/* its last line is missing */
+			const struct bytes *manifest = &files.file[0];
+			size_t end = manifest->size - 1;
+
+			while (manifest->data[end - 1] != '\n')
+				end--;
+			write_bytes("run.lpl.part", manifest->data, end);
+			assert_int_equal(unlink(in_directory("run.lpl")), 0);
+		}
+		left = load_all(closed ? "run.lpl" : "run.lpl.part");
+
+		/* not from another place, nor behind the end; then nothing is touched */
+		elsewhere = place;
+		elsewhere.refs_so_far++;
+		assert_int_equal(go_on(&segments, runs, 3, &elsewhere), LPL_ERR_USAGE);
+		assert_int_equal(go_on(&segments, runs, PARTS + 2, &place), LPL_ERR_USAGE);
+		assert_null(segments);
+		assert_same(left, load_all(closed ? "run.lpl" : "run.lpl.part"));
+		free_all(&left);
+
+		assert_int_equal(go_on(&segments, runs, 3, &place), LPL_OK);
+		assert_int_equal(lpl_segments_number(segments), 3);
+		assert_false(exists("run.lpl"));
+		assert_false(exists(segment_name("run", 3)));
+		assert_false(exists(segment_name("run", PARTS)));
+		for (size_t i = 2; i < PARTS; i++) {
+			if (i > 2)
+				rotate(segments);
+			send(segments, &stream, even[i], i + 1 < PARTS ? even[i + 1] :
+								       stream.count);
+		}
+		close_segments(segments);
+		assert_same(files, load_all("run.lpl"));
+		free_all(&files);
+	}
+	stream_free(&stream);
+}
+
+/* What is no manifest stays where it is, whatever is asked for. */
+static void only_a_manifest_is_gone_on_with(void **state)
+{
+	const struct lpl_writer_place place = { .refs_so_far = 0 };
+	struct lpl_segments *segments;
+	struct stream stream;
+
+	(void)state;
+	stream_random(&stream, 1000, STREAM_RAW, 20);
+	write_file("plain.lpl", &stream, 700, 1);
+	rename_in_directory("plain.lpl", "run.lpl");
+	assert_int_equal(go_on(&segments, false, 1, &place), LPL_ERR_USAGE);
+	assert_null(segments);
+	assert_false(exists("run.lpl.part"));
+	assert_reads("run.lpl", &stream, true);
+	assert_int_equal(unlink(in_directory("run.lpl")), 0);
+	assert_int_equal(go_on(&segments, false, 1, &place), LPL_ERR_USAGE);
+	assert_false(exists("run.lpl.part"));
+	stream_free(&stream);
+}
+
 /* ---- what is in the way ---- */
 
 static enum lpl_error try_open(const char *path, bool overwrite, struct lpl_report *report)
@@ -276,6 +401,8 @@ int main(void)
 		cmocka_unit_test(what_is_written_can_be_read),
 		cmocka_unit_test(a_killed_writer_leaves_a_whole),
 		cmocka_unit_test(a_rotation_may_be_stopped),
+		cmocka_unit_test(another_writer_goes_on),
+		cmocka_unit_test(only_a_manifest_is_gone_on_with),
 		cmocka_unit_test(nothing_else_is_replaced),
 		cmocka_unit_test(a_writer_is_left_alone),
 	};

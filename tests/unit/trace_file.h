@@ -45,6 +45,24 @@ static inline struct bytes load(const char *name)
 	return bytes;
 }
 
+static inline void write_bytes(const char *name, const uint8_t *data, size_t size)
+{
+	FILE *file = fopen(in_directory(name), "wb");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(data, 1, size, file), size);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* Of a trace in segments. */
+static inline const char *segment_name(const char *base, unsigned int number)
+{
+	static char name[64];
+
+	(void)snprintf(name, sizeof(name), "%s.%06u.lpl", base, number);
+	return name;
+}
+
 static inline struct lpl_meta *some_meta(void)
 {
 	struct lpl_meta *meta = lpl_meta_new();

@@ -53,8 +53,7 @@ struct lpl_repaired {
  * Read PATH ("-": stdin) and write what is whole.  LPL_OK also where something is lost, see
  * `repaired`.  LPL_ERR_FORMAT: no trace, or chunks of a newer format, which are not thrown away;
  * LPL_ERR_DAMAGED or LPL_ERR_TRUNCATED: there is not one whole chunk, or a manifest is damaged;
- * LPL_ERR_IO, LPL_ERR_MEMORY;
- * and as lpl_writer_open().
+ * LPL_ERR_IO, LPL_ERR_MEMORY; and as lpl_writer_open().
  */
 enum lpl_error lpl_repair(const char *path, const struct lpl_repair_options *options,
 			  struct lpl_repaired *repaired, struct lpl_report *report);

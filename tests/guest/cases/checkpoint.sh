@@ -101,6 +101,18 @@ done
 expect_line "$WORK/parts.log" '^laplace: the run was ended by end=instructions:250000000;'
 [ "$(newest parts)" -eq 2 ] || fail "$(newest parts) checkpoints in 250 M instructions, every 100 M"
 
+# Before the guest boots: what the BIOS finds behind a checkpoint is what it finds without.
+"$BOCHS" -q -f "$IMAGE/boot.bochsrc" \
+	"laplace: trace=$WORK/early.lpl, checkpoint=every:4M, end=instructions:6M, reduce=none" \
+	>"$WORK/early.log" 2>&1 </dev/null || fail "a checkpoint in the BIOS: $(said "$WORK/early.log")"
+[ "$(newest early)" -eq 1 ] || fail "$(newest early) checkpoints in 6 M instructions, every 4 M"
+recorded boot-none boot --reduce none
+references() { # TRACE; but for the numbers of instructions
+	"$LAPLACE" cat --format raw "$1" 2>/dev/null | awk '/^[irw]/ { print $1, $3, $4, $5 }'
+}
+cmp -n 90000000 <(references "$WORK/early.lpl") <(references "$WORK/boot-none.lpl") ||
+	fail "a checkpoint in the BIOS has changed the run"
+
 # A disk that has no room for one: the run goes on without, and holds what a run without them holds.
 if [ "$(id -u)" = 0 ] && mkdir -p "$WORK/small" && mount -t tmpfs -o size=60m none "$WORK/small" 2>/dev/null; then
 	record on-a-small-disk boot -o "$WORK/small/run.lpl" --reduce none --checkpoint every:150M ||
@@ -109,7 +121,6 @@ if [ "$(id -u)" = 0 ] && mkdir -p "$WORK/small" && mount -t tmpfs -o size=60m no
 	umount "$WORK/small"
 	expect_line "$WORK/on-a-small-disk.log" 'run\.lpl\.checkpoint\.000001 cannot be made, and the run goes on without: No space left'
 	verify "$WORK/run.lpl"
-	recorded boot-none boot --reduce none
 	"$PROGRAMS/compare-traces" "$WORK/boot-none.lpl" "$WORK/run.lpl" ||
 		fail "a checkpoint that could not be made has changed the run"
 fi

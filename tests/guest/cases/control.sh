@@ -57,7 +57,7 @@ for machine in "$WORK/spinning.bochsrc" "$WORK/halted.bochsrc" "$IMAGE/steered.b
 		ctl mark third
 		ctl flush
 		# at once: what is asked for is readable when the answer comes
-		marks "$trace.part" >"$WORK/control.found"
+		marks "$trace.part" | grep -vx asleep >"$WORK/control.found"
 		expect_same "what can be read after a flush" "$WORK/control.marks" "$WORK/control.found"
 		ctl quit
 		[ -e "$trace" ] || fail "quit was answered before the trace was closed"

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The collector, for the files that it is made of:
+ *
+ *	collector.c		its life: what it is opened with, and its end
+ *	collector_thread.c	the thread: from the ring through the reducer to the trace
+ *	collector_status.c	what it tells, and what it does where the disk is full
+ *	collector_place.c	how another process goes on where it was left
+ */
+#ifndef LAPLACE_COLLECT_COLLECTOR_STRUCT_H
+#define LAPLACE_COLLECT_COLLECTOR_STRUCT_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include <laplace/collector.h>
+
+#include "container/segments.h"
+#include "container/writer.h"
+#include "log_stream.h"
+#include "reduce/learned.h"
+#include "ring_stream.h"
+#include "run_refs.h"
+#include "state_keeper.h"
+#include "status.h"
+#include "status_file.h"
+
+/* What struct lpl_collector_place holds. */
+struct lpl_place {
+	uint64_t segment;		/* that begins; 0: nothing is known */
+	struct lpl_writer_place writer;
+	struct lpl_totals totals;
+	uint64_t refs, tracer_refs, events, instructions;
+	uint64_t elapsed_ns;
+	bool tracing;
+	struct lpl_run_state state;
+	struct lpl_fence learned;	/* by the reducer */
+};
+_Static_assert(sizeof(struct lpl_place) <= sizeof(struct lpl_collector_place), "room for a place");
+
+struct lpl_collector {
+	struct lpl_plan plan;
+	struct lpl_ring *ring;
+	struct lpl_ring_stream stream;	/* of windows */
+	struct lpl_log_stream log;
+	struct lpl_run_refs refs;	/* of the log */
+	struct lpl_writer *writer;	/* NULL unless the stage is FILE */
+	struct lpl_segments *segments;	/* whose it is; NULL: it has a file of its own */
+	struct lpl_guest_keeper guest;	/* for them */
+	struct lpl_segment_size segment;	/* when they end */
+	uint64_t segment_instr;		/* the instruction count when this one began */
+	struct lpl_place place;		/* behind the latest FLUSH that ended a segment */
+	struct lpl_reducer *reducer;
+	struct lpl_sink null;		/* the end of the stream without a file */
+
+	enum lpl_stage stage;
+	int status_fd;			/* its status goes there; -1: nobody watches, or no longer */
+	bool has_log;			/* else it has the records of windows */
+	bool wait_for_room;		/* on a full disk ... */
+	_Atomic bool waiting_for_room;	/* ... as now */
+	_Atomic bool failed;
+	pthread_t thread;
+	struct lpl_report report;	/* the thread's; read after join or `failed` */
+	_Atomic uint64_t flushes;
+
+	struct lpl_status status;
+	struct lpl_status_file status_file;	/* and there, too */
+	struct lpl_pace pace, file_pace;
+	uint64_t start_ns, status_at, file_at, file_ns;
+	void (*complain)(void *context, const char *text);
+	uint64_t flush_ns, flush_at;
+	void (*flush_due)(void *context);
+	uint64_t sync_ns, sync_at;
+	_Atomic uint64_t syncs, sync_time_ns;
+	bool (*is_ending)(void *context);
+	_Atomic uint64_t room_wait_ns;
+	void *context;
+};
+
+/* ---- collector_thread.c ---- */
+
+/* pthread_create()'s; the argument is the collector. */
+void *lpl_collector_run(void *collector);
+/* What the streams call, with the collector as their context. */
+enum lpl_error lpl_collector_flush(void *collector, bool ends_segment, struct lpl_report *report);
+enum lpl_error lpl_collector_between(void *collector, struct lpl_report *report);
+/* The reducer of what comes now; what one before it had learned is handed on. */
+enum lpl_error lpl_collector_reduce(struct lpl_collector *c, const struct lpl_fence *learned,
+				    struct lpl_report *report);
+uint64_t lpl_collector_instructions(const struct lpl_collector *c);
+struct lpl_totals *lpl_collector_totals(struct lpl_collector *c);
+
+/* ---- collector_status.c ---- */
+
+/* What the streams call with each event. */
+void lpl_collector_hear(void *collector, const struct lpl_event *event);
+/* Everybody who watches, how the run is, with these numbers. */
+void lpl_collector_tell_all(struct lpl_collector *c, const struct lpl_collector_status *now,
+			    struct lpl_status_end end);
+/* Those for whom it is time. */
+void lpl_collector_tell_if_due(struct lpl_collector *c, uint64_t now);
+/* The writer's no_room(). */
+bool lpl_collector_wait_for_room(void *collector, const struct lpl_report *why);
+
+/* ---- collector_place.c ---- */
+
+/* A segment has begun: it is here. */
+void lpl_collector_note_place(struct lpl_collector *c);
+/* Open the segments at options->place, instead of new ones. */
+enum lpl_error lpl_collector_go_on(struct lpl_collector *c,
+				   const struct lpl_collector_options *options,
+				   const struct lpl_writer_options *writing,
+				   struct lpl_report *report);
+
+#endif

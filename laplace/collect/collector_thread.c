@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The collector's thread: what comes out of the ring passes the reducer and ends in the trace
+ * file.  It also looks at the clock, for who watches, for flushes and for syncs.
+ */
+#include "base/host.h"
+#include "collector_struct.h"
+
+#define LOOK_NS 50000000U	/* how long the clock may go unnoticed */
+#define RECORDS_AT_ONCE 4096	/* taken from the ring before their room is given back */
+
+uint64_t lpl_collector_instructions(const struct lpl_collector *c)
+{
+	return atomic_load_explicit(c->has_log ? &c->log.instructions : &c->stream.instructions,
+				    memory_order_relaxed);
+}
+
+struct lpl_totals *lpl_collector_totals(struct lpl_collector *c)
+{
+	return c->has_log ? &c->refs.totals : &c->stream.totals;
+}
+
+/* ---- the reducer ---- */
+
+/* The reducer of what comes now; one before it hands on what it has learned. */
+enum lpl_error lpl_collector_reduce(struct lpl_collector *c, const struct lpl_fence *learned,
+				    struct lpl_report *report)
+{
+	struct lpl_reducer *reducer;
+	enum lpl_error error = lpl_reducer_open(&reducer, "none", c->plan.rest,
+						c->writer ? lpl_writer_sink(c->writer) : &c->null,
+						report);
+
+	if (error)
+		return error;
+	lpl_reducer_learn(reducer, learned);
+	lpl_reducer_close(c->reducer);
+	c->reducer = reducer;
+	c->stream.out = c->refs.out = lpl_reducer_sink(reducer);
+	return LPL_OK;
+}
+
+/* All that came is told, as far as the reduction allows. */
+static enum lpl_error flush_stream(struct lpl_collector *c, struct lpl_report *report)
+{
+	enum lpl_error error = LPL_OK;
+
+	if (c->has_log)
+		error = lpl_run_refs_deliver(&c->refs, report);
+	return error ? error : lpl_reducer_flush(c->reducer, report);
+}
+
+/*
+ * The same for the end of a segment, which is exact alone: the reduction ends, and begins anew
+ * with the next.  (A flush does not do: some methods keep what depends on references to come.)
+ */
+static enum lpl_error rotate(struct lpl_collector *c, struct lpl_report *report)
+{
+	enum lpl_error error = c->has_log ? lpl_run_refs_deliver(&c->refs, report) : LPL_OK;
+	struct lpl_fence learned;
+
+	if (!error)
+		error = (enum lpl_error)c->stream.out->finish(c->stream.out, report);
+	if (!error) {
+		learned = lpl_reducer_learned(c->reducer);
+		error = lpl_collector_reduce(c, &learned, report);
+	}
+	c->segment_instr = lpl_collector_instructions(c);
+	return error ? error : lpl_segments_rotate(c->segments, report);
+}
+
+/* ---- what the streams ask for ---- */
+
+/* The producer wants it readable: it is handed to the system. */
+enum lpl_error lpl_collector_flush(void *context, bool ends_segment, struct lpl_report *report)
+{
+	struct lpl_collector *c = context;
+	const bool rotates = ends_segment && c->segments;
+	enum lpl_error error = rotates ? rotate(c, report) : flush_stream(c, report);
+
+	if (!error && rotates)
+		lpl_collector_note_place(c);
+	else if (!error && c->writer)
+		error = lpl_writer_flush(c->writer, report);
+	c->flush_at = lpl_now_ns() + c->flush_ns;
+	atomic_fetch_add_explicit(&c->flushes, 1, memory_order_release);
+	return error;
+}
+
+/* The stream can be cut here: is the segment as large as it shall get? */
+enum lpl_error lpl_collector_between(void *context, struct lpl_report *report)
+{
+	struct lpl_collector *c = context;
+	const struct lpl_segment_size *size = &c->segment;
+	const uint64_t instr = lpl_collector_instructions(c);
+
+	if (lpl_segments_is_empty(c->segments))	/* what was not recorded is no part of it */
+		c->segment_instr = instr;
+	if ((!size->bytes || lpl_segments_bytes(c->segments) < size->bytes) &&
+	    (!size->instructions || instr - c->segment_instr < size->instructions))
+		return LPL_OK;
+	return rotate(c, report);
+}
+
+/* ---- the clock ---- */
+
+static enum lpl_error sync_trace(struct lpl_collector *c)
+{
+	uint64_t begin = lpl_now_ns(), end;
+	enum lpl_error error = lpl_writer_sync(c->writer, &c->report);
+
+	end = lpl_now_ns();
+	c->sync_at = end + c->sync_ns;
+	atomic_fetch_add_explicit(&c->syncs, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&c->sync_time_ns, end - begin, memory_order_relaxed);
+	return error;
+}
+
+/* What has to be done from time to time. */
+static enum lpl_error look_at_clock(struct lpl_collector *c)
+{
+	uint64_t now = lpl_now_ns();
+
+	lpl_collector_tell_if_due(c, now);
+	if (c->flush_ns && now >= c->flush_at) {
+		c->flush_due(c->context);
+		c->flush_at = now + LOOK_NS;
+	}
+	return c->sync_ns && now >= c->sync_at ? sync_trace(c) : LPL_OK;
+}
+
+static bool timed(const struct lpl_collector *c)
+{
+	return c->status_fd >= 0 || c->status_file.fd >= 0 || c->flush_ns || c->sync_ns;
+}
+
+static uint64_t patience(const struct lpl_collector *c)
+{
+	return timed(c) ? LOOK_NS : LPL_RING_FOREVER;
+}
+
+/* ---- the ring ---- */
+
+static enum lpl_error drain_log(struct lpl_collector *c)
+{
+	struct lpl_accounts *recording = &lpl_collector_totals(c)->recording;
+	const struct lpl_log_block *block;
+	enum lpl_error error = LPL_OK;
+
+	while ((block = lpl_ring_peek_block(c->ring, patience(c))) || !lpl_ring_over(c->ring)) {
+		if (block)	/* counted first: a place tells of all that came before it */
+			recording->sent_bytes += block->words * sizeof(*block->word);
+		if (block && c->stage != LPL_STAGE_RING)
+			error = lpl_log_stream_take(&c->log, block, &c->report);
+		if (error)
+			return error;
+		if (block)
+			lpl_ring_release(c->ring, 1);
+		if (timed(c))
+			error = look_at_clock(c);
+		if (error)
+			return error;
+	}
+	error = lpl_log_stream_end(&c->log, &c->report);
+	return error ? error : lpl_run_refs_deliver(&c->refs, &c->report);
+}
+
+static enum lpl_error drain_records(struct lpl_collector *c)
+{
+	struct lpl_accounts *recording = &lpl_collector_totals(c)->recording;
+	enum lpl_error error = LPL_OK;
+	const struct lpl_ring_record *records;
+	size_t ready;
+
+	while ((ready = lpl_ring_peek(c->ring, patience(c), &records)) > 0 ||
+	       !lpl_ring_over(c->ring)) {
+		if (ready > RECORDS_AT_ONCE)
+			ready = RECORDS_AT_ONCE;
+		recording->sent_bytes += ready * sizeof(*records);
+		if (c->stage != LPL_STAGE_RING)
+			error = lpl_ring_stream_take(&c->stream, records, ready, &c->report);
+		if (error)
+			return error;
+		lpl_ring_release(c->ring, ready);
+		if (timed(c))
+			error = look_at_clock(c);
+		if (error)
+			return error;
+	}
+	return lpl_ring_stream_deliver(&c->stream, &c->report);
+}
+
+static enum lpl_error drain(struct lpl_collector *c)
+{
+	enum lpl_error error = c->has_log ? drain_log(c) : drain_records(c);
+	struct lpl_sink *out = c->stream.out;
+
+	return error ? error : (enum lpl_error)out->finish(out, &c->report);
+}
+
+void *lpl_collector_run(void *argument)
+{
+	struct lpl_collector *c = argument;
+
+	if (timed(c))
+		look_at_clock(c);
+	if (drain(c)) {
+		atomic_store_explicit(&c->failed, true, memory_order_release);
+		lpl_ring_abort(c->ring);
+	}
+	return NULL;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a reader of traces consists of: for reader.c, which delivers what is read, and
+ * reader_open.c, which opens and closes, and answers what a reader is asked.
+ */
+#ifndef LAPLACE_CONTAINER_READER_PARTS_H
+#define LAPLACE_CONTAINER_READER_PARTS_H
+
+#include <laplace/trace.h>
+
+#include "base/work_queue.h"
+#include "codec/stream_hash.h"
+#include "index.h"
+#include "loaded_chunk.h"
+#include "reader.h"
+#include "source.h"
+
+struct lpl_reader {
+	struct lpl_source source;
+	bool owned;			/* its descriptor */
+	uint64_t size;			/* of the file, 0 when not known */
+	struct lpl_meta *meta;
+	unsigned int jobs;
+	struct lpl_work_queue *queue;		/* NULL until records are asked for */
+	struct lpl_loaded_chunk *slot;		/* by slot of the queue */
+	const struct lpl_loaded_chunk *now;	/* its records are being delivered; NULL: none */
+	size_t next_ref, next_event;	/* in that */
+	struct lpl_run_cursor cursor;	/* likewise, where it has runs */
+	struct lpl_ref *expanded;	/* owned: references of them */
+	struct lpl_stream_hash hash;	/* of what was delivered */
+	bool hashing;			/* it is compared */
+	struct lpl_packing packing;
+	struct lpl_chunk_header last;	/* of the last chunk delivered */
+	uint64_t consumed;
+	struct lpl_index index, old_index;	/* as it is written, and as it was */
+	struct lpl_totals totals;
+	struct lpl_chunk chunk;		/* of what is being delivered */
+	bool ended, complete;
+	bool gap;			/* something is missing before the next record */
+	bool gaps;			/* or was, at any time, in this file */
+	bool stateless;			/* what happened before this file is not known */
+	uint32_t states;		/* chunks in this file that tell it, up to the first missing */
+	uint64_t segment;		/* of what was delivered last; 0: none */
+	uint64_t segments;		/* whose header could be read */
+	struct lpl_event gap_event;
+	struct lpl_report failure;	/* what stopped the delivery */
+};
+
+/* The first error (LPL_OK: there was none), told in `report` if that tells no other. */
+enum lpl_error lpl_reader_failed(const struct lpl_reader *reader, struct lpl_report *report);
+/* The index that the file should have knows of a chunk more.  false: no memory. */
+bool lpl_reader_count_chunk(struct lpl_reader *reader, const struct lpl_chunk_header *header,
+			    uint64_t offset);
+
+#endif
