@@ -352,6 +352,12 @@ static struct lpl_segment_facts facts_of(const struct bytes *bytes,
 	return facts;
 }
 
+static void put_line(FILE *manifest, char *line)
+{
+	require(line && fputs(line, manifest) >= 0);
+	free(line);
+}
+
 /* All of it, so that each segment follows the one before it, and its manifest. */
 static void make_whole(struct trial *trial)
 {
@@ -361,7 +367,8 @@ static void make_whole(struct trial *trial)
 	FILE *out = open_memstream((char **)&manifest.data, &manifest.size);
 	unsigned int named = 0;
 
-	require(meta && out && lpl_manifest_put_begin(out, "trace", meta));
+	require(meta && out);
+	put_line(out, lpl_manifest_begin_line("trace", meta));
 	lpl_meta_free(meta);
 	for (unsigned int i = (trial->how & SEGMENTED) ? 1 : 0; i < trial->files; i++) {
 		const struct lpl_chunk_header before = last;
@@ -378,10 +385,10 @@ static void make_whole(struct trial *trial)
 			continue;
 		facts = facts_of(&file->hurt, &before, &last);
 		facts.number = ++named;
-		require(lpl_manifest_put_segment(out, "trace", &facts));
+		put_line(out, lpl_manifest_segment_line("trace", &facts));
 	}
 	if (trial->how & CLOSED)
-		require(lpl_manifest_put_end(out, named));
+		put_line(out, lpl_manifest_end_line(named));
 	require(fclose(out) == 0);
 	if (!(trial->how & SEGMENTED)) {
 		free(manifest.data);
