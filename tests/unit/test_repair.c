@@ -331,7 +331,7 @@ static void headers_that_lie(void **unused)
 		header.events_so_far -= events;
 		lpl_chunk_encode(&header, file.data + layout.offset[i]);
 	}
-	store("damaged.lpl", &file);
+	write_bytes("damaged.lpl", file.data, file.size);
 	free(file.data);
 	assert_int_equal(repair("repaired.lpl", &lost, &repaired, &report), LPL_OK);
 	assert_int_equal(repaired.losses, 1);

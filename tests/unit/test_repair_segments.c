@@ -408,7 +408,7 @@ static void part_of_a_state(void **unused)
 		lay_out(&segment.layout, &segment.file);
 		assert_int_equal(kind_of(&segment, 3), KIND_STATE);
 		segment.file.data[segment.layout.offset[hurt] + 150] ^= 1;
-		store("alone.lpl", &segment.file);
+		write_bytes("alone.lpl", segment.file.data, segment.file.size);
 		assert_int_equal(count_told("alone.lpl"), expected);
 		assert_int_equal(repair_alone(&repaired, &report), LPL_OK);
 		assert_int_equal(count_told("repaired.lpl"), expected);
