@@ -231,7 +231,7 @@ static enum lpl_error go_on(struct lpl_segments **segments, bool runs, uint64_t 
 	struct lpl_report report = { .error = LPL_OK };
 
 	return lpl_segments_continue(segments, in_directory("run.lpl"), &options, NULL, number,
-				     place, &report);
+				     place, true, &report);
 }
 
 /* From where the third segment began: whatever came behind that, the files are the same. */
