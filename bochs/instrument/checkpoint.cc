@@ -12,8 +12,9 @@
  *
  * It happens between two instructions, when Bochs has heeded all events, at the first such
  * place at or after the instruction that was asked for; and neither between a kernel record's
- * begin and its trigger nor within a repeated string instruction, which would be fetched again.  Before it the trace begins a new segment, so that nothing of what follows
- * is in a file of what went before.
+ * begin and its trigger nor within a repeated string instruction, which would be fetched again.
+ * Before it the trace begins a new segment, so that nothing of what follows is in a file of what
+ * went before.
  *
  * A checkpoint is a directory beside the trace, TRACE.checkpoint.NNNNNN.  It is made under
  * another name, synced, and renamed; the last two are kept.
@@ -36,6 +37,7 @@
 #include <xxhash.h>
 
 #include "checkpoint.h"
+#include "checkpoint_files.h"
 #include "conditions.h"
 #include "control.h"
 #include "option.h"
@@ -101,102 +103,76 @@ static void name_directory(char *path, size_t size, uint64_t number, const char 
 		 (unsigned long long)number, ending);
 }
 
-/* Each file of a directory; false with errno: not all. */
-static bool each_file(const char *path, bool (*what)(int directory, const char *name))
+/* ---- those of another recording ---- */
+
+/* TRACE.checkpoint.NNNNNN, or one that was being made? */
+static bool is_named_so(const char *name, const char *base)
 {
-	DIR *directory = opendir(path);
-	bool good = directory != NULL;
+	static const char mark[] = ".checkpoint.";
+	const size_t length = strlen(base);
 
-	while (good) {
-		errno = 0;
-		struct dirent *entry = readdir(directory);
+	if (strncmp(name, base, length) || strncmp(name + length, mark, sizeof(mark) - 1))
+		return false;
+	name += length + sizeof(mark) - 1;
+	const size_t digits = strspn(name, "0123456789");
 
-		if (!entry) {
-			good = !errno;
-			break;
-		}
-		if (entry->d_name[0] != '.')
-			good = what(dirfd(directory), entry->d_name);
+	return digits >= 6 && (!name[digits] || !strcmp(name + digits, ".part"));
+}
+
+static void refuse_or_remove(const char *path, bool removes)
+{
+	struct stat about;
+
+	if (!removes && !laplace_option.overwrite)
+		laplace_die("%s is there already, the checkpoint of another recording, and would be "
+			    "taken for one of this; choose another name for the trace, or allow "
+			    "overwriting (overwrite=on; laplace record: --overwrite)", path);
+	if (!removes && (lstat(path, &about) || !S_ISDIR(about.st_mode)))
+		laplace_die("%s has the name of a checkpoint, and is none; remove it", path);
+	if (removes && !laplace_remove_directory(path))
+		laplace_die("the old checkpoint %s cannot be removed: %s", path, strerror(errno));
+}
+
+void laplace_checkpoints_make_way(bool removes)
+{
+	char folder[NAME_SIZE], path[NAME_SIZE + 256];
+	const char *trace = laplace_option.trace, *slash = strrchr(trace, '/');
+	struct dirent *entry;
+
+	if (laplace_option.stage != LPL_STAGE_FILE || laplace_checkpoint_restores())
+		return;
+	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash + 1 - trace) : 2,
+		 slash ? trace : "./");
+	DIR *directory = opendir(folder);
+
+	while (directory && (entry = readdir(directory))) {
+		if (!is_named_so(entry->d_name, slash ? slash + 1 : trace))
+			continue;
+		snprintf(path, sizeof(path), "%s%s", folder, entry->d_name);
+		refuse_or_remove(path, removes);
 	}
 	if (directory)
 		closedir(directory);
-	return good;
-}
-
-static bool sync_file(int directory, const char *name)
-{
-	int fd = openat(directory, name, O_RDONLY | O_CLOEXEC);
-	bool good = fd >= 0 && fsync(fd) == 0;
-	int problem = errno;
-
-	if (fd >= 0)
-		close(fd);
-	errno = problem;
-	return good;
-}
-
-static bool remove_file(int directory, const char *name)
-{
-	return unlinkat(directory, name, 0) == 0;
-}
-
-static bool remove_directory(const char *path)
-{
-	return (each_file(path, remove_file) && rmdir(path) == 0) || errno == ENOENT;
-}
-
-static bool sync_directory(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool good = fd >= 0 && fsync(fd) == 0;
-	int problem = errno;
-
-	if (fd >= 0)
-		close(fd);
-	errno = problem;
-	return good;
-}
-
-static bool sync_parent(const char *path)
-{
-	char parent[NAME_SIZE];
-	char *slash;
-
-	snprintf(parent, sizeof(parent), "%s", path);
-	slash = strrchr(parent, '/');
-	if (slash)
-		slash[slash == parent] = '\0';
-	return sync_directory(slash ? parent : ".");
 }
 
 /* ---- the place ---- */
 
-/* What a file with a place begins with: whose it is.  It is read by the same program only. */
+/*
+ * What a file with a place begins with: whose it is, and what belongs to it.  It is read by the same
+ * program only, and Bochs takes what is in its own files for right.
+ */
 struct place_header {
 	char magic[16];
 	uint64_t size, program;
+	uint64_t place, others;		/* in a number: what follows, and the other files */
 };
-static const char MAGIC[16] = "laplace place";
+static const char MAGIC[16] = "laplace place", PLACE[] = "place";
 
-/* The program, in a number. */
 static uint64_t this_program(void)
 {
-	XXH3_state_t *state = XXH3_createState();
-	FILE *file = fopen("/proc/self/exe", "rb");
-	static char bytes[65536];
-	uint64_t number = 0;
-	size_t count;
+	uint64_t number;
 
-	if (state && file) {
-		XXH3_64bits_reset(state);
-		while ((count = fread(bytes, 1, sizeof(bytes), file)) > 0)
-			XXH3_64bits_update(state, bytes, count);
-		number = ferror(file) ? 0 : XXH3_64bits_digest(state);
-	}
-	if (file)
-		fclose(file);
-	XXH3_freeState(state);
-	return number;
+	return laplace_digest_file("/proc/self/exe", &number) ? number : 0;
 }
 
 static bool write_place(const char *directory)
@@ -208,7 +184,10 @@ static bool write_place(const char *directory)
 	memcpy(header.magic, MAGIC, sizeof(header.magic));
 	header.size = sizeof(*place);
 	header.program = this_program();
-	snprintf(path, sizeof(path), "%s/place", directory);
+	header.place = XXH3_64bits(place, sizeof(*place));
+	if (!laplace_digest_files(directory, PLACE, &header.others))
+		return false;
+	snprintf(path, sizeof(path), "%s/%s", directory, PLACE);
 	FILE *file = fopen(path, "wb");
 	bool good = file && fwrite(&header, sizeof(header), 1, file) == 1 &&
 		    fwrite(place, sizeof(*place), 1, file) == 1;
@@ -241,8 +220,9 @@ static void read_place(const char *directory)
 {
 	struct place_header header;
 	char path[NAME_SIZE + 16];
+	uint64_t others;
 
-	snprintf(path, sizeof(path), "%s/place", directory);
+	snprintf(path, sizeof(path), "%s/%s", directory, PLACE);
 	FILE *file = fopen(path, "rb");
 	bool good = file && fread(&header, sizeof(header), 1, file) == 1;
 
@@ -257,6 +237,13 @@ static void read_place(const char *directory)
 	if (fread(&checkpoint.place, sizeof(checkpoint.place), 1, file) != 1)
 		laplace_die("%s is cut off", path);
 	fclose(file);
+	if (!laplace_digest_files(directory, PLACE, &others))
+		laplace_die("the checkpoint %s cannot be read: %s", directory, strerror(errno));
+	if (others != header.others ||
+	    header.place != XXH3_64bits(&checkpoint.place, sizeof(checkpoint.place)))
+		laplace_die("the checkpoint %s is damaged: its files are not those that it was made "
+			    "of; the one before it may be whole (laplace record --resume takes its "
+			    "directory)", directory);
 }
 
 /* Bochs writes without looking whether it can; the patches have it tell. */
@@ -276,11 +263,11 @@ bool laplace_saved(bool good)
 static bool save_as(const char *partial, const char *final)
 {
 	all_saved = true;
-	return remove_directory(partial) && mkdir(partial, 0777) == 0 &&
-	       SIM->save_state(partial) && all_saved && write_place(partial) && write_guest(partial) &&
-	       each_file(partial, sync_file) && sync_directory(partial) &&
-	       remove_directory(final) &&
-	       rename(partial, final) == 0 && sync_parent(final);
+	return laplace_remove_directory(partial) && mkdir(partial, 0777) == 0 &&
+	       SIM->save_state(partial) && all_saved && write_guest(partial) && write_place(partial) &&
+	       laplace_sync_files(partial) &&
+	       laplace_remove_directory(final) &&
+	       rename(partial, final) == 0 && laplace_sync_parent(final);
 }
 
 /* ---- becoming a new process ---- */
@@ -355,7 +342,7 @@ static bool save(const char *final)
 	if (save_as(partial, final))
 		return true;
 	problem = all_saved ? errno : save_error;
-	remove_directory(partial);	/* it takes room */
+	laplace_remove_directory(partial);	/* it takes room */
 	errno = problem ? problem : EIO;
 	return false;
 }
@@ -383,7 +370,7 @@ static void make(void)
 	}
 	if (place->number > 2) {
 		name_directory(old, sizeof(old), place->number - 2, "");
-		if (!remove_directory(old))
+		if (!laplace_remove_directory(old))
 			laplace_complain("the old checkpoint %s cannot be removed: %s", old,
 					 strerror(errno));
 	}
@@ -429,8 +416,20 @@ void laplace_restored(void)
 	laplace_windows_continue(place->wanted, place->windows_begun);
 	laplace_continue(place->references, place->tracer_refs, place->on);
 	laplace_conditions_continue(place->started, place->stopped);
-	lpl_collector_checkpointed(laplace_session_collection().collector, place->instr);
 	set_next();
+}
+
+/* A copy of it, or one that was moved, still names the trace where it was made: that is another one. */
+static void check_where(const char *directory)
+{
+	char path[NAME_SIZE];
+	struct stat named, given;
+
+	name_directory(path, sizeof(path), checkpoint.place.number, "");
+	if (stat(path, &named) || stat(directory, &given) || named.st_dev != given.st_dev ||
+	    named.st_ino != given.st_ino)
+		laplace_die("the checkpoint %s is of the trace %s, and not where that has it: it "
+			    "was moved or copied", directory, laplace_option.trace);
 }
 
 void laplace_checkpoint_place(struct lpl_collector_options *options)
@@ -440,8 +439,10 @@ void laplace_checkpoint_place(struct lpl_collector_options *options)
 	const char *directory = SIM->get_param_string(BXPN_RESTORE_PATH)->getptr();
 
 	read_place(directory);
+	check_where(directory);
 	options->place = &checkpoint.place.collector;
 	options->place_guest = guest_path(directory);
+	options->place_instr = checkpoint.place.instr;
 }
 
 void laplace_checkpoints_begin(void)

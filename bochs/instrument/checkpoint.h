@@ -30,6 +30,11 @@ bool laplace_checkpoint_restores(void);
  * checkpoint cannot be used.
  */
 void laplace_checkpoint_place(struct lpl_collector_options *options);
+/*
+ * A recording that begins must not be taken up at the checkpoint of an older one of its name: what
+ * is there ends the program, unless it may be overwritten.  `removes`: then it goes.
+ */
+void laplace_checkpoints_make_way(bool removes);
 /* From power-on, or from a restored checkpoint: make them as the option says. */
 void laplace_checkpoints_begin(void);
 /* One is to be made soon. */

@@ -12,8 +12,11 @@
 #include <cstdlib>
 #include <cstring>
 
+#include <unistd.h>
+
 #include <laplace/control.h>
 
+#include "checkpoint.h"
 #include "control.h"
 #include "option.h"
 #include "producer.h"
@@ -52,6 +55,34 @@ static uint64_t count_flushes(void *collector)
 
 /* ---- the simulator's thread ---- */
 
+static int listening = -1;		/* before there is a `control` */
+
+/* A run that goes on from a checkpoint does without, rather than not at all. */
+static void give_up(const char *path, const struct lpl_report *report)
+{
+	if (!laplace_checkpoint_restores())
+		laplace_die("control=%s: %s", path, report->text);
+	laplace_complain("control=%s: %s; the run cannot be steered any more", path, report->text);
+}
+
+void laplace_control_listen(const char *path)
+{
+	const char *left = getenv(LEFT);
+	struct lpl_report report;
+
+	listening = left ? atoi(left) : -1;
+	unsetenv(LEFT);
+	memset(&report, 0, sizeof(report));
+	/* somebody may have removed what was left */
+	if (listening < 0 || access(path, F_OK)) {
+		if (listening >= 0)
+			close(listening);
+		listening = lpl_control_listen(path, &report);
+		if (listening < 0)
+			give_up(path, &report);
+	}
+}
+
 void laplace_control_open(const char *path)
 {
 	const struct lpl_control_hooks hooks = {
@@ -60,14 +91,10 @@ void laplace_control_open(const char *path)
 	struct lpl_report report;
 
 	memset(&report, 0, sizeof(report));
-	const char *left = getenv(LEFT);
-	enum lpl_error error = left ?
-		lpl_control_take_over(&control, path, atoi(left), &hooks, &report) : LPL_ERR_IO;
-
-	unsetenv(LEFT);
-	memset(&report, 0, sizeof(report));
-	if (error && lpl_control_open(&control, path, &hooks, &report))
-		laplace_die("control=%s: %s", path, report.text);
+	if (listening >= 0 &&
+	    lpl_control_take_over(&control, path, listening, &hooks, &report))
+		give_up(path, &report);
+	listening = -1;
 }
 
 /* Returns why it was not done, or NULL; *flushes: it is done when there were so many. */
@@ -153,6 +180,8 @@ void laplace_control_ending(void)
 
 void laplace_control_closed(const char *problem)
 {
+	if (listening >= 0)		/* there was never anything to steer */
+		unlink(laplace_option.control);
 	lpl_control_close(control, problem);
 	control = NULL;
 }

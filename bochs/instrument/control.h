@@ -3,7 +3,9 @@
 #ifndef LAPLACE_INSTRUMENT_CONTROL_H
 #define LAPLACE_INSTRUMENT_CONTROL_H
 
-/* Serve requests at this path from now on; there is a collector. */
+/* The socket, before anything is recorded.  Ends the program if there can be none. */
+void laplace_control_listen(const char *path);
+/* Serve requests at it from now on; there is a collector. */
 void laplace_control_open(const char *path);
 /* Do what is asked for, if anything is; between two instructions. */
 void laplace_control_attend(void);
@@ -11,7 +13,7 @@ void laplace_control_attend(void);
 void laplace_control_checkpointed(const char *problem);
 /*
  * Another program is executed in this process, after a checkpoint: the descriptor that it has to
- * have, for laplace_control_open() in it; -1: there is no socket.
+ * have, for laplace_control_listen() in it; -1: there is no socket.
  */
 int laplace_control_leave(void);
 /* The collector is about to be closed. */

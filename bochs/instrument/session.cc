@@ -428,6 +428,9 @@ static void open_collection(void)
 		refuse_own("log", SIM->get_param_string(BXPN_LOG_FILENAME)->getptr());
 	refuse_own("kernel", laplace_option.kernel);
 	locate_kernel();
+	laplace_checkpoints_make_way(false);
+	if (*laplace_option.control)
+		laplace_control_listen(laplace_option.control);
 
 	struct lpl_meta *meta = lpl_meta_new();
 	if (!meta)
@@ -469,6 +472,7 @@ static void open_collection(void)
 			    strstr(report.text, "overwriting") && !laplace_option.overwrite ?
 			    " (overwrite=on; laplace record: --overwrite)" : "");
 	lpl_meta_free(meta);
+	laplace_checkpoints_make_way(true);
 
 	laplace_producer_init(laplace_option.windows_only ? NULL :
 			      lpl_collector_ring(session.collector), plan.window);
@@ -538,6 +542,11 @@ static const char *judge(void)
 	}
 	if (session.end)
 		return session.end;
+	if (!laplace_icount()) {
+		snprintf(session.problem, sizeof(session.problem),
+			 "the machine ended before its first instruction; Bochs' messages say why");
+		return "error";
+	}
 	if (laplace.watch.end_seen || !strcmp(laplace_option.kernel, "none"))
 		return "clean";
 	if (bx_dbg.debugger_active)
@@ -568,8 +577,10 @@ static void close_collection(void)
 		return;
 	session.closed = true;
 	laplace_signals_heeded();
-	if (!session.collector)
+	if (!session.collector) {
+		laplace_control_closed(NULL);
 		return;
+	}
 	laplace_control_ending();
 	memset(&report, 0, sizeof(report));
 	if (!laplace.failed) {

@@ -22,7 +22,6 @@
 
 #include "output.h"
 
-#define RESERVE_AHEAD	((uint64_t)4 << 20)	/* kept besides: it is not asked for each piece */
 
 void lpl_short_name(char name[LPL_NAME_SIZE], const char *path)
 {
@@ -264,10 +263,9 @@ static int reserve(const struct lpl_output *output, uint64_t size)
 	return result == 0 ? 0 : errno;
 }
 
-enum lpl_error lpl_output_reserve(struct lpl_output *output, uint64_t size,
+enum lpl_error lpl_output_reserve(struct lpl_output *output, uint64_t size, uint64_t ahead,
 				  struct lpl_report *report)
 {
-	uint64_t ahead = RESERVE_AHEAD;
 	bool waited = false;
 	int number;
 

@@ -56,9 +56,10 @@ enum lpl_error lpl_output_write(struct lpl_output *output, const void *bytes, si
 /*
  * Keep room for so many bytes behind what was written, so that what is written there does not
  * fail for want of it, whoever else fills the disk.  LPL_ERR_FULL: there is not so much, and
- * what was kept before is kept.  LPL_OK also where nothing can be kept.
+ * what was kept before is kept.  LPL_OK also where nothing can be kept.  `ahead` bytes are kept
+ * besides, if there are so many, so that the file system is not asked for each piece.
  */
-enum lpl_error lpl_output_reserve(struct lpl_output *output, uint64_t size,
+enum lpl_error lpl_output_reserve(struct lpl_output *output, uint64_t size, uint64_t ahead,
 				  struct lpl_report *report);
 /*
  * A barrier: what was written is on the disk, and the ".part" in its directory.  After an error

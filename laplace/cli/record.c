@@ -154,6 +154,21 @@ static void check_segment(struct argp_state *state, const char *text)
 		argp_error(state, "--segment %s: %s", text, report.text);
 }
 
+/* every:N, as a segment's number of instructions; on; off */
+static void check_checkpoint(struct argp_state *state, const char *text)
+{
+	struct lpl_segment_size size = { 0 };
+	char spec[64];
+
+	if (strcmp(text, "on") == 0 || strcmp(text, "off") == 0)
+		return;
+	if (strncmp(text, "every:", 6) != 0 ||
+	    snprintf(spec, sizeof(spec), "instructions:%s", text + 6) >= (int)sizeof(spec) ||
+	    lpl_segment_size_parse(&size, spec, NULL) || size.bytes)
+		argp_error(state, "--checkpoint is on, or every:N instructions, from 1M on, as "
+			   "every:20G, not '%.100s'", text);
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct record_options *options = state->input;
@@ -213,6 +228,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		options->segment = arg;
 		return 0;
 	case OPT_CHECKPOINT:
+		check_checkpoint(state, arg);
 		options->checkpoint = arg;
 		return 0;
 	case OPT_RESUME:
@@ -440,8 +456,6 @@ int cmd_record(int argc, char **argv)
 		status = check_parameter("--workload", options.workload);
 	if (!status)
 		status = check_parameter("--kernel", options.kernel);
-	if (!status)
-		status = check_parameter("--checkpoint", options.checkpoint);
 	if (!status)
 		status = check_parameter("--flush", options.flush);
 	if (!status)

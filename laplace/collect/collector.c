@@ -180,7 +180,9 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 	}
 	if (options->status_path) {
 		error = lpl_status_file_open(&c->status_file, options->status_path, trace, report);
-		if (error)
+		if (error && options->place && c->complain)	/* who goes on does without */
+			c->complain(options->context, report->text);
+		else if (error)
 			goto failed;
 	}
 	if (c->stage == LPL_STAGE_FILE)
@@ -243,7 +245,7 @@ enum lpl_error lpl_collector_close(struct lpl_collector *c, const char *end,
 	}
 	totals->recording.instructions = lpl_collector_instructions(c);
 	/* host time has no place in a run that is to repeat */
-	totals->wait_ns = c->flush_ns ? lpl_ring_wait_ns(c->ring) : 0;
+	totals->wait_ns = c->flush_ns ? lpl_collector_wait_ns(c) : 0;
 	totals->recording.elapsed_ns = c->flush_ns ? lpl_now_ns() - c->start_ns : 0;
 	if (c->writer && (!error || error == LPL_ERR_FULL)) {
 		lpl_writer_totals(c->writer, totals);

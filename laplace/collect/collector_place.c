@@ -22,8 +22,14 @@ void lpl_collector_note_place(struct lpl_collector *c)
 		.tracer_refs = c->has_log ? c->log.tracer_refs : c->stream.tracer_refs,
 		.events = c->has_log ? c->log.events : c->stream.events_taken,
 		.instructions = lpl_collector_instructions(c),
-		.elapsed_ns = lpl_now_ns() - c->start_ns,
 		.tracing = c->status.tracing,
+		.marked = c->status.marked,
+		.mark = c->status.mark,
+		.elapsed_ns = lpl_now_ns() - c->start_ns,
+		.wait_ns = lpl_collector_wait_ns(c),
+		.room_wait_ns = atomic_load_explicit(&c->room_wait_ns, memory_order_relaxed),
+		.syncs = atomic_load_explicit(&c->syncs, memory_order_relaxed),
+		.sync_ns = atomic_load_explicit(&c->sync_time_ns, memory_order_relaxed),
 		.state = c->log.state,
 		.learned = lpl_reducer_learned(c->reducer),
 	};
@@ -53,7 +59,13 @@ static void go_to(struct lpl_collector *c, const struct lpl_place *place)
 	*lpl_collector_totals(c) = place->totals;
 	c->segment_instr = place->instructions;
 	c->start_ns -= place->elapsed_ns;
+	c->earlier_wait_ns = place->wait_ns;
+	c->room_wait_ns = place->room_wait_ns;
+	c->syncs = place->syncs;
+	c->sync_time_ns = place->sync_ns;
 	c->status.tracing = place->tracing;
+	c->status.marked = place->marked;
+	c->status.mark = place->mark;
 	if (!c->has_log) {
 		c->stream.tracer_refs = place->tracer_refs;
 		c->stream.events_taken = place->events;
@@ -84,6 +96,7 @@ enum lpl_error lpl_collector_go_on(struct lpl_collector *c,
 		return lpl_fail(report, LPL_ERR_USAGE, "%s: only a trace in segments can be continued",
 				options->path);
 	go_to(c, &c->place);
+	lpl_status_checkpoint(&c->status, options->place_instr, c->place.elapsed_ns);
 	error = lpl_guest_keeper_load(&c->guest, options->place_guest, report);
 	if (error)
 		return error;

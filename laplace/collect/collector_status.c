@@ -17,6 +17,11 @@
 
 /* ---- status ---- */
 
+uint64_t lpl_collector_wait_ns(const struct lpl_collector *c)
+{
+	return c->earlier_wait_ns + lpl_ring_wait_ns(c->ring);
+}
+
 void lpl_collector_status(const struct lpl_collector *c, struct lpl_collector_status *status)
 {
 	const struct lpl_ring_stream *stream = &c->stream;
@@ -34,7 +39,7 @@ void lpl_collector_status(const struct lpl_collector *c, struct lpl_collector_st
 					       memory_order_relaxed),
 		.kept = kept,
 		.bytes = c->writer ? lpl_writer_bytes(c->writer) : 0,
-		.wait_ns = lpl_ring_wait_ns(c->ring),
+		.wait_ns = lpl_collector_wait_ns(c),
 		.elapsed_ns = lpl_now_ns() - c->start_ns,
 		.flushes = atomic_load_explicit(&c->flushes, memory_order_relaxed),
 		.tracer_refs = atomic_load_explicit(&log->tracer_told, memory_order_relaxed),
@@ -54,11 +59,6 @@ char *lpl_collector_status_line(struct lpl_collector *c, struct lpl_pace *pace)
 
 	lpl_collector_status(c, &now);
 	return lpl_status_line(&c->status, &now, pace, (struct lpl_status_end){ .state = NULL });
-}
-
-void lpl_collector_checkpointed(struct lpl_collector *c, uint64_t instr)
-{
-	lpl_status_checkpoint(&c->status, instr, lpl_now_ns() - c->start_ns);
 }
 
 void lpl_collector_hear(void *context, const struct lpl_event *event)

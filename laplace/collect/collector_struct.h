@@ -31,8 +31,9 @@ struct lpl_place {
 	struct lpl_writer_place writer;
 	struct lpl_totals totals;
 	uint64_t refs, tracer_refs, events, instructions;
-	uint64_t elapsed_ns;
-	bool tracing;
+	bool tracing, marked;
+	struct lpl_event mark;		/* the last one, for who watches; and how long it took: */
+	uint64_t elapsed_ns, wait_ns, room_wait_ns, syncs, sync_ns;
 	struct lpl_run_state state;
 	struct lpl_fence learned;	/* by the reducer */
 };
@@ -74,6 +75,7 @@ struct lpl_collector {
 	_Atomic uint64_t syncs, sync_time_ns;
 	bool (*is_ending)(void *context);
 	_Atomic uint64_t room_wait_ns;
+	uint64_t earlier_wait_ns;	/* for the ring, of the processes before this one */
 	void *context;
 };
 
@@ -92,6 +94,8 @@ struct lpl_totals *lpl_collector_totals(struct lpl_collector *c);
 
 /* ---- collector_status.c ---- */
 
+/* For how long the simulator waited. */
+uint64_t lpl_collector_wait_ns(const struct lpl_collector *c);
 /* What the streams call with each event. */
 void lpl_collector_hear(void *collector, const struct lpl_event *event);
 /* Everybody who watches, how the run is, with these numbers. */

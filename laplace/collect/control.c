@@ -71,6 +71,7 @@ struct lpl_control {
 	bool ending;
 	char *last_status;		/* when ending */
 	bool closed;
+	bool leaving;			/* and the run goes on, in another process */
 	char problem[LPL_REPORT_SIZE];	/* of the end */
 };
 
@@ -164,6 +165,9 @@ int lpl_control_leave(struct lpl_control *c)
 {
 	int listening;
 
+	pthread_mutex_lock(&c->lock);
+	c->leaving = true;
+	pthread_mutex_unlock(&c->lock);
 	end(c, NULL);
 	listening = lpl_control_socket_leave(&c->socket);
 	free(c);
@@ -447,7 +451,10 @@ static void tell_end(struct lpl_control *c)
 	for (struct client *client = c->client; client < c->client + CLIENTS; client++) {
 		if (client->fd < 0 || !client->asking)
 			continue;
-		if (client->request.what != LPL_REQUEST_quit)
+		if (c->leaving)		/* the run goes on: nobody's wish to end it was heard */
+			reply(client, lpl_control_reply_failed("not done: the machine was being "
+							       "saved; ask again"));
+		else if (client->request.what != LPL_REQUEST_quit)
 			reply(client, lpl_control_reply_failed("the run has ended"));
 		else if (c->problem[0] != '\0')
 			reply(client, lpl_control_reply_failed(c->problem));
@@ -530,6 +537,14 @@ enum lpl_error lpl_control_open(struct lpl_control **control, const char *path,
 				const struct lpl_control_hooks *hooks, struct lpl_report *report)
 {
 	return open_at(control, path, -1, hooks, report);
+}
+
+int lpl_control_listen(const char *path, struct lpl_report *report)
+{
+	struct lpl_control_socket s;
+
+	return lpl_control_socket_open(&s, path, report) == LPL_OK ? lpl_control_socket_leave(&s) :
+								    -1;
 }
 
 enum lpl_error lpl_control_take_over(struct lpl_control **control, const char *path, int listening,

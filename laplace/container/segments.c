@@ -129,8 +129,9 @@ static enum lpl_error keep_room(struct lpl_segments *s, unsigned int lines,
 {
 	const size_t line = LINE_ROOM + 5 * strlen(lpl_segments_base(s->stem));
 
-	return s->writer->ends_when_full ? lpl_output_reserve(&s->manifest, lines * line, report) :
-					   LPL_OK;
+	/* no more than that: the segments need the room */
+	return s->writer->ends_when_full ?
+	       lpl_output_reserve(&s->manifest, lines * line, 0, report) : LPL_OK;
 }
 
 /* To begin there had to be room; from here on a full disk is what the writer is told it is. */

@@ -23,6 +23,8 @@
 #include "manifest_line.h"
 #include "state_chunk.h"
 
+#define LPL_WRITER_AHEAD ((uint64_t)4 << 20)	/* of room that is kept on the disk */
+
 /* A chunk on its way to the file. */
 struct lpl_packed_chunk {
 	struct lpl_data_encoder encoder;

@@ -66,7 +66,7 @@ static enum lpl_error write_chunk(struct lpl_writer *writer,
 
 	if (writer->ends_when_full && !writer->ending)
 		error = lpl_output_reserve(&writer->output, size + lpl_writer_end_room(writer),
-					   failure);
+					   LPL_WRITER_AHEAD, failure);
 	if (error == LPL_OK)
 		error = lpl_output_write(&writer->output, stored, size, failure);
 	if (error != LPL_OK)

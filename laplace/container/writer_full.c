@@ -42,7 +42,8 @@ enum lpl_error lpl_writer_room_for_next(struct lpl_writer *writer, const struct 
 	const size_t room = begin + 2 * lpl_writer_end_room(writer);
 
 	if (writer->failure.error == LPL_OK && writer->ends_when_full)
-		(void)lpl_output_reserve(&writer->output, room, &writer->failure);
+		(void)lpl_output_reserve(&writer->output, room, LPL_WRITER_AHEAD,
+					 &writer->failure);
 	return writer->failure.error;
 }
 

@@ -481,17 +481,23 @@ static void test_another_goes_on(void **state)
 {
 	const char *path = in_directory("left");
 	struct lpl_control *control = open_control(path);
-	int asked = connect_to(path), between, listening, idle = socket(AF_UNIX, SOCK_STREAM, 0);
+	int asked = connect_to(path), late = connect_to(path), between, listening;
+	int idle = socket(AF_UNIX, SOCK_STREAM, 0);
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	struct lpl_report report = { 0 };
 
 	(void)state;
 	say(asked, "checkpoint\n");
 	assert_int_equal(taken(control).what, LPL_REQUEST_checkpoint);
+	/* what nobody has begun is not done, an end neither */
+	say(late, "status\nquit\n");
+	expect(late, DONE("status"));
 	lpl_control_done(control, 0);
 	listening = lpl_control_leave(control);
 	assert_true(listening >= 0);
 	expect(asked, DONE("checkpoint"));
+	expect(late, FAILED("not done: the machine was being saved; ask again"));
+	close(late);
 	between = connect_to(path);
 	say(between, "status\n");
 	assert_int_equal(lpl_control_take_over(&control, path, listening, &all_hooks, &report), LPL_OK);

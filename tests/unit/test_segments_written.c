@@ -3,6 +3,7 @@
  * Traces in segments while they are written: what somebody reads meanwhile, what a writer that was
  * killed leaves behind, how another one goes on with that, and what one that begins replaces.
  */
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "segmented.h"
@@ -81,6 +82,29 @@ static void what_is_written_can_be_read(void **state)
 		assert_int_equal(lpl_writer_close(file.writer, &report), LPL_OK);
 		close_segments(cut.segments);
 	}
+	stream_free(&stream);
+}
+
+/* Of a small disk the segments have all there is: for the manifest no more is kept than for its lines. */
+static void the_manifest_keeps_little_room(void **state)
+{
+	const struct lpl_writer_options options = { .ends_when_full = true };
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_segments *segments;
+	struct lpl_meta *meta = some_meta();
+	struct stream stream;
+	struct stat part;
+
+	(void)state;
+	stream_random(&stream, RECORDS, STREAM_RAW, 21);
+	assert_int_equal(lpl_segments_open(&segments, in_directory("run.lpl"), meta, &options, NULL,
+					   true, &report), LPL_OK);
+	lpl_meta_free(meta);
+	send(segments, &stream, 0, 1000);
+	rotate(segments);
+	assert_int_equal(stat(in_directory("run.lpl.part"), &part), 0);
+	assert_true(part.st_blocks * 512 <= 65536);
+	close_segments(segments);
 	stream_free(&stream);
 }
 
@@ -398,6 +422,7 @@ static void a_writer_is_left_alone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_manifest_keeps_little_room),
 		cmocka_unit_test(what_is_written_can_be_read),
 		cmocka_unit_test(a_killed_writer_leaves_a_whole),
 		cmocka_unit_test(a_rotation_may_be_stopped),

@@ -104,7 +104,7 @@ enum lpl_error lpl_segment_size_parse(struct lpl_segment_size *size, const char 
  * program has to know to go on there.  To be kept as bytes.
  */
 struct lpl_collector_place {
-	uint64_t word[112];
+	uint64_t word[192];
 };
 
 struct lpl_collector_options {
@@ -134,6 +134,7 @@ struct lpl_collector_options {
 	/* to go on from there, with what the guest was then; NULL: it begins */
 	const struct lpl_collector_place *place;
 	const char *place_guest;	/* as lpl_collector_save_guest() wrote it */
+	uint64_t place_instr;		/* when the checkpoint was made, which status lines tell */
 	/*
 	 * At least so often, in nanoseconds of the host, everything has to be on disk that
 	 * happened: `flush_due` is called on the collector's thread, again and again until
@@ -216,9 +217,6 @@ struct lpl_pace {
  * are those since `pace`, which then is now.  To be freed by the caller; NULL: no memory.
  */
 char *lpl_collector_status_line(struct lpl_collector *collector, struct lpl_pace *pace);
-
-/* A checkpoint was made at this instruction count: status lines tell the last.  Any thread. */
-void lpl_collector_checkpointed(struct lpl_collector *collector, uint64_t instr);
 
 /* Why the collector gave up (after lpl_ring_reserve() returned NULL); LPL_OK if it did not. */
 enum lpl_error lpl_collector_failure(struct lpl_collector *collector,

@@ -91,8 +91,14 @@ enum lpl_error lpl_control_open(struct lpl_control **control, const char *path,
 				const struct lpl_control_hooks *hooks, struct lpl_report *report);
 
 /*
- * The same with a socket that another process has left (lpl_control_leave()): `listening` is its
- * descriptor.  LPL_ERR_IO: it is none; the descriptor is the caller's still.
+ * The same in two steps, the first of which can be made before there is anything to steer, so that a
+ * run does not begin whose socket cannot be: the descriptor of the socket, which survives an exec and
+ * is the caller's; who connects waits.  -1: an error as those above.
+ */
+int lpl_control_listen(const char *path, struct lpl_report *report);
+/*
+ * `listening` is such a descriptor, or that of a socket that another process has left
+ * (lpl_control_leave()).  LPL_ERR_IO: it is none; the descriptor is the caller's still.
  */
 enum lpl_error lpl_control_take_over(struct lpl_control **control, const char *path, int listening,
 				     const struct lpl_control_hooks *hooks,
@@ -122,7 +128,8 @@ void lpl_control_ending(struct lpl_control *control);
 void lpl_control_close(struct lpl_control *control, const char *problem);
 /*
  * As that, well, but the socket stays, for who executes another program in this process: returns
- * its descriptor.  Who connects meanwhile waits.
+ * its descriptor.  Who connects meanwhile waits; what was asked for and not taken is not done, and
+ * that is the reply.
  */
 int lpl_control_leave(struct lpl_control *control);
 

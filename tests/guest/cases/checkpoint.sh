@@ -73,12 +73,70 @@ done
 
 # A checkpoint that another program made is refused, and nothing is lost by that.
 last=$WORK/killed-sad.lpl.checkpoint.$(printf %06d "$(newest killed-sad)")
+cp "$last/place" "$WORK/file"
 printf x | dd of="$last/place" bs=1 seek=25 conv=notrunc status=none
 if "$LAPLACE" record --resume "$WORK/killed-sad.lpl" >"$WORK/other.log" 2>&1; then
 	fail "a checkpoint of another build is taken"
 fi
 expect_line "$WORK/other.log" 'was made by another build of laplace-bochs'
 verify "$WORK/killed-sad.lpl"
+cp "$WORK/file" "$last/place"
+
+# So is one whose files were changed or cut, or are fewer: Bochs would take them as they are.
+for file in place memory.ram cpu0 guest; do
+	cp "$last/$file" "$WORK/file"
+	for damage in changed cut gone; do
+		case $damage in
+		changed) printf 'x?' | dd of="$last/$file" bs=1 seek=300 conv=notrunc status=none ;;
+		cut) truncate -s -1 "$last/$file" ;;
+		gone) rm "$last/$file" ;;
+		esac
+		if "$LAPLACE" record --resume "$WORK/killed-sad.lpl" >"$WORK/damaged.log" 2>&1; then
+			fail "a checkpoint is taken whose $file is $damage"
+		fi
+		expect_line "$WORK/damaged.log" '(is damaged: its files are not|is cut off$|is no checkpoint$)'
+		cp "$WORK/file" "$last/$file"
+	done
+done
+verify "$WORK/killed-sad.lpl"
+
+# A copy of all would go on with the trace that it is a copy of.
+mkdir "$WORK/copy"
+cp -r "$WORK"/killed-sad.* "$WORK/copy/"
+if "$LAPLACE" record --resume "$WORK/copy/killed-sad.lpl" >"$WORK/copy.log" 2>&1; then
+	fail "a copy is gone on with"
+fi
+expect_line "$WORK/copy.log" 'and not where that has it: it was moved or copied$'
+rm -r "$WORK/copy"
+verify "$WORK/killed-sad.lpl"
+
+# A recording that begins is not taken up at a checkpoint of the one before it: they are in the way,
+# or go.  And it gets its name in the place of the one that was there.
+if "$LAPLACE" record --overwrite -o "$WORK/killed-sad.lpl" --checkpoint every:150M --control "$WORK/none/here" \
+	"$IMAGE/boot.bochsrc" >"$WORK/again.log" 2>&1; then
+	fail "a control socket is made where there is no directory"
+fi
+expect_line "$WORK/again.log" '^laplace: control=.*no socket can be made'
+verify "$WORK/killed-sad.lpl"
+rm "$WORK"/killed-sad.lpl "$WORK"/killed-sad.0*.lpl
+if "$LAPLACE" record -o "$WORK/killed-sad.lpl" "$IMAGE/boot.bochsrc" >"$WORK/in-the-way.log" 2>&1; then
+	fail "a checkpoint that is there is no matter"
+fi
+expect_line "$WORK/in-the-way.log" 'killed-sad.lpl.checkpoint.0*[0-9]+ is there already, the checkpoint of another recording'
+for part in 1 2; do
+	"$LAPLACE" record --overwrite -o "$WORK/killed-sad.lpl" --checkpoint every:50M --end instructions:120M \
+		--status-file "$WORK/again.status" --status-every 1 "$IMAGE/boot.bochsrc" >"$WORK/over.log" 2>&1 ||
+		fail "over a trace that is there, the $part. time: $(said "$WORK/over.log")"
+	verify "$WORK/killed-sad.lpl"
+	[ "$(newest killed-sad)" -eq 2 ] || fail "the newest checkpoint is $(newest killed-sad)"
+done
+# Who watches sees nothing begin anew.
+sed -n 's/.*"references":\([0-9]*\),.*"wait_ns":\([0-9]*\),.*"segment":\([0-9]*\),"syncs":\([0-9]*\),.*/\1 \2 \3 \4/p' \
+	"$WORK/again.status" >"$WORK/watched"
+awk '$3 < segment { references = wait = segment = syncs = 0 }
+	$1 < references || $2 < wait || $4 < syncs { print; bad = 1 }
+	{ references = $1; wait = $2; segment = $3; syncs = $4 }
+	END { exit bad || NR < 8 }' "$WORK/watched" || fail "a status begins anew at a checkpoint: $(head -n 3 "$WORK/watched")"
 rm -r "$WORK"/killed-sad.lpl.checkpoint.*
 if "$LAPLACE" record --resume "$WORK/killed-sad.lpl" >"$WORK/none.log" 2>&1; then
 	fail "it is resumed from nothing"

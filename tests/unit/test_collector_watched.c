@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Who watches a recording that another process goes on with sees it go on.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+
+#include "teller.h"
+
+#define RECORDS	20000
+#define SEED	3
+static const uint64_t CHECKPOINT = 4711;	/* instructions, as whoever makes it says */
+
+struct noted {
+	struct lpl_collector_place place;
+	struct lpl_collector_status status;
+};
+
+static struct lpl_collector *begin(const char *spec, const struct lpl_collector_place *place)
+{
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_meta *meta = lpl_meta_new();
+	struct lpl_collector *collector;
+	struct lpl_plan plan;
+	struct lpl_collector_options options = {
+		.path = in_directory("run.lpl"), .plan = &plan, .meta = meta,
+		.stage = LPL_STAGE_FILE, .status_fd = -1, .overwrite = true, .segmented = true,
+		.sync_ns = 1, .place = place, .place_guest = in_directory("guest"),
+		.place_instr = CHECKPOINT,
+	};
+
+	assert_non_null(meta);
+	assert_int_equal(lpl_plan_parse(&plan, spec, &report), LPL_OK);
+	if (lpl_collector_open(&collector, &options, &report) != LPL_OK)
+		fail_msg("%s", report.text);
+	lpl_meta_free(meta);
+	return collector;
+}
+
+static void tell_part(struct sender *sender, const struct stream *part)
+{
+	struct stream kept;
+
+	tell_windows(sender, part, &kept, SEED);
+	stream_free(&kept);
+	lpl_ring_publish(sender->ring);
+}
+
+/* A segment's end, and wait for it. */
+static void end_segment(struct sender *sender, struct lpl_collector *collector,
+			struct noted *noted)
+{
+	assert_true(tell(sender->ring, LPL_WIRE_ROTATE, 0, 0, LPL_WIRE_KIND(LPL_WIRE_FLUSH)));
+	lpl_ring_publish(sender->ring);
+	do {
+		assert_int_equal(lpl_collector_failure(collector, NULL), LPL_OK);
+		lpl_collector_status(collector, &noted->status);
+	} while (noted->status.flushes == 0);
+	assert_int_equal(lpl_collector_place(collector, &noted->place), 2);
+}
+
+static void close_well(struct lpl_collector *collector)
+{
+	struct lpl_report report = { .error = LPL_OK };
+
+	if (lpl_collector_close(collector, "clean", "", &report) != LPL_OK)
+		fail_msg("%s", report.text);
+}
+
+/* What was counted, and what was said last, is told from where it was. */
+static void who_watches_sees_it_go_on(void **state)
+{
+	struct stream told;
+	struct noted noted;
+	struct lpl_collector_status now;
+	struct lpl_pace pace = { 0 };
+	struct lpl_event *mark = NULL;
+	char expected[96], *line;
+
+	(void)state;
+	simulate(&told, RECORDS, SEED);
+	for (size_t i = 0; i < told.count; i++) {
+		if (told.items[i].is_event && told.items[i].event.tag == KTR_MARK)
+			told.items[i].event.tag = KTR_EXIT;
+		if (told.items[i].is_event)
+			mark = &told.items[i].event;
+	}
+	assert_non_null(mark);
+	mark->tag = KTR_MARK;
+	mark->text_length = 4;
+	memcpy(mark->text, "half", 4);
+
+	struct lpl_collector *collector = begin("window:9", NULL);
+	struct sender sender = { lpl_collector_ring(collector), 0 };
+	struct lpl_report report = { .error = LPL_OK };
+
+	tell_part(&sender, &told);
+	end_segment(&sender, collector, &noted);
+	assert_int_equal(lpl_collector_save_guest(collector, in_directory("guest"), &report),
+			 LPL_OK);
+	lpl_collector_leave(collector);
+
+	collector = begin("window:9", &noted.place);
+	lpl_collector_status(collector, &now);
+	assert_true(noted.status.syncs > 0 && now.syncs >= noted.status.syncs);
+	assert_true(now.sync_ns >= noted.status.sync_ns);
+	assert_true(now.wait_ns >= noted.status.wait_ns);
+	assert_int_equal(now.references, noted.status.references);
+	assert_int_equal(now.events, noted.status.events);
+	line = lpl_collector_status_line(collector, &pace);
+	assert_non_null(line);
+	assert_non_null(strstr(line, ",\"mark\":{\"text\":\"half\","));
+	(void)snprintf(expected, sizeof(expected), ",\"checkpoint\":{\"instruction\":%" PRIu64 ",",
+		       CHECKPOINT);
+	assert_non_null(strstr(line, expected));
+	free(line);
+	close_well(collector);
+	stream_free(&told);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_watches_sees_it_go_on),
+	};
+
+	return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}
