@@ -17,7 +17,10 @@ enum lpl_columns {
 	LPL_COLUMN_CYCLE, LPL_COLUMN_SPACE, LPL_COLUMN_ADDRESS, LPL_COLUMNS
 };
 
-#define LPL_CHUNK_EVENTS_WRITTEN 4096	/* after so many a writer ends a chunk */
+/* After so many a writer ends a chunk; fuzzers, whose streams are short, have fewer. */
+#ifndef LPL_CHUNK_EVENTS_WRITTEN
+#define LPL_CHUNK_EVENTS_WRITTEN 4096
+#endif
 #define LPL_BLOCK 256		/* references taken through the columns at a time */
 #define LPL_FLAGS_MAX 15	/* all of enum lpl_flags */
 #define LPL_TYPE_SLOTS 8	/* LPL_TYPES, rounded up so that any 3 bits index it */

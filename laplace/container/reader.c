@@ -228,17 +228,25 @@ static void begin_segment(struct lpl_reader *reader, uint64_t segment)
 {
 	reader->stateless = reader->segment == 0 || reader->gaps;
 	reader->segment = segment;
+	reader->states = 0;
 	reader->gaps = false;
 	lpl_index_free(&reader->index);
 	lpl_index_free(&reader->old_index);
 	lpl_stream_hash_init(&reader->hash);
 }
 
-/* Does it hold what who reads it now has to be told? */
-static bool is_told(const struct lpl_reader *reader, const struct lpl_chunk_header *header)
+/*
+ * Does it hold what who reads it now has to be told?  Of a state no more than up to a chunk that
+ * is missing: what two spaces share, say, would seem to be of each its own.
+ */
+static bool is_told(struct lpl_reader *reader, const struct lpl_chunk_header *header)
 {
-	return header->kind == LPL_CHUNK_STATE ? reader->stateless :
-						 lpl_chunk_has_records(header->kind);
+	if (header->kind != LPL_CHUNK_STATE)
+		return lpl_chunk_has_records(header->kind);
+	if (header->sequence != reader->states + 1)
+		return false;
+	reader->states++;
+	return reader->stateless;
 }
 
 /* What is in the oldest slot is delivered from now on. */

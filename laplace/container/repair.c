@@ -89,12 +89,19 @@ static enum lpl_error renew_hash(struct lpl_repairing *repair, struct lpl_report
 
 /*
  * What a segment tells of the guest is kept where the segment stays one, and is part of the stream
- * behind a gap; who has all of the stream knows it already.
+ * behind a gap; who has all of the stream knows it already.  Where a chunk of it is missing, the
+ * rest is of no use (reader.c).
  */
-static bool is_wanted(const struct lpl_repairing *repair)
+static bool is_wanted(struct lpl_repairing *repair)
 {
-	return repair->chunk.header.kind != LPL_CHUNK_STATE || !repair->source.manifest ||
-	       repair->stateless || repair->missed;
+	const struct lpl_chunk_header *header = &repair->chunk.header;
+
+	if (header->kind != LPL_CHUNK_STATE)
+		return true;
+	if (header->sequence != repair->states + 1)
+		return false;
+	repair->states++;
+	return !repair->source.manifest || repair->stateless || repair->missed;
 }
 
 static enum lpl_error copy_chunk(struct lpl_repairing *repair, struct lpl_report *report)
@@ -164,6 +171,7 @@ static enum lpl_error take_index(struct lpl_repairing *repair, struct lpl_report
 		};
 
 		repair->loss = loss;
+		repair->moved = false;
 		repair->loss.bytes = repair->size ? repair->size - loss.offset : KTR_NONE;
 		lpl_loss_count(repair);
 	}
@@ -266,6 +274,7 @@ static void enter_segment(struct lpl_repairing *repair)
 	repair->segment = repair->chunk.segment;
 	repair->stateless = repair->missed;
 	repair->missed = false;
+	repair->states = 0;
 	repair->last.sequence = 0;
 	lpl_stream_hash_init(&repair->read);
 	repair->unread = false;

@@ -27,6 +27,7 @@ void lpl_loss_measure(struct lpl_repairing *repair, const struct lpl_chunk_heade
 	const bool same_file = repair->chunk.segment == repair->loss.segment;
 	struct lpl_loss *loss = &repair->loss;
 
+	repair->moved = next && !lpl_clocks_equal(&next->base, &last->last);
 	loss->why = repair->why.text;
 	loss->bytes = loss->chunks = loss->refs = loss->events = KTR_NONE;
 	loss->until_ref = loss->until_instr = KTR_NONE;
@@ -48,6 +49,7 @@ void lpl_loss_measure_cut_off(struct lpl_repairing *repair)
 	const struct lpl_chunk_header *header = &repair->chunk.header;
 	struct lpl_loss *loss = &repair->loss;
 
+	repair->moved = !lpl_clocks_equal(&header->last, &repair->last.last);
 	loss->chunks = 1;
 	loss->refs = header->refs;
 	loss->events = lpl_chunk_counted_events(header);
@@ -65,8 +67,8 @@ void lpl_loss_count(struct lpl_repairing *repair)
 	struct lpl_repaired *repaired = repair->repaired;
 	const struct lpl_loss *loss = &repair->loss;
 
-	/* of a header, say, the stream misses nothing */
-	if (loss->refs != 0 || loss->events != 0) {
+	/* of a header, say, the stream misses nothing; what goes on later does, whatever was told */
+	if (loss->refs != 0 || loss->events != 0 || repair->moved) {
 		repair->gap_refs = add_known(repair->gap ? repair->gap_refs : 0, loss->refs);
 		repair->gap_events = add_known(repair->gap ? repair->gap_events : 0, loss->events);
 		repair->gap = repair->missed = true;

@@ -29,9 +29,11 @@ struct lpl_repairing {
 	bool unread;			/* ... but it misses some */
 	bool losing;			/* just now: the rest tells of that */
 	struct lpl_loss loss;
+	bool moved;			/* the stream goes on later than where that began */
 	struct lpl_report why;
 	bool missed;			/* records, in or right before the segment at hand */
 	bool stateless;			/* or in the one before it, and those between */
+	uint32_t states;		/* its chunks that tell what was before, up to the first missing */
 	/* what was lost behind the last chunk that was saved, and is to be told by an event */
 	bool gap;
 	uint64_t gap_refs, gap_events;

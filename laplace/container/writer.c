@@ -13,7 +13,9 @@
 #include "writer.h"
 
 #define DEFAULT_LEVEL		3
+#ifndef DEFAULT_CHUNK_REFS	/* fewer for fuzzers */
 #define DEFAULT_CHUNK_REFS	65536
+#endif
 #define DEFAULT_RUN_CHUNK_REFS	LPL_RUN_CHUNK_REFS_MAX
 #define RUN_PART		4096	/* references packed as runs between looks for room */
 

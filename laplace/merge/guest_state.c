@@ -16,8 +16,11 @@
 #define PIECES (UINT64_C(1) << 22)
 #define TASKS (UINT64_C(1) << 18)
 
-/* One remap moves no more pages than this, or it is as two unmaps: each may become a piece. */
-#define MOVED_PAGES (UINT64_C(1) << 20)
+/*
+ * One event makes no more pages than this: each may become a piece.  To tell that more are
+ * present has no effect (own_pages.c), and a remap of more is taken as two unmaps.
+ */
+#define PAGES_AT_ONCE (UINT64_C(1) << 20)
 
 /*
  * At most so many pieces are added by one change of a range, which parts the nodes on the paths
@@ -231,6 +234,21 @@ static uint64_t slots_in(const struct lpl_merge *merge, uint64_t number, uint64_
 	return slots;
 }
 
+/* Where so many pages end. */
+static uint64_t end_of_pages(uint64_t address, uint64_t pages)
+{
+	return pages > (UINT64_MAX - address) >> LPL_PAGE_SHIFT ?
+		       UINT64_MAX : address + (pages << LPL_PAGE_SHIFT);
+}
+
+/* How many pages an event can make of a range of bytes. */
+static uint64_t pages_in(uint64_t start, uint64_t end)
+{
+	uint64_t pages = start < end ? ((end - start) >> LPL_PAGE_SHIFT) + 1 : 0;
+
+	return pages <= PAGES_AT_ONCE + 1 ? pages : 0;
+}
+
 /* At most how many pieces the event adds. */
 static uint64_t growth(const struct lpl_merge *merge, const struct lpl_event *event)
 {
@@ -247,11 +265,11 @@ static uint64_t growth(const struct lpl_merge *merge, const struct lpl_event *ev
 		slots = slots_in(merge, arg[KTR_RANGE_SPACE], arg[KTR_RANGE_START],
 				 arg[KTR_RANGE_END]);
 		if (event->tag == KTR_PRESENT)
-			slots += (arg[KTR_RANGE_END] - arg[KTR_RANGE_START]) >> LPL_PAGE_SHIFT;
+			slots += pages_in(arg[KTR_RANGE_START], arg[KTR_RANGE_END]);
 		break;
 	case KTR_PAGE_OWN:
 		slots = slots_in(merge, arg[KTR_PAGE_OWN_SPACE], arg[KTR_PAGE_OWN_ADDRESS],
-				 UINT64_MAX);
+				 end_of_pages(arg[KTR_PAGE_OWN_ADDRESS], arg[KTR_PAGE_OWN_PAGES]));
 		break;
 	case KTR_SHM_DETACH:
 		slots = slots_in(merge, arg[KTR_SHM_DETACH_SPACE], arg[KTR_SHM_DETACH_START],
@@ -260,7 +278,7 @@ static uint64_t growth(const struct lpl_merge *merge, const struct lpl_event *ev
 	case KTR_REMAP:
 		slots = slots_in(merge, arg[KTR_REMAP_SPACE], arg[KTR_REMAP_OLD_START],
 				 arg[KTR_REMAP_OLD_END]) +
-			((arg[KTR_REMAP_OLD_END] - arg[KTR_REMAP_OLD_START]) >> LPL_PAGE_SHIFT);
+			pages_in(arg[KTR_REMAP_OLD_START], arg[KTR_REMAP_OLD_END]);
 		break;
 	default:
 		return lpl_event_is_fence(event->tag) ? PATHS :
@@ -281,12 +299,14 @@ static enum lpl_error merge_event(struct lpl_state *state, const struct lpl_even
 	return (enum lpl_error)sink->event(sink, event, report);
 }
 
+/* Where a range only grows or shrinks no page is moved. */
 static bool moves_too_much(const struct lpl_event *event)
 {
-	return event->tag == KTR_REMAP &&
-	       event->arg[KTR_REMAP_OLD_START] < event->arg[KTR_REMAP_OLD_END] &&
-	       (event->arg[KTR_REMAP_OLD_END] - event->arg[KTR_REMAP_OLD_START]) >>
-			       LPL_PAGE_SHIFT > MOVED_PAGES;
+	uint64_t start = event->arg[KTR_REMAP_OLD_START], end = event->arg[KTR_REMAP_OLD_END];
+
+	return event->tag == KTR_REMAP && start < end &&
+	       start >> LPL_PAGE_SHIFT != event->arg[KTR_REMAP_NEW_START] >> LPL_PAGE_SHIFT &&
+	       (end - start) >> LPL_PAGE_SHIFT > PAGES_AT_ONCE;
 }
 
 /* Nobody knows what is in either range. */

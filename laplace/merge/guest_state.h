@@ -27,8 +27,8 @@ struct teller {
 	struct lpl_sink *sink;
 	struct lpl_report *report;
 	struct lpl_event event;		/* the next one; its clocks stay */
+	uint64_t nowhere;		/* the number of a space that the guest does not have */
 	int error;			/* the first */
-	uint64_t left_out;		/* what this state cannot say */
 };
 
 /* What an event says, and nothing more: an event with these arguments is sent. */

@@ -51,12 +51,13 @@ bool lpl_memory_is_full(const struct lpl_merge *merge)
 bool lpl_memory_forget(struct lpl_merge *merge, const struct lpl_event *event)
 {
 	merge->stats.forgotten++;
+	/* before the books forget which spaces have ended: these have not */
+	if (!lpl_spaces_forget(merge, event))
+		return false;
 	lpl_merge_forget(merge);
 	free(merge->present_page);
 	merge->present_page = NULL;
 	merge->present_room = 0;
-	if (!lpl_spaces_forget(merge, event))
-		return false;
 	lpl_objects_forget(merge);
 	lpl_tasks_gap(&merge->tasks);
 	lpl_tasks_lose(&merge->tasks, event);

@@ -97,7 +97,7 @@ static int take_gap(struct lpl_merge *merge, const struct lpl_event *event,
 	merge->stats.gap_references += references != KTR_NONE ? references : 0;
 	merge->stats.gap_events += events != KTR_NONE ? events : 0;
 	lpl_merge_anomaly(merge, LPL_ANOMALY_GAP, event);
-	merge->gap |= events != 0;
+	merge->gap |= events != 0 || merge->tasks.in_state;
 	return tell_event(merge, event, &merge->tasks.current->view, report);
 }
 
@@ -129,6 +129,30 @@ void lpl_merge_after_gap(struct lpl_merge *merge)
 	lpl_tasks_gap(&merge->tasks);
 }
 
+/*
+ * Only these events tell a state.  Any other record before it ends shows that its end is missing,
+ * and more of it may be: what has been told is as if events were missing behind it.
+ */
+static bool tells_state(uint32_t tag)
+{
+	switch (tag) {
+	case LPL_EVENT_STATE:
+	case LPL_EVENT_TASK_STATE:
+	case LPL_EVENT_SPACE_STATE:
+	case LPL_EVENT_SHARED:
+	case LPL_EVENT_TRACING:
+	case KTR_MAP:
+	case KTR_PAGE_OWN:
+	case KTR_PRESENT:
+	case KTR_FILE:
+	case KTR_CACHE_ADD:
+	case KTR_SPACE_END:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* ---- the stream ---- */
 
 static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
@@ -139,6 +163,7 @@ static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 	struct lpl_merge_task *task;
 	int error;
 
+	merge->gap |= merge->tasks.in_state;
 	lpl_merge_after_gap(merge);
 	if (merge->stats.gaps != 0 && !merge->tasks.current_known)
 		merge->stats.gap_unknown += count;
@@ -257,6 +282,7 @@ static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 
 	if (event->tag == LPL_EVENT_GAP)
 		return take_gap(merge, event, report);
+	merge->gap |= merge->tasks.in_state && !tells_state(event->tag);
 	lpl_merge_after_gap(merge);
 	merge->stats.events++;
 	if (merge->audit != NULL)

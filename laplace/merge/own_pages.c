@@ -157,9 +157,19 @@ static bool put_present(struct lpl_merge *merge, struct space *space, tree_slot 
 	return done;
 }
 
+/*
+ * May a guest number pages so, from `first` on?  Where pages have no such numbers `first` is
+ * KTR_NONE.  What is above is a state's, which has numbers of its own (LPL_STATE_PAGES).
+ */
+static bool may_number(const struct lpl_merge *merge, uint64_t first, uint64_t pages)
+{
+	return merge->tasks.in_state || first == KTR_NONE || first <= LPL_STATE_PAGES - pages;
+}
+
 bool lpl_on_present(struct lpl_merge *merge, const struct lpl_event *event)
 {
 	struct space *space = lpl_space_find(merge, event->arg[KTR_RANGE_SPACE]);
+	uint64_t frame = event->arg[KTR_PRESENT_FRAME], swap = event->arg[KTR_PRESENT_SLOT];
 	struct runs runs = { 0 };
 	struct range range;
 	bool done;
@@ -167,9 +177,9 @@ bool lpl_on_present(struct lpl_merge *merge, const struct lpl_event *event)
 	if (!lpl_user_range(merge, event, event->arg[KTR_RANGE_START],
 			    event->arg[KTR_RANGE_END], &range))
 		return true;
-	if (range.last - range.first >= PRESENT_PAGES ||
-	    (event->arg[KTR_PRESENT_FRAME] == KTR_NONE &&
-	     event->arg[KTR_PRESENT_SLOT] == KTR_NONE)) {
+	if (range.last - range.first >= PRESENT_PAGES || (frame == KTR_NONE && swap == KTR_NONE) ||
+	    !may_number(merge, frame, range.last - range.first + 1) ||
+	    !may_number(merge, swap, range.last - range.first + 1)) {
 		lpl_merge_anomaly(merge, LPL_ANOMALY_RANGE, event);
 		return true;
 	}

@@ -18,15 +18,27 @@ static bool page_range(struct lpl_merge *merge, const struct lpl_event *event, u
 	return true;
 }
 
-/* The kernel addresses of frames are the kernel's own again. */
+/* The kernel addresses of frames are the kernel's own again, where they are theirs still. */
 static bool remove_alias(struct lpl_merge *merge, const struct run *run)
 {
-	uint64_t alias = slot_mapping(run->slot)->alias;
+	const struct mapping *held = slot_mapping(run->slot);
+	struct runs seen = { 0 };
+	bool done;
 
-	if (!slot_mapping(run->slot)->aliased)
+	if (!held->aliased)
 		return true;
-	lpl_flush_range(merge, &merge->kernel_asid, run->first + alias, run->last + alias);
-	return lpl_tree_set(&merge->kernel, run->first + alias, run->last + alias, TREE_EMPTY);
+	done = lpl_tree_collect(&merge->kernel, run->first + held->alias, run->last + held->alias,
+				&seen);
+	for (size_t i = 0; i < seen.count && done; i++) {
+		const struct run *shown = &seen.run[i];
+
+		if (!mapping_shows_frames(slot_mapping(shown->slot), held))
+			continue;
+		lpl_flush_range(merge, &merge->kernel_asid, shown->first, shown->last);
+		done = lpl_tree_set(&merge->kernel, shown->first, shown->last, TREE_EMPTY);
+	}
+	lpl_runs_free(&seen);
+	return done;
 }
 
 static bool tell_audit(struct lpl_merge *merge, const struct lpl_event *event,
@@ -128,6 +140,7 @@ static bool alias_frames(struct lpl_merge *merge, const struct lpl_event *event,
 		return true;
 	mapping->aliased = true;
 	mapping->alias = range.first - frames.first;
+	alias.alias = mapping->alias;
 	alias.delta = mapping->delta - mapping->alias;
 	made = lpl_mapping_new(&merge->store, &alias);
 	if (made == NULL)

@@ -60,8 +60,13 @@ struct translation {
 	uint32_t cached;	/* audit: the epoch in which its page was in the page cache */
 };
 
-/* 2 MiB, which is what a core has near: a reduced trace goes about in many pages. */
+/*
+ * 2 MiB, which is what a core has near: a reduced trace goes about in many pages.  Fuzzers, whose
+ * streams are short, have few, so that these meet.
+ */
+#ifndef TRANSLATION_BITS
 #define TRANSLATION_BITS 16
+#endif
 #define TRANSLATIONS (1U << TRANSLATION_BITS)
 
 struct audit;

@@ -304,7 +304,7 @@ static int visit_present(void *context, uint64_t first, uint64_t last, tree_slot
 
 /*
  * A page that is nowhere mapped any more may still be told of again by its keys, and is then
- * none of those that are.  It is told in a space that no machine has, and which ends at once.
+ * none of those that are.  It is told in a space that the guest does not have, and which ends at once.
  */
 static void tell_unmapped(struct spaces_teller *spaces)
 {
@@ -372,7 +372,8 @@ static void tell_space(struct spaces_teller *spaces, struct space *space)
 
 void lpl_tell_spaces(struct teller *teller)
 {
-	struct spaces_teller spaces = { .teller = teller, .nowhere.number = KTR_NONE };
+	struct spaces_teller spaces = { .teller = teller,
+					.nowhere.number = teller->nowhere };
 	struct space *space;
 
 	lpl_map_init(&spaces.owner, 1);

@@ -57,15 +57,14 @@ struct object_name lpl_told_name(const struct mapping *mapping)
 
 /*
  * What only a mapping tells of a file, that it is shared memory, or its name, is told by a
- * mapping: in a space that no machine has, and which ends at once.
+ * mapping: in a space that the guest does not have, and which ends at once.
  */
 static void tell_as_mapping(struct teller *teller, const struct object *object,
 			    struct object_name name)
 {
-	const uint64_t nowhere = KTR_NONE;
 	const struct mapping shows = { .domain = object->domain };
 	const uint64_t arg[KTR_ARGS] = {
-		[KTR_MAP_SPACE] = nowhere, [KTR_MAP_END] = 1,
+		[KTR_MAP_SPACE] = teller->nowhere, [KTR_MAP_END] = 1,
 		[KTR_MAP_KIND] = object->memory ? KTR_MAP_ANONYMOUS_SHARED :
 				 class_of(&shows) == OBJECT_SEGMENT ? KTR_MAP_SHM :
 								      KTR_MAP_FILE_SHARED,
@@ -73,7 +72,7 @@ static void tell_as_mapping(struct teller *teller, const struct object *object,
 	};
 
 	lpl_teller_send(teller, KTR_MAP, arg, object->name, object->name_length);
-	TELL(teller, KTR_SPACE_END, nowhere);
+	TELL(teller, KTR_SPACE_END, teller->nowhere);
 }
 
 static void tell_files(struct teller *teller)
@@ -113,8 +112,8 @@ static void tell_frames(struct teller *teller, uint64_t first, uint64_t last,
 
 /*
  * A run of frames that the kernel was told to see at addresses of its own.  Where these show
- * something else by now, because another frame was told to be there, the frames are told
- * without them: two in one place are more than an event can say.
+ * something else by now, because another frame was told to be there, the address is nobody's
+ * that leaves it, and is not told.
  */
 static void tell_aliased(struct teller *teller, const struct run *run)
 {
@@ -126,24 +125,18 @@ static void tell_aliased(struct teller *teller, const struct run *run)
 			      run->last + held->alias, &seen))
 		lpl_teller_no_memory(teller);
 	for (size_t i = 0; i < seen.count; i++) {
-		const struct mapping *shown = slot_mapping(seen.run[i].slot);
 		uint64_t first = seen.run[i].first - held->alias;
 		uint64_t last = seen.run[i].last - held->alias;
 
-		if (shown->domain != held->domain || shown->object != held->object ||
-		    shown->delta != held->delta - held->alias)
+		if (!mapping_shows_frames(slot_mapping(seen.run[i].slot), held))
 			continue;
-		if (next < first) {
+		if (next < first)
 			tell_frames(teller, next, first - 1, held, KTR_NONE);
-			teller->left_out++;
-		}
 		tell_frames(teller, first, last, held, seen.run[i].first << LPL_PAGE_SHIFT);
 		next = last + 1;
 	}
-	if (next <= run->last) {
+	if (next <= run->last)
 		tell_frames(teller, next, run->last, held, KTR_NONE);
-		teller->left_out++;
-	}
 	lpl_runs_free(&seen);
 }
 
@@ -223,10 +216,13 @@ enum lpl_error lpl_state_tell(struct lpl_state *state, struct lpl_sink *sink,
 	struct teller teller = {
 		.merge = merge, .sink = sink, .report = report, .event = {
 			.ref = state->ref, .instr = state->instr, .cycle = state->cycle
-		}
+		},
+		.nowhere = KTR_NONE
 	};
 
 	lpl_merge_after_gap(merge);
+	while (lpl_space_find(merge, teller.nowhere) != NULL)
+		teller.nowhere--;
 	TELL(&teller, LPL_EVENT_STATE, [LPL_EVENT_STATE_BEGINS] = 1,
 	     [LPL_EVENT_STATE_KERNEL_BASE] = merge->base_known ? merge->kernel_base : 0);
 	lpl_tell_spaces(&teller);
@@ -239,6 +235,6 @@ enum lpl_error lpl_state_tell(struct lpl_state *state, struct lpl_sink *sink,
 	     [LPL_EVENT_STATE_SNAPSHOT] = snapshot_of(&merge->tasks),
 	     [LPL_EVENT_STATE_RUNS] = merge->tasks.current_known ?
 				      merge->tasks.current->view.tid : KTR_NONE,
-	     [LPL_EVENT_STATE_LEFT_OUT] = state->left_out + teller.left_out);
+	     [LPL_EVENT_STATE_LEFT_OUT] = state->left_out);
 	return (enum lpl_error)teller.error;
 }

@@ -49,7 +49,8 @@ struct mapping {
 	uint64_t domain;		/* in which the object's number is its own: object.h */
 	uint64_t object;		/* inode */
 	uint64_t delta;			/* page of the object = virtual page + delta */
-	uint64_t alias;			/* frames: kernel virtual page = frame + alias */
+	uint64_t alias;			/* frames: kernel virtual page = frame + alias; also of
+					 * what the kernel sees there */
 	bool aliased;
 };
 
@@ -131,6 +132,16 @@ static inline bool mapping_same_pages(const struct mapping *one,
 {
 	return one->domain == other->domain &&
 	       one->object == other->object && one->delta == other->delta;
+}
+
+/*
+ * The kernel was told to see frames at addresses of its own: is what it sees there still these
+ * frames?  Another one may have been told to be there since.
+ */
+static inline bool mapping_shows_frames(const struct mapping *seen, const struct mapping *frames)
+{
+	return seen->domain == frames->domain && seen->object == frames->object &&
+	       seen->alias == frames->alias && seen->delta == frames->delta - frames->alias;
 }
 
 /* A copy of `like` with one reference, the caller's; NULL: no memory. */

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Fuzzing what people write: reductions, windows of time, sizes, policies, kinds of pages, meta
- * data.  The first byte chooses which; the rest is a text, of two parts where a newline is.
+ * data, conditions, requests at the control socket.  The first byte chooses which; the rest is a
+ * text, of two parts where a newline is.
  *
  * What is accepted has a canonical form, which is accepted, too, and is its own; what is not
  * accepted is told why.
  */
 #include <laplace/collector.h>
+#include <laplace/conditions.h>
 #include <laplace/reducer.h>
 #include <laplace/select.h>
 #include <laplace/simulator.h>
 #include <laplace/trace.h>
 #include <laplace/windows.h>
 
+#include "collect/control_request.h"
 #include "container/meta.h"
 
+#include "../cli/shown.h"
 #include "fuzz.h"
 
 static void reduction(char *before, char *spec)
@@ -156,9 +160,75 @@ static void meta(const char *text)
 	lpl_meta_free(again);
 }
 
+/* A specification has a whole form, which stands for the same. */
+static void conditions(const char *spec, enum lpl_conditions_use use)
+{
+	struct kernel_trace_record record = { .tag = KTR_MARK };
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_conditions c, again;
+	char said[LPL_CONDITIONS_SIZE];
+
+	if (lpl_conditions_parse(&c, spec, use, &report)) {
+		require_told(&report);
+		require(c.spec[0] == '\0' && !lpl_conditions_need_kernel(&c));
+		return;
+	}
+	require(lpl_conditions_parse(&again, c.spec, use, &report) == LPL_OK);
+	require(strcmp(c.spec, again.spec) == 0);
+	for (int i = 0; i < LPL_CONDITIONS; i++) {
+		const enum lpl_condition which = (enum lpl_condition)i;
+
+		require(c.number[i] == again.number[i] && strcmp(c.text[i], again.text[i]) == 0);
+		require(strlen(lpl_condition_say(&c, which, said)) < LPL_CONDITIONS_SIZE);
+		require(lpl_condition_holds(&c, which, UINT64_MAX) ==
+			(c.number[i] != LPL_NEVER));
+		require(!lpl_condition_holds(&c, which, 0));
+	}
+	record.text_length = (uint32_t)strnlen(c.text[LPL_AT_MARK], KTR_TEXT);
+	memcpy(record.text, c.text[LPL_AT_MARK], record.text_length);
+	require(lpl_conditions_hear(&c, &record) ==
+		(c.text[LPL_AT_MARK][0] != '\0' && strlen(c.text[LPL_AT_MARK]) <= KTR_TEXT ?
+			 LPL_AT_MARK : LPL_CONDITIONS));
+}
+
+static void segment_size(const char *spec)
+{
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_segment_size size;
+
+	if (lpl_segment_size_parse(&size, spec, &report))
+		require_told(&report);
+	else
+		require(size.bytes >= LPL_SEGMENT_LEAST || size.instructions >= LPL_SEGMENT_LEAST);
+}
+
+/* The reply to any line is one line of JSON. */
+static void request(const uint8_t *data, size_t size)
+{
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_control_request asked;
+	uint8_t *line = copy_of(data, size);
+	char *reply;
+
+	if (lpl_control_parse(&asked, (const char *)line, size, &report)) {
+		require_told(&report);
+		reply = lpl_control_reply_failed(report.text);
+	} else {
+		require(asked.what < LPL_REQUEST_COUNT);
+		require((asked.text[0] != '\0') == (asked.what == LPL_REQUEST_mark));
+		reply = asked.what == LPL_REQUEST_help ? lpl_control_reply_help() :
+			lpl_control_reply_done(asked.what, "{\"a\":1}\n");
+	}
+	require(reply && strchr(reply, '\n') == reply + strlen(reply) - 1);
+	require(shown_json(reply, strlen(reply)) == NULL);
+	free(reply);
+	free(line);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	enum { REDUCTION, REDUCTION_AGAIN, PLAN, WINDOWS, SIZES, POLICY, KINDS, META, PARSERS };
+	enum { REDUCTION, REDUCTION_AGAIN, PLAN, WINDOWS, SIZES, POLICY, KINDS, META,
+	       TO_START, TO_STOP, TO_END, SEGMENT_SIZE, REQUEST, PARSERS };
 	char *text, *rest, *second;
 
 	if (size == 0)
@@ -191,8 +261,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	case KINDS:
 		kinds(text);
 		break;
-	default:
+	case META:
 		meta(text);
+		break;
+	case TO_START:
+		conditions(text, LPL_TO_START);
+		break;
+	case TO_STOP:
+		conditions(text, LPL_TO_STOP);
+		break;
+	case TO_END:
+		conditions(text, LPL_TO_END);
+		break;
+	case SEGMENT_SIZE:
+		segment_size(text);
+		break;
+	default:
+		request(data + 1, size - 1);
 		break;
 	}
 	free(text);

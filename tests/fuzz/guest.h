@@ -14,6 +14,7 @@ struct guest {
 	struct input input;
 	struct lpl_sink *sink;		/* gets all */
 	bool is_orderly;		/* clocks never run backwards, as files have it */
+	bool tells_states;		/* events that no kernel sends, too (state.h) */
 	uint64_t references, events;	/* sent; gaps are no events */
 };
 
@@ -40,14 +41,26 @@ static inline uint64_t guest_number(struct input *input)
 	}
 }
 
+/* A kernel's, three unknown ones, that events are missing; and those of a state. */
+static inline uint32_t guest_tag(const struct guest *guest, unsigned int byte)
+{
+	static const uint32_t ours[] = { LPL_EVENT_GAP, LPL_EVENT_STATE, LPL_EVENT_TASK_STATE,
+					 LPL_EVENT_SPACE_STATE, LPL_EVENT_SHARED,
+					 LPL_EVENT_TRACING };
+	const unsigned int others = KTR_TAGS + 3;
+	const unsigned int count = guest->tells_states ? sizeof(ours) / sizeof(*ours) : 1;
+	const unsigned int tag = byte % (others + count);
+
+	return tag < others ? tag : ours[tag - others];
+}
+
 static inline void guest_event(struct guest *guest, uint64_t clock)
 {
 	struct input *input = &guest->input;
 	struct lpl_event event = { .ref = clock, .instr = clock, .cycle = clock };
 	unsigned int args = input_byte(input) % (KTR_ARGS + 1);
-	unsigned int tag = input_byte(input) % (KTR_TAGS + 4);	/* and three unknown ones */
 
-	event.tag = tag < KTR_TAGS + 3 ? tag : (uint32_t)LPL_EVENT_GAP;
+	event.tag = guest_tag(guest, input_byte(input));
 	event.tid = input_byte(input) & 7;
 	event.tgid = input_byte(input) & 7;
 	for (unsigned int i = 0; i < args; i++)

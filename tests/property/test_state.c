@@ -499,6 +499,82 @@ static void test_large_forks(void **state)
 	stream_free(&out);
 }
 
+/* ---- guests that were found by fuzzing ---- */
+
+#define SEND(cut, event_tag, ...) \
+	cut_event(cut, &(struct lpl_event){ .tag = (event_tag), .arg = { __VA_ARGS__ } })
+
+static void read_at(struct cut *cut, uint64_t space, uint64_t address)
+{
+	static uint64_t clock;
+	const struct lpl_ref ref = {
+		.ref = ++clock, .space = space, .address = address, .type = LPL_READ,
+		.flags = LPL_USER, .length = 4
+	};
+
+	cut_ref(cut, &ref);
+}
+
+static void finish_cut(struct cut *cut)
+{
+	cut_finish(cut);
+	if (cut->why[0] != '\0')
+		fail_msg("%s", cut->why);
+	cut_close(cut);
+}
+
+/* Whatever number it has, it is not the one in which a state tells what no space maps. */
+static void test_space_of_any_number(void **state)
+{
+	struct lpl_event map = { .tag = KTR_MAP, .text_length = 1, .text = "f", .arg = {
+		[KTR_MAP_SPACE] = 1, [KTR_MAP_START] = 0x10000, [KTR_MAP_END] = 0x11000,
+		[KTR_MAP_KIND] = KTR_MAP_FILE_SHARED, [KTR_MAP_INODE] = 5 } };
+	struct cut *cut = cut_open(false, true);
+
+	(void)state;
+	cut_event(cut, &map);
+	SEND(cut, KTR_UNMAP, 1, 0x10000, 0x11000);
+	SEND(cut, KTR_MAP, KTR_NONE, 0x10000, 0x11000);
+	SEND(cut, KTR_MAP, KTR_NONE - 1, 0x10000, 0x11000);
+	cut_here(cut);
+	read_at(cut, KTR_NONE, 0x10000);
+	read_at(cut, KTR_NONE - 1, 0x10000);
+	finish_cut(cut);
+}
+
+/* A guest cannot number pages as a state does. */
+static void test_numbers_of_a_state(void **state)
+{
+	struct cut *cut = cut_open(false, true);
+
+	(void)state;
+	SEND(cut, KTR_MAP, 1, 0x10000, 0x13000);
+	SEND(cut, KTR_SNAPSHOT, 1);
+	SEND(cut, KTR_PRESENT, 1, 0x10000, 0x11000, 5, KTR_NONE);
+	SEND(cut, KTR_PRESENT, 1, 0x11000, 0x12000, LPL_STATE_PAGES + 1, KTR_NONE);
+	SEND(cut, KTR_PRESENT, 1, 0x12000, 0x13000, KTR_NONE, LPL_STATE_PAGES + 1);
+	cut_here(cut);
+	for (uint64_t page = 0x10000; page < 0x13000; page += 0x1000)
+		read_at(cut, 1, page);
+	finish_cut(cut);
+}
+
+/* What only grows moves no page, however many there are: nothing is left out. */
+static void test_grows_in_place(void **state)
+{
+	const uint64_t end = UINT64_C(1) << 40;
+	struct cut *cut = cut_open(false, true);
+
+	(void)state;
+	SEND(cut, KTR_MAP, 1, 0x10000, end);
+	SEND(cut, KTR_REMAP, 1, 0x10000, end, 0x10000, 2 * end);
+	assert_int_equal(lpl_state_left_out(cut->state), 0);
+	cut_here(cut);
+	read_at(cut, 1, 0x10000);
+	read_at(cut, 1, 2 * end - 0x1000);
+	finish_cut(cut);
+}
+
 /* ---- a survey of the part ---- */
 
 struct surveyed {
@@ -600,6 +676,9 @@ int main(void)
 		cmocka_unit_test(test_repeats),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_large_forks),
+		cmocka_unit_test(test_space_of_any_number),
+		cmocka_unit_test(test_numbers_of_a_state),
+		cmocka_unit_test(test_grows_in_place),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -378,6 +378,26 @@ static void segments(void **state)
 	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_DETACH], 2);
 }
 
+/* A frame leaves, at whose kernel address another one was told to be since: that one stays. */
+static void kernel_addresses_of_another_frame(void **state)
+{
+	struct keeper *k = *state;
+
+	TELL(k, KTR_CACHE_ADD, 8, 1, 0, 0x50, 2, KERNEL + 0x50000);
+	TELL(k, KTR_CACHE_ADD, 8, 2, 0, 0x60, 1, KERNEL + 0x50000);
+	assert_int_equal(touch(k, LPL_READ, 0, 7, KERNEL + 0x50000), 1);
+	assert_int_equal(touch(k, LPL_READ, 0, 7, KERNEL + 0x51000), 2);
+	TELL(k, KTR_CACHE_REMOVE, 8, 1, 0, 0x50, 2);
+	assert_int_equal(touch(k, LPL_READ, 0, 7, KERNEL + 0x50000), 1);
+	assert_int_equal(k->last.kind, LPL_PAGE_CACHE);
+	assert_int_equal(touch(k, LPL_READ, 0, 7, KERNEL + 0x51000), 3);
+	assert_int_equal(k->last.kind, LPL_PAGE_KERNEL);
+	TELL(k, KTR_CACHE_REMOVE, 8, 2, 0, 0x60, 1);
+	assert_int_equal(touch(k, LPL_READ, 0, 7, KERNEL + 0x50000), 4);
+	assert_int_equal(k->last.kind, LPL_PAGE_KERNEL);
+	assert_int_equal(anomalies(k), 0);
+}
+
 /* A segment marked in its inode number is the same for the page cache. */
 static void marked_segments_in_the_page_cache(void **state)
 {
@@ -632,6 +652,7 @@ int main(void)
 		T(special_mappings),
 		T(kernel_pages_are_one_space),
 		T(kernel_sees_the_page_cache),
+		T(kernel_addresses_of_another_frame),
 		cmocka_unit_test(kernel_of_32_bits),
 		cmocka_unit_test(kernel_tells_its_half),
 		T(unresolved_is_said),

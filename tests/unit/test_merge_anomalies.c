@@ -40,7 +40,11 @@ static void anomalies_are_counted(void **state)
 	TELL(k, KTR_CACHE_ADD, 1, 2, 0, KTR_NONE, 1, KERNEL);
 	TELL(k, KTR_CACHE_ADD, 1, 2, 0, 1, UINT64_MAX, KERNEL);
 	TELL(k, KTR_CACHE_ADD, 1, 2, 0, 1, 1, 0x1000);
-	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_RANGE], 9);
+	/* a state's numbers (LPL_STATE_PAGES) */
+	anonymous(k, 7, 0x1000, 2);
+	TELL(k, KTR_PRESENT, 7, 0x1000, 0x3000, LPL_STATE_PAGES - 1, KTR_NONE);
+	TELL(k, KTR_PRESENT, 7, 0x1000, 0x3000, KTR_NONE, LPL_STATE_PAGES);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_RANGE], 11);
 	TELL(k, 4711, 0);
 	TELL(k, 0, 0);
 	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_TAG], 2);

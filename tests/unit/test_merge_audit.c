@@ -438,6 +438,23 @@ static void books_of_garbage(void **state)
 
 #define A(f) cmocka_unit_test_setup_teardown(f, audit_setup, teardown)
 
+/* Where everything is forgotten for want of memory, what ends then has not ended before. */
+static void a_space_that_was_forgotten(void **state)
+{
+	static const struct lpl_merge_options options = { .audit = true, .memory = 1 };
+	struct keeper *k = malloc(sizeof(*k));
+
+	(void)state;
+	keeper_open(k, &options);
+	anonymous(k, 7, 0x10000, 1);
+	assert_true(stats(k)->forgotten > 0);
+	TELL(k, KTR_SPACE_END, 7);
+	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_SPACE_END], 0);
+	finish(k);
+	lpl_merge_close(k->merge);
+	free(k);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -458,6 +475,7 @@ int main(void)
 		A(a_frame_with_two_pages),
 		A(a_page_removed_twice),
 		A(a_space_that_ends_twice),
+		A(a_space_that_was_forgotten),
 		A(an_exit_without_a_task),
 		A(a_task_never_told_of),
 		A(clocks_that_run_backwards),

@@ -185,11 +185,39 @@ static void audited(void **state)
 	assert_int_equal(problem[0].tid, TASK);
 }
 
+/* A state that has no end was cut off: what it has not told is missing. */
+static void state_without_end(void **state)
+{
+	struct keeper *k = *state;
+
+	TELL(k, LPL_EVENT_STATE, 1);
+	anonymous(k, SPACE, FIRST, 1);
+	TELL(k, LPL_EVENT_TASK_STATE, 16, 16, SPACE);
+	assert_int_equal(rd(k, SPACE, FIRST), 1);
+	assert_int_equal(k->last.kind, LPL_PAGE_UNRESOLVED);
+	/* nor does it end in the middle of what a kernel tells */
+	TELL(k, LPL_EVENT_STATE, 1);
+	TELL(k, LPL_EVENT_TASK_STATE, 16, 16, SPACE);
+	TELL(k, KTR_SCHEDULE, 0, 0, 16, 16, SPACE);
+	TELL(k, LPL_EVENT_TASK_STATE, 16, 17, SPACE);	/* no more: it means nothing */
+	rd(k, SPACE, FIRST);
+	assert_int_equal(k->last_task.tid, 16);
+	assert_int_equal(k->last_task.tgid, 16);
+	/* and a part of it may be missing within */
+	TELL(k, LPL_EVENT_STATE, 1);
+	anonymous(k, SPACE, FIRST, 1);
+	gap(k, 0, 0);
+	rd(k, SPACE, FIRST);
+	assert_int_equal(k->last.kind, LPL_PAGE_UNRESOLVED);
+	finish(k);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(nothing_told_is_missing), T(events_are_missing), T(told_anew),
 		T(sharers_are_forgotten), T(at_the_end), T(audited),
+		T(state_without_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

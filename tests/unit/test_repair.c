@@ -6,6 +6,7 @@
  */
 #include <laplace/repair.h>
 
+#include "container/chunk.h"
 #include "trace_file.h"
 
 #define TRIALS 150
@@ -299,11 +300,59 @@ static void what_is_whole_stays(void **unused)
 	}
 }
 
+/* Whatever headers tell: what goes on later than where a loss began has a gap before it. */
+static void headers_that_lie(void **unused)
+{
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_chunk_header header;
+	struct lpl_repaired repaired;
+	uint64_t refs, events;
+	struct layout layout;
+	struct result result;
+	struct stream stream;
+	struct bytes file;
+	struct lost lost;
+
+	(void)unused;
+	stream_random(&stream, 2000, 1, 1);
+	write_trace("whole.lpl", &stream, false, 1);
+	file = load("whole.lpl");
+	lay_out(&layout, &file);
+	assert_true(layout.count > 5);
+	/* a chunk that says that it has no records, and those behind it agree */
+	(void)lpl_chunk_decode(&header, file.data + layout.offset[2]);
+	refs = header.refs;
+	events = header.events;
+	for (size_t i = 2; i < layout.count; i++) {
+		(void)lpl_chunk_decode(&header, file.data + layout.offset[i]);
+		if (i == 2)
+			header.refs = header.events = 0;
+		header.refs_so_far -= refs;
+		header.events_so_far -= events;
+		lpl_chunk_encode(&header, file.data + layout.offset[i]);
+	}
+	write_bytes("damaged.lpl", file.data, file.size);
+	free(file.data);
+	assert_int_equal(repair("repaired.lpl", &lost, &repaired, &report), LPL_OK);
+	assert_int_equal(repaired.losses, 1);
+	assert_int_equal(repaired.refs + repaired.events, stream.count - refs - events);
+	file = load("repaired.lpl");
+	read_bytes(&result, file.data, file.size);
+	assert_int_equal(result.read, LPL_OK);
+	assert_true(result.complete);
+	assert_int_equal(result.stream.count, stream.count - refs - events + 1);
+	assert_int_equal(result.stream.items[layout.records[2]].event.tag, LPL_EVENT_GAP);
+	free(file.data);
+	stream_free(&result.stream);
+	stream_free(&stream);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_that_is_whole),
 		cmocka_unit_test(what_is_whole_stays),
+		cmocka_unit_test(headers_that_lie),
 	};
 
 	return cmocka_run_group_tests(tests, make_directory, remove_directory);

@@ -8,6 +8,7 @@
 
 #include "trace_file.h"
 
+#include "container/data.h"
 #include "container/segments.h"
 
 #define TRIALS	120
@@ -26,12 +27,16 @@ static int take_event(struct lpl_state_keeper *keeper, const struct lpl_event *e
 	return LPL_OK;
 }
 
+struct teller {
+	struct lpl_state_keeper keeper;	/* first */
+	int events;			/* that it tells */
+};
+
 /* In a task of its own, by which it is known. */
 static int tell_state(struct lpl_state_keeper *keeper, struct lpl_sink *sink,
 		      struct lpl_report *report)
 {
-	(void)keeper;
-	for (int i = 0; i < STATES; i++) {
+	for (int i = 0; i < ((struct teller *)keeper)->events; i++) {
 		const struct lpl_event event = { .tag = KTR_MARK, .tid = 987654321 };
 
 		if (sink->event(sink, &event, report) != LPL_OK)
@@ -40,15 +45,15 @@ static int tell_state(struct lpl_state_keeper *keeper, struct lpl_sink *sink,
 	return LPL_OK;
 }
 
-static void write_segments(const char *name, const struct stream *stream, bool runs)
+static void write_segments(const char *name, const struct stream *stream, bool runs, int states)
 {
-	struct lpl_state_keeper keeper = { take_event, tell_state };
+	struct teller teller = { { take_event, tell_state }, states };
 	const struct lpl_writer_options options = { .chunk_refs = 90, .runs = runs };
 	struct lpl_report report = { .error = LPL_OK };
 	struct lpl_meta *meta = some_meta();
 	struct lpl_segments *segments;
 
-	if (lpl_segments_open(&segments, in_directory(name), meta, &options, &keeper, true,
+	if (lpl_segments_open(&segments, in_directory(name), meta, &options, &teller.keeper, true,
 			      &report) != LPL_OK)
 		fail_msg("%s", report.text);
 	lpl_meta_free(meta);
@@ -255,8 +260,8 @@ static void one_file_of_all(void **unused)
 		(void)snprintf(trace, sizeof(trace), "%s", in_directory("run.lpl"));
 		stream_random(&stream, RECORDS, style, seed);
 		stream_random(&other, RECORDS, style, seed + 1000);
-		write_segments("run.lpl", &stream, runs);
-		write_segments("other.lpl", &other, runs);
+		write_segments("run.lpl", &stream, runs, STATES);
+		write_segments("other.lpl", &other, runs, STATES);
 		for (unsigned int i = 0; i < PARTS; i++) {
 			segments[i].file = load(segment_name("run", i + 1));
 			lay_out(&segments[i].layout, &segments[i].file);
@@ -309,7 +314,7 @@ static void a_segment_stays_one(void **unused)
 		struct lpl_reader *reader;
 
 		stream_random(&stream, RECORDS, STREAM_RAW, seed);
-		write_segments("run.lpl", &stream, seed % 2);
+		write_segments("run.lpl", &stream, seed % 2, STATES);
 		segment.file = load(segment_name("run", 3));
 		lay_out(&segment.layout, &segment.file);
 		assert_int_equal(kind_of(&segment, 1), KIND_STATE);
@@ -359,11 +364,65 @@ static void a_segment_stays_one(void **unused)
 	}
 }
 
+/* How many events of a state are told, whatever else is damaged. */
+static size_t count_told(const char *name)
+{
+	struct lpl_report report = { .error = LPL_OK };
+	const struct lpl_event *event;
+	const struct lpl_ref *refs;
+	struct lpl_reader *reader;
+	size_t count, told = 0;
+
+	assert_int_equal(lpl_reader_open(&reader, in_directory(name), &report), LPL_OK);
+	for (;;) {
+		if (lpl_reader_next(reader, &refs, &count, &event, &report) != LPL_OK) {
+			report.error = LPL_OK;
+			assert_int_equal(lpl_reader_resume(reader, NULL), LPL_OK);
+			continue;
+		}
+		if (count == 0 && !event)
+			break;
+		told += event && event->tid == 987654321;
+	}
+	lpl_reader_close(reader);
+	return told;
+}
+
+/* Of a state nothing is told, or saved, behind a part that is missing. */
+static void part_of_a_state(void **unused)
+{
+	const int events = 2 * LPL_CHUNK_EVENTS_WRITTEN + 1;
+
+	(void)unused;
+	for (size_t hurt = 1; hurt <= 4; hurt++) {
+		const size_t expected = hurt == 4 ? (size_t)events :
+						    (hurt - 1) * LPL_CHUNK_EVENTS_WRITTEN;
+		struct lpl_report report = { .error = LPL_OK };
+		struct lpl_repaired repaired;
+		struct segment segment = { 0 };
+		struct stream stream;
+
+		stream_random(&stream, RECORDS, STREAM_RAW, hurt);
+		write_segments("run.lpl", &stream, false, events);
+		segment.file = load(segment_name("run", 3));
+		lay_out(&segment.layout, &segment.file);
+		assert_int_equal(kind_of(&segment, 3), KIND_STATE);
+		segment.file.data[segment.layout.offset[hurt] + 150] ^= 1;
+		write_bytes("alone.lpl", segment.file.data, segment.file.size);
+		assert_int_equal(count_told("alone.lpl"), expected);
+		assert_int_equal(repair_alone(&repaired, &report), LPL_OK);
+		assert_int_equal(count_told("repaired.lpl"), expected);
+		free(segment.file.data);
+		stream_free(&stream);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_file_of_all),
 		cmocka_unit_test(a_segment_stays_one),
+		cmocka_unit_test(part_of_a_state),
 	};
 
 	return cmocka_run_group_tests(tests, make_directory, remove_directory);

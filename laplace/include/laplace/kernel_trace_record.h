@@ -305,7 +305,7 @@ enum ktr_how {
 	/* in a snapshot, pages that are there already and not what the mapping says: shared \
 	 * by fork, or the space's own instead of a file's; where frames, or swap entries, \
 	 * are equal it is one page.  The first frame or KTR_NONE, the first KTR_SWAP_ENTRY \
-	 * or KTR_NONE */ \
+	 * or KTR_NONE, below bit 63 both */ \
 	EVENT(KTR_PRESENT, 29, "present", KTR_FENCE, "") \
 	KTR_RANGE_ARGS(ARG, KTR_PRESENT) \
 	ARG(KTR_PRESENT, FRAME, 3, "frame", KTR_HEX) \
