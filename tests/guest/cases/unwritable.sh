@@ -32,8 +32,11 @@ mkdir -p "$WORK/full"
 refused "a full disk" "^laplace: .*/full\.lpl.*no room for .*(No space left on device|File too large)" \
 	bash -c 'trap "" XFSZ; ulimit -f 1024; exec "$@"' bash \
 	"$LAPLACE" record --progress=never --reduce sad:16 -o "$WORK/full/full.lpl" "$machine"
-[ ! -e "$WORK/full/full.lpl" ] || fail "a trace on a full disk got its name"
-"$LAPLACE" info "$WORK/full/full.lpl.part" >"$WORK/full.info" 2>&1 ||
+# it is closed in the room of the chunk that did not fit, and says that the rest is missing
+expect_line "$WORK/refused.out" '^laplace: .*/full\.lpl: ends early, .* and was closed properly'
+verify "$WORK/full/full.lpl"
+expect_line "$WORK/verify.log" 'records are missing in 1 place'
+"$LAPLACE" info "$WORK/full/full.lpl" >"$WORK/full.info" 2>&1 ||
 	fail "what is on a full disk cannot be read: $(tail -n 1 "$WORK/full.info")"
 kept=$(awk '$1 == "all" { print $2 }' "$WORK/full.info")
 [ "$kept" -gt 10000 ] || fail "of a trace on a full disk only $kept references are readable"
