@@ -22,7 +22,6 @@
 
 #include "output.h"
 
-
 void lpl_short_name(char name[LPL_NAME_SIZE], const char *path)
 {
 	size_t length = strlen(path);
@@ -196,13 +195,14 @@ static bool waited_for_room(const struct lpl_output *output, size_t size, int nu
 	return output->no_room(output->context, &why);
 }
 
-/* Back to the last whole piece.  If it cannot be cut off what is written next is put over it. */
+/* Back to the last whole piece. */
 static void take_back(const struct lpl_output *output, size_t done)
 {
 	if (!output->part || done == 0)
 		return;
-	if (ftruncate(output->fd, (off_t)output->written) != 0)
-		errno = 0;
+	if (ftruncate(output->fd, (off_t)output->written) != 0) {
+		/* it stays, until it is put over or found by a reader */
+	}
 	(void)lseek(output->fd, (off_t)output->written, SEEK_SET);
 }
 
