@@ -215,6 +215,9 @@ static void init(const volatile char *old, bool truth)
 		run("/truth", getenv("truth_seed"), NULL);
 		return;
 	}
+	/* Pages move where the workload asks for it, and not when khugepaged or kcompactd likes. */
+	set("/sys/kernel/mm/transparent_hugepage/khugepaged/max_ptes_none", "0");
+	set("/proc/sys/vm/compaction_proactiveness", "0");
 	disks = !load_module("/brd.ko", "rd_nr=2 rd_size=4096");
 	loading(old, disks);
 	mark("exec");
