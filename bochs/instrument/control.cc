@@ -24,7 +24,8 @@
 #include "windows.h"
 
 static struct lpl_control *control;	/* NULL: there is no socket */
-static const char LEFT[] = "LAPLACE_CONTROL_FD";	/* the socket's, from one program to the next */
+static int listening = -1;		/* the socket, before there is a `control` */
+static const char LEFT[] = "LAPLACE_CONTROL_FD";	/* it, from one program to the next */
 static bool checkpoint_asked;		/* that request is not answered yet */
 
 /* ---- the socket's thread ---- */
@@ -54,8 +55,6 @@ static uint64_t count_flushes(void *collector)
 }
 
 /* ---- the simulator's thread ---- */
-
-static int listening = -1;		/* before there is a `control` */
 
 /* A run that goes on from a checkpoint does without, rather than not at all. */
 static void give_up(const char *path, const struct lpl_report *report)
@@ -158,18 +157,18 @@ void laplace_control_checkpointed(const char *problem)
 int laplace_control_leave(void)
 {
 	char number[16];
-	int listening;
 
 	if (!control)
 		return -1;
 	if (checkpoint_asked)
 		lpl_control_done(control, 0);
 	checkpoint_asked = false;
-	listening = lpl_control_leave(control);
+	const int left = lpl_control_leave(control);
+
 	control = NULL;
-	snprintf(number, sizeof(number), "%d", listening);
+	snprintf(number, sizeof(number), "%d", left);
 	setenv(LEFT, number, 1);
-	return listening;
+	return left;
 }
 
 void laplace_control_ending(void)

@@ -43,6 +43,7 @@ static const struct {
 	{ SIGUSR1, LAPLACE_WANTS_FLUSH, true }, { SIGUSR2, LAPLACE_WANTS_ROTATION, false },
 };
 static const size_t TAKEN_COUNT = sizeof(TAKEN) / sizeof(TAKEN[0]);
+#define LEAVE SIGRTMIN			/* from our own thread to the one that waits */
 static const long NAG_NS = 20000000;
 
 static struct {
@@ -51,7 +52,7 @@ static struct {
 	pthread_t simulator, waiter;
 	bool waits;
 	bool debugger;
-	std::atomic<bool> stop, heeded;
+	std::atomic<bool> stop, heeded, leaving;
 	std::atomic<unsigned> wants;
 } signals;
 
@@ -95,7 +96,7 @@ static void stop_simulator(void)
 
 	if (nothing >= 0)
 		dup2(nothing, STDIN_FILENO);
-	while (!signals.heeded) {
+	while (!signals.heeded && !signals.leaving) {
 		laplace_session_ask();
 		bx_pc_system.kill_bochs_request = 1;
 		__atomic_store_n(&BX_CPU(0)->async_event, 1, __ATOMIC_RELAXED);
@@ -129,6 +130,10 @@ static void *wait_for_signals(void *)
 		const int number = next_signal();
 		unsigned wants = 0;
 
+		if (number == LEAVE && signals.leaving)
+			return NULL;
+		if (number == LEAVE)		/* somebody else's: it says nothing */
+			continue;
 		for (const auto &taken : TAKEN)
 			if (taken.number == number)
 				wants = taken.wants;
@@ -157,6 +162,8 @@ bool laplace_signals_take(bool debugger)
 	sigemptyset(&blocked);
 	sigaddset(&blocked, SIGPIPE);
 	sigaddset(&blocked, SIGXFSZ);
+	sigaddset(&blocked, LEAVE);
+	sigaddset(&signals.awaited, LEAVE);
 	for (size_t i = 0; i < TAKEN_COUNT; i++) {
 		if (debugger && !TAKEN[i].in_debugger)
 			continue;
@@ -183,7 +190,9 @@ bool laplace_signals_take(bool debugger)
 bool laplace_signals_leave(void)
 {
 	if (signals.waits) {
-		pthread_cancel(signals.waiter);	/* it waits, or it has noted one */
+		/* Asked, and not cancelled, which might lose a signal that it has just taken. */
+		signals.leaving = true;
+		pthread_kill(signals.waiter, LEAVE);
 		pthread_join(signals.waiter, NULL);
 		signals.waits = false;
 	}
