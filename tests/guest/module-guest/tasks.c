@@ -157,7 +157,6 @@ static void thread_executes(void)
 	say("expect EXEC %x %x", child, child);
 }
 
-/* What a child does; then it exits. */
 /* It has a space for the arguments already; and nobody shall hear of it. */
 static void executes_in_vain(void)
 {
@@ -175,61 +174,95 @@ static void executes_in_vain(void)
 	say("refuse SPACE_ASSIGN -");
 }
 
-static void sleeps(volatile char *flag)
+/* Until the parent of whoever asks has this state, as in /proc/PID/stat. */
+static void await_parent(char state)
 {
-	(void)flag;
-	usleep(20000);
+	char path[32], text[512];
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", getppid());
+	for (;;) {
+		int fd = call(open(path, O_RDONLY | O_CLOEXEC), path);
+		ssize_t size = read(fd, text, sizeof(text) - 1);
+		const char *name_end;
+
+		close(fd);
+		if (size < 0)
+			die(path);
+		text[size] = '\0';
+		name_end = strrchr(text, ')');
+		if (name_end && name_end[1] == ' ' && name_end[2] == state)
+			return;
+		sched_yield();
+	}
+}
+
+/*
+ * What a child does; then it exits.  How long anything takes is not said: where somebody has to
+ * come between, it is a child of its own, which looks that it does.
+ */
+static void sleeps(void)
+{
+	pid_t child = fork_or_die();
+
+	if (!child) {
+		await_parent('S');
+		_exit(0);
+	}
+	join(child, "sleeps");
 }
 
 static int sleeper(void *unused)
 {
 	(void)unused;
-	usleep(20000);
+	await_parent('D');
 	return 0;
 }
 
-static void waits_for_child(volatile char *flag)
+static void waits_for_child(void)
 {
 	char *stack = map(NULL, 16 * PAGE, RW, PRIVATE, -1, 0);
 
-	(void)flag;
 	call(clone(sleeper, stack + 16 * PAGE, CLONE_VM | CLONE_VFORK, NULL), "clone");
 }
 
-static void stops(volatile char *flag)
+static void stops(void)
 {
-	(void)flag;
 	raise(SIGSTOP);
 }
 
-static void is_traced(volatile char *flag)
+static void is_traced(void)
 {
-	(void)flag;
 	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
 	raise(SIGSTOP);
 }
 
-static void spins(volatile char *flag)
+/* On the only processor: the child can run when the parent was made to leave it. */
+static void spins(void)
 {
+	volatile char *flag = map(NULL, PAGE, RW, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t child = fork_or_die();
+
+	if (!child) {
+		*flag = 1;
+		_exit(0);
+	}
 	while (!*flag)
 		;
+	join(child, "spins");
 }
 
 /* The state in which the child left the processor, at least once. */
-static void leaves(const char *name, void (*does)(volatile char *), unsigned int state)
+static void leaves(const char *name, void (*does)(void), unsigned int state)
 {
-	volatile char *flag = map(NULL, PAGE, RW, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid_t child;
 	int status;
 
 	mark(name);
 	child = fork_or_die();
 	if (!child) {
-		does(flag);
+		does();
 		_exit(0);
 	}
-	usleep(50000);
-	*flag = 1;
 	call(waitpid(child, &status, WUNTRACED), "waitpid");
 	if (WIFSTOPPED(status)) {
 		if (does == is_traced)
@@ -242,7 +275,6 @@ static void leaves(const char *name, void (*does)(volatile char *), unsigned int
 		die(name);
 	say("expect SCHEDULE %x %x", child, state);
 	say("expect SCHEDULE %x %x", child, KTR_STATE_DEAD);
-	munmap((void *)flag, PAGE);
 }
 
 static void states(void)
