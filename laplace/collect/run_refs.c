@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* From runs to references; run.h defines what a run stands for. */
+/* The references of runs (codec/run_expand.h), gathered into blocks. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,90 +55,15 @@ enum lpl_error lpl_run_refs_deliver(struct lpl_run_refs *r, struct lpl_report *r
 
 /* ---- runs ---- */
 
-/* The fetches of an instruction, one or two; `ref` has all but their addresses and lengths. */
-static struct lpl_ref *expand_fetch(struct lpl_ref *out, const struct lpl_ref *ref,
-				    uint64_t address, unsigned int length)
-{
-	const unsigned int here = 0x1000 - (unsigned int)(address & 0xfff);
-
-	*out = *ref;
-	out->address = address;
-	out->length = (uint16_t)length;
-	if (length <= here)
-		return out + 1;
-	out->length = (uint16_t)here;
-	out[1] = *ref;
-	out[1].ref++;
-	out[1].address = address + here;
-	out[1].length = (uint16_t)(length - here);
-	out[1].flags |= LPL_SECOND;
-	return out + 2;
-}
-
-/* A data reference; `ref` has its number and its times. */
-static void expand_data(struct lpl_ref *out, const struct lpl_ref *ref, const uint64_t *word)
-{
-	static const uint8_t lengths[] = { 1, 2, 4, 8, 16, 10, 32 };
-	const unsigned int class = *word >> LPL_WORD_LENGTH_SHIFT & 7;
-	const unsigned int unused = 64 - LPL_WORD_ADDRESS_BITS;
-
-	*out = *ref;
-	out->address = (uint64_t)((int64_t)(*word << unused) >> unused);
-	out->length = class == LPL_WORD_LONG ? (uint16_t)word[1] : lengths[class];
-	out->type = *word & LPL_WORD_WRITE ? LPL_WRITE : LPL_READ;
-	if (*word & (LPL_WORD_SECOND | LPL_WORD_SUPERVISOR))
-		out->flags = (uint8_t)((*word & LPL_WORD_SUPERVISOR ? 0 : ref->flags) |
-				       (*word & LPL_WORD_SECOND ? LPL_SECOND : 0));
-}
-
-/* The references of a run that begins at r->instr; returns where the next goes. */
-static struct lpl_ref *expand(const struct lpl_run_refs *r, const struct lpl_run *run,
-			      struct lpl_ref *out)
-{
-	const struct lpl_instruction_trace *trace = &r->trace[run->trace];
-	const uint8_t *length = trace->length + run->first, *fetched = length + run->fetched;
-	const uint64_t *word = run->word, *end = word + run->words;
-	const struct lpl_ref *const begin = out;
-	uint64_t address = trace->address;
-	struct lpl_ref ref = { .instr = r->instr, .cycle = r->instr + r->state.cycle_offset,
-			       .space = r->state.space, .type = LPL_FETCH,
-			       .flags = r->state.user ? LPL_USER : 0 };
-	unsigned int done = 0;		/* instructions fetched */
-
-	for (unsigned int i = 0; i < run->first; i++)
-		address += trace->length[i];
-	for (;;) {
-		/* data of counts below the next fetch's, or all */
-		for (; word < end; word++) {
-			const uint8_t count =
-				(uint8_t)((*word >> LPL_WORD_COUNT_SHIFT) - r->instr);
-
-			if (length < fetched && count >= done)
-				break;
-			ref.ref = r->number + 1 + (uint64_t)(out - begin);
-			ref.instr = r->instr + count;
-			ref.cycle = ref.instr + r->state.cycle_offset;
-			expand_data(out++, &ref, word);
-			word += (*word >> LPL_WORD_LENGTH_SHIFT & 7) == LPL_WORD_LONG;
-		}
-		if (length == fetched)
-			return out;
-		ref.ref = r->number + 1 + (uint64_t)(out - begin);
-		ref.instr = r->instr + done++;
-		ref.cycle = ref.instr + r->state.cycle_offset;
-		out = expand_fetch(out, &ref, address, *length);
-		address += *length++;
-	}
-}
-
 static int take_run(struct lpl_run_sink *sink, const struct lpl_run *run,
 		    struct lpl_report *report)
 {
 	struct lpl_run_refs *r = (struct lpl_run_refs *)sink;
-	const struct lpl_ref *end = expand(r, run, r->ref + r->refs);
+	const size_t count = lpl_run_expand(&r->trace[run->trace], run, &r->state, r->instr,
+					    r->number, r->ref + r->refs);
 
-	r->number += (uint64_t)(end - (r->ref + r->refs));
-	r->refs = (size_t)(end - r->ref);
+	r->number += count;
+	r->refs += count;
 	r->instr += run->fetched;
 	return r->refs < r->block ? LPL_OK : deliver_blocks(r, report);
 }

@@ -9,11 +9,9 @@
 #include <laplace/record.h>
 #include <laplace/trace.h>
 
-#include "codec/run.h"
+#include "codec/run_expand.h"
 
 #define LPL_RUN_REFS_BLOCK 4096	/* references delivered together */
-/* The most that a run makes: an instruction that crosses a page makes two. */
-#define LPL_RUN_REFS_MAX (LPL_TRACE_MAX + 1 + LPL_RUN_WORDS_MAX)
 
 struct lpl_run_refs {
 	struct lpl_run_sink sink;	/* gets the runs */
@@ -28,6 +26,7 @@ struct lpl_run_refs {
 	struct lpl_run_state state;
 	uint64_t instr;			/* the count that the next run begins with */
 
+	/* room for a run behind a block */
 	struct lpl_ref ref[LPL_RUN_REFS_BLOCK + LPL_RUN_REFS_MAX];
 	size_t refs, block;		/* gathered; to be delivered together */
 	uint64_t number;		/* of the latest */
