@@ -123,7 +123,10 @@ static bool use_space(struct tasks *tasks, struct task *task, uint64_t space,
 	return lpl_task_join_process(tasks, task);
 }
 
-/* Has the task that runs taken the id of its leader, which has exited? */
+/*
+ * Has the task that runs taken the id of its leader, which has exited?  The idle task never has,
+ * whatever process it is said to be in.
+ */
 static bool took_over(const struct tasks *tasks, uint32_t tid, uint32_t tgid)
 {
 	const struct task *current = tasks->current;
@@ -131,7 +134,8 @@ static bool took_over(const struct tasks *tasks, uint32_t tid, uint32_t tgid)
 	const struct task *leader = lpl_task_find(tasks, tid);
 
 	return tid != 0 && tid == tgid && tasks->current_known && current->view.tid != tid &&
-	       current->in_process && current->process_tgid == tgid && !current->exited &&
+	       current != &tasks->idle && current->in_process &&
+	       current->process_tgid == tgid && !current->exited &&
 	       process->leader_exited && (leader == NULL || leader->exited);
 }
 

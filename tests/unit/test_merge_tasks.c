@@ -321,6 +321,24 @@ static void missed_events_show(void **state)
 	assert_int_equal(anomalies(k), 2 + 3 + 1 + stats(k)->anomalies[LPL_ANOMALY_SCHEDULE]);
 }
 
+/* Whoever writes a state: one that says that it is in a process, whose leader has exited. */
+static void the_idle_task_takes_no_id(void **state)
+{
+	struct keeper *k = *state;
+
+	TELL(k, LPL_EVENT_STATE, 1);
+	TELL(k, LPL_EVENT_TASK_STATE, 0, 0, 0, 0, 5, 1, 0, 0, 0, 1, 1, KTR_NONE);
+	TELL(k, LPL_EVENT_STATE, 0, 0, LPL_STATE_NO_SNAPSHOT, 0, 0);
+	TELL_BY(k, 5, 5, KTR_MARK, 0);
+	assert_int_equal(k->event_task.serial, 1);
+	TELL_BY(k, 5, 7, KTR_MARK, 0);
+	assert_int_equal(k->event_task.serial, 2);
+	TELL_BY(k, 0, 0, KTR_MARK, 0);
+	assert_int_equal(k->event_task.serial, 0);
+	assert_int_equal(k->event_task.tid, 0);
+	finish(k);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -335,6 +353,7 @@ int main(void)
 		T(a_snapshot_knows_no_parents),
 		T(without_a_snapshot_tasks_are_implied),
 		T(missed_events_show),
+		T(the_idle_task_takes_no_id),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
