@@ -243,11 +243,13 @@ int main(int argc, char **argv)
 		if (!take_line(&maker, line)) {
 			fprintf(stderr, "make-trace: line %d: %s %s\n", number, line,
 				maker.report.text);
+			lpl_meta_free(maker.meta);
 			return 1;
 		}
 	}
 	if (!end(&maker, unclosed)) {
 		fprintf(stderr, "make-trace: %s\n", maker.report.text);
+		lpl_meta_free(maker.meta);
 		return 1;
 	}
 	lpl_meta_free(maker.meta);

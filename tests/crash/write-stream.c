@@ -132,13 +132,14 @@ static int check_trace(const char *path, const struct stream *stream, size_t lea
 	struct lpl_reader *reader = NULL;
 	struct stream found;
 	bool complete, gap;
+	int status = 1;
 	size_t same;
 
-	stream_init(&found);
 	if (lpl_reader_open(&reader, path, &report) != LPL_OK) {
 		fprintf(stderr, "write-stream: %s\n", report.text);
 		return least > 0;
 	}
+	stream_init(&found);
 	lpl_reader_compare_hash(reader);
 	(void)lpl_reader_run(reader, &found.sink, &report);
 	complete = report.error == LPL_OK && lpl_reader_complete(reader);
@@ -155,8 +156,9 @@ static int check_trace(const char *path, const struct stream *stream, size_t lea
 	else if (complete && !gap && same != stream->count)
 		fprintf(stderr, "write-stream: %s: ends properly, but too early\n", path);
 	else if (printf("%zu %s\n", same, complete ? "whole" : "") > 0)
-		return 0;
-	return 1;
+		status = 0;
+	stream_free(&found);
+	return status;
 }
 
 int main(int argc, char **argv)
