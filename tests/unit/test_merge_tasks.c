@@ -321,7 +321,7 @@ static void missed_events_show(void **state)
 	assert_int_equal(anomalies(k), 2 + 3 + 1 + stats(k)->anomalies[LPL_ANOMALY_SCHEDULE]);
 }
 
-/* Whoever writes a state: one that says that it is in a process, whose leader has exited. */
+/* A state, whoever wrote it, may put it into a process whose leader has exited. */
 static void the_idle_task_takes_no_id(void **state)
 {
 	struct keeper *k = *state;
