@@ -374,6 +374,11 @@ static void make(void)
 			laplace_complain("the old checkpoint %s cannot be removed: %s", old,
 					 strerror(errno));
 	}
+	if (laplace_signals_leave()) {
+		/* What is closed is a run that goes on, and ends. */
+		laplace_continue(place->references, place->tracer_refs, place->on);
+		laplace_session_end("quit", "by a signal");
+	}
 	go_on_from(path, laplace_session_hand_over());
 }
 

@@ -11,7 +11,6 @@
 #include "bochs.h"
 #include "cpu/cpu.h"
 #include "gui/siminterface.h"
-#include "param_names.h"
 #include "pc_system.h"
 #include "bx_debug/debug.h"
 
@@ -21,7 +20,6 @@
 #include <cstdarg>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <unistd.h>
 
 #include <laplace/reducer.h>
@@ -404,9 +402,6 @@ void laplace_session_suspend(struct lpl_collector_place *place)
 
 int laplace_session_hand_over(void)
 {
-	if (laplace_signals_leave())
-		leave();
-	laplace_signals_heeded();
 	int kept = laplace_control_leave();
 	lpl_collector_leave(session.collector);
 	session.collector = NULL;

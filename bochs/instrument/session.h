@@ -18,7 +18,7 @@ bool laplace_session_wants_handshake(void);
 /* For a checkpoint: all that came is on its way to the disk, and the next segment begins. */
 void laplace_session_suspend(struct lpl_collector_place *place);
 /*
- * The collector is closed without an end: another program goes on.  Ends the run if asked to.
+ * The collector is closed without an end: another program goes on.
  * Returns a descriptor that it has to have; -1: none.
  */
 int laplace_session_hand_over(void);

@@ -31,6 +31,24 @@ kill_after() { # NAME NUMBER COMMAND...
 	[ $status -ne 0 ]
 }
 
+# What a run leaves that was cut off and taken up is what one leaves that nothing disturbed.
+expect_same_files() { # WHOLE CUT
+	local whole=$1 cut=$2 file without
+	files "$whole" | sed "s/$whole/$cut/" >"$WORK/files.whole"
+	files "$cut" >"$WORK/files.cut"
+	expect_same "$cut: the files" "$WORK/files.whole" "$WORK/files.cut"
+	while read -r file; do
+		# the manifest names its files
+		sed "s/$whole/$cut/g" "$WORK/${file/$cut/$whole}" >"$WORK/expected"
+		case $file in
+		"$cut.lpl") without='s/,"check":"[0-9a-f]*"//' ;;
+		*) without='' ;;
+		esac
+		cmp <(sed "$without" "$WORK/expected") <(sed "$without" "$WORK/$file") ||
+			fail "$file is not what a run that nothing disturbs has"
+	done <"$WORK/files.cut"
+}
+
 RANDOM=17
 for reduce in none sad:64; do
 	whole=undisturbed-${reduce%:*} cut=killed-${reduce%:*}
@@ -54,22 +72,28 @@ for reduce in none sad:64; do
 	[ $kills -ge 3 ] || fail "$reduce: only $kills kills"
 	"${command[@]}" >"$WORK/$cut.log" 2>&1 || fail "$reduce: not taken up: $(said "$WORK/$cut.log")"
 	verify "$WORK/$cut.lpl"
-	files "$whole" | sed "s/$whole/$cut/" >"$WORK/files.whole"
-	files "$cut" >"$WORK/files.cut"
-	expect_same "$reduce: the files" "$WORK/files.whole" "$WORK/files.cut"
-	while read -r file; do
-		# the manifest names its files
-		sed "s/$whole/$cut/g" "$WORK/${file/$cut/$whole}" >"$WORK/expected"
-		case $file in
-		"$cut.lpl") without='s/,"check":"[0-9a-f]*"//' ;;
-		*) without='' ;;
-		esac
-		cmp <(sed "$without" "$WORK/expected") <(sed "$without" "$WORK/$file") ||
-			fail "$reduce: $file is not what a run that nothing disturbs has"
-	done <"$WORK/files.cut"
+	expect_same_files "$whole" "$cut"
 	tr -d '\r' <"$IMAGE/boot.serial" >"$WORK/$cut.serial"
 	expect_same "$reduce: what the guest printed" "$WORK/$whole.serial" "$WORK/$cut.serial"
 done
+
+# A signal while one is made: it is made, then the run ends, and can be taken up there.
+making=$WORK/ended-sad.lpl.checkpoint.000001.part
+record ended-sad boot "${options[@]}" &
+recorder=$!
+while [ ! -d "$making" ] && kill -0 $recorder 2>/dev/null; do
+	sleep 0.01
+done
+pkill -TERM -f "record .* $WORK/ended-sad.lpl" || fail "the run was over before its first checkpoint"
+! wait $recorder || fail "a signal in the middle of a checkpoint was lost"
+expect_line "$WORK/ended-sad.log" '^laplace: stopped by a signal; closing the trace'
+verify "$WORK/ended-sad.lpl"
+"$LAPLACE" info "$WORK/ended-sad.lpl" >"$WORK/ended.info"
+expect_line "$WORK/ended.info" '^  tracing  *2$'
+"$LAPLACE" record --resume "$WORK/ended-sad.lpl" >"$WORK/ended-sad.log" 2>&1 ||
+	fail "not taken up behind a signal: $(said "$WORK/ended-sad.log")"
+verify "$WORK/ended-sad.lpl"
+expect_same_files undisturbed-sad ended-sad
 
 # A checkpoint that another program made is refused, and nothing is lost by that.
 last=$WORK/killed-sad.lpl.checkpoint.$(printf %06d "$(newest killed-sad)")
