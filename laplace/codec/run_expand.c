@@ -24,7 +24,8 @@ static inline void put(struct expansion *to, uint64_t instr, uint64_t address, e
 	};
 }
 
-static void put_fetch(struct expansion *to, uint64_t instr, uint64_t address, unsigned int length)
+static inline void put_fetch(struct expansion *to, uint64_t instr, uint64_t address,
+			     unsigned int length)
 {
 	unsigned int left = 0x1000 - (unsigned int)(address & 0xfff);
 	unsigned int mode = to->user ? LPL_USER : 0;
@@ -46,7 +47,7 @@ static inline unsigned int offset_of(uint64_t word, uint64_t instr)
  * A data word of a run that begins at the count `from`, and its length if that is told apart;
  * returns what follows.
  */
-static const uint64_t *put_data(struct expansion *to, uint64_t from, const uint64_t *at)
+static inline const uint64_t *put_data(struct expansion *to, uint64_t from, const uint64_t *at)
 {
 	uint64_t word = *at++, instr = from + offset_of(word, from);
 	uint64_t address = (uint64_t)((int64_t)(word << (64 - LPL_WORD_ADDRESS_BITS)) >>
@@ -78,16 +79,19 @@ size_t lpl_run_expand(const struct lpl_instruction_trace *trace, const struct lp
 
 	for (unsigned int i = 0; i < run->first; i++)
 		address += trace->length[i];
-	for (unsigned int i = 0; i < run->fetched; i++) {
-		unsigned int length = trace->length[run->first + i];
+	for (unsigned int i = 0; i <= run->fetched; i++) {
+		unsigned int upto = UINT8_MAX;	/* behind the last fetch all that is left */
 
-		put_fetch(&to, instr + i, address, length);
-		address += length;
-		while (word < end && offset_of(*word, instr) <= i)
+		if (i < run->fetched) {
+			unsigned int length = trace->length[run->first + i];
+
+			put_fetch(&to, instr + i, address, length);
+			address += length;
+			upto = i;
+		}
+		while (word < end && offset_of(*word, instr) <= upto)
 			word = put_data(&to, instr, word);
 	}
-	while (word < end)
-		word = put_data(&to, instr, word);
 	return (size_t)(to.out - out);
 }
 

@@ -42,12 +42,12 @@ struct lpl_pages {
 
 static inline bool lpl_is_walk(const struct lpl_ref *ref)
 {
-	return ref->type == LPL_WALK_READ || ref->type == LPL_WALK_WRITE;
+	return ref->type >= LPL_WALK_READ;
 }
 
 static inline bool lpl_is_write(const struct lpl_ref *ref)
 {
-	return ref->type == LPL_WRITE || ref->type == LPL_WALK_WRITE;
+	return (1U << LPL_WRITE | 1U << LPL_WALK_WRITE) >> (ref->type & 31) & 1;
 }
 
 /* A reference that stands in for a dropped write becomes one. */
@@ -66,7 +66,7 @@ static inline struct lpl_page lpl_page_of(const struct lpl_ref *ref)
 
 static inline bool lpl_same_page(struct lpl_page a, struct lpl_page b)
 {
-	return a.number == b.number && a.space == b.space;
+	return ((a.number ^ b.number) | (a.space ^ b.space)) == 0;
 }
 
 /* What every reducer makes of a reference it keeps. */

@@ -17,7 +17,8 @@
 #include <laplace/simulator.h>
 
 struct lpl_page_ref {
-	uint64_t first, last;	/* reference times; the same when it is one reference */
+	uint64_t first, last;	/* reference times; the same when it is one reference, and
+				 * 0 where no simulation of the pass asks for times */
 	uint32_t page;
 	uint32_t write;		/* 0 or 1 */
 };

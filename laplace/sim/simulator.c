@@ -32,8 +32,8 @@ struct lpl_simulator {
 	struct lpl_simulation **simulation;	/* those of all requests */
 	struct lpl_broadcast *broadcast;
 	struct lpl_pages pages;
-	struct lpl_page page;		/* of the last reference */
 	struct lpl_page_ref *ref;	/* the batch that is being filled */
+	struct lpl_page page[BATCH];	/* of the references in it */
 	size_t refs;			/* in it; the last one may still grow */
 	uint64_t references, last_time;
 };
@@ -137,51 +137,80 @@ static enum lpl_error send_batch(struct lpl_simulator *simulator, struct lpl_rep
 	return error;
 }
 
-/* Does a reference count as one with the last? */
-static bool is_same(const struct lpl_simulator *simulator, struct lpl_page page, uint64_t time)
+/* Do times rise? */
+static enum lpl_error check_times(struct lpl_simulator *simulator, const struct lpl_ref *refs,
+				  size_t count, struct lpl_report *report)
 {
-	return simulator->refs != 0 && lpl_same_page(page, simulator->page) &&
-	       time - simulator->ref[simulator->refs - 1].last <= simulator->least_tau;
-}
+	for (size_t i = 0; i < count; i++) {
+		const struct lpl_ref *ref = &refs[i];
+		bool first = simulator->references == 0 && i == 0;
 
-static enum lpl_error add_ref(struct lpl_simulator *simulator, struct lpl_page page,
-			      const struct lpl_ref *ref, struct lpl_report *report)
-{
-	uint32_t number;
-
-	if (simulator->refs == BATCH) {
-		enum lpl_error error = send_batch(simulator, report);
-
-		if (error != LPL_OK)
-			return error;
+		if (!first && ref->ref <= simulator->last_time &&
+		    (ref->ref < simulator->last_time || (ref->flags & LPL_SYNTHETIC) == 0))
+			return lpl_fail(report, LPL_ERR_ORDER,
+					"simulation: reference number %" PRIu64 " comes after"
+					" number %" PRIu64 "; ws and vmin need times that rise",
+					ref->ref, simulator->last_time);
+		simulator->last_time = ref->ref;
 	}
-	number = lpl_pages_find(&simulator->pages, page);
-	if (number == 0)
-		number = lpl_pages_add(&simulator->pages, page);
-	if (number == 0)
-		return lpl_fail(report, LPL_ERR_MEMORY,
-				"simulation: no memory for %u distinct pages",
-				simulator->pages.count);
-	simulator->page = page;
-	simulator->ref[simulator->refs++] = (struct lpl_page_ref){
-		.first = ref->ref,
-		.last = ref->ref,
-		.page = number,
-		.write = lpl_is_write(ref) ? 1 : 0,
-	};
 	return LPL_OK;
 }
 
-static enum lpl_error check_time(const struct lpl_simulator *simulator,
-				 const struct lpl_ref *ref, struct lpl_report *report)
+/*
+ * Put references, at most as many as there is room for, into the batch; those that count as one
+ * with the last are made one with it.  As often as not one does, which the processor cannot
+ * foretell: so there is no branch on it.  `timed` is known where this is inlined.
+ */
+static inline void gather(struct lpl_simulator *simulator, const struct lpl_ref *refs, size_t count,
+			  bool timed)
 {
-	if (!simulator->timed || simulator->references == 0 ||
-	    ref->ref > simulator->last_time ||
-	    (ref->ref == simulator->last_time && (ref->flags & LPL_SYNTHETIC) != 0))
-		return LPL_OK;
-	return lpl_fail(report, LPL_ERR_ORDER,
-			"simulation: reference number %" PRIu64 " comes after number %" PRIu64
-			"; ws and vmin need times that rise", ref->ref, simulator->last_time);
+	struct lpl_page_ref *const ref = simulator->ref;
+	struct lpl_page *const page = simulator->page;
+	size_t used = simulator->refs;
+	/* where none is, a page that no reference has */
+	struct lpl_page before = used ? page[used - 1] : (struct lpl_page){ .number = UINT64_MAX };
+	struct lpl_page_ref last = used ? ref[used - 1] : (struct lpl_page_ref){ .page = 0 };
+
+	for (size_t i = 0; i < count; i++) {
+		const struct lpl_page here = lpl_page_of(&refs[i]);
+		const uint64_t time = refs[i].ref;
+		bool same = lpl_same_page(here, before);
+
+		if (timed)
+			same &= time - last.last <= simulator->least_tau;
+		used += !same;
+		last.write = (last.write & same) | lpl_is_write(&refs[i]);
+		if (timed) {
+			last.first = same ? last.first : time;
+			last.last = time;
+		}
+		ref[used - 1] = last;
+		before = page[used - 1] = here;
+	}
+	simulator->refs = used;
+}
+
+/* The numbers of the pages in the batch from `from` on. */
+static enum lpl_error number_pages(struct lpl_simulator *simulator, size_t from,
+				   struct lpl_report *report)
+{
+	struct lpl_pages pages = simulator->pages;	/* which no store below changes */
+
+	for (size_t i = from; i < simulator->refs; i++) {
+		const struct lpl_page page = simulator->page[i];
+		uint32_t number = lpl_pages_find(&pages, page);
+
+		if (number == 0) {
+			number = lpl_pages_add(&simulator->pages, page);
+			pages = simulator->pages;
+		}
+		if (number == 0)
+			return lpl_fail(report, LPL_ERR_MEMORY,
+					"simulation: no memory for %u distinct pages",
+					simulator->pages.count);
+		simulator->ref[i].page = number;
+	}
+	return LPL_OK;
 }
 
 static int simulator_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
@@ -190,22 +219,24 @@ static int simulator_refs(struct lpl_sink *sink, const struct lpl_ref *refs, siz
 	struct lpl_simulator *simulator = (struct lpl_simulator *)sink;
 	enum lpl_error error = simulator->broadcast == NULL ? begin(simulator, report) : LPL_OK;
 
-	for (size_t i = 0; i < count && error == LPL_OK; i++) {
-		struct lpl_page page = lpl_page_of(&refs[i]);
+	if (error == LPL_OK && simulator->timed)
+		error = check_times(simulator, refs, count, report);
+	while (count > 0 && error == LPL_OK) {
+		const size_t before = simulator->refs;
+		const size_t part = count < BATCH - before ? count : BATCH - before;
 
-		error = check_time(simulator, &refs[i], report);
-		if (error != LPL_OK)
-			break;
-		simulator->references++;
-		simulator->last_time = refs[i].ref;
-		if (is_same(simulator, page, refs[i].ref)) {
-			struct lpl_page_ref *ref = &simulator->ref[simulator->refs - 1];
-
-			ref->last = refs[i].ref;
-			ref->write |= lpl_is_write(&refs[i]) ? 1 : 0;
+		if (part == 0) {
+			error = send_batch(simulator, report);
 			continue;
 		}
-		error = add_ref(simulator, page, &refs[i], report);
+		if (simulator->timed)
+			gather(simulator, refs, part, true);
+		else
+			gather(simulator, refs, part, false);
+		error = number_pages(simulator, before, report);
+		simulator->references += part;
+		refs += part;
+		count -= part;
 	}
 	return error;
 }
