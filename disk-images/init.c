@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * init: process 1 of the guest image.  Mounts what a workload needs, loads the
+ * init: process 1 of the guest image.  Mounts what a workload needs, loads drivers and the
  * tracer's module, runs one workload, says how it went, and ends the machine.
  *
  * Kernel command line:
@@ -18,6 +18,7 @@
  * ran out of time, 125 when the image itself is at fault, 126 or 127 when the
  * workload could not be run or is not there.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -33,6 +34,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#define DRIVERS "/lib/drivers"
 #define MODULE "/lib/laplace.ko"
 #define CTL "/bin/laplace-ctl"
 #define BOCHS_SHUTDOWN_PORT 0x8900
@@ -168,17 +170,40 @@ static int wait_for(pid_t child, unsigned int limit, const sigset_t *awaited)
 	}
 }
 
-static void load_module(const char *syscalls, const char *mode)
+/* A kernel module, if there is one. */
+static void load(const char *path, const char *parameters)
 {
-	int fd = open(MODULE, O_RDONLY | O_CLOEXEC);
-	char parameters[2 * 4096];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0 && errno == ENOENT)
 		return;		/* an image that was built without */
-	snprintf(parameters, sizeof parameters, "syscalls=%s mode=%s", syscalls, mode);
 	if (fd < 0 || syscall(SYS_finit_module, fd, parameters, 0) < 0)
-		fail_image(MODULE);
+		fail_image(path);
 	close(fd);
+}
+
+/* Of a disk, if the image has any; their names are in the order of their needs. */
+static void load_drivers(void)
+{
+	struct dirent **driver;
+	int count = scandir(DRIVERS, &driver, NULL, alphasort);
+
+	for (int i = 0; i < count; i++) {
+		char path[sizeof(DRIVERS) + 256];
+
+		if (driver[i]->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof path, DRIVERS "/%s", driver[i]->d_name);
+		load(path, "");
+	}
+}
+
+static void load_module(const char *syscalls, const char *mode)
+{
+	char parameters[2 * 4096];
+
+	snprintf(parameters, sizeof parameters, "syscalls=%s mode=%s", syscalls, mode);
+	load(MODULE, parameters);
 }
 
 static void control(char *command, const sigset_t *awaited)
@@ -223,6 +248,7 @@ int main(void)
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
 		strncat(path, "/run", sizeof path - strlen(path) - 1);
 
+	load_drivers();
 	load_module(option(calls_line, sizeof calls_line, "laplace.syscalls=", "none"),
 		    option(mode_line, sizeof mode_line, "laplace.mode=", "0660"));
 	printf("LAPLACE-BEGIN %s\n", name);

@@ -8,6 +8,7 @@
 
 /* COMMAND(NAME, what it does), in the order in which the usage tells them */
 #define CLI_COMMANDS(COMMAND) \
+	COMMAND(run, "run a program in a guest and collect a trace of it") \
 	COMMAND(record, "run a machine and collect a trace of it") \
 	COMMAND(ctl, "steer a run that is going on") \
 	COMMAND(top, "look on while a collection runs") \

@@ -48,12 +48,9 @@ char *find_in_path(const char *name)
 	return NULL;
 }
 
-/* Beside this program, as installed or in a build directory. */
-static char *find_near(const char *name)
+/* The first of FOLDER/NAME, FOLDER beside this program; NULL: none. */
+static char *find_beside(const char *const folders[], size_t count, const char *name)
 {
-	static const char *const place[] = {
-		"", "/../libexec/laplace", "/../libexec", "/../build/bochs"
-	};
 	char self[PATH_MAX], folder[PATH_MAX + 32];
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	char *slash, *path;
@@ -65,17 +62,44 @@ static char *find_near(const char *name)
 	if (!slash)
 		return NULL;
 	*slash = '\0';
-	for (size_t i = 0; i < sizeof(place) / sizeof(place[0]); i++) {
-		snprintf(folder, sizeof(folder), "%s%s", self, place[i]);
+	for (size_t i = 0; i < count; i++) {
+		snprintf(folder, sizeof(folder), "%s%s", self, folders[i]);
 		path = program_in(folder, strlen(folder), name);
 		if (path)
 			return path;
 	}
-#ifdef LAPLACE_LIBEXECDIR
-	return program_in(LAPLACE_LIBEXECDIR, strlen(LAPLACE_LIBEXECDIR), name);
-#else
 	return NULL;
+}
+
+/* A program, as installed or in a build directory. */
+static char *find_near(const char *name)
+{
+	static const char *const place[] = {
+		"", "/../libexec/laplace", "/../libexec", "/../build/bochs"
+	};
+	char *path = find_beside(place, sizeof(place) / sizeof(place[0]), name);
+
+#ifdef LAPLACE_LIBEXECDIR
+	if (!path)
+		path = program_in(LAPLACE_LIBEXECDIR, strlen(LAPLACE_LIBEXECDIR), name);
 #endif
+	return path;
+}
+
+char *find_shared(const char *name)
+{
+	static const char *const place[] = { "/../share/laplace", "/.." };
+	const char *named = getenv("LAPLACE_DATADIR");
+	char *path;
+
+	if (named && *named)
+		return program_in(named, strlen(named), name);
+	path = find_beside(place, sizeof(place) / sizeof(place[0]), name);
+#ifdef LAPLACE_PKGDATADIR
+	if (!path)
+		path = program_in(LAPLACE_PKGDATADIR, strlen(LAPLACE_PKGDATADIR), name);
+#endif
+	return path;
 }
 
 /* A path that somebody named has to be right. */

@@ -11,6 +11,12 @@
 char *find_in_path(const char *name);
 
 /*
+ * A script that comes with laplace: in $LAPLACE_DATADIR, or where it is installed, or in the
+ * source.  To be freed; NULL when it is not there.
+ */
+char *find_shared(const char *name);
+
+/*
  * The laplace-bochs to run: `given` (may be NULL), $LAPLACE_BOCHS, beside this
  * program or in ../libexec/laplace, in $PATH.  Complains when there is none.
  * Returns an exit status; *path is to be freed.

@@ -1,0 +1,142 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# `laplace run`: a program of this machine does in the guest what it does here, its trace is
+# whole and has it, and repeats; and what cannot be run is told.
+export LAPLACE_DATADIR=$SRCDIR LAPLACE_BOCHS=$BUILDDIR/build/bochs/laplace-bochs
+export XDG_CACHE_HOME=$WORK/cache
+unset LANGUAGE TZ
+for name in "${!LC_@}"; do
+	unset "$name"
+done
+export LANG=C.UTF-8
+
+run() { # NAME OPTION...: sets `status`; what is said is in NAME.stdout and .stderr
+	local name=$1
+	shift
+	status=0
+	"$LAPLACE" run --kernel "$BUILDDIR/build/kernel" -O -o "$WORK/$name.lpl" "$@" \
+		>"$WORK/$name.stdout" 2>"$WORK/$name.stderr" || status=$?
+}
+
+expect_status() { # STATUS NAME
+	[ "$status" = "$1" ] || fail "$2: status $status, expected $1: $(tail -n 1 "$WORK/$2.stderr")"
+}
+
+# ---- as it would run here ----
+
+directory="$WORK/a directory"
+mkdir -p "$directory"
+cd "$directory" || exit
+seq 1 20000 >numbers
+cat >script <<'END'
+#!/bin/sh
+# What a program sees of how it is run; and it leaves something running.
+printf '<%s>\n' "$0" "$@"
+pwd
+umask
+id -u
+echo "$WHO, $HOME, ${NOBODY-not set}"
+env | grep -c '^LAPLACE'
+wc -l <numbers
+sed 's/^/in: /'
+echo complaint >&2
+sleep 1000 &
+exit 7
+END
+chmod +x script
+export NOBODY=nothing
+
+here() { # as laplace run does it: little of the environment
+	env -i PATH="$PATH" HOME="$HOME" LANG="$LANG" WHO='an e x=y' "$@"
+}
+
+arguments=('' 'two words' "quote's \"\$x\" *" $'line\nend' ./numbers)
+status=0
+printf 'one\ntwo' >input
+here ./script "${arguments[@]}" <input >"$WORK/here.stdout" 2>"$WORK/here.stderr" || status=$?
+pkill -x -f 'sleep 1000' || true
+[ $status = 7 ] || fail "the script ends with $status here"
+run script -q --env 'WHO=an e x=y' -- ./script "${arguments[@]}" <input
+expect_status 7 script
+expect_same "what it prints" "$WORK/here.stdout" "$WORK/script.stdout"
+expect_same "what it complains of" "$WORK/here.stderr" "$WORK/script.stderr"
+verify "$WORK/script.lpl"
+
+# ---- files ----
+
+run gzip -q --keep numbers.gz -- gzip -k numbers
+expect_status 0 gzip
+gzip -n -c numbers | gunzip | cmp - <(gunzip -c numbers.gz) || fail "what gzip made is not what it was given"
+verify "$WORK/gzip.lpl"
+[ ! -s "$WORK/gzip.stdout" ] || fail "--quiet is not"
+"$LAPLACE" report --format text "$WORK/gzip.lpl" >"$WORK/gzip.report"
+grep -q '\bgzip\b' "$WORK/gzip.report" || fail "the report does not tell of gzip"
+grep -q 'directory/numbers' "$WORK/gzip.report" || fail "the report does not name its file"
+# all that it did, and little else: its exec is there, and no other program's
+"$LAPLACE" cat --events "$WORK/gzip.lpl" | awk '/^E exec / { print $NF }' | sort -u >"$WORK/execs"
+grep -q 'gzip$' "$WORK/execs" || fail "gzip's exec is not in the trace: $(cat "$WORK/execs")"
+"$LAPLACE" merge --audit "$WORK/gzip.lpl" >"$WORK/gzip.audit" || fail "the books do not balance: $(tail -n 1 "$WORK/gzip.audit")"
+
+mv "$WORK/gzip.lpl" "$WORK/gzip-first.lpl"
+rm numbers.gz
+run gzip --keep numbers.gz -- gzip -k numbers
+cmp "$WORK/gzip-first.lpl" "$WORK/gzip.lpl" || fail "another run of the same leaves another trace"
+expect_line "$WORK/gzip.stderr" 'gzip.lpl has the trace'
+
+# ---- signals, and time ----
+
+run killed -q -- sh -c 'kill -SEGV $$'
+expect_status 139 killed
+run slow --timeout 2 -- sh -c 'echo begun; while :; do :; done'
+expect_status 124 slow
+[ "$(cat "$WORK/slow.stdout")" = begun ] || fail "what was said before the time was over is lost"
+verify "$WORK/slow.lpl"
+
+"$LAPLACE" run --kernel "$BUILDDIR/build/kernel" -o "$WORK/ended.lpl" -- sh -c 'while :; do :; done' \
+	>"$WORK/ended.stdout" 2>"$WORK/ended.stderr" &
+runner=$!
+for ((i = 0; i < 600; i++)); do
+	[ ! -s "$WORK/ended.lpl.part" ] || break
+	sleep 0.1
+done
+kill -TERM $runner
+status=0
+wait $runner || status=$?
+expect_status 125 ended
+expect_line "$WORK/ended.stderr" 'ended by a signal; .*ended.lpl has what was traced'
+verify "$WORK/ended.lpl"
+
+# ---- what cannot be ----
+
+refused() { # NAME PATTERN OPTION...
+	local name=$1 pattern=$2
+	shift 2
+	run "$name" "$@"
+	expect_status 125 "$name"
+	grep -Eq -- "$pattern" "$WORK/$name.stderr" || fail "$name: $(cat "$WORK/$name.stderr")"
+	[ ! -e "$WORK/$name.lpl" ] || fail "$name: left a trace"
+}
+
+refused nothing 'no program is named' --
+refused absent 'no-such-program: there is no such program' -- no-such-program
+refused absent 'gone: there is no such program' -- ./gone
+refused data 'numbers is not an executable file' -- ./numbers
+printf '#!/no/such/shell\n' >foreign
+chmod +x foreign
+refused foreign 'wants to be run by /no/such/shell, which is not here' -- ./foreign
+# an ELF header of AArch64
+{ printf '\177ELF\002\001\001' && head -c 9 /dev/zero && printf '\002\000\267\000' && head -c 44 /dev/zero; } >foreign
+refused foreign 'for another processor than x86' -- ./foreign
+refused option "unrecognized option '--frob'" --frob -- true
+refused option "--memory: '9' is not a number from 64 to 4096" --memory 9 -- true
+refused option "--env: 'x' does not begin with a name and =" --env x -- true
+refused kept 'no-such/file: there is no such directory here' --keep no-such/file -- true
+refused with '--with gone: is neither there nor a program' --with gone -- true
+run lost --keep left -- true
+expect_status 125 lost
+expect_line "$WORK/lost.stderr" '--keep left: the program left no such file'
+status=0
+"$LAPLACE" run --kernel "$BUILDDIR/build/kernel" -o "$WORK/gzip.lpl" -- true 2>"$WORK/exists.stderr" || status=$?
+expect_status 125 exists
+expect_line "$WORK/exists.stderr" 'gzip.lpl exists already'
+[ -z "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'laplace-run.*' -newer numbers)" ] || fail "something is left in ${TMPDIR:-/tmp}"
