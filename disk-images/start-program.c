@@ -47,7 +47,7 @@ struct program {
 	char **argument, **environment;
 };
 
-static void fail(const char *format, ...)
+static _Noreturn void fail(const char *format, ...)
 {
 	int problem = errno;
 	va_list arguments;
@@ -293,5 +293,7 @@ int main(void)
 		fail("chroot");
 	close(outside);
 	unmount_all();
+	free(program.argument);
+	free(program.environment);
 	return 0;
 }

@@ -19,6 +19,7 @@
 struct options {
 	const struct lpl_format *format;	/* NULL: by what the trace is */
 	bool events;
+	struct lpl_choice_options choice;
 	enum cli_when progress;
 	const char *trace;
 };
@@ -52,6 +53,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &options->progress;
+		state->child_inputs[1] = &options->choice;
 		return 0;
 	case 'f':
 		options->format = text_format(state, arg);
@@ -70,7 +72,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {
-	{ &cli_progress_argp, 0, NULL, 0 }, { 0 }
+	{ &cli_progress_argp, 0, NULL, 0 }, { &cli_choice_argp, 0, NULL, 2 }, { 0 }
 };
 static const struct argp argp = {
 	option_table, parse_option, "[TRACE]",
@@ -121,7 +123,8 @@ static int print(struct lpl_reader *reader, const struct options *options)
 	cli_progress_start(&progress, options->progress == CLI_AUTO && isatty(STDOUT_FILENO) ?
 				      CLI_NEVER : options->progress);
 	pass = (struct cli_pass){ .reader = reader, .path = options->trace,
-				  .sink = lpl_exporter_sink(exporter), .progress = &progress };
+				  .sink = lpl_exporter_sink(exporter), .progress = &progress,
+				  .choice = &options->choice };
 	status = cli_pass_run(&pass);
 	tell_losses(exporter, options);
 	lpl_exporter_close(exporter);

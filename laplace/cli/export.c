@@ -25,6 +25,7 @@ struct options {
 	bool events, overwrite, json;
 	enum cli_when progress;
 	const char *trace;
+	struct lpl_choice_options choice;
 };
 
 static const struct argp_option option_table[] = {
@@ -50,6 +51,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &options->overwrite;
 		state->child_inputs[1] = &options->json;
 		state->child_inputs[2] = &options->progress;
+		state->child_inputs[3] = &options->choice;
 		return 0;
 	case 't':
 		options->format = cli_format(state, arg, LPL_FORMAT_IMPORT_ONLY);
@@ -83,6 +85,7 @@ static const struct argp_child children[] = {
 	{ &cli_overwrite_argp, 0, NULL, 0 },
 	{ &cli_json_argp, 0, NULL, 0 },
 	{ &cli_progress_argp, 0, NULL, 0 },
+	{ &cli_choice_argp, 0, NULL, 2 },
 	{ 0 }
 };
 static const struct argp argp = {
@@ -140,7 +143,8 @@ static int export(struct lpl_reader *reader, const struct options *options, int 
 		return cli_report(&report);
 	cli_progress_start(&progress, options->progress);
 	pass = (struct cli_pass){ .reader = reader, .path = options->trace,
-				  .sink = lpl_exporter_sink(exporter), .progress = &progress };
+				  .sink = lpl_exporter_sink(exporter), .progress = &progress,
+				  .choice = &options->choice };
 	status = cli_pass_run(&pass);
 	if ((status == CLI_DONE || status == CLI_DAMAGED) && tell(options, exporter))
 		status = CLI_FAILED;

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <laplace/select.h>
+
 enum cli_when { CLI_AUTO, CLI_ALWAYS, CLI_NEVER };
 
 /* --json; input: bool * */
@@ -18,6 +20,15 @@ extern const struct argp cli_json_argp;
 extern const struct argp cli_progress_argp;
 /* --overwrite; input: bool * */
 extern const struct argp cli_overwrite_argp;
+
+/*
+ * --process, --children, --task, --user, --kernel, --type, --range; input: struct lpl_choice_options,
+ * of zeros at first
+ */
+extern const struct argp cli_choice_argp;
+/* Was any of them given?  One by which what is chosen of a reduced trace is not exact? */
+bool cli_chooses(const struct lpl_choice_options *choice);
+bool cli_chooses_inexactly(const struct lpl_choice_options *choice);
 
 /* --jobs=N; input: unsigned int *, 0: one for each processor */
 extern const struct argp cli_jobs_argp;

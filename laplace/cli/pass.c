@@ -9,6 +9,7 @@
 
 #include "base/digits.h"
 #include "base/host.h"
+#include "options.h"
 #include "pass.h"
 #include "replace.h"
 #include "say.h"
@@ -214,7 +215,7 @@ static int sink_failed(struct cli_pass *pass, const struct lpl_report *report)
 	return CLI_DAMAGED;
 }
 
-int cli_pass_run(struct cli_pass *pass)
+static int run(struct cli_pass *pass)
 {
 	struct lpl_report read_report = { 0 }, sink_report = { 0 };
 	const struct lpl_ref *refs;
@@ -261,4 +262,29 @@ int cli_pass_run(struct cli_pass *pass)
 			     " references, which are whole", pass->path, pass->refs);
 	tell_gaps(pass, status);
 	return status;
+}
+
+/* With a choice in front of the sink. */
+static int run_chosen(struct cli_pass *pass)
+{
+	const struct lpl_choice_options *options = pass->choice;
+	const char *who = options->process ? options->process : options->task;
+	struct lpl_report report = { 0 };
+	struct lpl_choice *choice;
+	int status;
+
+	if (lpl_choice_open(&choice, options, pass->sink, &report))
+		return cli_report(&report);
+	pass->sink = lpl_choice_sink(choice);
+	status = run(pass);
+	if (status == CLI_DONE && who && lpl_choice_tasks(choice) == 0)
+		status = cli_complain(CLI_FAILED, "%s: no %s '%s' is in it; `laplace report' tells "
+				      "who ran", pass->path, options->process ? "process" : "task", who);
+	lpl_choice_close(choice);
+	return status;
+}
+
+int cli_pass_run(struct cli_pass *pass)
+{
+	return pass->choice && cli_chooses(pass->choice) ? run_chosen(pass) : run(pass);
 }

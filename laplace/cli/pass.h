@@ -11,6 +11,7 @@
 
 #include <laplace/error.h>
 #include <laplace/record.h>
+#include <laplace/select.h>
 #include <laplace/trace.h>
 
 #include "progress.h"
@@ -45,6 +46,8 @@ struct cli_pass {
 	struct lpl_sink *sink;
 	struct cli_progress *progress;
 	const char *label;		/* begins a line of progress; may be NULL */
+	/* which references the sink gets; NULL, or one that chooses nothing: all */
+	const struct lpl_choice_options *choice;
 	/* called with each block that was read, before it is sent; may be NULL */
 	void (*before_block)(struct cli_pass *pass, void *context);
 	void *context;
@@ -72,7 +75,7 @@ struct cli_pass {
  * or ends early, what came before it (and, with past_damage, after) has gone to the sink and
  * finish() was called: the complaint has been printed and the status is CLI_DAMAGED.
  * A trace that tells that it was made from such a one is warned of, unless `trouble` is
- * wanted.
+ * wanted.  If nobody was whom `choice` names, that is told, and CLI_FAILED; the sink has finished.
  */
 int cli_pass_run(struct cli_pass *pass);
 

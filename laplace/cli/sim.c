@@ -27,6 +27,7 @@ struct options {
 	uint64_t fifo;			/* segq's; 0: not given */
 	unsigned int jobs;		/* 0: one for each processor */
 	const char *kinds;		/* NULL: all */
+	struct lpl_choice_options choice;
 	bool local;
 	bool json;
 	enum cli_when progress;
@@ -60,6 +61,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &options->json;
 		state->child_inputs[1] = &options->progress;
 		state->child_inputs[2] = &options->jobs;
+		state->child_inputs[3] = &options->choice;
 		return 0;
 	case 'p':
 		options->policies = arg;
@@ -92,7 +94,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 static const struct argp_child children[] = {
 	{ &cli_json_argp, 0, NULL, 0 }, { &cli_progress_argp, 0, NULL, 0 },
-	{ &cli_jobs_argp, 0, NULL, 0 }, { 0 }
+	{ &cli_jobs_argp, 0, NULL, 0 }, { &cli_choice_argp, 0, NULL, 2 }, { 0 }
 };
 static const struct argp argp = {
 	option_table, parse_option, "TRACE",
@@ -180,7 +182,8 @@ static int open_simulation(struct simulation *simulation, const struct options *
 			   const char *reduction, const struct lpl_sizes *sizes)
 {
 	struct lpl_simulator_options how = { .jobs = options->jobs,
-					     .reduction = reduction };
+					     .reduction = reduction,
+					     .part = cli_chooses_inexactly(&options->choice) };
 	struct lpl_report report = { 0 };
 	char *rest = options->policies, *policy;
 	int status = CLI_DONE;
@@ -326,7 +329,7 @@ static int simulate(struct simulation *simulation, struct lpl_reader *reader,
 	struct cli_progress progress;
 	struct cli_pass pass = { .reader = reader, .path = options->trace,
 				 .sink = sink_of(simulation),
-				 .progress = &progress };
+				 .progress = &progress, .choice = &options->choice };
 	int status;
 
 	cli_progress_start(&progress, options->progress);

@@ -267,6 +267,11 @@ static int simulator_finish(struct lpl_sink *sink, struct lpl_report *report)
 
 /* ---- opening and closing ---- */
 
+static bool is_unreduced(const char *reduction)
+{
+	return reduction == NULL || strcmp(reduction, "none") == 0;
+}
+
 /* A behaviour sequence becomes a reference trace before it is simulated. */
 static enum lpl_error open_reducer(struct lpl_simulator *simulator, const char *reduction,
 				   struct lpl_report *report)
@@ -306,6 +311,8 @@ enum lpl_error lpl_simulator_open(struct lpl_simulator **simulator,
 	opened->least_tau = UINT64_MAX;
 	opened->jobs = options != NULL && options->jobs != 0 ? options->jobs : lpl_processors();
 	error = open_reducer(opened, options != NULL ? options->reduction : NULL, report);
+	if (options != NULL && options->part && !is_unreduced(options->reduction))
+		opened->exactness = (struct lpl_exactness){ .lru = 0 };
 	if (error != LPL_OK)
 		lpl_simulator_close(opened);
 	else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Parts of a trace: references by the kind of their page, and by the process that
- * made them.  Sinks, to be put between a reader and a simulator.
+ * Parts of a trace: references by the kind of their page, by who made them and how, and
+ * process by process.  Sinks, to be put between a reader and a simulator.
  *
  * What is left after a choice by kind is exact for whatever the trace was: of two
  * references to a page no more others lie between than before.  A choice by process
@@ -39,6 +39,54 @@ enum lpl_error lpl_kinds_open(struct lpl_kinds **kinds, const char *spec,
 			      struct lpl_sink *next, struct lpl_report *report);
 struct lpl_sink *lpl_kinds_sink(struct lpl_kinds *kinds);	/* owned by it */
 void lpl_kinds_close(struct lpl_kinds *kinds);			/* NULL is fine */
+
+/* ---- by who made them, and how ---- */
+
+/* All of what is given has to hold for a reference; where nothing is, all do. */
+struct lpl_choice_options {
+	/*
+	 * Of a process: its name, or, if that is a number, its tgid.  NULL: any.  Its name is the
+	 * last part of the path that it executed last, and what the kernel calls it: so a script
+	 * goes by its interpreter's name, and by its own from when it first waits.  Threads go
+	 * with their process.
+	 */
+	const char *process;
+	bool children;		/* and of all processes that were made by such ones since */
+	const char *task;	/* of a task, by its name or tid, likewise; NULL: any */
+	unsigned int modes;	/* a sum of LPL_CHOOSE_*; 0: both */
+	unsigned int types;	/* 1 << enum lpl_type, summed; 0: all */
+	/*
+	 * To addresses of this range, its end not included; where the trace has pages instead of
+	 * addresses, to pages that it touches.  0, 0: any.
+	 */
+	uint64_t address, address_end;
+};
+#define LPL_CHOOSE_USER		1U
+#define LPL_CHOOSE_KERNEL	2U
+
+/*
+ * Passes the references that are chosen, and all events.  Who runs is known by the events of
+ * tasks, as in laplace/merge.h: by the task, never by its address space, whose number is used
+ * again.  What the kernel does in a program's system call or fault, and in an interrupt
+ * meanwhile, is that program's.
+ *
+ * What is left of a trace that was not reduced is exact for what was chosen; of one that was, it
+ * is not, but where a range alone is given: where two share a page, the references of the one may
+ * have been dropped in favour of the other's, and likewise with modes and types.
+ *
+ * Memory: some hundred bytes for each task that lives.  LPL_ERR_USAGE: the range is none, or
+ * `children` without a process or a task; LPL_ERR_MEMORY.  The options' texts are copied; `next`
+ * is not owned.
+ */
+struct lpl_choice;
+enum lpl_error lpl_choice_open(struct lpl_choice **choice,
+			       const struct lpl_choice_options *options,
+			       struct lpl_sink *next, struct lpl_report *report);
+struct lpl_sink *lpl_choice_sink(struct lpl_choice *choice);	/* owned by it */
+uint64_t lpl_choice_passed(const struct lpl_choice *choice);	/* references, so far */
+/* Tasks that were chosen by name or number so far, children not counted. */
+uint64_t lpl_choice_tasks(const struct lpl_choice *choice);
+void lpl_choice_close(struct lpl_choice *choice);		/* NULL is fine */
 
 /* ---- by process ---- */
 

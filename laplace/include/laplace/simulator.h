@@ -69,6 +69,11 @@ struct lpl_simulator_options {
 	 * put in front of the simulator and `references` counts what comes from there.
 	 */
 	const char *reduction;
+	/*
+	 * What comes is a part of it, chosen by who made the references, and how (select.h): of a
+	 * trace that was reduced nothing is exact then.
+	 */
+	bool part;
 };
 
 /* `options` may be NULL: all 0.  LPL_ERR_MEMORY. */

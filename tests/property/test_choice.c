@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A choice of references against its definition (select.h): a machine of a few tasks that make,
+ * execute, rename and end each other's likes at random, of which it is known what each is called,
+ * and who made it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <laplace/select.h>
+
+#include "oracle.h"
+
+#define TASKS 10
+#define NAMES 4
+#define CLONE_VM 0x100
+
+static uint64_t seed;
+
+static const char *const name_of[NAMES] = { "init", "shell", "longer-than-fifteen", "x" };
+
+struct machine {
+	struct random random;
+	struct stream all, chosen;
+	struct lpl_choice_options wanted;
+	struct {
+		bool lives, by_name, by_descent;
+		uint32_t tgid, name;
+		uint64_t space;
+	} task[TASKS + 1];		/* by tid; 0 is idle, and nobody */
+	uint32_t runs;
+	uint64_t spaces;
+};
+
+static void tell(struct machine *m, uint32_t tag, const uint64_t arg[5], const char *text)
+{
+	struct lpl_event event = { .tag = tag, .tid = m->runs, .tgid = m->task[m->runs].tgid,
+				   .space = m->task[m->runs].space };
+
+	memcpy(event.arg, arg, 5 * sizeof(*arg));
+	event.text_length = (uint32_t)strlen(text);
+	memcpy(event.text, text, event.text_length);
+	stream_add_event(&m->all, &event);
+	stream_add_event(&m->chosen, &event);
+}
+
+#define TELL(m, tag, text, ...) tell(m, tag, (const uint64_t[5]){ __VA_ARGS__ }, text)
+
+/* As the kernel calls it, where no exec does. */
+static const char *comm(uint32_t name)
+{
+	static char text[16];
+
+	snprintf(text, sizeof(text), "%s", name_of[name]);
+	return text;
+}
+
+static bool is(const char *wanted, uint32_t name, uint32_t number)
+{
+	char digits[16];
+
+	snprintf(digits, sizeof(digits), "%" PRIu32, number);
+	return wanted == NULL || strcmp(wanted, name_of[name]) == 0 || strcmp(wanted, digits) == 0;
+}
+
+static bool is_chosen(const struct machine *m, uint32_t tid)
+{
+	return m->task[tid].by_name || m->task[tid].by_descent;
+}
+
+/* By its own name and numbers; `with`: its process is chosen. */
+static void judge(struct machine *m, uint32_t tid, bool with)
+{
+	m->task[tid].by_name =
+		(with || is(m->wanted.process, m->task[tid].name, m->task[tid].tgid)) &&
+		is(m->wanted.task, m->task[tid].name, tid);
+}
+
+static bool has_threads(const struct machine *m, uint32_t tgid)
+{
+	for (uint32_t tid = 1; tid <= TASKS; tid++)
+		if (tid != tgid && m->task[tid].lives && m->task[tid].tgid == tgid)
+			return true;
+	return false;
+}
+
+static void create(struct machine *m, uint32_t tid)
+{
+	const uint32_t maker = m->runs;
+	const bool thread = random_below(&m->random, 3) == 0;
+	const uint32_t leader = m->task[maker].tgid;
+
+	if (maker == 0 || m->task[tid].lives || has_threads(m, tid))
+		return;
+	m->task[tid].lives = true;
+	m->task[tid].tgid = thread ? leader : tid;
+	m->task[tid].name = m->task[maker].name;
+	m->task[tid].space = thread ? m->task[maker].space : ++m->spaces;
+	if (!thread)
+		TELL(m, KTR_SPACE_DUPLICATE, "", m->task[maker].space, m->task[tid].space);
+	TELL(m, KTR_TASK_CREATE, comm(m->task[tid].name), tid, m->task[tid].tgid,
+	     m->task[tid].space, thread ? CLONE_VM : 0);
+	m->task[tid].by_name = m->task[tid].by_descent = false;
+	if (m->wanted.children && is_chosen(m, maker))
+		m->task[tid].by_descent = true;
+	else
+		judge(m, tid, thread && m->task[leader].lives && is_chosen(m, leader));
+}
+
+static void execute(struct machine *m)
+{
+	const uint32_t tid = m->runs;
+	char path[64];
+
+	if (tid == 0 || m->task[tid].tgid != tid || has_threads(m, tid))
+		return;
+	m->task[tid].name = random_below(&m->random, NAMES);
+	m->task[tid].space = ++m->spaces;
+	snprintf(path, sizeof(path), "/usr/bin/%s", name_of[m->task[tid].name]);
+	TELL(m, KTR_EXEC, path, tid, tid, m->task[tid].space);
+	judge(m, tid, false);
+}
+
+/* Who runs next may have been renamed meanwhile. */
+static void schedule(struct machine *m, uint32_t tid, uint64_t state)
+{
+	uint32_t name;
+
+	if (!m->task[tid].lives)
+		tid = 0;
+	name = m->task[tid].name;
+	if (tid != 0 && random_below(&m->random, 4) == 0)
+		name = random_below(&m->random, NAMES);
+	TELL(m, KTR_SCHEDULE, tid == 0 ? "swapper" : comm(name), m->runs, state, tid,
+	     m->task[tid].tgid, m->task[tid].space);
+	m->runs = tid;
+	m->task[tid].name = name;
+	if (tid != 0 && !is_chosen(m, tid))
+		judge(m, tid, false);
+}
+
+static void leave(struct machine *m)
+{
+	const uint32_t tid = m->runs;
+
+	if (tid == 0 || (m->task[tid].tgid == tid && has_threads(m, tid)))
+		return;
+	TELL(m, KTR_EXIT, "", tid, m->task[tid].tgid, 0, !has_threads(m, m->task[tid].tgid));
+	if (m->task[tid].tgid == tid)
+		TELL(m, KTR_SPACE_END, "", m->task[tid].space);
+	schedule(m, 0, KTR_STATE_DEAD);
+	m->task[tid].lives = m->task[tid].by_name = m->task[tid].by_descent = false;
+}
+
+static bool reference_fits(const struct machine *m, const struct lpl_ref *ref)
+{
+	const struct lpl_choice_options *wanted = &m->wanted;
+	const bool user = ref->flags & LPL_USER;
+	const uint64_t end = ref->flags & LPL_PAGED ? ref->address + 4096 : ref->address + ref->length;
+
+	if ((wanted->process || wanted->task) && !is_chosen(m, m->runs))
+		return false;
+	if (wanted->modes && !(wanted->modes & (user ? LPL_CHOOSE_USER : LPL_CHOOSE_KERNEL)))
+		return false;
+	if (wanted->types && !(wanted->types & 1U << ref->type))
+		return false;
+	return wanted->address_end == 0 ||
+	       (end > wanted->address && ref->address < wanted->address_end);
+}
+
+static void reference(struct machine *m)
+{
+	for (uint32_t i = random_below(&m->random, 12); i > 0; i--) {
+		struct lpl_ref *ref;
+
+		stream_add_page(&m->all, 1 + random_below(&m->random, 6),
+				(enum lpl_type)random_below(&m->random, LPL_TYPES));
+		ref = &m->all.item[m->all.count - 1].ref;
+		ref->flags = random_below(&m->random, 2) ? LPL_USER : 0;
+		if (random_below(&m->random, 2)) {
+			ref->flags |= LPL_PAGED;
+			ref->length = 0;
+		} else {
+			ref->length = (uint16_t)(1 + random_below(&m->random, 64));
+			ref->address += random_below(&m->random, 4096 - 64);
+		}
+		if (reference_fits(m, ref))
+			stream_add_ref(&m->chosen, ref);
+	}
+}
+
+static void choose(struct machine *m, char digits[16])
+{
+	const char *who = name_of[random_below(&m->random, NAMES)];
+
+	m->wanted = (struct lpl_choice_options){ 0 };
+	if (random_below(&m->random, 3) == 0) {
+		snprintf(digits, 16, "%" PRIu32, 1 + random_below(&m->random, TASKS));
+		who = digits;
+	}
+	if (random_below(&m->random, 4) != 0)
+		m->wanted.process = who;
+	if (random_below(&m->random, 4) == 0)
+		m->wanted.task = name_of[random_below(&m->random, NAMES)];
+	m->wanted.children = (m->wanted.process || m->wanted.task) && random_below(&m->random, 2);
+	m->wanted.modes = random_below(&m->random, 4);
+	if (random_below(&m->random, 2))
+		m->wanted.types = random_below(&m->random, 1U << LPL_TYPES);
+	if (random_below(&m->random, 2)) {
+		m->wanted.address = random_below(&m->random, 6 << 12);
+		m->wanted.address_end = m->wanted.address + 1 + random_below(&m->random, 3 << 12);
+	}
+}
+
+static void run_machine(struct machine *m, size_t steps)
+{
+	memset(m->task, 0, sizeof(m->task));
+	m->runs = 0;
+	stream_clear(&m->all);
+	stream_clear(&m->chosen);
+	/* the first of them was there before */
+	m->task[1].lives = true;
+	m->task[1].tgid = 1;
+	m->task[1].space = ++m->spaces;
+	TELL(m, KTR_SNAPSHOT, "", 1);
+	TELL(m, KTR_TASK_CREATE, comm(0), 1, 1, m->task[1].space);
+	TELL(m, KTR_SNAPSHOT, "", 0);
+	judge(m, 1, false);
+	for (size_t i = 0; i < steps; i++) {
+		uint32_t tid = 1 + random_below(&m->random, TASKS);
+
+		switch (random_below(&m->random, 8)) {
+		case 0:
+		case 1:
+			create(m, tid);
+			break;
+		case 2:
+			if (m->runs != 1)
+				leave(m);
+			break;
+		case 3:
+			execute(m);
+			break;
+		default:
+			schedule(m, tid, 1);
+			break;
+		}
+		reference(m);
+	}
+}
+
+static void choice_by_definition(void **state)
+{
+	struct machine m = { .random = { seed } };
+	struct stream out = { 0 };
+	uint64_t passed = 0;
+
+	(void)state;
+	for (int i = 0; i < 2000; i++) {
+		struct lpl_choice *choice;
+		struct collector collector;
+		char digits[16];
+		size_t place;
+
+		choose(&m, digits);
+		run_machine(&m, 80);
+		stream_clear(&out);
+		collector_init(&collector, &out);
+		assert_int_equal(lpl_choice_open(&choice, &m.wanted, &collector.sink, NULL), LPL_OK);
+		assert_int_equal(stream_send(&m.all, lpl_choice_sink(choice),
+					     1 + random_below(&m.random, 9), NULL), LPL_OK);
+		if (!stream_equal(&m.chosen, &out, &place) || !out.finished)
+			fail_msg("seed %" PRIu64 " case %d (process %s, task %s, children %d): differs at"
+				 " %zu of %zu", seed, i, m.wanted.process, m.wanted.task,
+				 m.wanted.children, place, m.chosen.count);
+		passed += lpl_choice_passed(choice);
+		lpl_choice_close(choice);
+	}
+	assert_true(passed > 10000);	/* or it shows little */
+	stream_free(&m.all);
+	stream_free(&m.chosen);
+	stream_free(&out);
+}
+
+static void choice_refuses(void **state)
+{
+	const struct lpl_choice_options no_range = { .address = 5, .address_end = 5 };
+	const struct lpl_choice_options nobody = { .children = true };
+	struct stream out = { 0 };
+	struct collector collector;
+	struct lpl_choice *choice;
+
+	(void)state;
+	collector_init(&collector, &out);
+	assert_int_equal(lpl_choice_open(&choice, &no_range, &collector.sink, NULL), LPL_ERR_USAGE);
+	assert_null(choice);
+	assert_int_equal(lpl_choice_open(&choice, &nobody, &collector.sink, NULL), LPL_ERR_USAGE);
+	assert_null(choice);
+	lpl_choice_close(NULL);
+}
+
+/* The last byte of all is one of any range's end. */
+static void choice_of_the_last_address(void **state)
+{
+	const struct lpl_choice_options writes = { .types = 1U << LPL_WRITE };
+	const struct lpl_ref last = { .ref = 1, .address = UINT64_MAX, .length = 1,
+				      .type = LPL_WRITE };
+	struct stream out = { 0 };
+	struct collector collector;
+	struct lpl_choice *choice;
+	struct lpl_sink *sink;
+
+	(void)state;
+	collector_init(&collector, &out);
+	assert_int_equal(lpl_choice_open(&choice, &writes, &collector.sink, NULL), LPL_OK);
+	sink = lpl_choice_sink(choice);
+	assert_int_equal(sink->refs(sink, &last, 1, NULL), LPL_OK);
+	assert_int_equal(sink->finish(sink, NULL), LPL_OK);
+	assert_int_equal(out.count, 1);
+	lpl_choice_close(choice);
+	stream_free(&out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(choice_by_definition),
+		cmocka_unit_test(choice_refuses),
+		cmocka_unit_test(choice_of_the_last_address),
+	};
+
+	seed = random_seed();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
