@@ -83,6 +83,25 @@ run gzip --keep numbers.gz -- gzip -k numbers
 cmp "$WORK/gzip-first.lpl" "$WORK/gzip.lpl" || fail "another run of the same leaves another trace"
 expect_line "$WORK/gzip.stderr" 'gzip.lpl has the trace'
 
+# ---- a root file system ----
+
+mkdir -p root/bin root/etc elsewhere
+cp "$(command -v busybox)" root/bin/
+ln -s busybox root/bin/sh
+# links that lead out of it, where we write
+ln -s "$PWD/elsewhere" root/.laplace
+ln -s "$PWD/elsewhere" root/var
+run root -q --root root --keep made -- sh -c 'busybox id -u; busybox pwd; echo kept >made; exit 3'
+expect_status 3 root
+[ "$(xargs <"$WORK/root.stdout")" = '0 /' ] || fail "in a root: $(cat "$WORK/root.stdout")"
+[ "$(cat made)" = kept ] || fail "what was made in a root is lost"
+tar -C root -czf root.tgz .
+run archive -q --root root.tgz -- /bin/busybox cat /.laplace/program
+expect_status 0 archive
+grep -qa busybox "$WORK/archive.stdout" || fail "an archive's program did not run"
+[ -z "$(ls elsewhere)" ] || fail "a link of a root file system was followed"
+verify "$WORK/root.lpl"
+
 # ---- signals, and time ----
 
 run killed -q -- sh -c 'kill -SEGV $$'
@@ -128,9 +147,11 @@ refused foreign 'wants to be run by /no/such/shell, which is not here' -- ./fore
 { printf '\177ELF\002\001\001' && head -c 9 /dev/zero && printf '\002\000\267\000' && head -c 44 /dev/zero; } >foreign
 refused foreign 'for another processor than x86' -- ./foreign
 refused option "unrecognized option '--frob'" --frob -- true
-refused option "--memory: '9' is not a number from 64 to 4096" --memory 9 -- true
+refused option "--memory: '9' is not a number from 80 to 4096" --memory 9 -- true
 refused option "--env: 'x' does not begin with a name and =" --env x -- true
 refused kept 'no-such/file: there is no such directory here' --keep no-such/file -- true
+refused badroot '--root root has no program nosuch' --root root -- nosuch
+refused badroot '--root numbers: is neither a directory nor a tar archive' --root numbers -- sh
 refused with '--with gone: is neither there nor a program' --with gone -- true
 run lost --keep left -- true
 expect_status 125 lost
