@@ -113,6 +113,17 @@ static int take_named(char **path, const char *named, const char *by)
 	return *path ? CLI_DONE : cli_complain(CLI_FAILED, "no memory");
 }
 
+char *find_bochs_quietly(void)
+{
+	const char *named = getenv("LAPLACE_BOCHS");
+	char *path;
+
+	if (named && *named)
+		return is_program(named) ? strdup(named) : NULL;
+	path = find_near("laplace-bochs");
+	return path ? path : find_in_path("laplace-bochs");
+}
+
 int find_bochs(char **path, const char *given)
 {
 	const char *named = getenv("LAPLACE_BOCHS");
@@ -121,9 +132,7 @@ int find_bochs(char **path, const char *given)
 		return take_named(path, given, "--bochs");
 	if (named && *named)
 		return take_named(path, named, "LAPLACE_BOCHS");
-	*path = find_near("laplace-bochs");
-	if (!*path)
-		*path = find_in_path("laplace-bochs");
+	*path = find_bochs_quietly();
 	if (!*path)
 		return cli_complain(CLI_FAILED, "laplace-bochs is neither installed with laplace "
 				    "nor in $PATH; --bochs or LAPLACE_BOCHS name it");

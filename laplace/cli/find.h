@@ -23,4 +23,7 @@ char *find_shared(const char *name);
  */
 int find_bochs(char **path, const char *given);
 
+/* The same without a complaint, as nobody names one: to be freed; NULL: there is none. */
+char *find_bochs_quietly(void);
+
 #endif
