@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Fuzzing the merge by what a guest may send (guest.h).  Nothing may crash, and the books have
- * to add up.
+ * Fuzzing the merge, and a choice of tasks, by what a guest may send (guest.h).  Nothing may crash,
+ * and the books have to add up.
  */
 #include <laplace/merge.h>
 #include <laplace/select.h>
@@ -34,6 +34,24 @@ static int take_finish(struct lpl_sink *sink, struct lpl_report *report)
 	return LPL_OK;
 }
 
+/* How many references of a process and its children are made in such modes. */
+static uint64_t chosen(const uint8_t *data, size_t size, unsigned int modes)
+{
+	const struct lpl_choice_options options = { .process = "1", .children = true, .modes = modes };
+	struct lpl_sink end = { take_refs, take_event, take_finish };
+	struct guest guest = { .input = { data, size } };
+	struct lpl_choice *choice;
+	uint64_t passed;
+
+	require(lpl_choice_open(&choice, &options, &end, NULL) == LPL_OK);
+	guest.sink = lpl_choice_sink(choice);
+	guest_run(&guest);
+	passed = lpl_choice_passed(choice);
+	require(passed <= guest.references);
+	lpl_choice_close(choice);
+	return passed;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct lpl_merge_options options = { .audit = true, .problems = 2 };
@@ -60,5 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	lpl_merge_close(merge);
 	lpl_merge_canonical_close(output);
 	lpl_kinds_close(kinds);
+	require(chosen(data, size, LPL_CHOOSE_USER) + chosen(data, size, LPL_CHOOSE_KERNEL) ==
+		chosen(data, size, 0));
 	return 0;
 }
