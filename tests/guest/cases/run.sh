@@ -4,7 +4,7 @@
 # whole and has it, and repeats; and what cannot be run is told.
 export LAPLACE_DATADIR=$SRCDIR LAPLACE_BOCHS=$BUILDDIR/build/bochs/laplace-bochs
 export XDG_CACHE_HOME=$WORK/cache
-unset LANGUAGE TZ
+unset LANGUAGE TZ LD_LIBRARY_PATH
 for name in "${!LC_@}"; do
 	unset "$name"
 done
