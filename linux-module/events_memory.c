@@ -534,11 +534,15 @@ static struct lpl_hook lpl_memory_hook[] = {
 		.event = "shm_detach",
 		.points = { { .name = "shm_close", .entry = lpl_shm_close } },
 	}, {
-		.event = "space_duplicate",
-		.points = { { .name = "uprobe_dup_mmap", .entry = lpl_uprobe_dup_mmap } },
-	}, {
+		/*
+		 * Before the next: a fork that is seen must have its end
+		 * seen, or the next space of that number has its family.
+		 */
 		.event = "space_end",
 		.points = { { .name = "exit_mmap", .entry = lpl_exit_mmap } },
+	}, {
+		.event = "space_duplicate",
+		.points = { { .name = "uprobe_dup_mmap", .entry = lpl_uprobe_dup_mmap } },
 	},
 };
 
