@@ -8,7 +8,8 @@
  * that it may take (0: any number), user, group, umask (octal), working directory, file,
  * how many arguments, these, and the environment.  Of supplementary groups it has none.
  *
- * It finds its standard input in /.laplace/stdin and leaves stdout, stderr and status there:
+ * It finds its standard input in /.laplace/stdin and leaves stdout, stderr and status (which is
+ * there already) beside it:
  * its exit status, 128 + N when signal N ended it, 124 when it ran out of time.  Collection goes
  * from its exec to its end, unless it was on before.
  *
@@ -18,9 +19,9 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <net/if.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -187,16 +188,53 @@ static void unmount_all(void)
 
 /* ---- running it ---- */
 
-static void redirect(int to, const char *name, int how)
-{
-	char path[64];
-	int fd;
+/*
+ * What it prints goes through a pipe into a file: it may open /dev/stdout again, which of a file
+ * would be from the beginning.
+ */
+struct stream {
+	const char *file;
+	int from, to;		/* the pipe */
+	pthread_t thread;
+};
 
-	snprintf(path, sizeof(path), HERE "%s", name);
-	fd = open(path, how, 0644);
-	if (fd < 0 || dup2(fd, to) < 0)
-		_exit(STATUS_CANNOT);
+static void *copy(void *argument)
+{
+	const struct stream *stream = argument;
+	int fd = open(stream->file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	static __thread char text[65536];
+	ssize_t got;
+
+	/* when the disk is full, the rest is lost, and the program does not wait for us */
+	while ((got = read(stream->from, text, sizeof(text))) > 0)
+		for (ssize_t done = 0, more; done < got; done += more) {
+			more = write(fd, text + done, (size_t)(got - done));
+			if (more <= 0)
+				break;
+		}
 	close(fd);
+	return NULL;
+}
+
+static void open_stream(struct stream *stream, const struct program *program)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) < 0 || fchown(ends[1], program->user, program->group) < 0)
+		fail("pipe");
+	stream->from = ends[0];
+	stream->to = ends[1];
+	errno = pthread_create(&stream->thread, NULL, copy, stream);
+	if (errno)
+		fail("thread");
+}
+
+/* Once nobody has it who could write to it. */
+static void close_stream(struct stream *stream)
+{
+	close(stream->to);
+	pthread_join(stream->thread, NULL);
+	close(stream->from);
 }
 
 /* Say why on what is its stderr by now, with the status that a shell would give. */
@@ -208,15 +246,17 @@ static void cannot(const char *what)
 	_exit(problem == ENOENT ? STATUS_NOT_FOUND : STATUS_CANNOT);
 }
 
-static void become(const struct program *program, int tracer)
+static void become(const struct program *program, const struct stream stream[2], int tracer)
 {
+	int input = open(HERE "stdin", O_RDONLY);
 	sigset_t none;
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	redirect(STDOUT_FILENO, "stdout", O_WRONLY | O_CREAT | O_TRUNC | O_APPEND);
-	redirect(STDERR_FILENO, "stderr", O_WRONLY | O_CREAT | O_TRUNC | O_APPEND);
-	redirect(STDIN_FILENO, "stdin", O_RDONLY);
+	if (dup2(stream[1].to, STDERR_FILENO) < 0 || dup2(stream[0].to, STDOUT_FILENO) < 0 ||
+	    input < 0 || dup2(input, STDIN_FILENO) < 0)
+		_exit(STATUS_CANNOT);
+	close(input);
 	if (chdir(program->directory) < 0)
 		cannot(program->directory);
 	umask(program->mask);
@@ -250,16 +290,20 @@ static int wait_for(pid_t child, unsigned int seconds, const sigset_t *awaited)
 	}
 }
 
+/* In the place of what is there, so that a full disk has room for it. */
 static void write_status(int status)
 {
-	FILE *file = fopen(HERE "status", "we");
+	int fd = open(HERE "status", O_WRONLY | O_CLOEXEC);
+	char text[8];
 
-	if (!file || fprintf(file, "%d\n", status) < 0 || fclose(file) != 0)
+	snprintf(text, sizeof(text), "%-6d\n", status);
+	if (fd < 0 || write(fd, text, 7) != 7 || close(fd) < 0)
 		fail("%sstatus", HERE);
 }
 
 int main(void)
 {
+	struct stream stream[2] = { { .file = HERE "stdout" }, { .file = HERE "stderr" } };
 	struct program program;
 	int tracer = open("/dev/laplace", O_WRONLY | O_CLOEXEC), outside, status;
 	sigset_t awaited;
@@ -277,17 +321,21 @@ int main(void)
 	outside = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (outside < 0 || chroot(ROOT) < 0 || chdir("/") < 0)
 		fail("chroot");
+	open_stream(&stream[0], &program);
+	open_stream(&stream[1], &program);
 	child = fork();
 	if (child < 0)
 		fail("fork");
 	if (child == 0)
-		become(&program, tracer);
+		become(&program, stream, tracer);
 	status = wait_for(child, program.seconds, &awaited);
 	if (tracer >= 0 && write(tracer, "stop", 4) < 0)
 		fail("/dev/laplace");
 	kill(-1, SIGKILL);
 	while (wait(NULL) > 0)
 		;
+	close_stream(&stream[0]);
+	close_stream(&stream[1]);
 	write_status(status);
 	if (fchdir(outside) < 0 || chroot(".") < 0)
 		fail("chroot");

@@ -66,7 +66,7 @@ static void parse_range(struct argp_state *state, const char *text,
 		memcpy(start, text, (size_t)(between - text));
 	if (start[0] == '\0')
 		argp_error(state, "--range is START:END, not '%s'", text);
-	else if (strspn(start, "0x") != strlen(start))	/* 0 is an address here */
+	else if (strcmp(start, "0") != 0 && strcmp(start, "0x0") != 0)	/* an address here */
 		choice->address = cli_address(state, "--range", start);
 	if (between)
 		choice->address_end = cli_address(state, "--range", between + 1);
@@ -80,12 +80,16 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case KEY_PROCESS:
+		if (*arg == '\0')
+			argp_error(state, "--process: nobody is named");
 		choice->process = arg;
 		break;
 	case KEY_CHILDREN:
 		choice->children = true;
 		break;
 	case KEY_TASK:
+		if (*arg == '\0')
+			argp_error(state, "--task: nobody is named");
 		choice->task = arg;
 		break;
 	case KEY_USER:

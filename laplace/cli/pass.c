@@ -267,19 +267,21 @@ static int run(struct cli_pass *pass)
 /* With a choice in front of the sink. */
 static int run_chosen(struct cli_pass *pass)
 {
-	const struct lpl_choice_options *options = pass->choice;
-	const char *who = options->process ? options->process : options->task;
+	struct lpl_choice_options options = *pass->choice;
+	const char *who = options.process ? options.process : options.task;
+	const uint64_t page_size = page_size_of(lpl_reader_meta(pass->reader));
 	struct lpl_report report = { 0 };
 	struct lpl_choice *choice;
 	int status;
 
-	if (lpl_choice_open(&choice, options, pass->sink, &report))
+	options.page_size = page_size != UINT64_MAX ? page_size : 0;
+	if (lpl_choice_open(&choice, &options, pass->sink, &report))
 		return cli_report(&report);
 	pass->sink = lpl_choice_sink(choice);
 	status = run(pass);
 	if (status == CLI_DONE && who && lpl_choice_tasks(choice) == 0)
 		status = cli_complain(CLI_FAILED, "%s: no %s '%s' is in it; `laplace report' tells "
-				      "who ran", pass->path, options->process ? "process" : "task", who);
+				      "who ran", pass->path, options.process ? "process" : "task", who);
 	lpl_choice_close(choice);
 	return status;
 }

@@ -74,7 +74,8 @@ static bool find_tag(const char *name, size_t length, uint32_t *tag)
 
 	for (size_t i = 0; i < LPL_EVENT_KINDS; i++) {
 		*tag = kinds[i].tag;
-		if (strncmp(kinds[i].name, name, length) == 0 && !kinds[i].name[length])
+		/* there may be a null byte in what was read */
+		if (strlen(kinds[i].name) == length && memcmp(kinds[i].name, name, length) == 0)
 			return true;
 	}
 	if (length <= 4 || memcmp(name, "tag-", 4) != 0 ||

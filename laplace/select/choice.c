@@ -37,7 +37,7 @@ struct lpl_choice {
 	bool by_task;		/* either of them is wanted */
 	bool children;
 	unsigned int modes, types;
-	uint64_t address, address_last;
+	uint64_t address, address_last, page_size;
 	struct tasks tasks;
 	struct lpl_map spaces;	/* that a duplication told of: whose task is made then is a child */
 	struct lpl_map chosen;	/* serial -> enum chosen, of those that live */
@@ -172,7 +172,7 @@ static int send(struct lpl_choice *choice, struct lpl_report *report)
 static bool is_chosen(const struct lpl_choice *choice, const struct lpl_ref *ref)
 {
 	const unsigned int mode = ref->flags & LPL_USER ? LPL_CHOOSE_USER : LPL_CHOOSE_KERNEL;
-	const unsigned int bytes = ref->flags & LPL_PAGED ? 1U << LPL_PAGE_SHIFT : ref->length;
+	const uint64_t bytes = ref->flags & LPL_PAGED ? choice->page_size : ref->length;
 
 	return (choice->modes & mode) != 0 && (choice->types >> ref->type & 1) != 0 &&
 	       ref->address <= choice->address_last && ref->address + (bytes - 1) >= choice->address;
@@ -258,6 +258,7 @@ enum lpl_error lpl_choice_open(struct lpl_choice **choice,
 	made->modes = options->modes != 0 ? options->modes : LPL_CHOOSE_USER | LPL_CHOOSE_KERNEL;
 	made->types = options->types != 0 ? options->types : UINT_MAX;
 	made->address = options->address;
+	made->page_size = options->page_size != 0 ? options->page_size : 1U << LPL_PAGE_SHIFT;
 	made->address_last = ranged ? options->address_end - 1 : UINT64_MAX;
 	lpl_tasks_init(&made->tasks);
 	lpl_map_init(&made->spaces, 1);

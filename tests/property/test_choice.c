@@ -164,7 +164,8 @@ static bool reference_fits(const struct machine *m, const struct lpl_ref *ref)
 {
 	const struct lpl_choice_options *wanted = &m->wanted;
 	const bool user = ref->flags & LPL_USER;
-	const uint64_t end = ref->flags & LPL_PAGED ? ref->address + 4096 : ref->address + ref->length;
+	const uint64_t page = wanted->page_size ? wanted->page_size : 4096;
+	const uint64_t end = ref->address + (ref->flags & LPL_PAGED ? page : ref->length);
 
 	if ((wanted->process || wanted->task) && !is_chosen(m, m->runs))
 		return false;
@@ -211,6 +212,7 @@ static void choose(struct machine *m, char digits[16])
 	if (random_below(&m->random, 4) == 0)
 		m->wanted.task = name_of[random_below(&m->random, NAMES)];
 	m->wanted.children = (m->wanted.process || m->wanted.task) && random_below(&m->random, 2);
+	m->wanted.page_size = random_below(&m->random, 3) * 4096;
 	m->wanted.modes = random_below(&m->random, 4);
 	if (random_below(&m->random, 2))
 		m->wanted.types = random_below(&m->random, 1U << LPL_TYPES);

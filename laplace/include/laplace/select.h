@@ -60,6 +60,7 @@ struct lpl_choice_options {
 	 * addresses, to pages that it touches.  0, 0: any.
 	 */
 	uint64_t address, address_end;
+	uint64_t page_size;	/* of those, in bytes; 0: 4096 */
 };
 #define LPL_CHOOSE_USER		1U
 #define LPL_CHOOSE_KERNEL	2U
@@ -68,7 +69,8 @@ struct lpl_choice_options {
  * Passes the references that are chosen, and all events.  Who runs is known by the events of
  * tasks, as in laplace/merge.h: by the task, never by its address space, whose number is used
  * again.  What the kernel does in a program's system call or fault, and in an interrupt
- * meanwhile, is that program's.
+ * meanwhile, is that program's.  The idle task is nobody: what it references is in no choice of
+ * tasks.
  *
  * What is left of a trace that was not reduced is exact for what was chosen; of one that was, it
  * is not, but where a range alone is given: where two share a page, the references of the one may

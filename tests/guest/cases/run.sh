@@ -83,6 +83,35 @@ run gzip --keep numbers.gz -- gzip -k numbers
 cmp "$WORK/gzip-first.lpl" "$WORK/gzip.lpl" || fail "another run of the same leaves another trace"
 expect_line "$WORK/gzip.stderr" 'gzip.lpl has the trace'
 
+# Opened again, its output goes on.
+run again -q -- sh -c 'echo a; echo b >/dev/stdout; echo c; echo d >&2; echo e >/dev/stderr'
+[ "$(xargs <"$WORK/again.stdout"), $(xargs <"$WORK/again.stderr")" = 'a b c, d e' ] ||
+	fail "opened again: $(cat "$WORK/again.stdout" "$WORK/again.stderr")"
+# A full disk is the program's to know, and what it ended with is told all the same.
+run full -q --disk 1 -- sh -c 'head -c 200000000 /dev/zero >f; echo "rc $?"; exit 3'
+expect_status 3 full
+# What is no file is not brought back as one; what is executable stays so.
+run kinds -q --keep made --keep link -- sh -c 'mkdir made; ln -s made link'
+expect_status 125 kinds
+expect_line "$WORK/kinds.stderr" '--keep made: what the program left is no file but a directory'
+if [ -e made ] || [ -e link ]; then
+	fail "a directory or a link was brought back"
+fi
+run mode -q --keep made -- sh -c 'echo x >made; chmod 750 made'
+[ "$(stat -c %a made)" = 750 ] || fail "the mode of what was brought back: $(stat -c %a made)"
+rm made
+# Where one is by a link, and what is told twice.
+ln -s "$PWD" "$WORK/linked"
+# shellcheck disable=SC2016 # the guest's
+(cd "$WORK/linked" && run linked -q --env HOME=/zzz --env A=1 --env A=2 -- sh -c 'wc -l <numbers; echo "$HOME $A"' numbers </dev/null)
+[ "$(xargs <"$WORK/linked.stdout")" = '20000 /zzz 2' ] || fail "by a link: $(cat "$WORK/linked.stdout" "$WORK/linked.stderr")"
+rm "$WORK/linked"
+# What nobody reads to its end is no reason to lose a file.
+"$LAPLACE" run --kernel "$BUILDDIR/build/kernel" -q -O -o "$WORK/piped.lpl" --keep made -- sh -c 'echo x >made; seq 1 100000' |
+	head -n 1 >/dev/null || true
+[ -s made ] || fail "a file is lost when nobody reads what is printed"
+rm made
+
 # ---- a root file system ----
 
 mkdir -p root/bin root/etc elsewhere
