@@ -28,6 +28,7 @@ static void end(struct tasks *tasks, const struct lpl_event *event)
 	tasks->in_state = false;
 	tasks->in_snapshot = snapshot == LPL_STATE_IN_SNAPSHOT;
 	tasks->snapshot_begun |= snapshot != LPL_STATE_NO_SNAPSHOT;
+	tasks->snapshot_ended |= snapshot == LPL_STATE_AFTER_SNAPSHOT;
 	if (tid == KTR_NONE || task == NULL)
 		return;
 	tasks->current = task;

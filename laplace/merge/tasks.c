@@ -190,6 +190,8 @@ void lpl_tasks_snapshot(struct tasks *tasks, bool begins)
 	struct task *task;
 
 	tasks->in_snapshot = begins;
+	if (!begins)
+		tasks->snapshot_ended |= tasks->snapshot_begun;
 	if (!begins || tasks->snapshot_begun)
 		return;
 	tasks->snapshot_begun = true;

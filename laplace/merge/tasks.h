@@ -43,7 +43,8 @@ struct tasks {
 	bool current_known;		/* an event has told who runs */
 	bool in_snapshot;		/* what is told of existed already */
 	bool in_state;			/* what there is is told, by nobody that runs */
-	bool snapshot_begun;		/* one has, ever */
+	bool snapshot_begun;		/* one has, ever ... */
+	bool snapshot_ended;		/* ... and has ended */
 	bool keep_events;		/* in implied_by */
 	TAILQ_HEAD(, task) all;		/* that are not over, by serial */
 	struct lpl_map by_tid;		/* -> struct task, of all */

@@ -206,7 +206,8 @@ static void tell_tasks(struct teller *teller)
 static enum lpl_state_snapshot snapshot_of(const struct tasks *tasks)
 {
 	return tasks->in_snapshot ? LPL_STATE_IN_SNAPSHOT :
-	       tasks->snapshot_begun ? LPL_STATE_AFTER_SNAPSHOT : LPL_STATE_NO_SNAPSHOT;
+	       tasks->snapshot_ended ? LPL_STATE_AFTER_SNAPSHOT :
+	       tasks->snapshot_begun ? LPL_STATE_LOST_SNAPSHOT : LPL_STATE_NO_SNAPSHOT;
 }
 
 enum lpl_error lpl_state_tell(struct lpl_state *state, struct lpl_sink *sink,

@@ -171,7 +171,8 @@ LPL_EVENTS(KTR_NO_EVENT, KTR_DEFINE_ARG)
 enum lpl_state_snapshot {
 	LPL_STATE_NO_SNAPSHOT = 0,
 	LPL_STATE_IN_SNAPSHOT = 1,	/* it has begun, and goes on */
-	LPL_STATE_AFTER_SNAPSHOT = 2
+	LPL_STATE_AFTER_SNAPSHOT = 2,
+	LPL_STATE_LOST_SNAPSHOT = 3	/* it has begun, and events were missing before its end */
 };
 
 /*
