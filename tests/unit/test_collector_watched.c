@@ -77,7 +77,7 @@ static void who_watches_sees_it_go_on(void **state)
 {
 	struct stream told;
 	struct noted noted;
-	struct lpl_collector_status now;
+	struct lpl_collector_status before, now;
 	struct lpl_pace pace = { 0 };
 	struct lpl_event *mark = NULL;
 	char expected[96], *line;
@@ -100,6 +100,11 @@ static void who_watches_sees_it_go_on(void **state)
 	struct lpl_report report = { .error = LPL_OK };
 
 	tell_part(&sender, &told);
+	/* a sync that was counted before the place was noted is counted there */
+	do {
+		assert_int_equal(lpl_collector_failure(collector, NULL), LPL_OK);
+		lpl_collector_status(collector, &before);
+	} while (before.syncs == 0);
 	end_segment(&sender, collector, &noted);
 	assert_int_equal(lpl_collector_save_guest(collector, in_directory("guest"), &report),
 			 LPL_OK);
@@ -107,9 +112,9 @@ static void who_watches_sees_it_go_on(void **state)
 
 	collector = begin("window:9", &noted.place);
 	lpl_collector_status(collector, &now);
-	assert_true(noted.status.syncs > 0 && now.syncs >= noted.status.syncs);
-	assert_true(now.sync_ns >= noted.status.sync_ns);
-	assert_true(now.wait_ns >= noted.status.wait_ns);
+	assert_true(now.syncs >= before.syncs);
+	assert_true(now.sync_ns >= before.sync_ns);
+	assert_true(now.wait_ns >= before.wait_ns);
 	assert_int_equal(now.references, noted.status.references);
 	assert_int_equal(now.events, noted.status.events);
 	line = lpl_collector_status_line(collector, &pace);
