@@ -14,52 +14,18 @@
  * usage: modify, by root (it reads ports).  Exit status 0, or 1 when the kernel
  * refused something.
  */
-#define BASE	0x30000000	/* below 4 GB, for the part in 32-bit mode */
-#define HOLE	0x3000		/* nothing is mapped there */
+#include "region.h"
+
 #define PORT8	0x80
 #define PORT16	0x500
 #define PORT32	0xcf8
 
-#define SYS_mmap		9
-#define SYS_munmap		11
-#define SYS_rt_sigaction	13
-#define SYS_exit		60
-#define SYS_sigaltstack		131
 #define SYS_iopl		172
 
 	.globl _start
 	.text
 _start:
-	movl	$BASE, %edi
-	movl	$0xa000, %esi
-	movl	$3, %edx		/* PROT_READ | PROT_WRITE */
-	movl	$0x32, %r10d		/* MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS */
-	movq	$-1, %r8
-	xorl	%r9d, %r9d
-	movl	$SYS_mmap, %eax
-	syscall
-	cmpq	$BASE, %rax
-	jne	refused
-	movl	$BASE + HOLE, %edi
-	movl	$0x1000, %esi
-	movl	$SYS_munmap, %eax
-	syscall
-	testq	%rax, %rax
-	jnz	refused
-	movl	$11, %edi		/* SIGSEGV */
-	leaq	action(%rip), %rsi
-	xorl	%edx, %edx
-	movl	$8, %r10d
-	movl	$SYS_rt_sigaction, %eax
-	syscall
-	testq	%rax, %rax
-	jnz	refused
-	leaq	signal_stack(%rip), %rdi
-	xorl	%esi, %esi
-	movl	$SYS_sigaltstack, %eax
-	syscall
-	testq	%rax, %rax
-	jnz	refused
+	make_region
 	movl	$3, %edi
 	movl	$SYS_iopl, %eax
 	syscall
@@ -347,26 +313,12 @@ narrow:	movl	$0x2b, %eax
 	.code64
 wide:	movq	own_stack(%rip), %rsp
 
-	xorl	%edi, %edi
-	jmp	leave
-refused:
-	movl	$1, %edi
-leave:	movl	$SYS_exit, %eax
-	syscall
+	leave_region
 
 	.section .rodata
 masks:	.quad	0x8000008000ff0000, 0x00000000000000ff
 
-	.data
-	.balign	8
-action:	.quad	segv, 0xcc000000, segv, 0	/* SA_RESTORER, _ONSTACK, _NODEFER, _RESETHAND */
-signal_stack:
-	.quad	alternative, 0, 16384
-
-	.bss
-	.balign	16
-alternative:
-	.skip	16384
+	region_data
 own_stack:
 	.skip	8
 
