@@ -25,6 +25,8 @@ static const char KNOWN[] =
 	"flush=SECONDSs|INSTRUCTIONSi|off, checkpoint=every:N|on|off, sync=SECONDS, on-full=wait|stop, "
 	"status-file=FILE, status-every=SECONDS, "
 	"windows=every:N+length:N|mark:TEXT+until:TEXT|task:NAME|syscall:NAME, "
+	"only=process:NAME|task:NAME|children|user|kernel|type:TYPE|range:START:END|from:MOMENT|to:MOMENT"
+	"[+...], "
 	"segment=bytes:N|instructions:N, stage=window|ring|reduce|file";
 
 static const uint64_t CHECKPOINT_LEAST = 1000000;	/* instructions */
@@ -40,6 +42,7 @@ static struct parameter {
 	{ "guest" }, { "workload" }, { "level" }, { "ring" }, { "overwrite" }, { "status" },
 	{ "status-file" }, { "status-every" }, { "stage" }, { "flush" }, { "windows" },
 	{ "checkpoint" }, { "segment" }, { "sync" }, { "on-full" }, { "stop" }, { "end" }, { "control" },
+	{ "only" },
 };
 
 static bool number(const char *text, long low, long high, long *out)
@@ -162,6 +165,8 @@ static bool parse_one(const char *key, const char *v)
 		return copy(laplace_option.workload, sizeof(laplace_option.workload), v);
 	if (!strcmp(key, "windows"))
 		return copy(laplace_option.windows, sizeof(laplace_option.windows), v);
+	if (!strcmp(key, "only"))
+		return copy(laplace_option.only, sizeof(laplace_option.only), v);
 	if (!strcmp(key, "status-file"))
 		return copy(laplace_option.status_file, sizeof(laplace_option.status_file), v);
 	if (!strcmp(key, "status-every"))

@@ -9,6 +9,7 @@
 
 #include <laplace/collector.h>
 #include <laplace/conditions.h>
+#include <laplace/select.h>
 #include <laplace/windows.h>
 
 enum laplace_start_mode {
@@ -25,6 +26,7 @@ struct laplace_option {
 	char status_file[BX_PATHNAME_LEN];	/* "": none */
 	char title[256], guest[256], workload[256];
 	char windows[LPL_WINDOWS_SIZE];	/* "": none were given */
+	char only[LPL_CHOICE_SIZE];	/* "": everything */
 	bool segmented;			/* the trace is a manifest's ... */
 	struct lpl_segment_size segment;	/* ... and its segments end so */
 	enum laplace_start_mode start;

@@ -650,9 +650,10 @@ void laplace_producer_attach(struct laplace_processor *p)
 	laplace.jump[0] = { 0, 0 };
 }
 
-void laplace_producer_init(struct lpl_ring *ring, uint64_t window)
+void laplace_producer_init(struct lpl_ring *ring, uint64_t window, bool ends_at_events)
 {
 	laplace.ring = ring;
 	if (!laplace_window_init(&laplace.window, (uint32_t)window))
 		laplace_die("no memory for a window of %u pages", (unsigned)window);
+	laplace.window.events_max = ends_at_events ? 1 : LPL_WINDOW_EVENTS;
 }

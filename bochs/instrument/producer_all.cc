@@ -406,7 +406,7 @@ void laplace_flush_if_due(void)
 		laplace_flush();
 }
 
-void laplace_producer_init(struct lpl_ring *ring, uint64_t)
+void laplace_producer_init(struct lpl_ring *ring, uint64_t, bool)
 {
 	lpl_log_close(the_log);
 	if (!lpl_log_open(the_log, ring))

@@ -33,7 +33,7 @@ struct laplace_watch {
 };
 
 /* recording.cc, producer_all.cc */
-void laplace_producer_init(struct lpl_ring *ring, uint64_t window);
+void laplace_producer_init(struct lpl_ring *ring, uint64_t window, bool ends_at_events);
 void laplace_forget_slots(void);	/* what the TLB says of pages no longer holds */
 void laplace_start(void);		/* OFF -> ON, with a TRACING event */
 void laplace_stop(void);

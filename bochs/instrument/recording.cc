@@ -56,7 +56,7 @@ void laplace_emit_event(const struct kernel_trace_record *record)
 	if (laplace.state == LAPLACE_ON)
 		laplace_fetched_until(laplace_icount() - P->between);
 	/* the window's rules, as reduce/window.c states them */
-	if (is_fence(record->tag) || ++laplace.window.events == LPL_WINDOW_EVENTS)
+	if (is_fence(record->tag) || ++laplace.window.events == laplace.window.events_max)
 		laplace_window_end();
 	laplace_sync_cycles();
 	laplace_emit_totals();

@@ -11,6 +11,7 @@
 #include "bochs.h"
 #include "cpu/cpu.h"
 #include "gui/siminterface.h"
+#include "param_names.h"
 #include "pc_system.h"
 #include "bx_debug/debug.h"
 
@@ -300,10 +301,32 @@ static void check_checkpoints(void)
 		laplace_die("checkpoint=: without a trace there is nothing to go on with");
 	if (bx_dbg.debugger_active)
 		laplace_die("checkpoint=: the debugger's own state is in no checkpoint; run without it");
+	if (BX_CPU(0)->is_cpu_extension_supported(BX_ISA_RDRAND) ||
+	    BX_CPU(0)->is_cpu_extension_supported(BX_ISA_RDSEED))
+		laplace_die("checkpoint=: it does not hold which random numbers the processor has given; "
+			    "use one without, as by exclude_features=\"rdrand, rdseed\" in `cpu:'");
+	if (*laplace_option.only)
+		laplace_die("checkpoint=: it does not hold who is chosen by only=%s",
+			    laplace_option.only);
 	if (*laplace_option.windows && strncmp(laplace_option.windows, "every:", 6))
 		laplace_die("checkpoint=: it does not hold what windows=%s have heard so far; "
 			    "windows=every:... can be used", laplace_option.windows);
 	laplace_option.segmented = true;
+}
+
+/* Is more chosen than tasks, whose references windows do not tell apart?  Checks the choice. */
+static bool only_wants_every(struct lpl_report *report)
+{
+	struct lpl_choice_options options;
+	char words[LPL_CHOICE_SIZE];
+
+	if (!*laplace_option.only)
+		return false;
+	if (lpl_choice_parse(&options, words, laplace_option.only, report))
+		laplace_die("only=%s: %s", laplace_option.only, report->text);
+	if (!strcmp(laplace_option.kernel, "none") && (options.process || options.task))
+		laplace_die("only=%s: with kernel=none nobody tells who runs", laplace_option.only);
+	return lpl_choice_beyond_tasks(&options);
 }
 
 static bool is_ending(void *)
@@ -322,6 +345,8 @@ static void open_collection(void)
 	memset(&options, 0, sizeof(options));
 	if (lpl_plan_parse(&plan, laplace_option.reduce, &report))
 		laplace_die("reduce=%s: %s", laplace_option.reduce, report.text);
+	if (only_wants_every(&report))
+		lpl_plan_every(&plan);
 	if (plan.window ? LAPLACE_LOGS : !LAPLACE_LOGS)
 		become(plan.window ? "laplace-bochs" : "laplace-bochs-all");
 	if (laplace_option.stage == LPL_STAGE_FILE && !*laplace_option.trace)
@@ -341,6 +366,8 @@ static void open_collection(void)
 		laplace_die("no thread can be started that waits for signals");
 	options.path = laplace_option.trace;
 	options.plan = &plan;
+	options.only = *laplace_option.only ? laplace_option.only : NULL;
+	options.cycles_a_second = (uint64_t)SIM->get_param_num(BXPN_IPS)->get();
 	options.meta = meta;
 	options.stage = laplace_option.stage;
 	options.level = (int)laplace_option.level;
@@ -368,7 +395,8 @@ static void open_collection(void)
 	laplace_checkpoints_make_way(true);
 
 	laplace_producer_init(laplace_option.windows_only ? NULL :
-			      lpl_collector_ring(session.collector), plan.window);
+			      lpl_collector_ring(session.collector), plan.window,
+			      *laplace_option.only != '\0');
 	BX_CPU(0)->laplace.walks = laplace_option.walks;
 	atexit(at_abrupt_exit);
 	if (laplace_option.flush_instructions)
@@ -533,7 +561,7 @@ void laplace_init_env(void)
 	laplace_large_pages(&BX_CPU(0)->iCache, sizeof(BX_CPU(0)->iCache));
 	keep_arguments();
 	laplace_signals_note();
-	laplace_producer_init(NULL, 1);
+	laplace_producer_init(NULL, 1, false);
 	laplace_option_init();
 	atexit(at_exit);
 }

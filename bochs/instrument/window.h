@@ -37,7 +37,7 @@ struct laplace_window {
 	uint32_t pages, pages_max;
 	uint32_t *bucket;		/* hash table of page index + 1 */
 	uint32_t bucket_mask;
-	uint32_t events;
+	uint32_t events, events_max;	/* so many end it */
 	struct laplace_page nowhere;	/* where references go that are not recorded */
 	struct laplace_slot *slot[LAPLACE_SLOTS];	/* those opened, but for the stack's */
 	uint32_t slots;

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The options by which references are chosen; see options.h. */
-#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "options.h"
+#include <laplace/reducer.h>
 
-enum { KEY_PROCESS = 0x300, KEY_CHILDREN, KEY_TASK, KEY_USER, KEY_KERNEL, KEY_TYPE, KEY_RANGE };
+#include "options.h"
+#include "pass.h"
+#include "say.h"
+
+enum { KEY_PROCESS = 0x300, KEY_CHILDREN, KEY_TASK, KEY_USER, KEY_KERNEL, KEY_TYPE, KEY_RANGE,
+       KEY_FROM, KEY_TO, KEY_KIND, KEY_FILE };
 
 static const struct argp_option option_table[] = {
 	{ NULL, 0, NULL, 0, "Only some of the references:", 2 },
@@ -19,90 +25,62 @@ static const struct argp_option option_table[] = {
 	  "read, write, fetch, walk-read, walk-write, or their letters: r, w, i, p, q", 2 },
 	{ "range", KEY_RANGE, "START:END", 0,
 	  "To addresses, in hexadecimal, from the one to below the other", 2 },
+	{ "kind", KEY_KIND, "KIND[,...]", 0,
+	  "To pages of these kinds, of a canonical trace: anonymous, file, shm, special, kernel, "
+	  "page-table, unresolved", 2 },
+	{ "file", KEY_FILE, "PATH", 0, "To pages of this file, of a canonical trace", 2 },
+	{ "from", KEY_FROM, "MOMENT", 0,
+	  "Made from then on: references:N, instructions:N, cycles:N, seconds:S, mark:TEXT, "
+	  "exec:NAME", 2 },
+	{ "to", KEY_TO, "MOMENT", 0, "Made before that", 2 },
 	{ 0 }
 };
 
-/* 0: there is no such type. */
-static unsigned int type_named(const char *name, size_t length)
+static void set(struct argp_state *state, const char *name, const char *value)
 {
-	static const char *const names[LPL_TYPES] = {
-		[LPL_READ] = "read", [LPL_WRITE] = "write", [LPL_FETCH] = "fetch",
-		[LPL_WALK_READ] = "walk-read", [LPL_WALK_WRITE] = "walk-write"
-	};
+	struct lpl_report report = { 0 };
 
-	for (unsigned int i = 0; i < LPL_TYPES; i++) {
-		if ((length == 1 && name[0] == lpl_type_letter((enum lpl_type)i)) ||
-		    (length == strlen(names[i]) && memcmp(name, names[i], length) == 0))
-			return 1U << i;
-	}
-	return 0;
-}
-
-static unsigned int parse_types(struct argp_state *state, const char *list)
-{
-	unsigned int types = 0;
-
-	for (;;) {
-		size_t length = strcspn(list, ",");
-		unsigned int type = type_named(list, length);
-
-		if (type == 0)
-			argp_error(state, "--type: '%.*s' is none of read, write, fetch, walk-read, "
-				   "walk-write", (int)length, list);
-		types |= type;
-		if (list[length] == '\0')
-			return types;
-		list += length + 1;
-	}
-}
-
-static void parse_range(struct argp_state *state, const char *text,
-			struct lpl_choice_options *choice)
-{
-	const char *between = strchr(text, ':');
-	char start[32] = "";
-
-	if (between && between - text < (ptrdiff_t)sizeof(start))
-		memcpy(start, text, (size_t)(between - text));
-	if (start[0] == '\0')
-		argp_error(state, "--range is START:END, not '%s'", text);
-	else if (strcmp(start, "0") != 0 && strcmp(start, "0x0") != 0)	/* an address here */
-		choice->address = cli_address(state, "--range", start);
-	if (between)
-		choice->address_end = cli_address(state, "--range", between + 1);
-	if (choice->address_end <= choice->address)
-		argp_error(state, "--range: '%s' ends before it begins", text);
+	if (lpl_choice_set(state->input, name, value, &report))
+		argp_error(state, "--%s: %s", name, report.text);
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-	struct lpl_choice_options *choice = state->input;
+	const struct lpl_choice_options *choice = state->input;
 
 	switch (key) {
 	case KEY_PROCESS:
-		if (*arg == '\0')
-			argp_error(state, "--process: nobody is named");
-		choice->process = arg;
+		set(state, "process", arg);
 		break;
 	case KEY_CHILDREN:
-		choice->children = true;
+		set(state, "children", NULL);
 		break;
 	case KEY_TASK:
-		if (*arg == '\0')
-			argp_error(state, "--task: nobody is named");
-		choice->task = arg;
+		set(state, "task", arg);
 		break;
 	case KEY_USER:
-		choice->modes |= LPL_CHOOSE_USER;
+		set(state, "user", NULL);
 		break;
 	case KEY_KERNEL:
-		choice->modes |= LPL_CHOOSE_KERNEL;
+		set(state, "kernel", NULL);
 		break;
 	case KEY_TYPE:
-		choice->types |= parse_types(state, arg);
+		set(state, "type", arg);
 		break;
 	case KEY_RANGE:
-		parse_range(state, arg, choice);
+		set(state, "range", arg);
+		break;
+	case KEY_KIND:
+		set(state, "kind", arg);
+		break;
+	case KEY_FILE:
+		set(state, "file", arg);
+		break;
+	case KEY_FROM:
+		set(state, "from", arg);
+		break;
+	case KEY_TO:
+		set(state, "to", arg);
 		break;
 	case ARGP_KEY_END:
 		if (choice->children && !choice->process && !choice->task)
@@ -116,13 +94,67 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 const struct argp cli_choice_argp = { option_table, parse_option, NULL, NULL, NULL, NULL, NULL };
 
-/* A range of addresses is one of pages, of which all references are chosen. */
-bool cli_chooses_inexactly(const struct lpl_choice_options *choice)
+/* What is chosen of what was chosen before. */
+static int tell_choice(struct lpl_meta *meta, const struct lpl_choice_options *choice,
+		       struct lpl_report *report)
 {
-	return choice->process || choice->task || choice->modes || choice->types;
+	const char *before = lpl_meta_get(meta, LPL_META_ONLY);
+	char spec[LPL_CHOICE_SIZE], *both;
+	enum lpl_error error;
+
+	if (lpl_choice_say(spec, choice, report))
+		return report->error;
+	if (asprintf(&both, "%s%s%s", before ? before : "", before ? "; " : "", spec) < 0)
+		return lpl_fail(report, LPL_ERR_MEMORY, "no memory");
+	error = lpl_meta_set(meta, LPL_META_ONLY, both);
+	if (error)
+		lpl_fail(report, error, "'%.100s' cannot stand in a trace's header", both);
+	free(both);
+	return (int)error;
 }
 
-bool cli_chooses(const struct lpl_choice_options *choice)
+/* Does what is chosen keep what a trace reduced so is exact for? */
+static bool keeps_exactness(const struct lpl_meta *meta, const struct lpl_choice_options *choice)
 {
-	return cli_chooses_inexactly(choice) || choice->address_end;
+	struct lpl_exactness exactness;
+
+	if (!lpl_reduction_exactness(lpl_meta_get(meta, LPL_META_REDUCTION), &exactness))
+		return true;	/* nothing is claimed */
+	switch (lpl_choice_part(choice, cli_page_size(meta))) {
+	case LPL_PART_ALL:
+		return true;
+	case LPL_PART_PAGES:
+		return exactness.ws == 0;
+	case LPL_PART_REFERENCES:
+		break;
+	}
+	return false;
+}
+
+int cli_choice_meta(struct lpl_meta **chosen, const struct lpl_meta *meta,
+		    const struct lpl_choice_options *choice)
+{
+	const char *before = lpl_meta_get(meta, LPL_META_REDUCTION);
+	char reduction[LPL_SPEC_SIZE], described[LPL_SPEC_SIZE], exact[LPL_SPEC_SIZE];
+	struct lpl_report report = { 0 };
+	int error = LPL_OK;
+
+	*chosen = lpl_meta_copy(meta);
+	if (!*chosen)
+		return cli_complain(CLI_FAILED, "no memory");
+	if (lpl_choice_chooses(choice))
+		error = tell_choice(*chosen, choice, &report);
+	if (!error && before && !keeps_exactness(meta, choice)) {
+		error = (int)lpl_reduction_chosen(before, reduction, &report);
+		if (!error)
+			error = (int)lpl_reducer_describe(reduction, "none", described, exact, &report);
+		if (!error && (lpl_meta_set(*chosen, LPL_META_REDUCTION, described) ||
+			       lpl_meta_set(*chosen, LPL_META_EXACT, exact)))
+			error = (int)lpl_fail(&report, LPL_ERR_MEMORY, "no memory");
+	}
+	if (!error)
+		return CLI_DONE;
+	lpl_meta_free(*chosen);
+	*chosen = NULL;
+	return cli_report(&report);
 }

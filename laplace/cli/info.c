@@ -19,6 +19,7 @@
 #include "say.h"
 
 struct options {
+	struct lpl_choice_options choice;
 	bool json;
 	enum cli_when progress;
 	const char *trace;
@@ -27,6 +28,7 @@ struct options {
 /* All there is to say about one trace. */
 struct info {
 	const char *path;
+	const char *chosen;		/* which references of it; "": all */
 	const struct lpl_meta *meta;
 	struct lpl_totals totals;	/* before reduction */
 	uint64_t before;		/* their number; 0: not told */
@@ -50,6 +52,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &options->json;
 		state->child_inputs[1] = &options->progress;
+		state->child_inputs[2] = &options->choice;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (options->trace)
@@ -66,7 +69,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {
-	{ &cli_json_argp, 0, NULL, 0 }, { &cli_progress_argp, 0, NULL, 0 }, { 0 }
+	{ &cli_json_argp, 0, NULL, 0 }, { &cli_progress_argp, 0, NULL, 0 },
+	{ &cli_choice_argp, 0, NULL, 2 }, { 0 }
 };
 static const struct argp argp = {
 	NULL, parse_option, "TRACE",
@@ -195,10 +199,10 @@ static void print_size(const struct info *info)
 	printf("%-16s %" PRIu64 " in %" PRIu64 " chunks", "bytes", info->bytes, info->chunks);
 	if (info->segments)
 		printf(" of %" PRIu64 " segments", info->segments);
-	if (tally->all_refs)
+	if (tally->all_refs && !*info->chosen)
 		printf("; %.3g bits per reference kept",
 		       8 * share(info->bytes, tally->all_refs));
-	if (info->before)
+	if (info->before && !*info->chosen)
 		printf(", %.3g per reference made", 8 * share(info->bytes, info->before));
 	puts("");
 }
@@ -225,6 +229,9 @@ static void print_info(const struct info *info)
 	lpl_text_escape(path, sizeof(path), info->path, strlen(info->path));
 	printf("%-16s %s\n", "file", path);
 	print_meta(info->meta);
+	if (*info->chosen)
+		printf("%-16s %s\n", "chosen", lpl_text_escape(path, sizeof(path), info->chosen,
+							       strlen(info->chosen)));
 	print_references(info);
 	printf("%-16s %" PRIu64 "\n", "events", info->tally->events.all);
 	lpl_event_counts_each(&info->tally->events, print_event_count, NULL);
@@ -233,7 +240,8 @@ static void print_info(const struct info *info)
 	printf("%-16s %zu\n", "address spaces", info->tally->spaces);
 	print_size(info);
 	print_packing(info);
-	accounts_print(&info->accounts);
+	if (!*info->chosen)	/* what they cost is not told apart */
+		accounts_print(&info->accounts);
 	if (info->gaps->count)
 		printf("%-16s made from a damaged or incomplete trace: in %s\n", "missing",
 		       cli_gaps_text(gaps, info->gaps));
@@ -368,6 +376,8 @@ static json_t *info_json(const struct info *info)
 	if (info->trouble)
 		json_object_set_new(object, "trouble", text_json(info->trouble));
 	json_object_set_new(object, "meta", meta_json(info->meta));
+	if (*info->chosen)
+		json_object_set_new(object, "chosen", text_json(info->chosen));
 	/* 0: not exact at any size, or not known */
 	json_object_set_new(object, "exact_from_pages", number(exactness.lru));
 	json_object_set_new(object, "references", references_json(info));
@@ -386,13 +396,14 @@ static json_t *info_json(const struct info *info)
 	json_object_set_new(object, "chunks", number(info->chunks));
 	if (info->segments)
 		json_object_set_new(object, "segments", number(info->segments));
-	if (tally->all_refs)
+	if (tally->all_refs && !*info->chosen)
 		json_object_set_new(object, "bits_per_reference",
 				    json_real(8 * share(info->bytes, tally->all_refs)));
 	if (info->packing.chunks)
 		json_object_set_new(object, "packed_runs", packing_json(&info->packing));
 	json_object_set_new(object, "wait_ns", number(info->totals.wait_ns));
-	json_object_set_new(object, "accounts", accounts_json(&info->accounts));
+	if (!*info->chosen)
+		json_object_set_new(object, "accounts", accounts_json(&info->accounts));
 	return object;
 }
 
@@ -407,9 +418,12 @@ int cmd_info(int argc, char **argv)
 	struct lpl_reader *reader;
 	struct lpl_counts tally;
 	struct info info;
+	char chosen[LPL_CHOICE_SIZE];
 	int status;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	if (lpl_choice_say(chosen, &options.choice, &trouble))
+		return cli_report(&trouble);
 	status = cli_reader_open(&reader, options.trace);
 	if (status)
 		return status;
@@ -417,14 +431,13 @@ int cmd_info(int argc, char **argv)
 	cli_progress_start(&progress, options.progress);
 	pass = (struct cli_pass){ .reader = reader, .path = options.trace,
 				  .sink = &tally.sink, .progress = &progress,
-				  .trouble = &trouble };
+				  .choice = &options.choice, .trouble = &trouble };
 	status = cli_pass_run(&pass);
 	if (status == CLI_DONE || status == CLI_DAMAGED) {
 		info = (struct info){
 			.path = options.trace,
 			.meta = lpl_reader_meta(reader),
-			.totals = *lpl_reader_totals(reader),
-			.before = cli_refs_before(lpl_reader_totals(reader)),
+			.chosen = chosen,
 			.tally = &tally,
 			.gaps = &pass.recorded_gaps,
 			.bytes = lpl_reader_bytes(reader),
@@ -434,6 +447,8 @@ int cmd_info(int argc, char **argv)
 			.trouble = status == CLI_DONE ? NULL : trouble.text,
 			.damaged = status != CLI_DONE && trouble.error != LPL_ERR_TRUNCATED,
 		};
+		if (cli_pass_totals(&pass, &info.totals))
+			info.before = cli_refs_before(&info.totals);
 		(void)lpl_reader_packing(reader, &info.packing);
 		for (int i = 0; i < LPL_TYPES; i++)
 			info.types_before |= info.totals.refs[i] != 0;

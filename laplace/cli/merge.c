@@ -34,6 +34,7 @@ struct options {
 	uint64_t kernel_base;		/* 0: the default */
 	bool audit;
 	uint32_t problems;
+	struct lpl_choice_options choice;
 	bool overwrite, json;
 	enum cli_when progress;
 	unsigned int jobs;		/* 0: one for each processor */
@@ -76,6 +77,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		state->child_inputs[1] = &options->json;
 		state->child_inputs[2] = &options->progress;
 		state->child_inputs[3] = &options->jobs;
+		state->child_inputs[4] = &options->choice;
 		return 0;
 	case 'f':
 		for (options->format = 0; options->format < FORMATS; options->format++) {
@@ -122,6 +124,7 @@ static const struct argp_child children[] = {
 	{ &cli_json_argp, 0, NULL, 0 },
 	{ &cli_progress_argp, 0, NULL, 0 },
 	{ &cli_jobs_argp, 0, NULL, 0 },
+	{ &cli_choice_argp, 0, NULL, 2 },
 	{ 0 }
 };
 static const struct argp argp = {
@@ -167,7 +170,7 @@ static int open_target(struct target *target, const struct options *options,
 {
 	const struct lpl_writer_options writer_options = { .jobs = cli_jobs(options->jobs) };
 	struct lpl_report report = { 0 };
-	struct lpl_meta *meta;
+	struct lpl_meta *chosen, *meta;
 	int status;
 
 	if (!options->output) {
@@ -192,7 +195,11 @@ static int open_target(struct target *target, const struct options *options,
 			return cli_report(&report);
 		return CLI_DONE;
 	}
-	meta = lpl_merge_canonical_meta(lpl_reader_meta(reader));
+	status = cli_choice_meta(&chosen, lpl_reader_meta(reader), &options->choice);
+	if (status)
+		return status;
+	meta = lpl_merge_canonical_meta(chosen);
+	lpl_meta_free(chosen);
 	if (!meta)
 		return cli_complain(CLI_FAILED, "no memory");
 	if (lpl_writer_open(&target->writer, options->output, meta, &writer_options,
@@ -234,15 +241,16 @@ static int close_target(struct target *target, const struct options *options, in
  */
 static void carry_totals(struct cli_pass *pass, void *context)
 {
-	const struct lpl_totals *totals = lpl_reader_totals(pass->reader);
 	const char *reduction = lpl_meta_get(lpl_reader_meta(pass->reader), LPL_META_REDUCTION);
 	struct target *target = context;
+	struct lpl_totals totals;
+	const bool told = cli_pass_totals(pass, &totals);
 
 	if (target->writer)
-		lpl_writer_totals(target->writer, totals);
-	lpl_merge_audit_expect(target->merge, totals->events,
-			       reduction && strcmp(reduction, "none") == 0 ?
-			       cli_refs_before(totals) : 0);
+		lpl_writer_totals(target->writer, &totals);
+	lpl_merge_audit_expect(target->merge, totals.events,
+			       told && reduction && strcmp(reduction, "none") == 0 ?
+			       cli_refs_before(&totals) : 0);
 }
 
 /* ---- what is said at the end ---- */
@@ -373,9 +381,9 @@ static int merge(const struct options *options, struct lpl_reader *reader)
 		cli_progress_start(&progress, options->progress);
 		pass = (struct cli_pass){ .reader = reader, .path = options->trace,
 					  .sink = lpl_merge_sink(target.merge),
-					  .progress = &progress,
-					  .before_block = carry_totals, .context = &target,
-					  .past_damage = true };
+					  .progress = &progress, .choice = &options->choice,
+					  .renumbers = true, .before_block = carry_totals,
+					  .context = &target, .past_damage = true };
 		status = cli_pass_run(&pass);
 		carry_totals(&pass, &target);
 	}

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include <laplace/select.h>
+#include <laplace/trace.h>
 
 enum cli_when { CLI_AUTO, CLI_ALWAYS, CLI_NEVER };
 
@@ -26,9 +27,13 @@ extern const struct argp cli_overwrite_argp;
  * of zeros at first
  */
 extern const struct argp cli_choice_argp;
-/* Was any of them given?  One by which what is chosen of a reduced trace is not exact? */
-bool cli_chooses(const struct lpl_choice_options *choice);
-bool cli_chooses_inexactly(const struct lpl_choice_options *choice);
+
+/*
+ * What is told of the references chosen of a trace: its own meta, what was chosen, and if it was
+ * reduced, that the rest is exact for nothing.  To be freed.  Returns an exit status.
+ */
+int cli_choice_meta(struct lpl_meta **chosen, const struct lpl_meta *meta,
+		    const struct lpl_choice_options *choice);
 
 /* --jobs=N; input: unsigned int *, 0: one for each processor */
 extern const struct argp cli_jobs_argp;

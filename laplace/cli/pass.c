@@ -9,6 +9,7 @@
 
 #include "base/digits.h"
 #include "base/host.h"
+#include "guest_time.h"
 #include "options.h"
 #include "pass.h"
 #include "replace.h"
@@ -32,8 +33,7 @@ int cli_reader_open(struct lpl_reader **reader, const char *path)
 	return CLI_DONE;
 }
 
-/* The size of the trace's pages, by whichever of two ways it is told. */
-static uint64_t page_size_of(const struct lpl_meta *meta)
+uint64_t cli_page_size(const struct lpl_meta *meta)
 {
 	const char *text = lpl_meta_get(meta, LPL_META_PAGE_SIZE);
 	uint64_t reduced = lpl_reduction_page_size(lpl_meta_get(meta, LPL_META_REDUCTION));
@@ -49,7 +49,7 @@ int cli_check_mergeable(const struct lpl_meta *meta, const char *path)
 {
 	const char *addresses = lpl_meta_get(meta, LPL_META_ADDRESSES);
 	uint64_t behaviour = lpl_reduction_behaviour(lpl_meta_get(meta, LPL_META_REDUCTION));
-	uint64_t page_size = page_size_of(meta);
+	uint64_t page_size = cli_page_size(meta);
 
 	if (addresses && strcmp(addresses, "canonical") == 0)
 		return cli_complain(CLI_USAGE, "%s: has canonical pages already", path);
@@ -183,8 +183,9 @@ static void tell_gaps(const struct cli_pass *pass, int status)
 			     "records are missing in %s", pass->path,
 			     cli_gaps_text(text, &pass->recorded_gaps));
 	if (pass->damaged)
-		cli_complain(status, "%s: the result covers the %" PRIu64 " references that can be "
-			     "read; records are missing in %s", pass->path, pass->refs,
+		cli_complain(status, "%s: the result covers %sthe %" PRIu64 " references that can be "
+			     "read; records are missing in %s", pass->path,
+			     pass->chooser ? "what was chosen of " : "", pass->refs,
 			     cli_gaps_text(text, &pass->found_gaps));
 }
 
@@ -213,6 +214,20 @@ static int sink_failed(struct cli_pass *pass, const struct lpl_report *report)
 		return cli_report(report);
 	*pass->trouble = *report;
 	return CLI_DAMAGED;
+}
+
+/* Somebody is named, and did not run: that is told. */
+static bool is_nobody(const struct cli_pass *pass)
+{
+	const struct lpl_choice_options *choice = pass->choice;
+
+	if (!choice || !pass->chooser || lpl_choice_tasks(pass->chooser) != 0 ||
+	    (!choice->process && !choice->task))
+		return false;
+	cli_complain(0, "%s: no %s '%s' is in it; `laplace report' tells who ran", pass->path,
+		     choice->process ? "process" : "task",
+		     choice->process ? choice->process : choice->task);
+	return true;
 }
 
 static int run(struct cli_pass *pass)
@@ -248,6 +263,8 @@ static int run(struct cli_pass *pass)
 	status = error ? lpl_error_status(error) : pass->damaged ? CLI_DAMAGED : CLI_DONE;
 	if (status == CLI_FAILED || status == CLI_USAGE)
 		return cli_report(&read_report);
+	if (is_nobody(pass))
+		return CLI_FAILED;
 	if ((error && pass->past_damage && send_end(pass, &sink_report)) ||
 	    pass->sink->finish(pass->sink, &sink_report))
 		return cli_report(&sink_report);
@@ -258,8 +275,9 @@ static int run(struct cli_pass *pass)
 	if (error)
 		cli_report(&read_report);
 	if (error && !pass->damaged)
-		cli_complain(status, "%s: the result covers the first %" PRIu64
-			     " references, which are whole", pass->path, pass->refs);
+		cli_complain(status, "%s: the result covers %sthe first %" PRIu64
+			     " references, which are whole", pass->path,
+			     pass->chooser ? "what was chosen of " : "", pass->refs);
 	tell_gaps(pass, status);
 	return status;
 }
@@ -267,26 +285,44 @@ static int run(struct cli_pass *pass)
 /* With a choice in front of the sink. */
 static int run_chosen(struct cli_pass *pass)
 {
+	const struct lpl_meta *meta = lpl_reader_meta(pass->reader);
+	const char *reduction = lpl_meta_get(meta, LPL_META_REDUCTION);
 	struct lpl_choice_options options = *pass->choice;
-	const char *who = options.process ? options.process : options.task;
-	const uint64_t page_size = page_size_of(lpl_reader_meta(pass->reader));
+	const uint64_t page_size = cli_page_size(meta);
 	struct lpl_report report = { 0 };
-	struct lpl_choice *choice;
 	int status;
 
+	if (lpl_reduction_behaviour(reduction))
+		return cli_complain(CLI_USAGE, "%s: a behaviour sequence (%s) tells of one memory, of "
+				    "which nothing can be chosen", pass->path, reduction);
+	pass->counts_chosen = !reduction || strcmp(reduction, "none") == 0;
+	options.cycles_a_second = cli_cycles_a_second(meta);
 	options.page_size = page_size != UINT64_MAX ? page_size : 0;
-	if (lpl_choice_open(&choice, &options, pass->sink, &report))
+	if (pass->renumbers && pass->counts_chosen)
+		options.numbering = LPL_NUMBERS_COUNTED;
+	if (lpl_choice_open(&pass->chooser, &options, pass->sink, &report))
 		return cli_report(&report);
-	pass->sink = lpl_choice_sink(choice);
+	pass->sink = lpl_choice_sink(pass->chooser);
 	status = run(pass);
-	if (status == CLI_DONE && who && lpl_choice_tasks(choice) == 0)
-		status = cli_complain(CLI_FAILED, "%s: no %s '%s' is in it; `laplace report' tells "
-				      "who ran", pass->path, options.process ? "process" : "task", who);
-	lpl_choice_close(choice);
+	pass->chosen = lpl_choice_passed(pass->chooser);
+	lpl_choice_close(pass->chooser);
+	pass->chooser = NULL;
 	return status;
 }
 
 int cli_pass_run(struct cli_pass *pass)
 {
-	return pass->choice && cli_chooses(pass->choice) ? run_chosen(pass) : run(pass);
+	return pass->choice && lpl_choice_chooses(pass->choice) ? run_chosen(pass) : run(pass);
+}
+
+bool cli_pass_totals(const struct cli_pass *pass, struct lpl_totals *totals)
+{
+	*totals = *lpl_reader_totals(pass->reader);
+	if (!pass->choice || !lpl_choice_chooses(pass->choice))
+		return cli_refs_before(totals) != 0;
+	memset(totals->refs, 0, sizeof(totals->refs));
+	totals->user_refs = 0;
+	totals->total = !pass->counts_chosen ? 0 :
+			pass->chooser ? lpl_choice_passed(pass->chooser) : pass->chosen;
+	return pass->counts_chosen;
 }

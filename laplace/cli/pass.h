@@ -22,6 +22,9 @@
  */
 int cli_reader_open(struct lpl_reader **reader, const char *path);
 
+/* The size of the trace's pages, in bytes, by whichever of two ways it is told. */
+uint64_t cli_page_size(const struct lpl_meta *meta);
+
 /* Can canonical pages be had of the trace at all?  Complains.  Returns an exit status. */
 int cli_check_mergeable(const struct lpl_meta *meta, const char *path);
 
@@ -48,6 +51,8 @@ struct cli_pass {
 	const char *label;		/* begins a line of progress; may be NULL */
 	/* which references the sink gets; NULL, or one that chooses nothing: all */
 	const struct lpl_choice_options *choice;
+	/* those of a trace that was not reduced are numbered from 1 on, as if there were no others */
+	bool renumbers;
 	/* called with each block that was read, before it is sent; may be NULL */
 	void (*before_block)(struct cli_pass *pass, void *context);
 	void *context;
@@ -62,6 +67,9 @@ struct cli_pass {
 	 */
 	bool past_damage;
 	bool resumed;			/* just now, so that the event is of a gap found */
+	struct lpl_choice *chooser;	/* while it runs, and there is a choice */
+	bool counts_chosen;		/* so that this is what there was before reduction: */
+	uint64_t chosen;		/* references that the sink got, at the end */
 	/* what came by */
 	uint64_t refs, events, chunks;
 	uint64_t packed;		/* bytes of the chunks' payloads before compression */
@@ -75,8 +83,15 @@ struct cli_pass {
  * or ends early, what came before it (and, with past_damage, after) has gone to the sink and
  * finish() was called: the complaint has been printed and the status is CLI_DAMAGED.
  * A trace that tells that it was made from such a one is warned of, unless `trouble` is
- * wanted.  If nobody was whom `choice` names, that is told, and CLI_FAILED; the sink has finished.
+ * wanted.  If nobody was whom `choice` names, that is told, and CLI_FAILED; the sink was not
+ * finished.
  */
 int cli_pass_run(struct cli_pass *pass);
+
+/*
+ * What the trace tells of what there was before reduction; or of what is chosen of it: then the
+ * number alone, and only if it was not reduced.  False: not even that is known, and it is 0.
+ */
+bool cli_pass_totals(const struct cli_pass *pass, struct lpl_totals *totals);
 
 #endif

@@ -88,6 +88,9 @@ static void check_files(const struct options *options, struct argp_state *state)
 		argp_error(state, "one trace at a time");
 	if (of_trace && options->title)
 		argp_error(state, "a title is for curves");
+	if (!of_trace && lpl_choice_chooses(&options->trace.choice))
+		argp_error(state, "references are chosen for pictures of a trace; results of laplace "
+			   "sim have none");
 	if (!of_trace && options->of_trace)
 		argp_error(state, "%s is for pictures of a trace", options->of_trace);
 	if (options->by_process && strcmp(options->kind, "footprint") != 0)
@@ -162,6 +165,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &options->overwrite;
 		state->child_inputs[1] = &options->trace.progress;
+		state->child_inputs[2] = &options->trace.choice;
 		options->file = calloc((size_t)state->argc, sizeof(*options->file));
 		return options->file ? 0 : ENOMEM;
 	case 'o':
@@ -188,7 +192,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {
-	{ &cli_overwrite_argp, 0, NULL, 0 }, { &cli_progress_argp, 0, NULL, 0 }, { 0 }
+	{ &cli_overwrite_argp, 0, NULL, 0 }, { &cli_progress_argp, 0, NULL, 0 },
+	{ &cli_choice_argp, 0, NULL, 2 }, { 0 }
 };
 static const struct argp argp = {
 	option_table, parse_option, "curve CSV...\ntimeline|footprint|heatmap TRACE",

@@ -28,7 +28,7 @@
 enum { OPT_START = 256, OPT_BOCHS, OPT_TITLE, OPT_GUEST, OPT_WORKLOAD,
        OPT_INSTRUCTIONS, OPT_KERNEL, OPT_WALKS, OPT_FLUSH, OPT_WINDOWS,
        OPT_SYNC, OPT_ON_FULL, OPT_SEGMENT, OPT_STATUS_FILE, OPT_STATUS_EVERY,
-       OPT_STOP, OPT_END, OPT_CONTROL, OPT_CHECKPOINT, OPT_RESUME };
+       OPT_STOP, OPT_END, OPT_CONTROL, OPT_ONLY, OPT_CHECKPOINT, OPT_RESUME };
 
 static const struct argp_option option_table[] = {
 	{ "output", 'o', "TRACE", 0, "The trace to write (trace.lpl)", 0 },
@@ -45,6 +45,9 @@ static const struct argp_option option_table[] = {
 	{ "windows", OPT_WINDOWS, "WHEN", 0,
 	  "Trace in windows of time only: every:1G,length:10M (instructions), "
 	  "mark:X,until:Y (the guest's marks), task:NAME, syscall:NAME ...", 0 },
+	{ "only", OPT_ONLY, "WHAT", 0,
+	  "Record some of the references only, chosen before they are reduced: process:NAME, "
+	  "children, task:NAME, user, kernel, type:TYPE, range:START:END, from:MOMENT, to:MOMENT, joined by + signs", 0 },
 	{ "instructions", OPT_INSTRUCTIONS, "N", 0,
 	  "How many are expected: progress tells what is left (--end instructions:N ends the run)",
 	  0 },
@@ -145,6 +148,17 @@ static void set_windows(struct argp_state *state, struct record_options *options
 	lpl_windows_close(windows);
 }
 
+static void set_only(struct argp_state *state, struct record_options *options, const char *text)
+{
+	struct lpl_choice_options choice;
+	struct lpl_report report = { 0 };
+	char words[LPL_CHOICE_SIZE];
+
+	if (lpl_choice_parse(&choice, words, text, &report) ||
+	    lpl_choice_say(options->only, &choice, &report))
+		argp_error(state, "--only %s: %s", text, report.text);
+}
+
 static void check_segment(struct argp_state *state, const char *text)
 {
 	struct lpl_report report = { 0 };
@@ -202,6 +216,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_WINDOWS:
 		set_windows(state, options, arg);
+		return 0;
+	case OPT_ONLY:
+		set_only(state, options, arg);
 		return 0;
 	case OPT_INSTRUCTIONS:
 		options->instructions = cli_number(state, "--instructions", arg, 1);
@@ -460,6 +477,8 @@ int cmd_record(int argc, char **argv)
 		status = check_parameter("--flush", options.flush);
 	if (!status)
 		status = check_parameter("--windows", options.windows);
+	if (!status)
+		status = check_parameter("--only", options.only);
 	if (!status)
 		status = check_parameter("--start", options.start);
 	if (!status)

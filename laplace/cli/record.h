@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include <laplace/conditions.h>
+#include <laplace/select.h>
 #include <laplace/windows.h>
 
 #include "progress.h"
@@ -17,6 +18,7 @@ struct record_options {
 	const char *output, *reduce, *bochs;
 	const char *title, *guest, *workload, *kernel, *flush, *sync, *on_full, *segment;
 	char windows[LPL_WINDOWS_SIZE];	/* "": none */
+	char only[LPL_CHOICE_SIZE];	/* "": everything */
 	char start[LPL_CONDITIONS_SIZE];	/* on, off, mark or conditions */
 	char stop[LPL_CONDITIONS_SIZE], end[LPL_CONDITIONS_SIZE];	/* "": none */
 	char control[PATH_MAX];		/* "": none; absolute */

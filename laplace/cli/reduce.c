@@ -27,6 +27,7 @@ struct options {
 	char pages[24], tau[24];	/* as text; "": not given */
 	const char *output;
 	int level;
+	struct lpl_choice_options choice;
 	bool overwrite, json;
 	enum cli_when progress;
 	unsigned int jobs;		/* 0: one for each processor */
@@ -56,6 +57,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		state->child_inputs[1] = &options->json;
 		state->child_inputs[2] = &options->progress;
 		state->child_inputs[3] = &options->jobs;
+		state->child_inputs[4] = &options->choice;
 		return 0;
 	case 'm':
 		options->method = arg;
@@ -99,6 +101,7 @@ static const struct argp_child children[] = {
 	{ &cli_json_argp, 0, NULL, 0 },
 	{ &cli_progress_argp, 0, NULL, 0 },
 	{ &cli_jobs_argp, 0, NULL, 0 },
+	{ &cli_choice_argp, 0, NULL, 2 },
 	{ 0 }
 };
 static const struct argp argp = {
@@ -214,7 +217,9 @@ struct run {
 	struct lpl_reader *reader;
 	struct lpl_writer *writer;
 	struct lpl_reducer *reducer;
-	struct lpl_meta *meta;
+	struct cli_pass *pass;
+	struct lpl_meta *chosen;	/* of what is reduced */
+	struct lpl_meta *meta;		/* of what comes out */
 	struct lpl_counts *tally;	/* counts on the way in */
 	struct lpl_sink tee;		/* to the tally, then to the reducer */
 };
@@ -227,13 +232,17 @@ struct run {
  */
 static void carry_totals(const struct run *run)
 {
-	struct lpl_totals totals = *lpl_reader_totals(run->reader);
+	const bool all = !lpl_choice_chooses(run->pass->choice);
+	const struct lpl_counts *tally = run->tally;
+	struct lpl_totals totals;
+	const bool told = cli_pass_totals(run->pass, &totals);
 
-	if (cli_refs_before(&totals) < run->tally->all_refs) {
-		totals.total = run->tally->all_refs;
-		memcpy(totals.refs, run->tally->refs, sizeof(totals.refs));
-		totals.user_refs = run->tally->user_refs;
-		totals.events = run->tally->events.all;
+	/* (of a part of what was reduced nobody knows) */
+	if (all ? cli_refs_before(&totals) < tally->all_refs : told) {
+		totals.total = tally->all_refs;
+		memcpy(totals.refs, tally->refs, sizeof(totals.refs));
+		totals.user_refs = tally->user_refs;
+		totals.events = tally->events.all;
 	}
 	lpl_writer_totals(run->writer, &totals);
 }
@@ -273,17 +282,19 @@ static int open_run(struct run *run, const struct options *options, const char *
 						     .jobs = cli_jobs(options->jobs) };
 	struct lpl_report report = { 0 };
 	const char *reduction;
+	int status = cli_choice_meta(&run->chosen, lpl_reader_meta(run->reader), &options->choice);
 
-	if (derive_meta(&run->meta, lpl_reader_meta(run->reader), options, spec, &report))
+	if (status)
+		return status;
+	if (derive_meta(&run->meta, run->chosen, options, spec, &report))
 		return cli_report(&report);
 	/* every reference that was made is what packing as runs is for */
 	reduction = lpl_meta_get(run->meta, LPL_META_REDUCTION);
 	writer_options.runs = reduction && strcmp(reduction, "none") == 0;
 	if (lpl_writer_open(&run->writer, options->output, run->meta, &writer_options,
 			    options->overwrite, &report) ||
-	    lpl_reducer_open(&run->reducer,
-			     lpl_meta_get(lpl_reader_meta(run->reader), LPL_META_REDUCTION),
-			     spec, lpl_writer_sink(run->writer), &report))
+	    lpl_reducer_open(&run->reducer, lpl_meta_get(run->chosen, LPL_META_REDUCTION), spec,
+			     lpl_writer_sink(run->writer), &report))
 		return cli_report(&report);
 	run->tee = (struct lpl_sink){ tee_refs, tee_event, tee_finish };
 	return CLI_DONE;
@@ -330,7 +341,9 @@ static int reduce(struct run *run, const struct options *options, const char *sp
 	cli_progress_start(&progress, options->progress);
 	pass = (struct cli_pass){ .reader = run->reader, .path = options->trace,
 				  .sink = &run->tee, .progress = &progress,
+				  .choice = &options->choice, .renumbers = true,
 				  .past_damage = true };
+	run->pass = &pass;
 	status = cli_pass_run(&pass);
 	if (status != CLI_DONE && status != CLI_DAMAGED)
 		return status;
@@ -378,6 +391,7 @@ int cmd_reduce(int argc, char **argv)
 	lpl_writer_abandon(run.writer);
 	lpl_reducer_close(run.reducer);
 	lpl_meta_free(run.meta);
+	lpl_meta_free(run.chosen);
 	lpl_counts_free(&tally);
 	lpl_reader_close(run.reader);
 	return status;

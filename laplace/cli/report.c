@@ -81,6 +81,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &options->overwrite;
 		state->child_inputs[1] = &options->json;
 		state->child_inputs[2] = &options->trace.progress;
+		state->child_inputs[3] = &options->trace.choice;
 		return 0;
 	case 'o':
 		options->output = arg;
@@ -116,6 +117,7 @@ static const struct argp_child children[] = {
 	{ &cli_overwrite_argp, 0, NULL, 0 },
 	{ &cli_json_argp, 0, NULL, 0 },
 	{ &cli_progress_argp, 0, NULL, 0 },
+	{ &cli_choice_argp, 0, NULL, 2 },
 	{ 0 }
 };
 static const struct argp argp = {

@@ -26,7 +26,6 @@ struct options {
 	const char *sizes;		/* NULL: powers of two that matter */
 	uint64_t fifo;			/* segq's; 0: not given */
 	unsigned int jobs;		/* 0: one for each processor */
-	const char *kinds;		/* NULL: all */
 	struct lpl_choice_options choice;
 	bool local;
 	bool json;
@@ -34,7 +33,7 @@ struct options {
 	const char *trace;
 };
 
-enum { KEY_FIFO = 0x100, KEY_KIND, KEY_LOCAL };
+enum { KEY_FIFO = 0x100, KEY_LOCAL };
 
 static const struct argp_option option_table[] = {
 	{ "policy", 'p', "POLICY[,...]", 0,
@@ -44,9 +43,6 @@ static const struct argp_option option_table[] = {
 	  "Pages of memory, for ws and vmin references: 16,64,256, or 16:4096:*2, or "
 	  "16:256:16, or, for lru and opt, all", 0 },
 	{ "fifo", KEY_FIFO, "PAGES", 0, "The FIFO segment of segq (half of its memory)", 0 },
-	{ "kind", KEY_KIND, "KIND[,...]", 0,
-	  "Only references to pages of these kinds, of a canonical trace: anonymous, file, shm, "
-	  "special, kernel, page-table, unresolved", 0 },
 	{ "local", KEY_LOCAL, NULL, 0,
 	  "A memory for each process, each of the size given; results are summed", 0 },
 	{ 0 }
@@ -71,9 +67,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_FIFO:
 		options->fifo = cli_number(state, "--fifo", arg, 1);
-		return 0;
-	case KEY_KIND:
-		options->kinds = arg;
 		return 0;
 	case KEY_LOCAL:
 		options->local = true;
@@ -112,7 +105,6 @@ static const struct argp argp = {
 struct simulation {
 	struct lpl_simulator *simulator;	/* or */
 	struct lpl_local *local;
-	struct lpl_kinds *kinds;		/* in front of it; or NULL */
 	char **name;
 	size_t count, room;
 };
@@ -172,18 +164,18 @@ static bool has_segq(const struct simulation *simulation)
 
 static struct lpl_sink *sink_of(const struct simulation *simulation)
 {
-	if (simulation->kinds)
-		return lpl_kinds_sink(simulation->kinds);
 	return simulation->local ? lpl_local_sink(simulation->local) :
 				lpl_simulator_sink(simulation->simulator);
 }
 
 static int open_simulation(struct simulation *simulation, const struct options *options,
-			   const char *reduction, const struct lpl_sizes *sizes)
+			   const struct lpl_meta *meta, const struct lpl_sizes *sizes)
 {
-	struct lpl_simulator_options how = { .jobs = options->jobs,
-					     .reduction = reduction,
-					     .part = cli_chooses_inexactly(&options->choice) };
+	const char *reduction = lpl_meta_get(meta, LPL_META_REDUCTION);
+	struct lpl_simulator_options how = {
+		.jobs = options->jobs, .reduction = reduction,
+		.part = lpl_choice_part(&options->choice, cli_page_size(meta))
+	};
 	struct lpl_report report = { 0 };
 	char *rest = options->policies, *policy;
 	int status = CLI_DONE;
@@ -195,15 +187,11 @@ static int open_simulation(struct simulation *simulation, const struct options *
 		status = add_policy(simulation, policy, sizes, options->fifo);
 	if (!status && options->fifo && !has_segq(simulation))
 		status = cli_complain(CLI_USAGE, "--fifo is for segq, which is not asked for");
-	if (!status && options->kinds &&
-	    lpl_kinds_open(&simulation->kinds, options->kinds, sink_of(simulation), &report))
-		status = cli_report(&report);
 	return status;
 }
 
 static void close_simulation(struct simulation *simulation)
 {
-	lpl_kinds_close(simulation->kinds);
 	lpl_local_close(simulation->local);
 	lpl_simulator_close(simulation->simulator);
 	free(simulation->name);
@@ -223,8 +211,16 @@ static bool any_timed(const struct simulation *simulation)
 	return false;
 }
 
-static json_t *result_json(const char *policy, const struct lpl_result *result)
+/* Of how many references a fault: of all that there were before reduction.  False: not known. */
+static bool miss_ratio(const struct lpl_result *result, uint64_t made, double *ratio)
 {
+	*ratio = made ? (double)result->faults / (double)made : 0;
+	return made != 0;
+}
+
+static json_t *result_json(const char *policy, const struct lpl_result *result, uint64_t made)
+{
+	double ratio;
 	json_t *object = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}",
 				   "policy", policy, "size", (json_int_t)result->size,
 				   "references", (json_int_t)result->references,
@@ -237,12 +233,17 @@ static json_t *result_json(const char *policy, const struct lpl_result *result)
 		json_object_set_new(object, "space_time",
 				    json_integer((json_int_t)result->space_time));
 	}
+	if (miss_ratio(result, made, &ratio))
+		json_object_set_new(object, "miss_ratio", json_real(ratio));
 	json_object_set_new(object, "exact", json_boolean(result->exact));
 	return object;
 }
 
-static void print_result(const char *policy, const struct lpl_result *result, bool timed)
+static void print_result(const char *policy, const struct lpl_result *result, bool timed,
+			 uint64_t made)
 {
+	double ratio;
+
 	printf("%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, policy,
 	       result->size, result->references, result->faults, result->evictions,
 	       result->dirty_evictions);
@@ -250,7 +251,10 @@ static void print_result(const char *policy, const struct lpl_result *result, bo
 		printf(",%.6f,%" PRIu64, result->mean_resident, result->space_time);
 	else if (timed)
 		fputs(",,", stdout);
-	putchar('\n');
+	if (miss_ratio(result, made, &ratio))
+		printf(",%.6g\n", ratio);
+	else
+		puts(",");
 }
 
 /* What a sum over processes does not tell. */
@@ -290,8 +294,9 @@ static void warn(const struct simulation *simulation, size_t index, const struct
 			     options->trace, simulation->name[index], reduction);
 }
 
+/* `made`: references before reduction, of those that were simulated; 0: not known. */
 static int print_results(const struct simulation *simulation, const struct options *options,
-			 const char *reduction)
+			 const char *reduction, uint64_t made)
 {
 	json_t *array = options->json ? json_array() : NULL;
 	bool timed = any_timed(simulation);
@@ -299,7 +304,7 @@ static int print_results(const struct simulation *simulation, const struct optio
 	bool known = lpl_reduction_exactness(reduction, &exactness);
 
 	if (!options->json)
-		printf("policy,size,references,faults,evictions,dirty_evictions%s\n",
+		printf("policy,size,references,faults,evictions,dirty_evictions%s,miss_ratio\n",
 		       timed ? ",mean_resident,space_time" : "");
 	for (size_t i = 0; i < simulation->count; i++) {
 		size_t count;
@@ -310,9 +315,10 @@ static int print_results(const struct simulation *simulation, const struct optio
 		for (size_t j = 0; j < count; j++, result++) {
 			if (options->json)
 				json_array_append_new(array,
-						      result_json(simulation->name[i], result));
+						      result_json(simulation->name[i], result,
+								  made));
 			else
-				print_result(simulation->name[i], result, timed);
+				print_result(simulation->name[i], result, timed, made);
 		}
 	}
 	if (simulation->local)
@@ -323,19 +329,33 @@ static int print_results(const struct simulation *simulation, const struct optio
 	return options->json ? cli_print_json(stdout, array) : CLI_DONE;
 }
 
+/* References that there were before reduction, of those that are simulated; 0: not known. */
+static uint64_t references_made(const struct simulation *simulation, const struct cli_pass *pass,
+				const char *reduction)
+{
+	struct lpl_totals totals;
+	size_t count;
+	const struct lpl_result *result = results_of(simulation, 0, &count);
+
+	if (!reduction || strcmp(reduction, "none") == 0)
+		return count ? result->references : 0;
+	return cli_pass_totals(pass, &totals) ? cli_refs_before(&totals) : 0;
+}
+
 static int simulate(struct simulation *simulation, struct lpl_reader *reader,
 		    const struct options *options, const char *reduction)
 {
 	struct cli_progress progress;
 	struct cli_pass pass = { .reader = reader, .path = options->trace,
-				 .sink = sink_of(simulation),
-				 .progress = &progress, .choice = &options->choice };
+				 .sink = sink_of(simulation), .progress = &progress,
+				 .choice = &options->choice, .renumbers = true };
 	int status;
 
 	cli_progress_start(&progress, options->progress);
 	status = cli_pass_run(&pass);
 	if ((status == CLI_DONE || status == CLI_DAMAGED) &&
-	    print_results(simulation, options, reduction))
+	    print_results(simulation, options, reduction,
+			  references_made(simulation, &pass, reduction)))
 		status = CLI_FAILED;
 	return status;
 }
@@ -357,13 +377,10 @@ int cmd_sim(int argc, char **argv)
 		return status;
 	lpl_reader_jobs(reader, options.jobs);
 	reduction = lpl_meta_get(lpl_reader_meta(reader), LPL_META_REDUCTION);
-	if (options.kinds && lpl_reduction_behaviour(reduction) != 0)
-		status = cli_complain(CLI_USAGE, "%s: a behaviour sequence (%s) tells of one "
-				      "memory, and cannot be taken apart by kind", options.trace, reduction);
-	if (!status && options.sizes && lpl_sizes_parse(&sizes, options.sizes, &report))
+	if (options.sizes && lpl_sizes_parse(&sizes, options.sizes, &report))
 		status = cli_report(&report);
 	if (!status)
-		status = open_simulation(&simulation, &options, reduction,
+		status = open_simulation(&simulation, &options, lpl_reader_meta(reader),
 					 options.sizes ? &sizes : NULL);
 	if (!status)
 		status = simulate(&simulation, reader, &options, reduction);

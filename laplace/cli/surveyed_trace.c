@@ -2,63 +2,13 @@
 /* A trace and its survey; see surveyed_trace.h. */
 #include "surveyed_trace.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/digits.h"
+#include "guest_time.h"
 #include "progress.h"
 #include "pass.h"
 #include "say.h"
-
-/* ---- the guest's time ---- */
-
-/*
- * A line of a bochsrc, as LPL_META_MACHINE has it (\n is a newline, \\ a backslash), without
- * blanks, quotes and the comment that # begins.  Returns what follows it.
- */
-static const char *next_line(const char *text, char *line, size_t size)
-{
-	bool is_quoted = false, is_comment = false;
-	size_t used = 0;
-
-	for (; *text; text++) {
-		if (text[0] == '\\' && text[1] == 'n') {
-			text += 2;
-			break;
-		}
-		if (text[0] == '\\' && text[1])
-			text++;
-		if (*text == '"')
-			is_quoted = !is_quoted;
-		else if (*text == '#' && !is_quoted)
-			is_comment = true;
-		else if (!is_comment && (is_quoted || !isspace((unsigned char)*text)) &&
-			 used + 1 < size)
-			line[used++] = *text;
-	}
-	line[used] = '\0';
-	return text;
-}
-
-/* What `cpu: ips=` says, the last of them if there are several; 0: nothing. */
-static uint64_t cycles_a_second(const char *machine)
-{
-	char line[512], *rest, *parameter;
-	uint64_t cycles = 0;
-
-	while (machine && *machine) {
-		machine = next_line(machine, line, sizeof(line));
-		if (strncmp(line, "cpu:", 4) != 0)
-			continue;
-		for (rest = line + 4; (parameter = strsep(&rest, ","));) {
-			if (strncmp(parameter, "ips=", 4) == 0 &&
-			    !lpl_scan_decimal(parameter + 4, &cycles))
-				cycles = 0;
-		}
-	}
-	return cycles;
-}
 
 /* ---- names ---- */
 
@@ -166,15 +116,19 @@ static int fill_survey(struct surveyed_trace *trace, const struct surveyed_trace
 {
 	struct lpl_report report = { 0 };
 	struct cli_progress progress;
+	struct lpl_totals totals;
 	struct cli_pass pass;
+	int status;
 
 	if (lpl_survey_open(&trace->survey, &options->survey, &report))
 		return cli_report(&report);
 	cli_progress_start(&progress, options->progress);
 	pass = (struct cli_pass){ .reader = trace->reader, .path = trace->path,
 				  .sink = lpl_survey_sink(trace->survey), .progress = &progress,
-				  .past_damage = true };
-	return cli_pass_run(&pass);
+				  .choice = &options->choice, .past_damage = true };
+	status = cli_pass_run(&pass);
+	trace->references_made = cli_pass_totals(&pass, &totals) ? cli_refs_before(&totals) : 0;
+	return status;
 }
 
 /* Nothing is to be shown. */
@@ -195,7 +149,7 @@ int surveyed_trace_read(struct surveyed_trace *trace,
 	if (status)
 		return status;
 	trace->meta = lpl_reader_meta(trace->reader);
-	trace->cycles_a_second = cycles_a_second(lpl_meta_get(trace->meta, LPL_META_MACHINE));
+	trace->cycles_a_second = cli_cycles_a_second(trace->meta);
 	status = cli_check_mergeable(trace->meta, trace->path);
 	if (status)
 		return status;
@@ -203,7 +157,6 @@ int surveyed_trace_read(struct surveyed_trace *trace,
 	if (status != CLI_DONE && status != CLI_DAMAGED)
 		return drop_survey(trace, status);
 	trace->is_damaged = status == CLI_DAMAGED;
-	trace->references_made = cli_refs_before(lpl_reader_totals(trace->reader));
 	trace->bytes = lpl_reader_size(trace->reader);
 	if (trace->bytes == 0)
 		trace->bytes = lpl_reader_bytes(trace->reader);

@@ -14,6 +14,7 @@
 struct surveyed_trace_options {
 	const char *path;
 	enum cli_when progress;
+	struct lpl_choice_options choice;	/* which references are surveyed */
 	struct lpl_survey_options survey;
 	uint64_t top;			/* how many lines a table, or a picture, has at most */
 };

@@ -40,7 +40,7 @@ static int null_finish(struct lpl_sink *sink, struct lpl_report *report)
 /* ---- opening ---- */
 
 static enum lpl_error describe(struct lpl_meta *meta, const struct lpl_plan *plan,
-			       struct lpl_report *report)
+			       const char *only, struct lpl_report *report)
 {
 	char page_size[24], reduction[LPL_SPEC_SIZE], exact[LPL_SPEC_SIZE];
 	enum lpl_error error = lpl_reducer_describe("none", plan->reduction, reduction, exact,
@@ -53,13 +53,21 @@ static enum lpl_error describe(struct lpl_meta *meta, const struct lpl_plan *pla
 		error = lpl_meta_set(meta, LPL_META_REDUCTION, reduction);
 	if (!error)
 		error = lpl_meta_set(meta, LPL_META_EXACT, exact);
+	if (!error && *only)
+		error = lpl_meta_set(meta, LPL_META_ONLY, only);
 	return error;
 }
 
-/* Nothing is reduced: the writer takes the log's runs as they are. */
-static bool packs_runs(const struct lpl_collector *c)
+/* Nothing is reduced: the writer packs runs, those of the log as they are ... */
+static bool has_runs(const struct lpl_collector *c)
 {
 	return c->has_log && c->stage == LPL_STAGE_FILE && strcmp(c->plan.rest, "none") == 0;
+}
+
+/* ... unless they are taken apart, as some of their references are chosen. */
+static bool packs_runs(const struct lpl_collector *c)
+{
+	return has_runs(c) && !c->chosen.choice;
 }
 
 static void abandon(struct lpl_collector *c)
@@ -80,6 +88,7 @@ static void destroy(struct lpl_collector *c)
 	lpl_ring_stream_free(&c->stream);
 	lpl_log_stream_free(&c->log);
 	lpl_run_refs_free(&c->refs);
+	lpl_chosen_close(&c->chosen);
 	lpl_guest_keeper_close(&c->guest);
 	lpl_status_file_close(&c->status_file);
 	lpl_status_free(&c->status);
@@ -92,11 +101,11 @@ static enum lpl_error open_trace(struct lpl_collector *c,
 				 struct lpl_report *report)
 {
 	const struct lpl_writer_options writing = {
-		.level = options->level, .runs = packs_runs(c), .ends_when_full = true,
+		.level = options->level, .runs = has_runs(c), .ends_when_full = true,
 		.no_room = lpl_collector_wait_for_room, .context = c
 	};
 	struct lpl_meta *meta = lpl_meta_copy(options->meta);
-	enum lpl_error error = meta ? describe(meta, &c->plan, report) :
+	enum lpl_error error = meta ? describe(meta, &c->plan, c->chosen.spec, report) :
 			       lpl_fail(report, LPL_ERR_MEMORY, "no memory for the header");
 
 	if (!error && options->segmented)
@@ -118,12 +127,14 @@ static enum lpl_error open_trace(struct lpl_collector *c,
 /* The one that is used, and the other as well: both ask for the same. */
 static void connect_streams(struct lpl_collector *c)
 {
-	c->stream.writer = c->writer;
+	/* who tells the writer how much there was */
+	c->chosen.writer = c->writer;
+	c->chosen.all = lpl_collector_totals(c);
+	c->stream.writer = c->refs.writer = c->chosen.choice ? NULL : c->writer;
 	c->stream.flush = lpl_collector_flush;
 	c->stream.hear = lpl_collector_hear;
 	c->stream.between = c->segments ? lpl_collector_between : NULL;
 	c->stream.context = c;
-	c->refs.writer = c->writer;
 	c->refs.tracer_refs = &c->log.tracer_refs;
 	lpl_run_refs_init(&c->refs);
 	c->log.out = packs_runs(c) ? lpl_writer_runs(c->writer) : &c->refs.sink;
@@ -146,6 +157,9 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 		return lpl_fail(report, LPL_ERR_USAGE, "%s: %s", options->plan->reduction,
 				options->log ? "its windows do not go through a log" :
 					       "every reference goes through a log");
+	if (options->only && options->place)
+		return lpl_fail(report, LPL_ERR_USAGE, "what is known of who is chosen is in no "
+				"checkpoint");
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for the collector");
@@ -178,6 +192,11 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 		error = lpl_fail(report, LPL_ERR_MEMORY, "no memory for the ring");
 		goto failed;
 	}
+	if (options->only)
+		error = lpl_chosen_open(&c->chosen, options->only, options->log,
+					options->cycles_a_second, report);
+	if (error)
+		goto failed;
 	if (options->status_path) {
 		error = lpl_status_file_open(&c->status_file, options->status_path, trace, report);
 		if (error && options->place && c->complain)	/* who goes on does without */
@@ -243,6 +262,8 @@ enum lpl_error lpl_collector_close(struct lpl_collector *c, const char *end,
 		totals->events = c->log.events;
 		totals->recording.sent_refs = c->log.refs;
 	}
+	if (c->chosen.choice)
+		lpl_chosen_end(&c->chosen, totals);
 	totals->recording.instructions = lpl_collector_instructions(c);
 	/* host time has no place in a run that is to repeat */
 	totals->wait_ns = c->flush_ns ? lpl_collector_wait_ns(c) : 0;
@@ -274,6 +295,9 @@ enum lpl_error lpl_collector_close(struct lpl_collector *c, const char *end,
 		c->writer = NULL;
 		c->segments = NULL;
 	}
+	if (c->chosen.choice && totals->total == 0 && c->complain)
+		c->complain(c->context, "nothing of what was chosen came: the trace holds no "
+			    "references");
 	lpl_collector_tell_all(c, &last,
 			       (struct lpl_status_end){ "ended", end,
 							error && report ? report->text : message });

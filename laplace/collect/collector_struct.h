@@ -15,6 +15,7 @@
 
 #include <laplace/collector.h>
 
+#include "chosen.h"
 #include "container/segments.h"
 #include "container/writer.h"
 #include "log_stream.h"
@@ -45,6 +46,7 @@ struct lpl_collector {
 	struct lpl_ring_stream stream;	/* of windows */
 	struct lpl_log_stream log;
 	struct lpl_run_refs refs;	/* of the log */
+	struct lpl_chosen chosen;	/* what is recorded of the two */
 	struct lpl_writer *writer;	/* NULL unless the stage is FILE */
 	struct lpl_segments *segments;	/* whose it is; NULL: it has a file of its own */
 	struct lpl_guest_keeper guest;	/* for them */

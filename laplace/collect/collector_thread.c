@@ -36,7 +36,9 @@ enum lpl_error lpl_collector_reduce(struct lpl_collector *c, const struct lpl_fe
 	lpl_reducer_learn(reducer, learned);
 	lpl_reducer_close(c->reducer);
 	c->reducer = reducer;
-	c->stream.out = c->refs.out = lpl_reducer_sink(reducer);
+	c->chosen.next = lpl_reducer_sink(reducer);
+	c->stream.out = c->refs.out = c->chosen.choice ? lpl_chosen_sink(&c->chosen) :
+							 c->chosen.next;
 	return LPL_OK;
 }
 

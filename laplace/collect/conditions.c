@@ -6,7 +6,7 @@
 
 #include <laplace/conditions.h>
 
-#include "parts.h"
+#include "base/parts.h"
 
 static const struct lpl_part parts[LPL_CONDITIONS] = {
 	[LPL_AT_INSTRUCTIONS] = { "instructions", "N" }, [LPL_AT_REFERENCES] = { "references", "N" },

@@ -35,6 +35,13 @@ static uint64_t windows_of(const char *spec, const struct lpl_method **method)
 	return end != NULL && (*end == '\0' || *end == '+') ? pages : 0;
 }
 
+void lpl_plan_every(struct lpl_plan *plan)
+{
+	if (plan->window)
+		memcpy(plan->rest, plan->reduction, sizeof(plan->rest));
+	plan->window = 0;
+}
+
 enum lpl_error lpl_plan_parse(struct lpl_plan *plan, const char *spec,
 			      struct lpl_report *report)
 {

@@ -2,7 +2,7 @@
 /* How large segments get, as a specification says it. */
 #include <laplace/collector.h>
 
-#include "parts.h"
+#include "base/parts.h"
 
 enum { BYTES, INSTRUCTIONS, PARTS };
 static const struct lpl_part parts[PARTS] = { { "bytes", "N" }, { "instructions", "N" } };

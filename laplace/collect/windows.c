@@ -18,7 +18,7 @@
 
 #include "base/digits.h"
 #include "base/map.h"
-#include "parts.h"
+#include "base/parts.h"
 
 #define NAME_MAX_BYTES 15	/* of a task's name that Linux keeps */
 

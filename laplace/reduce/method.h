@@ -28,6 +28,7 @@
 	METHOD(lrubs) \
 	METHOD(fence) \
 	METHOD(unfence) \
+	METHOD(chosen) \
 	METHOD(merged)
 
 /* What is there between a reference that is dropped and those that are kept around it? */

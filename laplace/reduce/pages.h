@@ -40,6 +40,10 @@ struct lpl_pages {
 	unsigned int shift;		/* 64 - log2(buckets) */
 };
 
+/*
+ * What is asked of each reference has no branches: nobody can foretell the answers, the processor
+ * neither.
+ */
 static inline bool lpl_is_walk(const struct lpl_ref *ref)
 {
 	return ref->type >= LPL_WALK_READ;

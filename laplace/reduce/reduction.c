@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /* ---- fences ---- */
 
@@ -134,6 +135,18 @@ bool lpl_reduction_fenced(const char *reduction)
 	struct lpl_reduction read;
 
 	return lpl_reduction_read(&read, reduction) && read.fenced_throughout;
+}
+
+enum lpl_error lpl_reduction_chosen(const char *reduction, char chosen[LPL_SPEC_SIZE],
+				    struct lpl_report *report)
+{
+	const bool reduced = reduction != NULL && strcmp(reduction, "none") != 0;
+
+	if (snprintf(chosen, LPL_SPEC_SIZE, "%s%s", reduced ? reduction : "none",
+		     reduced ? "+chosen" : "") >= LPL_SPEC_SIZE)
+		return lpl_fail(report, LPL_ERR_USAGE, "the reduction '%.40s...' is too long",
+				reduction);
+	return LPL_OK;
 }
 
 uint64_t lpl_reduction_page_size(const char *reduction)

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "file_name.h"
 #include "merge/tasks.h"
 
 enum { BATCH = 1024, COMM = 15 };	/* of a name that no exec told, kernels have so much */
@@ -32,18 +33,23 @@ struct wanted {
 
 struct lpl_choice {
 	struct lpl_sink sink;
+	struct lpl_kinds *kinds;	/* in front of it; or NULL */
 	struct lpl_sink *next;
 	struct wanted process, task;
 	bool by_task;		/* either of them is wanted */
 	bool children;
 	unsigned int modes, types;
 	uint64_t address, address_last, page_size;
+	struct lpl_moment from, to;	/* times are cycles here; their texts are ours */
+	bool begun, over;		/* as far as events tell */
 	struct tasks tasks;
 	struct lpl_map spaces;	/* that a duplication told of: whose task is made then is a child */
 	struct lpl_map chosen;	/* serial -> enum chosen, of those that live */
 	bool runs;		/* the task that runs is chosen */
+	enum lpl_numbering numbering;
+	uint64_t since;		/* how many references came before the latest event, ... */
+	uint64_t others;	/* ... and of these not from the tasks that are chosen */
 	uint64_t passed, named;
-	size_t count;
 	struct lpl_ref batch[BATCH];
 };
 
@@ -129,12 +135,52 @@ static bool follow_spaces(struct lpl_choice *choice, const struct lpl_event *eve
 	       lpl_map_put(&choice->spaces, LPL_KEY(event->arg[KTR_SPACE_DUPLICATE_CHILD]), 1);
 }
 
+/* ---- when ---- */
+
+/* Has the moment come, as far as a clock tells? */
+static bool has_come(const struct lpl_moment *moment, uint64_t ref, uint64_t instr, uint64_t cycle)
+{
+	switch (moment->kind) {
+	case LPL_MOMENT_REFERENCE:
+		return ref >= moment->number;
+	case LPL_MOMENT_INSTRUCTION:
+		return instr >= moment->number;
+	case LPL_MOMENT_CYCLE:
+	case LPL_MOMENT_TIME:
+		return cycle >= moment->number;
+	default:
+		return false;
+	}
+}
+
+/* Is that the event which the moment is behind? */
+static bool is_told(const struct lpl_moment *moment, const struct lpl_event *event)
+{
+	if (moment->kind == LPL_MOMENT_EXEC)
+		return event->tag == KTR_EXEC &&
+		       lpl_is_file(moment->text, event->text, event->text_length);
+	return moment->kind == LPL_MOMENT_MARK &&
+	       (event->tag == KTR_MARK || event->tag == LPL_EVENT_MARK) &&
+	       event->text_length == strlen(moment->text) &&
+	       memcmp(event->text, moment->text, event->text_length) == 0;
+}
+
+static void follow_time(struct lpl_choice *choice, const struct lpl_event *event)
+{
+	choice->begun |= has_come(&choice->from, event->ref, event->instr, event->cycle);
+	choice->over |= choice->begun && is_told(&choice->to, event);
+	choice->begun |= is_told(&choice->from, event);
+}
+
+/* ---- events ---- */
+
 static bool follow(struct lpl_choice *choice, const struct lpl_event *event)
 {
 	struct tasks *tasks = &choice->tasks;
 	bool enough = true, space_known;
 	struct task *task;
 
+	follow_time(choice, event);
 	/* a switch may be among the events that are missing */
 	if (event->tag == LPL_EVENT_GAP && event->arg[LPL_EVENT_GAP_EVENTS] != 0)
 		lpl_tasks_gap(tasks);
@@ -159,14 +205,39 @@ static bool follow(struct lpl_choice *choice, const struct lpl_event *event)
 
 /* ---- the stream ---- */
 
-static int send(struct lpl_choice *choice, struct lpl_report *report)
+static bool is_on(const struct lpl_choice *choice)
 {
-	size_t count = choice->count;
+	return !choice->by_task || choice->runs;
+}
 
-	choice->count = 0;
-	choice->passed += count;
-	return count == 0 ? LPL_OK :
-			    choice->next->refs(choice->next, choice->batch, count, report);
+/* That of a reference that is passed. */
+static uint64_t next_number(struct lpl_choice *choice, uint64_t ref)
+{
+	choice->passed++;
+	switch (choice->numbering) {
+	case LPL_NUMBERS_COUNTED:
+		return choice->passed;
+	case LPL_NUMBERS_BY_EVENTS:
+		return ref - choice->others;
+	case LPL_NUMBERS_KEPT:
+		break;
+	}
+	return ref;
+}
+
+/* And of the last one before an event, which comes after the `ref`th of all. */
+static uint64_t number_before_event(struct lpl_choice *choice, uint64_t ref)
+{
+	if (!is_on(choice) && ref > choice->since)
+		choice->others += ref - choice->since;
+	choice->since = ref;
+	return choice->numbering == LPL_NUMBERS_KEPT ? ref : lpl_choice_before(choice, ref);
+}
+
+static bool is_in_time(const struct lpl_choice *choice, const struct lpl_ref *ref)
+{
+	return (choice->begun || has_come(&choice->from, ref->ref, ref->instr, ref->cycle)) &&
+	       !choice->over && !has_come(&choice->to, ref->ref, ref->instr, ref->cycle);
 }
 
 static bool is_chosen(const struct lpl_choice *choice, const struct lpl_ref *ref)
@@ -174,51 +245,68 @@ static bool is_chosen(const struct lpl_choice *choice, const struct lpl_ref *ref
 	const unsigned int mode = ref->flags & LPL_USER ? LPL_CHOOSE_USER : LPL_CHOOSE_KERNEL;
 	const uint64_t bytes = ref->flags & LPL_PAGED ? choice->page_size : ref->length;
 
-	return (choice->modes & mode) != 0 && (choice->types >> ref->type & 1) != 0 &&
-	       ref->address <= choice->address_last && ref->address + (bytes - 1) >= choice->address;
+	return is_in_time(choice, ref) && (choice->modes & mode) != 0 &&
+	       (choice->types >> ref->type & 1) != 0 && ref->address <= choice->address_last &&
+	       ref->address + (bytes - 1) >= choice->address;
 }
 
 static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
 		     struct lpl_report *report)
 {
 	struct lpl_choice *choice = (struct lpl_choice *)sink;
+	struct lpl_ref *batch = choice->batch;
+	size_t used = 0;
+	int error = LPL_OK;
 
-	if (choice->by_task && !choice->runs)
-		return LPL_OK;
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; is_on(choice) && i < count && error == LPL_OK; i++) {
 		if (!is_chosen(choice, &refs[i]))
 			continue;
-		choice->batch[choice->count++] = refs[i];
-		if (choice->count == BATCH) {
-			int error = send(choice, report);
-
-			if (error != LPL_OK)
-				return error;
+		batch[used] = refs[i];
+		batch[used++].ref = next_number(choice, refs[i].ref);
+		if (used == BATCH) {
+			error = choice->next->refs(choice->next, batch, used, report);
+			used = 0;
 		}
 	}
-	return LPL_OK;
+	return error != LPL_OK || used == 0 ? error :
+					      choice->next->refs(choice->next, batch, used, report);
 }
 
 static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 		      struct lpl_report *report)
 {
 	struct lpl_choice *choice = (struct lpl_choice *)sink;
-	int error = send(choice, report);
+	struct lpl_event renumbered = *event;
 
-	if (error == LPL_OK && !follow(choice, event))
-		error = lpl_fail(report, LPL_ERR_MEMORY, "no memory for another task");
-	return error != LPL_OK ? error : choice->next->event(choice->next, event, report);
+	renumbered.ref = number_before_event(choice, event->ref);
+	if (!follow(choice, event))
+		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for another task");
+	return choice->next->event(choice->next, &renumbered, report);
 }
 
 static int take_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct lpl_choice *choice = (struct lpl_choice *)sink;
-	int error = send(choice, report);
 
-	return error != LPL_OK ? error : choice->next->finish(choice->next, report);
+	return choice->next->finish(choice->next, report);
 }
 
 /* ---- opening and closing ---- */
+
+/* A copy, with a time as a cycle; false: no memory. */
+static bool copy_moment(struct lpl_moment *copy, const struct lpl_moment *moment,
+			uint64_t cycles_a_second)
+{
+	*copy = *moment;
+	copy->text = moment->text != NULL ? strdup(moment->text) : NULL;
+	if (moment->kind == LPL_MOMENT_TIME) {
+		const unsigned __int128 cycles =
+			(unsigned __int128)moment->number * cycles_a_second / 1000000;
+
+		copy->number = cycles < UINT64_MAX ? (uint64_t)cycles : UINT64_MAX;
+	}
+	return moment->text == NULL || copy->text != NULL;
+}
 
 static bool want(struct wanted *wanted, const char *text)
 {
@@ -240,6 +328,7 @@ enum lpl_error lpl_choice_open(struct lpl_choice **choice,
 			       struct lpl_sink *next, struct lpl_report *report)
 {
 	const bool ranged = options->address != 0 || options->address_end != 0;
+	enum lpl_error error = LPL_OK;
 	struct lpl_choice *made;
 
 	*choice = NULL;
@@ -248,6 +337,13 @@ enum lpl_error lpl_choice_open(struct lpl_choice **choice,
 				"addresses", options->address, options->address_end);
 	if (options->children && options->process == NULL && options->task == NULL)
 		return lpl_fail(report, LPL_ERR_USAGE, "children of nobody: a process is missing");
+	if (options->numbering == LPL_NUMBERS_BY_EVENTS && lpl_choice_beyond_tasks(options))
+		return lpl_fail(report, LPL_ERR_USAGE, "events do not tell how many references of a "
+				"mode, a type or a range there are");
+	if (options->cycles_a_second == 0 && (options->from.kind == LPL_MOMENT_TIME ||
+					      options->to.kind == LPL_MOMENT_TIME))
+		return lpl_fail(report, LPL_ERR_USAGE, "it is not known how many cycles a second of the "
+				"guest's has");
 	made = calloc(1, sizeof(*made));
 	if (made == NULL)
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory to choose references");
@@ -255,6 +351,7 @@ enum lpl_error lpl_choice_open(struct lpl_choice **choice,
 	made->next = next;
 	made->by_task = options->process != NULL || options->task != NULL;
 	made->children = options->children;
+	made->numbering = options->numbering;
 	made->modes = options->modes != 0 ? options->modes : LPL_CHOOSE_USER | LPL_CHOOSE_KERNEL;
 	made->types = options->types != 0 ? options->types : UINT_MAX;
 	made->address = options->address;
@@ -263,9 +360,19 @@ enum lpl_error lpl_choice_open(struct lpl_choice **choice,
 	lpl_tasks_init(&made->tasks);
 	lpl_map_init(&made->spaces, 1);
 	lpl_map_init(&made->chosen, 1);
-	if (!want(&made->process, options->process) || !want(&made->task, options->task)) {
+	made->begun = options->from.kind == LPL_MOMENT_NONE;
+	if (!copy_moment(&made->from, &options->from, options->cycles_a_second) ||
+	    !copy_moment(&made->to, &options->to, options->cycles_a_second) ||
+	    !want(&made->process, options->process) || !want(&made->task, options->task)) {
 		lpl_choice_close(made);
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory to choose references");
+	}
+	if (options->kinds != NULL || options->file != NULL)
+		error = lpl_kinds_open(&made->kinds, options->kinds, options->file, &made->sink,
+				       report);
+	if (error != LPL_OK) {
+		lpl_choice_close(made);
+		return error;
 	}
 	*choice = made;
 	return LPL_OK;
@@ -273,12 +380,25 @@ enum lpl_error lpl_choice_open(struct lpl_choice **choice,
 
 struct lpl_sink *lpl_choice_sink(struct lpl_choice *choice)
 {
-	return &choice->sink;
+	return choice->kinds != NULL ? lpl_kinds_sink(choice->kinds) : &choice->sink;
 }
 
 uint64_t lpl_choice_passed(const struct lpl_choice *choice)
 {
 	return choice->passed;
+}
+
+uint64_t lpl_choice_before(const struct lpl_choice *choice, uint64_t number)
+{
+	switch (choice->numbering) {
+	case LPL_NUMBERS_COUNTED:
+		return choice->passed;
+	case LPL_NUMBERS_BY_EVENTS:
+		return (is_on(choice) ? number : choice->since) - choice->others;
+	case LPL_NUMBERS_KEPT:
+		break;
+	}
+	return 0;
 }
 
 uint64_t lpl_choice_tasks(const struct lpl_choice *choice)
@@ -293,6 +413,9 @@ void lpl_choice_close(struct lpl_choice *choice)
 	lpl_map_free(&choice->spaces);
 	lpl_map_free(&choice->chosen);
 	lpl_tasks_free(&choice->tasks);
+	lpl_kinds_close(choice->kinds);
+	free((char *)choice->from.text);
+	free((char *)choice->to.text);
 	free(choice->process.name);
 	free(choice->task.name);
 	free(choice);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The references to pages of some kinds.
+ * The references to pages of some kinds, or of a file.
  *
  * Page numbers are dense in a whole trace, but a damaged file may hold any: kinds are
  * kept in leaves of 4096 pages, found by a hash table, so that memory is bounded by the
@@ -15,20 +15,24 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "file_name.h"
 
 #define LEAF_SHIFT 12
 #define LEAF_PAGES (1U << LEAF_SHIFT)
 #define BATCH 1024
 
+enum page { NOT_TOLD, NOT_WANTED, WANTED };
+
 struct leaf {
 	struct leaf *next;		/* of all */
-	uint8_t kind[LEAF_PAGES];	/* plus 1; 0: not told of */
+	uint8_t page[LEAF_PAGES];	/* enum page */
 };
 
 struct lpl_kinds {
 	struct lpl_sink sink;
 	struct lpl_sink *next;
 	uint32_t wanted;		/* a bit for each kind */
+	char *file;			/* NULL: any, and none */
 	struct leaf *all;
 	struct lpl_map leaves;		/* page number >> LEAF_SHIFT -> struct leaf, of all */
 	struct leaf *last;		/* the one last asked for ... */
@@ -47,6 +51,13 @@ static struct leaf *leaf_of(struct lpl_kinds *kinds, uint64_t page)
 		kinds->last_number = number;
 	}
 	return kinds->last;
+}
+
+static bool is_wanted(const struct lpl_kinds *kinds, const struct lpl_event *event, uint64_t kind)
+{
+	if ((kinds->wanted >> kind & 1) == 0)
+		return false;
+	return kinds->file == NULL || lpl_is_file(kinds->file, event->text, event->text_length);
 }
 
 static int note_page(struct lpl_kinds *kinds, const struct lpl_event *event,
@@ -70,7 +81,7 @@ static int note_page(struct lpl_kinds *kinds, const struct lpl_event *event,
 		kinds->all = leaf;
 		kinds->last = leaf;
 	}
-	leaf->kind[page % LEAF_PAGES] = (uint8_t)(kind + 1);
+	leaf->page[page % LEAF_PAGES] = is_wanted(kinds, event, kind) ? WANTED : NOT_WANTED;
 	return LPL_OK;
 }
 
@@ -90,16 +101,16 @@ static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 	for (size_t i = 0; i < count; i++) {
 		uint64_t page = refs[i].address >> LPL_PAGE_SHIFT;
 		const struct leaf *leaf = leaf_of(kinds, page);
-		unsigned int kind = leaf == NULL ? 0 : leaf->kind[page % LEAF_PAGES];
+		unsigned int what = leaf == NULL ? NOT_TOLD : leaf->page[page % LEAF_PAGES];
 		int error;
 
-		if (kind == 0)
+		if (what == NOT_TOLD)
 			return lpl_fail(report, LPL_ERR_UNSUPPORTED, "reference %" PRIu64
 					": nothing tells what page %" PRIx64 " is: the trace was "
 					"not made by laplace merge --format canonical, or has "
 					"lost records",
 					refs[i].ref, page);
-		if ((kinds->wanted >> (kind - 1) & 1) == 0)
+		if (what == NOT_WANTED)
 			continue;
 		kinds->batch[kinds->count++] = refs[i];
 		error = kinds->count == BATCH ? send(kinds, report) : LPL_OK;
@@ -154,14 +165,14 @@ static enum lpl_error unknown_kind(const char *name, size_t length, struct lpl_r
 			length < 40 ? (int)length : 40, name, known);
 }
 
-enum lpl_error lpl_kinds_open(struct lpl_kinds **kinds, const char *spec,
+enum lpl_error lpl_kinds_open(struct lpl_kinds **kinds, const char *spec, const char *file,
 			      struct lpl_sink *next, struct lpl_report *report)
 {
 	struct lpl_kinds *made;
-	uint32_t wanted = 0;
+	uint32_t wanted = spec == NULL ? UINT32_MAX : 0;
 
 	*kinds = NULL;
-	for (const char *name = spec;; name++) {
+	for (const char *name = spec; name != NULL; name++) {
 		size_t length = strcspn(name, ",");
 		int kind = kind_named(name, length);
 
@@ -179,6 +190,11 @@ enum lpl_error lpl_kinds_open(struct lpl_kinds **kinds, const char *spec,
 	made->next = next;
 	made->wanted = wanted;
 	lpl_map_init(&made->leaves, 1);
+	made->file = file != NULL ? strdup(file) : NULL;
+	if (file != NULL && made->file == NULL) {
+		lpl_kinds_close(made);
+		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for kinds of pages");
+	}
 	*kinds = made;
 	return LPL_OK;
 }
@@ -199,5 +215,6 @@ void lpl_kinds_close(struct lpl_kinds *kinds)
 		free(leaf);
 	}
 	lpl_map_free(&kinds->leaves);
+	free(kinds->file);
 	free(kinds);
 }

@@ -311,8 +311,12 @@ enum lpl_error lpl_simulator_open(struct lpl_simulator **simulator,
 	opened->least_tau = UINT64_MAX;
 	opened->jobs = options != NULL && options->jobs != 0 ? options->jobs : lpl_processors();
 	error = open_reducer(opened, options != NULL ? options->reduction : NULL, report);
-	if (options != NULL && options->part && !is_unreduced(options->reduction))
-		opened->exactness = (struct lpl_exactness){ .lru = 0 };
+	if (options != NULL && !is_unreduced(options->reduction)) {
+		if (options->part == LPL_PART_REFERENCES)
+			opened->exactness = (struct lpl_exactness){ .lru = 0 };
+		else if (options->part == LPL_PART_PAGES)
+			opened->exactness.ws = 0;
+	}
 	if (error != LPL_OK)
 		lpl_simulator_close(opened);
 	else

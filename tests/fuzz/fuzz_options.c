@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Fuzzing what people write: reductions, windows of time, sizes, policies, kinds of pages, meta
- * data, conditions, requests at the control socket.  The first byte chooses which; the rest is a
+ * Fuzzing what people write: reductions, windows of time, sizes, policies, kinds of pages, choices,
+ * meta data, conditions, requests at the control socket.  The first byte chooses which; the rest is a
  * text, of two parts where a newline is.
  *
  * What is accepted has a canonical form, which is accepted, too, and is its own; what is not
@@ -127,7 +127,7 @@ static void kinds(char *list)
 	struct lpl_sink end = { .finish = nothing };
 	struct lpl_kinds *kinds;
 
-	if (lpl_kinds_open(&kinds, list, &end, &report))
+	if (lpl_kinds_open(&kinds, list, NULL, &end, &report))
 		require_told(&report);
 	else
 		lpl_kinds_close(kinds);
@@ -202,6 +202,30 @@ static void segment_size(const char *spec)
 		require(size.bytes >= LPL_SEGMENT_LEAST || size.instructions >= LPL_SEGMENT_LEAST);
 }
 
+/* What is chosen can be said, and is chosen again by that. */
+static void choice(const char *spec)
+{
+	char words[LPL_CHOICE_SIZE], said[LPL_CHOICE_SIZE], again[LPL_CHOICE_SIZE];
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_sink end = { .finish = nothing };
+	struct lpl_choice_options options;
+	struct lpl_choice *choice;
+
+	if (lpl_choice_parse(&options, words, spec, &report)) {
+		require_told(&report);
+		return;
+	}
+	if (lpl_choice_open(&choice, &options, &end, &report))
+		require_told(&report);
+	lpl_choice_close(choice);
+	/* whole numbers are longer than those with units */
+	if (lpl_choice_say(said, &options, &report))
+		return;
+	require(lpl_choice_parse(&options, words, said, &report) == LPL_OK);
+	require(lpl_choice_say(again, &options, &report) == LPL_OK);
+	require(strcmp(said, again) == 0);
+}
+
 /* The reply to any line is one line of JSON. */
 static void request(const uint8_t *data, size_t size)
 {
@@ -228,7 +252,7 @@ static void request(const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	enum { REDUCTION, REDUCTION_AGAIN, PLAN, WINDOWS, SIZES, POLICY, KINDS, META,
-	       TO_START, TO_STOP, TO_END, SEGMENT_SIZE, REQUEST, PARSERS };
+	       TO_START, TO_STOP, TO_END, SEGMENT_SIZE, REQUEST, CHOICE, PARSERS };
 	char *text, *rest, *second;
 
 	if (size == 0)
@@ -275,6 +299,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		break;
 	case SEGMENT_SIZE:
 		segment_size(text);
+		break;
+	case CHOICE:
+		choice(text);
 		break;
 	default:
 		request(data + 1, size - 1);

@@ -268,7 +268,7 @@ static void begin(const struct machine_setting *setting, struct truth *truth,
 		m.last_sync = laplace_instructions32(p);
 	}
 	laplace_producer_attach(p);
-	laplace_producer_init(ring, setting->window);
+	laplace_producer_init(ring, setting->window, false);
 	p->walks = setting->walks;
 	laplace.watch.known = true;
 	laplace.watch.address = FIRST_PAGE + 0x1000 + 0x100;

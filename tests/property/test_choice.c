@@ -38,7 +38,16 @@ struct machine {
 	} task[TASKS + 1];		/* by tid; 0 is idle, and nobody */
 	uint32_t runs;
 	uint64_t spaces;
+	uint64_t made, fitting;		/* references, all and the chosen ones, so far */
+	bool begun, over;		/* by marks */
+	bool drops;			/* some of the references that were made do not come */
 };
+
+/* What counts up from each reference to the next. */
+static uint64_t number(const struct machine *m)
+{
+	return m->wanted.numbering == LPL_NUMBERS_KEPT ? m->made : m->fitting;
+}
 
 static void tell(struct machine *m, uint32_t tag, const uint64_t arg[5], const char *text)
 {
@@ -48,7 +57,9 @@ static void tell(struct machine *m, uint32_t tag, const uint64_t arg[5], const c
 	memcpy(event.arg, arg, 5 * sizeof(*arg));
 	event.text_length = (uint32_t)strlen(text);
 	memcpy(event.text, text, event.text_length);
+	event.ref = event.instr = event.cycle = m->made;
 	stream_add_event(&m->all, &event);
+	event.ref = number(m);
 	stream_add_event(&m->chosen, &event);
 }
 
@@ -147,6 +158,30 @@ static void schedule(struct machine *m, uint32_t tid, uint64_t state)
 		judge(m, tid, false);
 }
 
+static bool is_clock(const struct lpl_moment *moment)
+{
+	return moment->kind >= LPL_MOMENT_REFERENCE && moment->kind <= LPL_MOMENT_TIME;
+}
+
+/* By the clocks, which are all the number of the reference; a second has four cycles. */
+static bool has_come(const struct lpl_moment *moment, uint64_t now)
+{
+	return is_clock(moment) &&
+	       now >= (moment->kind == LPL_MOMENT_TIME ? moment->number * 4 / 1000000 :
+							 moment->number);
+}
+
+static void mark(struct machine *m)
+{
+	const char *text = random_below(&m->random, 2) ? "a" : "b";
+	const struct lpl_moment *from = &m->wanted.from, *to = &m->wanted.to;
+
+	if (m->begun || from->kind == LPL_MOMENT_NONE || has_come(from, m->made))
+		m->over |= to->kind == LPL_MOMENT_MARK && strcmp(text, to->text) == 0;
+	m->begun |= from->kind == LPL_MOMENT_MARK && strcmp(text, from->text) == 0;
+	TELL(m, KTR_MARK, text, 0);
+}
+
 static void leave(struct machine *m)
 {
 	const uint32_t tid = m->runs;
@@ -167,6 +202,9 @@ static bool reference_fits(const struct machine *m, const struct lpl_ref *ref)
 	const uint64_t page = wanted->page_size ? wanted->page_size : 4096;
 	const uint64_t end = ref->address + (ref->flags & LPL_PAGED ? page : ref->length);
 
+	if (m->over || has_come(&wanted->to, ref->ref) ||
+	    !(m->begun || wanted->from.kind == LPL_MOMENT_NONE || has_come(&wanted->from, ref->ref)))
+		return false;
 	if ((wanted->process || wanted->task) && !is_chosen(m, m->runs))
 		return false;
 	if (wanted->modes && !(wanted->modes & (user ? LPL_CHOOSE_USER : LPL_CHOOSE_KERNEL)))
@@ -193,9 +231,29 @@ static void reference(struct machine *m)
 			ref->length = (uint16_t)(1 + random_below(&m->random, 64));
 			ref->address += random_below(&m->random, 4096 - 64);
 		}
-		if (reference_fits(m, ref))
+		ref->ref = ++m->made;
+		ref->instr = ref->cycle = m->made;
+		m->fitting += reference_fits(m, ref);
+		if (m->drops && random_below(&m->random, 3) == 0) {
+			m->all.count--;
+			continue;
+		}
+		if (reference_fits(m, ref)) {
 			stream_add_ref(&m->chosen, ref);
+			m->chosen.item[m->chosen.count - 1].ref.ref = number(m);
+		}
 	}
+}
+
+static void choose_moment(struct machine *m, struct lpl_moment *moment)
+{
+	if (random_below(&m->random, 3) == 0)
+		return;
+	moment->kind = (enum lpl_moment_kind)random_below(&m->random, LPL_MOMENT_EXEC);
+	moment->number = random_below(&m->random, 400);
+	if (moment->kind == LPL_MOMENT_TIME)
+		moment->number *= 250000;
+	moment->text = random_below(&m->random, 2) ? "a" : "b";
 }
 
 static void choose(struct machine *m, char digits[16])
@@ -213,6 +271,13 @@ static void choose(struct machine *m, char digits[16])
 		m->wanted.task = name_of[random_below(&m->random, NAMES)];
 	m->wanted.children = (m->wanted.process || m->wanted.task) && random_below(&m->random, 2);
 	m->wanted.page_size = random_below(&m->random, 3) * 4096;
+	m->wanted.numbering = (enum lpl_numbering)random_below(&m->random, 3);
+	m->drops = m->wanted.numbering == LPL_NUMBERS_BY_EVENTS;
+	if (m->drops)
+		return;		/* of tasks alone */
+	m->wanted.cycles_a_second = 4;
+	choose_moment(m, &m->wanted.from);
+	choose_moment(m, &m->wanted.to);
 	m->wanted.modes = random_below(&m->random, 4);
 	if (random_below(&m->random, 2))
 		m->wanted.types = random_below(&m->random, 1U << LPL_TYPES);
@@ -226,6 +291,8 @@ static void run_machine(struct machine *m, size_t steps)
 {
 	memset(m->task, 0, sizeof(m->task));
 	m->runs = 0;
+	m->made = m->fitting = 0;
+	m->begun = m->over = false;
 	stream_clear(&m->all);
 	stream_clear(&m->chosen);
 	/* the first of them was there before */
@@ -250,6 +317,9 @@ static void run_machine(struct machine *m, size_t steps)
 			break;
 		case 3:
 			execute(m);
+			break;
+		case 4:
+			mark(m);
 			break;
 		default:
 			schedule(m, tid, 1);
@@ -283,6 +353,8 @@ static void choice_by_definition(void **state)
 			fail_msg("seed %" PRIu64 " case %d (process %s, task %s, children %d): differs at"
 				 " %zu of %zu", seed, i, m.wanted.process, m.wanted.task,
 				 m.wanted.children, place, m.chosen.count);
+		assert_int_equal(lpl_choice_before(choice, m.made),
+				 m.wanted.numbering == LPL_NUMBERS_KEPT ? 0 : m.fitting);
 		passed += lpl_choice_passed(choice);
 		lpl_choice_close(choice);
 	}
@@ -294,19 +366,110 @@ static void choice_by_definition(void **state)
 
 static void choice_refuses(void **state)
 {
-	const struct lpl_choice_options no_range = { .address = 5, .address_end = 5 };
-	const struct lpl_choice_options nobody = { .children = true };
+	static const struct lpl_choice_options wrong[] = {
+		{ .address = 5, .address_end = 5 },
+		{ .children = true },
+		{ .from = { LPL_MOMENT_TIME, 1, "0.000001" } },
+		{ .process = "x", .modes = LPL_CHOOSE_USER, .numbering = LPL_NUMBERS_BY_EVENTS },
+		{ .kinds = "file,magic" },
+	};
 	struct stream out = { 0 };
 	struct collector collector;
 	struct lpl_choice *choice;
 
 	(void)state;
 	collector_init(&collector, &out);
-	assert_int_equal(lpl_choice_open(&choice, &no_range, &collector.sink, NULL), LPL_ERR_USAGE);
-	assert_null(choice);
-	assert_int_equal(lpl_choice_open(&choice, &nobody, &collector.sink, NULL), LPL_ERR_USAGE);
-	assert_null(choice);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		assert_int_equal(lpl_choice_open(&choice, &wrong[i], &collector.sink, NULL),
+				 LPL_ERR_USAGE);
+		assert_null(choice);
+	}
 	lpl_choice_close(NULL);
+}
+
+/* ---- in words ---- */
+
+static void choice_in_words(void **state)
+{
+	static const struct {
+		const char *spec, *said;
+		struct lpl_choice_options options;
+	} good[] = {
+		{ "process:gzip", "process:gzip", { .process = "gzip" } },
+		{ "process:g+++children", "process:g+++children",
+		  { .process = "g++", .children = true } },
+		{ "process:a,b,user", "process:a,b+user",
+		  { .process = "a,b", .modes = LPL_CHOOSE_USER } },
+		{ "process:a+b,user", "process:a+b+user",
+		  { .process = "a+b", .modes = LPL_CHOOSE_USER } },
+		{ "task:user", "task:user", { .task = "user" } },
+		{ "process:process:x", "process:process:x", { .process = "process:x" } },
+		{ "children,task:7", "task:7+children", { .task = "7", .children = true } },
+		{ "type:w+read,kernel", "kernel+type:read+write",
+		  { .types = 1U << LPL_READ | 1U << LPL_WRITE, .modes = LPL_CHOOSE_KERNEL } },
+		{ "from:instructions:5M+to:mark:a b,c", "from:instructions:5000000+to:mark:a b,c",
+		  { .from = { LPL_MOMENT_INSTRUCTION, 5000000, NULL },
+		    .to = { LPL_MOMENT_MARK, 0, "a b,c" } } },
+		{ "from:seconds:1.25,to:exec:/bin/x+user", "user+from:seconds:1.25+to:exec:/bin/x",
+		  { .modes = LPL_CHOOSE_USER, .from = { LPL_MOMENT_TIME, 1250000, "1.25" },
+		    .to = { LPL_MOMENT_EXEC, 0, "/bin/x" } } },
+		{ "kind:file,shm+file:/a+b", "kind:file,shm+file:/a+b",
+		  { .kinds = "file,shm", .file = "/a+b" } },
+		{ "range:0x1000:fffff000", "range:1000:fffff000",
+		  { .address = 0x1000, .address_end = 0xfffff000 } },
+	};
+	static const char *const bad[] = {
+		"", "children", "process:", "process", "gzip", "children,,task:x", "type:r+type:w",
+		"process:a+process:b", "type:x", "type:", "range:5", "range:5:5", "range:x:9",
+		"range:1:2:3", "user+", "user:yes", "user+user",
+		"from:5", "to:", "from::5", "from:instructions:0", "from:seconds:x", "to:seconds:1.2.3",
+		"to:references:4+mark:x", "from:user", "+user",
+	};
+	char words[LPL_CHOICE_SIZE], said[LPL_CHOICE_SIZE], longest[LPL_CHOICE_SIZE + 1];
+	struct lpl_choice_options options;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		const struct lpl_choice_options *expected = &good[i].options;
+
+		assert_int_equal(lpl_choice_parse(&options, words, good[i].spec, NULL), LPL_OK);
+		assert_string_equal(options.process ? options.process : "",
+				    expected->process ? expected->process : "");
+		assert_string_equal(options.task ? options.task : "",
+				    expected->task ? expected->task : "");
+		assert_int_equal(options.children, expected->children);
+		assert_int_equal(options.modes, expected->modes);
+		assert_int_equal(options.types, expected->types);
+		assert_int_equal(options.from.kind, expected->from.kind);
+		assert_int_equal(options.from.number, expected->from.number);
+		assert_int_equal(options.to.kind, expected->to.kind);
+		if (expected->to.text)
+			assert_string_equal(options.to.text, expected->to.text);
+		assert_string_equal(options.kinds ? options.kinds : "",
+				    expected->kinds ? expected->kinds : "");
+		assert_string_equal(options.file ? options.file : "",
+				    expected->file ? expected->file : "");
+		assert_int_equal(options.address, expected->address);
+		assert_int_equal(options.address_end, expected->address_end);
+		assert_int_equal(lpl_choice_say(said, &options, NULL), LPL_OK);
+		assert_string_equal(said, good[i].said);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		if (lpl_choice_parse(&options, words, bad[i], NULL) != LPL_ERR_USAGE)
+			fail_msg("'%s' was taken", bad[i]);
+	memset(longest, 'x', sizeof(longest));
+	memcpy(longest, "process:", 8);
+	longest[LPL_CHOICE_SIZE] = '\0';
+	assert_int_equal(lpl_choice_parse(&options, words, longest, NULL), LPL_ERR_USAGE);
+	longest[LPL_CHOICE_SIZE - 1] = '\0';
+	assert_int_equal(lpl_choice_parse(&options, words, longest, NULL), LPL_OK);
+	assert_int_equal(lpl_choice_say(said, &options, NULL), LPL_OK);
+	assert_string_equal(said, longest);
+	/* what would be read as another choice cannot be said */
+	assert_int_equal(lpl_choice_say(said, &(struct lpl_choice_options){ .process = "a+user" },
+					NULL), LPL_ERR_USAGE);
+	assert_int_equal(lpl_choice_say(said, &(struct lpl_choice_options){ 0 }, NULL), LPL_OK);
+	assert_string_equal(said, "");
 }
 
 /* The last byte of all is one of any range's end. */
@@ -335,7 +498,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(choice_by_definition),
-		cmocka_unit_test(choice_refuses),
+		cmocka_unit_test(choice_refuses), cmocka_unit_test(choice_in_words),
 		cmocka_unit_test(choice_of_the_last_address),
 	};
 

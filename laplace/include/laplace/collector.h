@@ -42,6 +42,8 @@ struct lpl_plan {
 /* LPL_ERR_USAGE: SPEC is none, or its windows are larger than that. */
 enum lpl_error lpl_plan_parse(struct lpl_plan *plan, const char *spec,
 			      struct lpl_report *report);
+/* Have the collector's thread do all of a plan, for whom every reference is logged. */
+void lpl_plan_every(struct lpl_plan *plan);
 
 /*
  * Ring records, of windows.  The top byte of word[3] is the kind.  `number` is a
@@ -110,6 +112,12 @@ struct lpl_collector_place {
 struct lpl_collector_options {
 	const char *path;		/* of the trace */
 	const struct lpl_plan *plan;
+	/*
+	 * A choice (select.h): what is not chosen is neither reduced nor recorded.  NULL: everything
+	 * is.  Where windows come, tasks alone are chosen, and a window ends at each event.
+	 */
+	const char *only;
+	uint64_t cycles_a_second;	/* of the guest's time, for a choice that speaks of it */
 	const struct lpl_meta *meta;	/* copied; reduction and exactness are added */
 	enum lpl_stage stage;
 	int level;			/* of zstd; 0: the default */
@@ -164,9 +172,10 @@ struct lpl_collector_options {
 struct lpl_collector;
 
 /*
- * Open the trace and start the thread.  Errors as lpl_writer_open() and lpl_reducer_open(),
- * LPL_ERR_IO without a thread, LPL_ERR_USAGE if `log` does not go with the plan, or if what is
- * at `status_path` is no status file, or the trace; *collector is NULL then.
+ * Open the trace and start the thread.  Errors as lpl_writer_open(), lpl_reducer_open(),
+ * lpl_choice_parse() and lpl_choice_open(), LPL_ERR_IO without a thread, LPL_ERR_USAGE if `log` does
+ * not go with the plan, `only` not with a `place`, or if what is at `status_path` is no status file,
+ * or the trace; *collector is NULL then.
  */
 enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 				  const struct lpl_collector_options *options,

@@ -120,6 +120,14 @@ bool lpl_reduction_exactness(const char *reduction, struct lpl_exactness *exactn
  */
 bool lpl_reduction_fenced(const char *reduction);
 
+/*
+ * What REDUCTION becomes when references are chosen (select.h) of a trace reduced so, some in favour
+ * of which others may be gone: a last step, `chosen`, says that it is exact for nothing, and cannot
+ * be asked for.  A trace that was not reduced stays one.  LPL_ERR_USAGE: it is too long.
+ */
+enum lpl_error lpl_reduction_chosen(const char *reduction, char chosen[LPL_SPEC_SIZE],
+				    struct lpl_report *report);
+
 /* The size in bytes of the pages in such a trace: 4096, or that of `block:BYTES`. */
 uint64_t lpl_reduction_page_size(const char *reduction);
 

@@ -20,12 +20,13 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-/* ---- by kind ---- */
+/* ---- by kind, and file ---- */
 
 /*
- * Passes the references of a canonical trace that go to pages of some kinds, and all
- * events.  SPEC names the kinds (lpl_page_kind_name), joined by commas: "anonymous,shm".
- * `page-cache` is the same as `file`: a page of a file, however it is reached.
+ * Passes the references of a canonical trace that go to pages of some kinds, of a file, and all
+ * events.  SPEC names the kinds (lpl_page_kind_name), joined by commas: "anonymous,shm"; NULL: all.
+ * `page-cache` is the same as `file`: a page of a file, however it is reached.  FILE is the
+ * path of one, or its last part; NULL: any.
  *
  * What a page is, LPL_EVENT_PAGE has told.  A reference to a page that no event told of
  * ends the stream with LPL_ERR_UNSUPPORTED: the trace is not canonical, or has lost
@@ -35,12 +36,28 @@ extern "C" {
  * owned.
  */
 struct lpl_kinds;
-enum lpl_error lpl_kinds_open(struct lpl_kinds **kinds, const char *spec,
+enum lpl_error lpl_kinds_open(struct lpl_kinds **kinds, const char *spec, const char *file,
 			      struct lpl_sink *next, struct lpl_report *report);
 struct lpl_sink *lpl_kinds_sink(struct lpl_kinds *kinds);	/* owned by it */
 void lpl_kinds_close(struct lpl_kinds *kinds);			/* NULL is fine */
 
 /* ---- by who made them, and how ---- */
+
+/* When something is chosen from, or up to. */
+struct lpl_moment {
+	enum lpl_moment_kind {
+		LPL_MOMENT_NONE,
+		LPL_MOMENT_REFERENCE,	/* the one with this number ... */
+		LPL_MOMENT_INSTRUCTION,	/* ... or what is made at this count, */
+		LPL_MOMENT_CYCLE,	/* or at this cycle; and what follows it */
+		LPL_MOMENT_TIME,	/* the same, in microseconds of the guest's time */
+		LPL_MOMENT_MARK,	/* behind the guest's mark, or that of a user, of this text */
+		LPL_MOMENT_EXEC		/* behind an exec of this: the last part of the path, or all of
+					 * it if this has a slash */
+	} kind;
+	uint64_t number;
+	const char *text;
+};
 
 /* All of what is given has to hold for a reference; where nothing is, all do. */
 struct lpl_choice_options {
@@ -51,7 +68,6 @@ struct lpl_choice_options {
 	 * with their process.
 	 */
 	const char *process;
-	bool children;		/* and of all processes that were made by such ones since */
 	const char *task;	/* of a task, by its name or tid, likewise; NULL: any */
 	unsigned int modes;	/* a sum of LPL_CHOOSE_*; 0: both */
 	unsigned int types;	/* 1 << enum lpl_type, summed; 0: all */
@@ -61,9 +77,62 @@ struct lpl_choice_options {
 	 */
 	uint64_t address, address_end;
 	uint64_t page_size;	/* of those, in bytes; 0: 4096 */
+	const char *kinds, *file;	/* of a canonical trace, as lpl_kinds_open() has them */
+	/* From the one moment, once it came, up to the other, which is not included. */
+	struct lpl_moment from, to;
+	uint64_t cycles_a_second;	/* of the guest's time, for moments that need it */
+	enum lpl_numbering {
+		LPL_NUMBERS_KEPT,	/* as they were: time is everybody's */
+		/*
+		 * From 1 on, as if nobody else had made any: time is the chosen ones' own, as that
+		 * of a working set has to be.  Of a stream that was not reduced:
+		 */
+		LPL_NUMBERS_COUNTED,
+		/*
+		 * or of one in which each reduction ended at every event, of which tasks alone are
+		 * chosen: from event to event all numbers are the same task's.
+		 */
+		LPL_NUMBERS_BY_EVENTS
+	} numbering;
+	bool children;	/* of `process`: and of all that were made by such ones since */
 };
 #define LPL_CHOOSE_USER		1U
 #define LPL_CHOOSE_KERNEL	2U
+
+/*
+ * A choice in words, joined by plus signs or commas: "process:gzip+children+type:read+write".
+ *
+ *	process:NAME, process:PID, task:NAME, task:TID, children, user, kernel
+ *	type:TYPE		read, write, fetch, walk-read, walk-write, a letter, or several
+ *	range:START:END		hexadecimal
+ *	kind:KIND		or several, joined by commas; of canonical traces, and so
+ *	file:PATH
+ *	from:MOMENT, to:MOMENT	references:N, instructions:N, cycles:N, seconds:S, mark:TEXT or
+ *				exec:NAME; N may end in k, M, G or T
+ *
+ * A name or a text may hold plus signs and commas, as long as no such word follows.
+ */
+#define LPL_CHOICE_SIZE 384	/* of the longest, its 0 included */
+/*
+ * Read one.  The texts of `options` are kept in `words`.  LPL_ERR_USAGE: it is none; nothing can be
+ * said of `options` then.
+ */
+enum lpl_error lpl_choice_parse(struct lpl_choice_options *options, char words[LPL_CHOICE_SIZE],
+				const char *spec, struct lpl_report *report);
+/* The same of one word of it: its name and what is behind the colon, which is kept as it is. */
+enum lpl_error lpl_choice_set(struct lpl_choice_options *options, const char *name,
+			      const char *value, struct lpl_report *report);
+/*
+ * The other way, with plus signs; "" chooses all.  LPL_ERR_USAGE: it is too long, or a name in it
+ * would be read as another choice ("a+user").
+ */
+enum lpl_error lpl_choice_say(char spec[LPL_CHOICE_SIZE], const struct lpl_choice_options *options,
+			      struct lpl_report *report);
+/* Is any reference left out by it?  By anything but who made it? */
+bool lpl_choice_chooses(const struct lpl_choice_options *options);
+bool lpl_choice_beyond_tasks(const struct lpl_choice_options *options);
+/* What part of a trace that is, if it tells of pages of so many bytes. */
+enum lpl_trace_part lpl_choice_part(const struct lpl_choice_options *options, uint64_t page_size);
 
 /*
  * Passes the references that are chosen, and all events.  Who runs is known by the events of
@@ -73,12 +142,13 @@ struct lpl_choice_options {
  * tasks.
  *
  * What is left of a trace that was not reduced is exact for what was chosen; of one that was, it
- * is not, but where a range alone is given: where two share a page, the references of the one may
- * have been dropped in favour of the other's, and likewise with modes and types.
+ * depends on lpl_choice_part(): where two share a page, the references of the one may have been
+ * dropped in favour of the other's, and likewise with modes, types and times.
  *
- * Memory: some hundred bytes for each task that lives.  LPL_ERR_USAGE: the range is none, or
- * `children` without a process or a task; LPL_ERR_MEMORY.  The options' texts are copied; `next`
- * is not owned.
+ * Memory: some hundred bytes for each task that lives.  LPL_ERR_USAGE: the range is none, it is
+ * not known how long a second is, `children` without a process or a task, numbers by events where
+ * more than tasks is chosen, or a kind that there is not; LPL_ERR_MEMORY.  The options' texts are
+ * copied; `next` is not owned.
  */
 struct lpl_choice;
 enum lpl_error lpl_choice_open(struct lpl_choice **choice,
@@ -86,6 +156,11 @@ enum lpl_error lpl_choice_open(struct lpl_choice **choice,
 			       struct lpl_sink *next, struct lpl_report *report);
 struct lpl_sink *lpl_choice_sink(struct lpl_choice *choice);	/* owned by it */
 uint64_t lpl_choice_passed(const struct lpl_choice *choice);	/* references, so far */
+/*
+ * Of the first `number` references of the stream, those that were chosen, before any reduction:
+ * where they are counted all that came were passed, and `number` does not matter.  0: not known.
+ */
+uint64_t lpl_choice_before(const struct lpl_choice *choice, uint64_t number);
 /* Tasks that were chosen by name or number so far, children not counted. */
 uint64_t lpl_choice_tasks(const struct lpl_choice *choice);
 void lpl_choice_close(struct lpl_choice *choice);		/* NULL is fine */

@@ -60,6 +60,15 @@ struct lpl_result {
 
 struct lpl_simulator;
 
+/* What of a trace was chosen (select.h), and what is exact then, if the trace was reduced. */
+enum lpl_trace_part {
+	LPL_PART_ALL,		/* all of it: what is exact for the trace */
+	LPL_PART_PAGES,		/* all references to some pages: the same, but no working sets, as
+				 * time goes on being all references' */
+	LPL_PART_REFERENCES	/* others: nothing, as a reduction drops one reference in favour of
+				 * another to the same page */
+};
+
 struct lpl_simulator_options {
 	unsigned int jobs;	/* threads that simulate; 1: the caller's alone; 0: as many
 				 * as there are processors.  Results do not depend on it. */
@@ -69,11 +78,7 @@ struct lpl_simulator_options {
 	 * put in front of the simulator and `references` counts what comes from there.
 	 */
 	const char *reduction;
-	/*
-	 * What comes is a part of it, chosen by who made the references, and how (select.h): of a
-	 * trace that was reduced nothing is exact then.
-	 */
-	bool part;
+	enum lpl_trace_part part;	/* of the trace that comes */
 };
 
 /* `options` may be NULL: all 0.  LPL_ERR_MEMORY. */

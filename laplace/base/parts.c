@@ -4,12 +4,18 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/digits.h"
+#include "digits.h"
 #include "parts.h"
 
 static bool is_number(const struct lpl_part *part)
 {
-	return strcmp(part->value, "N") == 0;
+	return part->value != NULL && strcmp(part->value, "N") == 0;
+}
+
+/* Is that the end of a part? */
+static bool ends(char at)
+{
+	return at == '\0' || at == '+' || at == ',';
 }
 
 /* The part that begins here, as in "length:"; `count`: none does. */
@@ -18,7 +24,8 @@ static int part_at(const struct lpl_part *parts, int count, const char *at)
 	for (int part = 0; part < count; part++) {
 		size_t length = strlen(parts[part].name);
 
-		if (strncmp(at, parts[part].name, length) == 0 && at[length] == ':')
+		if (strncmp(at, parts[part].name, length) == 0 &&
+		    (parts[part].value != NULL ? at[length] == ':' : ends(at[length])))
 			return part;
 	}
 	return count;
@@ -76,9 +83,28 @@ static enum lpl_error refuse(const struct lpl_part *parts, int count, const char
 	size_t used = 0;
 
 	for (int part = 0; part < count && used < sizeof(known); part++)
-		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s:%s",
-					 part ? ", " : "", parts[part].name, parts[part].value);
+		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s%s%s",
+					 part ? ", " : "", parts[part].name,
+					 parts[part].value != NULL ? ":" : "",
+					 parts[part].value != NULL ? parts[part].value : "");
 	return lpl_fail(report, LPL_ERR_USAGE, "'%.40s' is none of %s", at, known);
+}
+
+static enum lpl_error take_plain(struct lpl_part_value *value)
+{
+	value->plain = true;
+	return LPL_OK;
+}
+
+/* From its colon on, where *at is, which is moved to its end. */
+static enum lpl_error take_value(const struct lpl_part *parts, int count, int part,
+				 struct lpl_part_value *value, const char **at,
+				 struct lpl_report *report)
+{
+	value->text = *at + 1;
+	*at = value_end(parts, count, value->text);
+	value->length = (size_t)(*at - value->text);
+	return check_value(&parts[part], value, report);
 }
 
 enum lpl_error lpl_parts_parse(const struct lpl_part *parts, int count, const char *spec,
@@ -94,13 +120,12 @@ enum lpl_error lpl_parts_parse(const struct lpl_part *parts, int count, const ch
 
 		if (part == count)
 			return refuse(parts, count, at, report);
-		if (value->text != NULL)
+		if (value->text != NULL || value->plain)
 			return lpl_fail(report, LPL_ERR_USAGE, "%s: is given twice",
 					parts[part].name);
-		value->text = at + strlen(parts[part].name) + 1;
-		at = value_end(parts, count, value->text);
-		value->length = (size_t)(at - value->text);
-		error = check_value(&parts[part], value, report);
+		at += strlen(parts[part].name);
+		error = parts[part].value == NULL ? take_plain(value) :
+			take_value(parts, count, part, value, &at, report);
 		if (error || !*at)
 			return error;
 		at++;
@@ -118,9 +143,12 @@ enum lpl_error lpl_parts_print(const struct lpl_part *parts, int count,
 		const struct lpl_part_value *value = &values[part];
 		int length;
 
-		if (value->text == NULL)
+		if (value->text == NULL && !value->plain)
 			continue;
-		if (is_number(&parts[part]))
+		if (value->plain)
+			length = snprintf(spec + used, size - used, "%s%s", used ? "+" : "",
+					  parts[part].name);
+		else if (is_number(&parts[part]))
 			length = snprintf(spec + used, size - used, "%s%s:%" PRIu64,
 					  used ? "+" : "", parts[part].name, value->number);
 		else

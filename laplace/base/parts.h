@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Specifications that are made of parts, "every:1G+length:10M": a name, a colon and a value
- * each, joined by plus signs or commas.  Which names there are is told by a table.
+ * each, or a name alone, joined by plus signs or commas.  Which names there are is told by a table.
  */
-#ifndef LAPLACE_COLLECT_PARTS_H
-#define LAPLACE_COLLECT_PARTS_H
+#ifndef LAPLACE_BASE_PARTS_H
+#define LAPLACE_BASE_PARTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,14 +14,16 @@
 
 struct lpl_part {
 	const char *name;
-	const char *value;	/* what it is, for messages: "N" is a number, all else is text */
+	/* what it is, for messages: "N" is a number, all else is text; NULL: it has none */
+	const char *value;
 };
 
 /* What was said.  A text may hold plus signs and commas, as long as no part's name follows. */
 struct lpl_part_value {
-	const char *text;	/* within the specification; NULL: the part was not given */
+	const char *text;	/* within the specification; NULL: the part was not given, ... */
 	size_t length;
 	uint64_t number;	/* of a part that is a number, from 1 on */
+	bool plain;		/* ... if this does not say that it was, as it has no value */
 };
 
 /*

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A recording of some of the references (laplace/select.h): they are chosen before they are
+ * reduced, so that what is reduced is as exact as if nobody else had made any.
+ *
+ *	stream ──► choice ──► this ──► reducer ──► writer
+ *
+ * The stream counts all references; what the trace tells of itself are those that were chosen, and
+ * so the writer is told here.
+ */
+#ifndef LAPLACE_COLLECT_CHOSEN_H
+#define LAPLACE_COLLECT_CHOSEN_H
+
+#include <laplace/select.h>
+#include <laplace/trace.h>
+
+struct lpl_chosen {
+	struct lpl_sink sink;
+	struct lpl_choice *choice;	/* NULL: everything is recorded */
+	char spec[LPL_CHOICE_SIZE];	/* as the header says it */
+	bool every;			/* reference comes, and not windows */
+	/* set by the caller */
+	struct lpl_sink *next;
+	struct lpl_writer *writer;	/* NULL: there is none */
+	const struct lpl_totals *all;	/* the stream's */
+	/* what was passed on */
+	struct lpl_totals totals;
+};
+
+/* `every`: of every reference; else of windows that end at each event.  Errors of lpl_choice_*(). */
+enum lpl_error lpl_chosen_open(struct lpl_chosen *chosen, const char *spec, bool every,
+			       uint64_t cycles_a_second, struct lpl_report *report);
+/* Where the stream goes. */
+struct lpl_sink *lpl_chosen_sink(struct lpl_chosen *chosen);
+/* At its end: of all that the stream tells, what the chosen ones are. */
+void lpl_chosen_end(const struct lpl_chosen *chosen, struct lpl_totals *totals);
+void lpl_chosen_close(struct lpl_chosen *chosen);
+
+#endif
