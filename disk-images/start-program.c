@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * start-program: the workload of `laplace run`.  Runs one program on
- * a disk that has all it needs, as it would have run on the machine that it was taken from,
- * and leaves there what came of it.
+ * start-program: the workload of `laplace run`.  Runs one program on a disk that has all it
+ * needs, as it would have run on the machine that it was taken from, and leaves there what came
+ * of it.
  *
  * The disk's /.laplace/program says what to run, in fields that a null byte ends each: seconds
- * that it may take (0: any number), user, group, umask (octal), working directory, file,
- * how many arguments, these, and the environment.  Of supplementary groups it has none.
+ * that it may take (0: any number), user, group, umask (octal), the disk's own init (empty: none),
+ * working directory, file, how many arguments, these, and the environment.  Of supplementary
+ * groups it has none.
  *
- * It finds its standard input in /.laplace/stdin and leaves stdout, stderr and status (which is
- * there already) beside it:
- * its exit status, 128 + N when signal N ended it, 124 when it ran out of time.  Collection goes
- * from its exec to its end, unless it was on before.
+ * An init, which is systemd, is process 1 of its own PID namespace, as in a container, where it
+ * leaves the machine's devices alone.  It runs us again as a service, once it has reached its
+ * default target; and is ended as a container is, when the program has ended.
+ *
+ * Its standard input is /.laplace/stdin; what it prints goes to stdout and stderr there.  Its exit
+ * status goes to status, which is there already: 128 + N when signal N ended it, 124 when it ran
+ * out of time.  Collection goes from its exec, if it was not on before, to its end.
  *
  * Exit status: 0 the program was run, whatever came of it; 1 it could not be.
  */
@@ -20,6 +24,7 @@
 #include <grp.h>
 #include <net/if.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -30,12 +35,17 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/swap.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define DISK "/dev/sda"
+#define SWAP "/dev/sdb"	/* if it is there */
 #define ROOT "/disk"
 #define HERE "/.laplace/"	/* on the disk */
+#define US "/bin/start-program"
+#define US_WITHIN "/run/laplace/start-program"	/* as the disk's own init has us */
+#define UNITS ROOT "/run/systemd/system/"
 
 enum { STATUS_TIMEOUT = 124, STATUS_CANNOT = 126, STATUS_NOT_FOUND = 127, STATUS_SIGNAL = 128 };
 
@@ -44,7 +54,7 @@ struct program {
 	uid_t user;
 	gid_t group;
 	mode_t mask;
-	const char *directory, *file;
+	const char *init, *directory, *file;
 	char **argument, **environment;
 };
 
@@ -116,20 +126,27 @@ static size_t fields_left(const char *at, const char *end)
 	return count;
 }
 
-static void read_program(struct program *program)
+static void read_program(struct program *program, const char *path)
 {
 	size_t size;
-	char *at = read_file(ROOT HERE "program", &size);
+	char *at = read_file(path, &size);
 	const char *end = at + size;
 
 	program->seconds = (unsigned int)strtoul(field(&at, end), NULL, 10);
 	program->user = (uid_t)strtoul(field(&at, end), NULL, 10);
 	program->group = (gid_t)strtoul(field(&at, end), NULL, 10);
 	program->mask = (mode_t)strtoul(field(&at, end), NULL, 8);
+	program->init = field(&at, end);
 	program->directory = field(&at, end);
 	program->file = field(&at, end);
 	program->argument = fields(&at, end, strtoul(field(&at, end), NULL, 10));
 	program->environment = fields(&at, end, fields_left(at, end));
+}
+
+static void free_program(struct program *program)
+{
+	free(program->argument);
+	free(program->environment);
 }
 
 /* ---- where it runs ---- */
@@ -301,47 +318,176 @@ static void write_status(int status)
 		fail("%sstatus", HERE);
 }
 
-int main(void)
+/* Those that the program left: they are our children since their parents are gone. */
+static void end_children(void)
+{
+	for (;;) {
+		FILE *children = fopen("/proc/thread-self/children", "re");
+		int child, count = 0;
+
+		if (!children)
+			fail("/proc/thread-self/children");
+		for (; fscanf(children, "%d", &child) == 1; count++)
+			kill(child, SIGKILL);
+		fclose(children);
+		if (count == 0)
+			return;
+		while (wait(NULL) > 0)
+			;
+	}
+}
+
+/* From its exec to its status; we are in its root directory. */
+static void run(const struct program *program, int tracer)
 {
 	struct stream stream[2] = { { .file = HERE "stdout" }, { .file = HERE "stderr" } };
-	struct program program;
-	int tracer = open("/dev/laplace", O_WRONLY | O_CLOEXEC), outside, status;
 	sigset_t awaited;
+	int status;
 	pid_t child;
 
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
 		fail("subreaper");
-	mount_all();
-	read_program(&program);
-	begin_loopback();
 	sigemptyset(&awaited);
 	sigaddset(&awaited, SIGCHLD);
 	sigaddset(&awaited, SIGALRM);
 	sigprocmask(SIG_BLOCK, &awaited, NULL);
-	outside = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (outside < 0 || chroot(ROOT) < 0 || chdir("/") < 0)
-		fail("chroot");
-	open_stream(&stream[0], &program);
-	open_stream(&stream[1], &program);
+	open_stream(&stream[0], program);
+	open_stream(&stream[1], program);
 	child = fork();
 	if (child < 0)
 		fail("fork");
 	if (child == 0)
-		become(&program, stream, tracer);
-	status = wait_for(child, program.seconds, &awaited);
+		become(program, stream, tracer);
+	status = wait_for(child, program->seconds, &awaited);
 	if (tracer >= 0 && write(tracer, "stop", 4) < 0)
 		fail("/dev/laplace");
-	kill(-1, SIGKILL);
-	while (wait(NULL) > 0)
-		;
+	end_children();
 	close_stream(&stream[0]);
 	close_stream(&stream[1]);
 	write_status(status);
-	if (fchdir(outside) < 0 || chroot(".") < 0)
-		fail("chroot");
-	close(outside);
+}
+
+/* ---- with the disk's own init ---- */
+
+static void write_unit(const char *name, const char *text)
+{
+	char path[128];
+	FILE *unit;
+
+	snprintf(path, sizeof(path), UNITS "%s", name);
+	unit = fopen(path, "we");
+	if (!unit || fputs(text, unit) < 0 || fclose(unit) != 0)
+		fail("%s", path);
+}
+
+static void write_service(const char *name, const char *after, const char *argument)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), "[Unit]\nDefaultDependencies=no\n%s"
+		 "SuccessAction=poweroff-immediate\nFailureAction=poweroff-immediate\n"
+		 "[Service]\nType=oneshot\nStandardOutput=file:/dev/console\n"
+		 "ExecStart=" US_WITHIN " %s\n", after, argument);
+	write_unit(name, text);
+}
+
+/*
+ * Once all is reached that the disk would boot to, we are run; and where it gives up.  Then all that
+ * there is of it ends.
+ */
+static void write_units(void)
+{
+	static const char *const lost[] = { "emergency.service", "rescue.service" };
+	int fd;
+
+	if (mkdir(ROOT "/run/systemd", 0755) < 0 || mkdir(UNITS, 0755) < 0 ||
+	    mkdir(ROOT "/run/laplace", 0755) < 0)
+		fail(UNITS);
+	fd = open(ROOT US_WITHIN, O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
+	if (fd < 0 || mount(US, ROOT US_WITHIN, NULL, MS_BIND, NULL) < 0)
+		fail(US_WITHIN);
+	close(fd);
+	write_unit("laplace.target", "[Unit]\n"
+		   "Wants=default.target laplace.service\nAfter=default.target\n");
+	write_service("laplace.service", "After=default.target\n", "reached");
+	for (size_t i = 0; i < sizeof(lost) / sizeof(lost[0]); i++)
+		write_service(lost[i], "", lost[i]);
+}
+
+/* Does not return. */
+static void become_init(const struct program *program)
+{
+	char *const arguments[] = { (char *)program->init, "--unit=laplace.target", NULL };
+	char *const environment[] = { "container=laplace", "TERM=dumb", NULL };
+
+	/* what it sees of processes are its own, and all of the disk is below its root */
+	if (unshare(CLONE_NEWNS) < 0 || umount2(ROOT "/proc", MNT_DETACH) < 0 ||
+	    mount("proc", ROOT "/proc", "proc", 0, NULL) < 0 || chdir(ROOT) < 0 ||
+	    mount(".", "/", NULL, MS_MOVE, NULL) < 0 || chroot(".") < 0)
+		fail("namespace");
+	execve(program->init, arguments, environment);
+	fail("%s", program->init);
+}
+
+static void run_init(const struct program *program)
+{
+	pid_t child;
+	int status;
+
+	write_units();
+	fflush(stdout);
+	if (unshare(CLONE_NEWPID) < 0)
+		fail("PID namespace");
+	child = fork();
+	if (child < 0)
+		fail("fork");
+	if (child == 0)
+		become_init(program);
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			fail("%s", program->init);
+}
+
+/* As its service: run the program, unless the init gave up. */
+static int serve(const char *reached)
+{
+	struct program program;
+
+	if (strcmp(reached, "reached") == 0) {
+		read_program(&program, HERE "program");
+		run(&program, open("/dev/laplace", O_WRONLY | O_CLOEXEC));
+		free_program(&program);
+	} else {
+		printf("start-program: the disk's init came no further than %s\n", reached);
+	}
+	return 0;
+}
+
+int main(int count, char **argument)
+{
+	struct program program;
+	int tracer, outside;
+
+	if (count > 1)
+		return serve(argument[1]);
+	tracer = open("/dev/laplace", O_WRONLY | O_CLOEXEC);
+	if (access(SWAP, F_OK) == 0 && swapon(SWAP, 0) < 0)
+		fail("swapon %s", SWAP);
+	mount_all();
+	read_program(&program, ROOT HERE "program");
+	begin_loopback();
+	if (program.init[0] != '\0') {
+		run_init(&program);
+	} else {
+		outside = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (outside < 0 || chroot(ROOT) < 0 || chdir("/") < 0)
+			fail("chroot");
+		run(&program, tracer);
+		if (fchdir(outside) < 0 || chroot(".") < 0)
+			fail("chroot");
+		close(outside);
+	}
 	unmount_all();
-	free(program.argument);
-	free(program.environment);
+	free_program(&program);
 	return 0;
 }

@@ -75,6 +75,20 @@ expect_line() { # FILE REGEX
 	grep -Eqa -- "$2" "$1" || fail "no line like '$2' in $1, but: $(tail -n 3 "$1" | tr '\n' '|')"
 }
 
+# A program's references to its region (region.h) are those that stand beside its instructions, in
+# that order; they are in WORK/NAME.found.
+expect_region() { # NAME TRACE
+	awk '
+		match($0, /\/\*( [rw][0-9]+ [0-9a-f]+)+ \*\/$/) {
+			n = split(substr($0, RSTART + 3, RLENGTH - 6), word, " ")
+			for (i = 1; i < n; i += 2)
+				print substr(word[i], 1, 1), substr(word[i], 2), "3000" word[i + 1]
+		}' "$GUEST/$1.S" >"$WORK/$1.expected"
+	"$PROGRAMS/inspect-trace" references "$2" 30000000 3000a000 |
+		awk -v name="$1" '$2 == name { print ($5 == "u" ? "" : "kernel ") $6, $7, $8 }' >"$WORK/$1.found"
+	expect_same "what $1 refers to" "$WORK/$1.expected" "$WORK/$1.found"
+}
+
 # Two files, line by line.
 expect_same() { # WHAT EXPECTED FOUND
 	cmp "$2" "$3" || {

@@ -98,7 +98,7 @@ expect_same_files undisturbed-sad ended-sad
 # A checkpoint that another program made is refused, and nothing is lost by that.
 last=$WORK/killed-sad.lpl.checkpoint.$(printf %06d "$(newest killed-sad)")
 cp "$last/place" "$WORK/file"
-printf x | dd of="$last/place" bs=1 seek=25 conv=notrunc status=none
+printf another! | dd of="$last/place" bs=1 seek=24 conv=notrunc status=none
 if "$LAPLACE" record --resume "$WORK/killed-sad.lpl" >"$WORK/other.log" 2>&1; then
 	fail "a checkpoint of another build is taken"
 fi

@@ -97,7 +97,7 @@ expect_line "$WORK/kinds.stderr" '--keep made: what the program left is no file 
 if [ -e made ] || [ -e link ]; then
 	fail "a directory or a link was brought back"
 fi
-run mode -q --keep made -- sh -c 'echo x >made; chmod 750 made'
+run mode -q --keep made -- sh -c 'echo x >made; chmod 6750 made'
 [ "$(stat -c %a made)" = 750 ] || fail "the mode of what was brought back: $(stat -c %a made)"
 rm made
 # Where one is by a link, and what is told twice.
@@ -130,6 +130,52 @@ expect_status 0 archive
 grep -qa busybox "$WORK/archive.stdout" || fail "an archive's program did not run"
 [ -z "$(ls elsewhere)" ] || fail "a link of a root file system was followed"
 verify "$WORK/root.lpl"
+
+# An image of a file system is not unpacked: owners stay, whoever runs this; and of a disk, whose first
+# sector has the table of its partitions.
+rm root/.laplace root/var
+PATH=$PATH:/usr/sbin:/sbin
+mke2fs -q -F -t ext4 -d root file-system 20M
+debugfs -w -R 'sif /etc uid 4711' file-system 2>/dev/null
+run image -q --root file-system --keep made -- sh -c 'busybox stat -c %u /etc; busybox cat; echo changed >made; exit 3' <input
+expect_status 3 image
+[ "$(xargs <"$WORK/image.stdout")" = '4711 one two' ] || fail "of an image: $(cat "$WORK/image.stdout" "$WORK/image.stderr")"
+[ "$(cat made)" = changed ] || fail "what was made in an image is lost"
+verify "$WORK/image.lpl"
+{
+	head -c 446 /dev/zero
+	# two of Linux: 2048 and 40960 sectors
+	printf '\0\0\0\0\203\0\0\0\0\010\0\0\0\010\0\0'
+	printf '\0\0\0\0\203\0\0\0\0\020\0\0\0\240\0\0'
+	head -c 32 /dev/zero
+	printf '\125\252'
+} >partitioned
+dd if=file-system of=partitioned bs=512 seek=4096 status=none
+cp partitioned as-it-was
+run partition -q --root partitioned -- sh -c 'busybox stat -c %u /etc; echo x >/made'
+expect_status 0 partition
+[ "$(cat "$WORK/partition.stdout")" = 4711 ] || fail "of a partition: $(cat "$WORK/partition.stdout" "$WORK/partition.stderr")"
+cmp partitioned as-it-was || fail "the image was changed"
+
+# ---- another machine ----
+
+# shellcheck disable=SC2016 # the guest's
+run large -q --memory 8192 --cpu x86-64-v3 -- sh -c 'read -r _ total _ </proc/meminfo; echo "$((total > 7000000))"
+	grep -c -w avx2 /proc/cpuinfo'
+expect_status 0 large
+[ "$(xargs <"$WORK/large.stdout")" = '1 1' ] || fail "another machine: $(cat "$WORK/large.stdout" "$WORK/large.stderr")"
+verify "$WORK/large.lpl"
+
+# What its memory cannot hold goes to a disk and comes back, and is told.
+# shellcheck disable=SC2016 # the guest's
+run swapped -q --memory 100 --swap 256 -- sh -c 'x=$(head -c 12000000 /dev/zero | tr "\0" a); y=$x$x; echo ${#y}'
+expect_status 0 swapped
+[ "$(cat "$WORK/swapped.stdout")" = 24000000 ] || fail "with swap: $(cat "$WORK/swapped.stderr")"
+"$LAPLACE" merge --audit "$WORK/swapped.lpl" >"$WORK/swapped.audit" ||
+	fail "the books of swap do not balance: $(tail -n 1 "$WORK/swapped.audit")"
+"$LAPLACE" info "$WORK/swapped.lpl" >"$WORK/swapped.info"
+expect_line "$WORK/swapped.info" '^  swap-out +[0-9]'
+expect_line "$WORK/swapped.info" '^  swap-in +[0-9]'
 
 # ---- signals, and time ----
 
@@ -176,11 +222,25 @@ refused foreign 'wants to be run by /no/such/shell, which is not here' -- ./fore
 { printf '\177ELF\002\001\001' && head -c 9 /dev/zero && printf '\002\000\267\000' && head -c 44 /dev/zero; } >foreign
 refused foreign 'for another processor than x86' -- ./foreign
 refused option "unrecognized option '--frob'" --frob -- true
-refused option "--memory: '9' is not a number from 80 to 4096" --memory 9 -- true
+refused option "--memory: '9' is not a number from 80 to 65536" --memory 9 -- true
+refused option "--cpu: the processor 'z80' is none of x86-64, x86-64-v2 and x86-64-v3" --cpu z80 -- true
 refused option "--env: 'x' does not begin with a name and =" --env x -- true
 refused kept 'no-such/file: there is no such directory here' --keep no-such/file -- true
 refused badroot '--root root has no program nosuch' --root root -- nosuch
-refused badroot '--root numbers: is neither a directory nor a tar archive' --root numbers -- sh
+refused badroot '--root numbers: is neither a directory nor a tar archive nor an image of a disk' --root numbers -- sh
+head -c 15000000 file-system >shortened
+refused badroot '--root shortened: is cut off: its file system has 20971520 bytes' --root shortened -- sh
+{ head -c 20480 file-system && head -c 300000 /dev/zero | tr '\0' x && tail -c +320481 file-system; } >damaged
+refused badroot '--root damaged: its file system is damaged' --root damaged -- sh
+{ head -c 1080 file-system && printf 'xx' && tail -c +1083 file-system; } >unknown
+refused badroot '--root unknown: is neither a directory nor' --root unknown -- sh
+printf 'QFI\373\0\0\0\003' >qcow
+refused badroot '--root qcow: qemu-img convert -O raw makes' --root qcow -- sh
+refused badroot '--root file-system has no program nosuch' --root file-system -- nosuch
+truncate -s 3M empty
+printf '\125\252' | dd of=empty bs=1 seek=510 conv=notrunc status=none
+mkswap -q empty
+refused badroot '--root empty: is no ext2, ext3 or ext4 file system, but swap' --root empty -- sh
 refused with '--with gone: is neither there nor a program' --with gone -- true
 run lost --keep left -- true
 expect_status 125 lost

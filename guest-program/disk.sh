@@ -1,0 +1,279 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# disk.sh: the guest's disk: what is put on it before the run, and what is taken from it behind.  Read
+# by `run`, whose options these are; `scratch` is the directory of the disk, and `die` tells why there
+# is none.
+# shellcheck disable=SC2154 # they are set there
+: "${here:?}"
+
+# ---- making it ----
+
+# A file of so many bytes at least, of whole cylinders, as Bochs counts them.
+make_room() { # FILE BYTES
+	local cylinder=$((16 * 63 * 512))
+	truncate -s $((($2 / cylinder + 1) * cylinder)) "$1" || die "$1: no room for $(($2 / 1000000)) MB"
+}
+
+# As needs tells: the guest has them by the same names.
+take_from_here() { # TREE
+	"$here/needs" "${with[@]}" "$program" "${arguments[@]:1}" >"$scratch/needs" || exit 125
+	# what cannot be read is not for the program, either
+	while IFS= read -r -d '' path; do
+		if [ -L "$path" ] || [ -r "$path" ]; then
+			printf '%s\0' "${path#/}"
+		fi
+	done <"$scratch/needs" >"$scratch/readable"
+	bytes=$(cd / && { xargs -0 -a "$scratch/readable" stat -c '%F %s' -- 2>/dev/null || true; } |
+		awk '/^regular/ { sum += $NF } END { print sum + 0 }')
+	check_size
+	(cd / && cpio --null --quiet -pdm "$1" <"$scratch/readable") 2>"$scratch/cpio.log" ||
+		die "not all that ${arguments[0]} needs can be copied: $(tail -n 1 "$scratch/cpio.log")"
+	directory=$(pwd -P && echo .)	# whose name may end in a newline
+	directory=${directory%$'\n.'}
+	mkdir -p "$1$directory"
+	# which have what it needs of them, or nothing
+	for place in "${HOME:-}" "${TMPDIR:-}"; do
+		[[ $place != /* ]] || [ -e "$1$place" ] || [ -L "$1$place" ] || mkdir -p "$1$place" 2>/dev/null || true
+	done
+}
+
+# All of it but devices, which are the guest's own, and sockets.
+take_root() { # TREE
+	if [ "$of_root" = directory ]; then
+		bytes=$(du -sb -- "$root" 2>/dev/null | cut -f 1)
+		check_size
+		(cd "$root" && find . -depth ! -type b ! -type c ! -type s -print0 |
+			cpio --null --quiet -pdm "$1") 2>"$scratch/cpio.log" ||
+			die "--root $root: not all of it can be copied: $(tail -n 1 "$scratch/cpio.log")"
+	else
+		tar --force-local -xf "$root" -C "$1" --exclude='./dev/*' --exclude='dev/*' 2>"$scratch/tar.log" ||
+			die "--root $root: cannot be unpacked: $(head -n 1 "$scratch/tar.log")"
+		bytes=$(du -sb -- "$1" | cut -f 1)
+		check_size
+	fi
+	directory=/
+	find_in_root "$1"
+}
+
+is_in_root() { # TREE PATH
+	if [ "$of_root" = image ]; then
+		[ -n "$(kind_on_disk "$2")" ]
+	else
+		[ -e "$1$2" ] || [ -L "$1$2" ]
+	fi
+}
+
+# Sets `init`, where that is wanted.
+find_init() { # TREE
+	local place
+	init=''
+	[ "$own_init" = yes ] || return 0
+	for place in /usr/lib/systemd/systemd /lib/systemd/systemd; do
+		if is_in_root "$1" $place; then
+			init=$place
+			return
+		fi
+	done
+	die "--root $root has no systemd, which is the one --init that can be taken; its package is systemd-sysv"
+}
+
+# By the path that it was called by, or where a shell of root's would look.  Of an image the disk
+# has it already.
+find_in_root() { # TREE
+	local place
+	find_init "$1"
+	called=${arguments[0]}
+	case $called in
+	*/*) is_in_root "$1" "/$called" || die "--root $root has no $called" ;;
+	*)
+		for place in /usr/local/sbin /usr/local/bin /usr/sbin /usr/bin /sbin /bin; do
+			if is_in_root "$1" "$place/$called"; then
+				called=$place/$called
+				return
+			fi
+		done
+		die "--root $root has no program $called"
+		;;
+	esac
+}
+
+check_size() {
+	[ "$bytes" -le 4000000000 ] ||
+		die "${root:-${arguments[0]} and what it needs} is $((bytes / 1000000)) MB, more than a" \
+			"guest's disk takes (4000 MB)"
+}
+
+# What the disk has, and what else has to be there.  Sets `room`, bytes, and `inodes`, for it; what
+# fills it sets `bytes`, `directory`, where the program runs, and (find_in_root) `called` and `init`.
+make_tree() { # TREE
+	local tree=$1 directory bytes place init=''
+	mkdir -p "$tree"
+	if [ -n "$root" ]; then
+		take_root "$tree"
+	else
+		take_from_here "$tree"
+	fi
+	# a link of somebody's root file system leads nowhere in ours
+	rm -rf "$tree/.laplace"
+	mkdir "$tree/.laplace"
+	for place in dev proc sys run tmp var var/tmp; do
+		[ -e "$tree/$place" ] || [ -L "$tree/$place" ] || [ -L "$tree/${place%/*}" ] ||
+			mkdir "$tree/$place" || die "--root $root: /$place cannot be made"
+	done
+	for place in tmp var/tmp; do
+		[ -L "$tree/$place" ] || [ -L "$tree/${place%/*}" ] || chmod 1777 "$tree/$place"
+	done
+	take_input "$tree/.laplace/stdin"
+	tell_program "$tree/.laplace"
+	room=$((bytes * 5 / 4 + (32 + disk) * 1048576))
+	inodes=$(($(find "$tree" | wc -l) + 16384))
+}
+
+# The last one of a name holds.
+without_doubles() { # VARIABLE...: sets `variables`
+	local -A value=()
+	local variable
+	for variable; do
+		value[${variable%%=*}]=${variable#*=}
+	done
+	variables=()
+	for variable in $(printf '%s\n' "${!value[@]}" | sort); do
+		variables+=("$variable=${value[$variable]}")
+	done
+}
+
+# What start-program.c reads.
+tell_program() { # DIRECTORY
+	local user group
+	local -a variables=()
+	if [ -n "$root" ]; then
+		user=0 group=0
+		variables=(PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root
+			USER=root LOGNAME=root "TERM=${TERM:-dumb}" PWD=/ "${environment[@]}")
+	else
+		user=$(id -u) group=$(id -g)
+		tell_environment
+	fi
+	without_doubles "${variables[@]}"
+	printf '%s\0' "$timeout" "$user" "$group" "$users_mask" "$init" "$directory" "$called" \
+		"${#arguments[@]}" "${arguments[@]}" "${variables[@]}" >"$1/program"
+	echo 'none  ' >"$1/status"
+	chmod 644 "$1/program" "$1/stdin" "$1/status"
+}
+
+# Adds it to `bytes`.
+take_input() { # FILE
+	if [ -t 0 ] || ! { : <&0; } 2>/dev/null; then
+		: >"$1"
+	else
+		cat >"$1" || die "standard input cannot be read"
+	fi
+	bytes=$((bytes + $(stat -c %s "$1")))
+}
+
+# Of the environment what a program looks at, and a run of another day has, too.
+tell_environment() {
+	local name
+	[ -z "$users_path" ] || variables+=("PATH=$users_path")
+	for name in HOME USER LOGNAME SHELL TERM TZ TMPDIR LANG LANGUAGE LD_LIBRARY_PATH "${!LC_@}"; do
+		[ -z "${!name:-}" ] || variables+=("$name=${!name}")
+	done
+	variables+=("PWD=$directory" "${environment[@]}")
+}
+
+# Of an image, which is not unpacked: what tells of the program is put beside what it has.
+make_disk_of_image() {
+	local directory=/ bytes init name
+	mkdir "$scratch/tree"
+	"$here/image" "$root" "$scratch/disk" || exit 125
+	bytes=$(stat -c %s "$scratch/disk")
+	take_input "$scratch/tree/stdin"
+	make_room "$scratch/disk" $((bytes + (32 + disk) * 1048576))
+	resize2fs "$scratch/disk" >"$scratch/resize2fs.log" 2>&1 ||
+		die "--root $root: cannot be given room: $(tail -n 1 "$scratch/resize2fs.log")"
+	find_in_root ''
+	[ -z "$(kind_on_disk /.laplace)" ] || die "--root $root: has a /.laplace, which is ours"
+	tell_program "$scratch/tree"
+	{
+		echo 'mkdir /.laplace'
+		echo 'cd /.laplace'
+		for name in program stdin status; do
+			printf 'write %s %s\nsif %s uid 0\nsif %s gid 0\n' $name $name $name $name
+		done
+	} >"$scratch/commands"
+	(cd "$scratch/tree" && debugfs -w -f ../commands ../disk) >"$scratch/debugfs.log" 2>&1 || true
+	for name in program stdin status; do
+		if ! from_disk /.laplace/$name "$scratch/written" || ! cmp -s "$scratch/tree/$name" "$scratch/written"; then
+			die "--root $root: /.laplace/$name cannot be written there"
+		fi
+	done
+}
+
+make_disk() {
+	if [ "$of_root" = image ]; then
+		make_disk_of_image
+		return
+	fi
+	make_tree "$scratch/tree"
+	make_room "$scratch/disk" "$room"
+	mke2fs -q -F -t ext4 -m 0 -N "$inodes" -O ^metadata_csum -E hash_seed=00000000-0000-4000-8000-000000000000 \
+		-U 00000000-0000-4000-8000-000000000001 -d "$scratch/tree" "$scratch/disk" \
+		>"$scratch/mke2fs.log" 2>&1 || die "the guest's disk cannot be made: $(tail -n 1 "$scratch/mke2fs.log")"
+	chmod -R u+rwX "$scratch/tree"
+	rm -rf "$scratch/tree"
+}
+
+make_swap() {
+	[ "$swap" != 0 ] || return 0
+	make_room "$scratch/swap" $((swap * 1048576))
+	mkswap -q -U 00000000-0000-4000-8000-000000000002 "$scratch/swap" >"$scratch/mkswap.log" 2>&1 ||
+		die "no swap can be made: $(tail -n 1 "$scratch/mkswap.log")"
+	echo 'ata1-slave: type=disk, path=swap, mode=flat' >>"$scratch/machine.bochsrc"
+}
+
+# ---- taking from it ----
+
+# Whatever the guest made of its disk, what is taken from it goes to places that we choose.
+from_disk() { # PATH FILE
+	rm -f "$2"
+	(cd "$scratch" && debugfs -R "dump \"$1\" taken" disk >debugfs.log 2>&1) || true
+	[ -f "$scratch/taken" ] && mv "$scratch/taken" "$2"
+}
+
+# "TYPE MODE" of what is there: regular, directory, symlink ..., and in octal; or nothing.
+kind_on_disk() { # PATH
+	(cd "$scratch" && debugfs -R "stat \"$1\"" disk 2>/dev/null) |
+		sed -n 's/^Inode: .* Type: \([a-z]*\) *Mode: *\([0-7]*\).*/\1 \2/p' | head -n 1
+}
+
+# A file that the program left; status 1: there is none.
+keep_file() { # PATH
+	local path type='' mode=0
+	path=$(in_guest "$1")
+	read -r type mode <<<"$(kind_on_disk "$path")" || true
+	case $type in
+	regular) ;;
+	'')
+		echo "laplace run: --keep $1: the program left no such file" >&2
+		return 1
+		;;
+	*)
+		echo "laplace run: --keep $1: what the program left is no file but a $type" >&2
+		return 1
+		;;
+	esac
+	from_disk "$path" "$scratch/kept" || return 1
+	# what it may do here is the user's to say: no set-user-ID of a guest's
+	chmod "$(printf '%o' $((8#$mode & 8#777 & ~8#$users_mask)))" "$scratch/kept"
+	(umask 077 && cp -T --sparse=always --preserve=mode -- "$scratch/kept" "$1")
+}
+
+# In a root file system the program's directory is its root.
+in_guest() { # PATH
+	if [ -n "$root" ]; then
+		realpath -ms -- "/$1"
+	else
+		realpath -ms -- "$1"
+	fi
+}

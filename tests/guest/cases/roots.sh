@@ -1,0 +1,79 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# `laplace run --root`: Debian 12, and Debian 13 booted by its own init, made by debootstrap from where
+# this machine has its packages.
+export LAPLACE_DATADIR=$SRCDIR LAPLACE_BOCHS=$BUILDDIR/build/bochs/laplace-bochs
+export XDG_CACHE_HOME=$WORK/cache
+PATH=$PATH:/usr/sbin:/sbin
+command -v debootstrap >/dev/null || skip "there is no debootstrap"
+command -v apt-get >/dev/null || skip "there is no apt"
+[ "$(id -u)" = 0 ] || skip "debootstrap wants root"
+cd "$WORK" || exit
+# shellcheck disable=SC2016 # apt's
+mirror=$(apt-get indextargets --format '$(CODENAME) $(SITE)' 'Created-By: Packages' | awk '$1 !~ /-/ { print $2; exit }')
+eval "$(apt-config shell http_proxy Acquire::http::Proxy)"
+export http_proxy=${http_proxy-}
+
+make_root() { # SUITE PACKAGES
+	rm -rf "$1"
+	debootstrap --variant=minbase ${2:+--include="$2"} "$1" "$1" "$mirror" >"$1.log" 2>&1 || fail "debootstrap $1: $(tail -n 3 "$1.log")"
+}
+
+run() { # NAME OPTION...: sets `status`; what is said is in NAME.stdout and .stderr
+	local name=$1
+	shift
+	status=0
+	"$LAPLACE" run --kernel "$BUILDDIR/build/kernel" -q -O -o "$name.lpl" "$@" \
+		>"$name.stdout" 2>"$name.stderr" </dev/null || status=$?
+}
+
+expect() { # NAME STATUS STDOUT
+	[ "$status" = "$2" ] || fail "$1: status $status: $(tail -n 3 "$1.stderr")"
+	[ "$(xargs <"$1.stdout")" = "$3" ] || fail "$1: printed '$(cat "$1.stdout")'"
+}
+
+balance() { # NAME
+	verify "$1.lpl"
+	"$LAPLACE" merge --audit "$1.lpl" >"$1.audit" || fail "$1: the books do not balance: $(tail -n 1 "$1.audit")"
+}
+
+make_root bookworm
+# shellcheck disable=SC2016 # the guest's
+run bookworm --root bookworm -- sh -c '. /etc/os-release; perl -e "print qq(\$ARGV[0] \$]\n)" "$VERSION_CODENAME"; exit 7'
+expect bookworm 7 'bookworm 5.036000'
+balance bookworm
+run bookworm --init --root bookworm -- true
+[ "$status" = 125 ] || fail "the init of a root that has none: status $status"
+expect_line bookworm.stderr 'has no systemd'
+rm -rf bookworm
+
+make_root trixie systemd-sysv,dbus
+# dbus is wanted by the default target, which is reached; and what the program leaves ends with it
+cat >trixie/root/program <<'END'
+. /etc/os-release
+cat /proc/1/comm
+systemctl is-active dbus.service default.target
+sleep 1000 &
+wc -l
+echo "$VERSION_CODENAME" >/made
+exit 9
+END
+mke2fs -q -F -t ext4 -d trixie image 700M
+run trixie --init --root image --keep made -- sh /root/program
+expect trixie 9 'systemd active active 0'
+[ "$(cat made)" = trixie ] || fail "what was made in Debian 13 is lost"
+balance trixie
+"$LAPLACE" cat --events trixie.lpl | awk '/^E exec / { print $NF }' >trixie.execs
+grep -q 'systemctl$' trixie.execs || fail "systemctl's exec is not in the trace"
+# All of the boot.
+run whole --init --whole --root image -- systemctl is-active dbus.service
+expect whole 0 active
+balance whole
+"$LAPLACE" cat --events whole.lpl | awk '/^E exec / { print $NF }' >whole.execs
+grep -q 'systemd/systemd-journald$' whole.execs || fail "the boot of systemd is not in the trace"
+# One that gives up says so.
+debugfs -w -R 'symlink /etc/systemd/system/default.target /lib/systemd/system/emergency.target' image 2>/dev/null
+run lost --init --root image -- true
+[ "$status" = 125 ] || fail "an init that gives up: status $status"
+expect_line lost.stderr "the disk's init came no further than emergency.service"
+rm -rf trixie image
