@@ -261,7 +261,8 @@ static enum lpl_segment_kind next_named(struct lpl_manifest *m, int *fd,
 	enum lpl_error error;
 
 	*fd = open_segment(m, m->at.number, false, name);
-	if (*fd < 0 && errno == ENOENT)
+	/* a file cannot have a name that is too long for one */
+	if (*fd < 0 && (errno == ENOENT || errno == ENAMETOOLONG))
 		error = lpl_fail(report, LPL_ERR_DAMAGED, "%s: this segment of %s is missing; what"
 				 " precedes it is whole", name, m->name);
 	else if (*fd < 0)

@@ -91,6 +91,13 @@ static bool precede(const struct lpl_clocks *one, const struct lpl_clocks *other
 	       one->cycle <= other->cycle;
 }
 
+/* An index ends a file; where, of a segment that is named, the manifest tells. */
+static bool ends_as_named(const struct lpl_source *source, const struct lpl_chunk_header *header)
+{
+	return !source->manifest || !source->named || header->kind != LPL_CHUNK_INDEX ||
+	       source->position - LPL_CHUNK_HEADER_BYTES == source->manifest->at.index;
+}
+
 /* What is wrong with a header whose checksum is right; NULL: nothing. */
 static const char *header_fault(const struct lpl_source *source,
 				const struct lpl_chunk_header *header)
@@ -117,6 +124,8 @@ static const char *header_fault(const struct lpl_source *source,
 		       "it does not continue the chunk before it";
 	if (!begins_as_named(source, header))
 		return "it does not begin where the manifest says";
+	if (!ends_as_named(source, header))
+		return "an index stands where the manifest says that the segment goes on";
 	/* else the next one would continue from there, even if this one's records are damaged */
 	if (!precede(&header->base, &header->first) || !precede(&header->first, &header->last))
 		return "its clocks run backwards";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * offline TRACE [MOST]: how fast reducers and simulators are on a trace, each
+ * stages TRACE [MOST]: how fast reducers and simulators are on a trace, each
  * alone on one processor.
  *
  * The trace is blocked and kept in memory (its first MOST page events), so that
@@ -103,7 +103,7 @@ static double seconds(void)
 
 static int die(const struct lpl_report *report)
 {
-	fprintf(stderr, "offline: %s\n", report->text);
+	fprintf(stderr, "stages: %s\n", report->text);
 	exit(1);
 }
 
@@ -220,7 +220,7 @@ int main(int argc, char **argv)
 		store.most = strtoull(argv[2], NULL, 10);
 	load(&store, argv[1]);
 	if (store.count == 0) {
-		fprintf(stderr, "offline: %s: no references\n", argv[1]);
+		fprintf(stderr, "stages: %s: no references\n", argv[1]);
 		return 1;
 	}
 	printf("%s: %" PRIu64 " references, %zu page events\n", argv[1], store.last_ref,
