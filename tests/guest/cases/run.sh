@@ -234,6 +234,8 @@ refused badroot '--root shortened: is cut off: its file system has 20971520 byte
 refused badroot '--root damaged: its file system is damaged' --root damaged -- sh
 { head -c 1080 file-system && printf 'xx' && tail -c +1083 file-system; } >unknown
 refused badroot '--root unknown: is neither a directory nor' --root unknown -- sh
+head -c 100000 /dev/zero >zeros
+refused badroot '--root zeros: is neither a directory nor' --root zeros -- sh
 printf 'QFI\373\0\0\0\003' >qcow
 refused badroot '--root qcow: qemu-img convert -O raw makes' --root qcow -- sh
 refused badroot '--root file-system has no program nosuch' --root file-system -- nosuch
