@@ -124,7 +124,8 @@ static int print(struct lpl_reader *reader, const struct options *options)
 				      CLI_NEVER : options->progress);
 	pass = (struct cli_pass){ .reader = reader, .path = options->trace,
 				  .sink = lpl_exporter_sink(exporter), .progress = &progress,
-				  .choice = &options->choice };
+				  .choice = &options->choice,
+				  .without_events = !options->events };
 	status = cli_pass_run(&pass);
 	tell_losses(exporter, options);
 	lpl_exporter_close(exporter);

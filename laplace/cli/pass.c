@@ -263,7 +263,7 @@ static int run(struct cli_pass *pass)
 	status = error ? lpl_error_status(error) : pass->damaged ? CLI_DAMAGED : CLI_DONE;
 	if (status == CLI_FAILED || status == CLI_USAGE)
 		return cli_report(&read_report);
-	if (is_nobody(pass))
+	if (status == CLI_DONE && is_nobody(pass))
 		return CLI_FAILED;
 	if ((error && pass->past_damage && send_end(pass, &sink_report)) ||
 	    pass->sink->finish(pass->sink, &sink_report))
@@ -280,6 +280,15 @@ static int run(struct cli_pass *pass)
 			     pass->chooser ? "what was chosen of " : "", pass->refs);
 	tell_gaps(pass, status);
 	return status;
+}
+
+/* What lies before or behind the time that is chosen is passed over. */
+static enum lpl_need need_of(void *context, const struct lpl_chunk *chunk)
+{
+	const struct cli_pass *pass = context;
+	const enum lpl_need need = lpl_choice_need(pass->chooser, chunk);
+
+	return need == LPL_NEED_NOTHING && !pass->without_events ? LPL_NEED_EVENTS : need;
 }
 
 /* With a choice in front of the sink. */
@@ -303,6 +312,7 @@ static int run_chosen(struct cli_pass *pass)
 	if (lpl_choice_open(&pass->chooser, &options, pass->sink, &report))
 		return cli_report(&report);
 	pass->sink = lpl_choice_sink(pass->chooser);
+	lpl_reader_ask(pass->reader, need_of, pass);
 	status = run(pass);
 	pass->chosen = lpl_choice_passed(pass->chooser);
 	lpl_choice_close(pass->chooser);

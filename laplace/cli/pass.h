@@ -53,6 +53,7 @@ struct cli_pass {
 	const struct lpl_choice_options *choice;
 	/* those of a trace that was not reduced are numbered from 1 on, as if there were no others */
 	bool renumbers;
+	bool without_events;		/* the sink does not look at them */
 	/* called with each block that was read, before it is sent; may be NULL */
 	void (*before_block)(struct cli_pass *pass, void *context);
 	void *context;

@@ -348,7 +348,8 @@ static int simulate(struct simulation *simulation, struct lpl_reader *reader,
 	struct cli_progress progress;
 	struct cli_pass pass = { .reader = reader, .path = options->trace,
 				 .sink = sink_of(simulation), .progress = &progress,
-				 .choice = &options->choice, .renumbers = true };
+				 .choice = &options->choice, .renumbers = true,
+				 .without_events = !simulation->local };
 	int status;
 
 	cli_progress_start(&progress, options->progress);

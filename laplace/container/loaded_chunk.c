@@ -57,6 +57,22 @@ enum lpl_error lpl_chunk_mismatch(struct lpl_loaded_chunk *chunk, uint32_t seque
 			found);
 }
 
+struct lpl_chunk lpl_loaded_chunk_facts(const struct lpl_loaded_chunk *chunk)
+{
+	const struct lpl_chunk_header *header = &chunk->header;
+
+	return (struct lpl_chunk){
+		.offset = chunk->offset, .bytes = LPL_CHUNK_HEADER_BYTES + (uint64_t)header->stored,
+		.plain = header->plain,
+		.segment = (uint32_t)chunk->segment,
+		.sequence = header->sequence, .kind = header->kind,
+		.refs = header->refs, .events = header->events,
+		.first_ref = header->first.ref, .first_instr = header->first.instr,
+		.first_cycle = header->first.cycle, .last_ref = header->last.ref,
+		.last_instr = header->last.instr, .last_cycle = header->last.cycle,
+	};
+}
+
 static enum lpl_error decompress(struct lpl_loaded_chunk *chunk)
 {
 	const struct lpl_chunk_header *header = &chunk->header;
@@ -84,8 +100,8 @@ void lpl_loaded_chunk_decode(struct lpl_loaded_chunk *chunk)
 	struct lpl_report cause = { .error = LPL_OK };
 	enum lpl_error error;
 
-	if (chunk->failure.error != LPL_OK || decompress(chunk) != LPL_OK ||
-	    !lpl_chunk_has_records(header->kind))
+	if (chunk->failure.error != LPL_OK || chunk->need == LPL_NEED_NOTHING ||
+	    decompress(chunk) != LPL_OK || !lpl_chunk_has_records(header->kind))
 		return;
 	error = header->kind == LPL_CHUNK_RUNS ?
 		lpl_run_data_decode(&chunk->runs, &chunk->data, header, chunk->plain,

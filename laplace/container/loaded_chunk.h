@@ -10,6 +10,7 @@
 #include <zstd.h>
 
 #include <laplace/error.h>
+#include <laplace/trace.h>
 
 #include "base/output.h"
 #include "codec/stream_hash.h"
@@ -23,6 +24,7 @@ struct lpl_loaded_chunk {
 	uint64_t before;		/* bytes of the segments before */
 	uint64_t offset, end;		/* of the chunk, in the file */
 	struct lpl_chunk_header header;
+	enum lpl_need need;		/* how much of it, if it has records */
 	bool trailed;			/* bytes follow it, where none may */
 	bool final;			/* an INDEX, and nothing of the trace comes after it */
 	uint8_t *stored, *plain;	/* the payload, as stored and decompressed; owned */
@@ -39,7 +41,10 @@ void lpl_loaded_chunk_free(struct lpl_loaded_chunk *chunk);
 /* Room for the payloads that the header tells of; false: no memory. */
 bool lpl_loaded_chunk_reserve(struct lpl_loaded_chunk *chunk);
 
-/* From the payload as stored to records, unless something is wrong. */
+/* What its header tells, for those who do not read it. */
+struct lpl_chunk lpl_loaded_chunk_facts(const struct lpl_loaded_chunk *chunk);
+
+/* From the payload as stored to records, unless something is wrong, or nobody needs it. */
 void lpl_loaded_chunk_decode(struct lpl_loaded_chunk *chunk);
 
 /* Of references that are packed as runs, so many are expanded together. */

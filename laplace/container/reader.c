@@ -151,20 +151,14 @@ static enum lpl_error take_data(struct lpl_reader *reader, struct lpl_loaded_chu
 					 "its totals run backwards");
 	if (check_hash(reader, chunk) != LPL_OK)
 		return chunk->failure.error;
-	reader->now = chunk;
-	reader->next_ref = reader->next_event = 0;
+	/* where only events are needed the references are behind us from the start */
+	reader->next_ref = chunk->need == LPL_NEED_ALL ? 0 : header->refs;
+	reader->next_event = 0;
+	reader->now = reader->next_ref < header->refs || header->events > 0 ? chunk : NULL;
 	reader->totals = chunk->data.totals;
 	if (header->kind == LPL_CHUNK_RUNS)
 		begin_runs(reader, chunk);
-	reader->chunk = (struct lpl_chunk){
-		.offset = chunk->offset, .bytes = chunk->end - chunk->offset,
-		.plain = header->plain,
-		.segment = (uint32_t)chunk->segment,
-		.sequence = header->sequence, .kind = header->kind,
-		.refs = header->refs, .events = header->events,
-		.first_ref = header->first.ref, .last_ref = header->last.ref,
-		.last_instr = header->last.instr, .last_cycle = header->last.cycle,
-	};
+	reader->chunk = lpl_loaded_chunk_facts(chunk);
 	return LPL_OK;
 }
 
@@ -260,7 +254,8 @@ static enum lpl_error take_chunk(struct lpl_reader *reader)
 		begin_segment(reader, chunk->segment);
 	if (chunk->failure.error == LPL_OK && header->kind == LPL_CHUNK_INDEX)
 		(void)take_index(reader, chunk);
-	else if (chunk->failure.error == LPL_OK && is_told(reader, header))
+	else if (chunk->failure.error == LPL_OK && is_told(reader, header) &&
+		 chunk->need != LPL_NEED_NOTHING)
 		(void)take_data(reader, chunk);
 	if (chunk->failure.error == LPL_OK && reader->gap)
 		tell_gap(reader, header);
@@ -312,10 +307,12 @@ static enum lpl_error take_refs(struct lpl_reader *reader, size_t stop,
 {
 	const struct lpl_loaded_chunk *chunk = reader->now;
 
+	if (stop <= reader->next_ref)
+		return LPL_OK;
 	if (chunk->header.kind != LPL_CHUNK_RUNS) {
 		*count = stop - reader->next_ref;
-		*refs = *count > 0 ? &chunk->data.refs[reader->next_ref] : NULL;
-	} else if (stop > reader->next_ref) {
+		*refs = &chunk->data.refs[reader->next_ref];
+	} else {
 		if (!room_to_expand(reader, &reader->failure))
 			return reader->failure.error;
 		*count = lpl_run_cursor_next(&reader->cursor, &chunk->runs.decoder, stop,
@@ -356,7 +353,7 @@ enum lpl_error lpl_reader_next(struct lpl_reader *reader, const struct lpl_ref *
 	stop = more_events ? data->positions[reader->next_event] : data->ref_count;
 	if (take_refs(reader, stop, refs, count) != LPL_OK)
 		return lpl_reader_failed(reader, report);
-	if (more_events && reader->next_ref == stop)
+	if (more_events && reader->next_ref >= stop)
 		*event = &data->events[reader->next_event++];
 	return LPL_OK;
 }

@@ -134,6 +134,14 @@ void lpl_reader_compare_hash(struct lpl_reader *reader)
 	reader->hashing = true;
 }
 
+void lpl_reader_ask(struct lpl_reader *reader,
+		    enum lpl_need (*need)(void *context, const struct lpl_chunk *chunk),
+		    void *context)
+{
+	reader->source.need = need;
+	reader->source.need_context = context;
+}
+
 const char *lpl_packing_part(unsigned int part)
 {
 	static const char *const names[LPL_PACKING_PARTS] = {

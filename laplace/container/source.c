@@ -192,6 +192,27 @@ static enum lpl_error read_header(struct lpl_source *source, struct lpl_loaded_c
 	return fault ? lpl_chunk_damaged(chunk, source->sequence, fault) : LPL_OK;
 }
 
+static enum lpl_need ask(const struct lpl_source *source, const struct lpl_loaded_chunk *chunk)
+{
+	const uint32_t kind = chunk->header.kind;
+	struct lpl_chunk facts;
+
+	if (!source->need || kind == LPL_CHUNK_STATE || !lpl_chunk_has_records(kind))
+		return LPL_NEED_ALL;
+	facts = lpl_loaded_chunk_facts(chunk);
+	return source->need(source->need_context, &facts);
+}
+
+/* Leave the payload where it is; false: the file cannot do that, or has not all of it. */
+static bool step_over(struct lpl_source *source, const struct lpl_chunk_header *header)
+{
+	if (source->limit < source->position + header->stored ||
+	    lseek(source->fd, (off_t)header->stored, SEEK_CUR) < 0)
+		return false;
+	source->position += header->stored;
+	return true;
+}
+
 /* Read the payload that belongs to the header, and look for what must not follow. */
 static enum lpl_error read_payload(struct lpl_source *source, struct lpl_loaded_chunk *chunk)
 {
@@ -200,6 +221,11 @@ static enum lpl_error read_payload(struct lpl_source *source, struct lpl_loaded_
 	uint8_t byte;
 	size_t count;
 
+	chunk->need = ask(source, chunk);
+	if (chunk->need == LPL_NEED_NOTHING && step_over(source, header)) {
+		chunk->end = source->position;
+		return LPL_OK;
+	}
 	if (!lpl_loaded_chunk_reserve(chunk))
 		return lpl_fail(&chunk->failure, LPL_ERR_MEMORY, "%s: no memory for chunk %u",
 				source->name, (unsigned int)source->sequence);

@@ -25,6 +25,9 @@ struct lpl_source {
 	bool named;			/* that segment is in the manifest */
 	bool first_due;			/* none of its records was read yet */
 	bool passing;			/* it could not be opened: to be passed over */
+	/* how much of a chunk with records; NULL: all of it */
+	enum lpl_need (*need)(void *context, const struct lpl_chunk *chunk);
+	void *need_context;
 	/* the next chunk's header, as much of it as was read already */
 	uint8_t head[LPL_CHUNK_HEADER_BYTES];
 	size_t head_bytes;

@@ -153,6 +153,11 @@ static bool has_come(const struct lpl_moment *moment, uint64_t ref, uint64_t ins
 	}
 }
 
+static bool is_by_event(const struct lpl_moment *moment)
+{
+	return moment->kind == LPL_MOMENT_EXEC || moment->kind == LPL_MOMENT_MARK;
+}
+
 /* Is that the event which the moment is behind? */
 static bool is_told(const struct lpl_moment *moment, const struct lpl_event *event)
 {
@@ -170,6 +175,17 @@ static void follow_time(struct lpl_choice *choice, const struct lpl_event *event
 	choice->begun |= has_come(&choice->from, event->ref, event->instr, event->cycle);
 	choice->over |= choice->begun && is_told(&choice->to, event);
 	choice->begun |= is_told(&choice->from, event);
+}
+
+enum lpl_need lpl_choice_need(const struct lpl_choice *choice, const struct lpl_chunk *chunk)
+{
+	const struct lpl_moment *from = &choice->from, *to = &choice->to;
+
+	if ((from->kind == LPL_MOMENT_NONE || is_by_event(from) ||
+	     has_come(from, chunk->last_ref, chunk->last_instr, chunk->last_cycle)) &&
+	    !has_come(to, chunk->first_ref, chunk->first_instr, chunk->first_cycle))
+		return LPL_NEED_ALL;
+	return choice->by_task || choice->kinds ? LPL_NEED_EVENTS : LPL_NEED_NOTHING;
 }
 
 /* ---- events ---- */

@@ -13,7 +13,8 @@
  *		continues the one before it, and an index agrees with them.
  *
  * Damage is passed over, as by `laplace verify`.  One thread or several, and whether hashes are
- * compared, must make no difference to what is delivered before the first damage.
+ * compared, must make no difference to what is delivered before the first damage.  Where not all
+ * of each chunk is asked for, order has to hold.
  */
 #include <sys/mman.h>
 #include <unistd.h>
@@ -23,7 +24,7 @@
 #include "whole_file.h"
 
 enum { AS_FILE, AS_SEALED, AS_PLAIN, WAYS };
-enum { AS_TOLD = 1, SEVERAL_JOBS = 2, COMPARE_HASH = 4 };	/* the second byte */
+enum { AS_TOLD = 1, SEVERAL_JOBS = 2, COMPARE_HASH = 4, ASK = 8 };	/* the second byte */
 
 #define RECORDS_MOST (1U << 20)	/* more take long, and show nothing new */
 
@@ -52,7 +53,13 @@ static void check_refs(struct delivered *delivered, const struct lpl_ref *refs, 
 	delivered->records += count;
 }
 
-static void read_file(const uint8_t *file, size_t size, unsigned int jobs, bool compare,
+static enum lpl_need answer(void *context, const struct lpl_chunk *chunk)
+{
+	(void)context;
+	return (enum lpl_need)(chunk->sequence % (LPL_NEED_NOTHING + 1));
+}
+
+static void read_file(const uint8_t *file, size_t size, unsigned int jobs, unsigned int how,
 		      struct delivered *delivered)
 {
 	struct lpl_report report = { .error = LPL_OK };
@@ -72,8 +79,10 @@ static void read_file(const uint8_t *file, size_t size, unsigned int jobs, bool 
 		return;
 	}
 	lpl_reader_jobs(reader, jobs);
-	if (compare)
+	if (how & COMPARE_HASH)
 		lpl_reader_compare_hash(reader);
+	if (how & ASK)
+		lpl_reader_ask(reader, answer, NULL);
 	/* damage is passed over; order holds all the same */
 	while (delivered->records < RECORDS_MOST) {
 		report.error = LPL_OK;
@@ -124,6 +133,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		free(plain);
 	}
 	read_file(file, size, 1, how & COMPARE_HASH, &delivered);
+	if (how & ASK)
+		read_file(file, size, 1, ASK, &again);
 	if (how & SEVERAL_JOBS) {
 		read_file(file, size, 3, how & COMPARE_HASH, &again);
 		require(again.before_damage == delivered.before_damage &&

@@ -364,6 +364,95 @@ static void choice_by_definition(void **state)
 	stream_free(&out);
 }
 
+/* ---- as much of it as is needed ---- */
+
+static struct lpl_chunk facts_of(const struct item *first, const struct item *last)
+{
+	return (struct lpl_chunk){
+		.first_ref = first->is_event ? first->event.ref : first->ref.ref,
+		.first_instr = first->is_event ? first->event.instr : first->ref.instr,
+		.first_cycle = first->is_event ? first->event.cycle : first->ref.cycle,
+		.last_ref = last->is_event ? last->event.ref : last->ref.ref,
+		.last_instr = last->is_event ? last->event.instr : last->ref.instr,
+		.last_cycle = last->is_event ? last->event.cycle : last->ref.cycle,
+	};
+}
+
+/* In chunks of some records, and of each what the choice says that it needs. */
+static void leave_out(struct machine *m, const struct lpl_choice *choice, struct stream *needed,
+		      size_t count[LPL_NEED_NOTHING + 1])
+{
+	const size_t records = m->all.count;
+
+	stream_clear(needed);
+	for (size_t begin = 0, end; begin < records; begin = end) {
+		const size_t size = 1 + random_below(&m->random, 40);
+		struct lpl_chunk chunk;
+		enum lpl_need need;
+
+		end = size < records - begin ? begin + size : records;
+		chunk = facts_of(&m->all.item[begin], &m->all.item[end - 1]);
+		need = lpl_choice_need(choice, &chunk);
+		count[need]++;
+		for (size_t i = begin; i < end; i++) {
+			const struct item *item = &m->all.item[i];
+
+			if (item->is_event && need != LPL_NEED_NOTHING)
+				stream_add_event(needed, &item->event);
+			else if (!item->is_event && need == LPL_NEED_ALL)
+				stream_add_ref(needed, &item->ref);
+		}
+	}
+}
+
+static void only_references(struct stream *stream)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < stream->count; i++)
+		if (!stream->item[i].is_event)
+			stream->item[kept++] = stream->item[i];
+	stream->count = kept;
+}
+
+/* The same references are chosen of what it needs. */
+static void choice_needs_no_more(void **state)
+{
+	struct machine m = { .random = { seed } };
+	struct stream needed = { 0 }, out = { 0 };
+	size_t count[LPL_NEED_NOTHING + 1] = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 1000; i++) {
+		struct lpl_choice *choice;
+		struct collector collector;
+		char digits[16];
+		size_t place;
+
+		choose(&m, digits);
+		if (random_below(&m.random, 2))
+			m.wanted.process = m.wanted.task = NULL, m.wanted.children = false;
+		run_machine(&m, 80);
+		stream_clear(&out);
+		collector_init(&collector, &out);
+		assert_int_equal(lpl_choice_open(&choice, &m.wanted, &collector.sink, NULL), LPL_OK);
+		leave_out(&m, choice, &needed, count);
+		assert_int_equal(stream_send(&needed, lpl_choice_sink(choice), 7, NULL), LPL_OK);
+		only_references(&out);
+		only_references(&m.chosen);
+		if (!stream_equal(&m.chosen, &out, &place))
+			fail_msg("seed %" PRIu64 " case %d: differs at %zu of %zu", seed, i, place,
+				 m.chosen.count);
+		lpl_choice_close(choice);
+	}
+	for (int need = 0; need <= LPL_NEED_NOTHING; need++)
+		assert_true(count[need] > 1000);	/* or it shows little */
+	stream_free(&m.all);
+	stream_free(&m.chosen);
+	stream_free(&needed);
+	stream_free(&out);
+}
+
 static void choice_refuses(void **state)
 {
 	static const struct lpl_choice_options wrong[] = {
@@ -498,7 +587,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(choice_by_definition),
-		cmocka_unit_test(choice_refuses), cmocka_unit_test(choice_in_words),
+		cmocka_unit_test(choice_needs_no_more), cmocka_unit_test(choice_refuses),
+		cmocka_unit_test(choice_in_words),
 		cmocka_unit_test(choice_of_the_last_address),
 	};
 

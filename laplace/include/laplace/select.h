@@ -14,6 +14,7 @@
 #include <laplace/error.h>
 #include <laplace/record.h>
 #include <laplace/simulator.h>
+#include <laplace/trace.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -156,6 +157,11 @@ enum lpl_error lpl_choice_open(struct lpl_choice **choice,
 			       struct lpl_sink *next, struct lpl_report *report);
 struct lpl_sink *lpl_choice_sink(struct lpl_choice *choice);	/* owned by it */
 uint64_t lpl_choice_passed(const struct lpl_choice *choice);	/* references, so far */
+/*
+ * What it can need of a chunk: all; or, where the clocks tell that all was made before `from` or
+ * after `to`, at most its events, which tell who runs and what pages are.
+ */
+enum lpl_need lpl_choice_need(const struct lpl_choice *choice, const struct lpl_chunk *chunk);
 /*
  * Of the first `number` references of the stream, those that were chosen, before any reduction:
  * where they are counted all that came were passed, and `number` does not matter.  0: not known.

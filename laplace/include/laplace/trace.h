@@ -221,10 +221,24 @@ struct lpl_chunk {
 	uint32_t segment;		/* whose file that is, from 1 on; 0: the trace is one file */
 	uint32_t sequence, kind;
 	uint64_t refs, events;		/* in it */
-	uint64_t first_ref, last_ref, last_instr, last_cycle;
+	uint64_t first_ref, first_instr, first_cycle;
+	uint64_t last_ref, last_instr, last_cycle;
 };
 /* Of the chunk last delivered by lpl_reader_next(). */
 const struct lpl_chunk *lpl_reader_chunk(const struct lpl_reader *reader);
+
+/*
+ * Read no more of each chunk than is needed, which `need` tells by its header, in the order of
+ * the trace.  LPL_NEED_EVENTS: no references are delivered of it.  LPL_NEED_NOTHING: nothing is,
+ * and of a file its payload is not even read: what stands behind it is reached at the price of 144
+ * bytes, and what is wrong with it is not found.  Nobody is asked of STATE chunks (docs/format.md,
+ * section 11).  To be called before the first lpl_reader_next(), and not together with
+ * lpl_reader_compare_hash().  `context` is not owned.
+ */
+enum lpl_need { LPL_NEED_ALL, LPL_NEED_EVENTS, LPL_NEED_NOTHING };
+void lpl_reader_ask(struct lpl_reader *reader,
+		    enum lpl_need (*need)(void *context, const struct lpl_chunk *chunk),
+		    void *context);
 
 /*
  * From now on compare the stream's hash, where the trace tells one (docs/format.md, section 10),

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A reader that is told of each chunk how much is needed: what it delivers is the stream without
+ * what is not, from a file, a pipe and segments; and what nobody needs may be damaged.
+ */
+#include <sys/wait.h>
+
+#include "segmented.h"
+
+/* What is asked, and what has to be delivered then. */
+struct asked {
+	uint64_t seed;
+	const struct stream *stream;
+	size_t records;			/* of the stream, in the chunks up to here */
+	struct stream expected;
+	struct bytes *damage;		/* what is not needed is damaged in these; or NULL */
+	size_t count[LPL_NEED_NOTHING + 1];
+};
+
+static struct lpl_chunk clocks_of(const struct item *first, const struct item *last)
+{
+	return (struct lpl_chunk){
+		.first_ref = first->is_event ? first->event.ref : first->ref.ref,
+		.first_instr = first->is_event ? first->event.instr : first->ref.instr,
+		.first_cycle = first->is_event ? first->event.cycle : first->ref.cycle,
+		.last_ref = last->is_event ? last->event.ref : last->ref.ref,
+		.last_instr = last->is_event ? last->event.instr : last->ref.instr,
+		.last_cycle = last->is_event ? last->event.cycle : last->ref.cycle,
+	};
+}
+
+/* A chunk of the stream has the next so many records of it, and their clocks. */
+static void check_clocks(const struct asked *asked, const struct lpl_chunk *chunk, size_t end)
+{
+	struct lpl_chunk clocks;
+
+	assert_true(end > asked->records && end <= asked->stream->count);
+	clocks = clocks_of(&asked->stream->items[asked->records], &asked->stream->items[end - 1]);
+	assert_true(chunk->first_ref == clocks.first_ref && chunk->last_ref == clocks.last_ref);
+	assert_true(chunk->first_instr == clocks.first_instr && chunk->last_instr == clocks.last_instr);
+	assert_true(chunk->first_cycle == clocks.first_cycle && chunk->last_cycle == clocks.last_cycle);
+}
+
+static enum lpl_need answer(void *context, const struct lpl_chunk *chunk)
+{
+	struct asked *asked = context;
+	const size_t end = asked->records + chunk->refs + chunk->events;
+	const enum lpl_need need = (enum lpl_need)(next_random(&asked->seed) % 3);
+
+	check_clocks(asked, chunk, end);
+	asked->count[need]++;
+	for (; asked->records < end; asked->records++) {
+		const struct item *item = &asked->stream->items[asked->records];
+
+		if (need == LPL_NEED_ALL || (need == LPL_NEED_EVENTS && item->is_event))
+			*stream_add(&asked->expected) = *item;
+	}
+	if (asked->damage && need == LPL_NEED_NOTHING)
+		for (uint64_t i = 144; i < chunk->bytes; i++)
+			asked->damage->data[chunk->offset + i] ^= 0x55;
+	return need;
+}
+
+static void read_asking(struct asked *asked, struct lpl_reader *reader, unsigned int jobs)
+{
+	struct lpl_report report = { .error = LPL_OK };
+	struct stream found;
+
+	stream_init(&found);
+	stream_init(&asked->expected);
+	lpl_reader_jobs(reader, jobs);
+	lpl_reader_ask(reader, answer, asked);
+	if (lpl_reader_run(reader, &found.sink, &report) != LPL_OK)
+		fail_msg("%s", report.text);
+	assert_true(lpl_reader_complete(reader));
+	assert_int_equal(asked->records, asked->stream->count);
+	assert_int_equal(found.count, asked->expected.count);
+	assert_int_equal(stream_difference(&found, &asked->expected, found.count), found.count);
+	for (int need = 0; need <= LPL_NEED_NOTHING; need++)
+		assert_true(asked->count[need] > 0);
+	lpl_reader_close(reader);
+	stream_free(&found);
+	stream_free(&asked->expected);
+}
+
+static void read_named(struct asked asked, const char *name, unsigned int jobs)
+{
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_reader *reader;
+
+	if (lpl_reader_open(&reader, in_directory(name), &report) != LPL_OK)
+		fail_msg("%s", report.text);
+	read_asking(&asked, reader, jobs);
+}
+
+static void read_through_pipe(struct asked asked, const char *name)
+{
+	struct lpl_report report = { .error = LPL_OK };
+	struct bytes file = load(name);
+	struct lpl_reader *reader;
+	int end[2], status;
+	pid_t writer;
+
+	assert_int_equal(pipe(end), 0);
+	writer = fork();
+	assert_true(writer >= 0);
+	if (writer == 0) {
+		(void)close(end[0]);
+		_exit(write(end[1], file.data, file.size) != (ssize_t)file.size);
+	}
+	(void)close(end[1]);
+	if (lpl_reader_open_fd(&reader, end[0], true, "pipe", &report) != LPL_OK)
+		fail_msg("%s", report.text);
+	read_asking(&asked, reader, 1);
+	assert_int_equal(waitpid(writer, &status, 0), writer);
+	assert_int_equal(status, 0);
+	free(file.data);
+}
+
+/* Chunk after chunk otherwise decided, packed either way. */
+static void what_is_needed(void **unused)
+{
+	(void)unused;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		const bool runs = seed % 2 == 0;
+		struct stream stream;
+		struct asked asked;
+
+		stream_random(&stream, RECORDS, runs ? STREAM_RAW : (enum stream_style)(seed % STREAM_STYLES), seed);
+		asked = (struct asked){ .seed = seed, .stream = &stream };
+		write_file("one.lpl", &stream, 500, seed);
+		read_named(asked, "one.lpl", 1);
+		read_named(asked, "one.lpl", 3);
+		read_through_pipe(asked, "one.lpl");
+		write_cut("cut.lpl", &stream, even, PARTS, runs, NULL);
+		read_named(asked, "cut.lpl", 1);
+		read_named(asked, "cut.lpl", 3);
+		stream_free(&stream);
+	}
+}
+
+/* Of what nobody needs the payload is not read. */
+static void what_is_not_read(void **unused)
+{
+	(void)unused;
+	for (uint64_t seed = 1; seed <= 10; seed++) {
+		struct stream stream;
+		struct bytes file;
+		struct asked asked;
+
+		stream_random(&stream, RECORDS, STREAM_PAGED, seed);
+		write_file("one.lpl", &stream, 500, seed);
+		file = load("one.lpl");
+		asked = (struct asked){ .seed = seed, .stream = &stream, .damage = &file };
+		read_named(asked, "one.lpl", 1);
+		write_bytes("damaged.lpl", file.data, file.size);
+		asked.damage = NULL;
+		read_named(asked, "damaged.lpl", 3);
+		free(file.data);
+		stream_free(&stream);
+	}
+}
+
+/* A file that ends within what is passed over is cut off there. */
+static void what_is_cut_off(void **unused)
+{
+	struct lpl_report report = { .error = LPL_OK };
+	struct layout *layout = malloc(sizeof(*layout));
+	struct asked asked = { .seed = 1 };
+	struct lpl_reader *reader;
+	struct stream stream, found;
+	struct bytes file;
+
+	(void)unused;
+	assert_non_null(layout);
+	stream_random(&stream, RECORDS, STREAM_PAGED, 1);
+	asked.stream = &stream;
+	write_file("one.lpl", &stream, 500, 1);
+	file = load("one.lpl");
+	lay_out(layout, &file);
+	for (size_t chunk = 1; chunk + 1 < layout->count; chunk++) {
+		struct asked now = asked;
+
+		write_bytes("cut-off.lpl", file.data, layout->offset[chunk + 1] - 1);
+		stream_init(&found);
+		stream_init(&now.expected);
+		assert_int_equal(lpl_reader_open(&reader, in_directory("cut-off.lpl"), &report), LPL_OK);
+		lpl_reader_ask(reader, answer, &now);
+		report.error = LPL_OK;
+		assert_int_equal(lpl_reader_run(reader, &found.sink, &report), LPL_ERR_TRUNCATED);
+		lpl_reader_close(reader);
+		stream_free(&found);
+		stream_free(&now.expected);
+	}
+	free(layout);
+	free(file.data);
+	stream_free(&stream);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_needed),
+		cmocka_unit_test(what_is_not_read),
+		cmocka_unit_test(what_is_cut_off),
+	};
+
+	return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}
