@@ -53,6 +53,7 @@ static struct {
 	struct laplace_place place;
 } checkpoint;
 
+static const char PART[] = ".part";
 static const uint64_t SOON = 10000;	/* instructions, when it cannot be now */
 enum { NAME_SIZE = BX_PATHNAME_LEN + 64 };	/* of the path of a checkpoint */
 
@@ -103,56 +104,87 @@ static void name_directory(char *path, size_t size, uint64_t number, const char 
 		 (unsigned long long)number, ending);
 }
 
-/* ---- those of another recording ---- */
-
-/* TRACE.checkpoint.NNNNNN, or one that was being made? */
-static bool is_named_so(const char *name, const char *base)
+/* The number of TRACE.checkpoint.NNNNNN, or of one that was being made or removed; 0: it is none. */
+static uint64_t number_in(const char *name, const char *base)
 {
 	static const char mark[] = ".checkpoint.";
 	const size_t length = strlen(base);
 
 	if (strncmp(name, base, length) || strncmp(name + length, mark, sizeof(mark) - 1))
-		return false;
+		return 0;
 	name += length + sizeof(mark) - 1;
 	const size_t digits = strspn(name, "0123456789");
 
-	return digits >= 6 && (!name[digits] || !strcmp(name + digits, ".part"));
+	return digits >= 6 && (!name[digits] || !strcmp(name + digits, PART)) ?
+		       strtoull(name, NULL, 10) : 0;
 }
 
-static void refuse_or_remove(const char *path, bool removes)
-{
-	struct stat about;
-
-	if (!removes && !laplace_option.overwrite)
-		laplace_die("%s is there already, the checkpoint of another recording, and would be "
-			    "taken for one of this; choose another name for the trace, or allow "
-			    "overwriting (overwrite=on; laplace record: --overwrite)", path);
-	if (!removes && (lstat(path, &about) || !S_ISDIR(about.st_mode)))
-		laplace_die("%s has the name of a checkpoint, and is none; remove it", path);
-	if (removes && !laplace_remove_directory(path))
-		laplace_die("the old checkpoint %s cannot be removed: %s", path, strerror(errno));
-}
-
-void laplace_checkpoints_make_way(bool removes)
+/* All that are there. */
+static void for_each(void (*visit)(const char *path, uint64_t number))
 {
 	char folder[NAME_SIZE], path[NAME_SIZE + 256];
 	const char *trace = laplace_option.trace, *slash = strrchr(trace, '/');
 	struct dirent *entry;
 
-	if (laplace_option.stage != LPL_STAGE_FILE || laplace_checkpoint_restores())
-		return;
 	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash + 1 - trace) : 2,
 		 slash ? trace : "./");
 	DIR *directory = opendir(folder);
 
 	while (directory && (entry = readdir(directory))) {
-		if (!is_named_so(entry->d_name, slash ? slash + 1 : trace))
+		const uint64_t number = number_in(entry->d_name, slash ? slash + 1 : trace);
+
+		if (!number)
 			continue;
 		snprintf(path, sizeof(path), "%s%s", folder, entry->d_name);
-		refuse_or_remove(path, removes);
+		visit(path, number);
 	}
 	if (directory)
 		closedir(directory);
+}
+
+/* Of its own name there is never a part of one. */
+static void remove_checkpoint(const char *path, uint64_t number)
+{
+	char partial[NAME_SIZE];
+
+	name_directory(partial, sizeof(partial), number, PART);
+	if ((strcmp(path, partial) && (!laplace_remove_directory(partial) ||
+				       (rename(path, partial) && errno != ENOENT))) ||
+	    !laplace_remove_directory(partial))
+		laplace_complain("the old checkpoint %s cannot be removed: %s", path, strerror(errno));
+}
+
+/* The last two are kept.  Where a run was killed before it had removed others, they are still there. */
+static void remove_if_old(const char *path, uint64_t number)
+{
+	if (number + 2 <= checkpoint.place.number)
+		remove_checkpoint(path, number);
+}
+
+/* ---- those of another recording ---- */
+
+static void refuse(const char *path, uint64_t)
+{
+	struct stat about;
+
+	if (!laplace_option.overwrite)
+		laplace_die("%s is there already, the checkpoint of another recording, and would be "
+			    "taken for one of this; choose another name for the trace, or allow "
+			    "overwriting (overwrite=on; laplace record: --overwrite)", path);
+	if (lstat(path, &about) || !S_ISDIR(about.st_mode))
+		laplace_die("%s has the name of a checkpoint, and is none; remove it", path);
+}
+
+static void remove_other(const char *path, uint64_t)
+{
+	if (!laplace_remove_directory(path))
+		laplace_die("the old checkpoint %s cannot be removed: %s", path, strerror(errno));
+}
+
+void laplace_checkpoints_make_way(bool removes)
+{
+	if (laplace_option.stage == LPL_STAGE_FILE && !laplace_checkpoint_restores())
+		for_each(removes ? remove_other : refuse);
 }
 
 /* ---- the place ---- */
@@ -338,7 +370,7 @@ static bool save(const char *final)
 	char partial[NAME_SIZE];
 	int problem;
 
-	name_directory(partial, sizeof(partial), checkpoint.place.number, ".part");
+	name_directory(partial, sizeof(partial), checkpoint.place.number, PART);
 	if (save_as(partial, final))
 		return true;
 	problem = all_saved ? errno : save_error;
@@ -349,7 +381,7 @@ static bool save(const char *final)
 
 static void make(void)
 {
-	char path[NAME_SIZE], old[NAME_SIZE];
+	char path[NAME_SIZE];
 	struct laplace_place *place = &checkpoint.place;
 
 	BX_CPU(0)->laplace.between = true;
@@ -368,12 +400,7 @@ static void make(void)
 		set_next();
 		return;
 	}
-	if (place->number > 2) {
-		name_directory(old, sizeof(old), place->number - 2, "");
-		if (!laplace_remove_directory(old))
-			laplace_complain("the old checkpoint %s cannot be removed: %s", old,
-					 strerror(errno));
-	}
+	for_each(remove_if_old);
 	if (laplace_signals_leave()) {
 		/* What is closed is a run that goes on, and ends. */
 		laplace_continue(place->references, place->tracer_refs, place->on);
@@ -422,6 +449,7 @@ void laplace_restored(void)
 	laplace_continue(place->references, place->tracer_refs, place->on);
 	laplace_conditions_continue(place->started, place->stopped);
 	set_next();
+	for_each(remove_if_old);
 }
 
 /* A copy of it, or one that was moved, still names the trace where it was made: that is another one. */

@@ -96,6 +96,11 @@ void laplace_control_open(const char *path)
 	listening = -1;
 }
 
+bool laplace_control_ends(void)
+{
+	return control && lpl_control_end_asked(control);
+}
+
 /* Returns why it was not done, or NULL; *flushes: it is done when there were so many. */
 static const char *carry_out(const struct lpl_control_request *request, uint64_t *flushes)
 {

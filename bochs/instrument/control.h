@@ -9,6 +9,8 @@ void laplace_control_listen(const char *path);
 void laplace_control_open(const char *path);
 /* Do what is asked for, if anything is; between two instructions. */
 void laplace_control_attend(void);
+/* Has the end been asked for?  From any thread, as long as there is a collector. */
+bool laplace_control_ends(void);
 /* A checkpoint was not made; who asked for it is told. */
 void laplace_control_checkpointed(const char *problem);
 /*

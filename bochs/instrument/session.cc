@@ -331,7 +331,7 @@ static bool only_wants_every(struct lpl_report *report)
 
 static bool is_ending(void *)
 {
-	return laplace_signals_stop();
+	return laplace_signals_stop() || laplace_control_ends();
 }
 
 static void open_collection(void)

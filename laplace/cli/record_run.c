@@ -231,8 +231,8 @@ static int conclude(const struct record_options *options, const struct machine *
 	if (!there) {
 		char *part = NULL;
 		/* one that was there before this run began to write is not its own */
-		bool kept = s->updates && asprintf(&part, "%s.part", trace) > 0 &&
-			    access(part, F_OK) == 0;
+		bool kept = (s->updates || options->resume) &&
+			    asprintf(&part, "%s.part", trace) > 0 && access(part, F_OK) == 0;
 
 		if (kept)
 			status = cli_complain(CLI_FAILED, "%s: was not completed; what was "

@@ -80,8 +80,11 @@ static const struct argp argp = {
 	children, NULL, NULL
 };
 
+enum { SHOWN_SIZE = 4096 };
+
 struct run {
 	const struct options *options;
+	char trace[SHOWN_SIZE], output[SHOWN_SIZE];	/* their names, as they are printed */
 	FILE *out;
 	json_t *losses;
 	struct cli_progress progress;
@@ -150,7 +153,7 @@ static void take_loss(void *context, const struct lpl_loss *loss)
 	if (run->losses)
 		json_array_append_new(run->losses, loss_json(loss));
 	else
-		print_loss(run->out, run->options->trace, loss);
+		print_loss(run->out, run->trace, loss);
 }
 
 static void show(void *context, uint64_t bytes, uint64_t size)
@@ -191,9 +194,12 @@ static int print_summary(const struct run *run, const struct lpl_repaired *repai
 
 	if (options->json)
 		return cli_print_json(run->out,
-			json_pack("{s:s, s:s*, s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:b, s:O}",
-				  "file", options->trace, "output", options->output,
-				  "state", state_of(repaired), "index", repaired->had_index,
+			json_pack("{s:o, s:o*, s:s, s:s*, s:b, s:I, s:I, s:I, s:I, s:I, s:b, s:O}",
+				  "file", cli_json_text(options->trace),
+				  "output", options->output ? cli_json_text(options->output) : NULL,
+				  "state", state_of(repaired), "manifest",
+				  repaired->manifest.error ? repaired->manifest.text : NULL,
+				  "index", repaired->had_index,
 				  "chunks", (json_int_t)repaired->chunks,
 				  "references", (json_int_t)repaired->refs,
 				  "events", (json_int_t)repaired->events,
@@ -201,15 +207,18 @@ static int print_summary(const struct run *run, const struct lpl_repaired *repai
 				  "lost_events", (json_int_t)repaired->lost_events,
 				  "lost_more", repaired->lost_more, "losses", run->losses));
 	if (!repaired->losses && repaired->had_index)
-		fprintf(run->out, "%s: is whole: there is nothing to repair\n", options->trace);
+		fprintf(run->out, "%s: is whole: there is nothing to repair\n", run->trace);
+	else if (repaired->manifest.error)
+		fprintf(run->out, "%s\n%s: the segments behind that were found by their names; whether "
+			"there were others is not known\n", repaired->manifest.text, run->trace);
 	else if (!repaired->had_index)
 		fprintf(run->out, "%s: has no index: its recording did not end properly, and what "
-			"it had not written is not known\n", options->trace);
+			"it had not written is not known\n", run->trace);
 	fprintf(run->out, "%s: %" PRIu64 " chunks, %" PRIu64 " references, %" PRIu64 " events %s\n",
-		options->dry_run ? options->trace : options->output, repaired->chunks,
+		options->dry_run ? run->trace : run->output, repaired->chunks,
 		repaired->refs, repaired->events, options->dry_run ? "can be saved" : "saved");
 	if (repaired->losses)
-		print_lost(run->out, options->trace, repaired);
+		print_lost(run->out, run->trace, repaired);
 	return CLI_DONE;
 }
 
@@ -224,6 +233,9 @@ static int repair(const struct options *options)
 	struct lpl_repaired repaired;
 	int status = CLI_DONE;
 
+	lpl_text_escape(run.trace, SHOWN_SIZE, options->trace, strlen(options->trace));
+	if (options->output)
+		lpl_text_escape(run.output, SHOWN_SIZE, options->output, strlen(options->output));
 	/* the trace may be going to stdout */
 	if (options->output && strcmp(options->output, "-") == 0)
 		run.out = stderr;

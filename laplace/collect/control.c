@@ -62,6 +62,7 @@ struct lpl_control {
 	uint64_t heard;
 
 	_Atomic bool waiting;		/* as the desk's state says; to be asked often */
+	_Atomic bool end_asked;		/* somebody asks for the end, at the desk or behind it */
 	pthread_mutex_t lock;		/* of what follows */
 	enum desk_state state;
 	struct client *whose;		/* NULL: it went away */
@@ -106,6 +107,11 @@ bool lpl_control_take(struct lpl_control *c, struct lpl_control_request *request
 	}
 	pthread_mutex_unlock(&c->lock);
 	return taken;
+}
+
+bool lpl_control_end_asked(const struct lpl_control *c)
+{
+	return atomic_load_explicit(&c->end_asked, memory_order_relaxed);
 }
 
 static void answer(struct lpl_control *c, const char *refusal, uint64_t flushes)
@@ -253,6 +259,15 @@ static void fill_desk(struct lpl_control *c)
 
 /* ---- clients ---- */
 
+static void note_end(struct lpl_control *c)
+{
+	bool asked = false;
+
+	for (int i = 0; i < CLIENTS; i++)
+		asked |= c->client[i].asking && c->client[i].request.what == LPL_REQUEST_quit;
+	atomic_store_explicit(&c->end_asked, asked, memory_order_relaxed);
+}
+
 static void part_with(struct lpl_control *c, struct client *client)
 {
 	pthread_mutex_lock(&c->lock);
@@ -266,6 +281,7 @@ static void part_with(struct lpl_control *c, struct client *client)
 	free(client->reply);
 	memset(client, 0, sizeof(*client));
 	client->fd = -1;
+	note_end(c);
 }
 
 static void take_request(struct lpl_control *c, struct client *client, size_t length)
@@ -281,6 +297,7 @@ static void take_request(struct lpl_control *c, struct client *client, size_t le
 		reply_done(c, client);
 	else
 		client->asking = true;
+	note_end(c);
 }
 
 /* The next line, if it has come and the one before is done with. */

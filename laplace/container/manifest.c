@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "manifest.h"
+#include "reader.h"
 #include "segment_names.h"
 
 bool lpl_is_manifest(const void *bytes, size_t size)
@@ -99,6 +100,56 @@ static enum lpl_error read_begin(struct lpl_manifest *m, const char *path,
 	return lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory to read it", m->name);
 }
 
+/* A file of segments; never waits for one that is a pipe.  -1: see errno. */
+static int open_segment(const struct lpl_manifest *m, uint64_t which, bool part,
+			char name[LPL_NAME_SIZE])
+{
+	char *path = lpl_segment_path(m->stem, which, part);
+	int fd, number;
+
+	if (!path) {
+		errno = ENOMEM;
+		return -1;
+	}
+	lpl_short_name(name, path);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	number = errno;
+	free(path);
+	errno = number;
+	return fd;
+}
+
+/* Where the first line is lost: the segments beside it tell the same, but whose they are. */
+static enum lpl_error begin_by_names(struct lpl_manifest *m, const char *path,
+				     struct lpl_report *report)
+{
+	const size_t length = strlen(path), part = strlen(".part");
+	char *manifest = strndup(path, length > part && strcmp(path + length - part, ".part") == 0 ?
+					       length - part : length);
+	struct lpl_reader *reader = NULL;
+	char name[LPL_NAME_SIZE];
+	int fd;
+
+	m->stem = manifest ? lpl_segments_stem(manifest) : NULL;
+	free(manifest);
+	if (!m->stem)
+		return lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory to read it", m->name);
+	fd = open_segment(m, 1, false, name);
+	if (fd < 0)
+		fd = open_segment(m, 1, true, name);
+	if (fd < 0)
+		return lpl_fail(report, LPL_ERR_IO, "%s: cannot be opened", name);
+	if (lpl_reader_open_fd(&reader, fd, true, name, report) != LPL_OK)
+		return report->error;
+	lpl_meta_free(m->meta);
+	m->meta = lpl_meta_copy(lpl_reader_meta(reader));
+	lpl_reader_close(reader);
+	if (!m->meta)
+		return lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory to read it", m->name);
+	lpl_meta_remove(m->meta, LPL_META_SEGMENT);
+	return LPL_OK;
+}
+
 /* The others: is it what a manifest may be? */
 static enum lpl_error check_lines(struct lpl_manifest *m, struct lpl_report *report)
 {
@@ -118,29 +169,10 @@ static enum lpl_error check_lines(struct lpl_manifest *m, struct lpl_report *rep
 			continue;
 		m->bytes += facts.bytes;
 		before = facts;
+		m->segments = before.number;
 	}
-	m->segments = before.number;
 	return ferror(m->file) ? lpl_fail(report, LPL_ERR_IO, "%s: cannot be read", m->name) :
 				 LPL_OK;
-}
-
-/* A file of segments; never waits for one that is a pipe.  -1: see errno. */
-static int open_segment(const struct lpl_manifest *m, uint64_t which, bool part,
-			char name[LPL_NAME_SIZE])
-{
-	char *path = lpl_segment_path(m->stem, which, part);
-	int fd, number;
-
-	if (!path) {
-		errno = ENOMEM;
-		return -1;
-	}
-	lpl_short_name(name, path);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	number = errno;
-	free(path);
-	errno = number;
-	return fd;
 }
 
 /*
@@ -161,8 +193,31 @@ static void find_last(struct lpl_manifest *m)
 	}
 }
 
+static enum lpl_error read_lines(struct lpl_manifest *m, const char *path, struct lpl_report *report)
+{
+	const enum lpl_error error = read_begin(m, path, report);
+
+	return error == LPL_OK ? check_lines(m, report) : error;
+}
+
+/* The same, but of damage, which is told in `damage`, all that stands before it is taken. */
+static enum lpl_error read_damaged(struct lpl_manifest *m, const char *path, struct lpl_report *damage,
+				   struct lpl_report *report)
+{
+	struct lpl_report found = { .error = LPL_OK };
+	const enum lpl_error error = read_lines(m, path, &found);
+
+	if (error == LPL_ERR_DAMAGED) {
+		*damage = found;
+		return m->stem ? LPL_OK : begin_by_names(m, path, report);
+	}
+	if (error != LPL_OK)
+		*report = found;
+	return error;
+}
+
 enum lpl_error lpl_manifest_open(struct lpl_manifest **result, int fd, const char *path,
-				 struct lpl_report *report)
+				 struct lpl_report *damage, struct lpl_report *report)
 {
 	struct lpl_manifest *m = calloc(1, sizeof(*m));
 	enum lpl_error error;
@@ -179,13 +234,11 @@ enum lpl_error lpl_manifest_open(struct lpl_manifest **result, int fd, const cha
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory to read a manifest");
 	}
 	lpl_short_name(m->name, path);
-	error = read_begin(m, path, report);
-	if (error == LPL_OK)
-		error = check_lines(m, report);
+	error = damage ? read_damaged(m, path, damage, report) : read_lines(m, path, report);
 	if (error == LPL_OK)
 		find_last(m);
 	/* once more, a line at a time */
-	if (error == LPL_OK && (fseek(m->file, 0, SEEK_SET) != 0 || !read_line(m)))
+	if (error == LPL_OK && m->segments > 0 && (fseek(m->file, 0, SEEK_SET) != 0 || !read_line(m)))
 		error = lpl_fail(report, LPL_ERR_IO, "%s: cannot be read again", m->name);
 	if (error != LPL_OK) {
 		lpl_manifest_close(m);

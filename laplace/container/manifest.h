@@ -35,9 +35,13 @@ bool lpl_is_manifest_file(int fd);
  * `fd` is the manifest's then, also on failure.  All of it is checked: LPL_ERR_DAMAGED names a
  * line that is wrong.  A last line that has no end is taken for one that was being written.
  * LPL_ERR_FORMAT: of a version that is not known.
+ *
+ * Where `damage` is not NULL, it is told there instead (untouched: there is none), and the
+ * manifest is taken to end before the wrong line: the segments behind are found by their names.
+ * Where that is the first line, what that would tell is had from the first segment.
  */
 enum lpl_error lpl_manifest_open(struct lpl_manifest **manifest, int fd, const char *path,
-				 struct lpl_report *report);
+				 struct lpl_report *damage, struct lpl_report *report);
 /* NULL is fine. */
 void lpl_manifest_close(struct lpl_manifest *manifest);
 

@@ -83,7 +83,7 @@ static enum lpl_error open_segments(struct lpl_reader **result, int fd, const ch
 {
 	struct lpl_manifest *manifest;
 	struct lpl_reader *reader;
-	enum lpl_error error = lpl_manifest_open(&manifest, fd, path, report);
+	enum lpl_error error = lpl_manifest_open(&manifest, fd, path, NULL, report);
 
 	if (error != LPL_OK)
 		return error;

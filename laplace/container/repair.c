@@ -13,8 +13,8 @@
  * header whose checksum is right and which stands further on in the stream.
  *
  * Of a trace in segments one file is made.  A segment that the manifest names is believed when its
- * end is the one that is named, one that is not named yet when its header continues the segment
- * before it.  All others are left out whole, for their chunks may be another recording's.  What a
+ * end is the one that is named, one that is not named yet, or in a line that is damaged or behind
+ * one, when its header continues the segment before it.  All others are left out whole, for their chunks may be another recording's.  What a
  * segment tells of the guest at its beginning is of use where the stream was not read up to there:
  * behind a gap it becomes part of the stream, as it does for a reader.
  */
@@ -448,7 +448,7 @@ static enum lpl_error open_source(struct lpl_repairing *repair, const char *path
 	if (!standard && lpl_is_manifest_file(fd)) {
 		source->fd = -1;
 		source->over = true;	/* the first segment is due */
-		if (lpl_manifest_open(&source->manifest, fd, path, report) != LPL_OK)
+		if (lpl_manifest_open(&source->manifest, fd, path, &repair->repaired->manifest, report) != LPL_OK)
 			return report->error;
 		repair->size = source->manifest->bytes;
 	}

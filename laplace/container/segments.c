@@ -76,7 +76,7 @@ static enum lpl_error count_old(const char *path, const char *stem, uint64_t *co
 				" choose another name", name);
 	}
 	/* of one that cannot be read nobody knows what it names: the segments are in the way */
-	if (lpl_manifest_open(&old, fd, path, NULL) != LPL_OK)
+	if (lpl_manifest_open(&old, fd, path, NULL, NULL) != LPL_OK)
 		return LPL_OK;
 	if (strcmp(old->stem, stem) == 0)
 		*count = old->segments + !old->closed;
@@ -283,7 +283,7 @@ static enum lpl_error find_place(struct lpl_segments *s, int fd, const char *pat
 		(void)close(fd);
 		return not_of_it(s, "it is not a manifest of segments", report);
 	}
-	error = lpl_manifest_open(&manifest, fd, path, report);
+	error = lpl_manifest_open(&manifest, fd, path, NULL, report);
 	if (error != LPL_OK)
 		return error;
 	if (strcmp(manifest->stem, s->stem) != 0 || manifest->segments < number - 1)

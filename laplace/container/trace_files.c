@@ -28,7 +28,7 @@ static struct lpl_manifest *open_manifest(const char *path)
 		(void)close(fd);
 		return NULL;
 	}
-	return lpl_manifest_open(&manifest, fd, path, NULL) == LPL_OK ? manifest : NULL;
+	return lpl_manifest_open(&manifest, fd, path, NULL, NULL) == LPL_OK ? manifest : NULL;
 }
 
 static int tell_segment(const struct lpl_manifest *manifest, uint64_t number, bool part,

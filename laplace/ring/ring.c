@@ -127,7 +127,7 @@ void lpl_ring_publish(struct lpl_ring *ring)
 /* The ring is full as far as we know: look again, and wait if it really is. */
 static bool wait_for_room(struct lpl_ring *ring)
 {
-	uint64_t size = ring->mask + 1, start = 0;
+	uint64_t size = ring->mask + 1, start = 0, now;
 	unsigned tries = 0;
 
 	lpl_ring_publish(ring);
@@ -138,18 +138,18 @@ static bool wait_for_room(struct lpl_ring *ring)
 						     memory_order_acquire);
 		if (ring->producer.position - tail < size) {
 			ring->producer.room_until = tail + size;
-			break;
+			return true;
 		}
-		if (!start)
+		if (!start) {
 			start = lpl_now_ns();
+			atomic_fetch_add_explicit(&ring->producer.waits, 1, memory_order_relaxed);
+		}
 		back_off(&tries);
+		/* told as it goes by: a wait for room on a disk may take a night, or have no end */
+		now = lpl_now_ns();
+		atomic_fetch_add_explicit(&ring->producer.wait_ns, now - start, memory_order_relaxed);
+		start = now;
 	}
-	if (start) {
-		atomic_fetch_add_explicit(&ring->producer.wait_ns, lpl_now_ns() - start,
-					  memory_order_relaxed);
-		atomic_fetch_add_explicit(&ring->producer.waits, 1, memory_order_relaxed);
-	}
-	return true;
 }
 
 void *lpl_ring_reserve_block(struct lpl_ring *ring)

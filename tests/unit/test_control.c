@@ -279,6 +279,36 @@ static void test_requests(void **state)
 	lpl_control_close(control, NULL);
 }
 
+/* Be it at the desk, or behind another who waits there; until who asks goes away. */
+static void test_end_is_asked(void **state)
+{
+	struct lpl_control *control = open_control(in_directory("end"));
+	int first = connect_to(in_directory("end")), second = connect_to(in_directory("end"));
+
+	(void)state;
+	atomic_store(&pokes, 0);
+	say(first, "mark x\n");
+	while (atomic_load(&pokes) == 0)
+		sched_yield();
+	assert_false(lpl_control_end_asked(control));
+	say(second, "quit\n");
+	while (!lpl_control_end_asked(control))
+		sched_yield();
+	close(second);
+	while (lpl_control_end_asked(control))
+		sched_yield();
+	assert_int_equal(taken(control).what, LPL_REQUEST_mark);
+	lpl_control_done(control, 0);
+	expect(first, DONE("mark"));
+	say(first, "quit\n");
+	assert_int_equal(taken(control).what, LPL_REQUEST_quit);
+	assert_true(lpl_control_end_asked(control));
+	lpl_control_ending(control);
+	lpl_control_close(control, NULL);
+	expect(first, DONE("quit"));
+	close(first);
+}
+
 static void test_pieces(void **state)
 {
 	struct lpl_control *control = open_control(in_directory("pieces"));
@@ -525,7 +555,7 @@ int main(void)
 		cmocka_unit_test(test_its_owner_only),
 		cmocka_unit_test(test_what_has_the_name),
 		cmocka_unit_test(test_requests),
-		cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_end_is_asked), cmocka_unit_test(test_pieces),
 		cmocka_unit_test(test_flush_is_waited_for),
 		cmocka_unit_test(test_who_goes_away),
 		cmocka_unit_test(test_who_does_not_read),

@@ -9,6 +9,7 @@
 #include "trace_file.h"
 
 #include "container/data.h"
+#include "container/manifest_line.h"
 #include "container/segments.h"
 
 #define TRIALS	120
@@ -290,6 +291,54 @@ static void one_file_of_all(void **unused)
 	}
 }
 
+/* ---- a manifest that is damaged ---- */
+
+static void assert_found(const char *manifest, const struct stream *stream, bool damaged, size_t at)
+{
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_repaired repaired;
+	struct stream found;
+	char output[256];
+	const struct lpl_repair_options options = { .output = output, .overwrite = true };
+
+	(void)snprintf(output, sizeof(output), "%s", in_directory("repaired.lpl"));
+	if (lpl_repair(in_directory(manifest), &options, &repaired, &report) != LPL_OK)
+		fail_msg("byte %zu: %s", at, report.text);
+	assert_true((repaired.manifest.error != LPL_OK) == damaged);
+	assert_true(repaired.had_index == !damaged && repaired.losses == 0);
+	read_whole(&found, "repaired.lpl", at);
+	assert_int_equal(found.count, stream->count);
+	assert_int_equal(stream_difference(&found, stream, found.count), found.count);
+	stream_free(&found);
+}
+
+/* Wherever it is, in the first line too, all segments are found. */
+static void damaged_manifest(void **unused)
+{
+	struct stream stream;
+	struct bytes manifest;
+
+	(void)unused;
+	stream_random(&stream, RECORDS, STREAM_RAW, 7);
+	write_segments("found.lpl", &stream, true, STATES);
+	assert_found("found.lpl", &stream, false, 0);
+	manifest = load("found.lpl");
+	for (size_t at = strlen(LPL_MANIFEST_MAGIC); at < manifest.size; at += 41) {
+		manifest.data[at] ^= 1;
+		write_bytes("found.lpl", manifest.data, manifest.size);
+		manifest.data[at] ^= 1;
+		assert_found("found.lpl", &stream, true, at);
+	}
+	/* what a killed recording leaves, cut off within its first line; and something behind its end */
+	write_bytes("found.lpl.part", manifest.data, 60);
+	assert_found("found.lpl.part", &stream, true, 60);
+	manifest.data[manifest.size] = '\n';
+	write_bytes("found.lpl", manifest.data, manifest.size + 1);
+	assert_found("found.lpl", &stream, true, manifest.size);
+	free(manifest.data);
+	stream_free(&stream);
+}
+
 /* ---- one alone ---- */
 
 static enum lpl_error repair_alone(struct lpl_repaired *repaired, struct lpl_report *report)
@@ -421,6 +470,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_file_of_all),
+		cmocka_unit_test(damaged_manifest),
 		cmocka_unit_test(a_segment_stays_one),
 		cmocka_unit_test(part_of_a_state),
 	};

@@ -111,6 +111,11 @@ enum lpl_error lpl_control_take_over(struct lpl_control **control, const char *p
  * (`status` and `help` are answered without it, so they never come here.)
  */
 bool lpl_control_take(struct lpl_control *control, struct lpl_control_request *request);
+/*
+ * Has anybody asked for the end?  From any thread; for those who wait for what may never come, so
+ * that the simulator's thread can take the request.
+ */
+bool lpl_control_end_asked(const struct lpl_control *control);
 /* It was not done, because of this. */
 void lpl_control_refuse(struct lpl_control *control, const char *why);
 /* It is done; with `flushes`, when so many have been. */

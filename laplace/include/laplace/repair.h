@@ -47,12 +47,17 @@ struct lpl_repaired {
 	uint64_t lost_refs, lost_events;	/* there, as far as is known */
 	bool lost_more;			/* and at some of them nobody knows */
 	bool had_index;			/* the trace ends with it, so its recording ended properly */
+	/*
+	 * What is wrong with the manifest (error LPL_OK: nothing).  The segments that it names
+	 * from there on were found by their names, and whether there were others nobody knows.
+	 */
+	struct lpl_report manifest;
 };
 
 /*
  * Read PATH ("-": stdin) and write what is whole.  LPL_OK also where something is lost, see
  * `repaired`.  LPL_ERR_FORMAT: no trace, or chunks of a newer format, which are not thrown away;
- * LPL_ERR_DAMAGED or LPL_ERR_TRUNCATED: there is not one whole chunk, or a manifest is damaged;
+ * LPL_ERR_DAMAGED or LPL_ERR_TRUNCATED: there is not one whole chunk;
  * LPL_ERR_IO, LPL_ERR_MEMORY; and as lpl_writer_open().
  */
 enum lpl_error lpl_repair(const char *path, const struct lpl_repair_options *options,

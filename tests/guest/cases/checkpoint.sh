@@ -70,9 +70,13 @@ for reduce in none sad:64; do
 	done
 	echo "# $reduce: killed $kills times, $(newest "$whole") checkpoints"
 	[ $kills -ge 3 ] || fail "$reduce: only $kills kills"
+	# one that was to be removed when the run was killed
+	mkdir -p "$WORK/$cut.lpl.checkpoint.000001" && : >"$WORK/$cut.lpl.checkpoint.000001/place"
 	"${command[@]}" >"$WORK/$cut.log" 2>&1 || fail "$reduce: not taken up: $(said "$WORK/$cut.log")"
 	verify "$WORK/$cut.lpl"
 	expect_same_files "$whole" "$cut"
+	kept=$(find "$WORK" -maxdepth 1 -name "$cut.lpl.checkpoint.*" | wc -l)
+	[ "$kept" = 2 ] || fail "$reduce: $kept checkpoints are there behind the end, not the last two"
 	tr -d '\r' <"$IMAGE/boot.serial" >"$WORK/$cut.serial"
 	expect_same "$reduce: what the guest printed" "$WORK/$whole.serial" "$WORK/$cut.serial"
 done
