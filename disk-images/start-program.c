@@ -14,7 +14,7 @@
  * default target; and is ended as a container is, when the program has ended.
  *
  * Its standard input is /.laplace/stdin; what it prints goes to stdout and stderr there.  Its exit
- * status goes to status, which is there already: 128 + N when signal N ended it, 124 when it ran
+ * status goes to status, which is there already: 128 + N when signal N ended it, "late" when it ran
  * out of time.  Collection goes from its exec, if it was not on before, to its end.
  *
  * Exit status: 0 the program was run, whatever came of it; 1 it could not be.
@@ -47,7 +47,7 @@
 #define US_WITHIN "/run/laplace/start-program"	/* as the disk's own init has us */
 #define UNITS ROOT "/run/systemd/system/"
 
-enum { STATUS_TIMEOUT = 124, STATUS_CANNOT = 126, STATUS_NOT_FOUND = 127, STATUS_SIGNAL = 128 };
+enum { LATE = -1, STATUS_CANNOT = 126, STATUS_NOT_FOUND = 127, STATUS_SIGNAL = 128 };
 
 struct program {
 	unsigned int seconds;
@@ -303,7 +303,7 @@ static int wait_for(pid_t child, unsigned int seconds, const sigset_t *awaited)
 			if (gone == child)
 				return exit_status(status);
 		if (sigwait(awaited, &number) == 0 && number == SIGALRM)
-			return STATUS_TIMEOUT;
+			return LATE;
 	}
 }
 
@@ -313,7 +313,10 @@ static void write_status(int status)
 	int fd = open(HERE "status", O_WRONLY | O_CLOEXEC);
 	char text[8];
 
-	snprintf(text, sizeof(text), "%-6d\n", status);
+	if (status == LATE)
+		snprintf(text, sizeof(text), "%-6s\n", "late");
+	else
+		snprintf(text, sizeof(text), "%-6d\n", status);
 	if (fd < 0 || write(fd, text, 7) != 7 || close(fd) < 0)
 		fail("%sstatus", HERE);
 }

@@ -24,7 +24,7 @@ take_from_here() { # TREE
 			printf '%s\0' "${path#/}"
 		fi
 	done <"$scratch/needs" >"$scratch/readable"
-	bytes=$(cd / && { xargs -0 -a "$scratch/readable" stat -c '%F %s' -- 2>/dev/null || true; } |
+	bytes=$(cd / && { LC_ALL=C xargs -0 -a "$scratch/readable" stat -c '%F %s' -- 2>/dev/null || true; } |
 		awk '/^regular/ { sum += $NF } END { print sum + 0 }')
 	check_size
 	(cd / && cpio --null --quiet -pdm "$1" <"$scratch/readable") 2>"$scratch/cpio.log" ||
@@ -32,6 +32,9 @@ take_from_here() { # TREE
 	directory=$(pwd -P && echo .)	# whose name may end in a newline
 	directory=${directory%$'\n.'}
 	mkdir -p "$1$directory"
+	for place in "${keep[@]}"; do
+		mkdir -p "$1$(dirname -- "$(in_guest "$place")")" 2>/dev/null || true
+	done
 	# which have what it needs of them, or nothing
 	for place in "${HOME:-}" "${TMPDIR:-}"; do
 		[[ $place != /* ]] || [ -e "$1$place" ] || [ -L "$1$place" ] || mkdir -p "$1$place" 2>/dev/null || true
@@ -47,8 +50,10 @@ take_root() { # TREE
 			cpio --null --quiet -pdm "$1") 2>"$scratch/cpio.log" ||
 			die "--root $root: not all of it can be copied: $(tail -n 1 "$scratch/cpio.log")"
 	else
-		tar --force-local -xf "$root" -C "$1" --exclude='./dev/*' --exclude='dev/*' 2>"$scratch/tar.log" ||
+		tar --force-local -xf "$root" -C "$1" --anchored --exclude='./dev/*' --exclude='dev/*' \
+			2>"$scratch/tar.log" ||
 			die "--root $root: cannot be unpacked: $(head -n 1 "$scratch/tar.log")"
+		find "$1" \( -type b -o -type c -o -type s \) -delete
 		bytes=$(du -sb -- "$1" | cut -f 1)
 		check_size
 	fi
@@ -56,11 +61,40 @@ take_root() { # TREE
 	find_in_root "$1"
 }
 
+# Its links lead where they lead in the guest; what this machine has by their names is no matter.
+is_in_tree() { # TREE PATH
+	local at='' rest=$2 part links=0
+	while [ -n "$rest" ]; do
+		part=${rest%%/*}
+		case $rest in
+		*/*) rest=${rest#*/} ;;
+		*) rest='' ;;
+		esac
+		case $part in
+		'' | .) continue ;;
+		..)
+			at=${at%/*}
+			continue
+			;;
+		esac
+		if [ -L "$1$at/$part" ]; then
+			links=$((links + 1))
+			[ $links -le 40 ] || return 1
+			part=$(readlink -- "$1$at/$part")
+			[[ $part != /* ]] || at=''
+			rest=$part/$rest
+		else
+			at=$at/$part
+		fi
+	done
+	[ -e "$1$at" ]
+}
+
 is_in_root() { # TREE PATH
 	if [ "$of_root" = image ]; then
 		[ -n "$(kind_on_disk "$2")" ]
 	else
-		[ -e "$1$2" ] || [ -L "$1$2" ]
+		is_in_tree "$1" "$2"
 	fi
 }
 
@@ -234,16 +268,35 @@ make_swap() {
 
 # ---- taking from it ----
 
-# Whatever the guest made of its disk, what is taken from it goes to places that we choose.
+# Whatever the guest made of its disk, what is taken from it goes to places that we choose, and a file
+# for which there is no room is not begun: how long it is, is the guest's to say.
 from_disk() { # PATH FILE
+	local size room
 	rm -f "$2"
-	(cd "$scratch" && debugfs -R "dump \"$1\" taken" disk >debugfs.log 2>&1) || true
-	[ -f "$scratch/taken" ] && mv "$scratch/taken" "$2"
+	size=$(stat_on_disk "$1" | sed -n 's/.* Size: \([0-9]*\)$/\1/p' | head -n 1)
+	[ -n "$size" ] || return 1
+	room=$(df --output=avail -B 1 -- "$scratch" | tail -n 1)
+	if [ ${#size} -gt 18 ] || [ "$size" -gt "$((room))" ]; then
+		echo "laplace run: $1: is $size bytes long, for which there is no room in ${TMPDIR:-/tmp}" >&2
+		return 1
+	fi
+	(cd "$scratch" && exec debugfs -R "dump \"$1\" taken" disk) >"$scratch/debugfs.log" 2>&1 &
+	wait_for $! || true
+	if [ "$(stat -c %s -- "$scratch/taken" 2>/dev/null)" != "$size" ]; then
+		rm -f "$scratch/taken"
+		echo "laplace run: $1: cannot be taken from the guest's disk whole" >&2
+		return 1
+	fi
+	mv "$scratch/taken" "$2"
+}
+
+stat_on_disk() { # PATH
+	(cd "$scratch" && debugfs -R "stat \"$1\"" disk 2>/dev/null) || true
 }
 
 # "TYPE MODE" of what is there: regular, directory, symlink ..., and in octal; or nothing.
 kind_on_disk() { # PATH
-	(cd "$scratch" && debugfs -R "stat \"$1\"" disk 2>/dev/null) |
+	stat_on_disk "$1" |
 		sed -n 's/^Inode: .* Type: \([a-z]*\) *Mode: *\([0-7]*\).*/\1 \2/p' | head -n 1
 }
 

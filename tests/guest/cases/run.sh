@@ -97,9 +97,20 @@ expect_line "$WORK/kinds.stderr" '--keep made: what the program left is no file 
 if [ -e made ] || [ -e link ]; then
 	fail "a directory or a link was brought back"
 fi
-run mode -q --keep made -- sh -c 'echo x >made; chmod 6750 made'
+mkdir away
+run mode -q --keep made --keep away/made -- sh -c 'echo x >made; chmod 6750 made; echo y >away/made'
 [ "$(stat -c %a made)" = 750 ] || fail "the mode of what was brought back: $(stat -c %a made)"
-rm made
+[ "$(cat away/made)" = y ] || fail "in another directory: $(cat "$WORK/mode.stderr")"
+rm -r made away
+# How long a file is, is the guest's to say.
+run long -q --keep made -- sh -c 'truncate -s 3T made; echo done'
+expect_status 125 long
+expect_line "$WORK/long.stderr" 'made: is 3298534883328 bytes long, for which there is no room'
+[ "$(cat "$WORK/long.stdout")" = 'done' ] || fail "what was printed is lost: $(cat "$WORK/long.stderr")"
+[ ! -e made ] || fail "a part of a file was brought back"
+run closed -q -- wc -c <&-
+expect_status 0 closed
+[ "$(cat "$WORK/closed.stdout")" = 0 ] || fail "a closed standard input: $(cat "$WORK/closed.stdout")"
 # Where one is by a link, and what is told twice.
 ln -s "$PWD" "$WORK/linked"
 # shellcheck disable=SC2016 # the guest's
@@ -120,7 +131,11 @@ ln -s busybox root/bin/sh
 # links that lead out of it, where we write
 ln -s "$PWD/elsewhere" root/.laplace
 ln -s "$PWD/elsewhere" root/var
+# nor are others of its name looked for
+mkdir -p decoy/root
+export CDPATH=$PWD/decoy
 run root -q --root root --keep made -- sh -c 'busybox id -u; busybox pwd; echo kept >made; exit 3'
+unset CDPATH
 expect_status 3 root
 [ "$(xargs <"$WORK/root.stdout")" = '0 /' ] || fail "in a root: $(cat "$WORK/root.stdout")"
 [ "$(cat made)" = kept ] || fail "what was made in a root is lost"
@@ -130,6 +145,17 @@ expect_status 0 archive
 grep -qa busybox "$WORK/archive.stdout" || fail "an archive's program did not run"
 [ -z "$(ls elsewhere)" ] || fail "a link of a root file system was followed"
 verify "$WORK/root.lpl"
+
+# Its links lead where they lead there; of what it has, devices alone are left out.
+mkdir -p links/real links/opt/dev
+cp root/bin/* links/real/
+ln -s /real links/bin
+echo in >links/opt/dev/file
+[ "$(id -u)" != 0 ] || mknod links/opt/device c 1 3
+tar -C links -cf links.tar .
+run links -q --root links.tar -- sh -c 'busybox cat /opt/dev/file; busybox ls /opt'
+expect_status 0 links
+[ "$(xargs <"$WORK/links.stdout")" = 'in dev' ] || fail "of an archive: $(cat "$WORK/links.stdout" "$WORK/links.stderr")"
 
 # An image of a file system is not unpacked: owners stay, whoever runs this; and of a disk, whose first
 # sector has the table of its partitions.
@@ -186,6 +212,10 @@ expect_status 124 slow
 [ "$(cat "$WORK/slow.stdout")" = begun ] || fail "what was said before the time was over is lost"
 verify "$WORK/slow.lpl"
 
+run own --timeout 1000 -- sh -c 'exit 124'
+expect_status 124 own
+! grep -q 'ended after' "$WORK/own.stderr" || fail "a status of the program's own is taken for the end of its time"
+
 "$LAPLACE" run --kernel "$BUILDDIR/build/kernel" -o "$WORK/ended.lpl" -- sh -c 'while :; do :; done' \
 	>"$WORK/ended.stdout" 2>"$WORK/ended.stderr" &
 runner=$!
@@ -222,6 +252,7 @@ refused foreign 'wants to be run by /no/such/shell, which is not here' -- ./fore
 { printf '\177ELF\002\001\001' && head -c 9 /dev/zero && printf '\002\000\267\000' && head -c 44 /dev/zero; } >foreign
 refused foreign 'for another processor than x86' -- ./foreign
 refused option "unrecognized option '--frob'" --frob -- true
+refused option 'a,b.lpl: no commas, quotes' -o a,b.lpl -- true
 refused option "--memory: '9' is not a number from 80 to 65536" --memory 9 -- true
 refused option "--cpu: the processor 'z80' is none of x86-64, x86-64-v2 and x86-64-v3" --cpu z80 -- true
 refused option "--env: 'x' does not begin with a name and =" --env x -- true
