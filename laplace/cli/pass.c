@@ -224,9 +224,13 @@ static bool is_nobody(const struct cli_pass *pass)
 	if (!choice || !pass->chooser || lpl_choice_tasks(pass->chooser) != 0 ||
 	    (!choice->process && !choice->task))
 		return false;
-	cli_complain(0, "%s: no %s '%s' is in it; `laplace report' tells who ran", pass->path,
-		     choice->process ? "process" : "task",
-		     choice->process ? choice->process : choice->task);
+	if (choice->process && choice->task)
+		cli_complain(0, "%s: no task '%s' of a process '%s' is in it; `laplace report' tells who "
+			     "ran", pass->path, choice->task, choice->process);
+	else
+		cli_complain(0, "%s: no %s '%s' is in it; `laplace report' tells who ran", pass->path,
+			     choice->process ? "process" : "task",
+			     choice->process ? choice->process : choice->task);
 	return true;
 }
 
