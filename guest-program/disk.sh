@@ -7,6 +7,8 @@
 # shellcheck disable=SC2154 # they are set there
 : "${here:?}"
 
+readonly MOST_BYTES=4000000000	# of what is taken along
+
 # ---- making it ----
 
 # A file of so many bytes at least, of whole cylinders, as Bochs counts them.
@@ -133,9 +135,9 @@ find_in_root() { # TREE
 }
 
 check_size() {
-	[ "$bytes" -le 4000000000 ] ||
+	[ "$bytes" -le $MOST_BYTES ] ||
 		die "${root:-${arguments[0]} and what it needs} is $((bytes / 1000000)) MB, more than a" \
-			"guest's disk takes (4000 MB)"
+			"guest's disk takes ($((MOST_BYTES / 1000000)) MB)"
 }
 
 # What the disk has, and what else has to be there.  Sets `room`, bytes, and `inodes`, for it; what
@@ -201,7 +203,9 @@ take_input() { # FILE
 	if [ -t 0 ] || ! { : <&0; } 2>/dev/null; then
 		: >"$1"
 	else
-		cat >"$1" || die "standard input cannot be read"
+		head -c $((MOST_BYTES + 1)) >"$1" || die "standard input cannot be taken along"
+		[ "$(stat -c %s "$1")" -le $MOST_BYTES ] ||
+			die "standard input is longer than what a guest's disk takes ($((MOST_BYTES / 1000000)) MB)"
 	fi
 	bytes=$((bytes + $(stat -c %s "$1")))
 }
