@@ -55,7 +55,8 @@ take_root() { # TREE
 		tar --force-local -xf "$root" -C "$1" --anchored --exclude='./dev/*' --exclude='dev/*' \
 			2>"$scratch/tar.log" ||
 			die "--root $root: cannot be unpacked: $(head -n 1 "$scratch/tar.log")"
-		find "$1" \( -type b -o -type c -o -type s \) -delete
+		find "$1" \( -type b -o -type c -o -type s \) -delete 2>"$scratch/tar.log" ||
+			die "--root $root: not all of it can be looked through: $(head -n 1 "$scratch/tar.log")"
 		bytes=$(du -sb -- "$1" | cut -f 1)
 		check_size
 	fi
@@ -200,7 +201,7 @@ tell_program() { # DIRECTORY
 
 # Adds it to `bytes`.
 take_input() { # FILE
-	if [ -t 0 ] || ! { : <&0; } 2>/dev/null; then
+	if [ -t 0 ]; then
 		: >"$1"
 	else
 		head -c $((MOST_BYTES + 1)) >"$1" || die "standard input cannot be taken along"

@@ -8,6 +8,7 @@
 #include "bochs.h"
 #include "cpu/cpu.h"
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -27,6 +28,7 @@ static struct lpl_control *control;	/* NULL: there is no socket */
 static int listening = -1;		/* the socket, before there is a `control` */
 static const char LEFT[] = "LAPLACE_CONTROL_FD";	/* it, from one program to the next */
 static bool checkpoint_asked;		/* that request is not answered yet */
+static std::atomic<bool> serves;	/* there is a `control`, for other threads */
 
 /* ---- the socket's thread ---- */
 
@@ -94,11 +96,12 @@ void laplace_control_open(const char *path)
 	    lpl_control_take_over(&control, path, listening, &hooks, &report))
 		give_up(path, &report);
 	listening = -1;
+	serves = control != NULL;
 }
 
 bool laplace_control_ends(void)
 {
-	return control && lpl_control_end_asked(control);
+	return serves && lpl_control_end_asked(control);
 }
 
 /* Returns why it was not done, or NULL; *flushes: it is done when there were so many. */

@@ -118,7 +118,8 @@ char *cli_control_ask(int fd, const char *path, const char *request, uint64_t se
 
 	if (line == NULL && errno == ETIMEDOUT)
 		cli_complain(0, "%s: no reply within %ju s: the machine may stand still, in the "
-			     "debugger or for want of room on the disk (laplace top tells)", path, (uintmax_t)seconds);
+			     "debugger or for want of room on the disk (laplace top tells)", path,
+			     (uintmax_t)seconds);
 	else if (line == NULL)
 		cli_complain(0, "%s: no reply: %s", path, errno == ECONNRESET || errno == EPIPE ?
 			     "the run has ended" : strerror(errno));

@@ -230,7 +230,8 @@ static int conclude(const struct record_options *options, const struct machine *
 				      s->message[0] ? ": " : "", s->message);
 	if (!there) {
 		char *part = NULL;
-		/* one that was there before this run began to write is not its own */
+		/* one that was there before this run began to write is not its own, unless it goes
+		 * on with it */
 		bool kept = (s->updates || options->resume) &&
 			    asprintf(&part, "%s.part", trace) > 0 && access(part, F_OK) == 0;
 

@@ -10,7 +10,6 @@
 
 #include "base/array.h"
 #include "manifest.h"
-#include "reader.h"
 #include "segment_names.h"
 
 bool lpl_is_manifest(const void *bytes, size_t size)
@@ -100,54 +99,17 @@ static enum lpl_error read_begin(struct lpl_manifest *m, const char *path,
 	return lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory to read it", m->name);
 }
 
-/* A file of segments; never waits for one that is a pipe.  -1: see errno. */
-static int open_segment(const struct lpl_manifest *m, uint64_t which, bool part,
-			char name[LPL_NAME_SIZE])
-{
-	char *path = lpl_segment_path(m->stem, which, part);
-	int fd, number;
-
-	if (!path) {
-		errno = ENOMEM;
-		return -1;
-	}
-	lpl_short_name(name, path);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	number = errno;
-	free(path);
-	errno = number;
-	return fd;
-}
-
-/* Where the first line is lost: the segments beside it tell the same, but whose they are. */
+/* Where the first line is lost: what the segments beside it are called. */
 static enum lpl_error begin_by_names(struct lpl_manifest *m, const char *path,
 				     struct lpl_report *report)
 {
 	const size_t length = strlen(path), part = strlen(".part");
 	char *manifest = strndup(path, length > part && strcmp(path + length - part, ".part") == 0 ?
 					       length - part : length);
-	struct lpl_reader *reader = NULL;
-	char name[LPL_NAME_SIZE];
-	int fd;
 
 	m->stem = manifest ? lpl_segments_stem(manifest) : NULL;
 	free(manifest);
-	if (!m->stem)
-		return lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory to read it", m->name);
-	fd = open_segment(m, 1, false, name);
-	if (fd < 0)
-		fd = open_segment(m, 1, true, name);
-	if (fd < 0)
-		return lpl_fail(report, LPL_ERR_IO, "%s: cannot be opened", name);
-	if (lpl_reader_open_fd(&reader, fd, true, name, report) != LPL_OK)
-		return report->error;
-	lpl_meta_free(m->meta);
-	m->meta = lpl_meta_copy(lpl_reader_meta(reader));
-	lpl_reader_close(reader);
-	if (!m->meta)
-		return lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory to read it", m->name);
-	lpl_meta_remove(m->meta, LPL_META_SEGMENT);
-	return LPL_OK;
+	return m->stem ? LPL_OK : lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory to read it", m->name);
 }
 
 /* The others: is it what a manifest may be? */
@@ -173,6 +135,25 @@ static enum lpl_error check_lines(struct lpl_manifest *m, struct lpl_report *rep
 	}
 	return ferror(m->file) ? lpl_fail(report, LPL_ERR_IO, "%s: cannot be read", m->name) :
 				 LPL_OK;
+}
+
+/* A file of segments; never waits for one that is a pipe.  -1: see errno. */
+static int open_segment(const struct lpl_manifest *m, uint64_t which, bool part,
+			char name[LPL_NAME_SIZE])
+{
+	char *path = lpl_segment_path(m->stem, which, part);
+	int fd, number;
+
+	if (!path) {
+		errno = ENOMEM;
+		return -1;
+	}
+	lpl_short_name(name, path);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	number = errno;
+	free(path);
+	errno = number;
+	return fd;
 }
 
 /*
@@ -331,25 +312,31 @@ static enum lpl_segment_kind next_named(struct lpl_manifest *m, int *fd,
 	return LPL_SEGMENT_BAD;
 }
 
+int lpl_manifest_find(const struct lpl_manifest *m, uint64_t number, char name[LPL_NAME_SIZE],
+		      uint64_t *bytes)
+{
+	int fd = open_segment(m, number, true, name);
+	struct stat status;
+
+	if (fd < 0)
+		fd = open_segment(m, number, false, name);
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
+		*bytes = (uint64_t)status.st_size;
+		return fd;
+	}
+	(void)close(fd);
+	return -1;
+}
+
 /* Behind the manifest's end: a segment being written, or one whose line was about to be. */
 static enum lpl_segment_kind next_found(struct lpl_manifest *m, int *fd,
 					char name[LPL_NAME_SIZE])
 {
-	struct stat status;
-
 	m->at.number++;
-	*fd = open_segment(m, m->at.number, true, name);
-	if (*fd < 0)
-		*fd = open_segment(m, m->at.number, false, name);
-	if (*fd < 0)
-		return LPL_SEGMENT_NONE;
-	if (fstat(*fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
-		m->at.bytes = (uint64_t)status.st_size;
-		return LPL_SEGMENT_FOUND;
-	}
-	(void)close(*fd);
-	*fd = -1;
-	return LPL_SEGMENT_NONE;
+	*fd = lpl_manifest_find(m, m->at.number, name, &m->at.bytes);
+	return *fd >= 0 ? LPL_SEGMENT_FOUND : LPL_SEGMENT_NONE;
 }
 
 enum lpl_segment_kind lpl_manifest_next(struct lpl_manifest *m, int *fd,

@@ -38,7 +38,7 @@ bool lpl_is_manifest_file(int fd);
  *
  * Where `damage` is not NULL, it is told there instead (untouched: there is none), and the
  * manifest is taken to end before the wrong line: the segments behind are found by their names.
- * Where that is the first line, what that would tell is had from the first segment.
+ * Where that is the first line, `meta` is empty.
  */
 enum lpl_error lpl_manifest_open(struct lpl_manifest **manifest, int fd, const char *path,
 				 struct lpl_report *damage, struct lpl_report *report);
@@ -60,6 +60,12 @@ enum lpl_segment_kind {
  */
 enum lpl_segment_kind lpl_manifest_next(struct lpl_manifest *manifest, int *fd,
 					char name[LPL_NAME_SIZE], struct lpl_report *report);
+/*
+ * A segment by its name, whether it is named here or not: its descriptor, the caller's to close,
+ * and how long it is; -1: there is no such file that has something in it.
+ */
+int lpl_manifest_find(const struct lpl_manifest *manifest, uint64_t number,
+		      char name[LPL_NAME_SIZE], uint64_t *bytes);
 /*
  * After lpl_manifest_open(): the bytes of the manifest up to the end of the line of segment
  * `count` (0: of its first line), and what that line tells; without asking for files.

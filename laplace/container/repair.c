@@ -29,6 +29,7 @@
 #include <laplace/repair.h>
 
 #include "meta.h"
+#include "reader.h"
 #include "repair_loss.h"
 
 #define HASH_BYTES	sizeof(uint64_t)
@@ -429,6 +430,28 @@ static enum lpl_error read_header(struct lpl_repairing *repair, struct lpl_meta 
 	return error;
 }
 
+/* A manifest that has lost its first line does not tell what the trace is; its segments do. */
+static enum lpl_error read_first_header(struct lpl_manifest *m, struct lpl_report *report)
+{
+	struct lpl_reader *reader;
+	char name[LPL_NAME_SIZE];
+	uint64_t bytes;
+	const int fd = lpl_manifest_find(m, 1, name, &bytes);
+
+	if (fd < 0)
+		return lpl_fail(report, LPL_ERR_DAMAGED, "%s: tells nothing any more, and %s is no"
+				" segment of it", m->name, name);
+	if (lpl_reader_open_fd(&reader, fd, true, name, report) != LPL_OK)
+		return report->error;
+	lpl_meta_free(m->meta);
+	m->meta = lpl_meta_copy(lpl_reader_meta(reader));
+	lpl_reader_close(reader);
+	if (!m->meta)
+		return lpl_fail(report, LPL_ERR_MEMORY, "no memory to repair a trace");
+	lpl_meta_remove(m->meta, LPL_META_SEGMENT);
+	return LPL_OK;
+}
+
 static enum lpl_error open_source(struct lpl_repairing *repair, const char *path,
 				  struct lpl_report *report)
 {
@@ -451,6 +474,8 @@ static enum lpl_error open_source(struct lpl_repairing *repair, const char *path
 		if (lpl_manifest_open(&source->manifest, fd, path, &repair->repaired->manifest, report) != LPL_OK)
 			return report->error;
 		repair->size = source->manifest->bytes;
+		if (lpl_meta_count(source->manifest->meta) == 0)
+			return read_first_header(source->manifest, report);
 	}
 	return LPL_OK;
 }

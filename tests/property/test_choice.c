@@ -18,6 +18,7 @@
 #include <laplace/select.h>
 
 #include "oracle.h"
+#include "../unit/chunk_clocks.h"
 
 #define TASKS 10
 #define NAMES 4
@@ -329,6 +330,18 @@ static void run_machine(struct machine *m, size_t steps)
 	}
 }
 
+/* A choice of the machine's, and where what it passes goes. */
+static struct lpl_choice *open_wanted(const struct machine *m, struct collector *collector,
+				      struct stream *out)
+{
+	struct lpl_choice *choice;
+
+	stream_clear(out);
+	collector_init(collector, out);
+	assert_int_equal(lpl_choice_open(&choice, &m->wanted, &collector->sink, NULL), LPL_OK);
+	return choice;
+}
+
 static void choice_by_definition(void **state)
 {
 	struct machine m = { .random = { seed } };
@@ -344,9 +357,7 @@ static void choice_by_definition(void **state)
 
 		choose(&m, digits);
 		run_machine(&m, 80);
-		stream_clear(&out);
-		collector_init(&collector, &out);
-		assert_int_equal(lpl_choice_open(&choice, &m.wanted, &collector.sink, NULL), LPL_OK);
+		choice = open_wanted(&m, &collector, &out);
 		assert_int_equal(stream_send(&m.all, lpl_choice_sink(choice),
 					     1 + random_below(&m.random, 9), NULL), LPL_OK);
 		if (!stream_equal(&m.chosen, &out, &place) || !out.finished)
@@ -366,18 +377,6 @@ static void choice_by_definition(void **state)
 
 /* ---- as much of it as is needed ---- */
 
-static struct lpl_chunk facts_of(const struct item *first, const struct item *last)
-{
-	return (struct lpl_chunk){
-		.first_ref = first->is_event ? first->event.ref : first->ref.ref,
-		.first_instr = first->is_event ? first->event.instr : first->ref.instr,
-		.first_cycle = first->is_event ? first->event.cycle : first->ref.cycle,
-		.last_ref = last->is_event ? last->event.ref : last->ref.ref,
-		.last_instr = last->is_event ? last->event.instr : last->ref.instr,
-		.last_cycle = last->is_event ? last->event.cycle : last->ref.cycle,
-	};
-}
-
 /* In chunks of some records, and of each what the choice says that it needs. */
 static void leave_out(struct machine *m, const struct lpl_choice *choice, struct stream *needed,
 		      size_t count[LPL_NEED_NOTHING + 1])
@@ -391,7 +390,7 @@ static void leave_out(struct machine *m, const struct lpl_choice *choice, struct
 		enum lpl_need need;
 
 		end = size < records - begin ? begin + size : records;
-		chunk = facts_of(&m->all.item[begin], &m->all.item[end - 1]);
+		chunk = chunk_clocks(&m->all.item[begin], &m->all.item[end - 1]);
 		need = lpl_choice_need(choice, &chunk);
 		count[need]++;
 		for (size_t i = begin; i < end; i++) {
@@ -433,9 +432,7 @@ static void choice_needs_no_more(void **state)
 		if (random_below(&m.random, 2))
 			m.wanted.process = m.wanted.task = NULL, m.wanted.children = false;
 		run_machine(&m, 80);
-		stream_clear(&out);
-		collector_init(&collector, &out);
-		assert_int_equal(lpl_choice_open(&choice, &m.wanted, &collector.sink, NULL), LPL_OK);
+		choice = open_wanted(&m, &collector, &out);
 		leave_out(&m, choice, &needed, count);
 		assert_int_equal(stream_send(&needed, lpl_choice_sink(choice), 7, NULL), LPL_OK);
 		only_references(&out);

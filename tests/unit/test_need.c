@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "segmented.h"
+#include "chunk_clocks.h"
 
 /* What is asked, and what has to be delivered then. */
 struct asked {
@@ -17,25 +18,13 @@ struct asked {
 	size_t count[LPL_NEED_NOTHING + 1];
 };
 
-static struct lpl_chunk clocks_of(const struct item *first, const struct item *last)
-{
-	return (struct lpl_chunk){
-		.first_ref = first->is_event ? first->event.ref : first->ref.ref,
-		.first_instr = first->is_event ? first->event.instr : first->ref.instr,
-		.first_cycle = first->is_event ? first->event.cycle : first->ref.cycle,
-		.last_ref = last->is_event ? last->event.ref : last->ref.ref,
-		.last_instr = last->is_event ? last->event.instr : last->ref.instr,
-		.last_cycle = last->is_event ? last->event.cycle : last->ref.cycle,
-	};
-}
-
 /* A chunk of the stream has the next so many records of it, and their clocks. */
 static void check_clocks(const struct asked *asked, const struct lpl_chunk *chunk, size_t end)
 {
 	struct lpl_chunk clocks;
 
 	assert_true(end > asked->records && end <= asked->stream->count);
-	clocks = clocks_of(&asked->stream->items[asked->records], &asked->stream->items[end - 1]);
+	clocks = chunk_clocks(&asked->stream->items[asked->records], &asked->stream->items[end - 1]);
 	assert_true(chunk->first_ref == clocks.first_ref && chunk->last_ref == clocks.last_ref);
 	assert_true(chunk->first_instr == clocks.first_instr && chunk->last_instr == clocks.last_instr);
 	assert_true(chunk->first_cycle == clocks.first_cycle && chunk->last_cycle == clocks.last_cycle);
