@@ -128,7 +128,103 @@ static void what_is_needed(void **unused)
 	}
 }
 
-/* Of what nobody needs the payload is not read. */
+static enum lpl_need nothing(void *context, const struct lpl_chunk *chunk)
+{
+	(void)chunk;
+	++*(size_t *)context;
+	return LPL_NEED_NOTHING;
+}
+
+/* What a reader delivers that needs nothing; `chunks`: about how many it was asked. */
+static struct stream read_nothing(const char *name, size_t *chunks)
+{
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_reader *reader;
+	struct stream found;
+
+	*chunks = 0;
+	stream_init(&found);
+	if (lpl_reader_open(&reader, in_directory(name), &report) != LPL_OK)
+		fail_msg("%s", report.text);
+	lpl_reader_ask(reader, nothing, chunks);
+	if (lpl_reader_run(reader, &found.sink, &report) != LPL_OK)
+		fail_msg("%s", report.text);
+	lpl_reader_close(reader);
+	return found;
+}
+
+static int take_event(struct lpl_state_keeper *keeper, const struct lpl_event *event,
+		      struct lpl_report *report)
+{
+	(void)keeper, (void)event, (void)report;
+	return LPL_OK;
+}
+
+static int tell_state(struct lpl_state_keeper *keeper, struct lpl_sink *sink,
+		      struct lpl_report *report)
+{
+	const struct lpl_event event = { .tag = KTR_MARK };
+
+	(void)keeper;
+	return sink->event(sink, &event, report);
+}
+
+/* What there was before a segment that is read alone is told, whatever is needed of the rest. */
+static void what_nobody_is_asked_of(void **unused)
+{
+	struct lpl_state_keeper keeper = { take_event, tell_state };
+	struct stream stream, found;
+	size_t chunks;
+
+	(void)unused;
+	stream_random(&stream, RECORDS, STREAM_PAGED, 3);
+	write_cut("told.lpl", &stream, even, PARTS, false, &keeper);
+	found = read_nothing(segment_name("told", 3), &chunks);
+	assert_true(chunks > 2);
+	assert_int_equal(found.count, 1);
+	assert_true(found.items[0].is_event && found.items[0].event.tag == KTR_MARK);
+	stream_free(&found);
+	stream_free(&stream);
+}
+
+/* Bytes that this process has read so far, as the kernel counts them; 0: it does not tell. */
+static uint64_t bytes_read(void)
+{
+	FILE *file = fopen("/proc/self/io", "r");
+	uint64_t bytes = 0;
+
+	if (file && fscanf(file, "rchar: %" SCNu64, &bytes) != 1)
+		bytes = 0;
+	if (file)
+		assert_int_equal(fclose(file), 0);
+	return bytes;
+}
+
+/* Of a file no payload is read, but headers. */
+static void how_little_is_read(void **unused)
+{
+	uint64_t before = bytes_read(), read;
+	struct stream stream, found;
+	struct bytes file;
+	size_t chunks;
+
+	(void)unused;
+	if (before == 0)
+		skip();
+	stream_random(&stream, RECORDS, STREAM_WILD, 3);
+	write_file("one.lpl", &stream, 5000, 3);
+	file = load("one.lpl");
+	before = bytes_read();
+	found = read_nothing("one.lpl", &chunks);
+	read = bytes_read() - before;
+	assert_int_equal(found.count, 0);
+	assert_true(chunks > 2 && file.size > 100000);
+	assert_true(read < file.size / 10);
+	free(file.data);
+	stream_free(&stream);
+}
+
+/* And so it may be damaged. */
 static void what_is_not_read(void **unused)
 {
 	(void)unused;
@@ -190,6 +286,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_needed),
+		cmocka_unit_test(what_nobody_is_asked_of),
+		cmocka_unit_test(how_little_is_read),
 		cmocka_unit_test(what_is_not_read),
 		cmocka_unit_test(what_is_cut_off),
 	};

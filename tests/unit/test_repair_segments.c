@@ -211,6 +211,7 @@ static void read_whole(struct stream *found, const char *name, uint64_t seed)
 		fail_msg("seed %" PRIu64 ": %s", seed, report.text);
 	assert_true(lpl_reader_complete(reader));
 	assert_null(lpl_meta_get(lpl_reader_meta(reader), LPL_META_SEGMENT));
+	assert_string_equal(lpl_meta_get(lpl_reader_meta(reader), LPL_META_TITLE), "a test");
 	lpl_reader_close(reader);
 }
 
