@@ -439,8 +439,8 @@ static enum lpl_error read_first_header(struct lpl_manifest *m, struct lpl_repor
 	const int fd = lpl_manifest_find(m, 1, name, &bytes);
 
 	if (fd < 0)
-		return lpl_fail(report, LPL_ERR_DAMAGED, "%s: tells nothing any more, and %s is no"
-				" segment of it", m->name, name);
+		return lpl_fail(report, LPL_ERR_DAMAGED, "%s: tells nothing any more, and %s is not"
+				" there or empty; repair the others one by one", m->name, name);
 	if (lpl_reader_open_fd(&reader, fd, true, name, report) != LPL_OK)
 		return report->error;
 	lpl_meta_free(m->meta);
