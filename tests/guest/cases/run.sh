@@ -147,9 +147,9 @@ grep -qa busybox "$WORK/archive.stdout" || fail "an archive's program did not ru
 verify "$WORK/root.lpl"
 
 # Its links lead where they lead there; of what it has, devices alone are left out.
-mkdir -p links/real links/opt/dev
+mkdir -p links/real links/usr links/opt/dev
 cp root/bin/* links/real/
-ln -s /real links/bin
+ln -s /real links/usr/bin
 echo in >links/opt/dev/file
 [ "$(id -u)" != 0 ] || mknod links/opt/device c 1 3
 tar -C links -cf links.tar .
@@ -209,6 +209,7 @@ run killed -q -- sh -c 'kill -SEGV $$'
 expect_status 139 killed
 run slow --timeout 2 -- sh -c 'echo begun; while :; do :; done'
 expect_status 124 slow
+expect_line "$WORK/slow.stderr" "ended after 2 seconds of the guest's time"
 [ "$(cat "$WORK/slow.stdout")" = begun ] || fail "what was said before the time was over is lost"
 verify "$WORK/slow.lpl"
 
