@@ -70,16 +70,107 @@ static int lpl_attach_kprobe(struct lpl_hook *hook,
 	return register_kprobe(&hook->kp);
 }
 
+#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 11, 0)
+/*
+ * Which calls are under way, these kernels keep where a module cannot look: so there is a list
+ * of them here.  Each has its entry behind what its handlers keep for themselves.
+ */
+struct lpl_call {
+	struct list_head list;
+	struct task_struct *task;
+	const struct lpl_hook *hook;
+};
+
+static LIST_HEAD(lpl_calls);
+static DEFINE_RAW_SPINLOCK(lpl_calls_lock);
+
+static size_t lpl_call_offset(const struct lpl_point *point)
+{
+	return ALIGN(point->data, __alignof__(struct lpl_call));
+}
+
+static struct lpl_call *lpl_call_of(struct kretprobe_instance *ri)
+{
+	struct lpl_hook *hook = container_of(ri->rp, struct lpl_hook, rp);
+
+	return (void *)(ri->data + lpl_call_offset(hook->used));
+}
+
+static int lpl_call_entered(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct lpl_hook *hook = container_of(ri->rp, struct lpl_hook, rp);
+	struct lpl_call *call = lpl_call_of(ri);
+	unsigned long flags;
+
+	if (hook->used->entered && hook->used->entered(ri, regs))
+		return 1;
+	call->task = current;
+	call->hook = hook;
+	raw_spin_lock_irqsave(&lpl_calls_lock, flags);
+	list_add(&call->list, &lpl_calls);
+	raw_spin_unlock_irqrestore(&lpl_calls_lock, flags);
+	return 0;
+}
+
+static int lpl_call_returned(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct lpl_hook *hook = container_of(ri->rp, struct lpl_hook, rp);
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&lpl_calls_lock, flags);
+	list_del(&lpl_call_of(ri)->list);
+	raw_spin_unlock_irqrestore(&lpl_calls_lock, flags);
+	return hook->used->returned(ri, regs);
+}
+
+static void lpl_set_handlers(struct kretprobe *rp, const struct lpl_point *point)
+{
+	rp->entry_handler = lpl_call_entered;
+	rp->handler = lpl_call_returned;
+	rp->data_size = lpl_call_offset(point) + sizeof(struct lpl_call);
+}
+#else
+static void lpl_set_handlers(struct kretprobe *rp, const struct lpl_point *point)
+{
+	rp->entry_handler = point->entered;
+	rp->handler = point->returned;
+	rp->data_size = point->data;
+}
+#endif
+
 static int lpl_attach_kretprobe(struct lpl_hook *hook,
 				const struct lpl_point *point)
 {
 	memset(&hook->rp, 0, sizeof(hook->rp));
 	hook->rp.kp.symbol_name = point->name;
-	hook->rp.entry_handler = point->entered;
-	hook->rp.handler = point->returned;
-	hook->rp.data_size = point->data;
+	lpl_set_handlers(&hook->rp, point);
 	hook->rp.maxactive = LPL_MAXACTIVE;
 	return register_kretprobe(&hook->rp);
+}
+
+/*
+ * Of a function that the compiler has taken apart, callers may call a part: not all that
+ * happens would be seen at its name, and nothing would tell so.  A part may be a place itself.
+ */
+static bool lpl_is_apart(const char *name)
+{
+	static const char *const part[] = { ".part.0", ".constprop.0", ".isra.0" };
+	struct kprobe probe;
+	char symbol[KSYM_NAME_LEN];
+	size_t i;
+
+	if (strchr(name, '.'))
+		return false;
+	for (i = 0; i < ARRAY_SIZE(part); i++) {
+		snprintf(symbol, sizeof(symbol), "%s%s", name, part[i]);
+		memset(&probe, 0, sizeof(probe));
+		probe.symbol_name = symbol;
+		if (register_kprobe(&probe))
+			continue;
+		unregister_kprobe(&probe);
+		return true;
+	}
+	return false;
 }
 
 static int lpl_attach_hook(struct lpl_hook *hook)
@@ -89,16 +180,18 @@ static int lpl_attach_hook(struct lpl_hook *hook)
 
 	for (point = hook->points;
 	     point < hook->points + LPL_POINTS && point->name; point++) {
+		hook->used = point;
 		if (point->tracepoint)
 			error = lpl_attach_tracepoint(hook, point);
+		else if (lpl_is_apart(point->name))
+			error = -ENXIO;
 		else if (point->entry)
 			error = lpl_attach_kprobe(hook, point);
 		else
 			error = lpl_attach_kretprobe(hook, point);
-		if (!error) {
-			hook->used = point;
+		if (!error)
 			return 0;
-		}
+		hook->used = NULL;
 		pr_debug("%s: not at %s: %d\n", hook->event, point->name, error);
 	}
 	return error;
@@ -175,6 +268,21 @@ void lpl_detach(void)
 }
 
 /* Whether the current task is within a call that the group sees the end of. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 11, 0)
+bool lpl_under(const struct lpl_hooks *group)
+{
+	const struct lpl_call *call;
+	unsigned long flags;
+	bool under = false;
+
+	raw_spin_lock_irqsave(&lpl_calls_lock, flags);
+	list_for_each_entry(call, &lpl_calls, list)
+		under |= call->task == current && call->hook >= group->hook &&
+			 call->hook < group->hook + group->count;
+	raw_spin_unlock_irqrestore(&lpl_calls_lock, flags);
+	return under;
+}
+#else
 bool lpl_under(const struct lpl_hooks *group)
 {
 	const struct kretprobe_instance *ri;
@@ -193,6 +301,7 @@ bool lpl_under(const struct lpl_hooks *group)
 	}
 	return false;
 }
+#endif
 
 /* Calls that happened but could not be seen; any is a defect in the trace. */
 u64 lpl_missed(void)

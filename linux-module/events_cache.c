@@ -47,6 +47,9 @@ struct inode *lpl_file_inode(const struct file *file)
 
 u64 lpl_inode_id(struct inode *inode)
 {
+	/* As later kernels number them; before, they all had the same number. */
+	if (inode->i_sb == blockdev_superblock)
+		return inode->i_rdev;
 	return inode->i_ino | (lpl_inode_is_sysv(inode) ? LPL_SYSV_INODE : 0);
 }
 
@@ -284,6 +287,11 @@ static struct lpl_hook lpl_cache_hook[] = {
 			.data = sizeof(struct lpl_migration),
 		}, {
 			.name = "folio_migrate_mapping",
+			.entered = lpl_migrate_entered,
+			.returned = lpl_migrate_returned,
+			.data = sizeof(struct lpl_migration),
+		}, {
+			.name = "migrate_page_move_mapping",
 			.entered = lpl_migrate_entered,
 			.returned = lpl_migrate_returned,
 			.data = sizeof(struct lpl_migration),

@@ -76,22 +76,42 @@ static int lpl_wp_returned(struct kretprobe_instance *ri, struct pt_regs *regs)
 }
 
 /* The same where one entry maps many pages. */
+struct lpl_huge_fault {
+	struct vm_fault *vmf;
+	pmd_t old;
+};
+
+static int lpl_huge_wp_entered(struct kretprobe_instance *ri,
+			       struct pt_regs *regs)
+{
+	struct lpl_huge_fault *fault = (void *)ri->data;
+
+	fault->vmf = (void *)regs_get_kernel_argument(regs, 0);
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 14, 0)
+	fault->old = fault->vmf->orig_pmd;
+#else
+	fault->old = __pmd(regs_get_kernel_argument(regs, 1));
+#endif
+	return !!(fault->vmf->vma->vm_flags & VM_SHARED);
+}
+
 static int lpl_huge_wp_returned(struct kretprobe_instance *ri,
 				struct pt_regs *regs)
 {
-	struct vm_fault *vmf = *(struct vm_fault **)ri->data;
+	const struct lpl_huge_fault *fault = (void *)ri->data;
+	const struct vm_fault *vmf = fault->vmf;
 	unsigned long old_frame, new_frame;
 	pmd_t pmd;
 
 	if (!lpl_served(regs))
 		return 0;
 	pmd = READ_ONCE(*vmf->pmd);
-	if (!pmd_trans_huge(pmd) || !pmd_trans_huge(vmf->orig_pmd))
+	if (!pmd_trans_huge(pmd) || !pmd_trans_huge(fault->old))
 		return 0;
-	old_frame = pmd_pfn(vmf->orig_pmd);
+	old_frame = pmd_pfn(fault->old);
 	new_frame = pmd_pfn(pmd);
 	if (new_frame == old_frame &&
-	    !(pmd_write(pmd) && !pmd_write(vmf->orig_pmd)))
+	    !(pmd_write(pmd) && !pmd_write(fault->old)))
 		return 0;
 	lpl_cow_break_all(vmf->vma, vmf->address & HPAGE_PMD_MASK, old_frame,
 			  new_frame, HPAGE_PMD_NR);
@@ -180,15 +200,20 @@ static struct lpl_hook lpl_cow_hook[] = {
 		.optional = !IS_ENABLED(CONFIG_TRANSPARENT_HUGEPAGE),
 		.points = { {
 			.name = "do_huge_pmd_wp_page",
-			.entered = lpl_fault_entered,
+			.entered = lpl_huge_wp_entered,
 			.returned = lpl_huge_wp_returned,
-			.data = sizeof(struct vm_fault *),
+			.data = sizeof(struct lpl_huge_fault),
 		} },
 	}, {
 		.event = "cow_break_hugetlb",
 		.optional = !IS_ENABLED(CONFIG_HUGETLB_PAGE),
 		.points = { {
 			.name = "hugetlb_wp",
+			.entered = lpl_hugetlb_entered,
+			.returned = lpl_hugetlb_returned,
+			.data = sizeof(struct lpl_hugetlb),
+		}, {
+			.name = "hugetlb_cow",
 			.entered = lpl_hugetlb_entered,
 			.returned = lpl_hugetlb_returned,
 			.data = sizeof(struct lpl_hugetlb),

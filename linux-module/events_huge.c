@@ -47,6 +47,17 @@ static int lpl_huge_returned(struct kretprobe_instance *ri,
 	return 0;
 }
 
+#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 12, 0)
+/* alloc_set_pte(vmf, page), into which do_set_pmd is inlined: for one page mostly. */
+static int lpl_set_entered(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct page *page = (void *)regs_get_kernel_argument(regs, 1);
+
+	lpl_huge_entered(ri, regs);
+	return !PageTransCompound(page);
+}
+#endif
+
 static void lpl_split(const struct vm_area_struct *vma, const pmd_t *entry,
 		      unsigned long address)
 {
@@ -93,6 +104,13 @@ static struct lpl_hook lpl_huge_hook[] = {
 			.entered = lpl_huge_entered,
 			.returned = lpl_huge_returned,
 			.data = sizeof(struct vm_fault *),
+#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 12, 0)
+		}, {
+			.name = "alloc_set_pte",
+			.entered = lpl_set_entered,
+			.returned = lpl_huge_returned,
+			.data = sizeof(struct vm_fault *),
+#endif
 		} },
 	}, {
 		.event = "huge_split",

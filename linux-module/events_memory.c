@@ -176,13 +176,19 @@ static int lpl_mmap_returned(struct kretprobe_instance *ri, struct pt_regs *regs
 }
 
 /* do_brk_flags(iterator, vma, address, length, ...): the heap, and .bss. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 1, 0)
+#define LPL_BRK_ADDRESS 2
+#else
+#define LPL_BRK_ADDRESS 0
+#endif
+
 static int lpl_brk_flags_entered(struct kretprobe_instance *ri,
 				 struct pt_regs *regs)
 {
 	struct lpl_range *range = (void *)ri->data;
 
-	range->start = regs_get_kernel_argument(regs, 2);
-	range->length = regs_get_kernel_argument(regs, 3);
+	range->start = regs_get_kernel_argument(regs, LPL_BRK_ADDRESS);
+	range->length = regs_get_kernel_argument(regs, LPL_BRK_ADDRESS + 1);
 	return 0;
 }
 
@@ -245,11 +251,17 @@ static int lpl_special_returned(struct kretprobe_instance *ri,
  * after the last thing that can fail.  munmap, a mapping over another, a heap
  * that shrinks, the source of mremap and shmdt all come here.
  */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 1, 0)
+#define LPL_UNMAP_VMA 2
+#else
+#define LPL_UNMAP_VMA 1		/* there was no tree */
+#endif
+
 static int lpl_unmap_vmas(struct kprobe *kp, struct pt_regs *regs)
 {
-	struct vm_area_struct *vma = (void *)regs_get_kernel_argument(regs, 2);
-	unsigned long start = regs_get_kernel_argument(regs, 3);
-	unsigned long end = regs_get_kernel_argument(regs, 4);
+	struct vm_area_struct *vma = (void *)regs_get_kernel_argument(regs, LPL_UNMAP_VMA);
+	unsigned long start = regs_get_kernel_argument(regs, LPL_UNMAP_VMA + 1);
+	unsigned long end = regs_get_kernel_argument(regs, LPL_UNMAP_VMA + 2);
 
 	/* All of it: the space ends, and that is an event of its own. */
 	if (end != ULONG_MAX)
@@ -504,7 +516,10 @@ static struct lpl_hook lpl_memory_hook[] = {
 		.points = { { .name = "unmap_vmas", .entry = lpl_unmap_vmas } },
 	}, {
 		.event = "remap",
-		.points = { { .name = "move_page_tables", .entry = lpl_move_page_tables } },
+		.points = {
+			{ .name = "move_page_tables.part.0", .entry = lpl_move_page_tables },
+			{ .name = "move_page_tables", .entry = lpl_move_page_tables },
+		},
 	}, {
 		.event = "remap_rest",
 		.points = { {

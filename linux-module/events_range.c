@@ -13,8 +13,10 @@
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
 #define LPL_MPROTECT_VMA 2
-#else
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(5, 19, 0)
 #define LPL_MPROTECT_VMA 1
+#else
+#define LPL_MPROTECT_VMA 0
 #endif
 
 struct lpl_protection {
@@ -70,6 +72,16 @@ static bool lpl_has_own_pages(struct vm_area_struct *vma)
 	       (vma->anon_vma || vma_is_anonymous(vma));
 }
 
+/* Whether what is dropped of a file takes the copies of it along. */
+static bool lpl_is_with_copies(const struct zap_details *details)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 18, 0)
+	return !details || details->even_cows;
+#else
+	return !details || !details->check_mapping;
+#endif
+}
+
 /*
  * zap_page_range_single(vma, address, size, details): madvise that drops pages,
  * and truncation of what is mapped.  A hole punched in a file, and a page
@@ -83,10 +95,24 @@ static int lpl_zap(struct kprobe *kp, struct pt_regs *regs)
 	const struct zap_details *details =
 		(void *)regs_get_kernel_argument(regs, 3);
 
-	if (lpl_has_own_pages(vma) && (!details || details->even_cows))
+	if (lpl_has_own_pages(vma) && lpl_is_with_copies(details))
 		lpl_range(KTR_DISCARD, vma->vm_mm, start, start + size);
 	return 0;
 }
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
+/* zap_page_range(vma, start, size): madvise had a way of its own. */
+static int lpl_zap_all(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct vm_area_struct *vma = (void *)regs_get_kernel_argument(regs, 0);
+	unsigned long start = regs_get_kernel_argument(regs, 1);
+
+	if (lpl_has_own_pages(vma))
+		lpl_range(KTR_DISCARD, vma->vm_mm, start,
+			  start + regs_get_kernel_argument(regs, 2));
+	return 0;
+}
+#endif
 
 /* unmap_hugepage_range(vma, start, end, ...): hugetlbfs has its own way. */
 static int lpl_zap_hugetlb(struct kprobe *kp, struct pt_regs *regs)
@@ -112,6 +138,11 @@ static struct lpl_hook lpl_range_hook[] = {
 	}, {
 		.event = "discard",
 		.points = { { .name = "zap_page_range_single", .entry = lpl_zap } },
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
+	}, {
+		.event = "discard_all",
+		.points = { { .name = "zap_page_range", .entry = lpl_zap_all } },
+#endif
 	}, {
 		.event = "discard_hugetlb",
 		.optional = !IS_ENABLED(CONFIG_HUGETLB_PAGE),

@@ -9,6 +9,7 @@
 #include "laplace.h"
 
 #include <linux/fs.h>
+#include <linux/rmap.h>
 #include <linux/swap.h>
 #include <linux/swapops.h>
 
@@ -119,6 +120,11 @@ static int lpl_unmap_entered(struct kretprobe_instance *ri,
 	from->folio = (void *)regs_get_kernel_argument(regs, 0);
 	from->vma = (void *)regs_get_kernel_argument(regs, 1);
 	from->address = regs_get_kernel_argument(regs, 2);
+#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 14, 0)
+	/* For a page that moves to another frame, or that a huge one is split into. */
+	if (regs_get_kernel_argument(regs, 3) & (TTU_MIGRATION | TTU_SPLIT_FREEZE))
+		return 1;
+#endif
 	return !folio_test_anon(from->folio) || folio_test_hugetlb(from->folio);
 }
 
@@ -237,7 +243,7 @@ static int lpl_shmem_out_returned(struct kretprobe_instance *ri,
 		return 0;
 	lpl_cache_remove(folio, out->inode);
 	lpl_swap_shared(KTR_SWAP_OUT, folio, out->inode,
-			lpl_swap_entry(&folio->page));
+			lpl_swap_entry(folio_page(folio, 0)));
 	return 0;
 }
 

@@ -76,6 +76,15 @@ static void lpl_schedule(u32 prev, u64 prev_state, struct task_struct *next)
 	lpl_end(flags);
 }
 
+static unsigned int lpl_state_now(const struct task_struct *task)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 14, 0)
+	return READ_ONCE(task->__state);
+#else
+	return READ_ONCE(task->state);
+#endif
+}
+
 /*
  * Whatever a preempted task was about to wait for, it can still run; and so can
  * one that a signal has stopped from going to sleep.
@@ -95,18 +104,27 @@ static u64 lpl_state(bool preempt, const struct task_struct *task,
 		     TASK_PARKED != KTR_STATE_PARKED ||
 		     TASK_DEAD != KTR_STATE_DEAD ||
 		     TASK_NOLOAD != KTR_STATE_IDLE);
-	if (preempt || !state || READ_ONCE(task->__state) == TASK_RUNNING)
+	if (preempt || !state || !lpl_state_now(task))
 		return KTR_STATE_RUNNABLE;
 	/* Frozen, or at a lock of a real-time kernel. */
 	return state & told ?: KTR_STATE_WAITING;
 }
 
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 18, 0)
 static void lpl_sched_switch(void *data, bool preempt,
 			     struct task_struct *prev, struct task_struct *next,
 			     unsigned int prev_state)
 {
 	lpl_schedule(prev->pid, lpl_state(preempt, prev, prev_state), next);
 }
+#else
+/* The one processor is busy here: nobody has changed the state since it was looked at. */
+static void lpl_sched_switch(void *data, bool preempt,
+			     struct task_struct *prev, struct task_struct *next)
+{
+	lpl_schedule(prev->pid, lpl_state(preempt, prev, lpl_state_now(prev)), next);
+}
+#endif
 
 /* f(mm, ...), in exec, before the processor changes to the new mm. */
 static int lpl_exec_mm(struct kprobe *kp, struct pt_regs *regs)

@@ -12,9 +12,11 @@
 
 #include <laplace/kernel_trace_record.h>
 
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
-#error "this module needs Linux 6.1 or later (maple trees, folios)"
+#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 10, 0)
+#error "this module needs Linux 5.10 or later"
 #endif
+
+#include "compat.h"
 
 #undef pr_fmt
 #define pr_fmt(fmt) "laplace: " fmt
@@ -60,7 +62,7 @@ struct lpl_hook {
 	bool optional;
 	struct lpl_point points[LPL_POINTS];
 
-	const struct lpl_point *used;
+	const struct lpl_point *used;	/* from before it can be hit */
 	struct tracepoint *tp;
 	struct kprobe kp;
 	struct kretprobe rp;

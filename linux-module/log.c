@@ -16,8 +16,11 @@ static unsigned long lpl_log_left;
 module_param_named(log, lpl_log_left, ulong, 0644);
 MODULE_PARM_DESC(log, "print the next N events to the kernel log (default 0)");
 
-/* More than ever come while interrupts stay off. */
-#define LPL_LOG_RING 64
+/*
+ * More than ever come while interrupts stay off.  In early kernels that is while a probed
+ * function returns, which may be for every page of a huge one.
+ */
+#define LPL_LOG_RING (LINUX_VERSION_CODE < KERNEL_VERSION(5, 11, 0) ? 1024 : 64)
 
 static struct kernel_trace_record lpl_log_ring[LPL_LOG_RING];
 static unsigned int lpl_log_head;	/* written under the record's lock */

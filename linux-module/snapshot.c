@@ -178,16 +178,34 @@ static u64 lpl_entry_of(swp_entry_t entry)
 	return KTR_SWAP_ENTRY(swp_type(entry), swp_offset(entry));
 }
 
+/* Whether no other space has the page.  The kernel keeps the flag where an entry points. */
+static bool lpl_is_exclusive(struct page *page, unsigned long pages)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 19, 0)
+	return PageAnonExclusive(pages > 1 ? compound_head(page) : page);
+#else
+	return page_mapcount(page) == 1 && !PageSwapCache(page);
+#endif
+}
+
+/* The same of a page in swap; when it cannot be known, it is told. */
+static bool lpl_is_exclusive_swap(pte_t entry)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 19, 0)
+	return pte_swp_exclusive(entry);
+#else
+	return false;
+#endif
+}
+
 /* A page that only this space has, of anonymous memory, is no news. */
 static void lpl_present_page(void *context, unsigned long address,
 			     struct page *page, unsigned long pages)
 {
 	struct lpl_present *run = context;
-	struct page *head = compound_head(page);
 
-	/* The kernel keeps the flag where an entry of the page table points. */
 	if (!PageAnon(page) ||
-	    (!run->vma->vm_file && PageAnonExclusive(pages > 1 ? head : page)))
+	    (!run->vma->vm_file && lpl_is_exclusive(page, pages)))
 		return;
 	lpl_present_add(run, address, pages, page_to_pfn(page),
 			folio_test_swapcache(page_folio(page)) ?
@@ -199,7 +217,7 @@ static void lpl_present_swapped(void *context, unsigned long address,
 {
 	struct lpl_present *run = context;
 
-	if (run->vma->vm_file || !pte_swp_exclusive(entry))
+	if (run->vma->vm_file || !lpl_is_exclusive_swap(entry))
 		lpl_present_add(run, address, 1, KTR_NONE,
 				lpl_entry_of(pte_to_swp_entry(entry)));
 }
@@ -237,6 +255,9 @@ static void lpl_snapshot_inode(struct inode *inode)
 	xa_for_each(&inode->i_mapping->i_pages, index, folio) {
 		/* Not a page now: swapped out, or the shadow of one evicted. */
 		if (xa_is_value(folio))
+			continue;
+		/* There once was an entry for every page of a large one. */
+		if (index != folio->index)
 			continue;
 		if (!any)
 			lpl_file(inode);
