@@ -19,7 +19,7 @@ make_room() { # FILE BYTES
 
 # As needs tells: the guest has them by the same names.
 take_from_here() { # TREE
-	"$here/needs" "${with[@]}" "$program" "${arguments[@]:1}" >"$scratch/needs" || exit 125
+	"$here/needs" --cpu "$cpu" "${with[@]}" "$program" "${arguments[@]:1}" >"$scratch/needs" || exit 125
 	# what cannot be read is not for the program, either
 	while IFS= read -r -d '' path; do
 		if [ -L "$path" ] || [ -r "$path" ]; then

@@ -48,6 +48,7 @@ static const struct argp_option option_table[] = {
 	{ "only", OPT_ONLY, "WHAT", 0,
 	  "Record some of the references only, chosen before they are reduced: process:NAME, "
 	  "children, task:NAME, user, kernel, type:TYPE, range:START:END, from:MOMENT, to:MOMENT, joined by + signs", 0 },
+	{ "dry-run", 'n', NULL, 0, "Only check the options and the machine, and start nothing", 0 },
 	{ "instructions", OPT_INSTRUCTIONS, "N", 0,
 	  "How many are expected: progress tells what is left (--end instructions:N ends the run)",
 	  0 },
@@ -187,7 +188,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct record_options *options = state->input;
 
-	options->of_run |= key == 'o' || key == 'r' || key == 'l' ||
+	options->of_run |= key == 'o' || key == 'n' || key == 'r' || key == 'l' ||
 			   (key >= OPT_START && key != OPT_RESUME && key != OPT_BOCHS &&
 			    key != OPT_INSTRUCTIONS && key <= OPT_RESUME);
 	switch (key) {
@@ -219,6 +220,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_ONLY:
 		set_only(state, options, arg);
+		return 0;
+	case 'n':
+		options->dry_run = true;
 		return 0;
 	case OPT_INSTRUCTIONS:
 		options->instructions = cli_number(state, "--instructions", arg, 1);
@@ -499,7 +503,7 @@ int cmd_record(int argc, char **argv)
 		status = check_status_file(&options);
 	if (!status)
 		status = find_bochs(&bochs, options.bochs);
-	if (!status)
+	if (!status && !options.dry_run)
 		status = record_run(&options, bochs, trace, NULL);
 	free(bochs);
 	return status;

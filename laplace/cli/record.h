@@ -27,7 +27,7 @@ struct record_options {
 	const char *status_file;
 	char status_path[PATH_MAX];	/* that, absolute; "": none */
 	uint64_t status_every;		/* s; 0: the default */
-	bool walks;
+	bool walks, dry_run;
 	uint64_t level;			/* 0: the default */
 	uint64_t instructions;		/* expected; 0: not known */
 	bool overwrite, json;

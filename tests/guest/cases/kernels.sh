@@ -21,8 +21,8 @@ status=0
 expect_line none.stderr 'apt knows no package linux-image-none'
 # One that the module is not for.
 mkdir old
-sed 's/^KERNEL_RELEASE=.*/KERNEL_RELEASE=5.10.0-32-cloud-amd64/' "$BUILDDIR/build/kernel/kernel.env" >old/kernel.env
+sed 's/^KERNEL_RELEASE=.*/KERNEL_RELEASE=4.19.0-27-cloud-amd64/' "$BUILDDIR/build/kernel/kernel.env" >old/kernel.env
 status=0
 "$LAPLACE" run -q --kernel old -o none.lpl -- true >none.stdout 2>none.stderr || status=$?
 [ $status = 125 ] || fail "a kernel that is too old: status $status"
-expect_line none.stderr 'Linux 5.10.0-32-cloud-amd64 is too old: the module is for 6.1 and later'
+expect_line none.stderr 'Linux 4.19.0-27-cloud-amd64 is too old: the module is for 5.10 and later'

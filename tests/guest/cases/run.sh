@@ -252,12 +252,29 @@ refused foreign 'wants to be run by /no/such/shell, which is not here' -- ./fore
 # an ELF header of AArch64
 { printf '\177ELF\002\001\001' && head -c 9 /dev/zero && printf '\002\000\267\000' && head -c 44 /dev/zero; } >foreign
 refused foreign 'for another processor than x86' -- ./foreign
+# marked with the processor that it needs, or not
+for level in 3 4; do
+	echo 'int main(void) { return 0; }' | ${CC:-gcc} -x c -Wl,-z,x86-64-v$level -o for-v$level -
+done
+refused processor 'for-v3 needs a processor of the level x86-64-v3: --cpu=x86-64-v3' -- ./for-v3
+refused processor 'for-v4 needs a processor of the level x86-64-v4, which no guest has' --cpu x86-64-v3 -- ./for-v4
+echo 'int main(void) { __asm__("vpaddd %ymm0, %ymm0, %ymm0"); return 0; }' | ${CC:-gcc} -x c -o avx2 -
+run avx2 -- ./avx2
+expect_status 132 avx2
+expect_line "$WORK/avx2.stderr" 'an instruction that the guest.s processor does not have; --cpu=x86-64-v3'
 refused option "unrecognized option '--frob'" --frob -- true
+refused option "reduction 'sod:64': not one of" -r sod:64 -- true
+refused option "--only nobody: 'nobody' is none of" --only nobody -- true
 refused option 'a,b.lpl: no commas, quotes' -o a,b.lpl -- true
 refused option "--memory: '9' is not a number from 80 to 65536" --memory 9 -- true
 refused option "--cpu: the processor 'z80' is none of x86-64, x86-64-v2 and x86-64-v3" --cpu z80 -- true
 refused option "--env: 'x' does not begin with a name and =" --env x -- true
 refused kept 'no-such/file: there is no such directory here' --keep no-such/file -- true
+# said before anything is made for a guest
+status=0
+XDG_CACHE_HOME=$WORK/nothing "$LAPLACE" run -r sod:64 -o option.lpl -- true 2>/dev/null || status=$?
+expect_status 125 option
+[ ! -e "$WORK/nothing" ] || fail "a guest was made for an option that is wrong"
 refused badroot '--root root has no program nosuch' --root root -- nosuch
 refused badroot '--root numbers: is neither a directory nor a tar archive nor an image of a disk' --root numbers -- sh
 head -c 15000000 file-system >shortened
