@@ -4,7 +4,7 @@
 # disk.sh: the guest's disk: what is put on it before the run, and what is taken from it behind.  Read
 # by `run`, whose options these are; `scratch` is the directory of the disk, and `die` tells why there
 # is none.
-# shellcheck disable=SC2154 # they are set there
+# shellcheck disable=SC2034,SC2154 # of others, which are set there
 : "${here:?}"
 
 readonly MOST_BYTES=4000000000	# of what is taken along
@@ -141,7 +141,15 @@ check_size() {
 			"guest's disk takes ($((MOST_BYTES / 1000000)) MB)"
 }
 
-# What the disk has, and what else has to be there.  Sets `room`, bytes, and `inodes`, for it; what
+# Of names, owners, modes, contents, and when files were changed.
+hash_of_tree() { # TREE
+	{
+		tar --sort=name --mtime=@0 --numeric-owner --format=gnu -cf - -C "$1" .
+		(cd "$1" && find . -path ./.laplace -prune -o -type f -printf '%p %T@\n' | LC_ALL=C sort)
+	} | sha256sum | cut -d ' ' -f 1
+}
+
+# What the disk has, and what else has to be there.  Sets `room`, bytes, and `inodes`, for it, and `tree_hash`; what
 # fills it sets `bytes`, `directory`, where the program runs, and (find_in_root) `called` and `init`.
 make_tree() { # TREE
 	local tree=$1 directory bytes place init=''
@@ -163,6 +171,10 @@ make_tree() { # TREE
 	done
 	take_input "$tree/.laplace/stdin"
 	tell_program "$tree/.laplace"
+	# what is ours is of no day, and neither are directories that were made to hold what is told
+	find "$tree" -newer "$scratch/begun" -print0 | xargs -0 touch -h -m -d "@$E2FSPROGS_FAKE_TIME" ||
+		die "the guest's disk cannot be made"
+	tree_hash=$(hash_of_tree "$tree")
 	room=$((bytes * 5 / 4 + (32 + disk) * 1048576))
 	inodes=$(($(find "$tree" | wc -l) + 16384))
 }
@@ -199,7 +211,7 @@ tell_program() { # DIRECTORY
 	chmod 644 "$1/program" "$1/stdin" "$1/status"
 }
 
-# Adds it to `bytes`.
+# Adds it to `bytes`; sets `input_bytes` and `input_hash`.
 take_input() { # FILE
 	if [ -t 0 ]; then
 		: >"$1"
@@ -208,7 +220,9 @@ take_input() { # FILE
 		[ "$(stat -c %s "$1")" -le $MOST_BYTES ] ||
 			die "standard input is longer than what a guest's disk takes ($((MOST_BYTES / 1000000)) MB)"
 	fi
-	bytes=$((bytes + $(stat -c %s "$1")))
+	input_bytes=$(stat -c %s "$1")
+	input_hash=$(hash_of "$1")
+	bytes=$((bytes + input_bytes))
 }
 
 # Of the environment what a program looks at, and a run of another day has, too.
@@ -249,6 +263,19 @@ make_disk_of_image() {
 	done
 }
 
+# When files were copied, and last read, is of no interest; but what a kernel does depends on it, and a run
+# would not repeat.
+forget_times() {
+	local used inode
+	used=$(dumpe2fs -h "$scratch/disk" 2>/dev/null |
+		awk '/^Inode count:/ { count = $3 } /^Free inodes:/ { print count - $3 }')
+	for ((inode = 2; inode <= used; inode++)); do
+		printf 'sif <%d> %s @%d\nsif <%d> %s_extra 0\n' $inode ctime "$E2FSPROGS_FAKE_TIME" $inode ctime \
+			$inode atime "$E2FSPROGS_FAKE_TIME" $inode atime
+	done >"$scratch/commands"
+	(cd "$scratch" && debugfs -w -f commands disk) >"$scratch/debugfs.log" 2>&1 || true
+}
+
 make_disk() {
 	if [ "$of_root" = image ]; then
 		make_disk_of_image
@@ -259,6 +286,7 @@ make_disk() {
 	mke2fs -q -F -t ext4 -m 0 -N "$inodes" -O ^metadata_csum -E hash_seed=00000000-0000-4000-8000-000000000000 \
 		-U 00000000-0000-4000-8000-000000000001 -d "$scratch/tree" "$scratch/disk" \
 		>"$scratch/mke2fs.log" 2>&1 || die "the guest's disk cannot be made: $(tail -n 1 "$scratch/mke2fs.log")"
+	forget_times
 	chmod -R u+rwX "$scratch/tree"
 	rm -rf "$scratch/tree"
 }

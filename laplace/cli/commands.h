@@ -23,6 +23,7 @@
 	COMMAND(study, "measure what reductions save and what they cost") \
 	COMMAND(plot, "draw the results of sim, and what report tells") \
 	COMMAND(verify, "check that a trace is whole") \
+	COMMAND(reproduce, "make a trace again from what its header tells") \
 	COMMAND(doctor, "tell what is missing to run a guest") \
 	COMMAND(repair, "save what is whole of a damaged trace")
 

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,4 +138,26 @@ int find_bochs(char **path, const char *given)
 		return cli_complain(CLI_FAILED, "laplace-bochs is neither installed with laplace "
 				    "nor in $PATH; --bochs or LAPLACE_BOCHS name it");
 	return CLI_DONE;
+}
+
+int cli_become(const char *name, char **argv, int failed)
+{
+	char self[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *script = find_shared(name);
+
+	if (length <= 0)
+		return cli_complain(failed, "/proc/self/exe: %s", strerror(errno));
+	self[length] = '\0';
+	if (!script)
+		return cli_complain(failed, "%s is not installed with laplace; LAPLACE_DATADIR names "
+				    "the directory that has it", name);
+	if (setenv("LAPLACE", self, 1) < 0)
+		return cli_complain(failed, "no memory");
+	/* which a program would inherit */
+	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
+	argv[0] = script;
+	execv(script, argv);
+	return cli_complain(failed, "%s: %s", script, strerror(errno));
 }

@@ -17,6 +17,12 @@ char *find_in_path(const char *name);
 char *find_shared(const char *name);
 
 /*
+ * Become that script, which finds us by $LAPLACE; returns only if that cannot be done: `failed`, and
+ * why was told.
+ */
+int cli_become(const char *name, char **argv, int failed);
+
+/*
  * The laplace-bochs to run: `given` (may be NULL), $LAPLACE_BOCHS, beside this
  * program or in ../libexec/laplace, in $PATH.  Complains when there is none.
  * Returns an exit status; *path is to be freed.

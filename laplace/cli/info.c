@@ -12,6 +12,7 @@
 #include <laplace/trace.h>
 
 #include "accounts.h"
+#include "card.h"
 #include "commands.h"
 #include "options.h"
 #include "pass.h"
@@ -20,7 +21,7 @@
 
 struct options {
 	struct lpl_choice_options choice;
-	bool json;
+	bool json, card;
 	enum cli_when progress;
 	const char *trace;
 };
@@ -44,6 +45,14 @@ struct info {
 	struct lpl_packing packing;	/* chunks 0: there is none */
 };
 
+enum { OPT_CARD = 256 };
+
+static const struct argp_option option_table[] = {
+	{ "card", OPT_CARD, NULL, 0, "What the appendix of a paper has to tell of it: what ran, on which "
+	  "machine, what made it, hashes, what it is exact for", 0 },
+	{ 0 }
+};
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *options = state->input;
@@ -53,6 +62,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &options->json;
 		state->child_inputs[1] = &options->progress;
 		state->child_inputs[2] = &options->choice;
+		return 0;
+	case OPT_CARD:
+		options->card = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (options->trace)
@@ -73,7 +85,7 @@ static const struct argp_child children[] = {
 	{ &cli_choice_argp, 0, NULL, 2 }, { 0 }
 };
 static const struct argp argp = {
-	NULL, parse_option, "TRACE",
+	option_table, parse_option, "TRACE",
 	"Tell what TRACE is and what is in it."
 	"\v"
 	"An incomplete trace (its recording was killed) is no failure: that is said, and "
@@ -409,6 +421,31 @@ static json_t *info_json(const struct info *info)
 
 /* ---- the whole ---- */
 
+static int print_card(const struct info *info, bool json)
+{
+	char gaps[CLI_GAPS_SIZE], state[512];
+	int status;
+	struct card card = {
+		.path = info->path, .meta = info->meta,
+		.missing = info->gaps->count ? cli_gaps_text(gaps, info->gaps) : NULL,
+		.bytes = info->bytes, .segments = info->segments,
+		.events = info->tally->events.all, .kept = info->tally->all_refs,
+		.before = info->before, .tracer = info->totals.tracer_refs,
+		.first_instruction = info->tally->first.instr,
+		.last_instruction = info->tally->last.instr,
+	};
+
+	snprintf(state, sizeof(state), "%s%s%s",
+		 info->complete ? "complete" : info->damaged ? "damaged" : "incomplete",
+		 info->trouble ? ": " : "", info->trouble ? info->trouble : "");
+	card.state = state;
+	json_t *object = card_json(&card, &status);
+	if (json)
+		return cli_print_json(stdout, object) ? CLI_FAILED : status;
+	card_print(object);
+	return status;
+}
+
 int cmd_info(int argc, char **argv)
 {
 	struct options options = { 0 };
@@ -424,6 +461,8 @@ int cmd_info(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
 	if (lpl_choice_say(chosen, &options.choice, &trouble))
 		return cli_report(&trouble);
+	if (options.card && *chosen)
+		return cli_complain(CLI_USAGE, "--card tells of the whole trace: choose none of its references");
 	status = cli_reader_open(&reader, options.trace);
 	if (status)
 		return status;
@@ -459,7 +498,10 @@ int cmd_info(int argc, char **argv)
 			.before = info.before, .kept = tally.all_refs, .packed = pass.packed,
 			.bytes = info.bytes,
 		};
-		if (options.json) {
+		if (options.card) {
+			if (print_card(&info, options.json))
+				status = CLI_FAILED;
+		} else if (options.json) {
 			if (cli_print_json(stdout, info_json(&info)))
 				status = CLI_FAILED;
 		} else {

@@ -1,0 +1,110 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# recipe.sh: what a run was made of, for the trace to tell (`laplace info --card`, `laplace reproduce`).
+# Read by `run`, whose variables these are.
+#
+# The trace's header has the machine's bochsrc: so the recipe is comments in that, `#: KEY VALUE`, a line
+# each, with bytes other than letters, digits and ._/=+@- as %XX.  Bochs takes lines of 500 bytes:
+# what is longer goes on behind `#:+ `.
+# shellcheck disable=SC2154 # they are set there
+
+readonly MOST_RECIPE=45000	# bytes: a header's bochsrc has 64 KB at most
+readonly MOST_TOLD=64		# of files among the arguments
+
+told_value() { # TEXT
+	local LC_ALL=C text=$1 out='' c i code
+	for ((i = 0; i < ${#text}; i++)); do
+		c=${text:i:1}
+		case $c in
+		[A-Za-z0-9._/=+@-]) out+=$c ;;
+		*)
+			printf -v code %d "'$c"
+			printf -v c '%%%02X' $((code & 255))
+			out+=$c
+			;;
+		esac
+	done
+	printf '%s' "$out"
+}
+
+tell() { # KEY VALUE...
+	local key=$1 line='' value
+	shift
+	for value; do
+		line+=${line:+ }$(told_value "$value")
+	done
+	printf '#: %s %s\n' "$key" "${line:0:400}"
+	while [ ${#line} -gt 400 ]; do
+		line=${line:400}
+		printf '#:+ %s\n' "${line:0:400}"
+	done
+}
+
+hash_of() { # FILE
+	sha256sum <"$1" | cut -d ' ' -f 1
+}
+
+tell_hash() { # KEY FILE
+	[ ! -f "$2" ] || [ ! -r "$2" ] || tell "$1" "$(hash_of "$2")" "$2"
+}
+
+# What has to be the same for the trace to be the same.
+tell_made_of() {
+	local path firmware
+	tell version "$("$laplace" --version | sed -n '1s/.* //p')"
+	for path in "${LAPLACE_BOCHS:-}" "${LAPLACE_BOCHS:-}-all"; do
+		tell_hash simulator "$path"
+	done
+	while IFS= read -r firmware; do
+		tell_hash firmware "$firmware"
+	done < <(sed -n 's/^v*g*a*romimage: file="*\([^",]*\).*/\1/p' "$scratch/machine.bochsrc")
+	tell kernel "$(sed -n 's/^KERNEL_RELEASE=//p' "${image%/*}/made")"
+	tell guest "$(hash_of "$scratch/guest.iso")"
+	[ -z "$tree_hash" ] || tell disk "$tree_hash"
+	[ -n "$root" ] || tell_hash program "$program"
+	tell_hash root "$root"
+	local -i count=0
+	for path in "${arguments[@]:1}"; do
+		if [ -z "$root" ] && [ -f "$path" ] && [ $count -lt $MOST_TOLD ]; then
+			tell_hash file "$path"
+			count+=1
+		fi
+	done
+}
+
+# What `laplace run` has to be told to do it again.
+tell_command() {
+	local -i i
+	[ -n "$root" ] || tell directory "$(pwd -P)"
+	tell option cpu "$cpu"
+	tell option memory "$memory"
+	tell option swap "$swap"
+	tell option disk "$disk"
+	tell option reduce "$reduce"
+	[ -z "$only" ] || tell option only "$only"
+	[ -z "$level" ] || tell option level "$level"
+	[ "$timeout" = 0 ] || tell option timeout "$timeout"
+	[ -z "$kernel" ] || tell option kernel "$kernel"
+	[ -z "$root" ] || tell option root "$(realpath -- "$root")"
+	for ((i = 0; i < ${#told[@]}; i += 2)); do
+		tell option "${told[i]}" "${told[i + 1]}"
+	done
+	[ "$own_init" = no ] || tell option init
+	[ "$walks" = no ] || tell option walks
+	[ "$whole" = no ] || tell option whole
+	tell input "$input_bytes" "$input_hash"
+	for path in "${arguments[@]}"; do
+		tell argument "$path"
+	done
+}
+
+tell_recipe() {
+	local path recipe
+	recipe=$(tell_made_of && tell_command)
+	if [ ${#recipe} -le $MOST_RECIPE ]; then
+		printf '%s\n' "$recipe"
+	else
+		tell too-long ${#recipe}
+	fi
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * laplace info --card: one object, which is printed as JSON or as text.
+ */
+#include "card.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <xxhash.h>
+
+#include <laplace/reducer.h>
+
+#include "recipe.h"
+#include "say.h"
+
+static void add(json_t *object, const char *key, const char *text)
+{
+	if (text && *text)
+		json_object_set_new(object, key, cli_json_text(text));
+}
+
+static void add_number(json_t *object, const char *key, uint64_t number)
+{
+	json_object_set_new(object, key, json_integer((json_int_t)number));
+}
+
+/* One of several: a list. */
+static void append(json_t *object, const char *key, json_t *value)
+{
+	json_t *list = json_object_get(object, key);
+
+	if (!list) {
+		list = json_array();
+		json_object_set_new(object, key, list);
+	}
+	json_array_append_new(list, value);
+}
+
+/* ---- the file ---- */
+
+/* As `xxh128sum' tells it. */
+static int hash_file(char text[33], const char *path)
+{
+	char buffer[1 << 16];
+	XXH3_state_t *state = XXH3_createState();
+	XXH128_canonical_t hash;
+	ssize_t got = 0;
+	int error = 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || !state) {
+		error = fd < 0 ? errno : ENOMEM;
+	} else {
+		XXH3_128bits_reset(state);
+		while ((got = read(fd, buffer, sizeof(buffer))) > 0)
+			XXH3_128bits_update(state, buffer, (size_t)got);
+		error = got < 0 ? errno : 0;
+		XXH128_canonicalFromHash(&hash, XXH3_128bits_digest(state));
+		for (int i = 0; i < 16; i++)
+			snprintf(text + 2 * i, 3, "%02x", hash.digest[i]);
+	}
+	XXH3_freeState(state);
+	if (fd >= 0)
+		close(fd);
+	return error ? cli_complain(CLI_FAILED, "%s: %s", path, strerror(error)) : CLI_DONE;
+}
+
+static json_t *trace_section(const struct card *card, int *status)
+{
+	json_t *section = json_object();
+	char hash[33] = "";
+
+	add(section, "file", card->path);
+	add_number(section, "bytes", card->bytes);
+	if (card->segments)
+		add_number(section, "segments", card->segments);
+	*status = strcmp(card->path, "-") == 0 ? CLI_DONE : hash_file(hash, card->path);
+	add(section, card->segments ? "XXH3-128 of the manifest" : "XXH3-128", hash);
+	add(section, "state", card->state);
+	add(section, "missing", card->missing);
+	if (card->before)
+		add_number(section, "references made", card->before);
+	add_number(section, "references kept", card->kept);
+	if (card->tracer)
+		add_number(section, "tracer's own references, left out", card->tracer);
+	add_number(section, "kernel events", card->events);
+	if (card->kept) {
+		add_number(section, "first instruction", card->first_instruction);
+		add_number(section, "last instruction", card->last_instruction);
+	}
+	return section;
+}
+
+/* ---- what it is exact for ---- */
+
+static void add_exact(json_t *list, const char *what, const char *unit, uint64_t from)
+{
+	char text[160];
+
+	if (from == 0)
+		return;
+	snprintf(text, sizeof(text), "%s: the same as before reduction, from %" PRIu64 " %s on", what,
+		 from, unit);
+	json_array_append_new(list, json_string(text));
+}
+
+static json_t *exact_section(const struct card *card)
+{
+	const char *reduction = lpl_meta_get(card->meta, LPL_META_REDUCTION);
+	json_t *section = json_object();
+	json_t *list = json_array();
+	struct lpl_exactness exactness;
+	bool known = lpl_reduction_exactness(reduction, &exactness);
+
+	add(section, "reduction", reduction ? reduction : "none");
+	add(section, "chosen before it", lpl_meta_get(card->meta, LPL_META_ONLY));
+	if (!known)
+		json_array_append_new(list, json_string("not known: a method of another version"));
+	else if (!reduction || strcmp(reduction, "none") == 0)
+		json_array_append_new(list, json_string("every reference is there, in its order"));
+	else if (exactness.lru == 0 && exactness.opt == 0 && exactness.demand == 0 && exactness.ws == 0)
+		json_array_append_new(list, json_string("no simulation: results are estimates"));
+	if (known && json_array_size(list) == 0) {
+		add_exact(list, "faults of LRU", "pages", exactness.lru);
+		add_exact(list, "faults of OPT", "pages", exactness.opt);
+		add_exact(list, "faults of policies that act on faults alone", "pages", exactness.demand);
+		add_exact(list, "faults of the working set and of VMIN", "references of tau", exactness.ws);
+	}
+	json_object_set_new(section, "exact", list);
+	return section;
+}
+
+/* ---- what it was made of ---- */
+
+/* "HASH PATH", or "NAME VALUE". */
+static json_t *pair(char *value, const char *first, const char *second)
+{
+	char *rest = strchr(value, ' ');
+	json_t *object = json_object();
+
+	if (rest)
+		*rest++ = '\0';
+	recipe_decode(value);
+	add(object, first, value);
+	if (rest) {
+		recipe_decode(rest);
+		add(object, second, rest);
+	}
+	return object;
+}
+
+/* A recipe's keys, and where they are told. */
+static void add_line(json_t *ran, json_t *machine, const char *key, char *value)
+{
+	static const char *const hashed[] = { "program", "file", "root", "firmware", "simulator" };
+
+	for (size_t i = 0; i < sizeof(hashed) / sizeof(hashed[0]); i++) {
+		if (strcmp(key, hashed[i]) == 0) {
+			append(i < 3 ? ran : machine, key, pair(value, "sha256", "path"));
+			return;
+		}
+	}
+	if (strcmp(key, "option") == 0) {
+		append(ran, "options", pair(value, "name", "value"));
+	} else if (strcmp(key, "input") == 0) {
+		json_object_set_new(ran, "standard input", pair(value, "bytes", "sha256"));
+	} else if (strcmp(key, "argument") == 0) {
+		recipe_decode(value);
+		append(ran, "arguments", cli_json_text(value));
+	} else if (strcmp(key, "directory") == 0) {
+		recipe_decode(value);
+		add(ran, "directory", value);
+	} else if (strcmp(key, "guest") == 0 || strcmp(key, "disk") == 0) {
+		json_object_set_new(machine, key, pair(value, "sha256", "path"));
+	} else {
+		recipe_decode(value);
+		add(machine, key, value);
+	}
+}
+
+/* The line of the bochsrc that begins so; what is behind. */
+static void add_of_bochsrc(json_t *machine, const char *key, const char *bochsrc, const char *begin)
+{
+	const char *at = strstr(bochsrc, begin);
+	const char *end;
+	char text[256];
+
+	if (!at)
+		return;
+	at += strlen(begin);
+	end = strstr(at, "\\n");
+	snprintf(text, sizeof(text), "%.*s", (int)(end ? end - at : 200), at);
+	add(machine, key, text);
+}
+
+static void add_made_of(json_t *card, const struct lpl_meta *meta)
+{
+	const char *bochsrc = lpl_meta_get(meta, LPL_META_MACHINE);
+	char *recipe = recipe_text(meta);
+	json_t *machine = json_object();
+	json_t *ran = json_object();
+	char *rest = recipe, *line;
+
+	add(ran, "title", lpl_meta_get(meta, LPL_META_TITLE));
+	add(ran, "workload", lpl_meta_get(meta, LPL_META_WORKLOAD));
+	add(ran, "guest", lpl_meta_get(meta, LPL_META_GUEST));
+	add(machine, "producer", lpl_meta_get(meta, LPL_META_PRODUCER));
+	if (bochsrc) {
+		add_of_bochsrc(machine, "processor", bochsrc, "\\ncpu: ");
+		add_of_bochsrc(machine, "memory", bochsrc, "\\nmemory: ");
+	}
+	while (rest && (line = strsep(&rest, "\n"))) {
+		char *value = strchr(line, ' ');
+
+		if (value) {
+			*value++ = '\0';
+			add_line(ran, machine, line, value);
+		}
+	}
+	json_object_set_new(card, "what ran", ran);
+	json_object_set_new(card, "machine", machine);
+	free(recipe);
+}
+
+json_t *card_json(const struct card *card, int *status)
+{
+	json_t *object = json_object();
+	json_t *commands = json_object();
+	char *recipe = recipe_text(card->meta);
+
+	json_object_set_new(object, "trace", trace_section(card, status));
+	json_object_set_new(object, "exactness", exact_section(card));
+	add_made_of(object, card->meta);
+	add(commands, "to verify it", "laplace verify TRACE");
+	add(commands, "to make it again", recipe ? "laplace reproduce TRACE" :
+	    "it does not tell what it was made of: laplace run leaves traces that do");
+	json_object_set_new(object, "commands", commands);
+	free(recipe);
+	return object;
+}
+
+/* ---- text ---- */
+
+static void print_value(json_t *value)
+{
+	const char *key;
+	json_t *item;
+	bool first = true;
+
+	if (json_is_integer(value)) {
+		printf("%" JSON_INTEGER_FORMAT, json_integer_value(value));
+	} else if (json_is_string(value)) {
+		const char *text = json_string_value(value);
+		char *shown = malloc(4 * strlen(text) + 1);
+
+		fputs(shown ? lpl_text_escape(shown, 4 * strlen(text) + 1, text, strlen(text)) : "?",
+		      stdout);
+		free(shown);
+	} else if (json_is_object(value)) {
+		json_object_foreach(value, key, item) {
+			if (!first)
+				putchar(' ');
+			first = false;
+			print_value(item);
+		}
+	}
+}
+
+void card_print(json_t *card)
+{
+	const char *name, *key;
+	json_t *section, *value, *item;
+	size_t i;
+
+	json_object_foreach(card, name, section) {
+		printf("%s\n", name);
+		json_object_foreach(section, key, value) {
+			if (!json_is_array(value)) {
+				printf("  %-24s ", key);
+				print_value(value);
+				putchar('\n');
+				continue;
+			}
+			json_array_foreach(value, i, item) {
+				printf("  %-24s ", i ? "" : key);
+				print_value(item);
+				putchar('\n');
+			}
+		}
+	}
+	json_decref(card);
+}

@@ -1,0 +1,73 @@
+# shellcheck shell=bash disable=SC2015,SC2016,SC2059 # dollar signs are what this is about
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# A trace of `laplace run` tells what it was made of (`laplace info --card`), and is made again from that.
+export LAPLACE_DATADIR=$SRCDIR LAPLACE_BOCHS=$BUILDDIR/build/bochs/laplace-bochs
+export XDG_CACHE_HOME=$WORK/cache
+mkdir "$WORK/a place"
+cd "$WORK/a place" || exit
+printf 'one\ntwo' >$'odd \xc3\xa4 name'
+printf 'three' >input
+"$LAPLACE" run -q --kernel "$BUILDDIR/build/kernel" --env 'A=$x y' --keep left -o again.lpl -- \
+	sh -c 'cat "$1" -; echo "$A" >left' -- $'odd \xc3\xa4 name' <input >stdout || fail "the run ended with $?"
+[ "$(cat stdout)" = $'one\ntwothree' ] && [ "$(cat left)" = '$x y' ] || fail "it printed $(cat stdout)"
+
+"$LAPLACE" info --card again.lpl >card
+for line in "program  *$(sha256sum <"$(type -P sh)" | cut -d ' ' -f 1) .*/sh" "file  *$(sha256sum <odd*name | cut -d ' ' -f 1) odd" \
+	"standard input  *5 $(sha256sum <input | cut -d ' ' -f 1)" "kernel  *6\\.1" 'env A=\$x y' 'state  *complete' \
+	'faults of OPT: the same as before reduction, from 64 pages on' 'arguments  *sh$'; do
+	grep -q -- "^  .*$line" card || fail "the card lacks '$line': $(cat card)"
+done
+reproduce() { # STATUS OPTION...
+	local expected=$1
+	shift
+	status=0
+	"$LAPLACE" reproduce "$@" >told 2>&1 <input || status=$?
+	[ $status = "$expected" ] || fail "reproduce $*: status $status, expected $expected: $(cat told)"
+}
+
+rm left
+reproduce 0 again.lpl
+[ ! -e again.lpl.again ] || fail "something was run unasked"
+cd /
+reproduce_in_root() {
+	status=0
+	"$LAPLACE" reproduce --run "$WORK/a place/again.lpl" <"$WORK/a place/input" >"$WORK/told" 2>&1 || status=$?
+}
+reproduce_in_root
+[ $status = 0 ] || fail "it is not the same: $(cat "$WORK/told")"
+cd "$WORK/a place" || exit
+cmp again.lpl again.lpl.again || fail "said to be the same, and is not"
+[ ! -e left ] || fail "what the first run kept was replaced"
+reproduce 2 --run again.lpl
+# other standard input
+printf 'another, and longer' >input
+reproduce 3 --run -o second.lpl again.lpl
+[ ! -e second.lpl ] || fail "it was run with other input"
+reproduce 1 --run --anyway -o second.lpl again.lpl
+expect_line told 'not the same'
+expect_line told 'the first record that differs is line [0-9]+'
+# a file that changed, and one that is gone
+printf 'three' >input
+printf 'one\ntwo!' >$'odd \xc3\xa4 name'
+reproduce 3 again.lpl
+expect_line told 'not as it was: .* has another content'
+rm $'odd \xc3\xa4 name'
+reproduce 3 again.lpl
+expect_line told 'not as it was: .* is not there'
+# a trace of somebody who would like more than to run a program; and one that tells nothing
+hostile() { # LINES: that no command of it is run, whatever else is said
+	printf "$1" >recipe
+	status=0
+	"$SRCDIR/guest-program/reproduce" recipe again.lpl hostile.lpl run anyway '' >told 2>&1 </dev/null || status=$?
+	[ ! -e hacked ] && [ ! -e hostile.lpl ] || fail "a recipe was obeyed"
+	[ $status = 3 ] || fail "a hostile recipe: status $status: $(cat told)"
+}
+
+export LAPLACE
+hostile 'option $(touch hacked)\nargument true\n'
+hostile 'option output hacked\nargument true\n'
+hostile 'option %%24%%28touch%%20hacked%%29\nargument true\n'
+hostile 'directory %%24%%28touch%%20hacked%%29\nargument %%60touch%%20hacked%%60\n'
+hostile 'option cpu %%24%%28touch%%20hacked%%29\nargument true\n'
+hostile 'input 3;touch%%20hacked x\nargument true\n'
+hostile 'program x a[$(touch%%20hacked)]\nargument true\n'
