@@ -58,8 +58,11 @@ void recipe_decode(char *value)
 	char *to = value;
 
 	for (const char *from = value; *from; from++) {
-		if (*from == '%' && digit(from[1]) >= 0 && digit(from[2]) >= 0) {
-			*to++ = (char)(digit(from[1]) << 4 | digit(from[2]));
+		int high = *from == '%' ? digit(from[1]) : -1;
+		int low = high >= 0 ? digit(from[2]) : -1;
+
+		if (high >= 0 && low >= 0) {
+			*to++ = (char)(high * 16 + low);
 			from += 2;
 		} else {
 			*to++ = *from;
