@@ -46,6 +46,7 @@ reproduce 3 --run -o second.lpl again.lpl
 reproduce 1 --run --anyway -o second.lpl again.lpl
 expect_line told 'not the same'
 expect_line told 'the first record that differs is line [0-9]+'
+expect_line told '< *standard input +5 .*'
 # a file that changed, and one that is gone
 printf 'three' >input
 printf 'one\ntwo!' >$'odd \xc3\xa4 name'
