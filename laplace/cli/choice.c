@@ -11,7 +11,7 @@
 #include "say.h"
 
 enum { KEY_PROCESS = 0x300, KEY_CHILDREN, KEY_TASK, KEY_USER, KEY_KERNEL, KEY_TYPE, KEY_RANGE,
-       KEY_FROM, KEY_TO, KEY_KIND, KEY_FILE };
+       KEY_FROM, KEY_UNTIL, KEY_KIND, KEY_FILE };
 
 static const struct argp_option option_table[] = {
 	{ NULL, 0, NULL, 0, "Only some of the references:", 2 },
@@ -32,16 +32,23 @@ static const struct argp_option option_table[] = {
 	{ "from", KEY_FROM, "MOMENT", 0,
 	  "Made from then on: references:N, instructions:N, cycles:N, seconds:S, mark:TEXT, "
 	  "exec:NAME", 2 },
-	{ "to", KEY_TO, "MOMENT", 0, "Made before that", 2 },
+	{ "until", KEY_UNTIL, "MOMENT", 0,
+	  "Made before that; --to says the same, unless it names a format", 2 },
+	{ "to", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 2 },
 	{ 0 }
 };
 
-static void set(struct argp_state *state, const char *name, const char *value)
+static void set_by(struct argp_state *state, const char *option, const char *name, const char *value)
 {
 	struct lpl_report report = { 0 };
 
 	if (lpl_choice_set(state->input, name, value, &report))
-		argp_error(state, "--%s: %s", name, report.text);
+		argp_error(state, "--%s: %s", option, report.text);
+}
+
+static void set(struct argp_state *state, const char *name, const char *value)
+{
+	set_by(state, name, name, value);
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -79,8 +86,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_FROM:
 		set(state, "from", arg);
 		break;
-	case KEY_TO:
-		set(state, "to", arg);
+	case KEY_UNTIL:
+		set_by(state, "until", "to", arg);
 		break;
 	case ARGP_KEY_END:
 		if (choice->children && !choice->process && !choice->task)
