@@ -331,9 +331,12 @@ enum lpl_error lpl_reader_next(struct lpl_reader *reader, const struct lpl_ref *
 	bool more_events;
 	size_t stop;
 
-	*refs = NULL;
-	*count = 0;
-	*event = NULL;
+	*refs = reader->held.refs;
+	*count = reader->held.count;
+	*event = reader->held.event;
+	reader->held = (struct lpl_block){ .count = 0 };
+	if (*count > 0 || *event)
+		return LPL_OK;
 	if (reader->failure.error != LPL_OK)
 		return lpl_reader_failed(reader, report);
 	if (!data || (reader->next_ref == data->ref_count &&

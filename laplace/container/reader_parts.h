@@ -15,6 +15,13 @@
 #include "reader.h"
 #include "source.h"
 
+/* As lpl_reader_next() delivers them: references, and the event behind them. */
+struct lpl_block {
+	const struct lpl_ref *refs;
+	size_t count;
+	const struct lpl_event *event;	/* NULL: none */
+};
+
 struct lpl_reader {
 	struct lpl_source source;
 	bool owned;			/* its descriptor */
@@ -25,6 +32,7 @@ struct lpl_reader {
 	struct lpl_loaded_chunk *slot;		/* by slot of the queue */
 	const struct lpl_loaded_chunk *now;	/* its records are being delivered; NULL: none */
 	size_t next_ref, next_event;	/* in that */
+	struct lpl_block held;		/* what lpl_reader_fill() had no room for */
 	struct lpl_run_cursor cursor;	/* likewise, where it has runs */
 	struct lpl_ref *expanded;	/* owned: references of them */
 	struct lpl_stream_hash hash;	/* of what was delivered */

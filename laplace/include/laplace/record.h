@@ -64,6 +64,16 @@ struct lpl_ref {
 	uint32_t reserved;	/* 0 */
 };
 
+/*
+ * References by columns: an array for each field, for who wants whole arrays of them (bindings,
+ * mostly).  A column that is NULL is not wanted.
+ */
+struct lpl_ref_columns {
+	uint64_t *ref, *instr, *cycle, *address, *space;
+	uint16_t *length;
+	uint8_t *type, *flags;
+};
+
 /* One kernel event (or a mark of the user's or of ours). */
 struct lpl_event {
 	uint64_t ref;			/* number of the last reference before it */

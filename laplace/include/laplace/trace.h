@@ -207,6 +207,18 @@ enum lpl_error lpl_reader_next(struct lpl_reader *reader, const struct lpl_ref *
 			       struct lpl_report *report);
 
 /*
+ * Or fill columns: the next references, up to `most` of them, which has to be at least 1, from
+ * index 0 of each column on.  It stops before that at an event, which it hands over behind the
+ * `*count` references that precede it, as lpl_reader_next() does; with `event` NULL events are
+ * passed over, and columns get full.  At the end of the trace *count == 0, and there is no event.
+ * Where something is wrong, what was filled before it is handed over first, and the next call
+ * fails.  Calls of lpl_reader_next() may come in between: they go on where this one stopped.
+ */
+enum lpl_error lpl_reader_fill(struct lpl_reader *reader, const struct lpl_ref_columns *columns,
+			       size_t most, size_t *count, const struct lpl_event **event,
+			       struct lpl_report *report);
+
+/*
  * After LPL_ERR_DAMAGED: go on with the next chunk that is whole and stands further on in
  * the stream.  Before its first record an event LPL_EVENT_GAP comes, which tells what is
  * missing; likewise at the end of the trace, if no such chunk is left.  Any other failure
