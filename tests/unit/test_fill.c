@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Columns that are filled hold the stream that was written, whatever their length, in front of
- * and behind every event; what is in front of damage is handed over.
+ * Columns that are filled hold the stream that was written, or what was chosen of it, whatever
+ * their length, in front of and behind every event; what is in front of damage is handed over.
  */
 #include "trace_file.h"
+
+#include <laplace/select.h>
 
 #define RECORDS 6000
 #define ROOM 4099
@@ -245,6 +247,134 @@ static void in_front_of_damage(void **unused)
 	stream_free(&stream);
 }
 
+/* Three tasks take turns, so that there is somebody to choose. */
+static void take_turns(struct stream *stream, uint64_t seed)
+{
+	for (size_t i = 0; i < stream->count; i++) {
+		struct lpl_event *event = &stream->items[i].event;
+
+		if (!stream->items[i].is_event)
+			continue;
+		event->tag = KTR_SCHEDULE;
+		memset(event->arg, 0, sizeof(event->arg));
+		event->arg[KTR_SCHEDULE_NEXT_TID] = event->arg[KTR_SCHEDULE_NEXT_TGID] =
+			1 + next_random(&seed) % 3;
+		event->text_length = 0;
+	}
+}
+
+/* What a choice passes that is pushed all of the trace. */
+static void choose(struct stream *chosen, const struct lpl_choice_options *options)
+{
+	struct lpl_reader *reader = open_it();
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_choice *choice;
+	struct stream passed;
+
+	stream_init(&passed);
+	stream_init(chosen);
+	if (lpl_choice_open(&choice, options, &passed.sink, &report) != LPL_OK ||
+	    lpl_reader_run(reader, lpl_choice_sink(choice), &report) != LPL_OK)
+		fail_msg("%s", report.text);
+	lpl_choice_close(choice);
+	lpl_reader_close(reader);
+	for (size_t i = 0; i < passed.count; i++)
+		if (!passed.items[i].is_event)
+			*stream_add(chosen) = passed.items[i];
+	stream_free(&passed);
+}
+
+static void fill_chosen(struct stream *found, const struct lpl_choice_options *options, size_t most)
+{
+	struct arrays *a = malloc(sizeof(*a));
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_reader *reader = open_it();
+	struct lpl_selection *selection;
+	size_t count = most;
+
+	assert_non_null(a);
+	stream_init(found);
+	if (lpl_selection_open(&selection, reader, options, &report) != LPL_OK)
+		fail_msg("%s", report.text);
+	do {
+		const struct lpl_ref_columns columns = columns_of(a);
+
+		assert_int_equal(count, most);	/* full, but for the last ones */
+		if (lpl_selection_fill(selection, &columns, most, &count, &report) != LPL_OK)
+			fail_msg("%s", report.text);
+		add_filled(found, a, count);
+	} while (count == most);
+	assert_true(!options->task || lpl_choice_tasks(lpl_selection_choice(selection)) > 0);
+	lpl_selection_close(selection);
+	lpl_reader_close(reader);
+	free(a);
+}
+
+/* A selection is what the choice passes that is pushed the whole. */
+static void what_is_chosen(void **unused)
+{
+	static const char *const spec[] = { "type:write+walk-read+user", "task:2",
+					    "from:references:1500+to:references:4000", "task:3+kernel",
+					    "task:1+from:references:3000" };
+	static const size_t most[] = { 1, 7, 509, ROOM };
+
+	(void)unused;
+	for (size_t i = 0; i < sizeof(spec) / sizeof(spec[0]); i++) {
+		struct lpl_choice_options options;
+		char words[LPL_CHOICE_SIZE];
+		struct stream stream, chosen, found;
+
+		stream_random(&stream, RECORDS, i % 2 ? STREAM_RAW : STREAM_PAGED, i);
+		take_turns(&stream, i);
+		write_stream(&stream, i % 2, 701);
+		assert_int_equal(lpl_choice_parse(&options, words, spec[i], NULL), LPL_OK);
+		choose(&chosen, &options);
+		assert_true(chosen.count > 100 && chosen.count < stream.count);
+		for (size_t k = 0; k < sizeof(most) / sizeof(most[0]); k++) {
+			fill_chosen(&found, &options, most[k]);
+			assert_same(&found, &chosen, i);
+			stream_free(&found);
+		}
+		stream_free(&chosen);
+		stream_free(&stream);
+	}
+}
+
+/* A selection of what is damaged hands over what precedes it; one of nobody's is refused. */
+static void what_cannot_be_chosen(void **unused)
+{
+	struct lpl_choice_options options = { .types = 1U << LPL_WRITE };
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_ref_columns columns = { 0 };
+	struct lpl_selection *selection;
+	struct lpl_reader *reader;
+	struct stream stream;
+	struct bytes file;
+	size_t count;
+
+	(void)unused;
+	stream_random(&stream, RECORDS, STREAM_PAGED, 2);
+	write_stream(&stream, false, 701);
+	file = load("t.lpl");
+	file.data[file.size / 2] ^= 1;
+	write_bytes("t.lpl", file.data, file.size);
+	reader = open_it();
+	assert_int_equal(lpl_selection_open(&selection, reader, &options, &report), LPL_OK);
+	assert_int_equal(lpl_selection_fill(selection, &columns, 0, &count, NULL), LPL_ERR_USAGE);
+	assert_int_equal(lpl_selection_fill(selection, &columns, RECORDS, &count, &report), LPL_OK);
+	assert_true(count > 0 && report.error == LPL_OK);
+	assert_int_equal(lpl_selection_fill(selection, &columns, RECORDS, &count, &report),
+			 LPL_ERR_DAMAGED);
+	assert_true(count == 0 && strstr(report.text, "t.lpl"));
+	lpl_selection_close(selection);
+	options.children = true;
+	assert_int_equal(lpl_selection_open(&selection, reader, &options, NULL), LPL_ERR_USAGE);
+	assert_null(selection);
+	lpl_reader_close(reader);
+	free(file.data);
+	stream_free(&stream);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -252,6 +382,8 @@ int main(void)
 		cmocka_unit_test(without_events),
 		cmocka_unit_test(what_is_asked_for),
 		cmocka_unit_test(in_front_of_damage),
+		cmocka_unit_test(what_is_chosen),
+		cmocka_unit_test(what_cannot_be_chosen),
 	};
 
 	return cmocka_run_group_tests(tests, make_directory, remove_directory);

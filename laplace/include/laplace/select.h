@@ -171,6 +171,28 @@ uint64_t lpl_choice_before(const struct lpl_choice *choice, uint64_t number);
 uint64_t lpl_choice_tasks(const struct lpl_choice *choice);
 void lpl_choice_close(struct lpl_choice *choice);		/* NULL is fine */
 
+/* ---- in columns ---- */
+
+/*
+ * What is chosen of a reader's references, by columns, as lpl_reader_fill() has them.  Events are
+ * not handed over.  The reader is not owned, and is asked for by the selection alone from here on
+ * (lpl_reader_ask()): what cannot hold anything that is chosen is not read.
+ *
+ * Errors of open: those of lpl_choice_open(), and LPL_ERR_UNSUPPORTED for a behaviour sequence, of
+ * which nothing can be chosen.
+ */
+struct lpl_selection;
+enum lpl_error lpl_selection_open(struct lpl_selection **selection, struct lpl_reader *reader,
+				  const struct lpl_choice_options *options,
+				  struct lpl_report *report);
+/* The next `*count` of them, as many as `most` unless the trace ends; 0: it has ended. */
+enum lpl_error lpl_selection_fill(struct lpl_selection *selection,
+				  const struct lpl_ref_columns *columns, size_t most,
+				  size_t *count, struct lpl_report *report);
+/* What chooses: for lpl_choice_tasks(), which tells whether somebody of that name ran. */
+const struct lpl_choice *lpl_selection_choice(const struct lpl_selection *selection);
+void lpl_selection_close(struct lpl_selection *selection);	/* NULL is fine */
+
 /* ---- by process ---- */
 
 /*
