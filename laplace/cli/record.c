@@ -45,7 +45,7 @@ static const struct argp_option option_table[] = {
 	{ "windows", OPT_WINDOWS, "WHEN", 0,
 	  "Trace in windows of time only: every:1G,length:10M (instructions), "
 	  "mark:X,until:Y (the guest's marks), task:NAME, syscall:NAME ...", 0 },
-	{ "only", OPT_ONLY, "WHAT", 0,
+	{ "only", OPT_ONLY, "CHOICE", 0,
 	  "Record some of the references only, chosen before they are reduced: process:NAME, "
 	  "children, task:NAME, user, kernel, type:TYPE, range:START:END, from:MOMENT, to:MOMENT, joined by + signs", 0 },
 	{ "dry-run", 'n', NULL, 0, "Only check the options and the machine, and start nothing", 0 },

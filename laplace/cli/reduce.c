@@ -40,9 +40,9 @@ static const struct argp_option option_table[] = {
 	{ "method", 'm', "METHOD", 0,
 	  "none, block[:BYTES], window:K, sad:K, sad2:K, sad2-fix:K, olr:K, lrubs:K, "
 	  "sad-ws:TAU, sd:K, irg:THETA, glass-cao:N, fence, or several joined by +", 0 },
-	{ "pages", 'k', "K", 0, "The K of a METHOD given without one", 0 },
+	{ "pages", 'k', "PAGES", 0, "The K of a METHOD given without one", 0 },
 	{ "tau", TAU_KEY, "REFS", 0, "The TAU or THETA of a METHOD given without one", 0 },
-	{ "output", 'o', "TRACE", 0, "The trace to write", 0 },
+	{ "output", 'o', "TRACE2", 0, "The trace to write", 0 },
 	{ "level", 'l', "N", 0, "Compression level of zstd, 1 to 19 (3)", 0 },
 	{ 0 }
 };

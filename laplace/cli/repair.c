@@ -24,7 +24,7 @@ struct options {
 };
 
 static const struct argp_option option_table[] = {
-	{ "output", 'o', "TRACE", 0, "The trace to write", 0 },
+	{ "output", 'o', "TRACE2", 0, "The trace to write", 0 },
 	{ "dry-run", 'n', NULL, 0, "Only say what could be saved, and what is missing", 0 },
 	{ 0 }
 };
