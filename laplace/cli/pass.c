@@ -9,7 +9,6 @@
 
 #include "base/digits.h"
 #include "base/host.h"
-#include "guest_time.h"
 #include "options.h"
 #include "pass.h"
 #include "replace.h"
@@ -309,7 +308,7 @@ static int run_chosen(struct cli_pass *pass)
 		return cli_complain(CLI_USAGE, "%s: a behaviour sequence (%s) tells of one memory, of "
 				    "which nothing can be chosen", pass->path, reduction);
 	pass->counts_chosen = !reduction || strcmp(reduction, "none") == 0;
-	options.cycles_a_second = cli_cycles_a_second(meta);
+	options.cycles_a_second = lpl_cycles_a_second(meta);
 	options.page_size = page_size != UINT64_MAX ? page_size : 0;
 	if (pass->renumbers && pass->counts_chosen)
 		options.numbering = LPL_NUMBERS_COUNTED;

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "guest_time.h"
 #include "progress.h"
 #include "pass.h"
 #include "say.h"
@@ -149,7 +148,7 @@ int surveyed_trace_read(struct surveyed_trace *trace,
 	if (status)
 		return status;
 	trace->meta = lpl_reader_meta(trace->reader);
-	trace->cycles_a_second = cli_cycles_a_second(trace->meta);
+	trace->cycles_a_second = lpl_cycles_a_second(trace->meta);
 	status = cli_check_mergeable(trace->meta, trace->path);
 	if (status)
 		return status;

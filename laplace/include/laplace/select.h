@@ -60,6 +60,12 @@ struct lpl_moment {
 	const char *text;
 };
 
+/*
+ * How many cycles a second of the guest's has: what `cpu: ips=` says in the bochsrc that a trace's
+ * header holds, the last of them if there are several; 0: nothing.
+ */
+uint64_t lpl_cycles_a_second(const struct lpl_meta *meta);
+
 /* All of what is given has to hold for a reference; where nothing is, all do. */
 struct lpl_choice_options {
 	/*
@@ -81,7 +87,7 @@ struct lpl_choice_options {
 	const char *kinds, *file;	/* of a canonical trace, as lpl_kinds_open() has them */
 	/* From the one moment, once it came, up to the other, which is not included. */
 	struct lpl_moment from, to;
-	uint64_t cycles_a_second;	/* of the guest's time, for moments that need it */
+	uint64_t cycles_a_second;	/* of the guest's time, for moments that need it; see above */
 	enum lpl_numbering {
 		LPL_NUMBERS_KEPT,	/* as they were: time is everybody's */
 		/*

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How long a second of the guest's is; see guest_time.h. */
+/* How long a second of the guest's is: what its machine says. */
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
+#include <laplace/select.h>
+
 #include "base/digits.h"
-#include "guest_time.h"
 
 /*
  * A line of a bochsrc, as LPL_META_MACHINE has it (\n is a newline, \\ a backslash), without
@@ -35,7 +36,7 @@ static const char *next_line(const char *text, char *line, size_t size)
 	return text;
 }
 
-uint64_t cli_cycles_a_second(const struct lpl_meta *meta)
+uint64_t lpl_cycles_a_second(const struct lpl_meta *meta)
 {
 	const char *machine = lpl_meta_get(meta, LPL_META_MACHINE);
 	char line[512], *rest, *parameter;
