@@ -371,6 +371,26 @@ static enum lpl_error not_renamed(const char *name, struct lpl_report *report)
 	return lpl_fail(report, LPL_ERR_IO, "%s.part: cannot be renamed", name);
 }
 
+bool lpl_write_all(int fd, const void *bytes, size_t count, off_t offset)
+{
+	const char *at = bytes;
+	size_t done = 0;
+
+	while (done < count) {
+		ssize_t n = offset == LPL_HERE ? write(fd, at + done, count - done) :
+			    pwrite(fd, at + done, count - done, offset + (off_t)done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n == 0)	/* nothing written, no reason given: it would be so again */
+			errno = ENOSPC;
+		if (n <= 0)
+			return false;
+		done += (size_t)n;
+	}
+	return true;
+}
+
 enum lpl_error lpl_part_rename(const char *part, const char *path, const char *name,
 			       struct lpl_report *report)
 {

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include <laplace/error.h>
 
@@ -86,6 +87,9 @@ bool lpl_part_is_locked(int fd);
 /* Rename what is whole; never in the place of what is there. */
 enum lpl_error lpl_part_rename(const char *part, const char *path, const char *name,
 			       struct lpl_report *report);
+/* Write all of it, at `offset`, or where that is LPL_HERE at the file's own.  false: see errno. */
+#define LPL_HERE ((off_t)-1)
+bool lpl_write_all(int fd, const void *bytes, size_t count, off_t offset);
 /* The name itself survives a crash, too. */
 enum lpl_error lpl_sync_name(const char *path, const char *name, struct lpl_report *report);
 

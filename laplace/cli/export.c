@@ -22,16 +22,20 @@
 struct options {
 	const struct lpl_format *format;
 	const char *output;
-	bool events, overwrite, json;
+	bool events, columns, overwrite, json;
 	enum cli_when progress;
 	const char *trace;
 	struct lpl_choice_options choice;
 };
 
+enum { KEY_COLUMNS = 0x200 };
+
 static const struct argp_option option_table[] = {
 	{ "to", 't', "FORMAT", 0, "", 0 },
 	{ "output", 'o', "FILE", 0, "The file to write", 0 },
 	{ "events", 'e', NULL, 0, "Write kernel events and marks, too", 0 },
+	{ "columns", KEY_COLUMNS, NULL, 0,
+	  "Of npy: FILE is a directory that is made, with a file for each field", 0 },
 	{ 0 }
 };
 
@@ -62,6 +66,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'e':
 		options->events = true;
 		return 0;
+	case KEY_COLUMNS:
+		options->columns = true;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (options->trace)
 			argp_error(state, "one trace at a time");
@@ -75,6 +82,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 				   lpl_format_list(list, LPL_FORMAT_IMPORT_ONLY, ", "));
 		else if (!options->output)
 			argp_error(state, "where to?  -o names the file to write");
+		else if (options->columns && strcmp(lpl_format_name(options->format), "npy") != 0)
+			argp_error(state, "--columns is for --to npy");
+		else if (options->columns && strcmp(options->output, "-") == 0)
+			argp_error(state, "--columns makes a directory, which standard output is not");
+		else if (options->columns && options->overwrite)
+			argp_error(state, "--columns makes a new directory: there is nothing to "
+				   "overwrite");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -117,23 +131,37 @@ static int print_summary(const struct options *options, const struct lpl_export_
 }
 
 /* What was lost, then what was written. */
-static int tell(const struct options *options, const struct lpl_exporter *exporter)
+static int tell(const struct options *options, const struct lpl_export_result *result)
 {
-	struct lpl_export_result result;
 	char text[LPL_WARNINGS_SIZE];
 
-	lpl_exporter_result(exporter, &result);
-	cli_warn(options->trace, lpl_losses_text(&result.losses, text));
-	return print_summary(options, &result);
+	cli_warn(options->trace, lpl_losses_text(&result->losses, text));
+	return print_summary(options, result);
+}
+
+static int send(struct lpl_reader *reader, const struct options *options, struct lpl_sink *sink)
+{
+	struct cli_progress progress;
+	struct cli_pass pass;
+
+	cli_progress_start(&progress, options->progress);
+	pass = (struct cli_pass){ .reader = reader, .path = options->trace, .sink = sink,
+				  .progress = &progress, .choice = &options->choice };
+	return cli_pass_run(&pass);
+}
+
+/* Is there anything to show?  Of a damaged trace what precedes the damage. */
+static bool has_result(int status)
+{
+	return status == CLI_DONE || status == CLI_DAMAGED;
 }
 
 /* From an open reader to an open output.  Returns an exit status. */
 static int export(struct lpl_reader *reader, const struct options *options, int fd)
 {
 	struct lpl_report report = { 0 };
-	struct cli_progress progress;
+	struct lpl_export_result result;
 	struct lpl_exporter *exporter;
-	struct cli_pass pass;
 	int status;
 
 	if (lpl_exporter_open(&exporter, &(struct lpl_export_options){
@@ -141,21 +169,48 @@ static int export(struct lpl_reader *reader, const struct options *options, int 
 			.trace = options->trace, .output = options->output,
 			.events = options->events }, &report))
 		return cli_report(&report);
-	cli_progress_start(&progress, options->progress);
-	pass = (struct cli_pass){ .reader = reader, .path = options->trace,
-				  .sink = lpl_exporter_sink(exporter), .progress = &progress,
-				  .choice = &options->choice };
-	status = cli_pass_run(&pass);
-	if ((status == CLI_DONE || status == CLI_DAMAGED) && tell(options, exporter))
+	status = send(reader, options, lpl_exporter_sink(exporter));
+	lpl_exporter_result(exporter, &result);
+	if (has_result(status) && tell(options, &result))
 		status = CLI_FAILED;
 	lpl_exporter_close(exporter);
+	return status;
+}
+
+static int export_file(struct lpl_reader *reader, const struct options *options)
+{
+	struct cli_output output;
+	int status = cli_output_open(&output, options->output, options->overwrite);
+
+	if (status)
+		return status;
+	status = export(reader, options, fileno(output.file));
+	return cli_output_close(&output, status);
+}
+
+static int export_columns(struct lpl_reader *reader, const struct options *options)
+{
+	struct lpl_report report = { 0 };
+	struct lpl_npy_columns *columns;
+	struct lpl_export_result result;
+	int status;
+
+	if (lpl_npy_columns_open(&columns, options->output, &report))
+		return cli_report(&report);
+	status = send(reader, options, lpl_npy_columns_sink(columns));
+	result = *lpl_npy_columns_result(columns);
+	if (!has_result(status))
+		lpl_npy_columns_discard(columns);
+	else if (lpl_npy_columns_commit(columns, &report))
+		status = cli_report(&report);
+	else if (tell(options, &result))
+		status = CLI_FAILED;
 	return status;
 }
 
 int cmd_export(int argc, char **argv)
 {
 	struct options options = { 0 };
-	struct cli_output output;
 	struct lpl_reader *reader;
 	int status;
 
@@ -169,11 +224,7 @@ int cmd_export(int argc, char **argv)
 		status = cli_reader_open(&reader, options.trace);
 	if (status)
 		return status;
-	status = cli_output_open(&output, options.output, options.overwrite);
-	if (!status) {
-		status = export(reader, &options, fileno(output.file));
-		status = cli_output_close(&output, status);
-	}
+	status = options.columns ? export_columns(reader, &options) : export_file(reader, &options);
 	lpl_reader_close(reader);
 	return status;
 }

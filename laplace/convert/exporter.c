@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/digits.h"
+#include "base/output.h"
 #include "event_text.h"
 #include "exporter.h"
 
@@ -31,32 +32,16 @@ void *lpl_export_refuse(struct lpl_exporter *exporter, enum lpl_error error,
 
 /* ---- the file ---- */
 
-#define HERE (-1)	/* the file's own offset */
-
 static int write_all(struct lpl_exporter *exporter, const char *bytes, size_t count, off_t offset)
 {
-	const int fd = exporter->options.fd;
-	size_t done = 0;
-
-	while (done < count) {
-		ssize_t n = offset == HERE ? write(fd, bytes + done, count - done) :
-			    pwrite(fd, bytes + done, count - done, offset + (off_t)done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n == 0)	/* nothing written, no reason given: it would be so again */
-			errno = ENOSPC;
-		if (n <= 0)
-			return lpl_fail(exporter->report, LPL_ERR_IO, "%s",
-					exporter->options.output);
-		done += (size_t)n;
-	}
-	return LPL_OK;
+	if (lpl_write_all(exporter->options.fd, bytes, count, offset))
+		return LPL_OK;
+	return lpl_fail(exporter->report, LPL_ERR_IO, "%s", exporter->options.output);
 }
 
 static int flush(struct lpl_exporter *exporter)
 {
-	if (write_all(exporter, exporter->buffer, exporter->used, HERE))
+	if (write_all(exporter, exporter->buffer, exporter->used, LPL_HERE))
 		return exporter->report->error;
 	exporter->result.bytes += exporter->used;
 	exporter->used = 0;

@@ -19,13 +19,10 @@
 
 #include "exporter.h"
 #include "importer.h"
+#include "npy.h"
 
 #define BYTES 48
-#define MAGIC "\x93NUMPY\x01"	/* and a 0 */
-#define MAGIC_BYTES 8
-#define HEADER_AT (MAGIC_BYTES + 2)
 #define HEADER_MOST 4096	/* of what is read */
-#define RECORDS_AT 512		/* of what is written; numpy wants a multiple of 64 */
 
 /* The last byte of a record is none's. */
 static const char fields[] =
@@ -74,18 +71,18 @@ static const uint8_t *read_header(struct lpl_importer *importer, const uint8_t *
 	struct npy_state *state = importer->state;
 	size_t size;
 
-	if (end - at < HEADER_AT || memcmp(at, MAGIC, MAGIC_BYTES) != 0)
+	if (end - at < NPY_HEADER_AT || memcmp(at, NPY_MAGIC, NPY_MAGIC_BYTES) != 0)
 		return lpl_import_refuse(importer, LPL_ERR_DAMAGED, "is no .npy file of version "
 					 "1.0");
-	size = (size_t)at[MAGIC_BYTES] | (size_t)at[MAGIC_BYTES + 1] << 8;
-	if ((size_t)(end - at) < HEADER_AT + size && size <= HEADER_MOST)
+	size = (size_t)at[NPY_MAGIC_BYTES] | (size_t)at[NPY_MAGIC_BYTES + 1] << 8;
+	if ((size_t)(end - at) < NPY_HEADER_AT + size && size <= HEADER_MOST)
 		return lpl_import_refuse(importer, LPL_ERR_TRUNCATED, "the input ends within the "
 					 "header");
-	if (size > HEADER_MOST || !read_shape(at + HEADER_AT, size, &state->left))
+	if (size > HEADER_MOST || !read_shape(at + NPY_HEADER_AT, size, &state->left))
 		return lpl_import_refuse(importer, LPL_ERR_DAMAGED, "is no array in one dimension "
 					 "with the fields that `laplace export --to npy' writes");
 	state->begun = true;
-	return at + HEADER_AT + size;
+	return at + NPY_HEADER_AT + size;
 }
 
 static const uint8_t *read_npy(struct lpl_importer *importer, const uint8_t *at,
@@ -134,24 +131,10 @@ static bool read_end(struct lpl_importer *importer)
 
 /* ---- printing ---- */
 
-static char *write_header(char *out, uint64_t count)
-{
-	const unsigned int size = RECORDS_AT - HEADER_AT;
-	char *end = out + RECORDS_AT - 1;
-
-	memcpy(out, MAGIC, MAGIC_BYTES);
-	out += MAGIC_BYTES;
-	*out++ = (char)(size & 0xff);
-	*out++ = (char)(size >> 8);
-	out = stpcpy(lpl_put_decimal(stpcpy(out, fields), count), ",), }");
-	memset(out, ' ', (size_t)(end - out));
-	return put_newline(end);
-}
-
 static char *write_empty_header(struct lpl_exporter *exporter, char *out)
 {
 	(void)exporter;
-	return write_header(out, 0);
+	return npy_put_header(out, fields, 0);
 }
 
 static char *write_npy(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
@@ -173,9 +156,9 @@ static char *write_npy(struct lpl_exporter *exporter, char *out, const struct lp
 
 static char *write_count(struct lpl_exporter *exporter, char *out)
 {
-	char header[RECORDS_AT];
+	char header[NPY_RECORDS_AT];
 
-	write_header(header, exporter->result.refs);
+	npy_put_header(header, fields, exporter->result.refs);
 	return lpl_export_rewrite(exporter, 0, header, sizeof(header)) ? out : NULL;
 }
 
@@ -185,7 +168,7 @@ const struct lpl_format lpl_format_npy = {
 	.traits = LPL_FORMAT_BINARY | LPL_FORMAT_WHOLE | LPL_FORMAT_SEEKS | LPL_TELLS_REF |
 		  LPL_TELLS_INSTR | LPL_TELLS_CYCLE | LPL_TELLS_SPACE | LPL_TELLS_LENGTH,
 	.read_record = read_npy,
-	.record_bytes = HEADER_AT + HEADER_MOST,
+	.record_bytes = NPY_HEADER_AT + HEADER_MOST,
 	.read_end = read_end,
 	.import_state = sizeof(struct npy_state),
 	.write_begin = write_empty_header,

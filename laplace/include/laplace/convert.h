@@ -106,6 +106,22 @@ struct lpl_export_result {
 void lpl_exporter_result(const struct lpl_exporter *exporter, struct lpl_export_result *result);
 void lpl_exporter_close(struct lpl_exporter *exporter);		/* NULL is fine */
 
+/*
+ * A directory of .npy files, one for each field of the references (docs/formats.md).  It grows as
+ * "PATH.part".  LPL_ERR_USAGE: PATH is there, or "PATH.part" is; LPL_ERR_IO; LPL_ERR_MEMORY.
+ * On failure *columns is NULL.
+ */
+struct lpl_npy_columns;
+enum lpl_error lpl_npy_columns_open(struct lpl_npy_columns **columns, const char *path,
+				    struct lpl_report *report);
+/* Where to send the stream; owned by the columns.  Events are counted as lost. */
+struct lpl_sink *lpl_npy_columns_sink(struct lpl_npy_columns *columns);
+const struct lpl_export_result *lpl_npy_columns_result(const struct lpl_npy_columns *columns);
+/* After finish(): it gets its name, unless something came there meanwhile.  Frees, in any case. */
+enum lpl_error lpl_npy_columns_commit(struct lpl_npy_columns *columns, struct lpl_report *report);
+/* Instead: nothing is left of it.  NULL is fine. */
+void lpl_npy_columns_discard(struct lpl_npy_columns *columns);
+
 /* What was lost in words: a line for each, which ends in a newline.  Returns `text`. */
 char *lpl_losses_text(const struct lpl_losses *losses, char text[LPL_WARNINGS_SIZE]);
 
