@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Completions for fish, of facts.awk's facts.
+
+function quoted(text)
+{
+	gsub(/\\/, "&&", text)
+	gsub(/'/, "\\'", text)
+	return "'" text "'"
+}
+
+function described(text)
+{
+	return text == "" ? "" : " -d " quoted(text)
+}
+
+# How a value is completed, of an option that takes one.
+function action(how, words)
+{
+	if (how == "word")
+		return " -x -a " quoted(words)
+	if (how == "list")
+		return " -x -a " quoted("(__laplace_list , " words ")")
+	if (how == "chain")
+		return " -x -a " quoted("(__laplace_list + " words ")")
+	if (how == "directory")
+		return " -x -a '(__fish_complete_directories)'"
+	return how == "text" ? " -x" : " -r -F"
+}
+
+$1 == "subcommand" {
+	print ""
+	print "complete -c laplace -n __laplace_subcommand -a " $2 described($3)
+	print "complete -c laplace -n '__laplace_subcommand help' -x -a " $2 described($3)
+}
+$1 == "option" {
+	print "complete -c laplace -n '__laplace_subcommand " $2 "'" \
+		($3 == "-" || $3 == "?" ? "" : " -s " $3) " -l " $4 \
+		($5 == "-" ? "" : action($6, $7)) described($8)
+	if ($5 != "-")
+		valued[$2] = valued[$2] ($3 == "-" ? "" : " -" $3) " --" $4
+}
+$1 == "word" { told[$2, $3] = $4 }
+$1 == "argument" {
+	condition = " -n '__laplace_argument " $2 " " $3 valued[$2] "'"
+	if ($4 == "command")
+		print "complete -c laplace" condition " -a '(__fish_complete_command)'"
+	count = split($5, word, " ")
+	for (i = 1; i <= count; i++)
+		print "complete -c laplace" condition " -f -a " word[i] described(told[$2, word[i]])
+}
