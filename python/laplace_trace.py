@@ -1,0 +1,431 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Traces of Laplace as NumPy arrays: references, events, fault curves.
+
+    import laplace_trace
+
+    trace = laplace_trace.Trace("gzip.lpl")
+    for block in trace.references(["address"], select="process:gzip+user"):
+        pages = block["address"] >> 12
+    curve = trace.curves("lru")["lru"]
+
+Everything is read by the library (liblaplace.so), a block at a time, so that memory does not grow
+with the trace.  Addresses are uint64.  docs/python.md tells more.
+
+LAPLACE_LIBRARY names the library if it is not where the system looks for it.
+"""
+import collections
+import contextlib
+import ctypes
+import os
+import warnings
+from ctypes import POINTER, byref, c_bool, c_char, c_char_p, c_int, c_size_t, c_uint, c_uint8
+from ctypes import c_uint32, c_uint64, c_void_p
+
+import numpy
+
+__all__ = ["COLUMNS", "FETCH", "PAGED", "READ", "SECOND", "SYNTHETIC", "USER", "WALK_READ",
+           "WALK_WRITE", "WRITE", "Error", "Event", "IncompleteTrace", "InputError", "Trace",
+           "UsageError"]
+
+# In column `type`, and added up in column `flags`: see docs/format.md, section 7.
+READ, WRITE, FETCH, WALK_READ, WALK_WRITE = range(5)
+USER, SECOND, PAGED, SYNTHETIC = 1, 2, 4, 8
+
+# What there is of a reference: the library's name for it, and its type.
+COLUMNS = {"reference": ("ref", numpy.uint64), "instruction": ("instr", numpy.uint64),
+           "cycle": ("cycle", numpy.uint64), "space": ("space", numpy.uint64),
+           "address": ("address", numpy.uint64), "length": ("length", numpy.uint16),
+           "type": ("type", numpy.uint8), "flags": ("flags", numpy.uint8)}
+
+
+class Error(Exception):
+    """What the library says of it; `kind` is its short name ("damaged", "io"...)."""
+
+    def __init__(self, text, kind="usage", errno=0):
+        super().__init__(text)
+        self.kind, self.errno = kind, errno
+
+
+class UsageError(Error, ValueError):
+    """An argument is wrong, or this trace cannot do what is asked of it."""
+
+
+class InputError(Error):
+    """The file is no trace, or damaged, or cut off; what precedes that has been handed over."""
+
+
+class IncompleteTrace(UserWarning):
+    """All of the file was read, and its recording did not end properly."""
+
+
+# ---- the library's structures (laplace/include/laplace) ----
+
+class _Report(ctypes.Structure):
+    _fields_ = [("error", c_int), ("system_errno", c_int), ("text", c_char * 512)]
+
+
+class _Columns(ctypes.Structure):
+    _fields_ = [(name, c_void_p) for name in ("ref", "instr", "cycle", "address", "space",
+                                              "length", "type", "flags")]
+
+
+class _Event(ctypes.Structure):
+    _fields_ = [("ref", c_uint64), ("instr", c_uint64), ("cycle", c_uint64), ("space", c_uint64),
+                ("arg", c_uint64 * 12), ("tag", c_uint32), ("tid", c_uint32), ("tgid", c_uint32),
+                ("text_length", c_uint32), ("text", c_uint8 * 256)]
+
+
+class _EventArg(ctypes.Structure):
+    _fields_ = [("name", c_char_p), ("how", c_int)]
+
+
+class _EventKind(ctypes.Structure):
+    _fields_ = [("name", c_char_p), ("text", c_char_p), ("arg", _EventArg * 13),
+                ("tag", c_uint32), ("fence", c_bool)]
+
+
+class _Totals(ctypes.Structure):
+    _fields_ = [("total", c_uint64), ("refs", c_uint64 * 5), ("user_refs", c_uint64),
+                ("tracer_refs", c_uint64), ("events", c_uint64), ("wait_ns", c_uint64),
+                ("recording", c_uint64 * 4)]
+
+
+class _Moment(ctypes.Structure):
+    _fields_ = [("kind", c_int), ("number", c_uint64), ("text", c_char_p)]
+
+
+class _ChoiceOptions(ctypes.Structure):
+    _fields_ = [("process", c_char_p), ("task", c_char_p), ("modes", c_uint), ("types", c_uint),
+                ("address", c_uint64), ("address_end", c_uint64), ("page_size", c_uint64),
+                ("kinds", c_char_p), ("file", c_char_p), ("start", _Moment), ("to", _Moment),
+                ("cycles_a_second", c_uint64), ("numbering", c_int), ("children", c_bool)]
+
+
+class _Sizes(ctypes.Structure):
+    _fields_ = [("all", c_bool), ("size", POINTER(c_uint64)), ("count", c_size_t)]
+
+
+class _SimulatorOptions(ctypes.Structure):
+    _fields_ = [("jobs", c_uint), ("reduction", c_char_p), ("part", c_int)]
+
+
+_RESULT = numpy.dtype([("size", "u8"), ("references", "u8"), ("faults", "u8"),
+                       ("evictions", "u8"), ("dirty_evictions", "u8"), ("space_time", "u8"),
+                       ("mean_resident", "f8"), ("timed", "?"), ("exact", "?")], align=True)
+_CHOICE_SIZE = 384
+_NUMBERS_COUNTED = 1
+_NEED_EVENTS = 1
+_Need = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p)
+
+_FUNCTIONS = {  # what each returns, and its arguments but for the report
+    "lpl_reader_open": (c_int, c_void_p, c_char_p),
+    "lpl_reader_fill": (c_int, c_void_p, c_void_p, c_size_t, c_void_p, c_void_p),
+    "lpl_reader_run": (c_int, c_void_p, c_void_p),
+    "lpl_selection_open": (c_int, c_void_p, c_void_p, c_void_p),
+    "lpl_selection_fill": (c_int, c_void_p, c_void_p, c_size_t, c_void_p),
+    "lpl_choice_parse": (c_int, c_void_p, c_void_p, c_char_p),
+    "lpl_choice_open": (c_int, c_void_p, c_void_p, c_void_p),
+    "lpl_sizes_parse": (c_int, c_void_p, c_char_p),
+    "lpl_simulator_open": (c_int, c_void_p, c_void_p),
+    "lpl_simulator_add": (c_int, c_void_p, c_char_p, c_void_p),
+}
+_PLAIN_FUNCTIONS = {  # those that cannot fail
+    "lpl_error_name": (c_char_p, c_int),
+    "lpl_error_status": (c_int, c_int),
+    "lpl_event_kind": (POINTER(_EventKind), c_uint32),
+    "lpl_meta_count": (c_size_t, c_void_p),
+    "lpl_meta_at": (None, c_void_p, c_size_t, c_void_p, c_void_p),
+    "lpl_reader_meta": (c_void_p, c_void_p),
+    "lpl_reader_jobs": (None, c_void_p, c_uint),
+    "lpl_reader_ask": (None, c_void_p, c_void_p, c_void_p),
+    "lpl_reader_complete": (c_bool, c_void_p),
+    "lpl_reader_totals": (POINTER(_Totals), c_void_p),
+    "lpl_reader_close": (None, c_void_p),
+    "lpl_selection_choice": (c_void_p, c_void_p),
+    "lpl_selection_close": (None, c_void_p),
+    "lpl_choice_need": (c_int, c_void_p, c_void_p),
+    "lpl_choice_part": (c_int, c_void_p, c_uint64),
+    "lpl_choice_sink": (c_void_p, c_void_p),
+    "lpl_choice_tasks": (c_uint64, c_void_p),
+    "lpl_choice_close": (None, c_void_p),
+    "lpl_cycles_a_second": (c_uint64, c_void_p),
+    "lpl_reduction_behaviour": (c_uint64, c_char_p),
+    "lpl_reduction_page_size": (c_uint64, c_char_p),
+    "lpl_sizes_free": (None, c_void_p),
+    "lpl_simulator_sink": (c_void_p, c_void_p),
+    "lpl_simulator_count": (c_size_t, c_void_p),
+    "lpl_simulator_policy": (c_char_p, c_void_p, c_size_t),
+    "lpl_simulator_results": (c_void_p, c_void_p, c_size_t, c_void_p),
+    "lpl_simulator_close": (None, c_void_p),
+}
+
+
+def _load():
+    beside = os.path.join(os.path.dirname(os.path.realpath(__file__)), *[os.pardir] * 3, "lib")
+    names = ["liblaplace.so.1", "liblaplace.so.0"]
+    # that of the same installation, should the system not look for libraries there
+    names += [os.path.join(beside, name) for name in names]
+    if os.environ.get("LAPLACE_LIBRARY"):
+        names = [os.environ["LAPLACE_LIBRARY"]]
+    library, why = None, []
+    for name in names:
+        try:
+            library = ctypes.CDLL(name)
+            break
+        except OSError as error:
+            why.append(str(error))
+    if library is None:
+        raise ImportError("Laplace's library is not to be had; LAPLACE_LIBRARY may name it ("
+                          + "; ".join(why) + ")")
+    try:
+        for name, (result, *arguments) in _FUNCTIONS.items():
+            function = getattr(library, name)
+            function.restype, function.argtypes = result, [*arguments, POINTER(_Report)]
+        for name, (result, *arguments) in _PLAIN_FUNCTIONS.items():
+            function = getattr(library, name)
+            function.restype, function.argtypes = result, arguments
+    except AttributeError as error:
+        raise ImportError(f"{name}: this library of Laplace's is older than its module for Python"
+                          f" ({error})") from None
+    return library
+
+
+_library = _load()
+
+
+def _call(name, *arguments):
+    """Call what returns an error, and raise that."""
+    report = _Report()
+    error = getattr(_library, name)(*arguments, byref(report))
+    if error == 0:
+        return
+    kind = {2: UsageError, 3: InputError}.get(_library.lpl_error_status(error), Error)
+    raise kind(os.fsdecode(report.text), _library.lpl_error_name(error).decode(),
+               report.system_errno)
+
+
+class Event(collections.namedtuple("Event", "name tag reference instruction cycle space tid tgid "
+                                            "arguments text")):
+    """An event of the kernel's, or a mark: docs/format.md, section 8.
+
+    `arguments` is a dict by the names there ("previous tid"), or by number where the tag is not
+    known; `name` is None then.  `reference` is the number of the last reference before it.
+    `text` is what the guest sent, as bytes.
+    """
+
+    __slots__ = ()
+    _kinds = {}
+
+    @classmethod
+    def _of(cls, event):
+        if event.tag not in cls._kinds:
+            kind = _library.lpl_event_kind(event.tag)
+            names = [arg.name.decode() for arg in kind.contents.arg if arg.name] if kind else None
+            cls._kinds[event.tag] = (kind.contents.name.decode() if kind else None,
+                                     range(12) if names is None else names)
+        name, names = cls._kinds[event.tag]
+        return cls(name, event.tag, event.ref, event.instr, event.cycle, event.space, event.tid,
+                   event.tgid, dict(zip(names, event.arg)),
+                   bytes(event.text)[:event.text_length])
+
+
+class _Arrays:
+    """Columns that the library fills again and again; what is handed over is a copy."""
+
+    def __init__(self, columns, count):
+        unknown = [name for name in columns if name not in COLUMNS]
+        if unknown:
+            raise UsageError(f"no column is called {unknown[0]!r}: they are "
+                             + ", ".join(COLUMNS))
+        if count < 1:
+            raise UsageError("a block has one reference or more")
+        self.count = count
+        self.arrays = {name: numpy.empty(count, COLUMNS[name][1]) for name in columns}
+        self.pointers = _Columns(**{COLUMNS[name][0]: array.ctypes.data
+                                    for name, array in self.arrays.items()})
+
+    def copy(self, count):
+        return {name: array[:count].copy() for name, array in self.arrays.items()}
+
+
+class Trace:
+    """A trace: a file, or the manifest of one in segments.
+
+    `meta` is its header, a dict of texts.  Each method reads the file from its beginning, on
+    `jobs` threads (0: one for each processor, up to 8).
+    """
+
+    def __init__(self, path, jobs=0):
+        self.path, self.jobs = os.fspath(path), jobs
+        if self.path in ("-", b"-"):
+            raise UsageError("a trace is read from its file here, not from a pipe")
+        with self._reader() as reader:
+            meta = _library.lpl_reader_meta(reader)
+            self.meta = dict(self._pair(meta, i) for i in range(_library.lpl_meta_count(meta)))
+            self._cycles_a_second = _library.lpl_cycles_a_second(meta)
+        self._reduction = (os.fsencode(self.meta["reduction"]) if "reduction" in self.meta
+                           else None)
+
+    def __repr__(self):
+        return f"laplace_trace.Trace({self.path!r})"
+
+    def references(self, columns=tuple(COLUMNS), count=1 << 20, select=None):
+        """Yield blocks of up to `count` references: dicts of arrays by column.
+
+        `select` chooses some of them, in the words of laplace/select.h, which are those of the
+        command's options: "process:gzip+children+user+type:write+from:mark:begin".
+        """
+        arrays = _Arrays(columns, count)
+        filled = c_size_t()
+        with self._reader() as reader, contextlib.ExitStack() as stack:
+            if select is None:
+                first, fill, last = reader, "lpl_reader_fill", [None]
+            else:
+                first, fill, last = c_void_p(), "lpl_selection_fill", []
+                options, words = self._options(select)
+                _call("lpl_selection_open", byref(first), reader, byref(options))
+                stack.callback(_library.lpl_selection_close, first)
+            while True:
+                _call(fill, first, byref(arrays.pointers), count, byref(filled), *last)
+                if filled.value == 0:
+                    break
+                yield arrays.copy(filled.value)
+            if select is not None:
+                self._ask_for_somebody(options, _library.lpl_selection_choice(first))
+            self._warn(reader)
+
+    def records(self, columns=tuple(COLUMNS), count=1 << 20):
+        """Yield (block, event): up to `count` references and the event behind them, or None."""
+        arrays = _Arrays(columns, count)
+        with self._reader() as reader:
+            yield from self._records(reader, arrays)
+
+    def events(self):
+        """Yield all events.  References are not even decoded."""
+        need = _Need(lambda context, chunk: _NEED_EVENTS)
+        with self._reader() as reader:
+            _library.lpl_reader_ask(reader, ctypes.cast(need, c_void_p), None)
+            for _, event in self._records(reader, _Arrays((), 1)):
+                yield event
+
+    def curves(self, policies="lru", sizes=None, select=None):
+        """Simulate policies in one pass: a dict of tables, structured arrays, by policy.
+
+        `policies` is "lru,opt" or a list, each as docs/simulation.md has it; `sizes` is
+        "16:4096:*2", "all" or a list of numbers; None: the library chooses.  `miss_ratio` is of
+        all references that there were before a reduction; NaN where nobody knows.
+        """
+        if isinstance(policies, str):
+            policies = policies.split(",")
+        if sizes is not None and not isinstance(sizes, str):
+            sizes = ",".join(str(size) for size in sizes)
+        simulator, how = c_void_p(), _SimulatorOptions(self.jobs, self._reduction, 0)
+        with self._reader() as reader, contextlib.ExitStack() as stack:
+            if select is not None:
+                options, words = self._options(select)
+                if self._is_raw():
+                    options.numbering = _NUMBERS_COUNTED
+                how.part = _library.lpl_choice_part(byref(options), options.page_size)
+            _call("lpl_simulator_open", byref(simulator), byref(how))
+            stack.callback(_library.lpl_simulator_close, simulator)
+            parsed = None
+            if sizes is not None:
+                parsed = _Sizes()
+                _call("lpl_sizes_parse", byref(parsed), sizes.encode())
+                stack.callback(_library.lpl_sizes_free, byref(parsed))
+            for policy in policies:
+                _call("lpl_simulator_add", simulator, policy.encode(), parsed and byref(parsed))
+            sink = _library.lpl_simulator_sink(simulator)
+            if select is not None:
+                choice = c_void_p()
+                _call("lpl_choice_open", byref(choice), byref(options), sink)
+                stack.callback(_library.lpl_choice_close, choice)
+                sink = _library.lpl_choice_sink(choice)
+                _library.lpl_reader_ask(reader, ctypes.cast(_library.lpl_choice_need, c_void_p),
+                                        choice)
+            _call("lpl_reader_run", reader, sink)
+            if select is not None:
+                self._ask_for_somebody(options, choice)
+            self._warn(reader)
+            made = self._references_made(reader, select)
+            return {_library.lpl_simulator_policy(simulator, i).decode():
+                    self._table(simulator, i, made)
+                    for i in range(_library.lpl_simulator_count(simulator))}
+
+    # ---- what these are made of ----
+
+    @contextlib.contextmanager
+    def _reader(self):
+        reader = c_void_p()
+        _call("lpl_reader_open", byref(reader), os.fsencode(self.path))
+        try:
+            _library.lpl_reader_jobs(reader, self.jobs)
+            yield reader
+        finally:
+            _library.lpl_reader_close(reader)
+
+    @staticmethod
+    def _pair(meta, i):
+        key, value = c_char_p(), c_char_p()
+        _library.lpl_meta_at(meta, i, byref(key), byref(value))
+        return os.fsdecode(key.value), os.fsdecode(value.value)
+
+    def _is_raw(self):
+        return self._reduction in (None, b"none")
+
+    def _warn(self, reader):
+        if not _library.lpl_reader_complete(reader):
+            warnings.warn(f"{self.path}: has no index: its recording did not end properly",
+                          IncompleteTrace, stacklevel=3)
+
+    def _records(self, reader, arrays):
+        filled, event = c_size_t(), POINTER(_Event)()
+        while True:
+            _call("lpl_reader_fill", reader, byref(arrays.pointers), arrays.count, byref(filled),
+                  byref(event))
+            if filled.value == 0 and not event:
+                break
+            yield arrays.copy(filled.value), Event._of(event.contents) if event else None
+        self._warn(reader)
+
+    def _options(self, select):
+        """A choice as the library has it, and what keeps its words."""
+        if _library.lpl_reduction_behaviour(self._reduction):
+            raise UsageError(f"{self.path}: a behaviour sequence tells of one memory, of which "
+                             "nothing can be chosen")
+        options, words = _ChoiceOptions(), ctypes.create_string_buffer(_CHOICE_SIZE)
+        _call("lpl_choice_parse", byref(options), words, os.fsencode(select))
+        size = self.meta.get("page-size", "0")
+        options.page_size = max(int(size) if size.isdecimal() else 0,
+                                _library.lpl_reduction_page_size(self._reduction))
+        options.cycles_a_second = self._cycles_a_second
+        return options, words
+
+    def _ask_for_somebody(self, options, choice):
+        wanted = [name for name in (options.process, options.task) if name is not None]
+        if wanted and _library.lpl_choice_tasks(choice) == 0:
+            raise UsageError(f"{self.path}: nobody in it is called "
+                             + " or ".join(repr(os.fsdecode(name)) for name in wanted)
+                             + "; `laplace report' tells who ran")
+
+    def _references_made(self, reader, select):
+        """Before a reduction: None where that is those that came, 0 where nobody knows."""
+        if self._is_raw():
+            return None
+        totals = _library.lpl_reader_totals(reader).contents
+        return 0 if select is not None else totals.total or sum(totals.refs)
+
+    @staticmethod
+    def _table(simulator, i, made):
+        count = c_size_t()
+        results = _library.lpl_simulator_results(simulator, i, byref(count))
+        found = numpy.frombuffer(ctypes.string_at(results, count.value * _RESULT.itemsize),
+                                 _RESULT)
+        table = numpy.empty(len(found), [(name, _RESULT[name]) for name in _RESULT.names
+                                         if name != "timed"] + [("miss_ratio", "f8")])
+        for name in table.dtype.names[:-1]:
+            table[name] = found[name]
+        references = found["references"] if made is None else numpy.full(len(found), made)
+        table["miss_ratio"] = numpy.divide(found["faults"], references, where=references != 0,
+                                           out=numpy.full(len(found), numpy.nan))
+        return table

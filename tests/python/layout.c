@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The library's structures as the headers have them, for the module that declares them once more:
+ * a line each of a member's name, offset and size; of a structure, its name and size.
+ */
+#include <stdio.h>
+
+#include <laplace/select.h>
+
+#define WHOLE(name, type) printf("%s %zu\n", name, sizeof(type))
+#define MEMBER(type, member) \
+	printf("%s %zu %zu\n", #member, offsetof(type, member), sizeof(((type *)0)->member))
+
+int main(void)
+{
+	WHOLE("_Report", struct lpl_report);
+	MEMBER(struct lpl_report, error);
+	MEMBER(struct lpl_report, system_errno);
+	MEMBER(struct lpl_report, text);
+	WHOLE("_Columns", struct lpl_ref_columns);
+	MEMBER(struct lpl_ref_columns, ref);
+	MEMBER(struct lpl_ref_columns, instr);
+	MEMBER(struct lpl_ref_columns, cycle);
+	MEMBER(struct lpl_ref_columns, address);
+	MEMBER(struct lpl_ref_columns, space);
+	MEMBER(struct lpl_ref_columns, length);
+	MEMBER(struct lpl_ref_columns, type);
+	MEMBER(struct lpl_ref_columns, flags);
+	WHOLE("_Event", struct lpl_event);
+	MEMBER(struct lpl_event, ref);
+	MEMBER(struct lpl_event, instr);
+	MEMBER(struct lpl_event, cycle);
+	MEMBER(struct lpl_event, space);
+	MEMBER(struct lpl_event, arg);
+	MEMBER(struct lpl_event, tag);
+	MEMBER(struct lpl_event, tid);
+	MEMBER(struct lpl_event, tgid);
+	MEMBER(struct lpl_event, text_length);
+	MEMBER(struct lpl_event, text);
+	WHOLE("_EventArg", struct lpl_event_arg);
+	MEMBER(struct lpl_event_arg, name);
+	MEMBER(struct lpl_event_arg, how);
+	WHOLE("_EventKind", struct lpl_event_kind);
+	MEMBER(struct lpl_event_kind, name);
+	MEMBER(struct lpl_event_kind, text);
+	MEMBER(struct lpl_event_kind, arg);
+	MEMBER(struct lpl_event_kind, tag);
+	MEMBER(struct lpl_event_kind, fence);
+	WHOLE("_Totals", struct lpl_totals);
+	MEMBER(struct lpl_totals, total);
+	MEMBER(struct lpl_totals, refs);
+	MEMBER(struct lpl_totals, user_refs);
+	MEMBER(struct lpl_totals, tracer_refs);
+	MEMBER(struct lpl_totals, events);
+	MEMBER(struct lpl_totals, wait_ns);
+	MEMBER(struct lpl_totals, recording);
+	WHOLE("_Moment", struct lpl_moment);
+	MEMBER(struct lpl_moment, kind);
+	MEMBER(struct lpl_moment, number);
+	MEMBER(struct lpl_moment, text);
+	WHOLE("_ChoiceOptions", struct lpl_choice_options);
+	MEMBER(struct lpl_choice_options, process);
+	MEMBER(struct lpl_choice_options, task);
+	MEMBER(struct lpl_choice_options, modes);
+	MEMBER(struct lpl_choice_options, types);
+	MEMBER(struct lpl_choice_options, address);
+	MEMBER(struct lpl_choice_options, address_end);
+	MEMBER(struct lpl_choice_options, page_size);
+	MEMBER(struct lpl_choice_options, kinds);
+	MEMBER(struct lpl_choice_options, file);
+	MEMBER(struct lpl_choice_options, from);
+	MEMBER(struct lpl_choice_options, to);
+	MEMBER(struct lpl_choice_options, cycles_a_second);
+	MEMBER(struct lpl_choice_options, numbering);
+	MEMBER(struct lpl_choice_options, children);
+	WHOLE("_Sizes", struct lpl_sizes);
+	MEMBER(struct lpl_sizes, all);
+	MEMBER(struct lpl_sizes, size);
+	MEMBER(struct lpl_sizes, count);
+	WHOLE("_SimulatorOptions", struct lpl_simulator_options);
+	MEMBER(struct lpl_simulator_options, jobs);
+	MEMBER(struct lpl_simulator_options, reduction);
+	MEMBER(struct lpl_simulator_options, part);
+	WHOLE("_RESULT", struct lpl_result);
+	MEMBER(struct lpl_result, size);
+	MEMBER(struct lpl_result, references);
+	MEMBER(struct lpl_result, faults);
+	MEMBER(struct lpl_result, evictions);
+	MEMBER(struct lpl_result, dirty_evictions);
+	MEMBER(struct lpl_result, space_time);
+	MEMBER(struct lpl_result, mean_resident);
+	MEMBER(struct lpl_result, timed);
+	MEMBER(struct lpl_result, exact);
+	printf("_CHOICE_SIZE %d\n_NUMBERS_COUNTED %d\n_NEED_EVENTS %d\n", LPL_CHOICE_SIZE,
+	       LPL_NUMBERS_COUNTED, LPL_NEED_EVENTS);
+	printf("READ %d\nWRITE %d\nFETCH %d\nWALK_READ %d\nWALK_WRITE %d\n", LPL_READ, LPL_WRITE,
+	       LPL_FETCH, LPL_WALK_READ, LPL_WALK_WRITE);
+	printf("USER %d\nSECOND %d\nPAGED %d\nSYNTHETIC %d\n", LPL_USER, LPL_SECOND, LPL_PAGED,
+	       LPL_SYNTHETIC);
+	return 0;
+}
