@@ -27,6 +27,7 @@ for document in ${DOCUMENTS:-"$SRCDIR"/*.md "$SRCDIR"/docs/*.md "$SRCDIR"/docs/h
 	cp "$SRCDIR/COPYING.GPL" .
 	HOME=$PWD "$SRCDIR/tests/cli/document" "$document" >"$WORK/documents/$name.log" 2>&1 ||
 		fail "$document: $(cat "$WORK/documents/$name.log")"
+	cd "$WORK" || exit
 	echo "# $name: $(tail -n 1 "$WORK/documents/$name.log")"
 	rm -rf "$WORK/documents/$name"
 	tried=$((tried + 1))
