@@ -21,6 +21,7 @@
 	COMMAND(sim, "count the faults of replacement policies") \
 	COMMAND(report, "tell on one page what ran and what memory it used") \
 	COMMAND(study, "measure what reductions save and what they cost") \
+	COMMAND(campaign, "make many runs and simulations, here or by Slurm") \
 	COMMAND(plot, "draw the results of sim, and what report tells") \
 	COMMAND(verify, "check that a trace is whole") \
 	COMMAND(reproduce, "make a trace again from what its header tells") \

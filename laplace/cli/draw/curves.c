@@ -67,9 +67,11 @@ static struct curve *curve_named(struct curves *curves, const char *name)
 	return curve;
 }
 
-static bool add_point(struct curve *curve, struct point point)
+bool curves_add(struct curves *curves, const char *name, struct point point)
 {
-	if (!lpl_reach(curve->point, curve->room, curve->count))
+	struct curve *curve = curve_named(curves, name);
+
+	if (!curve || !lpl_reach(curve->point, curve->room, curve->count))
 		return false;
 	curve->point[curve->count++] = point;
 	return true;
@@ -103,7 +105,6 @@ static int add_row(struct curves *curves, char **field, int count,
 		   const char *path, int number)
 {
 	char name[256];
-	struct curve *curve;
 	struct point point = { 0 };
 	int status;
 
@@ -119,8 +120,7 @@ static int add_row(struct curves *curves, char **field, int count,
 				    path, number);
 	snprintf(name, sizeof(name), "%s%s%s", prefix, field[columns->policy],
 		 is_timed(field[columns->policy]) ? " (mean resident)" : "");
-	curve = curve_named(curves, name);
-	if (!curve || !add_point(curve, point))
+	if (!curves_add(curves, name, point))
 		return cli_complain(CLI_FAILED, "no memory for the curves");
 	return CLI_DONE;
 }

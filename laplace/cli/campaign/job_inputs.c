@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a job is made from: a trace; or the simulator, and the program with the files that its command
+ * names, or the bochsrc with the files that this names.  Of what else a program needs, such as
+ * shared libraries, nothing is looked at: the key `inputs' names what shall count.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/find.h"
+#include "cli/say.h"
+#include "job_inputs.h"
+
+static bool is_there(const char *path)
+{
+	struct stat about;
+
+	return *path && stat(path, &about) == 0 && (S_ISREG(about.st_mode) || S_ISDIR(about.st_mode));
+}
+
+/* A word that is a path, or has one behind its first =. */
+static int tell_word(struct inputs *inputs, FILE *about, const char *word)
+{
+	const char *value = strchr(word, '=');
+
+	if (is_there(word))
+		return inputs_tell(inputs, about, word, word);
+	return value && is_there(value + 1) ? inputs_tell(inputs, about, value + 1, value + 1) : CLI_DONE;
+}
+
+static int tell_simulator(struct inputs *inputs, FILE *about)
+{
+	char *bochs, *all = NULL;
+	int status = find_bochs(&bochs, NULL);
+
+	if (status)
+		return status;
+	status = inputs_tell(inputs, about, bochs, "laplace-bochs");
+	/* which takes its place where every reference is recorded */
+	if (!status && asprintf(&all, "%s-all", bochs) >= 0 && access(all, F_OK) == 0)
+		status = inputs_tell(inputs, about, all, "laplace-bochs-all");
+	free(all);
+	free(bochs);
+	return status;
+}
+
+/* ---- programs ---- */
+
+static int tell_program(struct inputs *inputs, FILE *about, const char *name)
+{
+	char *path = strchr(name, '/') ? strdup(name) : find_in_path(name);
+	int status = path ? inputs_tell(inputs, about, path, name) :
+		cli_complain(CLI_FAILED, "%s: there is no such program", name);
+
+	free(path);
+	return status;
+}
+
+/* With --root the program and the paths in its command are of that root. */
+static int tell_command(struct inputs *inputs, FILE *about, const struct campaign_words *words,
+			bool of_root)
+{
+	size_t i = 0;
+	int status = CLI_DONE;
+
+	for (; i < words->count && strcmp(words->word[i], "--") != 0; i++)
+		if (!status && strncmp(words->word[i], "--", 2) == 0)
+			status = tell_word(inputs, about, words->word[i]);
+	if (status || of_root || ++i >= words->count)
+		return status;
+	status = tell_program(inputs, about, words->word[i]);
+	while (!status && ++i < words->count)
+		status = tell_word(inputs, about, words->word[i]);
+	return status;
+}
+
+/* ---- images ---- */
+
+/* path=, file= and image= of a line; quotes may be around what follows. */
+static int tell_bochsrc_line(struct inputs *inputs, FILE *about, char *line)
+{
+	static const char *const key[] = { "path=", "file=", "image=" };
+	int status = CLI_DONE;
+
+	for (size_t i = 0; i < sizeof(key) / sizeof(key[0]); i++) {
+		for (char *at = strstr(line, key[i]); !status && at; at = strstr(at, key[i])) {
+			char *value = at + strlen(key[i]), *end, was;
+			bool begins = at == line || strchr(" \t,:", at[-1]);
+			bool quoted = *value == '"';
+
+			at = value;
+			value += quoted;
+			end = value + strcspn(value, quoted ? "\"" : ", \t\r\n");
+			was = *end;
+			*end = '\0';
+			if (begins && is_there(value))
+				status = inputs_tell(inputs, about, value, value);
+			*end = was;
+		}
+	}
+	return status;
+}
+
+static int tell_bochsrc(struct inputs *inputs, FILE *about, const char *path)
+{
+	int status = inputs_tell(inputs, about, path, "bochsrc");
+	FILE *file = status ? NULL : fopen(path, "re");
+	char *line = NULL;
+	size_t size = 0;
+
+	if (!status && !file)
+		status = cli_complain(CLI_FAILED, "%s: %s", path, strerror(errno));
+	while (!status && getline(&line, &size, file) >= 0) {
+		if (line[0] != '#')
+			status = tell_bochsrc_line(inputs, about, line);
+	}
+	free(line);
+	if (file)
+		fclose(file);
+	return status;
+}
+
+/* ---- what a section says ---- */
+
+static int tell_named(struct inputs *inputs, FILE *about, const struct campaign_section *source)
+{
+	int status = CLI_DONE;
+
+	for (size_t i = 0; !status && i < source->count; i++) {
+		struct campaign_words words = { .count = 0 };
+
+		if (strcmp(source->setting[i].key->name, "inputs") != 0)
+			continue;
+		if (campaign_words_split(&words, source->setting[i].value, NULL))
+			status = cli_complain(CLI_FAILED, "no memory");
+		for (size_t j = 0; !status && j < words.count; j++)
+			status = inputs_tell(inputs, about, words.word[j], words.word[j]);
+		campaign_words_free(&words);
+	}
+	return status;
+}
+
+int job_inputs_tell(struct inputs *inputs, FILE *about, const struct campaign_section *source,
+		    const struct job *job)
+{
+	int status;
+
+	if (source->kind == CAMPAIGN_TRACE)
+		return inputs_tell(inputs, about, job->trace, NULL);
+	status = tell_simulator(inputs, about);
+	if (!status && source->kind == CAMPAIGN_PROGRAM)
+		status = tell_command(inputs, about, &job->words, campaign_value(source, "root") != NULL);
+	else if (!status)
+		status = tell_bochsrc(inputs, about, campaign_value(source, "bochsrc"));
+	return status ? status : tell_named(inputs, about, source);
+}

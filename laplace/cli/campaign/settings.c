@@ -1,0 +1,565 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The campaign's file as sections of settings.  All that can be known to be wrong without running
+ * anything is told here, with its line.
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <laplace/collector.h>
+#include <laplace/reducer.h>
+#include <laplace/select.h>
+#include <laplace/simulator.h>
+
+#include "base/array.h"
+#include "base/digits.h"
+#include "campaign.h"
+
+#define MOST_NAME 64
+
+static const char *const kind_name[CAMPAIGN_KINDS] = {
+	[CAMPAIGN_WHOLE] = "campaign", [CAMPAIGN_PROGRAM] = "program", [CAMPAIGN_TRACE] = "trace",
+	[CAMPAIGN_IMAGE] = "image", [CAMPAIGN_MACHINE] = "machine",
+	[CAMPAIGN_SIMULATION] = "simulation"
+};
+
+/* ---- words ---- */
+
+bool campaign_words_add(struct campaign_words *words, const char *word)
+{
+	char *copy = strdup(word);
+
+	if (copy && lpl_reach(words->word, words->room, words->count + 1)) {
+		words->word[words->count++] = copy;
+		words->word[words->count] = NULL;
+		return true;
+	}
+	free(copy);
+	return false;
+}
+
+void campaign_words_free(struct campaign_words *words)
+{
+	for (size_t i = 0; i < words->count; i++)
+		free(words->word[i]);
+	free(words->word);
+	*words = (struct campaign_words){ .count = 0 };
+}
+
+/* One word from `*at` to `to`; false: a quote is not closed. */
+static bool take_word(const char **at, char *to)
+{
+	bool quoted = false;
+
+	for (; **at && (quoted || !isblank((unsigned char)**at)); ++*at) {
+		if (**at == '"')
+			quoted = !quoted;
+		else if (quoted && **at == '\\' && ((*at)[1] == '"' || (*at)[1] == '\\'))
+			*to++ = *++*at;
+		else
+			*to++ = **at;
+	}
+	*to = '\0';
+	return !quoted;
+}
+
+enum lpl_error campaign_words_split(struct campaign_words *words, const char *value,
+				    struct lpl_report *report)
+{
+	char *word = malloc(strlen(value) + 1);
+	enum lpl_error error = LPL_OK;
+	const char *at = value;
+
+	if (!word)
+		return lpl_fail(report, LPL_ERR_MEMORY, "no memory");
+	for (at += strspn(at, " \t"); !error && *at; at += strspn(at, " \t")) {
+		if (!take_word(&at, word))
+			error = lpl_fail(report, LPL_ERR_USAGE, "a \" is not closed");
+		else if (!campaign_words_add(words, word))
+			error = lpl_fail(report, LPL_ERR_MEMORY, "no memory");
+	}
+	free(word);
+	return error;
+}
+
+/* ---- what a value may be ---- */
+
+static enum lpl_error check_words(const char *name, const char *value, struct lpl_report *report)
+{
+	struct campaign_words words = { .count = 0 };
+	enum lpl_error error = campaign_words_split(&words, value, report);
+
+	(void)name;
+	campaign_words_free(&words);
+	return error;
+}
+
+/* Each word of a list, by `check`; a word twice would be the same job twice. */
+static enum lpl_error check_each(const char *value, struct lpl_report *report,
+				 enum lpl_error (*check)(const char *word, struct lpl_report *report))
+{
+	struct campaign_words words = { .count = 0 };
+	enum lpl_error error = campaign_words_split(&words, value, report);
+
+	for (size_t i = 0; !error && i < words.count; i++) {
+		error = check(words.word[i], report);
+		for (size_t j = 0; !error && j < i; j++) {
+			if (strcmp(words.word[i], words.word[j]) == 0)
+				error = lpl_fail(report, LPL_ERR_USAGE, "'%.100s' stands there twice",
+						 words.word[i]);
+		}
+	}
+	campaign_words_free(&words);
+	return error;
+}
+
+/* Seeds go into commands, and into names of columns. */
+static enum lpl_error one_seed(const char *word, struct lpl_report *report)
+{
+	uint64_t number;
+
+	return lpl_parse_decimal(word, &number) ? LPL_OK :
+		lpl_fail(report, LPL_ERR_USAGE, "a seed is a number, not '%.100s'", word);
+}
+
+static enum lpl_error check_seeds(const char *name, const char *value, struct lpl_report *report)
+{
+	(void)name;
+	return check_each(value, report, one_seed);
+}
+
+static enum lpl_error one_reduction(const char *word, struct lpl_report *report)
+{
+	char form[LPL_SPEC_SIZE], exact[LPL_SPEC_SIZE];
+
+	if (strcmp(word, "none") == 0)
+		return LPL_OK;
+	return lpl_reducer_describe("none", word, form, exact, report);
+}
+
+static enum lpl_error check_reductions(const char *name, const char *value,
+				       struct lpl_report *report)
+{
+	(void)name;
+	return check_each(value, report, one_reduction);
+}
+
+static enum lpl_error check_record(const char *name, const char *value, struct lpl_report *report)
+{
+	struct lpl_plan plan;
+
+	(void)name;
+	return strcmp(value, "none") == 0 ? LPL_OK : lpl_plan_parse(&plan, value, report);
+}
+
+/* Which policies there are the simulator knows. */
+static enum lpl_error one_policy(const char *word, struct lpl_report *report)
+{
+	uint64_t one = 64;
+	struct lpl_sizes sizes = { .size = &one, .count = 1 };
+	struct lpl_simulator *simulator;
+	enum lpl_error error;
+
+	if (strchr(word, ','))
+		return lpl_fail(report, LPL_ERR_USAGE, "'%.100s': blanks are between policies", word);
+	error = lpl_simulator_open(&simulator, NULL, report);
+	if (error)
+		return error;
+	error = lpl_simulator_add(simulator, word, &sizes, report);
+	lpl_simulator_close(simulator);
+	return error;
+}
+
+static enum lpl_error check_policies(const char *name, const char *value,
+				     struct lpl_report *report)
+{
+	(void)name;
+	return check_each(value, report, one_policy);
+}
+
+static enum lpl_error check_sizes(const char *name, const char *value, struct lpl_report *report)
+{
+	struct lpl_sizes sizes = { .count = 0 };
+	enum lpl_error error = lpl_sizes_parse(&sizes, value, report);
+
+	(void)name;
+	if (!error)
+		lpl_sizes_free(&sizes);
+	return error;
+}
+
+static enum lpl_error check_number(const char *name, const char *value, struct lpl_report *report)
+{
+	uint64_t number;
+
+	return lpl_parse_decimal(value, &number) && number > 0 ? LPL_OK :
+		lpl_fail(report, LPL_ERR_USAGE, "%s is a number from 1 on, not '%.100s'", name, value);
+}
+
+/* Which references: as `laplace sim' takes it. */
+static enum lpl_error check_choice(const char *name, const char *value, struct lpl_report *report)
+{
+	struct lpl_choice_options options = { 0 };
+
+	return lpl_choice_set(&options, name, value, report);
+}
+
+static enum lpl_error check_only(const char *name, const char *value, struct lpl_report *report)
+{
+	struct lpl_choice_options options;
+	char words[LPL_CHOICE_SIZE];
+
+	(void)name;
+	return lpl_choice_parse(&options, words, value, report);
+}
+
+static enum lpl_error check_yes(const char *name, const char *value, struct lpl_report *report)
+{
+	return strcmp(value, "yes") == 0 || strcmp(value, "no") == 0 ? LPL_OK :
+		lpl_fail(report, LPL_ERR_USAGE, "%s is yes or no, not '%.100s'", name, value);
+}
+
+#define FOR_US(kind, name, repeats, check) { name, NULL, check, kind, false, repeats }
+#define OPTION(kind, name, repeats, check) { name, "--" name, check, kind, false, repeats }
+#define FLAG(kind, name) { name, "--" name, check_yes, kind, true, false }
+
+/* docs/campaigns.md tells them in this order. */
+static const struct campaign_key keys[] = {
+	FOR_US(CAMPAIGN_WHOLE, "title", false, NULL),
+	FOR_US(CAMPAIGN_WHOLE, "reductions", false, check_reductions),
+	FOR_US(CAMPAIGN_WHOLE, "seeds", false, check_seeds),
+	FOR_US(CAMPAIGN_PROGRAM, "command", false, check_words),
+	FOR_US(CAMPAIGN_PROGRAM, "record", false, check_record),
+	FOR_US(CAMPAIGN_PROGRAM, "inputs", true, check_words),
+	OPTION(CAMPAIGN_PROGRAM, "env", true, NULL),
+	OPTION(CAMPAIGN_PROGRAM, "with", true, NULL),
+	OPTION(CAMPAIGN_PROGRAM, "root", false, NULL),
+	OPTION(CAMPAIGN_PROGRAM, "only", false, check_only),
+	OPTION(CAMPAIGN_PROGRAM, "timeout", false, check_number),
+	FLAG(CAMPAIGN_PROGRAM, "init"),
+	FLAG(CAMPAIGN_PROGRAM, "walks"),
+	FLAG(CAMPAIGN_PROGRAM, "whole"),
+	FOR_US(CAMPAIGN_TRACE, "file", false, NULL),
+	FOR_US(CAMPAIGN_IMAGE, "bochsrc", false, NULL),
+	FOR_US(CAMPAIGN_IMAGE, "record", false, check_record),
+	FOR_US(CAMPAIGN_IMAGE, "inputs", true, check_words),
+	OPTION(CAMPAIGN_IMAGE, "start", false, NULL),
+	OPTION(CAMPAIGN_IMAGE, "stop", false, NULL),
+	OPTION(CAMPAIGN_IMAGE, "end", false, NULL),
+	OPTION(CAMPAIGN_IMAGE, "windows", false, NULL),
+	OPTION(CAMPAIGN_IMAGE, "only", false, check_only),
+	FLAG(CAMPAIGN_IMAGE, "walks"),
+	OPTION(CAMPAIGN_MACHINE, "memory", false, check_number),
+	OPTION(CAMPAIGN_MACHINE, "cpu", false, NULL),
+	OPTION(CAMPAIGN_MACHINE, "disk", false, check_number),
+	OPTION(CAMPAIGN_MACHINE, "swap", false, check_number),
+	OPTION(CAMPAIGN_MACHINE, "kernel", false, NULL),
+	FOR_US(CAMPAIGN_SIMULATION, "policies", false, check_policies),
+	FOR_US(CAMPAIGN_SIMULATION, "sizes", false, check_sizes),
+	FOR_US(CAMPAIGN_SIMULATION, "sizes-per-job", false, check_number),
+	FLAG(CAMPAIGN_SIMULATION, "local"),
+	OPTION(CAMPAIGN_SIMULATION, "process", false, check_choice),
+	FLAG(CAMPAIGN_SIMULATION, "children"),
+	OPTION(CAMPAIGN_SIMULATION, "task", false, check_choice),
+	FLAG(CAMPAIGN_SIMULATION, "user"),
+	FLAG(CAMPAIGN_SIMULATION, "kernel"),
+	OPTION(CAMPAIGN_SIMULATION, "type", false, check_choice),
+	OPTION(CAMPAIGN_SIMULATION, "range", false, check_choice),
+	OPTION(CAMPAIGN_SIMULATION, "kind", false, check_choice),
+	OPTION(CAMPAIGN_SIMULATION, "file", false, check_choice),
+	OPTION(CAMPAIGN_SIMULATION, "from", false, check_choice),
+	OPTION(CAMPAIGN_SIMULATION, "to", false, check_choice)
+};
+#define KEYS (sizeof(keys) / sizeof(keys[0]))
+
+/* ---- reading ---- */
+
+/* A place in the file. */
+struct place {
+	const char *name;
+	unsigned int line;
+	struct lpl_report *report;
+};
+
+static enum lpl_error wrong(const struct place *place, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static enum lpl_error wrong(const struct place *place, const char *format, ...)
+{
+	char text[LPL_REPORT_SIZE];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	return lpl_fail(place->report, LPL_ERR_USAGE, "%.200s:%u: %s", place->name, place->line, text);
+}
+
+/* Without blanks at either end, in place. */
+static char *trimmed(char *text)
+{
+	char *end;
+
+	text += strspn(text, " \t");
+	end = text + strlen(text);
+	while (end > text && isblank((unsigned char)end[-1]))
+		end--;
+	*end = '\0';
+	return text;
+}
+
+static bool is_name(const char *name)
+{
+	return strlen(name) <= MOST_NAME && isalnum((unsigned char)name[0]) &&
+	       name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")]
+	       == '\0';
+}
+
+static const struct campaign_section *find_section(const struct campaign *campaign,
+						   enum campaign_kind kind, const char *name)
+{
+	for (size_t i = 0; i < campaign->count; i++) {
+		if (campaign->section[i].kind == kind && strcmp(campaign->section[i].name, name) == 0)
+			return &campaign->section[i];
+	}
+	return NULL;
+}
+
+/* Results are told by the source's name, whatever its kind. */
+static const struct campaign_section *find_other(const struct campaign *campaign,
+						 enum campaign_kind kind, const char *name)
+{
+	const struct campaign_section *other = NULL;
+
+	if (kind != CAMPAIGN_PROGRAM && kind != CAMPAIGN_TRACE && kind != CAMPAIGN_IMAGE)
+		return find_section(campaign, kind, name);
+	for (int i = CAMPAIGN_PROGRAM; !other && i <= CAMPAIGN_IMAGE; i++)
+		other = find_section(campaign, (enum campaign_kind)i, name);
+	return other;
+}
+
+static enum lpl_error begin_section(struct campaign *campaign, char *line,
+				    const struct place *place)
+{
+	size_t length = strlen(line);
+	const struct campaign_section *other;
+	struct campaign_section *section;
+	char *kind, *name;
+	int i = 0;
+
+	if (line[length - 1] != ']')
+		return wrong(place, "a section is [KIND NAME], and its ] is missing");
+	line[length - 1] = '\0';
+	name = trimmed(line + 1);
+	kind = strsep(&name, " \t");
+	name = name ? trimmed(name) : kind + strlen(kind);
+	while (i < CAMPAIGN_KINDS && strcmp(kind, kind_name[i]) != 0)
+		i++;
+	if (i == CAMPAIGN_KINDS)
+		return wrong(place, "no section is a '%.100s'; there are campaign, program, trace, image, "
+			     "machine and simulation", kind);
+	if (i == CAMPAIGN_WHOLE && *name)
+		return wrong(place, "[campaign] has no name");
+	if (i != CAMPAIGN_WHOLE && !is_name(name))
+		return wrong(place, "a %s has a name of letters, digits and ._-, at most %d, that does not "
+			     "begin with one of these three: [%s NAME]", kind, MOST_NAME, kind);
+	other = find_other(campaign, (enum campaign_kind)i, name);
+	if (other)
+		return wrong(place, "[%s%s%s] is there already, in line %u", kind_name[other->kind],
+			     *name ? " " : "", name, other->line);
+	if (!lpl_reach(campaign->section, campaign->room, campaign->count))
+		return lpl_fail(place->report, LPL_ERR_MEMORY, "no memory");
+	section = &campaign->section[campaign->count];
+	section->kind = (enum campaign_kind)i;
+	section->line = place->line;
+	section->name = strdup(name);
+	if (!section->name)
+		return lpl_fail(place->report, LPL_ERR_MEMORY, "no memory");
+	campaign->count++;
+	return LPL_OK;
+}
+
+static const struct campaign_key *find_key(enum campaign_kind kind, const char *name)
+{
+	for (size_t i = 0; i < KEYS; i++) {
+		if (keys[i].kind == kind && strcmp(keys[i].name, name) == 0)
+			return &keys[i];
+	}
+	return NULL;
+}
+
+/* "a, b, c" of those that a section may have. */
+static void list_keys(enum campaign_kind kind, char *list, size_t size)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < KEYS && used < size; i++) {
+		if (keys[i].kind == kind)
+			used += (size_t)snprintf(list + used, size - used, "%s%s", used ? ", " : "",
+						 keys[i].name);
+	}
+}
+
+static enum lpl_error check_value(const struct campaign_key *key, const char *value,
+				  const struct place *place)
+{
+	struct lpl_report report = { .error = LPL_OK };
+
+	if (key->check && key->check(key->name, value, &report))
+		return report.error == LPL_ERR_MEMORY ?
+			lpl_fail(place->report, LPL_ERR_MEMORY, "no memory") :
+			wrong(place, "%s: %s", key->name, report.text);
+	return LPL_OK;
+}
+
+static enum lpl_error add_setting(struct campaign_section *section, char *line,
+				  const struct place *place)
+{
+	char *value = strchr(line, '='), *name, list[320];
+	const struct campaign_key *key;
+	struct campaign_setting *setting;
+	enum lpl_error error;
+
+	if (!value)
+		return wrong(place, "neither [KIND NAME] nor KEY = VALUE");
+	*value++ = '\0';
+	name = trimmed(line);
+	value = trimmed(value);
+	key = find_key(section->kind, name);
+	if (!key) {
+		list_keys(section->kind, list, sizeof(list));
+		return wrong(place, "a %s has no key '%.60s'; it may have %s", kind_name[section->kind],
+			     name, list);
+	}
+	if (!*value)
+		return wrong(place, "%s has no value", name);
+	for (size_t i = 0; !key->repeats && i < section->count; i++) {
+		if (section->setting[i].key == key)
+			return wrong(place, "%s is there already, in line %u", name,
+				     section->setting[i].line);
+	}
+	error = check_value(key, value, place);
+	if (error)
+		return error;
+	if (!lpl_reach(section->setting, section->room, section->count))
+		return lpl_fail(place->report, LPL_ERR_MEMORY, "no memory");
+	setting = &section->setting[section->count];
+	*setting = (struct campaign_setting){ .key = key, .line = place->line, .value = strdup(value) };
+	if (!setting->value)
+		return lpl_fail(place->report, LPL_ERR_MEMORY, "no memory");
+	section->count++;
+	return LPL_OK;
+}
+
+static enum lpl_error read_line(struct campaign *campaign, char *line, const struct place *place)
+{
+	line = trimmed(line);
+	if (*line == '\0' || *line == '#')
+		return LPL_OK;
+	for (const char *at = line; *at; at++) {
+		if (iscntrl((unsigned char)*at) && *at != '\t')
+			return wrong(place, "has a control character (\\x%02x)", (unsigned char)*at);
+	}
+	if (*line == '[')
+		return begin_section(campaign, line, place);
+	if (!campaign->count)
+		return wrong(place, "a section, as [campaign], has to be first");
+	return add_setting(&campaign->section[campaign->count - 1], line, place);
+}
+
+/* ---- the whole ---- */
+
+static enum lpl_error require_key(const struct campaign_section *section, const char *key,
+				  const struct place *place)
+{
+	return campaign_value(section, key) ? LPL_OK :
+		wrong(place, "[%s %s] has no %s", kind_name[section->kind], section->name, key);
+}
+
+/* What only the whole section shows. */
+static enum lpl_error check_section(const struct campaign_section *section,
+				    const struct place *place)
+{
+	const char *sizes = campaign_value(section, "sizes");
+
+	switch (section->kind) {
+	case CAMPAIGN_PROGRAM:
+		return require_key(section, "command", place);
+	case CAMPAIGN_TRACE:
+		return require_key(section, "file", place);
+	case CAMPAIGN_IMAGE:
+		return require_key(section, "bochsrc", place);
+	case CAMPAIGN_SIMULATION:
+		if (campaign_value(section, "sizes-per-job") && (!sizes || strcmp(sizes, "all") == 0))
+			return wrong(place, "[simulation %s] has sizes-per-job, but no list of sizes",
+				     section->name);
+		return require_key(section, "policies", place);
+	default:
+		return LPL_OK;
+	}
+}
+
+static enum lpl_error check_whole(const struct campaign *campaign, const struct place *place)
+{
+	bool sources = false;
+
+	for (size_t i = 0; i < campaign->count; i++) {
+		const struct campaign_section *section = &campaign->section[i];
+		struct place there = { place->name, section->line, place->report };
+		enum lpl_error error = check_section(section, &there);
+
+		if (error)
+			return error;
+		sources |= section->kind == CAMPAIGN_PROGRAM || section->kind == CAMPAIGN_TRACE ||
+			   section->kind == CAMPAIGN_IMAGE;
+	}
+	return sources ? LPL_OK : wrong(place, "no program, trace or image is named");
+}
+
+enum lpl_error campaign_read(struct campaign *campaign, const char *text, const char *name,
+			     struct lpl_report *report)
+{
+	struct place place = { name, 0, report };
+	char *copy = strdup(text), *rest = copy, *line;
+	enum lpl_error error = copy ? LPL_OK : lpl_fail(report, LPL_ERR_MEMORY, "no memory");
+
+	while (!error && (line = strsep(&rest, "\n"))) {
+		size_t length = strlen(line);
+
+		place.line++;
+		if (length && line[length - 1] == '\r')
+			line[length - 1] = '\0';
+		error = read_line(campaign, line, &place);
+	}
+	free(copy);
+	return error ? error : check_whole(campaign, &place);
+}
+
+void campaign_free(struct campaign *campaign)
+{
+	for (size_t i = 0; i < campaign->count; i++) {
+		struct campaign_section *section = &campaign->section[i];
+
+		for (size_t j = 0; j < section->count; j++)
+			free(section->setting[j].value);
+		free(section->setting);
+		free(section->name);
+	}
+	free(campaign->section);
+	*campaign = (struct campaign){ .count = 0 };
+}
+
+const char *campaign_value(const struct campaign_section *section, const char *key)
+{
+	for (size_t i = 0; section && i < section->count; i++) {
+		if (strcmp(section->setting[i].key->name, key) == 0)
+			return section->setting[i].value;
+	}
+	return NULL;
+}
+
+const struct campaign_section *campaign_whole(const struct campaign *campaign)
+{
+	return find_section(campaign, CAMPAIGN_WHOLE, "");
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Slurm: a list of jobs for each stage (traces, reductions, simulations), an array of tasks over each
+ * list, and at the end a task that gathers.  A stage begins when the one before it is over, however that
+ * ended: a task whose job needs what is not done says so, and the others go on.  What a list names
+ * are identities: a task never makes anything but what was meant when it was submitted.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "campaign.h"
+#include "cli/say.h"
+
+/* Slurm numbers tasks below its MaxArraySize, which is 1001 unless it was told otherwise. */
+#define MOST_TASKS 1000
+
+enum stage { STAGE_TRACES, STAGE_REDUCTIONS, STAGE_SIMULATIONS, STAGES };
+static const char *const stage_name[STAGES] = { "traces", "reductions", "simulations" };
+
+static enum stage stage_of(const struct job *job)
+{
+	return job->kind == JOB_SIM ? STAGE_SIMULATIONS :
+	       job->kind == JOB_REDUCE ? STAGE_REDUCTIONS : STAGE_TRACES;
+}
+
+struct scripts {
+	const struct jobs *jobs;
+	const struct store *store;
+	const char *file;
+	struct campaign_words options;
+	char self[PATH_MAX];
+	size_t tasks;
+};
+
+/* For a shell. */
+static void put_quoted(FILE *out, const char *text)
+{
+	fputc('\'', out);
+	for (; *text; text++) {
+		if (*text == '\'')
+			fputs("'\\''", out);
+		else
+			fputc(*text, out);
+	}
+	fputc('\'', out);
+}
+
+static int replace(const struct store *store, const char *name, FILE *out, char **text,
+		   const size_t *size)
+{
+	int status = fclose(out) == 0 ? store_replace(store, name, *text, *size) :
+					cli_complain(CLI_FAILED, "no memory");
+
+	free(*text);
+	*text = NULL;
+	return status;
+}
+
+/* What is not done of a stage; *count of them. */
+static int write_list(const struct scripts *scripts, enum stage stage, size_t *count)
+{
+	char *text = NULL, name[64];
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	*count = 0;
+	if (!out)
+		return cli_complain(CLI_FAILED, "no memory");
+	for (size_t i = 0; i < scripts->jobs->count; i++) {
+		const struct job *job = &scripts->jobs->job[i];
+
+		if (stage_of(job) == stage && !store_has(scripts->store, job)) {
+			fprintf(out, "%s\n", job->identity);
+			++*count;
+		}
+	}
+	snprintf(name, sizeof(name), "slurm/%s", stage_name[stage]);
+	return replace(scripts->store, name, out, &text, &size);
+}
+
+static void put_command(const struct scripts *scripts, FILE *out)
+{
+	put_quoted(out, scripts->self);
+	fputs(" campaign -o ", out);
+	put_quoted(out, scripts->store->directory);
+}
+
+/* What a task does; $1 is the list, $2 how many of it are other arrays'. */
+static int write_task(const struct scripts *scripts)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return cli_complain(CLI_FAILED, "no memory");
+	fputs("#!/bin/sh\nset -eu\n"
+	      "[ \"$1\" != gather ] || exec ", out);
+	put_command(scripts, out);
+	fputs(" --gather ", out);
+	put_quoted(out, scripts->file);
+	fputs("\nexec ", out);
+	put_command(scripts, out);
+	fputs(" --job \"$(sed -n \"$(($2 + SLURM_ARRAY_TASK_ID))p\" \"$1\")\" ", out);
+	put_quoted(out, scripts->file);
+	fputc('\n', out);
+	return replace(scripts->store, "slurm/task", out, &text, &size);
+}
+
+/* `sbatch ... task ARGUMENT...', whose number `id' has then. */
+static void put_sbatch(const struct scripts *scripts, FILE *out, const char *name)
+{
+	fprintf(out, "id=$(sbatch --parsable --job-name=laplace-%s ${after:+--dependency=afterany$after}", name);
+	for (size_t i = 0; i < scripts->options.count; i++) {
+		fputc(' ', out);
+		put_quoted(out, scripts->options.word[i]);
+	}
+}
+
+static void put_stage(const struct scripts *scripts, FILE *out, enum stage stage, size_t count)
+{
+	fputs("stage=\n", out);
+	for (size_t first = 0; first < count; first += MOST_TASKS) {
+		put_sbatch(scripts, out, stage_name[stage]);
+		fprintf(out, " --array=1-%zu --output=\"$slurm/%s.%zu+%%a.log\" \"$slurm/task\" \"$slurm/%s\" %zu)\n"
+			"stage=$stage:${id%%%%;*}\n",
+			count - first < MOST_TASKS ? count - first : (size_t)MOST_TASKS, stage_name[stage], first,
+			stage_name[stage], first);
+	}
+	fputs("after=$stage\n", out);
+}
+
+static int write_submit(struct scripts *scripts)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	int status = CLI_DONE;
+
+	if (!out)
+		return cli_complain(CLI_FAILED, "no memory");
+	fputs("#!/bin/sh\n# Submits what was not done when this was written.\nset -eu\nslurm=", out);
+	put_quoted(out, scripts->store->directory);
+	fputs("/slurm\nafter=\n", out);
+	for (int i = 0; !status && i < STAGES; i++) {
+		size_t count;
+
+		status = write_list(scripts, (enum stage)i, &count);
+		scripts->tasks += count;
+		if (!status && count)
+			put_stage(scripts, out, (enum stage)i, count);
+	}
+	put_sbatch(scripts, out, "gather");
+	fputs(" --output=\"$slurm/gather.log\" \"$slurm/task\" gather)\n"
+	      "echo \"${id%%;*}\"\n", out);
+	if (status) {
+		fclose(out);
+		free(text);
+		return status;
+	}
+	return replace(scripts->store, "slurm/submit", out, &text, &size);
+}
+
+/* Run the script that was written; what it prints is the number of the last job. */
+static int run_submit(const char *path)
+{
+	pid_t pid;
+	int status;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		execl("/bin/sh", "sh", path, (char *)NULL);
+		_exit(127);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) < 0)
+		return cli_complain(CLI_FAILED, "%s: %s", path, strerror(errno));
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? CLI_DONE :
+		cli_complain(CLI_FAILED, "%s: not all was submitted; what was, runs", path);
+}
+
+static int make_directory(const struct store *store)
+{
+	char *path;
+	int status = CLI_DONE;
+
+	if (asprintf(&path, "%s/slurm", store->directory) < 0)
+		return cli_complain(CLI_FAILED, "no memory");
+	if (mkdir(path, 0777) < 0 && errno != EEXIST)
+		status = cli_complain(CLI_FAILED, "%s: %s", path, strerror(errno));
+	free(path);
+	return status;
+}
+
+int slurm_write(const struct jobs *jobs, const struct store *store, const char *file,
+		const char *options, bool submit)
+{
+	struct scripts scripts = { .jobs = jobs, .store = store, .file = file };
+	struct lpl_report report = { 0 };
+	char *path = NULL;
+	int status = make_directory(store);
+
+	if (!status && campaign_words_split(&scripts.options, options, &report))
+		status = cli_complain(CLI_USAGE, "--slurm: %s", report.text);
+	if (!status && readlink("/proc/self/exe", scripts.self, sizeof(scripts.self) - 1) < 0)
+		status = cli_complain(CLI_FAILED, "/proc/self/exe: %s", strerror(errno));
+	if (!status)
+		status = write_task(&scripts);
+	if (!status)
+		status = write_submit(&scripts);
+	if (!status && asprintf(&path, "%s/slurm/submit", store->directory) < 0)
+		status = cli_complain(CLI_FAILED, "no memory");
+	if (!status && submit)
+		status = run_submit(path);
+	else if (!status)
+		cli_say(stdout, "%zu jobs are to be done; `sh %s' submits them", scripts.tasks, path);
+	campaign_words_free(&scripts.options);
+	free(path);
+	return status;
+}
