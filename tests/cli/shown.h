@@ -80,7 +80,8 @@ static inline size_t shown_element(const char *at, const char *end)
 {
 	static const char *const known[] = {
 		"!DOCTYPE", "?xml", "html", "head", "meta", "title", "style", "body", "h1", "h2", "p",
-		"div", "b", "span", "ul", "li", "table", "tr", "th", "td", "svg", "g", "rect", "line",
+		"div", "b", "span", "ul", "li", "table", "tr", "th", "td", "figure", "figcaption",
+		"details", "summary", "svg", "g", "rect", "line",
 		"polyline", "path", "text"
 	};
 

@@ -315,7 +315,7 @@ static int dry_run(struct jobs *jobs, const struct store *store, const struct op
 	if (options->json)
 		return say_json(jobs, store);
 	list_jobs(jobs, stdout, true);
-	printf("%zu jobs, %zu done\n", jobs->count, count_done(jobs));
+	printf("jobs: %zu; done: %zu\n", jobs->count, count_done(jobs));
 	return CLI_DONE;
 }
 
@@ -380,10 +380,8 @@ static int make_all(struct jobs *jobs, const struct store *store, const char *ti
 		return cli_complain(CLI_FAILED, "stopped by %s: %zu of %zu jobs are done; run it again for the "
 				    "rest", strsignal(tally.signal), count_done(jobs), jobs->count);
 	if (!options->json)
-		printf("%zu jobs: %zu were done, %zu made now, %zu failed, %zu need one that failed\n",
+		printf("jobs: %zu; done before: %zu, made now: %zu, failed: %zu, not begun: %zu\n",
 		       jobs->count, tally.done, tally.made, tally.failed, tally.waiting);
-	if (tally.failed)
-		cli_complain(0, "%zu jobs failed, and %zu could not be begun", tally.failed, tally.waiting);
 	return gather(jobs, store, title, options);
 }
 
