@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * laplace campaign: what is asked for.  campaign.h shows who does which part of it; in short: the file
- * is read, expanded into jobs, and what is not done of these is made, here or by Slurm; then all that
- * is done is gathered.  Each of these may be done again at any time, by several at once.
+ * laplace campaign: what is asked for.  campaign.h shows who does which part of it; in short: the
+ * file is read, expanded into jobs, and what is not done of these is made, here or by Slurm; then
+ * all that is done is gathered.  Each of these may be done again at any time, by several at once.
  *
  * All of it happens in the directory of FILE, so that paths in it mean the same from everywhere.
  */
@@ -34,10 +34,12 @@ struct options {
 enum { KEY_DRY_RUN = 256, KEY_GATHER, KEY_JOB, KEY_SLURM, KEY_SUBMIT };
 
 static const struct argp_option option_table[] = {
-	{ "output", 'o', "DIR", 0, "The directory of results (that of FILE, named after it: .results)", 0 },
+	{ "output", 'o', "DIR", 0,
+	  "The directory of results (that of FILE, named after it: .results)", 0 },
 	{ "jobs", 'J', "N", 0, "Jobs at once (one for each processor)", 0 },
 	{ "dry-run", KEY_DRY_RUN, NULL, 0, "Only list the jobs, and which of them are done", 0 },
-	{ "gather", KEY_GATHER, NULL, 0, "Only gather what is done into the table and the report", 0 },
+	{ "gather", KEY_GATHER, NULL, 0,
+	  "Only gather what is done into the table and the report", 0 },
 	{ "job", KEY_JOB, "JOB", 0, "Only make this one, by its number or identity", 0 },
 	{ "slurm", KEY_SLURM, "OPTIONS", OPTION_ARG_OPTIONAL,
 	  "Write scripts for Slurm instead, with these options of sbatch", 0 },
@@ -47,7 +49,8 @@ static const struct argp_option option_table[] = {
 
 static void check_options(const struct options *options, struct argp_state *state)
 {
-	int ways = options->dry_run + options->gather + (options->job != NULL) + (options->slurm != NULL);
+	int ways = options->dry_run + options->gather + (options->job != NULL) +
+		   (options->slurm != NULL);
 
 	if (!options->file)
 		argp_error(state, "which campaign?");
@@ -70,7 +73,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		options->output = arg;
 		return 0;
 	case 'J':
-		options->jobs = (unsigned int)cli_number(state, "--jobs", strlen(arg) > 9 ? "" : arg, 1);
+		options->jobs = (unsigned int)cli_number(state, "--jobs",
+							 strlen(arg) > 9 ? "" : arg, 1);
 		if (options->jobs > MOST_JOBS)
 			argp_error(state, "--jobs is at most %d", MOST_JOBS);
 		return 0;
@@ -109,8 +113,10 @@ static const struct argp argp = {
 	option_table, parse_option, "FILE",
 	"Make the runs, reductions and simulations that FILE asks for, and gather what comes of them."
 	"\v"
-	"What is done is never made again: run it again after a failure, or an interruption, for the rest.  "
-	"A job is done when its result is there, and is another one when anything that goes into it changes.  "
+	"What is done is never made again: run it again after a failure, or an interruption, for "
+	"the rest.  "
+	"A job is done when its result is there, and is another one when anything that goes into "
+	"it changes.  "
 	"A job that fails does not stop the others.  "
 	"Exit status: 0 all is done, 1 something is not, 2 wrong usage, or FILE is wrong.",
 	children, NULL, NULL
@@ -197,8 +203,8 @@ static char *read_text(const char *path)
 	if (ferror(file))
 		cli_complain(CLI_FAILED, "%s: %s", path, strerror(errno));
 	else if (size > LARGEST_FILE || strlen(text) < size)
-		cli_complain(CLI_FAILED, "%s: is no campaign: it is larger than 1 MB, or has null bytes in it",
-			     path);
+		cli_complain(CLI_FAILED, "%s: is no campaign: it is larger than 1 MB, or has null "
+			     "bytes in it", path);
 	else
 		size = 0;
 	fclose(file);
@@ -224,7 +230,8 @@ static int read_campaign(struct campaign *campaign, const char *path, const char
 
 static const char *state_name(enum job_state state)
 {
-	static const char *const name[] = { "to do", "running", "done", "made", "failed", "waiting" };
+	static const char *const name[] = { "to do", "running", "done",
+					    "made",  "failed",	"waiting" };
 
 	return name[state];
 }
@@ -234,9 +241,9 @@ static json_t *job_json(const struct jobs *jobs, size_t index)
 	const struct job *job = &jobs->job[index];
 	json_t *object = json_pack("{s:I, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "number",
 				   (json_int_t)index + 1, "identity", job->identity, "state",
-				   state_name(job->state), "kind", job_kind_name[job->kind], "source",
-				   job->source, "machine", job->machine, "seed", job->seed, "reduction",
-				   job->reduction);
+				   state_name(job->state), "kind", job_kind_name[job->kind],
+				   "source", job->source, "machine", job->machine, "seed",
+				   job->seed, "reduction", job->reduction);
 
 	if (object && job->kind == JOB_SIM) {
 		json_object_set_new(object, "simulation", json_string(job->simulation));
@@ -329,8 +336,8 @@ static int gather(const struct jobs *jobs, const struct store *store, const char
 	if (!status && options->json)
 		status = say_json(jobs, store);
 	else if (!status)
-		cli_say(stdout, "%s/table.csv has the results, %s/report.html shows them", store->directory,
-			store->directory);
+		cli_say(stdout, "%s/table.csv has the results, %s/report.html shows them",
+			store->directory, store->directory);
 	return status ? status : count_done(jobs) == jobs->count ? CLI_DONE : CLI_FAILED;
 }
 
@@ -339,7 +346,8 @@ static int gather_only(struct jobs *jobs, const struct store *store, const char 
 {
 	look(jobs, store);
 	if (count_done(jobs) < jobs->count)
-		cli_complain(0, "%zu of %zu jobs are not done", jobs->count - count_done(jobs), jobs->count);
+		cli_complain(0, "%zu of %zu jobs are not done", jobs->count - count_done(jobs),
+			     jobs->count);
 	return gather(jobs, store, title, options);
 }
 
@@ -351,14 +359,16 @@ static int make_one(struct jobs *jobs, const struct store *store, const struct o
 	const struct job *job;
 
 	if (how.only == JOB_NONE)
-		return cli_complain(CLI_USAGE, "there is no job %s; if there was one, what goes into it has "
-				    "changed since", options->job);
+		return cli_complain(CLI_USAGE,
+				    "there is no job %s; if there was one, what goes into it has "
+				    "changed since",
+				    options->job);
 	if (runner_run(jobs, store, &how, &tally))
 		return CLI_FAILED;
 	job = &jobs->job[how.only];
 	if (job->state == JOB_WAITING)
-		cli_complain(0, "job %s needs job %zu (%s), which is not done", job->identity, job->needs + 1,
-			     jobs->job[job->needs].identity);
+		cli_complain(0, "job %s needs job %zu (%s), which is not done", job->identity,
+			     job->needs + 1, jobs->job[job->needs].identity);
 	else if (tally.signal)
 		cli_complain(0, "stopped by %s", strsignal(tally.signal));
 	return job_is_done(job) ? CLI_DONE : CLI_FAILED;
@@ -377,8 +387,9 @@ static int make_all(struct jobs *jobs, const struct store *store, const char *ti
 	if (status)
 		return status;
 	if (tally.signal)
-		return cli_complain(CLI_FAILED, "stopped by %s: %zu of %zu jobs are done; run it again for the "
-				    "rest", strsignal(tally.signal), count_done(jobs), jobs->count);
+		return cli_complain(CLI_FAILED, "stopped by %s: %zu of %zu jobs are done; run it again "
+				    "for the rest", strsignal(tally.signal), count_done(jobs),
+				    jobs->count);
 	if (!options->json)
 		printf("jobs: %zu; done before: %zu, made now: %zu, failed: %zu, not begun: %zu\n",
 		       jobs->count, tally.done, tally.made, tally.failed, tally.waiting);

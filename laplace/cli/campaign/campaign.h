@@ -4,6 +4,7 @@
  * (docs/campaigns.md).
  *
  *	reads     settings: the file, as sections of settings, each with its line
+ *	          keys: which there are, and what they may be
  *	expands   jobs: what these come to, a job each, and what each is made from
  *	          inputs: the hash of what files hold
  *	keeps     store: the directory of results: what is done, who is making what
@@ -69,8 +70,8 @@ struct campaign {
 };
 
 /*
- * `text` is the file's, `name` its name, for reports.  LPL_ERR_USAGE, with the line.  To be freed in
- * any case.
+ * `text` is the file's, `name` its name, for reports.  LPL_ERR_USAGE, with the line.  To be freed
+ * in any case.
  */
 enum lpl_error campaign_read(struct campaign *campaign, const char *text, const char *name,
 			     struct lpl_report *report);
@@ -78,6 +79,8 @@ void campaign_free(struct campaign *campaign);
 
 /* The value of the first setting of that key; NULL: there is none.  `section` may be NULL. */
 const char *campaign_value(const struct campaign_section *section, const char *key);
+/* Is `name` in the list that the key has?  Without the key, everything is. */
+bool campaign_lists(const struct campaign_section *section, const char *key, const char *name);
 /* The only section of its kind; NULL: there is none. */
 const struct campaign_section *campaign_whole(const struct campaign *campaign);
 
@@ -125,8 +128,8 @@ struct job {
 	size_t needs;		/* the job whose trace it reads; JOB_NONE */
 	char *trace;		/* the file that it reads, where no job makes it; may be NULL */
 	/*
-	 * `laplace' and its arguments.  JOB_INPUT and JOB_OUTPUT stand for the paths of what it reads
-	 * and writes, which are no part of what it is.
+	 * `laplace' and its arguments.  JOB_INPUT and JOB_OUTPUT stand for the paths of what it
+	 * reads and writes, which are no part of what it is.
 	 */
 	struct campaign_words words;
 	char *about;		/* what the identity is a hash of, as text */
@@ -207,12 +210,12 @@ enum claimed {
 enum claimed store_claim(const struct store *store, const struct job *job, struct claim *claim);
 /* It is whole: it gets its name.  Complains; returns an exit status. */
 int store_keep(const struct store *store, const struct job *job, struct claim *claim);
-/* It failed, and is put where that can be looked at; or (`keep` is false) nothing of it is left. */
+/* It failed, and is put where that can be looked at; or (`keep` is false) nothing is left. */
 void store_drop(const struct store *store, const struct job *job, struct claim *claim, bool keep);
 
 /*
- * Replace a file of the directory's by `text`, at once: others may do the same.  Complains; returns
- * an exit status.
+ * Replace a file of the directory's by `text`, at once: others may do the same.  Complains;
+ * returns an exit status.
  */
 int store_replace(const struct store *store, const char *name, const char *text, size_t size);
 
@@ -230,8 +233,8 @@ struct tally {
 };
 
 /*
- * Make what is not done.  Complains about what failed; returns an exit status, which is CLI_DONE also
- * where jobs failed or a signal came: that is in the tally.
+ * Make what is not done.  Complains about what failed; returns an exit status, which is CLI_DONE
+ * also where jobs failed or a signal came: that is in the tally.
  */
 int runner_run(struct jobs *jobs, const struct store *store, const struct runner_options *options,
 	       struct tally *tally);

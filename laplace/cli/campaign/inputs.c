@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What files hold, as hashes.  A file that was hashed before is known again by its name, size, inode
- * and times of change, as make knows what is new; one that changed just now is not remembered,
- * because it may change once more within the same tick of its clock.
+ * What files hold, as hashes.  A file that was hashed before is known again by its name, size,
+ * inode and times of change, as make knows what is new; one that changed just now is not
+ * remembered, because it may change once more within the same tick of its clock.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -132,7 +132,7 @@ static void read_known(struct inputs *inputs, FILE *file)
 		if (line[length - 1] != '\n')
 			break;
 		line[length - 1] = '\0';
-		if (sscanf(line, "%32[0-9a-f] %95[0-9.-] %n", known.hash, known.state, &path) != 2 ||
+		if (sscanf(line, "%32[0-9a-f] %95[0-9.-] %n", known.hash, known.state, &path) < 2 ||
 		    strlen(known.hash) != HASH_SIZE - 1 || line[path] != '/')
 			continue;
 		known.path = line + path;
@@ -202,17 +202,21 @@ static void say_state(struct known *known, const struct stat *about)
 {
 	time_t now = time(NULL);
 
-	snprintf(known->state, sizeof(known->state), "%" PRIu64 "-%" PRIu64 "-%lld.%09ld-%lld.%09ld",
-		 (uint64_t)about->st_size, (uint64_t)about->st_ino, (long long)about->st_mtim.tv_sec,
-		 about->st_mtim.tv_nsec, (long long)about->st_ctim.tv_sec, about->st_ctim.tv_nsec);
-	known->settled = about->st_mtim.tv_sec + SETTLED < now && about->st_ctim.tv_sec + SETTLED < now;
+	snprintf(known->state, sizeof(known->state),
+		 "%" PRIu64 "-%" PRIu64 "-%lld.%09ld-%lld.%09ld", (uint64_t)about->st_size,
+		 (uint64_t)about->st_ino, (long long)about->st_mtim.tv_sec,
+		 about->st_mtim.tv_nsec, (long long)about->st_ctim.tv_sec,
+		 about->st_ctim.tv_nsec);
+	known->settled = about->st_mtim.tv_sec + SETTLED < now &&
+			 about->st_ctim.tv_sec + SETTLED < now;
 }
 
 static int hash_known(struct inputs *inputs, char hash[HASH_SIZE], const char *path,
 		      const struct stat *about)
 {
 	struct known known = { .path = realpath(path, NULL) };
-	int status = known.path ? CLI_DONE : cli_complain(CLI_FAILED, "%s: %s", path, strerror(errno));
+	int status = known.path ? CLI_DONE :
+				  cli_complain(CLI_FAILED, "%s: %s", path, strerror(errno));
 	bool found = false;
 	size_t at;
 
@@ -279,18 +283,22 @@ static int tell_directory(struct inputs *inputs, FILE *about, const char *path, 
 {
 	struct dirent **entry;
 	int count = scandir(path, &entry, is_no_dot, by_bytes);
-	int status = count >= 0 ? CLI_DONE : cli_complain(CLI_FAILED, "%s: %s", path, strerror(errno));
+	int status = count >= 0 ? CLI_DONE :
+				  cli_complain(CLI_FAILED, "%s: %s", path, strerror(errno));
 
 	if (holds_results(inputs, path))
-		status = cli_complain(CLI_FAILED, "%s: is an input, and holds the results (%s): put these "
-				      "elsewhere (-o)", path, inputs->results);
+		status = cli_complain(CLI_FAILED,
+				      "%s: is an input, and holds the results (%s): put these "
+				      "elsewhere (-o)",
+				      path, inputs->results);
 	else if (depth > DEEPEST)
 		status = cli_complain(CLI_FAILED, "%s: directories are too deep", path);
 	for (int i = 0; i < count; i++) {
 		char *below = NULL, *below_name = NULL;
 
-		if (!status && (asprintf(&below, "%s/%s", path, entry[i]->d_name) < 0 ||
-				asprintf(&below_name, "%s/%s", name ? name : "", entry[i]->d_name) < 0))
+		if (!status &&
+		    (asprintf(&below, "%s/%s", path, entry[i]->d_name) < 0 ||
+		     asprintf(&below_name, "%s/%s", name ? name : "", entry[i]->d_name) < 0))
 			status = cli_complain(CLI_FAILED, "no memory");
 		if (!status)
 			status = tell_path(inputs, about, below, below_name, depth + 1);
@@ -312,12 +320,14 @@ static int tell_path(struct inputs *inputs, FILE *about, const char *path, const
 	if (lstat(path, &link) < 0)
 		return cli_complain(CLI_FAILED, "%s: %s", path, strerror(errno));
 	if (stat(path, &status) < 0)
-		return depth ? CLI_DONE : cli_complain(CLI_FAILED, "%s: %s", path, strerror(errno));
+		return depth ? CLI_DONE :
+			       cli_complain(CLI_FAILED, "%s: %s", path, strerror(errno));
 	if (S_ISREG(status.st_mode))
 		return tell_file(inputs, about, path, name, &status);
 	if (S_ISDIR(status.st_mode) && !(depth && S_ISLNK(link.st_mode)))
 		return tell_directory(inputs, about, path, name, depth);
-	return depth ? CLI_DONE : cli_complain(CLI_FAILED, "%s: is neither a file nor a directory", path);
+	return depth ? CLI_DONE :
+		       cli_complain(CLI_FAILED, "%s: is neither a file nor a directory", path);
 }
 
 struct segment_teller {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a job is made from: a trace; or the simulator, and the program with the files that its command
- * names, or the bochsrc with the files that this names.  Of what else a program needs, such as
- * shared libraries, nothing is looked at: the key `inputs' names what shall count.
+ * What a job is made from: a trace; or the simulator, and the program with the files that its
+ * command names, or the bochsrc with the files that this names.  Of what else a program needs,
+ * such as shared libraries, nothing is looked at: the key `inputs' names what shall count.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,7 +18,8 @@ static bool is_there(const char *path)
 {
 	struct stat about;
 
-	return *path && stat(path, &about) == 0 && (S_ISREG(about.st_mode) || S_ISDIR(about.st_mode));
+	return *path && stat(path, &about) == 0 &&
+	       (S_ISREG(about.st_mode) || S_ISDIR(about.st_mode));
 }
 
 /* A word that is a path, or has one behind its first =. */
@@ -28,7 +29,8 @@ static int tell_word(struct inputs *inputs, FILE *about, const char *word)
 
 	if (is_there(word))
 		return inputs_tell(inputs, about, word, word);
-	return value && is_there(value + 1) ? inputs_tell(inputs, about, value + 1, value + 1) : CLI_DONE;
+	return value && is_there(value + 1) ? inputs_tell(inputs, about, value + 1, value + 1) :
+					      CLI_DONE;
 }
 
 static int tell_simulator(struct inputs *inputs, FILE *about)
@@ -152,7 +154,8 @@ int job_inputs_tell(struct inputs *inputs, FILE *about, const struct campaign_se
 		return inputs_tell(inputs, about, job->trace, NULL);
 	status = tell_simulator(inputs, about);
 	if (!status && source->kind == CAMPAIGN_PROGRAM)
-		status = tell_command(inputs, about, &job->words, campaign_value(source, "root") != NULL);
+		status = tell_command(inputs, about, &job->words,
+				      campaign_value(source, "root") != NULL);
 	else if (!status)
 		status = tell_bochsrc(inputs, about, campaign_value(source, "bochsrc"));
 	return status ? status : tell_named(inputs, about, source);

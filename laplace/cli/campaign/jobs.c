@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a campaign comes to: each source on each machine with each seed is traced once; that trace is
- * reduced in each way, and what that leaves is simulated by each policy, at so many sizes a job.
- * This order never depends on anything but the file.
+ * What a campaign comes to: each source on each machine with each seed is traced once; that trace
+ * is reduced in each way, and what that leaves is simulated by each policy, at so many sizes a
+ * job. This order never depends on anything but the file.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -69,9 +69,11 @@ static bool add_options(struct campaign_words *words, const struct campaign_sect
 		char *option;
 		bool added;
 
-		if (!setting->key->option || (setting->key->flag && strcmp(setting->value, "no") == 0))
+		if (!setting->key->option ||
+		    (setting->key->flag && strcmp(setting->value, "no") == 0))
 			continue;
-		if (asprintf(&option, "%s%s%s", setting->key->option, setting->key->flag ? "" : "=",
+		if (asprintf(&option, "%s%s%s", setting->key->option,
+			     setting->key->flag ? "" : "=",
 			     setting->key->flag ? "" : setting->value) < 0)
 			return false;
 		added = add_seeded(words, option, seed);
@@ -152,11 +154,12 @@ static struct job new_job(const struct expansion *expansion, enum job_kind kind,
 			  const struct reduced *reads, const char *reduction)
 {
 	return (struct job){
-		.kind = kind, .needs = reads->job, .trace = reads->file ? strdup(reads->file) : NULL,
+		.kind = kind, .needs = reads->job,
+		.trace = reads->file ? strdup(reads->file) : NULL,
 		.source = expansion->source->name,
 		.machine = expansion->machine ? expansion->machine->name : JOB_NOT,
-		.simulation = JOB_NOT, .seed = strdup(expansion->seed), .reduction = strdup(reduction),
-		.policy = NULL, .sizes = NULL
+		.simulation = JOB_NOT, .seed = strdup(expansion->seed),
+		.reduction = strdup(reduction)
 	};
 }
 
@@ -235,7 +238,8 @@ static int add_policy(struct expansion *expansion, const struct campaign_section
 	for (size_t i = 0; !status && i < sizes.count; i += count) {
 		char *list = list_sizes(&sizes, i, count);
 
-		status = list ? add_simulation(expansion, simulation, trace, policy, list) : no_memory();
+		status = list ? add_simulation(expansion, simulation, trace, policy, list) :
+				no_memory();
 		free(list);
 		if (count >= sizes.count - i)
 			break;
@@ -253,7 +257,8 @@ static int add_simulations(struct expansion *expansion, const struct reduced *tr
 		struct campaign_words policies = { .count = 0 };
 		struct lpl_report report = { 0 };
 
-		if (section->kind != CAMPAIGN_SIMULATION)
+		if (section->kind != CAMPAIGN_SIMULATION ||
+		    !campaign_lists(section, "sources", expansion->source->name))
 			continue;
 		if (campaign_words_split(&policies, campaign_value(section, "policies"), &report))
 			status = cli_report(&report);
@@ -270,8 +275,8 @@ static int add_reduction(struct expansion *expansion, const struct reduced *trac
 			 const char *reduction)
 {
 	const char *const word[] = {
-		"reduce", "--progress=never", "--jobs=1", "-m", reduction, "-o", JOB_OUTPUT, JOB_INPUT,
-		NULL
+		"reduce", "--progress=never", "--jobs=1", "-m", reduction, "-o", JOB_OUTPUT,
+		JOB_INPUT, NULL
 	};
 	struct reduced reduced = { .job = JOB_NONE, .file = NULL, .reduction = reduction };
 	struct job job = new_job(expansion, JOB_REDUCE, trace, reduction);
@@ -289,7 +294,7 @@ static int add_reductions(struct expansion *expansion, const struct reduced *tra
 		const char *reduction = expansion->reductions.word[i];
 
 		status = strcmp(reduction, "none") == 0 ? add_simulations(expansion, trace) :
-							  add_reduction(expansion, trace, reduction);
+			add_reduction(expansion, trace, reduction);
 	}
 	return status;
 }
@@ -306,7 +311,8 @@ static bool add_program(struct campaign_words *words, const struct expansion *ex
 		     add_options(words, expansion->machine, expansion->seed) &&
 		     add_options(words, expansion->source, expansion->seed) &&
 		     campaign_words_add(words, "--") &&
-		     !campaign_words_split(&command, campaign_value(expansion->source, "command"), NULL);
+		     !campaign_words_split(&command, campaign_value(expansion->source, "command"),
+					   NULL);
 
 	for (size_t i = 0; added && i < command.count; i++)
 		added = add_seeded(words, command.word[i], expansion->seed);
@@ -339,7 +345,8 @@ static int add_trace(struct expansion *expansion)
 		trace.file = campaign_value(source, "file");
 		return add_reductions(expansion, &trace);
 	}
-	job = new_job(expansion, source->kind == CAMPAIGN_PROGRAM ? JOB_RUN : JOB_RECORD, &nothing, "none");
+	job = new_job(expansion, source->kind == CAMPAIGN_PROGRAM ? JOB_RUN : JOB_RECORD,
+		      &nothing, "none");
 	if (!record)
 		record = RECORDED;
 	added = source->kind == CAMPAIGN_PROGRAM ? add_program(&job.words, expansion, record) :
@@ -366,8 +373,8 @@ static int add_seeds(struct expansion *expansion)
 	if (!has_seed(expansion->source))
 		return add_trace(expansion);
 	if (!expansion->seeds.count)
-		return cli_complain(CLI_USAGE, "[program %s] has " SEED " in it, but [campaign] has no seeds",
-				    expansion->source->name);
+		return cli_complain(CLI_USAGE, "[program %s] has " SEED " in it, but [campaign] has "
+				    "no seeds", expansion->source->name);
 	for (size_t i = 0; !status && i < expansion->seeds.count; i++) {
 		expansion->seed = expansion->seeds.word[i];
 		status = add_trace(expansion);
@@ -383,7 +390,8 @@ static int add_machines(struct expansion *expansion)
 	expansion->machine = NULL;
 	for (size_t i = 0; !status && i < campaign->count; i++) {
 		if (campaign->section[i].kind != CAMPAIGN_MACHINE ||
-		    expansion->source->kind != CAMPAIGN_PROGRAM)
+		    expansion->source->kind != CAMPAIGN_PROGRAM ||
+		    !campaign_lists(expansion->source, "machines", campaign->section[i].name))
 			continue;
 		expansion->machine = &campaign->section[i];
 		status = add_seeds(expansion);
@@ -402,7 +410,8 @@ int jobs_expand(struct jobs *jobs, const struct campaign *campaign, const char *
 	struct lpl_report report = { 0 };
 	int status = CLI_DONE;
 
-	if (campaign_words_split(&expansion.reductions, reductions ? reductions : "none", &report) ||
+	if (campaign_words_split(&expansion.reductions, reductions ? reductions : "none",
+				 &report) ||
 	    campaign_words_split(&expansion.seeds, seeds ? seeds : "", &report))
 		status = cli_report(&report);
 	for (size_t i = 0; !status && i < campaign->count; i++) {
@@ -415,8 +424,8 @@ int jobs_expand(struct jobs *jobs, const struct campaign *campaign, const char *
 	campaign_words_free(&expansion.reductions);
 	campaign_words_free(&expansion.seeds);
 	if (!status && !jobs->count)
-		status = cli_complain(CLI_USAGE, "%s: comes to no jobs: traces that are there already are "
-				      "neither reduced nor simulated", file);
+		status = cli_complain(CLI_USAGE, "%s: comes to no jobs: traces that are there already "
+				      "are neither reduced nor simulated", file);
 	return status;
 }
 
@@ -449,14 +458,17 @@ size_t jobs_find(const struct jobs *jobs, const char *name)
 		if (strcmp(jobs->job[i].identity, name) == 0)
 			return i;
 	}
-	return strlen(name) < JOB_IDENTITY_SIZE - 1 && lpl_parse_decimal(name, &number) && number >= 1 &&
-	       number <= jobs->count ? (size_t)number - 1 : JOB_NONE;
+	/* an identity may have no letters in it */
+	if (strlen(name) >= JOB_IDENTITY_SIZE - 1 || !lpl_parse_decimal(name, &number))
+		return JOB_NONE;
+	return number >= 1 && number <= jobs->count ? (size_t)number - 1 : JOB_NONE;
 }
 
 void job_say(const struct job *job, FILE *out)
 {
-	fprintf(out, "%s %s machine=%s seed=%s reduction=%s", job_kind_name[job->kind], job->source,
-		job->machine, job->seed, job->reduction);
+	fprintf(out, "%s %s machine=%s seed=%s reduction=%s", job_kind_name[job->kind],
+		job->source, job->machine, job->seed, job->reduction);
 	if (job->kind == JOB_SIM)
-		fprintf(out, " simulation=%s policy=%s sizes=%s", job->simulation, job->policy, job->sizes);
+		fprintf(out, " simulation=%s policy=%s sizes=%s", job->simulation, job->policy,
+			job->sizes);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What came of a campaign as one page of HTML that needs nothing else: a picture for each trace that was
- * simulated, all of them with the same axes, side by side, and the numbers behind it.  It has nothing
- * in it that does not repeat.
+ * What came of a campaign as one page of HTML that needs nothing else: a picture for each trace
+ * that was simulated, all of them with the same axes, side by side, and the numbers behind it. It
+ * has nothing in it that does not repeat.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -44,8 +44,9 @@ static bool is_of(const struct panel *panel, const struct job *job)
 {
 	const struct job *first = panel->first;
 
-	return strcmp(first->source, job->source) == 0 && strcmp(first->machine, job->machine) == 0 &&
-	       strcmp(first->seed, job->seed) == 0 && strcmp(first->reduction, job->reduction) == 0 &&
+	return strcmp(first->source, job->source) == 0 &&
+	       strcmp(first->machine, job->machine) == 0 && strcmp(first->seed, job->seed) == 0 &&
+	       strcmp(first->reduction, job->reduction) == 0 &&
 	       strcmp(first->simulation, job->simulation) == 0;
 }
 
@@ -72,7 +73,8 @@ static int add_point(void *context, const struct job *job, const struct campaign
 
 	(void)job;
 	panel->inexact |= !result->exact;
-	snprintf(name, sizeof(name), "%s%s", result->policy, result->timed ? " (mean resident)" : "");
+	snprintf(name, sizeof(name), "%s%s", result->policy,
+		 result->timed ? " (mean resident)" : "");
 	return curves_add(&panel->curves, name, point) ? CLI_DONE :
 		cli_complain(CLI_FAILED, "no memory for the report");
 }
@@ -109,18 +111,20 @@ static void name_panel(const struct job *job, char *name, size_t size)
 
 	snprintf(name, size, "%s%s%s%s%s, %s: %s", job->source, machine ? " on " : "",
 		 machine ? job->machine : "", seed ? ", seed " : "", seed ? job->seed : "",
-		 strcmp(job->reduction, "none") == 0 ? "as recorded" : job->reduction, job->simulation);
+		 strcmp(job->reduction, "none") == 0 ? "as recorded" : job->reduction,
+		 job->simulation);
 }
 
 static void put_numbers(const struct curves *curves, FILE *out)
 {
-	fputs("<details><summary>numbers</summary><table><tr><th>policy</th><th>pages</th><th>faults</th>"
-	      "</tr>\n", out);
+	fputs("<details><summary>numbers</summary><table>"
+	      "<tr><th>policy</th><th>pages</th><th>faults</th></tr>\n", out);
 	for (size_t i = 0; i < curves->count; i++) {
 		for (size_t j = 0; j < curves->curve[i].count; j++) {
 			fputs("<tr><td>", out);
 			svg_escape(out, curves->curve[i].name);
-			fprintf(out, "</td><td>%.10g</td><td>%.10g</td></tr>\n", curves->curve[i].point[j].pages,
+			fprintf(out, "</td><td>%.10g</td><td>%.10g</td></tr>\n",
+				curves->curve[i].point[j].pages,
 				curves->curve[i].point[j].faults);
 		}
 	}
@@ -136,9 +140,11 @@ static void put_panel(const struct panels *panels, const struct panel *panel, FI
 	svg_escape(out, name);
 	fputs("</figcaption>\n", out);
 	if (panel->done < panel->jobs)
-		fprintf(out, "<p class=\"dim\">%zu of its %zu jobs are done.</p>\n", panel->done, panel->jobs);
+		fprintf(out, "<p class=\"dim\">%zu of its %zu jobs are done.</p>\n", panel->done,
+			panel->jobs);
 	if (panel->inexact)
-		fputs("<p class=\"dim\">Not all of this is exact: see the column exact of table.csv.</p>\n", out);
+		fputs("<p class=\"dim\">Not all of this is exact: see the column exact of "
+		      "table.csv.</p>\n", out);
 	if (panel->done) {
 		curves_svg(&panel->curves, &panels->bounds, name, out);
 		put_numbers(&panel->curves, out);
@@ -158,8 +164,10 @@ static void put_page(const struct panels *panels, const struct jobs *jobs, const
 	svg_escape(out, title);
 	fprintf(out, "</title><style>%s</style></head><body>\n<h1>", style);
 	svg_escape(out, title);
-	fprintf(out, "</h1>\n<p class=\"dim\">%zu of %zu jobs are done; laplace " PACKAGE_VERSION
-		".  All pictures have the same axes.</p>\n<div class=\"curves\">\n", done, jobs->count);
+	fprintf(out,
+		"</h1>\n<p class=\"dim\">%zu of %zu jobs are done; laplace " PACKAGE_VERSION
+		".  All pictures have the same axes.</p>\n<div class=\"curves\">\n",
+		done, jobs->count);
 	for (size_t i = 0; i < panels->count; i++)
 		put_panel(panels, &panels->panel[i], out);
 	fputs("</div></body></html>\n", out);
@@ -175,7 +183,8 @@ int page_write(const struct jobs *jobs, const struct store *store, const char *t
 
 	if (out) {
 		put_page(&panels, jobs, title, out);
-		status = fclose(out) == 0 ? store_replace(store, "report.html", text, size) : CLI_FAILED;
+		status = fclose(out) == 0 ? store_replace(store, "report.html", text, size) :
+					    CLI_FAILED;
 	} else if (!status) {
 		status = cli_complain(CLI_FAILED, "no memory for the report");
 	}

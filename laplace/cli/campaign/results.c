@@ -18,9 +18,9 @@ static bool read_result(json_t *object, struct campaign_result *result)
 	int exact;
 	json_t *ratio = json_object_get(object, "miss_ratio");
 
-	if (json_unpack(object, "{s:s, s:I, s:I, s:I, s:I, s:I, s:b}", "policy", &result->policy, "size",
-			&size, "references", &references, "faults", &faults, "evictions", &evictions,
-			"dirty_evictions", &dirty, "exact", &exact) < 0)
+	if (json_unpack(object, "{s:s, s:I, s:I, s:I, s:I, s:I, s:b}", "policy", &result->policy,
+			"size", &size, "references", &references, "faults", &faults, "evictions",
+			&evictions, "dirty_evictions", &dirty, "exact", &exact) < 0)
 		return false;
 	result->size = (uint64_t)size;
 	result->references = (uint64_t)references;
@@ -54,8 +54,8 @@ int results_read(const struct store *store, const struct job *job,
 			status = each(context, job, &result);
 	}
 	if (!whole)
-		status = cli_complain(CLI_DAMAGED, "%s: is no result of a simulation; remove its directory, and "
-				      "it is made again", path ? path : "stdout");
+		status = cli_complain(CLI_DAMAGED, "%s: is no result of a simulation; remove its "
+				      "directory, and it is made again", path ? path : "stdout");
 	json_decref(list);
 	free(path);
 	return status;

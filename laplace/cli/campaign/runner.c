@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Jobs, several at once: each a `laplace' of its own, in a process group of its own.  What it reads and
- * writes is handed to it as paths, and no shell is in between.
+ * Jobs, several at once: each a `laplace' of its own, in a process group of its own.  What it
+ * reads and writes is handed to it as paths, and no shell is in between.
  *
- * All that happens comes as a signal that is waited for: a child ended, or a person wants no more.
- * A job's lock is inherited by its process, so that it is held as long as that lives, even if we do
- * not; and a process that loses us is told to end.
+ * All that happens comes as a signal that is waited for: a child ended, or a person wants no
+ * more.  A job's lock is inherited by its process, so that it is held as long as that lives, even
+ * if we do not; and a process that loses us is told to end.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -103,7 +103,8 @@ static void become(const struct runner *runner, const struct child *child, pid_t
 	    redirect(STDERR_FILENO, child->claim.directory, "stderr") &&
 	    fcntl(child->claim.lock, F_SETFD, 0) == 0)
 		execv("/proc/self/exe", argv);
-	dprintf(STDERR_FILENO, "laplace campaign: the job could not be begun: %s\n", strerror(errno));
+	dprintf(STDERR_FILENO, "laplace campaign: the job could not be begun: %s\n",
+		strerror(errno));
 	_exit(126);
 }
 
@@ -140,7 +141,8 @@ static int begin(struct runner *runner, size_t index, struct child *child)
 	child->job = index;
 	child->begun_ns = lpl_now_ns();
 	if (!write_file(child->claim.directory, "job", job->about))
-		return cli_complain(CLI_FAILED, "%s/job: %s", child->claim.directory, strerror(errno));
+		return cli_complain(CLI_FAILED, "%s/job: %s", child->claim.directory,
+				    strerror(errno));
 	child->pid = fork();
 	if (child->pid == 0)
 		become(runner, child, parent);
@@ -191,9 +193,11 @@ static int begin_jobs(struct runner *runner)
 	int status = CLI_DONE;
 
 	runner->others = false;
-	for (size_t i = 0; !status && i < jobs->count && runner->running < runner->options->jobs; i++) {
+	for (size_t i = 0; !status && i < jobs->count && runner->running < runner->options->jobs;
+	     i++) {
 		struct job *job = &jobs->job[i];
-		enum job_state needed = job->needs == JOB_NONE ? JOB_DONE : jobs->job[job->needs].state;
+		enum job_state needed = job->needs == JOB_NONE ? JOB_DONE :
+								 jobs->job[job->needs].state;
 
 		if (job->state != JOB_TO_DO || !is_over(needed))
 			continue;
@@ -212,7 +216,8 @@ static bool write_times(const struct child *child, const struct rusage *used, co
 	char text[512];
 	double seconds = (double)(lpl_now_ns() - child->begun_ns) / 1e9;
 
-	snprintf(text, sizeof(text), "seconds %.3f\nuser %.3f\nsystem %.3f\nmemory %ld\nhost %.200s\n", seconds,
+	snprintf(text, sizeof(text),
+		 "seconds %.3f\nuser %.3f\nsystem %.3f\nmemory %ld\nhost %.200s\n", seconds,
 		 (double)used->ru_utime.tv_sec + (double)used->ru_utime.tv_usec / 1e6,
 		 (double)used->ru_stime.tv_sec + (double)used->ru_stime.tv_usec / 1e6,
 		 used->ru_maxrss, host);
@@ -233,11 +238,12 @@ static void complain_failed(const struct runner *runner, const struct job *job, 
 	}
 	if (WIFSIGNALED(status))
 		cli_complain(CLI_FAILED, "%s: was ended by signal %d (%s); %s has what it said",
-			     said ? said : job->identity, WTERMSIG(status), strsignal(WTERMSIG(status)),
-			     path ? path : "failed");
+			     said ? said : job->identity, WTERMSIG(status),
+			     strsignal(WTERMSIG(status)), path ? path : "failed");
 	else
 		cli_complain(CLI_FAILED, "%s: failed with status %d; %s has what it said",
-			     said ? said : job->identity, WEXITSTATUS(status), path ? path : "failed");
+			     said ? said : job->identity, WEXITSTATUS(status),
+			     path ? path : "failed");
 	free(said);
 	free(path);
 }
@@ -275,7 +281,8 @@ static int end_children(struct runner *runner)
 
 	while ((pid = wait4(-1, &status, WNOHANG, &used)) > 0) {
 		for (unsigned int i = 0; i < runner->options->jobs; i++) {
-			if (runner->child[i].pid == pid && end_child(runner, &runner->child[i], status, &used))
+			if (runner->child[i].pid == pid &&
+			    end_child(runner, &runner->child[i], status, &used))
 				result = CLI_FAILED;
 		}
 	}
@@ -301,9 +308,10 @@ static void show(struct runner *runner)
 		over += is_over(runner->jobs->job[i].state);
 		failed += runner->jobs->job[i].state == JOB_FAILED;
 	}
-	cli_progress_line(&runner->progress, "%zu of %zu jobs, %u running%s%s", over, runner->jobs->count,
-			  runner->running, failed ? ", some failed" : "",
-			  tally->signal ? ", being stopped" : runner->others ? ", others make more" : "");
+	cli_progress_line(&runner->progress, "%zu of %zu jobs, %u running%s%s%s", over,
+			  runner->jobs->count, runner->running, failed ? ", some failed" : "",
+			  runner->others ? ", others make more" : "",
+			  tally->signal ? ", being stopped" : "");
 }
 
 /* Until something happens.  Returns an exit status. */
@@ -316,7 +324,8 @@ static int await(struct runner *runner)
 
 	if (cli_progress_due(&runner->progress))
 		show(runner);
-	signal = looks ? sigtimedwait(&runner->taken, &info, &pause) : sigwaitinfo(&runner->taken, &info);
+	signal = looks ? sigtimedwait(&runner->taken, &info, &pause) :
+			 sigwaitinfo(&runner->taken, &info);
 	if (signal > 0 && signal != SIGCHLD) {
 		/* twice: at once */
 		signal_children(runner, runner->tally->signal ? SIGKILL : SIGTERM);
@@ -324,7 +333,8 @@ static int await(struct runner *runner)
 			runner->stopped_ns = lpl_now_ns();
 		runner->tally->signal = signal;
 	}
-	if (runner->tally->signal && lpl_now_ns() - runner->stopped_ns > PATIENCE * UINT64_C(1000000000))
+	if (runner->tally->signal &&
+	    lpl_now_ns() - runner->stopped_ns > PATIENCE * UINT64_C(1000000000))
 		signal_children(runner, SIGKILL);
 	return end_children(runner);
 }
@@ -381,7 +391,9 @@ static void count(const struct jobs *jobs, struct tally *tally)
 int runner_run(struct jobs *jobs, const struct store *store, const struct runner_options *options,
 	       struct tally *tally)
 {
-	struct runner runner = { .jobs = jobs, .store = store, .options = options, .tally = tally };
+	struct runner runner = {
+		.jobs = jobs, .store = store, .options = options, .tally = tally
+	};
 	int status;
 
 	runner.child = calloc(options->jobs, sizeof(*runner.child));

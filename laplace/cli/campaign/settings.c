@@ -1,22 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The campaign's file as sections of settings.  All that can be known to be wrong without running
- * anything is told here, with its line.
+ * The campaign's file as sections of settings, each checked as it comes, so that it is told with
+ * its line what is wrong.
  */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <laplace/collector.h>
-#include <laplace/reducer.h>
-#include <laplace/select.h>
-#include <laplace/simulator.h>
-
 #include "base/array.h"
-#include "base/digits.h"
-#include "campaign.h"
-
-#define MOST_NAME 64
+#include "keys.h"
 
 static const char *const kind_name[CAMPAIGN_KINDS] = {
 	[CAMPAIGN_WHOLE] = "campaign", [CAMPAIGN_PROGRAM] = "program", [CAMPAIGN_TRACE] = "trace",
@@ -83,196 +75,6 @@ enum lpl_error campaign_words_split(struct campaign_words *words, const char *va
 	return error;
 }
 
-/* ---- what a value may be ---- */
-
-static enum lpl_error check_words(const char *name, const char *value, struct lpl_report *report)
-{
-	struct campaign_words words = { .count = 0 };
-	enum lpl_error error = campaign_words_split(&words, value, report);
-
-	(void)name;
-	campaign_words_free(&words);
-	return error;
-}
-
-/* Each word of a list, by `check`; a word twice would be the same job twice. */
-static enum lpl_error check_each(const char *value, struct lpl_report *report,
-				 enum lpl_error (*check)(const char *word, struct lpl_report *report))
-{
-	struct campaign_words words = { .count = 0 };
-	enum lpl_error error = campaign_words_split(&words, value, report);
-
-	for (size_t i = 0; !error && i < words.count; i++) {
-		error = check(words.word[i], report);
-		for (size_t j = 0; !error && j < i; j++) {
-			if (strcmp(words.word[i], words.word[j]) == 0)
-				error = lpl_fail(report, LPL_ERR_USAGE, "'%.100s' stands there twice",
-						 words.word[i]);
-		}
-	}
-	campaign_words_free(&words);
-	return error;
-}
-
-/* Seeds go into commands, and into names of columns. */
-static enum lpl_error one_seed(const char *word, struct lpl_report *report)
-{
-	uint64_t number;
-
-	return lpl_parse_decimal(word, &number) ? LPL_OK :
-		lpl_fail(report, LPL_ERR_USAGE, "a seed is a number, not '%.100s'", word);
-}
-
-static enum lpl_error check_seeds(const char *name, const char *value, struct lpl_report *report)
-{
-	(void)name;
-	return check_each(value, report, one_seed);
-}
-
-static enum lpl_error one_reduction(const char *word, struct lpl_report *report)
-{
-	char form[LPL_SPEC_SIZE], exact[LPL_SPEC_SIZE];
-
-	if (strcmp(word, "none") == 0)
-		return LPL_OK;
-	return lpl_reducer_describe("none", word, form, exact, report);
-}
-
-static enum lpl_error check_reductions(const char *name, const char *value,
-				       struct lpl_report *report)
-{
-	(void)name;
-	return check_each(value, report, one_reduction);
-}
-
-static enum lpl_error check_record(const char *name, const char *value, struct lpl_report *report)
-{
-	struct lpl_plan plan;
-
-	(void)name;
-	return strcmp(value, "none") == 0 ? LPL_OK : lpl_plan_parse(&plan, value, report);
-}
-
-/* Which policies there are the simulator knows. */
-static enum lpl_error one_policy(const char *word, struct lpl_report *report)
-{
-	uint64_t one = 64;
-	struct lpl_sizes sizes = { .size = &one, .count = 1 };
-	struct lpl_simulator *simulator;
-	enum lpl_error error;
-
-	if (strchr(word, ','))
-		return lpl_fail(report, LPL_ERR_USAGE, "'%.100s': blanks are between policies", word);
-	error = lpl_simulator_open(&simulator, NULL, report);
-	if (error)
-		return error;
-	error = lpl_simulator_add(simulator, word, &sizes, report);
-	lpl_simulator_close(simulator);
-	return error;
-}
-
-static enum lpl_error check_policies(const char *name, const char *value,
-				     struct lpl_report *report)
-{
-	(void)name;
-	return check_each(value, report, one_policy);
-}
-
-static enum lpl_error check_sizes(const char *name, const char *value, struct lpl_report *report)
-{
-	struct lpl_sizes sizes = { .count = 0 };
-	enum lpl_error error = lpl_sizes_parse(&sizes, value, report);
-
-	(void)name;
-	if (!error)
-		lpl_sizes_free(&sizes);
-	return error;
-}
-
-static enum lpl_error check_number(const char *name, const char *value, struct lpl_report *report)
-{
-	uint64_t number;
-
-	return lpl_parse_decimal(value, &number) && number > 0 ? LPL_OK :
-		lpl_fail(report, LPL_ERR_USAGE, "%s is a number from 1 on, not '%.100s'", name, value);
-}
-
-/* Which references: as `laplace sim' takes it. */
-static enum lpl_error check_choice(const char *name, const char *value, struct lpl_report *report)
-{
-	struct lpl_choice_options options = { 0 };
-
-	return lpl_choice_set(&options, name, value, report);
-}
-
-static enum lpl_error check_only(const char *name, const char *value, struct lpl_report *report)
-{
-	struct lpl_choice_options options;
-	char words[LPL_CHOICE_SIZE];
-
-	(void)name;
-	return lpl_choice_parse(&options, words, value, report);
-}
-
-static enum lpl_error check_yes(const char *name, const char *value, struct lpl_report *report)
-{
-	return strcmp(value, "yes") == 0 || strcmp(value, "no") == 0 ? LPL_OK :
-		lpl_fail(report, LPL_ERR_USAGE, "%s is yes or no, not '%.100s'", name, value);
-}
-
-#define FOR_US(kind, name, repeats, check) { name, NULL, check, kind, false, repeats }
-#define OPTION(kind, name, repeats, check) { name, "--" name, check, kind, false, repeats }
-#define FLAG(kind, name) { name, "--" name, check_yes, kind, true, false }
-
-/* docs/campaigns.md tells them in this order. */
-static const struct campaign_key keys[] = {
-	FOR_US(CAMPAIGN_WHOLE, "title", false, NULL),
-	FOR_US(CAMPAIGN_WHOLE, "reductions", false, check_reductions),
-	FOR_US(CAMPAIGN_WHOLE, "seeds", false, check_seeds),
-	FOR_US(CAMPAIGN_PROGRAM, "command", false, check_words),
-	FOR_US(CAMPAIGN_PROGRAM, "record", false, check_record),
-	FOR_US(CAMPAIGN_PROGRAM, "inputs", true, check_words),
-	OPTION(CAMPAIGN_PROGRAM, "env", true, NULL),
-	OPTION(CAMPAIGN_PROGRAM, "with", true, NULL),
-	OPTION(CAMPAIGN_PROGRAM, "root", false, NULL),
-	OPTION(CAMPAIGN_PROGRAM, "only", false, check_only),
-	OPTION(CAMPAIGN_PROGRAM, "timeout", false, check_number),
-	FLAG(CAMPAIGN_PROGRAM, "init"),
-	FLAG(CAMPAIGN_PROGRAM, "walks"),
-	FLAG(CAMPAIGN_PROGRAM, "whole"),
-	FOR_US(CAMPAIGN_TRACE, "file", false, NULL),
-	FOR_US(CAMPAIGN_IMAGE, "bochsrc", false, NULL),
-	FOR_US(CAMPAIGN_IMAGE, "record", false, check_record),
-	FOR_US(CAMPAIGN_IMAGE, "inputs", true, check_words),
-	OPTION(CAMPAIGN_IMAGE, "start", false, NULL),
-	OPTION(CAMPAIGN_IMAGE, "stop", false, NULL),
-	OPTION(CAMPAIGN_IMAGE, "end", false, NULL),
-	OPTION(CAMPAIGN_IMAGE, "windows", false, NULL),
-	OPTION(CAMPAIGN_IMAGE, "only", false, check_only),
-	FLAG(CAMPAIGN_IMAGE, "walks"),
-	OPTION(CAMPAIGN_MACHINE, "memory", false, check_number),
-	OPTION(CAMPAIGN_MACHINE, "cpu", false, NULL),
-	OPTION(CAMPAIGN_MACHINE, "disk", false, check_number),
-	OPTION(CAMPAIGN_MACHINE, "swap", false, check_number),
-	OPTION(CAMPAIGN_MACHINE, "kernel", false, NULL),
-	FOR_US(CAMPAIGN_SIMULATION, "policies", false, check_policies),
-	FOR_US(CAMPAIGN_SIMULATION, "sizes", false, check_sizes),
-	FOR_US(CAMPAIGN_SIMULATION, "sizes-per-job", false, check_number),
-	FLAG(CAMPAIGN_SIMULATION, "local"),
-	OPTION(CAMPAIGN_SIMULATION, "process", false, check_choice),
-	FLAG(CAMPAIGN_SIMULATION, "children"),
-	OPTION(CAMPAIGN_SIMULATION, "task", false, check_choice),
-	FLAG(CAMPAIGN_SIMULATION, "user"),
-	FLAG(CAMPAIGN_SIMULATION, "kernel"),
-	OPTION(CAMPAIGN_SIMULATION, "type", false, check_choice),
-	OPTION(CAMPAIGN_SIMULATION, "range", false, check_choice),
-	OPTION(CAMPAIGN_SIMULATION, "kind", false, check_choice),
-	OPTION(CAMPAIGN_SIMULATION, "file", false, check_choice),
-	OPTION(CAMPAIGN_SIMULATION, "from", false, check_choice),
-	OPTION(CAMPAIGN_SIMULATION, "to", false, check_choice)
-};
-#define KEYS (sizeof(keys) / sizeof(keys[0]))
-
 /* ---- reading ---- */
 
 /* A place in the file. */
@@ -293,7 +95,8 @@ static enum lpl_error wrong(const struct place *place, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	return lpl_fail(place->report, LPL_ERR_USAGE, "%.200s:%u: %s", place->name, place->line, text);
+	return lpl_fail(place->report, LPL_ERR_USAGE, "%.200s:%u: %s", place->name, place->line,
+			text);
 }
 
 /* Without blanks at either end, in place. */
@@ -309,18 +112,12 @@ static char *trimmed(char *text)
 	return text;
 }
 
-static bool is_name(const char *name)
-{
-	return strlen(name) <= MOST_NAME && isalnum((unsigned char)name[0]) &&
-	       name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")]
-	       == '\0';
-}
-
 static const struct campaign_section *find_section(const struct campaign *campaign,
 						   enum campaign_kind kind, const char *name)
 {
 	for (size_t i = 0; i < campaign->count; i++) {
-		if (campaign->section[i].kind == kind && strcmp(campaign->section[i].name, name) == 0)
+		if (campaign->section[i].kind == kind &&
+		    strcmp(campaign->section[i].name, name) == 0)
 			return &campaign->section[i];
 	}
 	return NULL;
@@ -357,17 +154,18 @@ static enum lpl_error begin_section(struct campaign *campaign, char *line,
 	while (i < CAMPAIGN_KINDS && strcmp(kind, kind_name[i]) != 0)
 		i++;
 	if (i == CAMPAIGN_KINDS)
-		return wrong(place, "no section is a '%.100s'; there are campaign, program, trace, image, "
-			     "machine and simulation", kind);
+		return wrong(place, "no section is a '%.100s'; there are campaign, program, trace, "
+			     "image, machine and simulation", kind);
 	if (i == CAMPAIGN_WHOLE && *name)
 		return wrong(place, "[campaign] has no name");
-	if (i != CAMPAIGN_WHOLE && !is_name(name))
-		return wrong(place, "a %s has a name of letters, digits and ._-, at most %d, that does not "
-			     "begin with one of these three: [%s NAME]", kind, MOST_NAME, kind);
+	if (i != CAMPAIGN_WHOLE && !campaign_is_name(name))
+		return wrong(place, "a %s has a name of letters, digits and ._-, at most %d, that "
+			     "does not begin with one of these three: [%s NAME]", kind,
+			     CAMPAIGN_MOST_NAME, kind);
 	other = find_other(campaign, (enum campaign_kind)i, name);
 	if (other)
-		return wrong(place, "[%s%s%s] is there already, in line %u", kind_name[other->kind],
-			     *name ? " " : "", name, other->line);
+		return wrong(place, "[%s%s%s] is there already, in line %u",
+			     kind_name[other->kind], *name ? " " : "", name, other->line);
 	if (!lpl_reach(campaign->section, campaign->room, campaign->count))
 		return lpl_fail(place->report, LPL_ERR_MEMORY, "no memory");
 	section = &campaign->section[campaign->count];
@@ -378,27 +176,6 @@ static enum lpl_error begin_section(struct campaign *campaign, char *line,
 		return lpl_fail(place->report, LPL_ERR_MEMORY, "no memory");
 	campaign->count++;
 	return LPL_OK;
-}
-
-static const struct campaign_key *find_key(enum campaign_kind kind, const char *name)
-{
-	for (size_t i = 0; i < KEYS; i++) {
-		if (keys[i].kind == kind && strcmp(keys[i].name, name) == 0)
-			return &keys[i];
-	}
-	return NULL;
-}
-
-/* "a, b, c" of those that a section may have. */
-static void list_keys(enum campaign_kind kind, char *list, size_t size)
-{
-	size_t used = 0;
-
-	for (size_t i = 0; i < KEYS && used < size; i++) {
-		if (keys[i].kind == kind)
-			used += (size_t)snprintf(list + used, size - used, "%s%s", used ? ", " : "",
-						 keys[i].name);
-	}
 }
 
 static enum lpl_error check_value(const struct campaign_key *key, const char *value,
@@ -426,11 +203,11 @@ static enum lpl_error add_setting(struct campaign_section *section, char *line,
 	*value++ = '\0';
 	name = trimmed(line);
 	value = trimmed(value);
-	key = find_key(section->kind, name);
+	key = campaign_find_key(section->kind, name);
 	if (!key) {
-		list_keys(section->kind, list, sizeof(list));
-		return wrong(place, "a %s has no key '%.60s'; it may have %s", kind_name[section->kind],
-			     name, list);
+		campaign_list_keys(section->kind, list, sizeof(list));
+		return wrong(place, "a %s has no key '%.60s'; it may have %s",
+			     kind_name[section->kind], name, list);
 	}
 	if (!*value)
 		return wrong(place, "%s has no value", name);
@@ -445,7 +222,9 @@ static enum lpl_error add_setting(struct campaign_section *section, char *line,
 	if (!lpl_reach(section->setting, section->room, section->count))
 		return lpl_fail(place->report, LPL_ERR_MEMORY, "no memory");
 	setting = &section->setting[section->count];
-	*setting = (struct campaign_setting){ .key = key, .line = place->line, .value = strdup(value) };
+	*setting = (struct campaign_setting){ .key = key,
+					      .line = place->line,
+					      .value = strdup(value) };
 	if (!setting->value)
 		return lpl_fail(place->report, LPL_ERR_MEMORY, "no memory");
 	section->count++;
@@ -459,7 +238,8 @@ static enum lpl_error read_line(struct campaign *campaign, char *line, const str
 		return LPL_OK;
 	for (const char *at = line; *at; at++) {
 		if (iscntrl((unsigned char)*at) && *at != '\t')
-			return wrong(place, "has a control character (\\x%02x)", (unsigned char)*at);
+			return wrong(place, "has a control character (\\x%02x)",
+				     (unsigned char)*at);
 	}
 	if (*line == '[')
 		return begin_section(campaign, line, place);
@@ -491,13 +271,33 @@ static enum lpl_error check_section(const struct campaign_section *section,
 	case CAMPAIGN_IMAGE:
 		return require_key(section, "bochsrc", place);
 	case CAMPAIGN_SIMULATION:
-		if (campaign_value(section, "sizes-per-job") && (!sizes || strcmp(sizes, "all") == 0))
+		if (campaign_value(section, "sizes-per-job") &&
+		    (!sizes || strcmp(sizes, "all") == 0))
 			return wrong(place, "[simulation %s] has sizes-per-job, but no list of sizes",
 				     section->name);
 		return require_key(section, "policies", place);
 	default:
 		return LPL_OK;
 	}
+}
+
+/* A list names sections that there are, of this kind and the kinds that share its names. */
+static enum lpl_error check_list(const struct campaign *campaign,
+				 const struct campaign_section *section, const char *key,
+				 enum campaign_kind kind, const struct place *place)
+{
+	struct campaign_words words = { .count = 0 };
+	const char *value = campaign_value(section, key);
+	enum lpl_error error = value ? campaign_words_split(&words, value, place->report) : LPL_OK;
+
+	for (size_t i = 0; !error && i < words.count; i++) {
+		if (!find_other(campaign, kind, words.word[i]))
+			error = wrong(place, "[%s %s]: %s: there is no '%s'",
+				      kind_name[section->kind], section->name, key,
+				      words.word[i]);
+	}
+	campaign_words_free(&words);
+	return error;
 }
 
 static enum lpl_error check_whole(const struct campaign *campaign, const struct place *place)
@@ -509,6 +309,11 @@ static enum lpl_error check_whole(const struct campaign *campaign, const struct 
 		struct place there = { place->name, section->line, place->report };
 		enum lpl_error error = check_section(section, &there);
 
+		if (!error)
+			error = check_list(campaign, section, "machines", CAMPAIGN_MACHINE,
+					   &there);
+		if (!error)
+			error = check_list(campaign, section, "sources", CAMPAIGN_PROGRAM, &there);
 		if (error)
 			return error;
 		sources |= section->kind == CAMPAIGN_PROGRAM || section->kind == CAMPAIGN_TRACE ||
@@ -562,4 +367,18 @@ const char *campaign_value(const struct campaign_section *section, const char *k
 const struct campaign_section *campaign_whole(const struct campaign *campaign)
 {
 	return find_section(campaign, CAMPAIGN_WHOLE, "");
+}
+
+bool campaign_lists(const struct campaign_section *section, const char *key, const char *name)
+{
+	const char *value = campaign_value(section, key);
+	size_t length = strlen(name);
+
+	/* names have no blanks, and no quotes */
+	for (const char *at = value; at && (at = strstr(at, name)); at += length) {
+		if ((at == value || isblank((unsigned char)at[-1])) &&
+		    (at[length] == '\0' || isblank((unsigned char)at[length])))
+			return true;
+	}
+	return !value;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Slurm: a list of jobs for each stage (traces, reductions, simulations), an array of tasks over each
- * list, and at the end a task that gathers.  A stage begins when the one before it is over, however that
- * ended: a task whose job needs what is not done says so, and the others go on.  What a list names
- * are identities: a task never makes anything but what was meant when it was submitted.
+ * Slurm: a list of jobs for each stage (traces, reductions, simulations), an array of tasks over
+ * each list, and at the end a task that gathers.  A stage begins when the one before it is over,
+ * however that ended: a task whose job needs what is not done says so, and the others go on.
+ * What a list names are identities: a task never makes anything but what was meant when it was
+ * submitted.
  */
 #include <errno.h>
 #include <limits.h>
@@ -115,7 +116,10 @@ static int write_task(const struct scripts *scripts)
 /* `sbatch ... task ARGUMENT...', whose number `id' has then. */
 static void put_sbatch(const struct scripts *scripts, FILE *out, const char *name)
 {
-	fprintf(out, "id=$(sbatch --parsable --job-name=laplace-%s ${after:+--dependency=afterany$after}", name);
+	fprintf(out,
+		"id=$(sbatch --parsable --job-name=laplace-%s "
+		"${after:+--dependency=afterany$after}",
+		name);
 	for (size_t i = 0; i < scripts->options.count; i++) {
 		fputc(' ', out);
 		put_quoted(out, scripts->options.word[i]);
@@ -127,10 +131,12 @@ static void put_stage(const struct scripts *scripts, FILE *out, enum stage stage
 	fputs("stage=\n", out);
 	for (size_t first = 0; first < count; first += MOST_TASKS) {
 		put_sbatch(scripts, out, stage_name[stage]);
-		fprintf(out, " --array=1-%zu --output=\"$slurm/%s.%zu+%%a.log\" \"$slurm/task\" \"$slurm/%s\" %zu)\n"
+		fprintf(out,
+			" --array=1-%zu --output=\"$slurm/%s.%zu+%%a.log\" \"$slurm/task\" "
+			"\"$slurm/%s\" %zu)\n"
 			"stage=$stage:${id%%%%;*}\n",
-			count - first < MOST_TASKS ? count - first : (size_t)MOST_TASKS, stage_name[stage], first,
-			stage_name[stage], first);
+			count - first < MOST_TASKS ? count - first : (size_t)MOST_TASKS,
+			stage_name[stage], first, stage_name[stage], first);
 	}
 	fputs("after=$stage\n", out);
 }
@@ -144,7 +150,8 @@ static int write_submit(struct scripts *scripts)
 
 	if (!out)
 		return cli_complain(CLI_FAILED, "no memory");
-	fputs("#!/bin/sh\n# Submits what was not done when this was written.\nset -eu\nslurm=", out);
+	fputs("#!/bin/sh\n# Submits what was not done when this was written.\nset -eu\nslurm=",
+	      out);
 	put_quoted(out, scripts->store->directory);
 	fputs("/slurm\nafter=\n", out);
 	for (int i = 0; !status && i < STAGES; i++) {
@@ -218,7 +225,8 @@ int slurm_write(const struct jobs *jobs, const struct store *store, const char *
 	if (!status && submit)
 		status = run_submit(path);
 	else if (!status)
-		cli_say(stdout, "%zu jobs are to be done; `sh %s' submits them", scripts.tasks, path);
+		cli_say(stdout, "%zu jobs are to be done; `sh %s' submits them", scripts.tasks,
+			path);
 	campaign_words_free(&scripts.options);
 	free(path);
 	return status;

@@ -7,10 +7,10 @@
  *	failed/IDENTITY/	what the last attempt left
  *	locks/IDENTITY		held by flock() by who makes it
  *
- * Two things are relied on.  A directory is renamed at once, and not onto one that has something in it:
- * so a result is whole, and the first one stays.  And a lock is seen by all that share the directory:
- * so nothing is made twice at the same time.  Where a lock is lost (a server that forgets), a job is
- * made twice, and the second result, which is the same, is thrown away.
+ * Two things are relied on.  A directory is renamed at once, and not onto one that has something
+ * in it: so a result is whole, and the first one stays.  And a lock is seen by all that share the
+ * directory: so nothing is made twice at the same time.  Where a lock is lost (a server that
+ * forgets), a job is made twice, and the second result, which is the same, is thrown away.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -239,7 +239,8 @@ int store_replace(const struct store *store, const char *name, const char *text,
 		temporary = NULL;
 	else
 		file = fopen(temporary, "we");
-	if (!file || fwrite(text, 1, size, file) != size || fflush(file) != 0 || fsync(fileno(file)) < 0)
+	if (!file || fwrite(text, 1, size, file) != size || fflush(file) != 0 ||
+	    fsync(fileno(file)) < 0)
 		status = cli_complain(CLI_FAILED, "%s: %s", path, strerror(errno));
 	if (file && fclose(file) != 0 && !status)
 		status = cli_complain(CLI_FAILED, "%s: %s", path, strerror(errno));

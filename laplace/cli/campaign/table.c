@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What came of the jobs: table.csv and table.json have what repeats, the results, in the order of the
- * jobs; times.csv has what does not, how long each took and where.  So the tables of two runs of a
- * campaign, wherever they ran, are the same byte for byte.
+ * What came of the jobs: table.csv and table.json have what repeats, the results, in the order of
+ * the jobs; times.csv has what does not, how long each took and where.  So the tables of two runs
+ * of a campaign, wherever they ran, are the same byte for byte.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -27,10 +27,11 @@ struct tables {
 
 static void add_csv(FILE *csv, const struct job *job, const struct campaign_result *result)
 {
-	fprintf(csv, "%s,%s,%s,%s,%s,%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",",
-		job->source, job->machine, job->seed, job->reduction, job->simulation, result->policy,
-		result->size, result->references, result->faults, result->evictions,
-		result->dirty_evictions);
+	fprintf(csv,
+		"%s,%s,%s,%s,%s,%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",",
+		job->source, job->machine, job->seed, job->reduction, job->simulation,
+		result->policy, result->size, result->references, result->faults,
+		result->evictions, result->dirty_evictions);
 	if (result->timed)
 		fprintf(csv, "%.6f,%" PRIu64, result->mean_resident, result->space_time);
 	else
@@ -43,17 +44,18 @@ static void add_csv(FILE *csv, const struct job *job, const struct campaign_resu
 
 static json_t *row_json(const struct job *job, const struct campaign_result *result)
 {
-	json_t *row = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I}",
-				"source", job->source, "machine", job->machine, "seed", job->seed,
-				"reduction", job->reduction, "simulation", job->simulation, "policy",
-				result->policy, "size", (json_int_t)result->size, "references",
-				(json_int_t)result->references, "faults", (json_int_t)result->faults,
-				"evictions", (json_int_t)result->evictions, "dirty_evictions",
-				(json_int_t)result->dirty_evictions);
+	json_t *row = json_pack(
+		"{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I}", "source", job->source,
+		"machine", job->machine, "seed", job->seed, "reduction", job->reduction,
+		"simulation", job->simulation, "policy", result->policy, "size",
+		(json_int_t)result->size, "references", (json_int_t)result->references, "faults",
+		(json_int_t)result->faults, "evictions", (json_int_t)result->evictions,
+		"dirty_evictions", (json_int_t)result->dirty_evictions);
 
 	if (result->timed) {
 		json_object_set_new(row, "mean_resident", json_real(result->mean_resident));
-		json_object_set_new(row, "space_time", json_integer((json_int_t)result->space_time));
+		json_object_set_new(row, "space_time",
+				    json_integer((json_int_t)result->space_time));
 	}
 	if (result->has_ratio)
 		json_object_set_new(row, "miss_ratio", json_real(result->miss_ratio));
@@ -155,8 +157,8 @@ static int write_times(const struct jobs *jobs, const struct store *store)
 		if (!job_is_done(job))
 			continue;
 		fprintf(out, "%zu,%s,%s,%s,%s,%s,%s,%s,%s,%" PRIu64, i + 1, job->identity,
-			job_kind_name[job->kind], job->source, job->machine, job->seed, job->reduction,
-			job->simulation, job->policy, trace_bytes(store, job));
+			job_kind_name[job->kind], job->source, job->machine, job->seed,
+			job->reduction, job->simulation, job->policy, trace_bytes(store, job));
 		put_times(store, job, out);
 		fputc('\n', out);
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Fault curves in SVG, on log axes whose ends are given, so that curves in several pictures can be
- * compared.  gnuplot draws the picture of `laplace plot'; this is for pages that need nothing else.
+ * Fault curves in SVG, on log axes whose ends are given, so that curves in several pictures can
+ * be compared.  gnuplot draws the picture of `laplace plot'; this is for pages that need nothing
+ * else.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -27,8 +28,9 @@ void curves_widen(struct curves_bounds *bounds, const struct curves *curves)
 			const struct point *point = &curves->curve[i].point[j];
 
 			if (!bounds->set)
-				*bounds = (struct curves_bounds){ true, point->pages, point->pages,
-								  faults_of(point), faults_of(point) };
+				*bounds = (struct curves_bounds){ true, point->pages,
+								  point->pages, faults_of(point),
+								  faults_of(point) };
 			bounds->pages_low = fmin(bounds->pages_low, point->pages);
 			bounds->pages_high = fmax(bounds->pages_high, point->pages);
 			bounds->faults_low = fmin(bounds->faults_low, faults_of(point));
@@ -75,7 +77,8 @@ static void draw_axes(const struct axes *axes, FILE *out)
 			 cli_human(text, (uint64_t)pow(10, i + axes->y_low)));
 	}
 	svg_line(out, field->left, bottom, right, bottom, SVG_GREY, false);
-	svg_text(out, field->left + field->width / 2, bottom + 34, SVG_MIDDLE, SVG_GREY, "memory (pages)");
+	svg_text(out, field->left + field->width / 2, bottom + 34, SVG_MIDDLE, SVG_GREY,
+		 "memory (pages)");
 	svg_text(out, field->left, field->top - 10, SVG_LEFT, SVG_GREY, "faults");
 }
 
@@ -83,7 +86,8 @@ static void draw_curve(const struct axes *axes, const struct curve *curve, const
 		       FILE *out)
 {
 	for (size_t i = 0; i < curve->count; i++) {
-		double x = x_of(axes, curve->point[i].pages), y = y_of(axes, faults_of(&curve->point[i]));
+		double x = x_of(axes, curve->point[i].pages),
+		       y = y_of(axes, faults_of(&curve->point[i]));
 
 		if (i)
 			svg_line(out, x_of(axes, curve->point[i - 1].pages),
