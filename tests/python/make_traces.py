@@ -49,7 +49,7 @@ class Machine:
     def odd(self):
         """What seldom happens, each in its turn."""
         draw = self.random
-        which = draw.randrange(8)
+        which = draw.randrange(9)
         if which == 0:      # an instruction that crosses a page
             self.instr += 1
             self.reference("i", 0x402ffe, 2)
@@ -67,6 +67,14 @@ class Machine:
         elif which == 6:
             self.instr += draw.randrange(300)
             self.reference("i", 0x401000, 15)
+        elif which == 7:    # an instruction that is repeated: from here to there, a step a turn
+            self.instr += 1
+            self.reference("i", 0x401800, 2)
+            start, turns, apart = draw.getrandbits(36), draw.choice([2, 31, 32, 33]), draw.randrange(2)
+            for turn in range(turns):
+                self.reference("r", start + 8 * turn, 8)
+                self.reference("w", start + 0x8000 + 8 * turn, 8)
+                self.instr += apart
         else:
             self.ref += draw.randrange(3)   # the tracer's own were left out
             self.event(draw.choice([17, 19, 65537, 70000]),
@@ -98,7 +106,7 @@ class Machine:
                 if i in sites:
                     self.reference("rw"[i % 2], start + turn * stride + i * 8,
                                    (1, 2, 4, 8, 16)[i % 5])
-            if draw.random() < 0.02:
+            if draw.random() < 0.04:
                 self.odd()
 
     def run(self, references):
