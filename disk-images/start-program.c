@@ -5,9 +5,9 @@
  * of it.
  *
  * The disk's /.laplace/program says what to run, in fields that a null byte ends each: seconds
- * that it may take (0: any number), user, group, umask (octal), the disk's own init (empty: none),
- * working directory, file, how many arguments, these, and the environment.  Of supplementary
- * groups it has none.
+ * that it may take (0: any number), megabytes of swap (0: none), user, group, umask (octal), the
+ * disk's own init (empty: none), working directory, file, how many arguments, these, and the
+ * environment.  Of supplementary groups it has none.
  *
  * An init, which is systemd, is process 1 of its own PID namespace, as in a container, where it
  * leaves the machine's devices alone.  It runs us again as a service, once it has reached its
@@ -19,6 +19,7 @@
  *
  * Exit status: 0 the program was run, whatever came of it; 1 it could not be.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -27,6 +28,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,18 +41,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define DISK "/dev/sda"
-#define SWAP "/dev/sdb"	/* if it is there */
+#define PATIENCE 3000	/* hundredths of a second of the guest's, until a drive is there */
 #define ROOT "/disk"
 #define HERE "/.laplace/"	/* on the disk */
 #define US "/bin/start-program"
 #define US_WITHIN "/run/laplace/start-program"	/* as the disk's own init has us */
 #define UNITS ROOT "/run/systemd/system/"
 
+enum drive { DISK, SWAP };	/* master and slave of their cable */
 enum { LATE = -1, STATUS_CANNOT = 126, STATUS_NOT_FOUND = 127, STATUS_SIGNAL = 128 };
 
 struct program {
 	unsigned int seconds;
+	unsigned int swap;	/* megabytes */
 	uid_t user;
 	gid_t group;
 	mode_t mask;
@@ -133,6 +136,7 @@ static void read_program(struct program *program, const char *path)
 	const char *end = at + size;
 
 	program->seconds = (unsigned int)strtoul(field(&at, end), NULL, 10);
+	program->swap = (unsigned int)strtoul(field(&at, end), NULL, 10);
 	program->user = (uid_t)strtoul(field(&at, end), NULL, 10);
 	program->group = (gid_t)strtoul(field(&at, end), NULL, 10);
 	program->mask = (mode_t)strtoul(field(&at, end), NULL, 8);
@@ -151,6 +155,47 @@ static void free_program(struct program *program)
 
 /* ---- where it runs ---- */
 
+/* Is this one of sysfs' block devices that drive?  Its device is called HOST:CHANNEL:TARGET:LUN. */
+static bool is_drive(const char *name, enum drive drive)
+{
+	char link[300], device[300], place[16];
+	ssize_t length;
+	size_t end;
+
+	snprintf(link, sizeof(link), "/sys/block/%s/device", name);
+	length = readlink(link, device, sizeof(device) - 1);
+	if (strncmp(name, "sd", 2) != 0 || length < 0)
+		return false;
+	device[length] = '\0';
+	end = (size_t)snprintf(place, sizeof(place), ":0:%d:0", (int)drive);
+	return (size_t)length > end && strcmp(device + length - end, place) == 0;
+}
+
+/*
+ * Linux looks for drives in threads of its own, and names them in the order in which they answer: so
+ * a drive is known by its place, and is waited for.
+ */
+static void find_drive(char path[300], enum drive drive)
+{
+	for (int i = 0; i < PATIENCE; i++) {
+		DIR *directory = opendir("/sys/block");
+		const struct dirent *entry;
+		bool found = false;
+
+		while (directory && !found && (entry = readdir(directory))) {
+			snprintf(path, 300, "/dev/%s", entry->d_name);
+			found = is_drive(entry->d_name, drive) && access(path, F_OK) == 0;
+		}
+		if (directory)
+			closedir(directory);
+		if (found)
+			return;
+		usleep(10000);
+	}
+	errno = ENODEV;
+	fail(drive == DISK ? "the disk" : "the swap disk");
+}
+
 static void mount_at(const char *what, const char *where, const char *type, unsigned long flags)
 {
 	if (mkdir(where, 0755) < 0 && errno != EEXIST)
@@ -159,9 +204,21 @@ static void mount_at(const char *what, const char *where, const char *type, unsi
 		fail("mount %s", where);
 }
 
+static void begin_swap(void)
+{
+	char swap[300];
+
+	find_drive(swap, SWAP);
+	if (swapon(swap, 0) < 0)
+		fail("swapon %s", swap);
+}
+
 static void mount_all(void)
 {
-	mount_at(DISK, ROOT, "ext4", 0);
+	char disk[300];
+
+	find_drive(disk, DISK);
+	mount_at(disk, ROOT, "ext4", 0);
 	mount_at("proc", ROOT "/proc", "proc", 0);
 	mount_at("sysfs", ROOT "/sys", "sysfs", 0);
 	mount_at("/dev", ROOT "/dev", NULL, MS_BIND);
@@ -474,10 +531,10 @@ int main(int count, char **argument)
 	if (count > 1)
 		return serve(argument[1]);
 	tracer = open("/dev/laplace", O_WRONLY | O_CLOEXEC);
-	if (access(SWAP, F_OK) == 0 && swapon(SWAP, 0) < 0)
-		fail("swapon %s", SWAP);
 	mount_all();
 	read_program(&program, ROOT HERE "program");
+	if (program.swap != 0)
+		begin_swap();
 	begin_loopback();
 	if (program.init[0] != '\0') {
 		run_init(&program);

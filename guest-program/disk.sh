@@ -205,7 +205,7 @@ tell_program() { # DIRECTORY
 		tell_environment
 	fi
 	without_doubles "${variables[@]}"
-	printf '%s\0' "$timeout" "$user" "$group" "$users_mask" "$init" "$directory" "$called" \
+	printf '%s\0' "$timeout" "$swap" "$user" "$group" "$users_mask" "$init" "$directory" "$called" \
 		"${#arguments[@]}" "${arguments[@]}" "${variables[@]}" >"$1/program"
 	echo 'none  ' >"$1/status"
 	chmod 644 "$1/program" "$1/stdin" "$1/status"

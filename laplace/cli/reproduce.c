@@ -15,6 +15,7 @@
 #include "options.h"
 #include "pass.h"
 #include "recipe.h"
+#include "replace.h"
 #include "say.h"
 
 struct options {
@@ -109,10 +110,11 @@ int cmd_reproduce(int argc, char **argv)
 		snprintf(output, sizeof(output), "%s.again", options.trace);
 		options.output = output;
 	}
-	if (!recipe)
+	status = cli_refuse_input(options.output, options.trace);
+	if (!status && !recipe)
 		status = cli_complain(CLI_DAMAGED, "%s: does not tell what it was made of; only traces that "
 				      "laplace run left do", options.trace);
-	else
+	if (!status)
 		status = hand_over(path, recipe);
 	if (!status && bochs && setenv("LAPLACE_BOCHS", bochs, 1) < 0)
 		status = cli_complain(CLI_FAILED, "no memory");

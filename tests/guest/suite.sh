@@ -27,9 +27,11 @@ suite_kernel() { # SUITE SERIES: what the module tells in QEMU, then a run in ou
 		--out "$kernel" --suite-version "$series" >"apt-$suite/log" 2>&1 ||
 		skip "no Linux $series in $suite: $(tail -n 1 "apt-$suite/log")"
 	LAPLACE_KERNEL=$kernel "$GUEST/module-smoke" >"$kernel.log" 2>&1 || fail "module-smoke: $(tail -n 1 "$kernel.log")"
-	"$LAPLACE" run --kernel "$kernel" -q -O -o "$series.lpl" -- uname -r >"$series.stdout" 2>"$series.stderr" ||
-		fail "$(cat "$series.stderr")"
+	# with a second disk, which Linux may find before the first
+	"$LAPLACE" run --kernel "$kernel" -q -O -m 100 --swap 100 -o "$series.lpl" -- sh -c 'uname -r; cat /proc/swaps' \
+		>"$series.stdout" 2>"$series.stderr" || fail "$(cat "$series.stderr")"
 	expect_line "$series.stdout" "^$series\\."
+	expect_line "$series.stdout" "^/dev/sd. .*partition"
 	verify "$series.lpl"
 	"$LAPLACE" merge --audit "$series.lpl" >"$series.audit" ||
 		fail "the books do not balance: $(tail -n 1 "$series.audit")"
