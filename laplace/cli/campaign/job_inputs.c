@@ -35,11 +35,12 @@ static int tell_word(struct inputs *inputs, FILE *about, const char *word)
 
 static int tell_simulator(struct inputs *inputs, FILE *about)
 {
-	char *bochs, *all = NULL;
-	int status = find_bochs(&bochs, NULL);
+	char *bochs = find_bochs_quietly(), *all = NULL;
+	int status;
 
-	if (status)
-		return status;
+	if (!bochs)
+		return cli_complain(CLI_FAILED, "laplace-bochs is neither installed with laplace nor in "
+				    "$PATH; LAPLACE_BOCHS names it");
 	status = inputs_tell(inputs, about, bochs, "laplace-bochs");
 	/* which takes its place where every reference is recorded */
 	if (!status && asprintf(&all, "%s-all", bochs) >= 0 && access(all, F_OK) == 0)
