@@ -27,7 +27,7 @@ class Machine:
         self.lines = []
         self.task, self.user = 0, False
         # the second and the third are the first one's children; each has its own way through data
-        self.tasks = [(20, "one"), (21, "two"), (22, "three")]
+        self.tasks = [(20, "gzip"), (21, "tar"), (22, "sh")]
         self.code = [code(self.random, 0x401000 + 0x10000 * i) for i in range(3)]
         self.kernel = code(self.random, 0xffffffff81000000)
         self.data = [0x7fff0000 + 0x100000 * i for i in range(3)]
@@ -68,13 +68,14 @@ class Machine:
             self.instr += draw.randrange(300)
             self.reference("i", 0x401000, 15)
         elif which == 7:    # an instruction that is repeated: from here to there, a step a turn
-            self.instr += 1
-            self.reference("i", 0x401800, 2)
-            start, turns, apart = draw.getrandbits(36), draw.choice([2, 31, 32, 33]), draw.randrange(2)
-            for turn in range(turns):
-                self.reference("r", start + 8 * turn, 8)
-                self.reference("w", start + 0x8000 + 8 * turn, 8)
-                self.instr += apart
+            turns, apart = draw.choice([2, 31, 32, 33]), draw.randrange(2)
+            for start in draw.getrandbits(36), draw.getrandbits(36):
+                self.instr += 1
+                self.reference("i", 0x401800, 2)
+                for turn in range(turns):
+                    self.reference("r", start + 8 * turn, 8)
+                    self.reference("w", start + 0x8000 + 8 * turn, 8)
+                    self.instr += apart
         else:
             self.ref += draw.randrange(3)   # the tracer's own were left out
             self.event(draw.choice([17, 19, 65537, 70000]),
@@ -114,7 +115,7 @@ class Machine:
         self.event(2, [0, 0, 20, 20, 7], "init")
         for i, (tid, name) in enumerate(self.tasks):
             if i:
-                self.event(1, [tid, tid, 7 + i, 0], "one")
+                self.event(1, [tid, tid, 7 + i, 0], "gzip")
         for i, (tid, name) in enumerate(self.tasks):
             self.event(4, [tid, tid, 7 + i, 8, 100 + i], "/bin/" + name)
         while self.ref < references:

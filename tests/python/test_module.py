@@ -245,10 +245,10 @@ class Module(unittest.TestCase):
 
 
 # The module's words, and the command's options.
-SELECTIONS = [("process:one", ["--process", "one"]),
+SELECTIONS = [("process:gzip", ["--process", "gzip"]),
               ("user+type:read+fetch", ["--user", "--type", "read,fetch"]),
               ("task:21+kernel", ["--task", "21", "--kernel"]),
-              ("process:one+children", ["--process", "one", "--children"]),
+              ("process:gzip+children", ["--process", "gzip", "--children"]),
               ("range:402000:7fff00000000", ["--range", "402000:7fff00000000"]),
               ("from:references:3000+to:references:9000",
                ["--from", "references:3000", "--to", "references:9000"]),
