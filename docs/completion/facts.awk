@@ -51,10 +51,8 @@ function used(text, word, count, i, words)
 
 function option_fact(how, words)
 {
-	# `export' has --to twice: a format, or a moment
-	if (long == "" || long == "usage" || (name, long) in seen)
+	if (long == "" || long == "usage")
 		return
-	seen[name, long] = 1
 	how = "-"
 	if (value != "-") {
 		how = "text"
