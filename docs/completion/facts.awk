@@ -71,8 +71,9 @@ function option_fact(how, words)
 	if (words != "" && index(text, first_of(words)) == 1) {
 		text = tolower(value)
 		sub(/\[.*/, "", text)
-	} else if (match(text, /[:;] /) && RSTART > 12)
-		text = substr(text, 1, RSTART - 1)
+	} else {
+		text = first_clause(text)
+	}
 	print "option", name, letter, long, value, how, words, text
 	long = ""
 }
@@ -81,6 +82,18 @@ function first_of(words)
 {
 	sub(/ .*/, "", words)
 	return words
+}
+
+# Up to a colon or a semicolon, but not within parentheses, and not too little of it.
+function first_clause(text, i, c, open)
+{
+	for (i = 1; i < length(text); i++) {
+		c = substr(text, i, 1)
+		open += (c == "(") - (c == ")")
+		if (i > 16 && open == 0 && substr(text, i, 2) ~ /^[:;] /)
+			return substr(text, 1, i - 1)
+	}
+	return text
 }
 
 function take(where, what)
@@ -151,6 +164,7 @@ file == 1 { next }
 	long = substr(line, 3, RLENGTH - 2)
 	line = substr(line, RLENGTH + 1)
 	value = "-"
+	sub(/^\[=[^]]*\]/, "", line)	# who need not give a value is not asked for one
 	if (line ~ /^=/) {
 		match(line, /^=[^ ]+/)
 		value = substr(line, 2, RLENGTH - 1)
