@@ -2,6 +2,8 @@
 /*
  * press-keys DISPLAY-NUMBER KEYCODE...: press these keys of an X server, one after the other, and
  * release them in the opposite order, as a person does with Ctrl and another.
+ * press-keys DISPLAY-NUMBER --type LINE: type a line, one key after the other, and Return.  It may
+ * have what is on an American keyboard without Shift.
  *
  * It talks X's protocol and that of its extension XTEST by itself, so that no more than a
  * server (Xvfb) has to be there.
@@ -12,6 +14,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { QUERY_EXTENSION = 98, GET_INPUT_FOCUS = 43, FAKE_INPUT = 2, PRESS = 2, RELEASE = 3 };
@@ -70,11 +73,39 @@ static uint8_t find_xtest(int x)
 	return answer[9];
 }
 
-static void move(int x, uint8_t xtest, uint8_t how, const char *key)
+static void move(int x, uint8_t xtest, uint8_t how, int key)
 {
-	const uint8_t request[36] = { xtest, FAKE_INPUT, 9, 0, how, (uint8_t)atoi(key) };
+	const uint8_t request[36] = { xtest, FAKE_INPUT, 9, 0, how, (uint8_t)key };
 
 	put(x, request, sizeof(request));
+}
+
+static void press_together(int x, uint8_t xtest, char **keys, int count)
+{
+	for (int i = 0; i < count; i++)
+		move(x, xtest, PRESS, atoi(keys[i]));
+	for (int i = count - 1; i >= 0; i--)
+		move(x, xtest, RELEASE, atoi(keys[i]));
+}
+
+/* What the keys from keycode 10 on write; \1 is a key that writes nothing. */
+static const char KEYS[] = "1234567890-=\1\tqwertyuiop[]\n\1asdfghjkl;'`\1\\zxcvbnm,./\1\1\1 ";
+
+static void type(int x, uint8_t xtest, const char *line)
+{
+	const struct timespec pause = { .tv_nsec = 50 * 1000 * 1000 };
+
+	for (const char *c = line;; c++) {
+		const char *key = strchr(KEYS, *c ? *c : '\n');
+
+		if (!key || *c == '\1')
+			fail("no key writes that");
+		move(x, xtest, PRESS, 10 + (int)(key - KEYS));
+		move(x, xtest, RELEASE, 10 + (int)(key - KEYS));
+		if (!*c)
+			return;
+		nanosleep(&pause, NULL);	/* a keyboard holds few */
+	}
 }
 
 int main(int argc, char **argv)
@@ -87,10 +118,12 @@ int main(int argc, char **argv)
 		return fail("which keys of which server?");
 	x = connect_to(argv[1]);
 	xtest = find_xtest(x);
-	for (int i = 2; i < argc; i++)
-		move(x, xtest, PRESS, argv[i]);
-	for (int i = argc - 1; i >= 2; i--)
-		move(x, xtest, RELEASE, argv[i]);
+	if (strcmp(argv[2], "--type") != 0)
+		press_together(x, xtest, argv + 2, argc - 2);
+	else if (argc == 4)
+		type(x, xtest, argv[3]);
+	else
+		return fail("--type wants a line");
 	/* what is answered comes behind all that was asked; events may come before */
 	put(x, question, sizeof(question));
 	do
