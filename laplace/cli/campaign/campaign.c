@@ -160,18 +160,20 @@ static char *results_of(const char *file)
 	return asprintf(&path, "%.*s.results", (int)end, file) < 0 ? NULL : path;
 }
 
-/* Where other programs are is told by these, perhaps from here. */
+/* Where other programs are is told by these, perhaps from here; traces tell it as it was said. */
 static void keep_places(void)
 {
 	static const char *const name[] = { "LAPLACE_BOCHS", "LAPLACE_DATADIR" };
 
 	for (size_t i = 0; i < sizeof(name) / sizeof(name[0]); i++) {
 		const char *value = getenv(name[i]);
-		char *path = value && *value ? realpath(value, NULL) : NULL;
+		char *here = value && *value && *value != '/' ? getcwd(NULL, 0) : NULL, *path;
 
-		if (path)
+		if (here && asprintf(&path, "%s/%s", here, value) >= 0) {
 			setenv(name[i], path, 1);
-		free(path);
+			free(path);
+		}
+		free(here);
 	}
 }
 
