@@ -41,7 +41,8 @@ def map_of(trace):
     for block in trace.references(["instruction", "address"]):
         place = numpy.searchsorted(pages, block["address"] >> numpy.uint64(12))
         moment = (block["instruction"] - numpy.uint64(first)).astype(numpy.int64)
-        numpy.add.at(counts, (place * ROWS // len(pages), moment * COLUMNS // (last - first + 1)), 1)
+        column = moment * COLUMNS // (last - first + 1)
+        numpy.add.at(counts, (place * ROWS // len(pages), column), 1)
     return counts, (first or 0, last, 0, len(pages))
 
 

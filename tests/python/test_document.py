@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """test_document: all that docs/python.md shows is run, in its order, on a gzip.lpl that is here.
 
-The one-liners have to print the number of pages that `laplace cat' tells of.  DuckDB and R are tried
-where they are there, and so is the example; what is not tried is said.  Environment: LAPLACE.
+The one-liners have to print the number of pages that `laplace cat' tells of.  DuckDB and R are
+tried where they are there, and so is the example; what is not tried is said.  Environment:
+LAPLACE.
 """
 import contextlib
 import importlib.util
@@ -82,7 +83,8 @@ def main():
             assert file.read(8) == b"\x89PNG\r\n\x1a\n" and os.path.getsize("curves.png") > 10000
     for name in sorted(set(untried)):
         print(f"untried: {name} is not there")
-    print(f"{len(blocks) - len(untried)} of {len(blocks)} examples of docs/python.md did what they say")
+    print(f"{len(blocks) - len(untried)} of {len(blocks)} examples of docs/python.md did what they "
+          "say")
 
 
 main()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""test_module LAYOUT TRACE... -- [TRACE...]: laplace_trace against the headers and against the command.
+"""test_module LAYOUT TRACE... -- [TRACE...]: laplace_trace against headers and command.
 
 What `laplace cat`, `laplace sim` and `laplace report` print of the traces is what the module has to
 hand over: every field, in blocks of odd sizes, chosen and not.  (Of the large traces behind the
@@ -42,8 +42,8 @@ def printed(trace, *options):
     cat = subprocess.Popen([os.environ["LAPLACE"], "cat", "-f", "csv", *options, trace],
                            stdout=subprocess.PIPE)
     with cat.stdout:
-        cells = pandas.read_csv(cat.stdout, dtype={
-            name: numpy.uint64 for name in ("reference", "instruction", "cycle", "space", "address")})
+        cells = pandas.read_csv(cat.stdout, dtype=dict.fromkeys(
+            ("reference", "instruction", "cycle", "space", "address"), numpy.uint64))
     assert cat.wait() == 0
     table = {name: cells[name].to_numpy().astype(dtype)
              for name, (_, dtype) in lt.COLUMNS.items() if name not in ("type", "flags")}
@@ -124,7 +124,8 @@ class Module(unittest.TestCase):
             with_references = [event for _, event in lt.Trace(trace).records([]) if event]
             self.assertEqual(list(lt.Trace(trace).events()), with_references)
         path = make_trace("events.lpl", "r 1 1 1 5 1000 4\n"
-                          "event 2 1 1 2 7 3 4 1,2,ffffffffffffffff,9 two\nevent 999 1 1 2 0 0 0 - -\n")
+                          "event 2 1 1 2 7 3 4 1,2,ffffffffffffffff,9 two\n"
+                          "event 999 1 1 2 0 0 0 - -\n")
         known, unknown = lt.Trace(path).events()
         self.assertEqual(known, ("schedule", 2, 1, 1, 2, 7, 3, 4, {
             "previous tid": 1, "previous state": 2, "next tid": 2**64 - 1, "next tgid": 9,
@@ -173,7 +174,8 @@ class Module(unittest.TestCase):
         self.assertEqual(exact.tolist(), [False, True])
 
     def test_whole_addresses(self):
-        path = make_trace("high.lpl", "r 1 1 1 5 ffffffffffffffff 1\nw 2 1 1 5 8000000000000001 4\n")
+        path = make_trace("high.lpl", "r 1 1 1 5 ffffffffffffffff 1\n"
+                          "w 2 1 1 5 8000000000000001 4\n")
         (block,) = lt.Trace(path).references()
         self.assertEqual(block["address"].dtype, numpy.uint64)
         self.assertEqual(block["address"].tolist(), [0xffffffffffffffff, 0x8000000000000001])
@@ -209,7 +211,8 @@ class Module(unittest.TestCase):
             whole = file.read()
         path = "damaged.lpl"
         with open(path, "wb") as file:
-            file.write(whole[:len(whole) * 2 // 3] + b"\xff\x00\xff" + whole[len(whole) * 2 // 3 + 3:])
+            middle = len(whole) * 2 // 3
+            file.write(whole[:middle] + b"\xff\x00\xff" + whole[middle + 3:])
         found = 0
         with self.assertRaises(lt.InputError) as caught:
             for block in lt.Trace(path).references(count=100):
