@@ -17,7 +17,7 @@ static const struct argp_option option_table[] = {
 	{ NULL, 0, NULL, 0, "Only some of the references:", 2 },
 	{ "process", KEY_PROCESS, "NAME|PID", 0,
 	  "Made by processes of this name, or number, and by the kernel on their behalf", 2 },
-	{ "children", KEY_CHILDREN, NULL, 0, "And by those that they made", 2 },
+	{ "children", KEY_CHILDREN, NULL, 0, "And by all processes that they created", 2 },
 	{ "task", KEY_TASK, "NAME|TID", 0, "Made by tasks, that is threads, of this name or number", 2 },
 	{ "user", KEY_USER, NULL, 0, "Made in user mode", 2 },
 	{ "kernel", KEY_KERNEL, NULL, 0, "Made in kernel mode", 2 },
@@ -30,10 +30,10 @@ static const struct argp_option option_table[] = {
 	  "page-table, unresolved", 2 },
 	{ "file", KEY_FILE, "PATH", 0, "To pages of this file, of a canonical trace", 2 },
 	{ "from", KEY_FROM, "MOMENT", 0,
-	  "Made from then on: references:N, instructions:N, cycles:N, seconds:S, mark:TEXT, "
+	  "Made from this moment on: references:N, instructions:N, cycles:N, seconds:S, mark:TEXT, "
 	  "exec:NAME", 2 },
 	{ "until", KEY_UNTIL, "MOMENT", 0,
-	  "Made before that; --to says the same, unless it names a format", 2 },
+	  "Made before this moment; --to means the same, unless it names a format", 2 },
 	{ "to", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 2 },
 	{ 0 }
 };

@@ -30,7 +30,7 @@ enum { OPT_TIMEOUT = 256 };
 
 static const struct argp_option option_table[] = {
 	{ "timeout", OPT_TIMEOUT, "SECONDS", 0,
-	  "Wait so long for the reply (as long as it takes)", 0 },
+	  "Wait this long for the reply (as long as it takes)", 0 },
 	{ 0 }
 };
 

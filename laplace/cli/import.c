@@ -35,10 +35,10 @@ static const struct argp_option option_table[] = {
 	{ "from", 'f', "FORMAT", 0, "", 0 },
 	{ "output", 'o', "TRACE", 0, "The trace to write", 0 },
 	{ "reduction", OPT_REDUCTION, "SPEC", 0,
-	  "What FILE was reduced by before (none; unknown for formats of reduced traces, and for "
+	  "How FILE was reduced before (none; unknown for formats of reduced traces, and for "
 	  "references to whole pages)", 0 },
 	{ "memory", 'k', "PAGES", 0, "The memory of a behaviour sequence", 0 },
-	{ "page-size", OPT_PAGE_SIZE, "BYTES", 0, "Of the pages that FILE tells (4096)", 0 },
+	{ "page-size", OPT_PAGE_SIZE, "BYTES", 0, "The size of the pages in FILE (4096)", 0 },
 	{ "addresses", OPT_ADDRESSES, "KIND", 0, "virtual (the default) or canonical", 0 },
 	{ "title", OPT_TITLE, "TEXT", 0, "Kept in the trace", 0 },
 	{ "level", 'l', "N", 0, "Compression level of zstd, 1 to 19 (3)", 0 },

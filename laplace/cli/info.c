@@ -48,7 +48,7 @@ struct info {
 enum { OPT_CARD = 256 };
 
 static const struct argp_option option_table[] = {
-	{ "card", OPT_CARD, NULL, 0, "What the appendix of a paper has to tell of it: what ran, on which "
+	{ "card", OPT_CARD, NULL, 0, "Print what the appendix of a paper needs: what ran, on which "
 	  "machine, what made it, hashes, what it is exact for", 0 },
 	{ 0 }
 };

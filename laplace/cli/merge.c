@@ -54,7 +54,7 @@ static const struct argp_option option_table[] = {
 	{ "audit", OPT_AUDIT, NULL, 0,
 	  "Print the books and check that they balance; -f and -o may be left out", 0 },
 	{ "problems", OPT_PROBLEMS, "N", 0,
-	  "How many records of each kind an audit shows that do not fit (3)", 0 },
+	  "How many records of each kind that do not fit an audit shows (3)", 0 },
 	{ 0 }
 };
 

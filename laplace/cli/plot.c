@@ -56,7 +56,7 @@ static const struct argp_option option_table[] = {
 	{ "output", 'o', "PICTURE", 0,
 	  "A .png or .svg file; of a trace also .csv, the numbers; - draws with characters", 0 },
 	{ "terminal", OPT_TERMINAL, NULL, 0, "The same as -o -", 0 },
-	{ "title", 't', "TEXT", 0, "Above the curves", 0 },
+	{ "title", 't', "TEXT", 0, "A title above the curves", 0 },
 	{ NULL, 0, NULL, 0, "For pictures of a trace:", 1 },
 	{ "by", OPT_BY, "WHAT", 0, "footprint: by kind or by process (kind)", 1 },
 	{ "top", OPT_TOP, "N", 0, "timeline: how many tasks (20)", 1 },

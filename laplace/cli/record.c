@@ -43,38 +43,39 @@ static const struct argp_option option_table[] = {
 	  "End the run when a condition holds: also bytes:N (of the trace), seconds:N", 0 },
 	{ "control", OPT_CONTROL, "SOCKET", 0, "Let `laplace ctl SOCKET' steer the run", 0 },
 	{ "windows", OPT_WINDOWS, "WHEN", 0,
-	  "Trace in windows of time only: every:1G,length:10M (instructions), "
+	  "Trace only in windows of time: every:1G,length:10M (instructions), "
 	  "mark:X,until:Y (the guest's marks), task:NAME, syscall:NAME ...", 0 },
 	{ "only", OPT_ONLY, "CHOICE", 0,
-	  "Record some of the references only, chosen before they are reduced: process:NAME, "
+	  "Record only some of the references, chosen before they are reduced: process:NAME, "
 	  "children, task:NAME, user, kernel, type:TYPE, range:START:END, from:MOMENT, to:MOMENT, joined by + signs", 0 },
-	{ "dry-run", 'n', NULL, 0, "Only check the options and the machine, and start nothing", 0 },
+	{ "dry-run", 'n', NULL, 0, "Check the options and the machine, but start nothing", 0 },
 	{ "instructions", OPT_INSTRUCTIONS, "N", 0,
-	  "How many are expected: progress tells what is left (--end instructions:N ends the run)",
+	  "How many are expected, so that progress shows what is left (--end instructions:N ends the "
+	  "run)",
 	  0 },
 	{ "kernel", OPT_KERNEL, "WHERE", 0,
 	  "Where the guest's kernel_trace_record is: auto (it tells), none, a hexadecimal "
 	  "address, a System.map or a vmlinux", 0 },
 	{ "flush", OPT_FLUSH, "EVERY", 0,
-	  "How often all that happened is made readable in the file: 10s (seconds, the "
-	  "default), 1000000000i (instructions: the file repeats byte for byte), off", 0 },
+	  "How often everything that has happened is made readable in the file: 10s (seconds, "
+	  "the default), 1000000000i (instructions: the file repeats byte for byte), off", 0 },
 	{ "sync", OPT_SYNC, "SECONDS", 0,
-	  "How often what was written is brought to the disk, so that a loss of power loses "
-	  "no more (30); 0: when the trace is closed", 0 },
+	  "How often what was written is forced to the disk, so that a power failure loses no "
+	  "more (30); 0: only when the trace is closed", 0 },
 	{ "on-full", OPT_ON_FULL, "WHAT", 0,
 	  "When the disk is full: wait for room (wait, the default), or end the run and close "
 	  "the trace (stop)", 0 },
 	{ "segment", OPT_SEGMENT, "SIZE", 0,
-	  "Cut the trace into files that end after so much, bytes:4G or instructions:20G; TRACE "
+	  "Cut the trace into files of this size, bytes:4G or instructions:20G; TRACE "
 	  "is a manifest that names them, and is read as one trace", 0 },
 	{ "checkpoint", OPT_CHECKPOINT, "WHEN", 0,
 	  "Save the machine beside the trace, which is in segments then: every:20G (instructions), "
 	  "or when it is asked for (on)", 0 },
 	{ "resume", OPT_RESUME, "TRACE", 0,
-	  "Go on with a recording that was cut off, from its last checkpoint; takes no MACHINE", 0 },
+	  "Resume a recording that was cut off, from its last checkpoint; takes no MACHINE", 0 },
 	{ "status-file", OPT_STATUS_FILE, "PATH", 0,
 	  "Append the status to this file now and then, a JSON object a line", 0 },
-	{ "status-every", OPT_STATUS_EVERY, "SECONDS", 0, "How often that is (10)", 0 },
+	{ "status-every", OPT_STATUS_EVERY, "SECONDS", 0, "How often that is done (10)", 0 },
 	{ "walks", OPT_WALKS, NULL, 0, "Record page-table walks, too", 0 },
 	{ "level", 'l', "N", 0, "Compression level of zstd, 1 to 19 (3)", 0 },
 	{ "title", OPT_TITLE, "TEXT", 0, "Kept in the trace", 0 },

@@ -28,7 +28,7 @@ enum { OPT_ONCE = 256 };
 
 static const struct argp_option option_table[] = {
 	{ "interval", 'i', "SECONDS", 0, "How often to look (1)", 0 },
-	{ "once", OPT_ONCE, NULL, 0, "Tell how it is now, and end", 0 },
+	{ "once", OPT_ONCE, NULL, 0, "Show the present state once, and end", 0 },
 	{ 0 }
 };
 
