@@ -24,13 +24,20 @@ BEGIN {
 	print "# Bash completion for laplace(1), made of what the command says of its options."
 	print "# shellcheck shell=bash disable=SC2034"
 }
-$1 == "subcommand" { subcommands = subcommands (subcommands == "" ? "" : " ") $2; name[++names] = $2 }
+$1 == "subcommand" {
+	subcommands = subcommands (subcommands == "" ? "" : " ") $2
+	name[++names] = $2
+}
 $1 == "option" {
 	options[$2] = options[$2] (options[$2] == "" ? "" : " ") "--" $4 ($5 == "-" ? "" : "=")
 	if ($5 != "-")
 		append($2 ":--" $4 ($3 == "-" ? "" : " | " $2 ":-" $3), $6, $7)
 }
-$1 == "argument" { argument[++arguments] = $2 ":" $3; argument_how[arguments] = $4; argument_words[arguments] = $5 }
+$1 == "argument" {
+	argument[++arguments] = $2 ":" $3
+	argument_how[arguments] = $4
+	argument_words[arguments] = $5
+}
 END {
 	printf "\n_laplace_subcommands='%s'\n", subcommands
 	print "\n_laplace_options() { # SUBCOMMAND\n\tcase $1 in"

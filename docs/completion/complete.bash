@@ -80,7 +80,12 @@ _laplace() {
 	compopt -o filenames 2> /dev/null
 	case $how in
 	directory) mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
-	command) mapfile -t COMPREPLY < <({ compgen -f -- "$current"; compgen -c -- "$current"; } | sort -u) ;;
+	command)
+		mapfile -t COMPREPLY < <({
+			compgen -f -- "$current"
+			compgen -c -- "$current"
+		} | sort -u)
+		;;
 	*) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
 	esac
 }

@@ -63,7 +63,8 @@ $1 == "option" { options[$2] = options[$2] " \\\n\t\t\t" specification($3, $4, $
 $1 == "word" { told[$2] = told[$2] " " $3 "\\:" "\"" described($4) "\"" }
 $1 == "argument" {
 	if ($4 == "command") {
-		options[$2] = options[$2] " \\\n\t\t\t'(-)" $3 ":PROGRAM:" action($4, $5) "' '*::ARGUMENT:_normal'"
+		options[$2] = options[$2] " \\\n\t\t\t'(-)" $3 ":PROGRAM:" action($4, $5) \
+			"' '*::ARGUMENT:_normal'"
 		ended[$2] = 1
 	} else {
 		for (i = arguments[$2] + 1; i < $3; i++)
@@ -81,10 +82,12 @@ END {
 	for (i = 1; i <= names_known; i++)
 		printf "\t\t'%s:%s'\n", name[i], described(summary[name[i]])
 	print "\t)\n"
-	print "\t_arguments -C '(- *)'{-\\?,--help}'[tell the options]' '(- *)'{-V,--version}'[tell the version]' \\"
+	print "\t_arguments -C '(- *)'{-\\?,--help}'[tell the options]' \\"
+	print "\t\t'(- *)'{-V,--version}'[tell the version]' \\"
 	print "\t\t'1:subcommand:->subcommand' '*::argument:->argument'"
 	print "\tcase $state in"
-	print "\tsubcommand)\n\t\t_describe subcommand subcommands -- '(help:\"tell the options of a subcommand\")' ;;"
+	print "\tsubcommand)\n\t\t_describe subcommand subcommands -- \\"
+	print "\t\t\t'(help:\"tell the options of a subcommand\")' ;;"
 	print "\targument)\n\t\tcurcontext=${curcontext%:*}-$words[1]:\n\t\tcase $words[1] in"
 	print "\t\thelp) _describe subcommand subcommands ;;"
 	for (i = 1; i <= names_known; i++)
