@@ -159,6 +159,9 @@ static void set_only(struct argp_state *state, struct record_options *options, c
 	if (lpl_choice_parse(&choice, words, text, &report) ||
 	    lpl_choice_say(options->only, &choice, &report))
 		argp_error(state, "--only %s: %s", text, report.text);
+	if (choice.kinds || choice.file)
+		argp_error(state, "--only %s: what is behind a page is known only when the trace is merged; "
+			   "laplace reduce chooses kinds and files of a canonical trace", text);
 }
 
 static void check_segment(struct argp_state *state, const char *text)

@@ -262,7 +262,13 @@ echo 'int main(void) { __asm__("vpaddd %ymm0, %ymm0, %ymm0"); return 0; }' | ${C
 run avx2 -- ./avx2
 expect_status 132 avx2
 expect_line "$WORK/avx2.stderr" 'an instruction that the guest.s processor does not have; --cpu=x86-64-v3'
+echo 'int v3(void) { return 0; }' | ${CC:-gcc} -shared -fPIC -Wl,-z,x86-64-v3 -o "$PWD/libv3.so" -x c -
+echo 'int v3(void); int main(void) { return v3(); }' | ${CC:-gcc} -o by-library -x c - -x none "$PWD/libv3.so"
+refused processor 'libv3.so needs a processor of the level x86-64-v3' -- ./by-library
 refused option "unrecognized option '--frob'" --frob -- true
+refused option '--cpu: nothing is named' --cpu= -- true
+refused option "reduction 'sod:64': not one of" -qrsod:64 -- true
+refused option '--only kind:anonymous: what is behind a page is known only when' --only kind:anonymous -- true
 refused option "reduction 'sod:64': not one of" -r sod:64 -- true
 refused option "--only nobody: 'nobody' is none of" --only nobody -- true
 refused option 'a,b.lpl: no commas, quotes' -o a,b.lpl -- true
