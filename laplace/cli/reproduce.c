@@ -111,10 +111,12 @@ int cmd_reproduce(int argc, char **argv)
 		options.output = output;
 	}
 	status = cli_refuse_input(options.output, options.trace);
-	if (!status && !recipe)
+	if (status)
+		;	/* told */
+	else if (!recipe)
 		status = cli_complain(CLI_DAMAGED, "%s: does not tell what it was made of; only traces that "
 				      "laplace run left do", options.trace);
-	if (!status)
+	else
 		status = hand_over(path, recipe);
 	if (!status && bochs && setenv("LAPLACE_BOCHS", bochs, 1) < 0)
 		status = cli_complain(CLI_FAILED, "no memory");
