@@ -2,10 +2,12 @@
 /* Which checkpoint a recording is taken up at; see checkpoint.h. */
 #include <dirent.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "checkpoint.h"
 #include "say.h"
@@ -59,6 +61,16 @@ static unsigned long cut(char *path)
 	return number;
 }
 
+/* Is there a trace of this name, or what of one was recorded before it was cut off? */
+static bool was_begun(const char *trace)
+{
+	char part[PATH_MAX];
+
+	return access(trace, F_OK) == 0 ||
+	       (snprintf(part, sizeof(part), "%s.part", trace) < (int)sizeof(part) &&
+		access(part, F_OK) == 0);
+}
+
 int cli_find_checkpoint(const char *given, char trace[PATH_MAX], char checkpoint[PATH_MAX])
 {
 	char folder[PATH_MAX], path[PATH_MAX];
@@ -81,6 +93,8 @@ int cli_find_checkpoint(const char *given, char trace[PATH_MAX], char checkpoint
 				    *base ? strerror(errno) : "it names no trace");
 	if (!number)
 		number = newest(trace, base);
+	if (!number && !was_begun(path))
+		return cli_complain(CLI_FAILED, "%s: no recording of that name was begun", given);
 	if (!number)
 		return cli_complain(CLI_FAILED, "%s: has no checkpoint to go on from (record "
 				    "--checkpoint makes them); a run repeats exactly, so record it "

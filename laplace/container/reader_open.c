@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A reader of one file, or of a manifest's: opening and closing it, and what it is asked. */
+#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -105,7 +108,7 @@ static enum lpl_error open_segments(struct lpl_reader **result, int fd, const ch
 enum lpl_error lpl_reader_open(struct lpl_reader **reader, const char *path,
 			       struct lpl_report *report)
 {
-	char name[LPL_NAME_SIZE];
+	char name[LPL_NAME_SIZE], part[PATH_MAX];
 	int fd;
 
 	*reader = NULL;
@@ -114,8 +117,16 @@ enum lpl_error lpl_reader_open(struct lpl_reader **reader, const char *path,
 					  report);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
+		int why = errno;
+		bool begun = why == ENOENT &&
+			     snprintf(part, sizeof(part), "%s.part", path) < (int)sizeof(part) &&
+			     access(part, F_OK) == 0;
+
 		lpl_short_name(name, path);
-		return lpl_fail(report, LPL_ERR_IO, "%s: cannot be opened", name);
+		errno = why;
+		return lpl_fail(report, LPL_ERR_IO, "%s: cannot be opened%s", name, begun ?
+				" (what is being recorded, or was cut off, has .part behind its "
+				"name)" : "");
 	}
 	if (lpl_is_manifest_file(fd))
 		return open_segments(reader, fd, path, report);

@@ -133,7 +133,7 @@ enum lpl_error lpl_sizes_parse(struct lpl_sizes *sizes, const char *spec,
 		if (!parse_range(&range, &text) || (*text != ',' && *text != '\0')) {
 			lpl_sizes_free(sizes);
 			return lpl_fail(report, LPL_ERR_USAGE,
-					"sizes '%.80s': not a list of sizes from 1 page on "
+					"sizes '%.80s': not a list of numbers of pages, from 1 on "
 					"(16,64,256), ranges (16:256:16, 16:4096:*2), or all",
 					spec);
 		}
