@@ -107,6 +107,7 @@ struct simulation {
 	struct lpl_local *local;
 	char **name;
 	size_t count, room;
+	bool chosen;			/* a part of the trace alone */
 };
 
 static const char *policy_of(const struct simulation *simulation, size_t index)
@@ -180,6 +181,7 @@ static int open_simulation(struct simulation *simulation, const struct options *
 	char *rest = options->policies, *policy;
 	int status = CLI_DONE;
 
+	simulation->chosen = how.part != LPL_PART_ALL;
 	if (options->local ? lpl_local_open(&simulation->local, reduction, &report) :
 			     lpl_simulator_open(&simulation->simulator, &how, &report))
 		return cli_report(&report);
@@ -290,8 +292,11 @@ static void warn(const struct simulation *simulation, size_t index, const struct
 			     result->timed ? "references" : "pages",
 			     result->timed ? "taus" : "memories");
 	else
-		cli_complain(0, "warning: %s: %s is not exact on a trace reduced by %s",
-			     options->trace, simulation->name[index], reduction);
+		cli_complain(0, "warning: %s: %s is not exact on %sa trace reduced by %s%s",
+			     options->trace, simulation->name[index], simulation->chosen ?
+			     "a part of " : "", reduction, simulation->chosen ?
+			     "; record every reference (-r none), or, for lru and opt, "
+			     "that part (--only)" : "");
 }
 
 /* `made`: references before reduction, of those that were simulated; 0: not known. */
