@@ -3,8 +3,8 @@
 # A trace of `laplace run` tells what it was made of (`laplace info --card`), and is made again from that.
 export LAPLACE_DATADIR=$SRCDIR LAPLACE_BOCHS=$BUILDDIR/build/bochs/laplace-bochs
 export XDG_CACHE_HOME=$WORK/cache
-mkdir "$WORK/a place"
-cd "$WORK/a place" || exit
+mkdir "$WORK/a second place"
+cd "$WORK/a second place" || exit
 printf 'one\ntwo' >$'odd \xc3\xa4 name'
 printf 'three' >input
 "$LAPLACE" run -q --kernel "$BUILDDIR/build/kernel" --env 'A=$x y' --keep left -o again.lpl -- \
@@ -31,11 +31,11 @@ reproduce 0 again.lpl
 cd /
 reproduce_in_root() {
 	status=0
-	"$LAPLACE" reproduce --run "$WORK/a place/again.lpl" <"$WORK/a place/input" >"$WORK/told" 2>&1 || status=$?
+	"$LAPLACE" reproduce --run "$WORK/a second place/again.lpl" <"$WORK/a second place/input" >"$WORK/told" 2>&1 || status=$?
 }
 reproduce_in_root
 [ $status = 0 ] || fail "it is not the same: $(cat "$WORK/told")"
-cd "$WORK/a place" || exit
+cd "$WORK/a second place" || exit
 cmp again.lpl again.lpl.again || fail "said to be the same, and is not"
 [ ! -e left ] || fail "what the first run kept was replaced"
 reproduce 2 --run again.lpl
