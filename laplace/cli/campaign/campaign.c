@@ -287,18 +287,12 @@ static void list_jobs(const struct jobs *jobs, FILE *out, bool with_state)
 /* One line a job; the order is that of FILE. */
 static int write_manifest(const struct jobs *jobs, const struct store *store)
 {
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
-	int status;
+	struct store_text manifest;
 
-	if (!out)
-		return cli_complain(CLI_FAILED, "no memory");
-	list_jobs(jobs, out, false);
-	status = fclose(out) == 0 ? store_replace(store, "manifest", text, size) :
-				    cli_complain(CLI_FAILED, "no memory");
-	free(text);
-	return status;
+	if (store_begin(&manifest))
+		return CLI_FAILED;
+	list_jobs(jobs, manifest.out, false);
+	return store_end(store, &manifest, "manifest", CLI_DONE);
 }
 
 static size_t count_done(const struct jobs *jobs)

@@ -213,11 +213,20 @@ int store_keep(const struct store *store, const struct job *job, struct claim *c
 /* It failed, and is put where that can be looked at; or (`keep` is false) nothing is left. */
 void store_drop(const struct store *store, const struct job *job, struct claim *claim, bool keep);
 
+/* A file of the directory's that is being written; in memory, until it is whole. */
+struct store_text {
+	FILE *out;		/* write to this */
+	char *bytes;
+	size_t size;
+};
+
+/* Complains; returns an exit status.  What was begun has to be ended. */
+int store_begin(struct store_text *text);
 /*
- * Replace a file of the directory's by `text`, at once: others may do the same.  Complains;
- * returns an exit status.
+ * Put it in the place of the file `name`, at once: others may do the same.  Unless `status` says
+ * that something failed before: then that is returned, and the file stays as it is.
  */
-int store_replace(const struct store *store, const char *name, const char *text, size_t size);
+int store_end(const struct store *store, struct store_text *text, const char *name, int status);
 
 /* ---- running ---- */
 

@@ -168,21 +168,18 @@ struct inputs *inputs_open(const char *directory)
 static void write_known(const struct inputs *inputs)
 {
 	struct store store;
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
+	struct store_text text;
 
-	for (size_t i = 0; out && i < inputs->count; i++) {
+	if (store_begin(&text))
+		return;
+	for (size_t i = 0; i < inputs->count; i++) {
 		const struct known *known = &inputs->known[i];
 
 		if (known->settled && !strchr(known->path, '\n'))
-			fprintf(out, "%s %s %s\n", known->hash, known->state, known->path);
+			fprintf(text.out, "%s %s %s\n", known->hash, known->state, known->path);
 	}
-	if (out && fclose(out) == 0 && store_open(&store, inputs->results, false) == CLI_DONE) {
-		(void)store_replace(&store, "inputs", text, size);
-		store_close(&store);
-	}
-	free(text);
+	(void)store_end(&store, &text, "inputs", store_open(&store, inputs->results, false));
+	store_close(&store);
 }
 
 void inputs_close(struct inputs *inputs)

@@ -176,21 +176,17 @@ static void put_page(const struct panels *panels, const struct jobs *jobs, const
 int page_write(const struct jobs *jobs, const struct store *store, const char *title)
 {
 	struct panels panels = { .count = 0 };
-	char *text = NULL;
-	size_t size = 0;
+	struct store_text page;
 	int status = read_panels(&panels, jobs, store);
-	FILE *out = status ? NULL : open_memstream(&text, &size);
 
-	if (out) {
-		put_page(&panels, jobs, title, out);
-		status = fclose(out) == 0 ? store_replace(store, "report.html", text, size) :
-					    CLI_FAILED;
-	} else if (!status) {
-		status = cli_complain(CLI_FAILED, "no memory for the report");
+	if (!status)
+		status = store_begin(&page);
+	if (!status) {
+		put_page(&panels, jobs, title, page.out);
+		status = store_end(store, &page, "report.html", CLI_DONE);
 	}
 	for (size_t i = 0; i < panels.count; i++)
 		curves_free(&panels.panel[i].curves);
 	free(panels.panel);
-	free(text);
 	return status;
 }

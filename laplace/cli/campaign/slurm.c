@@ -51,37 +51,25 @@ static void put_quoted(FILE *out, const char *text)
 	fputc('\'', out);
 }
 
-static int replace(const struct store *store, const char *name, FILE *out, char **text,
-		   const size_t *size)
-{
-	int status = fclose(out) == 0 ? store_replace(store, name, *text, *size) :
-					cli_complain(CLI_FAILED, "no memory");
-
-	free(*text);
-	*text = NULL;
-	return status;
-}
-
 /* What is not done of a stage; *count of them. */
 static int write_list(const struct scripts *scripts, enum stage stage, size_t *count)
 {
-	char *text = NULL, name[64];
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
+	struct store_text list;
+	char name[64];
 
 	*count = 0;
-	if (!out)
-		return cli_complain(CLI_FAILED, "no memory");
+	if (store_begin(&list))
+		return CLI_FAILED;
 	for (size_t i = 0; i < scripts->jobs->count; i++) {
 		const struct job *job = &scripts->jobs->job[i];
 
 		if (stage_of(job) == stage && !store_has(scripts->store, job)) {
-			fprintf(out, "%s\n", job->identity);
+			fprintf(list.out, "%s\n", job->identity);
 			++*count;
 		}
 	}
 	snprintf(name, sizeof(name), "slurm/%s", stage_name[stage]);
-	return replace(scripts->store, name, out, &text, &size);
+	return store_end(scripts->store, &list, name, CLI_DONE);
 }
 
 static void put_command(const struct scripts *scripts, FILE *out)
@@ -94,12 +82,12 @@ static void put_command(const struct scripts *scripts, FILE *out)
 /* What a task does; $1 is the list, $2 how many of it are other arrays'. */
 static int write_task(const struct scripts *scripts)
 {
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
+	struct store_text task;
+	FILE *out;
 
-	if (!out)
-		return cli_complain(CLI_FAILED, "no memory");
+	if (store_begin(&task))
+		return CLI_FAILED;
+	out = task.out;
 	fputs("#!/bin/sh\nset -eu\n"
 	      "[ \"$1\" != gather ] || exec ", out);
 	put_command(scripts, out);
@@ -110,7 +98,7 @@ static int write_task(const struct scripts *scripts)
 	fputs(" --job \"$(sed -n \"$(($2 + SLURM_ARRAY_TASK_ID))p\" \"$1\")\" ", out);
 	put_quoted(out, scripts->file);
 	fputc('\n', out);
-	return replace(scripts->store, "slurm/task", out, &text, &size);
+	return store_end(scripts->store, &task, "slurm/task", CLI_DONE);
 }
 
 /* `sbatch ... task ARGUMENT...', whose number `id' has then. */
@@ -143,13 +131,13 @@ static void put_stage(const struct scripts *scripts, FILE *out, enum stage stage
 
 static int write_submit(struct scripts *scripts)
 {
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
+	struct store_text submit;
 	int status = CLI_DONE;
+	FILE *out;
 
-	if (!out)
-		return cli_complain(CLI_FAILED, "no memory");
+	if (store_begin(&submit))
+		return CLI_FAILED;
+	out = submit.out;
 	fputs("#!/bin/sh\n# Submits what was not done when this was written.\nset -eu\nslurm=",
 	      out);
 	put_quoted(out, scripts->store->directory);
@@ -165,12 +153,7 @@ static int write_submit(struct scripts *scripts)
 	put_sbatch(scripts, out, "gather");
 	fputs(" --output=\"$slurm/gather.log\" \"$slurm/task\" gather)\n"
 	      "echo \"${id%%;*}\"\n", out);
-	if (status) {
-		fclose(out);
-		free(text);
-		return status;
-	}
-	return replace(scripts->store, "slurm/submit", out, &text, &size);
+	return store_end(scripts->store, &submit, "slurm/submit", status);
 }
 
 /* Run the script that was written; what it prints is the number of the last job. */

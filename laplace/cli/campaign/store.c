@@ -227,7 +227,15 @@ void store_drop(const struct store *store, const struct job *job, struct claim *
 
 /* ---- files of the whole ---- */
 
-int store_replace(const struct store *store, const char *name, const char *text, size_t size)
+int store_begin(struct store_text *text)
+{
+	*text = (struct store_text){ .size = 0 };
+	text->out = open_memstream(&text->bytes, &text->size);
+	return text->out ? CLI_DONE : cli_complain(CLI_FAILED, "no memory");
+}
+
+/* Under its name there is always a whole one. */
+static int replace(const struct store *store, const char *name, const struct store_text *text)
 {
 	char *path, *temporary = NULL;
 	int status = CLI_DONE;
@@ -239,7 +247,7 @@ int store_replace(const struct store *store, const char *name, const char *text,
 		temporary = NULL;
 	else
 		file = fopen(temporary, "we");
-	if (!file || fwrite(text, 1, size, file) != size || fflush(file) != 0 ||
+	if (!file || fwrite(text->bytes, 1, text->size, file) != text->size || fflush(file) != 0 ||
 	    fsync(fileno(file)) < 0)
 		status = cli_complain(CLI_FAILED, "%s: %s", path, strerror(errno));
 	if (file && fclose(file) != 0 && !status)
@@ -250,5 +258,15 @@ int store_replace(const struct store *store, const char *name, const char *text,
 		unlink(temporary);
 	free(temporary);
 	free(path);
+	return status;
+}
+
+int store_end(const struct store *store, struct store_text *text, const char *name, int status)
+{
+	if (fclose(text->out) != 0 && !status)
+		status = cli_complain(CLI_FAILED, "no memory");
+	if (!status)
+		status = replace(store, name, text);
+	free(text->bytes);
 	return status;
 }

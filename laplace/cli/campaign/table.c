@@ -87,25 +87,22 @@ static int add_all(struct tables *tables, const struct jobs *jobs, const struct 
 static int write_results(const struct jobs *jobs, const struct store *store)
 {
 	struct tables tables = { .json = json_array() };
-	char *csv = NULL, *json = NULL;
-	size_t size = 0;
-	int status;
+	struct store_text csv, json;
+	int status = store_begin(&csv);
 
-	tables.csv = open_memstream(&csv, &size);
-	if (!tables.csv)
-		return cli_complain(CLI_FAILED, "no memory");
-	fputs(heading, tables.csv);
-	status = add_all(&tables, jobs, store);
-	json = status ? NULL : json_dumps(tables.json, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
-	if (fclose(tables.csv) != 0 || (!status && !json))
-		status = cli_complain(CLI_FAILED, "no memory for the table");
+	if (!status) {
+		tables.csv = csv.out;
+		fputs(heading, csv.out);
+		status = store_end(store, &csv, "table.csv", add_all(&tables, jobs, store));
+	}
 	if (!status)
-		status = store_replace(store, "table.csv", csv, size);
-	if (!status && json)
-		status = store_replace(store, "table.json", json, strlen(json));
+		status = store_begin(&json);
+	if (!status) {
+		if (json_dumpf(tables.json, json.out, JSON_INDENT(1) | JSON_PRESERVE_ORDER) < 0)
+			status = cli_complain(CLI_FAILED, "no memory for the table");
+		status = store_end(store, &json, "table.json", status);
+	}
 	json_decref(tables.json);
-	free(csv);
-	free(json);
 	return status;
 }
 
@@ -142,30 +139,24 @@ static uint64_t trace_bytes(const struct store *store, const struct job *job)
 
 static int write_times(const struct jobs *jobs, const struct store *store)
 {
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
-	int status;
+	struct store_text times;
 
-	if (!out)
-		return cli_complain(CLI_FAILED, "no memory");
+	if (store_begin(&times))
+		return CLI_FAILED;
 	fputs("number,job,kind,source,machine,seed,reduction,simulation,policy,trace_bytes,"
-	      "seconds,user_seconds,system_seconds,memory_kb,host\n", out);
+	      "seconds,user_seconds,system_seconds,memory_kb,host\n", times.out);
 	for (size_t i = 0; i < jobs->count; i++) {
 		const struct job *job = &jobs->job[i];
 
 		if (!job_is_done(job))
 			continue;
-		fprintf(out, "%zu,%s,%s,%s,%s,%s,%s,%s,%s,%" PRIu64, i + 1, job->identity,
+		fprintf(times.out, "%zu,%s,%s,%s,%s,%s,%s,%s,%s,%" PRIu64, i + 1, job->identity,
 			job_kind_name[job->kind], job->source, job->machine, job->seed,
 			job->reduction, job->simulation, job->policy, trace_bytes(store, job));
-		put_times(store, job, out);
-		fputc('\n', out);
+		put_times(store, job, times.out);
+		fputc('\n', times.out);
 	}
-	status = fclose(out) == 0 ? store_replace(store, "times.csv", text, size) :
-				    cli_complain(CLI_FAILED, "no memory");
-	free(text);
-	return status;
+	return store_end(store, &times, "times.csv", CLI_DONE);
 }
 
 int table_write(const struct jobs *jobs, const struct store *store)
