@@ -24,3 +24,11 @@ unsigned int lpl_processors(void)
 	online = sysconf(_SC_NPROCESSORS_ONLN);	/* more than a cpu_set_t has room for */
 	return online > 0 ? (unsigned int)online : 1;
 }
+
+void lpl_add_unless_ignored(sigset_t *mask, int number)
+{
+	struct sigaction action;
+
+	if (sigaction(number, NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+		sigaddset(mask, number);
+}

@@ -16,15 +16,6 @@
 #include "machine.h"
 #include "say.h"
 
-/* Who started us with a signal ignored (nohup, a background job) means it. */
-static void add_unless_ignored(sigset_t *mask, int number)
-{
-	struct sigaction action;
-
-	if (sigaction(number, NULL, &action) == 0 && action.sa_handler != SIG_IGN)
-		sigaddset(mask, number);
-}
-
 int machine_prepare(struct machine *machine, bool debugger, int *told_fd)
 {
 	sigset_t mask;
@@ -32,11 +23,11 @@ int machine_prepare(struct machine *machine, bool debugger, int *told_fd)
 
 	*machine = (struct machine){ .pid = -1, .status_fd = -1, .signal_fd = -1 };
 	sigemptyset(&mask);
-	add_unless_ignored(&mask, SIGINT);
-	add_unless_ignored(&mask, SIGTERM);
-	add_unless_ignored(&mask, SIGHUP);
-	add_unless_ignored(&mask, SIGUSR1);
-	add_unless_ignored(&mask, SIGUSR2);
+	lpl_add_unless_ignored(&mask, SIGINT);
+	lpl_add_unless_ignored(&mask, SIGTERM);
+	lpl_add_unless_ignored(&mask, SIGHUP);
+	lpl_add_unless_ignored(&mask, SIGUSR1);
+	lpl_add_unless_ignored(&mask, SIGUSR2);
 	sigaddset(&mask, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &mask, &machine->old_mask);
 	machine->taken = mask;

@@ -401,9 +401,9 @@ int runner_run(struct jobs *jobs, const struct store *store, const struct runner
 		return cli_complain(CLI_FAILED, "no memory");
 	sigemptyset(&runner.taken);
 	sigaddset(&runner.taken, SIGCHLD);
-	sigaddset(&runner.taken, SIGINT);
-	sigaddset(&runner.taken, SIGTERM);
-	sigaddset(&runner.taken, SIGHUP);
+	lpl_add_unless_ignored(&runner.taken, SIGINT);
+	lpl_add_unless_ignored(&runner.taken, SIGTERM);
+	lpl_add_unless_ignored(&runner.taken, SIGHUP);
 	sigprocmask(SIG_BLOCK, &runner.taken, &runner.before);
 	cli_progress_start(&runner.progress, (enum cli_when)options->progress);
 	choose(jobs, store, options->only);
