@@ -65,7 +65,7 @@ tell_made_of() {
 	[ -n "$root" ] || tell_hash program "$program"
 	tell_hash root "$root"
 	local -i count=0
-	for path in "${arguments[@]:1}"; do
+	for path in "${arguments[@]:1}" "${with[@]}"; do
 		if [ -z "$root" ] && [ -f "$path" ] && [ $count -lt $MOST_TOLD ]; then
 			tell_hash file "$path"
 			count+=1
@@ -107,4 +107,18 @@ tell_recipe() {
 	else
 		tell too-long ${#recipe}
 	fi
+}
+
+# What only shows when the guest is made: whether it is as another recipe, a file of KEY VALUE lines, has it.
+check_recipe() { # RECIPE
+	local key now other=()
+	local -A what=([kernel]="the guest's kernel" [guest]="what the guest boots from"
+		[disk]="what is on the guest's disk (libraries, files, when they were changed, environment, user)")
+	for key in kernel guest disk; do
+		now=$(sed -n "s/^#: $key //p" "$scratch/machine.bochsrc")
+		if grep -q "^$key " "$1" && ! grep -qxF "$key $now" "$1"; then
+			other+=("${what[$key]}")
+		fi
+	done
+	[ ${#other[@]} = 0 ] || die "not as it was: $(printf '%s; ' "${other[@]}" | sed 's/; $//')"
 }

@@ -237,8 +237,11 @@ json_t *card_json(const struct card *card, int *status)
 	json_object_set_new(object, "exactness", exact_section(card));
 	add_made_of(object, card->meta);
 	add(commands, "to verify it", "laplace verify TRACE");
-	add(commands, "to make it again", recipe ? "laplace reproduce TRACE" :
-	    "it does not tell what it was made of: laplace run leaves traces that do");
+	add(commands, "to make it again",
+	    !recipe ? "it does not tell what it was made of: laplace run leaves traces that do" :
+	    recipe_was_derived(card->meta) ?
+		"it was derived from the trace that `laplace reproduce TRACE' shows how to make" :
+		"laplace reproduce TRACE");
 	json_object_set_new(object, "commands", commands);
 	free(recipe);
 	return object;

@@ -48,6 +48,14 @@ char *recipe_text(const struct lpl_meta *meta)
 	return NULL;
 }
 
+bool recipe_was_derived(const struct lpl_meta *meta)
+{
+	const char *addresses = lpl_meta_get(meta, LPL_META_ADDRESSES);
+
+	return lpl_meta_get(meta, LPL_META_SOURCE) ||
+	       (addresses && strcmp(addresses, "canonical") == 0);
+}
+
 static int digit(char c)
 {
 	return isdigit((unsigned char)c) ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;

@@ -7,6 +7,8 @@
 #ifndef LAPLACE_CLI_RECIPE_H
 #define LAPLACE_CLI_RECIPE_H
 
+#include <stdbool.h>
+
 #include <laplace/trace.h>
 
 /*
@@ -14,6 +16,9 @@
  * none, or no memory for it.
  */
 char *recipe_text(const struct lpl_meta *meta);
+
+/* Was the trace made from the one that its recipe makes, by laplace reduce or laplace merge? */
+bool recipe_was_derived(const struct lpl_meta *meta);
 
 /* A value's %XX become bytes, in place; a null byte ends it, and what is no %XX stays. */
 void recipe_decode(char *value);

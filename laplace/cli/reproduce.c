@@ -19,16 +19,18 @@
 #include "say.h"
 
 struct options {
-	const char *trace, *output;
+	const char *trace, *output, *kernel;
 	bool run, anyway, overwrite;
 };
 
-enum { OPT_RUN = 256, OPT_ANYWAY };
+enum { OPT_RUN = 256, OPT_ANYWAY, OPT_KERNEL };
 
 static const struct argp_option option_table[] = {
 	{ "run", OPT_RUN, NULL, 0, "Run it, and compare the traces; without this, only what would be run "
 	  "is told, and what is not as it was", 0 },
 	{ "anyway", OPT_ANYWAY, NULL, 0, "Run it even if something is not as it was", 0 },
+	{ "kernel", OPT_KERNEL, "PACKAGE|DIR", 0, "The guest's kernel, as laplace run has it, instead of that in "
+	  "the header, which is not taken where it is a directory", 0 },
 	{ "output", 'o', "TRACE2", 0, "The trace to write (TRACE.again)", 0 },
 	{ 0 }
 };
@@ -46,6 +48,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_ANYWAY:
 		options->anyway = true;
+		return 0;
+	case OPT_KERNEL:
+		options->kernel = arg;
 		return 0;
 	case 'o':
 		options->output = arg;
@@ -72,7 +77,7 @@ static const struct argp argp = {
 	"The program is run in a guest, as before; but files of this machine that the header names are "
 	"taken into it, and a trace may come from anybody: so look at what is told before you say --run.  "
 	"Standard input is that of the run, if it had one.  "
-	"Exit status: 0 the traces are the same (without --run: all is as it was), 1 they are not, 2 usage, "
+	"Exit status: 0 the traces are the same (without --run: the files that it names are as they were), 1 they are not, 2 usage, "
 	"3 it cannot be made again here.",
 	children, NULL, NULL
 };
@@ -96,6 +101,7 @@ int cmd_reproduce(int argc, char **argv)
 	char path[64], output[4096];
 	char *bochs = find_bochs_quietly();
 	char *recipe;
+	bool derived;
 	int status;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
@@ -105,6 +111,7 @@ int cmd_reproduce(int argc, char **argv)
 		return status;
 	}
 	recipe = recipe_text(lpl_reader_meta(reader));
+	derived = recipe_was_derived(lpl_reader_meta(reader));
 	lpl_reader_close(reader);
 	if (!options.output) {
 		snprintf(output, sizeof(output), "%s.again", options.trace);
@@ -124,7 +131,8 @@ int cmd_reproduce(int argc, char **argv)
 		char *arguments[] = {
 			NULL, path, (char *)options.trace, (char *)options.output,
 			options.run ? "run" : "", options.anyway ? "anyway" : "",
-			options.overwrite ? "overwrite" : "", NULL
+			options.overwrite ? "overwrite" : "", derived ? "derived" : "",
+			(char *)(options.kernel ? options.kernel : ""), NULL
 		};
 
 		status = cli_become("guest-program/reproduce", arguments, CLI_FAILED);

@@ -21,7 +21,7 @@ reproduce() { # STATUS OPTION...
 	local expected=$1
 	shift
 	status=0
-	"$LAPLACE" reproduce "$@" >told 2>&1 <input || status=$?
+	"$LAPLACE" reproduce --kernel "$BUILDDIR/build/kernel" "$@" >told 2>&1 <input || status=$?
 	[ $status = "$expected" ] || fail "reproduce $*: status $status, expected $expected: $(cat told)"
 }
 
@@ -31,7 +31,7 @@ reproduce 0 again.lpl
 cd /
 reproduce_in_root() {
 	status=0
-	"$LAPLACE" reproduce --run "$WORK/a second place/again.lpl" <"$WORK/a second place/input" >"$WORK/told" 2>&1 || status=$?
+	"$LAPLACE" reproduce --run --kernel "$BUILDDIR/build/kernel" "$WORK/a second place/again.lpl" <"$WORK/a second place/input" >"$WORK/told" 2>&1 || status=$?
 }
 reproduce_in_root
 [ $status = 0 ] || fail "it is not the same: $(cat "$WORK/told")"
@@ -39,6 +39,21 @@ cd "$WORK/a second place" || exit
 cmp again.lpl again.lpl.again || fail "said to be the same, and is not"
 [ ! -e left ] || fail "what the first run kept was replaced"
 reproduce 2 --run again.lpl
+# a run that fails leaves an earlier result, which is not taken for its own
+ulimit -S -f 1000
+reproduce 3 --run --overwrite again.lpl
+ulimit -S -f unlimited
+expect_line told '.*could not be run.*'
+cmp again.lpl again.lpl.again || fail "what was there is gone"
+# what only the guest's disk shows
+TERM=another reproduce 3 --run -o second.lpl again.lpl
+expect_line told ".*not as it was: what is on the guest's disk.*"
+[ ! -e second.lpl ] || fail "it was run in another environment"
+# what was derived from it is not what it makes
+"$LAPLACE" reduce -m sad:256 -o derived.lpl again.lpl
+reproduce 3 --run derived.lpl
+expect_line told '.*was derived .*'
+"$LAPLACE" info --card derived.lpl | grep -q 'to make it again  *it was derived' || fail "the card does not say so"
 # other standard input
 printf 'another, and longer' >input
 reproduce 3 --run -o second.lpl again.lpl
@@ -59,7 +74,7 @@ expect_line told 'not as it was: .* is not there'
 hostile() { # LINES: that no command of it is run, whatever else is said
 	printf "$1" >recipe
 	status=0
-	"$SRCDIR/guest-program/reproduce" recipe again.lpl hostile.lpl run anyway '' >told 2>&1 </dev/null || status=$?
+	"$SRCDIR/guest-program/reproduce" recipe again.lpl hostile.lpl run anyway '' '' '' >told 2>&1 </dev/null || status=$?
 	[ ! -e hacked ] && [ ! -e hostile.lpl ] || fail "a recipe was obeyed"
 	[ $status = 3 ] || fail "a hostile recipe: status $status: $(cat told)"
 }
@@ -72,3 +87,14 @@ hostile 'directory %%24%%28touch%%20hacked%%29\nargument %%60touch%%20hacked%%60
 hostile 'option cpu %%24%%28touch%%20hacked%%29\nargument true\n'
 hostile 'input 3;touch%%20hacked x\nargument true\n'
 hostile 'program x a[$(touch%%20hacked)]\nargument true\n'
+# files of this machine that a trace names, and that would be run by making the guest: a kernel's, a loader
+mkdir kernel
+cp -r "$BUILDDIR/build/kernel/." kernel
+echo 'touch "$OLDPWD/hacked" hacked' >>kernel/kernel.env
+hostile "option kernel $PWD/kernel\nargument true\n"
+hostile "option kernel kernel\nargument true\n"
+printf '#!/bin/sh\ntouch "%s/hacked"\n' "$PWD" >ld-of-mine.so
+chmod +x ld-of-mine.so
+echo 'int main(void) { return 0; }' | "${CC:-cc}" -x c -o evil "-Wl,--dynamic-linker=$PWD/ld-of-mine.so" -
+hostile 'argument ./evil\n'
+expect_line told ".*is not the system's own.*"
