@@ -109,6 +109,27 @@ static void add_exact(json_t *list, const char *what, const char *unit, uint64_t
 	json_array_append_new(list, json_string(text));
 }
 
+static void add_whole(json_t *list, const struct card *card)
+{
+	const bool chosen = lpl_meta_get(card->meta, LPL_META_ONLY) != NULL;
+	char text[160];
+
+	snprintf(text, sizeof(text), "every reference %sis there, in its order",
+		 chosen ? "that was chosen " : "");
+	if (!chosen && card->before > card->kept)
+		snprintf(text, sizeof(text), "%" PRIu64 " of the references made are not there, though "
+			 "nothing reduced them", card->before - card->kept);
+	json_array_append_new(list, json_string(text));
+}
+
+/* Was anything chosen behind a reduction?  Its steps are joined by +. */
+static bool was_chosen_after(const char *reduction)
+{
+	const char *at = reduction ? strstr(reduction, "+chosen") : NULL;
+
+	return at && (at[7] == '\0' || at[7] == '+');
+}
+
 static json_t *exact_section(const struct card *card)
 {
 	const char *reduction = lpl_meta_get(card->meta, LPL_META_REDUCTION);
@@ -118,11 +139,12 @@ static json_t *exact_section(const struct card *card)
 	bool known = lpl_reduction_exactness(reduction, &exactness);
 
 	add(section, "reduction", reduction ? reduction : "none");
-	add(section, "chosen before it", lpl_meta_get(card->meta, LPL_META_ONLY));
+	add(section, was_chosen_after(reduction) ? "chosen, not only before" : "chosen before it",
+	    lpl_meta_get(card->meta, LPL_META_ONLY));
 	if (!known)
 		json_array_append_new(list, json_string("not known: a method of another version"));
 	else if (!reduction || strcmp(reduction, "none") == 0)
-		json_array_append_new(list, json_string("every reference is there, in its order"));
+		add_whole(list, card);
 	else if (exactness.lru == 0 && exactness.opt == 0 && exactness.demand == 0 && exactness.ws == 0)
 		json_array_append_new(list, json_string("no simulation: results are estimates"));
 	if (known && json_array_size(list) == 0) {

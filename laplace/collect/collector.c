@@ -253,6 +253,8 @@ enum lpl_error lpl_collector_close(struct lpl_collector *c, const char *end,
 {
 	enum lpl_error error;
 
+	if (!c)
+		return LPL_OK;
 	lpl_ring_end(c->ring);
 	pthread_join(c->thread, NULL);
 	error = lpl_collector_failure(c, report);

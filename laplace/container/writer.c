@@ -378,8 +378,11 @@ bool lpl_writer_has_records(const struct lpl_writer *writer)
 
 enum lpl_error lpl_writer_close(struct lpl_writer *writer, struct lpl_report *report)
 {
-	enum lpl_error error = lpl_writer_end_file(writer, true, report);
+	enum lpl_error error;
 
+	if (!writer)
+		return LPL_OK;
+	error = lpl_writer_end_file(writer, true, report);
 	destroy(writer);
 	return error;
 }

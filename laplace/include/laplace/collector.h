@@ -235,7 +235,7 @@ enum lpl_error lpl_collector_failure(struct lpl_collector *collector,
  * End the stream: the thread finishes its work, the file gets its index and
  * its final name.  `end` ("clean", "fail", "quit", "error") and `message` (may
  * be NULL) go into the last status line; there it is "full", and why, if the disk was
- * full and the trace ends early.  Frees the collector.
+ * full and the trace ends early.  Frees the collector.  NULL is fine.
  */
 enum lpl_error lpl_collector_close(struct lpl_collector *collector, const char *end,
 				   const char *message, struct lpl_report *report);

@@ -145,7 +145,7 @@ enum lpl_error lpl_writer_sync(struct lpl_writer *writer, struct lpl_report *rep
  * keeps its ".part" name (its complete chunks are readable) and that error is
  * returned again.  After LPL_ERR_FULL of a writer with `ends_when_full`, too, but the file then
  * ends behind its last complete chunk with an event LPL_EVENT_GAP and an index, and has its final
- * name: the report says so, or why that could not be done.
+ * name: the report says so, or why that could not be done.  NULL is fine.
  */
 enum lpl_error lpl_writer_close(struct lpl_writer *writer, struct lpl_report *report);
 
