@@ -20,6 +20,7 @@
 #include "pass.h"
 #include "progress.h"
 #include "say.h"
+#include "sim_runners.h"
 
 struct options {
 	char *policies;			/* a list, cut at its commas */
@@ -28,12 +29,14 @@ struct options {
 	unsigned int jobs;		/* 0: one for each processor */
 	struct lpl_choice_options choice;
 	bool local;
+	const char *by;			/* NULL: of all together */
+	enum lpl_runner_unit unit;	/* that `by` says */
 	bool json;
 	enum cli_when progress;
 	const char *trace;
 };
 
-enum { KEY_FIFO = 0x100, KEY_LOCAL };
+enum { KEY_FIFO = 0x100, KEY_LOCAL, KEY_BY };
 
 static const struct argp_option option_table[] = {
 	{ "policy", 'p', "POLICY[,...]", 0,
@@ -45,6 +48,9 @@ static const struct argp_option option_table[] = {
 	{ "fifo", KEY_FIFO, "PAGES", 0, "The FIFO segment of segq (half of its memory)", 0 },
 	{ "local", KEY_LOCAL, NULL, 0,
 	  "A memory for each process, each of the size given; results are summed", 0 },
+	{ "by", KEY_BY, "WHO", 0,
+	  "Say whose the faults are, of a memory that all share: process or task, those with the "
+	  "most first", 0 },
 	{ 0 }
 };
 
@@ -71,6 +77,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case KEY_LOCAL:
 		options->local = true;
 		return 0;
+	case KEY_BY:
+		options->by = arg;
+		if (!cli_runner_unit(arg, &options->unit))
+			argp_error(state, "--by: '%s' is neither process nor task", arg);
+		return 0;
 	case ARGP_KEY_ARG:
 		if (options->trace)
 			argp_error(state, "one trace at a time");
@@ -79,6 +90,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!options->trace)
 			argp_error(state, "which trace?");
+		if (options->local && options->by)
+			argp_error(state, "--by is of one memory for all; with --local each has its own");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -105,6 +118,7 @@ static const struct argp argp = {
 struct simulation {
 	struct lpl_simulator *simulator;	/* or */
 	struct lpl_local *local;
+	struct lpl_runners *runners;		/* whose the faults are; or NULL */
 	char **name;
 	size_t count, room;
 	bool chosen;			/* a part of the trace alone */
@@ -166,6 +180,7 @@ static bool has_segq(const struct simulation *simulation)
 static struct lpl_sink *sink_of(const struct simulation *simulation)
 {
 	return simulation->local ? lpl_local_sink(simulation->local) :
+	       simulation->runners ? lpl_runners_sink(simulation->runners) :
 				lpl_simulator_sink(simulation->simulator);
 }
 
@@ -189,12 +204,16 @@ static int open_simulation(struct simulation *simulation, const struct options *
 		status = add_policy(simulation, policy, sizes, options->fifo);
 	if (!status && options->fifo && !has_segq(simulation))
 		status = cli_complain(CLI_USAGE, "--fifo is for segq, which is not asked for");
+	if (!status && options->by && lpl_runners_open(&simulation->runners, simulation->simulator,
+						       options->unit, &report))
+		status = cli_report(&report);
 	return status;
 }
 
 static void close_simulation(struct simulation *simulation)
 {
 	lpl_local_close(simulation->local);
+	lpl_runners_close(simulation->runners);
 	lpl_simulator_close(simulation->simulator);
 	free(simulation->name);
 }
@@ -273,6 +292,14 @@ static void warn_local(const struct simulation *simulation, const struct options
 			     "known process, and count for the kernel's", options->trace, unknown);
 }
 
+/* What is charged to whom: SAD2 drops the reference that faults in favour of a later one. */
+static void warn_runners(const struct options *options, const char *reduction)
+{
+	if (reduction && strstr(reduction, "sad2"))
+		cli_complain(0, "warning: %s: was reduced by %s, which lets faults wait: some are "
+			     "charged to whoever uses the page next", options->trace, reduction);
+}
+
 /* Once for a policy of which a result is not exact. */
 static void warn(const struct simulation *simulation, size_t index, const struct options *options,
 		 const char *reduction)
@@ -304,11 +331,14 @@ static int print_results(const struct simulation *simulation, const struct optio
 			 const char *reduction, uint64_t made)
 {
 	json_t *array = options->json ? json_array() : NULL;
-	bool timed = any_timed(simulation);
+	const struct cli_runners by = { simulation->runners, simulation->simulator, options->by };
+	bool timed = any_timed(simulation), enough = true;
 	struct lpl_exactness exactness;
 	bool known = lpl_reduction_exactness(reduction, &exactness);
 
-	if (!options->json)
+	if (!options->json && options->by)
+		cli_runners_heading(&by);
+	else if (!options->json)
 		printf("policy,size,references,faults,evictions,dirty_evictions%s,miss_ratio\n",
 		       timed ? ",mean_resident,space_time" : "");
 	for (size_t i = 0; i < simulation->count; i++) {
@@ -318,20 +348,27 @@ static int print_results(const struct simulation *simulation, const struct optio
 		if (known && !simulation->local)
 			warn(simulation, i, options, reduction);
 		for (size_t j = 0; j < count; j++, result++) {
-			if (options->json)
-				json_array_append_new(array,
-						      result_json(simulation->name[i], result,
-								  made));
-			else
+			json_t *object = options->json ?
+				result_json(simulation->name[i], result, made) : NULL;
+
+			if (options->by && !cli_runners_tell(&by, i, j, simulation->name[i], object))
+				enough = false;
+			if (object)
+				json_array_append_new(array, object);
+			else if (!options->by)
 				print_result(simulation->name[i], result, timed, made);
 		}
 	}
 	if (simulation->local)
 		warn_local(simulation, options, reduction);
+	if (options->by)
+		warn_runners(options, reduction);
 	if (!known)
 		cli_complain(0, "warning: %s: does not tell what it is exact for",
 			     options->trace);
-	return options->json ? cli_print_json(stdout, array) : CLI_DONE;
+	if (!enough)
+		cli_complain(CLI_FAILED, "no memory to rank those who ran");
+	return options->json ? cli_print_json(stdout, array) || !enough : !enough;
 }
 
 /* References that there were before reduction, of those that are simulated; 0: not known. */
@@ -354,7 +391,7 @@ static int simulate(struct simulation *simulation, struct lpl_reader *reader,
 	struct cli_pass pass = { .reader = reader, .path = options->trace,
 				 .sink = sink_of(simulation), .progress = &progress,
 				 .choice = &options->choice, .renumbers = true,
-				 .without_events = !simulation->local };
+				 .without_events = !simulation->local && !simulation->runners };
 	int status;
 
 	cli_progress_start(&progress, options->progress);

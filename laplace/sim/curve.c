@@ -3,6 +3,7 @@
 #include "curve.h"
 
 #include "base/array.h"
+#include "shares.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,12 +47,15 @@ static bool first_reference(struct lpl_curve *curve, uint32_t page, bool write)
 
 bool lpl_curve_reference_slow(struct lpl_curve *curve, uint32_t page, uint32_t depth, bool write)
 {
+	if (curve->shares != NULL)
+		lpl_shares_count(curve->shares, depth);
 	if (depth == LPL_DEPTH_NONE)
 		return first_reference(curve, page, write);
 	if (!lpl_reach(curve->at_depth, curve->at_depth_room, depth))
 		return false;
 	curve->at_depth[depth]++;
-	if (depth > curve->deepest)
+	/* of depth 1 no fault is to be charged; what is deeper shall come here again */
+	if (depth > curve->deepest && curve->shares == NULL)
 		curve->deepest = depth;
 	if (!evicted(curve, page, depth))
 		return false;

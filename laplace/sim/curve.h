@@ -26,6 +26,8 @@
 /* The depth of a first reference; pages are fewer. */
 #define LPL_DEPTH_NONE UINT32_MAX
 
+struct lpl_shares;	/* shares.h */
+
 struct lpl_curve {
 	uint64_t *at_depth;		/* [d]: references at depth d */
 	uint64_t *dirty_change;		/* [s]: dirty evictions at size s less those at
@@ -35,12 +37,18 @@ struct lpl_curve {
 	size_t clean_below_room;
 	uint64_t pages;
 	uint32_t deepest;		/* with a reference at it; at least 1 */
+	struct lpl_shares *shares;	/* NULL, or set before any reference: where its faults are
+					 * charged.  `deepest` stays 1 then, so there are no
+					 * results of all sizes */
 };
 
 void lpl_curve_init(struct lpl_curve *curve);
 void lpl_curve_free(struct lpl_curve *curve);
 
-/* A reference that is a first one, or for which an array has to grow or M to change. */
+/*
+ * A reference that is a first one, or for which an array has to grow or M to change; and each
+ * one whose fault is to be charged, so that where none is, nothing asks.
+ */
 bool lpl_curve_reference_slow(struct lpl_curve *curve, uint32_t page, uint32_t depth, bool write);
 
 /* All: false when there is no memory. */

@@ -79,6 +79,8 @@ static enum lpl_error fault(struct demand *demand, const struct lpl_page_ref *re
 	if (error != LPL_OK)
 		return error;
 	demand->faults++;
+	if (demand->simulation.shares != NULL)
+		lpl_shares_count(demand->simulation.shares, LPL_DEPTH_NONE);
 	demand->page[frame] = ref->page;
 	demand->dirty[frame] = ref->write != 0;
 	if (!lpl_frame_map_add(&demand->map, ref->page, frame))

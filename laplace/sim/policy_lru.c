@@ -247,6 +247,7 @@ static struct lpl_simulation *lru_new(const struct lpl_sizes *sizes, uint32_t la
 	lru->simulation.close = lru_close;
 	lru->sizes = sizes;
 	lpl_curve_init(&lru->curve);
+	lru->simulation.curve = &lru->curve;
 	if (!move_together(lru, FIRST_WORDS)) {
 		lru_close(&lru->simulation);
 		return NULL;

@@ -35,6 +35,12 @@
 /* Two positions on the line each: one for its own time, one for its page's if it is the last. */
 #define MOST_REFERENCES ((UINT32_C(1) << 30) - 1)
 
+/* Whose the references are, from one on. */
+struct mark {
+	size_t from;
+	uint32_t owner;
+};
+
 struct opt {
 	struct lpl_simulation simulation;
 	struct lpl_curve curve;
@@ -44,6 +50,8 @@ struct opt {
 	/* the trace: page << 1 | write */
 	uint32_t *sequence;
 	size_t count, room;
+	struct mark *mark;	/* where faults are charged to owners */
+	size_t marks, mark_room;
 };
 
 static enum lpl_error no_memory(const struct opt *opt, struct lpl_report *report)
@@ -85,6 +93,19 @@ static enum lpl_error opt_run(struct lpl_simulation *simulation, const struct lp
 	return LPL_OK;
 }
 
+/* Faults are known in the end, so who ran is stored, too. */
+static bool opt_charge(struct lpl_simulation *simulation, uint32_t owner)
+{
+	struct opt *opt = (struct opt *)simulation;
+
+	if (opt->marks != 0 && opt->mark[opt->marks - 1].from == opt->count)
+		opt->marks--;	/* who ran made no reference */
+	if (!lpl_reach(opt->mark, opt->mark_room, opt->marks))
+		return false;
+	opt->mark[opt->marks++] = (struct mark){ .from = opt->count, .owner = owner };
+	return true;
+}
+
 /*
  * By reference, from 0: where its page stands on the line then.  That is the number, from 1,
  * of its next reference; of a page never used again it is beyond all of these, and the
@@ -113,12 +134,16 @@ static uint32_t *find_positions(const struct opt *opt)
 
 static bool simulate(struct opt *opt, struct lpl_opt_stack *stack, const uint32_t *positions)
 {
+	size_t mark = 0;
 	uint32_t depth;
 
 	for (size_t i = 0; i < opt->count; i++) {
 		uint32_t page = opt->sequence[i] >> 1;
 		bool write = (opt->sequence[i] & 1) != 0;
 
+		if (mark < opt->marks && opt->mark[mark].from == i &&
+		    !lpl_shares_charge(opt->simulation.shares, opt->mark[mark++].owner))
+			return false;
 		if (!lpl_opt_stack_next(stack, &depth) ||
 		    !lpl_curve_reference(&opt->curve, page, depth != 0 ? depth : LPL_DEPTH_NONE,
 					 write) ||
@@ -156,6 +181,7 @@ static void opt_close(struct lpl_simulation *simulation)
 	lpl_curve_free(&opt->curve);
 	free(simulation->result);
 	free(opt->sequence);
+	free(opt->mark);
 	free(opt);
 }
 
@@ -168,8 +194,10 @@ static struct lpl_simulation *opt_new(const struct lpl_sizes *sizes, uint32_t la
 	opt->simulation.run = opt_run;
 	opt->simulation.finish = opt_finish;
 	opt->simulation.close = opt_close;
+	opt->simulation.charge = opt_charge;
 	opt->sizes = sizes;
 	lpl_curve_init(&opt->curve);
+	opt->simulation.curve = &opt->curve;
 	opt->largest = largest;
 	return &opt->simulation;
 }

@@ -227,6 +227,7 @@ static struct lpl_simulation *new_ws(const struct lpl_sizes *taus, bool forward)
 	ws->sizes = taus;
 	ws->forward = forward;
 	lpl_curve_init(&ws->curve);
+	ws->simulation.curve = &ws->curve;
 	ws->gaps = calloc(taus->count + 2, sizeof(*ws->gaps));
 	ws->gap_sum = calloc(taus->count + 2, sizeof(*ws->gap_sum));
 	if (ws->gaps == NULL || ws->gap_sum == NULL) {

@@ -325,12 +325,38 @@ enum lpl_error lpl_request_open(struct lpl_request **request, const char *spec,
 	return error;
 }
 
+enum lpl_error lpl_request_share(struct lpl_request *request, struct lpl_report *report)
+{
+	const struct lpl_sizes *sizes = &request->sizes;
+
+	if (sizes->all)
+		return lpl_fail(report, LPL_ERR_USAGE, "policy '%.80s': to charge its faults to those "
+				"who run, sizes have to be given, one by one or as a range",
+				request->spec);
+	for (size_t i = 0; i < request->simulations; i++) {
+		struct lpl_simulation *simulation = request->simulation[i];
+
+		/* taus are told by their numbers, as depths */
+		simulation->shares = request->policy != NULL ?
+			lpl_shares_new(&sizes->size[i], 1) :
+			lpl_shares_new(request->exact_as == LPL_EXACT_AS_WS ? NULL : sizes->size,
+				       sizes->count);
+		if (simulation->shares == NULL)
+			return no_memory(request->spec, report);
+		if (simulation->curve != NULL)
+			simulation->curve->shares = simulation->shares;
+	}
+	return LPL_OK;
+}
+
 void lpl_request_close(struct lpl_request *request)
 {
 	if (request == NULL)
 		return;
-	for (size_t i = 0; i < request->simulations; i++)
+	for (size_t i = 0; i < request->simulations; i++) {
+		lpl_shares_free(request->simulation[i]->shares);
 		request->simulation[i]->close(request->simulation[i]);
+	}
 	lpl_sizes_free(&request->sizes);
 	free(request->simulation);
 	free(request->result);
@@ -387,4 +413,11 @@ bool lpl_request_gather(struct lpl_request *request, uint64_t references, uint64
 	if (request->chosen)
 		request->results = needed(request, pages);
 	return true;
+}
+
+uint64_t lpl_request_charged(const struct lpl_request *request, size_t result, uint32_t owner)
+{
+	return request->policy != NULL ?
+		lpl_shares_faults(request->simulation[result]->shares, owner, 0) :
+		lpl_shares_faults(request->simulation[0]->shares, owner, result);
 }

@@ -33,6 +33,13 @@ enum lpl_error lpl_request_open(struct lpl_request **request, const char *spec,
 				const struct lpl_policy *policy, const struct lpl_sizes *sizes,
 				const struct lpl_exactness *exactness, size_t memories,
 				struct lpl_report *report);
+/*
+ * Before the first reference: charge faults to owners.  LPL_ERR_USAGE: of all sizes, which are not
+ * known yet; LPL_ERR_MEMORY.
+ */
+enum lpl_error lpl_request_share(struct lpl_request *request, struct lpl_report *report);
+/* The faults of an owner; `result` is below request->results. */
+uint64_t lpl_request_charged(const struct lpl_request *request, size_t result, uint32_t owner);
 void lpl_request_close(struct lpl_request *request);	/* NULL is fine */
 
 /* The smallest size that is exact; 0: none. */

@@ -10,11 +10,16 @@
  * first of them, so the others neither fault nor change an order, and whether it is the first
  * or a later one that writes cannot be told from outside.  Still, a page_ref may be to the same
  * page as the one before it.
+ *
+ * Where faults are charged to owners, a page_ref of page 0 is no reference, and reaches no
+ * simulation: the owner of what follows is in its `write`.
  */
 #ifndef LAPLACE_SIM_SIMULATION_H
 #define LAPLACE_SIM_SIMULATION_H
 
 #include <laplace/simulator.h>
+
+#include "shares.h"
 
 struct lpl_page_ref {
 	uint64_t first, last;	/* reference times; the same when it is one reference, and
@@ -30,6 +35,13 @@ struct lpl_simulation {
 	/* the trace is over: make the results, but for `references` and `exact` */
 	enum lpl_error (*finish)(struct lpl_simulation *simulation, struct lpl_report *report);
 	void (*close)(struct lpl_simulation *simulation);
+	/*
+	 * Another owner runs.  NULL: lpl_shares_charge() will do, as each reference is
+	 * simulated when it comes.  false: no memory.
+	 */
+	bool (*charge)(struct lpl_simulation *simulation, uint32_t owner);
+	struct lpl_curve *curve;	/* that tells its faults; NULL: it charges them itself */
+	struct lpl_shares *shares;	/* to which; NULL: nobody asks.  Its request's */
 	struct lpl_result *result;	/* after finish(); the simulation's to free */
 	size_t results;
 };

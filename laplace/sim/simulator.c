@@ -27,6 +27,7 @@ struct lpl_simulator {
 	size_t requests, request_room;
 	size_t memories;		/* of demand paging */
 	bool timed;			/* times must rise */
+	bool shared;			/* faults are charged to owners */
 	uint64_t least_tau;		/* or UINT64_MAX: times do not matter */
 	/* once the stream has begun */
 	struct lpl_simulation **simulation;	/* those of all requests */
@@ -91,13 +92,37 @@ enum lpl_error lpl_simulator_add_policy(struct lpl_simulator *simulator,
 
 /* ---- the stream ---- */
 
+/* The same where owners are told between references. */
+static enum lpl_error run_shared(struct lpl_simulation *simulation, const struct lpl_page_ref *ref,
+				 size_t count, struct lpl_report *report)
+{
+	size_t from = 0;
+	enum lpl_error error = LPL_OK;
+
+	for (size_t i = 0; i <= count && error == LPL_OK; i++) {
+		if (i < count && ref[i].page != 0)
+			continue;
+		if (i > from)
+			error = simulation->run(simulation, &ref[from], i - from, report);
+		from = i + 1;
+		if (i == count || error != LPL_OK)
+			break;
+		if (simulation->charge != NULL ? !simulation->charge(simulation, ref[i].write) :
+		    !lpl_shares_charge(simulation->shares, ref[i].write))
+			error = lpl_fail(report, LPL_ERR_MEMORY, "simulation: no memory to tell %"
+					 PRIu32 " apart who run", ref[i].write);
+	}
+	return error;
+}
+
 /* A batch for one simulation. */
 static enum lpl_error simulate(void *context, size_t i, const void *refs, size_t count, bool last,
 			       struct lpl_report *report)
 {
 	const struct lpl_simulator *simulator = context;
 	struct lpl_simulation *simulation = simulator->simulation[i];
-	enum lpl_error error = simulation->run(simulation, refs, count, report);
+	enum lpl_error error = simulator->shared ? run_shared(simulation, refs, count, report) :
+		simulation->run(simulation, refs, count, report);
 
 	return error == LPL_OK && last ? simulation->finish(simulation, report) : error;
 }
@@ -241,6 +266,36 @@ static int simulator_refs(struct lpl_sink *sink, const struct lpl_ref *refs, siz
 	return error;
 }
 
+/* A page_ref that is no reference (simulation.h), which nothing that comes counts as one with. */
+static enum lpl_error tell_owner(struct lpl_simulator *simulator, uint32_t owner,
+				 struct lpl_report *report)
+{
+	enum lpl_error error = simulator->broadcast == NULL ? begin(simulator, report) : LPL_OK;
+
+	if (error == LPL_OK && simulator->refs == BATCH)
+		error = send_batch(simulator, report);
+	if (error != LPL_OK)
+		return error;
+	simulator->page[simulator->refs] = (struct lpl_page){ .number = UINT64_MAX };
+	simulator->ref[simulator->refs++] = (struct lpl_page_ref){ .write = owner };
+	return LPL_OK;
+}
+
+enum lpl_error lpl_simulator_charge(struct lpl_simulator *simulator, uint32_t owner,
+				    struct lpl_report *report)
+{
+	enum lpl_error error = LPL_OK;
+
+	if (!simulator->shared && (simulator->broadcast != NULL || simulator->reducer != NULL))
+		return lpl_fail(report, LPL_ERR_USAGE, simulator->broadcast != NULL ?
+				"faults cannot be charged: the simulation has begun" :
+				"a behaviour sequence tells of one memory, and not who used it");
+	for (size_t i = 0; i < simulator->requests && error == LPL_OK && !simulator->shared; i++)
+		error = lpl_request_share(simulator->request[i], report);
+	simulator->shared |= error == LPL_OK;
+	return error == LPL_OK ? tell_owner(simulator, owner, report) : error;
+}
+
 static int simulator_event(struct lpl_sink *sink, const struct lpl_event *event,
 			   struct lpl_report *report)
 {
@@ -345,6 +400,13 @@ const struct lpl_result *lpl_simulator_results(const struct lpl_simulator *simul
 {
 	*count = simulator->request[index]->results;
 	return simulator->request[index]->result;
+}
+
+uint64_t lpl_simulator_charged(const struct lpl_simulator *simulator, size_t index, size_t result,
+			       uint32_t owner)
+{
+	return simulator->shared ?
+		lpl_request_charged(simulator->request[index], result, owner) : 0;
 }
 
 uint64_t lpl_simulator_pages(const struct lpl_simulator *simulator)

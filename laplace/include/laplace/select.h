@@ -238,6 +238,52 @@ uint64_t lpl_local_processes(const struct lpl_local *local);
 uint64_t lpl_local_unknown(const struct lpl_local *local);
 void lpl_local_close(struct lpl_local *local);			/* NULL is fine */
 
+/* ---- faults by who runs ---- */
+
+/*
+ * One memory for all, as ever; each fault is charged to whoever runs when it happens.  A sink in
+ * front of a simulator, to which all policies have been added:
+ *
+ *	lpl_runners_open(&runners, simulator, LPL_RUNNER_PROCESS, &report);
+ *	lpl_reader_run(reader, lpl_runners_sink(runners), &report);
+ *	for (size_t i = 0; i < lpl_runners_count(runners); i++)
+ *		printf("%s %" PRIu64 "\n", lpl_runners_at(runners, i)->name,
+ *		       lpl_simulator_charged(simulator, policy, result, (uint32_t)i));
+ *
+ * Who runs is known by the events of tasks, as in laplace/merge.h.  What the kernel does in a
+ * program's system call or fault, and in an interrupt meanwhile, is that program's.  The kernel's
+ * own tasks are told apart, and the idle task is one of them.
+ *
+ * Memory: some 300 bytes for each that made a reference, and what lpl_simulator_charge() says.
+ */
+enum lpl_runner_unit {
+	LPL_RUNNER_PROCESS,	/* a program's tasks, which are its threads, are one */
+	LPL_RUNNER_TASK		/* each by itself */
+};
+#define LPL_RUNNER_NAME 257	/* of the longest name, its 0 included */
+
+struct lpl_runner {
+	uint32_t id;			/* tgid of a process; tid of a task */
+	char name[LPL_RUNNER_NAME];	/* the last one, escaped by lpl_text_escape(); a process has
+					 * its leader's */
+	uint64_t references;		/* so far */
+};
+
+struct lpl_runners;
+/* The simulator is not owned.  Errors as lpl_simulator_charge(). */
+enum lpl_error lpl_runners_open(struct lpl_runners **runners, struct lpl_simulator *simulator,
+				enum lpl_runner_unit unit, struct lpl_report *report);
+struct lpl_sink *lpl_runners_sink(struct lpl_runners *runners);	/* owned by it */
+/*
+ * Those that made a reference, in the order of their first ones; but number 0 is always nobody
+ * known: before the first event, and after a gap (LPL_EVENT_GAP) in which events are missing,
+ * until an event tells who runs.
+ */
+size_t lpl_runners_count(const struct lpl_runners *runners);
+/* `i` is below their count, and the owner that lpl_simulator_charged() asks for. */
+const struct lpl_runner *lpl_runners_at(const struct lpl_runners *runners, size_t i);
+void lpl_runners_close(struct lpl_runners *runners);		/* NULL is fine */
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

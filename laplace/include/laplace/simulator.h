@@ -123,6 +123,19 @@ enum lpl_error lpl_simulator_add_policy(struct lpl_simulator *simulator,
  */
 struct lpl_sink *lpl_simulator_sink(struct lpl_simulator *simulator);
 
+/*
+ * Charge faults to whoever makes the references that follow, until the next call.  `owner` is any
+ * number from 0 on that the caller knows somebody by; small ones, for memory is 8 to 16 bytes for
+ * each size of each policy times the largest, and for opt 16 to 32 bytes a call besides.  The sum
+ * over all owners is what the results tell.
+ *
+ * First before the sink is used, and after all policies were added.  LPL_ERR_USAGE: too late for
+ * that, sizes are `all`, or the trace is a behaviour sequence; LPL_ERR_MEMORY; and what the sink
+ * fails with.
+ */
+enum lpl_error lpl_simulator_charge(struct lpl_simulator *simulator, uint32_t owner,
+				    struct lpl_report *report);
+
 /* The policies added, in that order; `index` below goes from 0 to count - 1. */
 size_t lpl_simulator_count(const struct lpl_simulator *simulator);
 /* What was added: "lru", "segq:fifo=16"; owned by the simulator. */
@@ -130,6 +143,9 @@ const char *lpl_simulator_policy(const struct lpl_simulator *simulator, size_t i
 /* After finish(): a policy's results, by rising size.  Owned by the simulator. */
 const struct lpl_result *lpl_simulator_results(const struct lpl_simulator *simulator,
 					       size_t index, size_t *count);
+/* After finish(): the faults of the policy's result with that index that an owner is charged with. */
+uint64_t lpl_simulator_charged(const struct lpl_simulator *simulator, size_t index, size_t result,
+			       uint32_t owner);
 uint64_t lpl_simulator_pages(const struct lpl_simulator *simulator); /* distinct, so far */
 
 /* The smallest memory, or tau, for which the policy is exact after `reduction`; 0: none. */

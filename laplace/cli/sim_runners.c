@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Whose the faults of a simulation are: who ran, ranked. */
+#include "sim_runners.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One that ran, and the faults of one result that are its. */
+struct share {
+	const struct lpl_runner *runner;
+	bool known;
+	uint64_t faults;
+};
+
+bool cli_runner_unit(const char *name, enum lpl_runner_unit *unit)
+{
+	*unit = strcmp(name, "task") == 0 ? LPL_RUNNER_TASK : LPL_RUNNER_PROCESS;
+	return *unit == LPL_RUNNER_TASK || strcmp(name, "process") == 0;
+}
+
+/* Those who came first are first in the library's array, too. */
+static int by_faults(const void *a, const void *b)
+{
+	const struct share *one = a, *other = b;
+
+	if (one->faults != other->faults)
+		return one->faults > other->faults ? -1 : 1;
+	if (one->runner->references != other->runner->references)
+		return one->runner->references > other->runner->references ? -1 : 1;
+	return one->runner < other->runner ? -1 : one->runner > other->runner;
+}
+
+/*
+ * Those who made a reference, in the order of their faults, and behind them the sum; NULL: no
+ * memory.
+ */
+static struct share *rank(const struct cli_runners *runners, size_t index, size_t result,
+			  size_t *count)
+{
+	const size_t all = lpl_runners_count(runners->runners);
+	struct share *share = calloc(all + 1, sizeof(*share));
+
+	*count = 0;
+	for (size_t i = 0; share && i < all; i++) {
+		const struct lpl_runner *runner = lpl_runners_at(runners->runners, i);
+
+		if (runner->references)
+			share[(*count)++] = (struct share){
+				runner, i != 0,
+				lpl_simulator_charged(runners->simulator, index, result, (uint32_t)i)
+			};
+	}
+	for (size_t i = 0; share && i < *count; i++)
+		share[*count].faults += share[i].faults;
+	if (share)
+		qsort(share, *count, sizeof(*share), by_faults);
+	return share;
+}
+
+static double percent(uint64_t faults, const struct share *sum)
+{
+	return 100 * (double)faults / (double)sum->faults;
+}
+
+/* As RFC 4180 has it: a guest's name may hold what separates columns. */
+static void print_name(const char *name)
+{
+	if (!strpbrk(name, ",\"")) {
+		fputs(name, stdout);
+		return;
+	}
+	putchar('"');
+	for (; *name; name++)
+		printf("%s%c", *name == '"' ? "\"" : "", *name);
+	putchar('"');
+}
+
+void cli_runners_heading(const struct cli_runners *runners)
+{
+	printf("policy,size,%s,name,references,faults,percent\n", runners->by);
+}
+
+/* Whose number is not known has none. */
+static void print(const struct share *share, size_t count, const char *policy, uint64_t size)
+{
+	uint64_t references = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct lpl_runner *runner = share[i].runner;
+
+		printf("%s,%" PRIu64 ",", policy, size);
+		if (share[i].known)
+			printf("%" PRIu32, runner->id);
+		putchar(',');
+		print_name(runner->name);
+		printf(",%" PRIu64 ",%" PRIu64 ",%.4g\n", runner->references, share[i].faults,
+		       percent(share[i].faults, &share[count]));
+		references += runner->references;
+	}
+	printf("%s,%" PRIu64 ",all,,%" PRIu64 ",%" PRIu64 ",%s\n", policy, size, references,
+	       share[count].faults, count ? "100" : "");
+}
+
+static json_t *as_json(const struct share *share, size_t count, const char *by)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < count; i++) {
+		const struct lpl_runner *runner = share[i].runner;
+		json_t *object = json_object();
+
+		if (share[i].known)
+			json_object_set_new(object, by, json_integer((json_int_t)runner->id));
+		json_object_set_new(object, "name", json_string(runner->name));
+		json_object_set_new(object, "references",
+				    json_integer((json_int_t)runner->references));
+		json_object_set_new(object, "faults", json_integer((json_int_t)share[i].faults));
+		json_object_set_new(object, "percent",
+				    json_real(percent(share[i].faults, &share[count])));
+		json_array_append_new(array, object);
+	}
+	return array;
+}
+
+bool cli_runners_tell(const struct cli_runners *runners, size_t index, size_t result,
+		      const char *policy, json_t *object)
+{
+	const bool tasks = strcmp(runners->by, "task") == 0;
+	size_t count, results;
+	struct share *share = rank(runners, index, result, &count);
+
+	if (!share)
+		return false;
+	if (object)
+		json_object_set_new(object, tasks ? "tasks" : "processes",
+				    as_json(share, count, runners->by));
+	else
+		print(share, count, policy,
+		      lpl_simulator_results(runners->simulator, index, &results)[result].size);
+	free(share);
+	return true;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Whose the faults of a simulation are: `laplace sim --by'. */
+#ifndef LAPLACE_CLI_SIM_RUNNERS_H
+#define LAPLACE_CLI_SIM_RUNNERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <jansson.h>
+
+#include <laplace/select.h>
+#include <laplace/simulator.h>
+
+/* What `process' and `task' mean; false: it is neither. */
+bool cli_runner_unit(const char *name, enum lpl_runner_unit *unit);
+
+/* Those who ran, and the simulator whose faults they are charged with. */
+struct cli_runners {
+	const struct lpl_runners *runners;
+	const struct lpl_simulator *simulator;
+	const char *by;			/* "process", "task" */
+};
+
+/* The line above all others. */
+void cli_runners_heading(const struct cli_runners *runners);
+
+/*
+ * Result number `result` of policy number `index`, which is called `policy`: a line for each that
+ * ran, those with the most faults first, and one for all together; or, with an object, a member
+ * of it, which is an array of them.  false: no memory.
+ */
+bool cli_runners_tell(const struct cli_runners *runners, size_t index, size_t result,
+		      const char *policy, json_t *object);
+
+#endif
