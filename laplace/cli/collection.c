@@ -7,6 +7,8 @@
 
 #include "collection.h"
 
+enum { SILENT_PERIODS = 3, SILENT_LEAST = 30 /* s: a machine may be busy */ };
+
 static uint64_t number(const json_t *object, const char *name)
 {
 	json_int_t value = json_integer_value(json_object_get(object, name));
@@ -134,4 +136,12 @@ uint64_t cli_collection_age(const struct cli_collection *c)
 		return 0;
 	told = timegm(&utc);
 	return told < now ? (uint64_t)(now - told) : 0;
+}
+
+bool cli_collection_is_silent(const struct cli_collection *c)
+{
+	const uint64_t longest = c->period_ns / 1000000000 * SILENT_PERIODS;
+
+	return !c->ended && c->period_ns &&
+	       cli_collection_age(c) > (longest > SILENT_LEAST ? longest : SILENT_LEAST);
 }

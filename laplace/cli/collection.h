@@ -30,6 +30,7 @@ struct cli_collection {
 	char message[512];
 	char trace[256];	/* its path's end */
 	char time[32];		/* when it was told, of the clock, in UTC; "": not told */
+	uint64_t period_ns;	/* how often it is told, as far as whoever took the line knows; or 0 */
 	bool stopped;		/* tracing is off */
 	bool waiting_for_room;
 	uint64_t instructions, references, kept, events, bytes;
@@ -65,5 +66,11 @@ void cli_collection_end(FILE *out, const struct cli_collection *collection);
 
 /* Since it was told, in seconds; 0: not known. */
 uint64_t cli_collection_age(const struct cli_collection *collection);
+
+/*
+ * It did not end, and yet there were no news for more than three times as long as there are
+ * between two lines, and half a minute at least: it was killed, most likely.
+ */
+bool cli_collection_is_silent(const struct cli_collection *collection);
 
 #endif

@@ -153,9 +153,13 @@ void cli_collection_panel(FILE *out, const struct cli_collection *c, int columns
 	char number[CLI_HUMAN_SIZE], left[CLI_HUMAN_SIZE], kept[CLI_PERCENT_SIZE];
 
 	row(&panel, "trace", "%s", c->trace);
-	row(&panel, "state", "%s for %s%s%s%s", state(c),
-	    cli_duration(number, c->elapsed_ns / 1000000000), age > 1 ? ", told " : "",
-	    age > 1 ? cli_duration(left, age) : "", age > 1 ? " ago" : "");
+	if (cli_collection_is_silent(c))
+		row(&panel, "state", "silent for %s; before that, %s for %s", cli_duration(left, age), state(c),
+		    cli_duration(number, c->elapsed_ns / 1000000000));
+	else
+		row(&panel, "state", "%s for %s%s%s%s", state(c),
+		    cli_duration(number, c->elapsed_ns / 1000000000), age > 1 ? ", told " : "",
+		    age > 1 ? cli_duration(left, age) : "", age > 1 ? " ago" : "");
 	counter(&panel, "instructions", c->instructions, c->rates.instructions,
 		c->mean.instructions, "");
 	counter(&panel, "references", c->references, c->rates.references, c->mean.references, "");

@@ -7,6 +7,7 @@
 #define LAPLACE_CLI_STATUS_SOURCE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include <jansson.h>
@@ -17,6 +18,8 @@ struct cli_status_source {
 	dev_t device;			/* of a file: where it was read up to */
 	ino_t inode;
 	off_t at;
+	json_int_t pid, elapsed_ns;	/* what its last line tells of these */
+	uint64_t period_ns;		/* between the last two lines of one run; 0: not known */
 };
 
 /* false: `path` is neither, or not there (complained). */

@@ -181,7 +181,9 @@ static int take(struct view *view, const json_t *status)
 	show(view, status);
 	if (c->ended)
 		return end(view);
-	return view->options->once ? CLI_DONE : -1;
+	if (!view->options->once)
+		return -1;
+	return cli_collection_is_silent(c) ? CLI_FAILED : CLI_DONE;
 }
 
 static int watch(struct view *view, struct cli_status_source *source)
@@ -195,6 +197,7 @@ static int watch(struct view *view, struct cli_status_source *source)
 		json_t *status;
 		enum cli_news news = cli_status_source_look(source, &status);
 
+		view->collection.period_ns = source->period_ns;
 		if (news == CLI_NEWS)
 			result = take(view, status);
 		else if (news == CLI_NO_NEWS && view->collection.updates && view->redraw)
