@@ -204,6 +204,14 @@ def _call(name, *arguments):
                report.system_errno)
 
 
+def _bytes(text):
+    """As the library takes it, to which a null byte would be the end."""
+    encoded = os.fsencode(text)
+    if b"\0" in encoded:
+        raise UsageError(f"there is a null byte in {text!r}")
+    return encoded
+
+
 class Event(collections.namedtuple("Event", "name tag reference instruction cycle space tid tgid "
                                             "arguments text")):
     """An event of the kernel's, or a mark: docs/format.md, section 8.
@@ -233,6 +241,8 @@ class _Arrays:
     """Columns that the library fills again and again; what is handed over is a copy."""
 
     def __init__(self, columns, count):
+        if isinstance(columns, str):
+            columns = columns.split(",")
         unknown = [name for name in columns if name not in COLUMNS]
         if unknown:
             raise UsageError(f"no column is called {unknown[0]!r}: they are "
@@ -331,10 +341,10 @@ class Trace:
             parsed = None
             if sizes is not None:
                 parsed = _Sizes()
-                _call("lpl_sizes_parse", byref(parsed), sizes.encode())
+                _call("lpl_sizes_parse", byref(parsed), _bytes(sizes))
                 stack.callback(_library.lpl_sizes_free, byref(parsed))
             for policy in policies:
-                _call("lpl_simulator_add", simulator, policy.encode(), parsed and byref(parsed))
+                _call("lpl_simulator_add", simulator, _bytes(policy), parsed and byref(parsed))
             sink = _library.lpl_simulator_sink(simulator)
             if select is not None:
                 choice = c_void_p()
@@ -357,7 +367,7 @@ class Trace:
     @contextlib.contextmanager
     def _reader(self):
         reader = c_void_p()
-        _call("lpl_reader_open", byref(reader), os.fsencode(self.path))
+        _call("lpl_reader_open", byref(reader), _bytes(self.path))
         try:
             _library.lpl_reader_jobs(reader, self.jobs)
             yield reader
@@ -394,7 +404,7 @@ class Trace:
             raise UsageError(f"{self.path}: a behaviour sequence tells of one memory, of which "
                              "nothing can be chosen")
         options, words = _ChoiceOptions(), ctypes.create_string_buffer(_CHOICE_SIZE)
-        _call("lpl_choice_parse", byref(options), words, os.fsencode(select))
+        _call("lpl_choice_parse", byref(options), words, _bytes(select))
         size = self.meta.get("page-size", "0")
         options.page_size = max(int(size) if size.isdecimal() else 0,
                                 _library.lpl_reduction_page_size(self._reduction))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """compare_readers TRACE...: the second reader's records against `laplace cat -e', line by line.
+The first one is a file, which it also has to refuse when it is damaged.
 
 The names of events are those of the table in docs/format.md.  Environment: LAPLACE.
 """
@@ -44,5 +45,22 @@ def compare(trace):
     print(f"{trace}: {number - 1} records are the same")
 
 
+def refuses(data, what):
+    with open("damaged.lpl", "wb") as damaged:
+        damaged.write(data)
+    try:
+        for _ in second_reader.read_trace("damaged.lpl"):
+            pass
+    except Exception:
+        return
+    sys.exit(f"the second reader takes a trace {what} for a whole one")
+
+
 for trace in sys.argv[1:]:
     compare(trace)
+with open(sys.argv[1], "rb") as file:
+    whole = file.read()
+refuses(whole + whole, "twice")
+refuses(whole[:-1], "that was cut off")
+for i in range(0, len(whole), len(whole) // 50 + 1):
+    refuses(whole[:i] + bytes([whole[i] ^ 1]) + whole[i + 1:], f"in which byte {i} is another")

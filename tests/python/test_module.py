@@ -204,6 +204,11 @@ class Module(unittest.TestCase):
         raises(lt.UsageError, "nobody'", lambda: trace.curves(select="task:nobody"))
         raises(lt.UsageError, "mru", lambda: trace.curves("mru"))
         raises(lt.UsageError, "0", lambda: trace.curves("lru", [0]))
+        for wrong in (lambda: lt.Trace(trace.path + "\0.gz"), lambda: trace.curves("lru\0,opt"),
+                      lambda: list(trace.references(select="user\0+type:write"))):
+            raises(lt.UsageError, "null byte", wrong)
+        self.assertEqual([list(block) for block in trace.references("type,space", count=1 << 30)],
+                         [["type", "space"]])
 
     def test_damage(self):
         """What precedes it is handed over, and then the error comes, in the library's words."""
