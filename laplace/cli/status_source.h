@@ -19,7 +19,7 @@ struct cli_status_source {
 	ino_t inode;
 	off_t at;
 	json_int_t pid, elapsed_ns;	/* what its last line tells of these */
-	uint64_t period_ns;		/* between the last two lines of one run; 0: not known */
+	uint64_t period_ns;		/* the longest between two lines of one run; 0: not known */
 };
 
 /* false: `path` is neither, or not there (complained). */
