@@ -281,18 +281,26 @@ static enum lpl_error tell_owner(struct lpl_simulator *simulator, uint32_t owner
 	return LPL_OK;
 }
 
-enum lpl_error lpl_simulator_charge(struct lpl_simulator *simulator, uint32_t owner,
-				    struct lpl_report *report)
+/* The first time, before any simulation runs. */
+static enum lpl_error share(struct lpl_simulator *simulator, struct lpl_report *report)
 {
 	enum lpl_error error = LPL_OK;
 
-	if (!simulator->shared && (simulator->broadcast != NULL || simulator->reducer != NULL))
+	if (simulator->broadcast != NULL || simulator->reducer != NULL)
 		return lpl_fail(report, LPL_ERR_USAGE, simulator->broadcast != NULL ?
 				"faults cannot be charged: the simulation has begun" :
 				"a behaviour sequence tells of one memory, and not who used it");
-	for (size_t i = 0; i < simulator->requests && error == LPL_OK && !simulator->shared; i++)
+	for (size_t i = 0; i < simulator->requests && error == LPL_OK; i++)
 		error = lpl_request_share(simulator->request[i], report);
-	simulator->shared |= error == LPL_OK;
+	simulator->shared = error == LPL_OK;
+	return error;
+}
+
+enum lpl_error lpl_simulator_charge(struct lpl_simulator *simulator, uint32_t owner,
+				    struct lpl_report *report)
+{
+	enum lpl_error error = simulator->shared ? LPL_OK : share(simulator, report);
+
 	return error == LPL_OK ? tell_owner(simulator, owner, report) : error;
 }
 
