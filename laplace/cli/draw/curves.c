@@ -127,6 +127,10 @@ static int add_row(struct curves *curves, char **field, int count,
 
 static int read_heading(char **field, int count, struct columns *columns, const char *path)
 {
+	if (find_column(field, count, "process") >= 0 || find_column(field, count, "task") >= 0)
+		return cli_complain(CLI_USAGE, "%s: tells of many at each size (sim --by), which is no "
+				    "curve; simulate without --by, or one of them by --process or "
+				    "--task", path);
 	columns->policy = find_column(field, count, "policy");
 	columns->size = find_column(field, count, "size");
 	columns->faults = find_column(field, count, "faults");
