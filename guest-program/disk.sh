@@ -8,6 +8,7 @@
 : "${here:?}"
 
 readonly MOST_BYTES=4000000000	# of what is taken along
+readonly systems_path=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
 # ---- making it ----
 
@@ -19,6 +20,7 @@ make_room() { # FILE BYTES
 
 # As needs tells: the guest has them by the same names.
 take_from_here() { # TREE
+	[ $clear_env = no ] || unset TZ
 	"$here/needs" --cpu "$cpu" "${with[@]}" "$program" "${arguments[@]:1}" >"$scratch/needs" || exit 125
 	# what cannot be read is not for the program, either
 	while IFS= read -r -d '' path; do
@@ -39,6 +41,7 @@ take_from_here() { # TREE
 	done
 	# which have what it needs of them, or nothing
 	for place in "${HOME:-}" "${TMPDIR:-}"; do
+		[ $clear_env = no ] || break
 		[[ $place != /* ]] || [ -e "$1$place" ] || [ -L "$1$place" ] || mkdir -p "$1$place" 2>/dev/null || true
 	done
 }
@@ -194,12 +197,13 @@ without_doubles() { # VARIABLE...: sets `variables`
 
 # What start-program.c reads.
 tell_program() { # DIRECTORY
-	local user group
+	local user group terminal=${TERM:-dumb}
 	local -a variables=()
 	if [ -n "$root" ]; then
 		user=0 group=0
-		variables=(PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root
-			USER=root LOGNAME=root "TERM=${TERM:-dumb}" PWD=/ "${environment[@]}")
+		[ $clear_env = no ] || terminal=dumb
+		variables=("PATH=$systems_path" HOME=/root USER=root LOGNAME=root "TERM=$terminal" PWD=/
+			"${environment[@]}")
 	else
 		user=$(id -u) group=$(id -g)
 		tell_environment
@@ -225,13 +229,18 @@ take_input() { # FILE
 	bytes=$((bytes + input_bytes))
 }
 
-# Of the environment what a program looks at, and a run of another day has, too.
+# Of the environment what a program looks at, and a run of another day has, too; or (--clear-env) what is the
+# same for everybody.
 tell_environment() {
 	local name
-	[ -z "$users_path" ] || variables+=("PATH=$users_path")
-	for name in HOME USER LOGNAME SHELL TERM TZ TMPDIR LANG LANGUAGE LD_LIBRARY_PATH "${!LC_@}"; do
-		[ -z "${!name:-}" ] || variables+=("$name=${!name}")
-	done
+	if [ $clear_env = yes ]; then
+		variables+=("PATH=$systems_path" HOME=/ TERM=dumb)
+	else
+		[ -z "$users_path" ] || variables+=("PATH=$users_path")
+		for name in HOME USER LOGNAME SHELL TERM TZ TMPDIR LANG LANGUAGE LD_LIBRARY_PATH "${!LC_@}"; do
+			[ -z "${!name:-}" ] || variables+=("$name=${!name}")
+		done
+	fi
 	variables+=("PWD=$directory" "${environment[@]}")
 }
 

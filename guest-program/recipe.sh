@@ -90,6 +90,7 @@ tell_command() {
 	for ((i = 0; i < ${#told[@]}; i += 2)); do
 		tell option "${told[i]}" "${told[i + 1]}"
 	done
+	[ $clear_env = no ] || tell option clear-env
 	[ "$own_init" = no ] || tell option init
 	[ "$walks" = no ] || tell option walks
 	[ "$whole" = no ] || tell option whole
