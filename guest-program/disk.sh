@@ -20,7 +20,7 @@ make_room() { # FILE BYTES
 
 # As needs tells: the guest has them by the same names.
 take_from_here() { # TREE
-	[ $clear_env = no ] || unset TZ
+	[ "$clear_env" = no ] || unset TZ
 	"$here/needs" --cpu "$cpu" "${with[@]}" "$program" "${arguments[@]:1}" >"$scratch/needs" || exit 125
 	# what cannot be read is not for the program, either
 	while IFS= read -r -d '' path; do
@@ -41,7 +41,7 @@ take_from_here() { # TREE
 	done
 	# which have what it needs of them, or nothing
 	for place in "${HOME:-}" "${TMPDIR:-}"; do
-		[ $clear_env = no ] || break
+		[ "$clear_env" = no ] || break
 		[[ $place != /* ]] || [ -e "$1$place" ] || [ -L "$1$place" ] || mkdir -p "$1$place" 2>/dev/null || true
 	done
 }
@@ -201,7 +201,7 @@ tell_program() { # DIRECTORY
 	local -a variables=()
 	if [ -n "$root" ]; then
 		user=0 group=0
-		[ $clear_env = no ] || terminal=dumb
+		[ "$clear_env" = no ] || terminal=dumb
 		variables=("PATH=$systems_path" HOME=/root USER=root LOGNAME=root "TERM=$terminal" PWD=/
 			"${environment[@]}")
 	else
@@ -233,7 +233,7 @@ take_input() { # FILE
 # same for everybody.
 tell_environment() {
 	local name
-	if [ $clear_env = yes ]; then
+	if [ "$clear_env" = yes ]; then
 		variables+=("PATH=$systems_path" HOME=/ TERM=dumb)
 	else
 		[ -z "$users_path" ] || variables+=("PATH=$users_path")

@@ -90,7 +90,7 @@ tell_command() {
 	for ((i = 0; i < ${#told[@]}; i += 2)); do
 		tell option "${told[i]}" "${told[i + 1]}"
 	done
-	[ $clear_env = no ] || tell option clear-env
+	[ "$clear_env" = no ] || tell option clear-env
 	[ "$own_init" = no ] || tell option init
 	[ "$walks" = no ] || tell option walks
 	[ "$whole" = no ] || tell option whole
@@ -105,9 +105,11 @@ tell_recipe() {
 	recipe=$(tell_made_of && tell_command)
 	if [ ${#recipe} -le $MOST_RECIPE ]; then
 		printf '%s\n' "$recipe"
-	else
-		tell too-long ${#recipe}
+		return
 	fi
+	tell too-long ${#recipe}
+	recipe=$(tell_made_of)
+	[ ${#recipe} -gt $MOST_RECIPE ] || printf '%s\n' "$recipe"
 }
 
 # What only shows when the guest is made: whether it is as another recipe, a file of KEY VALUE lines, has it.

@@ -159,6 +159,8 @@ static json_t *exact_section(const struct card *card)
 
 /* ---- what it was made of ---- */
 
+#define TOO_LONG "too-long "	/* a recipe begins so that lacks the command */
+
 /* "HASH PATH", or "NAME VALUE". */
 static json_t *pair(char *value, const char *first, const char *second)
 {
@@ -197,6 +199,8 @@ static void add_line(json_t *ran, json_t *machine, const char *key, char *value)
 	} else if (strcmp(key, "directory") == 0) {
 		recipe_decode(value);
 		add(ran, "directory", value);
+	} else if (strcmp(key, "too-long") == 0) {
+		add(ran, "command", "was too long for a header");
 	} else if (strcmp(key, "guest") == 0 || strcmp(key, "disk") == 0) {
 		json_object_set_new(machine, key, pair(value, "sha256", "path"));
 	} else {
@@ -261,6 +265,8 @@ json_t *card_json(const struct card *card, int *status)
 	add(commands, "to verify it", "laplace verify TRACE");
 	add(commands, "to make it again",
 	    !recipe ? "it does not tell what it was made of: laplace run leaves traces that do" :
+	    strncmp(recipe, TOO_LONG, strlen(TOO_LONG)) == 0 ?
+		"its command was too long for a header" :
 	    recipe_was_derived(card->meta) ?
 		"it was derived from the trace that `laplace reproduce TRACE' shows how to make" :
 		"laplace reproduce TRACE");

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2015,SC2016,SC2059 # dollar signs are what this is about
+# shellcheck shell=bash disable=SC2015,SC2016,SC2046,SC2059 # dollar signs are what this is about
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # A trace of `laplace run` tells what it was made of (`laplace info --card`), and is made again from that.
 export LAPLACE_DATADIR=$SRCDIR LAPLACE_BOCHS=$BUILDDIR/build/bochs/laplace-bochs
@@ -97,4 +97,15 @@ printf '#!/bin/sh\ntouch "%s/hacked"\n' "$PWD" >ld-of-mine.so
 chmod +x ld-of-mine.so
 echo 'int main(void) { return 0; }' | "${CC:-cc}" -x c -o evil "-Wl,--dynamic-linker=$PWD/ld-of-mine.so" -
 hostile 'argument ./evil\n'
-expect_line told ".*is not the system's own.*"
+expect_line told ".*more than the system's own loader.*"
+printf '#include <stdio.h>\nunsigned la_version(unsigned v) { fclose(fopen("%s/hacked", "w")); return v; }\n' "$PWD" |
+	"${CC:-cc}" -x c -shared -fPIC -o audit.so -
+echo 'int main(void) { return 0; }' | "${CC:-cc}" -x c -o evil "-Wl,--audit=$PWD/audit.so" -
+hostile 'argument ./evil\n'
+expect_line told ".*more than the system's own loader.*"
+# more words than a header holds
+"$LAPLACE" run -q --kernel "$BUILDDIR/build/kernel" -o words.lpl -- true $(seq 100000 109000) || fail "many words: $?"
+"$LAPLACE" info --card words.lpl | grep -q 'to make it again  *its command was too long' || fail "the card does not say so"
+"$LAPLACE" info --card words.lpl | grep -q "^  program  *$(sha256sum <"$(type -P true)" | cut -d ' ' -f 1)" ||
+	fail "the card has lost the program"
+reproduce 3 words.lpl
