@@ -13,28 +13,46 @@ end
 # The words that may follow in a list, behind those that are there; in one that is joined by
 # commas each comes once.
 function __laplace_list # SEPARATOR WORD...
-    set -l kept (string match -r "^(?:--[a-z-]+=)?(.*\\$argv[1])?" -- (commandline -ct))[2]
+    set -l kept (string match -r "^(?:--[a-z-]+=|-[A-Za-z])?(.*\\$argv[1])?" -- (commandline -ct))[2]
     for word in $argv[2..]
         if test $argv[1] = +; or not contains -- $word (string split , -- "$kept")
-            echo $kept$word
+            echo "$kept$word" # in quotes, for it may be the first
         end
     end
 end
 
-# The number of the argument to be completed, from 1 on, less those that are values of options.
-function __laplace_argument # SUBCOMMAND NUMBER OPTION-WITH-A-VALUE...
-    __laplace_subcommand $argv[1]; or return
-    set -l number 1
+# How many arguments there are, less those that are values of options; a failure where the next
+# is such a value.
+function __laplace_arguments # OPTION-WITH-A-VALUE...
+    set -l number 0
     set -l previous ''
     for word in (commandline -opc)[3..]
-        if contains -- "$previous" $argv[3..]
+        if contains -- "$previous" $argv
             set previous ''
             continue
         end
         set previous $word
-        string match -q -- '-*' $word; or set number (math $number + 1)
+        string match -q -r '^-.' -- $word; or set number (math $number + 1)
     end
-    not contains -- "$previous" $argv[3..]; and test $number = $argv[2]
+    echo $number
+    not contains -- "$previous" $argv
+end
+
+function __laplace_argument # SUBCOMMAND NUMBER OPTION-WITH-A-VALUE...: is that to come?
+    __laplace_subcommand $argv[1]; or return
+    set -l number (__laplace_arguments $argv[3..]); and test $number = (math $argv[2] - 1)
+end
+
+# What follows a program is no option of ours.
+function __laplace_no_program_yet # SUBCOMMAND OPTION-WITH-A-VALUE...
+    __laplace_subcommand $argv[1]; and test (__laplace_arguments $argv[2..]) = 0
+end
+
+# (What fish completes as a command may be a function or a keyword.)
+function __laplace_programs
+    for file in $PATH/*
+        test -f $file -a -x $file; and string replace -r '^.*/' '' -- $file
+    end
 end
 
 complete -c laplace -n __laplace_subcommand -f

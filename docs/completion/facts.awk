@@ -51,7 +51,7 @@ function used(text, word, count, i, words)
 
 function option_fact(how, words)
 {
-	if (long == "" || long == "usage")
+	if (long == "")
 		return
 	how = "-"
 	if (value != "-") {

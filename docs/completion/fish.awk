@@ -27,24 +27,37 @@ function action(how, words)
 	return how == "text" ? " -x" : " -r -F"
 }
 
+# The options of a subcommand, when it is known what they may follow.
+function options(i)
+{
+	for (i = 1; i <= count; i++)
+		print "complete -c laplace -n '" condition "'" option[i]
+	count = 0
+}
+
 $1 == "subcommand" {
+	options()
+	condition = "__laplace_subcommand " $2
+	valued = ""
 	print ""
 	print "complete -c laplace -n __laplace_subcommand -a " $2 described($3)
 	print "complete -c laplace -n '__laplace_subcommand help' -x -a " $2 described($3)
 }
 $1 == "option" {
-	print "complete -c laplace -n '__laplace_subcommand " $2 "'" \
-		($3 == "-" || $3 == "?" ? "" : " -s " $3) " -l " $4 \
+	option[++count] = ($3 == "-" || $3 == "?" ? "" : " -s " $3) " -l " $4 \
 		($5 == "-" ? "" : action($6, $7)) described($8)
 	if ($5 != "-")
-		valued[$2] = valued[$2] ($3 == "-" ? "" : " -" $3) " --" $4
+		valued = valued ($3 == "-" ? "" : " -" $3) " --" $4
 }
 $1 == "word" { told[$2, $3] = $4 }
 $1 == "argument" {
-	condition = " -n '__laplace_argument " $2 " " $3 valued[$2] "'"
 	if ($4 == "command")
-		print "complete -c laplace" condition " -a '(__fish_complete_command)'"
-	count = split($5, word, " ")
-	for (i = 1; i <= count; i++)
-		print "complete -c laplace" condition " -f -a " word[i] described(told[$2, word[i]])
+		condition = "__laplace_no_program_yet " $2 valued
+	argument = "complete -c laplace -n '__laplace_argument " $2 " " $3 valued "'"
+	if ($4 == "command")
+		print argument " -a '(__laplace_programs)'"
+	words = split($5, word, " ")
+	for (i = 1; i <= words; i++)
+		print argument " -f -a " word[i] described(told[$2, word[i]])
 }
+END { options() }

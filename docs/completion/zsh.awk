@@ -17,8 +17,9 @@ function described(text)
 }
 
 # How a value is completed.
-function action(how, words, part)
+function action(how, words)
 {
+	gsub(/:/, "\\:", words)
 	if (how == "word")
 		return "(" words ")"
 	if (how == "list")
@@ -28,7 +29,7 @@ function action(how, words, part)
 	if (how == "directory")
 		return "_files -/"
 	if (how == "command")
-		return "_command_names -e"
+		return "_laplace_programs"
 	if (how == "text")
 		return " "
 	return "_files"
@@ -75,6 +76,8 @@ $1 == "argument" {
 	}
 }
 END {
+	print "\n_laplace_programs() {"
+	print "\t_alternative 'commands:program: _command_names -e' 'files:file:_files'\n}"
 	print "\n_laplace() {"
 	print "\tlocal curcontext=$curcontext state line"
 	print "\ttypeset -A opt_args"
@@ -91,7 +94,7 @@ END {
 	print "\targument)\n\t\tcurcontext=${curcontext%:*}-$words[1]:\n\t\tcase $words[1] in"
 	print "\t\thelp) _describe subcommand subcommands ;;"
 	for (i = 1; i <= names_known; i++)
-		printf "\t\t%s)\n\t\t\t_arguments -s%s%s ;;\n", name[i], options[name[i]], \
+		printf "\t\t%s)\n\t\t\t_arguments -s -S%s%s ;;\n", name[i], options[name[i]], \
 			(name[i] in ended ? "" : " \\\n\t\t\t'*:file:_files'")
 	print "\t\tesac ;;\n\tesac\n}\n\n_laplace \"$@\""
 }
