@@ -78,7 +78,10 @@ _laplace_offer() { # WHAT-IS-THERE-OF-IT
 		compgen -f -- "$1"
 		_laplace_programs "$1"
 		;;
-	*) compgen -f -- "$1" ;;
+	*)
+		compgen -W "$words" -- "$1"
+		compgen -f -- "$1"
+		;;
 	esac
 }
 

@@ -13,7 +13,8 @@ end
 # The words that may follow in a list, behind those that are there; in one that is joined by
 # commas each comes once.
 function __laplace_list # SEPARATOR WORD...
-    set -l kept (string match -r "^(?:--[a-z-]+=|-[A-Za-z])?(.*\\$argv[1])?" -- (commandline -ct))[2]
+    set -l option '^(?:--[a-z-]+=|-[A-Za-z])?'
+    set -l kept (string match -r "$option(.*\\$argv[1])?" -- (commandline -ct))[2]
     for word in $argv[2..]
         if test $argv[1] = +; or not contains -- $word (string split , -- "$kept")
             echo "$kept$word" # in quotes, for it may be the first

@@ -63,7 +63,7 @@ function option_fact(how, words)
 		else if (("=", value) in hows)
 			how = take("=", value)
 	}
-	words = how ~ /^(word|list|chain)$/ ? found : ""
+	words = how ~ /^(word|list|chain|file)$/ ? found : ""
 	if (words ~ /^help( |$)/) {
 		sub(/^help/, "", words)
 		words = listed(text) words

@@ -24,7 +24,9 @@ function action(how, words)
 		return " -x -a " quoted("(__laplace_list + " words ")")
 	if (how == "directory")
 		return " -x -a '(__fish_complete_directories)'"
-	return how == "text" ? " -x" : " -r -F"
+	if (how == "text")
+		return " -x"
+	return " -r -F" (words == "" ? "" : " -a " quoted(words))
 }
 
 # The options of a subcommand, when it is known what they may follow.

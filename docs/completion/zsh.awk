@@ -32,6 +32,8 @@ function action(how, words)
 		return "_laplace_programs"
 	if (how == "text")
 		return " "
+	if (words != "")
+		return " _laplace_words_or_files " words
 	return "_files"
 }
 
@@ -78,6 +80,8 @@ $1 == "argument" {
 END {
 	print "\n_laplace_programs() {"
 	print "\t_alternative 'commands:program: _command_names -e' 'files:file:_files'\n}"
+	print "\n_laplace_words_or_files() {"
+	print "\t_alternative \"words:word:(${(j: :)@})\" 'files:file:_files'\n}"
 	print "\n_laplace() {"
 	print "\tlocal curcontext=$curcontext state line"
 	print "\ttypeset -A opt_args"
