@@ -6,7 +6,7 @@
  *	reads     settings: the file, as sections of settings, each with its line
  *	          keys: which there are, and what they may be
  *	expands   jobs: what these come to, a job each, and what each is made from
- *	          inputs: the hash of what files hold
+ *	          job_inputs, inputs: the files that go into it, and the hashes of these
  *	keeps     store: the directory of results: what is done, who is making what
  *	runs      runner: several jobs at once, here
  *	          slurm: what Slurm is told, so that it runs them
@@ -26,6 +26,8 @@
 #include <stdio.h>
 
 #include <laplace/error.h>
+
+#include "hash.h"
 
 /* ---- settings ---- */
 
@@ -116,7 +118,7 @@ enum job_state {
 	JOB_WAITING		/* cannot be begun: what it needs is not to be had */
 };
 
-#define JOB_IDENTITY_SIZE 33
+#define JOB_IDENTITY_SIZE HASH_SIZE
 #define JOB_NONE SIZE_MAX
 
 /* "-" is what a job has not. */
@@ -127,12 +129,14 @@ struct job {
 	char identity[JOB_IDENTITY_SIZE];	/* hexadecimal */
 	size_t needs;		/* the job whose trace it reads; JOB_NONE */
 	char *trace;		/* the file that it reads, where no job makes it; may be NULL */
+	struct campaign_words inputs;	/* what else goes into it, by what its source says */
 	/*
 	 * `laplace' and its arguments.  JOB_INPUT and JOB_OUTPUT stand for the paths of what it
 	 * reads and writes, which are no part of what it is.
 	 */
 	struct campaign_words words;
 	char *about;		/* what the identity is a hash of, as text */
+	uint64_t states;	/* of the files that go in, when it began */
 	/* what it is of, for people */
 	const char *source, *machine, *simulation;	/* the sections' names */
 	char *seed, *reduction, *policy, *sizes;	/* owned */
@@ -143,12 +147,13 @@ struct job {
 #define JOB_INPUT "\001"
 #define JOB_OUTPUT "\002"
 
+struct inputs;
+
 struct jobs {
 	struct job *job;
 	size_t count, room;
+	struct inputs *inputs;	/* by which they are told from each other; borrowed */
 };
-
-struct inputs;
 
 /*
  * What a campaign comes to, in an order in which each job stands behind what it needs.  Paths are
@@ -157,6 +162,11 @@ struct inputs;
 int jobs_expand(struct jobs *jobs, const struct campaign *campaign, const char *file,
 		struct inputs *inputs);
 void jobs_free(struct jobs *jobs);
+/*
+ * Is a job, before it begins and (`ran`) when it ended, still what its identity says?  false: what
+ * changed, as far as that can be told, goes into `what`.
+ */
+bool jobs_still(const struct jobs *jobs, struct job *job, bool ran, char *what, size_t size);
 void job_free(struct job *job);
 /* By its number, from 1 on, or its identity; JOB_NONE: there is none. */
 size_t jobs_find(const struct jobs *jobs, const char *name);
@@ -176,6 +186,11 @@ struct inputs *inputs_open(const char *directory);	/* of results; NULL: no memor
  * an exit status.
  */
 int inputs_tell(struct inputs *inputs, FILE *about, const char *path, const char *name);
+/*
+ * A hash of the times, sizes and inodes of the files told since this was asked before: it is
+ * another one also where what a file holds was changed, and changed back.
+ */
+uint64_t inputs_states(struct inputs *inputs);
 /* Remembers what is new, if the directory is there. */
 void inputs_close(struct inputs *inputs);
 

@@ -6,7 +6,6 @@
  */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +22,6 @@
 #include "campaign.h"
 #include "cli/say.h"
 
-#define HASH_SIZE 33		/* hexadecimal */
 #define SETTLED 3		/* seconds after which a file's times tell whether it changes */
 #define DEEPEST 64		/* directories within directories */
 
@@ -38,41 +36,8 @@ struct inputs {
 	size_t count, room;
 	bool changed;
 	char *results;		/* the directory, by its absolute path */
+	uint64_t states;
 };
-
-/* ---- hashing ---- */
-
-static void hash_text(char text[HASH_SIZE], XXH128_hash_t hash)
-{
-	XXH128_canonical_t bytes;
-
-	XXH128_canonicalFromHash(&bytes, hash);
-	for (int i = 0; i < 16; i++)
-		snprintf(text + 2 * i, 3, "%02x", bytes.digest[i]);
-}
-
-static int hash_file(char text[HASH_SIZE], const char *path)
-{
-	static const size_t piece = 1 << 18;
-	XXH3_state_t *state = XXH3_createState();
-	char *buffer = malloc(piece);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	int error = fd < 0 ? errno : !state || !buffer ? ENOMEM : 0;
-	ssize_t got = 0;
-
-	if (!error) {
-		XXH3_128bits_reset(state);
-		while ((got = read(fd, buffer, piece)) > 0)
-			XXH3_128bits_update(state, buffer, (size_t)got);
-		error = got < 0 ? errno : 0;
-		hash_text(text, XXH3_128bits_digest(state));
-	}
-	XXH3_freeState(state);
-	free(buffer);
-	if (fd >= 0)
-		close(fd);
-	return error ? cli_complain(CLI_FAILED, "%s: %s", path, strerror(error)) : CLI_DONE;
-}
 
 /* ---- what is known ---- */
 
@@ -220,6 +185,7 @@ static int hash_known(struct inputs *inputs, char hash[HASH_SIZE], const char *p
 	if (status)
 		return status;
 	say_state(&known, about);
+	inputs->states = XXH3_64bits_withSeed(known.state, strlen(known.state), inputs->states);
 	at = find_known(inputs, known.path, &found);
 	if (found && strcmp(inputs->known[at].state, known.state) == 0) {
 		memcpy(hash, inputs->known[at].hash, HASH_SIZE);
@@ -352,4 +318,12 @@ int inputs_tell(struct inputs *inputs, FILE *about, const char *path, const char
 	if (!status && lpl_trace_files(path, tell_segment, &teller) && !teller.status)
 		teller.status = cli_complain(CLI_FAILED, "%s: no memory", path);
 	return status ? status : teller.status;
+}
+
+uint64_t inputs_states(struct inputs *inputs)
+{
+	uint64_t states = inputs->states;
+
+	inputs->states = 0;
+	return states;
 }

@@ -126,38 +126,31 @@ static int tell_bochsrc(struct inputs *inputs, FILE *about, const char *path)
 	return status;
 }
 
-/* ---- what a section says ---- */
+/* ---- a job ---- */
 
-static int tell_named(struct inputs *inputs, FILE *about, const struct campaign_section *source)
+/* `laplace run --root=...' */
+static bool has_root(const struct campaign_words *words)
 {
-	int status = CLI_DONE;
-
-	for (size_t i = 0; !status && i < source->count; i++) {
-		struct campaign_words words = { .count = 0 };
-
-		if (strcmp(source->setting[i].key->name, "inputs") != 0)
-			continue;
-		if (campaign_words_split(&words, source->setting[i].value, NULL))
-			status = cli_complain(CLI_FAILED, "no memory");
-		for (size_t j = 0; !status && j < words.count; j++)
-			status = inputs_tell(inputs, about, words.word[j], words.word[j]);
-		campaign_words_free(&words);
+	for (size_t i = 0; i < words->count && strcmp(words->word[i], "--") != 0; i++) {
+		if (strncmp(words->word[i], "--root=", strlen("--root=")) == 0)
+			return true;
 	}
-	return status;
+	return false;
 }
 
-int job_inputs_tell(struct inputs *inputs, FILE *about, const struct campaign_section *source,
-		    const struct job *job)
+int job_inputs_tell(struct inputs *inputs, FILE *about, const struct job *job)
 {
+	const struct campaign_words *words = &job->words;
 	int status;
 
-	if (source->kind == CAMPAIGN_TRACE)
+	if (job->trace)
 		return inputs_tell(inputs, about, job->trace, NULL);
 	status = tell_simulator(inputs, about);
-	if (!status && source->kind == CAMPAIGN_PROGRAM)
-		status = tell_command(inputs, about, &job->words,
-				      campaign_value(source, "root") != NULL);
+	if (!status && job->kind == JOB_RUN)
+		status = tell_command(inputs, about, words, has_root(words));
 	else if (!status)
-		status = tell_bochsrc(inputs, about, campaign_value(source, "bochsrc"));
-	return status ? status : tell_named(inputs, about, source);
+		status = tell_bochsrc(inputs, about, words->word[words->count - 1]);
+	for (size_t i = 0; !status && i < job->inputs.count; i++)
+		status = inputs_tell(inputs, about, job->inputs.word[i], job->inputs.word[i]);
+	return status;
 }

@@ -6,7 +6,6 @@
 #include "campaign.h"
 
 /* Tell them in `about`, by their hashes.  Complains; returns an exit status. */
-int job_inputs_tell(struct inputs *inputs, FILE *about, const struct campaign_section *source,
-		    const struct job *job);
+int job_inputs_tell(struct inputs *inputs, FILE *about, const struct job *job);
 
 #endif

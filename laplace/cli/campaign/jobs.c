@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <xxhash.h>
-
 #include <laplace/record.h>
 #include <laplace/simulator.h>
 
@@ -28,7 +26,6 @@ const char *const job_kind_name[JOB_KINDS] = { "run", "record", "reduce", "sim" 
 struct expansion {
 	struct jobs *jobs;
 	const struct campaign *campaign;
-	struct inputs *inputs;
 	struct campaign_words reductions, seeds;
 	const struct campaign_section *source, *machine;	/* machine: NULL, there is none */
 	const char *seed;
@@ -41,18 +38,19 @@ static int no_memory(void)
 
 /* ---- a job's words ---- */
 
-/* A word with the seed in its place. */
+/* A word with the seed, if there is one, in its place. */
 static bool add_seeded(struct campaign_words *words, const char *text, const char *seed)
 {
 	char *copy = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&copy, &size);
+	bool seeded = strcmp(seed, JOB_NOT) != 0;
 	const char *place;
 	bool added;
 
 	if (!out)
 		return false;
-	for (; (place = strstr(text, SEED)); text = place + strlen(SEED))
+	for (; seeded && (place = strstr(text, SEED)); text = place + strlen(SEED))
 		fprintf(out, "%.*s%s", (int)(place - text), text, seed);
 	fputs(text, out);
 	added = fclose(out) == 0 && campaign_words_add(words, copy);
@@ -95,15 +93,6 @@ static bool add_words(struct campaign_words *words, const char *const *word)
 
 /* ---- its identity ---- */
 
-static void hash_about(struct job *job)
-{
-	XXH128_canonical_t bytes;
-
-	XXH128_canonicalFromHash(&bytes, XXH3_128bits(job->about, strlen(job->about)));
-	for (int i = 0; i < 16; i++)
-		snprintf(job->identity + 2 * i, 3, "%02x", bytes.digest[i]);
-}
-
 static void tell_word(FILE *about, const char *word)
 {
 	char *shown;
@@ -119,11 +108,11 @@ static void tell_word(FILE *about, const char *word)
 	free(shown);
 }
 
-/* All that goes in, as a text of lines, and its hash. */
-static int identify(const struct expansion *expansion, struct job *job)
+/* All that goes in, as a text of lines; to be freed. */
+static int tell_job(const struct jobs *jobs, const struct job *job, char **text)
 {
 	size_t size = 0;
-	FILE *about = open_memstream(&job->about, &size);
+	FILE *about = open_memstream(text, &size);
 	int status = CLI_DONE;
 
 	if (!about)
@@ -132,15 +121,70 @@ static int identify(const struct expansion *expansion, struct job *job)
 	for (size_t i = 0; i < job->words.count; i++)
 		tell_word(about, job->words.word[i]);
 	if (job->needs != JOB_NONE)
-		fprintf(about, "trace %s\n", expansion->jobs->job[job->needs].identity);
+		fprintf(about, "trace %s\n", jobs->job[job->needs].identity);
 	else
-		status = job_inputs_tell(expansion->inputs, about, expansion->source, job);
+		status = job_inputs_tell(jobs->inputs, about, job);
 	if (fclose(about) != 0 && !status)
 		status = no_memory();
-	if (!status)
-		hash_about(job);
 	return status;
 }
+
+static int identify(const struct jobs *jobs, struct job *job)
+{
+	int status = tell_job(jobs, job, &job->about);
+
+	if (!status)
+		hash_text(job->identity, job->about);
+	return status;
+}
+
+/* The file that a line tells, where it has a name; *length is the name's. */
+static const char *named_in(const char *line, size_t *length)
+{
+	size_t before = strlen("input ") + HASH_SIZE;
+
+	*length = strcspn(line, "\n");
+	if (strncmp(line, "input ", strlen("input ")) != 0 || *length <= before)
+		return NULL;
+	*length -= before;
+	return line + before;
+}
+
+/* By the first line that differs: where a line is gone, that one is meant and not the next. */
+static void say_changed(char *what, size_t size, const struct job *job, const char *now)
+{
+	const char *before = job->about, *name;
+	size_t same = 0, length;
+	char *line;
+
+	for (size_t i = 0; before[i] && before[i] == now[i]; i++)
+		same = before[i] == '\n' ? i + 1 : same;
+	line = strndup(now + same, strcspn(now + same, "\n"));
+	name = named_in((line && strstr(before + same, line) ? before : now) + same, &length);
+	if (name)
+		snprintf(what, size, "%.*s", (int)length, name);
+	else
+		snprintf(what, size, "%s", job->trace ? job->trace : "what goes into it");
+	free(line);
+}
+
+bool jobs_still(const struct jobs *jobs, struct job *job, bool ran, char *what, size_t size)
+{
+	uint64_t states = job->states;
+	char *now = NULL;
+	bool told, same;
+
+	snprintf(what, size, "what goes into it");
+	(void)inputs_states(jobs->inputs);
+	told = tell_job(jobs, job, &now) == CLI_DONE;
+	job->states = inputs_states(jobs->inputs);
+	same = told && strcmp(now, job->about) == 0;
+	if (told && !same)
+		say_changed(what, size, job, now);
+	free(now);
+	return same && (!ran || states == job->states);
+}
+
 
 /* A trace that jobs read. */
 struct reduced {
@@ -176,7 +220,7 @@ static int add_job(struct expansion *expansion, struct job *job, bool added,
 		job->sizes = strdup(JOB_NOT);
 	status = added && job->seed && job->reduction && job->policy && job->sizes &&
 		 (job->trace || !reads->file) && lpl_reach(jobs->job, jobs->room, jobs->count) ?
-			identify(expansion, job) : no_memory();
+			identify(jobs, job) : no_memory();
 	if (status) {
 		job_free(job);
 		return status;
@@ -301,23 +345,34 @@ static int add_reductions(struct expansion *expansion, const struct reduced *tra
 
 /* ---- traces ---- */
 
+/* What each of a section's settings of that key names, with the seed in its place. */
+static bool add_values(struct campaign_words *words, const struct campaign_section *section,
+		       const char *key, const char *seed)
+{
+	struct campaign_words values = { .count = 0 };
+	bool added = true;
+
+	for (size_t i = 0; added && i < section->count; i++) {
+		if (strcmp(section->setting[i].key->name, key) == 0)
+			added = !campaign_words_split(&values, section->setting[i].value, NULL);
+	}
+	for (size_t i = 0; added && i < values.count; i++)
+		added = add_seeded(words, values.word[i], seed);
+	campaign_words_free(&values);
+	return added;
+}
+
 /* The program's own words come last, behind all options. */
 static bool add_program(struct campaign_words *words, const struct expansion *expansion,
 			const char *record)
 {
 	const char *const word[] = { "run", "-q", "-r", record, "-o", JOB_OUTPUT, NULL };
-	struct campaign_words command = { .count = 0 };
-	bool added = add_words(words, word) &&
-		     add_options(words, expansion->machine, expansion->seed) &&
-		     add_options(words, expansion->source, expansion->seed) &&
-		     campaign_words_add(words, "--") &&
-		     !campaign_words_split(&command, campaign_value(expansion->source, "command"),
-					   NULL);
 
-	for (size_t i = 0; added && i < command.count; i++)
-		added = add_seeded(words, command.word[i], expansion->seed);
-	campaign_words_free(&command);
-	return added;
+	return add_words(words, word) &&
+	       add_options(words, expansion->machine, expansion->seed) &&
+	       add_options(words, expansion->source, expansion->seed) &&
+	       campaign_words_add(words, "--") &&
+	       add_values(words, expansion->source, "command", expansion->seed);
 }
 
 static bool add_image(struct campaign_words *words, const struct expansion *expansion,
@@ -349,8 +404,9 @@ static int add_trace(struct expansion *expansion)
 		      &nothing, "none");
 	if (!record)
 		record = RECORDED;
-	added = source->kind == CAMPAIGN_PROGRAM ? add_program(&job.words, expansion, record) :
-						   add_image(&job.words, expansion, record);
+	added = (source->kind == CAMPAIGN_PROGRAM ? add_program(&job.words, expansion, record) :
+						    add_image(&job.words, expansion, record)) &&
+		add_values(&job.inputs, source, "inputs", expansion->seed);
 	status = add_job(expansion, &job, added, &nothing, &trace.job);
 	return status ? status : add_reductions(expansion, &trace);
 }
@@ -406,10 +462,11 @@ int jobs_expand(struct jobs *jobs, const struct campaign *campaign, const char *
 	const struct campaign_section *whole = campaign_whole(campaign);
 	const char *reductions = campaign_value(whole, "reductions");
 	const char *seeds = campaign_value(whole, "seeds");
-	struct expansion expansion = { .jobs = jobs, .campaign = campaign, .inputs = inputs };
+	struct expansion expansion = { .jobs = jobs, .campaign = campaign };
 	struct lpl_report report = { 0 };
 	int status = CLI_DONE;
 
+	jobs->inputs = inputs;
 	if (campaign_words_split(&expansion.reductions, reductions ? reductions : "none",
 				 &report) ||
 	    campaign_words_split(&expansion.seeds, seeds ? seeds : "", &report))
@@ -434,6 +491,7 @@ int jobs_expand(struct jobs *jobs, const struct campaign *campaign, const char *
 void job_free(struct job *job)
 {
 	campaign_words_free(&job->words);
+	campaign_words_free(&job->inputs);
 	free(job->trace);
 	free(job->about);
 	free(job->seed);

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -133,6 +134,42 @@ static bool write_file(const char *directory, const char *name, const char *text
 	return file && fclose(file) == 0 && written;
 }
 
+/* "KIND SOURCE ...: what is wrong". */
+static void complain_of(struct runner *runner, const struct job *job, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void complain_of(struct runner *runner, const struct job *job, const char *format, ...)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	va_list args;
+
+	cli_progress_clear(&runner->progress);
+	if (out) {
+		va_start(args, format);
+		job_say(job, out);
+		fputs(": ", out);
+		vfprintf(out, format, args);
+		va_end(args);
+		fclose(out);
+	}
+	cli_complain(CLI_FAILED, "%s", text ? text : job->identity);
+	free(text);
+}
+
+/* A result is filed by what went into it, which somebody may change at any time. */
+static bool is_still(struct runner *runner, struct job *job, bool ran)
+{
+	char what[256];
+	bool still = jobs_still(runner->jobs, job, ran, what, sizeof(what));
+
+	if (!still)
+		complain_of(runner, job, "%s changed %s: nothing of it is kept; run the campaign again",
+			    what, ran ? "while it ran" : "since the campaign began");
+	return still;
+}
+
 static int begin(struct runner *runner, size_t index, struct child *child)
 {
 	struct job *job = &runner->jobs->job[index];
@@ -174,6 +211,11 @@ static int try_job(struct runner *runner, size_t index)
 		return CLI_FAILED;
 	default:
 		break;
+	}
+	if (!is_still(runner, job, false)) {
+		store_drop(runner->store, job, &child->claim, false);
+		job->state = JOB_FAILED;
+		return CLI_DONE;
 	}
 	status = begin(runner, index, child);
 	if (status)
@@ -224,27 +266,17 @@ static bool write_times(const struct child *child, const struct rusage *used, co
 	return write_file(child->claim.directory, "times", text);
 }
 
-static void complain_failed(const struct runner *runner, const struct job *job, int status)
+static void complain_failed(struct runner *runner, const struct job *job, int status)
 {
 	char *path = store_path(runner->store, job, "stderr", true);
-	char *said = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&said, &size);
+	const char *said = path ? path : "failed";
 
-	cli_progress_clear((struct cli_progress *)&runner->progress);
-	if (out) {
-		job_say(job, out);
-		fclose(out);
-	}
 	if (WIFSIGNALED(status))
-		cli_complain(CLI_FAILED, "%s: was ended by signal %d (%s); %s has what it said",
-			     said ? said : job->identity, WTERMSIG(status),
-			     strsignal(WTERMSIG(status)), path ? path : "failed");
+		complain_of(runner, job, "was ended by signal %d (%s); %s has what it said",
+			    WTERMSIG(status), strsignal(WTERMSIG(status)), said);
 	else
-		cli_complain(CLI_FAILED, "%s: failed with status %d; %s has what it said",
-			     said ? said : job->identity, WEXITSTATUS(status),
-			     path ? path : "failed");
-	free(said);
+		complain_of(runner, job, "failed with status %d; %s has what it said",
+			    WEXITSTATUS(status), said);
 	free(path);
 }
 
@@ -259,9 +291,12 @@ static int end_child(struct runner *runner, struct child *child, int status,
 	runner->running--;
 	if (whole && !write_times(child, used, runner->store->host))
 		whole = cli_complain(0, "%s/times: %s", child->claim.directory, strerror(errno));
-	if (whole) {
+	if (whole && is_still(runner, job, true)) {
 		result = store_keep(runner->store, job, &child->claim);
 		job->state = result ? JOB_FAILED : JOB_MADE;
+	} else if (whole) {
+		store_drop(runner->store, job, &child->claim, false);
+		job->state = JOB_FAILED;
 	} else if (runner->tally->signal) {
 		store_drop(runner->store, job, &child->claim, false);
 		job->state = JOB_TO_DO;

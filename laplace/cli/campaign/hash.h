@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* XXH3 hashes of 128 bits, as text: identities of jobs, and checksums of what files hold. */
+#ifndef LAPLACE_CLI_CAMPAIGN_HASH_H
+#define LAPLACE_CLI_CAMPAIGN_HASH_H
+
+#define HASH_SIZE 33		/* hexadecimal, with its null byte */
+
+void hash_text(char hash[HASH_SIZE], const char *text);
+/* Complains; returns an exit status. */
+int hash_file(char hash[HASH_SIZE], const char *path);
+
+#endif
