@@ -3,8 +3,8 @@
  * Slurm: a list of jobs for each stage (traces, reductions, simulations), an array of tasks over
  * each list, and at the end a task that gathers.  A stage begins when the one before it is over,
  * however that ended: a task whose job needs what is not done says so, and the others go on.
- * What a list names are identities: a task never makes anything but what was meant when it was
- * submitted.
+ * A list names identities, and all that is written once stays as it is, in a directory of its own:
+ * so a task never makes anything but what was meant when it was submitted.
  */
 #include <errno.h>
 #include <limits.h>
@@ -35,6 +35,7 @@ struct scripts {
 	const char *file;
 	struct campaign_words options;
 	char self[PATH_MAX];
+	char directory[32];	/* slurm/N, in that of the results */
 	size_t tasks;
 };
 
@@ -51,11 +52,19 @@ static void put_quoted(FILE *out, const char *text)
 	fputc('\'', out);
 }
 
+static int end_file(const struct scripts *scripts, struct store_text *text, const char *name,
+		    int status)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s/%s", scripts->directory, name);
+	return store_end(scripts->store, text, path, status);
+}
+
 /* What is not done of a stage; *count of them. */
 static int write_list(const struct scripts *scripts, enum stage stage, size_t *count)
 {
 	struct store_text list;
-	char name[64];
 
 	*count = 0;
 	if (store_begin(&list))
@@ -68,8 +77,7 @@ static int write_list(const struct scripts *scripts, enum stage stage, size_t *c
 			++*count;
 		}
 	}
-	snprintf(name, sizeof(name), "slurm/%s", stage_name[stage]);
-	return store_end(scripts->store, &list, name, CLI_DONE);
+	return end_file(scripts, &list, stage_name[stage], CLI_DONE);
 }
 
 static void put_command(const struct scripts *scripts, FILE *out)
@@ -98,7 +106,7 @@ static int write_task(const struct scripts *scripts)
 	fputs(" --job \"$(sed -n \"$(($2 + SLURM_ARRAY_TASK_ID))p\" \"$1\")\" ", out);
 	put_quoted(out, scripts->file);
 	fputc('\n', out);
-	return store_end(scripts->store, &task, "slurm/task", CLI_DONE);
+	return end_file(scripts, &task, "task", CLI_DONE);
 }
 
 /* `sbatch ... task ARGUMENT...', whose number `id' has then. */
@@ -141,7 +149,7 @@ static int write_submit(struct scripts *scripts)
 	fputs("#!/bin/sh\n# Submits what was not done when this was written.\nset -eu\nslurm=",
 	      out);
 	put_quoted(out, scripts->store->directory);
-	fputs("/slurm\nafter=\n", out);
+	fprintf(out, "/%s\nafter=\n", scripts->directory);
 	for (int i = 0; !status && i < STAGES; i++) {
 		size_t count;
 
@@ -153,7 +161,7 @@ static int write_submit(struct scripts *scripts)
 	put_sbatch(scripts, out, "gather");
 	fputs(" --output=\"$slurm/gather.log\" \"$slurm/task\" gather)\n"
 	      "echo \"${id%%;*}\"\n", out);
-	return store_end(scripts->store, &submit, "slurm/submit", status);
+	return end_file(scripts, &submit, "submit", status);
 }
 
 /* Run the script that was written; what it prints is the number of the last job. */
@@ -174,16 +182,31 @@ static int run_submit(const char *path)
 		cli_complain(CLI_FAILED, "%s: not all was submitted; what was, runs", path);
 }
 
-static int make_directory(const struct store *store)
+static int make_directory(const struct store *store, const char *name, bool *was_there)
 {
 	char *path;
 	int status = CLI_DONE;
 
-	if (asprintf(&path, "%s/slurm", store->directory) < 0)
+	if (asprintf(&path, "%s/%s", store->directory, name) < 0)
 		return cli_complain(CLI_FAILED, "no memory");
-	if (mkdir(path, 0777) < 0 && errno != EEXIST)
+	*was_there = mkdir(path, 0777) < 0;
+	if (*was_there && errno != EEXIST)
 		status = cli_complain(CLI_FAILED, "%s: %s", path, strerror(errno));
 	free(path);
+	return status;
+}
+
+/* The first number that nobody has. */
+static int make_own_directory(struct scripts *scripts)
+{
+	bool was_there;
+	int status = make_directory(scripts->store, "slurm", &was_there);
+
+	was_there = true;
+	for (unsigned int i = 1; !status && was_there; i++) {
+		snprintf(scripts->directory, sizeof(scripts->directory), "slurm/%u", i);
+		status = make_directory(scripts->store, scripts->directory, &was_there);
+	}
 	return status;
 }
 
@@ -193,17 +216,19 @@ int slurm_write(const struct jobs *jobs, const struct store *store, const char *
 	struct scripts scripts = { .jobs = jobs, .store = store, .file = file };
 	struct lpl_report report = { 0 };
 	char *path = NULL;
-	int status = make_directory(store);
+	int status = CLI_DONE;
 
-	if (!status && campaign_words_split(&scripts.options, options, &report))
+	if (campaign_words_split(&scripts.options, options, &report))
 		status = cli_complain(CLI_USAGE, "--slurm: %s", report.text);
 	if (!status && readlink("/proc/self/exe", scripts.self, sizeof(scripts.self) - 1) < 0)
 		status = cli_complain(CLI_FAILED, "/proc/self/exe: %s", strerror(errno));
 	if (!status)
+		status = make_own_directory(&scripts);
+	if (!status)
 		status = write_task(&scripts);
 	if (!status)
 		status = write_submit(&scripts);
-	if (!status && asprintf(&path, "%s/slurm/submit", store->directory) < 0)
+	if (!status && asprintf(&path, "%s/%s/submit", store->directory, scripts.directory) < 0)
 		status = cli_complain(CLI_FAILED, "no memory");
 	if (!status && submit)
 		status = run_submit(path);
