@@ -118,7 +118,8 @@ static const struct argp argp = {
 	"A job is done when its result is there, and is another one when anything that goes into "
 	"it changes.  "
 	"A job that fails does not stop the others.  "
-	"Exit status: 0 all is done, 1 something is not, 2 wrong usage, or FILE is wrong.",
+	"Exit status: 0 all is done, 1 something is not, 2 wrong usage, or FILE is wrong, "
+	"3 a result is damaged.",
 	children, NULL, NULL
 };
 
@@ -233,7 +234,7 @@ static int read_campaign(struct campaign *campaign, const char *path, const char
 static const char *state_name(enum job_state state)
 {
 	static const char *const name[] = { "to do", "running", "done",
-					    "made",  "failed",	"waiting" };
+					    "made",  "failed",	"damaged", "waiting" };
 
 	return name[state];
 }
@@ -322,9 +323,10 @@ static int dry_run(struct jobs *jobs, const struct store *store, const struct op
 	return CLI_DONE;
 }
 
-static int gather(const struct jobs *jobs, const struct store *store, const char *title,
+static int gather(struct jobs *jobs, const struct store *store, const char *title,
 		  const struct options *options)
 {
+	int damaged = results_check(jobs, store);
 	int status = table_write(jobs, store);
 
 	if (!status)
@@ -334,7 +336,9 @@ static int gather(const struct jobs *jobs, const struct store *store, const char
 	else if (!status)
 		cli_say(stdout, "%s/table.csv has the results, %s/report.html shows them",
 			store->directory, store->directory);
-	return status ? status : count_done(jobs) == jobs->count ? CLI_DONE : CLI_FAILED;
+	if (status || damaged)
+		return status ? status : damaged;
+	return count_done(jobs) == jobs->count ? CLI_DONE : CLI_FAILED;
 }
 
 static int gather_only(struct jobs *jobs, const struct store *store, const char *title,

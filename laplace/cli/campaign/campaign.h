@@ -115,6 +115,7 @@ enum job_state {
 	JOB_DONE,		/* before we came */
 	JOB_MADE,		/* by us */
 	JOB_FAILED,
+	JOB_DAMAGED,		/* it is done, but its result is not what it was any more */
 	JOB_WAITING		/* cannot be begun: what it needs is not to be had */
 };
 
@@ -281,6 +282,11 @@ struct campaign_result {
 int results_read(const struct store *store, const struct job *job,
 		 int (*each)(void *context, const struct job *job,
 			     const struct campaign_result *result), void *context);
+/*
+ * Is what is done whole?  A result that is not becomes JOB_DAMAGED.  Complains; returns an exit
+ * status, CLI_DAMAGED if there is such a one.
+ */
+int results_check(struct jobs *jobs, const struct store *store);
 bool job_is_done(const struct job *job);
 
 /* table.csv, table.json and times.csv of what is done.  Complains; returns an exit status. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What a simulation printed (laplace sim --json), read again. */
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include <jansson.h>
 
@@ -36,13 +38,34 @@ static bool read_result(json_t *object, struct campaign_result *result)
 	return true;
 }
 
+static bool read_sum(char sum[HASH_SIZE], const struct store *store, const struct job *job)
+{
+	char *path = store_path(store, job, "sum", false);
+	FILE *file = path ? fopen(path, "re") : NULL;
+	bool got = file && fgets(sum, HASH_SIZE, file);
+
+	if (file)
+		fclose(file);
+	free(path);
+	return got;
+}
+
+/* Is it what the job printed? */
+static bool is_whole(const char *path, const struct store *store, const struct job *job)
+{
+	char sum[HASH_SIZE], now[HASH_SIZE];
+
+	return read_sum(sum, store, job) && access(path, R_OK) == 0 &&
+	       hash_file(now, path) == CLI_DONE && strcmp(now, sum) == 0;
+}
+
 int results_read(const struct store *store, const struct job *job,
 		 int (*each)(void *context, const struct job *job,
 			     const struct campaign_result *result), void *context)
 {
 	char *path = store_path(store, job, "stdout", false);
 	json_error_t error;
-	json_t *list = path ? json_load_file(path, 0, &error) : NULL;
+	json_t *list = path && is_whole(path, store, job) ? json_load_file(path, 0, &error) : NULL;
 	bool whole = json_is_array(list) && json_array_size(list) > 0;
 	int status = CLI_DONE;
 
@@ -54,9 +77,33 @@ int results_read(const struct store *store, const struct job *job,
 			status = each(context, job, &result);
 	}
 	if (!whole)
-		status = cli_complain(CLI_DAMAGED, "%s: is no result of a simulation; remove its "
-				      "directory, and it is made again", path ? path : "stdout");
+		status = cli_complain(CLI_DAMAGED, "%s: is not what the simulation printed; remove "
+				      "its directory, and it is made again", path ? path : "stdout");
 	json_decref(list);
 	free(path);
+	return status;
+}
+
+static int no_more(void *context, const struct job *job, const struct campaign_result *result)
+{
+	(void)context;
+	(void)job;
+	(void)result;
+	return CLI_DONE;
+}
+
+int results_check(struct jobs *jobs, const struct store *store)
+{
+	int status = CLI_DONE;
+
+	for (size_t i = 0; i < jobs->count; i++) {
+		struct job *job = &jobs->job[i];
+
+		if (job->kind == JOB_SIM && job_is_done(job) &&
+		    results_read(store, job, no_more, NULL)) {
+			job->state = JOB_DAMAGED;
+			status = CLI_DAMAGED;
+		}
+	}
 	return status;
 }

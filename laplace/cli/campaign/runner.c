@@ -193,6 +193,17 @@ static int begin(struct runner *runner, size_t index, struct child *child)
 	return CLI_DONE;
 }
 
+/* By us: what stands in the campaign twice is made once. */
+static bool is_made(const struct jobs *jobs, const char *identity)
+{
+	for (size_t i = 0; i < jobs->count; i++) {
+		if (jobs->job[i].state == JOB_MADE &&
+		    strcmp(jobs->job[i].identity, identity) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* Begin it if that can be done now.  Returns an exit status. */
 static int try_job(struct runner *runner, size_t index)
 {
@@ -202,7 +213,7 @@ static int try_job(struct runner *runner, size_t index)
 
 	switch (store_claim(runner->store, job, &child->claim)) {
 	case CLAIM_DONE:
-		job->state = JOB_DONE;
+		job->state = is_made(runner->jobs, job->identity) ? JOB_MADE : JOB_DONE;
 		return CLI_DONE;
 	case CLAIM_OTHERS:
 		runner->others = true;
@@ -266,6 +277,20 @@ static bool write_times(const struct child *child, const struct rusage *used, co
 	return write_file(child->claim.directory, "times", text);
 }
 
+/* Of what it printed, so that nobody takes what has changed since for its result. */
+static bool write_sum(const struct child *child)
+{
+	char sum[HASH_SIZE], *path;
+	bool written;
+
+	if (asprintf(&path, "%s/stdout", child->claim.directory) < 0)
+		return false;
+	written = hash_file(sum, path) == CLI_DONE &&
+		  write_file(child->claim.directory, "sum", sum);
+	free(path);
+	return written;
+}
+
 static void complain_failed(struct runner *runner, const struct job *job, int status)
 {
 	char *path = store_path(runner->store, job, "stderr", true);
@@ -291,6 +316,8 @@ static int end_child(struct runner *runner, struct child *child, int status,
 	runner->running--;
 	if (whole && !write_times(child, used, runner->store->host))
 		whole = cli_complain(0, "%s/times: %s", child->claim.directory, strerror(errno));
+	if (whole && !write_sum(child))
+		whole = cli_complain(0, "%s/sum: cannot be written", child->claim.directory);
 	if (whole && is_still(runner, job, true)) {
 		result = store_keep(runner->store, job, &child->claim);
 		job->state = result ? JOB_FAILED : JOB_MADE;
