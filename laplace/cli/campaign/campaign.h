@@ -177,8 +177,8 @@ void job_say(const struct job *job, FILE *out);
 /* ---- inputs ---- */
 
 /*
- * Hashes of files.  What was hashed is remembered in a file, by name, size and times, so that a
- * large trace is read once and not by each of a thousand jobs.
+ * Hashes of files.  What was hashed is remembered in a file, by name, size, inode and times, so
+ * that a large trace is read once and not by each of a thousand jobs.
  */
 struct inputs *inputs_open(const char *directory);	/* of results; NULL: no memory */
 /*
@@ -187,6 +187,11 @@ struct inputs *inputs_open(const char *directory);	/* of results; NULL: no memor
  * an exit status.
  */
 int inputs_tell(struct inputs *inputs, FILE *about, const char *path, const char *name);
+/*
+ * The same for a word of a program's command: what `laplace run' takes along for it
+ * (guest-program/needs), so nothing of /proc and its like.  The results are left out.
+ */
+int inputs_tell_word(struct inputs *inputs, FILE *about, const char *word);
 /*
  * A hash of the times, sizes and inodes of the files told since this was asked before: it is
  * another one also where what a file holds was changed, and changed back.

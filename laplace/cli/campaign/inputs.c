@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What files hold, as hashes.  A file that was hashed before is known again by its name, size,
- * inode and times of change, as make knows what is new; one that changed just now is not
- * remembered, because it may change once more within the same tick of its clock.
+ * inode and times of change, as make knows what is new.  Two kinds are known only to the process
+ * that hashed them: those that changed just now, because they may change once more within the same
+ * tick of their clock; and those of images, which are often made so that no time in them tells
+ * when anything was written.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -10,8 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <linux/magic.h>
+#include <linux/major.h>
 
 #include <xxhash.h>
 
@@ -28,7 +36,7 @@
 struct known {
 	char *path;		/* absolute */
 	char hash[HASH_SIZE], state[96];
-	bool settled;
+	bool lasts;		/* what has this state later holds the same */
 };
 
 struct inputs {
@@ -37,6 +45,7 @@ struct inputs {
 	bool changed;
 	char *results;		/* the directory, by its absolute path */
 	uint64_t states;
+	bool of_word;		/* what is told is what a word names */
 };
 
 /* ---- what is known ---- */
@@ -79,7 +88,7 @@ static bool remember(struct inputs *inputs, const struct known *known)
 	}
 	memcpy(inputs->known[at].hash, known->hash, sizeof(known->hash));
 	memcpy(inputs->known[at].state, known->state, sizeof(known->state));
-	inputs->known[at].settled = known->settled;
+	inputs->known[at].lasts = known->lasts;
 	return true;
 }
 
@@ -91,7 +100,7 @@ static void read_known(struct inputs *inputs, FILE *file)
 	ssize_t length;
 
 	while ((length = getline(&line, &size, file)) > 0) {
-		struct known known = { .settled = true };
+		struct known known = { .lasts = true };
 		int path = 0;
 
 		if (line[length - 1] != '\n')
@@ -140,7 +149,7 @@ static void write_known(const struct inputs *inputs)
 	for (size_t i = 0; i < inputs->count; i++) {
 		const struct known *known = &inputs->known[i];
 
-		if (known->settled && !strchr(known->path, '\n'))
+		if (known->lasts && !strchr(known->path, '\n'))
 			fprintf(text.out, "%s %s %s\n", known->hash, known->state, known->path);
 	}
 	(void)store_end(&store, &text, "inputs", store_open(&store, inputs->results, false));
@@ -160,6 +169,15 @@ void inputs_close(struct inputs *inputs)
 
 /* ---- telling ---- */
 
+/* Of an image: read-only, as squashfs is, on a loop device, or by a program of somebody's. */
+static bool is_of_image(const char *path, const struct stat *about)
+{
+	struct statfs system;
+
+	return major(about->st_dev) == LOOP_MAJOR || statfs(path, &system) < 0 ||
+	       (system.f_flags & ST_RDONLY) || system.f_type == FUSE_SUPER_MAGIC;
+}
+
 static void say_state(struct known *known, const struct stat *about)
 {
 	time_t now = time(NULL);
@@ -169,8 +187,8 @@ static void say_state(struct known *known, const struct stat *about)
 		 (uint64_t)about->st_ino, (long long)about->st_mtim.tv_sec,
 		 about->st_mtim.tv_nsec, (long long)about->st_ctim.tv_sec,
 		 about->st_ctim.tv_nsec);
-	known->settled = about->st_mtim.tv_sec + SETTLED < now &&
-			 about->st_ctim.tv_sec + SETTLED < now;
+	known->lasts = about->st_mtim.tv_sec + SETTLED < now &&
+		       about->st_ctim.tv_sec + SETTLED < now && !is_of_image(known->path, about);
 }
 
 static int hash_known(struct inputs *inputs, char hash[HASH_SIZE], const char *path,
@@ -187,7 +205,9 @@ static int hash_known(struct inputs *inputs, char hash[HASH_SIZE], const char *p
 	say_state(&known, about);
 	inputs->states = XXH3_64bits_withSeed(known.state, strlen(known.state), inputs->states);
 	at = find_known(inputs, known.path, &found);
-	if (found && strcmp(inputs->known[at].state, known.state) == 0) {
+	/* once that it lasts can be said, it is hashed again */
+	if (found && strcmp(inputs->known[at].state, known.state) == 0 &&
+	    inputs->known[at].lasts == known.lasts) {
 		memcpy(hash, inputs->known[at].hash, HASH_SIZE);
 	} else {
 		status = hash_file(known.hash, known.path);
@@ -228,28 +248,60 @@ static int by_bytes(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
+/* Is an absolute path that of a directory, or of something in it? */
+static bool is_below(const char *path, const char *directory)
+{
+	size_t length = strlen(directory);
+
+	return strncmp(path, directory, length) == 0 &&
+	       (directory[length - 1] == '/' || path[length] == '/' || path[length] == '\0');
+}
+
 /* Then what is made would go in. */
 static bool holds_results(const struct inputs *inputs, const char *path)
 {
 	char *directory = realpath(path, NULL);
-	size_t length = directory ? strlen(directory) : 0;
-	bool holds = length && strncmp(inputs->results, directory, length) == 0 &&
-		     (directory[length - 1] == '/' || inputs->results[length] == '/' ||
-		      inputs->results[length] == '\0');
+	bool holds = directory && is_below(inputs->results, directory);
 
 	free(directory);
 	return holds;
+}
+
+/* Each machine has its own of these. */
+static bool is_of_machine(const char *path)
+{
+	static const char *const own[] = { "/proc", "/sys", "/dev", "/run" };
+	char *where = realpath(path, NULL);
+	bool is = where && strcmp(where, "/") == 0;
+
+	for (size_t i = 0; where && !is && i < sizeof(own) / sizeof(own[0]); i++)
+		is = is_below(where, own[i]);
+	free(where);
+	return is;
+}
+
+/* The results themselves, within what a word names. */
+static bool is_left_out(const struct inputs *inputs, const char *path)
+{
+	char *where = inputs->of_word ? realpath(path, NULL) : NULL;
+	bool is = where && strcmp(where, inputs->results) == 0;
+
+	free(where);
+	return is;
 }
 
 static int tell_directory(struct inputs *inputs, FILE *about, const char *path, const char *name,
 			  int depth)
 {
 	struct dirent **entry;
-	int count = scandir(path, &entry, is_no_dot, by_bytes);
+	bool left_out = is_left_out(inputs, path);
+	int count = left_out ? 0 : scandir(path, &entry, is_no_dot, by_bytes);
 	int status = count >= 0 ? CLI_DONE :
 				  cli_complain(CLI_FAILED, "%s: %s", path, strerror(errno));
 
-	if (holds_results(inputs, path))
+	if (left_out)
+		return CLI_DONE;
+	if (!inputs->of_word && holds_results(inputs, path))
 		status = cli_complain(CLI_FAILED,
 				      "%s: is an input, and holds the results (%s): put these "
 				      "elsewhere (-o)",
@@ -282,6 +334,8 @@ static int tell_path(struct inputs *inputs, FILE *about, const char *path, const
 
 	if (lstat(path, &link) < 0)
 		return cli_complain(CLI_FAILED, "%s: %s", path, strerror(errno));
+	if (depth && S_ISLNK(link.st_mode) && is_of_machine(path))
+		return CLI_DONE;
 	if (stat(path, &status) < 0)
 		return depth ? CLI_DONE :
 			       cli_complain(CLI_FAILED, "%s: %s", path, strerror(errno));
@@ -318,6 +372,17 @@ int inputs_tell(struct inputs *inputs, FILE *about, const char *path, const char
 	if (!status && lpl_trace_files(path, tell_segment, &teller) && !teller.status)
 		teller.status = cli_complain(CLI_FAILED, "%s: no memory", path);
 	return status ? status : teller.status;
+}
+
+int inputs_tell_word(struct inputs *inputs, FILE *about, const char *word)
+{
+	int status = CLI_DONE;
+
+	inputs->of_word = true;
+	if (!is_of_machine(word))
+		status = inputs_tell(inputs, about, word, word);
+	inputs->of_word = false;
+	return status;
 }
 
 uint64_t inputs_states(struct inputs *inputs)

@@ -4,6 +4,7 @@
  * command names, or the bochsrc with the files that this names.  Of what else a program needs,
  * such as shared libraries, nothing is looked at: the key `inputs' names what shall count.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,15 +23,30 @@ static bool is_there(const char *path)
 	       (S_ISREG(about.st_mode) || S_ISDIR(about.st_mode));
 }
 
-/* A word that is a path, or has one behind its first =. */
-static int tell_word(struct inputs *inputs, FILE *about, const char *word)
+/* The value of an option, if that is a path. */
+static int tell_option(struct inputs *inputs, FILE *about, const char *word)
 {
 	const char *value = strchr(word, '=');
 
-	if (is_there(word))
-		return inputs_tell(inputs, about, word, word);
 	return value && is_there(value + 1) ? inputs_tell(inputs, about, value + 1, value + 1) :
 					      CLI_DONE;
+}
+
+/* A word that is a path, or has one behind its first = or a letter (-I/usr/include). */
+static int tell_word(struct inputs *inputs, FILE *about, const char *word)
+{
+	const char *value = strchr(word, '=');
+	const char *const path[] = {
+		word, value ? value + 1 : "",
+		word[0] == '-' && isalpha((unsigned char)word[1]) ? word + 2 : ""
+	};
+	int status = CLI_DONE;
+
+	for (size_t i = 0; !status && i < sizeof(path) / sizeof(path[0]); i++) {
+		if (is_there(path[i]))
+			status = inputs_tell_word(inputs, about, path[i]);
+	}
+	return status;
 }
 
 static int tell_simulator(struct inputs *inputs, FILE *about)
@@ -71,7 +87,7 @@ static int tell_command(struct inputs *inputs, FILE *about, const struct campaig
 
 	for (; i < words->count && strcmp(words->word[i], "--") != 0; i++)
 		if (!status && strncmp(words->word[i], "--", 2) == 0)
-			status = tell_word(inputs, about, words->word[i]);
+			status = tell_option(inputs, about, words->word[i]);
 	if (status || of_root || ++i >= words->count)
 		return status;
 	status = tell_program(inputs, about, words->word[i]);
