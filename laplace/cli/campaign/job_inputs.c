@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What a job is made from: a trace; or the simulator, and the program with the files that its
- * command names, or the bochsrc with the files that this names.  Of what else a program needs,
+ * command names and the place where it runs, or the bochsrc with the files that this names.  Of what else a program needs,
  * such as shared libraries, nothing is looked at: the key `inputs' names what shall count.
  */
 #include <ctype.h>
@@ -10,6 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <laplace/record.h>
 
 #include "cli/find.h"
 #include "cli/say.h"
@@ -68,6 +70,27 @@ static int tell_simulator(struct inputs *inputs, FILE *about)
 
 /* ---- programs ---- */
 
+/* The guest has them as here; they are in its memory, and so in the trace. */
+static int tell_place(FILE *about, bool of_root)
+{
+	mode_t mask = umask(0);
+	char *directory = getcwd(NULL, 0);
+	size_t size = directory ? 4 * strlen(directory) + 1 : 1;
+	char *shown = malloc(size);
+	int status = directory && shown ? CLI_DONE :
+		cli_complain(CLI_FAILED, "the directory of the campaign: %s", strerror(errno));
+
+	umask(mask);
+	fprintf(about, "umask %03o\n", (unsigned int)mask);
+	if (!status && !of_root)
+		fprintf(about, "user %u:%u\ndirectory %s\n", (unsigned int)geteuid(),
+			(unsigned int)getegid(),
+			lpl_text_escape(shown, size, directory, strlen(directory)));
+	free(directory);
+	free(shown);
+	return status;
+}
+
 static int tell_program(struct inputs *inputs, FILE *about, const char *name)
 {
 	char *path = strchr(name, '/') ? strdup(name) : find_in_path(name);
@@ -94,6 +117,24 @@ static int tell_command(struct inputs *inputs, FILE *about, const struct campaig
 	while (!status && ++i < words->count)
 		status = tell_word(inputs, about, words->word[i]);
 	return status;
+}
+
+/* `laplace run --root=...' */
+static bool has_root(const struct campaign_words *words)
+{
+	for (size_t i = 0; i < words->count && strcmp(words->word[i], "--") != 0; i++) {
+		if (strncmp(words->word[i], "--root=", strlen("--root=")) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int tell_run(struct inputs *inputs, FILE *about, const struct campaign_words *words)
+{
+	bool of_root = has_root(words);
+	int status = tell_place(about, of_root);
+
+	return status ? status : tell_command(inputs, about, words, of_root);
 }
 
 /* ---- images ---- */
@@ -144,16 +185,6 @@ static int tell_bochsrc(struct inputs *inputs, FILE *about, const char *path)
 
 /* ---- a job ---- */
 
-/* `laplace run --root=...' */
-static bool has_root(const struct campaign_words *words)
-{
-	for (size_t i = 0; i < words->count && strcmp(words->word[i], "--") != 0; i++) {
-		if (strncmp(words->word[i], "--root=", strlen("--root=")) == 0)
-			return true;
-	}
-	return false;
-}
-
 int job_inputs_tell(struct inputs *inputs, FILE *about, const struct job *job)
 {
 	const struct campaign_words *words = &job->words;
@@ -163,7 +194,7 @@ int job_inputs_tell(struct inputs *inputs, FILE *about, const struct job *job)
 		return inputs_tell(inputs, about, job->trace, NULL);
 	status = tell_simulator(inputs, about);
 	if (!status && job->kind == JOB_RUN)
-		status = tell_command(inputs, about, words, has_root(words));
+		status = tell_run(inputs, about, words);
 	else if (!status)
 		status = tell_bochsrc(inputs, about, words->word[words->count - 1]);
 	for (size_t i = 0; !status && i < job->inputs.count; i++)

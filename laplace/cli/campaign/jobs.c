@@ -185,7 +185,6 @@ bool jobs_still(const struct jobs *jobs, struct job *job, bool ran, char *what, 
 	return same && (!ran || states == job->states);
 }
 
-
 /* A trace that jobs read. */
 struct reduced {
 	size_t job;		/* which makes it; JOB_NONE: */
@@ -366,7 +365,9 @@ static bool add_values(struct campaign_words *words, const struct campaign_secti
 static bool add_program(struct campaign_words *words, const struct expansion *expansion,
 			const char *record)
 {
-	const char *const word[] = { "run", "-q", "-r", record, "-o", JOB_OUTPUT, NULL };
+	const char *const word[] = {
+		"run", "-q", "--clear-env", "-r", record, "-o", JOB_OUTPUT, NULL
+	};
 
 	return add_words(words, word) &&
 	       add_options(words, expansion->machine, expansion->seed) &&
