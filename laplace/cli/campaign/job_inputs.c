@@ -25,13 +25,42 @@ static bool is_there(const char *path)
 	       (S_ISREG(about.st_mode) || S_ISDIR(about.st_mode));
 }
 
+/*
+ * A kernel's directory (linux-module/fetch-kernel), by what names its files and by the kernel itself:
+ * the other ten thousand, modules and headers, came with it.
+ */
+static int tell_kernel(struct inputs *inputs, FILE *about, const char *directory)
+{
+	static const char key[] = "KERNEL_IMAGE=";
+	char *path = NULL, *line = NULL;
+	FILE *file = asprintf(&path, "%s/kernel.env", directory) < 0 ? NULL : fopen(path, "re");
+	int status = file ? inputs_tell(inputs, about, path, path) :
+		cli_complain(CLI_FAILED, "%s: %s", path ? path : directory, strerror(errno));
+	size_t size = 0;
+
+	while (!status && file && getline(&line, &size, file) > 0) {
+		line[strcspn(line, "\n")] = '\0';
+		if (strncmp(line, key, strlen(key)) == 0)
+			status = inputs_tell(inputs, about, line + strlen(key), "kernel");
+	}
+	if (file)
+		fclose(file);
+	free(line);
+	free(path);
+	return status;
+}
+
 /* The value of an option, if that is a path. */
 static int tell_option(struct inputs *inputs, FILE *about, const char *word)
 {
+	static const char kernel[] = "--kernel=";
 	const char *value = strchr(word, '=');
 
-	return value && is_there(value + 1) ? inputs_tell(inputs, about, value + 1, value + 1) :
-					      CLI_DONE;
+	if (!value || !is_there(value + 1))
+		return CLI_DONE;
+	return strncmp(word, kernel, strlen(kernel)) == 0 ?
+		tell_kernel(inputs, about, value + 1) :
+		inputs_tell(inputs, about, value + 1, value + 1);
 }
 
 /* A word that is a path, or has one behind its first = or a letter (-I/usr/include). */

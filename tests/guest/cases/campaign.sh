@@ -21,7 +21,7 @@ policies = lru
 sizes = 64:1024:*2
 process = sort
 END
-"$LAPLACE" run -q -o direct.lpl --memory=128 --kernel="$BUILDDIR/build/kernel" --with=numbers -- \
+"$LAPLACE" run -q --clear-env -o direct.lpl --memory=128 --kernel="$BUILDDIR/build/kernel" --with=numbers -- \
 	sh -c 'sort -rn numbers | head -n 4' >direct </dev/null || fail "the run ended with $?"
 
 "$LAPLACE" campaign -J 1 c.campaign >said 2>&1 &
