@@ -106,12 +106,14 @@ static int tell_place(FILE *about, bool of_root)
 	char *directory = getcwd(NULL, 0);
 	size_t size = directory ? 4 * strlen(directory) + 1 : 1;
 	char *shown = malloc(size);
-	int status = directory && shown ? CLI_DONE :
-		cli_complain(CLI_FAILED, "the directory of the campaign: %s", strerror(errno));
+	int status = CLI_DONE;
 
 	umask(mask);
 	fprintf(about, "umask %03o\n", (unsigned int)mask);
-	if (!status && !of_root)
+	if (!directory || !shown)
+		status = cli_complain(CLI_FAILED, "the directory of the campaign: %s",
+				      strerror(errno));
+	else if (!of_root)
 		fprintf(about, "user %u:%u\ndirectory %s\n", (unsigned int)geteuid(),
 			(unsigned int)getegid(),
 			lpl_text_escape(shown, size, directory, strlen(directory)));
