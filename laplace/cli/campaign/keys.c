@@ -109,23 +109,64 @@ static enum lpl_error check_record(const char *name, const char *value, struct l
 	return strcmp(value, "none") == 0 ? LPL_OK : lpl_plan_parse(&plan, value, report);
 }
 
-/* Which policies there are the simulator knows. */
-static enum lpl_error one_policy(const char *word, struct lpl_report *report)
+/* Which policies there are, and of which sizes, the simulator knows.  `sizes`: NULL: it chooses. */
+static enum lpl_error try_policy(const char *policy, const struct lpl_sizes *sizes,
+				 struct lpl_report *report)
 {
-	uint64_t one = 64;
-	struct lpl_sizes sizes = { .size = &one, .count = 1 };
 	struct lpl_simulator *simulator;
-	enum lpl_error error;
+	enum lpl_error error = lpl_simulator_open(&simulator, NULL, report);
 
-	if (strchr(word, ','))
-		return lpl_fail(report, LPL_ERR_USAGE, "'%.100s': blanks are between policies",
-				word);
-	error = lpl_simulator_open(&simulator, NULL, report);
-	if (error)
-		return error;
-	error = lpl_simulator_add(simulator, word, &sizes, report);
+	if (!error)
+		error = lpl_simulator_add(simulator, policy, sizes, report);
 	lpl_simulator_close(simulator);
 	return error;
+}
+
+/* As many sizes as a job has: they ascend, so the first job's and the last size tell for all. */
+static enum lpl_error try_sizes(const char *policy, const struct lpl_sizes *sizes, size_t each,
+				struct lpl_report *report)
+{
+	struct lpl_sizes first = *sizes, last = *sizes;
+	enum lpl_error error;
+
+	if (sizes->all)
+		return try_policy(policy, sizes, report);
+	if (each < first.count)
+		first.count = each;
+	last.size += last.count - 1;
+	last.count = 1;
+	error = try_policy(policy, &first, report);
+	return error ? error : try_policy(policy, &last, report);
+}
+
+enum lpl_error campaign_check_policies(const struct campaign_section *simulation,
+				       struct lpl_report *report)
+{
+	const char *value = campaign_value(simulation, "sizes");
+	const char *each = campaign_value(simulation, "sizes-per-job");
+	struct campaign_words words = { .count = 0 };
+	struct lpl_sizes sizes = { .count = 0 };
+	uint64_t count = SIZE_MAX;
+	enum lpl_error error = campaign_words_split(&words, campaign_value(simulation, "policies"),
+						    report);
+
+	if (each)
+		(void)lpl_parse_decimal(each, &count);
+	if (!error && value)
+		error = lpl_sizes_parse(&sizes, value, report);
+	for (size_t i = 0; !error && i < words.count; i++)
+		error = value ? try_sizes(words.word[i], &sizes, count, report) :
+				try_policy(words.word[i], NULL, report);
+	lpl_sizes_free(&sizes);
+	campaign_words_free(&words);
+	return error;
+}
+
+static enum lpl_error one_policy(const char *word, struct lpl_report *report)
+{
+	return strchr(word, ',') ? lpl_fail(report, LPL_ERR_USAGE,
+					    "'%.100s': blanks are between policies", word) :
+				   LPL_OK;
 }
 
 static enum lpl_error check_policies(const char *name, const char *value,
@@ -154,6 +195,28 @@ static enum lpl_error check_number(const char *name, const char *value, struct l
 		       LPL_OK :
 		       lpl_fail(report, LPL_ERR_USAGE, "%s is a number from 1 on, not '%.100s'",
 				name, value);
+}
+
+/* As `laplace run' takes it (guest-program/run). */
+static enum lpl_error check_machine(const char *name, const char *value, struct lpl_report *report)
+{
+	static const struct {
+		const char *name;
+		uint64_t least, most;
+	} range[] = {
+		{ "memory", 80, 65536 }, { "disk", 1, 1000000 }, { "swap", 0, 65536 },
+		{ "timeout", 1, 1000000 }
+	};
+	uint64_t number;
+	size_t i = 0;
+
+	while (strcmp(range[i].name, name) != 0)
+		i++;
+	return lpl_parse_decimal(value, &number) && number >= range[i].least &&
+			       number <= range[i].most ?
+		       LPL_OK :
+		       lpl_fail(report, LPL_ERR_USAGE, "'%.100s' is not a number from %d to %d",
+				value, (int)range[i].least, (int)range[i].most);
 }
 
 /* Which references: as `laplace sim' takes it. */
@@ -196,7 +259,7 @@ static const struct campaign_key keys[] = {
 	OPTION(CAMPAIGN_PROGRAM, "with", true, NULL),
 	OPTION(CAMPAIGN_PROGRAM, "root", false, NULL),
 	OPTION(CAMPAIGN_PROGRAM, "only", false, check_only),
-	OPTION(CAMPAIGN_PROGRAM, "timeout", false, check_number),
+	OPTION(CAMPAIGN_PROGRAM, "timeout", false, check_machine),
 	FLAG(CAMPAIGN_PROGRAM, "init"),
 	FLAG(CAMPAIGN_PROGRAM, "walks"),
 	FLAG(CAMPAIGN_PROGRAM, "whole"),
@@ -210,10 +273,10 @@ static const struct campaign_key keys[] = {
 	OPTION(CAMPAIGN_IMAGE, "windows", false, NULL),
 	OPTION(CAMPAIGN_IMAGE, "only", false, check_only),
 	FLAG(CAMPAIGN_IMAGE, "walks"),
-	OPTION(CAMPAIGN_MACHINE, "memory", false, check_number),
+	OPTION(CAMPAIGN_MACHINE, "memory", false, check_machine),
 	OPTION(CAMPAIGN_MACHINE, "cpu", false, NULL),
-	OPTION(CAMPAIGN_MACHINE, "disk", false, check_number),
-	OPTION(CAMPAIGN_MACHINE, "swap", false, check_number),
+	OPTION(CAMPAIGN_MACHINE, "disk", false, check_machine),
+	OPTION(CAMPAIGN_MACHINE, "swap", false, check_machine),
 	OPTION(CAMPAIGN_MACHINE, "kernel", false, NULL),
 	FOR_US(CAMPAIGN_SIMULATION, "policies", false, check_policies),
 	FOR_US(CAMPAIGN_SIMULATION, "sources", false, check_names),

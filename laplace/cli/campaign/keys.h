@@ -11,6 +11,9 @@
 const struct campaign_key *campaign_find_key(enum campaign_kind kind, const char *name);
 /* "a, b, c": those that a section may have. */
 void campaign_list_keys(enum campaign_kind kind, char *list, size_t size);
+/* Is each of its policies one, and of its sizes?  LPL_ERR_USAGE, LPL_ERR_MEMORY. */
+enum lpl_error campaign_check_policies(const struct campaign_section *simulation,
+				       struct lpl_report *report);
 /* May a section be called so? */
 bool campaign_is_name(const char *name);
 

@@ -178,16 +178,24 @@ static enum lpl_error begin_section(struct campaign *campaign, char *line,
 	return LPL_OK;
 }
 
+/* `error` is what was found of a key's value, `report` tells it. */
+static enum lpl_error wrong_value(enum lpl_error error, const char *key,
+				  const struct lpl_report *report, const struct place *place)
+{
+	if (!error)
+		return LPL_OK;
+	return error == LPL_ERR_MEMORY ?
+		       lpl_fail(place->report, LPL_ERR_MEMORY, "no memory") :
+		       wrong(place, "%s: %s", key, report->text);
+}
+
 static enum lpl_error check_value(const struct campaign_key *key, const char *value,
 				  const struct place *place)
 {
 	struct lpl_report report = { .error = LPL_OK };
+	enum lpl_error error = key->check ? key->check(key->name, value, &report) : LPL_OK;
 
-	if (key->check && key->check(key->name, value, &report))
-		return report.error == LPL_ERR_MEMORY ?
-			lpl_fail(place->report, LPL_ERR_MEMORY, "no memory") :
-			wrong(place, "%s: %s", key->name, report.text);
-	return LPL_OK;
+	return wrong_value(error, key->name, &report, place);
 }
 
 static enum lpl_error add_setting(struct campaign_section *section, char *line,
@@ -257,12 +265,32 @@ static enum lpl_error require_key(const struct campaign_section *section, const 
 		wrong(place, "[%s %s] has no %s", kind_name[section->kind], section->name, key);
 }
 
+/* Told with the policies' line. */
+static enum lpl_error check_simulation(const struct campaign_section *section,
+				       const struct place *place)
+{
+	struct lpl_report report = { .error = LPL_OK };
+	struct place there = *place;
+	const char *sizes = campaign_value(section, "sizes");
+	enum lpl_error error = require_key(section, "policies", place);
+
+	if (error)
+		return error;
+	if (campaign_value(section, "sizes-per-job") && (!sizes || strcmp(sizes, "all") == 0))
+		return wrong(place, "[simulation %s] has sizes-per-job, but no list of sizes",
+			     section->name);
+	for (size_t i = 0; i < section->count; i++) {
+		if (strcmp(section->setting[i].key->name, "policies") == 0)
+			there.line = section->setting[i].line;
+	}
+	error = campaign_check_policies(section, &report);
+	return wrong_value(error, "policies", &report, &there);
+}
+
 /* What only the whole section shows. */
 static enum lpl_error check_section(const struct campaign_section *section,
 				    const struct place *place)
 {
-	const char *sizes = campaign_value(section, "sizes");
-
 	switch (section->kind) {
 	case CAMPAIGN_PROGRAM:
 		return require_key(section, "command", place);
@@ -271,11 +299,7 @@ static enum lpl_error check_section(const struct campaign_section *section,
 	case CAMPAIGN_IMAGE:
 		return require_key(section, "bochsrc", place);
 	case CAMPAIGN_SIMULATION:
-		if (campaign_value(section, "sizes-per-job") &&
-		    (!sizes || strcmp(sizes, "all") == 0))
-			return wrong(place, "[simulation %s] has sizes-per-job, but no list of sizes",
-				     section->name);
-		return require_key(section, "policies", place);
+		return check_simulation(section, place);
 	default:
 		return LPL_OK;
 	}
