@@ -4,17 +4,13 @@
  */
 #include "card.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#include <xxhash.h>
 
 #include <laplace/reducer.h>
 
+#include "hash.h"
 #include "recipe.h"
 #include "say.h"
 
@@ -43,37 +39,10 @@ static void append(json_t *object, const char *key, json_t *value)
 
 /* ---- the file ---- */
 
-/* As `xxh128sum' tells it. */
-static int hash_file(char text[33], const char *path)
-{
-	char buffer[1 << 16];
-	XXH3_state_t *state = XXH3_createState();
-	XXH128_canonical_t hash;
-	ssize_t got = 0;
-	int error = 0;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0 || !state) {
-		error = fd < 0 ? errno : ENOMEM;
-	} else {
-		XXH3_128bits_reset(state);
-		while ((got = read(fd, buffer, sizeof(buffer))) > 0)
-			XXH3_128bits_update(state, buffer, (size_t)got);
-		error = got < 0 ? errno : 0;
-		XXH128_canonicalFromHash(&hash, XXH3_128bits_digest(state));
-		for (int i = 0; i < 16; i++)
-			snprintf(text + 2 * i, 3, "%02x", hash.digest[i]);
-	}
-	XXH3_freeState(state);
-	if (fd >= 0)
-		close(fd);
-	return error ? cli_complain(CLI_FAILED, "%s: %s", path, strerror(error)) : CLI_DONE;
-}
-
 static json_t *trace_section(const struct card *card, int *status)
 {
 	json_t *section = json_object();
-	char hash[33] = "";
+	char hash[HASH_SIZE] = "";
 
 	add(section, "file", card->path);
 	add_number(section, "bytes", card->bytes);
@@ -122,25 +91,27 @@ static void add_whole(json_t *list, const struct card *card)
 	json_array_append_new(list, json_string(text));
 }
 
-/* Was anything chosen behind a reduction?  Its steps are joined by +. */
-static bool was_chosen_after(const char *reduction)
+/* A reduction's steps are joined by +; of `only', what was chosen later stands behind a semicolon. */
+static const char *when_chosen(const char *reduction, const char *only)
 {
 	const char *at = reduction ? strstr(reduction, "+chosen") : NULL;
 
-	return at && (at[7] == '\0' || at[7] == '+');
+	if (!at || (at[7] != '\0' && at[7] != '+'))
+		return "chosen before it";
+	return only && strchr(only, ';') ? "chosen, some behind it" : "chosen behind it";
 }
 
 static json_t *exact_section(const struct card *card)
 {
 	const char *reduction = lpl_meta_get(card->meta, LPL_META_REDUCTION);
+	const char *only = lpl_meta_get(card->meta, LPL_META_ONLY);
 	json_t *section = json_object();
 	json_t *list = json_array();
 	struct lpl_exactness exactness;
 	bool known = lpl_reduction_exactness(reduction, &exactness);
 
 	add(section, "reduction", reduction ? reduction : "none");
-	add(section, was_chosen_after(reduction) ? "chosen, not only before" : "chosen before it",
-	    lpl_meta_get(card->meta, LPL_META_ONLY));
+	add(section, when_chosen(reduction, only), only);
 	if (!known)
 		json_array_append_new(list, json_string("not known: a method of another version"));
 	else if (!reduction || strcmp(reduction, "none") == 0)

@@ -27,7 +27,7 @@
 
 #include <laplace/error.h>
 
-#include "hash.h"
+#include "cli/hash.h"
 
 /* ---- settings ---- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* XXH3 hashes of 128 bits, as text: identities of jobs, and checksums of what files hold. */
-#ifndef LAPLACE_CLI_CAMPAIGN_HASH_H
-#define LAPLACE_CLI_CAMPAIGN_HASH_H
+/* XXH3 hashes of 128 bits, as text: what `xxh128sum' prints. */
+#ifndef LAPLACE_CLI_HASH_H
+#define LAPLACE_CLI_HASH_H
 
 #define HASH_SIZE 33		/* hexadecimal, with its null byte */
 

@@ -9,8 +9,8 @@
 
 #include <xxhash.h>
 
-#include "cli/say.h"
 #include "hash.h"
+#include "say.h"
 
 static void say_hash(char text[HASH_SIZE], XXH128_hash_t hash)
 {
