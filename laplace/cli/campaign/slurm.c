@@ -128,7 +128,7 @@ static void put_stage(const struct scripts *scripts, FILE *out, enum stage stage
 	for (size_t first = 0; first < count; first += MOST_TASKS) {
 		put_sbatch(scripts, out, stage_name[stage]);
 		fprintf(out,
-			" --array=1-%zu --output=\"$slurm/%s.%zu+%%a.log\" \"$slurm/task\" "
+			" --array=1-%zu --output=\"$logs/%s.%zu+%%a.log\" \"$slurm/task\" "
 			"\"$slurm/%s\" %zu)\n"
 			"stage=$stage:${id%%%%;*}\n",
 			count - first < MOST_TASKS ? count - first : (size_t)MOST_TASKS,
@@ -149,7 +149,9 @@ static int write_submit(struct scripts *scripts)
 	fputs("#!/bin/sh\n# Submits what was not done when this was written.\nset -eu\nslurm=",
 	      out);
 	put_quoted(out, scripts->store->directory);
-	fprintf(out, "/%s\nafter=\n", scripts->directory);
+	fprintf(out, "/%s\n", scripts->directory);
+	/* in the name of a log, sbatch replaces %j and the like */
+	fputs("logs=$(printf '%s\\n' \"$slurm\" | sed 's/%/%%/g')\nafter=\n", out);
 	for (int i = 0; !status && i < STAGES; i++) {
 		size_t count;
 
@@ -159,7 +161,7 @@ static int write_submit(struct scripts *scripts)
 			put_stage(scripts, out, (enum stage)i, count);
 	}
 	put_sbatch(scripts, out, "gather");
-	fputs(" --output=\"$slurm/gather.log\" \"$slurm/task\" gather)\n"
+	fputs(" --output=\"$logs/gather.log\" \"$slurm/task\" gather)\n"
 	      "echo \"${id%%;*}\"\n", out);
 	return end_file(scripts, &submit, "submit", status);
 }
