@@ -21,13 +21,14 @@ _laplace_typed() {
 }
 
 # What may follow in a list: the words that it does not have, behind those that it has.
-# Of a chain, where a method may come twice: all.
+# Of a chain, where a method may come twice: all.  (compgen would expand what was typed.)
 _laplace_list() {
 	local current=$1 separator=$2 word kept=''
 	shift 2
 	[[ $current != *"$separator"* ]] || kept=${current%"$separator"*}$separator
 	for word; do
-		[[ $separator == , && ,$kept == *",$word,"* ]] || printf '%s\n' "$kept$word"
+		[[ $separator == , && ,$kept == *",$word,"* || $kept$word != "$current"* ]] ||
+			printf '%s\n' "$kept$word"
 	done
 }
 
@@ -68,10 +69,10 @@ _laplace_offer() { # WHAT-IS-THERE-OF-IT
 	list) separator=, ;;
 	chain) separator=+ ;;
 	esac
-	# shellcheck disable=SC2086 # several words
-	[[ -z $separator ]] || words=$(_laplace_list "$1" "$separator" $words)
 	case $how in
-	word | list | chain) compgen -W "$words" -- "$1" ;;
+	# shellcheck disable=SC2086 # several words
+	list | chain) _laplace_list "$1" "$separator" $words ;;
+	word) compgen -W "$words" -- "$1" ;;
 	text) ;;
 	directory) compgen -d -- "$1" ;;
 	command)
