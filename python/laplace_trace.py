@@ -21,7 +21,11 @@ import warnings
 from ctypes import POINTER, byref, c_bool, c_char, c_char_p, c_int, c_size_t, c_uint, c_uint8
 from ctypes import c_uint32, c_uint64, c_void_p
 
-import numpy
+try:
+    import numpy
+except ImportError as error:
+    raise ImportError(f"laplace_trace needs NumPy (Debian: python3-numpy, for /usr/bin/python3): {error}"
+                      ) from None
 
 __all__ = ["COLUMNS", "FETCH", "PAGED", "READ", "SECOND", "SYNTHETIC", "USER", "WALK_READ",
            "WALK_WRITE", "WRITE", "Error", "Event", "IncompleteTrace", "InputError", "Trace",
@@ -161,10 +165,10 @@ _PLAIN_FUNCTIONS = {  # those that cannot fail
 
 
 def _load():
-    beside = os.path.join(os.path.dirname(os.path.realpath(__file__)), *[os.pardir] * 3, "lib")
-    names = ["liblaplace.so.1", "liblaplace.so.0"]
-    # that of the same installation, should the system not look for libraries there
-    names += [os.path.join(beside, name) for name in names]
+    here = os.path.dirname(os.path.realpath(__file__))
+    # should the system not look there: that of the same installation, or of the same clone
+    names = ["liblaplace.so.1", os.path.join(here, *[os.pardir] * 3, "lib", "liblaplace.so.1"),
+             os.path.join(here, os.pardir, "laplace", ".libs", "liblaplace.so.1")]
     if os.environ.get("LAPLACE_LIBRARY"):
         names = [os.environ["LAPLACE_LIBRARY"]]
     library, why = None, []
@@ -175,7 +179,7 @@ def _load():
         except OSError as error:
             why.append(str(error))
     if library is None:
-        raise ImportError("Laplace's library is not to be had; LAPLACE_LIBRARY may name it ("
+        raise ImportError("Laplace's library cannot be found; LAPLACE_LIBRARY may name it ("
                           + "; ".join(why) + ")")
     try:
         for name, (result, *arguments) in _FUNCTIONS.items():
@@ -245,7 +249,7 @@ class _Arrays:
             columns = columns.split(",")
         unknown = [name for name in columns if name not in COLUMNS]
         if unknown:
-            raise UsageError(f"no column is called {unknown[0]!r}: they are "
+            raise UsageError(f"no column is called {unknown[0]!r}: there are "
                              + ", ".join(COLUMNS))
         if count < 1:
             raise UsageError("a block has one reference or more")

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Fault curves out of the CSV that `laplace sim` prints.
+ * Fault curves out of the CSV that `laplace sim` prints: of each policy; with --by, of each policy and each
+ * of those who ran, as far as a picture can hold them.
  */
 #include <errno.h>
 #include <math.h>
@@ -12,12 +13,28 @@
 #include "curves.h"
 
 #define MAX_COLUMNS 64
+#define MOST_BY 8		/* curves of a file made by --by: those with the most faults */
 
 /* Where the columns are that a curve needs. */
 struct columns {
 	int policy, size, faults;
 	int mean_resident;	/* -1: there is none */
+	int who, name;		/* of --by; -1: there are none */
 };
+
+/* One field, within quotes or not, in place; `*rest' is behind its comma, or NULL. */
+static char *cut_field(char **rest)
+{
+	char *field = *rest + 1, *to = field, *from = field;
+
+	if (**rest != '"')
+		return strsep(rest, ",");
+	while (*from && (*from != '"' || *++from == '"'))
+		*to++ = *from++;
+	*rest = *from == ',' ? from + 1 : NULL;
+	*to = '\0';
+	return field;
+}
 
 /* Cut a line at its commas.  Returns the number of fields. */
 static int split(char *line, char **field)
@@ -27,7 +44,7 @@ static int split(char *line, char **field)
 
 	line[strcspn(line, "\r\n")] = '\0';
 	while (rest && count < MAX_COLUMNS)
-		field[count++] = strsep(&rest, ",");
+		field[count++] = cut_field(&rest);
 	return count;
 }
 
@@ -100,16 +117,25 @@ static int read_memory(char **field, const struct columns *columns, double *page
 			     policy);
 }
 
+/* " cc1 (93)", " all", " unknown" */
+static void say_who(char *text, size_t size, const char *id, const char *name)
+{
+	if (*id && *name)
+		snprintf(text, size, " %.300s (%.20s)", name, id);
+	else
+		snprintf(text, size, " %.300s", *name ? name : id);
+}
+
 static int add_row(struct curves *curves, char **field, int count,
 		   const struct columns *columns, const char *prefix,
 		   const char *path, int number)
 {
-	char name[256];
+	char name[600], who[400] = "";
 	struct point point = { 0 };
 	int status;
 
 	if (columns->policy >= count || columns->size >= count || columns->faults >= count ||
-	    columns->mean_resident >= count)
+	    columns->mean_resident >= count || columns->who >= count || columns->name >= count)
 		return cli_complain(CLI_DAMAGED, "%s:%d: has fewer columns than the heading",
 				    path, number);
 	status = read_memory(field, columns, &point.pages, path, number);
@@ -118,8 +144,10 @@ static int add_row(struct curves *curves, char **field, int count,
 	if (!read_number(field[columns->faults], &point.faults))
 		return cli_complain(CLI_DAMAGED, "%s:%d: size and faults are no numbers",
 				    path, number);
-	snprintf(name, sizeof(name), "%s%s%s", prefix, field[columns->policy],
-		 is_timed(field[columns->policy]) ? " (mean resident)" : "");
+	if (columns->who >= 0)
+		say_who(who, sizeof(who), field[columns->who], field[columns->name]);
+	snprintf(name, sizeof(name), "%s%s%s%s", prefix, field[columns->policy],
+		 is_timed(field[columns->policy]) ? " (mean resident)" : "", who);
 	if (!curves_add(curves, name, point))
 		return cli_complain(CLI_FAILED, "no memory for the curves");
 	return CLI_DONE;
@@ -127,23 +155,64 @@ static int add_row(struct curves *curves, char **field, int count,
 
 static int read_heading(char **field, int count, struct columns *columns, const char *path)
 {
-	if (find_column(field, count, "process") >= 0 || find_column(field, count, "task") >= 0)
-		return cli_complain(CLI_USAGE, "%s: tells of many at each size (sim --by), which is no "
-				    "curve; simulate without --by, or one of them by --process or "
-				    "--task", path);
+	columns->who = find_column(field, count, "process");
+	if (columns->who < 0)
+		columns->who = find_column(field, count, "task");
+	columns->name = find_column(field, count, "name");
 	columns->policy = find_column(field, count, "policy");
 	columns->size = find_column(field, count, "size");
 	columns->faults = find_column(field, count, "faults");
 	columns->mean_resident = find_column(field, count, "mean_resident");
-	if (columns->policy < 0 || columns->size < 0 || columns->faults < 0)
+	if (columns->policy < 0 || columns->size < 0 || columns->faults < 0 ||
+	    (columns->who >= 0 && columns->name < 0))
 		return cli_complain(CLI_DAMAGED, "%s: its first line does not name the columns "
 				    "policy, size and faults: not a result of laplace sim", path);
 	return CLI_DONE;
 }
 
+static double all_faults(const struct curve *curve)
+{
+	double faults = 0;
+
+	for (size_t i = 0; i < curve->count; i++)
+		faults += curve->point[i].faults;
+	return faults;
+}
+
+static int by_faults(const void *a, const void *b)
+{
+	double one = all_faults(a), other = all_faults(b);
+
+	return one < other ? 1 : one > other ? -1 : strcmp(((const struct curve *)a)->name,
+							   ((const struct curve *)b)->name);
+}
+
+static void free_curve(struct curve *curve)
+{
+	free(curve->name);
+	free(curve->point);
+}
+
+/* Of the curves from `first` on, which are of a file made by --by. */
+static void keep_most(struct curves *curves, size_t first, const char *path)
+{
+	const size_t read = curves->count - first;
+
+	qsort(&curves->curve[first], read, sizeof(*curves->curve), by_faults);
+	if (read <= MOST_BY)
+		return;
+	cli_complain(0, "%s: of %zu curves, the %d with the most faults are drawn", path, read,
+		     MOST_BY);
+	while (curves->count > first + MOST_BY) {
+		free_curve(&curves->curve[--curves->count]);
+		curves->curve[curves->count] = (struct curve){ .name = NULL };
+	}
+}
+
 static int read_rows(struct curves *curves, FILE *file, const char *path, const char *prefix)
 {
-	struct columns columns = { -1, -1, -1, -1 };
+	struct columns columns = { -1, -1, -1, -1, -1, -1 };
+	const size_t first = curves->count;
 	char *line = NULL, *field[MAX_COLUMNS];
 	size_t size = 0;
 	int number = 0, rows = 0, status = CLI_DONE;
@@ -167,6 +236,8 @@ static int read_rows(struct curves *curves, FILE *file, const char *path, const 
 		return cli_complain(CLI_FAILED, "%s: %s", path, strerror(errno));
 	if (!status && !rows)
 		return cli_complain(CLI_DAMAGED, "%s: has no results in it", path);
+	if (!status && columns.who >= 0)
+		keep_most(curves, first, path);
 	return status;
 }
 
@@ -190,9 +261,7 @@ int curves_read(struct curves *curves, const char *path, bool several_files)
 
 void curves_free(struct curves *curves)
 {
-	for (size_t i = 0; i < curves->count; i++) {
-		free(curves->curve[i].name);
-		free(curves->curve[i].point);
-	}
+	for (size_t i = 0; i < curves->count; i++)
+		free_curve(&curves->curve[i]);
 	free(curves->curve);
 }

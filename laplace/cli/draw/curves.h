@@ -13,7 +13,7 @@ struct point {
 	double pages, faults;
 };
 
-/* One policy of one file. */
+/* One policy of one file; of one made by --by, of one of those who ran, or of all. */
 struct curve {
 	char *name;
 	struct point *point;

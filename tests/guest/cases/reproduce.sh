@@ -66,7 +66,7 @@ expect_line told '< *standard input +5 .*'
 printf 'three' >input
 printf 'one\ntwo!' >$'odd \xc3\xa4 name'
 reproduce 3 again.lpl
-expect_line told 'not as it was: .* has another content'
+expect_line told 'not as it was: .* has changed .*'
 rm $'odd \xc3\xa4 name'
 reproduce 3 again.lpl
 expect_line told 'not as it was: .* is not there'
