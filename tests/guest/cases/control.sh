@@ -46,8 +46,11 @@ for machine in "$WORK/spinning.bochsrc" "$WORK/halted.bochsrc" "$IMAGE/steered.b
 	for reduction in none sad:64; do
 		echo "${machine##*/}, $reduction"
 		run "$machine" "reduce=$reduction"
-		ctl status
-		expect_line "$WORK/control.reply" '^status: done; tracing on'
+		# the socket answers before the processor has begun
+		until grep -q '^status: done; tracing on' "$WORK/control.reply"; do
+			sleep 0.1
+			ctl status
+		done
 		ctl mark first
 		ctl stop
 		expect_line "$WORK/control.reply" '; tracing off'
