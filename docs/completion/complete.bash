@@ -70,8 +70,10 @@ _laplace_offer() { # WHAT-IS-THERE-OF-IT
 	chain) separator=+ ;;
 	esac
 	case $how in
-	# shellcheck disable=SC2086 # several words
-	list | chain) _laplace_list "$1" "$separator" $words ;;
+	list | chain)
+		# shellcheck disable=SC2086 # several words
+		_laplace_list "$1" "$separator" $words
+		;;
 	word) compgen -W "$words" -- "$1" ;;
 	text) ;;
 	directory) compgen -d -- "$1" ;;
