@@ -44,6 +44,13 @@ static const bool LAPLACE_LOGS = true;
 static const bool LAPLACE_LOGS = false;
 #endif
 
+/* How it was compiled, for `laplace doctor`, which looks for this in the program's file. */
+#if defined(LAPLACE_BY_PROFILE)
+[[gnu::used]] static const char compiled[] = "laplace-bochs is compiled by a profile";
+#else
+[[gnu::used]] static const char compiled[] = "laplace-bochs is compiled without a profile";
+#endif
+
 static struct {
 	char **arguments;		/* as given, with -q, from the second one on */
 	struct lpl_collector *collector;
