@@ -106,11 +106,11 @@ static enum lpl_error get_definition(struct lpl_run_decoder *decoder, uint64_t n
 			return no_memory(decoder);
 	}
 	trace = &model->trace[number];
-	for (; trace->count < count; trace->count++) {
+	while (trace->count < count) {
 		if (!get_number(decoder, LPL_RUN_TRACES, &value) || value == 0 ||
 		    value > LPL_INSTRUCTION_MAX)
 			return damaged(decoder, "an instruction has no length");
-		trace->length[trace->count] = (uint8_t)value;
+		trace->length[trace->count++] = (uint8_t)value;
 	}
 	return lpl_trace_is_valid(trace) ? LPL_OK :
 	       damaged(decoder, "a trace leaves its page");

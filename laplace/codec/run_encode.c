@@ -142,9 +142,10 @@ static bool put_definition(struct lpl_run_encoder *encoder, uint32_t number,
 		encoder->defined = trace->address;
 	}
 	known = &model->trace[number];
-	for (; known->count < count; known->count++) {
+	while (known->count < count) {
 		known->length[known->count] = trace->length[known->count];
 		put_number(encoder, LPL_RUN_TRACES, trace->length[known->count]);
+		known->count++;
 	}
 	return lpl_run_model_token(model, number, run->first, run->fetched);
 }
