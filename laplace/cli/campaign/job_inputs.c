@@ -198,19 +198,21 @@ static int tell_bochsrc_line(struct inputs *inputs, FILE *about, char *line)
 static int tell_bochsrc(struct inputs *inputs, FILE *about, const char *path)
 {
 	int status = inputs_tell(inputs, about, path, "bochsrc");
-	FILE *file = status ? NULL : fopen(path, "re");
+	FILE *file;
 	char *line = NULL;
 	size_t size = 0;
 
-	if (!status && !file)
-		status = cli_complain(CLI_FAILED, "%s: %s", path, strerror(errno));
+	if (status)
+		return status;
+	file = fopen(path, "re");
+	if (!file)
+		return cli_complain(CLI_FAILED, "%s: %s", path, strerror(errno));
 	while (!status && getline(&line, &size, file) >= 0) {
 		if (line[0] != '#')
 			status = tell_bochsrc_line(inputs, about, line);
 	}
 	free(line);
-	if (file)
-		fclose(file);
+	fclose(file);
 	return status;
 }
 
