@@ -12,6 +12,13 @@ mirror() {
 		awk '$1 !~ /-/ && !site { site = $2 } END { print site }'
 }
 
+# ... and through what; nothing if directly.
+proxy() {
+	local proxy=
+	eval "$(apt-config shell proxy Acquire::http::Proxy)"
+	echo "${proxy:-${http_proxy-}}"
+}
+
 # Why no roots can be made here; nothing if they can.
 no_roots() {
 	local tool
@@ -41,13 +48,17 @@ apt() { # ROOT ARGUMENT...
 	inside "$root" env DEBIAN_FRONTEND=noninteractive apt-get -q -y "$@"
 }
 
+make_base() { # ROOT RELEASE [OPTION...]: of debootstrap's
+	http_proxy=$(proxy) debootstrap --variant=minbase "${@:3}" "$2" "$1" "$(mirror)"
+}
+
+# ... and one in which packages can be installed.
 make_root() { # ROOT RELEASE
-	local from proxy=
-	from=$(mirror)
-	eval "$(apt-config shell proxy Acquire::http::Proxy)"
-	http_proxy=${proxy:-${http_proxy-}} debootstrap --variant=minbase "$2" "$1" "$from" || return 1
+	local proxy
+	make_base "$@" || return 1
+	proxy=$(proxy)
 	[ -z "$proxy" ] || echo "Acquire::http::Proxy \"$proxy\";" >"$1/etc/apt/apt.conf.d/proxy"
-	echo "deb $from $2 main" >"$1/etc/apt/sources.list"
+	echo "deb $(mirror) $2 main" >"$1/etc/apt/sources.list"
 	apt "$1" update
 }
 

@@ -5,18 +5,15 @@
 export LAPLACE_DATADIR=$SRCDIR LAPLACE_BOCHS=$BUILDDIR/build/bochs/laplace-bochs
 export XDG_CACHE_HOME=$WORK/cache
 PATH=$PATH:/usr/sbin:/sbin
-command -v debootstrap >/dev/null || skip "there is no debootstrap"
-command -v apt-get >/dev/null || skip "there is no apt"
-[ "$(id -u)" = 0 ] || skip "debootstrap wants root"
+# shellcheck source=tests/package/root.sh
+. "$SRCDIR/tests/package/root.sh"
+reason=$(no_roots)
+[ -z "$reason" ] || skip "$reason"
 cd "$WORK" || exit
-# shellcheck disable=SC2016 # apt's
-mirror=$(apt-get indextargets --format '$(CODENAME) $(SITE)' 'Created-By: Packages' | awk '$1 !~ /-/ { print $2; exit }')
-eval "$(apt-config shell http_proxy Acquire::http::Proxy)"
-export http_proxy=${http_proxy-}
 
-make_root() { # SUITE PACKAGES
+base() { # SUITE [OPTION...]
 	rm -rf "$1"
-	debootstrap --variant=minbase ${2:+--include="$2"} "$1" "$1" "$mirror" >"$1.log" 2>&1 || fail "debootstrap $1: $(tail -n 3 "$1.log")"
+	make_base "$1" "$1" "${@:2}" >"$1.log" 2>&1 || fail "debootstrap $1: $(tail -n 3 "$1.log")"
 }
 
 run() { # NAME OPTION...: sets `status`; what is said is in NAME.stdout and .stderr
@@ -37,7 +34,7 @@ balance() { # NAME
 	"$LAPLACE" merge --audit "$1.lpl" >"$1.audit" || fail "$1: the books do not balance: $(tail -n 1 "$1.audit")"
 }
 
-make_root bookworm
+base bookworm
 # shellcheck disable=SC2016 # the guest's
 run bookworm --root bookworm -- sh -c '. /etc/os-release; perl -e "print qq(\$ARGV[0] \$]\n)" "$VERSION_CODENAME"; exit 7'
 expect bookworm 7 'bookworm 5.036000'
@@ -47,7 +44,7 @@ run bookworm --init --root bookworm -- true
 expect_line bookworm.stderr 'has no systemd'
 rm -rf bookworm
 
-make_root trixie systemd-sysv,dbus
+base trixie --include=systemd-sysv,dbus
 # dbus is wanted by the default target, which is reached; and what the program leaves ends with it
 cat >trixie/root/program <<'END'
 . /etc/os-release
