@@ -17,7 +17,8 @@
  * went before.
  *
  * A checkpoint is a directory beside the trace, TRACE.checkpoint.NNNNNN.  It is made under
- * another name, synced, and renamed; the last two are kept.
+ * another name, synced, and renamed; the last two are kept.  One that could not be made takes no
+ * number, so the numbers count those that were.
  */
 #include "bochs.h"
 #include "cpu/cpu.h"
@@ -38,6 +39,7 @@
 
 #include "checkpoint.h"
 #include "checkpoint_files.h"
+#include "checkpoint_inputs.h"
 #include "conditions.h"
 #include "control.h"
 #include "option.h"
@@ -50,6 +52,8 @@
 static struct {
 	int timer;
 	bool due, asked;
+	bool has_place;			/* that which is restored, which was made by: */
+	uint64_t program;
 	struct laplace_place place;
 } checkpoint;
 
@@ -154,10 +158,13 @@ static void remove_checkpoint(const char *path, uint64_t number)
 		laplace_complain("the old checkpoint %s cannot be removed: %s", path, strerror(errno));
 }
 
-/* The last two are kept.  Where a run was killed before it had removed others, they are still there. */
-static void remove_if_old(const char *path, uint64_t number)
+/*
+ * The last two are kept.  Where a run was killed before it had removed others, they are still there.
+ * And where it is taken up at the last but one, the last is of a trace that is no longer there.
+ */
+static void remove_if_other(const char *path, uint64_t number)
 {
-	if (number + 2 <= checkpoint.place.number)
+	if (number + 2 <= checkpoint.place.number || number > checkpoint.place.number)
 		remove_checkpoint(path, number);
 }
 
@@ -248,34 +255,55 @@ static bool write_guest(const char *directory)
 	return false;
 }
 
-static void read_place(const char *directory)
+[[noreturn]] static void refuse_build(const char *directory)
+{
+	laplace_die("the checkpoint %s was made by another build of laplace-bochs, which alone can go "
+		    "on from it", directory);
+}
+
+/* Ends the program unless all files are those that it was made of. */
+static void read_place(const char *directory, FILE *file)
 {
 	struct place_header header;
-	char path[NAME_SIZE + 16];
 	uint64_t others;
 
-	snprintf(path, sizeof(path), "%s/%s", directory, PLACE);
-	FILE *file = fopen(path, "rb");
-	bool good = file && fread(&header, sizeof(header), 1, file) == 1;
+	if (fread(&header, sizeof(header), 1, file) != 1 ||
+	    memcmp(header.magic, MAGIC, sizeof(header.magic)))
+		laplace_die("%s is no checkpoint: its file '%s' is not what one has", directory, PLACE);
+	if (header.size != sizeof(checkpoint.place))
+		refuse_build(directory);
+	checkpoint.program = header.program;
+	const bool whole = fread(&checkpoint.place, sizeof(checkpoint.place), 1, file) == 1 &&
+			   getc(file) == EOF && !ferror(file);
 
-	if (!file)
-		laplace_die("%s is no checkpoint: %s cannot be read: %s", directory, path,
-			    strerror(errno));
-	if (!good || memcmp(header.magic, MAGIC, sizeof(header.magic)))
-		laplace_die("%s is no checkpoint: %s is not what one has", directory, path);
-	if (header.size != sizeof(checkpoint.place) || header.program != this_program())
-		laplace_die("the checkpoint %s was made by another build of laplace-bochs, which alone "
-			    "can go on from it", directory);
-	if (fread(&checkpoint.place, sizeof(checkpoint.place), 1, file) != 1)
-		laplace_die("%s is cut off", path);
-	fclose(file);
 	if (!laplace_digest_files(directory, PLACE, &others))
 		laplace_die("the checkpoint %s cannot be read: %s", directory, strerror(errno));
-	if (others != header.others ||
+	if (!whole || others != header.others ||
 	    header.place != XXH3_64bits(&checkpoint.place, sizeof(checkpoint.place)))
 		laplace_die("the checkpoint %s is damaged: its files are not those that it was made "
 			    "of; the one before it may be whole (laplace record --resume takes its "
 			    "directory)", directory);
+}
+
+/*
+ * Bochs is about to take what is in its files for right, from the configuration on.  A machine
+ * without a place is one that Bochs itself has saved; no recording goes on from it.
+ */
+void laplace_before_restore(const char *directory)
+{
+	char path[NAME_SIZE + 16];
+
+	snprintf(path, sizeof(path), "%s/%s", directory, PLACE);
+	FILE *file = fopen(path, "rb");
+
+	checkpoint.has_place = file != NULL;
+	if (!file && errno != ENOENT)
+		laplace_die("%s is no checkpoint: %s cannot be read: %s", directory, path,
+			    strerror(errno));
+	if (!file)
+		return;
+	read_place(directory, file);
+	fclose(file);
 }
 
 /* Bochs writes without looking whether it can; the patches have it tell. */
@@ -296,8 +324,8 @@ static bool save_as(const char *partial, const char *final)
 {
 	all_saved = true;
 	return laplace_remove_directory(partial) && mkdir(partial, 0777) == 0 &&
-	       SIM->save_state(partial) && all_saved && write_guest(partial) && write_place(partial) &&
-	       laplace_sync_files(partial) &&
+	       SIM->save_state(partial) && all_saved && laplace_inputs_write(partial) &&
+	       write_guest(partial) && write_place(partial) && laplace_sync_files(partial) &&
 	       laplace_remove_directory(final) &&
 	       rename(partial, final) == 0 && laplace_sync_parent(final);
 }
@@ -394,13 +422,15 @@ static void make(void)
 	if (!save(path)) {
 		laplace_complain("the checkpoint %s cannot be made, and the run goes on without: %s",
 				 path, strerror(errno));
+		place->number--;
+		lpl_collector_checkpoint_failed(laplace_session_collection().collector);
 		laplace_continue(place->references, place->tracer_refs, place->on);
 		checkpoint.asked = false;
 		laplace_control_checkpointed("the checkpoint could not be made");
 		set_next();
 		return;
 	}
-	for_each(remove_if_old);
+	for_each(remove_if_other);
 	if (laplace_signals_leave()) {
 		/* What is closed is a run that goes on, and ends. */
 		laplace_continue(place->references, place->tracer_refs, place->on);
@@ -449,7 +479,7 @@ void laplace_restored(void)
 	laplace_continue(place->references, place->tracer_refs, place->on);
 	laplace_conditions_continue(place->started, place->stopped);
 	set_next();
-	for_each(remove_if_old);
+	for_each(remove_if_other);
 }
 
 /* A copy of it, or one that was moved, still names the trace where it was made: that is another one. */
@@ -471,8 +501,13 @@ void laplace_checkpoint_place(struct lpl_collector_options *options)
 		return;
 	const char *directory = SIM->get_param_string(BXPN_RESTORE_PATH)->getptr();
 
-	read_place(directory);
+	if (!checkpoint.has_place)
+		laplace_die("%s is no checkpoint: it has no '%s'", directory, PLACE);
+	/* not sooner: a trace of every reference is gone on with by another simulator (become()) */
+	if (checkpoint.program != this_program())
+		refuse_build(directory);
 	check_where(directory);
+	laplace_inputs_compare(directory);
 	options->place = &checkpoint.place.collector;
 	options->place_guest = guest_path(directory);
 	options->place_instr = checkpoint.place.instr;
@@ -484,8 +519,11 @@ void laplace_checkpoints_begin(void)
 		return;
 	checkpoint.timer = bx_pc_system.register_timer_ticks(NULL, comes, 1, false, false,
 							     "laplace.checkpoint");
-	if (!laplace_checkpoint_restores())
-		set_next();
+	if (laplace_checkpoint_restores())
+		return;
+	if (laplace_option.checkpoints)
+		laplace_inputs_begin();
+	set_next();
 }
 
 /* ---- the serial port's file ---- */

@@ -9,7 +9,7 @@
 
 /* What a checkpoint holds besides Bochs' machine. */
 struct laplace_place {
-	uint64_t number;		/* of the checkpoint, from 1 */
+	uint64_t number;		/* of the checkpoint, from 1: so many were made */
 	uint64_t instr;			/* when it was made */
 	struct lpl_collector_place collector;
 	bool on;			/* it is recorded */
@@ -25,6 +25,8 @@ struct laplace_place {
 
 /* Is this process one that goes on from a checkpoint? */
 bool laplace_checkpoint_restores(void);
+/* Before Bochs reads anything of it; ends the program if it is not whole. */
+void laplace_before_restore(const char *directory);
 /*
  * What the collector goes on with then; else nothing is changed.  Ends the program if the
  * checkpoint cannot be used.

@@ -115,6 +115,7 @@ bool cli_collection_take_json(struct cli_collection *c, const json_t *object)
 	c->has_checkpoint = json_is_object(checkpoint);
 	c->checkpoint_instr = number(checkpoint, "instruction");
 	c->checkpoint_ns = number(checkpoint, "elapsed_ns");
+	c->checkpoints_failed = number(object, "checkpoints_failed");
 	return true;
 }
 

@@ -41,6 +41,7 @@ struct cli_collection {
 	uint64_t disk_free, disk_seconds;	/* 0 s: nobody knows */
 	char mark[96];
 	uint64_t mark_instr, checkpoint_instr, checkpoint_ns;
+	uint64_t checkpoints_failed;
 };
 
 /* Take a line.  false: it is no status, and nothing has changed. */

@@ -182,6 +182,9 @@ void cli_collection_panel(FILE *out, const struct cli_collection *c, int columns
 		row(&panel, "checkpoint", "at instruction %" PRIu64 ", %s ago",
 		    c->checkpoint_instr,
 		    cli_duration(left, (c->elapsed_ns - c->checkpoint_ns) / 1000000000));
+	if (c->checkpoints_failed)
+		row(&panel, "not made", "%8" PRIu64 " checkpoint%s", c->checkpoints_failed,
+		    c->checkpoints_failed == 1 ? "" : "s");
 }
 
 /* ---- the end ---- */

@@ -166,7 +166,8 @@ static int print_summary(const struct record_options *options, const struct mach
 
 	if (options->json)
 		return cli_print_json(stdout,
-			json_pack("{s:o, s:b, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+			json_pack("{s:o, s:b, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I,"
+				  " s:I}",
 				  "file", cli_json_text(options->output), "clean", clean,
 				  "end", s->end, "message", s->message,
 				  "instructions", (json_int_t)s->instructions,
@@ -175,7 +176,8 @@ static int print_summary(const struct record_options *options, const struct mach
 				  "events", (json_int_t)s->events,
 				  "bytes", (json_int_t)bytes,
 				  "wait_ns", (json_int_t)s->wait_ns,
-				  "elapsed_ns", (json_int_t)s->elapsed_ns));
+				  "elapsed_ns", (json_int_t)s->elapsed_ns,
+				  "checkpoints_failed", (json_int_t)s->checkpoints_failed));
 	if (seconds < 3600)
 		snprintf(took, sizeof(took), "%.1f s", seconds);
 	else
@@ -186,6 +188,10 @@ static int print_summary(const struct record_options *options, const struct mach
 	       (double)s->mean.instructions / 1e6, s->references, s->kept,
 	       cli_percent(kept, 3, s->kept, s->references), s->events, bytes,
 	       percent(s->wait_ns, s->elapsed_ns));
+	if (s->checkpoints_failed)
+		cli_say(stdout, "%s: %" PRIu64 " checkpoint%s could not be made; the messages above "
+			"say why", options->output, s->checkpoints_failed,
+			s->checkpoints_failed == 1 ? "" : "s");
 	if (clean && s->message[0])
 		cli_say(stdout, "%s: %s", options->output, s->message);
 	return CLI_DONE;

@@ -30,6 +30,7 @@ void lpl_collector_note_place(struct lpl_collector *c)
 		.room_wait_ns = atomic_load_explicit(&c->room_wait_ns, memory_order_relaxed),
 		.syncs = atomic_load_explicit(&c->syncs, memory_order_relaxed),
 		.sync_ns = atomic_load_explicit(&c->sync_time_ns, memory_order_relaxed),
+		.checkpoints_failed = c->status.checkpoints_failed,
 		.state = c->log.state,
 		.learned = lpl_reducer_learned(c->reducer),
 	};
@@ -43,6 +44,11 @@ uint64_t lpl_collector_place(const struct lpl_collector *c, struct lpl_collector
 	memset(place, 0, sizeof(*place));
 	memcpy(place, &c->place, sizeof(c->place));
 	return c->place.segment;
+}
+
+void lpl_collector_checkpoint_failed(struct lpl_collector *c)
+{
+	c->status.checkpoints_failed++;
 }
 
 enum lpl_error lpl_collector_save_guest(struct lpl_collector *c, const char *path,
@@ -63,6 +69,7 @@ static void go_to(struct lpl_collector *c, const struct lpl_place *place)
 	c->room_wait_ns = place->room_wait_ns;
 	c->syncs = place->syncs;
 	c->sync_time_ns = place->sync_ns;
+	c->status.checkpoints_failed = place->checkpoints_failed;
 	c->status.tracing = place->tracing;
 	c->status.marked = place->marked;
 	c->status.mark = place->mark;

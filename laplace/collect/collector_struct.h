@@ -35,6 +35,7 @@ struct lpl_place {
 	bool tracing, marked;
 	struct lpl_event mark;		/* the last one, for who watches; and how long it took: */
 	uint64_t elapsed_ns, wait_ns, room_wait_ns, syncs, sync_ns;
+	uint64_t checkpoints_failed;
 	struct lpl_run_state state;
 	struct lpl_fence learned;	/* by the reducer */
 };

@@ -209,6 +209,7 @@ static void put_heard(FILE *out, struct lpl_status *status)
 			"}", status->checkpoint_instr, status->checkpoint_ns);
 	else
 		fputs(",\"checkpoint\":null", out);
+	fprintf(out, ",\"checkpoints_failed\":%" PRIu64, status->checkpoints_failed);
 	pthread_mutex_unlock(&status->lock);
 }
 

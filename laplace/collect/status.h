@@ -17,6 +17,7 @@ struct lpl_status {
 	int directory;			/* it is in, for the room on its disk; -1: not known */
 
 	_Atomic bool tracing;		/* as of the last event that switched it */
+	_Atomic uint64_t checkpoints_failed;
 
 	pthread_mutex_t lock;		/* of what follows */
 	bool marked;

@@ -105,6 +105,7 @@ static void who_watches_sees_it_go_on(void **state)
 		assert_int_equal(lpl_collector_failure(collector, NULL), LPL_OK);
 		lpl_collector_status(collector, &before);
 	} while (before.syncs == 0);
+	lpl_collector_checkpoint_failed(collector);
 	end_segment(&sender, collector, &noted);
 	assert_int_equal(lpl_collector_save_guest(collector, in_directory("guest"), &report),
 			 LPL_OK);
@@ -123,6 +124,7 @@ static void who_watches_sees_it_go_on(void **state)
 	(void)snprintf(expected, sizeof(expected), ",\"checkpoint\":{\"instruction\":%" PRIu64 ",",
 		       CHECKPOINT);
 	assert_non_null(strstr(line, expected));
+	assert_non_null(strstr(line, ",\"checkpoints_failed\":1}"));
 	free(line);
 	close_well(collector);
 	stream_free(&told);

@@ -110,8 +110,10 @@ static void a_line_tells_all(void **state)
 
 	assert_true(json_is_object(disk));
 	assert_int_equal(integer(disk, "seconds"), integer(disk, "free") / 300);
+	assert_int_equal(integer(line, "checkpoints_failed"), 0);
 	json_decref(line);
 
+	status.checkpoints_failed = 3;
 	lpl_status_checkpoint(&status, 2500, SECOND);
 	line = line_of(&status, &now, &pace, (struct lpl_status_end){ "ended", "fail", "why" });
 	assert_string_equal(string(line, "state"), "ended");
@@ -119,6 +121,7 @@ static void a_line_tells_all(void **state)
 	assert_string_equal(string(line, "message"), "why");
 	assert_int_equal(integer(json_object_get(line, "checkpoint"), "instruction"), 2500);
 	assert_int_equal(integer(json_object_get(line, "checkpoint"), "elapsed_ns"), SECOND);
+	assert_int_equal(integer(line, "checkpoints_failed"), 3);
 	json_decref(line);
 	lpl_status_free(&status);
 }

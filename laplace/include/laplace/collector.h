@@ -211,6 +211,8 @@ uint64_t lpl_collector_place(const struct lpl_collector *collector,
  */
 enum lpl_error lpl_collector_save_guest(struct lpl_collector *collector, const char *path,
 					struct lpl_report *report);
+/* The checkpoint was not made, and the run goes on: status lines have how often. */
+void lpl_collector_checkpoint_failed(struct lpl_collector *collector);
 /*
  * End the stream here, for another process to go on from that place: nothing may have been sent
  * since.  The trace is not closed.  Frees the collector.

@@ -94,8 +94,25 @@ expect_line "$WORK/ended-sad.log" '^laplace: stopped by a signal; closing the tr
 verify "$WORK/ended-sad.lpl"
 "$LAPLACE" info "$WORK/ended-sad.lpl" >"$WORK/ended.info"
 expect_line "$WORK/ended.info" '^  tracing  *2$'
-"$LAPLACE" record --resume "$WORK/ended-sad.lpl" >"$WORK/ended-sad.log" 2>&1 ||
+
+# It is not taken up with another CD than it had; with a copy of that it is.  And a later checkpoint
+# than the one named is of a trace that is no longer there.
+iso=$(sed -n 's/^ata0-master:.*path="\([^"]*\)".*/\1/p' "$IMAGE/boot.bochsrc")
+mv "$iso" "$iso.kept"
+cp "$iso.kept" "$iso"
+printf X | dd of="$iso" bs=1 seek=$(($(stat -c %s "$iso") - 1)) conv=notrunc status=none
+taken=yes
+"$LAPLACE" record --resume "$WORK/ended-sad.lpl" >"$WORK/other-cd.log" 2>&1 || taken=no
+cp "$iso.kept" "$iso"
+rm "$iso.kept"
+[ $taken = no ] || fail "a run is taken up with another CD"
+expect_line "$WORK/other-cd.log" "^laplace: ata0-master: $iso is not what the machine had when the checkpoint"
+verify "$WORK/ended-sad.lpl"
+cp -r "$WORK/ended-sad.lpl.checkpoint.000001" "$WORK/ended-sad.lpl.checkpoint.000099"
+"$LAPLACE" record --resume "$WORK/ended-sad.lpl.checkpoint.000001" >"$WORK/ended-sad.log" 2>&1 ||
 	fail "not taken up behind a signal: $(said "$WORK/ended-sad.log")"
+[ ! -d "$WORK/ended-sad.lpl.checkpoint.000099" ] ||
+	fail "a checkpoint is kept that is later than the one at which the run was taken up"
 verify "$WORK/ended-sad.lpl"
 expect_same_files undisturbed-sad ended-sad
 
@@ -111,10 +128,11 @@ verify "$WORK/killed-sad.lpl"
 cp "$WORK/file" "$last/place"
 
 # So is one whose files were changed or cut, or are fewer: Bochs would take them as they are.
-for file in place memory.ram cpu0 guest; do
+for file in place memory.ram cpu0 guest config inputs; do
 	cp "$last/$file" "$WORK/file"
-	for damage in changed cut gone; do
+	for damage in changed longer cut gone; do
 		case $damage in
+		longer) echo "log: $WORK/forged.log" >>"$last/$file" ;;
 		changed) printf 'x?' | dd of="$last/$file" bs=1 seek=300 conv=notrunc status=none ;;
 		cut) truncate -s -1 "$last/$file" ;;
 		gone) rm "$last/$file" ;;
@@ -122,10 +140,11 @@ for file in place memory.ram cpu0 guest; do
 		if "$LAPLACE" record --resume "$WORK/killed-sad.lpl" >"$WORK/damaged.log" 2>&1; then
 			fail "a checkpoint is taken whose $file is $damage"
 		fi
-		expect_line "$WORK/damaged.log" '(is damaged: its files are not|is cut off$|is no checkpoint$)'
+		expect_line "$WORK/damaged.log" '(is damaged: its files are not|is no checkpoint$)'
 		cp "$WORK/file" "$last/$file"
 	done
 done
+[ ! -e "$WORK/forged.log" ] || fail "what was added to a checkpoint's configuration is done"
 verify "$WORK/killed-sad.lpl"
 
 # A copy of all would go on with the trace that it is a copy of.
@@ -224,8 +243,17 @@ for what in checkpoint "mark between" checkpoint "mark behind"; do
 		fail "ctl $what: $(tail -n 1 "$WORK/asked.reply")"
 	expect_line "$WORK/asked.reply" "^${what%% *}: done; tracing on, "
 done
+# One that cannot be made is counted, and does not cost one of those that are kept.
+mkdir -p "$WORK/asked.lpl.checkpoint.000003.part/in-the-way"
+! "$LAPLACE" ctl "$socket" checkpoint >"$WORK/asked.reply" 2>&1 || fail "a checkpoint is made over a directory"
+expect_line "$WORK/asked.reply" 'the checkpoint could not be made'
+rm -r "$WORK/asked.lpl.checkpoint.000003.part"
+"$LAPLACE" ctl "$socket" checkpoint >"$WORK/asked.reply" 2>&1 || fail "ctl checkpoint: $(tail -n 1 "$WORK/asked.reply")"
 wait $recorder || fail "asked for checkpoints: $(said "$WORK/asked.log")"
 verify "$WORK/asked.lpl"
-[ "$(newest asked)" -eq 2 ] || fail "two checkpoints were asked for, and $(newest asked) made"
+kept=$(cd "$WORK" && echo asked.lpl.checkpoint.*)
+[ "$kept" = "asked.lpl.checkpoint.000002 asked.lpl.checkpoint.000003" ] ||
+	fail "of three checkpoints, and one that could not be made, these are kept: $kept"
+expect_line "$WORK/asked.log" ': 1 checkpoint could not be made; the messages above say why$'
 "$LAPLACE" info "$WORK/asked.lpl" >"$WORK/asked.info"
 expect_line "$WORK/asked.info" '^  host-mark +2$'
