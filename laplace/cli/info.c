@@ -421,6 +421,12 @@ static json_t *info_json(const struct info *info)
 
 /* ---- the whole ---- */
 
+static int count_folded(struct lpl_sink *sink, const struct lpl_ref refs[3], uint64_t count,
+			struct lpl_report *report)
+{
+	return lpl_counts_fold((struct lpl_counts *)sink, refs, count, report);
+}
+
 static int print_card(const struct info *info, bool json)
 {
 	char gaps[CLI_GAPS_SIZE], state[512];
@@ -469,7 +475,8 @@ int cmd_info(int argc, char **argv)
 	lpl_counts_init(&tally);
 	cli_progress_start(&progress, options.progress);
 	pass = (struct cli_pass){ .reader = reader, .path = options.trace,
-				  .sink = &tally.sink, .progress = &progress,
+				  .sink = &tally.sink, .folded = count_folded,
+				  .progress = &progress,
 				  .choice = &options.choice, .trouble = &trouble };
 	status = cli_pass_run(&pass);
 	if (status == CLI_DONE || status == CLI_DAMAGED) {

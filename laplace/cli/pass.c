@@ -99,10 +99,13 @@ static void show_pass(const struct cli_pass *pass)
 static int send_block(struct cli_pass *pass, const struct lpl_ref *refs, size_t count,
 		      const struct lpl_event *event, struct lpl_report *report)
 {
+	const uint64_t folded = lpl_reader_folded(pass->reader);
 	struct lpl_sink *sink = pass->sink;
 	int error = 0;
 
-	if (count)
+	if (count && folded)
+		error = pass->folded(sink, refs, folded, report);
+	else if (count)
 		error = sink->refs(sink, refs, count, report);
 	if (!error && event)
 		error = sink->event(sink, event, report);
@@ -200,7 +203,7 @@ static void count_block(struct cli_pass *pass, size_t count, const struct lpl_ev
 		pass->chunks++;
 		pass->packed += chunk->plain;
 	}
-	pass->refs += count;
+	pass->refs += lpl_reader_folded(pass->reader) ? lpl_reader_folded(pass->reader) : count;
 	pass->events += event != NULL;
 	if (event && event->tag == LPL_EVENT_GAP)
 		count_gap(pass->resumed ? &pass->found_gaps : &pass->recorded_gaps, event);
@@ -325,7 +328,11 @@ static int run_chosen(struct cli_pass *pass)
 
 int cli_pass_run(struct cli_pass *pass)
 {
-	return pass->choice && lpl_choice_chooses(pass->choice) ? run_chosen(pass) : run(pass);
+	if (pass->choice && lpl_choice_chooses(pass->choice))
+		return run_chosen(pass);
+	if (pass->folded)
+		lpl_reader_fold(pass->reader);
+	return run(pass);
 }
 
 bool cli_pass_totals(const struct cli_pass *pass, struct lpl_totals *totals)

@@ -113,23 +113,50 @@ static const char *fault_of(const struct lpl_ref *ref)
 	return NULL;
 }
 
+static int check_one(struct checker *checker, const struct lpl_ref *ref, struct lpl_report *report)
+{
+	const char *fault = fault_of(ref);
+
+	if (fault)
+		return lpl_fail(report, LPL_ERR_DAMAGED, "%s: reference %" PRIu64
+				" is one %s", checker->path, ref->ref, fault);
+	if (ref->ref == checker->ref && !(ref->flags & LPL_SYNTHETIC))
+		return lpl_fail(report, LPL_ERR_ORDER, "%s: reference %" PRIu64
+				" does not follow the one before it", checker->path, ref->ref);
+	return check_clocks(checker, ref->ref, ref->instr, ref->cycle, "a reference", report);
+}
+
+/*
+ * What is wrong with one of them is so with all, but for what its place in the page does: and that comes
+ * again after as many as there are places.
+ */
+static int check_folded(struct lpl_sink *sink, const struct lpl_ref refs[3], uint64_t count,
+			struct lpl_report *report)
+{
+	struct checker *checker = (struct checker *)sink;
+	const struct lpl_ref *first = &refs[0], *second = &refs[1], *last = &refs[2];
+	struct lpl_ref ref = *first;
+
+	for (uint64_t i = 0; i < count - 1 && i < UINT64_C(1) << LPL_PAGE_SHIFT; i++) {
+		if (check_one(checker, &ref, report))
+			return report->error;
+		ref.ref += second->ref - first->ref;
+		ref.instr += second->instr - first->instr;
+		ref.cycle += second->cycle - first->cycle;
+		ref.address += second->address - first->address;
+	}
+	if (check_one(checker, last, report))
+		return report->error;
+	return lpl_counts_fold(&checker->tally, refs, count, report);
+}
+
 static int check_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
 		      struct lpl_report *report)
 {
 	struct checker *checker = (struct checker *)sink;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct lpl_ref *ref = &refs[i];
-		const char *fault = fault_of(ref);
-
-		if (fault)
-			return lpl_fail(report, LPL_ERR_DAMAGED, "%s: reference %" PRIu64
-					" is one %s", checker->path, ref->ref, fault);
-		if (ref->ref == checker->ref && !(ref->flags & LPL_SYNTHETIC))
-			return lpl_fail(report, LPL_ERR_ORDER, "%s: reference %" PRIu64
-					" does not follow the one before it", checker->path, ref->ref);
-		if (check_clocks(checker, ref->ref, ref->instr, ref->cycle, "a reference",
-				 report))
+		if (check_one(checker, &refs[i], report))
 			return report->error;
 	}
 	return checker->tally.sink.refs(&checker->tally.sink, refs, count, report);
@@ -273,7 +300,8 @@ int cmd_verify(int argc, char **argv)
 	lpl_counts_init(&checker.tally);
 	cli_progress_start(&progress, options.progress);
 	pass = (struct cli_pass){ .reader = reader, .path = options.trace,
-				  .sink = &checker.sink, .progress = &progress,
+				  .sink = &checker.sink, .folded = check_folded,
+				  .progress = &progress,
 				  .before_block = check_chunk, .context = &checker,
 				  .trouble = &trouble };
 	status = cli_pass_run(&pass);

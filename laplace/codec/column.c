@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Columns of numbers, written and read in blocks: see column.h. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "column.h"
 #include "base/varint.h"
@@ -141,6 +142,23 @@ bool lpl_column_read(struct lpl_column_cursor *cursor, uint64_t *values, size_t 
 	}
 	cursor->at = at;
 	return true;
+}
+
+bool lpl_column_steady(const struct lpl_column_cursor *cursor, size_t count, uint64_t numbers[2])
+{
+	const uint8_t *second, *third;
+	size_t size;
+
+	numbers[0] = numbers[1] = cursor->constant;
+	if (!cursor->varies)
+		return true;
+	second = lpl_varint_get(cursor->at, cursor->end, &numbers[0]);
+	third = second && count > 1 ? lpl_varint_get(second, cursor->end, &numbers[1]) : NULL;
+	if (!third)
+		return false;
+	size = (size_t)(third - second);
+	return (size_t)(cursor->end - second) == (count - 1) * size &&
+	       memcmp(second, third, (count - 2) * size) == 0;
 }
 
 bool lpl_column_done(const struct lpl_column_cursor *cursor)

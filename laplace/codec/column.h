@@ -41,6 +41,11 @@ const uint8_t *lpl_column_open(struct lpl_column_cursor *cursor, const uint8_t *
 			       const uint8_t *end);
 /* The next `count` numbers; false when they are not there. */
 bool lpl_column_read(struct lpl_column_cursor *cursor, uint64_t *values, size_t count);
+/*
+ * Nothing was read of it yet: does it hold a number and then count - 1 times another, which may be the
+ * same?  Found without looking at them one by one.
+ */
+bool lpl_column_steady(const struct lpl_column_cursor *cursor, size_t count, uint64_t numbers[2]);
 /* Was all of it read? */
 bool lpl_column_done(const struct lpl_column_cursor *cursor);
 

@@ -91,7 +91,39 @@ size_t lpl_data_encode_end(const struct lpl_data_encoder *encoder,
 
 /* ---- reading ---- */
 
+/*
+ * References that are alike but for their clocks and address, which grow by the same from each to the
+ * next: columns of one number, behind another in the first place.  They are not made before somebody
+ * wants them, for a file of a few hundred bytes may hold a million.
+ */
+struct lpl_steady {
+	struct lpl_ref first;
+	struct lpl_clocks step;
+	uint64_t address_step;
+};
+
+static inline struct lpl_ref lpl_steady_ref(const struct lpl_steady *steady, uint64_t i)
+{
+	struct lpl_ref ref = steady->first;
+
+	ref.ref += i * steady->step.ref;
+	ref.instr += i * steady->step.instr;
+	ref.cycle += i * steady->step.cycle;
+	ref.address += i * steady->address_step;
+	return ref;
+}
+
+/* `count` of them, from that numbered `from` on (the first is 0). */
+static inline void lpl_steady_expand(const struct lpl_steady *steady, uint64_t from, size_t count,
+				     struct lpl_ref *refs)
+{
+	for (size_t i = 0; i < count; i++)
+		refs[i] = lpl_steady_ref(steady, from + i);
+}
+
 struct lpl_data {
+	bool is_steady;			/* its references are these, and not in `refs` */
+	struct lpl_steady steady;
 	struct lpl_ref *refs;		/* owned, as are the arrays below */
 	struct lpl_event *events;
 	uint32_t *positions;		/* references before each event */
@@ -110,6 +142,12 @@ enum lpl_error lpl_data_decode(struct lpl_data *data, const struct lpl_chunk_hea
 			       const uint8_t *payload, size_t size,
 			       struct lpl_report *cause);
 void lpl_data_free(struct lpl_data *data);
+
+/* Its reference i, from 0. */
+static inline struct lpl_ref lpl_data_ref(const struct lpl_data *data, size_t i)
+{
+	return data->is_steady ? lpl_steady_ref(&data->steady, i) : data->refs[i];
+}
 
 /* How far an event is behind the references or the event before it; false: malformed. */
 bool lpl_event_position(const uint8_t *at, const uint8_t *end, uint64_t *step);

@@ -17,6 +17,11 @@ static enum lpl_error damaged(struct lpl_report *cause, const char *what)
 	return lpl_fail(cause, LPL_ERR_DAMAGED, "%s", what);
 }
 
+static enum lpl_error no_room(struct lpl_report *cause)
+{
+	return lpl_fail(cause, LPL_ERR_MEMORY, "no memory for its records");
+}
+
 /* Index of the last of so many; 0 for none, so that an array is there. */
 static size_t last_of(size_t count)
 {
@@ -73,8 +78,55 @@ static bool join(struct lpl_ref *refs, size_t count, struct lpl_clocks *before,
 	return bad == 0;
 }
 
-static const uint8_t *decode_refs(struct lpl_data *data, const struct lpl_clocks *base,
-				  uint64_t space, const uint8_t *at, const uint8_t *end,
+/* Does a number that grows by `step` so often, from `first` on, stay at 0 or above, and below 2^bits? */
+static bool stays(uint64_t first, __int128 step, size_t times, unsigned int bits)
+{
+	const __int128 last = first + step * (__int128)times;
+
+	return last >= 0 && last >> bits == 0;
+}
+
+/*
+ * Are the references told by the first one, and by what each adds to the one before it?  Those that
+ * break an invariant are left to join(), which finds it.
+ */
+static bool is_steady(struct lpl_steady *steady, size_t count, const struct lpl_clocks *base,
+		      uint64_t space, const struct lpl_column_cursor cursors[LPL_COLUMNS])
+{
+	uint64_t predicted[LPL_TYPE_SLOTS] = { 0 }, first[LPL_COLUMNS][LPL_BLOCK];
+	uint64_t rest[LPL_COLUMNS], numbers[2];
+	struct lpl_clocks now = *base, *step = &steady->step;
+	const size_t times = count - 1;
+
+	for (int i = 0; i < LPL_COLUMNS; i++) {
+		if (!lpl_column_steady(&cursors[i], count, numbers))
+			return false;
+		first[i][0] = numbers[0];
+		rest[i] = numbers[1];
+	}
+	if (first[LPL_COLUMN_KIND][0] != rest[LPL_COLUMN_KIND] || rest[LPL_COLUMN_SPACE] != 0 ||
+	    first[LPL_COLUMN_LENGTH][0] != rest[LPL_COLUMN_LENGTH] ||
+	    !join(&steady->first, 1, &now, &space, predicted, first))
+		return false;
+
+	const struct lpl_ref *ref = &steady->first;
+	const uint64_t more = lpl_unzigzag(rest[LPL_COLUMN_ADDRESS]);
+	const unsigned int shift = ref->flags & LPL_PAGED ? LPL_PAGE_SHIFT : 0;
+
+	*step = (struct lpl_clocks){
+		.ref = rest[LPL_COLUMN_REF], .instr = rest[LPL_COLUMN_INSTR],
+		.cycle = rest[LPL_COLUMN_INSTR] + lpl_unzigzag(rest[LPL_COLUMN_CYCLE]),
+	};
+	steady->address_step = (more << shift) + ref->length;
+	return (step->ref > 0 || ref->flags & LPL_SYNTHETIC) &&
+	       stays(ref->ref, step->ref, times, 64) && stays(ref->instr, step->instr, times, 64) &&
+	       stays(ref->cycle, step->cycle, times, 64) &&
+	       (!shift || stays(ref->address >> shift, (int64_t)more, times, 64 - shift));
+}
+
+/* `*at` becomes the byte after the columns. */
+static enum lpl_error decode_refs(struct lpl_data *data, const struct lpl_clocks *base,
+				  uint64_t space, const uint8_t **at, const uint8_t *end,
 				  struct lpl_report *cause)
 {
 	struct lpl_column_cursor cursors[LPL_COLUMNS];
@@ -83,34 +135,32 @@ static const uint8_t *decode_refs(struct lpl_data *data, const struct lpl_clocks
 	struct lpl_clocks before = *base;
 
 	for (int i = 0; i < LPL_COLUMNS; i++) {
-		at = lpl_column_open(&cursors[i], at, end);
-		if (!at) {
-			damaged(cause, "a column is malformed");
-			return NULL;
-		}
+		*at = lpl_column_open(&cursors[i], *at, end);
+		if (!*at)
+			return damaged(cause, "a column is malformed");
 	}
+	data->is_steady = is_steady(&data->steady, data->ref_count, base, space, cursors);
+	if (data->is_steady)
+		return LPL_OK;
+	if (!lpl_reserve(data->refs, data->refs_room, last_of(data->ref_count)))
+		return no_room(cause);
 	for (size_t done = 0; done < data->ref_count; done += LPL_BLOCK) {
 		size_t left = data->ref_count - done;
 		size_t block = left < LPL_BLOCK ? left : LPL_BLOCK;
 
 		for (int i = 0; i < LPL_COLUMNS; i++) {
-			if (!lpl_column_read(&cursors[i], numbers[i], block)) {
-				damaged(cause, "a column holds too few or malformed numbers");
-				return NULL;
-			}
+			if (!lpl_column_read(&cursors[i], numbers[i], block))
+				return damaged(cause,
+					       "a column holds too few or malformed numbers");
 		}
-		if (!join(&data->refs[done], block, &before, &space, predicted, numbers)) {
-			damaged(cause, "a reference is out of range or out of order");
-			return NULL;
-		}
+		if (!join(&data->refs[done], block, &before, &space, predicted, numbers))
+			return damaged(cause, "a reference is out of range or out of order");
 	}
 	for (int i = 0; i < LPL_COLUMNS; i++) {
-		if (!lpl_column_done(&cursors[i])) {
-			damaged(cause, "a column holds too many numbers");
-			return NULL;
-		}
+		if (!lpl_column_done(&cursors[i]))
+			return damaged(cause, "a column holds too many numbers");
 	}
-	return at;
+	return LPL_OK;
 }
 
 bool lpl_event_position(const uint8_t *at, const uint8_t *end, uint64_t *step)
@@ -156,9 +206,11 @@ const uint8_t *lpl_event_decode(struct lpl_event *event, struct lpl_clocks *befo
 	return at + number[LENGTH];
 }
 
-static struct lpl_clocks clocks_of_ref(const struct lpl_ref *r)
+static struct lpl_clocks clocks_of_ref(const struct lpl_data *data, size_t i)
 {
-	return (struct lpl_clocks){ r->ref, r->instr, r->cycle };
+	const struct lpl_ref r = lpl_data_ref(data, i);
+
+	return (struct lpl_clocks){ r.ref, r.instr, r.cycle };
 }
 
 /* The events, their places among the references, and the clocks of both. */
@@ -179,7 +231,7 @@ static const uint8_t *decode_events(struct lpl_data *data, const struct lpl_cloc
 		}
 		position += step;
 		if (step > 0)
-			before = clocks_of_ref(&data->refs[position - 1]);
+			before = clocks_of_ref(data, position - 1);
 		at = lpl_event_decode(event, &before, at, end);
 		if (!at) {
 			damaged(cause, "an event is malformed or out of order");
@@ -187,24 +239,19 @@ static const uint8_t *decode_events(struct lpl_data *data, const struct lpl_cloc
 		}
 		data->positions[i] = (uint32_t)position;
 		if (position < data->ref_count) {
-			const struct lpl_ref *next = &data->refs[position];
+			const struct lpl_ref next = lpl_data_ref(data, position);
 
-			if (!lpl_ref_follows(next->ref, next->flags, event->ref) || next->instr < event->instr ||
-			    next->cycle < event->cycle) {
+			if (!lpl_ref_follows(next.ref, next.flags, event->ref) ||
+			    next.instr < event->instr || next.cycle < event->cycle) {
 				damaged(cause, "a reference does not come after the event before it");
 				return NULL;
 			}
 		}
 	}
 	if (position < data->ref_count)
-		before = clocks_of_ref(&data->refs[data->ref_count - 1]);
+		before = clocks_of_ref(data, data->ref_count - 1);
 	*last = before;
 	return at;
-}
-
-static enum lpl_error no_room(struct lpl_report *cause)
-{
-	return lpl_fail(cause, LPL_ERR_MEMORY, "no memory for its records");
 }
 
 enum lpl_error lpl_data_begin(struct lpl_data *data, const struct lpl_chunk_header *header,
@@ -219,6 +266,7 @@ enum lpl_error lpl_data_begin(struct lpl_data *data, const struct lpl_chunk_head
 	if (!lpl_reserve(data->events, data->events_room, last_of(header->events)) ||
 	    !lpl_reserve(data->positions, data->positions_room, last_of(header->events)))
 		return no_room(cause);
+	data->is_steady = false;
 	data->ref_count = header->refs;
 	data->event_count = header->events;
 	return LPL_OK;
@@ -252,16 +300,14 @@ enum lpl_error lpl_data_decode(struct lpl_data *data, const struct lpl_chunk_hea
 
 	if (error)
 		return error;
-	if (!lpl_reserve(data->refs, data->refs_room, last_of(header->refs)))
-		return no_room(cause);
 	at = lpl_varint_get(at, end, &base_space);
 	if (!at)
 		return damaged(cause, "the payload is malformed");
 	if (data->ref_count > 0) {
-		at = decode_refs(data, &header->base, base_space, at, end, cause);
-		if (!at)
-			return LPL_ERR_DAMAGED;
-		first = clocks_of_ref(&data->refs[0]);
+		error = decode_refs(data, &header->base, base_space, &at, end, cause);
+		if (error)
+			return error;
+		first = clocks_of_ref(data, 0);
 	}
 	at = decode_events(data, &header->base, &last, at, end, cause);
 	if (!at)

@@ -122,6 +122,18 @@ static void hash_refs(const struct lpl_ref *refs, size_t count, struct lpl_strea
 		lpl_stream_hash_refs(other, refs, count);
 }
 
+void lpl_hash_steady(const struct lpl_steady *steady, uint64_t count, struct lpl_ref *expanded,
+		     struct lpl_stream_hash *hash, struct lpl_stream_hash *other)
+{
+	size_t block;
+
+	for (uint64_t done = 0; done < count; done += block) {
+		block = count - done < LPL_EXPANDED_REFS ? count - done : LPL_EXPANDED_REFS;
+		lpl_steady_expand(steady, done, block, expanded);
+		hash_refs(expanded, block, hash, other);
+	}
+}
+
 void lpl_loaded_chunk_hash(const struct lpl_loaded_chunk *chunk, struct lpl_ref *expanded,
 			   struct lpl_stream_hash *hash, struct lpl_stream_hash *other)
 {
@@ -131,7 +143,10 @@ void lpl_loaded_chunk_hash(const struct lpl_loaded_chunk *chunk, struct lpl_ref 
 	size_t count;
 
 	if (chunk->header.kind != LPL_CHUNK_RUNS) {
-		hash_refs(chunk->data.refs, chunk->data.ref_count, hash, other);
+		if (chunk->data.is_steady)
+			lpl_hash_steady(&chunk->data.steady, refs, expanded, hash, other);
+		else
+			hash_refs(chunk->data.refs, chunk->data.ref_count, hash, other);
 		return;
 	}
 	lpl_run_cursor_begin(&cursor, decoder);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "reader_parts.h"
 
 enum lpl_error lpl_reader_failed(const struct lpl_reader *reader, struct lpl_report *report)
@@ -109,6 +110,20 @@ static bool room_to_expand(struct lpl_reader *reader, struct lpl_report *failure
 	return reader->expanded != NULL;
 }
 
+/*
+ * A hash takes its references one by one, and most files with steady ones have none to compare: so
+ * these wait, each chunk's in a few bytes.
+ */
+static enum lpl_error hash_later(struct lpl_reader *reader, struct lpl_loaded_chunk *chunk)
+{
+	if (!lpl_reach(reader->unhashed, reader->unhashed_room, reader->unhashed_count))
+		return lpl_fail(&chunk->failure, LPL_ERR_MEMORY, "%s: no memory to read it",
+				reader->source.name);
+	reader->unhashed[reader->unhashed_count++] =
+		(struct lpl_unhashed){ chunk->data.steady, chunk->header.refs };
+	return LPL_OK;
+}
+
 /* Is it what the writer was given?  Asked before anybody gets any of it. */
 static enum lpl_error check_hash(struct lpl_reader *reader, struct lpl_loaded_chunk *chunk)
 {
@@ -122,8 +137,14 @@ static enum lpl_error check_hash(struct lpl_reader *reader, struct lpl_loaded_ch
 		reader->packing.hash = chunk->runs.hash;
 	if (!reader->hashing)
 		return LPL_OK;
-	if (has_hash && !room_to_expand(reader, &chunk->failure))
+	if (chunk->data.is_steady && !has_hash)
+		return hash_later(reader, chunk);
+	if (!room_to_expand(reader, &chunk->failure))
 		return chunk->failure.error;
+	for (size_t i = 0; i < reader->unhashed_count; i++)
+		lpl_hash_steady(&reader->unhashed[i].steady, reader->unhashed[i].count,
+				reader->expanded, &reader->hash, NULL);
+	reader->unhashed_count = 0;
 	lpl_loaded_chunk_hash(chunk, reader->expanded, &reader->hash, NULL);
 	found = lpl_stream_hash_value(&reader->hash);
 	if (!has_hash || found == chunk->runs.hash)
@@ -227,6 +248,7 @@ static void begin_segment(struct lpl_reader *reader, uint64_t segment)
 	lpl_index_free(&reader->index);
 	lpl_index_free(&reader->old_index);
 	lpl_stream_hash_init(&reader->hash);
+	reader->unhashed_count = 0;
 }
 
 /*
@@ -301,6 +323,30 @@ static enum lpl_error advance(struct lpl_reader *reader)
 	return LPL_OK;
 }
 
+/* Three steady references stand for all up to `stop`. */
+static void fold_steady(struct lpl_reader *reader, const struct lpl_steady *steady, size_t stop,
+			const struct lpl_ref **refs, size_t *count)
+{
+	lpl_steady_expand(steady, reader->next_ref, 2, reader->fold);
+	reader->fold[2] = lpl_steady_ref(steady, stop - 1);
+	reader->folded = stop - reader->next_ref;
+	reader->next_ref = stop;
+	*refs = reader->fold;
+	*count = 3;
+}
+
+/* Steady references up to `stop`, or as many as are expanded at once. */
+static void take_steady(struct lpl_reader *reader, const struct lpl_steady *steady, size_t stop,
+			const struct lpl_ref **refs, size_t *count)
+{
+	const size_t left = stop - reader->next_ref;
+
+	*count = left < LPL_EXPANDED_REFS ? left : LPL_EXPANDED_REFS;
+	lpl_steady_expand(steady, reader->next_ref, *count, reader->expanded);
+	reader->next_ref += *count;
+	*refs = reader->expanded;
+}
+
 /* The references up to `stop`, or the first part of them, from the chunk at hand. */
 static enum lpl_error take_refs(struct lpl_reader *reader, size_t stop,
 				const struct lpl_ref **refs, size_t *count)
@@ -309,12 +355,20 @@ static enum lpl_error take_refs(struct lpl_reader *reader, size_t stop,
 
 	if (stop <= reader->next_ref)
 		return LPL_OK;
-	if (chunk->header.kind != LPL_CHUNK_RUNS) {
+	if (reader->folding && chunk->data.is_steady && stop - reader->next_ref > 3) {
+		fold_steady(reader, &chunk->data.steady, stop, refs, count);
+		return LPL_OK;
+	}
+	if (chunk->header.kind != LPL_CHUNK_RUNS && !chunk->data.is_steady) {
 		*count = stop - reader->next_ref;
 		*refs = &chunk->data.refs[reader->next_ref];
 	} else {
 		if (!room_to_expand(reader, &reader->failure))
 			return reader->failure.error;
+		if (chunk->data.is_steady) {
+			take_steady(reader, &chunk->data.steady, stop, refs, count);
+			return LPL_OK;
+		}
 		*count = lpl_run_cursor_next(&reader->cursor, &chunk->runs.decoder, stop,
 					     reader->expanded, LPL_EXPANDED_REFS);
 		*refs = reader->expanded;
@@ -335,6 +389,7 @@ enum lpl_error lpl_reader_next(struct lpl_reader *reader, const struct lpl_ref *
 	*count = reader->held.count;
 	*event = reader->held.event;
 	reader->held = (struct lpl_block){ .count = 0 };
+	reader->folded = 0;
 	if (*count > 0 || *event)
 		return LPL_OK;
 	if (reader->failure.error != LPL_OK)

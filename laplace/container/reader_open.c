@@ -139,6 +139,16 @@ void lpl_reader_jobs(struct lpl_reader *reader, unsigned int jobs)
 		reader->jobs = jobs;
 }
 
+void lpl_reader_fold(struct lpl_reader *reader)
+{
+	reader->folding = true;
+}
+
+uint64_t lpl_reader_folded(const struct lpl_reader *reader)
+{
+	return reader->folded;
+}
+
 void lpl_reader_compare_hash(struct lpl_reader *reader)
 {
 	lpl_stream_hash_init(&reader->hash);
@@ -214,6 +224,7 @@ void lpl_reader_close(struct lpl_reader *reader)
 		lpl_loaded_chunk_free(&reader->slot[i]);
 	free(reader->slot);
 	free(reader->expanded);
+	free(reader->unhashed);
 	if (reader->owned && reader->source.fd >= 0)
 		(void)close(reader->source.fd);
 	if (reader->source.manifest)

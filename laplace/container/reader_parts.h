@@ -34,9 +34,18 @@ struct lpl_reader {
 	size_t next_ref, next_event;	/* in that */
 	struct lpl_block held;		/* what lpl_reader_fill() had no room for */
 	struct lpl_run_cursor cursor;	/* likewise, where it has runs */
-	struct lpl_ref *expanded;	/* owned: references of them */
+	struct lpl_ref *expanded;	/* owned: references of them, or of steady ones ... */
+	bool folding;			/* ... of which three are enough: */
+	struct lpl_ref fold[3];
+	uint64_t folded;		/* for so many they stand, in what was delivered; 0: others */
 	struct lpl_stream_hash hash;	/* of what was delivered */
 	bool hashing;			/* it is compared */
+	/* owned: what it still has to take in, when a chunk comes that has one to compare it with */
+	struct lpl_unhashed {
+		struct lpl_steady steady;
+		uint64_t count;
+	} *unhashed;
+	size_t unhashed_count, unhashed_room;
 	struct lpl_packing packing;
 	struct lpl_chunk_header last;	/* of the last chunk delivered */
 	uint64_t consumed;

@@ -119,6 +119,23 @@ static int count_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t 
 	return LPL_OK;
 }
 
+enum lpl_error lpl_counts_fold(struct lpl_counts *counts, const struct lpl_ref refs[3],
+			       uint64_t count, struct lpl_report *report)
+{
+	const uint64_t others = count - 3;
+	const int error = count_refs(&counts->sink, refs, 3, report);
+
+	if (error)
+		return (enum lpl_error)error;
+	if (refs->type < LPL_TYPES)
+		counts->refs[refs->type] += others;
+	counts->user_refs += refs->flags & LPL_USER ? others : 0;
+	counts->all_refs += others;
+	if (counts->recording)
+		counts->window[counts->windows - 1].kept += others;
+	return LPL_OK;
+}
+
 static int count_event(struct lpl_sink *sink, const struct lpl_event *event,
 		       struct lpl_report *report)
 {

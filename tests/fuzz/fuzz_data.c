@@ -11,27 +11,30 @@
 
 #include "fuzz.h"
 
+static struct lpl_clocks clocks_of(const struct lpl_data *data, size_t i)
+{
+	const struct lpl_ref ref = lpl_data_ref(data, i);
+
+	return (struct lpl_clocks){ ref.ref, ref.instr, ref.cycle };
+}
+
 /* The header tells the clocks of the first and the last record: as they were decoded. */
 static void put_clocks_right(struct lpl_chunk_header *header, const struct lpl_data *data)
 {
 	const struct lpl_event *first_event = data->events;
-	const struct lpl_ref *first_ref = data->refs;
 
 	if (data->event_count > 0 && data->positions[0] == 0)
 		header->first = (struct lpl_clocks){ first_event->ref, first_event->instr,
 						     first_event->cycle };
 	else
-		header->first = (struct lpl_clocks){ first_ref->ref, first_ref->instr,
-						     first_ref->cycle };
+		header->first = clocks_of(data, 0);
 	if (data->event_count > 0 &&
 	    data->positions[data->event_count - 1] == data->ref_count) {
 		const struct lpl_event *last = &data->events[data->event_count - 1];
 
 		header->last = (struct lpl_clocks){ last->ref, last->instr, last->cycle };
 	} else {
-		const struct lpl_ref *last = &data->refs[data->ref_count - 1];
-
-		header->last = (struct lpl_clocks){ last->ref, last->instr, last->cycle };
+		header->last = clocks_of(data, data->ref_count - 1);
 	}
 }
 
@@ -67,7 +70,7 @@ static void check(const struct lpl_data *data)
 		}
 		if (i == data->ref_count)
 			break;
-		const struct lpl_ref *r = &data->refs[i];
+		const struct lpl_ref one = lpl_data_ref(data, i), *r = &one;
 
 		require(r->type < LPL_TYPES && r->reserved == 0 && r->length <= LPL_LENGTH_MAX);
 		require(((r->flags & LPL_PAGED) != 0) == (r->length == 0));
@@ -76,6 +79,18 @@ static void check(const struct lpl_data *data)
 		ref = r->ref, instr = r->instr, cycle = r->cycle;
 	}
 	require(event == data->event_count);
+}
+
+static void encode_refs(struct lpl_data_encoder *encoder, const struct lpl_data *data, size_t from,
+			size_t to)
+{
+	struct lpl_report report = { .error = LPL_OK };
+
+	for (size_t i = from; i < to; i++) {
+		const struct lpl_ref ref = lpl_data_ref(data, i);
+
+		require(!lpl_data_encode_refs(encoder, &ref, 1, &report));
+	}
 }
 
 /* Returns the payload's size; it is owned by the caller. */
@@ -89,14 +104,11 @@ static size_t encode(const struct lpl_data *data, const struct lpl_chunk_header 
 	require(lpl_data_encoder_init(&encoder, data->ref_count + 1, data->event_count + 1));
 	encoder.base = encoder.last = encoder.last_ref = header->base;
 	for (size_t i = 0; i < data->event_count; i++) {
-		require(!lpl_data_encode_refs(&encoder, data->refs + done,
-					      data->positions[i] - done, &report));
+		encode_refs(&encoder, data, done, data->positions[i]);
 		require(!lpl_data_encode_event(&encoder, &data->events[i], &report));
 		done = data->positions[i];
 	}
-	if (done < data->ref_count)
-		require(!lpl_data_encode_refs(&encoder, data->refs + done, data->ref_count - done,
-					      &report));
+	encode_refs(&encoder, data, done, data->ref_count);
 	*payload = malloc(lpl_data_bound(&encoder));
 	require(*payload != NULL);
 	size = lpl_data_encode_end(&encoder, &data->totals, *payload);
@@ -108,8 +120,11 @@ static size_t encode(const struct lpl_data *data, const struct lpl_chunk_header 
 static void require_same(const struct lpl_data *one, const struct lpl_data *other)
 {
 	require(one->ref_count == other->ref_count && one->event_count == other->event_count);
-	for (size_t i = 0; i < one->ref_count; i++)
-		require(memcmp(&one->refs[i], &other->refs[i], sizeof(one->refs[i])) == 0);
+	for (size_t i = 0; i < one->ref_count; i++) {
+		const struct lpl_ref a = lpl_data_ref(one, i), b = lpl_data_ref(other, i);
+
+		require(memcmp(&a, &b, sizeof(a)) == 0);
+	}
 	for (size_t i = 0; i < one->event_count; i++) {
 		const struct lpl_event *a = &one->events[i], *b = &other->events[i];
 

@@ -190,7 +190,7 @@ static void page_beyond_the_last(void **unused)
 	(void)unused;
 	memset(&data, 0, sizeof(data));
 	assert_int_equal(lpl_data_decode(&data, &header, payload, sizeof(payload), NULL), LPL_OK);
-	assert_true(data.refs[0].address == UINT64_C(0xfffffffffffff000));
+	assert_true(lpl_data_ref(&data, 0).address == UINT64_C(0xfffffffffffff000));
 	memcpy(payload + 14, beyond, sizeof(beyond));
 	assert_int_equal(lpl_data_decode(&data, &header, payload, sizeof(payload), NULL),
 			 LPL_ERR_DAMAGED);
@@ -204,8 +204,6 @@ static bool plausible(const struct lpl_data *data, const struct lpl_chunk_header
 	size_t event = 0;
 
 	for (size_t i = 0; i <= data->ref_count; i++) {
-		const struct lpl_ref *r = &data->refs[i];
-
 		for (; event < data->event_count && data->positions[event] == i; event++) {
 			const struct lpl_event *e = &data->events[event];
 
@@ -216,6 +214,9 @@ static bool plausible(const struct lpl_data *data, const struct lpl_chunk_header
 		}
 		if (i == data->ref_count)
 			break;
+
+		const struct lpl_ref one = lpl_data_ref(data, i), *r = &one;
+
 		if (r->ref < before.ref || (r->ref == before.ref && !(r->flags & LPL_SYNTHETIC)) ||
 		    r->instr < before.instr || r->cycle < before.cycle ||
 		    r->type >= LPL_TYPES || r->flags > 15 || r->length > 4096 ||

@@ -62,6 +62,12 @@ struct lpl_counts {
 
 /* Nothing was counted yet.  The sink's only error is LPL_ERR_MEMORY. */
 void lpl_counts_init(struct lpl_counts *counts);
+/*
+ * So many references that are in one space and of one kind, by the first two and the last of them
+ * (lpl_reader_fold()).  LPL_ERR_MEMORY.
+ */
+enum lpl_error lpl_counts_fold(struct lpl_counts *counts, const struct lpl_ref refs[3],
+			       uint64_t count, struct lpl_report *report);
 /* The numbers stay, but for the windows. */
 void lpl_counts_free(struct lpl_counts *counts);
 

@@ -253,6 +253,16 @@ void lpl_reader_ask(struct lpl_reader *reader,
 		    void *context);
 
 /*
+ * From now on lpl_reader_next() delivers three references, the first two and the last, for more of them
+ * that are alike but for their number, clocks and address, where each of these grows by the same (modulo
+ * 2^64) from every one to the next.  So a million of them take no more time than three, if they
+ * are packed as that.  Not together with lpl_reader_fill().
+ */
+void lpl_reader_fold(struct lpl_reader *reader);
+/* For how many the three that were delivered last stand; 0: all are there. */
+uint64_t lpl_reader_folded(const struct lpl_reader *reader);
+
+/*
  * From now on compare the stream's hash, where the trace tells one (docs/format.md, section 10),
  * with that of what was read: a chunk whose hash differs is LPL_ERR_DAMAGED, and nothing of it is
  * delivered.  Not behind a gap.  To be called before the first lpl_reader_next().
