@@ -404,6 +404,7 @@ static void open_collection(void)
 	laplace_producer_init(laplace_option.windows_only ? NULL :
 			      lpl_collector_ring(session.collector), plan.window,
 			      *laplace_option.only != '\0');
+	static_assert(BX_DTLB_SIZE == 2048 && BX_ITLB_SIZE == 1024, "docs/references.md says so");
 	BX_CPU(0)->laplace.walks = laplace_option.walks;
 	atexit(at_abrupt_exit);
 	if (laplace_option.flush_instructions)

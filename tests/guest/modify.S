@@ -291,6 +291,12 @@ narrow:	movl	$0x2b, %eax
 	enterw	$16, $2			/* w2 27fe r2 28fe w2 27fc w2 27fa */
 	movl	$BASE + 0x6008, %esp
 	enter	$0x20, $0		/* w4 6004 */
+	/* POPA reads the stack pointer's place, too, and makes nothing of it. */
+	movl	$BASE + 0x2700, %esp
+	pushal	/* w4 26fc w4 26f8 w4 26f4 w4 26f0 w4 26ec w4 26e8 w4 26e4 w4 26e0 */
+	popal	/* r4 26e0 r4 26e4 r4 26e8 r4 26ec r4 26f0 r4 26f4 r4 26f8 r4 26fc */
+	pushaw	/* w2 26fe w2 26fc w2 26fa w2 26f8 w2 26f6 w2 26f4 w2 26f2 w2 26f0 */
+	popaw	/* r2 26f0 r2 26f2 r2 26f4 r2 26f6 r2 26f8 r2 26fa r2 26fc r2 26fe */
 	/* ARPL writes when it has something to raise. */
 	movw	$0, 0x300(%ebx)		/* w2 0300 */
 	movl	$3, %eax
