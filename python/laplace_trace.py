@@ -160,6 +160,7 @@ _PLAIN_FUNCTIONS = {  # those that cannot fail
     "lpl_simulator_count": (c_size_t, c_void_p),
     "lpl_simulator_policy": (c_char_p, c_void_p, c_size_t),
     "lpl_simulator_results": (c_void_p, c_void_p, c_size_t, c_void_p),
+    "lpl_simulator_pages": (c_uint64, c_void_p),
     "lpl_simulator_close": (None, c_void_p),
 }
 
@@ -327,7 +328,8 @@ class Trace:
 
         `policies` is "lru,opt" or a list, each as docs/simulation.md has it; `sizes` is
         "16:4096:*2", "all" or a list of numbers; None: the library chooses.  `miss_ratio` is of
-        all references that there were before a reduction; NaN where nobody knows.
+        all references that there were before a reduction; NaN where nobody knows.  Of the faults
+        `cold_faults` are first references to a page, and `refaults` the others.
         """
         if isinstance(policies, str):
             policies = policies.split(",")
@@ -436,9 +438,12 @@ class Trace:
         found = numpy.frombuffer(ctypes.string_at(results, count.value * _RESULT.itemsize),
                                  _RESULT)
         table = numpy.empty(len(found), [(name, _RESULT[name]) for name in _RESULT.names
-                                         if name != "timed"] + [("miss_ratio", "f8")])
-        for name in table.dtype.names[:-1]:
+                                         if name != "timed"] +
+                            [("miss_ratio", "f8"), ("cold_faults", "u8"), ("refaults", "u8")])
+        for name in table.dtype.names[:-3]:
             table[name] = found[name]
+        table["cold_faults"] = _library.lpl_simulator_pages(simulator)
+        table["refaults"] = table["faults"] - table["cold_faults"]
         references = found["references"] if made is None else numpy.full(len(found), made)
         table["miss_ratio"] = numpy.divide(found["faults"], references, where=references != 0,
                                            out=numpy.full(len(found), numpy.nan))

@@ -137,6 +137,13 @@ static const struct lpl_result *results_of(const struct simulation *simulation, 
 				lpl_simulator_results(simulation->simulator, index, count);
 }
 
+/* First references to a page, which fault in any memory. */
+static uint64_t cold_faults(const struct simulation *simulation)
+{
+	return simulation->local ? lpl_local_cold(simulation->local) :
+				lpl_simulator_pages(simulation->simulator);
+}
+
 static bool is_added(const struct simulation *simulation, const char *policy)
 {
 	for (size_t i = 0; i < simulation->count; i++) {
@@ -239,7 +246,8 @@ static bool miss_ratio(const struct lpl_result *result, uint64_t made, double *r
 	return made != 0;
 }
 
-static json_t *result_json(const char *policy, const struct lpl_result *result, uint64_t made)
+static json_t *result_json(const char *policy, const struct lpl_result *result, uint64_t made,
+			   uint64_t cold)
 {
 	double ratio;
 	json_t *object = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}",
@@ -256,12 +264,14 @@ static json_t *result_json(const char *policy, const struct lpl_result *result, 
 	}
 	if (miss_ratio(result, made, &ratio))
 		json_object_set_new(object, "miss_ratio", json_real(ratio));
+	json_object_set_new(object, "cold_faults", json_integer((json_int_t)cold));
+	json_object_set_new(object, "refaults", json_integer((json_int_t)(result->faults - cold)));
 	json_object_set_new(object, "exact", json_boolean(result->exact));
 	return object;
 }
 
 static void print_result(const char *policy, const struct lpl_result *result, bool timed,
-			 uint64_t made)
+			 uint64_t made, uint64_t cold)
 {
 	double ratio;
 
@@ -272,10 +282,10 @@ static void print_result(const char *policy, const struct lpl_result *result, bo
 		printf(",%.6f,%" PRIu64, result->mean_resident, result->space_time);
 	else if (timed)
 		fputs(",,", stdout);
+	putchar(',');
 	if (miss_ratio(result, made, &ratio))
-		printf(",%.6g\n", ratio);
-	else
-		puts(",");
+		printf("%.6g", ratio);
+	printf(",%" PRIu64 ",%" PRIu64 "\n", cold, result->faults - cold);
 }
 
 /* What a sum over processes does not tell. */
@@ -335,12 +345,13 @@ static int print_results(const struct simulation *simulation, const struct optio
 	bool timed = any_timed(simulation), enough = true;
 	struct lpl_exactness exactness;
 	bool known = lpl_reduction_exactness(reduction, &exactness);
+	const uint64_t cold = cold_faults(simulation);
 
 	if (!options->json && options->by)
 		cli_runners_heading(&by);
 	else if (!options->json)
-		printf("policy,size,references,faults,evictions,dirty_evictions%s,miss_ratio\n",
-		       timed ? ",mean_resident,space_time" : "");
+		printf("policy,size,references,faults,evictions,dirty_evictions%s,miss_ratio,"
+		       "cold_faults,refaults\n", timed ? ",mean_resident,space_time" : "");
 	for (size_t i = 0; i < simulation->count; i++) {
 		size_t count;
 		const struct lpl_result *result = results_of(simulation, i, &count);
@@ -349,14 +360,14 @@ static int print_results(const struct simulation *simulation, const struct optio
 			warn(simulation, i, options, reduction);
 		for (size_t j = 0; j < count; j++, result++) {
 			json_t *object = options->json ?
-				result_json(simulation->name[i], result, made) : NULL;
+				result_json(simulation->name[i], result, made, cold) : NULL;
 
 			if (options->by && !cli_runners_tell(&by, i, j, simulation->name[i], object))
 				enough = false;
 			if (object)
 				json_array_append_new(array, object);
 			else if (!options->by)
-				print_result(simulation->name[i], result, timed, made);
+				print_result(simulation->name[i], result, timed, made, cold);
 		}
 	}
 	if (simulation->local)

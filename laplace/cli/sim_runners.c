@@ -11,7 +11,7 @@
 struct share {
 	const struct lpl_runner *runner;
 	bool known;
-	uint64_t faults;
+	uint64_t faults, cold;		/* cold: so many of them are first references */
 };
 
 bool cli_runner_unit(const char *name, enum lpl_runner_unit *unit)
@@ -49,11 +49,14 @@ static struct share *rank(const struct cli_runners *runners, size_t index, size_
 		if (runner->references)
 			share[(*count)++] = (struct share){
 				runner, i != 0,
-				lpl_simulator_charged(runners->simulator, index, result, (uint32_t)i)
+				lpl_simulator_charged(runners->simulator, index, result, (uint32_t)i),
+				lpl_simulator_charged_cold(runners->simulator, (uint32_t)i)
 			};
 	}
-	for (size_t i = 0; share && i < *count; i++)
+	for (size_t i = 0; share && i < *count; i++) {
 		share[*count].faults += share[i].faults;
+		share[*count].cold += share[i].cold;
+	}
 	if (share)
 		qsort(share, *count, sizeof(*share), by_faults);
 	return share;
@@ -79,7 +82,7 @@ static void print_name(const char *name)
 
 void cli_runners_heading(const struct cli_runners *runners)
 {
-	printf("policy,size,%s,name,references,faults,percent\n", runners->by);
+	printf("policy,size,%s,name,references,faults,percent,cold_faults,refaults\n", runners->by);
 }
 
 /* Whose number is not known has none. */
@@ -95,12 +98,14 @@ static void print(const struct share *share, size_t count, const char *policy, u
 			printf("%" PRIu32, runner->id);
 		putchar(',');
 		print_name(runner->name);
-		printf(",%" PRIu64 ",%" PRIu64 ",%.4g\n", runner->references, share[i].faults,
-		       percent(share[i].faults, &share[count]));
+		printf(",%" PRIu64 ",%" PRIu64 ",%.4g,%" PRIu64 ",%" PRIu64 "\n",
+		       runner->references, share[i].faults, percent(share[i].faults, &share[count]),
+		       share[i].cold, share[i].faults - share[i].cold);
 		references += runner->references;
 	}
-	printf("%s,%" PRIu64 ",all,,%" PRIu64 ",%" PRIu64 ",%s\n", policy, size, references,
-	       share[count].faults, count ? "100" : "");
+	printf("%s,%" PRIu64 ",all,,%" PRIu64 ",%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 "\n", policy,
+	       size, references, share[count].faults, count ? "100" : "", share[count].cold,
+	       share[count].faults - share[count].cold);
 }
 
 static json_t *as_json(const struct share *share, size_t count, const char *by)
@@ -119,6 +124,9 @@ static json_t *as_json(const struct share *share, size_t count, const char *by)
 		json_object_set_new(object, "faults", json_integer((json_int_t)share[i].faults));
 		json_object_set_new(object, "percent",
 				    json_real(percent(share[i].faults, &share[count])));
+		json_object_set_new(object, "cold_faults", json_integer((json_int_t)share[i].cold));
+		json_object_set_new(object, "refaults",
+				    json_integer((json_int_t)(share[i].faults - share[i].cold)));
 		json_array_append_new(array, object);
 	}
 	return array;

@@ -41,7 +41,7 @@ struct lpl_local {
 	TAILQ_HEAD(, memory) all;	/* in the order of their first references */
 	struct lpl_map by_process;	/* number -> struct memory, of all */
 	struct memory *last;		/* the one last referenced, or NULL */
-	uint64_t processes, unknown;
+	uint64_t processes, unknown, cold;
 };
 
 /* ---- a process's simulator ---- */
@@ -117,6 +117,7 @@ static void add_results(struct lpl_local *local, const struct lpl_simulator *sim
 			sum->dirty_evictions += result[j].dirty_evictions;
 		}
 	}
+	local->cold += lpl_simulator_pages(simulator);
 }
 
 static int end_process(struct lpl_local *local, struct memory *memory,
@@ -298,6 +299,11 @@ const struct lpl_result *lpl_local_results(const struct lpl_local *local, size_t
 {
 	*count = local->added[index].sizes.count;
 	return local->added[index].sum;
+}
+
+uint64_t lpl_local_cold(const struct lpl_local *local)
+{
+	return local->cold;
 }
 
 uint64_t lpl_local_processes(const struct lpl_local *local)

@@ -28,6 +28,9 @@ struct lpl_simulator {
 	size_t memories;		/* of demand paging */
 	bool timed;			/* times must rise */
 	bool shared;			/* faults are charged to owners */
+	uint32_t owner;			/* to whom, now */
+	uint64_t *cold;			/* by owner: first references */
+	size_t cold_room;
 	uint64_t least_tau;		/* or UINT64_MAX: times do not matter */
 	/* once the stream has begun */
 	struct lpl_simulation **simulation;	/* those of all requests */
@@ -228,6 +231,8 @@ static enum lpl_error number_pages(struct lpl_simulator *simulator, size_t from,
 		if (number == 0) {
 			number = lpl_pages_add(&simulator->pages, page);
 			pages = simulator->pages;
+			if (simulator->shared)
+				simulator->cold[simulator->owner]++;
 		}
 		if (number == 0)
 			return lpl_fail(report, LPL_ERR_MEMORY,
@@ -276,6 +281,10 @@ static enum lpl_error tell_owner(struct lpl_simulator *simulator, uint32_t owner
 		error = send_batch(simulator, report);
 	if (error != LPL_OK)
 		return error;
+	if (!lpl_reach(simulator->cold, simulator->cold_room, owner))
+		return lpl_fail(report, LPL_ERR_MEMORY, "simulation: no memory for the faults of %"
+				PRIu32 " owners", owner);
+	simulator->owner = owner;
 	simulator->page[simulator->refs] = (struct lpl_page){ .number = UINT64_MAX };
 	simulator->ref[simulator->refs++] = (struct lpl_page_ref){ .write = owner };
 	return LPL_OK;
@@ -292,6 +301,8 @@ static enum lpl_error share(struct lpl_simulator *simulator, struct lpl_report *
 				"a behaviour sequence tells of one memory, and not who used it");
 	for (size_t i = 0; i < simulator->requests && error == LPL_OK; i++)
 		error = lpl_request_share(simulator->request[i], report);
+	if (error == LPL_OK && !lpl_reach(simulator->cold, simulator->cold_room, 0))
+		error = lpl_fail(report, LPL_ERR_MEMORY, "simulation: no memory");
 	simulator->shared = error == LPL_OK;
 	return error;
 }
@@ -417,6 +428,11 @@ uint64_t lpl_simulator_charged(const struct lpl_simulator *simulator, size_t ind
 		lpl_request_charged(simulator->request[index], result, owner) : 0;
 }
 
+uint64_t lpl_simulator_charged_cold(const struct lpl_simulator *simulator, uint32_t owner)
+{
+	return owner < simulator->cold_room ? simulator->cold[owner] : 0;
+}
+
 uint64_t lpl_simulator_pages(const struct lpl_simulator *simulator)
 {
 	return simulator->pages.count;
@@ -437,6 +453,7 @@ void lpl_simulator_close(struct lpl_simulator *simulator)
 	lpl_reducer_close(simulator->reducer);
 	lpl_pages_free(&simulator->pages);
 	free(simulator->simulation);
+	free(simulator->cold);
 	free(simulator->request);
 	free(simulator);
 }

@@ -259,6 +259,24 @@ static bool same_result(const struct lpl_result *a, const struct lpl_result *b)
 	       a->space_time == b->space_time;
 }
 
+/* Cold faults: each page's first reference is its maker's. */
+static void check_cold(const struct machine *m, const struct shared *shared,
+		       const struct trace *trace, const uint32_t *who)
+{
+	uint64_t wanted[LABELS] = {0};
+
+	for (size_t i = 0; i < m->refs; i++)
+		wanted[who[i]] += next_use(trace, 0, trace->page[i]) == i;
+	for (size_t i = 0; i < lpl_runners_count(shared->runners); i++) {
+		const struct lpl_runner *runner = lpl_runners_at(shared->runners, i);
+
+		assert_int_equal(lpl_simulator_charged_cold(shared->simulator, (uint32_t)i),
+				 wanted[i == 0 ? NOBODY : runner->id]);
+	}
+	assert_int_equal(lpl_simulator_pages(shared->simulator), trace->pages);
+	assert_int_equal(lpl_simulator_charged_cold(shared->simulator, LABELS + 9999), 0);
+}
+
 /* Each policy's charges by definition, where one is here; and the sum is what all have. */
 static void runners_by_definition(void **state)
 {
@@ -278,6 +296,7 @@ static void runners_by_definition(void **state)
 		assert_int_equal(trace.count, m.refs);
 		shared = run(&m.stream, count, unit, NULL, 1 + number % 3, 1 + random_below(&m.random, 9));
 		check_references(&m, &shared, who);
+		check_cold(&m, &shared, &trace, who);
 		for (size_t i = 0; i < count; i++) {
 			struct lpl_simulator *plain = simulate(policies[i], some_sizes, &m.stream, 64);
 			size_t results;

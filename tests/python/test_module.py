@@ -162,7 +162,7 @@ class Module(unittest.TestCase):
                 for (name, row), expected in zip(found, rows):
                     self.assertEqual(name, expected["policy"])
                     for column in ("size", "references", "faults", "evictions",
-                                   "dirty_evictions"):
+                                   "dirty_evictions", "cold_faults", "refaults"):
                         self.assertEqual(int(row[column]), int(expected[column]), column)
                     if policies == "ws":
                         self.assertEqual(f"{row['mean_resident']:.6f}", expected["mean_resident"])

@@ -228,6 +228,8 @@ const char *lpl_local_policy(const struct lpl_local *local, size_t index);
 /* After finish(). */
 const struct lpl_result *lpl_local_results(const struct lpl_local *local, size_t index,
 					   size_t *count);
+/* After finish(): the cold faults of each result, first references to a page by a process. */
+uint64_t lpl_local_cold(const struct lpl_local *local);
 /* Those that made a reference, the kernel included. */
 uint64_t lpl_local_processes(const struct lpl_local *local);
 /*

@@ -146,7 +146,10 @@ const struct lpl_result *lpl_simulator_results(const struct lpl_simulator *simul
 /* After finish(): the faults of the policy's result with that index that an owner is charged with. */
 uint64_t lpl_simulator_charged(const struct lpl_simulator *simulator, size_t index, size_t result,
 			       uint32_t owner);
-uint64_t lpl_simulator_pages(const struct lpl_simulator *simulator); /* distinct, so far */
+/* After finish(): how many of these are cold, first references to a page: the same in all results. */
+uint64_t lpl_simulator_charged_cold(const struct lpl_simulator *simulator, uint32_t owner);
+/* Distinct, so far.  After finish(): so many faults of each result are cold, the others re-faults. */
+uint64_t lpl_simulator_pages(const struct lpl_simulator *simulator);
 
 /* The smallest memory, or tau, for which the policy is exact after `reduction`; 0: none. */
 uint64_t lpl_simulator_exact_from(const struct lpl_simulator *simulator, size_t index);
