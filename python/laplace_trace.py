@@ -106,7 +106,12 @@ class _ChoiceOptions(ctypes.Structure):
 
 
 class _Sizes(ctypes.Structure):
-    _fields_ = [("all", c_bool), ("size", POINTER(c_uint64)), ("count", c_size_t)]
+    _fields_ = [("all", c_bool), ("memory", c_bool), ("size", POINTER(c_uint64)),
+                ("count", c_size_t)]
+
+
+class _SizesBase(ctypes.Structure):
+    _fields_ = [("page_size", c_uint64), ("pages", c_uint64)]
 
 
 class _SimulatorOptions(ctypes.Structure):
@@ -129,7 +134,7 @@ _FUNCTIONS = {  # what each returns, and its arguments but for the report
     "lpl_selection_fill": (c_int, c_void_p, c_void_p, c_size_t, c_void_p),
     "lpl_choice_parse": (c_int, c_void_p, c_void_p, c_char_p),
     "lpl_choice_open": (c_int, c_void_p, c_void_p, c_void_p),
-    "lpl_sizes_parse": (c_int, c_void_p, c_char_p),
+    "lpl_sizes_parse_of": (c_int, c_void_p, c_char_p, c_void_p),
     "lpl_simulator_open": (c_int, c_void_p, c_void_p),
     "lpl_simulator_add": (c_int, c_void_p, c_char_p, c_void_p),
 }
@@ -155,6 +160,7 @@ _PLAIN_FUNCTIONS = {  # those that cannot fail
     "lpl_cycles_a_second": (c_uint64, c_void_p),
     "lpl_reduction_behaviour": (c_uint64, c_char_p),
     "lpl_reduction_page_size": (c_uint64, c_char_p),
+    "lpl_sizes_need_pages": (c_bool, c_char_p),
     "lpl_sizes_free": (None, c_void_p),
     "lpl_simulator_sink": (c_void_p, c_void_p),
     "lpl_simulator_count": (c_size_t, c_void_p),
@@ -327,7 +333,8 @@ class Trace:
         """Simulate policies in one pass: a dict of tables, structured arrays, by policy.
 
         `policies` is "lru,opt" or a list, each as docs/simulation.md has it; `sizes` is
-        "16:4096:*2", "all" or a list of numbers; None: the library chooses.  `miss_ratio` is of
+        "16:4096:*2", "64M", "10%,25%" (of all pages, which takes a pass more), "all" or a list of
+        numbers; None: the library chooses.  `miss_ratio` is of
         all references that there were before a reduction; NaN where nobody knows.  Of the faults
         `cold_faults` are first references to a page, and `refaults` the others.
         """
@@ -335,35 +342,14 @@ class Trace:
             policies = policies.split(",")
         if sizes is not None and not isinstance(sizes, str):
             sizes = ",".join(str(size) for size in sizes)
-        simulator, how = c_void_p(), _SimulatorOptions(self.jobs, self._reduction, 0)
-        with self._reader() as reader, contextlib.ExitStack() as stack:
-            if select is not None:
-                options, words = self._options(select)
-                if self._is_raw():
-                    options.numbering = _NUMBERS_COUNTED
-                how.part = _library.lpl_choice_part(byref(options), options.page_size)
-            _call("lpl_simulator_open", byref(simulator), byref(how))
-            stack.callback(_library.lpl_simulator_close, simulator)
+        with contextlib.ExitStack() as stack:
             parsed = None
             if sizes is not None:
                 parsed = _Sizes()
-                _call("lpl_sizes_parse", byref(parsed), _bytes(sizes))
+                _call("lpl_sizes_parse_of", byref(parsed), _bytes(sizes),
+                      byref(self._sizes_base(sizes, select)))
                 stack.callback(_library.lpl_sizes_free, byref(parsed))
-            for policy in policies:
-                _call("lpl_simulator_add", simulator, _bytes(policy), parsed and byref(parsed))
-            sink = _library.lpl_simulator_sink(simulator)
-            if select is not None:
-                choice = c_void_p()
-                _call("lpl_choice_open", byref(choice), byref(options), sink)
-                stack.callback(_library.lpl_choice_close, choice)
-                sink = _library.lpl_choice_sink(choice)
-                _library.lpl_reader_ask(reader, ctypes.cast(_library.lpl_choice_need, c_void_p),
-                                        choice)
-            _call("lpl_reader_run", reader, sink)
-            if select is not None:
-                self._ask_for_somebody(options, choice)
-            self._warn(reader)
-            made = self._references_made(reader, select)
+            simulator, made = self._simulate(policies, parsed, select, stack)
             return {_library.lpl_simulator_policy(simulator, i).decode():
                     self._table(simulator, i, made)
                     for i in range(_library.lpl_simulator_count(simulator))}
@@ -389,10 +375,55 @@ class Trace:
     def _is_raw(self):
         return self._reduction in (None, b"none")
 
-    def _warn(self, reader):
+    def _warn(self, reader, level=3):
         if not _library.lpl_reader_complete(reader):
             warnings.warn(f"{self.path}: has no index: its recording did not end properly",
-                          IncompleteTrace, stacklevel=3)
+                          IncompleteTrace, stacklevel=level)
+
+    def _simulate(self, policies, sizes, select, stack):
+        """A simulator that has seen the trace, and how many references there were before reduction.
+
+        Without policies it has only counted pages, and warns of nothing.
+        """
+        simulator, how = c_void_p(), _SimulatorOptions(self.jobs, self._reduction, 0)
+        with self._reader() as reader, contextlib.ExitStack() as during:
+            if select is not None:
+                options, words = self._options(select)
+                if self._is_raw():
+                    options.numbering = _NUMBERS_COUNTED
+                how.part = _library.lpl_choice_part(byref(options), options.page_size)
+            _call("lpl_simulator_open", byref(simulator), byref(how))
+            stack.callback(_library.lpl_simulator_close, simulator)
+            for policy in policies:
+                _call("lpl_simulator_add", simulator, _bytes(policy), sizes and byref(sizes))
+            sink = _library.lpl_simulator_sink(simulator)
+            if select is not None:
+                choice = c_void_p()
+                _call("lpl_choice_open", byref(choice), byref(options), sink)
+                during.callback(_library.lpl_choice_close, choice)
+                sink = _library.lpl_choice_sink(choice)
+                _library.lpl_reader_ask(reader, ctypes.cast(_library.lpl_choice_need, c_void_p),
+                                        choice)
+            _call("lpl_reader_run", reader, sink)
+            if select is not None:
+                self._ask_for_somebody(options, choice)
+            if policies:
+                self._warn(reader, 4)
+            return simulator, self._references_made(reader, select)
+
+    def _sizes_base(self, sizes, select):
+        """What bytes and percentages are of."""
+        base = _SizesBase(max(self._page_size(), 4096), 0)
+        if _library.lpl_sizes_need_pages(_bytes(sizes)):
+            with contextlib.ExitStack() as stack:
+                simulator, made = self._simulate([], None, select, stack)
+                base.pages = _library.lpl_simulator_pages(simulator)
+        return base
+
+    def _page_size(self):
+        size = self.meta.get("page-size", "0")
+        return max(int(size) if size.isdecimal() else 0,
+                   _library.lpl_reduction_page_size(self._reduction))
 
     def _records(self, reader, arrays):
         filled, event = c_size_t(), POINTER(_Event)()
@@ -411,9 +442,7 @@ class Trace:
                              "nothing can be chosen")
         options, words = _ChoiceOptions(), ctypes.create_string_buffer(_CHOICE_SIZE)
         _call("lpl_choice_parse", byref(options), words, _bytes(select))
-        size = self.meta.get("page-size", "0")
-        options.page_size = max(int(size) if size.isdecimal() else 0,
-                                _library.lpl_reduction_page_size(self._reduction))
+        options.page_size = self._page_size()
         options.cycles_a_second = self._cycles_a_second
         return options, words
 

@@ -44,7 +44,8 @@ static const struct argp_option option_table[] = {
 	  "segq:fifo=16", 0 },
 	{ "sizes", 's', "SIZES", 0,
 	  "Pages of memory, for ws and vmin references: 16,64,256, or 16:4096:*2, or "
-	  "16:256:16, or, for lru and opt, all", 0 },
+	  "16:256:16, or, for lru and opt, all; of memory also bytes (64K, 16M, 1G) and "
+	  "percent of all pages (10%,25%)", 0 },
 	{ "fifo", KEY_FIFO, "PAGES", 0, "The FIFO segment of segq (half of its memory)", 0 },
 	{ "local", KEY_LOCAL, NULL, 0,
 	  "A memory for each process, each of the size given; results are summed", 0 },
@@ -223,6 +224,91 @@ static void close_simulation(struct simulation *simulation)
 	lpl_runners_close(simulation->runners);
 	lpl_simulator_close(simulation->simulator);
 	free(simulation->name);
+}
+
+/* ---- sizes ---- */
+
+/* How many distinct pages will be simulated: in a pass of its own, which complains of nothing. */
+static int count_pages(const struct options *options, uint64_t *pages)
+{
+	struct simulation nothing = { .count = 0 };
+	struct options counting = *options;
+	struct lpl_report trouble = { 0 };
+	struct cli_progress progress;
+	struct cli_pass pass = { .path = options->trace, .progress = &progress, .label = "pages ",
+				 .choice = &options->choice, .without_events = true,
+				 .trouble = &trouble };
+	struct lpl_reader *reader;
+	int status = cli_reader_open(&reader, options->trace);
+
+	if (status)
+		return status;
+	lpl_reader_jobs(reader, options->jobs);
+	counting.policies = NULL;
+	counting.fifo = 0;
+	counting.local = false;
+	counting.by = NULL;
+	status = open_simulation(&nothing, &counting, lpl_reader_meta(reader), NULL);
+	if (!status) {
+		pass.reader = reader;
+		pass.sink = sink_of(&nothing);
+		cli_progress_start(&progress, options->progress);
+		status = cli_pass_run(&pass);
+		*pages = lpl_simulator_pages(nothing.simulator);
+	}
+	close_simulation(&nothing);
+	lpl_reader_close(reader);
+	return status == CLI_DAMAGED ? CLI_DONE : status;	/* the pass to come says so */
+}
+
+/* What is wrong however many pages there are is said before they are counted. */
+static int try_sizes(const struct options *options, const struct lpl_meta *meta,
+		     struct lpl_sizes_base base)
+{
+	struct simulation trial = { .count = 0 };
+	struct options trying = *options;
+	struct lpl_report report = { 0 };
+	struct lpl_sizes sizes;
+	int status;
+
+	base.pages = UINT64_C(1) << 32;
+	if (lpl_sizes_parse_of(&sizes, options->sizes, &base, &report))
+		return cli_report(&report);
+	trying.policies = strdup(options->policies);	/* which is cut */
+	status = trying.policies ? open_simulation(&trial, &trying, meta, &sizes) :
+				   cli_complain(CLI_FAILED, "no memory for the policies");
+	close_simulation(&trial);
+	free(trying.policies);
+	lpl_sizes_free(&sizes);
+	return status;
+}
+
+static int parse_sizes(struct lpl_sizes *sizes, const struct options *options,
+		       const struct lpl_reader *reader)
+{
+	const uint64_t page_size = cli_page_size(lpl_reader_meta(reader));
+	struct lpl_sizes_base base = { .page_size = UINT64_C(1) << LPL_PAGE_SHIFT };
+	struct lpl_report report = { 0 };
+	int status = CLI_DONE;
+
+	/* what is no page size that we know is none */
+	if (page_size > base.page_size)
+		base.page_size = page_size != UINT64_MAX ? page_size : 0;
+	if (lpl_sizes_need_pages(options->sizes)) {
+		if (strcmp(options->trace, "-") == 0 || lpl_reader_size(reader) == 0)
+			return cli_complain(CLI_USAGE, "%s: for sizes in %% its pages are counted in a "
+					    "pass of their own, and it can be read only once; give "
+					    "numbers of pages, or a file", options->trace);
+		status = try_sizes(options, lpl_reader_meta(reader), base);
+		if (!status)
+			status = count_pages(options, &base.pages);
+		if (!status && base.pages == 0)
+			status = cli_complain(CLI_USAGE, "%s: there are no pages of which sizes in %% "
+					      "could be", options->trace);
+	}
+	if (!status && lpl_sizes_parse_of(sizes, options->sizes, &base, &report))
+		status = cli_report(&report);
+	return status;
 }
 
 /* ---- what came out ---- */
@@ -418,7 +504,6 @@ int cmd_sim(int argc, char **argv)
 {
 	char default_policy[] = "lru";
 	struct options options = { .policies = default_policy };
-	struct lpl_report report = { 0 };
 	struct lpl_sizes sizes = { 0 };
 	struct simulation simulation = { .count = 0 };
 	struct lpl_reader *reader;
@@ -431,8 +516,8 @@ int cmd_sim(int argc, char **argv)
 		return status;
 	lpl_reader_jobs(reader, options.jobs);
 	reduction = lpl_meta_get(lpl_reader_meta(reader), LPL_META_REDUCTION);
-	if (options.sizes && lpl_sizes_parse(&sizes, options.sizes, &report))
-		status = cli_report(&report);
+	if (options.sizes)
+		status = parse_sizes(&sizes, &options, reader);
 	if (!status)
 		status = open_simulation(&simulation, &options, lpl_reader_meta(reader),
 					 options.sizes ? &sizes : NULL);

@@ -193,7 +193,7 @@ uint64_t lpl_request_exact_from(const struct lpl_request *request,
 
 static bool copy_sizes(struct lpl_sizes *to, const struct lpl_sizes *from)
 {
-	*to = (struct lpl_sizes){.all = from->all};
+	*to = (struct lpl_sizes){.all = from->all, .memory = from->memory};
 	if (from->all || from->count == 0)
 		return true;
 	to->size = malloc(from->count * sizeof(*to->size));
@@ -280,6 +280,11 @@ static enum lpl_error open_simulations(struct lpl_request *request,
 				"policy '%.80s': gives no result for all sizes in one pass, as "
 				"lru and opt do; ask for some (16,64,256, or 16:4096:*2)",
 				request->spec);
+	if (sizes != NULL && sizes->memory && request->exact_as == LPL_EXACT_AS_WS)
+		return lpl_fail(report, LPL_ERR_USAGE,
+				"policy '%.80s': its sizes are times, in references, and no memory: "
+				"neither bytes nor %%; ask for some (1000,100000, or "
+				"1000:1000000:*10)", request->spec);
 	if (sizes == NULL ? !choose_sizes(request, exactness) :
 	    !copy_sizes(&request->sizes, sizes))
 		return no_memory(request->spec, report);

@@ -85,17 +85,21 @@ static void windows(char *spec)
 
 static void sizes(char *spec)
 {
-	struct lpl_report report = { .error = LPL_OK };
-	struct lpl_sizes sizes;
+	const struct lpl_sizes_base bases[] = { { 0, 0 }, { 4096, 12345 }, { 1, UINT64_MAX } };
 
-	if (lpl_sizes_parse(&sizes, spec, &report)) {
-		require_told(&report);
-		return;
+	for (size_t of = 0; of < sizeof(bases) / sizeof(bases[0]); of++) {
+		struct lpl_report report = { .error = LPL_OK };
+		struct lpl_sizes sizes;
+
+		if (lpl_sizes_parse_of(&sizes, spec, &bases[of], &report)) {
+			require_told(&report);
+			continue;
+		}
+		require(sizes.all || (sizes.count > 0 && sizes.size[0] > 0));
+		for (size_t i = 1; !sizes.all && i < sizes.count; i++)
+			require(sizes.size[i] > sizes.size[i - 1]);
+		lpl_sizes_free(&sizes);
 	}
-	require(sizes.all || sizes.count > 0);
-	for (size_t i = 1; !sizes.all && i < sizes.count; i++)
-		require(sizes.size[i] > sizes.size[i - 1]);
-	lpl_sizes_free(&sizes);
 }
 
 static void policy(char *name, char *spec)

@@ -73,8 +73,12 @@ int main(void)
 	MEMBER(struct lpl_choice_options, cycles_a_second);
 	MEMBER(struct lpl_choice_options, numbering);
 	MEMBER(struct lpl_choice_options, children);
+	WHOLE("_SizesBase", struct lpl_sizes_base);
+	MEMBER(struct lpl_sizes_base, page_size);
+	MEMBER(struct lpl_sizes_base, pages);
 	WHOLE("_Sizes", struct lpl_sizes);
 	MEMBER(struct lpl_sizes, all);
+	MEMBER(struct lpl_sizes, memory);
 	MEMBER(struct lpl_sizes, size);
 	MEMBER(struct lpl_sizes, count);
 	WHOLE("_SimulatorOptions", struct lpl_simulator_options);

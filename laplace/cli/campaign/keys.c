@@ -122,6 +122,18 @@ static enum lpl_error try_policy(const char *policy, const struct lpl_sizes *siz
 	return error;
 }
 
+/*
+ * As they will be in a trace that is not there yet: of so many pages that any percentage is one
+ * or more.
+ */
+static enum lpl_error parse_sizes(struct lpl_sizes *sizes, const char *value,
+				  struct lpl_report *report)
+{
+	const struct lpl_sizes_base base = { UINT64_C(1) << LPL_PAGE_SHIFT, UINT64_C(1) << 32 };
+
+	return lpl_sizes_parse_of(sizes, value, &base, report);
+}
+
 /* As many sizes as a job has: they ascend, so the first job's and the last size tell for all. */
 static enum lpl_error try_sizes(const char *policy, const struct lpl_sizes *sizes, size_t each,
 				struct lpl_report *report)
@@ -153,7 +165,10 @@ enum lpl_error campaign_check_policies(const struct campaign_section *simulation
 	if (each)
 		(void)lpl_parse_decimal(each, &count);
 	if (!error && value)
-		error = lpl_sizes_parse(&sizes, value, report);
+		error = parse_sizes(&sizes, value, report);
+	if (!error && each && sizes.memory)
+		error = lpl_fail(report, LPL_ERR_USAGE, "sizes '%.80s': sizes-per-job divides sizes "
+				 "in pages; in bytes or %% they are known when the trace is", value);
 	for (size_t i = 0; !error && i < words.count; i++)
 		error = value ? try_sizes(words.word[i], &sizes, count, report) :
 				try_policy(words.word[i], NULL, report);
@@ -179,7 +194,7 @@ static enum lpl_error check_policies(const char *name, const char *value,
 static enum lpl_error check_sizes(const char *name, const char *value, struct lpl_report *report)
 {
 	struct lpl_sizes sizes = { .count = 0 };
-	enum lpl_error error = lpl_sizes_parse(&sizes, value, report);
+	enum lpl_error error = parse_sizes(&sizes, value, report);
 
 	(void)name;
 	if (!error)

@@ -40,11 +40,24 @@ extern "C" {
  */
 struct lpl_sizes {
 	bool all;
+	bool memory;		/* some were written in bytes or percent: they are no taus */
 	uint64_t *size;		/* owned; NULL with all */
 	size_t count;
 };
 enum lpl_error lpl_sizes_parse(struct lpl_sizes *sizes, const char *spec,
 			       struct lpl_report *report);
+/*
+ * The same, with bytes (`512K`, `64M`, `1GiB`, `2T`: powers of 1024) and percentages of all pages
+ * (`25%`, `12.5%`), rounded down to whole pages.  Ranges are in one unit: `1M:1G:*2`,
+ * `10%:50%:10%`.  LPL_ERR_USAGE also where that is less than a page, or what it is of is not known.
+ */
+struct lpl_sizes_base {
+	uint64_t page_size;	/* in bytes */
+	uint64_t pages;		/* distinct ones in what is simulated; each 0: not known */
+};
+enum lpl_error lpl_sizes_parse_of(struct lpl_sizes *sizes, const char *spec,
+				  const struct lpl_sizes_base *base, struct lpl_report *report);
+bool lpl_sizes_need_pages(const char *spec);	/* has it percentages? */
 void lpl_sizes_free(struct lpl_sizes *sizes);
 
 struct lpl_result {
