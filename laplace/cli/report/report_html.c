@@ -439,8 +439,8 @@ static void put_events(const struct surveyed_trace *trace, FILE *out)
 
 	heading(out, "Events");
 	fprintf(out, "<p>Copies on write: %" PRIu64 " told, of which %" PRIu64 " kept the page; %"
-		PRIu64 " seen by a write only. Pages swapped out: %" PRIu64 ", in: %" PRIu64
-		".</p>\n", stats->cow_breaks, stats->cow_kept, stats->implied_breaks,
+		PRIu64 " seen by a write only. Pages that spaces lost to swap: %" PRIu64
+		", that came back: %" PRIu64 ".</p>\n", stats->cow_breaks, stats->cow_kept, stats->implied_breaks,
 		survey->events->swapped_out, survey->events->swapped_in);
 	begin_table(out, "event", "count", NULL);
 	lpl_event_counts_each(&survey->events->counts, put_event, out);

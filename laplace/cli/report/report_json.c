@@ -278,8 +278,8 @@ static json_t *events_json(const struct lpl_survey *survey)
 	set(object, "cow_breaks", survey->merge->cow_breaks);
 	set(object, "cow_kept", survey->merge->cow_kept);
 	set(object, "implied_breaks", survey->merge->implied_breaks);
-	set(object, "pages_swapped_out", survey->events->swapped_out);
-	set(object, "pages_swapped_in", survey->events->swapped_in);
+	set(object, "pages_lost_to_swap", survey->events->swapped_out);
+	set(object, "pages_back_from_swap", survey->events->swapped_in);
 	return object;
 }
 

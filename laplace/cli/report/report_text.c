@@ -244,7 +244,7 @@ static void print_events(const struct surveyed_trace *trace, FILE *out)
 	fprintf(out, "  copy on write: told %" PRIu64 " (%" PRIu64 " kept the page), seen by a "
 		"write only %" PRIu64 "\n", stats->cow_breaks, stats->cow_kept,
 		stats->implied_breaks);
-	fprintf(out, "  swap: pages out %" PRIu64 ", in %" PRIu64 "\n",
+	fprintf(out, "  swap: pages that spaces lost %" PRIu64 ", that came back %" PRIu64 "\n",
 		survey->events->swapped_out, survey->events->swapped_in);
 	fprintf(out, "  all:");
 	lpl_event_counts_each(&survey->events->counts, print_event, out);

@@ -93,7 +93,8 @@ struct lpl_survey_mark {
 struct lpl_survey_events {
 	struct lpl_event_counts counts;
 	uint64_t cache_added, cache_removed;	/* pages; as the kernel told */
-	uint64_t swapped_out, swapped_in;	/* likewise */
+	/* pages that a space lost to swap and got back: each space counts, and no device is asked */
+	uint64_t swapped_out, swapped_in;
 	uint64_t marks;			/* all that came */
 	unsigned int marks_kept;	/* the first of them: */
 	struct lpl_survey_mark mark[LPL_SURVEY_MARKS];

@@ -204,9 +204,51 @@ verify "$WORK/large.lpl"
 
 # What its memory cannot hold goes to a disk and comes back, and is told.
 # shellcheck disable=SC2016 # the guest's
-run swapped -q --memory 100 --swap 256 -- sh -c 'x=$(head -c 12000000 /dev/zero | tr "\0" a); y=$x$x; echo ${#y}'
+run swapped -q --memory 100 --swap 256 -- sh -c 'x=$(head -c 12000000 /dev/zero | tr "\0" a); y=$x$x; echo ${#y}
+	grep Swap: /proc/$$/smaps_rollup; grep pswpout /proc/vmstat'
 expect_status 0 swapped
-[ "$(cat "$WORK/swapped.stdout")" = 24000000 ] || fail "with swap: $(cat "$WORK/swapped.stderr")"
+[ "$(head -n 1 "$WORK/swapped.stdout")" = 24000000 ] || fail "with swap: $(cat "$WORK/swapped.stderr")"
+# What the kernel finds in the page tables of the shell while grep looks is what events have told by
+# then: lost, and neither back nor unmapped.  What the device was given is less.
+"$LAPLACE" cat --events "$WORK/swapped.lpl" | awk '$1 == "E" && $2 ~ /^(exec|swap-out|swap-in|unmap|remap)$/' \
+	>"$WORK/swapped.events"
+awk '
+	function number(hex, i, n) {
+		for (i = 1; i <= length(hex); i++)
+			n = n * 16 + index("123456789abcdef", substr(hex, i, 1))
+		return n
+	}
+	function key(page) { return sprintf("%.0f", page) }	# mawk rounds others
+	FNR == NR {
+		if ($1 == "Swap:") kept = $2 / 4
+		if ($1 == "pswpout") written = $2
+		next
+	}
+	{ split($9, arg, ","); first = number(arg[2]); last = number(arg[3]); to = number(arg[4]) }
+	$2 == "exec" && $NF ~ /\/sh$/ { space = arg[3] }
+	$2 == "exec" && $NF ~ /\/grep$/ && !found {
+		for (page in swapped) found++
+		lost_then = lost
+	}
+	$2 == "swap-out" { lost += arg[5] }
+	$2 == "swap-in" { back += arg[5] }
+	arg[1] != space { next }
+	$2 == "swap-out" { for (i = 0; i < arg[5]; i++) swapped[key(first + 4096 * i)] }
+	$2 == "swap-in" { for (i = 0; i < arg[5]; i++) delete swapped[key(first + 4096 * i)] }
+	$2 == "unmap" { for (page in swapped) if (page + 0 >= first && page + 0 < last) delete swapped[page] }
+	$2 == "remap" {
+		for (page in swapped) if (page + 0 >= first && page + 0 < last) moved[key(page - first + to)]
+		for (page in swapped) if (page + 0 >= first && page + 0 < last) delete swapped[page]
+		for (page in moved) { swapped[page]; delete moved[page] }
+	}
+	END {
+		print (kept > 0 && found == kept), (written > 0 && written <= lost_then)
+		print "swap: pages that spaces lost " lost ", that came back " back
+	}' "$WORK/swapped.stdout" "$WORK/swapped.events" >"$WORK/swapped.counts"
+[ "$(head -n 1 "$WORK/swapped.counts")" = '1 1' ] ||
+	fail "what is in swap is not what events tell: $(cat "$WORK/swapped.stdout")"
+"$LAPLACE" report --format text "$WORK/swapped.lpl" >"$WORK/swapped.report"
+expect_line "$WORK/swapped.report" "^  $(tail -n 1 "$WORK/swapped.counts")$"
 "$LAPLACE" merge --audit "$WORK/swapped.lpl" >"$WORK/swapped.audit" ||
 	fail "the books of swap do not balance: $(tail -n 1 "$WORK/swapped.audit")"
 "$LAPLACE" info "$WORK/swapped.lpl" >"$WORK/swapped.info"
