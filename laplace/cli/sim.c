@@ -36,6 +36,8 @@ struct options {
 	const char *trace;
 };
 
+#define SHOWN_SIZE 1024		/* of a reduction, which is whatever the trace's header says */
+
 enum { KEY_FIFO = 0x100, KEY_LOCAL, KEY_BY };
 
 static const struct argp_option option_table[] = {
@@ -333,9 +335,10 @@ static bool miss_ratio(const struct lpl_result *result, uint64_t made, double *r
 }
 
 static json_t *result_json(const char *policy, const struct lpl_result *result, uint64_t made,
-			   uint64_t cold)
+			   uint64_t cold, const char *reduction)
 {
 	double ratio;
+	char shown[SHOWN_SIZE];
 	json_t *object = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}",
 				   "policy", policy, "size", (json_int_t)result->size,
 				   "references", (json_int_t)result->references,
@@ -352,6 +355,10 @@ static json_t *result_json(const char *policy, const struct lpl_result *result, 
 		json_object_set_new(object, "miss_ratio", json_real(ratio));
 	json_object_set_new(object, "cold_faults", json_integer((json_int_t)cold));
 	json_object_set_new(object, "refaults", json_integer((json_int_t)(result->faults - cold)));
+	if (!reduction)
+		reduction = "none";
+	json_object_set_new(object, "reduction", json_string(
+		lpl_text_escape(shown, sizeof(shown), reduction, strlen(reduction))));
 	json_object_set_new(object, "exact", json_boolean(result->exact));
 	return object;
 }
@@ -446,7 +453,8 @@ static int print_results(const struct simulation *simulation, const struct optio
 			warn(simulation, i, options, reduction);
 		for (size_t j = 0; j < count; j++, result++) {
 			json_t *object = options->json ?
-				result_json(simulation->name[i], result, made, cold) : NULL;
+				result_json(simulation->name[i], result, made, cold,
+					    reduction) : NULL;
 
 			if (options->by && !cli_runners_tell(&by, i, j, simulation->name[i], object))
 				enough = false;

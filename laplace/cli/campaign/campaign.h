@@ -274,6 +274,7 @@ int runner_run(struct jobs *jobs, const struct store *store, const struct runner
 /* Of one memory. */
 struct campaign_result {
 	const char *policy;
+	const char *reduction;	/* of the trace that was simulated, all of it; escaped */
 	uint64_t size, references, faults, evictions, dirty_evictions;
 	bool timed, has_ratio, exact;
 	double mean_resident;	/* of a timed one, as is the next */

@@ -20,8 +20,8 @@ static bool read_result(json_t *object, struct campaign_result *result)
 	int exact;
 	json_t *ratio = json_object_get(object, "miss_ratio");
 
-	if (json_unpack(object, "{s:s, s:I, s:I, s:I, s:I, s:I, s:b}", "policy", &result->policy,
-			"size", &size, "references", &references, "faults", &faults, "evictions",
+	if (json_unpack(object, "{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:b}", "policy",
+			&result->policy, "reduction", &result->reduction, "size", &size, "references", &references, "faults", &faults, "evictions",
 			&evictions, "dirty_evictions", &dirty, "exact", &exact) < 0)
 		return false;
 	result->size = (uint64_t)size;

@@ -11,6 +11,8 @@
 
 #include <jansson.h>
 
+#include <laplace/record.h>
+
 #include "campaign.h"
 #include "cli/say.h"
 
@@ -25,12 +27,25 @@ struct tables {
 	json_t *json;
 };
 
+/* A header may say anything; what is no word that a reduction has is quoted. */
+static void put_reduction(const char *reduction, FILE *csv)
+{
+	static const char usual[] = "abcdefghijklmnopqrstuvwxyz0123456789:+-";
+
+	if (reduction[0] != '-' && reduction[0] != '+' &&
+	    reduction[strspn(reduction, usual)] == '\0')
+		fputs(reduction, csv);
+	else
+		lpl_text_print_cell(csv, reduction);
+}
+
 static void add_csv(FILE *csv, const struct job *job, const struct campaign_result *result)
 {
+	fprintf(csv, "%s,%s,%s,", job->source, job->machine, job->seed);
+	put_reduction(result->reduction, csv);
 	fprintf(csv,
-		"%s,%s,%s,%s,%s,%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",",
-		job->source, job->machine, job->seed, job->reduction, job->simulation,
-		result->policy, result->size, result->references, result->faults,
+		",%s,%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",",
+		job->simulation, result->policy, result->size, result->references, result->faults,
 		result->evictions, result->dirty_evictions);
 	if (result->timed)
 		fprintf(csv, "%.6f,%" PRIu64, result->mean_resident, result->space_time);
@@ -46,7 +61,7 @@ static json_t *row_json(const struct job *job, const struct campaign_result *res
 {
 	json_t *row = json_pack(
 		"{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I}", "source", job->source,
-		"machine", job->machine, "seed", job->seed, "reduction", job->reduction,
+		"machine", job->machine, "seed", job->seed, "reduction", result->reduction,
 		"simulation", job->simulation, "policy", result->policy, "size",
 		(json_int_t)result->size, "references", (json_int_t)result->references, "faults",
 		(json_int_t)result->faults, "evictions", (json_int_t)result->evictions,
