@@ -21,6 +21,14 @@
  * recent counts `weight` percent of the most recent.  A fault counts before it is
  * decided on.
  *
+ * All of this is in integers, so that there is one right result: in binary floating point two
+ * benefits that are equal, or one that is 0, may come out either way, and pow() is not the same
+ * everywhere.  A reference counts 2^56.  What was counted is multiplied by a factor of 64 binary
+ * places and rounded down; the benefit's first term is rounded down, too.  docs/simulation.md
+ * defines each number.
+ *
+ * A memory of one page has no places between its page and its end: it is LRU.
+ *
  * What the paper leaves open.  With several early points the page at e may be gone, evicted
  * at a smaller one; then the next in memory behind e goes.  The memory still keeps
  * everything up to the smallest early point.
@@ -31,8 +39,6 @@
  */
 #include "history.h"
 #include "simulation.h"
-
-#include <math.h>
 
 enum { OPTION_EARLY, OPTION_POINTS, OPTION_WEIGHT };
 
@@ -47,17 +53,23 @@ static const struct lpl_policy_option eelru_options[] = {
 static const unsigned int reaches[] = {3, 4, 6, 8};
 enum { REACHES = sizeof(reaches) / sizeof(reaches[0]), MOST_PAIRS = LPL_MOST_EARLY * REACHES };
 
+typedef unsigned __int128 counter;	/* below 2^96 */
+
+static const counter one = (counter)1 << 56;	/* what a reference counts */
+static const counter most_counted = (counter)1 << 96;
+
 struct pair {
 	uint32_t early_boundary, late_boundary;
 	uint32_t early_point;	/* its index in the history */
-	double share;		/* (M - e) / (l - e) */
-	double total, early;
+	uint64_t in_memory, in_all;	/* M - e and l - e */
+	counter total, early;
 };
 
 struct eelru {
 	struct lpl_history history;
 	uint32_t memory_boundary;	/* at M */
-	double fading;			/* from one reference to the next */
+	bool fades;
+	uint64_t fading;		/* from one reference to the next, divided by 2^64 */
 	uint32_t pairs;
 	struct pair pair[MOST_PAIRS];
 };
@@ -82,6 +94,38 @@ static enum lpl_error no_memory(const struct lpl_memory *memory, struct lpl_repo
 	return lpl_fail(report, LPL_ERR_MEMORY, "eelru: no memory for %u frames", memory->used);
 }
 
+/* The product of two fractions of 2^64, rounded down. */
+static uint64_t product(uint64_t a, uint64_t b)
+{
+	return (uint64_t)((counter)a * b >> 64);
+}
+
+/* A fraction to the power of n, from 1 on: n's binary digits after the first square, or more. */
+static uint64_t power(uint64_t fraction, uint32_t n)
+{
+	uint64_t result = fraction;
+
+	for (uint32_t digit = UINT32_C(1) << (31 - __builtin_clz(n)); digit > 1;) {
+		digit >>= 1;
+		result = product(result, result);
+		if (n & digit)
+			result = product(result, fraction);
+	}
+	return result;
+}
+
+/* The largest fraction of which the power is at most so many percent. */
+static uint64_t root(uint64_t percent, uint32_t n)
+{
+	const uint64_t most = (uint64_t)(((counter)percent << 64) / 100);
+	uint64_t found = 0;
+
+	for (uint64_t bit = UINT64_C(1) << 63; bit != 0; bit >>= 1)
+		if (power(found | bit, n) <= most)
+			found |= bit;
+	return found;
+}
+
 static void add_pair(struct eelru *eelru, uint64_t size, uint64_t early, uint64_t late)
 {
 	const struct lpl_lru_list *list = &eelru->history.list;
@@ -90,7 +134,8 @@ static void add_pair(struct eelru *eelru, uint64_t size, uint64_t early, uint64_
 		.early_boundary = lpl_lru_list_boundary(list, early),
 		.late_boundary = lpl_lru_list_boundary(list, late),
 		.early_point = lpl_history_add_early(&eelru->history, early),
-		.share = (double)(size - early) / (double)(late - early),
+		.in_memory = size - early,
+		.in_all = late - early,
 	};
 }
 
@@ -119,10 +164,17 @@ static enum lpl_error eelru_open(struct lpl_memory *memory, struct lpl_report *r
 			add_pair(eelru, size, early, late_point(size, early, reaches[j]));
 	}
 	eelru->memory_boundary = lpl_lru_list_boundary(&eelru->history.list, size);
-	if (size > 1)
-		eelru->fading = pow((double)memory->option[OPTION_WEIGHT] / 100,
-				    1 / (double)(size - 1));
+	eelru->fades = size > 1 && memory->option[OPTION_WEIGHT] < 100;
+	if (eelru->fades)
+		eelru->fading = root(memory->option[OPTION_WEIGHT], (uint32_t)(size - 1));
 	return LPL_OK;
+}
+
+/* What was counted, at the next reference: rounded down, though it has more than 64 bits. */
+static counter fade(const struct eelru *eelru, counter counted)
+{
+	return !eelru->fades ? counted : (counted >> 64) * eelru->fading +
+		product((uint64_t)counted, eelru->fading);
 }
 
 /* A page in `region` is referenced. */
@@ -133,11 +185,13 @@ static void count(struct eelru *eelru, uint32_t region)
 
 		if (region <= pair->early_boundary || region > pair->late_boundary)
 			continue;
-		pair->total *= eelru->fading;
-		pair->total += 1;
-		pair->early *= eelru->fading;
+		pair->total = fade(eelru, pair->total);
+		pair->early = fade(eelru, pair->early);
+		if (pair->total > most_counted - one)
+			continue;	/* nothing fades, after 2^40 references */
+		pair->total += one;
 		if (region <= eelru->memory_boundary)
-			pair->early += 1;
+			pair->early += one;
 	}
 }
 
@@ -156,15 +210,14 @@ static void eelru_hit(struct lpl_memory *memory, uint32_t frame)
 static const struct pair *best_pair(const struct eelru *eelru)
 {
 	const struct pair *best = NULL;
-	double most = 0;
+	counter most = 0;
 
 	for (uint32_t i = 0; i < eelru->pairs; i++) {
 		const struct pair *pair = &eelru->pair[i];
-		double benefit = pair->total * pair->share;
+		const counter saved = pair->total * pair->in_memory / pair->in_all;
 
-		benefit -= pair->early;
-		if (benefit > most) {
-			most = benefit;
+		if (saved > pair->early && saved - pair->early > most) {
+			most = saved - pair->early;
 			best = pair;
 		}
 	}

@@ -2,7 +2,6 @@
 /* Oracles for replacement policies. */
 #include "oracle_sim.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -278,6 +277,122 @@ struct counts oracle_glru(const struct trace *trace, uint64_t size, uint64_t ear
 	return counts;
 }
 
+/*
+ * Integers that do not end at 64 bits, the lowest digit first, and the schoolbook's arithmetic: the
+ * library has its own, and what is to be compared is the definition.
+ */
+enum { DIGITS = 5 };	/* of 32 bits: the largest, a counter times f, has fewer than 160 */
+
+struct integer {
+	uint32_t digit[DIGITS];
+};
+
+static struct integer integer_of(uint64_t value)
+{
+	return (struct integer){{(uint32_t)value, (uint32_t)(value >> 32)}};
+}
+
+static struct integer times(const struct integer *a, const struct integer *b)
+{
+	struct integer result = {{0}};
+
+	for (size_t i = 0; i < DIGITS; i++) {
+		uint64_t carry = 0;
+
+		for (size_t j = 0; i + j < DIGITS; j++) {
+			carry += (uint64_t)a->digit[i] * b->digit[j] + result.digit[i + j];
+			result.digit[i + j] = (uint32_t)carry;
+			carry >>= 32;
+		}
+	}
+	return result;
+}
+
+static struct integer divided(const struct integer *a, uint64_t by)
+{
+	struct integer result = *a;
+	uint64_t rest = 0;
+
+	/* what it is divided by is small in tests */
+	for (size_t i = DIGITS; i-- > 0;) {
+		uint64_t here = rest << 32 | a->digit[i];
+
+		result.digit[i] = (uint32_t)(here / by);
+		rest = here % by;
+	}
+	return result;
+}
+
+/* a / 2^64, rounded down */
+static struct integer without_64_bits(const struct integer *a)
+{
+	struct integer result = {{0}};
+
+	memcpy(result.digit, a->digit + 2, (DIGITS - 2) * sizeof(a->digit[0]));
+	return result;
+}
+
+static struct integer sum(const struct integer *a, const struct integer *b)
+{
+	struct integer result;
+	uint64_t carry = 0;
+
+	for (size_t i = 0; i < DIGITS; i++) {
+		carry += (uint64_t)a->digit[i] + b->digit[i];
+		result.digit[i] = (uint32_t)carry;
+		carry >>= 32;
+	}
+	return result;
+}
+
+static int order(const struct integer *a, const struct integer *b)
+{
+	for (size_t i = DIGITS; i-- > 0;)
+		if (a->digit[i] != b->digit[i])
+			return a->digit[i] > b->digit[i] ? 1 : -1;
+	return 0;
+}
+
+static struct integer fraction_times(const struct integer *a, const struct integer *b)
+{
+	struct integer product = times(a, b);
+
+	return without_64_bits(&product);
+}
+
+static struct integer fraction_power(const struct integer *f, uint64_t n)
+{
+	struct integer q;
+
+	if (n == 1)
+		return *f;
+	q = fraction_power(f, n / 2);
+	q = fraction_times(&q, &q);
+	return n % 2 != 0 ? fraction_times(&q, f) : q;
+}
+
+/* From one reference to the next; 2^64 when nothing fades. */
+static struct integer fading_of(uint64_t size, uint64_t weight)
+{
+	struct integer whole = {{0, 0, 1}};
+	struct integer weighs = integer_of(weight);
+	struct integer most = times(&whole, &weighs);
+	uint64_t low = 0, high = UINT64_MAX;	/* f is from low to high */
+
+	most = divided(&most, 100);
+	while (weight < 100 && low < high) {
+		uint64_t middle = low + (high - low) / 2 + 1;
+		struct integer f = integer_of(middle);
+		struct integer power = fraction_power(&f, size - 1);
+
+		if (order(&power, &most) <= 0)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return weight < 100 ? integer_of(low) : whole;
+}
+
 /* What a pair of points has seen: for each relevant reference, was it within memory? */
 struct pair {
 	uint64_t e, l;
@@ -285,35 +400,50 @@ struct pair {
 	size_t seen;
 };
 
-/* Each was worth 1 when it came and has faded by `fading` with each that came after. */
-static double benefit_of(const struct pair *pair, uint64_t size, double fading)
+/* What is saved, and what is lost, by evicting early. */
+static void benefit_of(const struct pair *pair, uint64_t size, const struct integer *fading,
+		       struct integer *saved, struct integer *lost)
 {
-	double share = (double)(size - pair->e) / (double)(pair->l - pair->e);
-	double total = 0;
-	double early = 0;
+	const struct integer one = integer_of(UINT64_C(1) << 56);
+	const struct integer here = integer_of(size - pair->e);
+	struct integer total = {{0}};
 
+	*lost = total;
 	for (size_t i = 0; i < pair->seen; i++) {
-		total *= fading;
-		total += 1;
-		early *= fading;
-		early += pair->within[i] ? 1 : 0;
+		total = fraction_times(&total, fading);
+		*lost = fraction_times(lost, fading);
+		total = sum(&total, &one);
+		if (pair->within[i])
+			*lost = sum(lost, &one);
 	}
-	total *= share;
-	return total - early;
+	total = times(&total, &here);
+	*saved = divided(&total, pair->l - pair->e);
+}
+
+/* Is saved - lost more than most_saved - most_lost? */
+static bool is_more(const struct integer *saved, const struct integer *lost,
+		    const struct integer *most_saved, const struct integer *most_lost)
+{
+	const struct integer one = sum(saved, most_lost);
+	const struct integer other = sum(most_saved, lost);
+
+	return order(&one, &other) > 0;
 }
 
 /* The place whose page leaves for the one at `place`. */
 static uint64_t eelru_victim(const struct row *axis, const struct pair *pairs, size_t count,
-			     uint64_t place, uint64_t size, double fading)
+			     uint64_t place, uint64_t size, const struct integer *fading)
 {
+	struct integer most_saved = {{0}}, most_lost = {{0}};
 	const struct pair *best = NULL;
-	double most = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		double benefit = benefit_of(&pairs[i], size, fading);
+		struct integer saved, lost;
 
-		if (benefit > most) {
-			most = benefit;
+		benefit_of(&pairs[i], size, fading, &saved, &lost);
+		if (is_more(&saved, &lost, &most_saved, &most_lost)) {
+			most_saved = saved;
+			most_lost = lost;
 			best = &pairs[i];
 		}
 	}
@@ -327,11 +457,11 @@ static uint64_t eelru_victim(const struct row *axis, const struct pair *pairs, s
 static size_t eelru_pairs(struct pair *pairs, const struct trace *trace, uint64_t size,
 			  const struct eelru_options *options)
 {
-	/* (M - e) / (l - e) is the inverse of these */
-	static const double inverse[] = {1.5, 2, 3, 4};
+	/* (M - e) / (l - e) is the inverse of half of these */
+	static const uint64_t inverse[] = {3, 4, 6, 8};
 	size_t count = 0;
 
-	/* such memories never evict */
+	/* one page has no points; what is larger than the trace never evicts */
 	if (size == 1 || size > trace->pages)
 		return 0;
 	for (uint64_t i = 0; i < options->points; i++) {
@@ -339,7 +469,7 @@ static size_t eelru_pairs(struct pair *pairs, const struct trace *trace, uint64_
 		uint64_t e = at_least_1(size, percent);
 
 		for (size_t j = 0; j < 4; j++) {
-			uint64_t l = e + (uint64_t)ceil((double)(size - e) * inverse[j]);
+			uint64_t l = e + ((size - e) * inverse[j] + 1) / 2;
 
 			pairs[count++] = (struct pair){e, l, room(trace->count, sizeof(bool)), 0};
 		}
@@ -354,9 +484,11 @@ struct counts oracle_eelru(const struct trace *trace, uint64_t size,
 	struct row axis = {.entry = room(trace->pages, sizeof(struct entry))};
 	struct pair pairs[64];
 	size_t pair_count = eelru_pairs(pairs, trace, size, options);
-	/* the size-th most recent is worth `weight` percent */
-	double fading = size > 1 ? pow((double)options->weight / 100, 1 / (double)(size - 1)) : 0;
+	/* with it, the size-th most recent is worth `weight` percent */
+	struct integer fading = {{0}};
 
+	if (pair_count != 0)
+		fading = fading_of(size, options->weight);
 	for (size_t now = 0; now < trace->count; now++) {
 		uint64_t place = place_of(&axis, trace->page[now]) + 1;
 		bool known = place <= axis.count;
@@ -369,7 +501,7 @@ struct counts oracle_eelru(const struct trace *trace, uint64_t size,
 			/* never referenced is less recent than everything */
 			if (pages_here(&axis) == size)
 				leave(&axis, eelru_victim(&axis, pairs, pair_count,
-							  known ? place : UINT64_MAX, size, fading),
+							  known ? place : UINT64_MAX, size, &fading),
 				      &counts);
 		}
 		come(&axis, place, trace->page[now], trace->write[now]);

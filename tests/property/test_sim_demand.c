@@ -71,6 +71,16 @@ static struct counts eelru_early(const struct trace *trace, uint64_t size)
 	return oracle_eelru(trace, size, &(struct eelru_options){1, 8, 80});
 }
 
+static struct counts eelru_lasting(const struct trace *trace, uint64_t size)
+{
+	return oracle_eelru(trace, size, &(struct eelru_options){40, 3, 100});
+}
+
+static struct counts eelru_fleeting(const struct trace *trace, uint64_t size)
+{
+	return oracle_eelru(trace, size, &(struct eelru_options){99, 2, 1});
+}
+
 static const struct policy {
 	const char *spec;
 	uint64_t least;		/* size */
@@ -89,6 +99,8 @@ static const struct policy {
 	{"glru:early=50:late=100", 1, glru_is_lru},
 	{"eelru", 1, eelru_as_is},
 	{"eelru:early=1:points=8:weight=80", 1, eelru_early},
+	{"eelru:weight=100", 1, eelru_lasting},
+	{"eelru:early=99:points=2:weight=1", 1, eelru_fleeting},
 };
 enum { POLICIES = sizeof(policies) / sizeof(policies[0]) };
 
