@@ -8,6 +8,7 @@
 #include "options.h"
 #include "replace.h"
 #include "report/report.h"
+#include "report/symbols.h"
 #include "say.h"
 #include "surveyed_trace.h"
 #include "text_output.h"
@@ -21,12 +22,12 @@ static const char *const form_name[FORMS] = { "text", "html", "json" };
 
 struct options {
 	enum form form;			/* FORMS: not given */
-	const char *output;
+	const char *output, *symbols;
 	bool overwrite, json;
 	struct surveyed_trace_options trace;
 };
 
-enum { OPT_KERNEL_BASE = 256, OPT_TOP, OPT_CLOCK };
+enum { OPT_KERNEL_BASE = 256, OPT_TOP, OPT_CLOCK, OPT_SYMBOLS };
 
 static const struct argp_option option_table[] = {
 	{ "output", 'o', "FILE", 0, "Where to write (standard output)", 0 },
@@ -39,6 +40,9 @@ static const struct argp_option option_table[] = {
 	{ "kernel-base", OPT_KERNEL_BASE, "ADDRESS", 0,
 	  "Where the kernel's half of an address space begins (what the guest tells, "
 	  "else 8000000000000000); a 32-bit Linux has c0000000", 0 },
+	{ "symbols", OPT_SYMBOLS, "FILE", 0,
+	  "Say which symbols the kernel's hottest pages begin with: a System.map of the guest's "
+	  "kernel, or what its /proc/kallsyms says to root", 0 },
 	{ 0 }
 };
 
@@ -100,6 +104,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_KERNEL_BASE:
 		options->trace.survey.kernel_base = cli_address(state, "--kernel-base", arg);
 		return 0;
+	case OPT_SYMBOLS:
+		options->symbols = arg;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (options->trace.path)
 			argp_error(state, "one trace at a time");
@@ -141,17 +148,20 @@ static int write_report(const struct surveyed_trace *trace, enum form form, FILE
 }
 
 /* The output is opened first: who waits for a long trace shall not wait in vain. */
-static int make_report(const struct options *options)
+static int make_report(const struct options *options, const struct symbols *symbols)
 {
 	struct surveyed_trace trace;
 	struct cli_output output;
 	int status = cli_refuse_input(options->output, options->trace.path), written = CLI_FAILED;
 
+	if (!status && options->symbols)
+		status = cli_refuse_input(options->output, options->symbols);
 	if (!status)
 		status = cli_output_open(&output, options->output, options->overwrite);
 	if (status)
 		return status;
 	status = surveyed_trace_read(&trace, &options->trace);
+	trace.symbols = symbols;
 	if (trace.survey)
 		written = write_report(&trace, options->form, output.file);
 	written = cli_output_close(&output, written);
@@ -164,8 +174,15 @@ static int make_report(const struct options *options)
 int cmd_report(int argc, char **argv)
 {
 	struct options options = { .form = FORMS, .output = "-", .trace.top = DEFAULT_TOP };
+	struct symbols *symbols = NULL;
+	int status = CLI_DONE;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
 	options.trace.survey.hottest = options.trace.top;
-	return make_report(&options);
+	if (options.symbols)
+		status = symbols_read(&symbols, options.symbols);
+	if (!status)
+		status = make_report(&options, symbols);
+	symbols_free(symbols);
+	return status;
 }

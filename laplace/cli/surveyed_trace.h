@@ -11,6 +11,8 @@
 
 #include "options.h"
 
+struct symbols;
+
 struct surveyed_trace_options {
 	const char *path;
 	enum cli_when progress;
@@ -29,6 +31,7 @@ struct surveyed_trace {
 	bool is_damaged;
 	struct lpl_survey *survey;	/* of what could be read; NULL: nothing is to be shown */
 	uint64_t top;
+	const struct symbols *symbols;	/* the kernel's (report/symbols.h); NULL: not known */
 	/* what the survey has, in the order in which it is shown: */
 	const struct lpl_survey_task **task;		/* by time on the processor */
 	const struct lpl_survey_process **process;	/* by pages */

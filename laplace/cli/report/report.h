@@ -19,9 +19,9 @@ void report_notes(const struct surveyed_trace *trace,
 #define REPORT_PLACE_TEXT 1400
 /* "/lib/libc.so.6", "segment 3" ... in buf, which is returned. */
 char *report_file_text(const struct lpl_survey_file *file, char buf[REPORT_PLACE_TEXT]);
-/* "/lib/libc.so.6, page 12", "7ffe1000 of sh (61)" ... likewise. */
-char *report_place_text(const struct lpl_survey *survey, const struct lpl_survey_hot_page *page,
-			char buf[REPORT_PLACE_TEXT]);
+/* "/lib/libc.so.6, page 12", "7ffe1000 of sh (61)", "ffffffff81a18000 memcpy+1f0" ... likewise. */
+char *report_place_text(const struct surveyed_trace *trace,
+			const struct lpl_survey_hot_page *page, char buf[REPORT_PLACE_TEXT]);
 
 /* Events of a kind. */
 static inline uint64_t report_events(const struct lpl_survey *survey, uint32_t tag)

@@ -10,6 +10,7 @@
 
 #include "cli/say.h"
 #include "report.h"
+#include "symbols.h"
 
 /* ---- names ---- */
 
@@ -26,9 +27,24 @@ char *report_file_text(const struct lpl_survey_file *file, char buf[REPORT_PLACE
 	return buf;
 }
 
-char *report_place_text(const struct lpl_survey *survey, const struct lpl_survey_hot_page *page,
-			char buf[REPORT_PLACE_TEXT])
+/* An address of the kernel's, and which symbol it lies in. */
+static void kernel_place(const struct surveyed_trace *trace, uint64_t address,
+			 char buf[REPORT_PLACE_TEXT])
 {
+	uint64_t offset;
+	const char *name = trace->symbols ? symbols_find(trace->symbols, address, &offset) : NULL;
+
+	if (name)
+		snprintf(buf, REPORT_PLACE_TEXT, "%" PRIx64 " %.200s+%" PRIx64, address, name,
+			 offset);
+	else
+		snprintf(buf, REPORT_PLACE_TEXT, "%" PRIx64, address);
+}
+
+char *report_place_text(const struct surveyed_trace *trace,
+			const struct lpl_survey_hot_page *page, char buf[REPORT_PLACE_TEXT])
+{
+	const struct lpl_survey *survey = trace->survey;
 	const struct lpl_survey_task *task = lpl_survey_task(survey, page->task);
 	size_t length;
 
@@ -39,7 +55,9 @@ char *report_place_text(const struct lpl_survey *survey, const struct lpl_survey
 			 page->offset);
 	} else if (page->kind == LPL_PAGE_PHYSICAL) {
 		snprintf(buf, REPORT_PLACE_TEXT, "physical %" PRIx64, page->offset << 12);
-	} else if (page->kind == LPL_PAGE_KERNEL || !task) {
+	} else if (page->kind == LPL_PAGE_KERNEL) {
+		kernel_place(trace, page->offset << 12, buf);
+	} else if (!task) {
 		snprintf(buf, REPORT_PLACE_TEXT, "%" PRIx64, page->offset << 12);
 	} else {
 		snprintf(buf, REPORT_PLACE_TEXT, "%" PRIx64 " of %s (%" PRIu32 ")",

@@ -348,8 +348,9 @@ static void put_cache(const struct surveyed_trace *trace, FILE *out)
 	put_more(out, trace->files, shown);
 }
 
-static void put_hottest(const struct lpl_survey *survey, enum lpl_survey_side side, FILE *out)
+static void put_hottest(const struct surveyed_trace *trace, enum lpl_survey_side side, FILE *out)
 {
+	const struct lpl_survey *survey = trace->survey;
 	uint64_t all = survey->references->all;
 	char where[REPORT_PLACE_TEXT];
 
@@ -360,7 +361,7 @@ static void put_hottest(const struct lpl_survey *survey, enum lpl_survey_side si
 
 		fputs("<tr>", out);
 		put_text(out, lpl_page_kind_name(hot->kind));
-		put_text(out, report_place_text(survey, hot, where));
+		put_text(out, report_place_text(trace, hot, where));
 		put_number(out, hot->references);
 		put_share(out, hot->references, all);
 		put_number(out, hot->programs);
@@ -382,8 +383,8 @@ static void put_hot(const struct surveyed_trace *trace, FILE *out)
 		lpl_survey_concentration(survey, 0.5), lpl_survey_concentration(survey, 0.9),
 		lpl_survey_concentration(survey, 0.99));
 	chart_heatmap(trace, out);
-	put_hottest(survey, LPL_SURVEY_OF_PROGRAMS, out);
-	put_hottest(survey, LPL_SURVEY_OF_KERNEL, out);
+	put_hottest(trace, LPL_SURVEY_OF_PROGRAMS, out);
+	put_hottest(trace, LPL_SURVEY_OF_KERNEL, out);
 }
 
 static void put_calls(const struct surveyed_trace *trace, FILE *out)

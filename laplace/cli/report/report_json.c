@@ -206,8 +206,9 @@ static json_t *pages_json(const struct lpl_survey *survey)
 	return object;
 }
 
-static json_t *hot_json(const struct lpl_survey *survey, enum lpl_survey_side side)
+static json_t *hot_json(const struct surveyed_trace *trace, enum lpl_survey_side side)
 {
+	const struct lpl_survey *survey = trace->survey;
 	json_t *array = json_array();
 	char where[REPORT_PLACE_TEXT];
 
@@ -217,7 +218,7 @@ static json_t *hot_json(const struct lpl_survey *survey, enum lpl_survey_side si
 		json_array_append_new(array, json_pack("{s:o, s:s, s:s, s:o, s:o, s:o}",
 			"page", number(hot->page),
 			"kind", lpl_page_kind_name(hot->kind),
-			"where", report_place_text(survey, hot, where),
+			"where", report_place_text(trace, hot, where),
 			"offset", number(hot->offset),
 			"references", number(hot->references), "programs", number(hot->programs)));
 	}
@@ -339,8 +340,8 @@ int report_json(const struct surveyed_trace *trace, FILE *out)
 		"tasks", tasks, "other_tasks", other_tasks_json(survey),
 		"processes", processes, "other_processes", other_processes_json(survey),
 		"pages", pages_json(survey),
-		"hottest", hot_json(survey, LPL_SURVEY_OF_PROGRAMS),
-		"hottest_of_kernel", hot_json(survey, LPL_SURVEY_OF_KERNEL),
+		"hottest", hot_json(trace, LPL_SURVEY_OF_PROGRAMS),
+		"hottest_of_kernel", hot_json(trace, LPL_SURVEY_OF_KERNEL),
 		"page_cache", cache_json(trace),
 		"system_calls", calls, "events", events_json(survey)));
 }

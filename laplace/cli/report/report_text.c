@@ -156,8 +156,9 @@ static void print_processes(const struct surveyed_trace *trace, FILE *out)
 		fprintf(out, "  %" PRIu64 " more\n", all - shown);
 }
 
-static void print_hottest(const struct lpl_survey *survey, enum lpl_survey_side side, FILE *out)
+static void print_hottest(const struct surveyed_trace *trace, enum lpl_survey_side side, FILE *out)
 {
+	const struct lpl_survey *survey = trace->survey;
 	uint64_t all = survey->references->all;
 	char where[REPORT_PLACE_TEXT];
 
@@ -166,7 +167,7 @@ static void print_hottest(const struct lpl_survey *survey, enum lpl_survey_side 
 		"programs");
 	for (size_t i = 0; i < survey->hottest[side].count; i++) {
 		const struct lpl_survey_hot_page *hot = &survey->hottest[side].page[i];
-		size_t length = strlen(report_place_text(survey, hot, where));
+		size_t length = strlen(report_place_text(trace, hot, where));
 
 		fprintf(out, "  %-11s %-44s %13" PRIu64 " %5.1f%% %9" PRIu64 "\n",
 			lpl_page_kind_name(hot->kind),
@@ -184,8 +185,8 @@ static void print_hot(const struct surveyed_trace *trace, FILE *out)
 	for (int kind = 0; kind < LPL_PAGE_KINDS; kind++)
 		pages += survey->pages->ever[kind];
 	title(out, "HOTTEST PAGES");
-	print_hottest(survey, LPL_SURVEY_OF_PROGRAMS, out);
-	print_hottest(survey, LPL_SURVEY_OF_KERNEL, out);
+	print_hottest(trace, LPL_SURVEY_OF_PROGRAMS, out);
+	print_hottest(trace, LPL_SURVEY_OF_KERNEL, out);
 	for (int i = 0; i < 3; i++) {
 		uint64_t some = lpl_survey_concentration(survey, share[i]);
 

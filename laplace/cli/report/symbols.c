@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A kernel's symbols. */
+#include "symbols.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/digits.h"
+#include "cli/say.h"
+
+#define PAGE UINT64_C(4096)
+
+struct symbol {
+	uint64_t address;
+	size_t line;		/* of several at one address the first counts */
+	char *name;
+	char *module;		/* "[ext4]"; NULL: the kernel's own */
+};
+
+struct symbols {
+	struct symbol *symbol;	/* by address */
+	size_t count, room;
+};
+
+static void free_symbol(struct symbol *symbol)
+{
+	free(symbol->name);
+	free(symbol->module);
+}
+
+void symbols_free(struct symbols *symbols)
+{
+	if (!symbols)
+		return;
+	for (size_t i = 0; i < symbols->count; i++)
+		free_symbol(&symbols->symbol[i]);
+	free(symbols->symbol);
+	free(symbols);
+}
+
+/* Cut a line, without its end, in its parts; false: it is no symbol. */
+static bool parse_line(char *line, uint64_t *address, char **name, char **module)
+{
+	const char *end = lpl_scan_hex(line, address);
+	size_t length;
+
+	if (!end || end[0] != ' ' || !end[1] || end[2] != ' ')
+		return false;
+	*name = line + (end - line) + 3;
+	length = strcspn(*name, " \t");
+	*module = NULL;
+	if ((*name)[length]) {
+		*module = *name + length + 1;
+		(*name)[length] = '\0';
+		if ((*module)[0] != '[' || (*module)[strlen(*module) - 1] != ']')
+			return false;
+	}
+	/* it is printed as it is */
+	for (const char *c = *name; *c; c++) {
+		if (*c <= ' ' || *c > '~' || *c == '\\')
+			return false;
+	}
+	return length != 0;
+}
+
+/* Addresses that are 0, as others than root see them, are left out. */
+static int add_line(struct symbols *symbols, char *line, const char *path, size_t number)
+{
+	struct symbol symbol = { .line = number };
+	char *name, *module;
+
+	line[strcspn(line, "\n")] = '\0';
+	if (!parse_line(line, &symbol.address, &name, &module))
+		return cli_complain(CLI_DAMAGED, "%s:%zu: is no line ADDRESS TYPE NAME, as a System.map "
+				    "or /proc/kallsyms has them (Debian's System.map is in the package "
+				    "linux-image-*-dbg)", path, number);
+	if (symbol.address == 0)
+		return CLI_DONE;
+	symbol.name = strdup(name);
+	symbol.module = module ? strdup(module) : NULL;
+	if (!symbol.name || (module && !symbol.module) ||
+	    !lpl_reach(symbols->symbol, symbols->room, symbols->count)) {
+		free_symbol(&symbol);
+		return cli_complain(CLI_FAILED, "%s: no memory for its symbols", path);
+	}
+	symbols->symbol[symbols->count++] = symbol;
+	return CLI_DONE;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct symbol *one = a, *other = b;
+
+	if (one->address != other->address)
+		return one->address < other->address ? -1 : 1;
+	return one->line < other->line ? -1 : one->line > other->line;
+}
+
+static int read_lines(struct symbols *symbols, FILE *file, const char *path)
+{
+	char *line = NULL;
+	size_t size = 0, number = 0;
+	int status = CLI_DONE;
+
+	while (!status && getline(&line, &size, file) > 0)
+		status = add_line(symbols, line, path, ++number);
+	if (!status && ferror(file))
+		status = cli_complain(CLI_FAILED, "%s: %s", path, strerror(errno));
+	free(line);
+	if (!status && !symbols->count)
+		status = cli_complain(CLI_DAMAGED, "%s: has no symbols with an address; /proc/kallsyms "
+				      "has addresses for root alone", path);
+	return status;
+}
+
+int symbols_read(struct symbols **symbols, const char *path)
+{
+	FILE *file = fopen(path, "re");
+	int status;
+
+	*symbols = NULL;
+	if (!file)
+		return cli_complain(CLI_FAILED, "%s: %s", path, strerror(errno));
+	*symbols = calloc(1, sizeof(**symbols));
+	status = *symbols ? read_lines(*symbols, file, path) :
+			    cli_complain(CLI_FAILED, "%s: no memory for its symbols", path);
+	fclose(file);
+	if (!status) {
+		qsort((*symbols)->symbol, (*symbols)->count, sizeof(struct symbol), by_address);
+		return status;
+	}
+	symbols_free(*symbols);
+	*symbols = NULL;
+	return status;
+}
+
+static bool same_module(const struct symbol *a, const struct symbol *b)
+{
+	return a->module && b->module ? strcmp(a->module, b->module) == 0 : a->module == b->module;
+}
+
+/* Its last byte.  What follows the last symbol of a module may be anything. */
+static uint64_t end_of(const struct symbols *symbols, size_t i)
+{
+	const struct symbol *symbol = &symbols->symbol[i];
+	const uint64_t page_end = symbol->address | (PAGE - 1);
+	size_t next = i + 1;
+
+	while (next < symbols->count && symbols->symbol[next].address == symbol->address)
+		next++;
+	if (next == symbols->count || !same_module(symbol, &symbols->symbol[next]) ||
+	    (symbol->address ^ symbols->symbol[next].address) >> 63)
+		return page_end;
+	return symbols->symbol[next].address - 1;
+}
+
+const char *symbols_find(const struct symbols *symbols, uint64_t address, uint64_t *offset)
+{
+	size_t first = 0, left = symbols->count;	/* those at or before `address`: first */
+
+	while (left) {
+		size_t half = left / 2;
+
+		if (symbols->symbol[first + half].address <= address) {
+			first += half + 1;
+			left -= half + 1;
+		} else {
+			left = half;
+		}
+	}
+	if (!first)
+		return NULL;
+	first--;
+	while (first && symbols->symbol[first - 1].address == symbols->symbol[first].address)
+		first--;
+	/* where the kernel's image ends there may be anything */
+	if (address > end_of(symbols, first) ||
+	    strcmp(symbols->symbol[first].name, "_end") == 0)
+		return NULL;
+	*offset = address - symbols->symbol[first].address;
+	return symbols->symbol[first].name;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A kernel's symbols: which one an address belongs to.  They are read from a System.map, or from
+ * what the kernel's /proc/kallsyms says; both have lines `ADDRESS TYPE NAME`, and the latter
+ * ` [MODULE]` besides.
+ */
+#ifndef LAPLACE_CLI_REPORT_SYMBOLS_H
+#define LAPLACE_CLI_REPORT_SYMBOLS_H
+
+#include <stdint.h>
+
+struct symbols;
+
+/* Complains; returns an exit status.  *symbols is NULL then. */
+int symbols_read(struct symbols **symbols, const char *path);
+void symbols_free(struct symbols *symbols);	/* NULL is fine */
+
+/*
+ * The symbol in which an address lies, and how far from its beginning.  A symbol ends where the next
+ * begins, and the last of the kernel, or of a module, with its page.  NULL: it lies in none.
+ */
+const char *symbols_find(const struct symbols *symbols, uint64_t address, uint64_t *offset);
+
+#endif
