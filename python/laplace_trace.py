@@ -29,7 +29,7 @@ except ImportError as error:
 
 __all__ = ["COLUMNS", "FETCH", "PAGED", "READ", "SECOND", "SYNTHETIC", "USER", "WALK_READ",
            "WALK_WRITE", "WRITE", "Error", "Event", "IncompleteTrace", "InputError", "Trace",
-           "UsageError"]
+           "UsageError", "VirtualPages"]
 
 # In column `type`, and added up in column `flags`: see docs/format.md, section 7.
 READ, WRITE, FETCH, WALK_READ, WALK_WRITE = range(5)
@@ -60,6 +60,10 @@ class InputError(Error):
 
 class IncompleteTrace(UserWarning):
     """All of the file was read, and its recording did not end properly."""
+
+
+class VirtualPages(UserWarning):
+    """A page that address spaces share counts once for each: what it is cannot be known exactly."""
 
 
 # ---- the library's structures (laplace/include/laplace) ----
@@ -102,7 +106,13 @@ class _ChoiceOptions(ctypes.Structure):
     _fields_ = [("process", c_char_p), ("task", c_char_p), ("modes", c_uint), ("types", c_uint),
                 ("address", c_uint64), ("address_end", c_uint64), ("page_size", c_uint64),
                 ("kinds", c_char_p), ("file", c_char_p), ("start", _Moment), ("to", _Moment),
-                ("cycles_a_second", c_uint64), ("numbering", c_int), ("children", c_bool)]
+                ("cycles_a_second", c_uint64), ("numbering", c_int), ("children", c_bool),
+                ("addresses", c_int)]
+
+
+class _Addressing(ctypes.Structure):
+    _fields_ = [("canonical", c_bool), ("maps", c_bool), ("can", c_bool), ("exact", c_bool),
+                ("why", c_char * 160)]
 
 
 class _Sizes(ctypes.Structure):
@@ -123,6 +133,7 @@ _RESULT = numpy.dtype([("size", "u8"), ("references", "u8"), ("faults", "u8"),
                        ("mean_resident", "f8"), ("timed", "?"), ("exact", "?")], align=True)
 _CHOICE_SIZE = 384
 _NUMBERS_COUNTED = 1
+_ADDRESSES_CANONICAL = 1
 _NEED_EVENTS = 1
 _Need = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p)
 
@@ -152,6 +163,8 @@ _PLAIN_FUNCTIONS = {  # those that cannot fail
     "lpl_reader_close": (None, c_void_p),
     "lpl_selection_choice": (c_void_p, c_void_p),
     "lpl_selection_close": (None, c_void_p),
+    "lpl_addressing_of": (None, c_void_p, c_char_p, c_void_p),
+    "lpl_choice_chooses": (c_bool, c_void_p),
     "lpl_choice_need": (c_int, c_void_p, c_void_p),
     "lpl_choice_part": (c_int, c_void_p, c_uint64),
     "lpl_choice_sink": (c_void_p, c_void_p),
@@ -272,8 +285,9 @@ class _Arrays:
 class Trace:
     """A trace: a file, or the manifest of one in segments.
 
-    `meta` is its header, a dict of texts.  Each method reads the file from its beginning, on
-    `jobs` threads (0: one for each processor, up to 8).
+    `meta` is its header, a dict of texts.  `addresses` is what pages curves() counts unless it is
+    said otherwise: "canonical", where a page that address spaces share is one, or "virtual".  Each
+    method reads the file from its beginning, on `jobs` threads (0: one for each processor, up to 8).
     """
 
     def __init__(self, path, jobs=0):
@@ -284,26 +298,33 @@ class Trace:
             meta = _library.lpl_reader_meta(reader)
             self.meta = dict(self._pair(meta, i) for i in range(_library.lpl_meta_count(meta)))
             self._cycles_a_second = _library.lpl_cycles_a_second(meta)
+            self._addressing = _Addressing()
+            _library.lpl_addressing_of(byref(self._addressing), _bytes(self.path), meta)
+        self.addresses = ("canonical" if self._addressing.canonical or self._addressing.exact
+                          else "virtual")
         self._reduction = (os.fsencode(self.meta["reduction"]) if "reduction" in self.meta
                            else None)
 
     def __repr__(self):
         return f"laplace_trace.Trace({self.path!r})"
 
-    def references(self, columns=tuple(COLUMNS), count=1 << 20, select=None):
+    def references(self, columns=tuple(COLUMNS), count=1 << 20, select=None, addresses="virtual"):
         """Yield blocks of up to `count` references: dicts of arrays by column.
 
         `select` chooses some of them, in the words of laplace/select.h, which are those of the
-        command's options: "process:gzip+children+user+type:write+from:mark:begin".
+        command's options: "process:gzip+children+user+type:write+from:mark:begin".  `addresses`
+        are those that were used, with their `space`, unless "canonical" ones are wanted, of which
+        two are in one page if it is the same page, or "auto", those that curves() counts.
         """
         arrays = _Arrays(columns, count)
         filled = c_size_t()
         with self._reader() as reader, contextlib.ExitStack() as stack:
-            if select is None:
+            convert = self._converts(addresses)
+            if select is None and not convert:
                 first, fill, last = reader, "lpl_reader_fill", [None]
             else:
                 first, fill, last = c_void_p(), "lpl_selection_fill", []
-                options, words = self._options(select)
+                options, words = self._options(select, convert)
                 _call("lpl_selection_open", byref(first), reader, byref(options))
                 stack.callback(_library.lpl_selection_close, first)
             while True:
@@ -311,7 +332,7 @@ class Trace:
                 if filled.value == 0:
                     break
                 yield arrays.copy(filled.value)
-            if select is not None:
+            if select is not None or convert:
                 self._ask_for_somebody(options, _library.lpl_selection_choice(first))
             self._warn(reader)
 
@@ -329,27 +350,29 @@ class Trace:
             for _, event in self._records(reader, _Arrays((), 1)):
                 yield event
 
-    def curves(self, policies="lru", sizes=None, select=None):
+    def curves(self, policies="lru", sizes=None, select=None, addresses="auto"):
         """Simulate policies in one pass: a dict of tables, structured arrays, by policy.
 
         `policies` is "lru,opt" or a list, each as docs/simulation.md has it; `sizes` is
         "16:4096:*2", "64M", "10%,25%" (of all pages, which takes a pass more), "all" or a list of
         numbers; None: the library chooses.  `miss_ratio` is of
         all references that there were before a reduction; NaN where nobody knows.  Of the faults
-        `cold_faults` are first references to a page, and `refaults` the others.
+        `cold_faults` are first references to a page, and `refaults` the others.  `addresses` is
+        "virtual" or "canonical"; "auto" is the attribute of that name.
         """
         if isinstance(policies, str):
             policies = policies.split(",")
         if sizes is not None and not isinstance(sizes, str):
             sizes = ",".join(str(size) for size in sizes)
+        convert = self._converts(addresses)
         with contextlib.ExitStack() as stack:
             parsed = None
             if sizes is not None:
                 parsed = _Sizes()
                 _call("lpl_sizes_parse_of", byref(parsed), _bytes(sizes),
-                      byref(self._sizes_base(sizes, select)))
+                      byref(self._sizes_base(sizes, select, convert)))
                 stack.callback(_library.lpl_sizes_free, byref(parsed))
-            simulator, made = self._simulate(policies, parsed, select, stack)
+            simulator, made = self._simulate(policies, parsed, select, convert, stack)
             return {_library.lpl_simulator_policy(simulator, i).decode():
                     self._table(simulator, i, made)
                     for i in range(_library.lpl_simulator_count(simulator))}
@@ -380,16 +403,18 @@ class Trace:
             warnings.warn(f"{self.path}: has no index: its recording did not end properly",
                           IncompleteTrace, stacklevel=level)
 
-    def _simulate(self, policies, sizes, select, stack):
+    def _simulate(self, policies, sizes, select, convert, stack):
         """A simulator that has seen the trace, and how many references there were before reduction.
 
         Without policies it has only counted pages, and warns of nothing.
         """
-        simulator, how = c_void_p(), _SimulatorOptions(self.jobs, self._reduction, 0)
+        merged = b"+merged" if convert and not self._addressing.exact else b""
+        reduction = self._reduction and self._reduction + merged
+        simulator, how = c_void_p(), _SimulatorOptions(self.jobs, reduction, 0)
         with self._reader() as reader, contextlib.ExitStack() as during:
-            if select is not None:
-                options, words = self._options(select)
-                if self._is_raw():
+            if select is not None or convert:
+                options, words = self._options(select, convert)
+                if self._is_raw() and _library.lpl_choice_chooses(byref(options)):
                     options.numbering = _NUMBERS_COUNTED
                 how.part = _library.lpl_choice_part(byref(options), options.page_size)
             _call("lpl_simulator_open", byref(simulator), byref(how))
@@ -397,7 +422,7 @@ class Trace:
             for policy in policies:
                 _call("lpl_simulator_add", simulator, _bytes(policy), sizes and byref(sizes))
             sink = _library.lpl_simulator_sink(simulator)
-            if select is not None:
+            if select is not None or convert:
                 choice = c_void_p()
                 _call("lpl_choice_open", byref(choice), byref(options), sink)
                 during.callback(_library.lpl_choice_close, choice)
@@ -411,12 +436,12 @@ class Trace:
                 self._warn(reader, 4)
             return simulator, self._references_made(reader, select)
 
-    def _sizes_base(self, sizes, select):
+    def _sizes_base(self, sizes, select, convert):
         """What bytes and percentages are of."""
         base = _SizesBase(max(self._page_size(), 4096), 0)
         if _library.lpl_sizes_need_pages(_bytes(sizes)):
             with contextlib.ExitStack() as stack:
-                simulator, made = self._simulate([], None, select, stack)
+                simulator, made = self._simulate([], None, select, convert, stack)
                 base.pages = _library.lpl_simulator_pages(simulator)
         return base
 
@@ -435,15 +460,30 @@ class Trace:
             yield arrays.copy(filled.value), Event._of(event.contents) if event else None
         self._warn(reader)
 
-    def _options(self, select):
+    def _converts(self, addresses):
+        """Are canonical pages to be made of virtual ones?"""
+        found, why = self._addressing, os.fsdecode(self._addressing.why)
+        if addresses not in ("auto", "virtual", "canonical"):
+            raise UsageError(f"addresses are auto, virtual or canonical, not {addresses!r}")
+        if not found.can and not found.canonical and addresses == "canonical":
+            raise UsageError(f"{self.path}: {why}: there are no canonical pages to be had of it")
+        if addresses == "auto" and found.maps and not found.exact:
+            warnings.warn(f"{self.path}: {why}: its pages are virtual ones", VirtualPages,
+                          stacklevel=3)
+        return found.exact if addresses == "auto" else (addresses == "canonical"
+                                                        and not found.canonical)
+
+    def _options(self, select, convert=False):
         """A choice as the library has it, and what keeps its words."""
         if _library.lpl_reduction_behaviour(self._reduction):
             raise UsageError(f"{self.path}: a behaviour sequence tells of one memory, of which "
                              "nothing can be chosen")
         options, words = _ChoiceOptions(), ctypes.create_string_buffer(_CHOICE_SIZE)
-        _call("lpl_choice_parse", byref(options), words, _bytes(select))
+        if select is not None:
+            _call("lpl_choice_parse", byref(options), words, _bytes(select))
         options.page_size = self._page_size()
         options.cycles_a_second = self._cycles_a_second
+        options.addresses = _ADDRESSES_CANONICAL if convert else 0
         return options, words
 
     def _ask_for_somebody(self, options, choice):

@@ -26,6 +26,8 @@ struct options {
 	enum cli_when progress;
 	const char *trace;
 	struct lpl_choice_options choice;
+	enum cli_addresses addresses;
+	struct cli_addressing addressing;	/* what came of it */
 };
 
 enum { KEY_COLUMNS = 0x200 };
@@ -56,6 +58,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		state->child_inputs[1] = &options->json;
 		state->child_inputs[2] = &options->progress;
 		state->child_inputs[3] = &options->choice;
+		state->child_inputs[4] = &options->addresses;
 		return 0;
 	case 't':
 		options->format = cli_format(state, arg, LPL_FORMAT_IMPORT_ONLY);
@@ -100,6 +103,7 @@ static const struct argp_child children[] = {
 	{ &cli_json_argp, 0, NULL, 0 },
 	{ &cli_progress_argp, 0, NULL, 0 },
 	{ &cli_choice_argp, 0, NULL, 2 },
+	{ &cli_addresses_argp, 0, NULL, 0 },
 	{ 0 }
 };
 static const struct argp argp = {
@@ -118,16 +122,18 @@ static int print_summary(const struct options *options, const struct lpl_export_
 	const char *format = lpl_format_name(options->format);
 
 	if (!options->json) {
-		cli_say(out, "%s: %" PRIu64 " references as %s, %" PRIu64 " bytes",
-			options->output, result->refs, format, result->bytes);
+		cli_say(out, "%s: %" PRIu64 " references as %s, %" PRIu64 " bytes, %s addresses",
+			options->output, result->refs, format, result->bytes,
+			options->addressing.name);
 		return CLI_DONE;
 	}
 	return cli_print_json(out,
-		json_pack("{s:o, s:s, s:I, s:I, s:I}",
+		json_pack("{s:o, s:s, s:I, s:I, s:I, s:s}",
 			  "file", cli_json_text(options->output), "format", format,
 			  "references", (json_int_t)result->refs,
 			  "events_left_out", (json_int_t)result->losses.events,
-			  "bytes", (json_int_t)result->bytes));
+			  "bytes", (json_int_t)result->bytes,
+			  "addresses", options->addressing.name));
 }
 
 /* What was lost, then what was written. */
@@ -146,7 +152,8 @@ static int send(struct lpl_reader *reader, const struct options *options, struct
 
 	cli_progress_start(&progress, options->progress);
 	pass = (struct cli_pass){ .reader = reader, .path = options->trace, .sink = sink,
-				  .progress = &progress, .choice = &options->choice };
+				  .progress = &progress, .choice = &options->choice,
+				  .addressing = &options->addressing };
 	return cli_pass_run(&pass);
 }
 
@@ -208,6 +215,17 @@ static int export_columns(struct lpl_reader *reader, const struct options *optio
 	return status;
 }
 
+/*
+ * A format that has each reference's space has all that makes its pages different ones, and the
+ * addresses as they were used.
+ */
+static enum cli_addresses wanted_addresses(const struct options *options)
+{
+	return options->addresses == CLI_ADDRESSES_AUTO &&
+			       (lpl_format_traits(options->format) & LPL_TELLS_SPACE) ?
+		       CLI_ADDRESSES_KEPT : options->addresses;
+}
+
 int cmd_export(int argc, char **argv)
 {
 	struct options options = { 0 };
@@ -224,7 +242,11 @@ int cmd_export(int argc, char **argv)
 		status = cli_reader_open(&reader, options.trace);
 	if (status)
 		return status;
-	status = options.columns ? export_columns(reader, &options) : export_file(reader, &options);
+	status = cli_addresses_decide(&options.addressing, wanted_addresses(&options), options.trace,
+				      lpl_reader_meta(reader));
+	if (!status)
+		status = options.columns ? export_columns(reader, &options) :
+					   export_file(reader, &options);
 	lpl_reader_close(reader);
 	return status;
 }

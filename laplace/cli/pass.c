@@ -175,6 +175,11 @@ static enum lpl_error next_block(struct cli_pass *pass, const struct lpl_ref **r
 	}
 }
 
+static bool chooses(const struct cli_pass *pass)
+{
+	return pass->choice && lpl_choice_chooses(pass->choice);
+}
+
 /* At the end: what the trace tells of itself, or what was found. */
 static void tell_gaps(const struct cli_pass *pass, int status)
 {
@@ -187,7 +192,7 @@ static void tell_gaps(const struct cli_pass *pass, int status)
 	if (pass->damaged)
 		cli_complain(status, "%s: the result covers %sthe %" PRIu64 " references that can be "
 			     "read; records are missing in %s", pass->path,
-			     pass->chooser ? "what was chosen of " : "", pass->refs,
+			     chooses(pass) ? "what was chosen of " : "", pass->refs,
 			     cli_gaps_text(text, &pass->found_gaps));
 }
 
@@ -283,7 +288,7 @@ static int run(struct cli_pass *pass)
 	if (error && !pass->damaged)
 		cli_complain(status, "%s: the result covers %sthe first %" PRIu64
 			     " references, which are whole", pass->path,
-			     pass->chooser ? "what was chosen of " : "", pass->refs);
+			     chooses(pass) ? "what was chosen of " : "", pass->refs);
 	tell_gaps(pass, status);
 	return status;
 }
@@ -297,20 +302,24 @@ static enum lpl_need need_of(void *context, const struct lpl_chunk *chunk)
 	return need == LPL_NEED_NOTHING && !pass->without_events ? LPL_NEED_EVENTS : need;
 }
 
-/* With a choice in front of the sink. */
+/* With a choice in front of the sink, which also finds pages. */
 static int run_chosen(struct cli_pass *pass)
 {
 	const struct lpl_meta *meta = lpl_reader_meta(pass->reader);
 	const char *reduction = lpl_meta_get(meta, LPL_META_REDUCTION);
-	struct lpl_choice_options options = *pass->choice;
+	struct lpl_choice_options options = { .process = NULL };
 	const uint64_t page_size = cli_page_size(meta);
 	struct lpl_report report = { 0 };
 	int status;
 
-	if (lpl_reduction_behaviour(reduction))
+	if (chooses(pass) && lpl_reduction_behaviour(reduction))
 		return cli_complain(CLI_USAGE, "%s: a behaviour sequence (%s) tells of one memory, of "
 				    "which nothing can be chosen", pass->path, reduction);
-	pass->counts_chosen = !reduction || strcmp(reduction, "none") == 0;
+	if (pass->choice)
+		options = *pass->choice;
+	if (pass->addressing && pass->addressing->convert)
+		options.addresses = LPL_ADDRESSES_CANONICAL;
+	pass->counts_chosen = chooses(pass) && (!reduction || strcmp(reduction, "none") == 0);
 	options.cycles_a_second = lpl_cycles_a_second(meta);
 	options.page_size = page_size != UINT64_MAX ? page_size : 0;
 	if (pass->renumbers && pass->counts_chosen)
@@ -328,7 +337,7 @@ static int run_chosen(struct cli_pass *pass)
 
 int cli_pass_run(struct cli_pass *pass)
 {
-	if (pass->choice && lpl_choice_chooses(pass->choice))
+	if (chooses(pass) || (pass->addressing && pass->addressing->convert))
 		return run_chosen(pass);
 	if (pass->folded)
 		lpl_reader_fold(pass->reader);
@@ -338,7 +347,7 @@ int cli_pass_run(struct cli_pass *pass)
 bool cli_pass_totals(const struct cli_pass *pass, struct lpl_totals *totals)
 {
 	*totals = *lpl_reader_totals(pass->reader);
-	if (!pass->choice || !lpl_choice_chooses(pass->choice))
+	if (!chooses(pass))
 		return cli_refs_before(totals) != 0;
 	memset(totals->refs, 0, sizeof(totals->refs));
 	totals->user_refs = 0;

@@ -14,6 +14,7 @@
 #include <laplace/select.h>
 #include <laplace/trace.h>
 
+#include "addresses.h"
 #include "progress.h"
 
 /*
@@ -51,6 +52,7 @@ struct cli_pass {
 	const char *label;		/* begins a line of progress; may be NULL */
 	/* which references the sink gets; NULL, or one that chooses nothing: all */
 	const struct lpl_choice_options *choice;
+	const struct cli_addressing *addressing;	/* on which pages; NULL: its own */
 	/* those of a trace that was not reduced are numbered from 1 on, as if there were no others */
 	bool renumbers;
 	bool without_events;		/* the sink does not look at them */
@@ -74,7 +76,7 @@ struct cli_pass {
 	 */
 	bool past_damage;
 	bool resumed;			/* just now, so that the event is of a gap found */
-	struct lpl_choice *chooser;	/* while it runs, and there is a choice */
+	struct lpl_choice *chooser;	/* while it runs, if it is between reader and sink */
 	bool counts_chosen;		/* so that this is what there was before reduction: */
 	uint64_t chosen;		/* references that the sink got, at the end */
 	/* what came by */

@@ -28,6 +28,8 @@ struct options {
 	uint64_t fifo;			/* segq's; 0: not given */
 	unsigned int jobs;		/* 0: one for each processor */
 	struct lpl_choice_options choice;
+	enum cli_addresses addresses;
+	struct cli_addressing addressing;	/* what came of it */
 	bool local;
 	const char *by;			/* NULL: of all together */
 	enum lpl_runner_unit unit;	/* that `by` says */
@@ -67,6 +69,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		state->child_inputs[1] = &options->progress;
 		state->child_inputs[2] = &options->jobs;
 		state->child_inputs[3] = &options->choice;
+		state->child_inputs[4] = &options->addresses;
 		return 0;
 	case 'p':
 		options->policies = arg;
@@ -103,7 +106,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 static const struct argp_child children[] = {
 	{ &cli_json_argp, 0, NULL, 0 }, { &cli_progress_argp, 0, NULL, 0 },
-	{ &cli_jobs_argp, 0, NULL, 0 }, { &cli_choice_argp, 0, NULL, 2 }, { 0 }
+	{ &cli_jobs_argp, 0, NULL, 0 }, { &cli_choice_argp, 0, NULL, 2 },
+	{ &cli_addresses_argp, 0, NULL, 0 }, { 0 }
 };
 static const struct argp argp = {
 	option_table, parse_option, "TRACE",
@@ -197,7 +201,7 @@ static struct lpl_sink *sink_of(const struct simulation *simulation)
 static int open_simulation(struct simulation *simulation, const struct options *options,
 			   const struct lpl_meta *meta, const struct lpl_sizes *sizes)
 {
-	const char *reduction = lpl_meta_get(meta, LPL_META_REDUCTION);
+	const char *reduction = cli_addresses_reduction(&options->addressing, meta);
 	struct lpl_simulator_options how = {
 		.jobs = options->jobs, .reduction = reduction,
 		.part = lpl_choice_part(&options->choice, cli_page_size(meta))
@@ -239,6 +243,7 @@ static int count_pages(const struct options *options, uint64_t *pages)
 	struct cli_progress progress;
 	struct cli_pass pass = { .path = options->trace, .progress = &progress, .label = "pages ",
 				 .choice = &options->choice, .without_events = true,
+				 .addressing = &options->addressing,
 				 .trouble = &trouble };
 	struct lpl_reader *reader;
 	int status = cli_reader_open(&reader, options->trace);
@@ -335,7 +340,7 @@ static bool miss_ratio(const struct lpl_result *result, uint64_t made, double *r
 }
 
 static json_t *result_json(const char *policy, const struct lpl_result *result, uint64_t made,
-			   uint64_t cold, const char *reduction)
+			   uint64_t cold, const char *reduction, const char *addresses)
 {
 	double ratio;
 	char shown[SHOWN_SIZE];
@@ -360,11 +365,12 @@ static json_t *result_json(const char *policy, const struct lpl_result *result, 
 	json_object_set_new(object, "reduction", json_string(
 		lpl_text_escape(shown, sizeof(shown), reduction, strlen(reduction))));
 	json_object_set_new(object, "exact", json_boolean(result->exact));
+	json_object_set_new(object, "addresses", json_string(addresses));
 	return object;
 }
 
 static void print_result(const char *policy, const struct lpl_result *result, bool timed,
-			 uint64_t made, uint64_t cold)
+			 uint64_t made, uint64_t cold, const char *addresses)
 {
 	double ratio;
 
@@ -378,7 +384,8 @@ static void print_result(const char *policy, const struct lpl_result *result, bo
 	putchar(',');
 	if (miss_ratio(result, made, &ratio))
 		printf("%.6g", ratio);
-	printf(",%" PRIu64 ",%" PRIu64 "\n", cold, result->faults - cold);
+	printf(",%" PRIu64 ",%" PRIu64 ",%s\n", cold, result->faults - cold,
+	       addresses);
 }
 
 /* What a sum over processes does not tell. */
@@ -434,7 +441,9 @@ static int print_results(const struct simulation *simulation, const struct optio
 			 const char *reduction, uint64_t made)
 {
 	json_t *array = options->json ? json_array() : NULL;
-	const struct cli_runners by = { simulation->runners, simulation->simulator, options->by };
+	const char *addresses = options->addressing.name;
+	const struct cli_runners by = { simulation->runners, simulation->simulator, options->by,
+					addresses };
 	bool timed = any_timed(simulation), enough = true;
 	struct lpl_exactness exactness;
 	bool known = lpl_reduction_exactness(reduction, &exactness);
@@ -444,7 +453,7 @@ static int print_results(const struct simulation *simulation, const struct optio
 		cli_runners_heading(&by);
 	else if (!options->json)
 		printf("policy,size,references,faults,evictions,dirty_evictions%s,miss_ratio,"
-		       "cold_faults,refaults\n", timed ? ",mean_resident,space_time" : "");
+		       "cold_faults,refaults,addresses\n", timed ? ",mean_resident,space_time" : "");
 	for (size_t i = 0; i < simulation->count; i++) {
 		size_t count;
 		const struct lpl_result *result = results_of(simulation, i, &count);
@@ -454,14 +463,15 @@ static int print_results(const struct simulation *simulation, const struct optio
 		for (size_t j = 0; j < count; j++, result++) {
 			json_t *object = options->json ?
 				result_json(simulation->name[i], result, made, cold,
-					    reduction) : NULL;
+					    reduction, addresses) : NULL;
 
 			if (options->by && !cli_runners_tell(&by, i, j, simulation->name[i], object))
 				enough = false;
 			if (object)
 				json_array_append_new(array, object);
 			else if (!options->by)
-				print_result(simulation->name[i], result, timed, made, cold);
+				print_result(simulation->name[i], result, timed, made, cold,
+					    addresses);
 		}
 	}
 	if (simulation->local)
@@ -496,6 +506,7 @@ static int simulate(struct simulation *simulation, struct lpl_reader *reader,
 	struct cli_pass pass = { .reader = reader, .path = options->trace,
 				 .sink = sink_of(simulation), .progress = &progress,
 				 .choice = &options->choice, .renumbers = true,
+				 .addressing = &options->addressing,
 				 .without_events = !simulation->local && !simulation->runners };
 	int status;
 
@@ -515,7 +526,7 @@ int cmd_sim(int argc, char **argv)
 	struct lpl_sizes sizes = { 0 };
 	struct simulation simulation = { .count = 0 };
 	struct lpl_reader *reader;
-	const char *reduction;
+	const struct lpl_meta *meta;
 	int status;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
@@ -523,14 +534,15 @@ int cmd_sim(int argc, char **argv)
 	if (status)
 		return status;
 	lpl_reader_jobs(reader, options.jobs);
-	reduction = lpl_meta_get(lpl_reader_meta(reader), LPL_META_REDUCTION);
-	if (options.sizes)
+	meta = lpl_reader_meta(reader);
+	status = cli_addresses_decide(&options.addressing, options.addresses, options.trace, meta);
+	if (!status && options.sizes)
 		status = parse_sizes(&sizes, &options, reader);
 	if (!status)
-		status = open_simulation(&simulation, &options, lpl_reader_meta(reader),
-					 options.sizes ? &sizes : NULL);
+		status = open_simulation(&simulation, &options, meta, options.sizes ? &sizes : NULL);
 	if (!status)
-		status = simulate(&simulation, reader, &options, reduction);
+		status = simulate(&simulation, reader, &options,
+				  cli_addresses_reduction(&options.addressing, meta));
 	close_simulation(&simulation);
 	lpl_sizes_free(&sizes);
 	lpl_reader_close(reader);

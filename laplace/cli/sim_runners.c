@@ -82,11 +82,13 @@ static void print_name(const char *name)
 
 void cli_runners_heading(const struct cli_runners *runners)
 {
-	printf("policy,size,%s,name,references,faults,percent,cold_faults,refaults\n", runners->by);
+	printf("policy,size,%s,name,references,faults,percent,cold_faults,refaults,addresses\n",
+	       runners->by);
 }
 
 /* Whose number is not known has none. */
-static void print(const struct share *share, size_t count, const char *policy, uint64_t size)
+static void print(const struct share *share, size_t count, const char *policy, uint64_t size,
+		  const char *addresses)
 {
 	uint64_t references = 0;
 
@@ -98,14 +100,14 @@ static void print(const struct share *share, size_t count, const char *policy, u
 			printf("%" PRIu32, runner->id);
 		putchar(',');
 		print_name(runner->name);
-		printf(",%" PRIu64 ",%" PRIu64 ",%.4g,%" PRIu64 ",%" PRIu64 "\n",
+		printf(",%" PRIu64 ",%" PRIu64 ",%.4g,%" PRIu64 ",%" PRIu64 ",%s\n",
 		       runner->references, share[i].faults, percent(share[i].faults, &share[count]),
-		       share[i].cold, share[i].faults - share[i].cold);
+		       share[i].cold, share[i].faults - share[i].cold, addresses);
 		references += runner->references;
 	}
-	printf("%s,%" PRIu64 ",all,,%" PRIu64 ",%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 "\n", policy,
-	       size, references, share[count].faults, count ? "100" : "", share[count].cold,
-	       share[count].faults - share[count].cold);
+	printf("%s,%" PRIu64 ",all,,%" PRIu64 ",%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 ",%s\n",
+	       policy, size, references, share[count].faults, count ? "100" : "", share[count].cold,
+	       share[count].faults - share[count].cold, addresses);
 }
 
 static json_t *as_json(const struct share *share, size_t count, const char *by)
@@ -146,7 +148,8 @@ bool cli_runners_tell(const struct cli_runners *runners, size_t index, size_t re
 				    as_json(share, count, runners->by));
 	else
 		print(share, count, policy,
-		      lpl_simulator_results(runners->simulator, index, &results)[result].size);
+		      lpl_simulator_results(runners->simulator, index, &results)[result].size,
+		      runners->addresses);
 	free(share);
 	return true;
 }

@@ -19,6 +19,7 @@ struct cli_runners {
 	const struct lpl_runners *runners;
 	const struct lpl_simulator *simulator;
 	const char *by;			/* "process", "task" */
+	const char *addresses;		/* "virtual", "canonical" */
 };
 
 /* The line above all others. */

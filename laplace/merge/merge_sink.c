@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "audit.h"
+#include "pages.h"
 #include "state.h"
 
 #define DEFAULT_KERNEL_BASE (UINT64_C(1) << 63)
@@ -155,30 +156,44 @@ static bool tells_state(uint32_t tag)
 
 /* ---- the stream ---- */
 
-static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		     struct lpl_report *report)
+/* References come, of which a gap may stand in front.  Who makes them. */
+static struct lpl_merge_task *begin_refs(struct lpl_merge *merge, size_t count)
 {
-	struct lpl_merge *merge = (struct lpl_merge *)sink;
-	struct lpl_merged merged = { .page = 0 };
-	struct lpl_merge_task *task;
-	int error;
-
 	merge->gap |= merge->tasks.in_state;
 	lpl_merge_after_gap(merge);
 	if (merge->stats.gaps != 0 && !merge->tasks.current_known)
 		merge->stats.gap_unknown += count;
-	task = &merge->tasks.current->view;
-	merged.task = task;
+	return &merge->tasks.current->view;
+}
+
+/* The slow way: NULL, or what the reference is translated to, and its page if that is new. */
+static struct translation *resolve(struct lpl_merge *merge, const struct lpl_ref *ref,
+				   struct effect *effect)
+{
+	struct translation *translation;
+
+	effect->page.page = 0;
+	effect->implied_break = false;
+	translation = lpl_merge_translate(merge, ref, effect);
+	merge->stats.implied_breaks += effect->implied_break;
+	return translation;
+}
+
+static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+		     struct lpl_report *report)
+{
+	struct lpl_merge *merge = (struct lpl_merge *)sink;
+	struct lpl_merge_task *task = begin_refs(merge, count);
+	struct lpl_merged merged = { .task = task };
+	int error;
+
 	for (size_t i = 0; i < count; i++) {
 		struct effect effect;
 		struct translation *translation;
 
-		effect.page.page = 0;
-		effect.implied_break = false;
-		translation = lpl_merge_translate(merge, &refs[i], &effect);
+		translation = resolve(merge, &refs[i], &effect);
 		if (translation == NULL)
 			return no_memory(report);
-		merge->stats.implied_breaks += effect.implied_break;
 		if (effect.page.page != 0) {
 			error = tell_page(merge, &effect.page, report);
 			if (error != LPL_OK)
@@ -199,6 +214,33 @@ static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 			return error;
 	}
 	return tell_left(merge, report);
+}
+
+size_t lpl_merge_pages(struct lpl_merge *merge, const struct lpl_ref *refs, size_t count,
+		       uint64_t *pages, struct lpl_report *report)
+{
+	struct lpl_merge_task *task = begin_refs(merge, count);
+	struct effect effect = { .page = { .page = 0 } };
+	size_t i = 0;
+
+	while (i < count && effect.page.page == 0) {
+		const struct translation *translation;
+
+		/* most are where they were a moment ago */
+		i += lpl_merge_translate_cached(merge, &refs[i], count - i, &pages[i]);
+		if (i == count)
+			break;
+		translation = resolve(merge, &refs[i], &effect);
+		if (translation == NULL) {
+			no_memory(report);
+			return 0;
+		}
+		pages[i++] = translation->page;
+	}
+	task->references += i;
+	if (effect.page.page != 0 && tell_page(merge, &effect.page, report) != LPL_OK)
+		return 0;
+	return tell_left(merge, report) == LPL_OK ? i : 0;
 }
 
 /* The space that an event of a task names, if any; *known: it was known before. */

@@ -269,3 +269,35 @@ struct translation *lpl_merge_translate(struct lpl_merge *merge, const struct lp
 	translation->virtual_page = at;
 	return translation;
 }
+
+size_t lpl_merge_translate_cached(const struct lpl_merge *merge, const struct lpl_ref *refs,
+				  size_t count, uint64_t *pages)
+{
+	/* here, so that nobody has to look whether `pages` overwrote them */
+	const struct space *const space = merge->last_space;
+	const uint64_t number = space != NULL ? space->number : UINT64_MAX;
+	const uint64_t space_asid = space != NULL ? space->asid : UINT64_MAX;
+	const uint64_t kernel_base = merge->kernel_base, kernel_asid = merge->kernel_asid;
+	const uint64_t physical_asid = merge->physical_asid;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		const struct lpl_ref *const ref = &refs[i];
+		const uint64_t at = ref->address >> LPL_PAGE_SHIFT;
+		const struct translation *translation;
+		uint64_t asid = space_asid;
+
+		if (ref->type >= LPL_WALK_READ)
+			asid = physical_asid;
+		else if (ref->address >= kernel_base)
+			asid = kernel_asid;
+		else if (ref->space != number)
+			break;
+		translation = &merge->cache[translation_index(at, asid)];
+		if (translation->asid != asid || translation->virtual_page != at ||
+		    (ref->type == LPL_WRITE && !translation->writable))
+			break;
+		pages[i] = translation->page;
+	}
+	return i;
+}

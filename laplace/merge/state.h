@@ -180,6 +180,13 @@ struct effect {
 struct translation *lpl_merge_translate(struct lpl_merge *merge, const struct lpl_ref *ref,
 					struct effect *effect);
 
+/*
+ * The canonical pages of as many of the next references as have a translation already, which
+ * nothing is the first to show: how many.
+ */
+size_t lpl_merge_translate_cached(const struct lpl_merge *merge, const struct lpl_ref *refs,
+				  size_t count, uint64_t *pages);
+
 /* The space of a user reference, known or made; NULL: no memory. */
 struct space *lpl_reference_space(struct lpl_merge *merge, uint64_t number);
 

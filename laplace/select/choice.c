@@ -19,10 +19,13 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "canonical_pages.h"
 #include "file_name.h"
+#include "kinds.h"
+#include "merge/output/canonical.h"
 #include "merge/tasks.h"
 
-enum { BATCH = 1024, COMM = 15 };	/* of a name that no exec told, kernels have so much */
+enum { BATCH = CANONICAL_BATCH, COMM = 15 };	/* of a name that no exec told, kernels have so much */
 enum chosen { NOT_CHOSEN = 1, BY_NAME, BY_DESCENT };
 
 struct wanted {
@@ -33,10 +36,12 @@ struct wanted {
 
 struct lpl_choice {
 	struct lpl_sink sink;
-	struct lpl_kinds *kinds;	/* in front of it; or NULL */
+	struct lpl_kinds *kinds;	/* NULL: any.  In front of it, unless it has: */
+	struct canonical_pages *pages;	/* of what is passed; NULL: those that come */
 	struct lpl_sink *next;
 	struct wanted process, task;
 	bool by_task;		/* either of them is wanted */
+	bool all;		/* whatever comes is passed, as it is but for its page */
 	bool children;
 	unsigned int modes, types;
 	uint64_t address, address_last, page_size;
@@ -181,6 +186,10 @@ enum lpl_need lpl_choice_need(const struct lpl_choice *choice, const struct lpl_
 {
 	const struct lpl_moment *from = &choice->from, *to = &choice->to;
 
+	/* what was written before has parted pages that were shared */
+	if (choice->pages && !has_come(to, chunk->first_ref, chunk->first_instr,
+				       chunk->first_cycle))
+		return LPL_NEED_ALL;
 	if ((from->kind == LPL_MOMENT_NONE || is_by_event(from) ||
 	     has_come(from, chunk->last_ref, chunk->last_instr, chunk->last_cycle)) &&
 	    !has_come(to, chunk->first_ref, chunk->first_instr, chunk->first_cycle))
@@ -266,18 +275,21 @@ static bool is_chosen(const struct lpl_choice *choice, const struct lpl_ref *ref
 	       ref->address + (bytes - 1) >= choice->address;
 }
 
-static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		     struct lpl_report *report)
+/* Those that are chosen go on, on these pages; NULL: on their own. */
+static int pass(struct lpl_choice *choice, const struct lpl_ref *refs, const uint64_t *pages,
+		size_t count, struct lpl_report *report)
 {
-	struct lpl_choice *choice = (struct lpl_choice *)sink;
 	struct lpl_ref *batch = choice->batch;
 	size_t used = 0;
 	int error = LPL_OK;
 
 	for (size_t i = 0; is_on(choice) && i < count && error == LPL_OK; i++) {
-		if (!is_chosen(choice, &refs[i]))
+		if (!is_chosen(choice, &refs[i]) ||
+		    (pages && choice->kinds && !lpl_kinds_want(choice->kinds, pages[i])))
 			continue;
 		batch[used] = refs[i];
+		if (pages)
+			canonical_pages_put(&batch[used], pages[i]);
 		batch[used++].ref = next_number(choice, refs[i].ref);
 		if (used == BATCH) {
 			error = choice->next->refs(choice->next, batch, used, report);
@@ -288,15 +300,86 @@ static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 					      choice->next->refs(choice->next, batch, used, report);
 }
 
+/* The same where all go on, at most as many as a batch has room for. */
+static int pass_all(struct lpl_choice *choice, const struct lpl_ref *refs, const uint64_t *pages,
+		    size_t count, struct lpl_report *report)
+{
+	struct lpl_ref *batch = choice->batch;
+
+	for (size_t i = 0; i < count; i++) {
+		batch[i] = refs[i];
+		canonical_pages_put(&batch[i], pages[i]);
+	}
+	choice->passed += count;
+	return count == 0 ? LPL_OK : choice->next->refs(choice->next, batch, count, report);
+}
+
+/* What the page is that `ref` is the first one to. */
+static int tell_page(struct lpl_choice *choice, const struct lpl_ref *ref,
+		     struct lpl_report *report)
+{
+	const struct lpl_merge_task *task = &choice->tasks.current->view;
+	struct lpl_event *event = &choice->pages->event;
+	int error = LPL_OK;
+
+	lpl_canonical_page_at(event, ref, task->tid, task->tgid);
+	event->ref = number_before_event(choice, event->ref);
+	if (choice->kinds)
+		error = lpl_kinds_note(choice->kinds, event, report);
+	return error != LPL_OK ? error : choice->next->event(choice->next, event, report);
+}
+
+/* All of them have to be looked at, whoever is chosen. */
+static int take_virtual(struct lpl_choice *choice, const struct lpl_ref *refs, size_t count,
+			struct lpl_report *report)
+{
+	int (*const pass_on)(struct lpl_choice *choice, const struct lpl_ref *refs,
+			     const uint64_t *pages, size_t count, struct lpl_report *report) =
+		choice->all ? pass_all : pass;
+	const uint64_t *page = choice->pages->page;
+	int error = LPL_OK;
+
+	while (count > 0 && error == LPL_OK) {
+		const size_t found = lpl_canonical_pages_find(choice->pages, refs, count, report);
+		const size_t known = found - choice->pages->is_new;
+
+		if (found == 0)
+			return report ? (int)report->error : LPL_ERR_MEMORY;
+		error = pass_on(choice, refs, page, known, report);
+		if (error == LPL_OK && known < found)
+			error = tell_page(choice, &refs[known], report);
+		if (error == LPL_OK && known < found)
+			error = pass_on(choice, &refs[known], &page[known], 1, report);
+		refs += found;
+		count -= found;
+	}
+	return error;
+}
+
+static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+		     struct lpl_report *report)
+{
+	struct lpl_choice *choice = (struct lpl_choice *)sink;
+
+	return choice->pages ? take_virtual(choice, refs, count, report) :
+			       pass(choice, refs, NULL, count, report);
+}
+
 static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 		      struct lpl_report *report)
 {
 	struct lpl_choice *choice = (struct lpl_choice *)sink;
 	struct lpl_event renumbered = *event;
+	int error;
 
 	renumbered.ref = number_before_event(choice, event->ref);
 	if (!follow(choice, event))
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for another task");
+	if (!choice->pages)
+		return choice->next->event(choice->next, &renumbered, report);
+	error = lpl_canonical_pages_follow(choice->pages, event, report);
+	if (error != LPL_OK || !lpl_canonical_passes(event))
+		return error;
 	return choice->next->event(choice->next, &renumbered, report);
 }
 
@@ -383,7 +466,10 @@ enum lpl_error lpl_choice_open(struct lpl_choice **choice,
 		lpl_choice_close(made);
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory to choose references");
 	}
-	if (options->kinds != NULL || options->file != NULL)
+	made->all = !lpl_choice_chooses(options) && options->numbering == LPL_NUMBERS_KEPT;
+	if (options->addresses == LPL_ADDRESSES_CANONICAL)
+		error = lpl_canonical_pages_open(&made->pages, report);
+	if (error == LPL_OK && (options->kinds != NULL || options->file != NULL))
 		error = lpl_kinds_open(&made->kinds, options->kinds, options->file, &made->sink,
 				       report);
 	if (error != LPL_OK) {
@@ -396,7 +482,8 @@ enum lpl_error lpl_choice_open(struct lpl_choice **choice,
 
 struct lpl_sink *lpl_choice_sink(struct lpl_choice *choice)
 {
-	return choice->kinds != NULL ? lpl_kinds_sink(choice->kinds) : &choice->sink;
+	return choice->kinds != NULL && choice->pages == NULL ? lpl_kinds_sink(choice->kinds) :
+								&choice->sink;
 }
 
 uint64_t lpl_choice_passed(const struct lpl_choice *choice)
@@ -430,6 +517,7 @@ void lpl_choice_close(struct lpl_choice *choice)
 	lpl_map_free(&choice->chosen);
 	lpl_tasks_free(&choice->tasks);
 	lpl_kinds_close(choice->kinds);
+	lpl_canonical_pages_close(choice->pages);
 	free((char *)choice->from.text);
 	free((char *)choice->to.text);
 	free(choice->process.name);

@@ -16,6 +16,7 @@
 
 #include "base/map.h"
 #include "file_name.h"
+#include "kinds.h"
 
 #define LEAF_SHIFT 12
 #define LEAF_PAGES (1U << LEAF_SHIFT)
@@ -60,8 +61,8 @@ static bool is_wanted(const struct lpl_kinds *kinds, const struct lpl_event *eve
 	return kinds->file == NULL || lpl_is_file(kinds->file, event->text, event->text_length);
 }
 
-static int note_page(struct lpl_kinds *kinds, const struct lpl_event *event,
-		     struct lpl_report *report)
+int lpl_kinds_note(struct lpl_kinds *kinds, const struct lpl_event *event,
+		   struct lpl_report *report)
 {
 	uint64_t page = event->arg[LPL_EVENT_PAGE_NUMBER];
 	uint64_t kind = event->arg[LPL_EVENT_PAGE_KIND];
@@ -83,6 +84,13 @@ static int note_page(struct lpl_kinds *kinds, const struct lpl_event *event,
 	}
 	leaf->page[page % LEAF_PAGES] = is_wanted(kinds, event, kind) ? WANTED : NOT_WANTED;
 	return LPL_OK;
+}
+
+bool lpl_kinds_want(struct lpl_kinds *kinds, uint64_t page)
+{
+	const struct leaf *leaf = leaf_of(kinds, page);
+
+	return leaf != NULL && leaf->page[page % LEAF_PAGES] == WANTED;
 }
 
 static int send(struct lpl_kinds *kinds, struct lpl_report *report)
@@ -127,7 +135,7 @@ static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 	int error = send(kinds, report);
 
 	if (error == LPL_OK && event->tag == LPL_EVENT_PAGE)
-		error = note_page(kinds, event, report);
+		error = lpl_kinds_note(kinds, event, report);
 	return error != LPL_OK ? error : kinds->next->event(kinds->next, event, report);
 }
 

@@ -73,6 +73,13 @@ int main(void)
 	MEMBER(struct lpl_choice_options, cycles_a_second);
 	MEMBER(struct lpl_choice_options, numbering);
 	MEMBER(struct lpl_choice_options, children);
+	MEMBER(struct lpl_choice_options, addresses);
+	WHOLE("_Addressing", struct lpl_addressing);
+	MEMBER(struct lpl_addressing, canonical);
+	MEMBER(struct lpl_addressing, maps);
+	MEMBER(struct lpl_addressing, can);
+	MEMBER(struct lpl_addressing, exact);
+	MEMBER(struct lpl_addressing, why);
 	WHOLE("_SizesBase", struct lpl_sizes_base);
 	MEMBER(struct lpl_sizes_base, page_size);
 	MEMBER(struct lpl_sizes_base, pages);

@@ -176,6 +176,46 @@ class Module(unittest.TestCase):
         exact = lt.Trace("sad.lpl").curves("lru", [2, 4])["lru"]["exact"]
         self.assertEqual(exact.tolist(), [False, True])
 
+    def test_addresses(self):
+        """Pages that spaces share: as the command has them, and as a merged trace has them."""
+        path = make_trace("shared.lpl", """meta reduction none
+event 6 0 0 0 0 0 0 7,20000,24000,3,2,8,64,0 file
+event 6 0 0 0 0 0 0 9,30000,34000,3,2,8,64,0 file
+r 1 1 1 7 20010 4 u
+r 2 2 2 9 30020 4 u
+w 3 3 3 9 31030 4 u
+r 4 4 4 9 40000 4 u
+""")
+        laplace("merge", "-f", "canonical", "-o", "merged.lpl", path)
+        laplace("reduce", "-m", "sad:2", "-o", "unfenced.lpl", path)
+        trace, merged, unfenced = map(lt.Trace, (path, "merged.lpl", "unfenced.lpl"))
+        self.assertEqual([t.addresses for t in (trace, merged, unfenced)],
+                         ["canonical", "canonical", "virtual"])
+
+        def faults(trace, **how):
+            return trace.curves("lru", [8], **how)["lru"]["faults"].tolist()
+
+        self.assertEqual((faults(trace), faults(merged)), ([3], [3]))
+        self.assertEqual(faults(trace, addresses="virtual"), [4])
+        self.assertEqual(faults(trace, select="range:20000:31000"), [1])
+        self.assertEqual(faults(trace, select="kind:file"), [2])
+        with self.assertWarns(lt.VirtualPages):
+            self.assertEqual(faults(unfenced), [4])
+        inexact = unfenced.curves("lru", [8], addresses="canonical")["lru"]
+        self.assertEqual((inexact["faults"].tolist(), inexact["exact"].tolist()), ([3], [False]))
+        for addresses, expected in (("virtual", [0x20010, 0x30020, 0x31030, 0x40000]),
+                                    ("canonical", [0x1010, 0x1020, 0x2030, 0x3000]),
+                                    ("auto", [0x1010, 0x1020, 0x2030, 0x3000])):
+            for count in (1, 3, 100):
+                blocks = trace.references(["address"], count, addresses=addresses)
+                self.assertEqual([a for block in blocks for a in block["address"]], expected)
+        plain = lt.Trace(make_trace("plain.lpl", "r 1 1 1 7 20010 4 u\n"))
+        self.assertEqual((plain.addresses, faults(plain)), ("virtual", [1]))
+        with self.assertRaises(lt.UsageError):
+            plain.curves(addresses="canonical")
+        with self.assertRaises(lt.UsageError):
+            trace.curves(addresses="real")
+
     def test_whole_addresses(self):
         path = make_trace("high.lpl", "r 1 1 1 5 ffffffffffffffff 1\n"
                           "w 2 1 1 5 8000000000000001 4\n")

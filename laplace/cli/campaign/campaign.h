@@ -280,6 +280,7 @@ struct campaign_result {
 	double mean_resident;	/* of a timed one, as is the next */
 	uint64_t space_time;
 	double miss_ratio;
+	const char *addresses;	/* "virtual", "canonical"; "": an earlier version did not say */
 };
 /*
  * Those of a simulation that is done.  Stops when `each` returns another status than CLI_DONE, and

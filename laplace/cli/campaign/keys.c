@@ -12,6 +12,7 @@
 #include <laplace/simulator.h>
 
 #include "base/digits.h"
+#include "cli/addresses.h"
 #include "keys.h"
 
 bool campaign_is_name(const char *name)
@@ -251,6 +252,16 @@ static enum lpl_error check_only(const char *name, const char *value, struct lpl
 	return lpl_choice_parse(&options, words, value, report);
 }
 
+static enum lpl_error check_addresses(const char *name, const char *value,
+				      struct lpl_report *report)
+{
+	enum cli_addresses addresses;
+
+	return cli_addresses_named(&addresses, value) ? LPL_OK :
+		lpl_fail(report, LPL_ERR_USAGE, "%s is auto, virtual or canonical, not '%.100s'",
+			 name, value);
+}
+
 static enum lpl_error check_yes(const char *name, const char *value, struct lpl_report *report)
 {
 	return strcmp(value, "yes") == 0 || strcmp(value, "no") == 0 ? LPL_OK :
@@ -298,6 +309,7 @@ static const struct campaign_key keys[] = {
 	FOR_US(CAMPAIGN_SIMULATION, "sizes", false, check_sizes),
 	FOR_US(CAMPAIGN_SIMULATION, "sizes-per-job", false, check_number),
 	FLAG(CAMPAIGN_SIMULATION, "local"),
+	OPTION(CAMPAIGN_SIMULATION, "addresses", false, check_addresses),
 	OPTION(CAMPAIGN_SIMULATION, "process", false, check_choice),
 	FLAG(CAMPAIGN_SIMULATION, "children"),
 	OPTION(CAMPAIGN_SIMULATION, "task", false, check_choice),

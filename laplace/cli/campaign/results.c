@@ -18,6 +18,7 @@ static bool read_result(json_t *object, struct campaign_result *result)
 {
 	json_int_t size, references, faults, evictions, dirty, space_time = 0;
 	int exact;
+	json_t *addresses = json_object_get(object, "addresses");
 	json_t *ratio = json_object_get(object, "miss_ratio");
 
 	if (json_unpack(object, "{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:b}", "policy",
@@ -30,6 +31,7 @@ static bool read_result(json_t *object, struct campaign_result *result)
 	result->evictions = (uint64_t)evictions;
 	result->dirty_evictions = (uint64_t)dirty;
 	result->exact = exact;
+	result->addresses = json_is_string(addresses) ? json_string_value(addresses) : "";
 	result->timed = json_unpack(object, "{s:F, s:I}", "mean_resident", &result->mean_resident,
 				    "space_time", &space_time) == 0;
 	result->space_time = (uint64_t)space_time;

@@ -18,7 +18,7 @@
 
 static const char heading[] =
 	"source,machine,seed,reduction,simulation,policy,size,references,faults,evictions,"
-	"dirty_evictions,mean_resident,space_time,miss_ratio,exact,job\n";
+	"dirty_evictions,mean_resident,space_time,miss_ratio,exact,job,addresses\n";
 
 /* ---- results ---- */
 
@@ -54,7 +54,8 @@ static void add_csv(FILE *csv, const struct job *job, const struct campaign_resu
 	fputc(',', csv);
 	if (result->has_ratio)
 		fprintf(csv, "%.6g", result->miss_ratio);
-	fprintf(csv, ",%s,%s\n", result->exact ? "yes" : "no", job->identity);
+	fprintf(csv, ",%s,%s,%s\n", result->exact ? "yes" : "no", job->identity,
+		result->addresses);
 }
 
 static json_t *row_json(const struct job *job, const struct campaign_result *result)
@@ -76,6 +77,8 @@ static json_t *row_json(const struct job *job, const struct campaign_result *res
 		json_object_set_new(row, "miss_ratio", json_real(result->miss_ratio));
 	json_object_set_new(row, "exact", json_boolean(result->exact));
 	json_object_set_new(row, "job", json_string(job->identity));
+	if (*result->addresses)
+		json_object_set_new(row, "addresses", json_string(result->addresses));
 	return row;
 }
 

@@ -12,6 +12,9 @@ int report_json(const struct surveyed_trace *trace, FILE *out);
 
 /* ---- what the forms share (report_facts.c) ---- */
 
+/* "canonical", or, where no event says what is mapped, "virtual": what its pages are. */
+const char *report_addresses(const struct surveyed_trace *trace);
+
 /* Call `note` with each thing that a reader of the numbers has to know. */
 void report_notes(const struct surveyed_trace *trace,
 		  void (*note)(void *context, const char *text), void *context);

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <laplace/reducer.h>
 #include <laplace/trace.h>
 
 #include "cli/say.h"
@@ -66,6 +67,19 @@ char *report_place_text(const struct surveyed_trace *trace,
 	return buf;
 }
 
+/* An exec alone says who runs, and not what is mapped. */
+const char *report_addresses(const struct surveyed_trace *trace)
+{
+	const struct lpl_event_kind *kind = lpl_event_kinds();
+
+	for (size_t i = 0; i < LPL_EVENT_KINDS; i++) {
+		if (kind[i].fence && kind[i].tag != KTR_EXEC &&
+		    report_events(trace->survey, kind[i].tag))
+			return "canonical";
+	}
+	return report_events(trace->survey, LPL_EVENT_STATE) ? "canonical" : "virtual";
+}
+
 /* ---- notes ---- */
 
 static void note_reduction(const struct surveyed_trace *trace,
@@ -84,6 +98,9 @@ static void note_reduction(const struct surveyed_trace *trace,
 		 "have been dropped for another's, so that sharing is told too low.", escaped, all,
 		 trace->references_made ? "" : " (of how many is not told)");
 	note(context, text);
+	if (!lpl_reduction_fenced(reduction))
+		note(context, "It was reduced without fences: a page may have been another one "
+		     "before, and numbers of pages are not exact.");
 }
 
 static void note_merge(const struct surveyed_trace *trace,

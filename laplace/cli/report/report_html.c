@@ -138,6 +138,7 @@ static void put_facts(const struct surveyed_trace *trace, FILE *out)
 	put_fact(out, "in user mode", "%.1f %%", 100 * share_of(survey->references->user, all));
 	put_fact(out, "bytes of trace", "%s", cli_human(text, trace->bytes));
 	put_fact(out, "tasks", "%" PRIu64, survey->merge->tasks);
+	put_fact(out, "addresses", "%s", report_addresses(trace));
 	put_fact(out, "switches", "%" PRIu64, survey->tasks->switches);
 	put_fact(out, "events", "%" PRIu64, survey->events->counts.all);
 	put_fact(out, "pages alive at most", "%" PRIu64, survey->pages->most_alive);

@@ -78,6 +78,7 @@ static json_t *trace_json(const struct surveyed_trace *trace)
 	set(object, "cycles", survey->time->last.cycle - survey->time->first.cycle);
 	if (trace->cycles_a_second)
 		set(object, "cycles_a_second", trace->cycles_a_second);
+	json_object_set_new(object, "addresses", json_string(report_addresses(trace)));
 	set(object, "bytes", trace->bytes);
 	set(object, "events", survey->events->counts.all);
 	set(object, "spaces", survey->merge->spaces);

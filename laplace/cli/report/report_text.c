@@ -67,6 +67,7 @@ static void print_trace(const struct surveyed_trace *trace, FILE *out)
 		fprintf(out, "%-14s %.3f s of the guest's (%" PRIu64 " cycles a second)\n", "time",
 			(double)(last->cycle - first->cycle) / (double)trace->cycles_a_second,
 			trace->cycles_a_second);
+	fprintf(out, "%-14s %s\n", "addresses", report_addresses(trace));
 	fprintf(out, "%-14s %" PRIu64 "\n", "bytes", trace->bytes);
 	fprintf(out, "%-14s %" PRIu64 " tasks, %" PRIu64 " address spaces, %" PRIu64 " events, "
 		"%" PRIu64 " switches\n", "guest", survey->merge->tasks, survey->merge->spaces,

@@ -55,6 +55,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &options->overwrite;
 		state->child_inputs[1] = &options->json;
 		state->child_inputs[2] = &study->progress;
+		state->child_inputs[3] = &study->addresses;
 		study->trace = calloc((size_t)state->argc, sizeof(*study->trace));
 		return study->trace ? 0 : ENOMEM;
 	case 'o':
@@ -85,6 +86,7 @@ static const struct argp_child children[] = {
 	{ &cli_overwrite_argp, 0, NULL, 0 },
 	{ &cli_json_argp, 0, NULL, 0 },
 	{ &cli_progress_argp, 0, NULL, 0 },
+	{ &cli_addresses_argp, 0, NULL, 0 },
 	{ 0 }
 };
 static const struct argp argp = {
@@ -117,8 +119,9 @@ static int find_reference(struct lpl_reader *reader, const char *path)
 	return CLI_DONE;
 }
 
-static int check_trace(const char *path)
+static int check_trace(const struct study *study, struct study_trace *trace)
 {
+	const char *path = trace->path;
 	struct lpl_exactness exactness;
 	struct lpl_reader *reader;
 	const char *reduction;
@@ -141,6 +144,9 @@ static int check_trace(const char *path)
 				      "be a file, not a pipe", path);
 	else
 		status = find_reference(reader, path);
+	if (!status)
+		status = cli_addresses_decide(&trace->addressing, study->addresses, path,
+					      lpl_reader_meta(reader));
 	lpl_reader_close(reader);
 	return status;
 }
@@ -186,7 +192,7 @@ static int check_traces(struct study *study)
 		if (!status && !name_trace(study, &study->trace[i]))
 			status = cli_complain(CLI_FAILED, "no memory");
 		if (!status)
-			status = check_trace(study->trace[i].path);
+			status = check_trace(study, &study->trace[i]);
 	}
 	return status;
 }

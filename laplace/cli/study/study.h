@@ -22,6 +22,7 @@
 
 #include <laplace/record.h>
 
+#include "cli/addresses.h"
 #include "cli/options.h"
 #include "cli/say.h"
 
@@ -65,6 +66,7 @@ extern const uint64_t study_table_k[STUDY_TABLE_KS];	/* those of the paper: 5, 2
 struct study_trace {
 	const char *path;
 	char *name;			/* in tables */
+	struct cli_addressing addressing;	/* on which pages */
 	bool damaged;			/* what can be read of it is studied */
 	bool gaps;			/* it tells of records missing in it */
 	uint64_t events;		/* references of the original */
@@ -84,6 +86,7 @@ struct study {
 	uint64_t factor;		/* of the reduced traces in figures 3 to 6 */
 	unsigned int sizes;		/* of memory, in figures 3 and 4 */
 	unsigned int jobs;
+	enum cli_addresses addresses;	/* that are wanted */
 	enum cli_when progress;
 	struct study_trace *trace;
 	size_t traces;

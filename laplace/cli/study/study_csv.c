@@ -22,15 +22,16 @@ enum file {
 static const struct {
 	const char *name, *heading;
 } about[FILES] = {
-	[TABLE1] = { "table1.csv", "trace,k,events,sad,olr,sd" },
+	[TABLE1] = { "table1.csv", "trace,k,events,sad,olr,sd,addresses" },
 	[TABLE2] = { "table2.csv", "trace,k,method,references,text_bytes,zstd_bytes,ratio,"
-		     "lpl_bytes,lpl_bytes_per_reference" },
-	[FIGURE2] = { "figure2.csv", "trace,k,sad,olr,sd" },
-	[CHOICE] = { "choice.csv", "trace,events,pages,method,k,references,factor,reached" },
+		     "lpl_bytes,lpl_bytes_per_reference,addresses" },
+	[FIGURE2] = { "figure2.csv", "trace,k,sad,olr,sd,addresses" },
+	[CHOICE] = { "choice.csv", "trace,events,pages,method,k,references,factor,reached,"
+		     "addresses" },
 	[FIGURE3] = { "figure3.csv", "trace,size,faults,sad_faults,sad_error,olr_faults,"
-		      "olr_error,sd_faults,sd_error" },
+		      "olr_error,sd_faults,sd_error,addresses" },
 	[FIGURE4] = { "figure4.csv", "trace,fifo,size,faults,sad_faults,sad_error,olr_faults,"
-		      "olr_error,sd_faults,sd_error" },
+		      "olr_error,sd_faults,sd_error,addresses" },
 	[FIGURE5] = { "figure5.csv", "method,ratio,samples,median,maximum" },
 	[FIGURE6] = { "figure6.csv", "method,ratio,samples,median,maximum" },
 };
@@ -157,11 +158,12 @@ static void put_name(FILE *file, const char *name)
 	fputc('"', file);
 }
 
-static void put_factors(FILE *file, uint64_t events, const struct study_point *point)
+static void put_factors(FILE *file, const struct study_trace *trace,
+			const struct study_point *point)
 {
 	for (int i = 0; i < STUDY_METHODS; i++)
-		fprintf(file, ",%.4f", study_factor(events, point->kept[i]));
-	fputc('\n', file);
+		fprintf(file, ",%.4f", study_factor(trace->events, point->kept[i]));
+	fprintf(file, ",%s\n", trace->addressing.name);
 }
 
 static void put_points(struct study_csv *csv, const struct study_trace *trace)
@@ -173,13 +175,13 @@ static void put_points(struct study_csv *csv, const struct study_trace *trace)
 
 		put_name(figure, trace->name);
 		fprintf(figure, ",%" PRIu64, point->k);
-		put_factors(figure, trace->events, point);
+		put_factors(figure, trace, point);
 		for (size_t j = 0; j < STUDY_TABLE_KS; j++) {
 			if (point->k != study_table_k[j])
 				continue;
 			put_name(table, trace->name);
 			fprintf(table, ",%" PRIu64 ",%" PRIu64, point->k, trace->events);
-			put_factors(table, trace->events, point);
+			put_factors(table, trace, point);
 		}
 	}
 }
@@ -191,10 +193,10 @@ static void put_sizes(FILE *file, const struct study_trace *trace)
 
 		put_name(file, trace->name);
 		fprintf(file, ",%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.4f,%" PRIu64
-			",%.4f\n", size->k, study_method_name[size->method], size->references,
+			",%.4f,%s\n", size->k, study_method_name[size->method], size->references,
 			size->text_bytes, size->zstd_bytes,
 			study_factor(size->text_bytes, size->zstd_bytes), size->lpl_bytes,
-			study_factor(size->lpl_bytes, size->references));
+			study_factor(size->lpl_bytes, size->references), trace->addressing.name);
 	}
 }
 
@@ -204,9 +206,10 @@ static void put_choices(FILE *file, const struct study_trace *trace)
 		const struct study_choice *choice = &trace->choice[i];
 
 		put_name(file, trace->name);
-		fprintf(file, ",%" PRIu64 ",%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 ",%.4f,%s\n",
+		fprintf(file, ",%" PRIu64 ",%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 ",%.4f,%s,%s\n",
 			trace->events, trace->pages, study_method_name[i], choice->k, choice->kept,
-			study_factor(trace->events, choice->kept), choice->reached ? "yes" : "no");
+			study_factor(trace->events, choice->kept), choice->reached ? "yes" : "no",
+			trace->addressing.name);
 	}
 }
 
@@ -222,7 +225,7 @@ static void put_rows(FILE *file, const struct study_trace *trace, enum study_pol
 		for (int j = 0; j < STUDY_METHODS; j++)
 			fprintf(file, ",%" PRIu64 ",%.4f", row->reduced[j],
 				study_error(row, (enum study_method)j));
-		fputc('\n', file);
+		fprintf(file, ",%s\n", trace->addressing.name);
 	}
 }
 

@@ -109,8 +109,8 @@ static json_t *trace_json(const struct study_trace *trace)
 	char name[1024];
 
 	lpl_text_escape(name, sizeof(name), trace->name, strlen(trace->name));
-	return json_pack("{s:s, s:I, s:I, s:b, s:o, s:o, s:o, s:o, s:I, s:o}",
-			 "trace", name, "events", (json_int_t)trace->events,
+	return json_pack("{s:s, s:s, s:I, s:I, s:b, s:o, s:o, s:o, s:o, s:I, s:o}",
+			 "trace", name, "addresses", trace->addressing.name, "events", (json_int_t)trace->events,
 			 "pages", (json_int_t)trace->pages, "damaged", trace->damaged,
 			 "factors", points_json(trace), "compression", sizes_json(trace),
 			 "choice", choices_json(trace),

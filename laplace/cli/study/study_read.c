@@ -185,6 +185,7 @@ static int read_through(const struct study *study, struct study_trace *trace, co
 	cli_progress_start(&progress, study->progress);
 	pass = (struct cli_pass){ .reader = reader, .path = trace->path, .label = label,
 				  .sink = &pipeline->in.sink, .progress = &progress,
+				  .addressing = &trace->addressing,
 				  /* the first reading complains */
 				  .trouble = trace->damaged || trace->gaps ? &told : NULL };
 	status = cli_pass_run(&pass);
@@ -211,7 +212,8 @@ int study_read(const struct study *study, struct study_trace *trace, const char 
 	if (!status) {
 		lpl_reader_jobs(reader, study->jobs);
 		if (open_pipeline(&pipeline, sad2,
-				  lpl_meta_get(lpl_reader_meta(reader), LPL_META_REDUCTION),
+				  cli_addresses_reduction(&trace->addressing,
+							  lpl_reader_meta(reader)),
 				  &tee.sink, &report))
 			status = cli_report(&report);
 		else

@@ -29,8 +29,8 @@ static void print_factor(double factor)
 
 static void print_table1(const struct study *study)
 {
-	printf("Reduction factors (table 1)\n%-*s %6s %12s %8s %10s %10s %10s\n", NAME_WIDTH,
-	       "trace", "K", "events", "pages", "SAD", "OLR", "SD");
+	printf("Reduction factors (table 1)\n%-*s %6s %12s %8s %10s %10s %10s  %s\n",
+	       NAME_WIDTH, "trace", "K", "events", "pages", "SAD", "OLR", "SD", "addresses");
 	for (size_t i = 0; i < study->traces; i++) {
 		const struct study_trace *trace = &study->trace[i];
 
@@ -44,7 +44,7 @@ static void print_table1(const struct study *study)
 			       trace->pages);
 			for (int k = 0; k < STUDY_METHODS; k++)
 				print_factor(study_factor(trace->events, point->kept[k]));
-			putchar('\n');
+			printf("  %s\n", trace->addressing.name);
 		}
 	}
 }

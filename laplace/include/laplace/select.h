@@ -66,6 +66,12 @@ struct lpl_moment {
  */
 uint64_t lpl_cycles_a_second(const struct lpl_meta *meta);
 
+/* What pages the references that are passed tell of. */
+enum lpl_addresses {
+	LPL_ADDRESSES_KEPT,		/* those they came with */
+	LPL_ADDRESSES_CANONICAL
+};
+
 /* All of what is given has to hold for a reference; where nothing is, all do. */
 struct lpl_choice_options {
 	/*
@@ -84,7 +90,7 @@ struct lpl_choice_options {
 	 */
 	uint64_t address, address_end;
 	uint64_t page_size;	/* of those, in bytes; 0: 4096 */
-	const char *kinds, *file;	/* of a canonical trace, as lpl_kinds_open() has them */
+	const char *kinds, *file;	/* of canonical pages, as lpl_kinds_open() has them */
 	/* From the one moment, once it came, up to the other, which is not included. */
 	struct lpl_moment from, to;
 	uint64_t cycles_a_second;	/* of the guest's time, for moments that need it; see above */
@@ -102,6 +108,7 @@ struct lpl_choice_options {
 		LPL_NUMBERS_BY_EVENTS
 	} numbering;
 	bool children;	/* of `process`: and of all that were made by such ones since */
+	enum lpl_addresses addresses;	/* of what is passed: see below */
 };
 #define LPL_CHOOSE_USER		1U
 #define LPL_CHOOSE_KERNEL	2U
@@ -135,6 +142,15 @@ enum lpl_error lpl_choice_set(struct lpl_choice_options *options, const char *na
  */
 enum lpl_error lpl_choice_say(char spec[LPL_CHOICE_SIZE], const struct lpl_choice_options *options,
 			      struct lpl_report *report);
+/*
+ * What is passed: references as they come, or the same ones on canonical pages (merge.h), which the
+ * choice makes of them by a merge of its own: the space is 0, the address the canonical page's
+ * number << LPL_PAGE_SHIFT, with the offset in the page that it had, and fences but KTR_EXEC are
+ * left out, as in a stream of lpl_merge_canonical_open(), whose pages it has.  What is chosen is
+ * chosen by what came: by the task, the mode and the address that a reference had; `kinds` and
+ * `file` by the canonical page.  All that was made before `from` has to be read for it.
+ * lpl_addressing_of() says whether that is right for a trace.
+ */
 /* Is any reference left out by it?  By anything but who made it? */
 bool lpl_choice_chooses(const struct lpl_choice_options *options);
 bool lpl_choice_beyond_tasks(const struct lpl_choice_options *options);
@@ -176,6 +192,28 @@ uint64_t lpl_choice_before(const struct lpl_choice *choice, uint64_t number);
 /* Tasks that were chosen by name or number so far, children not counted. */
 uint64_t lpl_choice_tasks(const struct lpl_choice *choice);
 void lpl_choice_close(struct lpl_choice *choice);		/* NULL is fine */
+
+/* ---- which addresses a trace has ---- */
+
+/*
+ * A trace tells of virtual pages, of which several may be one: a page that two address spaces
+ * share is two.  Can it be read on canonical pages, and what is that worth?
+ */
+struct lpl_addressing {
+	bool canonical;		/* its pages are canonical already: there is nothing to be done */
+	bool maps;		/* its events say what is mapped: else pages cannot be known */
+	bool can;		/* LPL_ADDRESSES_CANONICAL works on it */
+	bool exact;		/* and what it is exact for, that is exact on canonical pages, too */
+	char why[160];		/* if not: "is reduced without fences (sad:64), ..." */
+};
+/*
+ * Of the trace at PATH, as lpl_reader_open() has it; `meta` is its header.  A file is looked
+ * through for its first event of a mapping, as far as that, in chunks that have events.  Of a
+ * pipe, which is left alone, and of what cannot be opened once more, only the header is known: that
+ * it was recorded (LPL_META_MACHINE) stands for `maps`.
+ */
+void lpl_addressing_of(struct lpl_addressing *addressing, const char *path,
+		       const struct lpl_meta *meta);
 
 /* ---- in columns ---- */
 

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "canonical.h"
+
 #define BATCH 1024
 
 struct canonical {
@@ -18,6 +20,47 @@ struct canonical {
 	size_t count;
 	struct lpl_ref batch[BATCH];
 };
+
+/* ---- what a stream of canonical pages has ---- */
+
+void lpl_canonical_page(struct lpl_event *event, const struct lpl_merge_page *page)
+{
+	*event = (struct lpl_event){
+		.tag = LPL_EVENT_PAGE,
+		.arg = {
+			[LPL_EVENT_PAGE_NUMBER] = page->page,
+			[LPL_EVENT_PAGE_KIND] = page->kind,
+			[LPL_EVENT_PAGE_DEVICE] = page->device,
+			[LPL_EVENT_PAGE_INODE] = page->inode,
+			[LPL_EVENT_PAGE_OFFSET] = page->offset,
+			[LPL_EVENT_PAGE_GENERATION] = page->generation,
+			[LPL_EVENT_PAGE_SPACE] = page->space,
+			[LPL_EVENT_PAGE_VIRTUAL_PAGE] = page->virtual_page
+		},
+		.text_length = page->name_length
+	};
+	if (page->name_length > 0)
+		memcpy(event->text, page->name, page->name_length);
+}
+
+void lpl_canonical_page_at(struct lpl_event *event, const struct lpl_ref *ref, uint32_t tid,
+			   uint32_t tgid)
+{
+	event->ref = ref->ref - ((ref->flags & LPL_SYNTHETIC) == 0);
+	event->instr = ref->instr;
+	event->cycle = ref->cycle;
+	event->tid = tid;
+	event->tgid = tgid;
+}
+
+bool lpl_canonical_passes(const struct lpl_event *event)
+{
+	/* an exec tells what a task is from now on; here there is one space only */
+	return (!lpl_event_is_fence(event->tag) || event->tag == KTR_EXEC) &&
+	       event->tag != LPL_EVENT_SPACE_STATE;
+}
+
+/* ---- the output ---- */
 
 static int send(struct canonical *canonical, struct lpl_report *report)
 {
@@ -36,39 +79,19 @@ static int canonical_page(struct lpl_merge_output *output, const struct lpl_merg
 
 	(void)report;
 	canonical->page_pending = true;
-	canonical->page = (struct lpl_event){
-		.tag = LPL_EVENT_PAGE,
-		.arg = {
-			[LPL_EVENT_PAGE_NUMBER] = page->page,
-			[LPL_EVENT_PAGE_KIND] = page->kind,
-			[LPL_EVENT_PAGE_DEVICE] = page->device,
-			[LPL_EVENT_PAGE_INODE] = page->inode,
-			[LPL_EVENT_PAGE_OFFSET] = page->offset,
-			[LPL_EVENT_PAGE_GENERATION] = page->generation,
-			[LPL_EVENT_PAGE_SPACE] = page->space,
-			[LPL_EVENT_PAGE_VIRTUAL_PAGE] = page->virtual_page
-		},
-		.text_length = page->name_length
-	};
-	if (page->name_length > 0)
-		memcpy(canonical->page.text, page->name, page->name_length);
+	lpl_canonical_page(&canonical->page, page);
 	return LPL_OK;
 }
 
 static int tell_page(struct canonical *canonical, const struct lpl_merged *merged,
 		     struct lpl_report *report)
 {
-	const struct lpl_ref *ref = merged->ref;
 	int error = send(canonical, report);
 
 	canonical->page_pending = false;
 	if (error != LPL_OK)
 		return error;
-	canonical->page.ref = ref->ref - ((ref->flags & LPL_SYNTHETIC) == 0);
-	canonical->page.instr = ref->instr;
-	canonical->page.cycle = ref->cycle;
-	canonical->page.tid = merged->task->tid;
-	canonical->page.tgid = merged->task->tgid;
+	lpl_canonical_page_at(&canonical->page, merged->ref, merged->task->tid, merged->task->tgid);
 	return canonical->next->event(canonical->next, &canonical->page, report);
 }
 
@@ -97,9 +120,7 @@ static int canonical_event(struct lpl_merge_output *output, const struct lpl_eve
 	int error;
 
 	(void)task;
-	/* an exec tells what a task is from now on; here there is one space only */
-	if ((lpl_event_is_fence(event->tag) && event->tag != KTR_EXEC) ||
-	    event->tag == LPL_EVENT_SPACE_STATE)
+	if (!lpl_canonical_passes(event))
 		return LPL_OK;
 	error = send(canonical, report);
 	return error != LPL_OK ? error : canonical->next->event(canonical->next, event, report);

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Which addresses the references of a trace are given: --addresses, for those who count pages.
+ */
+#ifndef LAPLACE_CLI_ADDRESSES_H
+#define LAPLACE_CLI_ADDRESSES_H
+
+#include <argp.h>
+#include <stdbool.h>
+
+#include <laplace/reducer.h>
+#include <laplace/trace.h>
+
+/* --addresses=auto|virtual|canonical; input: enum cli_addresses * */
+enum cli_addresses {
+	CLI_ADDRESSES_AUTO,
+	CLI_ADDRESSES_VIRTUAL,
+	CLI_ADDRESSES_CANONICAL,
+	CLI_ADDRESSES_KEPT	/* no option: whatever the trace has */
+};
+extern const struct argp cli_addresses_argp;
+/* The same by its name; false: it is none. */
+bool cli_addresses_named(enum cli_addresses *addresses, const char *name);
+
+/* What was decided for a trace. */
+struct cli_addressing {
+	bool convert;			/* its virtual pages are made canonical as it is read */
+	const char *name;		/* "virtual" or "canonical": what the result counts */
+	char reduction[LPL_SPEC_SIZE];	/* of what is read then */
+};
+
+/*
+ * Canonical pages if they can be had and are exact, unless something else is wanted; why not, where
+ * one might expect them, is said.  Returns an exit status: canonical pages may be wanted in vain.
+ */
+int cli_addresses_decide(struct cli_addressing *addressing, enum cli_addresses wanted,
+			 const char *path, const struct lpl_meta *meta);
+
+/* The reduction of what is read, for lpl_simulator_open() and the like; NULL: not known. */
+const char *cli_addresses_reduction(const struct cli_addressing *addressing,
+				    const struct lpl_meta *meta);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A merge without an output for each reference: the canonical pages of many references at once,
+ * for whoever wants nothing else of them, fast.
+ */
+#ifndef LAPLACE_MERGE_PAGES_H
+#define LAPLACE_MERGE_PAGES_H
+
+#include <laplace/merge.h>
+
+/*
+ * The canonical pages of the next references of the stream, in pages[0] to pages[count - 1] at
+ * most; how many these are.  The last of them may be a new page: then the output's `page` was
+ * called, as just before that reference.  0: an error, which is reported, if `count` is not 0.
+ *
+ * Takes the place of the merge's sink for references (events go to that sink as ever), and gives
+ * them the same pages.  The output's `reference` is not called, and references are not counted
+ * by kind.  Not for a merge that keeps the books.
+ */
+size_t lpl_merge_pages(struct lpl_merge *merge, const struct lpl_ref *refs, size_t count,
+		       uint64_t *pages, struct lpl_report *report);
+
+#endif
