@@ -14,7 +14,7 @@ enum { KEY_ADDRESSES = 0x380 };
 
 static const struct argp_option option_table[] = {
 	{ "addresses", KEY_ADDRESSES, "KIND", 0,
-	  "What a page is: canonical, the same for all who share it, which takes kernel events in "
+	  "What a page is: canonical, the same for all that share it, which takes kernel events in "
 	  "TRACE; virtual, one for each address space; auto, canonical where that is exact (auto)",
 	  0 },
 	{ 0 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Which addresses the references of a trace are given: --addresses, for those who count pages.
+ * Which addresses the references of a trace are given: --addresses, for commands that count pages.
  */
 #ifndef LAPLACE_CLI_ADDRESSES_H
 #define LAPLACE_CLI_ADDRESSES_H

@@ -156,7 +156,7 @@ static bool tells_state(uint32_t tag)
 
 /* ---- the stream ---- */
 
-/* References come, of which a gap may stand in front.  Who makes them. */
+/* References come, and a gap may stand before them.  Returns the task that makes them. */
 static struct lpl_merge_task *begin_refs(struct lpl_merge *merge, size_t count)
 {
 	merge->gap |= merge->tasks.in_state;

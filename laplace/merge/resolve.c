@@ -273,7 +273,7 @@ struct translation *lpl_merge_translate(struct lpl_merge *merge, const struct lp
 size_t lpl_merge_translate_cached(const struct lpl_merge *merge, const struct lpl_ref *refs,
 				  size_t count, uint64_t *pages)
 {
-	/* here, so that nobody has to look whether `pages` overwrote them */
+	/* in locals, which stores into `pages` cannot change */
 	const struct space *const space = merge->last_space;
 	const uint64_t number = space != NULL ? space->number : UINT64_MAX;
 	const uint64_t space_asid = space != NULL ? space->asid : UINT64_MAX;

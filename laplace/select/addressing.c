@@ -9,7 +9,7 @@
 
 #include "base/digits.h"
 
-/* Does an event say what virtual pages are?  An exec says who runs, too; that alone is not enough. */
+/* Does an event say what virtual pages are?  An exec alone only says what runs. */
 static bool maps(const struct lpl_event *event)
 {
 	return (lpl_event_is_fence(event->tag) && event->tag != KTR_EXEC) ||
@@ -63,7 +63,7 @@ static bool has_mappings(const char *path, const struct lpl_meta *meta)
 	return found;
 }
 
-/* Of pages that are larger than mappings nobody knows what is in them. */
+/* Pages larger than those that are mapped are several canonical ones. */
 static bool has_large_pages(const struct lpl_meta *meta)
 {
 	const char *text = lpl_meta_get(meta, LPL_META_PAGE_SIZE);

@@ -40,7 +40,7 @@ static void merge(const struct stream *in, struct stream *out)
 	lpl_merge_canonical_close(output);
 }
 
-/* Is the page of a kind that is wanted, as the merged stream tells it? */
+/* Is the page of a kind that is wanted, as the merged stream has it? */
 static bool is_of_kind(const struct stream *merged, size_t before, uint64_t page, const char *wanted)
 {
 	for (size_t i = 0; i < before; i++) {

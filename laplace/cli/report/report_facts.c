@@ -67,7 +67,7 @@ char *report_place_text(const struct surveyed_trace *trace,
 	return buf;
 }
 
-/* An exec alone says who runs, and not what is mapped. */
+/* An exec alone says what runs, and not what is mapped. */
 const char *report_addresses(const struct surveyed_trace *trace)
 {
 	const struct lpl_event_kind *kind = lpl_event_kinds();

@@ -66,7 +66,7 @@ struct lpl_moment {
  */
 uint64_t lpl_cycles_a_second(const struct lpl_meta *meta);
 
-/* What pages the references that are passed tell of. */
+/* Which pages the references have that are passed. */
 enum lpl_addresses {
 	LPL_ADDRESSES_KEPT,		/* those they came with */
 	LPL_ADDRESSES_CANONICAL
@@ -146,7 +146,7 @@ enum lpl_error lpl_choice_say(char spec[LPL_CHOICE_SIZE], const struct lpl_choic
  * What is passed: references as they come, or the same ones on canonical pages (merge.h), which the
  * choice makes of them by a merge of its own: the space is 0, the address the canonical page's
  * number << LPL_PAGE_SHIFT, with the offset in the page that it had, and fences but KTR_EXEC are
- * left out, as in a stream of lpl_merge_canonical_open(), whose pages it has.  What is chosen is
+ * left out: the pages and the events of lpl_merge_canonical_open().  What is chosen is
  * chosen by what came: by the task, the mode and the address that a reference had; `kinds` and
  * `file` by the canonical page.  All that was made before `from` has to be read for it.
  * lpl_addressing_of() says whether that is right for a trace.
@@ -196,7 +196,7 @@ void lpl_choice_close(struct lpl_choice *choice);		/* NULL is fine */
 /* ---- which addresses a trace has ---- */
 
 /*
- * A trace tells of virtual pages, of which several may be one: a page that two address spaces
+ * A trace has virtual pages, of which several may be one: a page that two address spaces
  * share is two.  Can it be read on canonical pages, and what is that worth?
  */
 struct lpl_addressing {
