@@ -119,23 +119,25 @@ static int read_lines(struct symbols *symbols, FILE *file, const char *path)
 
 int symbols_read(struct symbols **symbols, const char *path)
 {
+	struct symbols *made = calloc(1, sizeof(*made));
 	FILE *file = fopen(path, "re");
 	int status;
 
 	*symbols = NULL;
-	if (!file)
-		return cli_complain(CLI_FAILED, "%s: %s", path, strerror(errno));
-	*symbols = calloc(1, sizeof(**symbols));
-	status = *symbols ? read_lines(*symbols, file, path) :
-			    cli_complain(CLI_FAILED, "%s: no memory for its symbols", path);
-	fclose(file);
-	if (!status) {
-		qsort((*symbols)->symbol, (*symbols)->count, sizeof(struct symbol), by_address);
+	if (!made)
+		status = cli_complain(CLI_FAILED, "%s: no memory for its symbols", path);
+	else
+		status = file ? read_lines(made, file, path) :
+				cli_complain(CLI_FAILED, "%s: %s", path, strerror(errno));
+	if (file)
+		fclose(file);
+	if (status) {
+		symbols_free(made);
 		return status;
 	}
-	symbols_free(*symbols);
-	*symbols = NULL;
-	return status;
+	qsort(made->symbol, made->count, sizeof(*made->symbol), by_address);
+	*symbols = made;
+	return CLI_DONE;
 }
 
 static bool same_module(const struct symbol *a, const struct symbol *b)
