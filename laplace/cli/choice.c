@@ -30,8 +30,9 @@ static const struct argp_option option_table[] = {
 	  "page-table, unresolved", 2 },
 	{ "file", KEY_FILE, "PATH", 0, "To pages of this file, of a canonical trace", 2 },
 	{ "from", KEY_FROM, "MOMENT", 0,
-	  "Made from this moment on: references:N, instructions:N, cycles:N, seconds:S, mark:TEXT, "
-	  "exec:NAME", 2 },
+	  "Made from this moment on: seconds:S since the recording began, uptime:S since the machine "
+	  "was switched on, mark:TEXT, exec:NAME; references:N, instructions:N, cycles:N, as cat "
+	  "prints them", 2 },
 	{ "until", KEY_UNTIL, "MOMENT", 0,
 	  "Made before this moment; --to means the same, unless it names a format", 2 },
 	{ "to", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 2 },

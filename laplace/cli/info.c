@@ -35,6 +35,8 @@ struct info {
 	uint64_t before;		/* their number; 0: not told */
 	bool types_before;		/* were they counted by type? */
 	const struct lpl_counts *tally;
+	double second;			/* in cycles; 0: not told */
+	uint64_t origin;		/* the cycle at which the recording began */
 	uint64_t bytes, chunks;
 	uint64_t segments;		/* 0: it is one file */
 	struct accounts accounts;
@@ -158,8 +160,15 @@ static void print_references(const struct info *info)
 		       info->totals.tracer_refs);
 }
 
-static void print_clocks(const struct lpl_counts *tally)
+/* A clock in seconds, since `origin`. */
+static double seconds(const struct info *info, const struct lpl_ref *ref, uint64_t origin)
 {
+	return (double)(ref->cycle - origin) / info->second;
+}
+
+static void print_clocks(const struct info *info)
+{
+	const struct lpl_counts *tally = info->tally;
 	const struct lpl_ref *first = &tally->first, *last = &tally->last;
 
 	if (!tally->all_refs)
@@ -169,6 +178,12 @@ static void print_clocks(const struct lpl_counts *tally)
 	printf("  %-14s %20" PRIu64 " %20" PRIu64 "\n", "instruction",
 	       first->instr, last->instr);
 	printf("  %-14s %20" PRIu64 " %20" PRIu64 "\n", "cycle", first->cycle, last->cycle);
+	if (info->second <= 0)
+		return;
+	printf("  %-14s %20.6f %20.6f   since the recording began\n", "seconds",
+	       seconds(info, first, info->origin), seconds(info, last, info->origin));
+	printf("  %-14s %20.6f %20.6f   since the machine was switched on\n", "uptime",
+	       seconds(info, first, 0), seconds(info, last, 0));
 }
 
 /* More are told by --json alone. */
@@ -247,7 +262,7 @@ static void print_info(const struct info *info)
 	print_references(info);
 	printf("%-16s %" PRIu64 "\n", "events", info->tally->events.all);
 	lpl_event_counts_each(&info->tally->events, print_event_count, NULL);
-	print_clocks(info->tally);
+	print_clocks(info);
 	print_windows(info);
 	printf("%-16s %zu\n", "address spaces", info->tally->spaces);
 	print_size(info);
@@ -328,12 +343,22 @@ static json_t *references_json(const struct info *info)
 	return object;
 }
 
-static json_t *clocks_json(const struct lpl_counts *tally)
+static json_t *clocks_json(const struct info *info)
 {
-	return json_pack("{s:[o,o], s:[o,o], s:[o,o]}",
+	const struct lpl_counts *tally = info->tally;
+	const struct lpl_ref *first = &tally->first, *last = &tally->last;
+	json_t *clocks = json_pack("{s:[o,o], s:[o,o], s:[o,o]}",
 			 "reference", number(tally->first.ref), number(tally->last.ref),
 			 "instruction", number(tally->first.instr), number(tally->last.instr),
 			 "cycle", number(tally->first.cycle), number(tally->last.cycle));
+
+	if (info->second > 0)
+		json_object_update_new(clocks, json_pack(
+			"{s:[f,f], s:[f,f]}",
+			"seconds", seconds(info, first, info->origin),
+			seconds(info, last, info->origin),
+			"uptime", seconds(info, first, 0), seconds(info, last, 0)));
+	return clocks;
 }
 
 static json_t *packing_json(const struct lpl_packing *packing)
@@ -396,7 +421,7 @@ static json_t *info_json(const struct info *info)
 	json_object_set_new(object, "events", number(tally->events.all));
 	json_object_set_new(object, "events_by_name", events);
 	if (tally->all_refs)
-		json_object_set_new(object, "clocks", clocks_json(tally));
+		json_object_set_new(object, "clocks", clocks_json(info));
 	json_object_set_new(object, "windows", windows_json(tally));
 	json_object_set_new(object, "spaces", number(tally->spaces));
 	json_object_set_new(object, "missing",
@@ -460,6 +485,7 @@ int cmd_info(int argc, char **argv)
 	struct cli_pass pass;
 	struct lpl_reader *reader;
 	struct lpl_counts tally;
+	struct lpl_span span;
 	struct info info;
 	char chosen[LPL_CHOICE_SIZE];
 	int status;
@@ -495,6 +521,8 @@ int cmd_info(int argc, char **argv)
 		};
 		if (cli_pass_totals(&pass, &info.totals))
 			info.before = cli_refs_before(&info.totals);
+		info.second = (double)lpl_cycles_a_second(info.meta);
+		info.origin = lpl_reader_span(reader, &span) ? span.first_cycle : 0;
 		(void)lpl_reader_packing(reader, &info.packing);
 		for (int i = 0; i < LPL_TYPES; i++)
 			info.types_before |= info.totals.refs[i] != 0;

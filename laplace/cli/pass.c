@@ -241,6 +241,43 @@ static bool is_nobody(const struct cli_pass *pass)
 	return true;
 }
 
+/* "seconds 0 to 3.5 (uptime 8.6 to 12.1), cycles 86 to 121, ..." of a trace, as moments name them. */
+static void span_text(char *text, size_t size, const struct cli_pass *pass)
+{
+	const double second = (double)lpl_cycles_a_second(lpl_reader_meta(pass->reader));
+	struct lpl_span span;
+	int length = 0;
+
+	if (!lpl_reader_span(pass->reader, &span)) {
+		snprintf(text, size, "no record");
+		return;
+	}
+	if (second > 0)
+		length = snprintf(text, size, "seconds 0 to %.6f (uptime %.6f to %.6f), ",
+				  (double)(span.last_cycle - span.first_cycle) / second,
+				  (double)span.first_cycle / second, (double)span.last_cycle / second);
+	snprintf(text + length, size - (size_t)length, "cycles %" PRIu64 " to %" PRIu64
+		 ", instructions %" PRIu64 " to %" PRIu64 ", references %" PRIu64 " to %" PRIu64,
+		 span.first_cycle, span.last_cycle, span.first_instr, span.last_instr,
+		 span.first_ref, span.last_ref);
+}
+
+/* Nothing is no failure, but seldom what was wanted. */
+static void warn_if_nothing(const struct cli_pass *pass)
+{
+	const struct lpl_choice_options *choice = pass->choice;
+	char text[320];
+
+	if (pass->chosen)
+		return;
+	if (!choice->from.kind && !choice->to.kind) {
+		cli_complain(0, "warning: %s: no reference of it is chosen", pass->path);
+		return;
+	}
+	span_text(text, sizeof(text), pass);
+	cli_complain(0, "warning: %s: no reference of it is chosen; it has %s", pass->path, text);
+}
+
 static int run(struct cli_pass *pass)
 {
 	struct lpl_report read_report = { 0 }, sink_report = { 0 };
@@ -330,6 +367,8 @@ static int run_chosen(struct cli_pass *pass)
 	lpl_reader_ask(pass->reader, need_of, pass);
 	status = run(pass);
 	pass->chosen = lpl_choice_passed(pass->chooser);
+	if (status == CLI_DONE || status == CLI_DAMAGED)
+		warn_if_nothing(pass);
 	lpl_choice_close(pass->chooser);
 	pass->chooser = NULL;
 	return status;

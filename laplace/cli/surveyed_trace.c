@@ -111,6 +111,18 @@ static bool sort(struct surveyed_trace *trace)
 
 /* ---- reading ---- */
 
+/* Times count from where the trace begins, whatever is chosen of it. */
+static void begin_survey(struct cli_pass *pass, void *context)
+{
+	struct lpl_survey *survey = context;
+	struct lpl_span span;
+
+	if (!survey->time->begun && lpl_reader_span(pass->reader, &span))
+		lpl_survey_begin(survey, (struct lpl_survey_clocks){
+			.ref = span.first_ref, .instr = span.first_instr, .cycle = span.first_cycle
+		});
+}
+
 static int fill_survey(struct surveyed_trace *trace, const struct surveyed_trace_options *options)
 {
 	struct lpl_report report = { 0 };
@@ -124,7 +136,8 @@ static int fill_survey(struct surveyed_trace *trace, const struct surveyed_trace
 	cli_progress_start(&progress, options->progress);
 	pass = (struct cli_pass){ .reader = trace->reader, .path = trace->path,
 				  .sink = lpl_survey_sink(trace->survey), .progress = &progress,
-				  .choice = &options->choice, .past_damage = true };
+				  .choice = &options->choice, .past_damage = true,
+				  .before_block = begin_survey, .context = trace->survey };
 	status = cli_pass_run(&pass);
 	trace->references_made = cli_pass_totals(&pass, &totals) ? cli_refs_before(&totals) : 0;
 	return status;

@@ -163,6 +163,12 @@ void lpl_reader_ask(struct lpl_reader *reader,
 	reader->source.need_context = context;
 }
 
+bool lpl_reader_span(const struct lpl_reader *reader, struct lpl_span *span)
+{
+	*span = reader->source.span;
+	return reader->source.has_span;
+}
+
 const char *lpl_packing_part(unsigned int part)
 {
 	static const char *const names[LPL_PACKING_PARTS] = {

@@ -192,15 +192,32 @@ static enum lpl_error read_header(struct lpl_source *source, struct lpl_loaded_c
 	return fault ? lpl_chunk_damaged(chunk, source->sequence, fault) : LPL_OK;
 }
 
-static enum lpl_need ask(const struct lpl_source *source, const struct lpl_loaded_chunk *chunk)
+static void widen_span(struct lpl_source *source, const struct lpl_chunk *facts)
+{
+	struct lpl_span *span = &source->span;
+
+	if (!source->has_span) {
+		span->first_ref = facts->first_ref;
+		span->first_instr = facts->first_instr;
+		span->first_cycle = facts->first_cycle;
+	}
+	source->has_span = true;
+	span->last_ref = facts->last_ref;
+	span->last_instr = facts->last_instr;
+	span->last_cycle = facts->last_cycle;
+}
+
+/* How much of the chunk is needed; its header is taken note of. */
+static enum lpl_need ask(struct lpl_source *source, const struct lpl_loaded_chunk *chunk)
 {
 	const uint32_t kind = chunk->header.kind;
 	struct lpl_chunk facts;
 
-	if (!source->need || kind == LPL_CHUNK_STATE || !lpl_chunk_has_records(kind))
+	if (kind == LPL_CHUNK_STATE || !lpl_chunk_has_records(kind))
 		return LPL_NEED_ALL;
 	facts = lpl_loaded_chunk_facts(chunk);
-	return source->need(source->need_context, &facts);
+	widen_span(source, &facts);
+	return source->need ? source->need(source->need_context, &facts) : LPL_NEED_ALL;
 }
 
 /* Leave the payload where it is; false: the file cannot do that, or has not all of it. */

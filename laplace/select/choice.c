@@ -46,6 +46,10 @@ struct lpl_choice {
 	unsigned int modes, types;
 	uint64_t address, address_last, page_size;
 	struct lpl_moment from, to;	/* times are cycles here; their texts are ours */
+	/* of times since the beginning, how many cycles; the moments are known when it is: */
+	uint64_t cycles_to_from, cycles_to_end;
+	bool has_origin;		/* the first record has come */
+	bool in_state;			/* what there was before it is told (LPL_EVENT_STATE) */
 	bool begun, over;		/* as far as events tell */
 	struct tasks tasks;
 	struct lpl_map spaces;	/* that a duplication told of: whose task is made then is a child */
@@ -142,6 +146,35 @@ static bool follow_spaces(struct lpl_choice *choice, const struct lpl_event *eve
 
 /* ---- when ---- */
 
+static void settle(struct lpl_moment *moment, uint64_t origin, uint64_t cycles)
+{
+	if (moment->kind == LPL_MOMENT_TIME &&
+	    __builtin_add_overflow(origin, cycles, &moment->number))
+		moment->number = UINT64_MAX;
+}
+
+/* Seconds count from the first record on, which this may be one of. */
+static void take_origin(struct lpl_choice *choice, uint64_t cycle)
+{
+	if (choice->has_origin)
+		return;
+	choice->has_origin = true;
+	settle(&choice->from, cycle, choice->cycles_to_from);
+	settle(&choice->to, cycle, choice->cycles_to_end);
+}
+
+/* Is the event one that tells what there was before the first record? */
+static bool is_of_state(struct lpl_choice *choice, const struct lpl_event *event)
+{
+	const bool was_in_state = choice->in_state;
+
+	if (event->tag == LPL_EVENT_STATE)
+		choice->in_state = event->arg[LPL_EVENT_STATE_BEGINS] != 0;
+	else if (event->tag == LPL_EVENT_GAP)
+		choice->in_state = false;
+	return was_in_state || choice->in_state;
+}
+
 /* Has the moment come, as far as a clock tells? */
 static bool has_come(const struct lpl_moment *moment, uint64_t ref, uint64_t instr, uint64_t cycle)
 {
@@ -152,6 +185,7 @@ static bool has_come(const struct lpl_moment *moment, uint64_t ref, uint64_t ins
 		return instr >= moment->number;
 	case LPL_MOMENT_CYCLE:
 	case LPL_MOMENT_TIME:
+	case LPL_MOMENT_UPTIME:
 		return cycle >= moment->number;
 	default:
 		return false;
@@ -177,15 +211,18 @@ static bool is_told(const struct lpl_moment *moment, const struct lpl_event *eve
 
 static void follow_time(struct lpl_choice *choice, const struct lpl_event *event)
 {
+	if (!is_of_state(choice, event))
+		take_origin(choice, event->cycle);
 	choice->begun |= has_come(&choice->from, event->ref, event->instr, event->cycle);
 	choice->over |= choice->begun && is_told(&choice->to, event);
 	choice->begun |= is_told(&choice->from, event);
 }
 
-enum lpl_need lpl_choice_need(const struct lpl_choice *choice, const struct lpl_chunk *chunk)
+enum lpl_need lpl_choice_need(struct lpl_choice *choice, const struct lpl_chunk *chunk)
 {
 	const struct lpl_moment *from = &choice->from, *to = &choice->to;
 
+	take_origin(choice, chunk->first_cycle);
 	/* what was written before has parted pages that were shared */
 	if (choice->pages && !has_come(to, chunk->first_ref, chunk->first_instr,
 				       chunk->first_cycle))
@@ -283,6 +320,8 @@ static int pass(struct lpl_choice *choice, const struct lpl_ref *refs, const uin
 	size_t used = 0;
 	int error = LPL_OK;
 
+	if (count > 0)
+		take_origin(choice, refs[0].cycle);
 	for (size_t i = 0; is_on(choice) && i < count && error == LPL_OK; i++) {
 		if (!is_chosen(choice, &refs[i]) ||
 		    (pages && choice->kinds && !lpl_kinds_want(choice->kinds, pages[i])))
@@ -392,17 +431,26 @@ static int take_finish(struct lpl_sink *sink, struct lpl_report *report)
 
 /* ---- opening and closing ---- */
 
-/* A copy, with a time as a cycle; false: no memory. */
+static bool is_of_time(const struct lpl_moment *moment)
+{
+	return moment->kind == LPL_MOMENT_TIME || moment->kind == LPL_MOMENT_UPTIME;
+}
+
+/*
+ * A copy, with a time as a cycle; one since the beginning as `since`, and as a cycle that never
+ * comes as long as the beginning is not known.  false: no memory.
+ */
 static bool copy_moment(struct lpl_moment *copy, const struct lpl_moment *moment,
-			uint64_t cycles_a_second)
+			uint64_t cycles_a_second, uint64_t *since)
 {
 	*copy = *moment;
 	copy->text = moment->text != NULL ? strdup(moment->text) : NULL;
-	if (moment->kind == LPL_MOMENT_TIME) {
+	if (is_of_time(moment)) {
 		const unsigned __int128 cycles =
 			(unsigned __int128)moment->number * cycles_a_second / 1000000;
 
-		copy->number = cycles < UINT64_MAX ? (uint64_t)cycles : UINT64_MAX;
+		*since = cycles < UINT64_MAX ? (uint64_t)cycles : UINT64_MAX;
+		copy->number = moment->kind == LPL_MOMENT_TIME ? UINT64_MAX : *since;
 	}
 	return moment->text == NULL || copy->text != NULL;
 }
@@ -439,8 +487,7 @@ enum lpl_error lpl_choice_open(struct lpl_choice **choice,
 	if (options->numbering == LPL_NUMBERS_BY_EVENTS && lpl_choice_beyond_tasks(options))
 		return lpl_fail(report, LPL_ERR_USAGE, "events do not tell how many references of a "
 				"mode, a type or a range there are");
-	if (options->cycles_a_second == 0 && (options->from.kind == LPL_MOMENT_TIME ||
-					      options->to.kind == LPL_MOMENT_TIME))
+	if (options->cycles_a_second == 0 && (is_of_time(&options->from) || is_of_time(&options->to)))
 		return lpl_fail(report, LPL_ERR_USAGE, "it is not known how many cycles a second of the "
 				"guest's has");
 	made = calloc(1, sizeof(*made));
@@ -460,8 +507,10 @@ enum lpl_error lpl_choice_open(struct lpl_choice **choice,
 	lpl_map_init(&made->spaces, 1);
 	lpl_map_init(&made->chosen, 1);
 	made->begun = options->from.kind == LPL_MOMENT_NONE;
-	if (!copy_moment(&made->from, &options->from, options->cycles_a_second) ||
-	    !copy_moment(&made->to, &options->to, options->cycles_a_second) ||
+	if (!copy_moment(&made->from, &options->from, options->cycles_a_second,
+			 &made->cycles_to_from) ||
+	    !copy_moment(&made->to, &options->to, options->cycles_a_second,
+			 &made->cycles_to_end) ||
 	    !want(&made->process, options->process) || !want(&made->task, options->task)) {
 		lpl_choice_close(made);
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory to choose references");

@@ -25,6 +25,7 @@ static const struct lpl_part moments[MOMENTS] = {
 	[LPL_MOMENT_INSTRUCTION - FIRST] = { "instructions", "N" },
 	[LPL_MOMENT_CYCLE - FIRST] = { "cycles", "N" },
 	[LPL_MOMENT_TIME - FIRST] = { "seconds", "S" },
+	[LPL_MOMENT_UPTIME - FIRST] = { "uptime", "S" },
 	[LPL_MOMENT_MARK - FIRST] = { "mark", "TEXT" }, [LPL_MOMENT_EXEC - FIRST] = { "exec", "NAME" }
 };
 
@@ -116,7 +117,8 @@ static enum lpl_error set_moment(struct lpl_moment *moment, const char *value,
 			return lpl_fail(report, LPL_ERR_USAGE, "'%.40s' are two moments", value);
 		*moment = (struct lpl_moment){ (enum lpl_moment_kind)(i + FIRST), values[i].number,
 					       values[i].text };
-		if (moment->kind == LPL_MOMENT_TIME && !scan_seconds(moment->text, &moment->number))
+		if ((moment->kind == LPL_MOMENT_TIME || moment->kind == LPL_MOMENT_UPTIME) &&
+		    !scan_seconds(moment->text, &moment->number))
 			return lpl_fail(report, LPL_ERR_USAGE, "'%.40s' is no number of seconds",
 					moment->text);
 	}

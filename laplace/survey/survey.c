@@ -106,6 +106,11 @@ static uint64_t moment_of(struct survey_time *time, struct lpl_survey_clocks clo
 	return clock > time->start ? clock - time->start : 0;
 }
 
+void lpl_survey_begin(struct lpl_survey *results, struct lpl_survey_clocks first)
+{
+	(void)moment_of(&((struct survey *)results)->time, first);
+}
+
 /* ---- the output ---- */
 
 static int on_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,

@@ -40,6 +40,7 @@ struct machine {
 	uint32_t runs;
 	uint64_t spaces;
 	uint64_t made, fitting;		/* references, all and the chosen ones, so far */
+	uint64_t before;		/* cycles from power-on to the first record */
 	bool begun, over;		/* by marks */
 	bool drops;			/* some of the references that were made do not come */
 };
@@ -58,7 +59,8 @@ static void tell(struct machine *m, uint32_t tag, const uint64_t arg[5], const c
 	memcpy(event.arg, arg, 5 * sizeof(*arg));
 	event.text_length = (uint32_t)strlen(text);
 	memcpy(event.text, text, event.text_length);
-	event.ref = event.instr = event.cycle = m->made;
+	event.ref = event.instr = m->made;
+	event.cycle = m->before + m->made;
 	stream_add_event(&m->all, &event);
 	event.ref = number(m);
 	stream_add_event(&m->chosen, &event);
@@ -161,15 +163,22 @@ static void schedule(struct machine *m, uint32_t tid, uint64_t state)
 
 static bool is_clock(const struct lpl_moment *moment)
 {
-	return moment->kind >= LPL_MOMENT_REFERENCE && moment->kind <= LPL_MOMENT_TIME;
+	return moment->kind >= LPL_MOMENT_REFERENCE && moment->kind <= LPL_MOMENT_UPTIME;
 }
 
-/* By the clocks, which are all the number of the reference; a second has four cycles. */
-static bool has_come(const struct lpl_moment *moment, uint64_t now)
+/*
+ * By the clocks: what is made so far counts references and instructions, and cycles, too, but those
+ * began before.  A second has four cycles; `seconds' begin with the first record, `uptime' with the
+ * machine.
+ */
+static bool has_come(const struct machine *m, const struct lpl_moment *moment)
 {
-	return is_clock(moment) &&
-	       now >= (moment->kind == LPL_MOMENT_TIME ? moment->number * 4 / 1000000 :
-							 moment->number);
+	const bool timed = moment->kind == LPL_MOMENT_TIME || moment->kind == LPL_MOMENT_UPTIME;
+	const bool of_machine = moment->kind == LPL_MOMENT_CYCLE ||
+				moment->kind == LPL_MOMENT_UPTIME;
+
+	return is_clock(moment) && m->made + (of_machine ? m->before : 0) >=
+				   (timed ? moment->number * 4 / 1000000 : moment->number);
 }
 
 static void mark(struct machine *m)
@@ -177,7 +186,7 @@ static void mark(struct machine *m)
 	const char *text = random_below(&m->random, 2) ? "a" : "b";
 	const struct lpl_moment *from = &m->wanted.from, *to = &m->wanted.to;
 
-	if (m->begun || from->kind == LPL_MOMENT_NONE || has_come(from, m->made))
+	if (m->begun || from->kind == LPL_MOMENT_NONE || has_come(m, from))
 		m->over |= to->kind == LPL_MOMENT_MARK && strcmp(text, to->text) == 0;
 	m->begun |= from->kind == LPL_MOMENT_MARK && strcmp(text, from->text) == 0;
 	TELL(m, KTR_MARK, text, 0);
@@ -203,8 +212,8 @@ static bool reference_fits(const struct machine *m, const struct lpl_ref *ref)
 	const uint64_t page = wanted->page_size ? wanted->page_size : 4096;
 	const uint64_t end = ref->address + (ref->flags & LPL_PAGED ? page : ref->length);
 
-	if (m->over || has_come(&wanted->to, ref->ref) ||
-	    !(m->begun || wanted->from.kind == LPL_MOMENT_NONE || has_come(&wanted->from, ref->ref)))
+	if (m->over || has_come(m, &wanted->to) ||
+	    !(m->begun || wanted->from.kind == LPL_MOMENT_NONE || has_come(m, &wanted->from)))
 		return false;
 	if ((wanted->process || wanted->task) && !is_chosen(m, m->runs))
 		return false;
@@ -233,7 +242,8 @@ static void reference(struct machine *m)
 			ref->address += random_below(&m->random, 4096 - 64);
 		}
 		ref->ref = ++m->made;
-		ref->instr = ref->cycle = m->made;
+		ref->instr = m->made;
+		ref->cycle = m->before + m->made;
 		m->fitting += reference_fits(m, ref);
 		if (m->drops && random_below(&m->random, 3) == 0) {
 			m->all.count--;
@@ -252,7 +262,7 @@ static void choose_moment(struct machine *m, struct lpl_moment *moment)
 		return;
 	moment->kind = (enum lpl_moment_kind)random_below(&m->random, LPL_MOMENT_EXEC);
 	moment->number = random_below(&m->random, 400);
-	if (moment->kind == LPL_MOMENT_TIME)
+	if (moment->kind == LPL_MOMENT_TIME || moment->kind == LPL_MOMENT_UPTIME)
 		moment->number *= 250000;
 	moment->text = random_below(&m->random, 2) ? "a" : "b";
 }
@@ -294,6 +304,7 @@ static void run_machine(struct machine *m, size_t steps)
 	m->runs = 0;
 	m->made = m->fitting = 0;
 	m->begun = m->over = false;
+	m->before = random_below(&m->random, 200);
 	stream_clear(&m->all);
 	stream_clear(&m->chosen);
 	/* the first of them was there before */
@@ -378,7 +389,7 @@ static void choice_by_definition(void **state)
 /* ---- as much of it as is needed ---- */
 
 /* In chunks of some records, and of each what the choice says that it needs. */
-static void leave_out(struct machine *m, const struct lpl_choice *choice, struct stream *needed,
+static void leave_out(struct machine *m, struct lpl_choice *choice, struct stream *needed,
 		      size_t count[LPL_NEED_NOTHING + 1])
 {
 	const size_t records = m->all.count;
@@ -499,6 +510,7 @@ static void choice_in_words(void **state)
 		{ "from:seconds:1.25,to:exec:/bin/x+user", "user+from:seconds:1.25+to:exec:/bin/x",
 		  { .modes = LPL_CHOOSE_USER, .from = { LPL_MOMENT_TIME, 1250000, "1.25" },
 		    .to = { LPL_MOMENT_EXEC, 0, "/bin/x" } } },
+		{ "to:uptime:0.5", "to:uptime:0.5", { .to = { LPL_MOMENT_UPTIME, 500000, "0.5" } } },
 		{ "kind:file,shm+file:/a+b", "kind:file,shm+file:/a+b",
 		  { .kinds = "file,shm", .file = "/a+b" } },
 		{ "range:0x1000:fffff000", "range:1000:fffff000",
@@ -508,7 +520,7 @@ static void choice_in_words(void **state)
 		"", "children", "process:", "process", "gzip", "children,,task:x", "type:r+type:w",
 		"process:a+process:b", "type:x", "type:", "range:5", "range:5:5", "range:x:9",
 		"range:1:2:3", "user+", "user:yes", "user+user",
-		"from:5", "to:", "from::5", "from:instructions:0", "from:seconds:x", "to:seconds:1.2.3",
+		"from:5", "to:", "from::5", "from:instructions:0", "from:seconds:x", "from:uptime:1s", "to:seconds:1.2.3",
 		"to:references:4+mark:x", "from:user", "+user",
 	};
 	char words[LPL_CHOICE_SIZE], said[LPL_CHOICE_SIZE], longest[LPL_CHOICE_SIZE + 1];

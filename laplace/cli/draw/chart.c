@@ -2,6 +2,8 @@
 /*
  * What charts share that are drawn as SVG: colours, time and marks; see chart.h.
  */
+#include <inttypes.h>
+
 #include "chart.h"
 
 /* Okabe and Ito's. */
@@ -48,11 +50,21 @@ double chart_bin_time(const struct surveyed_trace *trace, unsigned int bin)
 
 void chart_time_axis(const struct surveyed_trace *trace, const struct svg_field *field, FILE *out)
 {
-	bool seconds = trace->survey->time->clock == LPL_SURVEY_CYCLES &&
-		       trace->cycles_a_second;
+	const struct lpl_survey_clocks *first = &trace->survey->time->first;
+	const enum lpl_survey_clock clock = trace->survey->time->clock;
+	const uint64_t second = trace->cycles_a_second;
+	char text[160];
 
-	svg_x_axis(out, field, seconds ? "seconds of the guest's time" :
-		   lpl_survey_clock_name(trace->survey->time->clock));
+	if (clock == LPL_SURVEY_CYCLES && second)
+		snprintf(text, sizeof(text), "seconds of the guest's time since the recording began, "
+			 "%.3f s after power-on", (double)first->cycle / (double)second);
+	else if (clock == LPL_SURVEY_REFERENCES)
+		snprintf(text, sizeof(text), "references since the recording began");
+	else
+		snprintf(text, sizeof(text), "%s since the recording began, %" PRIu64
+			 " after power-on", lpl_survey_clock_name(clock),
+			 clock == LPL_SURVEY_CYCLES ? first->cycle : first->instr);
+	svg_x_axis(out, field, text);
 }
 
 /* ---- marks ---- */

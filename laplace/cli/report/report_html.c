@@ -129,6 +129,9 @@ static void put_facts(const struct surveyed_trace *trace, FILE *out)
 	fputs("<div class=\"facts\">\n", out);
 	if (second)
 		put_fact(out, "of the guest's time", "%.3f s", (double)cycles / (double)second);
+	if (second)
+		put_fact(out, "after power-on the recording began", "%.3f s",
+			 (double)survey->time->first.cycle / (double)second);
 	put_fact(out, "instructions", "%s", cli_human(text, survey->time->last.instr -
 						      survey->time->first.instr));
 	put_fact(out, "references made", "%s", before ? cli_human(text, before) : "not told");

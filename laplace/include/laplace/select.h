@@ -48,10 +48,14 @@ void lpl_kinds_close(struct lpl_kinds *kinds);			/* NULL is fine */
 struct lpl_moment {
 	enum lpl_moment_kind {
 		LPL_MOMENT_NONE,
+		/* by the clocks of the records themselves (record.h): */
 		LPL_MOMENT_REFERENCE,	/* the one with this number ... */
 		LPL_MOMENT_INSTRUCTION,	/* ... or what is made at this count, */
 		LPL_MOMENT_CYCLE,	/* or at this cycle; and what follows it */
-		LPL_MOMENT_TIME,	/* the same, in microseconds of the guest's time */
+		LPL_MOMENT_TIME,	/* the same, in microseconds of the guest's time since the first
+					 * record of the stream (not counting what LPL_EVENT_STATE
+					 * says there was before), ... */
+		LPL_MOMENT_UPTIME,	/* ... or since the machine was switched on, at cycle 0 */
 		LPL_MOMENT_MARK,	/* behind the guest's mark, or that of a user, of this text */
 		LPL_MOMENT_EXEC		/* behind an exec of this: the last part of the path, or all of
 					 * it if this has a slash */
@@ -121,8 +125,8 @@ struct lpl_choice_options {
  *	range:START:END		hexadecimal
  *	kind:KIND		or several, joined by commas; of canonical traces, and so
  *	file:PATH
- *	from:MOMENT, to:MOMENT	references:N, instructions:N, cycles:N, seconds:S, mark:TEXT or
- *				exec:NAME; N may end in k, M, G or T
+ *	from:MOMENT, to:MOMENT	references:N, instructions:N, cycles:N, seconds:S, uptime:S,
+ *				mark:TEXT or exec:NAME; N may end in k, M, G or T
  *
  * A name or a text may hold plus signs and commas, as long as no such word follows.
  */
@@ -181,9 +185,10 @@ struct lpl_sink *lpl_choice_sink(struct lpl_choice *choice);	/* owned by it */
 uint64_t lpl_choice_passed(const struct lpl_choice *choice);	/* references, so far */
 /*
  * What it can need of a chunk: all; or, where the clocks tell that all was made before `from` or
- * after `to`, at most its events, which tell who runs and what pages are.
+ * after `to`, at most its events, which tell who runs and what pages are.  Chunks come in the
+ * order of the stream, and before what is in them: seconds count from the first one's beginning.
  */
-enum lpl_need lpl_choice_need(const struct lpl_choice *choice, const struct lpl_chunk *chunk);
+enum lpl_need lpl_choice_need(struct lpl_choice *choice, const struct lpl_chunk *chunk);
 /*
  * Of the first `number` references of the stream, those that were chosen, before any reduction:
  * where they are counted all that came were passed, and `number` does not matter.  0: not known.

@@ -326,6 +326,13 @@ enum lpl_error lpl_survey_open(struct lpl_survey **survey,
  */
 struct lpl_sink *lpl_survey_sink(struct lpl_survey *survey);
 
+/*
+ * When the recording began, if that is known and not to be the first record that comes: where some
+ * of a trace's references are left out (select.h), the first one may be among them.  To be called
+ * before anything is sent.
+ */
+void lpl_survey_begin(struct lpl_survey *survey, struct lpl_survey_clocks first);
+
 void lpl_survey_close(struct lpl_survey *survey);	/* NULL is fine */
 
 /* The tasks that have records, `i` below survey->tasks->recorded, in no order. */

@@ -263,6 +263,17 @@ void lpl_reader_fold(struct lpl_reader *reader);
 uint64_t lpl_reader_folded(const struct lpl_reader *reader);
 
 /*
+ * When the trace begins, and how far it was read: the clocks of its first record, which seconds are
+ * counted from (select.h), and of the last one in the last chunk that was come to, needed or not;
+ * at the end, of the last of all.  STATE chunks do not count.  false: no record was read.
+ */
+struct lpl_span {
+	uint64_t first_ref, first_instr, first_cycle;
+	uint64_t last_ref, last_instr, last_cycle;
+};
+bool lpl_reader_span(const struct lpl_reader *reader, struct lpl_span *span);
+
+/*
  * From now on compare the stream's hash, where the trace tells one (docs/format.md, section 10),
  * with that of what was read: a chunk whose hash differs is LPL_ERR_DAMAGED, and nothing of it is
  * delivered.  Not behind a gap.  To be called before the first lpl_reader_next().
