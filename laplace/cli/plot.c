@@ -9,6 +9,7 @@
 #include "commands.h"
 #include "draw/chart.h"
 #include "draw/curves.h"
+#include "draw/png.h"
 #include "options.h"
 #include "replace.h"
 #include "say.h"
@@ -17,6 +18,8 @@
 
 struct options {
 	const char *output, *title;
+	uint64_t page_size;		/* bytes; of curves */
+	bool has_page_size;
 	bool terminal, overwrite;
 	const char *kind;
 	const char *format;		/* "png", "svg" or "csv"; NULL: text */
@@ -47,7 +50,7 @@ static enum chart_kind chart_of(const struct options *options)
 	return CHARTS;
 }
 
-enum { OPT_TERMINAL = 256, OPT_TOP, OPT_CLOCK, OPT_BY, OPT_KERNEL_BASE };
+enum { OPT_TERMINAL = 256, OPT_PAGE_SIZE, OPT_TOP, OPT_CLOCK, OPT_BY, OPT_KERNEL_BASE };
 
 #define DEFAULT_TOP 20
 #define MOST_TOP 1000
@@ -57,6 +60,7 @@ static const struct argp_option option_table[] = {
 	  "A .png or .svg file; of a trace also .csv, the numbers; - draws with characters", 0 },
 	{ "terminal", OPT_TERMINAL, NULL, 0, "The same as -o -", 0 },
 	{ "title", 't', "TEXT", 0, "A title above the curves", 0 },
+	{ "page-size", OPT_PAGE_SIZE, "BYTES", 0, "Of curves: how many bytes a page has (4096)", 0 },
 	{ NULL, 0, NULL, 0, "For pictures of a trace:", 1 },
 	{ "by", OPT_BY, "WHAT", 0, "footprint: by kind or by process (kind)", 1 },
 	{ "top", OPT_TOP, "N", 0, "timeline: how many tasks (20)", 1 },
@@ -88,6 +92,8 @@ static void check_files(const struct options *options, struct argp_state *state)
 		argp_error(state, "one trace at a time");
 	if (of_trace && options->title)
 		argp_error(state, "a title is for curves");
+	if (of_trace && options->has_page_size)
+		argp_error(state, "--page-size is for curves");
 	if (!of_trace && lpl_choice_chooses(&options->trace.choice))
 		argp_error(state, "references are chosen for pictures of a trace; results of laplace "
 			   "sim have none");
@@ -177,6 +183,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 't':
 		options->title = arg;
 		return 0;
+	case OPT_PAGE_SIZE:
+		options->page_size = cli_number(state, "--page-size", arg, 1);
+		options->has_page_size = true;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (!options->kind)
 			options->kind = arg;
@@ -201,11 +211,35 @@ static const struct argp argp = {
 	"report tells of a trace: which task ran when (timeline), the pages alive over time "
 	"(footprint), references by page and time (heatmap)."
 	"\v"
-	"Curves are drawn by gnuplot, as PNG and SVG; a PNG of a trace is made by rsvg-convert.",
+	"A PNG is made by rsvg-convert (Debian has it in librsvg2-bin); SVG, CSV and characters need "
+	"no other program.",
 	children, NULL, NULL
 };
 
 /* ---- curves ---- */
+
+static void draw_svg(const struct curves *curves, const struct options *options, FILE *out)
+{
+	struct curves_picture picture = {
+		.width = CURVES_WIDTH, .height = CURVES_HEIGHT, .title = options->title,
+		.about = options->title ? options->title : "faults against memory",
+		.page_size = options->page_size
+	};
+
+	curves_widen(&picture.bounds, curves);
+	curves_svg(curves, &picture, out);
+}
+
+static int draw_png(const struct curves *curves, const struct options *options, FILE *out)
+{
+	struct filter filter;
+	int status = png_begin(&filter, out);
+
+	if (status)
+		return status;
+	draw_svg(curves, options, filter.in);
+	return png_end(&filter);
+}
 
 static int draw_curves(const struct curves *curves, const struct options *options)
 {
@@ -214,10 +248,12 @@ static int draw_curves(const struct curves *curves, const struct options *option
 
 	if (status)
 		return status;
-	if (options->format)
-		status = curves_gnuplot(curves, options->title, options->format, output.file);
+	if (!options->format)
+		status = curves_text(curves, options->title, options->page_size, output.file);
+	else if (strcmp(options->format, "png") == 0)
+		status = draw_png(curves, options, output.file);
 	else
-		curves_text(curves, options->title, output.file);
+		draw_svg(curves, options, output.file);
 	return cli_output_close(&output, status);
 }
 
@@ -271,7 +307,7 @@ static int plot_trace(const struct options *options)
 
 int cmd_plot(int argc, char **argv)
 {
-	struct options options = { .trace.top = DEFAULT_TOP };
+	struct options options = { .trace.top = DEFAULT_TOP, .page_size = CURVES_PAGE };
 	int status;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &options);

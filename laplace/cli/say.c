@@ -12,9 +12,9 @@
 
 #include "say.h"
 
-/* The bytes of the character at `text` that can be shown as it is, in UTF-8; 0: it cannot. */
-static size_t shown_bytes(const unsigned char *text)
+size_t cli_shown_bytes(const char *characters)
 {
+	const unsigned char *text = (const unsigned char *)characters;
 	size_t bytes = text[0] < 0x80 ? 1 : text[0] >= 0xc2 && text[0] < 0xe0 ? 2 :
 		       (text[0] & 0xf0) == 0xe0 ? 3 : text[0] >= 0xf0 && text[0] < 0xf5 ? 4 : 0;
 
@@ -30,7 +30,7 @@ static size_t shown_bytes(const unsigned char *text)
 static void put_shown(const char *text, FILE *out)
 {
 	while (*text) {
-		size_t bytes = shown_bytes((const unsigned char *)text);
+		size_t bytes = cli_shown_bytes(text);
 
 		if (bytes > 0)
 			fwrite(text, 1, bytes, out);

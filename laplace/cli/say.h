@@ -25,6 +25,9 @@ enum cli_status {
  */
 void cli_say(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* The bytes of the character at `text` that can be shown as it is, in UTF-8; 0: it cannot. */
+size_t cli_shown_bytes(const char *text);
+
 /* Such a line on stderr, after the subcommand's name.  Returns `status`. */
 int cli_complain(int status, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

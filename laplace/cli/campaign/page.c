@@ -146,7 +146,9 @@ static void put_panel(const struct panels *panels, const struct panel *panel, FI
 		fputs("<p class=\"dim\">Not all of this is exact: see the column exact of "
 		      "table.csv.</p>\n", out);
 	if (panel->done) {
-		curves_svg(&panel->curves, &panels->bounds, name, out);
+		curves_svg(&panel->curves, &(struct curves_picture){
+				.width = 560, .height = 380, .about = name,
+				.page_size = CURVES_PAGE, .bounds = panels->bounds }, out);
 		put_numbers(&panel->curves, out);
 	}
 	fputs("</figure>\n", out);

@@ -6,18 +6,13 @@
 
 #include "chart.h"
 
-/* Okabe and Ito's. */
-const char *const chart_colour[CHART_COLOURS] = {
-	"#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#8c7a00", "#555555"
-};
-
 const char *chart_kind_colour(enum lpl_page_kind kind)
 {
 	static const char *const colour[LPL_PAGE_KINDS] = {
 		[LPL_PAGE_ANONYMOUS] = "#e69f00", [LPL_PAGE_FILE] = "#0072b2",
 		[LPL_PAGE_SHM] = "#009e73", [LPL_PAGE_SPECIAL] = "#cc79a7",
-		[LPL_PAGE_CACHE] = "#56b4e9", [LPL_PAGE_KERNEL] = "#9a9a9a",
-		[LPL_PAGE_PHYSICAL] = "#555555", [LPL_PAGE_UNRESOLVED] = "#d6cfa6"
+		[LPL_PAGE_CACHE] = "#56b4e9", [LPL_PAGE_KERNEL] = "#d0d0d0",
+		[LPL_PAGE_PHYSICAL] = "#555555", [LPL_PAGE_UNRESOLVED] = "#8c7a00"
 	};
 
 	return colour[kind];

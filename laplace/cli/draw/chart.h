@@ -2,10 +2,8 @@
 /*
  * Pictures of a trace's survey: as SVG and PNG, with characters, and as numbers (CSV).
  *
- * They are drawn here and not by gnuplot, which draws the curves of `laplace sim`: a report
- * has to be one page that needs nothing else, gnuplot has nothing like a timeline with marks,
- * and so the same picture stands in the report and in a file of its own, with no program
- * to be installed.
+ * They are drawn here, as curves are (curves.h), with no program to be installed: a report has to be
+ * one page that needs nothing else, and the same picture stands in it and in a file of its own.
  */
 #ifndef LAPLACE_CLI_DRAW_CHART_H
 #define LAPLACE_CLI_DRAW_CHART_H
@@ -45,9 +43,7 @@ void chart_text_kinds(const struct surveyed_trace *trace, FILE *out);
 
 /* Of a kind of page; colours are told apart by those who see fewer of them. */
 const char *chart_kind_colour(enum lpl_page_kind kind);
-/* Of the i-th of several lines. */
-#define CHART_COLOURS 8
-extern const char *const chart_colour[CHART_COLOURS];
+#define CHART_FONT 13
 
 /* The axis of time: how many of its units a step of the survey's clock is, and its name. */
 double chart_time_unit(const struct surveyed_trace *trace);

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "chart.h"
-#include "cli/filter.h"
 #include "cli/say.h"
+#include "png.h"
 
 static void draw_svg(enum chart_kind kind, const struct surveyed_trace *trace, FILE *out)
 {
@@ -15,19 +15,15 @@ static void draw_svg(enum chart_kind kind, const struct surveyed_trace *trace, F
 	draw[kind](trace, out);
 }
 
-/* At twice the size, so that it is sharp. */
 static int draw_png(enum chart_kind kind, const struct surveyed_trace *trace, FILE *out)
 {
-	char program[] = "rsvg-convert", zoom[] = "--zoom=2", format[] = "--format=png";
-	char *argv[] = { program, zoom, format, NULL };
 	struct filter filter;
-	int status = filter_start(&filter, argv, out, "rsvg-convert is not in $PATH: a PNG needs "
-				  "it (Debian has it in librsvg2-bin); .svg does without");
+	int status = png_begin(&filter, out);
 
 	if (status)
 		return status;
 	draw_svg(kind, trace, filter.in);
-	return filter_end(&filter);
+	return png_end(&filter);
 }
 
 int chart_draw(enum chart_kind kind, const struct surveyed_trace *trace, const char *format,

@@ -9,9 +9,10 @@
 #include <string.h>
 
 #include "chart.h"
+#include "series.h"
 
 #define HEIGHT 240
-#define PANEL (HEIGHT + 80)	/* with its label and its axis */
+#define PANEL (HEIGHT + 92)	/* with its label and its axis */
 
 /* Upwards: what programs have, then the rest. */
 static const enum lpl_page_kind layers[] = {
@@ -24,7 +25,7 @@ static const enum lpl_page_kind layers[] = {
 static struct svg_field make_field(const struct surveyed_trace *trace, double top, uint64_t most)
 {
 	return (struct svg_field){
-		.left = 70, .top = top, .width = CHART_WIDTH - 70 - 24, .height = HEIGHT,
+		.left = 70, .top = top, .width = CHART_WIDTH - 70 - 62, .height = HEIGHT,
 		.x_end = chart_end_time(trace), .y_end = most > 0 ? (double)most * 1.04 : 1
 	};
 }
@@ -46,7 +47,9 @@ static void draw_layer(const struct surveyed_trace *trace, const struct svg_fiel
 	const struct lpl_survey *survey = trace->survey;
 	unsigned int bins = survey->time->bins;
 
-	fprintf(out, "<path fill=\"%s\" d=\"M", chart_kind_colour(layers[layer]));
+	/* a white edge, so that layers are apart in grey, too */
+	fprintf(out, "<path fill=\"%s\" stroke=\"#fff\" stroke-width=\"0.7\" d=\"M",
+		chart_kind_colour(layers[layer]));
 	for (unsigned int bin = 0; bin < bins; bin++) {
 		double y = svg_y(field, (double)height_of(survey, bin, layer + 1));
 
@@ -72,14 +75,8 @@ static void draw_layers(const struct surveyed_trace *trace, const struct svg_fie
 			draw_layer(trace, field, i, out);
 	}
 	chart_time_axis(trace, field, out);
-	svg_y_axis(out, field, label);
+	svg_page_axis(out, field, 8, label);
 	chart_marks(trace, field, out);
-}
-
-static void begin_line(const char *colour, FILE *out)
-{
-	fprintf(out, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"1.6\" "
-		"stroke-linejoin=\"round\" d=\"", colour);
 }
 
 static void draw_working_set(const struct surveyed_trace *trace, const struct svg_field *field,
@@ -87,7 +84,8 @@ static void draw_working_set(const struct surveyed_trace *trace, const struct sv
 {
 	const struct lpl_survey *survey = trace->survey;
 
-	begin_line("#000", out);
+	fputs("<path fill=\"none\" stroke=\"#000\" stroke-width=\"1.6\" "
+	      "stroke-linejoin=\"round\" d=\"", out);
 	for (unsigned int bin = 0; bin < survey->time->bins; bin++) {
 		uint64_t set = lpl_time_series_get(&survey->pages->working_set, bin);
 		double y = svg_y(field, (double)set);
@@ -117,8 +115,8 @@ void chart_footprint(const struct surveyed_trace *trace, FILE *out)
 	}
 	programs = make_field(trace, 62, most);
 	all = make_field(trace, 62 + PANEL, most_all);
-	svg_begin(out, CHART_WIDTH, all.top + HEIGHT + 44, "pages alive by kind over time");
-	draw_layers(trace, &programs, PROGRAMS, "pages of programs and files (256 are 1 MiB)",
+	svg_begin(out, CHART_WIDTH, all.top + HEIGHT + 48, CHART_FONT, "pages alive by kind over time");
+	draw_layers(trace, &programs, PROGRAMS, "pages of programs and files",
 		    out);
 	draw_layers(trace, &all, LAYERS, "all pages, and the working set", out);
 	draw_working_set(trace, &all, out);
@@ -133,11 +131,11 @@ void chart_footprint(const struct surveyed_trace *trace, FILE *out)
 }
 
 static void draw_process(const struct surveyed_trace *trace, const struct svg_field *field,
-			 const struct lpl_survey_process *process, const char *colour, FILE *out)
+			 const struct lpl_survey_process *process, size_t i, FILE *out)
 {
-	bool pen = false;
+	bool pen = false, marked = false;
 
-	begin_line(colour, out);
+	series_begin_path(out, i, 2);
 	for (unsigned int bin = 0; bin < trace->survey->time->bins; bin++) {
 		uint64_t pages = lpl_time_series_get(&process->alive_by_bin, bin);
 		double y = svg_y(field, (double)pages);
@@ -148,37 +146,49 @@ static void draw_process(const struct surveyed_trace *trace, const struct svg_fi
 				svg_x(field, chart_bin_time(trace, bin + 1)), y);
 		pen = pages != 0;
 	}
-	fputs("\"/>\n", out);
+	series_end_path(out);
+	/* at its beginning, and then apart from those of other lines */
+	for (unsigned int bin = 0; bin < trace->survey->time->bins; bin++) {
+		const uint64_t pages = lpl_time_series_get(&process->alive_by_bin, bin);
+
+		if (pages && (!marked || bin % 32 == (unsigned int)(series_offset(i) * 32)))
+			series_mark(out, i, svg_x(field, chart_bin_time(trace, bin)),
+				    svg_y(field, (double)pages));
+		marked |= pages != 0;
+	}
 }
 
 void chart_processes(const struct surveyed_trace *trace, FILE *out)
 {
-	const struct lpl_survey_process *shown[CHART_COLOURS];
+	const struct lpl_survey_process *shown[SERIES];
 	struct svg_field field;
 	uint64_t most = 0;
 	size_t count = 0;
 	double key = 0;
 	char text[64];
 
-	for (uint64_t i = 0; i < trace->processes && count < CHART_COLOURS; i++) {
+	for (uint64_t i = 0; i < trace->processes && count < SERIES; i++) {
 		if (trace->process[i]->number == 0)
 			continue;	/* it dwarfs all others */
 		shown[count++] = trace->process[i];
 		if (trace->process[i]->most_alive > most)
 			most = trace->process[i]->most_alive;
 	}
-	field = make_field(trace, 66, most);
-	svg_begin(out, CHART_WIDTH, field.top + HEIGHT + 44, "pages of the largest programs");
+	field = make_field(trace, 78, most);
+	svg_begin(out, CHART_WIDTH, field.top + HEIGHT + 48, CHART_FONT, "pages of the largest programs");
 	chart_time_axis(trace, &field, out);
-	svg_y_axis(out, &field, "pages alive that each program referenced, without the kernel's");
+	svg_page_axis(out, &field, 8, "pages alive that each program referenced, without the kernel's");
 	chart_marks(trace, &field, out);
 	key = field.left;
 	for (size_t i = 0; i < count; i++) {
-		draw_process(trace, &field, shown[i], chart_colour[i], out);
-		snprintf(text, sizeof(text), "%.12s (%" PRIu32 ")", shown[i]->name, shown[i]->tgid);
-		if (i == CHART_COLOURS / 2)
+		draw_process(trace, &field, shown[i], i, out);
+		snprintf(text, sizeof(text), "%.15s (%" PRIu32 ")", shown[i]->name, shown[i]->tgid);
+		if (i == SERIES / 2)
 			key = field.left;
-		key = svg_key(out, key, i < CHART_COLOURS / 2 ? 14 : 32, chart_colour[i], text);
+		series_sample(out, i, key, i < SERIES / 2 ? 12 : 32, 2);
+		svg_text(out, key + SERIES_SAMPLE + 6, i < SERIES / 2 ? 16 : 36, SVG_LEFT, SVG_INK,
+			 text);
+		key += (CHART_WIDTH - field.left) / (SERIES / 2);
 	}
 	svg_end(out);
 }

@@ -96,7 +96,7 @@ static void draw_keys(const struct lpl_survey *survey, const struct svg_field *f
 	char text[CLI_HUMAN_SIZE];
 
 	svg_text(out, key, 16, SVG_LEFT, SVG_GREY, "references: 1");
-	key += 88;
+	key += 98;
 	for (int i = 0; i < SHADES; i++, key += 14)
 		svg_rect(out, key, 7, 14, 10, shade[i]);
 	svg_text(out, key + 6, 16, SVG_LEFT, SVG_GREY, cli_human(text, most));
@@ -113,7 +113,7 @@ void chart_heatmap(const struct surveyed_trace *trace, FILE *out)
 	const struct lpl_survey *survey = trace->survey;
 	unsigned int rows = rows_used(survey);
 	struct svg_field field = {
-		.left = 80, .top = 66, .width = CHART_WIDTH - 80 - 24, .height = HEIGHT,
+		.left = 80, .top = 66, .width = CHART_WIDTH - 80 - 70, .height = HEIGHT,
 		.x_end = chart_end_time(trace),
 		.y_end = (double)((uint64_t)rows << survey->heatmap->row_shift)
 	};
@@ -125,10 +125,10 @@ void chart_heatmap(const struct surveyed_trace *trace, FILE *out)
 				most = survey->heatmap->references[row][bin];
 		}
 	}
-	svg_begin(out, CHART_WIDTH, field.top + HEIGHT + 44, "references by page and time");
+	svg_begin(out, CHART_WIDTH, field.top + HEIGHT + 48, CHART_FONT, "references by page and time");
 	/* the lines first: cells that nobody referenced are white */
 	chart_time_axis(trace, &field, out);
-	svg_y_axis(out, &field, "canonical pages in the order of their first reference");
+	svg_page_axis(out, &field, 15, "canonical pages in the order of their first reference");
 	for (int i = 0; i < SHADES; i++)
 		draw_shade(trace, &field, i, most, HEIGHT / (double)rows, out);
 	draw_kinds(survey, &field, HEIGHT / (double)rows, out);

@@ -116,7 +116,7 @@ void chart_timeline(const struct surveyed_trace *trace, FILE *out)
 	};
 	double list = field.top + field.height + 62, key;
 
-	svg_begin(out, CHART_WIDTH, list + chart_mark_list(trace, 30, list, NULL) - 12,
+	svg_begin(out, CHART_WIDTH, list + chart_mark_list(trace, 30, list, NULL) - 12, CHART_FONT,
 		  "which task ran over time");
 	for (uint64_t i = 0; task && i < count; i++)
 		task[i] = trace->task[i];

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 struct point {
@@ -31,8 +32,10 @@ int curves_read(struct curves *curves, const char *path, bool several_files);
 bool curves_add(struct curves *curves, const char *name, struct point point);
 void curves_free(struct curves *curves);
 
-/* Draw with characters, for a terminal of 80 columns. */
-void curves_text(const struct curves *curves, const char *title, FILE *out);
+#define CURVES_PAGE 4096	/* bytes of a page, if nothing else is said */
+
+/* Draw with characters, as wide as a terminal is (terminal.h).  Returns an exit status. */
+int curves_text(const struct curves *curves, const char *title, uint64_t page_size, FILE *out);
 
 /* The ends of axes; zero-initialised, and widened to hold all of some curves. */
 struct curves_bounds {
@@ -40,12 +43,16 @@ struct curves_bounds {
 	double pages_low, pages_high, faults_low, faults_high;
 };
 void curves_widen(struct curves_bounds *bounds, const struct curves *curves);
-/* Draw as SVG, half as wide as a page, between these ends; `about` is for who cannot see it. */
-void curves_svg(const struct curves *curves, const struct curves_bounds *bounds, const char *about,
-		FILE *out);
 
-/* Have gnuplot draw to `out`; terminal is "png" or "svg".  Returns an exit status. */
-int curves_gnuplot(const struct curves *curves, const char *title, const char *terminal,
-		   FILE *out);
+struct curves_picture {
+	double width, height;
+	const char *title;		/* NULL: none */
+	const char *about;		/* for those who cannot see it */
+	uint64_t page_size;		/* in bytes, for the axis of bytes */
+	struct curves_bounds bounds;	/* of its axes */
+};
+#define CURVES_WIDTH 760	/* of a picture by itself */
+#define CURVES_HEIGHT 500
+void curves_svg(const struct curves *curves, const struct curves_picture *picture, FILE *out);
 
 #endif

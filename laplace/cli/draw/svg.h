@@ -13,14 +13,17 @@
 enum svg_anchor { SVG_LEFT, SVG_MIDDLE, SVG_RIGHT };
 
 #define SVG_INK "#222"
-#define SVG_GREY "#666"
-#define SVG_RULE "#ddd"
+#define SVG_GREY "#595959"
+#define SVG_GRID "#cfcfcf"	/* lines at numbers, ... */
+#define SVG_FINE "#ececec"	/* ... and between them */
 
-/* `about` is for who cannot see it. */
-void svg_begin(FILE *out, double width, double height, const char *about);
+/* `font` is the height of its letters; `about` is for those who cannot see it. */
+void svg_begin(FILE *out, double width, double height, int font, const char *about);
 void svg_end(FILE *out);
 void svg_text(FILE *out, double x, double y, enum svg_anchor anchor, const char *colour,
 	      const char *text);
+/* Around x, larger than the rest. */
+void svg_title(FILE *out, double x, double y, const char *text);
 void svg_rect(FILE *out, double x, double y, double width, double height, const char *colour);
 void svg_line(FILE *out, double x1, double y1, double x2, double y2, const char *colour,
 	      bool dashed);
@@ -47,5 +50,7 @@ static inline double svg_y(const struct svg_field *field, double value)
 /* Lines and numbers at round values. */
 void svg_x_axis(FILE *out, const struct svg_field *field, const char *label);
 void svg_y_axis(FILE *out, const struct svg_field *field, const char *label);
+/* The same of pages, with their bytes at the right, `margin` from the field. */
+void svg_page_axis(FILE *out, const struct svg_field *field, double margin, const char *label);
 
 #endif

@@ -5,7 +5,6 @@
 export LAPLACE_DATADIR=$SRCDIR LAPLACE_BOCHS=$BUILDDIR/build/bochs/laplace-bochs
 export XDG_CACHE_HOME=$WORK/cache BUILD=$BUILDDIR SOURCES=$SRCDIR
 unset LANGUAGE TZ CDPATH
-command -v gnuplot >/dev/null || skip "there is no gnuplot"
 mkdir -p "$WORK/documents/bin" "$XDG_CACHE_HOME/laplace"
 [ -e "$XDG_CACHE_HOME/laplace/kernel" ] || ln -s "$BUILDDIR/build/kernel" "$XDG_CACHE_HOME/laplace/kernel"
 ln -s "$LAPLACE" "$WORK/documents/bin/laplace"
