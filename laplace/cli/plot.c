@@ -11,6 +11,7 @@
 #include "draw/curves.h"
 #include "draw/png.h"
 #include "options.h"
+#include "plot_faults.h"
 #include "replace.h"
 #include "say.h"
 #include "surveyed_trace.h"
@@ -27,7 +28,11 @@ struct options {
 	unsigned int files;
 	struct surveyed_trace_options trace;
 	bool by_process;
-	const char *of_trace;		/* an option that only pictures of traces have */
+	char *policies;			/* of faults: a list */
+	const char *sizes;
+	const char *of_trace;		/* an option that only pictures of traces have, ... */
+	const char *of_survey;		/* ... only those of its survey, ... */
+	const char *of_faults;		/* ... only faults over time */
 };
 
 /* Pictures of traces. */
@@ -40,7 +45,7 @@ static const struct {
 	{ "heatmap", CHART_HEATMAP, CHART_HEATMAP }
 };
 
-/* Which of them, for options->kind; CHARTS: it is none. */
+/* Which of them, for options->kind; CHARTS: it is none of its survey. */
 static enum chart_kind chart_of(const struct options *options)
 {
 	for (size_t i = 0; options->kind && i < sizeof(charts) / sizeof(charts[0]); i++) {
@@ -48,6 +53,16 @@ static enum chart_kind chart_of(const struct options *options)
 			return options->by_process ? charts[i].by_process : charts[i].chart;
 	}
 	return CHARTS;
+}
+
+static bool is_faults(const struct options *options)
+{
+	return options->kind && strcmp(options->kind, "faults") == 0;
+}
+
+static bool is_of_trace(const struct options *options)
+{
+	return is_faults(options) || chart_of(options) != CHARTS;
 }
 
 enum { OPT_TERMINAL = 256, OPT_PAGE_SIZE, OPT_TOP, OPT_CLOCK, OPT_BY, OPT_KERNEL_BASE };
@@ -62,6 +77,11 @@ static const struct argp_option option_table[] = {
 	{ "title", 't', "TEXT", 0, "A title above the curves", 0 },
 	{ "page-size", OPT_PAGE_SIZE, "BYTES", 0, "Of curves: how many bytes a page has (4096)", 0 },
 	{ NULL, 0, NULL, 0, "For pictures of a trace:", 1 },
+	{ "sizes", 's', "SIZES", 0,
+	  "faults: pages of memory, for ws and vmin references, as of sim: 1024, or 256,1024, or "
+	  "64:1024:*2", 1 },
+	{ "policy", 'p', "POLICY[,...]", 0,
+	  "faults: lru, opt, clock, segq, ws, vmin, fbr, glru, eelru, as of sim (lru)", 1 },
 	{ "by", OPT_BY, "WHAT", 0, "footprint: by kind or by process (kind)", 1 },
 	{ "top", OPT_TOP, "N", 0, "timeline: how many tasks (20)", 1 },
 	{ "clock", OPT_CLOCK, "CLOCK", 0,
@@ -80,11 +100,11 @@ static bool ends_with(const char *text, const char *end)
 
 static void check_files(const struct options *options, struct argp_state *state)
 {
-	bool of_trace = chart_of(options) != CHARTS;
+	bool of_trace = is_of_trace(options);
 
 	if (!of_trace && strcmp(options->kind, "curve") != 0)
-		argp_error(state, "no kind of picture '%s': there are curve, timeline, footprint "
-			   "and heatmap", options->kind);
+		argp_error(state, "no kind of picture '%s': there are curve, faults, timeline, "
+			   "footprint and heatmap", options->kind);
 	if (!options->files)
 		argp_error(state, of_trace ? "which trace?" :
 			   "which results?  Name a CSV of laplace sim, or -");
@@ -99,6 +119,12 @@ static void check_files(const struct options *options, struct argp_state *state)
 			   "sim have none");
 	if (!of_trace && options->of_trace)
 		argp_error(state, "%s is for pictures of a trace", options->of_trace);
+	if (is_faults(options) && !options->sizes)
+		argp_error(state, "which memory?  -s names its pages, such as -s 1024");
+	if (is_faults(options) && options->of_survey)
+		argp_error(state, "%s is not for faults", options->of_survey);
+	if (!is_faults(options) && options->of_faults)
+		argp_error(state, "%s is for faults", options->of_faults);
 	if (options->by_process && strcmp(options->kind, "footprint") != 0)
 		argp_error(state, "--by is for footprint");
 }
@@ -106,8 +132,8 @@ static void check_files(const struct options *options, struct argp_state *state)
 static void check_end(struct options *options, struct argp_state *state)
 {
 	if (!options->kind)
-		argp_error(state, "which kind of picture?  There are curve, timeline, footprint "
-			   "and heatmap");
+		argp_error(state, "which kind of picture?  There are curve, faults, timeline, "
+			   "footprint and heatmap");
 	else
 		check_files(options, state);
 	if (options->output && options->terminal && strcmp(options->output, "-") != 0)
@@ -120,7 +146,7 @@ static void check_end(struct options *options, struct argp_state *state)
 		options->format = "png";
 	else if (ends_with(options->output, ".svg"))
 		options->format = "svg";
-	else if (ends_with(options->output, ".csv") && chart_of(options) != CHARTS)
+	else if (ends_with(options->output, ".csv") && is_of_trace(options))
 		options->format = "csv";
 	else if (strcmp(options->output, "-") != 0)
 		argp_error(state, "'%s': the picture's name ends in .png or .svg",
@@ -129,7 +155,7 @@ static void check_end(struct options *options, struct argp_state *state)
 
 static void parse_by(struct options *options, const char *arg, struct argp_state *state)
 {
-	options->of_trace = "--by";
+	options->of_trace = options->of_survey = "--by";
 	options->by_process = strcmp(arg, "process") == 0;
 	if (!options->by_process && strcmp(arg, "kind") != 0)
 		argp_error(state, "--by takes kind or process, not '%s'", arg);
@@ -145,17 +171,25 @@ static error_t parse_trace_option(int key, char *arg, struct argp_state *state)
 		parse_by(options, arg, state);
 		return 0;
 	case OPT_TOP:
-		options->of_trace = "--top";
+		options->of_trace = options->of_survey = "--top";
 		options->trace.top = cli_number(state, "--top", arg, 1);
 		if (options->trace.top > MOST_TOP)
 			argp_error(state, "--top takes a number up to %d", MOST_TOP);
+		return 0;
+	case 's':
+		options->of_trace = options->of_faults = "-s";
+		options->sizes = arg;
+		return 0;
+	case 'p':
+		options->of_trace = options->of_faults = "-p";
+		options->policies = arg;
 		return 0;
 	case OPT_CLOCK:
 		options->of_trace = "--clock";
 		options->trace.survey.clock = surveyed_trace_clock(arg, state);
 		return 0;
 	case OPT_KERNEL_BASE:
-		options->of_trace = "--kernel-base";
+		options->of_trace = options->of_survey = "--kernel-base";
 		options->trace.survey.kernel_base = cli_address(state, "--kernel-base", arg);
 		return 0;
 	default:
@@ -206,10 +240,11 @@ static const struct argp_child children[] = {
 	{ &cli_choice_argp, 0, NULL, 2 }, { 0 }
 };
 static const struct argp argp = {
-	option_table, parse_option, "curve CSV...\ntimeline|footprint|heatmap TRACE",
-	"Draw results of laplace sim (curve: faults against memory, on log axes), or what laplace "
+	option_table, parse_option, "curve CSV...\ntimeline|footprint|heatmap TRACE\nfaults TRACE",
+	"Draw results of laplace sim (curve: faults against memory, on log axes), what laplace "
 	"report tells of a trace: which task ran when (timeline), the pages alive over time "
-	"(footprint), references by page and time (heatmap)."
+	"(footprint), references by page and time (heatmap); or when its faults are taken in memories "
+	"of some sizes (faults)."
 	"\v"
 	"A PNG is made by rsvg-convert (Debian has it in librsvg2-bin); SVG, CSV and characters need "
 	"no other program.",
@@ -284,35 +319,50 @@ static int draw_chart(const struct surveyed_trace *trace, const struct options *
 	return chart_draw(chart_of(options), trace, options->format, out);
 }
 
+static int plot_survey(const struct options *options, FILE *out, bool *drawn)
+{
+	struct surveyed_trace trace;
+	int status = surveyed_trace_read(&trace, &options->trace), failed;
+
+	*drawn = false;
+	if (trace.survey) {
+		failed = draw_chart(&trace, options, out);
+		*drawn = !failed;
+		status = failed ? failed : status;
+	}
+	surveyed_trace_close(&trace);
+	return status;
+}
+
 /* The output is opened first: who waits for a long trace shall not wait in vain. */
 static int plot_trace(const struct options *options)
 {
-	struct surveyed_trace trace;
+	const struct plot_faults faults = { &options->trace, options->policies, options->sizes,
+					    options->format };
 	struct cli_output output;
-	int status = cli_refuse_input(options->output, options->trace.path), drawn = CLI_FAILED;
+	bool drawn;
+	int status = cli_refuse_input(options->output, options->trace.path), closed;
 
 	if (!status)
 		status = cli_output_open(&output, options->output, options->overwrite);
 	if (status)
 		return status;
-	status = surveyed_trace_read(&trace, &options->trace);
-	if (trace.survey)
-		drawn = draw_chart(&trace, options, output.file);
-	drawn = cli_output_close(&output, drawn);
-	if (trace.survey && drawn)
-		status = drawn;
-	surveyed_trace_close(&trace);
-	return status;
+	status = is_faults(options) ? plot_faults(&faults, output.file, &drawn) :
+				      plot_survey(options, output.file, &drawn);
+	closed = cli_output_close(&output, drawn ? CLI_DONE : CLI_FAILED);
+	return drawn && closed ? closed : status;
 }
 
 int cmd_plot(int argc, char **argv)
 {
-	struct options options = { .trace.top = DEFAULT_TOP, .page_size = CURVES_PAGE };
+	char policy[] = "lru";
+	struct options options = { .trace.top = DEFAULT_TOP, .page_size = CURVES_PAGE,
+				   .policies = policy };
 	int status;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &options);
 	options.trace.path = options.file[0];
-	status = chart_of(&options) != CHARTS ? plot_trace(&options) : plot_curves(&options);
+	status = is_of_trace(&options) ? plot_trace(&options) : plot_curves(&options);
 	free(options.file);
 	return status;
 }

@@ -27,6 +27,7 @@
 #include <laplace/error.h>
 #include <laplace/merge.h>
 #include <laplace/record.h>
+#include <laplace/simulator.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -348,6 +349,35 @@ const struct lpl_survey_process *lpl_survey_process_at(const struct lpl_survey *
  * asked after finish().
  */
 uint64_t lpl_survey_concentration(const struct lpl_survey *survey, double share);
+
+/* ---- faults over time ---- */
+
+/*
+ * When the faults of a simulation are taken: a sink in front of a simulator, to which all policies
+ * have been added, each with sizes other than `all`.
+ *
+ *	lpl_fault_times_open(&times, simulator, LPL_SURVEY_CYCLES, &report);
+ *	lpl_reader_run(reader, lpl_fault_times_sink(times), &report);
+ *	lpl_fault_times_get(times, policy, result, faults);
+ *	for (unsigned int bin = 0; bin < lpl_fault_times_time(times)->bins; bin++)
+ *		printf("%" PRIu64 "\n", faults[bin]);
+ *
+ * Bins are those of a survey, and exact: their sum is what the result says.  Memory: that of
+ * lpl_simulator_charge() for some thousand owners.
+ */
+struct lpl_fault_times;
+/* The simulator is not owned.  Errors as lpl_simulator_charge(). */
+enum lpl_error lpl_fault_times_open(struct lpl_fault_times **times, struct lpl_simulator *simulator,
+				    enum lpl_survey_clock clock, struct lpl_report *report);
+/* As lpl_survey_begin(). */
+void lpl_fault_times_begin(struct lpl_fault_times *times, struct lpl_survey_clocks first);
+struct lpl_sink *lpl_fault_times_sink(struct lpl_fault_times *times);	/* owned by it */
+/* After finish(), as the next one. */
+const struct lpl_survey_time *lpl_fault_times_time(const struct lpl_fault_times *times);
+/* Of the policy's result with that index (simulator.h), by bin; 0 from the number of bins on. */
+void lpl_fault_times_get(const struct lpl_fault_times *times, size_t policy, size_t result,
+			 uint64_t faults[LPL_SURVEY_BINS]);
+void lpl_fault_times_close(struct lpl_fault_times *times);	/* NULL is fine */
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Faults over time; see chart_faults.h. */
+#include "chart_faults.h"
+
+#include <inttypes.h>
+
+#include "chart.h"
+#include "cli/say.h"
+#include "log_axis.h"
+#include "terminal.h"
+
+#define HEIGHT 320
+#define TOP 76		/* with one line of the legend */
+#define LEGEND 22	/* a line of it, which has so many columns: */
+#define COLUMNS 4
+#define APART 16	/* bins from a mark to the next one of its line, at least */
+
+static unsigned int bins_of(const struct faults_chart *chart)
+{
+	return chart->trace.survey->time->bins;
+}
+
+static uint64_t most_of(const struct faults_line *line)
+{
+	uint64_t most = 0;
+
+	for (unsigned int bin = 0; bin < LPL_SURVEY_BINS; bin++)
+		most = line->faults[bin] > most ? line->faults[bin] : most;
+	return most;
+}
+
+/* "lru, 1024 pages (4M)", "ws, 1000 references" */
+static void name_line(const struct faults_line *line, char *text, size_t size)
+{
+	char pages[LOG_LABEL], bytes[LOG_LABEL];
+
+	if (line->timed)
+		snprintf(text, size, "%.30s, tau %" PRIu64, line->policy, line->size);
+	else
+		snprintf(text, size, "%.30s, %s pages (%s)", line->policy,
+			 log_axis_pages(pages, (double)line->size),
+			 log_axis_bytes(bytes, (double)line->size * 4096));
+}
+
+/* ---- as SVG ---- */
+
+/* A value holds over its whole bin. */
+static void draw_line(const struct faults_chart *chart, const struct svg_field *field, size_t i,
+		      FILE *out)
+{
+	const struct surveyed_trace *trace = &chart->trace;
+	const uint64_t *faults = chart->line[i].faults;
+
+	series_begin_path(out, i, 1.8);
+	for (unsigned int bin = 0; bin < bins_of(chart); bin++) {
+		const double y = svg_y(field, (double)faults[bin]);
+
+		fprintf(out, "%c%.1f %.1fL%.1f %.1f", bin ? 'L' : 'M',
+			svg_x(field, chart_bin_time(trace, bin)), y,
+			svg_x(field, chart_bin_time(trace, bin + 1)), y);
+	}
+	series_end_path(out);
+	for (unsigned int bin = 0, next = (unsigned int)(series_offset(i) * APART);
+	     bin < bins_of(chart); bin++) {
+		if (bin < next || !faults[bin])
+			continue;
+		series_mark(out, i, (svg_x(field, chart_bin_time(trace, bin)) +
+				     svg_x(field, chart_bin_time(trace, bin + 1))) / 2,
+			    svg_y(field, (double)faults[bin]));
+		next = bin + APART;
+	}
+}
+
+/* "faults in 2.62 ms" */
+static void name_bins(const struct faults_chart *chart, char *text, size_t size)
+{
+	const struct lpl_survey_time *time = chart->trace.survey->time;
+	const uint64_t width = lpl_survey_bin_start(time, 1);
+	char number[CLI_HUMAN_SIZE];
+
+	if (time->clock == LPL_SURVEY_CYCLES && chart->trace.cycles_a_second)
+		snprintf(text, size, "faults in each %.4g ms of the guest's time",
+			 1000 * (double)width / (double)chart->trace.cycles_a_second);
+	else
+		snprintf(text, size, "faults in each %s %s", cli_human(number, width),
+			 lpl_survey_clock_name(time->clock));
+}
+
+void faults_svg(const struct faults_chart *chart, FILE *out)
+{
+	struct svg_field field = {
+		.left = 76, .width = CHART_WIDTH - 76 - 24, .height = HEIGHT,
+		.x_end = chart_end_time(&chart->trace), .y_end = 1
+	};
+	const size_t more_rows = (chart->lines - 1) / COLUMNS;	/* of the legend */
+	char text[160];
+
+	field.top = TOP + LEGEND * (double)more_rows;
+	for (size_t i = 0; i < chart->lines; i++) {
+		const double most = 1.04 * (double)most_of(&chart->line[i]);
+
+		field.y_end = most > field.y_end ? most : field.y_end;
+	}
+	name_bins(chart, text, sizeof(text));
+	svg_begin(out, CHART_WIDTH, field.top + HEIGHT + 48, CHART_FONT, "faults over time");
+	chart_time_axis(&chart->trace, &field, out);
+	svg_y_axis(out, &field, text);
+	/* the first line is drawn last: where they meet, it is the one seen */
+	for (size_t i = chart->lines; i-- > 0;)
+		draw_line(chart, &field, i, out);
+	for (size_t i = 0; i < chart->lines; i++) {
+		const size_t row = i / COLUMNS;
+		const double x = 20 + (double)(i % COLUMNS) * (CHART_WIDTH - 20) / COLUMNS;
+		const double y = 16 + LEGEND * (double)row;
+
+		name_line(&chart->line[i], text, sizeof(text));
+		series_sample(out, i, x, y, 1.8);
+		svg_text(out, x + SERIES_SAMPLE + 6, y + 5, SVG_LEFT, SVG_INK, text);
+	}
+	svg_end(out);
+}
+
+/* ---- with characters ---- */
+
+#define LABEL 43	/* of a line, before its strip */
+
+/* Which character a height is shown by: nothing where there is none, and something where is. */
+static void put_level(uint64_t value, uint64_t most, bool has_utf8, FILE *out)
+{
+	static const char ascii[] = "_.-=*#";
+	static const char *const block[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+	const double part = most ? (double)value / (double)most : 0;
+
+	if (!value)
+		fputc(' ', out);
+	else if (has_utf8)
+		fputs(block[(int)(part * 7 + 0.5)], out);
+	else
+		fputc(ascii[(int)(part * 5 + 0.5)], out);
+}
+
+static void put_strip(const struct faults_chart *chart, const struct faults_line *line,
+		      const struct terminal *terminal, FILE *out)
+{
+	const unsigned int bins = bins_of(chart), room = (unsigned int)(terminal->columns - LABEL - 3);
+	const unsigned int columns = bins < room ? bins : room;
+	uint64_t column[LPL_SURVEY_BINS] = { 0 }, most = 0;
+
+	for (unsigned int bin = 0; bin < bins; bin++) {
+		uint64_t *place = &column[(uint64_t)bin * columns / bins];
+
+		*place += line->faults[bin];
+		most = *place > most ? *place : most;
+	}
+	fputc('|', out);
+	for (unsigned int i = 0; i < columns; i++)
+		put_level(column[i], most, terminal->has_utf8, out);
+	fputs("|\n", out);
+}
+
+void faults_text(const struct faults_chart *chart, FILE *out)
+{
+	struct terminal terminal = terminal_of(out);
+	char text[160];
+
+	if (terminal.columns < LABEL + 20)
+		terminal.columns = LABEL + 20;
+	name_bins(chart, text, sizeof(text));
+	fprintf(out, "\n%-31s %10s %s\n", "FAULTS", "in all", text);
+	for (size_t i = 0; i < chart->lines; i++) {
+		name_line(&chart->line[i], text, sizeof(text));
+		fprintf(out, "%-31s %10" PRIu64 " ", text, chart->line[i].all);
+		put_strip(chart, &chart->line[i], &terminal, out);
+	}
+}
+
+/* ---- as numbers ---- */
+
+void faults_csv(const struct faults_chart *chart, FILE *out)
+{
+	const struct lpl_survey_time *time = chart->trace.survey->time;
+
+	fprintf(out, "%s,policy,size,faults\n", lpl_survey_clock_name(time->clock));
+	for (size_t i = 0; i < chart->lines; i++) {
+		const struct faults_line *line = &chart->line[i];
+
+		for (unsigned int bin = 0; bin < time->bins; bin++) {
+			if (line->faults[bin])
+				fprintf(out, "%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 "\n",
+					lpl_survey_bin_start(time, bin), line->policy, line->size,
+					line->faults[bin]);
+		}
+	}
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* laplace plot faults; see plot_faults.h. */
+#include "plot_faults.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <laplace/reducer.h>
+#include <laplace/simulator.h>
+
+#include "draw/chart_faults.h"
+#include "draw/png.h"
+#include "pass.h"
+#include "say.h"
+
+struct simulation {
+	const struct plot_faults *options;
+	struct lpl_reader *reader;
+	struct lpl_simulator *simulator;
+	struct lpl_fault_times *times;
+	struct lpl_survey survey;	/* the time alone */
+	struct faults_chart chart;
+};
+
+/* ---- simulating ---- */
+
+static bool is_picture(const char *format)
+{
+	return format && strcmp(format, "csv") != 0;
+}
+
+static int open_simulation(struct simulation *simulation)
+{
+	const struct plot_faults *options = simulation->options;
+	const struct lpl_meta *meta = lpl_reader_meta(simulation->reader);
+	const char *reduction = lpl_meta_get(meta, LPL_META_REDUCTION);
+	const struct lpl_simulator_options how = {
+		.reduction = reduction,
+		.part = lpl_choice_part(&options->trace->choice, cli_page_size(meta))
+	};
+	struct lpl_sizes sizes = { 0 };
+	struct lpl_report report = { 0 };
+	char *rest = options->policies, *policy;
+	size_t lines = 0;
+	enum lpl_error error = lpl_sizes_parse(&sizes, options->sizes, &report);
+
+	if (!error && sizes.all)
+		return cli_complain(CLI_USAGE, "-s all: name the sizes, one by one or as a range");
+	if (!error && lpl_reduction_behaviour(reduction)) {
+		lpl_sizes_free(&sizes);
+		return cli_complain(CLI_USAGE, "%s: is a behaviour sequence (%s), of which only the "
+				    "faults of one memory are known", options->trace->path, reduction);
+	}
+	if (!error)
+		error = lpl_simulator_open(&simulation->simulator, &how, &report);
+	for (; !error && (policy = strsep(&rest, ",")); lines += sizes.count)
+		error = lpl_simulator_add(simulation->simulator, policy, &sizes, &report);
+	lpl_sizes_free(&sizes);
+	if (!error && is_picture(options->format) && lines > FAULTS_LINES)
+		return cli_complain(CLI_USAGE, "a picture has room for %d lines, and these are %zu: "
+				    "take fewer sizes or policies, or write a .csv", FAULTS_LINES,
+				    lines);
+	if (!error)
+		error = lpl_fault_times_open(&simulation->times, simulation->simulator,
+					     options->trace->survey.clock, &report);
+	return error ? cli_report(&report) : CLI_DONE;
+}
+
+/*
+ * Times count from where the trace begins, whatever is chosen of it; but chosen references that
+ * have numbers of their own count from 1.
+ */
+static void begin_times(struct cli_pass *pass, void *context)
+{
+	struct simulation *simulation = context;
+	struct lpl_span span;
+
+	if (lpl_fault_times_time(simulation->times)->begun || !lpl_reader_span(pass->reader, &span))
+		return;
+	if (pass->chooser && pass->counts_chosen)
+		span.first_ref = 0;
+	lpl_fault_times_begin(simulation->times, (struct lpl_survey_clocks){
+		.ref = span.first_ref, .instr = span.first_instr, .cycle = span.first_cycle
+	});
+}
+
+static int simulate(struct simulation *simulation)
+{
+	const struct surveyed_trace_options *trace = simulation->options->trace;
+	struct cli_progress progress;
+	struct cli_pass pass = { .reader = simulation->reader, .path = trace->path,
+				 .sink = lpl_fault_times_sink(simulation->times),
+				 .progress = &progress, .choice = &trace->choice, .renumbers = true,
+				 .before_block = begin_times, .context = simulation };
+
+	cli_progress_start(&progress, trace->progress);
+	return cli_pass_run(&pass);
+}
+
+/* ---- what came of it ---- */
+
+static size_t count_lines(const struct simulation *simulation)
+{
+	size_t lines = 0, count;
+
+	for (size_t i = 0; i < lpl_simulator_count(simulation->simulator); i++) {
+		(void)lpl_simulator_results(simulation->simulator, i, &count);
+		lines += count;
+	}
+	return lines;
+}
+
+static const char *reduction_of(const struct simulation *simulation)
+{
+	return lpl_meta_get(lpl_reader_meta(simulation->reader), LPL_META_REDUCTION);
+}
+
+/* SAD2 drops the reference that faults in favour of a later one. */
+static void warn_of_waits(const struct simulation *simulation)
+{
+	const char *reduction = reduction_of(simulation);
+
+	if (reduction && strstr(reduction, "sad2"))
+		cli_complain(0, "warning: %s: was reduced by %s, which lets faults wait: some are later "
+			     "here than they were", simulation->options->trace->path, reduction);
+}
+
+static void warn(const struct simulation *simulation, const struct lpl_result *result,
+		 const char *policy)
+{
+	const char *reduction = reduction_of(simulation);
+
+	if (!result->exact)
+		cli_complain(0, "warning: %s: %s with %" PRIu64 " is not exact on a trace reduced by "
+			     "%s", simulation->options->trace->path, policy, result->size,
+			     reduction ? reduction : "what it does not say");
+}
+
+static int gather_lines(struct simulation *simulation)
+{
+	struct faults_chart *chart = &simulation->chart;
+	const struct surveyed_trace_options *trace = simulation->options->trace;
+
+	simulation->survey.time = lpl_fault_times_time(simulation->times);
+	chart->trace = (struct surveyed_trace){
+		.path = trace->path, .meta = lpl_reader_meta(simulation->reader),
+		.cycles_a_second = lpl_cycles_a_second(lpl_reader_meta(simulation->reader)),
+		.survey = &simulation->survey
+	};
+	if (!simulation->survey.time->begun)
+		return cli_complain(CLI_FAILED, "%s: holds no record: there is nothing to draw",
+				    trace->path);
+	chart->line = calloc(count_lines(simulation) + 1, sizeof(*chart->line));
+	if (!chart->line)
+		return cli_complain(CLI_FAILED, "no memory for the picture");
+	warn_of_waits(simulation);
+	for (size_t i = 0; i < lpl_simulator_count(simulation->simulator); i++) {
+		const char *policy = lpl_simulator_policy(simulation->simulator, i);
+		size_t count;
+		const struct lpl_result *result = lpl_simulator_results(simulation->simulator, i,
+									&count);
+
+		for (size_t j = 0; j < count; j++) {
+			struct faults_line *line = &chart->line[chart->lines++];
+
+			*line = (struct faults_line){ .policy = policy, .size = result[j].size,
+						      .timed = result[j].timed,
+						      .all = result[j].faults };
+			lpl_fault_times_get(simulation->times, i, j, line->faults);
+			warn(simulation, &result[j], policy);
+		}
+	}
+	return CLI_DONE;
+}
+
+static int draw_png(const struct faults_chart *chart, FILE *out)
+{
+	struct filter filter;
+	int status = png_begin(&filter, out);
+
+	if (status)
+		return status;
+	faults_svg(chart, filter.in);
+	return png_end(&filter);
+}
+
+static int draw(struct simulation *simulation, FILE *out)
+{
+	const char *format = simulation->options->format;
+	const struct faults_chart *chart = &simulation->chart;
+	int status = gather_lines(simulation);
+
+	if (status)
+		return status;
+	if (format && strcmp(format, "csv") == 0) {
+		faults_csv(chart, out);
+		return CLI_DONE;
+	}
+	if (!format) {
+		faults_text(chart, out);
+		return CLI_DONE;
+	}
+	if (strcmp(format, "png") == 0)
+		return draw_png(chart, out);
+	faults_svg(chart, out);
+	return CLI_DONE;
+}
+
+int plot_faults(const struct plot_faults *options, FILE *out, bool *drawn)
+{
+	struct simulation simulation = { .options = options };
+	int status = cli_reader_open(&simulation.reader, options->trace->path), failed;
+
+	*drawn = false;
+	if (!status)
+		status = open_simulation(&simulation);
+	if (!status)
+		status = simulate(&simulation);
+	if (simulation.times && (status == CLI_DONE || status == CLI_DAMAGED)) {
+		failed = draw(&simulation, out);
+		*drawn = !failed;
+		status = failed ? failed : status;
+	}
+	free(simulation.chart.line);
+	lpl_fault_times_close(simulation.times);
+	lpl_simulator_close(simulation.simulator);
+	lpl_reader_close(simulation.reader);
+	return status;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* laplace plot faults: a simulation, and when its faults are taken. */
+#ifndef LAPLACE_CLI_PLOT_FAULTS_H
+#define LAPLACE_CLI_PLOT_FAULTS_H
+
+#include <stdio.h>
+
+#include "surveyed_trace.h"
+
+struct plot_faults {
+	const struct surveyed_trace_options *trace;	/* path, progress, choice and clock count */
+	char *policies;			/* a list, cut at its commas */
+	const char *sizes;
+	const char *format;		/* "png", "svg" or "csv"; NULL: characters */
+};
+
+/* Complains; returns an exit status.  false in `drawn`: there is nothing to keep in `out`. */
+int plot_faults(const struct plot_faults *options, FILE *out, bool *drawn);
+
+#endif
