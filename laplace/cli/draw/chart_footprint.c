@@ -12,6 +12,7 @@
 #include "series.h"
 
 #define HEIGHT 240
+#define LEGEND_COLUMNS 4	/* of processes, in two rows */
 #define PANEL (HEIGHT + 92)	/* with its label and its axis */
 
 /* Upwards: what programs have, then the rest. */
@@ -183,12 +184,12 @@ void chart_processes(const struct surveyed_trace *trace, FILE *out)
 	for (size_t i = 0; i < count; i++) {
 		draw_process(trace, &field, shown[i], i, out);
 		snprintf(text, sizeof(text), "%.15s (%" PRIu32 ")", shown[i]->name, shown[i]->tgid);
-		if (i == SERIES / 2)
+		if (i == LEGEND_COLUMNS)
 			key = field.left;
-		series_sample(out, i, key, i < SERIES / 2 ? 12 : 32, 2);
-		svg_text(out, key + SERIES_SAMPLE + 6, i < SERIES / 2 ? 16 : 36, SVG_LEFT, SVG_INK,
+		series_sample(out, i, key, i < LEGEND_COLUMNS ? 12 : 32, 2);
+		svg_text(out, key + SERIES_SAMPLE + 6, i < LEGEND_COLUMNS ? 16 : 36, SVG_LEFT, SVG_INK,
 			 text);
-		key += (CHART_WIDTH - field.left) / (SERIES / 2);
+		key += (CHART_WIDTH - field.left) / LEGEND_COLUMNS;
 	}
 	svg_end(out);
 }
