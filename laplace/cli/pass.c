@@ -367,7 +367,7 @@ static int run_chosen(struct cli_pass *pass)
 	lpl_reader_ask(pass->reader, need_of, pass);
 	status = run(pass);
 	pass->chosen = lpl_choice_passed(pass->chooser);
-	if (status == CLI_DONE || status == CLI_DAMAGED)
+	if (status == CLI_DONE)
 		warn_if_nothing(pass);
 	lpl_choice_close(pass->chooser);
 	pass->chooser = NULL;
