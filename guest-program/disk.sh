@@ -20,6 +20,7 @@ make_room() { # FILE BYTES
 
 # As needs tells: the guest has them by the same names.
 take_from_here() { # TREE
+	local name
 	[ "$clear_env" = no ] || unset TZ
 	"$here/needs" --cpu "$cpu" "${with[@]}" "$program" "${arguments[@]:1}" >"$scratch/needs" || exit 125
 	# what cannot be read is not for the program, either
@@ -35,14 +36,15 @@ take_from_here() { # TREE
 		die "not all that ${arguments[0]} needs can be copied: $(tail -n 1 "$scratch/cpio.log")"
 	directory=$(pwd -P && echo .)	# whose name may end in a newline
 	directory=${directory%$'\n.'}
-	mkdir -p "$1$directory"
-	for place in "${keep[@]}"; do
-		mkdir -p "$1$(dirname -- "$(in_guest "$place")")" 2>/dev/null || true
+	make_in_tree "$1" "$directory" || die "$directory: cannot be made in the guest"
+	for name in "${keep[@]}"; do
+		name=$(in_guest "$name" && echo .)
+		make_in_tree "$1" "${name%/*}" || true
 	done
 	# which have what it needs of them, or nothing
-	for place in "${HOME:-}" "${TMPDIR:-}"; do
+	for name in "${HOME:-}" "${TMPDIR:-}"; do
 		[ "$clear_env" = no ] || break
-		[[ $place != /* ]] || [ -e "$1$place" ] || [ -L "$1$place" ] || mkdir -p "$1$place" 2>/dev/null || true
+		[[ $name != /* ]] || make_in_tree "$1" "$name" || true
 	done
 }
 
@@ -67,9 +69,13 @@ take_root() { # TREE
 	find_in_root "$1"
 }
 
-# Its links lead where they lead in the guest; what this machine has by their names is no matter.
-is_in_tree() { # TREE PATH
-	local at='' rest=$2 part links=0
+# Sets `place`, where a path leads in a tree: its links lead where they lead in the guest, and what this
+# machine has by their names is no matter.  No part of `place` is a link, or would lead out of the tree; and
+# the tree is ours alone while it is made.  What is not there yet is a part as any other.
+# Status 1: it leads nowhere, for too many links, or through what is no directory.
+find_in_tree() { # TREE PATH
+	local rest=$2 part links=0
+	place=''
 	while [ -n "$rest" ]; do
 		part=${rest%%/*}
 		case $rest in
@@ -78,22 +84,32 @@ is_in_tree() { # TREE PATH
 		esac
 		case $part in
 		'' | .) continue ;;
-		..)
-			at=${at%/*}
-			continue
-			;;
 		esac
-		if [ -L "$1$at/$part" ]; then
+		[ ! -e "$1$place" ] || [ -d "$1$place" ] || return 1
+		if [ "$part" = .. ]; then
+			place=${place%/*}
+		elif [ -L "$1$place/$part" ]; then
 			links=$((links + 1))
 			[ $links -le 40 ] || return 1
-			part=$(readlink -- "$1$at/$part")
-			[[ $part != /* ]] || at=''
+			part=$(readlink -- "$1$place/$part" && echo .)	# it may end in a newline
+			part=${part%$'\n.'}
+			[[ $part != /* ]] || place=''
 			rest=$part/$rest
 		else
-			at=$at/$part
+			place+=/$part
 		fi
 	done
-	[ -e "$1$at" ]
+}
+
+is_in_tree() { # TREE PATH
+	local place
+	find_in_tree "$1" "$2" && [ -e "$1$place" ]
+}
+
+# A directory, where the guest will find it by this name.  Status 1: there is no place for it.
+make_in_tree() { # TREE PATH
+	local place
+	find_in_tree "$1" "$2" && mkdir -p "$1$place" 2>/dev/null
 }
 
 is_in_root() { # TREE PATH
@@ -155,7 +171,7 @@ hash_of_tree() { # TREE
 # What the disk has, and what else has to be there.  Sets `room`, bytes, and `inodes`, for it, and `tree_hash`; what
 # fills it sets `bytes`, `directory`, where the program runs, and (find_in_root) `called` and `init`.
 make_tree() { # TREE
-	local tree=$1 directory bytes place init=''
+	local tree=$1 directory bytes name init=''
 	mkdir -p "$tree"
 	if [ -n "$root" ]; then
 		take_root "$tree"
@@ -165,12 +181,13 @@ make_tree() { # TREE
 	# a link of somebody's root file system leads nowhere in ours
 	rm -rf "$tree/.laplace"
 	mkdir "$tree/.laplace"
-	for place in dev proc sys run tmp var var/tmp; do
-		[ -e "$tree/$place" ] || [ -L "$tree/$place" ] || [ -L "$tree/${place%/*}" ] ||
-			mkdir "$tree/$place" || die "--root $root: /$place cannot be made"
+	# what these are links to is for the tree to say, and left as it is
+	for name in dev proc sys run tmp var var/tmp; do
+		[ -e "$tree/$name" ] || [ -L "$tree/$name" ] || [ -L "$tree/${name%/*}" ] ||
+			mkdir "$tree/$name" || die "--root $root: /$name cannot be made"
 	done
-	for place in tmp var/tmp; do
-		[ -L "$tree/$place" ] || [ -L "$tree/${place%/*}" ] || chmod 1777 "$tree/$place"
+	for name in tmp var/tmp; do
+		[ -L "$tree/$name" ] || [ -L "$tree/${name%/*}" ] || chmod 1777 "$tree/$name"
 	done
 	take_input "$tree/.laplace/stdin"
 	tell_program "$tree/.laplace"
