@@ -12,20 +12,24 @@
 readonly MOST_RECIPE=45000	# bytes: a header's bochsrc has 64 KB at most
 readonly MOST_TOLD=64		# of files among the arguments
 
+# In time that is linear in its length.
 told_value() { # TEXT
-	local LC_ALL=C text=$1 out='' c i code
-	for ((i = 0; i < ${#text}; i++)); do
-		c=${text:i:1}
-		case $c in
-		[A-Za-z0-9._/=+@-]) out+=$c ;;
-		*)
-			printf -v code %d "'$c"
-			printf -v c '%%%02X' $((code & 255))
-			out+=$c
-			;;
-		esac
-	done
-	printf '%s' "$out"
+	local LC_ALL=C
+	case $1 in
+	*[!A-Za-z0-9._/=+@-]*) ;;
+	*)
+		printf '%s' "$1"
+		return
+		;;
+	esac
+	printf '%s' "$1" | od -An -v -tx1 -w1 | awk '
+		BEGIN {
+			for (i = 0; i < 256; i++) {
+				c = sprintf("%c", i)
+				shown[sprintf("%02x", i)] = c ~ /[A-Za-z0-9._\/=+@-]/ ? c : sprintf("%%%02X", i)
+			}
+		}
+		{ printf "%s", shown[$1] }'
 }
 
 tell() { # KEY VALUE...
@@ -45,7 +49,11 @@ hash_of() { # FILE
 	sha256sum <"$1" | cut -d ' ' -f 1
 }
 
+# What the kernel makes up is not taken along, and may have no end.
 tell_hash() { # KEY FILE
+	case $(realpath -m -- "$2") in
+	/proc/* | /sys/*) return 0 ;;
+	esac
 	[ ! -f "$2" ] || [ ! -r "$2" ] || tell "$1" "$(hash_of "$2")" "$2"
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * laplace reproduce: make a trace again from its own header.  What is to be run is handed to a
- * script (guest-program/reproduce), which shows it, and runs it when it is told to.
+ * laplace reproduce: make a trace again from its own header.  What would be run is shown here, and what is
+ * not as it was (plan.c); to run it, and to compare, is the work of a script (guest-program/reproduce).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,6 +14,7 @@
 #include "find.h"
 #include "options.h"
 #include "pass.h"
+#include "plan.h"
 #include "recipe.h"
 #include "replace.h"
 #include "say.h"
@@ -94,9 +95,63 @@ static int hand_over(char path[64], const char *recipe)
 	return CLI_DONE;
 }
 
+static const char *or_empty(const char *text)
+{
+	return text ? text : "";
+}
+
+static int become_script(const struct options *options, const struct plan *plan, const char *recipe,
+			 size_t differences)
+{
+	const char *fixed[] = {
+		NULL, recipe, options->trace, options->output, options->anyway ? "anyway" : "",
+		options->overwrite ? "overwrite" : "", differences ? "differs" : "",
+		or_empty(plan->directory), or_empty(plan->input_bytes), or_empty(plan->input_hash)
+	};
+	size_t used = sizeof(fixed) / sizeof(fixed[0]);
+	/* and "--", the arguments' end, and what is before them */
+	char **words = calloc(used + plan->options.count + plan->arguments.count + 2, sizeof(*words));
+
+	if (!words)
+		return cli_complain(CLI_FAILED, "no memory");
+	memcpy(words, fixed, sizeof(fixed));
+	for (size_t i = 0; i < plan->options.count; i++)
+		words[used++] = plan->options.word[i];
+	words[used++] = "--";
+	for (size_t i = 0; i < plan->arguments.count; i++)
+		words[used++] = plan->arguments.word[i];
+	used = (size_t)cli_become("guest-program/reproduce", words, CLI_FAILED);
+	free(words);
+	return (int)used;
+}
+
+static int carry_out(const struct options *options, struct plan *plan, const char *recipe,
+		     const char *bochs, bool derived)
+{
+	int status = plan_choose_kernel(plan, options->kernel);
+	size_t differences;
+	bool untrusted;
+
+	if (status)
+		return status;
+	plan_show(plan);
+	differences = plan_check(plan, bochs, &untrusted);
+	if (derived)
+		return cli_complain(CLI_DAMAGED, "%s was derived (laplace reduce, laplace merge) from the "
+				    "trace that this makes", options->trace);
+	if (!options->run && !differences)
+		puts("the files that the trace names are present and unchanged; --run makes the guest, "
+		     "checks that it is unchanged, too, and runs it");
+	if (!options->run || untrusted)
+		return differences ? CLI_DAMAGED : CLI_DONE;
+	fflush(stdout);
+	return become_script(options, plan, recipe, differences);
+}
+
 int cmd_reproduce(int argc, char **argv)
 {
 	struct options options = { 0 };
+	struct plan plan = { 0 };
 	struct lpl_reader *reader;
 	char path[64], output[4096];
 	char *bochs = find_bochs_quietly();
@@ -127,16 +182,11 @@ int cmd_reproduce(int argc, char **argv)
 		status = hand_over(path, recipe);
 	if (!status && bochs && setenv("LAPLACE_BOCHS", bochs, 1) < 0)
 		status = cli_complain(CLI_FAILED, "no memory");
-	if (!status) {
-		char *arguments[] = {
-			NULL, path, (char *)options.trace, (char *)options.output,
-			options.run ? "run" : "", options.anyway ? "anyway" : "",
-			options.overwrite ? "overwrite" : "", derived ? "derived" : "",
-			(char *)(options.kernel ? options.kernel : ""), NULL
-		};
-
-		status = cli_become("guest-program/reproduce", arguments, CLI_FAILED);
-	}
+	if (!status)
+		status = plan_read(&plan, recipe, options.trace);
+	if (!status)
+		status = carry_out(&options, &plan, path, bochs, derived);
+	plan_free(&plan);
 	free(recipe);
 	free(bochs);
 	return status;

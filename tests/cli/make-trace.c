@@ -230,7 +230,9 @@ int main(int argc, char **argv)
 {
 	struct maker maker = { .path = argv[1] };
 	bool unclosed = argc > 3 && strcmp(argv[3], "unclosed") == 0;
-	char line[2048];
+	bool good = true;
+	char *line = NULL;
+	size_t room = 0;
 	int number = 0;
 
 	if (argc < 2)
@@ -238,20 +240,18 @@ int main(int argc, char **argv)
 	if (argc > 2)
 		maker.options.chunk_refs = strtoul(argv[2], NULL, 10);
 	maker.meta = lpl_meta_new();
-	while (fgets(line, sizeof(line), stdin)) {
+	while (good && getline(&line, &room, stdin) >= 0) {
 		number++;
-		if (!take_line(&maker, line)) {
-			fprintf(stderr, "make-trace: line %d: %s %s\n", number, line,
+		good = take_line(&maker, line);
+		if (!good)
+			fprintf(stderr, "make-trace: line %d: %.100s %s\n", number, line,
 				maker.report.text);
-			lpl_meta_free(maker.meta);
-			return 1;
-		}
 	}
-	if (!end(&maker, unclosed)) {
+	free(line);
+	if (good && !end(&maker, unclosed)) {
 		fprintf(stderr, "make-trace: %s\n", maker.report.text);
-		lpl_meta_free(maker.meta);
-		return 1;
+		good = false;
 	}
 	lpl_meta_free(maker.meta);
-	return 0;
+	return good ? 0 : 1;
 }
