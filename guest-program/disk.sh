@@ -22,7 +22,7 @@ make_room() { # FILE BYTES
 take_from_here() { # TREE
 	local name
 	[ "$clear_env" = no ] || unset TZ
-	"$here/needs" --cpu "$cpu" "${with[@]}" "$program" "${arguments[@]:1}" >"$scratch/needs" || exit 125
+	"$here/needs" --cpu "$cpu" "${with[@]}" "$program" "${arguments[@]:1}" >"$scratch/needs" || after $? needs
 	# what cannot be read is not for the program, either
 	while IFS= read -r -d '' path; do
 		if [ -L "$path" ] || [ -r "$path" ]; then
@@ -265,7 +265,7 @@ tell_environment() {
 make_disk_of_image() {
 	local directory=/ bytes init name
 	mkdir "$scratch/tree"
-	"$here/image" "$root" "$scratch/disk" || exit 125
+	"$here/image" "$root" "$scratch/disk" || after $? image
 	bytes=$(stat -c %s "$scratch/disk")
 	take_input "$scratch/tree/stdin"
 	make_room "$scratch/disk" $((bytes + (32 + disk) * 1048576))
