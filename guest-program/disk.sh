@@ -18,11 +18,21 @@ make_room() { # FILE BYTES
 	truncate -s $((($2 / cylinder + 1) * cylinder)) "$1" || die "$1: no room for $(($2 / 1000000)) MB"
 }
 
+# As the program will have it.
+pythonpath() {
+	local variable value=''
+	for variable in "${environment[@]}"; do
+		[[ $variable != PYTHONPATH=* ]] || value=${variable#*=}
+	done
+	printf '%s' "$value"
+}
+
 # As needs tells: the guest has them by the same names.
 take_from_here() { # TREE
 	local name
 	[ "$clear_env" = no ] || unset TZ
-	"$here/needs" --cpu "$cpu" "${with[@]}" "$program" "${arguments[@]:1}" >"$scratch/needs" || after $? needs
+	PYTHONPATH=$(pythonpath) "$here/needs" --cpu "$cpu" "${with[@]}" "${taken_here[@]}" "${observed[@]}" \
+		"$program" "${arguments[@]:1}" >"$scratch/needs" || after $? needs
 	# what cannot be read is not for the program, either
 	while IFS= read -r -d '' path; do
 		if [ -L "$path" ] || [ -r "$path" ]; then
@@ -232,8 +242,8 @@ tell_program() { # DIRECTORY
 	chmod 644 "$1/program" "$1/stdin" "$1/status"
 }
 
-# Adds it to `bytes`; sets `input_bytes` and `input_hash`.
-take_input() { # FILE
+# Standard input, which a terminal is not.
+copy_input() { # FILE
 	if [ -t 0 ]; then
 		: >"$1"
 	else
@@ -241,6 +251,11 @@ take_input() { # FILE
 		[ "$(stat -c %s "$1")" -le $MOST_BYTES ] ||
 			die "standard input is longer than what a guest's disk takes ($((MOST_BYTES / 1000000)) MB)"
 	fi
+}
+
+# Adds it to `bytes`; sets `input_bytes` and `input_hash`.
+take_input() { # FILE
+	copy_input "$1"
 	input_bytes=$(stat -c %s "$1")
 	input_hash=$(hash_of "$1")
 	bytes=$((bytes + input_bytes))

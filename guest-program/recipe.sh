@@ -99,6 +99,7 @@ tell_command() {
 		tell option "${told[i]}" "${told[i + 1]}"
 	done
 	[ "$clear_env" = no ] || tell option clear-env
+	[ "$take_here" = no ] || tell option here
 	[ "$own_init" = no ] || tell option init
 	[ "$walks" = no ] || tell option walks
 	[ "$whole" = no ] || tell option whole

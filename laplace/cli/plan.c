@@ -17,9 +17,9 @@ static const char known[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXY
 
 static const char *const with_value[] = {
 	"cpu", "memory", "swap", "disk", "reduce", "only", "level", "timeout", "root", "env", "keep",
-	"with", "kernel", NULL
+	"with", "take", "kernel", NULL
 };
-static const char *const without_value[] = { "clear-env", "init", "walks", "whole", NULL };
+static const char *const without_value[] = { "clear-env", "here", "init", "walks", "whole", NULL };
 static const char *const hashed[] = { "simulator", "firmware", "program", "root", "file", NULL };
 
 static bool is_one_of(const char *const names[], const char *name)
