@@ -51,10 +51,11 @@ hash_of() { # FILE
 
 # What the kernel makes up is not taken along, and may have no end.
 tell_hash() { # KEY FILE
-	case $(realpath -m -- "$2") in
-	/proc/* | /sys/*) return 0 ;;
+	[ -f "$2" ] && [ -r "$2" ] || return 0
+	case $(realpath -- "$2") in
+	/proc/* | /sys/*) ;;
+	*) tell "$1" "$(hash_of "$2")" "$2" ;;
 	esac
-	[ ! -f "$2" ] || [ ! -r "$2" ] || tell "$1" "$(hash_of "$2")" "$2"
 }
 
 # What has to be the same for the trace to be the same.

@@ -10,14 +10,16 @@
 #include "say.h"
 #include "sha256.h"
 
-/* What stays between bare words of a shell. */
-static const char bare[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/=+@:,%-";
+#define SMALL "abcdefghijklmnopqrstuvwxyz0123456789"
+#define LETTERS SMALL "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+/* A word of these stands in a shell's line as it is. */
+static const char bare[] = LETTERS "._/=+@:,%-";
 /* What a recipe's line is made of. */
-static const char known[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/=+@% -";
+static const char known[] = LETTERS "._/=+@% -";
 
 static const char *const with_value[] = {
-	"cpu", "memory", "swap", "disk", "reduce", "only", "level", "timeout", "root", "env", "keep",
-	"with", "take", "kernel", NULL
+	"cpu", "memory", "swap", "disk", "reduce", "only", "level", "timeout", "root", "env",
+	"keep", "with", "take", "kernel", NULL
 };
 static const char *const without_value[] = { "clear-env", "here", "init", "walks", "whole", NULL };
 static const char *const hashed[] = { "simulator", "firmware", "program", "root", "file", NULL };
@@ -80,8 +82,8 @@ static int take_file(struct plan *plan, const char *key, const char *hash, const
 	int status;
 
 	if (plan->files.count >= 3 * PLAN_FILES_MAX)
-		return cli_complain(CLI_DAMAGED, "%s: its recipe names more files than laplace run "
-				    "writes (%d)", plan->trace, PLAN_FILES_MAX);
+		return cli_complain(CLI_DAMAGED, "%s: its recipe names more files than laplace "
+				    "run writes (%d)", plan->trace, PLAN_FILES_MAX);
 	status = take_copy(&plan->files, key);
 	status = status ? status : take_copy(&plan->files, hash);
 	return status ? status : take_copy(&plan->files, path);
@@ -108,8 +110,8 @@ static int read_line(struct plan *plan, char *line)
 		return cli_complain(CLI_DAMAGED, "%s: its recipe was too long for a header",
 				    plan->trace);
 	if (strcmp(line, "directory") == 0 && first[0] != '/')
-		return cli_complain(CLI_DAMAGED, "%s: its recipe has a directory that is no whole path: %s",
-				    plan->trace, first);
+		return cli_complain(CLI_DAMAGED, "%s: its recipe has a directory that is no whole "
+				    "path: %s", plan->trace, first);
 	if (strcmp(line, "directory") == 0)
 		plan->directory = first;
 	else if (strcmp(line, "version") == 0)
@@ -129,8 +131,8 @@ int plan_read(struct plan *plan, char *recipe, const char *trace)
 
 	*plan = (struct plan){ .trace = trace };
 	if (length > PLAN_BYTES_MAX)
-		return cli_complain(CLI_DAMAGED, "%s: its recipe has %zu bytes, more than laplace run "
-				    "writes (%d)", trace, length, PLAN_BYTES_MAX);
+		return cli_complain(CLI_DAMAGED, "%s: its recipe has %zu bytes, more than laplace "
+				    "run writes (%d)", trace, length, PLAN_BYTES_MAX);
 	status = take_copy(&plan->options, "run");
 	while (!status && (line = strsep(&recipe, "\n"))) {
 		if (line[strspn(line, known)] != '\0')
@@ -185,11 +187,7 @@ static void show_word(const char *word)
 	for (; *word; word++) {
 		if (*word == '\'')
 			fputs(printable ? "'\\''" : "\\'", stdout);
-		else if (printable)
-			putchar(*word);
-		else if (*word == '\\')
-			fputs("\\\\", stdout);
-		else if (*word >= ' ' && *word <= '~')
+		else if (printable || (*word >= ' ' && *word <= '~' && *word != '\\'))
 			putchar(*word);
 		else
 			printf("\\%03o", (unsigned char)*word);
@@ -267,7 +265,7 @@ static bool is_package(const char *kernel)
 	size_t length = strlen(begin);
 
 	return strncmp(kernel, begin, length) == 0 && kernel[length] &&
-	       kernel[length + strspn(kernel + length, "abcdefghijklmnopqrstuvwxyz0123456789.+-")] == '\0';
+	       kernel[length + strspn(kernel + length, SMALL ".+-")] == '\0';
 }
 
 size_t plan_check(const struct plan *plan, const char *bochs, bool *untrusted)
@@ -283,19 +281,19 @@ size_t plan_check(const struct plan *plan, const char *bochs, bool *untrusted)
 			others += check_below(file[i + 1], file[i + 2], plan->directory);
 	}
 	if (plan->version && strcmp(plan->version, PACKAGE_VERSION) != 0) {
-		cli_say(stdout, "  not as it was: this is laplace %s, and that was %s", PACKAGE_VERSION,
-			plan->version);
+		cli_say(stdout, "  not as it was: this is laplace %s, and that was %s",
+			PACKAGE_VERSION, plan->version);
 		others++;
 	}
 	if (plan->directory && (stat(plan->directory, &about) < 0 || !S_ISDIR(about.st_mode))) {
 		cli_say(stdout, "  not as it was: the directory %s is not there", plan->directory);
 		others++;
 	}
-	/* what is in the directory of a kernel runs here when the guest's module is built for it */
+	/* what is in its directory runs here when the guest's module is built for it */
 	*untrusted = plan->kernel && !is_package(plan->kernel);
 	if (*untrusted) {
-		cli_say(stdout, "  not as it was: the kernel is of the directory %s, which only you can trust: "
-			"--kernel names it", plan->kernel);
+		cli_say(stdout, "  not as it was: the kernel is of the directory %s, which only you can "
+			"trust: --kernel names it", plan->kernel);
 		others++;
 	}
 	return others;

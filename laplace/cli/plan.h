@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a recipe (recipe.h) asks for: a command of `laplace run', where it is run, and which files were what.
- * The recipe may be anybody's: it is read and shown here, in time that is linear in its length, and nothing
- * in it is obeyed but options that a recipe may have.
+ * What a recipe (recipe.h) asks for: a command of `laplace run', where it is run, and which files
+ * were what.  The recipe may be anybody's: it is read and shown here, in time that is linear in its
+ * length, and nothing in it is obeyed but options that a recipe may have.
  */
 #ifndef LAPLACE_CLI_PLAN_H
 #define LAPLACE_CLI_PLAN_H
@@ -10,8 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define PLAN_BYTES_MAX 65536	/* more than `laplace run' writes (MOST_RECIPE in guest-program/recipe.sh) */
-#define PLAN_FILES_MAX 100	/* which are hashed; it writes fewer (MOST_TOLD) */
+/* More than `laplace run' writes (MOST_RECIPE, and MOST_TOLD, in guest-program/recipe.sh). */
+#define PLAN_BYTES_MAX 65536
+#define PLAN_FILES_MAX 100	/* which are hashed */
 
 struct plan_words {
 	char **word;		/* word[count] is NULL */
@@ -38,8 +39,8 @@ int plan_choose_kernel(struct plan *plan, const char *kernel);
 void plan_show(const struct plan *plan);
 
 /*
- * Print what is not as it was; `bochs` may be NULL.  Returns how many such things there are.  *untrusted: the
- * kernel is one that only the user can trust, and names.
+ * Print what is not as it was; `bochs` may be NULL.  Returns how many such things there are.
+ * *untrusted: the kernel is one that only the user can trust, and names.
  */
 size_t plan_check(const struct plan *plan, const char *bochs, bool *untrusted);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * laplace reproduce: make a trace again from its own header.  What would be run is shown here, and what is
- * not as it was (plan.c); to run it, and to compare, is the work of a script (guest-program/reproduce).
+ * laplace reproduce: make a trace again from its own header.  What would be run is shown here, and
+ * what is not as it was (plan.c); to run it, and to compare, is the work of a script
+ * (guest-program/reproduce).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -110,7 +111,8 @@ static int become_script(const struct options *options, const struct plan *plan,
 	};
 	size_t used = sizeof(fixed) / sizeof(fixed[0]);
 	/* and "--", the arguments' end, and what is before them */
-	char **words = calloc(used + plan->options.count + plan->arguments.count + 2, sizeof(*words));
+	size_t all = used + plan->options.count + plan->arguments.count + 2;
+	char **words = calloc(all, sizeof(*words));
 
 	if (!words)
 		return cli_complain(CLI_FAILED, "no memory");
@@ -137,11 +139,11 @@ static int carry_out(const struct options *options, struct plan *plan, const cha
 	plan_show(plan);
 	differences = plan_check(plan, bochs, &untrusted);
 	if (derived)
-		return cli_complain(CLI_DAMAGED, "%s was derived (laplace reduce, laplace merge) from the "
-				    "trace that this makes", options->trace);
+		return cli_complain(CLI_DAMAGED, "%s was derived (laplace reduce, laplace merge) "
+				    "from the trace that this makes", options->trace);
 	if (!options->run && !differences)
-		puts("the files that the trace names are present and unchanged; --run makes the guest, "
-		     "checks that it is unchanged, too, and runs it");
+		puts("the files that the trace names are present and unchanged; --run makes the "
+		     "guest, checks that it is unchanged, too, and runs it");
 	if (!options->run || untrusted)
 		return differences ? CLI_DAMAGED : CLI_DONE;
 	fflush(stdout);

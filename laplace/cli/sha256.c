@@ -2,8 +2,9 @@
 /*
  * Hashes of files that a stranger chose; see sha256.h.
  *
- * To open some files is to act on them, or to wait: a watchdog, a tape, a pipe.  So the file is looked at
- * through a descriptor that does not open it, and that descriptor, not the name, is what is opened then.
+ * To open some files is to act on them, or to wait: a watchdog, a tape, a pipe.  So the file is
+ * looked at through a descriptor that does not open it, and that descriptor, not the name, is what
+ * is opened then.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -119,7 +120,8 @@ const char *sha256_regular(char hash[SHA256_SIZE], const char *path)
 	pid_t child = -1;
 
 	wrong = open_regular(&fd, &size, path);
-	if (!wrong && (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0 || (child = fork()) < 0))
+	if (!wrong && (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0 ||
+		       (child = fork()) < 0))
 		wrong = strerror(errno);
 	if (child == 0)
 		become_sha256sum(in, out);

@@ -6,8 +6,9 @@
 #define SHA256_SIZE 65		/* hexadecimal, with its null byte */
 
 /*
- * The hash of as many bytes as the file has when it is opened, by sha256sum(1).  It has to be a regular file, of
- * a file system that keeps it: what the kernel makes up while one reads has no end, or is gone when it was read.
+ * The hash of as many bytes as the file has when it is opened, by sha256sum(1).  It has to be a
+ * regular file, of a file system that keeps it: what the kernel makes up while one reads has no
+ * end, or is gone when it was read.
  * Returns NULL, or what is wrong with it.
  */
 const char *sha256_regular(char hash[SHA256_SIZE], const char *path);

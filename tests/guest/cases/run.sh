@@ -117,6 +117,23 @@ ln -s "$PWD" "$WORK/linked"
 (cd "$WORK/linked" && run linked -q --env HOME=/zzz --env A=1 --env A=2 -- sh -c 'wc -l <numbers; echo "$HOME $A"' numbers </dev/null)
 [ "$(xargs <"$WORK/linked.stdout")" = '20000 /zzz 2' ] || fail "by a link: $(cat "$WORK/linked.stdout" "$WORK/linked.stderr")"
 rm "$WORK/linked"
+# What neither a package nor an argument names: a module that is imported, a file that is opened.
+echo 'word = "beside"' >beside.py
+echo named >named
+cat >observed <<'END'
+#!/usr/bin/python3
+import beside, sys
+print(beside.word, open("na" + "med").read().strip(), sys.stdin.read().split())
+END
+chmod +x observed
+run observed -q --observe="$WORK/observed.list" -- ./observed <input
+expect_status 0 observed
+[ "$(cat "$WORK/observed.stdout")" = "beside named ['one', 'two']" ] ||
+	fail "--observe: $(cat "$WORK/observed.stdout" "$WORK/observed.stderr")"
+expect_line "$WORK/observed.list" '.*/a directory/named'
+"$LAPLACE" reproduce --kernel "$BUILDDIR/build/kernel" "$WORK/observed.lpl" >"$WORK/observed.plan" <input ||
+	fail "what was observed: $(cat "$WORK/observed.plan")"
+grep -q -- "--take=[^ ]*/a directory/named" "$WORK/observed.plan" || fail "what was observed is not in the recipe"
 # Whatever the environment, --clear-env has its own.
 mkdir "$WORK/temporary"
 run clear -q --clear-env --env B=2 -- env </dev/null
