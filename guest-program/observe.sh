@@ -114,6 +114,7 @@ sort_out() {
 		made[$path]=yes
 	done <"$scratch/made"
 	# a file that it changed would be there as it left it
+	# shellcheck disable=SC2016 # of the shell that is called
 	while IFS= read -r -d '' path; do
 		wrote[$path]=yes
 	done < <(xargs -0 -r -a "$scratch/seen" sh -c \
@@ -168,7 +169,9 @@ observe_program() {
 	if grep -aq '^[^ ]*strace: ' "$scratch/observed.err" && [ ! -s "$scratch/strace" ]; then
 		die "--observe: $(head -n 1 "$scratch/observed.err")"
 	fi
-	[ "$status" = 0 ] || say "here it ended with status $status$(sed -n '$s/^/: /p' "$scratch/observed.err" | cut -c 1-200)"
+	[ "$status" = 0 ] ||
+		say "here it ended with status $status$(sed -n '$s/^/: /p' "$scratch/observed.err" |
+			cut -c 1-200 | tr -c '[:print:]' '?' | sed 's/?$//')"
 	decode_paths "$directory"
 	sort_out
 	observed=(--observed "$scratch/observed" --found "$scratch/found")

@@ -9,9 +9,9 @@
 us=${us:-run} step=${step:-} unexpected_status=${unexpected_status:-1}
 
 unexpected() { # STATUS FILE LINE COMMAND
+	# of a part of a command, the whole says so, if it fails; in $(...) set -e does not hold
+	[ "$BASH_SUBSHELL" = 0 ] || return 0
 	trap - ERR
-	# of a part of a command, the whole says so
-	[ "$BASH_SUBSHELL" = 0 ] || exit "$1"
 	printf 'laplace %s: %s%s ended with status %d (%s, line %d)\n' "$us" "${step:+$step: }" \
 		"\`${4//[^[:print:]]/?}'" "$1" "${2##*/}" "$3" >&2
 	exit "$unexpected_status"
