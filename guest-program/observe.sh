@@ -137,6 +137,16 @@ sort_out() {
 	done <"$scratch/seen" >"$scratch/observed" 3>"$scratch/wrote"
 }
 
+# The kernel opens what a script's first line names, and strace does not see it.
+interpreters() { # LIST
+	local path begin
+	while IFS= read -r -d '' path; do
+		[ -f "$path" ] && [ -x "$path" ] && [ -r "$path" ] || continue
+		IFS= read -r begin < <(head -c 256 -- "$path" | tr -d '\0') || true
+		[[ ! ${begin:-} =~ ^#!\ *(/[^ ]+) ]] || printf '%s\0' "${BASH_REMATCH[1]}"
+	done <"$1"
+}
+
 # Runs the program here, once, as this user, where it is told to run in the guest, and with the same input.
 observe_program() {
 	local strace directory status=0 limit=0
@@ -174,6 +184,8 @@ observe_program() {
 			cut -c 1-200 | tr -c '[:print:]' '?' | sed 's/?$//')"
 	decode_paths "$directory"
 	sort_out
+	interpreters "$scratch/observed" | LC_ALL=C sort -zu >"$scratch/interpreters"
+	cat "$scratch/interpreters" >>"$scratch/observed"
 	observed=(--observed "$scratch/observed" --found "$scratch/found")
 }
 
