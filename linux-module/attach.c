@@ -60,13 +60,20 @@ static int lpl_attach_tracepoint(struct lpl_hook *hook,
 	return tracepoint_probe_register(hook->tp, point->tracepoint, NULL);
 }
 
+static int lpl_probe_hit(struct kprobe *kp, struct pt_regs *regs)
+{
+	const struct lpl_point *point = lpl_point_of_probe(kp);
+
+	return lpl_is_sound(point, regs) ? point->entry(kp, regs) : 0;
+}
+
 static int lpl_attach_kprobe(struct lpl_hook *hook,
 			     const struct lpl_point *point)
 {
 	/* A probe that once failed to register is not clean. */
 	memset(&hook->kp, 0, sizeof(hook->kp));
 	hook->kp.symbol_name = point->name;
-	hook->kp.pre_handler = point->entry;
+	hook->kp.pre_handler = lpl_probe_hit;
 	return register_kprobe(&hook->kp);
 }
 
@@ -102,7 +109,8 @@ static int lpl_call_entered(struct kretprobe_instance *ri, struct pt_regs *regs)
 	struct lpl_call *call = lpl_call_of(ri);
 	unsigned long flags;
 
-	if (hook->used->entered && hook->used->entered(ri, regs))
+	if (!lpl_is_sound(hook->used, regs) ||
+	    (hook->used->entered && hook->used->entered(ri, regs)))
 		return 1;
 	call->task = current;
 	call->hook = hook;
@@ -130,9 +138,18 @@ static void lpl_set_handlers(struct kretprobe *rp, const struct lpl_point *point
 	rp->data_size = lpl_call_offset(point) + sizeof(struct lpl_call);
 }
 #else
+static int lpl_call_entered(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	const struct lpl_point *point = lpl_point_of_call(ri);
+
+	if (!lpl_is_sound(point, regs))
+		return 1;
+	return point->entered ? point->entered(ri, regs) : 0;
+}
+
 static void lpl_set_handlers(struct kretprobe *rp, const struct lpl_point *point)
 {
-	rp->entry_handler = point->entered;
+	rp->entry_handler = lpl_call_entered;
 	rp->handler = point->returned;
 	rp->data_size = point->data;
 }
@@ -180,6 +197,8 @@ static int lpl_attach_hook(struct lpl_hook *hook)
 
 	for (point = hook->points;
 	     point < hook->points + LPL_POINTS && point->name; point++) {
+		if (point->unlike)
+			continue;
 		hook->used = point;
 		if (point->tracepoint)
 			error = lpl_attach_tracepoint(hook, point);
@@ -192,7 +211,7 @@ static int lpl_attach_hook(struct lpl_hook *hook)
 		if (!error)
 			return 0;
 		hook->used = NULL;
-		pr_debug("%s: not at %s: %d\n", hook->event, point->name, error);
+		pr_debug("%s: not at %s: %d\n", point->event, point->name, error);
 	}
 	return error;
 }
@@ -225,11 +244,21 @@ static void lpl_list(void)
 
 	for_each_lpl_hook(group, hook) {
 		if (hook == lpl_groups[group]->hook)
-			pr_info("events: %s=%s", hook->event, lpl_used(hook));
+			pr_info("events: %s=%s", hook->points->event, lpl_used(hook));
 		else
-			pr_cont(" %s=%s", hook->event, lpl_used(hook));
+			pr_cont(" %s=%s", hook->points->event, lpl_used(hook));
 	}
 	pr_cont("\n");
+}
+
+static void lpl_refuse(const struct lpl_hook *hook, int error)
+{
+	const struct lpl_point *point;
+
+	for (point = hook->points; point < hook->points + LPL_POINTS && point->name; point++)
+		pr_err("%s: %s\n", point->name, point->unlike ?: "a probe cannot be there");
+	pr_err("this kernel has no place to see %s (error %d): refusing to load\n",
+	       hook->points->event, error);
 }
 
 int lpl_attach(void)
@@ -240,14 +269,9 @@ int lpl_attach(void)
 
 	for_each_lpl_hook(group, hook) {
 		error = lpl_attach_hook(hook);
-		if (!error || hook->optional)
+		if (!error || hook->points->optional)
 			continue;
-		pr_err("this kernel has no place to see %s (tried %s%s%s%s%s; error %d): refusing to load\n",
-		       hook->event, hook->points[0].name,
-		       hook->points[1].name ? ", " : "",
-		       hook->points[1].name ?: "",
-		       hook->points[2].name ? ", " : "",
-		       hook->points[2].name ?: "", error);
+		lpl_refuse(hook, error);
 		lpl_detach();
 		/* What "no such file" means to insmod would mislead. */
 		return error == -ENOENT ? -EOPNOTSUPP : error;
@@ -307,7 +331,7 @@ bool lpl_under(const struct lpl_hooks *group)
 u64 lpl_missed(void)
 {
 	struct lpl_hook *hook;
-	u64 missed = 0;
+	u64 missed = lpl_strange_calls();
 	size_t group;
 
 	for_each_lpl_hook(group, hook) {

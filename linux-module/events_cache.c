@@ -201,8 +201,8 @@ static int lpl_shmem_entered(struct kretprobe_instance *ri, struct pt_regs *regs
 {
 	struct lpl_shmem_in *in = (void *)ri->data;
 
-	in->folio = (void *)regs_get_kernel_argument(regs, 0);
-	in->expected = (void *)regs_get_kernel_argument(regs, 3);
+	in->folio = (void *)lpl_arg(ri, regs, PAGE);
+	in->expected = (void *)lpl_arg(ri, regs, EXPECTED);
 	return 0;
 }
 
@@ -234,9 +234,9 @@ static int lpl_migrate_entered(struct kretprobe_instance *ri,
 {
 	struct lpl_migration *migration = (void *)ri->data;
 
-	migration->to = (void *)regs_get_kernel_argument(regs, 1);
-	migration->from = (void *)regs_get_kernel_argument(regs, 2);
-	return !regs_get_kernel_argument(regs, 0) ||
+	migration->to = (void *)lpl_arg(ri, regs, TO);
+	migration->from = (void *)lpl_arg(ri, regs, PAGE);
+	return !lpl_arg(ri, regs, MAPPING) ||
 	       !lpl_folio_inode(migration->from);
 }
 
@@ -258,40 +258,35 @@ static int lpl_migrate_returned(struct kretprobe_instance *ri,
 
 static struct lpl_hook lpl_cache_hook[] = {
 	{
-		.event = "cache_add",
 		.points = { {
-			.name = "mm_filemap_add_to_page_cache",
+			LPL_AT(mm_filemap_add_to_page_cache),
 			.tracepoint = lpl_filemap_add,
 		} },
 	}, {
-		.event = "cache_add_shmem",
 		.points = { {
-			.name = "shmem_add_to_page_cache",
+			LPL_AT(shmem_add_to_page_cache),
 			.entered = lpl_shmem_entered,
 			.returned = lpl_shmem_returned,
 			.data = sizeof(struct lpl_shmem_in),
 		} },
 	}, {
-		.event = "cache_remove",
 		.points = { {
-			.name = "mm_filemap_delete_from_page_cache",
+			LPL_AT(mm_filemap_delete_from_page_cache),
 			.tracepoint = lpl_filemap_delete,
 		} },
 	}, {
-		.event = "cache_migrate",
-		.optional = !IS_ENABLED(CONFIG_MIGRATION),
 		.points = { {
-			.name = "__folio_migrate_mapping",
+			LPL_AT(__folio_migrate_mapping),
 			.entered = lpl_migrate_entered,
 			.returned = lpl_migrate_returned,
 			.data = sizeof(struct lpl_migration),
 		}, {
-			.name = "folio_migrate_mapping",
+			LPL_AT(folio_migrate_mapping),
 			.entered = lpl_migrate_entered,
 			.returned = lpl_migrate_returned,
 			.data = sizeof(struct lpl_migration),
 		}, {
-			.name = "migrate_page_move_mapping",
+			LPL_AT(migrate_page_move_mapping),
 			.entered = lpl_migrate_entered,
 			.returned = lpl_migrate_returned,
 			.data = sizeof(struct lpl_migration),

@@ -42,7 +42,7 @@ static int lpl_fault_entered(struct kretprobe_instance *ri, struct pt_regs *regs
 {
 	struct vm_fault **vmf = (void *)ri->data;
 
-	*vmf = (void *)regs_get_kernel_argument(regs, 0);
+	*vmf = (void *)lpl_arg(ri, regs, VMF);
 	return !!((*vmf)->vma->vm_flags & VM_SHARED);
 }
 
@@ -81,17 +81,22 @@ struct lpl_huge_fault {
 	pmd_t old;
 };
 
+/* What the entry was. */
+#if LPL_HAS_vm_fault_orig_pmd
+#define LPL_HUGE_WP			LPL_AT(do_huge_pmd_wp_page)
+#define LPL_OLD_PMD(vmf, ri, regs)	((vmf)->orig_pmd)
+#else
+#define LPL_HUGE_WP			LPL_AT(do_huge_pmd_wp_page_entry)
+#define LPL_OLD_PMD(vmf, ri, regs)	__pmd(lpl_arg(ri, regs, ENTRY))
+#endif
+
 static int lpl_huge_wp_entered(struct kretprobe_instance *ri,
 			       struct pt_regs *regs)
 {
 	struct lpl_huge_fault *fault = (void *)ri->data;
 
-	fault->vmf = (void *)regs_get_kernel_argument(regs, 0);
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 14, 0)
-	fault->old = fault->vmf->orig_pmd;
-#else
-	fault->old = __pmd(regs_get_kernel_argument(regs, 1));
-#endif
+	fault->vmf = (void *)lpl_arg(ri, regs, VMF);
+	fault->old = LPL_OLD_PMD(fault->vmf, ri, regs);
 	return !!(fault->vmf->vma->vm_flags & VM_SHARED);
 }
 
@@ -139,25 +144,38 @@ struct lpl_hugetlb {
 	pte_t old;
 };
 
-static int lpl_hugetlb_entered(struct kretprobe_instance *ri,
-			       struct pt_regs *regs)
+static int lpl_hugetlb_begin(struct kretprobe_instance *ri)
 {
 	struct lpl_hugetlb *fault = (void *)ri->data;
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
-	/* hugetlb_wp(page cache's folio, vmf) */
-	const struct vm_fault *vmf = (void *)regs_get_kernel_argument(regs, 1);
+
+	if (!lpl_peek(&fault->old, fault->entry, sizeof(fault->old)))
+		return lpl_is_strange(lpl_point_of_call(ri));
+	return !!(fault->vma->vm_flags & VM_MAYSHARE);
+}
+
+/* f(..., vmf) */
+static int lpl_hugetlb_fault_entered(struct kretprobe_instance *ri,
+				     struct pt_regs *regs)
+{
+	const struct vm_fault *vmf = (void *)lpl_arg(ri, regs, VMF);
+	struct lpl_hugetlb *fault = (void *)ri->data;
 
 	fault->vma = vmf->vma;
 	fault->address = vmf->address;
 	fault->entry = vmf->pte;
-#else
-	/* hugetlb_wp(mm, vma, address, entry, ...) */
-	fault->vma = (void *)regs_get_kernel_argument(regs, 1);
-	fault->address = regs_get_kernel_argument(regs, 2);
-	fault->entry = (void *)regs_get_kernel_argument(regs, 3);
-#endif
-	fault->old = READ_ONCE(*fault->entry);
-	return !!(fault->vma->vm_flags & VM_MAYSHARE);
+	return lpl_hugetlb_begin(ri);
+}
+
+/* f(mm, vma, address, entry, ...) */
+static int lpl_hugetlb_entered(struct kretprobe_instance *ri,
+			       struct pt_regs *regs)
+{
+	struct lpl_hugetlb *fault = (void *)ri->data;
+
+	fault->vma = (void *)lpl_arg(ri, regs, VMA);
+	fault->address = lpl_arg(ri, regs, ADDRESS);
+	fault->entry = (void *)lpl_arg(ri, regs, PTE);
+	return lpl_hugetlb_begin(ri);
 }
 
 static int lpl_hugetlb_returned(struct kretprobe_instance *ri,
@@ -179,41 +197,40 @@ static int lpl_hugetlb_returned(struct kretprobe_instance *ri,
 
 static struct lpl_hook lpl_cow_hook[] = {
 	{
-		.event = "cow_break",
 		.points = { {
-			.name = "do_wp_page",
+			LPL_AT(do_wp_page),
 			.entered = lpl_fault_entered,
 			.returned = lpl_wp_returned,
 			.data = sizeof(struct vm_fault *),
 		} },
 	}, {
-		.event = "cow_break_first",
 		.points = { {
-			.name = "finish_fault",
+			LPL_AT(finish_fault),
 			.entered = lpl_fault_entered,
 			.returned = lpl_finish_returned,
 			.data = sizeof(struct vm_fault *),
 		} },
 	}, {
 		/* Without transparent huge pages there is none. */
-		.event = "cow_break_huge",
-		.optional = !IS_ENABLED(CONFIG_TRANSPARENT_HUGEPAGE),
 		.points = { {
-			.name = "do_huge_pmd_wp_page",
+			LPL_HUGE_WP,
 			.entered = lpl_huge_wp_entered,
 			.returned = lpl_huge_wp_returned,
 			.data = sizeof(struct lpl_huge_fault),
 		} },
 	}, {
-		.event = "cow_break_hugetlb",
-		.optional = !IS_ENABLED(CONFIG_HUGETLB_PAGE),
 		.points = { {
-			.name = "hugetlb_wp",
+			LPL_AT(hugetlb_wp_fault),
+			.entered = lpl_hugetlb_fault_entered,
+			.returned = lpl_hugetlb_returned,
+			.data = sizeof(struct lpl_hugetlb),
+		}, {
+			LPL_AT(hugetlb_wp),
 			.entered = lpl_hugetlb_entered,
 			.returned = lpl_hugetlb_returned,
 			.data = sizeof(struct lpl_hugetlb),
 		}, {
-			.name = "hugetlb_cow",
+			LPL_AT(hugetlb_cow),
 			.entered = lpl_hugetlb_entered,
 			.returned = lpl_hugetlb_returned,
 			.data = sizeof(struct lpl_hugetlb),

@@ -27,7 +27,7 @@ static int lpl_huge_entered(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct vm_fault **vmf = (void *)ri->data;
 
-	*vmf = (void *)regs_get_kernel_argument(regs, 0);
+	*vmf = (void *)lpl_arg(ri, regs, VMF);
 	return 0;
 }
 
@@ -47,16 +47,14 @@ static int lpl_huge_returned(struct kretprobe_instance *ri,
 	return 0;
 }
 
-#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 12, 0)
 /* alloc_set_pte(vmf, page), into which do_set_pmd is inlined: for one page mostly. */
 static int lpl_set_entered(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
-	struct page *page = (void *)regs_get_kernel_argument(regs, 1);
+	struct page *page = (void *)lpl_arg(ri, regs, PAGE);
 
 	lpl_huge_entered(ri, regs);
 	return !PageTransCompound(page);
 }
-#endif
 
 static void lpl_split(const struct vm_area_struct *vma, const pmd_t *entry,
 		      unsigned long address)
@@ -68,56 +66,39 @@ static void lpl_split(const struct vm_area_struct *vma, const pmd_t *entry,
 			 address & HPAGE_PMD_MASK, pmd_pfn(pmd));
 }
 
-/* split_huge_pmd_locked(vma, address, pmd, ...) */
-static int lpl_split_locked(struct kprobe *kp, struct pt_regs *regs)
+/* f(vma, address, pmd, ...): split_huge_pmd_locked, or __split_huge_pmd where it is inlined. */
+static int lpl_split_entered(struct kprobe *kp, struct pt_regs *regs)
 {
-	lpl_split((void *)regs_get_kernel_argument(regs, 0),
-		  (void *)regs_get_kernel_argument(regs, 2),
-		  regs_get_kernel_argument(regs, 1));
-	return 0;
-}
-
-/* __split_huge_pmd(vma, pmd, address, ...), where the other is inlined. */
-static int lpl_split_unlocked(struct kprobe *kp, struct pt_regs *regs)
-{
-	lpl_split((void *)regs_get_kernel_argument(regs, 0),
-		  (void *)regs_get_kernel_argument(regs, 1),
-		  regs_get_kernel_argument(regs, 2));
+	lpl_split((void *)lpl_arg(kp, regs, VMA),
+		  (void *)lpl_arg(kp, regs, PMD),
+		  lpl_arg(kp, regs, ADDRESS));
 	return 0;
 }
 
 static struct lpl_hook lpl_huge_hook[] = {
 	{
-		.event = "huge_zero",
-		.optional = !IS_ENABLED(CONFIG_TRANSPARENT_HUGEPAGE),
 		.points = { {
-			.name = "do_huge_pmd_anonymous_page",
+			LPL_AT(do_huge_pmd_anonymous_page),
 			.entered = lpl_huge_entered,
 			.returned = lpl_huge_returned,
 			.data = sizeof(struct vm_fault *),
 		} },
 	}, {
-		.event = "huge_file",
-		.optional = !IS_ENABLED(CONFIG_TRANSPARENT_HUGEPAGE),
 		.points = { {
-			.name = "do_set_pmd",
+			LPL_AT(do_set_pmd),
 			.entered = lpl_huge_entered,
 			.returned = lpl_huge_returned,
 			.data = sizeof(struct vm_fault *),
-#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 12, 0)
 		}, {
-			.name = "alloc_set_pte",
+			LPL_AT(alloc_set_pte),
 			.entered = lpl_set_entered,
 			.returned = lpl_huge_returned,
 			.data = sizeof(struct vm_fault *),
-#endif
 		} },
 	}, {
-		.event = "huge_split",
-		.optional = !IS_ENABLED(CONFIG_TRANSPARENT_HUGEPAGE),
 		.points = {
-			{ .name = "split_huge_pmd_locked", .entry = lpl_split_locked },
-			{ .name = "__split_huge_pmd", .entry = lpl_split_unlocked },
+			{ LPL_AT(split_huge_pmd_locked), .entry = lpl_split_entered },
+			{ LPL_AT(__split_huge_pmd), .entry = lpl_split_entered },
 		},
 	},
 };

@@ -160,7 +160,7 @@ static int lpl_mmap_entered(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct lpl_range *range = (void *)ri->data;
 
-	range->length = regs_get_kernel_argument(regs, 2);
+	range->length = lpl_arg(ri, regs, LENGTH);
 	return 0;
 }
 
@@ -175,20 +175,14 @@ static int lpl_mmap_returned(struct kretprobe_instance *ri, struct pt_regs *regs
 	return 0;
 }
 
-/* do_brk_flags(iterator, vma, address, length, ...): the heap, and .bss. */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 1, 0)
-#define LPL_BRK_ADDRESS 2
-#else
-#define LPL_BRK_ADDRESS 0
-#endif
-
+/* do_brk_flags(..., address, length, ...): the heap, and .bss. */
 static int lpl_brk_flags_entered(struct kretprobe_instance *ri,
 				 struct pt_regs *regs)
 {
 	struct lpl_range *range = (void *)ri->data;
 
-	range->start = regs_get_kernel_argument(regs, LPL_BRK_ADDRESS);
-	range->length = regs_get_kernel_argument(regs, LPL_BRK_ADDRESS + 1);
+	range->start = lpl_arg(ri, regs, ADDRESS);
+	range->length = lpl_arg(ri, regs, LENGTH);
 	return 0;
 }
 
@@ -217,7 +211,7 @@ static int lpl_expand_entered(struct kretprobe_instance *ri,
 			      struct pt_regs *regs)
 {
 	struct lpl_growth *growth = (void *)ri->data;
-	struct vm_area_struct *vma = (void *)regs_get_kernel_argument(regs, 0);
+	struct vm_area_struct *vma = (void *)lpl_arg(ri, regs, VMA);
 
 	growth->vma = vma;
 	growth->end = vma->vm_mm->map_count == 1 ? vma->vm_end : vma->vm_start;
@@ -241,27 +235,25 @@ static int lpl_special_returned(struct kretprobe_instance *ri,
 {
 	struct vm_area_struct *vma = (void *)regs_return_value(regs);
 
-	if (!IS_ERR_OR_NULL(vma))
+	if (IS_ERR_OR_NULL(vma))
+		return 0;
+	if (lpl_is_mapping(vma))
 		lpl_map(vma->vm_mm, vma->vm_start, vma->vm_end, vma);
+	else
+		lpl_is_strange(lpl_point_of_call(ri));
 	return 0;
 }
 
 /*
- * unmap_vmas(tlb, tree, vma, start, end, ...): the end of pages in a range,
+ * unmap_vmas(..., vma, start, end, ...): the end of pages in a range,
  * after the last thing that can fail.  munmap, a mapping over another, a heap
  * that shrinks, the source of mremap and shmdt all come here.
  */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 1, 0)
-#define LPL_UNMAP_VMA 2
-#else
-#define LPL_UNMAP_VMA 1		/* there was no tree */
-#endif
-
 static int lpl_unmap_vmas(struct kprobe *kp, struct pt_regs *regs)
 {
-	struct vm_area_struct *vma = (void *)regs_get_kernel_argument(regs, LPL_UNMAP_VMA);
-	unsigned long start = regs_get_kernel_argument(regs, LPL_UNMAP_VMA + 1);
-	unsigned long end = regs_get_kernel_argument(regs, LPL_UNMAP_VMA + 2);
+	struct vm_area_struct *vma = (void *)lpl_arg(kp, regs, VMA);
+	unsigned long start = lpl_arg(kp, regs, ADDRESS);
+	unsigned long end = lpl_arg(kp, regs, END);
 
 	/* All of it: the space ends, and that is an event of its own. */
 	if (end != ULONG_MAX)
@@ -272,7 +264,7 @@ static int lpl_unmap_vmas(struct kprobe *kp, struct pt_regs *regs)
 /* shm_close(vma), under shmdt and whatever else unmaps a segment. */
 static int lpl_shm_close(struct kprobe *kp, struct pt_regs *regs)
 {
-	struct vm_area_struct *vma = (void *)regs_get_kernel_argument(regs, 0);
+	struct vm_area_struct *vma = (void *)lpl_arg(kp, regs, VMA);
 	struct kernel_trace_record *record;
 	unsigned long flags;
 
@@ -292,10 +284,10 @@ static int lpl_shm_close(struct kprobe *kp, struct pt_regs *regs)
  */
 static int lpl_move_page_tables(struct kprobe *kp, struct pt_regs *regs)
 {
-	struct vm_area_struct *vma = (void *)regs_get_kernel_argument(regs, 0);
-	unsigned long from = regs_get_kernel_argument(regs, 1);
-	unsigned long to = regs_get_kernel_argument(regs, 3);
-	unsigned long length = regs_get_kernel_argument(regs, 4);
+	struct vm_area_struct *vma = (void *)lpl_arg(kp, regs, VMA);
+	unsigned long from = lpl_arg(kp, regs, ADDRESS);
+	unsigned long to = lpl_arg(kp, regs, TO_ADDRESS);
+	unsigned long length = lpl_arg(kp, regs, LENGTH);
 	struct kernel_trace_record *record;
 	unsigned long flags;
 
@@ -325,9 +317,9 @@ static int lpl_move_vma_entered(struct kretprobe_instance *ri,
 {
 	struct lpl_move *move = (void *)ri->data;
 
-	move->from.start = regs_get_kernel_argument(regs, 1);
-	move->from.length = regs_get_kernel_argument(regs, 2);
-	move->length = regs_get_kernel_argument(regs, 3);
+	move->from.start = lpl_arg(ri, regs, ADDRESS);
+	move->from.length = lpl_arg(ri, regs, LENGTH);
+	move->length = lpl_arg(ri, regs, TO_LENGTH);
 	return 0;
 }
 
@@ -359,8 +351,8 @@ static int lpl_move_vma_returned(struct kretprobe_instance *ri,
  */
 static int lpl_stat_account(struct kprobe *kp, struct pt_regs *regs)
 {
-	struct mm_struct *mm = (void *)regs_get_kernel_argument(regs, 0);
-	long pages = regs_get_kernel_argument(regs, 2);
+	struct mm_struct *mm = (void *)lpl_arg(kp, regs, MM);
+	long pages = lpl_arg(kp, regs, PAGES);
 	unsigned long arg[6], start, old_length, new_length;
 	struct pt_regs *user = task_pt_regs(current);
 	int mremap = __NR_mremap;
@@ -442,8 +434,8 @@ static void lpl_duplicate(struct mm_struct *parent, struct mm_struct *child)
 /* uprobe_dup_mmap(parent, child): the parent is locked, nothing copied yet. */
 static int lpl_uprobe_dup_mmap(struct kprobe *kp, struct pt_regs *regs)
 {
-	lpl_duplicate((void *)regs_get_kernel_argument(regs, 0),
-		      (void *)regs_get_kernel_argument(regs, 1));
+	lpl_duplicate((void *)lpl_arg(kp, regs, MM),
+		      (void *)lpl_arg(kp, regs, CHILD));
 	return 0;
 }
 
@@ -463,7 +455,7 @@ static bool lpl_was_never_used(struct mm_struct *mm)
 /* exit_mmap(mm): all that is mapped goes. */
 static int lpl_exit_mmap(struct kprobe *kp, struct pt_regs *regs)
 {
-	struct mm_struct *mm = (void *)regs_get_kernel_argument(regs, 0);
+	struct mm_struct *mm = (void *)lpl_arg(kp, regs, MM);
 	struct kernel_trace_record *record;
 	unsigned long flags;
 
@@ -479,85 +471,71 @@ static int lpl_exit_mmap(struct kprobe *kp, struct pt_regs *regs)
 
 static struct lpl_hook lpl_memory_hook[] = {
 	{
-		.event = "map",
 		.points = { {
-			.name = "mmap_region",
+			LPL_AT(mmap_region),
 			.entered = lpl_mmap_entered,
 			.returned = lpl_mmap_returned,
 			.data = sizeof(struct lpl_range),
 		} },
 	}, {
-		.event = "map_brk",
 		.points = { {
-			.name = "do_brk_flags",
+			LPL_AT(do_brk_flags),
 			.entered = lpl_brk_flags_entered,
 			.returned = lpl_brk_flags_returned,
 			.data = sizeof(struct lpl_range),
 		} },
 	}, {
-		.event = "map_stack",
 		.points = { {
-			.name = "expand_downwards",
+			LPL_AT(expand_downwards),
 			.entered = lpl_expand_entered,
 			.returned = lpl_expand_returned,
 			.data = sizeof(struct lpl_growth),
 		} },
 	}, {
-		.event = "map_special",
 		.points = {
-			{ .name = "_install_special_mapping", .returned = lpl_special_returned },
-			{ .name = "__install_special_mapping", .returned = lpl_special_returned },
+			{ LPL_AT(_install_special_mapping), .returned = lpl_special_returned },
+			{ LPL_AT(__install_special_mapping), .returned = lpl_special_returned },
 		},
 	}, {
-		.event = "map_extension",
-		.points = { { .name = "vm_stat_account", .entry = lpl_stat_account } },
+		.points = { { LPL_AT(vm_stat_account), .entry = lpl_stat_account } },
 	}, {
-		.event = "unmap",
-		.points = { { .name = "unmap_vmas", .entry = lpl_unmap_vmas } },
+		.points = { { LPL_AT(unmap_vmas), .entry = lpl_unmap_vmas } },
 	}, {
-		.event = "remap",
 		.points = {
-			{ .name = "move_page_tables.part.0", .entry = lpl_move_page_tables },
-			{ .name = "move_page_tables", .entry = lpl_move_page_tables },
+			{ LPL_AT(move_page_tables_part), .entry = lpl_move_page_tables },
+			{ LPL_AT(move_page_tables), .entry = lpl_move_page_tables },
 		},
 	}, {
-		.event = "remap_rest",
 		.points = { {
-			.name = "move_vma",
+			LPL_AT(move_vma),
 			.entered = lpl_move_vma_entered,
 			.returned = lpl_move_vma_returned,
 			.data = sizeof(struct lpl_move),
 		} },
 	}, {
-		.event = "brk",
 		.points = { {
-			.name = "__x64_sys_brk",
+			LPL_AT(__x64_sys_brk),
 			.entered = lpl_brk_entered,
 			.returned = lpl_brk_returned,
 			.data = sizeof(unsigned long),
 		} },
 	}, {
-		.event = "brk_32",
-		.optional = true,
 		.points = { {
-			.name = "__ia32_sys_brk",
+			LPL_AT(__ia32_sys_brk),
 			.entered = lpl_brk_entered,
 			.returned = lpl_brk_returned,
 			.data = sizeof(unsigned long),
 		} },
 	}, {
-		.event = "shm_detach",
-		.points = { { .name = "shm_close", .entry = lpl_shm_close } },
+		.points = { { LPL_AT(shm_close), .entry = lpl_shm_close } },
 	}, {
 		/*
 		 * Before the next: a fork that is seen must have its end
 		 * seen, or the next space of that number has its family.
 		 */
-		.event = "space_end",
-		.points = { { .name = "exit_mmap", .entry = lpl_exit_mmap } },
+		.points = { { LPL_AT(exit_mmap), .entry = lpl_exit_mmap } },
 	}, {
-		.event = "space_duplicate",
-		.points = { { .name = "uprobe_dup_mmap", .entry = lpl_uprobe_dup_mmap } },
+		.points = { { LPL_AT(uprobe_dup_mmap), .entry = lpl_uprobe_dup_mmap } },
 	},
 };
 

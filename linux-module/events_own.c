@@ -15,13 +15,11 @@
 #include <linux/rmap.h>
 
 /* A page that comes back from swap may have other users. */
-static bool lpl_is_exclusive(struct pt_regs *regs)
+static bool lpl_is_exclusive(struct kprobe *kp, struct pt_regs *regs)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
-	return (__force rmap_t)regs_get_kernel_argument(regs, 3) & RMAP_EXCLUSIVE;
-#else
-	return true;
-#endif
+	/* Where nothing says so, only new pages come here. */
+	return !lpl_point_of_probe(kp)->arg[LPL_ARG_FLAGS] ||
+	       lpl_arg(kp, regs, FLAGS) & (__force unsigned long)RMAP_EXCLUSIVE;
 }
 
 static void lpl_page_own(struct folio *folio, struct vm_area_struct *vma,
@@ -47,14 +45,14 @@ static void lpl_page_own(struct folio *folio, struct vm_area_struct *vma,
 /* f(page or folio, vma, address[, flags]) */
 static int lpl_new_anon(struct kprobe *kp, struct pt_regs *regs)
 {
-	struct folio *folio = page_folio((struct page *)regs_get_kernel_argument(regs, 0));
-	struct vm_area_struct *vma = (void *)regs_get_kernel_argument(regs, 1);
-	unsigned long address = regs_get_kernel_argument(regs, 2);
+	struct folio *folio = page_folio((struct page *)lpl_arg(kp, regs, PAGE));
+	struct vm_area_struct *vma = (void *)lpl_arg(kp, regs, VMA);
+	unsigned long address = lpl_arg(kp, regs, ADDRESS);
 
 	if (unlikely(folio_nr_pages(folio) == HPAGE_PMD_NR))
 		lpl_huge(KTR_HUGE_MAP, vma->vm_mm, address & HPAGE_PMD_MASK,
 			 folio_pfn(folio));
-	if (lpl_is_exclusive(regs))
+	if (lpl_is_exclusive(kp, regs))
 		lpl_page_own(folio, vma, address);
 	return 0;
 }
@@ -62,25 +60,22 @@ static int lpl_new_anon(struct kprobe *kp, struct pt_regs *regs)
 /* f(page or folio, vma, address) */
 static int lpl_new_hugetlb(struct kprobe *kp, struct pt_regs *regs)
 {
-	lpl_page_own(page_folio((struct page *)regs_get_kernel_argument(regs, 0)),
-		     (void *)regs_get_kernel_argument(regs, 1),
-		     regs_get_kernel_argument(regs, 2));
+	lpl_page_own(page_folio((struct page *)lpl_arg(kp, regs, PAGE)),
+		     (void *)lpl_arg(kp, regs, VMA),
+		     lpl_arg(kp, regs, ADDRESS));
 	return 0;
 }
 
 static struct lpl_hook lpl_own_hook[] = {
 	{
-		.event = "page_own",
 		.points = {
-			{ .name = "folio_add_new_anon_rmap", .entry = lpl_new_anon },
-			{ .name = "page_add_new_anon_rmap", .entry = lpl_new_anon },
+			{ LPL_AT(folio_add_new_anon_rmap), .entry = lpl_new_anon },
+			{ LPL_AT(page_add_new_anon_rmap), .entry = lpl_new_anon },
 		},
 	}, {
-		.event = "page_own_hugetlb",
-		.optional = !IS_ENABLED(CONFIG_HUGETLB_PAGE),
 		.points = {
-			{ .name = "hugetlb_add_new_anon_rmap", .entry = lpl_new_hugetlb },
-			{ .name = "hugepage_add_new_anon_rmap", .entry = lpl_new_hugetlb },
+			{ LPL_AT(hugetlb_add_new_anon_rmap), .entry = lpl_new_hugetlb },
+			{ LPL_AT(hugepage_add_new_anon_rmap), .entry = lpl_new_hugetlb },
 		},
 	},
 };

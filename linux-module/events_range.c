@@ -11,14 +11,6 @@
  * mprotect_fixup(..., vma, previous vma, start, end, flags): once for each
  * mapping in the range.
  */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
-#define LPL_MPROTECT_VMA 2
-#elif LINUX_VERSION_CODE >= KERNEL_VERSION(5, 19, 0)
-#define LPL_MPROTECT_VMA 1
-#else
-#define LPL_MPROTECT_VMA 0
-#endif
-
 struct lpl_protection {
 	struct mm_struct *mm;
 	unsigned long start;
@@ -31,11 +23,11 @@ static int lpl_mprotect_entered(struct kretprobe_instance *ri,
 {
 	struct lpl_protection *old = (void *)ri->data;
 	struct vm_area_struct *vma =
-		(void *)regs_get_kernel_argument(regs, LPL_MPROTECT_VMA);
+		(void *)lpl_arg(ri, regs, VMA);
 
 	old->mm = vma->vm_mm;
-	old->start = regs_get_kernel_argument(regs, LPL_MPROTECT_VMA + 2);
-	old->end = regs_get_kernel_argument(regs, LPL_MPROTECT_VMA + 3);
+	old->start = lpl_arg(ri, regs, ADDRESS);
+	old->end = lpl_arg(ri, regs, END);
 	old->prot = lpl_prot(vma);
 	return lpl_is_unfinished_stack(vma);
 }
@@ -75,7 +67,7 @@ static bool lpl_has_own_pages(struct vm_area_struct *vma)
 /* Whether what is dropped of a file takes the copies of it along. */
 static bool lpl_is_with_copies(const struct zap_details *details)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 18, 0)
+#if LPL_HAS_zap_details_even_cows
 	return !details || details->even_cows;
 #else
 	return !details || !details->check_mapping;
@@ -89,11 +81,11 @@ static bool lpl_is_with_copies(const struct zap_details *details)
  */
 static int lpl_zap(struct kprobe *kp, struct pt_regs *regs)
 {
-	struct vm_area_struct *vma = (void *)regs_get_kernel_argument(regs, 0);
-	unsigned long start = regs_get_kernel_argument(regs, 1);
-	unsigned long size = regs_get_kernel_argument(regs, 2);
+	struct vm_area_struct *vma = (void *)lpl_arg(kp, regs, VMA);
+	unsigned long start = lpl_arg(kp, regs, ADDRESS);
+	unsigned long size = lpl_arg(kp, regs, LENGTH);
 	const struct zap_details *details =
-		(void *)regs_get_kernel_argument(regs, 3);
+		(void *)lpl_arg(kp, regs, DETAILS);
 
 	if (lpl_has_own_pages(vma) && lpl_is_with_copies(details))
 		lpl_range(KTR_DISCARD, vma->vm_mm, start, start + size);
@@ -104,12 +96,12 @@ static int lpl_zap(struct kprobe *kp, struct pt_regs *regs)
 /* zap_page_range(vma, start, size): madvise had a way of its own. */
 static int lpl_zap_all(struct kprobe *kp, struct pt_regs *regs)
 {
-	struct vm_area_struct *vma = (void *)regs_get_kernel_argument(regs, 0);
-	unsigned long start = regs_get_kernel_argument(regs, 1);
+	struct vm_area_struct *vma = (void *)lpl_arg(kp, regs, VMA);
+	unsigned long start = lpl_arg(kp, regs, ADDRESS);
 
 	if (lpl_has_own_pages(vma))
 		lpl_range(KTR_DISCARD, vma->vm_mm, start,
-			  start + regs_get_kernel_argument(regs, 2));
+			  start + lpl_arg(kp, regs, LENGTH));
 	return 0;
 }
 #endif
@@ -117,36 +109,31 @@ static int lpl_zap_all(struct kprobe *kp, struct pt_regs *regs)
 /* unmap_hugepage_range(vma, start, end, ...): hugetlbfs has its own way. */
 static int lpl_zap_hugetlb(struct kprobe *kp, struct pt_regs *regs)
 {
-	struct vm_area_struct *vma = (void *)regs_get_kernel_argument(regs, 0);
+	struct vm_area_struct *vma = (void *)lpl_arg(kp, regs, VMA);
 
 	if (lpl_has_own_pages(vma))
 		lpl_range(KTR_DISCARD, vma->vm_mm,
-			  regs_get_kernel_argument(regs, 1),
-			  regs_get_kernel_argument(regs, 2));
+			  lpl_arg(kp, regs, ADDRESS),
+			  lpl_arg(kp, regs, END));
 	return 0;
 }
 
 static struct lpl_hook lpl_range_hook[] = {
 	{
-		.event = "mprotect",
 		.points = { {
-			.name = "mprotect_fixup",
+			LPL_AT(mprotect_fixup),
 			.entered = lpl_mprotect_entered,
 			.returned = lpl_mprotect_returned,
 			.data = sizeof(struct lpl_protection),
 		} },
 	}, {
-		.event = "discard",
-		.points = { { .name = "zap_page_range_single", .entry = lpl_zap } },
+		.points = { { LPL_AT(zap_page_range_single), .entry = lpl_zap } },
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
 	}, {
-		.event = "discard_all",
-		.points = { { .name = "zap_page_range", .entry = lpl_zap_all } },
+		.points = { { LPL_AT(zap_page_range), .entry = lpl_zap_all } },
 #endif
 	}, {
-		.event = "discard_hugetlb",
-		.optional = !IS_ENABLED(CONFIG_HUGETLB_PAGE),
-		.points = { { .name = "unmap_hugepage_range", .entry = lpl_zap_hugetlb } },
+		.points = { { LPL_AT(unmap_hugepage_range), .entry = lpl_zap_hugetlb } },
 	},
 };
 

@@ -117,12 +117,12 @@ static int lpl_unmap_entered(struct kretprobe_instance *ri,
 {
 	struct lpl_unmapping *from = (void *)ri->data;
 
-	from->folio = (void *)regs_get_kernel_argument(regs, 0);
-	from->vma = (void *)regs_get_kernel_argument(regs, 1);
-	from->address = regs_get_kernel_argument(regs, 2);
+	from->folio = (void *)lpl_arg(ri, regs, PAGE);
+	from->vma = (void *)lpl_arg(ri, regs, VMA);
+	from->address = lpl_arg(ri, regs, ADDRESS);
 #if LINUX_VERSION_CODE < KERNEL_VERSION(5, 14, 0)
 	/* For a page that moves to another frame, or that a huge one is split into. */
-	if (regs_get_kernel_argument(regs, 3) & (TTU_MIGRATION | TTU_SPLIT_FREEZE))
+	if (lpl_arg(ri, regs, CONTEXT) & (TTU_MIGRATION | TTU_SPLIT_FREEZE))
 		return 1;
 #endif
 	return !folio_test_anon(from->folio) || folio_test_hugetlb(from->folio);
@@ -167,7 +167,7 @@ static int lpl_swapin_entered(struct kretprobe_instance *ri,
 {
 	struct lpl_swapin *in = (void *)ri->data;
 
-	in->vmf = (void *)regs_get_kernel_argument(regs, 0);
+	in->vmf = (void *)lpl_arg(ri, regs, VMF);
 	in->entry = pte_to_swp_entry(in->vmf->orig_pte);
 	return non_swap_entry(in->entry);
 }
@@ -227,7 +227,7 @@ static int lpl_shmem_out_entered(struct kretprobe_instance *ri,
 {
 	struct lpl_shmem_out *out = (void *)ri->data;
 
-	out->page = (void *)regs_get_kernel_argument(regs, 0);
+	out->page = (void *)lpl_arg(ri, regs, PAGE);
 	out->inode = page_folio(out->page)->mapping->host;
 	return 0;
 }
@@ -249,26 +249,22 @@ static int lpl_shmem_out_returned(struct kretprobe_instance *ri,
 
 static struct lpl_hook lpl_swap_hook[] = {
 	{
-		.event = "swap_out",
 		.points = { {
-			.name = "try_to_unmap_one",
+			LPL_AT(try_to_unmap_one),
 			.entered = lpl_unmap_entered,
 			.returned = lpl_unmap_returned,
 			.data = sizeof(struct lpl_unmapping),
 		} },
 	}, {
-		.event = "swap_in",
 		.points = { {
-			.name = "do_swap_page",
+			LPL_AT(do_swap_page),
 			.entered = lpl_swapin_entered,
 			.returned = lpl_swapin_returned,
 			.data = sizeof(struct lpl_swapin),
 		} },
 	}, {
-		.event = "swap_out_shmem",
-		.optional = !IS_ENABLED(CONFIG_SHMEM) || !IS_ENABLED(CONFIG_SWAP),
 		.points = { {
-			.name = "shmem_writepage",
+			LPL_AT(shmem_writepage),
 			.entered = lpl_shmem_out_entered,
 			.returned = lpl_shmem_out_returned,
 			.data = sizeof(struct lpl_shmem_out),

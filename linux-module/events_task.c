@@ -78,7 +78,7 @@ static void lpl_schedule(u32 prev, u64 prev_state, struct task_struct *next)
 
 static unsigned int lpl_state_now(const struct task_struct *task)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 14, 0)
+#if LPL_HAS_task_struct___state
 	return READ_ONCE(task->__state);
 #else
 	return READ_ONCE(task->state);
@@ -110,26 +110,25 @@ static u64 lpl_state(bool preempt, const struct task_struct *task,
 	return state & told ?: KTR_STATE_WAITING;
 }
 
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 18, 0)
-static void lpl_sched_switch(void *data, bool preempt,
-			     struct task_struct *prev, struct task_struct *next,
-			     unsigned int prev_state)
+static void lpl_sched_switch_and_state(void *data, bool preempt,
+				       struct task_struct *prev,
+				       struct task_struct *next,
+				       unsigned int prev_state)
 {
 	lpl_schedule(prev->pid, lpl_state(preempt, prev, prev_state), next);
 }
-#else
+
 /* The one processor is busy here: nobody has changed the state since it was looked at. */
 static void lpl_sched_switch(void *data, bool preempt,
 			     struct task_struct *prev, struct task_struct *next)
 {
 	lpl_schedule(prev->pid, lpl_state(preempt, prev, lpl_state_now(prev)), next);
 }
-#endif
 
 /* f(mm, ...), in exec, before the processor changes to the new mm. */
 static int lpl_exec_mm(struct kprobe *kp, struct pt_regs *regs)
 {
-	struct mm_struct *mm = (void *)regs_get_kernel_argument(regs, 0);
+	struct mm_struct *mm = (void *)lpl_arg(kp, regs, MM);
 
 	lpl_space_assign(current, lpl_space(mm));
 	return 0;
@@ -188,31 +187,27 @@ static void lpl_sched_process_exit(void *data, struct task_struct *task)
 
 static struct lpl_hook lpl_task_hook[] = {
 	{
-		.event = "task_create",
 		.points = {
-			{ .name = "task_newtask", .tracepoint = lpl_task_newtask },
-			{ .name = "sched_process_fork", .tracepoint = lpl_sched_process_fork },
+			{ LPL_AT(task_newtask), .tracepoint = lpl_task_newtask },
+			{ LPL_AT(sched_process_fork), .tracepoint = lpl_sched_process_fork },
 		},
 	}, {
-		.event = "schedule",
 		.points = {
-			{ .name = "sched_switch", .tracepoint = lpl_sched_switch },
+			{ LPL_AT(sched_switch_and_state), .tracepoint = lpl_sched_switch_and_state },
+			{ LPL_AT(sched_switch), .tracepoint = lpl_sched_switch },
 		},
 	}, {
-		.event = "space_assign",
 		.points = {
-			{ .name = "membarrier_exec_mmap", .entry = lpl_exec_mm },
-			{ .name = "set_mm_exe_file", .entry = lpl_exec_mm },
+			{ LPL_AT(membarrier_exec_mmap), .entry = lpl_exec_mm },
+			{ LPL_AT(set_mm_exe_file), .entry = lpl_exec_mm },
 		},
 	}, {
-		.event = "exec",
 		.points = {
-			{ .name = "sched_process_exec", .tracepoint = lpl_sched_process_exec },
+			{ LPL_AT(sched_process_exec), .tracepoint = lpl_sched_process_exec },
 		},
 	}, {
-		.event = "exit",
 		.points = {
-			{ .name = "sched_process_exit", .tracepoint = lpl_sched_process_exit },
+			{ LPL_AT(sched_process_exit), .tracepoint = lpl_sched_process_exit },
 		},
 	},
 };

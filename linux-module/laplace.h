@@ -17,6 +17,7 @@
 #endif
 
 #include "compat.h"
+#include "found.h"
 
 #undef pr_fmt
 #define pr_fmt(fmt) "laplace: " fmt
@@ -44,10 +45,17 @@ void lpl_log_exit(void);
 /*
  * Where an event is seen.  A hook names alternatives, best first, and the
  * first that this kernel has is used.  `tracepoint`, `entry` and `returned`
- * tell the three ways apart; only one of them is set.
+ * tell the three ways apart; only one of them is set.  All above them is LPL_AT,
+ * a row of places.h as this kernel has it.
  */
+#define LPL_AT(place) LPL_AT_##place
+
 struct lpl_point {
+	const char *event;
 	const char *name;
+	const char *unlike;		/* why it cannot be used here */
+	bool optional;			/* the event, as this kernel is configured */
+	u8 arg[LPL_ARGS];		/* the number of each argument, from 1 on; 0: none */
 	void *tracepoint;
 	kprobe_pre_handler_t entry;
 	kretprobe_handler_t entered;	/* may veto by returning 1 */
@@ -58,8 +66,6 @@ struct lpl_point {
 #define LPL_POINTS 3
 
 struct lpl_hook {
-	const char *event;
-	bool optional;
 	struct lpl_point points[LPL_POINTS];
 
 	const struct lpl_point *used;	/* from before it can be hit */
@@ -87,6 +93,26 @@ void lpl_detach(void);
 u64 lpl_missed(void);
 bool lpl_under(const struct lpl_hooks *group);
 struct tracepoint *lpl_tracepoint(const char *name);
+
+/*
+ * Arguments of probed functions (arguments.c): lpl_arg(PROBE, REGS, VMA), where a handler's first
+ * argument is the probe; 0 where the function has none.  All that handlers get is sound.
+ */
+#define lpl_arg(probe, regs, part)								\
+	lpl_argument(_Generic((probe), struct kprobe *: lpl_point_of_probe,			\
+			      struct kretprobe_instance *: lpl_point_of_call)(probe),		\
+		     regs, LPL_ARG_##part)
+
+const struct lpl_point *lpl_point_of_probe(struct kprobe *kp);
+const struct lpl_point *lpl_point_of_call(struct kretprobe_instance *ri);
+unsigned long lpl_argument(const struct lpl_point *point, struct pt_regs *regs,
+			   enum lpl_part part);
+bool lpl_is_sound(const struct lpl_point *point, struct pt_regs *regs);
+bool lpl_is_mapping(const struct vm_area_struct *vma);
+bool lpl_peek(void *to, const void *from, size_t size);
+/* Count a call that cannot be what it should; true. */
+bool lpl_is_strange(const struct lpl_point *point);
+u64 lpl_strange_calls(void);
 
 /* The name by which events call an address space; 0 for none. */
 static inline u64 lpl_space(const struct mm_struct *mm)

@@ -7,6 +7,8 @@
 #include "laplace.h"
 
 #include <linux/module.h>
+#include <linux/string.h>
+#include <linux/utsname.h>
 
 static int __init lpl_init(void)
 {
@@ -16,6 +18,12 @@ static int __init lpl_init(void)
 	if (boot_cpu_has(X86_FEATURE_PTI))
 		pr_warn("page-table isolation is on: programs run on page tables other than those the events name; boot with nopti\n");
 #endif
+	/* Another one of the same release could have all of it elsewhere. */
+	if (strcmp(init_utsname()->version, LPL_KERNEL_VERSION)) {
+		pr_err("built for the kernel %s, and this is %s: refusing to load; build it for this one\n",
+		       LPL_KERNEL_VERSION, init_utsname()->version);
+		return -ENOEXEC;
+	}
 	lpl_record_init();
 	lpl_handshake();
 	error = lpl_attach();

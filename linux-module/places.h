@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the module expects of a kernel: the functions and tracepoints where it sees events, with
+ * what it reads of their arguments, and the structures' members that it reads.  find-places.c
+ * looks each up in the kernel's own type information; handlers find an argument by its part here.
+ *
+ * Where the kernel changed a function, each of its forms has a row.  A row that does not hold for a
+ * kernel is not used there, and an event with none that does is refused by name.
+ */
+#ifndef LAPLACE_PLACES_H
+#define LAPLACE_PLACES_H
+
+#include <stdbool.h>
+
+#define PLACE_ARGS 5
+
+/*
+ * An argument: its part for the handler (LPL_ARG_PART), its type, and its name, where the type
+ * alone does not decide.  Both may be several, separated by bars.  An optional one is used where
+ * the function has it.
+ */
+struct place_arg {
+	const char *part;
+	const char *type;
+	const char *name;
+	bool optional;
+};
+
+struct place {
+	const char *event;		/* of rows with the same event, one has to hold */
+	const char *config;		/* unless the kernel lacks one of these options; "": always */
+	const char *id;			/* LPL_AT(id); NULL: the function's name */
+	const char *function;		/* a part of one, NAME.part.0, has the arguments of the whole */
+	const char *returned;		/* NULL: of no interest */
+	struct place_arg arg[PLACE_ARGS];
+	const char *tracepoint;		/* all its arguments' types, in order; `arg` is unused */
+};
+
+#define PAGES "struct folio *|struct page *"
+#define PAGE { "PAGE", PAGES, NULL, false }
+#define PTE { "PTE", "pte_t *", NULL, false }
+#define PMD { "PMD", "pmd_t *", NULL, false }
+#define MIGRATION \
+	{ "MAPPING", "struct address_space *", NULL, false }, \
+	{ "TO", PAGES, "newfolio|newpage", false }, { "PAGE", PAGES, "folio|page", false }
+#define MOVE \
+	{ "VMA", "struct vm_area_struct *", "vma", false }, NUMBER("ADDRESS", "old_addr"), \
+	{ "TO_VMA", "struct vm_area_struct *", "new_vma", false }, \
+	NUMBER("TO_ADDRESS", "new_addr"), NUMBER("LENGTH", "len")
+#define VMA { "VMA", "struct vm_area_struct *", NULL, false }
+#define VMF { "VMF", "struct vm_fault *", NULL, false }
+#define MM { "MM", "struct mm_struct *", NULL, false }
+#define ADDRESS { "ADDRESS", "unsigned long", NULL, false }
+#define NUMBER(part, name) { part, "unsigned long", name, false }
+
+static const struct place places[] = {
+	/* events_task.c */
+	{ .event = "task_create", .function = "task_newtask",
+	  .tracepoint = "struct task_struct *, unsigned long" },
+	{ .event = "task_create", .function = "sched_process_fork",
+	  .tracepoint = "struct task_struct *, struct task_struct *" },
+	{ .event = "schedule", .id = "sched_switch_and_state", .function = "sched_switch",
+	  .tracepoint = "bool, struct task_struct *, struct task_struct *, unsigned int" },
+	{ .event = "schedule", .function = "sched_switch",
+	  .tracepoint = "bool, struct task_struct *, struct task_struct *" },
+	{ .event = "space_assign", .function = "membarrier_exec_mmap", .arg = { MM } },
+	{ .event = "space_assign", .function = "set_mm_exe_file", .arg = { MM } },
+	{ .event = "exec", .function = "sched_process_exec",
+	  .tracepoint = "struct task_struct *, int, struct linux_binprm *" },
+	{ .event = "exit", .function = "sched_process_exit",
+	  .tracepoint = "struct task_struct *" },
+
+	/* events_memory.c */
+	{ .event = "map", .function = "mmap_region", .returned = "unsigned long",
+	  .arg = { NUMBER("LENGTH", "len") } },
+	{ .event = "map_brk", .function = "do_brk_flags", .returned = "int",
+	  .arg = { NUMBER("ADDRESS", "addr"), NUMBER("LENGTH", "len") } },
+	{ .event = "map_stack", .function = "expand_downwards",
+	  .returned = "int", .arg = { VMA } },
+	{ .event = "map_special", .function = "_install_special_mapping",
+	  .returned = "struct vm_area_struct *" },
+	{ .event = "map_special", .function = "__install_special_mapping",
+	  .returned = "struct vm_area_struct *" },
+	{ .event = "map_extension", .function = "vm_stat_account",
+	  .arg = { MM, { "PAGES", "long", NULL, false } } },
+	{ .event = "unmap", .function = "unmap_vmas",
+	  .arg = { VMA, NUMBER("ADDRESS", "start_addr|start"), NUMBER("END", "end_addr|end") } },
+	{ .event = "remap", .id = "move_page_tables_part", .function = "move_page_tables.part.0",
+	  .arg = { MOVE } },
+	{ .event = "remap", .function = "move_page_tables",
+	  .arg = { MOVE } },
+	{ .event = "remap_rest", .function = "move_vma", .returned = "unsigned long",
+	  .arg = { NUMBER("ADDRESS", "old_addr"), NUMBER("LENGTH", "old_len"),
+		   NUMBER("TO_LENGTH", "new_len") } },
+	{ .event = "brk", .function = "__x64_sys_brk", .returned = "long" },
+	{ .event = "brk_32", .config = "IA32_EMULATION", .function = "__ia32_sys_brk",
+	  .returned = "long" },
+	{ .event = "shm_detach", .function = "shm_close", .arg = { VMA } },
+	{ .event = "space_end", .function = "exit_mmap", .arg = { MM } },
+	{ .event = "space_duplicate", .function = "uprobe_dup_mmap",
+	  .arg = { { "MM", "struct mm_struct *", "oldmm", false },
+		   { "CHILD", "struct mm_struct *", "newmm", false } } },
+
+	/* events_range.c */
+	{ .event = "mprotect", .function = "mprotect_fixup", .returned = "int",
+	  .arg = { VMA, NUMBER("ADDRESS", "start"), NUMBER("END", "end") } },
+	{ .event = "discard", .function = "zap_page_range_single",
+	  .arg = { VMA, NUMBER("ADDRESS", "address"), NUMBER("LENGTH", "size"),
+		   { "DETAILS", "struct zap_details *", NULL, false } } },
+	{ .event = "discard_all", .config = "", .function = "zap_page_range",
+	  .arg = { VMA, NUMBER("ADDRESS", "start"), NUMBER("LENGTH", "size") } },
+	{ .event = "discard_hugetlb", .config = "HUGETLB_PAGE", .function = "unmap_hugepage_range",
+	  .arg = { VMA, NUMBER("ADDRESS", "start"), NUMBER("END", "end") } },
+
+	/* events_cow.c */
+	{ .event = "cow_break", .function = "do_wp_page",
+	  .returned = "unsigned int", .arg = { VMF } },
+	{ .event = "cow_break_first", .function = "finish_fault", .returned = "unsigned int",
+	  .arg = { VMF } },
+	{ .event = "cow_break_huge", .config = "TRANSPARENT_HUGEPAGE",
+	  .function = "do_huge_pmd_wp_page", .returned = "unsigned int",
+	  .arg = { VMF } },
+	{ .event = "cow_break_huge", .config = "TRANSPARENT_HUGEPAGE",
+	  .id = "do_huge_pmd_wp_page_entry", .function = "do_huge_pmd_wp_page",
+	  .returned = "unsigned int", .arg = { VMF, { "ENTRY", "pmd_t", NULL, false } } },
+	{ .event = "cow_break_hugetlb", .config = "HUGETLB_PAGE",
+	  .id = "hugetlb_wp_fault", .function = "hugetlb_wp",
+	  .returned = "unsigned int", .arg = { VMF } },
+	{ .event = "cow_break_hugetlb", .config = "HUGETLB_PAGE", .function = "hugetlb_wp",
+	  .returned = "unsigned int",
+	  .arg = { VMA, ADDRESS, PTE } },
+	{ .event = "cow_break_hugetlb", .config = "HUGETLB_PAGE", .function = "hugetlb_cow",
+	  .returned = "unsigned int",
+	  .arg = { VMA, ADDRESS, PTE } },
+
+	/* events_own.c */
+	{ .event = "page_own", .function = "folio_add_new_anon_rmap",
+	  .arg = { PAGE, VMA, ADDRESS, { "FLAGS", "rmap_t", NULL, true } } },
+	{ .event = "page_own", .function = "page_add_new_anon_rmap",
+	  .arg = { PAGE, VMA, ADDRESS } },
+	{ .event = "page_own_hugetlb", .config = "HUGETLB_PAGE",
+	  .function = "hugetlb_add_new_anon_rmap",
+	  .arg = { PAGE, VMA, ADDRESS } },
+	{ .event = "page_own_hugetlb", .config = "HUGETLB_PAGE",
+	  .function = "hugepage_add_new_anon_rmap",
+	  .arg = { PAGE, VMA, ADDRESS } },
+
+	/* events_huge.c */
+	{ .event = "huge_zero", .config = "TRANSPARENT_HUGEPAGE",
+	  .function = "do_huge_pmd_anonymous_page", .returned = "unsigned int",
+	  .arg = { VMF } },
+	{ .event = "huge_file", .config = "TRANSPARENT_HUGEPAGE", .function = "do_set_pmd",
+	  .returned = "unsigned int", .arg = { VMF } },
+	{ .event = "huge_file", .config = "TRANSPARENT_HUGEPAGE", .function = "alloc_set_pte",
+	  .returned = "unsigned int",
+	  .arg = { VMF, { "PAGE", "struct page *", NULL, false } } },
+	{ .event = "huge_split", .config = "TRANSPARENT_HUGEPAGE",
+	  .function = "split_huge_pmd_locked",
+	  .arg = { VMA, ADDRESS, PMD } },
+	{ .event = "huge_split", .config = "TRANSPARENT_HUGEPAGE", .function = "__split_huge_pmd",
+	  .arg = { VMA, ADDRESS, PMD } },
+
+	/* events_swap.c */
+	{ .event = "swap_out", .function = "try_to_unmap_one", .returned = "bool",
+	  .arg = { PAGE, VMA, ADDRESS, { "CONTEXT", "void *", NULL, false } } },
+	{ .event = "swap_in", .function = "do_swap_page",
+	  .returned = "unsigned int", .arg = { VMF } },
+	{ .event = "swap_out_shmem", .config = "SHMEM SWAP", .function = "shmem_writepage",
+	  .returned = "int",
+	  .arg = { PAGE } },
+
+	/* events_cache.c */
+	{ .event = "cache_add", .function = "mm_filemap_add_to_page_cache", .tracepoint = PAGES },
+	{ .event = "cache_add_shmem", .function = "shmem_add_to_page_cache", .returned = "int",
+	  .arg = { PAGE, { "EXPECTED", "void *", NULL, false } } },
+	{ .event = "cache_remove", .function = "mm_filemap_delete_from_page_cache",
+	  .tracepoint = PAGES },
+	{ .event = "cache_migrate", .config = "MIGRATION", .function = "__folio_migrate_mapping",
+	  .returned = "int",
+	  .arg = { MIGRATION } },
+	{ .event = "cache_migrate", .config = "MIGRATION", .function = "folio_migrate_mapping",
+	  .returned = "int",
+	  .arg = { MIGRATION } },
+	{ .event = "cache_migrate", .config = "MIGRATION", .function = "migrate_page_move_mapping",
+	  .returned = "int",
+	  .arg = { MIGRATION } },
+
+	/* events_syscall.c */
+	{ .event = "syscall_enter", .function = "sys_enter",
+	  .tracepoint = "struct pt_regs *, long" },
+	{ .event = "syscall_exit", .function = "sys_exit",
+	  .tracepoint = "struct pt_regs *, long" },
+};
+
+#undef PAGES
+#undef PAGE
+#undef PTE
+#undef PMD
+#undef MIGRATION
+#undef MOVE
+#undef VMA
+#undef VMF
+#undef MM
+#undef ADDRESS
+#undef NUMBER
+
+/*
+ * A structure's member that the module reads: it is in the kernel with this type (NULL is any),
+ * and members.c sees that it is where the headers have it.  Of several structures, separated by
+ * bars, the first that there is.  Of an optional member, LPL_HAS_STRUCTURE_MEMBER says whether it is.
+ */
+struct place_member {
+	const char *structure;
+	const char *member;
+	const char *type;
+	bool optional;
+};
+
+static const struct place_member place_members[] = {
+	{ "task_struct", "pid", "int", false },
+	{ "task_struct", "tgid", "int", false },
+	{ "task_struct", "comm", NULL, false },
+	{ "task_struct", "mm", "struct mm_struct *", false },
+	{ "task_struct", "signal", "struct signal_struct *", false },
+	{ "task_struct", "exit_code", "int", false },
+	{ "task_struct", "exit_state", "int", false },
+	{ "task_struct", "flags", "unsigned int", false },
+	{ "task_struct", "__state", "unsigned int", true },
+	{ "signal_struct", "live", "atomic_t", false },
+	{ "linux_binprm", "file", "struct file *", false },
+	{ "linux_binprm", "interp", "char *", false },
+
+	{ "mm_struct", "pgd", "pgd_t *", false },
+	{ "mm_struct", "map_count", "int", false },
+	{ "mm_struct", "mm_users", "atomic_t", false },
+	{ "mm_struct", "start_brk", "unsigned long", false },
+	{ "mm_struct", "brk", "unsigned long", false },
+	{ "vm_area_struct", "vm_start", "unsigned long", false },
+	{ "vm_area_struct", "vm_end", "unsigned long", false },
+	{ "vm_area_struct", "vm_mm", "struct mm_struct *", false },
+	{ "vm_area_struct", "vm_flags", "unsigned long", false },
+	{ "vm_area_struct", "vm_pgoff", "unsigned long", false },
+	{ "vm_area_struct", "vm_file", "struct file *", false },
+	{ "vm_area_struct", "vm_ops", "struct vm_operations_struct *", false },
+	{ "vm_area_struct", "anon_vma", "struct anon_vma *", false },
+	{ "vm_operations_struct", "name", NULL, false },
+
+	{ "vm_fault", "vma", "struct vm_area_struct *", false },
+	{ "vm_fault", "address", "unsigned long", false },
+	{ "vm_fault", "flags", "enum fault_flag|unsigned int", false },
+	{ "vm_fault", "pmd", "pmd_t *", false },
+	{ "vm_fault", "pte", "pte_t *", false },
+	{ "vm_fault", "orig_pte", "pte_t", false },
+	{ "vm_fault", "orig_pmd", "pmd_t", true },
+	{ "vm_fault", "page", "struct page *", false },
+	{ "vm_fault", "cow_page", "struct page *", false },
+	{ "zap_details", "even_cows", "bool", true },
+	{ "zap_details", "check_mapping", "struct address_space *", true },
+
+	{ "folio|page", "flags", "unsigned long", false },
+	{ "folio|page", "mapping", "struct address_space *", false },
+	{ "folio|page", "index", "unsigned long", false },
+	{ "address_space", "host", "struct inode *", false },
+	{ "address_space", "nrpages", "unsigned long", false },
+	{ "address_space", "i_pages", "struct xarray", false },
+	{ "file", "f_mapping", "struct address_space *", false },
+	{ "file", "f_path", "struct path", false },
+	{ "path", "dentry", "struct dentry *", false },
+	{ "dentry", "d_name", "struct qstr", false },
+	{ "dentry", "d_sb", "struct super_block *", false },
+	{ "inode", "i_mode", "umode_t", false },
+	{ "inode", "i_ino", "unsigned long", false },
+	{ "inode", "i_rdev", "dev_t", false },
+	{ "inode", "i_sb", "struct super_block *", false },
+	{ "inode", "i_flags", "unsigned int", false },
+	{ "inode", "i_generation", NULL, false },
+	{ "inode", "i_mapping", "struct address_space *", false },
+	{ "inode", "i_data", "struct address_space", false },
+	{ "inode", "i_dentry", "struct hlist_head", false },
+	{ "inode", "i_sb_list", "struct list_head", false },
+	{ "super_block", "s_dev", "dev_t", false },
+	{ "super_block", "s_magic", "unsigned long", false },
+	{ "super_block", "s_inodes", "struct list_head", false },
+};
+
+#endif
