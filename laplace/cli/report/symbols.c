@@ -119,23 +119,26 @@ static int read_lines(struct symbols *symbols, FILE *file, const char *path)
 
 int symbols_read(struct symbols **symbols, const char *path)
 {
-	struct symbols *made = calloc(1, sizeof(*made));
+	struct symbols *made;
 	FILE *file = fopen(path, "re");
 	int status;
 
 	*symbols = NULL;
-	if (!made)
-		status = cli_complain(CLI_FAILED, "%s: no memory for its symbols", path);
-	else
-		status = file ? read_lines(made, file, path) :
-				cli_complain(CLI_FAILED, "%s: %s", path, strerror(errno));
-	if (file)
+	if (!file)
+		return cli_complain(CLI_FAILED, "%s: %s", path, strerror(errno));
+	made = calloc(1, sizeof(*made));
+	if (!made) {
 		fclose(file);
+		return cli_complain(CLI_FAILED, "%s: no memory for its symbols", path);
+	}
+	status = read_lines(made, file, path);
+	fclose(file);
 	if (status) {
 		symbols_free(made);
 		return status;
 	}
-	qsort(made->symbol, made->count, sizeof(*made->symbol), by_address);
+	if (made->count)
+		qsort(made->symbol, made->count, sizeof(*made->symbol), by_address);
 	*symbols = made;
 	return CLI_DONE;
 }
