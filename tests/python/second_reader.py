@@ -10,7 +10,7 @@ import json, os, struct, zstandard
 from xxhash import xxh3_64_intdigest
 
 M64, M48, H = 2**64 - 1, 2**48 - 1, 0x9e3779b97f4a7c15
-DATA, INDEX, RUNS, FETCH, SECOND, PAGED = 2, 3, 4, 2, 2, 4
+DATA, INDEX, RUNS, STATE, FETCH, SECOND, PAGED = 2, 3, 4, 5, 2, 2, 4
 
 def signed(number):                                                             # section 1
     return number >> 1 ^ -(number & 1)
@@ -174,14 +174,14 @@ def read_file(path):                                                            
     file, kind = open(path, "rb"), 0
     while (header := file.read(144)) and kind != INDEX:
         magic, _, kind, number, stored, plain, n, m, *rest = struct.unpack("<8s2H5I14Q", header)
-        payload = file.read(stored)
-        assert magic == b"\x89LPL\r\n\x1a\n", "no trace"
-        assert rest[12:] == [xxh3_64_intdigest(payload), xxh3_64_intdigest(header[:136])]
+        payload, right = file.read(stored), magic == b"\x89LPL\r\n\x1a\n"
+        assert right and rest[12:] == [xxh3_64_intdigest(payload), xxh3_64_intdigest(header[:136])]
         payload = Numbers(zstandard.decompress(payload))
         if number == 0:
             sequence, last, refs, events = 0, tuple(rest[:3]), *rest[9:11]
         assert (number, len(payload.data), rest[:3]) == (sequence, plain, [*last])
-        sequence, refs, events = sequence + 1, refs + n, events + m
+        sequence, refs, events = sequence + 1, refs + n, events + m * (kind != STATE)
+        assert kind != STATE or [payload.number(), n, *rest[:11]] == [0, 0, *last * 3, refs, events]
         if kind in (DATA, RUNS):
             first, base = None, last
             for record in read_records(payload, kind, n, m, base):
