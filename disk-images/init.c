@@ -34,6 +34,8 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "seed.h"
+
 #define DRIVERS "/lib/drivers"
 #define MODULE "/lib/laplace.ko"
 #define CTL "/bin/laplace-ctl"
@@ -240,6 +242,8 @@ int main(void)
 	mount_or_fail("proc", "/proc");
 	mount_or_fail("sysfs", "/sys");
 	mount_or_fail("tmpfs", "/tmp");
+	if (seed_random(0) < 0)
+		fail_image("/dev/urandom");
 
 	name = option(line, sizeof line, "laplace.workload=", "demo");
 	limit = option(limit_line, sizeof limit_line, "laplace.timeout=", "0");

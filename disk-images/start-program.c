@@ -1,30 +1,33 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * start-program: the workload of `laplace run`.  Runs one program on a disk that has all it
- * needs, as it would have run on the machine that it was taken from, and leaves there what came
- * of it.
+ * needs, as it would have run on the machine that it was taken from, and hands on what comes of
+ * it.
  *
  * The disk's /.laplace/program says what to run, in fields that a null byte ends each: seconds
- * that it may take (0: any number), megabytes of swap (0: none), user, group, umask (octal), the
- * disk's own init (empty: none), working directory, file, how many arguments, these, and the
- * environment.  Of supplementary groups it has none.
+ * that it may take (0: any number), seconds that what it leaves may take after it, megabytes of
+ * swap (0: none), the seed of random numbers (seed.h), megabytes of memory that are to be
+ * available to it (0: all), user, group, umask (octal), the disk's own init (empty: none),
+ * working directory, file, how many arguments, these, and the environment.  Of supplementary
+ * groups it has none.
  *
- * An init, which is systemd, is process 1 of its own PID namespace, as in a container, where it
- * leaves the machine's devices alone.  It runs us again as a service, once it has reached its
- * default target; and is ended as a container is, when the program has ended.
+ * It runs in a PID namespace, and all that it leaves ends with that.  Process 1 there is one of
+ * ours, which does nothing; or the disk's own init, which is systemd, as in a container, where
+ * it leaves the machine's devices alone.  That runs us again as a service, which says when it
+ * has reached its default target.  The program itself is a child of ours that enters the
+ * namespace, and we stay out of it: what came of the program we have from the kernel, and
+ * nothing that runs in there can say it in our place.
  *
- * Its standard input is /.laplace/stdin; what it prints goes to stdout and stderr there.  Its exit
- * status goes to status, which is there already: 128 + N when signal N ended it, "late" when it ran
- * out of time.  Collection goes from its exec, if it was not on before, to its end.
+ * Its standard input is /.laplace/stdin; what it prints, and how it ended, goes to the host by
+ * a disk of its own (output.c).  Collection goes from its exec, if it was not on before, to its
+ * end.
  *
  * Exit status: 0 the program was run, whatever came of it; 1 it could not be.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <net/if.h>
-#include <pthread.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -32,45 +35,37 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/mount.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <sys/swap.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PATIENCE 3000	/* hundredths of a second of the guest's, until a drive is there */
-#define ROOT "/disk"
-#define HERE "/.laplace/"	/* on the disk */
-#define US "/bin/start-program"
-#define US_WITHIN "/run/laplace/start-program"	/* as the disk's own init has us */
-#define UNITS ROOT "/run/systemd/system/"
+#include "seed.h"
+#include "start-program.h"
 
-enum drive { DISK, SWAP };	/* master and slave of their cable */
-enum { LATE = -1, STATUS_CANNOT = 126, STATUS_NOT_FOUND = 127, STATUS_SIGNAL = 128 };
+#define MOST_FILES 64	/* that are open here, by far */
 
-struct program {
-	unsigned int seconds;
-	unsigned int swap;	/* megabytes */
-	uid_t user;
-	gid_t group;
-	mode_t mask;
-	const char *init, *directory, *file;
-	char **argument, **environment;
-};
+enum { STATUS_CANNOT = 126, STATUS_NOT_FOUND = 127, STATUS_SIGNAL = 128 };
 
-static _Noreturn void fail(const char *format, ...)
+/* fail() has to find it. */
+static struct output *output;
+static pid_t writer;	/* of it: no child of ours */
+
+void fail(const char *format, ...)
 {
 	int problem = errno;
 	va_list arguments;
+	char why[300];
+	size_t length;
 
 	va_start(arguments, format);
-	fputs("start-program: ", stdout);
-	vprintf(format, arguments);
+	vsnprintf(why, sizeof(why), format, arguments);
 	va_end(arguments);
-	printf(": %s\n", strerror(problem));
+	length = strlen(why);
+	snprintf(why + length, sizeof(why) - length, ": %s", strerror(problem));
+	printf("start-program: %s\n", why);
+	if (writer == getpid())
+		(void)output_close(output, LOG_FAILED, 0, why);
 	exit(1);
 }
 
@@ -136,7 +131,10 @@ static void read_program(struct program *program, const char *path)
 	const char *end = at + size;
 
 	program->seconds = (unsigned int)strtoul(field(&at, end), NULL, 10);
+	program->linger = (unsigned int)strtoul(field(&at, end), NULL, 10);
 	program->swap = (unsigned int)strtoul(field(&at, end), NULL, 10);
+	program->seed = strtoul(field(&at, end), NULL, 10);
+	program->memory = (unsigned int)strtoul(field(&at, end), NULL, 10);
 	program->user = (uid_t)strtoul(field(&at, end), NULL, 10);
 	program->group = (gid_t)strtoul(field(&at, end), NULL, 10);
 	program->mask = (mode_t)strtoul(field(&at, end), NULL, 8);
@@ -153,166 +151,10 @@ static void free_program(struct program *program)
 	free(program->environment);
 }
 
-/* ---- where it runs ---- */
-
-/* Is this one of sysfs' block devices that drive?  Its device is called HOST:CHANNEL:TARGET:LUN. */
-static bool is_drive(const char *name, enum drive drive)
-{
-	char link[300], device[300], place[16];
-	ssize_t length;
-	size_t end;
-
-	snprintf(link, sizeof(link), "/sys/block/%s/device", name);
-	length = readlink(link, device, sizeof(device) - 1);
-	if (strncmp(name, "sd", 2) != 0 || length < 0)
-		return false;
-	device[length] = '\0';
-	end = (size_t)snprintf(place, sizeof(place), ":0:%d:0", (int)drive);
-	return (size_t)length > end && strcmp(device + length - end, place) == 0;
-}
-
-/*
- * Linux looks for drives in threads of its own, and names them in the order in which they answer: so
- * a drive is known by its place, and is waited for.
- */
-static void find_drive(char path[300], enum drive drive)
-{
-	for (int i = 0; i < PATIENCE; i++) {
-		DIR *directory = opendir("/sys/block");
-		const struct dirent *entry;
-		bool found = false;
-
-		while (directory && !found && (entry = readdir(directory))) {
-			snprintf(path, 300, "/dev/%s", entry->d_name);
-			found = is_drive(entry->d_name, drive) && access(path, F_OK) == 0;
-		}
-		if (directory)
-			closedir(directory);
-		if (found)
-			return;
-		usleep(10000);
-	}
-	errno = ENODEV;
-	fail(drive == DISK ? "the disk" : "the swap disk");
-}
-
-static void mount_at(const char *what, const char *where, const char *type, unsigned long flags)
-{
-	if (mkdir(where, 0755) < 0 && errno != EEXIST)
-		fail("%s", where);
-	if (mount(what, where, type, flags, NULL) < 0)
-		fail("mount %s", where);
-}
-
-static void begin_swap(void)
-{
-	char swap[300];
-
-	find_drive(swap, SWAP);
-	if (swapon(swap, 0) < 0)
-		fail("swapon %s", swap);
-}
-
-static void mount_all(void)
-{
-	char disk[300];
-
-	find_drive(disk, DISK);
-	mount_at(disk, ROOT, "ext4", 0);
-	mount_at("proc", ROOT "/proc", "proc", 0);
-	mount_at("sysfs", ROOT "/sys", "sysfs", 0);
-	mount_at("/dev", ROOT "/dev", NULL, MS_BIND);
-	mount_at("devpts", ROOT "/dev/pts", "devpts", 0);
-	mount_at("tmpfs", ROOT "/dev/shm", "tmpfs", 0);
-	mount_at("tmpfs", ROOT "/run", "tmpfs", 0);
-	if (chmod(ROOT "/dev/shm", 01777) < 0)
-		fail("/dev/shm");
-	(void)symlink("/proc/self/fd", "/dev/fd");
-	(void)symlink("/proc/self/fd/0", "/dev/stdin");
-	(void)symlink("/proc/self/fd/1", "/dev/stdout");
-	(void)symlink("/proc/self/fd/2", "/dev/stderr");
-}
-
-/* The guest has no network but this. */
-static void begin_loopback(void)
-{
-	struct ifreq lo = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-
-	if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &lo) < 0)
-		fail("loopback");
-	close(fd);
-}
-
-/* What is on the disk is there when the machine is switched off. */
-static void unmount_all(void)
-{
-	static const char *const places[] = { "/run", "/dev/shm", "/dev/pts", "/dev", "/sys", "/proc" };
-
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		char path[64];
-
-		snprintf(path, sizeof(path), ROOT "%s", places[i]);
-		(void)umount2(path, MNT_DETACH);
-	}
-	sync();
-	if (umount(ROOT) < 0 && mount(NULL, ROOT, NULL, MS_REMOUNT | MS_RDONLY, NULL) < 0)
-		fail("umount %s", ROOT);
-}
-
 /* ---- running it ---- */
 
-/*
- * What it prints goes through a pipe into a file: it may open /dev/stdout again, which of a file
- * would be from the beginning.
- */
-struct stream {
-	const char *file;
-	int from, to;		/* the pipe */
-	pthread_t thread;
-};
-
-static void *copy(void *argument)
-{
-	const struct stream *stream = argument;
-	int fd = open(stream->file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	static __thread char text[65536];
-	ssize_t got;
-
-	/* when the disk is full, the rest is lost, and the program does not wait for us */
-	while ((got = read(stream->from, text, sizeof(text))) > 0)
-		for (ssize_t done = 0, more; done < got; done += more) {
-			more = write(fd, text + done, (size_t)(got - done));
-			if (more <= 0)
-				break;
-		}
-	close(fd);
-	return NULL;
-}
-
-static void open_stream(struct stream *stream, const struct program *program)
-{
-	int ends[2];
-
-	if (pipe2(ends, O_CLOEXEC) < 0 || fchown(ends[1], program->user, program->group) < 0)
-		fail("pipe");
-	stream->from = ends[0];
-	stream->to = ends[1];
-	errno = pthread_create(&stream->thread, NULL, copy, stream);
-	if (errno)
-		fail("thread");
-}
-
-/* Once nobody has it who could write to it. */
-static void close_stream(struct stream *stream)
-{
-	close(stream->to);
-	pthread_join(stream->thread, NULL);
-	close(stream->from);
-}
-
 /* Say why on what is its stderr by now, with the status that a shell would give. */
-static void cannot(const char *what)
+static _Noreturn void cannot(const char *what)
 {
 	int problem = errno;
 
@@ -320,234 +162,308 @@ static void cannot(const char *what)
 	_exit(problem == ENOENT ? STATUS_NOT_FOUND : STATUS_CANNOT);
 }
 
-static void become(const struct program *program, const struct stream stream[2], int tracer)
+void write_file(const char *path, const char *text)
 {
-	int input = open(HERE "stdin", O_RDONLY);
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	(void)!write(fd, text, strlen(text));
+	close(fd);
+}
+
+/* A child of ours becomes the program. */
+static _Noreturn void become(const struct run *run, const int output_to[2])
+{
+	const struct program *program = run->program;
 	sigset_t none;
+	int input;
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (dup2(stream[1].to, STDERR_FILENO) < 0 || dup2(stream[0].to, STDOUT_FILENO) < 0 ||
-	    input < 0 || dup2(input, STDIN_FILENO) < 0)
+	if (dup2(output_to[1], STDERR_FILENO) < 0 || dup2(output_to[0], STDOUT_FILENO) < 0)
 		_exit(STATUS_CANNOT);
+	/* signals that it sends to its group are none of ours */
+	setsid();
+	write_file("/proc/self/oom_score_adj", "0");
+	if (run->mounts < 0 ? chroot(ROOT) < 0 : setns(run->mounts, CLONE_NEWNS) < 0)
+		cannot("namespace");
+	if (run->mounts >= 0)
+		write_file("/sys/fs/cgroup/system.slice/laplace.service/cgroup.procs", "0");
+	input = open(HERE "stdin", O_RDONLY);
+	if (input < 0 || dup2(input, STDIN_FILENO) < 0)
+		cannot("standard input");
 	close(input);
 	if (chdir(program->directory) < 0)
 		cannot(program->directory);
 	umask(program->mask);
 	if (setgroups(0, NULL) < 0 || setgid(program->group) < 0 || setuid(program->user) < 0)
 		cannot("user and group");
-	if (tracer >= 0 && write(tracer, "start", 5) < 0)
+	if (run->tracer >= 0 && write(run->tracer, "start", 5) < 0)
 		cannot("/dev/laplace");
 	execve(program->file, program->argument, program->environment);
 	cannot(program->file);
 }
 
-static int exit_status(int wait_status)
+static uint32_t exit_status(int wait_status)
 {
-	return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status)
-				      : STATUS_SIGNAL + WTERMSIG(wait_status);
-}
-
-/* Wait for the program.  Those that it leaves behind come to us, and end with it. */
-static int wait_for(pid_t child, unsigned int seconds, const sigset_t *awaited)
-{
-	alarm(seconds);
-	for (;;) {
-		int status, number;
-		pid_t gone;
-
-		while ((gone = waitpid(-1, &status, WNOHANG)) > 0)
-			if (gone == child)
-				return exit_status(status);
-		if (sigwait(awaited, &number) == 0 && number == SIGALRM)
-			return LATE;
-	}
-}
-
-/* In the place of what is there, so that a full disk has room for it. */
-static void write_status(int status)
-{
-	int fd = open(HERE "status", O_WRONLY | O_CLOEXEC);
-	char text[8];
-
-	if (status == LATE)
-		snprintf(text, sizeof(text), "%-6s\n", "late");
-	else
-		snprintf(text, sizeof(text), "%-6d\n", status);
-	if (fd < 0 || write(fd, text, 7) != 7 || close(fd) < 0)
-		fail("%sstatus", HERE);
-}
-
-/* Those that the program left: they are our children since their parents are gone. */
-static void end_children(void)
-{
-	for (;;) {
-		FILE *children = fopen("/proc/thread-self/children", "re");
-		int child, count = 0;
-
-		if (!children)
-			fail("/proc/thread-self/children");
-		for (; fscanf(children, "%d", &child) == 1; count++)
-			kill(child, SIGKILL);
-		fclose(children);
-		if (count == 0)
-			return;
-		while (wait(NULL) > 0)
-			;
-	}
-}
-
-/* From its exec to its status; we are in its root directory. */
-static void run(const struct program *program, int tracer)
-{
-	struct stream stream[2] = { { .file = HERE "stdout" }, { .file = HERE "stderr" } };
-	sigset_t awaited;
-	int status;
-	pid_t child;
-
-	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
-		fail("subreaper");
-	sigemptyset(&awaited);
-	sigaddset(&awaited, SIGCHLD);
-	sigaddset(&awaited, SIGALRM);
-	sigprocmask(SIG_BLOCK, &awaited, NULL);
-	open_stream(&stream[0], program);
-	open_stream(&stream[1], program);
-	child = fork();
-	if (child < 0)
-		fail("fork");
-	if (child == 0)
-		become(program, stream, tracer);
-	status = wait_for(child, program->seconds, &awaited);
-	if (tracer >= 0 && write(tracer, "stop", 4) < 0)
-		fail("/dev/laplace");
-	end_children();
-	close_stream(&stream[0]);
-	close_stream(&stream[1]);
-	write_status(status);
-}
-
-/* ---- with the disk's own init ---- */
-
-static void write_unit(const char *name, const char *text)
-{
-	char path[128];
-	FILE *unit;
-
-	snprintf(path, sizeof(path), UNITS "%s", name);
-	unit = fopen(path, "we");
-	if (!unit || fputs(text, unit) < 0 || fclose(unit) != 0)
-		fail("%s", path);
-}
-
-static void write_service(const char *name, const char *after, const char *argument)
-{
-	char text[512];
-
-	snprintf(text, sizeof(text), "[Unit]\nDefaultDependencies=no\n%s"
-		 "SuccessAction=poweroff-immediate\nFailureAction=poweroff-immediate\n"
-		 "[Service]\nType=oneshot\nStandardOutput=file:/dev/console\n"
-		 "ExecStart=" US_WITHIN " %s\n", after, argument);
-	write_unit(name, text);
+	return (uint32_t)(WIFEXITED(wait_status) ? WEXITSTATUS(wait_status)
+						 : STATUS_SIGNAL + WTERMSIG(wait_status));
 }
 
 /*
- * Once all is reached that the disk would boot to, we are run; and where it gives up.  Then all that
- * there is of it ends.
+ * Pipes, and not files: the program may open /dev/stdout again, which of a file would be from the
+ * beginning.
  */
-static void write_units(void)
+static void begin(struct run *run)
 {
-	static const char *const lost[] = { "emergency.service", "rescue.service" };
-	int fd;
+	int to[2];
 
-	if (mkdir(ROOT "/run/systemd", 0755) < 0 || mkdir(UNITS, 0755) < 0 ||
-	    mkdir(ROOT "/run/laplace", 0755) < 0)
-		fail(UNITS);
-	fd = open(ROOT US_WITHIN, O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
-	if (fd < 0 || mount(US, ROOT US_WITHIN, NULL, MS_BIND, NULL) < 0)
-		fail(US_WITHIN);
-	close(fd);
-	write_unit("laplace.target", "[Unit]\n"
-		   "Wants=default.target laplace.service\nAfter=default.target\n");
-	write_service("laplace.service", "After=default.target\n", "reached");
-	for (size_t i = 0; i < sizeof(lost) / sizeof(lost[0]); i++)
-		write_service(lost[i], "", lost[i]);
+	for (int i = 0; i < 2; i++) {
+		int ends[2];
+
+		if (pipe2(ends, O_CLOEXEC) < 0 ||
+		    fchown(ends[1], run->program->user, run->program->group) < 0 ||
+		    fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0)
+			fail("pipe");
+		run->pipe[i] = ends[0];
+		to[i] = ends[1];
+	}
+	run->begun = output_now();
+	run->child = fork();
+	if (run->child < 0)
+		fail("fork");
+	if (run->child == 0)
+		become(run, to);
+	close(to[0]);
+	close(to[1]);
 }
 
-/* Does not return. */
-static void become_init(const struct program *program)
+void reap(struct run *run, int flags)
 {
-	char *const arguments[] = { (char *)program->init, "--unit=laplace.target", NULL };
-	char *const environment[] = { "container=laplace", "TERM=dumb", NULL };
-
-	/* what it sees of processes are its own, and all of the disk is below its root */
-	if (unshare(CLONE_NEWNS) < 0 || umount2(ROOT "/proc", MNT_DETACH) < 0 ||
-	    mount("proc", ROOT "/proc", "proc", 0, NULL) < 0 || chdir(ROOT) < 0 ||
-	    mount(".", "/", NULL, MS_MOVE, NULL) < 0 || chroot(".") < 0)
-		fail("namespace");
-	execve(program->init, arguments, environment);
-	fail("%s", program->init);
-}
-
-static void run_init(const struct program *program)
-{
-	pid_t child;
+	struct signalfd_siginfo signal;
+	pid_t gone;
 	int status;
 
-	write_units();
-	fflush(stdout);
-	if (unshare(CLONE_NEWPID) < 0)
-		fail("PID namespace");
-	child = fork();
-	if (child < 0)
-		fail("fork");
-	if (child == 0)
-		become_init(program);
-	while (waitpid(child, &status, 0) < 0)
-		if (errno != EINTR)
-			fail("%s", program->init);
+	while (read(run->signals, &signal, sizeof(signal)) > 0)
+		;
+	while ((gone = waitpid(-1, &status, flags)) > 0) {
+		if (gone == run->init)
+			run->init = 0;
+		if (gone == run->child) {
+			run->child = 0;
+			run->how = LOG_ENDED;
+			run->status = exit_status(status);
+		}
+	}
 }
 
-/* As its service: run the program, unless the init gave up. */
-static int serve(const char *reached)
+/* What the program prints; false: no more of it can be taken. */
+static bool take(struct run *run, int stream)
 {
-	struct program program;
-
-	if (strcmp(reached, "reached") == 0) {
-		read_program(&program, HERE "program");
-		run(&program, open("/dev/laplace", O_WRONLY | O_CLOEXEC));
-		free_program(&program);
-	} else {
-		printf("start-program: the disk's init came no further than %s\n", reached);
+	switch (output_take(output, run->pipe[stream - 1], (uint32_t)stream)) {
+	case OUTPUT_FULL:
+		return false;
+	case OUTPUT_FAILED:
+		fail("what the program prints cannot be written");
+	case OUTPUT_OVER:
+		close(run->pipe[stream - 1]);
+		run->pipe[stream - 1] = -1;
+		break;
+	default:
+		break;
 	}
-	return 0;
+	return true;
+}
+
+static bool flush(void)
+{
+	enum output_result result = output_flush(output);
+
+	if (result == OUTPUT_FAILED)
+		fail("what the program prints cannot be written");
+	return result == OUTPUT_TAKEN;
+}
+
+static int least(int a, int b)
+{
+	return a < 0 || (b >= 0 && b < a) ? b : a;
+}
+
+/* Milliseconds until so many seconds have passed since then; 0: they have; -1: of 0 seconds. */
+static int left(uint64_t since, unsigned int seconds)
+{
+	uint64_t passed = output_now() - since, allowed = (uint64_t)seconds * 1000;
+
+	if (seconds == 0)
+		return -1;
+	if (passed >= allowed)
+		return 0;
+	return allowed - passed > 1000000 ? 1000000 : (int)(allowed - passed);
+}
+
+/* Wait for something to happen until then, and see to it; false: no room for more output. */
+static bool wait_and_take(struct run *run, int until)
+{
+	struct pollfd fds[] = {
+		{ .fd = run->signals, .events = POLLIN },
+		{ .fd = run->pipe[0], .events = POLLIN },
+		{ .fd = run->pipe[1], .events = POLLIN },
+	};
+
+	if (poll(fds, 3, least(until, output_due(output))) > 0) {
+		for (int stream = 1; stream <= 2; stream++)
+			if (fds[stream].revents && !take(run, stream))
+				return false;
+		if (fds[0].revents)
+			reap(run, WNOHANG);
+	}
+	return output_due(output) != 0 || flush();
+}
+
+/* Until the program has ended, or its time, or all that it left has. */
+static void watch(struct run *run)
+{
+	const struct program *program = run->program;
+	uint64_t ended;
+	int until = 0;
+
+	while (run->child != 0) {
+		until = left(run->begun, program->seconds);
+		if (until == 0)
+			run->how = LOG_LATE;
+		else if (!wait_and_take(run, until))
+			run->how = LOG_FULL;
+		if (run->child != 0 && run->how != LOG_NOT_YET)
+			return;
+	}
+	ended = output_now();
+	if (program->linger != 0)
+		close(run->hold);
+	while (program->linger != 0 && until != 0 && run->init != 0 && run->how == LOG_ENDED) {
+		until = least(left(run->begun, program->seconds), left(ended, program->linger));
+		if (until != 0 && !wait_and_take(run, until))
+			run->how = LOG_FULL;
+	}
+}
+
+/* What is in the pipes, when nothing is left that could write to them. */
+static void drain(struct run *run)
+{
+	for (int stream = 1; stream <= 2; stream++) {
+		enum output_result result = OUTPUT_TAKEN;
+
+		while (run->pipe[stream - 1] >= 0 && result == OUTPUT_TAKEN)
+			result = output_take(output, run->pipe[stream - 1], (uint32_t)stream);
+		if (result == OUTPUT_FULL)
+			run->how = LOG_FULL;
+		if (result == OUTPUT_FAILED)
+			fail("what the program printed cannot be read");
+	}
+	if (run->how != LOG_FULL && !flush())
+		run->how = LOG_FULL;
+}
+
+/* From its exec to its status. */
+static void run_program(struct run *run)
+{
+	begin(run);
+	watch(run);
+	if (run->tracer >= 0 && write(run->tracer, "stop", 4) < 0)
+		fail("/dev/laplace");
+	/* with it all that there is in the namespace, and nothing gets out of that */
+	if (run->init != 0)
+		kill(run->init, SIGKILL);
+	run->child = 0;
+	reap(run, 0);
+	drain(run);
+}
+
+static int open_signals(void)
+{
+	sigset_t awaited;
+	int fd;
+
+	sigemptyset(&awaited);
+	sigaddset(&awaited, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &awaited, NULL);
+	fd = signalfd(-1, &awaited, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (fd < 0)
+		fail("signalfd");
+	return fd;
+}
+
+/* Process 1, for those that lost their parents: they are gone when they have ended. */
+static _Noreturn void stay(int hold)
+{
+	char nothing;
+
+	signal(SIGCHLD, SIG_IGN);
+	mount_proc();
+	/* nothing of ours is to be had from us */
+	for (int fd = STDERR_FILENO + 1; fd < MOST_FILES; fd++)
+		if (fd != hold)
+			close(fd);
+	(void)!read(hold, &nothing, 1);
+	while (wait(NULL) > 0 || errno == EINTR)
+		;
+	_exit(0);
+}
+
+/* Which says that it is ready by closing its end of a pipe. */
+static void begin_init(struct run *run)
+{
+	int ready[2], hold[2];
+	char nothing;
+
+	if (unshare(CLONE_NEWPID) < 0 || pipe2(ready, O_CLOEXEC) < 0 || pipe2(hold, O_CLOEXEC) < 0)
+		fail("PID namespace");
+	fflush(stdout);
+	run->init = fork();
+	if (run->init < 0)
+		fail("fork");
+	if (run->init == 0) {
+		close(hold[1]);
+		stay(hold[0]);
+	}
+	close(ready[1]);
+	close(hold[0]);
+	(void)!read(ready[0], &nothing, 1);
+	close(ready[0]);
+	run->hold = hold[1];
 }
 
 int main(int count, char **argument)
 {
+	struct run run = { .mounts = -1, .hold = -1 };
 	struct program program;
-	int tracer, outside;
 
 	if (count > 1)
-		return serve(argument[1]);
-	tracer = open("/dev/laplace", O_WRONLY | O_CLOEXEC);
+		serve(argument[1]);
+	run.tracer = open("/dev/laplace", O_WRONLY | O_CLOEXEC);
+	run.program = &program;
+	output = begin_output();
+	writer = getpid();
 	mount_all();
 	read_program(&program, ROOT HERE "program");
 	if (program.swap != 0)
 		begin_swap();
+	if (program.seed != 0 && seed_random(program.seed) < 0)
+		fail("the seed");
 	begin_loopback();
-	if (program.init[0] != '\0') {
-		run_init(&program);
-	} else {
-		outside = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (outside < 0 || chroot(ROOT) < 0 || chdir("/") < 0)
-			fail("chroot");
-		run(&program, tracer);
-		if (fchdir(outside) < 0 || chroot(".") < 0)
-			fail("chroot");
-		close(outside);
-	}
+	/* whatever else is killed for want of memory, it is not us */
+	write_file("/proc/self/oom_score_adj", "-1000");
+	run.signals = open_signals();
+	if (program.init[0] != '\0')
+		boot(&run);
+	else
+		begin_init(&run);
+	leave_memory(program.memory, output);
+	run_program(&run);
 	unmount_all();
+	/* the last: by now all is on the disk, too */
+	if (!output_close(output, run.how, run.status, ""))
+		fail("how the program ended cannot be written");
 	free_program(&program);
 	return 0;
 }

@@ -12,10 +12,14 @@ readonly systems_path=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/b
 
 # ---- making it ----
 
-# A file of so many bytes at least, of whole cylinders, as Bochs counts them.
-make_room() { # FILE BYTES
+# So many bytes at least, in whole cylinders, as Bochs counts them.
+cylinders() { # BYTES
 	local cylinder=$((16 * 63 * 512))
-	truncate -s $((($2 / cylinder + 1) * cylinder)) "$1" || die "$1: no room for $(($2 / 1000000)) MB"
+	echo $((($1 / cylinder + 1) * cylinder))
+}
+
+make_room() { # FILE BYTES
+	truncate -s "$(cylinders "$2")" "$1" || die "$1: no room for $(($2 / 1000000)) MB"
 }
 
 # As the program will have it.
@@ -58,16 +62,19 @@ take_from_here() { # TREE
 	done
 }
 
+copy_directory() { # FROM TREE
+	(cd "$1" && find . -depth ! -type b ! -type c ! -type s -print0 | cpio --null --quiet -pdm "$2")
+}
+
 # All of it but devices, which are the guest's own, and sockets.
 take_root() { # TREE
 	if [ "$of_root" = directory ]; then
 		bytes=$(du -sb -- "$root" 2>/dev/null | cut -f 1)
 		check_size
-		(cd "$root" && find . -depth ! -type b ! -type c ! -type s -print0 |
-			cpio --null --quiet -pdm "$1") 2>"$scratch/cpio.log" ||
+		long copy_directory "$root" "$1" 2>"$scratch/cpio.log" ||
 			die "--root $root: not all of it can be copied: $(tail -n 1 "$scratch/cpio.log")"
 	else
-		tar --force-local -xf "$root" -C "$1" --anchored --exclude='./dev/*' --exclude='dev/*' \
+		long tar --force-local -xf "$root" -C "$1" --anchored --exclude='./dev/*' --exclude='dev/*' \
 			2>"$scratch/tar.log" ||
 			die "--root $root: cannot be unpacked: $(head -n 1 "$scratch/tar.log")"
 		find "$1" \( -type b -o -type c -o -type s \) -delete 2>"$scratch/tar.log" ||
@@ -236,10 +243,9 @@ tell_program() { # DIRECTORY
 		tell_environment
 	fi
 	without_doubles "${variables[@]}"
-	printf '%s\0' "$timeout" "$swap" "$user" "$group" "$users_mask" "$init" "$directory" "$called" \
-		"${#arguments[@]}" "${arguments[@]}" "${variables[@]}" >"$1/program"
-	echo 'none  ' >"$1/status"
-	chmod 644 "$1/program" "$1/stdin" "$1/status"
+	printf '%s\0' "$timeout" "$linger" "$swap" "$seed" "$usable" "$user" "$group" "$users_mask" "$init" \
+		"$directory" "$called" "${#arguments[@]}" "${arguments[@]}" "${variables[@]}" >"$1/program"
+	chmod 644 "$1/program" "$1/stdin"
 }
 
 # Standard input, which a terminal is not.
@@ -247,7 +253,7 @@ copy_input() { # FILE
 	if [ -t 0 ]; then
 		: >"$1"
 	else
-		head -c $((MOST_BYTES + 1)) >"$1" || die "standard input cannot be taken along"
+		long head -c $((MOST_BYTES + 1)) >"$1" || die "standard input cannot be taken along"
 		[ "$(stat -c %s "$1")" -le $MOST_BYTES ] ||
 			die "standard input is longer than what a guest's disk takes ($((MOST_BYTES / 1000000)) MB)"
 	fi
@@ -280,7 +286,7 @@ tell_environment() {
 make_disk_of_image() {
 	local directory=/ bytes init name
 	mkdir "$scratch/tree"
-	"$here/image" "$root" "$scratch/disk" || after $? image
+	long "$here/image" "$root" "$scratch/disk" || after $? image
 	bytes=$(stat -c %s "$scratch/disk")
 	take_input "$scratch/tree/stdin"
 	make_room "$scratch/disk" $((bytes + (32 + disk) * 1048576))
@@ -292,12 +298,12 @@ make_disk_of_image() {
 	{
 		echo 'mkdir /.laplace'
 		echo 'cd /.laplace'
-		for name in program stdin status; do
+		for name in program stdin; do
 			printf 'write %s %s\nsif %s uid 0\nsif %s gid 0\n' $name $name $name $name
 		done
 	} >"$scratch/commands"
 	(cd "$scratch/tree" && debugfs -w -f ../commands ../disk) >"$scratch/debugfs.log" 2>&1 || true
-	for name in program stdin status; do
+	for name in program stdin; do
 		if ! from_disk /.laplace/$name "$scratch/written" || ! cmp -s "$scratch/tree/$name" "$scratch/written"; then
 			die "--root $root: /.laplace/$name cannot be written there"
 		fi
@@ -324,7 +330,7 @@ make_disk() {
 	fi
 	make_tree "$scratch/tree"
 	make_room "$scratch/disk" "$room"
-	mke2fs -q -F -t ext4 -m 0 -N "$inodes" -O ^metadata_csum -E hash_seed=00000000-0000-4000-8000-000000000000 \
+	long mke2fs -q -F -t ext4 -m 0 -N "$inodes" -O ^metadata_csum -E hash_seed=00000000-0000-4000-8000-000000000000 \
 		-U 00000000-0000-4000-8000-000000000001 -d "$scratch/tree" "$scratch/disk" \
 		>"$scratch/mke2fs.log" 2>&1 || die "the guest's disk cannot be made: $(tail -n 1 "$scratch/mke2fs.log")"
 	forget_times
@@ -342,23 +348,25 @@ make_swap() {
 
 # ---- taking from it ----
 
-# Whatever the guest made of its disk, what is taken from it goes to places that we choose, and a file
-# for which there is no room is not begun: how long it is, is the guest's to say.
+# Whatever the guest made of its disk, what is taken from it goes to places that we choose.  How long a file
+# is, is the guest's to say: one that is longer than the disk has holes, and is taken only to a disk that
+# could hold it.  Holes stay holes: all of it comes through a pipe.
 from_disk() { # PATH FILE
-	local size room
+	local size most
 	rm -f "$2"
 	size=$(stat_on_disk "$1" | sed -n 's/.* Size: \([0-9]*\)$/\1/p' | head -n 1)
 	[ -n "$size" ] || return 1
-	room=$(df --output=avail -B 1 -- "$scratch" | tail -n 1)
-	if [ ${#size} -gt 18 ] || [ "$size" -gt "$((room))" ]; then
-		echo "laplace run: $1: is $size bytes long, for which there is no room in ${TMPDIR:-/tmp}" >&2
+	most=$(stat -c %s -- "$scratch/disk")
+	if [ ${#size} -gt 18 ] || [ "$size" -gt "$most" ]; then
+		complain "$1: is $size bytes long, more than all of the guest's disk ($most);" \
+			"a greater --disk allows it"
 		return 1
 	fi
-	(cd "$scratch" && exec debugfs -R "dump \"$1\" taken" disk) >"$scratch/debugfs.log" 2>&1 &
-	wait_for $! || true
+	long dd bs=65536 iflag=fullblock conv=sparse status=none of="$scratch/taken" \
+		< <(cd "$scratch" && exec debugfs -R "dump \"$1\" /dev/stdout" disk 2>debugfs.log) || true
 	if [ "$(stat -c %s -- "$scratch/taken" 2>/dev/null)" != "$size" ]; then
 		rm -f "$scratch/taken"
-		echo "laplace run: $1: cannot be taken from the guest's disk whole" >&2
+		complain "$1: cannot be taken from the guest's disk whole"
 		return 1
 	fi
 	mv "$scratch/taken" "$2"
@@ -382,18 +390,22 @@ keep_file() { # PATH
 	case $type in
 	regular) ;;
 	'')
-		echo "laplace run: --keep $1: the program left no such file" >&2
+		complain "--keep $1: the program left no such file"
 		return 1
 		;;
 	*)
-		echo "laplace run: --keep $1: what the program left is no file but a $type" >&2
+		complain "--keep $1: what the program left is no file but a $type"
 		return 1
 		;;
 	esac
 	from_disk "$path" "$scratch/kept" || return 1
 	# what it may do here is the user's to say: no set-user-ID of a guest's
 	chmod "$(printf '%o' $((8#$mode & 8#777 & ~8#$users_mask)))" "$scratch/kept"
-	(umask 077 && cp -T --sparse=always --preserve=mode -- "$scratch/kept" "$1")
+	umask 077
+	type=0
+	long cp -T --sparse=always --preserve=mode -- "$scratch/kept" "$1" || type=1
+	umask 022
+	return $type
 }
 
 # In a root file system the program's directory is its root.

@@ -87,13 +87,20 @@ tell_command() {
 	local -i i
 	[ -n "$root" ] || tell directory "$(pwd -P)"
 	tell option cpu "$cpu"
-	tell option memory "$memory"
+	if [ "$usable" = 0 ]; then
+		tell option memory "$memory"
+	else
+		tell option usable-memory "$usable"
+	fi
 	tell option swap "$swap"
 	tell option disk "$disk"
 	tell option reduce "$reduce"
 	[ -z "$only" ] || tell option only "$only"
 	[ -z "$level" ] || tell option level "$level"
 	[ "$timeout" = 0 ] || tell option timeout "$timeout"
+	[ "$linger" = 0 ] || tell option linger "$linger"
+	[ "$seed" = 0 ] || tell option seed "$seed"
+	[ "$print_limit" = 4096 ] || tell option print-limit "$print_limit"
 	[ -z "$kernel" ] || tell option kernel "$kernel"
 	[ -z "$root" ] || tell option root "$(realpath -- "$root")"
 	for ((i = 0; i < ${#told[@]}; i += 2)); do

@@ -18,8 +18,8 @@ static const char bare[] = LETTERS "._/=+@:,%-";
 static const char known[] = LETTERS "._/=+@% -";
 
 static const char *const with_value[] = {
-	"cpu", "memory", "swap", "disk", "reduce", "only", "level", "timeout", "root", "env",
-	"keep", "with", "take", "kernel", NULL
+	"cpu", "memory", "usable-memory", "swap", "disk", "reduce", "only", "level", "timeout", "linger",
+	"seed", "print-limit", "root", "env", "keep", "with", "take", "kernel", NULL
 };
 static const char *const without_value[] = { "clear-env", "here", "init", "walks", "whole", NULL };
 static const char *const hashed[] = { "simulator", "firmware", "program", "root", "file", NULL };

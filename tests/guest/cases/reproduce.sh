@@ -72,14 +72,19 @@ reproduce 3 again.lpl
 expect_line told 'not as it was: .* is not there'
 # files of this machine that a trace names, and that would be run by making the guest (what else a recipe may
 # ask for is a matter of tests/cli)
-hostile() { # PROGRAM
+hostile() { # [OPTION] PROGRAM
 	status=0
-	"$SRCDIR/guest-program/reproduce" card again.lpl hostile.lpl anyway '' '' '' '' '' run -- "$1" >told 2>&1 </dev/null || status=$?
+	"$SRCDIR/guest-program/reproduce" card again.lpl hostile.lpl anyway '' '' '' '' '' run "${@:1:$#-1}" -- "${@: -1}" >told 2>&1 </dev/null || status=$?
 	[ ! -e hacked ] && [ ! -e hostile.lpl ] || fail "a recipe was obeyed"
 	[ $status = 3 ] || fail "a hostile recipe: status $status: $(cat told)"
 }
 
 export LAPLACE
+hostile --cpu=$'\033[31mred' true
+expect_line told "--cpu: the processor '.*red' is none of"
+! grep -q $'\033' told || fail "a recipe speaks to the terminal"
+hostile --reduce=$'\033[31mred' true
+! grep -q $'\033' told || fail "a recipe speaks to the terminal"
 printf '#!/bin/sh\ntouch "%s/hacked"\n' "$PWD" >ld-of-mine.so
 chmod +x ld-of-mine.so
 echo 'int main(void) { return 0; }' | "${CC:-cc}" -x c -o evil "-Wl,--dynamic-linker=$PWD/ld-of-mine.so" -

@@ -52,12 +52,13 @@ cat /proc/1/comm
 systemctl is-active dbus.service default.target
 sleep 1000 &
 wc -l
+grep -c /laplace.service /proc/self/cgroup
 echo "$VERSION_CODENAME" >/made
 exit 9
 END
 mke2fs -q -F -t ext4 -d trixie image 700M
 run trixie --init --root image --keep made -- sh /root/program
-expect trixie 9 'systemd active active 0'
+expect trixie 9 'systemd active active 0 1'
 [ "$(cat made)" = trixie ] || fail "what was made in Debian 13 is lost"
 balance trixie
 "$LAPLACE" cat --events trixie.lpl | awk '/^E exec / { print $NF }' >trixie.execs

@@ -79,17 +79,29 @@ grep -q 'gzip$' "$WORK/execs" || fail "gzip's exec is not in the trace: $(cat "$
 
 mv "$WORK/gzip.lpl" "$WORK/gzip-first.lpl"
 rm numbers.gz
-run gzip --keep numbers.gz -- gzip -k numbers
+run gzip --keep numbers.gz --progress=always --status-file status.json -- gzip -k numbers
 cmp "$WORK/gzip-first.lpl" "$WORK/gzip.lpl" || fail "another run of the same leaves another trace"
 expect_line "$WORK/gzip.stderr" 'gzip.lpl has the trace'
+# How it goes, where there is no terminal.
+expect_line "$WORK/gzip.stderr" '[0-9].* instructions'
+expect_line status.json '^\{.*"instructions"'
 
 # Opened again, its output goes on.
 run again -q -- sh -c 'echo a; echo b >/dev/stdout; echo c; echo d >&2; echo e >/dev/stderr'
 [ "$(xargs <"$WORK/again.stdout"), $(xargs <"$WORK/again.stderr")" = 'a b c, d e' ] ||
 	fail "opened again: $(cat "$WORK/again.stdout" "$WORK/again.stderr")"
-# A full disk is the program's to know, and what it ended with is told all the same.
-run full -q --disk 1 -- sh -c 'head -c 200000000 /dev/zero >f; echo "rc $?"; exit 3'
+# A full disk is the program's to know, and what it ended with is told all the same; and what it prints
+# is as long as it is.
+run full -q --disk 1 -- sh -c 'head -c 200000000 /dev/zero >f; echo "rc $?"; head -c 50000000 /dev/zero; echo end; exit 3'
 expect_status 3 full
+{ echo 'rc 1' && head -c 50000000 /dev/zero && echo end; } | cmp - "$WORK/full.stdout" ||
+	fail "of 50000009 bytes $(wc -c <"$WORK/full.stdout") came"
+# More than it may print ends it, with a reason; what it had printed is there.
+run most -q --print-limit 1 -- seq 1 1000000
+expect_status 125 most
+expect_line "$WORK/most.stderr" 'had printed more than 1 MiB; --print-limit allows more'
+[ "$(stat -c %s "$WORK/most.stdout")" -ge 1000000 ] || fail "of 1 MiB $(wc -c <"$WORK/most.stdout") bytes came"
+cmp -n 1000000 "$WORK/most.stdout" <(seq 1 1000000) || fail "what it printed is not what came"
 # What is no file is not brought back as one; what is executable stays so.
 run kinds -q --keep made --keep link -- sh -c 'mkdir made; ln -s made link'
 expect_status 125 kinds
@@ -98,16 +110,20 @@ if [ -e made ] || [ -e link ]; then
 	fail "a directory or a link was brought back"
 fi
 mkdir away
-run mode -q --keep made --keep away/made -- sh -c 'echo x >made; chmod 6750 made; echo y >away/made'
+run mode -q --seed 5 --keep made --keep away/made -- sh -c 'echo x >made; chmod 6750 made; echo y >away/made; od -An -N8 -tx1 /dev/random'
 [ "$(stat -c %a made)" = 750 ] || fail "the mode of what was brought back: $(stat -c %a made)"
 [ "$(cat away/made)" = y ] || fail "in another directory: $(cat "$WORK/mode.stderr")"
 rm -r made away
-# How long a file is, is the guest's to say.
-run long -q --keep made -- sh -c 'truncate -s 3T made; echo done'
+# How long a file is, is the guest's to say; and what is a hole there is one here.
+run long -q --keep made --keep holes -- sh -c 'truncate -s 20G made; echo x >holes; truncate -s 200M holes; echo done'
 expect_status 125 long
-expect_line "$WORK/long.stderr" 'made: is 3298534883328 bytes long, for which there is no room'
+expect_line "$WORK/long.stderr" 'made: is 21474836480 bytes long, more than all of the guest.s disk'
 [ "$(cat "$WORK/long.stdout")" = 'done' ] || fail "what was printed is lost: $(cat "$WORK/long.stderr")"
 [ ! -e made ] || fail "a part of a file was brought back"
+[ "$(stat -c %s holes)" = 209715200 ] || fail "a file with holes is not as long as it was"
+[ "$(du -k holes | cut -f 1)" -lt 1000 ] || fail "holes were filled: $(du -k holes)"
+[ "$(head -n 1 holes | tr -d '\0')" = x ] || fail "a file with holes is not what it was"
+rm holes
 run closed -q -- wc -c <&-
 expect_status 0 closed
 [ "$(cat "$WORK/closed.stdout")" = 0 ] || fail "a closed standard input: $(cat "$WORK/closed.stdout")"
@@ -136,18 +152,31 @@ expect_line "$WORK/observed.list" '.*/a directory/named'
 grep -q -- "--take=[^ ]*/a directory/named" "$WORK/observed.plan" || fail "what was observed is not in the recipe"
 # Whatever the environment, --clear-env has its own.
 mkdir "$WORK/temporary"
-run clear -q --clear-env --env B=2 -- env </dev/null
+# What it has instead of entropy is the same, and there at once.
+# shellcheck disable=SC2016 # the guest's
+random='env; read -r began _ </proc/uptime; od -An -N8 -tx1 /dev/random >&2; read -r ended _ </proc/uptime; echo "$began $ended" >&2'
+run clear -q --clear-env --env B=2 -- sh -c "$random" </dev/null
 expect_status 0 clear
+awk 'NF == 2 { exit $2 - $1 > 0.5 }' "$WORK/clear.stderr" || fail "random bytes took long: $(cat "$WORK/clear.stderr")"
 [ "$(sort "$WORK/clear.stdout" | xargs -d '\n')" = "B=2 HOME=/ PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin PWD=$PWD TERM=dumb" ] ||
 	fail "--clear-env: $(cat "$WORK/clear.stdout" "$WORK/clear.stderr")"
 TERM=another TMPDIR=$WORK/temporary TZ=Europe/Berlin LC_ALL=C SHELL=/bin/other \
-	run clear-again -q --clear-env --env B=2 -- env </dev/null
+	run clear-again -q --clear-env --env B=2 -- sh -c "$random" </dev/null
 expect_status 0 clear-again
+expect_same "random bytes of another run" "$WORK/clear.stderr" "$WORK/clear-again.stderr"
+[ "$(wc -w <"$WORK/mode.stdout")" = 8 ] || fail "another seed: $(cat "$WORK/mode.stdout" "$WORK/mode.stderr")"
+! grep -qxF "$(cat "$WORK/mode.stdout")" "$WORK/clear.stderr" || fail "another seed has the same random bytes"
 cmp "$WORK/clear.lpl" "$WORK/clear-again.lpl" || fail "--clear-env: another environment is another trace"
 # What nobody reads to its end is no reason to lose a file.
-"$LAPLACE" run --kernel "$BUILDDIR/build/kernel" -q -O -o "$WORK/piped.lpl" --keep made -- sh -c 'echo x >made; seq 1 100000' |
-	head -n 1 >/dev/null || true
+{
+	status=0
+	"$LAPLACE" run --kernel "$BUILDDIR/build/kernel" -q -O -o "$WORK/piped.lpl" --keep made \
+		-- sh -c 'echo x >made; seq 1 100000' 2>"$WORK/piped.stderr" || status=$?
+	echo $status >"$WORK/piped.status"
+} | head -n 1 >/dev/null
 [ -s made ] || fail "a file is lost when nobody reads what is printed"
+[ "$(cat "$WORK/piped.status")" = 125 ] || fail "nobody read what is printed: status $(cat "$WORK/piped.status")"
+expect_line "$WORK/piped.stderr" 'not all that the program prints can be handed on: standard output: Broken pipe'
 rm made
 
 # ---- a root file system ----
@@ -172,6 +201,30 @@ expect_status 0 archive
 grep -qa busybox "$WORK/archive.stdout" || fail "an archive's program did not run"
 [ -z "$(ls elsewhere)" ] || fail "a link of a root file system was followed"
 verify "$WORK/root.lpl"
+
+# One that is root can end the machine, and write what it likes to the console and to every disk; but how
+# its program ended it cannot say in our place, nor move the cursor of whoever reads of it.
+cat >root/forge <<'END'
+printf 'start-program: forged\033[31m\n' >/dev/console
+busybox head -c 65536 /dev/zero >/end
+# an end with status 0, of no secret
+{ busybox head -c 48 /dev/zero; printf '\001\0\0\0'; busybox head -c 460 /dev/zero; } >>/end
+for disk in /sys/block/sd*; do
+	IFS=: read -r major minor <"$disk/dev"
+	busybox mknod /node b "$major" "$minor"
+	busybox dd if=/end of=/node bs=512 seek=128 skip=128 2>/dev/null
+	busybox rm /node
+done
+busybox sync
+echo b >/proc/sysrq-trigger
+busybox sleep 1000
+END
+run forged --root root -- sh /forge
+expect_status 125 forged
+expect_line "$WORK/forged.stderr" '^laplace run: the (program|run) was not (run|recorded) to its end$'
+expect_line "$WORK/forged.stderr" '^  start-program: forged[?]\[31m$'
+! grep -q $'\033' "$WORK/forged.stderr" || fail "the guest speaks to the terminal: $(cat -v "$WORK/forged.stderr")"
+rm root/forge
 
 # Its links lead where they lead there; of what it has, devices alone are left out.
 mkdir -p links/real links/usr links/opt/dev
@@ -282,17 +335,34 @@ expect_line "$WORK/slow.stderr" "ended after 2 seconds of the guest's time"
 [ "$(cat "$WORK/slow.stdout")" = begun ] || fail "what was said before the time was over is lost"
 verify "$WORK/slow.lpl"
 
-run own --timeout 1000 -- sh -c 'exit 124'
+# and what it leaves does not hold it up, however it was started
+run own --timeout 1000 -- sh -c '(sh -c "sleep infinity; :" &); exit 124'
 expect_status 124 own
 ! grep -q 'ended after' "$WORK/own.stderr" || fail "a status of the program's own is taken for the end of its time"
+# unless it is to go on; of processes it sees its own, and of memory what was asked for
+# shellcheck disable=SC2016 # the guest's
+run linger --usable-memory 40 --linger 4 -- sh -c '(sh -c "sleep 1; echo later; sleep 1000; echo never" &); echo "pid $$"
+	sed -n "s/^MemAvailable: *//p" /proc/meminfo; exit 4'
+expect_status 4 linger
+[ "$(sed -n '1p;3p' "$WORK/linger.stdout" | xargs)" = 'pid 2 later' ] || fail "--linger: $(cat "$WORK/linger.stdout")"
+available=$(sed -n '2s/ .*//p' "$WORK/linger.stdout")
+[ "$available" -gt 36864 ] || fail "--usable-memory 40: $available kB"
+[ "$available" -le 41984 ] || fail "--usable-memory 40: $available kB"
+expect_line "$WORK/linger.stderr" "of the guest's memory (39\.[5-9]|40\.[0-5]) MiB were available to the program"
+verify "$WORK/linger.lpl"
+run bomb -q --timeout 2 --memory 96 -- bash -c 'f() { f | f & }; f; sleep 1000'
+expect_status 124 bomb
 
-"$LAPLACE" run --kernel "$BUILDDIR/build/kernel" -o "$WORK/ended.lpl" -- sh -c 'while :; do :; done' \
+"$LAPLACE" run --kernel "$BUILDDIR/build/kernel" -o "$WORK/ended.lpl" --control control -- sh -c 'echo begun; while :; do :; done' \
 	>"$WORK/ended.stdout" 2>"$WORK/ended.stderr" &
 runner=$!
 for ((i = 0; i < 600; i++)); do
-	[ ! -s "$WORK/ended.lpl.part" ] || break
+	[ ! -s "$WORK/ended.stdout" ] || break
 	sleep 0.1
 done
+# what it prints is there while it runs
+[ "$(cat "$WORK/ended.stdout")" = begun ] || fail "nothing is seen of a program that runs: $(cat "$WORK/ended.stderr")"
+"$LAPLACE" ctl control status >"$WORK/ended.status" || fail "--control: status $?"
 kill -TERM $runner
 status=0
 wait $runner || status=$?
@@ -344,6 +414,8 @@ refused option 'a,b.lpl: no commas, quotes' -o a,b.lpl -- true
 refused option "--memory: '9' is not a number from 80 to 65536" --memory 9 -- true
 refused option "--cpu: the processor 'z80' is none of x86-64, x86-64-v2 and x86-64-v3" --cpu z80 -- true
 refused option "--env: 'x' does not begin with a name and =" --env x -- true
+refused option "--progress: 'now' is none of auto, always and never" --progress now -- true
+refused option 'one of them' --memory 100 --usable-memory 100 -- true
 refused kept 'no-such/file: there is no such directory here' --keep no-such/file -- true
 # said before anything is made for a guest
 status=0
