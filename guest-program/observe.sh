@@ -141,7 +141,9 @@ sort_out() {
 interpreters() { # LIST
 	local path begin
 	while IFS= read -r -d '' path; do
-		[ -f "$path" ] && [ -x "$path" ] && [ -r "$path" ] || continue
+		if [ ! -f "$path" ] || [ ! -x "$path" ] || [ ! -r "$path" ]; then
+			continue
+		fi
 		IFS= read -r begin < <(head -c 256 -- "$path" | tr -d '\0') || true
 		[[ ! ${begin:-} =~ ^#!\ *(/[^ ]+) ]] || printf '%s\0' "${BASH_REMATCH[1]}"
 	done <"$1"
