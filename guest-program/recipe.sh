@@ -62,9 +62,7 @@ tell_hash() { # KEY FILE
 tell_made_of() {
 	local path firmware
 	tell version "$("$laplace" --version | sed -n '1s/.* //p')"
-	for path in "${LAPLACE_BOCHS:-}" "${LAPLACE_BOCHS:-}-all"; do
-		tell_hash simulator "$path"
-	done
+	tell_hash simulator "$simulator"
 	while IFS= read -r firmware; do
 		tell_hash firmware "$firmware"
 	done < <(sed -n 's/^v*g*a*romimage: file="*\([^",]*\).*/\1/p' "$scratch/machine.bochsrc")

@@ -11,6 +11,7 @@
 
 #include <laplace/collector.h>
 #include <laplace/conditions.h>
+#include <laplace/select.h>
 #include <laplace/windows.h>
 
 #include "checkpoint.h"
@@ -48,7 +49,8 @@ static const struct argp_option option_table[] = {
 	{ "only", OPT_ONLY, "CHOICE", 0,
 	  "Record only some of the references, chosen before they are reduced: process:NAME, "
 	  "children, task:NAME, user, kernel, type:TYPE, range:START:END, from:MOMENT, to:MOMENT, joined by + signs", 0 },
-	{ "dry-run", 'n', NULL, 0, "Check the options and the machine, but start nothing", 0 },
+	{ "dry-run", 'n', NULL, 0, "Check the options and the machine, but start nothing; with --json, "
+	  "print which simulator would record", 0 },
 	{ "instructions", OPT_INSTRUCTIONS, "N", 0,
 	  "How many are expected, so that progress shows what is left (--end instructions:N ends the "
 	  "run)",
@@ -456,6 +458,31 @@ static int check_reduce(const char *spec)
 	return CLI_DONE;
 }
 
+/*
+ * Which of the two simulators records: the one that sends windows, or its neighbour, by which it
+ * replaces itself where every reference is wanted (bochs/instrument/session.cc).
+ */
+static int print_simulator(const struct record_options *options, const char *bochs)
+{
+	struct lpl_choice_options choice;
+	struct lpl_report report = { 0 };
+	char words[LPL_CHOICE_SIZE];
+	struct lpl_plan plan;
+	char *path;
+	int status;
+
+	if (lpl_plan_parse(&plan, options->reduce, &report) ||
+	    (*options->only && lpl_choice_parse(&choice, words, options->only, &report)))
+		return cli_report(&report);
+	if (*options->only && lpl_choice_beyond_tasks(&choice))
+		lpl_plan_every(&plan);
+	if (asprintf(&path, "%s%s", bochs, plan.window ? "" : "-all") < 0)
+		return cli_complain(CLI_FAILED, "no memory");
+	status = cli_print_json(stdout, json_pack("{s:o}", "simulator", cli_json_text(path)));
+	free(path);
+	return status;
+}
+
 int cmd_record(int argc, char **argv)
 {
 	struct record_options options = { .output = "trace.lpl", .reduce = "sad:64", .start = "on" };
@@ -509,6 +536,8 @@ int cmd_record(int argc, char **argv)
 		status = find_bochs(&bochs, options.bochs);
 	if (!status && !options.dry_run)
 		status = record_run(&options, bochs, trace, NULL);
+	else if (!status && options.json)
+		status = print_simulator(&options, bochs);
 	free(bochs);
 	return status;
 }
