@@ -103,7 +103,7 @@ static int send_block(struct cli_pass *pass, const struct lpl_ref *refs, size_t 
 	struct lpl_sink *sink = pass->sink;
 	int error = 0;
 
-	if (count && folded)
+	if (count && folded && pass->folded)
 		error = pass->folded(sink, refs, folded, report);
 	else if (count)
 		error = sink->refs(sink, refs, count, report);

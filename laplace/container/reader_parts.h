@@ -25,6 +25,8 @@ struct lpl_block {
 struct lpl_reader {
 	struct lpl_source source;
 	bool owned;			/* its descriptor */
+	bool folding;			/* three references are enough for many: `fold` */
+	bool hashing;			/* `hash` is compared */
 	uint64_t size;			/* of the file, 0 when not known */
 	struct lpl_meta *meta;
 	unsigned int jobs;
@@ -34,12 +36,10 @@ struct lpl_reader {
 	size_t next_ref, next_event;	/* in that */
 	struct lpl_block held;		/* what lpl_reader_fill() had no room for */
 	struct lpl_run_cursor cursor;	/* likewise, where it has runs */
-	struct lpl_ref *expanded;	/* owned: references of them, or of steady ones ... */
-	bool folding;			/* ... of which three are enough: */
+	struct lpl_ref *expanded;	/* owned: references of them, or of steady ones */
 	struct lpl_ref fold[3];
 	uint64_t folded;		/* for so many they stand, in what was delivered; 0: others */
 	struct lpl_stream_hash hash;	/* of what was delivered */
-	bool hashing;			/* it is compared */
 	/* owned: what it still has to take in, when a chunk comes that has one to compare it with */
 	struct lpl_unhashed {
 		struct lpl_steady steady;

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 /* with it: its object would lie among what guests are made from */
-#include "../../linux-module/btf.c"
+#include "../../linux-module/btf.c"	/* NOLINT(bugprone-suspicious-include) */
 
 #include <stdlib.h>
 #include <string.h>
