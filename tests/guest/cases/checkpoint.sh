@@ -232,7 +232,9 @@ fi
 
 # Asked for at the control socket, where the next request is answered by who goes on.
 socket=$WORK/checkpoint.sock
-record asked boot --checkpoint every:20G --control "$socket" &
+endless spinning '\353\376'
+nice "$LAPLACE" record --overwrite --progress=never --flush off -o "$WORK/asked.lpl" --checkpoint every:20G \
+	--control "$socket" "$WORK/spinning.bochsrc" >"$WORK/asked.log" 2>&1 </dev/null &
 recorder=$!
 while [ ! -S "$socket" ] && kill -0 $recorder 2>/dev/null; do
 	sleep 0.05
@@ -249,7 +251,9 @@ mkdir -p "$WORK/asked.lpl.checkpoint.000003.part/in-the-way"
 expect_line "$WORK/asked.reply" 'the checkpoint could not be made'
 rm -r "$WORK/asked.lpl.checkpoint.000003.part"
 "$LAPLACE" ctl "$socket" checkpoint >"$WORK/asked.reply" 2>&1 || fail "ctl checkpoint: $(tail -n 1 "$WORK/asked.reply")"
-wait $recorder || fail "asked for checkpoints: $(said "$WORK/asked.log")"
+"$LAPLACE" ctl "$socket" quit >"$WORK/asked.reply" 2>&1 || fail "ctl quit: $(tail -n 1 "$WORK/asked.reply")"
+wait $recorder || true
+expect_line "$WORK/asked.log" 'the run was ended by a request at the control socket$'
 verify "$WORK/asked.lpl"
 kept=$(cd "$WORK" && echo asked.lpl.checkpoint.*)
 [ "$kept" = "asked.lpl.checkpoint.000002 asked.lpl.checkpoint.000003" ] ||
