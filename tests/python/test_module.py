@@ -197,6 +197,9 @@ r 4 4 4 9 40000 4 u
 
         self.assertEqual((faults(trace), faults(merged)), ([3], [3]))
         self.assertEqual(faults(trace, addresses="virtual"), [4])
+        for addresses, sizes in (("auto", [1, 2]), ("virtual", [2, 3])):
+            table = trace.curves("lru", "50%,75%", addresses=addresses)["lru"]
+            self.assertEqual(table["size"].tolist(), sizes)     # of 3 pages, and of 4
         self.assertEqual(faults(trace, select="range:20000:31000"), [1])
         self.assertEqual(faults(trace, select="kind:file"), [2])
         with self.assertWarns(lt.VirtualPages):
