@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "addresses.h"
 #include "commands.h"
 #include "draw/chart.h"
 #include "draw/curves.h"
@@ -30,6 +31,7 @@ struct options {
 	bool by_process;
 	char *policies;			/* of faults: a list */
 	const char *sizes;
+	enum cli_addresses addresses;	/* of faults; CLI_ADDRESSES_KEPT: not given */
 	const char *of_trace;		/* an option that only pictures of traces have, ... */
 	const char *of_survey;		/* ... only those of its survey, ... */
 	const char *of_faults;		/* ... only faults over time */
@@ -79,7 +81,7 @@ static const struct argp_option option_table[] = {
 	{ NULL, 0, NULL, 0, "For pictures of a trace:", 1 },
 	{ "sizes", 's', "SIZES", 0,
 	  "faults: pages of memory, for ws and vmin references, as of sim: 1024, or 256,1024, or "
-	  "64:1024:*2", 1 },
+	  "64:1024:*2, or 4M, or 25%", 1 },
 	{ "policy", 'p', "POLICY[,...]", 0,
 	  "faults: lru, opt, clock, segq, ws, vmin, fbr, glru, eelru, as of sim (lru)", 1 },
 	{ "by", OPT_BY, "WHAT", 0, "footprint: by kind or by process (kind)", 1 },
@@ -125,6 +127,8 @@ static void check_files(const struct options *options, struct argp_state *state)
 		argp_error(state, "%s is not for faults", options->of_survey);
 	if (!is_faults(options) && options->of_faults)
 		argp_error(state, "%s is for faults", options->of_faults);
+	if (!is_faults(options) && options->addresses != CLI_ADDRESSES_KEPT)
+		argp_error(state, "--addresses is for faults");
 	if (options->by_process && strcmp(options->kind, "footprint") != 0)
 		argp_error(state, "--by is for footprint");
 }
@@ -206,6 +210,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &options->overwrite;
 		state->child_inputs[1] = &options->trace.progress;
 		state->child_inputs[2] = &options->trace.choice;
+		state->child_inputs[3] = &options->addresses;
 		options->file = calloc((size_t)state->argc, sizeof(*options->file));
 		return options->file ? 0 : ENOMEM;
 	case 'o':
@@ -237,7 +242,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 static const struct argp_child children[] = {
 	{ &cli_overwrite_argp, 0, NULL, 0 }, { &cli_progress_argp, 0, NULL, 0 },
-	{ &cli_choice_argp, 0, NULL, 2 }, { 0 }
+	{ &cli_choice_argp, 0, NULL, 2 }, { &cli_addresses_argp, 0, NULL, 1 }, { 0 }
 };
 static const struct argp argp = {
 	option_table, parse_option, "curve CSV...\ntimeline|footprint|heatmap TRACE\nfaults TRACE",
@@ -337,8 +342,12 @@ static int plot_survey(const struct options *options, FILE *out, bool *drawn)
 /* The output is opened first: who waits for a long trace shall not wait in vain. */
 static int plot_trace(const struct options *options)
 {
-	const struct plot_faults faults = { &options->trace, options->policies, options->sizes,
-					    options->format };
+	const struct plot_faults faults = {
+		.trace = &options->trace, .policies = options->policies, .sizes = options->sizes,
+		.addresses = options->addresses == CLI_ADDRESSES_KEPT ? CLI_ADDRESSES_AUTO :
+									 options->addresses,
+		.format = options->format
+	};
 	struct cli_output output;
 	bool drawn;
 	int status = cli_refuse_input(options->output, options->trace.path), closed;
@@ -357,7 +366,7 @@ int cmd_plot(int argc, char **argv)
 {
 	char policy[] = "lru";
 	struct options options = { .trace.top = DEFAULT_TOP, .page_size = CURVES_PAGE,
-				   .policies = policy };
+				   .policies = policy, .addresses = CLI_ADDRESSES_KEPT };
 	int status;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &options);

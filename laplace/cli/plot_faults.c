@@ -13,10 +13,12 @@
 #include "draw/png.h"
 #include "pass.h"
 #include "say.h"
+#include "sizes.h"
 
 struct simulation {
 	const struct plot_faults *options;
 	struct lpl_reader *reader;
+	struct cli_addressing addressing;
 	struct lpl_simulator *simulator;
 	struct lpl_fault_times *times;
 	struct lpl_survey survey;	/* the time alone */
@@ -30,41 +32,88 @@ static bool is_picture(const char *format)
 	return format && strcmp(format, "csv") != 0;
 }
 
+/* NULL: not known */
+static const char *reduction_of(const struct simulation *simulation)
+{
+	return lpl_meta_get(lpl_reader_meta(simulation->reader), LPL_META_REDUCTION);
+}
+
+/* Each policy with each size; `lines`: how many that is. */
+static int add_policies(struct simulation *simulation, const struct lpl_sizes *sizes, char *policies,
+			size_t *lines)
+{
+	const struct surveyed_trace_options *trace = simulation->options->trace;
+	const struct lpl_meta *meta = lpl_reader_meta(simulation->reader);
+	const struct lpl_simulator_options how = {
+		.reduction = cli_addresses_reduction(&simulation->addressing, meta),
+		.part = lpl_choice_part(&trace->choice, cli_page_size(meta))
+	};
+	struct lpl_report report = { 0 };
+	char *policy;
+	enum lpl_error error = lpl_simulator_open(&simulation->simulator, &how, &report);
+
+	for (*lines = 0; !error && (policy = strsep(&policies, ",")); *lines += sizes->count)
+		error = lpl_simulator_add(simulation->simulator, policy, sizes, &report);
+	return error ? cli_report(&report) : CLI_DONE;
+}
+
+static int check_sizes(const struct lpl_sizes *sizes, void *context)
+{
+	const struct simulation *simulation = context;
+	struct simulation trial = { .options = simulation->options, .reader = simulation->reader,
+				    .addressing = simulation->addressing };
+	char *policies = strdup(simulation->options->policies);		/* which is cut */
+	size_t lines;
+	int status = policies ? add_policies(&trial, sizes, policies, &lines) :
+				cli_complain(CLI_FAILED, "no memory for the policies");
+
+	lpl_simulator_close(trial.simulator);
+	free(policies);
+	return status;
+}
+
+static int parse_sizes(struct lpl_sizes *sizes, struct simulation *simulation)
+{
+	const struct surveyed_trace_options *trace = simulation->options->trace;
+	const struct cli_sizes_of of = {
+		.path = trace->path, .reader = simulation->reader, .choice = &trace->choice,
+		.addressing = &simulation->addressing, .progress = trace->progress,
+		.check = check_sizes, .context = simulation
+	};
+	int status = cli_sizes_parse(sizes, simulation->options->sizes, &of);
+
+	if (!status && sizes->all)
+		status = cli_complain(CLI_USAGE, "-s all: name the sizes, one by one or as a range");
+	return status;
+}
+
 static int open_simulation(struct simulation *simulation)
 {
 	const struct plot_faults *options = simulation->options;
-	const struct lpl_meta *meta = lpl_reader_meta(simulation->reader);
-	const char *reduction = lpl_meta_get(meta, LPL_META_REDUCTION);
-	const struct lpl_simulator_options how = {
-		.reduction = reduction,
-		.part = lpl_choice_part(&options->trace->choice, cli_page_size(meta))
-	};
+	const char *path = options->trace->path, *reduction = reduction_of(simulation);
 	struct lpl_sizes sizes = { 0 };
 	struct lpl_report report = { 0 };
-	char *rest = options->policies, *policy;
-	size_t lines = 0;
-	enum lpl_error error = lpl_sizes_parse(&sizes, options->sizes, &report);
+	size_t lines;
+	int status;
 
-	if (!error && sizes.all)
-		return cli_complain(CLI_USAGE, "-s all: name the sizes, one by one or as a range");
-	if (!error && lpl_reduction_behaviour(reduction)) {
-		lpl_sizes_free(&sizes);
+	if (lpl_reduction_behaviour(reduction))
 		return cli_complain(CLI_USAGE, "%s: is a behaviour sequence (%s), of which only the "
-				    "faults of one memory are known", options->trace->path, reduction);
-	}
-	if (!error)
-		error = lpl_simulator_open(&simulation->simulator, &how, &report);
-	for (; !error && (policy = strsep(&rest, ",")); lines += sizes.count)
-		error = lpl_simulator_add(simulation->simulator, policy, &sizes, &report);
+				    "faults of one memory are known", path, reduction);
+	status = cli_addresses_decide(&simulation->addressing, options->addresses, path,
+				      lpl_reader_meta(simulation->reader));
+	if (!status)
+		status = parse_sizes(&sizes, simulation);
+	if (!status)
+		status = add_policies(simulation, &sizes, options->policies, &lines);
 	lpl_sizes_free(&sizes);
-	if (!error && is_picture(options->format) && lines > FAULTS_LINES)
+	if (!status && is_picture(options->format) && lines > FAULTS_LINES)
 		return cli_complain(CLI_USAGE, "a picture has room for %d lines, and these are %zu: "
 				    "take fewer sizes or policies, or write a .csv", FAULTS_LINES,
 				    lines);
-	if (!error)
-		error = lpl_fault_times_open(&simulation->times, simulation->simulator,
-					     options->trace->survey.clock, &report);
-	return error ? cli_report(&report) : CLI_DONE;
+	if (!status && lpl_fault_times_open(&simulation->times, simulation->simulator,
+					    options->trace->survey.clock, &report))
+		status = cli_report(&report);
+	return status;
 }
 
 /*
@@ -92,6 +141,7 @@ static int simulate(struct simulation *simulation)
 	struct cli_pass pass = { .reader = simulation->reader, .path = trace->path,
 				 .sink = lpl_fault_times_sink(simulation->times),
 				 .progress = &progress, .choice = &trace->choice, .renumbers = true,
+				 .addressing = &simulation->addressing,
 				 .before_block = begin_times, .context = simulation };
 
 	cli_progress_start(&progress, trace->progress);
@@ -111,11 +161,6 @@ static size_t count_lines(const struct simulation *simulation)
 	return lines;
 }
 
-static const char *reduction_of(const struct simulation *simulation)
-{
-	return lpl_meta_get(lpl_reader_meta(simulation->reader), LPL_META_REDUCTION);
-}
-
 /* SAD2 drops the reference that faults in favour of a later one. */
 static void warn_of_waits(const struct simulation *simulation)
 {
@@ -129,7 +174,8 @@ static void warn_of_waits(const struct simulation *simulation)
 static void warn(const struct simulation *simulation, const struct lpl_result *result,
 		 const char *policy)
 {
-	const char *reduction = reduction_of(simulation);
+	const char *reduction = cli_addresses_reduction(&simulation->addressing,
+							lpl_reader_meta(simulation->reader));
 
 	if (!result->exact)
 		cli_complain(0, "warning: %s: %s with %" PRIu64 " is not exact on a trace reduced by "
@@ -148,6 +194,7 @@ static int gather_lines(struct simulation *simulation)
 		.cycles_a_second = lpl_cycles_a_second(lpl_reader_meta(simulation->reader)),
 		.survey = &simulation->survey
 	};
+	chart->addresses = simulation->addressing.name;
 	if (!simulation->survey.time->begun)
 		return cli_complain(CLI_FAILED, "%s: holds no record: there is nothing to draw",
 				    trace->path);

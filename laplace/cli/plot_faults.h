@@ -5,12 +5,14 @@
 
 #include <stdio.h>
 
+#include "addresses.h"
 #include "surveyed_trace.h"
 
 struct plot_faults {
 	const struct surveyed_trace_options *trace;	/* path, progress, choice and clock count */
 	char *policies;			/* a list, cut at its commas */
 	const char *sizes;
+	enum cli_addresses addresses;
 	const char *format;		/* "png", "svg" or "csv"; NULL: characters */
 };
 

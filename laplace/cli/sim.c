@@ -21,6 +21,7 @@
 #include "progress.h"
 #include "say.h"
 #include "sim_runners.h"
+#include "sizes.h"
 
 struct options {
 	char *policies;			/* a list, cut at its commas */
@@ -234,88 +235,37 @@ static void close_simulation(struct simulation *simulation)
 
 /* ---- sizes ---- */
 
-/* How many distinct pages will be simulated: in a pass of its own, which complains of nothing. */
-static int count_pages(const struct options *options, uint64_t *pages)
-{
-	struct simulation nothing = { .count = 0 };
-	struct options counting = *options;
-	struct lpl_report trouble = { 0 };
-	struct cli_progress progress;
-	struct cli_pass pass = { .path = options->trace, .progress = &progress, .label = "pages ",
-				 .choice = &options->choice, .without_events = true,
-				 .addressing = &options->addressing,
-				 .trouble = &trouble };
-	struct lpl_reader *reader;
-	int status = cli_reader_open(&reader, options->trace);
+struct check {
+	const struct options *options;
+	const struct lpl_meta *meta;
+};
 
-	if (status)
-		return status;
-	lpl_reader_jobs(reader, options->jobs);
-	counting.policies = NULL;
-	counting.fifo = 0;
-	counting.local = false;
-	counting.by = NULL;
-	status = open_simulation(&nothing, &counting, lpl_reader_meta(reader), NULL);
-	if (!status) {
-		pass.reader = reader;
-		pass.sink = sink_of(&nothing);
-		cli_progress_start(&progress, options->progress);
-		status = cli_pass_run(&pass);
-		*pages = lpl_simulator_pages(nothing.simulator);
-	}
-	close_simulation(&nothing);
-	lpl_reader_close(reader);
-	return status == CLI_DAMAGED ? CLI_DONE : status;	/* the pass to come says so */
-}
-
-/* What is wrong however many pages there are is said before they are counted. */
-static int try_sizes(const struct options *options, const struct lpl_meta *meta,
-		     struct lpl_sizes_base base)
+static int check_sizes(const struct lpl_sizes *sizes, void *context)
 {
+	const struct check *check = context;
 	struct simulation trial = { .count = 0 };
-	struct options trying = *options;
-	struct lpl_report report = { 0 };
-	struct lpl_sizes sizes;
+	struct options trying = *check->options;
 	int status;
 
-	base.pages = UINT64_C(1) << 32;
-	if (lpl_sizes_parse_of(&sizes, options->sizes, &base, &report))
-		return cli_report(&report);
-	trying.policies = strdup(options->policies);	/* which is cut */
-	status = trying.policies ? open_simulation(&trial, &trying, meta, &sizes) :
+	trying.policies = strdup(trying.policies);	/* which is cut */
+	status = trying.policies ? open_simulation(&trial, &trying, check->meta, sizes) :
 				   cli_complain(CLI_FAILED, "no memory for the policies");
 	close_simulation(&trial);
 	free(trying.policies);
-	lpl_sizes_free(&sizes);
 	return status;
 }
 
 static int parse_sizes(struct lpl_sizes *sizes, const struct options *options,
 		       const struct lpl_reader *reader)
 {
-	const uint64_t page_size = cli_page_size(lpl_reader_meta(reader));
-	struct lpl_sizes_base base = { .page_size = UINT64_C(1) << LPL_PAGE_SHIFT };
-	struct lpl_report report = { 0 };
-	int status = CLI_DONE;
+	struct check check = { options, lpl_reader_meta(reader) };
+	const struct cli_sizes_of of = {
+		.path = options->trace, .reader = reader, .choice = &options->choice,
+		.addressing = &options->addressing, .jobs = options->jobs,
+		.progress = options->progress, .check = check_sizes, .context = &check
+	};
 
-	/* what is no page size that we know is none */
-	if (page_size > base.page_size)
-		base.page_size = page_size != UINT64_MAX ? page_size : 0;
-	if (lpl_sizes_need_pages(options->sizes)) {
-		if (strcmp(options->trace, "-") == 0 || lpl_reader_size(reader) == 0)
-			return cli_complain(CLI_USAGE, "%s: for sizes in %% its pages are counted in a "
-					    "pass of their own, and it can be read only once; give "
-					    "numbers of pages, or a file", options->trace);
-		status = try_sizes(options, lpl_reader_meta(reader), base);
-		if (!status)
-			status = count_pages(options, &base.pages);
-		if (!status && base.pages == 0)
-			status = cli_complain(CLI_USAGE, "%s: there are no pages of which sizes in %% "
-					      "could be", options->trace);
-	}
-	if (!status && lpl_sizes_parse_of(sizes, options->sizes, &base, &report))
-		status = cli_report(&report);
-	return status;
+	return cli_sizes_parse(sizes, options->sizes, &of);
 }
 
 /* ---- what came out ---- */

@@ -71,7 +71,7 @@ static void draw_line(const struct faults_chart *chart, const struct svg_field *
 	}
 }
 
-/* "faults in 2.62 ms" */
+/* "faults in each 2.62 ms of the guest's time" */
 static void name_bins(const struct faults_chart *chart, char *text, size_t size)
 {
 	const struct lpl_survey_time *time = chart->trace.survey->time;
@@ -93,7 +93,7 @@ void faults_svg(const struct faults_chart *chart, FILE *out)
 		.x_end = chart_end_time(&chart->trace), .y_end = 1
 	};
 	const size_t more_rows = (chart->lines - 1) / COLUMNS;	/* of the legend */
-	char text[160];
+	char text[160], label[200];
 
 	field.top = TOP + LEGEND * (double)more_rows;
 	for (size_t i = 0; i < chart->lines; i++) {
@@ -104,7 +104,8 @@ void faults_svg(const struct faults_chart *chart, FILE *out)
 	name_bins(chart, text, sizeof(text));
 	svg_begin(out, CHART_WIDTH, field.top + HEIGHT + 48, CHART_FONT, "faults over time");
 	chart_time_axis(&chart->trace, &field, out);
-	svg_y_axis(out, &field, text);
+	snprintf(label, sizeof(label), "%s (%s pages)", text, chart->addresses);
+	svg_y_axis(out, &field, label);
 	/* the first line is drawn last: where they meet, it is the one seen */
 	for (size_t i = chart->lines; i-- > 0;)
 		draw_line(chart, &field, i, out);
@@ -161,12 +162,13 @@ static void put_strip(const struct faults_chart *chart, const struct faults_line
 void faults_text(const struct faults_chart *chart, FILE *out)
 {
 	struct terminal terminal = terminal_of(out);
-	char text[160];
+	char text[160], heading[32];
 
 	if (terminal.columns < LABEL + 20)
 		terminal.columns = LABEL + 20;
 	name_bins(chart, text, sizeof(text));
-	fprintf(out, "\n%-31s %10s %s\n", "FAULTS", "in all", text);
+	snprintf(heading, sizeof(heading), "FAULTS, %s pages", chart->addresses);
+	fprintf(out, "\n%-31s %10s %s\n", heading, "in all", text);
 	for (size_t i = 0; i < chart->lines; i++) {
 		name_line(&chart->line[i], text, sizeof(text));
 		fprintf(out, "%-31s %10" PRIu64 " ", text, chart->line[i].all);
@@ -180,15 +182,15 @@ void faults_csv(const struct faults_chart *chart, FILE *out)
 {
 	const struct lpl_survey_time *time = chart->trace.survey->time;
 
-	fprintf(out, "%s,policy,size,faults\n", lpl_survey_clock_name(time->clock));
+	fprintf(out, "%s,policy,size,faults,addresses\n", lpl_survey_clock_name(time->clock));
 	for (size_t i = 0; i < chart->lines; i++) {
 		const struct faults_line *line = &chart->line[i];
 
 		for (unsigned int bin = 0; bin < time->bins; bin++) {
 			if (line->faults[bin])
-				fprintf(out, "%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 "\n",
+				fprintf(out, "%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 ",%s\n",
 					lpl_survey_bin_start(time, bin), line->policy, line->size,
-					line->faults[bin]);
+					line->faults[bin], chart->addresses);
 		}
 	}
 }
