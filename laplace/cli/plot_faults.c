@@ -195,6 +195,7 @@ static int gather_lines(struct simulation *simulation)
 		.survey = &simulation->survey
 	};
 	chart->addresses = simulation->addressing.name;
+	chart->page_size = cli_sizes_page(chart->trace.meta);
 	if (!simulation->survey.time->begun)
 		return cli_complain(CLI_FAILED, "%s: holds no record: there is nothing to draw",
 				    trace->path);

@@ -52,16 +52,19 @@ static int check_sizes(const char *spec, const struct cli_sizes_of *of, struct l
 	return status;
 }
 
+uint64_t cli_sizes_page(const struct lpl_meta *meta)
+{
+	const uint64_t page_size = cli_page_size(meta), least = UINT64_C(1) << LPL_PAGE_SHIFT;
+
+	return page_size == UINT64_MAX ? 0 : page_size > least ? page_size : least;
+}
+
 int cli_sizes_parse(struct lpl_sizes *sizes, const char *spec, const struct cli_sizes_of *of)
 {
-	const uint64_t page_size = cli_page_size(lpl_reader_meta(of->reader));
-	struct lpl_sizes_base base = { .page_size = UINT64_C(1) << LPL_PAGE_SHIFT };
+	struct lpl_sizes_base base = { .page_size = cli_sizes_page(lpl_reader_meta(of->reader)) };
 	struct lpl_report report = { 0 };
 	int status = CLI_DONE;
 
-	/* what is no page size that we know is none */
-	if (page_size > base.page_size)
-		base.page_size = page_size != UINT64_MAX ? page_size : 0;
 	if (lpl_sizes_need_pages(spec)) {
 		if (strcmp(of->path, "-") == 0 || lpl_reader_size(of->reader) == 0)
 			return cli_complain(CLI_USAGE, "%s: for sizes in %% its pages are counted in a "

@@ -23,6 +23,9 @@ struct cli_sizes_of {
 	void *context;
 };
 
+/* How many bytes a page of memory has; 0: what the trace says is no size. */
+uint64_t cli_sizes_page(const struct lpl_meta *meta);
+
 /* Complains; returns an exit status.  Percentages take a pass of their own over the trace. */
 int cli_sizes_parse(struct lpl_sizes *sizes, const char *spec, const struct cli_sizes_of *of);
 

@@ -30,16 +30,20 @@ static uint64_t most_of(const struct faults_line *line)
 }
 
 /* "lru, 1024 pages (4M)", "ws, 1000 references" */
-static void name_line(const struct faults_line *line, char *text, size_t size)
+static void name_line(const struct faults_chart *chart, const struct faults_line *line, char *text,
+		      size_t size)
 {
 	char pages[LOG_LABEL], bytes[LOG_LABEL];
 
 	if (line->timed)
 		snprintf(text, size, "%.30s, tau %" PRIu64, line->policy, line->size);
+	else if (chart->page_size == 0)
+		snprintf(text, size, "%.30s, %s pages", line->policy,
+			 log_axis_pages(pages, (double)line->size));
 	else
 		snprintf(text, size, "%.30s, %s pages (%s)", line->policy,
 			 log_axis_pages(pages, (double)line->size),
-			 log_axis_bytes(bytes, (double)line->size * 4096));
+			 log_axis_bytes(bytes, (double)line->size * (double)chart->page_size));
 }
 
 /* ---- as SVG ---- */
@@ -114,7 +118,7 @@ void faults_svg(const struct faults_chart *chart, FILE *out)
 		const double x = 20 + (double)(i % COLUMNS) * (CHART_WIDTH - 20) / COLUMNS;
 		const double y = 16 + LEGEND * (double)row;
 
-		name_line(&chart->line[i], text, sizeof(text));
+		name_line(chart, &chart->line[i], text, sizeof(text));
 		series_sample(out, i, x, y, 1.8);
 		svg_text(out, x + SERIES_SAMPLE + 6, y + 5, SVG_LEFT, SVG_INK, text);
 	}
@@ -170,7 +174,7 @@ void faults_text(const struct faults_chart *chart, FILE *out)
 	snprintf(heading, sizeof(heading), "FAULTS, %s pages", chart->addresses);
 	fprintf(out, "\n%-31s %10s %s\n", heading, "in all", text);
 	for (size_t i = 0; i < chart->lines; i++) {
-		name_line(&chart->line[i], text, sizeof(text));
+		name_line(chart, &chart->line[i], text, sizeof(text));
 		fprintf(out, "%-31s %10" PRIu64 " ", text, chart->line[i].all);
 		put_strip(chart, &chart->line[i], &terminal, out);
 	}

@@ -22,6 +22,7 @@ struct faults_line {
 struct faults_chart {
 	/* what the axis of time needs (chart.h): of its survey there is nothing but the time */
 	struct surveyed_trace trace;
+	uint64_t page_size;		/* in bytes; 0: not known */
 	const char *addresses;		/* what pages are: "canonical" or "virtual" */
 	struct faults_line *line;
 	size_t lines;
