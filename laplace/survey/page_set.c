@@ -3,6 +3,7 @@
 #include "page_set.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define FIRST_ROOM 16
 
@@ -59,6 +60,19 @@ bool lpl_page_set_add(struct page_set *set, uint64_t page, bool *added,
 	set->page[place_of(set->page, set->room, page)] = page;
 	set->count++;
 	*added = true;
+	return true;
+}
+
+bool lpl_page_set_copy(struct page_set *set, const struct page_set *other)
+{
+	if (other->room == 0)
+		return true;
+	set->page = malloc(other->room * sizeof(*set->page));
+	if (!set->page)
+		return false;
+	memcpy(set->page, other->page, other->room * sizeof(*set->page));
+	set->room = other->room;
+	set->count = other->count;
 	return true;
 }
 

@@ -27,6 +27,8 @@ bool lpl_page_set_has(const struct page_set *set, uint64_t page);
  */
 bool lpl_page_set_add(struct page_set *set, uint64_t page, bool *added,
 		      bool (*is_needed)(const void *context, uint64_t page), const void *context);
+/* `set`, which is empty, gets the pages of another one.  false: no memory. */
+bool lpl_page_set_copy(struct page_set *set, const struct page_set *other);
 /* It is empty, and may be used again. */
 void lpl_page_set_free(struct page_set *set);
 

@@ -3,9 +3,10 @@
  * A survey's pages.
  *
  * Two questions are asked of sets of pages and sets of processes at once: how many pages
- * does a process reference, and how many of them nobody else; and how many processes does a
- * page have.  Each living process has a set of the pages that it referenced, each page the
- * number of programs.  A process' pages are counted when it ends, or when the page does,
+ * does a process reference, and how many of them nobody else; and how many processes, and
+ * threads, does a page have.  Each living process has a set of the pages that it referenced, and
+ * so has each of its tasks if there is more than one; each page has the number of programs and
+ * of threads.  A process' pages are counted when it ends, or when the page does,
  * whichever is first, with the programs that had referenced the page by then.
  */
 #include "survey_pages.h"
@@ -23,7 +24,7 @@
 struct page_use {
 	uint64_t references;
 	uint64_t last;		/* time of the last one; NEVER: there was none */
-	uint32_t process;	/* that made it; NOBODY: a second look is needed */
+	uint32_t runner;	/* that made it (survey_processes.h); NOBODY: a second look is needed */
 	uint32_t first;		/* process that was the first ever; NOBODY */
 	uint32_t programs;	/* ever, so far */
 	uint8_t kind;
@@ -36,6 +37,7 @@ struct page_use {
 struct page_place {
 	uint64_t offset, task;
 	uint32_t file;
+	uint32_t threads;	/* that referenced it, ever, so far */
 };
 
 struct page_leaf {
@@ -160,7 +162,7 @@ int lpl_survey_pages_add(struct survey_pages *pages, const struct lpl_merge_page
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for pages");
 	pages->leaf[leaf]->pages++;
 	pages->leaf[leaf]->use[page->page % LEAF_PAGES] = (struct page_use){
-		.last = NEVER, .process = NOBODY, .first = NOBODY,
+		.last = NEVER, .runner = NOBODY, .first = NOBODY,
 		.kind = (uint8_t)page->kind, .exists = true
 	};
 	place = &pages->leaf[leaf]->place[page->page % LEAF_PAGES];
@@ -191,12 +193,23 @@ static void count_alive(struct survey_pages *pages, enum lpl_page_kind kind)
 	}
 }
 
+static bool count_thread(struct survey_pages *pages, uint64_t page, bool is_new_to_process)
+{
+	struct survey_thread *thread = pages->processes->thread;
+	bool is_new = is_new_to_process;
+
+	if (!thread->alone && !lpl_page_set_add(&thread->pages, page, &is_new, exists, pages))
+		return false;
+	pages->leaf[page >> LEAF_BITS]->place[page % LEAF_PAGES].threads += is_new;
+	return true;
+}
+
 /*
- * The first reference, or another process than the last time, or it was not in memory.  Out of
+ * The first reference, or another task than the last time, or it was not in memory.  Out of
  * line, for most references are none of these, and are cheaper so.
  */
 __attribute__((noinline))
-static int note_process(struct survey_pages *pages, uint64_t page, struct page_use *use,
+static int note_runner(struct survey_pages *pages, uint64_t page, struct page_use *use,
 			uint64_t task, struct lpl_report *report)
 {
 	struct survey_process *process = pages->processes->running;
@@ -210,9 +223,10 @@ static int note_process(struct survey_pages *pages, uint64_t page, struct page_u
 		else
 			pages->leaf[page >> LEAF_BITS]->place[page % LEAF_PAGES].task = task;
 	}
-	if (!lpl_page_set_add(&process->pages, page, &is_new, exists, pages))
+	if (!lpl_page_set_add(&process->pages, page, &is_new, exists, pages) ||
+	    (process->result.number != 0 && !count_thread(pages, page, is_new)))
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for the pages of a process");
-	use->process = (uint32_t)process->result.number;
+	use->runner = pages->processes->runner;
 	if (!is_new)
 		return LPL_OK;
 	/* of a page with one program and the kernel, it is the program */
@@ -239,16 +253,16 @@ int lpl_survey_pages_reference(struct survey_pages *pages, uint64_t page, enum l
 	if ((use->last ^ now) >> time->result.bin_shift)
 		lpl_working_set_count(&pages->working_set, time, use->last);
 	use->last = now;
-	if (use->process != (uint32_t)pages->processes->running->result.number)
-		return note_process(pages, page, use, task, report);
+	if (use->runner != pages->processes->runner)
+		return note_runner(pages, page, use, task, report);
 	return LPL_OK;
 }
 
 /* ---- a page goes ---- */
 
-static unsigned int sharing_of(uint64_t programs)
+static unsigned int sharing_of(uint64_t sharers)
 {
-	return programs <= 2 ? (unsigned int)programs : programs <= 4 ? 3 : programs <= 8 ? 4 : 5;
+	return sharers <= 2 ? (unsigned int)sharers : sharers <= 4 ? 3 : sharers <= 8 ? 4 : 5;
 }
 
 const char *lpl_survey_sharing_name(unsigned int sharing)
@@ -290,8 +304,12 @@ static void sum_up(struct survey_pages *pages, uint64_t page)
 	};
 
 	pages->result.by_sharing[use->kind][sharing_of(use->programs)]++;
+	pages->result.by_threads[use->kind][sharing_of(place->threads)]++;
+	pages->result.within_program[use->kind] += use->programs == 1 && place->threads > 1;
 	if (use->programs > pages->result.most_programs && !is_kernels(use->kind))
 		pages->result.most_programs = use->programs;
+	if (place->threads > pages->result.most_threads && !is_kernels(use->kind))
+		pages->result.most_threads = place->threads;
 	if (use->kind == LPL_PAGE_FILE || use->kind == LPL_PAGE_SHM)
 		pages->result.by_reach[reach_of(use)]++;
 	if (place->file != 0)
@@ -315,7 +333,7 @@ void lpl_survey_pages_leave(struct survey_pages *pages, uint64_t page, bool for_
 		if (use->alive)
 			each_process(pages, page, use, drop_alive);
 		use->alive = false;
-		use->process = NOBODY;
+		use->runner = NOBODY;
 		return;
 	}
 	each_process(pages, page, use, count_and_drop);

@@ -6,11 +6,18 @@
 #include "page_set.h"
 #include "survey_time.h"
 
+/* A task of a program: the pages that it referenced. */
+struct survey_thread {
+	struct page_set pages;		/* its own, unless they are its process': */
+	struct survey_process *alone;	/* which never had another task; NULL: they are not */
+};
+
 struct survey_process {
 	struct lpl_survey_process result;	/* first, so that one is the other */
 	uint64_t living_tasks;
 	bool over;			/* all its tasks have ended */
 	struct page_set pages;		/* that it referenced, until it is over */
+	struct survey_thread *alone;	/* its only task so far, if that has no set of its own */
 	uint64_t bin_most;		/* the most alive in this bin */
 	struct survey_process *next, **link;	/* in the list of those that are not over */
 };
@@ -26,6 +33,10 @@ struct survey_processes {
 	struct survey_process sum;	/* of the others: one process to all that ask */
 	struct survey_process *living;	/* a list in no order */
 	struct survey_process *running;	/* NULL before the first record */
+	struct survey_thread *thread;	/* of it, that runs; it counts if it is a program's */
+	/* a number that is another one for each task of a program, and for each process that it is in
+	 * one after the other; the kernel's tasks have the same */
+	uint32_t runner;
 };
 
 /* The number of the sum, which no process has. */

@@ -38,6 +38,7 @@ static void task_free(struct survey_task *task)
 	for (int i = 0; i < LPL_SURVEY_ACTIVITIES; i++)
 		lpl_time_series_free(&task->result.activity[i]);
 	lpl_time_series_free(&task->result.references_by_bin);
+	lpl_page_set_free(&task->thread.pages);
 }
 
 /* ---- the record of all others ---- */
@@ -118,18 +119,63 @@ static bool make_place(struct survey_tasks *tasks, bool *enough)
 
 /* ---- processes ---- */
 
+static void leave_alone(struct survey_thread *thread)
+{
+	if (thread->alone)
+		thread->alone->alone = NULL;
+	thread->alone = NULL;
+}
+
+/* The pages of its process, so far, become its own.  false: no memory. */
+static bool part(struct survey_thread *thread)
+{
+	struct survey_process *process = thread->alone;
+
+	if (!process)
+		return true;
+	leave_alone(thread);
+	return lpl_page_set_copy(&thread->pages, &process->pages);
+}
+
+/* Of a program with one task one set of pages will do.  false: no memory. */
+static bool join_threads(struct survey_tasks *tasks, struct survey_task *task,
+			 struct survey_process *process)
+{
+	if (process->result.number == 0)
+		return true;
+	if (process->alone)
+		return part(process->alone);
+	if (process->result.tasks == 0 && process != &tasks->processes->sum && !is_sum(tasks, task) &&
+	    task->thread.pages.count == 0) {
+		task->thread.alone = process;
+		process->alone = &task->thread;
+	}
+	return true;
+}
+
+/* Who runs is in this process. */
+static void run_in(struct survey_tasks *tasks, struct survey_process *process)
+{
+	const struct task_slot *slot = &tasks->slot[tasks->running_serial];
+
+	tasks->processes->running = process;
+	tasks->processes->thread = &slot->task->thread;
+	tasks->processes->runner = slot->runner;
+}
+
 static bool join_process(struct survey_tasks *tasks, uint64_t serial, uint64_t number)
 {
 	struct survey_process *process = lpl_survey_processes_reach(tasks->processes, number);
 	struct task_slot *slot = &tasks->slot[serial];
 
-	if (!process)
+	if (!process || !join_threads(tasks, slot->task, process))
 		return false;
-	slot->process = number;
+	slot->process = (uint32_t)number;
+	slot->runner = number != 0 ? ++tasks->runners : 0;
 	if (!is_sum(tasks, slot->task))
 		slot->task->result.process = number;
 	if (tasks->running && tasks->running_serial == serial)
-		tasks->processes->running = process;
+		run_in(tasks, process);
 	process->result.tasks++;
 	process->living_tasks++;
 	return true;
@@ -266,8 +312,8 @@ int lpl_survey_tasks_switch(struct survey_tasks *tasks, const struct lpl_merge_t
 	tasks->current = next;
 	tasks->running = task;
 	tasks->running_serial = next->serial;
-	tasks->processes->running = lpl_survey_processes_find(tasks->processes,
-							      tasks->slot[next->serial].process);
+	run_in(tasks, lpl_survey_processes_find(tasks->processes,
+						tasks->slot[next->serial].process));
 	task->result.scheduled++;
 	tasks->result.switches++;
 	return LPL_OK;
@@ -366,6 +412,9 @@ static bool end(struct survey_tasks *tasks, struct survey_task *task,
 		task->since = NEVER;
 		task->result.end = now;
 	}
+	leave_alone(&task->thread);
+	if (!is_sum(tasks, task))
+		lpl_page_set_free(&task->thread.pages);
 	tasks->ended += !is_sum(tasks, task);
 	leave_process(tasks, merged->serial);
 	if (tasks->current == merged) {
@@ -393,6 +442,8 @@ int lpl_survey_tasks_change(struct survey_tasks *tasks, const struct lpl_merge_t
 	if (task == tasks->running && !lpl_survey_tasks_count(tasks))
 		return no_memory(report);
 	if (tasks->slot[changed->serial].process != changed->process) {
+		if (!part(&task->thread))
+			return no_memory(report);
 		leave_process(tasks, changed->serial);
 		if (!join_process(tasks, changed->serial, changed->process))
 			return no_memory(report);

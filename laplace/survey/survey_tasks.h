@@ -24,15 +24,18 @@ struct survey_task {
 	struct lpl_survey_task result;	/* first, so that one is the other */
 	enum lpl_survey_activity activity;	/* what it does ... */
 	uint64_t since;			/* ... since when; NEVER: not known */
+	struct survey_thread thread;
 };
 
 struct survey_tasks {
 	struct lpl_survey_tasks result;
 	struct task_slot {
 		struct survey_task *task;	/* NULL: there was none; may be &sum */
-		uint64_t process;
+		uint32_t process;
+		uint32_t runner;	/* see survey_processes.h */
 	} *slot;			/* by serial number */
 	size_t slots;
+	uint32_t runners;		/* numbers that are given */
 	struct survey_task **record;	/* result.recorded of them, in no order */
 	size_t record_room;
 	size_t limit;			/* how many may have a record */

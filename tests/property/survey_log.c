@@ -79,7 +79,13 @@ static int log_task(struct lpl_merge_output *output, const struct lpl_merge_task
 
 	if (!log->begun[task->serial])
 		add(log, BEGIN, task->serial, 0)->process = task->process;
+	else if (log->process[task->serial] != task->process)
+		*add(log, MOVE, task->serial, 0) = (struct line){
+			.is = MOVE, .time = log->now, .task = task->serial,
+			.process = task->process, .before = log->process[task->serial]
+		};
 	log->begun[task->serial] = true;
+	log->process[task->serial] = task->process;
 	if (task->state != LPL_TASK_LIVES)
 		add(log, END, task->serial, 0)->process = task->process;
 	(void)report;
@@ -111,6 +117,8 @@ struct guest {
 	uint64_t ref;
 	uint32_t current;		/* tid; 0: idle */
 	bool lives[TIDS + 1];		/* by tid */
+	uint32_t tgid[TIDS + 1];	/* of those: their space, too */
+	bool told[TIDS + 1];		/* and that is told of it */
 };
 
 static void send(struct guest *guest, const struct lpl_event *event)
@@ -123,7 +131,9 @@ static void tell(struct log *log, struct guest *guest, uint32_t tag, const uint6
 		 size_t args)
 {
 	struct lpl_event event = { .tag = tag, .ref = guest->ref, .cycle = log->now,
-				   .tid = guest->current, .tgid = guest->current };
+				   .tid = guest->current,
+				   .tgid = guest->told[guest->current] ?
+					   guest->tgid[guest->current] : 0 };
 
 	memcpy(event.arg, arg, args * sizeof(*arg));
 	send(guest, &event);
@@ -139,7 +149,7 @@ static void tell_named(struct log *log, struct guest *guest, uint64_t space, uin
 {
 	struct lpl_event event = {
 		.tag = KTR_MAP, .ref = guest->ref, .cycle = log->now, .tid = guest->current,
-		.tgid = guest->current, .text = { "[name]"[roll(log, 6)] }, .text_length = 1,
+		.tgid = guest->told[guest->current] ? guest->tgid[guest->current] : 0, .text = { "[name]"[roll(log, 6)] }, .text_length = 1,
 		.arg = {
 			[KTR_MAP_SPACE] = space, [KTR_MAP_START] = start, [KTR_MAP_END] = end,
 			[KTR_MAP_KIND] = KTR_MAP_SPECIAL, [KTR_MAP_INODE] = KTR_NONE
@@ -149,36 +159,56 @@ static void tell_named(struct log *log, struct guest *guest, uint64_t space, uin
 	send(guest, &event);
 }
 
-/* Task n has space n. */
+/* How many tasks the process has. */
+static uint32_t living(const struct guest *guest, uint32_t tgid)
+{
+	uint32_t count = 0;
+
+	for (uint32_t tid = 1; tid <= TIDS; tid++)
+		count += guest->lives[tid] && guest->tgid[tid] == tgid;
+	return count;
+}
+
+/* Process n has space n. */
 static void schedule(struct log *log, struct guest *guest, uint64_t why)
 {
 	uint32_t next = roll(log, TIDS + 1);
 
 	while (!guest->lives[next])
 		next = (next + 1) % (TIDS + 1);
-	TELL(log, guest, KTR_SCHEDULE, guest->current, why, next, next, next);
+	guest->told[next] |= roll(log, 4) == 0;
+	TELL(log, guest, KTR_SCHEDULE, guest->current, why, next,
+	     guest->told[next] ? guest->tgid[next] : 0, guest->tgid[next]);
 	guest->current = next;
 }
 
 static void do_task(struct log *log, struct guest *guest)
 {
-	uint32_t tid = 1 + roll(log, TIDS);
+	uint32_t tid = 1 + roll(log, TIDS), tgid = tid;
 
 	switch (roll(log, 4)) {
 	case 0:
-		if (guest->lives[tid])
+		/* the number is a process' as long as that has a task */
+		if (guest->lives[tid] || living(guest, tid))
 			return;
-		if (roll(log, 2) && guest->current)
-			TELL(log, guest, KTR_SPACE_DUPLICATE, guest->current, tid);
-		TELL(log, guest, KTR_TASK_CREATE, tid, tid, tid, 0);
+		if (guest->current && roll(log, 2))
+			tgid = guest->tgid[guest->current];
+		else if (roll(log, 2) && guest->current)
+			TELL(log, guest, KTR_SPACE_DUPLICATE, guest->tgid[guest->current], tid);
 		guest->lives[tid] = true;
+		guest->tgid[tid] = tgid;
+		/* of which process it is may be told later */
+		guest->told[tid] = tgid == tid || roll(log, 2);
+		TELL(log, guest, KTR_TASK_CREATE, tid, guest->told[tid] ? tgid : 0, tgid, 0);
 		break;
 	case 1:
 		if (guest->current == 0 || roll(log, 2))
 			return;
 		tid = guest->current;
-		TELL(log, guest, KTR_SPACE_END, tid);
-		TELL(log, guest, KTR_EXIT, tid, tid, 0, 1);
+		tgid = guest->tgid[tid];
+		if (living(guest, tgid) == 1)
+			TELL(log, guest, KTR_SPACE_END, tgid);
+		TELL(log, guest, KTR_EXIT, tid, tgid, 0, living(guest, tgid) == 1);
 		guest->lives[tid] = false;
 		schedule(log, guest, KTR_STATE_DEAD);
 		break;
@@ -230,7 +260,7 @@ static void do_reference(struct log *log, struct guest *guest)
 	struct lpl_ref ref = {
 		.ref = ++guest->ref, .cycle = log->now, .type = (uint8_t)roll(log, 3),
 		.flags = (uint8_t)roll(log, 2), .length = 4,
-		.space = guest->current ? guest->current : 1
+		.space = guest->current ? guest->tgid[guest->current] : 1
 	};
 
 	ref.address = (uint64_t)(0x10 + roll(log, 24)) << 12;

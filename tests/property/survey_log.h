@@ -14,11 +14,12 @@
 #define TASKS 512
 
 /* What the merge tells, in its order. */
-enum line_kind { REFERENCE, EVENT, BEGIN, END, LEAVE, LEAVE_FOR_EVER };
+enum line_kind { REFERENCE, EVENT, BEGIN, END, LEAVE, LEAVE_FOR_EVER, MOVE };
 
 struct line {
 	enum line_kind is;
 	uint64_t time, task, process, page;
+	uint64_t before;		/* MOVE: from this process to the other */
 	enum lpl_page_kind kind;	/* of the reference */
 	bool schedules;			/* the event is a KTR_SCHEDULE ... */
 	bool blocks;			/* ... that leaves the task unable to run */
@@ -37,6 +38,7 @@ struct log {
 		char name[8];
 	} file[PAGES];
 	bool begun[TASKS];
+	uint64_t process[TASKS];	/* of each, now */
 	uint64_t state;			/* of the generator */
 };
 

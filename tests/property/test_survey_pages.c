@@ -18,6 +18,23 @@ static bool is_kernels(const struct log *log, uint64_t page)
 	return log->kind[page] == LPL_PAGE_KERNEL || log->kind[page] == LPL_PAGE_PHYSICAL;
 }
 
+/* Tasks of programs that have referenced the page. */
+static uint64_t threads(const struct log *log, uint64_t page)
+{
+	bool did[TASKS] = { false };
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < log->lines; i++) {
+		const struct line *line = &log->line[i];
+
+		if (line->is != REFERENCE || line->page != page || line->process == 0)
+			continue;
+		count += !did[line->task];
+		did[line->task] = true;
+	}
+	return count;
+}
+
 /* Programs that have referenced the page in the first lines. */
 static uint64_t programs(const struct log *log, uint64_t page, size_t lines)
 {
@@ -65,6 +82,12 @@ static void check_bins(const struct log *log)
 	}
 }
 
+/* Which process a task leaves in this line. */
+static uint64_t left_process(const struct line *line)
+{
+	return line->is == MOVE ? line->before : line->process;
+}
+
 /* Replays the lines: what is alive after each, of all and of each process. */
 static void check_alive(const struct log *log)
 {
@@ -95,10 +118,12 @@ static void check_alive(const struct log *log)
 				alive[line->page] = false;
 			} else if (line->is == BEGIN) {
 				living[line->process]++;
-			} else if (line->is == END && --living[line->process] == 0 &&
-				   line->process != 0) {
-				memset(uses[line->process], 0, sizeof(uses[0]));
+			} else if (line->is == MOVE) {
+				living[line->process]++;
 			}
+			if ((line->is == END || line->is == MOVE) && --living[left_process(line)] == 0 &&
+			    left_process(line) != 0)
+				memset(uses[left_process(line)], 0, sizeof(uses[0]));
 			memset(level, 0, sizeof(level));
 			memset(size, 0, sizeof(size));
 			for (uint64_t page = 1; page <= log->pages; page++) {
@@ -136,13 +161,21 @@ static void check_sharing(const struct log *log)
 {
 	const struct lpl_survey *survey = log->survey;
 	uint64_t shared[LPL_PAGE_KINDS][LPL_SURVEY_SHARINGS] = { { 0 } };
+	uint64_t by_threads[LPL_PAGE_KINDS][LPL_SURVEY_SHARINGS] = { { 0 } };
+	uint64_t within[LPL_PAGE_KINDS] = { 0 }, most = 0;
 
 	for (uint64_t page = 1; page <= log->pages; page++) {
-		uint64_t n = programs(log, page, log->lines);
+		uint64_t n = programs(log, page, log->lines), m = threads(log, page);
 
 		shared[log->kind[page]][n <= 2 ? n : n <= 4 ? 3 : n <= 8 ? 4 : 5]++;
+		by_threads[log->kind[page]][m <= 2 ? m : m <= 4 ? 3 : m <= 8 ? 4 : 5]++;
+		within[log->kind[page]] += n == 1 && m >= 2;
+		most = !is_kernels(log, page) && m > most ? m : most;
 	}
 	assert_memory_equal(survey->pages->by_sharing, shared, sizeof(shared));
+	assert_memory_equal(survey->pages->by_threads, by_threads, sizeof(by_threads));
+	assert_memory_equal(survey->pages->within_program, within, sizeof(within));
+	assert_int_equal(survey->pages->most_threads, most);
 }
 
 /* Where a process or a page ends: the line's index, or that of the end. */
@@ -155,9 +188,10 @@ static size_t end_of(const struct log *log, uint64_t process, uint64_t page)
 
 		if (line->is == LEAVE_FOR_EVER && line->page == page)
 			return i;
-		if (line->is == BEGIN && line->process == process)
+		if ((line->is == BEGIN || line->is == MOVE) && line->process == process)
 			living++;
-		if (line->is == END && line->process == process && --living == 0 && process != 0)
+		if ((line->is == END || line->is == MOVE) && left_process(line) == process &&
+		    --living == 0 && process != 0)
 			return i;
 	}
 	return log->lines;

@@ -32,6 +32,9 @@ static inline uint64_t report_events(const struct lpl_survey *survey, uint32_t t
 	return lpl_event_counts_of(&survey->events->counts, tag);
 }
 
+/* Pages that several threads of one program referenced, and no other, without the kernel's. */
+uint64_t report_within_program(const struct lpl_survey *survey);
+
 /* Pages of the kernel's that a process referenced. */
 static inline uint64_t report_kernel_pages(const struct lpl_survey_process *process)
 {

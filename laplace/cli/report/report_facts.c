@@ -166,7 +166,8 @@ void report_notes(const struct surveyed_trace *trace,
 	note_merge(trace, note, context);
 	if (survey->tasks->others) {
 		snprintf(text, sizeof(text), "%" PRIu64 " tasks are told of in sum: those that "
-			 "ran least, or came when too many lived.", survey->tasks->others);
+			 "ran least, or came when too many lived, which count as one thread.",
+			 survey->tasks->others);
 		note(context, text);
 	}
 	if (survey->processes->others) {
@@ -182,4 +183,16 @@ void report_notes(const struct surveyed_trace *trace,
 	if (survey->calls->others.count || survey->calls->others.returned)
 		note(context, "There are more different system calls than this report counts one "
 		     "by one; the others are summed.");
+}
+
+uint64_t report_within_program(const struct lpl_survey *survey)
+{
+	const uint64_t *pages = survey->pages->within_program;
+	uint64_t all = 0;
+
+	for (int kind = 0; kind < LPL_PAGE_KINDS; kind++) {
+		if (kind != LPL_PAGE_KERNEL && kind != LPL_PAGE_PHYSICAL)
+			all += pages[kind];
+	}
+	return all;
 }

@@ -260,11 +260,9 @@ static void put_kinds(const struct surveyed_trace *trace, FILE *out)
 	end_table(out);
 }
 
-static void put_sharing(const struct surveyed_trace *trace, FILE *out)
+static void put_sharers(const struct lpl_survey *survey,
+			const uint64_t sharers[][LPL_SURVEY_SHARINGS], FILE *out)
 {
-	const struct lpl_survey *survey = trace->survey;
-
-	heading(out, "Pages by how many programs referenced them");
 	begin_table(out, "kind", lpl_survey_sharing_name(0), lpl_survey_sharing_name(1),
 		    lpl_survey_sharing_name(2), lpl_survey_sharing_name(3),
 		    lpl_survey_sharing_name(4), lpl_survey_sharing_name(5), NULL);
@@ -274,12 +272,25 @@ static void put_sharing(const struct surveyed_trace *trace, FILE *out)
 		fputs("<tr>", out);
 		put_text(out, lpl_page_kind_name((enum lpl_page_kind)kind));
 		for (int i = 0; i < LPL_SURVEY_SHARINGS; i++)
-			put_number(out, survey->pages->by_sharing[kind][i]);
+			put_number(out, sharers[kind][i]);
 		end_row(out);
 	}
 	end_table(out);
+}
+
+static void put_sharing(const struct surveyed_trace *trace, FILE *out)
+{
+	const struct lpl_survey_pages *pages = trace->survey->pages;
+
+	heading(out, "Pages by how many programs referenced them");
+	put_sharers(trace->survey, pages->by_sharing, out);
 	fprintf(out, "<p class=\"dim\">The most programs on one page that is no kernel's: %" PRIu64
-		".</p>\n", survey->pages->most_programs);
+		".</p>\n", pages->most_programs);
+	heading(out, "Pages by how many threads of programs referenced them");
+	put_sharers(trace->survey, pages->by_threads, out);
+	fprintf(out, "<p class=\"dim\">Of several threads of one program, without the kernel's: %"
+		PRIu64 ". The most threads on one page that is no kernel's: %" PRIu64 ".</p>\n",
+		report_within_program(trace->survey), pages->most_threads);
 }
 
 static void put_processes(const struct surveyed_trace *trace, FILE *out)

@@ -180,15 +180,18 @@ static json_t *pages_json(const struct lpl_survey *survey)
 {
 	const struct lpl_survey_pages *pages = survey->pages;
 	json_t *object = json_object(), *shared = json_object(), *resident = json_object();
-	json_t *references = json_object();
+	json_t *references = json_object(), *by_threads = json_object();
 
 	for (int kind = 0; kind < LPL_PAGE_KINDS; kind++) {
 		const char *name = lpl_page_kind_name((enum lpl_page_kind)kind);
-		json_t *sharers = json_object();
+		json_t *sharers = json_object(), *threads = json_object();
 
 		for (unsigned int i = 0; i < LPL_SURVEY_SHARINGS; i++)
 			set(sharers, lpl_survey_sharing_name(i), pages->by_sharing[kind][i]);
+		for (unsigned int i = 0; i < LPL_SURVEY_SHARINGS; i++)
+			set(threads, lpl_survey_sharing_name(i), pages->by_threads[kind][i]);
 		json_object_set_new(shared, name, sharers);
+		json_object_set_new(by_threads, name, threads);
 		json_object_set_new(resident, name,
 				    series_json(survey, &pages->alive_by_bin[kind]));
 		set(references, name, survey->references->by_kind[kind]);
@@ -198,6 +201,10 @@ static json_t *pages_json(const struct lpl_survey *survey)
 	json_object_set_new(object, "references", references);
 	json_object_set_new(object, "by_programs", shared);
 	set(object, "most_programs", pages->most_programs);
+	json_object_set_new(object, "by_threads", by_threads);
+	json_object_set_new(object, "several_threads_of_one_program",
+			    by_kind(pages->within_program));
+	set(object, "most_threads", pages->most_threads);
 	set(object, "peak", pages->most_alive);
 	set(object, "peak_time", pages->most_alive_time);
 	json_object_set_new(object, "alive_by_bin", resident);

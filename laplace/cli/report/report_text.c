@@ -76,11 +76,9 @@ static void print_trace(const struct surveyed_trace *trace, FILE *out)
 		survey->events->counts.all, survey->tasks->switches);
 }
 
-static void print_sharing(const struct surveyed_trace *trace, FILE *out)
+static void print_sharers(const struct lpl_survey *survey,
+			  const uint64_t sharers[][LPL_SURVEY_SHARINGS], FILE *out)
 {
-	const struct lpl_survey *survey = trace->survey;
-
-	title(out, "PAGES BY HOW MANY PROGRAMS referenced them");
 	fprintf(out, "  %-12s", "kind");
 	for (unsigned int i = 0; i < LPL_SURVEY_SHARINGS; i++)
 		fprintf(out, " %12s", lpl_survey_sharing_name(i));
@@ -90,11 +88,24 @@ static void print_sharing(const struct surveyed_trace *trace, FILE *out)
 			continue;
 		fprintf(out, "  %-12s", lpl_page_kind_name((enum lpl_page_kind)kind));
 		for (int i = 0; i < LPL_SURVEY_SHARINGS; i++)
-			fprintf(out, " %12" PRIu64, survey->pages->by_sharing[kind][i]);
+			fprintf(out, " %12" PRIu64, sharers[kind][i]);
 		fputc('\n', out);
 	}
+}
+
+static void print_sharing(const struct surveyed_trace *trace, FILE *out)
+{
+	const struct lpl_survey_pages *pages = trace->survey->pages;
+
+	title(out, "PAGES BY HOW MANY PROGRAMS referenced them");
+	print_sharers(trace->survey, pages->by_sharing, out);
 	fprintf(out, "  the most programs on one page that is no kernel's: %" PRIu64 "\n",
-		survey->pages->most_programs);
+		pages->most_programs);
+	title(out, "PAGES BY HOW MANY THREADS of programs referenced them");
+	print_sharers(trace->survey, pages->by_threads, out);
+	fprintf(out, "  of several threads of one program, without the kernel's: %" PRIu64 "\n"
+		"  the most threads on one page that is no kernel's: %" PRIu64 "\n",
+		report_within_program(trace->survey), pages->most_threads);
 }
 
 static void print_cache(const struct surveyed_trace *trace, FILE *out)

@@ -11,14 +11,15 @@
  *	printf("%" PRIu64 " pages alive at most\n", survey->pages->most_alive);
  *	lpl_survey_close(survey);
  *
- * Memory grows with the pages that live and with what living processes use of them, not with
- * the length of the trace: time has a fixed number of bins, a process' set of pages goes when
- * it ends, a page's record when the page does.  So many tasks and processes have a record of
- * their own (LPL_SURVEY_RECORDS); a task beyond costs 16 bytes, a process 8.
+ * Memory grows with the pages that live and with what living processes, and threads where a
+ * process has several, use of them, not with the length of the trace: time has a fixed number of
+ * bins, the set of pages of a process or a thread goes when it ends, a page's record when the page
+ * does.  So many tasks and processes have a record of their own (LPL_SURVEY_RECORDS); a task
+ * beyond costs 16 bytes, a process 8.
  *
- * A *program* is a process other than the kernel.  *Kernel's pages* are those of the kind
- * LPL_PAGE_KERNEL and LPL_PAGE_PHYSICAL.  Times are of the survey's clock, from the first
- * record on.  Names are a guest's, escaped by lpl_text_escape().
+ * A *program* is a process other than the kernel, a *thread* a task of one.  *Kernel's pages* are
+ * those of the kind LPL_PAGE_KERNEL and LPL_PAGE_PHYSICAL.  Times are of the survey's clock, from
+ * the first record on.  Names are a guest's, escaped by lpl_text_escape().
  */
 #ifndef LAPLACE_SURVEY_H
 #define LAPLACE_SURVEY_H
@@ -208,7 +209,7 @@ struct lpl_survey_processes {
 
 /* ---- pages ---- */
 
-/* Classes of pages by how many programs referenced them: none, 1, 2, 3-4, 5-8, more. */
+/* Classes of pages by how many programs, or threads, referenced them: none, 1, 2, 3-4, 5-8, more. */
 #define LPL_SURVEY_SHARINGS 6
 /* "kernel alone", "1", "2", "3-4" ... */
 const char *lpl_survey_sharing_name(unsigned int sharing);
@@ -232,6 +233,9 @@ struct lpl_survey_pages {
 	struct lpl_time_series working_set;	/* distinct pages referenced in each bin */
 	uint64_t by_sharing[LPL_PAGE_KINDS][LPL_SURVEY_SHARINGS];	/* pages */
 	uint64_t most_programs;		/* on one page that is not the kernel's */
+	uint64_t by_threads[LPL_PAGE_KINDS][LPL_SURVEY_SHARINGS];	/* pages */
+	uint64_t within_program[LPL_PAGE_KINDS];	/* of one program, but of several threads */
+	uint64_t most_threads;		/* on one page that is not the kernel's */
 	uint64_t by_reach[LPL_SURVEY_REACHES];	/* pages */
 };
 
