@@ -26,9 +26,9 @@ static const struct argp_option option_table[] = {
 	{ "range", KEY_RANGE, "START:END", 0,
 	  "To addresses, in hexadecimal, from the one to below the other", 2 },
 	{ "kind", KEY_KIND, "KIND[,...]", 0,
-	  "To pages of these kinds, of a canonical trace: anonymous, file, shm, special, kernel, "
+	  "To canonical pages of these kinds: anonymous, file, shm, special, kernel, "
 	  "page-table, unresolved", 2 },
-	{ "file", KEY_FILE, "PATH", 0, "To pages of this file, of a canonical trace", 2 },
+	{ "file", KEY_FILE, "PATH", 0, "To canonical pages of this file", 2 },
 	{ "from", KEY_FROM, "MOMENT", 0,
 	  "Made from this moment on: seconds:S since the recording began, uptime:S since the machine "
 	  "was switched on, mark:TEXT, exec:NAME; references:N, instructions:N, cycles:N, as cat "
