@@ -116,9 +116,7 @@ static void check_alive(const struct log *log)
 				uses[line->process][line->page] = true;
 			} else if (line->is == LEAVE || line->is == LEAVE_FOR_EVER) {
 				alive[line->page] = false;
-			} else if (line->is == BEGIN) {
-				living[line->process]++;
-			} else if (line->is == MOVE) {
+			} else if (line->is == BEGIN || line->is == MOVE) {
 				living[line->process]++;
 			}
 			if ((line->is == END || line->is == MOVE) && --living[left_process(line)] == 0 &&
