@@ -234,7 +234,7 @@ static void print_size(const struct info *info)
 	puts("");
 }
 
-/* Where the bytes of packed runs are. */
+/* Where the bytes of packed blocks are; the heading is older than their name. */
 static void print_packing(const struct info *info)
 {
 	const struct lpl_packing *packing = &info->packing;

@@ -288,7 +288,7 @@ static int open_run(struct run *run, const struct options *options, const char *
 		return status;
 	if (derive_meta(&run->meta, run->chosen, options, spec, &report))
 		return cli_report(&report);
-	/* every reference that was made is what packing as runs is for */
+	/* every reference that was made is what packing as blocks is for */
 	reduction = lpl_meta_get(run->meta, LPL_META_REDUCTION);
 	writer_options.runs = reduction && strcmp(reduction, "none") == 0;
 	if (lpl_writer_open(&run->writer, options->output, run->meta, &writer_options,

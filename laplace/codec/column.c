@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Columns of numbers, written and read in blocks: see column.h. */
+/* Columns of numbers, written and read in batches: see column.h. */
 #include <stdlib.h>
 #include <string.h>
 

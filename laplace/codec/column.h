@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Columns of numbers (docs/format.md, section 4.1): one number when all are
- * equal, LEB128 otherwise.  Written and read in blocks.
+ * equal, LEB128 otherwise.  Written and read in batches.
  */
 #ifndef LAPLACE_CODEC_COLUMN_H
 #define LAPLACE_CODEC_COLUMN_H

@@ -3,26 +3,26 @@
  * The hash of a stream of references.
  *
  * A reference is one word, most of the time: fetches in one sequence of words, F, data in another,
- * D, so that a run's data words, and a trace's fetches, are taken as they are.  Nothing is lost
+ * D, so that a block's data words, and a trace's fetches, are taken as they are.  Nothing is lost
  * by it.  Each fetch's instruction count is known, for it is one more than that of the fetch
- * before, or told; each data reference's, too, from its low byte and the rest, which is told
- * whenever it changes.  And at one count a fetch comes before data, or it is told.
- * What cannot be said in a word is told in full, by its number in the stream.
+ * before, or hashed itself; each data reference's, too, from its low byte and the rest, which is
+ * hashed whenever it changes.  And at one count a fetch precedes data, or a mark is hashed.
+ * What does not fit into a word is hashed in full, by its number in the stream.
  *
  * F is a polynomial in LPL_HASH, so what a sequence of words adds to it is known without them
  * being taken one by one: F(ab) = F(a) * LPL_HASH^length(b) + F(b).  Each word is mixed before, so
- * that all its bits tell in all of F's.  D need not have that, and takes fewer instructions.
+ * that all its bits matter in all of F's.  D need not have that, and takes fewer instructions.
  */
 #include <endian.h>
 #include <string.h>
 #include <xxhash.h>
 
-#include "run_expand.h"
+#include "block_expand.h"
 #include "stream_hash.h"
 
-/* What is told between the words of references; these have not all three bits set. */
-#define TELL(what)	(UINT64_C(7) << 61 | (what))
-enum told { TOLD_STATE, TOLD_INSTR, TOLD_DATA_FIRST, TOLD_PAGE, TOLD_ANY };
+/* Marks between the words of references, which have not all three bits set. */
+#define MARK(what)	(UINT64_C(7) << 61 | (what))
+enum mark { MARK_STATE, MARK_INSTR, MARK_DATA_FIRST, MARK_PAGE, MARK_ANY };
 
 #define SECOND_FETCH	(UINT64_C(1) << 52)
 #define LENGTH_SHIFT	48
@@ -61,36 +61,36 @@ static inline void put_data(struct lpl_stream_hash *hash, uint64_t word)
 
 /* ---- reference by reference ---- */
 
-static void tell_state(struct lpl_stream_hash *hash, uint64_t ref, uint64_t space,
+static void mark_state(struct lpl_stream_hash *hash, uint64_t ref, uint64_t space,
 		       uint64_t offset, bool user)
 {
 	hash->space = space;
 	hash->offset = offset;
 	hash->user = user;
-	put_fetch(hash, TELL(TOLD_STATE));
+	put_fetch(hash, MARK(MARK_STATE));
 	put_fetch(hash, ref);
 	put_fetch(hash, space);
 	put_fetch(hash, offset);
 	put_fetch(hash, user ? 1 : 0);
 }
 
-static inline void tell_fetch(struct lpl_stream_hash *hash, uint64_t instr, bool second)
+static inline void mark_fetch(struct lpl_stream_hash *hash, uint64_t instr, bool second)
 {
 	if (instr != hash->next_fetch - second) {
-		put_fetch(hash, TELL(TOLD_INSTR));
+		put_fetch(hash, MARK(MARK_INSTR));
 		put_fetch(hash, instr);
 	}
 	if (instr == hash->data_instr)
-		put_fetch(hash, TELL(TOLD_DATA_FIRST));
+		put_fetch(hash, MARK(MARK_DATA_FIRST));
 }
 
 uint64_t lpl_stream_hash_page(uint64_t data, uint64_t instr)
 {
-	data = lpl_stream_hash_data(data, TELL(TOLD_PAGE));
+	data = lpl_stream_hash_data(data, MARK(MARK_PAGE));
 	return lpl_stream_hash_data(data, instr >> 8);
 }
 
-static inline void tell_data(struct lpl_stream_hash *hash, uint64_t instr)
+static inline void mark_data(struct lpl_stream_hash *hash, uint64_t instr)
 {
 	if (hash->data_instr == UINT64_MAX || instr >> 8 != hash->data_instr >> 8)
 		hash->data = lpl_stream_hash_page(hash->data, instr);
@@ -99,7 +99,7 @@ static inline void tell_data(struct lpl_stream_hash *hash, uint64_t instr)
 
 static void put_any(struct lpl_stream_hash *hash, const struct lpl_ref *r)
 {
-	put_data(hash, TELL(TOLD_ANY));
+	put_data(hash, MARK(MARK_ANY));
 	put_data(hash, r->ref);
 	put_data(hash, r->instr);
 	put_data(hash, r->cycle);
@@ -126,19 +126,19 @@ static void hash_ref(struct lpl_stream_hash *hash, const struct lpl_ref *r)
 	if (r->ref != hash->ref + 1 || offset != hash->offset ||
 	    (!walk && r->space != hash->space) || (user && !hash->user) ||
 	    (fetch && user != hash->user))
-		tell_state(hash, r->ref, walk ? hash->space : r->space, offset,
+		mark_state(hash, r->ref, walk ? hash->space : r->space, offset,
 			   fetch || user ? user : hash->user);
 	hash->ref = r->ref;
 	if (fetch) {
 		bool second = r->flags & LPL_SECOND;
 
-		tell_fetch(hash, r->instr, second);
+		mark_fetch(hash, r->instr, second);
 		put_fetch(hash, (r->address & ((UINT64_C(1) << LENGTH_SHIFT) - 1)) |
 				    (uint64_t)r->length << LENGTH_SHIFT |
 				    (second ? SECOND_FETCH : 0));
 		hash->next_fetch = r->instr + 1;
 	} else if (lpl_word_of_ref(r, hash->user, word)) {
-		tell_data(hash, r->instr);
+		mark_data(hash, r->instr);
 		put_data(hash, word[0]);
 		if (word[1] != 0)
 			put_data(hash, word[1]);
@@ -153,35 +153,36 @@ void lpl_stream_hash_refs(struct lpl_stream_hash *hash, const struct lpl_ref *re
 		hash_ref(hash, &refs[i]);
 }
 
-/* ---- run by run ---- */
+/* ---- block by block ---- */
 
-/* A run that is not as most are: by its references. */
+/* A block that is not as most are: by its references. */
 static void hash_slowly(struct lpl_stream_hash *hash, const struct lpl_instruction_trace *trace,
-			const struct lpl_run *run, const struct lpl_run_state *state,
+			const struct lpl_block *block, const struct lpl_block_state *state,
 			uint64_t instr, uint64_t ref)
 {
-	struct lpl_ref refs[LPL_RUN_REFS_MAX];
+	struct lpl_ref refs[LPL_BLOCK_REFS_MAX];
 
-	lpl_stream_hash_refs(hash, refs, lpl_run_expand(trace, run, state, instr, ref, refs));
+	lpl_stream_hash_refs(hash, refs, lpl_block_expand(trace, block, state, instr, ref, refs));
 }
 
-/* The instruction count of a data word of a run that begins at that of `instr`. */
+/* The instruction count of a data word of a block that begins at that of `instr`. */
 static inline uint64_t count_of(uint64_t word, uint64_t instr)
 {
 	return instr + (uint8_t)((word >> LPL_WORD_COUNT_SHIFT) - instr);
 }
 
 /*
- * Does it go on in the state that was told, with fetches of which each is one, and no lengths told
- * besides?  (They might be such as have a class.)
+ * Does it go on in the same state, with fetches of which each is one, and no lengths in words
+ * of their own?  (They might be such as have a class.)
  */
 static inline bool is_plain(const struct lpl_stream_hash *hash,
-			    const struct lpl_instruction_trace *trace, const struct lpl_run *run,
-			    size_t data, const struct lpl_run_state *state, uint64_t ref)
+			    const struct lpl_instruction_trace *trace,
+			    const struct lpl_block *block, size_t data,
+			    const struct lpl_block_state *state, uint64_t ref)
 {
-	return ref == hash->ref && run->words == data && state->cycle_offset == hash->offset &&
+	return ref == hash->ref && block->words == data && state->cycle_offset == hash->offset &&
 	       state->space == hash->space && state->user == hash->user &&
-	       !(run->fetched > 0 && lpl_trace_crosses(trace));
+	       !(block->fetched > 0 && lpl_trace_crosses(trace));
 }
 
 void lpl_stream_hash_prefix(const struct lpl_instruction_trace *trace,
@@ -197,27 +198,27 @@ void lpl_stream_hash_prefix(const struct lpl_instruction_trace *trace,
 	}
 }
 
-void lpl_stream_hash_run(struct lpl_stream_hash *hash, const struct lpl_instruction_trace *trace,
-			 const uint64_t prefix[LPL_TRACE_MAX + 1], const struct lpl_run *run,
-			 size_t data, const struct lpl_run_state *state, uint64_t instr,
-			 uint64_t ref)
+void lpl_stream_hash_block(struct lpl_stream_hash *hash, const struct lpl_instruction_trace *trace,
+			   const uint64_t prefix[LPL_TRACE_MAX + 1], const struct lpl_block *block,
+			   size_t data, const struct lpl_block_state *state, uint64_t instr,
+			   uint64_t ref)
 {
-	if (!is_plain(hash, trace, run, data, state, ref)) {
-		hash_slowly(hash, trace, run, state, instr, ref);
+	if (!is_plain(hash, trace, block, data, state, ref)) {
+		hash_slowly(hash, trace, block, state, instr, ref);
 		return;
 	}
-	if (run->fetched > 0) {
-		tell_fetch(hash, instr, false);
-		hash->fetches = hash->fetches * hash->power[run->fetched] +
-				lpl_stream_hash_part(hash, prefix, run->first, run->fetched);
-		hash->next_fetch = instr + run->fetched;
+	if (block->fetched > 0) {
+		mark_fetch(hash, instr, false);
+		hash->fetches = hash->fetches * hash->power[block->fetched] +
+				lpl_stream_hash_part(hash, prefix, block->first, block->fetched);
+		hash->next_fetch = instr + block->fetched;
 	}
-	for (size_t i = 0; i < run->words; i++) {
-		tell_data(hash, count_of(run->word[i], instr));
-		put_data(hash, run->word[i]);
+	for (size_t i = 0; i < block->words; i++) {
+		mark_data(hash, count_of(block->word[i], instr));
+		put_data(hash, block->word[i]);
 	}
-	hash->ref = ref + run->fetched + data;
-	hash->refs += run->fetched + data;
+	hash->ref = ref + block->fetched + data;
+	hash->refs += block->fetched + data;
 }
 
 uint64_t lpl_stream_hash_value(const struct lpl_stream_hash *hash)

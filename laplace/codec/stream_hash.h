@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The hash of a stream of references (docs/format.md, section 10): what was sent, whatever the
- * way it is packed.  It is made of references or of the runs that stand for them, and is the
- * same; of runs it costs a multiplication each, and some instructions for each data word.
+ * way it is packed.  It is made of references or of the blocks that stand for them, and is the
+ * same; of blocks it costs a multiplication each, and some instructions for each data word.
  */
 #ifndef LAPLACE_CODEC_STREAM_HASH_H
 #define LAPLACE_CODEC_STREAM_HASH_H
 
-#include "run.h"
+#include "block.h"
 
 #define LPL_HASH		UINT64_C(0x9e3779b97f4a7c15)
 
@@ -16,7 +16,7 @@ struct lpl_stream_hash {
 	uint64_t power[LPL_TRACE_MAX + 1];	/* of LPL_HASH: what so many fetches multiply F by */
 	uint64_t refs;			/* hashed */
 	uint64_t ref;			/* number of the last one */
-	uint64_t space, offset;		/* as told last */
+	uint64_t space, offset;		/* of the last mark */
 	bool user;
 	uint64_t next_fetch;		/* instruction count of the next fetch, if it goes on */
 	uint64_t data_instr;		/* of the last data reference; UINT64_MAX: none */
@@ -26,17 +26,17 @@ void lpl_stream_hash_init(struct lpl_stream_hash *hash);
 
 void lpl_stream_hash_refs(struct lpl_stream_hash *hash, const struct lpl_ref *refs, size_t count);
 /*
- * A run of that trace, which is valid and makes `data` data references, begins at the
+ * A block of that trace, which is valid and makes `data` data references, begins at the
  * instruction count `instr` and follows the reference numbered `ref`.  `prefix` is the trace's.
  */
-void lpl_stream_hash_run(struct lpl_stream_hash *hash, const struct lpl_instruction_trace *trace,
-			 const uint64_t prefix[LPL_TRACE_MAX + 1], const struct lpl_run *run,
-			 size_t data, const struct lpl_run_state *state, uint64_t instr,
-			 uint64_t ref);
+void lpl_stream_hash_block(struct lpl_stream_hash *hash, const struct lpl_instruction_trace *trace,
+			   const uint64_t prefix[LPL_TRACE_MAX + 1], const struct lpl_block *block,
+			   size_t data, const struct lpl_block_state *state, uint64_t instr,
+			   uint64_t ref);
 
 /*
  * What F becomes from 0 by the trace's first fetches, none of which crosses a page, for each number
- * of them: made once for all of its runs.
+ * of them: made once for all of its blocks.
  */
 void lpl_stream_hash_prefix(const struct lpl_instruction_trace *trace,
 			    uint64_t prefix[LPL_TRACE_MAX + 1]);
@@ -54,10 +54,10 @@ static inline uint64_t lpl_stream_hash_data(uint64_t data, uint64_t word)
 	return data ^ data >> 32;
 }
 
-/* Data references come whose instruction counts, but for the low byte, are not as before. */
+/* Data references follow whose instruction counts, but for the low byte, are not as before. */
 uint64_t lpl_stream_hash_page(uint64_t data, uint64_t instr);
 
-/* The hash of all that came so far; more may come. */
+/* The hash of all that was hashed so far; more may follow. */
 uint64_t lpl_stream_hash_value(const struct lpl_stream_hash *hash);
 
 #endif

@@ -11,7 +11,7 @@
 
 #include "base/host.h"
 #include "collector_struct.h"
-#include "container/run_writer.h"
+#include "container/block_writer.h"
 
 #define STATUS_FILE_NS UINT64_C(10000000000)	/* between two lines in a file, unless told */
 
@@ -58,16 +58,16 @@ static enum lpl_error describe(struct lpl_meta *meta, const struct lpl_plan *pla
 	return error;
 }
 
-/* Nothing is reduced: the writer packs runs, those of the log as they are ... */
-static bool has_runs(const struct lpl_collector *c)
+/* Nothing is reduced: the writer packs blocks, those of the log as they are ... */
+static bool has_blocks(const struct lpl_collector *c)
 {
 	return c->has_log && c->stage == LPL_STAGE_FILE && strcmp(c->plan.rest, "none") == 0;
 }
 
 /* ... unless they are taken apart, as some of their references are chosen. */
-static bool packs_runs(const struct lpl_collector *c)
+static bool passes_blocks(const struct lpl_collector *c)
 {
-	return has_runs(c) && !c->chosen.choice;
+	return has_blocks(c) && !c->chosen.choice;
 }
 
 static void abandon(struct lpl_collector *c)
@@ -87,7 +87,7 @@ static void destroy(struct lpl_collector *c)
 	lpl_ring_free(c->ring);
 	lpl_ring_stream_free(&c->stream);
 	lpl_log_stream_free(&c->log);
-	lpl_run_refs_free(&c->refs);
+	lpl_block_refs_free(&c->refs);
 	lpl_chosen_close(&c->chosen);
 	lpl_guest_keeper_close(&c->guest);
 	lpl_status_file_close(&c->status_file);
@@ -101,7 +101,7 @@ static enum lpl_error open_trace(struct lpl_collector *c,
 				 struct lpl_report *report)
 {
 	const struct lpl_writer_options writing = {
-		.level = options->level, .runs = has_runs(c), .ends_when_full = true,
+		.level = options->level, .runs = has_blocks(c), .ends_when_full = true,
 		.no_room = lpl_collector_wait_for_room, .context = c
 	};
 	struct lpl_meta *meta = lpl_meta_copy(options->meta);
@@ -136,9 +136,9 @@ static void connect_streams(struct lpl_collector *c)
 	c->stream.between = c->segments ? lpl_collector_between : NULL;
 	c->stream.context = c;
 	c->refs.tracer_refs = &c->log.tracer_refs;
-	lpl_run_refs_init(&c->refs);
-	c->log.out = packs_runs(c) ? lpl_writer_runs(c->writer) : &c->refs.sink;
-	c->log.writer = packs_runs(c) ? c->writer : NULL;
+	lpl_block_refs_init(&c->refs);
+	c->log.out = passes_blocks(c) ? lpl_writer_blocks(c->writer) : &c->refs.sink;
+	c->log.writer = passes_blocks(c) ? c->writer : NULL;
 	c->log.flush = lpl_collector_flush;
 	c->log.hear = lpl_collector_hear;
 	c->log.between = c->segments ? lpl_collector_between : NULL;

@@ -21,7 +21,7 @@
 #include "log_stream.h"
 #include "reduce/learned.h"
 #include "ring_stream.h"
-#include "run_refs.h"
+#include "block_refs.h"
 #include "state_keeper.h"
 #include "status.h"
 #include "status_file.h"
@@ -36,7 +36,7 @@ struct lpl_place {
 	struct lpl_event mark;		/* the last one, for who watches; and how long it took: */
 	uint64_t elapsed_ns, wait_ns, room_wait_ns, syncs, sync_ns;
 	uint64_t checkpoints_failed;
-	struct lpl_run_state state;
+	struct lpl_block_state state;
 	struct lpl_fence learned;	/* by the reducer */
 };
 _Static_assert(sizeof(struct lpl_place) <= sizeof(struct lpl_collector_place), "room for a place");
@@ -46,7 +46,7 @@ struct lpl_collector {
 	struct lpl_ring *ring;
 	struct lpl_ring_stream stream;	/* of windows */
 	struct lpl_log_stream log;
-	struct lpl_run_refs refs;	/* of the log */
+	struct lpl_block_refs refs;	/* of the log */
 	struct lpl_chosen chosen;	/* what is recorded of the two */
 	struct lpl_writer *writer;	/* NULL unless the stage is FILE */
 	struct lpl_segments *segments;	/* whose it is; NULL: it has a file of its own */

@@ -48,7 +48,7 @@ static enum lpl_error flush_stream(struct lpl_collector *c, struct lpl_report *r
 	enum lpl_error error = LPL_OK;
 
 	if (c->has_log)
-		error = lpl_run_refs_deliver(&c->refs, report);
+		error = lpl_block_refs_deliver(&c->refs, report);
 	return error ? error : lpl_reducer_flush(c->reducer, report);
 }
 
@@ -58,7 +58,7 @@ static enum lpl_error flush_stream(struct lpl_collector *c, struct lpl_report *r
  */
 static enum lpl_error rotate(struct lpl_collector *c, struct lpl_report *report)
 {
-	enum lpl_error error = c->has_log ? lpl_run_refs_deliver(&c->refs, report) : LPL_OK;
+	enum lpl_error error = c->has_log ? lpl_block_refs_deliver(&c->refs, report) : LPL_OK;
 	struct lpl_fence learned;
 
 	if (!error)
@@ -164,7 +164,7 @@ static enum lpl_error drain_log(struct lpl_collector *c)
 			return error;
 	}
 	error = lpl_log_stream_end(&c->log, &c->report);
-	return error ? error : lpl_run_refs_deliver(&c->refs, &c->report);
+	return error ? error : lpl_block_refs_deliver(&c->refs, &c->report);
 }
 
 static enum lpl_error drain_records(struct lpl_collector *c)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* From the log to runs; log_stream.h tells how. */
+/* From the log to blocks; log_stream.h tells how. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static enum lpl_error broken(const struct lpl_log_stream *s, const char *what,
 			", reference %" PRIu64 ")", what, s->now, s->refs);
 }
 
-/* ---- runs ---- */
+/* ---- blocks ---- */
 
 static int tell_state(struct lpl_log_stream *s, struct lpl_report *report)
 {
@@ -39,41 +39,41 @@ static void count_refs(struct lpl_log_stream *s, uint64_t refs)
 	atomic_store_explicit(&s->references, s->refs, memory_order_relaxed);
 }
 
-/* Tell a run that begins at the count `instr`; `refs` references, all but second fetches. */
-static int tell_run(struct lpl_log_stream *s, const struct lpl_run *run, uint64_t instr,
-		    uint64_t refs, struct lpl_report *report)
+/* Tell a block that begins at the count `instr`; `refs` references, all but second fetches. */
+static int send_block(struct lpl_log_stream *s, const struct lpl_block *block, uint64_t instr,
+		      uint64_t refs, struct lpl_report *report)
 {
 	int error = s->changed ? tell_state(s, report) : LPL_OK;
 
 	if (!error && instr != s->expected)
 		error = s->out->at(s->out, instr, report);
-	s->expected = instr + run->fetched;
-	count_refs(s, refs + (run->fetched && s->trace[run->trace + 1].crosses));
-	return error ? error : s->out->run(s->out, run, report);
+	s->expected = instr + block->fetched;
+	count_refs(s, refs + (block->fetched && s->trace[block->trace + 1].crosses));
+	return error ? error : s->out->block(s->out, block, report);
 }
 
-/* The run, as far as it is known, is over. */
+/* The block, as far as it is known, is over. */
 static int cut(struct lpl_log_stream *s, struct lpl_report *report)
 {
-	uint64_t refs = (uint64_t)s->run.fetched + s->run.words - s->run_lengths;
+	uint64_t refs = (uint64_t)s->block.fetched + s->block.words - s->block_lengths;
 	int error = LPL_OK;
 
 	if (!refs)
 		return LPL_OK;
 	if (recorded(s))
-		error = tell_run(s, &s->run, s->run_instr, refs, report);
+		error = send_block(s, &s->block, s->block_instr, refs, report);
 	else if (s->suppressed)
 		s->tracer_refs += refs;
-	s->run.fetched = 0;
-	s->run.words = s->run_lengths = 0;
+	s->block.fetched = 0;
+	s->block.words = s->block_lengths = 0;
 	return error;
 }
 
-static void begin_run(struct lpl_log_stream *s, unsigned int first, uint64_t instr)
+static void begin_block(struct lpl_log_stream *s, unsigned int first, uint64_t instr)
 {
-	s->run.trace = s->running - 1;
-	s->run.first = (uint8_t)first;
-	s->run_instr = instr;
+	s->block.trace = s->running - 1;
+	s->block.first = (uint8_t)first;
+	s->block_instr = instr;
 }
 
 /* The running trace's instructions with counts below `until` were fetched. */
@@ -86,12 +86,13 @@ static int fetch_plainly(struct lpl_log_stream *s, uint64_t until, struct lpl_re
 		return LPL_OK;
 	if (fetched > (uint64_t)(s->count - s->at))
 		fetched = s->count - s->at;
-	if ((s->run.fetched || s->run.words) &&
-	    (s->run.first + s->run.fetched != s->at || s->run_instr + s->run.fetched != s->next))
+	if ((s->block.fetched || s->block.words) &&
+	    (s->block.first + s->block.fetched != s->at ||
+	     s->block_instr + s->block.fetched != s->next))
 		error = cut(s, report);
-	if (!s->run.fetched && !s->run.words)
-		begin_run(s, s->at, s->next);
-	s->run.fetched = (uint8_t)(s->run.fetched + fetched);
+	if (!s->block.fetched && !s->block.words)
+		begin_block(s, s->at, s->next);
+	s->block.fetched = (uint8_t)(s->block.fetched + fetched);
 	s->at = (uint8_t)(s->at + fetched);
 	s->next += fetched;
 	return error;
@@ -161,15 +162,16 @@ static int data(struct lpl_log_stream *s, uint64_t word, uint64_t length,
 
 	if (!error && !s->running)
 		return loose_data(s, word, length, report);
-	if (!error && (s->now - s->run_instr > UINT8_MAX || s->run.words + 2 > LPL_RUN_WORDS_MAX))
+	if (!error && (s->now - s->block_instr > UINT8_MAX ||
+		       s->block.words + 2 > LPL_BLOCK_WORDS_MAX))
 		error = cut(s, report);
 	/* what no fetch came before is of the instruction fetched last */
-	if (!s->run.fetched && !s->run.words)
-		begin_run(s, s->at ? s->at - 1U : 0, s->now);
-	s->word[s->run.words++] = word;
+	if (!s->block.fetched && !s->block.words)
+		begin_block(s, s->at ? s->at - 1U : 0, s->now);
+	s->word[s->block.words++] = word;
 	if (length) {
-		s->word[s->run.words++] = length;
-		s->run_lengths++;
+		s->word[s->block.words++] = length;
+		s->block_lengths++;
 	}
 	return error;
 }
@@ -198,7 +200,7 @@ static int string(struct lpl_log_stream *s, const uint64_t *word, struct lpl_rep
 }
 
 /* This trace is running from now on. */
-static int run_trace(struct lpl_log_stream *s, uint32_t id, struct lpl_report *report)
+static int enter_trace(struct lpl_log_stream *s, uint32_t id, struct lpl_report *report)
 {
 	if (id >= s->trace_room || !s->trace[id].count)
 		return (int)broken(s, "a trace was not defined", report);
@@ -223,11 +225,11 @@ static int begin_trace(struct lpl_log_stream *s, uint64_t word, struct lpl_repor
 	s->at = 0;
 	s->next = s->now;
 	s->open = true;
-	return run_trace(s, (uint32_t)word, report);
+	return enter_trace(s, (uint32_t)word, report);
 }
 
 /*
- * The runs that `out` takes as words, from the trace's on that has begun; returns how many of
+ * The blocks that `out` takes as words, from the trace's on that has begun; returns how many of
  * these, and the trace behind them has begun.
  */
 static size_t words(struct lpl_log_stream *s, const uint64_t *word, const uint64_t *end,
@@ -244,13 +246,13 @@ static size_t words(struct lpl_log_stream *s, const uint64_t *word, const uint64
 	count_refs(s, refs);
 	s->now += instructions;
 	s->expected = s->now;
-	*error = run_trace(s, (uint32_t)word[taken], report);
+	*error = enter_trace(s, (uint32_t)word[taken], report);
 	return taken;
 }
 
 /*
  * A trace has begun at `word`.  As long as it is followed by data words and another trace, it
- * is a run as it stands, and that trace has begun.  Returns how many words were taken: the
+ * is a block as it stands, and that trace has begun.  Returns how many words were taken: the
  * last of them is that of the trace that is now running.
  */
 static size_t plain_runs(struct lpl_log_stream *s, const uint64_t *word, const uint64_t *end,
@@ -266,7 +268,7 @@ static size_t plain_runs(struct lpl_log_stream *s, const uint64_t *word, const u
 		w = word + 1;
 		while (w < end && DATA(*w) && !IS_LONG(*w))
 			w++;
-		if (w == end || *w >> 56 != LPL_LOG_TRACE || w - word > LPL_RUN_WORDS_MAX)
+		if (w == end || *w >> 56 != LPL_LOG_TRACE || w - word > LPL_BLOCK_WORDS_MAX)
 			break;
 
 		const uint8_t count = COUNT_OF(*word), fetched = (uint8_t)(COUNT_OF(*w) - count);
@@ -277,13 +279,13 @@ static size_t plain_runs(struct lpl_log_stream *s, const uint64_t *word, const u
 		    (uint8_t)(COUNT_OF(w[-1]) - count) >= fetched ||
 		    next >= s->trace_room || !s->trace[next].count)
 			break;
-		const struct lpl_run run = { .trace = s->running - 1, .fetched = fetched,
-					     .words = (uint32_t)(w - word - 1),
-					     .word = word + 1 };
+		const struct lpl_block block = { .trace = s->running - 1, .fetched = fetched,
+						 .words = (uint32_t)(w - word - 1),
+						 .word = word + 1 };
 
-		*error = tell_run(s, &run, s->now, (uint64_t)fetched + run.words, report);
+		*error = send_block(s, &block, s->now, (uint64_t)fetched + block.words, report);
 		s->now += fetched;
-		(void)run_trace(s, next, report);
+		(void)enter_trace(s, next, report);
 		word = w;
 	}
 	s->next = s->now;
@@ -344,15 +346,15 @@ static void tell_totals(struct lpl_log_stream *s)
 			.tracer_refs = s->tracer_refs, .events = s->events });
 }
 
-/* How far the stream is, with the run that is not over yet. */
+/* How far the stream is, with the block that is not over yet. */
 static int totals(struct lpl_log_stream *s, uint64_t instr, struct lpl_report *report)
 {
 	int error = fetch(s, instr, report);
 	uint64_t refs = s->refs;
 
 	if (recorded(s))
-		refs += (uint64_t)s->run.fetched + s->run.words - s->run_lengths +
-			(s->run.fetched && s->trace[s->run.trace + 1].crosses);
+		refs += (uint64_t)s->block.fetched + s->block.words - s->block_lengths +
+			(s->block.fetched && s->trace[s->block.trace + 1].crosses);
 	atomic_store_explicit(&s->references, refs, memory_order_relaxed);
 	atomic_store_explicit(&s->instructions, instr, memory_order_relaxed);
 	return error;
@@ -523,7 +525,7 @@ enum lpl_error lpl_log_stream_take(struct lpl_log_stream *s, const struct lpl_lo
 	int error = LPL_OK;
 	size_t words;
 
-	s->run.word = s->word;
+	s->block.word = s->word;
 	for (; word < end && !error; word += words)
 		error = take(s, word, end, &words, report);
 	tell_progress(s);

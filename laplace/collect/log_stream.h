@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * From the log of every reference (log.h) to runs (codec/run.h).
+ * From the log of every reference (log.h) to blocks (codec/block.h).
  *
  * A trace's word is followed by the data words made in it; the next trace's count tells how
- * many of its instructions were fetched.  Mostly that is a run as it stands, and the words go on
- * where they are.  Everything else cuts a run in two, or ends it.
+ * many of its instructions were fetched.  Mostly that is a block as it stands, and the words go on
+ * where they are.  Everything else cuts a block in two, or ends it.
  *
  * The log is checked as it is read: an instruction count that goes on without a fetch, where
  * nothing told why, is an error, and so is a fetch without a count.
@@ -17,13 +17,13 @@
 #include <laplace/log.h>
 #include <laplace/trace.h>
 
-#include "codec/run.h"
+#include "codec/block.h"
 
 #define LPL_LOG_JUMPS 8
 
 struct lpl_log_stream {
 	/* set by the caller */
-	struct lpl_run_sink *out;
+	struct lpl_block_sink *out;
 	struct lpl_writer *writer;	/* `out` is its: is told what it cannot count; or NULL */
 	/* an event, as it comes; NULL: nobody listens */
 	void (*hear)(void *context, const struct lpl_event *event);
@@ -46,13 +46,13 @@ struct lpl_log_stream {
 	uint8_t at, count;		/* its instructions fetched, and all */
 	uint64_t next;			/* the count of the next */
 
-	struct lpl_run run;		/* what of it was not told yet: may be nothing */
-	uint64_t run_instr;		/* the count that it begins with */
-	uint32_t run_lengths;		/* of its words, those that are lengths */
-	uint64_t word[LPL_RUN_WORDS_MAX];
+	struct lpl_block block;		/* what of it was not told yet: may be nothing */
+	uint64_t block_instr;		/* the count that it begins with */
+	uint32_t block_lengths;		/* of its words, those that are lengths */
+	uint64_t word[LPL_BLOCK_WORDS_MAX];
 
-	uint64_t expected;		/* where `out` takes the next run to begin */
-	struct lpl_run_state state;
+	uint64_t expected;		/* where `out` takes the next block to begin */
+	struct lpl_block_state state;
 	bool changed;			/* `out` does not know it yet */
 	struct {			/* of the cycle counter, still to come */
 		uint64_t instr, offset;

@@ -17,7 +17,7 @@
 #define LPL_PLAIN_META_MAX	((size_t)1 << 20)
 #define LPL_STORED_MAX		((size_t)65 << 20)
 #define LPL_CHUNK_REFS_MAX	((size_t)1 << 20)
-#define LPL_RUN_CHUNK_REFS_MAX	((size_t)1 << 22)
+#define LPL_BLOCK_CHUNK_REFS_MAX	((size_t)1 << 22)
 #define LPL_CHUNK_EVENTS_MAX	((size_t)1 << 16)
 #define LPL_INDEX_ENTRIES_MAX	((size_t)1 << 16)
 #define LPL_META_PAIRS_MAX	((size_t)1024)

@@ -21,7 +21,7 @@ enum lpl_columns {
 #ifndef LPL_CHUNK_EVENTS_WRITTEN
 #define LPL_CHUNK_EVENTS_WRITTEN 4096
 #endif
-#define LPL_BLOCK 256		/* references taken through the columns at a time */
+#define LPL_BATCH 256		/* references taken through the columns at a time */
 #define LPL_FLAGS_MAX 15	/* all of enum lpl_flags */
 #define LPL_TYPE_SLOTS 8	/* LPL_TYPES, rounded up so that any 3 bits index it */
 
@@ -72,7 +72,7 @@ void lpl_data_encoder_follow(struct lpl_data_encoder *encoder,
 /*
  * Take references, at most as many as there is room for.  Records that break
  * an invariant are LPL_ERR_ORDER or LPL_ERR_USAGE, and nothing is taken of the
- * block of LPL_BLOCK they are in.
+ * batch of LPL_BATCH they are in.
  */
 enum lpl_error lpl_data_encode_refs(struct lpl_data_encoder *encoder,
 				    const struct lpl_ref *refs, size_t count,

@@ -28,10 +28,10 @@ static size_t last_of(size_t count)
 	return count > 0 ? count - 1 : 0;
 }
 
-/* A block of references from their numbers; false when one breaks an invariant. */
+/* A batch of references from their numbers; false when one breaks an invariant. */
 static bool join(struct lpl_ref *refs, size_t count, struct lpl_clocks *before,
 		 uint64_t *space, uint64_t predicted[LPL_TYPE_SLOTS],
-		 uint64_t numbers[LPL_COLUMNS][LPL_BLOCK])
+		 uint64_t numbers[LPL_COLUMNS][LPL_BATCH])
 {
 	uint64_t bad = 0;
 
@@ -93,7 +93,7 @@ static bool stays(uint64_t first, __int128 step, size_t times, unsigned int bits
 static bool is_steady(struct lpl_steady *steady, size_t count, const struct lpl_clocks *base,
 		      uint64_t space, const struct lpl_column_cursor cursors[LPL_COLUMNS])
 {
-	uint64_t predicted[LPL_TYPE_SLOTS] = { 0 }, first[LPL_COLUMNS][LPL_BLOCK];
+	uint64_t predicted[LPL_TYPE_SLOTS] = { 0 }, first[LPL_COLUMNS][LPL_BATCH];
 	uint64_t rest[LPL_COLUMNS], numbers[2];
 	struct lpl_clocks now = *base, *step = &steady->step;
 	const size_t times = count - 1;
@@ -130,7 +130,7 @@ static enum lpl_error decode_refs(struct lpl_data *data, const struct lpl_clocks
 				  struct lpl_report *cause)
 {
 	struct lpl_column_cursor cursors[LPL_COLUMNS];
-	uint64_t numbers[LPL_COLUMNS][LPL_BLOCK];
+	uint64_t numbers[LPL_COLUMNS][LPL_BATCH];
 	uint64_t predicted[LPL_TYPE_SLOTS] = { 0 };
 	struct lpl_clocks before = *base;
 
@@ -144,16 +144,16 @@ static enum lpl_error decode_refs(struct lpl_data *data, const struct lpl_clocks
 		return LPL_OK;
 	if (!lpl_reserve(data->refs, data->refs_room, last_of(data->ref_count)))
 		return no_room(cause);
-	for (size_t done = 0; done < data->ref_count; done += LPL_BLOCK) {
+	for (size_t done = 0; done < data->ref_count; done += LPL_BATCH) {
 		size_t left = data->ref_count - done;
-		size_t block = left < LPL_BLOCK ? left : LPL_BLOCK;
+		size_t batch = left < LPL_BATCH ? left : LPL_BATCH;
 
 		for (int i = 0; i < LPL_COLUMNS; i++) {
-			if (!lpl_column_read(&cursors[i], numbers[i], block))
+			if (!lpl_column_read(&cursors[i], numbers[i], batch))
 				return damaged(cause,
 					       "a column holds too few or malformed numbers");
 		}
-		if (!join(&data->refs[done], block, &before, &space, predicted, numbers))
+		if (!join(&data->refs[done], batch, &before, &space, predicted, numbers))
 			return damaged(cause, "a reference is out of range or out of order");
 	}
 	for (int i = 0; i < LPL_COLUMNS; i++) {

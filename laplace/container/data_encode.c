@@ -3,7 +3,7 @@
  * Writing the payload of a DATA chunk.
  *
  * This runs behind the simulator, for every reference kept.  References are
- * taken in blocks that stay in the first-level cache: one pass turns a block
+ * taken in batches that stay in the first-level cache: one pass turns a batch
  * into seven arrays of numbers and checks it, then each array goes to its
  * column.
  */
@@ -59,7 +59,7 @@ void lpl_data_encoder_follow(struct lpl_data_encoder *encoder,
 	encoder->base = encoder->first = encoder->last_ref = encoder->last;
 }
 
-/* The exact complaint, once a block was found to hold a bad reference. */
+/* The exact complaint, once a batch was found to hold a bad reference. */
 static enum lpl_error explain(const struct lpl_clocks *last, const struct lpl_ref *refs,
 			      size_t count, struct lpl_report *report)
 {
@@ -96,11 +96,11 @@ static enum lpl_error explain(const struct lpl_clocks *last, const struct lpl_re
 }
 
 /*
- * A block as columns.  Returns false when a reference breaks an invariant; then
+ * A batch as columns.  Returns false when a reference breaks an invariant; then
  * the encoder is as before, but for `predicted` of a stream that ends here.
  */
 static bool split(struct lpl_data_encoder *encoder, const struct lpl_ref *refs, size_t count,
-		  uint64_t numbers[LPL_COLUMNS][LPL_BLOCK])
+		  uint64_t numbers[LPL_COLUMNS][LPL_BATCH])
 {
 	struct lpl_clocks floor = encoder->last, before = encoder->last_ref;
 	uint64_t space = encoder->last_space;
@@ -140,26 +140,26 @@ enum lpl_error lpl_data_encode_refs(struct lpl_data_encoder *encoder,
 				    const struct lpl_ref *refs, size_t count,
 				    struct lpl_report *report)
 {
-	uint64_t numbers[LPL_COLUMNS][LPL_BLOCK];
+	uint64_t numbers[LPL_COLUMNS][LPL_BATCH];
 
 	if (count > encoder->refs_max - encoder->refs)
 		return lpl_fail(report, LPL_ERR_INTERNAL, "a chunk overflows");
 	while (count > 0) {
-		size_t block = count < LPL_BLOCK ? count : LPL_BLOCK;
-		const struct lpl_ref *end = &refs[block - 1];
+		size_t batch = count < LPL_BATCH ? count : LPL_BATCH;
+		const struct lpl_ref *end = &refs[batch - 1];
 
-		if (!split(encoder, refs, block, numbers))
-			return explain(&encoder->last, refs, block, report);
+		if (!split(encoder, refs, batch, numbers))
+			return explain(&encoder->last, refs, batch, report);
 		for (int i = 0; i < LPL_COLUMNS; i++)
-			lpl_column_append(&encoder->columns[i], numbers[i], block);
+			lpl_column_append(&encoder->columns[i], numbers[i], batch);
 		if (encoder->refs == 0 && encoder->event_count == 0)
 			encoder->first = (struct lpl_clocks){ refs->ref, refs->instr, refs->cycle };
 		encoder->last = encoder->last_ref =
 			(struct lpl_clocks){ end->ref, end->instr, end->cycle };
 		encoder->last_space = end->space;
-		encoder->refs += block;
-		refs += block;
-		count -= block;
+		encoder->refs += batch;
+		refs += batch;
+		count -= batch;
 	}
 	return LPL_OK;
 }

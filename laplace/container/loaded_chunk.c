@@ -15,7 +15,7 @@ void lpl_loaded_chunk_free(struct lpl_loaded_chunk *chunk)
 {
 	ZSTD_freeDCtx(chunk->zstd);
 	lpl_data_free(&chunk->data);
-	lpl_run_data_free(&chunk->runs);
+	lpl_block_data_free(&chunk->blocks);
 	free(chunk->stored);
 	free(chunk->plain);
 }
@@ -104,8 +104,8 @@ void lpl_loaded_chunk_decode(struct lpl_loaded_chunk *chunk)
 	    decompress(chunk) != LPL_OK || !lpl_chunk_has_records(header->kind))
 		return;
 	error = header->kind == LPL_CHUNK_RUNS ?
-		lpl_run_data_decode(&chunk->runs, &chunk->data, header, chunk->plain,
-				    header->plain, &cause) :
+		lpl_block_data_decode(&chunk->blocks, &chunk->data, header, chunk->plain,
+				      header->plain, &cause) :
 		lpl_data_decode(&chunk->data, header, chunk->plain, header->plain, &cause);
 	if (error == LPL_ERR_DAMAGED)
 		(void)lpl_chunk_damaged(chunk, header->sequence, cause.text);
@@ -125,21 +125,21 @@ static void hash_refs(const struct lpl_ref *refs, size_t count, struct lpl_strea
 void lpl_hash_steady(const struct lpl_steady *steady, uint64_t count, struct lpl_ref *expanded,
 		     struct lpl_stream_hash *hash, struct lpl_stream_hash *other)
 {
-	size_t block;
+	size_t batch;
 
-	for (uint64_t done = 0; done < count; done += block) {
-		block = count - done < LPL_EXPANDED_REFS ? count - done : LPL_EXPANDED_REFS;
-		lpl_steady_expand(steady, done, block, expanded);
-		hash_refs(expanded, block, hash, other);
+	for (uint64_t done = 0; done < count; done += batch) {
+		batch = count - done < LPL_EXPANDED_REFS ? count - done : LPL_EXPANDED_REFS;
+		lpl_steady_expand(steady, done, batch, expanded);
+		hash_refs(expanded, batch, hash, other);
 	}
 }
 
 void lpl_loaded_chunk_hash(const struct lpl_loaded_chunk *chunk, struct lpl_ref *expanded,
 			   struct lpl_stream_hash *hash, struct lpl_stream_hash *other)
 {
-	const struct lpl_run_decoder *decoder = &chunk->runs.decoder;
+	const struct lpl_block_decoder *decoder = &chunk->blocks.decoder;
 	const uint64_t refs = chunk->header.refs;
-	struct lpl_run_cursor cursor;
+	struct lpl_block_cursor cursor;
 	size_t count;
 
 	if (chunk->header.kind != LPL_CHUNK_RUNS) {
@@ -149,9 +149,9 @@ void lpl_loaded_chunk_hash(const struct lpl_loaded_chunk *chunk, struct lpl_ref 
 			hash_refs(chunk->data.refs, chunk->data.ref_count, hash, other);
 		return;
 	}
-	lpl_run_cursor_begin(&cursor, decoder);
+	lpl_block_cursor_begin(&cursor, decoder);
 	for (uint64_t done = 0; done < refs; done += count) {
-		count = lpl_run_cursor_next(&cursor, decoder, refs, expanded, LPL_EXPANDED_REFS);
+		count = lpl_block_cursor_next(&cursor, decoder, refs, expanded, LPL_EXPANDED_REFS);
 		hash_refs(expanded, count, hash, other);
 	}
 }

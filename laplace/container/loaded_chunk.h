@@ -16,7 +16,7 @@
 #include "codec/stream_hash.h"
 #include "chunk.h"
 #include "data.h"
-#include "run_data.h"
+#include "block_data.h"
 
 struct lpl_loaded_chunk {
 	char name[LPL_NAME_SIZE];	/* of the file */
@@ -31,7 +31,7 @@ struct lpl_loaded_chunk {
 	size_t stored_room, plain_room;
 	ZSTD_DCtx *zstd;		/* owned */
 	struct lpl_data data;		/* what a DATA chunk holds; of a RUNS chunk without ... */
-	struct lpl_unpacked_runs runs;	/* ... the references */
+	struct lpl_unpacked_blocks blocks;	/* ... the references */
 	struct lpl_report failure;	/* the first; what is above may not be there then */
 };
 
@@ -47,8 +47,8 @@ struct lpl_chunk lpl_loaded_chunk_facts(const struct lpl_loaded_chunk *chunk);
 /* From the payload as stored to records, unless something is wrong, or nobody needs it. */
 void lpl_loaded_chunk_decode(struct lpl_loaded_chunk *chunk);
 
-/* Of references that are packed as runs, or steady, so many are expanded together. */
-#define LPL_EXPANDED_REFS	(4 * LPL_RUN_REFS_MAX)
+/* Of references that are packed as blocks, or steady, so many are expanded together. */
+#define LPL_EXPANDED_REFS	(4 * LPL_BLOCK_REFS_MAX)
 /*
  * Its references, behind those that the hash has; and behind those of the other one, if that is
  * not NULL.  There has to be room for LPL_EXPANDED_REFS in `expanded`.

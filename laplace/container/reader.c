@@ -91,14 +91,14 @@ static void note_packing(struct lpl_packing *packing, const struct lpl_loaded_ch
 	packing->refs += header->refs;
 	packing->plain += header->plain;
 	packing->stored += LPL_CHUNK_HEADER_BYTES + header->stored;
-	for (int i = 0; i < LPL_RUN_COLUMNS; i++) {
-		packing->part[i] += chunk->runs.column[i];
-		rest -= chunk->runs.column[i];
+	for (int i = 0; i < LPL_BLOCK_COLUMNS; i++) {
+		packing->part[i] += chunk->blocks.column[i];
+		rest -= chunk->blocks.column[i];
 	}
-	packing->part[LPL_RUN_COLUMNS] += rest;
+	packing->part[LPL_BLOCK_COLUMNS] += rest;
 }
 
-_Static_assert(LPL_PACKING_PARTS == LPL_RUN_COLUMNS + 1, "each column is a part, and the rest");
+_Static_assert(LPL_PACKING_PARTS == LPL_BLOCK_COLUMNS + 1, "each column is a part, and the rest");
 
 static bool room_to_expand(struct lpl_reader *reader, struct lpl_report *failure)
 {
@@ -134,7 +134,7 @@ static enum lpl_error check_hash(struct lpl_reader *reader, struct lpl_loaded_ch
 	if (reader->gaps)
 		return LPL_OK;
 	if (has_hash)
-		reader->packing.hash = chunk->runs.hash;
+		reader->packing.hash = chunk->blocks.hash;
 	if (!reader->hashing)
 		return LPL_OK;
 	if (chunk->data.is_steady && !has_hash)
@@ -147,20 +147,20 @@ static enum lpl_error check_hash(struct lpl_reader *reader, struct lpl_loaded_ch
 	reader->unhashed_count = 0;
 	lpl_loaded_chunk_hash(chunk, reader->expanded, &reader->hash, NULL);
 	found = lpl_stream_hash_value(&reader->hash);
-	if (!has_hash || found == chunk->runs.hash)
+	if (!has_hash || found == chunk->blocks.hash)
 		return LPL_OK;
 	return lpl_fail(&chunk->failure, LPL_ERR_DAMAGED,
 			"%s: chunk %u at offset %" PRIu64 " holds other references than were"
 			" written: the stream's hash up to its end is %016" PRIx64
 			", expected %016" PRIx64 "; what precedes it is whole",
 			chunk->name, (unsigned int)chunk->header.sequence, chunk->offset,
-			found, chunk->runs.hash);
+			found, chunk->blocks.hash);
 }
 
 static void begin_runs(struct lpl_reader *reader, const struct lpl_loaded_chunk *chunk)
 {
 	note_packing(&reader->packing, chunk);
-	lpl_run_cursor_begin(&reader->cursor, &chunk->runs.decoder);
+	lpl_block_cursor_begin(&reader->cursor, &chunk->blocks.decoder);
 }
 
 static enum lpl_error take_data(struct lpl_reader *reader, struct lpl_loaded_chunk *chunk)
@@ -369,8 +369,8 @@ static enum lpl_error take_refs(struct lpl_reader *reader, size_t stop,
 			take_steady(reader, &chunk->data.steady, stop, refs, count);
 			return LPL_OK;
 		}
-		*count = lpl_run_cursor_next(&reader->cursor, &chunk->runs.decoder, stop,
-					     reader->expanded, LPL_EXPANDED_REFS);
+		*count = lpl_block_cursor_next(&reader->cursor, &chunk->blocks.decoder, stop,
+					       reader->expanded, LPL_EXPANDED_REFS);
 		*refs = reader->expanded;
 	}
 	reader->next_ref += *count;
@@ -388,7 +388,7 @@ enum lpl_error lpl_reader_next(struct lpl_reader *reader, const struct lpl_ref *
 	*refs = reader->held.refs;
 	*count = reader->held.count;
 	*event = reader->held.event;
-	reader->held = (struct lpl_block){ .count = 0 };
+	reader->held = (struct lpl_batch){ .count = 0 };
 	reader->folded = 0;
 	if (*count > 0 || *event)
 		return LPL_OK;

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reading into columns.  Blocks come as lpl_reader_next() delivers them; what of the last one
+ * Reading into columns.  Batches come as lpl_reader_next() delivers them; what of the last one
  * does not fit is given back to the reader, which holds it until somebody asks again.  Its memory
  * stays as it is until then, for nothing is read before it is used up.
  */
 #include "reader_parts.h"
 #include "record/columns.h"
 
-/* Copy what fits of a block, behind `*count` references; the rest of it is held. */
-static void take(struct lpl_reader *reader, struct lpl_block *block,
+/* Copy what fits of a batch, behind `*count` references; the rest of it is held. */
+static void take(struct lpl_reader *reader, struct lpl_batch *batch,
 		 const struct lpl_ref_columns *columns, size_t most, size_t *count)
 {
-	const size_t room = most - *count, taken = block->count < room ? block->count : room;
+	const size_t room = most - *count, taken = batch->count < room ? batch->count : room;
 
-	lpl_ref_columns_put(columns, *count, block->refs, taken);
+	lpl_ref_columns_put(columns, *count, batch->refs, taken);
 	*count += taken;
-	if (taken < block->count) {
-		reader->held = (struct lpl_block){ block->refs + taken, block->count - taken,
-						   block->event };
-		block->event = NULL;
+	if (taken < batch->count) {
+		reader->held = (struct lpl_batch){ batch->refs + taken, batch->count - taken,
+						   batch->event };
+		batch->event = NULL;
 	}
 }
 
@@ -26,7 +26,7 @@ enum lpl_error lpl_reader_fill(struct lpl_reader *reader, const struct lpl_ref_c
 			       size_t most, size_t *count, const struct lpl_event **event,
 			       struct lpl_report *report)
 {
-	struct lpl_block block = { .count = 0 };
+	struct lpl_batch batch = { .count = 0 };
 	enum lpl_error error;
 
 	*count = 0;
@@ -34,17 +34,17 @@ enum lpl_error lpl_reader_fill(struct lpl_reader *reader, const struct lpl_ref_c
 		*event = NULL;
 	if (most == 0)
 		return lpl_fail(report, LPL_ERR_USAGE, "columns without room for a reference");
-	while (*count < most && !(event && block.event)) {
+	while (*count < most && !(event && batch.event)) {
 		/* a failure stays, so whoever got references before it meets it in the next call */
-		error = lpl_reader_next(reader, &block.refs, &block.count, &block.event,
+		error = lpl_reader_next(reader, &batch.refs, &batch.count, &batch.event,
 					*count > 0 ? NULL : report);
 		if (error != LPL_OK)
 			return *count > 0 ? LPL_OK : error;
-		if (block.count == 0 && !block.event)
+		if (batch.count == 0 && !batch.event)
 			break;
-		take(reader, &block, columns, most, count);
+		take(reader, &batch, columns, most, count);
 	}
 	if (event)
-		*event = block.event;
+		*event = batch.event;
 	return LPL_OK;
 }

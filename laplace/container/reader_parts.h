@@ -16,7 +16,7 @@
 #include "source.h"
 
 /* As lpl_reader_next() delivers them: references, and the event behind them. */
-struct lpl_block {
+struct lpl_batch {
 	const struct lpl_ref *refs;
 	size_t count;
 	const struct lpl_event *event;	/* NULL: none */
@@ -34,8 +34,8 @@ struct lpl_reader {
 	struct lpl_loaded_chunk *slot;		/* by slot of the queue */
 	const struct lpl_loaded_chunk *now;	/* its records are being delivered; NULL: none */
 	size_t next_ref, next_event;	/* in that */
-	struct lpl_block held;		/* what lpl_reader_fill() had no room for */
-	struct lpl_run_cursor cursor;	/* likewise, where it has runs */
+	struct lpl_batch held;		/* what lpl_reader_fill() had no room for */
+	struct lpl_block_cursor cursor;	/* likewise, where it has blocks */
 	struct lpl_ref *expanded;	/* owned: references of them, or of steady ones */
 	struct lpl_ref fold[3];
 	uint64_t folded;		/* for so many they stand, in what was delivered; 0: others */

@@ -4,7 +4,7 @@
  *
  * Chunks need nothing of those before them (docs/format.md), so each that passes the checks of a
  * reader is copied as it stands.  Only what ties it to the others is new behind a gap: sequence
- * number and counts in its header, and in a chunk of runs the hash of the stream, which is that of
+ * number and counts in its header, and in a chunk of blocks the hash of the stream, which is that of
  * what is left.  The gap itself is a chunk of one event, whose clocks are those of the last record
  * that is missing: so base clocks go on as every reader wants it.
  *
@@ -53,16 +53,16 @@ static bool belongs(struct lpl_repairing *repair)
 	found = lpl_stream_hash_value(&repair->read);
 	/* behind a gap nobody can tell what it would be */
 	if (chunk->header.kind != LPL_CHUNK_RUNS || repair->unread || repair->losing ||
-	    found == chunk->runs.hash)
+	    found == chunk->blocks.hash)
 		return true;
 	repair->saved = saved;
 	repair->read = read;
 	(void)lpl_chunk_mismatch(chunk, chunk->header.sequence,
-				 "the stream's", chunk->runs.hash, found);
+				 "the stream's", chunk->blocks.hash, found);
 	return false;
 }
 
-/* The payload of a chunk of runs ends with the hash of what is before it in the new file. */
+/* The payload of a chunk of blocks ends with the hash of what is before it in the new file. */
 static enum lpl_error renew_hash(struct lpl_repairing *repair, struct lpl_report *report)
 {
 	struct lpl_loaded_chunk *chunk = &repair->chunk;
@@ -116,7 +116,7 @@ static enum lpl_error copy_chunk(struct lpl_repairing *repair, struct lpl_report
 	if (header->kind == LPL_CHUNK_STATE && (repair->source.manifest || repair->missed))
 		header->kind = LPL_CHUNK_DATA;	/* else it is the same */
 	if (header->kind == LPL_CHUNK_RUNS &&
-	    lpl_stream_hash_value(&repair->saved) != chunk->runs.hash)
+	    lpl_stream_hash_value(&repair->saved) != chunk->blocks.hash)
 		error = renew_hash(repair, report);
 	if (error == LPL_OK)
 		lpl_writer_totals(repair->writer, &repair->totals);

@@ -23,7 +23,7 @@ struct lpl_repairing {
 	uint64_t segment;		/* that is at hand */
 	struct lpl_chunk_header last;	/* of the last chunk that was saved, as it was read */
 	struct lpl_totals totals;	/* as of its end */
-	struct lpl_ref *expanded;	/* owned: references of runs */
+	struct lpl_ref *expanded;	/* owned: references of blocks */
 	struct lpl_stream_hash saved;	/* of all references that were saved */
 	struct lpl_stream_hash read;	/* of those in the file at hand ... */
 	bool unread;			/* ... but it misses some */

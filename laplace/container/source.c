@@ -103,7 +103,7 @@ static const char *header_fault(const struct lpl_source *source,
 				const struct lpl_chunk_header *header)
 {
 	bool records = header->refs > 0 || header->events > 0;
-	size_t refs_max = header->kind == LPL_CHUNK_RUNS ? LPL_RUN_CHUNK_REFS_MAX :
+	size_t refs_max = header->kind == LPL_CHUNK_RUNS ? LPL_BLOCK_CHUNK_REFS_MAX :
 							   LPL_CHUNK_REFS_MAX;
 	size_t plain_max = header->kind == LPL_CHUNK_HEADER ? LPL_PLAIN_META_MAX : LPL_PLAIN_MAX;
 

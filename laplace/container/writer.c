@@ -4,8 +4,8 @@
  *
  * Records are checked and encoded as they come.  A chunk that is complete is put into a queue
  * for several threads (base/work_queue.h); how it gets into the file from there is
- * writer_chunk.c's, what else a file has is writer_file.c's.  What is packed as runs is
- * run_writer.c's.
+ * writer_chunk.c's, what else a file has is writer_file.c's.  What is packed as blocks is
+ * block_writer.c's.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +16,8 @@
 #ifndef DEFAULT_CHUNK_REFS	/* fewer for fuzzers */
 #define DEFAULT_CHUNK_REFS	65536
 #endif
-#define DEFAULT_RUN_CHUNK_REFS	LPL_RUN_CHUNK_REFS_MAX
-#define RUN_PART		4096	/* references packed as runs between looks for room */
+#define DEFAULT_BLOCK_CHUNK_REFS	LPL_BLOCK_CHUNK_REFS_MAX
+#define BLOCK_PART		4096	/* references packed as blocks between looks for room */
 
 enum lpl_error lpl_writer_failed(const struct lpl_writer *writer, struct lpl_report *report)
 {
@@ -65,21 +65,21 @@ void lpl_writer_put_chunk(struct lpl_writer *writer)
 	struct lpl_packed_chunk *chunk = &writer->slot[lpl_work_queue_next(writer->queue)];
 	const struct lpl_data_encoder *encoder = &chunk->encoder;
 
-	if (!lpl_packed_runs_finish(writer))
+	if (!lpl_packed_blocks_finish(writer))
 		return;
 	if (encoder->refs == 0 && encoder->event_count == 0)
 		return;
 	if (lpl_writer_check_totals(writer) != LPL_OK)
 		return;
-	lpl_packed_runs_count(writer);
+	lpl_packed_blocks_count(writer);
 	writer->has_records = true;
 	chunk->totals = lpl_writer_totals_at(writer, encoder->last.ref);
-	if (writer->runs && !lpl_packed_runs_pack(writer, chunk))
+	if (writer->blocks && !lpl_packed_blocks_pack(writer, chunk))
 		return;
 	writer->refs_so_far += encoder->refs;
 	writer->events_so_far += encoder->event_count;
 	chunk->header = (struct lpl_chunk_header){
-		.kind = writer->runs ? LPL_CHUNK_RUNS : LPL_CHUNK_DATA,
+		.kind = writer->blocks ? LPL_CHUNK_RUNS : LPL_CHUNK_DATA,
 		.sequence = writer->sequence++,
 		.refs = (uint32_t)encoder->refs, .events = (uint32_t)encoder->event_count,
 		.base = encoder->base, .first = encoder->first, .last = encoder->last,
@@ -104,17 +104,17 @@ static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 		size_t room = lpl_writer_room(writer);
 		size_t part = count < room ? count : room;
 
-		/* a chunk of runs may have to end early */
-		if (writer->runs && part > RUN_PART)
-			part = RUN_PART;
+		/* a chunk of blocks may have to end early */
+		if (writer->blocks && part > BLOCK_PART)
+			part = BLOCK_PART;
 
 		cause.error = LPL_OK;
-		if ((writer->runs ? lpl_packed_runs_find(writer->runs, refs, part, &cause) :
+		if ((writer->blocks ? lpl_packed_blocks_find(writer->blocks, refs, part, &cause) :
 		     lpl_data_encode_refs(writer->encoder, refs, part, &cause)) != LPL_OK) {
 			lpl_writer_refuse(writer, &cause);
 			break;
 		}
-		if (part == room || (writer->runs && writer->runs->packer.encoder.full))
+		if (part == room || (writer->blocks && writer->blocks->packer.encoder.full))
 			lpl_writer_put_chunk(writer);
 		refs += part;
 		count -= part;
@@ -128,11 +128,11 @@ static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 	struct lpl_writer *writer = (struct lpl_writer *)sink;
 	struct lpl_report cause;
 
-	if (writer->failure.error == LPL_OK && lpl_packed_runs_finish(writer)) {
+	if (writer->failure.error == LPL_OK && lpl_packed_blocks_finish(writer)) {
 		cause.error = LPL_OK;
 		if (lpl_data_encode_event(writer->encoder, event, &cause) != LPL_OK ||
-		    (writer->runs && lpl_run_packer_event(&writer->runs->packer, event,
-							  &cause) != LPL_OK))
+		    (writer->blocks && lpl_block_packer_event(&writer->blocks->packer, event,
+							      &cause) != LPL_OK))
 			lpl_writer_refuse(writer, &cause);
 		else if (writer->keeper && writer->keeper->take(writer->keeper, event,
 								&writer->failure) != LPL_OK)
@@ -151,12 +151,12 @@ static int take_finish(struct lpl_sink *sink, struct lpl_report *report)
 static enum lpl_error check_options(const struct lpl_writer_options *options, int *level,
 				    size_t *chunk_refs, struct lpl_report *report)
 {
-	bool runs = options && options->runs;
-	size_t most = runs ? LPL_RUN_CHUNK_REFS_MAX : LPL_CHUNK_REFS_MAX;
+	bool blocks = options && options->runs;
+	size_t most = blocks ? LPL_BLOCK_CHUNK_REFS_MAX : LPL_CHUNK_REFS_MAX;
 
 	*level = options && options->level ? options->level : DEFAULT_LEVEL;
 	*chunk_refs = options && options->chunk_refs ? options->chunk_refs :
-		      runs ? DEFAULT_RUN_CHUNK_REFS : DEFAULT_CHUNK_REFS;
+		      blocks ? DEFAULT_BLOCK_CHUNK_REFS : DEFAULT_CHUNK_REFS;
 	if (*level < ZSTD_minCLevel() || *level > ZSTD_maxCLevel())
 		return lpl_fail(report, LPL_ERR_USAGE,
 				"compression level %d: must be from %d to %d", *level,
@@ -180,7 +180,7 @@ static void destroy(struct lpl_writer *writer)
 		free(chunk->stored);
 	}
 	free(writer->slot);
-	lpl_packed_runs_free(writer->runs);
+	lpl_packed_blocks_free(writer->blocks);
 	lpl_output_discard(&writer->output);
 	lpl_index_free(&writer->index);
 	free(writer);
@@ -190,7 +190,7 @@ static bool make_packed_chunk(struct lpl_writer *writer, struct lpl_packed_chunk
 {
 	size_t bound;
 
-	if (!lpl_data_encoder_init(&chunk->encoder, writer->runs ? 1 : writer->chunk_refs,
+	if (!lpl_data_encoder_init(&chunk->encoder, writer->blocks ? 1 : writer->chunk_refs,
 				   LPL_CHUNK_EVENTS_WRITTEN))
 		return false;
 	bound = lpl_data_bound(&chunk->encoder);
@@ -202,7 +202,7 @@ static bool make_packed_chunk(struct lpl_writer *writer, struct lpl_packed_chunk
 }
 
 /* Everything that needs memory, before there is a file to leave behind. */
-static struct lpl_writer *create(int level, size_t chunk_refs, bool runs, unsigned int jobs)
+static struct lpl_writer *create(int level, size_t chunk_refs, bool blocks, unsigned int jobs)
 {
 	struct lpl_writer *writer = calloc(1, sizeof(*writer));
 	bool whole;
@@ -214,7 +214,7 @@ static struct lpl_writer *create(int level, size_t chunk_refs, bool runs, unsign
 	writer->sink.finish = take_finish;
 	writer->output.fd = -1;
 	writer->chunk_refs = chunk_refs;
-	whole = !runs || lpl_packed_runs_new(writer);
+	whole = !blocks || lpl_packed_blocks_new(writer);
 	writer->jobs = lpl_work_queue_jobs(jobs);
 	writer->queue = lpl_work_queue_new(writer->jobs, lpl_writer_pack, writer);
 	writer->slot = calloc(lpl_work_queue_slots(writer->jobs), sizeof(*writer->slot));
@@ -286,8 +286,8 @@ void lpl_writer_where(const struct lpl_writer *writer, struct lpl_writer_place *
 		.refs_so_far = writer->refs_so_far, .events_so_far = writer->events_so_far,
 		.bytes = writer->bytes_before, .totals = writer->totals,
 	};
-	if (writer->runs)
-		lpl_packed_runs_where(writer->runs, place);
+	if (writer->blocks)
+		lpl_packed_blocks_where(writer->blocks, place);
 }
 
 enum lpl_error lpl_writer_open_at(struct lpl_writer **result, const char *path,
@@ -311,8 +311,8 @@ enum lpl_error lpl_writer_open_at(struct lpl_writer **result, const char *path,
 	writer->bytes_before = place->bytes;
 	writer->totals = place->totals;
 	writer->keeper = keeper;
-	if (writer->runs)
-		lpl_packed_runs_go_to(writer->runs, place);
+	if (writer->blocks)
+		lpl_packed_blocks_go_to(writer->blocks, place);
 	error = lpl_writer_next_file(writer, path, meta, overwrite, report);
 	if (error != LPL_OK) {
 		destroy(writer);
@@ -332,7 +332,7 @@ void lpl_writer_totals(struct lpl_writer *writer, const struct lpl_totals *told)
 {
 	struct lpl_totals totals = *told;
 
-	if (writer->runs && writer->runs->told) {	/* see run_writer.h */
+	if (writer->blocks && writer->blocks->told) {	/* see block_writer.h */
 		memcpy(totals.refs, writer->totals.refs, sizeof(totals.refs));
 		totals.user_refs = writer->totals.user_refs;
 		totals.total = writer->totals.total;
@@ -348,7 +348,7 @@ void lpl_writer_totals(struct lpl_writer *writer, const struct lpl_totals *told)
 
 size_t lpl_writer_room(const struct lpl_writer *writer)
 {
-	return writer->chunk_refs - (writer->runs ? writer->runs->found_in :
+	return writer->chunk_refs - (writer->blocks ? writer->blocks->found_in :
 						     writer->encoder->refs);
 }
 
@@ -369,11 +369,11 @@ enum lpl_error lpl_writer_sync(struct lpl_writer *writer, struct lpl_report *rep
 
 bool lpl_writer_has_records(const struct lpl_writer *writer)
 {
-	const struct lpl_packed_runs *runs = writer->runs;
+	const struct lpl_packed_blocks *blocks = writer->blocks;
 
 	return writer->has_records || writer->encoder->refs > 0 ||
 	       writer->encoder->event_count > 0 ||
-	       (runs && (runs->found_in > 0 || runs->packer.refs > 0));
+	       (blocks && (blocks->found_in > 0 || blocks->packer.refs > 0));
 }
 
 enum lpl_error lpl_writer_close(struct lpl_writer *writer, struct lpl_report *report)

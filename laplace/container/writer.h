@@ -2,8 +2,8 @@
 /*
  * What a writer of traces consists of: for writer.c, which makes chunks of what comes,
  * writer_chunk.c, which gets them into the file, writer_file.c, which begins and ends files,
- * writer_full.c, which ends one whose disk is full, and run_writer.c, which has what is packed as
- * runs.  And for who has such a writer do more than <laplace/trace.h> tells of: segments.c gives
+ * writer_full.c, which ends one whose disk is full, and block_writer.c, which has what is packed as
+ * blocks.  And for who has such a writer do more than <laplace/trace.h> tells of: segments.c gives
  * it one file after the other, state_chunk.c and repair.c give it chunks.
  */
 #ifndef LAPLACE_CONTAINER_WRITER_H
@@ -17,7 +17,7 @@
 #include "base/output.h"
 #include "base/work_queue.h"
 #include "chunk.h"
-#include "codec/run_finder.h"
+#include "codec/block_finder.h"
 #include "data.h"
 #include "index.h"
 #include "manifest_line.h"
@@ -33,16 +33,16 @@ struct lpl_packed_chunk {
 	ZSTD_CCtx *zstd;
 	uint8_t *plain, *stored;	/* the payload; header and frame */
 	size_t plain_room, stored_room;
-	size_t size;			/* of the payload, where it is packed runs */
+	size_t size;			/* of the payload, where it is packed blocks */
 	struct lpl_report failure;
 };
 
-/* What a writer of runs has besides. */
-struct lpl_packed_runs {
-	struct lpl_run_sink sink;
+/* What a writer of blocks has besides. */
+struct lpl_packed_blocks {
+	struct lpl_block_sink sink;
 	struct lpl_writer *writer;
-	struct lpl_run_packer packer;
-	struct lpl_run_finder finder;	/* for references that do not come as runs */
+	struct lpl_block_packer packer;
+	struct lpl_block_finder finder;	/* for references that do not come as blocks */
 	size_t found_in;		/* so many of those since the chunk began */
 	bool told;			/* they do */
 };
@@ -54,7 +54,7 @@ struct lpl_writer {
 	struct lpl_work_queue *queue;
 	struct lpl_packed_chunk *slot;	/* by slot of the queue */
 	struct lpl_data_encoder *encoder;	/* of the next one */
-	struct lpl_packed_runs *runs;	/* owned; NULL: chunks are of columns */
+	struct lpl_packed_blocks *blocks;	/* owned; NULL: chunks are of columns */
 	struct lpl_index index;
 	struct lpl_totals totals;
 	size_t chunk_refs;
@@ -152,9 +152,9 @@ struct lpl_writer_place {
 	uint64_t space;			/* of the last reference */
 	uint64_t refs_so_far, events_so_far, bytes;
 	struct lpl_totals totals;
-	/* of packed runs */
-	struct lpl_run_position packed;
-	struct lpl_run_state state;
+	/* of packed blocks */
+	struct lpl_block_position packed;
+	struct lpl_block_state state;
 	uint64_t next_instr, of_type[LPL_TYPES], users;
 };
 
@@ -168,23 +168,23 @@ enum lpl_error lpl_writer_open_at(struct lpl_writer **writer, const char *path,
 				  struct lpl_state_keeper *keeper, bool overwrite,
 				  struct lpl_report *report);
 
-/* ---- packed runs (run_writer.c) ---- */
+/* ---- packed blocks (block_writer.c) ---- */
 
-void lpl_packed_runs_where(const struct lpl_packed_runs *runs, struct lpl_writer_place *place);
-void lpl_packed_runs_go_to(struct lpl_packed_runs *runs, const struct lpl_writer_place *place);
-/* writer->runs, ready.  false: no memory. */
-bool lpl_packed_runs_new(struct lpl_writer *writer);
-void lpl_packed_runs_free(struct lpl_packed_runs *runs);
+void lpl_packed_blocks_where(const struct lpl_packed_blocks *blocks, struct lpl_writer_place *place);
+void lpl_packed_blocks_go_to(struct lpl_packed_blocks *blocks, const struct lpl_writer_place *place);
+/* writer->blocks, ready.  false: no memory. */
+bool lpl_packed_blocks_new(struct lpl_writer *writer);
+void lpl_packed_blocks_free(struct lpl_packed_blocks *blocks);
 /* A file begins, and its hash. */
-void lpl_packed_runs_next_file(struct lpl_packed_runs *runs);
-/* References that shall be packed as runs, though they do not come so. */
-enum lpl_error lpl_packed_runs_find(struct lpl_packed_runs *runs, const struct lpl_ref *refs,
-				    size_t count, struct lpl_report *cause);
-/* All runs that came are in the chunk: the encoder of events knows.  false: it failed. */
-bool lpl_packed_runs_finish(struct lpl_writer *writer);
-/* What came as runs is counted in writer->totals. */
-void lpl_packed_runs_count(struct lpl_writer *writer);
+void lpl_packed_blocks_next_file(struct lpl_packed_blocks *blocks);
+/* References that shall be packed as blocks, though they do not come so. */
+enum lpl_error lpl_packed_blocks_find(struct lpl_packed_blocks *blocks, const struct lpl_ref *refs,
+				      size_t count, struct lpl_report *cause);
+/* All blocks that came are in the chunk: the encoder of events knows.  false: it failed. */
+bool lpl_packed_blocks_finish(struct lpl_writer *writer);
+/* What came as blocks is counted in writer->totals. */
+void lpl_packed_blocks_count(struct lpl_writer *writer);
 /* The chunk's payload; the next one begins.  false: it failed. */
-bool lpl_packed_runs_pack(struct lpl_writer *writer, struct lpl_packed_chunk *chunk);
+bool lpl_packed_blocks_pack(struct lpl_writer *writer, struct lpl_packed_chunk *chunk);
 
 #endif

@@ -12,7 +12,7 @@
 
 #include "collect/log_stream.h"
 #include "collect/ring_stream.h"
-#include "collect/run_refs.h"
+#include "collect/block_refs.h"
 
 #include "fuzz.h"
 
@@ -163,7 +163,7 @@ static size_t put_words(struct input *input, uint64_t *word, uint64_t count)
 static void send_log(struct input *input)
 {
 	static struct lpl_log_block block;
-	static struct lpl_run_refs refs;
+	static struct lpl_block_refs refs;
 	struct checker checker = { .sink = { check_refs, check_event, finish },
 				   .in_order = true };
 	struct lpl_report report = { .error = LPL_OK };
@@ -173,7 +173,7 @@ static void send_log(struct input *input)
 	memset(&refs, 0, sizeof(refs));
 	refs.out = &checker.sink;
 	refs.tracer_refs = &stream.tracer_refs;
-	lpl_run_refs_init(&refs);
+	lpl_block_refs_init(&refs);
 	stream.out = &refs.sink;
 	block.words = 0;
 	while (input->size > 0 && block.words < LPL_LOG_BLOCK) {
@@ -182,9 +182,9 @@ static void send_log(struct input *input)
 	}
 	if (!lpl_log_stream_take(&stream, &block, &report) &&
 	    !lpl_log_stream_end(&stream, &report))
-		(void)lpl_run_refs_deliver(&refs, &report);
+		(void)lpl_block_refs_deliver(&refs, &report);
 	lpl_log_stream_free(&stream);
-	lpl_run_refs_free(&refs);
+	lpl_block_refs_free(&refs);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

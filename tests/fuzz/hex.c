@@ -4,7 +4,7 @@
  *
  *	hex pack FILE...	print files in hex, the smallest first; each but once
  *	hex unpack DIRECTORY	from standard input: the files that were printed, by number
- *	hex chunks TRACE DIRECTORY	inputs of fuzz_reader, fuzz_data and fuzz_runs, made of a
+ *	hex chunks TRACE DIRECTORY	inputs of fuzz_reader, fuzz_data and fuzz_blocks, made of a
  *				trace: its plain form (fuzz_reader.c), and each chunk's payload
  *
  * In the text a file is some lines, an empty line ends it, and # begins a line of comment.
@@ -134,20 +134,20 @@ static int unpack(const char *directory)
 
 /* ---- chunks ---- */
 
-/* What fuzz_data and fuzz_runs read: header and payload, for runs behind the payload's length. */
+/* What fuzz_data and fuzz_blocks read: header and payload, for blocks behind the payload's length. */
 static bool write_payload(const char *directory, unsigned int number, const uint8_t *head,
 			  const uint8_t *plain, const struct lpl_chunk_header *header)
 {
 	static uint8_t out[3 + LPL_CHUNK_HEADER_BYTES + LARGEST];
-	bool is_runs = header->kind == LPL_CHUNK_RUNS;
+	bool has_blocks = header->kind == LPL_CHUNK_RUNS;
 	uint8_t *at = out;
 
-	for (int shift = 0; is_runs && shift < 24; shift += 8)
+	for (int shift = 0; has_blocks && shift < 24; shift += 8)
 		*at++ = (uint8_t)(header->plain >> shift);
 	memcpy(at, head, LPL_CHUNK_HEADER_BYTES);
 	memcpy(at + LPL_CHUNK_HEADER_BYTES, plain, header->plain);
 	at += LPL_CHUNK_HEADER_BYTES + header->plain;
-	return write_whole(directory, is_runs ? "runs" : "data", number, out, (size_t)(at - out));
+	return write_whole(directory, has_blocks ? "blocks" : "data", number, out, (size_t)(at - out));
 }
 
 static int chunks(const char *path, const char *directory)

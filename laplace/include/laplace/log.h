@@ -17,7 +17,7 @@
  * which go through a ring of blocks (ring.h); none is ever lost.
  *
  *	word		top byte	byte 6		below
- *	data		01......	count		address: a word as in codec/run.h; a long
+ *	data		01......	count		address: a word as in codec/block.h; a long
  *							one is followed by its length
  *	trace		10000000	count		its id, in 32 bits
  *	record		00 and a kind	count		depends; see enum lpl_log_kind
@@ -58,7 +58,7 @@ struct lpl_log_block {
 	uint64_t word[LPL_LOG_BLOCK + LPL_LOG_MARGIN];
 };
 
-/* A data word's top byte: its length class (codec/run.h) and what else holds. */
+/* A data word's top byte: its length class (codec/block.h) and what else holds. */
 enum {
 	LPL_LOG_DATA = 0x40,
 	LPL_LOG_WRITE = 0x01,

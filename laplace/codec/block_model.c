@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the packing of runs expects, and how it learns (run_model.h). */
+/* What the packing of blocks expects, and how it learns (block_model.h). */
 #include <stdlib.h>
 #include <string.h>
 
-#include "run_model.h"
+#include "block_model.h"
 
 #define CONTEXTS ((size_t)1 << LPL_CONTEXT_BITS)
 
-bool lpl_run_model_init(struct lpl_run_model *model)
+bool lpl_block_model_init(struct lpl_block_model *model)
 {
 	memset(model, 0, sizeof(*model));
 	model->after = calloc(CONTEXTS, sizeof(*model->after));
 	if (model->after && lpl_reserve(model->site, model->site_room, 0))
 		return true;
-	lpl_run_model_free(model);
+	lpl_block_model_free(model);
 	return false;
 }
 
-void lpl_run_model_free(struct lpl_run_model *model)
+void lpl_block_model_free(struct lpl_block_model *model)
 {
 	free(model->after);
 	free(model->trace);
@@ -26,25 +26,25 @@ void lpl_run_model_free(struct lpl_run_model *model)
 	memset(model, 0, sizeof(*model));
 }
 
-bool lpl_run_model_begin(struct lpl_run_model *model)
+bool lpl_block_model_begin(struct lpl_block_model *model)
 {
 	memset(model->after, 0, CONTEXTS * sizeof(*model->after));
 	model->context = 0;
-	model->before = LPL_TOKEN_NONE;
+	model->previous = LPL_TOKEN_NONE;
 	model->near = model->far = 0;
 	model->traces = model->tokens = model->sites = 0;
-	/* number 0 is no code, and the first tokens are no runs of traces */
-	if (!lpl_run_model_trace(model, 0))
+	/* number 0 is no code, and the first tokens are no blocks of traces */
+	if (!lpl_block_model_trace(model, 0))
 		return false;
 	model->trace[0].count = 1;
-	while (model->tokens < LPL_TOKEN_RUNS) {
-		if (!lpl_run_model_token(model, 0, 0, 0))
+	while (model->tokens < LPL_TOKEN_BLOCKS) {
+		if (!lpl_block_model_token(model, 0, 0, 0))
 			return false;
 	}
 	return true;
 }
 
-bool lpl_run_model_trace(struct lpl_run_model *model, uint64_t address)
+bool lpl_block_model_trace(struct lpl_block_model *model, uint64_t address)
 {
 	if (!lpl_reserve(model->trace, model->trace_room, model->traces))
 		return false;
@@ -52,8 +52,8 @@ bool lpl_run_model_trace(struct lpl_run_model *model, uint64_t address)
 	return true;
 }
 
-bool lpl_run_model_token(struct lpl_run_model *model, uint32_t trace, unsigned int first,
-			 unsigned int fetched)
+bool lpl_block_model_token(struct lpl_block_model *model, uint32_t trace, unsigned int first,
+			   unsigned int fetched)
 {
 	if (model->tokens >= LPL_TOKENS_MAX ||
 	    !lpl_reserve(model->token, model->token_room, model->tokens))
@@ -64,7 +64,7 @@ bool lpl_run_model_token(struct lpl_run_model *model, uint32_t trace, unsigned i
 	return true;
 }
 
-bool lpl_run_model_sites(struct lpl_run_model *model, struct lpl_token *token, size_t refs)
+bool lpl_block_model_sites(struct lpl_block_model *model, struct lpl_token *token, size_t refs)
 {
 	size_t room = token->site_room > 0 ? token->site_room : 1;
 
@@ -88,21 +88,21 @@ bool lpl_run_model_sites(struct lpl_run_model *model, struct lpl_token *token, s
 	return true;
 }
 
-void lpl_token_learn(struct lpl_run_model *model, uint32_t token)
+void lpl_block_model_update(struct lpl_block_model *model, uint32_t token)
 {
 	struct lpl_successor *successor = &model->after[model->context];
-	uint32_t best = successor->best & ~LPL_DOUBT;
+	uint32_t best = successor->best & ~LPL_HYSTERESIS;
 
 	if (best == token) {
 		successor->best = best;
 		return;
 	}
-	if (successor->best & LPL_DOUBT || best == LPL_TOKEN_NONE) {
-		successor->other = best;
+	if (successor->best & LPL_HYSTERESIS || best == LPL_TOKEN_NONE) {
+		successor->second = best;
 		successor->best = token;
 	} else {
-		successor->other = token;
-		successor->best |= LPL_DOUBT;
+		successor->second = token;
+		successor->best |= LPL_HYSTERESIS;
 	}
-	model->token[model->before].follower = token;
+	model->token[model->previous].follower = token;
 }

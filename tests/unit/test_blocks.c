@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Packed runs (docs/format.md, sections 9 and 10): a guest's runs and any other stream come back
+ * Packed blocks (docs/format.md, sections 9 and 10): a guest's blocks and any other stream come back
  * as the references they stand for, to the library's reader and to one written from the
  * document; the hash is the document's; and no bytes, however made, do harm.
  */
@@ -9,9 +9,9 @@
 #include <zstd.h>
 
 #include "container/chunk.h"
-#include "container/run_writer.h"
-#include "run_guest.h"
-#include "runs_by_the_book.h"
+#include "container/block_writer.h"
+#include "block_guest.h"
+#include "blocks_by_the_book.h"
 
 static struct lpl_writer *start_runs(const char *name, size_t chunk_refs)
 {
@@ -155,10 +155,10 @@ static void guests_round_trip(void **unused)
 		struct lpl_writer *writer = start_runs("guest.lpl", chunk_refs);
 		struct lpl_report report = { .error = LPL_OK };
 		struct lpl_ref *refs;
-		struct run_guest guest;
+		struct block_guest guest;
 		uint64_t hash;
 
-		guest_play(&guest, lpl_writer_runs(writer), steps, seed);
+		guest_play(&guest, lpl_writer_blocks(writer), steps, seed);
 		if (chunk_refs == 0)
 			assert_in_range(guest.fast, guest.slow / 8, SIZE_MAX);
 		hash = lpl_writer_hash(writer);
@@ -167,7 +167,7 @@ static void guests_round_trip(void **unused)
 		if (chunk_refs != 1)	/* of which each takes as long as any */
 			assert_by_the_book("guest.lpl", &guest.stream, seed);
 
-		/* the same as references, in which runs have to be found: other bytes, one hash */
+		/* the same as references, in which blocks have to be found: other bytes, one hash */
 		refs = refs_of(&guest.stream, &count);
 		assert_true(count > steps);
 		assert_int_equal(hash, book_hash(refs, count));
@@ -183,7 +183,7 @@ static void guests_round_trip(void **unused)
 	}
 }
 
-/* Whatever is allowed in a trace may be packed as runs. */
+/* Whatever is allowed in a trace may be packed as blocks. */
 static void any_stream_round_trips(void **unused)
 {
 	(void)unused;
@@ -214,7 +214,7 @@ static void any_stream_round_trips(void **unused)
 	}
 }
 
-/* A run of 30 instructions at `instr`, as words with what comes behind: the 21st refers to data. */
+/* A block of 30 instructions at `instr`, as words with what comes behind: the 21st refers to data. */
 static void put_thirty(uint64_t word[3], uint64_t instr, bool write)
 {
 	word[0] = UINT64_C(0x80) << 56 | (instr & 255) << 48 | 1;
@@ -230,7 +230,7 @@ static void put_thirty(uint64_t word[3], uint64_t instr, bool write)
 static void carry_is_no_write(void **unused)
 {
 	struct lpl_writer *writer = start_runs("carry.lpl", 0);
-	struct lpl_run_sink *out = lpl_writer_runs(writer);
+	struct lpl_block_sink *out = lpl_writer_blocks(writer);
 	struct lpl_instruction_trace trace = { .address = 0x1000, .count = 30 };
 	struct lpl_report report = { .error = LPL_OK };
 	uint64_t word[3], instructions, refs;
@@ -243,13 +243,13 @@ static void carry_is_no_write(void **unused)
 	assert_int_equal(out->define(out, 0, &trace, &report), LPL_OK);
 	for (uint64_t instr = 0; instr < 3000; instr += 30) {
 		const bool carry = (instr & 255) + 20 > 255;
-		const struct lpl_run run = { .fetched = 30, .words = 1, .word = word + 1 };
+		const struct lpl_block block = { .fetched = 30, .words = 1, .word = word + 1 };
 
 		put_thirty(word, instr, carry);
 		if (out->words(out, word, word + 3, &instructions, &refs) > 0)
 			fast++;
 		else
-			assert_int_equal(out->run(out, &run, &report), LPL_OK);
+			assert_int_equal(out->block(out, &block, &report), LPL_OK);
 	}
 	finish(writer);
 	assert_in_range(fast, 50, 99);
@@ -273,7 +273,7 @@ static void carry_is_no_write(void **unused)
 static void no_words_are_made_up(void **unused)
 {
 	struct lpl_writer *writer = start_runs("words.lpl", 0);
-	struct lpl_run_sink *out = lpl_writer_runs(writer);
+	struct lpl_block_sink *out = lpl_writer_blocks(writer);
 	struct lpl_instruction_trace trace = { .address = 0x1000, .count = 30 };
 	struct lpl_report report = { .error = LPL_OK };
 	uint64_t word[3], instructions, refs;
@@ -282,10 +282,10 @@ static void no_words_are_made_up(void **unused)
 	memset(trace.length, 4, trace.count);
 	assert_int_equal(out->define(out, 0, &trace, &report), LPL_OK);
 	for (uint64_t instr = 0; instr < 270; instr += 30) {
-		const struct lpl_run run = { .fetched = 30, .words = 1, .word = word + 1 };
+		const struct lpl_block block = { .fetched = 30, .words = 1, .word = word + 1 };
 
 		put_thirty(word, instr, false);
-		assert_int_equal(out->run(out, &run, &report), LPL_OK);
+		assert_int_equal(out->block(out, &block, &report), LPL_OK);
 	}
 	put_thirty(word, 270, false);
 	for (unsigned int i = 0; i < 3; i++) {
@@ -298,9 +298,9 @@ static void no_words_are_made_up(void **unused)
 
 	/* the rest of the trace alone has no fast way, whatever the number */
 	for (uint64_t instr = 300; instr < 532; instr += 29) {
-		const struct lpl_run run = { .first = 1, .fetched = 29 };
+		const struct lpl_block block = { .first = 1, .fetched = 29 };
 
-		assert_int_equal(out->run(out, &run, &report), LPL_OK);
+		assert_int_equal(out->block(out, &block, &report), LPL_OK);
 	}
 	word[0] = UINT64_C(0x80) << 56 | UINT64_C(20) << 48;	/* of 532 */
 	word[1] = UINT64_C(0x80) << 56 | UINT64_C(49) << 48;
@@ -311,9 +311,9 @@ static void no_words_are_made_up(void **unused)
 /* More distinct code than a chunk may have: there are more chunks. */
 static void much_code(void **unused)
 {
-	const struct lpl_run run = { .fetched = 1 };
+	const struct lpl_block block = { .fetched = 1 };
 	struct lpl_writer *writer = start_runs("code.lpl", 0);
-	struct lpl_run_sink *out = lpl_writer_runs(writer);
+	struct lpl_block_sink *out = lpl_writer_blocks(writer);
 	struct lpl_instruction_trace trace = { .count = 1, .length = { 4 } };
 	struct lpl_report report = { .error = LPL_OK };
 	const size_t count = 600000;
@@ -324,7 +324,7 @@ static void much_code(void **unused)
 	for (size_t i = 0; i < count; i++) {
 		trace.address = 0x100000 + 64 * i;
 		if (out->define(out, 0, &trace, &report) != LPL_OK ||
-		    out->run(out, &run, &report) != LPL_OK)
+		    out->block(out, &block, &report) != LPL_OK)
 			fail_msg("%s", report.text);
 	}
 	finish(writer);
@@ -355,7 +355,7 @@ static void refused(void **unused)
 		{ fine | UINT64_C(1) << 61, fine },	/* as supervisor in supervisor mode */
 		{ UINT64_C(1) << 63, fine },
 	};
-	const struct lpl_run runs[] = {
+	const struct lpl_block blocks[] = {
 		{ .trace = 1, .fetched = 1 }, { .first = 2, .fetched = 1 },
 		{ .first = 1, .fetched = 2 }, { .fetched = 0 },
 		{ .fetched = 2, .words = 2, .word = words[0] },
@@ -367,20 +367,20 @@ static void refused(void **unused)
 	};
 
 	(void)unused;
-	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
+	for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
 		struct lpl_writer *writer = start_runs("refused.lpl", 0);
-		struct lpl_run_sink *out = lpl_writer_runs(writer);
+		struct lpl_block_sink *out = lpl_writer_blocks(writer);
 		struct lpl_report report = { .error = LPL_OK };
 
 		assert_int_equal(out->define(out, 0, &two, &report), LPL_OK);
-		assert_int_equal(out->run(out, &runs[i], &report), LPL_ERR_USAGE);
-		assert_int_equal(out->run(out, &(struct lpl_run){ .fetched = 1 }, &report),
+		assert_int_equal(out->block(out, &blocks[i], &report), LPL_ERR_USAGE);
+		assert_int_equal(out->block(out, &(struct lpl_block){ .fetched = 1 }, &report),
 				 LPL_ERR_USAGE);
 		lpl_writer_abandon(writer);
 	}
 	for (int i = 0; i < 3; i++) {
 		struct lpl_writer *writer = start_runs("refused.lpl", 0);
-		struct lpl_run_sink *out = lpl_writer_runs(writer);
+		struct lpl_block_sink *out = lpl_writer_blocks(writer);
 		struct lpl_report report = { .error = LPL_OK };
 
 		assert_int_equal(out->define(out, 0, &two, &report), LPL_OK);
@@ -390,10 +390,10 @@ static void refused(void **unused)
 			assert_int_equal(out->define(out, 2, &two, &report), LPL_ERR_USAGE);
 		if (i == 2) {
 			assert_int_equal(out->at(out, 10, &report), LPL_OK);
-			assert_int_equal(out->run(out, &(struct lpl_run){ .fetched = 2 }, &report),
+			assert_int_equal(out->block(out, &(struct lpl_block){ .fetched = 2 }, &report),
 					 LPL_OK);
 			assert_int_equal(out->at(out, 10, &report), LPL_OK);
-			assert_int_equal(out->run(out, &(struct lpl_run){ .fetched = 2 }, &report),
+			assert_int_equal(out->block(out, &(struct lpl_block){ .fetched = 2 }, &report),
 					 LPL_ERR_ORDER);
 		}
 		lpl_writer_abandon(writer);
@@ -450,13 +450,13 @@ static void hostile_payloads(void **unused)
 	(void)unused;
 	for (uint64_t seed = 1; seed <= 6; seed++) {
 		struct lpl_writer *writer = start_runs("hostile.lpl", 0);
-		struct run_guest guest;
+		struct block_guest guest;
 		struct layout layout;
 		struct bytes file;
 		uint8_t *plain;
 		size_t size;
 
-		guest_play(&guest, lpl_writer_runs(writer), 150, seed);
+		guest_play(&guest, lpl_writer_blocks(writer), 150, seed);
 		stream_free(&guest.stream);
 		finish(writer);
 		file = load("hostile.lpl");
@@ -503,14 +503,14 @@ static void hostile_payloads(void **unused)
 static void damaged_files(void **unused)
 {
 	struct lpl_writer *writer = start_runs("damaged.lpl", 100);
-	struct run_guest guest;
+	struct block_guest guest;
 	struct layout layout;
 	struct result result;
 	struct bytes file;
 	size_t chunk = 0;
 
 	(void)unused;
-	guest_play(&guest, lpl_writer_runs(writer), 60, 5);
+	guest_play(&guest, lpl_writer_blocks(writer), 60, 5);
 	finish(writer);
 	file = load("damaged.lpl");
 	lay_out(&layout, &file);
@@ -540,7 +540,7 @@ static void other_references(void **unused)
 {
 	struct lpl_writer *writer = start_runs("other.lpl", 0);
 	struct lpl_report report = { .error = LPL_OK };
-	struct run_guest guest;
+	struct block_guest guest;
 	struct lpl_reader *reader;
 	struct layout layout;
 	struct stream found;
@@ -550,7 +550,7 @@ static void other_references(void **unused)
 	int fd = memfd_create("trace", MFD_CLOEXEC);
 
 	(void)unused;
-	guest_play(&guest, lpl_writer_runs(writer), 100, 9);
+	guest_play(&guest, lpl_writer_blocks(writer), 100, 9);
 	finish(writer);
 	file = load("other.lpl");
 	lay_out(&layout, &file);
@@ -587,11 +587,11 @@ static bool is_taken(const struct bytes *file, const struct stream *stream)
 	return taken;
 }
 
-/* By the book (section 5) the table has all chunks; one that has none of runs was written before. */
+/* By the book (section 5) the table has all chunks; one that has no RUNS chunks was written before. */
 static void the_index_has_them(void **unused)
 {
 	struct lpl_writer *writer = start_runs("index.lpl", 100);
-	struct run_guest guest;
+	struct block_guest guest;
 	struct layout layout;
 	struct bytes file, other;
 	uint64_t entry[6] = { 0 };
@@ -600,7 +600,7 @@ static void the_index_has_them(void **unused)
 	size_t size, last;
 
 	(void)unused;
-	guest_play(&guest, lpl_writer_runs(writer), 100, 9);
+	guest_play(&guest, lpl_writer_blocks(writer), 100, 9);
 	finish(writer);
 	file = load("index.lpl");
 	lay_out(&layout, &file);
@@ -657,5 +657,5 @@ int main(void)
 		cmocka_unit_test(the_index_has_them),
 	};
 
-	return cmocka_run_group_tests_name("runs", tests, make_directory, remove_directory);
+	return cmocka_run_group_tests_name("blocks", tests, make_directory, remove_directory);
 }

@@ -3,8 +3,8 @@
  * RUNS chunks and the hash of a stream, read as docs/format.md says in sections 9 and 10, and as
  * plainly as that: an oracle that shares nothing with the library.  Names are the document's.
  */
-#ifndef LAPLACE_TESTS_RUNS_BY_THE_BOOK_H
-#define LAPLACE_TESTS_RUNS_BY_THE_BOOK_H
+#ifndef LAPLACE_TESTS_BLOCKS_BY_THE_BOOK_H
+#define LAPLACE_TESTS_BLOCKS_BY_THE_BOOK_H
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* From a run to the references that it stands for, and back (run.h). */
-#ifndef LAPLACE_CODEC_RUN_EXPAND_H
-#define LAPLACE_CODEC_RUN_EXPAND_H
+/* From a block to the references that it stands for, and back (block.h). */
+#ifndef LAPLACE_CODEC_BLOCK_EXPAND_H
+#define LAPLACE_CODEC_BLOCK_EXPAND_H
 
-#include "run.h"
+#include "block.h"
 
-/* The most references that a run makes: an instruction that crosses a page makes two. */
-#define LPL_RUN_REFS_MAX (LPL_TRACE_MAX + 1 + LPL_RUN_WORDS_MAX)
+/* The most references that a block makes: an instruction that crosses a page makes two. */
+#define LPL_BLOCK_REFS_MAX (LPL_TRACE_MAX + 1 + LPL_BLOCK_WORDS_MAX)
 
 /* Does it cross a page?  Then it is alone in its trace, and its fetch is two. */
 static inline bool lpl_trace_crosses(const struct lpl_instruction_trace *trace)
@@ -14,7 +14,7 @@ static inline bool lpl_trace_crosses(const struct lpl_instruction_trace *trace)
 	return (trace->address & 0xfff) + trace->length[0] > 0x1000;
 }
 
-/* Can it be told in 48 bits, of which the highest extends to all above? */
+/* Do 48 bits give it, of which the highest extends to all above? */
 static inline bool lpl_is_canonical(uint64_t address)
 {
 	return (uint64_t)((int64_t)(address << (64 - LPL_WORD_ADDRESS_BITS)) >>
@@ -40,29 +40,30 @@ static inline bool lpl_trace_is_valid(const struct lpl_instruction_trace *trace)
 }
 
 /*
- * The references of a run, which is valid and begins at the instruction count `instr`, behind the
- * reference numbered `ref`.  Returns how many, at most LPL_RUN_REFS_MAX.
+ * The references of a block, which is valid and begins at the instruction count `instr`, after the
+ * reference numbered `ref`.  Returns how many, at most LPL_BLOCK_REFS_MAX.
  */
-size_t lpl_run_expand(const struct lpl_instruction_trace *trace, const struct lpl_run *run,
-		      const struct lpl_run_state *state, uint64_t instr, uint64_t ref,
-		      struct lpl_ref *out);
+size_t lpl_block_expand(const struct lpl_instruction_trace *trace, const struct lpl_block *block,
+			const struct lpl_block_state *state, uint64_t instr, uint64_t ref,
+			struct lpl_ref *out);
 
 /*
- * A data reference as a word, and its length where that is told apart (else word[1] is 0), in
- * the mode given.  Its instruction count's low byte is in it, its space and cycle are not.
+ * A data reference as a word, and its length where that is a word of its own (else word[1] is 0),
+ * in the mode given.  Its instruction count's low byte is in it, its space and cycle are not.
  * false: it cannot be said so.
  */
 bool lpl_word_of_ref(const struct lpl_ref *ref, bool user, uint64_t word[2]);
 
-/* What a run's data words say all in all. */
-struct lpl_run_data {
+/* What a block's data words say all in all. */
+struct lpl_block_data {
 	size_t count;			/* of data references */
-	unsigned int offset;		/* of the last one's instruction count, from the run's */
+	unsigned int offset;		/* of the last one's instruction count, from the block's */
 	uint32_t of_type[4];		/* walk-reads, walk-writes, reads, writes */
 	uint32_t supervisors;		/* made as supervisor, in user mode */
 };
 
-/* `low`: the low byte of the run's instruction count.  false: its words are not valid. */
-bool lpl_run_scan(const struct lpl_run *run, uint8_t low, bool user, struct lpl_run_data *data);
+/* `low`: the low byte of the block's instruction count.  false: its words are not valid. */
+bool lpl_block_scan(const struct lpl_block *block, uint8_t low, bool user,
+		    struct lpl_block_data *data);
 
 #endif

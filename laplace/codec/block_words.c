@@ -1,42 +1,42 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Packing runs that are in everything as expected, straight from a simulator's words: the path that
- * nearly all references take.
+ * Packing blocks that are in everything as expected, straight from a simulator's words: the path
+ * that nearly all references take.
  *
- * Nothing is done for a fetch at all.  A run costs a look at the token that is expected: are
- * these its trace, its number of instructions, its data references?  Then it is a valid run, for
- * the one that it equals was (run_packer.c, prepare_words()).  A data reference costs a look at
- * where its site expects it, and is hashed.  All else, which is rare, is left to be told with
- * lpl_run_packer_run(); nothing was done for it then.
+ * Nothing is done for a fetch at all.  A block costs a look at the token that is expected: are
+ * these its trace, its number of instructions, its data references?  Then it is a valid block, for
+ * the one that it equals was (block_packer.c, prepare_words()).  A data reference costs a look at
+ * where its site expects it, and is hashed.  All else, which is rare, is left to
+ * lpl_block_packer_block(); nothing was done for it then.
  *
- * What is packed is just what lpl_run_packer_run() would make of the same runs.
+ * What is packed is just what lpl_block_packer_block() would make of the same blocks.
  */
 #include <string.h>
 
-#include "run_packer.h"
+#include "block_packer.h"
 
-/* What the loop below changes, while it runs. */
+/* What the loop below changes, while it blocks. */
 struct position {
-	struct lpl_run_encoder *encoder;
+	struct lpl_block_encoder *encoder;
 	uint64_t near, far;		/* the last addresses */
 	uint64_t hits;			/* where they were expected */
 	uint64_t fetches, data;		/* the hash's F and D */
 	uint64_t data_instr;		/* the hash's, too */
-	uint64_t instr;			/* of the next run */
+	uint64_t instr;			/* of the next block */
 	uint64_t refs;			/* taken */
-	uint64_t runs;
+	uint64_t blocks;
 };
 
-/* Is all as it is after any run, so that the next one can begin with nothing told between? */
-static bool is_settled(const struct lpl_run_packer *packer)
+/* Is all as it is after any block, so that the next one can begin with nothing else between? */
+static bool is_settled(const struct lpl_block_packer *packer)
 {
-	const struct lpl_run_position *packed = &packer->packed;
+	const struct lpl_block_position *packed = &packer->packed;
 	const struct lpl_stream_hash *hash = &packer->hash;
-	const struct lpl_run_state *state = &packer->state;
+	const struct lpl_block_state *state = &packer->state;
 	/* far enough from the counters' ends for all words that there may be */
 	const uint64_t last = packer->next_instr + (UINT64_C(1) << 40);
 
-	return lpl_run_packer_is_told(packer) && !packer->hashed_before && packer->refs > 0 &&
+	return lpl_block_packer_in_step(packer) && !packer->hashed_before && packer->refs > 0 &&
 	       packed->ref >= packed->event_ref && packed->instr < packer->next_instr &&
 	       packed->cycle <= packer->next_instr + state->cycle_offset &&
 	       last > packer->next_instr &&
@@ -60,7 +60,7 @@ static inline bool are_expected(const uint64_t *word, const struct lpl_site *sit
 	return different >> LPL_WORD_ADDRESS_BITS == 0;
 }
 
-/* A run's data references; `low`, the low byte of its instruction count, is in its place. */
+/* A block's data references; `low`, the low byte of its instruction count, is in its place. */
 static inline void take_data(struct position *now, const uint64_t *word, struct lpl_site *site,
 			     size_t count, uint64_t low)
 {
@@ -72,9 +72,9 @@ static inline void take_data(struct position *now, const uint64_t *word, struct 
 		if (lpl_predict(&site[i], lpl_kind(&site[i]), now->near, now->far) == address) {
 			now->hits++;
 		} else {
-			now->encoder->yes[LPL_RUN_HITS] += now->hits;
+			now->encoder->correct[LPL_BLOCK_HITS] += now->hits;
 			now->hits = 0;
-			lpl_run_encode_miss(now->encoder, &site[i], address, now->near, now->far);
+			lpl_block_encode_miss(now->encoder, &site[i], address, now->near, now->far);
 		}
 		site[i].word = word[i] - low;
 		now->far = now->near;
@@ -85,9 +85,9 @@ static inline void take_data(struct position *now, const uint64_t *word, struct 
 			  (uint8_t)((word[count - 1] - low) >> LPL_WORD_COUNT_SHIFT);
 }
 
-static void begin(struct position *now, struct lpl_run_packer *packer)
+static void begin(struct position *now, struct lpl_block_packer *packer)
 {
-	const struct lpl_run_model *model = &packer->encoder.model;
+	const struct lpl_block_model *model = &packer->encoder.model;
 	const struct lpl_stream_hash *hash = &packer->hash;
 
 	*now = (struct position){
@@ -97,19 +97,19 @@ static void begin(struct position *now, struct lpl_run_packer *packer)
 	};
 }
 
-static void end_with(const struct position *now, struct lpl_run_packer *packer)
+static void end_with(const struct position *now, struct lpl_block_packer *packer)
 {
-	struct lpl_run_encoder *encoder = &packer->encoder;
-	struct lpl_run_position *packed = &packer->packed;
+	struct lpl_block_encoder *encoder = &packer->encoder;
+	struct lpl_block_position *packed = &packer->packed;
 	struct lpl_stream_hash *hash = &packer->hash;
 
-	encoder->yes[LPL_RUN_FLOW] += now->runs;
-	encoder->yes[LPL_RUN_SHAPE] += now->runs;
-	encoder->yes[LPL_RUN_HITS] += now->hits;
+	encoder->correct[LPL_BLOCK_FLOW] += now->blocks;
+	encoder->correct[LPL_BLOCK_SHAPE] += now->blocks;
+	encoder->correct[LPL_BLOCK_HITS] += now->hits;
 	encoder->model.near = now->near;
 	encoder->model.far = now->far;
 	packer->next_instr = packed->next_instr = now->instr;
-	packed->instr = now->instr - 1;		/* the last run's last fetch, or with it */
+	packed->instr = now->instr - 1;		/* the last block's last fetch, or with it */
 	packed->cycle = packed->instr + packed->state.cycle_offset;
 	packed->ref += now->refs;
 	packer->refs += now->refs;
@@ -121,14 +121,14 @@ static void end_with(const struct position *now, struct lpl_run_packer *packer)
 	hash->refs += now->refs;
 }
 
-size_t lpl_run_packer_words(struct lpl_run_packer *packer, const uint64_t *word,
-			    const uint64_t *end, uint64_t most, uint64_t *instructions,
-			    uint64_t *refs)
+size_t lpl_block_packer_words(struct lpl_block_packer *packer, const uint64_t *word,
+			      const uint64_t *end, uint64_t most, uint64_t *instructions,
+			      uint64_t *refs)
 {
-	struct lpl_run_model *const model = &packer->encoder.model;
+	struct lpl_block_model *const model = &packer->encoder.model;
 	const uint64_t *const first = word;
 	const bool user = packer->state.user;
-	uint32_t context = model->context, before = model->before;
+	uint32_t context = model->context, previous = model->previous;
 	struct position now;
 
 	*instructions = *refs = 0;
@@ -143,39 +143,39 @@ size_t lpl_run_packer_words(struct lpl_run_packer *packer, const uint64_t *word,
 		const uint64_t low = (uint64_t)(uint8_t)now.instr << LPL_WORD_COUNT_SHIFT;
 		struct lpl_token *token;
 		struct lpl_site *site;
-		size_t count, behind;
+		size_t count, after;
 
 		if (number >= model->tokens || now.encoder->full)
 			break;
 		token = &model->token[number];
 		count = token->listed;
-		behind = (size_t)(uint8_t)now.instr + token->fetched;
+		after = (size_t)(uint8_t)now.instr + token->fetched;
 		if (token->word[user] != (uint32_t)*word || (size_t)(end - word) < count + 2 ||
 		    word[count + 1] >> LPL_WORD_COUNT_SHIFT !=
-			    (LPL_WORD_TRACE << 8 | (behind & 0xff)) || behind > 256)
+			    (LPL_WORD_TRACE << 8 | (after & 0xff)) || after > 256)
 			break;
 		site = &model->site[token->sites];
 		if (!are_expected(word + 1, site, count, low))
 			break;
 		if (packer->refs + now.refs + count + token->fetched + 1 > most ||
-		    !lpl_run_room(now.encoder, count))
+		    !lpl_block_room(now.encoder, count))
 			break;
 		if (count > 0)
 			take_data(&now, word + 1, site, count, low);
 		now.fetches = now.fetches * token->fetch_power + token->fetch_hash;
 		now.instr += token->fetched;
 		now.refs += count + token->fetched;
-		now.runs++;
+		now.blocks++;
 		token->times[user]++;
 		context = lpl_context_after(context, number);
-		before = number;
+		previous = number;
 		word += count + 1;
 	}
-	if (now.runs == 0)
+	if (now.blocks == 0)
 		return 0;
 	model->context = context;
-	model->before = before;
-	lpl_run_encoder_took(&packer->encoder, (size_t)(word - first));
+	model->previous = previous;
+	lpl_block_encoder_took(&packer->encoder, (size_t)(word - first));
 	*instructions = now.instr - packer->next_instr;
 	*refs = now.refs;
 	end_with(&now, packer);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* From a run to the references that it stands for, and back. */
+/* From a block to the references that it stands for, and back. */
 #include <string.h>
 
-#include "run_expand.h"
+#include "block_expand.h"
 
-/* By length class; of the last one the next word tells. */
+/* By length class; the last one's is in the next word. */
 static const uint16_t class_length[8] = { 1, 2, 4, 8, 16, 10, 32, 0 };
 
-/* What the references of a run have in common, and where they go. */
+/* What the references of a block have in common, and where they go. */
 struct expansion {
 	struct lpl_ref *out;
 	uint64_t ref, offset, space;
@@ -44,8 +44,8 @@ static inline unsigned int offset_of(uint64_t word, uint64_t instr)
 }
 
 /*
- * A data word of a run that begins at the count `from`, and its length if that is told apart;
- * returns what follows.
+ * A data word of a block that begins at the count `from`, and its length if that is a word of its
+ * own; returns what follows.
  */
 static inline const uint64_t *put_data(struct expansion *to, uint64_t from, const uint64_t *at)
 {
@@ -68,22 +68,22 @@ static inline const uint64_t *put_data(struct expansion *to, uint64_t from, cons
 	return at;
 }
 
-size_t lpl_run_expand(const struct lpl_instruction_trace *trace, const struct lpl_run *run,
-		      const struct lpl_run_state *state, uint64_t instr, uint64_t ref,
-		      struct lpl_ref *out)
+size_t lpl_block_expand(const struct lpl_instruction_trace *trace, const struct lpl_block *block,
+			const struct lpl_block_state *state, uint64_t instr, uint64_t ref,
+			struct lpl_ref *out)
 {
 	struct expansion to = { .out = out, .ref = ref, .offset = state->cycle_offset,
 				.space = state->space, .user = state->user };
-	const uint64_t *word = run->word, *end = word + run->words;
+	const uint64_t *word = block->word, *end = word + block->words;
 	uint64_t address = trace->address;
 
-	for (unsigned int i = 0; i < run->first; i++)
+	for (unsigned int i = 0; i < block->first; i++)
 		address += trace->length[i];
-	for (unsigned int i = 0; i <= run->fetched; i++) {
-		unsigned int upto = UINT8_MAX;	/* behind the last fetch all that is left */
+	for (unsigned int i = 0; i <= block->fetched; i++) {
+		unsigned int upto = UINT8_MAX;	/* after the last fetch all that is left */
 
-		if (i < run->fetched) {
-			unsigned int length = trace->length[run->first + i];
+		if (i < block->fetched) {
+			unsigned int length = trace->length[block->first + i];
 
 			put_fetch(&to, instr + i, address, length);
 			address += length;
@@ -127,9 +127,10 @@ bool lpl_word_of_ref(const struct lpl_ref *r, bool user, uint64_t word[2])
 	return true;
 }
 
-bool lpl_run_scan(const struct lpl_run *run, uint8_t low, bool user, struct lpl_run_data *data)
+bool lpl_block_scan(const struct lpl_block *block, uint8_t low, bool user,
+		    struct lpl_block_data *data)
 {
-	const uint64_t *at = run->word, *end = at + run->words;
+	const uint64_t *at = block->word, *end = at + block->words;
 	uint64_t bad = 0;
 	unsigned int before = 0;	/* offset of the word before */
 	uint32_t of_type[4] = { 0 }, supervisors = 0, lengths = 0;
@@ -151,7 +152,7 @@ bool lpl_run_scan(const struct lpl_run *run, uint8_t low, bool user, struct lpl_
 			at += at < end;
 		}
 	}
-	data->count = run->words - lengths;
+	data->count = block->words - lengths;
 	data->offset = before;
 	memcpy(data->of_type, of_type, sizeof(of_type));
 	data->supervisors = supervisors;

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "container/run_data.h"
-#include "runs_by_the_book.h"
+#include "container/block_data.h"
+#include "blocks_by_the_book.h"
 #include "stream.h"
 
 #define RUNS 2000
@@ -99,7 +99,7 @@ static void say_token(struct writer *w, uint32_t token)
 	w->context = (uint16_t)(w->context << 5 ^ (token * UINT64_C(0x9e3779b97f4a7c15)) >> 48);
 }
 
-/* Section 9.4: each run makes one reference. */
+/* Section 9.4: each block makes one reference. */
 static void say_shape(struct writer *w, uint32_t token)
 {
 	const bool higher = next_random(&w->random) % 2;
@@ -210,24 +210,24 @@ static void assert_read(const struct written *out, const uint8_t *payload, size_
 		.last = { last->ref, last->instr, last->cycle },
 	};
 	struct lpl_report cause = { .error = LPL_OK };
-	struct lpl_unpacked_runs runs;
-	struct lpl_run_cursor cursor;
+	struct lpl_unpacked_blocks blocks;
+	struct lpl_block_cursor cursor;
 	struct lpl_data data;
 	size_t done = 0, needless;
 
-	memset(&runs, 0, sizeof(runs));
+	memset(&blocks, 0, sizeof(blocks));
 	memset(&data, 0, sizeof(data));
-	if (lpl_run_data_decode(&runs, &data, &header, payload, size, &cause) != LPL_OK)
+	if (lpl_block_data_decode(&blocks, &data, &header, payload, size, &cause) != LPL_OK)
 		fail_msg("%s", cause.text);
-	lpl_run_cursor_begin(&cursor, &runs.decoder);
+	lpl_block_cursor_begin(&cursor, &blocks.decoder);
 	while (done < out->count) {
-		const size_t count = lpl_run_cursor_next(&cursor, &runs.decoder, out->count, found,
-							 sizeof(found) / sizeof(found[0]));
+		const size_t count = lpl_block_cursor_next(&cursor, &blocks.decoder, out->count, found,
+							   sizeof(found) / sizeof(found[0]));
 
 		assert_memory_equal(found, &out->refs[done], count * sizeof(*found));
 		done += count;
 	}
-	lpl_run_data_free(&runs);
+	lpl_block_data_free(&blocks);
 	lpl_data_free(&data);
 
 	(void)book_read(payload, 0, 0, 0, out->count, found, &needless);

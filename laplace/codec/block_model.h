@@ -1,40 +1,40 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the packing of runs expects (docs/format.md, sections 9.3 to 9.5): the part that its writer
- * and its reader have in common.  Both keep one of these for each chunk, ask it the same
- * questions and tell it the same answers, so that only what it did not expect has to be
- * written.
+ * What the packing of blocks predicts (docs/format.md, sections 9.3 to 9.5): the part that its
+ * writer and its reader have in common.  Both keep one of these for each chunk, ask it for the same
+ * predictions and update it with the same outcomes, so that only what it did not predict has to
+ * be written.
  *
- * Three things are expected of a run, and learned from it:
+ * Three things are expected of a block, and learned from it:
  *
  * - which it is.  It has a *token*, and after the last few tokens that follows which followed
  *   then.
  * - which data references it makes: the same as when it was executed last.
- * - their addresses.  A run's n-th reference belongs to its token's n-th *site*, and each site
+ * - their addresses.  A block's n-th reference belongs to its token's n-th *site*, and each site
  *   has its predictions, one of which was right last.
  *
  * All of it is made to be fast: a hundred million references a second come from a simulator.
  * So where an expectation was right there is next to nothing to learn, what is learned lies
  * in few cache lines, and most of it in the order in which it is used.
  */
-#ifndef LAPLACE_CODEC_RUN_MODEL_H
-#define LAPLACE_CODEC_RUN_MODEL_H
+#ifndef LAPLACE_CODEC_BLOCK_MODEL_H
+#define LAPLACE_CODEC_BLOCK_MODEL_H
 
 #include "base/array.h"
 #include "base/varint.h"
-#include "run_expand.h"
+#include "block_expand.h"
 #include "stream_hash.h"
 
 #define LPL_ADDRESS_MASK	((UINT64_C(1) << LPL_WORD_ADDRESS_BITS) - 1)
 
-/* ---- tokens: what comes next in a chunk ---- */
+/* ---- tokens: what a chunk consists of, in order ---- */
 
 enum lpl_special_token {
 	LPL_TOKEN_NONE,
 	LPL_TOKEN_LOOSE,	/* data references of no instruction */
 	LPL_TOKEN_ANY,		/* one reference, with all its fields */
 	LPL_TOKEN_STATE,	/* less 1, plus a sum of LPL_STATE_...: state changes */
-	LPL_TOKEN_RUNS = 18	/* runs of traces, from here on */
+	LPL_TOKEN_BLOCKS = 18	/* blocks of traces, from here on */
 };
 #define LPL_STATE_SPACE		1
 #define LPL_STATE_USER		2
@@ -48,15 +48,15 @@ enum lpl_special_token {
  */
 #define LPL_TOKENS_MAX		(1U << 19)
 #define LPL_CHUNK_SITES_MAX	(1U << 21)
-#define LPL_OP_WORDS_MAX	(1U << 25)	/* as run_decode.h counts them */
+#define LPL_OP_WORDS_MAX	(1U << 25)	/* as block_decode.h counts them */
 #define LPL_STATE_OP_WORDS	5
 #define LPL_ANY_OP_WORDS	(1 + sizeof(struct lpl_ref) / sizeof(uint64_t))
 
 #define LPL_WORD_NONE		UINT32_MAX	/* no trace's number plus 1 */
-#define LPL_LIST_MAX		64		/* data references that can be expected of a run */
+#define LPL_LIST_MAX		64		/* data references expected of a block */
 #define LPL_SITES_MAX		(LPL_LIST_MAX + 8)
 
-/* Where a run's n-th data reference belongs. */
+/* Where a block's n-th data reference belongs. */
 static inline size_t lpl_site_of(size_t n)
 {
 	return n < LPL_LIST_MAX ? n : LPL_LIST_MAX + n % 8;
@@ -68,24 +68,25 @@ struct lpl_token {
 	uint16_t listed;	/* data references expected of it */
 	uint32_t sites;		/* index of its first one */
 	uint32_t site_room;
-	uint32_t follower;	/* the token that came after it when that was not expected */
+	uint32_t follower;	/* the token after it when it was last mispredicted */
 
-	/* for the writer alone (run_packer.h): of such a run as it is expected */
+	/* for the writer alone (block_packer.h): of such a block as it is expected */
 	uint32_t next;		/* another token of its trace; 0: none */
 	uint32_t word[2];	/* the trace's in its word, in supervisor and user mode, or NONE */
-	uint32_t times[2];	/* how often it came so, in either */
+	uint32_t times[2];	/* how often it occurred so, in either */
 	uint8_t of_type[4];	/* walk-reads, walk-writes, reads, writes */
 	uint8_t supervisors;	/* of those, when in user mode */
 	uint8_t reserved[3];
 	uint64_t fetch_hash, fetch_power;
 };
 
-/* What followed on a context, the last few tokens. */
+/* The predictor's entry for a context, the last few tokens: which token follows. */
 struct lpl_successor {
-	uint32_t best;		/* plus LPL_DOUBT; 0: none */
-	uint32_t other;
+	uint32_t best;		/* the first choice, plus LPL_HYSTERESIS; 0: none */
+	uint32_t second;	/* choice, if the first one is wrong */
 };
-#define LPL_DOUBT		(UINT32_C(1) << 31)	/* it was not right the last time */
+/* The first choice was wrong the last time, and is replaced if it is wrong again. */
+#define LPL_HYSTERESIS		(UINT32_C(1) << 31)
 
 #define LPL_CONTEXT_BITS	16
 
@@ -95,8 +96,8 @@ static inline uint32_t lpl_context_after(uint32_t context, uint32_t token)
 	       ((UINT32_C(1) << LPL_CONTEXT_BITS) - 1);
 }
 
-/* How a token that was not the best one is told. */
-enum lpl_candidate { LPL_BY_NUMBER, LPL_THE_OTHER, LPL_THE_FOLLOWER };
+/* How a token that was not the first choice is written. */
+enum lpl_candidate { LPL_BY_NUMBER, LPL_SECOND_CHOICE, LPL_FOLLOWER };
 
 /* ---- sites ---- */
 
@@ -124,16 +125,16 @@ struct lpl_site {
 
 /* ---- the whole ---- */
 
-#define LPL_MISS_BYTES	6	/* of an address that nobody predicted */
-/* How an address is told: by a prediction, or by its distance from another one, in bytes. */
+#define LPL_MISS_BYTES	6	/* of an address that no prediction gives */
+/* How an address is written: by a prediction, or by its distance from another one, in bytes. */
 #define LPL_MISS(from_near, bytes) \
 	(LPL_PREDICTIONS + ((from_near) ? LPL_MISS_BYTES + 1U : 0) + (bytes))
 #define LPL_MISS_KINDS	LPL_MISS(true, LPL_MISS_BYTES + 1)
 
-struct lpl_run_model {
+struct lpl_block_model {
 	struct lpl_successor *after;	/* by context; owned, as all arrays */
 	uint32_t context;
-	uint32_t before;		/* the last token */
+	uint32_t previous;		/* the last token */
 	uint64_t near, far;		/* the last data reference's address, the one's before */
 	struct lpl_instruction_trace *trace;	/* as much as is known so far; 0 is no code */
 	struct lpl_token *token;
@@ -142,26 +143,26 @@ struct lpl_run_model {
 	size_t trace_room, token_room, site_room;
 };
 
-bool lpl_run_model_init(struct lpl_run_model *model);	/* false: no memory */
-void lpl_run_model_free(struct lpl_run_model *model);
+bool lpl_block_model_init(struct lpl_block_model *model);	/* false: no memory */
+void lpl_block_model_free(struct lpl_block_model *model);
 /* Forget everything: a chunk begins.  false: no memory. */
-bool lpl_run_model_begin(struct lpl_run_model *model);
+bool lpl_block_model_begin(struct lpl_block_model *model);
 
 /* A trace that the chunk did not know; its number is traces - 1 then.  false: no memory. */
-bool lpl_run_model_trace(struct lpl_run_model *model, uint64_t address);
+bool lpl_block_model_trace(struct lpl_block_model *model, uint64_t address);
 /* A token that the chunk did not know; its number is tokens - 1 then.  false: no memory. */
-bool lpl_run_model_token(struct lpl_run_model *model, uint32_t trace, unsigned int first,
-			 unsigned int fetched);
+bool lpl_block_model_token(struct lpl_block_model *model, uint32_t trace, unsigned int first,
+			   unsigned int fetched);
 /* A token gets sites for so many data references.  false: no memory. */
-bool lpl_run_model_sites(struct lpl_run_model *model, struct lpl_token *token, size_t refs);
+bool lpl_block_model_sites(struct lpl_block_model *model, struct lpl_token *token, size_t refs);
 
-/* This token came, other than expected or after doubt: learn of it. */
-void lpl_token_learn(struct lpl_run_model *model, uint32_t token);
+/* Update the entry: this was the token, mispredicted or with the hysteresis bit set. */
+void lpl_block_model_update(struct lpl_block_model *model, uint32_t token);
 
-/* This token came: what comes next is asked in another context. */
-static inline void lpl_token_came(struct lpl_run_model *model, uint32_t token)
+/* The history advances by this token: the next prediction is from another entry. */
+static inline void lpl_block_model_advance(struct lpl_block_model *model, uint32_t token)
 {
-	model->before = token;
+	model->previous = token;
 	model->context = lpl_context_after(model->context, token);
 }
 
@@ -182,15 +183,15 @@ static inline uint64_t lpl_predict(const struct lpl_site *site, unsigned int pre
 	return (from + site->difference[prediction]) & LPL_ADDRESS_MASK;
 }
 
-/* It was not where its kind said, but there, told so. */
-static inline void lpl_site_learn(struct lpl_site *site, unsigned int told, uint64_t address,
-				  uint64_t near, uint64_t far)
+/* Mispredicted: it is at `address`, which was written as `how` says. */
+static inline void lpl_site_update(struct lpl_site *site, unsigned int how, uint64_t address,
+				   uint64_t near, uint64_t far)
 {
 	uint64_t *difference = site->difference;
 	uint64_t step = difference[LPL_PREDICT_STEP] & LPL_ADDRESS_MASK;
-	uint64_t kind = told < LPL_SITE_KINDS ? told : lpl_kind(site);
+	uint64_t kind = how < LPL_SITE_KINDS ? how : lpl_kind(site);
 
-	if (told == LPL_PREDICT_SEEN) {
+	if (how == LPL_PREDICT_SEEN) {
 		step = difference[LPL_PREDICT_SEEN];
 		kind = LPL_PREDICT_STEP;
 	}
@@ -201,12 +202,12 @@ static inline void lpl_site_learn(struct lpl_site *site, unsigned int told, uint
 }
 
 /* The site's last address is this one, its code and d stay. */
-static inline void lpl_site_came(struct lpl_site *site, uint64_t address)
+static inline void lpl_site_set_last(struct lpl_site *site, uint64_t address)
 {
 	site->word = (site->word & ~LPL_ADDRESS_MASK) | address;
 }
 
-/* Addresses that nobody predicted are told by how far they are from another one. */
+/* Addresses that were not predicted are written as distances from another one. */
 static inline uint64_t lpl_fold(uint64_t distance)
 {
 	return lpl_zigzag((uint64_t)((int64_t)(distance << 16) >> 16));

@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A guest that executes instruction traces, made from a seed: what it sends is runs, as a
+ * A guest that executes instruction traces, made from a seed: what it sends is blocks, as a
  * simulator would, and what these stand for it keeps as references, by the words of
- * laplace/codec/run.h and not by its code.
+ * laplace/codec/block.h and not by its code.
  */
-#ifndef LAPLACE_TESTS_RUN_GUEST_H
-#define LAPLACE_TESTS_RUN_GUEST_H
+#ifndef LAPLACE_TESTS_BLOCK_GUEST_H
+#define LAPLACE_TESTS_BLOCK_GUEST_H
 
-#include "codec/run.h"
+#include "codec/block.h"
 #include "stream.h"
 
 #define GUEST_TRACES 60
 #define GUEST_WORDS 20000
 
-struct run_guest {
-	struct lpl_run_sink *out;
+struct block_guest {
+	struct lpl_block_sink *out;
 	struct stream stream;		/* what was sent, as references and events */
 	uint64_t random;
 	bool calm;			/* everything is as it was before */
 	struct lpl_instruction_trace trace[GUEST_TRACES];
 	unsigned int defined;
-	struct lpl_run_state state;
-	uint64_t instr;			/* of the next run */
+	struct lpl_block_state state;
+	uint64_t instr;			/* of the next block */
 	uint64_t last_instr, last_cycle, ref;
 	uint64_t pointer[8];		/* where data is referred to */
-	/* runs that are still to be sent, as words */
+	/* blocks that are still to be sent, as words */
 	uint64_t word[GUEST_WORDS];
 	size_t words;
 	uint64_t words_instr;		/* the count that they begin with */
-	size_t fast, slow;		/* runs of them that were taken as such, or not */
+	size_t fast, slow;		/* blocks of them that were taken as such, or not */
 };
 
 /* Of what is rare, 0 makes it happen; never while it is calm. */
-static inline uint64_t guest_dice(struct run_guest *guest, uint64_t sides)
+static inline uint64_t guest_dice(struct block_guest *guest, uint64_t sides)
 {
 	return guest->calm ? 1 : next_random(&guest->random) % sides;
 }
@@ -43,7 +43,7 @@ static inline void guest_sent(int error, const struct lpl_report *report)
 		fail_msg("%s", report->text);
 }
 
-/* How long the run is that begins at a word: its trace's word, and its data words. */
+/* How long the block is that begins at a word: its trace's word, and its data words. */
 static inline size_t guest_run_length(const uint64_t *word)
 {
 	size_t length = 1;
@@ -53,8 +53,8 @@ static inline size_t guest_run_length(const uint64_t *word)
 	return length;
 }
 
-/* Send the runs that wait: as words while they are taken so, else one as itself. */
-static inline void guest_flush(struct run_guest *guest)
+/* Send the blocks that wait: as words while they are taken so, else one as itself. */
+static inline void guest_flush(struct block_guest *guest)
 {
 	struct lpl_report report = { .error = LPL_OK };
 	uint64_t *word = guest->word, *end = word + guest->words, instr = guest->words_instr;
@@ -79,7 +79,7 @@ static inline void guest_flush(struct run_guest *guest)
 			continue;
 		}
 		length = guest_run_length(word);
-		guest_sent(guest->out->run(guest->out, &(struct lpl_run){
+		guest_sent(guest->out->block(guest->out, &(struct lpl_block){
 			.trace = (uint32_t)*word - 1, .words = (uint32_t)length - 1, .word = word + 1,
 			.fetched = (uint8_t)((word[length] >> 48) - (*word >> 48)) }, &report),
 			   &report);
@@ -91,7 +91,7 @@ static inline void guest_flush(struct run_guest *guest)
 	guest->words = 0;
 }
 
-static inline struct lpl_ref *guest_note(struct run_guest *guest, uint64_t instr)
+static inline struct lpl_ref *guest_note(struct block_guest *guest, uint64_t instr)
 {
 	struct lpl_ref *r = &stream_add(&guest->stream)->ref;
 
@@ -104,7 +104,7 @@ static inline struct lpl_ref *guest_note(struct run_guest *guest, uint64_t instr
 	return r;
 }
 
-static inline void guest_define(struct run_guest *guest, unsigned int number)
+static inline void guest_define(struct block_guest *guest, unsigned int number)
 {
 	struct lpl_instruction_trace *trace = &guest->trace[number];
 	struct lpl_report report = { .error = LPL_OK };
@@ -127,7 +127,7 @@ static inline void guest_define(struct run_guest *guest, unsigned int number)
 		guest->defined++;
 }
 
-static inline void guest_state(struct run_guest *guest)
+static inline void guest_state(struct block_guest *guest)
 {
 	struct lpl_report report = { .error = LPL_OK };
 
@@ -141,7 +141,7 @@ static inline void guest_state(struct run_guest *guest)
 	guest_sent(guest->out->state(guest->out, &guest->state, &report), &report);
 }
 
-static inline void guest_at(struct run_guest *guest, uint64_t instr)
+static inline void guest_at(struct block_guest *guest, uint64_t instr)
 {
 	struct lpl_report report = { .error = LPL_OK };
 
@@ -151,7 +151,7 @@ static inline void guest_at(struct run_guest *guest, uint64_t instr)
 }
 
 /* A data reference, as a word, and in the stream. */
-static inline void guest_data(struct run_guest *guest, uint64_t instr, unsigned int site,
+static inline void guest_data(struct block_guest *guest, uint64_t instr, unsigned int site,
 			      uint64_t *word, uint32_t *words)
 {
 	static const uint16_t lengths[] = { 1, 2, 4, 8, 16, 10, 32, 64 };
@@ -185,7 +185,7 @@ static inline void guest_data(struct run_guest *guest, uint64_t instr, unsigned 
 		word[(*words)++] = r->length;
 }
 
-static inline void guest_fetch(struct run_guest *guest, const struct lpl_instruction_trace *trace,
+static inline void guest_fetch(struct block_guest *guest, const struct lpl_instruction_trace *trace,
 			       unsigned int index, uint64_t instr)
 {
 	uint64_t address = trace->address;
@@ -210,66 +210,67 @@ static inline void guest_fetch(struct run_guest *guest, const struct lpl_instruc
 }
 
 /* May it be sent as words?  Then it waits. */
-static inline bool guest_waits(struct run_guest *guest, const struct lpl_run *run)
+static inline bool guest_waits(struct block_guest *guest, const struct lpl_block *block)
 {
-	if (run->first > 0 || run->fetched == 0 || guest->words + run->words + 2 > GUEST_WORDS)
+	if (block->first > 0 || block->fetched == 0 ||
+	    guest->words + block->words + 2 > GUEST_WORDS)
 		return false;
 	if (guest->words == 0)
 		guest->words_instr = guest->instr;
 	guest->word[guest->words++] = UINT64_C(0x80) << 56 | (guest->instr & 255) << 48 |
-				      (run->trace + 1);
-	memcpy(&guest->word[guest->words], run->word, run->words * sizeof(*run->word));
-	guest->words += run->words;
+				      (block->trace + 1);
+	memcpy(&guest->word[guest->words], block->word, block->words * sizeof(*block->word));
+	guest->words += block->words;
 	return true;
 }
 
 /* A part of a trace, or all of it; with a repeated instruction at its end, now and then. */
-static inline void guest_run(struct run_guest *guest, unsigned int number)
+static inline void guest_block(struct block_guest *guest, unsigned int number)
 {
 	const struct lpl_instruction_trace *trace = &guest->trace[number];
-	static uint64_t word[LPL_RUN_WORDS_MAX];
+	static uint64_t word[LPL_BLOCK_WORDS_MAX];
 	struct lpl_report report = { .error = LPL_OK };
-	struct lpl_run run = { .trace = number, .word = word };
+	struct lpl_block block = { .trace = number, .word = word };
 	uint64_t count = guest->instr;
 	unsigned int repeats = number % 16 == 7 ? 2 :
 			       guest_dice(guest, 15) ? 0 : (unsigned int)guest_dice(guest, 250);
 	unsigned int last = 0;
 
-	run.first = (uint8_t)(guest_dice(guest, 8) ? 0 : guest_dice(guest, trace->count));
-	run.fetched = (uint8_t)(trace->count - run.first);
+	block.first = (uint8_t)(guest_dice(guest, 8) ? 0 : guest_dice(guest, trace->count));
+	block.fetched = (uint8_t)(trace->count - block.first);
 	if (guest_dice(guest, 5) == 0)
-		run.fetched = (uint8_t)guest_dice(guest, run.fetched + 1U);
-	for (unsigned int i = 0; i < run.fetched; i++) {
-		unsigned int index = run.first + i;
+		block.fetched = (uint8_t)guest_dice(guest, block.fetched + 1U);
+	for (unsigned int i = 0; i < block.fetched; i++) {
+		unsigned int index = block.first + i;
 
 		count = guest->instr + i;
 		last = index;
 		guest_fetch(guest, trace, index, count);
 		for (unsigned int n = (number + index) % 3; n > 0; n--)
 			if (guest_dice(guest, 20))
-				guest_data(guest, count, number * 3 + index + n, word, &run.words);
+				guest_data(guest, count, number * 3 + index + n, word, &block.words);
 	}
-	while (run.words + 4 < LPL_RUN_WORDS_MAX &&
-	       ((run.fetched == 0 && run.words == 0) || repeats > 0)) {
+	while (block.words + 4 < LPL_BLOCK_WORDS_MAX &&
+	       ((block.fetched == 0 && block.words == 0) || repeats > 0)) {
 		/* iterations that count, or are done at once */
 		if (guest_dice(guest, 3) && count < guest->instr + 255)
 			count += guest_dice(guest, 40) ? 1 : guest_dice(guest, guest->instr + 256 - count);
-		guest_data(guest, count, number + last, word, &run.words);
+		guest_data(guest, count, number + last, word, &block.words);
 		if (guest_dice(guest, 2))
-			guest_data(guest, count, number + last + 3, word, &run.words);
+			guest_data(guest, count, number + last + 3, word, &block.words);
 		repeats -= repeats > 0;
 	}
-	if (!guest_waits(guest, &run)) {
+	if (!guest_waits(guest, &block)) {
 		guest_flush(guest);
-		guest_sent(guest->out->run(guest->out, &run, &report), &report);
+		guest_sent(guest->out->block(guest->out, &block, &report), &report);
 	}
-	guest->instr += run.fetched;
+	guest->instr += block.fetched;
 	if (guest->last_instr >= guest->instr)
 		guest_at(guest, guest->last_instr + guest_dice(guest, 2));
 }
 
 /* References that nobody fetched anything for, of whatever kind. */
-static inline void guest_loose(struct run_guest *guest)
+static inline void guest_loose(struct block_guest *guest)
 {
 	struct lpl_report report = { .error = LPL_OK };
 	size_t count = 1 + guest_dice(guest, 9), first = guest->stream.count;
@@ -302,7 +303,7 @@ static inline void guest_loose(struct run_guest *guest)
 		guest_at(guest, guest->last_instr + guest_dice(guest, 2));
 }
 
-static inline void guest_event(struct run_guest *guest)
+static inline void guest_event(struct block_guest *guest)
 {
 	struct lpl_report report = { .error = LPL_OK };
 	struct item *item = stream_add(&guest->stream);
@@ -317,7 +318,7 @@ static inline void guest_event(struct run_guest *guest)
 }
 
 /* All was forgotten: the same code is elsewhere now. */
-static inline void guest_moves(struct run_guest *guest)
+static inline void guest_moves(struct block_guest *guest)
 {
 	struct lpl_report report = { .error = LPL_OK };
 
@@ -328,7 +329,7 @@ static inline void guest_moves(struct run_guest *guest)
 }
 
 /* Some `steps` of all that there is. */
-static inline void guest_play(struct run_guest *guest, struct lpl_run_sink *out, size_t steps,
+static inline void guest_play(struct block_guest *guest, struct lpl_block_sink *out, size_t steps,
 			      uint64_t seed)
 {
 	struct lpl_report report = { .error = LPL_OK };
@@ -361,7 +362,7 @@ static inline void guest_play(struct run_guest *guest, struct lpl_run_sink *out,
 			guest_event(guest);
 		number = (unsigned int)((guest_dice(guest, 6) ? number + 1 : guest_dice(guest, 60)) %
 					guest->defined);
-		guest_run(guest, number);
+		guest_block(guest, number);
 	}
 	guest_flush(guest);
 }

@@ -5,14 +5,14 @@
 
 #include "base/array.h"
 #include "base/varint.h"
-#include "run_data.h"
+#include "block_data.h"
 
-#define HEAD_NUMBERS	(5 + LPL_RUN_COLUMNS)	/* where the chunk begins, the columns' sizes */
+#define HEAD_NUMBERS	(5 + LPL_BLOCK_COLUMNS)	/* where the chunk begins, the columns' sizes */
 #define HASH_BYTES	8
 
 /* ---- writing ---- */
 
-static uint8_t *put_begin(uint8_t *at, const struct lpl_run_position *begin,
+static uint8_t *put_begin(uint8_t *at, const struct lpl_block_position *begin,
 			  const struct lpl_clocks *base)
 {
 	at = lpl_varint_put(at, base->ref - begin->ref);
@@ -23,25 +23,25 @@ static uint8_t *put_begin(uint8_t *at, const struct lpl_run_position *begin,
 					     (base->cycle - base->instr)));
 }
 
-size_t lpl_run_data_encode(struct lpl_run_packer *packer, const struct lpl_data_encoder *events,
-			   const struct lpl_totals *totals, uint8_t **out, size_t *room)
+size_t lpl_block_data_encode(struct lpl_block_packer *packer, const struct lpl_data_encoder *events,
+			     const struct lpl_totals *totals, uint8_t **out, size_t *room)
 {
 	size_t event_bytes = (size_t)(events->events_end - events->events);
-	size_t column[LPL_RUN_COLUMNS];
+	size_t column[LPL_BLOCK_COLUMNS];
 	size_t most = (HEAD_NUMBERS + LPL_TOTALS_NUMBERS) * LPL_VARINT_MAX + event_bytes +
 		      HASH_BYTES;
 	uint64_t hash = htole64(lpl_stream_hash_value(&packer->hash));
 	uint8_t *at;
 
-	lpl_run_encoder_end(&packer->encoder, column);
-	for (int i = 0; i < LPL_RUN_COLUMNS; i++)
+	lpl_block_encoder_end(&packer->encoder, column);
+	for (int i = 0; i < LPL_BLOCK_COLUMNS; i++)
 		most += column[i];
 	if (!lpl_reserve(*out, *room, most))
 		return 0;
 	at = put_begin(*out, &packer->begin, &events->base);
-	for (int i = 0; i < LPL_RUN_COLUMNS; i++)
+	for (int i = 0; i < LPL_BLOCK_COLUMNS; i++)
 		at = lpl_varint_put(at, column[i]);
-	at = lpl_run_encoder_store(&packer->encoder, at);
+	at = lpl_block_encoder_store(&packer->encoder, at);
 	memcpy(at, events->events, event_bytes);
 	at = lpl_totals_put(at + event_bytes, totals);
 	memcpy(at, &hash, HASH_BYTES);
@@ -55,7 +55,7 @@ static enum lpl_error damaged(struct lpl_report *cause, const char *what)
 	return lpl_fail(cause, LPL_ERR_DAMAGED, "%s", what);
 }
 
-static const uint8_t *get_begin(struct lpl_run_position *begin, const struct lpl_clocks *base,
+static const uint8_t *get_begin(struct lpl_block_position *begin, const struct lpl_clocks *base,
 				const uint8_t *at, const uint8_t *end)
 {
 	enum { BEHIND, INSTR, SPACE, USER, OFFSET, NUMBERS };
@@ -65,7 +65,7 @@ static const uint8_t *get_begin(struct lpl_run_position *begin, const struct lpl
 		at = lpl_varint_get(at, end, &number[i]);
 	if (!at || number[BEHIND] > base->ref || number[USER] > 1)
 		return NULL;
-	*begin = (struct lpl_run_position){
+	*begin = (struct lpl_block_position){
 		.state.space = number[SPACE], .state.user = number[USER],
 		.state.cycle_offset = base->cycle - base->instr + lpl_unzigzag(number[OFFSET]),
 		.next_instr = base->instr + lpl_unzigzag(number[INSTR]),
@@ -76,33 +76,33 @@ static const uint8_t *get_begin(struct lpl_run_position *begin, const struct lpl
 }
 
 /* The sizes of the columns, which are all there. */
-static const uint8_t *get_sizes(struct lpl_unpacked_runs *runs, const uint8_t *at,
+static const uint8_t *get_sizes(struct lpl_unpacked_blocks *blocks, const uint8_t *at,
 				const uint8_t *end)
 {
 	uint64_t size, sum = 0;
 
-	for (int i = 0; i < LPL_RUN_COLUMNS && at; i++) {
+	for (int i = 0; i < LPL_BLOCK_COLUMNS && at; i++) {
 		at = lpl_varint_get(at, end, &size);
 		if (!at || size > LPL_PLAIN_MAX)
 			return NULL;
-		runs->column[i] = (size_t)size;
+		blocks->column[i] = (size_t)size;
 		sum += size;
 	}
 	return at && sum <= (uint64_t)(end - at) ? at : NULL;
 }
 
-static struct lpl_clocks clocks_of(const struct lpl_run_position *position)
+static struct lpl_clocks clocks_of(const struct lpl_block_position *position)
 {
 	return (struct lpl_clocks){ position->ref, position->instr, position->cycle };
 }
 
 /* The events, and the references between them; `last` becomes the last record's clocks. */
-static const uint8_t *decode_records(struct lpl_unpacked_runs *runs, struct lpl_data *data,
+static const uint8_t *decode_records(struct lpl_unpacked_blocks *blocks, struct lpl_data *data,
 				     const struct lpl_chunk_header *header,
 				     struct lpl_clocks *last, const uint8_t *at,
 				     const uint8_t *end, struct lpl_report *cause)
 {
-	struct lpl_run_decoder *decoder = &runs->decoder;
+	struct lpl_block_decoder *decoder = &blocks->decoder;
 	uint64_t position = 0, step;
 
 	*last = header->base;
@@ -112,7 +112,7 @@ static const uint8_t *decode_records(struct lpl_unpacked_runs *runs, struct lpl_
 			return NULL;
 		}
 		position += step;
-		if (lpl_run_decode(decoder, position) != LPL_OK)
+		if (lpl_block_decode(decoder, position) != LPL_OK)
 			return NULL;
 		if (step > 0)
 			*last = clocks_of(&decoder->now);
@@ -126,58 +126,59 @@ static const uint8_t *decode_records(struct lpl_unpacked_runs *runs, struct lpl_
 		decoder->now.instr = last->instr;
 		decoder->now.cycle = last->cycle;
 	}
-	if (lpl_run_decode(decoder, header->refs) != LPL_OK)
+	if (lpl_block_decode(decoder, header->refs) != LPL_OK)
 		return NULL;
 	if (position < header->refs)
 		*last = clocks_of(&decoder->now);
 	return at;
 }
 
-enum lpl_error lpl_run_data_decode(struct lpl_unpacked_runs *runs, struct lpl_data *data,
-				   const struct lpl_chunk_header *header,
-				   const uint8_t *payload, size_t size,
-				   struct lpl_report *cause)
+enum lpl_error lpl_block_data_decode(struct lpl_unpacked_blocks *blocks, struct lpl_data *data,
+				     const struct lpl_chunk_header *header,
+				     const uint8_t *payload, size_t size,
+				     struct lpl_report *cause)
 {
 	const uint8_t *at, *end = payload + size, *columns;
-	struct lpl_run_position begin;
+	struct lpl_block_position begin;
 	struct lpl_clocks first, last;
-	enum lpl_error error = lpl_data_begin(data, header, LPL_RUN_CHUNK_REFS_MAX, size, cause);
+	enum lpl_error error = lpl_data_begin(data, header, LPL_BLOCK_CHUNK_REFS_MAX, size, cause);
 
 	if (error)
 		return error;
-	if (!runs->ready && !lpl_run_decoder_init(&runs->decoder))
-		return lpl_fail(cause, LPL_ERR_MEMORY, "no memory to unpack runs");
-	runs->ready = true;
+	if (!blocks->ready && !lpl_block_decoder_init(&blocks->decoder))
+		return lpl_fail(cause, LPL_ERR_MEMORY, "no memory to unpack blocks");
+	blocks->ready = true;
 
 	at = get_begin(&begin, &header->base, payload, end);
-	columns = at ? get_sizes(runs, at, end) : NULL;
+	columns = at ? get_sizes(blocks, at, end) : NULL;
 	if (!columns)
 		return damaged(cause, "the payload is malformed");
-	if (lpl_run_decoder_begin(&runs->decoder, &begin, columns, runs->column, cause) != LPL_OK)
+	if (lpl_block_decoder_begin(&blocks->decoder, &begin, columns, blocks->column,
+				    cause) != LPL_OK)
 		return cause->error;
 	at = columns;
-	for (int i = 0; i < LPL_RUN_COLUMNS; i++)
-		at += runs->column[i];
-	at = decode_records(runs, data, header, &last, at, end, cause);
+	for (int i = 0; i < LPL_BLOCK_COLUMNS; i++)
+		at += blocks->column[i];
+	at = decode_records(blocks, data, header, &last, at, end, cause);
 	if (!at)
 		return cause->error;
-	if (!lpl_run_decoder_done(&runs->decoder))
+	if (!lpl_block_decoder_done(&blocks->decoder))
 		return damaged(cause, "a column holds too much");
 	memset(&data->totals, 0, sizeof(data->totals));
 	at = lpl_totals_get(at, end, &data->totals);
 	if (!at || end - at != HASH_BYTES)
 		return damaged(cause, "the payload does not end with the totals and a hash");
-	memcpy(&runs->hash, at, HASH_BYTES);
-	runs->hash = le64toh(runs->hash);
+	memcpy(&blocks->hash, at, HASH_BYTES);
+	blocks->hash = le64toh(blocks->hash);
 
-	first = (struct lpl_clocks){ runs->decoder.first_ref, runs->decoder.first_instr,
-				     runs->decoder.first_cycle };
+	first = (struct lpl_clocks){ blocks->decoder.first_ref, blocks->decoder.first_instr,
+				     blocks->decoder.first_cycle };
 	return lpl_data_end(data, header, &first, &last, cause);
 }
 
-void lpl_run_data_free(struct lpl_unpacked_runs *runs)
+void lpl_block_data_free(struct lpl_unpacked_blocks *blocks)
 {
-	if (runs->ready)
-		lpl_run_decoder_free(&runs->decoder);
-	memset(runs, 0, sizeof(*runs));
+	if (blocks->ready)
+		lpl_block_decoder_free(&blocks->decoder);
+	memset(blocks, 0, sizeof(*blocks));
 }

@@ -1,44 +1,44 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* From runs to chunks of packed ones. */
+/* From blocks to chunks of packed ones. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "run_packer.h"
+#include "block_packer.h"
 
-bool lpl_run_packer_init(struct lpl_run_packer *packer)
+bool lpl_block_packer_init(struct lpl_block_packer *packer)
 {
 	memset(packer, 0, sizeof(*packer));
 	lpl_stream_hash_init(&packer->hash);
-	if (lpl_run_encoder_init(&packer->encoder) && lpl_run_packer_begin(packer))
+	if (lpl_block_encoder_init(&packer->encoder) && lpl_block_packer_begin(packer))
 		return true;
-	lpl_run_packer_free(packer);
+	lpl_block_packer_free(packer);
 	return false;
 }
 
-void lpl_run_packer_free(struct lpl_run_packer *packer)
+void lpl_block_packer_free(struct lpl_block_packer *packer)
 {
-	lpl_run_encoder_free(&packer->encoder);
+	lpl_block_encoder_free(&packer->encoder);
 	free(packer->trace);
 	packer->trace = NULL;
 }
 
-bool lpl_run_packer_begin(struct lpl_run_packer *packer)
+bool lpl_block_packer_begin(struct lpl_block_packer *packer)
 {
 	packer->chunk++;
 	packer->refs = 0;
 	packer->packed.state = packer->state;
 	packer->packed.next_instr = packer->next_instr;
 	packer->begin = packer->packed;
-	return lpl_run_encoder_begin(&packer->encoder);
+	return lpl_block_encoder_begin(&packer->encoder);
 }
 
 static enum lpl_error no_memory(struct lpl_report *report)
 {
-	return lpl_fail(report, LPL_ERR_MEMORY, "no memory to pack runs");
+	return lpl_fail(report, LPL_ERR_MEMORY, "no memory to pack blocks");
 }
 
-static enum lpl_error out_of_order(const struct lpl_run_packer *packer,
+static enum lpl_error out_of_order(const struct lpl_block_packer *packer,
 				   struct lpl_report *report)
 {
 	return lpl_fail(report, LPL_ERR_ORDER,
@@ -57,15 +57,15 @@ static bool goes_on(const struct lpl_instruction_trace *trace,
 	       memcmp(trace->length, longer->length, trace->count) == 0;
 }
 
-/* Who is it that words name so?  Nobody, from now on. */
+/* No word stands for it from now on. */
 static void forget_token(struct lpl_token *token)
 {
 	token->word[false] = token->word[true] = LPL_WORD_NONE;
 }
 
-enum lpl_error lpl_run_packer_define(struct lpl_run_packer *packer, uint32_t number,
-				     const struct lpl_instruction_trace *trace,
-				     struct lpl_report *report)
+enum lpl_error lpl_block_packer_define(struct lpl_block_packer *packer, uint32_t number,
+				       const struct lpl_instruction_trace *trace,
+				       struct lpl_report *report)
 {
 	struct lpl_token *tokens = packer->encoder.model.token;
 	struct lpl_packed_trace *entry;
@@ -79,7 +79,7 @@ enum lpl_error lpl_run_packer_define(struct lpl_run_packer *packer, uint32_t num
 		packer->trace[packer->traces++].chunk = 0;
 	}
 	entry = &packer->trace[number];
-	/* who only got longer keeps what was learned of it */
+	/* one that only got longer keeps what was learned of it */
 	if (entry->chunk == packer->chunk && !goes_on(&entry->code, trace)) {
 		for (uint32_t i = entry->token; i != LPL_TOKEN_NONE; i = tokens[i].next)
 			forget_token(&tokens[i]);
@@ -90,22 +90,22 @@ enum lpl_error lpl_run_packer_define(struct lpl_run_packer *packer, uint32_t num
 	return LPL_OK;
 }
 
-void lpl_run_packer_forget(struct lpl_run_packer *packer)
+void lpl_block_packer_forget(struct lpl_block_packer *packer)
 {
-	struct lpl_run_model *model = &packer->encoder.model;
+	struct lpl_block_model *model = &packer->encoder.model;
 
-	for (size_t i = LPL_TOKEN_RUNS; i < model->tokens; i++)
+	for (size_t i = LPL_TOKEN_BLOCKS; i < model->tokens; i++)
 		forget_token(&model->token[i]);
 	packer->traces = 0;
 }
 
 /* ---- state ---- */
 
-/* Tell what has changed since it was told, unless none of that is in `mask`. */
-static enum lpl_error pack_state(struct lpl_run_packer *packer, unsigned int mask,
+/* Pack what has changed since it was packed, unless none of that is in `mask`. */
+static enum lpl_error pack_state(struct lpl_block_packer *packer, unsigned int mask,
 				 struct lpl_report *report)
 {
-	struct lpl_run_position *packed = &packer->packed;
+	struct lpl_block_position *packed = &packer->packed;
 	unsigned int changed =
 		(packed->state.space != packer->state.space ? LPL_STATE_SPACE : 0) |
 		(packed->state.user != packer->state.user ? LPL_STATE_USER : 0) |
@@ -114,10 +114,10 @@ static enum lpl_error pack_state(struct lpl_run_packer *packer, unsigned int mas
 
 	if ((changed & mask) == 0)
 		return LPL_OK;
-	if (!lpl_run_encode_state(&packer->encoder, changed,
-				  packer->state.space - packed->state.space,
-				  packer->state.cycle_offset - packed->state.cycle_offset,
-				  packer->next_instr - packed->next_instr))
+	if (!lpl_block_encode_state(&packer->encoder, changed,
+				    packer->state.space - packed->state.space,
+				    packer->state.cycle_offset - packed->state.cycle_offset,
+				    packer->next_instr - packed->next_instr))
 		return no_memory(report);
 	packed->state = packer->state;
 	packed->next_instr = packer->next_instr;
@@ -125,9 +125,9 @@ static enum lpl_error pack_state(struct lpl_run_packer *packer, unsigned int mas
 }
 
 /* References come, from one count to another.  false: before what was there. */
-static bool advance(struct lpl_run_packer *packer, uint64_t first, uint64_t last, uint64_t refs)
+static bool advance(struct lpl_block_packer *packer, uint64_t first, uint64_t last, uint64_t refs)
 {
-	struct lpl_run_position *packed = &packer->packed;
+	struct lpl_block_position *packed = &packer->packed;
 	uint64_t offset = packed->state.cycle_offset;
 
 	if (packed->next_instr > UINT64_MAX - 512 || first < packed->instr ||
@@ -146,10 +146,10 @@ static bool advance(struct lpl_run_packer *packer, uint64_t first, uint64_t last
 	return true;
 }
 
-/* ---- runs ---- */
+/* ---- blocks ---- */
 
-static void count_run(struct lpl_run_packer *packer, const struct lpl_run_data *data,
-		      size_t fetches)
+static void count_block(struct lpl_block_packer *packer, const struct lpl_block_data *data,
+			size_t fetches)
 {
 	packer->of_type[LPL_FETCH] += fetches;
 	packer->of_type[LPL_WALK_READ] += data->of_type[0];
@@ -161,8 +161,8 @@ static void count_run(struct lpl_run_packer *packer, const struct lpl_run_data *
 				 data->supervisors;
 }
 
-/* Runs that came as words, as expected: add them up. */
-static void settle(struct lpl_run_packer *packer, struct lpl_token *token)
+/* Blocks that were taken as words, as expected: add them up. */
+static void settle(struct lpl_block_packer *packer, struct lpl_token *token)
 {
 	const uint64_t times = (uint64_t)token->times[false] + token->times[true];
 
@@ -177,22 +177,22 @@ static void settle(struct lpl_run_packer *packer, struct lpl_token *token)
 	token->times[false] = token->times[true] = 0;
 }
 
-void lpl_run_packer_count(struct lpl_run_packer *packer)
+void lpl_block_packer_count(struct lpl_block_packer *packer)
 {
-	struct lpl_run_model *model = &packer->encoder.model;
+	struct lpl_block_model *model = &packer->encoder.model;
 
-	for (size_t i = LPL_TOKEN_RUNS; i < model->tokens; i++)
+	for (size_t i = LPL_TOKEN_BLOCKS; i < model->tokens; i++)
 		settle(packer, &model->token[i]);
 }
 
 /*
- * A run was packed: what its token says has changed, if it was not `expected`.  The next one that
+ * A block was packed: what its token says has changed, if it was not `expected`.  The next one that
  * is just the same may come as words, if it is a trace from its beginning, with nothing in it
  * that has to be looked at.
  */
-static void prepare_words(struct lpl_run_packer *packer, uint32_t number,
-			  const struct lpl_packed_trace *entry, const struct lpl_run *run,
-			  const struct lpl_run_data *data, bool expected)
+static void prepare_words(struct lpl_block_packer *packer, uint32_t number,
+			  const struct lpl_packed_trace *entry, const struct lpl_block *block,
+			  const struct lpl_block_data *data, bool expected)
 {
 	struct lpl_token *token = &packer->encoder.model.token[number];
 
@@ -200,25 +200,25 @@ static void prepare_words(struct lpl_run_packer *packer, uint32_t number,
 		settle(packer, token);
 		forget_token(token);
 	}
-	if (run->first > 0 || data->offset >= run->fetched || data->count != token->listed ||
-	    data->count != run->words || lpl_trace_crosses(&entry->code))
+	if (block->first > 0 || data->offset >= block->fetched || data->count != token->listed ||
+	    data->count != block->words || lpl_trace_crosses(&entry->code))
 		return;
 	for (int i = 0; i < 4; i++)
 		token->of_type[i] = (uint8_t)data->of_type[i];
 	token->supervisors = (uint8_t)data->supervisors;
-	token->fetch_power = packer->hash.power[run->fetched];
-	token->fetch_hash = lpl_stream_hash_part(&packer->hash, entry->hash, 0, run->fetched);
-	token->word[packer->state.user] = run->trace + 1;
+	token->fetch_power = packer->hash.power[block->fetched];
+	token->fetch_hash = lpl_stream_hash_part(&packer->hash, entry->hash, 0, block->fetched);
+	token->word[packer->state.user] = block->trace + 1;
 }
 
-static enum lpl_error pack_run(struct lpl_run_packer *packer, struct lpl_packed_trace *entry,
-			       const struct lpl_run *run, const struct lpl_run_data *data,
-			       struct lpl_report *report)
+static enum lpl_error pack_block(struct lpl_block_packer *packer, struct lpl_packed_trace *entry,
+				 const struct lpl_block *block, const struct lpl_block_data *data,
+				 struct lpl_report *report)
 {
-	struct lpl_run_model *model = &packer->encoder.model;
-	const struct lpl_run_state *state = &packer->packed.state;
+	struct lpl_block_model *model = &packer->encoder.model;
+	const struct lpl_block_state *state = &packer->packed.state;
 	uint64_t instr = packer->next_instr, ref = packer->packed.ref;
-	size_t fetches = run->fetched;
+	size_t fetches = block->fetched;
 	uint64_t first = instr, last = instr + (fetches > 0 ? fetches - 1 : 0);
 	bool known, expected = false;
 	uint32_t token;
@@ -226,7 +226,7 @@ static enum lpl_error pack_run(struct lpl_run_packer *packer, struct lpl_packed_
 	if (fetches == 1 && lpl_trace_crosses(&entry->code))
 		fetches = 2;
 	if (fetches == 0)
-		first += (uint8_t)((run->word[0] >> LPL_WORD_COUNT_SHIFT) - instr);
+		first += (uint8_t)((block->word[0] >> LPL_WORD_COUNT_SHIFT) - instr);
 	if (data->count > 0 && instr + data->offset > last)
 		last = instr + data->offset;
 	if (!advance(packer, first, last, fetches + data->count))
@@ -236,52 +236,55 @@ static enum lpl_error pack_run(struct lpl_run_packer *packer, struct lpl_packed_
 		entry->number = (uint32_t)model->traces;
 		entry->token = LPL_TOKEN_NONE;
 	}
-	token = lpl_run_find_token(model, entry->token, entry->number, run);
+	token = lpl_block_find_token(model, entry->token, entry->number, block);
 	if (token != LPL_TOKEN_NONE)
-		expected = lpl_run_is_expected(model, &model->token[token], run, (uint8_t)instr);
+		expected = lpl_block_is_expected(model, &model->token[token], block,
+						 (uint8_t)instr);
 	known = token != LPL_TOKEN_NONE;
-	if (!lpl_run_encode(&packer->encoder, &token, entry->number, &entry->code, run,
-			    (uint8_t)instr))
+	if (!lpl_block_encode(&packer->encoder, &token, entry->number, &entry->code, block,
+			      (uint8_t)instr))
 		return no_memory(report);
 	if (!known) {
 		model->token[token].next = entry->token;
 		entry->token = token;
 	}
-	prepare_words(packer, token, entry, run, data, expected);
+	prepare_words(packer, token, entry, block, data, expected);
 	if (!packer->hashed_before)
-		lpl_stream_hash_run(&packer->hash, &entry->code, entry->hash, run, data->count,
-				    state, instr, ref);
-	count_run(packer, data, fetches);
-	packer->next_instr += run->fetched;
+		lpl_stream_hash_block(&packer->hash, &entry->code, entry->hash, block, data->count,
+				      state, instr, ref);
+	count_block(packer, data, fetches);
+	packer->next_instr += block->fetched;
 	packer->packed.next_instr = packer->next_instr;
 	return LPL_OK;
 }
 
-enum lpl_error lpl_run_packer_run(struct lpl_run_packer *packer, const struct lpl_run *run,
-				  struct lpl_report *report)
+enum lpl_error lpl_block_packer_block(struct lpl_block_packer *packer, const struct lpl_block *block,
+				    struct lpl_report *report)
 {
 	struct lpl_packed_trace *entry;
-	struct lpl_run_data data;
+	struct lpl_block_data data;
 	enum lpl_error error;
 
-	if (run->trace >= packer->traces)
-		return lpl_fail(report, LPL_ERR_USAGE, "a run of trace %u, which is not defined",
-				(unsigned int)run->trace);
-	entry = &packer->trace[run->trace];
-	if (run->first >= entry->code.count || run->first + run->fetched > entry->code.count ||
-	    run->words > LPL_RUN_WORDS_MAX || (run->fetched == 0 && run->words == 0) ||
-	    !lpl_run_scan(run, (uint8_t)packer->next_instr, packer->state.user, &data))
+	if (block->trace >= packer->traces)
+		return lpl_fail(report, LPL_ERR_USAGE, "a block of trace %u, which is not defined",
+				(unsigned int)block->trace);
+	entry = &packer->trace[block->trace];
+	if (block->first >= entry->code.count ||
+	    block->first + block->fetched > entry->code.count ||
+	    block->words > LPL_BLOCK_WORDS_MAX || (block->fetched == 0 && block->words == 0) ||
+	    !lpl_block_scan(block, (uint8_t)packer->next_instr, packer->state.user, &data))
 		return lpl_fail(report, LPL_ERR_USAGE,
-				"a run after reference %" PRIu64 " is not valid",
+				"a block after reference %" PRIu64 " is not valid",
 				packer->packed.ref);
-	error = lpl_run_packer_is_told(packer) ? LPL_OK : pack_state(packer, LPL_STATE_MASKS - 1, report);
-	return error != LPL_OK ? error : pack_run(packer, entry, run, &data, report);
+	error = lpl_block_packer_in_step(packer) ? LPL_OK :
+		pack_state(packer, LPL_STATE_MASKS - 1, report);
+	return error != LPL_OK ? error : pack_block(packer, entry, block, &data, report);
 }
 
 /* ---- loose references ---- */
 
-/* Where a loose run's count begins: so that it is not far, with as few words as possible. */
-static enum lpl_error pack_near(struct lpl_run_packer *packer, uint64_t instr,
+/* Where a loose block's count begins: so that it is not far, with as few words as possible. */
+static enum lpl_error pack_near(struct lpl_block_packer *packer, uint64_t instr,
 				struct lpl_report *report)
 {
 	if (instr - packer->packed.next_instr <= 255)
@@ -289,11 +292,11 @@ static enum lpl_error pack_near(struct lpl_run_packer *packer, uint64_t instr,
 	return pack_state(packer, LPL_STATE_MASKS - 1, report);
 }
 
-/* May it be one of a run, in the state that was told? */
-static bool fits(const struct lpl_run_packer *packer, const struct lpl_ref *r, uint64_t ref,
+/* May it be one of a block, in the state that is packed? */
+static bool fits(const struct lpl_block_packer *packer, const struct lpl_ref *r, uint64_t ref,
 		 uint64_t base, uint64_t word[2])
 {
-	const struct lpl_run_state *state = &packer->packed.state;
+	const struct lpl_block_state *state = &packer->packed.state;
 	bool walk = r->type == LPL_WALK_READ || r->type == LPL_WALK_WRITE;
 
 	return r->ref == ref && ref > packer->packed.event_ref && r->instr - base <= 255 &&
@@ -301,10 +304,10 @@ static bool fits(const struct lpl_run_packer *packer, const struct lpl_ref *r, u
 	       (walk || r->space == state->space) && lpl_word_of_ref(r, state->user, word);
 }
 
-static enum lpl_error pack_any(struct lpl_run_packer *packer, const struct lpl_ref *r,
+static enum lpl_error pack_any(struct lpl_block_packer *packer, const struct lpl_ref *r,
 			       struct lpl_report *report)
 {
-	struct lpl_run_position *packed = &packer->packed;
+	struct lpl_block_position *packed = &packer->packed;
 	uint64_t before = packed->ref > packed->event_ref ? packed->ref : packed->event_ref;
 	bool paged = r->flags & LPL_PAGED;
 
@@ -316,8 +319,8 @@ static enum lpl_error pack_any(struct lpl_run_packer *packer, const struct lpl_r
 	    r->instr < packed->instr || r->cycle < packed->cycle)
 		return lpl_fail(report, LPL_ERR_ORDER, "reference %" PRIu64
 				" is not after the record before it", r->ref);
-	if (!lpl_run_encode_any(&packer->encoder, r, packed->next_instr,
-				packed->state.cycle_offset, packed->ref))
+	if (!lpl_block_encode_any(&packer->encoder, r, packed->next_instr,
+				  packed->state.cycle_offset, packed->ref))
 		return no_memory(report);
 	if (packer->refs++ == 0) {
 		packer->first_ref = r->ref;
@@ -334,30 +337,30 @@ static enum lpl_error pack_any(struct lpl_run_packer *packer, const struct lpl_r
 	return LPL_OK;
 }
 
-enum lpl_error lpl_run_packer_loose(struct lpl_run_packer *packer, const struct lpl_ref *refs,
-				    size_t count, struct lpl_report *report)
+enum lpl_error lpl_block_packer_loose(struct lpl_block_packer *packer, const struct lpl_ref *refs,
+				      size_t count, struct lpl_report *report)
 {
-	uint64_t word[LPL_RUN_WORDS_MAX];
+	uint64_t word[LPL_BLOCK_WORDS_MAX];
 	enum lpl_error error = LPL_OK;
 	size_t done = 0;
 
 	while (done < count && error == LPL_OK) {
 		const struct lpl_ref *first = &refs[done];
 		uint64_t base, last, ref = packer->packed.ref + 1, one[2];
-		struct lpl_run run = { .word = word };
-		struct lpl_run_data data;
+		struct lpl_block block = { .word = word };
+		struct lpl_block_data data;
 		size_t n = 0;
 
 		error = pack_near(packer, first->instr, report);
 		base = packer->packed.next_instr;
 		last = packer->packed.instr;
 		while (error == LPL_OK && done + n < count &&
-		       run.words + 2 <= LPL_RUN_WORDS_MAX && refs[done + n].instr >= last &&
+		       block.words + 2 <= LPL_BLOCK_WORDS_MAX && refs[done + n].instr >= last &&
 		       fits(packer, &refs[done + n], ref + n, base, one)) {
 			last = refs[done + n].instr;
-			word[run.words++] = one[0];
+			word[block.words++] = one[0];
 			if (one[1] != 0)
-				word[run.words++] = one[1];
+				word[block.words++] = one[1];
 			n++;
 		}
 		if (error != LPL_OK)
@@ -367,24 +370,24 @@ enum lpl_error lpl_run_packer_loose(struct lpl_run_packer *packer, const struct 
 			done++;
 			continue;
 		}
-		if (!lpl_run_scan(&run, (uint8_t)base, packer->packed.state.user, &data) ||
+		if (!lpl_block_scan(&block, (uint8_t)base, packer->packed.state.user, &data) ||
 		    !advance(packer, first->instr, last, n))
 			return out_of_order(packer, report);
-		if (!lpl_run_encode_loose(&packer->encoder, word, run.words,
-					  (uint8_t)base))
+		if (!lpl_block_encode_loose(&packer->encoder, word, block.words,
+					    (uint8_t)base))
 			return no_memory(report);
 		if (!packer->hashed_before)
 			lpl_stream_hash_refs(&packer->hash, first, n);
-		count_run(packer, &data, 0);
+		count_block(packer, &data, 0);
 		done += n;
 	}
 	return error;
 }
 
-enum lpl_error lpl_run_packer_event(struct lpl_run_packer *packer,
-				    const struct lpl_event *event, struct lpl_report *report)
+enum lpl_error lpl_block_packer_event(struct lpl_block_packer *packer,
+				      const struct lpl_event *event, struct lpl_report *report)
 {
-	struct lpl_run_position *packed = &packer->packed;
+	struct lpl_block_position *packed = &packer->packed;
 
 	if (event->ref < packed->ref || event->ref < packed->event_ref ||
 	    event->instr < packed->instr || event->cycle < packed->cycle)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Fuzzing the payload of a RUNS chunk: packed runs, events, totals, the stream's hash.  The
+ * Fuzzing the payload of a RUNS chunk: packed blocks, events, totals, the stream's hash.  The
  * input is one or two of: the payload's length in three bytes, a chunk header, the payload as
  * it is before compression.  Both are read by one decoder, as a reader does; what the first has
  * left behind must not matter to the second.
  */
-#include "container/run_data.h"
+#include "container/block_data.h"
 
 #include "fuzz.h"
 
@@ -38,18 +38,19 @@ static bool next_part(struct input *input, struct part *part)
 	return true;
 }
 
-/* What docs/format.md says of every reference of runs; returns a sum of all that they are. */
-static uint64_t expand(const struct lpl_unpacked_runs *runs, const struct lpl_chunk_header *header)
+/* What docs/format.md says of every reference of blocks; returns a sum of all that they are. */
+static uint64_t expand(const struct lpl_unpacked_blocks *blocks,
+		       const struct lpl_chunk_header *header)
 {
-	static struct lpl_ref out[4 * LPL_RUN_REFS_MAX];
-	struct lpl_run_cursor cursor;
+	static struct lpl_ref out[4 * LPL_BLOCK_REFS_MAX];
+	struct lpl_block_cursor cursor;
 	uint64_t before = header->base.ref, instr = header->base.instr, sum = 0;
 	size_t done = 0;
 
-	lpl_run_cursor_begin(&cursor, &runs->decoder);
+	lpl_block_cursor_begin(&cursor, &blocks->decoder);
 	while (done < header->refs) {
-		size_t count = lpl_run_cursor_next(&cursor, &runs->decoder, header->refs, out,
-						   4 * LPL_RUN_REFS_MAX);
+		size_t count = lpl_block_cursor_next(&cursor, &blocks->decoder, header->refs, out,
+						     4 * LPL_BLOCK_REFS_MAX);
 
 		require(count > 0);
 		for (size_t i = 0; i < count; i++) {
@@ -71,12 +72,12 @@ static uint64_t expand(const struct lpl_unpacked_runs *runs, const struct lpl_ch
 }
 
 /* Decode a part; a failure because of the last clocks alone is none (see fuzz_data.c). */
-static enum lpl_error decode(struct lpl_unpacked_runs *runs, struct lpl_data *data,
+static enum lpl_error decode(struct lpl_unpacked_blocks *blocks, struct lpl_data *data,
 			     const struct part *part)
 {
 	struct lpl_report cause = { .error = LPL_OK };
-	enum lpl_error error = lpl_run_data_decode(runs, data, &part->header, part->payload,
-						   part->size, &cause);
+	enum lpl_error error = lpl_block_data_decode(blocks, data, &part->header, part->payload,
+						     part->size, &cause);
 
 	if (error != LPL_OK)
 		require_told(&cause);
@@ -85,15 +86,15 @@ static enum lpl_error decode(struct lpl_unpacked_runs *runs, struct lpl_data *da
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-	struct lpl_unpacked_runs runs = { .ready = false }, fresh = { .ready = false };
+	struct lpl_unpacked_blocks blocks = { .ready = false }, fresh = { .ready = false };
 	struct lpl_data data = { .ref_count = 0 }, alone = { .ref_count = 0 };
 	struct input input = { bytes, size };
 	struct part part;
 	bool is_first = true;
 
 	while (next_part(&input, &part)) {
-		enum lpl_error error = decode(&runs, &data, &part);
-		uint64_t sum = error == LPL_OK ? expand(&runs, &part.header) : 0;
+		enum lpl_error error = decode(&blocks, &data, &part);
+		uint64_t sum = error == LPL_OK ? expand(&blocks, &part.header) : 0;
 
 		if (!is_first) {
 			require(decode(&fresh, &alone, &part) == error);
@@ -104,8 +105,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 			break;
 		is_first = false;
 	}
-	lpl_run_data_free(&runs);
-	lpl_run_data_free(&fresh);
+	lpl_block_data_free(&blocks);
+	lpl_block_data_free(&fresh);
 	lpl_data_free(&data);
 	lpl_data_free(&alone);
 	return 0;

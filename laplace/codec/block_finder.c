@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* From references to runs. */
+/* From references to blocks. */
 #include <string.h>
 
-#include "run_finder.h"
+#include "block_finder.h"
 
-#define ALTERNATIVES	8	/* codes at one address that are told apart, in different spaces */
+#define ALTERNATIVES	8	/* codes kept at one address, of different spaces */
 
-void lpl_run_finder_init(struct lpl_run_finder *finder, struct lpl_run_packer *out)
+void lpl_block_finder_init(struct lpl_block_finder *finder, struct lpl_block_packer *out)
 {
 	memset(finder, 0, sizeof(*finder));
 	finder->out = out;
@@ -14,7 +14,7 @@ void lpl_run_finder_init(struct lpl_run_finder *finder, struct lpl_run_packer *o
 	lpl_map_init(&finder->numbers, 2);
 }
 
-void lpl_run_finder_free(struct lpl_run_finder *finder)
+void lpl_block_finder_free(struct lpl_block_finder *finder)
 {
 	lpl_map_free(&finder->numbers);
 }
@@ -27,17 +27,17 @@ static bool agrees(const struct lpl_instruction_trace *a, const struct lpl_instr
 }
 
 /* Numbers are used up: all of them begin again. */
-static void start_over(struct lpl_run_finder *finder)
+static void start_over(struct lpl_block_finder *finder)
 {
 	lpl_map_free(&finder->numbers);
 	lpl_map_init(&finder->numbers, 2);
-	lpl_run_packer_forget(finder->out);
+	lpl_block_packer_forget(finder->out);
 }
 
-/* The number of the trace that the run's instructions are of, which is longer from now on. */
-static enum lpl_error find_number(struct lpl_run_finder *finder, struct lpl_report *report)
+/* The number of the trace that the block's instructions are of, which is longer from now on. */
+static enum lpl_error find_number(struct lpl_block_finder *finder, struct lpl_report *report)
 {
-	struct lpl_run_packer *out = finder->out;
+	struct lpl_block_packer *out = finder->out;
 	uint64_t *value = NULL;
 
 	if (out->traces == LPL_TRACES_MAX)
@@ -45,7 +45,7 @@ static enum lpl_error find_number(struct lpl_run_finder *finder, struct lpl_repo
 	for (uint64_t i = 0; i < ALTERNATIVES; i++) {
 		value = lpl_map_reach(&finder->numbers, LPL_KEY(finder->code.address, i));
 		if (!value)
-			return lpl_fail(report, LPL_ERR_MEMORY, "no memory to pack runs");
+			return lpl_fail(report, LPL_ERR_MEMORY, "no memory to pack blocks");
 		if (*value == 0 || agrees(&out->trace[*value - 1].code, &finder->code))
 			break;
 	}
@@ -58,31 +58,31 @@ static enum lpl_error find_number(struct lpl_run_finder *finder, struct lpl_repo
 		if (agrees(known, &finder->code) && known->count >= finder->code.count)
 			return LPL_OK;
 	}
-	return lpl_run_packer_define(out, finder->number, &finder->code, report);
+	return lpl_block_packer_define(out, finder->number, &finder->code, report);
 }
 
-/* ---- runs ---- */
+/* ---- blocks ---- */
 
-enum lpl_error lpl_run_finder_flush(struct lpl_run_finder *finder, struct lpl_report *report)
+enum lpl_error lpl_block_finder_flush(struct lpl_block_finder *finder, struct lpl_report *report)
 {
-	struct lpl_run_packer *out = finder->out;
-	struct lpl_run run = { .first = finder->first, .words = finder->words,
-			       .word = finder->word, .fetched = finder->code.count };
+	struct lpl_block_packer *out = finder->out;
+	struct lpl_block block = { .first = finder->first, .words = finder->words,
+				   .word = finder->word, .fetched = finder->code.count };
 	enum lpl_error error = LPL_OK;
 
 	if (!finder->open)
 		return LPL_OK;
 	finder->open = false;
-	if (run.fetched > 0)
+	if (block.fetched > 0)
 		error = find_number(finder, report);
-	if (error != LPL_OK || (run.fetched == 0 && run.words == 0))
+	if (error != LPL_OK || (block.fetched == 0 && block.words == 0))
 		return error;
-	run.trace = finder->number;
+	block.trace = finder->number;
 	out->state = finder->state;
 	out->next_instr = finder->instr;
-	error = lpl_run_packer_run(out, &run, report);
+	error = lpl_block_packer_block(out, &block, report);
 	/* what may still come of its last instruction */
-	finder->first = (uint8_t)(run.fetched > 0 ? run.first + run.fetched - 1 : run.first);
+	finder->first = (uint8_t)(block.first + (block.fetched > 0 ? block.fetched - 1 : 0));
 	return error;
 }
 
@@ -91,8 +91,8 @@ static bool is_walk(const struct lpl_ref *r)
 	return r->type == LPL_WALK_READ || r->type == LPL_WALK_WRITE;
 }
 
-/* Does it follow on the last reference, in the run's state? */
-static bool goes_on(const struct lpl_run_finder *finder, const struct lpl_ref *r)
+/* Does it follow on the last reference, in the block's state? */
+static bool goes_on(const struct lpl_block_finder *finder, const struct lpl_ref *r)
 {
 	return finder->open && r->ref == finder->last_ref + 1 && r->instr >= finder->last_instr &&
 	       r->cycle - r->instr == finder->state.cycle_offset &&
@@ -107,7 +107,7 @@ static bool is_fetch(const struct lpl_ref *r)
 }
 
 /* The other part of the one instruction fetched so far, which ends with its page? */
-static bool is_second(const struct lpl_run_finder *finder, const struct lpl_ref *r)
+static bool is_second(const struct lpl_block_finder *finder, const struct lpl_ref *r)
 {
 	return r->flags & LPL_SECOND && finder->code.count == 1 && finder->words == 0 &&
 	       !finder->crossing && r->address == finder->next_address &&
@@ -115,8 +115,8 @@ static bool is_second(const struct lpl_run_finder *finder, const struct lpl_ref 
 	       finder->code.length[0] + r->length <= LPL_INSTRUCTION_MAX;
 }
 
-/* The next instruction of the run? */
-static bool is_next(const struct lpl_run_finder *finder, const struct lpl_ref *r)
+/* The next instruction of the block? */
+static bool is_next(const struct lpl_block_finder *finder, const struct lpl_ref *r)
 {
 	return !(r->flags & LPL_SECOND) && finder->code.count > 0 &&
 	       finder->code.count < LPL_TRACE_MAX && !finder->crossing &&
@@ -126,13 +126,13 @@ static bool is_next(const struct lpl_run_finder *finder, const struct lpl_ref *r
 	       finder->last_instr < r->instr;
 }
 
-static void noted(struct lpl_run_finder *finder, const struct lpl_ref *r)
+static void noted(struct lpl_block_finder *finder, const struct lpl_ref *r)
 {
 	finder->last_instr = r->instr;
 	finder->last_ref = r->ref;
 }
 
-static void begin(struct lpl_run_finder *finder, const struct lpl_ref *r)
+static void begin(struct lpl_block_finder *finder, const struct lpl_ref *r)
 {
 	finder->open = true;
 	finder->crossing = false;
@@ -145,14 +145,14 @@ static void begin(struct lpl_run_finder *finder, const struct lpl_ref *r)
 	finder->last_instr = r->instr;
 }
 
-static void add_instruction(struct lpl_run_finder *finder, const struct lpl_ref *r)
+static void add_instruction(struct lpl_block_finder *finder, const struct lpl_ref *r)
 {
 	finder->code.length[finder->code.count++] = (uint8_t)r->length;
 	finder->next_address = r->address + r->length;
 	noted(finder, r);
 }
 
-static enum lpl_error take_fetch(struct lpl_run_finder *finder, const struct lpl_ref *r,
+static enum lpl_error take_fetch(struct lpl_block_finder *finder, const struct lpl_ref *r,
 				 struct lpl_report *report)
 {
 	bool follows = goes_on(finder, r) && !!(r->flags & LPL_USER) == finder->state.user;
@@ -168,13 +168,13 @@ static enum lpl_error take_fetch(struct lpl_run_finder *finder, const struct lpl
 		add_instruction(finder, r);
 		return LPL_OK;
 	}
-	error = lpl_run_finder_flush(finder, report);
+	error = lpl_block_finder_flush(finder, report);
 	if (error != LPL_OK)
 		return error;
 	if (r->flags & LPL_SECOND || r->ref != finder->out->packed.ref + 1 ||
 	    finder->out->packed.event_ref > finder->out->packed.ref ||
 	    (r->address & 0xfff) + r->length > 0x1000)
-		return lpl_run_packer_loose(finder->out, r, 1, report);
+		return lpl_block_packer_loose(finder->out, r, 1, report);
 	begin(finder, r);
 	finder->state.user = r->flags & LPL_USER;
 	finder->code.address = r->address;
@@ -183,12 +183,12 @@ static enum lpl_error take_fetch(struct lpl_run_finder *finder, const struct lpl
 	return LPL_OK;
 }
 
-static bool add_word(struct lpl_run_finder *finder, const struct lpl_ref *r)
+static bool add_word(struct lpl_block_finder *finder, const struct lpl_ref *r)
 {
 	uint64_t word[2];
 
 	if (!goes_on(finder, r) || r->instr - finder->instr > 255 ||
-	    finder->words + 2 > LPL_RUN_WORDS_MAX ||
+	    finder->words + 2 > LPL_BLOCK_WORDS_MAX ||
 	    !lpl_word_of_ref(r, finder->state.user, word))
 		return false;
 	finder->word[finder->words++] = word[0];
@@ -198,7 +198,7 @@ static bool add_word(struct lpl_run_finder *finder, const struct lpl_ref *r)
 	return true;
 }
 
-static enum lpl_error take_data(struct lpl_run_finder *finder, const struct lpl_ref *r,
+static enum lpl_error take_data(struct lpl_block_finder *finder, const struct lpl_ref *r,
 				struct lpl_report *report)
 {
 	bool was_open = finder->open;
@@ -206,7 +206,7 @@ static enum lpl_error take_data(struct lpl_run_finder *finder, const struct lpl_
 
 	if (add_word(finder, r))
 		return LPL_OK;
-	error = lpl_run_finder_flush(finder, report);
+	error = lpl_block_finder_flush(finder, report);
 	if (error != LPL_OK)
 		return error;
 	/* of a repeated instruction there may be any number */
@@ -217,11 +217,11 @@ static enum lpl_error take_data(struct lpl_run_finder *finder, const struct lpl_
 			return LPL_OK;
 		finder->open = false;
 	}
-	return lpl_run_packer_loose(finder->out, r, 1, report);
+	return lpl_block_packer_loose(finder->out, r, 1, report);
 }
 
-enum lpl_error lpl_run_finder_refs(struct lpl_run_finder *finder, const struct lpl_ref *refs,
-				   size_t count, struct lpl_report *report)
+enum lpl_error lpl_block_finder_refs(struct lpl_block_finder *finder, const struct lpl_ref *refs,
+				     size_t count, struct lpl_report *report)
 {
 	enum lpl_error error = LPL_OK;
 

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Unpacking blocks (docs/format.md, section 9).  Nothing that is read is believed.
+ *
+ * A chunk is decoded to blocks, which take some five bytes a reference, and expanded to references
+ * as they are asked for.
+ */
+#ifndef LAPLACE_CODEC_BLOCK_DECODE_H
+#define LAPLACE_CODEC_BLOCK_DECODE_H
+
+#include "block_encode.h"
+
+/*
+ * What was decoded is kept as a sequence of *ops*, of one word and what follows it:
+ *
+ *	a block		trace << 22 | first << 17 | fetched << 11 | words, and its data words
+ *	a state		LPL_STATE_OP, and the space, mode, cycle offset and instruction count
+ *	any reference	LPL_ANY_OP, and the reference
+ */
+#define LPL_BLOCK_OP(trace, first, fetched, words) \
+	((uint64_t)(trace) << 22 | (uint64_t)(first) << 17 | (uint64_t)(fetched) << 11 | (words))
+#define LPL_STATE_OP		(UINT64_C(1) << 62)
+#define LPL_ANY_OP		(UINT64_C(1) << 63)
+
+_Static_assert(sizeof(struct lpl_ref) % sizeof(uint64_t) == 0, "a reference is whole words");
+_Static_assert(LPL_BLOCK_WORDS_MAX < 1 << 11, "a block's words fit their field");
+
+/* Where the stream is: what the next block begins with, and the record before it. */
+struct lpl_block_position {
+	struct lpl_block_state state;
+	uint64_t next_instr;		/* of the next block's first instruction */
+	uint64_t ref;			/* of the last reference */
+	uint64_t event_ref;		/* of the last event: what follows has a higher one */
+	uint64_t instr, cycle;		/* of the last record */
+};
+
+struct lpl_block_decoder {
+	struct lpl_block_model model;
+	const uint8_t *at[LPL_BLOCK_COLUMNS], *end[LPL_BLOCK_COLUMNS];
+	uint64_t correct[LPL_BLOCK_GAPS];	/* correct predictions, before the next wrong one */
+	uint64_t defined;		/* the address of the trace defined last */
+	struct lpl_block_position begin, now;
+	uint64_t first_ref, first_instr, first_cycle;	/* of the first reference */
+	uint64_t refs;			/* decoded so far */
+	uint64_t *op;			/* what was decoded; owned */
+	size_t ops, op_room;
+	struct lpl_report *cause;	/* of a failure */
+};
+
+bool lpl_block_decoder_init(struct lpl_block_decoder *decoder);	/* false: no memory */
+void lpl_block_decoder_free(struct lpl_block_decoder *decoder);
+
+/*
+ * A chunk begins, at `begin`, with columns of these sizes, one after the other at `bytes`, which
+ * stay there.  Each of the functions below fails with LPL_ERR_DAMAGED and says why in `cause`, or
+ * with LPL_ERR_MEMORY.
+ */
+enum lpl_error lpl_block_decoder_begin(struct lpl_block_decoder *decoder,
+				       const struct lpl_block_position *begin, const uint8_t *bytes,
+				       const size_t size[LPL_BLOCK_COLUMNS],
+				       struct lpl_report *cause);
+/* Decode until there are exactly so many references; `now` is after them then. */
+enum lpl_error lpl_block_decode(struct lpl_block_decoder *decoder, uint64_t refs);
+/* Was all of the columns used? */
+bool lpl_block_decoder_done(const struct lpl_block_decoder *decoder);
+
+/* ---- from what was decoded to references ---- */
+
+struct lpl_block_cursor {
+	size_t op;			/* the next one */
+	uint64_t refs;			/* expanded so far */
+	struct lpl_block_position now;
+};
+
+void lpl_block_cursor_begin(struct lpl_block_cursor *cursor,
+			    const struct lpl_block_decoder *decoder);
+/*
+ * Put references into `out`, as long as there are fewer than `refs` in all and room for
+ * LPL_BLOCK_REFS_MAX more; returns how many.
+ */
+size_t lpl_block_cursor_next(struct lpl_block_cursor *cursor,
+			     const struct lpl_block_decoder *decoder, uint64_t refs,
+			     struct lpl_ref *out, size_t room);
+
+#endif
