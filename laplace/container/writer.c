@@ -4,12 +4,13 @@
  *
  * Records are checked and encoded as they come.  A chunk that is complete is put into a queue
  * for several threads (base/work_queue.h); how it gets into the file from there is
- * writer_chunk.c's, what else a file has is writer_file.c's.  What is packed as blocks is
- * block_writer.c's.
+ * writer_chunk.c's, what else a file has is writer_file.c's.  Two kinds of chunks differ only in
+ * their encoder (chunk_encoder.h).
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/try.h"
 #include "writer.h"
 
 #define DEFAULT_LEVEL		3
@@ -17,7 +18,6 @@
 #define DEFAULT_CHUNK_REFS	65536
 #endif
 #define DEFAULT_BLOCK_CHUNK_REFS	LPL_BLOCK_CHUNK_REFS_MAX
-#define BLOCK_PART		4096	/* references packed as blocks between looks for room */
 
 enum lpl_error lpl_writer_failed(const struct lpl_writer *writer, struct lpl_report *report)
 {
@@ -60,62 +60,85 @@ void lpl_writer_refuse(struct lpl_writer *writer, const struct lpl_report *cause
 		       writer->output.name, cause->text);
 }
 
+/* All references that were taken are in the chunk.  false: it failed. */
+static bool settle(struct lpl_writer *writer)
+{
+	struct lpl_chunk_encoder *chunks = writer->chunks;
+	struct lpl_report cause;	/* not cleared whole: each block of the log may end here */
+
+	cause.error = LPL_OK;
+	if (chunks->how->settle(chunks, writer->encoder, &cause) == LPL_OK)
+		return true;
+	lpl_writer_refuse(writer, &cause);
+	return false;
+}
+
 void lpl_writer_put_chunk(struct lpl_writer *writer)
 {
 	struct lpl_packed_chunk *chunk = &writer->slot[lpl_work_queue_next(writer->queue)];
-	const struct lpl_data_encoder *encoder = &chunk->encoder;
+	struct lpl_chunk_payload *payload = &chunk->payload;
+	const struct lpl_data_encoder *encoder = &payload->records;
+	struct lpl_chunk_encoder *chunks = writer->chunks;
 
-	if (!lpl_packed_blocks_finish(writer))
+	if (!settle(writer))
 		return;
 	if (encoder->refs == 0 && encoder->event_count == 0)
 		return;
 	if (lpl_writer_check_totals(writer) != LPL_OK)
 		return;
-	lpl_packed_blocks_count(writer);
+	if (chunks->counts)
+		chunks->how->count(chunks, &writer->totals);
 	writer->has_records = true;
-	chunk->totals = lpl_writer_totals_at(writer, encoder->last.ref);
-	if (writer->blocks && !lpl_packed_blocks_pack(writer, chunk))
+	payload->totals = lpl_writer_totals_at(writer, encoder->last.ref);
+	if (!chunks->how->end(chunks, payload)) {
+		(void)lpl_fail(&writer->failure, LPL_ERR_MEMORY, "%s: no memory for a chunk",
+			       writer->output.name);
 		return;
+	}
 	writer->refs_so_far += encoder->refs;
 	writer->events_so_far += encoder->event_count;
 	chunk->header = (struct lpl_chunk_header){
-		.kind = writer->blocks ? LPL_CHUNK_RUNS : LPL_CHUNK_DATA,
+		.kind = (uint16_t)chunks->how->kind,
 		.sequence = writer->sequence++,
 		.refs = (uint32_t)encoder->refs, .events = (uint32_t)encoder->event_count,
 		.base = encoder->base, .first = encoder->first, .last = encoder->last,
 		.refs_so_far = writer->refs_so_far, .events_so_far = writer->events_so_far,
-		.refs_before = lpl_totals_before(&chunk->totals),
+		.refs_before = lpl_totals_before(&payload->totals),
 	};
 	lpl_work_queue_put(writer->queue);
-	/* alone there is nobody to wait for */
+	/* alone there is no other thread to wait for */
 	if (writer->jobs == 1 || lpl_work_queue_full(writer->queue))
 		lpl_writer_deliver(writer);
-	writer->encoder = &writer->slot[lpl_work_queue_next(writer->queue)].encoder;
+	writer->encoder = &writer->slot[lpl_work_queue_next(writer->queue)].payload.records;
 	lpl_data_encoder_follow(writer->encoder, encoder);
+}
+
+/* Take the first of these references, as many as the chunk has room for; returns how many. */
+static size_t take_part(struct lpl_writer *writer, const struct lpl_ref *refs, size_t count)
+{
+	struct lpl_chunk_encoder *chunks = writer->chunks;
+	const struct lpl_chunk_encoding *how = chunks->how;
+	const size_t room = how->room(chunks, writer->encoder);
+	const size_t most = room < how->part ? room : how->part;
+	const size_t part = count < most ? count : most;
+	struct lpl_report cause;	/* not cleared whole: this is the hot path */
+
+	cause.error = LPL_OK;
+	if (how->refs(chunks, writer->encoder, refs, part, &cause) != LPL_OK)
+		lpl_writer_refuse(writer, &cause);
+	else if (how->is_full(chunks, writer->encoder))
+		lpl_writer_put_chunk(writer);
+	return part;
 }
 
 static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
 		     struct lpl_report *report)
 {
 	struct lpl_writer *writer = (struct lpl_writer *)sink;
-	struct lpl_report cause;	/* not cleared whole: this is the hot path */
 
 	while (count > 0 && writer->failure.error == LPL_OK) {
-		size_t room = lpl_writer_room(writer);
-		size_t part = count < room ? count : room;
+		const size_t part = take_part(writer, refs, count);
 
-		/* a chunk of blocks may have to end early */
-		if (writer->blocks && part > BLOCK_PART)
-			part = BLOCK_PART;
-
-		cause.error = LPL_OK;
-		if ((writer->blocks ? lpl_packed_blocks_find(writer->blocks, refs, part, &cause) :
-		     lpl_data_encode_refs(writer->encoder, refs, part, &cause)) != LPL_OK) {
-			lpl_writer_refuse(writer, &cause);
-			break;
-		}
-		if (part == room || (writer->blocks && writer->blocks->packer.encoder.full))
-			lpl_writer_put_chunk(writer);
 		refs += part;
 		count -= part;
 	}
@@ -126,13 +149,12 @@ static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 		      struct lpl_report *report)
 {
 	struct lpl_writer *writer = (struct lpl_writer *)sink;
+	struct lpl_chunk_encoder *chunks = writer->chunks;
 	struct lpl_report cause;
 
-	if (writer->failure.error == LPL_OK && lpl_packed_blocks_finish(writer)) {
+	if (writer->failure.error == LPL_OK && settle(writer)) {
 		cause.error = LPL_OK;
-		if (lpl_data_encode_event(writer->encoder, event, &cause) != LPL_OK ||
-		    (writer->blocks && lpl_block_packer_event(&writer->blocks->packer, event,
-							      &cause) != LPL_OK))
+		if (chunks->how->event(chunks, writer->encoder, event, &cause) != LPL_OK)
 			lpl_writer_refuse(writer, &cause);
 		else if (writer->keeper && writer->keeper->take(writer->keeper, event,
 								&writer->failure) != LPL_OK)
@@ -174,13 +196,14 @@ static void destroy(struct lpl_writer *writer)
 	for (unsigned int i = 0; writer->slot && i < lpl_work_queue_slots(writer->jobs); i++) {
 		struct lpl_packed_chunk *chunk = &writer->slot[i];
 
-		lpl_data_encoder_free(&chunk->encoder);
+		lpl_data_encoder_free(&chunk->payload.records);
 		ZSTD_freeCCtx(chunk->zstd);
-		free(chunk->plain);
+		free(chunk->payload.plain);
 		free(chunk->stored);
 	}
 	free(writer->slot);
-	lpl_packed_blocks_free(writer->blocks);
+	if (writer->chunks)
+		writer->chunks->how->free(writer->chunks);
 	lpl_output_discard(&writer->output);
 	lpl_index_free(&writer->index);
 	free(writer);
@@ -188,14 +211,17 @@ static void destroy(struct lpl_writer *writer)
 
 static bool make_packed_chunk(struct lpl_writer *writer, struct lpl_packed_chunk *chunk, int level)
 {
+	const size_t columns = writer->chunks->how->columns;
+	struct lpl_chunk_payload *payload = &chunk->payload;
 	size_t bound;
 
-	if (!lpl_data_encoder_init(&chunk->encoder, writer->blocks ? 1 : writer->chunk_refs,
+	if (!lpl_data_encoder_init(&payload->records,
+				   columns > 0 ? columns : writer->chunks->chunk_refs,
 				   LPL_CHUNK_EVENTS_WRITTEN))
 		return false;
-	bound = lpl_data_bound(&chunk->encoder);
+	bound = lpl_data_bound(&payload->records);
 	chunk->zstd = ZSTD_createCCtx();
-	return lpl_reserve(chunk->plain, chunk->plain_room, bound) &&
+	return lpl_reserve(payload->plain, payload->room, bound) &&
 	       lpl_reserve(chunk->stored, chunk->stored_room,
 			   LPL_CHUNK_HEADER_BYTES + ZSTD_compressBound(bound)) && chunk->zstd &&
 	       !ZSTD_isError(ZSTD_CCtx_setParameter(chunk->zstd, ZSTD_c_compressionLevel, level));
@@ -213,19 +239,19 @@ static struct lpl_writer *create(int level, size_t chunk_refs, bool blocks, unsi
 	writer->sink.event = take_event;
 	writer->sink.finish = take_finish;
 	writer->output.fd = -1;
-	writer->chunk_refs = chunk_refs;
-	whole = !blocks || lpl_packed_blocks_new(writer);
+	writer->chunks = blocks ? lpl_block_chunks_new(chunk_refs) :
+				  lpl_data_chunks_new(chunk_refs);
 	writer->jobs = lpl_work_queue_jobs(jobs);
 	writer->queue = lpl_work_queue_new(writer->jobs, lpl_writer_pack, writer);
 	writer->slot = calloc(lpl_work_queue_slots(writer->jobs), sizeof(*writer->slot));
-	whole = whole && writer->queue && writer->slot;
+	whole = writer->chunks && writer->queue && writer->slot;
 	for (unsigned int i = 0; whole && i < lpl_work_queue_slots(writer->jobs); i++)
 		whole = make_packed_chunk(writer, &writer->slot[i], level);
 	if (!whole) {
 		destroy(writer);
 		return NULL;
 	}
-	writer->encoder = &writer->slot[0].encoder;
+	writer->encoder = &writer->slot[0].payload.records;
 	return writer;
 }
 
@@ -235,11 +261,9 @@ static enum lpl_error make(struct lpl_writer **result, const struct lpl_writer_o
 {
 	size_t chunk_refs;
 	int level;
-	enum lpl_error error = check_options(options, &level, &chunk_refs, report);
 
-	if (error != LPL_OK)
-		return error;
-	/* who asks for nothing gets no threads, either */
+	LPL_TRY(check_options(options, &level, &chunk_refs, report));
+	/* without options there are no threads, either */
 	*result = create(level, chunk_refs, options && options->runs,
 			 options && options->jobs ? options->jobs : 1);
 	return *result ? LPL_OK :
@@ -286,8 +310,7 @@ void lpl_writer_where(const struct lpl_writer *writer, struct lpl_writer_place *
 		.refs_so_far = writer->refs_so_far, .events_so_far = writer->events_so_far,
 		.bytes = writer->bytes_before, .totals = writer->totals,
 	};
-	if (writer->blocks)
-		lpl_packed_blocks_where(writer->blocks, place);
+	writer->chunks->how->where(writer->chunks, &place->encoder);
 }
 
 enum lpl_error lpl_writer_open_at(struct lpl_writer **result, const char *path,
@@ -311,8 +334,7 @@ enum lpl_error lpl_writer_open_at(struct lpl_writer **result, const char *path,
 	writer->bytes_before = place->bytes;
 	writer->totals = place->totals;
 	writer->keeper = keeper;
-	if (writer->blocks)
-		lpl_packed_blocks_go_to(writer->blocks, place);
+	writer->chunks->how->go_to(writer->chunks, &place->encoder);
 	error = lpl_writer_next_file(writer, path, meta, overwrite, report);
 	if (error != LPL_OK) {
 		destroy(writer);
@@ -332,7 +354,7 @@ void lpl_writer_totals(struct lpl_writer *writer, const struct lpl_totals *told)
 {
 	struct lpl_totals totals = *told;
 
-	if (writer->blocks && writer->blocks->told) {	/* see block_writer.h */
+	if (writer->chunks->counts) {	/* see block_writer.h */
 		memcpy(totals.refs, writer->totals.refs, sizeof(totals.refs));
 		totals.user_refs = writer->totals.user_refs;
 		totals.total = writer->totals.total;
@@ -348,8 +370,7 @@ void lpl_writer_totals(struct lpl_writer *writer, const struct lpl_totals *told)
 
 size_t lpl_writer_room(const struct lpl_writer *writer)
 {
-	return writer->chunk_refs - (writer->blocks ? writer->blocks->found_in :
-						     writer->encoder->refs);
+	return writer->chunks->how->room(writer->chunks, writer->encoder);
 }
 
 enum lpl_error lpl_writer_flush(struct lpl_writer *writer, struct lpl_report *report)
@@ -369,11 +390,8 @@ enum lpl_error lpl_writer_sync(struct lpl_writer *writer, struct lpl_report *rep
 
 bool lpl_writer_has_records(const struct lpl_writer *writer)
 {
-	const struct lpl_packed_blocks *blocks = writer->blocks;
-
 	return writer->has_records || writer->encoder->refs > 0 ||
-	       writer->encoder->event_count > 0 ||
-	       (blocks && (blocks->found_in > 0 || blocks->packer.refs > 0));
+	       writer->encoder->event_count > 0 || writer->chunks->how->holds(writer->chunks);
 }
 
 enum lpl_error lpl_writer_close(struct lpl_writer *writer, struct lpl_report *report)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a writer of traces consists of: for writer.c, which makes chunks of what comes,
- * writer_chunk.c, which gets them into the file, writer_file.c, which begins and ends files,
- * writer_full.c, which ends one whose disk is full, and block_writer.c, which has what is packed as
- * blocks.  And for who has such a writer do more than <laplace/trace.h> tells of: segments.c gives
- * it one file after the other, state_chunk.c and repair.c give it chunks.
+ * What a writer of traces consists of: for writer.c, which makes chunks of the records that it
+ * gets, writer_chunk.c, which gets them into the file, writer_file.c, which begins and ends files,
+ * writer_full.c, which ends one whose disk is full, and block_writer.c, which takes blocks.  And
+ * for those that have such a writer do more than <laplace/trace.h> has: segments.c gives it one
+ * file after the other, state_chunk.c and repair.c give it chunks.
  */
 #ifndef LAPLACE_CONTAINER_WRITER_H
 #define LAPLACE_CONTAINER_WRITER_H
@@ -17,7 +17,7 @@
 #include "base/output.h"
 #include "base/work_queue.h"
 #include "chunk.h"
-#include "codec/block_finder.h"
+#include "chunk_encoder.h"
 #include "data.h"
 #include "index.h"
 #include "manifest_line.h"
@@ -27,37 +27,25 @@
 
 /* A chunk on its way to the file. */
 struct lpl_packed_chunk {
-	struct lpl_data_encoder encoder;
-	struct lpl_totals totals;	/* as of its end */
+	struct lpl_chunk_payload payload;
 	struct lpl_chunk_header header;
 	ZSTD_CCtx *zstd;
-	uint8_t *plain, *stored;	/* the payload; header and frame */
-	size_t plain_room, stored_room;
-	size_t size;			/* of the payload, where it is packed blocks */
+	uint8_t *stored;		/* header and frame */
+	size_t stored_room;
 	struct lpl_report failure;
-};
-
-/* What a writer of blocks has besides. */
-struct lpl_packed_blocks {
-	struct lpl_block_sink sink;
-	struct lpl_writer *writer;
-	struct lpl_block_packer packer;
-	struct lpl_block_finder finder;	/* for references that do not come as blocks */
-	size_t found_in;		/* so many of those since the chunk began */
-	bool told;			/* they do */
 };
 
 struct lpl_writer {
 	struct lpl_sink sink;		/* first: a sink is its writer */
+	struct lpl_block_sink block_sink;	/* block_writer.c */
 	struct lpl_output output;
 	unsigned int jobs;
 	struct lpl_work_queue *queue;
 	struct lpl_packed_chunk *slot;	/* by slot of the queue */
-	struct lpl_data_encoder *encoder;	/* of the next one */
-	struct lpl_packed_blocks *blocks;	/* owned; NULL: chunks are of columns */
+	struct lpl_data_encoder *encoder;	/* of the next one: its `records` */
+	struct lpl_chunk_encoder *chunks;	/* how they are packed; owned */
 	struct lpl_index index;
 	struct lpl_totals totals;
-	size_t chunk_refs;
 	uint32_t sequence;		/* of the next chunk */
 	uint64_t refs_so_far, events_so_far;
 	struct lpl_chunk_header written;	/* of the last chunk that is in the file ... */
@@ -152,10 +140,7 @@ struct lpl_writer_place {
 	uint64_t space;			/* of the last reference */
 	uint64_t refs_so_far, events_so_far, bytes;
 	struct lpl_totals totals;
-	/* of packed blocks */
-	struct lpl_block_position packed;
-	struct lpl_block_state state;
-	uint64_t next_instr, of_type[LPL_TYPES], users;
+	struct lpl_encoder_place encoder;
 };
 
 /* Where it is: its file has ended, or has no records yet. */
@@ -167,24 +152,5 @@ enum lpl_error lpl_writer_open_at(struct lpl_writer **writer, const char *path,
 				  const struct lpl_writer_place *place,
 				  struct lpl_state_keeper *keeper, bool overwrite,
 				  struct lpl_report *report);
-
-/* ---- packed blocks (block_writer.c) ---- */
-
-void lpl_packed_blocks_where(const struct lpl_packed_blocks *blocks, struct lpl_writer_place *place);
-void lpl_packed_blocks_go_to(struct lpl_packed_blocks *blocks, const struct lpl_writer_place *place);
-/* writer->blocks, ready.  false: no memory. */
-bool lpl_packed_blocks_new(struct lpl_writer *writer);
-void lpl_packed_blocks_free(struct lpl_packed_blocks *blocks);
-/* A file begins, and its hash. */
-void lpl_packed_blocks_next_file(struct lpl_packed_blocks *blocks);
-/* References that shall be packed as blocks, though they do not come so. */
-enum lpl_error lpl_packed_blocks_find(struct lpl_packed_blocks *blocks, const struct lpl_ref *refs,
-				      size_t count, struct lpl_report *cause);
-/* All blocks that came are in the chunk: the encoder of events knows.  false: it failed. */
-bool lpl_packed_blocks_finish(struct lpl_writer *writer);
-/* What came as blocks is counted in writer->totals. */
-void lpl_packed_blocks_count(struct lpl_writer *writer);
-/* The chunk's payload; the next one begins.  false: it failed. */
-bool lpl_packed_blocks_pack(struct lpl_writer *writer, struct lpl_packed_chunk *chunk);
 
 #endif

@@ -43,15 +43,16 @@ void lpl_writer_pack(void *context, unsigned int slot)
 {
 	const struct lpl_writer *writer = context;
 	struct lpl_packed_chunk *chunk = &writer->slot[slot];
-	size_t size = chunk->header.kind == LPL_CHUNK_RUNS ? chunk->size :
-		      lpl_data_encode_end(&chunk->encoder, &chunk->totals, chunk->plain);
-	size_t stored = LPL_CHUNK_HEADER_BYTES + ZSTD_compressBound(size);
+	struct lpl_chunk_payload *payload = &chunk->payload;
+	size_t stored;
 
+	writer->chunks->how->pack(payload);
+	stored = LPL_CHUNK_HEADER_BYTES + ZSTD_compressBound(payload->size);
 	if (!lpl_reserve(chunk->stored, chunk->stored_room, stored))
 		(void)lpl_fail(&chunk->failure, LPL_ERR_MEMORY, "%s: no memory for a chunk",
 			       writer->output.name);
 	else
-		(void)seal(writer, chunk->zstd, &chunk->header, chunk->plain, size,
+		(void)seal(writer, chunk->zstd, &chunk->header, payload->plain, payload->size,
 			   chunk->stored, chunk->stored_room, &chunk->failure);
 }
 
@@ -96,7 +97,7 @@ void lpl_writer_deliver(struct lpl_writer *writer)
 		writer->failure = chunk->failure;
 	if (writer->failure.error == LPL_OK &&
 	    write_chunk(writer, &chunk->header, chunk->stored) == LPL_OK)
-		writer->written_totals = chunk->totals;
+		writer->written_totals = chunk->payload.totals;
 	lpl_work_queue_take(writer->queue);
 }
 

@@ -146,8 +146,7 @@ enum lpl_error lpl_writer_next_file(struct lpl_writer *writer, const char *path,
 	writer->has_records = writer->has_first = false;
 	writer->sequence = 0;
 	lpl_index_free(&writer->index);
-	if (writer->blocks)
-		lpl_packed_blocks_next_file(writer->blocks);
+	writer->chunks->how->begin_file(writer->chunks);
 	writer->ending = writer->ended = false;
 	writer->written = (struct lpl_chunk_header){
 		.last = writer->encoder->last, .refs_so_far = writer->refs_so_far,
