@@ -105,15 +105,16 @@ struct lpl_block_state {
  * trace from then on.
  */
 struct lpl_block_sink {
-	int (*define)(struct lpl_block_sink *sink, uint32_t number,
-		      const struct lpl_instruction_trace *trace, struct lpl_report *report);
-	int (*forget)(struct lpl_block_sink *sink, struct lpl_report *report);
-	int (*state)(struct lpl_block_sink *sink, const struct lpl_block_state *state,
-		     struct lpl_report *report);
+	enum lpl_error (*define)(struct lpl_block_sink *sink, uint32_t number,
+				 const struct lpl_instruction_trace *trace,
+				 struct lpl_report *report);
+	enum lpl_error (*forget)(struct lpl_block_sink *sink, struct lpl_report *report);
+	enum lpl_error (*state)(struct lpl_block_sink *sink, const struct lpl_block_state *state,
+				struct lpl_report *report);
 	/* the instruction count of the next block's first instruction */
-	int (*at)(struct lpl_block_sink *sink, uint64_t instr, struct lpl_report *report);
-	int (*block)(struct lpl_block_sink *sink, const struct lpl_block *block,
-		     struct lpl_report *report);
+	enum lpl_error (*at)(struct lpl_block_sink *sink, uint64_t instr, struct lpl_report *report);
+	enum lpl_error (*block)(struct lpl_block_sink *sink, const struct lpl_block *block,
+				struct lpl_report *report);
 	/*
 	 * Blocks as words, in the state and from the instruction count that were sent: of each,
 	 * which begins with its trace, the trace's word and its data words; the word of the next
@@ -126,10 +127,10 @@ struct lpl_block_sink {
 			uint64_t *instructions, uint64_t *refs);
 	/* references as they are, of any kind: always right, never cheap; state, and where the
 	 * next block begins, stay as they were */
-	int (*loose)(struct lpl_block_sink *sink, const struct lpl_ref *refs, size_t count,
-		     struct lpl_report *report);
-	int (*event)(struct lpl_block_sink *sink, const struct lpl_event *event,
-		     struct lpl_report *report);
+	enum lpl_error (*loose)(struct lpl_block_sink *sink, const struct lpl_ref *refs, size_t count,
+				struct lpl_report *report);
+	enum lpl_error (*event)(struct lpl_block_sink *sink, const struct lpl_event *event,
+				struct lpl_report *report);
 };
 
 #endif

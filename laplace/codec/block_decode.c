@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/try.h"
 #include "block_decode.h"
 #include "block_expand.h"
 
@@ -166,7 +167,6 @@ static inline enum lpl_error get_token(struct lpl_block_decoder *decoder, uint32
 {
 	struct lpl_block_model *model = &decoder->model;
 	uint32_t best = model->after[model->context].best;
-	enum lpl_error error;
 
 	if (decoder->correct[LPL_BLOCK_FLOW] > 0) {
 		decoder->correct[LPL_BLOCK_FLOW]--;
@@ -174,9 +174,7 @@ static inline enum lpl_error get_token(struct lpl_block_decoder *decoder, uint32
 		if (*token == LPL_TOKEN_NONE)
 			return damaged(decoder, "nothing is expected here");
 	} else {
-		error = get_other_token(decoder, token);
-		if (error != LPL_OK)
-			return error;
+		LPL_TRY(get_other_token(decoder, token));
 	}
 	if (*token != best)
 		lpl_block_model_update(model, *token);

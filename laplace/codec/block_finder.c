@@ -2,6 +2,7 @@
 /* From references to blocks. */
 #include <string.h>
 
+#include "base/try.h"
 #include "block_finder.h"
 
 #define ALTERNATIVES	8	/* codes kept at one address, of different spaces */
@@ -156,7 +157,6 @@ static enum lpl_error take_fetch(struct lpl_block_finder *finder, const struct l
 				 struct lpl_report *report)
 {
 	bool follows = goes_on(finder, r) && !!(r->flags & LPL_USER) == finder->state.user;
-	enum lpl_error error;
 
 	if (follows && is_second(finder, r)) {
 		finder->code.length[0] = (uint8_t)(finder->code.length[0] + r->length);
@@ -168,9 +168,7 @@ static enum lpl_error take_fetch(struct lpl_block_finder *finder, const struct l
 		add_instruction(finder, r);
 		return LPL_OK;
 	}
-	error = lpl_block_finder_flush(finder, report);
-	if (error != LPL_OK)
-		return error;
+	LPL_TRY(lpl_block_finder_flush(finder, report));
 	if (r->flags & LPL_SECOND || r->ref != finder->out->packed.ref + 1 ||
 	    finder->out->packed.event_ref > finder->out->packed.ref ||
 	    (r->address & 0xfff) + r->length > 0x1000)
@@ -202,13 +200,10 @@ static enum lpl_error take_data(struct lpl_block_finder *finder, const struct lp
 				struct lpl_report *report)
 {
 	bool was_open = finder->open;
-	enum lpl_error error;
 
 	if (add_word(finder, r))
 		return LPL_OK;
-	error = lpl_block_finder_flush(finder, report);
-	if (error != LPL_OK)
-		return error;
+	LPL_TRY(lpl_block_finder_flush(finder, report));
 	/* of a repeated instruction there may be any number */
 	if (was_open && r->ref == finder->out->packed.ref + 1) {
 		begin(finder, r);

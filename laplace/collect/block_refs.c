@@ -16,9 +16,10 @@ static size_t next_batch(const struct lpl_block_refs *r)
 }
 
 /* A chunk's totals are exact as of its last record: the writer knows them before it. */
-static int deliver_first(struct lpl_block_refs *r, size_t count, struct lpl_report *report)
+static enum lpl_error deliver_first(struct lpl_block_refs *r, size_t count,
+				    struct lpl_report *report)
 {
-	int error;
+	enum lpl_error error;
 
 	if (count == 0)
 		return LPL_OK;
@@ -37,9 +38,9 @@ static int deliver_first(struct lpl_block_refs *r, size_t count, struct lpl_repo
 }
 
 /* Whole batches; `ref` has room for a block then. */
-static int deliver_batches(struct lpl_block_refs *r, struct lpl_report *report)
+static enum lpl_error deliver_batches(struct lpl_block_refs *r, struct lpl_report *report)
 {
-	int error = LPL_OK;
+	enum lpl_error error = LPL_OK;
 
 	while (r->refs >= r->batch && !error)
 		error = deliver_first(r, r->batch, report);
@@ -48,15 +49,15 @@ static int deliver_batches(struct lpl_block_refs *r, struct lpl_report *report)
 
 enum lpl_error lpl_block_refs_deliver(struct lpl_block_refs *r, struct lpl_report *report)
 {
-	int error = deliver_batches(r, report);
+	enum lpl_error error = deliver_batches(r, report);
 
-	return (enum lpl_error)(error ? error : deliver_first(r, r->refs, report));
+	return error ? error : deliver_first(r, r->refs, report);
 }
 
 /* ---- blocks ---- */
 
-static int take_block(struct lpl_block_sink *sink, const struct lpl_block *block,
-		      struct lpl_report *report)
+static enum lpl_error take_block(struct lpl_block_sink *sink, const struct lpl_block *block,
+				 struct lpl_report *report)
 {
 	struct lpl_block_refs *r = (struct lpl_block_refs *)sink;
 	const size_t count = lpl_block_expand(&r->trace[block->trace], block, &r->state, r->instr,
@@ -68,43 +69,45 @@ static int take_block(struct lpl_block_sink *sink, const struct lpl_block *block
 	return r->refs < r->batch ? LPL_OK : deliver_batches(r, report);
 }
 
-static int take_define(struct lpl_block_sink *sink, uint32_t number,
-		       const struct lpl_instruction_trace *trace, struct lpl_report *report)
+static enum lpl_error take_define(struct lpl_block_sink *sink, uint32_t number,
+				  const struct lpl_instruction_trace *trace,
+				  struct lpl_report *report)
 {
 	struct lpl_block_refs *r = (struct lpl_block_refs *)sink;
 
 	if (!lpl_reach(r->trace, r->trace_room, number))
-		return (int)lpl_fail(report, LPL_ERR_MEMORY, "no memory for %u traces", number);
+		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for %u traces", number);
 	r->trace[number] = *trace;
 	return LPL_OK;
 }
 
-static int take_forget(struct lpl_block_sink *sink, struct lpl_report *report)
+static enum lpl_error take_forget(struct lpl_block_sink *sink, struct lpl_report *report)
 {
 	(void)sink, (void)report;
 	return LPL_OK;
 }
 
-static int take_state(struct lpl_block_sink *sink, const struct lpl_block_state *state,
-		      struct lpl_report *report)
+static enum lpl_error take_state(struct lpl_block_sink *sink, const struct lpl_block_state *state,
+				 struct lpl_report *report)
 {
 	(void)report;
 	((struct lpl_block_refs *)sink)->state = *state;
 	return LPL_OK;
 }
 
-static int take_at(struct lpl_block_sink *sink, uint64_t instr, struct lpl_report *report)
+static enum lpl_error take_at(struct lpl_block_sink *sink, uint64_t instr,
+			      struct lpl_report *report)
 {
 	(void)report;
 	((struct lpl_block_refs *)sink)->instr = instr;
 	return LPL_OK;
 }
 
-static int take_loose(struct lpl_block_sink *sink, const struct lpl_ref *refs, size_t number,
-		      struct lpl_report *report)
+static enum lpl_error take_loose(struct lpl_block_sink *sink, const struct lpl_ref *refs,
+				 size_t number, struct lpl_report *report)
 {
 	struct lpl_block_refs *r = (struct lpl_block_refs *)sink;
-	int error = LPL_OK;
+	enum lpl_error error = LPL_OK;
 
 	for (size_t i = 0; i < number && !error; i++) {
 		r->ref[r->refs++] = refs[i];
@@ -114,11 +117,11 @@ static int take_loose(struct lpl_block_sink *sink, const struct lpl_ref *refs, s
 	return error;
 }
 
-static int take_event(struct lpl_block_sink *sink, const struct lpl_event *event,
-		      struct lpl_report *report)
+static enum lpl_error take_event(struct lpl_block_sink *sink, const struct lpl_event *event,
+				 struct lpl_report *report)
 {
 	struct lpl_block_refs *r = (struct lpl_block_refs *)sink;
-	int error = (int)lpl_block_refs_deliver(r, report);
+	enum lpl_error error = lpl_block_refs_deliver(r, report);
 
 	r->totals.events++;
 	r->totals.tracer_refs = *r->tracer_refs;

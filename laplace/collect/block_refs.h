@@ -18,7 +18,7 @@ struct lpl_block_refs {
 
 	/* set by the caller */
 	struct lpl_sink *out;		/* gets the references */
-	struct lpl_writer *writer;	/* at its end, is told the totals; NULL: there is none */
+	struct lpl_writer *writer;	/* at its end, gets the totals; NULL: there is none */
 	const uint64_t *tracer_refs;	/* how many the tracer has left out */
 
 	struct lpl_instruction_trace *trace;	/* by number */

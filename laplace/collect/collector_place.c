@@ -83,7 +83,7 @@ static void go_to(struct lpl_collector *c, const struct lpl_place *place)
 	c->log.refs = c->refs.number = place->refs;
 	c->log.references = place->refs;
 	c->log.tracer_refs = place->tracer_refs;
-	c->log.tracer_told = place->tracer_refs;
+	c->log.tracer_known = place->tracer_refs;
 	c->log.events = place->events;
 	c->log.now = place->instructions;
 	c->log.instructions = place->instructions;

@@ -42,7 +42,7 @@ void lpl_collector_status(const struct lpl_collector *c, struct lpl_collector_st
 		.wait_ns = lpl_collector_wait_ns(c),
 		.elapsed_ns = lpl_now_ns() - c->start_ns,
 		.flushes = atomic_load_explicit(&c->flushes, memory_order_relaxed),
-		.tracer_refs = atomic_load_explicit(&log->tracer_told, memory_order_relaxed),
+		.tracer_refs = atomic_load_explicit(&log->tracer_known, memory_order_relaxed),
 		.syncs = atomic_load_explicit(&c->syncs, memory_order_relaxed),
 		.sync_ns = atomic_load_explicit(&c->sync_time_ns, memory_order_relaxed),
 		.waiting_for_room = atomic_load_explicit(&c->waiting_for_room,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* From the log to blocks; log_stream.h tells how. */
+/* From the log to blocks; log_stream.h says how. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "base/try.h"
 #include "log_stream.h"
 
 #define DATA(word)	((word) >> 62 == 1)
@@ -21,7 +22,7 @@ static enum lpl_error broken(const struct lpl_log_stream *s, const char *what,
 
 /* ---- blocks ---- */
 
-static int tell_state(struct lpl_log_stream *s, struct lpl_report *report)
+static enum lpl_error send_state(struct lpl_log_stream *s, struct lpl_report *report)
 {
 	s->changed = false;
 	return s->out->state(s->out, &s->state, report);
@@ -39,11 +40,12 @@ static void count_refs(struct lpl_log_stream *s, uint64_t refs)
 	atomic_store_explicit(&s->references, s->refs, memory_order_relaxed);
 }
 
-/* Tell a block that begins at the count `instr`; `refs` references, all but second fetches. */
-static int send_block(struct lpl_log_stream *s, const struct lpl_block *block, uint64_t instr,
-		      uint64_t refs, struct lpl_report *report)
+/* Send a block that begins at the count `instr`; `refs` references, all but second fetches. */
+static enum lpl_error send_block(struct lpl_log_stream *s, const struct lpl_block *block,
+				 uint64_t instr,
+				 uint64_t refs, struct lpl_report *report)
 {
-	int error = s->changed ? tell_state(s, report) : LPL_OK;
+	enum lpl_error error = s->changed ? send_state(s, report) : LPL_OK;
 
 	if (!error && instr != s->expected)
 		error = s->out->at(s->out, instr, report);
@@ -53,10 +55,10 @@ static int send_block(struct lpl_log_stream *s, const struct lpl_block *block, u
 }
 
 /* The block, as far as it is known, is over. */
-static int cut(struct lpl_log_stream *s, struct lpl_report *report)
+static enum lpl_error cut(struct lpl_log_stream *s, struct lpl_report *report)
 {
 	uint64_t refs = (uint64_t)s->block.fetched + s->block.words - s->block_lengths;
-	int error = LPL_OK;
+	enum lpl_error error = LPL_OK;
 
 	if (!refs)
 		return LPL_OK;
@@ -77,10 +79,11 @@ static void begin_block(struct lpl_log_stream *s, unsigned int first, uint64_t i
 }
 
 /* The running trace's instructions with counts below `until` were fetched. */
-static int fetch_plainly(struct lpl_log_stream *s, uint64_t until, struct lpl_report *report)
+static enum lpl_error fetch_plainly(struct lpl_log_stream *s, uint64_t until,
+				    struct lpl_report *report)
 {
 	uint64_t fetched = until > s->next ? until - s->next : 0;
-	int error = LPL_OK;
+	enum lpl_error error = LPL_OK;
 
 	if (!s->open || !fetched || s->at == s->count)
 		return LPL_OK;
@@ -99,9 +102,10 @@ static int fetch_plainly(struct lpl_log_stream *s, uint64_t until, struct lpl_re
 }
 
 /* The same; the cycle counter may have jumped meanwhile. */
-static int fetch_and_jump(struct lpl_log_stream *s, uint64_t until, struct lpl_report *report)
+static enum lpl_error fetch_and_jump(struct lpl_log_stream *s, uint64_t until,
+				     struct lpl_report *report)
 {
-	int error = LPL_OK;
+	enum lpl_error error = LPL_OK;
 
 	while (!error && s->jumps && s->jump[0].instr < until) {
 		error = fetch_plainly(s, s->jump[0].instr, report);
@@ -115,7 +119,8 @@ static int fetch_and_jump(struct lpl_log_stream *s, uint64_t until, struct lpl_r
 }
 
 /* The same.  Mostly there is nothing to do. */
-static inline int fetch(struct lpl_log_stream *s, uint64_t until, struct lpl_report *report)
+static inline enum lpl_error fetch(struct lpl_log_stream *s, uint64_t until,
+				   struct lpl_report *report)
 {
 	if (!s->jumps && (!s->open || until <= s->next || s->at == s->count))
 		return LPL_OK;
@@ -129,8 +134,8 @@ static void count_on(struct lpl_log_stream *s, uint64_t word)
 	s->now += (uint8_t)(COUNT_OF(word) - s->now);
 }
 
-static int loose_data(struct lpl_log_stream *s, uint64_t word, uint64_t length,
-		      struct lpl_report *report)
+static enum lpl_error loose_data(struct lpl_log_stream *s, uint64_t word, uint64_t length,
+				 struct lpl_report *report)
 {
 	static const uint8_t lengths[] = { 1, 2, 4, 8, 16, 10, 32 };
 	const bool user = s->state.user && !(word & LPL_WORD_SUPERVISOR);
@@ -155,10 +160,10 @@ static int loose_data(struct lpl_log_stream *s, uint64_t word, uint64_t length,
 }
 
 /* A data word, counted; `length`: the word behind it, or 0. */
-static int data(struct lpl_log_stream *s, uint64_t word, uint64_t length,
-		struct lpl_report *report)
+static enum lpl_error data(struct lpl_log_stream *s, uint64_t word, uint64_t length,
+			   struct lpl_report *report)
 {
-	int error = fetch(s, s->now + 1, report);
+	enum lpl_error error = fetch(s, s->now + 1, report);
 
 	if (!error && !s->running)
 		return loose_data(s, word, length, report);
@@ -176,7 +181,8 @@ static int data(struct lpl_log_stream *s, uint64_t word, uint64_t length,
 	return error;
 }
 
-static int string(struct lpl_log_stream *s, const uint64_t *word, struct lpl_report *report)
+static enum lpl_error string(struct lpl_log_stream *s, const uint64_t *word,
+			     struct lpl_report *report)
 {
 	const unsigned int width = word[0] >> 2 & 0xf;
 	const int64_t step = (int16_t)(word[0] >> 16);
@@ -184,10 +190,10 @@ static int string(struct lpl_log_stream *s, const uint64_t *word, struct lpl_rep
 			     (uint64_t)lpl_log_length(width) << 56;
 	const uint64_t mask = (UINT64_C(1) << LPL_WORD_ADDRESS_BITS) - 1;
 	uint64_t source = word[1], destination = word[2];
-	int error = LPL_OK;
+	enum lpl_error error = LPL_OK;
 
 	if (IS_LONG(top))
-		return (int)broken(s, "a string of elements of no size", report);
+		return broken(s, "a string of elements of no size", report);
 	for (unsigned int i = word[0] >> 32 & 0xffff; i && !error; i--) {
 		if (word[0] & 1)
 			error = data(s, (source & mask) | top, 0, report);
@@ -200,28 +206,24 @@ static int string(struct lpl_log_stream *s, const uint64_t *word, struct lpl_rep
 }
 
 /* This trace is running from now on. */
-static int enter_trace(struct lpl_log_stream *s, uint32_t id, struct lpl_report *report)
+static enum lpl_error enter_trace(struct lpl_log_stream *s, uint32_t id, struct lpl_report *report)
 {
 	if (id >= s->trace_room || !s->trace[id].count)
-		return (int)broken(s, "a trace was not defined", report);
+		return broken(s, "a trace was not defined", report);
 	s->running = id;
 	s->count = s->trace[id].count;
 	return LPL_OK;
 }
 
 /* A trace begins: what ran before it is over, and its instructions account for the count. */
-static int begin_trace(struct lpl_log_stream *s, uint64_t word, struct lpl_report *report)
+static enum lpl_error begin_trace(struct lpl_log_stream *s, uint64_t word,
+				  struct lpl_report *report)
 {
-	int error;
-
-	error = fetch(s, s->now, report);
-	if (!error)
-		error = cut(s, report);
-	if (error)
-		return error;
+	LPL_TRY(fetch(s, s->now, report));
+	LPL_TRY(cut(s, report));
 	if (s->open && s->next != s->now)
-		return (int)broken(s, "the instruction count does not follow from "
-				   "what was fetched", report);
+		return broken(s, "the instruction count does not follow from "
+			      "what was fetched", report);
 	s->at = 0;
 	s->next = s->now;
 	s->open = true;
@@ -233,7 +235,7 @@ static int begin_trace(struct lpl_log_stream *s, uint64_t word, struct lpl_repor
  * these, and the trace behind them has begun.
  */
 static size_t words(struct lpl_log_stream *s, const uint64_t *word, const uint64_t *end,
-		    int *error, struct lpl_report *report)
+		    enum lpl_error *error, struct lpl_report *report)
 {
 	uint64_t instructions, refs;
 	size_t taken;
@@ -255,8 +257,8 @@ static size_t words(struct lpl_log_stream *s, const uint64_t *word, const uint64
  * is a block as it stands, and that trace has begun.  Returns how many words were taken: the
  * last of them is that of the trace that is now running.
  */
-static size_t plain_runs(struct lpl_log_stream *s, const uint64_t *word, const uint64_t *end,
-			 int *error, struct lpl_report *report)
+static size_t plain_blocks(struct lpl_log_stream *s, const uint64_t *word, const uint64_t *end,
+			   enum lpl_error *error, struct lpl_report *report)
 {
 	const uint64_t *const begin = word;
 	const bool plain = recorded(s) && !s->jumps;
@@ -274,7 +276,7 @@ static size_t plain_runs(struct lpl_log_stream *s, const uint64_t *word, const u
 		const uint8_t count = COUNT_OF(*word), fetched = (uint8_t)(COUNT_OF(*w) - count);
 		const uint32_t next = (uint32_t)*w;
 
-		/* else something is wrong, or nothing was fetched: the long way tells */
+		/* else something is wrong, or nothing was fetched: the long way shows */
 		if (!fetched || fetched > s->count ||
 		    (uint8_t)(COUNT_OF(w[-1]) - count) >= fetched ||
 		    next >= s->trace_room || !s->trace[next].count)
@@ -314,13 +316,14 @@ static enum lpl_error define(struct lpl_log_stream *s, const uint64_t *word,
 		.count = trace.count,
 		.crosses = trace.count == 1 && (trace.address & 0xfff) + bytes > 0x1000,
 	};
-	return (enum lpl_error)s->out->define(s->out, id - 1, &trace, report);
+	return s->out->define(s->out, id - 1, &trace, report);
 }
 
-static int walk(struct lpl_log_stream *s, const uint64_t *word, struct lpl_report *report)
+static enum lpl_error walk(struct lpl_log_stream *s, const uint64_t *word,
+			   struct lpl_report *report)
 {
 	/* made between two instructions it comes after BETWEEN, and then this fetches nothing */
-	int error = fetch(s, s->now + 1, report);
+	enum lpl_error error = fetch(s, s->now + 1, report);
 
 	if (!error)
 		error = cut(s, report);
@@ -339,7 +342,7 @@ static int walk(struct lpl_log_stream *s, const uint64_t *word, struct lpl_repor
 	return s->out->loose(s->out, &ref, 1, report);
 }
 
-static void tell_totals(struct lpl_log_stream *s)
+static void give_totals(struct lpl_log_stream *s)
 {
 	if (s->writer)
 		lpl_writer_totals(s->writer, &(struct lpl_totals){
@@ -347,9 +350,9 @@ static void tell_totals(struct lpl_log_stream *s)
 }
 
 /* How far the stream is, with the block that is not over yet. */
-static int totals(struct lpl_log_stream *s, uint64_t instr, struct lpl_report *report)
+static enum lpl_error totals(struct lpl_log_stream *s, uint64_t instr, struct lpl_report *report)
 {
-	int error = fetch(s, instr, report);
+	enum lpl_error error = fetch(s, instr, report);
 	uint64_t refs = s->refs;
 
 	if (recorded(s))
@@ -361,27 +364,28 @@ static int totals(struct lpl_log_stream *s, uint64_t instr, struct lpl_report *r
 }
 
 /* And as of the latest word. */
-static void tell_progress(struct lpl_log_stream *s)
+static void publish_progress(struct lpl_log_stream *s)
 {
 	atomic_store_explicit(&s->instructions, s->now, memory_order_relaxed);
-	atomic_store_explicit(&s->tracer_told, s->tracer_refs, memory_order_relaxed);
+	atomic_store_explicit(&s->tracer_known, s->tracer_refs, memory_order_relaxed);
 }
 
-static int event(struct lpl_log_stream *s, const uint64_t *word, struct lpl_report *report)
+static enum lpl_error event(struct lpl_log_stream *s, const uint64_t *word,
+			    struct lpl_report *report)
 {
-	struct kernel_trace_record told;
+	struct kernel_trace_record record;
 	struct lpl_event event = { .ref = s->refs, .instr = word[1], .cycle = word[2] };
 
-	memcpy(&told, word + 3, sizeof(told));
-	event.space = told.space;
-	memcpy(event.arg, told.arg, sizeof(event.arg));
-	event.tag = told.tag;
-	event.tid = told.tid;
-	event.tgid = told.tgid;
-	event.text_length = told.text_length;
-	memcpy(event.text, told.text, sizeof(event.text));
+	memcpy(&record, word + 3, sizeof(record));
+	event.space = record.space;
+	memcpy(event.arg, record.arg, sizeof(event.arg));
+	event.tag = record.tag;
+	event.tid = record.tid;
+	event.tgid = record.tgid;
+	event.text_length = record.text_length;
+	memcpy(event.text, record.text, sizeof(event.text));
 	atomic_fetch_add_explicit(&s->events, 1, memory_order_relaxed);
-	tell_totals(s);
+	give_totals(s);
 	if (s->hear)
 		s->hear(s->context, &event);
 	return s->out->event(s->out, &event, report);
@@ -408,29 +412,27 @@ static const uint8_t record_words[LPL_LOG_KINDS] = {
 	[LPL_LOG_EVENT] = 3 + LPL_LOG_EVENT_WORDS, [LPL_LOG_TOTALS] = 2, [LPL_LOG_FLUSH] = 1,
 };
 
-/* Before these, what was fetched until now is told, as of the state before. */
-static bool ends_run(enum lpl_log_kind kind)
+/* Before these, what was fetched until now is sent, as of the state before. */
+static bool ends_block(enum lpl_log_kind kind)
 {
 	return kind == LPL_LOG_FORGET || kind == LPL_LOG_MODE || kind == LPL_LOG_SPACE ||
 	       (kind >= LPL_LOG_ON && kind <= LPL_LOG_EVENT) ||
 	       kind == LPL_LOG_FLUSH;
 }
 
-static int record(struct lpl_log_stream *s, const uint64_t *word, struct lpl_report *report)
+static enum lpl_error record(struct lpl_log_stream *s, const uint64_t *word,
+			     struct lpl_report *report)
 {
 	enum lpl_log_kind kind = (enum lpl_log_kind)(word[0] >> 56);
-	int error = LPL_OK;
+	enum lpl_error error = LPL_OK;
 
-	if (ends_run(kind)) {
-		error = fetch(s, s->now + (word[0] & LPL_LOG_EXECUTING), report);
-		if (!error)
-			error = cut(s, report);
-		if (error)
-			return error;
+	if (ends_block(kind)) {
+		LPL_TRY(fetch(s, s->now + (word[0] & LPL_LOG_EXECUTING), report));
+		LPL_TRY(cut(s, report));
 	}
 	switch (kind) {
 	case LPL_LOG_DEFINE:
-		return (int)define(s, word, report);
+		return define(s, word, report);
 	case LPL_LOG_FORGET:
 		if (s->trace_room > 0)
 			memset(s->trace, 0, s->trace_room * sizeof(*s->trace));
@@ -439,7 +441,7 @@ static int record(struct lpl_log_stream *s, const uint64_t *word, struct lpl_rep
 		return s->out->forget(s->out, report);
 	case LPL_LOG_COUNT:
 		return word[1] == s->now ? LPL_OK :
-		       (int)broken(s, "words of less than the whole count are missing", report);
+		       broken(s, "words of less than the whole count are missing", report);
 	case LPL_LOG_SKIP:
 		error = cut(s, report);
 		s->now = word[1];
@@ -464,7 +466,7 @@ static int record(struct lpl_log_stream *s, const uint64_t *word, struct lpl_rep
 		s->changed = true;
 		return LPL_OK;
 	case LPL_LOG_OFFSET:
-		return (int)jump(s, word[1], word[2], report);
+		return jump(s, word[1], word[2], report);
 	case LPL_LOG_WALK:
 		return walk(s, word, report);
 	case LPL_LOG_ON:
@@ -474,15 +476,15 @@ static int record(struct lpl_log_stream *s, const uint64_t *word, struct lpl_rep
 	case LPL_LOG_SUPPRESS:
 	case LPL_LOG_RESUME:
 		s->suppressed = kind == LPL_LOG_SUPPRESS;
-		tell_totals(s);
+		give_totals(s);
 		return LPL_OK;
 	case LPL_LOG_EVENT:
 		return event(s, word, report);
 	case LPL_LOG_TOTALS:
 		return totals(s, word[1], report);
 	case LPL_LOG_FLUSH:
-		tell_progress(s);	/* who waits for it looks, and another process goes on here */
-		return (int)s->flush(s->context, word[0] & LPL_LOG_ROTATE, report);
+		publish_progress(s);	/* a flush is waited for; a process goes on here */
+		return s->flush(s->context, word[0] & LPL_LOG_ROTATE, report);
 	case LPL_LOG_KINDS:
 		break;
 	}
@@ -492,11 +494,11 @@ static int record(struct lpl_log_stream *s, const uint64_t *word, struct lpl_rep
 /* ---- blocks ---- */
 
 /* One word with what belongs to it; *words is how many that was. */
-static int take(struct lpl_log_stream *s, const uint64_t *word, const uint64_t *end,
-		size_t *words, struct lpl_report *report)
+static enum lpl_error take(struct lpl_log_stream *s, const uint64_t *word, const uint64_t *end,
+			   size_t *words, struct lpl_report *report)
 {
 	uint64_t kind = *word >> 56;
-	int error = LPL_OK;
+	enum lpl_error error = LPL_OK;
 
 	*words = 1;
 	if (kind == LPL_LOG_SKIP)
@@ -505,7 +507,7 @@ static int take(struct lpl_log_stream *s, const uint64_t *word, const uint64_t *
 	if (kind == LPL_LOG_TRACE) {
 		error = begin_trace(s, *word, report);
 		if (!error)
-			*words = plain_runs(s, word, end, &error, report);
+			*words = plain_blocks(s, word, end, &error, report);
 		return error;
 	}
 	if (DATA(*word)) {
@@ -513,7 +515,7 @@ static int take(struct lpl_log_stream *s, const uint64_t *word, const uint64_t *
 		return data(s, *word, IS_LONG(*word) ? word[1] : 0, report);
 	}
 	if (!kind || kind >= LPL_LOG_KINDS)
-		return (int)broken(s, "a word of no kind", report);
+		return broken(s, "a word of no kind", report);
 	*words = record_words[kind];
 	return record(s, word, report);
 }
@@ -522,21 +524,21 @@ enum lpl_error lpl_log_stream_take(struct lpl_log_stream *s, const struct lpl_lo
 				   struct lpl_report *report)
 {
 	const uint64_t *word = block->word, *end = word + block->words;
-	int error = LPL_OK;
+	enum lpl_error error = LPL_OK;
 	size_t words;
 
 	s->block.word = s->word;
 	for (; word < end && !error; word += words)
 		error = take(s, word, end, &words, report);
-	tell_progress(s);
+	publish_progress(s);
 	if (!error && s->between)
 		error = s->between(s->context, report);
-	return (enum lpl_error)error;
+	return error;
 }
 
 enum lpl_error lpl_log_stream_end(struct lpl_log_stream *s, struct lpl_report *report)
 {
-	return (enum lpl_error)cut(s, report);
+	return cut(s, report);
 }
 
 void lpl_log_stream_free(struct lpl_log_stream *s)

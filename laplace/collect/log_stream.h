@@ -2,12 +2,12 @@
 /*
  * From the log of every reference (log.h) to blocks (codec/block.h).
  *
- * A trace's word is followed by the data words made in it; the next trace's count tells how
+ * A trace's word is followed by the data words made in it; the next trace's count says how
  * many of its instructions were fetched.  Mostly that is a block as it stands, and the words go on
  * where they are.  Everything else cuts a block in two, or ends it.
  *
  * The log is checked as it is read: an instruction count that goes on without a fetch, where
- * nothing told why, is an error, and so is a fetch without a count.
+ * nothing says why, is an error, and so is a fetch without a count.
  */
 #ifndef LAPLACE_COLLECT_LOG_STREAM_H
 #define LAPLACE_COLLECT_LOG_STREAM_H
@@ -24,12 +24,12 @@
 struct lpl_log_stream {
 	/* set by the caller */
 	struct lpl_block_sink *out;
-	struct lpl_writer *writer;	/* `out` is its: is told what it cannot count; or NULL */
-	/* an event, as it comes; NULL: nobody listens */
+	struct lpl_writer *writer;	/* `out` is its: gets what it cannot count; or NULL */
+	/* an event, as it comes; NULL: no listener */
 	void (*hear)(void *context, const struct lpl_event *event);
 	/* a FLUSH came; `rotate`: a segment shall end with it */
 	enum lpl_error (*flush)(void *context, bool rotate, struct lpl_report *report);
-	/* a block was taken, all of it: here the stream can be cut; NULL: nobody does */
+	/* a block was taken, all of it: here the stream can be cut; NULL: it never is */
 	enum lpl_error (*between)(void *context, struct lpl_report *report);
 	void *context;
 
@@ -46,7 +46,7 @@ struct lpl_log_stream {
 	uint8_t at, count;		/* its instructions fetched, and all */
 	uint64_t next;			/* the count of the next */
 
-	struct lpl_block block;		/* what of it was not told yet: may be nothing */
+	struct lpl_block block;		/* what of it was not sent yet: may be nothing */
 	uint64_t block_instr;		/* the count that it begins with */
 	uint32_t block_lengths;		/* of its words, those that are lengths */
 	uint64_t word[LPL_BLOCK_WORDS_MAX];
@@ -64,13 +64,13 @@ struct lpl_log_stream {
 	uint64_t tracer_refs;		/* left out as the tracer's own */
 
 	/* for other threads: how far the stream is */
-	_Atomic uint64_t references, instructions, events, tracer_told;
+	_Atomic uint64_t references, instructions, events, tracer_known;
 };
 
 /* Take a block of the log. */
 enum lpl_error lpl_log_stream_take(struct lpl_log_stream *stream,
 				   const struct lpl_log_block *block, struct lpl_report *report);
-/* Tell `out` what is left; at the end. */
+/* Send `out` what is left; at the end. */
 enum lpl_error lpl_log_stream_end(struct lpl_log_stream *stream, struct lpl_report *report);
 void lpl_log_stream_free(struct lpl_log_stream *stream);
 

@@ -30,8 +30,8 @@ static inline struct lpl_block_packer *packer_of(struct lpl_block_sink *sink,
 }
 
 /* And ends with: what went wrong is remembered. */
-static inline int done(struct lpl_block_sink *sink, enum lpl_error error,
-		       const struct lpl_report *cause, struct lpl_report *report)
+static inline enum lpl_error done(struct lpl_block_sink *sink, enum lpl_error error,
+				  const struct lpl_report *cause, struct lpl_report *report)
 {
 	struct lpl_writer *writer = WRITER_OF(sink);
 
@@ -50,8 +50,9 @@ static void make_room(struct lpl_writer *writer, size_t refs)
 		lpl_writer_put_chunk(writer);
 }
 
-static int take_define(struct lpl_block_sink *sink, uint32_t number,
-		       const struct lpl_instruction_trace *trace, struct lpl_report *report)
+static enum lpl_error take_define(struct lpl_block_sink *sink, uint32_t number,
+				  const struct lpl_instruction_trace *trace,
+				  struct lpl_report *report)
 {
 	struct lpl_block_packer *packer = packer_of(sink, report);
 	struct lpl_report cause = { .error = LPL_OK };
@@ -61,7 +62,7 @@ static int take_define(struct lpl_block_sink *sink, uint32_t number,
 	return done(sink, lpl_block_packer_define(packer, number, trace, &cause), &cause, report);
 }
 
-static int take_forget(struct lpl_block_sink *sink, struct lpl_report *report)
+static enum lpl_error take_forget(struct lpl_block_sink *sink, struct lpl_report *report)
 {
 	struct lpl_block_packer *packer = packer_of(sink, report);
 
@@ -71,8 +72,8 @@ static int take_forget(struct lpl_block_sink *sink, struct lpl_report *report)
 	return LPL_OK;
 }
 
-static int take_state(struct lpl_block_sink *sink, const struct lpl_block_state *state,
-		      struct lpl_report *report)
+static enum lpl_error take_state(struct lpl_block_sink *sink, const struct lpl_block_state *state,
+				 struct lpl_report *report)
 {
 	struct lpl_block_packer *packer = packer_of(sink, report);
 
@@ -82,7 +83,8 @@ static int take_state(struct lpl_block_sink *sink, const struct lpl_block_state 
 	return LPL_OK;
 }
 
-static int take_at(struct lpl_block_sink *sink, uint64_t instr, struct lpl_report *report)
+static enum lpl_error take_at(struct lpl_block_sink *sink, uint64_t instr,
+			      struct lpl_report *report)
 {
 	struct lpl_block_packer *packer = packer_of(sink, report);
 
@@ -92,8 +94,8 @@ static int take_at(struct lpl_block_sink *sink, uint64_t instr, struct lpl_repor
 	return LPL_OK;
 }
 
-static int take_block(struct lpl_block_sink *sink, const struct lpl_block *block,
-		      struct lpl_report *report)
+static enum lpl_error take_block(struct lpl_block_sink *sink, const struct lpl_block *block,
+				 struct lpl_report *report)
 {
 	struct lpl_block_packer *packer = packer_of(sink, report);
 	struct lpl_report cause;	/* not cleared whole: this is the hot path */
@@ -116,8 +118,8 @@ static size_t take_words(struct lpl_block_sink *sink, const uint64_t *word, cons
 				      writer->chunks->chunk_refs, instructions, refs);
 }
 
-static int take_loose(struct lpl_block_sink *sink, const struct lpl_ref *refs, size_t count,
-		      struct lpl_report *report)
+static enum lpl_error take_loose(struct lpl_block_sink *sink, const struct lpl_ref *refs,
+				 size_t count, struct lpl_report *report)
 {
 	struct lpl_block_packer *packer = packer_of(sink, report);
 	struct lpl_report cause = { .error = LPL_OK };
@@ -140,8 +142,8 @@ static int take_loose(struct lpl_block_sink *sink, const struct lpl_ref *refs, s
 	return done(sink, error, &cause, report);
 }
 
-static int take_block_event(struct lpl_block_sink *sink, const struct lpl_event *event,
-			    struct lpl_report *report)
+static enum lpl_error take_block_event(struct lpl_block_sink *sink, const struct lpl_event *event,
+				       struct lpl_report *report)
 {
 	struct lpl_writer *writer = WRITER_OF(sink);
 

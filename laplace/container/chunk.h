@@ -58,7 +58,7 @@ struct lpl_chunk_header {
 	uint64_t checksum;
 };
 
-/* Its events that are of the stream, and counted there: those of a state are told besides. */
+/* Its events that are of the stream, and counted there: those of a state are not. */
 static inline uint32_t lpl_chunk_counted_events(const struct lpl_chunk_header *header)
 {
 	return header->kind == LPL_CHUNK_STATE ? 0 : header->events;

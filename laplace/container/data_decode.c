@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/try.h"
 #include "base/varint.h"
 #include "data.h"
 
@@ -87,8 +88,8 @@ static bool stays(uint64_t first, __int128 step, size_t times, unsigned int bits
 }
 
 /*
- * Are the references told by the first one, and by what each adds to the one before it?  Those that
- * break an invariant are left to join(), which finds it.
+ * Do the references follow from the first one, and from what each adds to the one before it?
+ * Those that break an invariant are left to join(), which finds it.
  */
 static bool is_steady(struct lpl_steady *steady, size_t count, const struct lpl_clocks *base,
 		      uint64_t space, const struct lpl_column_cursor cursors[LPL_COLUMNS])
@@ -304,9 +305,7 @@ enum lpl_error lpl_data_decode(struct lpl_data *data, const struct lpl_chunk_hea
 	if (!at)
 		return damaged(cause, "the payload is malformed");
 	if (data->ref_count > 0) {
-		error = decode_refs(data, &header->base, base_space, &at, end, cause);
-		if (error)
-			return error;
+		LPL_TRY(decode_refs(data, &header->base, base_space, &at, end, cause));
 		first = clocks_of_ref(data, 0);
 	}
 	at = decode_events(data, &header->base, &last, at, end, cause);

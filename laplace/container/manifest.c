@@ -181,7 +181,7 @@ static enum lpl_error read_lines(struct lpl_manifest *m, const char *path, struc
 	return error == LPL_OK ? check_lines(m, report) : error;
 }
 
-/* The same, but of damage, which is told in `damage`, all that stands before it is taken. */
+/* The same, but of damage, which is described in `damage`, all that stands before it is taken. */
 static enum lpl_error read_damaged(struct lpl_manifest *m, const char *path, struct lpl_report *damage,
 				   struct lpl_report *report)
 {

@@ -19,10 +19,10 @@ struct lpl_manifest {
 	struct lpl_meta *meta;		/* owned: the trace's header */
 	char *line;			/* owned: the latest */
 	size_t line_room;
-	struct lpl_segment_facts at;	/* the segment that was told last; number 0: none was */
+	struct lpl_segment_facts at;	/* the segment that was read last; number 0: none was */
 	uint64_t segments, bytes;	/* that it names, and theirs; found when it was opened */
 	uint64_t last;			/* the last one that was there then, named or not */
-	uint64_t passed;		/* bytes of those told so far */
+	uint64_t passed;		/* bytes of those read so far */
 	bool closed;			/* it ends as one that is complete */
 };
 
@@ -36,7 +36,7 @@ bool lpl_is_manifest_file(int fd);
  * line that is wrong.  A last line that has no end is taken for one that was being written.
  * LPL_ERR_FORMAT: of a version that is not known.
  *
- * Where `damage` is not NULL, it is told there instead (untouched: there is none), and the
+ * Where `damage` is not NULL, it is described there instead (untouched: there is none), and the
  * manifest is taken to end before the wrong line: the segments behind are found by their names.
  * Where that is the first line, `meta` is empty.
  */
@@ -73,7 +73,7 @@ int lpl_manifest_find(const struct lpl_manifest *manifest, uint64_t number,
 enum lpl_error lpl_manifest_lines(struct lpl_manifest *manifest, uint64_t count,
 				  struct lpl_segment_facts *facts, uint64_t *size,
 				  struct lpl_report *report);
-/* Was the segment told last the last one of a trace that was closed? */
+/* Was the segment read last the last one of a trace that was closed? */
 bool lpl_manifest_is_over(const struct lpl_manifest *manifest);
 
 #endif

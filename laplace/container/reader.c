@@ -228,7 +228,7 @@ static enum lpl_error take_index(struct lpl_reader *reader, struct lpl_loaded_ch
 }
 
 /* The records between the last chunk delivered and this one are missing. */
-static void tell_gap(struct lpl_reader *reader, const struct lpl_chunk_header *next)
+static void deliver_gap(struct lpl_reader *reader, const struct lpl_chunk_header *next)
 {
 	const struct lpl_chunk_header *last = &reader->last;
 
@@ -252,10 +252,10 @@ static void begin_segment(struct lpl_reader *reader, uint64_t segment)
 }
 
 /*
- * Does it hold what who reads it now has to be told?  Of a state no more than up to a chunk that
+ * Does it hold what is to be delivered now?  Of a state no more than up to a chunk that
  * is missing: what two spaces share, say, would seem to be of each its own.
  */
-static bool is_told(struct lpl_reader *reader, const struct lpl_chunk_header *header)
+static bool is_wanted(struct lpl_reader *reader, const struct lpl_chunk_header *header)
 {
 	if (header->kind != LPL_CHUNK_STATE)
 		return lpl_chunk_has_records(header->kind);
@@ -276,11 +276,11 @@ static enum lpl_error take_chunk(struct lpl_reader *reader)
 		begin_segment(reader, chunk->segment);
 	if (chunk->failure.error == LPL_OK && header->kind == LPL_CHUNK_INDEX)
 		(void)take_index(reader, chunk);
-	else if (chunk->failure.error == LPL_OK && is_told(reader, header) &&
+	else if (chunk->failure.error == LPL_OK && is_wanted(reader, header) &&
 		 chunk->need != LPL_NEED_NOTHING)
 		(void)take_data(reader, chunk);
 	if (chunk->failure.error == LPL_OK && reader->gap)
-		tell_gap(reader, header);
+		deliver_gap(reader, header);
 	if (chunk->failure.error == LPL_OK && header->kind != LPL_CHUNK_INDEX &&
 	    !lpl_reader_count_chunk(reader, header, chunk->offset))
 		(void)lpl_fail(&chunk->failure, LPL_ERR_MEMORY, "%s: no memory for the index",
@@ -298,7 +298,7 @@ static enum lpl_error take_chunk(struct lpl_reader *reader)
 	return reader->failure.error;
 }
 
-/* The next chunk that has something to tell, or the end. */
+/* The next chunk that has something to deliver, or the end. */
 static enum lpl_error advance(struct lpl_reader *reader)
 {
 	if (reader->ended)
@@ -319,7 +319,7 @@ static enum lpl_error advance(struct lpl_reader *reader)
 		return LPL_OK;
 	reader->ended = true;
 	if (reader->gap)
-		tell_gap(reader, NULL);
+		deliver_gap(reader, NULL);
 	return LPL_OK;
 }
 

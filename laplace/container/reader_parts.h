@@ -63,7 +63,7 @@ struct lpl_reader {
 	struct lpl_report failure;	/* what stopped the delivery */
 };
 
-/* The first error (LPL_OK: there was none), told in `report` if that tells no other. */
+/* The first error (LPL_OK: there was none), described in `report` if that has no other. */
 enum lpl_error lpl_reader_failed(const struct lpl_reader *reader, struct lpl_report *report);
 /* The index that the file should have knows of a chunk more.  false: no memory. */
 bool lpl_reader_count_chunk(struct lpl_reader *reader, const struct lpl_chunk_header *header,

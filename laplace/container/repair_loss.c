@@ -67,7 +67,7 @@ void lpl_loss_count(struct lpl_repairing *repair)
 	struct lpl_repaired *repaired = repair->repaired;
 	const struct lpl_loss *loss = &repair->loss;
 
-	/* of a header, say, the stream misses nothing; what goes on later does, whatever was told */
+	/* of a header, say, the stream misses nothing; what goes on later does, whatever was reported */
 	if (loss->refs != 0 || loss->events != 0 || repair->moved) {
 		repair->gap_refs = add_known(repair->gap ? repair->gap_refs : 0, loss->refs);
 		repair->gap_events = add_known(repair->gap ? repair->gap_events : 0, loss->events);
@@ -87,7 +87,7 @@ void lpl_loss_count(struct lpl_repairing *repair)
 }
 
 /*
- * How many references there were by then, where that is told: between what the chunks around it
+ * How many references there were by then, where that is known: between what the chunks around it
  * tell, for no number may run backwards.  Of which types they were is known no more.
  */
 static struct lpl_totals totals_at_gap(const struct lpl_repairing *repair,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A repair (repair.c) that is under way, and the losses it meets: a loss begins with a chunk that
- * cannot be used, ends before the next one that can, and is counted and told then.  Several may
+ * cannot be used, ends before the next one that can, and is counted and reported then.  Several may
  * follow each other before a chunk is saved; one event in the new file stands for them.
  */
 #ifndef LAPLACE_CONTAINER_REPAIR_LOSS_H
@@ -34,7 +34,7 @@ struct lpl_repairing {
 	bool missed;			/* records, in or right before the segment at hand */
 	bool stateless;			/* or in the one before it, and those between */
 	uint32_t states;		/* its chunks that tell what was before, up to the first missing */
-	/* what was lost behind the last chunk that was saved, and is to be told by an event */
+	/* what was lost after the last chunk that was saved, and is to be reported by an event */
 	bool gap;
 	uint64_t gap_refs, gap_events;
 };

@@ -134,7 +134,7 @@ static enum lpl_error keep_room(struct lpl_segments *s, unsigned int lines,
 	       lpl_output_reserve(&s->manifest, lines * line, 0, report) : LPL_OK;
 }
 
-/* To begin there had to be room; from here on a full disk is what the writer is told it is. */
+/* To begin there had to be room; from here on a full disk is what the options make of it. */
 static enum lpl_error expect_full_disk(struct lpl_segments *s, struct lpl_report *report)
 {
 	s->manifest.no_room = s->writer->output.no_room;

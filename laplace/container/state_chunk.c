@@ -35,12 +35,12 @@ static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 		      struct lpl_report *report)
 {
 	struct state *state = (struct state *)sink;
-	struct lpl_event told = *event;
+	struct lpl_event moved = *event;
 
-	told.ref = state->at.ref;
-	told.instr = state->at.instr;
-	told.cycle = state->at.cycle;
-	if (lpl_data_encode_event(&state->encoder, &told, report) != LPL_OK)
+	moved.ref = state->at.ref;
+	moved.instr = state->at.instr;
+	moved.cycle = state->at.cycle;
+	if (lpl_data_encode_event(&state->encoder, &moved, report) != LPL_OK)
 		return report->error;
 	return state->encoder.event_count == LPL_CHUNK_EVENTS_WRITTEN ? put_chunk(state) : LPL_OK;
 }

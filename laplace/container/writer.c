@@ -38,14 +38,14 @@ enum lpl_error lpl_writer_check_totals(struct lpl_writer *writer)
 
 /*
  * So many references were made by then, for that is what `ref` means.  How many of each type is
- * known only if what was told is of that very moment; else it is left open rather than wrong.
+ * known only if the totals are of that very moment; else it is left open rather than wrong.
  */
 struct lpl_totals lpl_writer_totals_at(const struct lpl_writer *writer, uint64_t ref)
 {
 	struct lpl_totals totals = writer->totals;
-	uint64_t told = lpl_totals_before(&totals);
+	uint64_t before = lpl_totals_before(&totals);
 
-	if (told == 0 || told == ref)
+	if (before == 0 || before == ref)
 		return totals;
 	totals.total = ref;
 	memset(totals.refs, 0, sizeof(totals.refs));
@@ -350,9 +350,9 @@ struct lpl_sink *lpl_writer_sink(struct lpl_writer *writer)
 	return &writer->sink;
 }
 
-void lpl_writer_totals(struct lpl_writer *writer, const struct lpl_totals *told)
+void lpl_writer_totals(struct lpl_writer *writer, const struct lpl_totals *given)
 {
-	struct lpl_totals totals = *told;
+	struct lpl_totals totals = *given;
 
 	if (writer->chunks->counts) {	/* see block_writer.h */
 		memcpy(totals.refs, writer->totals.refs, sizeof(totals.refs));

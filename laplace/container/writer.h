@@ -58,14 +58,14 @@ struct lpl_writer {
 	bool has_records;		/* were any taken since it began? */
 	bool has_first;			/* and are any in it? */
 	uint64_t bytes_before;		/* of the files before it */
-	struct lpl_state_keeper *keeper;	/* is told the events; NULL: there is none */
+	struct lpl_state_keeper *keeper;	/* gets the events; NULL: there is none */
 	/* the first error; nothing is written after it */
 	struct lpl_report failure;
 	/* what other threads may ask for */
 	_Atomic uint64_t bytes_written, refs_written;
 };
 
-/* The first error (LPL_OK: there was none), told in `report` if that tells no other. */
+/* The first error (LPL_OK: there was none), described in `report` if that has no other. */
 enum lpl_error lpl_writer_failed(const struct lpl_writer *writer, struct lpl_report *report);
 /* What is wrong with what came: say for which file, once all before it is written. */
 void lpl_writer_refuse(struct lpl_writer *writer, const struct lpl_report *cause);
@@ -99,11 +99,11 @@ enum lpl_error lpl_writer_copy_chunk(struct lpl_writer *writer,
 /* The file's HEADER. */
 enum lpl_error lpl_writer_write_header(struct lpl_writer *writer, const struct lpl_meta *meta,
 				       struct lpl_report *report);
-/* The file's INDEX; what the recording has cost is told only in the last one. */
+/* The file's INDEX; only the last one has what the recording has cost. */
 enum lpl_error lpl_writer_write_index(struct lpl_writer *writer, bool last_file);
 /*
- * As lpl_writer_close(), but the writer stays, and what it counts.  What the recording has cost
- * is told only in the last file.
+ * As lpl_writer_close(), but the writer stays, and what it counts.  Only the last file
+ * has what the recording has cost.
  */
 enum lpl_error lpl_writer_end_file(struct lpl_writer *writer, bool last,
 				   struct lpl_report *report);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/try.h"
 #include "writer.h"
 
 /*
@@ -63,15 +64,11 @@ static enum lpl_error write_chunk(struct lpl_writer *writer,
 	struct lpl_report *failure = &writer->failure;
 	uint64_t offset = writer->output.written;
 	size_t size = LPL_CHUNK_HEADER_BYTES + header->stored;
-	enum lpl_error error = LPL_OK;
 
 	if (writer->ends_when_full && !writer->ending)
-		error = lpl_output_reserve(&writer->output, size + lpl_writer_end_room(writer),
-					   LPL_WRITER_AHEAD, failure);
-	if (error == LPL_OK)
-		error = lpl_output_write(&writer->output, stored, size, failure);
-	if (error != LPL_OK)
-		return error;
+		LPL_TRY(lpl_output_reserve(&writer->output, size + lpl_writer_end_room(writer),
+					   LPL_WRITER_AHEAD, failure));
+	LPL_TRY(lpl_output_write(&writer->output, stored, size, failure));
 	if (lpl_chunk_has_records(header->kind)) {
 		writer->written = *header;
 		if (header->kind != LPL_CHUNK_STATE && !writer->has_first) {

@@ -13,7 +13,7 @@
 /*
  * As of the file's end.  At the end of the trace more may have been made after the last record
  * kept, never fewer.  A file that another one follows knows no more than its last chunk; what the
- * recording has cost is told at its end.
+ * recording has cost is known at its end.
  */
 static struct lpl_totals totals_at_end(const struct lpl_writer *writer, bool last_file)
 {
