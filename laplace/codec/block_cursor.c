@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Unpacking blocks: from ops to references. */
+#include <assert.h>
 #include <string.h>
 
 #include "block_decode.h"
@@ -36,6 +37,7 @@ size_t lpl_block_cursor_next(struct lpl_block_cursor *cursor,
 		struct lpl_block block;
 		size_t n;
 
+		assert(cursor->op < decoder->ops);
 		if (*op == LPL_STATE_OP) {
 			take_state(cursor, op);
 			continue;

@@ -3,6 +3,7 @@
  * Packing blocks, one by one.  Those that are in everything as expected do not get here
  * (block_words.c).
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +62,7 @@ static void put_number(struct lpl_block_encoder *encoder, enum lpl_block_column 
 {
 	struct lpl_bytes *bytes = &encoder->column[column];
 
+	assert(bytes->size + LPL_VARINT_MAX <= bytes->room);
 	bytes->size = (size_t)(lpl_varint_put(&bytes->byte[bytes->size], number) - bytes->byte);
 }
 
@@ -69,6 +71,7 @@ static void put_byte(struct lpl_block_encoder *encoder, enum lpl_block_column co
 {
 	struct lpl_bytes *bytes = &encoder->column[column];
 
+	assert(bytes->size < bytes->room);
 	bytes->byte[bytes->size++] = (uint8_t)byte;
 }
 
@@ -265,6 +268,7 @@ void lpl_block_encode_miss(struct lpl_block_encoder *encoder, struct lpl_site *s
 	put_byte(encoder, LPL_BLOCK_MISSES, LPL_MISS(from_near < from_last, bytes));
 	for (; bytes > 0; bytes--, distance >>= 8)
 		misses->byte[misses->size++] = (uint8_t)distance;
+	assert(misses->size <= misses->room);
 	lpl_site_update(site, LPL_PREDICTIONS, address, near, far);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The payload of a RUNS chunk, both ways. */
+#include <assert.h>
 #include <endian.h>
 #include <string.h>
 
@@ -45,6 +46,7 @@ size_t lpl_block_data_encode(struct lpl_block_packer *packer, const struct lpl_d
 	memcpy(at, events->events, event_bytes);
 	at = lpl_totals_put(at + event_bytes, totals);
 	memcpy(at, &hash, HASH_BYTES);
+	assert((size_t)(at + HASH_BYTES - *out) <= most);
 	return (size_t)(at + HASH_BYTES - *out);
 }
 

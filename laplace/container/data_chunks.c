@@ -3,6 +3,7 @@
  * DATA chunks, for a writer: references become columns when they are taken, and the columns a
  * payload on one of several threads.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "chunk_encoder.h"
@@ -59,6 +60,7 @@ static bool end(struct lpl_chunk_encoder *self, struct lpl_chunk_payload *payloa
 static void pack(struct lpl_chunk_payload *payload)
 {
 	payload->size = lpl_data_encode_end(&payload->records, &payload->totals, payload->plain);
+	assert(payload->size <= payload->room);
 }
 
 static void begin_file(struct lpl_chunk_encoder *self)

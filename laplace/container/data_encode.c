@@ -7,6 +7,7 @@
  * into seven arrays of numbers and checks it, then each array goes to its
  * column.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -217,6 +218,7 @@ enum lpl_error lpl_data_encode_event(struct lpl_data_encoder *encoder,
 void lpl_data_encoder_moved(struct lpl_data_encoder *encoder, size_t refs,
 			    const struct lpl_clocks *first, const struct lpl_clocks *last)
 {
+	assert(refs >= encoder->refs);
 	if (refs == encoder->refs)
 		return;
 	if (encoder->refs == 0 && encoder->event_count == 0)

@@ -7,6 +7,7 @@
  * writer_chunk.c's, what else a file has is writer_file.c's.  Two kinds of chunks differ only in
  * their encoder (chunk_encoder.h).
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,6 +124,7 @@ static size_t take_part(struct lpl_writer *writer, const struct lpl_ref *refs, s
 	const size_t part = count < most ? count : most;
 	struct lpl_report cause;	/* not cleared whole: this is the hot path */
 
+	assert(part > 0);	/* a chunk that is full has ended */
 	cause.error = LPL_OK;
 	if (how->refs(chunks, writer->encoder, refs, part, &cause) != LPL_OK)
 		lpl_writer_refuse(writer, &cause);
