@@ -3,6 +3,7 @@
  * A writer as a sink of blocks, which a recording sends: they go straight to the packer of its
  * RUNS chunks (block_chunks.c).
  */
+#include <assert.h>
 #include <stddef.h>
 
 #include "block_chunks.h"
@@ -154,6 +155,7 @@ static enum lpl_error take_block_event(struct lpl_block_sink *sink, const struct
 
 struct lpl_block_sink *lpl_writer_blocks(struct lpl_writer *writer)
 {
+	assert(writer->chunks->how->kind == LPL_CHUNK_RUNS);
 	writer->chunks->counts = true;
 	packer_of_writer(writer)->hashed_before = false;
 	writer->block_sink = (struct lpl_block_sink){ take_define, take_forget, take_state,
