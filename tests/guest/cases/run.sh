@@ -346,7 +346,8 @@ run linger --usable-memory 40 --linger 4 -- sh -c '(sh -c "sleep 1; echo later; 
 expect_status 4 linger
 [ "$(sed -n '1p;3p' "$WORK/linger.stdout" | xargs)" = 'pid 2 later' ] || fail "--linger: $(cat "$WORK/linger.stdout")"
 available=$(sed -n '2s/ .*//p' "$WORK/linger.stdout")
-[ "$available" -gt 36864 ] || fail "--usable-memory 40: $available kB"
+# some of it the shells have by then, with newer libraries more of it
+[ "$available" -gt 34816 ] || fail "--usable-memory 40: $available kB"
 [ "$available" -le 41984 ] || fail "--usable-memory 40: $available kB"
 expect_line "$WORK/linger.stderr" "of the guest's memory (39\.[5-9]|40\.[0-5]) MiB were available to the program"
 verify "$WORK/linger.lpl"
