@@ -28,7 +28,7 @@ static int __init lpl_init(void)
 	lpl_handshake();
 	error = lpl_attach();
 	if (error)
-		goto goodbye;
+		goto families;
 	lpl_snapshot();
 	error = lpl_syscalls_init();
 	if (error)
@@ -42,8 +42,9 @@ syscalls:
 	lpl_syscalls_exit();
 detach:
 	lpl_detach();
+families:
+	/* Hooks attached before the one that failed have seen forks. */
 	lpl_family_exit();
-goodbye:
 	lpl_goodbye();
 	lpl_log_exit();
 	return error;
