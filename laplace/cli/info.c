@@ -3,6 +3,7 @@
  * laplace info: what is in a trace.
  */
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 
 #include <jansson.h>
@@ -251,7 +252,7 @@ static void print_packing(const struct info *info)
 
 static void print_info(const struct info *info)
 {
-	char path[4096], gaps[CLI_GAPS_SIZE];
+	char path[4 * PATH_MAX], gaps[CLI_GAPS_SIZE];	/* a byte may become four */
 
 	lpl_text_escape(path, sizeof(path), info->path, strlen(info->path));
 	printf("%-16s %s\n", "file", path);
@@ -287,16 +288,6 @@ static json_t *number(uint64_t value)
 	return json_integer((json_int_t)value);
 }
 
-static json_t *text_json(const char *text)
-{
-	char escaped[4096];
-	json_t *json = json_string(text);	/* NULL: not UTF-8 */
-
-	if (json)
-		return json;
-	return json_string(lpl_text_escape(escaped, sizeof(escaped), text, strlen(text)));
-}
-
 static json_t *meta_json(const struct lpl_meta *meta)
 {
 	json_t *object = json_object();
@@ -304,7 +295,7 @@ static json_t *meta_json(const struct lpl_meta *meta)
 
 	for (size_t i = 0; i < lpl_meta_count(meta); i++) {
 		lpl_meta_at(meta, i, &key, &value);
-		json_object_set_new(object, key, text_json(value));
+		json_object_set_new(object, key, cli_json_text(value));
 	}
 	return object;
 }
@@ -406,15 +397,15 @@ static json_t *info_json(const struct info *info)
 
 	(void)lpl_reduction_exactness(lpl_meta_get(info->meta, LPL_META_REDUCTION), &exactness);
 	lpl_event_counts_each(&tally->events, add_event_count, events);
-	json_object_set_new(object, "file", text_json(info->path));
+	json_object_set_new(object, "file", cli_json_text(info->path));
 	json_object_set_new(object, "state",
 			    json_string(info->complete ? "complete" :
 					info->damaged ? "damaged" : "incomplete"));
 	if (info->trouble)
-		json_object_set_new(object, "trouble", text_json(info->trouble));
+		json_object_set_new(object, "trouble", cli_json_text(info->trouble));
 	json_object_set_new(object, "meta", meta_json(info->meta));
 	if (*info->chosen)
-		json_object_set_new(object, "chosen", text_json(info->chosen));
+		json_object_set_new(object, "chosen", cli_json_text(info->chosen));
 	/* 0: not exact at any size, or not known */
 	json_object_set_new(object, "exact_from_pages", number(exactness.lru));
 	json_object_set_new(object, "references", references_json(info));

@@ -3,6 +3,7 @@
  * laplace repair: save what is whole of a damaged trace, and say what is missing.
  */
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -80,7 +81,7 @@ static const struct argp argp = {
 	children, NULL, NULL
 };
 
-enum { SHOWN_SIZE = 4096 };
+enum { SHOWN_SIZE = 4 * PATH_MAX };	/* a byte may become four */
 
 struct run {
 	const struct options *options;

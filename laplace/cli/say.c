@@ -131,16 +131,23 @@ char *cli_percent(char buf[CLI_PERCENT_SIZE], int digits, uint64_t part, uint64_
 	return buf;
 }
 
-json_t *cli_json_text(const char *text)
+json_t *cli_json_escaped(const char *text)
 {
 	size_t size = 4 * strlen(text) + 1;
-	json_t *json = json_string(text);	/* NULL: no UTF-8, or no memory */
-	char *escaped = json ? NULL : malloc(size);
+	char *escaped = malloc(size);
+	json_t *json = NULL;
 
 	if (escaped)
 		json = json_string(lpl_text_escape(escaped, size, text, strlen(text)));
 	free(escaped);
 	return json;
+}
+
+json_t *cli_json_text(const char *text)
+{
+	json_t *json = json_string(text);	/* NULL: no UTF-8, or no memory */
+
+	return json ? json : cli_json_escaped(text);
 }
 
 int cli_print_json(FILE *out, json_t *json)

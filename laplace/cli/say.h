@@ -52,8 +52,10 @@ char *cli_duration(char buf[CLI_HUMAN_SIZE], uint64_t seconds);
 #define CLI_PERCENT_SIZE 32
 char *cli_percent(char buf[CLI_PERCENT_SIZE], int digits, uint64_t part, uint64_t whole);
 
-/* A string; what is not UTF-8 is escaped by lpl_text_escape().  NULL: no memory. */
+/* A string, of any length; what is not UTF-8 is escaped by lpl_text_escape().  NULL: no memory. */
 json_t *cli_json_text(const char *text);
+/* The same, but always escaped: ASCII. */
+json_t *cli_json_escaped(const char *text);
 
 /* Print and free; NULL (no memory) is told.  Returns an exit status. */
 int cli_print_json(FILE *out, json_t *json);

@@ -2,8 +2,6 @@
 /*
  * A report as JSON: everything that the survey has, not only the first lines of tables.
  */
-#include <string.h>
-
 #include <jansson.h>
 
 #include <laplace/trace.h>
@@ -20,16 +18,6 @@ static json_t *number(uint64_t value)
 static void set(json_t *object, const char *key, uint64_t value)
 {
 	json_object_set_new(object, key, number(value));
-}
-
-/* What is not UTF-8 is escaped. */
-static json_t *text_json(const char *text)
-{
-	char escaped[4096];
-	json_t *json = json_string(text);
-
-	return json ? json : json_string(lpl_text_escape(escaped, sizeof(escaped), text,
-							 strlen(text)));
 }
 
 static json_t *series_json(const struct lpl_survey *survey, const struct lpl_time_series *series)
@@ -56,12 +44,12 @@ static json_t *trace_json(const struct surveyed_trace *trace)
 	json_t *object = json_object(), *meta = json_object(), *types = json_object();
 	const char *key, *value;
 
-	json_object_set_new(object, "file", text_json(trace->path));
+	json_object_set_new(object, "file", cli_json_text(trace->path));
 	json_object_set_new(object, "state",
 			    json_string(trace->is_damaged ? "damaged" : "complete"));
 	for (size_t i = 0; i < lpl_meta_count(trace->meta); i++) {
 		lpl_meta_at(trace->meta, i, &key, &value);
-		json_object_set_new(meta, key, text_json(value));
+		json_object_set_new(meta, key, cli_json_text(value));
 	}
 	json_object_set_new(object, "meta", meta);
 	set(object, "references", survey->references->all);
@@ -277,7 +265,7 @@ static void add_event(void *context, const char *name, uint64_t count)
 
 static void add_note(void *context, const char *text)
 {
-	json_array_append_new(context, text_json(text));
+	json_array_append_new(context, cli_json_text(text));
 }
 
 static json_t *events_json(const struct lpl_survey *survey)

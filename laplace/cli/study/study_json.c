@@ -2,8 +2,6 @@
 /*
  * What a study found, as JSON.
  */
-#include <string.h>
-
 #include <jansson.h>
 
 #include "cli/say.h"
@@ -106,11 +104,9 @@ static json_t *errors_json(const struct study_errors *errors, enum study_policy 
 /* Names of files need not be UTF-8: what is not printable is escaped. */
 static json_t *trace_json(const struct study_trace *trace)
 {
-	char name[1024];
-
-	lpl_text_escape(name, sizeof(name), trace->name, strlen(trace->name));
-	return json_pack("{s:s, s:s, s:I, s:I, s:b, s:o, s:o, s:o, s:o, s:I, s:o}",
-			 "trace", name, "addresses", trace->addressing.name, "events", (json_int_t)trace->events,
+	return json_pack("{s:o, s:s, s:I, s:I, s:b, s:o, s:o, s:o, s:o, s:I, s:o}",
+			 "trace", cli_json_escaped(trace->name),
+			 "addresses", trace->addressing.name, "events", (json_int_t)trace->events,
 			 "pages", (json_int_t)trace->pages, "damaged", trace->damaged,
 			 "factors", points_json(trace), "compression", sizes_json(trace),
 			 "choice", choices_json(trace),
