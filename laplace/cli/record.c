@@ -190,13 +190,23 @@ static void check_checkpoint(struct argp_state *state, const char *text)
 			   "every:20G, not '%.100s'", text);
 }
 
+/* Does the option say what is recorded, and how?  All of ours do, but for those named here. */
+static bool is_of_run(int key)
+{
+	const struct argp_option *option = option_table;
+
+	if (key == OPT_RESUME || key == OPT_BOCHS || key == OPT_INSTRUCTIONS)
+		return false;
+	while (option->name && option->key != key)
+		option++;
+	return option->name;
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct record_options *options = state->input;
 
-	options->of_run |= key == 'o' || key == 'n' || key == 'r' || key == 'l' ||
-			   (key >= OPT_START && key != OPT_RESUME && key != OPT_BOCHS &&
-			    key != OPT_INSTRUCTIONS && key <= OPT_RESUME);
+	options->of_run |= is_of_run(key);
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &options->overwrite;
