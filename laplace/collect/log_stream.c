@@ -12,6 +12,24 @@
 #define IS_LONG(word)	(((word) >> LPL_WORD_LENGTH_SHIFT & 7) == LPL_WORD_LONG)
 #define COUNT_OF(word)	((uint8_t)((word) >> LPL_WORD_COUNT_SHIFT))
 
+/*
+ * Words of the log go on to a trace's blocks as they are: log.h has a word's top byte, as the
+ * simulator makes it, and codec/block.h the whole word, as it is read.  (Length classes are compared
+ * by test_log, for lpl_log_length() is a function.)
+ */
+#define TOP(bits) ((uint64_t)(bits) << 56)
+_Static_assert(TOP(LPL_LOG_DATA) == LPL_WORD_DATA, "a data word");
+_Static_assert(TOP(LPL_LOG_WRITE) == LPL_WORD_WRITE, "a write");
+_Static_assert(TOP(LPL_LOG_SECOND) == LPL_WORD_SECOND, "the second part of a reference");
+_Static_assert(TOP(LPL_LOG_SUPERVISOR) == LPL_WORD_SUPERVISOR, "the processor's own");
+_Static_assert(56 + LPL_LOG_LENGTH_SHIFT == LPL_WORD_LENGTH_SHIFT, "where the length class is");
+_Static_assert(LPL_LOG_LONG >> LPL_LOG_LENGTH_SHIFT == LPL_WORD_LONG, "a length in the next word");
+_Static_assert(LPL_LOG_TRACE == LPL_WORD_TRACE, "a trace's word");
+_Static_assert(LPL_WORD_COUNT_SHIFT == 48, "the count: the byte below the top");
+_Static_assert(LPL_LOG_INSTRUCTIONS == LPL_TRACE_MAX, "a trace's instructions");
+/* an id is a trace's number plus 1 */
+_Static_assert(LPL_LOG_TRACES - 1 <= LPL_TRACES_MAX, "traces");
+
 static enum lpl_error broken(const struct lpl_log_stream *s, const char *what,
 			     struct lpl_report *report)
 {

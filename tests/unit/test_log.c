@@ -12,6 +12,7 @@
 
 #include <laplace/log.h>
 
+#include "codec/block_expand.h"
 #include "teller.h"
 
 #define TRACES 60
@@ -474,12 +475,32 @@ static void traces_have_ids(void **state)
 	lpl_log_close(&log);
 }
 
+/* The log and the blocks have one word for a data reference (docs/format.md, section 9). */
+static void lengths_have_the_classes_of_blocks(void **state)
+{
+	static const unsigned int length_of[] = { 1, 2, 4, 8, 16, 10, 32 };
+
+	(void)state;
+	for (unsigned int length = 1; length <= 4096; length++) {
+		const struct lpl_ref ref = { .type = LPL_READ, .length = (uint16_t)length };
+		unsigned int class = 0;
+		uint64_t word[2];
+
+		while (class < 7 && length_of[class] != length)
+			class++;
+		assert_true(lpl_word_of_ref(&ref, false, word));
+		assert_int_equal(word[0] >> 57 & 7, class);
+		assert_int_equal(lpl_log_length(length), class << 1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_reference_is_that_of_the_processor),
 		cmocka_unit_test(what_cannot_be_is_an_error),
 		cmocka_unit_test(traces_have_ids),
+		cmocka_unit_test(lengths_have_the_classes_of_blocks),
 	};
 
 	return cmocka_run_group_tests(tests, make_directory, remove_directory);
