@@ -172,7 +172,7 @@ _PLAIN_FUNCTIONS = {  # those that cannot fail
     "lpl_choice_close": (None, c_void_p),
     "lpl_cycles_a_second": (c_uint64, c_void_p),
     "lpl_reduction_behaviour": (c_uint64, c_char_p),
-    "lpl_reduction_page_size": (c_uint64, c_char_p),
+    "lpl_page_size": (c_uint64, c_char_p, c_char_p),
     "lpl_sizes_need_pages": (c_bool, c_char_p),
     "lpl_sizes_free": (None, c_void_p),
     "lpl_simulator_sink": (c_void_p, c_void_p),
@@ -438,7 +438,7 @@ class Trace:
 
     def _sizes_base(self, sizes, select, convert):
         """What bytes and percentages are of."""
-        base = _SizesBase(max(self._page_size(), 4096), 0)
+        base = _SizesBase(self._page_size(), 0)
         if _library.lpl_sizes_need_pages(_bytes(sizes)):
             with contextlib.ExitStack() as stack:
                 simulator, made = self._simulate([], None, select, convert, stack)
@@ -446,9 +446,9 @@ class Trace:
         return base
 
     def _page_size(self):
-        size = self.meta.get("page-size", "0")
-        return max(int(size) if size.isdecimal() else 0,
-                   _library.lpl_reduction_page_size(self._reduction))
+        """In bytes; 0: what the header says is none."""
+        said = self.meta.get("page-size")
+        return _library.lpl_page_size(None if said is None else _bytes(said), self._reduction)
 
     def _records(self, reader, arrays):
         filled, event = c_size_t(), POINTER(_Event)()

@@ -7,7 +7,6 @@
 
 #include <laplace/reducer.h>
 
-#include "base/digits.h"
 #include "base/host.h"
 #include "options.h"
 #include "pass.h"
@@ -34,14 +33,8 @@ int cli_reader_open(struct lpl_reader **reader, const char *path)
 
 uint64_t cli_page_size(const struct lpl_meta *meta)
 {
-	const char *text = lpl_meta_get(meta, LPL_META_PAGE_SIZE);
-	uint64_t reduced = lpl_reduction_page_size(lpl_meta_get(meta, LPL_META_REDUCTION));
-	uint64_t size = 0;
-
-	/* what is no number is no size that we know */
-	if (text && !lpl_scan_decimal(text, &size))
-		size = UINT64_MAX;
-	return size > reduced ? size : reduced;
+	return lpl_page_size(lpl_meta_get(meta, LPL_META_PAGE_SIZE),
+			     lpl_meta_get(meta, LPL_META_REDUCTION));
 }
 
 int cli_check_mergeable(const struct lpl_meta *meta, const char *path)
@@ -56,6 +49,8 @@ int cli_check_mergeable(const struct lpl_meta *meta, const char *path)
 		return cli_complain(CLI_USAGE, "%s: is a behaviour sequence, no reference trace; "
 				    "`laplace reduce -m olr:%" PRIu64 "' makes one of it", path,
 				    behaviour);
+	if (!page_size)
+		return cli_complain(CLI_USAGE, "%s: " LPL_NO_PAGE_SIZE, path);
 	if (page_size > UINT64_C(1) << LPL_PAGE_SHIFT)
 		return cli_complain(CLI_USAGE, "%s: has pages of %" PRIu64 " bytes, but mappings and "
 				    "copies are of %d: merge the trace that it was made from", path,
@@ -345,7 +340,6 @@ static int run_chosen(struct cli_pass *pass)
 	const struct lpl_meta *meta = lpl_reader_meta(pass->reader);
 	const char *reduction = lpl_meta_get(meta, LPL_META_REDUCTION);
 	struct lpl_choice_options options = { .process = NULL };
-	const uint64_t page_size = cli_page_size(meta);
 	struct lpl_report report = { 0 };
 	int status;
 
@@ -358,7 +352,7 @@ static int run_chosen(struct cli_pass *pass)
 		options.addresses = LPL_ADDRESSES_CANONICAL;
 	pass->counts_chosen = chooses(pass) && (!reduction || strcmp(reduction, "none") == 0);
 	options.cycles_a_second = lpl_cycles_a_second(meta);
-	options.page_size = page_size != UINT64_MAX ? page_size : 0;
+	options.page_size = cli_page_size(meta);
 	if (pass->renumbers && pass->counts_chosen)
 		options.numbering = LPL_NUMBERS_COUNTED;
 	if (lpl_choice_open(&pass->chooser, &options, pass->sink, &report))

@@ -23,7 +23,7 @@
  */
 int cli_reader_open(struct lpl_reader **reader, const char *path);
 
-/* The size of the trace's pages, in bytes, by whichever of two ways it is told. */
+/* The size of the trace's pages, in bytes; 0: not known (lpl_page_size()). */
 uint64_t cli_page_size(const struct lpl_meta *meta);
 
 /* Can canonical pages be had of the trace at all?  Complains.  Returns an exit status. */

@@ -54,9 +54,7 @@ static int check_sizes(const char *spec, const struct cli_sizes_of *of, struct l
 
 uint64_t cli_sizes_page(const struct lpl_meta *meta)
 {
-	const uint64_t page_size = cli_page_size(meta), least = UINT64_C(1) << LPL_PAGE_SHIFT;
-
-	return page_size == UINT64_MAX ? 0 : page_size > least ? page_size : least;
+	return cli_page_size(meta);
 }
 
 int cli_sizes_parse(struct lpl_sizes *sizes, const char *spec, const struct cli_sizes_of *of)

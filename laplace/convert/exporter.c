@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/digits.h"
 #include "base/output.h"
 #include "event_text.h"
 #include "exporter.h"
@@ -174,18 +173,10 @@ static int export_finish(struct lpl_sink *sink, struct lpl_report *report)
 
 /* ---- opening ---- */
 
-/* The size that the header tells, or that of its reduction if it is larger; 0: none. */
 static uint64_t page_size_of(const struct lpl_meta *meta)
 {
-	const char *text = lpl_meta_get(meta, LPL_META_PAGE_SIZE);
-	uint64_t reduced = lpl_reduction_page_size(lpl_meta_get(meta, LPL_META_REDUCTION));
-	uint64_t size;
-
-	if (!text)
-		return reduced;
-	if (!lpl_parse_decimal(text, &size) || size < 1U << LPL_PAGE_SHIFT || (size & (size - 1)))
-		return 0;
-	return size > reduced ? size : reduced;
+	return lpl_page_size(lpl_meta_get(meta, LPL_META_PAGE_SIZE),
+			     lpl_meta_get(meta, LPL_META_REDUCTION));
 }
 
 static enum lpl_error check_page_size(const struct lpl_export_options *options,
@@ -193,8 +184,7 @@ static enum lpl_error check_page_size(const struct lpl_export_options *options,
 {
 	if (page_size_of(options->meta))
 		return LPL_OK;
-	return lpl_fail(report, LPL_ERR_UNSUPPORTED, "%s: its pages are of a size that is "
-			"no power of two from 4096 on", options->trace);
+	return lpl_fail(report, LPL_ERR_UNSUPPORTED, "%s: " LPL_NO_PAGE_SIZE, options->trace);
 }
 
 static enum lpl_error check_format(const struct lpl_export_options *options,

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/digits.h"
+
 /* ---- fences ---- */
 
 static bool fences_next(const struct lpl_method *method, bool fenced)
@@ -155,6 +157,18 @@ uint64_t lpl_reduction_page_size(const char *reduction)
 
 	(void)lpl_reduction_read(&read, reduction);
 	return read.page_size;
+}
+
+uint64_t lpl_page_size(const char *said, const char *reduction)
+{
+	const uint64_t reduced = lpl_reduction_page_size(reduction);
+	uint64_t size;
+
+	if (said == NULL)
+		return reduced;
+	if (!lpl_parse_decimal(said, &size) || size < LPL_LEAST_BYTES || (size & (size - 1)) != 0)
+		return 0;
+	return size > reduced ? size : reduced;
 }
 
 uint64_t lpl_reduction_behaviour(const char *reduction)

@@ -7,8 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/digits.h"
-
 /* Does an event say what virtual pages are?  An exec alone only says what runs. */
 static bool maps(const struct lpl_event *event)
 {
@@ -63,19 +61,6 @@ static bool has_mappings(const char *path, const struct lpl_meta *meta)
 	return found;
 }
 
-/* Pages larger than those that are mapped are several canonical ones. */
-static bool has_large_pages(const struct lpl_meta *meta)
-{
-	const char *text = lpl_meta_get(meta, LPL_META_PAGE_SIZE);
-	uint64_t size = 0;
-
-	if (text != NULL && lpl_scan_decimal(text, &size) == NULL)
-		size = UINT64_MAX;
-	return size > UINT64_C(1) << LPL_PAGE_SHIFT ||
-	       lpl_reduction_page_size(lpl_meta_get(meta, LPL_META_REDUCTION)) >
-		       UINT64_C(1) << LPL_PAGE_SHIFT;
-}
-
 #define SAY_WHY(addressing, ...) \
 	((void)snprintf((addressing)->why, sizeof((addressing)->why), __VA_ARGS__))
 
@@ -84,6 +69,7 @@ void lpl_addressing_of(struct lpl_addressing *addressing, const char *path,
 {
 	const char *kind = lpl_meta_get(meta, LPL_META_ADDRESSES);
 	const char *reduction = lpl_meta_get(meta, LPL_META_REDUCTION);
+	const uint64_t page_size = lpl_page_size(lpl_meta_get(meta, LPL_META_PAGE_SIZE), reduction);
 
 	*addressing = (struct lpl_addressing){ .canonical = kind && strcmp(kind, "canonical") == 0 };
 	if (addressing->canonical) {
@@ -96,7 +82,10 @@ void lpl_addressing_of(struct lpl_addressing *addressing, const char *path,
 	else if (lpl_reduction_behaviour(reduction) != 0)
 		SAY_WHY(addressing, "is a behaviour sequence (%.60s), of one memory of virtual pages",
 			reduction);
-	else if (has_large_pages(meta))
+	else if (page_size == 0)
+		SAY_WHY(addressing, LPL_NO_PAGE_SIZE);
+	/* these are several canonical ones */
+	else if (page_size > UINT64_C(1) << LPL_PAGE_SHIFT)
 		SAY_WHY(addressing, "has pages larger than those that are mapped");
 	else
 		addressing->can = true;

@@ -292,7 +292,8 @@ enum lpl_trace_part lpl_choice_part(const struct lpl_choice_options *options, ui
 	    options->from.kind || options->to.kind)
 		return LPL_PART_REFERENCES;
 	/* the rest of a page at the range's ends is as good as what is in it */
-	if (options->address % page_size != 0 || options->address_end % page_size != 0)
+	if (page_size == 0 ? options->address_end != 0 :
+	    options->address % page_size != 0 || options->address_end % page_size != 0)
 		return LPL_PART_REFERENCES;
 	return lpl_choice_chooses(options) ? LPL_PART_PAGES : LPL_PART_ALL;
 }

@@ -250,6 +250,8 @@ r 4 4 4 9 40000 4 u
         raises(lt.UsageError, "nobody'", lambda: trace.curves(select="task:nobody"))
         raises(lt.UsageError, "mru", lambda: trace.curves("mru"))
         raises(lt.UsageError, "0", lambda: trace.curves("lru", [0]))
+        odd = lt.Trace(make_trace("odd.lpl", "meta page-size 5000\nr 1 1 1 7 20010 4 u\n"))
+        raises(lt.UsageError, "how large a page is", lambda: odd.curves("lru", "1M"))
         for wrong in (lambda: lt.Trace(trace.path + "\0.gz"), lambda: trace.curves("lru\0,opt"),
                       lambda: list(trace.references(select="user\0+type:write"))):
             raises(lt.UsageError, "null byte", wrong)

@@ -131,6 +131,14 @@ enum lpl_error lpl_reduction_chosen(const char *reduction, char chosen[LPL_SPEC_
 /* The size in bytes of the pages in such a trace: 4096, or that of `block:BYTES`. */
 uint64_t lpl_reduction_page_size(const char *reduction);
 
+/*
+ * The same of any trace: what its header says (LPL_META_PAGE_SIZE; NULL counts as nothing), or what the
+ * reduction leaves if that is larger.  0: the header says what is no size of pages, as people are
+ * told by LPL_NO_PAGE_SIZE after the trace's name.
+ */
+uint64_t lpl_page_size(const char *said, const char *reduction);
+#define LPL_NO_PAGE_SIZE "its pages are of a size that is no power of two from 4096 on"
+
 /* K when such a trace is a behaviour sequence (`lrubs:K` comes last), else 0. */
 uint64_t lpl_reduction_behaviour(const char *reduction);
 

@@ -158,7 +158,7 @@ enum lpl_error lpl_choice_say(char spec[LPL_CHOICE_SIZE], const struct lpl_choic
 /* Is any reference left out by it?  By anything but who made it? */
 bool lpl_choice_chooses(const struct lpl_choice_options *options);
 bool lpl_choice_beyond_tasks(const struct lpl_choice_options *options);
-/* What part of a trace that is, if it tells of pages of so many bytes. */
+/* What part of a trace that is, if it tells of pages of so many bytes; 0: that is not known. */
 enum lpl_trace_part lpl_choice_part(const struct lpl_choice_options *options, uint64_t page_size);
 
 /*
