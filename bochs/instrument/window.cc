@@ -37,6 +37,11 @@ void laplace_window_free(struct laplace_window *w)
 
 /* ---- pages ---- */
 
+/*
+ * A table of our own: it has a fixed size, of 4 bytes a place, and is emptied at once when the window
+ * ends.  With the library's map (laplace/base/map.h), which is not public, a reference that comes here
+ * would take ten times the instructions: `bench/tables` has both.
+ */
 static uint32_t bucket_of(const struct laplace_window *w, uint64_t page, uint64_t space)
 {
 	uint64_t h = (page ^ space * UINT64_C(0x9e3779b97f4a7c15)) *
