@@ -35,6 +35,9 @@ class bxInstruction_c;
 void laplace_init_env(void);
 void laplace_exit_env(void);
 void laplace_initialize(void);
+
+/* reset.cc */
+void laplace_reset_begins(void);
 void laplace_reset(void);
 
 /* checkpoint.cc */
@@ -97,6 +100,7 @@ void laplace_waiting(void);
 
 /* Named by the patches; those that make up the hot path are in the variant's own header. */
 #define BX_LAPLACE_WAITING()		laplace_waiting()
+#define BX_LAPLACE_RESET_BEGINS()	laplace_reset_begins()
 #define BX_LAPLACE_DEBUG_LINE(line)	laplace_debug_line(line)
 #define BX_LAPLACE_BETWEEN(yes)		(BX_CPU_THIS_PTR laplace.between = (yes))
 #define BX_LAPLACE_ACCESS_RIGHTS() \

@@ -70,6 +70,8 @@
  *	repeating	laplace_repeating(): while Bochs executes a repeated instruction, until an
  *			exception ends it.  Pages are opened though fetch may be none; then
  *			they are closed when it is over.
+ *	exception_at	laplace_exception(): the present count until the exception is over, whose
+ *			count it is.  Meanwhile `between` holds, and RIP does not.
  *	many		laplace_fast_string(): the clock when the instruction at this count
  *			was fetched.
  *	P->modified	laplace_hit(): the slot of the latest read by an open page that may
@@ -304,6 +306,7 @@ void laplace_mode_changes(void)
 void laplace_exception(void)
 {
 	laplace_delivery_begins();
+	laplace.exception_at = laplace_icount();
 	/*
 	 * Bochs counts every exception as an instruction.  One that was fetched
 	 * is counted so; one that was not has made `data` one low for good.
@@ -640,7 +643,7 @@ void laplace_space_changed(void)
 void laplace_producer_attach(struct laplace_processor *p)
 {
 	laplace.processor = p;
-	laplace.many.instr = p->repeated = ~UINT64_C(0);
+	laplace.many.instr = p->repeated = laplace.exception_at = ~UINT64_C(0);
 	forget_code();
 	for (uint64_t &clock : p->history)
 		clock = LAPLACE_INSTR_MASK;	/* of no instruction */

@@ -50,6 +50,7 @@ struct laplace_producer {
 	struct laplace_jump jump[LAPLACE_JUMPS];
 	uint32_t jumps;
 
+	uint64_t exception_at;		/* the count of the latest exception */
 	/* until the code page is entered: fetches after this instruction enter it */
 	uint64_t entered_after;
 	uint64_t repeated_first;	/* an instruction of several counts: its first */

@@ -107,6 +107,7 @@ void laplace_delivery_begins(void)
 void laplace_exception(void)
 {
 	laplace_delivery_begins();
+	laplace.exception_at = laplace_icount();
 	CPU->laplace.between = false;	/* Bochs counts every exception as an instruction */
 }
 
@@ -350,12 +351,13 @@ void laplace_stop(void)
 /*
  * The run ends wherever the processor is: perhaps between two instructions, which
  * nobody says when Bochs' loop is left, and then the coming one was not fetched
- * (an instruction that has begun has moved RIP on).
+ * (an instruction that has begun has moved RIP on).  But in an exception, as where a triple
+ * fault ends the machine, RIP is back, and whether anything was fetched is known.
  */
 void laplace_end(void)
 {
 	laplace.ending = true;
-	if (CPU->prev_rip == CPU->get_rip())
+	if (CPU->prev_rip == CPU->get_rip() && laplace.exception_at != laplace_icount())
 		CPU->laplace.between = true;
 	laplace_stop();
 	laplace_emit_totals();
@@ -413,6 +415,7 @@ void laplace_producer_init(struct lpl_ring *ring, uint64_t, bool)
 		laplace_die("no memory for the log of references");
 	laplace_hot.reported = 1;
 	CPU->laplace.between = true;	/* nothing was fetched yet */
+	laplace.exception_at = ~UINT64_C(0);
 	laplace_hot.watched = LPL_LOG_NOWHERE;
 	laplace_forget_slots();
 	laplace.user = false;

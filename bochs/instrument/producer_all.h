@@ -22,6 +22,7 @@ struct laplace_producer {
 	uint64_t space;			/* ... and address space */
 	uint64_t flushes;		/* sent */
 	uint64_t suppressed_since;	/* instruction count */
+	uint64_t exception_at;		/* the count of the latest exception */
 	uint64_t tracer_refs;		/* left out, as of the last laplace_references() */
 
 	/* the latest read that a write may follow, where it takes the slow path */

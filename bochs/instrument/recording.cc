@@ -137,12 +137,13 @@ void laplace_stop(void)
 /*
  * The run ends wherever the processor is: perhaps between two instructions, which
  * nobody says when Bochs' loop is left, and then the coming one was not fetched
- * (an instruction that has begun has moved RIP on).
+ * (an instruction that has begun has moved RIP on).  But in an exception, as where a triple
+ * fault ends the machine, RIP is back, and whether anything was fetched is known.
  */
 void laplace_end(void)
 {
 	laplace.ending = true;
-	if (laplace_machine_is_between())
+	if (laplace_machine_is_between() && laplace.exception_at != laplace_icount())
 		P->between = true;
 	laplace_stop();
 	laplace_emit_totals();

@@ -478,7 +478,8 @@ static const char *judge(void)
 	if (bx_dbg.debugger_active)
 		return "quit";
 	snprintf(session.problem, sizeof(session.problem),
-		 "the machine ended before the guest said that its workload was over");
+		 "%s before the guest said that its workload was over",
+		 *session.why ? session.why : "the machine ended");
 	return "error";
 }
 
@@ -583,9 +584,4 @@ void laplace_initialize(void)
 {
 	if (laplace_option.wanted && !session.collector && !session.closed)
 		open_collection();
-}
-
-void laplace_reset(void)
-{
-	laplace_forget_slots();
 }

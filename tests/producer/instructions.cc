@@ -75,6 +75,10 @@ static void deliver(void)
 		truth_no_instruction(m.truth);
 	laplace_exception();
 	m.rip = m.prev_rip;
+	if (m.dying) {
+		end_recording();
+		throw run_over();
+	}
 	deliver();
 	throw exception_delivered();
 }

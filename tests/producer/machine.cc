@@ -149,7 +149,7 @@ void laplace_suppression_check(void)
 	flush_comes();
 }
 
-static void end_recording(void)
+void end_recording(void)
 {
 	truth_stop(m.truth);
 	truth_tell_totals(m.truth);
@@ -299,7 +299,12 @@ static void play(void (*what)(const struct step *), const struct step *step)
 
 static void end(void)
 {
-	if (m.setting.end != machine_setting::END_BETWEEN) {
+	if (m.setting.end == machine_setting::END_IN_FAULT) {
+		const step fault = { once_in(3) ? STEP_FETCH_FAULT : STEP_FAULT, 3, m.setting.seed };
+
+		m.dying = true;
+		play(play_step, &fault);
+	} else if (m.setting.end != machine_setting::END_BETWEEN) {
 		m.leaving = m.setting.end == machine_setting::END_AT_TRACE;
 		laplace_time_jumps();
 		play(begin_last_instruction, NULL);

@@ -57,7 +57,9 @@ struct machine_setting {
 	enum {
 		END_BETWEEN,		/* two instructions */
 		END_WITHIN,		/* one */
-		END_AT_TRACE		/* where a trace begins and the producer looks around */
+		END_AT_TRACE,		/* where a trace begins and the producer looks around */
+		END_IN_FAULT,		/* which was not delivered: a triple fault ends a machine */
+		ENDS
 	} end;
 };
 

@@ -55,6 +55,7 @@ struct machine {
 	bool user;
 	bool linked;			/* a branch was taken: linkTrace() */
 	bool leaving;			/* the run ends where the producer looks around */
+	bool dying;			/* ... at the next fault */
 	bool wants_checks;		/* of alignment, in user mode */
 	bool two_pages;			/* and no more are used, in this step */
 	unsigned faults;		/* being delivered, in this step */
@@ -83,6 +84,7 @@ uint32_t below(uint32_t limit);		/* chance */
 bool once_in(uint32_t times);
 bool in_record(uint64_t address, unsigned length);	/* the kernel's */
 void sync_time(uint32_t allowed);	/* Bochs' BX_SYNC_TIME_IF_SINGLE_PROCESSOR */
+void end_recording(void);
 void flush_comes(void);			/* if one is due, and no record is under way */
 void expect_flushed(void);		/* it has come */
 

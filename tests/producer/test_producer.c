@@ -225,7 +225,7 @@ static void random_script(struct random *random, struct script *script)
 		.walks = random_below(random, 3) == 0,
 		.debugger = random_below(random, 10) == 0,
 		.recording = random_below(random, 4) != 0,
-		.end = random_below(random, 3),
+		.end = random_below(random, ENDS),
 	};
 	if (nearly_full) {
 		script->setting.instr = UINT32_MAX - random_below(random, 300);
