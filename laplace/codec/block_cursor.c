@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Unpacking blocks: from ops to references. */
+/* Unpacking blocks: from ops to references, or to the stream's hash. */
 #include <assert.h>
 #include <string.h>
 
@@ -26,6 +26,13 @@ static void take_any(struct lpl_block_cursor *cursor, const uint64_t *op, struct
 	cursor->op += LPL_ANY_OP_WORDS;
 }
 
+static struct lpl_block block_of(const uint64_t *op)
+{
+	return (struct lpl_block){ .trace = (uint32_t)(*op >> 22), .first = *op >> 17 & 31,
+				   .fetched = *op >> 11 & 63, .words = *op & 0x7ff,
+				   .word = op + 1 };
+}
+
 size_t lpl_block_cursor_next(struct lpl_block_cursor *cursor,
 			     const struct lpl_block_decoder *decoder, uint64_t refs,
 			     struct lpl_ref *out, size_t room)
@@ -46,9 +53,7 @@ size_t lpl_block_cursor_next(struct lpl_block_cursor *cursor,
 			take_any(cursor, op, &out[count++]);
 			continue;
 		}
-		block = (struct lpl_block){
-			.trace = (uint32_t)(*op >> 22), .first = *op >> 17 & 31,
-			.fetched = *op >> 11 & 63, .words = *op & 0x7ff, .word = op + 1 };
+		block = block_of(op);
 		n = lpl_block_expand(&decoder->model.trace[block.trace], &block,
 				     &cursor->now.state, cursor->now.next_instr, cursor->now.ref,
 				     &out[count]);
@@ -59,4 +64,71 @@ size_t lpl_block_cursor_next(struct lpl_block_cursor *cursor,
 	}
 	cursor->refs += count;
 	return count;
+}
+
+/* ---- hashing ---- */
+
+/* Most blocks are of a few traces; what was made for one is kept until another takes its place. */
+#define KNOWN_TRACES	64
+
+struct known_trace {
+	uint32_t number;	/* 0: none is numbered so */
+	uint64_t prefix[LPL_TRACE_MAX + 1];
+};
+
+static const uint64_t *prefix_of(struct known_trace known[KNOWN_TRACES], uint32_t number,
+				 const struct lpl_instruction_trace *trace)
+{
+	struct known_trace *one = &known[number % KNOWN_TRACES];
+
+	if (one->number != number) {
+		lpl_stream_hash_prefix(trace, one->prefix);
+		one->number = number;
+	}
+	return one->prefix;
+}
+
+static size_t data_refs(const struct lpl_block *block)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < block->words; i++, count++)
+		i += (block->word[i] >> LPL_WORD_LENGTH_SHIFT & 7) == LPL_WORD_LONG;
+	return count;
+}
+
+static uint64_t fetches_of(const struct lpl_block *block, const struct lpl_instruction_trace *trace)
+{
+	return block->fetched + (block->fetched > 0 && lpl_trace_crosses(trace) ? 1U : 0U);
+}
+
+void lpl_block_hash(const struct lpl_block_decoder *decoder, struct lpl_stream_hash *hash)
+{
+	struct known_trace known[KNOWN_TRACES] = { { 0 } };
+	struct lpl_block_cursor cursor;
+	struct lpl_ref any;
+
+	lpl_block_cursor_begin(&cursor, decoder);
+	while (cursor.op < decoder->ops) {
+		const uint64_t *op = &decoder->op[cursor.op];
+
+		if (*op == LPL_STATE_OP) {
+			take_state(&cursor, op);
+		} else if (*op == LPL_ANY_OP) {
+			take_any(&cursor, op, &any);
+			lpl_stream_hash_refs(hash, &any, 1);
+		} else {
+			const struct lpl_block block = block_of(op);
+			const struct lpl_instruction_trace *trace =
+				&decoder->model.trace[block.trace];
+			const size_t data = data_refs(&block);
+
+			lpl_stream_hash_block(hash, trace, prefix_of(known, block.trace, trace),
+					      &block, data, &cursor.now.state,
+					      cursor.now.next_instr, cursor.now.ref);
+			cursor.now.ref += data + fetches_of(&block, trace);
+			cursor.now.next_instr += block.fetched;
+			cursor.op += 1 + block.words;
+		}
+	}
 }

@@ -82,4 +82,7 @@ size_t lpl_block_cursor_next(struct lpl_block_cursor *cursor,
 			     const struct lpl_block_decoder *decoder, uint64_t refs,
 			     struct lpl_ref *out, size_t room);
 
+/* Hash all that was decoded.  It is what its references would be hashed to, in less time. */
+void lpl_block_hash(const struct lpl_block_decoder *decoder, struct lpl_stream_hash *hash);
+
 #endif

@@ -114,28 +114,20 @@ void lpl_loaded_chunk_decode(struct lpl_loaded_chunk *chunk)
 			       (unsigned int)header->sequence, cause.text);
 }
 
-static void hash_refs(const struct lpl_ref *refs, size_t count, struct lpl_stream_hash *hash,
-		      struct lpl_stream_hash *other)
-{
-	lpl_stream_hash_refs(hash, refs, count);
-	if (other)
-		lpl_stream_hash_refs(other, refs, count);
-}
-
 void lpl_hash_steady(const struct lpl_steady *steady, uint64_t count, struct lpl_ref *expanded,
-		     struct lpl_stream_hash *hash, struct lpl_stream_hash *other)
+		     struct lpl_stream_hash *hash)
 {
 	size_t batch;
 
 	for (uint64_t done = 0; done < count; done += batch) {
 		batch = count - done < LPL_EXPANDED_REFS ? count - done : LPL_EXPANDED_REFS;
 		lpl_steady_expand(steady, done, batch, expanded);
-		hash_refs(expanded, batch, hash, other);
+		lpl_stream_hash_refs(hash, expanded, batch);
 	}
 }
 
 void lpl_loaded_chunk_hash(const struct lpl_loaded_chunk *chunk, struct lpl_ref *expanded,
-			   struct lpl_stream_hash *hash, struct lpl_stream_hash *other)
+			   struct lpl_stream_hash *hash)
 {
 	const struct lpl_block_decoder *decoder = &chunk->blocks.decoder;
 	const uint64_t refs = chunk->header.refs;
@@ -144,14 +136,14 @@ void lpl_loaded_chunk_hash(const struct lpl_loaded_chunk *chunk, struct lpl_ref 
 
 	if (chunk->header.kind != LPL_CHUNK_RUNS) {
 		if (chunk->data.is_steady)
-			lpl_hash_steady(&chunk->data.steady, refs, expanded, hash, other);
+			lpl_hash_steady(&chunk->data.steady, refs, expanded, hash);
 		else
-			hash_refs(chunk->data.refs, chunk->data.ref_count, hash, other);
+			lpl_stream_hash_refs(hash, chunk->data.refs, chunk->data.ref_count);
 		return;
 	}
 	lpl_block_cursor_begin(&cursor, decoder);
 	for (uint64_t done = 0; done < refs; done += count) {
 		count = lpl_block_cursor_next(&cursor, decoder, refs, expanded, LPL_EXPANDED_REFS);
-		hash_refs(expanded, count, hash, other);
+		lpl_stream_hash_refs(hash, expanded, count);
 	}
 }

@@ -50,15 +50,15 @@ void lpl_loaded_chunk_decode(struct lpl_loaded_chunk *chunk);
 /* Of references that are packed as blocks, or steady, so many are expanded together. */
 #define LPL_EXPANDED_REFS	(4 * LPL_BLOCK_REFS_MAX)
 /*
- * Its references, behind those that the hash has; and behind those of the other one, if that is
- * not NULL.  There has to be room for LPL_EXPANDED_REFS in `expanded`.
+ * Its references, after those that the hash has.  There has to be room for LPL_EXPANDED_REFS in
+ * `expanded`.
  */
 void lpl_loaded_chunk_hash(const struct lpl_loaded_chunk *chunk, struct lpl_ref *expanded,
-			   struct lpl_stream_hash *hash, struct lpl_stream_hash *other);
+			   struct lpl_stream_hash *hash);
 
 /* The same of `count` steady references. */
 void lpl_hash_steady(const struct lpl_steady *steady, uint64_t count, struct lpl_ref *expanded,
-		     struct lpl_stream_hash *hash, struct lpl_stream_hash *other);
+		     struct lpl_stream_hash *hash);
 
 /* This chunk is damaged: returns LPL_ERR_DAMAGED, which is its failure now. */
 enum lpl_error lpl_chunk_damaged(struct lpl_loaded_chunk *chunk, uint32_t sequence,

@@ -143,9 +143,9 @@ static enum lpl_error check_hash(struct lpl_reader *reader, struct lpl_loaded_ch
 		return chunk->failure.error;
 	for (size_t i = 0; i < reader->unhashed_count; i++)
 		lpl_hash_steady(&reader->unhashed[i].steady, reader->unhashed[i].count,
-				reader->expanded, &reader->hash, NULL);
+				reader->expanded, &reader->hash);
 	reader->unhashed_count = 0;
-	lpl_loaded_chunk_hash(chunk, reader->expanded, &reader->hash, NULL);
+	lpl_loaded_chunk_hash(chunk, reader->expanded, &reader->hash);
 	found = lpl_stream_hash_value(&reader->hash);
 	if (!has_hash || found == chunk->blocks.hash)
 		return LPL_OK;

@@ -36,6 +36,17 @@
 
 /* ---- chunks ---- */
 
+/* Blocks are hashed as their writer does it, for nothing else needs their references here. */
+static void hash_chunk(const struct lpl_repairing *repair, struct lpl_stream_hash *hash)
+{
+	const struct lpl_loaded_chunk *chunk = &repair->chunk;
+
+	if (chunk->header.kind == LPL_CHUNK_RUNS)
+		lpl_block_hash(&chunk->blocks.decoder, hash);
+	else
+		lpl_loaded_chunk_hash(chunk, repair->expanded, hash);
+}
+
 /* A chunk whose records are possible ones: do they belong behind the others? */
 static bool belongs(struct lpl_repairing *repair)
 {
@@ -48,8 +59,9 @@ static bool belongs(struct lpl_repairing *repair)
 					"its totals run backwards");
 		return false;
 	}
-	lpl_loaded_chunk_hash(chunk, repair->expanded, &repair->saved,
-			      repair->unread ? NULL : &repair->read);
+	hash_chunk(repair, &repair->saved);
+	if (!repair->unread)
+		hash_chunk(repair, &repair->read);
 	found = lpl_stream_hash_value(&repair->read);
 	/* behind a gap nobody can tell what it would be */
 	if (chunk->header.kind != LPL_CHUNK_RUNS || repair->unread || repair->losing ||

@@ -43,10 +43,14 @@ static uint64_t expand(const struct lpl_unpacked_blocks *blocks,
 		       const struct lpl_chunk_header *header)
 {
 	static struct lpl_ref out[4 * LPL_BLOCK_REFS_MAX];
+	struct lpl_stream_hash by_refs, by_blocks;
 	struct lpl_block_cursor cursor;
 	uint64_t before = header->base.ref, instr = header->base.instr, sum = 0;
 	size_t done = 0;
 
+	lpl_stream_hash_init(&by_refs);
+	lpl_stream_hash_init(&by_blocks);
+	lpl_block_hash(&blocks->decoder, &by_blocks);
 	lpl_block_cursor_begin(&cursor, &blocks->decoder);
 	while (done < header->refs) {
 		size_t count = lpl_block_cursor_next(&cursor, &blocks->decoder, header->refs, out,
@@ -65,9 +69,11 @@ static uint64_t expand(const struct lpl_unpacked_blocks *blocks,
 			sum = (sum ^ r->ref ^ r->address ^ r->instr ^ r->cycle ^ r->space) *
 				      UINT64_C(0x9e3779b97f4a7c15) + r->type;
 		}
+		lpl_stream_hash_refs(&by_refs, out, count);
 		done += count;
 	}
 	require(done == header->refs);
+	require(lpl_stream_hash_value(&by_refs) == lpl_stream_hash_value(&by_blocks));
 	return sum;
 }
 

@@ -8,6 +8,8 @@
 
 #include <zstd.h>
 
+#include <laplace/repair.h>
+
 #include "container/chunk.h"
 #include "container/block_writer.h"
 #include "block_guest.h"
@@ -64,6 +66,18 @@ static void assert_counted(const struct stream *stream, const struct lpl_totals 
 	assert_int_equal(users, totals->user_refs);
 }
 
+/* Who repairs it hashes blocks, not references, and finds nothing wrong either. */
+static void assert_whole(const char *name, uint64_t seed)
+{
+	const struct lpl_repair_options options = { .output = NULL };
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_repaired repaired;
+
+	assert_int_equal(lpl_repair(in_directory(name), &options, &repaired, &report), LPL_OK);
+	if (repaired.losses > 0)
+		fail_msg("seed %" PRIu64 ": not all of it could be repaired", seed);
+}
+
 /* The file holds the stream, and its reader finds its hashes right. */
 static void assert_holds(const char *name, const struct stream *stream, bool counted,
 			 uint64_t seed)
@@ -88,6 +102,7 @@ static void assert_holds(const char *name, const struct stream *stream, bool cou
 		fail_msg("seed %" PRIu64 ": record %zu of %zu is another one (%zu found)", seed,
 			 difference, stream->count, found.count);
 	stream_free(&found);
+	assert_whole(name, seed);
 }
 
 static void decompress(const uint8_t *chunk, uint8_t **plain, size_t *size)

@@ -212,6 +212,7 @@ static void assert_read(const struct written *out, const uint8_t *payload, size_
 	struct lpl_report cause = { .error = LPL_OK };
 	struct lpl_unpacked_blocks blocks;
 	struct lpl_block_cursor cursor;
+	struct lpl_stream_hash hash;
 	struct lpl_data data;
 	size_t done = 0, needless;
 
@@ -227,6 +228,9 @@ static void assert_read(const struct written *out, const uint8_t *payload, size_
 		assert_memory_equal(found, &out->refs[done], count * sizeof(*found));
 		done += count;
 	}
+	lpl_stream_hash_init(&hash);
+	lpl_block_hash(&blocks.decoder, &hash);
+	assert_int_equal(lpl_stream_hash_value(&hash), book_hash(out->refs, out->count));
 	lpl_block_data_free(&blocks);
 	lpl_data_free(&data);
 
