@@ -10,15 +10,14 @@
 #include "options.h"
 #include "say.h"
 
-enum { KEY_ADDRESSES = 0x380 };
-
-static const struct argp_option option_table[] = {
-	{ "addresses", KEY_ADDRESSES, "KIND", 0,
-	  "What a page is: canonical, the same for all that share it, which takes kernel events in "
-	  "TRACE; virtual, one for each address space; auto, canonical where that is exact (auto)",
-	  0 },
+const struct cli_option cli_addresses_options[] = {
+	{ "addresses", CLI_WORD, .size = sizeof(enum cli_addresses), .argument = "KIND",
+	  .words = "auto virtual canonical",
+	  .help = "What a page is: canonical, the same for all that share it, which takes kernel events in "
+	  "TRACE; virtual, one for each address space; auto, canonical where that is exact (auto)" },
 	{ 0 }
 };
+CLI_CHILD(addresses)
 
 bool cli_addresses_named(enum cli_addresses *addresses, const char *name)
 {
@@ -33,17 +32,6 @@ bool cli_addresses_named(enum cli_addresses *addresses, const char *name)
 	}
 	return false;
 }
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	if (key != KEY_ADDRESSES)
-		return ARGP_ERR_UNKNOWN;
-	if (!cli_addresses_named(state->input, arg))
-		argp_error(state, "--addresses is auto, virtual or canonical, not '%s'", arg);
-	return 0;
-}
-
-const struct argp cli_addresses_argp = { option_table, parse_option, NULL, NULL, NULL, NULL, NULL };
 
 int cli_addresses_decide(struct cli_addressing *addressing, enum cli_addresses wanted,
 			 const char *path, const struct lpl_meta *meta)

@@ -5,19 +5,21 @@
 #ifndef LAPLACE_CLI_ADDRESSES_H
 #define LAPLACE_CLI_ADDRESSES_H
 
-#include <argp.h>
 #include <stdbool.h>
 
 #include <laplace/reducer.h>
 #include <laplace/trace.h>
 
-/* --addresses=auto|virtual|canonical; input: enum cli_addresses * */
+#include "option_table.h"
+
+/* --addresses=auto|virtual|canonical, for CLI_WITH(), and as a child of argp */
 enum cli_addresses {
 	CLI_ADDRESSES_AUTO,
 	CLI_ADDRESSES_VIRTUAL,
 	CLI_ADDRESSES_CANONICAL,
 	CLI_ADDRESSES_KEPT	/* no option: whatever the trace has */
 };
+extern const struct cli_option cli_addresses_options[];
 extern const struct argp cli_addresses_argp;
 /* The same by its name; false: it is none. */
 bool cli_addresses_named(enum cli_addresses *addresses, const char *name);

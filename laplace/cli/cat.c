@@ -24,58 +24,35 @@ struct options {
 	const char *trace;
 };
 
-static const struct argp_option option_table[] = {
-	{ "format", 'f', "FORMAT", 0, " (raw, or sad for a reduced trace)", 0 },
-	{ "events", 'e', NULL, 0, "Print kernel events and marks, too", 0 },
-	{ 0 }
-};
-
-static char *help(int key, const char *text, void *input)
+static const char *text_formats(char list[CLI_WORDS_SIZE])
 {
-	(void)input;
-	return key == 'f' ? cli_format_help(text, NOT_TEXT) : (char *)text;
+	return lpl_format_list(list, NOT_TEXT, ", ");
 }
 
-static const struct lpl_format *text_format(struct argp_state *state, const char *name)
+static void take_format(struct argp_state *state, const struct cli_option *option, const char *name,
+			void *config)
 {
 	const struct lpl_format *format = lpl_format_find(name);
 	const unsigned int traits = format ? lpl_format_traits(format) : 0;
 
 	if ((traits & NOT_TEXT) && !(traits & LPL_FORMAT_IMPORT_ONLY))
 		argp_error(state, "the format '%s' is no text; `laplace export' writes it", name);
-	return cli_format(state, name, NOT_TEXT);
+	((struct options *)config)->format = cli_format(state, option, name);
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct options *options = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &options->progress;
-		state->child_inputs[1] = &options->choice;
-		return 0;
-	case 'f':
-		options->format = text_format(state, arg);
-		return 0;
-	case 'e':
-		options->events = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (state->arg_num > 0)
-			argp_error(state, "one trace at a time");
-		options->trace = arg;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp_child children[] = {
-	{ &cli_progress_argp, 0, NULL, 0 }, { &cli_choice_argp, 0, NULL, 2 }, { 0 }
+static const struct cli_option option_table[] = {
+	{ "format", CLI_TEXT, 'f', .argument = "FORMAT", .take = take_format, .find_words = text_formats,
+	  .help = "%o (raw, or sad for a reduced trace)", .wrong = CLI_NO_FORMAT },
+	{ "events", CLI_FLAG, 'e', CLI_INTO(struct options, events),
+	  .help = "Print kernel events and marks, too" },
+	CLI_WITH(progress, struct options, progress),
+	CLI_WITH(choice, struct options, choice),
+	{ .type = CLI_ARGUMENT, .argument = "TRACE", CLI_INTO(struct options, trace),
+	  .again = "one trace at a time" },
+	{ 0 }
 };
-static const struct argp argp = {
-	option_table, parse_option, "[TRACE]",
+static const struct cli_usage usage = {
+	"[TRACE]",
 	"Print the records of TRACE (or of standard input), one a line."
 	"\v"
 	"raw: type, cycle, length, address space, address.  sad: type, cycle, instruction "
@@ -84,7 +61,7 @@ static const struct argp argp = {
 	"evicted or NF.  Numbers are hexadecimal but for lengths and for csv.  Types "
 	"are r (read), w (write), i (instruction fetch), p and q (page-table walk: read, "
 	"write).  See laplace-cat(1).",
-	children, help, NULL
+	option_table, 0
 };
 
 static const struct lpl_format *default_format(const struct lpl_meta *meta)
@@ -138,7 +115,7 @@ int cmd_cat(int argc, char **argv)
 	struct lpl_reader *reader;
 	int status;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	cli_parse(&usage, argc, argv, &options);
 	status = cli_reader_open(&reader, options.trace);
 	if (status)
 		return status;

@@ -10,97 +10,54 @@
 #include "pass.h"
 #include "say.h"
 
-enum { KEY_PROCESS = 0x300, KEY_CHILDREN, KEY_TASK, KEY_USER, KEY_KERNEL, KEY_TYPE, KEY_RANGE,
-       KEY_FROM, KEY_UNTIL, KEY_KIND, KEY_FILE };
-
-static const struct argp_option option_table[] = {
-	{ NULL, 0, NULL, 0, "Only some of the references:", 2 },
-	{ "process", KEY_PROCESS, "NAME|PID", 0,
-	  "Made by processes of this name, or number, and by the kernel on their behalf", 2 },
-	{ "children", KEY_CHILDREN, NULL, 0, "And by all processes that they created", 2 },
-	{ "task", KEY_TASK, "NAME|TID", 0, "Made by tasks, that is threads, of this name or number", 2 },
-	{ "user", KEY_USER, NULL, 0, "Made in user mode", 2 },
-	{ "kernel", KEY_KERNEL, NULL, 0, "Made in kernel mode", 2 },
-	{ "type", KEY_TYPE, "TYPE[,...]", 0,
-	  "read, write, fetch, walk-read, walk-write, or their letters: r, w, i, p, q", 2 },
-	{ "range", KEY_RANGE, "START:END", 0,
-	  "To addresses, in hexadecimal, from the one to below the other", 2 },
-	{ "kind", KEY_KIND, "KIND[,...]", 0,
-	  "To canonical pages of these kinds: anonymous, file, shm, special, kernel, "
-	  "page-table, unresolved", 2 },
-	{ "file", KEY_FILE, "PATH", 0, "To canonical pages of this file", 2 },
-	{ "from", KEY_FROM, "MOMENT", 0,
-	  "Made from this moment on: seconds:S since the recording began, uptime:S since the machine "
-	  "was switched on, mark:TEXT, exec:NAME; references:N, instructions:N, cycles:N, as cat "
-	  "prints them", 2 },
-	{ "until", KEY_UNTIL, "MOMENT", 0,
-	  "Made before this moment; --to means the same, unless it names a format", 2 },
-	{ "to", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 2 },
-	{ 0 }
-};
-
-static void set_by(struct argp_state *state, const char *option, const char *name, const char *value)
+static void choose(struct argp_state *state, const struct cli_option *option, const char *value,
+		   void *choice)
 {
+	const char *name = strcmp(option->name, "until") == 0 ? "to" : option->name;
 	struct lpl_report report = { 0 };
 
-	if (lpl_choice_set(state->input, name, value, &report))
-		argp_error(state, "--%s: %s", option, report.text);
+	if (lpl_choice_set(choice, name, value, &report))
+		argp_error(state, "--%s: %s", option->name, report.text);
 }
 
-static void set(struct argp_state *state, const char *name, const char *value)
+static void check(struct argp_state *state, void *config)
 {
-	set_by(state, name, name, value);
+	const struct lpl_choice_options *choice = config;
+
+	if (choice->children && !choice->process && !choice->task)
+		argp_error(state, "--children is for --process or --task");
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	const struct lpl_choice_options *choice = state->input;
-
-	switch (key) {
-	case KEY_PROCESS:
-		set(state, "process", arg);
-		break;
-	case KEY_CHILDREN:
-		set(state, "children", NULL);
-		break;
-	case KEY_TASK:
-		set(state, "task", arg);
-		break;
-	case KEY_USER:
-		set(state, "user", NULL);
-		break;
-	case KEY_KERNEL:
-		set(state, "kernel", NULL);
-		break;
-	case KEY_TYPE:
-		set(state, "type", arg);
-		break;
-	case KEY_RANGE:
-		set(state, "range", arg);
-		break;
-	case KEY_KIND:
-		set(state, "kind", arg);
-		break;
-	case KEY_FILE:
-		set(state, "file", arg);
-		break;
-	case KEY_FROM:
-		set(state, "from", arg);
-		break;
-	case KEY_UNTIL:
-		set_by(state, "until", "to", arg);
-		break;
-	case ARGP_KEY_END:
-		if (choice->children && !choice->process && !choice->task)
-			argp_error(state, "--children is for --process or --task");
-		break;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-	return 0;
-}
-
-const struct argp cli_choice_argp = { option_table, parse_option, NULL, NULL, NULL, NULL, NULL };
+const struct cli_option cli_choice_options[] = {
+	{ .type = CLI_HEADING, .help = "Only some of the references:", .group = 2 },
+	{ "process", CLI_TEXT, .argument = "NAME|PID", .take = choose, .group = 2,
+	  .help = "Made by processes of this name, or number, and by the kernel on their behalf" },
+	{ "children", CLI_FLAG, .take = choose, .group = 2,
+	  .help = "And by all processes that they created" },
+	{ "task", CLI_TEXT, .argument = "NAME|TID", .take = choose, .group = 2,
+	  .help = "Made by tasks, that is threads, of this name or number" },
+	{ "user", CLI_FLAG, .take = choose, .group = 2, .help = "Made in user mode" },
+	{ "kernel", CLI_FLAG, .take = choose, .group = 2, .help = "Made in kernel mode" },
+	{ "type", CLI_LIST, .argument = "TYPE[,...]", .take = choose, .group = 2,
+	  .words = "read write fetch walk-read walk-write",
+	  .help = "%c, or their letters: r, w, i, p, q" },
+	{ "range", CLI_TEXT, .argument = "START:END", .take = choose, .group = 2,
+	  .help = "To addresses, in hexadecimal, from the one to below the other" },
+	{ "kind", CLI_LIST, .argument = "KIND[,...]", .take = choose, .group = 2,
+	  .words = "anonymous file shm special kernel page-table unresolved",
+	  .help = "To canonical pages of these kinds: %c" },
+	{ "file", CLI_FILE, .argument = "PATH", .take = choose, .group = 2,
+	  .help = "To canonical pages of this file" },
+	{ "from", CLI_TEXT, .argument = "MOMENT", .take = choose, .group = 2,
+	  .help = "Made from this moment on: seconds:S since the recording began, uptime:S since the "
+	  "machine was switched on, mark:TEXT, exec:NAME; references:N, instructions:N, cycles:N, as cat "
+	  "prints them" },
+	{ "until", CLI_TEXT, .argument = "MOMENT", .take = choose, .group = 2,
+	  .help = "Made before this moment; --to means the same, unless it names a format" },
+	{ "to", CLI_ALIAS, .group = 2 },
+	{ .type = CLI_CHECK, .check = check },
+	{ 0 }
+};
 
 /* What is chosen of what was chosen before. */
 static int tell_choice(struct lpl_meta *meta, const struct lpl_choice_options *choice,

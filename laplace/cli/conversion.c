@@ -6,24 +6,11 @@
 #include "conversion.h"
 #include "say.h"
 
-const struct lpl_format *cli_format(struct argp_state *state, const char *name,
-				    unsigned int without)
+const struct lpl_format *cli_format(struct argp_state *state, const struct cli_option *option,
+				    const char *name)
 {
-	const struct lpl_format *format = lpl_format_find(name);
-	char list[LPL_FORMAT_LIST_SIZE];
-
-	if (!format || (lpl_format_traits(format) & without))
-		argp_error(state, "no format '%s': there are %s", name,
-			   lpl_format_list(list, without, ", "));
-	return format;
-}
-
-char *cli_format_help(const char *text, unsigned int without)
-{
-	char list[LPL_FORMAT_LIST_SIZE], *help;
-
-	lpl_format_list(list, without, " or ");
-	return asprintf(&help, "%s%s", list, text) < 0 ? NULL : help;
+	(void)cli_word(state, option, name);
+	return lpl_format_find(name);
 }
 
 void cli_warn(const char *path, char *text)

@@ -6,19 +6,14 @@
 #ifndef LAPLACE_CLI_CONVERSION_H
 #define LAPLACE_CLI_CONVERSION_H
 
-#include <argp.h>
-
 #include <laplace/convert.h>
 
-/*
- * The format of this name, which has none of the traits `without`; else a usage error that
- * lists those there are.
- */
-const struct lpl_format *cli_format(struct argp_state *state, const char *name,
-				    unsigned int without);
+#include "option_table.h"
 
-/* An option's help, which argp frees: the names of such formats, then `text`. */
-char *cli_format_help(const char *text, unsigned int without);
+/* The format of this name, which is one of the option's words; else a usage error that lists those. */
+const struct lpl_format *cli_format(struct argp_state *state, const struct cli_option *option,
+				    const char *name);
+#define CLI_NO_FORMAT "no format '%s': there are %c"
 
 /* A warning of `path` for each line of `text` (lpl_losses_text(), lpl_importer_warnings()). */
 void cli_warn(const char *path, char *text);

@@ -26,19 +26,14 @@ struct options {
 	bool json;
 };
 
-enum { OPT_TIMEOUT = 256 };
-
-static const struct argp_option option_table[] = {
-	{ "timeout", OPT_TIMEOUT, "SECONDS", 0,
-	  "Wait this long for the reply (as long as it takes)", 0 },
-	{ 0 }
-};
-
 /* The verb, and the words of a text with a blank between each. */
-static void add_word(struct argp_state *state, struct options *options, const char *word)
+static void add_word(struct argp_state *state, const struct cli_option *option, const char *word,
+		     void *config)
 {
+	struct options *options = config;
 	size_t length = strlen(word);
 
+	(void)option;
 	if (options->length + 1 + length >= sizeof(options->request))
 		argp_error(state, "the text is longer than %d bytes", LPL_CONTROL_TEXT);
 	if (options->verb)
@@ -50,49 +45,34 @@ static void add_word(struct argp_state *state, struct options *options, const ch
 }
 
 /* What the run would not take is not sent. */
-static void check_request(struct argp_state *state, const struct options *options)
+static void check_request(struct argp_state *state, void *config)
 {
+	const struct options *options = config;
 	struct lpl_control_request request;
 	struct lpl_report report = { 0 };
 
-	if (!options->socket)
-		argp_error(state, "which run?  Name its control socket");
 	if (!options->verb)
 		argp_error(state, "what is it to do?");
 	if (lpl_control_parse(&request, options->request, options->length, &report))
 		argp_error(state, "%s", report.text);
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct options *options = state->input;
+#define VERB(name, text, summary) #name " "
+#define VERBS LPL_REQUESTS(VERB)
 
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &options->json;
-		return 0;
-	case OPT_TIMEOUT:
-		options->timeout = cli_number(state, "--timeout", arg, 1);
-		if (options->timeout > LONGEST_SECONDS)
-			argp_error(state, "--timeout is at most %d", LONGEST_SECONDS);
-		return 0;
-	case ARGP_KEY_ARG:
-		if (!options->socket)
-			options->socket = arg;
-		else
-			add_word(state, options, arg);
-		return 0;
-	case ARGP_KEY_END:
-		check_request(state, options);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp_child children[] = { { &cli_json_argp, 0, NULL, 0 }, { 0 } };
-static const struct argp argp = {
-	option_table, parse_option, "SOCKET VERB [TEXT]",
+static const struct cli_option option_table[] = {
+	{ "timeout", CLI_NUMBER, CLI_INTO(struct options, timeout), .argument = "SECONDS",
+	  .least = 1, .most = LONGEST_SECONDS,
+	  .help = "Wait this long for the reply (as long as it takes)" },
+	CLI_WITH(json, struct options, json),
+	{ .type = CLI_ARGUMENT, .argument = "SOCKET", CLI_INTO(struct options, socket),
+	  .wrong = "which run?  Name its control socket" },
+	{ .type = CLI_ARGUMENT, .argument = "VERB", .words = VERBS, .take = add_word },
+	{ .type = CLI_CHECK, .check = check_request },
+	{ 0 }
+};
+static const struct cli_usage usage = {
+	"SOCKET VERB [TEXT]",
 	"Have a run that was started with --control SOCKET do something."
 	"\v"
 	"VERB is one of:\n"
@@ -102,7 +82,7 @@ static const struct argp argp = {
 	"\n"
 	"The reply comes when it is done.  Exit status 0 when it was done, 1 when it was not, or "
 	"nobody listens.",
-	children, NULL, NULL
+	option_table, ARGP_IN_ORDER
 };
 
 /* ---- for people ---- */
@@ -171,7 +151,7 @@ int cmd_ctl(int argc, char **argv)
 	char *reply;
 	int fd, status;
 
-	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &options);
+	cli_parse(&usage, argc, argv, &options);
 	fd = cli_control_connect(options.socket);
 	if (fd < 0)
 		return CLI_FAILED;

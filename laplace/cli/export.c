@@ -30,89 +30,59 @@ struct options {
 	struct cli_addressing addressing;	/* what came of it */
 };
 
-enum { KEY_COLUMNS = 0x200 };
-
-static const struct argp_option option_table[] = {
-	{ "to", 't', "FORMAT", 0, "", 0 },
-	{ "output", 'o', "FILE", 0, "The file to write", 0 },
-	{ "events", 'e', NULL, 0, "Write kernel events and marks, too", 0 },
-	{ "columns", KEY_COLUMNS, NULL, 0,
-	  "Of npy: FILE is a directory that is made, with a file for each field", 0 },
-	{ 0 }
-};
-
-static char *help(int key, const char *text, void *input)
+static const char *formats(char list[CLI_WORDS_SIZE])
 {
-	(void)input;
-	return key == 't' ? cli_format_help(text, LPL_FORMAT_IMPORT_ONLY) : (char *)text;
+	return lpl_format_list(list, LPL_FORMAT_IMPORT_ONLY, ", ");
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static void take_format(struct argp_state *state, const struct cli_option *option, const char *name,
+			void *config)
 {
-	struct options *options = state->input;
-	char list[LPL_FORMAT_LIST_SIZE];
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &options->overwrite;
-		state->child_inputs[1] = &options->json;
-		state->child_inputs[2] = &options->progress;
-		state->child_inputs[3] = &options->choice;
-		state->child_inputs[4] = &options->addresses;
-		return 0;
-	case 't':
-		options->format = cli_format(state, arg, LPL_FORMAT_IMPORT_ONLY);
-		return 0;
-	case 'o':
-		options->output = arg;
-		return 0;
-	case 'e':
-		options->events = true;
-		return 0;
-	case KEY_COLUMNS:
-		options->columns = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (options->trace)
-			argp_error(state, "one trace at a time");
-		options->trace = arg;
-		return 0;
-	case ARGP_KEY_END:
-		if (!options->trace)
-			argp_error(state, "which trace?");
-		else if (!options->format)
-			argp_error(state, "which format?  --to names one of %s",
-				   lpl_format_list(list, LPL_FORMAT_IMPORT_ONLY, ", "));
-		else if (!options->output)
-			argp_error(state, "where to?  -o names the file to write");
-		else if (options->columns && strcmp(lpl_format_name(options->format), "npy") != 0)
-			argp_error(state, "--columns is for --to npy");
-		else if (options->columns && strcmp(options->output, "-") == 0)
-			argp_error(state, "--columns makes a directory, which standard output is not");
-		else if (options->columns && options->overwrite)
-			argp_error(state, "--columns makes a new directory: there is nothing to "
-				   "overwrite");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	((struct options *)config)->format = cli_format(state, option, name);
 }
 
-static const struct argp_child children[] = {
-	{ &cli_overwrite_argp, 0, NULL, 0 },
-	{ &cli_json_argp, 0, NULL, 0 },
-	{ &cli_progress_argp, 0, NULL, 0 },
-	{ &cli_choice_argp, 0, NULL, 2 },
-	{ &cli_addresses_argp, 0, NULL, 0 },
+static void check_all(struct argp_state *state, void *config)
+{
+	const struct options *options = config;
+	char list[CLI_WORDS_SIZE];
+
+	if (!options->format)
+		argp_error(state, "which format?  --to names one of %s", formats(list));
+	else if (!options->output)
+		argp_error(state, "where to?  -o names the file to write");
+	else if (options->columns && strcmp(lpl_format_name(options->format), "npy") != 0)
+		argp_error(state, "--columns is for --to npy");
+	else if (options->columns && strcmp(options->output, "-") == 0)
+		argp_error(state, "--columns makes a directory, which standard output is not");
+	else if (options->columns && options->overwrite)
+		argp_error(state, "--columns makes a new directory: there is nothing to overwrite");
+}
+
+static const struct cli_option option_table[] = {
+	{ "to", CLI_TEXT, 't', .argument = "FORMAT", .take = take_format, .find_words = formats,
+	  .help = "%o", .wrong = CLI_NO_FORMAT },
+	{ "output", CLI_FILE, 'o', CLI_INTO(struct options, output), .argument = "FILE",
+	  .help = "The file to write" },
+	{ "events", CLI_FLAG, 'e', CLI_INTO(struct options, events),
+	  .help = "Write kernel events and marks, too" },
+	{ "columns", CLI_FLAG, CLI_INTO(struct options, columns),
+	  .help = "Of npy: FILE is a directory that is made, with a file for each field" },
+	CLI_WITH(overwrite, struct options, overwrite),
+	CLI_WITH(json, struct options, json),
+	CLI_WITH(progress, struct options, progress),
+	CLI_WITH(choice, struct options, choice),
+	CLI_WITH(addresses, struct options, addresses),
+	CLI_TRACE_ARGUMENT(struct options, trace),
+	{ .type = CLI_CHECK, .check = check_all },
 	{ 0 }
 };
-static const struct argp argp = {
-	option_table, parse_option, "--to FORMAT -o FILE TRACE",
+static const struct cli_usage usage = {
+	"--to FORMAT -o FILE TRACE",
 	"Write TRACE in another format."
 	"\v"
 	"What FORMAT cannot tell is lost, and said; a TRACE for which it would tell something "
 	"wrong is refused.  See laplace-export(1).",
-	children, help, NULL
+	option_table, 0
 };
 
 static int print_summary(const struct options *options, const struct lpl_export_result *result)
@@ -232,7 +202,7 @@ int cmd_export(int argc, char **argv)
 	struct lpl_reader *reader;
 	int status;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	cli_parse(&usage, argc, argv, &options);
 	if ((lpl_format_traits(options.format) & LPL_FORMAT_BINARY) &&
 	    strcmp(options.output, "-") == 0 && isatty(STDOUT_FILENO))
 		return cli_complain(CLI_USAGE, "%s is not written to a terminal",

@@ -20,8 +20,6 @@
 #include "replace.h"
 #include "say.h"
 
-#define PAGE_SIZE_MAX (UINT64_C(1) << 30)
-
 struct options {
 	struct lpl_import_options import;	/* `input` is the file */
 	const char *output;
@@ -29,40 +27,37 @@ struct options {
 	enum cli_when progress;
 };
 
-enum { OPT_REDUCTION = 256, OPT_PAGE_SIZE, OPT_ADDRESSES, OPT_TITLE };
-
-static const struct argp_option option_table[] = {
-	{ "from", 'f', "FORMAT", 0, "", 0 },
-	{ "output", 'o', "TRACE", 0, "The trace to write", 0 },
-	{ "reduction", OPT_REDUCTION, "SPEC", 0,
-	  "How FILE was reduced before (none; unknown for formats of reduced traces, and for "
-	  "references to whole pages)", 0 },
-	{ "memory", 'k', "PAGES", 0, "The memory of a behaviour sequence", 0 },
-	{ "page-size", OPT_PAGE_SIZE, "BYTES", 0, "The size of the pages in FILE (4096)", 0 },
-	{ "addresses", OPT_ADDRESSES, "KIND", 0, "virtual (the default) or canonical", 0 },
-	{ "title", OPT_TITLE, "TEXT", 0, "Kept in the trace", 0 },
-	{ "level", 'l', "N", 0, "Compression level of zstd, 1 to 19 (3)", 0 },
-	{ 0 }
-};
-
-static char *help(int key, const char *text, void *input)
+static const char *formats(char list[CLI_WORDS_SIZE])
 {
-	(void)input;
-	return key == 'f' ? cli_format_help(text, 0) : (char *)text;
+	return lpl_format_list(list, 0, ", ");
 }
 
-static void check_arguments(const struct argp_state *state, const struct options *options)
+static void take_format(struct argp_state *state, const struct cli_option *option, const char *name,
+			void *config)
 {
+	((struct options *)config)->import.format = cli_format(state, option, name);
+}
+
+static void take_page_size(struct argp_state *state, const struct cli_option *option, const char *value,
+			   void *config)
+{
+	const uint64_t size = cli_limited(state, option, value);
+
+	if (size & (size - 1))
+		cli_wrong(state, option, value);
+	((struct options *)config)->import.page_size = size;
+}
+
+static void check_all(struct argp_state *state, void *config)
+{
+	const struct options *options = config;
 	const struct lpl_import_options *import = &options->import;
 	const unsigned int traits = import->format ? lpl_format_traits(import->format) : 0;
 	const bool behaviour = traits & LPL_FORMAT_BEHAVIOUR;
-	char list[LPL_FORMAT_LIST_SIZE];
+	char list[CLI_WORDS_SIZE];
 
-	if (!import->input)
-		argp_error(state, "which file?  - is standard input");
-	else if (!import->format)
-		argp_error(state, "which format?  --from names one of %s",
-			   lpl_format_list(list, 0, ", "));
+	if (!import->format)
+		argp_error(state, "which format?  --from names one of %s", formats(list));
 	else if (!options->output)
 		argp_error(state, "where to?  -o names the trace to write");
 	else if (behaviour && !import->memory)
@@ -74,75 +69,41 @@ static void check_arguments(const struct argp_state *state, const struct options
 			   lpl_format_name(import->format));
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct options *options = state->input;
-	struct lpl_import_options *import = &options->import;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &options->overwrite;
-		state->child_inputs[1] = &options->json;
-		state->child_inputs[2] = &options->progress;
-		return 0;
-	case 'f':
-		import->format = cli_format(state, arg, 0);
-		return 0;
-	case 'o':
-		options->output = arg;
-		return 0;
-	case OPT_REDUCTION:
-		import->reduction = arg;
-		return 0;
-	case 'k':
-		import->memory = cli_number(state, "-k", arg, 1);
-		return 0;
-	case OPT_PAGE_SIZE:
-		import->page_size = cli_number(state, "--page-size", arg, 1 << LPL_PAGE_SHIFT);
-		if (import->page_size > PAGE_SIZE_MAX ||
-		    (import->page_size & (import->page_size - 1)))
-			argp_error(state, "--page-size takes a power of two from 4096 to %" PRIu64,
-				   PAGE_SIZE_MAX);
-		return 0;
-	case OPT_ADDRESSES:
-		if (strcmp(arg, "virtual") != 0 && strcmp(arg, "canonical") != 0)
-			argp_error(state, "--addresses is virtual or canonical, not '%s'", arg);
-		import->canonical = strcmp(arg, "canonical") == 0;
-		return 0;
-	case OPT_TITLE:
-		import->title = arg;
-		return 0;
-	case 'l':
-		import->writer.level = (int)cli_number(state, "--level", arg, 1);
-		if (import->writer.level > 19)
-			argp_error(state, "--level is 1 to 19");
-		return 0;
-	case ARGP_KEY_ARG:
-		if (import->input)
-			argp_error(state, "one file at a time");
-		import->input = arg;
-		return 0;
-	case ARGP_KEY_END:
-		check_arguments(state, options);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp_child children[] = {
-	{ &cli_overwrite_argp, 0, NULL, 0 },
-	{ &cli_json_argp, 0, NULL, 0 },
-	{ &cli_progress_argp, 0, NULL, 0 },
+static const struct cli_option option_table[] = {
+	{ "from", CLI_TEXT, 'f', .argument = "FORMAT", .take = take_format, .find_words = formats,
+	  .help = "%o", .wrong = CLI_NO_FORMAT },
+	{ "output", CLI_FILE, 'o', CLI_INTO(struct options, output), .argument = "TRACE",
+	  .help = "The trace to write" },
+	{ "reduction", CLI_CHAIN, CLI_INTO(struct options, import.reduction), .argument = "SPEC",
+	  .words = "none unknown sad:64 window:64",
+	  .help = "How FILE was reduced before (none; unknown for formats of reduced traces, and for "
+	  "references to whole pages)" },
+	{ "memory", CLI_NUMBER, 'k', CLI_INTO(struct options, import.memory), .argument = "PAGES",
+	  .least = 1, .help = "The memory of a behaviour sequence" },
+	{ "page-size", CLI_NUMBER, CLI_INTO(struct options, import.page_size), .argument = "BYTES",
+	  .least = 1 << LPL_PAGE_SHIFT, .most = 1 << 30, .take = take_page_size,
+	  .wrong = "%n takes a power of two from %l to %m",
+	  .help = "The size of the pages in FILE (%l)" },
+	{ "addresses", CLI_WORD, CLI_INTO(struct options, import.canonical), .argument = "KIND",
+	  .words = "virtual canonical", .help = "virtual (the default) or canonical" },
+	{ "title", CLI_TEXT, CLI_INTO(struct options, import.title), .argument = "TEXT",
+	  .help = "Kept in the trace" },
+	CLI_LEVEL(struct options, import.writer.level, .group = 0),
+	CLI_WITH(overwrite, struct options, overwrite),
+	CLI_WITH(json, struct options, json),
+	CLI_WITH(progress, struct options, progress),
+	{ .type = CLI_ARGUMENT, .argument = "FILE", CLI_INTO(struct options, import.input),
+	  .wrong = "which file?  - is standard input", .again = "one file at a time" },
+	{ .type = CLI_CHECK, .check = check_all },
 	{ 0 }
 };
-static const struct argp argp = {
-	option_table, parse_option, "--from FORMAT -o TRACE FILE",
+static const struct cli_usage usage = {
+	"--from FORMAT -o TRACE FILE",
 	"Read FILE, a memory trace in another format, and write it as TRACE."
 	"\v"
 	"SPEC is written as for laplace reduce: sad:64, say.  It decides what the results of "
 	"simulations are exact for.  See laplace-import(1).",
-	children, help, NULL
+	option_table, 0
 };
 
 /* ---- the run ---- */
@@ -250,7 +211,7 @@ int cmd_import(int argc, char **argv)
 	struct lpl_importer *importer;
 	int status, fd = -1;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	cli_parse(&usage, argc, argv, &options);
 	if (strcmp(options.output, "-") == 0 && isatty(STDOUT_FILENO))
 		return cli_complain(CLI_USAGE, "a trace is not written to a terminal");
 	options.import.context = &run;

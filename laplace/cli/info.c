@@ -48,52 +48,23 @@ struct info {
 	struct lpl_packing packing;	/* chunks 0: there is none */
 };
 
-enum { OPT_CARD = 256 };
-
-static const struct argp_option option_table[] = {
-	{ "card", OPT_CARD, NULL, 0, "Print what the appendix of a paper needs: what ran, on which "
-	  "machine, what made it, hashes, what it is exact for", 0 },
+static const struct cli_option option_table[] = {
+	{ "card", CLI_FLAG, CLI_INTO(struct options, card),
+	  .help = "Print what the appendix of a paper needs: what ran, on which machine, what made it, "
+	  "hashes, what it is exact for" },
+	CLI_WITH(json, struct options, json),
+	CLI_WITH(progress, struct options, progress),
+	CLI_WITH(choice, struct options, choice),
+	CLI_TRACE_ARGUMENT(struct options, trace),
 	{ 0 }
 };
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct options *options = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &options->json;
-		state->child_inputs[1] = &options->progress;
-		state->child_inputs[2] = &options->choice;
-		return 0;
-	case OPT_CARD:
-		options->card = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (options->trace)
-			argp_error(state, "one trace at a time");
-		options->trace = arg;
-		return 0;
-	case ARGP_KEY_END:
-		if (!options->trace)
-			argp_error(state, "which trace?");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp_child children[] = {
-	{ &cli_json_argp, 0, NULL, 0 }, { &cli_progress_argp, 0, NULL, 0 },
-	{ &cli_choice_argp, 0, NULL, 2 }, { 0 }
-};
-static const struct argp argp = {
-	option_table, parse_option, "TRACE",
+static const struct cli_usage usage = {
+	"TRACE",
 	"Tell what TRACE is and what is in it."
 	"\v"
 	"An incomplete trace (its recording was killed) is no failure: that is said, and "
 	"what there is is told.  A damaged one is told up to the damage, with status 3.",
-	children, NULL, NULL
+	option_table, 0
 };
 
 static double share(uint64_t part, uint64_t whole)
@@ -481,7 +452,7 @@ int cmd_info(int argc, char **argv)
 	char chosen[LPL_CHOICE_SIZE];
 	int status;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	cli_parse(&usage, argc, argv, &options);
 	if (lpl_choice_say(chosen, &options.choice, &trouble))
 		return cli_report(&trouble);
 	if (options.card && *chosen)

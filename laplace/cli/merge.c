@@ -23,11 +23,6 @@
 
 enum format { GLOBAL, PER_PROCESS, CANONICAL, FORMATS };
 
-static const char *const format_name[FORMATS] = { "global", "per-process", "canonical" };
-
-#define DEFAULT_PROBLEMS 3
-#define MAX_PROBLEMS 1000
-
 struct options {
 	enum format format;		/* FORMATS: not given */
 	const char *output;		/* NULL: only the audit is wanted */
@@ -41,101 +36,49 @@ struct options {
 	const char *trace;
 };
 
-enum { OPT_KERNEL_BASE = 256, OPT_AUDIT, OPT_PROBLEMS };
-
-static const struct argp_option option_table[] = {
-	{ "format", 'f', "FORMAT", 0,
-	  "global (one canonical page a line), per-process (a directory with a file for "
-	  "each task) or canonical (a trace)", 0 },
-	{ "output", 'o', "OUT", 0, "What to write", 0 },
-	{ "kernel-base", OPT_KERNEL_BASE, "ADDRESS", 0,
-	  "Where the kernel's half of an address space begins (what the guest tells, "
-	  "else 8000000000000000); a 32-bit Linux has c0000000", 0 },
-	{ "audit", OPT_AUDIT, NULL, 0,
-	  "Print the books and check that they balance; -f and -o may be left out", 0 },
-	{ "problems", OPT_PROBLEMS, "N", 0,
-	  "How many records of each kind that do not fit an audit shows (3)", 0 },
-	{ 0 }
-};
-
-static uint32_t parse_problems(const char *text, struct argp_state *state)
+static void check_all(struct argp_state *state, void *config)
 {
-	uint64_t number = cli_number(state, "--problems", text, 0);
+	const struct options *options = config;
 
-	if (number > MAX_PROBLEMS)
-		argp_error(state, "--problems takes a number up to %d", MAX_PROBLEMS);
-	return (uint32_t)number;
+	if (options->audit && options->format == FORMATS && !options->output)
+		return;
+	if (options->format == FORMATS)
+		argp_error(state, "which format?  --format global, for one");
+	if (!options->output)
+		argp_error(state, "where to?  -o names the output");
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct options *options = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &options->overwrite;
-		state->child_inputs[1] = &options->json;
-		state->child_inputs[2] = &options->progress;
-		state->child_inputs[3] = &options->jobs;
-		state->child_inputs[4] = &options->choice;
-		return 0;
-	case 'f':
-		for (options->format = 0; options->format < FORMATS; options->format++) {
-			if (strcmp(format_name[options->format], arg) == 0)
-				return 0;
-		}
-		argp_error(state, "no format '%s': there are global, per-process and canonical",
-			   arg);
-		return 0;
-	case 'o':
-		options->output = arg;
-		return 0;
-	case OPT_KERNEL_BASE:
-		options->kernel_base = cli_address(state, "--kernel-base", arg);
-		return 0;
-	case OPT_AUDIT:
-		options->audit = true;
-		return 0;
-	case OPT_PROBLEMS:
-		options->problems = parse_problems(arg, state);
-		return 0;
-	case ARGP_KEY_ARG:
-		if (options->trace)
-			argp_error(state, "one trace at a time");
-		options->trace = arg;
-		return 0;
-	case ARGP_KEY_END:
-		if (!options->trace)
-			argp_error(state, "which trace?");
-		if (options->audit && options->format == FORMATS && !options->output)
-			return 0;
-		if (options->format == FORMATS)
-			argp_error(state, "which format?  --format global, for one");
-		if (!options->output)
-			argp_error(state, "where to?  -o names the output");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp_child children[] = {
-	{ &cli_overwrite_argp, 0, NULL, 0 },
-	{ &cli_json_argp, 0, NULL, 0 },
-	{ &cli_progress_argp, 0, NULL, 0 },
-	{ &cli_jobs_argp, 0, NULL, 0 },
-	{ &cli_choice_argp, 0, NULL, 2 },
+static const struct cli_option option_table[] = {
+	{ "format", CLI_WORD, 'f', CLI_INTO(struct options, format), .argument = "FORMAT",
+	  .words = "global per-process canonical", .wrong = "no format '%s': there are %a",
+	  .help = "global (one canonical page a line), per-process (a directory with a file for each task) "
+	  "or canonical (a trace)" },
+	{ "output", CLI_FILE, 'o', CLI_INTO(struct options, output), .argument = "OUT",
+	  .help = "What to write" },
+	CLI_KERNEL_BASE(struct options, kernel_base, 0),
+	{ "audit", CLI_FLAG, CLI_INTO(struct options, audit),
+	  .help = "Print the books and check that they balance; -f and -o may be left out" },
+	{ "problems", CLI_NUMBER, CLI_INTO(struct options, problems), .argument = "N",
+	  .most = 1000, .standard = "3", .wrong = "%n takes a number up to %m",
+	  .help = "How many records of each kind that do not fit an audit shows (%d)" },
+	CLI_WITH(overwrite, struct options, overwrite),
+	CLI_WITH(json, struct options, json),
+	CLI_WITH(progress, struct options, progress),
+	CLI_WITH(jobs, struct options, jobs),
+	CLI_WITH(choice, struct options, choice),
+	CLI_TRACE_ARGUMENT(struct options, trace),
+	{ .type = CLI_CHECK, .check = check_all },
 	{ 0 }
 };
-static const struct argp argp = {
-	option_table, parse_option, "--format FORMAT -o OUT TRACE\n--audit TRACE",
+static const struct cli_usage usage = {
+	"--format FORMAT -o OUT TRACE\n--audit TRACE",
 	"Give every reference of TRACE its canonical page: the same for all virtual pages "
 	"that show the same data."
 	"\v"
 	"global: the page of each reference, in hex, one a line.  per-process: a directory for "
 	"each process and in it a file for each task, named by number; tasks.csv tells which is "
 	"which.  canonical: a trace of canonical pages, for laplace sim and reduce.",
-	children, NULL, NULL
+	option_table, 0
 };
 
 /* No output: the audit alone. */
@@ -397,11 +340,11 @@ static int merge(const struct options *options, struct lpl_reader *reader)
 
 int cmd_merge(int argc, char **argv)
 {
-	struct options options = { .format = FORMATS, .problems = DEFAULT_PROBLEMS };
+	struct options options = { .format = FORMATS };
 	struct lpl_reader *reader;
 	int status;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	cli_parse(&usage, argc, argv, &options);
 	if (options.format == CANONICAL && strcmp(options.output, "-") == 0 &&
 	    isatty(STDOUT_FILENO))
 		return cli_complain(CLI_USAGE, "a trace is not written to a terminal");

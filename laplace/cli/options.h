@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Options that several subcommands have, as argp children, and the parsing of their
- * arguments.
+ * Options that several subcommands have, as tables.
  */
 #ifndef LAPLACE_CLI_OPTIONS_H
 #define LAPLACE_CLI_OPTIONS_H
@@ -13,20 +12,31 @@
 #include <laplace/select.h>
 #include <laplace/trace.h>
 
+#include "option_table.h"
+
 enum cli_when { CLI_AUTO, CLI_ALWAYS, CLI_NEVER };
 
-/* --json; input: bool * */
-extern const struct argp cli_json_argp;
-/* --progress=auto|always|never; input: enum cli_when * */
-extern const struct argp cli_progress_argp;
-/* --overwrite; input: bool * */
-extern const struct argp cli_overwrite_argp;
+/* For CLI_WITH() and what they are read into: */
+extern const struct cli_option cli_json_options[];	/* --json: bool */
+extern const struct cli_option cli_progress_options[];	/* --progress=WHEN: enum cli_when */
+extern const struct cli_option cli_overwrite_options[];	/* --overwrite: bool */
+extern const struct cli_option cli_jobs_options[];	/* --jobs=N: unsigned int; 0: not given */
+/* --process, --children, --task and so on: struct lpl_choice_options, of zeros at first */
+extern const struct cli_option cli_choice_options[];
 
-/*
- * --process, --children, --task, --user, --kernel, --type, --range; input: struct lpl_choice_options,
- * of zeros at first
- */
-extern const struct argp cli_choice_argp;
+#define CLI_POLICIES "lru opt clock segq ws vmin fbr glru eelru"
+
+/* Rows that several tables have, as they are. */
+#define CLI_LEVEL(config, member, ...) { "level", CLI_NUMBER, 'l', CLI_INTO(config, member), .argument = "N", \
+	.least = 1, .most = 19, .wrong = "%n is %l to %m", \
+	.help = "Compression level of zstd, %l to %m (3)", __VA_ARGS__ }
+#define CLI_KERNEL_BASE(config, member, in_group) { "kernel-base", CLI_ADDRESS, CLI_INTO(config, member), \
+	.argument = "ADDRESS", .group = (in_group), \
+	.help = "Where the kernel's half of an address space begins (what the guest tells, else " \
+	"8000000000000000); a 32-bit Linux has c0000000" }
+
+/* Three of them as children of argp: for subcommands that have no table. */
+extern const struct argp cli_json_argp, cli_progress_argp, cli_overwrite_argp;
 
 /*
  * What is told of the references chosen of a trace: its own meta, what was chosen, and if it was
@@ -35,16 +45,7 @@ extern const struct argp cli_choice_argp;
 int cli_choice_meta(struct lpl_meta **chosen, const struct lpl_meta *meta,
 		    const struct lpl_choice_options *choice);
 
-/* --jobs=N; input: unsigned int *, 0: one for each processor */
-extern const struct argp cli_jobs_argp;
-/* How many that is. */
+/* How many threads that is. */
 unsigned int cli_jobs(unsigned int asked);
-
-/* A decimal number from `least` on, or a usage error that ends the program. */
-uint64_t cli_number(struct argp_state *state, const char *option,
-		    const char *text, uint64_t least);
-
-/* A hexadecimal address that is not 0, likewise. */
-uint64_t cli_address(struct argp_state *state, const char *option, const char *text);
 
 #endif

@@ -21,7 +21,6 @@
 struct options {
 	const char *output, *title;
 	uint64_t page_size;		/* bytes; of curves */
-	bool has_page_size;
 	bool terminal, overwrite;
 	const char *kind;
 	const char *format;		/* "png", "svg" or "csv"; NULL: text */
@@ -32,9 +31,6 @@ struct options {
 	char *policies;			/* of faults: a list */
 	const char *sizes;
 	enum cli_addresses addresses;	/* of faults; CLI_ADDRESSES_KEPT: not given */
-	const char *of_trace;		/* an option that only pictures of traces have, ... */
-	const char *of_survey;		/* ... only those of its survey, ... */
-	const char *of_faults;		/* ... only faults over time */
 };
 
 /* Pictures of traces. */
@@ -67,32 +63,6 @@ static bool is_of_trace(const struct options *options)
 	return is_faults(options) || chart_of(options) != CHARTS;
 }
 
-enum { OPT_TERMINAL = 256, OPT_PAGE_SIZE, OPT_TOP, OPT_CLOCK, OPT_BY, OPT_KERNEL_BASE };
-
-#define DEFAULT_TOP 20
-#define MOST_TOP 1000
-
-static const struct argp_option option_table[] = {
-	{ "output", 'o', "PICTURE", 0,
-	  "A .png or .svg file; of a trace also .csv, the numbers; - draws with characters", 0 },
-	{ "terminal", OPT_TERMINAL, NULL, 0, "The same as -o -", 0 },
-	{ "title", 't', "TEXT", 0, "A title above the curves", 0 },
-	{ "page-size", OPT_PAGE_SIZE, "BYTES", 0, "Of curves: how many bytes a page has (4096)", 0 },
-	{ NULL, 0, NULL, 0, "For pictures of a trace:", 1 },
-	{ "sizes", 's', "SIZES", 0,
-	  "faults: pages of memory, for ws and vmin references, as of sim: 1024, or 256,1024, or "
-	  "64:1024:*2, or 4M, or 25%", 1 },
-	{ "policy", 'p', "POLICY[,...]", 0,
-	  "faults: lru, opt, clock, segq, ws, vmin, fbr, glru, eelru, as of sim (lru)", 1 },
-	{ "by", OPT_BY, "WHAT", 0, "footprint: by kind or by process (kind)", 1 },
-	{ "top", OPT_TOP, "N", 0, "timeline: how many tasks (20)", 1 },
-	{ "clock", OPT_CLOCK, "CLOCK", 0,
-	  "What time is counted in: cycles, instructions, references (cycles)", 1 },
-	{ "kernel-base", OPT_KERNEL_BASE, "ADDRESS", 0,
-	  "Where the kernel's half of an address space begins (8000000000000000)", 1 },
-	{ 0 }
-};
-
 static bool ends_with(const char *text, const char *end)
 {
 	size_t length = strlen(text);
@@ -100,8 +70,19 @@ static bool ends_with(const char *text, const char *end)
 	return length > strlen(end) && strcmp(text + length - strlen(end), end) == 0;
 }
 
+/* Only pictures of traces have these, only those of its survey, only faults over time. */
+static const char *const of_trace_options[] = {
+	"--by", "--top", "-s", "-p", "--clock", "--kernel-base", NULL
+};
+static const char *const of_survey_options[] = { "--by", "--top", "--kernel-base", NULL };
+static const char *const of_faults_options[] = { "-s", "-p", NULL };
+static const char *const of_curves_options[] = { "--page-size", NULL };
+
 static void check_files(const struct options *options, struct argp_state *state)
 {
+	const char *of_trace_option = cli_given(state, of_trace_options);
+	const char *of_survey_option = cli_given(state, of_survey_options);
+	const char *of_faults_option = cli_given(state, of_faults_options);
 	bool of_trace = is_of_trace(options);
 
 	if (!of_trace && strcmp(options->kind, "curve") != 0)
@@ -114,32 +95,30 @@ static void check_files(const struct options *options, struct argp_state *state)
 		argp_error(state, "one trace at a time");
 	if (of_trace && options->title)
 		argp_error(state, "a title is for curves");
-	if (of_trace && options->has_page_size)
+	if (of_trace && cli_given(state, of_curves_options))
 		argp_error(state, "--page-size is for curves");
 	if (!of_trace && lpl_choice_chooses(&options->trace.choice))
 		argp_error(state, "references are chosen for pictures of a trace; results of laplace "
 			   "sim have none");
-	if (!of_trace && options->of_trace)
-		argp_error(state, "%s is for pictures of a trace", options->of_trace);
+	if (!of_trace && of_trace_option)
+		argp_error(state, "%s is for pictures of a trace", of_trace_option);
 	if (is_faults(options) && !options->sizes)
 		argp_error(state, "which memory?  -s names its pages, such as -s 1024");
-	if (is_faults(options) && options->of_survey)
-		argp_error(state, "%s is not for faults", options->of_survey);
-	if (!is_faults(options) && options->of_faults)
-		argp_error(state, "%s is for faults", options->of_faults);
+	if (is_faults(options) && of_survey_option)
+		argp_error(state, "%s is not for faults", of_survey_option);
+	if (!is_faults(options) && of_faults_option)
+		argp_error(state, "%s is for faults", of_faults_option);
 	if (!is_faults(options) && options->addresses != CLI_ADDRESSES_KEPT)
 		argp_error(state, "--addresses is for faults");
 	if (options->by_process && strcmp(options->kind, "footprint") != 0)
 		argp_error(state, "--by is for footprint");
 }
 
-static void check_end(struct options *options, struct argp_state *state)
+static void check_all(struct argp_state *state, void *config)
 {
-	if (!options->kind)
-		argp_error(state, "which kind of picture?  There are curve, faults, timeline, "
-			   "footprint and heatmap");
-	else
-		check_files(options, state);
+	struct options *options = config;
+
+	check_files(options, state);
 	if (options->output && options->terminal && strcmp(options->output, "-") != 0)
 		argp_error(state, "-o and --terminal exclude each other");
 	if (options->terminal)
@@ -157,95 +136,55 @@ static void check_end(struct options *options, struct argp_state *state)
 			   options->output);
 }
 
-static void parse_by(struct options *options, const char *arg, struct argp_state *state)
+static void take_file(struct argp_state *state, const struct cli_option *option, const char *value,
+		      void *config)
 {
-	options->of_trace = options->of_survey = "--by";
-	options->by_process = strcmp(arg, "process") == 0;
-	if (!options->by_process && strcmp(arg, "kind") != 0)
-		argp_error(state, "--by takes kind or process, not '%s'", arg);
-}
+	struct options *options = config;
 
-/* Those of pictures of a trace. */
-static error_t parse_trace_option(int key, char *arg, struct argp_state *state)
-{
-	struct options *options = state->input;
-
-	switch (key) {
-	case OPT_BY:
-		parse_by(options, arg, state);
-		return 0;
-	case OPT_TOP:
-		options->of_trace = options->of_survey = "--top";
-		options->trace.top = cli_number(state, "--top", arg, 1);
-		if (options->trace.top > MOST_TOP)
-			argp_error(state, "--top takes a number up to %d", MOST_TOP);
-		return 0;
-	case 's':
-		options->of_trace = options->of_faults = "-s";
-		options->sizes = arg;
-		return 0;
-	case 'p':
-		options->of_trace = options->of_faults = "-p";
-		options->policies = arg;
-		return 0;
-	case OPT_CLOCK:
-		options->of_trace = "--clock";
-		options->trace.survey.clock = surveyed_trace_clock(arg, state);
-		return 0;
-	case OPT_KERNEL_BASE:
-		options->of_trace = options->of_survey = "--kernel-base";
-		options->trace.survey.kernel_base = cli_address(state, "--kernel-base", arg);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct options *options = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &options->overwrite;
-		state->child_inputs[1] = &options->trace.progress;
-		state->child_inputs[2] = &options->trace.choice;
-		state->child_inputs[3] = &options->addresses;
+	(void)option;
+	if (!options->file)
 		options->file = calloc((size_t)state->argc, sizeof(*options->file));
-		return options->file ? 0 : ENOMEM;
-	case 'o':
-		options->output = arg;
-		return 0;
-	case OPT_TERMINAL:
-		options->terminal = true;
-		return 0;
-	case 't':
-		options->title = arg;
-		return 0;
-	case OPT_PAGE_SIZE:
-		options->page_size = cli_number(state, "--page-size", arg, 1);
-		options->has_page_size = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (!options->kind)
-			options->kind = arg;
-		else
-			options->file[options->files++] = arg;
-		return 0;
-	case ARGP_KEY_END:
-		check_end(options, state);
-		return 0;
-	default:
-		return parse_trace_option(key, arg, state);
-	}
+	if (!options->file)
+		argp_failure(state, CLI_FAILED, ENOMEM, "%s", value);
+	else
+		options->file[options->files++] = (char *)value;
 }
 
-static const struct argp_child children[] = {
-	{ &cli_overwrite_argp, 0, NULL, 0 }, { &cli_progress_argp, 0, NULL, 0 },
-	{ &cli_choice_argp, 0, NULL, 2 }, { &cli_addresses_argp, 0, NULL, 1 }, { 0 }
+static const struct cli_option option_table[] = {
+	{ "output", CLI_FILE, 'o', CLI_INTO(struct options, output), .argument = "PICTURE",
+	  .help = "A .png or .svg file; of a trace also .csv, the numbers; - draws with characters" },
+	{ "terminal", CLI_FLAG, CLI_INTO(struct options, terminal), .help = "The same as -o -" },
+	{ "title", CLI_TEXT, 't', CLI_INTO(struct options, title), .argument = "TEXT",
+	  .help = "A title above the curves" },
+	{ "page-size", CLI_NUMBER, CLI_INTO(struct options, page_size), .argument = "BYTES", .least = 1,
+	  .standard = "4096", .help = "Of curves: how many bytes a page has (%d)" },
+	{ .type = CLI_HEADING, .help = "For pictures of a trace:", .group = 1 },
+	{ "sizes", CLI_TEXT, 's', CLI_INTO(struct options, sizes), .argument = "SIZES", .group = 1,
+	  .help = "faults: pages of memory, for ws and vmin references, as of sim: 1024, or 256,1024, or "
+	  "64:1024:*2, or 4M, or 25%" },
+	{ "policy", CLI_LIST, 'p', CLI_INTO(struct options, policies), .argument = "POLICY[,...]",
+	  .words = CLI_POLICIES, .group = 1, .help = "faults: %c, as of sim (lru)" },
+	{ "by", CLI_WORD, CLI_INTO(struct options, by_process), .argument = "WHAT", .group = 1,
+	  .words = "kind process", .wrong = "%n takes %o, not '%s'",
+	  .help = "footprint: by kind or by process (kind)" },
+	{ "top", CLI_NUMBER, CLI_INTO(struct options, trace.top), .argument = "N", .group = 1,
+	  .least = 1, .most = 1000, .standard = "20", .wrong = "%n takes a number up to %m",
+	  .help = "timeline: how many tasks (%d)" },
+	CLI_CLOCK(struct options, trace.survey.clock, 1),
+	CLI_KERNEL_BASE(struct options, trace.survey.kernel_base, 1),
+	CLI_WITH(overwrite, struct options, overwrite),
+	CLI_WITH(progress, struct options, trace.progress),
+	CLI_WITH(choice, struct options, trace.choice),
+	CLI_WITH(addresses, struct options, addresses, .group = 1),
+	{ .type = CLI_ARGUMENT, .argument = "KIND", CLI_INTO(struct options, kind),
+	  .words = "curve timeline footprint heatmap faults",
+	  .wrong = "which kind of picture?  There are curve, faults, timeline, footprint and heatmap" },
+	{ .type = CLI_ARGUMENT, .argument = "TRACE", .take = take_file },
+	{ .type = CLI_CHECK, .check = check_all },
+	{ 0 }
 };
-static const struct argp argp = {
-	option_table, parse_option, "curve CSV...\ntimeline|footprint|heatmap TRACE\nfaults TRACE",
+static const struct cli_usage usage = {
+	"curve CSV...\ntimeline|footprint|heatmap TRACE\nfaults TRACE",
 	"Draw results of laplace sim (curve: faults against memory, on log axes), what laplace "
 	"report tells of a trace: which task ran when (timeline), the pages alive over time "
 	"(footprint), references by page and time (heatmap); or when its faults are taken in memories "
@@ -253,7 +192,7 @@ static const struct argp argp = {
 	"\v"
 	"A PNG is made by rsvg-convert (Debian has it in librsvg2-bin); SVG, CSV and characters need "
 	"no other program.",
-	children, NULL, NULL
+	option_table, 0
 };
 
 /* ---- curves ---- */
@@ -365,11 +304,10 @@ static int plot_trace(const struct options *options)
 int cmd_plot(int argc, char **argv)
 {
 	char policy[] = "lru";
-	struct options options = { .trace.top = DEFAULT_TOP, .page_size = CURVES_PAGE,
-				   .policies = policy, .addresses = CLI_ADDRESSES_KEPT };
+	struct options options = { .policies = policy, .addresses = CLI_ADDRESSES_KEPT };
 	int status;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	cli_parse(&usage, argc, argv, &options);
 	options.trace.path = options.file[0];
 	status = is_of_trace(&options) ? plot_trace(&options) : plot_curves(&options);
 	free(options.file);

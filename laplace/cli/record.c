@@ -24,68 +24,6 @@
 
 /* Bochs takes no longer parameter in a line of its bochsrc. */
 #define PARAMETER_SIZE 480
-#define STATUS_EVERY_MOST 86400	/* s */
-
-enum { OPT_START = 256, OPT_BOCHS, OPT_TITLE, OPT_GUEST, OPT_WORKLOAD,
-       OPT_INSTRUCTIONS, OPT_KERNEL, OPT_WALKS, OPT_FLUSH, OPT_WINDOWS,
-       OPT_SYNC, OPT_ON_FULL, OPT_SEGMENT, OPT_STATUS_FILE, OPT_STATUS_EVERY,
-       OPT_STOP, OPT_END, OPT_CONTROL, OPT_ONLY, OPT_CHECKPOINT, OPT_RESUME };
-
-static const struct argp_option option_table[] = {
-	{ "output", 'o', "TRACE", 0, "The trace to write (trace.lpl)", 0 },
-	{ "reduce", 'r', "SPEC", 0,
-	  "What to keep: none (everything), sad:K, window:K ... (sad:64)", 0 },
-	{ "start", OPT_START, "WHEN", 0,
-	  "Trace from the start (on), when the guest asks for it (off), from the first "
-	  "mark (mark), or from when a condition holds: instructions:N, mark:TEXT, exec:NAME", 0 },
-	{ "stop", OPT_STOP, "WHEN", 0,
-	  "Trace until a condition holds: also references:N", 0 },
-	{ "end", OPT_END, "WHEN", 0,
-	  "End the run when a condition holds: also bytes:N (of the trace), seconds:N", 0 },
-	{ "control", OPT_CONTROL, "SOCKET", 0, "Let `laplace ctl SOCKET' steer the run", 0 },
-	{ "windows", OPT_WINDOWS, "WHEN", 0,
-	  "Trace only in windows of time: every:1G,length:10M (instructions), "
-	  "mark:X,until:Y (the guest's marks), task:NAME, syscall:NAME ...", 0 },
-	{ "only", OPT_ONLY, "CHOICE", 0,
-	  "Record only some of the references, chosen before they are reduced: process:NAME, "
-	  "children, task:NAME, user, kernel, type:TYPE, range:START:END, from:MOMENT, to:MOMENT, joined by + signs", 0 },
-	{ "dry-run", 'n', NULL, 0, "Check the options and the machine, but start nothing; with --json, "
-	  "print which simulator would record", 0 },
-	{ "instructions", OPT_INSTRUCTIONS, "N", 0,
-	  "How many are expected, so that progress shows what is left (--end instructions:N ends the "
-	  "run)",
-	  0 },
-	{ "kernel", OPT_KERNEL, "WHERE", 0,
-	  "Where the guest's kernel_trace_record is: auto (it tells), none, a hexadecimal "
-	  "address, a System.map or a vmlinux", 0 },
-	{ "flush", OPT_FLUSH, "EVERY", 0,
-	  "How often everything that has happened is made readable in the file: 10s (seconds, "
-	  "the default), 1000000000i (instructions: the file repeats byte for byte), off", 0 },
-	{ "sync", OPT_SYNC, "SECONDS", 0,
-	  "How often what was written is forced to the disk, so that a power failure loses no "
-	  "more (30); 0: only when the trace is closed", 0 },
-	{ "on-full", OPT_ON_FULL, "WHAT", 0,
-	  "When the disk is full: wait for room (wait, the default), or end the run and close "
-	  "the trace (stop)", 0 },
-	{ "segment", OPT_SEGMENT, "SIZE", 0,
-	  "Cut the trace into files of this size, bytes:4G or instructions:20G; TRACE "
-	  "is a manifest that names them, and is read as one trace", 0 },
-	{ "checkpoint", OPT_CHECKPOINT, "WHEN", 0,
-	  "Save the machine beside the trace, which is in segments then: every:20G (instructions), "
-	  "or when it is asked for (on)", 0 },
-	{ "resume", OPT_RESUME, "TRACE", 0,
-	  "Resume a recording that was cut off, from its last checkpoint; takes no MACHINE", 0 },
-	{ "status-file", OPT_STATUS_FILE, "PATH", 0,
-	  "Append the status to this file now and then, a JSON object a line", 0 },
-	{ "status-every", OPT_STATUS_EVERY, "SECONDS", 0, "How often that is done (10)", 0 },
-	{ "walks", OPT_WALKS, NULL, 0, "Record page-table walks, too", 0 },
-	{ "level", 'l', "N", 0, "Compression level of zstd, 1 to 19 (3)", 0 },
-	{ "title", OPT_TITLE, "TEXT", 0, "Kept in the trace", 0 },
-	{ "guest", OPT_GUEST, "TEXT", 0, "The guest's kernel and image, kept in the trace", 0 },
-	{ "workload", OPT_WORKLOAD, "TEXT", 0, "What it runs, kept in the trace", 0 },
-	{ "bochs", OPT_BOCHS, "PATH", 0, "The laplace-bochs to run", 0 },
-	{ 0 }
-};
 
 /* off, 10s, 1000000000i; laplace-bochs knows the limits. */
 static bool is_interval(const char *text)
@@ -96,237 +34,247 @@ static bool is_interval(const char *text)
 	       (digits && (!strcmp(text + digits, "s") || !strcmp(text + digits, "i")));
 }
 
-/* A number of seconds as a bochsrc takes it, as text. */
-static const char *seconds(struct argp_state *state, const char *option, const char *text)
+/* Where a value goes, whose size is option->size. */
+static char *member_of(const struct cli_option *option, void *config)
 {
-	if (cli_number(state, option, text, 0) > 86400)
-		argp_error(state, "%s is at most 86400 seconds, a day", option);
-	return text;
+	return (char *)config + option->offset;
+}
+
+/* A value as it was given, which is checked before. */
+static void keep(const struct cli_option *option, const char *value, void *config)
+{
+	memcpy(member_of(option, config), &value, sizeof(value));
+}
+
+static void take_number(struct argp_state *state, const struct cli_option *option, const char *value,
+			void *config)
+{
+	(void)cli_limited(state, option, value);
+	keep(option, value, config);
+}
+
+static void take_flush(struct argp_state *state, const struct cli_option *option, const char *value,
+		       void *config)
+{
+	if (!is_interval(value))
+		cli_wrong(state, option, value);
+	keep(option, value, config);
+}
+
+static void take_on_full(struct argp_state *state, const struct cli_option *option, const char *value,
+			 void *config)
+{
+	(void)cli_word(state, option, value);
+	keep(option, value, config);
 }
 
 /* As a bochsrc takes them, without commas. */
-static void set_conditions(struct argp_state *state, const char *option,
-			   char spec[LPL_CONDITIONS_SIZE], const char *text,
-			   enum lpl_conditions_use use)
+static void take_conditions(struct argp_state *state, const struct cli_option *option,
+			    const char *value, char spec[LPL_CONDITIONS_SIZE],
+			    enum lpl_conditions_use use)
 {
 	struct lpl_conditions conditions;
 	struct lpl_report report = { 0 };
 
-	if (lpl_conditions_parse(&conditions, text, use, &report))
-		argp_error(state, "%s %s: %s", option, text, report.text);
+	if (lpl_conditions_parse(&conditions, value, use, &report))
+		argp_error(state, "--%s %s: %s", option->name, value, report.text);
 	snprintf(spec, LPL_CONDITIONS_SIZE, "%s", conditions.spec);
 }
 
-static void set_start(struct argp_state *state, struct record_options *options, const char *text)
+static void take_start(struct argp_state *state, const struct cli_option *option, const char *value,
+		       void *config)
 {
-	if (!strcmp(text, "on") || !strcmp(text, "off") || !strcmp(text, "mark"))
-		snprintf(options->start, sizeof(options->start), "%s", text);
-	else if (strchr(text, ':'))
-		set_conditions(state, "--start", options->start, text, LPL_TO_START);
-	else
-		argp_error(state, "--start is on, off, mark or a condition as instructions:5G, "
-			   "not '%s'", text);
+	char *start = member_of(option, config);
+
+	if (strchr(value, ':')) {
+		take_conditions(state, option, value, start, LPL_TO_START);
+		return;
+	}
+	(void)cli_word(state, option, value);
+	snprintf(start, option->size, "%s", value);
+}
+
+static void take_stop(struct argp_state *state, const struct cli_option *option, const char *value,
+		      void *config)
+{
+	take_conditions(state, option, value, member_of(option, config), LPL_TO_STOP);
+}
+
+static void take_end(struct argp_state *state, const struct cli_option *option, const char *value,
+		     void *config)
+{
+	take_conditions(state, option, value, member_of(option, config), LPL_TO_END);
 }
 
 /* Whatever directory Bochs makes its own. */
-static void set_control(struct argp_state *state, struct record_options *options, const char *path)
+static void take_control(struct argp_state *state, const struct cli_option *option, const char *path,
+			 void *config)
 {
 	char here[PATH_MAX] = "";
 
 	if (*path != '/' && !getcwd(here, sizeof(here)))
 		argp_failure(state, CLI_FAILED, errno, "--control");
-	if (!*path || (size_t)snprintf(options->control, sizeof(options->control), "%s%s%s", here,
-				       *path == '/' ? "" : "/", path) >= sizeof(options->control))
+	if (!*path || (size_t)snprintf(member_of(option, config), option->size, "%s%s%s", here,
+				       *path == '/' ? "" : "/", path) >= option->size)
 		argp_error(state, "--control is the path of a socket, not '%.100s'", path);
 }
 
 /* Without commas, likewise. */
-static void set_windows(struct argp_state *state, struct record_options *options, const char *text)
+static void take_windows(struct argp_state *state, const struct cli_option *option, const char *value,
+			 void *config)
 {
 	struct lpl_report report = { 0 };
 	struct lpl_windows *windows;
 
-	if (lpl_windows_open(&windows, text, &report))
-		argp_error(state, "--windows %s: %s", text, report.text);
-	snprintf(options->windows, sizeof(options->windows), "%s", lpl_windows_spec(windows));
+	if (lpl_windows_open(&windows, value, &report))
+		argp_error(state, "--windows %s: %s", value, report.text);
+	snprintf(member_of(option, config), option->size, "%s", lpl_windows_spec(windows));
 	lpl_windows_close(windows);
 }
 
-static void set_only(struct argp_state *state, struct record_options *options, const char *text)
+static void take_only(struct argp_state *state, const struct cli_option *option, const char *value,
+		      void *config)
 {
 	struct lpl_choice_options choice;
 	struct lpl_report report = { 0 };
 	char words[LPL_CHOICE_SIZE];
 
-	if (lpl_choice_parse(&choice, words, text, &report) ||
-	    lpl_choice_say(options->only, &choice, &report))
-		argp_error(state, "--only %s: %s", text, report.text);
+	if (lpl_choice_parse(&choice, words, value, &report) ||
+	    lpl_choice_say(member_of(option, config), &choice, &report))
+		argp_error(state, "--only %s: %s", value, report.text);
 	if (choice.kinds || choice.file)
 		argp_error(state, "--only %s: what is behind a page is known only when the trace is merged; "
-			   "laplace reduce chooses kinds and files of a canonical trace", text);
+			   "laplace reduce chooses kinds and files of a canonical trace", value);
 }
 
-static void check_segment(struct argp_state *state, const char *text)
+static void take_segment(struct argp_state *state, const struct cli_option *option, const char *value,
+			 void *config)
 {
 	struct lpl_report report = { 0 };
 	struct lpl_segment_size size;
 
-	if (lpl_segment_size_parse(&size, text, &report))
-		argp_error(state, "--segment %s: %s", text, report.text);
+	if (lpl_segment_size_parse(&size, value, &report))
+		argp_error(state, "--segment %s: %s", value, report.text);
+	keep(option, value, config);
 }
 
 /* every:N, as a segment's number of instructions; on; off */
-static void check_checkpoint(struct argp_state *state, const char *text)
+static void take_checkpoint(struct argp_state *state, const struct cli_option *option,
+			    const char *value, void *config)
 {
 	struct lpl_segment_size size = { 0 };
 	char spec[64];
 
-	if (strcmp(text, "on") == 0 || strcmp(text, "off") == 0)
+	keep(option, value, config);
+	if (strcmp(value, "on") == 0 || strcmp(value, "off") == 0)
 		return;
-	if (strncmp(text, "every:", 6) != 0 ||
-	    snprintf(spec, sizeof(spec), "instructions:%s", text + 6) >= (int)sizeof(spec) ||
+	if (strncmp(value, "every:", 6) != 0 ||
+	    snprintf(spec, sizeof(spec), "instructions:%s", value + 6) >= (int)sizeof(spec) ||
 	    lpl_segment_size_parse(&size, spec, NULL) || size.bytes)
 		argp_error(state, "--checkpoint is on, or every:N instructions, from 1M on, as "
-			   "every:20G, not '%.100s'", text);
+			   "every:20G, not '%.100s'", value);
 }
 
-/* Does the option say what is recorded, and how?  All of ours do, but for those named here. */
-static bool is_of_run(int key)
+static void check_all(struct argp_state *state, void *config)
 {
-	const struct argp_option *option = option_table;
+	static const char *const allowed[] = {
+		"--resume", "--bochs", "--instructions", "--json", "--progress", "--overwrite", NULL
+	};
+	struct record_options *options = config;
 
-	if (key == OPT_RESUME || key == OPT_BOCHS || key == OPT_INSTRUCTIONS)
-		return false;
-	while (option->name && option->key != key)
-		option++;
-	return option->name;
-}
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct record_options *options = state->input;
-
-	options->of_run |= is_of_run(key);
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &options->overwrite;
-		state->child_inputs[1] = &options->json;
-		state->child_inputs[2] = &options->progress;
-		return 0;
-	case 'o':
-		options->output = arg;
-		return 0;
-	case 'r':
-		options->reduce = arg;
-		return 0;
-	case OPT_START:
-		set_start(state, options, arg);
-		return 0;
-	case OPT_STOP:
-		set_conditions(state, "--stop", options->stop, arg, LPL_TO_STOP);
-		return 0;
-	case OPT_END:
-		set_conditions(state, "--end", options->end, arg, LPL_TO_END);
-		return 0;
-	case OPT_CONTROL:
-		set_control(state, options, arg);
-		return 0;
-	case OPT_WINDOWS:
-		set_windows(state, options, arg);
-		return 0;
-	case OPT_ONLY:
-		set_only(state, options, arg);
-		return 0;
-	case 'n':
-		options->dry_run = true;
-		return 0;
-	case OPT_INSTRUCTIONS:
-		options->instructions = cli_number(state, "--instructions", arg, 1);
-		return 0;
-	case OPT_KERNEL:
-		options->kernel = arg;
-		return 0;
-	case OPT_FLUSH:
-		if (!is_interval(arg))
-			argp_error(state, "--flush is off, a number of seconds (10s) or of "
-				   "instructions (1000000000i), not '%s'", arg);
-		options->flush = arg;
-		return 0;
-	case OPT_SYNC:
-		options->sync = seconds(state, "--sync", arg);
-		return 0;
-	case OPT_ON_FULL:
-		if (strcmp(arg, "wait") && strcmp(arg, "stop"))
-			argp_error(state, "--on-full is wait or stop, not '%s'", arg);
-		options->on_full = arg;
-		return 0;
-	case OPT_SEGMENT:
-		check_segment(state, arg);
-		options->segment = arg;
-		return 0;
-	case OPT_CHECKPOINT:
-		check_checkpoint(state, arg);
-		options->checkpoint = arg;
-		return 0;
-	case OPT_RESUME:
-		options->resume = arg;
-		return 0;
-	case OPT_STATUS_FILE:
-		options->status_file = arg;
-		return 0;
-	case OPT_STATUS_EVERY:
-		options->status_every = cli_number(state, "--status-every", arg, 1);
-		if (options->status_every > STATUS_EVERY_MOST)
-			argp_error(state, "--status-every is at most %d seconds",
-				   STATUS_EVERY_MOST);
-		return 0;
-	case OPT_WALKS:
-		options->walks = true;
-		return 0;
-	case 'l':
-		options->level = cli_number(state, "--level", arg, 1);
-		if (options->level > 19)
-			argp_error(state, "--level is 1 to 19");
-		return 0;
-	case OPT_TITLE:
-		options->title = arg;
-		return 0;
-	case OPT_GUEST:
-		options->guest = arg;
-		return 0;
-	case OPT_WORKLOAD:
-		options->workload = arg;
-		return 0;
-	case OPT_BOCHS:
-		options->bochs = arg;
-		return 0;
-	case ARGP_KEY_ARGS:
-		/* parsed in order: all that follows MACHINE is for Bochs */
-		options->machine = state->argv[state->next];
-		options->extra = &state->argv[state->next + 1];
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		if (!options->resume)
-			argp_error(state, "which machine?  Name a bochsrc");
-		return 0;
-	case ARGP_KEY_END:
-		if (options->resume && (options->of_run || options->machine))
-			argp_error(state, "--resume goes on as the recording was begun: beside it there "
-				   "may be --bochs, --instructions, --json and --progress");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
+	if (!options->words && !options->resume)
+		argp_error(state, "which machine?  Name a bochsrc");
+	if (options->resume && (options->words || cli_given_other(state, allowed)))
+		argp_error(state, "--resume goes on as the recording was begun: beside it there "
+			   "may be --bochs, --instructions, --json and --progress");
+	if (options->words) {
+		options->machine = options->words[0];
+		options->extra = options->words + 1;
 	}
 }
 
-static const struct argp_child children[] = {
-	{ &cli_overwrite_argp, 0, NULL, 0 },
-	{ &cli_json_argp, 0, NULL, 0 },
-	{ &cli_progress_argp, 0, NULL, 0 },
+/* What is .forwarded goes into the bochsrc's line, in this order. */
+#define INTO(member) CLI_INTO(struct record_options, member)
+static const struct cli_option option_table[] = {
+	{ "output", CLI_FILE, 'o', INTO(output), .argument = "TRACE", .standard = "trace.lpl",
+	  .help = "The trace to write (%d)" },
+	{ "reduce", CLI_CHAIN, 'r', INTO(reduce), .argument = "SPEC", .standard = "sad:64",
+	  .words = "none sad:64 window:64",
+	  .help = "What to keep: none (everything), sad:K, window:K ... (%d)" },
+	{ "start", CLI_TEXT, INTO(start), .argument = "WHEN", .take = take_start, .standard = "on",
+	  .words = "on off mark",
+	  .wrong = "%n is %c or a condition as instructions:5G, not '%s'",
+	  .help = "Trace from the start (on), when the guest asks for it (off), from the first "
+	  "mark (mark), or from when a condition holds: instructions:N, mark:TEXT, exec:NAME" },
+	{ "kernel", CLI_FILE, INTO(kernel), .argument = "WHERE", .words = "auto none", .forwarded = true,
+	  .help = "Where the guest's kernel_trace_record is: auto (it tells), none, a hexadecimal "
+	  "address, a System.map or a vmlinux" },
+	{ "walks", CLI_FLAG, INTO(walks), .forwarded = true, .help = "Record page-table walks, too" },
+	{ "flush", CLI_TEXT, INTO(flush), .argument = "EVERY", .take = take_flush, .forwarded = true,
+	  .words = "off",
+	  .wrong = "%n is off, a number of seconds (10s) or of instructions (1000000000i), not '%s'",
+	  .help = "How often everything that has happened is made readable in the file: 10s (seconds, "
+	  "the default), 1000000000i (instructions: the file repeats byte for byte), off" },
+	{ "sync", CLI_TEXT, INTO(sync), .argument = "SECONDS", .take = take_number, .forwarded = true,
+	  .most = 86400, .wrong = "%n is at most %m seconds, a day",
+	  .help = "How often what was written is forced to the disk, so that a power failure loses no "
+	  "more (30); 0: only when the trace is closed" },
+	{ "on-full", CLI_WORD, INTO(on_full), .argument = "WHAT", .take = take_on_full,
+	  .forwarded = true, .words = "wait stop",
+	  .help = "When the disk is full: wait for room (wait, the default), or end the run and close "
+	  "the trace (stop)" },
+	{ "segment", CLI_TEXT, INTO(segment), .argument = "SIZE", .take = take_segment,
+	  .forwarded = true,
+	  .help = "Cut the trace into files of this size, bytes:4G or instructions:20G; TRACE "
+	  "is a manifest that names them, and is read as one trace" },
+	{ "checkpoint", CLI_TEXT, INTO(checkpoint), .argument = "WHEN", .take = take_checkpoint,
+	  .forwarded = true, .words = "on",
+	  .help = "Save the machine beside the trace, which is in segments then: every:20G (instructions), "
+	  "or when it is asked for (on)" },
+	{ "windows", CLI_TEXT, INTO(windows), .argument = "WHEN", .take = take_windows, .forwarded = true,
+	  .help = "Trace only in windows of time: every:1G,length:10M (instructions), "
+	  "mark:X,until:Y (the guest's marks), task:NAME, syscall:NAME ..." },
+	{ "only", CLI_CHAIN, INTO(only), .argument = "CHOICE", .take = take_only, .forwarded = true,
+	  .words = "children user kernel",
+	  .help = "Record only some of the references, chosen before they are reduced: process:NAME, "
+	  "children, task:NAME, user, kernel, type:TYPE, range:START:END, from:MOMENT, to:MOMENT, joined "
+	  "by + signs" },
+	{ "status-file", CLI_FILE, INTO(status_file), .argument = "PATH", .forwarded = true,
+	  .help = "Append the status to this file now and then, a JSON object a line" },
+	{ "stop", CLI_TEXT, INTO(stop), .argument = "WHEN", .take = take_stop, .forwarded = true,
+	  .help = "Trace until a condition holds: also references:N" },
+	{ "end", CLI_TEXT, INTO(end), .argument = "WHEN", .take = take_end, .forwarded = true,
+	  .help = "End the run when a condition holds: also bytes:N (of the trace), seconds:N" },
+	{ "control", CLI_FILE, INTO(control), .argument = "SOCKET", .take = take_control,
+	  .forwarded = true, .help = "Let `laplace ctl SOCKET' steer the run" },
+	{ "title", CLI_TEXT, INTO(title), .argument = "TEXT", .forwarded = true,
+	  .help = "Kept in the trace" },
+	{ "guest", CLI_TEXT, INTO(guest), .argument = "TEXT", .forwarded = true,
+	  .help = "The guest's kernel and image, kept in the trace" },
+	{ "workload", CLI_TEXT, INTO(workload), .argument = "TEXT", .forwarded = true,
+	  .help = "What it runs, kept in the trace" },
+	CLI_WITH(overwrite, struct record_options, overwrite),
+	CLI_LEVEL(struct record_options, level, .take = take_number, .forwarded = true),
+	{ "status-every", CLI_NUMBER, INTO(status_every), .argument = "SECONDS", .take = take_number,
+	  .forwarded = true, .least = 1, .most = 86400, .wrong = "%n is at most %m seconds",
+	  .help = "How often that is done (10)" },
+	{ "dry-run", CLI_FLAG, 'n', INTO(dry_run),
+	  .help = "Check the options and the machine, but start nothing; with --json, print which simulator "
+	  "would record" },
+	{ "instructions", CLI_NUMBER, INTO(instructions), .argument = "N", .least = 1,
+	  .help = "How many are expected, so that progress shows what is left (--end instructions:N ends the "
+	  "run)" },
+	{ "resume", CLI_FILE, INTO(resume), .argument = "TRACE",
+	  .help = "Resume a recording that was cut off, from its last checkpoint; takes no MACHINE" },
+	{ "bochs", CLI_FILE, INTO(bochs), .argument = "PATH", .help = "The laplace-bochs to run" },
+	CLI_WITH(json, struct record_options, json),
+	CLI_WITH(progress, struct record_options, progress),
+	{ .type = CLI_REST, INTO(words), .argument = "MACHINE" },
+	{ .type = CLI_CHECK, .check = check_all },
 	{ 0 }
 };
-static const struct argp argp = {
-	option_table, parse_option, "MACHINE [BOCHS-ARGUMENT...]",
+static const struct cli_usage usage = {
+	"MACHINE [BOCHS-ARGUMENT...]",
 	"Run laplace-bochs on MACHINE, a bochsrc, and collect a trace of it."
 	"\v"
 	"What follows MACHINE is passed on to Bochs: its own options, then lines for the "
@@ -334,8 +282,38 @@ static const struct argp argp = {
 	"end the run and close the trace; SIGUSR1 makes all that happened readable.  Exit status 0 "
 	"only when the guest ended by itself, and did not say that its workload failed, or by "
 	"--end.",
-	children, NULL, NULL
+	option_table, ARGP_IN_ORDER
 };
+
+/* The value of an option that is forwarded, as a bochsrc takes it; NULL: there is none. */
+static const char *forwarded(const struct cli_option *option, const struct record_options *options)
+{
+	const char *member = (const char *)options + option->offset;
+
+	if (!option->forwarded)
+		return NULL;
+	if (option->type == CLI_FLAG)
+		return *(const bool *)member ? "on" : NULL;
+	if (option->size == sizeof(const char *))
+		return *(const char *const *)member;
+	return *member ? member : NULL;
+}
+
+void record_print_parameters(const struct record_options *options, FILE *out)
+{
+	const char *quote = strchr(options->start, ':') ? "\"" : "";
+
+	fprintf(out, "reduce=%s, start=%s%s%s", options->reduce, quote, options->start, quote);
+	for (const struct cli_option *option = option_table; option->type != CLI_END; option++) {
+		const char *value = forwarded(option, options);
+
+		quote = option->type == CLI_NUMBER ? "" : "\"";
+		if (value)
+			fprintf(out, ", %s=%s%s%s", option->name, quote, value, quote);
+		if (option->table == cli_overwrite_options && options->overwrite)
+			fputs(", overwrite=\"on\"", out);
+	}
+}
 
 /* ---- before anything starts ---- */
 
@@ -357,6 +335,18 @@ static int check_parameter(const char *what, const char *value)
 					    what, value);
 	}
 	return CLI_DONE;
+}
+
+static int check_parameters(const struct record_options *options)
+{
+	int status = check_parameter("--start", options->start);
+	char name[32];
+
+	for (const struct cli_option *option = option_table; !status && option->type != CLI_END; option++) {
+		snprintf(name, sizeof(name), "--%s", option->name ? option->name : "");
+		status = check_parameter(name, forwarded(option, options));
+	}
+	return status;
 }
 
 static int check_machine(const char *path)
@@ -418,10 +408,14 @@ static int check_output(char path[PATH_MAX], const struct record_options *option
 
 static int check_status_file(struct record_options *options)
 {
+	int status;
+
 	if (!options->status_file)
 		return options->status_every ?
 		       cli_complain(CLI_USAGE, "--status-every is of a --status-file") : CLI_DONE;
-	return make_absolute(options->status_path, "--status-file", options->status_file);
+	status = make_absolute(options->status_path, "--status-file", options->status_file);
+	options->status_file = options->status_path;
+	return status;
 }
 
 /* Options of Bochs that leave it to us which machine runs, and that it runs. */
@@ -495,12 +489,12 @@ static int print_simulator(const struct record_options *options, const char *boc
 
 int cmd_record(int argc, char **argv)
 {
-	struct record_options options = { .output = "trace.lpl", .reduce = "sad:64", .start = "on" };
+	struct record_options options = { 0 };
 	char trace[PATH_MAX], checkpoint[PATH_MAX];
 	char *bochs = NULL;
 	int status;
 
-	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &options);
+	cli_parse(&usage, argc, argv, &options);
 	if (options.resume) {
 		options.output = options.resume;
 		status = cli_find_checkpoint(options.resume, trace, checkpoint);
@@ -511,27 +505,9 @@ int cmd_record(int argc, char **argv)
 		free(bochs);
 		return status;
 	}
-	status = check_parameter("--title", options.title);
+	status = check_status_file(&options);
 	if (!status)
-		status = check_parameter("--guest", options.guest);
-	if (!status)
-		status = check_parameter("--workload", options.workload);
-	if (!status)
-		status = check_parameter("--kernel", options.kernel);
-	if (!status)
-		status = check_parameter("--flush", options.flush);
-	if (!status)
-		status = check_parameter("--windows", options.windows);
-	if (!status)
-		status = check_parameter("--only", options.only);
-	if (!status)
-		status = check_parameter("--start", options.start);
-	if (!status)
-		status = check_parameter("--stop", options.stop);
-	if (!status)
-		status = check_parameter("--end", options.end);
-	if (!status)
-		status = check_parameter("--control", options.control);
+		status = check_parameters(&options);
 	if (!status)
 		status = check_reduce(options.reduce);
 	if (!status)
@@ -540,8 +516,6 @@ int cmd_record(int argc, char **argv)
 		status = check_machine(options.machine);
 	if (!status)
 		status = check_output(trace, &options);
-	if (!status)
-		status = check_status_file(&options);
 	if (!status)
 		status = find_bochs(&bochs, options.bochs);
 	if (!status && !options.dry_run)

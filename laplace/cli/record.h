@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <laplace/conditions.h>
 #include <laplace/select.h>
@@ -23,19 +24,21 @@ struct record_options {
 	char stop[LPL_CONDITIONS_SIZE], end[LPL_CONDITIONS_SIZE];	/* "": none */
 	char control[PATH_MAX];		/* "": none; absolute */
 	const char *checkpoint, *resume;	/* NULL: neither */
-	bool of_run;		/* an option was given that says what is recorded, and how */
 	const char *status_file;
-	char status_path[PATH_MAX];	/* that, absolute; "": none */
-	uint64_t status_every;		/* s; 0: the default */
+	char status_path[PATH_MAX];	/* that, absolute */
+	const char *status_every, *level;	/* as they were given; NULL: the defaults */
 	bool walks, dry_run;
-	uint64_t level;			/* 0: the default */
 	uint64_t instructions;		/* expected; 0: not known */
 	bool overwrite, json;
 	enum cli_when progress;
+	char **words;		/* all that is no option: */
 	const char *machine;
 	char **extra;			/* for Bochs, until NULL */
 	bool debugger;			/* among them */
 };
+
+/* `reduce=..., start=..., ...': what the bochsrc's line has of these. */
+void record_print_parameters(const struct record_options *options, FILE *out);
 
 /*
  * Run `bochs`, which writes `trace`, an absolute path; from `checkpoint` on, if it is not NULL.

@@ -20,44 +20,14 @@
 /* `laplace: trace="...", ...`: the line that is added to the bochsrc; NULL: no memory. */
 static char *make_line(const struct record_options *options, const char *trace, int told_fd)
 {
-	const struct {
-		const char *key, *value;
-	} optional[] = {
-		{ "kernel", options->kernel },
-		{ "walks", options->walks ? "on" : NULL },
-		{ "flush", options->flush },
-		{ "sync", options->sync },
-		{ "on-full", options->on_full },
-		{ "segment", options->segment },
-		{ "checkpoint", options->checkpoint },
-		{ "windows", *options->windows ? options->windows : NULL },
-		{ "only", *options->only ? options->only : NULL },
-		{ "status-file", *options->status_path ? options->status_path : NULL },
-		{ "stop", *options->stop ? options->stop : NULL },
-		{ "end", *options->end ? options->end : NULL },
-		{ "control", *options->control ? options->control : NULL },
-		{ "title", options->title },
-		{ "guest", options->guest },
-		{ "workload", options->workload },
-		{ "overwrite", options->overwrite ? "on" : NULL },
-	};
 	char *line = NULL;
 	size_t size;
 	FILE *out = open_memstream(&line, &size);
-	const char *quote = strchr(options->start, ':') ? "\"" : "";
 
 	if (!out)
 		return NULL;
-	fprintf(out, "laplace: trace=\"%s\", reduce=%s, start=%s%s%s", trace, options->reduce,
-		quote, options->start, quote);
-	for (size_t i = 0; i < sizeof(optional) / sizeof(optional[0]); i++) {
-		if (optional[i].value)
-			fprintf(out, ", %s=\"%s\"", optional[i].key, optional[i].value);
-	}
-	if (options->level)
-		fprintf(out, ", level=%" PRIu64, options->level);
-	if (options->status_every)
-		fprintf(out, ", status-every=%" PRIu64, options->status_every);
+	fprintf(out, "laplace: trace=\"%s\", ", trace);
+	record_print_parameters(options, out);
 	fprintf(out, ", status=%d", told_fd);
 	return fclose(out) == 0 ? line : NULL;
 }

@@ -34,84 +34,53 @@ struct options {
 	const char *trace;
 };
 
-enum { TAU_KEY = 256 };
-
-static const struct argp_option option_table[] = {
-	{ "method", 'm', "METHOD", 0,
-	  "none, block[:BYTES], window:K, sad:K, sad2:K, sad2-fix:K, olr:K, lrubs:K, "
-	  "sad-ws:TAU, sd:K, irg:THETA, glass-cao:N, fence, or several joined by +", 0 },
-	{ "pages", 'k', "PAGES", 0, "The K of a METHOD given without one", 0 },
-	{ "tau", TAU_KEY, "REFS", 0, "The TAU or THETA of a METHOD given without one", 0 },
-	{ "output", 'o', "TRACE2", 0, "The trace to write", 0 },
-	{ "level", 'l', "N", 0, "Compression level of zstd, 1 to 19 (3)", 0 },
-	{ 0 }
-};
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+/* Not as 064, say. */
+static void take_digits(struct argp_state *state, const struct cli_option *option, const char *value,
+			void *config)
 {
-	struct options *options = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &options->overwrite;
-		state->child_inputs[1] = &options->json;
-		state->child_inputs[2] = &options->progress;
-		state->child_inputs[3] = &options->jobs;
-		state->child_inputs[4] = &options->choice;
-		return 0;
-	case 'm':
-		options->method = arg;
-		return 0;
-	case 'k':
-		snprintf(options->pages, sizeof(options->pages), "%" PRIu64,
-			 cli_number(state, "--pages", arg, 1));
-		return 0;
-	case TAU_KEY:
-		snprintf(options->tau, sizeof(options->tau), "%" PRIu64,
-			 cli_number(state, "--tau", arg, 1));
-		return 0;
-	case 'o':
-		options->output = arg;
-		return 0;
-	case 'l':
-		options->level = (int)cli_number(state, "--level", arg, 1);
-		if (options->level > 19)
-			argp_error(state, "--level is 1 to 19");
-		return 0;
-	case ARGP_KEY_ARG:
-		if (options->trace)
-			argp_error(state, "one trace at a time");
-		options->trace = arg;
-		return 0;
-	case ARGP_KEY_END:
-		if (!options->trace)
-			argp_error(state, "which trace?");
-		if (!options->method)
-			argp_error(state, "which method?  -m sad:64, for one");
-		if (!options->output)
-			argp_error(state, "where to?  -o names the trace to write");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	snprintf((char *)config + option->offset, option->size, "%" PRIu64,
+		 cli_limited(state, option, value));
 }
 
-static const struct argp_child children[] = {
-	{ &cli_overwrite_argp, 0, NULL, 0 },
-	{ &cli_json_argp, 0, NULL, 0 },
-	{ &cli_progress_argp, 0, NULL, 0 },
-	{ &cli_jobs_argp, 0, NULL, 0 },
-	{ &cli_choice_argp, 0, NULL, 2 },
+static void check_all(struct argp_state *state, void *config)
+{
+	const struct options *options = config;
+
+	if (!options->method)
+		argp_error(state, "which method?  -m sad:64, for one");
+	if (!options->output)
+		argp_error(state, "where to?  -o names the trace to write");
+}
+
+static const struct cli_option option_table[] = {
+	{ "method", CLI_CHAIN, 'm', CLI_INTO(struct options, method), .argument = "METHOD",
+	  .words = "none block window sad sad2 sad2-fix olr lrubs sad-ws sd irg glass-cao fence unfence help",
+	  .help = "none, block[:BYTES], window:K, sad:K, sad2:K, sad2-fix:K, olr:K, lrubs:K, sad-ws:TAU, "
+	  "sd:K, irg:THETA, glass-cao:N, fence, or several joined by +" },
+	{ "pages", CLI_NUMBER, 'k', CLI_INTO(struct options, pages), .argument = "PAGES", .least = 1,
+	  .take = take_digits, .help = "The K of a METHOD given without one" },
+	{ "tau", CLI_NUMBER, CLI_INTO(struct options, tau), .argument = "REFS", .least = 1,
+	  .take = take_digits, .help = "The TAU or THETA of a METHOD given without one" },
+	{ "output", CLI_FILE, 'o', CLI_INTO(struct options, output), .argument = "TRACE2",
+	  .help = "The trace to write" },
+	CLI_LEVEL(struct options, level, .group = 0),
+	CLI_WITH(overwrite, struct options, overwrite),
+	CLI_WITH(json, struct options, json),
+	CLI_WITH(progress, struct options, progress),
+	CLI_WITH(jobs, struct options, jobs),
+	CLI_WITH(choice, struct options, choice),
+	CLI_TRACE_ARGUMENT(struct options, trace),
+	{ .type = CLI_CHECK, .check = check_all },
 	{ 0 }
 };
-static const struct argp argp = {
-	option_table, parse_option, "-m METHOD -o TRACE2 TRACE",
+static const struct cli_usage usage = {
+	"-m METHOD -o TRACE2 TRACE",
 	"Write TRACE2: TRACE without the references that METHOD drops."
 	"\v"
 	"K is in pages, TAU and THETA are in references, N is in instructions.  What the "
 	"new trace is exact for is told, by its header, too.  `-m sad -k 64' is "
 	"`-m sad:64', `-m sad-ws --tau 1000' is `-m sad-ws:1000'.  See laplace-reduce(1).",
-	children, NULL, NULL
+	option_table, 0
 };
 
 /* What is to be put behind a part of a chain, which may have a number already. */
@@ -373,7 +342,7 @@ int cmd_reduce(int argc, char **argv)
 	struct run run = { .tally = &tally };
 	int status;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	cli_parse(&usage, argc, argv, &options);
 	if (strcmp(options.output, "-") == 0 && isatty(STDOUT_FILENO))
 		return cli_complain(CLI_USAGE, "a trace is not written to a terminal");
 	status = make_spec(spec, &options);

@@ -24,61 +24,36 @@ struct options {
 	const char *trace;
 };
 
-static const struct argp_option option_table[] = {
-	{ "output", 'o', "TRACE2", 0, "The trace to write", 0 },
-	{ "dry-run", 'n', NULL, 0, "Only say what could be saved, and what is missing", 0 },
-	{ 0 }
-};
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static void check_output(struct argp_state *state, void *config)
 {
-	struct options *options = state->input;
+	const struct options *options = config;
 
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &options->overwrite;
-		state->child_inputs[1] = &options->json;
-		state->child_inputs[2] = &options->progress;
-		return 0;
-	case 'o':
-		options->output = arg;
-		return 0;
-	case 'n':
-		options->dry_run = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (options->trace)
-			argp_error(state, "one trace at a time");
-		options->trace = arg;
-		return 0;
-	case ARGP_KEY_END:
-		if (!options->trace)
-			argp_error(state, "which trace?");
-		if (!options->output && !options->dry_run)
-			argp_error(state, "where to?  -o names the trace to write, --dry-run writes "
-				   "none");
-		if (options->output && options->dry_run)
-			argp_error(state, "--dry-run writes no trace: leave out -o");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	if (!options->output && !options->dry_run)
+		argp_error(state, "where to?  -o names the trace to write, --dry-run writes none");
+	if (options->output && options->dry_run)
+		argp_error(state, "--dry-run writes no trace: leave out -o");
 }
 
-static const struct argp_child children[] = {
-	{ &cli_overwrite_argp, 0, NULL, 0 },
-	{ &cli_json_argp, 0, NULL, 0 },
-	{ &cli_progress_argp, 0, NULL, 0 },
+static const struct cli_option option_table[] = {
+	{ "output", CLI_FILE, 'o', CLI_INTO(struct options, output), .argument = "TRACE2",
+	  .help = "The trace to write" },
+	{ "dry-run", CLI_FLAG, 'n', CLI_INTO(struct options, dry_run),
+	  .help = "Only say what could be saved, and what is missing" },
+	CLI_WITH(overwrite, struct options, overwrite),
+	CLI_WITH(json, struct options, json),
+	CLI_WITH(progress, struct options, progress),
+	CLI_TRACE_ARGUMENT(struct options, trace),
+	{ .type = CLI_CHECK, .check = check_output },
 	{ 0 }
 };
-static const struct argp argp = {
-	option_table, parse_option, "-o TRACE2 TRACE\n--dry-run TRACE",
+static const struct cli_usage usage = {
+	"-o TRACE2 TRACE\n--dry-run TRACE",
 	"Write TRACE2: all chunks of TRACE that are whole, with an index; and say what is missing."
 	"\v"
 	"TRACE may be what a killed recording left (.part), cut off, or damaged anywhere; a trace in "
 	"segments, by the name of its manifest, becomes one file.  Exit "
 	"status 0 when nothing is missing, or the index alone, 3 when something is lost.",
-	children, NULL, NULL
+	option_table, 0
 };
 
 enum { SHOWN_SIZE = 4 * PATH_MAX };	/* a byte may become four */
@@ -259,7 +234,7 @@ int cmd_repair(int argc, char **argv)
 	struct options options = { 0 };
 	int status = CLI_DONE;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	cli_parse(&usage, argc, argv, &options);
 	if (strcmp(options.trace, "-") == 0 && isatty(STDIN_FILENO))
 		return cli_complain(CLI_USAGE, "a trace is not read from a terminal");
 	if (options.output && strcmp(options.output, "-") == 0 && isatty(STDOUT_FILENO))

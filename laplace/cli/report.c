@@ -15,45 +15,12 @@
 
 enum form { TEXT, HTML, JSON, FORMS };
 
-static const char *const form_name[FORMS] = { "text", "html", "json" };
-
-#define DEFAULT_TOP 10
-#define MOST_TOP 100000
-
 struct options {
 	enum form form;			/* FORMS: not given */
 	const char *output, *symbols;
 	bool overwrite, json;
 	struct surveyed_trace_options trace;
 };
-
-enum { OPT_KERNEL_BASE = 256, OPT_TOP, OPT_CLOCK, OPT_SYMBOLS };
-
-static const struct argp_option option_table[] = {
-	{ "output", 'o', "FILE", 0, "Where to write (standard output)", 0 },
-	{ "format", 'f', "FORMAT", 0,
-	  "text, html (one page that needs nothing else) or json; else as FILE's name ends: "
-	  ".html, .json", 0 },
-	{ "top", OPT_TOP, "N", 0, "How many lines a table has at most (10)", 0 },
-	{ "clock", OPT_CLOCK, "CLOCK", 0,
-	  "What time is counted in: cycles, instructions, references (cycles)", 0 },
-	{ "kernel-base", OPT_KERNEL_BASE, "ADDRESS", 0,
-	  "Where the kernel's half of an address space begins (what the guest tells, "
-	  "else 8000000000000000); a 32-bit Linux has c0000000", 0 },
-	{ "symbols", OPT_SYMBOLS, "FILE", 0,
-	  "Say which symbols the kernel's hottest pages begin with: a System.map of the guest's "
-	  "kernel, or what its /proc/kallsyms says to root", 0 },
-	{ 0 }
-};
-
-static void parse_form(struct options *options, const char *arg, struct argp_state *state)
-{
-	for (options->form = 0; options->form < FORMS; options->form++) {
-		if (strcmp(form_name[options->form], arg) == 0)
-			return;
-	}
-	argp_error(state, "no format '%s': there are text, html and json", arg);
-}
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -62,13 +29,13 @@ static bool ends_with(const char *text, const char *end)
 	return length > strlen(end) && strcmp(text + length - strlen(end), end) == 0;
 }
 
-static void check_end(struct options *options, struct argp_state *state)
+static void check_all(struct argp_state *state, void *config)
 {
-	if (!options->trace.path)
-		argp_error(state, "which trace?");
+	struct options *options = config;
+
 	if (options->json && options->form != FORMS && options->form != JSON)
 		argp_error(state, "--json and --format %s exclude each other",
-			   form_name[options->form]);
+			   options->form == TEXT ? "text" : "html");
 	if (options->json)
 		options->form = JSON;
 	if (options->form == FORMS)
@@ -76,64 +43,36 @@ static void check_end(struct options *options, struct argp_state *state)
 				ends_with(options->output, ".json") ? JSON : TEXT;
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct options *options = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &options->overwrite;
-		state->child_inputs[1] = &options->json;
-		state->child_inputs[2] = &options->trace.progress;
-		state->child_inputs[3] = &options->trace.choice;
-		return 0;
-	case 'o':
-		options->output = arg;
-		return 0;
-	case 'f':
-		parse_form(options, arg, state);
-		return 0;
-	case OPT_TOP:
-		options->trace.top = cli_number(state, "--top", arg, 1);
-		if (options->trace.top > MOST_TOP)
-			argp_error(state, "--top takes a number up to %d", MOST_TOP);
-		return 0;
-	case OPT_CLOCK:
-		options->trace.survey.clock = surveyed_trace_clock(arg, state);
-		return 0;
-	case OPT_KERNEL_BASE:
-		options->trace.survey.kernel_base = cli_address(state, "--kernel-base", arg);
-		return 0;
-	case OPT_SYMBOLS:
-		options->symbols = arg;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (options->trace.path)
-			argp_error(state, "one trace at a time");
-		options->trace.path = arg;
-		return 0;
-	case ARGP_KEY_END:
-		check_end(options, state);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp_child children[] = {
-	{ &cli_overwrite_argp, 0, NULL, 0 },
-	{ &cli_json_argp, 0, NULL, 0 },
-	{ &cli_progress_argp, 0, NULL, 0 },
-	{ &cli_choice_argp, 0, NULL, 2 },
+static const struct cli_option option_table[] = {
+	{ "output", CLI_FILE, 'o', CLI_INTO(struct options, output), .argument = "FILE",
+	  .help = "Where to write (standard output)" },
+	{ "format", CLI_WORD, 'f', CLI_INTO(struct options, form), .argument = "FORMAT",
+	  .words = "text html json", .wrong = "no format '%s': there are %a",
+	  .help = "text, html (one page that needs nothing else) or json; else as FILE's name ends: "
+	  ".html, .json" },
+	{ "top", CLI_NUMBER, CLI_INTO(struct options, trace.top), .argument = "N", .least = 1,
+	  .most = 100000, .standard = "10", .wrong = "%n takes a number up to %m",
+	  .help = "How many lines a table has at most (%d)" },
+	CLI_CLOCK(struct options, trace.survey.clock, 0),
+	CLI_KERNEL_BASE(struct options, trace.survey.kernel_base, 0),
+	{ "symbols", CLI_FILE, CLI_INTO(struct options, symbols), .argument = "FILE",
+	  .help = "Say which symbols the kernel's hottest pages begin with: a System.map of the guest's "
+	  "kernel, or what its /proc/kallsyms says to root" },
+	CLI_WITH(overwrite, struct options, overwrite),
+	CLI_WITH(json, struct options, json),
+	CLI_WITH(progress, struct options, trace.progress),
+	CLI_WITH(choice, struct options, trace.choice),
+	CLI_TRACE_ARGUMENT(struct options, trace.path),
+	{ .type = CLI_CHECK, .check = check_all },
 	{ 0 }
 };
-static const struct argp argp = {
-	option_table, parse_option, "TRACE",
+static const struct cli_usage usage = {
+	"TRACE",
 	"Tell on one page who ran in TRACE, and what memory was used, shared and hot."
 	"\v"
 	"TRACE is a recording with the events of its guest's kernel, raw or reduced.  Where it "
 	"is damaged or incomplete, what comes before is told, with status 3.",
-	children, NULL, NULL
+	option_table, 0
 };
 
 static int write_report(const struct surveyed_trace *trace, enum form form, FILE *out)
@@ -173,11 +112,11 @@ static int make_report(const struct options *options, const struct symbols *symb
 
 int cmd_report(int argc, char **argv)
 {
-	struct options options = { .form = FORMS, .output = "-", .trace.top = DEFAULT_TOP };
+	struct options options = { .form = FORMS, .output = "-" };
 	struct symbols *symbols = NULL;
 	int status = CLI_DONE;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	cli_parse(&usage, argc, argv, &options);
 	options.trace.survey.hottest = options.trace.top;
 	if (options.symbols)
 		status = symbols_read(&symbols, options.symbols);

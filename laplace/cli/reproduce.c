@@ -25,55 +25,23 @@ struct options {
 	bool run, anyway, overwrite;
 };
 
-enum { OPT_RUN = 256, OPT_ANYWAY, OPT_KERNEL };
-
-static const struct argp_option option_table[] = {
-	{ "run", OPT_RUN, NULL, 0, "Run it, and compare the traces; without this, only what would be run "
-	  "is told, and what is not as it was", 0 },
-	{ "anyway", OPT_ANYWAY, NULL, 0, "Run it even if something is not as it was", 0 },
-	{ "kernel", OPT_KERNEL, "PACKAGE|DIR", 0, "The guest's kernel, as laplace run has it, instead of that in "
-	  "the header, which is not taken where it is a directory", 0 },
-	{ "output", 'o', "TRACE2", 0, "The trace to write (TRACE.again)", 0 },
+static const struct cli_option option_table[] = {
+	{ "run", CLI_FLAG, CLI_INTO(struct options, run),
+	  .help = "Run it, and compare the traces; without this, only what would be run is told, and what "
+	  "is not as it was" },
+	{ "anyway", CLI_FLAG, CLI_INTO(struct options, anyway),
+	  .help = "Run it even if something is not as it was" },
+	{ "kernel", CLI_DIRECTORY, CLI_INTO(struct options, kernel), .argument = "PACKAGE|DIR",
+	  .help = "The guest's kernel, as laplace run has it, instead of that in the header, which is not "
+	  "taken where it is a directory" },
+	{ "output", CLI_FILE, 'o', CLI_INTO(struct options, output), .argument = "TRACE2",
+	  .help = "The trace to write (TRACE.again)" },
+	CLI_WITH(overwrite, struct options, overwrite),
+	CLI_TRACE_ARGUMENT(struct options, trace),
 	{ 0 }
 };
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct options *options = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &options->overwrite;
-		return 0;
-	case OPT_RUN:
-		options->run = true;
-		return 0;
-	case OPT_ANYWAY:
-		options->anyway = true;
-		return 0;
-	case OPT_KERNEL:
-		options->kernel = arg;
-		return 0;
-	case 'o':
-		options->output = arg;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (options->trace)
-			argp_error(state, "one trace at a time");
-		options->trace = arg;
-		return 0;
-	case ARGP_KEY_END:
-		if (!options->trace)
-			argp_error(state, "which trace?");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp_child children[] = { { &cli_overwrite_argp, 0, NULL, 0 }, { 0 } };
-static const struct argp argp = {
-	option_table, parse_option, "TRACE",
+static const struct cli_usage usage = {
+	"TRACE",
 	"Make TRACE again, which `laplace run' left, from what its header tells, and compare."
 	"\v"
 	"The program is run in a guest, as before; but files of this machine that the header names are "
@@ -81,7 +49,7 @@ static const struct argp argp = {
 	"Standard input is that of the run, if it had one.  "
 	"Exit status: 0 the traces are the same (without --run: the files that it names are as they were), 1 they are not, 2 usage, "
 	"3 it cannot be made again here.",
-	children, NULL, NULL
+	option_table, 0
 };
 
 /* A file of the recipe's lines that the script inherits, as a path; an exit status. */
@@ -161,7 +129,7 @@ int cmd_reproduce(int argc, char **argv)
 	bool derived;
 	int status;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	cli_parse(&usage, argc, argv, &options);
 	status = cli_reader_open(&reader, options.trace);
 	if (status) {
 		free(bochs);

@@ -41,83 +41,55 @@ struct options {
 
 #define SHOWN_SIZE 1024		/* of a reduction, which is whatever the trace's header says */
 
-enum { KEY_FIFO = 0x100, KEY_LOCAL, KEY_BY };
-
-static const struct argp_option option_table[] = {
-	{ "policy", 'p', "POLICY[,...]", 0,
-	  "lru, opt, clock, segq, ws, vmin, fbr, glru, eelru (lru); options behind it: "
-	  "segq:fifo=16", 0 },
-	{ "sizes", 's', "SIZES", 0,
-	  "Pages of memory, for ws and vmin references: 16,64,256, or 16:4096:*2, or "
-	  "16:256:16, or, for lru and opt, all; of memory also bytes (64K, 16M, 1G) and "
-	  "percent of all pages (10%,25%)", 0 },
-	{ "fifo", KEY_FIFO, "PAGES", 0, "The FIFO segment of segq (half of its memory)", 0 },
-	{ "local", KEY_LOCAL, NULL, 0,
-	  "A memory for each process, each of the size given; results are summed", 0 },
-	{ "by", KEY_BY, "WHO", 0,
-	  "Say whose the faults are, of a memory that all share: process or task, those with the "
-	  "most first", 0 },
-	{ 0 }
-};
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static void take_unit(struct argp_state *state, const struct cli_option *option, const char *value,
+		      void *config)
 {
-	struct options *options = state->input;
+	struct options *options = config;
 
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &options->json;
-		state->child_inputs[1] = &options->progress;
-		state->child_inputs[2] = &options->jobs;
-		state->child_inputs[3] = &options->choice;
-		state->child_inputs[4] = &options->addresses;
-		return 0;
-	case 'p':
-		options->policies = arg;
-		return 0;
-	case 's':
-		options->sizes = arg;
-		return 0;
-	case KEY_FIFO:
-		options->fifo = cli_number(state, "--fifo", arg, 1);
-		return 0;
-	case KEY_LOCAL:
-		options->local = true;
-		return 0;
-	case KEY_BY:
-		options->by = arg;
-		if (!cli_runner_unit(arg, &options->unit))
-			argp_error(state, "--by: '%s' is neither process nor task", arg);
-		return 0;
-	case ARGP_KEY_ARG:
-		if (options->trace)
-			argp_error(state, "one trace at a time");
-		options->trace = arg;
-		return 0;
-	case ARGP_KEY_END:
-		if (!options->trace)
-			argp_error(state, "which trace?");
-		if (options->local && options->by)
-			argp_error(state, "--by is of one memory for all; with --local each has its own");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	options->by = value;
+	if (!cli_runner_unit(value, &options->unit))
+		cli_wrong(state, option, value);
 }
 
-static const struct argp_child children[] = {
-	{ &cli_json_argp, 0, NULL, 0 }, { &cli_progress_argp, 0, NULL, 0 },
-	{ &cli_jobs_argp, 0, NULL, 0 }, { &cli_choice_argp, 0, NULL, 2 },
-	{ &cli_addresses_argp, 0, NULL, 0 }, { 0 }
+static void check_memory(struct argp_state *state, void *config)
+{
+	const struct options *options = config;
+
+	if (options->local && options->by)
+		argp_error(state, "--by is of one memory for all; with --local each has its own");
+}
+
+static const struct cli_option option_table[] = {
+	{ "policy", CLI_LIST, 'p', CLI_INTO(struct options, policies), .argument = "POLICY[,...]",
+	  .words = CLI_POLICIES, .help = "%c (lru); options behind it: segq:fifo=16" },
+	{ "sizes", CLI_TEXT, 's', CLI_INTO(struct options, sizes), .argument = "SIZES", .words = "all",
+	  .help = "Pages of memory, for ws and vmin references: 16,64,256, or 16:4096:*2, or "
+	  "16:256:16, or, for lru and opt, all; of memory also bytes (64K, 16M, 1G) and "
+	  "percent of all pages (10%,25%)" },
+	{ "fifo", CLI_NUMBER, CLI_INTO(struct options, fifo), .argument = "PAGES", .least = 1,
+	  .help = "The FIFO segment of segq (half of its memory)" },
+	{ "local", CLI_FLAG, CLI_INTO(struct options, local),
+	  .help = "A memory for each process, each of the size given; results are summed" },
+	{ "by", CLI_WORD, CLI_INTO(struct options, by), .argument = "WHO", .words = "process task",
+	  .take = take_unit, .wrong = "--by: '%s' is neither process nor task",
+	  .help = "Say whose the faults are, of a memory that all share: %o, those with the most first" },
+	CLI_WITH(json, struct options, json),
+	CLI_WITH(progress, struct options, progress),
+	CLI_WITH(jobs, struct options, jobs),
+	CLI_WITH(choice, struct options, choice),
+	CLI_WITH(addresses, struct options, addresses),
+	CLI_TRACE_ARGUMENT(struct options, trace),
+	{ .type = CLI_CHECK, .check = check_memory },
+	{ 0 }
 };
-static const struct argp argp = {
-	option_table, parse_option, "TRACE",
+static const struct cli_usage usage = {
+	"TRACE",
 	"Simulate page replacement on TRACE and print the faults, as CSV."
 	"\v"
 	"Without -s the sizes are the powers of two from the smallest for which TRACE is "
 	"exact to the first that holds all its pages; for ws and vmin, to the first with "
 	"which only first references fault.",
-	children, NULL, NULL
+	option_table, 0
 };
 
 /* ---- what to simulate ---- */
@@ -479,7 +451,7 @@ int cmd_sim(int argc, char **argv)
 	const struct lpl_meta *meta;
 	int status;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	cli_parse(&usage, argc, argv, &options);
 	status = cli_reader_open(&reader, options.trace);
 	if (status)
 		return status;

@@ -11,18 +11,6 @@
 
 /* ---- names ---- */
 
-enum lpl_survey_clock surveyed_trace_clock(const char *text, struct argp_state *state)
-{
-	for (int i = 0; i < LPL_SURVEY_CLOCKS; i++) {
-		enum lpl_survey_clock clock = (enum lpl_survey_clock)i;
-
-		if (strcmp(lpl_survey_clock_name(clock), text) == 0)
-			return clock;
-	}
-	argp_error(state, "--clock is cycles, instructions or references, not '%s'", text);
-	return LPL_SURVEY_CYCLES;
-}
-
 char *surveyed_task_end(const struct lpl_survey_task *task, char buf[32])
 {
 	static const char *const name[] = {

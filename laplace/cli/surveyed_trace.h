@@ -45,8 +45,10 @@ int surveyed_trace_read(struct surveyed_trace *trace,
 			const struct surveyed_trace_options *options);
 void surveyed_trace_close(struct surveyed_trace *trace);
 
-/* The value of --clock; a usage error ends the program. */
-enum lpl_survey_clock surveyed_trace_clock(const char *text, struct argp_state *state);
+/* The row of a table for --clock: enum lpl_survey_clock */
+#define CLI_CLOCK(config, member, in_group) { "clock", CLI_WORD, CLI_INTO(config, member), \
+	.argument = "CLOCK", .group = (in_group), .words = "cycles instructions references", \
+	.help = "What time is counted in: %c (cycles)" }
 
 /* How a task ended: "exit 0", "signal 9", "lives", "lost" in buf, which is returned. */
 char *surveyed_task_end(const struct lpl_survey_task *task, char buf[32]);

@@ -16,63 +16,33 @@
 #include "say.h"
 #include "status_source.h"
 
-#define INTERVAL_MOST 86400
-
 struct options {
 	const char *path;
 	uint64_t interval;		/* s */
 	bool once, json;
 };
 
-enum { OPT_ONCE = 256 };
-
-static const struct argp_option option_table[] = {
-	{ "interval", 'i', "SECONDS", 0, "How often to look (1)", 0 },
-	{ "once", OPT_ONCE, NULL, 0, "Show the present state once, and end", 0 },
+static const struct cli_option option_table[] = {
+	{ "interval", CLI_NUMBER, 'i', CLI_INTO(struct options, interval), .argument = "SECONDS",
+	  .least = 1, .most = 86400, .standard = "1", .wrong = "%n is at most %m seconds",
+	  .help = "How often to look (%d)" },
+	{ "once", CLI_FLAG, CLI_INTO(struct options, once),
+	  .help = "Show the present state once, and end" },
+	CLI_WITH(json, struct options, json),
+	{ .type = CLI_ARGUMENT, .argument = "SOCKET|STATUS-FILE", CLI_INTO(struct options, path),
+	  .wrong = "which collection?  Name its control socket, or its status file",
+	  .again = "one collection at a time" },
 	{ 0 }
 };
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct options *options = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &options->json;
-		return 0;
-	case 'i':
-		options->interval = cli_number(state, "--interval", arg, 1);
-		if (options->interval > INTERVAL_MOST)
-			argp_error(state, "--interval is at most %d seconds", INTERVAL_MOST);
-		return 0;
-	case OPT_ONCE:
-		options->once = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (options->path)
-			argp_error(state, "one collection at a time");
-		options->path = arg;
-		return 0;
-	case ARGP_KEY_END:
-		if (!options->path)
-			argp_error(state, "which collection?  Name its control socket, or its "
-				   "status file");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp_child children[] = { { &cli_json_argp, 0, NULL, 0 }, { 0 } };
-static const struct argp argp = {
-	option_table, parse_option, "SOCKET|STATUS-FILE",
+static const struct cli_usage usage = {
+	"SOCKET|STATUS-FILE",
 	"Look on while a collection runs: its control socket is asked, or its status file read, "
 	"again and again until it ends."
 	"\v"
 	"On a terminal the picture is redrawn; elsewhere there is a line for each news, and with "
 	"--json a JSON object.  Exit status 1 when the collection ended otherwise than "
 	"well, or tells nothing.",
-	children, NULL, NULL
+	option_table, 0
 };
 
 /* Where it is shown. */
@@ -215,11 +185,11 @@ static int watch(struct view *view, struct cli_status_source *source)
 
 int cmd_top(int argc, char **argv)
 {
-	struct options options = { .interval = 1 };
+	struct options options = { 0 };
 	struct view view = { .options = &options };
 	struct cli_status_source source;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	cli_parse(&usage, argc, argv, &options);
 	if (!cli_status_source_open(&source, options.path))
 		return CLI_FAILED;
 	view.redraw = isatty(STDOUT_FILENO) == 1 && !options.json && !options.once;

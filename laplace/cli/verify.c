@@ -26,40 +26,20 @@ struct options {
 	const char *trace;
 };
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct options *options = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &options->json;
-		state->child_inputs[1] = &options->progress;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (options->trace)
-			argp_error(state, "one trace at a time");
-		options->trace = arg;
-		return 0;
-	case ARGP_KEY_END:
-		if (!options->trace)
-			argp_error(state, "which trace?");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp_child children[] = {
-	{ &cli_json_argp, 0, NULL, 0 }, { &cli_progress_argp, 0, NULL, 0 }, { 0 }
+static const struct cli_option option_table[] = {
+	CLI_WITH(json, struct options, json),
+	CLI_WITH(progress, struct options, progress),
+	CLI_TRACE_ARGUMENT(struct options, trace),
+	{ 0 }
 };
-static const struct argp argp = {
-	NULL, parse_option, "TRACE",
+static const struct cli_usage usage = {
+	"TRACE",
 	"Read all of TRACE and check every checksum, record and total, the hash of its "
 	"references where it carries one, and that it was closed properly.  Where TRACE is the "
 	"manifest of a trace in segments, each of them is held against it."
 	"\v"
 	"Exit status 0 when TRACE is whole, 3 when it is incomplete or damaged.",
-	children, NULL, NULL
+	option_table, 0
 };
 
 /* A chunk that tells of too few references before reduction; sequence 0: none yet. */
@@ -290,7 +270,7 @@ int cmd_verify(int argc, char **argv)
 	struct lpl_reader *reader;
 	int status;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	cli_parse(&usage, argc, argv, &options);
 	status = cli_reader_open(&reader, options.trace);
 	if (status)
 		return status;
