@@ -16,36 +16,26 @@
 
 struct laplace_option laplace_option;
 
-static const char KNOWN[] =
-	"trace=FILE, reduce=none|block|sad:K|window:K[+...], start=on|off|mark|CONDITIONS, "
-	"stop=CONDITIONS, end=CONDITIONS (instructions:N+references:N+mark:TEXT+exec:NAME, for the "
-	"end also bytes:N+seconds:N), control=SOCKET, "
-	"kernel=auto|none|ADDRESS|FILE, walks=on|off, title=TEXT, guest=TEXT, "
-	"workload=TEXT, level=1..19, ring=RECORDS, overwrite=on|off, status=FD, "
-	"flush=SECONDSs|INSTRUCTIONSi|off, checkpoint=every:N|on|off, sync=SECONDS, on-full=wait|stop, "
-	"status-file=FILE, status-every=SECONDS, "
-	"windows=every:N+length:N|mark:TEXT+until:TEXT|task:NAME|syscall:NAME, "
-	"only=process:NAME|task:NAME|children|user|kernel|type:TYPE|range:START:END|from:MOMENT|to:MOMENT"
-	"[+...], "
-	"segment=bytes:N|instructions:N, stage=window|ring|reduce|file";
-
 static const uint64_t CHECKPOINT_LEAST = 1000000;	/* instructions */
 
 enum origin { NOT_GIVEN, IN_BOCHSRC, ON_COMMAND_LINE };
 
-static struct parameter {
+struct parameter {
 	const char *key;
+	const char *values;		/* what they are, for people */
+	bool (*read)(const struct parameter &parameter, const char *value);	/* is it valid? */
+	void *member;			/* where it goes */
+	long low, high;			/* of a number; of a text, its room */
+	/*
+	 * `windows=every:1G,length:10M': Bochs cuts it at the comma.  What follows such a value and has
+	 * a colon where a parameter has its = is another part of it, and goes into `member', too.
+	 */
+	bool in_parts = false;
 	enum origin origin = NOT_GIVEN;
 	std::string value = "";		/* as given */
-} parameters[] = {
-	{ "trace" }, { "reduce" }, { "start" }, { "kernel" }, { "walks" }, { "title" },
-	{ "guest" }, { "workload" }, { "level" }, { "ring" }, { "overwrite" }, { "status" },
-	{ "status-file" }, { "status-every" }, { "stage" }, { "flush" }, { "windows" },
-	{ "checkpoint" }, { "segment" }, { "sync" }, { "on-full" }, { "stop" }, { "end" }, { "control" },
-	{ "only" },
 };
 
-static bool number(const char *text, long low, long high, long *out)
+static bool read_number(const char *text, long low, long high, long *out)
 {
 	char *end;
 
@@ -54,36 +44,35 @@ static bool number(const char *text, long low, long high, long *out)
 	return !errno && end != text && !*end && *out >= low && *out <= high;
 }
 
-static bool on_off(const char *text, bool *out)
+static bool number(const struct parameter &p, const char *v)
 {
-	*out = !strcmp(text, "on") || !strcmp(text, "1");
-	return *out || !strcmp(text, "off") || !strcmp(text, "0");
+	return read_number(v, p.low, p.high, (long *)p.member);
 }
 
-static bool copy(char *out, size_t size, const char *text)
+static bool on_off(const struct parameter &p, const char *v)
 {
-	return *text && (size_t)snprintf(out, size, "%s", text) < size;
+	bool *on = (bool *)p.member;
+
+	*on = !strcmp(v, "on") || !strcmp(v, "1");
+	return *on || !strcmp(v, "off") || !strcmp(v, "0");
 }
 
-static bool parse_start(const char *v)
+static bool text(const struct parameter &p, const char *v)
 {
-	if (!strcmp(v, "on"))
-		laplace_option.start = LAPLACE_START_ON;
-	else if (!strcmp(v, "off"))
-		laplace_option.start = LAPLACE_START_OFF;
-	else if (!strcmp(v, "mark"))
-		laplace_option.start = LAPLACE_START_MARK;
-	else {
-		/* what is wrong with conditions is told when the run begins */
-		laplace_option.start = LAPLACE_START_OFF;
-		return strchr(v, ':') &&
-		       copy(laplace_option.start_when, sizeof(laplace_option.start_when), v);
-	}
-	return true;
+	return *v && snprintf((char *)p.member, (size_t)p.high, "%s", v) < p.high;
+}
+
+/* What is wrong with conditions is told when the run begins. */
+static bool start(const struct parameter &p, const char *v)
+{
+	laplace_option.start = !strcmp(v, "on") ? LAPLACE_START_ON :
+			       !strcmp(v, "mark") ? LAPLACE_START_MARK : LAPLACE_START_OFF;
+	return laplace_option.start != LAPLACE_START_OFF || !strcmp(v, "off") ||
+	       (strchr(v, ':') && text(p, v));
 }
 
 /* Ns: seconds of the host; Ni: instructions; off */
-static bool parse_flush(const char *v)
+static bool flush(const struct parameter &, const char *v)
 {
 	char digits[24];
 	size_t length = strlen(v);
@@ -96,17 +85,17 @@ static bool parse_flush(const char *v)
 		return false;
 	snprintf(digits, sizeof(digits), "%.*s", (int)length - 1, v);
 	if (unit == 's')
-		return number(digits, 1, 86400, &laplace_option.flush_seconds);
-	return number(digits, 100000, LONG_MAX, &laplace_option.flush_instructions);
+		return read_number(digits, 1, 86400, &laplace_option.flush_seconds);
+	return read_number(digits, 100000, LONG_MAX, &laplace_option.flush_instructions);
 }
 
-static bool parse_on_full(const char *v)
+static bool on_full(const struct parameter &, const char *v)
 {
 	laplace_option.wait_for_room = !strcmp(v, "wait");
 	return laplace_option.wait_for_room || !strcmp(v, "stop");
 }
 
-static bool parse_segment(const char *v)
+static bool segment(const struct parameter &, const char *v)
 {
 	struct lpl_report report;
 
@@ -118,7 +107,7 @@ static bool parse_segment(const char *v)
 }
 
 /* every:N instructions, as numbers of segments are written; on demand; off */
-static bool parse_checkpoint(const char *v)
+static bool checkpoint(const struct parameter &, const char *v)
 {
 	struct lpl_segment_size size = {};
 	std::string spec = "instructions:";
@@ -135,7 +124,7 @@ static bool parse_checkpoint(const char *v)
 	return true;
 }
 
-static bool parse_stage(const char *v)
+static bool stage(const struct parameter &, const char *v)
 {
 	laplace_option.windows_only = !strcmp(v, "window");
 	if (laplace_option.windows_only || !strcmp(v, "ring"))
@@ -149,59 +138,50 @@ static bool parse_stage(const char *v)
 	return true;
 }
 
-static bool parse_one(const char *key, const char *v)
+#define INTO(member) laplace_option.member, 0, (long)sizeof(laplace_option.member)
+#define NUMBER(member, low, high) number, &laplace_option.member, low, high
+#define ON_OFF(member) on_off, &laplace_option.member, 0, 0
+#define OWN(read) read, NULL, 0, 0
+
+/* All there are, in the order in which they are listed where one is wrong. */
+static struct parameter parameters[] = {
+	{ "trace", "FILE", text, INTO(trace) },
+	{ "reduce", "none|block|sad:K|window:K[+...]", text, INTO(reduce) },
+	{ "start", "on|off|mark|CONDITIONS", start, INTO(start_when), true },
+	{ "stop", "CONDITIONS", text, INTO(stop), true },
+	{ "end", "CONDITIONS (instructions:N+references:N+mark:TEXT+exec:NAME, for the end also "
+	  "bytes:N+seconds:N)", text, INTO(end), true },
+	{ "control", "SOCKET", text, INTO(control) },
+	{ "kernel", "auto|none|ADDRESS|FILE", text, INTO(kernel) },
+	{ "walks", "on|off", ON_OFF(walks) },
+	{ "title", "TEXT", text, INTO(title) },
+	{ "guest", "TEXT", text, INTO(guest) },
+	{ "workload", "TEXT", text, INTO(workload) },
+	{ "level", "1..19", NUMBER(level, 1, 19) },
+	{ "ring", "RECORDS", NUMBER(ring, 1024, 1L << 26) },
+	{ "overwrite", "on|off", ON_OFF(overwrite) },
+	{ "status", "FD", NUMBER(status_fd, 0, 1 << 20) },
+	{ "flush", "SECONDSs|INSTRUCTIONSi|off", OWN(flush) },
+	{ "checkpoint", "every:N|on|off", OWN(checkpoint) },
+	{ "sync", "SECONDS", NUMBER(sync_seconds, 0, 86400) },
+	{ "on-full", "wait|stop", OWN(on_full) },
+	{ "status-file", "FILE", text, INTO(status_file) },
+	{ "status-every", "SECONDS", NUMBER(status_every, 1, 86400) },
+	{ "windows", "every:N+length:N|mark:TEXT+until:TEXT|task:NAME|syscall:NAME", text, INTO(windows),
+	  true },
+	{ "only", "process:NAME|task:NAME|children|user|kernel|type:TYPE|range:START:END|from:MOMENT|"
+	  "to:MOMENT[+...]", text, INTO(only) },
+	{ "segment", "bytes:N|instructions:N", OWN(segment) },
+	{ "stage", "window|ring|reduce|file", OWN(stage) },
+};
+
+static std::string known_parameters(void)
 {
-	if (!strcmp(key, "trace"))
-		return copy(laplace_option.trace, sizeof(laplace_option.trace), v);
-	if (!strcmp(key, "reduce"))
-		return copy(laplace_option.reduce, sizeof(laplace_option.reduce), v);
-	if (!strcmp(key, "kernel"))
-		return copy(laplace_option.kernel, sizeof(laplace_option.kernel), v);
-	if (!strcmp(key, "title"))
-		return copy(laplace_option.title, sizeof(laplace_option.title), v);
-	if (!strcmp(key, "guest"))
-		return copy(laplace_option.guest, sizeof(laplace_option.guest), v);
-	if (!strcmp(key, "workload"))
-		return copy(laplace_option.workload, sizeof(laplace_option.workload), v);
-	if (!strcmp(key, "windows"))
-		return copy(laplace_option.windows, sizeof(laplace_option.windows), v);
-	if (!strcmp(key, "only"))
-		return copy(laplace_option.only, sizeof(laplace_option.only), v);
-	if (!strcmp(key, "status-file"))
-		return copy(laplace_option.status_file, sizeof(laplace_option.status_file), v);
-	if (!strcmp(key, "status-every"))
-		return number(v, 1, 86400, &laplace_option.status_every);
-	if (!strcmp(key, "start"))
-		return parse_start(v);
-	if (!strcmp(key, "stop"))
-		return copy(laplace_option.stop, sizeof(laplace_option.stop), v);
-	if (!strcmp(key, "end"))
-		return copy(laplace_option.end, sizeof(laplace_option.end), v);
-	if (!strcmp(key, "control"))
-		return copy(laplace_option.control, sizeof(laplace_option.control), v);
-	if (!strcmp(key, "flush"))
-		return parse_flush(v);
-	if (!strcmp(key, "sync"))
-		return number(v, 0, 86400, &laplace_option.sync_seconds);
-	if (!strcmp(key, "on-full"))
-		return parse_on_full(v);
-	if (!strcmp(key, "stage"))
-		return parse_stage(v);
-	if (!strcmp(key, "checkpoint"))
-		return parse_checkpoint(v);
-	if (!strcmp(key, "segment"))
-		return parse_segment(v);
-	if (!strcmp(key, "walks"))
-		return on_off(v, &laplace_option.walks);
-	if (!strcmp(key, "overwrite"))
-		return on_off(v, &laplace_option.overwrite);
-	if (!strcmp(key, "level"))
-		return number(v, 1, 19, &laplace_option.level);
-	if (!strcmp(key, "ring"))
-		return number(v, 1024, 1L << 26, &laplace_option.ring);
-	if (!strcmp(key, "status"))
-		return number(v, 0, 1 << 20, &laplace_option.status_fd);
-	return false;
+	std::string known;
+
+	for (const struct parameter &p : parameters)
+		known += (known.empty() ? "" : ", ") + std::string(p.key) + "=" + p.values;
+	return known;
 }
 
 /*
@@ -240,32 +220,20 @@ static void note_origin(const char *context, struct parameter *p, char *replaced
 	p->origin = origin;
 }
 
-/*
- * `windows=every:1G,length:10M`: Bochs cuts it at the comma.  What follows such a value and has
- * a colon where a parameter has its = is another part of it.
- */
-static const struct in_parts {
-	const char *key;
-	char *value;			/* all parts; "": there are none */
-	size_t size;
-} in_parts[] = {
-	{ "windows", laplace_option.windows, sizeof(laplace_option.windows) },
-	{ "start", laplace_option.start_when, sizeof(laplace_option.start_when) },
-	{ "stop", laplace_option.stop, sizeof(laplace_option.stop) },
-	{ "end", laplace_option.end, sizeof(laplace_option.end) },
-};
-
 static bool is_another_part(const char *previous, const char *param)
 {
-	for (const struct in_parts &parameter : in_parts) {
-		const size_t used = strlen(parameter.value), name = strlen(parameter.key);
+	for (const struct parameter &p : parameters) {
+		char *value = (char *)p.member;
+		const size_t name = strlen(p.key);
 
-		if (strncmp(previous, parameter.key, name) || previous[name] != '=' || !used ||
+		if (!p.in_parts || strncmp(previous, p.key, name) || previous[name] != '=' || !*value ||
 		    param[strcspn(param, ":=")] != ':')
 			continue;
-		snprintf(parameter.value + used, parameter.size - used, ",%s", param);
-		if (used + strlen(param) + 1 >= parameter.size)
-			laplace_die("laplace: %s= is too long", parameter.key);
+		const size_t used = strlen(value), size = (size_t)p.high;
+
+		snprintf(value + used, size - used, ",%s", param);
+		if (used + strlen(param) + 1 >= size)
+			laplace_die("laplace: %s= is too long", p.key);
 		return true;
 	}
 	return false;
@@ -289,15 +257,15 @@ static Bit32s parse_option(const char *context, int count, char *params[])
 				parameter = &p;
 		if (!equals || !parameter)
 			laplace_die("%s: laplace: unknown parameter '%s'; known are: %s", context,
-				    params[i], KNOWN);
+				    params[i], known_parameters().c_str());
 		stuck = stuck_to(parameter->key, equals + 1);
 		if (stuck)
 			laplace_die("%s: laplace: in '%s' a comma seems to be missing before '%s' "
 				    "(a text that is meant so is quoted, with a blank there; a path "
 				    "has to be another)", context, params[i], stuck);
-		if (!parse_one(parameter->key, equals + 1))
+		if (!parameter->read(*parameter, equals + 1))
 			laplace_die("%s: laplace: the value of '%s' is not valid; known are: %s",
-				    context, params[i], KNOWN);
+				    context, params[i], known_parameters().c_str());
 		note_origin(context, parameter, replaced, sizeof(replaced));
 		parameter->value = equals + 1;
 	}
@@ -311,9 +279,8 @@ static Bit32s parse_option(const char *context, int count, char *params[])
 /* As it was given, whole. */
 static const char *given_value(const struct parameter &p)
 {
-	for (const struct in_parts &parts : in_parts)
-		if (!strcmp(p.key, parts.key) && *parts.value)
-			return parts.value;
+	if (p.in_parts && *(const char *)p.member)
+		return (const char *)p.member;
 	return p.value.c_str();
 }
 
