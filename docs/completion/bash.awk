@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Tables for bash, of facts.awk's facts: functions that set `how' and `words'.
+# Tables for bash, of the options' tables as `generate' gets them: functions that set `how' and `words'.
 
 function append(pattern, how, words)
 {
@@ -21,7 +21,7 @@ function arms(i, part)
 
 BEGIN {
 	print "# SPDX-License-Identifier: LGPL-2.1-or-later"
-	print "# Bash completion for laplace(1), made of what the command says of its options."
+	print "# Bash completion for laplace(1), made of the tables of its options."
 	print "# shellcheck shell=bash disable=SC2034"
 }
 $1 == "subcommand" {

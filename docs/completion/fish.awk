@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Completions for fish, of facts.awk's facts.
+# Completions for fish, of the options' tables as `generate' gets them.
 
 function quoted(text)
 {

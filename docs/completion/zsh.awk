@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# A function for zsh's completion system, of facts.awk's facts.
+# A function for zsh's completion system, of the options' tables as `generate' gets them.
 
 # A text within single quotes, and within brackets of a specification of _arguments.
 function quoted(text)
@@ -38,7 +38,7 @@ function action(how, words)
 }
 
 # `'(-o --output)'{-o+,--output=}'[The trace to write]:TRACE:_files''
-function specification(letter, long, value, how, words, text, names, excluded, first)
+function specification(letter, long, value, how, words, text, many, names, excluded, first)
 {
 	first = letter != "-" ? "-" letter : ""
 	if (letter == "?")
@@ -49,7 +49,7 @@ function specification(letter, long, value, how, words, text, names, excluded, f
 		names = first == "" ? "--" long "=" : "{" first "+,--" long "=}"
 		value = described(value)
 	}
-	excluded = long ~ /^(keep|with|env)$/ ? "*" : "(" (first == "" ? "" : first " ") "--" long ")"
+	excluded = many != "" ? many : "(" (first == "" ? "" : first " ") "--" long ")"
 	if (long ~ /^(help|version)$/)
 		excluded = "(- *)"
 	return "'" excluded "'" names "'[" described(text) "]" \
@@ -59,10 +59,10 @@ function specification(letter, long, value, how, words, text, names, excluded, f
 BEGIN {
 	print "#compdef laplace"
 	print "# SPDX-License-Identifier: LGPL-2.1-or-later"
-	print "# Zsh completion for laplace(1), made of what the command says of its options."
+	print "# Zsh completion for laplace(1), made of the tables of its options."
 }
 $1 == "subcommand" { name[++names_known] = $2; summary[$2] = $3 }
-$1 == "option" { options[$2] = options[$2] " \\\n\t\t\t" specification($3, $4, $5, $6, $7, $8) }
+$1 == "option" { options[$2] = options[$2] " \\\n\t\t\t" specification($3, $4, $5, $6, $7, $8, $10) }
 $1 == "word" { told[$2] = told[$2] " " $3 "\\:" "\"" described($4) "\"" }
 $1 == "argument" {
 	if ($4 == "command") {

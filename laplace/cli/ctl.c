@@ -57,8 +57,8 @@ static void check_request(struct argp_state *state, void *config)
 		argp_error(state, "%s", report.text);
 }
 
-#define VERB(name, text, summary) #name " "
-#define VERBS LPL_REQUESTS(VERB)
+#define WORD(name, text, summary) #name " "
+#define WORD_HELP(name, text, summary) #name "\t" summary "\n"
 
 static const struct cli_option option_table[] = {
 	{ "timeout", CLI_NUMBER, CLI_INTO(struct options, timeout), .argument = "SECONDS",
@@ -67,7 +67,8 @@ static const struct cli_option option_table[] = {
 	CLI_WITH(json, struct options, json),
 	{ .type = CLI_ARGUMENT, .argument = "SOCKET", CLI_INTO(struct options, socket),
 	  .wrong = "which run?  Name its control socket" },
-	{ .type = CLI_ARGUMENT, .argument = "VERB", .words = VERBS, .take = add_word },
+	{ .type = CLI_ARGUMENT, .argument = "VERB", .take = add_word,
+	  .words = LPL_REQUESTS(WORD), .help = LPL_REQUESTS(WORD_HELP) },
 	{ .type = CLI_CHECK, .check = check_request },
 	{ 0 }
 };

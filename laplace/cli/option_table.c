@@ -129,6 +129,18 @@ static char *expand(const struct cli_option *option, const char *text, const cha
 	return expanded;
 }
 
+static char *help_of(const struct cli_option *option)
+{
+	char *text = expand(option, option->help, NULL), *with;
+
+	if (!text || !option->repeated)
+		return text;
+	if (asprintf(&with, "%s; may be repeated", text) < 0)
+		with = NULL;
+	free(text);
+	return with;
+}
+
 /* ---- values ---- */
 
 uint64_t cli_number(struct argp_state *state, const char *option,
@@ -202,10 +214,10 @@ static void take_value(struct argp_state *state, const struct cli_option *option
 	void *member = (char *)config + option->offset;
 	char name[64];
 
-	if (option->take) {
+	if (option->take)
 		option->take(state, option, value, config);
+	if (option->take || !option->size)
 		return;
-	}
 	switch (option->type) {
 	case CLI_FLAG:
 		store(member, option->size, 1);
@@ -255,10 +267,10 @@ static error_t take_rest(struct rows *rows, struct argp_state *state)
 		const struct row *row = &rows->row[i];
 		char **rest = &state->argv[state->next];
 
-		if (row->option->type == CLI_REST) {
+		if (row->option->type == CLI_REST)
 			memcpy((char *)config_of(rows, row) + row->option->offset, &rest, sizeof(rest));
+		if (row->option->type == CLI_REST || row->option->type == CLI_PROGRAM)
 			return 0;
-		}
 	}
 	return ARGP_ERR_UNKNOWN;
 }
@@ -347,7 +359,8 @@ static struct argp_option argp_option_of(const struct rows *rows, const struct r
 	return (struct argp_option){
 		.name = option->name, .key = has_key ? key_of(rows, row) : 0,
 		.arg = option->type == CLI_FLAG ? NULL : option->argument,
-		.flags = option->type == CLI_ALIAS ? OPTION_ALIAS | OPTION_HIDDEN : 0,
+		.flags = option->type == CLI_ALIAS ? OPTION_ALIAS | OPTION_HIDDEN :
+			 option->optional ? OPTION_ARG_OPTIONAL : 0,
 		.doc = option->help, .group = row->group
 	};
 }
@@ -357,7 +370,7 @@ static char *help(int key, const char *text, void *input)
 	struct rows *rows = input;
 	const struct row *row = rows ? find_key(rows, key) : NULL;
 
-	return row && strchr(text, '%') ? expand(row->option, text, NULL) : (char *)text;
+	return row ? help_of(row->option) : (char *)text;
 }
 
 /* ---- a list, for those who write of options ---- */
@@ -380,53 +393,72 @@ static const char *how_to_complete(const struct cli_option *option)
 	static const char *const how[] = {
 		[CLI_FLAG] = "-", [CLI_TEXT] = "text", [CLI_FILE] = "file", [CLI_DIRECTORY] = "directory",
 		[CLI_LIST] = "list", [CLI_CHAIN] = "chain", [CLI_NUMBER] = "text",
-		[CLI_ADDRESS] = "text", [CLI_WORD] = "word", [CLI_ARGUMENT] = "text", [CLI_REST] = "text"
+		[CLI_ADDRESS] = "text", [CLI_WORD] = "word", [CLI_ARGUMENT] = "file", [CLI_REST] = "file",
+		[CLI_PROGRAM] = "command"
 	};
 	const bool words = option->words || option->find_words;
 
-	return option->type == CLI_TEXT && words ? "word" : how[option->type];
+	return words && (option->type == CLI_TEXT || option->type == CLI_ARGUMENT) ? "word" :
+	       option->optional ? "-" : how[option->type];
 }
 
 static void list_option(const char *command, const struct cli_option *option)
 {
-	char *text = expand(option, option->help, NULL);
-	const bool only_words = text && (option->words || option->find_words) && option->help[0] == '%';
+	char list[CLI_WORDS_SIZE], *text = help_of(option);
+	const char *word = words_of(option, list);
+	int length;
+	const bool only_words = text && next_word(&word, &length) &&
+				strncmp(text, word, (size_t)length) == 0;
 
-	printf("option\t%s\t%c\t%s\t%s\t%s\t", command, option->letter ? option->letter : '-', option->name,
-	       option->type == CLI_FLAG ? "-" : option->argument, how_to_complete(option));
+	printf("option\t%s\t%c\t%s\t", command, option->letter ? option->letter : '-', option->name);
+	printf(option->optional ? "[%s]\t" : "%s\t", option->argument ? option->argument : "-");
+	printf("%s\t", how_to_complete(option));
 	print_words(stdout, option, " ", " ");
 	putchar('\t');
-	/* of what has nothing but words there, the name of the value */
+	/* of a help that begins with the words, the name of the value */
 	for (const char *at = option->argument; only_words && *at && *at != '['; at++)
 		putchar(tolower((unsigned char)*at));
-	if (!only_words && text)
-		printf("%.*s", (int)first_clause(text), text);
-	printf("\t%s\n", text ? text : "");
+	printf("%.*s\t%s\t%s\n", only_words || !text ? 0 : (int)first_clause(text), text ? text : "",
+	       text ? text : "", option->repeated ? "*" : "");
 	free(text);
+}
+
+static void list_argument(const char *command, const struct cli_option *option, int number)
+{
+	const char *line = option->help ? option->help : "", *how = how_to_complete(option);
+
+	for (size_t length; *line; line += length) {
+		length = strcspn(line, "\n") + 1;
+		printf("word\t%s\t%.*s", command, (int)length, line);
+	}
+	if (strcmp(how, "file") == 0)
+		return;
+	printf("argument\t%s\t%d\t%s\t", command, number, how);
+	print_words(stdout, option, " ", " ");
+	putchar('\n');
 }
 
 /*
  * Lines of fields, separated by tabs:
- *	option SUBCOMMAND LETTER NAME VALUE HOW WORDS SHORT HELP
- *		LETTER, VALUE: - where there is none.  HOW a shell completes a value: `word' is one of
- *		WORDS, `list' some joined by commas, `chain' by plus signs; `file', or one of the words;
- *		`directory'; `text', of which nothing is known.  SHORT: HELP up to where details come.
- *	argument SUBCOMMAND N HOW WORDS
+ *	option SUBCOMMAND LETTER NAME VALUE HOW WORDS SHORT HELP MANY
+ *		LETTER, VALUE: - where there is none; [VALUE] that may be left out.  HOW a shell completes
+ *		a value: `word' is one of WORDS, `list' some joined by commas, `chain' by plus signs;
+ *		`file', or one of the words; `directory'; `text', of which nothing is known.  SHORT: HELP
+ *		up to where details come.  MANY: * where it may be repeated.
+ *	argument SUBCOMMAND N HOW WORDS		of one that is no file; HOW: `command', too
+ *	word SUBCOMMAND WORD TEXT		what a word of an argument means
  */
 static void list_options(const struct rows *rows, const char *title)
 {
-	const char *space = strrchr(title, ' '), *command = space ? space + 1 : title;
+	const char *command = title + strcspn(title, " ");
 	int arguments = 0;
 
+	command += *command == ' ';
 	for (const struct row *row = rows->row; row < rows->row + rows->count; row++) {
 		if (is_option(row->option))
 			list_option(command, row->option);
-		if (row->option->type != CLI_ARGUMENT && row->option->type != CLI_REST)
-			continue;
-		printf("argument\t%s\t%d\t%s\t", command, ++arguments,
-		       row->option->words ? "word" : "file");
-		print_words(stdout, row->option, " ", " ");
-		putchar('\n');
+		else if (row->option->type >= CLI_ARGUMENT && row->option->type <= CLI_PROGRAM)
+			list_argument(command, row->option, ++arguments);
 	}
 }
 

@@ -28,6 +28,7 @@ enum cli_option_type {
 	CLI_TABLE,		/* the rows of another `table' */
 	CLI_ARGUMENT,		/* const char *: what is no option; a row with `take' gets all others */
 	CLI_REST,		/* char **: that and all that follows, up to NULL */
+	CLI_PROGRAM,		/* the same, a program and its arguments */
 	CLI_CHECK		/* `check' is called when all are parsed */
 };
 
@@ -46,12 +47,13 @@ struct cli_option {
 	const char *name;
 	enum cli_option_type type;
 	int letter;			/* 0: none */
-	size_t offset, size;		/* CLI_INTO(): where it goes */
+	size_t offset, size;		/* CLI_INTO(): where it goes; 0: nowhere */
 	const char *argument;		/* the name of the value */
 	/*
 	 * What --help says.  In this and in `wrong' %d stands for the default, %l and %m for the
 	 * limits, %c, %o and %a for the words, separated by commas, with "or" or "and" before the last;
-	 * in `wrong', %n for the option's name and %s for the value.
+	 * in `wrong', %n for the option's name and %s for the value.  Of a CLI_ARGUMENT: what its words
+	 * mean, "WORD\tTEXT\n" each.
 	 */
 	const char *help;
 	const char *words;		/* separated by blanks or commas */
@@ -62,6 +64,8 @@ struct cli_option {
 	const char *wrong;
 	const char *again;		/* said of an argument that is one too many */
 	int group;			/* in --help */
+	bool optional;			/* its value may be left out */
+	bool repeated;			/* it may be; its help says so */
 	bool forwarded;			/* it is also a key of the bochsrc (record.c) */
 	const struct cli_option *table;
 	cli_take *take;
