@@ -25,7 +25,7 @@ struct options {
 static const struct cli_option option_table[] = {
 	{ "interval", CLI_NUMBER, 'i', CLI_INTO(struct options, interval), .argument = "SECONDS",
 	  .least = 1, .most = 86400, .standard = "1", .wrong = "%n is at most %m seconds",
-	  .help = "How often to look (%d)" },
+	  .help = "How often to look, in seconds (%d)" },
 	{ "once", CLI_FLAG, CLI_INTO(struct options, once),
 	  .help = "Show the present state once, and end" },
 	CLI_WITH(json, struct options, json),
