@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Options of a table: parsed by argp, and listed for whoever writes of them; see option_table.h. */
+#include <assert.h>
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -29,9 +30,10 @@ static void flatten(struct rows *rows, const struct cli_option *table, size_t of
 	for (; table->type != CLI_END; table++) {
 		const int in = table->group ? table->group : group;
 
+		assert(rows->count < MOST_ROWS);
 		if (table->type == CLI_TABLE)
 			flatten(rows, table->table, offset + table->offset, in);
-		else if (rows->count < MOST_ROWS)
+		else
 			rows->row[rows->count++] = (struct row){ table, offset, in, false };
 	}
 }

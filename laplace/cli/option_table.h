@@ -2,7 +2,7 @@
 /*
  * An option is written once: as a row of its subcommand's table.  From there follow how it is parsed
  * into a member of a struct and what is said of a wrong value, --help, the list of options in the
- * manual, and what shells complete (`laplace SUBCOMMAND --list-options', see list_options() in option_table.c).
+ * manual, and what shells complete (`laplace SUBCOMMAND --list-options'; option_table.c says what it prints).
  */
 #ifndef LAPLACE_CLI_OPTION_TABLE_H
 #define LAPLACE_CLI_OPTION_TABLE_H
@@ -90,7 +90,10 @@ struct cli_usage {
 	unsigned int flags;		/* argp's */
 };
 
-/* Into `config', which is left as it is where there is neither a value nor a default.  Ends the program where usage is wrong. */
+/*
+ * Into `config', which is left as it is where there is neither a value nor a default.  Ends the program
+ * where usage is wrong.
+ */
 void cli_parse(const struct cli_usage *usage, int argc, char **argv, void *config);
 
 /* For a `take': a usage error, in the words of `wrong'. */
