@@ -13,8 +13,9 @@
 const struct cli_option cli_addresses_options[] = {
 	{ "addresses", CLI_WORD, .size = sizeof(enum cli_addresses), .argument = "KIND",
 	  .words = "auto virtual canonical",
-	  .help = "What a page is: canonical, the same for all that share it, which takes kernel events in "
-	  "TRACE; virtual, one for each address space; auto, canonical where that is exact (auto)" },
+	  .help = "What a page is: canonical, the same for all that share it, which takes kernel "
+	  "events in TRACE; virtual, one for each address space; auto, canonical where that is "
+	  "exact (auto)"},
 	{ 0 }
 };
 CLI_CHILD(addresses)

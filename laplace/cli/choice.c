@@ -49,9 +49,9 @@ const struct cli_option cli_choice_options[] = {
 	{ "file", CLI_FILE, .argument = "PATH", .take = choose, .group = 2,
 	  .help = "To canonical pages of this file" },
 	{ "from", CLI_TEXT, .argument = "MOMENT", .take = choose, .group = 2,
-	  .help = "Made from this moment on: seconds:S since the recording began, uptime:S since the "
-	  "machine was switched on, mark:TEXT, exec:NAME; references:N, instructions:N, cycles:N, as cat "
-	  "prints them" },
+	  .help = "Made from this moment on: seconds:S since the recording began, uptime:S since "
+	  "the machine was switched on, mark:TEXT, exec:NAME; references:N, instructions:N, "
+	  "cycles:N, as cat prints them"},
 	{ "until", CLI_TEXT, .argument = "MOMENT", .take = choose, .group = 2,
 	  .help = "Made before this moment; --to means the same, unless it names a format" },
 	{ "to", CLI_ALIAS, .group = 2 },

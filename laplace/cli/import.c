@@ -76,8 +76,8 @@ static const struct cli_option option_table[] = {
 	  .help = "The trace to write" },
 	{ "reduction", CLI_CHAIN, CLI_INTO(struct options, import.reduction), .argument = "SPEC",
 	  .words = "none unknown sad:64 window:64",
-	  .help = "How FILE was reduced before (none; unknown for formats of reduced traces, and for "
-	  "references to whole pages)" },
+	  .help = "How FILE was reduced before (none; unknown for formats of reduced traces, and "
+	  "for references to whole pages)"},
 	{ "memory", CLI_NUMBER, 'k', CLI_INTO(struct options, import.memory), .argument = "PAGES",
 	  .least = 1, .help = "The memory of a behaviour sequence" },
 	{ "page-size", CLI_NUMBER, CLI_INTO(struct options, import.page_size), .argument = "BYTES",

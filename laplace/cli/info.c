@@ -50,8 +50,8 @@ struct info {
 
 static const struct cli_option option_table[] = {
 	{ "card", CLI_FLAG, CLI_INTO(struct options, card),
-	  .help = "Print what the appendix of a paper needs: what ran, on which machine, what made it, "
-	  "hashes, what it is exact for" },
+	  .help = "Print what the appendix of a paper needs: what ran, on which machine, what "
+	  "made it, hashes, what it is exact for"},
 	CLI_WITH(json, struct options, json),
 	CLI_WITH(progress, struct options, progress),
 	CLI_WITH(choice, struct options, choice),

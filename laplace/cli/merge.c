@@ -51,8 +51,8 @@ static void check_all(struct argp_state *state, void *config)
 static const struct cli_option option_table[] = {
 	{ "format", CLI_WORD, 'f', CLI_INTO(struct options, format), .argument = "FORMAT",
 	  .words = "global per-process canonical", .wrong = "no format '%s': there are %a",
-	  .help = "global (one canonical page a line), per-process (a directory with a file for each task) "
-	  "or canonical (a trace)" },
+	  .help = "global (one canonical page a line), per-process (a directory with a file for "
+	  "each task) or canonical (a trace)"},
 	{ "output", CLI_FILE, 'o', CLI_INTO(struct options, output), .argument = "OUT",
 	  .help = "What to write" },
 	CLI_KERNEL_BASE(struct options, kernel_base, 0),

@@ -15,7 +15,8 @@ const struct cli_option cli_progress_options[] = {
 	{ 0 }
 };
 const struct cli_option cli_overwrite_options[] = {
-	{ "overwrite", CLI_FLAG, 'O', .size = sizeof(bool), .help = "Replace an existing output file" },
+	{ "overwrite", CLI_FLAG, 'O', .size = sizeof(bool),
+	  .help = "Replace an existing output file" },
 	{ 0 }
 };
 const struct cli_option cli_jobs_options[] = {

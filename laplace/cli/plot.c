@@ -152,7 +152,8 @@ static void take_file(struct argp_state *state, const struct cli_option *option,
 
 static const struct cli_option option_table[] = {
 	{ "output", CLI_FILE, 'o', CLI_INTO(struct options, output), .argument = "PICTURE",
-	  .help = "A .png or .svg file; of a trace also .csv, the numbers; - draws with characters" },
+	  .help = "A .png or .svg file; of a trace also .csv, the numbers; - draws with "
+	  "characters"},
 	{ "terminal", CLI_FLAG, CLI_INTO(struct options, terminal), .help = "The same as -o -" },
 	{ "title", CLI_TEXT, 't', CLI_INTO(struct options, title), .argument = "TEXT",
 	  .help = "A title above the curves" },
@@ -160,8 +161,8 @@ static const struct cli_option option_table[] = {
 	  .standard = "4096", .help = "Of curves: how many bytes a page has (%d)" },
 	{ .type = CLI_HEADING, .help = "For pictures of a trace:", .group = 1 },
 	{ "sizes", CLI_TEXT, 's', CLI_INTO(struct options, sizes), .argument = "SIZES", .group = 1,
-	  .help = "faults: pages of memory, for ws and vmin references, as of sim: 1024, or 256,1024, or "
-	  "64:1024:*2, or 4M, or 25%" },
+	  .help = "faults: pages of memory, for ws and vmin references, as of sim: 1024, or "
+	  "256,1024, or 64:1024:*2, or 4M, or 25%"},
 	{ "policy", CLI_LIST, 'p', CLI_INTO(struct options, policies), .argument = "POLICY[,...]",
 	  .words = CLI_POLICIES, .group = 1, .help = "faults: %c, as of sim (lru)" },
 	{ "by", CLI_WORD, CLI_INTO(struct options, by_process), .argument = "WHAT", .group = 1,

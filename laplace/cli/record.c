@@ -209,36 +209,38 @@ static const struct cli_option option_table[] = {
 	{ "kernel", CLI_FILE, INTO(kernel), .argument = "WHERE", .words = "auto none", .forwarded = true,
 	  .help = "Where the guest's kernel_trace_record is: auto (it tells), none, a hexadecimal "
 	  "address, a System.map or a vmlinux" },
-	{ "walks", CLI_FLAG, INTO(walks), .forwarded = true, .help = "Record page-table walks, too" },
+	{ "walks", CLI_FLAG, INTO(walks), .forwarded = true,
+	  .help = "Record page-table walks, too" },
 	{ "flush", CLI_TEXT, INTO(flush), .argument = "EVERY", .take = take_flush, .forwarded = true,
 	  .words = "off",
 	  .wrong = "%n is off, a number of seconds (10s) or of instructions (1000000000i), not '%s'",
-	  .help = "How often everything that has happened is made readable in the file: 10s (seconds, "
-	  "the default), 1000000000i (instructions: the file repeats byte for byte), off" },
+	  .help = "How often everything that has happened is made readable in the file: 10s "
+	  "(seconds, the default), 1000000000i (instructions: the file repeats byte for byte), "
+	  "off"},
 	{ "sync", CLI_TEXT, INTO(sync), .argument = "SECONDS", .take = take_number, .forwarded = true,
 	  .most = 86400, .wrong = "%n is at most %m seconds, a day",
-	  .help = "How often what was written is forced to the disk, so that a power failure loses no "
-	  "more (30); 0: only when the trace is closed" },
+	  .help = "How often what was written is forced to the disk, so that a power failure "
+	  "loses no more (30); 0: only when the trace is closed"},
 	{ "on-full", CLI_WORD, INTO(on_full), .argument = "WHAT", .take = take_on_full,
 	  .forwarded = true, .words = "wait stop",
-	  .help = "When the disk is full: wait for room (wait, the default), or end the run and close "
-	  "the trace (stop)" },
+	  .help = "When the disk is full: wait for room (wait, the default), or end the run and "
+	  "close the trace (stop)"},
 	{ "segment", CLI_TEXT, INTO(segment), .argument = "SIZE", .take = take_segment,
 	  .forwarded = true,
 	  .help = "Cut the trace into files of this size, bytes:4G or instructions:20G; TRACE "
 	  "is a manifest that names them, and is read as one trace" },
 	{ "checkpoint", CLI_TEXT, INTO(checkpoint), .argument = "WHEN", .take = take_checkpoint,
 	  .forwarded = true, .words = "on",
-	  .help = "Save the machine beside the trace, which is in segments then: every:20G (instructions), "
-	  "or when it is asked for (on)" },
+	  .help = "Save the machine beside the trace, which is in segments then: every:20G "
+	  "(instructions), or when it is asked for (on)"},
 	{ "windows", CLI_TEXT, INTO(windows), .argument = "WHEN", .take = take_windows, .forwarded = true,
 	  .help = "Trace only in windows of time: every:1G,length:10M (instructions), "
 	  "mark:X,until:Y (the guest's marks), task:NAME, syscall:NAME ..." },
 	{ "only", CLI_CHAIN, INTO(only), .argument = "CHOICE", .take = take_only, .forwarded = true,
 	  .words = "children user kernel",
-	  .help = "Record only some of the references, chosen before they are reduced: process:NAME, "
-	  "children, task:NAME, user, kernel, type:TYPE, range:START:END, from:MOMENT, to:MOMENT, joined "
-	  "by + signs" },
+	  .help = "Record only some of the references, chosen before they are reduced: "
+	  "process:NAME, children, task:NAME, user, kernel, type:TYPE, range:START:END, "
+	  "from:MOMENT, to:MOMENT, joined by + signs"},
 	{ "status-file", CLI_FILE, INTO(status_file), .argument = "PATH", .forwarded = true,
 	  .help = "Append the status to this file now and then, a JSON object a line" },
 	{ "stop", CLI_TEXT, INTO(stop), .argument = "WHEN", .take = take_stop, .forwarded = true,
@@ -259,13 +261,14 @@ static const struct cli_option option_table[] = {
 	  .forwarded = true, .least = 1, .most = 86400, .wrong = "%n is at most %m seconds",
 	  .help = "How often that is done (10)" },
 	{ "dry-run", CLI_FLAG, 'n', INTO(dry_run),
-	  .help = "Check the options and the machine, but start nothing; with --json, print which simulator "
-	  "would record" },
+	  .help = "Check the options and the machine, but start nothing; with --json, print which "
+	  "simulator would record"},
 	{ "instructions", CLI_NUMBER, INTO(instructions), .argument = "N", .least = 1,
-	  .help = "How many are expected, so that progress shows what is left (--end instructions:N ends the "
-	  "run)" },
+	  .help = "How many are expected, so that progress shows what is left (--end "
+	  "instructions:N ends the run)"},
 	{ "resume", CLI_FILE, INTO(resume), .argument = "TRACE",
-	  .help = "Resume a recording that was cut off, from its last checkpoint; takes no MACHINE" },
+	  .help = "Resume a recording that was cut off, from its last checkpoint; takes no "
+	  "MACHINE"},
 	{ "bochs", CLI_FILE, INTO(bochs), .argument = "PATH", .help = "The laplace-bochs to run" },
 	CLI_WITH(json, struct record_options, json),
 	CLI_WITH(progress, struct record_options, progress),

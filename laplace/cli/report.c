@@ -48,16 +48,16 @@ static const struct cli_option option_table[] = {
 	  .help = "Where to write (standard output)" },
 	{ "format", CLI_WORD, 'f', CLI_INTO(struct options, form), .argument = "FORMAT",
 	  .words = "text html json", .wrong = "no format '%s': there are %a",
-	  .help = "text, html (one page that needs nothing else) or json; else as FILE's name ends: "
-	  ".html, .json" },
+	  .help = "text, html (one page that needs nothing else) or json; else as FILE's name "
+	  "ends: .html, .json"},
 	{ "top", CLI_NUMBER, CLI_INTO(struct options, trace.top), .argument = "N", .least = 1,
 	  .most = 100000, .standard = "10", .wrong = "%n takes a number up to %m",
 	  .help = "How many lines a table has at most (%d)" },
 	CLI_CLOCK(struct options, trace.survey.clock, 0),
 	CLI_KERNEL_BASE(struct options, trace.survey.kernel_base, 0),
 	{ "symbols", CLI_FILE, CLI_INTO(struct options, symbols), .argument = "FILE",
-	  .help = "Say which symbols the kernel's hottest pages begin with: a System.map of the guest's "
-	  "kernel, or what its /proc/kallsyms says to root" },
+	  .help = "Say which symbols the kernel's hottest pages begin with: a System.map of the "
+	  "guest's kernel, or what its /proc/kallsyms says to root"},
 	CLI_WITH(overwrite, struct options, overwrite),
 	CLI_WITH(json, struct options, json),
 	CLI_WITH(progress, struct options, trace.progress),

@@ -27,13 +27,13 @@ struct options {
 
 static const struct cli_option option_table[] = {
 	{ "run", CLI_FLAG, CLI_INTO(struct options, run),
-	  .help = "Run it, and compare the traces; without this, only what would be run is told, and what "
-	  "is not as it was" },
+	  .help = "Run it, and compare the traces; without this, only what would be run is told, "
+	  "and what is not as it was"},
 	{ "anyway", CLI_FLAG, CLI_INTO(struct options, anyway),
 	  .help = "Run it even if something is not as it was" },
 	{ "kernel", CLI_DIRECTORY, CLI_INTO(struct options, kernel), .argument = "PACKAGE|DIR",
-	  .help = "The guest's kernel, as laplace run has it, instead of that in the header, which is not "
-	  "taken where it is a directory" },
+	  .help = "The guest's kernel, as laplace run has it, instead of that in the header, "
+	  "which is not taken where it is a directory"},
 	{ "output", CLI_FILE, 'o', CLI_INTO(struct options, output), .argument = "TRACE2",
 	  .help = "The trace to write (TRACE.again)" },
 	CLI_WITH(overwrite, struct options, overwrite),

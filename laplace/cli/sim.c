@@ -72,7 +72,8 @@ static const struct cli_option option_table[] = {
 	  .help = "A memory for each process, each of the size given; results are summed" },
 	{ "by", CLI_WORD, CLI_INTO(struct options, by), .argument = "WHO", .words = "process task",
 	  .take = take_unit, .wrong = "--by: '%s' is neither process nor task",
-	  .help = "Say whose the faults are, of a memory that all share: %o, those with the most first" },
+	  .help = "Say whose the faults are, of a memory that all share: %o, those with the most "
+	  "first"},
 	CLI_WITH(json, struct options, json),
 	CLI_WITH(progress, struct options, progress),
 	CLI_WITH(jobs, struct options, jobs),
