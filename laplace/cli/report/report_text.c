@@ -182,10 +182,11 @@ static void print_hottest(const struct surveyed_trace *trace, enum lpl_survey_si
 	for (size_t i = 0; i < survey->hottest[side].count; i++) {
 		const struct lpl_survey_hot_page *hot = &survey->hottest[side].page[i];
 		size_t length = strlen(report_place_text(trace, hot, where));
+		/* of a path, the end says most; of the kernel's, the address and the symbol */
+		size_t cut = length > 44 && hot->kind != LPL_PAGE_KERNEL ? length - 44 : 0;
 
-		fprintf(out, "  %-11s %-44s %13" PRIu64 " %5.1f%% %9" PRIu64 "\n",
-			lpl_page_kind_name(hot->kind),
-			length > 44 ? where + length - 44 : where,
+		fprintf(out, "  %-11s %-44.44s %13" PRIu64 " %5.1f%% %9" PRIu64 "\n",
+			lpl_page_kind_name(hot->kind), where + cut,
 			hot->references, 100 * share_of(hot->references, all), hot->programs);
 	}
 }
