@@ -240,6 +240,7 @@ tell_program() { # DIRECTORY
 			"${environment[@]}")
 	else
 		user=$(id -u) group=$(id -g)
+		[ -z "${LAPLACE_LISTS_SYMBOLS:-}" ] || user=0 group=0
 		tell_environment
 	fi
 	without_doubles "${variables[@]}"

@@ -8,6 +8,7 @@
 #include "options.h"
 #include "replace.h"
 #include "report/report.h"
+#include "report/guest_symbols.h"
 #include "report/symbols.h"
 #include "say.h"
 #include "surveyed_trace.h"
@@ -90,6 +91,7 @@ static int write_report(const struct surveyed_trace *trace, enum form form, FILE
 static int make_report(const struct options *options, const struct symbols *symbols)
 {
 	struct surveyed_trace trace;
+	struct symbols *guests = NULL;
 	struct cli_output output;
 	int status = cli_refuse_input(options->output, options->trace.path), written = CLI_FAILED;
 
@@ -100,13 +102,16 @@ static int make_report(const struct options *options, const struct symbols *symb
 	if (status)
 		return status;
 	status = surveyed_trace_read(&trace, &options->trace);
-	trace.symbols = symbols;
+	if (trace.survey && !symbols)
+		guests = guest_symbols(options->trace.path, trace.meta);
+	trace.symbols = symbols ? symbols : guests;
 	if (trace.survey)
 		written = write_report(&trace, options->form, output.file);
 	written = cli_output_close(&output, written);
 	if (trace.survey && written)
 		status = written;
 	surveyed_trace_close(&trace);
+	symbols_free(guests);
 	return status;
 }
 

@@ -69,7 +69,10 @@ expect_status 0 gzip
 gzip -n -c numbers | gunzip | cmp - <(gunzip -c numbers.gz) || fail "what gzip made is not what it was given"
 verify "$WORK/gzip.lpl"
 [ ! -s "$WORK/gzip.stdout" ] || fail "--quiet is not"
-"$LAPLACE" report --format text "$WORK/gzip.lpl" >"$WORK/gzip.report"
+"$LAPLACE" report --format text "$WORK/gzip.lpl" >"$WORK/gzip.report" 2>"$WORK/gzip.log"
+# of the kernel it has booted, which has listed its symbols
+expect_line "$WORK/gzip.report" '^  kernel +ffffffff8[0-9a-f]{4}000 [a-zA-Z_][a-zA-Z0-9_.]*[+][0-9a-f]+ '
+[ ! -s "$WORK/gzip.log" ] || fail "report: $(cat "$WORK/gzip.log")"
 grep -q '\bgzip\b' "$WORK/gzip.report" || fail "the report does not tell of gzip"
 grep -q 'directory/numbers' "$WORK/gzip.report" || fail "the report does not name its file"
 # all that it did, and little else: its exec is there, and no other program's

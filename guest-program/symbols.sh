@@ -1,0 +1,30 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# symbols.sh: the symbols of the guest's kernel, for `laplace report`.  Debian's kernel packages have none, so
+# the guest itself says them, in a run of its own, once for each guest; its addresses are the same in every run.
+# Read by `run`, whose variables these are.  LAPLACE_LISTS_SYMBOLS, in the environment, says that this is that run,
+# whose program is root.
+# shellcheck disable=SC2154 # they are set there
+
+# The list is in the cache by what the guest boots from, which a trace's recipe has, too.  A module's symbols are left
+# out: where modules are depends on which ones were loaded before.  An empty list means that there is none.
+list_symbols() {
+	local list
+	list=${image%/*/*}/symbols-$(hash_of "$image/bin-start-program.iso")
+	if [ -n "${LAPLACE_LISTS_SYMBOLS:-}${LAPLACE_REPRODUCES:-}" ] || [ -e "$list" ]; then
+		return 0
+	fi
+	say "listing the kernel's symbols (once) ..."
+	long env -C / LAPLACE_LISTS_SYMBOLS=yes "$here/run" "${guest[@]}" -q --clear-env -o "$scratch/symbols.lpl" \
+		-- cat /proc/kallsyms </dev/null >"$scratch/kallsyms" 2>"$scratch/err" || true
+	rm -f "$scratch/symbols.lpl"
+	if ! grep -q '^ffffffff[0-9a-f]* T _text$' "$scratch/kallsyms"; then
+		complain "the kernel's symbols could not be listed (laplace report has addresses only):" \
+			"$(tail -n 1 "$scratch/err" | plain)"
+		: >"$scratch/kallsyms"
+	fi
+	grep -v '\[' "$scratch/kallsyms" >"$list.$$" || true
+	mv "$list.$$" "$list"
+	rm -f "$scratch/kallsyms" "$scratch/err"
+}
