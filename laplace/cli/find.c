@@ -21,17 +21,28 @@ static bool is_program(const char *path)
 	return stat(path, &about) == 0 && S_ISREG(about.st_mode) && access(path, X_OK) == 0;
 }
 
-/* FOLDER/NAME when that is a program, to be freed; or NULL. */
-static char *program_in(const char *folder, size_t length, const char *name)
+static bool can_be_read(const char *path)
+{
+	return access(path, R_OK) == 0;
+}
+
+/* FOLDER/NAME when that is what is looked for, to be freed; or NULL. */
+static char *there_is(const char *folder, size_t length, const char *name,
+		      bool (*is)(const char *path))
 {
 	char *path;
 
 	if (asprintf(&path, "%.*s/%s", (int)length, folder, name) < 0)
 		return NULL;
-	if (is_program(path))
+	if (is(path))
 		return path;
 	free(path);
 	return NULL;
+}
+
+static char *program_in(const char *folder, size_t length, const char *name)
+{
+	return there_is(folder, length, name, is_program);
 }
 
 char *find_in_path(const char *name)
@@ -49,27 +60,26 @@ char *find_in_path(const char *name)
 	return NULL;
 }
 
-/* The first of FOLDER/NAME, FOLDER beside this program; NULL: none. */
-static char *find_beside(const char *const folders[], size_t count, const char *name)
+bool find_self(char path[PATH_MAX])
 {
-	char self[PATH_MAX], folder[PATH_MAX + 32];
-	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	char *slash, *path;
+	ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
 
-	if (length <= 0)
-		return NULL;
-	self[length] = '\0';
-	slash = strrchr(self, '/');
-	if (!slash)
-		return NULL;
-	*slash = '\0';
-	for (size_t i = 0; i < count; i++) {
-		snprintf(folder, sizeof(folder), "%s%s", self, folders[i]);
-		path = program_in(folder, strlen(folder), name);
-		if (path)
-			return path;
+	path[length > 0 ? length : 0] = '\0';
+	return length > 0;
+}
+
+/* The first of FOLDER/NAME, FOLDER beside this program; NULL: none. */
+static char *find_beside(const char *const folders[], size_t count, const char *name,
+			 bool (*is)(const char *path))
+{
+	char self[PATH_MAX], folder[PATH_MAX + 64], *path = NULL;
+	const char *slash = find_self(self) ? strrchr(self, '/') : NULL;
+
+	for (size_t i = 0; slash && i < count && !path; i++) {
+		snprintf(folder, sizeof(folder), "%.*s%s", (int)(slash - self), self, folders[i]);
+		path = there_is(folder, strlen(folder), name, is);
 	}
-	return NULL;
+	return path;
 }
 
 /* A program, as installed or in a build directory. */
@@ -78,7 +88,7 @@ static char *find_near(const char *name)
 	static const char *const place[] = {
 		"", "/../libexec/laplace", "/../libexec", "/../build/bochs"
 	};
-	char *path = find_beside(place, sizeof(place) / sizeof(place[0]), name);
+	char *path = find_beside(place, sizeof(place) / sizeof(place[0]), name, is_program);
 
 #ifdef LAPLACE_LIBEXECDIR
 	if (!path)
@@ -95,10 +105,32 @@ char *find_shared(const char *name)
 
 	if (named && *named)
 		return program_in(named, strlen(named), name);
-	path = find_beside(place, sizeof(place) / sizeof(place[0]), name);
+	path = find_beside(place, sizeof(place) / sizeof(place[0]), name, is_program);
 #ifdef LAPLACE_PKGDATADIR
 	if (!path)
 		path = program_in(LAPLACE_PKGDATADIR, strlen(LAPLACE_PKGDATADIR), name);
+#endif
+	return path;
+}
+
+/* The last place is Debian's, for what python3-laplace brings. */
+char *find_modules(const char *name)
+{
+	static const char *const place[] = {
+		"/../share/laplace/python", "/../python", "/../lib/python3/dist-packages"
+	};
+	const char *named = getenv("LAPLACE_DATADIR");
+	char folder[PATH_MAX], *path = NULL;
+
+	if (named && *named) {
+		snprintf(folder, sizeof(folder), "%s/python", named);
+		path = there_is(folder, strlen(folder), name, can_be_read);
+	}
+	if (!path)
+		path = find_beside(place, sizeof(place) / sizeof(place[0]), name, can_be_read);
+#ifdef LAPLACE_PYMODULEDIR
+	if (!path)
+		path = there_is(LAPLACE_PYMODULEDIR, strlen(LAPLACE_PYMODULEDIR), name, can_be_read);
 #endif
 	return path;
 }
@@ -142,13 +174,10 @@ int find_bochs(char **path, const char *given)
 
 int cli_become(const char *name, char **argv, int failed)
 {
-	char self[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	char *script = find_shared(name);
+	char self[PATH_MAX], *script = find_shared(name);
 
-	if (length <= 0)
+	if (!find_self(self))
 		return cli_complain(failed, "/proc/self/exe: %s", strerror(errno));
-	self[length] = '\0';
 	if (!script)
 		return cli_complain(failed, "%s is not installed with laplace; LAPLACE_DATADIR names "
 				    "the directory that has it", name);

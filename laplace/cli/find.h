@@ -5,6 +5,9 @@
 #ifndef LAPLACE_CLI_FIND_H
 #define LAPLACE_CLI_FIND_H
 
+#include <limits.h>
+#include <stdbool.h>
+
 /*
  * The path of `name` in $PATH, to be freed; NULL when it is not there.
  */
@@ -15,6 +18,12 @@ char *find_in_path(const char *name);
  * source.  To be freed; NULL when it is not there.
  */
 char *find_shared(const char *name);
+
+/* This program; false: see errno. */
+bool find_self(char path[PATH_MAX]);
+
+/* A file of the Python modules (python/laplace), likewise. */
+char *find_modules(const char *name);
 
 /*
  * Become that script, which finds us by $LAPLACE; returns only if that cannot be done: `failed`, and

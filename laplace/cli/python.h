@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Subcommands that are written in Python (python/laplace): their options are read here, as everyone's
+ * are, and handed on.
+ */
+#ifndef LAPLACE_CLI_PYTHON_H
+#define LAPLACE_CLI_PYTHON_H
+
+#include <argp.h>
+#include <stddef.h>
+
+#include "options.h"
+
+/* What is handed on: "NAME=VALUE" each.  Zero-initialised. */
+struct python_words {
+	char **word;
+	size_t count, room;
+};
+
+/* A usage error where there is no memory. */
+void python_add(struct python_words *words, const char *name, const char *value,
+		struct argp_state *state);
+/* As --progress has it. */
+void python_add_progress(struct python_words *words, enum cli_when when, struct argp_state *state);
+
+/*
+ * Become laplace.NAME of the modules.  Returns only if that cannot be done: an exit status, and why
+ * was told.
+ */
+int python_become(const char *name, const struct python_words *words);
+
+#endif
