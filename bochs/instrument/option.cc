@@ -22,7 +22,7 @@ enum origin { NOT_GIVEN, IN_BOCHSRC, ON_COMMAND_LINE };
 
 struct parameter {
 	const char *key;
-	const char *values;		/* what they are, for people */
+	const char *values, *help;	/* what they are, and what for: for people */
 	bool (*read)(const struct parameter &parameter, const char *value);	/* is it valid? */
 	void *member;			/* where it goes */
 	long low, high;			/* of a number; of a text, its room */
@@ -143,36 +143,59 @@ static bool stage(const struct parameter &, const char *v)
 #define ON_OFF(member) on_off, &laplace_option.member, 0, 0
 #define OWN(read) read, NULL, 0, 0
 
-/* All there are, in the order in which they are listed where one is wrong. */
+/*
+ * All there are, in the order in which they are listed where one is wrong, and in laplace-bochs(1), which
+ * docs/man/generate makes of this text.
+ */
 static struct parameter parameters[] = {
-	{ "trace", "FILE", text, INTO(trace) },
-	{ "reduce", "none|block|sad:K|window:K[+...]", text, INTO(reduce) },
-	{ "start", "on|off|mark|CONDITIONS", start, INTO(start_when), true },
-	{ "stop", "CONDITIONS", text, INTO(stop), true },
+	{ "trace", "FILE", "The trace to write; required", text, INTO(trace) },
+	{ "reduce", "none|block|sad:K|window:K[+...]",
+	  "What to keep: every reference (none), or a reduction of it (sad:64)", text, INTO(reduce) },
+	{ "start", "on|off|mark|CONDITIONS",
+	  "Trace from power-on, when asked to (off), from the guest's first mark (mark), or from when a "
+	  "condition holds (on)", start, INTO(start_when), true },
+	{ "stop", "CONDITIONS", "Trace until one of these holds", text, INTO(stop), true },
 	{ "end", "CONDITIONS (instructions:N+references:N+mark:TEXT+exec:NAME, for the end also "
-	  "bytes:N+seconds:N)", text, INTO(end), true },
-	{ "control", "SOCKET", text, INTO(control) },
-	{ "kernel", "auto|none|ADDRESS|FILE", text, INTO(kernel) },
-	{ "walks", "on|off", ON_OFF(walks) },
-	{ "title", "TEXT", text, INTO(title) },
-	{ "guest", "TEXT", text, INTO(guest) },
-	{ "workload", "TEXT", text, INTO(workload) },
-	{ "level", "1..19", NUMBER(level, 1, 19) },
-	{ "ring", "RECORDS", NUMBER(ring, 1024, 1L << 26) },
-	{ "overwrite", "on|off", ON_OFF(overwrite) },
-	{ "status", "FD", NUMBER(status_fd, 0, 1 << 20) },
-	{ "flush", "SECONDSs|INSTRUCTIONSi|off", OWN(flush) },
-	{ "checkpoint", "every:N|on|off", OWN(checkpoint) },
-	{ "sync", "SECONDS", NUMBER(sync_seconds, 0, 86400) },
-	{ "on-full", "wait|stop", OWN(on_full) },
-	{ "status-file", "FILE", text, INTO(status_file) },
-	{ "status-every", "SECONDS", NUMBER(status_every, 1, 86400) },
-	{ "windows", "every:N+length:N|mark:TEXT+until:TEXT|task:NAME|syscall:NAME", text, INTO(windows),
-	  true },
+	  "bytes:N+seconds:N)", "End the run when one of these holds", text, INTO(end), true },
+	{ "control", "SOCKET", "Let others steer the run through this Unix socket", text, INTO(control) },
+	{ "kernel", "auto|none|ADDRESS|FILE",
+	  "Where the guest's kernel_trace_record is: where its module says (auto, the default), nowhere "
+	  "(none), at a hexadecimal address, or where a System.map or vmlinux has the symbol",
+	  text, INTO(kernel) },
+	{ "walks", "on|off", "Trace the processor's references to page tables, too (off)", ON_OFF(walks) },
+	{ "title", "TEXT", "Kept in the trace's header", text, INTO(title) },
+	{ "guest", "TEXT", "The guest's kernel and image, kept there, too", text, INTO(guest) },
+	{ "workload", "TEXT", "What it runs, kept there, too", text, INTO(workload) },
+	{ "level", "1..19", "Compression level of zstd (3)", NUMBER(level, 1, 19) },
+	{ "ring", "RECORDS",
+	  "Room between the simulator's thread and the reducer's, in records of 32 bytes, 1024 to 2^26 "
+	  "(65536)", NUMBER(ring, 1024, 1L << 26) },
+	{ "overwrite", "on|off", "Replace an existing trace (off)", ON_OFF(overwrite) },
+	{ "status", "FD",
+	  "Write the run's status, a line of JSON, to this file descriptor twice a second",
+	  NUMBER(status_fd, 0, 1 << 20) },
+	{ "flush", "SECONDSs|INSTRUCTIONSi|off",
+	  "How often everything that has happened is made readable: by the host's time, or the "
+	  "machine's (10s)", OWN(flush) },
+	{ "checkpoint", "every:N|on|off",
+	  "Save the machine every so many instructions, or when asked to, so that a run that is cut off "
+	  "can be resumed (off)", OWN(checkpoint) },
+	{ "sync", "SECONDS",
+	  "How often what was written is forced to the disk (30); with 0, only when the trace is closed",
+	  NUMBER(sync_seconds, 0, 86400) },
+	{ "on-full", "wait|stop",
+	  "When the disk is full, wait for room, or end the run and close the trace (wait)",
+	  OWN(on_full) },
+	{ "status-file", "FILE", "Append lines of the status to this file", text, INTO(status_file) },
+	{ "status-every", "SECONDS", "How often that is done (10)", NUMBER(status_every, 1, 86400) },
+	{ "windows", "every:N+length:N|mark:TEXT+until:TEXT|task:NAME|syscall:NAME",
+	  "Trace only in windows of time", text, INTO(windows), true },
 	{ "only", "process:NAME|task:NAME|children|user|kernel|type:TYPE|range:START:END|from:MOMENT|"
-	  "to:MOMENT[+...]", text, INTO(only) },
-	{ "segment", "bytes:N|instructions:N", OWN(segment) },
-	{ "stage", "window|ring|reduce|file", OWN(stage) },
+	  "to:MOMENT[+...]", "Record only some of the references, chosen before they are reduced",
+	  text, INTO(only) },
+	{ "segment", "bytes:N|instructions:N", "Cut the trace into files of that size", OWN(segment) },
+	{ "stage", "window|ring|reduce|file",
+	  "Go no further than this stage, to measure what it costs (file)", OWN(stage) },
 };
 
 static std::string known_parameters(void)

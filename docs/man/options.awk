@@ -37,6 +37,11 @@ function item(name, field, value)
 {
 	split(table[name], field, "\t")
 	value = field[5]
+	if (field[2] == "bochs") {
+		gsub(/\|/, "|\\:", value)
+		print ".It Cm " name " Ns = Ns Li " value
+		return
+	}
 	if (value ~ /^\[/)
 		value = " Ns Op = Ns" arguments(substr(value, 2, length(value) - 2))
 	else
