@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include <laplace/collector.h>
+#include "collect/collector.h"
 
 /* What a checkpoint holds besides Bochs' machine. */
 struct laplace_place {

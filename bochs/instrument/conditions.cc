@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Conditions (laplace/conditions.h) in the simulated machine.
+ * Conditions (collect/conditions.h) in the simulated machine.
  *
  * Start and stop each come once; windows are for what comes again.  Stop is listened for while
  * recording is wanted, so that a mark that comes before the start's is not taken for it.

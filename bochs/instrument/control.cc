@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The control socket (laplace/control.h) of this simulator.
+ * The control socket (collect/control.h) of this simulator.
  *
  * The socket's thread has its requests taken by laplace_session_ask(), and asks the collector how
  * the run is, which any thread may; nothing else here is on that thread.
@@ -15,7 +15,7 @@
 
 #include <unistd.h>
 
-#include <laplace/control.h>
+#include "collect/control.h"
 
 #include "checkpoint.h"
 #include "control.h"

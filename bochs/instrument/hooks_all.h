@@ -5,7 +5,7 @@
  * This file takes the place of hooks.h in `laplace-bochs-all`: one test a reference in a common
  * simulator would cost the windows' path 2 %.  It is compiled into every accessor of
  * memory.  A data reference is a word in the log, and so is the beginning of a trace of
- * instructions (laplace/log.h); nothing is looked up and nothing checked.  What is rare is a
+ * instructions (collect/log.h); nothing is looked up and nothing checked.  What is rare is a
  * record, made by producer_all.cc.
  *
  * An instruction that makes sure that it could write tells a read, and what it writes when it does
@@ -19,7 +19,7 @@
 
 #include <stdint.h>
 
-#include <laplace/log.h>
+#include "collect/log.h"
 
 #define LAPLACE_UNLIKELY(x)	__builtin_expect(!!(x), 0)
 #define LAPLACE_INLINE		static inline __attribute__((always_inline))

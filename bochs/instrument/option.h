@@ -7,10 +7,11 @@
 #ifndef LAPLACE_OPTION_H
 #define LAPLACE_OPTION_H
 
-#include <laplace/collector.h>
-#include <laplace/conditions.h>
 #include <laplace/select.h>
-#include <laplace/windows.h>
+
+#include "collect/collector.h"
+#include "collect/conditions.h"
+#include "collect/windows.h"
 
 enum laplace_start_mode {
 	LAPLACE_START_ON,

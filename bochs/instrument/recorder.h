@@ -6,7 +6,7 @@
 #ifndef LAPLACE_RECORDER_H
 #define LAPLACE_RECORDER_H
 
-#include <laplace/collector.h>
+#include "collect/collector.h"
 
 enum laplace_state {
 	LAPLACE_OFF,		/* nothing is recorded */

@@ -3,7 +3,7 @@
 #ifndef LAPLACE_SESSION_H
 #define LAPLACE_SESSION_H
 
-#include <laplace/collector.h>
+#include "collect/collector.h"
 
 /* What is collected; no collector without the option, and after the end. */
 struct laplace_collection {

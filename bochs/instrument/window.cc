@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include <laplace/collector.h>
+#include "collect/collector.h"
 
 bool laplace_window_init(struct laplace_window *w, uint32_t pages_max)
 {

@@ -7,7 +7,7 @@
 #ifndef LAPLACE_WINDOW_H
 #define LAPLACE_WINDOW_H
 
-#include <laplace/ring.h>
+#include "ring/ring.h"
 
 #include "hooks.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Windows of time in the simulated machine (laplace/windows.h says what they are).
+ * Windows of time in the simulated machine (collect/windows.h says what they are).
  *
  * It is recorded when it is wanted and within a window.  What the kernel says moves both at the
  * moment of its record.  The time moves windows where a trace of instructions begins: a timer of

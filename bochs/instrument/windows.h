@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include <laplace/windows.h>
+#include "collect/windows.h"
 
 /* From power-on.  No windows (NULL) are one without an end; `wanted`: see laplace_want(). */
 void laplace_windows_begin(struct lpl_windows *windows, bool wanted);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The other end of a run's control socket (laplace/control.h). */
+/* The other end of a run's control socket (collect/control.h). */
 #ifndef LAPLACE_CLI_CONTROL_CLIENT_H
 #define LAPLACE_CLI_CONTROL_CLIENT_H
 

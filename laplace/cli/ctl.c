@@ -9,8 +9,7 @@
 
 #include <jansson.h>
 
-#include <laplace/control.h>
-
+#include "collect/control.h"
 #include "commands.h"
 #include "control_client.h"
 #include "options.h"

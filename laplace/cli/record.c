@@ -9,12 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <laplace/collector.h>
-#include <laplace/conditions.h>
 #include <laplace/select.h>
-#include <laplace/windows.h>
 
 #include "checkpoint.h"
+#include "collect/collector.h"
+#include "collect/conditions.h"
+#include "collect/windows.h"
 #include "commands.h"
 #include "find.h"
 #include "options.h"

@@ -9,10 +9,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include <laplace/conditions.h>
 #include <laplace/select.h>
-#include <laplace/windows.h>
 
+#include "collect/conditions.h"
+#include "collect/windows.h"
 #include "progress.h"
 
 struct record_options {

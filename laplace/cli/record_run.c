@@ -10,8 +10,7 @@
 
 #include <jansson.h>
 
-#include <laplace/collector.h>
-
+#include "collect/collector.h"
 #include "machine.h"
 #include "options.h"
 #include "record.h"

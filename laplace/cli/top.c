@@ -8,8 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <laplace/collector.h>
-
+#include "collect/collector.h"
 #include "collection.h"
 #include "commands.h"
 #include "options.h"

@@ -13,15 +13,14 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include <laplace/collector.h>
-
+#include "block_refs.h"
 #include "chosen.h"
+#include "collector.h"
 #include "container/segments.h"
 #include "container/writer.h"
 #include "log_stream.h"
 #include "reduce/learned.h"
 #include "ring_stream.h"
-#include "block_refs.h"
 #include "state_keeper.h"
 #include "status.h"
 #include "status_file.h"

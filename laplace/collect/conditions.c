@@ -4,9 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <laplace/conditions.h>
-
 #include "base/parts.h"
+#include "conditions.h"
 
 static const struct lpl_part parts[LPL_CONDITIONS] = {
 	[LPL_AT_INSTRUCTIONS] = { "instructions", "N" }, [LPL_AT_REFERENCES] = { "references", "N" },

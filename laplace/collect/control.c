@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The thread that serves the control socket; <laplace/control.h> says what for.
+ * The thread that serves the control socket; control.h says what for.
  *
  * Two threads meet in the *desk*, under a lock: there lies at most one request.  The socket's
  * thread puts it there, the simulator's takes it and says how it went, and the former sends the
@@ -29,9 +29,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <laplace/control.h>
-
 #include "base/host.h"
+#include "control.h"
 #include "control_request.h"
 #include "control_socket.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What is said at the control socket; <laplace/control.h> has the protocol. */
+/* What is said at the control socket; control.h has the protocol. */
 #ifndef LAPLACE_COLLECT_CONTROL_REQUEST_H
 #define LAPLACE_COLLECT_CONTROL_REQUEST_H
 
-#include <laplace/control.h>
+#include "control.h"
 
 const char *lpl_control_verb(enum lpl_request what);
 

@@ -12,9 +12,8 @@
  */
 #include <stdlib.h>
 
-#include <laplace/log.h>
-
 #include "base/map.h"
+#include "log.h"
 
 struct lpl_log_known {
 	struct lpl_map id;	/* of a trace, by its address, count and lengths */

@@ -14,10 +14,10 @@
 
 #include <stdatomic.h>
 
-#include <laplace/log.h>
 #include <laplace/trace.h>
 
 #include "codec/block.h"
+#include "log.h"
 
 #define LPL_LOG_JUMPS 8
 

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <laplace/collector.h>
 #include <laplace/reducer.h>
 
 #include "base/digits.h"
+#include "collector.h"
 #include "reduce/method.h"
 
 /*

@@ -12,8 +12,7 @@
 
 #include <stdatomic.h>
 
-#include <laplace/collector.h>
-
+#include "collector.h"
 #include "window_order.h"
 
 /* An event, and the references that the tracer had left out by then. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* How large segments get, as a specification says it. */
-#include <laplace/collector.h>
-
 #include "base/parts.h"
+#include "collector.h"
 
 enum { BYTES, INSTRUCTIONS, PARTS };
 static const struct lpl_part parts[PARTS] = { { "bytes", "N" }, { "instructions", "N" } };

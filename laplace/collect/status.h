@@ -8,8 +8,9 @@
 
 #include <pthread.h>
 
-#include <laplace/collector.h>
 #include <laplace/record.h>
+
+#include "collector.h"
 
 /* What a line tells besides the numbers; any thread may use it. */
 struct lpl_status {

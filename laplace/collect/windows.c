@@ -14,11 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <laplace/windows.h>
-
 #include "base/digits.h"
 #include "base/map.h"
 #include "base/parts.h"
+#include "windows.h"
 
 #define NAME_MAX_BYTES 15	/* of a task's name that Linux keeps */
 

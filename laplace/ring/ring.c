@@ -26,7 +26,7 @@
 #include <string.h>
 #include <time.h>
 
-#include <laplace/ring.h>
+#include "ring.h"
 
 #include "base/host.h"
 

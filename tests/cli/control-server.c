@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include <laplace/control.h>
+#include "collect/control.h"
 
 static void poked(void *context)
 {

@@ -7,15 +7,15 @@
  * What is accepted has a canonical form, which is accepted, too, and is its own; what is not
  * accepted is told why.
  */
-#include <laplace/collector.h>
-#include <laplace/conditions.h>
 #include <laplace/reducer.h>
 #include <laplace/select.h>
 #include <laplace/simulator.h>
 #include <laplace/trace.h>
-#include <laplace/windows.h>
 
+#include "collect/collector.h"
+#include "collect/conditions.h"
 #include "collect/control_request.h"
+#include "collect/windows.h"
 #include "container/meta.h"
 
 #include "../cli/shown.h"

@@ -6,8 +6,7 @@
 #ifndef LAPLACE_TESTS_MACHINE_H
 #define LAPLACE_TESTS_MACHINE_H
 
-#include <laplace/ring.h>
-
+#include "ring/ring.h"
 #include "truth.h"
 
 enum step_kind {

@@ -10,10 +10,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include <laplace/collector.h>
-#include <laplace/log.h>
 #include <laplace/reducer.h>
 
+#include "collect/collector.h"
+#include "collect/log.h"
 #include "scratch.h"
 #include "stream.h"
 

@@ -7,18 +7,19 @@
 
 #include <cmocka.h>
 
-#include <laplace/collector.h>
-#include <laplace/control.h>
 #include <laplace/convert.h>
 #include <laplace/merge.h>
 #include <laplace/reducer.h>
-#include <laplace/ring.h>
 #include <laplace/select.h>
 #include <laplace/simulator.h>
 #include <laplace/state.h>
 #include <laplace/survey.h>
 #include <laplace/trace.h>
-#include <laplace/windows.h>
+
+#include "collect/collector.h"
+#include "collect/control.h"
+#include "collect/windows.h"
+#include "ring/ring.h"
 
 static void nothing_can_be_closed(void **state)
 {

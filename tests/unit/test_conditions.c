@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <laplace/conditions.h>
+#include "collect/conditions.h"
 
 static struct lpl_conditions conditions_of(const char *spec, enum lpl_conditions_use use)
 {

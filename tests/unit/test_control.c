@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The control socket, by real connections; the test's own thread is the simulator's, which takes
- * requests when a case says so.  What has to come is what <laplace/control.h> promises.
+ * requests when a case says so.  What has to come is what collect/control.h promises.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,8 +19,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#include <laplace/control.h>
-
+#include "collect/control.h"
 #include "scratch.h"
 
 static _Atomic uint64_t pokes, flushes;

@@ -10,9 +10,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <laplace/log.h>
-
 #include "codec/block_expand.h"
+#include "collect/log.h"
 #include "teller.h"
 
 #define TRACES 60

@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <time.h>
 
-#include <laplace/ring.h>
+#include "ring/ring.h"
 
 #define SMALLEST 1024
 

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <laplace/windows.h>
+#include "collect/windows.h"
 
 static struct lpl_windows *windows_of(const char *spec)
 {

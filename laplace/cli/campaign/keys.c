@@ -6,13 +6,13 @@
 #include <ctype.h>
 #include <string.h>
 
-#include <laplace/collector.h>
 #include <laplace/reducer.h>
 #include <laplace/select.h>
 #include <laplace/simulator.h>
 
 #include "base/digits.h"
 #include "cli/addresses.h"
+#include "collect/collector.h"
 #include "keys.h"
 
 bool campaign_is_name(const char *name)

@@ -35,7 +35,7 @@ extern "C" {
 #define LPL_META_REDUCTION	"reduction"	/* "none", "window:64+sad:64" */
 #define LPL_META_EXACT		"exact"		/* "all", "lru,opt from 64 pages" */
 #define LPL_META_ONLY		"only"		/* chosen before it was reduced: "process:gzip" (select.h) */
-#define LPL_META_WINDOWS	"windows"	/* of time: when it was recorded (windows.h) */
+#define LPL_META_WINDOWS	"windows"	/* of time: when it was recorded */
 #define LPL_META_SEGMENT	"segment"	/* of a trace in segments: which one this file is */
 #define LPL_META_SOURCE		"source"	/* of a derived trace: its origin's title */
 

@@ -9,8 +9,8 @@
  * turns them back into references and events, in order, reduces them and writes the trace.
  * C++ may include this header.
  */
-#ifndef LAPLACE_COLLECTOR_H
-#define LAPLACE_COLLECTOR_H
+#ifndef LAPLACE_COLLECT_COLLECTOR_H
+#define LAPLACE_COLLECT_COLLECTOR_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,13 +18,13 @@
 #include <laplace/error.h>
 #include <laplace/record.h>
 #include <laplace/reducer.h>
-#include <laplace/ring.h>
 #include <laplace/trace.h>
+
+#include "ring/ring.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-#pragma GCC visibility push(default)
 
 /*
  * How a reduction SPEC is divided between the two threads.  What begins with
@@ -242,7 +242,6 @@ enum lpl_error lpl_collector_failure(struct lpl_collector *collector,
 enum lpl_error lpl_collector_close(struct lpl_collector *collector, const char *end,
 				   const char *message, struct lpl_report *report);
 
-#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

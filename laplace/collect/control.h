@@ -17,8 +17,8 @@
  * looks anyway, and answers when that has told how it went.  So nothing a client does (or fails
  * to do) changes what is recorded, but by its requests.  C++ may include this header.
  */
-#ifndef LAPLACE_CONTROL_H
-#define LAPLACE_CONTROL_H
+#ifndef LAPLACE_COLLECT_CONTROL_H
+#define LAPLACE_COLLECT_CONTROL_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,7 +30,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-#pragma GCC visibility push(default)
 
 #define LPL_CONTROL_VERSION 1
 
@@ -138,7 +137,6 @@ void lpl_control_close(struct lpl_control *control, const char *problem);
  */
 int lpl_control_leave(struct lpl_control *control);
 
-#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

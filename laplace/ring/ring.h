@@ -9,8 +9,8 @@
  * access.  Blocks are of any size and published one by one; but for that they are as
  * records.  C++ may include this header (the simulator is C++).
  */
-#ifndef LAPLACE_RING_H
-#define LAPLACE_RING_H
+#ifndef LAPLACE_RING_RING_H
+#define LAPLACE_RING_RING_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,7 +19,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-#pragma GCC visibility push(default)
 
 struct lpl_ring_record {
 	uint64_t word[4];
@@ -82,7 +81,6 @@ void lpl_ring_release(struct lpl_ring *ring, size_t count);
  */
 void lpl_ring_abort(struct lpl_ring *ring);
 
-#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -17,8 +17,8 @@
  * instructions, references, marks and images is the same in every run of a machine; bytes and
  * seconds are the host's.  C++ may include this header.
  */
-#ifndef LAPLACE_CONDITIONS_H
-#define LAPLACE_CONDITIONS_H
+#ifndef LAPLACE_COLLECT_CONDITIONS_H
+#define LAPLACE_COLLECT_CONDITIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,7 +29,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-#pragma GCC visibility push(default)
 
 enum lpl_condition {
 	LPL_AT_INSTRUCTIONS,
@@ -76,7 +75,6 @@ enum lpl_condition lpl_conditions_hear(const struct lpl_conditions *conditions,
 char *lpl_condition_say(const struct lpl_conditions *conditions, enum lpl_condition which,
 			char said[LPL_CONDITIONS_SIZE]);
 
-#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -24,8 +24,8 @@
  *
  * One simulated processor has one log, and one thread fills it.  C++ may include this header.
  */
-#ifndef LAPLACE_LOG_H
-#define LAPLACE_LOG_H
+#ifndef LAPLACE_COLLECT_LOG_H
+#define LAPLACE_COLLECT_LOG_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,12 +33,12 @@
 
 #include <laplace/error.h>
 #include <laplace/kernel_trace_record.h>
-#include <laplace/ring.h>
+
+#include "ring/ring.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-#pragma GCC visibility push(default)
 
 enum {
 	LPL_LOG_BLOCK = 8192,		/* words after which a block is sent */
@@ -218,7 +218,6 @@ void lpl_log_totals(struct lpl_log *log, uint64_t instr);
 void lpl_log_flush(struct lpl_log *log, struct lpl_log_time now);
 void lpl_log_rotate(struct lpl_log *log, struct lpl_log_time now);	/* a flush, too */
 
-#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

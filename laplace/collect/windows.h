@@ -19,8 +19,8 @@
  * include this header.  (Not to be confused with the windows of so many pages by which
  * `window:K` reduces.)
  */
-#ifndef LAPLACE_WINDOWS_H
-#define LAPLACE_WINDOWS_H
+#ifndef LAPLACE_COLLECT_WINDOWS_H
+#define LAPLACE_COLLECT_WINDOWS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,7 +31,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-#pragma GCC visibility push(default)
 
 /* The longest specification, its 0 included; a longer one is an error. */
 #define LPL_WINDOWS_SIZE 384
@@ -71,7 +70,6 @@ enum lpl_error lpl_windows_hear(struct lpl_windows *windows,
 				const struct kernel_trace_record *record, uint64_t instr,
 				struct lpl_report *report);
 
-#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif
