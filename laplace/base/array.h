@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Growing arrays: a pointer, and a size_t that tells how many elements it has room for.
+ * Growing arrays: a pointer, and a size_t: how many elements it has room for.
  * Both begin as 0; free() frees the array.
  */
 #ifndef LAPLACE_BASE_ARRAY_H

@@ -192,7 +192,7 @@ static int export_columns(struct lpl_reader *reader, const struct options *optio
 static enum cli_addresses wanted_addresses(const struct options *options)
 {
 	return options->addresses == CLI_ADDRESSES_AUTO &&
-			       (lpl_format_traits(options->format) & LPL_TELLS_SPACE) ?
+			       (lpl_format_traits(options->format) & LPL_WITH_SPACE) ?
 		       CLI_ADDRESSES_KEPT : options->addresses;
 }
 

@@ -182,7 +182,7 @@ static void print_windows(const struct info *info)
 		printf("  %6zu %20" PRIu64 " %16" PRIu64 " %16" PRIu64 " %14" PRIu64 "  ", i + 1,
 		       w->first_instr, w->last_instr - w->first_instr,
 		       w->last_ref - w->first_ref, w->kept);
-		if (w->told)
+		if (w->tasks_known)
 			printf("%" PRIu32 "\n", w->tid);
 		else
 			puts("not known: the guest's kernel had told nothing");
@@ -353,7 +353,7 @@ static json_t *windows_json(const struct lpl_counts *tally)
 					   "references", number(w->last_ref - w->first_ref),
 					   "kept", number(w->kept));
 
-		json_object_set_new(window, "task", w->told ? number(w->tid) : json_null());
+		json_object_set_new(window, "task", w->tasks_known ? number(w->tid) : json_null());
 		json_array_append_new(list, window);
 	}
 	return list;

@@ -48,7 +48,7 @@ void lpl_plan_every(struct lpl_plan *plan);
 /*
  * Ring records, of windows.  The top byte of word[3] is the kind.  `number` is a
  * reference's number << 3 | (user mode) << 2 | type (0 read, 1 write, 2 fetch;
- * a walk's type is 0 or 1, and a bit elsewhere tells that it is a walk).
+ * a walk's type is 0 or 1, and a bit elsewhere marks it as a walk).
  *
  *	PAGE	first number, instr, cycle, page number: a page of the window, and ...
  *	  +1	last number, instr, cycle, space | walk << 46 | wrote << 47
@@ -130,7 +130,7 @@ struct lpl_collector_options {
 	 */
 	const char *status_path;
 	uint64_t status_ns;
-	/* On the collector's thread, of what does not end the collection; NULL: nobody is told. */
+	/* On the collector's thread, of what does not end the collection; NULL: no report. */
 	void (*complain)(void *context, const char *text);
 	bool overwrite;
 	/*
@@ -142,7 +142,7 @@ struct lpl_collector_options {
 	/* to go on from there, with what the guest was then; NULL: it begins */
 	const struct lpl_collector_place *place;
 	const char *place_guest;	/* as lpl_collector_save_guest() wrote it */
-	uint64_t place_instr;		/* when the checkpoint was made, which status lines tell */
+	uint64_t place_instr;		/* when the checkpoint was made, which status lines show */
 	/*
 	 * At least so often, in nanoseconds of the host, everything has to be on disk that
 	 * happened: `flush_due` is called on the collector's thread, again and again until

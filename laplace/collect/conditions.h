@@ -13,7 +13,7 @@
  * Several are joined by plus signs (or commas); whichever holds first counts.  N is from 1 on,
  * and k, M, G and T stand for thousands.
  *
- * This knows nothing of a simulator: it is told numbers and what the kernel says.  What holds by
+ * This knows nothing of a simulator: it is given numbers and the kernel's events.  What holds by
  * instructions, references, marks and images is the same in every run of a machine; bytes and
  * seconds are the host's.  C++ may include this header.
  */
@@ -60,7 +60,7 @@ void lpl_conditions_clear(struct lpl_conditions *conditions);
 enum lpl_error lpl_conditions_parse(struct lpl_conditions *conditions, const char *spec,
 				    enum lpl_conditions_use use, struct lpl_report *report);
 
-/* Do they depend on what the guest's kernel tells? */
+/* Do they depend on what the guest's kernel reports? */
 bool lpl_conditions_need_kernel(const struct lpl_conditions *conditions);
 
 /* Does this one hold, whose number is `now` by now? */

@@ -14,7 +14,7 @@
  *
  * The socket belongs to the simulator's process and is served by a thread of its own, which never
  * touches the simulator: it keeps requests until the simulator's thread takes them, where that
- * looks anyway, and answers when that has told how it went.  So nothing a client does (or fails
+ * looks anyway, and answers when that has given the result.  So nothing a client does (or fails
  * to do) changes what is recorded, but by its requests.  C++ may include this header.
  */
 #ifndef LAPLACE_COLLECT_CONTROL_H
@@ -35,7 +35,7 @@ extern "C" {
 
 /* REQUEST(name, what follows it, what it does) */
 #define LPL_REQUESTS(REQUEST) \
-	REQUEST(status, "", "tell how the run is") \
+	REQUEST(status, "", "report the state of the run") \
 	REQUEST(start, "", "record from now on") \
 	REQUEST(stop, "", "record no more, for now") \
 	REQUEST(mark, "TEXT", "put TEXT into the trace, as an event") \
@@ -43,7 +43,7 @@ extern "C" {
 	REQUEST(rotate, "", "end this segment of the trace, and begin the next") \
 	REQUEST(checkpoint, "", "save the machine, so that the run can be resumed here") \
 	REQUEST(quit, "", "end the run, and close the trace") \
-	REQUEST(help, "", "tell what can be asked for")
+	REQUEST(help, "", "list these requests")
 
 enum lpl_request {
 #define LPL_REQUEST_NUMBER(name, text, summary) LPL_REQUEST_##name,

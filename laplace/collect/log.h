@@ -2,11 +2,11 @@
 /*
  * The log of every reference, from a simulator to the collector.
  *
- * To tell each reference as a record would cost more than to simulate it.  So the simulator
+ * To send each reference as a record would cost more than to simulate it.  So the simulator
  * logs only what cannot be known otherwise, a 64-bit word each: which instruction trace
  * begins, and the address of each data reference.  Straight code on one page is a *trace*; it is
  * defined once, with where it begins and how long its instructions are, and has an id from then
- * on.  Each word tells the low byte of the instruction count at its moment, which counts on
+ * on.  Each word has the low byte of the instruction count at its moment, which counts on
  * by less than 256 from word to word; so the reader of the log (collect/log_stream.c) knows
  * which instructions of a trace were fetched before a data reference and before the next
  * trace.  What happens rarely (the mode or the address space changes, an interrupt, a kernel's
@@ -92,8 +92,8 @@ enum lpl_log_kind {
 	LPL_LOG_SUPPRESS,	/* EXECUTING; what follows is the tracer's own, only counted */
 	LPL_LOG_RESUME,		/* EXECUTING; and that is over */
 	LPL_LOG_EVENT,		/* EXECUTING; instr, cycle, a kernel_trace_record */
-	LPL_LOG_TOTALS,		/* instruction count: tell how far the stream is */
-	LPL_LOG_FLUSH,		/* EXECUTING; make all that came until now readable; with ROTATE a
+	LPL_LOG_TOTALS,		/* instruction count: how far the stream is */
+	LPL_LOG_FLUSH,		/* EXECUTING; make all until now readable; with ROTATE a
 				 * segment, where there are such, ends here */
 	LPL_LOG_KINDS
 };
@@ -111,7 +111,7 @@ struct lpl_log_string {
 	bool reads, writes;		/* the source is memory; the destination is */
 };
 
-/* What is told with every word. */
+/* What is passed on with every word. */
 struct lpl_log_time {
 	uint64_t instr;			/* the simulator's instruction count */
 	bool executing;			/* the instruction at that count was fetched */

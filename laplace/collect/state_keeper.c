@@ -10,7 +10,7 @@ static int take(struct lpl_state_keeper *keeper, const struct lpl_event *event,
 
 static int tell(struct lpl_state_keeper *keeper, struct lpl_sink *sink, struct lpl_report *report)
 {
-	return lpl_state_tell(((struct lpl_guest_keeper *)keeper)->state, sink, report);
+	return lpl_state_send(((struct lpl_guest_keeper *)keeper)->state, sink, report);
 }
 
 enum lpl_error lpl_guest_keeper_open(struct lpl_guest_keeper *keeper, struct lpl_report *report)
@@ -35,7 +35,7 @@ enum lpl_error lpl_guest_keeper_save(struct lpl_guest_keeper *keeper, const char
 
 	lpl_meta_free(meta);
 	if (error == LPL_OK)
-		error = lpl_state_tell(keeper->state, lpl_writer_sink(writer), report);
+		error = lpl_state_send(keeper->state, lpl_writer_sink(writer), report);
 	if (error == LPL_OK)
 		return lpl_writer_close(writer, report);
 	lpl_writer_abandon(writer);

@@ -12,9 +12,9 @@
  *
  * N, L and F are instruction counts since power-on, C is a number of windows (of `mark`, too);
  * k, M, G and T stand for thousands.  A comma does where a plus stands.  Only the guest's kernel
- * can tell of marks, tasks and calls, and of calls only those that its module was asked to tell.
+ * can report marks, tasks and calls, and of calls only those that its module was asked to report.
  *
- * This knows nothing of a simulator.  It is told the time and what the kernel says, and answers
+ * This knows nothing of a simulator.  It is given the time and the kernel's events, and answers
  * whether that is within a window; so the same run always gives the same windows.  C++ may
  * include this header.  (Not to be confused with the windows of so many pages by which
  * `window:K` reduces.)
@@ -41,7 +41,7 @@ extern "C" {
 struct lpl_windows;
 
 /*
- * Read a specification.  LPL_ERR_USAGE: it is none, and the report tells what is wrong with it;
+ * Read a specification.  LPL_ERR_USAGE: it is none, and the report says what is wrong with it;
  * LPL_ERR_MEMORY.  *windows is NULL then.
  */
 enum lpl_error lpl_windows_open(struct lpl_windows **windows, const char *spec,
@@ -51,7 +51,7 @@ void lpl_windows_close(struct lpl_windows *windows);	/* NULL is fine */
 /* The specification, with plus signs and whole numbers; owned by windows. */
 const char *lpl_windows_spec(const struct lpl_windows *windows);
 
-/* Do they depend on what the guest's kernel tells? */
+/* Do they depend on what the guest's kernel reports? */
 bool lpl_windows_need_kernel(const struct lpl_windows *windows);
 
 /*

@@ -150,11 +150,11 @@ static bool set_clocks(struct lpl_importer *importer, struct lpl_event *event)
 {
 	const unsigned int traits = importer->options.format->traits;
 
-	if (!(traits & LPL_TELLS_REF))
+	if (!(traits & LPL_WITH_REF))
 		event->ref = importer->ref;
-	if (!(traits & LPL_TELLS_INSTR))
+	if (!(traits & LPL_WITH_INSTR))
 		event->instr = importer->instr;
-	if (!(traits & LPL_TELLS_CYCLE))
+	if (!(traits & LPL_WITH_CYCLE))
 		event->cycle = importer->cycle;
 	return lpl_import_check_clock(importer, "reference", event->ref, importer->ref) &&
 	       lpl_import_check_clock(importer, "instruction", event->instr, importer->instr) &&

@@ -250,9 +250,9 @@ void lpl_exporter_result(const struct lpl_exporter *exporter, struct lpl_export_
 	*result = exporter->result;
 	if (traits & (LPL_FORMAT_WHOLE | LPL_FORMAT_PAGES))
 		losses->addresses = 0;
-	if (traits & LPL_TELLS_LENGTH)
+	if (traits & LPL_WITH_LENGTH)
 		losses->lengths = losses->addresses;
-	if (traits & LPL_TELLS_SPACE)
+	if (traits & LPL_WITH_SPACE)
 		losses->spaces = 0;
 }
 

@@ -165,8 +165,8 @@ static char *write_count(struct lpl_exporter *exporter, char *out)
 const struct lpl_format lpl_format_npy = {
 	.name = "npy",
 	.fields = "NumPy's, of 48 bytes a record",
-	.traits = LPL_FORMAT_BINARY | LPL_FORMAT_WHOLE | LPL_FORMAT_SEEKS | LPL_TELLS_REF |
-		  LPL_TELLS_INSTR | LPL_TELLS_CYCLE | LPL_TELLS_SPACE | LPL_TELLS_LENGTH,
+	.traits = LPL_FORMAT_BINARY | LPL_FORMAT_WHOLE | LPL_FORMAT_SEEKS | LPL_WITH_REF |
+		  LPL_WITH_INSTR | LPL_WITH_CYCLE | LPL_WITH_SPACE | LPL_WITH_LENGTH,
 	.read_record = read_npy,
 	.record_bytes = NPY_HEADER_AT + HEADER_MOST,
 	.read_end = read_end,

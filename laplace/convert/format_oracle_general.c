@@ -120,8 +120,8 @@ static void free_requests(void *state)
 const struct lpl_format lpl_format_oracle_general = {
 	.name = "oracleGeneral",
 	.fields = "time 32, id 64, size 32, next 64 bits",
-	.traits = LPL_FORMAT_BINARY | LPL_FORMAT_PAGES | LPL_FORMAT_SEEKS | LPL_TELLS_CYCLE |
-		  LPL_TELLS_SPACE,
+	.traits = LPL_FORMAT_BINARY | LPL_FORMAT_PAGES | LPL_FORMAT_SEEKS | LPL_WITH_CYCLE |
+		  LPL_WITH_SPACE,
 	.read_record = read_request,
 	.record_bytes = BYTES,
 	.write_begin = begin_requests,

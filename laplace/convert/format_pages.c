@@ -98,7 +98,7 @@ const struct lpl_format lpl_format_pages = {
 const struct lpl_format lpl_format_time_passed = {
 	.name = "time-passed",
 	.fields = "TYPE TIME-PASSED PAGE",
-	.traits = LPL_FORMAT_PAGES | LPL_FORMAT_REDUCED | LPL_FORMAT_EVENTS | LPL_TELLS_REF,
+	.traits = LPL_FORMAT_PAGES | LPL_FORMAT_REDUCED | LPL_FORMAT_EVENTS | LPL_WITH_REF,
 	.read_line = read_time_passed,
 	.write_ref = write_time_passed,
 };

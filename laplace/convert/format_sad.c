@@ -123,8 +123,8 @@ static char *write_sad_diff(struct lpl_exporter *exporter, char *out, const stru
 const struct lpl_format lpl_format_sad = {
 	.name = "sad",
 	.fields = "TYPE CYCLE INSTRUCTION REFERENCE SPACE PAGE",
-	.traits = LPL_FORMAT_PAGES | LPL_FORMAT_REDUCED | LPL_FORMAT_EVENTS | LPL_TELLS_REF |
-		  LPL_TELLS_INSTR | LPL_TELLS_CYCLE | LPL_TELLS_SPACE,
+	.traits = LPL_FORMAT_PAGES | LPL_FORMAT_REDUCED | LPL_FORMAT_EVENTS | LPL_WITH_REF |
+		  LPL_WITH_INSTR | LPL_WITH_CYCLE | LPL_WITH_SPACE,
 	.read_line = read_sad,
 	.write_ref = write_sad,
 };
@@ -132,8 +132,8 @@ const struct lpl_format lpl_format_sad = {
 const struct lpl_format lpl_format_sad_diff = {
 	.name = "sad-diff",
 	.fields = "TYPE CYCLES INSTRUCTIONS REFERENCES SPACE SIGN PAGES",
-	.traits = LPL_FORMAT_PAGES | LPL_FORMAT_REDUCED | LPL_FORMAT_EVENTS | LPL_TELLS_REF |
-		  LPL_TELLS_INSTR | LPL_TELLS_CYCLE | LPL_TELLS_SPACE,
+	.traits = LPL_FORMAT_PAGES | LPL_FORMAT_REDUCED | LPL_FORMAT_EVENTS | LPL_WITH_REF |
+		  LPL_WITH_INSTR | LPL_WITH_CYCLE | LPL_WITH_SPACE,
 	.read_line = read_sad_diff,
 	.write_ref = write_sad_diff,
 };

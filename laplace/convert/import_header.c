@@ -15,7 +15,7 @@ const char *lpl_import_reduction(const struct lpl_import_options *options)
 		return options->reduction;
 	if (options->format->traits & LPL_FORMAT_REDUCED)
 		return "unknown";
-	return options->format->traits & LPL_TELLS_LENGTH ? NULL : "none";
+	return options->format->traits & LPL_WITH_LENGTH ? NULL : "none";
 }
 
 /* Pages that are larger than those of the reduction named are its work, too. */

@@ -68,7 +68,7 @@ static void tell_totals(struct trace *trace, uint64_t last)
 
 	if (strcmp(importer->result.reduction, "none") == 0)
 		totals = trace->totals;
-	else if (importer->options.format->traits & LPL_TELLS_REF)
+	else if (importer->options.format->traits & LPL_WITH_REF)
 		totals.total = last > trace->totals.total ? last : trace->totals.total;
 	lpl_writer_totals(trace->writer, &totals);
 }

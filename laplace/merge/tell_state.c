@@ -210,7 +210,7 @@ static enum lpl_state_snapshot snapshot_of(const struct tasks *tasks)
 	       tasks->snapshot_begun ? LPL_STATE_LOST_SNAPSHOT : LPL_STATE_NO_SNAPSHOT;
 }
 
-enum lpl_error lpl_state_tell(struct lpl_state *state, struct lpl_sink *sink,
+enum lpl_error lpl_state_send(struct lpl_state *state, struct lpl_sink *sink,
 			      struct lpl_report *report)
 {
 	struct lpl_merge *merge = state->merge;

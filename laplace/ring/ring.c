@@ -145,7 +145,7 @@ static bool wait_for_room(struct lpl_ring *ring)
 			atomic_fetch_add_explicit(&ring->producer.waits, 1, memory_order_relaxed);
 		}
 		back_off(&tries);
-		/* told as it goes by: a wait for room on a disk may take a night, or have no end */
+		/* counted at once: a wait for room on a disk may take a night, or have no end */
 		now = lpl_now_ns();
 		atomic_fetch_add_explicit(&ring->producer.wait_ns, now - start, memory_order_relaxed);
 		start = now;

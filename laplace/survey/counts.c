@@ -64,7 +64,7 @@ static void move_window(struct lpl_counts *counts, uint64_t instr, uint64_t ref)
 
 	window->last_instr = instr;
 	window->last_ref = ref;
-	window->told = lpl_event_counts_of(&counts->events, KTR_TASK_CREATE) +
+	window->tasks_known = lpl_event_counts_of(&counts->events, KTR_TASK_CREATE) +
 		       lpl_event_counts_of(&counts->events, KTR_SCHEDULE) > 0;
 }
 

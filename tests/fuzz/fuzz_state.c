@@ -56,7 +56,7 @@ static void relay(struct lpl_state **state)
 	} next = { .sink = { .event = relay_event } };
 
 	require(lpl_state_new(&next.state, NULL, NULL) == LPL_OK);
-	require(lpl_state_tell(*state, &next.sink, NULL) == LPL_OK);
+	require(lpl_state_send(*state, &next.sink, NULL) == LPL_OK);
 	lpl_state_free(*state);
 	*state = next.state;
 }
@@ -160,7 +160,7 @@ static int nothing_more(struct lpl_sink *sink, struct lpl_report *report)
 	struct taker *taker = (struct taker *)sink;
 
 	taker->sink.event = count_event;
-	return lpl_state_tell(taker->state, sink, report);
+	return lpl_state_send(taker->state, sink, report);
 }
 
 static void try_told(struct guest *guest)
@@ -210,7 +210,7 @@ static int keep_event(struct lpl_sink *sink, const struct lpl_event *event,
 static void tell(struct lpl_state *state, struct told *told)
 {
 	told->sink.event = keep_event;
-	require(lpl_state_tell(state, &told->sink, NULL) == LPL_OK);
+	require(lpl_state_send(state, &told->sink, NULL) == LPL_OK);
 }
 
 static struct lpl_sink *next_sink(struct recording *recording)

@@ -368,7 +368,7 @@ void cut_here(struct cut *cut)
 	struct forwarder forwarder = { .sink = { .event = forward_event }, .cut = cut };
 	struct lpl_report report = { .error = LPL_OK };
 
-	must(lpl_state_tell(cut->state, &forwarder.sink, &report) == LPL_OK);
+	must(lpl_state_send(cut->state, &forwarder.sink, &report) == LPL_OK);
 	cut->is_cut = true;
 	cut->pages_before = cut->whole.pages;
 	memcpy(cut->anomalies_before, lpl_merge_stats(cut->whole.merge)->anomalies,

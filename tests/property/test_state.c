@@ -384,7 +384,7 @@ static uint64_t tell_state(struct lpl_state *told, struct stream *out)
 
 	stream_clear(out);
 	collector_init(&collector, out);
-	assert_int_equal(lpl_state_tell(told, &collector.sink, &report), LPL_OK);
+	assert_int_equal(lpl_state_send(told, &collector.sink, &report), LPL_OK);
 	assert_true(out->count >= 2);
 	last = &out->item[out->count - 1].event;
 	assert_int_equal(out->item[0].event.tag, LPL_EVENT_STATE);

@@ -193,7 +193,7 @@ static void formats_are_listed(void **unused)
 			    "raw, diff, sad, sad-diff, pages, time-passed, behaviour, csv, din or "
 			    "lackey");
 	assert_string_equal(lpl_format_list(list, LPL_FORMAT_EVENTS | LPL_FORMAT_BINARY |
-						  LPL_TELLS_LENGTH, " or "), "din or lackey");
+						  LPL_WITH_LENGTH, " or "), "din or lackey");
 	assert_string_equal(lpl_format_list(list, ~(unsigned int)LPL_FORMAT_BINARY, " or "),
 			    "din, lackey, pdats or pdats2");
 }

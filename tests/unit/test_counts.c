@@ -169,7 +169,7 @@ static void windows_of_time_are_told(void **state)
 		assert_int_equal(window->last_ref, MADE * (i + 1));
 		assert_int_equal(window->kept, MADE / 2);
 		assert_int_equal(window->tid, 1000 * i);
-		assert_int_equal(window->told, i >= WINDOWS / 2);
+		assert_int_equal(window->tasks_known, i >= WINDOWS / 2);
 	}
 	lpl_counts_free(&counts);
 	assert_int_equal(counts.windows, 0);

@@ -4,8 +4,8 @@
  * docs/formats.md specifies them.
  *
  * An exporter is a sink that writes what it is sent in a format.  An importer reads a file
- * and sends a sink what is in it, or makes a trace of it.  What a format cannot tell, and
- * what had to be guessed or was passed over, is counted: who calls decides what to say.
+ * and sends a sink what is in it, or makes a trace of it.  What a format cannot express, and
+ * what had to be guessed or was passed over, is counted: the caller decides what to say.
  */
 #ifndef LAPLACE_CONVERT_H
 #define LAPLACE_CONVERT_H
@@ -24,22 +24,22 @@ extern "C" {
 
 struct lpl_format;
 
-/* What a format is, and what it tells of a reference besides its page. */
+/* What a format is, and what it says about a reference besides its page. */
 enum lpl_format_trait {
 	LPL_FORMAT_IMPORT_ONLY = 0x01,	/* is read, and not written */
 	LPL_FORMAT_BINARY = 0x02,	/* records, not lines of text */
-	LPL_FORMAT_PAGES = 0x04,	/* tells pages, not addresses: the page size counts */
+	LPL_FORMAT_PAGES = 0x04,	/* has pages, not addresses: the page size counts */
 	LPL_FORMAT_REDUCED = 0x08,	/* may be of a reduced trace, and does not say so */
 	LPL_FORMAT_BEHAVIOUR = 0x10,	/* is a behaviour sequence (`lrubs:K`) */
 	LPL_FORMAT_EVENTS = 0x20,	/* may have events among its lines */
 	LPL_FORMAT_SEEKS = 0x40,	/* is completed as it is written: goes to files only */
-	LPL_FORMAT_WHOLE = 0x80,	/* tells every field */
-	/* clocks; those that are not told are made on import */
-	LPL_TELLS_REF = 0x100,
-	LPL_TELLS_INSTR = 0x200,
-	LPL_TELLS_CYCLE = 0x400,
-	LPL_TELLS_SPACE = 0x800,
-	LPL_TELLS_LENGTH = 0x1000
+	LPL_FORMAT_WHOLE = 0x80,	/* has every field */
+	/* clocks; those that it does not have are made on import */
+	LPL_WITH_REF = 0x100,
+	LPL_WITH_INSTR = 0x200,
+	LPL_WITH_CYCLE = 0x400,
+	LPL_WITH_SPACE = 0x800,
+	LPL_WITH_LENGTH = 0x1000
 };
 
 /* By its name ("raw", "oracleGeneral"); NULL: there is no such format. */
@@ -73,7 +73,7 @@ struct lpl_export_options {
 
 /*
  * On failure *exporter is NULL: LPL_ERR_UNSUPPORTED when the format is import-only, or cannot
- * tell what the trace is (its page size is none, it is no behaviour sequence); LPL_ERR_USAGE
+ * express what the trace is (its page size is none, it is no behaviour sequence); LPL_ERR_USAGE
  * when a format that seeks is to go to something else than an empty file; LPL_ERR_MEMORY.
  */
 enum lpl_error lpl_exporter_open(struct lpl_exporter **exporter,
@@ -83,14 +83,14 @@ enum lpl_error lpl_exporter_open(struct lpl_exporter **exporter,
 /*
  * Where to send the stream; owned by the exporter.  Its finish() writes all that is held
  * back; the descriptor stays open.  It fails with LPL_ERR_IO, with LPL_ERR_UNSUPPORTED at a
- * record for which the format would tell something wrong, and with LPL_ERR_DAMAGED at one
+ * record that the format could only misrepresent, and with LPL_ERR_DAMAGED at one
  * that cannot stand where it is.
  */
 struct lpl_sink *lpl_exporter_sink(struct lpl_exporter *exporter);
 
-/* What the format did not tell of what was written. */
+/* What the format left out of what was written. */
 struct lpl_losses {
-	uint64_t addresses;	/* references of which only the page was known: it is told */
+	uint64_t addresses;	/* references of which only the page was known: it is written */
 	uint64_t lengths;	/* ... and 0 for the length */
 	uint64_t spaces;	/* changes of address space; pages of several look alike */
 	uint64_t walks;		/* of page tables, written as reads and writes */
@@ -134,12 +134,12 @@ struct lpl_import_options {
 	const char *input;		/* the file's name, for reports */
 	/*
 	 * What it was reduced by before, as lpl_reducer_open() has it, or "unknown".  NULL:
-	 * "unknown" for formats of reduced traces, and for one that tells lengths when its
+	 * "unknown" for formats of reduced traces, and for one that has lengths when its
 	 * first reference is to a whole page; else "none".
 	 */
 	const char *reduction;
 	uint64_t memory;		/* pages; of a behaviour sequence, else 0 */
-	uint64_t page_size;		/* of the pages that the format tells: a power of two from
+	uint64_t page_size;		/* of the pages that the format has: a power of two from
 					 * 4096 to 2^30; 0: by `reduction`, or 4096 */
 	/* called now and then, to show how far it is; may be NULL */
 	void (*progress)(const struct lpl_importer *importer, void *context);
@@ -195,8 +195,8 @@ struct lpl_import_result {
 	uint64_t flushes;		/* of a cache, passed over */
 	uint64_t foreign;		/* lines of somebody else, passed over, ... */
 	uint64_t first_foreign;		/* ... and the number of the first of them */
-	uint64_t unread;		/* seconds; tracing ended as nobody read for so long */
-	bool paged;			/* whole pages, in a format that can tell more */
+	uint64_t unread;		/* seconds; not read for so long, so that tracing ended */
+	bool paged;			/* whole pages, in a format that can express more */
 	bool sizes;			/* objects had other sizes than a page's */
 };
 

@@ -41,8 +41,8 @@ struct lpl_recorded_window {
 					 * many were made in it */
 	uint64_t kept;			/* of them in the stream */
 	uint32_t tid;			/* the task that had the processor at its beginning, as
-					 * the guest's kernel told; 0: not known, or the idle one */
-	bool told;			/* the kernel had told of tasks by its end */
+					 * the kernel reported; 0: not known, or the idle one */
+	bool tasks_known;		/* the kernel had reported tasks by its end */
 };
 
 struct lpl_map;

@@ -40,7 +40,7 @@ const char *lpl_error_name(enum lpl_error error);
 
 #define LPL_REPORT_SIZE 512
 
-/* One error, told once.  Zero-initialise; no destructor. */
+/* One error, reported once.  Zero-initialise; no destructor. */
 struct lpl_report {
 	enum lpl_error error;
 	int system_errno;	/* errno at the time, 0 when none was involved */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later OR GPL-2.0-or-later */
 /*
- * kernel_trace_record: how a guest kernel tells the simulator what it does.
+ * kernel_trace_record: how a guest kernel reports to the simulator what it does.
  *
  * The kernel owns one statically allocated instance named
  * `kernel_trace_record`.  With interrupts off on its processor it
@@ -78,7 +78,7 @@ struct kernel_trace_record {
 
 /*
  * System V segments are files of a file system that other shared memory is in, too,
- * and both are numbered from small numbers.  A kernel tells them apart by this bit
+ * and both are numbered from small numbers.  A kernel distinguishes them by this bit
  * in a segment's inode number, wherever it names one (KTR_MAP, KTR_SHM_ATTACH,
  * KTR_CACHE_ADD ...).  In a KTR_CACHE_REMOVE it may be missing: by then a kernel
  * may have forgotten that the file was a segment.
@@ -311,7 +311,7 @@ enum ktr_how {
 	ARG(KTR_PRESENT, FRAME, 3, "frame", KTR_HEX) \
 	ARG(KTR_PRESENT, SLOT, 4, "swap entry", KTR_HEX) \
 \
-	/* what exists already is told: 1 from here, 0 up to here; where the kernel's half \
+	/* what exists already is reported: 1 from here, 0 up to here; where the kernel's half \
 	 * of an address space begins (0: at bit 63) */ \
 	EVENT(KTR_SNAPSHOT, 30, "snapshot", KTR_PLAIN, "") \
 	ARG(KTR_SNAPSHOT, BEGINS, 0, "begins", KTR_DECIMAL) \

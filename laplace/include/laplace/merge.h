@@ -10,7 +10,7 @@
  *	page of a file		(device, inode and its generation, page of the file):
  *				mapped shared, mapped private and not yet
  *				written, or seen by the kernel at the address
- *				that KTR_CACHE_ADD told
+ *				that KTR_CACHE_ADD gave
  *	shared memory		(inode, page of the segment), for ever; inodes of
  *				System V segments may be marked by bit 63
  *	anonymous page		a virtual page of a space, shared by fork until a
@@ -25,8 +25,8 @@
  * write *reference* (in either mode: the processor honours write protection in
  * both) to a page that others share is proof that the page table allowed the
  * write, so that the page was no longer shared: it is parted just the same, and
- * counted (`implied_breaks`).  A page whose other sharers are all gone is kept.
- * A private page of a file becomes anonymous at its first write, told or seen.
+ * counted (`implied_breaks`).  A page that has no other sharers left is kept.
+ * A private page of a file becomes anonymous at its first write, reported or seen.
  *
  * What cannot be known is said: a user address without a known mapping gets a
  * page by (space, virtual page), its kind is LPL_PAGE_UNRESOLVED, and it is
@@ -38,9 +38,9 @@
  * resolved by what may be out of date.  What was named by the kernel remains the same: files,
  * kernel pages, the numbers of tasks.
  *
- * A stream may begin with a state (LPL_EVENT_STATE), which tells what there is: state.h.
+ * A stream may begin with a state (LPL_EVENT_STATE), which describes what there is: state.h.
  *
- * Two things a stream may not tell, so that they are lost: without KTR_FILE an
+ * Two things may be missing from a stream, so that they are lost: without KTR_FILE an
  * inode number used again after its file was deleted names the same file here;
  * and a guest with page-table isolation runs user code on a second top-level
  * table, so it has to be started with `nopti`.
@@ -50,7 +50,7 @@
  * numbers of spaces used + file and kernel pages ever referenced); fork shares
  * structure.
  *
- * docs/merging.md tells it all at length, with the output formats.
+ * docs/merging.md describes it all at length, with the output formats.
  */
 #ifndef LAPLACE_MERGE_H
 #define LAPLACE_MERGE_H
@@ -86,14 +86,14 @@ enum lpl_task_state {
 	LPL_TASK_LIVES = 0,
 	/* and these are the last word on a task */
 	LPL_TASK_EXITED,	/* KTR_EXIT, and what it ran until its last switch */
-	LPL_TASK_LOST,		/* its exit was not told: another task has its tid, or
-				 * nothing was heard of it after records were missing */
+	LPL_TASK_LOST,		/* its exit was not reported: another task has its tid, or
+				 * nothing mentioned it after records were missing */
 	LPL_TASK_LEFT		/* it lived when the trace ended */
 };
 
 #define LPL_TASK_NAME 64
 
-/* Who ran.  Owned by the merge, valid until it has told the task's last state. */
+/* Who ran.  Owned by the merge, valid until it has reported the task's last state. */
 struct lpl_merge_task {
 	uint32_t tid, tgid;	/* 0, 0: idle, and who ran before the first event */
 	uint64_t serial;	/* tasks are numbered as they appear, from 1, so that a
@@ -104,7 +104,7 @@ struct lpl_merge_task {
 	uint64_t space;		/* 0: none */
 	uint64_t references;	/* made by it so far */
 	enum lpl_task_state state;
-	uint64_t exit_code;	/* as KTR_EXIT told it */
+	uint64_t exit_code;	/* as KTR_EXIT gave it */
 	uint32_t name_length;	/* the last name known; guest input */
 	char name[LPL_TASK_NAME];
 };
@@ -124,7 +124,7 @@ struct lpl_merge_page {
 	enum lpl_page_kind kind;	/* never LPL_PAGE_CACHE: that is LPL_PAGE_FILE */
 	uint64_t device, inode;	/* of files, of segments (device 0), of device memory;
 				 * inode KTR_NONE where the guest did not know it */
-	uint64_t generation;	/* which of the files that had the inode's number, where told */
+	uint64_t generation;	/* which of the files that had the inode's number, if known */
 	uint64_t offset;	/* its page in that; of page tables: the physical page */
 	uint64_t space;		/* of anonymous and unresolved pages: where it was ... */
 	uint64_t virtual_page;	/* ... referenced first; of kernel pages: the page */
@@ -192,7 +192,7 @@ enum lpl_merge_anomaly {
 	LPL_ANOMALY_TASK_CREATE,	/* of a task that lives */
 	LPL_ANOMALY_TASK_UNKNOWN,	/* exit, exec ... of an unknown task, a second exit */
 	LPL_ANOMALY_TASK_OTHER,	/* a tid with another tgid than before: another task has it */
-	LPL_ANOMALY_SCHEDULE,	/* to a task that nothing ever told of: counted when it
+	LPL_ANOMALY_SCHEDULE,	/* to a task that no event ever reported: counted when it
 				 * ends, as a snapshot may come later */
 	LPL_ANOMALY_MISSED_SCHEDULE,/* an event by another task than was scheduled */
 	LPL_ANOMALY_MISSED_ASSIGN,	/* scheduled with another space than was assigned */
@@ -202,7 +202,7 @@ enum lpl_merge_anomaly {
 	LPL_ANOMALY_UNRESOLVED,	/* a user-mode reference without a known mapping */
 	LPL_ANOMALY_ATTRIBUTION,	/* ... in another space than its task's */
 	LPL_ANOMALY_NOT_CACHED,	/* a reference to a page of a file not in the page cache */
-	LPL_ANOMALY_UNTOLD_BREAK,	/* a write to a shared page: its copy was not told of */
+	LPL_ANOMALY_UNTOLD_BREAK,	/* a write to a shared page: its copy was not reported */
 	LPL_ANOMALY_CACHED_TWICE,	/* an added page that another frame holds */
 	LPL_ANOMALY_ORDER,		/* a record whose clocks run backwards */
 	LPL_ANOMALIES
@@ -219,13 +219,13 @@ struct lpl_merge_stats {
 	uint64_t events;
 	uint64_t tasks, spaces;		/* ever seen; without boot */
 	uint64_t live_tasks, live_spaces;
-	uint64_t cow_breaks;		/* told by KTR_COW_BREAK */
+	uint64_t cow_breaks;		/* reported by KTR_COW_BREAK */
 	uint64_t cow_kept;		/* of these, with equal frames */
 	uint64_t implied_breaks;	/* seen by a write reference only */
 	uint64_t gaps;			/* LPL_EVENT_GAP: where records are missing */
-	uint64_t gap_references;	/* missing there, as far as anybody knows */
+	uint64_t gap_references;	/* missing there, as far as is known */
 	uint64_t gap_events;
-	uint64_t gap_unknown;		/* references after a gap and before an event told who
+	uint64_t gap_unknown;		/* references after a gap and before an event said what
 					 * runs: they count for task 0 */
 	uint64_t forgotten;		/* how often events would have taken more memory than they
 					 * may: see struct lpl_merge_options */
@@ -240,11 +240,11 @@ void lpl_merge_stats_print(const struct lpl_merge_stats *stats, FILE *file);
 #define LPL_MERGE_MEMORY (UINT64_C(2) << 30)
 
 struct lpl_merge_options {
-	/* addresses from here up are the kernel's; 0: what the guest tells
+	/* addresses from here up are the kernel's; 0: what the guest reports
 	 * (KTR_SNAPSHOT), else 1 << 63.  A 32-bit Linux has 0xc0000000. */
 	uint64_t kernel_base;
 	/*
-	 * Bytes that what events told may take: tasks, spaces, mappings, pages that are told of,
+	 * Bytes for what events reported: tasks, spaces, mappings, pages that are reported,
 	 * names of files that were not referenced.  Beyond it all that is forgotten, as after
 	 * records were missing, tasks are lost, and that is counted (`forgotten`).  One event may
 	 * take some 300 MB more.  0: LPL_MERGE_MEMORY.
@@ -279,17 +279,17 @@ struct lpl_merge_audit {
 	uint64_t processes;		/* without the kernel */
 	uint64_t tasks, tasks_ended, tasks_live;	/* tasks = ended + live */
 	uint64_t spaces, spaces_ended, spaces_live;	/* likewise */
-	uint64_t spaces_unused;		/* ended, but nothing else was told of them */
+	uint64_t spaces_unused;		/* ended, but no other event was about them */
 	/* pages of the page cache: added = removed + displaced + lost + held */
 	uint64_t cache_added, cache_removed;
 	uint64_t cache_displaced;	/* by another page in their frame */
 	uint64_t cache_lost;		/* nobody knows since records were missing */
 	uint64_t cache_held;
 	uint64_t file_references;	/* that were looked for in the page cache */
-	/* user-mode references before the first snapshot that do not fit: nobody could have
-	 * told whose they are, and of what, so that they are no anomalies */
+	/* user-mode references before the first snapshot that do not fit: no event could have
+	 * said which task made them, and to what, so that they are no anomalies */
 	uint64_t user_before_snapshot;
-	uint64_t events;		/* that came */
+	uint64_t events;		/* received */
 	/* how many there have to be, by lpl_merge_audit_expect(); 0: not known */
 	uint64_t events_expected, references_expected;
 	uint64_t anomalies;		/* of all kinds together */
@@ -300,7 +300,7 @@ const struct lpl_merge_audit *lpl_merge_audit(const struct lpl_merge *merge);
 
 /*
  * How many events, and in an unreduced trace references, there have to be (0:
- * not known), as the trace's totals tell.  To be called before finish().
+ * not known), as the trace's totals say.  To be called before finish().
  */
 void lpl_merge_audit_expect(struct lpl_merge *merge, uint64_t events, uint64_t references);
 
@@ -355,8 +355,8 @@ void lpl_merge_per_process_close(struct lpl_merge_output *output);
  * Format `canonical`: a stream for `next` (not owned; lpl_writer_sink() makes
  * it a trace) in which the space is 0, the address is the canonical page's
  * number << LPL_PAGE_SHIFT, LPL_PAGED is set and the length 0; all else is
- * kept.  An LPL_EVENT_PAGE before the first reference to each page tells what it is.
- * Events of tasks pass, so that whose a reference is can be followed; fences
+ * kept.  An LPL_EVENT_PAGE before the first reference to each page says what it is.
+ * Events of tasks pass, so that it is known which task made a reference; fences
  * (lpl_event_is_fence) but KTR_EXEC are left out, for canonical pages do not change
  * their meaning.
  */

@@ -23,7 +23,7 @@
  *	};
  *
  * and lpl_simulator_add_policy() (simulator.h) simulates it at many sizes at once.
- * examples/gclock.c is a whole program; docs/simulation.md tells more.
+ * examples/gclock.c is a whole program; docs/simulation.md says more.
  *
  * A policy is called from one thread at a time for one memory, but from several at
  * once for memories of several sizes: what it knows belongs into the memory's
@@ -92,7 +92,7 @@ struct lpl_policy {
 
 	/*
 	 * Optional.  `page` was put into `frame`: a new one (frame == used - 1), or the one
-	 * that `evict` has just told.  Fails with lpl_fail() when it needs memory of its
+	 * that `evict` has just returned.  Fails with lpl_fail() when it needs memory of its
 	 * own and there is none.
 	 */
 	enum lpl_error (*admit)(struct lpl_memory *memory, uint32_t frame, uint32_t page,

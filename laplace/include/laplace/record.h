@@ -78,7 +78,7 @@ struct lpl_ref_columns {
 struct lpl_event {
 	uint64_t ref;			/* number of the last reference before it */
 	uint64_t instr, cycle;		/* its own moment's */
-	uint64_t space;			/* as the kernel told */
+	uint64_t space;			/* as the kernel reported */
 	uint64_t arg[KTR_ARGS];
 	uint32_t tag;			/* enum ktr_tag, or LPL_EVENT_* */
 	uint32_t tid, tgid;
@@ -127,10 +127,10 @@ struct lpl_event {
 	ARG(LPL_EVENT_GAP, REFERENCES, 0, "references", KTR_DECIMAL) \
 	ARG(LPL_EVENT_GAP, EVENTS, 1, "events", KTR_DECIMAL) \
 \
-	/* what there is at this point of the stream is told, to who begins to read here: 1 \
+	/* what there is at this point of the stream, for readers that begin here: 1 \
 	 * from here, 0 up to here (state.h).  What was known before is replaced.  The \
 	 * kernel's base where it begins; a snapshot of the guest's, who runs (KTR_NONE: \
-	 * nobody knows), and what could not be told, where it ends. */ \
+	 * not known), and what could not be described, where it ends. */ \
 	EVENT(LPL_EVENT_STATE, 0x10005, "state", KTR_PLAIN, "") \
 	ARG(LPL_EVENT_STATE, BEGINS, 0, "begins", KTR_DECIMAL) \
 	ARG(LPL_EVENT_STATE, KERNEL_BASE, 1, "kernel's base", KTR_HEX) \
@@ -150,7 +150,7 @@ struct lpl_event {
 	ARG(LPL_EVENT_TASK_STATE, LEADER_EXITED, 5, "leader exited", KTR_DECIMAL) \
 	ARG(LPL_EVENT_TASK_STATE, EXITED, 6, "exited", KTR_DECIMAL) /* but may run on */ \
 	ARG(LPL_EVENT_TASK_STATE, CODE, 7, "code", KTR_DECIMAL) \
-	ARG(LPL_EVENT_TASK_STATE, OLD_TID, 8, "old tid", KTR_DECIMAL) /* whose exit is due */ \
+	ARG(LPL_EVENT_TASK_STATE, OLD_TID, 8, "old tid", KTR_DECIMAL) /* its exit is due */ \
 	ARG(LPL_EVENT_TASK_STATE, TOLD, 9, "told", KTR_DECIMAL) /* 0: not that it began */ \
 	ARG(LPL_EVENT_TASK_STATE, HEARD, 10, "heard", KTR_DECIMAL)	/* of since the last gap */ \
 	ARG(LPL_EVENT_TASK_STATE, LEFT, 11, "left", KTR_HEX) \
@@ -177,7 +177,7 @@ enum lpl_event_tag {
 
 LPL_EVENTS(KTR_NO_EVENT, KTR_DEFINE_ARG)
 
-/* What the guest had told by a snapshot of its own (KTR_SNAPSHOT) when a state was told. */
+/* What the guest had reported by a snapshot of its own (KTR_SNAPSHOT) when a state was written. */
 enum lpl_state_snapshot {
 	LPL_STATE_NO_SNAPSHOT = 0,
 	LPL_STATE_IN_SNAPSHOT = 1,	/* it has begun, and goes on */
@@ -250,7 +250,7 @@ void lpl_text_print_cell(FILE *table, const char *escaped);
 
 /*
  * A consumer of a stream.  Each stage of a pipeline (reducer, writer,
- * simulator, printer) is a sink; a reducer owns no next stage but is told it.
+ * simulator, printer) is a sink; a reducer does not own its next stage but is given it.
  * Calls come in stream order, on one thread.  After an error nothing more may
  * be sent but `close`.  `finish` ends the stream: everything held back is sent
  * on, and `finish` of the next stage is called.

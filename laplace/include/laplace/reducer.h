@@ -9,7 +9,7 @@
  * kept, but for dirtiness: a reference that stands in for dropped writes is
  * turned into a write.  Events pass through in their place.
  *
- * The methods and what each is exact for are told in docs/reduction.md; the
+ * The methods and what each is exact for are in docs/reduction.md; the
  * argument why is at the head of each method's file.
  */
 #ifndef LAPLACE_REDUCER_H
@@ -27,11 +27,11 @@ extern "C" {
  * A reduction is written SPEC: one method or several joined by '+', left to
  * right: `none`, `block`, `window:K`, `sad:K`, `window:64+sad:64`.
  *
- * `fence` and `unfence` pass everything on.  They tell whether the methods behind
+ * `fence` and `unfence` pass everything on.  They decide whether the methods after
  * them, in the same SPEC, respect changes of mapping: `sad:K` is the paper's and
  * knows pages by space and address, `fence+sad:K` takes a page for another one
  * after an event that may have changed its meaning.  (`sad-ws` does the same,
- * docs/reduction.md tells of the others.)  `window:K` ends its windows
+ * docs/reduction.md describes the others.)  `window:K` ends its windows
  * there, and implies `fence` for what follows.
  *
  * A number of pages (K) is 1 to 2^24, of references (TAU, THETA) or instructions
@@ -97,7 +97,7 @@ enum lpl_error lpl_reducer_describe(const char *before, const char *spec,
 
 /*
  * The smallest memories for which simulations are exact, dirty evictions
- * included, on a trace reduced as REDUCTION tells (LPL_META_REDUCTION; NULL
+ * included, on a trace reduced as REDUCTION says (LPL_META_REDUCTION; NULL
  * counts as "none").  1: all of them.  0: none.
  */
 struct lpl_exactness {
@@ -105,7 +105,7 @@ struct lpl_exactness {
 				 * their most recently used pages in LRU order */
 	uint64_t opt;		/* pages */
 	uint64_t demand;	/* pages: any policy that acts on faults only and does
-				 * not tell one reference from several in a row */
+				 * not distinguish one reference from several in a row */
 	uint64_t ws;		/* references: the working set's tau, and VMIN's */
 };
 /* false, and all 0, when REDUCTION has a method this library does not know. */

@@ -3,7 +3,7 @@
  * Repairing a trace file: all chunks that are whole, in a file that is.
  *
  * Chunks are copied as they stand, after they were checked as any reader does, their records
- * and the hash of the stream included.  Where some are missing the new file tells it by an event
+ * and the hash of the stream included.  Where some are missing the new file says so by an event
  * LPL_EVENT_GAP, and the index is made anew.
  *
  * A segment stays a segment, and of a trace in segments, by its manifest's name, one file is made.

@@ -29,7 +29,7 @@ extern "C" {
  * `page-cache` is the same as `file`: a page of a file, however it is reached.  FILE is the
  * path of one, or its last part; NULL: any.
  *
- * What a page is, LPL_EVENT_PAGE has told.  A reference to a page that no event told of
+ * What a page is, LPL_EVENT_PAGE has said.  A reference to a page that no event described
  * ends the stream with LPL_ERR_UNSUPPORTED: the trace is not canonical, or has lost
  * records.  Memory: a byte a page.
  *
@@ -158,7 +158,7 @@ enum lpl_error lpl_choice_say(char spec[LPL_CHOICE_SIZE], const struct lpl_choic
 /* Is any reference left out by it?  By anything but who made it? */
 bool lpl_choice_chooses(const struct lpl_choice_options *options);
 bool lpl_choice_beyond_tasks(const struct lpl_choice_options *options);
-/* What part of a trace that is, if it tells of pages of so many bytes; 0: that is not known. */
+/* What part of a trace that is, if it has pages of so many bytes; 0: that is not known. */
 enum lpl_trace_part lpl_choice_part(const struct lpl_choice_options *options, uint64_t page_size);
 
 /*
@@ -184,8 +184,8 @@ enum lpl_error lpl_choice_open(struct lpl_choice **choice,
 struct lpl_sink *lpl_choice_sink(struct lpl_choice *choice);	/* owned by it */
 uint64_t lpl_choice_passed(const struct lpl_choice *choice);	/* references, so far */
 /*
- * What it can need of a chunk: all; or, where the clocks tell that all was made before `from` or
- * after `to`, at most its events, which tell who runs and what pages are.  Chunks come in the
+ * What it can need of a chunk: all; or, where the clocks show that all was made before `from` or
+ * after `to`, at most its events, which say what runs and what pages are.  Chunks come in the
  * order of the stream, and before what is in them: seconds count from the first one's beginning.
  */
 enum lpl_need lpl_choice_need(struct lpl_choice *choice, const struct lpl_chunk *chunk);
@@ -238,7 +238,7 @@ enum lpl_error lpl_selection_open(struct lpl_selection **selection, struct lpl_r
 enum lpl_error lpl_selection_fill(struct lpl_selection *selection,
 				  const struct lpl_ref_columns *columns, size_t most,
 				  size_t *count, struct lpl_report *report);
-/* What chooses: for lpl_choice_tasks(), which tells whether somebody of that name ran. */
+/* What chooses: for lpl_choice_tasks(), which says whether a task of that name ran. */
 const struct lpl_choice *lpl_selection_choice(const struct lpl_selection *selection);
 void lpl_selection_close(struct lpl_selection *selection);	/* NULL is fine */
 
@@ -277,7 +277,7 @@ uint64_t lpl_local_cold(const struct lpl_local *local);
 uint64_t lpl_local_processes(const struct lpl_local *local);
 /*
  * References made in user mode that nothing gives to a process: before the first event, and
- * after a gap (LPL_EVENT_GAP) in which events are missing, until an event tells who runs.
+ * after a gap (LPL_EVENT_GAP) in which events are missing, until an event says what runs.
  * They are in the kernel's.
  */
 uint64_t lpl_local_unknown(const struct lpl_local *local);
@@ -297,7 +297,7 @@ void lpl_local_close(struct lpl_local *local);			/* NULL is fine */
  *
  * Who runs is known by the events of tasks, as in laplace/merge.h.  What the kernel does in a
  * program's system call or fault, and in an interrupt meanwhile, is that program's.  The kernel's
- * own tasks are told apart, and the idle task is one of them.
+ * own tasks are counted one by one, and the idle task is one of them.
  *
  * Memory: some 300 bytes for each that made a reference, and what lpl_simulator_charge() says.
  */
@@ -320,9 +320,9 @@ enum lpl_error lpl_runners_open(struct lpl_runners **runners, struct lpl_simulat
 				enum lpl_runner_unit unit, struct lpl_report *report);
 struct lpl_sink *lpl_runners_sink(struct lpl_runners *runners);	/* owned by it */
 /*
- * Those that made a reference, in the order of their first ones; but number 0 is always nobody
- * known: before the first event, and after a gap (LPL_EVENT_GAP) in which events are missing,
- * until an event tells who runs.
+ * Those that made a reference, in the order of their first ones; but number 0 is always that of no
+ * known task: before the first event, and after a gap (LPL_EVENT_GAP) in which events are missing,
+ * until an event says what runs.
  */
 size_t lpl_runners_count(const struct lpl_runners *runners);
 /* `i` is below their count, and the owner that lpl_simulator_charged() asks for. */

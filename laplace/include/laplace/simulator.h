@@ -87,7 +87,7 @@ struct lpl_simulator_options {
 				 * as there are processors.  Results do not depend on it. */
 	/*
 	 * LPL_META_REDUCTION of the trace; NULL counts as "none".  It decides which
-	 * results are exact.  Where it tells of a behaviour sequence, `olr:K` is
+	 * results are exact.  Where that is a behaviour sequence, `olr:K` is
 	 * put in front of the simulator and `references` counts what comes from there.
 	 */
 	const char *reduction;
@@ -140,7 +140,7 @@ struct lpl_sink *lpl_simulator_sink(struct lpl_simulator *simulator);
  * Charge faults to whoever makes the references that follow, until the next call.  `owner` is any
  * number from 0 on that the caller knows somebody by; small ones, for memory is 8 to 16 bytes for
  * each size of each policy times the largest, and for opt 16 to 32 bytes a call besides.  The sum
- * over all owners is what the results tell.
+ * over all owners is what the results have.
  *
  * First before the sink is used, and after all policies were added.  LPL_ERR_USAGE: too late for
  * that, sizes are `all`, or the trace is a behaviour sequence; LPL_ERR_MEMORY; and what the sink

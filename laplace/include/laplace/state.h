@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The state of a guest in the middle of a stream: what the kernel's events have told so far,
- * told once more, so that who begins to read there knows as much as who has read it all.
+ * The state of a guest in the middle of a stream: what the kernel's events have reported so far,
+ * reported once more, so that a reader that begins there knows as much as one of it all.
  *
- * A struct lpl_state takes each event in order.  lpl_state_tell() then sends a sink events, in
+ * A struct lpl_state takes each event in order.  lpl_state_send() then sends a sink events, in
  * order, from LPL_EVENT_STATE (begins) to LPL_EVENT_STATE (ends), in the vocabulary of a
  * snapshot (KTR_MAP, KTR_PAGE_OWN, KTR_PRESENT, KTR_FILE, KTR_CACHE_ADD) and, for what no kernel
  * has to say, LPL_EVENT_TASK_STATE, LPL_EVENT_SPACE_STATE and LPL_EVENT_SHARED (record.h).
@@ -16,14 +16,14 @@
  *
  * What is left to know:
  *
- *	A break of copy-on-write that no event tells shows by a write reference alone.  For
- *		guests that do not tell theirs, lpl_state_refs() takes references, too.
+ *	A break of copy-on-write that no event reports shows by a write reference alone.  For
+ *		guests that do not report theirs, lpl_state_refs() takes references, too.
  *	A page that its writer keeps (KTR_COW_BREAK with equal frames) while others still seem to
  *		share it has one number with theirs in a merge of the whole, and two here.
  *	What is over: tasks that have ended (but that children had a parent is known as long as
  *		it lives), files that are neither mapped nor cached once memory is short, how
  *		long a task has been waiting.
- *	Swap: no part of a merge follows where a page's data are, so nothing of it is told.
+ *	Swap: no part of a merge follows where a page's data are, so nothing of it is reported.
  *
  * The guest's word is bounded.  Beyond the limits below all mappings and the page cache are
  * forgotten (as where events are missing), or the task that began first; it is counted, and the
@@ -67,18 +67,18 @@ enum lpl_error lpl_state_take(struct lpl_state *state, const struct lpl_event *e
 			      struct lpl_report *report);
 
 /*
- * The next references, for guests that do not tell every break of copy-on-write; otherwise
+ * The next references, for guests that do not report every break of copy-on-write; otherwise
  * they change nothing.  LPL_ERR_MEMORY as above.
  */
 enum lpl_error lpl_state_refs(struct lpl_state *state, const struct lpl_ref *refs, size_t count,
 			      struct lpl_report *report);
 
 /*
- * Tell what is known, by `sink->event` alone, with the clocks of the event that came last (who
- * puts the events elsewhere sets others).  The state stays as it is, and may be told again.
+ * Report what is known, by `sink->event` alone, with the clocks of the last event taken (a caller
+ * that puts the events elsewhere sets others).  The state stays as it is, for further reports.
  * Returns the sink's first error, or LPL_ERR_MEMORY.
  */
-enum lpl_error lpl_state_tell(struct lpl_state *state, struct lpl_sink *sink,
+enum lpl_error lpl_state_send(struct lpl_state *state, struct lpl_sink *sink,
 			      struct lpl_report *report);
 
 /* How often a limit was met: what is missing in the state for that. */

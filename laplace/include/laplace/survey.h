@@ -94,7 +94,7 @@ struct lpl_survey_mark {
 
 struct lpl_survey_events {
 	struct lpl_event_counts counts;
-	uint64_t cache_added, cache_removed;	/* pages; as the kernel told */
+	uint64_t cache_added, cache_removed;	/* pages; as the kernel reported */
 	/* pages that a space lost to swap and got back: each space counts, and no device is asked */
 	uint64_t swapped_out, swapped_in;
 	uint64_t marks;			/* all that came */
@@ -102,12 +102,12 @@ struct lpl_survey_events {
 	struct lpl_survey_mark mark[LPL_SURVEY_MARKS];
 };
 
-/* System calls of one number, those that the guest was asked to tell of. */
+/* System calls of one number, those that the guest was asked to report. */
 struct lpl_survey_call {
 	uint64_t abi, number;		/* KTR_ABI_*; the number in it */
 	uint64_t count, returned;	/* calls begun, calls ended */
 	uint64_t errors;		/* of those that ended */
-	char name[4 * 32 + 1];		/* "" where none was told */
+	char name[4 * 32 + 1];		/* "" where none was reported */
 };
 #define LPL_SURVEY_CALLS 1024
 
@@ -120,7 +120,7 @@ struct lpl_survey_calls {
 /* ---- tasks ---- */
 
 /*
- * What a task does.  Kernels do not tell of wakings, so the time for which a woken task waits
+ * What a task does.  Kernels do not report wakings, so the time for which a woken task waits
  * for the processor counts as blocked.
  */
 enum lpl_survey_activity {
@@ -153,14 +153,14 @@ struct lpl_survey_task {
 	uint32_t tid, tgid;
 	char name[LPL_SURVEY_NAME];
 	enum lpl_task_state state;
-	uint64_t exit_code;		/* as KTR_EXIT told it */
+	uint64_t exit_code;		/* as KTR_EXIT gave it */
 	bool begun;			/* it began in the trace (else it existed before), at: */
 	uint64_t begin, end;		/* end: unless its state is LPL_TASK_LEFT */
 	uint64_t references, user_references;
 	uint64_t scheduled;		/* how often it got the processor */
 	uint64_t left[LPL_SURVEY_REASONS];	/* how often it left it */
 	uint64_t time[LPL_SURVEY_ACTIVITIES];
-	uint64_t calls, call_errors;	/* system calls that were told */
+	uint64_t calls, call_errors;	/* system calls that were reported */
 	struct lpl_time_series activity[LPL_SURVEY_ACTIVITIES];	/* `time` by bin */
 	struct lpl_time_series references_by_bin;
 };
@@ -271,9 +271,9 @@ struct lpl_survey_hottest {
 	size_t count;
 };
 
-/* The kernel's pages are told of apart: they would crowd out all others. */
+/* The kernel's pages are listed apart: they would crowd out all others. */
 enum lpl_survey_side {
-	LPL_SURVEY_OF_PROGRAMS,		/* and of nobody known */
+	LPL_SURVEY_OF_PROGRAMS,		/* and of no known process */
 	LPL_SURVEY_OF_KERNEL,
 	LPL_SURVEY_SIDES
 };

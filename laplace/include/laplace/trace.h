@@ -55,7 +55,7 @@ void lpl_meta_at(const struct lpl_meta *meta, size_t i, const char **key, const 
 
 /*
  * What a recording cost, as the simulator and its collector counted: kept in the index alone, so
- * that only a trace that was closed tells it, and those that are made from it.  All 0: not told.
+ * that only a trace that was closed has it, and those that are made from it.  All 0: not recorded.
  */
 struct lpl_accounts {
 	uint64_t instructions;		/* that were run, recorded or not */
@@ -67,7 +67,7 @@ struct lpl_accounts {
 /*
  * What happened before reduction, so that true counts survive it.  All are
  * totals since trace-on; each data chunk carries the values at its end (docs/format.md,
- * section 4.3, tells which of them may be missing).
+ * section 4.3, says which of them may be missing).
  */
 struct lpl_totals {
 	uint64_t total;			/* references before reduction, of all types */
@@ -122,10 +122,10 @@ struct lpl_sink *lpl_writer_sink(struct lpl_writer *writer);
 
 /*
  * What there was before reduction, up to the next record to be sent or later; the last
- * word goes into the index.  A chunk tells how many references there were as of its
+ * word goes into the index.  A chunk says how many references there were as of its
  * own last record, whose number that is; by type, and in user mode, only if `totals`
  * are of that record too (see lpl_writer_room()), else 0.  Without any, or with 0
- * references, it tells that nobody knows: 0.
+ * references, it says 0: not known.
  */
 void lpl_writer_totals(struct lpl_writer *writer, const struct lpl_totals *totals);
 /* After how many more references the current chunk is complete; at least 1. */
@@ -220,7 +220,7 @@ enum lpl_error lpl_reader_fill(struct lpl_reader *reader, const struct lpl_ref_c
 
 /*
  * After LPL_ERR_DAMAGED: go on with the next chunk that is whole and stands further on in
- * the stream.  Before its first record an event LPL_EVENT_GAP comes, which tells what is
+ * the stream.  Before its first record an event LPL_EVENT_GAP is delivered, which says what is
  * missing; likewise at the end of the trace, if no such chunk is left.  Any other failure
  * stays and is returned.
  */
@@ -240,9 +240,9 @@ struct lpl_chunk {
 const struct lpl_chunk *lpl_reader_chunk(const struct lpl_reader *reader);
 
 /*
- * Read no more of each chunk than is needed, which `need` tells by its header, in the order of
+ * Read no more of each chunk than is needed, which `need` decides by its header, in the order of
  * the trace.  LPL_NEED_EVENTS: no references are delivered of it.  LPL_NEED_NOTHING: nothing is,
- * and of a file its payload is not even read: what stands behind it is reached at the price of 144
+ * and of a file its payload is not even read: what stands after it is reached at the price of 144
  * bytes, and what is wrong with it is not found.  Nobody is asked of STATE chunks (docs/format.md,
  * section 11).  To be called before the first lpl_reader_next(), and not together with
  * lpl_reader_compare_hash().  `context` is not owned.
@@ -274,9 +274,9 @@ struct lpl_span {
 bool lpl_reader_span(const struct lpl_reader *reader, struct lpl_span *span);
 
 /*
- * From now on compare the stream's hash, where the trace tells one (docs/format.md, section 10),
+ * From now on compare the stream's hash, where the trace has one (docs/format.md, section 10),
  * with that of what was read: a chunk whose hash differs is LPL_ERR_DAMAGED, and nothing of it is
- * delivered.  Not behind a gap.  To be called before the first lpl_reader_next().
+ * delivered.  Not after a gap.  To be called before the first lpl_reader_next().
  */
 void lpl_reader_compare_hash(struct lpl_reader *reader);
 
