@@ -4,7 +4,7 @@
 
 #include "chosen.h"
 
-static void tell(struct lpl_chosen *chosen, uint64_t total)
+static void report_total(struct lpl_chosen *chosen, uint64_t total)
 {
 	chosen->totals.total = total;
 	chosen->totals.events = chosen->all->events;
@@ -22,7 +22,7 @@ static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 		chosen->totals.refs[refs[i].type]++;
 		chosen->totals.user_refs += refs[i].flags & LPL_USER;
 	}
-	tell(chosen, refs[count - 1].ref);
+	report_total(chosen, refs[count - 1].ref);
 	return chosen->next->refs(chosen->next, refs, count, report);
 }
 
@@ -31,7 +31,7 @@ static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 {
 	struct lpl_chosen *chosen = (struct lpl_chosen *)sink;
 
-	tell(chosen, event->ref);
+	report_total(chosen, event->ref);
 	return chosen->next->event(chosen->next, event, report);
 }
 

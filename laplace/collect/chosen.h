@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A recording of some of the references (laplace/select.h): they are chosen before they are
- * reduced, so that what is reduced is as exact as if nobody else had made any.
+ * reduced, so that what is reduced is as exact as if there were no others.
  *
  *	stream ──► choice ──► this ──► reducer ──► writer
  *
- * The stream counts all references; what the trace tells of itself are those that were chosen, and
- * so the writer is told here.
+ * The stream counts all references, but the totals of the trace are of those that were chosen, and
+ * so the writer gets them here.
  */
 #ifndef LAPLACE_COLLECT_CHOSEN_H
 #define LAPLACE_COLLECT_CHOSEN_H
@@ -32,7 +32,7 @@ enum lpl_error lpl_chosen_open(struct lpl_chosen *chosen, const char *spec, bool
 			       uint64_t cycles_a_second, struct lpl_report *report);
 /* Where the stream goes. */
 struct lpl_sink *lpl_chosen_sink(struct lpl_chosen *chosen);
-/* At its end: of all that the stream tells, what the chosen ones are. */
+/* At its end: of the totals of the stream, those of the chosen references. */
 void lpl_chosen_end(const struct lpl_chosen *chosen, struct lpl_totals *totals);
 void lpl_chosen_close(struct lpl_chosen *chosen);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The collector's life: what it is made of when it is opened, and how the trace ends when it is
- * closed.  collector_struct.h tells where the rest is.
+ * closed.  collector_struct.h says where the rest is.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #include "collector_struct.h"
 #include "container/block_writer.h"
 
-#define STATUS_FILE_NS UINT64_C(10000000000)	/* between two lines in a file, unless told */
+#define STATUS_FILE_NS UINT64_C(10000000000)	/* between two lines in a file, by default */
 
 /* ---- the end of the stream when there is no file ---- */
 
@@ -127,12 +127,12 @@ static enum lpl_error open_trace(struct lpl_collector *c,
 /* The one that is used, and the other as well: both ask for the same. */
 static void connect_streams(struct lpl_collector *c)
 {
-	/* who tells the writer how much there was */
+	/* what gives the writer its totals */
 	c->chosen.writer = c->writer;
 	c->chosen.all = lpl_collector_totals(c);
 	c->stream.writer = c->refs.writer = c->chosen.choice ? NULL : c->writer;
 	c->stream.flush = lpl_collector_flush;
-	c->stream.hear = lpl_collector_hear;
+	c->stream.on_event = lpl_collector_event;
 	c->stream.between = c->segments ? lpl_collector_between : NULL;
 	c->stream.context = c;
 	c->refs.tracer_refs = &c->log.tracer_refs;
@@ -140,7 +140,7 @@ static void connect_streams(struct lpl_collector *c)
 	c->log.out = passes_blocks(c) ? lpl_writer_blocks(c->writer) : &c->refs.sink;
 	c->log.writer = passes_blocks(c) ? c->writer : NULL;
 	c->log.flush = lpl_collector_flush;
-	c->log.hear = lpl_collector_hear;
+	c->log.on_event = lpl_collector_event;
 	c->log.between = c->segments ? lpl_collector_between : NULL;
 	c->log.context = c;
 }
@@ -272,7 +272,7 @@ enum lpl_error lpl_collector_close(struct lpl_collector *c, const char *end,
 	totals->recording.elapsed_ns = c->flush_ns ? lpl_now_ns() - c->start_ns : 0;
 	if (c->writer && (!error || error == LPL_ERR_FULL)) {
 		lpl_writer_totals(c->writer, totals);
-		/* the file is complete before anyone is told so */
+		/* the file is complete before the status says so */
 		if (!error)
 			error = lpl_writer_flush(c->writer, report);
 	}
@@ -280,7 +280,7 @@ enum lpl_error lpl_collector_close(struct lpl_collector *c, const char *end,
 	struct lpl_collector_status last;
 	lpl_collector_status(c, &last);
 	if (!error && writer)
-		lpl_collector_tell_all(c, &last, (struct lpl_status_end){ .state = "closing" });
+		lpl_collector_report_all(c, &last, (struct lpl_status_end){ .state = "closing" });
 	if (error)
 		end = error == LPL_ERR_FULL ? "full" : "error";
 	if (writer && (!error || error == LPL_ERR_FULL)) {
@@ -288,7 +288,7 @@ enum lpl_error lpl_collector_close(struct lpl_collector *c, const char *end,
 		enum lpl_error how = c->segments ? lpl_segments_close(c->segments, &closed) :
 						   lpl_writer_close(writer, &closed);
 
-		/* of a full disk it is told what became of the trace */
+		/* for a full disk, the report says what happened to the trace */
 		if (how && report)
 			*report = closed;
 		if (how)
@@ -300,8 +300,8 @@ enum lpl_error lpl_collector_close(struct lpl_collector *c, const char *end,
 	if (c->chosen.choice && totals->total == 0 && c->complain)
 		c->complain(c->context, "nothing of what was chosen came: the trace holds no "
 			    "references");
-	lpl_collector_tell_all(c, &last,
-			       (struct lpl_status_end){ "ended", end,
+	lpl_collector_report_all(c, &last,
+				 (struct lpl_status_end){ "ended", end,
 							error && report ? report->text : message });
 	destroy(c);
 	return error;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a collector tells of itself: its numbers to who asks, lines of status to who watches, and
+ * What a collector reports of itself: its numbers on request, lines of status for a watcher, and
  * to a person that the disk is full, while it waits for room.
  */
 #include <errno.h>
@@ -61,21 +61,21 @@ char *lpl_collector_status_line(struct lpl_collector *c, struct lpl_pace *pace)
 	return lpl_status_line(&c->status, &now, pace, (struct lpl_status_end){ .state = NULL });
 }
 
-void lpl_collector_hear(void *context, const struct lpl_event *event)
+void lpl_collector_event(void *context, const struct lpl_event *event)
 {
 	struct lpl_collector *c = context;
 
-	lpl_status_hear(&c->status, event);
+	lpl_status_event(&c->status, event);
 }
 
-static void tell_person(const struct lpl_collector *c, const char *text)
+static void complain(const struct lpl_collector *c, const char *text)
 {
 	if (c->complain)
 		c->complain(c->context, text);
 }
 
-static void tell_descriptor(struct lpl_collector *c, const struct lpl_collector_status *now,
-			    struct lpl_status_end end)
+static void write_descriptor(struct lpl_collector *c, const struct lpl_collector_status *now,
+			     struct lpl_status_end end)
 {
 	char *line = lpl_status_line(&c->status, now, &c->pace, end);
 
@@ -84,9 +84,9 @@ static void tell_descriptor(struct lpl_collector *c, const struct lpl_collector_
 	free(line);
 }
 
-/* That it cannot be written is told, and no reason to collect no further. */
-static void tell_file(struct lpl_collector *c, const struct lpl_collector_status *now,
-		      struct lpl_status_end end)
+/* That it cannot be written is reported, but it is no reason to stop collecting. */
+static void write_file(struct lpl_collector *c, const struct lpl_collector_status *now,
+		       struct lpl_status_end end)
 {
 	char *line = lpl_status_line(&c->status, now, &c->file_pace, end);
 	char text[128];
@@ -94,33 +94,33 @@ static void tell_file(struct lpl_collector *c, const struct lpl_collector_status
 	if (line && !lpl_status_file_append(&c->status_file, line)) {
 		snprintf(text, sizeof(text), "the status file cannot be written: %s",
 			 strerror(errno));
-		tell_person(c, text);
+		complain(c, text);
 	}
 	free(line);
 }
 
-void lpl_collector_tell_all(struct lpl_collector *c, const struct lpl_collector_status *now,
-			    struct lpl_status_end end)
+void lpl_collector_report_all(struct lpl_collector *c, const struct lpl_collector_status *now,
+			      struct lpl_status_end end)
 {
 	if (c->status_fd >= 0)
-		tell_descriptor(c, now, end);
+		write_descriptor(c, now, end);
 	if (c->status_file.fd >= 0)
-		tell_file(c, now, end);
+		write_file(c, now, end);
 }
 
-void lpl_collector_tell_if_due(struct lpl_collector *c, uint64_t now)
+void lpl_collector_report_if_due(struct lpl_collector *c, uint64_t now)
 {
 	const struct lpl_status_end running = { .state = "running" };
 	struct lpl_collector_status status;
 
 	if (c->status_fd >= 0 && now >= c->status_at) {
 		lpl_collector_status(c, &status);
-		tell_descriptor(c, &status, running);
+		write_descriptor(c, &status, running);
 		c->status_at = now + STATUS_NS;
 	}
 	if (c->status_file.fd >= 0 && now >= c->file_at) {
 		lpl_collector_status(c, &status);
-		tell_file(c, &status, running);
+		write_file(c, &status, running);
 		c->file_at = now + c->file_ns;
 	}
 }
@@ -135,7 +135,7 @@ bool lpl_collector_wait_for_room(void *context, const struct lpl_report *why)
 
 	if (!why) {
 		atomic_store_explicit(&c->waiting_for_room, false, memory_order_relaxed);
-		tell_person(c, "there is room again: the recording goes on");
+		complain(c, "there is room again: the recording goes on");
 		return true;
 	}
 	if (!c->wait_for_room || (c->is_ending && c->is_ending(c->context)))
@@ -144,11 +144,11 @@ bool lpl_collector_wait_for_room(void *context, const struct lpl_report *why)
 		atomic_store_explicit(&c->waiting_for_room, true, memory_order_relaxed);
 		(void)snprintf(text, sizeof(text), "%s.  The recording waits until there is room; "
 			       "to end it and close its trace, send it SIGTERM", why->text);
-		tell_person(c, text);
+		complain(c, text);
 	}
 	(void)nanosleep(&(struct timespec){ .tv_nsec = ROOM_NAP_NS }, NULL);
 	now = lpl_now_ns();
 	atomic_fetch_add_explicit(&c->room_wait_ns, now - begin, memory_order_relaxed);
-	lpl_collector_tell_if_due(c, now);
+	lpl_collector_report_if_due(c, now);
 	return true;
 }

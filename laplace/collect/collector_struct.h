@@ -4,7 +4,7 @@
  *
  *	collector.c		its life: what it is opened with, and its end
  *	collector_thread.c	the thread: from the ring through the reducer to the trace
- *	collector_status.c	what it tells, and what it does where the disk is full
+ *	collector_status.c	what it reports, and what it does where the disk is full
  *	collector_place.c	how another process goes on where it was left
  */
 #ifndef LAPLACE_COLLECT_COLLECTOR_STRUCT_H
@@ -99,12 +99,12 @@ struct lpl_totals *lpl_collector_totals(struct lpl_collector *c);
 /* For how long the simulator waited. */
 uint64_t lpl_collector_wait_ns(const struct lpl_collector *c);
 /* What the streams call with each event. */
-void lpl_collector_hear(void *collector, const struct lpl_event *event);
+void lpl_collector_event(void *collector, const struct lpl_event *event);
 /* Everybody who watches, how the run is, with these numbers. */
-void lpl_collector_tell_all(struct lpl_collector *c, const struct lpl_collector_status *now,
-			    struct lpl_status_end end);
+void lpl_collector_report_all(struct lpl_collector *c, const struct lpl_collector_status *now,
+			      struct lpl_status_end end);
 /* Those for whom it is time. */
-void lpl_collector_tell_if_due(struct lpl_collector *c, uint64_t now);
+void lpl_collector_report_if_due(struct lpl_collector *c, uint64_t now);
 /* The writer's no_room(). */
 bool lpl_collector_wait_for_room(void *collector, const struct lpl_report *why);
 

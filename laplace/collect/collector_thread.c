@@ -42,7 +42,7 @@ enum lpl_error lpl_collector_reduce(struct lpl_collector *c, const struct lpl_fe
 	return LPL_OK;
 }
 
-/* All that came is told, as far as the reduction allows. */
+/* All that was received is passed on, as far as the reduction allows. */
 static enum lpl_error flush_stream(struct lpl_collector *c, struct lpl_report *report)
 {
 	enum lpl_error error = LPL_OK;
@@ -123,7 +123,7 @@ static enum lpl_error look_at_clock(struct lpl_collector *c)
 {
 	uint64_t now = lpl_now_ns();
 
-	lpl_collector_tell_if_due(c, now);
+	lpl_collector_report_if_due(c, now);
 	if (c->flush_ns && now >= c->flush_at) {
 		c->flush_due(c->context);
 		c->flush_at = now + LOOK_NS;
@@ -150,7 +150,7 @@ static enum lpl_error drain_log(struct lpl_collector *c)
 	enum lpl_error error = LPL_OK;
 
 	while ((block = lpl_ring_peek_block(c->ring, patience(c))) || !lpl_ring_over(c->ring)) {
-		if (block)	/* counted first: a place tells of all that came before it */
+		if (block)	/* counted first: a place counts all that was sent before it */
 			recording->sent_bytes += block->words * sizeof(*block->word);
 		if (block && c->stage != LPL_STAGE_RING)
 			error = lpl_log_stream_take(&c->log, block, &c->report);

@@ -40,7 +40,7 @@
 
 struct client {
 	int fd;				/* -1: none */
-	uint64_t heard;			/* a count of what was heard: when it spoke last */
+	uint64_t received;		/* a count of requests: when its last one was received */
 	bool over;			/* it will send nothing more */
 	bool asking;			/* its request is at the desk, or waits for it: */
 	struct lpl_control_request request;
@@ -58,10 +58,10 @@ struct lpl_control {
 	int wake;			/* an eventfd: the desk has changed */
 	pthread_t thread;
 	struct client client[CLIENTS];
-	uint64_t heard;
+	uint64_t received;
 
 	_Atomic bool waiting;		/* as the desk's state says; to be asked often */
-	_Atomic bool end_asked;		/* somebody asks for the end, at the desk or behind it */
+	_Atomic bool end_asked;		/* a request for the end is at the desk or waits for it */
 	pthread_mutex_t lock;		/* of what follows */
 	enum desk_state state;
 	struct client *whose;		/* NULL: it went away */
@@ -244,7 +244,7 @@ static void fill_desk(struct lpl_control *c)
 
 	for (struct client *client = c->client; client < c->client + CLIENTS; client++) {
 		if (client->fd >= 0 && client->asking &&
-		    (next == NULL || client->heard < next->heard))
+		    (next == NULL || client->received < next->received))
 			next = client;
 	}
 	pthread_mutex_lock(&c->lock);
@@ -287,7 +287,7 @@ static void take_request(struct lpl_control *c, struct client *client, size_t le
 {
 	struct lpl_report report = { 0 };
 
-	client->heard = ++c->heard;
+	client->received = ++c->received;
 	if (lpl_control_parse(&client->request, client->line, length, &report))
 		reply(client, lpl_control_reply_failed(report.text));
 	else if (client->request.what == LPL_REQUEST_help)
@@ -322,7 +322,7 @@ static void look_at_line(struct lpl_control *c, struct client *client)
 	memmove(client->line, client->line + used, client->length);
 }
 
-static void hear(struct lpl_control *c, struct client *client)
+static void receive(struct lpl_control *c, struct client *client)
 {
 	ssize_t n = recv(client->fd, client->line + client->length,
 			 sizeof(client->line) - client->length, 0);
@@ -335,7 +335,7 @@ static void hear(struct lpl_control *c, struct client *client)
 	client->length += (size_t)n;
 }
 
-static void tell(struct lpl_control *c, struct client *client)
+static void send_reply(struct lpl_control *c, struct client *client)
 {
 	size_t left = strlen(client->reply) - client->sent;
 	ssize_t n = send(client->fd, client->reply + client->sent, left, MSG_NOSIGNAL);
@@ -351,7 +351,7 @@ static void tell(struct lpl_control *c, struct client *client)
 	client->reply = NULL;
 }
 
-/* Room for one more: nobody's, or that of who has been silent longest and waits for nothing. */
+/* Room for one more: a free one, or that of the client silent longest that waits for nothing. */
 static struct client *find_room(struct lpl_control *c)
 {
 	struct client *room = NULL;
@@ -359,7 +359,7 @@ static struct client *find_room(struct lpl_control *c)
 	for (struct client *client = c->client; client < c->client + CLIENTS; client++) {
 		if (client->fd < 0)
 			return client;
-		if (!client->asking && (room == NULL || client->heard < room->heard))
+		if (!client->asking && (room == NULL || client->received < room->received))
 			room = client;
 	}
 	if (room != NULL)
@@ -379,7 +379,7 @@ static void welcome(struct lpl_control *c)
 		(void)close(fd);
 		return;
 	}
-	*client = (struct client){ .fd = fd, .heard = ++c->heard };
+	*client = (struct client){ .fd = fd, .received = ++c->received };
 	if (!lpl_control_peer_is_owner(fd)) {
 		reply(client, lpl_control_reply_failed("only the run's owner may steer it"));
 		client->over = true;
@@ -390,9 +390,9 @@ static void welcome(struct lpl_control *c)
 static void serve(struct lpl_control *c, struct client *client, short happened)
 {
 	if (happened & POLLIN)
-		hear(c, client);
+		receive(c, client);
 	if (client->fd >= 0 && (happened & POLLOUT) && client->reply != NULL)
-		tell(c, client);
+		send_reply(c, client);
 	if (client->fd >= 0 && (happened & (POLLHUP | POLLERR)) && !(happened & POLLIN))
 		return part_with(c, client);
 	if (client->fd >= 0)
@@ -458,8 +458,8 @@ static bool is_closed(struct lpl_control *c)
 	return closed;
 }
 
-/* The end is told to those who still wait for something; who asked for it has got it. */
-static void tell_end(struct lpl_control *c)
+/* The end is sent to the clients that still wait for something; the one that asked has it. */
+static void send_end(struct lpl_control *c)
 {
 	const uint64_t until = lpl_now_ns() + GOODBYE_MS * UINT64_C(1000000);
 	bool left = true;
@@ -467,7 +467,7 @@ static void tell_end(struct lpl_control *c)
 	for (struct client *client = c->client; client < c->client + CLIENTS; client++) {
 		if (client->fd < 0 || !client->asking)
 			continue;
-		if (c->leaving)		/* the run goes on: nobody's wish to end it was heard */
+		if (c->leaving)		/* the run goes on: a request to end it was not taken */
 			reply(client, lpl_control_reply_failed("not done: the machine was being "
 							       "saved; ask again"));
 		else if (client->request.what != LPL_REQUEST_quit)
@@ -493,7 +493,7 @@ static void *run(void *argument)
 	while (!is_closed(c))
 		wait_and_serve(c, look_at_desk(c));
 	clear_desk(c);
-	tell_end(c);
+	send_end(c);
 	for (struct client *client = c->client; client < c->client + CLIENTS; client++) {
 		if (client->fd >= 0)
 			part_with(c, client);

@@ -31,7 +31,7 @@ static int lock_directory(const char *path)
 
 	memcpy(copy, path, strlen(path) + 1);
 	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	/* where file systems know no locks, two at once are told by bind() mostly */
+	/* where file systems know no locks, bind() mostly notices two at once */
 	if (fd >= 0)
 		(void)flock(fd, LOCK_EX);
 	return fd;

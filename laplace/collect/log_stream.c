@@ -404,8 +404,8 @@ static enum lpl_error event(struct lpl_log_stream *s, const uint64_t *word,
 	memcpy(event.text, record.text, sizeof(event.text));
 	atomic_fetch_add_explicit(&s->events, 1, memory_order_relaxed);
 	give_totals(s);
-	if (s->hear)
-		s->hear(s->context, &event);
+	if (s->on_event)
+		s->on_event(s->context, &event);
 	return s->out->event(s->out, &event, report);
 }
 

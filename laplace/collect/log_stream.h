@@ -26,8 +26,8 @@ struct lpl_log_stream {
 	struct lpl_block_sink *out;
 	struct lpl_writer *writer;	/* `out` is its: gets what it cannot count; or NULL */
 	/* an event, as it comes; NULL: no listener */
-	void (*hear)(void *context, const struct lpl_event *event);
-	/* a FLUSH came; `rotate`: a segment shall end with it */
+	void (*on_event)(void *context, const struct lpl_event *event);
+	/* a FLUSH was read; `rotate`: a segment shall end with it */
 	enum lpl_error (*flush)(void *context, bool rotate, struct lpl_report *report);
 	/* a block was taken, all of it: here the stream can be cut; NULL: it never is */
 	enum lpl_error (*between)(void *context, struct lpl_report *report);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* From the ring's records to the stream; ring_stream.h tells the order. */
+/* From the ring's records to the stream; ring_stream.h has the order. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,11 +9,11 @@
 /* ---- delivering ---- */
 
 /*
- * A chunk's totals are exact as of its last record, so the writer is told before each
+ * A chunk's totals are exact as of its last record, so the writer is given before each
  * part of the stream what will hold once it has that part.  References are counted with
  * their window; events, and what the tracer left out, as they are delivered.
  */
-static void tell_totals(const struct lpl_ring_stream *stream)
+static void pass_totals(const struct lpl_ring_stream *stream)
 {
 	if (stream->writer)
 		lpl_writer_totals(stream->writer, &stream->totals);
@@ -39,7 +39,7 @@ enum lpl_error lpl_ring_stream_deliver(struct lpl_ring_stream *stream,
 		return no_room(stream, report);
 	stream->totals.recording.sent_refs += refs;
 	atomic_store_explicit(&stream->references, stream->totals.total, memory_order_relaxed);
-	tell_totals(stream);
+	pass_totals(stream);
 	for (size_t e = 0; e < stream->events && !error; e++) {
 		const struct lpl_ring_event *next = &stream->event[e];
 		size_t upto = done;
@@ -50,7 +50,7 @@ enum lpl_error lpl_ring_stream_deliver(struct lpl_ring_stream *stream,
 			error = out->refs(out, ref + done, upto - done, report);
 		stream->totals.events++;
 		stream->totals.tracer_refs = next->tracer_refs;
-		tell_totals(stream);
+		pass_totals(stream);
 		if (!error)
 			error = out->event(out, &next->event, report);
 		done = upto;
@@ -74,7 +74,7 @@ static uint8_t type_of(uint64_t number, bool walk)
 	return (uint8_t)(walk ? LPL_WALK_READ + (number & 1) : number & 3);
 }
 
-/* One of the two references kept of a page of a window: r tells its time, the rest is both's. */
+/* One of the two references kept of a page of a window: r has its time, the rest they share. */
 static void set_page_ref(struct lpl_ref *ref, const struct lpl_ring_record *r, uint64_t page,
 			 uint64_t rest)
 {
@@ -122,7 +122,7 @@ static void begin_event(struct lpl_ring_stream *stream, const struct lpl_ring_re
 
 static enum lpl_error event_complete(struct lpl_ring_stream *stream, struct lpl_report *report)
 {
-	const struct kernel_trace_record *told = &stream->payload;
+	const struct kernel_trace_record *record = &stream->payload;
 	struct lpl_event *event;
 
 	if (!lpl_reach(stream->event, stream->event_room, stream->events))
@@ -131,16 +131,16 @@ static enum lpl_error event_complete(struct lpl_ring_stream *stream, struct lpl_
 	stream->event[stream->events].tracer_refs = stream->tracer_refs;
 	event = &stream->event[stream->events++].event;
 	*event = stream->arriving;
-	event->space = told->space;
-	memcpy(event->arg, told->arg, sizeof(event->arg));
-	event->tag = told->tag;
-	event->tid = told->tid;
-	event->tgid = told->tgid;
-	event->text_length = told->text_length;
-	memcpy(event->text, told->text, sizeof(event->text));
+	event->space = record->space;
+	memcpy(event->arg, record->arg, sizeof(event->arg));
+	event->tag = record->tag;
+	event->tid = record->tid;
+	event->tgid = record->tgid;
+	event->text_length = record->text_length;
+	memcpy(event->text, record->text, sizeof(event->text));
 	atomic_fetch_add_explicit(&stream->events_taken, 1, memory_order_relaxed);
-	if (stream->hear)
-		stream->hear(stream->context, event);
+	if (stream->on_event)
+		stream->on_event(stream->context, event);
 	return LPL_OK;
 }
 

@@ -24,12 +24,12 @@ struct lpl_ring_event {
 struct lpl_ring_stream {
 	/* set by the caller */
 	struct lpl_sink *out;		/* gets the stream */
-	struct lpl_writer *writer;	/* at its end, is told the totals; NULL: there is none */
-	/* an event, as it comes; NULL: nobody listens */
-	void (*hear)(void *context, const struct lpl_event *event);
-	/* a FLUSH came; `rotate`: a segment shall end with it */
+	struct lpl_writer *writer;	/* at its end, is given the totals; NULL: there is none */
+	/* called for each event, in order; may be NULL */
+	void (*on_event)(void *context, const struct lpl_event *event);
+	/* a FLUSH was read; `rotate`: a segment shall end with it */
 	enum lpl_error (*flush)(void *context, bool rotate, struct lpl_report *report);
-	/* a window was delivered, all of it: here the stream can be cut; NULL: nobody does */
+	/* a window was delivered, all of it: here the stream can be cut; NULL: it never is */
 	enum lpl_error (*between)(void *context, struct lpl_report *report);
 	void *context;
 

@@ -8,14 +8,14 @@ static int take(struct lpl_state_keeper *keeper, const struct lpl_event *event,
 	return lpl_state_take(((struct lpl_guest_keeper *)keeper)->state, event, report);
 }
 
-static int tell(struct lpl_state_keeper *keeper, struct lpl_sink *sink, struct lpl_report *report)
+static int send(struct lpl_state_keeper *keeper, struct lpl_sink *sink, struct lpl_report *report)
 {
 	return lpl_state_send(((struct lpl_guest_keeper *)keeper)->state, sink, report);
 }
 
 enum lpl_error lpl_guest_keeper_open(struct lpl_guest_keeper *keeper, struct lpl_report *report)
 {
-	keeper->keeper = (struct lpl_state_keeper){ take, tell };
+	keeper->keeper = (struct lpl_state_keeper){ take, send };
 	return lpl_state_new(&keeper->state, NULL, report);
 }
 

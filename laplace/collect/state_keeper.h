@@ -22,7 +22,7 @@ void lpl_guest_keeper_close(struct lpl_guest_keeper *keeper);	/* one of zeros is
 /* Write what is known as a trace of events; a file that is there is replaced. */
 enum lpl_error lpl_guest_keeper_save(struct lpl_guest_keeper *keeper, const char *path,
 				     struct lpl_report *report);
-/* Know what such a trace tells. */
+/* Know what is in such a trace. */
 enum lpl_error lpl_guest_keeper_load(struct lpl_guest_keeper *keeper, const char *path,
 				     struct lpl_report *report);
 

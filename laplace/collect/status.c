@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The line of JSON that tells how a collection is; see status.h.
+ * The line of JSON that reports how a collection is; see status.h.
  *
  * Numbers are integers, and shares are written by hand, for a display's library may have set a
  * locale with decimal commas.  Texts are a guest's, a user's or the system's: whatever bytes
@@ -53,7 +53,7 @@ void lpl_status_free(struct lpl_status *status)
 	pthread_mutex_destroy(&status->lock);
 }
 
-void lpl_status_hear(struct lpl_status *status, const struct lpl_event *event)
+void lpl_status_event(struct lpl_status *status, const struct lpl_event *event)
 {
 	if (event->tag == LPL_EVENT_TRACING)
 		status->tracing = event->arg[LPL_EVENT_TRACING_ON] != 0;
@@ -102,7 +102,7 @@ static size_t character(const char *text, size_t left)
 }
 
 /*
- * A string; what is no character is told as the one that stands for such, and so is 0, at
+ * A string; what is no character is written as the one that stands for such, and so is 0, at
  * which many readers' strings end.
  */
 static void put_text(FILE *out, const char *text, size_t length)

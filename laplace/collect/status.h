@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How a collection is, as a line of JSON for who watches it: docs/watching.md tells what is
- * in it.  Whoever gets such lines, a pipe, a file or a socket, gets the same.
+ * The state of a collection, as a line of JSON for its watchers: docs/watching.md says what is
+ * in it.  A pipe, a file and a socket all get the same lines.
  */
 #ifndef LAPLACE_COLLECT_STATUS_H
 #define LAPLACE_COLLECT_STATUS_H
@@ -12,7 +12,7 @@
 
 #include "collector.h"
 
-/* What a line tells besides the numbers; any thread may use it. */
+/* What a line says besides the numbers; any thread may use it. */
 struct lpl_status {
 	char *trace;			/* its path; "": nothing is written */
 	int directory;			/* it is in, for the room on its disk; -1: not known */
@@ -37,8 +37,8 @@ bool lpl_status_init(struct lpl_status *status, const char *path);
 /* One that is all zeros but for `directory`, -1, is fine. */
 void lpl_status_free(struct lpl_status *status);
 
-/* An event of the stream: some are told. */
-void lpl_status_hear(struct lpl_status *status, const struct lpl_event *event);
+/* An event of the stream: some are reported. */
+void lpl_status_event(struct lpl_status *status, const struct lpl_event *event);
 void lpl_status_checkpoint(struct lpl_status *status, uint64_t instr, uint64_t elapsed_ns);
 
 /* An object and a newline, to be freed by the caller.  NULL: no memory. */

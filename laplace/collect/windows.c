@@ -7,7 +7,7 @@
  * marks until a deadline, if they have one.  A task is known by what the scheduler says of the
  * next one, and by its exec, which gives it another name without a switch.  Calls are those of
  * tasks, which sleep in them while others run; so there is a set of who is in one, and the
- * scheduler tells whether the one that runs is.
+ * scheduler says whether the one that runs is.
  */
 #include <inttypes.h>
 #include <stdio.h>

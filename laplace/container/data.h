@@ -177,7 +177,7 @@ enum lpl_error lpl_data_end(struct lpl_data *data, const struct lpl_chunk_header
 uint64_t lpl_totals_before(const struct lpl_totals *totals);
 /* Do the types, if they were counted, add up to that? */
 bool lpl_totals_agree(const struct lpl_totals *totals, uint64_t before);
-/* May they stand behind those in a file: has no number become less that both tell? */
+/* May they stand behind those in a file: has no number become less that both have? */
 bool lpl_totals_follow(const struct lpl_totals *totals, const struct lpl_totals *before);
 /* All but `total`, which the chunk header has. */
 uint8_t *lpl_totals_put(uint8_t *out, const struct lpl_totals *totals);

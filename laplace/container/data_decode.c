@@ -225,7 +225,7 @@ static const uint8_t *decode_events(struct lpl_data *data, const struct lpl_cloc
 	for (size_t i = 0; i < data->event_count; i++) {
 		struct lpl_event *event = &data->events[i];
 
-		/* the position comes first, and tells what the clocks are relative to */
+		/* the position is read first: it decides what the clocks are relative to */
 		if (!lpl_event_position(at, end, &step) || step > data->ref_count - position) {
 			damaged(cause, "an event is malformed or out of place");
 			return NULL;

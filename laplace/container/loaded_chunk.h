@@ -38,10 +38,10 @@ struct lpl_loaded_chunk {
 /* Starts as zeros; false: no memory. */
 bool lpl_loaded_chunk_init(struct lpl_loaded_chunk *chunk);
 void lpl_loaded_chunk_free(struct lpl_loaded_chunk *chunk);
-/* Room for the payloads that the header tells of; false: no memory. */
+/* Room for the payloads that the header announces; false: no memory. */
 bool lpl_loaded_chunk_reserve(struct lpl_loaded_chunk *chunk);
 
-/* What its header tells, for those who do not read it. */
+/* What its header says, for those who do not read it. */
 struct lpl_chunk lpl_loaded_chunk_facts(const struct lpl_loaded_chunk *chunk);
 
 /* From the payload as stored to records, unless something is wrong, or nobody needs it. */

@@ -265,7 +265,7 @@ bool lpl_manifest_is_over(const struct lpl_manifest *m)
 
 /* ---- segments ---- */
 
-/* Is the file the segment that the manifest tells of?  Its end says so: that covers all of it. */
+/* Is the file the segment that the manifest describes?  Its end says so: that covers all of it. */
 static enum lpl_error check_segment(const struct lpl_manifest *m, int fd, const char *name,
 				    struct lpl_report *report)
 {

@@ -47,7 +47,7 @@ void lpl_manifest_close(struct lpl_manifest *manifest);
 
 enum lpl_segment_kind {
 	LPL_SEGMENT_NONE,		/* there are no more */
-	LPL_SEGMENT_NAMED,		/* manifest->at tells all of it */
+	LPL_SEGMENT_NAMED,		/* manifest->at describes all of it */
 	LPL_SEGMENT_FOUND,		/* it is not named (yet) */
 	LPL_SEGMENT_BAD			/* named, but not there, or not the one that is named */
 };
@@ -68,7 +68,7 @@ int lpl_manifest_find(const struct lpl_manifest *manifest, uint64_t number,
 		      char name[LPL_NAME_SIZE], uint64_t *bytes);
 /*
  * After lpl_manifest_open(): the bytes of the manifest up to the end of the line of segment
- * `count` (0: of its first line), and what that line tells; without asking for files.
+ * `count` (0: of its first line), and what that line says; without asking for files.
  */
 enum lpl_error lpl_manifest_lines(struct lpl_manifest *manifest, uint64_t count,
 				  struct lpl_segment_facts *facts, uint64_t *size,

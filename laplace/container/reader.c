@@ -130,7 +130,7 @@ static enum lpl_error check_hash(struct lpl_reader *reader, struct lpl_loaded_ch
 	bool has_hash = chunk->header.kind == LPL_CHUNK_RUNS;
 	uint64_t found;
 
-	/* behind a gap nobody can tell */
+	/* after a gap it cannot be known */
 	if (reader->gaps)
 		return LPL_OK;
 	if (has_hash)
@@ -207,7 +207,7 @@ static enum lpl_error take_index(struct lpl_reader *reader, struct lpl_loaded_ch
 	const struct lpl_chunk_header *header = &chunk->header;
 	const struct lpl_totals before = reader->totals;
 
-	/* where chunks are missing it tells of others, and has been of use already */
+	/* where chunks are missing its counts are of others, and it has been of use already */
 	if (!reader->gaps) {
 		if (!check_index(reader, chunk) ||
 		    !lpl_totals_agree(&reader->totals, header->refs_before))

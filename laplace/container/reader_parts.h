@@ -56,7 +56,7 @@ struct lpl_reader {
 	bool gap;			/* something is missing before the next record */
 	bool gaps;			/* or was, at any time, in this file */
 	bool stateless;			/* what happened before this file is not known */
-	uint32_t states;		/* chunks in this file that tell it, up to the first missing */
+	uint32_t states;		/* chunks in this file of it, up to the first missing */
 	uint64_t segment;		/* of what was delivered last; 0: none */
 	uint64_t segments;		/* whose header could be read */
 	struct lpl_event gap_event;

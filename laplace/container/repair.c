@@ -15,7 +15,7 @@
  * Of a trace in segments one file is made.  A segment that the manifest names is believed when its
  * end is the one that is named, one that is not named yet, or in a line that is damaged or behind
  * one, when its header continues the segment before it.  All others are left out whole, for their chunks may be another recording's.  What a
- * segment tells of the guest at its beginning is of use where the stream was not read up to there:
+ * segment has of the guest's state is of use where the stream was not read up to there:
  * behind a gap it becomes part of the stream, as it does for a reader.
  */
 #include <endian.h>
@@ -63,7 +63,7 @@ static bool belongs(struct lpl_repairing *repair)
 	if (!repair->unread)
 		hash_chunk(repair, &repair->read);
 	found = lpl_stream_hash_value(&repair->read);
-	/* behind a gap nobody can tell what it would be */
+	/* after a gap it is not known what it would be */
 	if (chunk->header.kind != LPL_CHUNK_RUNS || repair->unread || repair->losing ||
 	    found == chunk->blocks.hash)
 		return true;
@@ -101,8 +101,8 @@ static enum lpl_error renew_hash(struct lpl_repairing *repair, struct lpl_report
 }
 
 /*
- * What a segment tells of the guest is kept where the segment stays one, and is part of the stream
- * behind a gap; who has all of the stream knows it already.  Where a chunk of it is missing, the
+ * The guest's state in a segment is kept where the segment stays one, and is part of the stream
+ * after a gap; a reader of the whole stream knows it already.  Where a chunk of it is missing, the
  * rest is of no use (reader.c).
  */
 static bool is_wanted(struct lpl_repairing *repair)
@@ -217,7 +217,7 @@ static bool has_whole_header(const struct lpl_repairing *repair)
 	return repair->source.head_bytes == 0;
 }
 
-/* What the chunks were that precede an index its header tells, if no more is left of it. */
+/* The header of an index says what the chunks before it were, if no more of it is left. */
 static bool is_index(const struct lpl_repairing *repair)
 {
 	const struct lpl_loaded_chunk *chunk = &repair->chunk;
@@ -304,7 +304,7 @@ static bool is_foreign(const struct lpl_repairing *repair)
 	return repair->source.passing || (!repair->source.named && chunk->offset == 0);
 }
 
-/* It is left out.  Where it is in the stream the manifest tells, if it names it. */
+/* It is left out.  The manifest says where in the stream it is, if it names it. */
 static enum lpl_error leave_out(struct lpl_repairing *repair)
 {
 	const struct lpl_segment_facts *facts = &repair->source.manifest->at;
@@ -361,7 +361,7 @@ static enum lpl_error take_chunk(struct lpl_repairing *repair, struct lpl_report
 	if (is_index(repair))
 		return end_at_index(repair, report);
 	if (failure->error == LPL_OK && chunk->header.kind == LPL_CHUNK_HEADER) {
-		lpl_loss_end(repair, &chunk->header);	/* a segment's, which tells where it is */
+		lpl_loss_end(repair, &chunk->header);	/* a segment's, which says where it is */
 		repair->last = chunk->header;
 		return LPL_OK;
 	}
@@ -442,7 +442,7 @@ static enum lpl_error read_header(struct lpl_repairing *repair, struct lpl_meta 
 	return error;
 }
 
-/* A manifest that has lost its first line does not tell what the trace is; its segments do. */
+/* A manifest that has lost its first line does not say what the trace is; its segments do. */
 static enum lpl_error read_first_header(struct lpl_manifest *m, struct lpl_report *report)
 {
 	struct lpl_reader *reader;
@@ -451,7 +451,7 @@ static enum lpl_error read_first_header(struct lpl_manifest *m, struct lpl_repor
 	const int fd = lpl_manifest_find(m, 1, name, &bytes);
 
 	if (fd < 0)
-		return lpl_fail(report, LPL_ERR_DAMAGED, "%s: tells nothing any more, and %s is not"
+		return lpl_fail(report, LPL_ERR_DAMAGED, "%s: is of no use any more, and %s is not"
 				" there or empty; repair the others one by one", m->name, name);
 	if (lpl_reader_open_fd(&reader, fd, true, name, report) != LPL_OK)
 		return report->error;

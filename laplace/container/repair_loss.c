@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What a repair has to leave out: where it begins and ends, how much that is, and the event by
- * which the new file tells of it.  The chunks on both sides know: their counts are of the whole
+ * which the new file reports it.  The chunks on both sides say so: their counts are of the whole
  * stream.
  */
 #include <string.h>
@@ -88,7 +88,7 @@ void lpl_loss_count(struct lpl_repairing *repair)
 
 /*
  * How many references there were by then, where that is known: between what the chunks around it
- * tell, for no number may run backwards.  Of which types they were is known no more.
+ * say, for no number may run backwards.  Of which types they were is known no more.
  */
 static struct lpl_totals totals_at_gap(const struct lpl_repairing *repair,
 				       const struct lpl_chunk_header *next)

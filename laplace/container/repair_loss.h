@@ -27,13 +27,13 @@ struct lpl_repairing {
 	struct lpl_stream_hash saved;	/* of all references that were saved */
 	struct lpl_stream_hash read;	/* of those in the file at hand ... */
 	bool unread;			/* ... but it misses some */
-	bool losing;			/* just now: the rest tells of that */
+	bool losing;			/* just now: the rest describes that */
 	struct lpl_loss loss;
 	bool moved;			/* the stream goes on later than where that began */
 	struct lpl_report why;
 	bool missed;			/* records, in or right before the segment at hand */
 	bool stateless;			/* or in the one before it, and those between */
-	uint32_t states;		/* its chunks that tell what was before, up to the first missing */
+	uint32_t states;		/* its chunks of the time before, up to the first gap */
 	/* what was lost after the last chunk that was saved, and is to be reported by an event */
 	bool gap;
 	uint64_t gap_refs, gap_events;
@@ -49,7 +49,7 @@ void lpl_loss_count(struct lpl_repairing *repair);
 /* The file ends within a chunk whose header is there: that one is missing, if not more. */
 void lpl_loss_measure_cut_off(struct lpl_repairing *repair);
 /*
- * The new file tells of what was lost since the last chunk that was saved, by an event with the
+ * The new file reports what was lost since the last chunk that was saved, by an event with the
  * clocks of the last record that is missing, before the chunk with this header (NULL: none).
  */
 enum lpl_error lpl_loss_write_gap(struct lpl_repairing *repair,

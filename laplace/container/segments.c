@@ -9,7 +9,7 @@
  *
  * A full disk (writer_full.c) ends the present segment; for its line and the last one room is
  * kept behind the manifest's end.  If the next segment cannot begin all the same, for others took
- * the room that was there, nothing can tell what is missing, and the manifest stays one that is
+ * the room that was there, nothing can say what is missing, and the manifest stays one that is
  * not closed.
  */
 #include <errno.h>
@@ -414,7 +414,7 @@ enum lpl_error lpl_segments_close(struct lpl_segments *s, struct lpl_report *rep
 	const enum lpl_error ended = lpl_writer_end_file(s->writer, true, report);
 	struct lpl_report failure = { .error = LPL_OK };
 
-	/* nothing is missing, or the last segment tells of it */
+	/* nothing is missing, or the last segment reports it */
 	if (ended == LPL_OK || s->writer->ended_early) {
 		if (put_segment(s, &failure) == LPL_OK && put_end(s, &failure) == LPL_OK)
 			(void)lpl_output_commit(&s->manifest, &failure);

@@ -76,7 +76,7 @@ static bool continues(const struct lpl_source *source, const struct lpl_chunk_he
 		       before->events_so_far + lpl_chunk_counted_events(header);
 }
 
-/* Does the segment's first record have the clocks that the manifest tells? */
+/* Does the segment's first record have the clocks that the manifest gives? */
 static bool begins_as_named(const struct lpl_source *source,
 			    const struct lpl_chunk_header *header)
 {
@@ -91,7 +91,7 @@ static bool precede(const struct lpl_clocks *one, const struct lpl_clocks *other
 	       one->cycle <= other->cycle;
 }
 
-/* An index ends a file; where, of a segment that is named, the manifest tells. */
+/* An index ends a file; for a segment that is named, the manifest says where. */
 static bool ends_as_named(const struct lpl_source *source, const struct lpl_chunk_header *header)
 {
 	return !source->manifest || !source->named || header->kind != LPL_CHUNK_INDEX ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The file side of a reader: chunks as they stand in the file, or in the files of a trace in
- * segments, one after the other.  Headers are checked here, for they tell whether a chunk
+ * segments, one after the other.  Headers are checked here, for they say whether a chunk
  * continues the one before it; payloads are not looked at.
  */
 #ifndef LAPLACE_CONTAINER_SOURCE_H

@@ -75,7 +75,7 @@ enum lpl_error lpl_state_chunk_put(struct lpl_writer *writer, const struct lpl_t
 	if (!state.payload)
 		(void)lpl_fail(failure, LPL_ERR_MEMORY, "%s: no memory for what there is in the"
 			       " guest", writer->output.name);
-	else if (writer->keeper->tell(writer->keeper, &state.sink, failure) == LPL_OK &&
+	else if (writer->keeper->send(writer->keeper, &state.sink, failure) == LPL_OK &&
 		 state.encoder.event_count > 0)
 		(void)put_chunk(&state);
 	free(state.payload);

@@ -17,15 +17,15 @@ struct lpl_state_keeper {
 	int (*take)(struct lpl_state_keeper *keeper, const struct lpl_event *event,
 		    struct lpl_report *report);
 	/*
-	 * Send to `sink` the events that tell what holds now, after all that were taken.  Their
+	 * Send to `sink` the events that say what holds now, after all that were taken.  Their
 	 * clocks are of no account: those of the segment's beginning are theirs.  No finish().
 	 */
-	int (*tell)(struct lpl_state_keeper *keeper, struct lpl_sink *sink,
+	int (*send)(struct lpl_state_keeper *keeper, struct lpl_sink *sink,
 		    struct lpl_report *report);
 };
 
 /*
- * The writer's file has its header: behind it comes what the writer's keeper tells, in as many
+ * The writer's file has its header: after it is put what the writer's keeper sends, in as many
  * chunks as it takes; none for nothing.  `totals`: as of the end of the file before.
  */
 enum lpl_error lpl_state_chunk_put(struct lpl_writer *writer, const struct lpl_totals *totals);

@@ -31,9 +31,9 @@ static struct lpl_manifest *open_manifest(const char *path)
 	return lpl_manifest_open(&manifest, fd, path, NULL, NULL) == LPL_OK ? manifest : NULL;
 }
 
-static int tell_segment(const struct lpl_manifest *manifest, uint64_t number, bool part,
-			bool *is_there, int (*each)(void *context, const char *file),
-			void *context)
+static int call_each(const struct lpl_manifest *manifest, uint64_t number, bool part,
+		     bool *is_there, int (*each)(void *context, const char *file),
+		     void *context)
 {
 	char *path = lpl_segment_path(manifest->stem, number, part);
 	struct stat status;
@@ -54,13 +54,13 @@ int lpl_trace_files(const char *path, int (*each)(void *context, const char *fil
 	if (!manifest)
 		return result;
 	for (; result == 0 && number <= manifest->segments; number++)
-		result = tell_segment(manifest, number, false, &is_there, each, context);
+		result = call_each(manifest, number, false, &is_there, each, context);
 	/* those that it does not name (yet) are found by their names */
 	is_there = !manifest->closed;
 	for (; result == 0 && (is_there || part_is_there); number++) {
-		result = tell_segment(manifest, number, true, &part_is_there, each, context);
+		result = call_each(manifest, number, true, &part_is_there, each, context);
 		if (result == 0)
-			result = tell_segment(manifest, number, false, &is_there, each, context);
+			result = call_each(manifest, number, false, &is_there, each, context);
 	}
 	lpl_manifest_close(manifest);
 	return result;

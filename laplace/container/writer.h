@@ -145,7 +145,7 @@ struct lpl_writer_place {
 
 /* Where it is: its file has ended, or has no records yet. */
 void lpl_writer_where(const struct lpl_writer *writer, struct lpl_writer_place *place);
-/* As lpl_writer_open(), to go on from there, with what the keeper (NULL: none) tells. */
+/* As lpl_writer_open(), to go on from there, with what the keeper (NULL: none) sends. */
 enum lpl_error lpl_writer_open_at(struct lpl_writer **writer, const char *path,
 				  const struct lpl_meta *meta,
 				  const struct lpl_writer_options *options,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Pages to which a write was dropped that no reference kept since then tells: the next
+ * Pages to which a write was dropped that no reference kept since then shows: the next
  * one kept has to become a write.
  */
 #ifndef LAPLACE_REDUCE_DROPPED_WRITES_H

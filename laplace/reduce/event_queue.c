@@ -177,7 +177,7 @@ void lpl_event_queue_pop(struct lpl_event_queue *events)
 	uint64_t position;
 
 	/* an event never looked at is decoded all the same: the next one is
-	 * told as its difference */
+	 * encoded as its difference */
 	(void)lpl_event_queue_front(events, &position);
 	events->decoded = false;
 	events->count--;

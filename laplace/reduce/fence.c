@@ -130,7 +130,7 @@ unsigned int lpl_fence_ranges(struct lpl_fence *fence, const struct lpl_event *e
 				    arg[LPL_EVENT_SHARED_END]);
 		return 2;
 	default:
-		/* a change of mapping that is not told here may be of any page */
+		/* a change of mapping that is not handled here may be of any page */
 		if (event->tag != LPL_EVENT_TRACING && event->tag != LPL_EVENT_GAP &&
 		    event->tag != LPL_EVENT_STATE && !lpl_event_is_fence(event->tag))
 			return 0;

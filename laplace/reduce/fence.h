@@ -22,9 +22,9 @@
  *	remap			both ranges in their space
  *	brk			what lies between the two ends, rounded up to pages
  *	shm-detach		all from its start on, in its space: the length is
- *				not told
+ *				not reported
  *	exec			the space; merge leaves it as it is and waits for the
- *				mappings to be told, but it is the kernel's word
+ *				mappings to be reported, but it is the kernel's word
  *				that everything is new
  *	space-end		the space
  *	space-duplicate		the child's space, which is replaced, and the
@@ -33,7 +33,7 @@
  *				of a private file becomes anonymous all the same
  *				when it was copied before the trace began
  *	page-own		the pages in that space
- *	cache-add		the kernel's pages at the address told, and those at
+ *	cache-add		the kernel's pages at its address, and those at
  *				which the frames were seen before
  *	cache-remove		the kernel's pages at which the frames were seen
  *	tracing, gap		everything: nobody knows what happened meanwhile
@@ -50,7 +50,7 @@
  * The kernel's pages of a frame.  Kernels map all memory at one offset.  It is
  * learned from cache-add; the kernel's page of a frame is found with it.  Before
  * it is known, merge knows no kernel page of a frame either.  Once two offsets
- * were told, an event of the page cache concerns everything.
+ * were reported, an event of the page cache concerns everything.
  */
 #ifndef LAPLACE_REDUCE_FENCE_H
 #define LAPLACE_REDUCE_FENCE_H
@@ -68,7 +68,7 @@ enum { LPL_FENCE_RANGES = 2 };
 
 /* What was learned from the events so far; starts as all zeros. */
 struct lpl_fence {
-	unsigned int offsets;	/* told: 0, 1, or 2 for "several" */
+	unsigned int offsets;	/* reported: 0, 1, or 2 for "several" */
 	uint64_t offset;	/* kernel page - frame */
 };
 

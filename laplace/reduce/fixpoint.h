@@ -41,7 +41,7 @@ struct lpl_fixpoint {
 	size_t capacity;
 	uint32_t count;		/* references in this run */
 	uint32_t listed[2];	/* elements of the lists of recency */
-	uint32_t scans;		/* so far, to tell what each has met */
+	uint32_t scans;		/* so far, to know what each has met */
 	struct lpl_fix_changes changes[3];	/* of this pass and the two before, in turn */
 	struct lpl_fix_changes due;	/* known from earlier runs to be dropped by this pass */
 	uint64_t *known;	/* pass << 32 | reference, of all of them, in order */

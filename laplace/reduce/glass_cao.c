@@ -16,7 +16,7 @@
  * segment, and one "out" for each page no longer referenced for more than a
  * segment, to be read by a simulator made for it.  The periods are the same.  Our
  * records are the references that begin and end them, in their own places, so that
- * the result is a reference trace like others, and tells more than the ends of
+ * the result is a reference trace like others, and says more than the ends of
  * segments do.
  *
  * Why plain simulators are not exact on it.  Between its "in" and its "out" a page

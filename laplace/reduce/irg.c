@@ -8,7 +8,7 @@
  * not.  The clock is `ref`, as in sad-ws:TAU.  These are the references that fault
  * in a working set of THETA; it is to that what sd:K is to LRU.
  *
- * It is exact for nothing: when a page leaves the working set is told by its last
+ * It is exact for nothing: when a page leaves the working set follows from its last
  * reference, and that is dropped unless it was fetched by it (paper, section 2.2).
  * For WS and VMIN of THETA itself the number of faults is right, and that is all.
  *

@@ -7,7 +7,7 @@
  * event LPL_EVENT_EVICTED with the fault's clocks and space: the page evicted, and
  * whether it was written to since it was fetched.  Other events keep their place.
  *
- * It tells all that `olr:K` goes by, and `olr:K` makes a reference trace of it,
+ * It has all that `olr:K` goes by, and `olr:K` makes a reference trace of it,
  * exact for LRU from K pages on (olr.c).  Which of the pages are dirty that are
  * never evicted is lost; no memory of K pages or more evicts them.  Memory is
  * O(K), and nothing is held back.

@@ -2,8 +2,8 @@
 /*
  * Methods of reduction: what each one claims, and what makes a stage of it.
  *
- * A method is told by a struct lpl_method at the end of its own file.  All that others have
- * to know of it is there: nobody asks which method it is.
+ * A method is described by a struct lpl_method at the end of its own file.  All that others have
+ * to know of it is there: no code asks which method it is.
  */
 #ifndef LAPLACE_REDUCE_METHOD_H
 #define LAPLACE_REDUCE_METHOD_H
@@ -12,7 +12,7 @@
 
 #include "stage.h"
 
-/* The methods, in the order in which people are told them: lpl_method_NAME. */
+/* The methods, in the order in which they are listed: lpl_method_NAME. */
 #define LPL_METHODS(METHOD) \
 	METHOD(none) \
 	METHOD(block) \

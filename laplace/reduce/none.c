@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What drops nothing: everything passes untouched, offsets and lengths too.  `none` is
- * there to be named; `fence` and `unfence` tell what the methods behind them respect.
+ * there to be named; `fence` and `unfence` decide what the methods after them respect.
  */
 #include "method.h"
 

@@ -68,7 +68,7 @@
  * otherwise keeps its type and a clip is a read, so a page not dirtied there is not
  * written.  A residency in a larger memory is made of whole ones in the smaller:
  * it is dirty in the result if it was in the trace.  Pages never evicted from K
- * pages are not evicted from more, and whether they are dirty is not told.
+ * pages are not evicted from more, and the result does not show whether they are dirty.
  *
  * What is put in.  A clip has the page of its fetch, LPL_USER as it, and the
  * clocks of the fault it follows.  Kernel events keep their place between faults,

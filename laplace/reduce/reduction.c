@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a reduction makes of a trace, and how that is told. */
+/* What a reduction makes of a trace, and how that is written. */
 #include "reduction.h"
 
 #include <inttypes.h>
@@ -182,7 +182,7 @@ uint64_t lpl_reduction_behaviour(const char *reduction)
 /* ---- describing ---- */
 
 /* One clause of LPL_META_EXACT: `policies` are exact from a size on. */
-static void tell_from(char *exact, const char *policies, uint64_t from, const char *unit)
+static void put_from(char *exact, const char *policies, uint64_t from, const char *unit)
 {
 	char text[64];
 
@@ -192,7 +192,7 @@ static void tell_from(char *exact, const char *policies, uint64_t from, const ch
 	(void)lpl_spec_append(exact, "; ", text);
 }
 
-static void tell_exactness(char *exact, const struct lpl_exactness *from)
+static void put_exactness(char *exact, const struct lpl_exactness *from)
 {
 	bool demand = from->lru == 1 && from->opt == 1 && from->demand == 1;
 
@@ -202,12 +202,12 @@ static void tell_exactness(char *exact, const struct lpl_exactness *from)
 		return;
 	}
 	if (from->lru != 0 && from->lru == from->opt) {
-		tell_from(exact, "lru,opt", from->lru, "pages");
+		put_from(exact, "lru,opt", from->lru, "pages");
 	} else {
-		tell_from(exact, "lru", from->lru, "pages");
-		tell_from(exact, "opt", from->opt, "pages");
+		put_from(exact, "lru", from->lru, "pages");
+		put_from(exact, "opt", from->opt, "pages");
 	}
-	tell_from(exact, "ws,vmin", from->ws, "references");
+	put_from(exact, "ws,vmin", from->ws, "references");
 	if (exact[0] == '\0')
 		(void)lpl_spec_append(exact, "", "nothing");
 }
@@ -253,7 +253,7 @@ enum lpl_error lpl_reducer_describe(const char *before, const char *spec,
 	if (reduction[0] == '\0')
 		(void)lpl_spec_append(reduction, "", "none");
 	if (known)
-		tell_exactness(exact, &state.exact);
+		put_exactness(exact, &state.exact);
 	else
 		(void)lpl_spec_append(exact, "", "unknown");
 	return LPL_OK;

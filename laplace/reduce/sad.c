@@ -54,7 +54,7 @@
  * its state changes with events, which all are there, and with references in three
  * ways only.  A page is first touched: that reference is the first of its
  * generation, and those are kept as they are.  A write parts sharers though no
- * event told it: as the first of a generation it is kept.  A write stands in for
+ * event reported it: as the first of a generation it is kept.  A write stands in for
  * one that was dropped before it in the same generation: since then nothing can
  * have made the page shared, so it parts nothing.  Thus the three references of
  * each triplet are to one canonical page, and fewer than K others were referenced
@@ -64,7 +64,7 @@
  * What is left: a write that parts sharers without an event (merge.h's implied
  * breaks) *after* its space has referenced the page in the same generation.  It
  * may be dropped as a second, and the page then changes its meaning later than it
- * did; `window:K` cannot see it either.  A kernel tells such a break, because the
+ * did; `window:K` cannot see it either.  A kernel reports such a break, because the
  * processor faults; linux-module/README.md says which ones are missed.
  */
 #include "event_queue.h"

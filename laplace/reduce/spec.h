@@ -23,7 +23,7 @@ struct lpl_steps {
 
 /* What a trace has been through already; false: there is an unknown method. */
 bool lpl_spec_parse(struct lpl_steps *steps, const char *spec);
-/* The same of what is to be done.  LPL_ERR_USAGE tells all methods. */
+/* The same of what is to be done.  The report of LPL_ERR_USAGE lists all methods. */
 enum lpl_error lpl_spec_parse_new(struct lpl_steps *steps, const char *spec,
 				  struct lpl_report *report);
 

@@ -14,7 +14,7 @@ struct lpl_fence;
 struct lpl_reducer_stage {
 	struct lpl_sink sink;	/* first: a stage is found from its sink */
 	/*
-	 * Send on what can be told now, see lpl_reducer_flush().  It does not call the
+	 * Send on what is decided by now, see lpl_reducer_flush().  It does not call the
 	 * next stage's.  NULL: nothing is ever held back.
 	 */
 	int (*flush)(struct lpl_reducer_stage *stage, struct lpl_report *report);

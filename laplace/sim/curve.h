@@ -5,14 +5,14 @@
  * A stack policy (LRU, OPT) keeps pages in one order such that a memory of s
  * pages holds exactly the first s.  The depth of a reference is its page's place
  * in that order just before, from 1; the reference faults at the sizes below
- * its depth.  Told the depths, a curve knows faults, evictions and dirty
+ * its depth.  Given the depths, a curve knows faults, evictions and dirty
  * evictions at all sizes.
  *
  * Dirty evictions.  At size s a page is dirty when it was written at or after its
  * last fetch, that is, when since its last write (that one not counted) it
  * was never fetched: s >= M, with M the largest depth among its references after
  * its last write, 1 when there is none, and infinite when it was never written.
- * A reference at depth d tells that at every s < d the page was evicted, once,
+ * A reference at depth d means that at every s < d the page was evicted, once,
  * since its reference before; nothing was referenced of it in between, so M has
  * not changed: at s in [M, d) it was a dirty eviction.  At the end of the trace
  * the same holds with the page's final place for d.  So a page costs one number,

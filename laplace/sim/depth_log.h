@@ -2,7 +2,7 @@
 /*
  * The depths in a region of OPT's line (opt_stack.h) ahead of its front: which there are, not
  * which page has which.  They are kept as a log of what happened, from which the depths of both
- * halves can be told when the region is halved; depth_log.c tells how.
+ * halves can be found when the region is halved; depth_log.c says how.
  */
 #ifndef LAPLACE_SIM_DEPTH_LOG_H
 #define LAPLACE_SIM_DEPTH_LOG_H

@@ -2,7 +2,7 @@
 /*
  * GLRU, generalized LRU (E. B. Fernandez, T. Lang, C. Wood: "Effect of replacement
  * algorithms on a paged buffer database system", 1978), as section 3.2 of the
- * EELRU paper tells it under the name WFL (policy_eelru.c has the reference).
+ * EELRU paper describes it under the name WFL (policy_eelru.c has the reference).
  *
  * Two places on the recency axis, an early point e in memory and a late point l, not
  * before the memory's size M.  A fault evicts the page at e, so that less recently used

@@ -45,7 +45,7 @@ struct opt {
 	struct lpl_simulation simulation;
 	struct lpl_curve curve;
 	const struct lpl_sizes *sizes;
-	uint32_t largest;	/* depths above it need not be told apart */
+	uint32_t largest;	/* depths above it need not be distinguished */
 	uint32_t pages;
 	/* the trace: page << 1 | write */
 	uint32_t *sequence;

@@ -341,7 +341,7 @@ enum lpl_error lpl_request_share(struct lpl_request *request, struct lpl_report 
 	for (size_t i = 0; i < request->simulations; i++) {
 		struct lpl_simulation *simulation = request->simulation[i];
 
-		/* taus are told by their numbers, as depths */
+		/* taus are identified by their numbers, as depths */
 		simulation->shares = request->policy != NULL ?
 			lpl_shares_new(&sizes->size[i], 1) :
 			lpl_shares_new(request->exact_as == LPL_EXACT_AS_WS ? NULL : sizes->size,

@@ -2,13 +2,13 @@
 /*
  * Simulations: each is one policy at one size of memory (demand.c), or at all sizes in one
  * pass (policy_lru.c, policy_opt.c, policy_ws.c).  It is given the references in order, in
- * batches, and told the end; its results stand then.  One thread at a time works for it.
+ * batches, and notified of the end; its results stand then.  One thread at a time works for it.
  *
  * Pages are numbered from 1 in the order of their first references.  A page_ref is a reference,
  * or several to one page with nothing in between and no further apart than the smallest tau.
  * They count as one, a write if any of them is: no memory can have lost the page since the
  * first of them, so the others neither fault nor change an order, and whether it is the first
- * or a later one that writes cannot be told from outside.  Still, a page_ref may be to the same
+ * or a later one that writes cannot be seen from outside.  Still, a page_ref may be to the same
  * page as the one before it.
  *
  * Where faults are charged to owners, a page_ref of page 0 is no reference, and reaches no
@@ -40,8 +40,8 @@ struct lpl_simulation {
 	 * simulated when it comes.  false: no memory.
 	 */
 	bool (*charge)(struct lpl_simulation *simulation, uint32_t owner);
-	struct lpl_curve *curve;	/* that tells its faults; NULL: it charges them itself */
-	struct lpl_shares *shares;	/* to which; NULL: nobody asks.  Its request's */
+	struct lpl_curve *curve;	/* that has its faults; NULL: it charges them itself */
+	struct lpl_shares *shares;	/* to which; NULL: none.  Its request's */
 	struct lpl_result *result;	/* after finish(); the simulation's to free */
 	size_t results;
 };

@@ -95,7 +95,7 @@ enum lpl_error lpl_simulator_add_policy(struct lpl_simulator *simulator,
 
 /* ---- the stream ---- */
 
-/* The same where owners are told between references. */
+/* The same where owners are set between references. */
 static enum lpl_error run_shared(struct lpl_simulation *simulation, const struct lpl_page_ref *ref,
 				 size_t count, struct lpl_report *report)
 {
@@ -112,8 +112,8 @@ static enum lpl_error run_shared(struct lpl_simulation *simulation, const struct
 			break;
 		if (simulation->charge != NULL ? !simulation->charge(simulation, ref[i].write) :
 		    !lpl_shares_charge(simulation->shares, ref[i].write))
-			error = lpl_fail(report, LPL_ERR_MEMORY, "simulation: no memory to tell %"
-					 PRIu32 " apart who run", ref[i].write);
+			error = lpl_fail(report, LPL_ERR_MEMORY, "simulation: no memory to count %"
+					 PRIu32 " tasks or processes separately", ref[i].write);
 	}
 	return error;
 }
@@ -272,8 +272,8 @@ static int simulator_refs(struct lpl_sink *sink, const struct lpl_ref *refs, siz
 }
 
 /* A page_ref that is no reference (simulation.h), which nothing that comes counts as one with. */
-static enum lpl_error tell_owner(struct lpl_simulator *simulator, uint32_t owner,
-				 struct lpl_report *report)
+static enum lpl_error put_owner(struct lpl_simulator *simulator, uint32_t owner,
+				struct lpl_report *report)
 {
 	enum lpl_error error = simulator->broadcast == NULL ? begin(simulator, report) : LPL_OK;
 
@@ -298,7 +298,7 @@ static enum lpl_error share(struct lpl_simulator *simulator, struct lpl_report *
 	if (simulator->broadcast != NULL || simulator->reducer != NULL)
 		return lpl_fail(report, LPL_ERR_USAGE, simulator->broadcast != NULL ?
 				"faults cannot be charged: the simulation has begun" :
-				"a behaviour sequence tells of one memory, and not who used it");
+				"a behaviour sequence is of one memory, whatever task used it");
 	for (size_t i = 0; i < simulator->requests && error == LPL_OK; i++)
 		error = lpl_request_share(simulator->request[i], report);
 	if (error == LPL_OK && !lpl_reach(simulator->cold, simulator->cold_room, 0))
@@ -312,7 +312,7 @@ enum lpl_error lpl_simulator_charge(struct lpl_simulator *simulator, uint32_t ow
 {
 	enum lpl_error error = simulator->shared ? LPL_OK : share(simulator, report);
 
-	return error == LPL_OK ? tell_owner(simulator, owner, report) : error;
+	return error == LPL_OK ? put_owner(simulator, owner, report) : error;
 }
 
 static int simulator_event(struct lpl_sink *sink, const struct lpl_event *event,

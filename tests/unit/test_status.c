@@ -210,11 +210,11 @@ static void the_last_mark_counts(void **state)
 	(void)state;
 	assert_true(lpl_status_init(&status, NULL));
 	event = mark(KTR_MARK, "first", 5, 10);
-	lpl_status_hear(&status, &event);
+	lpl_status_event(&status, &event);
 	event = mark(LPL_EVENT_MARK, "second", 6, 20);
-	lpl_status_hear(&status, &event);
+	lpl_status_event(&status, &event);
 	event = mark(KTR_EXEC, "/bin/sh", 7, 30);	/* is none */
-	lpl_status_hear(&status, &event);
+	lpl_status_event(&status, &event);
 	line = line_of(&status, &now, &pace, running);
 	assert_string_equal(string(json_object_get(line, "mark"), "text"), "second");
 	assert_int_equal(integer(json_object_get(line, "mark"), "instruction"), 20);
@@ -222,10 +222,10 @@ static void the_last_mark_counts(void **state)
 
 	assert_false(status.tracing);
 	event = (struct lpl_event){ .tag = LPL_EVENT_TRACING, .arg = { 1 } };
-	lpl_status_hear(&status, &event);
+	lpl_status_event(&status, &event);
 	assert_true(status.tracing);
 	event.arg[0] = 0;
-	lpl_status_hear(&status, &event);
+	lpl_status_event(&status, &event);
 	assert_false(status.tracing);
 	lpl_status_free(&status);
 }
@@ -258,7 +258,7 @@ static void texts_are_characters(void **state)
 		struct lpl_event event = mark(KTR_MARK, texts[i].told, texts[i].length, 1);
 		json_t *line;
 
-		lpl_status_hear(&status, &event);
+		lpl_status_event(&status, &event);
 		line = line_of(&status, &now, &pace, running);
 		assert_string_equal(string(json_object_get(line, "mark"), "text"),
 				    texts[i].expected);
@@ -273,7 +273,7 @@ static void texts_are_characters(void **state)
 			event.text[at] = (char)(next_random(&random) >> 16);
 		memcpy(message, event.text, 64);
 		message[64] = '\0';
-		lpl_status_hear(&status, &event);
+		lpl_status_event(&status, &event);
 		json_decref(line_of(&status, &now, &pace,
 				    (struct lpl_status_end){ "ended", "error", message }));
 	}
