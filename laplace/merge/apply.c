@@ -29,7 +29,7 @@ static lpl_event_handler *const handler[KTR_TAGS] = {
 
 bool lpl_merge_apply(struct lpl_merge *merge, const struct lpl_event *event)
 {
-	/* told_state.c */
+	/* state_events.c */
 	switch (event->tag) {
 	case LPL_EVENT_STATE:
 		return lpl_on_state(merge, event);

@@ -5,7 +5,7 @@
  * Everything is counted twice, as it happens and by what is there at the end, and
  * what the processor says of a reference is held against what the kernel's events
  * say: a program's reference is made in the space of the task that runs, and lies
- * in a mapping; a write to a shared page was told to part it; a page of a file is in
+ * in a mapping; a write to a shared page is reported to part it; a page of a file is in
  * the page cache when it is referenced; clocks do not run backwards; spaces end once.
  */
 #include "audit.h"
@@ -146,9 +146,9 @@ static void forgive(struct lpl_merge *merge, enum lpl_merge_anomaly kind)
 }
 
 /*
- * From the first snapshot on a guest has told what there is.  It could not have
- * told before, so what programs referenced until then is counted apart, and tasks
- * that ended without being told of are not held against it.
+ * From the first snapshot on a guest has reported what there is.  It could not have
+ * done so before, so what programs referenced until then is counted apart, and tasks
+ * that ended without being reported are not held against it.
  */
 void lpl_audit_snapshot(struct lpl_merge *merge, bool begins)
 {

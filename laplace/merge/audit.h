@@ -65,7 +65,7 @@ uint64_t lpl_audit_cached_pages(const struct lpl_merge *merge);
 
 /* ---- gaps, the end ---- */
 
-/* Nobody knows any more what is in the page cache.  Called while it is still there. */
+/* It is not known any more what is in the page cache.  Called while it is still there. */
 void lpl_audit_gap(struct lpl_merge *merge);
 /* The stream is over. */
 void lpl_audit_close(struct lpl_merge *merge);

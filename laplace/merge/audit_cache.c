@@ -92,7 +92,7 @@ bool lpl_audit_is_cached(struct lpl_merge *merge, const struct lpl_ref *ref)
 		slot_mapping(lpl_tree_find(&space->mapped, at, &shared));
 	const struct object *object;
 
-	/* of an unknown file nothing is told */
+	/* nothing is reported of an unknown file */
 	if (class_of(mapping) != OBJECT_FILE)
 		return true;
 	object = lpl_object_find(merge, mapping);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Kernel events as lines: a capital letter for the kind, for some followed by a small
- * one; the cycle, the id of the task that told it, and then what the kind has.
+ * one; the cycle, the id of the task that reported it, and then what the kind has.
  *
  * The table below is the format: which arguments stand in a line, by their numbers in hex, in
  * which order; `l` is the length (decimal) of the range that begins in the argument before it

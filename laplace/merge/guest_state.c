@@ -7,7 +7,7 @@
  * bound on how many an event can add.  The walk comes when that bound reaches the limit, so
  * seldom that it costs little for each event; if the pieces then are more than half of the
  * limit, everything mapped is forgotten.  The walk also finds files that nothing shows any
- * more, which are forgotten without a loss: a kernel tells of them again before they are used.
+ * more, which are forgotten without a loss: a kernel reports them again before they are used.
  */
 #include "guest_state.h"
 
@@ -17,7 +17,7 @@
 #define TASKS (UINT64_C(1) << 18)
 
 /*
- * One event makes no more pages than this: each may become a piece.  To tell that more are
+ * One event makes no more pages than this: each may become a piece.  A report that more are
  * present has no effect (own_pages.c), and a remap of more is taken as two unmaps.
  */
 #define PAGES_AT_ONCE (UINT64_C(1) << 20)
@@ -49,7 +49,7 @@ static int no_reference(struct lpl_merge_output *output, const struct lpl_merged
 	return nothing(output, report);
 }
 
-/* Who wants to hear of pages gets the names of files. */
+/* An output that takes pages gets the names of files. */
 static int no_page(struct lpl_merge_output *output, const struct lpl_merge_page *page,
 		   struct lpl_report *report)
 {
@@ -199,14 +199,14 @@ static bool keep_small(struct lpl_state *state)
 		}
 	}
 	while (tasks->by_tid.count > state->tasks_limit) {
-		static const struct lpl_event nothing_told;
+		static const struct lpl_event no_event;
 		struct task *task = TAILQ_FIRST(&tasks->all);
 
 		if (task == tasks->current)
 			task = TAILQ_NEXT(task, in_all);
 		if (task == NULL)
 			break;
-		lpl_task_end(tasks, task, LPL_TASK_LOST, &nothing_told);
+		lpl_task_end(tasks, task, LPL_TASK_LOST, &no_event);
 		state->left_out++;
 	}
 	return memory;
@@ -309,7 +309,7 @@ static bool moves_too_much(const struct lpl_event *event)
 	       (end - start) >> LPL_PAGE_SHIFT > PAGES_AT_ONCE;
 }
 
-/* Nobody knows what is in either range. */
+/* What is in either range is not known. */
 static enum lpl_error unmap_both(struct lpl_state *state, const struct lpl_event *remap,
 				 struct lpl_report *report)
 {
@@ -335,7 +335,7 @@ enum lpl_error lpl_state_take(struct lpl_state *state, const struct lpl_event *e
 	state->instr = event->instr;
 	state->cycle = event->cycle;
 	if (event->tag == LPL_EVENT_TRACING) {
-		state->tracing_told = true;
+		state->tracing_known = true;
 		state->tracing = *event;
 	}
 	error = moves_too_much(event) ? unmap_both(state, event, report) :

@@ -30,7 +30,7 @@ static void name_special(struct lpl_merge *merge, struct mapping *mapping,
 		mapping->sharing = MAPPING_ANONYMOUS;
 }
 
-/* What is mapped; false, and an anomaly: nobody knows what. */
+/* What is mapped; false, and an anomaly: it is not known what. */
 static bool read_mapping(struct lpl_merge *merge, const struct lpl_event *event,
 			 struct mapping *mapping)
 {
@@ -83,7 +83,7 @@ bool lpl_on_map(struct lpl_merge *merge, const struct lpl_event *event)
 	space = lpl_space_make(merge, event->arg[KTR_MAP_SPACE]);
 	if (space == NULL)
 		return false;
-	/* a snapshot tells again what was told while it was being made */
+	/* a snapshot repeats what was reported while it was being made */
 	if (!merge->tasks.in_snapshot && lpl_space_maps(space, range))
 		lpl_merge_anomaly(merge, LPL_ANOMALY_MAPPED_TWICE, event);
 	/* something is there, but who knows what: unresolved */
@@ -134,7 +134,7 @@ static bool put_in_gaps(struct lpl_merge *merge, struct space *space, struct ran
 
 /*
  * The heap ends within a page that stays mapped, so only whole pages come and
- * go.  A kernel may have told of them by KTR_MAP and KTR_UNMAP already; what is
+ * go.  A kernel may have reported them by KTR_MAP and KTR_UNMAP already; what is
  * mapped then stays as it is.
  */
 bool lpl_on_brk(struct lpl_merge *merge, const struct lpl_event *event)
@@ -183,7 +183,7 @@ bool lpl_on_shm_attach(struct lpl_merge *merge, const struct lpl_event *event)
 
 /*
  * All pieces that are left of the segment that begins at the address.  Where
- * nothing is mapped any more, KTR_UNMAP came first and told which pieces went.
+ * nothing is mapped any more, KTR_UNMAP was first and said which pieces to remove.
  */
 bool lpl_on_shm_detach(struct lpl_merge *merge, const struct lpl_event *event)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A bound on the host's memory, whatever a guest tells.
+ * A bound on the host's memory, whatever a guest reports.
  *
  * Events build up tasks, spaces, mappings, pages that are present, names of files: a guest that
- * tells of ever more of them, or of each a million times, would have us run out of memory, and
- * one event may tell of a million pages.  So what events take is counted, and when it is more
+ * reports ever more of them, or of each a million times, would have us run out of memory, and
+ * one event may be about a million pages.  So what events take is counted, and when it is more
  * than it may be, all of it is forgotten, as after records were missing: nothing is resolved by
  * what is not known any more, tasks are lost, and the stream goes on from there.  How often is
  * counted (`forgotten`), and shown wherever gaps are.

@@ -31,9 +31,9 @@ static void task_anomaly(void *context, enum lpl_merge_anomaly kind,
 	lpl_merge_anomaly(context, kind, event);
 }
 
-/* ---- what the output is told ---- */
+/* ---- what the output is given ---- */
 
-static int tell_page(struct lpl_merge *merge, const struct lpl_merge_page *page,
+static int pass_page(struct lpl_merge *merge, const struct lpl_merge_page *page,
 		     struct lpl_report *report)
 {
 	return merge->output->page == NULL ? LPL_OK :
@@ -41,7 +41,7 @@ static int tell_page(struct lpl_merge *merge, const struct lpl_merge_page *page,
 }
 
 /* Which pages are in memory no more. */
-static int tell_left(struct lpl_merge *merge, struct lpl_report *report)
+static int pass_left(struct lpl_merge *merge, struct lpl_report *report)
 {
 	int error = LPL_OK;
 
@@ -59,7 +59,7 @@ static int tell_left(struct lpl_merge *merge, struct lpl_report *report)
 }
 
 /* What has changed of tasks; those that are over go. */
-static int tell_tasks(struct lpl_merge *merge, struct lpl_report *report)
+static int pass_tasks(struct lpl_merge *merge, struct lpl_report *report)
 {
 	struct task *task;
 	int error = LPL_OK;
@@ -78,7 +78,7 @@ static int tell_tasks(struct lpl_merge *merge, struct lpl_report *report)
 	return error;
 }
 
-static int tell_event(struct lpl_merge *merge, const struct lpl_event *event,
+static int pass_event(struct lpl_merge *merge, const struct lpl_event *event,
 		      const struct lpl_merge_task *task, struct lpl_report *report)
 {
 	return merge->output->event == NULL ? LPL_OK :
@@ -99,7 +99,7 @@ static int take_gap(struct lpl_merge *merge, const struct lpl_event *event,
 	merge->stats.gap_events += events != KTR_NONE ? events : 0;
 	lpl_merge_anomaly(merge, LPL_ANOMALY_GAP, event);
 	merge->gap |= events != 0 || merge->tasks.in_state;
-	return tell_event(merge, event, &merge->tasks.current->view, report);
+	return pass_event(merge, event, &merge->tasks.current->view, report);
 }
 
 /* Only the page that a key names is what it was. */
@@ -131,10 +131,10 @@ void lpl_merge_after_gap(struct lpl_merge *merge)
 }
 
 /*
- * Only these events tell a state.  Any other record before it ends shows that its end is missing,
- * and more of it may be: what has been told is as if events were missing behind it.
+ * Only these make up a state.  Any other record before it ends shows that its end is missing,
+ * and more of it may be: what was read of it is treated as if events were missing after it.
  */
-static bool tells_state(uint32_t tag)
+static bool is_of_state(uint32_t tag)
 {
 	switch (tag) {
 	case LPL_EVENT_STATE:
@@ -195,7 +195,7 @@ static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 		if (translation == NULL)
 			return no_memory(report);
 		if (effect.page.page != 0) {
-			error = tell_page(merge, &effect.page, report);
+			error = pass_page(merge, &effect.page, report);
 			if (error != LPL_OK)
 				return error;
 		}
@@ -213,7 +213,7 @@ static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 		if (error != LPL_OK)
 			return error;
 	}
-	return tell_left(merge, report);
+	return pass_left(merge, report);
 }
 
 size_t lpl_merge_pages(struct lpl_merge *merge, const struct lpl_ref *refs, size_t count,
@@ -238,9 +238,9 @@ size_t lpl_merge_pages(struct lpl_merge *merge, const struct lpl_ref *refs, size
 		pages[i++] = translation->page;
 	}
 	task->references += i;
-	if (effect.page.page != 0 && tell_page(merge, &effect.page, report) != LPL_OK)
+	if (effect.page.page != 0 && pass_page(merge, &effect.page, report) != LPL_OK)
 		return 0;
-	return tell_left(merge, report) == LPL_OK ? i : 0;
+	return pass_left(merge, report) == LPL_OK ? i : 0;
 }
 
 /* The space that an event of a task names, if any; *known: it was known before. */
@@ -257,7 +257,7 @@ static bool make_space(struct lpl_merge *merge, const struct lpl_event *event, b
 }
 
 /*
- * The kernel tells where its half of an address space begins, once, and first of all.  No
+ * The kernel reports where its half of an address space begins, once, and first of all.  No
  * kernel takes more than three quarters of an address space of 32 bits.
  */
 void lpl_merge_take_kernel_base(struct lpl_merge *merge, uint64_t base)
@@ -311,8 +311,8 @@ static int keep_bound(struct lpl_merge *merge, const struct lpl_event *event,
 		return LPL_OK;
 	if (!lpl_memory_forget(merge, event))
 		return no_memory(report);
-	error = tell_left(merge, report);
-	return error != LPL_OK ? error : tell_tasks(merge, report);
+	error = pass_left(merge, report);
+	return error != LPL_OK ? error : pass_tasks(merge, report);
 }
 
 static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
@@ -324,7 +324,7 @@ static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 
 	if (event->tag == LPL_EVENT_GAP)
 		return take_gap(merge, event, report);
-	merge->gap |= merge->tasks.in_state && !tells_state(event->tag);
+	merge->gap |= merge->tasks.in_state && !is_of_state(event->tag);
 	lpl_merge_after_gap(merge);
 	merge->stats.events++;
 	if (merge->audit != NULL)
@@ -334,11 +334,11 @@ static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 	task = &merge->tasks.current->view;
 	if (!take_effect(merge, event))
 		return no_memory(report);
-	error = tell_event(merge, event, task, report);
+	error = pass_event(merge, event, task, report);
 	if (error == LPL_OK)
-		error = tell_left(merge, report);
+		error = pass_left(merge, report);
 	if (error == LPL_OK)
-		error = tell_tasks(merge, report);
+		error = pass_tasks(merge, report);
 	return error != LPL_OK ? error : keep_bound(merge, event, report);
 }
 
@@ -348,7 +348,7 @@ static int take_finish(struct lpl_sink *sink, struct lpl_report *report)
 	int error;
 
 	lpl_tasks_finish(&merge->tasks);
-	error = tell_tasks(merge, report);
+	error = pass_tasks(merge, report);
 	if (error != LPL_OK)
 		return error;
 	if (merge->audit != NULL)

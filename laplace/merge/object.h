@@ -52,8 +52,8 @@ struct object {
 	struct object_page *page;	/* that were referenced, where outputs have `leave` */
 	size_t pages, page_room;
 	struct tree cached;	/* audit: its pages in the page cache -> their frames */
-	bool memory;		/* it was mapped as shared memory: no file of anybody's */
-	bool has_generation;	/* KTR_FILE told it: */
+	bool memory;		/* it was mapped as shared memory: not a file in a directory */
+	bool has_generation;	/* KTR_FILE gave it: */
 	uint64_t generation;	/* of its number */
 	uint64_t file_kind, own_device;	/* likewise */
 	uint64_t incarnation;	/* how many files had the number before */
@@ -64,7 +64,7 @@ struct object {
 /*
  * Name the object that a mapping shows.  A segment is named by its inode alone, for
  * KTR_SHM_ATTACH knows no device; an inode number with the highest bit is a segment's wherever
- * it is told (so a kernel keeps segments, numbered by id, apart from other shared memory in the
+ * it is given (so a kernel keeps segments, numbered by id, apart from other shared memory in the
  * same file system).  A guest that does not know the file must not make two unknown files one.
  */
 void lpl_object_name(struct lpl_merge *merge, struct mapping *mapping,
@@ -80,7 +80,7 @@ void lpl_object_free(struct lpl_merge *merge, struct object *object);
 uint64_t lpl_object_identity(const struct mapping *mapping, const struct object *object);
 /* A page of it was referenced.  false: no memory. */
 bool lpl_object_add_page(struct object *object, uint64_t page, uint64_t canonical);
-/* What KTR_MAP, which makes a mapping, tells of its object.  false: no memory. */
+/* What KTR_MAP, which makes a mapping, says about its object.  false: no memory. */
 bool lpl_object_note_map(struct lpl_merge *merge, const struct mapping *mapping,
 			 const struct lpl_event *event);
 

@@ -66,7 +66,7 @@ struct object *lpl_object_make(struct lpl_merge *merge, const struct mapping *ma
 	return object;
 }
 
-/* One that no page was seen of goes: what it was called may be told again. */
+/* One that no page was seen of is freed: its name may be reported again. */
 void lpl_objects_forget(struct lpl_merge *merge)
 {
 	struct object *object = LIST_FIRST(&merge->all_objects);
@@ -146,7 +146,7 @@ bool lpl_on_file(struct lpl_merge *merge, const struct lpl_event *event)
 		object->memory = false;
 		lpl_flush_all(merge);
 	}
-	/* what is shared memory a state tells by a mapping, after this */
+	/* a state says by a mapping, after this, what is shared memory */
 	if (merge->tasks.in_state)
 		object->memory = false;
 	object->has_generation = true;

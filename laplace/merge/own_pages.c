@@ -4,7 +4,7 @@
  * and writes: pages that are dropped though what is mapped stays, that come into
  * being in one of several related spaces, that existed when a snapshot was made.
  *
- * A private mapping of a file whose pages are the space's own though nobody has
+ * A private mapping of a file whose pages are the space's own though no task has
  * referenced them is a mapping of the file with MAPPING_ANONYMOUS.
  */
 #include "base/array.h"
@@ -52,7 +52,7 @@ bool lpl_on_discard(struct lpl_merge *merge, const struct lpl_event *event)
 		const struct run *run = &runs.run[i];
 		struct mapping beneath = mapping_beneath(run->slot, run->first);
 
-		/* what nobody touched yet is from now on shared with nobody, too */
+		/* what was not touched yet is from now on not shared either */
 		if (may_own(run))
 			done = lpl_space_put_mapping(merge, space, range_of(run), &beneath);
 	}
@@ -209,7 +209,7 @@ void lpl_present_clear(struct lpl_merge *merge)
 	lpl_map_free(&merge->present);
 }
 
-void lpl_present_clear_told(struct lpl_merge *merge)
+void lpl_present_clear_reported(struct lpl_merge *merge)
 {
 	size_t kept = 0;
 

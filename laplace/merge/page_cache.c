@@ -41,14 +41,14 @@ static bool remove_alias(struct lpl_merge *merge, const struct run *run)
 	return done;
 }
 
-static bool tell_audit(struct lpl_merge *merge, const struct lpl_event *event,
-		       enum cache_change change, const struct run *run)
+static bool audit_cache(struct lpl_merge *merge, const struct lpl_event *event,
+			enum cache_change change, const struct run *run)
 {
 	return merge->audit == NULL ||
 	       lpl_audit_cache(merge, change, range_of(run), slot_mapping(run->slot), event);
 }
 
-/* It is to be told. */
+/* It is to be reported. */
 static bool page_left(struct lpl_merge *merge, uint64_t page)
 {
 	if (!lpl_reach(merge->left_cache, merge->left_room, merge->left_count))
@@ -66,7 +66,7 @@ static int by_number(const void *one, const void *other)
 }
 
 /*
- * Pages of files leave the page cache: those that were referenced are to be told, in the
+ * Pages of files leave the page cache: those that were referenced are to be reported, in the
  * order of the file.  A run is as long as a guest says, so it is never walked when fewer pages
  * of the object were referenced.
  */
@@ -111,7 +111,7 @@ static bool displace(struct lpl_merge *merge, const struct lpl_event *event,
 
 		any |= !same;
 		done = remove_alias(merge, run) && (same || leave_cache(merge, run)) &&
-		       tell_audit(merge, event, same ? CACHE_AGAIN : CACHE_DISPLACED, run);
+		       audit_cache(merge, event, same ? CACHE_AGAIN : CACHE_DISPLACED, run);
 	}
 	lpl_runs_free(&runs);
 	if (any)
@@ -119,7 +119,7 @@ static bool displace(struct lpl_merge *merge, const struct lpl_event *event,
 	return done && lpl_tree_set(&merge->frames, range.first, range.last, TREE_EMPTY);
 }
 
-/* The kernel's own mapping of the frames at `address`, if it told one. */
+/* The kernel's own mapping of the frames at `address`, if it reported one. */
 static bool alias_frames(struct lpl_merge *merge, const struct lpl_event *event,
 			 struct range frames, struct mapping *mapping)
 {
@@ -206,7 +206,7 @@ bool lpl_on_cache_remove(struct lpl_merge *merge, const struct lpl_event *event)
 			continue;
 		any = true;
 		done = remove_alias(merge, run) && leave_cache(merge, run) &&
-		       tell_audit(merge, event, CACHE_REMOVED, run) &&
+		       audit_cache(merge, event, CACHE_REMOVED, run) &&
 		       lpl_tree_set(&merge->frames, run->first, run->last, TREE_EMPTY);
 	}
 	lpl_runs_free(&runs);

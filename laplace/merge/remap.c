@@ -4,11 +4,11 @@
  */
 #include "state.h"
 
-/* No more pages are made of one range that nobody touched; ranges are a guest's word. */
+/* No more pages are made of one range that were not touched; ranges are a guest's word. */
 #define UNTOUCHED_PAGES (UINT64_C(1) << 20)
 
 /*
- * Anonymous pages of the range that nobody referenced so far, and that forks share, become
+ * Anonymous pages of the range that were not referenced so far, and that forks share, become
  * pages that are held in common: a mapping of them in two places would make two of each.
  */
 static bool make_shared_pages(struct space *space, struct range range)

@@ -97,7 +97,7 @@ static uint64_t identify_mapped(struct lpl_merge *merge, const struct mapping *m
 			     &page, effect);
 	if (canonical == 0 || canonical != effect->page.page)
 		return canonical;
-	/* what is told of the object counts from now on; an output may want to know of its pages */
+	/* reports on the object count from now on; an output may want to know of its pages */
 	object = lpl_object_make(merge, mapping);
 	if (object == NULL)
 		return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The state of a merge: who runs, what each space maps, which canonical page is which.  Events
- * change it (apply.c tells which file has which event), resolve.c resolves references against
+ * change it (apply.c says which file has which event), resolve.c resolves references against
  * it, audit.c keeps the books when that is wanted.
  */
 #ifndef LAPLACE_MERGE_STATE_H
@@ -75,7 +75,7 @@ struct lpl_merge {
 	struct lpl_sink sink;
 	struct lpl_merge_output *output;
 	uint64_t kernel_base;		/* address */
-	bool base_known;		/* by the caller, or told */
+	bool base_known;		/* by the caller, or reported */
 	struct lpl_merge_stats stats;
 	struct audit *audit;		/* NULL: no books are kept */
 	bool gap;			/* events are missing before the next record */
@@ -103,7 +103,7 @@ struct lpl_merge {
 	struct present *present_page;	/* these pages, retained, and their keys */
 	size_t present_pages, present_room;
 
-	/* to be told to the output, if it has `leave`, besides store.gone */
+	/* to be reported to the output, if it has `leave`, besides store.gone */
 	uint64_t *left_cache;		/* canonical pages that left the page cache */
 	size_t left_count, left_room;
 
@@ -118,7 +118,7 @@ struct lpl_merge {
 void lpl_merge_forget(struct lpl_merge *merge);
 /* If events are missing here, what they may have changed is forgotten. */
 void lpl_merge_after_gap(struct lpl_merge *merge);
-/* The kernel's half of an address space begins here, as the guest tells; 0: it does not. */
+/* The kernel's half of an address space begins here, as the guest reports; 0: it does not. */
 void lpl_merge_take_kernel_base(struct lpl_merge *merge, uint64_t base);
 
 /* Count an anomaly, and let the audit keep the event that showed it. */
@@ -132,9 +132,9 @@ struct space *lpl_space_find(const struct lpl_merge *merge, uint64_t number);
 /* Known or made; NULL: no memory. */
 struct space *lpl_space_make(struct lpl_merge *merge, uint64_t number);
 void lpl_space_free(struct space *space);
-/* There are none any more, as far as anybody knows; false: an audit has no memory. */
+/* There are none any more, as far as is known; false: an audit has no memory. */
 bool lpl_spaces_forget(struct lpl_merge *merge, const struct lpl_event *event);
-/* Nobody knows any more what is mapped in it. */
+/* It is not known any more what is mapped in it. */
 void lpl_space_clear(struct lpl_merge *merge, struct space *space);
 
 /*
@@ -158,7 +158,7 @@ bool lpl_space_put_mapping(struct lpl_merge *merge, struct space *space, struct 
 
 /* Do events take more than they may? */
 bool lpl_memory_is_full(const struct lpl_merge *merge);
-/* All that was told is forgotten.  false: no memory. */
+/* All that was reported is forgotten.  false: no memory. */
 bool lpl_memory_forget(struct lpl_merge *merge, const struct lpl_event *event);
 /* Those that no page was seen of (objects.c). */
 void lpl_objects_forget(struct lpl_merge *merge);
@@ -170,7 +170,7 @@ void lpl_object_note_reference(struct lpl_merge *merge, struct object *object);
 struct effect {
 	struct lpl_merge_page page;	/* its canonical page; number 0: it was known */
 	bool implied_break;		/* the page was shared, and this write was allowed: it
-					 * had been parted, and nothing told so */
+					 * had been parted, and no event said so */
 };
 
 /*
@@ -218,6 +218,6 @@ lpl_event_handler lpl_on_state, lpl_on_space_state, lpl_on_shared;
 /* A snapshot begins or ends: what it found so far is no longer to be found again. */
 void lpl_present_clear(struct lpl_merge *merge);
 /* A state ends: the same for what had no frame, but a number of the state's. */
-void lpl_present_clear_told(struct lpl_merge *merge);
+void lpl_present_clear_reported(struct lpl_merge *merge);
 
 #endif

@@ -61,7 +61,7 @@ static void print_gaps(const struct lpl_merge_stats *stats, FILE *file)
 	fprintf(file, "places where records are missing: %" PRIu64 " (%" PRIu64 " references and"
 		" %" PRIu64 " events known of)\n", stats->gaps, stats->gap_references,
 		stats->gap_events);
-	fprintf(file, "references after that, before an event told who runs: %" PRIu64 "\n",
+	fprintf(file, "references after that, before an event said what runs: %" PRIu64 "\n",
 		stats->gap_unknown);
 }
 
@@ -87,7 +87,7 @@ void lpl_merge_stats_print(const struct lpl_merge_stats *stats, FILE *file)
 		stats->implied_breaks);
 	print_gaps(stats, file);
 	if (stats->forgotten != 0)
-		fprintf(file, "times that what events told was forgotten, for want of room: %" PRIu64
+		fprintf(file, "times that events were forgotten, for want of room: %" PRIu64
 			"\n", stats->forgotten);
 	for (int i = 0; i < LPL_ANOMALIES; i++)
 		if (stats->anomalies[i] != 0)
@@ -146,10 +146,10 @@ void lpl_merge_audit_print(const struct lpl_merge *merge, FILE *file)
 	print_pair(file, "references", books->references, "of all kinds", books->by_kind);
 	print_pair(file, "references", books->references, "of all tasks", books->by_task);
 	if (books->references_expected != 0)
-		print_pair(file, "references", books->references, "as the trace tells",
+		print_pair(file, "references", books->references, "as the trace says",
 			   books->references_expected);
 	if (books->events_expected != 0)
-		print_pair(file, "events", books->events, "as the trace tells",
+		print_pair(file, "events", books->events, "as the trace says",
 			   books->events_expected);
 	print_pair(file, "tasks", books->tasks, "ended + live",
 		   books->tasks_ended + books->tasks_live);
@@ -176,7 +176,7 @@ void lpl_merge_audit_print(const struct lpl_merge *merge, FILE *file)
 	fputc('\n', file);
 	print_gaps(stats, file);
 	if (stats->forgotten != 0)
-		fprintf(file, "times that what events told was forgotten, for want of room: %" PRIu64
+		fprintf(file, "times that events were forgotten, for want of room: %" PRIu64
 			"\n", stats->forgotten);
 	for (int i = 0; i < LPL_ANOMALIES; i++)
 		if (stats->anomalies[i] != 0)

@@ -19,13 +19,13 @@
 /* clone(2)'s; part of the kernel's interface, and the same everywhere. */
 #define CLONE_VM 0x100
 
-/* What is told of a tid that belongs to another process now is told of another task. */
+/* What is reported of a tid that belongs to another process now is about another task. */
 static bool is_other(const struct task *task, uint32_t tgid)
 {
 	return tgid != 0 && task->view.tgid != 0 && task->view.tgid != tgid;
 }
 
-/* ---- what is told of a task ---- */
+/* ---- what is reported of a task ---- */
 
 static void set_name(struct tasks *tasks, struct task *task, const char *name, uint32_t length)
 {
@@ -71,18 +71,18 @@ static void set_tgid(struct tasks *tasks, struct task *task, uint32_t tgid)
 	}
 }
 
-/* Another task has its tid: it ended, and if nobody told so it is lost. */
+/* Another task has its tid: it ended, and if no event said so it is lost. */
 static void end_replaced(struct tasks *tasks, struct task *task,
-			 enum lpl_merge_anomaly untold, const struct lpl_event *event)
+			 enum lpl_merge_anomaly unreported, const struct lpl_event *event)
 {
 	if (!task->exited)
-		lpl_tasks_anomaly(tasks, untold, event);
+		lpl_tasks_anomaly(tasks, unreported, event);
 	lpl_task_end(tasks, task, task->exited ? LPL_TASK_EXITED : LPL_TASK_LOST, event);
 }
 
 /* ---- who runs ---- */
 
-/* The task runs from now on; it is implied when nothing told of it before. */
+/* The task runs from now on; it is implied when no event named it before. */
 static bool run(struct tasks *tasks, uint32_t tid, uint32_t tgid, uint64_t space,
 		const struct lpl_event *event)
 {
@@ -157,8 +157,8 @@ static bool take_over(struct tasks *tasks, uint32_t tid, const struct lpl_event 
 }
 
 /*
- * A switch may be told on either side of it: its event may carry the task that goes or the one
- * that comes.
+ * A switch may be reported on either side of it: its event may carry the task that stops or
+ * the one that starts.
  */
 bool lpl_tasks_check(struct tasks *tasks, const struct lpl_event *event)
 {
@@ -166,7 +166,7 @@ bool lpl_tasks_check(struct tasks *tasks, const struct lpl_event *event)
 	uint32_t tid = event->tid, tgid = event->tgid;
 	uint64_t space = event->space;
 
-	/* the simulator's own events know nothing of tasks, and nobody tells a state */
+	/* the simulator's own events know nothing of tasks, and no task sends a state */
 	if (event->tag >= LPL_EVENT_TRACING || tasks->in_state)
 		return true;
 	if (event->tag == KTR_SCHEDULE &&
@@ -190,9 +190,9 @@ bool lpl_tasks_check(struct tasks *tasks, const struct lpl_event *event)
 /* ---- the events ---- */
 
 /*
- * Whose child is it?  A snapshot tells of tasks that are nobody's news, in the name of the
- * program that started it.  Where its bounds are not told, it shows by spaces that nothing
- * told of before.
+ * Which task is the parent?  A snapshot reports tasks that existed before, in the name of the
+ * program that started it.  Where its bounds are not reported, it shows by spaces that no
+ * event named before.
  */
 static uint64_t parent_of(const struct tasks *tasks, const struct lpl_event *event,
 			  bool space_known)
@@ -209,10 +209,10 @@ static uint64_t parent_of(const struct tasks *tasks, const struct lpl_event *eve
 	return new && !tasks->in_snapshot ? current->view.serial : 0;
 }
 
-/* Is what is told to begin a task that is known? */
+/* Is the task that is said to begin one that is known? */
 static bool is_known(const struct tasks *tasks, const struct task *task, uint32_t tgid)
 {
-	/* a second snapshot tells what is known */
+	/* a second snapshot repeats what is known */
 	return !task->exited && !is_other(task, tgid) && (task->implied || tasks->in_snapshot);
 }
 
@@ -277,7 +277,7 @@ static bool on_schedule(struct tasks *tasks, const struct lpl_event *event)
 	return true;
 }
 
-/* Both KTR_SPACE_ASSIGN and KTR_EXEC: the mappings are told by events of their own. */
+/* Both KTR_SPACE_ASSIGN and KTR_EXEC: the mappings are reported by events of their own. */
 static bool on_assign(struct tasks *tasks, const struct lpl_event *event)
 {
 	uint32_t tid = (uint32_t)event->arg[KTR_TASK_TID];
@@ -306,7 +306,7 @@ static bool on_assign(struct tasks *tasks, const struct lpl_event *event)
 }
 
 /* The task still runs until its last switch, if it is the one that runs. */
-static bool on_exit_told(struct tasks *tasks, const struct lpl_event *event)
+static bool on_exit_reported(struct tasks *tasks, const struct lpl_event *event)
 {
 	uint32_t tid = (uint32_t)event->arg[KTR_EXIT_TID];
 	struct task *current = tasks->current;
@@ -346,7 +346,7 @@ bool lpl_tasks_event(struct tasks *tasks, const struct lpl_event *event, bool sp
 	case KTR_EXEC:
 		return on_assign(tasks, event);
 	case KTR_EXIT:
-		return on_exit_told(tasks, event);
+		return on_exit_reported(tasks, event);
 	case LPL_EVENT_STATE:
 	case LPL_EVENT_TASK_STATE:
 		return lpl_tasks_state(tasks, event);

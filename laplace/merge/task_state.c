@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tasks as a state tells them (state.h): each as it is, and in the end which of them runs.
- * Nobody that runs tells it, so who runs is not known meanwhile.
+ * Tasks as a state lists them (state.h): each as it is, and in the end which of them runs.
+ * No running task sends it, so meanwhile it is not known what runs.
  */
 #include "tasks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Who was known before, and is not told of now, is as one of whom nothing is heard any more. */
+/* A task that was known before and is not listed now is taken to be mentioned no more. */
 static void begin(struct tasks *tasks)
 {
 	if (tasks->last_serial > 0)
@@ -82,10 +82,10 @@ static bool on_task_state(struct tasks *tasks, const struct lpl_event *event)
 	task->view.name_length = length < LPL_TASK_NAME ? length : LPL_TASK_NAME;
 	memcpy(task->view.name, event->text, task->view.name_length);
 	task->old_tid = (uint32_t)arg[LPL_EVENT_TASK_STATE_OLD_TID];
-	task->implied = arg[LPL_EVENT_TASK_STATE_TOLD] == 0 && task != &tasks->idle;
+	task->implied = arg[LPL_EVENT_TASK_STATE_REPORTED] == 0 && task != &tasks->idle;
 	free(task->implied_by);
 	task->implied_by = NULL;
-	task->named_after = tasks->gaps - (arg[LPL_EVENT_TASK_STATE_HEARD] == 0);
+	task->named_after = tasks->gaps - (arg[LPL_EVENT_TASK_STATE_MENTIONED] == 0);
 	task->left = arg[LPL_EVENT_TASK_STATE_LEFT];
 	if (arg[LPL_EVENT_TASK_STATE_EXITED] != 0 && task != &tasks->idle) {
 		task->exited = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tasks and processes: who there is, and whose end or change is to be told. */
+/* Tasks and processes: which there are, and which ended or changed since the last report. */
 #include "tasks.h"
 
 #include <stdlib.h>

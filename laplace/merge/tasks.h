@@ -3,9 +3,9 @@
  * Which tasks there are, which of them runs, and which processes they make up, by the kernel's
  * events alone.  tasks.c has what is known; task_events.c changes it, event by event.
  *
- * A task exists from the event that tells so.  One that is met before, because it is scheduled
- * or tells an event, is *implied*: it existed before the trace, and a snapshot may tell of it
- * later.  If the first one does not, it has ended by then, and nobody could have told of it.
+ * A task exists from the event that says so.  One that is met before, because it is scheduled
+ * or sends an event, is *implied*: it existed before the trace, and a snapshot may report it
+ * later.  If the first one does not, it has ended by then, and no event could have reported it.
  *
  * A process is the tasks of one tgid that overlap.  Tasks that never had an address space are
  * the kernel's, process 0; one that is given a space (a kernel thread that executes) changes
@@ -28,21 +28,21 @@ struct task {
 	uint32_t process_tgid;		/* it is counted in that process ... */
 	bool in_process;		/* ... if so */
 	uint32_t old_tid;		/* it took its leader's id; the old one's end is due */
-	bool implied;			/* nothing told that it begins (yet) */
+	bool implied;			/* no event said that it begins (yet) */
 	struct lpl_event *implied_by;	/* with keep_events: what showed it */
 	bool exited;			/* but may run until its last switch */
 	uint64_t named_after;		/* gaps before an event last named it */
 	uint64_t left;			/* in which KTR_STATE_* it left the processor, or
-					 * KTR_STATE_RUNNABLE if it never ran; KTR_NONE: nobody
-					 * knows */
+					 * KTR_STATE_RUNNABLE if it never ran; KTR_NONE: not
+					 * known */
 };
 
 struct tasks {
 	struct task idle;		/* tid 0; in neither list of all */
 	struct task *current;
-	bool current_known;		/* an event has told who runs */
-	bool in_snapshot;		/* what is told of existed already */
-	bool in_state;			/* what there is is told, by nobody that runs */
+	bool current_known;		/* an event has said what runs */
+	bool in_snapshot;		/* what is reported existed already */
+	bool in_state;			/* what there is is listed, not by a running task */
 	bool snapshot_begun;		/* one has, ever ... */
 	bool snapshot_ended;		/* ... and has ended */
 	bool keep_events;		/* in implied_by */
@@ -65,7 +65,7 @@ void lpl_tasks_free(struct tasks *tasks);
 /* ---- the stream ---- */
 
 /*
- * Who ran when the kernel told the event, if need be against what was known before.  false: no
+ * What ran when the kernel sent the event, if need be against what was known before.  false: no
  * memory.
  */
 bool lpl_tasks_check(struct tasks *tasks, const struct lpl_event *event);
@@ -82,10 +82,10 @@ void lpl_tasks_snapshot(struct tasks *tasks, bool begins);
 /* LPL_EVENT_STATE and LPL_EVENT_TASK_STATE (task_state.c).  false: no memory. */
 bool lpl_tasks_state(struct tasks *tasks, const struct lpl_event *event);
 
-/* Events are missing: nobody knows who runs, nor who has exited. */
+/* Events are missing: it is not known what runs, nor what has exited. */
 void lpl_tasks_gap(struct tasks *tasks);
 
-/* Nobody knows any more of any: all are lost, or have exited. */
+/* Nothing is known of any: all are lost, or have exited. */
 void lpl_tasks_lose(struct tasks *tasks, const struct lpl_event *event);
 
 /* The stream is over: all that live are left. */
@@ -120,7 +120,7 @@ struct process *lpl_process_find(const struct tasks *tasks, uint32_t tgid);
 
 /* A new task; NULL: no memory. */
 struct task *lpl_task_make(struct tasks *tasks, uint32_t tid, uint32_t tgid);
-/* One that is met before it was told of. */
+/* One that is met before it was reported. */
 struct task *lpl_task_imply(struct tasks *tasks, uint32_t tid, uint32_t tgid,
 			    const struct lpl_event *event);
 /* An event names the task. */
@@ -133,7 +133,7 @@ void lpl_task_end(struct tasks *tasks, struct task *task, enum lpl_task_state st
 		  const struct lpl_event *event);
 /* Something has changed that outputs see. */
 void lpl_task_changed(struct tasks *tasks, struct task *task);
-/* Count the task in the process that its tgid and space tell.  false: no memory. */
+/* Count the task in the process that its tgid and space give.  false: no memory. */
 bool lpl_task_join_process(struct tasks *tasks, struct task *task);
 /* Count it in the process of this tgid.  false: no memory. */
 bool lpl_task_put_in_process(struct tasks *tasks, struct task *task, uint32_t tgid);

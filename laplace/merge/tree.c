@@ -214,8 +214,8 @@ static bool split(struct tree_store *store, tree_slot *slot, unsigned int shift)
 }
 
 /*
- * A node is about to be copied.  Anonymous pages in it that nobody touched yet
- * are shared by those who fork shared them with, and must remain so whoever
+ * A node is about to be copied.  Anonymous pages in it that were not touched yet
+ * are shared by those that fork shared them with, and must remain so whichever
  * touches them first: a mapping of them in two nodes would make two pages of
  * each.  So they become pages, or a common node of smaller slots.
  */
@@ -437,8 +437,8 @@ int lpl_tree_walk_nodes(const struct tree *tree, const struct tree_walker *walke
 /* ---- what two trees share ---- */
 
 /*
- * What a slot covers wholly is to be shared.  A mapping of pages that nobody touched becomes a
- * node, or a page: in one place, so that whoever touches one first does it for both.
+ * What a slot covers wholly is to be shared.  A mapping of pages that were not touched becomes a
+ * node, or a page: in one place, so that the first to touch one does it for both.
  */
 static bool make_sharable(tree_slot *slot, unsigned int shift, uint64_t first)
 {

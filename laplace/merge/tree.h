@@ -24,7 +24,7 @@
 
 #include <laplace/merge.h>
 
-/* What tells one page of a mapping from another, and what a write does. */
+/* What distinguishes one page of a mapping from another, and what a write does. */
 enum mapping_sharing {
 	MAPPING_ANONYMOUS,	/* each page an object of its own, parted by writes */
 	MAPPING_PRIVATE,	/* of a file; a written page becomes anonymous */
@@ -33,7 +33,7 @@ enum mapping_sharing {
 
 /*
  * What all trees of a merge, their nodes, mappings and pages take of the host's memory, and
- * the pages that nothing refers to any more, if somebody wants to be told of them.
+ * the pages that nothing refers to any more, if they are to be reported.
  */
 struct tree_store {
 	uint64_t bytes;
@@ -135,8 +135,8 @@ static inline bool mapping_same_pages(const struct mapping *one,
 }
 
 /*
- * The kernel was told to see frames at addresses of its own: is what it sees there still these
- * frames?  Another one may have been told to be there since.
+ * Frames were reported at addresses of the kernel's own: is what it sees there still these
+ * frames?  Another one may have been reported there since.
  */
 static inline bool mapping_shows_frames(const struct mapping *seen, const struct mapping *frames)
 {

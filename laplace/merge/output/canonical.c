@@ -55,7 +55,7 @@ void lpl_canonical_page_at(struct lpl_event *event, const struct lpl_ref *ref, u
 
 bool lpl_canonical_passes(const struct lpl_event *event)
 {
-	/* an exec tells what a task is from now on; here there is one space only */
+	/* an exec says what a task is from now on; here there is one space only */
 	return (!lpl_event_is_fence(event->tag) || event->tag == KTR_EXEC) &&
 	       event->tag != LPL_EVENT_SPACE_STATE;
 }
@@ -83,7 +83,7 @@ static int canonical_page(struct lpl_merge_output *output, const struct lpl_merg
 	return LPL_OK;
 }
 
-static int tell_page(struct canonical *canonical, const struct lpl_merged *merged,
+static int send_page(struct canonical *canonical, const struct lpl_merged *merged,
 		     struct lpl_report *report)
 {
 	int error = send(canonical, report);
@@ -99,7 +99,7 @@ static int canonical_reference(struct lpl_merge_output *output,
 			       const struct lpl_merged *merged, struct lpl_report *report)
 {
 	struct canonical *canonical = (struct canonical *)output;
-	int error = canonical->page_pending ? tell_page(canonical, merged, report) : LPL_OK;
+	int error = canonical->page_pending ? send_page(canonical, merged, report) : LPL_OK;
 	struct lpl_ref *ref;
 
 	if (error != LPL_OK)
@@ -161,7 +161,7 @@ void lpl_merge_canonical_close(struct lpl_merge_output *output)
 /*
  * A reduction that knows pages by space and address takes what was mapped at one
  * address in turn for one page: it may have dropped the only reference to a
- * canonical page, and how many it dropped nobody knows.
+ * canonical page, and it is not known how many it dropped.
  */
 static bool disclaim(struct lpl_meta *meta)
 {

@@ -20,7 +20,7 @@ struct open_file {
 	char *buffer;		/* NULL until it is needed first */
 };
 
-/* A full buffer on its way into its file, which may be another's by the time it is told. */
+/* A full buffer on its way into its file, which may be another's by the time that is reported. */
 struct batch {
 	int fd;
 	char *buffer;		/* NULL until it is needed first */
@@ -171,7 +171,7 @@ static int write_out(struct open_files *files, struct open_file *open,
 	open->file->size += open->used;
 	open->used = 0;
 	lpl_work_queue_put(files->queue);
-	/* alone there is nobody to wait for */
+	/* alone there is no other to wait for */
 	return files->jobs == 1 ? settle(files, report) : LPL_OK;
 }
 

@@ -41,7 +41,7 @@ struct open_files *lpl_open_files_new(int fd, const char *what);
 /* Write on so many threads (base/work_queue.h; without this 1), before anything is.  false: no
  * memory. */
 bool lpl_open_files_jobs(struct open_files *files, unsigned int jobs);
-/* Nothing more is written, and no error told.  NULL is fine. */
+/* Nothing more is written, and no error reported.  NULL is fine. */
 void lpl_open_files_free(struct open_files *files);
 
 /*

@@ -47,7 +47,7 @@ struct per_process {
 	struct lpl_map by_task;		/* task's serial -> struct entry, of all */
 	struct entry *last;		/* the one last written to ... */
 	uint64_t last_serial;		/* ... and its task */
-	bool in_state;			/* what there is is told: nobody's doing */
+	bool in_state;			/* what there is is listed: no task's doing */
 };
 
 static struct entry *entry_of(struct per_process *p, uint64_t serial)
@@ -59,7 +59,7 @@ static struct entry *entry_of(struct per_process *p, uint64_t serial)
 	return p->last;
 }
 
-/* NULL: no memory, which *error and the report tell. */
+/* NULL: no memory, which *error and the report say. */
 static struct entry *entry_begin(struct per_process *p, const struct lpl_merge_task *task,
 				 int *error, struct lpl_report *report)
 {
@@ -140,7 +140,7 @@ static struct entry *line_begin(struct per_process *p, const struct lpl_merge_ta
 {
 	struct entry *entry = entry_of(p, task->serial);
 
-	/* an event comes before its task is told of */
+	/* an event is given before its task is reported */
 	if (entry == NULL)
 		entry = entry_begin(p, task, error, report);
 	if (entry == NULL)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Telling what the spaces of a guest map (tell_state.c), and what they share.
+ * What the spaces of a guest map, and what they share, as events (send_state.c).
  *
- * Forks share nodes of trees, and whoever is first to touch a page in a shared node does it for
- * all.  So a node that several spaces have is told of the first of them alone, which is its
+ * Forks share nodes of trees, and the first to touch a page in a shared node does it for
+ * all.  So a node that several spaces have is sent for the first of them alone, which is its
  * *owner*, and of each other one that it shares the node's range (LPL_EVENT_SHARED): what is in
- * common is told once, however large it is.  A page that several places have by other ways
- * (it lies in nodes that were parted since, or was moved) gets a number, and KTR_PRESENT tells
+ * common is sent once, however large it is.  A page that several places have by other ways
+ * (it lies in nodes that were parted since, or was moved) gets a number, and KTR_PRESENT gives
  * it at each place.
  *
  * For each space in turn come
@@ -19,8 +19,8 @@
  *	LPL_EVENT_SHARED	the nodes that it has from owners
  *
  * all but the last in its own nodes only.  The last comes last because a page that is put into
- * a shared node parts it.  A page that only this space has and that is nobody's file's is no
- * news: it is as one that nobody touched yet.
+ * a shared node parts it.  A page that only this space has and that is of no file is no
+ * news: it is as one that was not touched yet.
  */
 #include "guest_state.h"
 
@@ -35,8 +35,8 @@ struct stretch {
 	uint64_t number;		/* of the first page, of a KTR_PRESENT */
 };
 
-struct spaces_teller {
-	struct teller *teller;
+struct spaces_sender {
+	struct sender *sender;
 	struct space *space;
 	struct space nowhere;		/* none of the guest's */
 	struct lpl_map owner;		/* shared node -> struct space */
@@ -54,28 +54,28 @@ static uint64_t address_of(uint64_t page)
 }
 
 /* The end of a range that ends with this page, in the programs' half. */
-static uint64_t end_of(const struct spaces_teller *spaces, uint64_t last)
+static uint64_t end_of(const struct spaces_sender *spaces, uint64_t last)
 {
-	uint64_t base = spaces->teller->merge->kernel_base;
+	uint64_t base = spaces->sender->merge->kernel_base;
 
 	return last >= base >> LPL_PAGE_SHIFT ? base : address_of(last + 1);
 }
 
-/* Does the kernel's half begin before this page?  Then nobody sees what is mapped there. */
-static bool is_hidden(const struct spaces_teller *spaces, uint64_t page)
+/* Does the kernel's half begin before this page?  Then what is mapped there is not seen. */
+static bool is_hidden(const struct spaces_sender *spaces, uint64_t page)
 {
-	return page >= spaces->teller->merge->kernel_base >> LPL_PAGE_SHIFT;
+	return page >= spaces->sender->merge->kernel_base >> LPL_PAGE_SHIFT;
 }
 
 /* ---- nodes ---- */
 
 /* The space itself, where it is the first to have the node. */
-static const struct space *owner_of(struct spaces_teller *spaces, const struct tree_node *node)
+static const struct space *owner_of(struct spaces_sender *spaces, const struct tree_node *node)
 {
 	uint64_t *owner = lpl_map_reach(&spaces->owner, LPL_KEY((uintptr_t)node));
 
 	if (owner == NULL) {
-		lpl_teller_no_memory(spaces->teller);
+		lpl_sender_no_memory(spaces->sender);
 		return spaces->space;
 	}
 	if (*owner == 0)
@@ -86,17 +86,17 @@ static const struct space *owner_of(struct spaces_teller *spaces, const struct t
 static bool enter_own(void *context, const struct tree_node *node, uint64_t first, uint64_t last,
 		      bool shared)
 {
-	struct spaces_teller *spaces = context;
+	struct spaces_sender *spaces = context;
 
 	(void)last;
 	return !is_hidden(spaces, first) &&
 	       (!shared || owner_of(spaces, node) == spaces->space);
 }
 
-static bool tell_shared(void *context, const struct tree_node *node, uint64_t first,
+static bool send_shared(void *context, const struct tree_node *node, uint64_t first,
 			uint64_t last, bool shared)
 {
-	struct spaces_teller *spaces = context;
+	struct spaces_sender *spaces = context;
 	const struct space *owner;
 
 	if (is_hidden(spaces, first))
@@ -104,7 +104,7 @@ static bool tell_shared(void *context, const struct tree_node *node, uint64_t fi
 	owner = shared ? owner_of(spaces, node) : spaces->space;
 	if (owner == spaces->space)
 		return true;
-	TELL(spaces->teller, LPL_EVENT_SHARED,
+	SEND(spaces->sender, LPL_EVENT_SHARED,
 	     [LPL_EVENT_SHARED_SPACE] = spaces->space->number,
 	     [LPL_EVENT_SHARED_OTHER] = owner->number,
 	     [LPL_EVENT_SHARED_START] = address_of(first),
@@ -121,7 +121,7 @@ static int pass_by(void *context, uint64_t first, uint64_t last, tree_slot slot)
 	return 0;
 }
 
-static void walk(struct spaces_teller *spaces, tree_visit *visit)
+static void walk(struct spaces_sender *spaces, tree_visit *visit)
 {
 	const struct tree_walker walker = { spaces, enter_own, visit };
 
@@ -147,7 +147,7 @@ static enum ktr_map_kind kind_of(const struct mapping *mapping)
 	}
 }
 
-static void tell_mapping(struct spaces_teller *spaces)
+static void send_mapping(struct spaces_sender *spaces)
 {
 	const struct stretch *stretch = &spaces->stretch;
 	const struct mapping *mapping = &stretch->mapping;
@@ -156,9 +156,9 @@ static void tell_mapping(struct spaces_teller *spaces)
 
 	if (stretch->first > stretch->last)
 		return;
-	name = lpl_told_name(mapping);
-	object = lpl_object_find(spaces->teller->merge, mapping);
-	lpl_teller_send(spaces->teller, KTR_MAP, (const uint64_t[KTR_ARGS]){
+	name = lpl_sent_name(mapping);
+	object = lpl_object_find(spaces->sender->merge, mapping);
+	lpl_send_event(spaces->sender, KTR_MAP, (const uint64_t[KTR_ARGS]){
 		[KTR_MAP_SPACE] = spaces->space->number,
 		[KTR_MAP_START] = address_of(stretch->first),
 		[KTR_MAP_END] = end_of(spaces, stretch->last),
@@ -169,8 +169,8 @@ static void tell_mapping(struct spaces_teller *spaces)
 	}, object != NULL ? object->name : NULL, object != NULL ? object->name_length : 0);
 }
 
-/* Where there is no object, nothing tells one page of it from another. */
-static struct mapping told_mapping(tree_slot slot, uint64_t at)
+/* Where there is no object, nothing distinguishes one page of it from another. */
+static struct mapping sent_mapping(tree_slot slot, uint64_t at)
 {
 	struct mapping mapping = mapping_beneath(slot, at);
 
@@ -181,30 +181,30 @@ static struct mapping told_mapping(tree_slot slot, uint64_t at)
 
 static int visit_mapping(void *context, uint64_t first, uint64_t last, tree_slot slot)
 {
-	struct spaces_teller *spaces = context;
+	struct spaces_sender *spaces = context;
 	struct stretch *stretch = &spaces->stretch;
-	struct mapping mapping = told_mapping(slot, first);
+	struct mapping mapping = sent_mapping(slot, first);
 
 	if (stretch->first > stretch->last || stretch->last + 1 != first ||
 	    stretch->mapping.kind != mapping.kind || stretch->mapping.sharing != mapping.sharing ||
 	    !mapping_same_pages(&stretch->mapping, &mapping)) {
-		tell_mapping(spaces);
+		send_mapping(spaces);
 		stretch->first = first;
 		stretch->mapping = mapping;
 	}
 	stretch->last = last;
-	return spaces->teller->error;
+	return spaces->sender->error;
 }
 
 /* ---- pages of files that are the space's own ---- */
 
-static void tell_own(struct spaces_teller *spaces)
+static void send_own(struct spaces_sender *spaces)
 {
 	const struct stretch *stretch = &spaces->stretch;
 
 	if (stretch->first > stretch->last || is_hidden(spaces, stretch->first))
 		return;
-	TELL(spaces->teller, KTR_PAGE_OWN,
+	SEND(spaces->sender, KTR_PAGE_OWN,
 	     [KTR_PAGE_OWN_SPACE] = spaces->space->number,
 	     [KTR_PAGE_OWN_ADDRESS] = address_of(stretch->first),
 	     [KTR_PAGE_OWN_FRAME] = KTR_NONE,
@@ -214,30 +214,30 @@ static void tell_own(struct spaces_teller *spaces)
 
 static int visit_own(void *context, uint64_t first, uint64_t last, tree_slot slot)
 {
-	struct spaces_teller *spaces = context;
+	struct spaces_sender *spaces = context;
 	struct stretch *stretch = &spaces->stretch;
 
 	if (slot_origin(slot)->kind != LPL_PAGE_FILE ||
 	    (!slot_is_page(slot) && slot_mapping(slot)->sharing != MAPPING_ANONYMOUS))
 		return 0;
 	if (stretch->first > stretch->last || stretch->last + 1 != first) {
-		tell_own(spaces);
+		send_own(spaces);
 		stretch->first = first;
 	}
 	stretch->last = last;
-	return spaces->teller->error;
+	return spaces->sender->error;
 }
 
 /* ---- pages that are in several places ---- */
 
-enum { PRESENT_AT_ONCE = 1 << 16 };	/* pages that one event may tell */
+enum { PRESENT_AT_ONCE = 1 << 16 };	/* pages that one event may name */
 
-static void tell_present(struct spaces_teller *spaces)
+static void send_present(struct spaces_sender *spaces)
 {
 	const struct stretch *stretch = &spaces->stretch;
 
 	if (stretch->first <= stretch->last)
-		TELL(spaces->teller, KTR_PRESENT, [KTR_RANGE_SPACE] = spaces->space->number,
+		SEND(spaces->sender, KTR_PRESENT, [KTR_RANGE_SPACE] = spaces->space->number,
 		     [KTR_RANGE_START] = address_of(stretch->first),
 		     [KTR_RANGE_END] = end_of(spaces, stretch->last),
 		     [KTR_PRESENT_FRAME] = LPL_STATE_PAGES + stretch->number,
@@ -246,21 +246,21 @@ static void tell_present(struct spaces_teller *spaces)
 }
 
 /*
- * By what a snapshot has told of the page it may tell of it again, until the next one begins.
+ * By its names in a snapshot the page may be reported again, until the next one begins.
  * Each event names the page by one such key and by its number.
  */
-static void tell_keys(struct spaces_teller *spaces, uint64_t at, uint64_t number, size_t key)
+static void send_keys(struct spaces_sender *spaces, uint64_t at, uint64_t number, size_t key)
 {
 	const uint64_t named = LPL_STATE_PAGES + number;
 
-	tell_present(spaces);
-	TELL(spaces->teller, KTR_PRESENT, spaces->space->number, address_of(at),
+	send_present(spaces);
+	SEND(spaces->sender, KTR_PRESENT, spaces->space->number, address_of(at),
 	     address_of(at + 1), named, named);
 	for (; key != 0; key = spaces->next_key[key - 1]) {
-		const struct present *known = &spaces->teller->merge->present_page[key - 1];
+		const struct present *known = &spaces->sender->merge->present_page[key - 1];
 		bool by_frame = known->by == PRESENT_BY_FRAME;
 
-		TELL(spaces->teller, KTR_PRESENT, spaces->space->number, address_of(at),
+		SEND(spaces->sender, KTR_PRESENT, spaces->space->number, address_of(at),
 		     address_of(at + 1), by_frame ? known->number : named,
 		     by_frame ? named : known->number);
 	}
@@ -268,7 +268,7 @@ static void tell_keys(struct spaces_teller *spaces, uint64_t at, uint64_t number
 
 static int visit_present(void *context, uint64_t first, uint64_t last, tree_slot slot)
 {
-	struct spaces_teller *spaces = context;
+	struct spaces_sender *spaces = context;
 	struct stretch *stretch = &spaces->stretch;
 	const struct page *page = slot_is_page(slot) ? slot_page(slot) : NULL;
 	uint64_t *number;
@@ -282,33 +282,33 @@ static int visit_present(void *context, uint64_t first, uint64_t last, tree_slot
 		return 0;
 	number = lpl_map_reach(&spaces->number, LPL_KEY((uintptr_t)page));
 	if (number == NULL) {
-		lpl_teller_no_memory(spaces->teller);
+		lpl_sender_no_memory(spaces->sender);
 		return -1;
 	}
 	if (*number == 0) {
 		*number = spaces->number.count;
 		if (key != 0) {
-			tell_keys(spaces, first, *number, key);
-			return spaces->teller->error;
+			send_keys(spaces, first, *number, key);
+			return spaces->sender->error;
 		}
 	}
 	if (stretch->first > stretch->last || stretch->last + 1 != first ||
 	    stretch->number + (first - stretch->first) != *number ||
 	    first - stretch->first == PRESENT_AT_ONCE) {
-		tell_present(spaces);
+		send_present(spaces);
 		*stretch = (struct stretch){ .first = first, .number = *number };
 	}
 	stretch->last = first;
-	return spaces->teller->error;
+	return spaces->sender->error;
 }
 
 /*
- * A page that is nowhere mapped any more may still be told of again by its keys, and is then
- * none of those that are.  It is told in a space that the guest does not have, and which ends at once.
+ * A page that is nowhere mapped any more may still be reported again by its keys, and is then
+ * none of those that are.  It is sent in a space that the guest does not have, which ends at once.
  */
-static void tell_unmapped(struct spaces_teller *spaces)
+static void send_unmapped(struct spaces_sender *spaces)
 {
-	const struct lpl_merge *merge = spaces->teller->merge;
+	const struct lpl_merge *merge = spaces->sender->merge;
 
 	spaces->space = &spaces->nowhere;
 	for (size_t i = 0; i < merge->present_pages; i++) {
@@ -317,21 +317,21 @@ static void tell_unmapped(struct spaces_teller *spaces)
 
 		if (lpl_map_get(&spaces->number, page) != 0)
 			continue;
-		spaces->stretch = (struct stretch){ .mapping = told_mapping(slot, 0) };
-		tell_mapping(spaces);
+		spaces->stretch = (struct stretch){ .mapping = sent_mapping(slot, 0) };
+		send_mapping(spaces);
 		spaces->stretch = no_stretch;
 		(void)visit_own(spaces, 0, 0, slot);
-		tell_own(spaces);
+		send_own(spaces);
 		spaces->stretch = no_stretch;
 		(void)visit_present(spaces, 0, 0, slot);
-		TELL(spaces->teller, KTR_SPACE_END, spaces->nowhere.number);
+		SEND(spaces->sender, KTR_SPACE_END, spaces->nowhere.number);
 	}
 }
 
 /* Which keys lead to which page. */
-static void find_keys(struct spaces_teller *spaces)
+static void find_keys(struct spaces_sender *spaces)
 {
-	const struct lpl_merge *merge = spaces->teller->merge;
+	const struct lpl_merge *merge = spaces->sender->merge;
 
 	if (merge->present_pages == 0)
 		return;
@@ -342,7 +342,7 @@ static void find_keys(struct spaces_teller *spaces)
 							     lpl_map_reach(&spaces->key, page);
 
 		if (first == NULL) {
-			lpl_teller_no_memory(spaces->teller);
+			lpl_sender_no_memory(spaces->sender);
 			return;
 		}
 		spaces->next_key[i] = *first;
@@ -352,40 +352,40 @@ static void find_keys(struct spaces_teller *spaces)
 
 /* ---- spaces ---- */
 
-static void tell_space(struct spaces_teller *spaces, struct space *space)
+static void send_space(struct spaces_sender *spaces, struct space *space)
 {
-	const struct tree_walker sharing = { spaces, tell_shared, pass_by };
+	const struct tree_walker sharing = { spaces, send_shared, pass_by };
 	bool moved = space->moved.first <= space->moved.last;
 
 	spaces->space = space;
-	TELL(spaces->teller, LPL_EVENT_SPACE_STATE, space->number,
+	SEND(spaces->sender, LPL_EVENT_SPACE_STATE, space->number,
 	     moved ? address_of(space->moved.first) : 0,
 	     moved ? end_of(spaces, space->moved.last) : 0);
 	walk(spaces, visit_mapping);
-	tell_mapping(spaces);
+	send_mapping(spaces);
 	walk(spaces, visit_own);
-	tell_own(spaces);
+	send_own(spaces);
 	walk(spaces, visit_present);
-	tell_present(spaces);
+	send_present(spaces);
 	(void)lpl_tree_walk_nodes(&space->mapped, &sharing);
 }
 
-void lpl_tell_spaces(struct teller *teller)
+void lpl_send_spaces(struct sender *sender)
 {
-	struct spaces_teller spaces = { .teller = teller,
-					.nowhere.number = teller->nowhere };
+	struct spaces_sender spaces = { .sender = sender,
+					.nowhere.number = sender->nowhere };
 	struct space *space;
 
 	lpl_map_init(&spaces.owner, 1);
 	lpl_map_init(&spaces.number, 1);
 	lpl_map_init(&spaces.key, 1);
 	find_keys(&spaces);
-	LIST_FOREACH(space, &teller->merge->all_spaces, in_all) {
-		if (teller->error != LPL_OK)
+	LIST_FOREACH(space, &sender->merge->all_spaces, in_all) {
+		if (sender->error != LPL_OK)
 			break;
-		tell_space(&spaces, space);
+		send_space(&spaces, space);
 	}
-	tell_unmapped(&spaces);
+	send_unmapped(&spaces);
 	free(spaces.next_key);
 	lpl_map_free(&spaces.owner);
 	lpl_map_free(&spaces.number);

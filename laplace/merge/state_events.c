@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a merge makes of a state that is told (state.h).  Most of it is events as a kernel
- * tells them; here is what no kernel tells: where it begins and ends, spaces, and what two of
+ * What a merge makes of a state in a stream (state.h).  Most of it is events as a kernel
+ * sends them; here is what no kernel sends: where it begins and ends, spaces, and what two of
  * them share.
  */
 #include "audit.h"
@@ -23,7 +23,7 @@ bool lpl_on_state(struct lpl_merge *merge, const struct lpl_event *event)
 		lpl_merge_take_kernel_base(merge, event->arg[LPL_EVENT_STATE_KERNEL_BASE]);
 		return true;
 	}
-	lpl_present_clear_told(merge);
+	lpl_present_clear_reported(merge);
 	if (merge->audit != NULL)
 		lpl_audit_state(merge, event->arg[LPL_EVENT_STATE_SNAPSHOT]);
 	return true;
