@@ -476,7 +476,7 @@ class Trace:
     def _options(self, select, convert=False):
         """A choice as the library has it, and what keeps its words."""
         if _library.lpl_reduction_behaviour(self._reduction):
-            raise UsageError(f"{self.path}: a behaviour sequence tells of one memory, of which "
+            raise UsageError(f"{self.path}: a behaviour sequence is of one memory, of which "
                              "nothing can be chosen")
         options, words = _ChoiceOptions(), ctypes.create_string_buffer(_CHOICE_SIZE)
         if select is not None:

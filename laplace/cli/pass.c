@@ -344,7 +344,7 @@ static int run_chosen(struct cli_pass *pass)
 	int status;
 
 	if (chooses(pass) && lpl_reduction_behaviour(reduction))
-		return cli_complain(CLI_USAGE, "%s: a behaviour sequence (%s) tells of one memory, of "
+		return cli_complain(CLI_USAGE, "%s: a behaviour sequence (%s) is of one memory, of "
 				    "which nothing can be chosen", pass->path, reduction);
 	if (pass->choice)
 		options = *pass->choice;

@@ -145,7 +145,7 @@ static const char *read_text(const char *at, struct lpl_event *event)
 	return newline;
 }
 
-/* Clocks that the format does not tell are those of the reference before. */
+/* Clocks that the format does not have are those of the reference before. */
 static bool set_clocks(struct lpl_importer *importer, struct lpl_event *event)
 {
 	const unsigned int traits = importer->options.format->traits;

@@ -17,7 +17,7 @@ struct lpl_exporter {
 	struct lpl_export_options options;
 	struct lpl_export_result result;	/* `bytes`: before those in the buffer */
 	struct lpl_report *report;	/* of the call that is going on ... */
-	struct lpl_report own_report;	/* ... or this one, which nobody reads */
+	struct lpl_report own_report;	/* ... or this one, which is not read */
 	void *state;			/* the format's */
 	unsigned int page_shift;
 	bool begun, any;

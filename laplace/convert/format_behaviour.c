@@ -128,7 +128,7 @@ static void free_memory(void *state)
 
 /* ---- printing ---- */
 
-/* A fetch is told when it is known whether it evicts. */
+/* A fetch is printed when it is known whether it evicts. */
 struct fetching {
 	bool is;
 	uint64_t page;

@@ -3,8 +3,8 @@
  * The log of kVMTrace, our patch to Linux 2.4.20; <laplace/kvmtrace_record.h> has its records.
  * Read, not written.
  *
- * Here is the log itself: its records' bytes and numbers, where it begins and ends.  What they
- * tell is in kvmtrace_tasks.c and kvmtrace_refs.c.  Cycles are those of the time stamp counter.
+ * Here is the log itself: its records' bytes and numbers, where it begins and ends.  What their
+ * fields mean is in kvmtrace_tasks.c and kvmtrace_refs.c.  Cycles are of the time stamp counter.
  */
 #include <inttypes.h>
 #include <string.h>

@@ -48,7 +48,7 @@ static const char *skip(const char *at, const char *text)
 	return at && strncmp(at, text, length) == 0 ? at + length : NULL;
 }
 
-/* How many records a header of that many bytes tells of; false: it is of something else. */
+/* How many records a header of that many bytes announces; false: it is of something else. */
 static bool read_shape(const uint8_t *header, size_t size, uint64_t *count)
 {
 	char text[HEADER_MOST + 1];
@@ -126,7 +126,7 @@ static bool read_end(struct lpl_importer *importer)
 	if (!state->left)
 		return true;
 	return lpl_import_refuse(importer, LPL_ERR_TRUNCATED, "the input ends %" PRIu64 " records "
-				 "before the number that its header tells", state->left);
+				 "before the number that its header gives", state->left);
 }
 
 /* ---- printing ---- */

@@ -70,8 +70,8 @@ static bool make_id(struct lpl_exporter *exporter, const struct lpl_ref *ref, ui
 				 "canonical' makes one of them");
 }
 
-/* The request before for this object learns of this one. */
-static bool tell_next(struct lpl_exporter *exporter, uint64_t before, uint64_t number)
+/* The previous request for this object gets the number of this one. */
+static bool write_next(struct lpl_exporter *exporter, uint64_t before, uint64_t number)
 {
 	char next[8];
 
@@ -97,7 +97,7 @@ static char *write_request(struct lpl_exporter *exporter, char *out, const struc
 		return NULL;
 	}
 	requests->count++;
-	if (*last && !tell_next(exporter, *last, requests->count))
+	if (*last && !write_next(exporter, *last, requests->count))
 		return NULL;
 	*last = requests->count;
 	out = put_le32(out, (uint32_t)(ref->cycle >> TIME_SHIFT));

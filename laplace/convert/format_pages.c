@@ -79,8 +79,8 @@ static char *write_time_passed(struct lpl_exporter *exporter, char *out, const s
 {
 	if (ref->ref == exporter->last.ref || (ref->flags & LPL_SYNTHETIC))
 		return lpl_export_refuse(exporter, LPL_ERR_UNSUPPORTED, "reference %" PRIu64
-					 " was put in by a reducer: no time passed is not told by "
-					 "time-passed", ref->ref);
+					 " was put in by a reducer with no time passed: that is "
+					 "not in time-passed", ref->ref);
 	*out++ = lpl_type_letter(ref->type);
 	out = put_decimal_field(out, ref->ref - exporter->last.ref - 1);
 	out = put_hex_field(out, lpl_export_page(exporter, ref));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * PDATS (Johnson and Ha 1994, as told in Johnson, "PDATS II", section 2): address
+ * PDATS (Johnson and Ha 1994, as described in Johnson, "PDATS II", section 2): address
  * traces as offsets to the reference of the same type before, with runs.
  *
  *	header		repeat 1 (top bit), address code 2, time code 2, type 3
@@ -8,7 +8,7 @@
  *	offset		none (code 0: it is 4), or 1, 2, 4 bytes (codes 1, 2, 3),
  *			two's complement, the high byte first
  *
- * Types are 0 read, 1 write, 2 fetch.  The paper does not tell what is in the header
+ * Types are 0 read, 1 write, 2 fetch.  The paper does not say what is in the header
  * of a file, what a time code other than 0 is followed by, nor in which order the
  * bytes of an offset are: there is no file header here, and no time.  Addresses
  * have 32 bits.  As in the paper's table 3 only fetches use code 0 when written.

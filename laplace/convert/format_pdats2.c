@@ -6,7 +6,7 @@
  *	instruction	1 (top bit), offset code 2, count 5
  *	datum		0, write 1, offset code 3, zone 1, count 2
  *
- * and then the offset, as the code tells:
+ * and then the offset, as the code says:
  *
  *	instruction	0: it is +1; 1, 2, 3: 1, 2, 4 bytes; in units of 4 bytes, to
  *			the fetch before
@@ -18,8 +18,8 @@
  * shorter offset; where both are of 4 bytes, the one not used last, for a new region
  * is entered.
  *
- * The paper tells the fields and their widths.  Its figures of where in the header
- * byte each of them is, and the file's header, did not come down to us: the order
+ * The paper gives the fields and their widths.  Its figures of where in the header
+ * byte each of them is, and the file's header, are lost: the order
  * above is the one in which the text names them, and there is no file header.
  * Addresses have 32 bits, and fetches are 4 bytes apart or a multiple of that: the
  * format is one for RISC processors.
@@ -58,7 +58,7 @@ struct pdats2_state {
 
 /* ---- reading ---- */
 
-/* The offset that the header tells of, and where it ends; NULL: the input ends. */
+/* The offset that the header announces, and where it ends; NULL: the input ends. */
 static const uint8_t *read_offset(unsigned int header, const uint8_t *at,
 				  const uint8_t *end, uint32_t *offset)
 {

@@ -2,9 +2,9 @@
 /*
  * An import into a trace file.
  *
- * A trace begins with its header, which says what was dropped before.  In a format that tells
- * lengths, where nobody said, the first reference decides: one to a whole page was reduced.  So
- * the events before it are kept in memory (not many: they are those that a kernel tells before
+ * A trace begins with its header, which says what was dropped before.  In a format with
+ * lengths, if it was not given, the first reference decides: one to a whole page was reduced.  So
+ * the events before it are kept in memory (not many: they are those that a kernel sends before
  * it lets a program run).  A reduced reference after others that were whole refutes the header,
  * and ends the import.
  */
@@ -61,7 +61,7 @@ static int count_refs(struct trace *trace, const struct lpl_ref *refs, size_t co
  * How many references there were before reduction, up to number `last`: those that came by,
  * when none were dropped; else as many as they are numbered, if they are.
  */
-static void tell_totals(struct trace *trace, uint64_t last)
+static void pass_totals(struct trace *trace, uint64_t last)
 {
 	const struct lpl_importer *importer = trace->importer;
 	struct lpl_totals totals = { .events = trace->totals.events };
@@ -99,7 +99,7 @@ static int send_event(struct trace *trace, const struct lpl_event *event,
 	struct lpl_sink *next = lpl_writer_sink(trace->writer);
 
 	trace->totals.events++;
-	tell_totals(trace, event->ref);
+	pass_totals(trace, event->ref);
 	return next->event(next, event, report);
 }
 
@@ -129,8 +129,8 @@ static int check_guess(const struct trace *trace, const struct lpl_ref *refs, si
 		if (is_reduced(&refs[i]))
 			return lpl_fail(report, LPL_ERR_USAGE, "%s: reference %" PRIu64 " is to a "
 					"whole page, others before it are not: what was it "
-					"reduced by?  --reduction tells (unknown, if nobody "
-					"knows)",
+					"reduced by?  Say so with --reduction (unknown, "
+					"if it is not known)",
 					trace->importer->options.input, refs[i].ref);
 	}
 	return LPL_OK;
@@ -153,7 +153,7 @@ static int trace_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t 
 		error = count_refs(trace, refs, count, report);
 	if (error)
 		return error;
-	tell_totals(trace, refs[count - 1].ref);
+	pass_totals(trace, refs[count - 1].ref);
 	next = lpl_writer_sink(trace->writer);
 	return next->refs(next, refs, count, report);
 }
@@ -259,7 +259,7 @@ char *lpl_importer_warnings(const struct lpl_importer *importer, char text[LPL_W
 			      "off?\n", result->no_end);
 	if (result->paged && !importer->options.reduction)
 		at = stpcpy(at, "holds references to whole pages, so that it was reduced; "
-				"--reduction tells by what\n");
+				"say by what with --reduction\n");
 	if (result->unknown)
 		at += sprintf(at, "%" PRIu64 " references of unknown type became reads\n",
 			      result->unknown);
@@ -275,7 +275,7 @@ char *lpl_importer_warnings(const struct lpl_importer *importer, char text[LPL_W
 		at += sprintf(at, "sizes of objects are not kept: each is a page of %" PRIu64
 			      " bytes\n", result->page_size);
 	if (result->unread)
-		sprintf(at, "tracing ended by itself, when nobody had read the log for %" PRIu64
-			" seconds: what came after is not in it\n", result->unread);
+		sprintf(at, "tracing ended by itself, when the log had not been read for %" PRIu64
+			" seconds: what followed is not in it\n", result->unread);
 	return text;
 }

@@ -24,9 +24,9 @@ static enum lpl_error check_options(const struct lpl_import_options *options,
 
 	if (!(traits & LPL_FORMAT_BEHAVIOUR) != !options->memory)
 		return lpl_fail(report, LPL_ERR_USAGE, "a behaviour sequence is of a memory, "
-				"whose size has to be told, and no other format is");
+				"whose size has to be given, and no other format is");
 	if (page_size && !(traits & LPL_FORMAT_PAGES))
-		return lpl_fail(report, LPL_ERR_USAGE, "the format %s tells no pages, of which "
+		return lpl_fail(report, LPL_ERR_USAGE, "the format %s has no pages, of which "
 				"there would be a size", options->format->name);
 	if (page_size && (page_size < 1U << LPL_PAGE_SHIFT || page_size > PAGE_SIZE_MAX ||
 			  (page_size & (page_size - 1))))

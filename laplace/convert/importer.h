@@ -3,7 +3,7 @@
  * An import as formats see it; <laplace/convert.h> has the rest.
  *
  * importer.c finds lines and records and hands them to the format, which gives back references
- * and events (import_stream.c).  There the clocks are made that a format does not tell, what
+ * and events (import_stream.c).  There the clocks are made that a format does not have, what
  * crosses a page is divided, and no clock runs backwards.  Where it all goes is a sink: the
  * caller's, or the trace file's of import_trace.c.  Memory is a buffer, a batch of references
  * and what the format keeps.
@@ -23,11 +23,11 @@ struct lpl_importer {
 	struct lpl_import_options options;
 	struct lpl_import_result result;
 	struct lpl_report *report;	/* of the call that is going on ... */
-	struct lpl_report own_report;	/* ... or this one, which nobody reads */
+	struct lpl_report own_report;	/* ... or this one, which is not read */
 	struct lpl_sink *sink;
 	int fd;
 	void *state;			/* the format's */
-	unsigned int page_shift;	/* of the pages that it tells */
+	unsigned int page_shift;	/* of the pages that it has */
 	uint64_t place;			/* the line's number, or the record's offset */
 	const char *line;		/* where it begins */
 	/* the last reference, all 0 before the first */
@@ -72,7 +72,7 @@ bool lpl_import_check_clock(struct lpl_importer *importer, const char *name, uin
 
 /* Send on the batch. */
 bool lpl_import_flush(struct lpl_importer *importer);
-/* What the sink returned is an error, which it may have told nobody, or LPL_OK. */
+/* What the sink returned is an error, which it may not have reported, or LPL_OK. */
 bool lpl_import_sent(struct lpl_importer *importer, int error);
 
 /* An event; its clocks have been checked. */
@@ -106,10 +106,10 @@ static inline bool lpl_import_access(struct lpl_importer *importer, struct lpl_r
 	return lpl_import_ref(importer, ref);
 }
 
-/* A reference of which all clocks are told: they are checked. */
+/* A reference with all clocks given: they are checked. */
 bool lpl_import_timed_ref(struct lpl_importer *importer, struct lpl_ref *ref);
 
-/* A reference of which everything is told, and is checked; it lacks the length. */
+/* A reference with all given, and checked; it lacks the length. */
 bool lpl_import_whole_ref(struct lpl_importer *importer, struct lpl_ref *ref, uint64_t length);
 
 /* The page of this number becomes the address. */
@@ -129,7 +129,7 @@ static inline uint64_t lpl_import_instruction(struct lpl_importer *importer, uns
 
 /*
  * What the input was reduced by before, where that is plain from the start; NULL: its first
- * reference will tell whether it was.
+ * reference will show whether it was.
  */
 const char *lpl_import_reduction(const struct lpl_import_options *options);
 

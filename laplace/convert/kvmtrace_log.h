@@ -25,7 +25,7 @@ struct kvmtrace_log {
 	uint32_t next;		/* sequence number */
 	bool begun, over;
 	bool in_snapshot;	/* of the tasks that exist at START */
-	uint32_t running;	/* pid; 0: nobody yet */
+	uint32_t running;	/* pid; 0: none yet */
 	bool running_exited;
 };
 
@@ -45,7 +45,7 @@ static inline struct lpl_event kvmtrace_event(const struct lpl_importer *importe
 }
 
 /*
- * What records of the same names tell.  All: false after an error.
+ * What records of the same names report.  All: false after an error.
  */
 
 /* Before any record that a task made: it is the one that runs. */

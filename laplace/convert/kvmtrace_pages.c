@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Pages as a log of kVMTrace tells them; see kvmtrace_pages.h.
+ * Pages as a log of kVMTrace reports them; see kvmtrace_pages.h.
  *
  * A page of a file is one number, the file's above the page's; in a space it has a bit more,
- * which tells whether the mapping is shared.  Where there is no memory no map is left with a
+ * which says whether the mapping is shared.  Where there is no memory no map is left with a
  * key that has no value.
  */
 #include <stdlib.h>

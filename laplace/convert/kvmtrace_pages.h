@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a log of kVMTrace has told so far of pages: which one is at each address of each space,
- * and which page of a file is in each frame.  Whoever tells a page learns whether that is news.
+ * What a log of kVMTrace has reported of pages so far: which one is at each address of each space,
+ * and which page of a file is in each frame.  A call that adds a page returns whether it is new.
  *
  * At most 43 bytes for each page of a space that lives, and twice that for each of a file in
  * memory; half as much again while a map grows.

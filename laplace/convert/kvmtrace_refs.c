@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * References, as a log of kVMTrace tells them.
+ * References, as a log of kVMTrace has them.
  *
- * A record of a reference tells whose page it is: so much of a mapping is made known to
+ * A record of a reference says what its page is: so much of a mapping is made known to
  * `laplace merge` as is needed, by events before the reference, a page at a time, when a page
  * is new or is another one than before.  A record of a read() or write() is a reference of the
  * kernel's to the frame, at its address in the kernel.
@@ -97,7 +97,7 @@ static bool map(struct lpl_importer *importer, const struct kvmtrace_record *rec
 {
 	struct lpl_event event = page_event(importer, record, KTR_MAP);
 
-	/* what else is allowed there is not told */
+	/* what else is allowed there is not recorded */
 	event.arg[KTR_MAP_PROT] =
 		KTR_PROT_READ | (record->flags & KVMTRACE_WRITE ? KTR_PROT_WRITE : 0);
 	event.arg[KTR_MAP_KIND] = map_kind(record, identity);
@@ -115,9 +115,9 @@ static bool unmap(struct lpl_importer *importer, const struct kvmtrace_record *r
 }
 
 /*
- * Does the space have the page for itself from now on, and it is the old one?  A write that
- * brings a page back from swap may leave nobody to share it with, of which the log says no
- * more; if somebody is left, the write faults again and is logged as a copy.
+ * Does the space have the page for itself from now on, and is it the old one?  A write that
+ * brings a page back from swap may leave no other space to share it with, of which the log says no
+ * more; if one is left, the write faults again and is logged as a copy.
  */
 static bool keeps(const struct kvmtrace_record *record)
 {
@@ -140,7 +140,7 @@ static bool break_sharing(struct lpl_importer *importer, const struct kvmtrace_r
 }
 
 /* What is at this address, if it is not what it was. */
-static bool tell_page(struct lpl_importer *importer, const struct kvmtrace_record *record)
+static bool send_page_events(struct lpl_importer *importer, const struct kvmtrace_record *record)
 {
 	struct kvmtrace_log *log = importer->state;
 	const struct kvmtrace_identity identity = identity_of(record);
@@ -183,7 +183,7 @@ bool lpl_kvmtrace_reference(struct lpl_importer *importer, const struct kvmtrace
 	if (record->address >= KVMTRACE_KERNEL_BASE)
 		return lpl_import_refuse(importer, LPL_ERR_DAMAGED, "a program's page at %" PRIx32
 					 ", which is the kernel's", record->address);
-	return tell_page(importer, record) &&
+	return send_page_events(importer, record) &&
 	       send_ref(importer, record, record->address >> LPL_PAGE_SHIFT);
 }
 

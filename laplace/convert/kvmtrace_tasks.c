@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tasks and their spaces, as a log of kVMTrace tells them: each record becomes the events that
- * our own kernels would have told.  Which task runs is not told there, but who made a record.
+ * Tasks and their spaces, as a log of kVMTrace has them: each record becomes the events that
+ * our own kernels would have sent.  Which task runs is not in it, but which task made a record.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -186,7 +186,7 @@ bool lpl_kvmtrace_remap(struct lpl_importer *importer, const struct kvmtrace_rec
 	switch (lpl_kvmtrace_space_move(&log->pages, record->space, from >> LPL_PAGE_SHIFT,
 					to >> LPL_PAGE_SHIFT, bytes >> LPL_PAGE_SHIFT)) {
 	case 0:
-		return true;	/* of pages that nobody has heard of */
+		return true;	/* of pages that no record has named */
 	case 1:
 		event.arg[KTR_REMAP_SPACE] = record->space;
 		event.arg[KTR_REMAP_OLD_START] = from;

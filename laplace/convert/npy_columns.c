@@ -148,7 +148,7 @@ static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return LPL_OK;
 }
 
-/* Headers tell how many records there are, and what was written is on the disk. */
+/* Headers say how many records there are, and what was written is on the disk. */
 static int take_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct lpl_npy_columns *made = (struct lpl_npy_columns *)sink;

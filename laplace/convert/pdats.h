@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What PDATS and PDATS II have in common: offsets of 0, 1, 2 or 4 bytes, which a
- * code of 0 to 3 tells, and addresses of 32 bits.
+ * code of 0 to 3 selects, and addresses of 32 bits.
  */
 #ifndef LAPLACE_CONVERT_PDATS_H
 #define LAPLACE_CONVERT_PDATS_H
@@ -44,7 +44,7 @@ static inline char *pdats_write(char *out, uint32_t offset, size_t bytes)
 	return out;
 }
 
-/* Lengths are not told: a reference is one of a byte. */
+/* There are no lengths: a reference is one of a byte. */
 static inline bool pdats_send_ref(struct lpl_importer *importer, unsigned int type,
 				  uint32_t address)
 {

@@ -25,7 +25,7 @@
 #include "merge/output/canonical.h"
 #include "merge/tasks.h"
 
-enum { BATCH = CANONICAL_BATCH, COMM = 15 };	/* of a name that no exec told, kernels have so much */
+enum { BATCH = CANONICAL_BATCH, COMM = 15 };	/* of a name that no exec gave, kernels keep 15 */
 enum chosen { NOT_CHOSEN = 1, BY_NAME, BY_DESCENT };
 
 struct wanted {
@@ -49,10 +49,10 @@ struct lpl_choice {
 	/* of times since the beginning, how many cycles; the moments are known when it is: */
 	uint64_t cycles_to_from, cycles_to_end;
 	bool has_origin;		/* the first record has come */
-	bool in_state;			/* what there was before it is told (LPL_EVENT_STATE) */
-	bool begun, over;		/* as far as events tell */
+	bool in_state;			/* what there was before it is listed (LPL_EVENT_STATE) */
+	bool begun, over;		/* as far as events say */
 	struct tasks tasks;
-	struct lpl_map spaces;	/* that a duplication told of: whose task is made then is a child */
+	struct lpl_map spaces;	/* made by a duplication: a task made then in one is a child */
 	struct lpl_map chosen;	/* serial -> enum chosen, of those that live */
 	bool runs;		/* the task that runs is chosen */
 	enum lpl_numbering numbering;
@@ -122,7 +122,7 @@ static bool take_task(struct lpl_choice *choice, struct task *task, bool execute
 	enum chosen before = get(choice, view->serial);
 
 	if (view->serial == 0)
-		return true;	/* idle is nobody */
+		return true;	/* idle is no process */
 	if (task_is_over(task)) {
 		(void)lpl_map_remove(&choice->chosen, LPL_KEY(view->serial));
 		return true;
@@ -163,7 +163,7 @@ static void take_origin(struct lpl_choice *choice, uint64_t cycle)
 	settle(&choice->to, cycle, choice->cycles_to_end);
 }
 
-/* Is the event one that tells what there was before the first record? */
+/* Is the event one of those that list what there was before the first record? */
 static bool is_of_state(struct lpl_choice *choice, const struct lpl_event *event)
 {
 	const bool was_in_state = choice->in_state;
@@ -175,8 +175,8 @@ static bool is_of_state(struct lpl_choice *choice, const struct lpl_event *event
 	return was_in_state || choice->in_state;
 }
 
-/* Has the moment come, as far as a clock tells? */
-static bool has_come(const struct lpl_moment *moment, uint64_t ref, uint64_t instr, uint64_t cycle)
+/* Is the moment reached, as far as a clock shows? */
+static bool is_due(const struct lpl_moment *moment, uint64_t ref, uint64_t instr, uint64_t cycle)
 {
 	switch (moment->kind) {
 	case LPL_MOMENT_REFERENCE:
@@ -197,8 +197,8 @@ static bool is_by_event(const struct lpl_moment *moment)
 	return moment->kind == LPL_MOMENT_EXEC || moment->kind == LPL_MOMENT_MARK;
 }
 
-/* Is that the event which the moment is behind? */
-static bool is_told(const struct lpl_moment *moment, const struct lpl_event *event)
+/* Is that the event after which the moment is? */
+static bool is_moment(const struct lpl_moment *moment, const struct lpl_event *event)
 {
 	if (moment->kind == LPL_MOMENT_EXEC)
 		return event->tag == KTR_EXEC &&
@@ -213,9 +213,9 @@ static void follow_time(struct lpl_choice *choice, const struct lpl_event *event
 {
 	if (!is_of_state(choice, event))
 		take_origin(choice, event->cycle);
-	choice->begun |= has_come(&choice->from, event->ref, event->instr, event->cycle);
-	choice->over |= choice->begun && is_told(&choice->to, event);
-	choice->begun |= is_told(&choice->from, event);
+	choice->begun |= is_due(&choice->from, event->ref, event->instr, event->cycle);
+	choice->over |= choice->begun && is_moment(&choice->to, event);
+	choice->begun |= is_moment(&choice->from, event);
 }
 
 enum lpl_need lpl_choice_need(struct lpl_choice *choice, const struct lpl_chunk *chunk)
@@ -224,12 +224,12 @@ enum lpl_need lpl_choice_need(struct lpl_choice *choice, const struct lpl_chunk 
 
 	take_origin(choice, chunk->first_cycle);
 	/* what was written before has parted pages that were shared */
-	if (choice->pages && !has_come(to, chunk->first_ref, chunk->first_instr,
-				       chunk->first_cycle))
+	if (choice->pages && !is_due(to, chunk->first_ref, chunk->first_instr,
+				     chunk->first_cycle))
 		return LPL_NEED_ALL;
 	if ((from->kind == LPL_MOMENT_NONE || is_by_event(from) ||
-	     has_come(from, chunk->last_ref, chunk->last_instr, chunk->last_cycle)) &&
-	    !has_come(to, chunk->first_ref, chunk->first_instr, chunk->first_cycle))
+	     is_due(from, chunk->last_ref, chunk->last_instr, chunk->last_cycle)) &&
+	    !is_due(to, chunk->first_ref, chunk->first_instr, chunk->first_cycle))
 		return LPL_NEED_ALL;
 	return choice->by_task || choice->kinds ? LPL_NEED_EVENTS : LPL_NEED_NOTHING;
 }
@@ -298,8 +298,8 @@ static uint64_t number_before_event(struct lpl_choice *choice, uint64_t ref)
 
 static bool is_in_time(const struct lpl_choice *choice, const struct lpl_ref *ref)
 {
-	return (choice->begun || has_come(&choice->from, ref->ref, ref->instr, ref->cycle)) &&
-	       !choice->over && !has_come(&choice->to, ref->ref, ref->instr, ref->cycle);
+	return (choice->begun || is_due(&choice->from, ref->ref, ref->instr, ref->cycle)) &&
+	       !choice->over && !is_due(&choice->to, ref->ref, ref->instr, ref->cycle);
 }
 
 static bool is_chosen(const struct lpl_choice *choice, const struct lpl_ref *ref)
@@ -354,8 +354,8 @@ static int pass_all(struct lpl_choice *choice, const struct lpl_ref *refs, const
 }
 
 /* What the page is that `ref` is the first one to. */
-static int tell_page(struct lpl_choice *choice, const struct lpl_ref *ref,
-		     struct lpl_report *report)
+static int pass_page(struct lpl_choice *choice, const struct lpl_ref *ref,
+		      struct lpl_report *report)
 {
 	const struct lpl_merge_task *task = &choice->tasks.current->view;
 	struct lpl_event *event = &choice->pages->event;
@@ -386,7 +386,7 @@ static int take_virtual(struct lpl_choice *choice, const struct lpl_ref *refs, s
 			return report ? (int)report->error : LPL_ERR_MEMORY;
 		error = pass_on(choice, refs, page, known, report);
 		if (error == LPL_OK && known < found)
-			error = tell_page(choice, &refs[known], report);
+			error = pass_page(choice, &refs[known], report);
 		if (error == LPL_OK && known < found)
 			error = pass_on(choice, &refs[known], &page[known], 1, report);
 		refs += found;
@@ -483,9 +483,9 @@ enum lpl_error lpl_choice_open(struct lpl_choice **choice,
 		return lpl_fail(report, LPL_ERR_USAGE, "%" PRIx64 ":%" PRIx64 " is no range of "
 				"addresses", options->address, options->address_end);
 	if (options->children && options->process == NULL && options->task == NULL)
-		return lpl_fail(report, LPL_ERR_USAGE, "children of nobody: a process is missing");
+		return lpl_fail(report, LPL_ERR_USAGE, "children of what: a process is missing");
 	if (options->numbering == LPL_NUMBERS_BY_EVENTS && lpl_choice_beyond_tasks(options))
-		return lpl_fail(report, LPL_ERR_USAGE, "events do not tell how many references of a "
+		return lpl_fail(report, LPL_ERR_USAGE, "events do not say how many references of a "
 				"mode, a type or a range there are");
 	if (options->cycles_a_second == 0 && (is_of_time(&options->from) || is_of_time(&options->to)))
 		return lpl_fail(report, LPL_ERR_USAGE, "it is not known how many cycles a second of the "

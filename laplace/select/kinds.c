@@ -4,7 +4,7 @@
  *
  * Page numbers are dense in a whole trace, but a damaged file may hold any: kinds are
  * kept in leaves of 4096 pages, found by a hash table, so that memory is bounded by the
- * pages that were told of.
+ * pages that were described.
  */
 #include <laplace/merge.h>
 #include <laplace/select.h>
@@ -22,7 +22,7 @@
 #define LEAF_PAGES (1U << LEAF_SHIFT)
 #define BATCH 1024
 
-enum page { NOT_TOLD, NOT_WANTED, WANTED };
+enum page { NOT_DESCRIBED, NOT_WANTED, WANTED };
 
 struct leaf {
 	struct leaf *next;		/* of all */
@@ -109,12 +109,12 @@ static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 	for (size_t i = 0; i < count; i++) {
 		uint64_t page = refs[i].address >> LPL_PAGE_SHIFT;
 		const struct leaf *leaf = leaf_of(kinds, page);
-		unsigned int what = leaf == NULL ? NOT_TOLD : leaf->page[page % LEAF_PAGES];
+		unsigned int what = leaf == NULL ? NOT_DESCRIBED : leaf->page[page % LEAF_PAGES];
 		int error;
 
-		if (what == NOT_TOLD)
+		if (what == NOT_DESCRIBED)
 			return lpl_fail(report, LPL_ERR_UNSUPPORTED, "reference %" PRIu64
-					": nothing tells what page %" PRIx64 " is: the trace was "
+					": no event says what page %" PRIx64 " is: the trace was "
 					"not made by laplace merge --format canonical, or has "
 					"lost records",
 					refs[i].ref, page);

@@ -203,7 +203,7 @@ enum lpl_error lpl_local_open(struct lpl_local **local, const char *reduction,
 
 	*local = NULL;
 	if (reduction != NULL && lpl_reduction_behaviour(reduction) != 0)
-		return lpl_fail(report, LPL_ERR_USAGE, "a behaviour sequence (%s) tells of one "
+		return lpl_fail(report, LPL_ERR_USAGE, "a behaviour sequence (%s) is of one "
 				"memory, and cannot be taken apart by process", reduction);
 	made = calloc(1, sizeof(*made));
 	if (made == NULL)

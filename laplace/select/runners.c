@@ -18,7 +18,7 @@ struct lpl_runners {
 	struct lpl_simulator *simulator;
 	enum lpl_runner_unit unit;
 	struct tasks tasks;
-	struct lpl_runner *runner;	/* [0] is nobody known */
+	struct lpl_runner *runner;	/* [0] is for no known task */
 	size_t count, room;
 	struct lpl_map by_number;	/* of a process, or of a task -> index */
 	size_t now;			/* who runs; known since the last event if: */
@@ -85,7 +85,7 @@ static void take_task(struct lpl_runners *runners, const struct lpl_merge_task *
 
 static enum lpl_error no_memory(struct lpl_report *report)
 {
-	return lpl_fail(report, LPL_ERR_MEMORY, "no memory to tell apart who runs");
+	return lpl_fail(report, LPL_ERR_MEMORY, "no memory to count tasks separately");
 }
 
 static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,

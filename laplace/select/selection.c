@@ -67,7 +67,7 @@ enum lpl_error lpl_selection_open(struct lpl_selection **selection, struct lpl_r
 
 	*selection = NULL;
 	if (lpl_reduction_behaviour(reduction))
-		return lpl_fail(report, LPL_ERR_UNSUPPORTED, "a behaviour sequence (%.80s) tells of "
+		return lpl_fail(report, LPL_ERR_UNSUPPORTED, "a behaviour sequence (%.80s) is of "
 				"one memory, of which nothing can be chosen", reduction);
 	made = calloc(1, sizeof(*made));
 	if (made == NULL)

@@ -4,7 +4,7 @@
  *
  * It is no lpl_map (base/map.h), for three reasons.  It is walked, and the order of the walk
  * shows in a sum of fractions that is printed with all its digits, so it has to be the same in
- * each run; a map's depends on a random seed.  Nobody can choose page numbers to collide, as
+ * each run; a map's depends on a random seed.  Page numbers cannot be chosen to collide, as
  * the merge gives them in their order.  And a place takes 8 bytes, not 16: the sets are the
  * largest part of a survey.  (It is also the faster one, by a quarter of the instructions:
  * `bench/tables`.)

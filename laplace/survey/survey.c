@@ -33,7 +33,7 @@ struct survey {
 	struct survey_tasks tasks;
 	struct survey_processes processes;
 	struct survey_pages pages;
-	bool in_state;			/* what there is is told (LPL_EVENT_STATE) */
+	bool in_state;			/* what there is is listed (LPL_EVENT_STATE) */
 };
 
 static struct survey *survey_of(struct lpl_merge_output *output)
@@ -161,7 +161,7 @@ static int count_event(struct survey *survey, const struct lpl_event *event,
 	}
 }
 
-/* Is the event a part of a state?  Then nobody did it, and now nothing happened. */
+/* Is the event a part of a state?  Then no task did it, and nothing happens now. */
 static bool is_of_state(struct survey *survey, const struct lpl_event *event)
 {
 	bool was_in_state = survey->in_state;
@@ -177,7 +177,7 @@ static bool is_of_state(struct survey *survey, const struct lpl_event *event)
 	survey->tasks.in_snapshot =
 		survey->in_state || (event->tag == LPL_EVENT_STATE &&
 			event->arg[LPL_EVENT_STATE_SNAPSHOT] == LPL_STATE_IN_SNAPSHOT);
-	survey->tasks.told_left = event->tag == LPL_EVENT_TASK_STATE ?
+	survey->tasks.reported_left = event->tag == LPL_EVENT_TASK_STATE ?
 				  event->arg[LPL_EVENT_TASK_STATE_LEFT] : KTR_NONE;
 	return true;
 }

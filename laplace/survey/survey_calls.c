@@ -2,7 +2,7 @@
 /* A survey's system calls; see survey_calls.h. */
 #include "survey_calls.h"
 
-/* Different calls are few; where a guest tells of more, they are counted as one. */
+/* Different calls are few; where a guest reports more, they are counted as one. */
 static struct lpl_survey_call *find(struct lpl_survey_calls *calls, const struct lpl_event *event)
 {
 	uint64_t number = event->arg[KTR_SYSCALL_NUMBER], abi = event->arg[KTR_SYSCALL_ABI];

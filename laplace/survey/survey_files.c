@@ -72,7 +72,7 @@ uint32_t lpl_survey_files_find(struct survey_files *files, const struct lpl_merg
 			return 0;
 	}
 	file = &files->result.file[found - 1];
-	/* a name may be told later than the file's first page */
+	/* a name may be reported later than the file's first page */
 	if (!file->name && name[0]) {
 		file->name = strdup(name);
 		if (!file->name)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Which pages are hot: the hottest ones by name, and of all how many have how many references.
- * A page is told once, when all of its references are known.
+ * A page is reported once, when all of its references are known.
  */
 #ifndef LAPLACE_SURVEY_SURVEY_HOTTEST_H
 #define LAPLACE_SURVEY_SURVEY_HOTTEST_H

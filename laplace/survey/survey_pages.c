@@ -3,7 +3,7 @@
  * A survey's pages.
  *
  * Two questions are asked of sets of pages and sets of processes at once: how many pages
- * does a process reference, and how many of them nobody else; and how many processes, and
+ * does a process reference, and how many of them no other; and how many processes, and
  * threads, does a page have.  Each living process has a set of the pages that it referenced, and
  * so has each of its tasks if there is more than one; each page has the number of programs and
  * of threads.  A process' pages are counted when it ends, or when the page does,
@@ -19,13 +19,13 @@
 
 #define LEAF_BITS 8
 #define LEAF_PAGES (1U << LEAF_BITS)
-#define NOBODY UINT32_MAX
+#define NO_PROCESS UINT32_MAX
 
 struct page_use {
 	uint64_t references;
 	uint64_t last;		/* time of the last one; NEVER: there was none */
-	uint32_t runner;	/* that made it (survey_processes.h); NOBODY: a second look is needed */
-	uint32_t first;		/* process that was the first ever; NOBODY */
+	uint32_t runner;	/* that made it (survey_processes.h); NO_PROCESS: look again */
+	uint32_t first;		/* process that was the first ever; NO_PROCESS */
 	uint32_t programs;	/* ever, so far */
 	uint8_t kind;
 	uint8_t kinds;		/* 1 << kind of each reference: how it was reached */
@@ -33,7 +33,7 @@ struct page_use {
 	bool alive;		/* and is in memory, as far as is known */
 };
 
-/* What is told of a page if it is hot. */
+/* What is reported of a page if it is hot. */
 struct page_place {
 	uint64_t offset, task;
 	uint32_t file;
@@ -162,7 +162,7 @@ int lpl_survey_pages_add(struct survey_pages *pages, const struct lpl_merge_page
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for pages");
 	pages->leaf[leaf]->pages++;
 	pages->leaf[leaf]->use[page->page % LEAF_PAGES] = (struct page_use){
-		.last = NEVER, .runner = NOBODY, .first = NOBODY,
+		.last = NEVER, .runner = NO_PROCESS, .first = NO_PROCESS,
 		.kind = (uint8_t)page->kind, .exists = true
 	};
 	place = &pages->leaf[leaf]->place[page->page % LEAF_PAGES];
@@ -245,7 +245,7 @@ int lpl_survey_pages_reference(struct survey_pages *pages, uint64_t page, enum l
 	struct page_use *use;
 
 	if (leaf >= pages->leaves || !pages->leaf[leaf])
-		return lpl_fail(report, LPL_ERR_INTERNAL, "a page that nothing told of");
+		return lpl_fail(report, LPL_ERR_INTERNAL, "a page that no event described");
 	use = &pages->leaf[leaf]->use[page % LEAF_PAGES];
 	use->references++;
 	use->kinds |= (uint8_t)(1U << kind);
@@ -333,7 +333,7 @@ void lpl_survey_pages_leave(struct survey_pages *pages, uint64_t page, bool for_
 		if (use->alive)
 			each_process(pages, page, use, drop_alive);
 		use->alive = false;
-		use->runner = NOBODY;
+		use->runner = NO_PROCESS;
 		return;
 	}
 	each_process(pages, page, use, count_and_drop);

@@ -4,7 +4,7 @@
  *
  * Who runs follows from references and events, which the merge gives to tasks; since when,
  * from the `schedule` event before.  A task that left the processor able to run on is
- * ready until it runs again, any other is blocked: kernels do not tell of wakings.
+ * ready until it runs again, any other is blocked: kernels do not report wakings.
  */
 #include "survey_tasks.h"
 
@@ -213,7 +213,7 @@ static struct survey_task *add(struct survey_tasks *tasks)
 	return task;
 }
 
-/* The task that the merge tells of, made if it is new.  NULL: no memory. */
+/* The task that the merge reports, made if it is new.  NULL: no memory. */
 static struct survey_task *reach(struct survey_tasks *tasks, const struct lpl_merge_task *merged)
 {
 	struct survey_task *task = find(tasks, merged->serial);
@@ -267,7 +267,7 @@ static bool becomes(struct survey_tasks *tasks, struct survey_task *task,
 			return false;
 	}
 	task->activity = activity;
-	/* the idle task waits for nothing, and of the others nobody knows for what */
+	/* the idle task waits for nothing, and of the others it is not known for what */
 	task->since = is_idle_task && activity != LPL_SURVEY_RUNNING ? NEVER : moment;
 	return true;
 }
@@ -296,7 +296,7 @@ int lpl_survey_tasks_switch(struct survey_tasks *tasks, const struct lpl_merge_t
 {
 	struct survey_task *before = tasks->running, *task;
 
-	/* no event told of a switch, but another one runs */
+	/* no event reported a switch, but another one runs */
 	if (tasks->current)
 		tasks->switched = tasks->time->result.length;
 	if (!lpl_survey_tasks_count(tasks))
@@ -436,8 +436,9 @@ int lpl_survey_tasks_change(struct survey_tasks *tasks, const struct lpl_merge_t
 	if (is_new && task->result.begun &&
 	    !becomes(tasks, task, LPL_SURVEY_READY, tasks->time->result.length))
 		return no_memory(report);
-	if (is_new && tasks->told_left != KTR_NONE &&
-	    !becomes(tasks, task, activity_after(tasks->told_left), tasks->time->result.length))
+	if (is_new && tasks->reported_left != KTR_NONE &&
+	    !becomes(tasks, task, activity_after(tasks->reported_left),
+		     tasks->time->result.length))
 		return no_memory(report);
 	if (task == tasks->running && !lpl_survey_tasks_count(tasks))
 		return no_memory(report);
@@ -488,7 +489,7 @@ void lpl_survey_tasks_init(struct survey_tasks *tasks, size_t limit,
 {
 	*tasks = (struct survey_tasks){
 		.limit = limit, .time = time, .processes = processes, .pages = pages,
-		.result.sum = &tasks->sum.result, .sum.since = NEVER, .told_left = KTR_NONE
+		.result.sum = &tasks->sum.result, .sum.since = NEVER, .reported_left = KTR_NONE
 	};
 }
 

@@ -2,7 +2,7 @@
 /*
  * A survey's tasks: who ran, who was ready, who was blocked.
  *
- * A guest may start millions of tasks, and nobody looks at all of them.  So many (the limit)
+ * A guest may start millions of tasks, and no reader looks at all of them.  So many (the limit)
  * have a record.  When another one comes and all records are taken, half of the tasks that have
  * ended give up theirs, those that ran least, and are added to the sum of all others.  This is
  * done only where a quarter of the limit has ended, so that it costs little for each: at least
@@ -50,9 +50,9 @@ struct survey_tasks {
 	uint64_t switched;		/* since when it runs, or when the one before left */
 	uint64_t new_references, new_user_references;	/* made by it, and not yet counted */
 	uint64_t user_references;	/* counted, of all tasks */
-	bool in_snapshot;		/* what is told of now existed before */
-	uint64_t told_left;		/* the task that is told of has left the processor in
-					 * this KTR_STATE_*; KTR_NONE: nobody knows */
+	bool in_snapshot;		/* what is reported now existed before */
+	uint64_t reported_left;		/* the task that is reported has left the processor in
+					 * this KTR_STATE_*; KTR_NONE: not known */
 
 	/* not its own: */
 	const struct survey_time *time;
