@@ -260,8 +260,8 @@ static inline unsigned int book_listed(const struct book_token *token, struct bo
 	return token->count;
 }
 
-static inline unsigned int book_told(struct book *book, struct book_token *token,
-				     struct book_data *data)
+static inline unsigned int book_given(struct book *book, struct book_token *token,
+				      struct book_data *data)
 {
 	const uint8_t **at = &book->column[BOOK_CODES];
 	uint64_t count = book_leb(at), words = count;
@@ -385,7 +385,7 @@ static inline void book_run(struct book *book, struct book_token *token)
 	if (book_yes(book, BOOK_SHAPE)) {
 		count = book_listed(token, data);
 	} else {
-		count = book_told(book, token, data);
+		count = book_given(book, token, data);
 		book_gap(book, BOOK_SHAPE);
 	}
 	for (unsigned int i = 0; i < count; i++)

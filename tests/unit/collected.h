@@ -3,7 +3,7 @@
 #ifndef LAPLACE_TESTS_COLLECTED_H
 #define LAPLACE_TESTS_COLLECTED_H
 
-#include "teller.h"
+#include "sender.h"
 
 /* SPEC, what of it the collector does, and how the stream comes to it. */
 static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What the tests of the post-processor share: a merge whose output keeps what it
- * is told last and checks what must always hold, and streams made by hand, a
+ * is given last and checks what must always hold, and streams made by hand, a
  * record a call.
  */
 #ifndef LAPLACE_TESTS_MERGE_KEEPER_H
@@ -33,9 +33,9 @@ struct keeper {
 	uint64_t seen;
 	struct lpl_merge_task event_task;
 	uint64_t events_seen;
-	struct lpl_merge_page page;	/* the last that was told ... */
+	struct lpl_merge_page page;	/* the last that was reported ... */
 	char page_name[KTR_TEXT + 1];	/* ... with its name */
-	struct lpl_merge_task told;	/* likewise */
+	struct lpl_merge_task task;	/* likewise */
 	uint8_t final[SERIALS];		/* the last state of a task, by serial */
 	int finished;
 	int fail_with;
@@ -92,7 +92,7 @@ static inline int keep_page(struct lpl_merge_output *output, const struct lpl_me
 	return LPL_OK;
 }
 
-/* Every task is told of until its last state, which comes once. */
+/* Every task is reported until its last state, which comes once. */
 static inline int keep_task(struct lpl_merge_output *output, const struct lpl_merge_task *task,
 			    struct lpl_report *report)
 {
@@ -103,7 +103,7 @@ static inline int keep_task(struct lpl_merge_output *output, const struct lpl_me
 	assert_int_equal(keeper->final[task->serial], LPL_TASK_LIVES);
 	assert_int_equal(keeper->finished, 0);
 	keeper->final[task->serial] = (uint8_t)task->state;
-	keeper->told = *task;
+	keeper->task = *task;
 	return LPL_OK;
 }
 
@@ -164,7 +164,7 @@ static inline uint64_t wr(struct keeper *keeper, uint64_t space, uint64_t addres
 	return touch(keeper, LPL_WRITE, LPL_USER, space, address);
 }
 
-static inline void told_by(struct keeper *keeper, uint32_t tid, uint32_t tgid, uint32_t tag,
+static inline void send_by(struct keeper *keeper, uint32_t tid, uint32_t tgid, uint32_t tag,
 			   const uint64_t *arg, size_t args, const char *text)
 {
 	struct lpl_event event = {
@@ -181,16 +181,16 @@ static inline void told_by(struct keeper *keeper, uint32_t tid, uint32_t tgid, u
 }
 
 /* An event by tid 0, tgid 0. */
-#define TELL(keeper, tag, ...) TELL_BY(keeper, 0, 0, tag, __VA_ARGS__)
-#define TELL_BY(keeper, tid, tgid, tag, ...) TELL_TEXT(keeper, tid, tgid, NULL, tag, __VA_ARGS__)
-#define TELL_TEXT(keeper, tid, tgid, text, tag, ...)                                \
-	told_by(keeper, tid, tgid, tag, (const uint64_t[]){ __VA_ARGS__ },          \
+#define SEND(keeper, tag, ...) SEND_BY(keeper, 0, 0, tag, __VA_ARGS__)
+#define SEND_BY(keeper, tid, tgid, tag, ...) SEND_TEXT(keeper, tid, tgid, NULL, tag, __VA_ARGS__)
+#define SEND_TEXT(keeper, tid, tgid, text, tag, ...)                                \
+	send_by(keeper, tid, tgid, tag, (const uint64_t[]){ __VA_ARGS__ },          \
 		sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t), text)
 
 static inline void map(struct keeper *keeper, uint64_t space, uint64_t start, uint64_t pages,
 		       enum ktr_map_kind kind, uint64_t device, uint64_t inode, uint64_t offset)
 {
-	TELL(keeper, KTR_MAP, space, start, start + pages * PAGE, KTR_PROT_READ, kind, device,
+	SEND(keeper, KTR_MAP, space, start, start + pages * PAGE, KTR_PROT_READ, kind, device,
 	     inode, offset);
 }
 

@@ -2,7 +2,7 @@
 /*
  * Trace files on several threads: the same bytes are written and the same records and
  * errors delivered whatever the jobs; and after damage the reader goes on with what is
- * whole, and tells what is missing.  Built with ThreadSanitizer where the compiler has it.
+ * whole, and reports what is missing.  Built with ThreadSanitizer where the compiler has it.
  */
 #include "trace_file.h"
 
@@ -126,7 +126,7 @@ static void same_file_same_stream(void **unused)
 static void bad_record(void **unused)
 {
 	struct bytes first = { NULL, 0 };
-	struct lpl_report told = { .error = LPL_OK };
+	struct lpl_report first_report = { .error = LPL_OK };
 
 	(void)unused;
 	for (size_t i = 0; i < WAYS; i++) {
@@ -154,10 +154,10 @@ static void bad_record(void **unused)
 		file = load("bad.lpl.part");
 		if (i == 0) {
 			first = file;
-			told = report;
+			first_report = report;
 			continue;
 		}
-		assert_string_equal(report.text, told.text);
+		assert_string_equal(report.text, first_report.text);
 		assert_int_equal(file.size, first.size);
 		assert_memory_equal(file.data, first.data, file.size);
 		free(file.data);
@@ -209,7 +209,7 @@ static struct bytes some_file(struct stream *stream, struct layout *layout)
 	return file;
 }
 
-/* What is left of the stream without chunks [from, to), in whose place a gap is told. */
+/* What is left of the stream without chunks [from, to), with a gap in their place. */
 static void without(struct stream *left, const struct stream *stream,
 		    const struct layout *layout, size_t from, size_t to, bool known)
 {

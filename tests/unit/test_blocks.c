@@ -284,7 +284,7 @@ static void carry_is_no_write(void **unused)
 	free(file.data);
 }
 
-/* Words that begin no trace, or one that has no number, are left to who can tell what is wrong. */
+/* Words that begin no trace, or one that has no number, are left to what can say what is wrong. */
 static void no_words_are_made_up(void **unused)
 {
 	struct lpl_writer *writer = start_runs("words.lpl", 0);
@@ -550,7 +550,7 @@ static void damaged_files(void **unused)
 	stream_free(&guest.stream);
 }
 
-/* References that are not those that were written, in a chunk that is whole: the hash tells. */
+/* References that are not those that were written, in a chunk that is whole: the hash differs. */
 static void other_references(void **unused)
 {
 	struct lpl_writer *writer = start_runs("other.lpl", 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The collector: the trace has to hold the streams that are told to it (teller.h). */
+/* The collector: the trace has to hold the streams that are sent to it (sender.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 #include <jansson.h>
 
-#include "teller.h"
+#include "sender.h"
 
 static void every_reference_is_written(void **state)
 {
@@ -23,22 +23,22 @@ static void every_reference_is_written(void **state)
 	for (uint64_t seed = 1; seed <= 16; seed++) {
 		/* as runs, and as references by way of reducers, which do nothing */
 		const char *spec = seed / 4 % 2 ? "none" : "none+none";
-		struct stream told;
+		struct stream sent;
 		struct trace trace;
 		struct lpl_totals totals;
 		struct lpl_collector *collector;
 		struct logger logger;
 
-		simulate(&told, seed % 4 ? seed * 50 : seed * 5000, seed);
+		simulate(&sent, seed % 4 ? seed * 50 : seed * 5000, seed);
 		collector = start(spec, in_directory("all.lpl"), LPL_STAGE_FILE, -1);
 		logger_open(&logger, collector);
-		log_stream(&logger, &told);
+		log_stream(&logger, &sent);
 		log_left_out(&logger, 67);
 		logger_close(&logger);
-		totals = count(&told);
+		totals = count(&sent);
 		finish(collector);
 		read_trace(&trace, in_directory("all.lpl"));
-		assert_same(&told, &trace.stream, seed);
+		assert_same(&sent, &trace.stream, seed);
 		assert_string_equal(trace.reduction, "none");
 		assert_string_equal(trace.page_size, "4096");
 		assert_string_equal(trace.title, "a test");
@@ -46,23 +46,23 @@ static void every_reference_is_written(void **state)
 		assert_memory_equal(trace.totals.refs, totals.refs, sizeof(totals.refs));
 		assert_int_equal(trace.totals.user_refs, totals.user_refs);
 		assert_int_equal(trace.totals.tracer_refs, 67);
-		stream_free(&told);
+		stream_free(&sent);
 		stream_free(&trace.stream);
 	}
 }
 
 /* Three references, of two pages, in a window; then how far the machine is.  Returns bytes. */
-static uint64_t tell_three(struct lpl_ring *ring)
+static uint64_t put_three(struct lpl_ring *ring)
 {
 	const uint64_t page = LPL_WIRE_KIND(LPL_WIRE_PAGE);
 	const uint64_t reference[3] = { 1 << 3 | LPL_FETCH, 2 << 3 | LPL_READ, 3 << 3 | LPL_FETCH };
 
-	assert_true(tell(ring, reference[0], 10, 10, page | 7));
-	assert_true(tell(ring, reference[2], 11, 11, 0));
-	assert_true(tell(ring, reference[1], 10, 10, page | 8));
-	assert_true(tell(ring, reference[1], 10, 10, 0));
-	assert_true(tell(ring, 3, 0, 12, LPL_WIRE_KIND(LPL_WIRE_WINDOW)));
-	assert_true(tell(ring, 3, 0, 1234567, LPL_WIRE_KIND(LPL_WIRE_TOTALS)));
+	assert_true(put(ring, reference[0], 10, 10, page | 7));
+	assert_true(put(ring, reference[2], 11, 11, 0));
+	assert_true(put(ring, reference[1], 10, 10, page | 8));
+	assert_true(put(ring, reference[1], 10, 10, 0));
+	assert_true(put(ring, 3, 0, 12, LPL_WIRE_KIND(LPL_WIRE_WINDOW)));
+	assert_true(put(ring, 3, 0, 1234567, LPL_WIRE_KIND(LPL_WIRE_TOTALS)));
 	return 6 * sizeof(struct lpl_ring_record);
 }
 
@@ -111,7 +111,7 @@ static void the_recording_is_accounted_for(void **state)
 				       LPL_STAGE_FILE, -1,
 				       i < 4 ? &(struct lpl_collector_options){ 0 } : &timed);
 		uint64_t bytes = i % 4 < 2 ? log_three(collector) :
-				 tell_three(lpl_collector_ring(collector));
+				 put_three(lpl_collector_ring(collector));
 		struct trace trace;
 
 		finish(collector);
@@ -159,7 +159,7 @@ static void *watch(void *argument)
 /* What is said of numbers that change meanwhile is ThreadSanitizer's to say. */
 static void any_thread_may_look(void **state)
 {
-	struct stream told;
+	struct stream sent;
 	struct lpl_collector *collector;
 	struct watcher watcher = { .backwards = false };
 	struct logger logger;
@@ -167,17 +167,17 @@ static void any_thread_may_look(void **state)
 	size_t last;
 
 	(void)state;
-	simulate(&told, 60000, 7);
-	for (last = told.count - 1; told.items[last].is_event;)
+	simulate(&sent, 60000, 7);
+	for (last = sent.count - 1; sent.items[last].is_event;)
 		last--;
 	collector = start("none", in_directory("watched.lpl"), LPL_STAGE_FILE, -1);
 	watcher.collector = collector;
-	watcher.references = count(&told).total;
-	watcher.instructions = told.items[last].ref.instr;
-	watcher.events = told.count - watcher.references;
+	watcher.references = count(&sent).total;
+	watcher.instructions = sent.items[last].ref.instr;
+	watcher.events = sent.count - watcher.references;
 	assert_int_equal(pthread_create(&thread, NULL, watch, &watcher), 0);
 	logger_open(&logger, collector);
-	log_stream(&logger, &told);
+	log_stream(&logger, &sent);
 	logger_close(&logger);
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	assert_false(watcher.backwards);
@@ -187,26 +187,26 @@ static void any_thread_may_look(void **state)
 	assert_int_equal(watcher.last.events, watcher.events);
 	assert_true(watcher.last.kept > 0 && watcher.last.bytes > 0);
 	finish(collector);
-	stream_free(&told);
+	stream_free(&sent);
 }
 
 static void windows_are_put_in_order(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 40; seed++) {
-		struct stream told, kept;
+		struct stream sent, kept;
 		struct trace trace;
 		struct lpl_collector *collector;
 
-		simulate(&told, seed * 100, seed);
+		simulate(&sent, seed * 100, seed);
 		collector = start("window:9", in_directory("window.lpl"), LPL_STAGE_FILE, -1);
-		tell_windows(&(struct sender){ lpl_collector_ring(collector), 0 }, &told, &kept,
-			     seed);
+		put_windows(&(struct sender){ lpl_collector_ring(collector), 0 }, &sent, &kept,
+			    seed);
 		finish(collector);
 		read_trace(&trace, in_directory("window.lpl"));
 		assert_same(&kept, &trace.stream, seed);
 		assert_string_equal(trace.reduction, "window:9");
-		stream_free(&told);
+		stream_free(&sent);
 		stream_free(&kept);
 		stream_free(&trace.stream);
 	}
@@ -247,23 +247,23 @@ static void windows_are_reduced_further(void **state)
 	for (uint64_t seed = 1; seed <= 10; seed++) {
 		for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
 			const char *spec = methods[i].spec;
-			struct stream told, kept, reduced;
+			struct stream sent, kept, reduced;
 			struct trace trace;
 			struct lpl_collector *collector;
 
-			simulate(&told, 4000, seed);
+			simulate(&sent, 4000, seed);
 			collector = start(spec, in_directory("reduced.lpl"), LPL_STAGE_FILE, -1);
-			tell_windows(&(struct sender){ lpl_collector_ring(collector), 0 }, &told,
-				     &kept, seed);
+			put_windows(&(struct sender){ lpl_collector_ring(collector), 0 }, &sent,
+				    &kept, seed);
 			finish(collector);
 			read_trace(&trace, in_directory("reduced.lpl"));
 
-			reduce(methods[i].same_as, methods[i].as_without ? &told : &kept,
+			reduce(methods[i].same_as, methods[i].as_without ? &sent : &kept,
 			       &reduced, seed);
 			assert_int_not_equal(reduced.count, kept.count);
 			assert_same(&reduced, &trace.stream, seed);
 			assert_string_equal(trace.reduction, methods[i].reduction);
-			stream_free(&told);
+			stream_free(&sent);
 			stream_free(&kept);
 			stream_free(&reduced);
 			stream_free(&trace.stream);
@@ -275,17 +275,17 @@ static void windows_are_reduced_further(void **state)
 static void pages_may_be_larger(void **state)
 {
 	struct lpl_report report = { .error = LPL_OK };
-	struct stream told, larger;
+	struct stream sent, larger;
 	struct trace trace;
 	struct lpl_reducer *block;
 	struct lpl_collector *collector;
 	struct logger logger;
 
 	(void)state;
-	simulate(&told, 4000, 1);
+	simulate(&sent, 4000, 1);
 	collector = start("block:16384", in_directory("block.lpl"), LPL_STAGE_FILE, -1);
 	logger_open(&logger, collector);
-	log_stream(&logger, &told);
+	log_stream(&logger, &sent);
 	logger_close(&logger);
 	finish(collector);
 	read_trace(&trace, in_directory("block.lpl"));
@@ -293,14 +293,14 @@ static void pages_may_be_larger(void **state)
 	stream_init(&larger);
 	assert_int_equal(lpl_reducer_open(&block, NULL, "block:16384", &larger.sink, &report),
 			 LPL_OK);
-	assert_int_equal(stream_send(&told, 0, told.count, lpl_reducer_sink(block), 1, &report),
+	assert_int_equal(stream_send(&sent, 0, sent.count, lpl_reducer_sink(block), 1, &report),
 			 LPL_OK);
 	assert_int_equal(lpl_reducer_sink(block)->finish(lpl_reducer_sink(block), &report), LPL_OK);
 	lpl_reducer_close(block);
 	assert_same(&larger, &trace.stream, 1);
 	assert_string_equal(trace.reduction, "block:16384");
 	assert_string_equal(trace.page_size, "16384");
-	stream_free(&told);
+	stream_free(&sent);
 	stream_free(&larger);
 	stream_free(&trace.stream);
 }
@@ -330,27 +330,27 @@ static void assert_failed(struct lpl_collector *collector, const char *why)
 	assert_true(exists("failed.lpl.part"));
 }
 
-/* A record that cannot be, in the ring or in the log: the producer is told. */
+/* A record that cannot be, in the ring or in the log: the producer is stopped. */
 static void failure_stops_the_producer(void **state)
 {
 	struct lpl_collector *collector;
 	struct logger logger;
-	size_t told = 0;
+	size_t records = 0;
 
 	(void)state;
 	collector = start("window:9", in_directory("failed.lpl"), LPL_STAGE_FILE, -1);
-	while (told < 100000 && tell(lpl_collector_ring(collector), 0, 0, 0, LPL_WIRE_KIND(99)))
-		told++;
-	assert_true(told < 100000);
+	while (records < 100000 && put(lpl_collector_ring(collector), 0, 0, 0, LPL_WIRE_KIND(99)))
+		records++;
+	assert_true(records < 100000);
 	assert_failed(collector, "99");
 
 	collector = start("none", in_directory("failed.lpl"), LPL_STAGE_FILE, -1);
 	logger_open(&logger, collector);
-	for (told = 0; told < 100000 && !logger.log.failed; told++) {
+	for (records = 0; records < 100000 && !logger.log.failed; records++) {
 		lpl_log_word(&logger.log, 0, 0, LPL_LOG_KINDS);
 		lpl_log_totals(&logger.log, 0);
 	}
-	assert_true(told < 100000);
+	assert_true(records < 100000);
 	assert_failed(collector, "no kind");
 	lpl_log_close(&logger.log);
 }
@@ -398,39 +398,39 @@ static void a_log_goes_with_the_plan(void **state)
 static void stages_without_a_file(void **state)
 {
 	static const enum lpl_stage stages[] = { LPL_STAGE_RING, LPL_STAGE_REDUCE };
-	struct stream told, kept;
+	struct stream sent, kept;
 
 	(void)state;
-	simulate(&told, 4000, 5);
+	simulate(&sent, 4000, 5);
 	for (size_t i = 0; i < 2; i++) {
 		struct lpl_collector *collector = start("sad:9", NULL, stages[i], -1);
 
-		tell_windows(&(struct sender){ lpl_collector_ring(collector), 0 }, &told, &kept,
-			     5);
+		put_windows(&(struct sender){ lpl_collector_ring(collector), 0 }, &sent, &kept,
+			    5);
 		finish(collector);
 		stream_free(&kept);
 	}
-	stream_free(&told);
+	stream_free(&sent);
 }
 
-/* Each line is a JSON object; the last one tells the end, in the guest's words. */
-static void status_is_told_in_json(void **state)
+/* Each line is a JSON object; the last one reports the end, in the guest's words. */
+static void status_is_a_line_of_json(void **state)
 {
 	static const char message[] = "a \"quoted\" \\ word,\n\ta\x01 and more";
 	struct lpl_report report = { .error = LPL_OK };
 	struct lpl_collector *collector;
 	struct logger logger;
-	struct stream told;
+	struct stream sent;
 	char line[4096];
 	int fd[2], objects = 0;
 	json_t *last = NULL;
 
 	(void)state;
 	assert_int_equal(pipe(fd), 0);
-	simulate(&told, 3000, 7);
+	simulate(&sent, 3000, 7);
 	collector = start("none", in_directory("status.lpl"), LPL_STAGE_FILE, fd[1]);
 	logger_open(&logger, collector);
-	log_stream(&logger, &told);
+	log_stream(&logger, &sent);
 	logger_close(&logger);
 	assert_int_equal(lpl_collector_close(collector, "fail", message, &report), LPL_OK);
 	assert_int_equal(close(fd[1]), 0);
@@ -448,10 +448,10 @@ static void status_is_told_in_json(void **state)
 	assert_non_null(strstr(json_string_value(json_object_get(last, "message")),
 			       "a \"quoted\" \\ word,"));
 	assert_int_equal(json_integer_value(json_object_get(last, "references")),
-			 count(&told).total);
+			 count(&sent).total);
 	json_decref(last);
 	(void)fclose(lines);
-	stream_free(&told);
+	stream_free(&sent);
 }
 
 /* ---- plans ---- */
@@ -519,7 +519,7 @@ static void bad_plans(void **state)
 	assert_int_equal(lpl_plan_parse(&(struct lpl_plan){ 0 }, longest, NULL), LPL_ERR_USAGE);
 }
 
-/* What is wrong with a number is told of the SPEC that was given, not of windows. */
+/* What is wrong with a number is said of the SPEC that was given, not of windows. */
 static void bad_numbers_are_shown_as_given(void **state)
 {
 	static const char *const specs[] = { "sad:-1", "sad: 1", "olr:99999999999999999999" };
@@ -550,7 +550,7 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_written_is_refused),
 		cmocka_unit_test(a_log_goes_with_the_plan),
 		cmocka_unit_test(stages_without_a_file),
-		cmocka_unit_test(status_is_told_in_json),
+		cmocka_unit_test(status_is_a_line_of_json),
 		cmocka_unit_test(plans),
 		cmocka_unit_test(bad_plans),
 		cmocka_unit_test(bad_numbers_are_shown_as_given),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a recording's file tells before its end: a flush makes readable all that
+ * What can be read of a recording's file before its end: a flush makes readable all that
  * happened, it is asked for in time, and each chunk knows what it stands for.
  */
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "teller.h"
+#include "sender.h"
 
 #define PATIENCE 6000		/* hundredths of a second until something is taken for hanging */
 
@@ -110,13 +110,13 @@ static void totals_of_all_references(void **state)
 		struct lpl_collector *collector;
 		struct logger logger;
 		struct chunks chunks;
-		struct stream told;
+		struct stream sent;
 
-		simulate(&told, 300000, 11);
+		simulate(&sent, 300000, 11);
 		collector = start(methods[m].spec, in_directory("totals.lpl"), LPL_STAGE_FILE, -1);
 		logger_open(&logger, collector);
-		for (size_t i = 0; i < told.count; i += methods[m].flushed) {
-			const struct stream part = { .items = told.items + i,
+		for (size_t i = 0; i < sent.count; i += methods[m].flushed) {
+			const struct stream part = { .items = sent.items + i,
 						     .count = methods[m].flushed };
 
 			log_exactly(&logger, &part);
@@ -128,22 +128,22 @@ static void totals_of_all_references(void **state)
 		assert_true(chunks.count > 4);
 		for (size_t i = 0; i < chunks.count; i++)
 			assert_same_totals(&chunks.chunk[i].totals,
-					   count_first(&told, chunks.chunk[i].records));
-		assert_same_totals(&chunks.end, count_first(&told, told.count));
-		stream_free(&told);
+					   count_first(&sent, chunks.chunk[i].records));
+		assert_same_totals(&chunks.end, count_first(&sent, sent.count));
+		stream_free(&sent);
 	}
 }
 
 static void totals_of_windows(void **state)
 {
 	struct lpl_collector *collector;
-	struct stream told, kept;
+	struct stream sent, kept;
 	struct chunks chunks;
 
 	(void)state;
-	simulate(&told, 200000, 12);
+	simulate(&sent, 200000, 12);
 	collector = start("window:9", in_directory("totals.lpl"), LPL_STAGE_FILE, -1);
-	tell_windows(&(struct sender){ lpl_collector_ring(collector), 0 }, &told, &kept, 12);
+	put_windows(&(struct sender){ lpl_collector_ring(collector), 0 }, &sent, &kept, 12);
 	finish(collector);
 	read_chunks(&chunks, in_directory("totals.lpl"));
 	assert_true(chunks.count > 2);
@@ -156,25 +156,25 @@ static void totals_of_windows(void **state)
 			.tracer_refs = count_first(&kept, chunk->records).tracer_refs,
 		});
 	}
-	assert_int_equal(chunks.end.total, count(&told).total);
-	assert_int_equal(chunks.end.tracer_refs, count_first(&told, told.count).tracer_refs);
-	stream_free(&told);
+	assert_int_equal(chunks.end.total, count(&sent).total);
+	assert_int_equal(chunks.end.tracer_refs, count_first(&sent, sent.count).tracer_refs);
+	stream_free(&sent);
 	stream_free(&kept);
 }
 
-/* A reducer holds back what was counted already: of types nothing is told, or the truth. */
+/* A reducer holds back what was counted already: of types nothing is said, or the truth. */
 static void totals_of_what_is_held(void **state)
 {
 	struct lpl_collector *collector;
 	struct logger logger;
 	struct chunks chunks;
-	struct stream told;
+	struct stream sent;
 
 	(void)state;
-	simulate(&told, 300000, 13);
+	simulate(&sent, 300000, 13);
 	collector = start("sad-ws:40", in_directory("totals.lpl"), LPL_STAGE_FILE, -1);
 	logger_open(&logger, collector);
-	log_exactly(&logger, &told);
+	log_exactly(&logger, &sent);
 	logger_close(&logger);
 	finish(collector);
 	read_chunks(&chunks, in_directory("totals.lpl"));
@@ -184,18 +184,18 @@ static void totals_of_what_is_held(void **state)
 		struct lpl_totals expected = { .total = chunks.chunk[i].last_ref };
 		size_t records = 0;
 
-		while (records < told.count && (told.items[records].is_event ||
-						told.items[records].ref.ref <= expected.total))
+		while (records < sent.count && (sent.items[records].is_event ||
+						sent.items[records].ref.ref <= expected.total))
 			records++;
 		if (found->refs[LPL_READ] != 0)
-			expected = count_first(&told, records);
+			expected = count_first(&sent, records);
 		assert_int_equal(found->total, expected.total);
 		assert_memory_equal(found->refs, expected.refs, sizeof(expected.refs));
 		assert_int_equal(found->user_refs, expected.user_refs);
-		assert_true(found->events <= count_first(&told, told.count).events);
+		assert_true(found->events <= count_first(&sent, sent.count).events);
 	}
-	assert_same_totals(&chunks.end, count_first(&told, told.count));
-	stream_free(&told);
+	assert_same_totals(&chunks.end, count_first(&sent, sent.count));
+	stream_free(&sent);
 }
 
 /* ---- a flush ---- */
@@ -255,25 +255,25 @@ static void a_flush_makes_all_readable(void **state)
 	(void)state;
 	for (size_t m = 0; m < sizeof(methods) / sizeof(methods[0]); m++) {
 		const char *path = in_directory("flush.lpl");
-		struct stream told, kept[PARTS];
+		struct stream sent, kept[PARTS];
 		struct lpl_collector *collector;
 		struct sender sender;
 		struct logger logger;
 
-		simulate(&told, PARTS * RECORDS, m + 1);
+		simulate(&sent, PARTS * RECORDS, m + 1);
 		collector = start(methods[m].spec, path, LPL_STAGE_FILE, -1);
 		sender = (struct sender){ lpl_collector_ring(collector), 0 };
 		if (!methods[m].windows)
 			logger_open(&logger, collector);
 		for (size_t i = 0; i < PARTS; i++) {
-			struct stream part = { .items = told.items + i * RECORDS,
+			struct stream part = { .items = sent.items + i * RECORDS,
 					       .count = RECORDS };
 			struct stream found, expected;
 
 			if (methods[m].windows) {
-				tell_windows(&sender, &part, &kept[i], m);
-				assert_true(tell(sender.ring, 0, 0, 0,
-						 LPL_WIRE_KIND(LPL_WIRE_FLUSH)));
+				put_windows(&sender, &part, &kept[i], m);
+				assert_true(put(sender.ring, 0, 0, 0,
+						LPL_WIRE_KIND(LPL_WIRE_FLUSH)));
 				lpl_ring_publish(sender.ring);
 			} else {
 				stream_init(&kept[i]);
@@ -293,7 +293,7 @@ static void a_flush_makes_all_readable(void **state)
 		finish(collector);
 		for (size_t i = 0; i < PARTS; i++)
 			stream_free(&kept[i]);
-		stream_free(&told);
+		stream_free(&sent);
 	}
 }
 

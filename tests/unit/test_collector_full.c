@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "teller.h"
+#include "sender.h"
 
 #define PATIENCE 6000		/* hundredths of a second until something is taken for hanging */
 #define FILE_NAME "full.lpl"
@@ -104,7 +104,7 @@ static int clear(void **state)
 struct recording {
 	struct lpl_collector *collector;
 	struct sender sender;
-	struct stream told, kept;
+	struct stream sent, kept;
 	atomic_int said;
 	char first[1024], last[1024];	/* that were said */
 	atomic_bool ending;
@@ -149,21 +149,21 @@ static void begin(struct recording *r, bool reserves, bool waits, uint64_t capac
 	lpl_meta_free(meta);
 	r->sender = (struct sender){ lpl_collector_ring(r->collector), 0 };
 	stream_init(&r->kept);
-	simulate(&r->told, PARTS * RECORDS, 21);
+	simulate(&r->sent, PARTS * RECORDS, 21);
 }
 
 /* In parts, each flushed; the ring has room for all of them, and nobody waits for it. */
 static void send_all(struct recording *r)
 {
 	for (size_t i = 0; i < PARTS; i++) {
-		struct stream part = { .items = r->told.items + i * RECORDS, .count = RECORDS };
+		struct stream part = { .items = r->sent.items + i * RECORDS, .count = RECORDS };
 		struct stream kept;
 
-		tell_windows(&r->sender, &part, &kept, 1);
+		put_windows(&r->sender, &part, &kept, 1);
 		for (size_t k = 0; k < kept.count; k++)
 			*stream_add(&r->kept) = kept.items[k];
 		stream_free(&kept);
-		assert_true(tell(r->sender.ring, 0, 0, 0, LPL_WIRE_KIND(LPL_WIRE_FLUSH)));
+		assert_true(put(r->sender.ring, 0, 0, 0, LPL_WIRE_KIND(LPL_WIRE_FLUSH)));
 		lpl_ring_publish(r->sender.ring);
 	}
 }
@@ -184,7 +184,7 @@ static struct lpl_collector_status wait_until_waiting(const struct recording *r)
 
 static void end(struct recording *r)
 {
-	stream_free(&r->told);
+	stream_free(&r->sent);
 	stream_free(&r->kept);
 }
 
@@ -262,7 +262,7 @@ static size_t count_ended(const struct recording *r)
 
 /*
  * Waiting is ended from outside, or it is not waited at all: the trace has its name and its index,
- * and tells behind its last record that others are missing.
+ * and says after its last record that others are missing.
  */
 static void ends_properly(void **state)
 {

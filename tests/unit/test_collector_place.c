@@ -79,10 +79,10 @@ static void simulator_send(struct simulator *s, const struct stream *part)
 	s->references = last->is_event ? last->event.ref : last->ref.ref;
 	s->instr = last->is_event ? last->event.instr : last->ref.instr;
 	if (s->windows) {
-		tell_windows(&s->sender, part, &kept, s->seed);
+		put_windows(&s->sender, part, &kept, s->seed);
 		s->left_out = s->sender.tracer_refs;
-		assert_true(tell(s->sender.ring, s->references, s->left_out, s->instr,
-				 LPL_WIRE_KIND(LPL_WIRE_TOTALS)));
+		assert_true(put(s->sender.ring, s->references, s->left_out, s->instr,
+				LPL_WIRE_KIND(LPL_WIRE_TOTALS)));
 		stream_free(&kept);
 		return;
 	}
@@ -106,8 +106,8 @@ static void simulator_rotate(struct simulator *s)
 	const uint64_t flushes = status_of(s).flushes;
 
 	if (s->windows) {
-		assert_true(tell(s->sender.ring, LPL_WIRE_ROTATE, 0, 0,
-				 LPL_WIRE_KIND(LPL_WIRE_FLUSH)));
+		assert_true(put(s->sender.ring, LPL_WIRE_ROTATE, 0, 0,
+				LPL_WIRE_KIND(LPL_WIRE_FLUSH)));
 		lpl_ring_publish(s->sender.ring);
 	} else {
 		lpl_log_rotate(&s->logger.log, s->logger.now);
@@ -277,7 +277,7 @@ static void assert_same_trace(const char *one, const char *other, const struct p
 
 /*
  * Of what it begins with, all but the mappings and cached pages: who shares pages with whom can
- * be told in several ways, and both are as good (tests/property/test_state.c).
+ * be written in several ways, and both are as good (tests/property/test_state.c).
  */
 static struct stream state_of(const struct stream *segment)
 {
@@ -297,7 +297,7 @@ static struct stream state_of(const struct stream *segment)
 	return state;
 }
 
-/* Read alone, it tells as much of the guest, and the same afterwards. */
+/* Read alone, it says as much of the guest, and the same afterwards. */
 static void assert_same_segment(unsigned int number, uint64_t seed)
 {
 	struct stream one_state, two_state;
@@ -309,7 +309,7 @@ static void assert_same_segment(unsigned int number, uint64_t seed)
 		one_state = state_of(&one.stream);
 		two_state = state_of(&two.stream);
 		assert_true(one_state.count > 3);
-		if (number <= PARTS / 2 + 1)	/* then it may have found what it could not tell */
+		if (number <= PARTS / 2 + 1)	/* then it may have found what it had lost */
 			assert_same(&one_state, &two_state, seed);
 		stream_free(&one_state);
 		stream_free(&two_state);
@@ -438,7 +438,7 @@ static void assert_refused(const struct kept_place *kept, const char *guest, con
 	assert_int_equal(go_on(&collector, 0, name, kept, guest, &report), error);
 	assert_null(collector);
 	if (!strstr(report.text, why))
-		fail_msg("'%s' does not tell '%s'", report.text, why);
+		fail_msg("'%s' does not contain '%s'", report.text, why);
 }
 
 static void assert_refused_all(const struct kept_place *ours, const struct kept_place *foreign,

@@ -54,23 +54,23 @@ static void segments_end_where_they_are_asked_to(void **state)
 		struct lpl_collector *collector = start_segments(methods[m].spec,
 			"run.lpl", &(struct lpl_collector_options){ .ring_records = 1024 });
 		struct sender sender = { lpl_collector_ring(collector), 0 };
-		struct stream told, kept[PARTS], expected;
+		struct stream sent, kept[PARTS], expected;
 		struct logger logger = { .now = { 0 } };
 		struct trace trace;
 		size_t end[PARTS];
 
-		simulate(&told, RECORDS, m + 1);
+		simulate(&sent, RECORDS, m + 1);
 		if (!methods[m].windows)
 			logger_open(&logger, collector);
 		for (size_t i = 0; i < PARTS; i++) {
 			const size_t length = RECORDS / PARTS;
-			struct stream part = { .items = told.items + i * length, .count = length };
+			struct stream part = { .items = sent.items + i * length, .count = length };
 
 			if (methods[m].windows) {
-				tell_windows(&sender, &part, &kept[i], m);
+				put_windows(&sender, &part, &kept[i], m);
 				if (i + 1 < PARTS)
-					assert_true(tell(sender.ring, LPL_WIRE_ROTATE, 0, 0,
-							 LPL_WIRE_KIND(LPL_WIRE_FLUSH)));
+					assert_true(put(sender.ring, LPL_WIRE_ROTATE, 0, 0,
+							LPL_WIRE_KIND(LPL_WIRE_FLUSH)));
 				lpl_ring_publish(sender.ring);
 			} else {
 				stream_init(&kept[i]);
@@ -90,7 +90,7 @@ static void segments_end_where_they_are_asked_to(void **state)
 		reduce_parts(methods[m].rest, methods[m].keeps, kept, end, &expected);
 		read_trace(&trace, in_directory("run.lpl"));
 		assert_same(&expected, &trace.stream, m);
-		assert_int_equal(trace.totals.total, count(&told).total);
+		assert_int_equal(trace.totals.total, count(&sent).total);
 		stream_free(&trace.stream);
 		for (unsigned int i = 0; i < PARTS; i++) {
 			const size_t first = i > 0 ? end[i - 1] : 0;
@@ -107,12 +107,12 @@ static void segments_end_where_they_are_asked_to(void **state)
 		stream_free(&expected);
 		for (size_t i = 0; i < PARTS; i++)
 			stream_free(&kept[i]);
-		stream_free(&told);
+		stream_free(&sent);
 	}
 }
 
 /* Segments of a size, with a large ring or a small one. */
-static void collect_sized(size_t m, const struct stream *told, struct stream *kept,
+static void collect_sized(size_t m, const struct stream *sent, struct stream *kept,
 			  size_t ring_records, struct lpl_segment_size size)
 {
 	struct lpl_collector *collector = start_segments(methods[m].spec, "run.lpl",
@@ -120,13 +120,13 @@ static void collect_sized(size_t m, const struct stream *told, struct stream *ke
 	struct logger logger;
 
 	if (methods[m].windows) {
-		tell_windows(&(struct sender){ lpl_collector_ring(collector), 0 }, told, kept, m);
+		put_windows(&(struct sender){ lpl_collector_ring(collector), 0 }, sent, kept, m);
 	} else {
 		stream_init(kept);
 		logger_open(&logger, collector);
-		for (size_t j = 0; j < told->count; j++) {
-			*stream_add(kept) = told->items[j];
-			log_item(&logger, &told->items[j]);
+		for (size_t j = 0; j < sent->count; j++) {
+			*stream_add(kept) = sent->items[j];
+			log_item(&logger, &sent->items[j]);
 		}
 		logger_close(&logger);
 	}
@@ -144,7 +144,7 @@ static const char *first_name(unsigned int number)
 /* How the ring is read, by a quick thread or a slow one, is no matter. */
 static void segments_repeat(void **state)
 {
-	/* the windows of these tests do not tell of instructions */
+	/* the windows of these tests have no instructions */
 	static const struct {
 		size_t method;
 		struct lpl_segment_size size;
@@ -157,12 +157,12 @@ static void segments_repeat(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(trials) / sizeof(trials[0]); i++) {
 		const size_t m = trials[i].method;
-		struct stream told, kept;
+		struct stream sent, kept;
 		unsigned int segments;
 		struct trace trace;
 
-		simulate(&told, RECORDS, m + 1);
-		collect_sized(m, &told, &kept, 1 << 20, trials[i].size);
+		simulate(&sent, RECORDS, m + 1);
+		collect_sized(m, &sent, &kept, 1 << 20, trials[i].size);
 		stream_free(&kept);
 		segments = count_segments("run");
 		assert_true(segments > (trials[i].size.bytes ? 1 : 3));
@@ -172,18 +172,18 @@ static void segments_repeat(void **state)
 			(void)snprintf(path, sizeof(path), "%s", in_directory(segment_name("run", n)));
 			assert_int_equal(rename(path, in_directory(first_name(n))), 0);
 		}
-		collect_sized(m, &told, &kept, 1024, trials[i].size);
+		collect_sized(m, &sent, &kept, 1024, trials[i].size);
 		assert_int_equal(count_segments("run"), segments);
-		/* the last one tells how much went through the ring */
+		/* the last one says how much went through the ring */
 		for (unsigned int n = 1; n < segments; n++)
 			assert_same_file(first_name(n), segment_name("run", n));
 		read_trace(&trace, in_directory("run.lpl"));
 		if (strcmp(methods[m].rest, "none") == 0)
 			assert_same(&kept, &trace.stream, m);
-		assert_int_equal(trace.totals.total, count(&told).total);
+		assert_int_equal(trace.totals.total, count(&sent).total);
 		stream_free(&trace.stream);
 		stream_free(&kept);
-		stream_free(&told);
+		stream_free(&sent);
 	}
 }
 

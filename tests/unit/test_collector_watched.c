@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-#include "teller.h"
+#include "sender.h"
 
 #define RECORDS	20000
 #define SEED	3
@@ -42,11 +42,11 @@ static struct lpl_collector *begin(const char *spec, const struct lpl_collector_
 	return collector;
 }
 
-static void tell_part(struct sender *sender, const struct stream *part)
+static void put_part(struct sender *sender, const struct stream *part)
 {
 	struct stream kept;
 
-	tell_windows(sender, part, &kept, SEED);
+	put_windows(sender, part, &kept, SEED);
 	stream_free(&kept);
 	lpl_ring_publish(sender->ring);
 }
@@ -55,7 +55,7 @@ static void tell_part(struct sender *sender, const struct stream *part)
 static void end_segment(struct sender *sender, struct lpl_collector *collector,
 			struct noted *noted)
 {
-	assert_true(tell(sender->ring, LPL_WIRE_ROTATE, 0, 0, LPL_WIRE_KIND(LPL_WIRE_FLUSH)));
+	assert_true(put(sender->ring, LPL_WIRE_ROTATE, 0, 0, LPL_WIRE_KIND(LPL_WIRE_FLUSH)));
 	lpl_ring_publish(sender->ring);
 	do {
 		assert_int_equal(lpl_collector_failure(collector, NULL), LPL_OK);
@@ -72,10 +72,10 @@ static void close_well(struct lpl_collector *collector)
 		fail_msg("%s", report.text);
 }
 
-/* What was counted, and what was said last, is told from where it was. */
+/* What was counted, and what was said last, is reported from where it was. */
 static void who_watches_sees_it_go_on(void **state)
 {
-	struct stream told;
+	struct stream sent;
 	struct noted noted;
 	struct lpl_collector_status before, now;
 	struct lpl_pace pace = { 0 };
@@ -83,12 +83,12 @@ static void who_watches_sees_it_go_on(void **state)
 	char expected[96], *line;
 
 	(void)state;
-	simulate(&told, RECORDS, SEED);
-	for (size_t i = 0; i < told.count; i++) {
-		if (told.items[i].is_event && told.items[i].event.tag == KTR_MARK)
-			told.items[i].event.tag = KTR_EXIT;
-		if (told.items[i].is_event)
-			mark = &told.items[i].event;
+	simulate(&sent, RECORDS, SEED);
+	for (size_t i = 0; i < sent.count; i++) {
+		if (sent.items[i].is_event && sent.items[i].event.tag == KTR_MARK)
+			sent.items[i].event.tag = KTR_EXIT;
+		if (sent.items[i].is_event)
+			mark = &sent.items[i].event;
 	}
 	assert_non_null(mark);
 	mark->tag = KTR_MARK;
@@ -99,7 +99,7 @@ static void who_watches_sees_it_go_on(void **state)
 	struct sender sender = { lpl_collector_ring(collector), 0 };
 	struct lpl_report report = { .error = LPL_OK };
 
-	tell_part(&sender, &told);
+	put_part(&sender, &sent);
 	/* a sync that was counted before the place was noted is counted there */
 	do {
 		assert_int_equal(lpl_collector_failure(collector, NULL), LPL_OK);
@@ -127,7 +127,7 @@ static void who_watches_sees_it_go_on(void **state)
 	assert_non_null(strstr(line, ",\"checkpoints_failed\":1}"));
 	free(line);
 	close_well(collector);
-	stream_free(&told);
+	stream_free(&sent);
 }
 
 int main(void)

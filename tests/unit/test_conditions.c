@@ -48,7 +48,7 @@ static void expect_refused(const char *spec, enum lpl_conditions_use use, const 
 
 	assert_int_equal(lpl_conditions_parse(&conditions, spec, use, &report), LPL_ERR_USAGE);
 	if (!strstr(report.text, why))
-		fail_msg("'%s': '%s' does not tell '%s'", spec, report.text, why);
+		fail_msg("'%s': '%s' does not contain '%s'", spec, report.text, why);
 	assert_string_equal(conditions.spec, "");
 	assert_false(lpl_condition_holds(&conditions, LPL_AT_INSTRUCTIONS, UINT64_MAX));
 }

@@ -128,7 +128,7 @@ static void totals_add_up(void **unused)
 		read_bytes(&result, file.data, file.size);
 		assert_int_equal(result.read, LPL_OK);
 		/* the last eight of a header before its two checksums: one reference was made
-		 * until the chunk's end, all that were told of until the trace's */
+		 * until the chunk's end, all that were reported until the trace's */
 		lay_out(&layout, &file);
 		assert_int_equal(layout.count, 3);
 		assert_true(little_endian(file.data + layout.offset[1] + 120, 8) == 1);
@@ -190,7 +190,7 @@ static void two_writers_of_one_name(void **unused)
 	lpl_meta_free(meta);
 }
 
-/* The number that the record before item `end` tells. */
+/* The number that the record before item `end` has. */
 static uint64_t last_number(const struct stream *stream, size_t end)
 {
 	const struct item *item = &stream->items[end - 1];
@@ -224,7 +224,7 @@ static void describes_itself(void **unused)
 	for (uint64_t part = 0; part < 3; part++) {
 		assert_int_equal(stream_send(&stream, part * third, third,
 					     lpl_writer_sink(writer), part, &report), LPL_OK);
-		/* in the second part, told as of one reference later */
+		/* in the second part, counted as of one reference later */
 		totals.refs[0] = last_number(&stream, (part + 1) * third) - (4 + 3 + 2 + 1) +
 				 (part == 1);
 		lpl_writer_totals(writer, &totals);

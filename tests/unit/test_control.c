@@ -63,7 +63,7 @@ static void expect_no_control(const char *path, const char *why)
 	assert_int_equal(lpl_control_open(&control, path, &hooks, &report), LPL_ERR_USAGE);
 	assert_null(control);
 	if (!strstr(report.text, why))
-		fail_msg("'%s' does not tell '%s'", report.text, why);
+		fail_msg("'%s' does not contain '%s'", report.text, why);
 }
 
 /* ---- a client ---- */
@@ -153,7 +153,7 @@ static void expect_refused(const char *line, size_t length, const char *why)
 
 	assert_int_equal(lpl_control_parse(&request, line, length, &report), LPL_ERR_USAGE);
 	if (!strstr(report.text, why))
-		fail_msg("'%s': '%s' does not tell '%s'", line, report.text, why);
+		fail_msg("'%s': '%s' does not contain '%s'", line, report.text, why);
 }
 
 static void test_parse(void **state)

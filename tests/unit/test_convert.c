@@ -36,7 +36,7 @@ static int export(const char *format, bool events, const struct stream *stream,
 
 enum {
 	REFS = 3000,
-	/* what docs/formats.md says that a format tells */
+	/* what a format has, by docs/formats.md */
 	CLOCKS = 1, CYCLE = 2, SPACE = 4, LENGTH = 8, ADDRESS = 16, TYPE = 32, FLAGS = 64,
 	EVENTS = 128,
 	ALL = 255
@@ -44,7 +44,7 @@ enum {
 
 /*
  * Fetches are multiples of 4 bytes apart, and nothing has more than 32 bits, so that any
- * format can tell it.  With `paged` references are to whole pages.
+ * format can express it.  With `paged` references are to whole pages.
  */
 static void make_refs(struct stream *stream, bool paged, bool spaces, uint64_t seed)
 {
@@ -78,40 +78,40 @@ static void make_refs(struct stream *stream, bool paged, bool spaces, uint64_t s
 	}
 }
 
-/* Of what was sent, what the format tells; the rest as import makes it. */
-static void expect(struct stream *expected, const struct stream *sent, unsigned int told)
+/* Of what was sent, what the format has; the rest as import makes it. */
+static void expect(struct stream *expected, const struct stream *sent, unsigned int fields)
 {
 	stream_init(expected);
 	for (size_t i = 0; i < sent->count; i++) {
 		const struct item *from = &sent->items[i];
 		struct item *to;
 
-		if (from->is_event && !(told & EVENTS))
+		if (from->is_event && !(fields & EVENTS))
 			continue;
 		to = stream_add(expected);
 		*to = *from;
 		if (from->is_event)
 			continue;
-		if (!(told & SPACE))
+		if (!(fields & SPACE))
 			to->ref.space = 0;
-		if (!(told & LENGTH))
+		if (!(fields & LENGTH))
 			to->ref.length = 1;
-		if (!(told & TYPE))
+		if (!(fields & TYPE))
 			to->ref.type = LPL_READ;
 	}
 }
 
-/* Clocks that a format does not tell are its own affair, and not compared. */
-static void forget_clocks(struct stream *stream, unsigned int told)
+/* Clocks that a format does not have are its own affair, and not compared. */
+static void forget_clocks(struct stream *stream, unsigned int fields)
 {
 	for (size_t i = 0; i < stream->count; i++) {
 		struct item *item = &stream->items[i];
 
-		if (!(told & CLOCKS)) {
+		if (!(fields & CLOCKS)) {
 			item->ref.instr = item->event.instr = 0;
 			item->ref.ref = item->event.ref = 0;
 		}
-		if (!(told & CYCLE))
+		if (!(fields & CYCLE))
 			item->ref.cycle = item->event.cycle = 0;
 	}
 }
@@ -121,7 +121,7 @@ static void there_and_back(void **unused)
 	static const struct {
 		const char *name;
 		bool paged, spaces;
-		unsigned int told;
+		unsigned int fields;
 	} formats[] = {
 		{ "raw", false, true, ALL & ~(unsigned int)CLOCKS },
 		{ "raw", true, true, ALL & ~(unsigned int)CLOCKS },
@@ -153,15 +153,15 @@ static void there_and_back(void **unused)
 		int fd;
 
 		make_refs(&sent, formats[i].paged, formats[i].spaces, i);
-		fd = export(name, formats[i].told & EVENTS, &sent, &result);
+		fd = export(name, formats[i].fields & EVENTS, &sent, &result);
 		assert_int_equal(result.refs, REFS);
 		stream_init(&came);
 		if (import(&options, fd, &came.sink, &report))
 			fail_msg("%s: %s", name, report.text);
 		assert_true(came.finished);
-		expect(&expected, &sent, formats[i].told);
-		forget_clocks(&expected, formats[i].told);
-		forget_clocks(&came, formats[i].told);
+		expect(&expected, &sent, formats[i].fields);
+		forget_clocks(&expected, formats[i].fields);
+		forget_clocks(&came, formats[i].fields);
 		if (strcmp(name, "lackey") == 0)	/* whose programs are the user's */
 			for (size_t j = 0; j < expected.count; j++)
 				expected.items[j].ref.flags |= LPL_USER;

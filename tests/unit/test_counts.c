@@ -69,7 +69,7 @@ static void every_kind_of_event_is_counted_apart(void **state)
 	lpl_counts_free(&counts);
 }
 
-static void what_did_not_come_is_not_told(void **state)
+static void what_was_not_counted_is_not_reported(void **state)
 {
 	struct lpl_counts counts;
 	struct seen seen = { .kinds = 0 };
@@ -137,8 +137,8 @@ static void trace(struct lpl_counts *counts, bool on, uint64_t instr, uint64_t r
 	assert_int_equal(counts->sink.event(&counts->sink, &event, NULL), LPL_OK);
 }
 
-/* Many, of which each is told by its own events, and keeps every second reference. */
-static void windows_of_time_are_told(void **state)
+/* Many, each with its own events, and keeps every second reference. */
+static void windows_of_time_are_counted(void **state)
 {
 	enum { WINDOWS = 1000, MADE = 10 };
 	struct lpl_counts counts;
@@ -179,9 +179,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_kind_of_event_is_counted_apart),
-		cmocka_unit_test(what_did_not_come_is_not_told),
+		cmocka_unit_test(what_was_not_counted_is_not_reported),
 		cmocka_unit_test(references_and_spaces_are_counted),
-		cmocka_unit_test(windows_of_time_are_told),
+		cmocka_unit_test(windows_of_time_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,7 +58,7 @@ static bool has_range(const struct lpl_event_kind *kind)
 	       strcmp(kind->arg[KTR_RANGE_END].name, "end") == 0;
 }
 
-/* Each fence that tells of a range concerns what it touches. */
+/* Each fence of a range concerns what it touches. */
 static void test_ranges(void **state)
 {
 	const struct lpl_event_kind *kind = lpl_event_kinds();
@@ -209,7 +209,7 @@ static void test_chains(void **state)
 	(void)state;
 	expect_description("none", "fence", "fence", "all");
 	expect_description("none", "none+fence+sad:8", "fence+sad:8", "lru,opt from 8 pages");
-	/* what is done in one go and what in two are told apart */
+	/* what is done in one go and what in two are distinguished */
 	expect_description("none", "window:8+sad:8", "window:8+sad:8", "lru,opt from 8 pages");
 	expect_description("window:8", "sad:8", "window:8+unfence+sad:8", "lru,opt from 8 pages");
 	expect_description("window:8", "fence+sad:8", "window:8+fence+sad:8",

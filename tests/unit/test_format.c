@@ -322,7 +322,7 @@ static void lying_headers(void **unused)
 	stream_free(&stream);
 }
 
-/* Types are told of a chunk when they add up to the number of its last record. */
+/* A chunk has types when they add up to the number of its last record. */
 static struct lpl_totals completed(const struct lpl_totals *totals, const struct bytes *file,
 				   size_t offset)
 {
@@ -377,8 +377,8 @@ static size_t read_joined(const struct lpl_totals *totals, const struct lpl_tota
 }
 
 /*
- * Each number that is told in both, one less than in the chunk before.  Without a total
- * the rest of the references are fetches; with one, types are not told.
+ * Each number that both have, one less than in the chunk before.  Without a total
+ * the rest of the references are fetches; with one, there are no types.
  */
 static void totals_run_backwards(void **unused)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What is known of the pages in a log of kVMTrace (convert/kvmtrace_pages.h), step by step, and
- * that a map has nothing in it but what was told when memory runs out at any of these steps.
+ * that a map has nothing in it but what was added when memory runs out at any of these steps.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -177,7 +177,7 @@ static void check_count(const struct lpl_map *map)
 }
 
 /* Enough of everything that each map and array is made, and grows. */
-static bool tell_much(struct kvmtrace_pages *pages)
+static bool add_many(struct kvmtrace_pages *pages)
 {
 	for (uint32_t i = 0; i < 200; i++) {
 		const struct kvmtrace_identity page = file(i, i, false);
@@ -194,7 +194,7 @@ static bool tell_much(struct kvmtrace_pages *pages)
 	return true;
 }
 
-static void nothing_is_left_half_told(void **unused)
+static void nothing_is_left_half_done(void **unused)
 {
 	bool enough;
 	long most = 0;
@@ -205,7 +205,7 @@ static void nothing_is_left_half_told(void **unused)
 
 		lpl_kvmtrace_pages_init(&pages);
 		allocations = most++;
-		enough = tell_much(&pages);
+		enough = add_many(&pages);
 		allocations = -1;
 		check_count(&pages.spaces);
 		check_count(&pages.files);
@@ -225,7 +225,7 @@ int main(void)
 		cmocka_unit_test(spaces_come_and_go),
 		cmocka_unit_test(pages_are_copied_and_moved),
 		cmocka_unit_test(a_frame_has_one_page),
-		cmocka_unit_test(nothing_is_left_half_told),
+		cmocka_unit_test(nothing_is_left_half_done),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,7 @@
 
 #include "codec/block_expand.h"
 #include "collect/log.h"
-#include "teller.h"
+#include "sender.h"
 
 #define TRACES 60
 #define JUMPS 4096
@@ -28,7 +28,7 @@ struct code {
 
 struct processor {
 	struct lpl_log *log;
-	struct stream told;		/* what it did */
+	struct stream done;		/* what it did */
 	uint64_t random;
 	uint64_t instr, space, refs, tracer_refs;
 	bool user, recording, suppressed;
@@ -64,7 +64,7 @@ static void refers(struct processor *p, enum lpl_type type, uint64_t address, un
 		p->tracer_refs += !walk && !(type == LPL_FETCH && second);
 		return;
 	}
-	stream_add(&p->told)->ref = (struct lpl_ref){
+	stream_add(&p->done)->ref = (struct lpl_ref){
 		.ref = ++p->refs, .instr = p->instr, .cycle = cycle_of(p, p->instr),
 		.address = address, .space = walk ? 0 : p->space, .type = (uint8_t)type,
 		.flags = (uint8_t)((p->user && !supervisor && !walk ? LPL_USER : 0) |
@@ -161,7 +161,7 @@ static void fast_string(struct processor *p)
 static void event(struct processor *p, bool executing)
 {
 	struct kernel_trace_record record = { .size = sizeof(record) };
-	struct item *item = stream_add(&p->told);
+	struct item *item = stream_add(&p->done);
 
 	item->is_event = true;
 	random_event(&item->event, &p->random);
@@ -336,8 +336,8 @@ static void start_processor(struct processor *p, struct lpl_log *log, uint64_t s
 	memset(p, 0, sizeof(*p));
 	p->log = log;
 	p->random = seed;
-	stream_init(&p->told);
-	log->base = 0;			/* addresses are told as they are */
+	stream_init(&p->done);
+	log->base = 0;			/* addresses are logged as they are */
 	for (unsigned i = 0; i < TRACES; i++)
 		make_code(p, &p->code[i]);
 }
@@ -369,10 +369,10 @@ static void every_reference_is_that_of_the_processor(void **state)
 		finish(collector);
 		lpl_log_close(&log);
 		read_trace(&trace, in_directory("log.lpl"));
-		assert_same(&p->told, &trace.stream, seed);
+		assert_same(&p->done, &trace.stream, seed);
 		assert_int_equal(trace.totals.total, p->refs);
 		assert_int_equal(trace.totals.tracer_refs, p->tracer_refs);
-		stream_free(&p->told);
+		stream_free(&p->done);
 		stream_free(&trace.stream);
 	}
 	free(p);
@@ -400,7 +400,7 @@ static void assert_refused(void (*wrong)(struct processor *p), const char *why)
 			 LPL_ERR_INTERNAL);
 	assert_non_null(strstr(report.text, why));
 	lpl_log_close(&log);
-	stream_free(&p->told);
+	stream_free(&p->done);
 	free(p);
 }
 

@@ -8,48 +8,48 @@ static void anomalies_are_counted(void **state)
 {
 	struct keeper *k = *state;
 
-	TELL(k, KTR_UNMAP, 7, 0x1000, 0x2000);
+	SEND(k, KTR_UNMAP, 7, 0x1000, 0x2000);
 	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_UNMAP], 1);
-	TELL(k, KTR_REMAP, 7, 0x1000, 0x2000, 0x3000, 0x4000);
+	SEND(k, KTR_REMAP, 7, 0x1000, 0x2000, 0x3000, 0x4000);
 	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_REMAP], 1);
-	TELL(k, KTR_EXIT, 5, 5, 0, 1);
-	TELL(k, KTR_EXEC, 5, 5, 7, 1, 1);
+	SEND(k, KTR_EXIT, 5, 5, 0, 1);
+	SEND(k, KTR_EXEC, 5, 5, 7, 1, 1);
 	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_TASK_UNKNOWN], 2);
-	TELL(k, KTR_TASK_CREATE, 5, 5, 7, 0);
-	TELL(k, KTR_TASK_CREATE, 5, 5, 7, 0);
-	TELL(k, KTR_TASK_CREATE, 0, 0, 7, 0);
+	SEND(k, KTR_TASK_CREATE, 5, 5, 7, 0);
+	SEND(k, KTR_TASK_CREATE, 5, 5, 7, 0);
+	SEND(k, KTR_TASK_CREATE, 0, 0, 7, 0);
 	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_TASK_CREATE], 2);
-	TELL(k, KTR_COW_BREAK, 7, 0x1000, 1, 2);
+	SEND(k, KTR_COW_BREAK, 7, 0x1000, 1, 2);
 	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_COW_BREAK], 1);
-	TELL(k, KTR_CACHE_REMOVE, 1, 2, 3, 4, 5);
+	SEND(k, KTR_CACHE_REMOVE, 1, 2, 3, 4, 5);
 	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_CACHE_REMOVE], 1);
-	TELL(k, KTR_SPACE_DUPLICATE, 98, 7);	/* unknown */
+	SEND(k, KTR_SPACE_DUPLICATE, 98, 7);	/* unknown */
 	anonymous(k, 7, 0x1000, 1);
-	TELL(k, KTR_SPACE_DUPLICATE, 7, 7);	/* itself */
-	TELL(k, KTR_SPACE_DUPLICATE, 98, 7);	/* unknown onto a live one */
+	SEND(k, KTR_SPACE_DUPLICATE, 7, 7);	/* itself */
+	SEND(k, KTR_SPACE_DUPLICATE, 98, 7);	/* unknown onto a live one */
 	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_DUPLICATE], 3);
 	map(k, 7, 0x1000, 1, 99, 0, 0, 0);
 	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_MAP_KIND], 1);
 	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_RANGE], 0);
 	anonymous(k, 7, 0x1000, 0);
-	TELL(k, KTR_UNMAP, 7, 0x2000, 0x1000);
-	TELL(k, KTR_UNMAP, 7, 0, UINT64_MAX);	/* only as far as the kernel's half */
-	TELL(k, KTR_MAP, 7, KERNEL, KERNEL + PAGE, 1, KTR_MAP_ANONYMOUS);
-	TELL(k, KTR_BRK, 7, KERNEL, 0x1000);
-	TELL(k, KTR_CACHE_ADD, 1, 2, 0, 5, 0, KERNEL);
-	TELL(k, KTR_CACHE_ADD, 1, 2, 0, KTR_NONE, 1, KERNEL);
-	TELL(k, KTR_CACHE_ADD, 1, 2, 0, 1, UINT64_MAX, KERNEL);
-	TELL(k, KTR_CACHE_ADD, 1, 2, 0, 1, 1, 0x1000);
+	SEND(k, KTR_UNMAP, 7, 0x2000, 0x1000);
+	SEND(k, KTR_UNMAP, 7, 0, UINT64_MAX);	/* only as far as the kernel's half */
+	SEND(k, KTR_MAP, 7, KERNEL, KERNEL + PAGE, 1, KTR_MAP_ANONYMOUS);
+	SEND(k, KTR_BRK, 7, KERNEL, 0x1000);
+	SEND(k, KTR_CACHE_ADD, 1, 2, 0, 5, 0, KERNEL);
+	SEND(k, KTR_CACHE_ADD, 1, 2, 0, KTR_NONE, 1, KERNEL);
+	SEND(k, KTR_CACHE_ADD, 1, 2, 0, 1, UINT64_MAX, KERNEL);
+	SEND(k, KTR_CACHE_ADD, 1, 2, 0, 1, 1, 0x1000);
 	/* a state's numbers (LPL_STATE_PAGES) */
 	anonymous(k, 7, 0x1000, 2);
-	TELL(k, KTR_PRESENT, 7, 0x1000, 0x3000, LPL_STATE_PAGES - 1, KTR_NONE);
-	TELL(k, KTR_PRESENT, 7, 0x1000, 0x3000, KTR_NONE, LPL_STATE_PAGES);
+	SEND(k, KTR_PRESENT, 7, 0x1000, 0x3000, LPL_STATE_PAGES - 1, KTR_NONE);
+	SEND(k, KTR_PRESENT, 7, 0x1000, 0x3000, KTR_NONE, LPL_STATE_PAGES);
 	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_RANGE], 11);
-	TELL(k, 4711, 0);
-	TELL(k, 0, 0);
+	SEND(k, 4711, 0);
+	SEND(k, 0, 0);
 	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_TAG], 2);
 	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_MISSED_SCHEDULE], 0);
-	TELL(k, KTR_SCHEDULE, 0, 0, 1234, 1234, 0);
+	SEND(k, KTR_SCHEDULE, 0, 0, 1234, 1234, 0);
 	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_SCHEDULE], 0);
 	finish(k);
 	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_SCHEDULE], 1);
@@ -62,16 +62,16 @@ static void huge_ranges(void **state)
 	struct keeper *k = *state;
 
 	for (int i = 0; i < 2000; i++) {
-		TELL(k, KTR_MAP, 7, 0x1000, top, 3, KTR_MAP_ANONYMOUS);
-		TELL(k, KTR_MAP, 7, 0, top - PAGE, 3, KTR_MAP_FILE_PRIVATE, 8, 1, UINT64_MAX);
+		SEND(k, KTR_MAP, 7, 0x1000, top, 3, KTR_MAP_ANONYMOUS);
+		SEND(k, KTR_MAP, 7, 0, top - PAGE, 3, KTR_MAP_FILE_PRIVATE, 8, 1, UINT64_MAX);
 		wr(k, 7, top / 2 + (uint64_t)i * PAGE);
-		TELL(k, KTR_SPACE_DUPLICATE, 7, 9);
-		TELL(k, KTR_REMAP, 9, 0, top / 2 + 0x400000, 0x3000, top - 0x5000);
+		SEND(k, KTR_SPACE_DUPLICATE, 7, 9);
+		SEND(k, KTR_REMAP, 9, 0, top / 2 + 0x400000, 0x3000, top - 0x5000);
 		rd(k, 9, 0x123456789000);
-		TELL(k, KTR_UNMAP, 9, 0x5000, top);
-		TELL(k, KTR_SPACE_END, 9);
-		TELL(k, KTR_CACHE_ADD, 8, 1, 0, 0, UINT64_C(1) << 40, KERNEL);
-		TELL(k, KTR_CACHE_REMOVE, 8, 1, 1, 1, (UINT64_C(1) << 40) - 2);
+		SEND(k, KTR_UNMAP, 9, 0x5000, top);
+		SEND(k, KTR_SPACE_END, 9);
+		SEND(k, KTR_CACHE_ADD, 8, 1, 0, 0, UINT64_C(1) << 40, KERNEL);
+		SEND(k, KTR_CACHE_REMOVE, 8, 1, 1, 1, (UINT64_C(1) << 40) - 2);
 	}
 	assert_int_equal(stats(k)->live_spaces, 1);
 }
@@ -98,7 +98,7 @@ static void garbage(void **state)
 		/* the space is mostly one of a few */
 		if (x >> 40 & 3)
 			arg[0] = x >> 42 & 3;
-		told_by(k, x >> 50 & 3, x >> 52 & 3, x >> 54 & 31, arg, KTR_ARGS,
+		send_by(k, x >> 50 & 3, x >> 52 & 3, x >> 54 & 31, arg, KTR_ARGS,
 			x >> 60 & 1 ? "x" : NULL);
 		touch(k, x >> 58 & 1, x >> 59 & 1, x >> 42 & 3, arg[1]);
 		assert_in_range(k->last.page, 1, k->seen);
@@ -121,12 +121,12 @@ static void many_short_lives(void **state)
 
 	before = mallinfo2().uordblks;
 	for (uint64_t i = 2; i < 5000; i++) {
-		TELL(k, KTR_TASK_CREATE, i, i, i, 0);
-		TELL(k, KTR_SPACE_DUPLICATE, 1, i);
+		SEND(k, KTR_TASK_CREATE, i, i, i, 0);
+		SEND(k, KTR_SPACE_DUPLICATE, 1, i);
 		assert_int_equal(rd(k, i, 0x10000), 1);
 		wr(k, i, 0x10000 + i % 0x100 * PAGE);
-		TELL(k, KTR_SPACE_END, i);
-		TELL(k, KTR_EXIT, i, i, 0, 1);
+		SEND(k, KTR_SPACE_END, i);
+		SEND(k, KTR_EXIT, i, i, 0, 1);
 	}
 	assert_in_range(mallinfo2().uordblks, 0, before + 64 * 1024);
 	assert_int_equal(stats(k)->live_spaces, 1);
@@ -148,7 +148,7 @@ static void errors_are_passed_on(void **state)
 }
 
 
-/* Streams of events of any kind in any order: each task is told of to its end. */
+/* Streams of events of any kind in any order: each task is reported to its end. */
 static void tasks_at_random(void **state)
 {
 	static const uint32_t tags[] = {
@@ -167,7 +167,7 @@ static void tasks_at_random(void **state)
 		arg[1] = x >> 41 & 1 ? 0x80 : x >> 42 & 3;
 		arg[2] = x >> 44 & 7;
 		arg[3] = x >> 47 & 3;
-		told_by(k, (uint32_t)tid, x >> 49 & 3, tags[(x >> 51) % 11], arg, 4,
+		send_by(k, (uint32_t)tid, x >> 49 & 3, tags[(x >> 51) % 11], arg, 4,
 			x >> 55 & 1 ? "a" : "b");
 		touch(k, LPL_READ, 0, 1, KERNEL);
 		references++;

@@ -15,11 +15,11 @@ static int audit_setup(void **state)
 /* Task 20 runs in space 7, where page 0x10 is anonymous and 0x20 is of a file. */
 static void begin(struct keeper *k)
 {
-	TELL(k, KTR_TASK_CREATE, 20, 20, 7, 0);
+	SEND(k, KTR_TASK_CREATE, 20, 20, 7, 0);
 	anonymous(k, 7, 0x10000, 1);
 	map(k, 7, 0x20000, 4, KTR_MAP_FILE_PRIVATE, 8, 100, 0);
-	TELL(k, KTR_CACHE_ADD, 8, 100, 0, 0x50, 4, KERNEL + 0x50000);
-	TELL(k, KTR_SCHEDULE, 0, 0, 20, 20, 7);
+	SEND(k, KTR_CACHE_ADD, 8, 100, 0, 0x50, 4, KERNEL + 0x50000);
+	SEND(k, KTR_SCHEDULE, 0, 0, 20, 20, 7);
 }
 
 static const struct lpl_merge_audit *books(struct keeper *k)
@@ -58,14 +58,14 @@ static void good_books_balance(void **state)
 	rd(k, 7, 0x21000);
 	rd(k, 7, 0x21000);
 	touch(k, LPL_READ, 0, 7, KERNEL + 0x51000);
-	TELL_BY(k, 20, 20, KTR_CACHE_REMOVE, 8, 100, 2, 0x52, 2);
-	TELL_BY(k, 20, 20, KTR_CACHE_ADD, 8, 100, 3, 0x52, 1, KTR_NONE);	/* moved */
+	SEND_BY(k, 20, 20, KTR_CACHE_REMOVE, 8, 100, 2, 0x52, 2);
+	SEND_BY(k, 20, 20, KTR_CACHE_ADD, 8, 100, 3, 0x52, 1, KTR_NONE);	/* moved */
 	rd(k, 7, 0x23000);
-	TELL_BY(k, 20, 20, KTR_CACHE_ADD, 8, 100, 3, 0x52, 1, KTR_NONE);	/* told again */
-	TELL_BY(k, 20, 20, KTR_SPACE_END, 7);
-	TELL_BY(k, 20, 20, KTR_SPACE_END, 99);	/* of an exec that failed */
-	TELL_BY(k, 20, 20, KTR_EXIT, 20, 20, 0, 1);
-	TELL_BY(k, 20, 20, KTR_SCHEDULE, 20, 0x80, 0, 0, 0);
+	SEND_BY(k, 20, 20, KTR_CACHE_ADD, 8, 100, 3, 0x52, 1, KTR_NONE);	/* once more */
+	SEND_BY(k, 20, 20, KTR_SPACE_END, 7);
+	SEND_BY(k, 20, 20, KTR_SPACE_END, 99);	/* of an exec that failed */
+	SEND_BY(k, 20, 20, KTR_EXIT, 20, 20, 0, 1);
+	SEND_BY(k, 20, 20, KTR_SCHEDULE, 20, 0x80, 0, 0, 0);
 	touch(k, LPL_READ, 0, 7, KERNEL);
 	lpl_merge_audit_expect(k->merge, 12, 6);
 	assert_int_equal(books(k)->events, 12);
@@ -133,7 +133,7 @@ static void a_reference_in_the_wrong_space(void **state)
 	struct keeper *k = *state;
 
 	begin(k);
-	TELL_BY(k, 20, 20, KTR_MAP, 8, 0x10000, 0x11000, 3, KTR_MAP_ANONYMOUS);
+	SEND_BY(k, 20, 20, KTR_MAP, 8, 0x10000, 0x11000, 3, KTR_MAP_ANONYMOUS);
 	rd(k, 7, 0x10000);
 	rd(k, 8, 0x10000);
 	touch(k, LPL_READ, 0, 8, 0x10000);	/* a kernel thread borrows one */
@@ -150,7 +150,7 @@ static void nobody_ran_before_the_first_event(void **state)
 	assert_int_equal(books(k)->user_before_snapshot, 0);
 }
 
-/* What could not be told is not held against the guest; what could be, is. */
+/* What could not be reported is not held against the guest; what could be, is. */
 static void a_first_snapshot_begins_the_books(void **state)
 {
 	struct keeper *k = *state;
@@ -158,13 +158,13 @@ static void a_first_snapshot_begins_the_books(void **state)
 
 	touch(k, LPL_READ, LPL_USER, 7, 0x90000);	/* stray and unresolved */
 	touch(k, LPL_READ, LPL_USER, 0, KERNEL);	/* stray */
-	TELL(k, KTR_SNAPSHOT, 1);
+	SEND(k, KTR_SNAPSHOT, 1);
 	begin(k);
-	TELL_BY(k, 20, 20, KTR_SNAPSHOT, 0);
+	SEND_BY(k, 20, 20, KTR_SNAPSHOT, 0);
 	rd(k, 7, 0x10000);
 	rd(k, 7, 0x90000);
-	TELL_BY(k, 20, 20, KTR_SNAPSHOT, 1);	/* a second one excuses nothing */
-	TELL_BY(k, 20, 20, KTR_SNAPSHOT, 0);
+	SEND_BY(k, 20, 20, KTR_SNAPSHOT, 1);	/* a second one excuses nothing */
+	SEND_BY(k, 20, 20, KTR_SNAPSHOT, 0);
 	problem = expect(k, LPL_ANOMALY_UNRESOLVED, 1, 1);
 	assert_int_equal(problem->ref.ref, 4);
 	assert_int_equal(books(k)->user_before_snapshot, 2);
@@ -175,9 +175,9 @@ static void before_a_snapshot_the_books_balance(void **state)
 	struct keeper *k = *state;
 
 	touch(k, LPL_READ, LPL_USER, 7, 0x90000);
-	TELL(k, KTR_SNAPSHOT, 1);
+	SEND(k, KTR_SNAPSHOT, 1);
 	begin(k);
-	TELL_BY(k, 20, 20, KTR_SNAPSHOT, 0);
+	SEND_BY(k, 20, 20, KTR_SNAPSHOT, 0);
 	rd(k, 7, 0x10000);
 	assert_true(books(k)->balanced);
 	assert_int_equal(books(k)->user_before_snapshot, 1);
@@ -185,42 +185,42 @@ static void before_a_snapshot_the_books_balance(void **state)
 }
 
 /*
- * A module loaded in mid-run sees tasks of which it has told nothing yet.  Those that live
+ * A module loaded in mid-run sees tasks of which it has reported nothing yet.  Those that live
  * are in its snapshot; the others ended before it.
  */
 static void tasks_that_ran_before_the_first_snapshot(void **state)
 {
 	struct keeper *k = *state;
 
-	TELL_BY(k, 44, 44, KTR_SCHEDULE, 44, 1, 20, 20, 7);
-	TELL_BY(k, 20, 20, KTR_SCHEDULE, 20, 0, 45, 45, 9);
-	TELL_BY(k, 45, 45, KTR_EXIT, 45, 45, 0, 1);
-	TELL_BY(k, 45, 45, KTR_SCHEDULE, 45, 0x80, 20, 20, 7);
-	TELL_BY(k, 20, 20, KTR_SNAPSHOT, 1);
-	TELL_BY(k, 20, 20, KTR_TASK_CREATE, 20, 20, 7, 0);
-	TELL_BY(k, 20, 20, KTR_MAP, 7, 0x10000, 0x11000, 3, KTR_MAP_ANONYMOUS);
-	TELL_BY(k, 20, 20, KTR_SNAPSHOT, 0);
+	SEND_BY(k, 44, 44, KTR_SCHEDULE, 44, 1, 20, 20, 7);
+	SEND_BY(k, 20, 20, KTR_SCHEDULE, 20, 0, 45, 45, 9);
+	SEND_BY(k, 45, 45, KTR_EXIT, 45, 45, 0, 1);
+	SEND_BY(k, 45, 45, KTR_SCHEDULE, 45, 0x80, 20, 20, 7);
+	SEND_BY(k, 20, 20, KTR_SNAPSHOT, 1);
+	SEND_BY(k, 20, 20, KTR_TASK_CREATE, 20, 20, 7, 0);
+	SEND_BY(k, 20, 20, KTR_MAP, 7, 0x10000, 0x11000, 3, KTR_MAP_ANONYMOUS);
+	SEND_BY(k, 20, 20, KTR_SNAPSHOT, 0);
 	rd(k, 7, 0x10000);
 	assert_true(books(k)->balanced);
 	assert_int_equal(books(k)->tasks, 3);
 	assert_int_equal(anomalies(k), 0);
 }
 
-/* It tells of all that live as it begins, and of what comes then there are events. */
+/* It lists all that live as it begins, and of what follows there are events. */
 static void tasks_that_no_snapshot_excuses(void **state)
 {
 	struct keeper *k = *state;
 	const struct lpl_merge_problem *problem;
 
-	TELL(k, KTR_SNAPSHOT, 1);
+	SEND(k, KTR_SNAPSHOT, 1);
 	begin(k);
-	TELL_BY(k, 20, 20, KTR_SCHEDULE, 20, 0, 44, 44, 0);
-	TELL_BY(k, 44, 44, KTR_EXIT, 44, 44, 0, 1);
-	TELL_BY(k, 44, 44, KTR_SCHEDULE, 44, 0x80, 45, 45, 0);
-	TELL_BY(k, 45, 45, KTR_SCHEDULE, 45, 0, 20, 20, 7);
-	TELL_BY(k, 20, 20, KTR_SNAPSHOT, 0);
-	TELL_BY(k, 20, 20, KTR_SNAPSHOT, 1);
-	TELL_BY(k, 20, 20, KTR_SNAPSHOT, 0);
+	SEND_BY(k, 20, 20, KTR_SCHEDULE, 20, 0, 44, 44, 0);
+	SEND_BY(k, 44, 44, KTR_EXIT, 44, 44, 0, 1);
+	SEND_BY(k, 44, 44, KTR_SCHEDULE, 44, 0x80, 45, 45, 0);
+	SEND_BY(k, 45, 45, KTR_SCHEDULE, 45, 0, 20, 20, 7);
+	SEND_BY(k, 20, 20, KTR_SNAPSHOT, 0);
+	SEND_BY(k, 20, 20, KTR_SNAPSHOT, 1);
+	SEND_BY(k, 20, 20, KTR_SNAPSHOT, 0);
 	problem = expect(k, LPL_ANOMALY_SCHEDULE, 2, 2);
 	assert_int_equal(problem[0].event.arg[2], 44);
 	assert_int_equal(problem[1].event.arg[2], 45);
@@ -231,13 +231,13 @@ static void a_range_mapped_twice(void **state)
 	struct keeper *k = *state;
 
 	begin(k);
-	TELL_BY(k, 20, 20, KTR_SNAPSHOT, 1);
+	SEND_BY(k, 20, 20, KTR_SNAPSHOT, 1);
 	/* in a snapshot it is the same one */
-	TELL_BY(k, 20, 20, KTR_MAP, 7, 0x10000, 0x11000, 3, KTR_MAP_ANONYMOUS);
-	TELL_BY(k, 20, 20, KTR_SNAPSHOT, 0);
-	TELL_BY(k, 20, 20, KTR_MAP, 7, 0x23000, 0x25000, 3, KTR_MAP_ANONYMOUS);
-	TELL_BY(k, 20, 20, KTR_UNMAP, 7, 0x23000, 0x25000);
-	TELL_BY(k, 20, 20, KTR_MAP, 7, 0x23000, 0x25000, 3, KTR_MAP_ANONYMOUS);
+	SEND_BY(k, 20, 20, KTR_MAP, 7, 0x10000, 0x11000, 3, KTR_MAP_ANONYMOUS);
+	SEND_BY(k, 20, 20, KTR_SNAPSHOT, 0);
+	SEND_BY(k, 20, 20, KTR_MAP, 7, 0x23000, 0x25000, 3, KTR_MAP_ANONYMOUS);
+	SEND_BY(k, 20, 20, KTR_UNMAP, 7, 0x23000, 0x25000);
+	SEND_BY(k, 20, 20, KTR_MAP, 7, 0x23000, 0x25000, 3, KTR_MAP_ANONYMOUS);
 	assert_int_equal(expect(k, LPL_ANOMALY_MAPPED_TWICE, 1, 1)->event.arg[2], 0x25000);
 }
 
@@ -248,11 +248,11 @@ static void a_write_that_parts_what_is_shared(void **state)
 
 	begin(k);
 	wr(k, 7, 0x10000);
-	TELL_BY(k, 20, 20, KTR_SPACE_DUPLICATE, 7, 8);
+	SEND_BY(k, 20, 20, KTR_SPACE_DUPLICATE, 7, 8);
 	rd(k, 7, 0x10000);
-	wr(k, 7, 0x10000);			/* nothing told of it */
+	wr(k, 7, 0x10000);			/* no event named it */
 	wr(k, 7, 0x10000);
-	TELL_BY(k, 20, 20, KTR_COW_BREAK, 7, 0x20000, 0x50, 0x90);
+	SEND_BY(k, 20, 20, KTR_COW_BREAK, 7, 0x20000, 0x50, 0x90);
 	wr(k, 7, 0x20000);
 	wr(k, 7, 0x21000);			/* nor of this */
 	problem = expect(k, LPL_ANOMALY_UNTOLD_BREAK, 2, 2);
@@ -266,15 +266,15 @@ static void a_page_not_in_the_page_cache(void **state)
 	const struct lpl_merge_problem *problem;
 
 	begin(k);
-	TELL_BY(k, 20, 20, KTR_MAP, 7, 0x30000, 0x31000, 3, KTR_MAP_FILE_SHARED, 0, 0, 0);
-	rd(k, 7, 0x30000);			/* of an unknown file nothing is told */
+	SEND_BY(k, 20, 20, KTR_MAP, 7, 0x30000, 0x31000, 3, KTR_MAP_FILE_SHARED, 0, 0, 0);
+	rd(k, 7, 0x30000);			/* of an unknown file nothing is reported */
 	rd(k, 7, 0x20000);
-	TELL_BY(k, 20, 20, KTR_CACHE_REMOVE, 8, 100, 0, 0x50, 1);
+	SEND_BY(k, 20, 20, KTR_CACHE_REMOVE, 8, 100, 0, 0x50, 1);
 	rd(k, 7, 0x21000);
 	rd(k, 7, 0x20000);			/* though its translation is known */
-	TELL_BY(k, 20, 20, KTR_CACHE_ADD, 8, 100, 0, 0x70, 1, KTR_NONE);
+	SEND_BY(k, 20, 20, KTR_CACHE_ADD, 8, 100, 0, 0x70, 1, KTR_NONE);
 	rd(k, 7, 0x20000);
-	TELL_BY(k, 20, 20, KTR_MAP, 7, 0x40000, 0x42000, 3, KTR_MAP_FILE_SHARED, 8, 101, 0);
+	SEND_BY(k, 20, 20, KTR_MAP, 7, 0x40000, 0x42000, 3, KTR_MAP_FILE_SHARED, 8, 101, 0);
 	rd(k, 7, 0x41000);			/* of a file never seen there */
 	rd(k, 7, 0x41000);
 	problem = expect(k, LPL_ANOMALY_NOT_CACHED, 3, 2);
@@ -287,9 +287,9 @@ static void a_page_in_two_frames(void **state)
 	struct keeper *k = *state;
 
 	begin(k);
-	TELL_BY(k, 20, 20, KTR_CACHE_ADD, 8, 100, 1, 0x70, 2, KTR_NONE);
+	SEND_BY(k, 20, 20, KTR_CACHE_ADD, 8, 100, 1, 0x70, 2, KTR_NONE);
 	/* it leaves the first, and is in the second still */
-	TELL_BY(k, 20, 20, KTR_CACHE_REMOVE, 8, 100, 1, 0x51, 2);
+	SEND_BY(k, 20, 20, KTR_CACHE_REMOVE, 8, 100, 1, 0x51, 2);
 	rd(k, 7, 0x21000);
 	assert_true(expect(k, LPL_ANOMALY_CACHED_TWICE, 1, 1)->is_event);
 	assert_int_equal(books(k)->cache_held, 4);
@@ -300,7 +300,7 @@ static void a_frame_with_two_pages(void **state)
 	struct keeper *k = *state;
 
 	begin(k);
-	TELL_BY(k, 20, 20, KTR_CACHE_ADD, 8, 101, 0, 0x53, 2, KTR_NONE);
+	SEND_BY(k, 20, 20, KTR_CACHE_ADD, 8, 101, 0, 0x53, 2, KTR_NONE);
 	expect(k, LPL_ANOMALY_CACHE_ADD, 1, 1);
 	assert_int_equal(books(k)->cache_added, 6);
 	assert_int_equal(books(k)->cache_displaced, 1);
@@ -312,8 +312,8 @@ static void a_page_removed_twice(void **state)
 	struct keeper *k = *state;
 
 	begin(k);
-	TELL_BY(k, 20, 20, KTR_CACHE_REMOVE, 8, 100, 0, 0x50, 1);
-	TELL_BY(k, 20, 20, KTR_CACHE_REMOVE, 8, 100, 0, 0x50, 1);
+	SEND_BY(k, 20, 20, KTR_CACHE_REMOVE, 8, 100, 0, 0x50, 1);
+	SEND_BY(k, 20, 20, KTR_CACHE_REMOVE, 8, 100, 0, 0x50, 1);
 	expect(k, LPL_ANOMALY_CACHE_REMOVE, 1, 1);
 }
 
@@ -322,11 +322,11 @@ static void a_space_that_ends_twice(void **state)
 	struct keeper *k = *state;
 
 	begin(k);
-	TELL_BY(k, 20, 20, KTR_SPACE_END, 7);
-	TELL_BY(k, 20, 20, KTR_MAP, 7, 0x10000, 0x11000, 3, KTR_MAP_ANONYMOUS);
-	TELL_BY(k, 20, 20, KTR_SPACE_END, 7);
+	SEND_BY(k, 20, 20, KTR_SPACE_END, 7);
+	SEND_BY(k, 20, 20, KTR_MAP, 7, 0x10000, 0x11000, 3, KTR_MAP_ANONYMOUS);
+	SEND_BY(k, 20, 20, KTR_SPACE_END, 7);
 	assert_int_equal(anomalies(k), 0);
-	TELL_BY(k, 20, 20, KTR_SPACE_END, 7);
+	SEND_BY(k, 20, 20, KTR_SPACE_END, 7);
 	expect(k, LPL_ANOMALY_SPACE_END, 1, 1);
 	assert_int_equal(books(k)->spaces, 2);
 	assert_int_equal(books(k)->spaces_ended, 2);
@@ -338,21 +338,21 @@ static void an_exit_without_a_task(void **state)
 	struct keeper *k = *state;
 
 	begin(k);
-	TELL_BY(k, 20, 20, KTR_EXIT, 31, 31, 0, 1);
-	TELL_BY(k, 20, 20, KTR_EXIT, 32, 32, 0, 1);
-	TELL_BY(k, 20, 20, KTR_EXIT, 33, 33, 0, 1);
+	SEND_BY(k, 20, 20, KTR_EXIT, 31, 31, 0, 1);
+	SEND_BY(k, 20, 20, KTR_EXIT, 32, 32, 0, 1);
+	SEND_BY(k, 20, 20, KTR_EXIT, 33, 33, 0, 1);
 	assert_int_equal(expect(k, LPL_ANOMALY_TASK_UNKNOWN, 3, 2)[1].event.arg[0], 32);
 }
 
-static void a_task_never_told_of(void **state)
+static void a_task_never_reported(void **state)
 {
 	struct keeper *k = *state;
 	const struct lpl_merge_problem *problem;
 
 	begin(k);
-	TELL_BY(k, 20, 20, KTR_SCHEDULE, 20, 1, 44, 44, 0);
+	SEND_BY(k, 20, 20, KTR_SCHEDULE, 20, 1, 44, 44, 0);
 	wr(k, 0, 0x10000);
-	/* told at the end, with the event that showed it */
+	/* reported at the end, with the event that showed it */
 	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_SCHEDULE], 0);
 	finish(k);
 	problem = lpl_merge_problems(k->merge, &(size_t){ 0 });
@@ -380,7 +380,7 @@ static void unmaps_of_nothing(void **state)
 	struct keeper *k = *state;
 
 	begin(k);
-	TELL_BY(k, 20, 20, KTR_UNMAP, 7, 0x70000, 0x71000);
+	SEND_BY(k, 20, 20, KTR_UNMAP, 7, 0x70000, 0x71000);
 	expect(k, LPL_ANOMALY_UNMAP, 1, 1);
 }
 
@@ -392,7 +392,7 @@ static void books_as_text(void **state)
 
 	begin(k);
 	rd(k, 7, 0x99000);
-	TELL_TEXT(k, 20, 20, "\n\\", 4711, 1, 2);
+	SEND_TEXT(k, 20, 20, "\n\\", 4711, 1, 2);
 	finish(k);
 	lpl_merge_audit_print(k->merge, file);
 	fclose(file);
@@ -422,7 +422,7 @@ static void books_of_garbage(void **state)
 			arg[1] <<= LPL_PAGE_SHIFT;
 			arg[2] <<= LPL_PAGE_SHIFT;
 		}
-		told_by(k, x >> 50 & 3, x >> 52 & 3, x >> 54 & 31, arg, KTR_ARGS, NULL);
+		send_by(k, x >> 50 & 3, x >> 52 & 3, x >> 54 & 31, arg, KTR_ARGS, NULL);
 		touch(k, x >> 58 & 1, x >> 59 & 1, x >> 42 & 3, arg[1]);
 	}
 	assert_false(books(k)->balanced);
@@ -448,7 +448,7 @@ static void a_space_that_was_forgotten(void **state)
 	keeper_open(k, &options);
 	anonymous(k, 7, 0x10000, 1);
 	assert_true(stats(k)->forgotten > 0);
-	TELL(k, KTR_SPACE_END, 7);
+	SEND(k, KTR_SPACE_END, 7);
 	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_SPACE_END], 0);
 	finish(k);
 	lpl_merge_close(k->merge);
@@ -477,7 +477,7 @@ int main(void)
 		A(a_space_that_ends_twice),
 		A(a_space_that_was_forgotten),
 		A(an_exit_without_a_task),
-		A(a_task_never_told_of),
+		A(a_task_never_reported),
 		A(clocks_that_run_backwards),
 		A(unmaps_of_nothing),
 		A(books_as_text),

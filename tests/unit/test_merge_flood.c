@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Guests that tell of ever more: the merge's memory stays within its bound, what it gave up is
+ * Guests that report ever more: the merge's memory stays within its bound, what it gave up is
  * counted, and the books of what is left add up.
  *
  * Each flood runs in a process of its own, whose largest size is what is compared: with the
- * merge's when it has been told next to nothing.
+ * merge's when it has been sent next to nothing.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,8 +28,8 @@ struct flood {
 	uint64_t events;
 };
 
-static void tell(struct flood *flood, uint32_t tag, const char *text, uint64_t a, uint64_t b,
-		 uint64_t c, uint64_t d, uint64_t e, uint64_t f, uint64_t g)
+static void put(struct flood *flood, uint32_t tag, const char *text, uint64_t a, uint64_t b,
+		uint64_t c, uint64_t d, uint64_t e, uint64_t f, uint64_t g)
 {
 	struct lpl_event event = { .tag = tag, .tid = 1, .tgid = 1,
 				   .arg = { a, b, c, d, e, f, g } };
@@ -56,13 +56,13 @@ static void refer(struct flood *flood, uint64_t space, uint64_t address)
 static void tasks(struct flood *flood)
 {
 	for (uint32_t tid = 2; tid < 700000; tid++)
-		tell(flood, KTR_TASK_CREATE, "fork bomb", tid, tid, 0, 0, 0, 0, 0);
+		put(flood, KTR_TASK_CREATE, "fork bomb", tid, tid, 0, 0, 0, 0, 0);
 }
 
 static void spaces(struct flood *flood)
 {
 	for (uint64_t space = 2; space < 900000; space++)
-		tell(flood, KTR_SPACE_ASSIGN, "", 1, 1, space, 0, 0, 0, 0);
+		put(flood, KTR_SPACE_ASSIGN, "", 1, 1, space, 0, 0, 0, 0);
 }
 
 /* Small ones far apart: paths of the tree have nothing in common. */
@@ -72,7 +72,7 @@ static void mappings(struct flood *flood)
 		uint64_t page = i * UINT64_C(0x9e3779b97f4a7c15) >> 17;	/* of 2^47 */
 
 		page &= ~UINT64_C(0xfff);
-		tell(flood, KTR_MAP, "", 7, page, page + 4096, 3, KTR_MAP_ANONYMOUS, 0, 0);
+		put(flood, KTR_MAP, "", 7, page, page + 4096, 3, KTR_MAP_ANONYMOUS, 0, 0);
 	}
 }
 
@@ -81,12 +81,12 @@ static void present(struct flood *flood)
 {
 	uint64_t bytes = (uint64_t)PRESENT_PAGES << 12;
 
-	tell(flood, KTR_SNAPSHOT, "", 1, 0, 0, 0, 0, 0, 0);
+	put(flood, KTR_SNAPSHOT, "", 1, 0, 0, 0, 0, 0, 0);
 	for (uint64_t i = 0; i < 200; i++) {
-		tell(flood, KTR_MAP, "", 7, i * bytes, (i + 1) * bytes, 3,
-		     KTR_MAP_ANONYMOUS, 0, 0);
-		tell(flood, KTR_PRESENT, "", 7, i * bytes, (i + 1) * bytes, i * PRESENT_PAGES, i *
-		     PRESENT_PAGES, 0, 0);
+		put(flood, KTR_MAP, "", 7, i * bytes, (i + 1) * bytes, 3,
+		    KTR_MAP_ANONYMOUS, 0, 0);
+		put(flood, KTR_PRESENT, "", 7, i * bytes, (i + 1) * bytes, i * PRESENT_PAGES, i *
+		    PRESENT_PAGES, 0, 0);
 	}
 }
 
@@ -97,7 +97,7 @@ static void files(struct flood *flood)
 	memset(name, 'x', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	for (uint64_t inode = 1; inode < 400000; inode++)
-		tell(flood, KTR_FILE, name, 8, inode, 1, 0, 0, 0, 0);
+		put(flood, KTR_FILE, name, 8, inode, 1, 0, 0, 0, 0);
 }
 
 static void cached_pages(struct flood *flood)
@@ -105,13 +105,13 @@ static void cached_pages(struct flood *flood)
 	for (uint64_t i = 1; i < 300000; i++) {
 		uint64_t frame = (i * UINT64_C(0x9e3779b97f4a7c15)) >> 24;
 
-		tell(flood, KTR_CACHE_ADD, "", 8, 3, i * 7, frame, 1, KTR_NONE, 0);
+		put(flood, KTR_CACHE_ADD, "", 8, 3, i * 7, frame, 1, KTR_NONE, 0);
 	}
 }
 
 static void nothing(struct flood *flood)
 {
-	tell(flood, KTR_TASK_CREATE, "sh", 2, 2, 7, 0, 0, 0, 0);
+	put(flood, KTR_TASK_CREATE, "sh", 2, 2, 7, 0, 0, 0, 0);
 }
 
 /* ---- a merge in a process of its own ---- */
@@ -158,9 +158,9 @@ static void run(void (*send)(struct flood *flood), uint64_t memory)
 		_exit(2);
 	flood = (struct flood){ .sink = lpl_merge_sink(merge) };
 	send(&flood);
-	/* it goes on: what is told from here on counts */
-	tell(&flood, KTR_TASK_CREATE, "after", 9, 9, 77, 0, 0, 0, 0);
-	tell(&flood, KTR_MAP, "", 77, 0x1000, 0x2000, 3, KTR_MAP_ANONYMOUS, 0, 0);
+	/* it goes on: what is reported from here on counts */
+	put(&flood, KTR_TASK_CREATE, "after", 9, 9, 77, 0, 0, 0, 0);
+	put(&flood, KTR_MAP, "", 77, 0x1000, 0x2000, 3, KTR_MAP_ANONYMOUS, 0, 0);
 	refer(&flood, 77, 0x1000);
 	if (flood.sink->finish(flood.sink, NULL) != LPL_OK)
 		_exit(2);
@@ -199,7 +199,7 @@ static void try(void (*send)(struct flood *flood))
 	uint64_t most = size_of(send, BOUND, 0);
 	uint64_t unbounded = size_of(send, UINT64_MAX, 1);
 
-	print_message("%llu kB, unbounded %llu kB, with nothing told %llu kB\n",
+	print_message("%llu kB, unbounded %llu kB, with nothing sent %llu kB\n",
 		      (unsigned long long)most / 1024, (unsigned long long)unbounded / 1024,
 		      (unsigned long long)least / 1024);
 	/* a sanitizer keeps what was freed */

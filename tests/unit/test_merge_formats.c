@@ -198,7 +198,7 @@ static void statistics_as_text(void **state)
 	FILE *file = fmemopen(text, sizeof(text), "w");
 
 	rd(k, 7, 0x1000);
-	TELL(k, KTR_UNMAP, 7, 0x1000, 0x2000);
+	SEND(k, KTR_UNMAP, 7, 0x1000, 0x2000);
 	lpl_merge_stats_print(stats(k), file);
 	fclose(file);
 	assert_non_null(strstr(text, "references, unresolved: 1\n"));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Records are missing: what was known before is not used any more where events are among
- * them, it is said, and what is told anew is believed.
+ * them, it is said, and what is reported anew is believed.
  */
 #include "merge_keeper.h"
 
@@ -10,18 +10,18 @@ enum { SPACE = 7, OTHER = 8, TASK = 14, THREAD = 15, FIRST = 0x10000 };
 /* A task in a space of its own with an anonymous page, one of a file, and one cached. */
 static void begin(struct keeper *k)
 {
-	TELL(k, KTR_TASK_CREATE, TASK, TASK, SPACE, 0);
-	TELL(k, KTR_TASK_CREATE, THREAD, THREAD, OTHER, 0);
+	SEND(k, KTR_TASK_CREATE, TASK, TASK, SPACE, 0);
+	SEND(k, KTR_TASK_CREATE, THREAD, THREAD, OTHER, 0);
 	anonymous(k, SPACE, FIRST, 1);
 	map(k, SPACE, FIRST + PAGE, 1, KTR_MAP_FILE_SHARED, 1, 2, 0);
-	TELL(k, KTR_CACHE_ADD, 1, 2, 0, 5, 1, KERNEL);
-	TELL(k, KTR_SCHEDULE, 0, 0, TASK, TASK, SPACE);
+	SEND(k, KTR_CACHE_ADD, 1, 2, 0, 5, 1, KERNEL);
+	SEND(k, KTR_SCHEDULE, 0, 0, TASK, TASK, SPACE);
 }
 
 static void gap(struct keeper *k, uint64_t references, uint64_t events)
 {
 	k->clock += references == KTR_NONE ? 0 : references;
-	TELL(k, LPL_EVENT_GAP, references, events);
+	SEND(k, LPL_EVENT_GAP, references, events);
 }
 
 static uint64_t by_kernel(struct keeper *k, uint64_t address)
@@ -29,7 +29,7 @@ static uint64_t by_kernel(struct keeper *k, uint64_t address)
 	return touch(k, LPL_READ, 0, SPACE, address);
 }
 
-static void nothing_told_is_missing(void **state)
+static void no_event_is_missing(void **state)
 {
 	struct keeper *k = *state;
 	uint64_t own, file;
@@ -79,8 +79,8 @@ static void events_are_missing(void **state)
 		assert_int_equal(k->last.kind, LPL_PAGE_KERNEL);
 		assert_int_equal(stats(k)->user_unresolved, 2);
 		assert_int_equal(stats(k)->gap_unknown, 3);
-		/* any event tells who runs */
-		TELL_BY(k, TASK, TASK, KTR_MARK, 0);
+		/* any event says what runs */
+		SEND_BY(k, TASK, TASK, KTR_MARK, 0);
 		rd(k, SPACE, FIRST);
 		assert_int_equal(k->last_task.serial, 1);
 		assert_int_equal(stats(k)->gap_unknown, 3);
@@ -93,7 +93,7 @@ static void events_are_missing(void **state)
 }
 
 /* A snapshot after it: what the kernel names is what it was, the rest is new. */
-static void told_anew(void **state)
+static void reported_anew(void **state)
 {
 	struct keeper *k = *state;
 	uint64_t own, file;
@@ -102,12 +102,12 @@ static void told_anew(void **state)
 	own = wr(k, SPACE, FIRST);
 	file = rd(k, SPACE, FIRST + PAGE);
 	gap(k, 1, 3);
-	TELL_BY(k, TASK, TASK, KTR_SNAPSHOT, 1);
-	TELL_BY(k, TASK, TASK, KTR_MAP, SPACE, FIRST, FIRST + PAGE, 3, KTR_MAP_ANONYMOUS);
-	TELL_BY(k, TASK, TASK, KTR_MAP, SPACE, FIRST + PAGE, FIRST + 2 * PAGE, 3,
+	SEND_BY(k, TASK, TASK, KTR_SNAPSHOT, 1);
+	SEND_BY(k, TASK, TASK, KTR_MAP, SPACE, FIRST, FIRST + PAGE, 3, KTR_MAP_ANONYMOUS);
+	SEND_BY(k, TASK, TASK, KTR_MAP, SPACE, FIRST + PAGE, FIRST + 2 * PAGE, 3,
 		KTR_MAP_FILE_SHARED, 1, 2, 0);
-	TELL_BY(k, TASK, TASK, KTR_CACHE_ADD, 1, 2, 0, 6, 1, KERNEL + PAGE);
-	TELL_BY(k, TASK, TASK, KTR_SNAPSHOT, 0);
+	SEND_BY(k, TASK, TASK, KTR_CACHE_ADD, 1, 2, 0, 6, 1, KERNEL + PAGE);
+	SEND_BY(k, TASK, TASK, KTR_SNAPSHOT, 0);
 	assert_int_not_equal(rd(k, SPACE, FIRST), own);
 	assert_int_equal(k->last.kind, LPL_PAGE_ANONYMOUS);
 	assert_int_equal(k->last_task.serial, 1);
@@ -126,14 +126,14 @@ static void sharers_are_forgotten(void **state)
 
 	begin(k);
 	wr(k, SPACE, FIRST);
-	TELL(k, KTR_SPACE_DUPLICATE, SPACE, OTHER);
+	SEND(k, KTR_SPACE_DUPLICATE, SPACE, OTHER);
 	gap(k, 0, 1);
 	wr(k, OTHER, FIRST);
 	wr(k, SPACE, FIRST);
 	assert_int_equal(stats(k)->implied_breaks, 0);
 	assert_int_equal(stats(k)->user_unresolved, 2);
-	TELL_BY(k, TASK, TASK, KTR_SPACE_END, OTHER);
-	TELL_BY(k, TASK, TASK, KTR_SPACE_END, SPACE);
+	SEND_BY(k, TASK, TASK, KTR_SPACE_END, OTHER);
+	SEND_BY(k, TASK, TASK, KTR_SPACE_END, SPACE);
 	assert_int_equal(stats(k)->live_spaces, 0);
 }
 
@@ -150,7 +150,7 @@ static void at_the_end(void **state)
 	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_GAP], 1);
 }
 
-/* The books tell what was lost, and do not balance for it. */
+/* The books say what was lost, and do not balance for it. */
 static void audited(void **state)
 {
 	const struct lpl_merge_options options = { .audit = true, .problems = 1 };
@@ -164,11 +164,11 @@ static void audited(void **state)
 	begin(k);
 	rd(k, SPACE, FIRST + PAGE);
 	gap(k, 9, 1);
-	TELL_BY(k, TASK, TASK, KTR_MAP, SPACE, FIRST + PAGE, FIRST + 2 * PAGE, 3,
+	SEND_BY(k, TASK, TASK, KTR_MAP, SPACE, FIRST + PAGE, FIRST + 2 * PAGE, 3,
 		KTR_MAP_FILE_SHARED, 1, 2, 0);
 	/* it may have left the page cache */
 	rd(k, SPACE, FIRST + PAGE);
-	TELL_BY(k, TASK, TASK, KTR_CACHE_ADD, 1, 2, 0, 5, 1, KERNEL);
+	SEND_BY(k, TASK, TASK, KTR_CACHE_ADD, 1, 2, 0, 5, 1, KERNEL);
 	rd(k, SPACE, FIRST + PAGE);
 	finish(k);
 	books = lpl_merge_audit(k->merge);
@@ -185,26 +185,26 @@ static void audited(void **state)
 	assert_int_equal(problem[0].tid, TASK);
 }
 
-/* A state that has no end was cut off: what it has not told is missing. */
+/* A state that has no end was cut off: what it does not have is missing. */
 static void state_without_end(void **state)
 {
 	struct keeper *k = *state;
 
-	TELL(k, LPL_EVENT_STATE, 1);
+	SEND(k, LPL_EVENT_STATE, 1);
 	anonymous(k, SPACE, FIRST, 1);
-	TELL(k, LPL_EVENT_TASK_STATE, 16, 16, SPACE);
+	SEND(k, LPL_EVENT_TASK_STATE, 16, 16, SPACE);
 	assert_int_equal(rd(k, SPACE, FIRST), 1);
 	assert_int_equal(k->last.kind, LPL_PAGE_UNRESOLVED);
-	/* nor does it end in the middle of what a kernel tells */
-	TELL(k, LPL_EVENT_STATE, 1);
-	TELL(k, LPL_EVENT_TASK_STATE, 16, 16, SPACE);
-	TELL(k, KTR_SCHEDULE, 0, 0, 16, 16, SPACE);
-	TELL(k, LPL_EVENT_TASK_STATE, 16, 17, SPACE);	/* no more: it means nothing */
+	/* nor does it end in the middle of what a kernel reports */
+	SEND(k, LPL_EVENT_STATE, 1);
+	SEND(k, LPL_EVENT_TASK_STATE, 16, 16, SPACE);
+	SEND(k, KTR_SCHEDULE, 0, 0, 16, 16, SPACE);
+	SEND(k, LPL_EVENT_TASK_STATE, 16, 17, SPACE);	/* no more: it means nothing */
 	rd(k, SPACE, FIRST);
 	assert_int_equal(k->last_task.tid, 16);
 	assert_int_equal(k->last_task.tgid, 16);
 	/* and a part of it may be missing within */
-	TELL(k, LPL_EVENT_STATE, 1);
+	SEND(k, LPL_EVENT_STATE, 1);
 	anonymous(k, SPACE, FIRST, 1);
 	gap(k, 0, 0);
 	rd(k, SPACE, FIRST);
@@ -215,7 +215,7 @@ static void state_without_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(nothing_told_is_missing), T(events_are_missing), T(told_anew),
+		T(no_event_is_missing), T(events_are_missing), T(reported_anew),
 		T(sharers_are_forgotten), T(at_the_end), T(audited),
 		T(state_without_end),
 	};

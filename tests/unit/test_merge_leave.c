@@ -70,9 +70,9 @@ static void leave_in_order(uint64_t first, uint64_t pages)
 		canonical[referenced[i]] = rd(keeper, SPACE, ADDRESS + referenced[i] * PAGE);
 		rd(keeper, SPACE, ADDRESS + 0x1000000 + referenced[i] * PAGE);
 	}
-	TELL(keeper, KTR_CACHE_ADD, DEVICE, INODE, first, FRAME, pages, KTR_NONE);
+	SEND(keeper, KTR_CACHE_ADD, DEVICE, INODE, first, FRAME, pages, KTR_NONE);
 	assert_int_equal(leaving->count, 0);
-	TELL(keeper, KTR_CACHE_REMOVE, DEVICE, INODE, first, FRAME, pages);
+	SEND(keeper, KTR_CACHE_REMOVE, DEVICE, INODE, first, FRAME, pages);
 	for (size_t i = 0; i < count; i++)
 		if (sorted[i] >= first && sorted[i] - first < pages)
 			assert_int_equal(leaving->page[left++], canonical[sorted[i]]);
@@ -108,15 +108,15 @@ static void another_generation(void **state)
 	uint64_t page, again;
 
 	(void)state;
-	TELL(keeper, KTR_FILE, DEVICE, INODE, KTR_FILE_REGULAR, 1);
+	SEND(keeper, KTR_FILE, DEVICE, INODE, KTR_FILE_REGULAR, 1);
 	page = rd(keeper, SPACE, ADDRESS);
-	TELL(keeper, KTR_FILE, DEVICE, INODE, KTR_FILE_REGULAR, 2);
+	SEND(keeper, KTR_FILE, DEVICE, INODE, KTR_FILE_REGULAR, 2);
 	again = rd(keeper, SPACE, ADDRESS + PAGE);
 	assert_int_not_equal(page, again);
 	for (uint64_t pages = 2; pages < 2000; pages += 1000) {
 		leaving->count = 0;
-		TELL(keeper, KTR_CACHE_ADD, DEVICE, INODE, 0, FRAME, pages, KTR_NONE);
-		TELL(keeper, KTR_CACHE_REMOVE, DEVICE, INODE, 0, FRAME, pages);
+		SEND(keeper, KTR_CACHE_ADD, DEVICE, INODE, 0, FRAME, pages, KTR_NONE);
+		SEND(keeper, KTR_CACHE_REMOVE, DEVICE, INODE, 0, FRAME, pages);
 		assert_int_equal(leaving->count, 1);
 		assert_int_equal(leaving->page[0], again);
 	}
@@ -132,15 +132,15 @@ static struct leaving *everything_leaves(void)
 
 	for (uint64_t space = 10; space < 22; space++)
 		anonymous(keeper, space, 0x10000, 4);
-	TELL(keeper, KTR_SNAPSHOT, 1);
+	SEND(keeper, KTR_SNAPSHOT, 1);
 	for (uint64_t space = 10; space < 22; space++) {
-		TELL(keeper, KTR_PRESENT, space, 0x10000, 0x12000, space * 2, KTR_NONE);
+		SEND(keeper, KTR_PRESENT, space, 0x10000, 0x12000, space * 2, KTR_NONE);
 		for (uint64_t page = 0; page < 4; page++)
 			rd(keeper, space, 0x10000 + page * PAGE);
-		TELL(keeper, KTR_UNMAP, space, 0x11000, 0x12000);
+		SEND(keeper, KTR_UNMAP, space, 0x11000, 0x12000);
 	}
-	assert_int_equal(leaving->count, 0);	/* the snapshot may tell of them again */
-	TELL(keeper, KTR_SNAPSHOT, 0);
+	assert_int_equal(leaving->count, 0);	/* the snapshot may report them again */
+	SEND(keeper, KTR_SNAPSHOT, 0);
 	assert_int_equal(leaving->count, 12);
 	keeper->sink->event(keeper->sink, &gap, NULL);
 	rd(keeper, 50, 0x10000);

@@ -66,7 +66,7 @@ struct answer {
 	struct lpl_merge_output output;
 	uint64_t page;
 	enum lpl_page_kind kind;
-	bool here[NUMBERS];	/* anonymous or unresolved, and not told to be gone */
+	bool here[NUMBERS];	/* anonymous or unresolved, and not reported as removed */
 	uint64_t uncached;
 };
 
@@ -271,7 +271,7 @@ static void model_duplicate(struct model *m, uint32_t parent, uint32_t child)
 		memcpy(m->cell[child], m->cell[parent], sizeof(m->cell[child]));
 }
 
-static void tell(struct lpl_sink *sink, uint32_t tag, const uint64_t *arg, size_t args)
+static void send_event(struct lpl_sink *sink, uint32_t tag, const uint64_t *arg, size_t args)
 {
 	struct lpl_event event = { .tag = tag };
 
@@ -279,9 +279,9 @@ static void tell(struct lpl_sink *sink, uint32_t tag, const uint64_t *arg, size_
 	assert_int_equal(sink->event(sink, &event, NULL), LPL_OK);
 }
 
-#define TELL(sink, tag, ...)                                                        \
-	tell(sink, tag, (const uint64_t[]){ __VA_ARGS__ },                          \
-	     sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
+#define SEND(sink, tag, ...)                                                        \
+	send_event(sink, tag, (const uint64_t[]){ __VA_ARGS__ },                          \
+		   sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
 
 static uint64_t address(uint32_t v)
 {
@@ -323,18 +323,18 @@ static void do_map(struct model *m, struct lpl_sink *sink, uint32_t s)
 		for (uint32_t v = from; v < to; v++)
 			if (m->cell[s][v].kind == NOTHING)
 				fill(m, s, v, v + 1, like);
-		TELL(sink, KTR_BRK, s + 1, address(from) - roll(m, 4096),
+		SEND(sink, KTR_BRK, s + 1, address(from) - roll(m, 4096),
 		     address(to) - roll(m, 4096));
 		return;
 	default:
 		like = (struct cell){ .kind = SEGMENT, .inode = roll(m, INODES) };
 		fill(m, s, from, to, like);
-		TELL(sink, KTR_SHM_ATTACH, s + 1, address(from), address(to), like.inode,
+		SEND(sink, KTR_SHM_ATTACH, s + 1, address(from), address(to), like.inode,
 		     like.inode);
 		return;
 	}
 	fill(m, s, from, to, like);
-	TELL(sink, KTR_MAP, s + 1, address(from), address(to), 3, kind, like.device, like.inode,
+	SEND(sink, KTR_MAP, s + 1, address(from), address(to), 3, kind, like.device, like.inode,
 	     (uint64_t)like.page);
 }
 
@@ -345,10 +345,10 @@ static void do_unmap(struct model *m, struct lpl_sink *sink, uint32_t s)
 	random_range(m, &from, &to);
 	if (roll(m, 4) == 0) {
 		model_detach(m, s, from);
-		TELL(sink, KTR_SHM_DETACH, s + 1, address(from));
+		SEND(sink, KTR_SHM_DETACH, s + 1, address(from));
 	} else {
 		clear(m, s, from, to);
-		TELL(sink, KTR_UNMAP, s + 1, address(from), address(to));
+		SEND(sink, KTR_UNMAP, s + 1, address(from), address(to));
 	}
 }
 
@@ -363,7 +363,7 @@ static void do_remap(struct model *m, struct lpl_sink *sink, uint32_t s)
 		new_end = new + 1 + roll(m, PAGES - new);
 	}
 	model_remap(m, s, old, old_end, new, new_end);
-	TELL(sink, KTR_REMAP, s + 1, address(old), address(old_end), address(new),
+	SEND(sink, KTR_REMAP, s + 1, address(old), address(old_end), address(new),
 	     address(new_end));
 }
 
@@ -374,10 +374,10 @@ static void do_own(struct model *m, struct lpl_sink *sink, uint32_t s)
 	random_range(m, &from, &to);
 	if (roll(m, 2) == 0) {
 		model_discard(m, s, from, to);
-		TELL(sink, KTR_DISCARD, s + 1, address(from), address(to));
+		SEND(sink, KTR_DISCARD, s + 1, address(from), address(to));
 	} else {
 		model_own(m, s, from, to);
-		TELL(sink, KTR_PAGE_OWN, s + 1, address(from) + roll(m, 4096), 77, to - from);
+		SEND(sink, KTR_PAGE_OWN, s + 1, address(from) + roll(m, 4096), 77, to - from);
 	}
 }
 
@@ -407,7 +407,7 @@ static void do_cache(struct model *m, struct lpl_sink *sink)
 				*frame = (struct frame){ 0 };
 			}
 		}
-		TELL(sink, KTR_CACHE_REMOVE, like.device, like.inode, (uint64_t)like.page,
+		SEND(sink, KTR_CACHE_REMOVE, like.device, like.inode, (uint64_t)like.page,
 		     first + 100, count);
 		return;
 	}
@@ -418,7 +418,7 @@ static void do_cache(struct model *m, struct lpl_sink *sink)
 		model_uncache(m, &m->frame[first + i], &next);
 		m->frame[first + i] = next;
 	}
-	TELL(sink, KTR_CACHE_ADD, like.device, like.inode, (uint64_t)like.page, first + 100,
+	SEND(sink, KTR_CACHE_ADD, like.device, like.inode, (uint64_t)like.page, first + 100,
 	     count, like.aliased ? (KERNEL_PAGE + first) << SHIFT : KTR_NONE);
 }
 
@@ -485,19 +485,19 @@ static void do_event(struct model *m, struct lpl_sink *sink)
 		break;
 	case 5:
 		model_duplicate(m, s, t);
-		TELL(sink, KTR_SPACE_DUPLICATE, s + 1, t + 1);
+		SEND(sink, KTR_SPACE_DUPLICATE, s + 1, t + 1);
 		break;
 	case 7:
 		if (roll(m, 2) == 0) {
 			clear(m, s, 0, PAGES);
 			m->live[s] = false;
-			TELL(sink, KTR_SPACE_END, s + 1);
+			SEND(sink, KTR_SPACE_END, s + 1);
 		}
 		break;
 	case 8:
 	case 9:
 		model_cow(m, s, v, new_frame == 1);
-		TELL(sink, KTR_COW_BREAK, s + 1, address(v) + roll(m, 4096), 1, new_frame);
+		SEND(sink, KTR_COW_BREAK, s + 1, address(v) + roll(m, 4096), 1, new_frame);
 		break;
 	case 10:
 	case 11:

@@ -65,8 +65,8 @@ static void ref(struct run *run, enum lpl_type type, uint64_t space, uint64_t ad
 	assert_int_equal(run->sink->refs(run->sink, &reference, 1, NULL), LPL_OK);
 }
 
-static void tell(struct run *run, uint32_t tid, uint32_t tgid, const char *text, uint32_t tag,
-		 const uint64_t *arg, size_t args)
+static void send(struct run *run, uint32_t tid, uint32_t tgid, const char *text, uint32_t tag,
+		       const uint64_t *arg, size_t args)
 {
 	struct lpl_event event = { .ref = run->cycle, .cycle = run->cycle, .tag = tag,
 				   .tid = tid, .tgid = tgid };
@@ -78,8 +78,8 @@ static void tell(struct run *run, uint32_t tid, uint32_t tgid, const char *text,
 }
 
 #define SAY(run, tid, tgid, text, tag, ...)                                         \
-	tell(run, tid, tgid, text, tag, (const uint64_t[]){ __VA_ARGS__ },          \
-	     sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
+	send(run, tid, tgid, text, tag, (const uint64_t[]){ __VA_ARGS__ },          \
+		   sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
 
 static void path_of(char path[128], const char *below)
 {
@@ -221,7 +221,7 @@ static void lines_and_index(void **state)
 		"0,0,0,0,,256,256,1,left,,\"\"\n");
 }
 
-/* One line of each kind of event, with every argument told apart. */
+/* One line of each kind of event, with a value of its own for every argument. */
 static void every_event(void **state)
 {
 	static const struct {
@@ -498,7 +498,7 @@ static void what_is_not_finished_goes(void **state)
 	lpl_merge_per_process_close(NULL);
 }
 
-/* No room: that is told, and what was written goes. */
+/* No room: that is reported, and what was written is removed. */
 static void a_full_disk(void **state)
 {
 	struct lpl_ref reference = { .address = UINT64_C(0xffff888000001000), .length = 8 };
@@ -525,11 +525,11 @@ static void a_full_disk(void **state)
 	assert_false(exists("full"));
 }
 
-/* Whatever comes, each record has one line, and the index tells of all. */
+/* Whatever comes, each record has one line, and the index has all. */
 static void everything_is_written(void **state)
 {
 	const uint64_t records = 20000;
-	uint64_t x = 5, references = 0, lines = 0, told = 0, count;
+	uint64_t x = 5, references = 0, lines = 0, counted = 0, count;
 	char command[256], path[128];
 	const char *at;
 	struct run run;
@@ -548,8 +548,8 @@ static void everything_is_written(void **state)
 			ref(&run, x >> 41 & 3, x >> 43 & 3, x >> 30 & 0xffff, 4);
 			references++;
 		} else {
-			tell(&run, x >> 43 & 7, x >> 46 & 3, x >> 49 & 1 ? "\n" : "",
-			     (x >> 50) % 33, arg, KTR_ARGS);
+			send(&run, x >> 43 & 7, x >> 46 & 3, x >> 49 & 1 ? "\n" : "",
+				   (x >> 50) % 33, arg, KTR_ARGS);
 		}
 	}
 	run_finish(&run);
@@ -571,9 +571,9 @@ static void everything_is_written(void **state)
 		}
 		assert_int_equal(sscanf(line, "%*u,%*u,%*u,%*u,%*u,%*u,%*u,%" SCNu64 ",", &count),
 				 1);
-		told += count;
+		counted += count;
 	}
-	assert_int_equal(told, references);
+	assert_int_equal(counted, references);
 }
 
 int main(void)

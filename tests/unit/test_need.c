@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A reader that is told of each chunk how much is needed: what it delivers is the stream without
+ * A reader that is given for each chunk how much is needed: what it delivers is the stream without
  * what is not, from a file, a pipe and segments; and what nobody needs may be damaged.
  */
 #include <sys/wait.h>
@@ -160,7 +160,7 @@ static int take_event(struct lpl_state_keeper *keeper, const struct lpl_event *e
 	return LPL_OK;
 }
 
-static int tell_state(struct lpl_state_keeper *keeper, struct lpl_sink *sink,
+static int send_state(struct lpl_state_keeper *keeper, struct lpl_sink *sink,
 		      struct lpl_report *report)
 {
 	const struct lpl_event event = { .tag = KTR_MARK };
@@ -169,17 +169,17 @@ static int tell_state(struct lpl_state_keeper *keeper, struct lpl_sink *sink,
 	return sink->event(sink, &event, report);
 }
 
-/* What there was before a segment that is read alone is told, whatever is needed of the rest. */
+/* What there was before a segment read alone is delivered, whatever is needed of the rest. */
 static void what_nobody_is_asked_of(void **unused)
 {
-	struct lpl_state_keeper keeper = { take_event, tell_state };
+	struct lpl_state_keeper keeper = { take_event, send_state };
 	struct stream stream, found;
 	size_t chunks;
 
 	(void)unused;
 	stream_random(&stream, RECORDS, STREAM_PAGED, 3);
-	write_cut("told.lpl", &stream, even, PARTS, false, &keeper);
-	found = read_nothing(segment_name("told", 3), &chunks);
+	write_cut("kept.lpl", &stream, even, PARTS, false, &keeper);
+	found = read_nothing(segment_name("kept", 3), &chunks);
 	assert_true(chunks > 2);
 	assert_int_equal(found.count, 1);
 	assert_true(found.items[0].is_event && found.items[0].event.tag == KTR_MARK);
@@ -187,7 +187,7 @@ static void what_nobody_is_asked_of(void **unused)
 	stream_free(&stream);
 }
 
-/* Bytes that this process has read so far, as the kernel counts them; 0: it does not tell. */
+/* Bytes that this process has read so far, as the kernel counts them; 0: it does not say. */
 static uint64_t bytes_read(void)
 {
 	FILE *file = fopen("/proc/self/io", "r");

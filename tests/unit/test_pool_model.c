@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The model that kVMTrace's pool is held against (tests/legacy/kvmtrace/pool_model.h):
- * examples by hand, and random runs against the textbooks' other way to tell FIFO (a
+ * examples by hand, and random runs against the textbooks' other way to describe FIFO (a
  * page stays for as many arrivals as the pool has places) and CLOCK (a ring with a
  * hand, and a bit at each place).
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names, escapes, reports and exit statuses, as the public headers tell them. */
+/* Names, escapes, reports and exit statuses, as the public headers have them. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -19,7 +19,7 @@ static void write_trace(const char *name, const struct stream *stream, bool runs
 	struct lpl_totals totals = { .wait_ns = 7, .recording = { .instructions = 8 } };
 	struct lpl_writer *writer;
 	size_t part = 1 + seed % 700;
-	const bool told = seed % 2;
+	const bool has_totals = seed % 2;
 
 	assert_int_equal(lpl_writer_open(&writer, in_directory(name), meta, &options, true, &report),
 			 LPL_OK);
@@ -29,7 +29,7 @@ static void write_trace(const char *name, const struct stream *stream, bool runs
 		size_t count = part < stream->count - at ? part : stream->count - at;
 
 		/* of so many, before reduction: the last one is kept */
-		for (size_t i = at; told && i < at + count; i++)
+		for (size_t i = at; has_totals && i < at + count; i++)
 			if (!stream->items[i].is_event)
 				totals.total = stream->items[i].ref.ref;
 		lpl_writer_totals(writer, &totals);
@@ -184,7 +184,7 @@ static void assert_saved(const char *name, const struct stream *stream,
 	stream_free(&found);
 }
 
-/* Where it is told how many references were made, they are those numbered so far; at a gap too. */
+/* Known numbers of references made are those numbered until then; at a gap too. */
 static void assert_totals(const char *name, uint64_t seed)
 {
 	struct lpl_report report = { .error = LPL_OK };
@@ -247,7 +247,7 @@ static void all_that_is_whole(void **unused)
 			    (!any && !damage.hurt[last] && lost.places != 0))
 				fail_msg("seed %" PRIu64 ": %" PRIu64 " chunks of %" PRIu64 ", %" PRIu64
 					 " losses", seed, repaired.chunks, chunks, lost.places);
-			/* how many there were is told by what comes behind them */
+			/* how many there were follows from what comes after them */
 			if (!lost.unknown && repaired.had_index)
 				assert_true(repaired.refs + repaired.events + lost.refs + lost.events ==
 					    stream.count);
@@ -300,7 +300,7 @@ static void what_is_whole_stays(void **unused)
 	}
 }
 
-/* Whatever headers tell: what goes on later than where a loss began has a gap before it. */
+/* Whatever headers say: what goes on later than where a loss began has a gap before it. */
 static void headers_that_lie(void **unused)
 {
 	struct lpl_report report = { .error = LPL_OK };

@@ -28,16 +28,16 @@ static int take_event(struct lpl_state_keeper *keeper, const struct lpl_event *e
 	return LPL_OK;
 }
 
-struct teller {
+struct sending {
 	struct lpl_state_keeper keeper;	/* first */
-	int events;			/* that it tells */
+	int events;			/* that it sends */
 };
 
 /* In a task of its own, by which it is known. */
-static int tell_state(struct lpl_state_keeper *keeper, struct lpl_sink *sink,
+static int send_state(struct lpl_state_keeper *keeper, struct lpl_sink *sink,
 		      struct lpl_report *report)
 {
-	for (int i = 0; i < ((struct teller *)keeper)->events; i++) {
+	for (int i = 0; i < ((struct sending *)keeper)->events; i++) {
 		const struct lpl_event event = { .tag = KTR_MARK, .tid = 987654321 };
 
 		if (sink->event(sink, &event, report) != LPL_OK)
@@ -48,13 +48,13 @@ static int tell_state(struct lpl_state_keeper *keeper, struct lpl_sink *sink,
 
 static void write_segments(const char *name, const struct stream *stream, bool runs, int states)
 {
-	struct teller teller = { { take_event, tell_state }, states };
+	struct sending sending = { { take_event, send_state }, states };
 	const struct lpl_writer_options options = { .chunk_refs = 90, .runs = runs };
 	struct lpl_report report = { .error = LPL_OK };
 	struct lpl_meta *meta = some_meta();
 	struct lpl_segments *segments;
 
-	if (lpl_segments_open(&segments, in_directory(name), meta, &options, &teller.keeper, true,
+	if (lpl_segments_open(&segments, in_directory(name), meta, &options, &sending.keeper, true,
 			      &report) != LPL_OK)
 		fail_msg("%s", report.text);
 	lpl_meta_free(meta);
@@ -215,7 +215,7 @@ static void read_whole(struct stream *found, const char *name, uint64_t seed)
 	lpl_reader_close(reader);
 }
 
-/* What a segment tells of the guest is of the stream there or left out: the file is no segment. */
+/* What a segment says of the guest is of the stream there or left out: the file is no segment. */
 static void assert_no_state(const char *name)
 {
 	struct segment file = { .file = load(name) };
@@ -226,18 +226,18 @@ static void assert_no_state(const char *name)
 	free(file.file.data);
 }
 
-struct told {
+struct noted {
 	uint64_t places, segments;	/* of these each has a bit */
 };
 
 static void note(void *context, const struct lpl_loss *loss)
 {
-	struct told *told = context;
+	struct noted *noted = context;
 
 	assert_true(loss->segment >= 1 && loss->segment <= PARTS);
 	assert_true(loss->why[0] != '\0');
-	told->places++;
-	told->segments |= UINT64_C(1) << loss->segment;
+	noted->places++;
+	noted->segments |= UINT64_C(1) << loss->segment;
 }
 
 static void one_file_of_all(void **unused)
@@ -248,13 +248,13 @@ static void one_file_of_all(void **unused)
 		const bool runs = style == STREAM_RAW && seed % 3 == 0;
 		struct segment segments[PARTS] = { 0 };
 		struct lpl_report report = { .error = LPL_OK };
-		struct told told = { 0 };
+		struct noted noted = { 0 };
 		struct lpl_repaired repaired;
 		struct stream stream, other, found;
 		uint64_t random = seed, expected = 0;
 		char output[256], trace[256];
 		const struct lpl_repair_options options = {
-			.output = output, .overwrite = true, .lost = note, .context = &told
+			.output = output, .overwrite = true, .lost = note, .context = &noted
 		};
 		size_t lost;
 
@@ -280,7 +280,7 @@ static void one_file_of_all(void **unused)
 		read_whole(&found, "repaired.lpl", seed);
 		assert_saved(&found, &stream, segments, &lost, seed);
 		assert_no_state("repaired.lpl");
-		assert_true(told.segments == expected && told.places == repaired.losses);
+		assert_true(noted.segments == expected && noted.places == repaired.losses);
 		assert_true(repaired.had_index && !repaired.lost_more);
 		assert_int_equal(repaired.lost_refs + repaired.lost_events, lost);
 		assert_int_equal(repaired.refs + repaired.events + lost, stream.count);
@@ -414,14 +414,14 @@ static void a_segment_stays_one(void **unused)
 	}
 }
 
-/* How many events of a state are told, whatever else is damaged. */
-static size_t count_told(const char *name)
+/* How many events of a state are delivered, whatever else is damaged. */
+static size_t count_state_events(const char *name)
 {
 	struct lpl_report report = { .error = LPL_OK };
 	const struct lpl_event *event;
 	const struct lpl_ref *refs;
 	struct lpl_reader *reader;
-	size_t count, told = 0;
+	size_t count, events = 0;
 
 	assert_int_equal(lpl_reader_open(&reader, in_directory(name), &report), LPL_OK);
 	for (;;) {
@@ -432,13 +432,13 @@ static size_t count_told(const char *name)
 		}
 		if (count == 0 && !event)
 			break;
-		told += event && event->tid == 987654321;
+		events += event && event->tid == 987654321;
 	}
 	lpl_reader_close(reader);
-	return told;
+	return events;
 }
 
-/* Of a state nothing is told, or saved, behind a part that is missing. */
+/* Of a state nothing is delivered, or saved, after a part that is missing. */
 static void part_of_a_state(void **unused)
 {
 	const int events = 2 * LPL_CHUNK_EVENTS_WRITTEN + 1;
@@ -459,9 +459,9 @@ static void part_of_a_state(void **unused)
 		assert_int_equal(kind_of(&segment, 3), KIND_STATE);
 		segment.file.data[segment.layout.offset[hurt] + 150] ^= 1;
 		write_bytes("alone.lpl", segment.file.data, segment.file.size);
-		assert_int_equal(count_told("alone.lpl"), expected);
+		assert_int_equal(count_state_events("alone.lpl"), expected);
 		assert_int_equal(repair_alone(&repaired, &report), LPL_OK);
-		assert_int_equal(count_told("repaired.lpl"), expected);
+		assert_int_equal(count_state_events("repaired.lpl"), expected);
 		free(segment.file.data);
 		stream_free(&stream);
 	}

@@ -243,7 +243,7 @@ static void waiting_for_room_is_counted(void **state)
 }
 
 /* While it goes on, too. */
-static void waiting_is_told_as_it_goes_by(void **state)
+static void waiting_is_counted_as_it_passes(void **state)
 {
 	struct producer p = { .ring = lpl_ring_new(SMALLEST), .records = SMALLEST + 1 };
 	uint64_t before = 0;
@@ -253,7 +253,7 @@ static void waiting_is_told_as_it_goes_by(void **state)
 	assert_non_null(p.ring);
 	assert_int_equal(pthread_create(&thread, NULL, produce, &p), 0);
 	for (int times = 0; times < 3; times++) {
-		while (lpl_ring_wait_ns(p.ring) <= before)	/* for ever, if it is not told */
+		while (lpl_ring_wait_ns(p.ring) <= before)	/* for ever, if not counted */
 			nap(1);
 		before = lpl_ring_wait_ns(p.ring);
 		assert_int_equal(lpl_ring_waits(p.ring), 1);
@@ -414,7 +414,7 @@ int main(void)
 		cmocka_unit_test(size_is_rounded_up),
 		cmocka_unit_test(publish_shows_what_is_committed),
 		cmocka_unit_test(waiting_for_room_is_counted),
-		cmocka_unit_test(waiting_is_told_as_it_goes_by),
+		cmocka_unit_test(waiting_is_counted_as_it_passes),
 		cmocka_unit_test(abort_wakes_the_producer),
 		cmocka_unit_test(batches_become_visible),
 		cmocka_unit_test(an_aborted_ring_takes_what_it_has_room_for),

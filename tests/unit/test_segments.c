@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Traces in segments: however a stream is cut, what is read is the stream; and whatever becomes
- * of a segment or the manifest, nothing else is told for it.
+ * of a segment or the manifest, nothing else is reported for it.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -75,7 +75,7 @@ static void cuts_do_not_show(void **state)
 	}
 }
 
-/* Chunk headers and totals go on; what the recording has cost is told once. */
+/* Chunk headers and totals go on; what the recording has cost is written once. */
 static void counts_go_on(void **state)
 {
 	struct lpl_totals totals, some = some_totals;
@@ -225,7 +225,7 @@ static void nothing_is_no_segment(void **state)
 
 /* ---- what there is when a segment begins ---- */
 
-/* Tells of every event that it was sent, the number of them before it. */
+/* Says of every event that it was sent, the number of them before it. */
 struct counter {
 	struct lpl_state_keeper keeper;
 	uint64_t events;
@@ -239,7 +239,7 @@ static int take_event(struct lpl_state_keeper *keeper, const struct lpl_event *e
 	return LPL_OK;
 }
 
-static int tell_state(struct lpl_state_keeper *keeper, struct lpl_sink *sink,
+static int send_state(struct lpl_state_keeper *keeper, struct lpl_sink *sink,
 		      struct lpl_report *report)
 {
 	const uint64_t events = ((struct counter *)keeper)->events;
@@ -281,9 +281,9 @@ static void assert_state_and(const struct stream *found, uint64_t events,
 	assert_int_equal(stream_difference(expected, &rest, expected->count), expected->count);
 }
 
-static void who_begins_is_told_the_state(void **state)
+static void a_reader_that_begins_gets_the_state(void **state)
 {
-	struct counter counter = { .keeper = { take_event, tell_state } };
+	struct counter counter = { .keeper = { take_event, send_state } };
 	struct stream stream;
 
 	(void)state;
@@ -298,16 +298,16 @@ static void who_begins_is_told_the_state(void **state)
 		struct result result;
 
 		counter.events = 0;
-		write_cut("told.lpl", &stream, cut, 3, way == 1, &counter.keeper);
+		write_cut("kept.lpl", &stream, cut, 3, way == 1, &counter.keeper);
 		assert_int_equal(counter.events, count_events(&stream));
 		assert_true(events > 4096);
-		assert_reads("told.lpl", &stream, true);
-		assert_reads(segment_name("told", 1), &first, true);
-		read_path(&result, segment_name("told", 2), 2);
+		assert_reads("kept.lpl", &stream, true);
+		assert_reads(segment_name("kept", 1), &first, true);
+		read_path(&result, segment_name("kept", 2), 2);
 		assert_int_equal(result.read, LPL_OK);
 		assert_state_and(&result.stream, events, &second);
 		stream_free(&result.stream);
-		read_path(&result, segment_name("told", 3), 1);
+		read_path(&result, segment_name("kept", 3), 1);
 		assert_int_equal(result.read, LPL_OK);
 		assert_state_and(&result.stream, events + count_events(&second), &third);
 		stream_free(&result.stream);
@@ -344,7 +344,7 @@ static void read_rest(struct rest *rest, const char *name, unsigned int jobs)
 	lpl_reader_close(reader);
 }
 
-/* One segment's records are missing, and a gap tells how many. */
+/* One segment's records are missing, and a gap says how many. */
 static void assert_without(const struct rest *rest, const struct stream *stream, size_t missing)
 {
 	const size_t first = even[missing], end = missing + 1 < PARTS ? even[missing + 1] :
@@ -452,7 +452,7 @@ static void segments_are_those_that_are_named(void **state)
 			read_path(&result, "run.lpl", 1 + number % 3);
 			assert_int_equal(result.read, LPL_ERR_DAMAGED);
 			assert_non_null(strstr(result.report.text, segment_name("run", number)));
-			/* nothing of it was told */
+			/* nothing of it was delivered */
 			assert_int_equal(result.stream.count, even[number - 1]);
 			stream_free(&result.stream);
 			read_rest(&rest, "run.lpl", 1 + harm % 2);
@@ -467,10 +467,10 @@ static void segments_are_those_that_are_named(void **state)
 	stream_free(&other);
 }
 
-/* Behind what is missing the state is told; where all was read, it is not. */
-static void the_state_is_told_behind_a_gap(void **state)
+/* After what is missing the state is delivered; where all was read, it is not. */
+static void the_state_is_delivered_after_a_gap(void **state)
 {
-	struct counter counter = { .keeper = { take_event, tell_state } };
+	struct counter counter = { .keeper = { take_event, send_state } };
 	struct stream stream, expected;
 	struct rest rest;
 	size_t events;
@@ -535,7 +535,7 @@ static void damage_within_a_segment_is_passed(void **state)
 }
 
 /*
- * Behind the manifest's end, where nothing tells what a segment is, and in one that has no end
+ * After the manifest's end, where nothing says what a segment is, and in one that has no end
  * either: the last chunk there is damaged, and the next segment is what to go on with.
  */
 static void damage_without_an_end_is_passed(void **state)
@@ -660,9 +660,9 @@ int main(void)
 		cmocka_unit_test(counts_go_on),
 		cmocka_unit_test(many_segments_are_one_file_at_a_time),
 		cmocka_unit_test(nothing_is_no_segment),
-		cmocka_unit_test(who_begins_is_told_the_state),
+		cmocka_unit_test(a_reader_that_begins_gets_the_state),
 		cmocka_unit_test(segments_are_those_that_are_named),
-		cmocka_unit_test(the_state_is_told_behind_a_gap),
+		cmocka_unit_test(the_state_is_delivered_after_a_gap),
 		cmocka_unit_test(damage_within_a_segment_is_passed),
 		cmocka_unit_test(damage_without_an_end_is_passed),
 		cmocka_unit_test(manifests_are_checked),

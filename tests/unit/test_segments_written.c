@@ -181,7 +181,7 @@ static void a_rotation_may_be_stopped(void **state)
 	assert_reads("run.lpl.part", &two, false);
 	write_bytes("run.lpl.part", manifest.data, line[3]);
 	assert_reads("run.lpl.part", &two, false);
-	/* the next one is there, and empty; then any part of it, of which whole chunks are told */
+	/* the next one is there, and empty; then any part of it, whole chunks first */
 	write_bytes("run.000003.lpl.part", segment.data, 0);
 	assert_reads("run.lpl.part", &two, false);
 	for (size_t size = 1; size < segment.size; size += 97) {

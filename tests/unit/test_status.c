@@ -18,7 +18,7 @@
 
 #include "collect/status.h"
 #include "collect/status_file.h"
-#include "teller.h"
+#include "sender.h"
 
 #define SECOND UINT64_C(1000000000)
 
@@ -71,7 +71,7 @@ static struct lpl_event mark(uint32_t tag, const char *text, size_t length, uint
 	return event;
 }
 
-static void a_line_tells_all(void **state)
+static void a_line_has_all(void **state)
 {
 	const struct lpl_collector_status now = {
 		.references = 4000, .instructions = 3000, .kept = 20, .events = 5, .bytes = 600,
@@ -234,7 +234,7 @@ static void the_last_mark_counts(void **state)
 static void texts_are_characters(void **state)
 {
 	static const struct {
-		const char *told, *expected;
+		const char *given, *expected;
 		size_t length;
 	} texts[] = {
 		{ "a\"b\\c/", "a\"b\\c/", 6 },
@@ -255,7 +255,7 @@ static void texts_are_characters(void **state)
 	(void)state;
 	assert_true(lpl_status_init(&status, NULL));
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		struct lpl_event event = mark(KTR_MARK, texts[i].told, texts[i].length, 1);
+		struct lpl_event event = mark(KTR_MARK, texts[i].given, texts[i].length, 1);
 		json_t *line;
 
 		lpl_status_event(&status, &event);
@@ -282,7 +282,7 @@ static void texts_are_characters(void **state)
 
 /* ---- the file ---- */
 
-static void put(const char *path, const char *text)
+static void write_file(const char *path, const char *text)
 {
 	FILE *file = fopen(path, "w");
 
@@ -311,16 +311,16 @@ static void assert_refused(const char *path, const char *trace, enum lpl_error e
 	assert_int_equal(lpl_status_file_open(&file, path, trace, &report), expected);
 	assert_int_equal(file.fd, -1);
 	if (!strstr(report.text, why))
-		fail_msg("'%s' does not tell of '%s'", report.text, why);
+		fail_msg("'%s' does not contain '%s'", report.text, why);
 }
 
 static void other_files_are_refused(void **state)
 {
 	(void)state;
-	put(in_directory("other"), "precious\n");
+	write_file(in_directory("other"), "precious\n");
 	assert_refused(in_directory("other"), NULL, LPL_ERR_USAGE, "no status file");
 	assert_holds(in_directory("other"), "precious\n");
-	put(in_directory("other"), "{\"laplace-");
+	write_file(in_directory("other"), "{\"laplace-");
 	assert_refused(in_directory("other"), NULL, LPL_ERR_USAGE, "no status file");
 	assert_holds(in_directory("other"), "{\"laplace-");
 	assert_int_equal(unlink(in_directory("other")), 0);
@@ -343,7 +343,7 @@ static void the_trace_is_refused(void **state)
 	assert_refused(in_directory("t.lpl.part"), in_directory("t.lpl"), LPL_ERR_USAGE,
 		       "is the trace");
 	assert_false(exists("t.lpl") || exists("t.lpl.part"));
-	put(in_directory("t.lpl"), "");
+	write_file(in_directory("t.lpl"), "");
 	assert_int_equal(symlink(in_directory("t.lpl"), in_directory("link")), 0);
 	assert_refused(in_directory("link"), in_directory("t.lpl"), LPL_ERR_USAGE, "is the trace");
 	assert_true(exists("t.lpl"));
@@ -369,7 +369,7 @@ static void lines_go_behind_those_before(void **state)
 
 	(void)state;
 	lpl_status_file_close(&file);
-	assert_false(exists("status"));		/* nothing was told */
+	assert_false(exists("status"));		/* nothing was written */
 
 	file = open_file(in_directory("status"));
 	assert_true(lpl_status_file_append(&file, one));
@@ -380,7 +380,7 @@ static void lines_go_behind_those_before(void **state)
 	assert_holds(in_directory("status"), one);
 
 	/* that run was killed within a line */
-	put(in_directory("status"), "{\"laplace-status\":1,\"b");
+	write_file(in_directory("status"), "{\"laplace-status\":1,\"b");
 	file = open_file(in_directory("status"));
 	assert_true(lpl_status_file_append(&file, one));
 	assert_true(lpl_status_file_append(&file, one));
@@ -399,7 +399,7 @@ static void set_limit(rlim_t bytes)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-/* No half of a line stays; the first failure is told, and it goes on when there is room. */
+/* No half of a line stays; the first failure is reported, and it goes on when there is room. */
 static void no_room_for_a_line(void **state)
 {
 	static const char one[] = "{\"laplace-status\":1,\"a\":1}\n";
@@ -444,8 +444,8 @@ static struct lpl_collector *collect(const char *status, enum lpl_stage stage,
 	return collector;
 }
 
-/* A line at the start, and one that tells the end, when the trace is whole and has its name. */
-static void a_run_is_told_from_start_to_end(void **state)
+/* A line at the start, and one that reports the end, when the trace is whole and has its name. */
+static void a_run_is_reported_from_start_to_end(void **state)
 {
 	struct lpl_collector *collector = collect(in_directory("run"), LPL_STAGE_FILE, NULL, NULL);
 	struct lpl_report report = { .error = LPL_OK };
@@ -496,8 +496,8 @@ static void count_complaint(void *context, const char *text)
 	++*(int *)context;
 }
 
-/* What cannot be written is told once, and the collection goes on. */
-static void a_full_disk_is_told_once(void **state)
+/* What cannot be written is reported once, and the collection goes on. */
+static void a_full_disk_is_reported_once(void **state)
 {
 	int complaints = 0;
 	struct lpl_collector *collector;
@@ -540,7 +540,7 @@ static void nothing_is_begun(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_line_tells_all),
+		cmocka_unit_test(a_line_has_all),
 		cmocka_unit_test(a_disk_may_not_matter),
 		cmocka_unit_test(rates_are_per_second),
 		cmocka_unit_test(the_last_mark_counts),
@@ -549,8 +549,8 @@ int main(void)
 		cmocka_unit_test(the_trace_is_refused),
 		cmocka_unit_test(lines_go_behind_those_before),
 		cmocka_unit_test(no_room_for_a_line),
-		cmocka_unit_test(a_run_is_told_from_start_to_end),
-		cmocka_unit_test(a_full_disk_is_told_once),
+		cmocka_unit_test(a_run_is_reported_from_start_to_end),
+		cmocka_unit_test(a_full_disk_is_reported_once),
 		cmocka_unit_test(nothing_is_begun),
 	};
 

@@ -178,7 +178,7 @@ static void they_are_what_the_format_says(void **unused)
 		bad += !good;
 		if (!good)
 			continue;
-		/* all that can be is told by the first one */
+		/* all that can be is said by the first one */
 		if (n > 1 && numbers.rest[5] == 0 && numbers.first[0] == numbers.rest[0] &&
 		    numbers.first[1] == numbers.rest[1])
 			assert_true(data.is_steady);

@@ -61,7 +61,7 @@ static void expect_refused(const char *spec, const char *why)
 	assert_int_equal(lpl_windows_open(&windows, spec, &report), LPL_ERR_USAGE);
 	assert_null(windows);
 	if (!strstr(report.text, why))
-		fail_msg("'%s': '%s' does not tell '%s'", spec, report.text, why);
+		fail_msg("'%s': '%s' does not contain '%s'", spec, report.text, why);
 }
 
 static void test_refusals(void **state)
@@ -120,7 +120,7 @@ static void test_instructions(void **state)
 	for (uint64_t seed = 1; seed <= 2000; seed++) {
 		uint64_t random = seed, every = 1 + roll(&random, 30);
 		uint64_t length = 1 + roll(&random, every), from = roll(&random, 40);
-		uint64_t count = roll(&random, 4), next, told = 0;
+		uint64_t count = roll(&random, 4), next, announced = 0;
 		char spec[200];
 		int used = snprintf(spec, sizeof(spec), "every:%" PRIu64 "+length:%" PRIu64, every,
 				    length);
@@ -137,13 +137,13 @@ static void test_instructions(void **state)
 		for (uint64_t instr = 0; instr < 200; instr++) {
 			bool within = is_within(instr, every, length, from, count);
 
-			if (instr && within != before && told != instr)
-				fail_msg("seed %" PRIu64 ", %s: a change at %" PRIu64 " was told for %"
-					 PRIu64, seed, spec, instr, told);
+			if (instr && within != before && announced != instr)
+				fail_msg("seed %" PRIu64 ", %s: a change at %" PRIu64 " not at %"
+					 PRIu64, seed, spec, instr, announced);
 			if (lpl_windows_at(windows, instr, &next) != within)
 				fail_msg("seed %" PRIu64 ", %s: %" PRIu64 " is wrong", seed, spec, instr);
 			assert_true(next > instr);
-			told = next;
+			announced = next;
 			before = within;
 		}
 		lpl_windows_close(windows);

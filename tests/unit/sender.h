@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * For the tests of the collector: random streams, told to it the way collector.h and log.h
- * say that a simulator tells them, and the traces that it makes.  What a window keeps is
+ * For the tests of the collector: random streams, sent to it the way collector.h and log.h
+ * say that a simulator sends them, and the traces that it makes.  What a window keeps is
  * worked out here, by brute force, from the definition.
  */
-#ifndef LAPLACE_TESTS_TELLER_H
-#define LAPLACE_TESTS_TELLER_H
+#ifndef LAPLACE_TESTS_SENDER_H
+#define LAPLACE_TESTS_SENDER_H
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -101,7 +101,7 @@ static inline void logger_open(struct logger *l, struct lpl_collector *collector
 {
 	memset(l, 0, sizeof(*l));
 	assert_true(lpl_log_open(&l->log, lpl_collector_ring(collector)));
-	l->log.base = 0;		/* addresses are told as they are */
+	l->log.base = 0;		/* addresses are sent as they are */
 	lpl_log_switch(&l->log, l->now, LPL_LOG_ON);
 }
 
@@ -199,7 +199,7 @@ static inline uint64_t number(const struct lpl_ref *r)
 	       (is_walk(r) ? r->type - LPL_WALK_READ : r->type);
 }
 
-static inline bool tell(struct lpl_ring *ring, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+static inline bool put(struct lpl_ring *ring, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
 	struct lpl_ring_record *record = lpl_ring_reserve(ring);
 
@@ -210,18 +210,18 @@ static inline bool tell(struct lpl_ring *ring, uint64_t a, uint64_t b, uint64_t 
 	return true;
 }
 
-static inline void tell_event(struct lpl_ring *ring, const struct lpl_event *event)
+static inline void put_event(struct lpl_ring *ring, const struct lpl_event *event)
 {
 	struct lpl_ring_record parts[LPL_WIRE_EVENT_RECORDS];
 	const struct kernel_trace_record record = record_of(event);
 
 	memset(parts, 0xa5, sizeof(parts));
 	memcpy(parts, &record, sizeof(record));
-	assert_true(tell(ring, event->ref, event->instr, event->cycle,
-			 LPL_WIRE_KIND(LPL_WIRE_EVENT) | LPL_WIRE_EVENT_RECORDS));
+	assert_true(put(ring, event->ref, event->instr, event->cycle,
+			LPL_WIRE_KIND(LPL_WIRE_EVENT) | LPL_WIRE_EVENT_RECORDS));
 	for (size_t i = 0; i < LPL_WIRE_EVENT_RECORDS; i++)
-		assert_true(tell(ring, parts[i].word[0], parts[i].word[1], parts[i].word[2],
-				 parts[i].word[3]));
+		assert_true(put(ring, parts[i].word[0], parts[i].word[1], parts[i].word[2],
+				parts[i].word[3]));
 }
 
 /* Who sends windows.  For each event the tracer leaves out 3 references of its own. */
@@ -252,9 +252,9 @@ static inline void keep(struct stream *kept, struct lpl_ref r, bool wrote)
 	stream_add(kept)->ref = r;
 }
 
-/* Items first to end - 1 are one window: tell it, and add what it keeps to `kept`. */
-static inline void tell_window(struct sender *sender, const struct stream *stream, size_t first,
-			       size_t end, struct stream *kept, uint64_t *random)
+/* Items first to end - 1 are one window: send it, and add what it keeps to `kept`. */
+static inline void put_window(struct sender *sender, const struct stream *stream, size_t first,
+			      size_t end, struct stream *kept, uint64_t *random)
 {
 	struct lpl_ring *ring = sender->ring;
 	struct page page[WINDOW_PAGES];
@@ -268,9 +268,9 @@ static inline void tell_window(struct sender *sender, const struct stream *strea
 		if (stream->items[i].is_event) {
 			references = stream->items[i].event.ref;
 			sender->tracer_refs += 3;
-			assert_true(tell(ring, references, sender->tracer_refs, 0,
-					 LPL_WIRE_KIND(LPL_WIRE_TOTALS)));
-			tell_event(ring, &stream->items[i].event);
+			assert_true(put(ring, references, sender->tracer_refs, 0,
+					LPL_WIRE_KIND(LPL_WIRE_TOTALS)));
+			put_event(ring, &stream->items[i].event);
 			continue;
 		}
 		references = r->ref;
@@ -295,20 +295,20 @@ static inline void tell_window(struct sender *sender, const struct stream *strea
 		size_t p = next_random(random) % pages;
 		const struct page *q = &page[p];
 
-		assert_true(tell(ring, number(&q->first), q->first.instr, q->first.cycle,
-				 LPL_WIRE_KIND(LPL_WIRE_PAGE) | q->first.address / PAGE));
-		assert_true(tell(ring, number(&q->last), q->last.instr, q->last.cycle,
-				 q->last.space | (is_walk(&q->last) ? LPL_WIRE_WALK : 0) |
-				 (q->wrote ? LPL_WIRE_WROTE : 0)));
+		assert_true(put(ring, number(&q->first), q->first.instr, q->first.cycle,
+				LPL_WIRE_KIND(LPL_WIRE_PAGE) | q->first.address / PAGE));
+		assert_true(put(ring, number(&q->last), q->last.instr, q->last.cycle,
+				q->last.space | (is_walk(&q->last) ? LPL_WIRE_WALK : 0) |
+				(q->wrote ? LPL_WIRE_WROTE : 0)));
 		page[p] = page[--pages];
 	}
-	assert_true(tell(ring, references, sender->tracer_refs, 0,
-			 LPL_WIRE_KIND(LPL_WIRE_WINDOW)));
+	assert_true(put(ring, references, sender->tracer_refs, 0,
+			LPL_WIRE_KIND(LPL_WIRE_WINDOW)));
 }
 
 /* Windows of random lengths; of few pages, since there are few. */
-static inline void tell_windows(struct sender *sender, const struct stream *stream,
-				struct stream *kept, uint64_t seed)
+static inline void put_windows(struct sender *sender, const struct stream *stream,
+			       struct stream *kept, uint64_t seed)
 {
 	uint64_t random = seed;
 
@@ -330,7 +330,7 @@ static inline void tell_windows(struct sender *sender, const struct stream *stre
 			if (p == pages)
 				seen[pages++] = &stream->items[end].ref;
 		}
-		tell_window(sender, stream, first, end, kept, &random);
+		put_window(sender, stream, first, end, kept, &random);
 		first = end;
 	}
 }
