@@ -237,7 +237,7 @@ static ssize_t write_stream(void *cookie, const char *bytes, size_t size)
 {
 	ssize_t count = write((int)(intptr_t)cookie, bytes, size);
 
-	return count < 0 ? 0 : count;	/* as a cookie's write tells errors */
+	return count < 0 ? 0 : count;	/* as a cookie's write reports errors */
 }
 
 static int close_stream(void *cookie)

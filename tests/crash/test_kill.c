@@ -12,14 +12,15 @@
 
 #define RECORDS 12000
 
-/* What the program tells; it survives it. */
-struct told {
+/* What the program reports; it survives it. */
+struct progress {
 	_Atomic bool opened;
 	_Atomic size_t sent, flushed;	/* records */
 };
 
 /* Never ends: whenever it is killed, it is at work, or has closed nothing yet. */
-static _Noreturn void write_for_ever(const struct stream *stream, uint64_t seed, struct told *told)
+static _Noreturn void write_for_ever(const struct stream *stream, uint64_t seed,
+				     struct progress *progress)
 {
 	const struct lpl_writer_options options = {
 		.chunk_refs = 30 + seed % 100, .level = 1, .runs = seed % 3 == 0,
@@ -33,7 +34,7 @@ static _Noreturn void write_for_ever(const struct stream *stream, uint64_t seed,
 
 	if (lpl_writer_open(&writer, in_directory("kill.lpl"), meta, &options, true, &report))
 		_exit(1);
-	atomic_store(&told->opened, true);
+	atomic_store(&progress->opened, true);
 	while (done < stream->count) {
 		size_t most = stream->count - done, count = 1 + next_random(&random) % 90;
 
@@ -41,12 +42,12 @@ static _Noreturn void write_for_ever(const struct stream *stream, uint64_t seed,
 		if (stream_send(stream, done, count, lpl_writer_sink(writer), random, &report))
 			_exit(1);
 		done += count;
-		atomic_store(&told->sent, done);
+		atomic_store(&progress->sent, done);
 		if (next_random(&random) % 4 != 0)
 			continue;
 		if (lpl_writer_flush(writer, &report))
 			_exit(1);
-		atomic_store(&told->flushed, done);
+		atomic_store(&progress->flushed, done);
 	}
 	for (;;)
 		(void)pause();
@@ -58,7 +59,7 @@ static void nap(void)
 }
 
 /* What the file holds, which may end within a chunk and is not damaged. */
-static void check_part(const struct stream *stream, const struct told *told, uint64_t seed)
+static void check_part(const struct stream *stream, const struct progress *progress, uint64_t seed)
 {
 	struct lpl_report report = { .error = LPL_OK };
 	struct lpl_reader *reader;
@@ -74,9 +75,9 @@ static void check_part(const struct stream *stream, const struct told *told, uin
 	if ((error != LPL_OK && error != LPL_ERR_TRUNCATED) || lpl_reader_complete(reader))
 		fail_msg("seed %" PRIu64 ": %s", seed, report.text);
 	lpl_reader_close(reader);
-	if (found.count < atomic_load(&told->flushed))
+	if (found.count < atomic_load(&progress->flushed))
 		fail_msg("seed %" PRIu64 ": %zu records of %zu that were flushed", seed, found.count,
-			 atomic_load(&told->flushed));
+			 atomic_load(&progress->flushed));
 	if (stream_difference(stream, &found, found.count) != found.count)
 		fail_msg("seed %" PRIu64 ": another stream", seed);
 	stream_free(&found);
@@ -85,12 +86,12 @@ static void check_part(const struct stream *stream, const struct told *told, uin
 static void what_was_flushed_is_there(void **unused)
 {
 	const char *trials = getenv("TRIALS");
-	struct told *told = mmap(NULL, sizeof(*told), PROT_READ | PROT_WRITE,
-				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct progress *progress = mmap(NULL, sizeof(*progress), PROT_READ | PROT_WRITE,
+					 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	struct stream stream;
 
 	(void)unused;
-	assert_true(told != MAP_FAILED);
+	assert_true(progress != MAP_FAILED);
 	stream_random(&stream, RECORDS, STREAM_RAW, 1);
 	for (uint64_t seed = 1; seed <= (trials ? strtoull(trials, NULL, 10) : 300); seed++) {
 		uint64_t random = seed;
@@ -98,12 +99,12 @@ static void what_was_flushed_is_there(void **unused)
 		int status = 0;
 		pid_t pid;
 
-		memset(told, 0, sizeof(*told));
+		memset(progress, 0, sizeof(*progress));
 		pid = fork();
 		assert_true(pid >= 0);
 		if (pid == 0)
-			write_for_ever(&stream, seed, told);
-		while (!atomic_load(&told->opened) || atomic_load(&told->sent) < target) {
+			write_for_ever(&stream, seed, progress);
+		while (!atomic_load(&progress->opened) || atomic_load(&progress->sent) < target) {
 			assert_int_equal(waitpid(pid, &status, WNOHANG), 0);
 			nap();
 		}
@@ -112,10 +113,10 @@ static void what_was_flushed_is_there(void **unused)
 		assert_int_equal(kill(pid, SIGKILL), 0);
 		assert_int_equal(waitpid(pid, &status, 0), pid);
 		assert_true(WIFSIGNALED(status));
-		check_part(&stream, told, seed);
+		check_part(&stream, progress, seed);
 	}
 	stream_free(&stream);
-	(void)munmap(told, sizeof(*told));
+	(void)munmap(progress, sizeof(*progress));
 }
 
 int main(void)

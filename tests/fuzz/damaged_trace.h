@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A trace that is written from what a guest may send (guest.h), a file or segments with their
- * manifest, and hurt as fuzz_damage.c tells; and which of its records are whole then.
+ * manifest, and hurt as fuzz_damage.c says; and which of its records are whole then.
  */
 #ifndef LAPLACE_FUZZ_DAMAGED_TRACE_H
 #define LAPLACE_FUZZ_DAMAGED_TRACE_H
@@ -19,8 +19,8 @@ enum { FLIP, CUT, TAKE_OUT, PUT_IN, OVERWRITE, REMOVE, SWAP, MAKE_PART, REMAKE, 
 
 #define SEGMENTS_MOST	6
 #define HURTS_MOST	6
-#define TOLD_BY		987654321	/* whose events are of a state, ... */
-#define TOLD		(LPL_CHUNK_EVENTS_WRITTEN + 3)	/* ... of two chunks */
+#define STATE_TID		987654321	/* its events are of a state, ... */
+#define STATE_EVENTS		(LPL_CHUNK_EVENTS_WRITTEN + 3)	/* ... of two chunks */
 
 struct record {
 	struct lpl_clocks at;
@@ -144,8 +144,8 @@ static int nothing_more(struct lpl_sink *sink, struct lpl_report *report)
 	return LPL_OK;
 }
 
-static int hear(struct lpl_state_keeper *keeper, const struct lpl_event *event,
-		struct lpl_report *report)
+static int ignore(struct lpl_state_keeper *keeper, const struct lpl_event *event,
+		  struct lpl_report *report)
 {
 	(void)keeper;
 	(void)event;
@@ -153,12 +153,12 @@ static int hear(struct lpl_state_keeper *keeper, const struct lpl_event *event,
 	return LPL_OK;
 }
 
-static int tell(struct lpl_state_keeper *keeper, struct lpl_sink *sink, struct lpl_report *report)
+static int send(struct lpl_state_keeper *keeper, struct lpl_sink *sink, struct lpl_report *report)
 {
-	struct lpl_event event = { .tag = KTR_MARK, .tid = TOLD_BY };
+	struct lpl_event event = { .tag = KTR_MARK, .tid = STATE_TID };
 
 	(void)keeper;
-	for (; event.arg[0] < TOLD; event.arg[0]++)
+	for (; event.arg[0] < STATE_EVENTS; event.arg[0]++)
 		require(sink->event(sink, &event, report) == LPL_OK);
 	return LPL_OK;
 }
@@ -194,7 +194,7 @@ static void load_files(struct trial *trial)
 static void write_trace(struct trial *trial, struct input *input)
 {
 	struct lpl_writer_options options = { .runs = trial->how & RUNS };
-	struct lpl_state_keeper keeper = { hear, tell };
+	struct lpl_state_keeper keeper = { ignore, send };
 	struct guest guest = { .sink = &trial->sink, .is_orderly = true };
 	struct lpl_meta *meta = lpl_meta_new();
 
@@ -315,7 +315,7 @@ static bool remake(struct file *file, struct input *input)
 	return true;
 }
 
-/* What a manifest tells of the file, whose INDEX has this header.  `before`: the one before. */
+/* What a manifest says of the file, whose INDEX has this header.  `before`: the one before. */
 static struct lpl_segment_facts facts_of(const struct bytes *bytes,
 					 const struct lpl_chunk_header *before,
 					 const struct lpl_chunk_header *index)
@@ -407,7 +407,7 @@ static void find_due(struct trial *trial, const struct file *file)
 	}
 }
 
-/* Is the chunk by which the manifest knows the file, or that tells what an unnamed one is? */
+/* Is the chunk by which the manifest knows the file, or that says what an unnamed one is? */
 static bool is_known(const struct trial *trial, const struct file *file)
 {
 	const size_t head = LPL_CHUNK_HEADER_BYTES;

@@ -27,7 +27,7 @@ static inline _Noreturn void require_failed(const char *what, const char *file, 
 }
 
 /* A failure of what was given hostile input: it says why, and is not our own fault. */
-static inline void require_told(const struct lpl_report *report)
+static inline void require_reported(const struct lpl_report *report)
 {
 	require(report->error != LPL_OK && report->error != LPL_ERR_INTERNAL && report->text[0]);
 }

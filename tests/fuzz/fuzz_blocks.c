@@ -86,7 +86,7 @@ static enum lpl_error decode(struct lpl_unpacked_blocks *blocks, struct lpl_data
 						     part->size, &cause);
 
 	if (error != LPL_OK)
-		require_told(&cause);
+		require_reported(&cause);
 	return strcmp(cause.text, "its clocks are not those of its records") == 0 ? LPL_OK : error;
 }
 

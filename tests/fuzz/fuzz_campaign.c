@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Fuzzing the file of a campaign.  What is accepted says the same when it is written again without
- * what says nothing; what is not is told with the line.
+ * what says nothing; what is not is refused with the line.
  */
 #include "cli/campaign/campaign.h"
 
@@ -13,7 +13,7 @@ static const char *const kind_name[CAMPAIGN_KINDS] = {
 	[CAMPAIGN_MACHINE] = "machine", [CAMPAIGN_SIMULATION] = "simulation"
 };
 
-/* As docs/campaigns.md tells; to be freed. */
+/* As docs/campaigns.md says; to be freed. */
 static char *written(const struct campaign *campaign)
 {
 	char *text;
@@ -58,7 +58,7 @@ static void check_words(const char *value)
 	FILE *out;
 
 	if (campaign_words_split(&words, value, &report)) {
-		require_told(&report);
+		require_reported(&report);
 		campaign_words_free(&words);
 		return;
 	}
@@ -89,7 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	check_words(text);
 	if (campaign_read(&campaign, text, "name", &report)) {
-		require_told(&report);
+		require_reported(&report);
 		require(sscanf(report.text, "name:%u: ", &line) == 1 && line > 0);
 	} else {
 		rewritten = written(&campaign);

@@ -13,7 +13,7 @@
  *			are right for that.  Nothing is known then of what it says.
  *
  * In either case what is repaired is whole: it reads to its end, it has as many records as was
- * told, and there is nothing to be repaired in it.
+ * said, and there is nothing to be repaired in it.
  */
 #include <laplace/repair.h>
 
@@ -26,10 +26,10 @@
 struct reading {
 	struct records records;		/* but for gaps, and what a segment begins with */
 	uint64_t refs, events;		/* of these */
-	uint64_t told;			/* of a segment's first events, so far */
+	uint64_t next_event;			/* of a segment's first events, so far */
 	unsigned int damages;
 	bool opened, complete;
-	bool is_odd;			/* a part of a state was told without what precedes it */
+	bool is_odd;			/* a part of a state without what precedes it */
 };
 
 static void take(struct reading *reading, const struct lpl_ref *refs, size_t count,
@@ -40,10 +40,10 @@ static void take(struct reading *reading, const struct lpl_ref *refs, size_t cou
 	reading->refs += count;
 	if (!event || event->tag == LPL_EVENT_GAP)
 		return;
-	if (event->tid == TOLD_BY) {
+	if (event->tid == STATE_TID) {
 		/* from the first one on, and none is left out before the end */
-		reading->is_odd |= event->arg[0] != 0 && event->arg[0] != reading->told;
-		reading->told = event->arg[0] + 1;
+		reading->is_odd |= event->arg[0] != 0 && event->arg[0] != reading->next_event;
+		reading->next_event = event->arg[0] + 1;
 		return;
 	}
 	add_event(&reading->records, event);
@@ -61,7 +61,7 @@ static void read_trace(struct reading *reading, const char *name, unsigned int j
 	*reading = (struct reading){ .opened = false };
 	reading->opened = lpl_reader_open(&reader, scratch_path(name), &report) == LPL_OK;
 	if (!reading->opened) {
-		require_told(&report);
+		require_reported(&report);
 		return;
 	}
 	lpl_reader_jobs(reader, jobs);
@@ -74,7 +74,7 @@ static void read_trace(struct reading *reading, const char *name, unsigned int j
 			take(reading, refs, count, event);
 			continue;
 		}
-		require_told(&report);
+		require_reported(&report);
 		reading->damages++;
 		if (lpl_reader_resume(reader, NULL) != LPL_OK)
 			break;
@@ -134,7 +134,7 @@ static bool repair(const char *from, const char *to, struct lpl_repaired *repair
 
 	if (lpl_repair(scratch_path(from), &options, repaired, &report) == LPL_OK)
 		return true;
-	require_told(&report);
+	require_reported(&report);
 	return false;
 }
 

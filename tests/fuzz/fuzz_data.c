@@ -18,7 +18,7 @@ static struct lpl_clocks clocks_of(const struct lpl_data *data, size_t i)
 	return (struct lpl_clocks){ ref.ref, ref.instr, ref.cycle };
 }
 
-/* The header tells the clocks of the first and the last record: as they were decoded. */
+/* The header has the clocks of the first and the last record: as they were decoded. */
 static void put_clocks_right(struct lpl_chunk_header *header, const struct lpl_data *data)
 {
 	const struct lpl_event *first_event = data->events;
@@ -46,7 +46,7 @@ static enum lpl_error decode(struct lpl_data *data, struct lpl_chunk_header *hea
 
 	if (error == LPL_OK || strcmp(cause.text, "its clocks are not those of its records") != 0) {
 		if (error != LPL_OK)
-			require_told(&cause);
+			require_reported(&cause);
 		return error;
 	}
 	put_clocks_right(header, data);

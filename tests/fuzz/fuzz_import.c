@@ -5,7 +5,7 @@
  * The first byte chooses the format, of all there are, and the page size, the second
  * the memory of a behaviour sequence; the rest is the file.  Whatever comes out has to
  * be a valid stream.  What was read to its end is printed in the same format (in csv,
- * which tells everything, where that is only read), read again and printed again: both
+ * which has everything, where that is only read), read again and printed again: both
  * prints have to be the same.
  *
  * No fuzzer finds the numbers that the records of kVMTrace's log carry, so they are put
@@ -208,7 +208,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	again = print_again(&options, out);
 	check(again >= 0);
 	second_size = contents(again, &second);
-	/* clocks of events are made where lines do not tell them, and so come to rest */
+	/* clocks of events are made where lines do not have them, and so come to rest */
 	check(first_size == second_size && memcmp(first, second, first_size) == 0);
 	free(first);
 	free(second);

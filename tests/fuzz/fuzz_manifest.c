@@ -134,7 +134,7 @@ static void read_manifest(void)
 	size_t count;
 
 	if (lpl_reader_open(&reader, scratch_path("trace.lpl"), &report) != LPL_OK) {
-		require_told(&report);
+		require_reported(&report);
 		return;
 	}
 	for (;;) {
@@ -164,7 +164,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	read_manifest();
 	require(lpl_trace_files(scratch_path("trace.lpl"), count_file, &files) == 0 && files > 0);
 	if (lpl_repair(scratch_path("trace.lpl"), &options, &repaired, &report) != LPL_OK)
-		require_told(&report);
+		require_reported(&report);
 	else
 		require(repaired.chunks == 0 && repaired.refs == 0 && repaired.events == 0);
 	return 0;

@@ -62,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct lpl_kinds *kinds;
 	struct lpl_merge *merge;
 
-	/* what a canonical trace tells of its pages is enough to choose by kind */
+	/* what a canonical trace says of its pages is enough to choose by kind */
 	require(lpl_kinds_open(&kinds, "file,anonymous", NULL, &end, NULL) == LPL_OK);
 	require(lpl_merge_canonical_open(&output, lpl_kinds_sink(kinds), NULL) == LPL_OK);
 	require(lpl_merge_open(&merge, output, &options, NULL) == LPL_OK);

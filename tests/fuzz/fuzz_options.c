@@ -5,7 +5,7 @@
  * text, of two parts where a newline is.
  *
  * What is accepted has a canonical form, which is accepted, too, and is its own; what is not
- * accepted is told why.
+ * accepted is refused with a reason.
  */
 #include <laplace/reducer.h>
 #include <laplace/select.h>
@@ -33,7 +33,7 @@ static void reduction(char *before, char *spec)
 	(void)lpl_reduction_page_size(before);
 	(void)lpl_reduction_behaviour(before);
 	if (lpl_reducer_describe(before, spec, form, exact, &report)) {
-		require_told(&report);
+		require_reported(&report);
 		return;
 	}
 	require(strlen(form) < LPL_SPEC_SIZE && strlen(exact) < LPL_SPEC_SIZE);
@@ -51,7 +51,7 @@ static void plan(char *spec)
 	struct lpl_plan plan;
 
 	if (lpl_plan_parse(&plan, spec, &report))
-		require_told(&report);
+		require_reported(&report);
 	else
 		require(plan.window <= LPL_PLAN_WINDOW_MAX && plan.reduction[0]);
 }
@@ -64,7 +64,7 @@ static void windows(char *spec)
 	uint64_t instr = 0, next;
 
 	if (lpl_windows_open(&windows, spec, &report)) {
-		require_told(&report);
+		require_reported(&report);
 		return;
 	}
 	require(!lpl_windows_open(&again, lpl_windows_spec(windows), &report));
@@ -92,7 +92,7 @@ static void sizes(char *spec)
 		struct lpl_sizes sizes;
 
 		if (lpl_sizes_parse_of(&sizes, spec, &bases[of], &report)) {
-			require_told(&report);
+			require_reported(&report);
 			continue;
 		}
 		require(sizes.all || (sizes.count > 0 && sizes.size[0] > 0));
@@ -113,7 +113,7 @@ static void policy(char *name, char *spec)
 		return;
 	require(!lpl_simulator_open(&simulator, NULL, &report));
 	if (lpl_simulator_add(simulator, name, &sizes, &report))
-		require_told(&report);
+		require_reported(&report);
 	lpl_simulator_close(simulator);
 	lpl_sizes_free(&sizes);
 }
@@ -132,7 +132,7 @@ static void kinds(char *list)
 	struct lpl_kinds *kinds;
 
 	if (lpl_kinds_open(&kinds, list, NULL, &end, &report))
-		require_told(&report);
+		require_reported(&report);
 	else
 		lpl_kinds_close(kinds);
 }
@@ -173,7 +173,7 @@ static void conditions(const char *spec, enum lpl_conditions_use use)
 	char said[LPL_CONDITIONS_SIZE];
 
 	if (lpl_conditions_parse(&c, spec, use, &report)) {
-		require_told(&report);
+		require_reported(&report);
 		require(c.spec[0] == '\0' && !lpl_conditions_need_kernel(&c));
 		return;
 	}
@@ -201,7 +201,7 @@ static void segment_size(const char *spec)
 	struct lpl_segment_size size;
 
 	if (lpl_segment_size_parse(&size, spec, &report))
-		require_told(&report);
+		require_reported(&report);
 	else
 		require(size.bytes >= LPL_SEGMENT_LEAST || size.instructions >= LPL_SEGMENT_LEAST);
 }
@@ -216,11 +216,11 @@ static void choice(const char *spec)
 	struct lpl_choice *choice;
 
 	if (lpl_choice_parse(&options, words, spec, &report)) {
-		require_told(&report);
+		require_reported(&report);
 		return;
 	}
 	if (lpl_choice_open(&choice, &options, &end, &report))
-		require_told(&report);
+		require_reported(&report);
 	lpl_choice_close(choice);
 	/* whole numbers are longer than those with units */
 	if (lpl_choice_say(said, &options, &report))
@@ -239,7 +239,7 @@ static void request(const uint8_t *data, size_t size)
 	char *reply;
 
 	if (lpl_control_parse(&asked, (const char *)line, size, &report)) {
-		require_told(&report);
+		require_reported(&report);
 		reply = lpl_control_reply_failed(report.text);
 	} else {
 		require(asked.what < LPL_REQUEST_COUNT);

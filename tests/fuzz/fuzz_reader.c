@@ -24,7 +24,7 @@
 #include "whole_file.h"
 
 enum { AS_FILE, AS_SEALED, AS_PLAIN, WAYS };
-enum { AS_TOLD = 1, SEVERAL_JOBS = 2, COMPARE_HASH = 4, ASK = 8 };	/* the second byte */
+enum { AS_GIVEN = 1, SEVERAL_JOBS = 2, COMPARE_HASH = 4, ASK = 8 };	/* the second byte */
 
 #define RECORDS_MOST (1U << 20)	/* more take long, and show nothing new */
 
@@ -75,7 +75,7 @@ static void read_file(const uint8_t *file, size_t size, unsigned int jobs, unsig
 	*delivered = (struct delivered){ .records = 0 };
 	require(fd >= 0 && write(fd, file, size) == (ssize_t)size && lseek(fd, 0, SEEK_SET) == 0);
 	if (lpl_reader_open_fd(&reader, fd, true, "memory", &report) != LPL_OK) {
-		require_told(&report);
+		require_reported(&report);
 		return;
 	}
 	lpl_reader_jobs(reader, jobs);
@@ -87,7 +87,7 @@ static void read_file(const uint8_t *file, size_t size, unsigned int jobs, unsig
 	while (delivered->records < RECORDS_MOST) {
 		report.error = LPL_OK;
 		if (lpl_reader_next(reader, &refs, &count, &event, &report) != LPL_OK) {
-			require_told(&report);
+			require_reported(&report);
 			if (!damaged)
 				delivered->before_damage = delivered->sum;
 			damaged = true;
@@ -129,7 +129,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (data[0] % WAYS == AS_PLAIN) {
 		uint8_t *plain = file;
 
-		file = whole_compressed(plain, &size, how & AS_TOLD ? NULL : &nothing_before);
+		file = whole_compressed(plain, &size, how & AS_GIVEN ? NULL : &nothing_before);
 		free(plain);
 	}
 	read_file(file, size, 1, how & COMPARE_HASH, &delivered);

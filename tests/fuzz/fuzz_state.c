@@ -6,7 +6,7 @@
  *	cut	the stream is cut behind so many records: the state and the rest are merged as the
  *		whole is (docs/merging.md, "A state").  The state may be handed on before by way of
  *		another one, as where a run is taken up.
- *	told	events of states among the others, and few of everything before it is forgotten:
+ *	sent	events of states among the others, and few of everything before it is forgotten:
  *		they take no more memory than they may, whoever sends them.
  *	files	the stream is written as segments: alone, each begins with the state as of then,
  *		which a run that is taken up reads from a file.
@@ -21,7 +21,7 @@
 #include "guest.h"
 #include "scratch.h"
 
-enum { CUT, TOLD, FILES, WAYS };
+enum { CUT, SENT, FILES, WAYS };
 
 static void send_all(struct guest *guest, struct lpl_sink *sink)
 {
@@ -47,7 +47,7 @@ static int relay_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return lpl_state_take(*state, event, report);
 }
 
-/* What knows of the guest only what the state has told. */
+/* What knows of the guest only what the state has sent. */
 static void relay(struct lpl_state **state)
 {
 	struct {
@@ -61,7 +61,7 @@ static void relay(struct lpl_state **state)
 	*state = next.state;
 }
 
-/* What a state has left out, which it tells, may be different then. */
+/* What a state has left out, which it reports, may be different then. */
 static void cut_if_due(struct cutter *cutter)
 {
 	if (cutter->until_cut-- > 0 || cutter->cut->is_cut ||
@@ -124,12 +124,12 @@ static void try_cut(struct guest *guest)
 	cut_close(cutter.cut);
 }
 
-/* ---- told ---- */
+/* ---- sent ---- */
 
 struct taker {
 	struct lpl_sink sink;		/* first */
 	struct lpl_state *state;
-	uint64_t told;			/* events */
+	uint64_t events;
 };
 
 static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
@@ -151,7 +151,7 @@ static int count_event(struct lpl_sink *sink, const struct lpl_event *event,
 
 	(void)report;
 	require(event->tag < LPL_EVENT_TAGS && event->text_length <= KTR_TEXT);
-	taker->told++;
+	taker->events++;
 	return LPL_OK;
 }
 
@@ -163,7 +163,7 @@ static int nothing_more(struct lpl_sink *sink, struct lpl_report *report)
 	return lpl_state_send(taker->state, sink, report);
 }
 
-static void try_told(struct guest *guest)
+static void try_sent(struct guest *guest)
 {
 	struct taker taker = { .sink = { take_refs, take_event, nothing_more } };
 	unsigned int how = input_byte(&guest->input);
@@ -171,10 +171,10 @@ static void try_told(struct guest *guest)
 		.pieces = how & 1 ? 0 : 1000, .tasks = how & 2 ? 0 : 3
 	};
 
-	guest->tells_states = true;
+	guest->sends_states = true;
 	require(lpl_state_new(&taker.state, &options, NULL) == LPL_OK);
 	send_all(guest, &taker.sink);
-	require(taker.told >= 2);
+	require(taker.events >= 2);
 	lpl_state_free(taker.state);
 }
 
@@ -182,8 +182,8 @@ static void try_told(struct guest *guest)
 
 #define SEGMENTS_MOST 5
 
-struct told {
-	struct lpl_sink sink;		/* first: what is told goes there */
+struct sent_events {
+	struct lpl_sink sink;		/* first: what is sent goes there */
 	struct lpl_event *event;	/* owned */
 	size_t count, room;
 };
@@ -192,25 +192,25 @@ struct recording {
 	struct lpl_sink sink;		/* first */
 	struct lpl_segments *segments;
 	struct lpl_state *state;	/* as the recording's keeper has it, but our own */
-	struct told told[SEGMENTS_MOST];	/* by segment; of the first, nothing */
+	struct sent_events sent[SEGMENTS_MOST];	/* by segment; of the first, nothing */
 	unsigned int part, until_next;	/* records */
 };
 
 static int keep_event(struct lpl_sink *sink, const struct lpl_event *event,
 		      struct lpl_report *report)
 {
-	struct told *told = (struct told *)sink;
+	struct sent_events *sent = (struct sent_events *)sink;
 
 	(void)report;
-	require(lpl_reach(told->event, told->room, told->count));
-	told->event[told->count++] = *event;
+	require(lpl_reach(sent->event, sent->room, sent->count));
+	sent->event[sent->count++] = *event;
 	return LPL_OK;
 }
 
-static void tell(struct lpl_state *state, struct told *told)
+static void send_state(struct lpl_state *state, struct sent_events *sent)
 {
-	told->sink.event = keep_event;
-	require(lpl_state_send(state, &told->sink, NULL) == LPL_OK);
+	sent->sink.event = keep_event;
+	require(lpl_state_send(state, &sent->sink, NULL) == LPL_OK);
 }
 
 static struct lpl_sink *next_sink(struct recording *recording)
@@ -219,7 +219,7 @@ static struct lpl_sink *next_sink(struct recording *recording)
 
 	if (recording->until_next-- == 0 && number < SEGMENTS_MOST) {
 		recording->until_next = recording->part;
-		tell(recording->state, &recording->told[number]);
+		send_state(recording->state, &recording->sent[number]);
 		require(lpl_segments_rotate(recording->segments, NULL) == LPL_OK);
 	}
 	return lpl_writer_sink(lpl_segments_writer(recording->segments));
@@ -259,8 +259,8 @@ static bool says_the_same(const struct lpl_event *a, const struct lpl_event *b)
 	       memcmp(a->text, b->text, a->text_length) == 0;
 }
 
-/* The file begins with what was told then, in chunks of this kind, and no others are of it. */
-static void check_file(const char *name, const struct told *told, uint32_t kind)
+/* The file begins with what was sent then, in chunks of this kind, and no others are of it. */
+static void check_file(const char *name, const struct sent_events *sent, uint32_t kind)
 {
 	struct lpl_report report = { .error = LPL_OK };
 	const struct lpl_event *event;
@@ -269,9 +269,9 @@ static void check_file(const char *name, const struct told *told, uint32_t kind)
 	size_t count;
 
 	require(lpl_reader_open(&reader, scratch_path(name), &report) == LPL_OK);
-	for (size_t i = 0; i < told->count; i++) {
+	for (size_t i = 0; i < sent->count; i++) {
 		require(lpl_reader_next(reader, &refs, &count, &event, &report) == LPL_OK);
-		require(count == 0 && event && says_the_same(event, &told->event[i]));
+		require(count == 0 && event && says_the_same(event, &sent->event[i]));
 		require(lpl_reader_chunk(reader)->kind == kind);
 	}
 	require(lpl_reader_next(reader, &refs, &count, &event, &report) == LPL_OK);
@@ -283,12 +283,12 @@ static void check_file(const char *name, const struct told *told, uint32_t kind)
 static void check_saved(struct lpl_guest_keeper *keeper)
 {
 	struct lpl_guest_keeper loaded;
-	struct told told = { .count = 0 };
+	struct sent_events sent = { .count = 0 };
 
 	require(lpl_guest_keeper_save(keeper, scratch_path("guest"), NULL) == LPL_OK);
-	tell(keeper->state, &told);
-	check_file("guest", &told, LPL_CHUNK_DATA);
-	free(told.event);
+	send_state(keeper->state, &sent);
+	check_file("guest", &sent, LPL_CHUNK_DATA);
+	free(sent.event);
 	require(lpl_guest_keeper_open(&loaded, NULL) == LPL_OK);
 	require(lpl_guest_keeper_load(&loaded, scratch_path("guest"), NULL) == LPL_OK);
 	lpl_guest_keeper_close(&loaded);
@@ -311,13 +311,13 @@ static void try_files(struct guest *guest)
 	lpl_meta_free(meta);
 	guest->is_orderly = true;
 	send_all(guest, &recording.sink);
-	for (unsigned int i = 1; i < SEGMENTS_MOST && recording.told[i].count > 0; i++) {
+	for (unsigned int i = 1; i < SEGMENTS_MOST && recording.sent[i].count > 0; i++) {
 		(void)snprintf(name, sizeof(name), "trace.%06u.lpl", i + 1);
-		check_file(name, &recording.told[i], LPL_CHUNK_STATE);
+		check_file(name, &recording.sent[i], LPL_CHUNK_STATE);
 	}
 	check_saved(&keeper);
 	for (unsigned int i = 0; i < SEGMENTS_MOST; i++)
-		free(recording.told[i].event);
+		free(recording.sent[i].event);
 	lpl_guest_keeper_close(&keeper);
 	lpl_state_free(recording.state);
 }
@@ -330,8 +330,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	case CUT:
 		try_cut(&guest);
 		break;
-	case TOLD:
-		try_told(&guest);
+	case SENT:
+		try_sent(&guest);
 		break;
 	default:
 		try_files(&guest);

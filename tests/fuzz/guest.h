@@ -14,7 +14,7 @@ struct guest {
 	struct input input;
 	struct lpl_sink *sink;		/* gets all */
 	bool is_orderly;		/* clocks never run backwards, as files have it */
-	bool tells_states;		/* events that no kernel sends, too (state.h) */
+	bool sends_states;		/* events that no kernel sends, too (state.h) */
 	uint64_t references, events;	/* sent; gaps are no events */
 };
 
@@ -48,7 +48,7 @@ static inline uint32_t guest_tag(const struct guest *guest, unsigned int byte)
 					 LPL_EVENT_SPACE_STATE, LPL_EVENT_SHARED,
 					 LPL_EVENT_TRACING };
 	const unsigned int others = KTR_TAGS + 3;
-	const unsigned int count = guest->tells_states ? sizeof(ours) / sizeof(*ours) : 1;
+	const unsigned int count = guest->sends_states ? sizeof(ours) / sizeof(*ours) : 1;
 	const unsigned int tag = byte % (others + count);
 
 	return tag < others ? tag : ours[tag - others];

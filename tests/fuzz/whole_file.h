@@ -55,7 +55,7 @@ static inline void put_in_place(struct maker *maker, struct lpl_chunk_header *he
 	header->sequence = maker->size == 0 ? 0 : before->sequence + 1;
 	if (!has_records)
 		header->refs = header->events = 0;
-	/* what the records tell of clocks is theirs to say */
+	/* the clocks in the records stay as they are */
 	header->base = before->last;
 	if (!has_records)
 		header->first = header->last = header->base;
@@ -65,7 +65,7 @@ static inline void put_in_place(struct maker *maker, struct lpl_chunk_header *he
 		header->refs_before = 0;
 }
 
-/* An index of the chunks that there are, with the totals that the input has told, if any. */
+/* An index of the chunks that there are, with the totals that the input has given, if any. */
 static inline size_t make_index(struct maker *maker, struct lpl_chunk_header *header, uint8_t **payload)
 {
 	struct lpl_totals totals = { .total = header->refs_before, .wait_ns = header->plain };

@@ -152,11 +152,11 @@ void laplace_suppression_check(void)
 void end_recording(void)
 {
 	truth_stop(m.truth);
-	truth_tell_totals(m.truth);
+	truth_add_totals(m.truth);
 	laplace_end();
 }
 
-/* Nobody told who runs. */
+/* No kernel has said what runs. */
 void laplace_running_task(uint32_t *tid, uint32_t *tgid)
 {
 	*tid = *tgid = 0;
@@ -170,7 +170,7 @@ void laplace_session_poll(void)
 		throw run_over();
 	}
 	if (laplace.state == LAPLACE_OFF && once_in(8)) {
-		truth_tell_totals(m.truth);
+		truth_add_totals(m.truth);
 		laplace_emit_totals();
 	}
 	flush_comes();

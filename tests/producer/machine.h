@@ -63,7 +63,7 @@ struct machine_setting {
 };
 
 /*
- * Play it.  Records go to `ring`, which drain() is told to empty now and then.  NULL, or
+ * Play it.  Records go to `ring`, which drain() is called to empty now and then.  NULL, or
  * what went wrong: a complaint of the producer, or an invariant that did not hold.
  */
 const char *machine_play(const struct machine_setting *setting, const struct step *step,

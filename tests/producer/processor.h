@@ -69,7 +69,7 @@ struct machine {
 	uint64_t ticks;
 	uint32_t last_sync;
 
-	struct kernel_trace_record record;	/* that the next store to `trigger` tells */
+	struct kernel_trace_record record;	/* that the next store to `trigger` sends */
 };
 
 extern struct machine m;
@@ -97,7 +97,7 @@ bool has_host(const struct entry *entry, uint64_t page);
 void flush_tlb(bool global_too);
 void invalidate_stack_cache(void);
 void prefetch(uint64_t page);		/* code */
-/* What is told of an access that a hook was called for. */
+/* An access that a hook was called for, for the list of what has to be in the trace. */
 void happened(bool write, uint64_t address, unsigned length, bool system);
 void walk_pages(bool write);
 void linear(bool write, uint64_t address, unsigned length);

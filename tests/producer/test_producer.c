@@ -34,15 +34,15 @@ struct received {
 	struct collector collector;
 	struct stream stream;
 	struct truth_totals totals;
-	uint64_t window_references;	/* that the latest WINDOW told */
+	uint64_t window_references;	/* that the latest WINDOW had */
 	size_t window_end;		/* where it ended in the stream */
-	bool windows_fit;		/* no WINDOW told less than it had */
+	bool windows_fit;		/* no WINDOW counted less than it had */
 };
 
 /* ---- what comes out ---- */
 
 /*
- * How many references there were is told with a window: at least those that it has.  More,
+ * How many references there were is sent with a window: at least those that it has.  More,
  * when it ends while some are on the way that it had no room for.
  */
 static void check_window(struct received *got, uint64_t references)
@@ -140,14 +140,14 @@ static void print_totals(const char *what, const struct truth_totals *totals)
 	(void)fprintf(stderr, "  %s:", what);
 	for (size_t i = 0; i < totals->count; i++)
 		(void)fprintf(stderr, " %llu+%llu at %llu",
-			      (unsigned long long)totals->told[i].references,
-			      (unsigned long long)totals->told[i].tracer_refs,
-			      (unsigned long long)totals->told[i].instr);
+			      (unsigned long long)totals->total[i].references,
+			      (unsigned long long)totals->total[i].tracer_refs,
+			      (unsigned long long)totals->total[i].instr);
 	(void)fprintf(stderr, "\n");
 }
 
 /* Is what comes out anything but what should? */
-static bool fails(const struct script *script, bool tell)
+static bool fails(const struct script *script, bool print)
 {
 	const char *why;
 	size_t place;
@@ -158,14 +158,14 @@ static bool fails(const struct script *script, bool tell)
 			   &got);
 	receive_end(&got);
 	if (why != NULL) {
-		if (tell)
+		if (print)
 			(void)fprintf(stderr, "%s\n", why);
 		return true;
 	}
 	stream_clear(&expected);
 	truth_windows(&truth, script->setting.window, &expected);
 	if (!stream_equal(&expected, &got.stream, &place)) {
-		if (tell) {
+		if (print) {
 			(void)fprintf(stderr, "record %zu differs:\n", place);
 			print_record("expected", &expected, place);
 			print_record("got", &got.stream, place);
@@ -173,17 +173,17 @@ static bool fails(const struct script *script, bool tell)
 		return true;
 	}
 	if (truth.totals.count != got.totals.count ||
-	    memcmp(truth.totals.told, got.totals.told,
-		   got.totals.count * sizeof(*got.totals.told)) != 0) {
-		if (tell) {
+	    memcmp(truth.totals.total, got.totals.total,
+		   got.totals.count * sizeof(*got.totals.total)) != 0) {
+		if (print) {
 			(void)fprintf(stderr, "totals differ:\n");
 			print_totals("expected", &truth.totals);
 			print_totals("got", &got.totals);
 		}
 		return true;
 	}
-	if (tell && !got.windows_fit)
-		(void)fprintf(stderr, "a window told another number of references\n");
+	if (print && !got.windows_fit)
+		(void)fprintf(stderr, "a window counted another number of references\n");
 	return !got.windows_fit;
 }
 
@@ -321,7 +321,7 @@ int main(void)
 	failed = cmocka_run_group_tests(tests, NULL, NULL);
 	truth_free(&truth);
 	stream_free(&got.stream);
-	free(got.totals.told);
+	free(got.totals.total);
 	stream_free(&expected);
 	lpl_ring_free(ring);
 	return failed;

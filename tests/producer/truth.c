@@ -17,7 +17,7 @@ void truth_begin(struct truth *truth)
 void truth_free(struct truth *truth)
 {
 	stream_free(&truth->stream);
-	free(truth->totals.told);
+	free(truth->totals.total);
 }
 
 /* ---- references ---- */
@@ -101,14 +101,14 @@ void truth_totals_add(struct truth_totals *totals, uint64_t references, uint64_t
 {
 	if (totals->count == totals->room) {
 		totals->room = 2 * totals->room + 64;
-		totals->told = realloc(totals->told, totals->room * sizeof(*totals->told));
-		if (totals->told == NULL)
+		totals->total = realloc(totals->total, totals->room * sizeof(*totals->total));
+		if (totals->total == NULL)
 			abort();
 	}
-	totals->told[totals->count++] = (struct truth_told){ references, tracer_refs, instr };
+	totals->total[totals->count++] = (struct truth_total){ references, tracer_refs, instr };
 }
 
-void truth_tell_totals(struct truth *truth)
+void truth_add_totals(struct truth *truth)
 {
 	truth_totals_add(&truth->totals, truth->number, truth->tracer_refs, truth->instr);
 }
@@ -129,7 +129,7 @@ void truth_event(struct truth *truth, const struct kernel_trace_record *record)
 	event.text_length = record->text_length;
 	memcpy(event.text, record->text, sizeof(event.text));
 	stream_add_event(&truth->stream, &event);
-	truth_tell_totals(truth);
+	truth_add_totals(truth);
 }
 
 static void own_event(struct truth *truth, uint32_t tag, uint64_t on, const char *text)
@@ -157,7 +157,7 @@ void truth_flush(struct truth *truth)
 	memset(&event, 0, sizeof(event));
 	event.tag = TRUTH_FLUSH;
 	stream_add_event(&truth->stream, &event);
-	truth_tell_totals(truth);
+	truth_add_totals(truth);
 }
 
 void truth_record_begins(struct truth *truth)

@@ -25,9 +25,9 @@ enum truth_state {
 
 /* What TOTALS records say. */
 struct truth_totals {
-	struct truth_told {
+	struct truth_total {
 		uint64_t references, tracer_refs, instr;
-	} *told;
+	} *total;
 	size_t count, room;
 };
 
@@ -68,7 +68,7 @@ void truth_cycles_now(struct truth *truth, uint64_t cycles);
 void truth_event(struct truth *truth, const struct kernel_trace_record *record);
 void truth_mark(struct truth *truth, const char *text);
 void truth_flush(struct truth *truth);
-void truth_tell_totals(struct truth *truth);
+void truth_add_totals(struct truth *truth);
 void truth_start(struct truth *truth);
 void truth_stop(struct truth *truth);
 void truth_record_begins(struct truth *truth);

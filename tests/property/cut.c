@@ -219,7 +219,7 @@ static void compare_tasks(struct cut *cut, uint64_t in_whole, uint64_t in_part)
 		       whole->parent, part->parent);
 }
 
-/* Both tell of the same tasks, in the same order. */
+/* Both report the same tasks, in the same order. */
 static void compare_changed(struct cut *cut)
 {
 	struct cut_side *whole = &cut->whole, *part = &cut->part;

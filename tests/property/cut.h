@@ -2,7 +2,7 @@
 /*
  * A stream that is cut: one merge reads it whole, another one the state at the cut and what
  * comes after it, record by record at the same time.  What they say of each record must be the
- * same but for numbers, and these must correspond one to one: the two may be told apart by
+ * same but for numbers, and these must correspond one to one: the two may differ in
  * nothing else (docs/merging.md, "A state").
  */
 #ifndef LAPLACE_TESTS_CUT_H
@@ -23,7 +23,7 @@ struct cut_side {
 	uint64_t *page_name;			/* a number made of the name */
 	size_t page_room, name_room;
 	uint64_t pages;
-	struct lpl_merge_task *task;		/* by serial number, as last told */
+	struct lpl_merge_task *task;		/* by serial number, as last reported */
 	size_t task_room;
 	uint64_t *changed;			/* serial numbers since the last event */
 	size_t changes, changed_room;
@@ -45,7 +45,7 @@ struct cut {
 	uint64_t anomalies_before[LPL_ANOMALIES];
 	bool snapshot_after;		/* the guest makes one after the cut */
 	struct cut_pairs pages, tasks, processes;
-	uint64_t state_events;		/* that the state was told by */
+	uint64_t state_events;		/* that the state was made of */
 	char why[600];			/* it fails; empty: not yet */
 };
 

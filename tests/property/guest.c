@@ -18,9 +18,9 @@ static bool is_walk(const struct lpl_ref *ref)
 	return ref->type == LPL_WALK_READ || ref->type == LPL_WALK_WRITE;
 }
 
-/* ---- what has to be told ---- */
+/* ---- what has to be reported ---- */
 
-/* A page of a space, as far as a write has to be told. */
+/* A page of a space, as far as a write has to be reported. */
 struct cell {
 	bool private;		/* written, it may have to be parted */
 	bool seen;		/* referenced since it got its meaning */
@@ -70,7 +70,7 @@ static void guest_event(struct guest *guest, const struct stream *stream, size_t
 	}
 }
 
-/* Would the processor fault at this write, so that the kernel has something to tell? */
+/* Would the processor fault at this write, so that the kernel has something to report? */
 static bool guest_faults(struct guest *guest, const struct lpl_ref *ref)
 {
 	struct cell *cell = find_cell(guest, ref->space, ref->address / 4096);
@@ -89,10 +89,10 @@ static void guest_reference(struct guest *guest, const struct lpl_ref *ref)
 	cell->parted |= ref->type == LPL_WRITE;
 }
 
-bool guest_is_told(const struct stream *stream)
+bool guest_reports_all(const struct stream *stream)
 {
 	struct guest *guest = calloc(1, sizeof(*guest));
-	bool told = true;
+	bool all_reported = true;
 
 	if (guest == NULL)
 		abort();
@@ -103,11 +103,11 @@ bool guest_is_told(const struct stream *stream)
 			guest_event(guest, stream, i);
 			continue;
 		}
-		told &= !guest_faults(guest, &item->ref);
+		all_reported &= !guest_faults(guest, &item->ref);
 		guest_reference(guest, &item->ref);
 	}
 	free(guest);
-	return told;
+	return all_reported;
 }
 
 /* ---- what it does, at random ---- */
@@ -128,10 +128,10 @@ static uint32_t roll(struct script *script, uint32_t limit)
 	return random_below(&script->random, limit);
 }
 
-#define TELL(script, event_tag, ...) \
-	tell(script, &(struct lpl_event){.tag = (event_tag), .arg = {__VA_ARGS__}})
+#define SEND(script, event_tag, ...) \
+	send_event(script, &(struct lpl_event){.tag = (event_tag), .arg = {__VA_ARGS__}})
 
-static void tell(struct script *script, struct lpl_event *event)
+static void send_event(struct script *script, struct lpl_event *event)
 {
 	struct stream *out = script->out;
 
@@ -166,7 +166,7 @@ static void do_map(struct script *script)
 	uint64_t start, end;
 
 	some_range(script, &start, &end);
-	TELL(script, KTR_MAP, some_space(script), start, end, 3, kinds[roll(script, 11)], 0,
+	SEND(script, KTR_MAP, some_space(script), start, end, 3, kinds[roll(script, 11)], 0,
 	     1 + roll(script, INODES), roll(script, 3));
 }
 
@@ -175,7 +175,7 @@ static void do_unmap(struct script *script)
 	uint64_t start, end;
 
 	some_range(script, &start, &end);
-	TELL(script, KTR_UNMAP, some_space(script), start, end);
+	SEND(script, KTR_UNMAP, some_space(script), start, end);
 }
 
 static void do_remap(struct script *script)
@@ -186,7 +186,7 @@ static void do_remap(struct script *script)
 	some_range(script, &new, &new_end);
 	if (roll(script, 3) == 0)
 		new = old;
-	TELL(script, KTR_REMAP, some_space(script), old, old_end, new,
+	SEND(script, KTR_REMAP, some_space(script), old, old_end, new,
 	     new_end > new ? new_end : new + 4096);
 }
 
@@ -198,9 +198,9 @@ static void do_brk(struct script *script)
 	start -= roll(script, 4096);
 	end -= roll(script, 4096);
 	if (roll(script, 2) == 0)
-		TELL(script, KTR_BRK, some_space(script), end, start);
+		SEND(script, KTR_BRK, some_space(script), end, start);
 	else
-		TELL(script, KTR_BRK, some_space(script), start, end);
+		SEND(script, KTR_BRK, some_space(script), start, end);
 }
 
 static void do_segment(struct script *script)
@@ -210,12 +210,12 @@ static void do_segment(struct script *script)
 
 	some_range(script, &start, &end);
 	if (roll(script, 2) == 0) {
-		TELL(script, KTR_SHM_DETACH, script->attached_in, script->attached);
+		SEND(script, KTR_SHM_DETACH, script->attached_in, script->attached);
 		return;
 	}
 	script->attached = start;
 	script->attached_in = some_space(script);
-	TELL(script, KTR_SHM_ATTACH, script->attached_in, start, end, segment, segment);
+	SEND(script, KTR_SHM_ATTACH, script->attached_in, start, end, segment, segment);
 }
 
 static void do_cache(struct script *script)
@@ -230,9 +230,9 @@ static void do_cache(struct script *script)
 	else if (script->plot->wild && roll(script, 6) == 0)
 		address = ADDRESS(KERNEL + FRAME + roll(script, FRAMES));
 	if (roll(script, 3) == 0)
-		TELL(script, KTR_CACHE_REMOVE, 0, inode, offset, frame, count);
+		SEND(script, KTR_CACHE_REMOVE, 0, inode, offset, frame, count);
 	else
-		TELL(script, KTR_CACHE_ADD, 0, inode, offset, frame, count, address);
+		SEND(script, KTR_CACHE_ADD, 0, inode, offset, frame, count, address);
 }
 
 static void do_event(struct script *script)
@@ -257,25 +257,25 @@ static void do_event(struct script *script)
 		do_segment(script);
 		break;
 	case 8: case 9:
-		TELL(script, KTR_SPACE_DUPLICATE, some_space(script), SPACE(roll(script, SPACES)));
+		SEND(script, KTR_SPACE_DUPLICATE, some_space(script), SPACE(roll(script, SPACES)));
 		break;
 	case 10:
-		TELL(script, KTR_COW_BREAK, some_space(script), start, 1, 1 + roll(script, 2));
+		SEND(script, KTR_COW_BREAK, some_space(script), start, 1, 1 + roll(script, 2));
 		break;
 	case 11:
-		TELL(script, roll(script, 4) != 0 ? KTR_SCHEDULE : LPL_EVENT_TRACING, 1, 1);
+		SEND(script, roll(script, 4) != 0 ? KTR_SCHEDULE : LPL_EVENT_TRACING, 1, 1);
 		break;
 	case 12:
 		if (roll(script, 2) == 0)
-			TELL(script, KTR_SPACE_END, some_space(script));
+			SEND(script, KTR_SPACE_END, some_space(script));
 		else
-			TELL(script, KTR_EXEC, 1, 1, some_space(script));
+			SEND(script, KTR_EXEC, 1, 1, some_space(script));
 		break;
 	case 17:
 		if (roll(script, 2) == 0)
-			TELL(script, KTR_DISCARD, some_space(script), start, end);
+			SEND(script, KTR_DISCARD, some_space(script), start, end);
 		else
-			TELL(script, KTR_PAGE_OWN, some_space(script), start, 1,
+			SEND(script, KTR_PAGE_OWN, some_space(script), start, 1,
 			     (end - start) / 4096);
 		break;
 	default:
@@ -287,21 +287,21 @@ static void do_event(struct script *script)
 /* What exists already: mappings, and pages in them that forks have shared. */
 static void do_snapshot(struct script *script)
 {
-	TELL(script, KTR_SNAPSHOT, 1);
+	SEND(script, KTR_SNAPSHOT, 1);
 	for (uint64_t space = SPACE(0); space < SPACE(SPACES); space++) {
 		uint64_t start, end, kind = roll(script, 2) != 0 ? KTR_MAP_ANONYMOUS :
 								   KTR_MAP_FILE_PRIVATE;
 
 		some_range(script, &start, &end);
-		TELL(script, KTR_MAP, space, ADDRESS(BASE), ADDRESS(BASE + PAGES), 3, kind, 0,
+		SEND(script, KTR_MAP, space, ADDRESS(BASE), ADDRESS(BASE + PAGES), 3, kind, 0,
 		     1 + roll(script, INODES), 0);
-		TELL(script, KTR_PRESENT, space, start, end, FRAME + roll(script, FRAMES),
+		SEND(script, KTR_PRESENT, space, start, end, FRAME + roll(script, FRAMES),
 		     KTR_NONE);
 		some_range(script, &start, &end);
-		TELL(script, KTR_PRESENT, space, start, end, KTR_NONE,
+		SEND(script, KTR_PRESENT, space, start, end, KTR_NONE,
 		     KTR_SWAP_ENTRY(1, roll(script, 3)));
 	}
-	TELL(script, KTR_SNAPSHOT, 0);
+	SEND(script, KTR_SNAPSHOT, 0);
 }
 
 /* Mostly the page of before, or one of the few of the space that runs. */
@@ -328,7 +328,7 @@ static void do_reference(struct script *script)
 		ref.address = ADDRESS(FRAME + roll(script, 2));
 	}
 	if (!script->plot->silent && guest_faults(&script->guest, &ref))
-		TELL(script, KTR_COW_BREAK, ref.space, ref.address, 1, 1 + roll(script, 2));
+		SEND(script, KTR_COW_BREAK, ref.space, ref.address, 1, 1 + roll(script, 2));
 	guest_reference(&script->guest, &ref);
 	stream_add_ref(script->out, &ref);
 }

@@ -12,7 +12,7 @@ static bool is_walk(const struct lpl_ref *ref)
 	return ref->type == LPL_WALK_READ || ref->type == LPL_WALK_WRITE;
 }
 
-/* Is it the kernel's page of one of these frames, as the events before `at` told? */
+/* Is it the kernel's page of one of these frames, as the events before `at` said? */
 static bool shows_frames(const struct stream *stream, size_t at, uint64_t page, uint64_t frame,
 			 uint64_t frames)
 {
@@ -21,17 +21,17 @@ static bool shows_frames(const struct stream *stream, size_t at, uint64_t page, 
 
 	for (size_t i = 0; i < at; i++) {
 		const struct lpl_event *add = &stream->item[i].event;
-		uint64_t told;
+		uint64_t shift;
 
 		if (!stream->item[i].is_event || add->tag != KTR_CACHE_ADD ||
 		    add->arg[KTR_CACHE_ADD_ADDRESS] == KTR_NONE)
 			continue;
-		told = add->arg[KTR_CACHE_ADD_ADDRESS] / 4096 - add->arg[KTR_CACHE_ADD_FRAME];
-		shows |= page - (frame + told) < frames;
+		shift = add->arg[KTR_CACHE_ADD_ADDRESS] / 4096 - add->arg[KTR_CACHE_ADD_FRAME];
+		shows |= page - (frame + shift) < frames;
 		/* two offsets: who knows */
-		if (known && told != offset)
+		if (known && shift != offset)
 			return true;
-		offset = told;
+		offset = shift;
 		known = true;
 	}
 	return shows;

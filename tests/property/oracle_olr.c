@@ -341,7 +341,7 @@ void oracle_lrubs(const struct stream *in, uint32_t pages, struct stream *out)
 
 /*
  * The fewest points that stab every run contained in the one that begins at `outer`;
- * `begin` tells of each entry which run ends there.
+ * `begin` says of each entry which run ends there.
  */
 static size_t fewest_points(const struct entries *list, const size_t *begin, const size_t *end,
 			    size_t outer)

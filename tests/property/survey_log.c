@@ -118,7 +118,7 @@ struct guest {
 	uint32_t current;		/* tid; 0: idle */
 	bool lives[TIDS + 1];		/* by tid */
 	uint32_t tgid[TIDS + 1];	/* of those: their space, too */
-	bool told[TIDS + 1];		/* and that is told of it */
+	bool known[TIDS + 1];		/* and that was reported */
 };
 
 static void send(struct guest *guest, const struct lpl_event *event)
@@ -127,29 +127,29 @@ static void send(struct guest *guest, const struct lpl_event *event)
 		assert_int_equal(guest->sink[i]->event(guest->sink[i], event, NULL), LPL_OK);
 }
 
-static void tell(struct log *log, struct guest *guest, uint32_t tag, const uint64_t *arg,
-		 size_t args)
+static void send_event(struct log *log, struct guest *guest, uint32_t tag, const uint64_t *arg,
+		       size_t args)
 {
 	struct lpl_event event = { .tag = tag, .ref = guest->ref, .cycle = log->now,
 				   .tid = guest->current,
-				   .tgid = guest->told[guest->current] ?
+				   .tgid = guest->known[guest->current] ?
 					   guest->tgid[guest->current] : 0 };
 
 	memcpy(event.arg, arg, args * sizeof(*arg));
 	send(guest, &event);
 }
 
-#define TELL(log, guest, tag, ...)                                                  \
-	tell(log, guest, tag, (const uint64_t[]){ __VA_ARGS__ },                    \
-	     sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
+#define SEND(log, guest, tag, ...)                                                  \
+	send_event(log, guest, tag, (const uint64_t[]){ __VA_ARGS__ },                    \
+		   sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
 
 /* Memory that is known by its name alone. */
-static void tell_named(struct log *log, struct guest *guest, uint64_t space, uint64_t start,
-		       uint64_t end)
+static void map_named(struct log *log, struct guest *guest, uint64_t space, uint64_t start,
+		      uint64_t end)
 {
 	struct lpl_event event = {
 		.tag = KTR_MAP, .ref = guest->ref, .cycle = log->now, .tid = guest->current,
-		.tgid = guest->told[guest->current] ? guest->tgid[guest->current] : 0, .text = { "[name]"[roll(log, 6)] }, .text_length = 1,
+		.tgid = guest->known[guest->current] ? guest->tgid[guest->current] : 0, .text = { "[name]"[roll(log, 6)] }, .text_length = 1,
 		.arg = {
 			[KTR_MAP_SPACE] = space, [KTR_MAP_START] = start, [KTR_MAP_END] = end,
 			[KTR_MAP_KIND] = KTR_MAP_SPECIAL, [KTR_MAP_INODE] = KTR_NONE
@@ -176,9 +176,9 @@ static void schedule(struct log *log, struct guest *guest, uint64_t why)
 
 	while (!guest->lives[next])
 		next = (next + 1) % (TIDS + 1);
-	guest->told[next] |= roll(log, 4) == 0;
-	TELL(log, guest, KTR_SCHEDULE, guest->current, why, next,
-	     guest->told[next] ? guest->tgid[next] : 0, guest->tgid[next]);
+	guest->known[next] |= roll(log, 4) == 0;
+	SEND(log, guest, KTR_SCHEDULE, guest->current, why, next,
+	     guest->known[next] ? guest->tgid[next] : 0, guest->tgid[next]);
 	guest->current = next;
 }
 
@@ -194,12 +194,12 @@ static void do_task(struct log *log, struct guest *guest)
 		if (guest->current && roll(log, 2))
 			tgid = guest->tgid[guest->current];
 		else if (roll(log, 2) && guest->current)
-			TELL(log, guest, KTR_SPACE_DUPLICATE, guest->tgid[guest->current], tid);
+			SEND(log, guest, KTR_SPACE_DUPLICATE, guest->tgid[guest->current], tid);
 		guest->lives[tid] = true;
 		guest->tgid[tid] = tgid;
-		/* of which process it is may be told later */
-		guest->told[tid] = tgid == tid || roll(log, 2);
-		TELL(log, guest, KTR_TASK_CREATE, tid, guest->told[tid] ? tgid : 0, tgid, 0);
+		/* of which process it is may be reported later */
+		guest->known[tid] = tgid == tid || roll(log, 2);
+		SEND(log, guest, KTR_TASK_CREATE, tid, guest->known[tid] ? tgid : 0, tgid, 0);
 		break;
 	case 1:
 		if (guest->current == 0 || roll(log, 2))
@@ -207,8 +207,8 @@ static void do_task(struct log *log, struct guest *guest)
 		tid = guest->current;
 		tgid = guest->tgid[tid];
 		if (living(guest, tgid) == 1)
-			TELL(log, guest, KTR_SPACE_END, tgid);
-		TELL(log, guest, KTR_EXIT, tid, tgid, 0, living(guest, tgid) == 1);
+			SEND(log, guest, KTR_SPACE_END, tgid);
+		SEND(log, guest, KTR_EXIT, tid, tgid, 0, living(guest, tgid) == 1);
 		guest->lives[tid] = false;
 		schedule(log, guest, KTR_STATE_DEAD);
 		break;
@@ -224,33 +224,33 @@ static void do_memory(struct log *log, struct guest *guest)
 
 	switch (roll(log, 7)) {
 	case 0:
-		TELL(log, guest, KTR_MAP, space, start, end, 3, KTR_MAP_ANONYMOUS);
+		SEND(log, guest, KTR_MAP, space, start, end, 3, KTR_MAP_ANONYMOUS);
 		break;
 	case 1:
-		TELL(log, guest, KTR_MAP, space, start, end, 3,
+		SEND(log, guest, KTR_MAP, space, start, end, 3,
 		     roll(log, 2) ? KTR_MAP_FILE_PRIVATE : KTR_MAP_FILE_SHARED, 8,
 		     1 + roll(log, 2), roll(log, 4));
 		break;
 	case 2:
-		TELL(log, guest, KTR_UNMAP, space, start, end);
+		SEND(log, guest, KTR_UNMAP, space, start, end);
 		break;
 	case 6:
 		/* a device's memory, which may have the number of a file, or a name */
 		if (roll(log, 2))
-			TELL(log, guest, KTR_MAP, space, start, end, 3, KTR_MAP_SPECIAL, 8,
+			SEND(log, guest, KTR_MAP, space, start, end, 3, KTR_MAP_SPECIAL, 8,
 			     1 + roll(log, 2));
 		else
-			tell_named(log, guest, space, start, end);
+			map_named(log, guest, space, start, end);
 		break;
 	case 3:
-		TELL(log, guest, KTR_COW_BREAK, space, start, 1, 1 + roll(log, 2));
+		SEND(log, guest, KTR_COW_BREAK, space, start, 1, 1 + roll(log, 2));
 		break;
 	case 4:
-		TELL(log, guest, KTR_CACHE_ADD, 8, 1 + roll(log, 2), roll(log, 8), from,
+		SEND(log, guest, KTR_CACHE_ADD, 8, 1 + roll(log, 2), roll(log, 8), from,
 		     1 + roll(log, 4), KERNEL + start);
 		break;
 	default:
-		TELL(log, guest, KTR_CACHE_REMOVE, 8, 1 + roll(log, 2), roll(log, 8), from,
+		SEND(log, guest, KTR_CACHE_REMOVE, 8, 1 + roll(log, 2), roll(log, 8), from,
 		     1 + roll(log, 4));
 	}
 }

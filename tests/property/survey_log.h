@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The survey of `laplace report` on trial: made-up guests are surveyed, and what a second merge
- * of the same stream tells is written down in a log, in which every number of the survey can be
+ * of the same stream reports is written down in a log, in which every number of the survey can be
  * found by its definition (docs/report.md), by going through all of it.
  */
 #ifndef LAPLACE_TESTS_SURVEY_LOG_H
@@ -13,7 +13,7 @@
 #define PAGES 4096		/* canonical: more than there are references */
 #define TASKS 512
 
-/* What the merge tells, in its order. */
+/* What the merge reports, in its order. */
 enum line_kind { REFERENCE, EVENT, BEGIN, END, LEAVE, LEAVE_FOR_EVER, MOVE };
 
 struct line {

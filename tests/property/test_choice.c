@@ -51,7 +51,7 @@ static uint64_t number(const struct machine *m)
 	return m->wanted.numbering == LPL_NUMBERS_KEPT ? m->made : m->fitting;
 }
 
-static void tell(struct machine *m, uint32_t tag, const uint64_t arg[5], const char *text)
+static void send_event(struct machine *m, uint32_t tag, const uint64_t arg[5], const char *text)
 {
 	struct lpl_event event = { .tag = tag, .tid = m->runs, .tgid = m->task[m->runs].tgid,
 				   .space = m->task[m->runs].space };
@@ -66,7 +66,7 @@ static void tell(struct machine *m, uint32_t tag, const uint64_t arg[5], const c
 	stream_add_event(&m->chosen, &event);
 }
 
-#define TELL(m, tag, text, ...) tell(m, tag, (const uint64_t[5]){ __VA_ARGS__ }, text)
+#define SEND(m, tag, text, ...) send_event(m, tag, (const uint64_t[5]){ __VA_ARGS__ }, text)
 
 /* As the kernel calls it, where no exec does. */
 static const char *comm(uint32_t name)
@@ -119,8 +119,8 @@ static void create(struct machine *m, uint32_t tid)
 	m->task[tid].name = m->task[maker].name;
 	m->task[tid].space = thread ? m->task[maker].space : ++m->spaces;
 	if (!thread)
-		TELL(m, KTR_SPACE_DUPLICATE, "", m->task[maker].space, m->task[tid].space);
-	TELL(m, KTR_TASK_CREATE, comm(m->task[tid].name), tid, m->task[tid].tgid,
+		SEND(m, KTR_SPACE_DUPLICATE, "", m->task[maker].space, m->task[tid].space);
+	SEND(m, KTR_TASK_CREATE, comm(m->task[tid].name), tid, m->task[tid].tgid,
 	     m->task[tid].space, thread ? CLONE_VM : 0);
 	m->task[tid].by_name = m->task[tid].by_descent = false;
 	if (m->wanted.children && is_chosen(m, maker))
@@ -139,7 +139,7 @@ static void execute(struct machine *m)
 	m->task[tid].name = random_below(&m->random, NAMES);
 	m->task[tid].space = ++m->spaces;
 	snprintf(path, sizeof(path), "/usr/bin/%s", name_of[m->task[tid].name]);
-	TELL(m, KTR_EXEC, path, tid, tid, m->task[tid].space);
+	SEND(m, KTR_EXEC, path, tid, tid, m->task[tid].space);
 	judge(m, tid, false);
 }
 
@@ -153,7 +153,7 @@ static void schedule(struct machine *m, uint32_t tid, uint64_t state)
 	name = m->task[tid].name;
 	if (tid != 0 && random_below(&m->random, 4) == 0)
 		name = random_below(&m->random, NAMES);
-	TELL(m, KTR_SCHEDULE, tid == 0 ? "swapper" : comm(name), m->runs, state, tid,
+	SEND(m, KTR_SCHEDULE, tid == 0 ? "swapper" : comm(name), m->runs, state, tid,
 	     m->task[tid].tgid, m->task[tid].space);
 	m->runs = tid;
 	m->task[tid].name = name;
@@ -189,7 +189,7 @@ static void mark(struct machine *m)
 	if (m->begun || from->kind == LPL_MOMENT_NONE || has_come(m, from))
 		m->over |= to->kind == LPL_MOMENT_MARK && strcmp(text, to->text) == 0;
 	m->begun |= from->kind == LPL_MOMENT_MARK && strcmp(text, from->text) == 0;
-	TELL(m, KTR_MARK, text, 0);
+	SEND(m, KTR_MARK, text, 0);
 }
 
 static void leave(struct machine *m)
@@ -198,9 +198,9 @@ static void leave(struct machine *m)
 
 	if (tid == 0 || (m->task[tid].tgid == tid && has_threads(m, tid)))
 		return;
-	TELL(m, KTR_EXIT, "", tid, m->task[tid].tgid, 0, !has_threads(m, m->task[tid].tgid));
+	SEND(m, KTR_EXIT, "", tid, m->task[tid].tgid, 0, !has_threads(m, m->task[tid].tgid));
 	if (m->task[tid].tgid == tid)
-		TELL(m, KTR_SPACE_END, "", m->task[tid].space);
+		SEND(m, KTR_SPACE_END, "", m->task[tid].space);
 	schedule(m, 0, KTR_STATE_DEAD);
 	m->task[tid].lives = m->task[tid].by_name = m->task[tid].by_descent = false;
 }
@@ -311,9 +311,9 @@ static void run_machine(struct machine *m, size_t steps)
 	m->task[1].lives = true;
 	m->task[1].tgid = 1;
 	m->task[1].space = ++m->spaces;
-	TELL(m, KTR_SNAPSHOT, "", 1);
-	TELL(m, KTR_TASK_CREATE, comm(0), 1, 1, m->task[1].space);
-	TELL(m, KTR_SNAPSHOT, "", 0);
+	SEND(m, KTR_SNAPSHOT, "", 1);
+	SEND(m, KTR_TASK_CREATE, comm(0), 1, 1, m->task[1].space);
+	SEND(m, KTR_SNAPSHOT, "", 0);
 	judge(m, 1, false);
 	for (size_t i = 0; i < steps; i++) {
 		uint32_t tid = 1 + random_below(&m->random, TASKS);

@@ -22,7 +22,7 @@
 
 #include <stdio.h>
 
-/* Canonical pages for virtual ones.  Returns the breaks that only a write told. */
+/* Canonical pages for virtual ones.  Returns the breaks that only a write showed. */
 static uint64_t merge(const struct stream *in, struct stream *out)
 {
 	struct lpl_report report = {0};
@@ -125,14 +125,14 @@ static bool is_inexact_in_time(const struct stream *in, void *context)
 	return inexact;
 }
 
-static bool is_told_and_inexact(const struct stream *in, void *trial)
+static bool is_reported_and_inexact(const struct stream *in, void *trial)
 {
-	return guest_is_told(in) && is_inexact(in, trial);
+	return guest_reports_all(in) && is_inexact(in, trial);
 }
 
-static bool is_told_and_inexact_in_time(const struct stream *in, void *trial)
+static bool is_reported_and_inexact_in_time(const struct stream *in, void *trial)
 {
-	return guest_is_told(in) && is_inexact_in_time(in, trial);
+	return guest_reports_all(in) && is_inexact_in_time(in, trial);
 }
 
 /* Each "%u" of a form stands for K. */
@@ -181,7 +181,7 @@ static void test_exactness(void **state)
 		for (size_t form = 0; form < FORMS; form++) {
 			write_spec(spec, sizeof(spec), forms[form].spec, pages);
 			trial.number = forms[form].from_one ? 1 : pages;
-			expect_not(is_told_and_inexact, &in, &trial, seed, number);
+			expect_not(is_reported_and_inexact, &in, &trial, seed, number);
 		}
 		trial.number = pages;
 		write_spec(spec, sizeof(spec), "sad:%u", pages);
@@ -213,7 +213,7 @@ static void test_times(void **state)
 
 		play_guest(&random, &plot, &in);
 		write_spec(spec, sizeof(spec), "fence+sad-ws:%u", tau);
-		expect_not(is_told_and_inexact_in_time, &in, &trial, seed - 1, number);
+		expect_not(is_reported_and_inexact_in_time, &in, &trial, seed - 1, number);
 		write_spec(spec, sizeof(spec), "sad-ws:%u", tau);
 		unfenced += is_inexact_in_time(&in, &trial) ? 1 : 0;
 	}
@@ -238,7 +238,7 @@ static void test_silence(void **state)
 		write_spec(spec, sizeof(spec), "fence+sad:%u", pages);
 		plot.silent = true;
 		play_guest(&random, &plot, &in);
-		if (guest_is_told(&in))
+		if (guest_reports_all(&in))
 			assert_false(is_inexact(&in, &trial));
 		else
 			inexact += is_inexact(&in, &trial) ? 1 : 0;

@@ -418,7 +418,7 @@ static void expect_read(struct stream *in, uint32_t pages, uint64_t seed, unsign
 	fail();
 }
 
-/* The victims are told by the digits of `code` in base K: places in memory. */
+/* The victims are given by the digits of `code` in base K: places in memory. */
 static void coded_behaviour(struct stream *in, uint32_t pages, uint32_t faults, uint32_t code)
 {
 	uint32_t memory[MOST_TRIED] = {0};

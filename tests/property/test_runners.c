@@ -95,7 +95,7 @@ static void run_machine(struct machine *m, int steps)
 	m->tasks = 0;
 	m->refs = 0;
 	m->runs = NOBODY;
-	reference(m, 9);		/* before anything is told */
+	reference(m, 9);		/* before any event */
 	m->runs = 0;
 	schedule(m, 0, 0);
 	for (int i = 0; i < steps; i++) {

@@ -50,7 +50,7 @@ static const struct {
 	{ NULL, { true, true, true, true, true } },
 };
 
-/* A canonical stream: pages are told of at their first reference. */
+/* A canonical stream: pages are described at their first reference. */
 static void random_canonical(struct random *random, struct stream *stream, uint8_t kind[PAGES + 1],
 			     uint8_t path[PAGES + 1])
 {
@@ -148,7 +148,7 @@ static void kinds_refuse(void **state)
 	assert_int_equal(lpl_kinds_open(&kinds, "", NULL, &collector.sink, NULL), LPL_ERR_USAGE);
 	assert_int_equal(lpl_kinds_open(&kinds, "file,", NULL, &collector.sink, NULL), LPL_ERR_USAGE);
 	assert_int_equal(lpl_kinds_open(&kinds, "file", NULL, &collector.sink, NULL), LPL_OK);
-	/* a page nobody told of, beside one that was, and far away */
+	/* a page that no event described, beside one that was, and far away */
 	EVENT(&in, LPL_EVENT_PAGE, 1, 1, 5, LPL_PAGE_FILE);
 	stream_add_page(&in, 5, LPL_READ);
 	assert_int_equal(stream_send(&in, lpl_kinds_sink(kinds), 1, NULL), LPL_OK);
@@ -369,7 +369,7 @@ static void local_refuses(void **state)
 	assert_int_equal(lpl_local_count(local), 0);
 	assert_int_equal(lpl_local_add(local, "clock", &sizes, NULL), LPL_OK);
 	lpl_sizes_free(&sizes);
-	/* nothing tells whose this is */
+	/* no event says which task made this one */
 	stream_add_ref(&in, &program);
 	assert_int_equal(stream_send(&in, lpl_local_sink(local), 1, NULL), LPL_OK);
 	assert_int_equal(lpl_local_unknown(local), 1);
@@ -400,8 +400,8 @@ static void send_event(struct lpl_local *local, const struct lpl_event *event)
 }
 
 /*
- * Where events are missing, a switch may be among them: from there on nobody knows who runs
- * (docs/merging.md), until an event tells.  Where references alone are missing it is known.
+ * Where events are missing, a switch may be among them: from there on it is not known what runs
+ * (docs/merging.md), until an event says.  Where references alone are missing it is known.
  */
 static void local_after_a_gap(void **state)
 {
@@ -432,7 +432,7 @@ static void local_after_a_gap(void **state)
 		send_event(local, &lost[i]);
 		assert_int_equal(nobodys(local, ++number), 1);
 		assert_int_equal(nobodys(local, ++number), 1);
-		/* it tells who runs: the task that was known, in the process it was */
+		/* it says what runs: the task that was known, in the process it was */
 		send_event(local, &mark);
 		assert_int_equal(nobodys(local, ++number), 0);
 	}

@@ -254,7 +254,7 @@ static void test_all_on_nothing(void **state)
 static void test_bad_policy(void **state)
 {
 	static const struct {
-		const char *spec, *sizes, *told;
+		const char *spec, *sizes, *expected;
 	} bad[] = {
 		{"", "4", "lru, opt"},
 		{"LRU", "4", "lru, opt"},
@@ -290,8 +290,8 @@ static void test_bad_policy(void **state)
 		assert_int_equal(lpl_sizes_parse(&sizes, bad[i].sizes, &report), LPL_OK);
 		assert_int_equal(lpl_simulator_add(simulator, bad[i].spec, &sizes, &report),
 				 LPL_ERR_USAGE);
-		if (strstr(report.text, bad[i].told) == NULL)
-			fail_msg("'%s' does not tell of '%s'", report.text, bad[i].told);
+		if (strstr(report.text, bad[i].expected) == NULL)
+			fail_msg("'%s' does not contain '%s'", report.text, bad[i].expected);
 		lpl_sizes_free(&sizes);
 	}
 	/* what was refused left nothing behind */

@@ -114,11 +114,11 @@ static void test_example(void **state)
 	stream_free(&in);
 }
 
-/* ---- a policy that checks what it is told ---- */
+/* ---- a policy that checks its calls ---- */
 
 /* What happened to a memory, and what ought to be in it. */
 struct witness {
-	uint32_t used, last;	/* the page told of last; 0: none */
+	uint32_t used, last;	/* the page of the last call; 0: none */
 	uint32_t evicted;	/* a frame + 1, between evict and admit; else 0 */
 	uint32_t next;		/* to go */
 	char *own;		/* to be freed by close() */
@@ -266,7 +266,7 @@ static void test_failures(void **state)
 		const char *own_options;
 		unsigned int jobs;
 		enum lpl_error error;
-		const char *told;
+		const char *expected;
 	} cases[] = {
 		{"fail-at=7", 1, LPL_ERR_MEMORY, "witness: page 7 is too much"},
 		{"fail-at=900", 1, LPL_ERR_MEMORY, "witness: page 900 is too much"},
@@ -294,8 +294,8 @@ static void test_failures(void **state)
 		assert_int_equal(stream_send(&in, lpl_simulator_sink(simulator), 600, &report),
 				 cases[i].error);
 		assert_int_equal(report.error, cases[i].error);
-		if (strstr(report.text, cases[i].told) == NULL)
-			fail_msg("'%s' does not tell '%s'", report.text, cases[i].told);
+		if (strstr(report.text, cases[i].expected) == NULL)
+			fail_msg("'%s' does not contain '%s'", report.text, cases[i].expected);
 		lpl_simulator_close(simulator);
 		assert_int_equal(opened, 0);
 	}

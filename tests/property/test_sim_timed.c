@@ -249,7 +249,7 @@ static void test_order(void **state)
 	}
 }
 
-/* Sums that 64 bits do not hold are told, not printed. */
+/* Sums that 64 bits do not hold are reported, not printed. */
 static void test_overflow(void **state)
 {
 	static const uint64_t times[] = {1, UINT64_C(1) << 62, UINT64_C(3) << 62, UINT64_MAX - 9};

@@ -24,9 +24,9 @@
 /* What a case is about. */
 struct kind {
 	const char *name;
-	bool told;		/* each break of copy-on-write is told */
+	bool reported;		/* each break of copy-on-write is reported */
 	bool kept;		/* writers keep pages that others still seem to share */
-	bool odd;		/* events tell of tasks that are not, unknown files ... */
+	bool odd;		/* events name tasks that do not exist, unknown files ... */
 	uint32_t tasks;		/* one event of a task for so many records; 0: none */
 };
 
@@ -125,7 +125,7 @@ static void do_schedule(struct dresser *dresser)
 	dresser->space = dresser->space_of[next];
 }
 
-/* An exited task may still run, and be told of, until it is scheduled away for good. */
+/* An exited task may still run, and be reported, until it is scheduled away for good. */
 static void do_exit(struct dresser *dresser)
 {
 	uint32_t tid = roll(dresser, 2) == 0 ? dresser->tid : some_task(dresser);
@@ -239,19 +239,19 @@ static void put_event(struct dresser *dresser, const struct lpl_event *like)
 }
 
 /*
- * A kernel that tells everything has told, before a reference, that something is mapped in the
- * space, and before a write that the page is the space's own.
+ * A kernel that reports everything has reported, before a reference, that the space has a
+ * mapping, and before a write that the page is the space's own.
  */
 static void put_ref(struct dresser *dresser, const struct lpl_ref *ref)
 {
 	const uint64_t elsewhere = 0x20000000;
 	bool user = ref->address >> 63 == 0;
 
-	if (dresser->kind->told && user && !dresser->knows[ref->space & 3]) {
+	if (dresser->kind->reported && user && !dresser->knows[ref->space & 3]) {
 		PUT(dresser, KTR_MAP, ref->space, elsewhere, elsewhere + 0x1000);
 		dresser->knows[ref->space & 3] = true;
 	}
-	if (dresser->kind->told && user && ref->type == LPL_WRITE)
+	if (dresser->kind->reported && user && ref->type == LPL_WRITE)
 		PUT(dresser, KTR_PAGE_OWN, ref->space, ref->address, 1, 1);
 	dresser->ref = ref->ref;
 	stream_add_ref(dresser->out, ref);
@@ -266,7 +266,7 @@ static void make_stream(struct random *random, const struct kind *kind, struct s
 	size_t cut;
 
 	plot.wild = false;
-	plot.silent = !kind->told && random_below(random, 2) == 0;
+	plot.silent = !kind->reported && random_below(random, 2) == 0;
 	play_guest(random, &plot, &played);
 	stream_clear(out);
 	cut = random_below(random, (uint32_t)played.count + 1);
@@ -290,7 +290,7 @@ static void make_stream(struct random *random, const struct kind *kind, struct s
 /* Does it fail, and why? */
 static bool fails_because(const struct stream *stream, const struct kind *kind, char why[600])
 {
-	struct cut *cut = cut_open(!kind->told, true);
+	struct cut *cut = cut_open(!kind->reported, true);
 	bool fails;
 
 	cut->may_split = kind->kept;
@@ -343,23 +343,23 @@ enum { CASES = 2000 };
 static void test_mappings(void **state)
 {
 	(void)state;
-	try_kind((struct kind){ .name = "mappings", .told = true }, CASES);
+	try_kind((struct kind){ .name = "mappings", .reported = true }, CASES);
 }
 
 static void test_tasks(void **state)
 {
 	(void)state;
-	try_kind((struct kind){ .name = "tasks", .told = true, .tasks = 4 }, CASES);
+	try_kind((struct kind){ .name = "tasks", .reported = true, .tasks = 4 }, CASES);
 }
 
 static void test_odd_events(void **state)
 {
 	(void)state;
-	try_kind((struct kind){ .name = "odd events", .told = true, .tasks = 4, .odd = true },
+	try_kind((struct kind){ .name = "odd events", .reported = true, .tasks = 4, .odd = true },
 		 CASES);
 }
 
-static void test_untold_breaks(void **state)
+static void test_unreported_breaks(void **state)
 {
 	(void)state;
 	try_kind((struct kind){ .name = "breaks that writes show", .tasks = 8 }, CASES);
@@ -369,14 +369,14 @@ static void test_untold_breaks(void **state)
 static void test_kept_pages(void **state)
 {
 	(void)state;
-	try_kind((struct kind){ .name = "kept pages", .kept = true, .told = true }, CASES);
+	try_kind((struct kind){ .name = "kept pages", .kept = true, .reported = true }, CASES);
 	try_kind((struct kind){ .name = "kept pages", .kept = true, .tasks = 8 }, CASES);
 }
 
 /* ---- of the state itself ---- */
 
-/* Tell a state into a stream; returns what it says is left out. */
-static uint64_t tell_state(struct lpl_state *told, struct stream *out)
+/* Send a state into a stream; returns what it says is left out. */
+static uint64_t send_state(struct lpl_state *known, struct stream *out)
 {
 	struct lpl_report report = { .error = LPL_OK };
 	struct collector collector;
@@ -384,7 +384,7 @@ static uint64_t tell_state(struct lpl_state *told, struct stream *out)
 
 	stream_clear(out);
 	collector_init(&collector, out);
-	assert_int_equal(lpl_state_send(told, &collector.sink, &report), LPL_OK);
+	assert_int_equal(lpl_state_send(known, &collector.sink, &report), LPL_OK);
 	assert_true(out->count >= 2);
 	last = &out->item[out->count - 1].event;
 	assert_int_equal(out->item[0].event.tag, LPL_EVENT_STATE);
@@ -394,17 +394,17 @@ static uint64_t tell_state(struct lpl_state *told, struct stream *out)
 	return last->arg[LPL_EVENT_STATE_LEFT_OUT];
 }
 
-static void take_all(struct lpl_state *told, const struct stream *stream)
+static void take_all(struct lpl_state *known, const struct stream *stream)
 {
 	struct lpl_report report = { .error = LPL_OK };
 
 	for (size_t i = 0; i < stream->count; i++)
 		if (stream->item[i].is_event)
-			assert_int_equal(lpl_state_take(told, &stream->item[i].event, &report),
+			assert_int_equal(lpl_state_take(known, &stream->item[i].event, &report),
 					 LPL_OK);
 }
 
-/* The same events make the same state, and to tell it changes nothing. */
+/* The same events make the same state, and to send it changes nothing. */
 static void test_repeats(void **state)
 {
 	const struct kind kind = { .tasks = 4, .odd = true };
@@ -423,10 +423,10 @@ static void test_repeats(void **state)
 		assert_int_equal(lpl_state_new(&second, NULL, &report), LPL_OK);
 		take_all(first, &stream);
 		take_all(second, &stream);
-		(void)tell_state(first, &one);
-		(void)tell_state(second, &other);
+		(void)send_state(first, &one);
+		(void)send_state(second, &other);
 		assert_true(stream_equal(&one, &other, &place));
-		(void)tell_state(first, &other);
+		(void)send_state(first, &other);
 		assert_true(stream_equal(&one, &other, &place));
 		lpl_state_free(first);
 		lpl_state_free(second);
@@ -436,7 +436,7 @@ static void test_repeats(void **state)
 	}
 }
 
-/* A guest that maps every other page, of ever more spaces, and tells of ever more tasks. */
+/* A guest that maps every other page, of ever more spaces, and reports ever more tasks. */
 static void test_limits(void **state)
 {
 	const struct lpl_state_options options = { .pieces = 5000, .tasks = 20 };
@@ -444,32 +444,32 @@ static void test_limits(void **state)
 	struct lpl_event map = { .tag = KTR_MAP };
 	struct lpl_event create = { .tag = KTR_TASK_CREATE };
 	struct stream out = { 0 };
-	struct lpl_state *told;
+	struct lpl_state *known;
 
 	(void)state;
-	assert_int_equal(lpl_state_new(&told, &options, &report), LPL_OK);
+	assert_int_equal(lpl_state_new(&known, &options, &report), LPL_OK);
 	for (uint64_t i = 0; i < 20000; i++) {
 		map.arg[KTR_MAP_SPACE] = 1 + i / 500;
 		map.arg[KTR_MAP_START] = (i % 500) << 13;
 		map.arg[KTR_MAP_END] = map.arg[KTR_MAP_START] + 4096;
-		assert_int_equal(lpl_state_take(told, &map, &report), LPL_OK);
+		assert_int_equal(lpl_state_take(known, &map, &report), LPL_OK);
 	}
-	assert_true(lpl_state_left_out(told) > 0);
-	assert_int_equal(tell_state(told, &out), lpl_state_left_out(told));
+	assert_true(lpl_state_left_out(known) > 0);
+	assert_int_equal(send_state(known, &out), lpl_state_left_out(known));
 	assert_true(out.count <= options.pieces + 10);
 	/* what was mapped last is known */
 	assert_int_equal(out.item[out.count - 3].event.tag, KTR_MAP);
 	for (uint32_t tid = 1; tid <= 100; tid++) {
 		create.arg[KTR_TASK_CREATE_TID] = tid;
 		create.arg[KTR_TASK_CREATE_TGID] = tid;
-		assert_int_equal(lpl_state_take(told, &create, &report), LPL_OK);
+		assert_int_equal(lpl_state_take(known, &create, &report), LPL_OK);
 	}
-	(void)tell_state(told, &out);
+	(void)send_state(known, &out);
 	/* before the end the last task, and before that not more than the limit */
 	assert_int_equal(out.item[out.count - 2].event.arg[LPL_EVENT_TASK_STATE_TID], 100);
 	assert_int_equal(out.item[out.count - 2 - options.tasks].event.arg[
 				 LPL_EVENT_TASK_STATE_TID], 0);
-	lpl_state_free(told);
+	lpl_state_free(known);
 	stream_free(&out);
 }
 
@@ -483,19 +483,19 @@ static void test_large_forks(void **state)
 	struct lpl_event fork = { .tag = KTR_SPACE_DUPLICATE,
 				  .arg = { [KTR_SPACE_DUPLICATE_PARENT] = 1 } };
 	struct stream out = { 0 };
-	struct lpl_state *told;
+	struct lpl_state *known;
 
 	(void)state;
-	assert_int_equal(lpl_state_new(&told, NULL, &report), LPL_OK);
-	assert_int_equal(lpl_state_take(told, &map, &report), LPL_OK);
+	assert_int_equal(lpl_state_new(&known, NULL, &report), LPL_OK);
+	assert_int_equal(lpl_state_take(known, &map, &report), LPL_OK);
 	for (uint64_t child = 2; child <= 100; child++) {
 		fork.arg[KTR_SPACE_DUPLICATE_CHILD] = child;
-		assert_int_equal(lpl_state_take(told, &fork, &report), LPL_OK);
+		assert_int_equal(lpl_state_take(known, &fork, &report), LPL_OK);
 	}
-	assert_int_equal(tell_state(told, &out), 0);
+	assert_int_equal(send_state(known, &out), 0);
 	/* bounds, spaces, the idle task; a mapping of one, and what the others share with it */
 	assert_int_equal(out.count, 3 + 100 + 1 + 99);
-	lpl_state_free(told);
+	lpl_state_free(known);
 	stream_free(&out);
 }
 
@@ -523,7 +523,7 @@ static void finish_cut(struct cut *cut)
 	cut_close(cut);
 }
 
-/* Whatever number it has, it is not the one in which a state tells what no space maps. */
+/* Whatever number it has, it is not the one in which a state lists what no space maps. */
 static void test_space_of_any_number(void **state)
 {
 	struct lpl_event map = { .tag = KTR_MAP, .text_length = 1, .text = "f", .arg = {
@@ -603,32 +603,32 @@ static int no_more(struct lpl_merge_output *output, struct lpl_report *report)
 	return LPL_OK;
 }
 
-/* What a state tells is in no count of a survey, and its tasks have what they do in the rest. */
+/* What is in a state is in no count of a survey, and its tasks have what they do in the rest. */
 static void survey_rest(const struct stream *stream, const struct kind *kind)
 {
 	struct surveyed seen = { .output = { .reference = count_reference, .finish = no_more } };
 	struct lpl_report report = { .error = LPL_OK };
-	struct lpl_state *told;
+	struct lpl_state *known;
 	struct lpl_survey *survey;
 	struct stream rest = { 0 };
 	bool after = false;
 
-	assert_int_equal(lpl_state_new(&told, NULL, &report), LPL_OK);
+	assert_int_equal(lpl_state_new(&known, NULL, &report), LPL_OK);
 	for (size_t i = 0; i < stream->count; i++) {
 		const struct item *item = &stream->item[i];
 
 		if (item->is_event && item->event.tag == LPL_EVENT_MARK) {
-			(void)tell_state(told, &rest);
+			(void)send_state(known, &rest);
 			after = true;
 		} else if (item->is_event && after) {
 			stream_add_event(&rest, &item->event);
 			seen.events++;
 		} else if (item->is_event) {
-			assert_int_equal(lpl_state_take(told, &item->event, &report), LPL_OK);
+			assert_int_equal(lpl_state_take(known, &item->event, &report), LPL_OK);
 		} else if (after) {
 			stream_add_ref(&rest, &item->ref);
-		} else if (!kind->told) {
-			assert_int_equal(lpl_state_refs(told, &item->ref, 1, &report), LPL_OK);
+		} else if (!kind->reported) {
+			assert_int_equal(lpl_state_refs(known, &item->ref, 1, &report), LPL_OK);
 		}
 	}
 	assert_int_equal(lpl_merge_open(&seen.merge, &seen.output, NULL, &report), LPL_OK);
@@ -644,13 +644,13 @@ static void survey_rest(const struct stream *stream, const struct kind *kind)
 	}
 	lpl_survey_close(survey);
 	lpl_merge_close(seen.merge);
-	lpl_state_free(told);
+	lpl_state_free(known);
 	stream_free(&rest);
 }
 
 static void test_surveys(void **state)
 {
-	const struct kind kind = { .told = true, .tasks = 4 };
+	const struct kind kind = { .reported = true, .tasks = 4 };
 	uint64_t seed = random_seed();
 
 	(void)state;
@@ -670,7 +670,7 @@ int main(void)
 		cmocka_unit_test(test_mappings),
 		cmocka_unit_test(test_tasks),
 		cmocka_unit_test(test_odd_events),
-		cmocka_unit_test(test_untold_breaks),
+		cmocka_unit_test(test_unreported_breaks),
 		cmocka_unit_test(test_kept_pages),
 		cmocka_unit_test(test_surveys),
 		cmocka_unit_test(test_repeats),

@@ -14,7 +14,7 @@ struct trial {
 	size_t batch;
 	void (*oracle)(const struct stream *in, const struct trial *trial, struct stream *out);
 	uint64_t number;	/* K, TAU ... of the oracle, or the least size */
-	uint32_t merged;	/* pages are told apart modulo this; 0: not merged */
+	uint32_t merged;	/* pages are numbered modulo this; 0: not merged */
 };
 
 /*
