@@ -8,7 +8,7 @@
  * WINDOW pages, and of each page in a window the first and the last reference are kept.
  * At the end counts=FILE gets a line: references seen, bytes written.
  *
- * A plugin is told virtual addresses but no address space, and of the processor's own
+ * A plugin is given virtual addresses but no address space, and of the processor's own
  * references none.  One virtual processor is expected.
  *
  * Debian's QEMU has plugins but no header for them: what is called of its interface is

@@ -50,7 +50,7 @@ static void require(int condition, const char *what)
 	}
 }
 
-/* Where there is no tracer there is nobody to tell. */
+/* Without a tracer there is nothing to mark. */
 static void mark(const char *text)
 {
 	char line[64];

@@ -125,7 +125,7 @@ void say_decimal(u32 value)
 	say_number(value, 10);
 }
 
-long tell(const char *path, const char *text)
+long store(const char *path, const char *text)
 {
 	long fd = CALL3(open, path, O_WRONLY, 0), written;
 
@@ -178,7 +178,7 @@ void end_machine(int ok)
 
 	say(ok ? "LAPLACE-END ok\n" : "LAPLACE-END fail\n");
 	CALL3(ioctl, 1, TCSBRK, 1);
-	tell("/proc/laplace", ok ? "end" : "fail");	/* a kernel that tells a simulator */
+	store("/proc/laplace", ok ? "end" : "fail");	/* for a kernel that is traced */
 	if (CALL1(iopl, 3) == 0) {
 		for (c = "Shutdown"; *c; c++)
 			out(BOCHS_SHUTDOWN_PORT, (u8)*c);

@@ -76,7 +76,7 @@ long shm_attach(int id, u32 address, u32 *attached);
 long shm_detach(u32 address);
 long shm_remove(int id);
 
-/* The status of a child as wait4 tells it, or a negative error. */
+/* The status of a child as wait4 gives it, or a negative error. */
 int wait_for(int pid);
 
 u32 length_of(const char *text);
@@ -85,7 +85,7 @@ void say_hex(u32 value);
 void say_decimal(u32 value);
 
 /* Write text to a file that is there: 0, or a negative error. */
-long tell(const char *path, const char *text);
+long store(const char *path, const char *text);
 
 /* Say what failed and with which error, then end the machine as one that failed. */
 void fail(const char *what, long result) __attribute__((noreturn));

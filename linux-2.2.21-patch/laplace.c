@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the kernel tells Laplace's simulator.  The record's address is in System.map.
+ * What the kernel reports to Laplace's simulator.  The record's address is in System.map.
  *
  * Interrupts are off from the store to `begin` to the store to `trigger`: what lies between
  * is the tracer's own and stays out of the trace.
@@ -42,7 +42,7 @@ union laplace_page {
 /* The file of the buffer cache, which is on no device. */
 enum { BUFFERS_INODE = 1 };
 
-int laplace_calls;				/* any system calls are told of */
+int laplace_calls;				/* any system calls are reported */
 static unsigned long call_chosen[256 / 32];	/* which */
 
 /* Kernel threads have the kernel's own page tables, which are nobody's space. */
@@ -113,7 +113,7 @@ static void arguments(int count, ...)
 	va_end(list);
 }
 
-void laplace_tell(int tag, struct mm_struct *mm, unsigned long a, unsigned long b,
+void laplace_send(int tag, struct mm_struct *mm, unsigned long a, unsigned long b,
 		  unsigned long c, unsigned long d)
 {
 	unsigned long flags = begin(tag);
@@ -172,7 +172,7 @@ void laplace_exec(struct linux_binprm *bprm)
 	unsigned long flags;
 
 	if (!bprm->dentry)
-		return;		/* told already, of the script's interpreter */
+		return;		/* reported already, of the script's interpreter */
 	flags = begin(KTR_EXEC);
 	arguments(5, current->pid, current->laplace_tgid,
 		  laplace_space(current->mm), device(bprm->dentry->d_inode->i_dev),
@@ -256,16 +256,16 @@ void laplace_map(struct vm_area_struct *vma, unsigned long start, unsigned long 
 
 void laplace_unmap(struct vm_area_struct *vma, unsigned long start, unsigned long end)
 {
-	laplace_tell(KTR_UNMAP, vma->vm_mm, start, end, 0, 0);
+	laplace_send(KTR_UNMAP, vma->vm_mm, start, end, 0, 0);
 	if ((vma->vm_flags & VM_SHM) && start == vma->vm_start && end == vma->vm_end)
-		laplace_tell(KTR_SHM_DETACH, vma->vm_mm, start, 0, 0, 0);
+		laplace_send(KTR_SHM_DETACH, vma->vm_mm, start, 0, 0, 0);
 }
 
 /* The range's own pages go with the end of their file. */
 void laplace_discard(struct mm_struct *mm, unsigned long start, unsigned long end)
 {
 	if (!mm->laplace_unknown)
-		laplace_tell(KTR_DISCARD, mm, start, end, 0, 0);
+		laplace_send(KTR_DISCARD, mm, start, end, 0, 0);
 }
 
 /* inode: KTR_NONE for a page that is a space's own. */
@@ -325,7 +325,7 @@ static void swapped_meanwhile(struct mm_struct *mm, struct mm_struct *copy)
 /*
  * A copy takes time: fork waits for memory, and other threads write to what it has not
  * protected yet, files are truncated, pages go to swap.  So that all this is true of the copy,
- * too, it is told of when it is whole; until then nothing is said of it.
+ * too, it is reported when it is whole; until then nothing is said of it.
  */
 void laplace_copy_begins(struct mm_struct *mm, struct mm_struct *copy)
 {
@@ -336,7 +336,7 @@ void laplace_copy_begins(struct mm_struct *mm, struct mm_struct *copy)
 void laplace_copy_ends(struct mm_struct *mm, struct mm_struct *copy)
 {
 	copy->laplace_unknown = 0;
-	laplace_tell(KTR_SPACE_DUPLICATE, mm, laplace_space(copy), 0, 0, 0);
+	laplace_send(KTR_SPACE_DUPLICATE, mm, laplace_space(copy), 0, 0, 0);
 	if (mm->laplace_swapped)
 		swapped_meanwhile(mm, copy);
 }
@@ -371,7 +371,7 @@ static void file(struct inode *inode)
 	finish(flags);
 }
 
-/* The swap cache is not told of: its pages are their spaces' all the time. */
+/* The swap cache is not reported: its pages are their spaces' all the time. */
 void laplace_cache(int tag, struct page *page)
 {
 	struct inode *inode = page->inode;
@@ -386,7 +386,7 @@ void laplace_cache(int tag, struct page *page)
 
 /*
  * A page of buffers holds blocks of any device, several and changing ones.  All such pages
- * are told as one file of a device that there is none of, at the offsets of their frames.
+ * are reported as one file of a device that there is none of, at the offsets of their frames.
  */
 void laplace_buffers(int tag, unsigned long page)
 {

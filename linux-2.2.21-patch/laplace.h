@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the kernel tells Laplace's simulator: calls to put where things happen.  They fill
+ * What the kernel reports to Laplace's simulator: calls to put where things happen.  They fill
  * kernel_trace_record (kernel/laplace.c) and do nothing on a machine that does not watch it.
  */
 #ifndef _LINUX_LAPLACE_H
@@ -35,7 +35,7 @@ struct task_struct;
 struct vm_area_struct;
 
 /* An event of a space whose other arguments are these; unused ones are 0. */
-extern void laplace_tell(int tag, struct mm_struct *mm, unsigned long a, unsigned long b,
+extern void laplace_send(int tag, struct mm_struct *mm, unsigned long a, unsigned long b,
 			 unsigned long c, unsigned long d);
 
 extern void laplace_task_create(struct task_struct *child, unsigned long clone_flags);

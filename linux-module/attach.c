@@ -167,7 +167,7 @@ static int lpl_attach_kretprobe(struct lpl_hook *hook,
 
 /*
  * Of a function that the compiler has taken apart, callers may call a part: not all that
- * happens would be seen at its name, and nothing would tell so.  A part may be a place itself.
+ * happens would be seen at its name, and nothing would show that.  A part may be a place itself.
  */
 static bool lpl_is_apart(const char *name)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What later kernels have and earlier ones do not, made of what those have: the events are
- * written for later ones.  What differs in a single place is told apart there.
+ * written for later ones.  What differs in a single place is distinguished there.
  */
 #ifndef LAPLACE_MODULE_COMPAT_H
 #define LAPLACE_MODULE_COMPAT_H

@@ -3,7 +3,7 @@
  * Events of address spaces: what is mapped where, what is no longer, what
  * moves, and spaces that are copied or end.
  *
- * Each MAP tells of exactly the range that is new, never of one again that is
+ * Each MAP is of exactly the range that is new, never of one again that is
  * mapped already and may have pages of its own by now.  Each is seen while the
  * mmap lock is held, so that the events of a space are in their order.
  */
@@ -347,7 +347,7 @@ static int lpl_move_vma_returned(struct kretprobe_instance *ri,
 
 /*
  * vm_stat_account(mm, flags, pages) in mremap: a mapping that could grow where
- * it is calls nothing else that tells so with the lock held.
+ * it is calls nothing else that shows it with the lock held.
  */
 static int lpl_stat_account(struct kprobe *kp, struct pt_regs *regs)
 {
@@ -378,7 +378,7 @@ static int lpl_stat_account(struct kprobe *kp, struct pt_regs *regs)
 }
 
 /*
- * The brk system call; that the heap's pages are mapped or not is told by MAP
+ * The brk system call; that the heap's pages are mapped or not is reported by MAP
  * and UNMAP before.  Whole pages: the others have been there before.
  */
 static int lpl_brk_entered(struct kretprobe_instance *ri, struct pt_regs *regs)
@@ -439,7 +439,7 @@ static int lpl_uprobe_dup_mmap(struct kprobe *kp, struct pt_regs *regs)
 	return 0;
 }
 
-/* An exec that failed early: no task ever had the space, and nothing told of it. */
+/* An exec that failed early: no task ever had the space, and no event named it. */
 static bool lpl_was_never_used(struct mm_struct *mm)
 {
 	VMA_ITERATOR(next, mm, 0);

@@ -5,7 +5,7 @@
  * it, what khugepaged copies into a huge page, a private page of hugetlbfs.
  *
  * A space that has no living relatives shares no anonymous pages, and a reader
- * needs no event.  It is told where there are some, for whom the page may be
+ * needs no event.  It is sent where there are some, in which the page may be
  * absent still; and in private mappings of files, where it was the file's.
  */
 #include "laplace.h"
@@ -31,7 +31,7 @@ static void lpl_page_own(struct folio *folio, struct vm_area_struct *vma,
 	if (vma_is_anonymous(vma) &&
 	    !lpl_has_family(vma->vm_mm))
 		return;
-	/* That tells more. */
+	/* That reports more. */
 	if (lpl_under(&lpl_cow_hooks))
 		return;
 	record = lpl_begin(&flags, KTR_PAGE_OWN);

@@ -3,7 +3,7 @@
  * Events of swap: pages that leave their spaces, or the file of shared memory,
  * for a swap area, and that come back.
  *
- * Told is when a space loses and gets a page.  Between the two the frame may
+ * Reported is when a space loses and gets a page.  Between the two the frame may
  * stay, for a while, in the cache of the swap area.
  */
 #include "laplace.h"
@@ -77,7 +77,7 @@ struct lpl_swapped {
 	unsigned long pages;
 };
 
-static void lpl_swapped_tell(struct lpl_swapped *run)
+static void lpl_swapped_send(struct lpl_swapped *run)
 {
 	struct page *page = folio_page(run->from->folio, run->first);
 
@@ -99,7 +99,7 @@ static void lpl_swapped_add(void *context, unsigned long address, pte_t pte)
 	    pte_to_swp_entry(pte).val != lpl_swap_entry(folio_page(folio, index)).val)
 		return;
 	if (run->pages && run->first + run->pages != index)
-		lpl_swapped_tell(run);
+		lpl_swapped_send(run);
 	if (!run->pages) {
 		run->address = address;
 		run->first = index;
@@ -152,7 +152,7 @@ static int lpl_unmap_returned(struct kretprobe_instance *ri,
 	if (!folio_test_swapcache(from->folio))
 		return 0;
 	lpl_walk(&walk, mm, from->address, end);
-	lpl_swapped_tell(&run);
+	lpl_swapped_send(&run);
 	return 0;
 }
 

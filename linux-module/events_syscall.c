@@ -44,7 +44,7 @@ static bool lpl_syscall_attached;
 
 static char *lpl_syscall_parameter = "none";
 module_param_named(syscalls, lpl_syscall_parameter, charp, 0444);
-MODULE_PARM_DESC(syscalls, "system calls to tell: none (default), all, or a list of names and numbers");
+MODULE_PARM_DESC(syscalls, "calls to report: none (default), all, or a list of names and numbers");
 
 static unsigned int lpl_current_abi(void)
 {

@@ -46,7 +46,7 @@ static void lpl_task_newtask(void *data, struct task_struct *task,
 		lpl_fork_ends(task->mm);
 }
 
-/* Without the flags; what can be told from the tasks is told. */
+/* Without the flags; what can be seen from the tasks is reported. */
 static void lpl_sched_process_fork(void *data, struct task_struct *parent,
 				   struct task_struct *child)
 {
@@ -92,7 +92,7 @@ static unsigned int lpl_state_now(const struct task_struct *task)
 static u64 lpl_state(bool preempt, const struct task_struct *task,
 		     unsigned int state)
 {
-	const unsigned int told = KTR_STATE_SLEEPING | KTR_STATE_WAITING |
+	const unsigned int reported = KTR_STATE_SLEEPING | KTR_STATE_WAITING |
 				  KTR_STATE_STOPPED | KTR_STATE_TRACED |
 				  KTR_STATE_PARKED | KTR_STATE_DEAD |
 				  KTR_STATE_IDLE;
@@ -107,7 +107,7 @@ static u64 lpl_state(bool preempt, const struct task_struct *task,
 	if (preempt || !state || !lpl_state_now(task))
 		return KTR_STATE_RUNNABLE;
 	/* Frozen, or at a lock of a real-time kernel. */
-	return state & told ?: KTR_STATE_WAITING;
+	return state & reported ?: KTR_STATE_WAITING;
 }
 
 static void lpl_sched_switch_and_state(void *data, bool preempt,

@@ -22,7 +22,7 @@ static const char usage[] =
 	"  stop          cease to collect, for now\n"
 	"  flush         let everything collected so far reach the trace\n"
 	"  mark TEXT...  put a mark into the trace (at most 256 bytes)\n"
-	"  syscalls SET  tell system calls from now on: none (as at first), all, or a\n"
+	"  syscalls SET  report system calls from now on: none (as at first), all, or a\n"
 	"                list of names and numbers of 64-bit calls; by their name,\n"
 	"                those of 32-bit programs go with them\n"
 	"  end           the workload is over and went well\n"
@@ -30,7 +30,7 @@ static const char usage[] =
 	"  quit          end the run here, and close the trace\n"
 	"  rotate        end this segment of the trace, and begin the next\n"
 	"  checkpoint    save the machine, so that the run can be resumed here\n"
-	"  status        how many events the kernel told, and missed\n"
+	"  status        how many events the kernel sent, and missed\n"
 	"\n"
 	"Exit status: 0 done, 1 failed, 2 wrong usage.\n";
 

@@ -45,7 +45,7 @@ void lpl_log_exit(void);
 /*
  * Where an event is seen.  A hook names alternatives, best first, and the
  * first that this kernel has is used.  `tracepoint`, `entry` and `returned`
- * tell the three ways apart; only one of them is set.  All above them is LPL_AT,
+ * distinguish the three ways; only one of them is set.  All above them is LPL_AT,
  * a row of places.h as this kernel has it.
  */
 #define LPL_AT(place) LPL_AT_##place
@@ -150,7 +150,7 @@ void lpl_family_end(const struct mm_struct *mm);
 bool lpl_has_family(const struct mm_struct *mm);
 void lpl_family_exit(void);
 
-/* Which system calls are told (events_syscall.c). */
+/* Which system calls are reported (events_syscall.c). */
 int lpl_syscalls(char *list);
 int lpl_syscalls_init(void);
 void lpl_syscalls_exit(void);

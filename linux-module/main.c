@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The laplace module: tells the simulator below what this kernel does with
+ * The laplace module: reports to the simulator below what this kernel does with
  * tasks, address spaces and the page cache.  On any other machine it loads and
  * works the same, and nobody listens.
  */
@@ -70,5 +70,5 @@ static void __exit lpl_exit(void)
 module_init(lpl_init);
 module_exit(lpl_exit);
 
-MODULE_DESCRIPTION("Tells the Laplace memory tracer what the kernel does");
+MODULE_DESCRIPTION("Reports to the Laplace memory tracer what the kernel does");
 MODULE_LICENSE("GPL");

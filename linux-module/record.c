@@ -26,11 +26,11 @@ static DEFINE_RAW_SPINLOCK(lpl_lock);
 static u64 lpl_count;
 
 /*
- * The snapshot is the first that is told.  Before it the events are attached one after
+ * The snapshot is the first that is sent.  Before it the events are attached one after
  * another, in a guest that goes on: what some of them saw, and others did not yet, would
  * be the lives of tasks without an end and mappings that are gone.
  */
-static bool lpl_telling;
+static bool lpl_sending;
 
 struct kernel_trace_record *lpl_begin(unsigned long *flags, u32 tag)
 {
@@ -38,8 +38,8 @@ struct kernel_trace_record *lpl_begin(unsigned long *flags, u32 tag)
 
 	raw_spin_lock_irqsave(&lpl_lock, *flags);
 	if (unlikely(tag == KTR_SNAPSHOT))
-		lpl_telling = true;
-	if (likely(lpl_telling))
+		lpl_sending = true;
+	if (likely(lpl_sending))
 		WRITE_ONCE(record->begin, tag);
 	barrier();
 	record->tag = tag;
@@ -56,7 +56,7 @@ void lpl_end(unsigned long flags)
 	struct kernel_trace_record *record = &kernel_trace_record.record;
 
 	barrier();
-	if (likely(lpl_telling)) {
+	if (likely(lpl_sending)) {
 		lpl_count++;
 		WRITE_ONCE(record->trigger, record->tag);
 		lpl_log(record);
@@ -96,7 +96,7 @@ void lpl_record_init(void)
 	record->size = sizeof(*record);
 }
 
-static void lpl_tell(u32 what)
+static void lpl_send(u32 what)
 {
 	u64 address = (unsigned long)&kernel_trace_record;
 	unsigned long flags;
@@ -111,7 +111,7 @@ static void lpl_tell(u32 what)
 
 void lpl_handshake(void)
 {
-	lpl_tell(KTR_HELLO);
+	lpl_send(KTR_HELLO);
 }
 
 void lpl_goodbye(void)

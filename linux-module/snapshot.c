@@ -3,11 +3,11 @@
  * What exists when the module is loaded: tasks, their address spaces, what is
  * mapped in them, pages that do not follow from that, and the page cache.
  *
- * The events are attached by then, and are told from the moment on in which the snapshot
- * begins: so a change of the page cache while that is told is told twice rather than not at
- * all.  Tasks and spaces are told as they are at one moment, when nobody is in the middle of
- * changing one: a fork of a space that was not told yet would make one that nothing tells
- * of, and a frame that is freed and used again would make two pages one.
+ * The events are attached by then, and are sent from the moment on in which the snapshot
+ * begins: so a change of the page cache while that is sent is sent twice rather than not at
+ * all.  Tasks and spaces are sent as they are at one moment, when no task is in the middle of
+ * changing one: a fork of a space that was not sent yet would make one that no event
+ * names, and a frame that is freed and used again would make two pages one.
  */
 #include "laplace.h"
 
@@ -30,18 +30,18 @@
  * one is.)
  */
 static DEFINE_XARRAY(lpl_unborn);
-static bool lpl_is_told;
+static bool lpl_is_sent;
 
 void lpl_fork_begins(const struct mm_struct *child)
 {
-	if (!READ_ONCE(lpl_is_told))
+	if (!READ_ONCE(lpl_is_sent))
 		xa_store(&lpl_unborn, lpl_space(child), xa_mk_value(1),
 			 GFP_ATOMIC | __GFP_NOWARN);
 }
 
 void lpl_fork_ends(const struct mm_struct *child)
 {
-	if (!READ_ONCE(lpl_is_told))
+	if (!READ_ONCE(lpl_is_sent))
 		xa_erase(&lpl_unborn, lpl_space(child));
 }
 
@@ -135,7 +135,7 @@ struct lpl_present {
 	u64 swap;		/* likewise */
 };
 
-static void lpl_present_tell(struct lpl_present *run)
+static void lpl_present_send(struct lpl_present *run)
 {
 	struct kernel_trace_record *record;
 	unsigned long flags;
@@ -164,7 +164,7 @@ static void lpl_present_add(struct lpl_present *run, unsigned long address,
 	if (address != run->start + run->pages * PAGE_SIZE ||
 	    !lpl_follows(frame, run->frame, run->pages) ||
 	    !lpl_follows(swap, run->swap, run->pages))
-		lpl_present_tell(run);
+		lpl_present_send(run);
 	if (!run->pages) {
 		run->start = address;
 		run->frame = frame;
@@ -188,7 +188,7 @@ static bool lpl_is_exclusive(struct page *page, unsigned long pages)
 #endif
 }
 
-/* The same of a page in swap; when it cannot be known, it is told. */
+/* The same of a page in swap; when it cannot be known, the page is reported. */
 static bool lpl_is_exclusive_swap(pte_t entry)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 19, 0)
@@ -241,7 +241,7 @@ static void lpl_snapshot_mm(struct mm_struct *mm)
 		    !vma->anon_vma)
 			continue;
 		lpl_walk(&walk, mm, vma->vm_start, vma->vm_end);
-		lpl_present_tell(&run);
+		lpl_present_send(&run);
 	}
 }
 
@@ -282,7 +282,7 @@ static void lpl_snapshot_sb(struct super_block *sb, void *unused)
 
 /*
  * Every kind of file system that the kernel has.  It has a list of them, which
- * only it can lock; but it tells their names.
+ * only it can lock; but it lists their names.
  */
 static bool lpl_snapshot_types(char *text, size_t room)
 {
@@ -318,7 +318,7 @@ static void lpl_snapshot_cache(void)
 
 	kfree(text);
 	if (!all)
-		pr_warn("cannot read /proc/filesystems: of what is cached already, only the root directory's kind of file system is told\n");
+		pr_warn("cannot read /proc/filesystems: of what is cached already, only the root directory's kind of file system is reported\n");
 	/* The disks themselves: the buffer cache. */
 	lpl_snapshot_sb(blockdev_superblock, NULL);
 	/* The first one, which a machine has from its beginning, has no name there. */
@@ -358,7 +358,7 @@ static bool lpl_snapshot_now(bool last)
 		.room = lpl_processes() + 64,	/* for those that come meanwhile */
 	};
 	size_t missed, i;
-	bool tell;
+	bool now;
 
 	held.mm = kvmalloc_array(held.room, sizeof(*held.mm), GFP_KERNEL);
 	if (!held.mm)
@@ -366,8 +366,8 @@ static bool lpl_snapshot_now(bool last)
 	/* The simulated machine has one processor: from here on all stand still. */
 	preempt_disable();
 	missed = lpl_hold_spaces(&held, !last) + !xa_empty(&lpl_unborn);
-	tell = !missed || last;
-	if (tell) {
+	now = !missed || last;
+	if (now) {
 		lpl_snapshot_bound(true);
 		lpl_snapshot_tasks();
 		for (i = 0; i < held.count; i++)
@@ -379,10 +379,10 @@ static bool lpl_snapshot_now(bool last)
 	for (i = 0; i < held.count; i++)
 		mmput(held.mm[i]);
 	kvfree(held.mm);
-	if (tell && missed)
+	if (now && missed)
 		pr_warn("%zu address spaces cannot be read: what is mapped there already stays unknown\n",
 			missed);
-	return tell;
+	return now;
 }
 
 /* How long we wait for the right moment, in milliseconds. */
@@ -396,7 +396,7 @@ void lpl_snapshot(void)
 		usleep_range(1000, 1100);
 		waited++;
 	}
-	WRITE_ONCE(lpl_is_told, true);
+	WRITE_ONCE(lpl_is_sent, true);
 	xa_destroy(&lpl_unborn);
 	lpl_snapshot_cache();
 	lpl_snapshot_bound(false);

@@ -109,7 +109,7 @@ static u32 number(const char *text)
 	return *text ? 0 : value;	/* which the kernel refuses */
 }
 
-static void tell_number(const char *name, u32 value)
+static void print_number(const char *name, u32 value)
 {
 	say(name);
 	say_decimal(value);
@@ -133,14 +133,14 @@ static int steer(const char *what, const char *argument)
 	} else if (is(what, "status")) {
 		result = CALL3(ioctl, device, KVMTRACE_IOC_STATUS, &status);
 		if (result == 0) {
-			tell_number("tracing ", status.tracing);
+			print_number("tracing ", status.tracing);
 			say(status.policy == KVMTRACE_CLOCK ? " policy clock" : " policy fifo");
-			tell_number(" pool ", status.pool);
-			tell_number(" open ", status.open);
-			tell_number(" records ", status.records);
-			tell_number(" lost ", status.lost);
-			tell_number(" waits ", status.waits);
-			tell_number(" wrong ", status.wrong);
+			print_number(" pool ", status.pool);
+			print_number(" open ", status.open);
+			print_number(" records ", status.records);
+			print_number(" lost ", status.lost);
+			print_number(" waits ", status.waits);
+			print_number(" wrong ", status.wrong);
 			say("\n");
 		}
 	} else {

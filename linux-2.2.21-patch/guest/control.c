@@ -13,11 +13,11 @@ int main(int argc, char **argv)
 	int pid;
 
 	must("mount", CALL5(mount, "proc", "/proc", "proc", 0, 0));
-	must("root's mark", tell("/proc/laplace", "mark root"));
+	must("root's mark", store("/proc/laplace", "mark root"));
 	pid = (int)must("fork", CALL0(fork));
 	if (pid == 0) {
 		must("setuid", CALL1(setuid, USER));
-		CALL1(exit, tell("/proc/laplace", "mark user") != expected);
+		CALL1(exit, store("/proc/laplace", "mark user") != expected);
 	}
 	if (wait_for(pid) != 0)
 		fail(expected == 0 ? "a user may not" : "a user may", 0);

@@ -100,7 +100,7 @@ static void copy_once(void)
 	pid = (int)must("fork", CALL0(fork));
 	if (pid == 0) {
 		wait_until_truncated();
-		must("mark", tell("/proc/laplace", found()));
+		must("mark", store("/proc/laplace", found()));
 		CALL1(exit, 0);
 	}
 	wait_until_truncated();
@@ -135,7 +135,7 @@ int main(int argc, char **argv)
 	map_at(LAST, THREAD_PAGES);
 	map_at(STACK, 1);
 	writing = must("clone", spawn(thread));
-	must("syscalls", tell("/proc/laplace", "syscalls 2"));
+	must("syscalls", store("/proc/laplace", "syscalls 2"));
 	for (i = 0; i < ROUNDS; i++) {
 		write_pages(FILL, FILL_PAGES, PAGE);
 		copy_once();

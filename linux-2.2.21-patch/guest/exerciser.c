@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * exerciser: process 1 of a guest of Linux 2.2 that does, between marks, each thing that the
- * kernel tells of; exerciser.expect is what it has to tell.  Addresses are fixed, and no
+ * kernel reports; exerciser.expect is what it has to report.  Addresses are fixed, and no
  * global is written, so that nothing else happens in the program's memory.
  *
  * Executed as "init child" it is what the children execute: it exits at once.
@@ -31,7 +31,7 @@ static void mark(const char *text)
 	while (*text)
 		line[i++] = *text++;
 	line[i] = '\0';
-	must("mark", tell("/proc/laplace", line));
+	must("mark", store("/proc/laplace", line));
 }
 
 static volatile u32 *at(u32 address)
@@ -102,7 +102,7 @@ static void wait_well(long pid, int code)
 		fail("a child ended otherwise", -status);
 }
 
-/* ---- what is told ---- */
+/* ---- what is reported ---- */
 
 static void anonymous(void)
 {
@@ -294,7 +294,7 @@ static void stops(void)
 	must("kill", CALL2(kill, pid, SIGCONT));
 	wait_well(pid, 4);
 
-	must("syscalls", tell("/proc/laplace", "syscalls 64"));
+	must("syscalls", store("/proc/laplace", "syscalls 64"));
 	mark("traced");
 	pid = (int)must("fork", CALL0(fork));
 	if (pid == 0) {
@@ -311,15 +311,15 @@ static void stops(void)
 
 static void calls(void)
 {
-	must("syscalls", tell("/proc/laplace", "syscalls 20,250"));
+	must("syscalls", store("/proc/laplace", "syscalls 20,250"));
 	mark("calls");
 	CALL0(getpid);
 	call((enum call)250, 1, 2, 3, 4, 5);
 	mark("called");
-	must("syscalls", tell("/proc/laplace", "syscalls none"));
+	must("syscalls", store("/proc/laplace", "syscalls none"));
 	CALL0(getpid);
 	mark("no calls");
-	if (!failed(tell("/proc/laplace", "syscalls 20,")) || !failed(tell("/proc/laplace", "x")))
+	if (!failed(store("/proc/laplace", "syscalls 20,")) || !failed(store("/proc/laplace", "x")))
 		fail("what is no command was taken", 0);
 }
 
@@ -368,7 +368,7 @@ static void signals(void)
 	with_info[0] = (u32)handle_with_info;
 	with_info[1] = SA_SIGINFO;
 	map_at(HALF_FRAME, 1, OWN, -1);
-	must("syscalls", tell("/proc/laplace", "syscalls 119,173"));
+	must("syscalls", store("/proc/laplace", "syscalls 119,173"));
 	mark("signal");
 	must("sigaction", CALL3(sigaction, SIGUSR1, old, 0));
 	if (CALL2(kill, CALL0(getpid), SIGUSR1) != KILL_RESULT)
@@ -379,7 +379,7 @@ static void signals(void)
 	mark("bad frame");
 	return_by_half(CALL_sigreturn, 16);
 	return_by_half(CALL_rt_sigreturn, 176);
-	must("syscalls", tell("/proc/laplace", "syscalls 2"));
+	must("syscalls", store("/proc/laplace", "syscalls 2"));
 	mark("two returns");
 	pid = CALL0(fork);
 	if (pid == 0)
@@ -387,7 +387,7 @@ static void signals(void)
 	wait_well(pid, 6);
 }
 
-/* The pages of another space, shared without fork: nothing could tell. */
+/* The pages of another space, shared without fork: nothing could show it. */
 static void others_memory(void)
 {
 	long fd = must("open", CALL3(open, "/proc/self/mem", O_RDONLY, 0));
@@ -415,7 +415,7 @@ int main(int argc, char **argv)
 	stops();
 	calls();
 	signals();
-	must("syscalls", tell("/proc/laplace", "syscalls none"));
+	must("syscalls", store("/proc/laplace", "syscalls none"));
 	others_memory();
 	mark("end");
 	mark_memory();

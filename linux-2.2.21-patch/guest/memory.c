@@ -43,5 +43,5 @@ void mark_memory(void)
 	end = append(end, value[4] / PAGE);
 	*end++ = ' ';
 	append(end, value[5] / PAGE);
-	must("mark", tell("/proc/laplace", line));
+	must("mark", store("/proc/laplace", line));
 }

@@ -11,8 +11,8 @@
  *	-r	BOOT was reduced: each of its references is one of MID's
  *
  * They are compared from MID's first reference on; with -c, the first behind the
- * snapshot.  One thing a snapshot cannot tell (docs/merging.md): memory that fork
- * shares and that nobody wrote, for which the kernel has no page.  There one page
+ * snapshot.  One thing a snapshot cannot show (docs/merging.md): memory that fork
+ * shares and that was not written, for which the kernel has no page.  There one page
  * of BOOT may be several of MID's.  They are counted, and in all of BOOT there is
  * no write to them.
  *
@@ -58,8 +58,8 @@ struct side {
 	const char *path;
 	uint64_t snapshots;			/* of a trace to cut, in the whole */
 	uint64_t begun, ended;			/* up to now */
-	uint32_t snapshooter;			/* the task that tells one; 0: none now */
-	bool cut;				/* hear nothing before the last of them */
+	uint32_t snapshooter;			/* the task that sends one; 0: none now */
+	bool cut;				/* take nothing before the last of them */
 	bool bare;				/* hear none but the first */
 	struct pages pages;
 };
@@ -116,7 +116,7 @@ static uint64_t *number(struct numbers *numbers, uint64_t index)
 	return &numbers->of[index];
 }
 
-static const struct lpl_merge_page *told(const struct side *side, uint64_t page)
+static const struct lpl_merge_page *page_of(const struct side *side, uint64_t page)
 {
 	return &side->pages.of[page];
 }
@@ -137,7 +137,7 @@ static void show(const struct checker *c, const char *which, const struct record
 		       r->event->arg[1], r->event->arg[2], r->event->arg[3]);
 		return;
 	}
-	page = told(side, r->page);
+	page = page_of(side, r->page);
 	printf("  %s: %c reference %" PRIu64 ", instr %" PRIu64 ", cycle %" PRIu64
 	       ", address %" PRIx64 ", space %" PRIx64 ", task %u/%u (%" PRIu64 " of %" PRIu64
 	       ", %.*s), page %" PRIx64 ": %s as %s, %" PRIx64 " %" PRIx64 " %" PRIx64
@@ -177,7 +177,7 @@ static bool pair(struct numbers *there, struct numbers *back, uint64_t a, uint64
 	return *to == b + 1 && *from == a + 1;
 }
 
-static bool same_page_told(const struct lpl_merge_page *a, const struct lpl_merge_page *b)
+static bool same_facts(const struct lpl_merge_page *a, const struct lpl_merge_page *b)
 {
 	return a->kind == b->kind && a->device == b->device && a->inode == b->inode &&
 	       a->generation == b->generation && a->offset == b->offset &&
@@ -203,7 +203,7 @@ static bool may_split(struct checker *c, const struct record *a, const struct re
 
 static int check_page(struct checker *c, const struct record *a, const struct record *b)
 {
-	const struct lpl_merge_page *of_a = told(&c->boot, a->page), *of_b = told(&c->mid, b->page);
+	const struct lpl_merge_page *of_a = page_of(&c->boot, a->page), *of_b = page_of(&c->mid, b->page);
 	bool fresh = !*number(&c->page, a->page);
 	uint64_t *use = number(&c->use, a->page);
 
@@ -218,7 +218,7 @@ static int check_page(struct checker *c, const struct record *a, const struct re
 		return LPL_OK;
 	c->pairs++;
 	c->named += of_a->inode != 0;
-	return same_page_told(of_a, of_b) ? LPL_OK : differ(c, "the pages are told as others", a, b);
+	return same_facts(of_a, of_b) ? LPL_OK : differ(c, "the pages are reported as others", a, b);
 }
 
 static int check_task(struct checker *c, const struct record *a, const struct record *b)
@@ -235,7 +235,7 @@ static int check_task(struct checker *c, const struct record *a, const struct re
 
 /* ---- two records ---- */
 
-/* What was reduced is of whole pages, and of a dropped write the next one tells. */
+/* What was reduced is of whole pages, and a dropped write shows in the next one. */
 static bool same_ref(const struct checker *c, const struct lpl_ref *a, const struct lpl_ref *b)
 {
 	bool paged = a->flags & LPL_PAGED;
@@ -465,7 +465,7 @@ static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 	return is_out(side) ? LPL_OK : merge->refs(merge, refs, count, report);
 }
 
-static bool tells_what_exists(uint32_t tag)
+static bool reports_what_exists(uint32_t tag)
 {
 	switch (tag) {
 	case KTR_TASK_CREATE:
@@ -495,7 +495,7 @@ static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 	left_out = is_out(side) ||
 		   (side->bare && !side->cut && side->begun > 1 && side->ended < side->begun &&
 		    event->tid == (bound ? event->tid : side->snapshooter) &&
-		    tells_what_exists(event->tag));
+		    reports_what_exists(event->tag));
 	if (bound && event->arg[KTR_SNAPSHOT_BEGINS])
 		side->snapshooter = event->tid;
 	else if (bound)

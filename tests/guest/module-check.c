@@ -380,7 +380,7 @@ static bool matches(const struct check *check, const struct event *e, const char
 }
 
 /* Whether there was one since the mark. */
-static bool told(const struct check *check, const char *expectation)
+static bool found_in(const struct check *check, const char *expectation)
 {
 	for (size_t i = 0; i < check->events; i++)
 		if (matches(check, &check->event[i], expectation))
@@ -399,11 +399,11 @@ static void own_line(struct check *check, const char *line)
 		check->event = NULL;
 	} else if (!strncmp(line, "expect ", 7)) {
 		check->expected++;
-		if (!told(check, line + 7))
+		if (!found_in(check, line + 7))
 			wrong(check, "no such event", line + 7);
 	} else if (!strncmp(line, "refuse ", 7)) {
 		check->refused++;
-		if (told(check, line + 7))
+		if (found_in(check, line + 7))
 			wrong(check, "an event too many", line + 7);
 	} else if (sscanf(line, "maps %" SCNu64 " %" SCNx64 " %" SCNx64, &pid, &start, &end) == 3) {
 		add(&check->truth, &check->truths, (struct range){ 0, start, end });

@@ -4,7 +4,7 @@
  * events are over, each time anew, and hold the merge of the state there and of what follows
  * against that of the whole (tests/property/cut.h).
  *
- *	-r	the state sees references, too: for a guest that does not tell all breaks of
+ *	-r	the state sees references, too: for a guest that does not report all breaks of
  *		copy-on-write
  *
  * Exit status: 0 the same, 1 they differ, 2 usage, 3 the trace cannot be read.

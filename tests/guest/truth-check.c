@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * truth-check: does a trace tell who shares which page?  What the guest's kernel
+ * truth-check: does a trace show which processes share a page?  What the guest's kernel
  * says of frames (truth/family.h) is held against canonical pages.
  *
  *	truth-check [-c] TRACE SAMPLES	events and references of a trace, and what
@@ -26,9 +26,9 @@
 #include <laplace/merge.h>
 #include <laplace/trace.h>
 
-enum { FAILED = 1, USAGE = 2, IDS = 65536, TOLD_MAX = 10, PAGE = 4096, TEXT_LINE = 4096 };
+enum { FAILED = 1, USAGE = 2, IDS = 65536, PRINTED_MAX = 10, PAGE = 4096, TEXT_LINE = 4096 };
 
-/* A page of a process, as the guest's kernel told it. */
+/* A page of a process, as the guest's kernel reported it. */
 struct sampled {
 	unsigned int number;	/* of the sample */
 	uint32_t pid;
@@ -159,7 +159,7 @@ static int by_page(const void *a, const void *b)
 static void wrong(struct checker *c, const char *what, const struct sampled *a,
 		  const struct sampled *b)
 {
-	if (c->errors++ >= TOLD_MAX)
+	if (c->errors++ >= PRINTED_MAX)
 		return;
 	printf("sample %u: %s:\n", a->number, what);
 	for (int i = 0; i < 2; i++) {

@@ -469,7 +469,7 @@ static int start_reading(struct file *file)
 	return error;
 }
 
-static int tell_status(struct kvmtrace_status *to)
+static int copy_status(struct kvmtrace_status *to)
 {
 	struct kvmtrace_status status;
 
@@ -500,7 +500,7 @@ static int kvmtrace_ioctl(struct inode *inode, struct file *file, unsigned int c
 	case KVMTRACE_IOC_POLICY:
 		return change_pool(kvmtrace_pool.size, argument);
 	case KVMTRACE_IOC_STATUS:
-		return tell_status((struct kvmtrace_status *)argument);
+		return copy_status((struct kvmtrace_status *)argument);
 	default:
 		return -ENOTTY;
 	}

@@ -63,7 +63,7 @@ static void by_signals(void)
 	ends_by(child, SIGTERM);
 }
 
-/* Nobody waits for the grandchild but process 1; its pipe tells that it is gone. */
+/* Only process 1 waits for the grandchild; its pipe shows that it has ended. */
 static void orphan(void)
 {
 	char byte;

@@ -23,10 +23,10 @@
 
 enum { PAGES = 16 };
 
-/* Whose turn it is, told by bytes. */
+/* Which one's turn it is, shown by bytes. */
 static int to_elder[2], to_younger[2], to_director[2];
 
-static void tell(const int whom[2])
+static void give_turn(const int whom[2])
 {
 	if (write(whom[1], "", 1) != 1)
 		die("write");
@@ -320,10 +320,10 @@ static _Noreturn void be_younger(void)
 {
 	part(PAGES);
 	descend(32);
-	tell(to_elder);
+	give_turn(to_elder);
 	await(to_younger);
 	use(false);
-	tell(to_elder);
+	give_turn(to_elder);
 	_exit(0);
 }
 
@@ -357,7 +357,7 @@ static _Noreturn void be_elder(void)
 	/* those whom nobody wakes: the scheduler lets them come to rest */
 	usleep(20000);
 
-	tell(to_director);
+	give_turn(to_director);
 	await(to_elder);
 
 	use(true);
@@ -366,13 +366,13 @@ static _Noreturn void be_elder(void)
 		use(true);
 		_exit(0);
 	}
-	tell(to_younger);
+	give_turn(to_younger);
 	await(to_elder);
 	join(younger, "younger");
 	join(late, "late");
 	use(true);
-	tell(to_threads);
-	tell(to_threads);
+	give_turn(to_threads);
+	give_turn(to_threads);
 	join(threads, "threads");
 	_exit(0);
 }
@@ -392,6 +392,6 @@ pid_t actors_begin(void)
 
 void actors_go_on(pid_t actors)
 {
-	tell(to_elder);
+	give_turn(to_elder);
 	join(actors, "actors");
 }

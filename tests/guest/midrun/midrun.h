@@ -3,12 +3,12 @@
  * midrun: a guest in which much exists already when tracing begins.  Processes
  * share memory in all the ways there are (actors.c), a family of truth (../truth)
  * rests in the middle of its life, and then the tracer's module is taken away and
- * loaded anew, which tells all that exists (midrun.c).  After that everything
+ * loaded anew, which reports all that exists (midrun.c).  After that everything
  * that was made before is used.
  *
  *	midrun TRUTH ARGUMENT...	TRUTH stops itself (SIGSTOP) in mid-run
  *	midrun storm TRUTH		the module is loaded in the middle of a storm
- *					(storm.c); then TRUTH tells who shares what
+ *					(storm.c); then TRUTH says which processes share what
  */
 #ifndef MIDRUN_H
 #define MIDRUN_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Processes that never rest: they fork, execute, part what they share, map and
- * unmap, while the module is loaded; and that stand still when they are told to,
+ * unmap, while the module is loaded; and that stand still on request,
  * in the middle of sharing, with children of some moments before.
  */
 #include "midrun.h"

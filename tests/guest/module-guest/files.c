@@ -49,8 +49,8 @@ static void cached(void)
 	(void)shared[PAGE];
 	(void)shared[2 * PAGE];
 	frame_3 = frame(shared + 2 * PAGE);
-	tell_maps();
-	/* Its name is told with its first page, and that was before. */
+	list_maps();
+	/* Its name is reported with its first page, and that was before. */
 	say("refuse FILE %" PRIx64 " %lx", number, (unsigned long)st.st_ino);
 
 	mark("copy of a file's page, first access a write");
@@ -90,7 +90,7 @@ static void cached(void)
 	expect_range("DISCARD", again, PAGE);
 	refuse_range("DISCARD", shared, 4 * PAGE);
 	close(fd);
-	tell_maps();
+	list_maps();
 }
 
 /* Compaction moves pages, from the low frames to the high ones. */

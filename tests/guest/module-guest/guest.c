@@ -39,7 +39,7 @@ void mark(const char *name)
 	say("mark %s", name);
 }
 
-void tell_maps(void)
+void list_maps(void)
 {
 	static char text[65536];
 	size_t used = 0;

@@ -51,8 +51,8 @@ __attribute__((format(printf, 1, 2))) void say(const char *format, ...);
 _Noreturn void die(const char *what);
 void mark(const char *name);
 
-/* Mappings as the kernel itself tells them. */
-void tell_maps(void);
+/* Mappings as the kernel itself lists them. */
+void list_maps(void);
 
 /* The entry of /proc/self/pagemap, and the frame behind an address, or 0. */
 uint64_t pagemap(const volatile void *address);

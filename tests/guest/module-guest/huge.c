@@ -55,10 +55,10 @@ static void transparent(void)
 	expect_huge("HUGE_SPLIT", page);
 	munmap(zero, 2 * HUGE);
 	munmap(written, 2 * HUGE);
-	tell_maps();
+	list_maps();
 }
 
-/* Whether the pages are one huge page now: at once, or soon, where the kernel cannot be told to. */
+/* Whether the pages are one huge page now: at once, or soon, where the kernel cannot be made to. */
 static bool collapsed(volatile char *page)
 {
 	if (!madvise((void *)page, HUGE, MADV_COLLAPSE))
@@ -146,7 +146,7 @@ static void hugetlb(void)
 	munmap((void *)private, 2 * HUGE);
 	munmap((void *)shared, 2 * HUGE);
 	set("/proc/sys/vm/nr_hugepages", "0");
-	tell_maps();
+	list_maps();
 }
 
 void huge(void)

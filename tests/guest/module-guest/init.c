@@ -42,7 +42,7 @@ static void run_as_user(const char *name, const char *argument, int expected)
 		die(name);
 }
 
-/* The parent's side is in init: an image's mappings are told before main. */
+/* The parent's side is in init: an image's mappings are reported before main. */
 static int workload(void)
 {
 	static int data = 1;
@@ -57,7 +57,7 @@ static int workload(void)
 	say("expect MAP - - - 5 6 - - - - \"[vdso]\"");
 	data++;
 	say("expect COW_BREAK @%d %lx", getpid(), (uintptr_t)&data & ~(PAGE - 1));
-	tell_maps();
+	list_maps();
 	memory();
 	ranges();
 	files();
@@ -124,7 +124,7 @@ static void unload(void)
 	call((int)syscall(SYS_delete_module, "laplace", O_NONBLOCK), "the module does not unload");
 }
 
-/* What was there before the module is told by it as it loads. */
+/* What was there before the module is reported by it as it loads. */
 static void loading(const volatile char *old, bool disks)
 {
 	char page[PAGE];
@@ -155,7 +155,7 @@ static void loading(const volatile char *old, bool disks)
 	say("expect PRESENT @1 %lx %lx %" PRIx64, (uintptr_t)old, (uintptr_t)old + PAGE,
 	    frame(old));
 	say("expect SNAPSHOT 0");
-	tell_maps();
+	list_maps();
 	close(fd);
 }
 
@@ -204,7 +204,7 @@ static void init(const volatile char *old, bool truth)
 	    mount("dev", "/dev", "devtmpfs", 0, NULL))
 		puts("check: died: cannot mount");
 	open_log();
-	/* Small machines have no huge pages unless they are told to. */
+	/* Small machines have no huge pages unless they are set to. */
 	set("/sys/kernel/mm/transparent_hugepage/enabled", "madvise");
 	set("/sys/kernel/mm/transparent_hugepage/use_zero_page", "1");
 	if (truth) {

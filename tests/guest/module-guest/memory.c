@@ -10,28 +10,28 @@ static void anonymous(void)
 	char *a, *b;
 
 	mark("anonymous");
-	/* Two that the kernel merges: each event tells of its own range. */
+	/* Two that the kernel merges: each event is of its own range. */
 	a = map(NULL, 8 * PAGE, RW, PRIVATE, -1, 0);
 	expect_map(a, 8 * PAGE, 3, KTR_MAP_ANONYMOUS, NULL, 0, "");
 	b = map(a - 4 * PAGE, 4 * PAGE, RW, PRIVATE | MAP_FIXED_NOREPLACE, -1, 0);
 	expect_map(b, 4 * PAGE, 3, KTR_MAP_ANONYMOUS, NULL, 0, "");
-	tell_maps();
+	list_maps();
 
 	mark("hole");
 	munmap(a + PAGE, 2 * PAGE);
 	expect_unmap(a + PAGE, 2 * PAGE);
-	tell_maps();
+	list_maps();
 
 	mark("overmap");
 	map(a + 5 * PAGE, PAGE, PROT_READ, PRIVATE | MAP_FIXED, -1, 0);
 	expect_unmap(a + 5 * PAGE, PAGE);
 	expect_map(a + 5 * PAGE, PAGE, 1, KTR_MAP_ANONYMOUS, NULL, 0, "");
-	tell_maps();
+	list_maps();
 
 	mark("shared anonymous");
 	a = map(NULL, 2 * PAGE, RW, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	expect_map(a, 2 * PAGE, 3, KTR_MAP_ANONYMOUS_SHARED, NULL, 0, "dev/zero");
-	tell_maps();
+	list_maps();
 }
 
 static void heap(void)
@@ -44,14 +44,14 @@ static void heap(void)
 		die("brk");
 	expect_map(old, 6 * PAGE, 3, KTR_MAP_HEAP, NULL, 0, "[heap]");
 	say("expect BRK - %lx %lx", (uintptr_t)old, (uintptr_t)old + 6 * PAGE);
-	tell_maps();
+	list_maps();
 	mark("brk back");
 	now = old + PAGE;
 	if (brk(now))
 		die("brk");
 	expect_unmap(now, 5 * PAGE);
 	say("expect BRK - %lx %lx", (uintptr_t)old + 6 * PAGE, (uintptr_t)now);
-	tell_maps();
+	list_maps();
 }
 
 static void remap(void)
@@ -64,13 +64,13 @@ static void remap(void)
 	if (mremap(a, 2 * PAGE, 4 * PAGE, 0) != a)
 		die("mremap in place");
 	expect_map(a + 2 * PAGE, 2 * PAGE, 3, KTR_MAP_ANONYMOUS, NULL, 0, "");
-	tell_maps();
+	list_maps();
 
 	mark("mremap shrinks");
 	if (mremap(a, 4 * PAGE, 3 * PAGE, 0) != a)
 		die("mremap shrinks");
 	expect_unmap(a + 3 * PAGE, PAGE);
-	tell_maps();
+	list_maps();
 
 	mark("mremap moves");
 	a[0] = 1;
@@ -83,7 +83,7 @@ static void remap(void)
 	    (uintptr_t)c, (uintptr_t)c + 3 * PAGE);
 	expect_unmap(a, 3 * PAGE);
 	expect_map(c + 3 * PAGE, 2 * PAGE, 3, KTR_MAP_ANONYMOUS, NULL, 0, "");
-	tell_maps();
+	list_maps();
 
 	mark("mremap leaves its source");
 	a = mremap(c, 5 * PAGE, 5 * PAGE, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, NULL);
@@ -92,7 +92,7 @@ static void remap(void)
 	say("expect REMAP - %lx %lx %lx %lx", (uintptr_t)c, (uintptr_t)c + 5 * PAGE,
 	    (uintptr_t)a, (uintptr_t)a + 5 * PAGE);
 	expect_map(c, 5 * PAGE, 3, KTR_MAP_ANONYMOUS, NULL, 0, "");
-	tell_maps();
+	list_maps();
 }
 
 static void segments(void)
@@ -112,14 +112,14 @@ static void segments(void)
 	at[PAGE] = 1;
 	say("expect CACHE_ADD - %llx 1 %" PRIx64 " 1", 1ULL << 63 | (unsigned int)id,
 	    frame(at + PAGE));
-	tell_maps();
+	list_maps();
 	mark("shmdt");
 	if (shmdt(at))
 		die("shmdt");
 	say("expect SHM_DETACH - %lx", (uintptr_t)at);
 	expect_unmap(at, 3 * PAGE);
 	shmctl(id, IPC_RMID, NULL);
-	tell_maps();
+	list_maps();
 }
 
 static void calls32(void)
@@ -138,7 +138,7 @@ static void calls32(void)
 		die("32-bit brk");
 	expect_map((void *)old, PAGE, 3, KTR_MAP_HEAP, NULL, 0, "[heap]");
 	say("expect BRK - %lx %lx", old, old + PAGE);
-	tell_maps();
+	list_maps();
 }
 
 static void deep(int depth)
@@ -156,7 +156,7 @@ static void stack(void)
 	mark("stack grows");
 	deep(200);
 	say("expect MAP - - - 3 %x - - - \"[stack]\"", KTR_MAP_STACK);
-	tell_maps();
+	list_maps();
 }
 
 void memory(void)

@@ -9,7 +9,7 @@ static void protection(void)
 	mark("protection");
 	call(mprotect(a + PAGE, 2 * PAGE, PROT_READ), "mprotect");
 	say("expect MPROTECT - %lx %lx 1", (uintptr_t)a + PAGE, (uintptr_t)a + 3 * PAGE);
-	tell_maps();
+	list_maps();
 	mark("protection of two mappings");
 	call(mprotect(a, 4 * PAGE, PROT_NONE), "mprotect");
 	say("expect MPROTECT - %lx %lx 0", (uintptr_t)a, (uintptr_t)a + PAGE);
@@ -37,7 +37,7 @@ static void discards(void)
 	/* The pages of shared memory stay what they are. */
 	call(madvise((void *)s, 4 * PAGE, MADV_DONTNEED), "madvise");
 	refuse_range("DISCARD", s, 4 * PAGE);
-	tell_maps();
+	list_maps();
 
 	mark("dropped later");
 	a[0] = 1;

@@ -23,7 +23,7 @@ static void make_area(void)
 	call(swapon(DISK, 0), "swapon");
 }
 
-/* Where the page is in swap, as events tell it; or 0. */
+/* Where the page is in swap, as events report it; or 0. */
 static uint64_t swapped(const volatile void *address)
 {
 	uint64_t entry = pagemap(address);
@@ -164,5 +164,5 @@ void swapping(void)
 	forked();
 	mark("swapoff");
 	call(swapoff(DISK), "swapoff");
-	tell_maps();
+	list_maps();
 }

@@ -40,7 +40,7 @@ static void forks(void)
 		say("expect UNMAP @%d %lx %lx", getpid(), (uintptr_t)kept,
 		    (uintptr_t)kept + PAGE);
 		expect_map(wiped, PAGE, 3, KTR_MAP_ANONYMOUS, NULL, 0, "");
-		tell_maps();
+		list_maps();
 		mark("child writes");
 		if (frame(page) != before)
 			die("not shared with the parent");
@@ -66,7 +66,7 @@ static void forks(void)
 	expect_cow(page, before, before);
 	page[3 * PAGE] = 1;
 	say("refuse PAGE_OWN");
-	tell_maps();
+	list_maps();
 }
 
 /* A page that a device may write to is copied when the process forks. */
@@ -122,7 +122,7 @@ static void threads(void)
 	say("expect TASK_CREATE %x %x - %x - - - - \"guest\"", tid, getpid(),
 	    (unsigned int)flags);
 	say("expect EXIT %x %x 500 0", tid, getpid());
-	tell_maps();
+	list_maps();
 }
 
 static int executor(void *unused)

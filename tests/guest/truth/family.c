@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The family and its head, who tells who does what next (family.h).  One works
+ * The family and its head, which decides which of them does what next (family.h).  One works
  * at a time and all others wait, so that the same seed makes the same family.
  */
 #include "family.h"

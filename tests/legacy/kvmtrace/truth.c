@@ -13,7 +13,7 @@
  *    that the model has inside: nothing was referenced without a record;
  *  - each record's page is referenced, by the processor's word, while it is in the
  *    pool, and the first time it is, this is the reference that faulted: in the
- *    record's mode, and mostly at its address (told apart).  A task that was
+ *    record's mode, and mostly at its address (counted apart).  A task that was
  *    interrupted between fault and reference, until others had used up the pool,
  *    has to fault at the same address again: its next record says so.
  *

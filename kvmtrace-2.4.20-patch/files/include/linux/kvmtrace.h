@@ -74,7 +74,7 @@ extern int kvmtrace_is_sysv(struct vm_area_struct *vma);
 /* This entry, which was `pte`, is no longer what it was. */
 #define kvmtrace_forget(ptep, pte) \
 	KVMTRACE_CALL(if ((pte).pte_low & _PAGE_PRESENT) __kvmtrace_forget(ptep))
-/* Somebody will ask whether the page was referenced: tell him what we know. */
+/* It will be asked whether the page was referenced: pass on what is known. */
 #define kvmtrace_young(ptep) \
 	KVMTRACE_CALL(__kvmtrace_young(ptep))
 /*

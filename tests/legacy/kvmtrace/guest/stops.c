@@ -4,7 +4,7 @@
  * that swaps, one process moves a mapping to and fro, whose page tables have to be made
  * anew while it is moved; another touches more pages than there is memory for.  After
  * each end all that was moved has to be found again, and while it traces the reader
- * looks whether the log tells of each page that was moved.
+ * looks whether the log has each page that was moved.
  */
 #include <laplace/kvmtrace_record.h>
 
