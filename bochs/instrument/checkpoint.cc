@@ -306,7 +306,7 @@ void laplace_before_restore(const char *directory)
 	fclose(file);
 }
 
-/* Bochs writes without looking whether it can; the patches have it tell. */
+/* Bochs writes without looking whether it can; the patches have it report failures. */
 static bool all_saved;
 static int save_error;			/* of the first that was not */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The files of a checkpoint: brought to the disk, told from others, removed.
+ * The files of a checkpoint: brought to the disk, distinguished from others, removed.
  *
  * A directory is only looked into if it is one itself: a link's files are somebody else's.
  */

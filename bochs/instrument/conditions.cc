@@ -63,7 +63,7 @@ static void read(struct lpl_conditions *c, const char *key, const char *spec,
 	if (lpl_conditions_parse(c, spec, use, &report))
 		laplace_die("%s=%s: %s", key, spec, report.text);
 	if (lpl_conditions_need_kernel(c) && !strcmp(laplace_option.kernel, "none"))
-		laplace_die("%s=%s: with kernel=none nobody tells of marks and images", key, spec);
+		laplace_die("%s=%s: with kernel=none no marks and images are reported", key, spec);
 }
 
 void laplace_conditions_read(void)
@@ -194,7 +194,7 @@ void laplace_conditions_heard(const struct kernel_trace_record *record)
 	if (laplace_is_wanted() &&
 	    lpl_conditions_hear(&conditions.stop, record) != LPL_CONDITIONS)
 		stop_now();
-	/* what became due while this was told is looked at by the next trace, in every run */
+	/* what became due while this was reported is looked at by the next trace, in every run */
 	if (laplace_conditions_due)
 		laplace_time_jumps();
 }

@@ -37,7 +37,7 @@ static void ask(void *)
 	laplace_session_ask();
 }
 
-static char *tell_status(void *collector)
+static char *write_status(void *collector)
 {
 	static struct lpl_pace pace;
 
@@ -87,7 +87,7 @@ void laplace_control_listen(const char *path)
 void laplace_control_open(const char *path)
 {
 	const struct lpl_control_hooks hooks = {
-		laplace_session_collection().collector, ask, tell_status, count_flushes
+		laplace_session_collection().collector, ask, write_status, count_flushes
 	};
 	struct lpl_report report;
 
@@ -113,7 +113,7 @@ static const char *carry_out(const struct lpl_control_request *request, uint64_t
 	case LPL_REQUEST_start:
 	case LPL_REQUEST_stop:
 		laplace_want(request->what == LPL_REQUEST_start);
-		laplace_flush();	/* the status tells of it when the collector knows */
+		laplace_flush();	/* the status shows it when the collector knows */
 		*flushes = laplace.flushes;
 		return NULL;
 	case LPL_REQUEST_mark:

@@ -11,7 +11,7 @@ void laplace_control_open(const char *path);
 void laplace_control_attend(void);
 /* Has the end been asked for?  From any thread, as long as there is a collector. */
 bool laplace_control_ends(void);
-/* A checkpoint was not made; who asked for it is told. */
+/* A checkpoint was not made; the client that asked for it gets the reason. */
 void laplace_control_checkpointed(const char *problem);
 /*
  * Another program is executed in this process, after a checkpoint: the descriptor that it has to

@@ -17,9 +17,9 @@
  * it was, the entry is kept closed, which means that it carries Bochs' own mark
  * for pages without a host address, so that Bochs' comparison of addresses fails
  * and the reference takes its slow path, which calls us.  Closing an entry
- * neither invalidates it nor takes its host address away: whoever asks whether
- * there is one (the fast strings, the stack window) is told so
- * (BX_LAPLACE_HAS_HOST), and the guest cannot notice anything.  Whoever makes
+ * neither invalidates it nor takes its host address away: code that asks whether
+ * there is one (the fast strings, the stack window) is given the answer yes
+ * (BX_LAPLACE_HAS_HOST), and the guest cannot notice anything.  Code that makes
  * pages unseen (a window ends, the address space changes, tracing is switched)
  * closes what was opened, and takes the times from its slots.
  *
@@ -115,7 +115,7 @@ struct laplace_processor {
 		struct laplace_page *page;
 	} code[LAPLACE_CODE_PAGES];
 	/*
-	 * The clock at each of the latest data references: tells what it was when an
+	 * The clock at each of the latest data references: shows what it was when an
 	 * instruction began.
 	 */
 	uint64_t history[LAPLACE_HISTORY];
@@ -210,7 +210,7 @@ LAPLACE_INLINE void laplace_hit_again(struct laplace_processor *p)
 }
 
 /*
- * A look: a read that is no reference.  The slow paths are told; what an open page's
+ * A look: a read that is no reference.  The slow paths get a flag; what an open page's
  * accessor did is undone.
  */
 struct laplace_look {

@@ -8,7 +8,7 @@
  * instructions (collect/log.h); nothing is looked up and nothing checked.  What is rare is a
  * record, made by producer_all.cc.
  *
- * An instruction that makes sure that it could write tells a read, and what it writes when it does
+ * An instruction that makes sure that it could write has a read, and what it writes when it does
  * (instrument.h).  A read that is only a look stores its word, too, but the log does not go on.
  *
  * The page of the kernel's record has no direct access in the TLB: all that refers to it takes
@@ -142,7 +142,7 @@ static inline void laplace_repeated(uint64_t instr)
 }
 
 /*
- * Bochs' callbacks that the hot path is made of; instrument.h has the others, and tells in
+ * Bochs' callbacks that the hot path is made of; instrument.h has the others, and says in
  * which files they are expanded.
  */
 #define BX_INSTR_LIN_ACCESS(cpu_id, lin, phy, len, memtype, rw) \

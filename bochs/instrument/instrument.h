@@ -5,7 +5,7 @@
  * This is the one place that knows Bochs' callback signatures.  It is included
  * before BX_CPU_C is declared, so everything that needs the processor is a
  * macro.  Which references Bochs reports by itself and which need a patch is
- * told in docs/references.md.
+ * described in docs/references.md.
  */
 #if BX_INSTRUMENTATION
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The producer's machine is Bochs: what producer.h asks of one, and what Bochs' stack
- * window tells.
+ * window shows.
  */
 #define NEED_CPU_REG_SHORTCUTS 1
 #include "bochs.h"

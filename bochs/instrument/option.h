@@ -37,7 +37,7 @@ struct laplace_option {
 	bool walks, overwrite, windows_only;
 	enum lpl_stage stage;
 	long level, ring, status_fd;
-	long status_every;			/* s; 0: not told */
+	long status_every;			/* s; 0: not given */
 	long flush_seconds, flush_instructions;	/* 0: never by that */
 	bool checkpoints;		/* can be made ... */
 	uint64_t checkpoint_instructions;	/* ... and are, every so many; 0: when asked for */

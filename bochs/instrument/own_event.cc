@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Events that the simulator itself tells. */
+/* Events that the simulator itself sends. */
 #include <cstring>
 
 #include "producer.h"
 #include "watch.h"
 
-/* Who runs is told as far as it is known.  `on` is of TRACING alone. */
+/* It says what runs, as far as that is known.  `on` is of TRACING alone. */
 void laplace_own_event(uint32_t tag, uint64_t on, const char *text)
 {
 	struct kernel_trace_record record;

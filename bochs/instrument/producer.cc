@@ -12,7 +12,7 @@
  *   here leaves its time in one of them, in program order;
  * - its last fetch is found when it is over (another page's trace begins, the
  *   window ends, an interrupt is delivered): it was the latest instruction, and
- *   the history tells how many data references that one has made since;
+ *   the history says how many data references that one has made since;
  * - a window ends when a reference to a page beyond K comes, before that
  *   reference; the processor may be in the middle of an instruction.  The code
  *   page is entered again by the next fetch, not by the present one, which
@@ -283,7 +283,7 @@ void laplace_delivery_begins(void)
 		laplace_repeating(P, false);
 	if (P->between)
 		laplace_between_instructions();
-	/* loading CS tells the new mode */
+	/* loading CS sets the new mode */
 	P->fetch_page = LAPLACE_NOWHERE;
 	if (P->clock & LAPLACE_USER)
 		laplace_mode_changes();

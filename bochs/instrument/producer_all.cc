@@ -2,7 +2,7 @@
 /*
  * Every reference goes into the log: what is rare (hooks_all.h has what is not).
  *
- * Here is told what the reader of the log cannot see in words: where the processor is when
+ * Here is written what the reader of the log cannot see in words: where the processor is when
  * something happens.  Three moments matter.
  *
  * - An instruction executes: it was fetched, at the present count.
@@ -101,7 +101,7 @@ void laplace_delivery_begins(void)
 	sync_cycles();
 	laplace_hot.reported = 1;
 	between_instructions();
-	laplace_user_mode(false);	/* loading CS tells the new mode */
+	laplace_user_mode(false);	/* loading CS sets the new mode */
 }
 
 void laplace_exception(void)
@@ -390,7 +390,7 @@ void laplace_rotate(void)
 
 /*
  * The simulator's thread looks whether anything is due when a block of the log is full, and
- * while the processor is halted; so it need not be told.
+ * while the processor is halted; so it need not be notified.
  */
 void laplace_ask_look(void)
 {

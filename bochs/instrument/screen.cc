@@ -5,9 +5,9 @@
  *
  * A key, for Bochs has no room for one button more.  It asks a second keyboard first, which is
  * there for USB; this Bochs is built without, so the place is free.  All that it is asked goes on
- * to the machine's own keyboard, but for Scroll Lock with Ctrl, of which the guest hears nothing.
+ * to the machine's own keyboard, but for Scroll Lock with Ctrl, of which the guest gets nothing.
  *
- * Windows of time may switch thousands of times a second, so the status bar is not told of each:
+ * Windows of time may switch thousands of times a second, so the status bar does not show each:
  * a timer of ours, which changes nothing in the machine, looks now and then.
  */
 #include "bochs.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Bochs' window: its status bar tells whether it is recorded, and a key switches that. */
+/* Bochs' window: its status bar shows whether it is recorded, and a key switches that. */
 #ifndef LAPLACE_INSTRUMENT_SCREEN_H
 #define LAPLACE_INSTRUMENT_SCREEN_H
 

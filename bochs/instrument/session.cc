@@ -58,10 +58,10 @@ static struct {
 	unsigned complaints;
 	std::atomic<bool> asked;	/* somebody asks for something */
 	unsigned wants;			/* enum laplace_wants */
-	const char *end;		/* asked for: as what it is told; NULL: it was not */
+	const char *end;		/* asked for: as what it is reported; NULL: it was not */
 	char why[512];			/* ... and by whom */
 	char problem[2048];		/* why the end is not clean; it may name a path or two */
-	bool told;			/* the user has read it */
+	bool printed;			/* ... and the user has read it */
 	bool good_end;			/* else the exit status is 1 */
 } session;
 
@@ -86,7 +86,7 @@ static void at_abrupt_exit(void);
 	_exit(session.good_end ? 0 : 1);
 }
 
-/* ---- telling ---- */
+/* ---- complaints ---- */
 
 static const unsigned COMPLAINTS_MAX = 20;
 
@@ -118,7 +118,7 @@ void laplace_die(const char *format, ...)
 		va_end(arguments);
 	}
 	fprintf(stderr, "laplace: %s\n", session.problem);
-	session.told = true;
+	session.printed = true;
 	leave();
 }
 
@@ -169,8 +169,8 @@ static void do_or_complain(bool wanted, const char *(*what)(void))
 }
 
 /*
- * A kernel's record comes to its end first: what it tells is one event, and what its making
- * refers to is left out.  But who wants the end by a signal does not wait for the guest.
+ * A kernel's record comes to its end first: what it says is one event, and what its making
+ * refers to is left out.  But a request for the end by a signal does not wait for the guest.
  */
 static void attend(void)
 {
@@ -202,19 +202,19 @@ void laplace_waiting(void)
 
 /* ---- begin ---- */
 
-/* How often, in instructions, progress is told of what is not recorded. */
+/* How often, in instructions, progress is reported of what is not recorded. */
 static const uint64_t PROGRESS = 10000000;
 
 void laplace_session_poll(void)
 {
-	static uint64_t told;
+	static uint64_t reported_at;
 
 	if (session.asked.load(std::memory_order_relaxed))
 		attend();
 	laplace_conditions_look_if_due();
 	laplace_windows_look_if_due();
-	if (laplace.state == LAPLACE_OFF && laplace_icount() - told >= PROGRESS) {
-		told = laplace_icount();
+	if (laplace.state == LAPLACE_OFF && laplace_icount() - reported_at >= PROGRESS) {
+		reported_at = laplace_icount();
 		laplace_emit_totals();
 	}
 }
@@ -294,7 +294,7 @@ static struct lpl_windows *open_windows(void)
 	if (*laplace_option.windows && lpl_windows_open(&windows, laplace_option.windows, &report))
 		laplace_die("windows=%s: %s", laplace_option.windows, report.text);
 	if (windows && lpl_windows_need_kernel(windows) && !strcmp(laplace_option.kernel, "none"))
-		laplace_die("windows=%s: with kernel=none nobody tells of marks, tasks and calls",
+		laplace_die("windows=%s: with kernel=none no marks, tasks and calls are reported",
 			    laplace_option.windows);
 	return windows;
 }
@@ -321,7 +321,7 @@ static void check_checkpoints(void)
 	laplace_option.segmented = true;
 }
 
-/* Is more chosen than tasks, whose references windows do not tell apart?  Checks the choice. */
+/* Is more chosen than tasks, whose references windows do not distinguish?  Checks the choice. */
 static bool only_wants_every(struct lpl_report *report)
 {
 	struct lpl_choice_options options;
@@ -332,7 +332,7 @@ static bool only_wants_every(struct lpl_report *report)
 	if (lpl_choice_parse(&options, words, laplace_option.only, report))
 		laplace_die("only=%s: %s", laplace_option.only, report->text);
 	if (!strcmp(laplace_option.kernel, "none") && (options.process || options.task))
-		laplace_die("only=%s: with kernel=none nobody tells who runs", laplace_option.only);
+		laplace_die("only=%s: with kernel=none what runs is not known", laplace_option.only);
 	return lpl_choice_beyond_tasks(&options);
 }
 
@@ -483,8 +483,8 @@ static const char *judge(void)
 	return "error";
 }
 
-/* What whoever asked for windows does not expect, and what is as it should be otherwise. */
-static void tell_of_windows(void)
+/* What a user of windows does not expect, and what is as it should be otherwise. */
+static void complain_of_windows(void)
 {
 	if (!*laplace_option.windows)
 		return;
@@ -492,8 +492,8 @@ static void tell_of_windows(void)
 		laplace_complain("windows=%s: none of them came; the trace holds no references",
 				 laplace_option.windows);
 	else if (!laplace.watch.records && strcmp(laplace_option.kernel, "none"))
-		laplace_complain("the guest's kernel told nothing: in no window is it known who ran, "
-				 "and what was mapped");
+		laplace_complain("the guest's kernel reported nothing: what ran in the windows, "
+				 "and what was mapped, is not known");
 }
 
 static void close_collection(void)
@@ -514,19 +514,19 @@ static void close_collection(void)
 		if (laplace.state == LAPLACE_SUPPRESSED)
 			laplace.watch.abandoned++;
 		laplace_end();
-		tell_of_windows();
+		complain_of_windows();
 	}
 	const char *end = judge();
 
 	session.good_end = !*session.problem;
 	const char *message = session.good_end ? session.why : session.problem;
 
-	if (*message && !session.told)
+	if (*message && !session.printed)
 		fprintf(stderr, "laplace: %s; closing the trace\n", message);
 	if (lpl_collector_close(session.collector, end, message, &report)) {
 		session.good_end = false;
-		/* what a full disk made of the trace is told besides that it was full */
-		if (!session.told || strcmp(report.text, session.problem) != 0)
+		/* what a full disk made of the trace is said besides that it was full */
+		if (!session.printed || strcmp(report.text, session.problem) != 0)
 			fprintf(stderr, "laplace: %s\n", report.text);
 	}
 	session.collector = NULL;

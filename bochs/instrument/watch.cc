@@ -27,7 +27,7 @@ static struct {
 	bool open;			/* a record has begun */
 	uint64_t since;			/* that instruction count */
 	uint32_t tid, tgid;		/* who runs */
-} told;
+} kernel_said;
 
 static bool kernel_mode(void)
 {
@@ -42,19 +42,19 @@ static bool may_be_complete(uint64_t since)
 
 bool laplace_record_is_open(void)
 {
-	return told.open && may_be_complete(told.since);
+	return kernel_said.open && may_be_complete(kernel_said.since);
 }
 
 void laplace_running_task(uint32_t *tid, uint32_t *tgid)
 {
-	*tid = told.tid;
-	*tgid = told.tgid;
+	*tid = kernel_said.tid;
+	*tgid = kernel_said.tgid;
 }
 
 void laplace_note_running(uint32_t tid, uint32_t tgid)
 {
-	told.tid = tid;
-	told.tgid = tgid;
+	kernel_said.tid = tid;
+	kernel_said.tgid = tgid;
 }
 
 /* Copy `size` bytes at a linear address within one page; false: not mapped, or not memory. */
@@ -121,13 +121,13 @@ static void control(const struct kernel_trace_record *r)
 	}
 }
 
-/* A record tells who runs, and that of a switch who will. */
+/* A record says what runs, and that of a switch what will. */
 static void note_task(const struct kernel_trace_record *r)
 {
 	bool leaves = r->tag == KTR_SCHEDULE;
 
-	told.tid = leaves ? (uint32_t)r->arg[KTR_SCHEDULE_NEXT_TID] : r->tid;
-	told.tgid = leaves ? (uint32_t)r->arg[KTR_SCHEDULE_NEXT_TGID] : r->tgid;
+	kernel_said.tid = leaves ? (uint32_t)r->arg[KTR_SCHEDULE_NEXT_TID] : r->tid;
+	kernel_said.tgid = leaves ? (uint32_t)r->arg[KTR_SCHEDULE_NEXT_TGID] : r->tgid;
 }
 
 static void take_record(void)
@@ -172,13 +172,13 @@ static void begin(void)
 	}
 	if (laplace.state == LAPLACE_ON)
 		laplace_suppress();
-	told.open = true;
-	told.since = laplace_icount();
+	kernel_said.open = true;
+	kernel_said.since = laplace_icount();
 }
 
 static void complete(void)
 {
-	told.open = false;
+	kernel_said.open = false;
 	if (laplace.state == LAPLACE_SUPPRESSED)
 		laplace_resume();
 }

@@ -104,7 +104,7 @@ refused "end=references:1e9" '^laplace: end=references:1e9: references:1e9 is no
 refused "end=references:5, end=bytes:6" 'laplace: end= is given twice'
 refused "end=mark:a, mark:b" '^laplace: end=mark:a,mark:b: mark: is given twice'
 refused "seconds:5, end=bytes:6" "unknown parameter 'seconds:5'"
-refused "kernel=none, end=mark:a" '^laplace: end=mark:a: with kernel=none nobody tells'
+refused "kernel=none, end=mark:a" '^laplace: end=mark:a: with kernel=none no marks and images'
 refused "stage=ring, end=bytes:5M" '^laplace: end=bytes:5M: nothing is written'
 "$BOCHS" -q -f "$IMAGE/boot.bochsrc" \
 	"laplace: trace=$WORK/conditions-comma.lpl, reduce=none, start=instructions:5M, mark:never, stop=instructions:5500k, end=seconds:100000, instructions:6M, flush=off" \

@@ -135,7 +135,7 @@ refused() { # PARAMETERS
 	fi
 }
 refused "kernel=none, windows=task:exerciser"
-expect_line "$WORK/windows.out" '^laplace: windows=task:exerciser: with kernel=none nobody tells'
+expect_line "$WORK/windows.out" '^laplace: windows=task:exerciser: with kernel=none no marks, tasks'
 refused "windows=every:1M,length:2M"
 expect_line "$WORK/windows.out" '^laplace: windows=every:1M,length:2M: a length of 2000000 is more than'
 refused "length:2M, windows=every:1M"
