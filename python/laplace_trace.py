@@ -491,7 +491,7 @@ class Trace:
         if wanted and _library.lpl_choice_tasks(choice) == 0:
             raise UsageError(f"{self.path}: nobody in it is called "
                              + " or ".join(repr(os.fsdecode(name)) for name in wanted)
-                             + "; `laplace report' tells who ran")
+                             + "; `laplace report' shows what ran")
 
     def _references_made(self, reader, select):
         """Before a reduction: None where that is those that came, 0 where nobody knows."""

@@ -72,7 +72,7 @@ static void print_recording(const struct accounts *accounts)
 	else if (recording->instructions)
 		printf("%-16s %" PRIu64 " instructions; no host time is in a trace that is to "
 		       "repeat byte for byte\n", "recording", recording->instructions);
-	else if (accounts->wait_ns)	/* all that older ones tell */
+	else if (accounts->wait_ns)	/* all that older ones have */
 		printf("%-16s the simulator waited %.3f s for the reducer\n", "recording",
 		       (double)accounts->wait_ns / 1e9);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A trace's accounts, as `laplace info` tells them: what its making cost, in time and in bytes. */
+/* A trace's accounts, as `laplace info` prints them: what making it cost, in time and bytes. */
 #ifndef LAPLACE_CLI_ACCOUNTS_H
 #define LAPLACE_CLI_ACCOUNTS_H
 

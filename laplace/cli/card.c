@@ -149,7 +149,7 @@ static json_t *pair(char *value, const char *first, const char *second)
 	return object;
 }
 
-/* A recipe's keys, and where they are told. */
+/* A recipe's keys, and where they are shown. */
 static void add_line(json_t *ran, json_t *machine, const char *key, char *value)
 {
 	static const char *const hashed[] = { "program", "file", "root", "firmware", "simulator" };
@@ -235,7 +235,7 @@ json_t *card_json(const struct card *card, int *status)
 	add_made_of(object, card->meta);
 	add(commands, "to verify it", "laplace verify TRACE");
 	add(commands, "to make it again",
-	    !recipe ? "it does not tell what it was made of: laplace run leaves traces that do" :
+	    !recipe ? "it does not say what it was made of: laplace run leaves traces that do" :
 	    strncmp(recipe, TOO_LONG, strlen(TOO_LONG)) == 0 ?
 		"its command was too long for a header" :
 	    recipe_was_derived(card->meta) ?

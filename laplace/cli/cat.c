@@ -71,7 +71,7 @@ static const struct lpl_format *default_format(const struct lpl_meta *meta)
 	return lpl_format_find(reduction && strcmp(reduction, "none") != 0 ? "sad" : "raw");
 }
 
-static void tell_losses(const struct lpl_exporter *exporter, const struct options *options)
+static void report_losses(const struct lpl_exporter *exporter, const struct options *options)
 {
 	struct lpl_export_result result;
 	char text[LPL_WARNINGS_SIZE];
@@ -104,7 +104,7 @@ static int print(struct lpl_reader *reader, const struct options *options)
 				  .choice = &options->choice,
 				  .without_events = !options->events };
 	status = cli_pass_run(&pass);
-	tell_losses(exporter, options);
+	report_losses(exporter, options);
 	lpl_exporter_close(exporter);
 	return status;
 }

@@ -60,7 +60,7 @@ const struct cli_option cli_choice_options[] = {
 };
 
 /* What is chosen of what was chosen before. */
-static int tell_choice(struct lpl_meta *meta, const struct lpl_choice_options *choice,
+static int note_choice(struct lpl_meta *meta, const struct lpl_choice_options *choice,
 		       struct lpl_report *report)
 {
 	const char *before = lpl_meta_get(meta, LPL_META_ONLY);
@@ -108,7 +108,7 @@ int cli_choice_meta(struct lpl_meta **chosen, const struct lpl_meta *meta,
 	if (!*chosen)
 		return cli_complain(CLI_FAILED, "no memory");
 	if (lpl_choice_chooses(choice))
-		error = tell_choice(*chosen, choice, &report);
+		error = note_choice(*chosen, choice, &report);
 	if (!error && before && !keeps_exactness(meta, choice)) {
 		error = (int)lpl_reduction_chosen(before, reduction, &report);
 		if (!error)

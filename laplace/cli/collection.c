@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a status line tells; see collection.h. */
+/* What a status line says; see collection.h. */
 #include <string.h>
 #include <time.h>
 
@@ -54,7 +54,7 @@ static uint64_t per_second(uint64_t count, uint64_t ns)
 	return ns ? (uint64_t)(1e9 * (double)count / (double)ns) : 0;
 }
 
-/* For who does not tell rates. */
+/* For a line without rates. */
 static struct cli_rates mean_of(const struct cli_collection *c)
 {
 	return (struct cli_rates){
@@ -131,12 +131,12 @@ bool cli_collection_take(struct cli_collection *c, const char *line)
 uint64_t cli_collection_age(const struct cli_collection *c)
 {
 	struct tm utc = { .tm_isdst = 0 };
-	time_t now = time(NULL), told;
+	time_t now = time(NULL), written;
 
 	if (!strptime(c->time, "%Y-%m-%dT%H:%M:%SZ", &utc))
 		return 0;
-	told = timegm(&utc);
-	return told < now ? (uint64_t)(now - told) : 0;
+	written = timegm(&utc);
+	return written < now ? (uint64_t)(now - written) : 0;
 }
 
 bool cli_collection_is_silent(const struct cli_collection *c)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A collection that runs elsewhere, as its status lines tell it (docs/watching.md), and that
+ * A collection that runs elsewhere, as its status lines describe it (docs/watching.md), and that
  * as people read it.
  */
 #ifndef LAPLACE_CLI_COLLECTION_H
@@ -21,7 +21,7 @@ struct cli_rates {
 	double waiting;
 };
 
-/* What the last line told, its texts fit to be printed.  A number that it does not have is 0. */
+/* What the last line said, its texts fit to be printed.  A number that it does not have is 0. */
 struct cli_collection {
 	uint64_t updates;	/* how many lines came */
 	json_int_t version;	/* of the line; 0: it does not say */
@@ -29,8 +29,8 @@ struct cli_collection {
 	char end[16];		/* clean, fail, quit, error; "" before the end */
 	char message[512];
 	char trace[256];	/* its path's end */
-	char time[32];		/* when it was told, of the clock, in UTC; "": not told */
-	uint64_t period_ns;	/* how often it is told, as far as whoever took the line knows; or 0 */
+	char time[32];		/* when it was written, by the clock, in UTC; "": not known */
+	uint64_t period_ns;	/* how often one is written, as far as the receiver knows; or 0 */
 	bool stopped;		/* tracing is off */
 	bool waiting_for_room;
 	uint64_t instructions, references, kept, events, bytes;
@@ -65,7 +65,7 @@ void cli_collection_panel(FILE *out, const struct cli_collection *collection, in
 /* How it ended, and what it was in all: a line. */
 void cli_collection_end(FILE *out, const struct cli_collection *collection);
 
-/* Since it was told, in seconds; 0: not known. */
+/* Since it was written, in seconds; 0: not known. */
 uint64_t cli_collection_age(const struct cli_collection *collection);
 
 /*

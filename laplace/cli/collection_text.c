@@ -158,7 +158,7 @@ void cli_collection_panel(FILE *out, const struct cli_collection *c, int columns
 		    cli_duration(number, c->elapsed_ns / 1000000000));
 	else
 		row(&panel, "state", "%s for %s%s%s%s", state(c),
-		    cli_duration(number, c->elapsed_ns / 1000000000), age > 1 ? ", told " : "",
+		    cli_duration(number, c->elapsed_ns / 1000000000), age > 1 ? ", reported " : "",
 		    age > 1 ? cli_duration(left, age) : "", age > 1 ? " ago" : "");
 	counter(&panel, "instructions", c->instructions, c->rates.instructions,
 		c->mean.instructions, "");

@@ -6,7 +6,7 @@
 #ifndef LAPLACE_CLI_COMMANDS_H
 #define LAPLACE_CLI_COMMANDS_H
 
-/* COMMAND(NAME, what it does), in the order in which the usage tells them */
+/* COMMAND(NAME, what it does), in the order in which the usage lists them */
 #define CLI_COMMANDS(COMMAND) \
 	COMMAND(run, "run a program in a guest and collect a trace of it") \
 	COMMAND(record, "run a machine and collect a trace of it") \

@@ -56,7 +56,7 @@ static bool send_line(int fd, const char *request)
 	return true;
 }
 
-/* Something has come, or its end, before that moment (0: ever).  Else errno tells why not. */
+/* Something was received, or its end, before that moment (0: ever).  Else errno says why not. */
 static bool wait_for_bytes(int fd, uint64_t until_ns)
 {
 	for (;;) {
@@ -76,7 +76,7 @@ static bool wait_for_bytes(int fd, uint64_t until_ns)
 	}
 }
 
-/* NULL: errno tells why. */
+/* NULL: errno says why. */
 static char *receive_line(int fd, uint64_t until_ns)
 {
 	size_t used = 0, size = 0;
@@ -118,7 +118,7 @@ char *cli_control_ask(int fd, const char *path, const char *request, uint64_t se
 
 	if (line == NULL && errno == ETIMEDOUT)
 		cli_complain(0, "%s: no reply within %ju s: the machine may stand still, in the "
-			     "debugger or for want of room on the disk (laplace top tells)", path,
+			     "debugger or for want of room on the disk (see laplace top)", path,
 			     (uintmax_t)seconds);
 	else if (line == NULL)
 		cli_complain(0, "%s: no reply: %s", path, errno == ECONNRESET || errno == EPIPE ?

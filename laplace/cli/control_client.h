@@ -5,13 +5,13 @@
 
 #include <stdint.h>
 
-/* A connection to it, or -1: that is told. */
+/* A connection to it, or -1: that is reported. */
 int cli_control_connect(const char *path);
 
 /*
  * Send a request, which is a line without its newline, and wait for the reply: a line, to be
  * freed, without its newline.  NULL: there is none, or not within so many seconds (0: no limit);
- * that is told.
+ * that is reported.
  */
 char *cli_control_ask(int fd, const char *path, const char *request, uint64_t seconds);
 

@@ -107,7 +107,7 @@ static int print_summary(const struct options *options, const struct lpl_export_
 }
 
 /* What was lost, then what was written. */
-static int tell(const struct options *options, const struct lpl_export_result *result)
+static int print_result(const struct options *options, const struct lpl_export_result *result)
 {
 	char text[LPL_WARNINGS_SIZE];
 
@@ -148,7 +148,7 @@ static int export(struct lpl_reader *reader, const struct options *options, int 
 		return cli_report(&report);
 	status = send(reader, options, lpl_exporter_sink(exporter));
 	lpl_exporter_result(exporter, &result);
-	if (has_result(status) && tell(options, &result))
+	if (has_result(status) && print_result(options, &result))
 		status = CLI_FAILED;
 	lpl_exporter_close(exporter);
 	return status;
@@ -180,7 +180,7 @@ static int export_columns(struct lpl_reader *reader, const struct options *optio
 		lpl_npy_columns_discard(columns);
 	else if (lpl_npy_columns_commit(columns, &report))
 		status = cli_report(&report);
-	else if (tell(options, &result))
+	else if (print_result(options, &result))
 		status = CLI_FAILED;
 	return status;
 }

@@ -66,7 +66,7 @@ int filter_start(struct filter *filter, char *const argv[], FILE *out, const cha
 
 int filter_end(struct filter *filter)
 {
-	/* if it went away, its status tells more than our EPIPE */
+	/* if it has ended, its status says more than our EPIPE */
 	fclose(filter->in);
 	return await(filter);
 }

@@ -27,7 +27,7 @@ char *find_modules(const char *name);
 
 /*
  * Become that script, which finds us by $LAPLACE; returns only if that cannot be done: `failed`, and
- * why was told.
+ * why was reported.
  */
 int cli_become(const char *name, char **argv, int failed);
 

@@ -61,11 +61,11 @@ static void check_all(struct argp_state *state, void *config)
 	else if (!options->output)
 		argp_error(state, "where to?  -o names the trace to write");
 	else if (behaviour && !import->memory)
-		argp_error(state, "of a memory of how many pages?  -k tells");
+		argp_error(state, "of a memory of how many pages?  Say so with -k");
 	else if (!behaviour && import->memory)
 		argp_error(state, "-k is for --from behaviour");
 	else if (import->page_size && !(traits & LPL_FORMAT_PAGES))
-		argp_error(state, "--page-size is for formats that tell pages, not for %s",
+		argp_error(state, "--page-size is for formats with pages, not for %s",
 			   lpl_format_name(import->format));
 }
 

@@ -33,10 +33,10 @@ struct info {
 	const char *chosen;		/* which references of it; "": all */
 	const struct lpl_meta *meta;
 	struct lpl_totals totals;	/* before reduction */
-	uint64_t before;		/* their number; 0: not told */
+	uint64_t before;		/* their number; 0: not known */
 	bool types_before;		/* were they counted by type? */
 	const struct lpl_counts *tally;
-	double second;			/* in cycles; 0: not told */
+	double second;			/* in cycles; 0: not known */
 	uint64_t origin;		/* the cycle at which the recording began */
 	uint64_t bytes, chunks;
 	uint64_t segments;		/* 0: it is one file */
@@ -158,10 +158,10 @@ static void print_clocks(const struct info *info)
 	       seconds(info, first, 0), seconds(info, last, 0));
 }
 
-/* More are told by --json alone. */
+/* More are printed by --json alone. */
 #define WINDOWS_MAX 20
 
-/* That of one that was recorded as a whole is what all of the rest tells. */
+/* That of one that was recorded as a whole is what all of the rest says. */
 static void print_windows(const struct info *info)
 {
 	const struct lpl_counts *tally = info->tally;
@@ -185,10 +185,10 @@ static void print_windows(const struct info *info)
 		if (w->tasks_known)
 			printf("%" PRIu32 "\n", w->tid);
 		else
-			puts("not known: the guest's kernel had told nothing");
+			puts("not known: the guest's kernel had reported nothing");
 	}
 	if (tally->windows > WINDOWS_MAX)
-		printf("  and %zu more (--json tells all)\n", tally->windows - WINDOWS_MAX);
+		printf("  and %zu more (--json has all)\n", tally->windows - WINDOWS_MAX);
 }
 
 static void print_size(const struct info *info)
@@ -239,7 +239,7 @@ static void print_info(const struct info *info)
 	printf("%-16s %zu\n", "address spaces", info->tally->spaces);
 	print_size(info);
 	print_packing(info);
-	if (!*info->chosen)	/* what they cost is not told apart */
+	if (!*info->chosen)	/* what they cost is not counted separately */
 		accounts_print(&info->accounts);
 	if (info->gaps->count)
 		printf("%-16s made from a damaged or incomplete trace: in %s\n", "missing",
@@ -456,7 +456,8 @@ int cmd_info(int argc, char **argv)
 	if (lpl_choice_say(chosen, &options.choice, &trouble))
 		return cli_report(&trouble);
 	if (options.card && *chosen)
-		return cli_complain(CLI_USAGE, "--card tells of the whole trace: choose none of its references");
+		return cli_complain(CLI_USAGE, "--card is of the whole trace: choose none of its "
+				    "references");
 	status = cli_reader_open(&reader, options.trace);
 	if (status)
 		return status;

@@ -16,7 +16,7 @@
 #include "machine.h"
 #include "say.h"
 
-int machine_prepare(struct machine *machine, bool debugger, int *told_fd)
+int machine_prepare(struct machine *machine, bool debugger, int *child_fd)
 {
 	sigset_t mask;
 	int fd[2];
@@ -38,13 +38,13 @@ int machine_prepare(struct machine *machine, bool debugger, int *told_fd)
 		return cli_complain(CLI_FAILED, "no pipe to the machine: %s", strerror(errno));
 	machine->status_fd = fd[0];
 	fcntl(fd[0], F_SETFL, O_NONBLOCK);
-	*told_fd = fd[1];
+	*child_fd = fd[1];
 	return CLI_DONE;
 }
 
 /* ---- start ---- */
 
-static _Noreturn void become(char **argv, int told_fd, int failure_fd, const sigset_t *mask,
+static _Noreturn void become(char **argv, int child_fd, int failure_fd, const sigset_t *mask,
 			     pid_t parent)
 {
 	sigset_t first = *mask;
@@ -59,7 +59,7 @@ static _Noreturn void become(char **argv, int told_fd, int failure_fd, const sig
 	if (getppid() != parent)
 		_exit(127);
 	/* our stdout is for the summary; what the machine prints is chatter */
-	if (dup2(STDERR_FILENO, STDOUT_FILENO) >= 0 && fcntl(told_fd, F_SETFD, 0) == 0)
+	if (dup2(STDERR_FILENO, STDOUT_FILENO) >= 0 && fcntl(child_fd, F_SETFD, 0) == 0)
 		execv(argv[0], argv);
 	error = errno;
 	if (write(failure_fd, &error, sizeof(error)) < 0)
@@ -67,7 +67,7 @@ static _Noreturn void become(char **argv, int told_fd, int failure_fd, const sig
 	_exit(127);
 }
 
-static int start(struct machine *machine, char **argv, int told_fd)
+static int start(struct machine *machine, char **argv, int child_fd)
 {
 	const pid_t parent = getpid();
 	int failure[2], error = 0;
@@ -80,7 +80,7 @@ static int start(struct machine *machine, char **argv, int told_fd)
 	if (machine->pid < 0) {
 		error = errno;
 	} else if (machine->pid == 0) {
-		become(argv, told_fd, failure[1], &machine->old_mask, parent);
+		become(argv, child_fd, failure[1], &machine->old_mask, parent);
 	} else {
 		close(failure[1]);
 		do
@@ -97,7 +97,7 @@ static int start(struct machine *machine, char **argv, int told_fd)
 	return cli_complain(CLI_FAILED, "%s: cannot be run: %s", argv[0], strerror(error));
 }
 
-/* ---- what it tells ---- */
+/* ---- what it reports ---- */
 
 /* Read what is there.  Returns false at the pipe's end. */
 static bool read_statuses(struct machine *machine,
@@ -132,7 +132,7 @@ static bool read_statuses(struct machine *machine,
 /* ---- signals ---- */
 
 /*
- * Who wants the end may say so several times, and mean it once: timeout(1) tells
+ * A request for the end may be made several times, and meant once: timeout(1) signals
  * its child and then the child's group, a terminal that goes away is reported by
  * the kernel and by the shell.  So the first signal is passed on and the others
  * change nothing, until closing has taken so long that we have said what a
@@ -204,17 +204,17 @@ static void give_signals_back(struct machine *machine)
 	sigprocmask(SIG_SETMASK, &machine->old_mask, NULL);
 }
 
-int machine_run(struct machine *machine, char **argv, int told_fd,
+int machine_run(struct machine *machine, char **argv, int child_fd,
 		void (*update)(const struct machine *machine, void *context), void *context)
 {
-	int status = start(machine, argv, told_fd);
+	int status = start(machine, argv, child_fd);
 	struct pollfd wait[2] = {
 		{ .fd = machine->signal_fd, .events = POLLIN },
 		{ .fd = machine->status_fd, .events = POLLIN },
 	};
 	bool ended = false;
 
-	close(told_fd);
+	close(child_fd);
 	while (!status && !ended) {
 		if (poll(wait, 2, milliseconds_left(machine)) < 0 && errno != EINTR)
 			break;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A machine: the patched Bochs as a child process, and what it tells of itself
+ * A machine: the patched Bochs as a child process, and what it reports of itself
  * through a pipe, one JSON object a line.
  */
 #ifndef LAPLACE_CLI_MACHINE_H
@@ -28,21 +28,21 @@ struct machine {
 };
 
 /*
- * Prepare: a pipe, and signals taken.  *told_fd is the descriptor which the
+ * Prepare: a pipe, and signals taken.  *child_fd is the descriptor which the
  * machine will inherit, for its command line.  In Bochs' debugger SIGINT is the
  * debugger's.  Returns an exit status.
  */
-int machine_prepare(struct machine *machine, bool debugger, int *told_fd);
+int machine_prepare(struct machine *machine, bool debugger, int *child_fd);
 
 /*
  * Run argv[0] (a path) until it ends; `update` is called for every status.
  * The first of SIGINT, SIGTERM and SIGHUP is passed on, so that the machine closes
- * its trace.  When it has not done so after some seconds, that is told, and from
+ * its trace.  When it has not done so after some seconds, that is reported, and from
  * then on SIGINT kills it.  SIGUSR1 and SIGUSR2 are passed on as they come: they flush, and begin
  * another segment.  Returns an exit status: CLI_FAILED when it could not
- * be started (told), otherwise CLI_DONE: the rest is in `machine`.
+ * be started (reported), otherwise CLI_DONE: the rest is in `machine`.
  */
-int machine_run(struct machine *machine, char **argv, int told_fd,
+int machine_run(struct machine *machine, char **argv, int child_fd,
 		void (*update)(const struct machine *machine, void *context), void *context);
 
 #endif

@@ -56,7 +56,7 @@ static bool reader_is_gone(void)
 }
 
 /*
- * What was printed must have arrived: a full disk is told, also when it was
+ * What was printed must have arrived: a full disk is reported, also when it was
  * argp that printed and ended the program.
  */
 static void check_stdout(void)
@@ -108,7 +108,7 @@ int main(int argc, char **argv)
 
 	/* a reader of our output that goes away is met as EPIPE, quietly */
 	signal(SIGPIPE, SIG_IGN);
-	/* a file that may grow no further (ulimit -f) is met as EFBIG, and told */
+	/* a file that may grow no further (ulimit -f) is met as EFBIG, and reported */
 	signal(SIGXFSZ, SIG_IGN);
 	argp_err_exit_status = CLI_USAGE;
 	argp_program_version = "laplace " PACKAGE_VERSION;

@@ -179,7 +179,7 @@ static int close_target(struct target *target, const struct options *options, in
 }
 
 /*
- * What the trace tells of itself.  Of references only what was not reduced can
+ * What the trace says of itself.  Of references only what was not reduced can
  * be held against it.
  */
 static void carry_totals(struct cli_pass *pass, void *context)
@@ -187,12 +187,12 @@ static void carry_totals(struct cli_pass *pass, void *context)
 	const char *reduction = lpl_meta_get(lpl_reader_meta(pass->reader), LPL_META_REDUCTION);
 	struct target *target = context;
 	struct lpl_totals totals;
-	const bool told = cli_pass_totals(pass, &totals);
+	const bool known = cli_pass_totals(pass, &totals);
 
 	if (target->writer)
 		lpl_writer_totals(target->writer, &totals);
 	lpl_merge_audit_expect(target->merge, totals.events,
-			       told && reduction && strcmp(reduction, "none") == 0 ?
+			       known && reduction && strcmp(reduction, "none") == 0 ?
 			       cli_refs_before(&totals) : 0);
 }
 

@@ -39,7 +39,7 @@ extern const struct cli_option cli_choice_options[];
 extern const struct argp cli_json_argp, cli_progress_argp, cli_overwrite_argp;
 
 /*
- * What is told of the references chosen of a trace: its own meta, what was chosen, and if it was
+ * What is said of the references chosen of a trace: its own meta, what was chosen, and if it was
  * reduced, that the rest is exact for nothing.  To be freed.  Returns an exit status.
  */
 int cli_choice_meta(struct lpl_meta **chosen, const struct lpl_meta *meta,

@@ -149,7 +149,7 @@ static int send_end(struct cli_pass *pass, struct lpl_report *report)
 }
 
 /*
- * The next block, or the next after damage, which is told here (a few times: a bad disk
+ * The next block, or the next after damage, which is reported here (a few times: a bad disk
  * damages thousands of chunks).
  */
 static enum lpl_error next_block(struct cli_pass *pass, const struct lpl_ref **refs,
@@ -175,8 +175,8 @@ static bool chooses(const struct cli_pass *pass)
 	return pass->choice && lpl_choice_chooses(pass->choice);
 }
 
-/* At the end: what the trace tells of itself, or what was found. */
-static void tell_gaps(const struct cli_pass *pass, int status)
+/* At the end: what the trace says of itself, or what was found. */
+static void report_gaps(const struct cli_pass *pass, int status)
 {
 	char text[CLI_GAPS_SIZE];
 
@@ -218,7 +218,7 @@ static int sink_failed(struct cli_pass *pass, const struct lpl_report *report)
 	return CLI_DAMAGED;
 }
 
-/* Somebody is named, and did not run: that is told. */
+/* A task or process is named, and did not run: that is reported. */
 static bool is_nobody(const struct cli_pass *pass)
 {
 	const struct lpl_choice_options *choice = pass->choice;
@@ -227,10 +227,11 @@ static bool is_nobody(const struct cli_pass *pass)
 	    (!choice->process && !choice->task))
 		return false;
 	if (choice->process && choice->task)
-		cli_complain(0, "%s: no task '%s' of a process '%s' is in it; `laplace report' tells who "
-			     "ran", pass->path, choice->task, choice->process);
+		cli_complain(0, "%s: no task '%s' of a process '%s' is in it; `laplace report' shows "
+			     "what ran", pass->path, choice->task, choice->process);
 	else
-		cli_complain(0, "%s: no %s '%s' is in it; `laplace report' tells who ran", pass->path,
+		cli_complain(0, "%s: no %s '%s' is in it; `laplace report' shows what ran",
+			     pass->path,
 			     choice->process ? "process" : "task",
 			     choice->process ? choice->process : choice->task);
 	return true;
@@ -321,7 +322,7 @@ static int run(struct cli_pass *pass)
 		cli_complain(status, "%s: the result covers %sthe first %" PRIu64
 			     " references, which are whole", pass->path,
 			     chooses(pass) ? "what was chosen of " : "", pass->refs);
-	tell_gaps(pass, status);
+	report_gaps(pass, status);
 	return status;
 }
 

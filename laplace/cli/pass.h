@@ -29,7 +29,7 @@ uint64_t cli_page_size(const struct lpl_meta *meta);
 /* Can canonical pages be had of the trace at all?  Complains.  Returns an exit status. */
 int cli_check_mergeable(const struct lpl_meta *meta, const char *path);
 
-/* References before reduction; 0: the trace does not tell. */
+/* References before reduction; 0: the trace does not say. */
 uint64_t cli_refs_before(const struct lpl_totals *totals);
 
 /* Where records are missing. */
@@ -91,14 +91,14 @@ struct cli_pass {
  * Send everything that can be read, then finish().  Where the trace is damaged
  * or ends early, what came before it (and, with past_damage, after) has gone to the sink and
  * finish() was called: the complaint has been printed and the status is CLI_DAMAGED.
- * A trace that tells that it was made from such a one is warned of, unless `trouble` is
- * wanted.  If nobody was whom `choice` names, that is told, and CLI_FAILED; the sink was not
- * finished.
+ * A trace that says that it was made from such a one is warned of, unless `trouble` is
+ * wanted.  If no task is one of those of `choice`, that is reported, and CLI_FAILED; the sink was
+ * not finished.
  */
 int cli_pass_run(struct cli_pass *pass);
 
 /*
- * What the trace tells of what there was before reduction; or of what is chosen of it: then the
+ * What the trace says of what there was before reduction; or of what is chosen of it: then the
  * number alone, and only if it was not reduced.  False: not even that is known, and it is 0.
  */
 bool cli_pass_totals(const struct cli_pass *pass, struct lpl_totals *totals);

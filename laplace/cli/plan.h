@@ -24,7 +24,7 @@ struct plan {
 	struct plan_words options;	/* "run", and what stands before "--" */
 	struct plan_words arguments;	/* the program and its arguments */
 	struct plan_words files;	/* KEY, HASH, PATH: by threes */
-	const char *version;		/* of laplace; these are NULL where they are not told */
+	const char *version;		/* of laplace; these are NULL where they are not given */
 	const char *directory, *kernel;
 	const char *input_bytes, *input_hash;
 };

@@ -42,7 +42,7 @@ void record_print_parameters(const struct record_options *options, FILE *out);
 
 /*
  * Run `bochs`, which writes `trace`, an absolute path; from `checkpoint` on, if it is not NULL.
- * Tells of it, and returns an exit status.
+ * Reports on it, and returns an exit status.
  */
 int record_run(const struct record_options *options, char *bochs, const char *trace,
 	       char *checkpoint);

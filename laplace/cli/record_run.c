@@ -17,7 +17,7 @@
 #include "say.h"
 
 /* `laplace: trace="...", ...`: the line that is added to the bochsrc; NULL: no memory. */
-static char *make_line(const struct record_options *options, const char *trace, int told_fd)
+static char *make_line(const struct record_options *options, const char *trace, int child_fd)
 {
 	char *line = NULL;
 	size_t size;
@@ -27,7 +27,7 @@ static char *make_line(const struct record_options *options, const char *trace, 
 		return NULL;
 	fprintf(out, "laplace: trace=\"%s\", ", trace);
 	record_print_parameters(options, out);
-	fprintf(out, ", status=%d", told_fd);
+	fprintf(out, ", status=%d", child_fd);
 	return fclose(out) == 0 ? line : NULL;
 }
 
@@ -227,13 +227,13 @@ int record_run(const struct record_options *options, char *bochs, const char *tr
 	struct stat before = { 0 };
 	struct machine machine;
 	char *line = NULL, **argv = NULL;
-	int told_fd, status = machine_prepare(&machine, options->debugger, &told_fd);
+	int child_fd, status = machine_prepare(&machine, options->debugger, &child_fd);
 
 	if (status)
 		return status;
 	if (!checkpoint)
-		line = make_line(options, trace, told_fd);
-	else if (asprintf(&line, "laplace: status=%d", told_fd) < 0)
+		line = make_line(options, trace, child_fd);
+	else if (asprintf(&line, "laplace: status=%d", child_fd) < 0)
 		line = NULL;
 	if (line)
 		argv = checkpoint ? make_resume_argv(bochs, checkpoint, line) :
@@ -245,7 +245,7 @@ int record_run(const struct record_options *options, char *bochs, const char *tr
 	if (!checkpoint)	/* else it is the trace that is gone on with */
 		(void)stat(trace, &before);
 	cli_progress_start(&display.progress, options->progress);
-	status = machine_run(&machine, argv, told_fd, show, &display);
+	status = machine_run(&machine, argv, child_fd, show, &display);
 	cli_progress_clear(&display.progress);
 	if (!status)
 		status = conclude(options, &machine, trace, &before);

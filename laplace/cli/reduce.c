@@ -146,7 +146,7 @@ static int page_size_after(char size[24], const struct lpl_meta *meta, const cha
 	    bytes > lpl_reduction_page_size(before))
 		return lpl_fail(report, LPL_ERR_USAGE,
 				"the method '%s' makes pages larger, but the trace has canonical "
-				"pages, whose numbers tell nothing of what lies beside what; "
+				"pages, whose numbers do not say what lies beside what; "
 				"use it before laplace merge", spec);
 	if (known || bytes > lpl_reduction_page_size("none"))
 		snprintf(size, 24, "%" PRIu64, bytes);
@@ -197,17 +197,17 @@ struct run {
 
 /*
  * The totals before reduction are those of the first trace of all; one that has none,
- * or tells fewer than came by, is taken as such itself.
+ * or has fewer than were read, is taken as such itself.
  */
 static void carry_totals(const struct run *run)
 {
 	const bool all = !lpl_choice_chooses(run->pass->choice);
 	const struct lpl_counts *tally = run->tally;
 	struct lpl_totals totals;
-	const bool told = cli_pass_totals(run->pass, &totals);
+	const bool known = cli_pass_totals(run->pass, &totals);
 
-	/* (of a part of what was reduced nobody knows) */
-	if (all ? cli_refs_before(&totals) < tally->all_refs : told) {
+	/* (of a part of what was reduced it is not known) */
+	if (all ? cli_refs_before(&totals) < tally->all_refs : known) {
 		totals.total = tally->all_refs;
 		memcpy(totals.refs, tally->refs, sizeof(totals.refs));
 		totals.user_refs = tally->user_refs;

@@ -144,10 +144,10 @@ int cmd_reproduce(int argc, char **argv)
 	}
 	status = cli_refuse_input(options.output, options.trace);
 	if (status)
-		;	/* told */
+		;	/* reported */
 	else if (!recipe)
-		status = cli_complain(CLI_DAMAGED, "%s: does not tell what it was made of; only traces that "
-				      "laplace run left do", options.trace);
+		status = cli_complain(CLI_DAMAGED, "%s: does not say what it was made of; only traces "
+				      "that laplace run left do", options.trace);
 	else
 		status = hand_over(path, recipe);
 	if (!status && bochs && setenv("LAPLACE_BOCHS", bochs, 1) < 0)

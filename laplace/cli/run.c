@@ -106,7 +106,7 @@ int cmd_run(int argc, char **argv)
 	argp_err_exit_status = CANNOT;
 	cli_parse(&usage, argc, argv, NULL);
 	bochs = find_bochs_quietly();
-	/* whose hash the trace tells */
+	/* the trace has its hash */
 	if (bochs && setenv("LAPLACE_BOCHS", bochs, 1) < 0)
 		return cli_complain(CANNOT, "no memory");
 	free(bochs);

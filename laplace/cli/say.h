@@ -57,7 +57,7 @@ json_t *cli_json_text(const char *text);
 /* The same, but always escaped: ASCII. */
 json_t *cli_json_escaped(const char *text);
 
-/* Print and free; NULL (no memory) is told.  Returns an exit status. */
+/* Print and free; NULL (no memory) is reported.  Returns an exit status. */
 int cli_print_json(FILE *out, json_t *json);
 
 #endif

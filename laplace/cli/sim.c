@@ -311,7 +311,7 @@ static void print_result(const char *policy, const struct lpl_result *result, bo
 	       addresses);
 }
 
-/* What a sum over processes does not tell. */
+/* What a sum over processes does not show. */
 static void warn_local(const struct simulation *simulation, const struct options *options,
 		       const char *reduction)
 {
@@ -388,7 +388,7 @@ static int print_results(const struct simulation *simulation, const struct optio
 				result_json(simulation->name[i], result, made, cold,
 					    reduction, addresses) : NULL;
 
-			if (options->by && !cli_runners_tell(&by, i, j, simulation->name[i], object))
+			if (options->by && !cli_runners_add(&by, i, j, simulation->name[i], object))
 				enough = false;
 			if (object)
 				json_array_append_new(array, object);
@@ -402,7 +402,7 @@ static int print_results(const struct simulation *simulation, const struct optio
 	if (options->by)
 		warn_runners(options, reduction);
 	if (!known)
-		cli_complain(0, "warning: %s: does not tell what it is exact for",
+		cli_complain(0, "warning: %s: does not say what it is exact for",
 			     options->trace);
 	if (!enough)
 		cli_complain(CLI_FAILED, "no memory to rank those who ran");

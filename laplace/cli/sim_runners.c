@@ -134,7 +134,7 @@ static json_t *as_json(const struct share *share, size_t count, const char *by)
 	return array;
 }
 
-bool cli_runners_tell(const struct cli_runners *runners, size_t index, size_t result,
+bool cli_runners_add(const struct cli_runners *runners, size_t index, size_t result,
 		      const char *policy, json_t *object)
 {
 	const bool tasks = strcmp(runners->by, "task") == 0;

@@ -30,7 +30,7 @@ void cli_runners_heading(const struct cli_runners *runners);
  * ran, those with the most faults first, and one for all together; or, with an object, a member
  * of it, which is an array of them.  false: no memory.
  */
-bool cli_runners_tell(const struct cli_runners *runners, size_t index, size_t result,
+bool cli_runners_add(const struct cli_runners *runners, size_t index, size_t result,
 		      const char *policy, json_t *object);
 
 #endif

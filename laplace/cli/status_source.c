@@ -57,13 +57,13 @@ static json_t *status_in(const char *line)
 
 /* ---- a file ---- */
 
-/* A run tells its status at least as often as its lines are apart; some come in between. */
+/* A run reports its status at least as often as its lines are apart; some come in between. */
 static void take_time(struct cli_status_source *source, const json_t *status)
 {
 	const json_int_t pid = json_integer_value(json_object_get(status, "pid"));
 	const json_int_t elapsed = json_integer_value(json_object_get(status, "elapsed_ns"));
 
-	/* another run, whose first line this is, is told of as often as the one before it */
+	/* another run, whose first line this is, is reported as often as the one before it */
 	if (pid && pid == source->pid && source->elapsed_ns >= 0 &&
 	    elapsed > source->elapsed_ns &&
 	    (uint64_t)(elapsed - source->elapsed_ns) > source->period_ns)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Where a collection tells its status: a status file, whose last line counts, or its control
+ * Where a collection reports its status: a status file, whose last line counts, or its control
  * socket, which is asked.
  */
 #ifndef LAPLACE_CLI_STATUS_SOURCE_H
@@ -18,7 +18,7 @@ struct cli_status_source {
 	dev_t device;			/* of a file: where it was read up to */
 	ino_t inode;
 	off_t at;
-	json_int_t pid, elapsed_ns;	/* what its last line tells of these */
+	json_int_t pid, elapsed_ns;	/* what its last line says of these */
 	uint64_t period_ns;		/* the longest between two lines of one run; 0: not known */
 };
 
@@ -28,8 +28,8 @@ bool cli_status_source_open(struct cli_status_source *source, const char *path);
 enum cli_news {
 	CLI_NEWS,			/* *status is new, and the caller's */
 	CLI_NO_NEWS,
-	CLI_GONE,			/* there is nobody (any more) who tells; see errno */
-	CLI_NO_STATUS			/* what is told is none (complained) */
+	CLI_GONE,			/* there is no source (any more); see errno */
+	CLI_NO_STATUS			/* what was read is none (complained) */
 };
 enum cli_news cli_status_source_look(struct cli_status_source *source, json_t **status);
 

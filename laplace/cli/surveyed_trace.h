@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A trace and its survey (laplace/survey.h), read and put in order: what `laplace report` tells
+ * A trace and its survey (laplace/survey.h), read and put in order: what `laplace report` shows
  * (report/report.h) and `laplace plot` draws (draw/chart.h).
  */
 #ifndef LAPLACE_CLI_SURVEYED_TRACE_H
@@ -25,9 +25,9 @@ struct surveyed_trace {
 	const char *path;
 	struct lpl_reader *reader;
 	const struct lpl_meta *meta;	/* the reader's */
-	uint64_t references_made;	/* before reduction; 0: not told */
+	uint64_t references_made;	/* before reduction; 0: not known */
 	uint64_t bytes;
-	uint64_t cycles_a_second;	/* of the guest's time; 0: not told */
+	uint64_t cycles_a_second;	/* of the guest's time; 0: not known */
 	bool is_damaged;
 	struct lpl_survey *survey;	/* of what could be read; NULL: nothing is to be shown */
 	uint64_t top;
@@ -40,7 +40,7 @@ struct surveyed_trace {
 	size_t tasks, processes, calls, files;
 };
 
-/* Returns an exit status, of which all is told; close the trace in any case. */
+/* Returns an exit status, after reporting all; close the trace in any case. */
 int surveyed_trace_read(struct surveyed_trace *trace,
 			const struct surveyed_trace_options *options);
 void surveyed_trace_close(struct surveyed_trace *trace);

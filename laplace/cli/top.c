@@ -127,10 +127,10 @@ static int complain_of_nothing(const struct view *view, enum cli_news news)
 
 	if (news == CLI_GONE && view->collection.updates)
 		return cli_complain(CLI_FAILED, "%s: the collection has ended, or its process; "
-				    "how, nobody tells here any more", path);
+				    "how, can no longer be read here", path);
 	if (news == CLI_GONE)
 		return cli_complain(CLI_FAILED, "%s: %s", path, strerror(number));
-	return cli_complain(CLI_FAILED, "%s: tells no status of a collection", path);
+	return cli_complain(CLI_FAILED, "%s: holds no status of a collection", path);
 }
 
 /* Take one status, and show it.  Returns an exit status, or -1: go on. */
@@ -143,7 +143,7 @@ static int take(struct view *view, const json_t *status)
 	if (!cli_collection_take_json(c, status))
 		return complain_of_nothing(view, CLI_NO_STATUS);
 	if (c->version != CLI_STATUS_VERSION)
-		return cli_complain(CLI_FAILED, "%s: tells its status in a form of version %d, "
+		return cli_complain(CLI_FAILED, "%s: has its status in a form of version %d, "
 				    "not %d", view->options->path, (int)c->version,
 				    CLI_STATUS_VERSION);
 	rate_since_last(view);
@@ -175,7 +175,7 @@ static int watch(struct view *view, struct cli_status_source *source)
 			result = complain_of_nothing(view, news);
 		json_decref(status);
 		if (fflush(stdout) != 0)
-			return CLI_FAILED;	/* told at exit, where somebody reads */
+			return CLI_FAILED;	/* reported at exit */
 		if (result < 0)
 			nanosleep(&interval, NULL);
 	}

@@ -42,7 +42,7 @@ static const struct cli_usage usage = {
 	option_table, 0
 };
 
-/* A chunk that tells of too few references before reduction; sequence 0: none yet. */
+/* A chunk that counts too few references before reduction; sequence 0: none yet. */
 struct behind {
 	uint32_t sequence;
 	uint64_t last_ref, before;
@@ -53,9 +53,9 @@ struct checker {
 	const char *path;
 	struct lpl_counts tally;
 	uint64_t ref, instr, cycle;	/* the clocks so far */
-	struct behind behind;		/* the first that tells some, but too few */
-	struct behind untold;		/* the first that tells none */
-	bool told;			/* some chunk tells some */
+	struct behind behind;		/* the first that counts some, but too few */
+	struct behind uncounted;		/* the first that counts none */
+	bool counted;			/* some chunk counts some */
 };
 
 static int check_clocks(struct checker *checker, uint64_t ref, uint64_t instr,
@@ -165,7 +165,7 @@ static int check_finish(struct lpl_sink *sink, struct lpl_report *report)
 
 /*
  * As many references were made until a chunk's last record as that is numbered.  A
- * trace that tells of none anywhere does not know.
+ * trace that counts none anywhere does not know.
  */
 static void check_chunk(struct cli_pass *pass, void *context)
 {
@@ -173,22 +173,22 @@ static void check_chunk(struct cli_pass *pass, void *context)
 	const struct behind found = { chunk->sequence, chunk->last_ref,
 				      cli_refs_before(lpl_reader_totals(pass->reader)) };
 	struct checker *checker = context;
-	struct behind *first = found.before ? &checker->behind : &checker->untold;
+	struct behind *first = found.before ? &checker->behind : &checker->uncounted;
 
-	checker->told |= found.before != 0;
+	checker->counted |= found.before != 0;
 	if (found.before < found.last_ref && !first->sequence)
 		*first = found;
 }
 
 static int check_chunks(const struct checker *checker, struct lpl_report *report)
 {
-	const struct behind *found = checker->behind.sequence || !checker->told ?
-				     &checker->behind : &checker->untold;
+	const struct behind *found = checker->behind.sequence || !checker->counted ?
+				     &checker->behind : &checker->uncounted;
 
 	if (!found->sequence)
 		return LPL_OK;
 	return lpl_fail(report, LPL_ERR_DAMAGED, "%s: chunk %" PRIu32 " ends with reference "
-			"number %" PRIu64 ", but tells of %" PRIu64 " before reduction; the records "
+			"number %" PRIu64 ", but counts %" PRIu64 " before reduction; the records "
 			"are whole, and how many were made is known at the end alone",
 			checker->path, found->sequence, found->last_ref, found->before);
 }
@@ -204,15 +204,15 @@ static int check_totals(const struct checker *checker, const struct lpl_totals *
 		by_type += totals->refs[i];
 	if (before && checker->tally.all_refs > before)
 		return lpl_fail(report, LPL_ERR_DAMAGED, "%s: holds %" PRIu64 " references, "
-				"but tells that there were %" PRIu64 " before reduction",
+				"but says that there were %" PRIu64 " before reduction",
 				checker->path, checker->tally.all_refs, before);
 	if (by_type && by_type != before)
-		return lpl_fail(report, LPL_ERR_DAMAGED, "%s: tells of %" PRIu64 " references "
-				"before reduction, but by type of %" PRIu64,
+		return lpl_fail(report, LPL_ERR_DAMAGED, "%s: counts %" PRIu64 " references "
+				"before reduction, but by type %" PRIu64,
 				checker->path, before, by_type);
 	if (totals->user_refs > before)
-		return lpl_fail(report, LPL_ERR_DAMAGED, "%s: tells of %" PRIu64 " references "
-				"in user mode, but of %" PRIu64 " in all",
+		return lpl_fail(report, LPL_ERR_DAMAGED, "%s: counts %" PRIu64 " references "
+				"in user mode, but %" PRIu64 " in all",
 				checker->path, totals->user_refs, before);
 	return LPL_OK;
 }
@@ -226,7 +226,7 @@ static int print_verdict(const struct options *options, const struct cli_pass *p
 	const uint64_t segments = lpl_reader_segments(pass->reader);
 	char gaps[CLI_GAPS_SIZE], hash[17], in_segments[40] = "";
 	struct lpl_packing packing;
-	/* behind a gap nobody can tell what it would be; and each segment has its own */
+	/* after a gap it is not known what it would be; and each segment has its own */
 	bool hashed = lpl_reader_packing(pass->reader, &packing) && !trouble->error &&
 		      packing.hash != 0 && !segments;
 

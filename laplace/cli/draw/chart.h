@@ -41,7 +41,7 @@ void chart_text_kinds(const struct surveyed_trace *trace, FILE *out);
 
 #define CHART_WIDTH 960
 
-/* Of a kind of page; colours are told apart by those who see fewer of them. */
+/* Of a kind of page; people who see fewer colours can distinguish these. */
 const char *chart_kind_colour(enum lpl_page_kind kind);
 #define CHART_FONT 13
 

@@ -12,7 +12,7 @@
 #define SHADES 12
 #define HEIGHT 384
 
-/* Light to dark, the hues of a sequence that colour-blind people tell apart. */
+/* Light to dark, the hues of a sequence that colour-blind people can distinguish. */
 static const char *const shade[SHADES] = {
 	"#f3fabf", "#e0f3b2", "#c6e9b4", "#a0dab8", "#76cabc", "#50bbc2",
 	"#35a5c2", "#2389bb", "#2166ac", "#234a9f", "#20307f", "#0b1a52"

@@ -37,7 +37,7 @@ static unsigned int columns(const struct lpl_survey *survey)
 	return bins < STRIP ? bins : STRIP;
 }
 
-/* What a task did: a column tells how much it ran, or else what it waited for. */
+/* What a task did: a column shows how much it ran, or else what it waited for. */
 static struct strip task_strip(const struct lpl_survey *survey,
 			       const struct lpl_survey_task *task)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The timeline: a row for each task.  A bar is as high as the part of the bin in which the task
- * ran; below it a line tells that it was ready, or blocked.
+ * ran; below it a line shows that it was ready, or blocked.
  */
 #include <inttypes.h>
 #include <stdlib.h>

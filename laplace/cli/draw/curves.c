@@ -94,7 +94,7 @@ bool curves_add(struct curves *curves, const char *name, struct point point)
 	return true;
 }
 
-/* Is the policy's size a time, in references, and its memory what mean_resident tells? */
+/* Is the policy's size a time, in references, and its memory in mean_resident? */
 static bool is_timed(const char *policy)
 {
 	return strcmp(policy, "ws") == 0 || strcmp(policy, "vmin") == 0;

@@ -142,7 +142,7 @@ static bool is_near(double x, double y, double last_x, double last_y)
 	return fabs(x - last_x) < 0.5 && fabs(y - last_y) < 0.5;
 }
 
-/* Of very many points, those that can be told apart. */
+/* Of very many points, those that can be distinguished. */
 static void draw_line(const struct frame *frame, const struct curve *curve, size_t i, FILE *out)
 {
 	double last_x = 0, last_y = 0;

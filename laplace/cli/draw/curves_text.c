@@ -23,7 +23,7 @@
 #define LABEL 7			/* cells that a number under the axis takes, with a blank */
 #define MARKS SERIES
 
-/* Several lines are told apart by their marks and, where there are any, by colours. */
+/* Several lines differ by their marks and, where there are any, by colours. */
 static const char ascii_mark[MARKS + 1] = "*o+x#@%&";
 static const char *const mark[MARKS] = { "●", "■", "▲", "◆", "○", "□", "△", "◇" };
 static const char *const colour[MARKS] = { "36", "31", "32", "33", "35", "34", "37", "90" };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What tells one of several lines in a picture from another: a colour (those that colour-blind
- * people tell apart, no two of the first four equally light), and, as pictures are printed in
+ * What distinguishes several lines in a picture: a colour (those that colour-blind
+ * people can distinguish, no two of the first four equally light), and, as pictures are printed in
  * grey, a dash and a mark.
  */
 #ifndef LAPLACE_CLI_DRAW_SERIES_H

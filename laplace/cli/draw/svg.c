@@ -95,7 +95,7 @@ static double round_step(double end, int count)
 	       least <= 5 * power ? 5 * power : 10 * power;
 }
 
-/* "0", "0.5", "20 M"; steps are round, so that few digits tell all. */
+/* "0", "0.5", "20 M"; steps are round, so that few digits are enough. */
 static void tick_text(char *text, size_t size, double value, double step)
 {
 	static const char unit[] = " kMGTPE";

@@ -95,8 +95,9 @@ static void note_reduction(const struct surveyed_trace *trace,
 	snprintf(text, sizeof(text), "The trace is reduced (%s): counts of references are of the %"
 		 PRIu64 " that were kept%s, and say little of how often a page was really used. "
 		 "Times of tasks are whole. Where processes share a page, references of one may "
-		 "have been dropped for another's, so that sharing is told too low.", escaped, all,
-		 trace->references_made ? "" : " (of how many is not told)");
+		 "have been dropped for another's, so that sharing is counted too low.",
+		 escaped, all,
+		 trace->references_made ? "" : " (of how many is not known)");
 	note(context, text);
 	if (!lpl_reduction_fenced(reduction))
 		note(context, "It was reduced without fences: a page may have been another one "
@@ -114,7 +115,7 @@ static void note_merge(const struct surveyed_trace *trace,
 	if (stats->references[LPL_PAGE_UNRESOLVED]) {
 		snprintf(text, sizeof(text), "%" PRIu64 " references (%s) are to addresses of "
 			 "programs where no mapping is known, %" PRIu64 " of them made in user "
-			 "mode; what came before the guest told anything is among them.",
+			 "mode; what was made before the guest reported anything is among them.",
 			 stats->references[LPL_PAGE_UNRESOLVED],
 			 cli_percent(percent, 2, stats->references[LPL_PAGE_UNRESOLVED],
 				     trace->survey->references->all),
@@ -144,20 +145,20 @@ void report_notes(const struct surveyed_trace *trace,
 	if (survey->merge->gaps) {
 		snprintf(text, sizeof(text), "Records are missing at %" PRIu64 " places: %" PRIu64
 			 " references and %" PRIu64 " events, as far as is known. What the guest "
-			 "told before is forgotten there, and %" PRIu64 " references behind them "
-			 "are nobody's.", survey->merge->gaps, survey->merge->gap_references,
+			 "reported before is forgotten there, and %" PRIu64 " references after "
+			 "them are of no known task.", survey->merge->gaps, survey->merge->gap_references,
 			 survey->merge->gap_events, survey->merge->gap_unknown);
 		note(context, text);
 	}
 	if (survey->merge->forgotten) {
-		snprintf(text, sizeof(text), "What the guest told took more memory than it may, %"
-			 PRIu64 " times: all of it was forgotten there, tasks count as lost, and "
-			 "references behind it are nobody's until the guest tells more.",
+		snprintf(text, sizeof(text), "What the guest reported took more memory than it "
+			 "may, %" PRIu64 " times: all of it was forgotten there, tasks count as lost, and "
+			 "references after it are of no known task until the guest reports more.",
 			 survey->merge->forgotten);
 		note(context, text);
 	}
 	if (!report_events(survey, KTR_SCHEDULE) && !report_events(survey, KTR_TASK_CREATE))
-		note(context, "The guest's kernel told nothing of tasks: who ran is not known, and "
+		note(context, "The guest's kernel reported no tasks: what ran is not known, and "
 		     "all is given to boot (task 0).");
 	else if (!report_events(survey, KTR_SNAPSHOT) && !report_events(survey, LPL_EVENT_STATE))
 		note(context, "There is no snapshot: what existed before the trace began is known "
@@ -165,15 +166,15 @@ void report_notes(const struct surveyed_trace *trace,
 	note_reduction(trace, note, context);
 	note_merge(trace, note, context);
 	if (survey->tasks->others) {
-		snprintf(text, sizeof(text), "%" PRIu64 " tasks are told of in sum: those that "
-			 "ran least, or came when too many lived, which count as one thread.",
+		snprintf(text, sizeof(text), "%" PRIu64 " tasks are counted together: those that "
+			 "ran least, or began when too many lived, which count as one thread.",
 			 survey->tasks->others);
 		note(context, text);
 	}
 	if (survey->processes->others) {
-		snprintf(text, sizeof(text), "%" PRIu64 " processes are told of in sum: those "
-			 "that had the fewest pages, or came when too many lived, which count as one "
-			 "program, so that sharing among them is told too low.",
+		snprintf(text, sizeof(text), "%" PRIu64 " processes are counted together: those "
+			 "that had the fewest pages, or began when too many lived, which count as "
+			 "one program, so that sharing among them is counted too low.",
 			 survey->processes->others);
 		note(context, text);
 	}

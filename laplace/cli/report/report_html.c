@@ -134,7 +134,7 @@ static void put_facts(const struct surveyed_trace *trace, FILE *out)
 			 (double)survey->time->first.cycle / (double)second);
 	put_fact(out, "instructions", "%s", cli_human(text, survey->time->last.instr -
 						      survey->time->first.instr));
-	put_fact(out, "references made", "%s", before ? cli_human(text, before) : "not told");
+	put_fact(out, "references made", "%s", before ? cli_human(text, before) : "not known");
 	put_fact(out, "references kept", "%s", cli_human(text, all));
 	if (before)
 		put_fact(out, "of the references kept", "%.3g %%", 100 * share_of(all, before));
@@ -408,7 +408,7 @@ static void put_calls(const struct surveyed_trace *trace, FILE *out)
 
 	if (!trace->calls)
 		return;
-	heading(out, "System calls that were told");
+	heading(out, "System calls that were reported");
 	begin_table(out, "call", "number", "count", "returned", "errors", NULL);
 	for (uint64_t i = 0; i < shown; i++) {
 		const struct lpl_survey_call *call = trace->call[i];
@@ -454,8 +454,8 @@ static void put_events(const struct surveyed_trace *trace, FILE *out)
 	const struct lpl_merge_stats *stats = survey->merge;
 
 	heading(out, "Events");
-	fprintf(out, "<p>Copies on write: %" PRIu64 " told, of which %" PRIu64 " kept the page; %"
-		PRIu64 " seen by a write only. Pages that spaces lost to swap: %" PRIu64
+	fprintf(out, "<p>Copies on write: %" PRIu64 " reported, of which %" PRIu64 " kept the page; "
+		"%" PRIu64 " seen by a write only. Pages that spaces lost to swap: %" PRIu64
 		", that came back: %" PRIu64 ".</p>\n", stats->cow_breaks, stats->cow_kept, stats->implied_breaks,
 		survey->events->swapped_out, survey->events->swapped_in);
 	begin_table(out, "event", "count", NULL);

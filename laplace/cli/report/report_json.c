@@ -282,7 +282,7 @@ static json_t *events_json(const struct lpl_survey *survey)
 	return object;
 }
 
-/* Of tasks and processes that are not among those told of; NULL where all are. */
+/* Of tasks and processes that are not among those listed; NULL where all are. */
 static json_t *other_tasks_json(const struct lpl_survey *survey)
 {
 	const struct lpl_survey_task *others = survey->tasks->sum;

@@ -221,7 +221,7 @@ static void print_calls(const struct surveyed_trace *trace, FILE *out)
 	}
 	if (!trace->calls)
 		return;
-	title(out, "SYSTEM CALLS that were told");
+	title(out, "SYSTEM CALLS that were reported");
 	fprintf(out, "  %-24s %10s %10s\n", "call", "count", "errors");
 	for (size_t i = 0; i < trace->calls && i < trace->top; i++) {
 		const struct lpl_survey_call *call = trace->call[i];
@@ -257,8 +257,8 @@ static void print_events(const struct surveyed_trace *trace, FILE *out)
 	fprintf(out, "  forks %" PRIu64 ", execs %" PRIu64 ", exits %" PRIu64 "\n",
 		report_events(survey, KTR_SPACE_DUPLICATE), report_events(survey, KTR_EXEC),
 		report_events(survey, KTR_EXIT));
-	fprintf(out, "  copy on write: told %" PRIu64 " (%" PRIu64 " kept the page), seen by a "
-		"write only %" PRIu64 "\n", stats->cow_breaks, stats->cow_kept,
+	fprintf(out, "  copy on write: reported %" PRIu64 " (%" PRIu64 " kept the page), seen by "
+		"a write only %" PRIu64 "\n", stats->cow_breaks, stats->cow_kept,
 		stats->implied_breaks);
 	fprintf(out, "  swap: pages that spaces lost %" PRIu64 ", that came back %" PRIu64 "\n",
 		survey->events->swapped_out, survey->events->swapped_in);
