@@ -45,7 +45,7 @@ enum { BUFFERS_INODE = 1 };
 int laplace_calls;				/* any system calls are reported */
 static unsigned long call_chosen[256 / 32];	/* which */
 
-/* Kernel threads have the kernel's own page tables, which are nobody's space. */
+/* Kernel threads have the kernel's own page tables, which are no task's space. */
 unsigned long laplace_space(struct mm_struct *mm)
 {
 	return mm && mm != &init_mm && mm->pgd ? __pa(mm->pgd) >> PAGE_SHIFT : 0;

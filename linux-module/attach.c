@@ -80,7 +80,7 @@ static int lpl_attach_kprobe(struct lpl_hook *hook,
 #if LINUX_VERSION_CODE < KERNEL_VERSION(5, 11, 0)
 /*
  * Which calls are under way, these kernels keep where a module cannot look: so there is a list
- * of them here.  Each has its entry behind what its handlers keep for themselves.
+ * of them here.  Each has its entry after what its handlers keep for themselves.
  */
 struct lpl_call {
 	struct list_head list;

@@ -37,7 +37,7 @@ void lpl_space_assign(struct task_struct *task, u64 space)
 	lpl_end(flags);
 }
 
-/* The child does not run yet; nobody else can change its mm. */
+/* The child does not run yet; no other task can change its mm. */
 static void lpl_task_newtask(void *data, struct task_struct *task,
 			     unsigned long clone_flags)
 {
@@ -118,7 +118,7 @@ static void lpl_sched_switch_and_state(void *data, bool preempt,
 	lpl_schedule(prev->pid, lpl_state(preempt, prev, prev_state), next);
 }
 
-/* The one processor is busy here: nobody has changed the state since it was looked at. */
+/* The one processor is busy here: no task has changed the state since it was looked at. */
 static void lpl_sched_switch(void *data, bool preempt,
 			     struct task_struct *prev, struct task_struct *next)
 {

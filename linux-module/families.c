@@ -2,7 +2,7 @@
 /*
  * Families of address spaces: those that fork made of one another, and that may
  * share anonymous pages therefore.  A space whose relatives are all gone
- * shares with nobody.
+ * does not share.
  */
 #include "laplace.h"
 

@@ -157,7 +157,7 @@ void lpl_syscalls_exit(void);
 unsigned int lpl_syscalls_chosen(void);
 
 /*
- * What page tables hold in a range: pages, one after the other or many behind
+ * What page tables hold in a range: pages, one after the other or many under
  * one entry, and entries of swap.  Whoever calls keeps the tables in place.
  */
 struct lpl_walk {

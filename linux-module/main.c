@@ -2,7 +2,7 @@
 /*
  * The laplace module: reports to the simulator below what this kernel does with
  * tasks, address spaces and the page cache.  On any other machine it loads and
- * works the same, and nobody listens.
+ * works the same, and has no effect.
  */
 #include "laplace.h"
 

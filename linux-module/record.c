@@ -101,7 +101,7 @@ static void lpl_send(u32 what)
 	u64 address = (unsigned long)&kernel_trace_record;
 	unsigned long flags;
 
-	/* Nobody else may speak at this port between the three. */
+	/* No other code may write to this port between the three. */
 	raw_spin_lock_irqsave(&lpl_lock, flags);
 	outl(what, KTR_PORT);
 	outl(lower_32_bits(address), KTR_PORT);

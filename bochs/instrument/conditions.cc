@@ -181,18 +181,18 @@ void laplace_conditions_switched(void)
 
 void laplace_conditions_hear(const struct kernel_trace_record *record)
 {
-	if (lpl_conditions_hear(&conditions.start, record) != LPL_CONDITIONS)
+	if (lpl_conditions_take(&conditions.start, record) != LPL_CONDITIONS)
 		start_now();
 }
 
 void laplace_conditions_heard(const struct kernel_trace_record *record)
 {
-	enum lpl_condition which = lpl_conditions_hear(&conditions.end, record);
+	enum lpl_condition which = lpl_conditions_take(&conditions.end, record);
 
 	if (which != LPL_CONDITIONS)
 		end_now(which);
 	if (laplace_is_wanted() &&
-	    lpl_conditions_hear(&conditions.stop, record) != LPL_CONDITIONS)
+	    lpl_conditions_take(&conditions.stop, record) != LPL_CONDITIONS)
 		stop_now();
 	/* what became due while this was reported is looked at by the next trace, in every run */
 	if (laplace_conditions_due)

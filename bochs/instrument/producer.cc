@@ -16,7 +16,7 @@
  * - a window ends when a reference to a page beyond K comes, before that
  *   reference; the processor may be in the middle of an instruction.  The code
  *   page is entered again by the next fetch, not by the present one, which
- *   belongs to the old window.  Nobody calls us at the next fetch.  But until
+ *   belongs to the old window.  No hook is called at the next fetch.  But until
  *   it is entered nothing is opened, so the next data reference or trace
  *   comes here, and nothing but fetches can have happened in between;
  * - a read-modify-write is reported when it reads and again when it writes.  In

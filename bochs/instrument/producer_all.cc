@@ -350,7 +350,7 @@ void laplace_stop(void)
 
 /*
  * The run ends wherever the processor is: perhaps between two instructions, which
- * nobody says when Bochs' loop is left, and then the coming one was not fetched
+ * no hook says when Bochs' loop is left, and then the coming one was not fetched
  * (an instruction that has begun has moved RIP on).  But in an exception, as where a triple
  * fault ends the machine, RIP is back, and whether anything was fetched is known.
  */

@@ -3,7 +3,7 @@
  * The machine is reset: by its keyboard controller or chipset, a triple fault, an INIT of its
  * local APIC, or a button of the display.
  *
- * A trace is of one machine, from power-on to power-off.  After a reset the kernel that has told of
+ * A trace is of one machine, from power-on to power-off.  After a reset the kernel that reported
  * its tasks and pages does not exist any more, and another one, or a BIOS, writes where its record
  * was; and Bochs forgets the cycles since it last counted them.  So a reset ends a recording, as
  * switching the machine off does.  One that comes before anything is recorded ends nothing.

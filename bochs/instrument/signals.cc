@@ -9,7 +9,7 @@
  * blocked in Bochs' thread and in all that it starts, whatever their handlers, and
  * a thread of our own waits for them.  The first that ends the run counts; what comes
  * after it stays pending for ever.  Who started us with a signal ignored (nohup, a
- * background job of a script) means it: nobody waits for that one.
+ * background job of a script) means it: no handler waits for that one.
  *
  * Blocked, too, is what the kernel sends with a write that fails: SIGPIPE, when a
  * message's reader went away, and SIGXFSZ, when a file may grow no further.  The

@@ -11,9 +11,9 @@ bool laplace_signals_take(bool debugger);
 bool laplace_signals_stop(void);
 /* What others wanted since the last call (enum laplace_wants). */
 unsigned laplace_signals_want(void);
-/* It is being closed: nobody has to be stopped any more. */
+/* It is being closed: no thread has to be stopped any more. */
 void laplace_signals_heeded(void);
-/* Nobody waits for them any more; they stay blocked, for who waits next.  True: one came. */
+/* No thread waits for them any more; they stay blocked, for the next wait.  True: one was. */
 bool laplace_signals_leave(void);
 
 #endif

@@ -118,7 +118,7 @@ void laplace_windows_hear(const struct kernel_trace_record *said)
 	if (!timing.windows)
 		return;
 	memset(&report, 0, sizeof(report));
-	if (lpl_windows_hear(timing.windows, said, laplace_icount(), &report))
+	if (lpl_windows_take(timing.windows, said, laplace_icount(), &report))
 		laplace_die("%s", report.text);
 	if (should_record(&next))
 		record(true);

@@ -3,7 +3,7 @@
  * kvmtrace: in a guest of 2.4.20 with kVMTrace, start, steer and read it.
  *
  *	kvmtrace read FILE	trace until somebody stops it; the log goes to FILE, a
- *				disk (/dev/hdb) or a file that nobody else uses
+ *				disk (/dev/hdb) or a file that no other program uses
  *	kvmtrace stop
  *	kvmtrace pool PAGES
  *	kvmtrace policy fifo|clock

@@ -45,7 +45,7 @@ static struct batch *batch_of(struct lpl_broadcast *broadcast, uint64_t number)
 
 /* ---- the work ---- */
 
-/* The consumer furthest behind that nobody works for. */
+/* The consumer furthest behind that no thread works for. */
 static size_t next(void *context)
 {
 	struct lpl_broadcast *broadcast = context;

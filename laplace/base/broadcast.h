@@ -4,7 +4,7 @@
  *
  * The owner fills a batch and sends it; every consumer gets every batch, in order, on one
  * thread at a time.  A thread without work takes the consumer that is furthest behind and that
- * no other thread works for, so that one that takes long holds up nobody until the batches
+ * no other thread works for, so that one that takes long holds up no other until the batches
  * run out, and no result depends on the threads.  The next batch is filled meanwhile.
  *
  * The owner's thread is one of the jobs: while it would have to wait it works, too.  A stream

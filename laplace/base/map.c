@@ -168,7 +168,7 @@ bool lpl_map_remove(struct lpl_map *map, struct lpl_key key)
 	if (lpl_map_find(map, key) == NULL)
 		return false;
 	hole = probe(map, key.word);
-	/* what stands behind the hole, and would be looked for from before it, moves up */
+	/* what stands after the hole, and would be looked for from before it, moves up */
 	for (size_t i = (hole + 1) & mask; *value_at(map, i) != 0; i = (i + 1) & mask) {
 		size_t distance = (i - home(map, place_at(map, i), map->words)) & mask;
 

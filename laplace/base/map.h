@@ -2,7 +2,7 @@
 /*
  * A map from one to three words to one word that is not 0: open addressing, linear probing,
  * at most three quarters full.  Keys may be a guest's, or a file's, so where they fall depends
- * on a random seed: nobody knows which ones collide, and the order of places means nothing and
+ * on a random seed: which ones collide cannot be known, and the order of places means nothing and
  * repeats in no other run.
  *
  * It takes `words` + 1 words for each place.  What is looked up for each reference has tables

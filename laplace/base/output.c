@@ -69,7 +69,7 @@ static enum lpl_error open_part(struct lpl_output *output, struct lpl_report *re
 		return error;
 	output->fd = open(output->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (output->fd >= 0) {
-		(void)lpl_part_is_locked(output->fd);	/* by nobody: it is new; now it is by us */
+		(void)lpl_part_is_locked(output->fd);	/* not yet: it is new; now it is by us */
 		return LPL_OK;
 	}
 	if (errno == EEXIST)
@@ -251,7 +251,7 @@ enum lpl_error lpl_output_write(struct lpl_output *output, const void *bytes, si
 	return LPL_OK;
 }
 
-/* Room up to `size` bytes behind what was written.  Returns errno, or 0. */
+/* Room up to `size` bytes after what was written.  Returns errno, or 0. */
 static int reserve(const struct lpl_output *output, uint64_t size)
 {
 	int result;

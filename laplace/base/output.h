@@ -43,7 +43,7 @@ void lpl_short_name(char name[LPL_NAME_SIZE], const char *path);
 enum lpl_error lpl_output_open(struct lpl_output *output, const char *path, bool overwrite,
 			       struct lpl_report *report);
 /*
- * Go on with "PATH.part", whose first `size` bytes are whole; what is behind them is cut off.
+ * Go on with "PATH.part", whose first `size` bytes are whole; what is after them is cut off.
  * `overwrite`: as it was opened.  LPL_ERR_USAGE: somebody else is writing it.
  */
 enum lpl_error lpl_output_continue(struct lpl_output *output, const char *path, uint64_t size,
@@ -55,7 +55,7 @@ enum lpl_error lpl_output_continue(struct lpl_output *output, const char *path, 
 enum lpl_error lpl_output_write(struct lpl_output *output, const void *bytes, size_t size,
 				struct lpl_report *report);
 /*
- * Keep room for so many bytes behind what was written, so that what is written there does not
+ * Keep room for so many bytes after what was written, so that what is written there does not
  * fail for want of it, whoever else fills the disk.  LPL_ERR_FULL: there is not so much, and
  * what was kept before is kept.  LPL_OK also where nothing can be kept.  `ahead` bytes are kept
  * besides, if there are so many, so that the file system is not asked for each piece.
@@ -64,7 +64,7 @@ enum lpl_error lpl_output_reserve(struct lpl_output *output, uint64_t size, uint
 				  struct lpl_report *report);
 /*
  * A barrier: what was written is on the disk, and the ".part" in its directory.  After an error
- * nobody knows what is; nothing should be written any more.
+ * it is not known what is; nothing should be written any more.
  */
 enum lpl_error lpl_output_sync(struct lpl_output *output, struct lpl_report *report);
 /*

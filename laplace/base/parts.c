@@ -31,7 +31,7 @@ static int part_at(const struct lpl_part *parts, int count, const char *at)
 	return count;
 }
 
-/* Where the value ends that begins here: at a separator with a part behind it, or the end. */
+/* Where the value ends that begins here: at a separator with a part after it, or the end. */
 static const char *value_end(const struct lpl_part *parts, int count, const char *at)
 {
 	for (; *at; at++) {

@@ -17,7 +17,7 @@ struct lpl_work_queue {
 	void (*work)(void *context, unsigned int slot);
 	void *context;
 	unsigned int jobs, slots;
-	uint64_t taken;			/* pieces; nobody else asks for it */
+	uint64_t taken;			/* pieces; used by no other */
 	/* under the lock */
 	uint64_t put, begun;
 	bool done[LPL_QUEUE_MOST_SLOTS];

@@ -50,7 +50,7 @@ struct lpl_workers {
 void lpl_workers_init(struct lpl_workers *workers, const struct lpl_work *work, void *context);
 /* Start so many threads, or as many as can be had; once, and without the lock. */
 void lpl_workers_start(struct lpl_workers *workers, unsigned int threads);
-/* Ends the threads: what they have begun they do, what nobody has begun is not done. */
+/* Ends the threads: what they have begun they do, what is not begun is not done. */
 void lpl_workers_stop(struct lpl_workers *workers);
 
 void lpl_workers_lock(struct lpl_workers *workers);

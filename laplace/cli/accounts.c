@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What making a trace cost: its recording, and what is left of it behind each stage. */
+/* What making a trace cost: its recording, and what is left of it after each stage. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "accounts.h"
 
-/* What is left of a trace behind a stage of its making. */
+/* What is left of a trace after a stage of its making. */
 struct stage {
 	const char *name, *what;
 	uint64_t refs;		/* 0: not known, as in all that follows */

@@ -91,7 +91,7 @@ static void add_whole(json_t *list, const struct card *card)
 	json_array_append_new(list, json_string(text));
 }
 
-/* A reduction's steps are joined by +; of `only', what was chosen later stands behind a semicolon. */
+/* A reduction's steps are joined by +; of `only', what was chosen later stands after a semicolon. */
 static const char *when_chosen(const char *reduction, const char *only)
 {
 	const char *at = reduction ? strstr(reduction, "+chosen") : NULL;
@@ -180,7 +180,7 @@ static void add_line(json_t *ran, json_t *machine, const char *key, char *value)
 	}
 }
 
-/* The line of the bochsrc that begins so; what is behind. */
+/* The line of the bochsrc that begins so; what follows. */
 static void add_of_bochsrc(json_t *machine, const char *key, const char *bochsrc, const char *begin)
 {
 	const char *at = strstr(bochsrc, begin);

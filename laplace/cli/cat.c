@@ -78,7 +78,7 @@ static void report_losses(const struct lpl_exporter *exporter, const struct opti
 
 	lpl_exporter_result(exporter, &result);
 	if (!options->events)
-		result.losses.events = 0;	/* nobody asked for them */
+		result.losses.events = 0;	/* they were not asked for */
 	cli_warn(options->trace, lpl_losses_text(&result.losses, text));
 }
 

@@ -14,7 +14,7 @@
 
 static const char MARK[] = ".checkpoint.";
 
-/* The number behind the mark; 0: that is none. */
+/* The number after the mark; 0: that is none. */
 static unsigned long number_of(const char *digits)
 {
 	size_t length = strspn(digits, "0123456789");

@@ -38,7 +38,7 @@ struct cli_collection {
 	uint64_t segment, memory;
 	struct cli_rates rates, mean;
 	bool has_disk, has_mark, has_checkpoint;
-	uint64_t disk_free, disk_seconds;	/* 0 s: nobody knows */
+	uint64_t disk_free, disk_seconds;	/* 0 s: not known */
 	char mark[96];
 	uint64_t mark_instr, checkpoint_instr, checkpoint_ns;
 	uint64_t checkpoints_failed;

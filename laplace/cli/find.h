@@ -38,7 +38,7 @@ int cli_become(const char *name, char **argv, int failed);
  */
 int find_bochs(char **path, const char *given);
 
-/* The same without a complaint, as nobody names one: to be freed; NULL: there is none. */
+/* The same without a complaint, as none was named: to be freed; NULL: there is none. */
 char *find_bochs_quietly(void);
 
 #endif

@@ -85,7 +85,7 @@ struct cli_option {
 
 struct cli_usage {
 	const char *arguments;		/* as argp has it: without options, a form a line */
-	const char *about;		/* what --help says above the options, and behind \v below them */
+	const char *about;		/* what --help says above the options, and after \v below them */
 	const struct cli_option *options;
 	unsigned int flags;		/* argp's */
 };

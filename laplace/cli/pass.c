@@ -326,7 +326,7 @@ static int run(struct cli_pass *pass)
 	return status;
 }
 
-/* What lies before or behind the time that is chosen is passed over. */
+/* What lies before or after the time that is chosen is passed over. */
 static enum lpl_need need_of(void *context, const struct lpl_chunk *chunk)
 {
 	const struct cli_pass *pass = context;

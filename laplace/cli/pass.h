@@ -36,7 +36,7 @@ uint64_t cli_refs_before(const struct lpl_totals *totals);
 struct cli_gaps {
 	uint64_t count;
 	uint64_t refs, events;		/* missing there */
-	bool more;			/* and nobody knows how many others */
+	bool more;			/* and it is not known how many others */
 };
 
 /* "2 places (at least 30 references and 1 events)" in buf, which is returned. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What a run was made of, as `laplace run' leaves it in its trace's header: comments in the machine's
- * bochsrc, `#: KEY VALUE...', what is longer than a line behind `#:+ ' (guest-program/recipe.sh).
+ * bochsrc, `#: KEY VALUE...', what is longer than a line after `#:+ ' (guest-program/recipe.sh).
  * Whoever made the trace made this, too: it is to be shown, not to be obeyed.
  */
 #ifndef LAPLACE_CLI_RECIPE_H

@@ -83,7 +83,7 @@ static const struct cli_usage usage = {
 	option_table, 0
 };
 
-/* What is to be put behind a part of a chain, which may have a number already. */
+/* What is to be put after a part of a chain, which may have a number already. */
 static const char *number_for(const char *part, size_t length, const struct options *options)
 {
 	enum lpl_unit unit = LPL_UNIT_PAGES;	/* as good as any: the library will refuse it */

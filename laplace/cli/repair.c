@@ -89,7 +89,7 @@ static json_t *loss_json(const struct lpl_loss *loss)
 			 number_or_null(loss->until_instr), "why", loss->why);
 }
 
-/* "7 references"; "? references" where nobody knows */
+/* "7 references"; "? references" where that is not known */
 static void print_number(FILE *out, uint64_t number, const char *what)
 {
 	if (number == KTR_NONE)

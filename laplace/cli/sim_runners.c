@@ -33,7 +33,7 @@ static int by_faults(const void *a, const void *b)
 }
 
 /*
- * Those who made a reference, in the order of their faults, and behind them the sum; NULL: no
+ * Those who made a reference, in the order of their faults, and after them the sum; NULL: no
  * memory.
  */
 static struct share *rank(const struct cli_runners *runners, size_t index, size_t result,

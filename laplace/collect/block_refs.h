@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * From blocks (codec/block.h, which defines them) to the references that they stand for, for the
- * reducers behind the log, and for a writer that has no blocks.
+ * reducers after the log, and for a writer that has no blocks.
  */
 #ifndef LAPLACE_COLLECT_BLOCK_REFS_H
 #define LAPLACE_COLLECT_BLOCK_REFS_H
@@ -26,7 +26,7 @@ struct lpl_block_refs {
 	struct lpl_block_state state;
 	uint64_t instr;			/* the count that the next block begins with */
 
-	/* room for a block behind a batch */
+	/* room for a block after a batch */
 	struct lpl_ref ref[LPL_BLOCK_REFS_BATCH + LPL_BLOCK_REFS_MAX];
 	size_t refs, batch;		/* gathered; to be delivered together */
 	uint64_t number;		/* of the latest */

@@ -59,7 +59,7 @@ void lpl_plan_every(struct lpl_plan *plan);
  *		are earlier
  *	TOTALS	references so far, tracer references, instructions; before an EVENT, and
  *		at the end
- *	FLUSH	make all that came until now readable; behind a WINDOW.  LPL_WIRE_ROTATE in
+ *	FLUSH	make all that came until now readable; after a WINDOW.  LPL_WIRE_ROTATE in
  *		word[0]: and where there are segments, one ends here
  */
 enum lpl_wire {
@@ -200,7 +200,7 @@ void lpl_collector_status(const struct lpl_collector *collector,
 			  struct lpl_collector_status *status);
 
 /*
- * Where it is behind the latest LPL_WIRE_FLUSH with ROTATE that was done (status.flushes).
+ * Where it is after the latest LPL_WIRE_FLUSH with ROTATE that was done (status.flushes).
  * Returns the number of the segment that begins there; 0: there was none.
  */
 uint64_t lpl_collector_place(const struct lpl_collector *collector,

@@ -52,12 +52,12 @@ struct lpl_collector {
 	struct lpl_guest_keeper guest;	/* for them */
 	struct lpl_segment_size segment;	/* when they end */
 	uint64_t segment_instr;		/* the instruction count when this one began */
-	struct lpl_place place;		/* behind the latest FLUSH that ended a segment */
+	struct lpl_place place;		/* after the latest FLUSH that ended a segment */
 	struct lpl_reducer *reducer;
 	struct lpl_sink null;		/* the end of the stream without a file */
 
 	enum lpl_stage stage;
-	int status_fd;			/* its status goes there; -1: nobody watches, or no longer */
+	int status_fd;			/* its status goes there; -1: not watched, or no longer */
 	bool has_log;			/* else it has the records of windows */
 	bool wait_for_room;		/* on a full disk ... */
 	_Atomic bool waiting_for_room;	/* ... as now */

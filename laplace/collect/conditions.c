@@ -104,7 +104,7 @@ static bool is_image(const char *name, const struct kernel_trace_record *record)
 	return is_text(name, last, record->text_length - (size_t)(last - path));
 }
 
-enum lpl_condition lpl_conditions_hear(const struct lpl_conditions *c,
+enum lpl_condition lpl_conditions_take(const struct lpl_conditions *c,
 				       const struct kernel_trace_record *record)
 {
 	if (record->tag == KTR_MARK &&

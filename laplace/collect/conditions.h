@@ -68,7 +68,7 @@ bool lpl_condition_holds(const struct lpl_conditions *conditions, enum lpl_condi
 			 uint64_t now);
 
 /* The condition that this record makes true, of those that wait for the kernel. */
-enum lpl_condition lpl_conditions_hear(const struct lpl_conditions *conditions,
+enum lpl_condition lpl_conditions_take(const struct lpl_conditions *conditions,
 				       const struct kernel_trace_record *record);
 
 /* "instructions:5000000" or "mark:X", for a message; in `said`, which is returned. */

@@ -82,7 +82,7 @@ struct lpl_control;
 
 /*
  * Make the socket at `path`, which only its owner can use (mode 0600, and who connects is
- * looked at), and serve it on a thread of its own.  A socket that nobody listens at is replaced.
+ * looked at), and serve it on a thread of its own.  A socket without a listener is replaced.
  * LPL_ERR_USAGE: the path is too long, or is something else than a socket, or somebody listens
  * there; LPL_ERR_IO, LPL_ERR_MEMORY.  *control is NULL then.
  */

@@ -6,7 +6,7 @@
  * umask).  So there is no moment at which another could connect, and the process's umask, which
  * other threads make files by, is left alone.
  *
- * What has its name already is looked at: a socket at which nobody listens is what a killed run
+ * What has its name already is looked at: a socket without a listener is what a killed run
  * left, and is replaced.  Two runs that find the same one must not both do so, or the second
  * would remove what the first has just made; they lock its directory meanwhile.
  */

@@ -131,7 +131,7 @@ struct lpl_log {
 	uint32_t traces;		/* ids given */
 	struct lpl_ring *ring;
 	struct lpl_log_block *block;
-	struct lpl_log_block *spare;	/* where words go when nobody takes them any more */
+	struct lpl_log_block *spare;	/* where words go when they are not taken any more */
 	bool news;			/* the block has more than traces and references */
 	bool recording;			/* else a block without news is written over */
 	bool failed;			/* the consumer gave up */

@@ -177,7 +177,7 @@ static enum lpl_error loose_data(struct lpl_log_stream *s, uint64_t word, uint64
 	return s->out->loose(s->out, &ref, 1, report);
 }
 
-/* A data word, counted; `length`: the word behind it, or 0. */
+/* A data word, counted; `length`: the word after it, or 0. */
 static enum lpl_error data(struct lpl_log_stream *s, uint64_t word, uint64_t length,
 			   struct lpl_report *report)
 {
@@ -250,7 +250,7 @@ static enum lpl_error begin_trace(struct lpl_log_stream *s, uint64_t word,
 
 /*
  * The blocks that `out` takes as words, from the trace's on that has begun; returns how many of
- * these, and the trace behind them has begun.
+ * these, and the trace after them has begun.
  */
 static size_t words(struct lpl_log_stream *s, const uint64_t *word, const uint64_t *end,
 		    enum lpl_error *error, struct lpl_report *report)

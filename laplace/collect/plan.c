@@ -16,7 +16,7 @@
  * The K of the windows that the first method of `spec` lets the simulator send; 0: it
  * wants every reference.  `*method` is that method.
  *
- * sad:K drops a little less behind windows of K pages and is as exact.  olr:K and
+ * sad:K drops a little less after windows of K pages and is as exact.  olr:K and
  * lrubs:K give the same records: they go by the faults of K pages and by what was dirty
  * when it was evicted.  A page is not evicted from its first to its last reference in a
  * window, so its fault, if there is one, is at the first, which is kept as it is; what
@@ -70,7 +70,7 @@ enum lpl_error lpl_plan_parse(struct lpl_plan *plan, const char *spec,
 				"record with a smaller one and use `laplace reduce` for more",
 				spec, LPL_PLAN_WINDOW_MAX);
 
-	/* what stands behind windows respects fences, and does so without them, too */
+	/* what stands after windows respects fences, and does so without them, too */
 	const char *more = strchr(whole, '+');
 	if (!plan->window)
 		snprintf(plan->rest, sizeof(plan->rest), "%s", whole);

@@ -2,7 +2,7 @@
 /*
  * The status file; see status_file.h.
  *
- * A run's lines go behind those of runs before it, so the file may be there already; but what
+ * A run's lines go after those of runs before it, so the file may be there already; but what
  * does not begin as a status line is somebody's file, and stays what it is.
  */
 #include <errno.h>

@@ -91,7 +91,7 @@ size_t lpl_window_sort(struct lpl_window_order *order)
 	first_end = first + order->firsts;
 	for (size_t i = 0; i < lasts;) {
 		const struct lpl_ref *last = &order->last[key[i].at];
-		/* which is next nobody can foretell, the processor neither: without a branch */
+		/* which is next cannot be predicted, by the processor neither: without a branch */
 		const bool is_last = first == first_end || last->ref <= first->ref;
 
 		*out++ = *(is_last ? last : first);

@@ -22,7 +22,7 @@ struct lpl_window_order {
 
 /*
  * Room for one more first reference, with this number, or last one, to be filled in at once;
- * NULL: no memory.  A first one that comes behind a later one is sorted as those are.
+ * NULL: no memory.  A first one that comes after a later one is sorted as those are.
  */
 struct lpl_ref *lpl_window_first(struct lpl_window_order *order, uint64_t number);
 struct lpl_ref *lpl_window_last(struct lpl_window_order *order);

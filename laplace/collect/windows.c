@@ -270,12 +270,12 @@ static enum lpl_error hear_call(struct lpl_windows *w, const struct kernel_trace
 	return LPL_OK;
 }
 
-enum lpl_error lpl_windows_hear(struct lpl_windows *w, const struct kernel_trace_record *record,
+enum lpl_error lpl_windows_take(struct lpl_windows *w, const struct kernel_trace_record *record,
 				uint64_t instr, struct lpl_report *report)
 {
 	uint64_t next;
 
-	/* a mark's time may be over, and nobody has looked */
+	/* a mark's time may be over, and it was not looked at */
 	(void)lpl_windows_at(w, instr, &next);
 	if (w->opener == MARK && record->tag == KTR_MARK)
 		hear_mark(w, record, instr);

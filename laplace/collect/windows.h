@@ -63,10 +63,10 @@ bool lpl_windows_at(struct lpl_windows *windows, uint64_t instr, uint64_t *next)
 
 /*
  * The kernel says this, at that instruction count.  Who opens a window begins it with the event
- * that says so, and who closes one ends it behind that event.  LPL_ERR_MEMORY: it may be wrong
+ * that says so, and who closes one ends it after that event.  LPL_ERR_MEMORY: it may be wrong
  * from here on.
  */
-enum lpl_error lpl_windows_hear(struct lpl_windows *windows,
+enum lpl_error lpl_windows_take(struct lpl_windows *windows,
 				const struct kernel_trace_record *record, uint64_t instr,
 				struct lpl_report *report);
 

@@ -36,8 +36,8 @@ static inline bool lpl_ref_follows(uint64_t ref, uint64_t flags, uint64_t before
 }
 
 /*
- * What stands where records are missing, behind the one with these clocks or with those of the
- * last one missing; KTR_NONE: nobody knows how many.
+ * What stands where records are missing, after the one with these clocks or with those of the
+ * last one missing; KTR_NONE: it is not known how many.
  */
 static inline struct lpl_event lpl_gap_event(const struct lpl_clocks *at, uint64_t refs,
 					     uint64_t events)
@@ -93,7 +93,7 @@ size_t lpl_data_encode_end(const struct lpl_data_encoder *encoder,
 
 /*
  * References that are alike but for their clocks and address, which grow by the same from each to the
- * next: columns of one number, behind another in the first place.  They are not made before somebody
+ * next: columns of one number, after another in the first place.  They are not made before somebody
  * wants them, for a file of a few hundred bytes may hold a million.
  */
 struct lpl_steady {
@@ -177,7 +177,7 @@ enum lpl_error lpl_data_end(struct lpl_data *data, const struct lpl_chunk_header
 uint64_t lpl_totals_before(const struct lpl_totals *totals);
 /* Do the types, if they were counted, add up to that? */
 bool lpl_totals_agree(const struct lpl_totals *totals, uint64_t before);
-/* May they stand behind those in a file: has no number become less that both have? */
+/* May they stand after those in a file: has no number become less that both have? */
 bool lpl_totals_follow(const struct lpl_totals *totals, const struct lpl_totals *before);
 /* All but `total`, which the chunk header has. */
 uint8_t *lpl_totals_put(uint8_t *out, const struct lpl_totals *totals);

@@ -119,7 +119,7 @@ size_t lpl_index_encode(const struct lpl_index *index, const struct lpl_totals *
 	return (size_t)(at - out) + sizeof(chain);
 }
 
-/* What stands behind the table, up to the chain, which has to be the rest. */
+/* What stands after the table, up to the chain, which has to be the rest. */
 static const uint8_t *get_end(const uint8_t *at, const uint8_t *end, bool accounts,
 			      struct lpl_totals *totals)
 {

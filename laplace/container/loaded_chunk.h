@@ -44,7 +44,7 @@ bool lpl_loaded_chunk_reserve(struct lpl_loaded_chunk *chunk);
 /* What its header says, for those who do not read it. */
 struct lpl_chunk lpl_loaded_chunk_facts(const struct lpl_loaded_chunk *chunk);
 
-/* From the payload as stored to records, unless something is wrong, or nobody needs it. */
+/* From the payload as stored to records, unless something is wrong, or it is not needed. */
 void lpl_loaded_chunk_decode(struct lpl_loaded_chunk *chunk);
 
 /* Of references that are packed as blocks, or steady, so many are expanded together. */

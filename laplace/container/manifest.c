@@ -52,7 +52,7 @@ static bool is_before(const struct lpl_clocks *a, const struct lpl_clocks *b)
 	return a->ref < b->ref || a->instr < b->instr || a->cycle < b->cycle;
 }
 
-/* Can a segment be behind another?  Each is no smaller than its chunks' headers. */
+/* Can a segment be after another?  Each is no smaller than its chunks' headers. */
 static bool follows(const struct lpl_segment_facts *next, const struct lpl_segment_facts *before)
 {
 	return next->number == before->number + 1 && !is_before(&next->first, &before->last) &&
@@ -330,7 +330,7 @@ int lpl_manifest_find(const struct lpl_manifest *m, uint64_t number, char name[L
 	return -1;
 }
 
-/* Behind the manifest's end: a segment being written, or one whose line was about to be. */
+/* After the manifest's end: a segment being written, or one whose line was about to be. */
 static enum lpl_segment_kind next_found(struct lpl_manifest *m, int *fd,
 					char name[LPL_NAME_SIZE])
 {

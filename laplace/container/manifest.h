@@ -37,7 +37,7 @@ bool lpl_is_manifest_file(int fd);
  * LPL_ERR_FORMAT: of a version that is not known.
  *
  * Where `damage` is not NULL, it is described there instead (untouched: there is none), and the
- * manifest is taken to end before the wrong line: the segments behind are found by their names.
+ * manifest is taken to end before the wrong line: the segments after it are found by their names.
  * Where that is the first line, `meta` is empty.
  */
 enum lpl_error lpl_manifest_open(struct lpl_manifest **manifest, int fd, const char *path,
@@ -56,7 +56,7 @@ enum lpl_segment_kind {
  * The next segment: *fd is open, the caller's to close, and `name` its file's.  manifest->at has
  * its number; of one that is FOUND, the rest is that of the segment before.  Of a BAD one the
  * report says what is wrong (LPL_ERR_DAMAGED; other errors are the machine's), *fd is -1, and
- * the one behind it may be asked for.
+ * the one after it may be asked for.
  */
 enum lpl_segment_kind lpl_manifest_next(struct lpl_manifest *manifest, int *fd,
 					char name[LPL_NAME_SIZE], struct lpl_report *report);

@@ -4,7 +4,7 @@
  *
  * The file (source.h) is read ahead, a few chunks at most, and their payloads are put into a
  * queue for several threads (base/work_queue.h).  Delivered are chunks in their order, and with
- * them whatever was found wrong, so that nobody sees how far the reading has come.
+ * them whatever was found wrong, so that a caller does not see how far the reading is.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ enum lpl_error lpl_reader_failed(const struct lpl_reader *reader, struct lpl_rep
 
 /*
  * May more be read before what is there is delivered?  From a pipe only what has come:
- * nobody shall wait for records that are here because others are not.
+ * no caller shall wait for records that are here because others are not.
  */
 static bool may_read(const struct lpl_reader *reader)
 {
@@ -172,7 +172,7 @@ static enum lpl_error take_data(struct lpl_reader *reader, struct lpl_loaded_chu
 					 "its totals run backwards");
 	if (check_hash(reader, chunk) != LPL_OK)
 		return chunk->failure.error;
-	/* where only events are needed the references are behind us from the start */
+	/* where only events are needed the references count as read from the start */
 	reader->next_ref = chunk->need == LPL_NEED_ALL ? 0 : header->refs;
 	reader->next_event = 0;
 	reader->now = reader->next_ref < header->refs || header->events > 0 ? chunk : NULL;

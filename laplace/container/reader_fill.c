@@ -7,7 +7,7 @@
 #include "reader_parts.h"
 #include "record/columns.h"
 
-/* Copy what fits of a batch, behind `*count` references; the rest of it is held. */
+/* Copy what fits of a batch, after `*count` references; the rest of it is held. */
 static void take(struct lpl_reader *reader, struct lpl_batch *batch,
 		 const struct lpl_ref_columns *columns, size_t most, size_t *count)
 {

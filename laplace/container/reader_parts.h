@@ -15,7 +15,7 @@
 #include "reader.h"
 #include "source.h"
 
-/* As lpl_reader_next() delivers them: references, and the event behind them. */
+/* As lpl_reader_next() delivers them: references, and the event after them. */
 struct lpl_batch {
 	const struct lpl_ref *refs;
 	size_t count;

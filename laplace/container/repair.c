@@ -3,7 +3,7 @@
  * Saving what is whole of a damaged trace.
  *
  * Chunks need nothing of those before them (docs/format.md), so each that passes the checks of a
- * reader is copied as it stands.  Only what ties it to the others is new behind a gap: sequence
+ * reader is copied as it stands.  Only what ties it to the others is new after a gap: sequence
  * number and counts in its header, and in a chunk of blocks the hash of the stream, which is that of
  * what is left.  The gap itself is a chunk of one event, whose clocks are those of the last record
  * that is missing: so base clocks go on as every reader wants it.
@@ -13,10 +13,10 @@
  * header whose checksum is right and which stands further on in the stream.
  *
  * Of a trace in segments one file is made.  A segment that the manifest names is believed when its
- * end is the one that is named, one that is not named yet, or in a line that is damaged or behind
+ * end is the one that is named, one that is not named yet, or in a line that is damaged or after
  * one, when its header continues the segment before it.  All others are left out whole, for their chunks may be another recording's.  What a
  * segment has of the guest's state is of use where the stream was not read up to there:
- * behind a gap it becomes part of the stream, as it does for a reader.
+ * after a gap it becomes part of the stream, as it does for a reader.
  */
 #include <endian.h>
 #include <fcntl.h>
@@ -47,7 +47,7 @@ static void hash_chunk(const struct lpl_repairing *repair, struct lpl_stream_has
 		lpl_loaded_chunk_hash(chunk, repair->expanded, hash);
 }
 
-/* A chunk whose records are possible ones: do they belong behind the others? */
+/* A chunk whose records are possible ones: do they belong after the others? */
 static bool belongs(struct lpl_repairing *repair)
 {
 	struct lpl_loaded_chunk *chunk = &repair->chunk;
@@ -243,7 +243,7 @@ static void look_inside(struct lpl_repairing *repair)
 	source->all_read = true;
 }
 
-/* Behind damage: go on with the next chunk that is whole; there may be none. */
+/* After damage: go on with the next chunk that is whole; there may be none. */
 static enum lpl_error pass_damage(struct lpl_repairing *repair, struct lpl_report *report)
 {
 	struct lpl_source *source = &repair->source;
@@ -273,7 +273,7 @@ static enum lpl_error end_within_chunk(struct lpl_repairing *repair, struct lpl_
 	lpl_loss_measure(repair, NULL);
 	if (alone && has_header) {
 		lpl_loss_measure_cut_off(repair);
-		if (source->over)	/* what may follow goes on behind it */
+		if (source->over)	/* what may follow goes on after it */
 			repair->last = repair->chunk.header;
 	}
 	lpl_loss_count(repair);
@@ -375,7 +375,7 @@ static enum lpl_error take_chunk(struct lpl_repairing *repair, struct lpl_report
 	return report->error;
 }
 
-/* All chunks behind the header, in all files. */
+/* All chunks after the header, in all files. */
 static enum lpl_error copy_chunks(struct lpl_repairing *repair, struct lpl_report *report)
 {
 	const struct lpl_repair_options *options = repair->options;

@@ -15,7 +15,7 @@
 char *lpl_segments_stem(const char *manifest);
 /* The last part of it, within it. */
 const char *lpl_segments_base(const char *stem);
-/* The path of segment `number` (from 1 on); with ".part" behind, if `part`.  NULL: no memory. */
+/* The path of segment `number` (from 1 on); followed by ".part", if `part`.  NULL: no memory. */
 char *lpl_segment_path(const char *stem, uint64_t number, bool part);
 
 /*

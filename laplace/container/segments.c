@@ -8,7 +8,7 @@
  * reader finds it by its name.
  *
  * A full disk (writer_full.c) ends the present segment; for its line and the last one room is
- * kept behind the manifest's end.  If the next segment cannot begin all the same, for others took
+ * kept after the manifest's end.  If the next segment cannot begin all the same, for others took
  * the room that was there, nothing can say what is missing, and the manifest stays one that is
  * not closed.
  */
@@ -75,7 +75,7 @@ static enum lpl_error count_old(const char *path, const char *stem, uint64_t *co
 		return lpl_fail(report, LPL_ERR_USAGE, "%s: is being written by somebody else;"
 				" choose another name", name);
 	}
-	/* of one that cannot be read nobody knows what it names: the segments are in the way */
+	/* of one that cannot be read it is not known what it names: the segments are in the way */
 	if (lpl_manifest_open(&old, fd, path, NULL, NULL) != LPL_OK)
 		return LPL_OK;
 	if (strcmp(old->stem, stem) == 0)
@@ -123,7 +123,7 @@ static enum lpl_error make_way(const char *path, const char *stem, bool overwrit
 
 /* ---- the manifest ---- */
 
-/* Room for so many lines behind those that are there. */
+/* Room for so many lines after those that are there. */
 static enum lpl_error keep_room(struct lpl_segments *s, unsigned int lines,
 				struct lpl_report *report)
 {

@@ -31,7 +31,7 @@ enum lpl_error lpl_segments_open(struct lpl_segments **segments, const char *pat
 				 struct lpl_state_keeper *keeper, bool overwrite,
 				 struct lpl_report *report);
 /*
- * Go on with a trace whose recording ended somewhere behind the beginning of segment `number`:
+ * Go on with a trace whose recording ended somewhere after the beginning of segment `number`:
  * what the manifest "PATH.part" (or, of one that was closed, PATH) names from there on, and what
  * is found there, is removed, and that segment begins anew at `place`, which is where the one
  * before it ended.  `overwrite`: as it was opened.  LPL_ERR_USAGE: there is no such manifest, or it is

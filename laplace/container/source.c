@@ -20,7 +20,7 @@ void lpl_source_take(struct lpl_source *source, int fd)
 				(uint64_t)(status.st_size - at) : 0;
 }
 
-/* Is the next byte behind what was there? */
+/* Is the next byte after what was there? */
 static bool is_behind(const struct lpl_source *source)
 {
 	return source->limit > 0 && source->position >= source->limit;
@@ -291,7 +291,7 @@ static bool next_segment(struct lpl_source *source, struct lpl_report *failure)
 	source->sequence = 0;
 	source->head_bytes = 0;
 	before->sequence = 0;
-	if (source->passing)	/* the one behind it has to follow what is missing */
+	if (source->passing)	/* the one after it has to follow what is missing */
 		stand_behind(before, &manifest->at);
 	return source->fd >= 0;
 }

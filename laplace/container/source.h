@@ -13,7 +13,7 @@
 
 struct lpl_source {
 	int fd;				/* of the present file; -1: there is none */
-	bool regular;			/* a file: reading waits for nobody */
+	bool regular;			/* a file: reading never waits for a writer */
 	uint64_t limit;			/* of a file, its size when it was taken; 0: unknown */
 	char name[LPL_NAME_SIZE];
 	uint64_t position;		/* in the file */
@@ -38,7 +38,7 @@ struct lpl_source {
 
 /*
  * Read from here; a source owns no descriptor.  A file that is being written may grow as fast as
- * it is read, and reading has to end: so no chunk is read that begins behind what is there now.
+ * it is read, and reading has to end: so no chunk is read that begins after what is there now.
  */
 void lpl_source_take(struct lpl_source *source, int fd);
 /*
@@ -46,7 +46,7 @@ void lpl_source_take(struct lpl_source *source, int fd);
  * none.  A wrong header or an error ends the reading.
  */
 bool lpl_source_read(struct lpl_source *source, struct lpl_loaded_chunk *chunk);
-/* Is there something to read that nobody has to be waited for? */
+/* Is there something to read without waiting for a writer? */
 bool lpl_source_ready(const struct lpl_source *source);
 /* Did a header end the reading? */
 static inline bool lpl_source_stopped(const struct lpl_source *source)

@@ -13,7 +13,7 @@
 struct lpl_writer;
 
 struct lpl_state_keeper {
-	/* An event of the stream, in its order, right behind being taken by the writer. */
+	/* An event of the stream, in its order, right after being taken by the writer. */
 	int (*take)(struct lpl_state_keeper *keeper, const struct lpl_event *event,
 		    struct lpl_report *report);
 	/*

@@ -87,7 +87,7 @@ void lpl_writer_deliver_all(struct lpl_writer *writer);
 enum lpl_error lpl_writer_put_other(struct lpl_writer *writer, struct lpl_chunk_header *header,
 				    const uint8_t *payload, size_t size);
 /*
- * A chunk of records as it was read, behind all that was written: its base clocks are those of the
+ * A chunk of records as it was read, after all that was written: its base clocks are those of the
  * last record, and nothing waits to be flushed.  What ties it to the others is changed.
  */
 enum lpl_error lpl_writer_copy_chunk(struct lpl_writer *writer,
@@ -116,14 +116,14 @@ bool lpl_writer_has_records(const struct lpl_writer *writer);
 
 /* ---- a full disk (writer_full.c) ---- */
 
-/* How many bytes a file may still need that ends behind the next chunk. */
+/* How many bytes a file may still need that ends after the next chunk. */
 size_t lpl_writer_end_room(const struct lpl_writer *writer);
 /*
  * Before a file ends that another one shall follow: is there room for that one to begin, and to
  * end right then?  LPL_ERR_FULL, and the writer has failed: this file has to be the last one.
  */
 enum lpl_error lpl_writer_room_for_next(struct lpl_writer *writer, const struct lpl_meta *meta);
-/* After LPL_ERR_FULL: end the file behind its last chunk, and give it its name. */
+/* After LPL_ERR_FULL: end the file after its last chunk, and give it its name. */
 enum lpl_error lpl_writer_end_short(struct lpl_writer *writer, struct lpl_report *report);
 /* A chunk of this event, LPL_EVENT_GAP, alone, with these totals; nothing waits to be flushed. */
 enum lpl_error lpl_writer_write_gap(struct lpl_writer *writer, const struct lpl_event *gap,

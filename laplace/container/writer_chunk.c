@@ -11,7 +11,7 @@
 #include "writer.h"
 
 /*
- * Compress `size` bytes of payload behind a header.  The caller has set kind, sequence,
+ * Compress `size` bytes of payload after a header.  The caller has set kind, sequence,
  * counts and clocks in it, and the version if it is not the usual one.
  */
 static enum lpl_error seal(const struct lpl_writer *writer, ZSTD_CCtx *zstd,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a writer's file has besides records: a header before them, an index behind them, and its
+ * What a writer's file has besides records: a header before them, an index after them, and its
  * name when it is whole.  Of a trace in segments one file follows the other; clocks, counts and
  * totals go on.
  */

@@ -3,10 +3,10 @@
  * A trace whose disk is full ends as any other does, only earlier.
  *
  * What ends it, an event and the index, needs room itself, when there is none.  So before each
- * chunk the file system is asked to keep room for that chunk and, behind it, for an end
+ * chunk the file system is asked to keep room for that chunk and, after it, for an end
  * (lpl_output_reserve()).  Either there is so much, and then the chunk cannot fail for want of
  * room and leaves that of the end untouched; or there is not, the chunk is not begun, and the room
- * that was kept with the chunk before it is still there, just behind the file's end.
+ * that was kept with the chunk before it is still there, just after the file's end.
  *
  * Where a file system keeps no room, a chunk is met by the end within it and taken back, and the
  * file is ended in what that leaves; if that is too little, it keeps its ".part".
@@ -85,7 +85,7 @@ enum lpl_error lpl_writer_write_gap(struct lpl_writer *writer, const struct lpl_
 	return lpl_writer_put_other(writer, &header, payload, size);
 }
 
-/* How much is missing nobody knows. */
+/* How much is missing is not known. */
 static enum lpl_error write_last_gap(struct lpl_writer *writer)
 {
 	const struct lpl_event gap = lpl_gap_event(&writer->written.last, KTR_NONE, KTR_NONE);

@@ -106,7 +106,7 @@ static const uint8_t *read_record(struct lpl_importer *importer, const uint8_t *
 	struct kvmtrace_log *log = importer->state;
 	struct kvmtrace_record record;
 
-	if (log->over)		/* what a disk holds behind it */
+	if (log->over)		/* what a disk holds after it */
 		return end;
 	if (end - at < (ptrdiff_t)BYTES)
 		return lpl_import_refuse(importer, LPL_ERR_TRUNCATED, "the input ends within a "

@@ -46,8 +46,8 @@ static const char *read_other(struct lpl_importer *importer, const char *at)
 }
 
 /*
- * Does a record stand behind the letter, be it a wrong one?  A program may print the letter,
- * and a word behind it that begins like a number.
+ * Does a record stand after the letter, be it a wrong one?  A program may print the letter,
+ * and a word after it that begins like a number.
  */
 static bool is_record(const char *at)
 {

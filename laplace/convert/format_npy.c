@@ -6,7 +6,7 @@
  *	\x93NUMPY 1 0		magic and version
  *	size 16			of the header that follows, little-endian
  *	header			{'descr': [...], 'fortran_order': False, 'shape': (N,), } with
- *				blanks and a newline behind
+ *				blanks and a newline after it
  *	N records		48 bytes each, as `fields` has them
  *
  * How many records there are is known at the end and stands at the beginning, which is

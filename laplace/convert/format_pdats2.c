@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * PDATS II (Johnson, section 4): one record for a jump and the instructions in
- * sequence behind it, one for a datum and those behind it.
+ * sequence after it, one for a datum and those after it.
  *
  *	instruction	1 (top bit), offset code 2, count 5
  *	datum		0, write 1, offset code 3, zone 1, count 2

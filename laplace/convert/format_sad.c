@@ -30,7 +30,7 @@ static const char *read_clocks(struct lpl_importer *importer, const char *at, st
 
 /*
  * A number that comes again is one that a reducer put in, at the time of what it was
- * put behind: nothing else may repeat one.
+ * put after it: nothing else may repeat one.
  */
 static bool send_timed(struct lpl_importer *importer, struct lpl_ref *ref)
 {

@@ -99,7 +99,7 @@ struct input {
 	bool over;		/* the file has ended */
 };
 
-/* Read on behind what is left; at least a byte unless the file ends. */
+/* Read on after what is left; at least a byte unless the file ends. */
 static bool fill(struct lpl_importer *importer, struct input *input)
 {
 	size_t left = input->end - input->start;

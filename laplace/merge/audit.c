@@ -211,7 +211,7 @@ bool lpl_audit_space_over(struct lpl_merge *merge, uint64_t number, bool used,
 
 /* ---- the end ---- */
 
-/* Put what was kept of each kind behind what was kept of the kinds before. */
+/* Put what was kept of each kind after what was kept of the kinds before. */
 static void pack_problems(struct audit *audit)
 {
 	for (size_t kind = 0; kind < LPL_ANOMALIES; kind++) {

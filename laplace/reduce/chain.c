@@ -11,7 +11,7 @@ struct lpl_reducer {
 };
 
 /*
- * What makes a step's stage.  `fenced`: it is behind a fence of its own SPEC;
+ * What makes a step's stage.  `fenced`: it is after a fence of its own SPEC;
  * `behaviour`: it gets a behaviour sequence.
  */
 static lpl_stage_new *opener(const struct lpl_method *method, bool fenced, bool behaviour)

@@ -26,7 +26,7 @@ static struct lpl_fence_range of_bytes(uint64_t space, uint64_t start, uint64_t 
 	return range;
 }
 
-/* The page at an address, and those behind it. */
+/* The page at an address, and those after it. */
 static struct lpl_fence_range of_pages(uint64_t space, uint64_t address, uint64_t count)
 {
 	return (struct lpl_fence_range){

@@ -36,7 +36,7 @@
  *	cache-add		the kernel's pages at its address, and those at
  *				which the frames were seen before
  *	cache-remove		the kernel's pages at which the frames were seen
- *	tracing, gap		everything: nobody knows what happened meanwhile
+ *	tracing, gap		everything: it is not known what happened meanwhile
  *	state			everything: what was known is replaced
  *	shared			the range in both spaces
  *

@@ -156,11 +156,11 @@ enum lpl_error lpl_fixpoint_run(struct lpl_fixpoint *fix, struct lpl_fix_ref *ar
 /*
  * What a verdict beyond `decided` goes by (fixpoint_pass.c).  SAD needs the K+1 latest
  * residencies of each pass: back to where K+1 of them have references that are kept for
- * good, for these are in all passes; an earlier `first` has K others behind it.  SAD2
+ * good, for these are in all passes; an earlier `first` has K others after it.  SAD2
  * needs to know where the residency after one's own is fetched, in each pass.  If its own
  * fetch is left out, that has happened for all of them: so many residencies do not fit in
  * K pages without a fetch.  Only the cut must not go through a residency that some pass
- * fetches before it, some other behind it.
+ * fetches before it, some other after it.
  */
 uint32_t lpl_fixpoint_context(struct lpl_fixpoint *fix, const struct lpl_fix_ref *array,
 			      uint32_t decided)

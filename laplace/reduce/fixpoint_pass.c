@@ -6,10 +6,10 @@
  * pages are fetched and evicted in the same order.  So the residencies are the same for
  * all passes and are those of the input; their fetches come in the same order; and the
  * last reference of a residency is never dropped, for SAD drops one between two of a
- * residency, SAD2 one with another of its residency behind it.  Let a residency's fetch
+ * residency, SAD2 one with another of its residency after it.  Let a residency's fetch
  * be its first reference that is there.
  *
- * SAD2 drops a reference exactly when its residency has another one behind it before the
+ * SAD2 drops a reference exactly when its residency has another one after it before the
  * fetch of the residency that was fetched next.  With the bounds for that fetch, the
  * first reference of the next residency that may be there and the first that is, the
  * verdict is clear (sad2_verdict).

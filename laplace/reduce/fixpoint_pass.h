@@ -55,7 +55,7 @@ void lpl_fix_pass_over(struct lpl_fixpoint *fix, const struct lpl_fix_pass *pass
 /* Back from reference i, left out, over so many residencies; 0: there are no more. */
 uint32_t lpl_fix_back(struct lpl_fixpoint *fix, uint32_t i, uint32_t residencies);
 
-/* References that are to be judged, and as far behind them as that has to look. */
+/* References that are to be judged, and as far after them as that has to look. */
 struct lpl_fix_range {
 	uint32_t from, to;
 	uint32_t end;
@@ -68,7 +68,7 @@ struct lpl_fix_ranges {
 	uint32_t used[FIX_SOURCES];	/* of each */
 };
 
-/* The next range, which is behind `end` and takes in all that would overlap; false: none. */
+/* The next range, which is after `end` and takes in all that would overlap; false: none. */
 bool lpl_fix_next_range(struct lpl_fixpoint *fix, struct lpl_fix_ranges *ranges,
 			struct lpl_fix_range *range);
 

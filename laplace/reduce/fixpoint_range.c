@@ -7,11 +7,11 @@
  * have references in between which are KEPT.  For SAD's goes by what lies between the
  * references before and after it in its residency, and where a change is that far from
  * it, the two are K others apart, whatever the change.  SAD2's goes by what its residency
- * has behind it before the next fetch, and so many residencies do not fit in K pages
+ * has after it before the next fetch, and so many residencies do not fit in K pages
  * without a fetch.
  *
  * So a pass looks at ranges around the changes, so far to each side; and SAD's lists begin
- * as far before a range, and look for a third reference as far behind it.  A reference is
+ * as far before a range, and look for a third reference as far after it.  A reference is
  * changed once at most, so all passes together cost no more than O(K) for each, however
  * many they are.
  */

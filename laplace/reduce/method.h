@@ -44,7 +44,7 @@ enum lpl_claim {
 	LPL_CLAIM_LRU = 1, LPL_CLAIM_OPT = 2, LPL_CLAIM_DEMAND = 4, LPL_CLAIM_WS = 8
 };
 
-/* Do the methods behind this one respect changes of mapping? */
+/* Do the methods after this one respect changes of mapping? */
 enum lpl_fencing { LPL_FENCING_AS_BEFORE, LPL_FENCING_BEGINS, LPL_FENCING_ENDS };
 
 /* May windows of K pages, which cost a simulator next to nothing, stand for the method? */

@@ -29,7 +29,7 @@
  *
  * Why the behaviour is the same.  Clips are of pages in memory, and y_i is the
  * oldest at fault i, so that a memory of K pages holds the same pages at each
- * fault.  In a larger one the pages behind the first K are in the order in which
+ * fault.  In a larger one the pages after the first K are in the order in which
  * these evicted them, which is the same, too.  Hence every memory of K pages and
  * more has the same contents at each fault, fetches and evicts the same pages, and
  * has no other faults.  If pages are mapped to fewer afterwards, the memory has
@@ -72,7 +72,7 @@
  *
  * What is put in.  A clip has the page of its fetch, LPL_USER as it, and the
  * clocks of the fault it follows.  Kernel events keep their place between faults,
- * behind the clips there.
+ * after the clips there.
  *
  * What is held back.  K + 1 faults, and the residencies of pages that are in memory
  * before them: at most 2K + 2.  Events wait with the faults they stand after; of

@@ -45,7 +45,7 @@ struct lpl_pages {
 };
 
 /*
- * What is asked of each reference has no branches: nobody can foretell the answers, the processor
+ * What is asked of each reference has no branches: the answers cannot be predicted, the processor
  * neither.
  */
 static inline bool lpl_is_walk(const struct lpl_ref *ref)

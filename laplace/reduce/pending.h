@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * References that a reducer holds back, in stream order, and the events that
- * wait behind them.
+ * wait after them.
  *
  * Every reference the reducer gets is added; the reducer removes those it drops
  * and sends the others on, oldest first.  An event is sent on as soon as all that

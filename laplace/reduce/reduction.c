@@ -31,7 +31,7 @@ static bool respects_fences(const struct lpl_step *step, bool fenced)
 	return fenced && step->method->open_fenced != NULL;
 }
 
-/* Would these steps do something else if they stood behind a fence? */
+/* Would these steps do something else if they stood after a fence? */
 static bool fence_matters(const struct lpl_steps *steps)
 {
 	bool fenced = false;

@@ -42,7 +42,7 @@
  * SAD.  So memory is O(K) for references, and for events it is what comes while
  * the trace touches K+1 pages, at some 40 bytes each (event_queue.h).
  *
- * The fenced form, behind `window:K` or `fence`, is the same algorithm on other
+ * The fenced form, after `window:K` or `fence`, is the same algorithm on other
  * pages: (space, page, generation) instead of (space, page).  An event that gives
  * pages another meaning ends their generation (fence.h).  At most K+1 pages are
  * tracked, and only they can be mistaken for what comes next; so it is enough that

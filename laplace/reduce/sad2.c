@@ -36,7 +36,7 @@
  * What is held back: the reference that fetched is dropped or not by what comes
  * before the next fault, so it is held together with all hits that come after it
  * (but for those to the page itself, which take its place and let the others go).
- * Behind `sad:K` these are at most 2K: K pages are in memory, and of none does SAD
+ * After `sad:K` these are at most 2K: K pages are in memory, and of none does SAD
  * leave three references among K pages.  Alone it is what lies between two faults,
  * which may be the whole rest of a trace that has found its K pages: put `sad:K`
  * before it.  Held events as in sad.c.

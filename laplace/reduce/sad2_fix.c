@@ -10,7 +10,7 @@
  * on, so this is; and dropped writes move as in the passes, which comes to this: to
  * the next reference of the page that is kept in the end.
  *
- * No number of passes, one behind the other, would do, and no bounded memory either.
+ * No number of passes, one after the other, would do, and no bounded memory either.
  * Take A B A C B D C E D F E F and K = 3.  The first pass of SAD2 can drop nothing but
  * the first F; then the second can drop the first E, and so on to the first A, six
  * passes in all.  Without the last F nothing goes.  However long such a row is, its

@@ -18,13 +18,13 @@
  * Why it is exact for WS and VMIN from tau = TAU on.  From first to third it is at
  * most TAU <= tau.  So in both policies the page is in memory all the time from
  * first to third, with the second as without it, and neither of the two later
- * ones fetches; what third is to those behind it, and first to those before, does
+ * ones fetches; what third is to those after it, and first to those before, does
  * not change.  All fetches and evictions, their times, what is dirty then, and the
  * memory's size at each moment are the same.
  *
  * It is exact for LRU and OPT from TAU pages on, too: `ref` grows with each
  * reference, so between first and third lie fewer than TAU others, and fewer than
- * TAU other pages.  The second is one that `sad:TAU` may drop.  (Behind `olr:K`
+ * TAU other pages.  The second is one that `sad:TAU` may drop.  (After `olr:K`
  * this does not hold: what it puts in repeats `ref`.)
  *
  * What is held back.  A kept reference r is dropped later only when a third comes
@@ -152,7 +152,7 @@ static int sad_ws_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return lpl_pending_event(&ws->pending, event, report);
 }
 
-/* As in sad.c: what was sent can be dropped no more, and is nobody's `first`. */
+/* As in sad.c: what was sent can be dropped no more, and is not a `first`. */
 static int sad_ws_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	struct sad_ws *ws = (struct sad_ws *)stage;

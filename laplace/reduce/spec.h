@@ -7,7 +7,7 @@
 
 #define LPL_LEAST_BYTES (UINT64_C(1) << LPL_PAGE_SHIFT)
 
-/* One method, and the number behind its colon. */
+/* One method, and the number after its colon. */
 struct lpl_step {
 	const struct lpl_method *method;
 	uint64_t number;	/* 0 without one */

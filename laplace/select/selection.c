@@ -22,7 +22,7 @@ struct lpl_selection {
 	struct lpl_choice *choice;
 	const struct lpl_ref *refs;		/* read, and not yet pushed: so many, ... */
 	size_t left;
-	const struct lpl_event *event;		/* ... and an event behind them, or NULL */
+	const struct lpl_event *event;		/* ... and an event after them, or NULL */
 	struct lpl_report failure;		/* of the reader or the choice: it stays */
 };
 

@@ -324,7 +324,7 @@ static uint32_t take_free(struct lpl_halving *halving, uint32_t i)
  */
 static void evict_others(struct lpl_halving *halving, struct lpl_depth_log *log, uint32_t words)
 {
-	uint64_t *beyond = &halving->free[words - 1];	/* behind all events: always free */
+	uint64_t *beyond = &halving->free[words - 1];	/* after all events: always free */
 
 	for (uint32_t i = 0; i < log->sorteds; i++) {
 		uint32_t depth = (uint32_t)(log->sorted[i] >> 32);

@@ -82,7 +82,7 @@ void lpl_lru_list_add(struct lpl_lru_list *list, uint32_t i)
 		}
 		if (list->count == list->boundary[b])
 			list->at[b] = list->oldest;
-		break;	/* the list is shorter than the boundaries behind */
+		break;	/* the list is shorter than the remaining boundaries */
 	}
 }
 

@@ -15,9 +15,9 @@
  * depth is c now.  Else each memory below d that has it has a page beyond it, too, and it
  * stays.  What is carried in the end is 1, the top's, and the referenced page is on top now: it
  * goes to where it is used next, with depth 1.  A page referenced first is one that stood at a
- * depth behind all others.
+ * depth after all others.
  *
- * Ten references, each with its depth, and the line behind it.  A page never used again stands
+ * Ten references, each with its depth, and the line after it.  A page never used again stands
  * beyond the end, the further the longer ago it was used.
  *
  *	            4    6    7    8    9    10 | 11   12   13   15
@@ -35,7 +35,7 @@
  * At 8, A is referenced at depth 4: B takes the 4 and passes on its 2, C takes the 2 and passes
  * on its 1.  A memory of three pages has five faults, the four first references and this one.
  *
- * Far from the front nobody has to know which page has which depth, only which depths there are
+ * Far from the front it need not be known which page has which depth, only which depths there are
  * in a region: a depth carried through it is added to them, and the least of all is evicted, to
  * be carried on.  A region keeps them in a log (depth_log.h).  At a time in block b of the line
  * (blocks are of 128 positions) the line ahead is cut into one region for each bit that is 0 in

@@ -5,7 +5,7 @@
  * Frames are the clock's face.  A page enters with its primary bit set, and a hit
  * sets it.  The hand shifts the primary bit of each page it meets into the
  * secondary and clears the primary, and stops at a page that has both clear: that one
- * leaves, its successor takes its place, and the hand stands behind it.
+ * leaves, its successor takes its place, and the hand stands after it.
  */
 #include "simulation.h"
 

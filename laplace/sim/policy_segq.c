@@ -3,7 +3,7 @@
  * SEGQ, a segmented queue (the paper's section 7.2; hybrid FIFO-LRU, segmented FIFO).
  *
  * Of the memory's pages the first `fifo` are the FIFO segment, the others the LRU segment
- * behind it.  A fetched page, and one that is hit in the LRU segment, goes to the front
+ * after it.  A fetched page, and one that is hit in the LRU segment, goes to the front
  * of the FIFO; the page that leaves the FIFO's back so goes to the front of the LRU segment.  A
  * hit in the FIFO changes nothing.  The page that leaves the LRU segment's back is evicted.
  *

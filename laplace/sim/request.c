@@ -115,7 +115,7 @@ static enum lpl_error set_option(struct lpl_request *request, const char *text, 
 	return unknown_option(request, report);
 }
 
-/* What comes behind the name, each option after a colon. */
+/* What comes after the name, each option after a colon. */
 static enum lpl_error set_options(struct lpl_request *request, struct lpl_report *report)
 {
 	const char *text = request->spec + strcspn(request->spec, ":");

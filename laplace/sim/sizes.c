@@ -47,7 +47,7 @@ static enum lpl_error too_many(struct lpl_report *report)
 
 /* ---- numbers and their units ---- */
 
-/* A number from 1 on; moves *text behind it.  0: there is none. */
+/* A number from 1 on; moves *text after it.  0: there is none. */
 static uint64_t parse_number(const char **text)
 {
 	uint64_t number = 0;
@@ -59,7 +59,7 @@ static uint64_t parse_number(const char **text)
 	return number;
 }
 
-/* Behind `number` percent: `.5%`, or `%`.  In parts; 0: that is no percentage from 0.0001 to 100. */
+/* After `number` percent: `.5%`, or `%`.  In parts; 0: that is no percentage from 0.0001 to 100. */
 static uint64_t parse_percent(uint64_t number, const char **text)
 {
 	uint64_t parts = number <= 100 ? number * PERCENT : UINT64_MAX;
@@ -82,7 +82,7 @@ static uint64_t parse_percent(uint64_t number, const char **text)
 	return parts;
 }
 
-/* A size in its unit; moves *text behind it.  0: there is none. */
+/* A size in its unit; moves *text after it.  0: there is none. */
 static uint64_t parse_size(enum unit *unit, const char **text)
 {
 	static const char units[] = "KMGT";
@@ -114,7 +114,7 @@ struct range {
 	bool times;
 };
 
-/* Moves *text behind the range; false: malformed. */
+/* Moves *text after the range; false: malformed. */
 static bool parse_range(struct range *range, const char **text)
 {
 	enum unit last, step;

@@ -3,7 +3,7 @@
  * copied: process 1 of a guest in which fork has to wait for memory, and others do not sleep
  * meanwhile: a thread writes to the space that is being copied, and a process truncates a
  * file of which the space has pages of its own.  There are hundreds of page tables to be
- * copied between the thread's first pages and the file, behind which are its last ones.
+ * copied between the thread's first pages and the file, after which are its last ones.
  */
 #include "guest.h"
 

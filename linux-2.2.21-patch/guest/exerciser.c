@@ -196,7 +196,7 @@ static void file(void)
 	must("unlink", CALL1(unlink, "/tmp/data"));
 }
 
-/* A mapping of /dev/zero is nobody's file; the screen's memory is a device's. */
+/* A mapping of /dev/zero is of no file; the screen's memory is a device's. */
 static void devices(void)
 {
 	long fd = must("open", CALL3(open, "/dev/zero", O_RDWR, 0));

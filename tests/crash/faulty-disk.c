@@ -148,7 +148,7 @@ static int synced(int fd, long number)
 		return -1;
 	}
 	note(SYNC, "%s", number == SYS_fdatasync ? " data" : "");
-	return 0;	/* quickly: nobody turns the machine off */
+	return 0;	/* quickly: the machine is not turned off */
 }
 
 int fsync(int fd)

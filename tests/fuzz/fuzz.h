@@ -32,7 +32,7 @@ static inline void require_reported(const struct lpl_report *report)
 	require(report->error != LPL_OK && report->error != LPL_ERR_INTERNAL && report->text[0]);
 }
 
-/* The input, taken byte by byte; behind its end there are zeros. */
+/* The input, taken byte by byte; after its end there are zeros. */
 struct input {
 	const uint8_t *data;
 	size_t size;

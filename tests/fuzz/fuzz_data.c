@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Fuzzing the payload of a DATA chunk: columns of references, events, totals.  The input is a
- * chunk header, and behind it the payload as it is before compression.
+ * chunk header, and after it the payload as it is before compression.
  *
  * What is read keeps the format's promises, and can be written again: written and read once more
  * it is the same.  The last clocks are the header's word; no fuzzer guesses them, so where they

@@ -74,7 +74,7 @@ static void windows(char *spec)
 		require(next > instr);
 		record.text_length = (uint32_t)i;
 		memcpy(record.text, "a\0b\nxyz", 7);
-		require(!lpl_windows_hear(windows, &record, instr, &report));
+		require(!lpl_windows_take(windows, &record, instr, &report));
 		if (next == LPL_WINDOWS_NEVER)
 			break;
 		instr = next;
@@ -190,7 +190,7 @@ static void conditions(const char *spec, enum lpl_conditions_use use)
 	}
 	record.text_length = (uint32_t)strnlen(c.text[LPL_AT_MARK], KTR_TEXT);
 	memcpy(record.text, c.text[LPL_AT_MARK], record.text_length);
-	require(lpl_conditions_hear(&c, &record) ==
+	require(lpl_conditions_take(&c, &record) ==
 		(c.text[LPL_AT_MARK][0] != '\0' && strlen(c.text[LPL_AT_MARK]) <= KTR_TEXT ?
 			 LPL_AT_MARK : LPL_CONDITIONS));
 }

@@ -2,7 +2,7 @@
 /*
  * Fuzzing the collector's side of what a simulator sends: the records of windows
  * (collect/ring_stream.h) and the log of every reference (collect/log_stream.h), and a reduction
- * behind them.  The first byte chooses which; the others are made into records of small numbers
+ * after them.  The first byte chooses which; the others are made into records of small numbers
  * that meet often, in any order.
  *
  * A simulator that sends nonsense is our own fault, so an internal error is an answer here; a

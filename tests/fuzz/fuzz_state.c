@@ -3,7 +3,7 @@
  * Fuzzing the state of a guest (laplace/state.h) by what a guest may send (guest.h).  The first
  * byte chooses what is tried, the second how:
  *
- *	cut	the stream is cut behind so many records: the state and the rest are merged as the
+ *	cut	the stream is cut after so many records: the state and the rest are merged as the
  *		whole is (docs/merging.md, "A state").  The state may be handed on before by way of
  *		another one, as where a run is taken up.
  *	sent	events of states among the others, and few of everything before it is forgotten:

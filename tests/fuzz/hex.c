@@ -90,7 +90,7 @@ static int pack(char **path, size_t count)
 
 /* ---- unpack ---- */
 
-/* The bytes of a line, behind those that there are; false: it is no hex. */
+/* The bytes of a line, after those that there are; false: it is no hex. */
 static bool take_line(struct bytes *bytes, const char *line)
 {
 	unsigned int byte;
@@ -134,7 +134,7 @@ static int unpack(const char *directory)
 
 /* ---- chunks ---- */
 
-/* What fuzz_data and fuzz_blocks read: header and payload, for blocks behind the payload's length. */
+/* What fuzz_data and fuzz_blocks read: header and payload, for blocks after the payload's length. */
 static bool write_payload(const char *directory, unsigned int number, const uint8_t *head,
 			  const uint8_t *plain, const struct lpl_chunk_header *header)
 {

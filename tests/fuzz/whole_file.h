@@ -121,7 +121,7 @@ static inline const uint8_t *next_chunk(const uint8_t *at, const uint8_t *end)
 
 /*
  * The file that has this plain form; *size is its size then.  Unless `before` is NULL, its chunks
- * get their places in the stream behind that one: each continues the one before it, and an index
+ * get their places in the stream after that one: each continues the one before it, and an index
  * agrees with them.  *before is its last chunk then.
  */
 static inline uint8_t *whole_compressed(const uint8_t *plain, size_t *size,

@@ -11,7 +11,7 @@ struct items {
 	struct lpl_reader *reader;
 	const struct lpl_ref *refs;	/* those from `next` on are at hand */
 	size_t count, next;
-	const struct lpl_event *event;	/* at hand behind them, or NULL */
+	const struct lpl_event *event;	/* at hand after them, or NULL */
 	bool ended;
 };
 

@@ -7,10 +7,10 @@
  *
  *	-c	cut MID: what stands before its last snapshot is left out, as if
  *		the guest's module had been loaded then
- *	-s	of snapshots that are not a trace's first nothing is heard
+ *	-s	of snapshots that are not a trace's first nothing is taken
  *	-r	BOOT was reduced: each of its references is one of MID's
  *
- * They are compared from MID's first reference on; with -c, the first behind the
+ * They are compared from MID's first reference on; with -c, the first after the
  * snapshot.  One thing a snapshot cannot show (docs/merging.md): memory that fork
  * shares and that was not written, for which the kernel has no page.  There one page
  * of BOOT may be several of MID's.  They are counted, and in all of BOOT there is
@@ -51,7 +51,7 @@ struct record {
 };
 
 struct side {
-	struct lpl_sink sink;			/* hears the trace ... */
+	struct lpl_sink sink;			/* takes the trace ... */
 	struct lpl_merge_output output;		/* ... and this what the merge makes of it */
 	struct lpl_merge *merge;
 	struct lpl_reader *reader;
@@ -60,14 +60,14 @@ struct side {
 	uint64_t begun, ended;			/* up to now */
 	uint32_t snapshooter;			/* the task that sends one; 0: none now */
 	bool cut;				/* take nothing before the last of them */
-	bool bare;				/* hear none but the first */
+	bool bare;				/* take none but the first */
 	struct pages pages;
 };
 
 struct queue {
 	struct record *records;
 	size_t count, next, room;
-	const struct lpl_event *coming;		/* MID's, behind them */
+	const struct lpl_event *coming;		/* MID's, after them */
 	bool ended;
 };
 
@@ -449,7 +449,7 @@ static int finish(struct lpl_merge_output *output, struct lpl_report *report)
 	return LPL_OK;
 }
 
-/* ---- what the merges hear ---- */
+/* ---- what the merges take ---- */
 
 static bool is_out(const struct side *side)
 {

@@ -148,7 +148,7 @@ static bool range_of(const struct event *e, struct range *range)
 	range->space = e->arg[KTR_PAGES_SPACE];
 	range->start = e->arg[KTR_PAGES_ADDRESS];
 	range->end = range->start + 4096 * pages;
-	/* shared memory in swap is nobody's */
+	/* shared memory in swap belongs to no space */
 	return range->space != 0;
 }
 

@@ -124,7 +124,7 @@ int main(int argc, char **argv)
 		type(x, xtest, argv[3]);
 	else
 		return fail("--type wants a line");
-	/* what is answered comes behind all that was asked; events may come before */
+	/* what is answered comes after all that was asked; events may come before */
 	put(x, question, sizeof(question));
 	do
 		get(x, answer, sizeof(answer));

@@ -40,7 +40,7 @@ struct sampled {
 };
 
 struct checker {
-	struct lpl_sink sink;	/* hears what the merge hears */
+	struct lpl_sink sink;	/* takes what the merge takes */
 	struct lpl_merge_output output;
 	struct lpl_merge *merge;
 	struct lpl_ref last;	/* whose clocks a question has */
@@ -316,7 +316,7 @@ static bool parse_event(char *line, struct lpl_event *event)
 	return event->tag != 0;
 }
 
-/* Samples first, for they stand behind the events; the log has both. */
+/* Samples first, for they stand after the events; the log has both. */
 static int read_text(struct checker *c, const char *path, bool events, struct lpl_report *report)
 {
 	static const char logged[] = "laplace: ", sampled[] = "truth ";

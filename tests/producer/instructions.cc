@@ -341,7 +341,7 @@ static void instruction(const struct step *step)
 		return repeat(below(step->size + 1), false);
 	case STEP_STRINGS:
 		m.faults = 1;		/* no more of them */
-		m.two_pages = true;	/* the others have their references behind them */
+		m.two_pages = true;	/* the others have their references after them */
 		return repeat(1200 + below(400), true);
 	case STEP_THRASH:
 		return thrash();

@@ -50,7 +50,7 @@ void truth_walk(struct truth *truth, bool write, uint64_t address)
 {
 	uint64_t space = truth->space;
 
-	if (truth->state != TRUTH_ON)	/* nobody counts those of the tracer */
+	if (truth->state != TRUTH_ON)	/* those of the tracer are not counted */
 		return;
 	truth->space = 0;
 	refer(truth, write ? LPL_WALK_WRITE : LPL_WALK_READ, address, false);

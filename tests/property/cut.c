@@ -344,7 +344,7 @@ static int forward_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return LPL_OK;
 }
 
-/* Those that live, and nobody else, are in the part: each by its tid. */
+/* Those that live, and no others, are in the part: each by its tid. */
 static void compare_living(struct cut *cut)
 {
 	struct cut_side *whole = &cut->whole, *part = &cut->part;
@@ -376,7 +376,7 @@ void cut_here(struct cut *cut)
 	compare_living(cut);
 }
 
-/* Of a page that is in two frames nobody can say by a state which one it entered last. */
+/* Of a page that is in two frames a state does not say which one it entered last. */
 static bool is_ambiguous(const struct cut *cut, enum lpl_merge_anomaly kind)
 {
 	return (kind == LPL_ANOMALY_CACHED_TWICE || kind == LPL_ANOMALY_NOT_CACHED) &&

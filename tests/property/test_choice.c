@@ -36,7 +36,7 @@ struct machine {
 		bool lives, by_name, by_descent;
 		uint32_t tgid, name;
 		uint64_t space;
-	} task[TASKS + 1];		/* by tid; 0 is idle, and nobody */
+	} task[TASKS + 1];		/* by tid; 0 is idle, and no process */
 	uint32_t runs;
 	uint64_t spaces;
 	uint64_t made, fitting;		/* references, all and the chosen ones, so far */

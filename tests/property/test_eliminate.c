@@ -247,7 +247,7 @@ static void add_event(struct stream *stream, uint64_t number)
 	stream_add_event(stream, &event);
 }
 
-/* Events wait behind what is held, however many, and come out in their places. */
+/* Events wait after what is held, however many, and come out in their places. */
 static void test_events(void **state)
 {
 	static const char *const specs[] = {

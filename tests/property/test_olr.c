@@ -409,7 +409,7 @@ static void test_specs(void **state)
 	expect_described("lrubs:64", "olr:64", "lrubs:64+olr:64", "lru from 64 pages", 0);
 	expect_described(NULL, "lrubs:8+olr:8+sad:9", "lrubs:8+olr:8+sad:9", "lru from 9 pages", 0);
 	expect_described(NULL, "olr:8+lrubs:7", "olr:8+lrubs:7", "lru from 8 pages", 7);
-	/* what is put in may stand behind a change of mapping */
+	/* what is put in may stand after a change of mapping */
 	assert_false(lpl_reduction_fenced("window:64+olr:64"));
 	assert_false(lpl_reduction_fenced("fence+lrubs:64"));
 	assert_int_equal(lpl_reduction_behaviour(NULL), 0);

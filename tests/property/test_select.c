@@ -380,7 +380,7 @@ static void local_refuses(void **state)
 	stream_free(&in);
 }
 
-/* One reference to page 7 in user mode; 1 when it counts as nobody's. */
+/* One reference to page 7 in user mode; 1 when it counts for no process. */
 static uint64_t nobodys(struct lpl_local *local, uint64_t number)
 {
 	const struct lpl_ref ref = { .ref = number, .address = 7 << LPL_PAGE_SHIFT,

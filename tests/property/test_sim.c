@@ -225,7 +225,7 @@ static void test_by_hand(void **state)
 	expect("opt", "aBC", 2, 3, 1, 1);
 	/* but least recently used, not first come: A was used after b */
 	expect("opt", "AbAC", 2, 3, 1, 1);
-	/* the ten references of sim/opt_stack.c: depths 2 2 2 3 3 4 behind four first ones */
+	/* the ten references of sim/opt_stack.c: depths 2 2 2 3 3 4 after four first ones */
 	expect("opt", "ABCADBCADC", 1, 10, 9, 0);
 	expect("opt", "ABCADBCADC", 2, 7, 5, 0);
 	expect("opt", "ABCADBCADC", 3, 5, 2, 0);

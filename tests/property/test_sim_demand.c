@@ -359,7 +359,7 @@ static void test_by_hand(void **state)
 	 * hit [B D|C]; E: [E B|D], C goes. */
 	expect("segq:fifo=2", "ABCBDBEC", 3, 6, 3, 0);
 	expect("segq:fifo=2", "ABCBDBED", 3, 5, 2, 0);
-	/* all of it FIFO: hits keep nobody */
+	/* all of it FIFO: hits keep no page */
 	expect("segq:fifo=2", "aAABACA", 2, 4, 2, 1);
 	/* the default is half, rounded up: [C B|A] */
 	expect("segq", "ABCBD", 3, 4, 1, 0);

@@ -269,7 +269,7 @@ static inline void guest_block(struct block_guest *guest, unsigned int number)
 		guest_at(guest, guest->last_instr + guest_dice(guest, 2));
 }
 
-/* References that nobody fetched anything for, of whatever kind. */
+/* References without a fetch, of whatever kind. */
 static inline void guest_loose(struct block_guest *guest)
 {
 	struct lpl_report report = { .error = LPL_OK };

@@ -196,7 +196,7 @@ static void closed_early(void **unused)
 
 /* ---- damage ---- */
 
-/* A file of some 13 chunks with a header before and an index behind them. */
+/* A file of some 13 chunks with a header before and an index after them. */
 static struct bytes some_file(struct stream *stream, struct layout *layout)
 {
 	struct bytes file;
@@ -301,7 +301,7 @@ static void many_chunks_damaged(void **unused)
 			memcpy(file.data, copy, file.size);
 		}
 	}
-	/* to the very end: nobody knows how much that was */
+	/* to the very end: it is not known how much that was */
 	memset(file.data + layout.offset[5], 0, file.size - layout.offset[5]);
 	assert_gap(&file, &stream, &layout, 5, layout.count - 1, false);
 	free(copy);

@@ -229,7 +229,7 @@ static void any_stream_round_trips(void **unused)
 	}
 }
 
-/* A block of 30 instructions at `instr`, as words with what comes behind: the 21st refers to data. */
+/* A block of 30 instructions at `instr`, as words with what follows: the 21st refers to data. */
 static void put_thirty(uint64_t word[3], uint64_t instr, bool write)
 {
 	word[0] = UINT64_C(0x80) << 56 | (instr & 255) << 48 | 1;

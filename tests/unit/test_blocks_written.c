@@ -2,7 +2,7 @@
 /*
  * RUNS chunks (docs/format.md, section 9) of another writer than ours, who says what need not be said: names
  * the best token, or a site's own kind, after a no, and says that d is higher by nothing.  It is no
- * damage, and what a reader learns from it is what the document says: each yes behind it depends on that.
+ * damage, and what a reader learns from it is what the document says: each yes after it depends on that.
  */
 #include <stdarg.h>
 #include <stddef.h>

@@ -152,7 +152,7 @@ static void begin(struct recording *r, bool reserves, bool waits, uint64_t capac
 	simulate(&r->sent, PARTS * RECORDS, 21);
 }
 
-/* In parts, each flushed; the ring has room for all of them, and nobody waits for it. */
+/* In parts, each flushed; the ring has room for all of them, and no one waits for it. */
 static void send_all(struct recording *r)
 {
 	for (size_t i = 0; i < PARTS; i++) {
@@ -188,7 +188,7 @@ static void end(struct recording *r)
 	stream_free(&r->kept);
 }
 
-/* How many records the ".part" has, which ends behind a chunk; they are the first that were kept. */
+/* How many records the ".part" has, which ends after a chunk; they are the first that were kept. */
 static size_t count_part(const struct recording *r)
 {
 	struct lpl_report report = { .error = LPL_OK };
@@ -240,7 +240,7 @@ static void waits_and_goes_on(void **state)
 	}
 }
 
-/* How many records the trace has that ended early; they are the first, and behind them is a gap. */
+/* How many records the trace has that ended early; they are the first, and after them is a gap. */
 static size_t count_ended(const struct recording *r)
 {
 	const struct item *last;
@@ -350,7 +350,7 @@ static void syncs(void **state)
 	end(&r);
 }
 
-/* Nobody knows what of it is on the disk: nothing more is written. */
+/* It is not known what of it is on the disk: nothing more is written. */
 static void a_disk_that_fails(void **state)
 {
 	struct lpl_report report = { .error = LPL_OK };

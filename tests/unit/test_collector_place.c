@@ -43,7 +43,7 @@ struct simulator {
 	uint64_t left_out;		/* references of the tracer's own, so far */
 };
 
-/* `before`: whose place it takes; NULL: nobody's. */
+/* `before`: the one it takes the place of; NULL: none. */
 static void simulator_begin(struct simulator *s, struct lpl_collector *collector, size_t method,
 			    uint64_t seed, const struct simulator *before)
 {
@@ -229,7 +229,7 @@ static void collect_by_one(const struct parts *parts, size_t method, uint64_t se
 	simulator_end(&s);
 }
 
-/* The first parts, and the place behind them. */
+/* The first parts, and the place after them. */
 static void begin_recording(struct simulator *s, const struct parts *parts, size_t count,
 			    size_t method, uint64_t seed, const char *name,
 			    struct kept_place *kept)

@@ -101,17 +101,17 @@ static void test_numbers(void **state)
 }
 
 /* What of `spec` holds with an event of this kind and text. */
-static enum lpl_condition heard(const char *spec, uint32_t tag, const char *text)
+static enum lpl_condition taken(const char *spec, uint32_t tag, const char *text)
 {
 	struct lpl_conditions c = conditions_of(spec, LPL_TO_END);
 	struct kernel_trace_record record = { .tag = tag };
 
 	assert_true(lpl_conditions_need_kernel(&c));
-	/* no 0 behind it */
+	/* no 0 after it */
 	memset(record.text, 'x', sizeof(record.text));
 	record.text_length = (uint32_t)strlen(text);
 	memcpy(record.text, text, record.text_length);
-	return lpl_conditions_hear(&c, &record);
+	return lpl_conditions_take(&c, &record);
 }
 
 static void test_kernel(void **state)
@@ -120,26 +120,26 @@ static void test_kernel(void **state)
 	char said[LPL_CONDITIONS_SIZE];
 
 	(void)state;
-	assert_int_equal(heard("mark:go", KTR_MARK, "go"), LPL_AT_MARK);
-	assert_int_equal(heard("mark:go", KTR_MARK, "gox"), LPL_CONDITIONS);
-	assert_int_equal(heard("mark:go", KTR_MARK, "g"), LPL_CONDITIONS);
-	assert_int_equal(heard("mark:go", KTR_MARK, ""), LPL_CONDITIONS);
-	assert_int_equal(heard("mark:go", KTR_EXEC, "go"), LPL_CONDITIONS);
-	assert_int_equal(heard("exec:go", KTR_MARK, "go"), LPL_CONDITIONS);
-	assert_int_equal(heard("exec:go", KTR_EXEC, "go"), LPL_AT_EXEC);
-	assert_int_equal(heard("exec:go", KTR_EXEC, "/usr/bin/go"), LPL_AT_EXEC);
-	assert_int_equal(heard("exec:go", KTR_EXEC, "/usr/bin/ergo"), LPL_CONDITIONS);
-	assert_int_equal(heard("exec:go", KTR_EXEC, "/usr/go/bin"), LPL_CONDITIONS);
-	assert_int_equal(heard("exec:go", KTR_EXEC, "/usr/go/"), LPL_CONDITIONS);
-	assert_int_equal(heard("exec:go", KTR_EXEC, ""), LPL_CONDITIONS);
-	assert_int_equal(heard("exec:/usr/bin/go", KTR_EXEC, "/usr/bin/go"), LPL_AT_EXEC);
-	assert_int_equal(heard("exec:/usr/bin/go", KTR_EXEC, "/bin/go"), LPL_CONDITIONS);
-	assert_int_equal(heard("exec:bin/go", KTR_EXEC, "/bin/go"), LPL_CONDITIONS);
+	assert_int_equal(taken("mark:go", KTR_MARK, "go"), LPL_AT_MARK);
+	assert_int_equal(taken("mark:go", KTR_MARK, "gox"), LPL_CONDITIONS);
+	assert_int_equal(taken("mark:go", KTR_MARK, "g"), LPL_CONDITIONS);
+	assert_int_equal(taken("mark:go", KTR_MARK, ""), LPL_CONDITIONS);
+	assert_int_equal(taken("mark:go", KTR_EXEC, "go"), LPL_CONDITIONS);
+	assert_int_equal(taken("exec:go", KTR_MARK, "go"), LPL_CONDITIONS);
+	assert_int_equal(taken("exec:go", KTR_EXEC, "go"), LPL_AT_EXEC);
+	assert_int_equal(taken("exec:go", KTR_EXEC, "/usr/bin/go"), LPL_AT_EXEC);
+	assert_int_equal(taken("exec:go", KTR_EXEC, "/usr/bin/ergo"), LPL_CONDITIONS);
+	assert_int_equal(taken("exec:go", KTR_EXEC, "/usr/go/bin"), LPL_CONDITIONS);
+	assert_int_equal(taken("exec:go", KTR_EXEC, "/usr/go/"), LPL_CONDITIONS);
+	assert_int_equal(taken("exec:go", KTR_EXEC, ""), LPL_CONDITIONS);
+	assert_int_equal(taken("exec:/usr/bin/go", KTR_EXEC, "/usr/bin/go"), LPL_AT_EXEC);
+	assert_int_equal(taken("exec:/usr/bin/go", KTR_EXEC, "/bin/go"), LPL_CONDITIONS);
+	assert_int_equal(taken("exec:bin/go", KTR_EXEC, "/bin/go"), LPL_CONDITIONS);
 	/* longer than what Linux keeps of a task's name */
-	assert_int_equal(heard("exec:a-very-long-program-1", KTR_EXEC, "/a-very-long-program-2"),
+	assert_int_equal(taken("exec:a-very-long-program-1", KTR_EXEC, "/a-very-long-program-2"),
 			 LPL_CONDITIONS);
-	assert_int_equal(heard("mark:a+exec:b", KTR_MARK, "a"), LPL_AT_MARK);
-	assert_int_equal(heard("mark:a+exec:b", KTR_EXEC, "b"), LPL_AT_EXEC);
+	assert_int_equal(taken("mark:a+exec:b", KTR_MARK, "a"), LPL_AT_MARK);
+	assert_int_equal(taken("mark:a+exec:b", KTR_EXEC, "b"), LPL_AT_EXEC);
 	assert_string_equal(lpl_condition_say(&c, LPL_AT_EXEC, said), "exec:a b");
 }
 

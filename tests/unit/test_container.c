@@ -139,7 +139,7 @@ static void totals_add_up(void **unused)
 	}
 }
 
-/* Totals that run backwards are not taken: nobody would read the rest. */
+/* Totals that run backwards are not taken: no reader would take the rest. */
 static void totals_do_not_run_backwards(void **unused)
 {
 	static const struct lpl_totals more = { .total = 9, .events = 2 },
@@ -352,7 +352,7 @@ static void chunks_end(void **unused)
 	free(file.data);
 }
 
-/* Records that nobody may write; each ends the file before it. */
+/* Records that may not be written; each ends the file before it. */
 static void refused_records(void **unused)
 {
 	static const struct {
@@ -552,7 +552,7 @@ static void through_a_pipe(void **unused)
 	pass_through_a_pipe(O_NONBLOCK);
 }
 
-/* A sink that fails is heard, and gets nothing more. */
+/* The error of a sink is passed on, and the sink gets nothing more. */
 struct failing_sink {
 	struct lpl_sink sink;
 	int calls;

@@ -197,7 +197,7 @@ static void test_its_owner_only(void **state)
 	struct stat about;
 
 	(void)state;
-	assert_int_equal(umask(before), 0);	/* nobody else's files are made by another */
+	assert_int_equal(umask(before), 0);	/* no other thread's files are made by another */
 	assert_int_equal(lstat(path, &about), 0);
 	assert_true(S_ISSOCK(about.st_mode));
 	assert_int_equal(about.st_mode & 0777, 0600);
@@ -391,7 +391,7 @@ static void test_who_goes_away(void **state)
 	expect(other, DONE("status"));
 	say(other, "mark of who stayed\n");
 	assert_string_equal(taken(control).text, "of who stayed");
-	/* and after that: the answer is nobody's, and the next one is served */
+	/* and after that: the answer goes to no client, and the next one is served */
 	close(other);
 	fd = connect_to(path);
 	say(fd, "stop\n");
@@ -485,7 +485,7 @@ static void test_bad_end(void **state)
 	close(fd);
 }
 
-/* What nobody has taken when the end comes is not taken any more. */
+/* What is not taken when the end comes is not taken any more. */
 static void test_end_before_it_is_taken(void **state)
 {
 	const char *path = in_directory("untaken");
@@ -518,7 +518,7 @@ static void test_another_goes_on(void **state)
 	(void)state;
 	say(asked, "checkpoint\n");
 	assert_int_equal(taken(control).what, LPL_REQUEST_checkpoint);
-	/* what nobody has begun is not done, an end neither */
+	/* what is not begun is not done, an end neither */
 	say(late, "status\nquit\n");
 	expect(late, DONE("status"));
 	lpl_control_done(control, 0);

@@ -438,7 +438,7 @@ static void a_trace_is_made(void **unused)
 	lpl_reader_close(reader);
 }
 
-/* A first reference to a page says that it was reduced; a later one that nobody knows. */
+/* A first reference to a page says that it was reduced; a later one that it is not known. */
 static void the_first_reference_decides(void **unused)
 {
 	struct lpl_import_options options = { .format = format_of("raw"), .input = "i" };

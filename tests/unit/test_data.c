@@ -131,7 +131,7 @@ static void broken_invariants(void **unused)
 		{ 10, 3, 4 },			/* too many */
 		{ 13, 0, 1 },			/* not the header's last cycle */
 		{ 13, 0, 3 },			/* cycle runs backwards */
-		{ 23, 1, 3 },			/* an event behind the last reference */
+		{ 23, 1, 3 },			/* an event after the last reference */
 		{ 24, 0, 1 },			/* an event at the next reference's ref */
 		{ 25, 0, 2 },			/* an event after the next one's instr */
 		{ 26, 0, 1 },			/* an event before the last cycle */

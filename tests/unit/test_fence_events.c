@@ -131,7 +131,7 @@ static void test_cache_ranges(void **state)
 	struct lpl_fence fence = {0};
 
 	(void)state;
-	/* nobody knows a kernel page of any frame */
+	/* no kernel page of any frame is known */
 	assert_int_equal(RANGES(&fence, KTR_CACHE_REMOVE, 0, 1, 0, 9, 2), 0);
 	assert_int_equal(RANGES(&fence, KTR_CACHE_ADD, 0, 1, 0, 9, 2, KTR_NONE), 0);
 	assert_int_equal(RANGES(&fence, KTR_CACHE_ADD, 0, 1, 0, 9, 2, ADDRESS(KERNEL + 9)), 1);

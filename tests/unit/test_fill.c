@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Columns that are filled hold the stream that was written, or what was chosen of it, whatever
- * their length, in front of and behind every event; what is in front of damage is handed over.
+ * their length, before and after every event; what is before damage is handed over.
  */
 #include "trace_file.h"
 
@@ -50,7 +50,7 @@ static struct lpl_reader *open_it(void)
 	return reader;
 }
 
-/* What was filled as references of a stream; behind it nothing was touched. */
+/* What was filled as references of a stream; after it nothing was touched. */
 static void add_filled(struct stream *found, const struct arrays *a, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -147,7 +147,7 @@ static void as_the_plain_reader(void **unused)
 	}
 }
 
-/* Where nobody wants events the columns get full, up to the last ones. */
+/* Where no events are wanted the columns get full, up to the last ones. */
 static void without_events(void **unused)
 {
 	struct arrays *a = malloc(sizeof(*a));
@@ -340,7 +340,7 @@ static void what_is_chosen(void **unused)
 	}
 }
 
-/* A selection of what is damaged hands over what precedes it; one of nobody's is refused. */
+/* A selection of what is damaged hands over what precedes it; one of no process is refused. */
 static void what_cannot_be_chosen(void **unused)
 {
 	struct lpl_choice_options options = { .types = 1U << LPL_WRITE };

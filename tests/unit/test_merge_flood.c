@@ -76,7 +76,7 @@ static void mappings(struct flood *flood)
 	}
 }
 
-/* A snapshot without end, of pages that nobody else has. */
+/* A snapshot without end, of pages that no other space has. */
 static void present(struct flood *flood)
 {
 	uint64_t bytes = (uint64_t)PRESENT_PAGES << 12;

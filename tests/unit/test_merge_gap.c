@@ -71,7 +71,7 @@ static void events_are_missing(void **state)
 		gap(k, i == 0 ? 5 : KTR_NONE, missing[i]);
 		assert_int_not_equal(rd(k, SPACE, FIRST), own);
 		assert_int_equal(k->last.kind, LPL_PAGE_UNRESOLVED);
-		/* who runs nobody knows */
+		/* what runs is not known */
 		assert_int_equal(k->last_task.serial, 0);
 		assert_int_not_equal(rd(k, SPACE, FIRST + PAGE), file);
 		assert_int_equal(k->last.kind, LPL_PAGE_UNRESOLVED);
@@ -113,7 +113,7 @@ static void reported_anew(void **state)
 	assert_int_equal(k->last_task.serial, 1);
 	assert_int_equal(rd(k, SPACE, FIRST + PAGE), file);
 	assert_int_equal(by_kernel(k, KERNEL + PAGE), file);
-	/* the frame where it was is nobody's */
+	/* the frame where it was belongs to none */
 	assert_int_not_equal(by_kernel(k, KERNEL), file);
 	finish(k);
 	assert_int_equal(anomalies(k), 1);

@@ -234,7 +234,7 @@ static void model_discard(struct model *m, uint32_t s, uint32_t from, uint32_t t
 	}
 }
 
-/* It has a page of its own; one that nobody else has stays. */
+/* It has a page of its own; one that no other space has stays. */
 static void model_own(struct model *m, uint32_t s, uint32_t from, uint32_t to)
 {
 	for (uint32_t v = from; v < to; v++) {

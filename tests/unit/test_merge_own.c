@@ -57,7 +57,7 @@ static void pages_of_ones_own(void **state)
 	SEND(k, KTR_PAGE_OWN, 9, 0x10000, 78, 1);
 	assert_int_equal(rd(k, 9, 0x10000), 4);
 	assert_int_equal(rd(k, 7, 0x10000), 1);
-	/* one that nobody shares stays */
+	/* one that is not shared stays */
 	SEND(k, KTR_PAGE_OWN, 9, 0x10000, 78, 1);
 	assert_int_equal(rd(k, 9, 0x10000), 4);
 	/* a huge one */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A reader that is given for each chunk how much is needed: what it delivers is the stream without
- * what is not, from a file, a pipe and segments; and what nobody needs may be damaged.
+ * what is not, from a file, a pipe and segments; and what is not needed may be damaged.
  */
 #include <sys/wait.h>
 

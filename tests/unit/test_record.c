@@ -36,7 +36,7 @@ static void expect_arguments(const struct lpl_event_kind *kind)
 		for (size_t k = 0; k < i; k++)
 			assert_string_not_equal(kind->arg[i].name, kind->arg[k].name);
 	}
-	/* none is behind one that is left out, nor beyond what a record has room for */
+	/* none is after one that is left out, nor beyond what a record has room for */
 	for (size_t i = count; i <= KTR_ARGS; i++)
 		assert_null(kind->arg[i].name);
 }
@@ -100,7 +100,7 @@ static void fences(void **unused)
 	assert_false(lpl_event_is_fence(KTR_MPROTECT));
 	assert_false(lpl_event_is_fence(LPL_EVENT_MARK));
 	assert_false(lpl_event_is_fence(LPL_EVENT_TRACING));
-	/* nobody knows */
+	/* not known */
 	assert_false(lpl_event_is_fence(0));
 	assert_false(lpl_event_is_fence(KTR_TAGS));
 	assert_false(lpl_event_is_fence(UINT32_MAX));

@@ -177,7 +177,7 @@ static void assert_saved(const char *name, const struct stream *stream,
 		assert_int_equal(found.items[at].event.tag, LPL_EVENT_GAP);
 		at++;
 	} else if (missing) {
-		fail_msg("seed %" PRIu64 ": the end is missing, and nobody says so", seed);
+		fail_msg("seed %" PRIu64 ": the end is missing, and that is not reported", seed);
 	}
 	if (at != found.count)
 		fail_msg("seed %" PRIu64 ": %zu records too many", seed, found.count - at);
@@ -319,7 +319,7 @@ static void headers_that_lie(void **unused)
 	file = load("whole.lpl");
 	lay_out(&layout, &file);
 	assert_true(layout.count > 5);
-	/* a chunk that says that it has no records, and those behind it agree */
+	/* a chunk that says that it has no records, and those after it agree */
 	(void)lpl_chunk_decode(&header, file.data + layout.offset[2]);
 	refs = header.refs;
 	events = header.events;

@@ -330,7 +330,7 @@ static void damaged_manifest(void **unused)
 		manifest.data[at] ^= 1;
 		assert_found("found.lpl", &stream, true, at);
 	}
-	/* what a killed recording leaves, cut off within its first line; and something behind its end */
+	/* what a killed recording leaves, cut off within its first line; and something after its end */
 	write_bytes("found.lpl.part", manifest.data, 60);
 	assert_found("found.lpl.part", &stream, true, 60);
 	manifest.data[manifest.size] = '\n';

@@ -214,7 +214,7 @@ static void nap(unsigned milliseconds)
 }
 
 /*
- * From outside nobody can see that a thread has begun to wait; so the consumer
+ * From outside it cannot be seen that a thread has begun to wait; so the consumer
  * hesitates, longer each time, until it was long enough once.
  */
 static void waiting_for_room_is_counted(void **state)
@@ -286,7 +286,7 @@ static void abort_wakes_the_producer(void **state)
 	}
 }
 
-/* Nobody has to publish what fills batches, however it was put. */
+/* What fills batches need not be published, however it was put. */
 static void batches_become_visible(void **state)
 {
 	const struct lpl_ring_record some[100] = { 0 };

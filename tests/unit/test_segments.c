@@ -35,7 +35,7 @@ static void cuts_do_not_show(void **state)
 		struct bytes file;
 
 		stream_random(&stream, RECORDS / 4, ways[way].style, seed);
-		/* some come one behind the other, with one record between them */
+		/* some come one after the other, with one record between them */
 		for (size_t i = 1; i < count; i++)
 			cut[i] = cut[i - 1] + 1 + (next_random(&random) % 3 ? next_random(&random) %
 				 (stream.count / count - 1) : 0);
@@ -362,7 +362,7 @@ static void assert_without(const struct rest *rest, const struct stream *stream,
 	assert_int_equal(stream_difference(&behind, &found, behind.count), behind.count);
 	assert_true(gap->is_event);
 	assert_int_equal(gap->event.tag, LPL_EVENT_GAP);
-	if (end == stream->count)	/* nobody knows what else there was */
+	if (end == stream->count)	/* it is not known what else there was */
 		return;
 	assert_int_equal(gap->event.arg[LPL_EVENT_GAP_EVENTS], count_events(&lost));
 	assert_int_equal(gap->event.arg[LPL_EVENT_GAP_REFERENCES],
@@ -603,7 +603,7 @@ static void manifests_are_checked(void **state)
 			    (result.opened == LPL_ERR_FORMAT && at < 22));
 		stream_free(&result.stream);
 	}
-	/* cut anywhere behind its first line it is that of a trace being written: all is found */
+	/* cut anywhere after its first line it is that of a trace being written: all is found */
 	for (size_t size = 0; size < file.size; size++) {
 		struct result result;
 

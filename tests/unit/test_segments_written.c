@@ -258,7 +258,7 @@ static enum lpl_error go_on(struct lpl_segments **segments, bool runs, uint64_t 
 				     place, true, &report);
 }
 
-/* From where the third segment began: whatever came behind that, the files are the same. */
+/* From where the third segment began: whatever came after that, the files are the same. */
 static void another_writer_goes_on(void **state)
 {
 	struct stream stream;
@@ -292,7 +292,7 @@ static void another_writer_goes_on(void **state)
 		}
 		left = load_all(closed ? "run.lpl" : "run.lpl.part");
 
-		/* not from another place, nor behind the end; then nothing is touched */
+		/* not from another place, nor after the end; then nothing is touched */
 		elsewhere = place;
 		elsewhere.refs_so_far++;
 		assert_int_equal(go_on(&segments, runs, 3, &elsewhere), LPL_ERR_USAGE);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Columns of one number, behind another in the first place (docs/format.md, section 4.1): a file of a few
+ * Columns of one number, after another in the first place (docs/format.md, section 4.1): a file of a few
  * hundred bytes with a million references in each chunk.  They are what the format says; and who
  * asks for them folded gets a chunk in one step, in which nothing was expanded.
  */

@@ -170,13 +170,13 @@ static void test_far_instructions(void **state)
 /* ---- what a kernel says ---- */
 
 /* After this, at that count, is it within? */
-static void hear(struct lpl_windows *windows, uint64_t instr,
+static void take(struct lpl_windows *windows, uint64_t instr,
 		 const struct kernel_trace_record *record, bool within)
 {
 	struct lpl_report report = { 0 };
 	uint64_t next;
 
-	assert_int_equal(lpl_windows_hear(windows, record, instr, &report), LPL_OK);
+	assert_int_equal(lpl_windows_take(windows, record, instr, &report), LPL_OK);
 	assert_int_equal(lpl_windows_at(windows, instr, &next), within);
 }
 
@@ -193,7 +193,7 @@ static void mark(struct lpl_windows *windows, uint64_t instr, const char *text, 
 {
 	struct kernel_trace_record record = saying(KTR_MARK, 7, text);
 
-	hear(windows, instr, &record, within);
+	take(windows, instr, &record, within);
 }
 
 static void schedule(struct lpl_windows *windows, uint32_t from, uint32_t to, const char *name,
@@ -203,14 +203,14 @@ static void schedule(struct lpl_windows *windows, uint32_t from, uint32_t to, co
 
 	record.arg[KTR_SCHEDULE_PREVIOUS_TID] = from;
 	record.arg[KTR_SCHEDULE_NEXT_TID] = to;
-	hear(windows, 0, &record, within);
+	take(windows, 0, &record, within);
 }
 
 static void exec(struct lpl_windows *windows, uint32_t tid, const char *path, bool within)
 {
 	struct kernel_trace_record record = saying(KTR_EXEC, tid, path);
 
-	hear(windows, 0, &record, within);
+	take(windows, 0, &record, within);
 }
 
 static void test_marks(void **state)
@@ -303,7 +303,7 @@ static void call(struct lpl_windows *windows, uint32_t tag, uint32_t tid, const 
 	struct kernel_trace_record record = saying(tag, tid, name);
 
 	record.arg[KTR_SYSCALL_NUMBER] = number;
-	hear(windows, 0, &record, within);
+	take(windows, 0, &record, within);
 }
 
 static void test_calls(void **state)
@@ -331,7 +331,7 @@ static void test_calls(void **state)
 		schedule(windows, 1, 2, "other", false);
 		record = saying(KTR_EXIT, 2, "");
 		record.arg[KTR_EXIT_TID] = 1;
-		hear(windows, 0, &record, false);
+		take(windows, 0, &record, false);
 		schedule(windows, 2, 1, "second", false);
 		lpl_windows_close(windows);
 	}

@@ -66,7 +66,7 @@ static void a_queue_keeps_the_order(void **unused)
 	}
 }
 
-/* With pieces in it that nobody takes any more. */
+/* With pieces in it that are not taken any more. */
 static void a_queue_ends_early(void **unused)
 {
 	(void)unused;
@@ -174,7 +174,7 @@ static void without_consumers_all_is_well(void **unused)
 
 /*
  * The error reaches the owner at a later batch, or at the end.  What it fills until then is
- * looked at by nobody.
+ * not looked at.
  */
 static void an_error_ends_it(void **unused)
 {

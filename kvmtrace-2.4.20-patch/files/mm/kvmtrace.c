@@ -321,7 +321,7 @@ static void for_each_entry(struct mm_struct *mm, int (*is)(pte_t), void (*make)(
 		}
 		while (vma && vma->vm_end <= address)
 			vma = vma->vm_next;
-		/* a device's memory is nobody's working set; but fork and mprotect
+		/* a device's memory is in no working set; but fork and mprotect
 		 * protect it, not knowing what it is */
 		if (is(*ptep) && !(make == protect && vma && vma->vm_start <= address &&
 				   (vma->vm_flags & VM_IO)))

@@ -5,12 +5,12 @@
  * No record is lost: a task that is about to make some waits (kvmtrace_wait)
  * while the room left is no more than what may come without waiting.  That is
  * bounded: a page leaves the pool by KVMTRACE_LEFT once for each time it entered,
- * which is behind a wait, and a task makes a few records from one wait to the next.
+ * which is after a wait, and a task makes a few records from one wait to the next.
  * The ring grows when there are more tasks than it has room for, so that a full one
  * is never short of records for the reader.  Should the bound be exceeded in spite of
  * all, the record is counted as lost, and its number is missing.
  *
- * Nobody waits within a handle of a journal, which is to say while it copies what a
+ * No task waits within a handle of a journal, which is to say while it copies what a
  * program writes to a page of ext3.  It has waited before that page, and waits at the next
  * one or in the program's next fault.  Between these it makes a FILE and, should what it
  * copies have left the pool meanwhile, a REFERENCE of one page or two; each may leave by a
@@ -315,7 +315,7 @@ static int start(void)
 	return 0;
 }
 
-/* `waited`: seconds for which nobody read; 0: somebody wishes it. */
+/* `waited`: seconds for which it was not read; 0: on request. */
 static int stop(unsigned int waited)
 {
 	struct kvmtrace_record *record;

@@ -126,7 +126,7 @@ void chart_heatmap(const struct surveyed_trace *trace, FILE *out)
 		}
 	}
 	svg_begin(out, CHART_WIDTH, field.top + HEIGHT + 48, CHART_FONT, "references by page and time");
-	/* the lines first: cells that nobody referenced are white */
+	/* the lines first: cells that were not referenced are white */
 	chart_time_axis(trace, &field, out);
 	svg_page_axis(out, &field, 15, "canonical pages in the order of their first reference");
 	for (int i = 0; i < SHADES; i++)

@@ -22,7 +22,7 @@ struct columns {
 	int who, name;		/* of --by; -1: there are none */
 };
 
-/* One field, within quotes or not, in place; `*rest' is behind its comma, or NULL. */
+/* One field, within quotes or not, in place; `*rest' is after its comma, or NULL. */
 static char *cut_field(char **rest)
 {
 	char *field = *rest + 1, *to = field, *from = field;

@@ -44,7 +44,7 @@ enum lpl_format_trait {
 
 /* By its name ("raw", "oracleGeneral"); NULL: there is no such format. */
 const struct lpl_format *lpl_format_find(const char *name);
-/* All of them, from index 0 on; NULL behind the last. */
+/* All of them, from index 0 on; NULL after the last. */
 const struct lpl_format *lpl_format_at(size_t index);
 const char *lpl_format_name(const struct lpl_format *format);
 unsigned int lpl_format_traits(const struct lpl_format *format);	/* enum lpl_format_trait */
@@ -175,7 +175,7 @@ enum lpl_error lpl_importer_run(struct lpl_importer *importer, int fd, struct lp
  * The same into a trace file, as lpl_writer_open() makes them ("-": stdout); its header is made
  * of the options.  Where the input is wrong, "PATH.part" holds what came before.  Errors, too,
  * of the writer; LPL_ERR_UNSUPPORTED for a header that cannot be made; LPL_ERR_USAGE where the
- * first references are whole and a later one is reduced, and nobody said by what.
+ * first references are whole and a later one is reduced, and it was not said by what.
  */
 enum lpl_error lpl_importer_write(struct lpl_importer *importer, int fd, const char *path,
 				  struct lpl_report *report);

@@ -19,7 +19,7 @@
  * The record should have a page of its own: the simulator takes its slow path
  * for every access to that page.
  *
- * How the simulator learns the address: from the bochsrc option
+ * How the simulator gets the address: from the bochsrc option
  * (`laplace: kernel=ADDRESS`, or a System.map or vmlinux to find the symbol
  * in), or by the handshake below.
  *
@@ -267,12 +267,12 @@ enum ktr_how {
 	ARG(KTR_MPROTECT, PROT, 3, "protection", KTR_HEX)	/* KTR_PROT_* */ \
 \
 	/* pages that were the space's own (anonymous, or copied from a file by a write) \
-	 * are gone; what is mapped there stays */ \
+	 * are no more; what is mapped there stays */ \
 	EVENT(KTR_DISCARD, 22, "discard", KTR_FENCE, "") \
 	KTR_RANGE_ARGS(ARG, KTR_DISCARD) \
 \
 	/* pages that were shared by fork, or not there, are the space's own from now on, \
-	 * without a write to a shared one; a page that nobody shares stays what it is */ \
+	 * without a write to a shared one; a page that is not shared stays what it is */ \
 	EVENT(KTR_PAGE_OWN, 23, "page-own", KTR_FENCE, "") \
 	KTR_PAGES_ARGS(ARG, KTR_PAGE_OWN) \
 \
@@ -392,7 +392,7 @@ enum ktr_file {
 #define KTR_SWAP_ENTRY(area, page) ((ktr_u64)(area) << 56 | (ktr_u64)(page))
 
 /*
- * The handshake, for a kernel (module) that learns the record's address only
+ * The handshake, for a kernel (module) that knows the record's address only
  * at run time: three 32-bit OUTs to KTR_PORT from kernel mode, in this order,
  *
  *	KTR_HELLO, the linear address's low half, its high half.

@@ -30,7 +30,7 @@ enum kvmtrace_kind {
 	 *    the pool, enum kvmtrace_policy, bytes of a record */
 	KVMTRACE_START = 1,
 	/* -> records lost (0), times that a task waited for the reader, entries
-	 *    found wrong (0), 0 or the seconds for which a task had waited and nobody
+	 *    found wrong (0), 0 or the seconds for which a task had waited and no one
 	 *    read, when tracing ended for that */
 	KVMTRACE_STOP = 2,
 	/* the pool is another, and empty -> 0, its pages, enum kvmtrace_policy, 0 */
@@ -50,7 +50,7 @@ enum kvmtrace_kind {
 	KVMTRACE_EXEC = 8,
 	/* -> exit code, 1 when the space has no other task, 0, 0 */
 	KVMTRACE_EXIT = 9,
-	/* all that was mapped in the space is gone; which may be of a task that was
+	/* all that was mapped in the space is unmapped; which may be of a task that was
 	 * ending at START, and has no other record */
 	KVMTRACE_SPACE_END = 10,
 	/* after START: a task that exists already; name.  Also of the threads that

@@ -144,7 +144,7 @@ struct lpl_merge_page {
  * each task, and for task 0, exactly once, at the latest before `finish`.
  *
  * `leave` comes when a page that was referenced is in memory no more.  `for_ever`: it
- * was anonymous or unresolved, and its last mapping went (or nobody knows, after a
+ * was anonymous or unresolved, and its last mapping went (or it is not known, after a
  * gap); its number is never used again.  Otherwise it is a page of a file or of shared memory
  * that left the page cache (KTR_CACHE_REMOVE, or another page took its frame): the next
  * reference to it, if there is one, brings it back under the same number.  It comes after the
@@ -171,7 +171,7 @@ struct lpl_merge_output {
 /* ---- anomalies ---- */
 
 /*
- * What makes no sense, given what came before.  It is counted and changes nothing more than it
+ * What makes no sense, given what was before.  It is counted and changes nothing more than it
  * must.  In texts and JSON an anomaly is "odd".
  */
 enum lpl_merge_anomaly {
@@ -274,7 +274,7 @@ void lpl_merge_close(struct lpl_merge *merge);	/* NULL is fine */
  */
 struct lpl_merge_audit {
 	bool balanced;			/* all pairs agree, and there was no anomaly */
-	uint64_t references;		/* that came */
+	uint64_t references;		/* received */
 	uint64_t by_kind, by_task;	/* sums over all kinds, over all tasks */
 	uint64_t processes;		/* without the kernel */
 	uint64_t tasks, tasks_ended, tasks_live;	/* tasks = ended + live */
@@ -283,7 +283,7 @@ struct lpl_merge_audit {
 	/* pages of the page cache: added = removed + displaced + lost + held */
 	uint64_t cache_added, cache_removed;
 	uint64_t cache_displaced;	/* by another page in their frame */
-	uint64_t cache_lost;		/* nobody knows since records were missing */
+	uint64_t cache_lost;		/* not known since records were missing */
 	uint64_t cache_held;
 	uint64_t file_references;	/* that were looked for in the page cache */
 	/* user-mode references before the first snapshot that do not fit: no event could have

@@ -47,7 +47,7 @@ char lpl_type_letter(enum lpl_type type);
 				 * length are lost (set by every reducer but `none`) */
 #define LPL_SYNTHETIC	0x08	/* put in by a reducer (`olr`), to be replayed in its place:
 				 * nothing was referenced here, and the clocks are
-				 * those of the reference it was put behind */
+				 * those of the reference it was put after */
 
 /* One reference. */
 struct lpl_ref {
@@ -121,7 +121,7 @@ struct lpl_event {
 	ARG(LPL_EVENT_PAGE, VIRTUAL_PAGE, 7, "virtual page", KTR_HEX) \
 \
 	/* records are missing here: a trace, or the one that it was made from, was damaged, \
-	 * or cut off.  How many (KTR_NONE: nobody knows).  Clocks are those of the record \
+	 * or cut off.  How many (KTR_NONE: not known).  Clocks are those of the record \
 	 * before, or of the last one missing. */ \
 	EVENT(LPL_EVENT_GAP, 0x10004, "gap", KTR_PLAIN, "") \
 	ARG(LPL_EVENT_GAP, REFERENCES, 0, "references", KTR_DECIMAL) \
@@ -142,7 +142,7 @@ struct lpl_event {
 	 * comes before its children.  Parent: its tid, 0 for one that has ended, or is not \
 	 * known, or is the idle task.  Process: the tgid of the process that it belongs to, \
 	 * KTR_NONE for the kernel's.  Left: in which KTR_STATE_* it left the processor, \
-	 * KTR_NONE where nobody knows. */ \
+	 * KTR_NONE where that is not known. */ \
 	EVENT(LPL_EVENT_TASK_STATE, 0x10006, "task-state", KTR_PLAIN, "name") \
 	KTR_TASK_ARGS(ARG, LPL_EVENT_TASK_STATE) \
 	ARG(LPL_EVENT_TASK_STATE, PARENT, 3, "parent's tid", KTR_DECIMAL) \
@@ -163,7 +163,7 @@ struct lpl_event {
 	ARG(LPL_EVENT_SPACE_STATE, MOVED_END, 2, "moved up to", KTR_HEX) \
 \
 	/* in a state: the space has in this range what another one has there, as after a \
-	 * fork: pages, and those that nobody touched yet, are one until a write parts them */ \
+	 * fork: pages, and those that were not touched yet, are one until a write parts them */ \
 	EVENT(LPL_EVENT_SHARED, 0x10008, "shared", KTR_FENCE, "") \
 	ARG(LPL_EVENT_SHARED, SPACE, 0, "space", KTR_HEX) \
 	ARG(LPL_EVENT_SHARED, OTHER, 1, "other space", KTR_HEX) \

@@ -43,7 +43,7 @@ extern "C" {
  */
 struct lpl_reducer;
 
-/* What the number behind a method's name counts. */
+/* What the number after a method's name counts. */
 enum lpl_unit {
 	LPL_UNIT_NONE,		/* there is no number */
 	LPL_UNIT_PAGES,
@@ -88,7 +88,7 @@ void lpl_reducer_close(struct lpl_reducer *reducer);	/* NULL is fine */
  * is exact for, for LPL_META_EXACT: "all", "all but ws,vmin", "nothing",
  * "unknown", or "lru,opt from 64 pages" and the like.  Results are written to
  * the buffers (LPL_SPEC_SIZE).  Errors as lpl_reducer_open().  `unfence` stands
- * in the form where SPEC begins without a fence and BEFORE ended behind one.
+ * in the form where SPEC begins without a fence and BEFORE ended after one.
  */
 #define LPL_SPEC_SIZE 256
 enum lpl_error lpl_reducer_describe(const char *before, const char *spec,
@@ -133,8 +133,8 @@ uint64_t lpl_reduction_page_size(const char *reduction);
 
 /*
  * The same of any trace: what its header says (LPL_META_PAGE_SIZE; NULL counts as nothing), or what the
- * reduction leaves if that is larger.  0: the header says what is no size of pages, as people are
- * told by LPL_NO_PAGE_SIZE after the trace's name.
+ * reduction leaves if that is larger.  0: the header says what is no size of pages, as
+ * LPL_NO_PAGE_SIZE says after the trace's name.
  */
 uint64_t lpl_page_size(const char *said, const char *reduction);
 #define LPL_NO_PAGE_SIZE "its pages are of a size that is no power of two from 4096 on"

@@ -20,7 +20,7 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-/* A place where something is missing; KTR_NONE stands for numbers that nobody knows. */
+/* A place where something is missing; KTR_NONE stands for numbers that are not known. */
 struct lpl_loss {
 	uint64_t segment;		/* whose file that is, from 1 on; 0: the trace is one file */
 	uint64_t offset, bytes;		/* in the damaged file, of what could not be used */
@@ -45,11 +45,11 @@ struct lpl_repaired {
 	uint64_t chunks, refs, events;
 	uint64_t losses;		/* places */
 	uint64_t lost_refs, lost_events;	/* there, as far as is known */
-	bool lost_more;			/* and at some of them nobody knows */
+	bool lost_more;			/* and at some of them it is not known */
 	bool had_index;			/* the trace ends with it, so its recording ended properly */
 	/*
 	 * What is wrong with the manifest (error LPL_OK: nothing).  The segments that it names
-	 * from there on were found by their names, and whether there were others nobody knows.
+	 * from there on were found by their names, and it is not known whether there were others.
 	 */
 	struct lpl_report manifest;
 };

@@ -56,8 +56,8 @@ struct lpl_moment {
 					 * record of the stream (not counting what LPL_EVENT_STATE
 					 * says there was before), ... */
 		LPL_MOMENT_UPTIME,	/* ... or since the machine was switched on, at cycle 0 */
-		LPL_MOMENT_MARK,	/* behind the guest's mark, or that of a user, of this text */
-		LPL_MOMENT_EXEC		/* behind an exec of this: the last part of the path, or all of
+		LPL_MOMENT_MARK,	/* after the guest's mark, or that of a user, of this text */
+		LPL_MOMENT_EXEC		/* after an exec of this: the last part of the path, or all of
 					 * it if this has a slash */
 	} kind;
 	uint64_t number;
@@ -101,7 +101,7 @@ struct lpl_choice_options {
 	enum lpl_numbering {
 		LPL_NUMBERS_KEPT,	/* as they were: time is everybody's */
 		/*
-		 * From 1 on, as if nobody else had made any: time is the chosen ones' own, as that
+		 * From 1 on, as if there were no others: time is the chosen ones' own, as that
 		 * of a working set has to be.  Of a stream that was not reduced:
 		 */
 		LPL_NUMBERS_COUNTED,
@@ -137,7 +137,7 @@ struct lpl_choice_options {
  */
 enum lpl_error lpl_choice_parse(struct lpl_choice_options *options, char words[LPL_CHOICE_SIZE],
 				const char *spec, struct lpl_report *report);
-/* The same of one word of it: its name and what is behind the colon, which is kept as it is. */
+/* The same of one word of it: its name and what is after the colon, which is kept as it is. */
 enum lpl_error lpl_choice_set(struct lpl_choice_options *options, const char *name,
 			      const char *value, struct lpl_report *report);
 /*
@@ -165,7 +165,7 @@ enum lpl_trace_part lpl_choice_part(const struct lpl_choice_options *options, ui
  * Passes the references that are chosen, and all events.  Who runs is known by the events of
  * tasks, as in laplace/merge.h: by the task, never by its address space, whose number is used
  * again.  What the kernel does in a program's system call or fault, and in an interrupt
- * meanwhile, is that program's.  The idle task is nobody: what it references is in no choice of
+ * meanwhile, is that program's.  The idle task is none: what it references is in no choice of
  * tasks.
  *
  * What is left of a trace that was not reduced is exact for what was chosen; of one that was, it

@@ -103,7 +103,7 @@ enum lpl_error lpl_simulator_open(struct lpl_simulator **simulator,
 #define LPL_MOST_MEMORIES 4096
 
 /*
- * Add a policy: one of those in docs/simulation.md, with its options behind it:
+ * Add a policy: one of those in docs/simulation.md, with its options after it:
  * `lru`, `segq:fifo=16`, `fbr:new=25:old=30`.  Only before the sink is used.
  *
  * `sizes` is copied.  NULL chooses: powers of two, from the smallest that is exact (or,

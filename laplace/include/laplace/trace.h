@@ -144,7 +144,7 @@ enum lpl_error lpl_writer_sync(struct lpl_writer *writer, struct lpl_report *rep
  * Flush, write the index, sync, rename, free.  After an earlier error the file
  * keeps its ".part" name (its complete chunks are readable) and that error is
  * returned again.  After LPL_ERR_FULL of a writer with `ends_when_full`, too, but the file then
- * ends behind its last complete chunk with an event LPL_EVENT_GAP and an index, and has its final
+ * ends after its last complete chunk with an event LPL_EVENT_GAP and an index, and has its final
  * name: the report says so, or why that could not be done.  NULL is fine.
  */
 enum lpl_error lpl_writer_close(struct lpl_writer *writer, struct lpl_report *report);
@@ -175,7 +175,7 @@ const struct lpl_meta *lpl_reader_meta(const struct lpl_reader *reader);
 /*
  * Call `each` with the path of every file that reading PATH reads: PATH itself first, and of a
  * manifest those of its segments, in their order, whether they are there or not.  Of a manifest
- * that is damaged nobody knows them.  Stops when `each` returns a number other than 0, and returns
+ * that is damaged they are unknown.  Stops when `each` returns a number other than 0, and returns
  * that; -1: no memory.
  */
 int lpl_trace_files(const char *path, int (*each)(void *context, const char *file), void *context);
@@ -191,7 +191,7 @@ void lpl_reader_jobs(struct lpl_reader *reader, unsigned int jobs);
 /*
  * Send the whole stream to `sink`, then its finish().  Stops at the first
  * damaged or truncated chunk (the report names offset, sequence, expected and
- * found checksum): what came before has been delivered, finish() has not been
+ * found checksum): what was before it has been delivered, finish() has not been
  * called.
  */
 enum lpl_error lpl_reader_run(struct lpl_reader *reader, struct lpl_sink *sink,
@@ -208,7 +208,7 @@ enum lpl_error lpl_reader_next(struct lpl_reader *reader, const struct lpl_ref *
 
 /*
  * Or fill columns: the next references, up to `most` of them, which has to be at least 1, from
- * index 0 of each column on.  It stops before that at an event, which it hands over behind the
+ * index 0 of each column on.  It stops before that at an event, which it hands over after the
  * `*count` references that precede it, as lpl_reader_next() does; with `event` NULL events are
  * passed over, and columns get full.  At the end of the trace *count == 0, and there is no event.
  * Where something is wrong, what was filled before it is handed over first, and the next call
@@ -243,7 +243,7 @@ const struct lpl_chunk *lpl_reader_chunk(const struct lpl_reader *reader);
  * Read no more of each chunk than is needed, which `need` decides by its header, in the order of
  * the trace.  LPL_NEED_EVENTS: no references are delivered of it.  LPL_NEED_NOTHING: nothing is,
  * and of a file its payload is not even read: what stands after it is reached at the price of 144
- * bytes, and what is wrong with it is not found.  Nobody is asked of STATE chunks (docs/format.md,
+ * bytes, and what is wrong with it is not found.  Not asked about STATE chunks (docs/format.md,
  * section 11).  To be called before the first lpl_reader_next(), and not together with
  * lpl_reader_compare_hash().  `context` is not owned.
  */

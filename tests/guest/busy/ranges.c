@@ -26,7 +26,7 @@ static unsigned char *move(unsigned char *at, unsigned int pages, unsigned int t
 
 static void moves(uint64_t seed)
 {
-	/* with a page behind, so that they cannot grow where they are */
+	/* with a page after it, so that they cannot grow where they are */
 	unsigned char *at = anonymous(NULL, PAGES + 1), *left = at;
 
 	fill(at, PAGES, seed);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Threads: ROUNDS times a few short-lived ones, with memory and stacks of their
- * own, that add to a sum; and each time one that nobody waits for.
+ * own, that add to a sum; and each time one that no thread waits for.
  */
 #include "busy.h"
 

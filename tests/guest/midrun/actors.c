@@ -354,7 +354,7 @@ static _Noreturn void be_elder(void)
 	threads = call(fork(), "fork");
 	if (!threads)
 		be_threads();
-	/* those whom nobody wakes: the scheduler lets them come to rest */
+	/* those that are not woken: the scheduler lets them come to rest */
 	usleep(20000);
 
 	give_turn(to_director);

@@ -116,7 +116,7 @@ static void hugetlb(void)
 	say("expect MAP - %lx %lx 3 %x - - 0 %lx", (uintptr_t)private,
 	    (uintptr_t)private + 2 * HUGE, KTR_MAP_FILE_PRIVATE, HUGE);
 	private[HUGE + 3 * PAGE] = 1;
-	/* It is nobody else's, whatever the file it is said to be of. */
+	/* It is no other's, whatever the file it is said to be of. */
 	expect_huge("PAGE_OWN", private + HUGE);
 	mark("hugetlbfs, forked");
 	before = frame(private + HUGE + 3 * PAGE);

@@ -149,7 +149,7 @@ static void loading(const volatile char *old, bool disks)
 	call(stat("/init", &st), "/init");
 	say("expect FILE %" PRIx64 " %lx %x - 0 - - - - \"/init\"", device(st.st_dev),
 	    (unsigned long)st.st_ino, KTR_FILE_REGULAR);
-	/* Fork shared it with process 1, and nobody wrote since. */
+	/* Fork shared it with process 1, and it was not written since. */
 	say("expect PRESENT @%d %lx %lx %" PRIx64, getpid(), (uintptr_t)old,
 	    (uintptr_t)old + PAGE, frame(old));
 	say("expect PRESENT @1 %lx %lx %" PRIx64, (uintptr_t)old, (uintptr_t)old + PAGE,

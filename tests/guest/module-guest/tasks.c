@@ -29,7 +29,7 @@ static void forks(void)
 	*wiped = 1;
 	page[0] = 1;
 	before = frame(page);
-	/* Nobody else could have it. */
+	/* No other process could have it. */
 	say("refuse PAGE_OWN");
 	mark("fork");
 	child = fork_or_die();
@@ -157,7 +157,7 @@ static void thread_executes(void)
 	say("expect EXEC %x %x", child, child);
 }
 
-/* It has a space for the arguments already; and nobody shall hear of it. */
+/* It has a space for the arguments already; and no event shall name it. */
 static void executes_in_vain(void)
 {
 	static const char text[] = "no program";

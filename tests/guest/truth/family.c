@@ -176,7 +176,7 @@ static void lead(unsigned int seed, unsigned int rounds, unsigned int operations
 	static const struct order end = { .operation = EXIT };
 	struct head head = { .state = seed, .pid = { getpid() } };
 
-	/* Nobody waits for anybody, and those whose parents are gone are ours. */
+	/* No process waits for another, and those whose parents have ended are ours. */
 	signal(SIGCHLD, SIG_IGN);
 	call(prctl(PR_SET_CHILD_SUBREAPER, 1), "prctl");
 	use_huge_pages();

@@ -98,7 +98,7 @@ extern int kvmtrace_is_sysv(struct vm_area_struct *vma);
 /* Room in the log for the records of another task: 0, or -ENOMEM.  Waits, too. */
 #define kvmtrace_new_task()		(kvmtrace_on ? __kvmtrace_new_task() : 0)
 /*
- * The child has its space.  When that is a copy, nobody else must be able to write to
+ * The child has its space.  When that is a copy, no other must be able to write to
  * the space that was copied before this is logged: mmap_sem is held.
  */
 #define kvmtrace_fork(child, mm, flags)	KVMTRACE_CALL(__kvmtrace_fork(child, mm, flags))

@@ -158,7 +158,7 @@ static int moves(void)
 	int result;
 
 	fill(pages, PAGES, 400);
-	/* what lies behind keeps it from growing in place */
+	/* what lies after it keeps it from growing in place */
 	hole = (u32 *)must("mmap", map((u32)pages + PAGES * PAGE, PAGE, PROT_READ,
 				       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
 	moved = (u32 *)must("mremap", CALL4(mremap, pages, PAGES * PAGE, 2 * PAGES * PAGE, 1));

@@ -7,7 +7,7 @@
  *			written; by then the writer's pages have left the pool
  *	the committer	has the journal close its transaction, which waits for the writer,
  *			and for which all wait who write: the reader
- *	the filler	fills the ring, which nobody empties, in the meantime
+ *	the filler	fills the ring, which is not emptied, in the meantime
  *
  * Should the writer's fault wait for the reader, none of them goes on.
  */

@@ -68,7 +68,7 @@ static struct {
 } threads;
 
 /*
- * To pages of a disk that nobody has touched yet, so that the kernel sleeps each time
+ * To pages of a disk that were not touched yet, so that the kernel sleeps each time
  * while it copies.
  */
 static void read_all(u32 number)
