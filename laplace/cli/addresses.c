@@ -20,20 +20,6 @@ const struct cli_option cli_addresses_options[] = {
 };
 CLI_CHILD(addresses)
 
-bool cli_addresses_named(enum cli_addresses *addresses, const char *name)
-{
-	static const char *const known[] = {
-		[CLI_ADDRESSES_AUTO] = "auto", [CLI_ADDRESSES_VIRTUAL] = "virtual",
-		[CLI_ADDRESSES_CANONICAL] = "canonical"
-	};
-
-	for (*addresses = CLI_ADDRESSES_AUTO; *addresses < CLI_ADDRESSES_KEPT; (*addresses)++) {
-		if (strcmp(known[*addresses], name) == 0)
-			return true;
-	}
-	return false;
-}
-
 int cli_addresses_decide(struct cli_addressing *addressing, enum cli_addresses wanted,
 			 const char *path, const struct lpl_meta *meta)
 {

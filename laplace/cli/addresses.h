@@ -21,8 +21,6 @@ enum cli_addresses {
 };
 extern const struct cli_option cli_addresses_options[];
 extern const struct argp cli_addresses_argp;
-/* The same by its name; false: it is none. */
-bool cli_addresses_named(enum cli_addresses *addresses, const char *name);
 
 /* What was decided for a trace. */
 struct cli_addressing {

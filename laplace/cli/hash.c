@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Hashes of a text and of a file. */
+/* The hash of a file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,11 +19,6 @@ static void say_hash(char text[HASH_SIZE], XXH128_hash_t hash)
 	XXH128_canonicalFromHash(&bytes, hash);
 	for (int i = 0; i < 16; i++)
 		snprintf(text + 2 * i, 3, "%02x", bytes.digest[i]);
-}
-
-void hash_text(char hash[HASH_SIZE], const char *text)
-{
-	say_hash(hash, XXH3_128bits(text, strlen(text)));
 }
 
 int hash_file(char hash[HASH_SIZE], const char *path)

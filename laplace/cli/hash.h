@@ -5,7 +5,6 @@
 
 #define HASH_SIZE 33		/* hexadecimal, with its null byte */
 
-void hash_text(char hash[HASH_SIZE], const char *text);
 /* Complains; returns an exit status. */
 int hash_file(char hash[HASH_SIZE], const char *path);
 

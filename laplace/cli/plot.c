@@ -3,6 +3,7 @@
  * laplace plot: pictures of results (draw/curves.h), and of traces (draw/chart.h).
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,9 @@
 struct options {
 	const char *output, *title;
 	uint64_t page_size;		/* bytes; of curves */
+	double width, height;		/* of curves in SVG and PNG */
+	struct curves_bounds bounds;	/* of their axes, if given */
+	const char *about;		/* of curves; NULL: the title */
 	bool terminal, overwrite;
 	const char *kind;
 	const char *format;		/* "png", "svg" or "csv"; NULL: text */
@@ -76,7 +80,9 @@ static const char *const of_trace_options[] = {
 };
 static const char *const of_survey_options[] = { "--by", "--top", "--kernel-base", NULL };
 static const char *const of_faults_options[] = { "-s", "-p", NULL };
-static const char *const of_curves_options[] = { "--page-size", NULL };
+static const char *const of_curves_options[] = {
+	"--page-size", "--size", "--axes", "--about", NULL
+};
 
 static void check_files(const struct options *options, struct argp_state *state)
 {
@@ -96,7 +102,7 @@ static void check_files(const struct options *options, struct argp_state *state)
 	if (of_trace && options->title)
 		argp_error(state, "a title is for curves");
 	if (of_trace && cli_given(state, of_curves_options))
-		argp_error(state, "--page-size is for curves");
+		argp_error(state, "%s is for curves", cli_given(state, of_curves_options));
 	if (!of_trace && lpl_choice_chooses(&options->trace.choice))
 		argp_error(state, "references are chosen for pictures of a trace; results of laplace "
 			   "sim have none");
@@ -150,6 +156,38 @@ static void take_file(struct argp_state *state, const struct cli_option *option,
 		options->file[options->files++] = (char *)value;
 }
 
+#define LEAST_SIZE 200		/* of curves: smaller ones have no place for the axes */
+
+static void take_size(struct argp_state *state, const struct cli_option *option, const char *value,
+		      void *config)
+{
+	struct options *options = config;
+	unsigned int width, height;
+	int end = 0;
+
+	if (sscanf(value, "%5ux%5u%n", &width, &height, &end) < 2 || value[end] ||
+	    width < LEAST_SIZE || height < LEAST_SIZE)
+		cli_wrong(state, option, value);
+	options->width = width;
+	options->height = height;
+}
+
+static void take_axes(struct argp_state *state, const struct cli_option *option, const char *value,
+		      void *config)
+{
+	struct options *options = config;
+	struct curves_bounds bounds = { .set = true };
+	int end = 0;
+
+	if (sscanf(value, "%lf:%lf,%lf:%lf%n", &bounds.pages_low, &bounds.pages_high,
+		   &bounds.faults_low, &bounds.faults_high, &end) < 4 || value[end] ||
+	    !(bounds.pages_low > 0 && bounds.pages_low <= bounds.pages_high &&
+	      bounds.faults_low > 0 && bounds.faults_low <= bounds.faults_high &&
+	      bounds.pages_high < HUGE_VAL && bounds.faults_high < HUGE_VAL))
+		cli_wrong(state, option, value);
+	options->bounds = bounds;
+}
+
 static const struct cli_option option_table[] = {
 	{ "output", CLI_FILE, 'o', CLI_INTO(struct options, output), .argument = "PICTURE",
 	  .help = "A .png or .svg file; of a trace also .csv, the numbers; - draws with "
@@ -159,6 +197,15 @@ static const struct cli_option option_table[] = {
 	  .help = "A title above the curves" },
 	{ "page-size", CLI_NUMBER, CLI_INTO(struct options, page_size), .argument = "BYTES", .least = 1,
 	  .standard = "4096", .help = "Of curves: how many bytes a page has (%d)" },
+	{ "size", CLI_TEXT, .argument = "SIZE", .take = take_size, .least = LEAST_SIZE,
+	  .wrong = "%n takes WIDTHxHEIGHT, both from %l on, not '%s'",
+	  .help = "Of curves: how wide and high an SVG or PNG is (760x500)" },
+	{ "axes", CLI_TEXT, .argument = "ENDS", .take = take_axes,
+	  .wrong = "%n takes PAGES:PAGES,FAULTS:FAULTS, all above 0, not '%s'",
+	  .help = "Of curves: from where to where the axes of an SVG or PNG go, such as "
+	  "16:4096,100:20000, in pages and in faults (as far as the curves)" },
+	{ "about", CLI_TEXT, CLI_INTO(struct options, about), .argument = "TEXT",
+	  .help = "Of curves: what an SVG says to those who cannot see it (the title)" },
 	{ .type = CLI_HEADING, .help = "For pictures of a trace:", .group = 1 },
 	{ "sizes", CLI_TEXT, 's', CLI_INTO(struct options, sizes), .argument = "SIZES", .group = 1,
 	  .help = "faults: pages of memory, for ws and vmin references, as of sim: 1024, or "
@@ -201,12 +248,14 @@ static const struct cli_usage usage = {
 static void draw_svg(const struct curves *curves, const struct options *options, FILE *out)
 {
 	struct curves_picture picture = {
-		.width = CURVES_WIDTH, .height = CURVES_HEIGHT, .title = options->title,
-		.about = options->title ? options->title : "faults against memory",
-		.page_size = options->page_size
+		.width = options->width, .height = options->height, .title = options->title,
+		.about = options->about ? options->about :
+			 options->title ? options->title : "faults against memory",
+		.page_size = options->page_size, .bounds = options->bounds
 	};
 
-	curves_widen(&picture.bounds, curves);
+	if (!picture.bounds.set)
+		curves_widen(&picture.bounds, curves);
 	curves_svg(curves, &picture, out);
 }
 
@@ -305,7 +354,8 @@ static int plot_trace(const struct options *options)
 int cmd_plot(int argc, char **argv)
 {
 	char policy[] = "lru";
-	struct options options = { .policies = policy, .addresses = CLI_ADDRESSES_KEPT };
+	struct options options = { .policies = policy, .addresses = CLI_ADDRESSES_KEPT,
+				   .width = CURVES_WIDTH, .height = CURVES_HEIGHT };
 	int status;
 
 	cli_parse(&usage, argc, argv, &options);

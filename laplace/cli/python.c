@@ -56,16 +56,27 @@ static int become(const char *name, char *program, char *modules, const struct p
 	return status;
 }
 
-int python_become(const char *name, const struct python_words *words)
+static void free_words(struct python_words *words)
+{
+	for (size_t i = 0; i < words->count; i++)
+		free(words->word[i]);
+	free(words->word);
+	*words = (struct python_words){ .count = 0 };
+}
+
+int python_become(const char *name, struct python_words *words)
 {
 	char program[PATH_MAX], *modules = find_modules("laplace/__main__.py");
 	int status;
 
 	if (!modules)
-		return cli_complain(CLI_FAILED, "the Python modules that it needs are not installed "
-				    "with laplace (Debian has them in python3-laplace)");
-	status = find_self(program) ? become(name, program, modules, words) :
-		cli_complain(CLI_FAILED, "/proc/self/exe: %s", strerror(errno));
+		status = cli_complain(CLI_FAILED, "the Python modules that it needs are not installed "
+				      "with laplace (Debian has them in python3-laplace)");
+	else if (!find_self(program))
+		status = cli_complain(CLI_FAILED, "/proc/self/exe: %s", strerror(errno));
+	else
+		status = become(name, program, modules, words);
 	free(modules);
+	free_words(words);
 	return status;
 }

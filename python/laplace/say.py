@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import time
 from typing import Any, Callable, NoReturn
 
@@ -82,6 +83,9 @@ def run(name: str, main: Callable[[Any], int], command: Any) -> NoReturn:
     """Run a subcommand and end with its status."""
     global _name
     _name = f"laplace {name}"
+    # no exception in the middle of anything: it ends us, unless it is ignored
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         status = main(command)
     except Failure as failure:

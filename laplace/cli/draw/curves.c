@@ -84,7 +84,8 @@ static struct curve *curve_named(struct curves *curves, const char *name)
 	return curve;
 }
 
-bool curves_add(struct curves *curves, const char *name, struct point point)
+/* To the curve of that name.  false: no memory. */
+static bool add_point(struct curves *curves, const char *name, struct point point)
 {
 	struct curve *curve = curve_named(curves, name);
 
@@ -148,7 +149,7 @@ static int add_row(struct curves *curves, char **field, int count,
 		say_who(who, sizeof(who), field[columns->who], field[columns->name]);
 	snprintf(name, sizeof(name), "%s%s%s%s", prefix, field[columns->policy],
 		 is_timed(field[columns->policy]) ? " (mean resident)" : "", who);
-	if (!curves_add(curves, name, point))
+	if (!add_point(curves, name, point))
 		return cli_complain(CLI_FAILED, "no memory for the curves");
 	return CLI_DONE;
 }

@@ -28,8 +28,6 @@ struct curves {
 
 /* Add the curves in a CSV of `laplace sim`.  Complains; returns an exit status. */
 int curves_read(struct curves *curves, const char *path, bool several_files);
-/* Add a point to the curve of that name.  false: no memory. */
-bool curves_add(struct curves *curves, const char *name, struct point point);
 void curves_free(struct curves *curves);
 
 #define CURVES_PAGE 4096	/* bytes of a page, if nothing else is said */

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 from ctypes import byref, c_size_t, c_void_p
 
 from laplace import say
@@ -92,8 +91,6 @@ def _study_all(study: Study, tables: Tables | None, as_json: bool) -> int:
 
 
 def main(command: Command) -> int:
-    # no exception in the middle of the library
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
     study = Study(command.number("factor", 100), command.number("sizes", 40),
                   command.number("jobs", processors()), command.get("progress") or "auto")
     paths = command.all("trace")
