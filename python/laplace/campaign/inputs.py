@@ -24,6 +24,7 @@ _DEEPEST = 64           # directories within directories
 _LOOP_MAJOR, _FUSE = 7, 0x65735546
 _PIECE = 1 << 18
 _OF_MACHINE = ("/proc", "/sys", "/dev", "/run")     # each has its own of these
+_TRACES = (".lpl", ".lpl.part", ".lpl.again", ".lpl.observed")  # and what is of them
 _LINE = re.compile(r"([0-9a-f]{32}) ([0-9.-]{1,95}) *(/.*)", re.DOTALL)
 
 
@@ -130,6 +131,7 @@ class Inputs:
         self._changed = False
         self._states: list[str] = []
         self._of_word = False       # what is told is what a word names
+        self._of_here = False       # what is told is what `laplace run --here` takes along
         try:
             with open(results + "/inputs", encoding="utf-8", errors="surrogateescape", newline="") as file:
                 for line in file.read().split("\n")[:-1]:
@@ -174,6 +176,14 @@ class Inputs:
         finally:
             self._of_word = False
 
+    def tell_here(self) -> list[str]:
+        """The directory with all in it but traces (guest-program/needs)."""
+        self._of_here = True
+        try:
+            return self._path(".", ".", 0)
+        finally:
+            self._of_here = False
+
     def _path(self, path: str, name: str | None, depth: int) -> list[str]:
         """Below a directory links are what they lead to only if that is a file: no circles."""
         try:
@@ -208,6 +218,7 @@ class Inputs:
         if depth > _DEEPEST:
             raise Failure(FAILED, f"{path}: directories are too deep")
         return [line for entry in entries
+                if not (self._of_here and entry.endswith(_TRACES))
                 for line in self._path(f"{path}/{entry}", f"{name or ''}/{entry}", depth + 1)]
 
     def _hash(self, path: str, about: os.stat_result) -> str:

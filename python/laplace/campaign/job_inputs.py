@@ -41,9 +41,12 @@ def _kernel(inputs: Inputs, directory: str) -> list[str]:
 
 
 def _option(inputs: Inputs, word: str) -> list[str]:
-    """The value of an option, if that is a path."""
+    """The value of an option, if that is a path.  What --observe finds is not known yet."""
     name, _, value = word.partition("=")
-    if not _is_there(value):
+    if word == "--here":
+        return inputs.tell_here()
+    # of a directory nothing is taken that is in it
+    if not _is_there(value) or (name == "--take" and os.path.isdir(value)):
         return []
     return _kernel(inputs, value) if name == "--kernel" else inputs.tell(value, value)
 
