@@ -142,6 +142,25 @@ uint64_t lpl_page_size(const char *said, const char *reduction);
 /* K when such a trace is a behaviour sequence (`lrubs:K` comes last), else 0. */
 uint64_t lpl_reduction_behaviour(const char *reduction);
 
+/*
+ * How a recording divides a reduction SPEC between the simulator's thread and the collector's.
+ * What begins with `window:K`, `sad:K`, `olr:K` or `lrubs:K` lets the simulator send windows of K
+ * pages; anything else takes every reference.  `sad:K` stands for
+ * `window:K+sad:K`, which is as exact and costs the simulator next to nothing;
+ * likewise the other two, which give the same records with windows and without.
+ */
+struct lpl_plan {
+	uint64_t window;		/* pages in a window; 0: log every reference */
+	char reduction[LPL_SPEC_SIZE];	/* the whole, as the trace's header says it */
+	char rest[LPL_SPEC_SIZE];	/* what the collector's thread still does */
+};
+#define LPL_PLAN_WINDOW_MAX 65536	/* pages */
+/* LPL_ERR_USAGE: SPEC is none, or its windows are larger than that. */
+enum lpl_error lpl_plan_parse(struct lpl_plan *plan, const char *spec,
+			      struct lpl_report *report);
+/* Have the collector's thread do all of a plan, for whom every reference is logged. */
+void lpl_plan_every(struct lpl_plan *plan);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }
