@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Laplace's shared library, as far as subcommands need it: laplace/include/laplace tells the rest.
+"""Laplace's shared library, as far as subcommands need it: laplace/include/laplace has the rest.
 
 A function that can fail raises Failure with the library's own words.
 """

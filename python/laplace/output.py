@@ -106,7 +106,7 @@ class Output:
                 os.close(fd)
 
     def write(self) -> bool:
-        """Write what was gathered; false: that failed, which close() tells."""
+        """Write what was gathered; false: that failed, which close() reports."""
         rest = memoryview(os.fsencode("".join(self.text)))
         self.text.clear()
         try:

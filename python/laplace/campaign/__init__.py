@@ -8,7 +8,7 @@
     keeps     store: the directory of results: what is done, who is making what
     runs      runner: several jobs at once, here
               slurm: scripts with which Slurm runs them
-    tells     results: what came of it, as tables; page: as a report
+    reports   results: what it led to, as tables; page: as a report
     asks      main: what is wanted
 
 A job is known by its identity: a hash of its command and of all that goes into it.  Its result is a

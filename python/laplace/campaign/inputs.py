@@ -3,7 +3,7 @@
 times of change, as make knows what is new; so a large trace is read once and not by each of a thousand
 jobs.  Two kinds are known only to the process that hashed them: those that changed just now, because they
 may change once more within the same tick of their clock; and those of images, which are often made so that
-no time in them tells when anything was written.
+no time in them says when anything was written.
 """
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from laplace.library import files_of_trace
 from laplace.campaign.store import Store
 from laplace.say import FAILED, Failure, escaped, fail_on
 
-_SETTLED = 3            # seconds after which a file's times tell whether it changes
+_SETTLED = 3            # seconds after which a file's times show whether it changes
 _DEEPEST = 64           # directories within directories
 _LOOP_MAJOR, _FUSE = 7, 0x65735546
 _PIECE = 1 << 18
@@ -99,7 +99,7 @@ def _file_system(path: str) -> int:
 
 
 def _is_of_image(path: str, about: os.stat_result) -> bool:
-    """Read-only, as squashfs is, on a loop device, or by a program of somebody's."""
+    """Read-only, as squashfs is, on a loop device, or by a program (FUSE)."""
     try:
         read_only = os.statvfs(path).f_flag & os.ST_RDONLY
     except OSError:
@@ -130,8 +130,8 @@ class Inputs:
         self._known: dict[str, _Known] = {}
         self._changed = False
         self._states: list[str] = []
-        self._of_word = False       # what is told is what a word names
-        self._of_here = False       # what is told is what `laplace run --here` takes along
+        self._of_word = False       # what is listed is what a word names
+        self._of_here = False       # what is listed is what `laplace run --here` takes along
         try:
             with open(results + "/inputs", encoding="utf-8", errors="surrogateescape", newline="") as file:
                 for line in file.read().split("\n")[:-1]:
@@ -150,7 +150,7 @@ class Inputs:
             Store(self.results).replace("inputs", "".join(lines))
 
     def take_states(self) -> list[str]:
-        """The times, sizes and inodes of the files told since this was asked before: others also where
+        """The times, sizes and inodes of the files listed since this was asked before: others also where
         what a file holds was changed, and changed back.
         """
         states, self._states = self._states, []

@@ -52,7 +52,7 @@ def _option(inputs: Inputs, word: str) -> list[str]:
 
 
 def _word(inputs: Inputs, word: str) -> list[str]:
-    """A word that is a path, or has one behind its first = or a letter (-I/usr/include)."""
+    """A word that is a path, or has one after its first = or a letter (-I/usr/include)."""
     paths = [word, word.partition("=")[2], word[2:] if re.match("-[A-Za-z]", word) else ""]
     return [line for path in paths if _is_there(path) for line in inputs.tell_word(path)]
 

@@ -95,7 +95,7 @@ def _options(section: Section | None, seed: str) -> list[str]:
 
 
 class Jobs(list):
-    """Those of a campaign, in an order in which each job stands behind what it needs.
+    """Those of a campaign, in an order in which each job stands after what it needs.
 
     Paths are those of the current directory.
     """
@@ -180,7 +180,7 @@ class Jobs(list):
             self._add_reductions(_Reads(file=source.get("file")), of)
             return
         record = source.get("record") or _RECORDED
-        if source.kind == "program":    # its own words come last, behind all options
+        if source.kind == "program":    # its own words come last, after all options
             words = ["run", "-q", "--clear-env", "-r", record, "-o", OUTPUT, *_options(machine, seed),
                      *_options(source, seed), "--",
                      *(_seeded(word, seed) for word in source.words("command"))]
@@ -222,13 +222,13 @@ def _divided(section: Section) -> list[str | None]:
 
 
 def _named_in(line: str) -> str | None:
-    """The file that a line tells, where it has a name."""
+    """The file that a line is about, where it has a name."""
     words = line.split(" ", 2)
     return words[2] if words[0] == "input" and len(words) == 3 else None
 
 
 def _first_change(job: Job, now: str) -> str:
-    """By the first line that differs: where a line is gone, that one is meant and not the next."""
+    """By the first line that differs: where a line is missing, that one is meant and not the next."""
     same = len(os.path.commonprefix([job.about, now]))
     same = job.about.rfind("\n", 0, same) + 1
     before, after = job.about[same:], now[same:]

@@ -178,7 +178,7 @@ def check_policies(policies: str, value: str | None, each: str | None) -> None:
     for policy in split(policies):
         if not sizes or sizes.all:
             _try_policy(policy, sizes)
-        else:   # they ascend, so the first job's and the last size tell for all
+        else:   # they ascend, so the first job's and the last size are enough
             _try_policy(policy, sizes, slice(int(each) if each else None))
             _try_policy(policy, sizes, slice(-1, None))
 
@@ -199,7 +199,7 @@ class Key:
         return self.check is _yes
 
 
-# docs/campaigns.md tells them in this order.
+# docs/campaigns.md has them in this order.
 KEYS = (
     Key("campaign", "title"),
     Key("campaign", "reductions", _each(_reduction)),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What came of a campaign as one page of HTML that needs nothing else: a picture for each trace that was
-simulated, all of them with the same axes, side by side, and the numbers behind it.  It has nothing in it
+"""The results of a campaign as one page of HTML that needs nothing else: a picture for each trace that was
+simulated, all of them with the same axes, side by side, and its numbers.  It has nothing in it
 that does not repeat.  The pictures are drawn by `laplace plot`.
 """
 from __future__ import annotations

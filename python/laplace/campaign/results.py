@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What came of the jobs: what simulations printed (laplace sim --json), read again and gathered into tables.
+"""The results of the jobs: what simulations printed (laplace sim --json), read again and gathered into tables.
 table.csv and table.json have what repeats, the results, in the order of the jobs; times.csv has what does
 not, how long each took and where.  So the tables of two runs of a campaign, wherever they ran, are the same
 byte for byte.

@@ -193,7 +193,7 @@ class Runner:
         say.complain(f"{job}: {text}")
 
     def _is_still(self, job: Job, ran: bool) -> bool:
-        """A result is filed by what went into it, which somebody may change at any time."""
+        """A result is filed by what went into it, which may change at any time."""
         changed = self._jobs.changed(job, ran)
         if changed:
             self._complain_of(job, f"{changed} changed {'while it ran' if ran else 'since the campaign began'}"
@@ -206,7 +206,7 @@ class Runner:
             file.write(os.fsencode(text))
 
     def _finish(self, child: _Child, used: resource.struct_rusage) -> bool:
-        """Its times, and the hash of what it printed, so that nobody takes what has changed since for its
+        """Its times, and the hash of what it printed, so that what has changed since is not taken for its
         result.
         """
         directory = child.claim.directory

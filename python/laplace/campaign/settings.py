@@ -102,7 +102,7 @@ class Campaign:
         self.sections.append(Section(kind, name, self._line))
 
     def _find(self, kind: str, name: str) -> Section | None:
-        """Results are told by the source's name, whatever its kind."""
+        """Results have the source's name, of whatever kind it is."""
         kinds = SOURCES if kind in SOURCES else (kind,)
         return next((section for section in self.of_kind(*kinds) if section.name == name), None)
 

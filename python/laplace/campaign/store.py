@@ -79,7 +79,7 @@ class Store:
         return os.path.exists(self.path(identity))
 
     def claim(self, identity: str) -> Claim | str:
-        """Take a job to make it; or DONE, or OTHERS: somebody is making it."""
+        """Take a job to make it; or DONE, or OTHERS: it is being made."""
         path = f"{self.directory}/locks/{identity}"
         try:
             lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
@@ -120,7 +120,7 @@ class Store:
             if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
                 complain(of_path(where, error))
                 return False
-            remove_tree(claim.directory)                    # somebody was faster
+            remove_tree(claim.directory)                    # another was faster
         finally:
             os.close(claim.lock)
         return True

@@ -70,7 +70,7 @@ class Trace:
     addresses: str = ""             # "virtual" or "canonical": what counts
     reduction: bytes | None = None  # of what is read
     damaged: bool = False           # what can be read of it is studied
-    gaps: bool = False              # it tells of records missing in it
+    gaps: bool = False              # it says that records are missing in it
     events: int = 0                 # references of the original
     pages: int = 0
     lru: list[int] = field(default_factory=list)    # [K]: faults of an LRU memory, from 1 on

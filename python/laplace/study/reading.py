@@ -124,7 +124,7 @@ class _Gaps:
 
     def __init__(self) -> None:
         self.count = self.refs = self.events = 0
-        self.more = False       # and nobody knows how many others
+        self.more = False       # and how many others is not known
 
     def add(self, event: Event) -> None:
         self.count += 1

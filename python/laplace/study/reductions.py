@@ -2,7 +2,7 @@
 """How far a trace can be reduced: table 1 and figure 2, table 2, and for each method the K that makes the
 trace as much smaller as figures 3 to 6 want it.
 
-Stack deletion keeps what faults in an LRU memory of K pages, so one pass of an LRU simulation tells its
+Stack deletion keeps what faults in an LRU memory of K pages, so one pass of an LRU simulation shows its
 size for every K.  SAD and OLR have to be run.  What they leave shrinks as K grows, so the K for a given
 size is looked for between two that are known, several at one reading; the first are those of figure 2.
 """
