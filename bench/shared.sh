@@ -60,7 +60,7 @@ make_machine() { # DIRECTORY WORKLOAD [MIB [OPTION...]]
 	sed -i "s/^memory:.*/memory: guest=$guest_mib, host=$host_mib/" "$machine"
 }
 
-# Runs COMMAND, and sets what measure.c tells of it: wall, first, all, rss, status,
+# Runs COMMAND, and sets what measure.c prints of it: wall, first, all, rss, status,
 # first_instructions, all_instructions.
 measure() { # COMMAND...
 	"$scratch/measure" "$scratch/measured" "$@" >"$scratch/out" 2>&1 </dev/null ||

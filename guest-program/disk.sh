@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # disk.sh: the guest's disk: what is put on it before the run, and what is taken from it behind.  Read
-# by `run`, whose options these are; `scratch` is the directory of the disk, and `die` tells why there
+# by `run`, whose options these are; `scratch` is the directory of the disk, and `die` says why there
 # is none.
 # shellcheck disable=SC2034,SC2154 # of others, which are set there
 : "${here:?}"
@@ -31,7 +31,7 @@ pythonpath() {
 	printf '%s' "$value"
 }
 
-# As needs tells: the guest has them by the same names.
+# As needs lists them: the guest has them by the same names.
 take_from_here() { # TREE
 	local name
 	[ "$clear_env" = no ] || unset TZ
@@ -208,7 +208,7 @@ make_tree() { # TREE
 	done
 	take_input "$tree/.laplace/stdin"
 	tell_program "$tree/.laplace"
-	# what is ours is of no day, and neither are directories that were made to hold what is told
+	# what is ours is of no day, and neither are directories that were made to hold what is listed
 	find "$tree" -newer "$scratch/begun" -print0 | xargs -0 touch -h -m -d "@$E2FSPROGS_FAKE_TIME" ||
 		die "the guest's disk cannot be made"
 	tree_hash=$(hash_of_tree "$tree")
@@ -283,7 +283,7 @@ tell_environment() {
 	variables+=("PWD=$directory" "${environment[@]}")
 }
 
-# Of an image, which is not unpacked: what tells of the program is put beside what it has.
+# Of an image, which is not unpacked: what describes the program is put beside what it has.
 make_disk_of_image() {
 	local directory=/ bytes init name
 	mkdir "$scratch/tree"

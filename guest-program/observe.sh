@@ -68,8 +68,8 @@ paths_of_strace() { # FILE
 					continue
 				if (path !~ /^\// && match(before, /<\/[^>]*>, $/))
 					path = substr(before, RSTART + 1, RLENGTH - 4) "/" path
-				if (path != "" && !cut && !((kind, path) in told)) {
-					told[kind, path] = 1
+				if (path != "" && !cut && !((kind, path) in given)) {
+					given[kind, path] = 1
 					print kind, path
 				}
 				break
@@ -149,7 +149,7 @@ interpreters() { # LIST
 	done <"$1"
 }
 
-# Runs the program here, once, as this user, where it is told to run in the guest, and with the same input.
+# Runs the program here, once, as this user, where it is to run in the guest, and with the same input.
 observe_program() {
 	local strace directory status=0 limit=0
 	local -a variables=()
@@ -197,7 +197,7 @@ list_observed() {
 	local -i count=0
 	[ -n "$observe" ] || return 0
 	while IFS= read -r -d '' path; do
-		told+=(take "$path")
+		given+=(take "$path")
 		count+=1
 	done <"$scratch/found"
 	{

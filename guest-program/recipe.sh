@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# recipe.sh: what a run was made of, for the trace to tell (`laplace info --card`, `laplace reproduce`).
+# recipe.sh: what a run was made of, for the trace to say (`laplace info --card`, `laplace reproduce`).
 # Read by `run`, whose variables these are.
 #
 # The trace's header has the machine's bochsrc: so the recipe is comments in that, `#: KEY VALUE`, a line
@@ -32,7 +32,7 @@ told_value() { # TEXT
 		{ printf "%s", shown[$1] }'
 }
 
-tell() { # KEY VALUE...
+put() { # KEY VALUE...
 	local key=$1 line='' value
 	shift
 	for value; do
@@ -54,21 +54,21 @@ tell_hash() { # KEY FILE
 	[ -f "$2" ] && [ -r "$2" ] || return 0
 	case $(realpath -- "$2") in
 	/proc/* | /sys/*) ;;
-	*) tell "$1" "$(hash_of "$2")" "$2" ;;
+	*) put "$1" "$(hash_of "$2")" "$2" ;;
 	esac
 }
 
 # What has to be the same for the trace to be the same.
 tell_made_of() {
 	local path firmware
-	tell version "$("$laplace" --version | sed -n '1s/.* //p')"
+	put version "$("$laplace" --version | sed -n '1s/.* //p')"
 	tell_hash simulator "$simulator"
 	while IFS= read -r firmware; do
 		tell_hash firmware "$firmware"
 	done < <(sed -n 's/^v*g*a*romimage: file="*\([^",]*\).*/\1/p' "$scratch/machine.bochsrc")
-	tell kernel "$(sed -n 's/^KERNEL_RELEASE=//p' "${image%/*}/made")"
-	tell guest "$(hash_of "$scratch/guest.iso")"
-	[ -z "$tree_hash" ] || tell disk "$tree_hash"
+	put kernel "$(sed -n 's/^KERNEL_RELEASE=//p' "${image%/*}/made")"
+	put guest "$(hash_of "$scratch/guest.iso")"
+	[ -z "$tree_hash" ] || put disk "$tree_hash"
 	[ -n "$root" ] || tell_hash program "$program"
 	tell_hash root "$root"
 	local -i count=0
@@ -80,38 +80,38 @@ tell_made_of() {
 	done
 }
 
-# What `laplace run` has to be told to do it again.
+# What `laplace run` has to be given to do it again.
 tell_command() {
 	local -i i
-	[ -n "$root" ] || tell directory "$(pwd -P)"
-	tell option cpu "$cpu"
+	[ -n "$root" ] || put directory "$(pwd -P)"
+	put option cpu "$cpu"
 	if [ "$usable" = 0 ]; then
-		tell option memory "$memory"
+		put option memory "$memory"
 	else
-		tell option usable-memory "$usable"
+		put option usable-memory "$usable"
 	fi
-	tell option swap "$swap"
-	tell option disk "$disk"
-	tell option reduce "$reduce"
-	[ -z "$only" ] || tell option only "$only"
-	[ -z "$level" ] || tell option level "$level"
-	[ "$timeout" = 0 ] || tell option timeout "$timeout"
-	[ "$linger" = 0 ] || tell option linger "$linger"
-	[ "$seed" = 0 ] || tell option seed "$seed"
-	[ "$print_limit" = 4096 ] || tell option print-limit "$print_limit"
-	[ -z "$kernel" ] || tell option kernel "$kernel"
-	[ -z "$root" ] || tell option root "$(realpath -- "$root")"
-	for ((i = 0; i < ${#told[@]}; i += 2)); do
-		tell option "${told[i]}" "${told[i + 1]}"
+	put option swap "$swap"
+	put option disk "$disk"
+	put option reduce "$reduce"
+	[ -z "$only" ] || put option only "$only"
+	[ -z "$level" ] || put option level "$level"
+	[ "$timeout" = 0 ] || put option timeout "$timeout"
+	[ "$linger" = 0 ] || put option linger "$linger"
+	[ "$seed" = 0 ] || put option seed "$seed"
+	[ "$print_limit" = 4096 ] || put option print-limit "$print_limit"
+	[ -z "$kernel" ] || put option kernel "$kernel"
+	[ -z "$root" ] || put option root "$(realpath -- "$root")"
+	for ((i = 0; i < ${#given[@]}; i += 2)); do
+		put option "${given[i]}" "${given[i + 1]}"
 	done
-	[ "$clear_env" = no ] || tell option clear-env
-	[ "$take_here" = no ] || tell option here
-	[ "$own_init" = no ] || tell option init
-	[ "$walks" = no ] || tell option walks
-	[ "$whole" = no ] || tell option whole
-	tell input "$input_bytes" "$input_hash"
+	[ "$clear_env" = no ] || put option clear-env
+	[ "$take_here" = no ] || put option here
+	[ "$own_init" = no ] || put option init
+	[ "$walks" = no ] || put option walks
+	[ "$whole" = no ] || put option whole
+	put input "$input_bytes" "$input_hash"
 	for path in "${arguments[@]}"; do
-		tell argument "$path"
+		put argument "$path"
 	done
 }
 
@@ -122,7 +122,7 @@ tell_recipe() {
 		printf '%s\n' "$recipe"
 		return
 	fi
-	tell too-long ${#recipe}
+	put too-long ${#recipe}
 	recipe=$(tell_made_of)
 	[ ${#recipe} -gt $MOST_RECIPE ] || printf '%s\n' "$recipe"
 }

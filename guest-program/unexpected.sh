@@ -20,7 +20,7 @@ unexpected() { # STATUS FILE LINE COMMAND
 set -E
 trap 'unexpected $? "${BASH_SOURCE[0]}" $LINENO "$BASH_COMMAND"' ERR
 
-# Of a script that says why when it ends with a status of its own: anything else is told here.
+# Of a script that says why when it ends with a status of its own: anything else is said here.
 after() { # STATUS WHAT
 	case $1 in
 	1 | 2 | 3 | 125) ;;

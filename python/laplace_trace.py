@@ -9,7 +9,7 @@
     curve = trace.curves("lru")["lru"]
 
 Everything is read by the library (liblaplace.so), a block at a time, so that memory does not grow
-with the trace.  Addresses are uint64.  docs/python.md tells more.
+with the trace.  Addresses are uint64.  docs/python.md says more.
 
 LAPLACE_LIBRARY names the library if it is not where the system looks for it.
 """

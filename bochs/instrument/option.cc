@@ -62,7 +62,7 @@ static bool text(const struct parameter &p, const char *v)
 	return *v && snprintf((char *)p.member, (size_t)p.high, "%s", v) < p.high;
 }
 
-/* What is wrong with conditions is told when the run begins. */
+/* What is wrong with conditions is reported when the run begins. */
 static bool start(const struct parameter &p, const char *v)
 {
 	laplace_option.start = !strcmp(v, "on") ? LAPLACE_START_ON :
@@ -307,7 +307,7 @@ static const char *given_value(const struct parameter &p)
 	return p.value.c_str();
 }
 
-/* A checkpoint's bochsrc: all that was given; a descriptor is told by who starts the process. */
+/* A checkpoint's bochsrc: all that was given; whatever starts the process gives a descriptor. */
 static Bit32s save_option(FILE *file)
 {
 	const char *before = "laplace: ";

@@ -59,4 +59,4 @@ end
 complete -c laplace -n __laplace_subcommand -f
 complete -c laplace -n __laplace_subcommand -s V -l version -d 'Print program version'
 complete -c laplace -n __laplace_subcommand -l help -d 'Give this help list'
-complete -c laplace -n __laplace_subcommand -a help -d 'tell the options of a subcommand'
+complete -c laplace -n __laplace_subcommand -a help -d 'show the options of a subcommand'

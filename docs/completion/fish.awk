@@ -51,7 +51,7 @@ $1 == "option" {
 	if ($5 != "-")
 		valued = valued ($3 == "-" ? "" : " -" $3) " --" $4
 }
-$1 == "word" { told[$2, $3] = $4 }
+$1 == "word" { said[$2, $3] = $4 }
 $1 == "argument" {
 	if ($4 == "command")
 		condition = "__laplace_no_program_yet " $2 valued
@@ -60,6 +60,6 @@ $1 == "argument" {
 		print argument " -a '(__laplace_programs)'"
 	words = split($5, word, " ")
 	for (i = 1; i <= words; i++)
-		print argument " -f -a " word[i] described(told[$2, word[i]])
+		print argument " -f -a " word[i] described(said[$2, word[i]])
 }
 END { options() }

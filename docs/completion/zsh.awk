@@ -63,7 +63,7 @@ BEGIN {
 }
 $1 == "subcommand" { name[++names_known] = $2; summary[$2] = $3 }
 $1 == "option" { options[$2] = options[$2] " \\\n\t\t\t" specification($3, $4, $5, $6, $7, $8, $10) }
-$1 == "word" { told[$2] = told[$2] " " $3 "\\:" "\"" described($4) "\"" }
+$1 == "word" { said[$2] = said[$2] " " $3 "\\:" "\"" described($4) "\"" }
 $1 == "argument" {
 	if ($4 == "command") {
 		options[$2] = options[$2] " \\\n\t\t\t'(-)" $3 ":PROGRAM:" action($4, $5) \
@@ -74,7 +74,7 @@ $1 == "argument" {
 			options[$2] = options[$2] " \\\n\t\t\t'" i ":file:_files'"
 		arguments[$2] = $3
 		options[$2] = options[$2] " \\\n\t\t\t'" $3 ":what:" \
-			($2 in told ? "((" substr(told[$2], 2) "))" : action($4, $5)) "'"
+			($2 in said ? "((" substr(said[$2], 2) "))" : action($4, $5)) "'"
 	}
 }
 END {
@@ -89,12 +89,12 @@ END {
 	for (i = 1; i <= names_known; i++)
 		printf "\t\t'%s:%s'\n", name[i], described(summary[name[i]])
 	print "\t)\n"
-	print "\t_arguments -C '(- *)'{-\\?,--help}'[tell the options]' \\"
-	print "\t\t'(- *)'{-V,--version}'[tell the version]' \\"
+	print "\t_arguments -C '(- *)'{-\\?,--help}'[show the options]' \\"
+	print "\t\t'(- *)'{-V,--version}'[show the version]' \\"
 	print "\t\t'1:subcommand:->subcommand' '*::argument:->argument'"
 	print "\tcase $state in"
 	print "\tsubcommand)\n\t\t_describe subcommand subcommands -- \\"
-	print "\t\t\t'(help:\"tell the options of a subcommand\")' ;;"
+	print "\t\t\t'(help:\"show the options of a subcommand\")' ;;"
 	print "\targument)\n\t\tcurcontext=${curcontext%:*}-$words[1]:\n\t\tcase $words[1] in"
 	print "\t\thelp) _describe subcommand subcommands ;;"
 	for (i = 1; i <= names_known; i++)

@@ -12,20 +12,20 @@
 	COMMAND(record, "run a machine and collect a trace of it") \
 	COMMAND(ctl, "steer a run that is going on") \
 	COMMAND(top, "look on while a collection runs") \
-	COMMAND(info, "tell what is in a trace") \
+	COMMAND(info, "show what is in a trace") \
 	COMMAND(cat, "print a trace's records as text") \
 	COMMAND(import, "make a trace of another program's") \
 	COMMAND(export, "write a trace in another format") \
 	COMMAND(reduce, "drop references that simulations do not need") \
 	COMMAND(merge, "give references their canonical pages") \
 	COMMAND(sim, "count the faults of replacement policies") \
-	COMMAND(report, "tell on one page what ran and what memory it used") \
+	COMMAND(report, "show on one page what ran and what memory it used") \
 	COMMAND(study, "measure what reductions save and what they cost") \
 	COMMAND(campaign, "make many runs and simulations, here or by Slurm") \
-	COMMAND(plot, "draw the results of sim, and what report tells") \
+	COMMAND(plot, "draw the results of sim, and what report shows") \
 	COMMAND(verify, "check that a trace is whole") \
-	COMMAND(reproduce, "make a trace again from what its header tells") \
-	COMMAND(doctor, "tell what is missing to run a guest") \
+	COMMAND(reproduce, "make a trace again from its header") \
+	COMMAND(doctor, "say what is missing to run a guest") \
 	COMMAND(repair, "save what is whole of a damaged trace")
 
 #define CLI_DECLARE(name, summary) int cmd_##name(int argc, char **argv);

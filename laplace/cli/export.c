@@ -80,8 +80,8 @@ static const struct cli_usage usage = {
 	"--to FORMAT -o FILE TRACE",
 	"Write TRACE in another format."
 	"\v"
-	"What FORMAT cannot tell is lost, and said; a TRACE for which it would tell something "
-	"wrong is refused.  See laplace-export(1).",
+	"What FORMAT has no place for is lost, and that is said; a TRACE for which it would say "
+	"something wrong is refused.  See laplace-export(1).",
 	option_table, 0
 };
 

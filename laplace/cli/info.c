@@ -60,10 +60,10 @@ static const struct cli_option option_table[] = {
 };
 static const struct cli_usage usage = {
 	"TRACE",
-	"Tell what TRACE is and what is in it."
+	"Show what TRACE is and what is in it."
 	"\v"
 	"An incomplete trace (its recording was killed) is no failure: that is said, and "
-	"what there is is told.  A damaged one is told up to the damage, with status 3.",
+	"what is there is shown.  A damaged one is shown up to the damage, with status 3.",
 	option_table, 0
 };
 

@@ -34,7 +34,7 @@ static void print_usage(FILE *file)
 	      "Collect and study whole-system memory traces.\n\n", file);
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		fprintf(file, "  %-8s %s\n", commands[i].name, commands[i].summary);
-	fputs("\n`laplace SUBCOMMAND --help' tells the options.  `-' is standard input or output.\n"
+	fputs("\n`laplace SUBCOMMAND --help' lists the options.  `-' is standard input or output.\n"
 	      "Exit status: 0 done, 1 failed, 2 usage, 3 the input is damaged.\n", file);
 }
 

@@ -76,7 +76,7 @@ static const struct cli_usage usage = {
 	"that show the same data."
 	"\v"
 	"global: the page of each reference, in hex, one a line.  per-process: a directory for "
-	"each process and in it a file for each task, named by number; tasks.csv tells which is "
+	"each process and in it a file for each task, named by number; tasks.csv says which is "
 	"which.  canonical: a trace of canonical pages, for laplace sim and reduce.",
 	option_table, 0
 };

@@ -32,7 +32,7 @@ extern const struct cli_option cli_choice_options[];
 	.help = "Compression level of zstd, %l to %m (3)", __VA_ARGS__ }
 #define CLI_KERNEL_BASE(config, member, in_group) { "kernel-base", CLI_ADDRESS, CLI_INTO(config, member), \
 	.argument = "ADDRESS", .group = (in_group), \
-	.help = "Where the kernel's half of an address space begins (what the guest tells, else " \
+	.help = "Where the kernel's half of an address space begins (what the guest says, else " \
 	"8000000000000000); a 32-bit Linux has c0000000" }
 
 /* Three of them as children of argp: for subcommands that have no table. */

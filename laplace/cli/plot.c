@@ -234,7 +234,7 @@ static const struct cli_option option_table[] = {
 static const struct cli_usage usage = {
 	"curve CSV...\ntimeline|footprint|heatmap TRACE\nfaults TRACE",
 	"Draw results of laplace sim (curve: faults against memory, on log axes), what laplace "
-	"report tells of a trace: which task ran when (timeline), the pages alive over time "
+	"report shows of a trace: which task ran when (timeline), the pages alive over time "
 	"(footprint), references by page and time (heatmap); or when its faults are taken in memories "
 	"of some sizes (faults)."
 	"\v"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Subcommands that are written in Python; see python.h.  The interpreter is told to look at nothing of
- * the user's (-I), and to leave no files beside the modules (-B).
+ * Subcommands that are written in Python; see python.h.  The interpreter looks at nothing of
+ * the user's (-I), and leaves no files beside the modules (-B).
  */
 #include <errno.h>
 #include <limits.h>

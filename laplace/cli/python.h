@@ -25,7 +25,7 @@ void python_add_progress(struct python_words *words, enum cli_when when, struct 
 
 /*
  * Become laplace.NAME of the modules.  Returns only if that cannot be done: an exit status, and why
- * was told; the words are freed.
+ * was said; the words are freed.
  */
 int python_become(const char *name, struct python_words *words);
 

@@ -207,7 +207,7 @@ static const struct cli_option option_table[] = {
 	  .help = "Trace from the start (on), when the guest asks for it (off), from the first "
 	  "mark (mark), or from when a condition holds: instructions:N, mark:TEXT, exec:NAME" },
 	{ "kernel", CLI_FILE, INTO(kernel), .argument = "WHERE", .words = "auto none", .forwarded = true,
-	  .help = "Where the guest's kernel_trace_record is: auto (it tells), none, a hexadecimal "
+	  .help = "Where the guest's kernel_trace_record is: auto (it says), none, a hexadecimal "
 	  "address, a System.map or a vmlinux" },
 	{ "walks", CLI_FLAG, INTO(walks), .forwarded = true,
 	  .help = "Record page-table walks, too" },

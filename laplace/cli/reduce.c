@@ -78,7 +78,7 @@ static const struct cli_usage usage = {
 	"Write TRACE2: TRACE without the references that METHOD drops."
 	"\v"
 	"K is in pages, TAU and THETA are in references, N is in instructions.  What the "
-	"new trace is exact for is told, by its header, too.  `-m sad -k 64' is "
+	"new trace is exact for is said, by its header, too.  `-m sad -k 64' is "
 	"`-m sad:64', `-m sad-ws --tau 1000' is `-m sad-ws:1000'.  See laplace-reduce(1).",
 	option_table, 0
 };

@@ -69,10 +69,10 @@ static const struct cli_option option_table[] = {
 };
 static const struct cli_usage usage = {
 	"TRACE",
-	"Tell on one page who ran in TRACE, and what memory was used, shared and hot."
+	"Show on one page what ran in TRACE, and which memory was used, shared and hot."
 	"\v"
 	"TRACE is a recording with the events of its guest's kernel, raw or reduced.  Where it "
-	"is damaged or incomplete, what comes before is told, with status 3.",
+	"is damaged or incomplete, what comes before is shown, with status 3.",
 	option_table, 0
 };
 

@@ -27,7 +27,7 @@ struct options {
 
 static const struct cli_option option_table[] = {
 	{ "run", CLI_FLAG, CLI_INTO(struct options, run),
-	  .help = "Run it, and compare the traces; without this, only what would be run is told, "
+	  .help = "Run it, and compare the traces; without this, only what would be run is shown, "
 	  "and what is not as it was"},
 	{ "anyway", CLI_FLAG, CLI_INTO(struct options, anyway),
 	  .help = "Run it even if something is not as it was" },
@@ -42,10 +42,10 @@ static const struct cli_option option_table[] = {
 };
 static const struct cli_usage usage = {
 	"TRACE",
-	"Make TRACE again, which `laplace run' left, from what its header tells, and compare."
+	"Make TRACE again, which `laplace run' left, from what its header says, and compare."
 	"\v"
 	"The program is run in a guest, as before; but files of this machine that the header names are "
-	"taken into it, and a trace may come from anybody: so look at what is told before you say --run.  "
+	"taken into it, and a trace may come from anybody: so look at what is shown before you say --run.  "
 	"Standard input is that of the run, if it had one.  "
 	"Exit status: 0 the traces are the same (without --run: the files that it names are as they were), 1 they are not, 2 usage, "
 	"3 it cannot be made again here.",

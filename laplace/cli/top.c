@@ -40,7 +40,7 @@ static const struct cli_usage usage = {
 	"\v"
 	"On a terminal the picture is redrawn; elsewhere there is a line for each news, and with "
 	"--json a JSON object.  Exit status 1 when the collection ended otherwise than "
-	"well, or tells nothing.",
+	"well, or says nothing.",
 	option_table, 0
 };
 

@@ -123,7 +123,7 @@ def is_of_machine(path: str) -> bool:
 
 
 class Inputs:
-    """Tells files as lines "input HASH NAME"; `results` is the directory of results."""
+    """Describes files as lines "input HASH NAME"; `results` is the directory of results."""
 
     def __init__(self, results: str):
         self.results = results
@@ -156,7 +156,7 @@ class Inputs:
         states, self._states = self._states, []
         return states
 
-    def tell(self, path: str, name: str | None) -> list[str]:
+    def describe(self, path: str, name: str | None) -> list[str]:
         """A file; a directory with all below it; a trace with its segments.  `name` stands for `path`;
         None: it is no part of what goes in.
         """
@@ -172,7 +172,7 @@ class Inputs:
         """
         self._of_word = True
         try:
-            return [] if is_of_machine(word) else self.tell(word, word)
+            return [] if is_of_machine(word) else self.describe(word, word)
         finally:
             self._of_word = False
 

@@ -33,11 +33,11 @@ def _kernel(inputs: Inputs, directory: str) -> list[str]:
     the other ten thousand, modules and headers, are of the same package.
     """
     path, key = directory + "/kernel.env", "KERNEL_IMAGE="
-    told = inputs.tell(path, path)
+    described = inputs.describe(path, path)
     for line in _lines(path):
         if line.startswith(key):
-            told += inputs.tell(line[len(key):].rstrip("\n"), "kernel")
-    return told
+            described += inputs.describe(line[len(key):].rstrip("\n"), "kernel")
+    return described
 
 
 def _option(inputs: Inputs, word: str) -> list[str]:
@@ -48,7 +48,7 @@ def _option(inputs: Inputs, word: str) -> list[str]:
     # of a directory nothing is taken that is in it
     if not _is_there(value) or (name == "--take" and os.path.isdir(value)):
         return []
-    return _kernel(inputs, value) if name == "--kernel" else inputs.tell(value, value)
+    return _kernel(inputs, value) if name == "--kernel" else inputs.describe(value, value)
 
 
 def _word(inputs: Inputs, word: str) -> list[str]:
@@ -61,11 +61,11 @@ def _simulator(inputs: Inputs, bochs: str | None) -> list[str]:
     if bochs is None:
         raise Failure(FAILED, "laplace-bochs is neither installed with laplace nor in $PATH; LAPLACE_BOCHS"
                               " names it")
-    told = inputs.tell(bochs, "laplace-bochs")
+    described = inputs.describe(bochs, "laplace-bochs")
     # which takes its place where every reference is recorded
     if os.path.exists(bochs + "-all"):
-        told += inputs.tell(bochs + "-all", "laplace-bochs-all")
-    return told
+        described += inputs.describe(bochs + "-all", "laplace-bochs-all")
+    return described
 
 
 # ---- programs ----
@@ -74,10 +74,10 @@ def _place(of_root: bool) -> list[str]:
     """The guest has them as here; they are in its memory, and so in the trace."""
     mask = os.umask(0)
     os.umask(mask)
-    told = [f"umask {mask:03o}\n"]
+    described = [f"umask {mask:03o}\n"]
     if not of_root:
-        told.append(f"user {os.geteuid()}:{os.getegid()}\ndirectory {escaped(os.getcwd())}\n")
-    return told
+        described.append(f"user {os.geteuid()}:{os.getegid()}\ndirectory {escaped(os.getcwd())}\n")
+    return described
 
 
 def _in_path(name: str) -> str | None:
@@ -92,7 +92,7 @@ def _program(inputs: Inputs, name: str) -> list[str]:
     path = name if "/" in name else _in_path(name)
     if path is None:
         raise Failure(FAILED, f"{name}: there is no such program")
-    return inputs.tell(path, name)
+    return inputs.describe(path, name)
 
 
 def _run(inputs: Inputs, words: list[str]) -> list[str]:
@@ -100,37 +100,37 @@ def _run(inputs: Inputs, words: list[str]) -> list[str]:
     end = words.index("--")
     options, command = words[:end], words[end + 1:]
     of_root = any(word.startswith("--root=") for word in options)
-    told = _place(of_root)
+    described = _place(of_root)
     for word in options:
         if word.startswith("--"):
-            told += _option(inputs, word)
+            described += _option(inputs, word)
     if not of_root and command:
-        told += _program(inputs, command[0])
+        described += _program(inputs, command[0])
         for word in command[1:]:
-            told += _word(inputs, word)
-    return told
+            described += _word(inputs, word)
+    return described
 
 
 # ---- images ----
 
 def _bochsrc(inputs: Inputs, path: str) -> list[str]:
     """The files that it names by path=, file= and image=; quotes may be around what follows."""
-    told = inputs.tell(path, "bochsrc")
+    described = inputs.describe(path, "bochsrc")
     for line in _lines(path):
         for key in () if line.startswith("#") else ("path", "file", "image"):
             for match in re.finditer(rf'(?:^|(?<=[ \t,:])){key}=(?="([^"]*)|([^, \t\r\n]*))', line):
                 named = match[1] if match[1] is not None else match[2]
                 if _is_there(named):
-                    told += inputs.tell(named, named)
-    return told
+                    described += inputs.describe(named, named)
+    return described
 
 
-def tell(inputs: Inputs, job: Job, bochs: str | None) -> list[str]:
+def describe(inputs: Inputs, job: Job, bochs: str | None) -> list[str]:
     """Lines that have the hashes of all that goes in."""
     if job.trace is not None:
-        return inputs.tell(job.trace, None)
-    told = _simulator(inputs, bochs)
-    told += _run(inputs, job.words) if job.kind == "run" else _bochsrc(inputs, job.words[-1])
+        return inputs.describe(job.trace, None)
+    described = _simulator(inputs, bochs)
+    described += _run(inputs, job.words) if job.kind == "run" else _bochsrc(inputs, job.words[-1])
     for path in job.inputs:
-        told += inputs.tell(path, path)
-    return told
+        described += inputs.describe(path, path)
+    return described

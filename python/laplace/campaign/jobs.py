@@ -147,7 +147,7 @@ class Jobs(list):
         if job.needs is not None:
             lines.append(f"trace {self[job.needs].identity}\n")
         else:
-            lines += job_inputs.tell(self._inputs, job, self._bochs)
+            lines += job_inputs.describe(self._inputs, job, self._bochs)
         return "".join(lines)
 
     def _add(self, job: Job) -> int:

@@ -105,15 +105,15 @@ class _Asked:
         return "".join(lines)
 
     def _job_json(self, number: int, job: Job) -> dict[str, Any]:
-        told = {"number": number, "identity": job.identity, "state": job.state.value, "kind": job.kind,
+        row = {"number": number, "identity": job.identity, "state": job.state.value, "kind": job.kind,
                 "source": job.source, "machine": job.machine, "seed": job.seed,
                 "reduction": say.text_for_json(job.reduction)}
         if job.kind == "sim":
-            told.update(simulation=job.simulation, policy=say.text_for_json(job.policy),
+            row.update(simulation=job.simulation, policy=say.text_for_json(job.policy),
                         sizes=say.text_for_json(job.sizes))
         if job.needs is not None:
-            told["needs"] = job.needs + 1
-        return told
+            row["needs"] = job.needs + 1
+        return row
 
     def _put_json(self) -> None:
         say.put(say.json_text({"directory": say.text_for_json(self.store.directory),

@@ -177,9 +177,9 @@ class _Pass:
         self._tell(failure(report, error).text if error else None)
 
     def _event(self, sink: Sink, head: int, event: c_void_p, wrong: Report) -> int:
-        told = Event.from_address(event.value)
-        if told.tag == EVENT_GAP:
-            self.gaps.add(told)
+        gap = Event.from_address(event.value)
+        if gap.tag == EVENT_GAP:
+            self.gaps.add(gap)
         return sink.event(head, event, byref(wrong)) if self.trace.convert else 0
 
     def _tell(self, error: str | None) -> None:
