@@ -13,6 +13,7 @@
 #include <laplace/trace.h>
 
 #include "option_table.h"
+#include "sim/policies.h"
 
 enum cli_when { CLI_AUTO, CLI_ALWAYS, CLI_NEVER };
 
@@ -24,7 +25,8 @@ extern const struct cli_option cli_jobs_options[];	/* --jobs=N: unsigned int; 0:
 /* --process, --children, --task and so on: struct lpl_choice_options, of zeros at first */
 extern const struct cli_option cli_choice_options[];
 
-#define CLI_POLICIES "lru opt clock segq ws vmin fbr glru eelru"
+#define CLI_POLICY(name) #name " "
+#define CLI_POLICIES LPL_ONE_PASS_POLICIES(CLI_POLICY) LPL_DEMAND_POLICIES(CLI_POLICY)
 
 /* Rows that several tables have, as they are. */
 #define CLI_LEVEL(config, member, ...) { "level", CLI_NUMBER, 'l', CLI_INTO(config, member), .argument = "N", \

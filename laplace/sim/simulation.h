@@ -19,6 +19,7 @@
 
 #include <laplace/simulator.h>
 
+#include "policies.h"
 #include "shares.h"
 
 struct lpl_page_ref {
@@ -64,14 +65,6 @@ struct lpl_one_pass_policy {
 enum lpl_error lpl_demand_open(struct lpl_simulation **simulation,
 			       const struct lpl_policy *policy, uint64_t size,
 			       const uint64_t *option, struct lpl_report *report);
-
-/*
- * The policies that come with the library: `lpl_policy_NAME`, a struct lpl_one_pass_policy or a
- * struct lpl_policy.  A new one is a file policy_NAME.c, and its name here.
- */
-#define LPL_ONE_PASS_POLICIES(POLICY) POLICY(lru) POLICY(opt) POLICY(ws) POLICY(vmin)
-#define LPL_DEMAND_POLICIES(POLICY) \
-	POLICY(clock) POLICY(segq) POLICY(fbr) POLICY(glru) POLICY(eelru)
 
 #define LPL_DECLARE_ONE_PASS(name) extern const struct lpl_one_pass_policy lpl_policy_##name;
 #define LPL_DECLARE_DEMAND(name) extern const struct lpl_policy lpl_policy_##name;
