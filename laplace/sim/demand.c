@@ -74,8 +74,14 @@ static enum lpl_error fault(struct demand *demand, const struct lpl_page_ref *re
 			    struct lpl_report *report)
 {
 	uint32_t frame = 0;
-	enum lpl_error error = find_frame(demand, ref->page, &frame, report);
+	enum lpl_error error;
 
+	if (demand->policy->fault != NULL) {
+		struct lpl_page name = lpl_page_name(demand->simulation.names, ref->page);
+
+		demand->policy->fault(&demand->memory, name.space, name.number);
+	}
+	error = find_frame(demand, ref->page, &frame, report);
 	if (error != LPL_OK)
 		return error;
 	demand->faults++;

@@ -19,6 +19,7 @@
 
 #include <laplace/simulator.h>
 
+#include "page_names.h"
 #include "policies.h"
 #include "shares.h"
 
@@ -43,6 +44,7 @@ struct lpl_simulation {
 	bool (*charge)(struct lpl_simulation *simulation, uint32_t owner);
 	struct lpl_curve *curve;	/* that has its faults; NULL: it charges them itself */
 	struct lpl_shares *shares;	/* to which; NULL: none.  Its request's */
+	const struct lpl_page_names *names;	/* of pages, of a policy that is given them */
 	struct lpl_result *result;	/* after finish(); the simulation's to free */
 	size_t results;
 };

@@ -36,6 +36,9 @@ struct lpl_simulator {
 	struct lpl_simulation **simulation;	/* those of all requests */
 	struct lpl_broadcast *broadcast;
 	struct lpl_pages pages;
+	bool named;			/* a policy is given the names of pages */
+	unsigned int name_shift;	/* log2 of 4096-byte pages in a page of the trace */
+	struct lpl_page_names names;
 	struct lpl_page_ref *ref;	/* the batch that is being filled */
 	struct lpl_page page[BATCH];	/* of the references in it */
 	size_t refs;			/* in it; the last one may still grow */
@@ -63,6 +66,11 @@ static enum lpl_error add_request(struct lpl_simulator *simulator, const char *s
 	simulator->request[simulator->requests++] = request;
 	if (request->policy != NULL)
 		simulator->memories += request->simulations;
+	if (request->policy != NULL && request->policy->fault != NULL) {
+		simulator->named = true;
+		for (size_t i = 0; i < request->simulations; i++)
+			request->simulation[i]->names = &simulator->names;
+	}
 	if (request->exact_as == LPL_EXACT_AS_WS) {
 		simulator->timed = true;
 		if (request->sizes.count != 0 && request->sizes.size[0] < simulator->least_tau)
@@ -218,6 +226,20 @@ static inline void gather(struct lpl_simulator *simulator, const struct lpl_ref 
 	simulator->refs = used;
 }
 
+/* The number of a page that has none yet; 0: no memory. */
+static uint32_t new_page(struct lpl_simulator *simulator, struct lpl_page page)
+{
+	uint32_t number = lpl_pages_add(&simulator->pages, page);
+
+	page.number >>= simulator->name_shift;
+	if (number != 0 && simulator->named &&
+	    !lpl_page_names_add(&simulator->names, number, page))
+		return 0;
+	if (simulator->shared)
+		simulator->cold[simulator->owner]++;
+	return number;
+}
+
 /* The numbers of the pages in the batch from `from` on. */
 static enum lpl_error number_pages(struct lpl_simulator *simulator, size_t from,
 				   struct lpl_report *report)
@@ -229,10 +251,8 @@ static enum lpl_error number_pages(struct lpl_simulator *simulator, size_t from,
 		uint32_t number = lpl_pages_find(&pages, page);
 
 		if (number == 0) {
-			number = lpl_pages_add(&simulator->pages, page);
+			number = new_page(simulator, page);
 			pages = simulator->pages;
-			if (simulator->shared)
-				simulator->cold[simulator->owner]++;
 		}
 		if (number == 0)
 			return lpl_fail(report, LPL_ERR_MEMORY,
@@ -383,6 +403,8 @@ enum lpl_error lpl_simulator_open(struct lpl_simulator **simulator,
 	}
 	opened->sink = (struct lpl_sink){simulator_refs, simulator_event, simulator_finish};
 	opened->least_tau = UINT64_MAX;
+	opened->name_shift = (unsigned int)__builtin_ctzll(
+		lpl_reduction_page_size(options != NULL ? options->reduction : NULL)) - LPL_PAGE_SHIFT;
 	opened->jobs = options != NULL && options->jobs != 0 ? options->jobs : lpl_processors();
 	error = open_reducer(opened, options != NULL ? options->reduction : NULL, report);
 	if (options != NULL && !is_unreduced(options->reduction)) {
@@ -452,6 +474,7 @@ void lpl_simulator_close(struct lpl_simulator *simulator)
 		lpl_request_close(simulator->request[i]);
 	lpl_reducer_close(simulator->reducer);
 	lpl_pages_free(&simulator->pages);
+	lpl_page_names_free(&simulator->names);
 	free(simulator->simulation);
 	free(simulator->cold);
 	free(simulator->request);

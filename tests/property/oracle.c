@@ -327,7 +327,7 @@ void trace_of(const struct stream *in, struct trace *trace)
 {
 	struct lpl_ref *seen = must(calloc(in->count + 1, sizeof(*seen)));
 
-	*trace = (struct trace){0};
+	*trace = (struct trace){.of = seen};
 	trace->page = must(calloc(in->count + 1, sizeof(*trace->page)));
 	trace->write = must(calloc(in->count + 1, sizeof(*trace->write)));
 	for (size_t i = 0; i < in->count; i++) {
@@ -345,13 +345,13 @@ void trace_of(const struct stream *in, struct trace *trace)
 		trace->write[trace->count] = is_write(ref);
 		trace->count++;
 	}
-	free(seen);
 }
 
 void trace_free(struct trace *trace)
 {
 	free(trace->page);
 	free(trace->write);
+	free(trace->of);
 	*trace = (struct trace){0};
 }
 

@@ -65,10 +65,11 @@ void oracle_fenced(const struct stream *in, oracle_method *method, uint64_t numb
 
 /* -- policies, at one size -- */
 
-/* The references of a stream, its pages numbered from 0. */
+/* The references of a stream, its pages numbered from 0 in the order of their first references. */
 struct trace {
 	uint32_t *page;
 	bool *write;
+	struct lpl_ref *of;	/* by page: a reference to it */
 	size_t count;
 	uint32_t pages;		/* distinct */
 };

@@ -121,6 +121,9 @@ struct witness {
 	uint32_t used, last;	/* the page of the last call; 0: none */
 	uint32_t evicted;	/* a frame + 1, between evict and admit; else 0 */
 	uint32_t next;		/* to go */
+	uint32_t faulted;	/* 1 between fault and admit */
+	uint32_t reserved;
+	uint64_t space, number;	/* of the page that faulted last */
 	char *own;		/* to be freed by close() */
 };
 
@@ -137,6 +140,8 @@ static const struct lpl_policy_option witness_options[] = {
 };
 
 static unsigned int opened;	/* memories that were, and not closed */
+static const struct lpl_ref *named;	/* references to page 1, 2 and so on; NULL: not known */
+static unsigned int name_shift;	/* by what an address is divided */
 
 static void holds(bool what, const char *text)
 {
@@ -161,10 +166,30 @@ static enum lpl_error witness_open(struct lpl_memory *memory, struct lpl_report 
 	return LPL_OK;
 }
 
+static void witness_fault(struct lpl_memory *memory, uint64_t space, uint64_t number)
+{
+	struct witness *witness = memory->state;
+
+	holds(witness->faulted == 0, "one fault, one admission");
+	witness->faulted = 1;
+	witness->space = space;
+	witness->number = number;
+}
+
+/* Is the page that faulted last the one with that number? */
+static bool is_named(const struct witness *witness, uint32_t page)
+{
+	const struct lpl_ref *ref = named != NULL ? &named[page - 1] : NULL;
+
+	return ref == NULL || (witness->number == ref->address >> name_shift && witness->space ==
+			       (ref->type >= LPL_WALK_READ ? UINT64_MAX : ref->space));
+}
+
 static void witness_hit(struct lpl_memory *memory, uint32_t frame)
 {
 	struct witness *witness = memory->state;
 
+	holds(witness->faulted == 0, "a hit is no fault");
 	holds(frame < memory->used, "a hit is on a frame in use");
 	holds(((struct seat *)memory->frame)[frame].page == memory->page[frame], "and its page");
 	holds(memory->page[frame] != witness->last, "references in a row are one");
@@ -177,6 +202,8 @@ static uint32_t witness_evict(struct lpl_memory *memory, uint32_t page)
 
 	holds(memory->used != 0 && memory->used == memory->size, "memory is full");
 	holds(witness->evicted == 0, "one eviction, one admission");
+	holds(witness->faulted != 0, "a fault comes before its eviction");
+	holds(is_named(witness, page), "and is of the page that is wanted");
 	for (uint32_t i = 0; i < memory->used; i++)
 		holds(memory->page[i] != page, "what is wanted is not in memory");
 	if (page == memory->option[1])
@@ -194,6 +221,8 @@ static enum lpl_error witness_admit(struct lpl_memory *memory, uint32_t frame, u
 	struct seat *seat = (struct seat *)memory->frame + frame;
 
 	holds(memory->page[frame] == page, "the page is in its frame");
+	holds(witness->faulted != 0 && is_named(witness, page), "and faulted");
+	witness->faulted = 0;
 	if (witness->evicted != 0) {
 		holds(frame == witness->evicted - 1, "it is the evicted one's");
 		holds(seat->admissions > 0, "which kept its data");
@@ -229,6 +258,7 @@ static const struct lpl_policy witness_policy = {
 	.state_size = sizeof(struct witness),
 	.frame_size = sizeof(struct seat),
 	.open = witness_open,
+	.fault = witness_fault,
 	.hit = witness_hit,
 	.evict = witness_evict,
 	.admit = witness_admit,
@@ -243,10 +273,18 @@ static void test_promises(void **state)
 
 	(void)state;
 	for (unsigned int number = 0; number < 4 * SHAPES; number++) {
-		struct lpl_simulator *simulator = new_simulator(1, NULL);
+		const bool large = number % 5 == 4;
+		struct lpl_simulator *simulator = new_simulator(1 + number % 3,
+								large ? "block:16384" : NULL);
+		struct trace trace;
 
 		stream_clear(&in);
 		random_stream(&random, number % SHAPES, 40, 6000, true, &in);
+		for (size_t i = 0; i < in.count && large; i++)
+			in.item[i].ref.address &= ~UINT64_C(16383);
+		trace_of(&in, &trace);
+		named = trace.of;
+		name_shift = large ? 14 : 12;
 		/* the taus make runs short */
 		if (number % 2 != 0)
 			add_policy(simulator, "ws", "1");
@@ -254,6 +292,8 @@ static void test_promises(void **state)
 		send_all(simulator, &in, 500);
 		lpl_simulator_close(simulator);
 		assert_int_equal(opened, 0);
+		named = NULL;
+		trace_free(&trace);
 	}
 	stream_free(&in);
 }

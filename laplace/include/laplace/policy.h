@@ -77,6 +77,14 @@ struct lpl_policy {
 	enum lpl_error (*open)(struct lpl_memory *memory, struct lpl_report *report);
 
 	/*
+	 * Optional.  A page is referenced that is not in memory: called before `evict`, if memory
+	 * is full, and `admit`.  It is page `number` of the address space `space`: its address
+	 * divided by 4096, or by the size of the pages that `block:BYTES` has made.  Pages of
+	 * page tables, which are physical, have the space UINT64_MAX; canonical ones have 0.
+	 */
+	void (*fault)(struct lpl_memory *memory, uint64_t space, uint64_t number);
+
+	/*
 	 * Optional.  The page in `frame` is referenced.  References to one page in a row
 	 * count as one: it is not called again for them, nor for those that follow
 	 * the fetch of a page.  A policy may rely on that, and must not mind.

@@ -14,7 +14,8 @@
  *	result = lpl_simulator_results(simulator, 1, &count);	(segq's)
  *	lpl_simulator_close(simulator);
  *
- * Memory: some 40 bytes a page for all, and 64 bytes a result; 60 bytes a page for lru;
+ * Memory: some 40 bytes a page for all, 16 more where a policy has a function `fault`, and
+ * 64 bytes a result; 60 bytes a page for lru;
  * 8 bytes a reference (references to one page in a row count as one) and 60 bytes a page
  * for opt; 20 bytes a page and 60 bytes a tau for ws and vmin; for each size of another
  * policy 50 bytes for each page in memory (fbr 80, glru and eelru some 200, for they
