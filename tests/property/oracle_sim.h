@@ -28,6 +28,12 @@ struct eelru_options {
 struct counts oracle_eelru(const struct trace *trace, uint64_t size,
 			   const struct eelru_options *options);
 
+struct seq_options {
+	uint64_t length, distance, faults;
+};
+struct counts oracle_seq(const struct trace *trace, uint64_t size,	/* oracle_seq.c */
+			 const struct seq_options *options);
+
 /* At each reference time from the first to the last. */
 struct timed {
 	struct counts counts;

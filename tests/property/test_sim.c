@@ -279,6 +279,8 @@ static void test_bad_policy(void **state)
 		{"fbr:cmax=65537", "4", "from 1 to 65536"},
 		{"glru:late=99", "4", "from 100 "},
 		{"eelru:points=9", "4", "from 1 to 8"},
+		{"seq:faults=33", "4", "from 1 to 32"},
+		{"seq:distance=0", "4", "from 1 to"},
 	};
 	struct lpl_simulator *simulator = new_simulator(1, NULL);
 

@@ -39,6 +39,7 @@ enum { SPECS = sizeof(specs) / sizeof(specs[0]) };
 static const char *const policies[] = {
 	"lru", "opt", "ws", "vmin", "clock", "segq", "segq:fifo=1", "fbr", "fbr:new=60:old=30:amax=2",
 	"glru", "glru:early=70:late=150", "eelru", "eelru:early=50:points=2",
+	"seq:length=2:distance=1:faults=2",
 };
 enum { POLICIES = sizeof(policies) / sizeof(policies[0]) };
 
@@ -112,6 +113,7 @@ static void test_exact(void **state)
 		{"sad:9", "fbr"}, {"sad:9", "glru"}, {"sad:9", "eelru"}, {"sad:9", "ws"},
 		{"block", "ws"}, {"sad-ws:20", "ws"}, {"sad-ws:20", "vmin"}, {"olr:4", "opt"},
 		{"olr:4", "lru"}, {"sd:3", "lru"}, {"irg:4", "ws"},
+		{"sad:5", "seq:length=2:distance=1:faults=2"},
 	};
 	/* and results that are called exact */
 	static const char *const same[][2] = {
@@ -119,6 +121,7 @@ static void test_exact(void **state)
 		{"block", "fbr"}, {"sad:5", "lru"}, {"sad:5", "opt"}, {"sad:5", "fbr"},
 		{"sad:5", "glru"}, {"sad:5", "eelru"}, {"sad-ws:5", "ws"}, {"sad-ws:5", "vmin"},
 		{"olr:4", "lru"}, {"olr:4", "eelru"}, {"lrubs:4", "lru"}, {"lrubs:4", "glru"},
+		{"block", "seq:length=2:distance=1:faults=2"},
 	};
 	static struct tally tally;
 	struct random random = {random_seed() + 12};
@@ -170,7 +173,7 @@ static void test_exact_from(void **state)
 		{NULL, "lru", 1}, {NULL, "clock", 1}, {NULL, "ws", 1}, {"none", "eelru", 1},
 		{"block", "lru", 1}, {"block", "clock", 1}, {"block", "fbr", 1}, {"block", "ws", 0},
 		{"sad:64", "lru", 64}, {"sad:64", "opt", 64}, {"sad:64", "clock", 0},
-		{"sad:64", "segq", 0}, {"sad:64", "ws", 0},
+		{"sad:64", "segq", 0}, {"sad:64", "ws", 0}, {"sad:64", "seq", 0}, {"block", "seq", 1},
 		/* 25 % of 256 pages are 64; 40 % of 160; 10 % of 640; 99 % of 65 */
 		{"sad:64", "fbr", 256}, {"sad:64", "glru", 160}, {"sad:64", "eelru", 160},
 		{"sad:64", "eelru:early=10", 640}, {"sad:64", "fbr:new=99:old=1", 65},
