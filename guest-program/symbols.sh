@@ -16,15 +16,24 @@ list_symbols() {
 		return 0
 	fi
 	say "listing the kernel's symbols (once) ..."
-	long env -C / LAPLACE_LISTS_SYMBOLS=yes "$here/run" "${guest[@]}" -q --clear-env -o "$scratch/symbols.lpl" \
-		-- cat /proc/kallsyms </dev/null >"$scratch/kallsyms" 2>"$scratch/err" || true
-	rm -f "$scratch/symbols.lpl"
-	if ! grep -q '^ffffffff[0-9a-f]* T _text$' "$scratch/kallsyms"; then
-		complain "the kernel's symbols could not be listed (laplace report has addresses only):" \
-			"$(tail -n 1 "$scratch/err" | plain)"
-		: >"$scratch/kallsyms"
+	# what fails for want of room, say, is tried again the next time
+	if long env -C / LAPLACE_LISTS_SYMBOLS=yes "$here/run" "${guest[@]}" -q --clear-env -o "$scratch/symbols.lpl" \
+		-- cat /proc/kallsyms </dev/null >"$scratch/kallsyms" 2>"$scratch/err" &&
+		keep_symbols "$scratch/kallsyms" "$list.$$" 2>>"$scratch/err"; then
+		mv "$list.$$" "$list"
+	else
+		say "the kernel's symbols could not be listed (laplace report has addresses only)$(
+			tail -n 1 "$scratch/err" | plain | sed 's/^/: /')"
+		rm -f "$list.$$"
 	fi
-	grep -v '\[' "$scratch/kallsyms" >"$list.$$" || true
-	mv "$list.$$" "$list"
-	rm -f "$scratch/kallsyms" "$scratch/err"
+	rm -f "$scratch/symbols.lpl" "$scratch/kallsyms" "$scratch/err"
+}
+
+# Nothing is kept of a list that does not have the kernel's beginning, whose addresses a kernel may hide.
+keep_symbols() { # LIST WHERE
+	if grep -q '^ffffffff[0-9a-f]* T _text$' "$1"; then
+		awk '!/\[/' "$1" >"$2"
+	else
+		: >"$2"
+	fi
 }

@@ -5,6 +5,7 @@
  * which becomes this process.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "commands.h"
 #include "find.h"
@@ -104,6 +105,8 @@ int cmd_run(int argc, char **argv)
 	char *bochs;
 
 	argp_err_exit_status = CANNOT;
+	if (argc == 2 && strcmp(argv[1], "-h") == 0)
+		argv[1] = (char[]){ "--help" };
 	cli_parse(&usage, argc, argv, NULL);
 	bochs = find_bochs_quietly();
 	/* the trace has its hash */
