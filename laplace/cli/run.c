@@ -102,11 +102,12 @@ static const struct cli_usage usage = {
 
 int cmd_run(int argc, char **argv)
 {
+	char help[] = "--help";
 	char *bochs;
 
 	argp_err_exit_status = CANNOT;
 	if (argc == 2 && strcmp(argv[1], "-h") == 0)
-		argv[1] = (char[]){ "--help" };
+		argv[1] = help;
 	cli_parse(&usage, argc, argv, NULL);
 	bochs = find_bochs_quietly();
 	/* the trace has its hash */
