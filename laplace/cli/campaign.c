@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* laplace campaign: its options.  The rest is python/laplace/campaign. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "commands.h"
 #include "find.h"
@@ -61,7 +60,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		python_add(&options->words, "output", arg, state);
 		return 0;
 	case 'J':
-		if (cli_number(state, "--jobs", strlen(arg) > 9 ? "" : arg, 1) > MOST_JOBS)
+		if (cli_number(state, "--jobs", arg, 1) > MOST_JOBS)
 			argp_error(state, "--jobs is at most %d", MOST_JOBS);
 		python_add(&options->words, "jobs", arg, state);
 		return 0;
