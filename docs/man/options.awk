@@ -38,7 +38,7 @@ function item(name, field, value)
 	split(table[name], field, "\t")
 	value = field[5]
 	if (field[2] == "bochs") {
-		gsub(/\|/, "|\\:", value)
+		gsub(/\|/, " | ", value)
 		print ".It Cm " name " Ns = Ns Li " value
 		return
 	}
