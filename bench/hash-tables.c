@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tables TABLE WAY STEPS: the work that one of our own hash tables is made for, done with it (own),
+ * hash-tables TABLE WAY STEPS: the work that one of our own hash tables is made for, done with it (own),
  * with base/map (map), or not at all (none), so that what is counted of the other two can be taken
  * less what draws the pages.  bench/tables runs it.
  *
