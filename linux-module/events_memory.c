@@ -15,6 +15,7 @@
 #include <linux/magic.h>
 #include <linux/sched/mm.h>
 #include <linux/syscalls.h>
+#include <linux/xarray.h>
 
 #include <asm/syscall.h>
 
@@ -449,7 +450,8 @@ static bool lpl_was_never_used(struct mm_struct *mm)
 	rcu_read_lock();
 	vma = vma_next(&next);
 	rcu_read_unlock();
-	return vma && lpl_is_unfinished_stack(vma);
+	/* A fork that ran out of memory leaves a mark, from 6.8 on, where it did not get further. */
+	return vma && !xa_is_zero(vma) && lpl_is_unfinished_stack(vma);
 }
 
 /* exit_mmap(mm): all that is mapped goes. */
