@@ -70,8 +70,8 @@
  *	repeating	laplace_repeating(): while Bochs executes a repeated instruction, until an
  *			exception ends it.  Pages are opened though fetch may be none; then
  *			they are closed when it is over.
- *	exception_at	laplace_exception(): the present count until the exception is over, whose
- *			count it is.  Meanwhile `between` holds, and RIP does not.
+ *	exception_at	laplace_exception(): the count of the latest exception, which is the
+ *			present count until that is over.  Meanwhile `between` holds, and RIP does not.
  *	many		laplace_fast_string(): the clock when the instruction at this count
  *			was fetched.
  *	P->modified	laplace_hit(): the slot of the latest read by an open page that may

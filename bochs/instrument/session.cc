@@ -321,7 +321,7 @@ static void check_checkpoints(void)
 	laplace_option.segmented = true;
 }
 
-/* Is more chosen than tasks, whose references windows do not distinguish?  Checks the choice. */
+/* Does the choice go by more than tasks, which is all that windows distinguish?  Checks the choice. */
 static bool only_wants_every(struct lpl_report *report)
 {
 	struct lpl_choice_options options;
