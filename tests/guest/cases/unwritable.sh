@@ -40,3 +40,24 @@ expect_line "$WORK/verify.log" 'records are missing in 1 place'
 	fail "what is on a full disk cannot be read: $(tail -n 1 "$WORK/full.info")"
 kept=$(awk '$1 == "all" { print $2 }' "$WORK/full.info")
 [ "$kept" -gt 10000 ] || fail "of a trace on a full disk only $kept references are readable"
+
+# `laplace run` waits for room, and says so where it has no terminal and shows nothing else, too.
+export LAPLACE_DATADIR=$SRCDIR LAPLACE_BOCHS=$BOCHS XDG_CACHE_HOME=$WORK/cache
+if [ "$(id -u)" = 0 ] && mkdir -p "$WORK/small" && mount -t tmpfs -o size=512k none "$WORK/small" 2>/dev/null; then
+	"$LAPLACE" run -q --kernel "$BUILDDIR/build/kernel" -r none -o "$WORK/small/run.lpl" -- seq 1 100000 \
+		>"$WORK/waited.out" 2>"$WORK/waited.err" &
+	runs=$!
+	while ! grep -q 'waits until there is room' "$WORK/waited.err" && kill -0 $runs 2>/dev/null; do
+		sleep 0.1
+	done
+	mount -o remount,size=200m "$WORK/small"
+	status=0
+	wait $runs || status=$?
+	cp "$WORK/small/run.lpl" "$WORK/waited.lpl" || true
+	umount "$WORK/small"
+	[ $status = 0 ] || fail "a run that waited for room: status $status: $(cat "$WORK/waited.err")"
+	expect_line "$WORK/waited.err" 'No space left on device\.  The recording waits until there is room'
+	expect_line "$WORK/waited.err" '^laplace: there is room again: the recording goes on$'
+	[ "$(tail -n 1 "$WORK/waited.out")" = 100000 ] || fail "what it printed is lost"
+	verify "$WORK/waited.lpl"
+fi
