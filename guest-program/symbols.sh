@@ -17,7 +17,7 @@ list_symbols() {
 	fi
 	say "listing the kernel's symbols (once) ..."
 	# what fails for want of room, say, is tried again the next time
-	if long env -C / LAPLACE_LISTS_SYMBOLS=yes "$here/run" "${guest[@]}" -q --clear-env -o "$scratch/symbols.lpl" \
+	if long env -C / LAPLACE_LISTS_SYMBOLS=yes "$laplace" run "${guest[@]}" -q --clear-env -o "$scratch/symbols.lpl" \
 		-- cat /proc/kallsyms </dev/null >"$scratch/kallsyms" 2>"$scratch/err" &&
 		keep_symbols "$scratch/kallsyms" "$list.$$" 2>>"$scratch/err"; then
 		mv "$list.$$" "$list"

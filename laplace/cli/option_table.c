@@ -269,10 +269,10 @@ static error_t take_rest(struct rows *rows, struct argp_state *state)
 		const struct row *row = &rows->row[i];
 		char **rest = &state->argv[state->next];
 
-		if (row->option->type == CLI_REST)
-			memcpy((char *)config_of(rows, row) + row->option->offset, &rest, sizeof(rest));
-		if (row->option->type == CLI_REST || row->option->type == CLI_PROGRAM)
-			return 0;
+		if (row->option->type != CLI_REST && row->option->type != CLI_PROGRAM)
+			continue;
+		memcpy((char *)config_of(rows, row) + row->option->offset, &rest, sizeof(rest));
+		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }

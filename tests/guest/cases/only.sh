@@ -17,15 +17,15 @@ chmod +x script
 # what is reduced afterwards has no such ends.
 cat >unflushed <<END
 #!/bin/bash
-exec "$LAPLACE" "\${@/#1000000000i/off}"
+exec "$LAPLACE_BOCHS" "\${@/flush=1000000000i/flush=off}"
 END
 chmod +x unflushed
 
 run() { # NAME OPTION...
 	local name=$1
 	shift
-	LAPLACE=$WORK/unflushed "$SRCDIR/guest-program/run" -q --kernel "$BUILDDIR/build/kernel" -O -o "$name.lpl" "$@" -- ./script numbers >"$name.stdout" \
-		2>"$name.stderr" || fail "$name: $(cat "$name.stderr")"
+	LAPLACE_BOCHS=$WORK/unflushed "$LAPLACE" run -q --kernel "$BUILDDIR/build/kernel" -O -o "$name.lpl" "$@" \
+		-- ./script numbers >"$name.stdout" 2>"$name.stderr" || fail "$name: $(cat "$name.stderr")"
 	verify "$name.lpl"
 }
 
