@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Conditions (collect/conditions.h) in the simulated machine.
+ * Conditions (select/when.h) in the simulated machine.
  *
  * Start and stop each come once; windows are for what comes again.  Stop is listened for while
  * recording is wanted, so that a mark that comes before the start's is not taken for it.
@@ -51,7 +51,7 @@ bool laplace_conditions_due;
 /* ---- before the run ---- */
 
 static void read(struct lpl_conditions *c, const char *key, const char *spec,
-		 enum lpl_conditions_use use)
+		 enum lpl_when_use use)
 {
 	struct lpl_report report;
 
@@ -92,7 +92,7 @@ static void stop_now(void)
 
 [[noreturn]] static void end_now(enum lpl_condition which)
 {
-	char said[LPL_CONDITIONS_SIZE], why[LPL_CONDITIONS_SIZE + 8];
+	char said[LPL_WHEN_SIZE], why[LPL_WHEN_SIZE + 8];
 
 	snprintf(why, sizeof(why), "by end=%s",
 		 lpl_condition_say(&conditions.end, which, said));
@@ -235,7 +235,7 @@ void laplace_conditions_look_at_host(void)
 	lpl_collector_status(laplace_session_collection().collector, &status);
 	if (lpl_condition_holds(&conditions.end, LPL_AT_BYTES, status.bytes))
 		end_now(LPL_AT_BYTES);
-	if (lpl_condition_holds(&conditions.end, LPL_AT_SECONDS, status.elapsed_ns / 1000000000))
+	if (lpl_condition_holds(&conditions.end, LPL_AT_SECONDS, status.elapsed_ns / 1000))
 		end_now(LPL_AT_SECONDS);
 }
 

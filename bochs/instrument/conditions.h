@@ -3,7 +3,7 @@
 #ifndef LAPLACE_INSTRUMENT_CONDITIONS_H
 #define LAPLACE_INSTRUMENT_CONDITIONS_H
 
-#include "collect/conditions.h"
+#include "select/when.h"
 
 /* Read what the bochsrc says, before there is anything to be closed. */
 void laplace_conditions_read(void);

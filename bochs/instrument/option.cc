@@ -106,21 +106,19 @@ static bool segment(const struct parameter &, const char *v)
 	return true;
 }
 
-/* every:N instructions, as numbers of segments are written; on demand; off */
+/* every:N instructions; on demand; off */
 static bool checkpoint(const struct parameter &, const char *v)
 {
-	struct lpl_segment_size size = {};
-	std::string spec = "instructions:";
+	struct lpl_interval interval;
 
 	laplace_option.checkpoints = strcmp(v, "off") != 0;
 	laplace_option.checkpoint_instructions = 0;
 	if (!strcmp(v, "off") || !strcmp(v, "on"))
 		return true;
-	if (strncmp(v, "every:", 6) ||
-	    lpl_segment_size_parse(&size, (spec + (v + 6)).c_str(), NULL) || size.bytes ||
-	    size.instructions < CHECKPOINT_LEAST)
+	if (lpl_interval_parse(&interval, v, LPL_TO_SAVE, NULL) ||
+	    interval.every < CHECKPOINT_LEAST)
 		return false;
-	laplace_option.checkpoint_instructions = size.instructions;
+	laplace_option.checkpoint_instructions = interval.every;
 	return true;
 }
 
@@ -156,7 +154,7 @@ static struct parameter parameters[] = {
 	  "condition holds (on)", start, INTO(start_when), true },
 	{ "stop", "CONDITIONS", "Trace until one of these holds", text, INTO(stop), true },
 	{ "end", "CONDITIONS (instructions:N+references:N+mark:TEXT+exec:NAME, for the end also "
-	  "bytes:N+seconds:N)", "End the run when one of these holds", text, INTO(end), true },
+	  "bytes:N+seconds:S)", "End the run when one of these holds", text, INTO(end), true },
 	{ "control", "SOCKET", "Let others steer the run through this Unix socket", text, INTO(control) },
 	{ "kernel", "auto|none|ADDRESS|FILE",
 	  "Where the guest's kernel_trace_record is: where its module says (auto, the default), nowhere "
@@ -188,10 +186,10 @@ static struct parameter parameters[] = {
 	  OWN(on_full) },
 	{ "status-file", "FILE", "Append lines of the status to this file", text, INTO(status_file) },
 	{ "status-every", "SECONDS", "How often that is done (10)", NUMBER(status_every, 1, 86400) },
-	{ "windows", "every:N+length:N|mark:TEXT+until:TEXT|task:NAME|syscall:NAME",
+	{ "windows", "every:N+length:N|from:MOMENT+until:MOMENT|task:NAME|syscall:NAME",
 	  "Trace only in windows of time", text, INTO(windows), true },
 	{ "only", "process:NAME|task:NAME|children|user|kernel|type:TYPE|range:START:END|from:MOMENT|"
-	  "to:MOMENT[+...]", "Record only some of the references, chosen before they are reduced",
+	  "until:MOMENT[+...]", "Record only some of the references, chosen before they are reduced",
 	  text, INTO(only) },
 	{ "segment", "bytes:N|instructions:N", "Cut the trace into files of that size", OWN(segment) },
 	{ "stage", "window|ring|reduce|file",

@@ -10,7 +10,6 @@
 #include <laplace/select.h>
 
 #include "collect/collector.h"
-#include "collect/conditions.h"
 #include "collect/windows.h"
 
 enum laplace_start_mode {
@@ -26,13 +25,13 @@ struct laplace_option {
 	char kernel[BX_PATHNAME_LEN];
 	char status_file[BX_PATHNAME_LEN];	/* "": none */
 	char title[256], guest[256], workload[256];
-	char windows[LPL_WINDOWS_SIZE];	/* "": none were given */
+	char windows[LPL_WHEN_SIZE];	/* "": none were given */
 	char only[LPL_CHOICE_SIZE];	/* "": everything */
 	bool segmented;			/* the trace is a manifest's ... */
 	struct lpl_segment_size segment;	/* ... and its segments end so */
 	enum laplace_start_mode start;
 	/* conditions; "": none were given */
-	char start_when[LPL_CONDITIONS_SIZE], stop[LPL_CONDITIONS_SIZE], end[LPL_CONDITIONS_SIZE];
+	char start_when[LPL_WHEN_SIZE], stop[LPL_WHEN_SIZE], end[LPL_WHEN_SIZE];
 	char control[BX_PATHNAME_LEN];	/* the socket's path; "": there is none */
 	bool walks, overwrite, windows_only;
 	enum lpl_stage stage;

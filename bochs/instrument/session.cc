@@ -300,7 +300,7 @@ static struct lpl_windows *open_windows(void)
 }
 
 /* What is asked for together with checkpoints has to be what they can go on with. */
-static void check_checkpoints(void)
+static void check_checkpoints(const struct lpl_windows *windows)
 {
 	if (!laplace_option.checkpoints)
 		return;
@@ -315,9 +315,9 @@ static void check_checkpoints(void)
 	if (*laplace_option.only)
 		laplace_die("checkpoint=: it does not hold who is chosen by only=%s",
 			    laplace_option.only);
-	if (*laplace_option.windows && strncmp(laplace_option.windows, "every:", 6))
+	if (windows && lpl_windows_need_kernel(windows))
 		laplace_die("checkpoint=: it does not hold what windows=%s have heard so far; "
-			    "windows=every:... can be used", laplace_option.windows);
+			    "windows of instructions can be used", laplace_option.windows);
 	laplace_option.segmented = true;
 }
 
@@ -358,8 +358,8 @@ static void open_collection(void)
 		become(plan.window ? "laplace-bochs" : "laplace-bochs-all");
 	if (laplace_option.stage == LPL_STAGE_FILE && !*laplace_option.trace)
 		laplace_die("the laplace option needs trace=FILE");
-	check_checkpoints();
 	windows = open_windows();
+	check_checkpoints(windows);
 	laplace_conditions_read();
 	laplace_check_files();
 	laplace_locate_kernel();

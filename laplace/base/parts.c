@@ -7,9 +7,11 @@
 #include "digits.h"
 #include "parts.h"
 
-static bool is_number(const struct lpl_part *part)
+enum { MILLION = 1000000 };
+
+static bool takes(const struct lpl_part *part, const char *value)
 {
-	return part->value != NULL && strcmp(part->value, "N") == 0;
+	return part->value != NULL && strcmp(part->value, value) == 0;
 }
 
 /* Is that the end of a part? */
@@ -18,51 +20,68 @@ static bool ends(char at)
 	return at == '\0' || at == '+' || at == ',';
 }
 
-/* The part that begins here, as in "length:"; `count`: none does. */
-static int part_at(const struct lpl_part *parts, int count, const char *at)
+/* The part that begins here, as in "length:"; their count: none does. */
+static int part_at(const struct lpl_parts *parts, const char *at)
 {
-	for (int part = 0; part < count; part++) {
-		size_t length = strlen(parts[part].name);
+	int i = 0;
 
-		if (strncmp(at, parts[part].name, length) == 0 &&
-		    (parts[part].value != NULL ? at[length] == ':' : ends(at[length])))
-			return part;
+	for (; i < parts->count; i++) {
+		const struct lpl_part *part = &parts->part[i];
+		size_t length = strlen(part->name);
+
+		if (strncmp(at, part->name, length) == 0 &&
+		    (part->value != NULL ? at[length] == ':' : ends(at[length])))
+			break;
 	}
-	return count;
+	return i;
+}
+
+bool lpl_parts_begin(const struct lpl_parts *parts, const char *at)
+{
+	return part_at(parts, at) != parts->count;
 }
 
 /* Where the value ends that begins here: at a separator with a part after it, or the end. */
-static const char *value_end(const struct lpl_part *parts, int count, const char *at)
+static const char *value_end(const struct lpl_parts *parts, const char *at)
 {
 	for (; *at; at++) {
-		if ((*at == '+' || *at == ',') && part_at(parts, count, at + 1) != count)
+		if ((*at == '+' || *at == ',') && lpl_parts_begin(parts, at + 1))
 			break;
 	}
 	return at;
 }
 
-/* 1G, 250k, 10000; 0 and what is beyond 64 bits is none. */
-static bool parse_number(struct lpl_part_value *value)
+/* 1G, 250k, 10000; what is beyond 64 bits is none. */
+static bool scan_number(const struct lpl_part_value *value, uint64_t *number)
 {
 	static const char units[] = "kMGT";
-	uint64_t *number = &value->number;
-	const char *end = lpl_scan_decimal(value->text, number);
-	size_t digits = end != NULL ? (size_t)(end - value->text) : 0, thousands = 0;
+	const char *whole = value->text + value->length, *end = lpl_scan_decimal(value->text, number);
+	const char *unit = end != NULL && end < whole ? strchr(units, *end) : NULL;
 
-	if (digits == 0 || *number == 0 || value->length > digits + 1)
+	if (end == NULL || (end < whole && unit == NULL) || end + 1 < whole)
 		return false;
-	if (value->length > digits) {
-		const char *unit = strchr(units, *end);
-
-		if (unit == NULL)
-			return false;
-		thousands = (size_t)(unit - units) + 1;
-	}
-	for (; thousands > 0; thousands--) {
+	for (ptrdiff_t thousands = unit != NULL ? unit - units + 1 : 0; thousands > 0; thousands--)
 		if (__builtin_mul_overflow(*number, (uint64_t)1000, number))
 			return false;
-	}
 	return true;
+}
+
+/* The same, or 1.25, in millionths; what is less than one does not count. */
+static bool scan_seconds(const struct lpl_part_value *value, uint64_t *number)
+{
+	const char *at = lpl_scan_decimal(value->text, number);
+	const bool is_fraction = at != NULL && *at == '.';
+	uint64_t unit = MILLION;
+
+	if ((!is_fraction && !scan_number(value, number)) ||
+	    __builtin_mul_overflow(*number, unit, number))
+		return false;
+	if (!is_fraction)
+		return true;
+	for (at++; *at >= '0' && *at <= '9'; at++)
+		if (__builtin_add_overflow(*number, (uint64_t)(*at - '0') * (unit /= 10), number))
+			return false;
+	return at == value->text + value->length;
 }
 
 static enum lpl_error check_value(const struct lpl_part *part, struct lpl_part_value *value,
@@ -70,93 +89,111 @@ static enum lpl_error check_value(const struct lpl_part *part, struct lpl_part_v
 {
 	if (value->length == 0)
 		return lpl_fail(report, LPL_ERR_USAGE, "nothing follows %s:", part->name);
-	if (is_number(part) && !parse_number(value))
+	if (takes(part, "N") && (!scan_number(value, &value->number) || value->number == 0))
 		return lpl_fail(report, LPL_ERR_USAGE, "%s:%.*s is no number from 1 on, "
 				"as 10M or 250000", part->name, (int)value->length, value->text);
+	if (takes(part, "S") && !scan_seconds(value, &value->number))
+		return lpl_fail(report, LPL_ERR_USAGE, "%s:%.*s is no number of seconds, "
+				"as 90 or 0.5", part->name, (int)value->length, value->text);
 	return LPL_OK;
 }
 
-static enum lpl_error refuse(const struct lpl_part *parts, int count, const char *at,
-			     struct lpl_report *report)
+/* Of the use that it is read for. */
+static bool has(const struct lpl_parts *parts, int part)
 {
+	return parts->use == 0 || (parts->part[part].uses & parts->use) != 0;
+}
+
+static enum lpl_error refuse(const struct lpl_parts *parts, const char *at, struct lpl_report *report)
+{
+	const int unwanted = part_at(parts, at);
 	char known[256] = "";
 	size_t used = 0;
 
-	for (int part = 0; part < count && used < sizeof(known); part++)
-		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s%s%s",
-					 part ? ", " : "", parts[part].name,
-					 parts[part].value != NULL ? ":" : "",
-					 parts[part].value != NULL ? parts[part].value : "");
+	for (int i = 0; i < parts->count && used < sizeof(known); i++) {
+		const struct lpl_part *part = &parts->part[i];
+
+		if (has(parts, i))
+			used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s%s%s",
+						 used ? ", " : "", part->name, part->value ? ":" : "",
+						 part->value ? part->value : "");
+	}
+	if (unwanted < parts->count)
+		return lpl_fail(report, LPL_ERR_USAGE, "%s: is no condition for %s; there are %s",
+				parts->part[unwanted].name, parts->used_for, known);
 	return lpl_fail(report, LPL_ERR_USAGE, "'%.40s' is none of %s", at, known);
 }
 
-static enum lpl_error take_plain(struct lpl_part_value *value)
-{
-	value->plain = true;
-	return LPL_OK;
-}
-
 /* From its colon on, where *at is, which is moved to its end. */
-static enum lpl_error take_value(const struct lpl_part *parts, int count, int part,
+static enum lpl_error take_value(const struct lpl_parts *parts, int part,
 				 struct lpl_part_value *value, const char **at,
 				 struct lpl_report *report)
 {
 	value->text = *at + 1;
-	*at = value_end(parts, count, value->text);
+	*at = value_end(parts, value->text);
 	value->length = (size_t)(*at - value->text);
-	return check_value(&parts[part], value, report);
+	return check_value(&parts->part[part], value, report);
 }
 
-enum lpl_error lpl_parts_parse(const struct lpl_part *parts, int count, const char *spec,
+enum lpl_error lpl_parts_parse(const struct lpl_parts *parts, const char *spec,
 			       struct lpl_part_value *values, struct lpl_report *report)
 {
 	const char *at = spec;
 
-	memset(values, 0, (size_t)count * sizeof(*values));
+	memset(values, 0, (size_t)parts->count * sizeof(*values));
 	for (;;) {
-		int part = part_at(parts, count, at);
-		struct lpl_part_value *value = &values[part];
+		const int i = part_at(parts, at);
+		const struct lpl_part *part = &parts->part[i];
 		enum lpl_error error;
 
-		if (part == count)
-			return refuse(parts, count, at, report);
-		if (value->text != NULL || value->plain)
-			return lpl_fail(report, LPL_ERR_USAGE, "%s: is given twice",
-					parts[part].name);
-		at += strlen(parts[part].name);
-		error = parts[part].value == NULL ? take_plain(value) :
-			take_value(parts, count, part, value, &at, report);
+		if (i == parts->count || !has(parts, i))
+			return refuse(parts, at, report);
+		if (values[i].text != NULL || values[i].plain)
+			return lpl_fail(report, LPL_ERR_USAGE, "%s: is given twice", part->name);
+		at += strlen(part->name);
+		values[i].plain = part->value == NULL;
+		error = part->value == NULL ? LPL_OK : take_value(parts, i, &values[i], &at, report);
 		if (error || !*at)
 			return error;
 		at++;
 	}
 }
 
-enum lpl_error lpl_parts_print(const struct lpl_part *parts, int count,
-			       const struct lpl_part_value *values, char *spec, size_t size,
-			       struct lpl_report *report)
+/* Returns the length, as snprintf() does. */
+static int print_value(char *text, size_t size, const struct lpl_part *part,
+		       const struct lpl_part_value *value)
+{
+	uint64_t whole = value->number / MILLION, fraction = value->number % MILLION;
+	int digits = 6;
+
+	if (takes(part, "N"))
+		return snprintf(text, size, "%" PRIu64, value->number);
+	if (!takes(part, "S"))
+		return snprintf(text, size, "%.*s", (int)value->length, value->text);
+	if (fraction == 0)
+		return snprintf(text, size, "%" PRIu64, whole);
+	for (; fraction % 10 == 0; fraction /= 10)
+		digits--;
+	return snprintf(text, size, "%" PRIu64 ".%0*" PRIu64, whole, digits, fraction);
+}
+
+enum lpl_error lpl_parts_print(const struct lpl_parts *parts, const struct lpl_part_value *values,
+			       char *spec, size_t size, struct lpl_report *report)
 {
 	size_t used = 0;
 
 	spec[0] = '\0';
-	for (int part = 0; part < count; part++) {
-		const struct lpl_part_value *value = &values[part];
-		int length;
+	for (int i = 0; i < parts->count && used < size; i++) {
+		const struct lpl_part *part = &parts->part[i];
 
-		if (value->text == NULL && !value->plain)
+		if (values[i].text == NULL && !values[i].plain)
 			continue;
-		if (value->plain)
-			length = snprintf(spec + used, size - used, "%s%s", used ? "+" : "",
-					  parts[part].name);
-		else if (is_number(&parts[part]))
-			length = snprintf(spec + used, size - used, "%s%s:%" PRIu64,
-					  used ? "+" : "", parts[part].name, value->number);
-		else
-			length = snprintf(spec + used, size - used, "%s%s:%.*s", used ? "+" : "",
-					  parts[part].name, (int)value->length, value->text);
-		used += (size_t)length;
-		if (used >= size)	/* whole numbers are longer than those with units */
-			return lpl_fail(report, LPL_ERR_USAGE, "longer than %zu bytes", size - 1);
+		used += (size_t)snprintf(spec + used, size - used, "%s%s%s", used ? "+" : "",
+					 part->name, part->value ? ":" : "");
+		if (part->value && used < size)
+			used += (size_t)print_value(spec + used, size - used, part, &values[i]);
 	}
-	return LPL_OK;
+	/* numbers are longer than those with units */
+	return used < size ? LPL_OK : lpl_fail(report, LPL_ERR_USAGE, "longer than %zu bytes",
+					       size - 1);
 }

@@ -13,10 +13,9 @@
 static void choose(struct argp_state *state, const struct cli_option *option, const char *value,
 		   void *choice)
 {
-	const char *name = strcmp(option->name, "until") == 0 ? "to" : option->name;
 	struct lpl_report report = { 0 };
 
-	if (lpl_choice_set(choice, name, value, &report))
+	if (lpl_choice_set(choice, option->name, value, &report))
 		argp_error(state, "--%s: %s", option->name, report.text);
 }
 
@@ -53,7 +52,7 @@ const struct cli_option cli_choice_options[] = {
 	  "the machine was switched on, mark:TEXT, exec:NAME; references:N, instructions:N, "
 	  "cycles:N, as cat prints them"},
 	{ "until", CLI_TEXT, .argument = "MOMENT", .take = choose, .group = 2,
-	  .help = "Made before this moment; --to means the same, unless it names a format" },
+	  .help = "Made before this moment" },
 	{ "to", CLI_ALIAS, .group = 2 },
 	{ .type = CLI_CHECK, .check = check },
 	{ 0 }

@@ -38,6 +38,8 @@ static const char *formats(char list[CLI_WORDS_SIZE])
 static void take_format(struct argp_state *state, const struct cli_option *option, const char *name,
 			void *config)
 {
+	if (strchr(name, ':'))
+		argp_error(state, "--to names a format; up to which moment is --until %s", name);
 	((struct options *)config)->format = cli_format(state, option, name);
 }
 

@@ -13,7 +13,6 @@
 
 #include "checkpoint.h"
 #include "collect/collector.h"
-#include "collect/conditions.h"
 #include "collect/windows.h"
 #include "commands.h"
 #include "find.h"
@@ -70,15 +69,15 @@ static void take_on_full(struct argp_state *state, const struct cli_option *opti
 
 /* As a bochsrc takes them, without commas. */
 static void take_conditions(struct argp_state *state, const struct cli_option *option,
-			    const char *value, char spec[LPL_CONDITIONS_SIZE],
-			    enum lpl_conditions_use use)
+			    const char *value, char spec[LPL_WHEN_SIZE],
+			    enum lpl_when_use use)
 {
 	struct lpl_conditions conditions;
 	struct lpl_report report = { 0 };
 
 	if (lpl_conditions_parse(&conditions, value, use, &report))
 		argp_error(state, "--%s %s: %s", option->name, value, report.text);
-	snprintf(spec, LPL_CONDITIONS_SIZE, "%s", conditions.spec);
+	snprintf(spec, LPL_WHEN_SIZE, "%s", conditions.spec);
 }
 
 static void take_start(struct argp_state *state, const struct cli_option *option, const char *value,
@@ -158,19 +157,17 @@ static void take_segment(struct argp_state *state, const struct cli_option *opti
 	keep(option, value, config);
 }
 
-/* every:N, as a segment's number of instructions; on; off */
+/* every:N instructions; on; off */
 static void take_checkpoint(struct argp_state *state, const struct cli_option *option,
 			    const char *value, void *config)
 {
-	struct lpl_segment_size size = { 0 };
-	char spec[64];
+	struct lpl_interval interval;
 
 	keep(option, value, config);
 	if (strcmp(value, "on") == 0 || strcmp(value, "off") == 0)
 		return;
-	if (strncmp(value, "every:", 6) != 0 ||
-	    snprintf(spec, sizeof(spec), "instructions:%s", value + 6) >= (int)sizeof(spec) ||
-	    lpl_segment_size_parse(&size, spec, NULL) || size.bytes)
+	if (lpl_interval_parse(&interval, value, LPL_TO_SAVE, NULL) ||
+	    interval.every < LPL_SEGMENT_LEAST)
 		argp_error(state, "--checkpoint is on, or every:N instructions, from 1M on, as "
 			   "every:20G, not '%.100s'", value);
 }
@@ -235,18 +232,18 @@ static const struct cli_option option_table[] = {
 	  "(instructions), or when it is asked for (on)"},
 	{ "windows", CLI_TEXT, INTO(windows), .argument = "WHEN", .take = take_windows, .forwarded = true,
 	  .help = "Trace only in windows of time: every:1G,length:10M (instructions), "
-	  "mark:X,until:Y (the guest's marks), task:NAME, syscall:NAME ..." },
+	  "from:mark:X,until:mark:Y (the guest's marks), task:NAME, syscall:NAME ..." },
 	{ "only", CLI_CHAIN, INTO(only), .argument = "CHOICE", .take = take_only, .forwarded = true,
 	  .words = "children user kernel",
 	  .help = "Record only some of the references, chosen before they are reduced: "
 	  "process:NAME, children, task:NAME, user, kernel, type:TYPE, range:START:END, "
-	  "from:MOMENT, to:MOMENT, joined by + signs"},
+	  "from:MOMENT, until:MOMENT, joined by + signs"},
 	{ "status-file", CLI_FILE, INTO(status_file), .argument = "PATH", .forwarded = true,
 	  .help = "Append the status to this file now and then, a JSON object a line" },
 	{ "stop", CLI_TEXT, INTO(stop), .argument = "WHEN", .take = take_stop, .forwarded = true,
 	  .help = "Trace until a condition holds: also references:N" },
 	{ "end", CLI_TEXT, INTO(end), .argument = "WHEN", .take = take_end, .forwarded = true,
-	  .help = "End the run when a condition holds: also bytes:N (of the trace), seconds:N" },
+	  .help = "End the run when a condition holds: also bytes:N (of the trace), seconds:S" },
 	{ "control", CLI_FILE, INTO(control), .argument = "SOCKET", .take = take_control,
 	  .forwarded = true, .help = "Let `laplace ctl SOCKET' steer the run" },
 	{ "title", CLI_TEXT, INTO(title), .argument = "TEXT", .forwarded = true,

@@ -11,17 +11,16 @@
 
 #include <laplace/select.h>
 
-#include "collect/conditions.h"
 #include "collect/windows.h"
 #include "progress.h"
 
 struct record_options {
 	const char *output, *reduce, *bochs;
 	const char *title, *guest, *workload, *kernel, *flush, *sync, *on_full, *segment;
-	char windows[LPL_WINDOWS_SIZE];	/* "": none */
+	char windows[LPL_WHEN_SIZE];	/* "": none */
 	char only[LPL_CHOICE_SIZE];	/* "": everything */
-	char start[LPL_CONDITIONS_SIZE];	/* on, off, mark or conditions */
-	char stop[LPL_CONDITIONS_SIZE], end[LPL_CONDITIONS_SIZE];	/* "": none */
+	char start[LPL_WHEN_SIZE];	/* on, off, mark or conditions */
+	char stop[LPL_WHEN_SIZE], end[LPL_WHEN_SIZE];	/* "": none */
 	char control[PATH_MAX];		/* "": none; absolute */
 	const char *checkpoint, *resume;	/* NULL: neither */
 	const char *status_file;

@@ -1,26 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* How large segments get, as a specification says it. */
-#include "base/parts.h"
 #include "collector.h"
-
-enum { BYTES, INSTRUCTIONS, PARTS };
-static const struct lpl_part parts[PARTS] = { { "bytes", "N" }, { "instructions", "N" } };
+#include "select/when.h"
 
 enum lpl_error lpl_segment_size_parse(struct lpl_segment_size *size, const char *spec,
 				      struct lpl_report *report)
 {
-	struct lpl_part_value values[PARTS];
-	enum lpl_error error = lpl_parts_parse(parts, PARTS, spec, values, report);
+	struct lpl_conditions ends;
+	enum lpl_error error = lpl_conditions_parse(&ends, spec, LPL_TO_CUT, report);
+	const uint64_t bytes = ends.number[LPL_MOMENT_BYTES];
+	const uint64_t instructions = ends.number[LPL_MOMENT_INSTRUCTION];
 
 	*size = (struct lpl_segment_size){ 0 };
-	if (error != LPL_OK)
-		return error;
-	for (int part = 0; part < PARTS; part++)
-		if (values[part].text && values[part].number < LPL_SEGMENT_LEAST)
-			return lpl_fail(report, LPL_ERR_USAGE, "%s: is followed by a number from"
-					" %d on, as 4G or 1000000", parts[part].name,
-					LPL_SEGMENT_LEAST);
-	size->bytes = values[BYTES].number;
-	size->instructions = values[INSTRUCTIONS].number;
-	return LPL_OK;
+	if (!error && (bytes < LPL_SEGMENT_LEAST || instructions < LPL_SEGMENT_LEAST))
+		error = lpl_fail(report, LPL_ERR_USAGE, "a segment is from %d on, as 4G or 1000000",
+				 LPL_SEGMENT_LEAST);
+	if (!error)
+		*size = (struct lpl_segment_size){ bytes == LPL_NEVER ? 0 : bytes,
+						   instructions == LPL_NEVER ? 0 : instructions };
+	return error;
 }

@@ -1,121 +1,53 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Windows of time (windows.h): what a specification says, and whether a moment is within one.
+ * Windows of time (windows.h): whether a moment is within one.
  *
  * Windows of instructions follow from the count alone: that they are periodic, and what their
- * number is, is arithmetic.  The others are a state that what the kernel says moves: `open`, for
- * marks until a deadline, if they have one.  A task is known by what the scheduler says of the
+ * number is, is arithmetic.  The others are a state that what the kernel says moves: `open`, until
+ * a deadline, if they have one.  A task is known by what the scheduler says of the
  * next one, and by its exec, which gives it another name without a switch.  Calls are those of
  * tasks, which sleep in them while others run; so there is a set of who is in one, and the
  * scheduler says whether the one that runs is.
  */
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/digits.h"
 #include "base/map.h"
-#include "base/parts.h"
 #include "windows.h"
 
 #define NAME_MAX_BYTES 15	/* of a task's name that Linux keeps */
 
-/* What a part of a specification says; the first four say what opens windows. */
-enum part { EVERY, MARK, TASK, SYSCALL, OPENERS, LENGTH = OPENERS, FROM, COUNT, UNTIL, PARTS };
-
-static const struct lpl_part parts[PARTS] = {
-	[EVERY] = { "every", "N" }, [MARK] = { "mark", "TEXT" }, [TASK] = { "task", "NAME" },
-	[SYSCALL] = { "syscall", "NAME" }, [LENGTH] = { "length", "N" }, [FROM] = { "from", "N" },
-	[COUNT] = { "count", "N" }, [UNTIL] = { "until", "TEXT" },
-};
-
-/* With which openers each may stand, a bit each. */
-static const unsigned int goes_with[PARTS] = {
-	[EVERY] = 1U << EVERY, [MARK] = 1U << MARK, [TASK] = 1U << TASK,
-	[SYSCALL] = 1U << SYSCALL, [LENGTH] = 1U << EVERY | 1U << MARK, [FROM] = 1U << EVERY,
-	[COUNT] = 1U << EVERY | 1U << MARK, [UNTIL] = 1U << MARK,
-};
-
 struct lpl_windows {
-	char spec[LPL_WINDOWS_SIZE];
-	enum part opener;
-	struct lpl_part_value said[PARTS];	/* within `source` */
-	char source[LPL_WINDOWS_SIZE];
+	struct lpl_interval said;
 	bool is_number;			/* a task or a call is given by its number: */
 	uint64_t wanted;
 
-	bool open;			/* not of EVERY */
-	uint64_t deadline;		/* of an open mark's */
-	uint64_t opened;		/* by marks so far */
+	bool open;			/* not of those that follow from the count alone */
+	uint64_t deadline;		/* of an open one's; LPL_WINDOWS_NEVER: it has none */
+	uint64_t opened;		/* so far */
 	struct lpl_map in_call;		/* tids of those who are in the call */
 };
-
-/* ---- a specification ---- */
-
-/* What opens windows is said once, and what else is said goes with it. */
-static enum lpl_error check(struct lpl_windows *w, struct lpl_report *report)
-{
-	w->opener = OPENERS;
-	for (int part = 0; part < OPENERS; part++) {
-		if (w->said[part].text == NULL)
-			continue;
-		if (w->opener != OPENERS)
-			return lpl_fail(report, LPL_ERR_USAGE, "%s: and %s: do not go "
-					"together", parts[w->opener].name, parts[part].name);
-		w->opener = (enum part)part;
-	}
-	if (w->opener == OPENERS)
-		return lpl_fail(report, LPL_ERR_USAGE, "when?  Say every:, mark:, task: or "
-				"syscall:");
-	for (int part = 0; part < PARTS; part++) {
-		if (w->said[part].text != NULL && !(goes_with[part] & 1U << w->opener))
-			return lpl_fail(report, LPL_ERR_USAGE, "%s: does not go with %s:",
-					parts[part].name, parts[w->opener].name);
-	}
-	if (w->opener == EVERY && w->said[LENGTH].number == 0)
-		return lpl_fail(report, LPL_ERR_USAGE, "how long?  every: wants length:");
-	if (w->opener == EVERY && w->said[LENGTH].number > w->said[EVERY].number)
-		return lpl_fail(report, LPL_ERR_USAGE, "a length of %" PRIu64 " is more than "
-				"every %" PRIu64, w->said[LENGTH].number, w->said[EVERY].number);
-	if (w->said[UNTIL].text != NULL && w->said[LENGTH].number != 0)
-		return lpl_fail(report, LPL_ERR_USAGE, "until: and length: do not go "
-				"together");
-	return LPL_OK;
-}
 
 enum lpl_error lpl_windows_open(struct lpl_windows **windows, const char *spec,
 				struct lpl_report *report)
 {
 	struct lpl_windows *w = calloc(1, sizeof(*w));
-	enum lpl_error error = LPL_OK;
+	const char *who;
+	enum lpl_error error;
 
 	*windows = NULL;
 	if (w == NULL)
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for windows");
 	lpl_map_init(&w->in_call, 1);
-	if ((size_t)snprintf(w->source, sizeof(w->source), "%s", spec) >= sizeof(w->source))
-		error = lpl_fail(report, LPL_ERR_USAGE, "longer than %d bytes",
-				 LPL_WINDOWS_SIZE - 1);
-	if (!error)
-		error = lpl_parts_parse(parts, PARTS, w->source, w->said, report);
-	if (!error)
-		error = check(w, report);
-	if (!error)
-		error = lpl_parts_print(parts, PARTS, w->said, w->spec, sizeof(w->spec),
-					report);
+	error = lpl_interval_parse(&w->said, spec, LPL_TO_RECORD, report);
 	if (error) {
 		lpl_windows_close(w);
 		return error;
 	}
 	w->deadline = LPL_WINDOWS_NEVER;
-	/* the value of the part that opens stands last, or before a plus: digits end there */
-	if (w->opener == TASK || w->opener == SYSCALL) {
-		const struct lpl_part_value *value = &w->said[w->opener];
-		const char *end = lpl_scan_decimal(value->text, &w->wanted);
-
-		w->is_number = end == value->text + value->length;
-	}
+	who = w->said.task ? w->said.task : w->said.syscall;
+	w->is_number = who && lpl_parse_decimal(who, &w->wanted);
 	*windows = w;
 	return LPL_OK;
 }
@@ -130,12 +62,18 @@ void lpl_windows_close(struct lpl_windows *w)
 
 const char *lpl_windows_spec(const struct lpl_windows *w)
 {
-	return w->spec;
+	return w->said.spec;
+}
+
+/* Do they open, or close, by what the kernel says? */
+static bool open_by_event(const struct lpl_windows *w)
+{
+	return w->said.task || w->said.syscall || lpl_moment_is_event(&w->said.from);
 }
 
 bool lpl_windows_need_kernel(const struct lpl_windows *w)
 {
-	return w->opener != EVERY;
+	return open_by_event(w) || lpl_moment_is_event(&w->said.until);
 }
 
 /* ---- the time ---- */
@@ -147,21 +85,30 @@ static uint64_t add_or_never(uint64_t a, uint64_t b)
 	return __builtin_add_overflow(a, b, &sum) ? LPL_WINDOWS_NEVER : sum;
 }
 
-static bool periodic_at(const struct lpl_windows *w, uint64_t instr, uint64_t *next)
+/* Of one that begins there, by the count alone. */
+static uint64_t end_of(const struct lpl_windows *w, uint64_t begin)
 {
-	const uint64_t every = w->said[EVERY].number, count = w->said[COUNT].number;
+	if (w->said.until.kind == LPL_MOMENT_INSTRUCTION)
+		return w->said.until.number;
+	return w->said.length ? add_or_never(begin, w->said.length) : LPL_WINDOWS_NEVER;
+}
+
+/* Windows that follow from the count; without `every`, one. */
+static bool counted_at(const struct lpl_windows *w, uint64_t instr, uint64_t *next)
+{
+	const uint64_t every = w->said.every, count = every ? w->said.count : 1;
 	uint64_t number, begin;
 
-	*next = w->said[FROM].number;
+	*next = w->said.from.number;
 	if (instr < *next)
 		return false;
-	number = (instr - *next) / every;
+	number = every ? (instr - *next) / every : 0;
+	begin = *next + number * every;
 	*next = LPL_WINDOWS_NEVER;
 	if (count != 0 && number >= count)
 		return false;
-	begin = w->said[FROM].number + number * every;
-	if (instr - begin < w->said[LENGTH].number) {
-		*next = add_or_never(begin, w->said[LENGTH].number);
+	if (instr < end_of(w, begin)) {
+		*next = end_of(w, begin);
 		return true;
 	}
 	if (count == 0 || number + 1 < count)
@@ -171,47 +118,48 @@ static bool periodic_at(const struct lpl_windows *w, uint64_t instr, uint64_t *n
 
 bool lpl_windows_at(struct lpl_windows *w, uint64_t instr, uint64_t *next)
 {
-	if (w->opener == EVERY)
-		return periodic_at(w, instr, next);
+	if (!lpl_windows_need_kernel(w))
+		return counted_at(w, instr, next);
+	if (!open_by_event(w) && !w->opened && instr >= w->said.from.number) {
+		w->open = true;
+		w->opened++;
+	}
 	if (w->open && instr >= w->deadline)
 		w->open = false;
-	*next = w->open ? w->deadline : LPL_WINDOWS_NEVER;
+	*next = w->open ? w->deadline : open_by_event(w) || w->opened ? LPL_WINDOWS_NEVER :
+		w->said.from.number;
 	return w->open;
 }
 
 /* ---- the kernel ---- */
 
-static bool says(const struct kernel_trace_record *record, struct lpl_part_value value)
+static bool comes(const struct lpl_moment *moment, const struct kernel_trace_record *record)
 {
-	return record->text_length == value.length &&
-	       memcmp(record->text, value.text, value.length) == 0;
+	return lpl_moment_comes(moment, record->tag, record->text, record->text_length);
 }
 
-static void hear_mark(struct lpl_windows *w, const struct kernel_trace_record *record,
-		      uint64_t instr)
+static void hear_moment(struct lpl_windows *w, const struct kernel_trace_record *record,
+			uint64_t instr)
 {
 	if (w->open) {
-		w->open = w->said[UNTIL].text == NULL || !says(record, w->said[UNTIL]);
+		w->open = !comes(&w->said.until, record);
 		return;
 	}
-	if (!says(record, w->said[MARK]) ||
-	    (w->said[COUNT].number != 0 && w->opened == w->said[COUNT].number))
+	if (!comes(&w->said.from, record) || instr >= end_of(w, instr) ||
+	    (w->said.count != 0 && w->opened == w->said.count))
 		return;
 	w->open = true;
 	w->opened++;
-	w->deadline = LPL_WINDOWS_NEVER;
-	if (w->said[LENGTH].number != 0)
-		w->deadline = add_or_never(instr, w->said[LENGTH].number);
+	w->deadline = end_of(w, instr);
 }
 
 /* As far as Linux keeps names. */
 static bool is_wanted_name(const struct lpl_windows *w, const char *name, size_t length)
 {
-	const struct lpl_part_value *wanted = &w->said[TASK];
-	size_t most = wanted->length < NAME_MAX_BYTES ? wanted->length : NAME_MAX_BYTES;
+	size_t most = strnlen(w->said.task, NAME_MAX_BYTES);
 
 	return !w->is_number && (length < NAME_MAX_BYTES ? length : NAME_MAX_BYTES) == most &&
-	       memcmp(name, wanted->text, most) == 0;
+	       memcmp(name, w->said.task, most) == 0;
 }
 
 /* What exec makes of a task's name: the last part of the image's path. */
@@ -238,7 +186,8 @@ static bool is_wanted_call(const struct lpl_windows *w, const struct kernel_trac
 	if (w->is_number)
 		return record->arg[KTR_SYSCALL_NUMBER] == w->wanted &&
 		       record->arg[KTR_SYSCALL_ABI] == KTR_ABI_64;
-	return says(record, w->said[SYSCALL]);
+	return record->text_length == strlen(w->said.syscall) &&
+	       memcmp(record->text, w->said.syscall, record->text_length) == 0;
 }
 
 static enum lpl_error hear_call(struct lpl_windows *w, const struct kernel_trace_record *record,
@@ -277,11 +226,11 @@ enum lpl_error lpl_windows_take(struct lpl_windows *w, const struct kernel_trace
 
 	/* a mark's time may be over, and it was not looked at */
 	(void)lpl_windows_at(w, instr, &next);
-	if (w->opener == MARK && record->tag == KTR_MARK)
-		hear_mark(w, record, instr);
-	else if (w->opener == TASK)
-		hear_task(w, record);
-	else if (w->opener == SYSCALL)
+	if (w->said.syscall)
 		return hear_call(w, record, report);
+	if (w->said.task)
+		hear_task(w, record);
+	else
+		hear_moment(w, record, instr);
 	return LPL_OK;
 }

@@ -3,16 +3,17 @@
  * Windows of time: the parts of a long run that are recorded.
  *
  *	every:N+length:L[+from:F][+count:C]	instructions F to F + L, F + N to F + N + L ...
- *	mark:X+until:Y, mark:X+length:L, mark:X	from the guest's mark X to its mark Y, or for so
- *						many instructions, or to the end; again at the
- *						next X
+ *	[from:MOMENT][+until:MOMENT|+length:L][+count:C]
+ *						from a count of instructions, a mark or an exec to
+ *						another, or for so many instructions, or to the
+ *						end; by events again at the next
  *	task:NAME, task:TID			while a task of that name, or the one of that
  *						number, has the processor
  *	syscall:NAME, syscall:NUMBER		while one that is in that call has it
  *
- * N, L and F are instruction counts since power-on, C is a number of windows (of `mark`, too);
- * k, M, G and T stand for thousands.  A comma does where a plus stands.  Only the guest's kernel
- * can report marks, tasks and calls, and of calls only those that its module was asked to report.
+ * select/when.c has the grammar.  N, L and F are instruction counts since power-on, C is a number of
+ * windows.  Only the guest's kernel can report marks, images, tasks and calls, and of calls only those
+ * that its module was asked to report.
  *
  * This knows nothing of a simulator.  It is given the time and the kernel's events, and answers
  * whether that is within a window; so the same run always gives the same windows.  C++ may
@@ -28,12 +29,11 @@
 #include <laplace/error.h>
 #include <laplace/kernel_trace_record.h>
 
+#include "select/when.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* The longest specification, its 0 included; a longer one is an error. */
-#define LPL_WINDOWS_SIZE 384
 
 /* "Not by itself": no instruction count at which a window begins or ends. */
 #define LPL_WINDOWS_NEVER UINT64_MAX

@@ -20,10 +20,10 @@
 
 #include "base/map.h"
 #include "canonical_pages.h"
-#include "file_name.h"
 #include "kinds.h"
 #include "merge/output/canonical.h"
 #include "merge/tasks.h"
+#include "when.h"
 
 enum { BATCH = CANONICAL_BATCH, COMM = 15 };	/* of a name that no exec gave, kernels keep 15 */
 enum chosen { NOT_CHOSEN = 1, BY_NAME, BY_DESCENT };
@@ -192,21 +192,10 @@ static bool is_due(const struct lpl_moment *moment, uint64_t ref, uint64_t instr
 	}
 }
 
-static bool is_by_event(const struct lpl_moment *moment)
-{
-	return moment->kind == LPL_MOMENT_EXEC || moment->kind == LPL_MOMENT_MARK;
-}
-
 /* Is that the event after which the moment is? */
-static bool is_moment(const struct lpl_moment *moment, const struct lpl_event *event)
+static bool comes(const struct lpl_moment *moment, const struct lpl_event *event)
 {
-	if (moment->kind == LPL_MOMENT_EXEC)
-		return event->tag == KTR_EXEC &&
-		       lpl_is_file(moment->text, event->text, event->text_length);
-	return moment->kind == LPL_MOMENT_MARK &&
-	       (event->tag == KTR_MARK || event->tag == LPL_EVENT_MARK) &&
-	       event->text_length == strlen(moment->text) &&
-	       memcmp(event->text, moment->text, event->text_length) == 0;
+	return lpl_moment_comes(moment, event->tag, event->text, event->text_length);
 }
 
 static void follow_time(struct lpl_choice *choice, const struct lpl_event *event)
@@ -214,8 +203,8 @@ static void follow_time(struct lpl_choice *choice, const struct lpl_event *event
 	if (!is_of_state(choice, event))
 		take_origin(choice, event->cycle);
 	choice->begun |= is_due(&choice->from, event->ref, event->instr, event->cycle);
-	choice->over |= choice->begun && is_moment(&choice->to, event);
-	choice->begun |= is_moment(&choice->from, event);
+	choice->over |= choice->begun && comes(&choice->to, event);
+	choice->begun |= comes(&choice->from, event);
 }
 
 enum lpl_need lpl_choice_need(struct lpl_choice *choice, const struct lpl_chunk *chunk)
@@ -227,7 +216,7 @@ enum lpl_need lpl_choice_need(struct lpl_choice *choice, const struct lpl_chunk 
 	if (choice->pages && !is_due(to, chunk->first_ref, chunk->first_instr,
 				     chunk->first_cycle))
 		return LPL_NEED_ALL;
-	if ((from->kind == LPL_MOMENT_NONE || is_by_event(from) ||
+	if ((from->kind == LPL_MOMENT_NONE || lpl_moment_is_event(from) ||
 	     is_due(from, chunk->last_ref, chunk->last_instr, chunk->last_cycle)) &&
 	    !is_due(to, chunk->first_ref, chunk->first_instr, chunk->first_cycle))
 		return LPL_NEED_ALL;
@@ -487,6 +476,8 @@ enum lpl_error lpl_choice_open(struct lpl_choice **choice,
 	if (options->numbering == LPL_NUMBERS_BY_EVENTS && lpl_choice_beyond_tasks(options))
 		return lpl_fail(report, LPL_ERR_USAGE, "events do not say how many references of a "
 				"mode, a type or a range there are");
+	if (options->from.kind == LPL_MOMENT_BYTES || options->to.kind == LPL_MOMENT_BYTES)
+		return lpl_fail(report, LPL_ERR_USAGE, "no references are chosen by bytes");
 	if (options->cycles_a_second == 0 && (is_of_time(&options->from) || is_of_time(&options->to)))
 		return lpl_fail(report, LPL_ERR_USAGE, "it is not known how many cycles a second of the "
 				"guest's has");

@@ -8,26 +8,19 @@
 
 #include "base/digits.h"
 #include "base/parts.h"
+#include "when.h"
 
-enum { PROCESS, TASK, CHILDREN, USER, KERNEL, TYPE, RANGE, KIND, FILE_NAMED, FROM, TO, PARTS };
+enum { PROCESS, TASK, CHILDREN, USER, KERNEL, TYPE, RANGE, KIND, FILE_NAMED, FROM, TO, UNTIL,
+       PARTS };
 static const struct lpl_part parts[PARTS] = {
-	[PROCESS] = { "process", "NAME" }, [TASK] = { "task", "NAME" },
-	[CHILDREN] = { "children", NULL }, [USER] = { "user", NULL }, [KERNEL] = { "kernel", NULL },
-	[TYPE] = { "type", "TYPE" }, [RANGE] = { "range", "START:END" },
-	[KIND] = { "kind", "KIND" }, [FILE_NAMED] = { "file", "PATH" },
-	[FROM] = { "from", "MOMENT" }, [TO] = { "to", "MOMENT" }
+	[PROCESS] = { "process", "NAME", 0 }, [TASK] = { "task", "NAME", 0 },
+	[CHILDREN] = { "children", NULL, 0 }, [USER] = { "user", NULL, 0 },
+	[KERNEL] = { "kernel", NULL, 0 }, [TYPE] = { "type", "TYPE", 0 },
+	[RANGE] = { "range", "START:END", 0 }, [KIND] = { "kind", "KIND", 0 },
+	[FILE_NAMED] = { "file", "PATH", 0 }, [FROM] = { "from", "MOMENT", 0 },
+	[TO] = { "to", "MOMENT", 0 }, [UNTIL] = { "until", "MOMENT", 0 }
 };
-
-/* Of kinds of moments, from the first on. */
-enum { FIRST = LPL_MOMENT_NONE + 1, MOMENTS = LPL_MOMENT_EXEC - LPL_MOMENT_NONE };
-static const struct lpl_part moments[MOMENTS] = {
-	[LPL_MOMENT_REFERENCE - FIRST] = { "references", "N" },
-	[LPL_MOMENT_INSTRUCTION - FIRST] = { "instructions", "N" },
-	[LPL_MOMENT_CYCLE - FIRST] = { "cycles", "N" },
-	[LPL_MOMENT_TIME - FIRST] = { "seconds", "S" },
-	[LPL_MOMENT_UPTIME - FIRST] = { "uptime", "S" },
-	[LPL_MOMENT_MARK - FIRST] = { "mark", "TEXT" }, [LPL_MOMENT_EXEC - FIRST] = { "exec", "NAME" }
-};
+static const struct lpl_parts table = { parts, PARTS, 0, NULL };
 
 static const char *const type_name[LPL_TYPES] = {
 	[LPL_READ] = "read", [LPL_WRITE] = "write", [LPL_FETCH] = "fetch",
@@ -85,46 +78,6 @@ static enum lpl_error set_range(struct lpl_choice_options *options, const char *
 	return LPL_OK;
 }
 
-/* Seconds as a decimal fraction, in millionths. */
-static bool scan_seconds(const char *text, uint64_t *number)
-{
-	const char *end = lpl_scan_decimal(text, number);
-	uint64_t unit = 1000000;
-
-	if (end == NULL || __builtin_mul_overflow(*number, unit, number))
-		return false;
-	/* what is less than a millionth does not count */
-	if (*end == '.')
-		for (end++; *end >= '0' && *end <= '9'; end++)
-			if (__builtin_add_overflow(*number, (uint64_t)(*end - '0') * (unit /= 10),
-						   number))
-				return false;
-	return *end == '\0';
-}
-
-static enum lpl_error set_moment(struct lpl_moment *moment, const char *value,
-				 struct lpl_report *report)
-{
-	struct lpl_part_value values[MOMENTS];
-	enum lpl_error error = lpl_parts_parse(moments, MOMENTS, value, values, report);
-
-	for (int i = 0; i < MOMENTS && !error; i++) {
-		if (values[i].text == NULL)
-			continue;
-		/* the only one: its value is all the rest */
-		if (values[i].text != value + strlen(moments[i].name) + 1 ||
-		    values[i].text[values[i].length] != '\0')
-			return lpl_fail(report, LPL_ERR_USAGE, "'%.40s' are two moments", value);
-		*moment = (struct lpl_moment){ (enum lpl_moment_kind)(i + FIRST), values[i].number,
-					       values[i].text };
-		if ((moment->kind == LPL_MOMENT_TIME || moment->kind == LPL_MOMENT_UPTIME) &&
-		    !scan_seconds(moment->text, &moment->number))
-			return lpl_fail(report, LPL_ERR_USAGE, "'%.40s' is no number of seconds",
-					moment->text);
-	}
-	return error;
-}
-
 static enum lpl_error set_name(const char **name, const char *value, struct lpl_report *report)
 {
 	if (*value == '\0')
@@ -159,9 +112,10 @@ static enum lpl_error set(struct lpl_choice_options *options, int part, const ch
 	case FILE_NAMED:
 		return set_name(&options->file, value, report);
 	case FROM:
-		return set_moment(&options->from, value, report);
+		return lpl_moment_parse(&options->from, value, LPL_TO_CHOOSE, report);
 	case TO:
-		return set_moment(&options->to, value, report);
+	case UNTIL:
+		return lpl_moment_parse(&options->to, value, LPL_TO_CHOOSE, report);
 	default:
 		break;
 	}
@@ -187,7 +141,9 @@ enum lpl_error lpl_choice_parse(struct lpl_choice_options *options, char words[L
 	if (strlen(spec) >= LPL_CHOICE_SIZE)
 		return lpl_fail(report, LPL_ERR_USAGE, "a choice is at most %d bytes long",
 				LPL_CHOICE_SIZE - 1);
-	error = lpl_parts_parse(parts, PARTS, spec, values, report);
+	error = lpl_parts_parse(&table, spec, values, report);
+	if (!error && values[TO].text != NULL && values[UNTIL].text != NULL)
+		error = lpl_fail(report, LPL_ERR_USAGE, "until: and to: do not go together");
 	for (int part = 0; part < PARTS && !error; part++) {
 		const struct lpl_part_value *value = &values[part];
 
@@ -213,25 +169,12 @@ static void give(struct lpl_part_value *value, const char *text)
 		*value = (struct lpl_part_value){ .text = text, .length = strlen(text) };
 }
 
-static void give_moment(struct lpl_part_value *value, const struct lpl_moment *moment,
-			char text[LPL_CHOICE_SIZE])
-{
-	text[0] = '\0';
-	if (moment->kind >= LPL_MOMENT_TIME)
-		snprintf(text, LPL_CHOICE_SIZE, "%s:%s", moments[moment->kind - FIRST].name,
-			 moment->text);
-	else if (moment->kind != LPL_MOMENT_NONE)
-		snprintf(text, LPL_CHOICE_SIZE, "%s:%" PRIu64, moments[moment->kind - FIRST].name,
-			 moment->number);
-	give(value, text);
-}
-
 /* Of what it was made from, of which texts may hold what looks like a part. */
 static bool means_the_same(const struct lpl_part_value values[PARTS], const char *spec)
 {
 	struct lpl_part_value read[PARTS];
 
-	if (lpl_parts_parse(parts, PARTS, spec, read, NULL))
+	if (lpl_parts_parse(&table, spec, read, NULL))
 		return false;
 	for (int part = 0; part < PARTS; part++)
 		if (read[part].plain != values[part].plain ||
@@ -248,7 +191,7 @@ enum lpl_error lpl_choice_say(char spec[LPL_CHOICE_SIZE], const struct lpl_choic
 		[USER].plain = (options->modes & LPL_CHOOSE_USER) != 0,
 		[KERNEL].plain = (options->modes & LPL_CHOOSE_KERNEL) != 0
 	};
-	char types[64] = "", range[40] = "", from[LPL_CHOICE_SIZE], to[LPL_CHOICE_SIZE];
+	char types[64] = "", range[40] = "", from[LPL_WHEN_SIZE], to[LPL_WHEN_SIZE];
 
 	give(&values[PROCESS], options->process);
 	give(&values[TASK], options->task);
@@ -263,9 +206,11 @@ enum lpl_error lpl_choice_say(char spec[LPL_CHOICE_SIZE], const struct lpl_choic
 	give(&values[RANGE], range);
 	give(&values[KIND], options->kinds);
 	give(&values[FILE_NAMED], options->file);
-	give_moment(&values[FROM], &options->from, from);
-	give_moment(&values[TO], &options->to, to);
-	if (lpl_parts_print(parts, PARTS, values, spec, LPL_CHOICE_SIZE, NULL))
+	if (lpl_moment_say(from, &options->from, report) || lpl_moment_say(to, &options->to, report))
+		return LPL_ERR_USAGE;
+	give(&values[FROM], from);
+	give(&values[TO], to);
+	if (lpl_parts_print(&table, values, spec, LPL_CHOICE_SIZE, NULL))
 		return lpl_fail(report, LPL_ERR_USAGE, "to say what is chosen takes more than %d bytes",
 				LPL_CHOICE_SIZE - 1);
 	if (spec[0] != '\0' && !means_the_same(values, spec))

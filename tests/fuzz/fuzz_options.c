@@ -13,7 +13,7 @@
 #include <laplace/trace.h>
 
 #include "collect/collector.h"
-#include "collect/conditions.h"
+#include "select/when.h"
 #include "collect/control_request.h"
 #include "collect/windows.h"
 #include "container/meta.h"
@@ -165,12 +165,12 @@ static void meta(const char *text)
 }
 
 /* A specification has a whole form, which stands for the same. */
-static void conditions(const char *spec, enum lpl_conditions_use use)
+static void conditions(const char *spec, enum lpl_when_use use)
 {
 	struct kernel_trace_record record = { .tag = KTR_MARK };
 	struct lpl_report report = { .error = LPL_OK };
 	struct lpl_conditions c, again;
-	char said[LPL_CONDITIONS_SIZE];
+	char said[LPL_WHEN_SIZE];
 
 	if (lpl_conditions_parse(&c, spec, use, &report)) {
 		require_reported(&report);
@@ -183,7 +183,7 @@ static void conditions(const char *spec, enum lpl_conditions_use use)
 		const enum lpl_condition which = (enum lpl_condition)i;
 
 		require(c.number[i] == again.number[i] && strcmp(c.text[i], again.text[i]) == 0);
-		require(strlen(lpl_condition_say(&c, which, said)) < LPL_CONDITIONS_SIZE);
+		require(strlen(lpl_condition_say(&c, which, said)) < LPL_WHEN_SIZE);
 		require(lpl_condition_holds(&c, which, UINT64_MAX) ==
 			(c.number[i] != LPL_NEVER));
 		require(!lpl_condition_holds(&c, which, 0));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Conditions: what a specification may say, and what holds when, by conditions.h. */
+/* Conditions: what a specification may say, and what holds when, by when.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collect/conditions.h"
+#include "select/when.h"
 
-static struct lpl_conditions conditions_of(const char *spec, enum lpl_conditions_use use)
+static struct lpl_conditions conditions_of(const char *spec, enum lpl_when_use use)
 {
 	struct lpl_report report = { 0 };
 	struct lpl_conditions conditions;
@@ -22,7 +22,7 @@ static struct lpl_conditions conditions_of(const char *spec, enum lpl_conditions
 	return conditions;
 }
 
-static void expect_spec(const char *spec, enum lpl_conditions_use use, const char *canonical)
+static void expect_spec(const char *spec, enum lpl_when_use use, const char *canonical)
 {
 	assert_string_equal(conditions_of(spec, use).spec, canonical);
 	assert_string_equal(conditions_of(canonical, use).spec, canonical);
@@ -41,7 +41,7 @@ static void test_specifications(void **state)
 		    "+exec:/bin/y");
 }
 
-static void expect_refused(const char *spec, enum lpl_conditions_use use, const char *why)
+static void expect_refused(const char *spec, enum lpl_when_use use, const char *why)
 {
 	struct lpl_report report = { 0 };
 	struct lpl_conditions conditions;
@@ -55,7 +55,7 @@ static void expect_refused(const char *spec, enum lpl_conditions_use use, const 
 
 static void test_refusals(void **state)
 {
-	char longest[2 * LPL_CONDITIONS_SIZE] = "mark:";
+	char longest[2 * LPL_WHEN_SIZE] = "mark:";
 
 	(void)state;
 	expect_refused("", LPL_TO_END, "is none of instructions:N, references:N, bytes:N");
@@ -65,7 +65,8 @@ static void test_refusals(void **state)
 	expect_refused("instructions:0", LPL_TO_END, "no number from 1 on");
 	expect_refused("instructions:-5", LPL_TO_END, "no number");
 	expect_refused("instructions:5K", LPL_TO_END, "no number");
-	expect_refused("seconds:1.5", LPL_TO_END, "no number");
+	expect_refused("seconds:1.5s", LPL_TO_END, "no number");
+	expect_refused("seconds:0", LPL_TO_END, "no number from 1 on");
 	expect_refused("seconds:60s", LPL_TO_END, "no number");
 	expect_refused("references:99999999999999999999", LPL_TO_END, "no number");
 	expect_refused("references:18446745T", LPL_TO_END, "no number");
@@ -83,7 +84,7 @@ static void test_refusals(void **state)
 static void test_numbers(void **state)
 {
 	struct lpl_conditions c = conditions_of("instructions:100+bytes:1k", LPL_TO_END);
-	char said[LPL_CONDITIONS_SIZE];
+	char said[LPL_WHEN_SIZE];
 
 	(void)state;
 	assert_false(lpl_condition_holds(&c, LPL_AT_INSTRUCTIONS, 99));
@@ -117,7 +118,7 @@ static enum lpl_condition taken(const char *spec, uint32_t tag, const char *text
 static void test_kernel(void **state)
 {
 	struct lpl_conditions c = conditions_of("instructions:5+exec:a b", LPL_TO_END);
-	char said[LPL_CONDITIONS_SIZE];
+	char said[LPL_WHEN_SIZE];
 
 	(void)state;
 	assert_int_equal(taken("mark:go", KTR_MARK, "go"), LPL_AT_MARK);

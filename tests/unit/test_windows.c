@@ -66,7 +66,7 @@ static void expect_refused(const char *spec, const char *why)
 
 static void test_refusals(void **state)
 {
-	char longest[2 * LPL_WINDOWS_SIZE] = "mark:";
+	char longest[2 * LPL_WHEN_SIZE] = "mark:";
 
 	(void)state;
 	expect_refused("", "none of");
@@ -87,10 +87,10 @@ static void test_refusals(void **state)
 	expect_refused("every:1+length:1+length:1", "twice");
 	expect_refused("every:1+length:1+", "is no number");
 	expect_refused("every:2+length:1+task:a", "go together");
-	expect_refused("every:2+length:1+until:a", "does not go with");
+	expect_refused("every:2+length:1+until:a", "every: and until: do not go together");
 	expect_refused("mark:a+until:b+length:1", "go together");
-	expect_refused("task:a+length:5", "does not go with");
-	expect_refused("syscall:a+count:5", "does not go with");
+	expect_refused("task:a+length:5", "task: and length: do not go together");
+	expect_refused("syscall:a+count:5", "syscall: and count: do not go together");
 	memset(longest + 5, 'x', sizeof(longest) - 6);
 	expect_refused(longest, "longer than");
 }
@@ -268,6 +268,64 @@ static void test_marks_with_length(void **state)
 	lpl_windows_close(windows);
 }
 
+/* From a moment until another, of each pair of what they may be. */
+static void test_between_moments(void **state)
+{
+	struct lpl_windows *windows = windows_of("from:instructions:10+until:instructions:20");
+	uint64_t next;
+
+	(void)state;
+	assert_false(lpl_windows_need_kernel(windows));
+	assert_false(lpl_windows_at(windows, 9, &next));
+	assert_int_equal(next, 10);
+	assert_true(lpl_windows_at(windows, 10, &next));
+	assert_int_equal(next, 20);
+	assert_false(lpl_windows_at(windows, 20, &next));
+	assert_int_equal(next, LPL_WINDOWS_NEVER);
+	lpl_windows_close(windows);
+
+	windows = windows_of("from:instructions:10");
+	assert_false(lpl_windows_at(windows, 9, &next));
+	assert_true(lpl_windows_at(windows, UINT64_MAX - 1, &next));
+	assert_int_equal(next, LPL_WINDOWS_NEVER);
+	lpl_windows_close(windows);
+
+	windows = windows_of("from:instructions:10+until:Y");
+	assert_true(lpl_windows_need_kernel(windows));
+	mark(windows, 9, "Y", false);
+	assert_false(lpl_windows_at(windows, 9, &next));
+	assert_int_equal(next, 10);
+	assert_true(lpl_windows_at(windows, 10, &next));
+	assert_int_equal(next, LPL_WINDOWS_NEVER);
+	mark(windows, 30, "Y", false);
+	assert_false(lpl_windows_at(windows, 30, &next));	/* there was one */
+	assert_int_equal(next, LPL_WINDOWS_NEVER);
+	lpl_windows_close(windows);
+
+	windows = windows_of("until:exec:sh");
+	assert_true(lpl_windows_at(windows, 0, &next));
+	exec(windows, 7, "/bin/bash", true);
+	exec(windows, 7, "/bin/sh", false);
+	lpl_windows_close(windows);
+
+	windows = windows_of("mark:X+until:instructions:20");
+	assert_false(lpl_windows_at(windows, 5, &next));
+	assert_int_equal(next, LPL_WINDOWS_NEVER);
+	mark(windows, 5, "X", true);
+	assert_true(lpl_windows_at(windows, 19, &next));
+	assert_int_equal(next, 20);
+	assert_false(lpl_windows_at(windows, 20, &next));
+	mark(windows, 21, "X", false);
+	lpl_windows_close(windows);
+
+	windows = windows_of("from:exec:/bin/sh+until:mark:Y+count:1");
+	exec(windows, 7, "/usr/bin/sh", false);
+	exec(windows, 7, "/bin/sh", true);
+	mark(windows, 5, "Y", false);
+	exec(windows, 7, "/bin/sh", false);
+	lpl_windows_close(windows);
+}
+
 static void test_tasks(void **state)
 {
 	struct lpl_windows *windows = windows_of("task:gzip");
@@ -346,6 +404,7 @@ int main(void)
 		cmocka_unit_test(test_far_instructions),
 		cmocka_unit_test(test_marks),
 		cmocka_unit_test(test_marks_with_length),
+		cmocka_unit_test(test_between_moments),
 		cmocka_unit_test(test_tasks),
 		cmocka_unit_test(test_calls),
 	};

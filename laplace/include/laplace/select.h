@@ -45,21 +45,24 @@ void lpl_kinds_close(struct lpl_kinds *kinds);			/* NULL is fine */
 /* ---- by who made them, and how ---- */
 
 /* When something is chosen from, or up to. */
+enum lpl_moment_kind {
+	LPL_MOMENT_NONE,
+	/* by the clocks of the records themselves (record.h): */
+	LPL_MOMENT_REFERENCE,	/* the one with this number ... */
+	LPL_MOMENT_INSTRUCTION,	/* ... or what is made at this count, */
+	LPL_MOMENT_CYCLE,	/* or at this cycle; and what follows it */
+	LPL_MOMENT_TIME,	/* the same, in microseconds of the guest's time since the first
+				 * record of the stream (not counting what LPL_EVENT_STATE
+				 * says there was before), ... */
+	LPL_MOMENT_UPTIME,	/* ... or since the machine was switched on, at cycle 0 */
+	LPL_MOMENT_MARK,	/* after the guest's mark, or that of a user, of this text */
+	LPL_MOMENT_EXEC,	/* after an exec of this: the last part of the path, or all of
+				 * it if this has a slash */
+	LPL_MOMENT_BYTES	/* a recording has grown so long: nothing is chosen by it */
+};
+
 struct lpl_moment {
-	enum lpl_moment_kind {
-		LPL_MOMENT_NONE,
-		/* by the clocks of the records themselves (record.h): */
-		LPL_MOMENT_REFERENCE,	/* the one with this number ... */
-		LPL_MOMENT_INSTRUCTION,	/* ... or what is made at this count, */
-		LPL_MOMENT_CYCLE,	/* or at this cycle; and what follows it */
-		LPL_MOMENT_TIME,	/* the same, in microseconds of the guest's time since the first
-					 * record of the stream (not counting what LPL_EVENT_STATE
-					 * says there was before), ... */
-		LPL_MOMENT_UPTIME,	/* ... or since the machine was switched on, at cycle 0 */
-		LPL_MOMENT_MARK,	/* after the guest's mark, or that of a user, of this text */
-		LPL_MOMENT_EXEC		/* after an exec of this: the last part of the path, or all of
-					 * it if this has a slash */
-	} kind;
+	enum lpl_moment_kind kind;
 	uint64_t number;
 	const char *text;
 };
@@ -125,8 +128,8 @@ struct lpl_choice_options {
  *	range:START:END		hexadecimal
  *	kind:KIND		or several, joined by commas; of canonical traces, and so
  *	file:PATH
- *	from:MOMENT, to:MOMENT	references:N, instructions:N, cycles:N, seconds:S, uptime:S,
- *				mark:TEXT or exec:NAME; N may end in k, M, G or T
+ *	from:MOMENT, until:MOMENT	references:N, instructions:N, cycles:N, seconds:S, uptime:S,
+ *				mark:TEXT or exec:NAME, as docs/moments.md has them; to: is until:
  *
  * A name or a text may hold plus signs and commas, as long as no such word follows.
  */
