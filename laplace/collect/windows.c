@@ -68,12 +68,12 @@ const char *lpl_windows_spec(const struct lpl_windows *w)
 /* Do they open, or close, by what the kernel says? */
 static bool open_by_event(const struct lpl_windows *w)
 {
-	return w->said.task || w->said.syscall || lpl_moment_is_event(&w->said.from);
+	return w->said.task || w->said.syscall || lpl_moment_is_event(w->said.from.kind);
 }
 
 bool lpl_windows_need_kernel(const struct lpl_windows *w)
 {
-	return open_by_event(w) || lpl_moment_is_event(&w->said.until);
+	return open_by_event(w) || lpl_moment_is_event(w->said.until.kind);
 }
 
 /* ---- the time ---- */
@@ -145,7 +145,7 @@ static void hear_moment(struct lpl_windows *w, const struct kernel_trace_record 
 		w->open = !comes(&w->said.until, record);
 		return;
 	}
-	if (!comes(&w->said.from, record) || instr >= end_of(w, instr) ||
+	if (!comes(&w->said.from, record) ||
 	    (w->said.count != 0 && w->opened == w->said.count))
 		return;
 	w->open = true;

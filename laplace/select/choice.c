@@ -216,7 +216,7 @@ enum lpl_need lpl_choice_need(struct lpl_choice *choice, const struct lpl_chunk 
 	if (choice->pages && !is_due(to, chunk->first_ref, chunk->first_instr,
 				     chunk->first_cycle))
 		return LPL_NEED_ALL;
-	if ((from->kind == LPL_MOMENT_NONE || lpl_moment_is_event(from) ||
+	if ((from->kind == LPL_MOMENT_NONE || lpl_moment_is_event(from->kind) ||
 	     is_due(from, chunk->last_ref, chunk->last_instr, chunk->last_cycle)) &&
 	    !is_due(to, chunk->first_ref, chunk->first_instr, chunk->first_cycle))
 		return LPL_NEED_ALL;

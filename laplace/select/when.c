@@ -72,7 +72,7 @@ static struct lpl_parts kinds_for(enum lpl_when_use use)
 	return (struct lpl_parts){ kinds, KINDS, 1U << use, use_name[use] };
 }
 
-static bool is_event(enum lpl_moment_kind kind)
+bool lpl_moment_is_event(enum lpl_moment_kind kind)
 {
 	return kind == LPL_MOMENT_MARK || kind == LPL_MOMENT_EXEC;
 }
@@ -86,7 +86,7 @@ static enum lpl_error parse_list(struct lpl_part_value said[KINDS], const char *
 
 	/* of seconds: it begins then */
 	for (int i = 0; i < KINDS && !error && use != LPL_TO_CHOOSE; i++)
-		if (said[i].text && said[i].number == 0 && !is_event(kind_of[i]))
+		if (said[i].text && said[i].number == 0 && !lpl_moment_is_event(kind_of[i]))
 			error = lpl_fail(report, LPL_ERR_USAGE, "%s:%.*s is no number from 1 on",
 					 kinds[i].name, (int)said[i].length, said[i].text);
 	return error;
@@ -113,7 +113,7 @@ enum lpl_error lpl_moment_say(char spec[LPL_WHEN_SIZE], const struct lpl_moment 
 			      struct lpl_report *report)
 {
 	const struct lpl_parts table = kinds_for(LPL_TO_CHOOSE);
-	const char *text = lpl_moment_is_event(moment) ? moment->text : "";
+	const char *text = lpl_moment_is_event(moment->kind) ? moment->text : "";
 	struct lpl_part_value said[KINDS] = { 0 };
 
 	for (int i = 0; i < KINDS; i++) {
@@ -121,11 +121,6 @@ enum lpl_error lpl_moment_say(char spec[LPL_WHEN_SIZE], const struct lpl_moment 
 			said[i] = (struct lpl_part_value){ text, strlen(text), moment->number, false };
 	}
 	return lpl_parts_print(&table, said, spec, LPL_WHEN_SIZE, report);
-}
-
-bool lpl_moment_is_event(const struct lpl_moment *moment)
-{
-	return is_event(moment->kind);
 }
 
 bool lpl_moment_comes(const struct lpl_moment *moment, uint32_t tag, const char *text, size_t length)
@@ -158,7 +153,7 @@ enum lpl_error lpl_conditions_parse(struct lpl_conditions *c, const char *spec,
 	if (error)
 		c->spec[0] = '\0';
 	for (int i = 0; i < KINDS && !error; i++) {
-		if (is_event(kind_of[i]) && said[i].text)
+		if (lpl_moment_is_event(kind_of[i]) && said[i].text)
 			memcpy(c->text[kind_of[i]], said[i].text, said[i].length);
 		else if (said[i].text)
 			c->number[kind_of[i]] = said[i].number;
@@ -245,7 +240,7 @@ static enum lpl_error check_parts(const struct lpl_part_value said[PARTS], struc
 
 static enum lpl_error check_window(const struct lpl_interval *i, struct lpl_report *report)
 {
-	const bool by_event = lpl_moment_is_event(&i->from);
+	const bool by_event = lpl_moment_is_event(i->from.kind);
 
 	if (!i->every && !i->task && !i->syscall && !i->from.kind && !i->until.kind)
 		return lpl_fail(report, LPL_ERR_USAGE, "when?  Say from:, every:, task: or syscall:");

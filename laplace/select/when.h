@@ -37,7 +37,7 @@ enum lpl_error lpl_moment_parse(struct lpl_moment *moment, const char *spec, enu
 enum lpl_error lpl_moment_say(char spec[LPL_WHEN_SIZE], const struct lpl_moment *moment,
 			      struct lpl_report *report);
 /* Does an event bring it?  And does this one, of that tag and text? */
-bool lpl_moment_is_event(const struct lpl_moment *moment);
+bool lpl_moment_is_event(enum lpl_moment_kind kind);
 bool lpl_moment_comes(const struct lpl_moment *moment, uint32_t tag, const char *text,
 		      size_t length);
 

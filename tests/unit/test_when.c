@@ -44,6 +44,7 @@ static const struct {
 	{ "seconds:1.250000900", "seconds:1.25", LPL_MOMENT_TIME, 1250000, "1.250000900",
 	  USE(END) | USE(CHOOSE) },
 	{ "uptime:0.000001", "uptime:0.000001", LPL_MOMENT_UPTIME, 1, "0.000001", USE(CHOOSE) },
+	{ "uptime:0", "uptime:0", LPL_MOMENT_UPTIME, 0, "0", USE(CHOOSE) },
 	{ "uptime:3.", "uptime:3", LPL_MOMENT_UPTIME, 3000000, "3.", USE(CHOOSE) },
 	{ "mark:a+b, c:d", "mark:a+b, c:d", LPL_MOMENT_MARK, 0, "a+b, c:d",
 	  USES & ~(USE(CUT) | USE(SAVE)) },
@@ -156,8 +157,8 @@ static void test_events(void **state)
 	const struct lpl_moment none = { LPL_MOMENT_NONE, 0, NULL };
 
 	(void)state;
-	assert_true(lpl_moment_is_event(&mark) && lpl_moment_is_event(&exec));
-	assert_false(lpl_moment_is_event(&none));
+	assert_true(lpl_moment_is_event(mark.kind) && lpl_moment_is_event(exec.kind));
+	assert_false(lpl_moment_is_event(none.kind));
 	assert_true(lpl_moment_comes(&mark, KTR_MARK, "gone", 2));
 	assert_true(lpl_moment_comes(&mark, LPL_EVENT_MARK, "go", 2));
 	assert_false(lpl_moment_comes(&mark, KTR_MARK, "gone", 4));
