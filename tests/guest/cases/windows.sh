@@ -79,6 +79,14 @@ switched mark-length | awk '
 	END { if (n != 2) { print n " windows"; bad = 1 } exit bad }' ||
 	fail "mark:heap,length:30k: windows are not of that length"
 
+echo "from a moment of one kind until one of another"
+windows exec "from:exec:exerciser,until:mark:threads"
+compare exec
+by_rule exec '$2 == "exec" && text ~ /(^|\/)exerciser$/ { on = 1 } $2 == "mark" && text == "threads" { on = 0 }' 2
+windows until "from:instructions:$from,until:threads"
+compare until
+[ "$(switched until | cut -d ' ' -f 2 | paste -sd ' ')" = "1 0" ] || fail "until: not one window"
+
 echo "tasks"
 windows task "task:exerciser"
 compare task
