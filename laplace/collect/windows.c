@@ -65,7 +65,7 @@ const char *lpl_windows_spec(const struct lpl_windows *w)
 	return w->said.spec;
 }
 
-/* Do they open, or close, by what the kernel says? */
+/* Is it what the kernel says that opens them? */
 static bool open_by_event(const struct lpl_windows *w)
 {
 	return w->said.task || w->said.syscall || lpl_moment_is_event(w->said.from.kind);
