@@ -84,7 +84,7 @@ windows exec "from:exec:exerciser,until:mark:threads"
 compare exec
 by_rule exec '$2 == "exec" && text ~ /(^|\/)exerciser$/ { on = 1 } $2 == "mark" && text == "threads" { on = 0 }' 2
 windows until "from:instructions:$from,until:threads"
-compare until
+compare until -1
 [ "$(switched until | cut -d ' ' -f 2 | paste -sd ' ')" = "1 0" ] || fail "until: not one window"
 
 echo "tasks"
