@@ -18,7 +18,6 @@ const struct cli_option cli_addresses_options[] = {
 	  "exact (auto)"},
 	{ 0 }
 };
-CLI_CHILD(addresses)
 
 int cli_addresses_decide(struct cli_addressing *addressing, enum cli_addresses wanted,
 			 const char *path, const struct lpl_meta *meta)

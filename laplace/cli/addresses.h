@@ -12,7 +12,7 @@
 
 #include "option_table.h"
 
-/* --addresses=auto|virtual|canonical, for CLI_WITH(), and as a child of argp */
+/* --addresses=auto|virtual|canonical, for CLI_WITH() */
 enum cli_addresses {
 	CLI_ADDRESSES_AUTO,
 	CLI_ADDRESSES_VIRTUAL,
@@ -20,7 +20,6 @@ enum cli_addresses {
 	CLI_ADDRESSES_KEPT	/* no option: whatever the trace has */
 };
 extern const struct cli_option cli_addresses_options[];
-extern const struct argp cli_addresses_argp;
 
 /* What was decided for a trace. */
 struct cli_addressing {

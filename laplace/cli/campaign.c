@@ -6,103 +6,53 @@
 #include "find.h"
 #include "options.h"
 #include "python.h"
-#include "say.h"
-
-#define MOST_JOBS 1024		/* at once */
 
 struct options {
 	struct python_words words;
-	bool file, dry_run, gather, job, slurm, submit, json;
+	unsigned int jobs;
+	bool submit, json;
 	enum cli_when progress;
 };
 
-enum { KEY_DRY_RUN = 256, KEY_GATHER, KEY_JOB, KEY_SLURM, KEY_SUBMIT };
+static void check_ways(struct argp_state *state, void *config)
+{
+	static const char *const ways[] = { "--dry-run", "--gather", "--job", "--slurm" };
+	const struct options *options = config;
+	bool slurm = false;
+	int given = 0;
 
-static const struct argp_option option_table[] = {
-	{ "output", 'o', "DIR", 0,
-	  "The directory of results (that of FILE, named after it: .results)", 0 },
-	{ "jobs", 'J', "N", 0, "Jobs at once (one for each processor)", 0 },
-	{ "dry-run", KEY_DRY_RUN, NULL, 0, "Only list the jobs, and which of them are done", 0 },
-	{ "gather", KEY_GATHER, NULL, 0,
-	  "Only gather what is done into the table and the report", 0 },
-	{ "job", KEY_JOB, "JOB", 0, "Only make this one, by its number or identity", 0 },
-	{ "slurm", KEY_SLURM, "OPTIONS", OPTION_ARG_OPTIONAL,
-	  "Write scripts for Slurm instead, with these options of sbatch", 0 },
-	{ "submit", KEY_SUBMIT, NULL, 0, "With --slurm: submit them as well", 0 },
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		slurm = cli_given(state, (const char *const[]){ ways[i], NULL });
+		given += slurm;
+	}
+	if (given > 1)
+		argp_error(state, "--dry-run, --gather, --job and --slurm exclude each other");
+	if (options->submit && !slurm)
+		argp_error(state, "--submit is for --slurm");
+}
+
+static const struct cli_option option_table[] = {
+	{ "output", CLI_DIRECTORY, 'o', .argument = "DIR",
+	  .help = "The directory of results (that of FILE, named after it: .results)" },
+	{ "jobs", CLI_NUMBER, 'J', CLI_INTO(struct options, jobs), .argument = "N", .least = 1, .most = 1024,
+	  .help = "Jobs at once (one for each processor)" },
+	{ "dry-run", CLI_FLAG, .help = "Only list the jobs, and which of them are done" },
+	{ "gather", CLI_FLAG, .help = "Only gather what is done into the table and the report" },
+	{ "job", CLI_TEXT, .argument = "JOB",
+	  .help = "Only make this one, by its number or identity" },
+	{ "slurm", CLI_TEXT, .argument = "OPTIONS", .optional = true,
+	  .help = "Write scripts for Slurm instead, with these options of sbatch" },
+	{ "submit", CLI_FLAG, CLI_INTO(struct options, submit), .help = "With --slurm: submit them as well" },
+	CLI_WITH(json, struct options, json),
+	CLI_WITH(progress, struct options, progress),
+	{ .name = "file", .type = CLI_ARGUMENT, .argument = "FILE", .wrong = "which campaign?",
+	  .again = "one campaign at a time" },
+	{ .type = CLI_CHECK, .check = check_ways },
+	{ .type = CLI_EACH, .take = python_take },
 	{ 0 }
 };
-
-static void check_options(struct options *options, struct argp_state *state)
-{
-	int ways = options->dry_run + options->gather + options->job + options->slurm;
-
-	if (!options->file)
-		argp_error(state, "which campaign?");
-	if (ways > 1)
-		argp_error(state, "--dry-run, --gather, --job and --slurm exclude each other");
-	if (options->submit && !options->slurm)
-		argp_error(state, "--submit is for --slurm");
-	if (options->json)
-		python_add(&options->words, "json", "yes", state);
-	python_add_progress(&options->words, options->progress, state);
-}
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-	struct options *options = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &options->json;
-		state->child_inputs[1] = &options->progress;
-		return 0;
-	case 'o':
-		python_add(&options->words, "output", arg, state);
-		return 0;
-	case 'J':
-		if (cli_number(state, "--jobs", arg, 1) > MOST_JOBS)
-			argp_error(state, "--jobs is at most %d", MOST_JOBS);
-		python_add(&options->words, "jobs", arg, state);
-		return 0;
-	case KEY_DRY_RUN:
-		options->dry_run = true;
-		python_add(&options->words, "dry-run", "yes", state);
-		return 0;
-	case KEY_GATHER:
-		options->gather = true;
-		python_add(&options->words, "gather", "yes", state);
-		return 0;
-	case KEY_JOB:
-		options->job = true;
-		python_add(&options->words, "job", arg, state);
-		return 0;
-	case KEY_SLURM:
-		options->slurm = true;
-		python_add(&options->words, "slurm", arg ? arg : "", state);
-		return 0;
-	case KEY_SUBMIT:
-		options->submit = true;
-		python_add(&options->words, "submit", "yes", state);
-		return 0;
-	case ARGP_KEY_ARG:
-		if (options->file)
-			argp_error(state, "one campaign at a time");
-		options->file = true;
-		python_add(&options->words, "file", arg, state);
-		return 0;
-	case ARGP_KEY_END:
-		check_options(options, state);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp_child children[] = {
-	{ &cli_json_argp, 0, NULL, 0 }, { &cli_progress_argp, 0, NULL, 0 }, { 0 }
-};
-static const struct argp argp = {
-	option_table, parse_option, "FILE",
+static const struct cli_usage usage = {
+	"FILE",
 	"Make the runs, reductions and simulations that FILE asks for, and gather what comes of them."
 	"\v"
 	"What is done is never made again: run it again after a failure, or an interruption, for "
@@ -112,15 +62,15 @@ static const struct argp argp = {
 	"A job that fails does not stop the others.  "
 	"Exit status: 0 all is done, 1 something is not, 2 wrong usage, or FILE is wrong, "
 	"3 a result is damaged.",
-	children, NULL, NULL
+	option_table, 0
 };
 
 int cmd_campaign(int argc, char **argv)
 {
-	struct options options = { .progress = CLI_AUTO };
+	struct options options = { .words.count = 0 };
 	char *bochs = find_bochs_quietly();
 
-	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	cli_parse(&usage, argc, argv, &options);
 	/* whose hash goes into jobs that run it */
 	if (bochs)
 		python_add(&options.words, "bochs", bochs, NULL);

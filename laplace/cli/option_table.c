@@ -246,18 +246,27 @@ static void *config_of(const struct rows *rows, const struct row *row)
 	return (char *)rows->config + row->offset;
 }
 
+static void take(struct rows *rows, const struct row *row, char *value, struct argp_state *state)
+{
+	take_value(state, row->option, value, config_of(rows, row));
+	for (const struct row *each = rows->row; each < rows->row + rows->count; each++) {
+		if (each->option->type == CLI_EACH)
+			each->option->take(state, row->option, value, config_of(rows, each));
+	}
+}
+
 static error_t take_argument(struct rows *rows, char *value, struct argp_state *state)
 {
 	for (struct row *row = rows->row; row < rows->row + rows->count; row++) {
 		if (row->option->type != CLI_ARGUMENT)
 			continue;
-		if (row->given && !row->option->take) {
+		if (row->given && !row->option->take && !row->option->repeated) {
 			if (row->option->again)
 				argp_error(state, "%s", row->option->again);
 			continue;
 		}
 		row->given = true;
-		take_value(state, row->option, value, config_of(rows, row));
+		take(rows, row, value, state);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -298,8 +307,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		for (row = rows->row; row < rows->row + rows->count; row++) {
 			if (row->option->standard)
-				take_value(state, row->option, (char *)row->option->standard,
-					   config_of(rows, row));
+				take(rows, row, (char *)row->option->standard, state);
 		}
 		return 0;
 	case ARGP_KEY_ARG:
@@ -314,7 +322,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 		if (!row)
 			return ARGP_ERR_UNKNOWN;
 		row->given = true;
-		take_value(state, row->option, value, config_of(rows, row));
+		take(rows, row, value, state);
 		return 0;
 	}
 }
@@ -484,22 +492,4 @@ void cli_parse(const struct cli_usage *usage, int argc, char **argv, void *confi
 			options[used++] = argp_option_of(&rows, row);
 	}
 	argp_parse(&argp, argc, argv, usage->flags, NULL, &rows);
-}
-
-/* ---- for commands without a table ---- */
-
-error_t cli_take_child(const struct cli_option *option, int key, char *value,
-		       struct argp_state *state)
-{
-	if (key != (option->letter ? option->letter : FIRST_KEY))
-		return ARGP_ERR_UNKNOWN;
-	take_value(state, option, value, state->input);
-	return 0;
-}
-
-struct argp_option cli_child_option(const struct cli_option *option)
-{
-	struct rows rows = { .row = { { .option = option } }, .count = 1 };
-
-	return argp_option_of(&rows, &rows.row[0]);
 }

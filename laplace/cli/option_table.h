@@ -26,10 +26,11 @@ enum cli_option_type {
 	CLI_ALIAS,		/* another name of the row above, which --help does not have */
 	CLI_HEADING,		/* above its group in --help */
 	CLI_TABLE,		/* the rows of another `table' */
-	CLI_ARGUMENT,		/* const char *: what is no option; a row with `take' gets all others */
+	CLI_ARGUMENT,		/* const char *: what is no option; a row with `take' or `repeated' gets all others */
 	CLI_REST,		/* char **: that and all that follows, up to NULL */
 	CLI_PROGRAM,		/* the same, a program and its arguments */
-	CLI_CHECK		/* `check' is called when all are parsed */
+	CLI_CHECK,		/* `check' is called when all are parsed */
+	CLI_EACH		/* `take' gets every value, of any row, as it was given or is the default */
 };
 
 #define CLI_WORDS_SIZE 512
@@ -65,7 +66,7 @@ struct cli_option {
 	const char *again;		/* said of an argument that is one too many */
 	int group;			/* in --help */
 	bool optional;			/* its value may be left out */
-	bool repeated;			/* it may be; its help says so */
+	bool repeated;			/* it may be; an option's help says so */
 	bool forwarded;			/* it is also a key of the bochsrc (record.c) */
 	const struct cli_option *table;
 	cli_take *take;
@@ -114,21 +115,5 @@ uint64_t cli_number(struct argp_state *state, const char *option,
 
 /* A hexadecimal address that is not 0, likewise. */
 uint64_t cli_address(struct argp_state *state, const char *option, const char *text);
-
-/* A table's first row, as one of argp's children: for subcommands that have no table. */
-error_t cli_take_child(const struct cli_option *option, int key, char *value,
-		       struct argp_state *state);
-struct argp_option cli_child_option(const struct cli_option *option);
-#define CLI_CHILD(name) \
-	static struct argp_option name##_child[2]; \
-	static error_t take_##name(int key, char *value, struct argp_state *state) \
-	{ \
-		return cli_take_child(cli_##name##_options, key, value, state); \
-	} \
-	__attribute__((constructor)) static void make_##name##_child(void) \
-	{ \
-		name##_child[0] = cli_child_option(cli_##name##_options); \
-	} \
-	const struct argp cli_##name##_argp = { name##_child, take_##name, NULL, NULL, NULL, NULL, NULL };
 
 #endif

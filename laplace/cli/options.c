@@ -25,10 +25,6 @@ const struct cli_option cli_jobs_options[] = {
 	{ 0 }
 };
 
-CLI_CHILD(json)
-CLI_CHILD(progress)
-CLI_CHILD(overwrite)
-
 unsigned int cli_jobs(unsigned int asked)
 {
 	return asked ? asked : lpl_processors();

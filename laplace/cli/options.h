@@ -37,9 +37,6 @@ extern const struct cli_option cli_choice_options[];
 	.help = "Where the kernel's half of an address space begins (what the guest says, else " \
 	"8000000000000000); a 32-bit Linux has c0000000" }
 
-/* Three of them as children of argp: for subcommands that have no table. */
-extern const struct argp cli_json_argp, cli_progress_argp, cli_overwrite_argp;
-
 /*
  * What is said of the references chosen of a trace: its own meta, what was chosen, and if it was
  * reduced, that the rest is exact for nothing.  To be freed.  Returns an exit status.

@@ -26,10 +26,9 @@ void python_add(struct python_words *words, const char *name, const char *value,
 		words->count++;
 }
 
-void python_add_progress(struct python_words *words, enum cli_when when, struct argp_state *state)
+void python_take(struct argp_state *state, const struct cli_option *option, const char *value, void *config)
 {
-	python_add(words, "progress",
-		   when == CLI_ALWAYS ? "always" : when == CLI_NEVER ? "never" : "auto", state);
+	python_add(config, option->name, value ? value : "", state);
 }
 
 /* `modules` is the file to be run. */

@@ -9,9 +9,9 @@
 #include <argp.h>
 #include <stddef.h>
 
-#include "options.h"
+#include "option_table.h"
 
-/* What is handed on: "NAME=VALUE" each.  Zero-initialised. */
+/* What is handed on: "NAME=VALUE" each.  Zero-initialised; the first member of a table's struct. */
 struct python_words {
 	char **word;
 	size_t count, room;
@@ -20,8 +20,8 @@ struct python_words {
 /* A usage error where there is no memory. */
 void python_add(struct python_words *words, const char *name, const char *value,
 		struct argp_state *state);
-/* As --progress has it. */
-void python_add_progress(struct python_words *words, enum cli_when when, struct argp_state *state);
+/* The `take' of a table's CLI_EACH, by which all of it is handed on. */
+cli_take python_take;
 
 /*
  * Become laplace.NAME of the modules.  Returns only if that cannot be done: an exit status, and why
