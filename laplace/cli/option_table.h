@@ -26,7 +26,7 @@ enum cli_option_type {
 	CLI_ALIAS,		/* another name of the row above, which --help does not have */
 	CLI_HEADING,		/* above its group in --help */
 	CLI_TABLE,		/* the rows of another `table' */
-	CLI_ARGUMENT,		/* const char *: what is no option; a row with `take' or `repeated' gets all others */
+	CLI_ARGUMENT,		/* const char *: no option; a row with `take', or `repeated', gets all others */
 	CLI_REST,		/* char **: that and all that follows, up to NULL */
 	CLI_PROGRAM,		/* the same, a program and its arguments */
 	CLI_CHECK,		/* `check' is called when all are parsed */

@@ -26,7 +26,8 @@ static const struct cli_option option_table[] = {
 	CLI_WITH(json, struct options, json),
 	CLI_WITH(progress, struct options, progress),
 	CLI_WITH(addresses, struct options, addresses),
-	{ .name = "trace", .type = CLI_ARGUMENT, .argument = "TRACE", .repeated = true, .wrong = "which traces?" },
+	{ .name = "trace", .type = CLI_ARGUMENT, .argument = "TRACE", .repeated = true,
+	  .wrong = "which traces?" },
 	{ .type = CLI_EACH, .take = python_take },
 	{ 0 }
 };

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Campaigns: many runs, reductions and simulations that a small file asks for (docs/campaigns.md).
 
-    reads     settings: the file, as sections of settings, each with its line
-              keys: which there are, and what they may be
-    expands   jobs: what these come to, a job each, and what each is made from
-              job_inputs, inputs: the files that go into it, and the hashes of these
+    reads     settings: the file, as sections of settings, each with its line, and what these may be
+    expands   jobs: what these come to, a job each
+              inputs: the files that go into it, and their hashes
     keeps     store: the directory of results: what is done, who is making what
     runs      runner: several jobs at once, here
               slurm: scripts with which Slurm runs them

@@ -1,23 +1,31 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What files hold, as hashes.  A file that was hashed before is known again by its name, size, inode and
-times of change, as make knows what is new; so a large trace is read once and not by each of a thousand
-jobs.  Two kinds are known only to the process that hashed them: those that changed just now, because they
-may change once more within the same tick of their clock; and those of images, which are often made so that
-no time in them says when anything was written.
+"""What jobs are made from, as hashes of files: a trace; or the simulator, and the program with the files that
+its command names and the place where it runs, or the bochsrc with the files that this names.  Of what else a
+program needs, such as shared libraries, nothing is looked at: the key `inputs` names what shall count.
+
+A file that was hashed before is known again by its name, size, inode and times of change, as make knows what
+is new; so a large trace is read once and not by each of a thousand jobs.  Two kinds are known only to the
+process that hashed them: those that changed just now, because they may change once more within the same tick
+of their clock; and those of images, which are often made so that no time in them says when anything was
+written.
 """
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import functools
 import os
 import re
+import shutil
 import stat
 import time
-from ctypes import c_char_p, c_int, c_size_t, c_uint64, c_void_p
-from dataclasses import dataclass
+from ctypes import c_size_t, c_uint64
+from typing import Iterable, Iterator, NamedTuple
 
-from laplace.library import files_of_trace
 from laplace.campaign.store import Store
-from laplace.say import FAILED, Failure, escaped, fail_on
+from laplace.files import read_text
+from laplace.library import Pointer, files_of_trace
+from laplace.say import Failure, escaped, naming
 
 _SETTLED = 3            # seconds after which a file's times show whether it changes
 _DEEPEST = 64           # directories within directories
@@ -26,90 +34,68 @@ _PIECE = 1 << 18
 _OF_MACHINE = ("/proc", "/sys", "/dev", "/run")     # each has its own of these
 _TRACES = (".lpl", ".lpl.part", ".lpl.again", ".lpl.observed")  # and what is of them
 _LINE = re.compile(r"([0-9a-f]{32}) ([0-9.-]{1,95}) *(/.*)", re.DOTALL)
+_NAMED = re.compile(r'(?:^|(?<=[ \t,:]))(path|file|image)=(?="([^"]*)|([^, \t\r]*))')
+
+# what a path is: a word of a program's command, the directory that --here takes along, or any other
+_WORD, _HERE, _INPUT = range(3)
 
 
-_libc = ctypes.CDLL(None)
-
+# ---- hashes ----
 
 class _Hash128(ctypes.Structure):
     _fields_ = [("low", c_uint64), ("high", c_uint64)]
 
 
-class _Hasher:
-    """XXH3 hashes of 128 bits, as text: what `xxh128sum` prints."""
-
-    def __init__(self) -> None:
-        try:
-            self._library = ctypes.CDLL("libxxhash.so.0")
-        except OSError as error:
-            raise Failure(FAILED, f"xxHash's library cannot be loaded (Debian has it in libxxhash0):"
-                                  f" {error}") from None
-        for name, result, arguments in (
-                ("XXH3_128bits", _Hash128, [c_char_p, c_size_t]),
-                ("XXH3_createState", c_void_p, []), ("XXH3_freeState", c_int, [c_void_p]),
-                ("XXH3_128bits_reset", c_int, [c_void_p]),
-                ("XXH3_128bits_update", c_int, [c_void_p, c_char_p, c_size_t]),
-                ("XXH3_128bits_digest", _Hash128, [c_void_p])):
-            function = getattr(self._library, name)
-            function.restype, function.argtypes = result, arguments
-
-    @staticmethod
-    def _text(value: _Hash128) -> str:
-        return f"{value.high:016x}{value.low:016x}"
-
-    def of_text(self, text: str) -> str:
-        encoded = os.fsencode(text)
-        return self._text(self._library.XXH3_128bits(encoded, len(encoded)))
-
-    def of_file(self, path: str) -> str:
-        state = self._library.XXH3_createState()
-        try:
-            self._library.XXH3_128bits_reset(state)
-            with open(path, "rb", buffering=0) as file:
-                while piece := file.read(_PIECE):
-                    self._library.XXH3_128bits_update(state, piece, len(piece))
-            return self._text(self._library.XXH3_128bits_digest(state))
-        except OSError as error:
-            fail_on(path, error)
-        finally:
-            self._library.XXH3_freeState(state)
+@functools.cache
+def _xxhash() -> ctypes.CDLL:
+    try:
+        library = ctypes.CDLL("libxxhash.so.0")
+    except OSError as error:
+        raise Failure(f"xxHash's library cannot be loaded (Debian has it in libxxhash0): {error}") from None
+    library.XXH3_createState.restype, library.XXH3_128bits_digest.restype = Pointer, _Hash128
+    return library
 
 
-_hasher: list[_Hasher] = []
+def _hash(pieces: Iterable[bytes]) -> str:
+    """The XXH3 hash of 128 bits: what `xxh128sum` prints."""
+    library = _xxhash()
+    state = library.XXH3_createState()
+    try:
+        library.XXH3_128bits_reset(state)
+        for piece in pieces:
+            library.XXH3_128bits_update(state, piece, c_size_t(len(piece)))
+        value = library.XXH3_128bits_digest(state)
+    finally:
+        library.XXH3_freeState(state)
+    return f"{value.high:016x}{value.low:016x}"
 
 
-def hasher() -> _Hasher:
-    if not _hasher:
-        _hasher.append(_Hasher())
-    return _hasher[0]
+def hash_text(text: str) -> str:
+    return _hash([os.fsencode(text)])
 
 
-@dataclass
-class _Known:
+def hash_file(path: str) -> str:
+    with naming(path), open(path, "rb", buffering=0) as file:
+        return _hash(iter(lambda: file.read(_PIECE), b""))
+
+
+# ---- files ----
+
+class _Known(NamedTuple):
     hash: str
     state: str
     lasts: bool     # what has this state later holds the same
 
 
-def _file_system(path: str) -> int:
-    buffer = ctypes.create_string_buffer(512)
-    if _libc.statfs(os.fsencode(path), buffer):
-        return _FUSE
-    return ctypes.c_long.from_buffer(buffer).value
-
-
 def _is_of_image(path: str, about: os.stat_result) -> bool:
     """Read-only, as squashfs is, on a loop device, or by a program (FUSE)."""
+    of_system = (ctypes.c_long * 64)()
     try:
         read_only = os.statvfs(path).f_flag & os.ST_RDONLY
     except OSError:
         return True
-    return os.major(about.st_dev) == _LOOP_MAJOR or bool(read_only) or _file_system(path) == _FUSE
-
-
-def _state(about: os.stat_result) -> str:
-    times = [divmod(nanoseconds, 10 ** 9) for nanoseconds in (about.st_mtime_ns, about.st_ctime_ns)]
-    return "-".join([f"{about.st_size}-{about.st_ino}", *(f"{time[0]}.{time[1]:09}" for time in times)])
+    return (os.major(about.st_dev) == _LOOP_MAJOR or bool(read_only)
+            or ctypes.CDLL(None).statfs(os.fsencode(path), of_system) != 0 or of_system[0] == _FUSE)
 
 
 def _is_below(path: str, directory: str) -> bool:
@@ -117,118 +103,172 @@ def _is_below(path: str, directory: str) -> bool:
     return path == directory or path.startswith(directory.rstrip("/") + "/")
 
 
-def is_of_machine(path: str) -> bool:
+def _is_of_machine(path: str) -> bool:
     where = os.path.realpath(path)
     return os.path.lexists(where) and (where == "/" or any(_is_below(where, own) for own in _OF_MACHINE))
+
+
+def _is_there(path: str) -> bool:
+    return os.path.isfile(path) or os.path.isdir(path)
 
 
 class Inputs:
     """Describes files as lines "input HASH NAME"; `results` is the directory of results."""
 
     def __init__(self, results: str):
-        self.results = results
+        self._results = results
         self._known: dict[str, _Known] = {}
         self._changed = False
         self._states: list[str] = []
-        self._of_word = False       # what is listed is what a word names
-        self._of_here = False       # what is listed is what `laplace run --here` takes along
-        try:
-            with open(results + "/inputs", encoding="utf-8", errors="surrogateescape", newline="") as file:
-                for line in file.read().split("\n")[:-1]:
-                    match = _LINE.fullmatch(line)
-                    if match:
-                        self._known[match[3]] = _Known(match[1], match[2], True)
-        except OSError:
-            pass
+        with contextlib.suppress(OSError):
+            for match in filter(None, map(_LINE.fullmatch, read_text(results + "/inputs").split("\n")[:-1])):
+                self._known[match[3]] = _Known(match[1], match[2], True)
 
     def close(self) -> None:
         """Remember what is new, if the directory is there."""
-        if self._changed and os.access(self.results, os.W_OK):
-            lines = [f"{known.hash} {known.state} {path}\n"
-                     for path, known in sorted(self._known.items(), key=lambda item: os.fsencode(item[0]))
-                     if known.lasts and "\n" not in path]
-            Store(self.results).replace("inputs", "".join(lines))
+        if self._changed and os.access(self._results, os.W_OK):
+            paths = sorted((path for path, known in self._known.items() if known.lasts and "\n" not in path),
+                           key=os.fsencode)
+            Store(self._results).replace("inputs", "".join(
+                f"{self._known[path].hash} {self._known[path].state} {path}\n" for path in paths))
 
     def take_states(self) -> list[str]:
-        """The times, sizes and inodes of the files listed since this was asked before: others also where
-        what a file holds was changed, and changed back.
+        """The times, sizes and inodes of the files listed since this was asked before: others also where what
+        a file holds was changed, and changed back.
         """
         states, self._states = self._states, []
         return states
 
-    def describe(self, path: str, name: str | None) -> list[str]:
-        """A file; a directory with all below it; a trace with its segments.  `name` stands for `path`;
-        None: it is no part of what goes in.
+    def file(self, path: str, name: str | None, what: int = _INPUT) -> Iterator[str]:
+        """A file; a directory with all below it; a trace with its segments.  `name` stands for `path`; None:
+        it is no part of what goes in.  Of a word and of --here: what `laplace run` takes along
+        (guest-program/needs); so nothing of /proc and its like, nor the results; and no traces.
         """
-        lines = self._path(path, name, 0)
-        for file in files_of_trace(path)[1:]:
-            if os.path.exists(file):
-                lines += self._path(file, None, 0)
-        return lines
+        if what == _WORD and _is_of_machine(path):
+            return
+        yield from self._path(path, name, what, 0)
+        for segment in files_of_trace(path)[1:]:
+            if os.path.exists(segment):
+                yield from self._path(segment, None, what, 0)
 
-    def tell_word(self, word: str) -> list[str]:
-        """The same for a word of a program's command: what `laplace run` takes along for it
-        (guest-program/needs), so nothing of /proc and its like.  The results are left out.
-        """
-        self._of_word = True
-        try:
-            return [] if is_of_machine(word) else self.describe(word, word)
-        finally:
-            self._of_word = False
-
-    def tell_here(self) -> list[str]:
-        """The directory with all in it but traces (guest-program/needs)."""
-        self._of_here = True
-        try:
-            return self._path(".", ".", 0)
-        finally:
-            self._of_here = False
-
-    def _path(self, path: str, name: str | None, depth: int) -> list[str]:
+    def _path(self, path: str, name: str | None, what: int, depth: int) -> Iterator[str]:
         """Below a directory links are what they lead to only if that is a file: no circles."""
+        is_link = os.path.islink(path)
+        if depth and is_link and (_is_of_machine(path) or not os.path.isfile(path)):
+            return
         try:
-            is_link = stat.S_ISLNK(os.lstat(path).st_mode)
-            if depth and is_link and is_of_machine(path):
-                return []
             about = os.stat(path)
         except OSError as error:
             if depth and os.path.lexists(path):
-                return []
-            fail_on(path, error)
+                return
+            raise Failure(f"{path}: {error.strerror}") from None
         if stat.S_ISREG(about.st_mode):
-            shown = "" if name is None else " " + escaped(name)
-            return [f"input {self._hash(path, about)}{shown}\n"]
-        if stat.S_ISDIR(about.st_mode) and not (depth and is_link):
-            return self._directory(path, name, depth)
-        if depth:
-            return []
-        raise Failure(FAILED, f"{path}: is neither a file nor a directory")
+            yield f"input {self._hash(path, about)}{'' if name is None else ' ' + escaped(name)}\n"
+        elif stat.S_ISDIR(about.st_mode):
+            yield from self._directory(path, name or "", what, depth)
+        elif not depth:
+            raise Failure(f"{path}: is neither a file nor a directory")
 
-    def _directory(self, path: str, name: str | None, depth: int) -> list[str]:
+    def _directory(self, path: str, name: str, what: int, depth: int) -> Iterator[str]:
         where = os.path.realpath(path)
-        if self._of_word and where == self.results:
-            return []
-        try:
+        if what == _WORD and where == self._results:
+            return
+        with naming(path):
             entries = sorted(os.listdir(path), key=os.fsencode)
-        except OSError as error:
-            fail_on(path, error)
-        if not self._of_word and _is_below(self.results, where):
-            raise Failure(FAILED, f"{path}: is an input, and holds the results ({self.results}): put these"
-                                  " elsewhere (-o)")
+        if what != _WORD and _is_below(self._results, where):
+            raise Failure(f"{path}: is an input, and holds the results ({self._results}): put these elsewhere"
+                          " (-o)")
         if depth > _DEEPEST:
-            raise Failure(FAILED, f"{path}: directories are too deep")
-        return [line for entry in entries
-                if not (self._of_here and entry.endswith(_TRACES))
-                for line in self._path(f"{path}/{entry}", f"{name or ''}/{entry}", depth + 1)]
+            raise Failure(f"{path}: directories are too deep")
+        for entry in entries:
+            if not (what == _HERE and entry.endswith(_TRACES)):
+                yield from self._path(f"{path}/{entry}", f"{name}/{entry}", what, depth + 1)
 
     def _hash(self, path: str, about: os.stat_result) -> str:
-        path, state, now = os.path.realpath(path), _state(about), int(time.time())
-        lasts = (about.st_mtime_ns // 10 ** 9 + _SETTLED < now
-                 and about.st_ctime_ns // 10 ** 9 + _SETTLED < now and not _is_of_image(path, about))
+        path, now, second = os.path.realpath(path), int(time.time()), 10 ** 9
+        times = [f"{time // second}.{time % second:09}" for time in (about.st_mtime_ns, about.st_ctime_ns)]
+        state = "-".join([str(about.st_size), str(about.st_ino), *times])
+        lasts = (max(about.st_mtime_ns, about.st_ctime_ns) // second + _SETTLED < now
+                 and not _is_of_image(path, about))
         self._states.append(state)
         known = self._known.get(path)
         # once that it lasts can be said, it is hashed again
         if not known or known.state != state or known.lasts != lasts:
             self._changed = True
-            known = self._known[path] = _Known(hasher().of_file(path), state, lasts)
+            known = self._known[path] = _Known(hash_file(path), state, lasts)
         return known.hash
+
+    # ---- recordings ----
+
+    def recording(self, words: list[str], named: list[str], bochs: str | None) -> Iterator[str]:
+        """All that goes into one; `named` is what its source says that does."""
+        if bochs is None:
+            raise Failure("laplace-bochs is neither installed with laplace nor in $PATH; LAPLACE_BOCHS names"
+                          " it")
+        yield from self.file(bochs, "laplace-bochs")
+        # which takes its place where every reference is recorded
+        if os.path.exists(bochs + "-all"):
+            yield from self.file(bochs + "-all", "laplace-bochs-all")
+        yield from self._run(words) if words[0] == "run" else self._bochsrc(words[-1])
+        for path in named:
+            yield from self.file(path, path)
+
+    def _run(self, words: list[str]) -> Iterator[str]:
+        """The guest has umask, user and directory as here: they are in its memory, and so in the trace.  With
+        --root the program and the paths in its command are of that root.
+        """
+        end = words.index("--")
+        options, command = words[:end], words[end + 1:]
+        of_root = any(word.startswith("--root=") for word in options)
+        mask = os.umask(0)
+        os.umask(mask)
+        yield f"umask {mask:03o}\n"
+        if not of_root:
+            yield f"user {os.geteuid()}:{os.getegid()}\ndirectory {escaped(os.getcwd())}\n"
+        for option in options:
+            yield from self._option(option)
+        if command and not of_root:
+            program = command[0] if "/" in command[0] else shutil.which(command[0])
+            if program is None:
+                raise Failure(f"{command[0]}: there is no such program")
+            yield from self.file(program, command[0])
+            for word in command[1:]:
+                # a path, or one after its first = or a letter (-I/usr/include)
+                for path in (word, word.partition("=")[2], word[2:] if re.match("-[A-Za-z]", word) else ""):
+                    if _is_there(path):
+                        yield from self.file(path, path, _WORD)
+
+    def _option(self, word: str) -> Iterator[str]:
+        """The value of an option, if that is a path.  What --observe finds is not known yet."""
+        name, _, value = word.partition("=")
+        if word == "--here":
+            yield from self.file(".", ".", _HERE)
+        # of a directory nothing is taken that is in it
+        elif name.startswith("--") and _is_there(value) and not (name == "--take" and os.path.isdir(value)):
+            yield from self._kernel(value) if name == "--kernel" else self.file(value, value)
+
+    def _kernel(self, directory: str) -> Iterator[str]:
+        """A kernel's directory (linux-module/fetch-kernel), by what names its files and by the kernel itself:
+        the other ten thousand, modules and headers, are of the same package.
+        """
+        path, key = directory + "/kernel.env", "KERNEL_IMAGE="
+        yield from self.file(path, path)
+        for line in self._lines(path):
+            if line.startswith(key):
+                yield from self.file(line.removeprefix(key), "kernel")
+
+    def _bochsrc(self, path: str) -> Iterator[str]:
+        """With the files that it names by path=, file= and image=; quotes may be around what follows."""
+        yield from self.file(path, "bochsrc")
+        for line in self._lines(path):
+            found = [] if line.startswith("#") else list(_NAMED.finditer(line))
+            for key in ("path", "file", "image"):
+                for match in found:
+                    named = match[2] if match[2] is not None else match[3]
+                    if match[1] == key and _is_there(named):
+                        yield from self.file(named, named)
+
+    @staticmethod
+    def _lines(path: str) -> list[str]:
+        with naming(path):
+            return read_text(path).split("\n")

@@ -8,19 +8,19 @@ from __future__ import annotations
 import enum
 import os
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Iterable
 
-from laplace.campaign import job_inputs
-from laplace.campaign.inputs import Inputs, hasher
-from laplace.campaign.keys import SOURCES, decimal, parse_sizes, split
-from laplace.campaign.settings import Campaign, Section
-from laplace.say import USAGE, Failure, complain, escaped
+from laplace import say
+from laplace.campaign.inputs import Inputs, hash_text
+from laplace.campaign.settings import SOURCES, Campaign, Section, decimal, parse_sizes, split
+from laplace.say import Failure, complain, escaped, wrong
 
 _SEED = "{seed}"
 _RECORDED = "sad:64"    # as of laplace run and laplace record
 NOT = "-"               # what a job has not
-# Words that stand for the paths of what a job reads and writes, which are no part of what it is.
+# words that stand for the paths of what a job reads and writes, which are no part of what it is
 INPUT, OUTPUT = "\1", "\2"
+_NO_PART = {INPUT: "in\n", OUTPUT: "out\n"}
 
 
 class State(enum.Enum):
@@ -33,34 +33,24 @@ class State(enum.Enum):
     WAITING = "waiting"     # cannot be begun: what it needs is not to be had
 
 
-@dataclass
+@dataclass(eq=False)
 class Job:
-    kind: str               # as the subcommands: run, record, reduce, sim
     words: list[str]        # `laplace` and its arguments
+    # what it is of, for people: source, machine, seed, reduction[, simulation, policy, sizes]
+    labels: dict[str, str]
     needs: int | None       # the job whose trace it reads
     trace: str | None       # the file that it reads, where no job makes it
-    # what it is of, for people
-    source: str
-    machine: str
-    seed: str
-    reduction: str
-    simulation: str = NOT
-    policy: str = NOT
-    sizes: str = NOT
-    inputs: list[str] = field(default_factory=list)     # what else goes into it, by what its source says
+    inputs: list[str]       # what else goes into it, by what its source says
     about: str = ""         # what the identity is a hash of
     identity: str = ""
     states: list[str] = field(default_factory=list)     # of the files that go in, when it began
     state: State = State.TO_DO
     results: list[dict[str, Any]] = field(default_factory=list)     # of a simulation that is done
 
-    def __str__(self) -> str:
-        """In a line: "sim gzip small 1 sad:64 curves lru 16,32"."""
-        text = (f"{self.kind} {self.source} machine={self.machine} seed={self.seed}"
-                f" reduction={self.reduction}")
-        if self.kind == "sim":
-            text += f" simulation={self.simulation} policy={self.policy} sizes={self.sizes}"
-        return text
+    @property
+    def kind(self) -> str:
+        """As the subcommands: run, record, reduce, sim."""
+        return self.words[0]
 
     @property
     def is_done(self) -> bool:
@@ -70,14 +60,10 @@ class Job:
     def is_over(self) -> bool:
         return self.state not in (State.TO_DO, State.RUNNING)
 
-
-@dataclass
-class _Reads:
-    """A trace that jobs read: of a job; or a file; or nothing is read."""
-
-    job: int | None = None
-    file: str | None = None
-    reduction: str = "none"
+    def __str__(self) -> str:
+        """In a line: "sim gzip machine=small seed=1 ..."."""
+        labels = [f"{name}={value}" for name, value in self.labels.items()]
+        return " ".join([self.kind, self.labels["source"], *labels[1:]])
 
 
 def _seeded(text: str, seed: str) -> str:
@@ -86,12 +72,9 @@ def _seeded(text: str, seed: str) -> str:
 
 def _options(section: Section | None, seed: str) -> list[str]:
     """Those that a section has for a subcommand."""
-    words = []
-    for setting in section.settings if section else ():
-        key = setting.key
-        if key.option and not (key.flag and setting.value == "no"):
-            words.append(_seeded(f"--{key.name}" + ("" if key.flag else f"={setting.value}"), seed))
-    return words
+    return [_seeded(f"--{setting.key.name}" + ("" if setting.key.flag else f"={setting.value}"), seed)
+            for setting in (section.settings if section else ())
+            if setting.key.option and not (setting.key.flag and setting.value == "no")]
 
 
 class Jobs(list):
@@ -100,36 +83,31 @@ class Jobs(list):
     Paths are those of the current directory.
     """
 
-    def __init__(self, campaign: Campaign, file: str, inputs: Inputs, version: str, bochs: str | None):
+    def __init__(self, campaign: Campaign, file: str, inputs: Inputs, bochs: str | None):
         super().__init__()
-        self._campaign, self._inputs, self._version, self._bochs = campaign, inputs, version, bochs
-        self._reductions = split(campaign.whole("reductions") or "none")
-        self._simulations = campaign.of_kind("simulation")
-        self._seeds = split(campaign.whole("seeds") or "")
+        self._campaign, self._inputs, self._bochs = campaign, inputs, bochs
         for source in campaign.of_kind(*SOURCES):
             self._add_source(source)
         if not self:
-            raise Failure(USAGE, f"{file}: comes to no jobs: traces that are there already are neither"
-                                 " reduced nor simulated")
+            raise wrong(f"{file}: comes to no jobs: traces that are there already are neither reduced nor"
+                        " simulated")
 
-    def find(self, name: str) -> int | None:
+    def find(self, name: str) -> Job | None:
         """By its number, from 1 on, or its identity."""
-        for i, job in enumerate(self):
+        for job in self:
             if job.identity == name:
-                return i
+                return job
         number = decimal(name)
         # an identity may have no letters in it
-        if number is None or len(name) >= 32 or not 1 <= number <= len(self):
-            return None
-        return number - 1
+        return self[number - 1] if number and len(name) < 32 and number <= len(self) else None
 
     def changed(self, job: Job, ran: bool) -> str | None:
         """What is not as the identity has it, before a job begins and (`ran`) when it ended."""
         self._inputs.take_states()
         try:
-            now = self._tell(job)
+            now = self._about(job)
         except Failure as failure:
-            complain(failure.text or "")
+            complain(failure.text)
             now = None
         before, job.states = job.states, self._inputs.take_states()
         if now is None or (now == job.about and ran and before != job.states):
@@ -138,78 +116,75 @@ class Jobs(list):
 
     # ---- what a job is ----
 
-    def _tell(self, job: Job) -> str:
+    def _about(self, job: Job) -> str:
         """All that goes in, as a text of lines."""
-        lines = [f"laplace {self._version}\n"]
-        for word in job.words:
-            lines.append("in\n" if word == INPUT else "out\n" if word == OUTPUT
-                         else f"word {escaped(word)}\n")
+        lines = [f"laplace {say.version}\n"]
+        lines += [_NO_PART.get(word) or f"word {escaped(word)}\n" for word in job.words]
         if job.needs is not None:
             lines.append(f"trace {self[job.needs].identity}\n")
+        elif job.trace is not None:
+            lines += self._inputs.file(job.trace, None)
         else:
-            lines += job_inputs.describe(self._inputs, job, self._bochs)
+            lines += self._inputs.recording(job.words, job.inputs, self._bochs)
         return "".join(lines)
 
-    def _add(self, job: Job) -> int:
-        job.about = self._tell(job)
-        job.identity = hasher().of_text(job.about)
+    def _add(self, words: list[str], labels: dict[str, str], needs: int | None, trace: str | None,
+             inputs: Iterable[str] = ()) -> int:
+        job = Job(words, labels, needs, trace, list(inputs))
+        job.about = self._about(job)
+        job.identity = hash_text(job.about)
         self.append(job)
         return len(self) - 1
 
     # ---- the expansion ----
 
     def _add_source(self, source: Section) -> None:
-        machines: list[Section | None] = [
-            machine for machine in self._campaign.of_kind("machine")
-            if source.kind == "program" and source.lists("machines", machine.name)]
         # a trace was made already, and an image says which machine it is for
+        is_program = source.kind == "program"
+        machines = [machine for machine in self._campaign.of_kind("machine")
+                    if is_program and source.lists("machines", machine.name)]
+        seeds = [NOT]
+        # does the seed change anything?  If not, once is enough
+        if is_program and any(_SEED in setting.value for setting in source.settings):
+            seeds = split(self._campaign.whole("seeds") or "")
+            if not seeds:
+                raise wrong(f"{source} has {_SEED} in it, but [campaign] has no seeds")
         for machine in machines or [None]:
-            # does the seed change anything?  If not, once is enough
-            if source.kind != "program" or not any(_SEED in setting.value for setting in source.settings):
-                self._add_trace(source, machine, NOT)
-                continue
-            if not self._seeds:
-                raise Failure(USAGE, f"[program {source.name}] has {_SEED} in it, but [campaign] has no"
-                                     " seeds")
-            for seed in self._seeds:
+            for seed in seeds:
                 self._add_trace(source, machine, seed)
 
     def _add_trace(self, source: Section, machine: Section | None, seed: str) -> None:
-        of = (source.name, machine.name if machine else NOT, seed)
-        if source.kind == "trace":
-            self._add_reductions(_Reads(file=source.get("file")), of)
-            return
-        record = source.get("record") or _RECORDED
-        if source.kind == "program":    # its own words come last, after all options
-            words = ["run", "-q", "--clear-env", "-r", record, "-o", OUTPUT, *_options(machine, seed),
-                     *_options(source, seed), "--",
-                     *(_seeded(word, seed) for word in source.words("command"))]
-        else:
-            words = ["record", "--progress=never", "-r", record, "-o", OUTPUT, *_options(source, seed),
-                     source.get("bochsrc")]
-        self._add_reductions(_Reads(self._add(Job(
-            words[0], words, None, None, *of, "none",
-            inputs=[_seeded(word, seed) for word in source.words("inputs")]))), of)
-
-    def _add_reductions(self, trace: _Reads, of: tuple[str, str, str]) -> None:
-        for reduction in self._reductions:
+        labels = {"source": source.name, "machine": machine.name if machine else NOT, "seed": seed,
+                  "reduction": "none"}
+        trace = source.get("file")
+        made = None if trace else self._add_recording(source, machine, labels)
+        for reduction in split(self._campaign.whole("reductions") or "none"):
+            reduced = {**labels, "reduction": reduction}
             if reduction == "none":
-                self._add_simulations(trace, of)
-                continue
-            words = ["reduce", "--progress=never", "--jobs=1", "-m", reduction, "-o", OUTPUT, INPUT]
-            job = self._add(Job("reduce", words, trace.job, trace.file, *of, reduction))
-            self._add_simulations(_Reads(job, None, reduction), of)
+                self._add_simulations(reduced, made, trace)
+            else:
+                words = ["reduce", "--progress=never", "--jobs=1", "-m", reduction, "-o", OUTPUT, INPUT]
+                self._add_simulations(reduced, self._add(words, reduced, made, trace), None)
 
-    def _add_simulations(self, trace: _Reads, of: tuple[str, str, str]) -> None:
-        for section in self._simulations:
-            if not section.lists("sources", of[0]):
+    def _add_recording(self, source: Section, machine: Section | None, labels: dict[str, str]) -> int:
+        seed, made = labels["seed"], ["-r", source.get("record") or _RECORDED, "-o", OUTPUT]
+        if source.kind == "program":    # its own words come last, after all options
+            words = ["run", "-q", "--clear-env", *made, *_options(machine, seed), *_options(source, seed),
+                     "--", *(_seeded(word, seed) for word in source.words("command"))]
+        else:
+            words = ["record", "--progress=never", *made, *_options(source, seed), source.get("bochsrc")]
+        return self._add(words, labels, None, None, (_seeded(word, seed) for word in source.words("inputs")))
+
+    def _add_simulations(self, labels: dict[str, str], needs: int | None, trace: str | None) -> None:
+        for section in self._campaign.of_kind("simulation"):
+            if not section.lists("sources", labels["source"]):
                 continue
             for policy in section.words("policies"):
                 for sizes in _divided(section):
                     words = ["sim", "--progress=never", "--jobs=1", "--json", "-p", policy,
-                             *(["-s", sizes] if sizes else []), *_options(section, of[2]), INPUT]
-                    self._add(Job("sim", words, trace.job, trace.file, *of, trace.reduction,
-                                  section.name, policy, sizes or NOT))
+                             *(["-s", sizes] if sizes else []), *_options(section, labels["seed"]), INPUT]
+                    of = {**labels, "simulation": section.name, "policy": policy, "sizes": sizes or NOT}
+                    self._add(words, of, needs, trace)
 
 
 def _divided(section: Section) -> list[str | None]:
@@ -221,17 +196,10 @@ def _divided(section: Section) -> list[str | None]:
     return [",".join(some[i:i + count]) for i in range(0, len(some), count)]
 
 
-def _named_in(line: str) -> str | None:
-    """The file that a line is about, where it has a name."""
-    words = line.split(" ", 2)
-    return words[2] if words[0] == "input" and len(words) == 3 else None
-
-
 def _first_change(job: Job, now: str) -> str:
-    """By the first line that differs: where a line is missing, that one is meant and not the next."""
+    """The file that is meant by the first line that differs: a missing one, and not the next."""
     same = len(os.path.commonprefix([job.about, now]))
     same = job.about.rfind("\n", 0, same) + 1
-    before, after = job.about[same:], now[same:]
-    line = after.partition("\n")[0]
-    return (_named_in((before if line in before else after).partition("\n")[0])
-            or job.trace or "what goes into it")
+    before, after = job.about[same:].partition("\n")[0], now[same:].partition("\n")[0]
+    words = (before if after in job.about[same:] else after).split(" ", 2)
+    return words[2] if words[0] == "input" and len(words) == 3 else job.trace or "what goes into it"

@@ -1,20 +1,24 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The results of a campaign as one page of HTML that needs nothing else: a picture for each trace that was
-simulated, all of them with the same axes, side by side, and its numbers.  It has nothing in it
-that does not repeat.  The pictures are drawn by `laplace plot`.
+simulated, all of them with the same axes, side by side, and its numbers.  It has nothing in it that does not
+repeat.  The pictures are drawn by `laplace plot`.
 """
 from __future__ import annotations
 
+import html
 import os
 import re
 import subprocess
 import tempfile
 from dataclasses import dataclass, field
 
+from laplace import say
+from laplace.files import read_text
 from laplace.campaign.jobs import NOT, Job, Jobs
 from laplace.campaign.results import is_timed
 from laplace.campaign.store import Store
-from laplace.say import FAILED, Failure, fail_on
+from laplace.library import library
+from laplace.say import Failure, naming
 
 _STYLE = (
     "body{font:15px/1.5 system-ui,'DejaVu Sans',Helvetica,Arial,sans-serif;color:#222;"
@@ -25,29 +29,18 @@ _STYLE = (
     "table{border-collapse:collapse;font-size:.88em;font-variant-numeric:tabular-nums}"
     "th,td{text-align:right;padding:.15em .6em;border-bottom:1px solid #eee}"
     "th:first-child,td:first-child{text-align:left}")
-_PLACES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
-_MOST_NAME = 1023   # bytes
-
-Point = tuple[float, float]     # pages (mean resident ones, of what is timed), faults
 
 
 @dataclass
 class _Panel:
     """The simulations of one trace by one section."""
 
-    first: Job
-    curves: dict[str, list[Point]] = field(default_factory=dict)    # by policy
+    name: str
+    # by policy: pages (mean resident ones, of what is timed), faults
+    curves: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
     jobs: int = 0
     done: int = 0
     inexact: bool = False       # some of it
-
-    def name(self) -> str:
-        job = self.first
-        machine = "" if job.machine == NOT else f" on {job.machine}"
-        seed = "" if job.seed == NOT else f", seed {job.seed}"
-        reduction = "as recorded" if job.reduction == "none" else job.reduction
-        name = f"{job.source}{machine}{seed}, {reduction}: {job.simulation}"
-        return os.fsdecode(os.fsencode(name)[:_MOST_NAME])
 
     def add(self, job: Job) -> None:
         self.jobs += 1
@@ -55,27 +48,37 @@ class _Panel:
         for result in job.results if job.is_done else ():
             self.inexact |= not result["exact"]
             # a time is no size of a memory: what was resident is
-            pages = result["mean_resident"] if is_timed(result) else result["size"]
+            pages = result["mean_resident" if is_timed(result) else "size"]
             self.curves.setdefault(result["policy"], []).append((float(pages), float(result["faults"])))
 
 
+def _name(source: str, machine: str, seed: str, reduction: str, simulation: str) -> str:
+    on = "" if machine == NOT else f" on {machine}"
+    of = "" if seed == NOT else f", seed {seed}"
+    return f"{source}{on}{of}, {'as recorded' if reduction == 'none' else reduction}: {simulation}"
+
+
+def _panels(jobs: Jobs) -> list[_Panel]:
+    panels: dict[tuple[str, ...], _Panel] = {}
+    for job in jobs:
+        if job.kind == "sim":
+            of = tuple(list(job.labels.values())[:5])
+            panels.setdefault(of, _Panel(_name(*of))).add(job)
+    return list(panels.values())
+
+
 def _escaped(text: str) -> str:
-    def place(match: re.Match[str]) -> str:
-        letter = match[0]
-        if letter in _PLACES:
-            return _PLACES[letter]
-        # a control character, or no UTF-8, with which it would be no XML
-        return " " if letter < "\x80" else "?" * len(os.fsencode(letter))
-    return re.sub('[&<>"\0-\x1f\x7f-\x9f\udc80-\udcff]', place, text)
-
-
-def _title(policy: str) -> str:
-    return policy + (" (mean resident)" if policy in ("ws", "vmin") else "")
+    """With a control character, or no UTF-8, it would be no XML."""
+    text = html.escape(re.sub("[\0-\x1f\x7f]", " ", text), False).replace('"', "&quot;")
+    return re.sub("[\x80-\x9f\udc80-\udcff]", lambda match: "?" * len(os.fsencode(match[0])), text)
 
 
 def _numbers(panel: _Panel) -> str:
-    rows = [f"<tr><td>{_escaped(_title(policy))}</td><td>{pages:.10g}</td><td>{faults:.10g}</td></tr>\n"
-            for policy, points in panel.curves.items() for pages, faults in points]
+    rows = []
+    for policy, points in panel.curves.items():
+        title = _escaped(policy) + (" (mean resident)" if policy in ("ws", "vmin") else "")
+        rows += [f"<tr><td>{title}</td><td>{pages:.10g}</td><td>{faults:.10g}</td></tr>\n"
+                 for pages, faults in points]
     return ("<details><summary>numbers</summary><table><tr><th>policy</th><th>pages</th><th>faults</th>"
             "</tr>\n" + "".join(rows) + "</table></details>\n")
 
@@ -85,58 +88,48 @@ class _Plotter:
     where the smallest memory does.
     """
 
-    def __init__(self, program: str, panels: list[_Panel], directory: str):
+    def __init__(self, panels: list[_Panel], directory: str):
         points = [point for panel in panels for some in panel.curves.values() for point in some]
         self._least = min((pages for pages, _ in points if pages > 0), default=1.0)
-        pages = [max(point[0], self._least) for point in points]
-        faults = [max(point[1], 1) for point in points]
-        ends = [f"{min(some):.17g}:{max(some):.17g}" for some in (pages, faults)] if points else []
-        self._command = [program, "plot", "--overwrite", "--size=560x380", "--axes=" + ",".join(ends),
-                         "-o", directory + "/picture.svg"]
+        axes = list(zip(*((max(pages, self._least), max(faults, 1)) for pages, faults in points)))
         self._picture = directory + "/picture.svg"
+        self._command = [library.program, "plot", "--overwrite", "--size=560x380",
+                         "--axes=" + ",".join(f"{min(some):.17g}:{max(some):.17g}" for some in axes),
+                         "-o", self._picture]
 
     def draw(self, panel: _Panel) -> str:
-        rows = []
-        for policy, points in panel.curves.items():
-            for pages, faults in points:
-                memory = f"{max(pages, self._least):.17g}"
-                rows.append(f"{policy},{memory},{memory},{faults:.17g}\n")
-        done = subprocess.run([*self._command, "--about=" + panel.name(), "curve", "-"], check=False,
+        rows = [f"{policy},{max(pages, self._least):.17g},{max(pages, self._least):.17g},{faults:.17g}\n"
+                for policy, points in panel.curves.items() for pages, faults in points]
+        done = subprocess.run([*self._command, "--about=" + panel.name, "curve", "-"], check=False,
                               input=os.fsencode("policy,size,mean_resident,faults\n" + "".join(rows)))
         if done.returncode:
-            raise Failure(FAILED, f"report.html: laplace plot has not drawn {panel.name()}")
-        with open(self._picture, encoding="utf-8", errors="surrogateescape") as file:
-            return file.read()
+            raise Failure(f"report.html: laplace plot has not drawn {panel.name}")
+        return read_text(self._picture)
 
 
-def _put(panel: _Panel, plotter: _Plotter) -> str:
-    text = f"<figure><figcaption>{_escaped(panel.name())}</figcaption>\n"
+def _figure(panel: _Panel, plotter: _Plotter) -> str:
+    text = f"<figure><figcaption>{_escaped(panel.name)}</figcaption>\n"
     if panel.done < panel.jobs:
         text += f'<p class="dim">{panel.done} of its {panel.jobs} jobs are done.</p>\n'
     if panel.inexact:
-        text += ('<p class="dim">Not all of this is exact: see the column exact of table.csv.</p>\n')
+        text += '<p class="dim">Not all of this is exact: see the column exact of table.csv.</p>\n'
     if panel.done:
         text += plotter.draw(panel) + _numbers(panel)
     return text + "</figure>\n"
 
 
-def write_page(jobs: Jobs, store: Store, title: str, program: str, version: str) -> None:
+def write_page(jobs: Jobs, store: Store, title: str) -> None:
     """report.html, after results.check()."""
-    panels: dict[tuple[str, ...], _Panel] = {}
-    for job in jobs:
-        if job.kind == "sim":
-            of = (job.source, job.machine, job.seed, job.reduction, job.simulation)
-            panels.setdefault(of, _Panel(job)).add(job)
-    done = sum(job.is_done for job in jobs)
-    try:
-        with tempfile.TemporaryDirectory(prefix="laplace-campaign.") as directory:
-            plotter = _Plotter(program, list(panels.values()), directory)
-            figures = "".join(_put(panel, plotter) for panel in panels.values())
-    except OSError as error:
-        fail_on("report.html: its pictures", error)
-    store.replace("report.html", (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta name="viewport" content="width=device-width"><title>{_escaped(title)}</title>'
-        f"<style>{_STYLE}</style></head><body>\n<h1>{_escaped(title)}"
-        f'</h1>\n<p class="dim">{done} of {len(jobs)} jobs are done; laplace {version}.  All pictures have'
-        f' the same axes.</p>\n<div class="curves">\n{figures}</div></body></html>\n'))
+    panels, title, prefix = _panels(jobs), _escaped(title), "laplace-campaign."
+    with naming("report.html: its pictures"), tempfile.TemporaryDirectory(prefix=prefix) as directory:
+        plotter = _Plotter(panels, directory)
+        figures = "".join(_figure(panel, plotter) for panel in panels)
+    store.replace("report.html", f"""<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">\
+<title>{title}</title><style>{_STYLE}</style></head><body>
+<h1>{title}</h1>
+<p class="dim">{sum(job.is_done for job in jobs)} of {len(jobs)} jobs are done; laplace {say.version}.  All\
+ pictures have the same axes.</p>
+<div class="curves">
+{figures}</div></body></html>
+""")

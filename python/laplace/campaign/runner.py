@@ -2,37 +2,31 @@
 """Jobs, several at once: each a `laplace` of its own, in a process group of its own.  What it reads and
 writes is handed to it as paths, and no shell is in between.
 
-All that happens comes as a signal that is waited for: a child ended, or a person wants no more.  A job's
-lock is inherited by its process, so that it is held as long as that lives, even if we do not; and a process
-that loses us is sent a signal to end.
+All that happens comes as a signal that is waited for: a child ended, or a person wants no more.  A job's lock
+is inherited by its process, so that it is held as long as that lives, even if we do not; and a process that
+loses us is sent a signal to end.
 """
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import resource
 import signal
+import subprocess
 import time
 from dataclasses import dataclass
 
 from laplace import say
-from laplace.campaign.inputs import hasher
+from laplace.campaign.inputs import hash_file
 from laplace.campaign.jobs import INPUT, OUTPUT, Job, Jobs, State
 from laplace.campaign.store import DONE, OTHERS, Claim, Store
+from laplace.library import library
+from laplace.say import Failure, complain
 
 _PATIENCE = 15      # seconds from SIGTERM to SIGKILL: a trace is closed meanwhile
 _ANOTHER_LOOK = 1   # seconds, while others make what we wait for
 _PR_SET_PDEATHSIG = 1
-_CANNOT = 126       # the status of a job that could not be begun
-
-
-@dataclass
-class Tally:
-    done: int
-    made: int
-    failed: int
-    waiting: int
-    signal: int     # that ended it; 0: none
 
 
 @dataclass
@@ -42,6 +36,7 @@ class _Child:
     job: Job
     claim: Claim
     begun: float
+    process: subprocess.Popen[bytes]
 
 
 def signal_name(number: int) -> str:
@@ -49,61 +44,51 @@ def signal_name(number: int) -> str:
 
 
 class Runner:
-    def __init__(self, jobs: Jobs, store: Store, program: str, at_once: int, progress: str,
-                 only: int | None = None):
-        self._jobs, self._store, self._program, self._at_once = jobs, store, program, at_once
-        self._only = only           # this one alone
-        self._left: list[Job] = []  # to do
+    """`only`: that one alone."""
+
+    def __init__(self, jobs: Jobs, store: Store, at_once: int, progress: say.Progress, only: Job | None):
+        self._jobs, self._store, self._at_once, self._progress = jobs, store, at_once, progress
+        self._left = [job for job in jobs if not job.is_done and only in (None, job)]   # to do
         self._made: set[str] = set()
         self._children: dict[int, _Child] = {}
         self._others = False        # make what is left
         self._signal, self._stopped = 0, 0.0
         self._libc = ctypes.CDLL(None)      # before there are children
-        self._progress = say.Progress(progress)
+        for job in jobs:
+            if not job.is_done and only not in (None, job):
+                job.state = State.WAITING
 
-    def run(self) -> Tally:
-        """Make what is not done.  What failed is said."""
+    def run(self) -> int:
+        """Make what is not done.  What failed is said.  Returns the signal that ended it, or 0."""
         # a signal that was ignored stays ignored
         wanted = {signal.SIGCHLD} | {number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
                                      if signal.getsignal(number) is not signal.SIG_IGN}
         self._before = signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
         try:
-            self._choose()
             self._run(wanted)
         finally:
             self._progress.clear()
             signal.pthread_sigmask(signal.SIG_SETMASK, self._before)
-        states = [job.state for job in self._jobs]
-        return Tally(states.count(State.DONE), states.count(State.MADE), states.count(State.FAILED),
-                     states.count(State.WAITING) + states.count(State.TO_DO), self._signal)
-
-    def _choose(self) -> None:
-        """Without those that are not asked for."""
-        for i, job in enumerate(self._jobs):
-            asked = self._only in (None, i)
-            job.state = (State.DONE if self._store.has(job.identity) else
-                         State.TO_DO if asked else State.WAITING)
-        self._left = [job for job in self._jobs if job.state is State.TO_DO]
+        return self._signal
 
     def _run(self, wanted: set[signal.Signals]) -> None:
-        failure: say.Failure | None = None
+        failed = False
         while True:
             try:
-                if not failure and not self._signal:
+                if not failed and not self._signal:
                     self._begin_jobs()
-            except say.Failure as error:
-                failure = error
+            except Failure as failure:
+                failed = True
                 self._progress.clear()
-                say.complain(error.text or "")
+                complain(failure.text)
             # what cannot be begun may be what is over already
-            if not self._children and (failure or self._signal or not self._left):
+            if not self._children and (failed or self._signal or not self._left):
                 break
-            if not self._children and not self._others:
-                continue    # something was over that others wait for
-            if not self._await(wanted):
-                failure = failure or say.Failure(say.FAILED)
-        if failure:
-            raise say.Failure(say.FAILED)
+            # (else something was over that others wait for)
+            if self._children or self._others:
+                failed |= not self._await(wanted)
+        if failed:
+            raise Failure
 
     # ---- beginning ----
 
@@ -132,122 +117,91 @@ class Runner:
         elif claim == OTHERS:
             self._others = True
         elif not self._is_still(job, False):
-            self._store.drop(job.identity, claim, False)
+            claim.drop(False)
             job.state = State.FAILED
         else:
             self._begin(job, claim)
 
     def _begin(self, job: Job, claim: Claim) -> None:
-        child = _Child(job, claim, time.monotonic())
+        begun = time.monotonic()
         try:
-            self._write(claim, "job", job.about)
-            parent, pid = os.getpid(), os.fork()
-        except OSError as error:
-            self._store.drop(job.identity, claim, False)
-            say.fail_on(f"{claim.directory}/job", error)
-        if pid == 0:
-            self._become(child, parent)
-        try:
-            os.setpgid(pid, pid)    # whichever of us is first
-        except OSError:
-            pass
+            claim.write("job", job.about)
+            process = self._start(job, claim)
+        except (OSError, subprocess.SubprocessError) as error:
+            claim.drop(False)
+            raise Failure(f"{claim.directory}/job: {getattr(error, 'strerror', error)}") from None
         job.state = State.RUNNING
-        self._children[pid] = child
+        self._children[process.pid] = _Child(job, claim, begun, process)
 
-    def _become(self, child: _Child, parent: int) -> None:
-        """The child's side; never returns."""
-        try:
-            os.setpgid(0, 0)
-            self._libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-            signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-            signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
-            signal.pthread_sigmask(signal.SIG_SETMASK, self._before)
-            if os.getppid() != parent:      # it may have ended already
-                raise ProcessLookupError(3, "No such process")
-            made = child.claim.directory
-            for number, path, flags in ((0, "/dev/null", os.O_RDONLY),
-                                        (1, made + "/stdout", os.O_WRONLY | os.O_CREAT | os.O_EXCL),
-                                        (2, made + "/stderr", os.O_WRONLY | os.O_CREAT | os.O_EXCL)):
-                file = os.open(path, flags, 0o666)
-                os.dup2(file, number)
-                if file > 2:
-                    os.close(file)
-            os.set_inheritable(child.claim.lock, True)
-            os.execv(self._program, ["laplace", *self._arguments(child)])
-        except BaseException as error:  # pylint: disable=broad-except
-            say.complain(f"the job could not be begun: {getattr(error, 'strerror', error)}")
-        finally:
-            os._exit(_CANNOT)
-
-    def _arguments(self, child: _Child) -> list[str]:
-        job = child.job
-        paths = {OUTPUT: child.claim.directory + "/trace.lpl", INPUT: job.trace}
+    def _start(self, job: Job, claim: Claim) -> subprocess.Popen[bytes]:
+        parent = os.getpid()
+        paths = {OUTPUT: claim.directory + "/trace.lpl", INPUT: job.trace}
         if job.needs is not None:
             paths[INPUT] = self._store.path(self._jobs[job.needs].identity, "trace.lpl")
-        return [paths.get(word, word) for word in job.words]
+
+        def prepare() -> None:
+            os.setpgid(0, 0)
+            self._libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+            signal.pthread_sigmask(signal.SIG_SETMASK, self._before)
+            if os.getppid() != parent:      # it may have ended already
+                raise ProcessLookupError
+
+        with open(claim.directory + "/stdout", "xb") as out, open(claim.directory + "/stderr", "xb") as err:
+            return subprocess.Popen(["laplace", *(paths.get(word, word) for word in job.words)],
+                                    executable=library.program, pass_fds=[claim.lock], preexec_fn=prepare,
+                                    stdin=subprocess.DEVNULL, stdout=out, stderr=err)
 
     # ---- ending ----
 
     def _complain_of(self, job: Job, text: str) -> None:
         self._progress.clear()
-        say.complain(f"{job}: {text}")
+        complain(f"{job}: {text}")
 
     def _is_still(self, job: Job, ran: bool) -> bool:
         """A result is filed by what went into it, which may change at any time."""
         changed = self._jobs.changed(job, ran)
         if changed:
-            self._complain_of(job, f"{changed} changed {'while it ran' if ran else 'since the campaign began'}"
-                                   ": nothing of it is kept; run the campaign again")
+            since = "while it ran" if ran else "since the campaign began"
+            self._complain_of(job, f"{changed} changed {since}: nothing of it is kept; run the campaign"
+                                   " again")
         return not changed
-
-    @staticmethod
-    def _write(claim: Claim, name: str, text: str) -> None:
-        with open(f"{claim.directory}/{name}", "wb") as file:
-            file.write(os.fsencode(text))
 
     def _finish(self, child: _Child, used: resource.struct_rusage) -> bool:
         """Its times, and the hash of what it printed, so that what has changed since is not taken for its
         result.
         """
-        directory = child.claim.directory
+        claim = child.claim
         try:
-            self._write(child.claim, "times", f"seconds {time.monotonic() - child.begun:.3f}\n"
-                                              f"user {used.ru_utime:.3f}\nsystem {used.ru_stime:.3f}\n"
-                                              f"memory {used.ru_maxrss}\nhost {self._store.host}\n")
-            self._write(child.claim, "sum", hasher().of_file(directory + "/stdout"))
-        except OSError as error:
-            say.complain(say.of_path(directory, error))
-        except say.Failure as failure:
-            say.complain(failure.text or "")
-        else:
-            return True
-        return False
+            with say.naming(claim.directory):
+                claim.write("times", f"seconds {time.monotonic() - child.begun:.3f}\n"
+                                     f"user {used.ru_utime:.3f}\nsystem {used.ru_stime:.3f}\n"
+                                     f"memory {used.ru_maxrss}\nhost {self._store.host}\n")
+                claim.write("sum", hash_file(claim.directory + "/stdout"))
+        except Failure as failure:
+            complain(failure.text)
+            return False
+        return True
 
     def _end_child(self, child: _Child, status: int, used: resource.struct_rusage) -> bool:
-        """false: what it made could not be kept."""
-        job, store, kept = child.job, self._store, True
+        """False: what it made could not be kept."""
+        job, claim, kept = child.job, child.claim, True
+        job.state = State.FAILED
         if status == 0 and self._finish(child, used):
             if self._is_still(job, True):
-                kept = store.keep(job.identity, child.claim)
+                kept = claim.keep()
                 job.state = State.MADE if kept else State.FAILED
                 self._made.add(job.identity)
             else:
-                store.drop(job.identity, child.claim, False)
-                job.state = State.FAILED
+                claim.drop(False)
         elif self._signal:
-            store.drop(job.identity, child.claim, False)
+            claim.drop(False)
             job.state = State.TO_DO
         else:
-            store.drop(job.identity, child.claim, True)
-            said = store.path(job.identity, "stderr", True)
-            if os.WIFSIGNALED(status):
-                number = os.WTERMSIG(status)
-                self._complain_of(job, f"was ended by signal {number} ({signal_name(number)}); {said} has"
-                                       " what it said")
-            else:
-                self._complain_of(job, f"failed with status {os.WEXITSTATUS(status)}; {said} has what it"
-                                       " said")
-            job.state = State.FAILED
+            claim.drop(True)
+            how = (f"failed with status {status}" if status >= 0 else
+                   f"was ended by signal {-status} ({signal_name(-status)})")
+            said = self._store.path(job.identity, "stderr", True)
+            self._complain_of(job, f"{how}; {said} has what it said")
         return kept
 
     def _end_children(self) -> bool:
@@ -257,26 +211,23 @@ class Runner:
             if pid == 0:
                 break
             if pid in self._children:
-                kept &= self._end_child(self._children.pop(pid), status, used)
+                child = self._children.pop(pid)
+                child.process.returncode = os.waitstatus_to_exitcode(status)
+                kept &= self._end_child(child, child.process.returncode, used)
         return kept
 
     def _signal_children(self, number: signal.Signals) -> None:
         for pid in self._children:
-            try:
+            with contextlib.suppress(OSError):
                 os.killpg(pid, number)
-            except OSError:
-                pass
 
     # ---- waiting ----
 
     def _await(self, wanted: set[signal.Signals]) -> bool:
-        """Until something happens.  false: what was made could not be kept."""
+        """Until something happens.  False: what was made could not be kept."""
         if self._progress.due():
             self._show()
-        if self._progress.on or self._others or self._signal:
-            taken = signal.sigtimedwait(wanted, _ANOTHER_LOOK)
-        else:
-            taken = signal.sigwaitinfo(wanted)
+        taken = signal.sigtimedwait(wanted, _ANOTHER_LOOK)
         if taken and taken.si_signo != signal.SIGCHLD:
             # twice: at once
             self._signal_children(signal.SIGKILL if self._signal else signal.SIGTERM)

@@ -1,18 +1,197 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The campaign's file as sections of settings, each checked as it comes, so that the message says in which
-line something is wrong.
+"""The campaign's file as sections of settings.  Each is checked as it comes, so that the message says in
+which line something is wrong; and all that can be known to be wrong with a value without running anything is:
+by the library, where it is the library's.  (No ConfigParser: it does not know the lines of values, nor keys
+that are there several times.)
 """
 from __future__ import annotations
 
+import ctypes
+import os
 import re
+from ctypes import byref, c_uint64
 from dataclasses import dataclass, field
+from typing import Callable, NamedTuple
 
-from laplace.campaign.keys import (KINDS, MOST_NAME, REQUIRED, SOURCES, Key, check_policies, clip,
-                                   find_key, is_name, split, wrong)
-from laplace.say import Failure
+from laplace.library import (CHOICE_SIZE, PAGE_SIZE, SPEC_SIZE, ChoiceOptions, Plan, Sizes, SizesBase, call,
+                             library, opened)
+from laplace.say import Failure, wrong
 
+SOURCES = ("program", "trace", "image")     # of traces; they share their names
 _BLANK = " \t"
+_MOST_NAME = 64
+_NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{_MOST_NAME - 1}}}")
+_QUOTED = r'"((?:\\["\\]|\\(?!["\\])|[^"\\])*)"'
+_WORD = re.compile(rf'(?:{_QUOTED}|[^" \t])+')
 
+
+def _clip(text: str, most: int = 100) -> str:
+    return os.fsdecode(os.fsencode(text)[:most])
+
+
+def decimal(text: str) -> int | None:
+    """A number of 64 bits: nothing but digits."""
+    number = int(text) if re.fullmatch("[0-9]+", text) else 1 << 64
+    return number if number < 1 << 64 else None
+
+
+def split(value: str) -> list[str]:
+    """The words of a value: blanks are between them; within "..." they are not, and \\" and \\\\ stand for
+    the second character.
+    """
+    # what is left over begins with a quote that no other one closes
+    if _WORD.sub("", value).strip(_BLANK):
+        raise wrong('a " is not closed')
+    return [re.sub(_QUOTED, lambda match: re.sub(r'\\(["\\])', r"\1", match[1]), word[0])
+            for word in _WORD.finditer(value)]
+
+
+# ---- what a value may be: functions that fail with what is wrong with it ----
+
+def _each(check: Callable[[str], object]) -> Callable[[str], None]:
+    """Each word of a list; a word twice would be the same job twice."""
+    def checked(value: str) -> None:
+        words = split(value)
+        for i, word in enumerate(words):
+            check(word)
+            if word in words[:i]:
+                raise wrong(f"'{_clip(word)}' stands there twice")
+    return checked
+
+
+def _matches(right: Callable[[str], object], what: str) -> Callable[[str], None]:
+    def check(value: str) -> None:
+        if not right(value):
+            raise wrong(what.format(f"'{_clip(value)}'"))
+    return check
+
+
+def _within(least: int, most: int) -> Callable[[str], None]:
+    """As `laplace run` takes it (guest-program/run)."""
+    return _matches(lambda value: least <= (decimal(value) or 0) <= most and decimal(value) is not None,
+                    f"{{}} is not a number from {least} to {most}")
+
+
+def _one_of(name: str, words: str) -> Callable[[str], None]:
+    return _matches(lambda value: value in re.split(", | or ", words), f"{name} is {words}, not {{}}")
+
+
+def _names(value: str) -> None:
+    """Whether there are sections of these names is seen in the end."""
+    if '"' in value:
+        raise wrong("names are not quoted")
+    _each(_matches(_NAME.fullmatch, "{} is no name"))(value)
+
+
+def _reduction(word: str) -> None:
+    if word != "none":
+        form, exact = (ctypes.create_string_buffer(SPEC_SIZE) for _ in range(2))
+        call("lpl_reducer_describe", b"none", os.fsencode(word), form, exact)
+
+
+def _record(value: str) -> None:
+    if value != "none":
+        call("lpl_plan_parse", byref(Plan()), os.fsencode(value))
+
+
+def _only(value: str) -> None:
+    call("lpl_choice_parse", byref(ChoiceOptions()), ctypes.create_string_buffer(CHOICE_SIZE),
+         os.fsencode(value))
+
+
+class _SizeList(NamedTuple):
+    all: bool
+    memory: bool    # some were in bytes or percent
+    sizes: list[int]
+
+
+def parse_sizes(value: str) -> _SizeList:
+    """As they will be in a trace that is not there yet: of so many pages that any percentage is one."""
+    sizes = Sizes()
+    call("lpl_sizes_parse_of", byref(sizes), os.fsencode(value), byref(SizesBase(PAGE_SIZE, 1 << 32)))
+    result = _SizeList(sizes.all, sizes.memory, [] if sizes.all else sizes.size[:sizes.count])
+    library.lpl_sizes_free(byref(sizes))
+    return result
+
+
+def _try_policy(policy: str, sizes: _SizeList | None, part: slice = slice(None)) -> None:
+    simulator = opened("lpl_simulator_open", None)
+    try:
+        tried = sizes.sizes[part] if sizes else []
+        how = sizes and byref(Sizes(sizes.all, sizes.memory, (c_uint64 * len(tried))(*tried), len(tried)))
+        call("lpl_simulator_add", simulator, os.fsencode(policy), how)
+    finally:
+        library.lpl_simulator_close(simulator)
+
+
+def _check_policies(policies: str, value: str | None, each: str | None) -> None:
+    """The policies of a simulation, with the sizes that each job has."""
+    sizes = parse_sizes(value) if value else None
+    if each and sizes and sizes.memory:
+        raise wrong(f"sizes '{_clip(value, 80)}': sizes-per-job divides sizes in pages; in bytes or % they"
+                    " are known when the trace is")
+    for policy in split(policies):
+        if not sizes or sizes.all:
+            _try_policy(policy, sizes)
+        else:   # they ascend, so the first job's and the last size are enough
+            _try_policy(policy, sizes, slice(int(each) if each else None))
+            _try_policy(policy, sizes, slice(-1, None))
+
+
+# ---- the keys ----
+
+class Key(NamedTuple):
+    name: str
+    check: Callable[[str], object] = str    # str: nothing is looked at
+    option: bool = False    # it is the subcommand's option of that name; else it is for us
+    flag: bool = False      # an option that has no value; that of the key is yes or no
+    repeats: bool = False
+
+
+def _options(names: str, check: Callable[[str], object] = str, repeats: bool = False) -> list[Key]:
+    return [Key(name, check, True, False, repeats) for name in names.split()]
+
+
+def _flags(names: str) -> list[Key]:
+    return [Key(name, _one_of(name, "yes or no"), True, True) for name in names.split()]
+
+
+def _choices(names: str) -> list[Key]:
+    """Which references: as `laplace sim` takes it."""
+    def check(name: str) -> Callable[[str], None]:
+        return lambda value: call("lpl_choice_set", byref(ChoiceOptions()), name.encode(), os.fsencode(value))
+    return [Key(name, check(name), True) for name in names.split()]
+
+
+_INPUTS = Key("inputs", split, repeats=True)
+# docs/campaigns.md has them in this order.
+_KEYS = {
+    "campaign": [
+        Key("title"), Key("reductions", _each(_reduction)),
+        Key("seeds", _each(_matches(lambda word: decimal(word) is not None, "a seed is a number, not {}")))],
+    "program": [
+        Key("command", split), Key("record", _record), Key("machines", _names), _INPUTS,
+        *_options("env with take", repeats=True), *_options("root"), *_options("only", _only),
+        *_options("timeout", _within(1, 1000000)), *_flags("init walks whole here observe")],
+    "trace": [Key("file")],
+    "image": [
+        Key("bochsrc"), Key("record", _record), _INPUTS, *_options("start stop end windows"),
+        *_options("only", _only), *_flags("walks")],
+    "machine": [
+        *_options("memory", _within(80, 65536)), *_options("cpu"), *_options("disk", _within(1, 1000000)),
+        *_options("swap", _within(0, 65536)), *_options("kernel")],
+    "simulation": [
+        Key("policies", _each(_matches(lambda word: "," not in word, "{}: blanks are between policies"))),
+        Key("sources", _names), Key("sizes", parse_sizes),
+        Key("sizes-per-job", _matches(decimal, "sizes-per-job is a number from 1 on, not {}")),
+        *_flags("local"), *_options("addresses", _one_of("addresses", "auto, virtual or canonical")),
+        *_choices("process"), *_flags("children"), *_choices("task"), *_flags("user kernel"),
+        *_choices("type range kind file from to")],
+}
+_REQUIRED = {"program": "command", "trace": "file", "image": "bochsrc", "simulation": "policies"}
+
+
+# ---- the file ----
 
 @dataclass
 class Setting:
@@ -28,22 +207,25 @@ class Section:
     line: int
     settings: list[Setting] = field(default_factory=list)
 
+    def find(self, key: str) -> Setting | None:
+        return next((setting for setting in self.settings if setting.key.name == key), None)
+
     def get(self, key: str) -> str | None:
         """The value of the first setting of that key."""
-        return next((setting.value for setting in self.settings if setting.key.name == key), None)
+        found = self.find(key)
+        return found.value if found else None
 
     def words(self, key: str) -> list[str]:
         """Those of all settings of that key."""
-        return [word for setting in self.settings if setting.key.name == key
-                for word in split(setting.value)]
+        return [word for setting in self.settings if setting.key.name == key for word in split(setting.value)]
 
     def lists(self, key: str, name: str) -> bool:
         """Is `name` in the list that the key has?  Without the key, everything is."""
         value = self.get(key)
         return value is None or name in value.split()
 
-    def title(self) -> str:
-        return f"[{self.kind}{' ' if self.name else ''}{self.name}]"
+    def __str__(self) -> str:
+        return f"[{self.kind} {self.name}]" if self.name else f"[{self.kind}]"
 
 
 class Campaign:
@@ -51,14 +233,19 @@ class Campaign:
 
     def __init__(self, text: str, name: str):
         self.sections: list[Section] = []
-        self._name, self._line = name, 0
+        self._line = 0
         try:
             for line in text.split("\n"):
                 self._line += 1
-                self._read_line(line[:-1] if line.endswith("\r") else line)
-            self._check()
+                self._read_line(line.removesuffix("\r").strip(_BLANK))
+            last = self._line
+            for section in self.sections:
+                self._check(section)
+            self._line = last
+            if not self.of_kind(*SOURCES):
+                raise wrong("no program, trace or image is named")
         except Failure as failure:
-            raise Failure(failure.status, f"{clip(name, 200)}:{self._line}: {failure.text}") from None
+            raise Failure(f"{_clip(name, 200)}:{self._line}: {failure.text}", failure.status) from None
 
     def of_kind(self, *kinds: str) -> list[Section]:
         return [section for section in self.sections if section.kind in kinds]
@@ -67,10 +254,7 @@ class Campaign:
         """A key of [campaign]."""
         return next((section.get(key) for section in self.of_kind("campaign")), None)
 
-    # ---- reading ----
-
     def _read_line(self, line: str) -> None:
-        line = line.strip(_BLANK)
         if not line or line.startswith("#"):
             return
         control = re.search("[\0-\x08\x0a-\x1f\x7f]", line)
@@ -86,19 +270,18 @@ class Campaign:
     def _begin_section(self, line: str) -> None:
         if not line.endswith("]"):
             raise wrong("a section is [KIND NAME], and its ] is missing")
-        kind, name = (re.split("[ \t]", line[1:-1].strip(_BLANK), maxsplit=1) + [""])[:2]
-        name = name.strip(_BLANK)
-        if kind not in KINDS:
-            raise wrong(f"no section is a '{clip(kind)}'; there are {', '.join(KINDS[:-1])} and"
-                        f" {KINDS[-1]}")
+        kind, name = (re.split("[ \t]+", line[1:-1].strip(_BLANK), maxsplit=1) + [""])[:2]
+        if kind not in _KEYS:
+            *kinds, last = _KEYS
+            raise wrong(f"no section is a '{_clip(kind)}'; there are {', '.join(kinds)} and {last}")
         if kind == "campaign" and name:
             raise wrong("[campaign] has no name")
-        if kind != "campaign" and not is_name(name):
-            raise wrong(f"a {kind} has a name of letters, digits and ._-, at most {MOST_NAME}, that does"
-                        f" not begin with one of these three: [{kind} NAME]")
+        if kind != "campaign" and not _NAME.fullmatch(name):
+            raise wrong(f"a {kind} has a name of letters, digits and ._-, at most {_MOST_NAME}, that does not"
+                        f" begin with one of these three: [{kind} NAME]")
         other = self._find(kind, name)
         if other:
-            raise wrong(f"{other.title()} is there already, in line {other.line}")
+            raise wrong(f"{other} is there already, in line {other.line}")
         self.sections.append(Section(kind, name, self._line))
 
     def _find(self, kind: str, name: str) -> Section | None:
@@ -107,54 +290,43 @@ class Campaign:
         return next((section for section in self.of_kind(*kinds) if section.name == name), None)
 
     def _add_setting(self, section: Section, line: str) -> None:
-        name, equals, value = line.partition("=")
+        name, equals, value = (part.strip(_BLANK) for part in line.partition("="))
         if not equals:
             raise wrong("neither [KIND NAME] nor KEY = VALUE")
-        name, value = name.strip(_BLANK), value.strip(_BLANK)
-        key = find_key(section.kind, name)
+        keys = _KEYS[section.kind]
+        key = next((key for key in keys if key.name == name), None)
+        if not key:
+            raise wrong(f"a {section.kind} has no key '{_clip(name, 60)}'; it may have "
+                        + ", ".join(key.name for key in keys))
         if not value:
             raise wrong(f"{name} has no value")
-        for setting in section.settings:
-            if setting.key is key and not key.repeats:
-                raise wrong(f"{name} is there already, in line {setting.line}")
-        if key.check:
-            self._of_key(name, key.check, name, value)
+        before = section.find(name)
+        if before and not key.repeats:
+            raise wrong(f"{name} is there already, in line {before.line}")
+        self._of_key(name, key.check, value)
         section.settings.append(Setting(key, value, self._line))
 
     @staticmethod
-    def _of_key(name: str, check, *arguments) -> None:
+    def _of_key(name: str, check: Callable[..., object], *arguments: str | None) -> None:
         try:
             check(*arguments)
         except Failure as failure:
-            raise Failure(failure.status, f"{name}: {failure.text}") from None
+            raise Failure(f"{name}: {failure.text}", failure.status) from None
 
-    # ---- the whole ----
-
-    def _check(self) -> None:
-        last = self._line
-        for section in self.sections:
-            self._line = section.line
-            required = REQUIRED.get(section.kind)
-            if required and section.get(required) is None:
-                raise wrong(f"{section.title()} has no {required}")
-            if section.kind == "simulation":
-                self._check_simulation(section)
-            self._check_list(section, "machines", "machine")
-            self._check_list(section, "sources", "program")
-        self._line = last
-        if not self.of_kind(*SOURCES):
-            raise wrong("no program, trace or image is named")
-
-    def _check_simulation(self, section: Section) -> None:
-        sizes, each = section.get("sizes"), section.get("sizes-per-job")
-        if each and sizes in (None, "all"):
-            raise wrong(f"{section.title()} has sizes-per-job, but no list of sizes")
-        self._line = next(setting.line for setting in section.settings
-                          if setting.key.name == "policies")
-        self._of_key("policies", check_policies, section.get("policies"), sizes, each)
+    def _check(self, section: Section) -> None:
+        """What is seen when all of it is known."""
         self._line = section.line
-
-    def _check_list(self, section: Section, key: str, kind: str) -> None:
-        for name in split(section.get(key) or ""):
-            if not self._find(kind, name):
-                raise wrong(f"{section.title()}: {key}: there is no '{name}'")
+        required = section.find(_REQUIRED.get(section.kind, ""))
+        if section.kind in _REQUIRED and not required:
+            raise wrong(f"{section} has no {_REQUIRED[section.kind]}")
+        if section.kind == "simulation":
+            sizes, each = section.get("sizes"), section.get("sizes-per-job")
+            if each and sizes in (None, "all"):
+                raise wrong(f"{section} has sizes-per-job, but no list of sizes")
+            self._line = required.line
+            self._of_key("policies", _check_policies, required.value, sizes, each)
+            self._line = section.line
+        for key, kind in (("machines", "machine"), ("sources", "program")):
+            for name in split(section.get(key) or ""):
+                if not self._find(kind, name):
+                    raise wrong(f"{section}: {key}: there is no '{name}'")

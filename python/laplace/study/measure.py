@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""How large a reduced trace is: in references; as a text of one page number in hex a line, the paper's
-format; as that text compressed by zstd; and as one of our trace files.  Nothing of it is kept.
+"""How large a reduced trace is: as a text of one page number in hex a line, the paper's format; as that text
+compressed by zstd; and as one of our trace files.  Nothing of it is kept.
 """
 from __future__ import annotations
 
+import contextlib
 import ctypes
-from ctypes import POINTER, Structure, byref, c_char_p, c_int, c_size_t, c_uint, c_void_p
+from ctypes import Structure, byref, c_char_p, c_size_t, c_void_p
+from typing import Any
 
-from laplace.library import PythonSink, Reference, Sink, call, library, opened
-from laplace.say import FAILED, Failure
+from laplace.library import Pointer, Reference, call, library, opened
+from laplace.say import Failure
+from laplace.study.reading import PythonSink
 
 _LEVEL, _COMPRESSION_LEVEL = 3, 100     # of zstd; the parameter's number
 _CONTINUE, _END = 0, 2                  # ZSTD_EndDirective
@@ -24,71 +27,46 @@ def _load_zstd() -> ctypes.CDLL:
     try:
         zstd = ctypes.CDLL("libzstd.so.1")
     except OSError as error:
-        raise Failure(FAILED, f"zstd's library cannot be loaded (Debian has it in libzstd1): {error}"
-                      ) from None
-    zstd.ZSTD_createCCtx.restype = c_void_p
-    zstd.ZSTD_freeCCtx.argtypes = [c_void_p]
-    zstd.ZSTD_CCtx_setParameter.restype = c_size_t
-    zstd.ZSTD_CCtx_setParameter.argtypes = [c_void_p, c_int, c_int]
-    zstd.ZSTD_compressStream2.restype = c_size_t
-    zstd.ZSTD_compressStream2.argtypes = [c_void_p, POINTER(_Buffer), POINTER(_Buffer), c_int]
-    zstd.ZSTD_isError.restype, zstd.ZSTD_isError.argtypes = c_uint, [c_size_t]
-    zstd.ZSTD_getErrorName.restype, zstd.ZSTD_getErrorName.argtypes = c_char_p, [c_size_t]
+        raise Failure(f"zstd's library cannot be loaded (Debian has it in libzstd1): {error}") from None
+    zstd.ZSTD_createCCtx.restype, zstd.ZSTD_getErrorName.restype = Pointer, c_char_p
+    zstd.ZSTD_CCtx_setParameter.restype = zstd.ZSTD_compressStream2.restype = c_size_t
+    zstd.ZSTD_isError.argtypes = zstd.ZSTD_getErrorName.argtypes = [c_size_t]
     return zstd
 
 
-class Measure(PythonSink):
-    """Counts references."""
+class ByteMeasure(PythonSink):
+    """Counts bytes, as well as references."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.references = self.text_bytes = self.zstd_bytes = self.lpl_bytes = 0
-
-    def refs(self, refs: int, count: int, report: int) -> int:
-        self.references += count
-        return 0
-
-    def close(self) -> None:
-        pass
-
-
-class ByteMeasure(Measure):
-    """Counts bytes as well."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._zstd = _load_zstd()
-        self._context = c_void_p(self._zstd.ZSTD_createCCtx())
+    def __init__(self, stack: contextlib.ExitStack) -> None:
+        meta = library.lpl_meta_new()
+        writer = opened("lpl_writer_open", b"/dev/null", meta, None, True)
+        library.lpl_meta_free(meta)
+        stack.callback(library.lpl_writer_abandon, writer)
+        super().__init__(library.lpl_writer_sink(writer))
+        self.text_bytes = self.zstd_bytes = self.lpl_bytes = 0
+        self._writer, self._zstd = writer, _load_zstd()
+        self._context = self._zstd.ZSTD_createCCtx()
+        stack.callback(self._zstd.ZSTD_freeCCtx, self._context)
         self._scratch = ctypes.create_string_buffer(16384)
         self._check(self._zstd.ZSTD_CCtx_setParameter(self._context, _COMPRESSION_LEVEL, _LEVEL))
-        meta = c_void_p(library.lpl_meta_new())
-        self._writer = opened("lpl_writer_open", b"/dev/null", meta, None, True)
-        library.lpl_meta_free(meta)
-        self._trace = library.lpl_writer_sink(self._writer)
-        self._sink = Sink.from_address(self._trace)
 
     def refs(self, refs: int, count: int, report: int) -> int:
         words = memoryview((ctypes.c_uint64 * (count * _WORDS)).from_address(refs)).cast("B").cast("Q")
         pages = [address >> 12 for address in words[_ADDRESS::_WORDS].tolist()]
         self._compress(b"%x\n" * count % tuple(pages), _CONTINUE)
-        self.references += count
-        return self._sink.refs(self._trace, refs, count, report)
+        return super().refs(refs, count, report)
 
-    def finish(self, report: int) -> int:
-        error = self._sink.finish(self._trace, report)
+    def finish(self, report: Any) -> int:
+        error = super().finish(report)
         if not error:
             call("lpl_writer_flush", self._writer)
             self._compress(b"", _END)
             self.lpl_bytes = library.lpl_writer_bytes(self._writer)
         return error
 
-    def close(self) -> None:
-        library.lpl_writer_abandon(self._writer)
-        self._zstd.ZSTD_freeCCtx(self._context)
-
     def _check(self, result: int) -> int:
         if self._zstd.ZSTD_isError(result):
-            raise Failure(FAILED, "zstd: " + self._zstd.ZSTD_getErrorName(result).decode())
+            raise Failure("zstd: " + self._zstd.ZSTD_getErrorName(result).decode())
         return result
 
     def _compress(self, text: bytes, directive: int) -> None:
@@ -97,7 +75,7 @@ class ByteMeasure(Measure):
         left = 1
         while left if directive == _END else given.used < given.size:
             taken = _Buffer(ctypes.addressof(self._scratch), len(self._scratch), 0)
-            left = self._check(self._zstd.ZSTD_compressStream2(
-                self._context, byref(taken), byref(given), directive))
+            left = self._check(self._zstd.ZSTD_compressStream2(self._context, byref(taken), byref(given),
+                                                               directive))
             self.zstd_bytes += taken.used
         self.text_bytes += len(text)
