@@ -12,7 +12,7 @@ from types import FrameType
 from typing import Iterable
 
 from laplace.library import files_of_trace
-from laplace.say import Failure, naming, of_path, wrong
+from laplace.say import Failure, naming, wrong
 
 
 def read_text(path: str) -> str:
@@ -50,98 +50,15 @@ def refuse_input(output: str, trace: str) -> None:
                 raise wrong(f"{name}: is the input ({trace}): the output needs another name")
 
 
-def _lock(fd: int) -> bool:
-    """False: another process has it.  Not all file systems have locks."""
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        return error.errno != errno.EWOULDBLOCK
-    return True
-
-
-class _Output:
-    """A file, under PATH.part at first; a device or a pipe is written as it is."""
-
-    def __init__(self, path: str, overwrite: bool):
-        self._path, self._overwrite = path, overwrite
-        self._part: str | None = None
-        if not overwrite and os.path.lexists(path):
-            raise wrong(f"{path}: exists; --overwrite replaces it")
-        there, part = _stat(path), path + ".part"
-        if there and not stat.S_ISREG(there.st_mode):
-            with naming(f"{path}: cannot be written"):
-                self._file = open(path, "wb")
-            return
-        if overwrite:
-            self._remove(part)
-        with naming(f"{part}: cannot be created"):
-            try:
-                self._file = open(part, "xb")
-            except FileExistsError:
-                raise wrong(f"{part}: is there already, in use or left behind by a run that did not end; read"
-                            " what it holds, then remove it, or allow overwriting (--overwrite)") from None
-        self._part = part
-        _lock(self._file.fileno())
-
-    @staticmethod
-    def _remove(part: str) -> None:
-        with contextlib.suppress(OSError):
-            fd = os.open(part, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-            try:
-                if not _lock(fd):
-                    raise wrong(f"{part}: is being written by somebody else; choose another name")
-            finally:
-                os.close(fd)
-        with naming(f"{part}: cannot be replaced"), contextlib.suppress(FileNotFoundError):
-            os.unlink(part)
-
-    def write(self, text: str) -> None:
-        try:
-            self._file.write(os.fsencode(text))
-            self._file.flush()
-        except OSError:
-            raise Failure(f"{self._path}: could not be written") from None
-
-    def commit(self) -> None:
-        """Give the file its name; if that fails, it stays under the other one."""
-        part, path = self._part, self._path
-        if not part:
-            return
-        try:
-            os.fsync(self._file.fileno())
-            linked = not self._overwrite
-            if linked:
-                try:
-                    os.link(part, path)     # which never replaces anything
-                except FileExistsError:
-                    raise wrong(f"{path}: was created by somebody else meanwhile; all of it is in"
-                                f" {part}") from None
-                except OSError:             # the file system has no links
-                    linked = False
-            if linked:
-                os.unlink(part)
-            else:
-                os.rename(part, path)
-        except OSError as error:
-            raise Failure(of_path(f"{part}: cannot be synced or renamed", error)) from None
-        finally:
-            self._part = None
-
-    def abandon(self) -> None:
-        """What has no name yet is removed."""
-        if self._part:
-            with contextlib.suppress(OSError):
-                os.unlink(self._part)
-
-
 class Files:
-    """Files of a directory, which is made.  Of those that have no name yet in the end nothing is left, nor
-    where a signal ends the command.
+    """Files of a directory, which is made, and locked.  They are written, under PATH.part, when all that is to be
+    in them is known; and where that fails, or a signal ends the command, nothing is left of it.
     """
 
     def __init__(self, directory: str, names: Iterable[str], overwrite: bool):
-        self._directory, self._made = directory, False
-        self._outputs: dict[str, _Output] = {}
+        self._directory, self._overwrite = directory, overwrite
+        self._parts: list[str] = []
+        self._made = False
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._end)
@@ -152,26 +69,77 @@ class Files:
             except FileExistsError:
                 if not os.path.isdir(directory):
                     raise wrong(f"{directory}: exists and is no directory") from None
+            self._fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)     # the lock's, until we end
+        self._lock()
+        for path in () if overwrite else (f"{directory}/{name}" for name in names):
+            if os.path.lexists(path):
+                raise wrong(f"{path}: exists; --overwrite replaces it")
+            if os.path.lexists(path + ".part"):
+                raise wrong(f"{path}.part: is there already, left behind by a run that did not end; read what it"
+                            " holds, then remove it, or allow overwriting (--overwrite)")
+        if not os.access(directory, os.W_OK):
+            raise Failure(f"{directory}: {os.strerror(errno.EACCES)}")
+
+    def _lock(self) -> None:
+        """Not all file systems have locks."""
         try:
-            for name in names:
-                self._outputs[name] = _Output(f"{directory}/{name}", overwrite)
-        except Failure:
-            self.abandon()
-            raise
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise wrong(f"{self._directory}: is being written by somebody else; choose another name") from None
+        except OSError:
+            pass
 
     def commit(self, texts: dict[str, str]) -> None:
         """By name.  All of them are written before one gets its name."""
-        for name, output in self._outputs.items():
-            output.write(texts[name])
-        for output in self._outputs.values():
-            output.commit()
+        for name, text in texts.items():
+            path = f"{self._directory}/{name}"
+            there = _stat(path)
+            try:
+                if there and not stat.S_ISREG(there.st_mode):   # a device or a pipe is written as it is
+                    with open(path, "wb") as file:
+                        file.write(os.fsencode(text))
+                else:
+                    self._write(path, text)
+            except OSError:
+                raise Failure(f"{path}: could not be written") from None
+        for part in list(self._parts):
+            try:
+                self._name(part)
+            finally:
+                self._parts.remove(part)
         self._made = False
-        with naming(self._directory), contextlib.suppress(PermissionError):
+        with naming(self._directory):
             sync(self._directory)
 
+    def _write(self, path: str, text: str) -> None:
+        part = path + ".part"
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(part)
+        with open(part, "xb") as file:
+            self._parts.append(part)
+            file.write(os.fsencode(text))
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _name(self, part: str) -> None:
+        path = part.removesuffix(".part")
+        with naming(f"{part}: cannot be renamed"):
+            try:
+                if not self._overwrite:
+                    os.link(part, path)     # which never replaces anything
+            except FileExistsError:
+                raise wrong(f"{path}: was created by somebody else meanwhile; all of it is in {part}") from None
+            except OSError:
+                pass                        # of a file system without links
+            os.rename(part, path)
+            with contextlib.suppress(FileNotFoundError):    # rename() leaves two links as they are
+                os.unlink(part)
+
     def abandon(self) -> None:
-        for output in self._outputs.values():
-            output.abandon()
+        """What has no name yet is removed."""
+        for part in self._parts:
+            with contextlib.suppress(OSError):
+                os.unlink(part)
         if self._made:
             with contextlib.suppress(OSError):
                 os.rmdir(self._directory)       # one with something in it stays

@@ -120,24 +120,21 @@ class Runner:
             claim.drop(False)
             job.state = State.FAILED
         else:
-            self._begin(job, claim)
-
-    def _begin(self, job: Job, claim: Claim) -> None:
-        begun = time.monotonic()
-        try:
-            claim.write("job", job.about)
-            process = self._start(job, claim)
-        except (OSError, subprocess.SubprocessError) as error:
-            claim.drop(False)
-            raise Failure(f"{claim.directory}/job: {getattr(error, 'strerror', error)}") from None
-        job.state = State.RUNNING
-        self._children[process.pid] = _Child(job, claim, begun, process)
+            begun = time.monotonic()
+            try:
+                claim.write("job", job.about)
+                process = self._start(job, claim)
+            except (OSError, subprocess.SubprocessError) as error:
+                claim.drop(False)
+                raise Failure(f"{claim.directory}/job: {getattr(error, 'strerror', error)}") from None
+            job.state = State.RUNNING
+            self._children[process.pid] = _Child(job, claim, begun, process)
 
     def _start(self, job: Job, claim: Claim) -> subprocess.Popen[bytes]:
-        parent = os.getpid()
-        paths = {OUTPUT: claim.directory + "/trace.lpl", INPUT: job.trace}
+        parent, read = os.getpid(), job.trace
         if job.needs is not None:
-            paths[INPUT] = self._store.path(self._jobs[job.needs].identity, "trace.lpl")
+            read = self._store.path(self._jobs[job.needs].identity, "trace.lpl")
+        paths = {OUTPUT: claim.directory + "/trace.lpl", INPUT: read}
 
         def prepare() -> None:
             os.setpgid(0, 0)
@@ -184,15 +181,16 @@ class Runner:
 
     def _end_child(self, child: _Child, status: int, used: resource.struct_rusage) -> bool:
         """False: what it made could not be kept."""
-        job, claim, kept = child.job, child.claim, True
+        job, claim = child.job, child.claim
         job.state = State.FAILED
         if status == 0 and self._finish(child, used):
-            if self._is_still(job, True):
-                kept = claim.keep()
-                job.state = State.MADE if kept else State.FAILED
+            if not self._is_still(job, True):
+                claim.drop(False)
+            elif claim.keep():
+                job.state = State.MADE
                 self._made.add(job.identity)
             else:
-                claim.drop(False)
+                return False
         elif self._signal:
             claim.drop(False)
             job.state = State.TO_DO
@@ -202,7 +200,7 @@ class Runner:
                    f"was ended by signal {-status} ({signal_name(-status)})")
             said = self._store.path(job.identity, "stderr", True)
             self._complain_of(job, f"{how}; {said} has what it said")
-        return kept
+        return True
 
     def _end_children(self) -> bool:
         kept = True
@@ -210,8 +208,8 @@ class Runner:
             pid, status, used = os.wait4(-1, os.WNOHANG)
             if pid == 0:
                 break
-            if pid in self._children:
-                child = self._children.pop(pid)
+            child = self._children.pop(pid, None)
+            if child:
                 child.process.returncode = os.waitstatus_to_exitcode(status)
                 kept &= self._end_child(child, child.process.returncode, used)
         return kept

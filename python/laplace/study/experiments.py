@@ -19,7 +19,6 @@ from ctypes import byref, c_size_t, c_uint64
 from typing import Any
 
 from laplace.library import Pointer, SimulatorOptions, Sizes, call, library, opened
-from laplace.say import wrong
 from laplace.study.measure import ByteMeasure
 from laplace.study.model import METHODS, RATIOS, TABLE_KS, Choice, Row, Size, Study, Trace
 from laplace.study.reading import PythonSink, open_reducer, read
@@ -54,8 +53,6 @@ def _read_curve(study: Study, trace: Trace) -> None:
     with contextlib.ExitStack() as stack:
         simulator = _simulator({"lru": Sizes(all=True)}, 1, stack)
         read(study, trace, "LRU", True, [library.lpl_simulator_sink(simulator)])
-        if not trace.events:
-            raise wrong(f"{trace.path}: has no references")
         trace.pages = library.lpl_simulator_pages(simulator)
         trace.lru = [0, *_faults(simulator, 0)]
     # of a blocked trace a memory of one page lets nothing go

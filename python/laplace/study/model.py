@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from statistics import median
+from typing import NamedTuple
 
 METHODS = ("sad", "olr", "sd")
 POLICIES = ("clock", "segq")
@@ -21,8 +23,7 @@ class Study:
     traces: list[Trace] = field(default_factory=list)
 
 
-@dataclass
-class Size:
+class Size(NamedTuple):
     """Table 2: a reduced trace as a text, as that text compressed, as a trace."""
 
     k: int
@@ -33,8 +34,7 @@ class Size:
     lpl_bytes: int
 
 
-@dataclass
-class Choice:
+class Choice(NamedTuple):
     """The K that makes a trace about so much smaller as was asked for."""
 
     k: int
@@ -42,8 +42,7 @@ class Choice:
     reached: bool       # else it is the nearest there is
 
 
-@dataclass
-class Row:
+class Row(NamedTuple):
     """Figures 3 and 4: faults of one memory, on the original and on what was reduced."""
 
     size: int
@@ -85,8 +84,7 @@ def ratio(one: int, other: int) -> float:
 
 # ---- figures 5 and 6 ----
 
-@dataclass
-class Bin:
+class Bin(NamedTuple):
     """Errors where a memory is so many times the reduction memory, in percent."""
 
     samples: int
@@ -116,12 +114,8 @@ def _sum_up(study: Study, policy: str, method: str) -> Errors:
                 result.samples += 1
                 result.within += error <= SAFE_ERROR
                 by_ratio.setdefault((2 * row.size + k) // (2 * k), []).append(error)    # rounded, halves up
-    for times in range(1, RATIOS + 1):
-        errors = sorted(by_ratio.get(times, []))
-        count = len(errors)
-        if errors:
-            median = (errors[(count - 1) // 2] + errors[count // 2]) / 2
-            result.bins[times] = Bin(count, median, errors[-1])
+    result.bins = {times: Bin(len(errors), median(errors), max(errors))
+                   for times, errors in sorted(by_ratio.items()) if 1 <= times <= RATIOS}
     # nothing at all is no proof
     for times in reversed(result.bins):
         if result.bins[times].maximum > SAFE_ERROR:

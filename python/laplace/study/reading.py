@@ -168,6 +168,11 @@ class _Front(PythonSink):
             self._more |= _UNKNOWN in gap.arg[:2]
         return self._next.event(self._following, event, report) if self._trace.convert else 0
 
+    def finish(self, report: Any) -> int:
+        if self._progress.on:
+            self._show()
+        return super().finish(report)
+
     def run(self, ours: list[PythonSink]) -> None:
         """Read all that can be read."""
         report, text = Report(), ""
@@ -175,8 +180,6 @@ class _Front(PythonSink):
         for our in (*ours, self):
             if our.raised:
                 raise our.raised
-        if self._progress.on:
-            self._show()
         self._progress.clear()
         if error:
             wrong = failure(report, error)

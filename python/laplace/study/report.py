@@ -122,14 +122,14 @@ def _trace(trace: Trace) -> dict[str, Any]:
         "pages": trace.pages, "damaged": trace.damaged,
         "factors": [{"k": k, **{method: trace.factor(kept[method]) for method in METHODS}}
                     for k, kept in trace.points.items()],
-        "compression": [vars(size) for size in trace.sizes],
+        "compression": [size._asdict() for size in trace.sizes],
         "choice": {method: {"k": choice.k, "references": choice.kept, "factor": trace.factor(choice.kept),
                             "reached": choice.reached} for method, choice in trace.choice.items()},
         "clock": rows["clock"], "fifo": trace.fifo, "segq": rows["segq"]}
 
 
 def _policy(errors: dict[str, Errors]) -> dict[str, Any]:
-    return {method: {"ratios": [{"ratio": times, **vars(each)} for times, each in found.bins.items()],
+    return {method: {"ratios": [{"ratio": times, **each._asdict()} for times, each in found.bins.items()],
                      "samples": found.samples, "safe": found.within, "safe_ratio": found.safe_ratio}
             for method, found in errors.items()}
 
@@ -172,5 +172,5 @@ def csv(study: Study, errors: _AllErrors) -> dict[str, str]:
     for table, policy in (("figure5", "clock"), ("figure6", "segq")):
         for method, found in errors[policy].items():
             for times, each in found.bins.items():
-                put(table, method, times, each.samples, each.median, each.maximum)
+                put(table, method, times, *each)
     return {name: "\n".join(some) + "\n" for name, some in lines.items()}
