@@ -51,8 +51,8 @@ def refuse_input(output: str, trace: str) -> None:
 
 
 class Files:
-    """Files of a directory, which is made, and locked.  They are written, under PATH.part, when all that is to be
-    in them is known; and where that fails, or a signal ends the command, nothing is left of it.
+    """Files of a directory, which is made, and locked.  They are written, as PATH.part, when all that is to
+    be in them is known; and where that fails, or a signal ends the command, nothing is left of it.
     """
 
     def __init__(self, directory: str, names: Iterable[str], overwrite: bool):
@@ -75,19 +75,19 @@ class Files:
             if os.path.lexists(path):
                 raise wrong(f"{path}: exists; --overwrite replaces it")
             if os.path.lexists(path + ".part"):
-                raise wrong(f"{path}.part: is there already, left behind by a run that did not end; read what it"
-                            " holds, then remove it, or allow overwriting (--overwrite)")
+                raise wrong(f"{path}.part: is there already, left behind by a run that did not end; read what"
+                            " it holds, then remove it, or allow overwriting (--overwrite)")
         if not os.access(directory, os.W_OK):
             raise Failure(f"{directory}: {os.strerror(errno.EACCES)}")
 
     def _lock(self) -> None:
-        """Not all file systems have locks."""
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise wrong(f"{self._directory}: is being written by somebody else; choose another name") from None
+            raise wrong(f"{self._directory}: is being written by somebody else; choose another"
+                        " name") from None
         except OSError:
-            pass
+            pass                            # of a file system without locks
 
     def commit(self, texts: dict[str, str]) -> None:
         """By name.  All of them are written before one gets its name."""
@@ -128,7 +128,8 @@ class Files:
                 if not self._overwrite:
                     os.link(part, path)     # which never replaces anything
             except FileExistsError:
-                raise wrong(f"{path}: was created by somebody else meanwhile; all of it is in {part}") from None
+                raise wrong(f"{path}: was created by somebody else meanwhile; all of it is in"
+                            f" {part}") from None
             except OSError:
                 pass                        # of a file system without links
             os.rename(part, path)

@@ -6,17 +6,18 @@ repeat.  The pictures are drawn by `laplace plot`.
 from __future__ import annotations
 
 import html
+import itertools
 import os
 import re
 import subprocess
 import tempfile
-from dataclasses import dataclass, field
+from typing import Iterable, NamedTuple
 
 from laplace import say
-from laplace.files import read_text
 from laplace.campaign.jobs import NOT, Job, Jobs
 from laplace.campaign.results import is_timed
 from laplace.campaign.store import Store
+from laplace.files import read_text
 from laplace.library import library
 from laplace.say import Failure, naming
 
@@ -31,25 +32,21 @@ _STYLE = (
     "th:first-child,td:first-child{text-align:left}")
 
 
-@dataclass
-class _Panel:
-    """The simulations of one trace by one section."""
+class _Point(NamedTuple):
+    policy: str
+    pages: float        # mean resident ones, of what is timed: a time is no size of a memory
+    faults: float
 
-    name: str
-    # by policy: pages (mean resident ones, of what is timed), faults
-    curves: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
-    jobs: int = 0
-    done: int = 0
-    inexact: bool = False       # some of it
 
-    def add(self, job: Job) -> None:
-        self.jobs += 1
-        self.done += job.is_done
-        for result in job.results if job.is_done else ():
-            self.inexact |= not result["exact"]
-            # a time is no size of a memory: what was resident is
-            pages = result["mean_resident" if is_timed(result) else "size"]
-            self.curves.setdefault(result["policy"], []).append((float(pages), float(result["faults"])))
+def _points(jobs: Iterable[Job]) -> list[_Point]:
+    return [_Point(result["policy"], float(result["mean_resident" if is_timed(result) else "size"]),
+                   float(result["faults"]))
+            for job in jobs if job.is_done for result in job.results]
+
+
+def _of(job: Job) -> tuple[str, ...]:
+    """The trace, and the section that simulates it: what a picture is of."""
+    return tuple(job.labels.values())[:5]
 
 
 def _name(source: str, machine: str, seed: str, reduction: str, simulation: str) -> str:
@@ -58,27 +55,17 @@ def _name(source: str, machine: str, seed: str, reduction: str, simulation: str)
     return f"{source}{on}{of}, {'as recorded' if reduction == 'none' else reduction}: {simulation}"
 
 
-def _panels(jobs: Jobs) -> list[_Panel]:
-    panels: dict[tuple[str, ...], _Panel] = {}
-    for job in jobs:
-        if job.kind == "sim":
-            of = tuple(list(job.labels.values())[:5])
-            panels.setdefault(of, _Panel(_name(*of))).add(job)
-    return list(panels.values())
-
-
 def _escaped(text: str) -> str:
     """With a control character, or no UTF-8, it would be no XML."""
     text = html.escape(re.sub("[\0-\x1f\x7f]", " ", text), False).replace('"', "&quot;")
     return re.sub("[\x80-\x9f\udc80-\udcff]", lambda match: "?" * len(os.fsencode(match[0])), text)
 
 
-def _numbers(panel: _Panel) -> str:
+def _numbers(points: list[_Point]) -> str:
     rows = []
-    for policy, points in panel.curves.items():
+    for policy, pages, faults in points:
         title = _escaped(policy) + (" (mean resident)" if policy in ("ws", "vmin") else "")
-        rows += [f"<tr><td>{title}</td><td>{pages:.10g}</td><td>{faults:.10g}</td></tr>\n"
-                 for pages, faults in points]
+        rows.append(f"<tr><td>{title}</td><td>{pages:.10g}</td><td>{faults:.10g}</td></tr>\n")
     return ("<details><summary>numbers</summary><table><tr><th>policy</th><th>pages</th><th>faults</th>"
             "</tr>\n" + "".join(rows) + "</table></details>\n")
 
@@ -88,42 +75,44 @@ class _Plotter:
     where the smallest memory does.
     """
 
-    def __init__(self, panels: list[_Panel], directory: str):
-        points = [point for panel in panels for some in panel.curves.values() for point in some]
-        self._least = min((pages for pages, _ in points if pages > 0), default=1.0)
-        axes = list(zip(*((max(pages, self._least), max(faults, 1)) for pages, faults in points)))
+    def __init__(self, points: list[_Point], directory: str):
+        self._least = min((point.pages for point in points if point.pages > 0), default=1.0)
+        axes = list(zip(*((max(pages, self._least), max(faults, 1)) for _, pages, faults in points)))
         self._picture = directory + "/picture.svg"
         self._command = [library.program, "plot", "--overwrite", "--size=560x380",
                          "--axes=" + ",".join(f"{min(some):.17g}:{max(some):.17g}" for some in axes),
                          "-o", self._picture]
 
-    def draw(self, panel: _Panel) -> str:
-        rows = [f"{policy},{max(pages, self._least):.17g},{max(pages, self._least):.17g},{faults:.17g}\n"
-                for policy, points in panel.curves.items() for pages, faults in points]
-        done = subprocess.run([*self._command, "--about=" + panel.name, "curve", "-"], check=False,
+    def draw(self, name: str, points: list[_Point]) -> str:
+        memories = [max(pages, self._least) for _, pages, _ in points]
+        rows = [f"{point.policy},{memory:.17g},{memory:.17g},{point.faults:.17g}\n"
+                for point, memory in zip(points, memories)]
+        done = subprocess.run([*self._command, "--about=" + name, "curve", "-"], check=False,
                               input=os.fsencode("policy,size,mean_resident,faults\n" + "".join(rows)))
         if done.returncode:
-            raise Failure(f"report.html: laplace plot has not drawn {panel.name}")
+            raise Failure(f"report.html: laplace plot has not drawn {name}")
         return read_text(self._picture)
 
 
-def _figure(panel: _Panel, plotter: _Plotter) -> str:
-    text = f"<figure><figcaption>{_escaped(panel.name)}</figcaption>\n"
-    if panel.done < panel.jobs:
-        text += f'<p class="dim">{panel.done} of its {panel.jobs} jobs are done.</p>\n'
-    if panel.inexact:
+def _figure(name: str, jobs: list[Job], plotter: _Plotter) -> str:
+    text, done = f"<figure><figcaption>{_escaped(name)}</figcaption>\n", sum(job.is_done for job in jobs)
+    if done < len(jobs):
+        text += f'<p class="dim">{done} of its {len(jobs)} jobs are done.</p>\n'
+    if not all(result["exact"] for job in jobs if job.is_done for result in job.results):
         text += '<p class="dim">Not all of this is exact: see the column exact of table.csv.</p>\n'
-    if panel.done:
-        text += plotter.draw(panel) + _numbers(panel)
+    if done:
+        text += plotter.draw(name, _points(jobs)) + _numbers(_points(jobs))
     return text + "</figure>\n"
 
 
 def write_page(jobs: Jobs, store: Store, title: str) -> None:
     """report.html, after results.check()."""
-    panels, title, prefix = _panels(jobs), _escaped(title), "laplace-campaign."
+    title, prefix = _escaped(title), "laplace-campaign."
+    simulations = [job for job in jobs if job.kind == "sim"]
     with naming("report.html: its pictures"), tempfile.TemporaryDirectory(prefix=prefix) as directory:
-        plotter = _Plotter(panels, directory)
-        figures = "".join(_figure(panel, plotter) for panel in panels)
+        plotter = _Plotter(_points(simulations), directory)
+        figures = "".join(_figure(_name(*of), list(some), plotter)
+                          for of, some in itertools.groupby(simulations, _of))
     store.replace("report.html", f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">\
 <title>{title}</title><style>{_STYLE}</style></head><body>
