@@ -31,8 +31,8 @@ def _clip(text: str, most: int = 100) -> str:
 
 def decimal(text: str) -> int | None:
     """A number of 64 bits: nothing but digits."""
-    number = int(text) if re.fullmatch("[0-9]+", text) else 1 << 64
-    return number if number < 1 << 64 else None
+    match = re.fullmatch("0*([0-9]{1,20})", text)   # (Python refuses to convert thousands of digits)
+    return int(match[1]) if match and int(match[1]) < 1 << 64 else None
 
 
 def split(value: str) -> list[str]:
