@@ -12,7 +12,7 @@ from typing import Any, Iterable
 
 from laplace import say
 from laplace.campaign.inputs import Inputs, hash_text
-from laplace.campaign.settings import SOURCES, Campaign, Section, decimal, parse_sizes, split
+from laplace.campaign.settings import SOURCES, Campaign, Section, decimal, divide, split
 from laplace.say import Failure, complain, escaped, wrong
 
 _SEED = "{seed}"
@@ -180,20 +180,11 @@ class Jobs(list):
             if not section.lists("sources", labels["source"]):
                 continue
             for policy in section.words("policies"):
-                for sizes in _divided(section):
+                for sizes in divide(section.get("sizes"), section.get("sizes-per-job")):
                     words = ["sim", "--progress=never", "--jobs=1", "--json", "-p", policy,
                              *(["-s", sizes] if sizes else []), *_options(section, labels["seed"]), INPUT]
                     of = {**labels, "simulation": section.name, "policy": policy, "sizes": sizes or NOT}
                     self._add(words, of, needs, trace)
-
-
-def _divided(section: Section) -> list[str | None]:
-    """The sizes of a simulation, as its jobs have them."""
-    sizes, each = section.get("sizes"), section.get("sizes-per-job")
-    if not each:
-        return [sizes]
-    some, count = [str(size) for size in parse_sizes(sizes).sizes], int(each)
-    return [",".join(some[i:i + count]) for i in range(0, len(some), count)]
 
 
 def _first_change(job: Job, now: str) -> str:

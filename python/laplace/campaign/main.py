@@ -23,15 +23,6 @@ from laplace.say import DAMAGED, DONE, FAILED, Failure, complain, naming, wrong
 _LARGEST_FILE = 1 << 20     # bytes; a slip of the pen, else
 
 
-def _absolute(path: str) -> str:
-    """Of what need not be there, in a directory that is."""
-    if os.path.exists(path):
-        return os.path.realpath(path)
-    directory, name = os.path.split(path.rstrip("/"))
-    with naming(path):
-        return f"{os.path.realpath(directory or '.', strict=True)}/{name}"
-
-
 def _keep_places() -> None:
     """Where other programs are is named by these, perhaps from here; traces have it as it was said."""
     for name in ("LAPLACE_BOCHS", "LAPLACE_DATADIR"):
@@ -132,10 +123,10 @@ class _Asked:
 
 def main(words: say.Options) -> int:
     options = dict(words)
-    named, output, bochs = options["file"], options.get("output"), options.get("bochs")
+    named, bochs = options["file"], options.get("bochs")
     with naming(named):
         file = os.path.realpath(named, strict=True)
-    directory = file.removesuffix(".campaign") + ".results" if output is None else _absolute(output)
+    directory = os.path.realpath(options.get("output", file.removesuffix(".campaign") + ".results"))
     campaign = Campaign(_read_text(file), named)
     _keep_places()
     bochs = bochs and os.path.join(os.getcwd(), bochs)

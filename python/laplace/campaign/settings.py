@@ -6,12 +6,14 @@ that are there several times.)
 """
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import itertools
 import os
 import re
-from ctypes import byref, c_uint64
+from ctypes import byref
 from dataclasses import dataclass, field
-from typing import Callable, NamedTuple
+from typing import Any, Callable, Iterator, NamedTuple
 
 from laplace.library import (CHOICE_SIZE, PAGE_SIZE, SPEC_SIZE, ChoiceOptions, Plan, Sizes, SizesBase, call,
                              library, opened)
@@ -99,43 +101,42 @@ def _only(value: str) -> None:
          os.fsencode(value))
 
 
-class _SizeList(NamedTuple):
-    all: bool
-    memory: bool    # some were in bytes or percent
-    sizes: list[int]
-
-
-def parse_sizes(value: str) -> _SizeList:
-    """As they will be in a trace that is not there yet: of so many pages that any percentage is one."""
-    sizes = Sizes()
-    call("lpl_sizes_parse_of", byref(sizes), os.fsencode(value), byref(SizesBase(PAGE_SIZE, 1 << 32)))
-    result = _SizeList(sizes.all, sizes.memory, [] if sizes.all else sizes.size[:sizes.count])
-    library.lpl_sizes_free(byref(sizes))
-    return result
-
-
-def _try_policy(policy: str, sizes: _SizeList | None, part: slice = slice(None)) -> None:
-    simulator = opened("lpl_simulator_open", None)
+@contextlib.contextmanager
+def _parsed(sizes: str) -> Iterator[Any]:
+    """As in a trace that is not there yet: of so many pages that any percentage is one or more."""
+    parsed = Sizes()
+    call("lpl_sizes_parse_of", byref(parsed), os.fsencode(sizes), byref(SizesBase(PAGE_SIZE, 1 << 32)))
     try:
-        tried = sizes.sizes[part] if sizes else []
-        how = sizes and byref(Sizes(sizes.all, sizes.memory, (c_uint64 * len(tried))(*tried), len(tried)))
-        call("lpl_simulator_add", simulator, os.fsencode(policy), how)
+        yield parsed
     finally:
-        library.lpl_simulator_close(simulator)
+        library.lpl_sizes_free(byref(parsed))
 
 
-def _check_policies(policies: str, value: str | None, each: str | None) -> None:
-    """The policies of a simulation, with the sizes that each job has."""
-    sizes = parse_sizes(value) if value else None
-    if each and sizes and sizes.memory:
-        raise wrong(f"sizes '{_clip(value, 80)}': sizes-per-job divides sizes in pages; in bytes or % they"
-                    " are known when the trace is")
-    for policy in split(policies):
-        if not sizes or sizes.all:
-            _try_policy(policy, sizes)
-        else:   # they ascend, so the first job's and the last size are enough
-            _try_policy(policy, sizes, slice(int(each) if each else None))
-            _try_policy(policy, sizes, slice(-1, None))
+def _sizes(value: str) -> None:
+    with _parsed(value):
+        pass
+
+
+def divide(sizes: str | None, each: str | None) -> list[str | None]:
+    """The sizes of a simulation, as its jobs have them: so many each."""
+    if not sizes or not each:
+        return [sizes]
+    with _parsed(sizes) as parsed:
+        if parsed.memory:
+            raise wrong(f"sizes '{_clip(sizes, 80)}': sizes-per-job divides sizes in pages; in bytes or %"
+                        " they are known when the trace is")
+        some = [str(size) for size in parsed.size[:parsed.count]]
+    return [",".join(some[i:i + int(each)]) for i in range(0, len(some), int(each))]
+
+
+def _try_policies(policies: str, sizes: str | None, each: str | None) -> None:
+    """Those of a simulation, with the sizes that each job has."""
+    for policy, some in itertools.product(split(policies), divide(sizes, each)):
+        with contextlib.ExitStack() as stack:
+            simulator = opened("lpl_simulator_open", None)
+            stack.callback(library.lpl_simulator_close, simulator)
+            parsed = byref(stack.enter_context(_parsed(some))) if some else None
+            call("lpl_simulator_add", simulator, os.fsencode(policy), parsed)
 
 
 # ---- the keys ----
@@ -182,7 +183,7 @@ _KEYS = {
         *_options("swap", _within(0, 65536)), *_options("kernel")],
     "simulation": [
         Key("policies", _each(_matches(lambda word: "," not in word, "{}: blanks are between policies"))),
-        Key("sources", _names), Key("sizes", parse_sizes),
+        Key("sources", _names), Key("sizes", _sizes),
         Key("sizes-per-job", _matches(decimal, "sizes-per-job is a number from 1 on, not {}")),
         *_flags("local"), *_options("addresses", _one_of("addresses", "auto, virtual or canonical")),
         *_choices("process"), *_flags("children"), *_choices("task"), *_flags("user kernel"),
@@ -324,7 +325,7 @@ class Campaign:
             if each and sizes in (None, "all"):
                 raise wrong(f"{section} has sizes-per-job, but no list of sizes")
             self._line = required.line
-            self._of_key("policies", _check_policies, required.value, sizes, each)
+            self._of_key("policies", _try_policies, required.value, sizes, each)
             self._line = section.line
         for key, kind in (("machines", "machine"), ("sources", "program")):
             for name in split(section.get(key) or ""):
