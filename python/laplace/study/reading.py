@@ -171,16 +171,17 @@ class _Front(PythonSink):
     def finish(self, report: Any) -> int:
         if self._progress.on:
             self._show()
+        self._progress.clear()
         return super().finish(report)
 
     def run(self, ours: list[PythonSink]) -> None:
         """Read all that can be read."""
         report, text = Report(), ""
         error = library.lpl_reader_run(self._reader, self.pointer, byref(report))
+        self._progress.clear()
         for our in (*ours, self):
             if our.raised:
                 raise our.raised
-        self._progress.clear()
         if error:
             wrong = failure(report, error)
             if wrong.status != say.DAMAGED:
