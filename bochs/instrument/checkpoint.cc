@@ -44,6 +44,7 @@
 #include "control.h"
 #include "option.h"
 #include "producer.h"
+#include "report.h"
 #include "session.h"
 #include "signals.h"
 #include "watch.h"
@@ -434,7 +435,7 @@ static void make(void)
 	if (laplace_signals_leave()) {
 		/* What is closed is a run that goes on, and ends. */
 		laplace_continue(place->references, place->tracer_refs, place->on);
-		laplace_session_end("quit", "by a signal");
+		laplace_end_run("quit", "by a signal");
 	}
 	go_on_from(path, laplace_session_hand_over());
 }

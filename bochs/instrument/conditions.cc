@@ -33,6 +33,7 @@
 #include "conditions.h"
 #include "option.h"
 #include "producer.h"
+#include "report.h"
 #include "session.h"
 #include "watch.h"
 #include "windows.h"
@@ -96,7 +97,7 @@ static void stop_now(void)
 
 	snprintf(why, sizeof(why), "by end=%s",
 		 lpl_condition_say(&conditions.end, which, said));
-	laplace_session_end("clean", why);
+	laplace_end_run("clean", why);
 }
 
 static bool has(const struct lpl_conditions *c, enum lpl_condition which)

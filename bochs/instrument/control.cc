@@ -21,6 +21,7 @@
 #include "control.h"
 #include "option.h"
 #include "producer.h"
+#include "report.h"
 #include "session.h"
 #include "windows.h"
 
@@ -133,7 +134,7 @@ static const char *carry_out(const struct lpl_control_request *request, uint64_t
 		return laplace_session_checkpoint();
 	case LPL_REQUEST_quit:
 		/* answered when the trace is closed */
-		laplace_session_end("quit", "by a request at the control socket");
+		laplace_end_run("quit", "by a request at the control socket");
 	default:
 		return "that is no request for the simulator";
 	}

@@ -12,7 +12,7 @@
 
 #include "checkpoint.h"
 #include "option.h"
-#include "producer.h"
+#include "report.h"
 
 struct laplace_option laplace_option;
 

@@ -81,6 +81,7 @@
  *			Its size is Bochs', or 0 if stack.page is none: closed by us.
  */
 #include "producer.h"
+#include "report.h"
 #include "session.h"
 
 #define P (laplace.processor)

@@ -28,6 +28,7 @@
 #include <unistd.h>
 
 #include "producer_all.h"
+#include "report.h"
 #include "session.h"
 
 #define CPU (BX_CPU(0))

@@ -65,8 +65,4 @@ bool laplace_watched(uint64_t address, unsigned length, bool write);
 bool laplace_watch(uint64_t address, bool present, char *why, unsigned size);
 void laplace_suppression_check(void);
 
-/* session.cc */
-void laplace_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
-[[noreturn]] void laplace_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
 #endif

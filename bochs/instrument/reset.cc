@@ -13,6 +13,7 @@
 #include "cpu/cpu.h"
 
 #include "producer.h"
+#include "report.h"
 #include "session.h"
 
 /* Bochs also resets the machine when it is switched on. */
@@ -26,7 +27,7 @@ static bool has_begun(void)
 void laplace_reset_begins(void)
 {
 	if (has_begun())
-		laplace_session_end(NULL, "by a reset of the machine");
+		laplace_end_run(NULL, "by a reset of the machine");
 }
 
 void laplace_reset(void)

@@ -18,7 +18,6 @@
 #include <atomic>
 #include <cerrno>
 #include <climits>
-#include <cstdarg>
 #include <cstdlib>
 #include <cstring>
 #include <unistd.h>
@@ -30,6 +29,7 @@
 #include "control.h"
 #include "option.h"
 #include "producer.h"
+#include "report.h"
 #include "screen.h"
 #include "session.h"
 #include "setup.h"
@@ -55,72 +55,11 @@ static struct {
 	char **arguments;		/* as given, with -q, from the second one on */
 	struct lpl_collector *collector;
 	bool closed;
-	unsigned complaints;
 	std::atomic<bool> asked;	/* somebody asks for something */
 	unsigned wants;			/* enum laplace_wants */
-	const char *end;		/* asked for: as what it is reported; NULL: it was not */
-	char why[512];			/* ... and by whom */
-	char problem[2048];		/* why the end is not clean; it may name a path or two */
-	bool printed;			/* ... and the user has read it */
-	bool good_end;			/* else the exit status is 1 */
 } session;
 
-static void close_collection(void);
 static void at_abrupt_exit(void);
-
-/*
- * Leave from the middle of the simulation, with status 1 unless all is well.  exit() would run
- * the destructors of Bochs' global objects, which log through a mutex that is gone by then.
- */
-[[noreturn]] static void leave(void)
-{
-	static bool leaving;
-
-	if (!leaving) {
-		leaving = true;
-		close_collection();
-		if (SIM->get_init_done())
-			bx_atexit();	/* gives the terminal back */
-	}
-	fflush(NULL);
-	_exit(session.good_end ? 0 : 1);
-}
-
-/* ---- complaints ---- */
-
-static const unsigned COMPLAINTS_MAX = 20;
-
-void laplace_complain(const char *format, ...)
-{
-	va_list arguments;
-
-	if (++session.complaints > COMPLAINTS_MAX)
-		return;
-	fputs("laplace: ", stderr);
-	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
-	va_end(arguments);
-	fputs(session.complaints == COMPLAINTS_MAX ? " (no more of these are shown)\n" : "\n",
-	      stderr);
-}
-
-void laplace_die(const char *format, ...)
-{
-	struct lpl_report report;
-	va_list arguments;
-
-	memset(&report, 0, sizeof(report));
-	if (session.collector && lpl_collector_failure(session.collector, &report))
-		snprintf(session.problem, sizeof(session.problem), "%s", report.text);
-	else {
-		va_start(arguments, format);
-		vsnprintf(session.problem, sizeof(session.problem), format, arguments);
-		va_end(arguments);
-	}
-	fprintf(stderr, "laplace: %s\n", session.problem);
-	session.printed = true;
-	leave();
-}
 
 /* ---- what others ask for ---- */
 
@@ -135,13 +74,6 @@ void laplace_session_want(unsigned wants)
 	session.wants |= wants;
 	session.asked.store(true, std::memory_order_relaxed);
 	laplace_time_jumps();	/* at the next trace, in every run */
-}
-
-void laplace_session_end(const char *end, const char *why)
-{
-	session.end = end;
-	snprintf(session.why, sizeof(session.why), "the run was ended %s", why);
-	leave();
 }
 
 const char *laplace_session_rotate(void)
@@ -175,7 +107,7 @@ static void do_or_complain(bool wanted, const char *(*what)(void))
 static void attend(void)
 {
 	if (laplace_signals_stop())
-		leave();
+		laplace_leave();
 	if (laplace_record_is_open())
 		return;
 	session.asked.store(false, std::memory_order_relaxed);
@@ -446,30 +378,30 @@ int laplace_session_hand_over(void)
 
 /* ---- end ---- */
 
-static const char *judge(void)
+static const char *judge(struct laplace_outcome *outcome)
 {
-	if (*session.problem)
+	if (*outcome->problem)
 		return "error";
 	if (laplace_signals_stop()) {
-		snprintf(session.problem, sizeof(session.problem), "stopped by a signal");
+		snprintf(outcome->problem, sizeof(outcome->problem), "stopped by a signal");
 		return "quit";
 	}
 	if (laplace.watch.malformed || laplace.watch.abandoned) {
-		snprintf(session.problem, sizeof(session.problem),
+		snprintf(outcome->problem, sizeof(outcome->problem),
 			 "%llu kernel records were malformed and %llu abandoned",
 			 (unsigned long long)laplace.watch.malformed,
 			 (unsigned long long)laplace.watch.abandoned);
 		return "error";
 	}
 	if (laplace.watch.fail_seen) {
-		snprintf(session.problem, sizeof(session.problem),
+		snprintf(outcome->problem, sizeof(outcome->problem),
 			 "the guest says that its workload failed");
 		return "fail";
 	}
-	if (session.end)
-		return session.end;
+	if (outcome->end)
+		return outcome->end;
 	if (!laplace_icount()) {
-		snprintf(session.problem, sizeof(session.problem),
+		snprintf(outcome->problem, sizeof(outcome->problem),
 			 "the machine ended before its first instruction; Bochs' messages say why");
 		return "error";
 	}
@@ -477,9 +409,9 @@ static const char *judge(void)
 		return "clean";
 	if (bx_dbg.debugger_active)
 		return "quit";
-	snprintf(session.problem, sizeof(session.problem),
+	snprintf(outcome->problem, sizeof(outcome->problem),
 		 "%s before the guest said that its workload was over",
-		 *session.why ? session.why : "the machine ended");
+		 *outcome->why ? outcome->why : "the machine ended");
 	return "error";
 }
 
@@ -498,6 +430,7 @@ static void complain_of_windows(void)
 
 static void close_collection(void)
 {
+	struct laplace_outcome *outcome = &laplace_outcome;
 	struct lpl_report report;
 
 	if (session.closed)
@@ -516,21 +449,21 @@ static void close_collection(void)
 		laplace_end();
 		complain_of_windows();
 	}
-	const char *end = judge();
+	const char *end = judge(outcome);
 
-	session.good_end = !*session.problem;
-	const char *message = session.good_end ? session.why : session.problem;
+	outcome->good = !*outcome->problem;
+	const char *message = outcome->good ? outcome->why : outcome->problem;
 
-	if (*message && !session.printed)
+	if (*message && !outcome->printed)
 		fprintf(stderr, "laplace: %s; closing the trace\n", message);
 	if (lpl_collector_close(session.collector, end, message, &report)) {
-		session.good_end = false;
+		outcome->good = false;
 		/* what a full disk made of the trace is said besides that it was full */
-		if (!session.printed || strcmp(report.text, session.problem) != 0)
+		if (!outcome->printed || strcmp(report.text, outcome->problem) != 0)
 			fprintf(stderr, "laplace: %s\n", report.text);
 	}
 	session.collector = NULL;
-	laplace_control_closed(session.good_end ? NULL : session.problem);
+	laplace_control_closed(outcome->good ? NULL : outcome->problem);
 }
 
 /*
@@ -541,10 +474,11 @@ static void close_collection(void)
  */
 static void at_abrupt_exit(void)
 {
+	struct laplace_outcome *outcome = &laplace_outcome;
 	bool abrupt = session.collector && SIM->get_init_done();
 
-	if (abrupt && !*session.problem)
-		snprintf(session.problem, sizeof(session.problem),
+	if (abrupt && !*outcome->problem)
+		snprintf(outcome->problem, sizeof(outcome->problem),
 			 "the simulator was ended from within, as by a display that went away");
 	close_collection();
 	if (abrupt) {
@@ -553,19 +487,42 @@ static void at_abrupt_exit(void)
 	}
 }
 
+/* What laplace_leave() does, from the middle of the simulation. */
+static void close_all(void)
+{
+	close_collection();
+	if (SIM->get_init_done())
+		bx_atexit();	/* gives the terminal back */
+}
+
+/* When the collector gave up, whatever the simulator met then is what became of that. */
+static bool collector_failed(char *text, size_t size)
+{
+	struct lpl_report report;
+
+	memset(&report, 0, sizeof(report));
+	if (!session.collector || !lpl_collector_failure(session.collector, &report))
+		return false;
+	snprintf(text, size, "%s", report.text);
+	return true;
+}
+
 static void at_exit(void)
 {
 	if (!laplace_option.wanted)
 		return;
 	close_collection();
 	fflush(NULL);
-	_exit(session.good_end ? 0 : 1);
+	_exit(laplace_exit_status());
 }
 
 /* ---- Bochs' callbacks ---- */
 
 void laplace_init_env(void)
 {
+	static const struct laplace_leaving leaving = { collector_failed, close_all };
+
+	laplace_report_begin(&leaving);
 	laplace_producer_attach(&BX_CPU(0)->laplace);
 	laplace_large_pages(&BX_CPU(0)->iCache, sizeof(BX_CPU(0)->iCache));
 	keep_arguments();

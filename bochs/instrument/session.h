@@ -44,11 +44,4 @@ void laplace_session_want(unsigned wants);
 const char *laplace_session_rotate(void);
 const char *laplace_session_checkpoint(void);
 
-/*
- * Close the trace and leave, with status 0 unless something is wrong with the run.  `end` is what
- * lpl_collector_close() takes, or NULL: what it is where the machine ends by itself.  `why` follows
- * "the run was ended".
- */
-[[noreturn]] void laplace_session_end(const char *end, const char *why);
-
 #endif

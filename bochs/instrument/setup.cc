@@ -16,6 +16,7 @@
 
 #include "option.h"
 #include "recorder.h"
+#include "report.h"
 #include "session.h"
 #include "setup.h"
 #include "symbol.h"

@@ -17,6 +17,7 @@
 
 #include "conditions.h"
 #include "producer.h"
+#include "report.h"
 #include "session.h"
 #include "watch.h"
 #include "windows.h"
@@ -113,7 +114,7 @@ static void control(const struct kernel_trace_record *r)
 		laplace_session_want(LAPLACE_WANTS_CHECKPOINT);
 		break;
 	case KTR_CONTROL_QUIT:
-		laplace_session_end("clean", "by the guest");
+		laplace_end_run("clean", "by the guest");
 	default:
 		laplace.watch.malformed++;
 		laplace_complain("the guest asked for control %llu, which does not exist",

@@ -25,6 +25,7 @@
 #include "checkpoint.h"
 #include "conditions.h"
 #include "producer.h"
+#include "report.h"
 #include "watch.h"
 #include "windows.h"
 

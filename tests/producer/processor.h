@@ -13,6 +13,7 @@
 #define LAPLACE_TESTS_PROCESSOR_H
 
 #include "producer.h"
+#include "report.h"
 #include "session.h"
 
 extern "C" {
