@@ -41,14 +41,14 @@
 #include "checkpoint_files.h"
 #include "checkpoint_inputs.h"
 #include "conditions.h"
-#include "control.h"
 #include "option.h"
-#include "producer.h"
+#include "recorder.h"
 #include "report.h"
-#include "session.h"
+#include "segment.h"
 #include "signals.h"
+#include "stream.h"
+#include "time_windows.h"
 #include "watch.h"
-#include "windows.h"
 
 static struct {
 	int timer;
@@ -56,16 +56,12 @@ static struct {
 	bool has_place;			/* that which is restored, which was made by: */
 	uint64_t program;
 	struct laplace_place place;
+	const struct laplace_checkpoint_hooks *hooks;
 } checkpoint;
 
 static const char PART[] = ".part";
 static const uint64_t SOON = 10000;	/* instructions, when it cannot be now */
 enum { NAME_SIZE = BX_PATHNAME_LEN + 64 };	/* of the path of a checkpoint */
-
-bool laplace_checkpoint_restores(void)
-{
-	return SIM->get_param_bool(BXPN_RESTORE_FLAG)->get();
-}
 
 /* ---- when ---- */
 
@@ -95,10 +91,13 @@ static void set_next(void)
 		set_timer(every - laplace_icount() % every);
 }
 
-void laplace_ask_checkpoint(void)
+const char *laplace_ask_checkpoint(void)
 {
+	if (!laplace_option.checkpoints)
+		return "no checkpoints can be made (checkpoint=on, or every:N)";
 	checkpoint.asked = true;
 	set_timer(1);
+	return NULL;
 }
 
 /* ---- files ---- */
@@ -191,7 +190,7 @@ static void remove_other(const char *path, uint64_t)
 
 void laplace_checkpoints_make_way(bool removes)
 {
-	if (laplace_option.stage == LPL_STAGE_FILE && !laplace_checkpoint_restores())
+	if (laplace_option.stage == LPL_STAGE_FILE && !laplace_option_restores())
 		for_each(removes ? remove_other : refuse);
 }
 
@@ -249,7 +248,7 @@ static bool write_guest(const char *directory)
 	struct lpl_report report;
 
 	memset(&report, 0, sizeof(report));
-	if (lpl_collector_save_guest(laplace_session_collection().collector,
+	if (lpl_collector_save_guest(laplace.collector,
 				     guest_path(directory), &report) == LPL_OK)
 		return true;
 	laplace_complain("%s", report.text);
@@ -372,13 +371,12 @@ static void note_place(void)
 {
 	struct laplace_place *place = &checkpoint.place;
 	const struct laplace_watch *watch = &laplace.watch;
-	uint32_t tid, tgid;
 
 	place->number++;
 	place->instr = laplace_icount();
 	place->on = laplace.state == LAPLACE_ON;
 	place->wanted = laplace_is_wanted();
-	place->windows_begun = laplace_windows_begun();
+	place->windows_begun = laplace_time_windows_begun();
 	laplace_conditions_where(&place->started, &place->stopped);
 	place->known = watch->known;
 	place->end_seen = watch->end_seen;
@@ -389,9 +387,8 @@ static void note_place(void)
 	place->records = watch->records;
 	place->malformed = watch->malformed;
 	place->abandoned = watch->abandoned;
-	laplace_running_task(&tid, &tgid);
-	place->tid = tid;
-	place->tgid = tgid;
+	place->tid = watch->tid;
+	place->tgid = watch->tgid;
 }
 
 static bool save(const char *final)
@@ -418,16 +415,16 @@ static void make(void)
 	laplace_pause();
 	place->references = laplace_references();
 	place->tracer_refs = laplace.tracer_refs;
-	laplace_session_suspend(&place->collector);
+	laplace_suspend(&place->collector);
 	name_directory(path, sizeof(path), place->number, "");
 	if (!save(path)) {
 		laplace_complain("the checkpoint %s cannot be made, and the run goes on without: %s",
 				 path, strerror(errno));
 		place->number--;
-		lpl_collector_checkpoint_failed(laplace_session_collection().collector);
+		lpl_collector_checkpoint_failed(laplace.collector);
 		laplace_continue(place->references, place->tracer_refs, place->on);
 		checkpoint.asked = false;
-		laplace_control_checkpointed("the checkpoint could not be made");
+		checkpoint.hooks->failed("the checkpoint could not be made");
 		set_next();
 		return;
 	}
@@ -437,7 +434,11 @@ static void make(void)
 		laplace_continue(place->references, place->tracer_refs, place->on);
 		laplace_end_run("quit", "by a signal");
 	}
-	go_on_from(path, laplace_session_hand_over());
+	const int kept = checkpoint.hooks->leave();
+
+	lpl_collector_leave(laplace.collector);
+	laplace.collector = NULL;
+	go_on_from(path, kept);
 }
 
 void laplace_checkpoint_if_due(void)
@@ -473,10 +474,11 @@ void laplace_restored(void)
 	watch->records = place->records;
 	watch->malformed = place->malformed;
 	watch->abandoned = place->abandoned;
-	laplace_note_running((uint32_t)place->tid, (uint32_t)place->tgid);
+	watch->tid = (uint32_t)place->tid;
+	watch->tgid = (uint32_t)place->tgid;
 	BX_CPU(0)->laplace.between = true;
-	laplace_restart();
-	laplace_windows_continue(place->wanted, place->windows_begun);
+	laplace_stream_restart();
+	laplace_time_windows_continue(place->wanted, place->windows_begun);
 	laplace_continue(place->references, place->tracer_refs, place->on);
 	laplace_conditions_continue(place->started, place->stopped);
 	set_next();
@@ -498,7 +500,7 @@ static void check_where(const char *directory)
 
 void laplace_checkpoint_place(struct lpl_collector_options *options)
 {
-	if (!laplace_checkpoint_restores())
+	if (!laplace_option_restores())
 		return;
 	const char *directory = SIM->get_param_string(BXPN_RESTORE_PATH)->getptr();
 
@@ -514,13 +516,14 @@ void laplace_checkpoint_place(struct lpl_collector_options *options)
 	options->place_instr = checkpoint.place.instr;
 }
 
-void laplace_checkpoints_begin(void)
+void laplace_checkpoints_begin(const struct laplace_checkpoint_hooks *hooks)
 {
+	checkpoint.hooks = hooks;
 	if (laplace_option.stage != LPL_STAGE_FILE)
 		return;
 	checkpoint.timer = bx_pc_system.register_timer_ticks(NULL, comes, 1, false, false,
 							     "laplace.checkpoint");
-	if (laplace_checkpoint_restores())
+	if (laplace_option_restores())
 		return;
 	if (laplace_option.checkpoints)
 		laplace_inputs_begin();

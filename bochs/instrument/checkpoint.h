@@ -23,8 +23,6 @@ struct laplace_place {
 	uint64_t tid, tgid;
 };
 
-/* Is this process one that goes on from a checkpoint? */
-bool laplace_checkpoint_restores(void);
 /* Before Bochs reads anything of it; ends the program if it is not whole. */
 void laplace_before_restore(const char *directory);
 /*
@@ -37,9 +35,19 @@ void laplace_checkpoint_place(struct lpl_collector_options *options);
  * is there ends the program, unless it may be overwritten.  `removes`: then it goes.
  */
 void laplace_checkpoints_make_way(bool removes);
+/* What others do about one. */
+struct laplace_checkpoint_hooks {
+	/* It was not made: whoever asked for it gets the reason. */
+	void (*failed)(const char *problem);
+	/*
+	 * It was, and another program is executed in this process: the descriptor that it has to
+	 * have; -1: none.
+	 */
+	int (*leave)(void);
+};
 /* From power-on, or from a restored checkpoint: make them as the option says. */
-void laplace_checkpoints_begin(void);
-/* One is to be made soon. */
-void laplace_ask_checkpoint(void);
+void laplace_checkpoints_begin(const struct laplace_checkpoint_hooks *hooks);
+/* One is to be made soon.  Returns why there can be none, or NULL. */
+const char *laplace_ask_checkpoint(void);
 
 #endif

@@ -21,7 +21,6 @@
 
 #include "checkpoint_files.h"
 #include "checkpoint_inputs.h"
-#include "recorder.h"
 #include "report.h"
 
 /* A file's stamp: as long as it stays, what is in the file does. */

@@ -29,17 +29,18 @@
 #include <ctime>
 #include <pthread.h>
 
-#include "checkpoint.h"
 #include "conditions.h"
+#include "duties.h"
 #include "option.h"
-#include "producer.h"
 #include "report.h"
-#include "session.h"
+#include "stream.h"
+#include "time_windows.h"
 #include "watch.h"
-#include "windows.h"
 
 static const uint64_t REFERENCES_A_CYCLE = 256;
 static const long LOOK_NS = 50000000;
+
+static void look_unless_open(void);
 
 static struct {
 	struct lpl_conditions start, stop, end;	/* the first two: cleared when they have come */
@@ -47,7 +48,12 @@ static struct {
 	int timer;
 } conditions;
 
-bool laplace_conditions_due;
+static struct laplace_duty duty = { look_unless_open, { false }, NULL };
+
+static void look_soon(void)
+{
+	laplace_duty_is_due(&duty);
+}
 
 /* ---- before the run ---- */
 
@@ -75,6 +81,10 @@ void laplace_conditions_read(void)
 	if (conditions.end.number[LPL_AT_BYTES] != LPL_NEVER &&
 	    laplace_option.stage != LPL_STAGE_FILE)
 		laplace_die("end=%s: nothing is written, a stage is measured", laplace_option.end);
+	if (conditions.any) {
+		laplace_duty_add(&duty);
+		laplace_when_switched(look_soon);	/* what is waited for may have changed */
+	}
 }
 
 /* ---- what comes true ---- */
@@ -145,7 +155,7 @@ static void look(void)
 {
 	const uint64_t now = laplace_icount(), references = references_if_needed();
 
-	laplace_conditions_due = false;
+	duty.due = false;
 	for (enum lpl_condition which : { LPL_AT_INSTRUCTIONS, LPL_AT_REFERENCES }) {
 		const uint64_t number = which == LPL_AT_INSTRUCTIONS ? now : references;
 
@@ -159,7 +169,7 @@ static void look(void)
 	set_timer(references);
 }
 
-void laplace_conditions_look(void)
+static void look_unless_open(void)
 {
 	/* what the tracer itself does in the guest comes to its end first */
 	if (!laplace_record_is_open())
@@ -168,25 +178,18 @@ void laplace_conditions_look(void)
 
 static void timer_comes(void *)
 {
-	laplace_conditions_due = true;
-	laplace_time_jumps();
-}
-
-void laplace_conditions_switched(void)
-{
-	if (conditions.any)
-		timer_comes(NULL);
+	look_soon();
 }
 
 /* ---- the kernel ---- */
 
-void laplace_conditions_hear(const struct kernel_trace_record *record)
+void laplace_conditions_before(const struct kernel_trace_record *record)
 {
 	if (lpl_conditions_take(&conditions.start, record) != LPL_CONDITIONS)
 		start_now();
 }
 
-void laplace_conditions_heard(const struct kernel_trace_record *record)
+void laplace_conditions_after(const struct kernel_trace_record *record)
 {
 	enum lpl_condition which = lpl_conditions_take(&conditions.end, record);
 
@@ -196,7 +199,7 @@ void laplace_conditions_heard(const struct kernel_trace_record *record)
 	    lpl_conditions_take(&conditions.stop, record) != LPL_CONDITIONS)
 		stop_now();
 	/* what became due while this was reported is looked at by the next trace, in every run */
-	if (laplace_conditions_due)
+	if (duty.due)
 		laplace_time_jumps();
 }
 
@@ -222,7 +225,8 @@ void laplace_conditions_continue(bool started, bool stopped)
 		lpl_conditions_clear(&conditions.start);
 	if (stopped)
 		lpl_conditions_clear(&conditions.stop);
-	laplace_conditions_switched();
+	if (conditions.any)
+		look_soon();
 }
 
 /* ---- the host ---- */
@@ -233,7 +237,7 @@ void laplace_conditions_look_at_host(void)
 
 	if (!has(&conditions.end, LPL_AT_BYTES) && !has(&conditions.end, LPL_AT_SECONDS))
 		return;
-	lpl_collector_status(laplace_session_collection().collector, &status);
+	lpl_collector_status(laplace.collector, &status);
 	if (lpl_condition_holds(&conditions.end, LPL_AT_BYTES, status.bytes))
 		end_now(LPL_AT_BYTES);
 	if (lpl_condition_holds(&conditions.end, LPL_AT_SECONDS, status.elapsed_ns / 1000))
@@ -246,7 +250,7 @@ static void *ask_again(void *)
 
 	for (;;) {
 		nanosleep(&nap, NULL);
-		laplace_session_ask();
+		laplace_request_look();
 	}
 	return NULL;
 }
@@ -259,7 +263,7 @@ void laplace_conditions_begin(void)
 		return;
 	conditions.timer = bx_pc_system.register_timer_ticks(NULL, timer_comes, 1, false, false,
 							     "laplace.conditions");
-	if (!laplace_checkpoint_restores())
+	if (!laplace_option_restores())
 		look();
 	if ((has(&conditions.end, LPL_AT_BYTES) || has(&conditions.end, LPL_AT_SECONDS)) &&
 	    pthread_create(&thread, NULL, ask_again, NULL) != 0)

@@ -14,22 +14,11 @@ void laplace_conditions_begin(void);
 void laplace_conditions_where(bool *started, bool *stopped);
 void laplace_conditions_continue(bool started, bool stopped);
 
-/* Recording was switched, so that what was waited for may have changed. */
-void laplace_conditions_switched(void);
-
-/* Has one come true?  Where a trace of instructions begins, if it may have become time ... */
-extern bool laplace_conditions_due;
-void laplace_conditions_look(void);
-static inline void laplace_conditions_look_if_due(void)
-{
-	if (laplace_conditions_due)
-		laplace_conditions_look();
-}
-/* ... and when the host's clock, and the trace's size, may be looked at. */
+/* Has one come true by the host's clock, or the trace's size? */
 void laplace_conditions_look_at_host(void);
 
 /* The guest's kernel says this: before it is in the trace, and after. */
-void laplace_conditions_hear(const struct kernel_trace_record *record);
-void laplace_conditions_heard(const struct kernel_trace_record *record);
+void laplace_conditions_before(const struct kernel_trace_record *record);
+void laplace_conditions_after(const struct kernel_trace_record *record);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * The control socket (collect/control.h) of this simulator.
  *
- * The socket's thread has its requests taken by laplace_session_ask(), and asks the collector how
+ * The socket's thread has its requests taken by laplace_request_look(), and asks the collector how
  * the run is, which any thread may; nothing else here is on that thread.
  */
 #include "bochs.h"
@@ -19,11 +19,13 @@
 
 #include "checkpoint.h"
 #include "control.h"
+#include "duties.h"
 #include "option.h"
-#include "producer.h"
+#include "recorder.h"
 #include "report.h"
-#include "session.h"
-#include "windows.h"
+#include "segment.h"
+#include "stream.h"
+#include "time_windows.h"
 
 static struct lpl_control *control;	/* NULL: there is no socket */
 static int listening = -1;		/* the socket, before there is a `control` */
@@ -35,7 +37,7 @@ static std::atomic<bool> serves;	/* there is a `control`, for other threads */
 
 static void ask(void *)
 {
-	laplace_session_ask();
+	laplace_request_look();
 }
 
 static char *write_status(void *collector)
@@ -62,7 +64,7 @@ static uint64_t count_flushes(void *collector)
 /* A run that goes on from a checkpoint does without, rather than not at all. */
 static void give_up(const char *path, const struct lpl_report *report)
 {
-	if (!laplace_checkpoint_restores())
+	if (!laplace_option_restores())
 		laplace_die("control=%s: %s", path, report->text);
 	laplace_complain("control=%s: %s; the run cannot be steered any more", path, report->text);
 }
@@ -88,7 +90,7 @@ void laplace_control_listen(const char *path)
 void laplace_control_open(const char *path)
 {
 	const struct lpl_control_hooks hooks = {
-		laplace_session_collection().collector, ask, write_status, count_flushes
+		laplace.collector, ask, write_status, count_flushes
 	};
 	struct lpl_report report;
 
@@ -118,20 +120,20 @@ static const char *carry_out(const struct lpl_control_request *request, uint64_t
 		*flushes = laplace.flushes;
 		return NULL;
 	case LPL_REQUEST_mark:
-		laplace_emit_mark(request->text);
+		laplace_mark(request->text);
 		return NULL;
 	case LPL_REQUEST_flush:
-		if (!laplace_session_collection().writes)
+		if (laplace_option.stage != LPL_STAGE_FILE)
 			return "nothing is written, a stage is measured";
 		laplace_flush();
 		*flushes = laplace.flushes;
 		return NULL;
 	case LPL_REQUEST_rotate:
-		why = laplace_session_rotate();
+		why = laplace_next_segment();
 		*flushes = laplace.flushes;
 		return why;
 	case LPL_REQUEST_checkpoint:
-		return laplace_session_checkpoint();
+		return laplace_ask_checkpoint();
 	case LPL_REQUEST_quit:
 		/* answered when the trace is closed */
 		laplace_end_run("quit", "by a request at the control socket");

@@ -17,13 +17,13 @@
 
 static uint32_t jump_for(uint64_t instr)
 {
-	uint32_t low = 0, high = laplace.jumps;
+	uint32_t low = 0, high = laplace_producer.jumps;
 
 	/* the last jump at or before instr; jump[0] is before everything */
 	while (high - low > 1) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (laplace.jump[middle].instr <= instr)
+		if (laplace_producer.jump[middle].instr <= instr)
 			low = middle;
 		else
 			high = middle;
@@ -33,9 +33,9 @@ static uint32_t jump_for(uint64_t instr)
 
 uint64_t laplace_cycle_at(uint64_t instr)
 {
-	const struct laplace_jump *last = &laplace.jump[laplace.jumps - 1];
+	const struct laplace_jump *last = &laplace_producer.jump[laplace_producer.jumps - 1];
 
-	return instr + (instr >= last->instr ? last : &laplace.jump[jump_for(instr)])->offset;
+	return instr + (instr >= last->instr ? last : &laplace_producer.jump[jump_for(instr)])->offset;
 }
 
 /* The oldest fetch that may still have to be accounted for. */
@@ -45,10 +45,10 @@ static uint64_t oldest_fetch(void)
 
 	/* an instruction that goes on, or was over with the last count */
 	if (P->repeated - (P->clock >> LAPLACE_INSTR_SHIFT) + 1 <= 1 &&
-	    laplace.repeated_first < oldest)
-		oldest = laplace.repeated_first;
-	if (!P->fetch && laplace.entered_after < oldest)
-		oldest = laplace.entered_after;
+	    laplace_producer.repeated_first < oldest)
+		oldest = laplace_producer.repeated_first;
+	if (!P->fetch && laplace_producer.entered_after < oldest)
+		oldest = laplace_producer.entered_after;
 	return oldest;
 }
 
@@ -58,15 +58,15 @@ void laplace_drop_old_jumps(void)
 	uint32_t oldest = jump_for(oldest_fetch()), now = jump_for(laplace_icount() - 1), kept = 0;
 
 	if (oldest < now)
-		laplace.jump[kept++] = laplace.jump[oldest];
-	memmove(laplace.jump + kept, laplace.jump + now,
-		(laplace.jumps - now) * sizeof(laplace.jump[0]));
-	laplace.jumps = kept + laplace.jumps - now;
+		laplace_producer.jump[kept++] = laplace_producer.jump[oldest];
+	memmove(laplace_producer.jump + kept, laplace_producer.jump + now,
+		(laplace_producer.jumps - now) * sizeof(laplace_producer.jump[0]));
+	laplace_producer.jumps = kept + laplace_producer.jumps - now;
 }
 
 void laplace_add_jump(uint64_t instr, uint64_t offset)
 {
-	struct laplace_jump *last = &laplace.jump[laplace.jumps - 1];
+	struct laplace_jump *last = &laplace_producer.jump[laplace_producer.jumps - 1];
 
 	if (last->offset == offset)
 		return;
@@ -74,11 +74,11 @@ void laplace_add_jump(uint64_t instr, uint64_t offset)
 		last->offset = offset;
 		return;
 	}
-	if (laplace.jumps == LAPLACE_JUMPS) {
+	if (laplace_producer.jumps == LAPLACE_JUMPS) {
 		/* Settle what depends on the old ones. */
-		laplace_gather_all(&laplace.window, P);
-		for (uint32_t i = 0; i < laplace.window.pages; i++) {
-			struct laplace_page *page = &laplace.window.page[i];
+		laplace_gather_all(&laplace_producer.window, P);
+		for (uint32_t i = 0; i < laplace_producer.window.pages; i++) {
+			struct laplace_page *page = &laplace_producer.window.page[i];
 
 			if (page->cycle_known != page->last_instr) {
 				page->last_cycle = laplace_cycle_at(page->last_instr);
@@ -87,7 +87,7 @@ void laplace_add_jump(uint64_t instr, uint64_t offset)
 		}
 		laplace_drop_old_jumps();
 	}
-	laplace.jump[laplace.jumps++] = { instr, offset };
+	laplace_producer.jump[laplace_producer.jumps++] = { instr, offset };
 }
 
 /* The cycle counter may have jumped since the last instruction. */
@@ -96,7 +96,7 @@ void laplace_sync_cycles(void)
 	uint64_t offset = laplace_machine_cycle_offset();
 
 	/* A device's timer that ends the run is called before all ticks are counted. */
-	if (laplace.ending && offset < laplace.jump[laplace.jumps - 1].offset)
+	if (laplace.ending && offset < laplace_producer.jump[laplace_producer.jumps - 1].offset)
 		return;
 	laplace_add_jump(laplace_icount(), offset);
 }

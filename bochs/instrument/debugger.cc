@@ -10,27 +10,28 @@
 #include <cstring>
 #include <unistd.h>
 
-#include "producer.h"
-#include "session.h"
+#include "option.h"
+#include "recorder.h"
 #include "signals.h"
-#include "windows.h"
+#include "stream.h"
+#include "time_windows.h"
 
 static void print_status(void)
 {
-	const struct laplace_collection c = laplace_session_collection();
 	struct lpl_collector_status s;
 
-	if (!c.collector) {
+	if (!laplace.collector) {
 		dbg_printf("laplace: no collection (no laplace option in the bochsrc)\n");
 		return;
 	}
 	const uint64_t references = laplace_references();
 
-	lpl_collector_status(c.collector, &s);
+	lpl_collector_status(laplace.collector, &s);
 	dbg_printf("laplace: tracing %s, reduction %s, trace %s\n"
 		   "  references %llu, kept %llu, events %llu, bytes %llu\n"
 		   "  left out as the tracer's own %llu, waited %.3f s of %.3f s\n",
-		   laplace.state == LAPLACE_OFF ? "off" : "on", c.reduce, c.trace,
+		   laplace.state == LAPLACE_OFF ? "off" : "on", laplace_option.reduce,
+		   laplace_option.trace,
 		   (unsigned long long)references, (unsigned long long)s.kept,
 		   (unsigned long long)s.events, (unsigned long long)s.bytes,
 		   (unsigned long long)laplace.tracer_refs, s.wait_ns / 1e9,
@@ -60,10 +61,10 @@ static void switch_tracing(bool on)
 /* Who flushes by hand wants to look at the file now. */
 static void flush_and_wait(void)
 {
-	struct lpl_collector *collector = laplace_session_collection().collector;
+	struct lpl_collector *collector = laplace.collector;
 	struct lpl_collector_status s;
 
-	if (!laplace_session_collection().writes) {
+	if (laplace_option.stage != LPL_STAGE_FILE) {
 		dbg_printf("laplace: nothing is written, a stage is measured\n");
 		return;
 	}
@@ -96,7 +97,7 @@ void laplace_debug_command(const char *command)
 	for (length = strlen(text); length && strchr(" \t\r\n", text[length - 1]); length--)
 		text[length - 1] = '\0';
 
-	if (!strcmp(text, "status") || !laplace_session_collection().collector)
+	if (!strcmp(text, "status") || !laplace.collector)
 		print_status();
 	else if (!strcmp(text, "on"))
 		switch_tracing(true);
@@ -105,7 +106,7 @@ void laplace_debug_command(const char *command)
 	else if (!strcmp(text, "flush"))
 		flush_and_wait();
 	else if (!strncmp(text, "mark ", 5)) {
-		laplace_emit_mark(text + 5);
+		laplace_mark(text + 5);
 		dbg_printf("laplace: marked\n");
 	} else
 		dbg_printf("usage: laplace on|off|status|mark TEXT|flush\n");

@@ -2,6 +2,7 @@
 /* The bochsrc's laplace option: read, checked, kept; see option.h. */
 #include "bochs.h"
 #include "gui/siminterface.h"
+#include "param_names.h"
 
 #include <cerrno>
 #include <climits>
@@ -10,7 +11,6 @@
 #include <cstring>
 #include <string>
 
-#include "checkpoint.h"
 #include "option.h"
 #include "report.h"
 
@@ -290,7 +290,7 @@ static Bit32s parse_option(const char *context, int count, char *params[])
 		note_origin(context, parameter, replaced, sizeof(replaced));
 		parameter->value = equals + 1;
 	}
-	if (*replaced && !laplace_checkpoint_restores())
+	if (*replaced && !laplace_option_restores())
 		fprintf(stderr, "laplace: the command line takes the place of the bochsrc's%s\n",
 			replaced);
 	laplace_option.wanted = true;
@@ -319,6 +319,11 @@ static Bit32s save_option(FILE *file)
 	if (laplace_option.wanted)
 		fputc('\n', file);
 	return 0;
+}
+
+bool laplace_option_restores(void)
+{
+	return SIM->get_param_bool(BXPN_RESTORE_FLAG)->get();
 }
 
 void laplace_option_init(void)

@@ -46,6 +46,9 @@ struct laplace_option {
 
 extern struct laplace_option laplace_option;
 
+/* Is this process one that goes on from a checkpoint? */
+bool laplace_option_restores(void);
+
 /* Have Bochs take the option, with what holds when it is not given. */
 void laplace_option_init(void);
 

@@ -37,10 +37,10 @@
  * The state: who sets it, and what holds between two instructions.  ("None" is NULL or
  * LAPLACE_NOWHERE.  tests/producer/machine.cc checks it after each of its steps.)
  *
- *	state		recording.cc.  What is open goes to window.nowhere unless it is ON;
+ *	state		stream_windows.cc.  What is open goes to window.nowhere unless it is ON;
  *			nothing stays open when it changes.
  *	between		Bochs, around what it does between instructions, and the debugger's
- *			prompt; other_trace(), while it looks around; laplace_end().  Until
+ *			prompt; other_trace(), while it looks around; laplace_stop_for_good().  Until
  *			it is taken back, the instruction at the present count was not
  *			fetched.  laplace_exception() takes it back for good: what was
  *			counted is the exception.
@@ -82,11 +82,11 @@
  */
 #include "producer.h"
 #include "report.h"
-#include "session.h"
 
 #define P (laplace.processor)
 
-struct laplace_producer laplace;
+struct laplace_recording laplace;
+struct laplace_producer laplace_producer;
 
 /* The clock with another instruction count. */
 static uint64_t clock_at(uint64_t instr)
@@ -99,8 +99,8 @@ static uint64_t clock_at(uint64_t instr)
 
 void laplace_send(const struct lpl_ring_record *records, size_t count)
 {
-	if (laplace.ring && !laplace.failed)
-		laplace.failed = !lpl_ring_put(laplace.ring, records, count);
+	if (laplace_producer.ring && !laplace.failed)
+		laplace.failed = !lpl_ring_put(laplace_producer.ring, records, count);
 }
 
 void laplace_emit(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
@@ -123,8 +123,8 @@ static uint64_t clock_at_fetch(uint64_t instr)
 	uint64_t clock = clock_at(instr);
 	unsigned made = 0;
 
-	if (laplace.many.instr == instr)
-		return laplace.many.clock;
+	if (laplace_producer.many.instr == instr)
+		return laplace_producer.many.clock;
 	while (made < LAPLACE_HISTORY &&
 	       !((P->history[(uint8_t)clock] ^ clock) & LAPLACE_INSTR_MASK)) {
 		clock--;
@@ -169,10 +169,10 @@ static void forget(bool executing)
 	if (P->lost.write)
 		laplace_die("internal error: what was read is written back in another window");
 	settle_fetch(latest);
-	laplace.entered_after = latest;
+	laplace_producer.entered_after = latest;
 	P->fetch_page = LAPLACE_NOWHERE;
-	laplace_close_all(&laplace.window, P);
-	laplace.modified.parts = 0;
+	laplace_close_all(&laplace_producer.window, P);
+	laplace_producer.modified.parts = 0;
 	forget_code();
 }
 
@@ -184,7 +184,7 @@ static void fold(void)
 	laplace_forget_slots();
 	moved = laplace_fold(P);
 	P->repeated_clock += moved;
-	laplace.many.clock += moved;
+	laplace_producer.many.clock += moved;
 	/* (what was added to the data references below them borrows from `moved`) */
 	counted = (P->clock >> LAPLACE_INSTR_SHIFT) - counted;
 	P->repeated += counted;
@@ -196,27 +196,31 @@ void laplace_forget_slots(void)
 	forget(!P->between);
 }
 
-void laplace_window_end(void)
+void laplace_window_end(uint64_t references)
 {
-	uint64_t references = laplace_references();
-
 	laplace_forget_slots();
-	laplace_send_window(&laplace.window);
+	laplace_send_window(&laplace_producer.window);
 	laplace_emit(references, laplace.tracer_refs, laplace_icount(),
 		     LPL_WIRE_KIND(LPL_WIRE_WINDOW));
 	laplace_drop_old_jumps();
+}
+
+/* (Rare, and apart, so that what finds room for its page is compiled into its callers.) */
+static __attribute__((noinline)) void end_full_window(void)
+{
+	laplace_window_end(laplace_number_now());
 }
 
 /* May end the window: this reference is then the first of the next. */
 static struct laplace_page *touch(uint64_t page, uint64_t space, uint64_t clock, unsigned type)
 {
 	struct laplace_page *touched =
-		laplace_touch(&laplace.window, P, page, space, clock, type);
+		laplace_touch(&laplace_producer.window, P, page, space, clock, type);
 
 	if (touched)
 		return touched;
-	laplace_window_end();
-	return laplace_touch(&laplace.window, P, page, space, clock, type);
+	end_full_window();
+	return laplace_touch(&laplace_producer.window, P, page, space, clock, type);
 }
 
 /* ---- the code page ---- */
@@ -227,7 +231,7 @@ static void enter_code_page(uint64_t address, uint64_t instr)
 	uint64_t clock = clock_at(instr);
 	struct laplace_page *page = touch(address >> 12, laplace.space, clock, LPL_FETCH);
 
-	laplace_enter_code(&laplace.window, page, clock_at(instr));
+	laplace_enter_code(&laplace_producer.window, page, clock_at(instr));
 	P->fetch = page;
 }
 
@@ -251,8 +255,8 @@ static void show_code_page(uint64_t page)
 void laplace_fetched_until(uint64_t latest)
 {
 	if (!P->fetch && P->code_page != LAPLACE_NOWHERE &&
-	    laplace.entered_after + 1 <= latest)
-		enter_code_page(P->code_page, laplace.entered_after + 1);
+	    laplace_producer.entered_after + 1 <= latest)
+		enter_code_page(P->code_page, laplace_producer.entered_after + 1);
 }
 
 /*
@@ -262,7 +266,7 @@ void laplace_fetched_until(uint64_t latest)
  */
 void laplace_between_instructions(void)
 {
-	if (laplace.state != LAPLACE_ON || laplace.uncounted)
+	if (laplace.state != LAPLACE_ON || laplace_producer.uncounted)
 		return;
 	uint64_t latest = laplace_icount() - 1;
 
@@ -272,7 +276,7 @@ void laplace_between_instructions(void)
 	P->code_page = LAPLACE_NOWHERE;
 	P->fetch_page = LAPLACE_NOWHERE;
 	P->clock--;
-	laplace.uncounted = true;
+	laplace_producer.uncounted = true;
 }
 
 /* An interrupt's or exception's frame is the processor's doing, not the program's. */
@@ -293,12 +297,12 @@ void laplace_delivery_begins(void)
 void laplace_mode_changes(void)
 {
 	/* What was fetched until now was fetched in the old mode. */
-	if (laplace.state == LAPLACE_ON && !laplace.uncounted) {
+	if (laplace.state == LAPLACE_ON && !laplace_producer.uncounted) {
 		uint64_t latest = laplace_icount() - P->between;
 
 		laplace_fetched_until(latest);
 		settle_fetch(latest);
-		laplace.entered_after = latest;
+		laplace_producer.entered_after = latest;
 		P->fetch_page = LAPLACE_NOWHERE;
 	}
 	P->clock ^= LAPLACE_USER;
@@ -313,7 +317,7 @@ void laplace_exception(void)
 	 * is counted so; one that was not has made `data` one low for good.
 	 */
 	if (P->between) {
-		laplace.uncounted = false;
+		laplace_producer.uncounted = false;
 		P->between = false;
 	}
 }
@@ -327,7 +331,7 @@ static void before_reference(void)
 		laplace_die("the collector gave up");
 	if (P->between)
 		laplace_between_instructions();
-	else if (!laplace.uncounted)
+	else if (!laplace_producer.uncounted)
 		laplace_fetched_until(laplace_icount());
 }
 
@@ -346,7 +350,7 @@ static bool may_open(void)
 void laplace_repeat_ends(struct laplace_processor *p)
 {
 	if (laplace.state == LAPLACE_ON)
-		laplace_close_all(&laplace.window, p);
+		laplace_close_all(&laplace_producer.window, p);
 }
 
 /* The present reference, to be counted; its page, or NULL: it is no reference. */
@@ -358,7 +362,7 @@ static struct laplace_page *data_reference(uint64_t address, unsigned how, bool 
 	if (laplace.state == LAPLACE_ON)
 		before_reference();
 	if (laplace_is_watched(address) &&
-	    laplace_watched(address, how & LAPLACE_LENGTH_MASK, write)) {
+	    laplace.watch.accessed(address, how & LAPLACE_LENGTH_MASK, write)) {
 		if (laplace.state == LAPLACE_SUPPRESSED)
 			laplace_count(P);
 		return NULL;
@@ -367,7 +371,7 @@ static struct laplace_page *data_reference(uint64_t address, unsigned how, bool 
 	uint64_t clock = laplace_count(P);
 
 	if (laplace.state != LAPLACE_ON)
-		return &laplace.window.nowhere;
+		return &laplace_producer.window.nowhere;
 	return touch(address >> 12, laplace.space, supervisor ? clock & ~LAPLACE_USER : clock,
 		     write ? LPL_WRITE : LPL_READ);
 }
@@ -380,7 +384,7 @@ static void slow_reference(struct laplace_slot *slot, uint64_t address, unsigned
 	/* Every access to the watched page comes here. */
 	if (page && slot && !slot->page && !laplace_is_watched(address) && may_open() &&
 	    laplace_machine_opens(slot, address))
-		laplace_open(&laplace.window, P, slot, page);
+		laplace_open(&laplace_producer.window, P, slot, page);
 }
 
 void laplace_slow_access(struct laplace_slot *slot, uint64_t address, unsigned how)
@@ -391,8 +395,8 @@ void laplace_slow_access(struct laplace_slot *slot, uint64_t address, unsigned h
 	if (!P->looking)
 		slow_reference(slot, address, how, rw == LAPLACE_RW_WRITE);
 	if (rw == LAPLACE_RW_MODIFY) {	/* (the reference may have ended a window) */
-		laplace.modified.part[part] = { slot, address, how };
-		laplace.modified.parts = part + 1;
+		laplace_producer.modified.part[part] = { slot, address, how };
+		laplace_producer.modified.parts = part + 1;
 		P->modified = slot->page ? slot : &P->lost;
 	}
 }
@@ -400,7 +404,7 @@ void laplace_slow_access(struct laplace_slot *slot, uint64_t address, unsigned h
 /* The write of a read-modify-write: first the lower page's part of both. */
 void laplace_slow_write_back(void)
 {
-	uint32_t parts = laplace.modified.parts;
+	uint32_t parts = laplace_producer.modified.parts;
 
 	if (P->looking)
 		return;
@@ -408,9 +412,9 @@ void laplace_slow_write_back(void)
 		laplace_die("internal error: instruction %llu writes back what it has not read",
 			    (unsigned long long)laplace_icount());
 	for (uint32_t i = 0; i < parts; i++)
-		slow_reference(laplace.modified.part[i].slot, laplace.modified.part[i].address,
-			       laplace.modified.part[i].how, true);
-	laplace.modified.parts = 0;
+		slow_reference(laplace_producer.modified.part[i].slot, laplace_producer.modified.part[i].address,
+			       laplace_producer.modified.part[i].how, true);
+	laplace_producer.modified.parts = 0;
 }
 
 void laplace_walk(uint64_t phy, unsigned, bool write)
@@ -433,7 +437,7 @@ void laplace_tlb_filled(struct laplace_slot *slot)
 /* For an access that is about to be made through it: for that one only, if need be. */
 static void open_stack(void)
 {
-	struct laplace_page *page = &laplace.window.nowhere;
+	struct laplace_page *page = &laplace_producer.window.nowhere;
 
 	laplace_gather(P, &P->stack);
 	if (laplace.state == LAPLACE_ON) {
@@ -441,7 +445,7 @@ static void open_stack(void)
 		page = touch(P->stack_page >> 12, laplace.space, P->clock + 1,
 			     P->stack_writes ? LPL_WRITE : LPL_READ);
 	}
-	laplace_open(&laplace.window, P, &P->stack, page);
+	laplace_open(&laplace_producer.window, P, &P->stack, page);
 	laplace_machine_stack(may_open() ? P->stack_size : 0);
 }
 
@@ -495,16 +499,16 @@ void laplace_fast_string(const uint64_t *source, const uint64_t *destination,
 
 	if (!count)
 		return;
-	if (laplace.many.instr != instr) {	/* more than the history holds */
-		laplace.many.clock = clock_at_fetch(instr);
-		laplace.many.instr = instr;
+	if (laplace_producer.many.instr != instr) {	/* more than the history holds */
+		laplace_producer.many.clock = clock_at_fetch(instr);
+		laplace_producer.many.instr = instr;
 		P->fetch_page = LAPLACE_NOWHERE;
 	}
 	/*
 	 * Two elements enter both pages in one window of at least two pages;
 	 * the rest then only moves their last references.
 	 */
-	bool each = watches || laplace.window.pages_max < 2;
+	bool each = watches || laplace_producer.window.pages_max < 2;
 
 	if (laplace.state == LAPLACE_ON || watches) {
 		while (done < count && (each || done < 2))
@@ -529,15 +533,15 @@ void laplace_repeated(void)
 	uint64_t instr = laplace_icount(), counted = P->clock >> LAPLACE_INSTR_SHIFT;
 
 	if (P->repeated != counted) {	/* its first iteration is over */
-		laplace.repeated_first = instr;
+		laplace_producer.repeated_first = instr;
 		P->repeated_clock = clock_at_fetch(instr);
 		P->fetch_page = LAPLACE_NOWHERE;
 	}
 	P->repeated = counted + 1;
 	P->clock--;
 	/* The count goes up without a fetch. */
-	if (laplace.entered_after == instr)
-		laplace.entered_after++;
+	if (laplace_producer.entered_after == instr)
+		laplace_producer.entered_after++;
 }
 
 /* ---- traces of instructions ---- */
@@ -562,16 +566,13 @@ static __attribute__((noinline)) void other_trace(struct laplace_processor *, ui
 		forget_code();
 	}
 	P->between = true;
-	laplace_session_poll();
-	if (laplace.state == LAPLACE_SUPPRESSED)
-		laplace_suppression_check();
-	laplace_flush_if_due();
+	laplace.look();
 	laplace_space_changed();
 	laplace_sync_cycles();
 	if (laplace.state == LAPLACE_ON) {
-		if (laplace.uncounted) {
+		if (laplace_producer.uncounted) {
 			P->clock++;
-			laplace.uncounted = false;
+			laplace_producer.uncounted = false;
 		} else {
 			laplace_fetched_until(latest);
 			if (page != P->code_page)
@@ -584,9 +585,9 @@ static __attribute__((noinline)) void other_trace(struct laplace_processor *, ui
 	P->code_page = page;
 
 	if (laplace.state != LAPLACE_ON) {
-		laplace.entered_after = laplace_icount();
+		laplace_producer.entered_after = laplace_icount();
 		if (laplace.state == LAPLACE_OFF) {
-			P->fetch = &laplace.window.nowhere;
+			P->fetch = &laplace_producer.window.nowhere;
 			show_code_page(page);
 		}
 		return;
@@ -641,23 +642,23 @@ void laplace_space_changed(void)
 
 /* ---- the beginning ---- */
 
-void laplace_producer_attach(struct laplace_processor *p)
+void laplace_stream_attach(struct laplace_processor *p)
 {
 	laplace.processor = p;
-	laplace.many.instr = p->repeated = laplace.exception_at = ~UINT64_C(0);
+	laplace_producer.many.instr = p->repeated = laplace.exception_at = ~UINT64_C(0);
 	forget_code();
 	for (uint64_t &clock : p->history)
 		clock = LAPLACE_INSTR_MASK;	/* of no instruction */
 	p->code_page = p->fetch_page = LAPLACE_NOWHERE;
 	p->between = true;	/* nothing was fetched yet */
-	laplace.jumps = 1;
-	laplace.jump[0] = { 0, 0 };
+	laplace_producer.jumps = 1;
+	laplace_producer.jump[0] = { 0, 0 };
 }
 
-void laplace_producer_init(struct lpl_ring *ring, uint64_t window, bool ends_at_events)
+void laplace_stream_open(struct lpl_ring *ring, uint64_t window, bool ends_at_events)
 {
-	laplace.ring = ring;
-	if (!laplace_window_init(&laplace.window, (uint32_t)window))
+	laplace_producer.ring = ring;
+	if (!laplace_window_init(&laplace_producer.window, (uint32_t)window))
 		laplace_die("no memory for a window of %u pages", (unsigned)window);
-	laplace.window.events_max = ends_at_events ? 1 : LPL_WINDOW_EVENTS;
+	laplace_producer.window.events_max = ends_at_events ? 1 : LPL_WINDOW_EVENTS;
 }

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The simulator thread's half of the pipeline: it watches references and kernel
- * records and fills the ring.  One instance; all of it belongs to the
- * simulator's thread.
+ * The producer of windows: the simulator thread's half of the pipeline, which watches references
+ * and fills the ring.  One instance; all of it belongs to the simulator's thread.  This is for the
+ * files that it is made of (producer.cc, stream_windows.cc, cycles.cc, and machine.cc, which is
+ * Bochs'); the others see stream.h.
  */
 #ifndef LAPLACE_PRODUCER_H
 #define LAPLACE_PRODUCER_H
 
-#if defined(LAPLACE_ALL)
-#include "producer_all.h"
-#else
-
-#include <atomic>
-
-#include "recorder.h"
+#include "stream.h"
 #include "window.h"
 
 /* Where the cycle counter left the instruction count behind: cycle = instr + offset from `instr` on. */
@@ -26,13 +21,8 @@ enum {
 };
 
 struct laplace_producer {
-	struct laplace_processor *processor;
 	struct laplace_window window;
 	struct lpl_ring *ring;		/* NULL: windows are thrown away (to measure) */
-	enum laplace_state state;
-	bool failed;			/* the collector gave up */
-	std::atomic<bool> flush_due;	/* another thread asks for it */
-	bool ending;			/* the trace is being closed */
 	bool uncounted;			/* the clock has one data reference less until the
 					 * next fetch */
 
@@ -46,11 +36,9 @@ struct laplace_producer {
 		} part[2];
 	} modified;
 
-	uint64_t space;			/* of the processor now */
 	struct laplace_jump jump[LAPLACE_JUMPS];
 	uint32_t jumps;
 
-	uint64_t exception_at;		/* the count of the latest exception */
 	/* until the code page is entered: fetches after this instruction enter it */
 	uint64_t entered_after;
 	uint64_t repeated_first;	/* an instruction of several counts: its first */
@@ -59,23 +47,10 @@ struct laplace_producer {
 		uint64_t instr, clock;
 	} many;
 
-	uint64_t flushes;		/* sent */
-
 	uint64_t resume_number;		/* when not ON: references so far */
-	uint64_t suppressed_since;	/* instruction count */
-	uint64_t suppressed_number;	/* references then, the tracer's own included */
-	uint64_t tracer_refs;
-
-	struct laplace_watch watch;
 };
 
-extern struct laplace_producer laplace;
-
-/* The count of the instruction that is being executed. */
-static inline uint64_t laplace_icount(void)
-{
-	return laplace_instructions(laplace.processor);
-}
+extern struct laplace_producer laplace_producer;
 
 /* Is this on the page of the kernel's record, where each access has to be seen? */
 static inline bool laplace_is_watched(uint64_t address)
@@ -83,10 +58,18 @@ static inline bool laplace_is_watched(uint64_t address)
 	return laplace.watch.known && (address ^ laplace.watch.address) >> 12 == 0;
 }
 
+/* The number of the latest reference, when recording; an instruction not fetched yet does not count. */
+static inline uint64_t laplace_number_now(void)
+{
+	const struct laplace_processor *p = laplace.processor;
+	bool unfetched = p->between && !laplace_producer.uncounted;
+
+	return laplace_number_of(p, p->clock) - unfetched;
+}
+
 /* producer.cc */
-/* The processor that there is, whether anything is to be recorded or not. */
-void laplace_producer_attach(struct laplace_processor *p);
-void laplace_window_end(void);
+/* So many references were made until now. */
+void laplace_window_end(uint64_t references);
 /* All fetches up to this instruction count have happened: account for them. */
 void laplace_fetched_until(uint64_t latest);
 void laplace_between_instructions(void);
@@ -101,8 +84,8 @@ void laplace_sync_cycles(void);		/* look whether the cycle counter has jumped */
 void laplace_drop_old_jumps(void);
 
 /*
- * What the producer asks of the simulated machine: machine.cc asks Bochs; a unit test has a
- * machine of its own.
+ * What the producer asks of the simulated machine, besides laplace_machine_is_between(): machine.cc
+ * asks Bochs; a unit test has a machine of its own.
  */
 /* Let references to this page use the TLB entry with this slot; false: they may not. */
 bool laplace_machine_opens(struct laplace_slot *slot, uint64_t address);
@@ -110,8 +93,6 @@ void laplace_machine_stack(uint32_t size);	/* of the stack window from now on */
 uint64_t laplace_machine_space(void);		/* the address space: CR3 >> 12 */
 uint64_t laplace_machine_code(uint64_t rip);	/* linear address of an offset of the code segment */
 uint64_t laplace_machine_cycle_offset(void);	/* cycles less instructions */
-bool laplace_machine_is_between(void);		/* no instruction has begun since the last */
 void laplace_machine_folded(uint32_t moved);	/* this was added to what counts instructions */
 
-#endif
 #endif

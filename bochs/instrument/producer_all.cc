@@ -27,14 +27,25 @@
 #include <cstring>
 #include <unistd.h>
 
-#include "producer_all.h"
 #include "report.h"
-#include "session.h"
+#include "stream.h"
 
 #define CPU (BX_CPU(0))
 
 struct laplace_hot laplace_hot;
-struct laplace_producer laplace;
+struct laplace_recording laplace;
+
+/* Besides the log, and what all of this directory sees. */
+static struct {
+	bool user;			/* mode, as last logged */
+	/* the latest read that a write may follow, where it takes the slow path */
+	unsigned parts;			/* one for each page; 0: it was written, or was fast */
+	struct {
+		uint64_t address;
+		unsigned length;
+		bool second, supervisor;
+	} part[2];
+} own;
 
 static struct lpl_log *const the_log = &laplace_hot.log;
 
@@ -79,9 +90,9 @@ static void between_instructions(void)
 void laplace_user_mode(bool user)
 {
 	the_log->base = LPL_LOG_NOWHERE;	/* the code segment was loaded */
-	if (user == laplace.user)
+	if (user == own.user)
 		return;
-	laplace.user = user;
+	own.user = user;
 	laplace_hot.supervisor = user ? LPL_LOG_SUPERVISOR : 0;
 	lpl_log_mode(the_log, now(), user);
 }
@@ -120,7 +131,7 @@ static void data_reference(uint64_t address, unsigned length, bool write, bool s
 	check_collector();
 	between_instructions();
 	if ((address & ~UINT64_C(0xfff)) == laplace_hot.watched &&
-	    laplace_watched(address, length, write) && laplace.state != LAPLACE_SUPPRESSED)
+	    laplace.watch.accessed(address, length, write) && laplace.state != LAPLACE_SUPPRESSED)
 		return;
 	lpl_log_data(the_log, laplace_icount(), address, length,
 		     (write ? LPL_LOG_WRITE : 0) | (second ? LPL_LOG_SECOND : 0) |
@@ -134,8 +145,8 @@ void laplace_slow_access(uint64_t address, unsigned length, unsigned rw, bool se
 	if (rw != LAPLACE_RW_MODIFY || laplace_hot.reported)
 		data_reference(address, length, rw == LAPLACE_RW_WRITE, second, supervisor);
 	if (rw == LAPLACE_RW_MODIFY) {
-		laplace.part[second] = { address, length, second, supervisor };
-		laplace.parts = second + 1U;
+		own.part[second] = { address, length, second, supervisor };
+		own.parts = second + 1U;
 		laplace_hot.modified.slowly = true;
 	}
 }
@@ -143,7 +154,7 @@ void laplace_slow_access(uint64_t address, unsigned length, unsigned rw, bool se
 /* The write of a read-modify-write: first the lower page's part of both. */
 void laplace_slow_write_back(void)
 {
-	unsigned parts = laplace.parts;
+	unsigned parts = own.parts;
 
 	if (!laplace_hot.reported)
 		return;
@@ -151,9 +162,9 @@ void laplace_slow_write_back(void)
 		laplace_die("internal error: instruction %llu writes back what it has not read",
 			    (unsigned long long)laplace_icount());
 	for (unsigned i = 0; i < parts; i++)
-		data_reference(laplace.part[i].address, laplace.part[i].length, true,
-			       laplace.part[i].second, laplace.part[i].supervisor);
-	laplace.parts = 0;
+		data_reference(own.part[i].address, own.part[i].length, true,
+			       own.part[i].second, own.part[i].supervisor);
+	own.parts = 0;
 }
 
 void laplace_walk(uint64_t phy, unsigned length, bool write)
@@ -238,12 +249,9 @@ void laplace_slow_trace(uint64_t rip, bxInstruction_c *i)
 	if (!laplace_hot.reported)
 		laplace_die("internal error: a look whether memory could be written has no end");
 	CPU->laplace.between = true;
-	laplace_session_poll();
-	laplace_flush_if_due();
+	laplace.look();
 	laplace_space_changed();
 	sync_cycles();
-	if (laplace.state == LAPLACE_SUPPRESSED)
-		laplace_suppression_check();
 	CPU->laplace.between = false;
 
 	the_log->base = bx_dbg.debugger_active ? LPL_LOG_NOWHERE : address - rip;
@@ -276,7 +284,7 @@ void laplace_forget_slots(void)
 
 uint64_t laplace_references(void)
 {
-	struct lpl_collector *collector = laplace_session_collection().collector;
+	struct lpl_collector *collector = laplace.collector;
 	struct lpl_collector_status status;
 
 	if (!collector || !the_log->ring)
@@ -300,93 +308,40 @@ void laplace_emit_event(const struct kernel_trace_record *record)
 	lpl_log_event(the_log, now(), record);
 }
 
-static void switch_to(enum laplace_state state, enum lpl_log_kind kind)
+void laplace_stream_switch(enum laplace_state to)
 {
-	lpl_log_switch(the_log, now(), kind);
-	laplace.state = state;
+	const bool on = to == LAPLACE_ON;
+	const bool suppressed = (on ? laplace.state : to) == LAPLACE_SUPPRESSED;
+
+	if (suppressed)
+		lpl_log_switch(the_log, now(), on ? LPL_LOG_RESUME : LPL_LOG_SUPPRESS);
+	else
+		lpl_log_switch(the_log, now(), on ? LPL_LOG_ON : LPL_LOG_OFF);
+	laplace.state = to;
 }
 
-void laplace_pause(void)
-{
-	if (laplace.state == LAPLACE_ON)
-		switch_to(LAPLACE_OFF, LPL_LOG_OFF);
-}
-
-void laplace_restart(void)
+void laplace_stream_restart(void)
 {
 	lpl_log_begin_at(the_log, laplace_icount());
 }
 
-void laplace_continue(uint64_t, uint64_t tracer_refs, bool on)
+void laplace_stream_continue(uint64_t)
 {
-	laplace.tracer_refs = tracer_refs;
-	laplace.user = CPU->user_pl;
-	laplace_hot.supervisor = laplace.user ? LPL_LOG_SUPERVISOR : 0;
+	own.user = CPU->user_pl;
+	laplace_hot.supervisor = own.user ? LPL_LOG_SUPERVISOR : 0;
 	laplace.space = CPU->cr3 >> 12;
-	lpl_log_mode(the_log, now(), laplace.user);
+	lpl_log_mode(the_log, now(), own.user);
 	lpl_log_space(the_log, now(), laplace.space);
 	laplace_forget_slots();		/* the kernel's record is known */
 	sync_cycles();
-	if (on)
-		switch_to(LAPLACE_ON, LPL_LOG_ON);
 }
 
-void laplace_start(void)
+void laplace_stream_flush(bool rotates)
 {
-	if (laplace.state != LAPLACE_OFF)
-		return;
-	switch_to(LAPLACE_ON, LPL_LOG_ON);
-	laplace_own_event(LPL_EVENT_TRACING, 1, "");
-}
-
-void laplace_stop(void)
-{
-	if (laplace.state == LAPLACE_SUPPRESSED)
-		laplace_resume();
-	if (laplace.state != LAPLACE_ON)
-		return;
-	switch_to(LAPLACE_OFF, LPL_LOG_OFF);
-	laplace_own_event(LPL_EVENT_TRACING, 0, "");
-}
-
-/*
- * The run ends wherever the processor is: perhaps between two instructions, which
- * no hook says when Bochs' loop is left, and then the coming one was not fetched
- * (an instruction that has begun has moved RIP on).  But in an exception, as where a triple
- * fault ends the machine, RIP is back, and whether anything was fetched is known.
- */
-void laplace_end(void)
-{
-	laplace.ending = true;
-	if (CPU->prev_rip == CPU->get_rip() && laplace.exception_at != laplace_icount())
-		CPU->laplace.between = true;
-	laplace_stop();
-	laplace_emit_totals();
-}
-
-void laplace_suppress(void)
-{
-	laplace.suppressed_since = laplace_icount();
-	switch_to(LAPLACE_SUPPRESSED, LPL_LOG_SUPPRESS);
-}
-
-void laplace_resume(void)
-{
-	switch_to(LAPLACE_ON, LPL_LOG_RESUME);
-}
-
-void laplace_flush(void)
-{
-	laplace.flush_due = false;
-	laplace.flushes++;
-	lpl_log_flush(the_log, now());
-}
-
-void laplace_rotate(void)
-{
-	laplace.flush_due = false;
-	laplace.flushes++;
-	lpl_log_rotate(the_log, now());
+	if (rotates)
+		lpl_log_rotate(the_log, now());
+	else
+		lpl_log_flush(the_log, now());
 }
 
 /*
@@ -397,19 +352,17 @@ void laplace_ask_look(void)
 {
 }
 
-void laplace_ask_flush(void)
+bool laplace_machine_is_between(void)
 {
-	laplace.flush_due = true;
+	return CPU->prev_rip == CPU->get_rip();
 }
 
-void laplace_flush_if_due(void)
+void laplace_stream_attach(struct laplace_processor *p)
 {
-	/* between a record's begin and its trigger nothing is recorded: a moment later */
-	if (laplace.flush_due && laplace.state != LAPLACE_SUPPRESSED)
-		laplace_flush();
+	laplace.processor = p;
 }
 
-void laplace_producer_init(struct lpl_ring *ring, uint64_t, bool)
+void laplace_stream_open(struct lpl_ring *ring, uint64_t, bool)
 {
 	lpl_log_close(the_log);
 	if (!lpl_log_open(the_log, ring))
@@ -419,6 +372,6 @@ void laplace_producer_init(struct lpl_ring *ring, uint64_t, bool)
 	laplace.exception_at = ~UINT64_C(0);
 	laplace_hot.watched = LPL_LOG_NOWHERE;
 	laplace_forget_slots();
-	laplace.user = false;
+	own.user = false;
 	laplace.space = 0;
 }

@@ -40,7 +40,10 @@ int laplace_exit_status(void)
 	return laplace_outcome.good ? 0 : 1;
 }
 
-/* exit() would run the destructors of Bochs' global objects, which log through a mutex that is gone by then. */
+/*
+ * exit() would run the destructors of Bochs' global objects, which log through a mutex that is gone
+ * by then.
+ */
 void laplace_leave(void)
 {
 	static bool leaves;

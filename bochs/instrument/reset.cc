@@ -12,14 +12,13 @@
 #include "bochs.h"
 #include "cpu/cpu.h"
 
-#include "producer.h"
 #include "report.h"
-#include "session.h"
+#include "stream.h"
 
 /* Bochs also resets the machine when it is switched on. */
 static bool has_begun(void)
 {
-	return laplace_session_collection().collector && laplace_icount() &&
+	return laplace.collector && laplace_icount() &&
 	       (laplace.state != LAPLACE_OFF || laplace.watch.records || laplace_references());
 }
 

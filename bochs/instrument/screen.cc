@@ -19,9 +19,9 @@
 
 #include <cstring>
 
-#include "producer.h"
 #include "screen.h"
-#include "windows.h"
+#include "stream.h"
+#include "time_windows.h"
 
 static const Bit64u LOOK = 10000000;	/* cycles: a tenth of a second, about */
 

@@ -15,7 +15,6 @@
 #include "pc_system.h"
 #include "bx_debug/debug.h"
 
-#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
@@ -27,15 +26,18 @@
 #include "checkpoint.h"
 #include "conditions.h"
 #include "control.h"
+#include "duties.h"
+#include "guest_record.h"
 #include "option.h"
-#include "producer.h"
+#include "recorder.h"
 #include "report.h"
 #include "screen.h"
-#include "session.h"
+#include "segment.h"
 #include "setup.h"
 #include "signals.h"
+#include "stream.h"
+#include "time_windows.h"
 #include "watch.h"
-#include "windows.h"
 
 /* Does this simulator log every reference?  Else it sends windows. */
 #if defined(LAPLACE_ALL)
@@ -53,44 +55,12 @@ static const bool LAPLACE_LOGS = false;
 
 static struct {
 	char **arguments;		/* as given, with -q, from the second one on */
-	struct lpl_collector *collector;
 	bool closed;
-	std::atomic<bool> asked;	/* somebody asks for something */
-	unsigned wants;			/* enum laplace_wants */
 } session;
 
 static void at_abrupt_exit(void);
 
 /* ---- what others ask for ---- */
-
-void laplace_session_ask(void)
-{
-	session.asked.store(true, std::memory_order_release);
-	laplace_ask_look();
-}
-
-void laplace_session_want(unsigned wants)
-{
-	session.wants |= wants;
-	session.asked.store(true, std::memory_order_relaxed);
-	laplace_time_jumps();	/* at the next trace, in every run */
-}
-
-const char *laplace_session_rotate(void)
-{
-	if (!laplace_option.segmented)
-		return "the trace is not recorded in segments";
-	laplace_rotate();
-	return NULL;
-}
-
-const char *laplace_session_checkpoint(void)
-{
-	if (!laplace_option.checkpoints)
-		return "no checkpoints can be made (checkpoint=on, or every:N)";
-	laplace_ask_checkpoint();
-	return NULL;
-}
 
 static void do_or_complain(bool wanted, const char *(*what)(void))
 {
@@ -110,16 +80,13 @@ static void attend(void)
 		laplace_leave();
 	if (laplace_record_is_open())
 		return;
-	session.asked.store(false, std::memory_order_relaxed);
-	std::atomic_thread_fence(std::memory_order_acquire);
 
-	const unsigned wants = session.wants | laplace_signals_want();
+	const unsigned wants = laplace_requests_take() | laplace_signals_want();
 
-	session.wants = 0;
 	if (wants & LAPLACE_WANTS_FLUSH)
 		laplace_flush();
-	do_or_complain(wants & LAPLACE_WANTS_ROTATION, laplace_session_rotate);
-	do_or_complain(wants & LAPLACE_WANTS_CHECKPOINT, laplace_session_checkpoint);
+	do_or_complain(wants & LAPLACE_WANTS_ROTATION, laplace_next_segment);
+	do_or_complain(wants & LAPLACE_WANTS_CHECKPOINT, laplace_ask_checkpoint);
 	laplace_conditions_look_at_host();
 	laplace_control_attend();
 }
@@ -127,45 +94,30 @@ static void attend(void)
 /* The processor is halted.  What the time brings comes when it goes on. */
 void laplace_waiting(void)
 {
-	if (session.asked.load(std::memory_order_relaxed))
+	if (laplace_requests_are_due())
 		attend();
 	laplace_flush_if_due();
 }
 
-/* ---- begin ---- */
-
 /* How often, in instructions, progress is reported of what is not recorded. */
 static const uint64_t PROGRESS = 10000000;
 
-void laplace_session_poll(void)
+/* What the producer calls between two instructions. */
+static void look(void)
 {
 	static uint64_t reported_at;
 
-	if (session.asked.load(std::memory_order_relaxed))
-		attend();
-	laplace_conditions_look_if_due();
-	laplace_windows_look_if_due();
+	laplace_duties_do();
 	if (laplace.state == LAPLACE_OFF && laplace_icount() - reported_at >= PROGRESS) {
 		reported_at = laplace_icount();
 		laplace_emit_totals();
 	}
+	if (laplace.state == LAPLACE_SUPPRESSED)
+		laplace_suppression_check();
+	laplace_flush_if_due();
 }
 
-bool laplace_session_starts_at_mark(void)
-{
-	return laplace_option.start == LAPLACE_START_MARK;
-}
-
-struct laplace_collection laplace_session_collection(void)
-{
-	return { session.collector, laplace_option.trace, laplace_option.reduce,
-		 laplace_option.stage == LPL_STAGE_FILE };
-}
-
-bool laplace_session_wants_handshake(void)
-{
-	return session.collector && !strcmp(laplace_option.kernel, "auto");
-}
+/* ---- begin ---- */
 
 /* Of the collector's clock, or of the simulated one. */
 static void flush_due(void *)
@@ -273,6 +225,10 @@ static bool is_ending(void *)
 	return laplace_signals_stop() || laplace_control_ends();
 }
 
+static const struct laplace_checkpoint_hooks checkpoint_hooks = {
+	laplace_control_checkpointed, laplace_control_leave
+};
+
 static void open_collection(void)
 {
 	struct lpl_collector_options options;
@@ -326,16 +282,15 @@ static void open_collection(void)
 	options.sync_ns = (uint64_t)laplace_option.sync_seconds * 1000000000;
 	options.wait_for_room = laplace_option.wait_for_room;
 	options.is_ending = is_ending;
-	if (lpl_collector_open(&session.collector, &options, &report))
+	if (lpl_collector_open(&laplace.collector, &options, &report))
 		laplace_die("%s%s", report.text,
 			    strstr(report.text, "overwriting") && !laplace_option.overwrite ?
 			    " (overwrite=on; laplace record: --overwrite)" : "");
 	lpl_meta_free(meta);
 	laplace_checkpoints_make_way(true);
 
-	laplace_producer_init(laplace_option.windows_only ? NULL :
-			      lpl_collector_ring(session.collector), plan.window,
-			      *laplace_option.only != '\0');
+	laplace_stream_open(laplace_option.windows_only ? NULL : lpl_collector_ring(laplace.collector),
+			    plan.window, *laplace_option.only != '\0');
 	static_assert(BX_DTLB_SIZE == 2048 && BX_ITLB_SIZE == 1024, "docs/references.md says so");
 	BX_CPU(0)->laplace.walks = laplace_option.walks;
 	atexit(at_abrupt_exit);
@@ -343,37 +298,12 @@ static void open_collection(void)
 		bx_pc_system.register_timer_ticks(NULL, flush_due,
 						  (Bit64u)laplace_option.flush_instructions, true, true,
 						  "laplace.flush");
-	laplace_checkpoints_begin();
-	laplace_windows_begin(windows, laplace_option.start == LAPLACE_START_ON);
+	laplace_checkpoints_begin(&checkpoint_hooks);
+	laplace_time_windows_begin(windows, laplace_option.start == LAPLACE_START_ON);
 	laplace_screen_begin();
 	if (*laplace_option.control)
 		laplace_control_open(laplace_option.control);
 	laplace_conditions_begin();
-}
-
-/* ---- checkpoints ---- */
-
-void laplace_session_suspend(struct lpl_collector_place *place)
-{
-	struct lpl_collector_status status;
-
-	laplace_rotate();
-	do {
-		usleep(100);
-		lpl_collector_status(session.collector, &status);
-	} while (status.flushes < laplace.flushes &&
-		 !lpl_collector_failure(session.collector, NULL));
-	if (lpl_collector_failure(session.collector, NULL))
-		laplace_die("the collector gave up");
-	lpl_collector_place(session.collector, place);
-}
-
-int laplace_session_hand_over(void)
-{
-	int kept = laplace_control_leave();
-	lpl_collector_leave(session.collector);
-	session.collector = NULL;
-	return kept;
 }
 
 /* ---- end ---- */
@@ -420,7 +350,7 @@ static void complain_of_windows(void)
 {
 	if (!*laplace_option.windows)
 		return;
-	if (!laplace_windows_begun())
+	if (!laplace_time_windows_begun())
 		laplace_complain("windows=%s: none of them came; the trace holds no references",
 				 laplace_option.windows);
 	else if (!laplace.watch.records && strcmp(laplace_option.kernel, "none"))
@@ -437,7 +367,7 @@ static void close_collection(void)
 		return;
 	session.closed = true;
 	laplace_signals_heeded();
-	if (!session.collector) {
+	if (!laplace.collector) {
 		laplace_control_closed(NULL);
 		return;
 	}
@@ -446,7 +376,7 @@ static void close_collection(void)
 	if (!laplace.failed) {
 		if (laplace.state == LAPLACE_SUPPRESSED)
 			laplace.watch.abandoned++;
-		laplace_end();
+		laplace_stop_for_good();
 		complain_of_windows();
 	}
 	const char *end = judge(outcome);
@@ -456,13 +386,13 @@ static void close_collection(void)
 
 	if (*message && !outcome->printed)
 		fprintf(stderr, "laplace: %s; closing the trace\n", message);
-	if (lpl_collector_close(session.collector, end, message, &report)) {
+	if (lpl_collector_close(laplace.collector, end, message, &report)) {
 		outcome->good = false;
 		/* what a full disk made of the trace is said besides that it was full */
 		if (!outcome->printed || strcmp(report.text, outcome->problem) != 0)
 			fprintf(stderr, "laplace: %s\n", report.text);
 	}
-	session.collector = NULL;
+	laplace.collector = NULL;
 	laplace_control_closed(outcome->good ? NULL : outcome->problem);
 }
 
@@ -475,7 +405,7 @@ static void close_collection(void)
 static void at_abrupt_exit(void)
 {
 	struct laplace_outcome *outcome = &laplace_outcome;
-	bool abrupt = session.collector && SIM->get_init_done();
+	bool abrupt = laplace.collector && SIM->get_init_done();
 
 	if (abrupt && !*outcome->problem)
 		snprintf(outcome->problem, sizeof(outcome->problem),
@@ -501,7 +431,7 @@ static bool collector_failed(char *text, size_t size)
 	struct lpl_report report;
 
 	memset(&report, 0, sizeof(report));
-	if (!session.collector || !lpl_collector_failure(session.collector, &report))
+	if (!laplace.collector || !lpl_collector_failure(laplace.collector, &report))
 		return false;
 	snprintf(text, size, "%s", report.text);
 	return true;
@@ -523,11 +453,14 @@ void laplace_init_env(void)
 	static const struct laplace_leaving leaving = { collector_failed, close_all };
 
 	laplace_report_begin(&leaving);
-	laplace_producer_attach(&BX_CPU(0)->laplace);
+	laplace.look = look;
+	laplace_requests_begin(attend);
+	laplace_watch_begin(laplace_take_record);
+	laplace_stream_attach(&BX_CPU(0)->laplace);
 	laplace_large_pages(&BX_CPU(0)->iCache, sizeof(BX_CPU(0)->iCache));
 	keep_arguments();
 	laplace_signals_note();
-	laplace_producer_init(NULL, 1, false);
+	laplace_stream_open(NULL, 1, false);
 	laplace_option_init();
 	atexit(at_exit);
 }
@@ -539,6 +472,6 @@ void laplace_exit_env(void)
 
 void laplace_initialize(void)
 {
-	if (laplace_option.wanted && !session.collector && !session.closed)
+	if (laplace_option.wanted && !laplace.collector && !session.closed)
 		open_collection();
 }

@@ -15,13 +15,10 @@
 #include <unistd.h>
 
 #include "option.h"
-#include "recorder.h"
 #include "report.h"
-#include "session.h"
 #include "setup.h"
 #include "symbol.h"
 #include "watch.h"
-#include "windows.h"
 
 /* ---- the machine's files ---- */
 
@@ -88,7 +85,7 @@ void laplace_locate_kernel(void)
 	if (*end && !laplace_symbol(laplace_option.kernel, "kernel_trace_record", &address, why,
 				    sizeof(why)))
 		laplace_die("kernel=%s: %s", laplace_option.kernel, why);
-	if (!laplace_watch(address, false, why, sizeof(why)))
+	if (!laplace_watch_record(address, false, why, sizeof(why)))
 		laplace_die("kernel=%s: %s", laplace_option.kernel, why);
 }
 

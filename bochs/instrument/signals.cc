@@ -31,7 +31,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "session.h"
+#include "duties.h"
 #include "signals.h"
 
 static const struct {
@@ -97,7 +97,7 @@ static void stop_simulator(void)
 	if (nothing >= 0)
 		dup2(nothing, STDIN_FILENO);
 	while (!signals.heeded && !signals.leaving) {
-		laplace_session_ask();
+		laplace_request_look();
 		bx_pc_system.kill_bochs_request = 1;
 		__atomic_store_n(&BX_CPU(0)->async_event, 1, __ATOMIC_RELAXED);
 		if (signals.debugger) {
@@ -118,7 +118,7 @@ static int next_signal(void)
 		const bool wants = signals.wants != 0;
 
 		if (wants)
-			laplace_session_ask();
+			laplace_request_look();
 		number = sigtimedwait(&signals.awaited, NULL, wants ? &nap : NULL);
 	} while (number < 0 && (errno == EAGAIN || errno == EINTR));
 	return number;

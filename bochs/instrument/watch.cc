@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The kernel's record: where it is, what is stored there, what it means.
+ * The kernel's record: where it is, and what is stored there.  (What it means is guest_record.cc's.)
  *
  * Everything read here is the guest's and is believed in nothing but its bytes:
  * sizes are ours, the text's length and the tag are checked, and a record that
@@ -15,47 +15,40 @@
 #include <cstdio>
 #include <cstring>
 
-#include "conditions.h"
-#include "producer.h"
+#include "option.h"
+#include "recorder.h"
 #include "report.h"
-#include "session.h"
+#include "stream.h"
 #include "watch.h"
-#include "windows.h"
 
 #define CPU (BX_CPU(0))
 
+/*
+ * A kernel needs a few thousand instructions for a record.  One that never
+ * comes to its trigger must not silence the trace.
+ */
+static const uint64_t SUPPRESSED_MAX = 1000000;
+
 static struct {
-	bool open;			/* a record has begun */
+	void (*take)(const struct kernel_trace_record *record);
+	bool is_open;			/* a record has begun */
 	uint64_t since;			/* that instruction count */
-	uint32_t tid, tgid;		/* who runs */
-} kernel_said;
+} record;
 
 static bool kernel_mode(void)
 {
 	return CPU->sregs[BX_SEG_REG_CS].selector.rpl == 0;
 }
 
-/* A kernel needs some thousand instructions for a record, and leaves it for no program. */
+/* A kernel leaves it for no program. */
 static bool may_be_complete(uint64_t since)
 {
-	return kernel_mode() && laplace_icount() - since <= LAPLACE_SUPPRESSED_MAX;
+	return kernel_mode() && laplace_icount() - since <= SUPPRESSED_MAX;
 }
 
 bool laplace_record_is_open(void)
 {
-	return kernel_said.open && may_be_complete(kernel_said.since);
-}
-
-void laplace_running_task(uint32_t *tid, uint32_t *tgid)
-{
-	*tid = kernel_said.tid;
-	*tgid = kernel_said.tgid;
-}
-
-void laplace_note_running(uint32_t tid, uint32_t tgid)
-{
-	kernel_said.tid = tid;
-	kernel_said.tgid = tgid;
+	return record.is_open && may_be_complete(record.since);
 }
 
 /* Copy `size` bytes at a linear address within one page; false: not mapped, or not memory. */
@@ -89,78 +82,37 @@ static const char *record_problem(const struct kernel_trace_record *r)
 	return NULL;
 }
 
-static void control(const struct kernel_trace_record *r)
-{
-	switch (r->arg[KTR_CONTROL_REQUEST]) {
-	case KTR_CONTROL_START:
-		laplace_want(true);
-		break;
-	case KTR_CONTROL_STOP:
-		laplace_want(false);
-		break;
-	case KTR_CONTROL_FLUSH:
-		laplace_flush();
-		break;
-	case KTR_CONTROL_END:
-		laplace.watch.end_seen = true;
-		break;
-	case KTR_CONTROL_FAIL:
-		laplace.watch.fail_seen = true;
-		break;
-	case KTR_CONTROL_ROTATE:
-		laplace_session_want(LAPLACE_WANTS_ROTATION);
-		break;
-	case KTR_CONTROL_CHECKPOINT:
-		laplace_session_want(LAPLACE_WANTS_CHECKPOINT);
-		break;
-	case KTR_CONTROL_QUIT:
-		laplace_end_run("clean", "by the guest");
-	default:
-		laplace.watch.malformed++;
-		laplace_complain("the guest asked for control %llu, which does not exist",
-				 (unsigned long long)r->arg[KTR_CONTROL_REQUEST]);
-	}
-}
-
 /* A record says what runs, and that of a switch what will. */
 static void note_task(const struct kernel_trace_record *r)
 {
 	bool leaves = r->tag == KTR_SCHEDULE;
 
-	kernel_said.tid = leaves ? (uint32_t)r->arg[KTR_SCHEDULE_NEXT_TID] : r->tid;
-	kernel_said.tgid = leaves ? (uint32_t)r->arg[KTR_SCHEDULE_NEXT_TGID] : r->tgid;
+	laplace.watch.tid = leaves ? (uint32_t)r->arg[KTR_SCHEDULE_NEXT_TID] : r->tid;
+	laplace.watch.tgid = leaves ? (uint32_t)r->arg[KTR_SCHEDULE_NEXT_TGID] : r->tgid;
 }
 
 static void take_record(void)
 {
-	struct kernel_trace_record record;
+	struct kernel_trace_record taken;
 
-	memset(&record, 0, sizeof(record));
-	if (!guest_read(laplace.watch.address, &record, sizeof(record))) {
+	memset(&taken, 0, sizeof(taken));
+	if (!guest_read(laplace.watch.address, &taken, sizeof(taken))) {
 		laplace.watch.malformed++;
 		laplace_complain("the kernel's record at %#llx cannot be read",
 				 (unsigned long long)laplace.watch.address);
 		return;
 	}
-	const char *problem = record_problem(&record);
+	const char *problem = record_problem(&taken);
 	if (problem) {
 		laplace.watch.malformed++;
 		laplace_complain("a kernel record was left out: %s (tag %u)", problem,
-				 record.tag);
+				 taken.tag);
 		return;
 	}
-	memset(record.text + record.text_length, 0, KTR_TEXT - record.text_length);
+	memset(taken.text + taken.text_length, 0, KTR_TEXT - taken.text_length);
 	laplace.watch.records++;
-	note_task(&record);
-	laplace_windows_hear(&record);
-	laplace_conditions_hear(&record);
-	if (record.tag == KTR_MARK && laplace_session_starts_at_mark())
-		laplace_want(true);
-	laplace_emit_event(&record);
-	if (record.tag == KTR_CONTROL)
-		control(&record);
-	laplace_conditions_heard(&record);
-	laplace_windows_look();
+	note_task(&taken);
+	record.take(&taken);
 }
 
 /* ---- between begin and trigger ---- */
@@ -173,13 +125,13 @@ static void begin(void)
 	}
 	if (laplace.state == LAPLACE_ON)
 		laplace_suppress();
-	kernel_said.open = true;
-	kernel_said.since = laplace_icount();
+	record.is_open = true;
+	record.since = laplace_icount();
 }
 
 static void complete(void)
 {
-	kernel_said.open = false;
+	record.is_open = false;
 	if (laplace.state == LAPLACE_SUPPRESSED)
 		laplace_resume();
 }
@@ -202,7 +154,7 @@ static bool covers(uint64_t address, unsigned length, size_t field)
 	return address < at + sizeof(ktr_u32) && at < address + length;
 }
 
-bool laplace_watched(uint64_t address, unsigned length, bool write)
+static bool accessed(uint64_t address, unsigned length, bool write)
 {
 	if (address + length <= laplace.watch.address ||
 	    address >= laplace.watch.address + sizeof(struct kernel_trace_record))
@@ -220,28 +172,34 @@ bool laplace_watched(uint64_t address, unsigned length, bool write)
 
 /* ---- where the record is ---- */
 
-bool laplace_watch(uint64_t address, bool present, char *why, unsigned size)
+void laplace_watch_begin(void (*take)(const struct kernel_trace_record *record))
 {
-	struct kernel_trace_record record;
+	record.take = take;
+	laplace.watch.accessed = accessed;
+}
 
-	if ((address & 0xfff) + sizeof(record) > 0x1000) {
+bool laplace_watch_record(uint64_t address, bool present, char *why, unsigned size)
+{
+	struct kernel_trace_record there;
+
+	if ((address & 0xfff) + sizeof(there) > 0x1000) {
 		snprintf(why, size, "the record at %#llx crosses a page; align it",
 			 (unsigned long long)address);
 		return false;
 	}
 	if (present) {
-		if (!guest_read(address, &record, sizeof(record))) {
+		if (!guest_read(address, &there, sizeof(there))) {
 			snprintf(why, size, "there is no memory at %#llx",
 				 (unsigned long long)address);
 			return false;
 		}
-		if (record.magic != KTR_MAGIC || record.version != KTR_VERSION ||
-		    record.size != sizeof(record)) {
+		if (there.magic != KTR_MAGIC || there.version != KTR_VERSION ||
+		    there.size != sizeof(there)) {
 			snprintf(why, size,
 				 "the record at %#llx has magic %#x, version %u, size %u; "
 				 "expected %#x, %u, %zu: build the guest's module from the same sources",
-				 (unsigned long long)address, record.magic, record.version,
-				 record.size, KTR_MAGIC, KTR_VERSION, sizeof(record));
+				 (unsigned long long)address, there.magic, there.version,
+				 there.size, KTR_MAGIC, KTR_VERSION, sizeof(there));
 			return false;
 		}
 	}
@@ -251,12 +209,16 @@ bool laplace_watch(uint64_t address, bool present, char *why, unsigned size)
 	return true;
 }
 
+static bool wants_handshake(void)
+{
+	return laplace.collector && !strcmp(laplace_option.kernel, "auto");
+}
+
 void laplace_outp(unsigned port, unsigned length, unsigned value)
 {
 	char why[256];
 
-	if (port != KTR_PORT || length != 4 || !laplace_session_wants_handshake() ||
-	    !kernel_mode())
+	if (port != KTR_PORT || length != 4 || !wants_handshake() || !kernel_mode())
 		return;
 	switch (laplace.watch.hello) {
 	case 0:
@@ -274,8 +236,8 @@ void laplace_outp(unsigned port, unsigned length, unsigned value)
 		return;
 	default:
 		laplace.watch.hello = 0;
-		if (!laplace_watch((uint64_t)value << 32 | laplace.watch.low, true, why,
-				   sizeof(why)))
+		if (!laplace_watch_record((uint64_t)value << 32 | laplace.watch.low, true, why,
+					  sizeof(why)))
 			laplace_die("the guest's module cannot be used: %s", why);
 	}
 }

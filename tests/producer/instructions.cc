@@ -8,7 +8,6 @@
 #include "processor.h"
 
 /* hooks that instrument.h declares, which only Bochs can include */
-void laplace_time_jumps(void);
 void laplace_delivery_begins(void);
 void laplace_exception(void);
 
@@ -446,7 +445,7 @@ static void debugger_command(unsigned marks)
 	laplace_time_jumps();
 	for (unsigned i = 0; i < marks; i++) {
 		truth_mark(m.truth, "mark");
-		laplace_emit_mark("mark");
+		laplace_mark("mark");
 	}
 	switch (marks > 1 ? 4 : below(4)) {
 	case 0:

@@ -10,8 +10,6 @@
 
 #include "processor.h"
 
-void laplace_time_jumps(void);		/* instrument.h declares it, for Bochs */
-
 struct machine m;
 static struct laplace_processor processor;
 struct laplace_processor *const p = &processor;
@@ -114,7 +112,7 @@ static void take_record(void)
 	}
 }
 
-bool laplace_watched(uint64_t address, unsigned length, bool write)
+static bool accessed(uint64_t address, unsigned length, bool write)
 {
 	if (!in_record(address, length))
 		return false;
@@ -140,7 +138,7 @@ void flush_comes(void)
 		truth_flush(m.truth);
 }
 
-void laplace_suppression_check(void)
+static void check_suppression(void)
 {
 	if (!m.user)
 		return;
@@ -153,17 +151,11 @@ void end_recording(void)
 {
 	truth_stop(m.truth);
 	truth_add_totals(m.truth);
-	laplace_end();
-}
-
-/* No kernel has said what runs. */
-void laplace_running_task(uint32_t *tid, uint32_t *tgid)
-{
-	*tid = *tgid = 0;
+	laplace_stop_for_good();
 }
 
 /* Where the producer looks whether anybody wants anything. */
-void laplace_session_poll(void)
+static void look(void)
 {
 	if (m.leaving) {
 		end_recording();
@@ -174,6 +166,9 @@ void laplace_session_poll(void)
 		laplace_emit_totals();
 	}
 	flush_comes();
+	if (laplace.state == LAPLACE_SUPPRESSED)
+		check_suppression();
+	laplace_flush_if_due();
 }
 
 void expect_flushed(void)
@@ -186,7 +181,7 @@ void expect_flushed(void)
 
 static bool of_window(const struct laplace_page *page)
 {
-	const struct laplace_window *w = &laplace.window;
+	const struct laplace_window *w = &laplace_producer.window;
 
 	return page == &w->nowhere || (page >= w->page && page < w->page + w->pages);
 }
@@ -200,10 +195,10 @@ static void check(bool holds, const char *what)
 /* The table at the head of producer.cc. */
 static void check_invariants(void)
 {
-	bool on = laplace.state == LAPLACE_ON, counted = !laplace.uncounted;
+	bool on = laplace.state == LAPLACE_ON, counted = !laplace_producer.uncounted;
 	uint64_t executed = laplace_icount() - 1;	/* the latest instruction's count */
 	bool pending = on && counted && !p->fetch && p->code_page != LAPLACE_NOWHERE &&
-		       (int64_t)(executed - laplace.entered_after) > 0;
+		       (int64_t)(executed - laplace_producer.entered_after) > 0;
 
 	check(laplace_icount() == m.truth->instr, "instructions are counted");
 	check(on == (m.truth->state == TRUTH_ON), "recording is on or off");
@@ -214,7 +209,7 @@ static void check_invariants(void)
 	      "when the next fetch is uncounted, the code page is not known");
 	check(!p->looking && !p->lost.write, "no look goes on, and nothing was written too much");
 	check(!p->fetch || of_window(p->fetch), "fetch is a page of the window");
-	check(!on || p->fetch != &laplace.window.nowhere, "recording, fetches go somewhere");
+	check(!on || p->fetch != &laplace_producer.window.nowhere, "recording, fetches go somewhere");
 	check(p->fetch_page == LAPLACE_NOWHERE || p->fetch,
 	      "fetches that need no attention go to a page");
 	check(p->fetch_page == LAPLACE_NOWHERE || p->fetch_page + p->code_base == p->code_page,
@@ -228,7 +223,7 @@ static void check_invariants(void)
 		      "a slot's page is of the window");
 		check(!open || !pending,
 		      "nothing is open when a fetch is still to be accounted for");
-		check(!open || (entry.slot.page != &laplace.window.nowhere) == on,
+		check(!open || (entry.slot.page != &laplace_producer.window.nowhere) == on,
 		      "what is open goes nowhere unless recording is on");
 		check(!open || !on || (entry.slot.page->page == entry.lpf >> 12 &&
 				       entry.slot.page->space == laplace.space),
@@ -240,9 +235,9 @@ static void check_invariants(void)
 	check(p->stack_page != LAPLACE_NOWHERE || !p->stack.page, "no stack window, no page");
 	check(!p->stack.page || of_window(p->stack.page), "the stack's page is of the window");
 	check(!m.stack_size || !pending, "nor is the stack window");
-	check(laplace.window.pages <= laplace.window.pages_max, "a window has at most K pages");
-	for (uint32_t i = 1; i < laplace.jumps; i++)
-		check(laplace.jump[i - 1].instr < laplace.jump[i].instr, "jumps are in order");
+	check(laplace_producer.window.pages <= laplace_producer.window.pages_max, "a window has at most K pages");
+	for (uint32_t i = 1; i < laplace_producer.jumps; i++)
+		check(laplace_producer.jump[i - 1].instr < laplace_producer.jump[i].instr, "jumps are in order");
 }
 
 /* ---- a run ---- */
@@ -258,8 +253,9 @@ static void begin(const struct machine_setting *setting, struct truth *truth,
 	m.code_tlb[0] = m.code_tlb[1] = INVALID;
 	m.rip = m.prev_rip = FIRST_PAGE;
 
-	laplace_window_free(&laplace.window);
-	new (&laplace) laplace_producer();
+	laplace_window_free(&laplace_producer.window);
+	new (&laplace) laplace_recording();
+	new (&laplace_producer) struct laplace_producer();
 	new (p) laplace_processor();
 	if (setting->instr || setting->data) {
 		p->clock = setting->instr * LAPLACE_ONE_INSTR | setting->data;
@@ -267,8 +263,10 @@ static void begin(const struct machine_setting *setting, struct truth *truth,
 		p->base_data = 0 - (uint64_t)setting->data;
 		m.last_sync = laplace_instructions32(p);
 	}
-	laplace_producer_attach(p);
-	laplace_producer_init(ring, setting->window, false);
+	laplace_stream_attach(p);
+	laplace_stream_open(ring, setting->window, false);
+	laplace.look = look;
+	laplace.watch.accessed = accessed;
 	p->walks = setting->walks;
 	laplace.watch.known = true;
 	laplace.watch.address = FIRST_PAGE + 0x1000 + 0x100;

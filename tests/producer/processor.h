@@ -13,8 +13,8 @@
 #define LAPLACE_TESTS_PROCESSOR_H
 
 #include "producer.h"
+#include "recorder.h"
 #include "report.h"
-#include "session.h"
 
 extern "C" {
 #include "machine.h"

@@ -22,12 +22,13 @@
 #include "cpu/cpu.h"
 #include "pc_system.h"
 
-#include "checkpoint.h"
-#include "conditions.h"
-#include "producer.h"
+#include "duties.h"
+#include "option.h"
+#include "recorder.h"
 #include "report.h"
+#include "stream.h"
+#include "time_windows.h"
 #include "watch.h"
-#include "windows.h"
 
 #define CPU (BX_CPU(0))
 
@@ -35,14 +36,15 @@ static struct {
 	struct lpl_windows *windows;	/* NULL: one without an end */
 	int timer;
 	bool wanted;
-	bool due;			/* it is time to look */
 	uint64_t begun;
+	void (*switched)(void);		/* NULL: it is not asked for */
 } timing;
+
+static struct laplace_duty duty = { laplace_time_windows_look, { false }, NULL };
 
 static void timer_comes(void *)
 {
-	timing.due = true;
-	laplace_time_jumps();
+	laplace_duty_is_due(&duty);
 }
 
 static void set_timer(uint64_t instr)
@@ -62,7 +64,7 @@ static bool should_record(uint64_t *next)
 	return within && timing.wanted;
 }
 
-static void record(bool on)
+static void switch_to(bool on)
 {
 	bool was = laplace.state != LAPLACE_OFF;
 
@@ -71,32 +73,31 @@ static void record(bool on)
 	else
 		laplace_stop();
 	timing.begun += on && !was;
-	if (on != was)
-		laplace_conditions_switched();
+	if (on != was && timing.switched)
+		timing.switched();
 }
 
-void laplace_windows_look(void)
+void laplace_time_windows_look(void)
 {
 	uint64_t next = LPL_WINDOWS_NEVER;
 	bool on = should_record(&next);
 
-	timing.due = laplace_record_is_open();
-	if (!timing.due)
-		record(on);
+	duty.due = laplace_record_is_open();
+	if (!duty.due)
+		switch_to(on);
 	if (timing.windows)
 		set_timer(next);
 }
 
-void laplace_windows_look_if_due(void)
+void laplace_when_switched(void (*switched)(void))
 {
-	if (timing.due)
-		laplace_windows_look();
+	timing.switched = switched;
 }
 
 void laplace_want(bool on)
 {
 	timing.wanted = on;
-	laplace_windows_look();
+	laplace_time_windows_look();
 }
 
 void laplace_want_soon(bool on)
@@ -111,7 +112,7 @@ bool laplace_is_wanted(void)
 }
 
 /* Who opens a window is within it; who closes one is, too, so nothing ends here. */
-void laplace_windows_hear(const struct kernel_trace_record *said)
+void laplace_time_windows_before(const struct kernel_trace_record *record)
 {
 	struct lpl_report report;
 	uint64_t next;
@@ -119,30 +120,31 @@ void laplace_windows_hear(const struct kernel_trace_record *said)
 	if (!timing.windows)
 		return;
 	memset(&report, 0, sizeof(report));
-	if (lpl_windows_take(timing.windows, said, laplace_icount(), &report))
+	if (lpl_windows_take(timing.windows, record, laplace_icount(), &report))
 		laplace_die("%s", report.text);
 	if (should_record(&next))
-		record(true);
+		switch_to(true);
 }
 
-void laplace_windows_begin(struct lpl_windows *windows, bool wanted)
+void laplace_time_windows_begin(struct lpl_windows *windows, bool wanted)
 {
+	laplace_duty_add(&duty);
 	timing.windows = windows;
 	timing.timer = windows ? bx_pc_system.register_timer_ticks(NULL, timer_comes, 1, false,
 								   false, "laplace.windows") : 0;
-	if (!laplace_checkpoint_restores())
+	if (!laplace_option_restores())
 		laplace_want(wanted);
 }
 
 /* (The timer is Bochs', which restores it.) */
-void laplace_windows_continue(bool wanted, uint64_t begun)
+void laplace_time_windows_continue(bool wanted, uint64_t begun)
 {
 	timing.wanted = wanted;
 	timing.begun = begun;
-	timing.due = true;
+	duty.due = true;
 }
 
-uint64_t laplace_windows_begun(void)
+uint64_t laplace_time_windows_begun(void)
 {
 	return timing.begun;
 }
