@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Checkpoints: the machine is saved together with the place that the collection has come to,
+ * Checkpoints: the machine is saved together with the point that the collection has come to,
  * so that a run that was cut off can be taken up there.
  *
  * What a restored machine has lost (the TLBs, the traces of instructions, what a window
@@ -53,9 +53,9 @@
 static struct {
 	int timer;
 	bool due, asked;
-	bool has_place;			/* that which is restored, which was made by: */
+	bool has_point;			/* that which is restored, which was made by: */
 	uint64_t program;
-	struct laplace_place place;
+	struct laplace_resume_point point;
 	const struct laplace_checkpoint_hooks *hooks;
 } checkpoint;
 
@@ -164,7 +164,7 @@ static void remove_checkpoint(const char *path, uint64_t number)
  */
 static void remove_if_other(const char *path, uint64_t number)
 {
-	if (number + 2 <= checkpoint.place.number || number > checkpoint.place.number)
+	if (number + 2 <= checkpoint.point.number || number > checkpoint.point.number)
 		remove_checkpoint(path, number);
 }
 
@@ -194,18 +194,18 @@ void laplace_checkpoints_make_way(bool removes)
 		for_each(removes ? remove_other : refuse);
 }
 
-/* ---- the place ---- */
+/* ---- the resume point ---- */
 
 /*
- * What a file with a place begins with: whose it is, and what belongs to it.  It is read by the same
+ * What a file with a resume point begins with: whose it is, and what belongs to it.  It is read by the same
  * program only, and Bochs takes what is in its own files for right.
  */
-struct place_header {
+struct point_header {
 	char magic[16];
 	uint64_t size, program;
-	uint64_t place, others;		/* in a number: what follows, and the other files */
+	uint64_t point, others;		/* in a number: what follows, and the other files */
 };
-static const char MAGIC[16] = "laplace place", PLACE[] = "place";
+static const char MAGIC[16] = "laplace place", POINT[] = "place";
 
 static uint64_t this_program(void)
 {
@@ -214,22 +214,22 @@ static uint64_t this_program(void)
 	return laplace_digest_file("/proc/self/exe", &number) ? number : 0;
 }
 
-static bool write_place(const char *directory)
+static bool write_point(const char *directory)
 {
-	const struct laplace_place *place = &checkpoint.place;
-	struct place_header header = {};
+	const struct laplace_resume_point *point = &checkpoint.point;
+	struct point_header header = {};
 	char path[NAME_SIZE + 16];
 
 	memcpy(header.magic, MAGIC, sizeof(header.magic));
-	header.size = sizeof(*place);
+	header.size = sizeof(*point);
 	header.program = this_program();
-	header.place = XXH3_64bits(place, sizeof(*place));
-	if (!laplace_digest_files(directory, PLACE, &header.others))
+	header.point = XXH3_64bits(point, sizeof(*point));
+	if (!laplace_digest_files(directory, POINT, &header.others))
 		return false;
-	snprintf(path, sizeof(path), "%s/%s", directory, PLACE);
+	snprintf(path, sizeof(path), "%s/%s", directory, POINT);
 	FILE *file = fopen(path, "wb");
 	bool good = file && fwrite(&header, sizeof(header), 1, file) == 1 &&
-		    fwrite(place, sizeof(*place), 1, file) == 1;
+		    fwrite(point, sizeof(*point), 1, file) == 1;
 
 	return file && fclose(file) == 0 && good;
 }
@@ -262,24 +262,24 @@ static bool write_guest(const char *directory)
 }
 
 /* Ends the program unless all files are those that it was made of. */
-static void read_place(const char *directory, FILE *file)
+static void read_point(const char *directory, FILE *file)
 {
-	struct place_header header;
+	struct point_header header;
 	uint64_t others;
 
 	if (fread(&header, sizeof(header), 1, file) != 1 ||
 	    memcmp(header.magic, MAGIC, sizeof(header.magic)))
-		laplace_die("%s is no checkpoint: its file '%s' is not what one has", directory, PLACE);
-	if (header.size != sizeof(checkpoint.place))
+		laplace_die("%s is no checkpoint: its file '%s' is not what one has", directory, POINT);
+	if (header.size != sizeof(checkpoint.point))
 		refuse_build(directory);
 	checkpoint.program = header.program;
-	const bool whole = fread(&checkpoint.place, sizeof(checkpoint.place), 1, file) == 1 &&
+	const bool whole = fread(&checkpoint.point, sizeof(checkpoint.point), 1, file) == 1 &&
 			   getc(file) == EOF && !ferror(file);
 
-	if (!laplace_digest_files(directory, PLACE, &others))
+	if (!laplace_digest_files(directory, POINT, &others))
 		laplace_die("the checkpoint %s cannot be read: %s", directory, strerror(errno));
 	if (!whole || others != header.others ||
-	    header.place != XXH3_64bits(&checkpoint.place, sizeof(checkpoint.place)))
+	    header.point != XXH3_64bits(&checkpoint.point, sizeof(checkpoint.point)))
 		laplace_die("the checkpoint %s is damaged: its files are not those that it was made "
 			    "of; the one before it may be whole (laplace record --resume takes its "
 			    "directory)", directory);
@@ -287,22 +287,22 @@ static void read_place(const char *directory, FILE *file)
 
 /*
  * Bochs is about to take what is in its files for right, from the configuration on.  A machine
- * without a place is one that Bochs itself has saved; no recording goes on from it.
+ * without a resume point is one that Bochs itself has saved; no recording goes on from it.
  */
 void laplace_before_restore(const char *directory)
 {
 	char path[NAME_SIZE + 16];
 
-	snprintf(path, sizeof(path), "%s/%s", directory, PLACE);
+	snprintf(path, sizeof(path), "%s/%s", directory, POINT);
 	FILE *file = fopen(path, "rb");
 
-	checkpoint.has_place = file != NULL;
+	checkpoint.has_point = file != NULL;
 	if (!file && errno != ENOENT)
 		laplace_die("%s is no checkpoint: %s cannot be read: %s", directory, path,
 			    strerror(errno));
 	if (!file)
 		return;
-	read_place(directory, file);
+	read_point(directory, file);
 	fclose(file);
 }
 
@@ -325,7 +325,7 @@ static bool save_as(const char *partial, const char *final)
 	all_saved = true;
 	return laplace_remove_directory(partial) && mkdir(partial, 0777) == 0 &&
 	       SIM->save_state(partial) && all_saved && laplace_inputs_write(partial) &&
-	       write_guest(partial) && write_place(partial) && laplace_sync_files(partial) &&
+	       write_guest(partial) && write_point(partial) && laplace_sync_files(partial) &&
 	       laplace_remove_directory(final) &&
 	       rename(partial, final) == 0 && laplace_sync_parent(final);
 }
@@ -367,28 +367,28 @@ static void close_others(int kept)
 
 /* ---- making one ---- */
 
-static void note_place(void)
+static void note_point(void)
 {
-	struct laplace_place *place = &checkpoint.place;
+	struct laplace_resume_point *point = &checkpoint.point;
 	const struct laplace_watch *watch = &laplace.watch;
 
-	place->number++;
-	place->instr = laplace_icount();
-	place->on = laplace.state == LAPLACE_ON;
-	place->wanted = laplace_is_wanted();
-	place->windows_begun = laplace_time_windows_begun();
-	laplace_conditions_where(&place->started, &place->stopped);
-	place->known = watch->known;
-	place->end_seen = watch->end_seen;
-	place->fail_seen = watch->fail_seen;
-	place->address = watch->address;
-	place->hello = watch->hello;
-	place->low = watch->low;
-	place->records = watch->records;
-	place->malformed = watch->malformed;
-	place->abandoned = watch->abandoned;
-	place->tid = watch->tid;
-	place->tgid = watch->tgid;
+	point->number++;
+	point->instr = laplace_icount();
+	point->on = laplace.state == LAPLACE_ON;
+	point->wanted = laplace_is_wanted();
+	point->windows_begun = laplace_time_windows_begun();
+	laplace_conditions_where(&point->started, &point->stopped);
+	point->known = watch->known;
+	point->end_seen = watch->end_seen;
+	point->fail_seen = watch->fail_seen;
+	point->address = watch->address;
+	point->hello = watch->hello;
+	point->low = watch->low;
+	point->records = watch->records;
+	point->malformed = watch->malformed;
+	point->abandoned = watch->abandoned;
+	point->tid = watch->tid;
+	point->tgid = watch->tgid;
 }
 
 static bool save(const char *final)
@@ -396,7 +396,7 @@ static bool save(const char *final)
 	char partial[NAME_SIZE];
 	int problem;
 
-	name_directory(partial, sizeof(partial), checkpoint.place.number, PART);
+	name_directory(partial, sizeof(partial), checkpoint.point.number, PART);
 	if (save_as(partial, final))
 		return true;
 	problem = all_saved ? errno : save_error;
@@ -408,21 +408,21 @@ static bool save(const char *final)
 static void make(void)
 {
 	char path[NAME_SIZE];
-	struct laplace_place *place = &checkpoint.place;
+	struct laplace_resume_point *point = &checkpoint.point;
 
 	BX_CPU(0)->laplace.between = true;
-	note_place();
+	note_point();
 	laplace_pause();
-	place->references = laplace_references();
-	place->tracer_refs = laplace.tracer_refs;
-	laplace_suspend(&place->collector);
-	name_directory(path, sizeof(path), place->number, "");
+	point->references = laplace_references();
+	point->tracer_refs = laplace.tracer_refs;
+	laplace_suspend(&point->collector);
+	name_directory(path, sizeof(path), point->number, "");
 	if (!save(path)) {
 		laplace_complain("the checkpoint %s cannot be made, and the run goes on without: %s",
 				 path, strerror(errno));
-		place->number--;
+		point->number--;
 		lpl_collector_checkpoint_failed(laplace.collector);
-		laplace_continue(place->references, place->tracer_refs, place->on);
+		laplace_continue(point->references, point->tracer_refs, point->on);
 		checkpoint.asked = false;
 		checkpoint.hooks->failed("the checkpoint could not be made");
 		set_next();
@@ -431,7 +431,7 @@ static void make(void)
 	for_each(remove_if_other);
 	if (laplace_signals_leave()) {
 		/* What is closed is a run that goes on, and ends. */
-		laplace_continue(place->references, place->tracer_refs, place->on);
+		laplace_continue(point->references, point->tracer_refs, point->on);
 		laplace_end_run("quit", "by a signal");
 	}
 	const int kept = checkpoint.hooks->leave();
@@ -450,7 +450,7 @@ void laplace_checkpoint_if_due(void)
 	checkpoint.due = false;
 	if (laplace_record_is_open() || laplace.state == LAPLACE_SUPPRESSED)
 		set_timer(SOON);
-	else if (!checkpoint.asked && laplace_icount() / every == checkpoint.place.instr / every)
+	else if (!checkpoint.asked && laplace_icount() / every == checkpoint.point.instr / every)
 		set_next();		/* cycles ran faster than instructions */
 	else
 		make();
@@ -460,27 +460,27 @@ void laplace_checkpoint_if_due(void)
 
 void laplace_restored(void)
 {
-	const struct laplace_place *place = &checkpoint.place;
+	const struct laplace_resume_point *point = &checkpoint.point;
 	struct laplace_watch *watch = &laplace.watch;
 
 	if (!laplace_option.wanted)
 		return;
-	watch->known = place->known;
-	watch->end_seen = place->end_seen;
-	watch->fail_seen = place->fail_seen;
-	watch->address = place->address;
-	watch->hello = (unsigned)place->hello;
-	watch->low = (uint32_t)place->low;
-	watch->records = place->records;
-	watch->malformed = place->malformed;
-	watch->abandoned = place->abandoned;
-	watch->tid = (uint32_t)place->tid;
-	watch->tgid = (uint32_t)place->tgid;
+	watch->known = point->known;
+	watch->end_seen = point->end_seen;
+	watch->fail_seen = point->fail_seen;
+	watch->address = point->address;
+	watch->hello = (unsigned)point->hello;
+	watch->low = (uint32_t)point->low;
+	watch->records = point->records;
+	watch->malformed = point->malformed;
+	watch->abandoned = point->abandoned;
+	watch->tid = (uint32_t)point->tid;
+	watch->tgid = (uint32_t)point->tgid;
 	BX_CPU(0)->laplace.between = true;
 	laplace_stream_restart();
-	laplace_time_windows_continue(place->wanted, place->windows_begun);
-	laplace_continue(place->references, place->tracer_refs, place->on);
-	laplace_conditions_continue(place->started, place->stopped);
+	laplace_time_windows_continue(point->wanted, point->windows_begun);
+	laplace_continue(point->references, point->tracer_refs, point->on);
+	laplace_conditions_continue(point->started, point->stopped);
 	set_next();
 	for_each(remove_if_other);
 }
@@ -491,29 +491,29 @@ static void check_where(const char *directory)
 	char path[NAME_SIZE];
 	struct stat named, given;
 
-	name_directory(path, sizeof(path), checkpoint.place.number, "");
+	name_directory(path, sizeof(path), checkpoint.point.number, "");
 	if (stat(path, &named) || stat(directory, &given) || named.st_dev != given.st_dev ||
 	    named.st_ino != given.st_ino)
 		laplace_die("the checkpoint %s is of the trace %s, and not where that has it: it "
 			    "was moved or copied", directory, laplace_option.trace);
 }
 
-void laplace_checkpoint_place(struct lpl_collector_options *options)
+void laplace_checkpoint_resume(struct lpl_collector_options *options)
 {
 	if (!laplace_option_restores())
 		return;
 	const char *directory = SIM->get_param_string(BXPN_RESTORE_PATH)->getptr();
 
-	if (!checkpoint.has_place)
-		laplace_die("%s is no checkpoint: it has no '%s'", directory, PLACE);
+	if (!checkpoint.has_point)
+		laplace_die("%s is no checkpoint: it has no '%s'", directory, POINT);
 	/* not sooner: a trace of every reference is gone on with by another simulator (become()) */
 	if (checkpoint.program != this_program())
 		refuse_build(directory);
 	check_where(directory);
 	laplace_inputs_compare(directory);
-	options->place = &checkpoint.place.collector;
-	options->place_guest = guest_path(directory);
-	options->place_instr = checkpoint.place.instr;
+	options->resume_point = &checkpoint.point.collector;
+	options->resume_guest = guest_path(directory);
+	options->resume_instr = checkpoint.point.instr;
 }
 
 void laplace_checkpoints_begin(const struct laplace_checkpoint_hooks *hooks)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The machine saved with the collection's place, and taken up again; see checkpoint.cc. */
+/* The machine saved with the collection's resume point, and taken up again; see checkpoint.cc. */
 #ifndef LAPLACE_CHECKPOINT_H
 #define LAPLACE_CHECKPOINT_H
 
@@ -8,10 +8,10 @@
 #include "collect/collector.h"
 
 /* What a checkpoint holds besides Bochs' machine. */
-struct laplace_place {
+struct laplace_resume_point {
 	uint64_t number;		/* of the checkpoint, from 1: so many were made */
 	uint64_t instr;			/* when it was made */
-	struct lpl_collector_place collector;
+	struct lpl_resume_point collector;
 	bool on;			/* it is recorded */
 	bool wanted;			/* see laplace_want() */
 	bool started, stopped;		/* conditions have come */
@@ -29,7 +29,7 @@ void laplace_before_restore(const char *directory);
  * What the collector goes on with then; else nothing is changed.  Ends the program if the
  * checkpoint cannot be used.
  */
-void laplace_checkpoint_place(struct lpl_collector_options *options);
+void laplace_checkpoint_resume(struct lpl_collector_options *options);
 /*
  * A recording that begins must not be taken up at the checkpoint of an older one of its name: what
  * is there ends the program, unless it may be overwritten.  `removes`: then it goes.

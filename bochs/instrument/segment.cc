@@ -18,7 +18,7 @@ const char *laplace_next_segment(void)
 	return NULL;
 }
 
-void laplace_suspend(struct lpl_collector_place *place)
+void laplace_suspend(struct lpl_resume_point *point)
 {
 	struct lpl_collector_status status;
 
@@ -29,5 +29,5 @@ void laplace_suspend(struct lpl_collector_place *place)
 	} while (status.flushes < laplace.flushes && !lpl_collector_failure(laplace.collector, NULL));
 	if (lpl_collector_failure(laplace.collector, NULL))
 		laplace_die("the collector gave up");
-	lpl_collector_place(laplace.collector, place);
+	lpl_collector_resume_point(laplace.collector, point);
 }

@@ -271,7 +271,7 @@ static void open_collection(void)
 	options.overwrite = laplace_option.overwrite;
 	options.segmented = laplace_option.segmented;
 	options.segment = laplace_option.segment;
-	laplace_checkpoint_place(&options);
+	laplace_checkpoint_resume(&options);
 	options.log = LAPLACE_LOGS;
 	options.flush_ns = laplace_option.stage == LPL_STAGE_FILE ?
 			   (uint64_t)laplace_option.flush_seconds * 1000000000 : 0;

@@ -67,7 +67,7 @@ static bool has_blocks(const struct lpl_collector *c)
 /* ... unless they are taken apart, as some of their references are chosen. */
 static bool passes_blocks(const struct lpl_collector *c)
 {
-	return has_blocks(c) && !c->chosen.choice;
+	return has_blocks(c) && !c->only.choice;
 }
 
 static void abandon(struct lpl_collector *c)
@@ -88,7 +88,7 @@ static void destroy(struct lpl_collector *c)
 	lpl_ring_stream_free(&c->stream);
 	lpl_log_stream_free(&c->log);
 	lpl_block_refs_free(&c->refs);
-	lpl_chosen_close(&c->chosen);
+	lpl_only_close(&c->only);
 	lpl_guest_keeper_close(&c->guest);
 	lpl_status_file_close(&c->status_file);
 	lpl_status_free(&c->status);
@@ -105,13 +105,13 @@ static enum lpl_error open_trace(struct lpl_collector *c,
 		.no_room = lpl_collector_wait_for_room, .context = c
 	};
 	struct lpl_meta *meta = lpl_meta_copy(options->meta);
-	enum lpl_error error = meta ? describe(meta, &c->plan, c->chosen.spec, report) :
+	enum lpl_error error = meta ? describe(meta, &c->plan, c->only.spec, report) :
 			       lpl_fail(report, LPL_ERR_MEMORY, "no memory for the header");
 
 	if (!error && options->segmented)
 		error = lpl_guest_keeper_open(&c->guest, report);
-	if (!error && options->place)
-		error = lpl_collector_go_on(c, options, &writing, report);
+	if (!error && options->resume_point)
+		error = lpl_collector_resume(c, options, &writing, report);
 	else if (!error && options->segmented)
 		error = lpl_segments_open(&c->segments, options->path, meta, &writing,
 					  &c->guest.keeper, options->overwrite, report);
@@ -128,9 +128,9 @@ static enum lpl_error open_trace(struct lpl_collector *c,
 static void connect_streams(struct lpl_collector *c)
 {
 	/* what gives the writer its totals */
-	c->chosen.writer = c->writer;
-	c->chosen.all = lpl_collector_totals(c);
-	c->stream.writer = c->refs.writer = c->chosen.choice ? NULL : c->writer;
+	c->only.writer = c->writer;
+	c->only.all = lpl_collector_totals(c);
+	c->stream.writer = c->refs.writer = c->only.choice ? NULL : c->writer;
 	c->stream.flush = lpl_collector_flush;
 	c->stream.on_event = lpl_collector_event;
 	c->stream.between = c->segments ? lpl_collector_between : NULL;
@@ -157,7 +157,7 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 		return lpl_fail(report, LPL_ERR_USAGE, "%s: %s", options->plan->reduction,
 				options->log ? "its windows do not go through a log" :
 					       "every reference goes through a log");
-	if (options->only && options->place)
+	if (options->only && options->resume_point)
 		return lpl_fail(report, LPL_ERR_USAGE, "what is known of who is chosen is in no "
 				"checkpoint");
 	c = calloc(1, sizeof(*c));
@@ -193,13 +193,13 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 		goto failed;
 	}
 	if (options->only)
-		error = lpl_chosen_open(&c->chosen, options->only, options->log,
+		error = lpl_only_open(&c->only, options->only, options->log,
 					options->cycles_a_second, report);
 	if (error)
 		goto failed;
 	if (options->status_path) {
 		error = lpl_status_file_open(&c->status_file, options->status_path, trace, report);
-		if (error && options->place && c->complain)	/* who goes on does without */
+		if (error && options->resume_point && c->complain)	/* who goes on does without */
 			c->complain(options->context, report->text);
 		else if (error)
 			goto failed;
@@ -207,7 +207,7 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 	if (c->stage == LPL_STAGE_FILE)
 		error = open_trace(c, options, report);
 	if (!error)
-		error = lpl_collector_reduce(c, &c->place.learned, report);
+		error = lpl_collector_reduce(c, &c->resume_point.learned, report);
 	if (error)
 		goto failed;
 	connect_streams(c);
@@ -259,13 +259,13 @@ enum lpl_error lpl_collector_close(struct lpl_collector *c, const char *end,
 	pthread_join(c->thread, NULL);
 	error = lpl_collector_failure(c, report);
 	struct lpl_totals *totals = lpl_collector_totals(c);
-	totals->tracer_refs = c->has_log ? c->log.tracer_refs : c->stream.tracer_refs;
+	totals->tracer_refs = lpl_collector_tracer_refs(c);
 	if (c->has_log) {
 		totals->events = c->log.events;
 		totals->recording.sent_refs = c->log.refs;
 	}
-	if (c->chosen.choice)
-		lpl_chosen_end(&c->chosen, totals);
+	if (c->only.choice)
+		lpl_only_end(&c->only, totals);
 	totals->recording.instructions = lpl_collector_instructions(c);
 	/* host time has no place in a run that is to repeat */
 	totals->wait_ns = c->flush_ns ? lpl_collector_wait_ns(c) : 0;
@@ -297,7 +297,7 @@ enum lpl_error lpl_collector_close(struct lpl_collector *c, const char *end,
 		c->writer = NULL;
 		c->segments = NULL;
 	}
-	if (c->chosen.choice && totals->total == 0 && c->complain)
+	if (c->only.choice && totals->total == 0 && c->complain)
 		c->complain(c->context, "nothing of what was chosen came: the trace holds no "
 			    "references");
 	lpl_collector_report_all(c, &last,

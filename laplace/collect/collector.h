@@ -86,7 +86,7 @@ enum lpl_error lpl_segment_size_parse(struct lpl_segment_size *size, const char 
  * Where a recording in segments is when one has just begun: what another process of the same
  * program has to know to go on there.  To be kept as bytes.
  */
-struct lpl_collector_place {
+struct lpl_resume_point {
 	uint64_t word[192];
 };
 
@@ -121,9 +121,9 @@ struct lpl_collector_options {
 	bool segmented;
 	struct lpl_segment_size segment;
 	/* to go on from there, with what the guest was then; NULL: it begins */
-	const struct lpl_collector_place *place;
-	const char *place_guest;	/* as lpl_collector_save_guest() wrote it */
-	uint64_t place_instr;		/* when the checkpoint was made, which status lines show */
+	const struct lpl_resume_point *resume_point;
+	const char *resume_guest;	/* as lpl_collector_save_guest() wrote it */
+	uint64_t resume_instr;		/* when the checkpoint was made, which status lines show */
 	/*
 	 * At least so often, in nanoseconds of the host, everything has to be on disk that
 	 * happened: `flush_due` is called on the collector's thread, again and again until
@@ -155,8 +155,8 @@ struct lpl_collector;
 /*
  * Open the trace and start the thread.  Errors as lpl_writer_open(), lpl_reducer_open(),
  * lpl_choice_parse() and lpl_choice_open(), LPL_ERR_IO without a thread, LPL_ERR_USAGE if `log` does
- * not go with the plan, `only` not with a `place`, or if what is at `status_path` is no status file,
- * or the trace; *collector is NULL then.
+ * not go with the plan, `only` not with a resume point, or if what is at `status_path` is no status
+ * file, or the trace; *collector is NULL then.
  */
 enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 				  const struct lpl_collector_options *options,
@@ -184,10 +184,10 @@ void lpl_collector_status(const struct lpl_collector *collector,
  * Where it is after the latest LPL_WIRE_FLUSH with ROTATE that was done (status.flushes).
  * Returns the number of the segment that begins there; 0: there was none.
  */
-uint64_t lpl_collector_place(const struct lpl_collector *collector,
-			     struct lpl_collector_place *place);
+uint64_t lpl_collector_resume_point(const struct lpl_collector *collector,
+			     struct lpl_resume_point *point);
 /*
- * Write, to a file at `path`, who and what there is in the guest at that place (laplace/state.h).
+ * Write, to a file at `path`, who and what there is in the guest at that point (laplace/state.h).
  * Errors as lpl_writer_open() and lpl_writer_close().
  */
 enum lpl_error lpl_collector_save_guest(struct lpl_collector *collector, const char *path,
@@ -195,7 +195,7 @@ enum lpl_error lpl_collector_save_guest(struct lpl_collector *collector, const c
 /* The checkpoint was not made, and the run goes on: status lines have how often. */
 void lpl_collector_checkpoint_failed(struct lpl_collector *collector);
 /*
- * End the stream here, for another process to go on from that place: nothing may have been sent
+ * End the stream here, for another process to go on from that point: nothing may have been sent
  * since.  The trace is not closed.  Frees the collector.
  */
 void lpl_collector_leave(struct lpl_collector *collector);

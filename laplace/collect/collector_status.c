@@ -17,32 +17,22 @@
 
 /* ---- status ---- */
 
-uint64_t lpl_collector_wait_ns(const struct lpl_collector *c)
-{
-	return c->earlier_wait_ns + lpl_ring_wait_ns(c->ring);
-}
-
 void lpl_collector_status(const struct lpl_collector *c, struct lpl_collector_status *status)
 {
-	const struct lpl_ring_stream *stream = &c->stream;
-	const struct lpl_log_stream *log = &c->log;
 	/* in this order: no more can be kept than there were */
 	const uint64_t kept = c->writer ? lpl_writer_refs(c->writer) : 0;
 
 	atomic_thread_fence(memory_order_acquire);
 	*status = (struct lpl_collector_status){
-		.references = atomic_load_explicit(c->has_log ? &log->references :
-						   &stream->references, memory_order_relaxed),
-		.instructions = atomic_load_explicit(c->has_log ? &log->instructions :
-						     &stream->instructions, memory_order_relaxed),
-		.events = atomic_load_explicit(c->has_log ? &log->events : &stream->events_taken,
-					       memory_order_relaxed),
+		.references = lpl_collector_references(c),
+		.instructions = lpl_collector_instructions(c),
+		.events = lpl_collector_events(c),
 		.kept = kept,
 		.bytes = c->writer ? lpl_writer_bytes(c->writer) : 0,
 		.wait_ns = lpl_collector_wait_ns(c),
 		.elapsed_ns = lpl_now_ns() - c->start_ns,
 		.flushes = atomic_load_explicit(&c->flushes, memory_order_relaxed),
-		.tracer_refs = atomic_load_explicit(&log->tracer_known, memory_order_relaxed),
+		.tracer_refs = atomic_load_explicit(&c->log.tracer_known, memory_order_relaxed),
 		.syncs = atomic_load_explicit(&c->syncs, memory_order_relaxed),
 		.sync_ns = atomic_load_explicit(&c->sync_time_ns, memory_order_relaxed),
 		.waiting_for_room = atomic_load_explicit(&c->waiting_for_room,

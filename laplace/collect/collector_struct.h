@@ -5,7 +5,8 @@
  *	collector.c		its life: what it is opened with, and its end
  *	collector_thread.c	the thread: from the ring through the reducer to the trace
  *	collector_status.c	what it reports, and what it does where the disk is full
- *	collector_place.c	how another process goes on where it was left
+ *	collector_resume.c	how another process goes on where it was left
+ *	collector_counts.c	how far it has counted
  */
 #ifndef LAPLACE_COLLECT_COLLECTOR_STRUCT_H
 #define LAPLACE_COLLECT_COLLECTOR_STRUCT_H
@@ -14,19 +15,19 @@
 #include <stdatomic.h>
 
 #include "block_refs.h"
-#include "chosen.h"
 #include "collector.h"
 #include "container/segments.h"
 #include "container/writer.h"
 #include "log_stream.h"
+#include "only.h"
 #include "reduce/learned.h"
 #include "ring_stream.h"
 #include "state_keeper.h"
 #include "status.h"
 #include "status_file.h"
 
-/* What struct lpl_collector_place holds. */
-struct lpl_place {
+/* What struct lpl_resume_point holds. */
+struct lpl_resume_data {
 	uint64_t segment;		/* that begins; 0: nothing is known */
 	struct lpl_writer_place writer;
 	struct lpl_totals totals;
@@ -38,7 +39,7 @@ struct lpl_place {
 	struct lpl_block_state state;
 	struct lpl_fence learned;	/* by the reducer */
 };
-_Static_assert(sizeof(struct lpl_place) <= sizeof(struct lpl_collector_place), "room for a place");
+_Static_assert(sizeof(struct lpl_resume_data) <= sizeof(struct lpl_resume_point), "room for it");
 
 struct lpl_collector {
 	struct lpl_plan plan;
@@ -46,13 +47,13 @@ struct lpl_collector {
 	struct lpl_ring_stream stream;	/* of windows */
 	struct lpl_log_stream log;
 	struct lpl_block_refs refs;	/* of the log */
-	struct lpl_chosen chosen;	/* what is recorded of the two */
+	struct lpl_only only;		/* what is recorded of the two */
 	struct lpl_writer *writer;	/* NULL unless the stage is FILE */
 	struct lpl_segments *segments;	/* whose it is; NULL: it has a file of its own */
 	struct lpl_guest_keeper guest;	/* for them */
 	struct lpl_segment_size segment;	/* when they end */
 	uint64_t segment_instr;		/* the instruction count when this one began */
-	struct lpl_place place;		/* after the latest FLUSH that ended a segment */
+	struct lpl_resume_data resume_point;	/* after the latest FLUSH that ended a segment */
 	struct lpl_reducer *reducer;
 	struct lpl_sink null;		/* the end of the stream without a file */
 
@@ -81,6 +82,17 @@ struct lpl_collector {
 	void *context;
 };
 
+/* ---- collector_counts.c ---- */
+
+/* What the stream that there is has counted; these three from any thread. */
+uint64_t lpl_collector_references(const struct lpl_collector *c);
+uint64_t lpl_collector_instructions(const struct lpl_collector *c);
+uint64_t lpl_collector_events(const struct lpl_collector *c);
+uint64_t lpl_collector_tracer_refs(const struct lpl_collector *c);
+struct lpl_totals *lpl_collector_totals(struct lpl_collector *c);
+/* For how long the simulator waited. */
+uint64_t lpl_collector_wait_ns(const struct lpl_collector *c);
+
 /* ---- collector_thread.c ---- */
 
 /* pthread_create()'s; the argument is the collector. */
@@ -91,13 +103,9 @@ enum lpl_error lpl_collector_between(void *collector, struct lpl_report *report)
 /* The reducer of what comes now; what one before it had learned is handed on. */
 enum lpl_error lpl_collector_reduce(struct lpl_collector *c, const struct lpl_fence *learned,
 				    struct lpl_report *report);
-uint64_t lpl_collector_instructions(const struct lpl_collector *c);
-struct lpl_totals *lpl_collector_totals(struct lpl_collector *c);
 
 /* ---- collector_status.c ---- */
 
-/* For how long the simulator waited. */
-uint64_t lpl_collector_wait_ns(const struct lpl_collector *c);
 /* What the streams call with each event. */
 void lpl_collector_event(void *collector, const struct lpl_event *event);
 /* Everybody who watches, how the run is, with these numbers. */
@@ -108,12 +116,12 @@ void lpl_collector_report_if_due(struct lpl_collector *c, uint64_t now);
 /* The writer's no_room(). */
 bool lpl_collector_wait_for_room(void *collector, const struct lpl_report *why);
 
-/* ---- collector_place.c ---- */
+/* ---- collector_resume.c ---- */
 
 /* A segment has begun: it is here. */
-void lpl_collector_note_place(struct lpl_collector *c);
-/* Open the segments at options->place, instead of new ones. */
-enum lpl_error lpl_collector_go_on(struct lpl_collector *c,
+void lpl_collector_note_resume_point(struct lpl_collector *c);
+/* Open the segments at options->resume_point, instead of new ones. */
+enum lpl_error lpl_collector_resume(struct lpl_collector *c,
 				   const struct lpl_collector_options *options,
 				   const struct lpl_writer_options *writing,
 				   struct lpl_report *report);

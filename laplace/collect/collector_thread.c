@@ -9,17 +9,6 @@
 #define LOOK_NS 50000000U	/* how long the clock may go unnoticed */
 #define RECORDS_AT_ONCE 4096	/* taken from the ring before their room is given back */
 
-uint64_t lpl_collector_instructions(const struct lpl_collector *c)
-{
-	return atomic_load_explicit(c->has_log ? &c->log.instructions : &c->stream.instructions,
-				    memory_order_relaxed);
-}
-
-struct lpl_totals *lpl_collector_totals(struct lpl_collector *c)
-{
-	return c->has_log ? &c->refs.totals : &c->stream.totals;
-}
-
 /* ---- the reducer ---- */
 
 /* The reducer of what comes now; one before it hands on what it has learned. */
@@ -36,9 +25,9 @@ enum lpl_error lpl_collector_reduce(struct lpl_collector *c, const struct lpl_fe
 	lpl_reducer_learn(reducer, learned);
 	lpl_reducer_close(c->reducer);
 	c->reducer = reducer;
-	c->chosen.next = lpl_reducer_sink(reducer);
-	c->stream.out = c->refs.out = c->chosen.choice ? lpl_chosen_sink(&c->chosen) :
-							 c->chosen.next;
+	c->only.next = lpl_reducer_sink(reducer);
+	c->stream.out = c->refs.out = c->only.choice ? lpl_only_sink(&c->only) :
+							 c->only.next;
 	return LPL_OK;
 }
 
@@ -81,7 +70,7 @@ enum lpl_error lpl_collector_flush(void *context, bool ends_segment, struct lpl_
 	enum lpl_error error = rotates ? rotate(c, report) : flush_stream(c, report);
 
 	if (!error && rotates)
-		lpl_collector_note_place(c);
+		lpl_collector_note_resume_point(c);
 	else if (!error && c->writer)
 		error = lpl_writer_flush(c->writer, report);
 	c->flush_at = lpl_now_ns() + c->flush_ns;
@@ -150,7 +139,7 @@ static enum lpl_error drain_log(struct lpl_collector *c)
 	enum lpl_error error = LPL_OK;
 
 	while ((block = lpl_ring_peek_block(c->ring, patience(c))) || !lpl_ring_over(c->ring)) {
-		if (block)	/* counted first: a place counts all that was sent before it */
+		if (block)	/* counted first: a resume point counts all that was sent before it */
 			recording->sent_bytes += block->words * sizeof(*block->word);
 		if (block && c->stage != LPL_STAGE_RING)
 			error = lpl_log_stream_take(&c->log, block, &c->report);

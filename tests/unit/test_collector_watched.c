@@ -17,11 +17,11 @@
 static const uint64_t CHECKPOINT = 4711;	/* instructions, as whoever makes it says */
 
 struct noted {
-	struct lpl_collector_place place;
+	struct lpl_resume_point point;
 	struct lpl_collector_status status;
 };
 
-static struct lpl_collector *begin(const char *spec, const struct lpl_collector_place *place)
+static struct lpl_collector *begin(const char *spec, const struct lpl_resume_point *point)
 {
 	struct lpl_report report = { .error = LPL_OK };
 	struct lpl_meta *meta = lpl_meta_new();
@@ -30,8 +30,8 @@ static struct lpl_collector *begin(const char *spec, const struct lpl_collector_
 	struct lpl_collector_options options = {
 		.path = in_directory("run.lpl"), .plan = &plan, .meta = meta,
 		.stage = LPL_STAGE_FILE, .status_fd = -1, .overwrite = true, .segmented = true,
-		.sync_ns = 1, .place = place, .place_guest = in_directory("guest"),
-		.place_instr = CHECKPOINT,
+		.sync_ns = 1, .resume_point = point, .resume_guest = in_directory("guest"),
+		.resume_instr = CHECKPOINT,
 	};
 
 	assert_non_null(meta);
@@ -61,7 +61,7 @@ static void end_segment(struct sender *sender, struct lpl_collector *collector,
 		assert_int_equal(lpl_collector_failure(collector, NULL), LPL_OK);
 		lpl_collector_status(collector, &noted->status);
 	} while (noted->status.flushes == 0);
-	assert_int_equal(lpl_collector_place(collector, &noted->place), 2);
+	assert_int_equal(lpl_collector_resume_point(collector, &noted->point), 2);
 }
 
 static void close_well(struct lpl_collector *collector)
@@ -100,7 +100,7 @@ static void who_watches_sees_it_go_on(void **state)
 	struct lpl_report report = { .error = LPL_OK };
 
 	put_part(&sender, &sent);
-	/* a sync that was counted before the place was noted is counted there */
+	/* a sync that was counted before the point was noted is counted there */
 	do {
 		assert_int_equal(lpl_collector_failure(collector, NULL), LPL_OK);
 		lpl_collector_status(collector, &before);
@@ -111,7 +111,7 @@ static void who_watches_sees_it_go_on(void **state)
 			 LPL_OK);
 	lpl_collector_leave(collector);
 
-	collector = begin("window:9", &noted.place);
+	collector = begin("window:9", &noted.point);
 	lpl_collector_status(collector, &now);
 	assert_true(now.syncs >= before.syncs);
 	assert_true(now.sync_ns >= before.sync_ns);

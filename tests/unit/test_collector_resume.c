@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A recording that one collector leaves at the end of a segment and another goes on with, from
- * the place that was kept: it has to read as the one that a single collector makes of the
- * same stream, and what is no place of a trace has to leave that trace alone.
+ * the resume point that was kept: it has to read as the one that a single collector makes of the
+ * same stream, and what is none of a trace has to leave that trace alone.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -126,18 +126,18 @@ static void simulator_end(struct simulator *s)
 }
 
 /* What another has to know, as bytes that were kept somewhere. */
-struct kept_place {
-	unsigned char bytes[sizeof(struct lpl_collector_place)];
+struct kept_point {
+	unsigned char bytes[sizeof(struct lpl_resume_point)];
 	uint64_t segment, elapsed_ns;	/* when it was not yet there */
 };
 
-static void keep_place(struct simulator *s, struct kept_place *kept, const char *guest)
+static void keep_point(struct simulator *s, struct kept_point *kept, const char *guest)
 {
 	struct lpl_report report = { .error = LPL_OK };
-	struct lpl_collector_place place;
+	struct lpl_resume_point point;
 
-	kept->segment = lpl_collector_place(s->collector, &place);
-	memcpy(kept->bytes, &place, sizeof(place));
+	kept->segment = lpl_collector_resume_point(s->collector, &point);
+	memcpy(kept->bytes, &point, sizeof(point));
 	if (lpl_collector_save_guest(s->collector, in_directory(guest), &report) != LPL_OK)
 		fail_msg("%s", report.text);
 }
@@ -150,20 +150,20 @@ static void simulator_leave(struct simulator *s)
 }
 
 static enum lpl_error go_on(struct lpl_collector **collector, size_t method, const char *name,
-			    const struct kept_place *kept, const char *guest,
+			    const struct kept_point *kept, const char *guest,
 			    struct lpl_report *report)
 {
-	struct lpl_collector_place place;
+	struct lpl_resume_point point;
 
-	memcpy(&place, kept->bytes, sizeof(place));
+	memcpy(&point, kept->bytes, sizeof(point));
 	return open_segments(collector, recordings[method].spec, name,
 			     &(struct lpl_collector_options){
-				     .ring_records = 1024, .place = &place,
-				     .place_guest = in_directory(guest) }, report);
+				     .ring_records = 1024, .resume_point = &point,
+				     .resume_guest = in_directory(guest) }, report);
 }
 
 static void simulator_take_over(struct simulator *s, size_t method, const char *name,
-				const struct kept_place *kept, const struct simulator *before)
+				const struct kept_point *kept, const struct simulator *before)
 {
 	struct lpl_report report = { .error = LPL_OK };
 	struct lpl_collector *collector;
@@ -229,17 +229,17 @@ static void collect_by_one(const struct parts *parts, size_t method, uint64_t se
 	simulator_end(&s);
 }
 
-/* The first parts, and the place after them. */
+/* The first parts, and the resume point after them. */
 static void begin_recording(struct simulator *s, const struct parts *parts, size_t count,
 			    size_t method, uint64_t seed, const char *name,
-			    struct kept_place *kept)
+			    struct kept_point *kept)
 {
 	simulator_begin(s, start_segments(recordings[method].spec, name,
 			&(struct lpl_collector_options){ .ring_records = 1024 }), method, seed, NULL);
 	simulator_send_parts(s, parts, 0, count);
 	kept->elapsed_ns = status_of(s).elapsed_ns;
 	simulator_rotate(s);
-	keep_place(s, kept, "guest");
+	keep_point(s, kept, "guest");
 	assert_int_equal(kept->segment, count + 1);
 }
 
@@ -341,7 +341,7 @@ static void it_reads_as_if_one_had_made_it(void **state)
 		const uint64_t seed = m + 1;
 		struct simulator first, second;
 		struct lpl_collector_status left, found;
-		struct kept_place kept;
+		struct kept_point kept;
 		struct parts parts;
 
 		parts_make(&parts, seed);
@@ -378,15 +378,15 @@ static void send_in_pieces(struct simulator *s, const struct stream *part, size_
 	}
 }
 
-/* It was recorded further than the place: until the end, or somewhere. */
-static void what_is_behind_the_place_goes(void **state)
+/* It was recorded further than that: until the end, or somewhere. */
+static void what_is_after_the_point_goes(void **state)
 {
 	(void)state;
 	for (size_t m = 0; m < RECORDINGS; m += 4)
 		for (int closed = 0; closed < 2; closed++) {
 			const uint64_t seed = 77;
 			struct simulator first, there, second;
-			struct kept_place kept;
+			struct kept_point kept;
 			struct parts parts;
 
 			parts_make(&parts, seed);
@@ -410,7 +410,7 @@ static void what_is_behind_the_place_goes(void **state)
 		}
 }
 
-/* ---- what is no place of this trace ---- */
+/* ---- what is no resume point of this trace ---- */
 
 /* The names and contents of all files whose names begin so; to be freed. */
 static char *files(const char *base)
@@ -429,7 +429,7 @@ static char *files(const char *base)
 	return text;
 }
 
-static void assert_refused(const struct kept_place *kept, const char *guest, const char *name,
+static void assert_refused(const struct kept_point *kept, const char *guest, const char *name,
 			   enum lpl_error error, const char *why)
 {
 	struct lpl_report report = { .error = LPL_OK };
@@ -441,10 +441,10 @@ static void assert_refused(const struct kept_place *kept, const char *guest, con
 		fail_msg("'%s' does not contain '%s'", report.text, why);
 }
 
-static void assert_refused_all(const struct kept_place *ours, const struct kept_place *foreign,
-			       const struct kept_place *later)
+static void assert_refused_all(const struct kept_point *ours, const struct kept_point *foreign,
+			       const struct kept_point *later)
 {
-	const struct kept_place none = { .segment = 0 };
+	const struct kept_point none = { .segment = 0 };
 	char *before = files("mine"), *after;
 
 	assert_refused(foreign, "guest", "mine.lpl", LPL_ERR_USAGE, "of another trace");
@@ -460,9 +460,9 @@ static void assert_refused_all(const struct kept_place *ours, const struct kept_
 	free(after);
 }
 
-static void what_is_no_place_of_it_is_refused(void **state)
+static void what_is_no_point_of_it_is_refused(void **state)
 {
-	struct kept_place ours, foreign, later;
+	struct kept_point ours, foreign, later;
 	struct simulator mine, other;
 	struct parts parts;
 	struct trace trace;
@@ -479,7 +479,7 @@ static void what_is_no_place_of_it_is_refused(void **state)
 	begin_recording(&mine, &parts, 2, 0, 6, "mine.lpl", &ours);
 	assert_int_equal(rename(in_directory("guest"), in_directory("half-guest")), 0);
 	assert_int_equal(truncate(in_directory("half-guest"), 600), 0);
-	keep_place(&mine, &ours, "guest");
+	keep_point(&mine, &ours, "guest");
 	/* it is being written, left in the middle, and closed */
 	assert_refused(&ours, "guest", "mine.lpl", LPL_ERR_USAGE, "somebody else");
 	assert_refused_all(&ours, &foreign, &later);
@@ -499,8 +499,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_reads_as_if_one_had_made_it),
-		cmocka_unit_test(what_is_behind_the_place_goes),
-		cmocka_unit_test(what_is_no_place_of_it_is_refused),
+		cmocka_unit_test(what_is_after_the_point_goes),
+		cmocka_unit_test(what_is_no_point_of_it_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, make_directory, remove_directory);

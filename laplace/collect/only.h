@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A recording of some of the references (laplace/select.h): they are chosen before they are
+ * A recording of only some of the references (laplace/select.h): they are chosen before they are
  * reduced, so that what is reduced is as exact as if there were no others.
  *
  *	stream ──► choice ──► this ──► reducer ──► writer
@@ -8,13 +8,13 @@
  * The stream counts all references, but the totals of the trace are of those that were chosen, and
  * so the writer gets them here.
  */
-#ifndef LAPLACE_COLLECT_CHOSEN_H
-#define LAPLACE_COLLECT_CHOSEN_H
+#ifndef LAPLACE_COLLECT_ONLY_H
+#define LAPLACE_COLLECT_ONLY_H
 
 #include <laplace/select.h>
 #include <laplace/trace.h>
 
-struct lpl_chosen {
+struct lpl_only {
 	struct lpl_sink sink;
 	struct lpl_choice *choice;	/* NULL: everything is recorded */
 	char spec[LPL_CHOICE_SIZE];	/* as the header says it */
@@ -28,12 +28,12 @@ struct lpl_chosen {
 };
 
 /* `every`: of every reference; else of windows that end at each event.  Errors of lpl_choice_*(). */
-enum lpl_error lpl_chosen_open(struct lpl_chosen *chosen, const char *spec, bool every,
-			       uint64_t cycles_a_second, struct lpl_report *report);
+enum lpl_error lpl_only_open(struct lpl_only *only, const char *spec, bool every,
+			     uint64_t cycles_a_second, struct lpl_report *report);
 /* Where the stream goes. */
-struct lpl_sink *lpl_chosen_sink(struct lpl_chosen *chosen);
+struct lpl_sink *lpl_only_sink(struct lpl_only *only);
 /* At its end: of the totals of the stream, those of the chosen references. */
-void lpl_chosen_end(const struct lpl_chosen *chosen, struct lpl_totals *totals);
-void lpl_chosen_close(struct lpl_chosen *chosen);
+void lpl_only_end(const struct lpl_only *only, struct lpl_totals *totals);
+void lpl_only_close(struct lpl_only *only);
 
 #endif

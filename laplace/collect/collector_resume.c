@@ -11,16 +11,16 @@
 
 /* ---- it is left ---- */
 
-void lpl_collector_note_place(struct lpl_collector *c)
+void lpl_collector_note_resume_point(struct lpl_collector *c)
 {
-	struct lpl_place *place = &c->place;
+	struct lpl_resume_data *point = &c->resume_point;
 
-	*place = (struct lpl_place){
+	*point = (struct lpl_resume_data){
 		.segment = lpl_segments_number(c->segments),
 		.totals = *lpl_collector_totals(c),
 		.refs = c->has_log ? c->log.refs : 0,
-		.tracer_refs = c->has_log ? c->log.tracer_refs : c->stream.tracer_refs,
-		.events = c->has_log ? c->log.events : c->stream.events_taken,
+		.tracer_refs = lpl_collector_tracer_refs(c),
+		.events = lpl_collector_events(c),
 		.instructions = lpl_collector_instructions(c),
 		.tracing = c->status.tracing,
 		.marked = c->status.marked,
@@ -34,16 +34,16 @@ void lpl_collector_note_place(struct lpl_collector *c)
 		.state = c->log.state,
 		.learned = lpl_reducer_learned(c->reducer),
 	};
-	lpl_writer_where(c->writer, &place->writer);
+	lpl_writer_where(c->writer, &point->writer);
 }
 
-uint64_t lpl_collector_place(const struct lpl_collector *c, struct lpl_collector_place *place)
+uint64_t lpl_collector_resume_point(const struct lpl_collector *c, struct lpl_resume_point *point)
 {
 	/* the thread wrote it before it counted the flush, and writes nothing until the next */
 	(void)atomic_load_explicit(&c->flushes, memory_order_acquire);
-	memset(place, 0, sizeof(*place));
-	memcpy(place, &c->place, sizeof(c->place));
-	return c->place.segment;
+	memset(point, 0, sizeof(*point));
+	memcpy(point, &c->resume_point, sizeof(c->resume_point));
+	return c->resume_point.segment;
 }
 
 void lpl_collector_checkpoint_failed(struct lpl_collector *c)
@@ -60,54 +60,54 @@ enum lpl_error lpl_collector_save_guest(struct lpl_collector *c, const char *pat
 
 /* ---- and gone on with ---- */
 
-static void go_to(struct lpl_collector *c, const struct lpl_place *place)
+static void go_to(struct lpl_collector *c, const struct lpl_resume_data *point)
 {
-	*lpl_collector_totals(c) = place->totals;
-	c->segment_instr = place->instructions;
-	c->start_ns -= place->elapsed_ns;
-	c->earlier_wait_ns = place->wait_ns;
-	c->room_wait_ns = place->room_wait_ns;
-	c->syncs = place->syncs;
-	c->sync_time_ns = place->sync_ns;
-	c->status.checkpoints_failed = place->checkpoints_failed;
-	c->status.tracing = place->tracing;
-	c->status.marked = place->marked;
-	c->status.mark = place->mark;
+	*lpl_collector_totals(c) = point->totals;
+	c->segment_instr = point->instructions;
+	c->start_ns -= point->elapsed_ns;
+	c->earlier_wait_ns = point->wait_ns;
+	c->room_wait_ns = point->room_wait_ns;
+	c->syncs = point->syncs;
+	c->sync_time_ns = point->sync_ns;
+	c->status.checkpoints_failed = point->checkpoints_failed;
+	c->status.tracing = point->tracing;
+	c->status.marked = point->marked;
+	c->status.mark = point->mark;
 	if (!c->has_log) {
-		c->stream.tracer_refs = place->tracer_refs;
-		c->stream.events_taken = place->events;
-		c->stream.references = place->totals.total;
-		c->stream.instructions = place->instructions;
+		c->stream.tracer_refs = point->tracer_refs;
+		c->stream.events_taken = point->events;
+		c->stream.references = point->totals.total;
+		c->stream.instructions = point->instructions;
 		return;
 	}
-	c->log.refs = c->refs.number = place->refs;
-	c->log.references = place->refs;
-	c->log.tracer_refs = place->tracer_refs;
-	c->log.tracer_known = place->tracer_refs;
-	c->log.events = place->events;
-	c->log.now = place->instructions;
-	c->log.instructions = place->instructions;
-	c->log.state = c->refs.state = place->state;
+	c->log.refs = c->refs.number = point->refs;
+	c->log.references = point->refs;
+	c->log.tracer_refs = point->tracer_refs;
+	c->log.tracer_known = point->tracer_refs;
+	c->log.events = point->events;
+	c->log.now = point->instructions;
+	c->log.instructions = point->instructions;
+	c->log.state = c->refs.state = point->state;
 	c->log.changed = true;
 }
 
-enum lpl_error lpl_collector_go_on(struct lpl_collector *c,
+enum lpl_error lpl_collector_resume(struct lpl_collector *c,
 				   const struct lpl_collector_options *options,
 				   const struct lpl_writer_options *writing,
 				   struct lpl_report *report)
 {
 	enum lpl_error error;
 
-	memcpy(&c->place, options->place, sizeof(c->place));
-	if (!options->segmented || c->place.segment == 0)
+	memcpy(&c->resume_point, options->resume_point, sizeof(c->resume_point));
+	if (!options->segmented || c->resume_point.segment == 0)
 		return lpl_fail(report, LPL_ERR_USAGE, "%s: only a trace in segments can be continued",
 				options->path);
-	go_to(c, &c->place);
-	lpl_status_checkpoint(&c->status, options->place_instr, c->place.elapsed_ns);
-	error = lpl_guest_keeper_load(&c->guest, options->place_guest, report);
+	go_to(c, &c->resume_point);
+	lpl_status_checkpoint(&c->status, options->resume_instr, c->resume_point.elapsed_ns);
+	error = lpl_guest_keeper_load(&c->guest, options->resume_guest, report);
 	if (error)
 		return error;
 	return lpl_segments_continue(&c->segments, options->path, writing, &c->guest.keeper,
-				     c->place.segment, &c->place.writer, options->overwrite,
+				     c->resume_point.segment, &c->resume_point.writer, options->overwrite,
 				     report);
 }
