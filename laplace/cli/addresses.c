@@ -28,7 +28,8 @@ int cli_addresses_decide(struct cli_addressing *addressing, enum cli_addresses w
 	lpl_addressing_of(&found, path, meta);
 	*addressing = (struct cli_addressing){
 		.convert = wanted == CLI_ADDRESSES_CANONICAL ? !found.canonical :
-			   wanted == CLI_ADDRESSES_AUTO && found.exact
+			   wanted == CLI_ADDRESSES_AUTO && found.exact,
+		.is_named = reduction != NULL
 	};
 	addressing->name = found.canonical || addressing->convert ? "canonical" : "virtual";
 	if (found.canonical && wanted == CLI_ADDRESSES_VIRTUAL)
@@ -45,8 +46,7 @@ int cli_addresses_decide(struct cli_addressing *addressing, enum cli_addresses w
 	return CLI_DONE;
 }
 
-const char *cli_addresses_reduction(const struct cli_addressing *addressing,
-				    const struct lpl_meta *meta)
+const char *cli_addresses_reduction(const struct cli_addressing *addressing)
 {
-	return lpl_meta_get(meta, LPL_META_REDUCTION) ? addressing->reduction : NULL;
+	return addressing->is_named ? addressing->reduction : NULL;
 }

@@ -25,7 +25,8 @@ extern const struct cli_option cli_addresses_options[];
 struct cli_addressing {
 	bool convert;			/* its virtual pages are made canonical as it is read */
 	const char *name;		/* "virtual" or "canonical": what the result counts */
-	char reduction[LPL_SPEC_SIZE];	/* of what is read then */
+	bool is_named;			/* its reduction: in the header; and that of what is read then: */
+	char reduction[LPL_SPEC_SIZE];
 };
 
 /*
@@ -36,7 +37,6 @@ int cli_addresses_decide(struct cli_addressing *addressing, enum cli_addresses w
 			 const char *path, const struct lpl_meta *meta);
 
 /* The reduction of what is read, for lpl_simulator_open() and the like; NULL: not known. */
-const char *cli_addresses_reduction(const struct cli_addressing *addressing,
-				    const struct lpl_meta *meta);
+const char *cli_addresses_reduction(const struct cli_addressing *addressing);
 
 #endif

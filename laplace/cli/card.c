@@ -13,6 +13,7 @@
 #include "hash.h"
 #include "recipe.h"
 #include "say.h"
+#include "trace_kind.h"
 
 static void add(json_t *object, const char *key, const char *text)
 {
@@ -103,7 +104,8 @@ static const char *when_chosen(const char *reduction, const char *only)
 
 static json_t *exact_section(const struct card *card)
 {
-	const char *reduction = lpl_meta_get(card->meta, LPL_META_REDUCTION);
+	const struct cli_trace_kind kind = cli_trace_kind(card->meta);
+	const char *reduction = kind.reduction;
 	const char *only = lpl_meta_get(card->meta, LPL_META_ONLY);
 	json_t *section = json_object();
 	json_t *list = json_array();
@@ -114,7 +116,7 @@ static json_t *exact_section(const struct card *card)
 	add(section, when_chosen(reduction, only), only);
 	if (!known)
 		json_array_append_new(list, json_string("not known: a method of another version"));
-	else if (!reduction || strcmp(reduction, "none") == 0)
+	else if (kind.is_whole)
 		add_whole(list, card);
 	else if (exactness.lru == 0 && exactness.opt == 0 && exactness.demand == 0 && exactness.ws == 0)
 		json_array_append_new(list, json_string("no simulation: results are estimates"));

@@ -13,6 +13,7 @@
 #include "pass.h"
 #include "progress.h"
 #include "say.h"
+#include "trace_kind.h"
 
 #define NOT_TEXT LPL_FORMAT_BINARY
 
@@ -66,9 +67,7 @@ static const struct cli_usage usage = {
 
 static const struct lpl_format *default_format(const struct lpl_meta *meta)
 {
-	const char *reduction = lpl_meta_get(meta, LPL_META_REDUCTION);
-
-	return lpl_format_find(reduction && strcmp(reduction, "none") != 0 ? "sad" : "raw");
+	return lpl_format_find(cli_trace_kind(meta).is_whole ? "raw" : "sad");
 }
 
 static void report_losses(const struct lpl_exporter *exporter, const struct options *options)

@@ -7,8 +7,8 @@
 #include <laplace/reducer.h>
 
 #include "options.h"
-#include "pass.h"
 #include "say.h"
+#include "trace_kind.h"
 
 static void choose(struct argp_state *state, const struct cli_option *option, const char *value,
 		   void *choice)
@@ -78,13 +78,13 @@ static int note_choice(struct lpl_meta *meta, const struct lpl_choice_options *c
 }
 
 /* Does what is chosen keep what a trace reduced so is exact for? */
-static bool keeps_exactness(const struct lpl_meta *meta, const struct lpl_choice_options *choice)
+static bool keeps_exactness(const struct cli_trace_kind *kind, const struct lpl_choice_options *choice)
 {
 	struct lpl_exactness exactness;
 
-	if (!lpl_reduction_exactness(lpl_meta_get(meta, LPL_META_REDUCTION), &exactness))
+	if (!lpl_reduction_exactness(kind->reduction, &exactness))
 		return true;	/* nothing is claimed */
-	switch (lpl_choice_part(choice, cli_page_size(meta))) {
+	switch (lpl_choice_part(choice, kind->page_size)) {
 	case LPL_PART_ALL:
 		return true;
 	case LPL_PART_PAGES:
@@ -98,7 +98,7 @@ static bool keeps_exactness(const struct lpl_meta *meta, const struct lpl_choice
 int cli_choice_meta(struct lpl_meta **chosen, const struct lpl_meta *meta,
 		    const struct lpl_choice_options *choice)
 {
-	const char *before = lpl_meta_get(meta, LPL_META_REDUCTION);
+	const struct cli_trace_kind before = cli_trace_kind(meta);
 	char reduction[LPL_SPEC_SIZE], described[LPL_SPEC_SIZE], exact[LPL_SPEC_SIZE];
 	struct lpl_report report = { 0 };
 	int error = LPL_OK;
@@ -108,8 +108,8 @@ int cli_choice_meta(struct lpl_meta **chosen, const struct lpl_meta *meta,
 		return cli_complain(CLI_FAILED, "no memory");
 	if (lpl_choice_chooses(choice))
 		error = note_choice(*chosen, choice, &report);
-	if (!error && before && !keeps_exactness(meta, choice)) {
-		error = (int)lpl_reduction_chosen(before, reduction, &report);
+	if (!error && before.reduction && !keeps_exactness(&before, choice)) {
+		error = (int)lpl_reduction_chosen(before.reduction, reduction, &report);
 		if (!error)
 			error = (int)lpl_reducer_describe(reduction, "none", described, exact, &report);
 		if (!error && (lpl_meta_set(*chosen, LPL_META_REDUCTION, described) ||

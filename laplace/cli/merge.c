@@ -20,6 +20,7 @@
 #include "replace.h"
 #include "say.h"
 #include "text_output.h"
+#include "trace_kind.h"
 
 enum format { GLOBAL, PER_PROCESS, CANONICAL, FORMATS };
 
@@ -184,7 +185,6 @@ static int close_target(struct target *target, const struct options *options, in
  */
 static void carry_totals(struct cli_pass *pass, void *context)
 {
-	const char *reduction = lpl_meta_get(lpl_reader_meta(pass->reader), LPL_META_REDUCTION);
 	struct target *target = context;
 	struct lpl_totals totals;
 	const bool known = cli_pass_totals(pass, &totals);
@@ -192,7 +192,7 @@ static void carry_totals(struct cli_pass *pass, void *context)
 	if (target->writer)
 		lpl_writer_totals(target->writer, &totals);
 	lpl_merge_audit_expect(target->merge, totals.events,
-			       known && reduction && strcmp(reduction, "none") == 0 ?
+			       known && pass->kind.reduction && pass->kind.is_whole ?
 			       cli_refs_before(&totals) : 0);
 }
 
@@ -358,7 +358,9 @@ int cmd_merge(int argc, char **argv)
 	if (status)
 		return status;
 	lpl_reader_jobs(reader, options.jobs);
-	status = cli_check_mergeable(lpl_reader_meta(reader), options.trace);
+	const struct cli_trace_kind kind = cli_trace_kind(lpl_reader_meta(reader));
+
+	status = cli_check_mergeable(&kind, options.trace);
 	if (!status)
 		status = merge(&options, reader);
 	lpl_reader_close(reader);

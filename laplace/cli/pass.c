@@ -5,8 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <laplace/reducer.h>
-
 #include "base/host.h"
 #include "options.h"
 #include "pass.h"
@@ -28,33 +26,6 @@ int cli_reader_open(struct lpl_reader **reader, const char *path)
 	if (lpl_reader_open(reader, path, &report))
 		return cli_report(&report);
 	lpl_reader_jobs(*reader, 0);
-	return CLI_DONE;
-}
-
-uint64_t cli_page_size(const struct lpl_meta *meta)
-{
-	return lpl_page_size(lpl_meta_get(meta, LPL_META_PAGE_SIZE),
-			     lpl_meta_get(meta, LPL_META_REDUCTION));
-}
-
-int cli_check_mergeable(const struct lpl_meta *meta, const char *path)
-{
-	const char *addresses = lpl_meta_get(meta, LPL_META_ADDRESSES);
-	uint64_t behaviour = lpl_reduction_behaviour(lpl_meta_get(meta, LPL_META_REDUCTION));
-	uint64_t page_size = cli_page_size(meta);
-
-	if (addresses && strcmp(addresses, "canonical") == 0)
-		return cli_complain(CLI_USAGE, "%s: has canonical pages already", path);
-	if (behaviour)
-		return cli_complain(CLI_USAGE, "%s: is a behaviour sequence, no reference trace; "
-				    "`laplace reduce -m olr:%" PRIu64 "' makes one of it", path,
-				    behaviour);
-	if (!page_size)
-		return cli_complain(CLI_USAGE, "%s: " LPL_NO_PAGE_SIZE, path);
-	if (page_size > UINT64_C(1) << LPL_PAGE_SHIFT)
-		return cli_complain(CLI_USAGE, "%s: has pages of %" PRIu64 " bytes, but mappings and "
-				    "copies are of %d: merge the trace that it was made from", path,
-				    page_size, 1 << LPL_PAGE_SHIFT);
 	return CLI_DONE;
 }
 
@@ -240,7 +211,7 @@ static bool is_nobody(const struct cli_pass *pass)
 /* "seconds 0 to 3.5 (uptime 8.6 to 12.1), cycles 86 to 121, ..." of a trace, as moments name them. */
 static void span_text(char *text, size_t size, const struct cli_pass *pass)
 {
-	const double second = (double)lpl_cycles_a_second(lpl_reader_meta(pass->reader));
+	const double second = (double)pass->kind.cycles_a_second;
 	struct lpl_span span;
 	int length = 0;
 
@@ -338,22 +309,21 @@ static enum lpl_need need_of(void *context, const struct lpl_chunk *chunk)
 /* With a choice in front of the sink, which also finds pages. */
 static int run_chosen(struct cli_pass *pass)
 {
-	const struct lpl_meta *meta = lpl_reader_meta(pass->reader);
-	const char *reduction = lpl_meta_get(meta, LPL_META_REDUCTION);
+	const struct cli_trace_kind *kind = &pass->kind;
 	struct lpl_choice_options options = { .process = NULL };
 	struct lpl_report report = { 0 };
 	int status;
 
-	if (chooses(pass) && lpl_reduction_behaviour(reduction))
+	if (chooses(pass) && kind->behaviour)
 		return cli_complain(CLI_USAGE, "%s: a behaviour sequence (%s) is of one memory, of "
-				    "which nothing can be chosen", pass->path, reduction);
+				    "which nothing can be chosen", pass->path, kind->reduction);
 	if (pass->choice)
 		options = *pass->choice;
 	if (pass->addressing && pass->addressing->convert)
 		options.addresses = LPL_ADDRESSES_CANONICAL;
-	pass->counts_chosen = chooses(pass) && (!reduction || strcmp(reduction, "none") == 0);
-	options.cycles_a_second = lpl_cycles_a_second(meta);
-	options.page_size = cli_page_size(meta);
+	pass->counts_chosen = chooses(pass) && kind->is_whole;
+	options.cycles_a_second = kind->cycles_a_second;
+	options.page_size = kind->page_size;
 	if (pass->renumbers && pass->counts_chosen)
 		options.numbering = LPL_NUMBERS_COUNTED;
 	if (lpl_choice_open(&pass->chooser, &options, pass->sink, &report))
@@ -371,6 +341,7 @@ static int run_chosen(struct cli_pass *pass)
 
 int cli_pass_run(struct cli_pass *pass)
 {
+	pass->kind = cli_trace_kind(lpl_reader_meta(pass->reader));
 	if (chooses(pass) || (pass->addressing && pass->addressing->convert))
 		return run_chosen(pass);
 	if (pass->folded)

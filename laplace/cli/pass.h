@@ -16,18 +16,13 @@
 
 #include "addresses.h"
 #include "progress.h"
+#include "trace_kind.h"
 
 /*
  * Open a trace, to be decoded on all processors; "-" is stdin, but not a terminal.
  * Returns an exit status.
  */
 int cli_reader_open(struct lpl_reader **reader, const char *path);
-
-/* The size of the trace's pages, in bytes; 0: not known (lpl_page_size()). */
-uint64_t cli_page_size(const struct lpl_meta *meta);
-
-/* Can canonical pages be had of the trace at all?  Complains.  Returns an exit status. */
-int cli_check_mergeable(const struct lpl_meta *meta, const char *path);
 
 /* References before reduction; 0: the trace does not say. */
 uint64_t cli_refs_before(const struct lpl_totals *totals);
@@ -79,6 +74,7 @@ struct cli_pass {
 	struct lpl_choice *chooser;	/* while it runs, if it is between reader and sink */
 	bool counts_chosen;		/* so that this is what there was before reduction: */
 	uint64_t chosen;		/* references that the sink got, at the end */
+	struct cli_trace_kind kind;	/* of what is read, when it runs */
 	/* what came by */
 	uint64_t refs, events, chunks;
 	uint64_t packed;		/* bytes of the chunks' payloads before compression */

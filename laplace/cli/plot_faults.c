@@ -14,10 +14,12 @@
 #include "pass.h"
 #include "say.h"
 #include "sizes.h"
+#include "trace_kind.h"
 
 struct simulation {
 	const struct plot_faults *options;
 	struct lpl_reader *reader;
+	struct cli_trace_kind kind;	/* of what it reads */
 	struct cli_addressing addressing;
 	struct lpl_simulator *simulator;
 	struct lpl_fault_times *times;
@@ -32,21 +34,14 @@ static bool is_picture(const char *format)
 	return format && strcmp(format, "csv") != 0;
 }
 
-/* NULL: not known */
-static const char *reduction_of(const struct simulation *simulation)
-{
-	return lpl_meta_get(lpl_reader_meta(simulation->reader), LPL_META_REDUCTION);
-}
-
 /* Each policy with each size; `lines`: how many that is. */
 static int add_policies(struct simulation *simulation, const struct lpl_sizes *sizes, char *policies,
 			size_t *lines)
 {
 	const struct surveyed_trace_options *trace = simulation->options->trace;
-	const struct lpl_meta *meta = lpl_reader_meta(simulation->reader);
 	const struct lpl_simulator_options how = {
-		.reduction = cli_addresses_reduction(&simulation->addressing, meta),
-		.part = lpl_choice_part(&trace->choice, cli_page_size(meta))
+		.reduction = cli_addresses_reduction(&simulation->addressing),
+		.part = lpl_choice_part(&trace->choice, simulation->kind.page_size)
 	};
 	struct lpl_report report = { 0 };
 	char *policy;
@@ -61,7 +56,7 @@ static int check_sizes(const struct lpl_sizes *sizes, void *context)
 {
 	const struct simulation *simulation = context;
 	struct simulation trial = { .options = simulation->options, .reader = simulation->reader,
-				    .addressing = simulation->addressing };
+				    .kind = simulation->kind, .addressing = simulation->addressing };
 	char *policies = strdup(simulation->options->policies);		/* which is cut */
 	size_t lines;
 	int status = policies ? add_policies(&trial, sizes, policies, &lines) :
@@ -76,7 +71,8 @@ static int parse_sizes(struct lpl_sizes *sizes, struct simulation *simulation)
 {
 	const struct surveyed_trace_options *trace = simulation->options->trace;
 	const struct cli_sizes_of of = {
-		.path = trace->path, .reader = simulation->reader, .choice = &trace->choice,
+		.path = trace->path, .reader = simulation->reader,
+		.page_size = simulation->kind.page_size, .choice = &trace->choice,
 		.addressing = &simulation->addressing, .progress = trace->progress,
 		.check = check_sizes, .context = simulation
 	};
@@ -90,15 +86,16 @@ static int parse_sizes(struct lpl_sizes *sizes, struct simulation *simulation)
 static int open_simulation(struct simulation *simulation)
 {
 	const struct plot_faults *options = simulation->options;
-	const char *path = options->trace->path, *reduction = reduction_of(simulation);
+	const char *path = options->trace->path;
 	struct lpl_sizes sizes = { 0 };
 	struct lpl_report report = { 0 };
 	size_t lines;
 	int status;
 
-	if (lpl_reduction_behaviour(reduction))
+	simulation->kind = cli_trace_kind(lpl_reader_meta(simulation->reader));
+	if (simulation->kind.behaviour)
 		return cli_complain(CLI_USAGE, "%s: is a behaviour sequence (%s), of which only the "
-				    "faults of one memory are known", path, reduction);
+				    "faults of one memory are known", path, simulation->kind.reduction);
 	status = cli_addresses_decide(&simulation->addressing, options->addresses, path,
 				      lpl_reader_meta(simulation->reader));
 	if (!status)
@@ -164,7 +161,7 @@ static size_t count_lines(const struct simulation *simulation)
 /* SAD2 drops the reference that faults in favour of a later one. */
 static void warn_of_waits(const struct simulation *simulation)
 {
-	const char *reduction = reduction_of(simulation);
+	const char *reduction = simulation->kind.reduction;
 
 	if (reduction && strstr(reduction, "sad2"))
 		cli_complain(0, "warning: %s: was reduced by %s, which lets faults wait: some are later "
@@ -174,8 +171,7 @@ static void warn_of_waits(const struct simulation *simulation)
 static void warn(const struct simulation *simulation, const struct lpl_result *result,
 		 const char *policy)
 {
-	const char *reduction = cli_addresses_reduction(&simulation->addressing,
-							lpl_reader_meta(simulation->reader));
+	const char *reduction = cli_addresses_reduction(&simulation->addressing);
 
 	if (!result->exact)
 		cli_complain(0, "warning: %s: %s with %" PRIu64 " is not exact on a trace reduced by "
@@ -191,11 +187,10 @@ static int gather_lines(struct simulation *simulation)
 	simulation->survey.time = lpl_fault_times_time(simulation->times);
 	chart->trace = (struct surveyed_trace){
 		.path = trace->path, .meta = lpl_reader_meta(simulation->reader),
-		.cycles_a_second = lpl_cycles_a_second(lpl_reader_meta(simulation->reader)),
-		.survey = &simulation->survey
+		.kind = simulation->kind, .survey = &simulation->survey
 	};
 	chart->addresses = simulation->addressing.name;
-	chart->page_size = cli_sizes_page(chart->trace.meta);
+	chart->page_size = simulation->kind.page_size;
 	if (!simulation->survey.time->begun)
 		return cli_complain(CLI_FAILED, "%s: holds no record: there is nothing to draw",
 				    trace->path);

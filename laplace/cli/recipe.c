@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace_kind.h"
+
 /* The header has it with its newlines as \n. */
 static const char *next_line(const char *line)
 {
@@ -50,10 +52,7 @@ char *recipe_text(const struct lpl_meta *meta)
 
 bool recipe_was_derived(const struct lpl_meta *meta)
 {
-	const char *addresses = lpl_meta_get(meta, LPL_META_ADDRESSES);
-
-	return lpl_meta_get(meta, LPL_META_SOURCE) ||
-	       (addresses && strcmp(addresses, "canonical") == 0);
+	return lpl_meta_get(meta, LPL_META_SOURCE) || cli_trace_kind(meta).is_canonical;
 }
 
 static int digit(char c)

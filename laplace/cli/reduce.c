@@ -21,6 +21,7 @@
 #include "progress.h"
 #include "replace.h"
 #include "say.h"
+#include "trace_kind.h"
 
 struct options {
 	const char *method;
@@ -134,16 +135,14 @@ static int make_spec(char spec[LPL_SPEC_SIZE], const struct options *options)
 static int page_size_after(char size[24], const struct lpl_meta *meta, const char *spec,
 			   const char *reduction, struct lpl_report *report)
 {
-	const char *before = lpl_meta_get(meta, LPL_META_REDUCTION);
-	const char *addresses = lpl_meta_get(meta, LPL_META_ADDRESSES);
+	const struct cli_trace_kind before = cli_trace_kind(meta);
 	struct lpl_exactness exactness;
 	/* what an unknown method did to pages is in the header, if anywhere */
 	bool known = lpl_reduction_exactness(reduction, &exactness);
 	uint64_t bytes = lpl_reduction_page_size(known ? reduction : spec);
 
 	size[0] = '\0';
-	if (addresses && strcmp(addresses, "canonical") == 0 &&
-	    bytes > lpl_reduction_page_size(before))
+	if (before.is_canonical && bytes > lpl_reduction_page_size(before.reduction))
 		return lpl_fail(report, LPL_ERR_USAGE,
 				"the method '%s' makes pages larger, but the trace has canonical "
 				"pages, whose numbers do not say what lies beside what; "

@@ -22,6 +22,7 @@
 #include "say.h"
 #include "sim_runners.h"
 #include "sizes.h"
+#include "trace_kind.h"
 
 struct options {
 	char *policies;			/* a list, cut at its commas */
@@ -173,12 +174,12 @@ static struct lpl_sink *sink_of(const struct simulation *simulation)
 }
 
 static int open_simulation(struct simulation *simulation, const struct options *options,
-			   const struct lpl_meta *meta, const struct lpl_sizes *sizes)
+			   const struct cli_trace_kind *kind, const struct lpl_sizes *sizes)
 {
-	const char *reduction = cli_addresses_reduction(&options->addressing, meta);
+	const char *reduction = cli_addresses_reduction(&options->addressing);
 	struct lpl_simulator_options how = {
 		.jobs = options->jobs, .reduction = reduction,
-		.part = lpl_choice_part(&options->choice, cli_page_size(meta))
+		.part = lpl_choice_part(&options->choice, kind->page_size)
 	};
 	struct lpl_report report = { 0 };
 	char *rest = options->policies, *policy;
@@ -210,7 +211,7 @@ static void close_simulation(struct simulation *simulation)
 
 struct check {
 	const struct options *options;
-	const struct lpl_meta *meta;
+	const struct cli_trace_kind *kind;
 };
 
 static int check_sizes(const struct lpl_sizes *sizes, void *context)
@@ -221,7 +222,7 @@ static int check_sizes(const struct lpl_sizes *sizes, void *context)
 	int status;
 
 	trying.policies = strdup(trying.policies);	/* which is cut */
-	status = trying.policies ? open_simulation(&trial, &trying, check->meta, sizes) :
+	status = trying.policies ? open_simulation(&trial, &trying, check->kind, sizes) :
 				   cli_complain(CLI_FAILED, "no memory for the policies");
 	close_simulation(&trial);
 	free(trying.policies);
@@ -229,11 +230,12 @@ static int check_sizes(const struct lpl_sizes *sizes, void *context)
 }
 
 static int parse_sizes(struct lpl_sizes *sizes, const struct options *options,
-		       const struct lpl_reader *reader)
+		       const struct lpl_reader *reader, const struct cli_trace_kind *kind)
 {
-	struct check check = { options, lpl_reader_meta(reader) };
+	struct check check = { options, kind };
 	const struct cli_sizes_of of = {
-		.path = options->trace, .reader = reader, .choice = &options->choice,
+		.path = options->trace, .reader = reader, .page_size = kind->page_size,
+		.choice = &options->choice,
 		.addressing = &options->addressing, .jobs = options->jobs,
 		.progress = options->progress, .check = check_sizes, .context = &check
 	};
@@ -449,7 +451,7 @@ int cmd_sim(int argc, char **argv)
 	struct lpl_sizes sizes = { 0 };
 	struct simulation simulation = { .count = 0 };
 	struct lpl_reader *reader;
-	const struct lpl_meta *meta;
+	struct cli_trace_kind kind;
 	int status;
 
 	cli_parse(&usage, argc, argv, &options);
@@ -457,15 +459,16 @@ int cmd_sim(int argc, char **argv)
 	if (status)
 		return status;
 	lpl_reader_jobs(reader, options.jobs);
-	meta = lpl_reader_meta(reader);
-	status = cli_addresses_decide(&options.addressing, options.addresses, options.trace, meta);
+	kind = cli_trace_kind(lpl_reader_meta(reader));
+	status = cli_addresses_decide(&options.addressing, options.addresses, options.trace,
+				      lpl_reader_meta(reader));
 	if (!status && options.sizes)
-		status = parse_sizes(&sizes, &options, reader);
+		status = parse_sizes(&sizes, &options, reader, &kind);
 	if (!status)
-		status = open_simulation(&simulation, &options, meta, options.sizes ? &sizes : NULL);
+		status = open_simulation(&simulation, &options, &kind, options.sizes ? &sizes : NULL);
 	if (!status)
 		status = simulate(&simulation, reader, &options,
-				  cli_addresses_reduction(&options.addressing, meta));
+				  cli_addresses_reduction(&options.addressing));
 	close_simulation(&simulation);
 	lpl_sizes_free(&sizes);
 	lpl_reader_close(reader);

@@ -23,8 +23,8 @@ static int count_pages(const struct cli_sizes_of *of, uint64_t *pages)
 	if (status)
 		return status;
 	lpl_reader_jobs(pass.reader, of->jobs);
-	how.reduction = cli_addresses_reduction(of->addressing, lpl_reader_meta(pass.reader));
-	how.part = lpl_choice_part(of->choice, cli_page_size(lpl_reader_meta(pass.reader)));
+	how.reduction = cli_addresses_reduction(of->addressing);
+	how.part = lpl_choice_part(of->choice, of->page_size);
 	if (lpl_simulator_open(&simulator, &how, &report)) {
 		status = cli_report(&report);
 	} else {
@@ -52,14 +52,9 @@ static int check_sizes(const char *spec, const struct cli_sizes_of *of, struct l
 	return status;
 }
 
-uint64_t cli_sizes_page(const struct lpl_meta *meta)
-{
-	return cli_page_size(meta);
-}
-
 int cli_sizes_parse(struct lpl_sizes *sizes, const char *spec, const struct cli_sizes_of *of)
 {
-	struct lpl_sizes_base base = { .page_size = cli_sizes_page(lpl_reader_meta(of->reader)) };
+	struct lpl_sizes_base base = { .page_size = of->page_size };
 	struct lpl_report report = { 0 };
 	int status = CLI_DONE;
 

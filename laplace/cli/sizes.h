@@ -14,6 +14,7 @@
 struct cli_sizes_of {
 	const char *path;
 	const struct lpl_reader *reader;	/* of it, of which nothing was read yet */
+	uint64_t page_size;		/* of a page of memory, in bytes; 0: what the trace says is none */
 	const struct lpl_choice_options *choice;
 	const struct cli_addressing *addressing;
 	unsigned int jobs;
@@ -22,9 +23,6 @@ struct cli_sizes_of {
 	int (*check)(const struct lpl_sizes *sizes, void *context);
 	void *context;
 };
-
-/* How many bytes a page of memory has; 0: what the trace says is no size. */
-uint64_t cli_sizes_page(const struct lpl_meta *meta);
 
 /* Complains; returns an exit status.  Percentages take a pass of their own over the trace. */
 int cli_sizes_parse(struct lpl_sizes *sizes, const char *spec, const struct cli_sizes_of *of);

@@ -149,8 +149,8 @@ int surveyed_trace_read(struct surveyed_trace *trace,
 	if (status)
 		return status;
 	trace->meta = lpl_reader_meta(trace->reader);
-	trace->cycles_a_second = lpl_cycles_a_second(trace->meta);
-	status = cli_check_mergeable(trace->meta, trace->path);
+	trace->kind = cli_trace_kind(trace->meta);
+	status = cli_check_mergeable(&trace->kind, trace->path);
 	if (status)
 		return status;
 	status = fill_survey(trace, options);

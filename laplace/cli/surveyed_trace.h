@@ -10,6 +10,7 @@
 #include <laplace/trace.h>
 
 #include "options.h"
+#include "trace_kind.h"
 
 struct symbols;
 
@@ -24,10 +25,10 @@ struct surveyed_trace_options {
 struct surveyed_trace {
 	const char *path;
 	struct lpl_reader *reader;
-	const struct lpl_meta *meta;	/* the reader's */
+	const struct lpl_meta *meta;	/* the reader's ... */
+	struct cli_trace_kind kind;	/* ... and what it says that the trace is */
 	uint64_t references_made;	/* before reduction; 0: not known */
 	uint64_t bytes;
-	uint64_t cycles_a_second;	/* of the guest's time; 0: not known */
 	bool is_damaged;
 	struct lpl_survey *survey;	/* of what could be read; NULL: nothing is to be shown */
 	uint64_t top;

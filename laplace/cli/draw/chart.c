@@ -22,7 +22,7 @@ const char *chart_kind_colour(enum lpl_page_kind kind)
 
 double chart_time_unit(const struct surveyed_trace *trace)
 {
-	uint64_t second = trace->cycles_a_second;
+	uint64_t second = trace->kind.cycles_a_second;
 
 	return trace->survey->time->clock == LPL_SURVEY_CYCLES && second ? 1 / (double)second : 1;
 }
@@ -47,7 +47,7 @@ void chart_time_axis(const struct surveyed_trace *trace, const struct svg_field 
 {
 	const struct lpl_survey_clocks *first = &trace->survey->time->first;
 	const enum lpl_survey_clock clock = trace->survey->time->clock;
-	const uint64_t second = trace->cycles_a_second;
+	const uint64_t second = trace->kind.cycles_a_second;
 	char text[160];
 
 	if (clock == LPL_SURVEY_CYCLES && second)

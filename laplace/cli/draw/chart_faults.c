@@ -82,9 +82,9 @@ static void name_bins(const struct faults_chart *chart, char *text, size_t size)
 	const uint64_t width = lpl_survey_bin_start(time, 1);
 	char number[CLI_HUMAN_SIZE];
 
-	if (time->clock == LPL_SURVEY_CYCLES && chart->trace.cycles_a_second)
+	if (time->clock == LPL_SURVEY_CYCLES && chart->trace.kind.cycles_a_second)
 		snprintf(text, size, "faults in each %.4g ms of the guest's time",
-			 1000 * (double)width / (double)chart->trace.cycles_a_second);
+			 1000 * (double)width / (double)chart->trace.kind.cycles_a_second);
 	else
 		snprintf(text, size, "faults in each %s %s", cli_human(number, width),
 			 lpl_survey_clock_name(time->clock));

@@ -85,11 +85,12 @@ const char *report_addresses(const struct surveyed_trace *trace)
 static void note_reduction(const struct surveyed_trace *trace,
 			   void (*note)(void *context, const char *text), void *context)
 {
-	const char *reduction = lpl_meta_get(trace->meta, LPL_META_REDUCTION);
+	const struct cli_trace_kind *kind = &trace->kind;
+	const char *reduction = kind->reduction;
 	uint64_t all = trace->survey->references->all;
 	char escaped[128], text[512];
 
-	if (!reduction || strcmp(reduction, "none") == 0)
+	if (kind->is_whole)
 		return;
 	lpl_text_escape(escaped, sizeof(escaped), reduction, strlen(reduction));
 	snprintf(text, sizeof(text), "The trace is reduced (%s): counts of references are of the %"

@@ -122,7 +122,7 @@ static void put_facts(const struct surveyed_trace *trace, FILE *out)
 {
 	const struct lpl_survey *survey = trace->survey;
 	uint64_t all = survey->references->all, before = trace->references_made;
-	uint64_t second = trace->cycles_a_second;
+	uint64_t second = trace->kind.cycles_a_second;
 	uint64_t cycles = survey->time->last.cycle - survey->time->first.cycle;
 	char text[CLI_HUMAN_SIZE];
 

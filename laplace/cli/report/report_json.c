@@ -64,8 +64,8 @@ static json_t *trace_json(const struct surveyed_trace *trace)
 	json_object_set_new(object, "by_type", types);
 	set(object, "instructions", survey->time->last.instr - survey->time->first.instr);
 	set(object, "cycles", survey->time->last.cycle - survey->time->first.cycle);
-	if (trace->cycles_a_second)
-		set(object, "cycles_a_second", trace->cycles_a_second);
+	if (trace->kind.cycles_a_second)
+		set(object, "cycles_a_second", trace->kind.cycles_a_second);
 	set(object, "first_instruction", survey->time->first.instr);
 	set(object, "first_cycle", survey->time->first.cycle);
 	json_object_set_new(object, "addresses", json_string(report_addresses(trace)));

@@ -63,12 +63,12 @@ static void print_trace(const struct surveyed_trace *trace, FILE *out)
 	fprintf(out, "; in user mode %" PRIu64 "\n", survey->references->user);
 	print_clock(out, "instructions", first->instr, last->instr);
 	print_clock(out, "cycles", first->cycle, last->cycle);
-	if (trace->cycles_a_second)
+	if (trace->kind.cycles_a_second)
 		fprintf(out, "%-14s %.3f s of the guest's (%" PRIu64 " cycles a second), from %.3f s "
 			"after it was switched on\n", "time",
-			(double)(last->cycle - first->cycle) / (double)trace->cycles_a_second,
-			trace->cycles_a_second,
-			(double)first->cycle / (double)trace->cycles_a_second);
+			(double)(last->cycle - first->cycle) / (double)trace->kind.cycles_a_second,
+			trace->kind.cycles_a_second,
+			(double)first->cycle / (double)trace->kind.cycles_a_second);
 	fprintf(out, "%-14s %s\n", "addresses", report_addresses(trace));
 	fprintf(out, "%-14s %" PRIu64 "\n", "bytes", trace->bytes);
 	fprintf(out, "%-14s %" PRIu64 " tasks, %" PRIu64 " address spaces, %" PRIu64 " events, "
