@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * laplace reproduce: make a trace again from its own header.  What would be run is shown here, and
- * what is not as it was (plan.c); to run it, and to compare, is the work of a script
+ * what is not as it was (rerun.c); to run it, and to compare, is the work of a script
  * (guest-program/reproduce).
  */
 #include <errno.h>
@@ -15,9 +15,9 @@
 #include "find.h"
 #include "options.h"
 #include "pass.h"
-#include "plan.h"
 #include "recipe.h"
 #include "replace.h"
+#include "rerun.h"
 #include "say.h"
 
 struct options {
@@ -69,43 +69,43 @@ static const char *or_empty(const char *text)
 	return text ? text : "";
 }
 
-static int become_script(const struct options *options, const struct plan *plan, const char *recipe,
+static int become_script(const struct options *options, const struct rerun *rerun, const char *recipe,
 			 size_t differences)
 {
 	const char *fixed[] = {
 		NULL, recipe, options->trace, options->output, options->anyway ? "anyway" : "",
 		options->overwrite ? "overwrite" : "", differences ? "differs" : "",
-		or_empty(plan->directory), or_empty(plan->input_bytes), or_empty(plan->input_hash)
+		or_empty(rerun->directory), or_empty(rerun->input_bytes), or_empty(rerun->input_hash)
 	};
 	size_t used = sizeof(fixed) / sizeof(fixed[0]);
 	/* and "--", the arguments' end, and what is before them */
-	size_t all = used + plan->options.count + plan->arguments.count + 2;
+	size_t all = used + rerun->options.count + rerun->arguments.count + 2;
 	char **words = calloc(all, sizeof(*words));
 
 	if (!words)
 		return cli_complain(CLI_FAILED, "no memory");
 	memcpy(words, fixed, sizeof(fixed));
-	for (size_t i = 0; i < plan->options.count; i++)
-		words[used++] = plan->options.word[i];
+	for (size_t i = 0; i < rerun->options.count; i++)
+		words[used++] = rerun->options.word[i];
 	words[used++] = "--";
-	for (size_t i = 0; i < plan->arguments.count; i++)
-		words[used++] = plan->arguments.word[i];
+	for (size_t i = 0; i < rerun->arguments.count; i++)
+		words[used++] = rerun->arguments.word[i];
 	used = (size_t)cli_become("guest-program/reproduce", words, CLI_FAILED);
 	free(words);
 	return (int)used;
 }
 
-static int carry_out(const struct options *options, struct plan *plan, const char *recipe,
+static int carry_out(const struct options *options, struct rerun *rerun, const char *recipe,
 		     const char *bochs, bool derived)
 {
-	int status = plan_choose_kernel(plan, options->kernel);
+	int status = rerun_choose_kernel(rerun, options->kernel);
 	size_t differences;
 	bool untrusted;
 
 	if (status)
 		return status;
-	plan_show(plan);
-	differences = plan_check(plan, bochs, &untrusted);
+	rerun_show(rerun);
+	differences = rerun_check(rerun, bochs, &untrusted);
 	if (derived)
 		return cli_complain(CLI_DAMAGED, "%s was derived (laplace reduce, laplace merge) "
 				    "from the trace that this makes", options->trace);
@@ -115,13 +115,13 @@ static int carry_out(const struct options *options, struct plan *plan, const cha
 	if (!options->run || untrusted)
 		return differences ? CLI_DAMAGED : CLI_DONE;
 	fflush(stdout);
-	return become_script(options, plan, recipe, differences);
+	return become_script(options, rerun, recipe, differences);
 }
 
 int cmd_reproduce(int argc, char **argv)
 {
 	struct options options = { 0 };
-	struct plan plan = { 0 };
+	struct rerun rerun = { 0 };
 	struct lpl_reader *reader;
 	char path[64], output[4096];
 	char *bochs = find_bochs_quietly();
@@ -153,10 +153,10 @@ int cmd_reproduce(int argc, char **argv)
 	if (!status && bochs && setenv("LAPLACE_BOCHS", bochs, 1) < 0)
 		status = cli_complain(CLI_FAILED, "no memory");
 	if (!status)
-		status = plan_read(&plan, recipe, options.trace);
+		status = rerun_read(&rerun, recipe, options.trace);
 	if (!status)
-		status = carry_out(&options, &plan, path, bochs, derived);
-	plan_free(&plan);
+		status = carry_out(&options, &rerun, path, bochs, derived);
+	rerun_free(&rerun);
 	free(recipe);
 	free(bochs);
 	return status;

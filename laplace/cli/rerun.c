@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A recipe, as a command that can be run again; see plan.h. */
+/* A recipe, as a command that can be run again; see rerun.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "plan.h"
 #include "recipe.h"
+#include "rerun.h"
 #include "say.h"
 #include "sha256.h"
 
@@ -33,7 +33,7 @@ static bool is_one_of(const char *const names[], const char *name)
 }
 
 /* A word that is ours to free. */
-static int take(struct plan_words *words, char *word)
+static int take(struct rerun_words *words, char *word)
 {
 	/* full, with its NULL, when that makes a power of two */
 	if ((words->count & (words->count + 1)) == 0) {
@@ -52,12 +52,12 @@ static int take(struct plan_words *words, char *word)
 	return CLI_DONE;
 }
 
-static int take_copy(struct plan_words *words, const char *text)
+static int take_copy(struct rerun_words *words, const char *text)
 {
 	return take(words, strdup(text));
 }
 
-static int take_option(struct plan *plan, const char *name, const char *value)
+static int take_option(struct rerun *rerun, const char *name, const char *value)
 {
 	char *word;
 
@@ -65,31 +65,31 @@ static int take_option(struct plan *plan, const char *name, const char *value)
 		value = NULL;
 	else if (!is_one_of(with_value, name))
 		return cli_complain(CLI_DAMAGED, "%s: its recipe has an option that is none of "
-				    "laplace run's: %s", plan->trace, name);
+				    "laplace run's: %s", rerun->trace, name);
 	if (strcmp(name, "kernel") == 0) {
-		plan->kernel = value;
+		rerun->kernel = value;
 		return CLI_DONE;
 	}
 	if (value && strcmp(name, "swap") == 0 && strcmp(value, "0") == 0)
 		return CLI_DONE;
 	if (asprintf(&word, "--%s%s%s", name, value ? "=" : "", value ? value : "") < 0)
 		word = NULL;
-	return take(&plan->options, word);
+	return take(&rerun->options, word);
 }
 
-static int take_file(struct plan *plan, const char *key, const char *hash, const char *path)
+static int take_file(struct rerun *rerun, const char *key, const char *hash, const char *path)
 {
 	int status;
 
-	if (plan->files.count >= 3 * PLAN_FILES_MAX)
+	if (rerun->files.count >= 3 * RERUN_FILES_MAX)
 		return cli_complain(CLI_DAMAGED, "%s: its recipe names more files than laplace "
-				    "run writes (%d)", plan->trace, PLAN_FILES_MAX);
-	status = take_copy(&plan->files, key);
-	status = status ? status : take_copy(&plan->files, hash);
-	return status ? status : take_copy(&plan->files, path);
+				    "run writes (%d)", rerun->trace, RERUN_FILES_MAX);
+	status = take_copy(&rerun->files, key);
+	status = status ? status : take_copy(&rerun->files, hash);
+	return status ? status : take_copy(&rerun->files, path);
 }
 
-static int read_line(struct plan *plan, char *line)
+static int read_line(struct rerun *rerun, char *line)
 {
 	char *first = line + strcspn(line, " "), *second;
 
@@ -101,74 +101,74 @@ static int read_line(struct plan *plan, char *line)
 	recipe_decode(first);
 	recipe_decode(second);
 	if (is_one_of(hashed, line))
-		return take_file(plan, line, first, second);
+		return take_file(rerun, line, first, second);
 	if (strcmp(line, "option") == 0)
-		return take_option(plan, first, second);
+		return take_option(rerun, first, second);
 	if (strcmp(line, "argument") == 0)
-		return take_copy(&plan->arguments, first);
+		return take_copy(&rerun->arguments, first);
 	if (strcmp(line, "too-long") == 0)
 		return cli_complain(CLI_DAMAGED, "%s: its recipe was too long for a header",
-				    plan->trace);
+				    rerun->trace);
 	if (strcmp(line, "directory") == 0 && first[0] != '/')
 		return cli_complain(CLI_DAMAGED, "%s: its recipe has a directory that is no whole "
-				    "path: %s", plan->trace, first);
+				    "path: %s", rerun->trace, first);
 	if (strcmp(line, "directory") == 0)
-		plan->directory = first;
+		rerun->directory = first;
 	else if (strcmp(line, "version") == 0)
-		plan->version = first;
+		rerun->version = first;
 	else if (strcmp(line, "input") == 0 && strcmp(first, "0") != 0) {
-		plan->input_bytes = first;
-		plan->input_hash = second;
+		rerun->input_bytes = first;
+		rerun->input_hash = second;
 	}
 	return CLI_DONE;
 }
 
-int plan_read(struct plan *plan, char *recipe, const char *trace)
+int rerun_read(struct rerun *rerun, char *recipe, const char *trace)
 {
 	size_t length = strlen(recipe);
 	int status;
 	char *line;
 
-	*plan = (struct plan){ .trace = trace };
-	if (length > PLAN_BYTES_MAX)
+	*rerun = (struct rerun){ .trace = trace };
+	if (length > RERUN_BYTES_MAX)
 		return cli_complain(CLI_DAMAGED, "%s: its recipe has %zu bytes, more than laplace "
-				    "run writes (%d)", trace, length, PLAN_BYTES_MAX);
-	status = take_copy(&plan->options, "run");
+				    "run writes (%d)", trace, length, RERUN_BYTES_MAX);
+	status = take_copy(&rerun->options, "run");
 	while (!status && (line = strsep(&recipe, "\n"))) {
 		if (line[strspn(line, known)] != '\0')
 			return cli_complain(CLI_DAMAGED, "%s: its recipe is damaged", trace);
-		status = read_line(plan, line);
+		status = read_line(rerun, line);
 	}
-	if (!status && !plan->arguments.count)
+	if (!status && !rerun->arguments.count)
 		status = cli_complain(CLI_DAMAGED, "%s: its recipe names no program", trace);
 	return status;
 }
 
-static void free_words(struct plan_words *words)
+static void free_words(struct rerun_words *words)
 {
 	for (size_t i = 0; i < words->count; i++)
 		free(words->word[i]);
 	free(words->word);
 }
 
-void plan_free(struct plan *plan)
+void rerun_free(struct rerun *rerun)
 {
-	free_words(&plan->options);
-	free_words(&plan->arguments);
-	free_words(&plan->files);
+	free_words(&rerun->options);
+	free_words(&rerun->arguments);
+	free_words(&rerun->files);
 }
 
-int plan_choose_kernel(struct plan *plan, const char *kernel)
+int rerun_choose_kernel(struct rerun *rerun, const char *kernel)
 {
 	char *word;
 
-	if (!kernel && !plan->kernel)
+	if (!kernel && !rerun->kernel)
 		return CLI_DONE;
-	if (asprintf(&word, "--kernel=%s", kernel ? kernel : plan->kernel) < 0)
+	if (asprintf(&word, "--kernel=%s", kernel ? kernel : rerun->kernel) < 0)
 		word = NULL;
 	if (kernel)
-		plan->kernel = NULL;
-	return take(&plan->options, word);
+		rerun->kernel = NULL;
+	return take(&rerun->options, word);
 }
 
 /* As a shell takes it, in printable ASCII. */
@@ -195,22 +195,22 @@ static void show_word(const char *word)
 	putchar('\'');
 }
 
-void plan_show(const struct plan *plan)
+void rerun_show(const struct rerun *rerun)
 {
-	if (plan->directory)
-		cli_say(stdout, "what would be run, in %s:", plan->directory);
+	if (rerun->directory)
+		cli_say(stdout, "what would be run, in %s:", rerun->directory);
 	else
 		puts("what would be run:");
 	fputs("  laplace", stdout);
-	for (size_t i = 0; i < plan->options.count; i++)
-		show_word(plan->options.word[i]);
+	for (size_t i = 0; i < rerun->options.count; i++)
+		show_word(rerun->options.word[i]);
 	fputs(" --", stdout);
-	for (size_t i = 0; i < plan->arguments.count; i++)
-		show_word(plan->arguments.word[i]);
+	for (size_t i = 0; i < rerun->arguments.count; i++)
+		show_word(rerun->arguments.word[i]);
 	putchar('\n');
-	if (plan->input_bytes)
-		cli_say(stdout, "  with standard input of %s bytes, SHA-256 %s", plan->input_bytes,
-			plan->input_hash);
+	if (rerun->input_bytes)
+		cli_say(stdout, "  with standard input of %s bytes, SHA-256 %s", rerun->input_bytes,
+			rerun->input_hash);
 }
 
 /* ---- what is not as it was ---- */
@@ -268,32 +268,32 @@ static bool is_package(const char *kernel)
 	       kernel[length + strspn(kernel + length, SMALL ".+-")] == '\0';
 }
 
-size_t plan_check(const struct plan *plan, const char *bochs, bool *untrusted)
+size_t rerun_check(const struct rerun *rerun, const char *bochs, bool *untrusted)
 {
-	char **file = plan->files.word;
+	char **file = rerun->files.word;
 	size_t others = 0;
 	struct stat about;
 
-	for (size_t i = 0; i < plan->files.count; i += 3) {
+	for (size_t i = 0; i < rerun->files.count; i += 3) {
 		if (strcmp(file[i], "simulator") == 0)
 			others += check_simulator(file[i + 1], file[i + 2], bochs);
 		else
-			others += check_below(file[i + 1], file[i + 2], plan->directory);
+			others += check_below(file[i + 1], file[i + 2], rerun->directory);
 	}
-	if (plan->version && strcmp(plan->version, PACKAGE_VERSION) != 0) {
+	if (rerun->version && strcmp(rerun->version, PACKAGE_VERSION) != 0) {
 		cli_say(stdout, "  not as it was: this is laplace %s, and that was %s",
-			PACKAGE_VERSION, plan->version);
+			PACKAGE_VERSION, rerun->version);
 		others++;
 	}
-	if (plan->directory && (stat(plan->directory, &about) < 0 || !S_ISDIR(about.st_mode))) {
-		cli_say(stdout, "  not as it was: the directory %s is not there", plan->directory);
+	if (rerun->directory && (stat(rerun->directory, &about) < 0 || !S_ISDIR(about.st_mode))) {
+		cli_say(stdout, "  not as it was: the directory %s is not there", rerun->directory);
 		others++;
 	}
 	/* what is in its directory runs here when the guest's module is built for it */
-	*untrusted = plan->kernel && !is_package(plan->kernel);
+	*untrusted = rerun->kernel && !is_package(rerun->kernel);
 	if (*untrusted) {
 		cli_say(stdout, "  not as it was: the kernel is of the directory %s, which only you can "
-			"trust: --kernel names it", plan->kernel);
+			"trust: --kernel names it", rerun->kernel);
 		others++;
 	}
 	return others;
