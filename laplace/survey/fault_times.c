@@ -29,21 +29,14 @@ static enum lpl_error no_memory(struct lpl_report *report)
 	return lpl_fail(report, LPL_ERR_MEMORY, "no memory for faults over time");
 }
 
-static uint64_t clock_of(const struct lpl_fault_times *times, struct lpl_survey_clocks clocks)
-{
-	return times->time.result.clock == LPL_SURVEY_CYCLES ? clocks.cycle :
-	       times->time.result.clock == LPL_SURVEY_INSTRUCTIONS ? clocks.instr : clocks.ref;
-}
-
 void lpl_fault_times_begin(struct lpl_fault_times *times, struct lpl_survey_clocks first)
 {
-	struct lpl_survey_time *time = &times->time.result;
+	struct survey_time *time = &times->time;
 
-	if (time->begun)
+	if (time->result.begun)
 		return;
-	time->begun = true;
-	time->first = time->last = first;
-	times->time.start = clock_of(times, first);
+	begin_time(time, first, clock_of(time, first));
+	time->result.last = first;
 }
 
 /* What follows is charged to the bin of `moment`. */
@@ -67,7 +60,7 @@ static enum lpl_error advance(struct lpl_fault_times *times, struct lpl_survey_c
 			      bool charges, struct lpl_report *report)
 {
 	struct lpl_survey_time *time = &times->time.result;
-	uint64_t clock = clock_of(times, clocks), moment;
+	uint64_t clock = clock_of(&times->time, clocks), moment;
 
 	lpl_fault_times_begin(times, clocks);
 	time->last = clocks;
@@ -96,7 +89,7 @@ static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 		const struct lpl_survey_clocks clocks = clocks_of(&refs[i]);
 
 		if (times->time.result.begun &&
-		    clock_of(times, clocks) - times->time.start < times->time.bin_end)
+		    clock_of(&times->time, clocks) - times->time.start < times->time.bin_end)
 			continue;
 		if (i > from)
 			error = next->refs(next, &refs[from], i - from, report);

@@ -2,7 +2,7 @@
 /*
  * A survey: an output of a merge of its own, which gives each record to those that count it.
  *
- *	stream ─► lpl_merge ─► survey.c ─┬─ survey_events, survey_calls
+ *	stream ─► lpl_merge ─► survey.c ─┬─ survey_events
  *	                                 ├─ survey_tasks ─ survey_processes
  *	                                 └─ survey_pages ─┬─ survey_files, survey_hottest
  *	                                                  └─ survey_heatmap, survey_working_set
@@ -15,7 +15,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "survey_calls.h"
 #include "survey_events.h"
 #include "survey_pages.h"
 #include "survey_processes.h"
@@ -94,14 +93,10 @@ static int advance(struct survey *survey, uint64_t moment, struct lpl_report *re
 /* How much later than the first record one with these clocks comes. */
 static uint64_t moment_of(struct survey_time *time, struct lpl_survey_clocks clocks)
 {
-	uint64_t clock = time->result.clock == LPL_SURVEY_CYCLES ? clocks.cycle :
-			 time->result.clock == LPL_SURVEY_INSTRUCTIONS ? clocks.instr : clocks.ref;
+	const uint64_t clock = clock_of(time, clocks);
 
-	if (!time->result.begun) {
-		time->result.begun = true;
-		time->result.first = clocks;
-		time->start = clock;
-	}
+	if (!time->result.begun)
+		begin_time(time, clocks, clock);
 	time->result.last = clocks;
 	return clock > time->start ? clock - time->start : 0;
 }

@@ -27,6 +27,20 @@ static inline unsigned int bin_of(const struct survey_time *time, uint64_t momen
 	return (unsigned int)(moment >> time->result.bin_shift);
 }
 
+static inline uint64_t clock_of(const struct survey_time *time, struct lpl_survey_clocks clocks)
+{
+	return time->result.clock == LPL_SURVEY_CYCLES ? clocks.cycle :
+	       time->result.clock == LPL_SURVEY_INSTRUCTIONS ? clocks.instr : clocks.ref;
+}
+
+/* Time counts from this record, the first, on. */
+static inline void begin_time(struct survey_time *time, struct lpl_survey_clocks first, uint64_t clock)
+{
+	time->result.begun = true;
+	time->result.first = first;
+	time->start = clock;
+}
+
 /* Is there a bin for it? */
 static inline bool has_bin(const struct survey_time *time, uint64_t moment)
 {
