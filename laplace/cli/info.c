@@ -253,29 +253,6 @@ static void print_info(const struct info *info)
 
 /* ---- JSON ---- */
 
-static json_t *number(uint64_t value)
-{
-	/* jansson has signed integers only; no counter gets that far */
-	return json_integer((json_int_t)value);
-}
-
-static json_t *meta_json(const struct lpl_meta *meta)
-{
-	json_t *object = json_object();
-	const char *key, *value;
-
-	for (size_t i = 0; i < lpl_meta_count(meta); i++) {
-		lpl_meta_at(meta, i, &key, &value);
-		json_object_set_new(object, key, cli_json_text(value));
-	}
-	return object;
-}
-
-static void add_event_count(void *context, const char *name, uint64_t count)
-{
-	json_object_set_new(context, name, number(count));
-}
-
 static json_t *references_json(const struct info *info)
 {
 	json_t *types = json_object();
@@ -285,22 +262,22 @@ static json_t *references_json(const struct info *info)
 		const char letter[2] = { lpl_type_letter((enum lpl_type)i), 0 };
 		json_t *type = json_object();
 
-		json_object_set_new(type, "kept", number(info->tally->refs[i]));
+		json_object_set_new(type, "kept", cli_json(info->tally->refs[i]));
 		if (info->types_before)
-			json_object_set_new(type, "before", number(info->totals.refs[i]));
+			json_object_set_new(type, "before", cli_json(info->totals.refs[i]));
 		json_object_set_new(types, letter, type);
 	}
-	json_object_set_new(object, "kept", number(info->tally->all_refs));
+	json_object_set_new(object, "kept", cli_json(info->tally->all_refs));
 	if (info->before) {
-		json_object_set_new(object, "before", number(info->before));
+		json_object_set_new(object, "before", cli_json(info->before));
 		json_object_set_new(object, "kept_share",
 				    json_real(share(info->tally->all_refs,
 						    info->before)));
 	}
-	json_object_set_new(object, "user_kept", number(info->tally->user_refs));
+	json_object_set_new(object, "user_kept", cli_json(info->tally->user_refs));
 	if (info->totals.user_refs)
-		json_object_set_new(object, "user_before", number(info->totals.user_refs));
-	json_object_set_new(object, "tracer", number(info->totals.tracer_refs));
+		json_object_set_new(object, "user_before", cli_json(info->totals.user_refs));
+	json_object_set_new(object, "tracer", cli_json(info->totals.tracer_refs));
 	json_object_set_new(object, "by_type", types);
 	return object;
 }
@@ -310,9 +287,9 @@ static json_t *clocks_json(const struct info *info)
 	const struct lpl_counts *tally = info->tally;
 	const struct lpl_ref *first = &tally->first, *last = &tally->last;
 	json_t *clocks = json_pack("{s:[o,o], s:[o,o], s:[o,o]}",
-			 "reference", number(tally->first.ref), number(tally->last.ref),
-			 "instruction", number(tally->first.instr), number(tally->last.instr),
-			 "cycle", number(tally->first.cycle), number(tally->last.cycle));
+			 "reference", cli_json(tally->first.ref), cli_json(tally->last.ref),
+			 "instruction", cli_json(tally->first.instr), cli_json(tally->last.instr),
+			 "cycle", cli_json(tally->first.cycle), cli_json(tally->last.cycle));
 
 	if (info->second > 0)
 		json_object_update_new(clocks, json_pack(
@@ -330,13 +307,13 @@ static json_t *packing_json(const struct lpl_packing *packing)
 
 	for (unsigned int i = 0; lpl_packing_part(i); i++)
 		json_object_set_new(parts, lpl_packing_part(i),
-				    json_pack("{s:o, s:f}", "bytes", number(packing->part[i]),
+				    json_pack("{s:o, s:f}", "bytes", cli_json(packing->part[i]),
 					      "bits_per_reference",
 					      8 * share(packing->part[i], packing->refs)));
-	json_object_set_new(object, "chunks", number(packing->chunks));
-	json_object_set_new(object, "references", number(packing->refs));
-	json_object_set_new(object, "bytes", number(packing->stored));
-	json_object_set_new(object, "bytes_before_compression", number(packing->plain));
+	json_object_set_new(object, "chunks", cli_json(packing->chunks));
+	json_object_set_new(object, "references", cli_json(packing->refs));
+	json_object_set_new(object, "bytes", cli_json(packing->stored));
+	json_object_set_new(object, "bytes_before_compression", cli_json(packing->plain));
 	json_object_set_new(object, "parts", parts);
 	return object;
 }
@@ -348,12 +325,12 @@ static json_t *windows_json(const struct lpl_counts *tally)
 	for (size_t i = 0; i < tally->windows; i++) {
 		const struct lpl_recorded_window *w = &tally->window[i];
 		json_t *window = json_pack("{s:[o,o], s:o, s:o}",
-					   "instruction", number(w->first_instr),
-					   number(w->last_instr),
-					   "references", number(w->last_ref - w->first_ref),
-					   "kept", number(w->kept));
+					   "instruction", cli_json(w->first_instr),
+					   cli_json(w->last_instr),
+					   "references", cli_json(w->last_ref - w->first_ref),
+					   "kept", cli_json(w->kept));
 
-		json_object_set_new(window, "task", w->tasks_known ? number(w->tid) : json_null());
+		json_object_set_new(window, "task", w->tasks_known ? cli_json(w->tid) : json_null());
 		json_array_append_new(list, window);
 	}
 	return list;
@@ -363,44 +340,42 @@ static json_t *info_json(const struct info *info)
 {
 	struct lpl_exactness exactness;
 	const struct lpl_counts *tally = info->tally;
-	json_t *events = json_object();
 	json_t *object = json_object();
 
 	(void)lpl_reduction_exactness(lpl_meta_get(info->meta, LPL_META_REDUCTION), &exactness);
-	lpl_event_counts_each(&tally->events, add_event_count, events);
 	json_object_set_new(object, "file", cli_json_text(info->path));
 	json_object_set_new(object, "state",
 			    json_string(info->complete ? "complete" :
 					info->damaged ? "damaged" : "incomplete"));
 	if (info->trouble)
 		json_object_set_new(object, "trouble", cli_json_text(info->trouble));
-	json_object_set_new(object, "meta", meta_json(info->meta));
+	json_object_set_new(object, "meta", cli_json_meta(info->meta));
 	if (*info->chosen)
 		json_object_set_new(object, "chosen", cli_json_text(info->chosen));
 	/* 0: not exact at any size, or not known */
-	json_object_set_new(object, "exact_from_pages", number(exactness.lru));
+	json_object_set_new(object, "exact_from_pages", cli_json(exactness.lru));
 	json_object_set_new(object, "references", references_json(info));
-	json_object_set_new(object, "events", number(tally->events.all));
-	json_object_set_new(object, "events_by_name", events);
+	json_object_set_new(object, "events", cli_json(tally->events.all));
+	json_object_set_new(object, "events_by_name", cli_json_events(&tally->events));
 	if (tally->all_refs)
 		json_object_set_new(object, "clocks", clocks_json(info));
 	json_object_set_new(object, "windows", windows_json(tally));
-	json_object_set_new(object, "spaces", number(tally->spaces));
+	json_object_set_new(object, "spaces", cli_json(tally->spaces));
 	json_object_set_new(object, "missing",
-			    json_pack("{s:o, s:o, s:o, s:b}", "places", number(info->gaps->count),
-				      "references", number(info->gaps->refs),
-				      "events", number(info->gaps->events),
+			    json_pack("{s:o, s:o, s:o, s:b}", "places", cli_json(info->gaps->count),
+				      "references", cli_json(info->gaps->refs),
+				      "events", cli_json(info->gaps->events),
 				      "more", info->gaps->more));
-	json_object_set_new(object, "bytes", number(info->bytes));
-	json_object_set_new(object, "chunks", number(info->chunks));
+	json_object_set_new(object, "bytes", cli_json(info->bytes));
+	json_object_set_new(object, "chunks", cli_json(info->chunks));
 	if (info->segments)
-		json_object_set_new(object, "segments", number(info->segments));
+		json_object_set_new(object, "segments", cli_json(info->segments));
 	if (tally->all_refs && !*info->chosen)
 		json_object_set_new(object, "bits_per_reference",
 				    json_real(8 * share(info->bytes, tally->all_refs)));
 	if (info->packing.chunks)
 		json_object_set_new(object, "packed_runs", packing_json(&info->packing));
-	json_object_set_new(object, "wait_ns", number(info->totals.wait_ns));
+	json_object_set_new(object, "wait_ns", cli_json(info->totals.wait_ns));
 	if (!*info->chosen)
 		json_object_set_new(object, "accounts", accounts_json(&info->accounts));
 	return object;

@@ -131,14 +131,19 @@ char *cli_percent(char buf[CLI_PERCENT_SIZE], int digits, uint64_t part, uint64_
 	return buf;
 }
 
-json_t *cli_json_escaped(const char *text)
+char *cli_escaped(const char *text)
 {
 	size_t size = 4 * strlen(text) + 1;
 	char *escaped = malloc(size);
-	json_t *json = NULL;
 
-	if (escaped)
-		json = json_string(lpl_text_escape(escaped, size, text, strlen(text)));
+	return escaped ? lpl_text_escape(escaped, size, text, strlen(text)) : NULL;
+}
+
+json_t *cli_json_escaped(const char *text)
+{
+	char *escaped = cli_escaped(text);
+	json_t *json = escaped ? json_string(escaped) : NULL;
+
 	free(escaped);
 	return json;
 }
@@ -148,6 +153,37 @@ json_t *cli_json_text(const char *text)
 	json_t *json = json_string(text);	/* NULL: no UTF-8, or no memory */
 
 	return json ? json : cli_json_escaped(text);
+}
+
+json_t *cli_json(uint64_t number)
+{
+	/* jansson has signed integers only; no counter gets that far */
+	return json_integer((json_int_t)number);
+}
+
+json_t *cli_json_meta(const struct lpl_meta *meta)
+{
+	json_t *object = json_object();
+	const char *key, *value;
+
+	for (size_t i = 0; i < lpl_meta_count(meta); i++) {
+		lpl_meta_at(meta, i, &key, &value);
+		json_object_set_new(object, key, cli_json_text(value));
+	}
+	return object;
+}
+
+static void add_count(void *context, const char *name, uint64_t count)
+{
+	json_object_set_new(context, name, cli_json(count));
+}
+
+json_t *cli_json_events(const struct lpl_event_counts *counts)
+{
+	json_t *object = json_object();
+
+	lpl_event_counts_each(counts, add_count, object);
+	return object;
 }
 
 int cli_print_json(FILE *out, json_t *json)

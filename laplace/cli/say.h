@@ -10,7 +10,9 @@
 
 #include <jansson.h>
 
+#include <laplace/counts.h>
 #include <laplace/error.h>
+#include <laplace/trace.h>
 
 enum cli_status {
 	CLI_DONE = 0,
@@ -52,10 +54,18 @@ char *cli_duration(char buf[CLI_HUMAN_SIZE], uint64_t seconds);
 #define CLI_PERCENT_SIZE 32
 char *cli_percent(char buf[CLI_PERCENT_SIZE], int digits, uint64_t part, uint64_t whole);
 
+/* By lpl_text_escape(), of any length; to be freed.  NULL: no memory. */
+char *cli_escaped(const char *text);
+
 /* A string, of any length; what is not UTF-8 is escaped by lpl_text_escape().  NULL: no memory. */
 json_t *cli_json_text(const char *text);
 /* The same, but always escaped: ASCII. */
 json_t *cli_json_escaped(const char *text);
+
+json_t *cli_json(uint64_t number);
+/* What a trace's header says; how many events there are of each kind. */
+json_t *cli_json_meta(const struct lpl_meta *meta);
+json_t *cli_json_events(const struct lpl_event_counts *counts);
 
 /* Print and free; NULL (no memory) is reported.  Returns an exit status. */
 int cli_print_json(FILE *out, json_t *json);
