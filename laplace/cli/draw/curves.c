@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "cli/say.h"
 #include "curves.h"
+#include "series.h"
 
 #define MAX_COLUMNS 64
 #define MOST_BY 8		/* curves of a file made by --by: those with the most faults */
@@ -265,4 +266,18 @@ void curves_free(struct curves *curves)
 	for (size_t i = 0; i < curves->count; i++)
 		free_curve(&curves->curve[i]);
 	free(curves->curve);
+}
+
+/* ---- what drawing needs ---- */
+
+bool curves_mark(struct marks *marks, size_t i, size_t j, double x, double next)
+{
+	const bool is_lonely = next - x >= marks->apart;
+
+	if (j == 0)
+		marks->last = x - marks->apart * (1 - series_offset(i));
+	if (x - marks->last < marks->apart && !(j == 0 && is_lonely))
+		return false;
+	marks->last = x;
+	return true;
 }

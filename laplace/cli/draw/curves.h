@@ -53,4 +53,20 @@ struct curves_picture {
 #define CURVES_HEIGHT 500
 void curves_svg(const struct curves *curves, const struct curves_picture *picture, FILE *out);
 
+/* On a log axis nothing is 0: no fault at all stands where one fault would. */
+static inline double faults_of(const struct point *point)
+{
+	return point->faults < 1 ? 1 : point->faults;
+}
+
+/*
+ * Is the j-th point of the i-th curve, at x, marked, where the next one is at `next` (HUGE_VAL: there is
+ * none)?  Those are that are far enough from the marked one before.  Where they are dense each curve begins
+ * at another one, or the marks of curves that lie near one another would, too.
+ */
+struct marks {
+	double apart, last;
+};
+bool curves_mark(struct marks *marks, size_t i, size_t j, double x, double next);
+
 #endif

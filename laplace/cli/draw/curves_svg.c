@@ -21,12 +21,6 @@
 #define MOST_NAME 44		/* bytes of a name that it has room for */
 #define APART 46		/* marks of a line, at least */
 
-/* On a log axis nothing is 0: no fault at all stands where one fault would. */
-static double faults_of(const struct point *point)
-{
-	return point->faults < 1 ? 1 : point->faults;
-}
-
 void curves_widen(struct curves_bounds *bounds, const struct curves *curves)
 {
 	for (size_t i = 0; i < curves->count; i++) {
@@ -161,25 +155,16 @@ static void draw_line(const struct frame *frame, const struct curve *curve, size
 	series_end_path(out);
 }
 
-/*
- * Points that are far enough from the marked one before.  Where they are dense each line begins at
- * another one, or the marks of lines that lie near one another would, too.
- */
 static void draw_marks(const struct frame *frame, const struct curve *curve, size_t i, FILE *out)
 {
-	double last = 0;
+	struct marks marks = { .apart = APART };
 
 	for (size_t j = 0; j < curve->count; j++) {
 		const double x = x_of(frame, curve->point[j].pages);
-		const bool is_lonely = j + 1 == curve->count ||
-				       x_of(frame, curve->point[j + 1].pages) - x >= APART;
+		const double next = j + 1 < curve->count ? x_of(frame, curve->point[j + 1].pages) : HUGE_VAL;
 
-		if (j == 0)
-			last = x - APART * (1 - series_offset(i));
-		if (x - last < APART && !(j == 0 && is_lonely))
-			continue;
-		series_mark(out, i, x, y_of(frame, faults_of(&curve->point[j])));
-		last = x;
+		if (curves_mark(&marks, i, j, x, next))
+			series_mark(out, i, x, y_of(frame, faults_of(&curve->point[j])));
 	}
 }
 

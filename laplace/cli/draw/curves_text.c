@@ -47,12 +47,6 @@ static struct cell *cell_at(const struct field *field, int column, int row)
 	return &field->cell[(size_t)row * (size_t)field->columns + (size_t)column];
 }
 
-/* On a log axis nothing is 0: no fault at all stands where one fault would. */
-static double faults_of(const struct point *point)
-{
-	return point->faults < 1 ? 1 : point->faults;
-}
-
 static double x_dot(const struct field *field, double pages)
 {
 	return log_axis_place(&field->x, pages) * (field->columns * field->across - 1);
@@ -124,23 +118,18 @@ static void draw_line(const struct field *field, const struct curve *curve, size
 	}
 }
 
-/* As curves_svg.c has them. */
 static void draw_marks(const struct field *field, const struct curve *curve, size_t i)
 {
-	double last = 0;
+	struct marks marks = { .apart = APART };
 
 	for (size_t j = 0; j < curve->count; j++) {
 		const int column = column_of(field, curve->point[j].pages);
-		const bool is_lonely = j + 1 == curve->count ||
-			column_of(field, curve->point[j + 1].pages) - column >= APART;
+		const double next = j + 1 < curve->count ? column_of(field, curve->point[j + 1].pages) :
+							   HUGE_VAL;
 
-		if (j == 0)
-			last = column - APART * (1 - series_offset(i));
-		if (column - last < APART && !(j == 0 && is_lonely))
-			continue;
-		cell_at(field, column, row_of(field, faults_of(&curve->point[j])))->mark =
-			(uint8_t)(i % MARKS + 1);
-		last = column;
+		if (curves_mark(&marks, i, j, column, next))
+			cell_at(field, column, row_of(field, faults_of(&curve->point[j])))->mark =
+				(uint8_t)(i % MARKS + 1);
 	}
 }
 

@@ -24,13 +24,18 @@ static void add(struct log_tick tick[LOG_TICKS], size_t *count, double value, bo
 		tick[(*count)++] = (struct log_tick){ value, labelled };
 }
 
+double axis_step(double length, double most)
+{
+	const double least = length / most, power = pow(10, floor(log10(least)));
+
+	return least <= power ? power : least <= 2 * power ? 2 * power :
+	       least <= 5 * power ? 5 * power : 10 * power;
+}
+
 /* Where there is no room for powers, round steps. */
 static size_t linear(const struct log_axis *axis, size_t most, struct log_tick tick[LOG_TICKS])
 {
-	const double least = (axis->high - axis->low) / (double)most;
-	const double power = pow(10, floor(log10(least)));
-	const double step = least <= power ? power : least <= 2 * power ? 2 * power :
-			    least <= 5 * power ? 5 * power : 10 * power;
+	const double step = axis_step(axis->high - axis->low, (double)most);
 	size_t count = 0;
 
 	for (double i = ceil(axis->low / step / SLACK); is_within(axis, i * step); i++)

@@ -26,6 +26,9 @@ struct log_tick {
 size_t log_axis_of_memory(const struct log_axis *axis, size_t most, struct log_tick tick[LOG_TICKS]);
 size_t log_axis_of_faults(const struct log_axis *axis, size_t most, struct log_tick tick[LOG_TICKS]);
 
+/* The round distance at which there are at most some `most` ticks on an axis that is not logarithmic. */
+double axis_step(double length, double most);
+
 #define LOG_LABEL 24
 /* "0.5", "64", "16384", "256Ki" pages */
 char *log_axis_pages(char text[LOG_LABEL], double pages);

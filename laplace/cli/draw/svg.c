@@ -86,15 +86,6 @@ double svg_key(FILE *out, double x, double y, const char *colour, const char *te
 	return x + 16 + 7.6 * (double)strlen(text) + 14;
 }
 
-/* The round distance at which there are some `count` lines up to `end`. */
-static double round_step(double end, int count)
-{
-	double least = end / count, power = pow(10, floor(log10(least)));
-
-	return least <= power ? power : least <= 2 * power ? 2 * power :
-	       least <= 5 * power ? 5 * power : 10 * power;
-}
-
 /* "0", "0.5", "20 M"; steps are round, so that few digits are enough. */
 static void tick_text(char *text, size_t size, double value, double step)
 {
@@ -113,7 +104,7 @@ static void tick_text(char *text, size_t size, double value, double step)
 void svg_x_axis(FILE *out, const struct svg_field *field, const char *label)
 {
 	double bottom = field->top + field->height;
-	double step = round_step(field->x_end, 9);
+	double step = axis_step(field->x_end, 9);
 	char text[32];
 
 	for (int i = 0; i * step <= field->x_end * 1.0001; i++) {
@@ -129,7 +120,7 @@ void svg_x_axis(FILE *out, const struct svg_field *field, const char *label)
 
 void svg_y_axis(FILE *out, const struct svg_field *field, const char *label)
 {
-	double step = round_step(field->y_end, 6);
+	double step = axis_step(field->y_end, 6);
 	char text[32];
 
 	for (int i = 0; i * step <= field->y_end * 1.0001; i++) {
