@@ -9,23 +9,6 @@
 #include "pass.h"
 #include "say.h"
 
-/* ---- names ---- */
-
-char *surveyed_task_end(const struct lpl_survey_task *task, char buf[32])
-{
-	static const char *const name[] = {
-		[LPL_TASK_LIVES] = "lives", [LPL_TASK_LOST] = "lost", [LPL_TASK_LEFT] = "lives"
-	};
-
-	if (task->state != LPL_TASK_EXITED)
-		snprintf(buf, 32, "%s", name[task->state]);
-	else if ((task->exit_code & 0x7f) != 0)
-		snprintf(buf, 32, "signal %u", (unsigned int)(task->exit_code & 0x7f));
-	else
-		snprintf(buf, 32, "exit %u", (unsigned int)(task->exit_code >> 8 & 0xff));
-	return buf;
-}
-
 /* ---- order ---- */
 
 static int descending(uint64_t one, uint64_t other, uint64_t number, uint64_t other_number)

@@ -51,9 +51,6 @@ void surveyed_trace_close(struct surveyed_trace *trace);
 	.argument = "CLOCK", .group = (in_group), .words = "cycles instructions references", \
 	.help = "What time is counted in: %c (cycles)" }
 
-/* How a task ended: "exit 0", "signal 9", "lives", "lost" in buf, which is returned. */
-char *surveyed_task_end(const struct lpl_survey_task *task, char buf[32]);
-
 static inline double share_of(uint64_t part, uint64_t whole)
 {
 	return whole ? (double)part / (double)whole : 0;

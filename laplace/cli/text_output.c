@@ -45,3 +45,10 @@ int cli_output_close(struct cli_output *output, int status)
 		status = cli_report(&report);
 	return status;
 }
+
+bool cli_output_ends_with(const char *path, const char *end)
+{
+	size_t length = strlen(path);
+
+	return length > strlen(end) && strcmp(path + length - strlen(end), end) == 0;
+}

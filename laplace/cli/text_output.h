@@ -22,5 +22,7 @@ int cli_output_open(struct cli_output *output, const char *path, bool overwrite)
  * Returns the status.
  */
 int cli_output_close(struct cli_output *output, int status);
+/* Does the name end in ".svg", say, which is not all of it? */
+bool cli_output_ends_with(const char *path, const char *end);
 
 #endif

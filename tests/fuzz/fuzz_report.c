@@ -13,13 +13,8 @@
 
 /* ---- a report ---- */
 
-static void write_json(const struct surveyed_trace *trace, FILE *out)
-{
-	require(report_json(trace, out) == 0);
-}
-
 static void check_form(const struct surveyed_trace *trace,
-		       void (*write_form)(const struct surveyed_trace *trace, FILE *out),
+		       int (*write_form)(const struct surveyed_trace *trace, FILE *out),
 		       const char *(*fault)(const char *text, size_t size))
 {
 	char *text = NULL;
@@ -27,7 +22,7 @@ static void check_form(const struct surveyed_trace *trace,
 	FILE *out = open_memstream(&text, &size);
 
 	require(out != NULL);
-	write_form(trace, out);
+	require(write_form(trace, out) == 0);
 	require(fclose(out) == 0);
 	require(size > 0 && fault(text, size) == NULL);
 	free(text);
@@ -77,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	list_all(&trace);
 	check_form(&trace, report_text, shown_text);
 	check_form(&trace, report_html, shown_markup);
-	check_form(&trace, write_json, shown_json);
+	check_form(&trace, report_json, shown_json);
 	surveyed_trace_close(&trace);
 	lpl_meta_free(meta);
 	return 0;

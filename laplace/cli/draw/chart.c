@@ -34,13 +34,13 @@ double chart_end_time(const struct surveyed_trace *trace)
 	return (double)end * chart_time_unit(trace);
 }
 
-double chart_bin_time(const struct surveyed_trace *trace, unsigned int bin)
+double chart_bin(const struct surveyed_trace *trace, const struct svg_field *field, unsigned int bin)
 {
 	double time = (double)lpl_survey_bin_start(trace->survey->time, bin) *
 		      chart_time_unit(trace);
 	double end = chart_end_time(trace);
 
-	return time < end ? time : end;
+	return svg_x(field, time < end ? time : end);
 }
 
 void chart_time_axis(const struct surveyed_trace *trace, const struct svg_field *field, FILE *out)
@@ -60,6 +60,37 @@ void chart_time_axis(const struct surveyed_trace *trace, const struct svg_field 
 			 " after power-on", lpl_survey_clock_name(clock),
 			 clock == LPL_SURVEY_CYCLES ? first->cycle : first->instr);
 	svg_x_axis(out, field, text);
+}
+
+void chart_steps(const struct surveyed_trace *trace, const struct svg_field *field,
+		 const uint64_t value[LPL_SURVEY_BINS], bool has_gaps, FILE *out)
+{
+	bool pen = false;
+
+	for (unsigned int bin = 0; bin < trace->survey->time->bins; bin++) {
+		const double y = svg_y(field, (double)value[bin]);
+		const bool is_gap = has_gaps && value[bin] == 0;
+
+		if (!is_gap)
+			fprintf(out, "%c%.1f %.1fL%.1f %.1f", pen ? 'L' : 'M',
+				chart_bin(trace, field, bin), y, chart_bin(trace, field, bin + 1), y);
+		pen = !is_gap;
+	}
+}
+
+void chart_values(const struct lpl_time_series *series, uint64_t value[LPL_SURVEY_BINS])
+{
+	for (unsigned int bin = 0; bin < LPL_SURVEY_BINS; bin++)
+		value[bin] = lpl_time_series_get(series, bin);
+}
+
+uint64_t chart_most(const uint64_t value[LPL_SURVEY_BINS])
+{
+	uint64_t most = 0;
+
+	for (unsigned int bin = 0; bin < LPL_SURVEY_BINS; bin++)
+		most = value[bin] > most ? value[bin] : most;
+	return most;
 }
 
 /* ---- marks ---- */

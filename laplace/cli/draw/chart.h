@@ -11,12 +11,6 @@
 #include "cli/surveyed_trace.h"
 #include "svg.h"
 
-enum chart_kind { CHART_TIMELINE, CHART_FOOTPRINT, CHART_PROCESSES, CHART_HEATMAP, CHARTS };
-
-/* `format` is "svg", "png" or "csv"; NULL: characters.  Complains; returns an exit status. */
-int chart_draw(enum chart_kind kind, const struct surveyed_trace *trace, const char *format,
-	       FILE *out);
-
 /* ---- as SVG ---- */
 
 /* Who ran: the first trace->top tasks, in the order in which they began; and the marks. */
@@ -28,14 +22,16 @@ void chart_processes(const struct surveyed_trace *trace, FILE *out);
 /* References by page, in the order of first references, and time. */
 void chart_heatmap(const struct surveyed_trace *trace, FILE *out);
 
-/* ---- otherwise ---- */
+/* ---- their numbers, a line for each that is not 0, as CSV ---- */
 
-void chart_csv(enum chart_kind kind, const struct surveyed_trace *trace, FILE *out);
-void chart_text(enum chart_kind kind, const struct surveyed_trace *trace, FILE *out);
-/* Parts of these that a report has, too. */
-void chart_text_tasks(const struct surveyed_trace *trace, FILE *out);
-void chart_text_marks(const struct surveyed_trace *trace, FILE *out);
-void chart_text_kinds(const struct surveyed_trace *trace, FILE *out);
+void chart_timeline_csv(const struct surveyed_trace *trace, FILE *out);
+void chart_footprint_csv(const struct surveyed_trace *trace, FILE *out);
+void chart_processes_csv(const struct surveyed_trace *trace, FILE *out);
+void chart_heatmap_csv(const struct surveyed_trace *trace, FILE *out);
+
+/* ---- with characters; the others have tables (report/report_page.c) ---- */
+
+void chart_heatmap_text(const struct surveyed_trace *trace, FILE *out);
 
 /* ---- what those as SVG share (chart.c) ---- */
 
@@ -48,12 +44,51 @@ const char *chart_kind_colour(enum lpl_page_kind kind);
 /* The axis of time: how many of its units a step of the survey's clock is, and its name. */
 double chart_time_unit(const struct surveyed_trace *trace);
 void chart_time_axis(const struct surveyed_trace *trace, const struct svg_field *field, FILE *out);
-/* In its units: where a bin begins (no later than the end), and the end. */
-double chart_bin_time(const struct surveyed_trace *trace, unsigned int bin);
+/* Its end, in its units; and where a bin begins in a field, no later than there. */
 double chart_end_time(const struct surveyed_trace *trace);
+double chart_bin(const struct surveyed_trace *trace, const struct svg_field *field, unsigned int bin);
+/*
+ * The path of a value for each bin, each of which holds over the whole bin; where it is 0 and `has_gaps`,
+ * there is no line.
+ */
+void chart_steps(const struct surveyed_trace *trace, const struct svg_field *field,
+		 const uint64_t value[LPL_SURVEY_BINS], bool has_gaps, FILE *out);
+/* The values of a series. */
+void chart_values(const struct lpl_time_series *series, uint64_t value[LPL_SURVEY_BINS]);
+uint64_t chart_most(const uint64_t value[LPL_SURVEY_BINS]);
 /* Marks as numbers above the field and lines in it; the same numbers stand in the list. */
 void chart_marks(const struct surveyed_trace *trace, const struct svg_field *field, FILE *out);
 /* What the numbers are, from (x, y) down, in columns; returns the height that is needed. */
 double chart_mark_list(const struct surveyed_trace *trace, double x, double y, FILE *out);
+
+/* ---- lines over time, of characters (strip.c) ---- */
+
+#define STRIP 32	/* columns in a table, at most */
+
+/* "|  .#+ |" */
+struct strip {
+	char text[3 * LPL_SURVEY_BINS + 3];
+};
+
+struct strip strip_of(const char *text, unsigned int columns);
+
+/* The column of a bin, where there is room for so many. */
+static inline unsigned int strip_column(unsigned int bin, unsigned int bins, unsigned int room)
+{
+	return bins <= room ? bin : bin * room / bins;
+}
+
+struct strip_way {
+	unsigned int room;
+	bool has_sums;		/* a column stands for the sum of its bins, not for the most of them */
+	bool has_utf8;
+	uint64_t most;		/* the highest; 0: that of these columns */
+};
+/* By height: nothing where there is none, and something where is. */
+struct strip level_strip(const uint64_t value[LPL_SURVEY_BINS], unsigned int bins,
+			 const struct strip_way *way);
+/* The most in each of a table's columns. */
+struct strip series_strip(const struct lpl_survey *survey, const struct lpl_time_series *series,
+			  uint64_t most);
 
 #endif

@@ -38,7 +38,7 @@ static void task_csv(const struct lpl_survey *survey, const struct lpl_survey_ta
 	}
 }
 
-static void timeline_csv(const struct surveyed_trace *trace, FILE *out)
+void chart_timeline_csv(const struct surveyed_trace *trace, FILE *out)
 {
 	const struct lpl_survey *survey = trace->survey;
 
@@ -49,7 +49,7 @@ static void timeline_csv(const struct surveyed_trace *trace, FILE *out)
 	task_csv(survey, survey->tasks->sum, out);
 }
 
-static void footprint_csv(const struct surveyed_trace *trace, FILE *out)
+void chart_footprint_csv(const struct surveyed_trace *trace, FILE *out)
 {
 	const struct lpl_survey *survey = trace->survey;
 	const struct lpl_survey_pages *pages = survey->pages;
@@ -71,7 +71,7 @@ static void footprint_csv(const struct surveyed_trace *trace, FILE *out)
 	}
 }
 
-static void processes_csv(const struct surveyed_trace *trace, FILE *out)
+void chart_processes_csv(const struct surveyed_trace *trace, FILE *out)
 {
 	const struct lpl_survey *survey = trace->survey;
 
@@ -92,7 +92,7 @@ static void processes_csv(const struct surveyed_trace *trace, FILE *out)
 	}
 }
 
-static void heatmap_csv(const struct surveyed_trace *trace, FILE *out)
+void chart_heatmap_csv(const struct surveyed_trace *trace, FILE *out)
 {
 	const struct lpl_survey *survey = trace->survey;
 	const struct lpl_survey_heatmap *map = survey->heatmap;
@@ -108,13 +108,4 @@ static void heatmap_csv(const struct surveyed_trace *trace, FILE *out)
 				UINT64_C(1) << map->row_shift, map->references[row][bin]);
 		}
 	}
-}
-
-void chart_csv(enum chart_kind kind, const struct surveyed_trace *trace, FILE *out)
-{
-	static void (*const write[CHARTS])(const struct surveyed_trace *trace, FILE *out) = {
-		timeline_csv, footprint_csv, processes_csv, heatmap_csv
-	};
-
-	write[kind](trace, out);
 }

@@ -20,15 +20,6 @@ static unsigned int bins_of(const struct faults_chart *chart)
 	return chart->trace.survey->time->bins;
 }
 
-static uint64_t most_of(const struct faults_line *line)
-{
-	uint64_t most = 0;
-
-	for (unsigned int bin = 0; bin < LPL_SURVEY_BINS; bin++)
-		most = line->faults[bin] > most ? line->faults[bin] : most;
-	return most;
-}
-
 /* "lru, 1024 pages (4M)", "ws, 1000 references" */
 static void name_line(const struct faults_chart *chart, const struct faults_line *line, char *text,
 		      size_t size)
@@ -48,7 +39,6 @@ static void name_line(const struct faults_chart *chart, const struct faults_line
 
 /* ---- as SVG ---- */
 
-/* A value holds over its whole bin. */
 static void draw_line(const struct faults_chart *chart, const struct svg_field *field, size_t i,
 		      FILE *out)
 {
@@ -56,20 +46,13 @@ static void draw_line(const struct faults_chart *chart, const struct svg_field *
 	const uint64_t *faults = chart->line[i].faults;
 
 	series_begin_path(out, i, 1.8);
-	for (unsigned int bin = 0; bin < bins_of(chart); bin++) {
-		const double y = svg_y(field, (double)faults[bin]);
-
-		fprintf(out, "%c%.1f %.1fL%.1f %.1f", bin ? 'L' : 'M',
-			svg_x(field, chart_bin_time(trace, bin)), y,
-			svg_x(field, chart_bin_time(trace, bin + 1)), y);
-	}
+	chart_steps(trace, field, faults, false, out);
 	series_end_path(out);
 	for (unsigned int bin = 0, next = (unsigned int)(series_offset(i) * APART);
 	     bin < bins_of(chart); bin++) {
 		if (bin < next || !faults[bin])
 			continue;
-		series_mark(out, i, (svg_x(field, chart_bin_time(trace, bin)) +
-				     svg_x(field, chart_bin_time(trace, bin + 1))) / 2,
+		series_mark(out, i, (chart_bin(trace, field, bin) + chart_bin(trace, field, bin + 1)) / 2,
 			    svg_y(field, (double)faults[bin]));
 		next = bin + APART;
 	}
@@ -101,7 +84,7 @@ void faults_svg(const struct faults_chart *chart, FILE *out)
 
 	field.top = TOP + LEGEND * (double)more_rows;
 	for (size_t i = 0; i < chart->lines; i++) {
-		const double most = 1.04 * (double)most_of(&chart->line[i]);
+		const double most = 1.04 * (double)chart_most(chart->line[i].faults);
 
 		field.y_end = most > field.y_end ? most : field.y_end;
 	}
@@ -129,54 +112,21 @@ void faults_svg(const struct faults_chart *chart, FILE *out)
 
 #define LABEL 43	/* of a line, before its strip */
 
-/* Which character a height is shown by: nothing where there is none, and something where is. */
-static void put_level(uint64_t value, uint64_t most, bool has_utf8, FILE *out)
-{
-	static const char ascii[] = "_.-=*#";
-	static const char *const block[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
-	const double part = most ? (double)value / (double)most : 0;
-
-	if (!value)
-		fputc(' ', out);
-	else if (has_utf8)
-		fputs(block[(int)(part * 7 + 0.5)], out);
-	else
-		fputc(ascii[(int)(part * 5 + 0.5)], out);
-}
-
-static void put_strip(const struct faults_chart *chart, const struct faults_line *line,
-		      const struct terminal *terminal, FILE *out)
-{
-	const unsigned int bins = bins_of(chart), room = (unsigned int)(terminal->columns - LABEL - 3);
-	const unsigned int columns = bins < room ? bins : room;
-	uint64_t column[LPL_SURVEY_BINS] = { 0 }, most = 0;
-
-	for (unsigned int bin = 0; bin < bins; bin++) {
-		uint64_t *place = &column[(uint64_t)bin * columns / bins];
-
-		*place += line->faults[bin];
-		most = *place > most ? *place : most;
-	}
-	fputc('|', out);
-	for (unsigned int i = 0; i < columns; i++)
-		put_level(column[i], most, terminal->has_utf8, out);
-	fputs("|\n", out);
-}
-
 void faults_text(const struct faults_chart *chart, FILE *out)
 {
-	struct terminal terminal = terminal_of(out);
+	const struct terminal terminal = terminal_of(out);
+	const int room = terminal.columns < LABEL + 20 ? 20 - 3 : terminal.columns - LABEL - 3;
+	const struct strip_way way = { .room = (unsigned int)room, .has_sums = true,
+				       .has_utf8 = terminal.has_utf8 };
 	char text[160], heading[32];
 
-	if (terminal.columns < LABEL + 20)
-		terminal.columns = LABEL + 20;
 	name_bins(chart, text, sizeof(text));
 	snprintf(heading, sizeof(heading), "FAULTS, %s pages", chart->addresses);
 	fprintf(out, "\n%-31s %10s %s\n", heading, "in all", text);
 	for (size_t i = 0; i < chart->lines; i++) {
 		name_line(chart, &chart->line[i], text, sizeof(text));
-		fprintf(out, "%-31s %10" PRIu64 " ", text, chart->line[i].all);
-		put_strip(chart, &chart->line[i], &terminal, out);
+		fprintf(out, "%-31s %10" PRIu64 " %s\n", text, chart->line[i].all,
+			level_strip(chart->line[i].faults, bins_of(chart), &way).text);
 	}
 }
 

@@ -54,14 +54,14 @@ static void draw_layer(const struct surveyed_trace *trace, const struct svg_fiel
 	for (unsigned int bin = 0; bin < bins; bin++) {
 		double y = svg_y(field, (double)height_of(survey, bin, layer + 1));
 
-		fprintf(out, "%.1f %.1f %.1f %.1f ", svg_x(field, chart_bin_time(trace, bin)), y,
-			svg_x(field, chart_bin_time(trace, bin + 1)), y);
+		fprintf(out, "%.1f %.1f %.1f %.1f ", chart_bin(trace, field, bin), y,
+			chart_bin(trace, field, bin + 1), y);
 	}
 	for (unsigned int bin = bins; bin-- > 0;) {
 		double y = svg_y(field, (double)height_of(survey, bin, layer));
 
-		fprintf(out, "%.1f %.1f %.1f %.1f ", svg_x(field, chart_bin_time(trace, bin + 1)),
-			y, svg_x(field, chart_bin_time(trace, bin)), y);
+		fprintf(out, "%.1f %.1f %.1f %.1f ", chart_bin(trace, field, bin + 1), y,
+			chart_bin(trace, field, bin), y);
 	}
 	fputs("z\"/>\n", out);
 }
@@ -83,18 +83,12 @@ static void draw_layers(const struct surveyed_trace *trace, const struct svg_fie
 static void draw_working_set(const struct surveyed_trace *trace, const struct svg_field *field,
 			     FILE *out)
 {
-	const struct lpl_survey *survey = trace->survey;
+	uint64_t pages[LPL_SURVEY_BINS];
 
+	chart_values(&trace->survey->pages->working_set, pages);
 	fputs("<path fill=\"none\" stroke=\"#000\" stroke-width=\"1.6\" "
 	      "stroke-linejoin=\"round\" d=\"", out);
-	for (unsigned int bin = 0; bin < survey->time->bins; bin++) {
-		uint64_t set = lpl_time_series_get(&survey->pages->working_set, bin);
-		double y = svg_y(field, (double)set);
-
-		fprintf(out, "%c%.1f %.1fL%.1f %.1f", bin ? 'L' : 'M',
-			svg_x(field, chart_bin_time(trace, bin)), y,
-			svg_x(field, chart_bin_time(trace, bin + 1)), y);
-	}
+	chart_steps(trace, field, pages, false, out);
 	fputs("\"/>\n", out);
 }
 
@@ -134,28 +128,19 @@ void chart_footprint(const struct surveyed_trace *trace, FILE *out)
 static void draw_process(const struct surveyed_trace *trace, const struct svg_field *field,
 			 const struct lpl_survey_process *process, size_t i, FILE *out)
 {
-	bool pen = false, marked = false;
+	uint64_t pages[LPL_SURVEY_BINS];
+	bool marked = false;
 
+	chart_values(&process->alive_by_bin, pages);
 	series_begin_path(out, i, 2);
-	for (unsigned int bin = 0; bin < trace->survey->time->bins; bin++) {
-		uint64_t pages = lpl_time_series_get(&process->alive_by_bin, bin);
-		double y = svg_y(field, (double)pages);
-
-		if (pages)
-			fprintf(out, "%c%.1f %.1fL%.1f %.1f", pen ? 'L' : 'M',
-				svg_x(field, chart_bin_time(trace, bin)), y,
-				svg_x(field, chart_bin_time(trace, bin + 1)), y);
-		pen = pages != 0;
-	}
+	chart_steps(trace, field, pages, true, out);
 	series_end_path(out);
 	/* at its beginning, and then apart from those of other lines */
 	for (unsigned int bin = 0; bin < trace->survey->time->bins; bin++) {
-		const uint64_t pages = lpl_time_series_get(&process->alive_by_bin, bin);
-
-		if (pages && (!marked || bin % 32 == (unsigned int)(series_offset(i) * 32)))
-			series_mark(out, i, svg_x(field, chart_bin_time(trace, bin)),
-				    svg_y(field, (double)pages));
-		marked |= pages != 0;
+		if (pages[bin] && (!marked || bin % 32 == (unsigned int)(series_offset(i) * 32)))
+			series_mark(out, i, chart_bin(trace, field, bin),
+				    svg_y(field, (double)pages[bin]));
+		marked |= pages[bin] != 0;
 	}
 }
 

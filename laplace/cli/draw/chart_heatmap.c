@@ -9,6 +9,8 @@
 #include "chart.h"
 #include "cli/say.h"
 
+/* ---- as SVG ---- */
+
 #define SHADES 12
 #define HEIGHT 384
 
@@ -59,11 +61,10 @@ static void draw_shade(const struct surveyed_trace *trace, const struct svg_fiel
 			if (references && shade_of(references, most) == wanted)
 				continue;
 			if (from < bin) {
-				double x = svg_x(field, chart_bin_time(trace, from));
+				const double x = chart_bin(trace, field, from);
+				const double width = chart_bin(trace, field, bin) - x;
 
-				fprintf(out, "M%.1f %.1fh%.1fv%.1fh-%.1fz", x, y,
-					svg_x(field, chart_bin_time(trace, bin)) - x, row_height,
-					svg_x(field, chart_bin_time(trace, bin)) - x);
+				fprintf(out, "M%.1f %.1fh%.1fv%.1fh-%.1fz", x, y, width, row_height, width);
 			}
 			from = bin + 1;
 		}
@@ -120,10 +121,9 @@ void chart_heatmap(const struct surveyed_trace *trace, FILE *out)
 	uint64_t most = 1;
 
 	for (unsigned int row = 0; row < rows; row++) {
-		for (unsigned int bin = 0; bin < LPL_SURVEY_BINS; bin++) {
-			if (survey->heatmap->references[row][bin] > most)
-				most = survey->heatmap->references[row][bin];
-		}
+		const uint64_t in_row = chart_most(survey->heatmap->references[row]);
+
+		most = in_row > most ? in_row : most;
 	}
 	svg_begin(out, CHART_WIDTH, field.top + HEIGHT + 48, CHART_FONT, "references by page and time");
 	/* the lines first: cells that were not referenced are white */
@@ -135,4 +135,42 @@ void chart_heatmap(const struct surveyed_trace *trace, FILE *out)
 	chart_marks(trace, &field, out);
 	draw_keys(survey, &field, most, out);
 	svg_end(out);
+}
+
+/* ---- with characters ---- */
+
+#define MAP_ROWS 24
+#define MAP_COLUMNS 80
+
+void chart_heatmap_text(const struct surveyed_trace *trace, FILE *out)
+{
+	static const char level[] = " .:-=+*#%@";
+	const struct lpl_survey *survey = trace->survey;
+	uint64_t cell[MAP_ROWS][MAP_COLUMNS] = { { 0 } }, most = 1;
+	unsigned int bins = survey->time->bins;
+
+	for (unsigned int row = 0; row < LPL_SURVEY_ROWS; row++) {
+		for (unsigned int bin = 0; bin < bins; bin++) {
+			unsigned int column = bins <= MAP_COLUMNS ? bin : bin * MAP_COLUMNS / bins;
+			uint64_t *place = &cell[row * MAP_ROWS / LPL_SURVEY_ROWS][column];
+
+			*place += survey->heatmap->references[row][bin];
+			if (*place > most)
+				most = *place;
+		}
+	}
+	fprintf(out, "canonical pages upwards in the order of their first reference, a row is "
+		"%.0f pages;\ntime to the right; from . to @ 1 to %" PRIu64 " references, on a log "
+		"scale\n", (double)LPL_SURVEY_ROWS / MAP_ROWS *
+		(double)(UINT64_C(1) << survey->heatmap->row_shift), most);
+	for (unsigned int row = MAP_ROWS; row-- > 0;) {
+		fputs("  |", out);
+		for (unsigned int i = 0; i < MAP_COLUMNS && i < bins; i++) {
+			double part = most > 1 && cell[row][i] ?
+				log((double)cell[row][i]) / log((double)most) : 1;
+
+			fputc(cell[row][i] ? level[1 + (int)(part * 8 + 0.5)] : ' ', out);
+		}
+		fputs("|\n", out);
+	}
 }

@@ -46,11 +46,10 @@ static void draw_runs(const struct surveyed_trace *trace, const struct lpl_surve
 
 		/* steps, and down at the end of a stretch; what there is has to be seen */
 		if (runs && !pen)
-			fprintf(out, "M%.1f %.1f", svg_x(field, chart_bin_time(trace, bin)),
-				bottom);
+			fprintf(out, "M%.1f %.1f", chart_bin(trace, field, bin), bottom);
 		if (runs)
 			fprintf(out, "V%.1fH%.1f", bottom - (height < 1.5 ? 1.5 : height),
-				svg_x(field, chart_bin_time(trace, bin + 1)));
+				chart_bin(trace, field, bin + 1));
 		else if (pen)
 			fprintf(out, "V%.1fz", bottom);
 		pen = runs != 0;
@@ -75,9 +74,9 @@ static void draw_waits(const struct surveyed_trace *trace, const struct lpl_surv
 		if (now == before)
 			continue;
 		if (before >= 0) {
-			double x = svg_x(field, chart_bin_time(trace, from));
+			double x = chart_bin(trace, field, from);
 
-			svg_rect(out, x, y, svg_x(field, chart_bin_time(trace, bin)) - x, 3,
+			svg_rect(out, x, y, chart_bin(trace, field, bin) - x, 3,
 				 before == LPL_SURVEY_READY ? READY : BLOCKED);
 		}
 		from = bin;

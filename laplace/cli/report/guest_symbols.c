@@ -5,7 +5,7 @@
  * The recipe in a trace's header names what the guest booted from, by its SHA-256, and the list of
  * its kernel's symbols has that in its name.  So a list is of exactly that kernel, or it is not found.
  */
-#include "guest_symbols.h"
+#include "symbols.h"
 
 #include <stdbool.h>
 #include <stdio.h>

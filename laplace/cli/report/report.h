@@ -3,12 +3,42 @@
 #ifndef LAPLACE_CLI_REPORT_REPORT_H
 #define LAPLACE_CLI_REPORT_REPORT_H
 
-#include "cli/surveyed_trace.h"
+#include "table.h"
 
-void report_text(const struct surveyed_trace *trace, FILE *out);
-void report_html(const struct surveyed_trace *trace, FILE *out);
-/* Returns an exit status. */
+int report_text(const struct surveyed_trace *trace, FILE *out);
+int report_html(const struct surveyed_trace *trace, FILE *out);
+/* Parts of it, and pages alive by process, which `laplace plot` draws. */
+void report_text_timeline(const struct surveyed_trace *trace, FILE *out);
+void report_text_kinds(const struct surveyed_trace *trace, FILE *out);
+void report_text_processes(const struct surveyed_trace *trace, FILE *out);
 int report_json(const struct surveyed_trace *trace, FILE *out);
+
+/* The parts of text and HTML that have tables (report_page.c). */
+void report_parts(const struct surveyed_trace *trace, enum table_form form, FILE *out);
+
+/* ---- tables (trace_tables.c): those for people show the first trace->top lines, JSON has all ---- */
+
+void trace_tasks(struct table *table, const struct surveyed_trace *trace);
+void trace_kinds(struct table *table, const struct surveyed_trace *trace);
+/* Pages by how many programs, or threads, referenced them; not for JSON. */
+void trace_sharing(struct table *table, const struct surveyed_trace *trace,
+		   const uint64_t pages[][LPL_SURVEY_SHARINGS]);
+void trace_files(struct table *table, const struct surveyed_trace *trace);
+void trace_processes(struct table *table, const struct surveyed_trace *trace);
+void trace_hottest(struct table *table, const struct surveyed_trace *trace);
+void trace_hottest_of_kernel(struct table *table, const struct surveyed_trace *trace);
+void trace_calls(struct table *table, const struct surveyed_trace *trace);
+void trace_calls_of_tasks(struct table *table, const struct surveyed_trace *trace);
+
+/* As many as a table for people has. */
+static inline uint64_t trace_shown(const struct surveyed_trace *trace, uint64_t all)
+{
+	return all < trace->top ? all : trace->top;
+}
+
+/* Names for numbers of each kind of page, and of each reason to leave the processor. */
+const char *trace_kind_name(unsigned int kind);
+const char *trace_reason_name(unsigned int reason);
 
 /* ---- what the forms share (report_facts.c) ---- */
 
@@ -19,27 +49,16 @@ const char *report_addresses(const struct surveyed_trace *trace);
 void report_notes(const struct surveyed_trace *trace,
 		  void (*note)(void *context, const char *text), void *context);
 
-#define REPORT_PLACE_TEXT 1400
-/* "/lib/libc.so.6", "segment 3" ... in buf, which is returned. */
-char *report_file_text(const struct lpl_survey_file *file, char buf[REPORT_PLACE_TEXT]);
-/* "/lib/libc.so.6, page 12", "7ffe1000 of sh (61)", "ffffffff81a18000 memcpy+1f0" ... likewise. */
-char *report_place_text(const struct surveyed_trace *trace,
-			const struct lpl_survey_hot_page *page, char buf[REPORT_PLACE_TEXT]);
-
 /* Events of a kind. */
 static inline uint64_t report_events(const struct lpl_survey *survey, uint32_t tag)
 {
 	return lpl_event_counts_of(&survey->events->counts, tag);
 }
 
-/* Pages that several threads of one program referenced, and no other, without the kernel's. */
-uint64_t report_within_program(const struct lpl_survey *survey);
-
-/* Pages of the kernel's that a process referenced. */
-static inline uint64_t report_kernel_pages(const struct lpl_survey_process *process)
+/* References to mapped pages of files and of shared memory. */
+static inline uint64_t report_mapped(const struct lpl_survey *survey)
 {
-	return process->footprint.pages[LPL_PAGE_KERNEL] +
-	       process->footprint.pages[LPL_PAGE_PHYSICAL];
+	return survey->references->by_kind[LPL_PAGE_FILE] + survey->references->by_kind[LPL_PAGE_SHM];
 }
 
 #endif

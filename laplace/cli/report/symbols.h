@@ -9,11 +9,20 @@
 
 #include <stdint.h>
 
+#include <laplace/trace.h>
+
 struct symbols;
 
 /* Complains; returns an exit status.  *symbols is NULL then. */
 int symbols_read(struct symbols **symbols, const char *path);
 void symbols_free(struct symbols *symbols);	/* NULL is fine */
+
+/*
+ * Those that `laplace run' has listed (guest-program/symbols.sh) of the kernel that it booted, for a trace
+ * with this header.  NULL: it is not by `laplace run', or its guest's symbols are not on this machine, which
+ * is said on stderr.
+ */
+struct symbols *guest_symbols(const char *path, const struct lpl_meta *meta);
 
 /*
  * The symbol in which an address lies, and how far from its beginning.  A symbol ends where the next

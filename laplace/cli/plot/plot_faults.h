@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* laplace plot faults: a simulation, and when its faults are taken. */
-#ifndef LAPLACE_CLI_PLOT_FAULTS_H
-#define LAPLACE_CLI_PLOT_FAULTS_H
+#ifndef LAPLACE_CLI_PLOT_PLOT_FAULTS_H
+#define LAPLACE_CLI_PLOT_PLOT_FAULTS_H
 
 #include <stdio.h>
 
-#include "addresses.h"
-#include "surveyed_trace.h"
+#include "cli/addresses.h"
+#include "cli/draw/picture.h"
+#include "cli/surveyed_trace.h"
 
 struct plot_faults {
 	const struct surveyed_trace_options *trace;	/* path, progress, choice and clock count */
 	char *policies;			/* a list, cut at its commas */
 	const char *sizes;
 	enum cli_addresses addresses;
-	const char *format;		/* "png", "svg" or "csv"; NULL: characters */
+	enum picture_format format;
 };
 
 /* Complains; returns an exit status.  false in `drawn`: there is nothing to keep in `out`. */

@@ -9,12 +9,11 @@
 #include <laplace/reducer.h>
 #include <laplace/simulator.h>
 
-#include "draw/chart_faults.h"
-#include "draw/png.h"
-#include "pass.h"
-#include "say.h"
-#include "sizes.h"
-#include "trace_kind.h"
+#include "cli/draw/chart_faults.h"
+#include "cli/pass.h"
+#include "cli/say.h"
+#include "cli/sizes.h"
+#include "cli/trace_kind.h"
 
 struct simulation {
 	const struct plot_faults *options;
@@ -28,11 +27,6 @@ struct simulation {
 };
 
 /* ---- simulating ---- */
-
-static bool is_picture(const char *format)
-{
-	return format && strcmp(format, "csv") != 0;
-}
 
 /* Each policy with each size; `lines`: how many that is. */
 static int add_policies(struct simulation *simulation, const struct lpl_sizes *sizes, char *policies,
@@ -103,7 +97,8 @@ static int open_simulation(struct simulation *simulation)
 	if (!status)
 		status = add_policies(simulation, &sizes, options->policies, &lines);
 	lpl_sizes_free(&sizes);
-	if (!status && is_picture(options->format) && lines > FAULTS_LINES)
+	if (!status && lines > FAULTS_LINES &&
+	    (options->format == PICTURE_SVG || options->format == PICTURE_PNG))
 		return cli_complain(CLI_USAGE, "a picture has room for %d lines, and these are %zu: "
 				    "take fewer sizes or policies, or write a .csv", FAULTS_LINES,
 				    lines);
@@ -217,37 +212,20 @@ static int gather_lines(struct simulation *simulation)
 	return CLI_DONE;
 }
 
-static int draw_png(const struct faults_chart *chart, FILE *out)
-{
-	struct filter filter;
-	int status = png_begin(&filter, out);
-
-	if (status)
-		return status;
-	faults_svg(chart, filter.in);
-	return png_end(&filter);
-}
-
 static int draw(struct simulation *simulation, FILE *out)
 {
-	const char *format = simulation->options->format;
-	const struct faults_chart *chart = &simulation->chart;
+	static void (*const draw_as[])(const struct faults_chart *chart, FILE *out) = {
+		[PICTURE_TEXT] = faults_text, [PICTURE_SVG] = faults_svg, [PICTURE_CSV] = faults_csv
+	};
+	struct picture picture;
 	int status = gather_lines(simulation);
 
+	if (!status)
+		status = picture_begin(&picture, simulation->options->format, out);
 	if (status)
 		return status;
-	if (format && strcmp(format, "csv") == 0) {
-		faults_csv(chart, out);
-		return CLI_DONE;
-	}
-	if (!format) {
-		faults_text(chart, out);
-		return CLI_DONE;
-	}
-	if (strcmp(format, "png") == 0)
-		return draw_png(chart, out);
-	faults_svg(chart, out);
-	return CLI_DONE;
+	draw_as[picture.format](&simulation->chart, picture.out);
+	return picture_end(&picture);
 }
 
 int plot_faults(const struct plot_faults *options, FILE *out, bool *drawn)

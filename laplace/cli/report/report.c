@@ -4,44 +4,36 @@
  */
 #include <string.h>
 
-#include "commands.h"
-#include "options.h"
-#include "replace.h"
-#include "report/report.h"
-#include "report/guest_symbols.h"
-#include "report/symbols.h"
-#include "say.h"
-#include "surveyed_trace.h"
-#include "text_output.h"
+#include "cli/commands.h"
+#include "cli/options.h"
+#include "cli/replace.h"
+#include "cli/say.h"
+#include "cli/surveyed_trace.h"
+#include "cli/text_output.h"
+#include "report.h"
+#include "symbols.h"
 
-enum form { TEXT, HTML, JSON, FORMS };
+#define NO_FORM (TABLE_JSON + 1)	/* none is given */
 
 struct options {
-	enum form form;			/* FORMS: not given */
+	enum table_form form;
 	const char *output, *symbols;
 	bool overwrite, json;
 	struct surveyed_trace_options trace;
 };
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t length = strlen(text);
-
-	return length > strlen(end) && strcmp(text + length - strlen(end), end) == 0;
-}
-
 static void check_all(struct argp_state *state, void *config)
 {
 	struct options *options = config;
 
-	if (options->json && options->form != FORMS && options->form != JSON)
+	if (options->json && options->form != NO_FORM && options->form != TABLE_JSON)
 		argp_error(state, "--json and --format %s exclude each other",
-			   options->form == TEXT ? "text" : "html");
+			   options->form == TABLE_TEXT ? "text" : "html");
 	if (options->json)
-		options->form = JSON;
-	if (options->form == FORMS)
-		options->form = ends_with(options->output, ".html") ? HTML :
-				ends_with(options->output, ".json") ? JSON : TEXT;
+		options->form = TABLE_JSON;
+	if (options->form == NO_FORM)
+		options->form = cli_output_ends_with(options->output, ".html") ? TABLE_HTML :
+				cli_output_ends_with(options->output, ".json") ? TABLE_JSON : TABLE_TEXT;
 }
 
 static const struct cli_option option_table[] = {
@@ -76,20 +68,12 @@ static const struct cli_usage usage = {
 	option_table, 0
 };
 
-static int write_report(const struct surveyed_trace *trace, enum form form, FILE *out)
-{
-	if (form == JSON)
-		return report_json(trace, out);
-	if (form == HTML)
-		report_html(trace, out);
-	else
-		report_text(trace, out);
-	return CLI_DONE;
-}
-
 /* The output is opened first: who waits for a long trace shall not wait in vain. */
 static int make_report(const struct options *options, const struct symbols *symbols)
 {
+	static int (*const write[])(const struct surveyed_trace *trace, FILE *out) = {
+		[TABLE_TEXT] = report_text, [TABLE_HTML] = report_html, [TABLE_JSON] = report_json
+	};
 	struct surveyed_trace trace;
 	struct symbols *guests = NULL;
 	struct cli_output output;
@@ -106,7 +90,7 @@ static int make_report(const struct options *options, const struct symbols *symb
 		guests = guest_symbols(options->trace.path, trace.meta);
 	trace.symbols = symbols ? symbols : guests;
 	if (trace.survey)
-		written = write_report(&trace, options->form, output.file);
+		written = write[options->form](&trace, output.file);
 	written = cli_output_close(&output, written);
 	if (trace.survey && written)
 		status = written;
@@ -117,7 +101,7 @@ static int make_report(const struct options *options, const struct symbols *symb
 
 int cmd_report(int argc, char **argv)
 {
-	struct options options = { .form = FORMS, .output = "-" };
+	struct options options = { .form = NO_FORM, .output = "-" };
 	struct symbols *symbols = NULL;
 	int status = CLI_DONE;
 

@@ -7,17 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "addresses.h"
-#include "commands.h"
-#include "draw/chart.h"
-#include "draw/curves.h"
-#include "draw/png.h"
-#include "options.h"
+#include "cli/addresses.h"
+#include "cli/commands.h"
+#include "cli/draw/chart.h"
+#include "cli/draw/curves.h"
+#include "cli/draw/picture.h"
+#include "cli/options.h"
+#include "cli/replace.h"
+#include "cli/report/report.h"
+#include "cli/say.h"
+#include "cli/surveyed_trace.h"
+#include "cli/text_output.h"
 #include "plot_faults.h"
-#include "replace.h"
-#include "say.h"
-#include "surveyed_trace.h"
-#include "text_output.h"
 
 struct options {
 	const char *output, *title;
@@ -27,7 +28,7 @@ struct options {
 	const char *about;		/* of curves; NULL: the title */
 	bool terminal, overwrite;
 	const char *kind;
-	const char *format;		/* "png", "svg" or "csv"; NULL: text */
+	enum picture_format format;
 	char **file;			/* of argv, options already taken out */
 	unsigned int files;
 	struct surveyed_trace_options trace;
@@ -37,24 +38,33 @@ struct options {
 	enum cli_addresses addresses;	/* of faults; CLI_ADDRESSES_KEPT: not given */
 };
 
-/* Pictures of traces. */
-static const struct {
+/* Pictures of a trace's survey. */
+static const struct chart {
 	const char *name;
-	enum chart_kind chart, by_process;
+	bool by_process;
+	void (*draw_as[PICTURE_CSV + 1])(const struct surveyed_trace *trace, FILE *out);
 } charts[] = {
-	{ "timeline", CHART_TIMELINE, CHART_TIMELINE },
-	{ "footprint", CHART_FOOTPRINT, CHART_PROCESSES },
-	{ "heatmap", CHART_HEATMAP, CHART_HEATMAP }
+	{ "timeline", false, { [PICTURE_TEXT] = report_text_timeline, [PICTURE_SVG] = chart_timeline,
+			       [PICTURE_CSV] = chart_timeline_csv } },
+	{ "footprint", false, { [PICTURE_TEXT] = report_text_kinds, [PICTURE_SVG] = chart_footprint,
+				[PICTURE_CSV] = chart_footprint_csv } },
+	{ "footprint", true, { [PICTURE_TEXT] = report_text_processes, [PICTURE_SVG] = chart_processes,
+			       [PICTURE_CSV] = chart_processes_csv } },
+	{ "heatmap", false, { [PICTURE_TEXT] = chart_heatmap_text, [PICTURE_SVG] = chart_heatmap,
+			      [PICTURE_CSV] = chart_heatmap_csv } }
 };
 
-/* Which of them, for options->kind; CHARTS: it is none of its survey. */
-static enum chart_kind chart_of(const struct options *options)
+/* Which of them, for options->kind; NULL: it is none. */
+static const struct chart *chart_of(const struct options *options)
 {
+	const struct chart *found = NULL;
+
 	for (size_t i = 0; options->kind && i < sizeof(charts) / sizeof(charts[0]); i++) {
-		if (strcmp(charts[i].name, options->kind) == 0)
-			return options->by_process ? charts[i].by_process : charts[i].chart;
+		if (strcmp(charts[i].name, options->kind) == 0 &&
+		    (!found || charts[i].by_process == options->by_process))
+			found = &charts[i];
 	}
-	return CHARTS;
+	return found;
 }
 
 static bool is_faults(const struct options *options)
@@ -64,14 +74,7 @@ static bool is_faults(const struct options *options)
 
 static bool is_of_trace(const struct options *options)
 {
-	return is_faults(options) || chart_of(options) != CHARTS;
-}
-
-static bool ends_with(const char *text, const char *end)
-{
-	size_t length = strlen(text);
-
-	return length > strlen(end) && strcmp(text + length - strlen(end), end) == 0;
+	return is_faults(options) || chart_of(options);
 }
 
 /* Only pictures of traces have these, only those of its survey, only faults over time. */
@@ -131,12 +134,12 @@ static void check_all(struct argp_state *state, void *config)
 		options->output = "-";
 	if (!options->output)
 		argp_error(state, "where to?  -o names a .png or .svg, or --terminal");
-	else if (ends_with(options->output, ".png"))
-		options->format = "png";
-	else if (ends_with(options->output, ".svg"))
-		options->format = "svg";
-	else if (ends_with(options->output, ".csv") && is_of_trace(options))
-		options->format = "csv";
+	else if (cli_output_ends_with(options->output, ".png"))
+		options->format = PICTURE_PNG;
+	else if (cli_output_ends_with(options->output, ".svg"))
+		options->format = PICTURE_SVG;
+	else if (cli_output_ends_with(options->output, ".csv") && is_of_trace(options))
+		options->format = PICTURE_CSV;
 	else if (strcmp(options->output, "-") != 0)
 		argp_error(state, "'%s': the picture's name ends in .png or .svg",
 			   options->output);
@@ -259,15 +262,17 @@ static void draw_svg(const struct curves *curves, const struct options *options,
 	curves_svg(curves, &picture, out);
 }
 
-static int draw_png(const struct curves *curves, const struct options *options, FILE *out)
+static int draw_picture(const struct curves *curves, const struct options *options, FILE *out)
 {
-	struct filter filter;
-	int status = png_begin(&filter, out);
+	struct picture picture;
+	int status = picture_begin(&picture, options->format, out);
 
 	if (status)
 		return status;
-	draw_svg(curves, options, filter.in);
-	return png_end(&filter);
+	if (picture.format == PICTURE_TEXT)
+		return curves_text(curves, options->title, options->page_size, picture.out);
+	draw_svg(curves, options, picture.out);
+	return picture_end(&picture);
 }
 
 static int draw_curves(const struct curves *curves, const struct options *options)
@@ -275,15 +280,8 @@ static int draw_curves(const struct curves *curves, const struct options *option
 	struct cli_output output;
 	int status = cli_output_open(&output, options->output, options->overwrite);
 
-	if (status)
-		return status;
-	if (!options->format)
-		status = curves_text(curves, options->title, options->page_size, output.file);
-	else if (strcmp(options->format, "png") == 0)
-		status = draw_png(curves, options, output.file);
-	else
-		draw_svg(curves, options, output.file);
-	return cli_output_close(&output, status);
+	return status ? status :
+		cli_output_close(&output, draw_picture(curves, options, output.file));
 }
 
 static int plot_curves(const struct options *options)
@@ -307,10 +305,17 @@ static int plot_curves(const struct options *options)
 
 static int draw_chart(const struct surveyed_trace *trace, const struct options *options, FILE *out)
 {
+	struct picture picture;
+	int status;
+
 	if (!trace->survey->time->begun)
 		return cli_complain(CLI_FAILED, "%s: holds no record: there is nothing to draw",
 				    trace->path);
-	return chart_draw(chart_of(options), trace, options->format, out);
+	status = picture_begin(&picture, options->format, out);
+	if (status)
+		return status;
+	chart_of(options)->draw_as[picture.format](trace, picture.out);
+	return picture_end(&picture);
 }
 
 static int plot_survey(const struct options *options, FILE *out, bool *drawn)
