@@ -100,8 +100,8 @@ class Files:
                         file.write(os.fsencode(text))
                 else:
                     self._write(path, text)
-            except OSError:
-                raise Failure(f"{path}: could not be written") from None
+            except OSError as error:
+                raise Failure(f"{path}: could not be written: {error.strerror}") from None
         for part in list(self._parts):
             try:
                 self._name(part)

@@ -69,7 +69,7 @@ def _matches(right: Callable[[str], object], what: str) -> Callable[[str], None]
 
 
 def _within(least: int, most: int) -> Callable[[str], None]:
-    """As `laplace run` takes it (guest-program/run)."""
+    """As `laplace run` takes it (laplace/cli/run.c)."""
     return _matches(lambda value: least <= (decimal(value) or 0) <= most and decimal(value) is not None,
                     f"{{}} is not a number from {least} to {most}")
 
