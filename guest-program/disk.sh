@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# disk.sh: the guest's disk: what is put on it before the run, and what is taken from it behind.  Read
+# disk.sh: the guest's disk: what is put on it before the run, and what is taken from it afterwards.  Read
 # by `run`, whose options these are; `scratch` is the directory of the disk, and `die` says why there
 # is none.
 # shellcheck disable=SC2034,SC2154 # of others, which are set there

@@ -6,7 +6,7 @@
 #
 # The trace's header has the machine's bochsrc: so the recipe is comments in that, `#: KEY VALUE`, a line
 # each, with bytes other than letters, digits and ._/=+@- as %XX.  Bochs takes lines of 500 bytes:
-# what is longer goes on behind `#:+ `.
+# what is longer goes on after `#:+ `.
 # shellcheck disable=SC2154 # they are set there
 
 readonly MOST_RECIPE=45000	# bytes: a header's bochsrc has 64 KB at most

@@ -13,7 +13,7 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
-/* Who may write may end the collection: not everybody, unless it is wanted. */
+/* Whoever may write may end the collection: not everybody, unless it is wanted. */
 static unsigned short lpl_mode = 0660;
 module_param_named(mode, lpl_mode, ushort, 0444);
 MODULE_PARM_DESC(mode, "permissions of /dev/laplace, in octal (0660; 0666 lets all users in)");

@@ -332,7 +332,7 @@ static bool save_as(const char *partial, const char *final)
 
 /* ---- becoming a new process ---- */
 
-/* Nothing of Bochs' files goes along; who reads the status still does. */
+/* Nothing of Bochs' files goes along; whoever reads the status still does. */
 static void close_others(int kept)
 {
 	DIR *directory = opendir("/proc/self/fd");

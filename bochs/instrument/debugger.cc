@@ -58,7 +58,7 @@ static void switch_tracing(bool on)
 		   is == on ? "" : "; it will be on in its next window");
 }
 
-/* Who flushes by hand wants to look at the file now. */
+/* Whoever flushes by hand wants to look at the file now. */
 static void flush_and_wait(void)
 {
 	struct lpl_collector *collector = laplace.collector;

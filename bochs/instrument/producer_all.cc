@@ -16,7 +16,7 @@
  * is looked at wherever it may have jumped, and then the next trace takes the slow path.
  */
 #ifndef LAPLACE_ALL
-#define LAPLACE_ALL	/* for who reads this file alone: bochs/build defines it for all */
+#define LAPLACE_ALL	/* for whoever reads this file alone: bochs/build defines it for all */
 #endif
 #define NEED_CPU_REG_SHORTCUTS 1
 #include "bochs.h"

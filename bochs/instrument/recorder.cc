@@ -2,7 +2,7 @@
 /*
  * Recording on and off, flushed, and marked, in terms of what each simulator makes of it (stream.h).
  *
- * Kernel events are sent even while recording is off, so that who reads the trace knows the state
+ * Kernel events are sent even while recording is off, so that whoever reads the trace knows the state
  * of the system when it goes on.
  */
 #include "recorder.h"

@@ -38,7 +38,7 @@ int laplace_exit_status(void);
 
 /* What there is to be done before the program is left. */
 struct laplace_leaving {
-	/* Why a run cannot go on, where that is known better than by who noticed; or false. */
+	/* Why a run cannot go on, where that is known better than by whoever noticed; or false. */
 	bool (*cause)(char *text, size_t size);
 	void (*close)(void);
 };

@@ -197,7 +197,7 @@ static void check_checkpoints(const struct lpl_windows *windows)
 		laplace_die("checkpoint=: it does not hold which random numbers the processor has given; "
 			    "use one without, as by exclude_features=\"rdrand, rdseed\" in `cpu:'");
 	if (*laplace_option.only)
-		laplace_die("checkpoint=: it does not hold who is chosen by only=%s",
+		laplace_die("checkpoint=: it does not hold which tasks are chosen by only=%s",
 			    laplace_option.only);
 	if (windows && lpl_windows_need_kernel(windows))
 		laplace_die("checkpoint=: it does not hold what windows=%s have heard so far; "

@@ -5,10 +5,10 @@
  *
  * A handler would not do: Bochs sets its own for SIGINT (with a terminal for its
  * screen, also for SIGTERM and SIGHUP), and gives SIGINT its default back before
- * the trace is closed, when who asks twice would kill us.  So these signals are
+ * the trace is closed, when whoever asks twice would kill us.  So these signals are
  * blocked in Bochs' thread and in all that it starts, whatever their handlers, and
  * a thread of our own waits for them.  The first that ends the run counts; what comes
- * after it stays pending for ever.  Who started us with a signal ignored (nohup, a
+ * after it stays pending for ever.  Whoever started us with a signal ignored (nohup, a
  * background job of a script) means it: no handler waits for that one.
  *
  * Blocked, too, is what the kernel sends with a write that fails: SIGPIPE, when a
@@ -177,7 +177,7 @@ bool laplace_signals_take(bool debugger)
 		memset(&wake, 0, sizeof(wake));	/* no SA_RESTART */
 		wake.sa_handler = interrupt_read;
 		sigaction(SIGUSR2, &wake, NULL);
-		/* who started us may have blocked it, until it is taken */
+		/* whoever started us may have blocked it, until it is taken */
 		sigemptyset(&waking);
 		sigaddset(&waking, SIGUSR2);
 		pthread_sigmask(SIG_UNBLOCK, &waking, NULL);

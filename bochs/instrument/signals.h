@@ -3,7 +3,7 @@
 #ifndef LAPLACE_SIGNALS_H
 #define LAPLACE_SIGNALS_H
 
-/* Before Bochs sets any handler: which signals are ignored, by who started us. */
+/* Before Bochs sets any handler: which signals are ignored, by whoever started us. */
 void laplace_signals_note(void);
 /* From here on they do so; before threads are started.  False: no thread for them. */
 bool laplace_signals_take(bool debugger);

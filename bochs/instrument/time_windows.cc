@@ -111,7 +111,7 @@ bool laplace_is_wanted(void)
 	return timing.wanted;
 }
 
-/* Who opens a window is within it; who closes one is, too, so nothing ends here. */
+/* Whoever opens a window is within it; whoever closes one is, too, so nothing ends here. */
 void laplace_time_windows_before(const struct kernel_trace_record *record)
 {
 	struct lpl_report report;

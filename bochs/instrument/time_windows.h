@@ -10,7 +10,7 @@
 /* From power-on.  No windows (NULL) are one without an end; `wanted`: see laplace_want(). */
 void laplace_time_windows_begin(struct lpl_windows *windows, bool wanted);
 
-/* The bochsrc, the guest, the debugger or who steers the run wants it recorded from now on, or not. */
+/* The bochsrc, the guest, the debugger or whoever steers the run wants it recorded from now on, or not. */
 void laplace_want(bool on);
 /* The same where a trace of instructions begins next: for a timer's or a display's callback. */
 void laplace_want_soon(bool on);

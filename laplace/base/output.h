@@ -80,7 +80,7 @@ void lpl_output_discard(struct lpl_output *output);
 /* ---- the rules, for what is not one file; `name` is for reports ---- */
 
 /*
- * Who writes a ".part" holds a lock on it, where the file system knows locks.  true: another
+ * Whoever writes a ".part" holds a lock on it, where the file system knows locks.  true: another
  * has it.  false: it is taken, until `fd` is closed.
  */
 bool lpl_part_is_locked(int fd);

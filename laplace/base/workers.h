@@ -2,7 +2,7 @@
 /*
  * Worker threads: they and their owner share work, and one lock.
  *
- * Who uses them says what the work is, in three functions:
+ * Whoever uses them says what the work is, in three functions:
  *
  *	next	chooses something that can be begun now, and notes that it has begun
  *	work	does it

@@ -30,7 +30,7 @@ int cli_control_connect(const char *path)
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
 		return fd;
-	cli_complain(0, "%s: %s", path, errno == ECONNREFUSED ? "nobody listens: the run is over" :
+	cli_complain(0, "%s: %s", path, errno == ECONNREFUSED ? "no run listens: it is over" :
 								 strerror(errno));
 	if (fd >= 0)
 		(void)close(fd);

@@ -81,7 +81,7 @@ static const struct cli_usage usage = {
 #undef HELP
 	"\n"
 	"The reply comes when it is done.  Exit status 0 when it was done, 1 when it was not, or "
-	"nobody listens.",
+	"no run listens.",
 	option_table, ARGP_IN_ORDER
 };
 

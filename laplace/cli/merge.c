@@ -291,7 +291,7 @@ static int print_summary(const struct options *options, const struct lpl_merge *
 	FILE *out = options->output && strcmp(options->output, "-") == 0 ? stderr : stdout;
 	int status = CLI_DONE;
 
-	/* who reads what we write has left before the end */
+	/* whoever reads what we write has left before the end */
 	if (options->audit && !lpl_merge_audit(merge))
 		return CLI_DONE;
 	if (options->json) {

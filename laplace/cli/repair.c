@@ -113,7 +113,7 @@ static void print_loss(FILE *out, const char *path, const struct lpl_loss *loss)
 	print_number(out, loss->refs, "references");
 	fputs(", ", out);
 	print_number(out, loss->events, "events");
-	fprintf(out, "; behind reference %" PRIu64 ", instruction %" PRIu64, loss->after_ref,
+	fprintf(out, "; after reference %" PRIu64 ", instruction %" PRIu64, loss->after_ref,
 		loss->after_instr);
 	if (loss->until_ref != KTR_NONE)
 		fprintf(out, ", up to %" PRIu64 " and %" PRIu64, loss->until_ref,
@@ -185,7 +185,7 @@ static int print_summary(const struct run *run, const struct lpl_repaired *repai
 	if (!repaired->losses && repaired->had_index)
 		fprintf(run->out, "%s: is whole: there is nothing to repair\n", run->trace);
 	else if (repaired->manifest.error)
-		fprintf(run->out, "%s\n%s: the segments behind that were found by their names; whether "
+		fprintf(run->out, "%s\n%s: the segments after that were found by their names; whether "
 			"there were others is not known\n", repaired->manifest.text, run->trace);
 	else if (!repaired->had_index)
 		fprintf(run->out, "%s: has no index: its recording did not end properly, and what "

@@ -62,7 +62,7 @@ static void check_memory(struct argp_state *state, void *config)
 
 static const struct cli_option option_table[] = {
 	{ "policy", CLI_LIST, 'p', CLI_INTO(struct options, policies), .argument = "POLICY[,...]",
-	  .words = CLI_POLICIES, .help = "%c (lru); options behind it: segq:fifo=16" },
+	  .words = CLI_POLICIES, .help = "%c (lru); options after it: segq:fifo=16" },
 	{ "sizes", CLI_TEXT, 's', CLI_INTO(struct options, sizes), .argument = "SIZES", .words = "all",
 	  .help = "Pages of memory, for ws and vmin references: 16,64,256, or 16:4096:*2, or "
 	  "16:256:16, or, for lru and opt, all; of memory also bytes (64K, 16M, 1G) and "

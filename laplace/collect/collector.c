@@ -158,7 +158,7 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 				options->log ? "its windows do not go through a log" :
 					       "every reference goes through a log");
 	if (options->only && options->resume_point)
-		return lpl_fail(report, LPL_ERR_USAGE, "what is known of who is chosen is in no "
+		return lpl_fail(report, LPL_ERR_USAGE, "what is known of the tasks that are chosen is in no "
 				"checkpoint");
 	c = calloc(1, sizeof(*c));
 	if (!c)
@@ -199,7 +199,7 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 		goto failed;
 	if (options->status_path) {
 		error = lpl_status_file_open(&c->status_file, options->status_path, trace, report);
-		if (error && options->resume_point && c->complain)	/* who goes on does without */
+		if (error && options->resume_point && c->complain)	/* whoever goes on does without */
 			c->complain(options->context, report->text);
 		else if (error)
 			goto failed;

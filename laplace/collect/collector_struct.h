@@ -33,7 +33,7 @@ struct lpl_resume_data {
 	struct lpl_totals totals;
 	uint64_t refs, tracer_refs, events, instructions;
 	bool tracing, marked;
-	struct lpl_event mark;		/* the last one, for who watches; and how long it took: */
+	struct lpl_event mark;		/* the last one, for whoever watches; and how long it took: */
 	uint64_t elapsed_ns, wait_ns, room_wait_ns, syncs, sync_ns;
 	uint64_t checkpoints_failed;
 	struct lpl_block_state state;
@@ -108,7 +108,7 @@ enum lpl_error lpl_collector_reduce(struct lpl_collector *c, const struct lpl_fe
 
 /* What the streams call with each event. */
 void lpl_collector_event(void *collector, const struct lpl_event *event);
-/* Everybody who watches, how the run is, with these numbers. */
+/* How the run is, for all who watch, with these numbers. */
 void lpl_collector_report_all(struct lpl_collector *c, const struct lpl_collector_status *now,
 			      struct lpl_status_end end);
 /* Those for whom it is time. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The collector's thread: what comes out of the ring passes the reducer and ends in the trace
- * file.  It also looks at the clock, for who watches, for flushes and for syncs.
+ * file.  It also looks at the clock, for whoever watches, for flushes and for syncs.
  */
 #include "base/host.h"
 #include "collector_struct.h"

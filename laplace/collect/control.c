@@ -13,7 +13,7 @@
  * the thread does is sleep in poll().
  *
  * A client is one connection.  It has at most one request in the works: nothing more is read
- * from it before its reply was sent.  So it costs a fixed amount of memory, and who does not read
+ * from it before its reply was sent.  So it costs a fixed amount of memory, and whoever does not read
  * keeps only itself waiting.  There are at most CLIENTS; when another one comes, the one goes that
  * has been silent longest.
  */
@@ -186,7 +186,7 @@ static void reply(struct client *client, char *line)
 	client->reply = line;
 	client->sent = 0;
 	client->asking = false;
-	if (line == NULL)	/* no memory: who waits for a reply sees that there is none */
+	if (line == NULL)	/* no memory: whoever waits for a reply sees that there is none */
 		client->over = true;
 }
 
@@ -237,7 +237,7 @@ static void clear_desk(struct lpl_control *c)
 		reply_done(c, client);
 }
 
-/* Who has waited longest is next. */
+/* Whoever has waited longest is next. */
 static void fill_desk(struct lpl_control *c)
 {
 	struct client *next = NULL;

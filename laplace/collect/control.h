@@ -81,7 +81,7 @@ struct lpl_control_hooks {
 struct lpl_control;
 
 /*
- * Make the socket at `path`, which only its owner can use (mode 0600, and who connects is
+ * Make the socket at `path`, which only its owner can use (mode 0600, and whoever connects is
  * looked at), and serve it on a thread of its own.  A socket without a listener is replaced.
  * LPL_ERR_USAGE: the path is too long, or is something else than a socket, or somebody listens
  * there; LPL_ERR_IO, LPL_ERR_MEMORY.  *control is NULL then.
@@ -92,7 +92,7 @@ enum lpl_error lpl_control_open(struct lpl_control **control, const char *path,
 /*
  * The same in two steps, the first of which can be made before there is anything to steer, so that a
  * run does not begin whose socket cannot be: the descriptor of the socket, which survives an exec and
- * is the caller's; who connects waits.  -1: an error as those above.
+ * is the caller's; whoever connects waits.  -1: an error as those above.
  */
 int lpl_control_listen(const char *path, struct lpl_report *report);
 /*
@@ -126,13 +126,13 @@ void lpl_control_done(struct lpl_control *control, uint64_t flushes);
  */
 void lpl_control_ending(struct lpl_control *control);
 /*
- * It has ended: well, or with a problem (else NULL).  Who asked for the end is answered, and so is
- * who still waits for something else; the socket is removed and the thread ends.  NULL is fine.
+ * It has ended: well, or with a problem (else NULL).  Whoever asked for the end is answered, and so is
+ * whoever still waits for something else; the socket is removed and the thread ends.  NULL is fine.
  */
 void lpl_control_close(struct lpl_control *control, const char *problem);
 /*
- * As that, well, but the socket stays, for who executes another program in this process: returns
- * its descriptor.  Who connects meanwhile waits; what was asked for and not taken is not done, and
+ * As that, well, but the socket stays, for whoever executes another program in this process: returns
+ * its descriptor.  Whoever connects meanwhile waits; what was asked for and not taken is not done, and
  * that is the reply.
  */
 int lpl_control_leave(struct lpl_control *control);

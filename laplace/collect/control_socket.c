@@ -134,7 +134,7 @@ enum lpl_error lpl_control_socket_take(struct lpl_control_socket *s, const char 
 		return LPL_OK;
 	}
 	free(s->path);
-	return lpl_fail(report, LPL_ERR_IO, "%s: nobody listens there for us", path);
+	return lpl_fail(report, LPL_ERR_IO, "%s: no other program listens there", path);
 }
 
 int lpl_control_socket_leave(struct lpl_control_socket *s)

@@ -6,7 +6,7 @@
  * number is, is arithmetic.  The others are a state that what the kernel says moves: `open`, until
  * a deadline, if they have one.  A task is known by what the scheduler says of the
  * next one, and by its exec, which gives it another name without a switch.  Calls are those of
- * tasks, which sleep in them while others run; so there is a set of who is in one, and the
+ * tasks, which sleep in them while others run; so there is a set of those in one, and the
  * scheduler says whether the one that runs is.
  */
 #include <stdlib.h>
@@ -199,7 +199,7 @@ static enum lpl_error hear_call(struct lpl_windows *w, const struct kernel_trace
 			break;
 		w->open = true;
 		if (!lpl_map_put(&w->in_call, LPL_KEY(record->tid), 1))
-			return lpl_fail(report, LPL_ERR_MEMORY, "no memory for who is in a call");
+			return lpl_fail(report, LPL_ERR_MEMORY, "no memory for the tasks in a call");
 		break;
 	case KTR_SYSCALL_EXIT:
 		if (is_wanted_call(w, record) &&

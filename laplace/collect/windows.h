@@ -62,8 +62,8 @@ bool lpl_windows_need_kernel(const struct lpl_windows *windows);
 bool lpl_windows_at(struct lpl_windows *windows, uint64_t instr, uint64_t *next);
 
 /*
- * The kernel says this, at that instruction count.  Who opens a window begins it with the event
- * that says so, and who closes one ends it after that event.  LPL_ERR_MEMORY: it may be wrong
+ * The kernel says this, at that instruction count.  Whoever opens a window begins it with the event
+ * that says so, and whoever closes one ends it after that event.  LPL_ERR_MEMORY: it may be wrong
  * from here on.
  */
 enum lpl_error lpl_windows_take(struct lpl_windows *windows,

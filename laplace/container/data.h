@@ -149,7 +149,7 @@ static inline struct lpl_ref lpl_data_ref(const struct lpl_data *data, size_t i)
 	return data->is_steady ? lpl_steady_ref(&data->steady, i) : data->refs[i];
 }
 
-/* How far an event is behind the references or the event before it; false: malformed. */
+/* How far an event lies after the references or the event before it; false: malformed. */
 bool lpl_event_position(const uint8_t *at, const uint8_t *end, uint64_t *step);
 /*
  * One event, relative to the record before it, whose clocks it gives its own; returns the byte

@@ -125,7 +125,7 @@ enum lpl_error lpl_reader_open(struct lpl_reader **reader, const char *path,
 		lpl_short_name(name, path);
 		errno = why;
 		return lpl_fail(report, LPL_ERR_IO, "%s: cannot be opened%s", name, begun ?
-				" (what is being recorded, or was cut off, has .part behind its "
+				" (what is being recorded, or was cut off, has .part after its "
 				"name)" : "");
 	}
 	if (lpl_is_manifest_file(fd))

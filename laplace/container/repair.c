@@ -8,7 +8,7 @@
  * what is left.  The gap itself is a chunk of one event, whose clocks are those of the last record
  * that is missing: so base clocks go on as every reader wants it.
  *
- * After damage the next chunk is looked for byte by byte from behind the damaged one's header: its
+ * After damage the next chunk is looked for byte by byte from after the damaged one's header: its
  * payload may be shorter than it says, and hold the beginning of the next.  What is found has a
  * header whose checksum is right and which stands further on in the stream.
  *
@@ -228,7 +228,7 @@ static bool is_index(const struct lpl_repairing *repair)
 		chunk->failure.error == LPL_ERR_TRUNCATED);
 }
 
-/* Let the next chunk be looked for from behind the damaged one's header on. */
+/* Let the next chunk be looked for from after the damaged one's header on. */
 static void look_inside(struct lpl_repairing *repair)
 {
 	struct lpl_source *source = &repair->source;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What a segment begins with: who and what there is in the guest, as events, for whoever begins
- * to read there (docs/format.md, section 11).  What that is, a keeper knows, who has listened.
+ * to read there (docs/format.md, section 11).  What that is, a keeper knows, which has listened.
  */
 #ifndef LAPLACE_CONTAINER_STATE_CHUNK_H
 #define LAPLACE_CONTAINER_STATE_CHUNK_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which files a trace consists of: for who must not write any of them. */
+/* Which files a trace consists of: for whoever must not write any of them. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

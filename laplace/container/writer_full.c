@@ -111,7 +111,7 @@ enum lpl_error lpl_writer_end_short(struct lpl_writer *writer, struct lpl_report
 	}
 	writer->ended = writer->ended_early = true;
 	errno = full.system_errno;
-	return lpl_fail(report, LPL_ERR_FULL, "%s: ends early, behind reference %" PRIu64 ", and was "
+	return lpl_fail(report, LPL_ERR_FULL, "%s: ends early, after reference %" PRIu64 ", and was "
 			"closed properly: there was no room for what followed", name,
 			writer->written.last.ref);
 }

@@ -238,7 +238,7 @@ static size_t wait_for_cells(struct lpl_ring *ring, uint64_t patience_ns)
 			ring->consumer.over = true;
 			return 0;
 		}
-		/* the clock is looked at by who has nothing else to do */
+		/* the clock is looked at by whoever has nothing else to do */
 		if (patience_ns != LPL_RING_FOREVER && tries >= SPINS) {
 			if (!start)
 				start = lpl_now_ns();

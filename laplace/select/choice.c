@@ -6,7 +6,7 @@
  * only looks at a flag of the task that runs:
  *
  *	by name or number	when it appears, executes, or is called so by the kernel later
- *				(a script, which executes as its interpreter; who renames
+ *				(a script, which executes as its interpreter; one that renames
  *				itself), until it executes again; a thread of a chosen process
  *				when it appears
  *	by descent		with `children`: made by one that was chosen; for good
@@ -105,7 +105,7 @@ static enum chosen judge(struct lpl_choice *choice, const struct lpl_merge_task 
 {
 	if (before == BY_DESCENT)
 		return before;
-	/* that it was made before the trace began is all that is known of who has no parent */
+	/* that it was made before the trace began is all that is known of a task without a parent */
 	if (before == 0 && choice->children && task->parent != 0 &&
 	    get(choice, task->parent) > NOT_CHOSEN)
 		return BY_DESCENT;

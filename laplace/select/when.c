@@ -95,7 +95,7 @@ static enum lpl_error parse_list(struct lpl_part_value said[KINDS], const char *
 enum lpl_error lpl_moment_parse(struct lpl_moment *moment, const char *spec, enum lpl_when_use use,
 				struct lpl_report *report)
 {
-	struct lpl_part_value said[KINDS];
+	struct lpl_part_value said[KINDS] = { 0 };
 	enum lpl_error error = parse_list(said, spec, use, report);
 
 	*moment = (struct lpl_moment){ LPL_MOMENT_NONE, 0, NULL };
@@ -144,7 +144,7 @@ enum lpl_error lpl_conditions_parse(struct lpl_conditions *c, const char *spec,
 				    enum lpl_when_use use, struct lpl_report *report)
 {
 	const struct lpl_parts table = kinds_for(use);
-	struct lpl_part_value said[KINDS];
+	struct lpl_part_value said[KINDS] = { 0 };
 	enum lpl_error error = parse_list(said, spec, use, report);
 
 	lpl_conditions_clear(c);
@@ -289,7 +289,7 @@ enum lpl_error lpl_interval_parse(struct lpl_interval *interval, const char *spe
 {
 	const struct lpl_parts table = { parts, PARTS, 1U << use, use_name[use] };
 	char from[LPL_WHEN_SIZE], until[LPL_WHEN_SIZE], *words = interval->words;
-	struct lpl_part_value said[PARTS];
+	struct lpl_part_value said[PARTS] = { 0 };
 	const char *text[PARTS];
 	enum lpl_error error = parse(&table, spec, said, report);
 

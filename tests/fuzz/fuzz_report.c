@@ -69,6 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	guest.sink = lpl_survey_sink(trace.survey);
 	guest_run(&guest);
 	trace.meta = meta;
+	trace.kind = cli_trace_kind(meta);
 	list_all(&trace);
 	check_form(&trace, report_text, shown_text);
 	check_form(&trace, report_html, shown_markup);

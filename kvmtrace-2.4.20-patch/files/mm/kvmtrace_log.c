@@ -365,7 +365,7 @@ static int kvmtrace_open(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* Who opened the device executes another program, and leaves threads behind. */
+/* Whoever opened the device executes another program, and leaves threads behind. */
 void kvmtrace_exec_space(struct mm_struct *old, struct mm_struct *mm)
 {
 	if (!old || old != kvmtrace_reader || current->pid != reader_pid)

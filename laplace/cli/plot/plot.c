@@ -333,7 +333,7 @@ static int plot_survey(const struct options *options, FILE *out, bool *drawn)
 	return status;
 }
 
-/* The output is opened first: who waits for a long trace shall not wait in vain. */
+/* The output is opened first: whoever waits for a long trace shall not wait in vain. */
 static int plot_trace(const struct options *options)
 {
 	const struct plot_faults faults = {

@@ -68,7 +68,7 @@ static const struct cli_usage usage = {
 	option_table, 0
 };
 
-/* The output is opened first: who waits for a long trace shall not wait in vain. */
+/* The output is opened first: whoever waits for a long trace shall not wait in vain. */
 static int make_report(const struct options *options, const struct symbols *symbols)
 {
 	static int (*const write[])(const struct surveyed_trace *trace, FILE *out) = {

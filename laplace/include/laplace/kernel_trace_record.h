@@ -317,7 +317,7 @@ enum ktr_how {
 	ARG(KTR_SNAPSHOT, BEGINS, 0, "begins", KTR_DECIMAL) \
 	ARG(KTR_SNAPSHOT, KERNEL_BASE, 1, "kernel's base", KTR_HEX)
 
-/* For who wants only the events, or only the arguments. */
+/* For whoever wants only the events, or only the arguments. */
 #define KTR_NO_EVENT(tag, number, name, fence, text)
 #define KTR_NO_ARG(tag, argument, number, name, how)
 

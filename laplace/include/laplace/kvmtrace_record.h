@@ -104,9 +104,9 @@ struct kvmtrace_record {
 #define KVMTRACE_POOL_MAX	16384
 
 /*
- * Who opens it for reading is the reader, of which there is one and who is never
+ * Whoever opens it for reading is the reader, of which there is one and who is never
  * traced, also when it executes another program; to other processes that have its
- * descriptor START and read() are not permitted.  Who opens it for writing alone may
+ * descriptor START and read() are not permitted.  Whoever opens it for writing alone may
  * steer.  Tracing ends when the reader closes it, or when it does not read for long
  * while a task waits for it.  read() gives whole records, waits for some, and gives 0
  * bytes after the last.

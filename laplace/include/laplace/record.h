@@ -65,7 +65,7 @@ struct lpl_ref {
 };
 
 /*
- * References by columns: an array for each field, for who wants whole arrays of them (bindings,
+ * References by columns: an array for each field, for whoever wants whole arrays of them (bindings,
  * mostly).  A column that is NULL is not wanted.
  */
 struct lpl_ref_columns {

@@ -74,7 +74,7 @@ enum lpl_error lpl_reducer_open(struct lpl_reducer **reducer, const char *before
 struct lpl_sink *lpl_reducer_sink(struct lpl_reducer *reducer);
 /*
  * In mid-stream: what is held back is sent on, as far as the method allows, so that
- * who reads the result so far knows what happened so far.  `window`, `sad` and
+ * whoever reads the result so far knows what happened so far.  `window`, `sad` and
  * `sad-ws` send all and begin anew: the result is then that of the parts, one after
  * the other, a few references longer than that of the whole and exact for the same.
  * `block`, `sad2` and `glass-cao` send all and go on.  `sad2-fix` and `olr` keep what

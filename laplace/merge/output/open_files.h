@@ -2,7 +2,7 @@
 /*
  * Writing thousands of files at once with a few handles and buffers: the file
  * that was written to least recently is closed, and opened again when it goes on.  Full
- * buffers are written by other threads, so that who fills them does not wait for the disk.
+ * buffers are written by other threads, so that whoever fills them does not wait for the disk.
  */
 #ifndef LAPLACE_MERGE_OUTPUT_OPEN_FILES_H
 #define LAPLACE_MERGE_OUTPUT_OPEN_FILES_H

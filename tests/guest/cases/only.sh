@@ -109,5 +109,5 @@ refused() { # WHY OPTION...
 }
 refused "'gzip' is none of process:NAME" --only gzip
 refused 'a process or a task is missing' --only children+user
-refused 'checkpoint=: it does not hold who is chosen' --only process:x --checkpoint on
+refused 'checkpoint=: it does not hold which tasks are chosen' --only process:x --checkpoint on
 refused 'with kernel=none what runs is not known' --only task:x --kernel none
