@@ -9,6 +9,7 @@
 
 #include "base/digits.h"
 #include "option_table.h"
+#include "say.h"
 
 #define MOST_ROWS 80
 #define FIRST_KEY 0x100		/* of those without a letter, which is the key of the others */
@@ -93,6 +94,15 @@ static void print_words(FILE *out, const struct cli_option *option, const char *
 			before);
 }
 
+/* What was given may hold anything, and is shown on a terminal. */
+static void print_escaped(FILE *out, const char *value)
+{
+	char *escaped = cli_escaped(value);
+
+	fputs(escaped ? escaped : "?", out);
+	free(escaped);
+}
+
 /* `text' with what stands for something replaced by it; to be freed. */
 static char *expand(const struct cli_option *option, const char *text, const char *value)
 {
@@ -120,7 +130,7 @@ static char *expand(const struct cli_option *option, const char *text, const cha
 			fprintf(out, "--%s", option->name);
 			break;
 		case 's':
-			fputs(value, out);
+			print_escaped(out, value);
 			break;
 		default:
 			fputc(*text, out);
@@ -150,9 +160,13 @@ uint64_t cli_number(struct argp_state *state, const char *option,
 {
 	uint64_t number;
 
-	if (!lpl_parse_decimal(text, &number) || number < least)
+	if (!lpl_parse_decimal(text, &number) || number < least) {
+		char *escaped = cli_escaped(text);
+
 		argp_error(state, "%s takes a number from %" PRIu64 " on, not '%s'",
-			   option, least, text);
+			   option, least, escaped ? escaped : "?");
+		free(escaped);
+	}
 	return number;
 }
 
@@ -160,8 +174,12 @@ uint64_t cli_address(struct argp_state *state, const char *option, const char *t
 {
 	uint64_t address;
 
-	if (!lpl_parse_hex(text, &address) || !address)
-		argp_error(state, "%s takes a hexadecimal address, not '%s'", option, text);
+	if (!lpl_parse_hex(text, &address) || !address) {
+		char *escaped = cli_escaped(text);
+
+		argp_error(state, "%s takes a hexadecimal address, not '%s'", option, escaped ? escaped : "?");
+		free(escaped);
+	}
 	return address;
 }
 

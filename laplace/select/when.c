@@ -38,10 +38,10 @@ enum {
 	CHOOSE = 1U << LPL_TO_CHOOSE
 };
 
-static enum lpl_error parse(const struct lpl_parts *table, const char *spec,
-			    struct lpl_part_value *said, struct lpl_report *report)
+/* Conditions and intervals are kept as they are said; a moment is not. */
+static enum lpl_error check_length(const char *spec, struct lpl_report *report)
 {
-	return strlen(spec) < LPL_WHEN_SIZE ? lpl_parts_parse(table, spec, said, report) :
+	return strlen(spec) < LPL_WHEN_SIZE ? LPL_OK :
 	       lpl_fail(report, LPL_ERR_USAGE, "longer than %d bytes", LPL_WHEN_SIZE - 1);
 }
 
@@ -82,7 +82,7 @@ static enum lpl_error parse_list(struct lpl_part_value said[KINDS], const char *
 				 enum lpl_when_use use, struct lpl_report *report)
 {
 	const struct lpl_parts table = kinds_for(use);
-	enum lpl_error error = parse(&table, spec, said, report);
+	enum lpl_error error = lpl_parts_parse(&table, spec, said, report);
 
 	/* of seconds: it begins then */
 	for (int i = 0; i < KINDS && !error && use != LPL_TO_CHOOSE; i++)
@@ -113,7 +113,7 @@ enum lpl_error lpl_moment_say(char spec[LPL_WHEN_SIZE], const struct lpl_moment 
 			      struct lpl_report *report)
 {
 	const struct lpl_parts table = kinds_for(LPL_TO_CHOOSE);
-	const char *text = lpl_moment_is_event(moment->kind) ? moment->text : "";
+	const char *text = lpl_moment_is_event(moment->kind) && moment->text ? moment->text : "";
 	struct lpl_part_value said[KINDS] = { 0 };
 
 	for (int i = 0; i < KINDS; i++) {
@@ -145,9 +145,11 @@ enum lpl_error lpl_conditions_parse(struct lpl_conditions *c, const char *spec,
 {
 	const struct lpl_parts table = kinds_for(use);
 	struct lpl_part_value said[KINDS] = { 0 };
-	enum lpl_error error = parse_list(said, spec, use, report);
+	enum lpl_error error = check_length(spec, report);
 
 	lpl_conditions_clear(c);
+	if (!error)
+		error = parse_list(said, spec, use, report);
 	if (!error)
 		error = lpl_parts_print(&table, said, c->spec, sizeof(c->spec), report);
 	if (error)
@@ -291,8 +293,10 @@ enum lpl_error lpl_interval_parse(struct lpl_interval *interval, const char *spe
 	char from[LPL_WHEN_SIZE], until[LPL_WHEN_SIZE], *words = interval->words;
 	struct lpl_part_value said[PARTS] = { 0 };
 	const char *text[PARTS];
-	enum lpl_error error = parse(&table, spec, said, report);
+	enum lpl_error error = check_length(spec, report);
 
+	if (!error)
+		error = lpl_parts_parse(&table, spec, said, report);
 	if (!error)
 		error = check_parts(said, report);
 	memset(interval, 0, sizeof(*interval));
