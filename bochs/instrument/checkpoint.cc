@@ -197,7 +197,7 @@ void laplace_checkpoints_make_way(bool removes)
 /* ---- the resume point ---- */
 
 /*
- * What a file with a resume point begins with: whose it is, and what belongs to it.  It is read by the same
+ * What a file with a resume point begins with: which build made it, and what belongs to it.  It is read by the same
  * program only, and Bochs takes what is in its own files for right.
  */
 struct point_header {

@@ -39,7 +39,7 @@ struct lpl_part_value {
 
 /*
  * Take `spec` apart: a value for each of the parts.  LPL_ERR_USAGE: it has a part that is none of
- * them, or not of this use, or is given twice, or whose value is missing or no number.  A number
+ * them, or not of this use, or is given twice, or has no value or one that is no number.  A number
  * may end in k, M, G or T; one of seconds may be a decimal fraction instead.
  */
 enum lpl_error lpl_parts_parse(const struct lpl_parts *parts, const char *spec,
