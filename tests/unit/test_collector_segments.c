@@ -15,6 +15,7 @@
 
 #define RECORDS 120000
 #define PARTS	3
+#define EACH	10000	/* records of a part */
 
 /*
  * What SPEC makes of the parts when it is flushed after each, or, if it `keeps` something then,
@@ -59,12 +60,11 @@ static void segments_end_where_they_are_asked_to(void **state)
 		struct trace trace;
 		size_t end[PARTS];
 
-		simulate(&sent, RECORDS, m + 1);
+		simulate(&sent, PARTS * EACH, m + 1);
 		if (!methods[m].windows)
 			logger_open(&logger, collector);
 		for (size_t i = 0; i < PARTS; i++) {
-			const size_t length = RECORDS / PARTS;
-			struct stream part = { .items = sent.items + i * length, .count = length };
+			struct stream part = { .items = sent.items + i * EACH, .count = EACH };
 
 			if (methods[m].windows) {
 				put_windows(&sender, &part, &kept[i], m);
@@ -74,7 +74,7 @@ static void segments_end_where_they_are_asked_to(void **state)
 				lpl_ring_publish(sender.ring);
 			} else {
 				stream_init(&kept[i]);
-				for (size_t j = 0; j < length; j++) {
+				for (size_t j = 0; j < EACH; j++) {
 					*stream_add(&kept[i]) = part.items[j];
 					log_item(&logger, &part.items[j]);
 				}

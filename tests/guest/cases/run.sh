@@ -270,7 +270,7 @@ cmp partitioned as-it-was || fail "the image was changed"
 # ---- another machine ----
 
 # shellcheck disable=SC2016 # the guest's
-run large -q --memory 8192 --cpu x86-64-v3 -- sh -c 'read -r _ total _ </proc/meminfo; echo "$((total > 7000000))"
+run large -q --memory 3584 --cpu x86-64-v3 -- sh -c 'read -r _ total _ </proc/meminfo; echo "$((total > 3300000))"
 	grep -c -w avx2 /proc/cpuinfo'
 expect_status 0 large
 [ "$(xargs <"$WORK/large.stdout")" = '1 1' ] || fail "another machine: $(cat "$WORK/large.stdout" "$WORK/large.stderr")"
