@@ -78,7 +78,7 @@ void laplace_conditions_read(void)
 	read(&conditions.start, "start", laplace_option.start_when, LPL_TO_START);
 	read(&conditions.stop, "stop", laplace_option.stop, LPL_TO_STOP);
 	read(&conditions.end, "end", laplace_option.end, LPL_TO_END);
-	if (conditions.end.number[LPL_AT_BYTES] != LPL_NEVER &&
+	if (conditions.end.number[LPL_MOMENT_BYTES] != LPL_NEVER &&
 	    laplace_option.stage != LPL_STAGE_FILE)
 		laplace_die("end=%s: nothing is written, a stage is measured", laplace_option.end);
 	if (conditions.any) {
@@ -101,7 +101,7 @@ static void stop_now(void)
 	laplace_want(false);
 }
 
-[[noreturn]] static void end_now(enum lpl_condition which)
+[[noreturn]] static void end_now(enum lpl_moment_kind which)
 {
 	char said[LPL_WHEN_SIZE], why[LPL_WHEN_SIZE + 8];
 
@@ -110,7 +110,7 @@ static void stop_now(void)
 	laplace_end_run("clean", why);
 }
 
-static bool has(const struct lpl_conditions *c, enum lpl_condition which)
+static bool has(const struct lpl_conditions *c, enum lpl_moment_kind which)
 {
 	return c->number[which] != LPL_NEVER;
 }
@@ -118,7 +118,7 @@ static bool has(const struct lpl_conditions *c, enum lpl_condition which)
 /* ---- the time in the machine ---- */
 
 /* In how many cycles this one may come true; `most` if it is not waited for. */
-static uint64_t cycles_until(const struct lpl_conditions *c, enum lpl_condition which,
+static uint64_t cycles_until(const struct lpl_conditions *c, enum lpl_moment_kind which,
 			     uint64_t now, uint64_t a_cycle, uint64_t most)
 {
 	if (!has(c, which) || c->number[which] <= now)
@@ -134,10 +134,10 @@ static void set_timer(uint64_t references)
 
 	for (const struct lpl_conditions *c : { &conditions.start, &conditions.stop,
 						&conditions.end }) {
-		cycles = cycles_until(c, LPL_AT_INSTRUCTIONS, now, 1, cycles);
+		cycles = cycles_until(c, LPL_MOMENT_INSTRUCTION, now, 1, cycles);
 		if (laplace.state != LAPLACE_OFF)
-			cycles = cycles_until(c, LPL_AT_REFERENCES, references, REFERENCES_A_CYCLE,
-					      cycles);
+			cycles = cycles_until(c, LPL_MOMENT_REFERENCE, references,
+					      REFERENCES_A_CYCLE, cycles);
 	}
 	if (cycles == LPL_NEVER)
 		bx_pc_system.deactivate_timer((unsigned)conditions.timer);
@@ -147,8 +147,8 @@ static void set_timer(uint64_t references)
 
 static uint64_t references_if_needed(void)
 {
-	return has(&conditions.stop, LPL_AT_REFERENCES) || has(&conditions.end, LPL_AT_REFERENCES) ?
-	       laplace_references() : 0;
+	return has(&conditions.stop, LPL_MOMENT_REFERENCE) ||
+	       has(&conditions.end, LPL_MOMENT_REFERENCE) ? laplace_references() : 0;
 }
 
 static void look(void)
@@ -156,8 +156,8 @@ static void look(void)
 	const uint64_t now = laplace_icount(), references = references_if_needed();
 
 	duty.due = false;
-	for (enum lpl_condition which : { LPL_AT_INSTRUCTIONS, LPL_AT_REFERENCES }) {
-		const uint64_t number = which == LPL_AT_INSTRUCTIONS ? now : references;
+	for (enum lpl_moment_kind which : { LPL_MOMENT_INSTRUCTION, LPL_MOMENT_REFERENCE }) {
+		const uint64_t number = which == LPL_MOMENT_INSTRUCTION ? now : references;
 
 		if (lpl_condition_holds(&conditions.end, which, number))
 			end_now(which);
@@ -185,18 +185,18 @@ static void timer_comes(void *)
 
 void laplace_conditions_before(const struct kernel_trace_record *record)
 {
-	if (lpl_conditions_take(&conditions.start, record) != LPL_CONDITIONS)
+	if (lpl_conditions_take(&conditions.start, record) != LPL_MOMENT_NONE)
 		start_now();
 }
 
 void laplace_conditions_after(const struct kernel_trace_record *record)
 {
-	enum lpl_condition which = lpl_conditions_take(&conditions.end, record);
+	enum lpl_moment_kind which = lpl_conditions_take(&conditions.end, record);
 
-	if (which != LPL_CONDITIONS)
+	if (which != LPL_MOMENT_NONE)
 		end_now(which);
 	if (laplace_is_wanted() &&
-	    lpl_conditions_take(&conditions.stop, record) != LPL_CONDITIONS)
+	    lpl_conditions_take(&conditions.stop, record) != LPL_MOMENT_NONE)
 		stop_now();
 	/* what became due while this was reported is looked at by the next trace, in every run */
 	if (duty.due)
@@ -235,13 +235,13 @@ void laplace_conditions_look_at_host(void)
 {
 	struct lpl_collector_status status;
 
-	if (!has(&conditions.end, LPL_AT_BYTES) && !has(&conditions.end, LPL_AT_SECONDS))
+	if (!has(&conditions.end, LPL_MOMENT_BYTES) && !has(&conditions.end, LPL_MOMENT_TIME))
 		return;
 	lpl_collector_status(laplace.collector, &status);
-	if (lpl_condition_holds(&conditions.end, LPL_AT_BYTES, status.bytes))
-		end_now(LPL_AT_BYTES);
-	if (lpl_condition_holds(&conditions.end, LPL_AT_SECONDS, status.elapsed_ns / 1000))
-		end_now(LPL_AT_SECONDS);
+	if (lpl_condition_holds(&conditions.end, LPL_MOMENT_BYTES, status.bytes))
+		end_now(LPL_MOMENT_BYTES);
+	if (lpl_condition_holds(&conditions.end, LPL_MOMENT_TIME, status.elapsed_ns / 1000))
+		end_now(LPL_MOMENT_TIME);
 }
 
 static void *ask_again(void *)
@@ -265,7 +265,7 @@ void laplace_conditions_begin(void)
 							     "laplace.conditions");
 	if (!laplace_option_restores())
 		look();
-	if ((has(&conditions.end, LPL_AT_BYTES) || has(&conditions.end, LPL_AT_SECONDS)) &&
+	if ((has(&conditions.end, LPL_MOMENT_BYTES) || has(&conditions.end, LPL_MOMENT_TIME)) &&
 	    pthread_create(&thread, NULL, ask_again, NULL) != 0)
 		laplace_die("end=%s: no thread can be started that looks at the clock",
 			    laplace_option.end);

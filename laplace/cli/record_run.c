@@ -80,7 +80,8 @@ static uint64_t expected_instructions(const struct record_options *options)
 		(void)lpl_conditions_parse(&end, options->end, LPL_TO_END, NULL);
 	if (options->instructions)
 		return options->instructions;
-	return end.number[LPL_AT_INSTRUCTIONS] != LPL_NEVER ? end.number[LPL_AT_INSTRUCTIONS] : 0;
+	return end.number[LPL_MOMENT_INSTRUCTION] != LPL_NEVER ?
+		       end.number[LPL_MOMENT_INSTRUCTION] : 0;
 }
 
 struct display {

@@ -168,28 +168,29 @@ bool lpl_conditions_need_kernel(const struct lpl_conditions *c)
 	return c->text[LPL_MOMENT_MARK][0] != '\0' || c->text[LPL_MOMENT_EXEC][0] != '\0';
 }
 
-bool lpl_condition_holds(const struct lpl_conditions *c, enum lpl_condition which, uint64_t now)
+bool lpl_condition_holds(const struct lpl_conditions *c, enum lpl_moment_kind which, uint64_t now)
 {
 	return c->number[which] != LPL_NEVER && now >= c->number[which];
 }
 
-static struct lpl_moment moment_of(const struct lpl_conditions *c, enum lpl_condition which)
+static struct lpl_moment moment_of(const struct lpl_conditions *c, enum lpl_moment_kind which)
 {
-	return (struct lpl_moment){ (enum lpl_moment_kind)which, c->number[which], c->text[which] };
+	return (struct lpl_moment){ which, c->number[which], c->text[which] };
 }
 
-enum lpl_condition lpl_conditions_take(const struct lpl_conditions *c,
-				       const struct kernel_trace_record *record)
+enum lpl_moment_kind lpl_conditions_take(const struct lpl_conditions *c,
+					 const struct kernel_trace_record *record)
 {
-	const enum lpl_condition which = record->tag == KTR_EXEC ? LPL_AT_EXEC : LPL_AT_MARK;
+	const enum lpl_moment_kind which =
+		record->tag == KTR_EXEC ? LPL_MOMENT_EXEC : LPL_MOMENT_MARK;
 	const struct lpl_moment moment = moment_of(c, which);
 
 	return c->text[which][0] != '\0' && lpl_moment_comes(&moment, record->tag, record->text,
 							    record->text_length) ?
-		       which : LPL_CONDITIONS;
+		       which : LPL_MOMENT_NONE;
 }
 
-char *lpl_condition_say(const struct lpl_conditions *c, enum lpl_condition which,
+char *lpl_condition_say(const struct lpl_conditions *c, enum lpl_moment_kind which,
 			char said[LPL_WHEN_SIZE])
 {
 	const struct lpl_moment moment = moment_of(c, which);

@@ -43,16 +43,10 @@ bool lpl_moment_comes(const struct lpl_moment *moment, uint32_t tag, const char 
 
 /* ---- conditions: moments of which the first counts ---- */
 
-/* Those of a recording, which is given numbers and the kernel's events. */
-enum lpl_condition {
-	LPL_AT_INSTRUCTIONS = LPL_MOMENT_INSTRUCTION,
-	LPL_AT_REFERENCES = LPL_MOMENT_REFERENCE,
-	LPL_AT_BYTES = LPL_MOMENT_BYTES,
-	LPL_AT_SECONDS = LPL_MOMENT_TIME,	/* of the host's, in millionths */
-	LPL_AT_MARK = LPL_MOMENT_MARK,
-	LPL_AT_EXEC = LPL_MOMENT_EXEC,
-	LPL_CONDITIONS = LPL_MOMENT_KINDS	/* "none of them" */
-};
+/*
+ * Those of a recording, which is given numbers and the kernel's events.  A condition is named by
+ * its kind of moment; LPL_MOMENT_TIME is of the host's time here.
+ */
 #define LPL_NEVER UINT64_MAX
 struct lpl_conditions {
 	char spec[LPL_WHEN_SIZE];	/* with plus signs and whole numbers; "": there are none */
@@ -65,14 +59,14 @@ enum lpl_error lpl_conditions_parse(struct lpl_conditions *conditions, const cha
 				    enum lpl_when_use use, struct lpl_report *report);
 /* Do they depend on what the guest's kernel reports? */
 bool lpl_conditions_need_kernel(const struct lpl_conditions *conditions);
-/* Does this one hold, whose number is `now` by now? */
-bool lpl_condition_holds(const struct lpl_conditions *conditions, enum lpl_condition which,
+/* Does this one hold, which counts instructions, references, bytes or time, at `now`? */
+bool lpl_condition_holds(const struct lpl_conditions *conditions, enum lpl_moment_kind which,
 			 uint64_t now);
-/* The condition that this record makes true, of those that wait for the kernel. */
-enum lpl_condition lpl_conditions_take(const struct lpl_conditions *conditions,
-				       const struct kernel_trace_record *record);
+/* The condition that this record makes true, of those that wait for the kernel; or none. */
+enum lpl_moment_kind lpl_conditions_take(const struct lpl_conditions *conditions,
+					 const struct kernel_trace_record *record);
 /* "instructions:5000000" or "mark:X", for a message; in `said`, which is returned. */
-char *lpl_condition_say(const struct lpl_conditions *conditions, enum lpl_condition which,
+char *lpl_condition_say(const struct lpl_conditions *conditions, enum lpl_moment_kind which,
 			char said[LPL_WHEN_SIZE]);
 
 /* ---- intervals ---- */

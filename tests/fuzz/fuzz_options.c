@@ -179,8 +179,8 @@ static void conditions(const char *spec, enum lpl_when_use use)
 	}
 	require(lpl_conditions_parse(&again, c.spec, use, &report) == LPL_OK);
 	require(strcmp(c.spec, again.spec) == 0);
-	for (int i = 0; i < LPL_CONDITIONS; i++) {
-		const enum lpl_condition which = (enum lpl_condition)i;
+	for (int i = 0; i < LPL_MOMENT_KINDS; i++) {
+		const enum lpl_moment_kind which = (enum lpl_moment_kind)i;
 
 		require(c.number[i] == again.number[i] && strcmp(c.text[i], again.text[i]) == 0);
 		require(strlen(lpl_condition_say(&c, which, said)) < LPL_WHEN_SIZE);
@@ -188,11 +188,11 @@ static void conditions(const char *spec, enum lpl_when_use use)
 			(c.number[i] != LPL_NEVER));
 		require(!lpl_condition_holds(&c, which, 0));
 	}
-	record.text_length = (uint32_t)strnlen(c.text[LPL_AT_MARK], KTR_TEXT);
-	memcpy(record.text, c.text[LPL_AT_MARK], record.text_length);
+	record.text_length = (uint32_t)strnlen(c.text[LPL_MOMENT_MARK], KTR_TEXT);
+	memcpy(record.text, c.text[LPL_MOMENT_MARK], record.text_length);
 	require(lpl_conditions_take(&c, &record) ==
-		(c.text[LPL_AT_MARK][0] != '\0' && strlen(c.text[LPL_AT_MARK]) <= KTR_TEXT ?
-			 LPL_AT_MARK : LPL_CONDITIONS));
+		(c.text[LPL_MOMENT_MARK][0] != '\0' && strlen(c.text[LPL_MOMENT_MARK]) <= KTR_TEXT ?
+			 LPL_MOMENT_MARK : LPL_MOMENT_NONE));
 }
 
 static void segment_size(const char *spec)

@@ -50,7 +50,7 @@ static void expect_refused(const char *spec, enum lpl_when_use use, const char *
 	if (!strstr(report.text, why))
 		fail_msg("'%s': '%s' does not contain '%s'", spec, report.text, why);
 	assert_string_equal(conditions.spec, "");
-	assert_false(lpl_condition_holds(&conditions, LPL_AT_INSTRUCTIONS, UINT64_MAX));
+	assert_false(lpl_condition_holds(&conditions, LPL_MOMENT_INSTRUCTION, UINT64_MAX));
 }
 
 static void test_refusals(void **state)
@@ -87,22 +87,22 @@ static void test_numbers(void **state)
 	char said[LPL_WHEN_SIZE];
 
 	(void)state;
-	assert_false(lpl_condition_holds(&c, LPL_AT_INSTRUCTIONS, 99));
-	assert_true(lpl_condition_holds(&c, LPL_AT_INSTRUCTIONS, 100));
-	assert_true(lpl_condition_holds(&c, LPL_AT_INSTRUCTIONS, UINT64_MAX));
-	assert_false(lpl_condition_holds(&c, LPL_AT_BYTES, 999));
-	assert_true(lpl_condition_holds(&c, LPL_AT_BYTES, 1001));
-	assert_false(lpl_condition_holds(&c, LPL_AT_REFERENCES, UINT64_MAX));
-	assert_false(lpl_condition_holds(&c, LPL_AT_MARK, UINT64_MAX));
+	assert_false(lpl_condition_holds(&c, LPL_MOMENT_INSTRUCTION, 99));
+	assert_true(lpl_condition_holds(&c, LPL_MOMENT_INSTRUCTION, 100));
+	assert_true(lpl_condition_holds(&c, LPL_MOMENT_INSTRUCTION, UINT64_MAX));
+	assert_false(lpl_condition_holds(&c, LPL_MOMENT_BYTES, 999));
+	assert_true(lpl_condition_holds(&c, LPL_MOMENT_BYTES, 1001));
+	assert_false(lpl_condition_holds(&c, LPL_MOMENT_REFERENCE, UINT64_MAX));
+	assert_false(lpl_condition_holds(&c, LPL_MOMENT_MARK, UINT64_MAX));
 	assert_false(lpl_conditions_need_kernel(&c));
-	assert_string_equal(lpl_condition_say(&c, LPL_AT_BYTES, said), "bytes:1000");
+	assert_string_equal(lpl_condition_say(&c, LPL_MOMENT_BYTES, said), "bytes:1000");
 	lpl_conditions_clear(&c);
 	assert_string_equal(c.spec, "");
-	assert_false(lpl_condition_holds(&c, LPL_AT_INSTRUCTIONS, UINT64_MAX));
+	assert_false(lpl_condition_holds(&c, LPL_MOMENT_INSTRUCTION, UINT64_MAX));
 }
 
 /* What of `spec` holds with an event of this kind and text. */
-static enum lpl_condition taken(const char *spec, uint32_t tag, const char *text)
+static enum lpl_moment_kind taken(const char *spec, uint32_t tag, const char *text)
 {
 	struct lpl_conditions c = conditions_of(spec, LPL_TO_END);
 	struct kernel_trace_record record = { .tag = tag };
@@ -121,27 +121,27 @@ static void test_kernel(void **state)
 	char said[LPL_WHEN_SIZE];
 
 	(void)state;
-	assert_int_equal(taken("mark:go", KTR_MARK, "go"), LPL_AT_MARK);
-	assert_int_equal(taken("mark:go", KTR_MARK, "gox"), LPL_CONDITIONS);
-	assert_int_equal(taken("mark:go", KTR_MARK, "g"), LPL_CONDITIONS);
-	assert_int_equal(taken("mark:go", KTR_MARK, ""), LPL_CONDITIONS);
-	assert_int_equal(taken("mark:go", KTR_EXEC, "go"), LPL_CONDITIONS);
-	assert_int_equal(taken("exec:go", KTR_MARK, "go"), LPL_CONDITIONS);
-	assert_int_equal(taken("exec:go", KTR_EXEC, "go"), LPL_AT_EXEC);
-	assert_int_equal(taken("exec:go", KTR_EXEC, "/usr/bin/go"), LPL_AT_EXEC);
-	assert_int_equal(taken("exec:go", KTR_EXEC, "/usr/bin/ergo"), LPL_CONDITIONS);
-	assert_int_equal(taken("exec:go", KTR_EXEC, "/usr/go/bin"), LPL_CONDITIONS);
-	assert_int_equal(taken("exec:go", KTR_EXEC, "/usr/go/"), LPL_CONDITIONS);
-	assert_int_equal(taken("exec:go", KTR_EXEC, ""), LPL_CONDITIONS);
-	assert_int_equal(taken("exec:/usr/bin/go", KTR_EXEC, "/usr/bin/go"), LPL_AT_EXEC);
-	assert_int_equal(taken("exec:/usr/bin/go", KTR_EXEC, "/bin/go"), LPL_CONDITIONS);
-	assert_int_equal(taken("exec:bin/go", KTR_EXEC, "/bin/go"), LPL_CONDITIONS);
+	assert_int_equal(taken("mark:go", KTR_MARK, "go"), LPL_MOMENT_MARK);
+	assert_int_equal(taken("mark:go", KTR_MARK, "gox"), LPL_MOMENT_NONE);
+	assert_int_equal(taken("mark:go", KTR_MARK, "g"), LPL_MOMENT_NONE);
+	assert_int_equal(taken("mark:go", KTR_MARK, ""), LPL_MOMENT_NONE);
+	assert_int_equal(taken("mark:go", KTR_EXEC, "go"), LPL_MOMENT_NONE);
+	assert_int_equal(taken("exec:go", KTR_MARK, "go"), LPL_MOMENT_NONE);
+	assert_int_equal(taken("exec:go", KTR_EXEC, "go"), LPL_MOMENT_EXEC);
+	assert_int_equal(taken("exec:go", KTR_EXEC, "/usr/bin/go"), LPL_MOMENT_EXEC);
+	assert_int_equal(taken("exec:go", KTR_EXEC, "/usr/bin/ergo"), LPL_MOMENT_NONE);
+	assert_int_equal(taken("exec:go", KTR_EXEC, "/usr/go/bin"), LPL_MOMENT_NONE);
+	assert_int_equal(taken("exec:go", KTR_EXEC, "/usr/go/"), LPL_MOMENT_NONE);
+	assert_int_equal(taken("exec:go", KTR_EXEC, ""), LPL_MOMENT_NONE);
+	assert_int_equal(taken("exec:/usr/bin/go", KTR_EXEC, "/usr/bin/go"), LPL_MOMENT_EXEC);
+	assert_int_equal(taken("exec:/usr/bin/go", KTR_EXEC, "/bin/go"), LPL_MOMENT_NONE);
+	assert_int_equal(taken("exec:bin/go", KTR_EXEC, "/bin/go"), LPL_MOMENT_NONE);
 	/* longer than what Linux keeps of a task's name */
 	assert_int_equal(taken("exec:a-very-long-program-1", KTR_EXEC, "/a-very-long-program-2"),
-			 LPL_CONDITIONS);
-	assert_int_equal(taken("mark:a+exec:b", KTR_MARK, "a"), LPL_AT_MARK);
-	assert_int_equal(taken("mark:a+exec:b", KTR_EXEC, "b"), LPL_AT_EXEC);
-	assert_string_equal(lpl_condition_say(&c, LPL_AT_EXEC, said), "exec:a b");
+			 LPL_MOMENT_NONE);
+	assert_int_equal(taken("mark:a+exec:b", KTR_MARK, "a"), LPL_MOMENT_MARK);
+	assert_int_equal(taken("mark:a+exec:b", KTR_EXEC, "b"), LPL_MOMENT_EXEC);
+	assert_string_equal(lpl_condition_say(&c, LPL_MOMENT_EXEC, said), "exec:a b");
 }
 
 int main(void)
