@@ -119,7 +119,7 @@ void lpl_audit_reference(struct lpl_merge *merge, const struct lpl_ref *ref,
 	if ((ref->flags & LPL_USER) != 0)
 		user_reference(merge, ref, translation->kind);
 	if (implied_break)
-		reference_anomaly(merge, LPL_ANOMALY_UNTOLD_BREAK, ref);
+		reference_anomaly(merge, LPL_ANOMALY_UNREPORTED_BREAK, ref);
 	if (translation->kind != LPL_PAGE_FILE)
 		return;
 	audit->books.file_references++;

@@ -46,7 +46,7 @@ const char *lpl_merge_anomaly_name(enum lpl_merge_anomaly anomaly)
 		[LPL_ANOMALY_UNRESOLVED] = "unresolved",
 		[LPL_ANOMALY_ATTRIBUTION] = "attribution",
 		[LPL_ANOMALY_NOT_CACHED] = "not-cached",
-		[LPL_ANOMALY_UNTOLD_BREAK] = "untold-break",
+		[LPL_ANOMALY_UNREPORTED_BREAK] = "unreported-break",
 		[LPL_ANOMALY_CACHED_TWICE] = "cached-twice",
 		[LPL_ANOMALY_ORDER] = "order",
 	};

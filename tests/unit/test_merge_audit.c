@@ -255,7 +255,7 @@ static void a_write_that_parts_what_is_shared(void **state)
 	SEND_BY(k, 20, 20, KTR_COW_BREAK, 7, 0x20000, 0x50, 0x90);
 	wr(k, 7, 0x20000);
 	wr(k, 7, 0x21000);			/* nor of this */
-	problem = expect(k, LPL_ANOMALY_UNTOLD_BREAK, 2, 2);
+	problem = expect(k, LPL_ANOMALY_UNREPORTED_BREAK, 2, 2);
 	assert_int_equal(problem[0].ref.ref, 3);
 	assert_int_equal(problem[1].ref.address, 0x21000);
 }

@@ -202,7 +202,7 @@ enum lpl_merge_anomaly {
 	LPL_ANOMALY_UNRESOLVED,	/* a user-mode reference without a known mapping */
 	LPL_ANOMALY_ATTRIBUTION,	/* ... in another space than its task's */
 	LPL_ANOMALY_NOT_CACHED,	/* a reference to a page of a file not in the page cache */
-	LPL_ANOMALY_UNTOLD_BREAK,	/* a write to a shared page: its copy was not reported */
+	LPL_ANOMALY_UNREPORTED_BREAK,	/* a write to a shared page: its copy was not reported */
 	LPL_ANOMALY_CACHED_TWICE,	/* an added page that another frame holds */
 	LPL_ANOMALY_ORDER,		/* a record whose clocks run backwards */
 	LPL_ANOMALIES

@@ -151,8 +151,8 @@ struct lpl_event {
 	ARG(LPL_EVENT_TASK_STATE, EXITED, 6, "exited", KTR_DECIMAL) /* but may run on */ \
 	ARG(LPL_EVENT_TASK_STATE, CODE, 7, "code", KTR_DECIMAL) \
 	ARG(LPL_EVENT_TASK_STATE, OLD_TID, 8, "old tid", KTR_DECIMAL) /* its exit is due */ \
-	ARG(LPL_EVENT_TASK_STATE, REPORTED, 9, "told", KTR_DECIMAL) /* 0: not that it began */ \
-	ARG(LPL_EVENT_TASK_STATE, MENTIONED, 10, "heard", KTR_DECIMAL)	/* of since the last gap */ \
+	ARG(LPL_EVENT_TASK_STATE, REPORTED, 9, "reported", KTR_DECIMAL) /* that it began */ \
+	ARG(LPL_EVENT_TASK_STATE, MENTIONED, 10, "mentioned", KTR_DECIMAL) /* since the last gap */ \
 	ARG(LPL_EVENT_TASK_STATE, LEFT, 11, "left", KTR_HEX) \
 \
 	/* in a state: an address space; where its last KTR_REMAP moved pages from (0, 0: \
