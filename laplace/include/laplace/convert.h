@@ -82,7 +82,7 @@ enum lpl_error lpl_exporter_open(struct lpl_exporter **exporter,
 
 /*
  * Where to send the stream; owned by the exporter.  Its finish() writes all that is held
- * back; the descriptor stays open.  It fails with LPL_ERR_IO, with LPL_ERR_UNSUPPORTED at a
+ * back; the descriptor is left open.  It fails with LPL_ERR_IO, with LPL_ERR_UNSUPPORTED at a
  * record that the format could only misrepresent, and with LPL_ERR_DAMAGED at one
  * that cannot stand where it is.
  */
@@ -117,7 +117,7 @@ enum lpl_error lpl_npy_columns_open(struct lpl_npy_columns **columns, const char
 /* Where to send the stream; owned by the columns.  Events are counted as lost. */
 struct lpl_sink *lpl_npy_columns_sink(struct lpl_npy_columns *columns);
 const struct lpl_export_result *lpl_npy_columns_result(const struct lpl_npy_columns *columns);
-/* After finish(): it gets its name, unless something came there meanwhile.  Frees, in any case. */
+/* After finish(): it gets its name, unless that exists by then.  Frees, in any case. */
 enum lpl_error lpl_npy_columns_commit(struct lpl_npy_columns *columns, struct lpl_report *report);
 /* Instead: nothing is left of it.  NULL is fine. */
 void lpl_npy_columns_discard(struct lpl_npy_columns *columns);
@@ -173,7 +173,7 @@ enum lpl_error lpl_importer_run(struct lpl_importer *importer, int fd, struct lp
 
 /*
  * The same into a trace file, as lpl_writer_open() makes them ("-": stdout); its header is made
- * of the options.  Where the input is wrong, "PATH.part" holds what came before.  Errors, too,
+ * of the options.  Where the input is wrong, "PATH.part" holds what precedes that.  Errors, too,
  * of the writer; LPL_ERR_UNSUPPORTED for a header that cannot be made; LPL_ERR_USAGE where the
  * first references are whole and a later one is reduced, and it was not said by what.
  */

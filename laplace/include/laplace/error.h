@@ -30,7 +30,7 @@ enum lpl_error {
 	LPL_ERR_FORMAT = 30,	/* not a trace, or a version we do not know */
 	LPL_ERR_DAMAGED,	/* a checksum or an invariant does not hold */
 	LPL_ERR_TRUNCATED,	/* ends within a chunk; what precedes it is whole */
-	LPL_ERR_ORDER,		/* records whose times run backwards */
+	LPL_ERR_ORDER,		/* records with times that run backwards */
 	/* ours */
 	LPL_ERR_INTERNAL = 40	/* a promise of this library was broken: report it */
 };
@@ -51,7 +51,7 @@ struct lpl_report {
  * Fill `report` (may be NULL) and return `error`, so that a failing function
  * ends with `return lpl_fail(report, LPL_ERR_IO, "%s: ...", path);`.  With
  * LPL_ERR_IO and LPL_ERR_FULL the text of errno is appended.  The first error
- * stays: a report that already holds one is not overwritten.
+ * is kept: a report that already holds one is not overwritten.
  */
 enum lpl_error lpl_fail(struct lpl_report *report, enum lpl_error error,
 			const char *format, ...)

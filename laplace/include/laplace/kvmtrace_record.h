@@ -67,7 +67,7 @@ enum kvmtrace_kind {
 #define KVMTRACE_SWAPIN	0x0008	/* it was in swap */
 #define KVMTRACE_COPIED	0x0010	/* the write ended sharing: a new frame */
 #define KVMTRACE_KEPT	0x0020	/* the write ended sharing: the frame is kept */
-#define KVMTRACE_OPEN	0x0040	/* it was in the pool, and stays where it is there */
+#define KVMTRACE_OPEN	0x0040	/* it was in the pool, and keeps its place there */
 #define KVMTRACE_FOLLOW	0x0080	/* by its frame (ptrace, direct I/O): not into the pool */
 #define KVMTRACE_SHARED	0x0100	/* the mapping is shared */
 #define KVMTRACE_SYSV	0x0200	/* ... and a System V segment: inode is its id */
@@ -75,7 +75,7 @@ enum kvmtrace_kind {
 /* Which page is protected for another. */
 enum kvmtrace_policy {
 	KVMTRACE_FIFO = 0,
-	KVMTRACE_CLOCK = 1	/* what was referenced since it was looked at stays */
+	KVMTRACE_CLOCK = 1	/* what was referenced since the hand passed is kept */
 };
 
 /*
@@ -104,10 +104,10 @@ struct kvmtrace_record {
 #define KVMTRACE_POOL_MAX	16384
 
 /*
- * Whoever opens it for reading is the reader, of which there is one and who is never
+ * The process that opens it for reading is the reader.  There is one, and it is never
  * traced, also when it executes another program; to other processes that have its
- * descriptor START and read() are not permitted.  Whoever opens it for writing alone may
- * steer.  Tracing ends when the reader closes it, or when it does not read for long
+ * descriptor START and read() are not permitted.  A process that opens it for writing
+ * alone may steer.  Tracing ends when the reader closes it, or when it does not read for long
  * while a task waits for it.  read() gives whole records, waits for some, and gives 0
  * bytes after the last.
  */

@@ -93,9 +93,9 @@ enum lpl_task_state {
 
 #define LPL_TASK_NAME 64
 
-/* Who ran.  Owned by the merge, valid until it has reported the task's last state. */
+/* A task that ran.  Owned by the merge, valid until it has reported the task's last state. */
 struct lpl_merge_task {
-	uint32_t tid, tgid;	/* 0, 0: idle, and who ran before the first event */
+	uint32_t tid, tgid;	/* 0, 0: idle, and what ran before the first event */
 	uint64_t serial;	/* tasks are numbered as they appear, from 1, so that a
 				 * tid used again is another task; 0: idle, and boot */
 	uint64_t process;	/* numbered likewise; 0: the kernel, which is idle, boot
@@ -204,7 +204,7 @@ enum lpl_merge_anomaly {
 	LPL_ANOMALY_NOT_CACHED,	/* a reference to a page of a file not in the page cache */
 	LPL_ANOMALY_UNREPORTED_BREAK,	/* a write to a shared page: its copy was not reported */
 	LPL_ANOMALY_CACHED_TWICE,	/* an added page that another frame holds */
-	LPL_ANOMALY_ORDER,		/* a record whose clocks run backwards */
+	LPL_ANOMALY_ORDER,		/* a record with clocks that run backwards */
 	LPL_ANOMALIES
 };
 
@@ -335,8 +335,8 @@ void lpl_merge_global_close(struct lpl_merge_output *output);	/* NULL is fine */
  * docs/merging.md.  Everything is written below "PATH.part", which finish()
  * syncs and renames.  An existing PATH or PATH.part is an error (LPL_ERR_USAGE) unless
  * `overwrite`, and even then when there is anything in it that this format does
- * not write, or when somebody else is writing PATH.part.  What finish() cannot rename,
- * because somebody made PATH meanwhile, stays in PATH.part.  Memory is O(live tasks) and
+ * not write, or when another process is writing PATH.part.  What finish() cannot rename,
+ * because PATH was made meanwhile, is left in PATH.part.  Memory is O(live tasks) and
  * some 9 MiB; at most 64 files are open.
  */
 enum lpl_error lpl_merge_per_process_open(struct lpl_merge_output **output, const char *path,

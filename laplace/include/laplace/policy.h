@@ -92,8 +92,8 @@ struct lpl_policy {
 	void (*hit)(struct lpl_memory *memory, uint32_t frame);
 
 	/*
-	 * Memory is full (used == size) and `page` is wanted, which is not in it: the
-	 * frame whose page leaves, below `used`.  Any other ends the simulation with
+	 * Memory is full (used == size) and `page` is wanted, which is not in it.  Returns
+	 * the frame to empty, below `used`.  Any other ends the simulation with
 	 * LPL_ERR_INTERNAL.
 	 */
 	uint32_t (*evict)(struct lpl_memory *memory, uint32_t page);

@@ -51,7 +51,7 @@ enum lpl_unit {
 	LPL_UNIT_INSTRUCTIONS,
 	LPL_UNIT_BYTES		/* and it may be left out */
 };
-/* That of the method whose name is these `length` characters; false: no method's is. */
+/* That of the method with this name of `length` characters; false: no method has it. */
 bool lpl_method_unit(const char *name, size_t length, enum lpl_unit *unit);
 
 /*
@@ -123,7 +123,7 @@ bool lpl_reduction_fenced(const char *reduction);
 /*
  * What REDUCTION becomes when references are chosen (select.h) of a trace reduced so, some in favour
  * of which others may be gone: a last step, `chosen`, says that it is exact for nothing, and cannot
- * be asked for.  A trace that was not reduced stays one.  LPL_ERR_USAGE: it is too long.
+ * be asked for.  A trace that was not reduced is none after it, either.  LPL_ERR_USAGE: too long.
  */
 enum lpl_error lpl_reduction_chosen(const char *reduction, char chosen[LPL_SPEC_SIZE],
 				    struct lpl_report *report);

@@ -6,7 +6,7 @@
  * and the hash of the stream included.  Where some are missing the new file says so by an event
  * LPL_EVENT_GAP, and the index is made anew.
  *
- * A segment stays a segment, and of a trace in segments, by its manifest's name, one file is made.
+ * Of a segment a segment is made, and of a trace in segments, by its manifest's name, one file.
  * What is left out there is each segment that is missing or is not the one that is named.
  */
 #ifndef LAPLACE_REPAIR_H
@@ -22,7 +22,7 @@ extern "C" {
 
 /* A place where something is missing; KTR_NONE stands for numbers that are not known. */
 struct lpl_loss {
-	uint64_t segment;		/* whose file that is, from 1 on; 0: the trace is one file */
+	uint64_t segment;		/* its number, from 1 on; 0: the trace is one file */
 	uint64_t offset, bytes;		/* in the damaged file, of what could not be used */
 	uint64_t first_chunk, chunks;	/* the first one's sequence number, and how many */
 	uint64_t refs, events;		/* that were in them */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Parts of a trace: references by the kind of their page, by who made them and how, and
- * process by process.  Sinks, to be put between a reader and a simulator.
+ * Parts of a trace: references by the kind of their page, by the task that made them and how,
+ * and process by process.  Sinks, to be put between a reader and a simulator.
  *
  * What is left after a choice by kind is exact for whatever the trace was: of two
  * references to a page no more others lie between than before.  A choice by process
@@ -42,7 +42,7 @@ enum lpl_error lpl_kinds_open(struct lpl_kinds **kinds, const char *spec, const 
 struct lpl_sink *lpl_kinds_sink(struct lpl_kinds *kinds);	/* owned by it */
 void lpl_kinds_close(struct lpl_kinds *kinds);			/* NULL is fine */
 
-/* ---- by who made them, and how ---- */
+/* ---- by the task that made them, and how ---- */
 
 /* When something is chosen from, or up to. */
 enum lpl_moment_kind {
@@ -75,7 +75,7 @@ uint64_t lpl_cycles_a_second(const struct lpl_meta *meta);
 
 /* Which pages the references have that are passed. */
 enum lpl_addresses {
-	LPL_ADDRESSES_KEPT,		/* those they came with */
+	LPL_ADDRESSES_KEPT,		/* those in the trace */
 	LPL_ADDRESSES_CANONICAL
 };
 
@@ -98,7 +98,7 @@ struct lpl_choice_options {
 	uint64_t address, address_end;
 	uint64_t page_size;	/* of those, in bytes; 0: 4096 */
 	const char *kinds, *file;	/* of canonical pages, as lpl_kinds_open() has them */
-	/* From the one moment, once it came, up to the other, which is not included. */
+	/* From the one moment on, up to the other, which is not included. */
 	struct lpl_moment from, to;
 	uint64_t cycles_a_second;	/* of the guest's time, for moments that need it; see above */
 	enum lpl_numbering {
@@ -153,20 +153,20 @@ enum lpl_error lpl_choice_say(char spec[LPL_CHOICE_SIZE], const struct lpl_choic
  * What is passed: references as they come, or the same ones on canonical pages (merge.h), which the
  * choice makes of them by a merge of its own: the space is 0, the address the canonical page's
  * number << LPL_PAGE_SHIFT, with the offset in the page that it had, and fences but KTR_EXEC are
- * left out: the pages and the events of lpl_merge_canonical_open().  What is chosen is
- * chosen by what came: by the task, the mode and the address that a reference had; `kinds` and
- * `file` by the canonical page.  All that was made before `from` has to be read for it.
+ * left out: the pages and the events of lpl_merge_canonical_open().  References are chosen by what
+ * they were in the trace: by their task, mode and address; by `kinds` and `file`, by the
+ * canonical page.  All that was made before `from` has to be read for it.
  * lpl_addressing_of() says whether that is right for a trace.
  */
-/* Is any reference left out by it?  By anything but who made it? */
+/* Is any reference left out by it?  By anything but the task that made it? */
 bool lpl_choice_chooses(const struct lpl_choice_options *options);
 bool lpl_choice_beyond_tasks(const struct lpl_choice_options *options);
 /* What part of a trace that is, if it has pages of so many bytes; 0: that is not known. */
 enum lpl_trace_part lpl_choice_part(const struct lpl_choice_options *options, uint64_t page_size);
 
 /*
- * Passes the references that are chosen, and all events.  Who runs is known by the events of
- * tasks, as in laplace/merge.h: by the task, never by its address space, whose number is used
+ * Passes the references that are chosen, and all events.  Which task runs is known by the events
+ * of tasks, as in laplace/merge.h: never by its address space, as the number of one is used
  * again.  What the kernel does in a program's system call or fault, and in an interrupt
  * meanwhile, is that program's.  The idle task is none: what it references is in no choice of
  * tasks.
@@ -194,7 +194,7 @@ uint64_t lpl_choice_passed(const struct lpl_choice *choice);	/* references, so f
 enum lpl_need lpl_choice_need(struct lpl_choice *choice, const struct lpl_chunk *chunk);
 /*
  * Of the first `number` references of the stream, those that were chosen, before any reduction:
- * where they are counted all that came were passed, and `number` does not matter.  0: not known.
+ * where they are counted all were passed, and `number` does not matter.  0: not known.
  */
 uint64_t lpl_choice_before(const struct lpl_choice *choice, uint64_t number);
 /* Tasks that were chosen by name or number so far, children not counted. */
@@ -286,11 +286,11 @@ uint64_t lpl_local_processes(const struct lpl_local *local);
 uint64_t lpl_local_unknown(const struct lpl_local *local);
 void lpl_local_close(struct lpl_local *local);			/* NULL is fine */
 
-/* ---- faults by who runs ---- */
+/* ---- faults by the task that runs ---- */
 
 /*
- * One memory for all, as ever; each fault is charged to whoever runs when it happens.  A sink in
- * front of a simulator, to which all policies have been added:
+ * One memory for all, as ever; each fault is charged to the process or task that runs when it
+ * happens.  A sink in front of a simulator, to which all policies have been added:
  *
  *	lpl_runners_open(&runners, simulator, LPL_RUNNER_PROCESS, &report);
  *	lpl_reader_run(reader, lpl_runners_sink(runners), &report);
@@ -298,7 +298,7 @@ void lpl_local_close(struct lpl_local *local);			/* NULL is fine */
  *		printf("%s %" PRIu64 "\n", lpl_runners_at(runners, i)->name,
  *		       lpl_simulator_charged(simulator, policy, result, (uint32_t)i));
  *
- * Who runs is known by the events of tasks, as in laplace/merge.h.  What the kernel does in a
+ * Which one runs is known by the events of tasks, as in laplace/merge.h.  What the kernel does in a
  * program's system call or fault, and in an interrupt meanwhile, is that program's.  The kernel's
  * own tasks are counted one by one, and the idle task is one of them.
  *

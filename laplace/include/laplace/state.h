@@ -75,7 +75,7 @@ enum lpl_error lpl_state_refs(struct lpl_state *state, const struct lpl_ref *ref
 
 /*
  * Report what is known, by `sink->event` alone, with the clocks of the last event taken (a caller
- * that puts the events elsewhere sets others).  The state stays as it is, for further reports.
+ * that puts the events elsewhere sets others).  The state does not change, for further reports.
  * Returns the sink's first error, or LPL_ERR_MEMORY.
  */
 enum lpl_error lpl_state_send(struct lpl_state *state, struct lpl_sink *sink,

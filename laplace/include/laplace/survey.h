@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A survey: what happened in a recording of a whole system, in numbers.  Who ran and who
+ * A survey: what happened in a recording of a whole system, in numbers.  Which tasks ran and which
  * waited, which pages there were, which programs shared them, which were hot; all of it in one
  * pass.  `laplace report` and `laplace plot` show it; docs/report.md defines each number.
  *
@@ -97,7 +97,7 @@ struct lpl_survey_events {
 	uint64_t cache_added, cache_removed;	/* pages; as the kernel reported */
 	/* pages that a space lost to swap and got back: each space counts, and no device is asked */
 	uint64_t swapped_out, swapped_in;
-	uint64_t marks;			/* all that came */
+	uint64_t marks;			/* all of them */
 	unsigned int marks_kept;	/* the first of them: */
 	struct lpl_survey_mark mark[LPL_SURVEY_MARKS];
 };
@@ -112,9 +112,9 @@ struct lpl_survey_call {
 #define LPL_SURVEY_CALLS 1024
 
 struct lpl_survey_calls {
-	size_t count;			/* of different ones, in the order in which they came */
+	size_t count;			/* of different ones, in the order of their first uses */
 	struct lpl_survey_call call[LPL_SURVEY_CALLS];
-	struct lpl_survey_call others;	/* the sum of those that came when there was no room */
+	struct lpl_survey_call others;	/* the sum of those first made when there was no room */
 };
 
 /* ---- tasks ---- */
@@ -250,7 +250,7 @@ struct lpl_survey_file {
 };
 
 struct lpl_survey_files {
-	struct lpl_survey_file *file;	/* in the order in which their first pages came */
+	struct lpl_survey_file *file;	/* in the order in which their first pages appeared */
 	size_t count;
 };
 
@@ -280,7 +280,7 @@ enum lpl_survey_side {
 
 #define LPL_SURVEY_ROWS 128
 
-/* References by canonical page, whose numbers are in the order of first references, and time. */
+/* References by canonical page (numbered in the order of first references) and by time. */
 struct lpl_survey_heatmap {
 	unsigned int row_shift;		/* a row is of 1 << row_shift pages */
 	uint64_t references[LPL_SURVEY_ROWS][LPL_SURVEY_BINS];

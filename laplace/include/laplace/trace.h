@@ -85,10 +85,10 @@ struct lpl_totals {
 
 struct lpl_writer;
 struct lpl_writer_options {
-	size_t chunk_refs;	/* references in a chunk; 0: the default (65536, see `runs`) */
+	size_t chunk_refs;	/* references in a chunk; 0: the default (65536; see `runs`) */
 	int level;		/* of zstd; 0: the default (3) */
-	bool runs;		/* pack as runs: small where the stream is every reference that a
-				 * processor made, right for any.  A chunk has up to 4194304
+	bool runs;		/* pack as blocks of code: small where the stream is every reference
+				 * that a processor made, right for any.  A chunk has up to 4194304
 				 * references then, by default so many */
 	bool ends_when_full;	/* room for the index is kept on the disk, where its file system can
 				 * do that, so that lpl_writer_close() can end the file after
@@ -122,8 +122,8 @@ struct lpl_sink *lpl_writer_sink(struct lpl_writer *writer);
 
 /*
  * What there was before reduction, up to the next record to be sent or later; the last
- * word goes into the index.  A chunk says how many references there were as of its
- * own last record, whose number that is; by type, and in user mode, only if `totals`
+ * call's totals go into the index.  A chunk says how many references there were as of its
+ * own last record, by that record's number; by type, and in user mode, only if `totals`
  * are of that record too (see lpl_writer_room()), else 0.  Without any, or with 0
  * references, it says 0: not known.
  */
@@ -222,7 +222,7 @@ enum lpl_error lpl_reader_fill(struct lpl_reader *reader, const struct lpl_ref_c
  * After LPL_ERR_DAMAGED: go on with the next chunk that is whole and stands further on in
  * the stream.  Before its first record an event LPL_EVENT_GAP is delivered, which says what is
  * missing; likewise at the end of the trace, if no such chunk is left.  Any other failure
- * stays and is returned.
+ * is final, and is returned.
  */
 enum lpl_error lpl_reader_resume(struct lpl_reader *reader, struct lpl_report *report);
 
@@ -230,7 +230,7 @@ enum lpl_error lpl_reader_resume(struct lpl_reader *reader, struct lpl_report *r
 struct lpl_chunk {
 	uint64_t offset, bytes;		/* in the file, header included */
 	uint64_t plain;			/* bytes of its payload before it was compressed */
-	uint32_t segment;		/* whose file that is, from 1 on; 0: the trace is one file */
+	uint32_t segment;		/* its number, from 1 on; 0: the trace is one file */
 	uint32_t sequence, kind;
 	uint64_t refs, events;		/* in it */
 	uint64_t first_ref, first_instr, first_cycle;
@@ -275,13 +275,13 @@ bool lpl_reader_span(const struct lpl_reader *reader, struct lpl_span *span);
 
 /*
  * From now on compare the stream's hash, where the trace has one (docs/format.md, section 10),
- * with that of what was read: a chunk whose hash differs is LPL_ERR_DAMAGED, and nothing of it is
+ * with that of what was read: a chunk with another hash is LPL_ERR_DAMAGED, and nothing of it is
  * delivered.  Not after a gap.  To be called before the first lpl_reader_next().
  */
 void lpl_reader_compare_hash(struct lpl_reader *reader);
 
 /*
- * Where the bytes of packed runs are (docs/format.md, section 9), in the chunks read so far.
+ * Where the bytes of packed blocks are (docs/format.md, section 9), in the chunks read so far.
  * The parts are its columns, in that order, and the rest of the payload, before compression.
  */
 #define LPL_PACKING_PARTS 8
@@ -294,7 +294,7 @@ struct lpl_packing {
 };
 /* "flow", "shape" ...; NULL beyond the last. */
 const char *lpl_packing_part(unsigned int part);
-/* false: the trace has no packed runs, as far as it was read. */
+/* false: the trace has no packed blocks, as far as it was read. */
 bool lpl_reader_packing(const struct lpl_reader *reader, struct lpl_packing *packing);
 /* Totals as of the last chunk read. */
 const struct lpl_totals *lpl_reader_totals(const struct lpl_reader *reader);
