@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The map.  A place that becomes free is filled from behind, so that there are no
+ * The map.  A place that becomes free is filled with a later entry, so that there are no
  * tombstones, and no search is longer than it has to be.
  */
 #include "map.h"

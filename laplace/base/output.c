@@ -43,7 +43,7 @@ bool lpl_part_is_locked(int fd)
 	return flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
-/* A ".part" that is there already: left behind, or does somebody write it? */
+/* A ".part" that exists already: left by a run that ended early, or still being written? */
 static enum lpl_error remove_part(struct lpl_output *output, struct lpl_report *report)
 {
 	int fd = open(output->part, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -201,7 +201,7 @@ static void take_back(const struct lpl_output *output, size_t done)
 	if (!output->part || done == 0)
 		return;
 	if (ftruncate(output->fd, (off_t)output->written) != 0) {
-		/* it stays, until it is put over or found by a reader */
+		/* the rest remains, until it is written over or a reader finds it */
 	}
 	(void)lseek(output->fd, (off_t)output->written, SEEK_SET);
 }

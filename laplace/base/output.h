@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A file until it is whole: it grows under "PATH.part" by whole pieces and gets its name at
- * the end, when it is on the disk, but never in the place of what came there meanwhile.
+ * the end, when it is on the disk, but never in the place of a file that was made meanwhile.
  * stdout ("-"), devices and pipes are written as they are.
  */
 #ifndef LAPLACE_BASE_OUTPUT_H
@@ -43,8 +43,8 @@ void lpl_short_name(char name[LPL_NAME_SIZE], const char *path);
 enum lpl_error lpl_output_open(struct lpl_output *output, const char *path, bool overwrite,
 			       struct lpl_report *report);
 /*
- * Go on with "PATH.part", whose first `size` bytes are whole; what is after them is cut off.
- * `overwrite`: as it was opened.  LPL_ERR_USAGE: somebody else is writing it.
+ * Continue "PATH.part": its first `size` bytes are whole, and what is after them is cut off.
+ * `overwrite`: as it was opened.  LPL_ERR_USAGE: another process is writing it.
  */
 enum lpl_error lpl_output_continue(struct lpl_output *output, const char *path, uint64_t size,
 				   bool overwrite, struct lpl_report *report);
@@ -74,7 +74,7 @@ enum lpl_error lpl_output_sync(struct lpl_output *output, struct lpl_report *rep
 FILE *lpl_output_stream(const struct lpl_output *output);
 /* Sync, rename, close. */
 enum lpl_error lpl_output_commit(struct lpl_output *output, struct lpl_report *report);
-/* Close; ".part" stays if lpl_output_write() has written to it, for its pieces are whole. */
+/* Close; ".part" is kept if lpl_output_write() has written to it, for its pieces are whole. */
 void lpl_output_discard(struct lpl_output *output);
 
 /* ---- the rules, for what is not one file; `name` is for reports ---- */
