@@ -240,7 +240,7 @@ static inline bool get_address(struct lpl_block_decoder *decoder, struct lpl_sit
 	return true;
 }
 
-/* A site's word, of a block whose instruction count has that low byte. */
+/* A site's word, in a block with that low byte of its instruction count. */
 static inline uint64_t as_referred(uint64_t word, uint8_t low)
 {
 	const uint64_t count = UINT64_C(0xff) << LPL_WORD_COUNT_SHIFT;

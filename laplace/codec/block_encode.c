@@ -128,7 +128,7 @@ static void put_token(struct lpl_block_encoder *encoder, uint32_t token)
 	lpl_block_model_advance(model, token);
 }
 
-/* The token written last is a new one: what it is.  The chunk may have to learn of its trace. */
+/* The token written last is a new one: what it is.  The chunk may have to define its trace. */
 static bool put_definition(struct lpl_block_encoder *encoder, uint32_t number,
 			   const struct lpl_instruction_trace *trace, const struct lpl_block *block)
 {

@@ -73,9 +73,9 @@ uint32_t lpl_block_find_token(const struct lpl_block_model *model, uint32_t next
 bool lpl_block_is_expected(const struct lpl_block_model *model, const struct lpl_token *token,
 			   const struct lpl_block *block, uint8_t low);
 /*
- * A block, whose first instruction has an instruction count with that low byte, of the trace
- * `code`, numbered so in the chunk.  `*token` is its token; if it has none it gets one.  The block
- * has something in it.  false: no memory.
+ * A block, with that low byte of its first instruction's count, of the trace `code`, numbered so
+ * in the chunk.  `*token` is its token; if it has none it gets one.  The block has something in it.
+ * false: no memory.
  */
 bool lpl_block_encode(struct lpl_block_encoder *encoder, uint32_t *token, uint32_t trace,
 		      const struct lpl_instruction_trace *code, const struct lpl_block *block,

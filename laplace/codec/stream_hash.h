@@ -54,7 +54,7 @@ static inline uint64_t lpl_stream_hash_data(uint64_t data, uint64_t word)
 	return data ^ data >> 32;
 }
 
-/* Data references follow whose instruction counts, but for the low byte, are not as before. */
+/* Data references follow that have another instruction count, and not in its low byte alone. */
 uint64_t lpl_stream_hash_page(uint64_t data, uint64_t instr);
 
 /* The hash of all that was hashed so far; more may follow. */
