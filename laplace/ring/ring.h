@@ -63,7 +63,7 @@ uint64_t lpl_ring_waits(const struct lpl_ring *ring);
 /*
  * A run of visible records.  Returns their number; waits while there is none, but
  * no longer than `patience_ns` (LPL_RING_FOREVER: as long as it takes).  0: nothing
- * came in that time, or nothing will, see lpl_ring_over().
+ * was sent in that time, or nothing will be, see lpl_ring_over().
  */
 #define LPL_RING_FOREVER UINT64_MAX
 size_t lpl_ring_peek(struct lpl_ring *ring, uint64_t patience_ns,
