@@ -38,7 +38,7 @@ size_t lpl_canonical_pages_find(struct canonical_pages *pages, const struct lpl_
 int lpl_canonical_pages_follow(struct canonical_pages *pages, const struct lpl_event *event,
 			       struct lpl_report *report);
 
-/* The same reference to that page: what is not the page, the offset in it, too, stays. */
+/* The same reference to that page: only the page changes, not the offset in it. */
 static inline void canonical_pages_put(struct lpl_ref *ref, uint64_t page)
 {
 	ref->space = 0;

@@ -2,7 +2,7 @@
 /*
  * The references of some tasks, of a mode, of some types, to a range of addresses.
  *
- * Who is chosen is kept by task, from the event that shows one to its end, so that a reference
+ * What is chosen is kept by task, from the event that shows one to its end, so that a reference
  * only looks at a flag of the task that runs:
  *
  *	by name or number	when it appears, executes, or is called so by the kernel later
@@ -56,13 +56,13 @@ struct lpl_choice {
 	struct lpl_map chosen;	/* serial -> enum chosen, of those that live */
 	bool runs;		/* the task that runs is chosen */
 	enum lpl_numbering numbering;
-	uint64_t since;		/* how many references came before the latest event, ... */
+	uint64_t since;		/* how many references precede the latest event, ... */
 	uint64_t others;	/* ... and of these not from the tasks that are chosen */
 	uint64_t passed, named;
 	struct lpl_ref batch[BATCH];
 };
 
-/* ---- who ---- */
+/* ---- which tasks ---- */
 
 static bool is_called(const char *name, const struct lpl_merge_task *task)
 {
@@ -127,7 +127,7 @@ static bool take_task(struct lpl_choice *choice, struct task *task, bool execute
 		(void)lpl_map_remove(&choice->chosen, LPL_KEY(view->serial));
 		return true;
 	}
-	/* until it executes again it stays what it was called once */
+	/* a task that was chosen remains so until it executes again */
 	if (before > NOT_CHOSEN && !executes)
 		return true;
 	return lpl_map_put(&choice->chosen, LPL_KEY(view->serial), judge(choice, view, before));

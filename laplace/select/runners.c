@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Faults by who runs: a sink in front of a simulator that knows tasks by their events, gives
- * those who make a reference numbers in the order of their first ones, and has the simulator
- * charge them.
+ * Faults by the task or process that runs: a sink in front of a simulator.  It knows tasks by their
+ * events, numbers those that make references in the order of their first ones, and has the
+ * simulator charge them.
  */
 #include <laplace/select.h>
 
@@ -21,11 +21,11 @@ struct lpl_runners {
 	struct lpl_runner *runner;	/* [0] is for no known task */
 	size_t count, room;
 	struct lpl_map by_number;	/* of a process, or of a task -> index */
-	size_t now;			/* who runs; known since the last event if: */
+	size_t now;			/* which one runs; known since the last event if: */
 	bool now_known;
 };
 
-/* ---- who is who ---- */
+/* ---- which runner a task is ---- */
 
 /* The idle task is a task of the kernel, whatever space it is said to have. */
 static bool is_of_process(const struct lpl_merge_task *task)

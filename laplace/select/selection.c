@@ -4,8 +4,8 @@
  *
  * A choice is a sink, to which a trace is pushed, and columns are asked for, so it is pushed as
  * much as columns have room for: a choice passes no more than it gets, and passes it at once.
- * What there was no room for is kept as the reader delivered it, whose memory it stays until the
- * next block is read.
+ * What there was no room for is kept where the reader delivered it, in the reader's memory, which
+ * is valid until the next block is read.
  */
 #include <stdlib.h>
 
@@ -23,7 +23,7 @@ struct lpl_selection {
 	const struct lpl_ref *refs;		/* read, and not yet pushed: so many, ... */
 	size_t left;
 	const struct lpl_event *event;		/* ... and an event after them, or NULL */
-	struct lpl_report failure;		/* of the reader or the choice: it stays */
+	struct lpl_report failure;		/* of the reader or the choice: for good */
 };
 
 static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,

@@ -262,8 +262,8 @@ static enum lpl_error check_window(const struct lpl_interval *i, struct lpl_repo
 }
 
 /*
- * Of a part whose value is a moment, or, as it was once, what follows `old`, the kind.  Its value becomes what
- * is said again, in `again`.
+ * Of a part with a moment as its value, or, as in older specifications, with what follows `old`,
+ * the kind.  Its value becomes what is said again, in `again`.
  */
 static enum lpl_error take_moment(struct lpl_moment *moment, struct lpl_part_value *said, const char *text,
 				  const char *old, char again[LPL_WHEN_SIZE], enum lpl_when_use use,

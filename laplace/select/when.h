@@ -31,7 +31,7 @@ enum lpl_when_use {
 
 /* ---- a moment ---- */
 
-/* One, whose text is within `spec`; and the other way, with a whole number. */
+/* One, with its text within `spec`; and the other way, with a whole number. */
 enum lpl_error lpl_moment_parse(struct lpl_moment *moment, const char *spec, enum lpl_when_use use,
 				struct lpl_report *report);
 enum lpl_error lpl_moment_say(char spec[LPL_WHEN_SIZE], const struct lpl_moment *moment,
