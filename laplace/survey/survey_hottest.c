@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* ---- the hottest: a heap whose root is the coldest one that is kept ---- */
+/* ---- the hottest: a heap with the coldest one that is kept at its root ---- */
 
 static bool is_hotter(const struct lpl_survey_hot_page *one,
 		      const struct lpl_survey_hot_page *other)

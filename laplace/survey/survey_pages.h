@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A survey's pages: which are alive, who references them, and what the survey sums of them. */
+/* A survey's pages: which are alive, which processes reference them, and the survey's sums. */
 #ifndef LAPLACE_SURVEY_SURVEY_PAGES_H
 #define LAPLACE_SURVEY_SURVEY_PAGES_H
 

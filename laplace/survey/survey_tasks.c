@@ -2,7 +2,7 @@
 /*
  * A survey's tasks; see survey_tasks.h.
  *
- * Who runs follows from references and events, which the merge gives to tasks; since when,
+ * Which task runs follows from references and events, which the merge gives to tasks; since when,
  * from the `schedule` event before.  A task that left the processor able to run on is
  * ready until it runs again, any other is blocked: kernels do not report wakings.
  */
@@ -153,7 +153,7 @@ static bool join_threads(struct survey_tasks *tasks, struct survey_task *task,
 	return true;
 }
 
-/* Who runs is in this process. */
+/* The task that runs belongs to this process. */
 static void run_in(struct survey_tasks *tasks, struct survey_process *process)
 {
 	const struct task_slot *slot = &tasks->slot[tasks->running_serial];
@@ -432,7 +432,7 @@ int lpl_survey_tasks_change(struct survey_tasks *tasks, const struct lpl_merge_t
 
 	if (!task)
 		return no_memory(report);
-	/* a task that was made just now waits for the processor; of others who knows */
+	/* a task that was made just now waits for the processor; of others nothing is known */
 	if (is_new && task->result.begun &&
 	    !becomes(tasks, task, LPL_SURVEY_READY, tasks->time->result.length))
 		return no_memory(report);

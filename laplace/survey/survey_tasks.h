@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A survey's tasks: who ran, who was ready, who was blocked.
+ * A survey's tasks: which ran, which were ready, which were blocked.
  *
  * A guest may start millions of tasks, and no reader looks at all of them.  So many (the limit)
  * have a record.  When another one comes and all records are taken, half of the tasks that have
@@ -42,11 +42,11 @@ struct survey_tasks {
 	uint64_t ended;			/* of those that have one */
 	struct survey_task sum;		/* of the others */
 
-	/* who runs; its process is processes->running */
+	/* the one that runs; its process is processes->running */
 	struct survey_task *running;	/* NULL before the first record */
 	uint64_t running_serial;
 	const struct lpl_merge_task *current;	/* the same for the merge; NULL: it has left the
-						 * processor, and who comes is not known yet */
+						 * processor, and the next is not known yet */
 	uint64_t switched;		/* since when it runs, or when the one before left */
 	uint64_t new_references, new_user_references;	/* made by it, and not yet counted */
 	uint64_t user_references;	/* counted, of all tasks */
