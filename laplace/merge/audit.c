@@ -204,7 +204,7 @@ bool lpl_audit_space_over(struct lpl_merge *merge, uint64_t number, bool used,
 		audit->books.spaces_ended++;
 	else if (lpl_map_get(&audit->ended, LPL_KEY(number)) != 0)
 		lpl_merge_anomaly(merge, LPL_ANOMALY_SPACE_END, event);
-	else	/* an exec that failed leaves such a one behind */
+	else	/* an exec that fails leaves such a one */
 		audit->books.spaces_unused++;
 	return lpl_map_put(&audit->ended, LPL_KEY(number), 1);
 }

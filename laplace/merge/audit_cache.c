@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The audit of the page cache: which pages each object has in it, and what came and went.
+ * The audit of the page cache: which pages each object has in it, which enter it and leave it.
  *
  * Whether a file's page is in the page cache is looked up once for each cached translation,
  * and again when any page has left the page cache since: that is what the epoch is for.

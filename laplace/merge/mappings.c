@@ -86,7 +86,7 @@ bool lpl_on_map(struct lpl_merge *merge, const struct lpl_event *event)
 	/* a snapshot repeats what was reported while it was being made */
 	if (!merge->tasks.in_snapshot && lpl_space_maps(space, range))
 		lpl_merge_anomaly(merge, LPL_ANOMALY_MAPPED_TWICE, event);
-	/* something is there, but who knows what: unresolved */
+	/* something is there, and it is not known what: unresolved */
 	if (!read_mapping(merge, event, &mapping))
 		return lpl_space_put(merge, space, range, TREE_EMPTY);
 	mapping.delta = event->arg[KTR_MAP_OFFSET] - range.first;
@@ -133,9 +133,9 @@ static bool put_in_gaps(struct lpl_merge *merge, struct space *space, struct ran
 }
 
 /*
- * The heap ends within a page that stays mapped, so only whole pages come and
+ * The page in which the heap ends is mapped still, so only whole pages come and
  * go.  A kernel may have reported them by KTR_MAP and KTR_UNMAP already; what is
- * mapped then stays as it is.
+ * mapped then is left as it is.
  */
 bool lpl_on_brk(struct lpl_merge *merge, const struct lpl_event *event)
 {

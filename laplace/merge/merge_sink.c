@@ -45,10 +45,10 @@ static int pass_left(struct lpl_merge *merge, struct lpl_report *report)
 {
 	int error = LPL_OK;
 
-	while (error == LPL_OK && merge->store.gone != NULL) {
-		struct page *page = merge->store.gone;
+	while (error == LPL_OK && merge->store.ended != NULL) {
+		struct page *page = merge->store.ended;
 
-		merge->store.gone = page->next_gone;
+		merge->store.ended = page->next_ended;
 		error = merge->output->leave(merge->output, page->canonical, true, report);
 		free(page);
 	}
@@ -119,7 +119,7 @@ void lpl_merge_forget(struct lpl_merge *merge)
 
 /*
  * Events were missing, so that what they changed is not known, and that is all of the state
- * there is: who runs, what is mapped, what the page cache holds.
+ * there is: which task runs, what is mapped, what the page cache holds.
  */
 void lpl_merge_after_gap(struct lpl_merge *merge)
 {
@@ -370,7 +370,7 @@ enum lpl_error lpl_merge_open(struct lpl_merge **merge, struct lpl_merge_output 
 	*merge = NULL;
 	if (made == NULL)
 		return no_memory(report);
-	made->store.keeps_gone = output->leave != NULL;
+	made->store.keeps_ended = output->leave != NULL;
 	made->kernel.store = made->frames.store = &made->store;
 	made->unresolved = lpl_mapping_new(&made->store, &unresolved);
 	if (options != NULL && options->audit)
@@ -433,10 +433,10 @@ void lpl_merge_close(struct lpl_merge *merge)
 	lpl_tree_free(&merge->kernel);
 	lpl_tree_free(&merge->frames);
 	lpl_slot_release(slot_of_mapping(merge->unresolved));
-	while (merge->store.gone != NULL) {
-		struct page *page = merge->store.gone;
+	while (merge->store.ended != NULL) {
+		struct page *page = merge->store.ended;
 
-		merge->store.gone = page->next_gone;
+		merge->store.ended = page->next_ended;
 		free(page);
 	}
 	free(merge->present_page);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Which pages are a space's own, where that does not follow from mappings, forks
- * and writes: pages that are dropped though what is mapped stays, that come into
+ * and writes: pages that are dropped while their mapping remains, that come into
  * being in one of several related spaces, that existed when a snapshot was made.
  *
- * A private mapping of a file whose pages are the space's own though no task has
- * referenced them is a mapping of the file with MAPPING_ANONYMOUS.
+ * A private mapping of a file may have pages that are the space's own though no task has
+ * referenced them: it is a mapping of the file with MAPPING_ANONYMOUS.
  */
 #include "base/array.h"
 

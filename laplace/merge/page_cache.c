@@ -179,8 +179,8 @@ bool lpl_on_cache_add(struct lpl_merge *merge, const struct lpl_event *event)
 bool lpl_on_cache_remove(struct lpl_merge *merge, const struct lpl_event *event)
 {
 	uint64_t inode = event->arg[KTR_CACHE_INODE];
-	struct mapping gone = { .sharing = MAPPING_SHARED };
-	struct mapping gone_segment = gone;
+	struct mapping removed = { .sharing = MAPPING_SHARED };
+	struct mapping removed_segment = removed;
 	struct runs runs = { 0 };
 	struct range frames;
 	bool done, any = false;
@@ -188,21 +188,22 @@ bool lpl_on_cache_remove(struct lpl_merge *merge, const struct lpl_event *event)
 	if (!page_range(merge, event, event->arg[KTR_CACHE_FRAME], event->arg[KTR_CACHE_PAGES],
 			&frames))
 		return true;
-	lpl_object_name(merge, &gone, OBJECT_FILE, event->arg[KTR_CACHE_DEVICE], inode);
-	gone.delta = event->arg[KTR_CACHE_OFFSET] - frames.first;
+	lpl_object_name(merge, &removed, OBJECT_FILE, event->arg[KTR_CACHE_DEVICE], inode);
+	removed.delta = event->arg[KTR_CACHE_OFFSET] - frames.first;
 	/*
 	 * By the time a segment's pages leave, its kernel may have forgotten that it
-	 * was one, and the inode number comes without its mark.
+	 * was one, and the inode number has no mark.
 	 */
-	lpl_object_name(merge, &gone_segment, OBJECT_SEGMENT, 0, inode | KTR_INODE_SYSV);
-	gone_segment.delta = gone.delta;
+	lpl_object_name(merge, &removed_segment, OBJECT_SEGMENT, 0, inode | KTR_INODE_SYSV);
+	removed_segment.delta = removed.delta;
 	done = lpl_tree_collect(&merge->frames, frames.first, frames.last, &runs);
 	for (size_t i = 0; i < runs.count && done; i++) {
 		const struct run *run = &runs.run[i];
 		const struct mapping *held = slot_mapping(run->slot);
 
 		/* a frame that was given to another page meanwhile is not meant */
-		if (!mapping_same_pages(held, &gone) && !mapping_same_pages(held, &gone_segment))
+		if (!mapping_same_pages(held, &removed) &&
+		    !mapping_same_pages(held, &removed_segment))
 			continue;
 		any = true;
 		done = remove_alias(merge, run) && leave_cache(merge, run) &&

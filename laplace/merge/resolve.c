@@ -135,7 +135,7 @@ static struct page *unresolved_page(struct lpl_merge *merge, struct space *space
 	return page;
 }
 
-/* Put a new page there: for all who share the place, or for this space alone. */
+/* Put a new page there: for all spaces that share the place, or for this one alone. */
 static struct page *new_page(struct space *space, uint64_t at, tree_slot old, bool for_all)
 {
 	struct page *page = lpl_page_like(old, at);

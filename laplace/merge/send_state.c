@@ -8,7 +8,7 @@
  *	KTR_CACHE_ADD		what each frame holds
  *	LPL_EVENT_TASK_STATE	tasks, parents before children
  *	LPL_EVENT_TRACING	as it was reported last
- *	LPL_EVENT_STATE		ends; who runs
+ *	LPL_EVENT_STATE		ends; which task runs
  */
 #include "guest_state.h"
 

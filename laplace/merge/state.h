@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The state of a merge: who runs, what each space maps, which canonical page is which.  Events
- * change it (apply.c says which file has which event), resolve.c resolves references against
- * it, audit.c keeps the books when that is wanted.
+ * The state of a merge: which task runs, what each space maps, which canonical page is which.
+ * Events change it (apply.c says which file has which event), resolve.c resolves references
+ * against it, audit.c keeps the books when that is wanted.
  */
 #ifndef LAPLACE_MERGE_STATE_H
 #define LAPLACE_MERGE_STATE_H
@@ -61,8 +61,8 @@ struct translation {
 };
 
 /*
- * 2 MiB, which is what a core has near: a reduced trace goes about in many pages.  Fuzzers, whose
- * streams are short, have few, so that these meet.
+ * 2 MiB, which is what a core has near: a reduced trace refers to many pages in turn.  Fuzzers have
+ * short streams and few places, so that pages meet in them.
  */
 #ifndef TRANSLATION_BITS
 #define TRANSLATION_BITS 16
@@ -91,7 +91,7 @@ struct lpl_merge {
 	uint64_t kernel_asid;
 	uint64_t physical_asid;
 
-	struct tree_store store;	/* of all trees; also what is gone, for `leave` */
+	struct tree_store store;	/* of all trees; also the pages that ended, for `leave` */
 	uint64_t memory;		/* how much events may take: memory.c */
 	uint64_t idle_objects;		/* that no page was seen of */
 	struct lpl_map identities;	/* object and page -> canonical page */
@@ -103,7 +103,7 @@ struct lpl_merge {
 	struct present *present_page;	/* these pages, retained, and their keys */
 	size_t present_pages, present_room;
 
-	/* to be reported to the output, if it has `leave`, besides store.gone */
+	/* to be reported to the output, if it has `leave`, besides store.ended */
 	uint64_t *left_cache;		/* canonical pages that left the page cache */
 	size_t left_count, left_room;
 

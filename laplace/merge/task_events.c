@@ -4,10 +4,10 @@
  *
  * A task that exits goes on until its last switch, and may be preempted, or wait, on the way.
  * Linux of any version leaves a task that will come back in a state of 0 (it can run) or with
- * one of the bits 1 and 2 (it sleeps); with any other state an exited task is gone.
+ * one of the bits 1 and 2 (it sleeps); with any other state an exited task has ended.
  *
- * A thread that executes takes its leader's id, after the leader's exit: to all who know tasks
- * by their ids another one runs now.  Here it is the same task with another tid, and the
+ * A thread that executes takes its leader's id, after the leader's exit: for a reader that knows
+ * tasks by their ids another one runs now.  Here it is the same task with another tid, and the
  * kernel's KTR_SCHEDULE from the old id to the new and KTR_EXIT of the old, which stand for the
  * change, mean nothing more.
  */
@@ -80,7 +80,7 @@ static void end_replaced(struct tasks *tasks, struct task *task,
 	lpl_task_end(tasks, task, task->exited ? LPL_TASK_EXITED : LPL_TASK_LOST, event);
 }
 
-/* ---- who runs ---- */
+/* ---- which task runs ---- */
 
 /* The task runs from now on; it is implied when no event named it before. */
 static bool run(struct tasks *tasks, uint32_t tid, uint32_t tgid, uint64_t space,
@@ -183,7 +183,7 @@ bool lpl_tasks_check(struct tasks *tasks, const struct lpl_event *event)
 		return take_over(tasks, tid, event);
 	if (tasks->current_known && current->view.tid != tid)
 		lpl_tasks_anomaly(tasks, LPL_ANOMALY_MISSED_SCHEDULE, event);
-	tasks->current->left = KTR_STATE_RUNNABLE;	/* who knows; it did not sleep */
+	tasks->current->left = KTR_STATE_RUNNABLE;	/* as far as is known; it did not sleep */
 	return run(tasks, tid, tgid, space, event);
 }
 

@@ -83,7 +83,7 @@ static void leave_process(struct tasks *tasks, struct task *task)
 
 bool lpl_task_join_process(struct tasks *tasks, struct task *task)
 {
-	/* a task whose process is not known stands for itself */
+	/* a task without a known process is taken for one */
 	uint32_t tgid = task->view.tgid != 0 ? task->view.tgid : task->view.tid;
 
 	/* what it had once it has for good: a task gives up its space before it exits */

@@ -128,7 +128,7 @@ static inline void task_named(const struct tasks *tasks, struct task *task)
 {
 	task->named_after = tasks->gaps;
 }
-/* The last word on a task, by this event; it stays in the list of changes. */
+/* The task's last state, by this event; it is kept in the list of changes. */
 void lpl_task_end(struct tasks *tasks, struct task *task, enum lpl_task_state state,
 		  const struct lpl_event *event);
 /* Something has changed that outputs see. */

@@ -124,9 +124,9 @@ static void page_end(struct page *page)
 
 	mapping_release(page->origin);
 	store_forget(store, sizeof(*page));
-	if (predecessor == NULL && store->keeps_gone && page->canonical != 0) {
-		page->next_gone = store->gone;
-		store->gone = page;
+	if (predecessor == NULL && store->keeps_ended && page->canonical != 0) {
+		page->next_ended = store->ended;
+		store->ended = page;
 		return;
 	}
 	free(page);
@@ -158,7 +158,7 @@ void lpl_slot_release(tree_slot slot)
 	}
 }
 
-/* A node whose slots all hold `slot`. */
+/* A node with `slot` in all of its slots. */
 static struct tree_node *node_new(struct tree_store *store, unsigned int shift, tree_slot slot)
 {
 	struct tree_node *node = store_alloc(store, sizeof(*node));

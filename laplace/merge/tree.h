@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What an address space maps: a radix tree over virtual page numbers, whose
- * nodes are shared between spaces.
+ * What an address space maps: a radix tree over virtual page numbers; spaces
+ * share its nodes.
  *
  * A slot is empty, a mapping (uniform over all the slot covers: a range of any
  * size costs a few slots on the paths to its ends), a page, or a node of
@@ -37,8 +37,8 @@ enum mapping_sharing {
  */
 struct tree_store {
 	uint64_t bytes;
-	bool keeps_gone;
-	struct page *gone;		/* a list; not in `bytes` */
+	bool keeps_ended;
+	struct page *ended;		/* a list; not in `bytes` */
 };
 
 struct mapping {
@@ -62,8 +62,8 @@ struct page {
 	struct mapping *origin;
 	uint64_t object_page;
 	union {
-		struct page *predecessor;	/* retained: whose canonical page it has, too */
-		struct page *next_gone;		/* when nothing refers to it any more */
+		struct page *predecessor;	/* retained: it has the same canonical page */
+		struct page *next_ended;		/* when nothing refers to it any more */
 	};
 };
 

@@ -182,7 +182,7 @@ static enum lpl_error check_target(struct lpl_output_directory *directory, const
 	return LPL_OK;
 }
 
-/* A ".part" that is there already: left behind, or does somebody write it? */
+/* A ".part" that exists already: left by a run that ended early, or still being written? */
 static enum lpl_error remove_part(struct lpl_output_directory *directory,
 				  struct lpl_report *report)
 {

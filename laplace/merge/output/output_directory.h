@@ -2,7 +2,7 @@
 /*
  * A directory until it is whole: numbered directories of numbered files, with an index, grow
  * in "PATH.part", which gets its name at the end, when all is on the disk.  It replaces only
- * its like, and never what came meanwhile.  Numbered directories may stand in one more, of a
+ * its like, and never what was made meanwhile.  Numbered directories may be in one more, of a
  * group of them ("10000-19999").
  */
 #ifndef LAPLACE_MERGE_OUTPUT_DIRECTORY_H
@@ -30,7 +30,7 @@ enum lpl_error lpl_output_directory_open(struct lpl_output_directory *directory,
 					 struct lpl_report *report);
 /*
  * All is written and closed.  Sync; PATH.part becomes PATH, with `overwrite` in the place of
- * what is there, if that is ours.  If that fails PATH.part stays as it is.
+ * what is there, if that is ours.  If that fails PATH.part is left as it is.
  */
 enum lpl_error lpl_output_directory_commit(struct lpl_output_directory *directory,
 					   struct lpl_report *report);
