@@ -277,7 +277,7 @@ char *lpl_losses_text(const struct lpl_losses *losses, char text[LPL_WARNINGS_SI
 	else if (losses->addresses)
 		at = stpcpy(at, "reduced to pages: addresses are those of pages\n");
 	if (losses->spaces)
-		at = stpcpy(at, "has several address spaces, whose pages look alike in this "
+		at = stpcpy(at, "has several address spaces, and their pages look alike in this "
 				"format\n");
 	if (losses->walks)
 		at = stpcpy(at, "references to page tables are printed as reads and writes, of "

@@ -52,16 +52,16 @@ static const char *read_other(struct lpl_importer *importer, const char *at)
 static bool is_record(const char *at)
 {
 	const char *digits = scan_blanks(at);
-	uint8_t behind;
+	uint8_t next;
 
 	if (digits == at)
 		return false;
 	for (at = digits; lpl_digit[(uint8_t)*at] < 16; at++)
 		;
-	behind = (uint8_t)*at;
+	next = (uint8_t)*at;
 	if (at - digits >= 8)		/* lackey's have as many */
-		return behind == ',' || scan_is_end((char)behind);
-	return at > digits && behind == ',' && lpl_digit[(uint8_t)at[1]] < 10;
+		return next == ',' || scan_is_end((char)next);
+	return at > digits && next == ',' && lpl_digit[(uint8_t)at[1]] < 10;
 }
 
 /* There is no such field: of a record, or because this is none. */

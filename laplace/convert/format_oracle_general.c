@@ -66,7 +66,7 @@ static bool make_id(struct lpl_exporter *exporter, const struct lpl_ref *ref, ui
 	    (ref->space < SPACES && exporter->last.space < SPACES))
 		return true;
 	return lpl_export_refuse(exporter, LPL_ERR_UNSUPPORTED, "has several address spaces, "
-				 "whose pages would look alike; `laplace merge --format "
+				 "and their pages would look alike; `laplace merge --format "
 				 "canonical' makes one of them");
 }
 

@@ -48,7 +48,7 @@ static const uint32_t common_offset[COMMON_OFFSETS] = {
 struct pdats2_state {
 	uint32_t fetch;			/* the address of the last one */
 	uint32_t zone[2];		/* of the last reference in each */
-	/* printing: a record whose count may grow */
+	/* printing: a record with a count that may grow */
 	bool pending;
 	unsigned int latest;		/* the zone used last */
 	unsigned int header, count, count_max;

@@ -28,7 +28,7 @@ struct trace {
 	bool guessed;			/* that nothing was dropped, by the first reference */
 	struct lpl_event *early;	/* events before that */
 	size_t early_count, early_room;
-	struct lpl_totals totals;	/* of what came by */
+	struct lpl_totals totals;	/* of what was imported */
 	struct lpl_map spaces;		/* those seen; each has value 1 */
 	uint64_t space;			/* of the last reference */
 };
@@ -58,7 +58,7 @@ static int count_refs(struct trace *trace, const struct lpl_ref *refs, size_t co
 }
 
 /*
- * How many references there were before reduction, up to number `last`: those that came by,
+ * How many references there were before reduction, up to number `last`: those that were imported,
  * when none were dropped; else as many as they are numbered, if they are.
  */
 static void pass_totals(struct trace *trace, uint64_t last)
@@ -103,7 +103,7 @@ static int send_event(struct trace *trace, const struct lpl_event *event,
 	return next->event(next, event, report);
 }
 
-/* Whether it was reduced is known: open the trace, and send what came before. */
+/* Whether it was reduced is known: open the trace, and send what was held back until then. */
 static int begin(struct trace *trace, bool reduced, struct lpl_report *report)
 {
 	int error = open_writer(trace, reduced ? "unknown" : "none", report);
@@ -207,7 +207,7 @@ static enum lpl_error close_writer(struct trace *trace, struct lpl_report *repor
 	return error;
 }
 
-/* When the input is wrong, what came before stays where it can be looked at. */
+/* When the input is wrong, what precedes the error is left where it can be looked at. */
 static void leave_part(struct trace *trace, enum lpl_error error)
 {
 	trace->importer->result.part = lpl_error_status(error) == 3 && trace->writer &&

@@ -23,8 +23,8 @@ static enum lpl_error check_options(const struct lpl_import_options *options,
 	const uint64_t page_size = options->page_size;
 
 	if (!(traits & LPL_FORMAT_BEHAVIOUR) != !options->memory)
-		return lpl_fail(report, LPL_ERR_USAGE, "a behaviour sequence is of a memory, "
-				"whose size has to be given, and no other format is");
+		return lpl_fail(report, LPL_ERR_USAGE, "the size of the memory has to be given "
+				"for a behaviour sequence, and for no other format");
 	if (page_size && !(traits & LPL_FORMAT_PAGES))
 		return lpl_fail(report, LPL_ERR_USAGE, "the format %s has no pages, of which "
 				"there would be a size", options->format->name);
@@ -244,7 +244,7 @@ enum lpl_error lpl_importer_run(struct lpl_importer *importer, int fd, struct lp
 		if (lpl_import_flush(importer))
 			(void)lpl_import_sent(importer, sink->finish(sink, importer->report));
 	} else if (lpl_error_status(importer->report->error) == 3) {
-		/* the first complaint stays */
+		/* the first complaint is kept */
 		(void)lpl_import_flush(importer);
 	}
 	free(input.buffer);

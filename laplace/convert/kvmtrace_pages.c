@@ -74,15 +74,15 @@ bool lpl_kvmtrace_space_known(const struct kvmtrace_pages *pages, uint32_t space
 /* The last one takes its place. */
 void lpl_kvmtrace_space_end(struct kvmtrace_pages *pages, uint32_t space)
 {
-	struct kvmtrace_space *gone = find_space(pages, space), *last;
+	struct kvmtrace_space *ended = find_space(pages, space), *last;
 
-	if (!gone)
+	if (!ended)
 		return;
-	lpl_map_free(&gone->at);
+	lpl_map_free(&ended->at);
 	last = &pages->space[--pages->space_count];
 	*lpl_map_find(&pages->spaces, LPL_KEY(last->number)) =
-		(uint64_t)(gone - pages->space) + 1;
-	*gone = *last;
+		(uint64_t)(ended - pages->space) + 1;
+	*ended = *last;
 	lpl_map_remove(&pages->spaces, LPL_KEY(space));
 }
 
@@ -181,7 +181,7 @@ enum kvmtrace_news lpl_kvmtrace_page(struct kvmtrace_pages *pages, uint32_t spac
 
 int lpl_kvmtrace_cache(struct kvmtrace_pages *pages, uint64_t frame,
 		       const struct kvmtrace_identity *identity,
-		       struct kvmtrace_identity gone[2], uint64_t frames[2])
+		       struct kvmtrace_identity moved[2], uint64_t frames[2])
 {
 	const uint64_t page = file_page(pages, identity);
 	const uint64_t before = lpl_map_get(&pages->page_in, LPL_KEY(frame));
@@ -197,12 +197,12 @@ int lpl_kvmtrace_cache(struct kvmtrace_pages *pages, uint64_t frame,
 	    !lpl_map_put(&pages->frame_of, LPL_KEY(page), frame + 1))
 		return KVMTRACE_NO_MEMORY;
 	if (was) {
-		gone[count] = identity_of(pages, page);
+		moved[count] = identity_of(pages, page);
 		frames[count++] = was - 1;
 		lpl_map_remove(&pages->page_in, LPL_KEY(was - 1));
 	}
 	if (before) {
-		gone[count] = identity_of(pages, before);
+		moved[count] = identity_of(pages, before);
 		frames[count++] = frame;
 		lpl_map_remove(&pages->frame_of, LPL_KEY(before));
 	}

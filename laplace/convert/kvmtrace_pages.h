@@ -63,6 +63,6 @@ enum { KVMTRACE_CACHED = -1, KVMTRACE_NO_MEMORY = -2 };
  */
 int lpl_kvmtrace_cache(struct kvmtrace_pages *pages, uint64_t frame,
 		       const struct kvmtrace_identity *identity,
-		       struct kvmtrace_identity gone[2], uint64_t frames[2]);
+		       struct kvmtrace_identity moved[2], uint64_t frames[2]);
 
 #endif

@@ -51,16 +51,16 @@ static bool cache(struct lpl_importer *importer, const struct kvmtrace_record *r
 	struct kvmtrace_log *log = importer->state;
 	const uint64_t frame = frame_of(record);
 	struct lpl_event event = kvmtrace_event(importer, record, KTR_CACHE_REMOVE);
-	struct kvmtrace_identity gone[2];
+	struct kvmtrace_identity moved[2];
 	uint64_t frames[2];
-	const int count = lpl_kvmtrace_cache(&log->pages, frame, identity, gone, frames);
+	const int count = lpl_kvmtrace_cache(&log->pages, frame, identity, moved, frames);
 
 	if (count == KVMTRACE_CACHED)
 		return true;
 	if (count == KVMTRACE_NO_MEMORY)
 		return lpl_import_no_memory(importer);
 	for (int i = 0; i < count; i++) {
-		if (!send_cache_event(importer, &event, &gone[i], frames[i]))
+		if (!send_cache_event(importer, &event, &moved[i], frames[i]))
 			return false;
 	}
 	event.tag = KTR_CACHE_ADD;

@@ -227,7 +227,7 @@ static void losses_are_counted(void **unused)
 	assert_int_equal(result.losses.events, 1);
 	assert_string_equal(lpl_losses_text(&result.losses, text),
 			    "reduced to pages: addresses are those of pages\n"
-			    "has several address spaces, whose pages look alike in this format\n"
+			    "has several address spaces, and their pages look alike in this format\n"
 			    "references to page tables are printed as reads and writes, of "
 			    "physical addresses\n"
 			    "1 events are left out\n");
