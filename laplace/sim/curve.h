@@ -38,7 +38,7 @@ struct lpl_curve {
 	uint64_t pages;
 	uint32_t deepest;		/* with a reference at it; at least 1 */
 	struct lpl_shares *shares;	/* NULL, or set before any reference: where its faults are
-					 * charged.  `deepest` stays 1 then, so there are no
+					 * charged.  `deepest` is always 1 then, so there are no
 					 * results of all sizes */
 };
 
@@ -46,8 +46,8 @@ void lpl_curve_init(struct lpl_curve *curve);
 void lpl_curve_free(struct lpl_curve *curve);
 
 /*
- * A reference that is a first one, or for which an array has to grow or M to change; and each
- * one whose fault is to be charged, so that where none is, nothing asks.
+ * A reference that is a first one, or for which an array has to grow or M to change; and each one
+ * with a fault that is to be charged: so nothing is asked where faults are not charged.
  */
 bool lpl_curve_reference_slow(struct lpl_curve *curve, uint32_t page, uint32_t depth, bool write);
 

@@ -47,7 +47,7 @@ static bool reach_frame(struct demand *demand, uint32_t frame)
 
 /* ---- references ---- */
 
-/* A frame for `page`: a free one, or one whose page leaves. */
+/* A frame for `page`: a free one, or that of a page that is evicted. */
 static enum lpl_error find_frame(struct demand *demand, uint32_t page, uint32_t *frame,
 				 struct lpl_report *report)
 {

@@ -18,7 +18,7 @@
  * and from the left one its depths follow one by one: 4 at 8, 3 at 9, 1 at 10.
  *
  * What may be erased.  Only the depths that are still in the region have to be in its log: an
- * arrival whose depth was evicted again may as well not have been.  Let it be x, evicted at the
+ * arrival of a depth that was evicted again may as well not have been.  Let it be x, evicted at the
  * arrival of y > x.  Look at depths only as low or high, with any bound between: a low one
  * that arrives changes nothing, a high one makes the furthest low depth high, if there is one.
  * Is x low, it changes nothing.  Is it high, everything is high when it is evicted.  Without x at
@@ -31,7 +31,7 @@
  * (Aho, Hopcroft, Ullman: "The Design and Analysis of Computer Algorithms", 1974, section 4.8).
  * An arrival evicts a 1 if the right half has one.  For the other arrivals take the depths in
  * rising order: each is evicted at the first of these arrivals, from its own on, at which no
- * lesser one is; if there is none, it stays.  The arrivals that are still free are bits of
+ * lesser one is; if there is none, it is kept.  The arrivals that are still free are bits of
  * words, and words without any are skipped, for good.  Both halves are then in order of time,
  * and in order of depth, as the whole was.
  */
@@ -66,7 +66,7 @@ void lpl_halving_free(struct lpl_halving *halving)
 	free(halving->free);
 	free(halving->skip);
 	free(halving->evicted);
-	free(halving->stays);
+	free(halving->kept);
 	free(halving->to_left);
 	free(halving->to_right);
 	free(halving->spare);
@@ -262,7 +262,7 @@ static bool make_room(struct lpl_halving *halving, const struct lpl_depth_log *l
 	return lpl_reserve(halving->free, halving->free_room, words) &&
 	       lpl_reserve(halving->skip, halving->skip_room, words) &&
 	       lpl_reserve(halving->evicted, halving->evicted_room, events) &&
-	       lpl_reserve(halving->stays, halving->stays_room, events) &&
+	       lpl_reserve(halving->kept, halving->kept_room, events) &&
 	       lpl_reserve(halving->to_left, halving->left_room, events) &&
 	       lpl_reserve(halving->to_right, halving->right_room, events) &&
 	       lpl_reserve(left->event, left->event_room, events) &&
@@ -293,7 +293,7 @@ static uint32_t evict_ones(struct lpl_halving *halving, const struct lpl_depth_l
 			ones -= evicts;
 			bits |= (uint64_t)(arrival ^ evicts) << i % 64;
 			halving->evicted[i] = 0;
-			halving->stays[i] = 0;
+			halving->kept[i] = 0;
 		}
 		halving->free[word] = bits;
 		halving->skip[word] = word + 1;
@@ -337,7 +337,7 @@ static void evict_others(struct lpl_halving *halving, struct lpl_depth_log *log,
 			halving->evicted[exit] = depth;
 			log->sorted[i] = (lpl_arrived)depth << 32 | exit | LPL_ARRIVAL;
 		} else {
-			halving->stays[event] = 1;
+			halving->kept[event] = 1;
 		}
 	}
 }
@@ -356,7 +356,7 @@ static void split(const struct lpl_halving *halving, const struct lpl_depth_log 
 			arrival != 0 ? halving->evicted[i] | LPL_ARRIVAL : event;
 		halving->to_right[i] = right->events;
 		halving->to_left[i] = left->events;
-		right->events += arrival != 0 ? halving->stays[i] : far;
+		right->events += arrival != 0 ? halving->kept[i] : far;
 		left->events += arrival != 0 ? halving->evicted[i] != 0 : far ^ 1;
 	}
 	for (uint32_t i = 0; i < log->sorteds; i++) {

@@ -39,10 +39,10 @@ struct lpl_halving {
 	uint64_t *free;		/* bits: arrivals at which nothing is evicted yet */
 	uint32_t *skip;		/* by word without such bits: one further on */
 	uint32_t *evicted;	/* the depth evicted from the right half; 0: none */
-	uint32_t *stays;	/* 1: the depth that arrived stays in the right half */
+	uint32_t *kept;		/* 1: the depth that arrived is kept in the right half */
 	uint32_t *to_left, *to_right;	/* the event's index in the half's log */
 	lpl_arrived *spare;	/* for sorting */
-	size_t free_room, skip_room, evicted_room, stays_room, left_room, right_room, spare_room;
+	size_t free_room, skip_room, evicted_room, kept_room, left_room, right_room, spare_room;
 };
 
 void lpl_depth_log_clear(struct lpl_depth_log *log);	/* keeps its memory */

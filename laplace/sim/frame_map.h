@@ -3,7 +3,7 @@
  * A frame map: in which frame each of the pages in a memory is.
  *
  * A hash table with open addressing, at least half of it free.  A place that becomes free is
- * filled from behind, so that no search is ever longer than it has to be.  An array by page
+ * filled with a later entry, so that no search is longer than it has to be.  An array by page
  * would be a little faster, but cost all the trace's pages for each of the many memories of a
  * pass; this costs 16 to 32 bytes for each page in memory.  An lpl_map (base/map.h) would cost up to
  * twice that, and four times the instructions: `bench/tables`.

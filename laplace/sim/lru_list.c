@@ -62,7 +62,7 @@ static void unlink_node(struct lpl_lru_list *list, uint32_t i)
 		list->oldest = node->newer;
 }
 
-/* A node came to the front: the one at boundary b goes into the next region. */
+/* A node was put at the front: the one at boundary b goes into the next region. */
 static void shift(struct lpl_lru_list *list, uint32_t b)
 {
 	struct lpl_lru_node *node = lpl_lru_list_node(list, list->at[b]);

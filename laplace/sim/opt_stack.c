@@ -12,8 +12,8 @@
  *
  * That is right: what arrives at a page of depth e is c, the least of d and all depths beyond.
  * If e < c, the memories of e to c - 1 pages hold no page beyond it, so they evict it, and its
- * depth is c now.  Else each memory below d that has it has a page beyond it, too, and it
- * stays.  What is carried in the end is 1, the top's, and the referenced page is on top now: it
+ * depth is c now.  Else each memory below d that has it has a page beyond it, too, and
+ * keeps it.  What is carried in the end is 1, the top's, and the referenced page is on top now: it
  * goes to where it is used next, with depth 1.  A page referenced first is one that stood at a
  * depth after all others.
  *

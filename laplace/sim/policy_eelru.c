@@ -29,8 +29,8 @@
  *
  * A memory of one page has no places between its page and its end: it is LRU.
  *
- * What the paper leaves open.  With several early points the page at e may be gone, evicted
- * at a smaller one; then the next in memory after e goes.  The memory still keeps
+ * What the paper leaves open.  With several early points the page at e may have been evicted
+ * already, at a smaller one; then the next in memory after e is evicted.  The memory still keeps
  * everything up to the smallest early point.
  *
  * The points (section 4.1): early ones at 40, 60 and 80 percent of memory; for each the

@@ -28,7 +28,7 @@ struct lru {
 	uint32_t fronts;
 	uint64_t *mark;		/* by word: its slots' bits */
 	uint32_t *sum;		/* Fenwick tree: [i] sums words (i - (i & -i), i] from 1 */
-	uint32_t *page;		/* by slot: whose it is, if marked */
+	uint32_t *page;		/* by slot: the page that it stands for, if marked */
 	size_t words;
 	size_t next;		/* the first slot not used yet */
 	uint32_t *slot;		/* by page */
@@ -105,7 +105,7 @@ static enum lpl_error no_memory(const struct lru *lru, struct lpl_report *report
 /* The line is full. */
 static enum lpl_error make_room(struct lru *lru, struct lpl_report *report)
 {
-	/* it stays at least twice as long as there are pages to mark */
+	/* it is always at least twice as long as there are pages to mark */
 	bool longer = lru->pages > lru->next / 4;
 
 	if (lru->next > UINT32_MAX / 2)

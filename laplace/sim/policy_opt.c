@@ -3,7 +3,7 @@
  * OPT (Belady's MIN) at every size in one pass over the stored page sequence:
  * Mattson's priority stack, a page's priority being its next use.
  *
- * The tie.  A full memory evicts the page whose next use is furthest; among pages
+ * The tie.  A full memory evicts the page with the furthest next use; among pages
  * never used again it evicts the one least recently used.  Faults do not depend
  * on that choice, dirty evictions do.  It makes priority one order, independent of
  * the size, as the stack needs it.
@@ -20,7 +20,7 @@
  *
  * The stack.  Referencing the page at depth d puts it on top; the former top goes
  * down, and wherever it meets a page used later than itself, within the first
- * d - 1 places, it stays there and the other goes on down, until one arrives at
+ * d - 1 places, it takes that page's place and the other goes on down, until one arrives at
  * place d.  Hundreds of pages move in a deep stack, all of them in the trace ABC...CBA.
  * So the stack is not kept as such, but as a line in the order of next uses, where
  * O(log references) steps do for a reference (opt_stack.c).
@@ -35,7 +35,7 @@
 /* Two positions on the line each: one for its own time, one for its page's if it is the last. */
 #define MOST_REFERENCES ((UINT32_C(1) << 30) - 1)
 
-/* Whose the references are, from one on. */
+/* Which owner the references have, from one on. */
 struct mark {
 	size_t from;
 	uint32_t owner;
@@ -93,13 +93,13 @@ static enum lpl_error opt_run(struct lpl_simulation *simulation, const struct lp
 	return LPL_OK;
 }
 
-/* Faults are known in the end, so who ran is stored, too. */
+/* Faults are known in the end, so their owners are stored, too. */
 static bool opt_charge(struct lpl_simulation *simulation, uint32_t owner)
 {
 	struct opt *opt = (struct opt *)simulation;
 
 	if (opt->marks != 0 && opt->mark[opt->marks - 1].from == opt->count)
-		opt->marks--;	/* who ran made no reference */
+		opt->marks--;	/* that owner made no reference */
 	if (!lpl_reach(opt->mark, opt->mark_room, opt->marks))
 		return false;
 	opt->mark[opt->marks++] = (struct mark){ .from = opt->count, .owner = owner };

@@ -55,7 +55,7 @@ struct sequence {
 
 struct frame {
 	struct lpl_lru_node node;
-	uint32_t ahead, behind;		/* of its sequence: next towards the head, and away from it */
+	uint32_t ahead, back;		/* of its sequence: next towards the head, and away from it */
 	uint32_t sequence;		/* if that still began then: */
 	uint64_t began;
 	uint64_t number;		/* the page's in its space */
@@ -188,7 +188,7 @@ static uint32_t far_enough(const struct lpl_memory *memory, struct sequence *seq
 			sequence->high - number;
 
 		if (distance < memory->option[OPTION_DISTANCE])
-			return frames[sequence->near].behind;
+			return frames[sequence->near].back;
 		sequence->near = frames[sequence->near].ahead;
 	}
 	return sequence->head;
@@ -205,11 +205,11 @@ static void leave(struct seq *seq, struct frame *frames, uint32_t i)
 	if (sequence->near == i)
 		sequence->near = frame->ahead;
 	if (frame->ahead != LPL_NO_NODE)
-		frames[frame->ahead].behind = frame->behind;
+		frames[frame->ahead].back = frame->back;
 	else
-		sequence->head = frame->behind;
-	if (frame->behind != LPL_NO_NODE)
-		frames[frame->behind].ahead = frame->ahead;
+		sequence->head = frame->back;
+	if (frame->back != LPL_NO_NODE)
+		frames[frame->back].ahead = frame->ahead;
 }
 
 static void seq_hit(struct lpl_memory *memory, uint32_t frame)
@@ -251,7 +251,7 @@ static enum lpl_error seq_admit(struct lpl_memory *memory, uint32_t i, uint32_t 
 	frames[i].sequence = seq->current;
 	frames[i].began = sequence->began;
 	frames[i].ahead = LPL_NO_NODE;
-	frames[i].behind = sequence->head;
+	frames[i].back = sequence->head;
 	if (sequence->head != LPL_NO_NODE)
 		frames[sequence->head].ahead = i;
 	sequence->head = i;

@@ -19,7 +19,7 @@
  *
  * The end, at the last reference's time `end`.  WS evicts a page last referenced at t if
  * t + tau <= end, that is if end - t + 1 > tau, and has it in memory for
- * min(end - t + 1, tau): as if the next reference came with a gap of end - t + 1 and
+ * min(end - t + 1, tau): as if the next reference followed with a gap of end - t + 1 and
  * did not count.  VMIN evicts every page right after its last reference.
  */
 #include "base/array.h"
@@ -171,7 +171,7 @@ static bool complete(const struct ws *ws, struct lpl_result *result, size_t coun
 	return fits;
 }
 
-/* The curve's results, whose sizes are the taus' numbers.  NULL: no memory. */
+/* The curve's results; their sizes are the taus' numbers.  NULL: no memory. */
 static struct lpl_result *results_of(const struct ws *ws, size_t *count)
 {
 	struct lpl_sizes numbers = {.count = ws->sizes->count};

@@ -335,9 +335,9 @@ enum lpl_error lpl_request_share(struct lpl_request *request, struct lpl_report 
 	const struct lpl_sizes *sizes = &request->sizes;
 
 	if (sizes->all)
-		return lpl_fail(report, LPL_ERR_USAGE, "policy '%.80s': to charge its faults to those "
-				"who run, sizes have to be given, one by one or as a range",
-				request->spec);
+		return lpl_fail(report, LPL_ERR_USAGE, "policy '%.80s': to charge its faults to "
+				"processes or tasks, sizes have to be given, one by one or as a "
+				"range", request->spec);
 	for (size_t i = 0; i < request->simulations; i++) {
 		struct lpl_simulation *simulation = request->simulation[i];
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Faults by owner: whom each fault of a simulation is charged to.
+ * Faults by owner: to which process or task each fault of a simulation is charged.
  *
- * An owner is a number, from 0 on; who it is, the simulator's caller knows.  A fault at one size
- * is one at all smaller sizes, so for each owner there is one count for each size: of the faults
- * at that size and those below it, but none above.
+ * An owner is a number, from 0 on, to which the simulator's caller gives a meaning.  A fault at one
+ * size is one at all smaller sizes, so for each owner there is one count for each size: of the
+ * faults at that size and those below it, but none above.
  */
 #ifndef LAPLACE_SIM_SHARES_H
 #define LAPLACE_SIM_SHARES_H
@@ -20,7 +20,7 @@ struct lpl_shares {
 	size_t sizes;
 	uint64_t *fault;	/* of owner o at the first c sizes alone: [o * sizes + c - 1] */
 	size_t room;
-	uint32_t owner;		/* who runs */
+	uint32_t owner;		/* that runs now */
 };
 
 /* NULL: no memory.  `size` is not copied. */

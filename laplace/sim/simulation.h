@@ -57,7 +57,7 @@ struct lpl_one_pass_policy {
 	const char *name;
 	enum lpl_exact_as exact_as;
 	/*
-	 * NULL: no memory.  `sizes` stays where it is until close().  `largest` is the largest
+	 * NULL: no memory.  `sizes` is not moved until close().  `largest` is the largest
 	 * of them, LPL_DEPTH_NONE for all: results may be wrong above.
 	 */
 	struct lpl_simulation *(*open)(const struct lpl_sizes *sizes, uint32_t largest);
