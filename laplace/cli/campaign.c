@@ -71,7 +71,7 @@ int cmd_campaign(int argc, char **argv)
 	char *bochs = find_bochs_quietly();
 
 	cli_parse(&usage, argc, argv, &options);
-	/* whose hash goes into jobs that run it */
+	/* the hash of which goes into jobs that run it */
 	if (bochs)
 		python_add(&options.words, "bochs", bochs, NULL);
 	free(bochs);

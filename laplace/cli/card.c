@@ -99,7 +99,7 @@ static const char *when_chosen(const char *reduction, const char *only)
 
 	if (!at || (at[7] != '\0' && at[7] != '+'))
 		return "chosen before it";
-	return only && strchr(only, ';') ? "chosen, some behind it" : "chosen behind it";
+	return only && strchr(only, ';') ? "chosen, some after it" : "chosen after it";
 }
 
 static json_t *exact_section(const struct card *card)

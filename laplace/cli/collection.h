@@ -23,7 +23,7 @@ struct cli_rates {
 
 /* What the last line said, its texts fit to be printed.  A number that it does not have is 0. */
 struct cli_collection {
-	uint64_t updates;	/* how many lines came */
+	uint64_t updates;	/* how many lines have been read */
 	json_int_t version;	/* of the line; 0: it does not say */
 	bool closing, ended;
 	char end[16];		/* clean, fail, quit, error; "" before the end */

@@ -129,8 +129,8 @@ static int print_reply(const struct options *options, const char *line)
 	int status = CLI_DONE;
 
 	if (!json_is_boolean(ok))
-		status = cli_complain(CLI_FAILED, "%s: is no run's control socket: what came is no "
-				      "reply", options->socket);
+		status = cli_complain(CLI_FAILED, "%s: is no run's control socket: what it sent is "
+				      "no reply", options->socket);
 	else if (options->json)
 		status = puts(line) < 0 ? CLI_FAILED : CLI_DONE;
 	else if (json_is_true(ok) && json_is_object(json_object_get(reply, "requests")))

@@ -27,7 +27,7 @@ struct options {
 	const char *trace;
 	struct lpl_choice_options choice;
 	enum cli_addresses addresses;
-	struct cli_addressing addressing;	/* what came of it */
+	struct cli_addressing addressing;	/* as found for the trace */
 };
 
 static const char *formats(char list[CLI_WORDS_SIZE])

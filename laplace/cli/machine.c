@@ -54,7 +54,7 @@ static _Noreturn void become(char **argv, int child_fd, int failure_fd, const si
 	sigaddset(&first, SIGUSR1);
 	sigaddset(&first, SIGUSR2);
 	sigprocmask(SIG_SETMASK, &first, NULL);
-	/* killed without a chance to say so, we leave no machine behind: it closes its trace */
+	/* if we are killed before we can end the machine, it ends, too, and closes its trace */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(127);
@@ -194,7 +194,7 @@ static bool take_signals(struct machine *machine)
 	return ended;
 }
 
-/* What came too late to matter does not end us before we have said how it went. */
+/* A signal that arrived too late to matter does not end us before we have said how it went. */
 static void give_signals_back(struct machine *machine)
 {
 	const struct timespec now = { 0 };

@@ -18,7 +18,7 @@ struct machine {
 	int status_fd;		/* to read */
 	int signal_fd;
 	sigset_t taken, old_mask;
-	struct cli_collection status;	/* the last that came */
+	struct cli_collection status;	/* the last one read */
 	char line[16384];	/* of the pipe, up to here without an end of line */
 	size_t line_used;
 	bool interrupted;	/* we were asked to stop, and passed it on */

@@ -47,8 +47,8 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
-/* A pipe whose reader went away. */
-static bool reader_is_gone(void)
+/* Is it a pipe that is not read any more? */
+static bool reader_has_ended(void)
 {
 	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
 
@@ -61,12 +61,12 @@ static bool reader_is_gone(void)
  */
 static void check_stdout(void)
 {
-	/* errno of an earlier write may be gone */
+	/* errno of an earlier write may be lost */
 	bool failed = ferror(stdout);
 
 	errno = 0;
 	failed |= fflush(stdout) != 0;
-	if (failed && !reader_is_gone()) {
+	if (failed && !reader_has_ended()) {
 		cli_complain(CLI_FAILED, "standard output: %s",
 			     errno ? strerror(errno) : "could not be written");
 		_Exit(CLI_FAILED);
@@ -77,7 +77,7 @@ static int run_command(const struct command *command, int argc, char **argv)
 {
 	static char name[32];
 
-	/* argp and error messages say who speaks */
+	/* argp's and our error messages begin with it */
 	snprintf(name, sizeof(name), "%s", command->title);
 	argv[0] = name;
 	program_invocation_name = name;

@@ -401,7 +401,7 @@ static char *help(int key, const char *text, void *input)
 	return row ? help_of(row->option) : (char *)text;
 }
 
-/* ---- a list, for those who write of options ---- */
+/* ---- a list, for the manual and for completion ---- */
 
 /* Up to a colon or a semicolon, but not within parentheses, and not too little of it. */
 static size_t first_clause(const char *text)

@@ -105,7 +105,7 @@ static void count_gap(struct cli_gaps *gaps, const struct lpl_event *event)
 	gaps->more |= refs == KTR_NONE || events == KTR_NONE;
 }
 
-/* What came before the trace's end is all there is. */
+/* The trace ends early: nothing follows. */
 static int send_end(struct cli_pass *pass, struct lpl_report *report)
 {
 	const struct lpl_chunk *last = lpl_reader_chunk(pass->reader);

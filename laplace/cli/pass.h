@@ -75,7 +75,7 @@ struct cli_pass {
 	bool counts_chosen;		/* so that this is what there was before reduction: */
 	uint64_t chosen;		/* references that the sink got, at the end */
 	struct cli_trace_kind kind;	/* of what is read, when it runs */
-	/* what came by */
+	/* what has been read: */
 	uint64_t refs, events, chunks;
 	uint64_t packed;		/* bytes of the chunks' payloads before compression */
 	uint64_t damaged;		/* with past_damage: how often */
@@ -85,7 +85,7 @@ struct cli_pass {
 
 /*
  * Send everything that can be read, then finish().  Where the trace is damaged
- * or ends early, what came before it (and, with past_damage, after) has gone to the sink and
+ * or ends early, what precedes that (and, with past_damage, follows it) was sent to the sink and
  * finish() was called: the complaint has been printed and the status is CLI_DAMAGED.
  * A trace that says that it was made from such a one is warned of, unless `trouble` is
  * wanted.  If no task is one of those of `choice`, that is reported, and CLI_FAILED; the sink was

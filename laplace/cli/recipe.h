@@ -20,7 +20,7 @@ char *recipe_text(const struct lpl_meta *meta);
 /* Was the trace made from the one that its recipe makes, by laplace reduce or laplace merge? */
 bool recipe_was_derived(const struct lpl_meta *meta);
 
-/* A value's %XX become bytes, in place; a null byte ends it, and what is no %XX stays. */
+/* A value's %XX become bytes, in place; a null byte ends it, and what is no %XX is kept. */
 void recipe_decode(char *value);
 
 #endif

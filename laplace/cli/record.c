@@ -33,7 +33,7 @@ static bool is_interval(const char *text)
 	       (digits && (!strcmp(text + digits, "s") || !strcmp(text + digits, "i")));
 }
 
-/* Where a value goes, whose size is option->size. */
+/* Where a value goes; it has option->size bytes. */
 static char *member_of(const struct cli_option *option, void *config)
 {
 	return (char *)config + option->offset;
@@ -142,8 +142,9 @@ static void take_only(struct argp_state *state, const struct cli_option *option,
 	    lpl_choice_say(member_of(option, config), &choice, &report))
 		argp_error(state, "--only %s: %s", value, report.text);
 	if (choice.kinds || choice.file)
-		argp_error(state, "--only %s: what is behind a page is known only when the trace is merged; "
-			   "laplace reduce chooses kinds and files of a canonical trace", value);
+		argp_error(state, "--only %s: a page's kind and file are known only when the trace "
+			   "is merged; laplace reduce chooses kinds and files of a canonical trace",
+			   value);
 }
 
 static void take_segment(struct argp_state *state, const struct cli_option *option, const char *value,

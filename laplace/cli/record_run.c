@@ -243,7 +243,7 @@ int record_run(const struct record_options *options, char *bochs, const char *tr
 		free(line);
 		return cli_complain(CLI_FAILED, "no memory");
 	}
-	if (!checkpoint)	/* else it is the trace that is gone on with */
+	if (!checkpoint)	/* else it is the trace that is continued */
 		(void)stat(trace, &before);
 	cli_progress_start(&display.progress, options->progress);
 	status = machine_run(&machine, argv, child_fd, show, &display);

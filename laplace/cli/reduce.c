@@ -145,7 +145,7 @@ static int page_size_after(char size[24], const struct lpl_meta *meta, const cha
 	if (before.is_canonical && bytes > lpl_reduction_page_size(before.reduction))
 		return lpl_fail(report, LPL_ERR_USAGE,
 				"the method '%s' makes pages larger, but the trace has canonical "
-				"pages, whose numbers do not say what lies beside what; "
+				"pages, and their numbers do not say what lies beside what; "
 				"use it before laplace merge", spec);
 	if (known || bytes > lpl_reduction_page_size("none"))
 		snprintf(size, 24, "%" PRIu64, bytes);

@@ -71,7 +71,7 @@ static int refuse_file(void *context, const char *file)
 	struct stat in;
 	int status;
 
-	/* devices and pipes are read and written at once by those who know how */
+	/* a device or a pipe may be both at once: its user knows what that does */
 	if ((strcmp(file, "-") == 0 ? fstat(STDIN_FILENO, &in) : stat(file, &in)) != 0 ||
 	    !S_ISREG(in.st_mode))
 		return CLI_DONE;

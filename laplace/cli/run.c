@@ -172,7 +172,7 @@ static const struct cli_usage usage = {
 	"The program runs as this user, in this directory, with standard input (unless it is a terminal), its "
 	"output and its exit status handed on.  Of this machine it finds what it is linked to, what its "
 	"package needs, what it imports (Python), the files that are among its arguments, and what --with, "
-	"--here and --observe bring; what it writes stays in the guest but for what --keep names.\n"
+	"--here and --observe bring; what it writes is lost but for what --keep names.\n"
 	"Exit status: the program's; 125 if it was not run, or not traced to its end.",
 	option_table, ARGP_IN_ORDER
 };

@@ -8,7 +8,7 @@
 /*
  * The hash of as many bytes as the file has when it is opened, by sha256sum(1).  It has to be a
  * regular file, of a file system that keeps it: what the kernel makes up while one reads has no
- * end, or is gone when it was read.
+ * end, or is not there a second time.
  * Returns NULL, or what is wrong with it.
  */
 const char *sha256_regular(char hash[SHA256_SIZE], const char *path);

@@ -31,7 +31,7 @@ struct options {
 	unsigned int jobs;		/* 0: one for each processor */
 	struct lpl_choice_options choice;
 	enum cli_addresses addresses;
-	struct cli_addressing addressing;	/* what came of it */
+	struct cli_addressing addressing;	/* as found for the trace */
 	bool local;
 	const char *by;			/* NULL: of all together */
 	enum lpl_runner_unit unit;	/* that `by` says */
@@ -71,10 +71,10 @@ static const struct cli_option option_table[] = {
 	  .help = "The FIFO segment of segq (half of its memory)" },
 	{ "local", CLI_FLAG, CLI_INTO(struct options, local),
 	  .help = "A memory for each process, each of the size given; results are summed" },
-	{ "by", CLI_WORD, CLI_INTO(struct options, by), .argument = "WHO", .words = "process task",
+	{ "by", CLI_WORD, CLI_INTO(struct options, by), .argument = "UNIT", .words = "process task",
 	  .take = take_unit, .wrong = "--by: '%s' is neither process nor task",
-	  .help = "Say whose the faults are, of a memory that all share: %o, those with the most "
-	  "first"},
+	  .help = "Say which %o had the faults, of a memory that all share, those with the most "
+	  "first" },
 	CLI_WITH(json, struct options, json),
 	CLI_WITH(progress, struct options, progress),
 	CLI_WITH(jobs, struct options, jobs),
@@ -100,7 +100,7 @@ static const struct cli_usage usage = {
 struct simulation {
 	struct lpl_simulator *simulator;	/* or */
 	struct lpl_local *local;
-	struct lpl_runners *runners;		/* whose the faults are; or NULL */
+	struct lpl_runners *runners;		/* which have the faults; or NULL */
 	char **name;
 	size_t count, room;
 	bool chosen;			/* a part of the trace alone */
@@ -243,7 +243,7 @@ static int parse_sizes(struct lpl_sizes *sizes, const struct options *options,
 	return cli_sizes_parse(sizes, options->sizes, &of);
 }
 
-/* ---- what came out ---- */
+/* ---- results ---- */
 
 static bool any_timed(const struct simulation *simulation)
 {
@@ -407,7 +407,7 @@ static int print_results(const struct simulation *simulation, const struct optio
 		cli_complain(0, "warning: %s: does not say what it is exact for",
 			     options->trace);
 	if (!enough)
-		cli_complain(CLI_FAILED, "no memory to rank those who ran");
+		cli_complain(CLI_FAILED, "no memory to rank processes or tasks");
 	return options->json ? cli_print_json(stdout, array) || !enough : !enough;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Whose the faults of a simulation are: who ran, ranked. */
+/* Which processes or tasks have a simulation's faults, ranked. */
 #include "sim_runners.h"
 
 #include <inttypes.h>
@@ -20,7 +20,7 @@ bool cli_runner_unit(const char *name, enum lpl_runner_unit *unit)
 	return *unit == LPL_RUNNER_TASK || strcmp(name, "process") == 0;
 }
 
-/* Those who came first are first in the library's array, too. */
+/* Of equals, the one that made a reference first, which precedes in the library's array. */
 static int by_faults(const void *a, const void *b)
 {
 	const struct share *one = a, *other = b;
@@ -33,8 +33,8 @@ static int by_faults(const void *a, const void *b)
 }
 
 /*
- * Those who made a reference, in the order of their faults, and after them the sum; NULL: no
- * memory.
+ * The processes or tasks that made a reference, in the order of their faults, and after them the
+ * sum; NULL: no memory.
  */
 static struct share *rank(const struct cli_runners *runners, size_t index, size_t result,
 			  size_t *count)
@@ -86,7 +86,7 @@ void cli_runners_heading(const struct cli_runners *runners)
 	       runners->by);
 }
 
-/* Whose number is not known has none. */
+/* The number is left out where it is not known. */
 static void print(const struct share *share, size_t count, const char *policy, uint64_t size,
 		  const char *addresses)
 {

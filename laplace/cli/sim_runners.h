@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Whose the faults of a simulation are: `laplace sim --by'. */
+/* Which processes or tasks have a simulation's faults: `laplace sim --by'. */
 #ifndef LAPLACE_CLI_SIM_RUNNERS_H
 #define LAPLACE_CLI_SIM_RUNNERS_H
 
@@ -14,7 +14,7 @@
 /* What `process' and `task' mean; false: it is neither. */
 bool cli_runner_unit(const char *name, enum lpl_runner_unit *unit);
 
-/* Those who ran, and the simulator whose faults they are charged with. */
+/* The processes or tasks that ran, and the simulator that charges its faults to them. */
 struct cli_runners {
 	const struct lpl_runners *runners;
 	const struct lpl_simulator *simulator;

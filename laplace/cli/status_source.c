@@ -63,7 +63,7 @@ static void take_time(struct cli_status_source *source, const json_t *status)
 	const json_int_t pid = json_integer_value(json_object_get(status, "pid"));
 	const json_int_t elapsed = json_integer_value(json_object_get(status, "elapsed_ns"));
 
-	/* another run, whose first line this is, is reported as often as the one before it */
+	/* if it is another run's first line, that run is reported as often as the one before it */
 	if (pid && pid == source->pid && source->elapsed_ns >= 0 &&
 	    elapsed > source->elapsed_ns &&
 	    (uint64_t)(elapsed - source->elapsed_ns) > source->period_ns)

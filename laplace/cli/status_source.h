@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Where a collection reports its status: a status file, whose last line counts, or its control
- * socket, which is asked.
+ * Where a collection reports its status: a status file, of which the last line counts, or its
+ * control socket, which is asked.
  */
 #ifndef LAPLACE_CLI_STATUS_SOURCE_H
 #define LAPLACE_CLI_STATUS_SOURCE_H

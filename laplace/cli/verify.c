@@ -43,7 +43,7 @@ static const struct cli_usage usage = {
 };
 
 /* A chunk that counts too few references before reduction; sequence 0: none yet. */
-struct behind {
+struct short_count {
 	uint32_t sequence;
 	uint64_t last_ref, before;
 };
@@ -53,8 +53,8 @@ struct checker {
 	const char *path;
 	struct lpl_counts tally;
 	uint64_t ref, instr, cycle;	/* the clocks so far */
-	struct behind behind;		/* the first that counts some, but too few */
-	struct behind uncounted;		/* the first that counts none */
+	struct short_count miscounted;	/* the first that counts some, but too few */
+	struct short_count uncounted;	/* the first that counts none */
 	bool counted;			/* some chunk counts some */
 };
 
@@ -170,10 +170,10 @@ static int check_finish(struct lpl_sink *sink, struct lpl_report *report)
 static void check_chunk(struct cli_pass *pass, void *context)
 {
 	const struct lpl_chunk *chunk = lpl_reader_chunk(pass->reader);
-	const struct behind found = { chunk->sequence, chunk->last_ref,
-				      cli_refs_before(lpl_reader_totals(pass->reader)) };
+	const struct short_count found = { chunk->sequence, chunk->last_ref,
+					   cli_refs_before(lpl_reader_totals(pass->reader)) };
 	struct checker *checker = context;
-	struct behind *first = found.before ? &checker->behind : &checker->uncounted;
+	struct short_count *first = found.before ? &checker->miscounted : &checker->uncounted;
 
 	checker->counted |= found.before != 0;
 	if (found.before < found.last_ref && !first->sequence)
@@ -182,8 +182,8 @@ static void check_chunk(struct cli_pass *pass, void *context)
 
 static int check_chunks(const struct checker *checker, struct lpl_report *report)
 {
-	const struct behind *found = checker->behind.sequence || !checker->counted ?
-				     &checker->behind : &checker->uncounted;
+	const struct short_count *found = checker->miscounted.sequence || !checker->counted ?
+						  &checker->miscounted : &checker->uncounted;
 
 	if (!found->sequence)
 		return LPL_OK;

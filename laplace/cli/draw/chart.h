@@ -13,7 +13,7 @@
 
 /* ---- as SVG ---- */
 
-/* Who ran: the first trace->top tasks, in the order in which they began; and the marks. */
+/* What ran: the first trace->top tasks, in the order in which they began; and the marks. */
 void chart_timeline(const struct surveyed_trace *trace, FILE *out);
 /* Pages alive by kind, and the working set. */
 void chart_footprint(const struct surveyed_trace *trace, FILE *out);
@@ -37,7 +37,7 @@ void chart_heatmap_text(const struct surveyed_trace *trace, FILE *out);
 
 #define CHART_WIDTH 960
 
-/* Of a kind of page; people who see fewer colours can distinguish these. */
+/* Of a kind of page; the colour-blind can distinguish these. */
 const char *chart_kind_colour(enum lpl_page_kind kind);
 #define CHART_FONT 13
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Fault curves out of the CSV that `laplace sim` prints: of each policy; with --by, of each policy and each
- * of those who ran, as far as a picture can hold them.
+ * of the processes or tasks that ran, as far as a picture can hold them.
  */
 #include <errno.h>
 #include <math.h>
@@ -20,7 +20,7 @@
 struct columns {
 	int policy, size, faults;
 	int mean_resident;	/* -1: there is none */
-	int who, name;		/* of --by; -1: there are none */
+	int runner, name;	/* of --by; -1: there are none */
 };
 
 /* One field, within quotes or not, in place; `*rest' is after its comma, or NULL. */
@@ -120,7 +120,7 @@ static int read_memory(char **field, const struct columns *columns, double *page
 }
 
 /* " cc1 (93)", " all", " unknown" */
-static void say_who(char *text, size_t size, const char *id, const char *name)
+static void say_runner(char *text, size_t size, const char *id, const char *name)
 {
 	if (*id && *name)
 		snprintf(text, size, " %.300s (%.20s)", name, id);
@@ -132,12 +132,12 @@ static int add_row(struct curves *curves, char **field, int count,
 		   const struct columns *columns, const char *prefix,
 		   const char *path, int number)
 {
-	char name[600], who[400] = "";
+	char name[600], runner[400] = "";
 	struct point point = { 0 };
 	int status;
 
 	if (columns->policy >= count || columns->size >= count || columns->faults >= count ||
-	    columns->mean_resident >= count || columns->who >= count || columns->name >= count)
+	    columns->mean_resident >= count || columns->runner >= count || columns->name >= count)
 		return cli_complain(CLI_DAMAGED, "%s:%d: has fewer columns than the heading",
 				    path, number);
 	status = read_memory(field, columns, &point.pages, path, number);
@@ -146,10 +146,10 @@ static int add_row(struct curves *curves, char **field, int count,
 	if (!read_number(field[columns->faults], &point.faults))
 		return cli_complain(CLI_DAMAGED, "%s:%d: size and faults are no numbers",
 				    path, number);
-	if (columns->who >= 0)
-		say_who(who, sizeof(who), field[columns->who], field[columns->name]);
+	if (columns->runner >= 0)
+		say_runner(runner, sizeof(runner), field[columns->runner], field[columns->name]);
 	snprintf(name, sizeof(name), "%s%s%s%s", prefix, field[columns->policy],
-		 is_timed(field[columns->policy]) ? " (mean resident)" : "", who);
+		 is_timed(field[columns->policy]) ? " (mean resident)" : "", runner);
 	if (!add_point(curves, name, point))
 		return cli_complain(CLI_FAILED, "no memory for the curves");
 	return CLI_DONE;
@@ -157,16 +157,16 @@ static int add_row(struct curves *curves, char **field, int count,
 
 static int read_heading(char **field, int count, struct columns *columns, const char *path)
 {
-	columns->who = find_column(field, count, "process");
-	if (columns->who < 0)
-		columns->who = find_column(field, count, "task");
+	columns->runner = find_column(field, count, "process");
+	if (columns->runner < 0)
+		columns->runner = find_column(field, count, "task");
 	columns->name = find_column(field, count, "name");
 	columns->policy = find_column(field, count, "policy");
 	columns->size = find_column(field, count, "size");
 	columns->faults = find_column(field, count, "faults");
 	columns->mean_resident = find_column(field, count, "mean_resident");
 	if (columns->policy < 0 || columns->size < 0 || columns->faults < 0 ||
-	    (columns->who >= 0 && columns->name < 0))
+	    (columns->runner >= 0 && columns->name < 0))
 		return cli_complain(CLI_DAMAGED, "%s: its first line does not name the columns "
 				    "policy, size and faults: not a result of laplace sim", path);
 	return CLI_DONE;
@@ -238,7 +238,7 @@ static int read_rows(struct curves *curves, FILE *file, const char *path, const 
 		return cli_complain(CLI_FAILED, "%s: %s", path, strerror(errno));
 	if (!status && !rows)
 		return cli_complain(CLI_DAMAGED, "%s: has no results in it", path);
-	if (!status && columns.who >= 0)
+	if (!status && columns.runner >= 0)
 		keep_most(curves, first, path);
 	return status;
 }

@@ -14,7 +14,7 @@ struct point {
 	double pages, faults;
 };
 
-/* One policy of one file; of one made by --by, of one of those who ran, or of all. */
+/* One policy of one file; of one made by --by, of one process or task that ran, or of all. */
 struct curve {
 	char *name;
 	struct point *point;
@@ -45,7 +45,7 @@ void curves_widen(struct curves_bounds *bounds, const struct curves *curves);
 struct curves_picture {
 	double width, height;
 	const char *title;		/* NULL: none */
-	const char *about;		/* for those who cannot see it */
+	const char *about;		/* for screen readers */
 	uint64_t page_size;		/* in bytes, for the axis of bytes */
 	struct curves_bounds bounds;	/* of its axes */
 };

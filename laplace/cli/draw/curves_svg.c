@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Fault curves in SVG, on logarithmic axes whose ends are given, so that curves in several pictures
+ * Fault curves in SVG, on logarithmic axes with given ends, so that curves in several pictures
  * can be compared: faults upwards, memory to the right, in pages and in bytes.
  */
 #include <math.h>

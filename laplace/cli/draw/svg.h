@@ -17,7 +17,7 @@ enum svg_anchor { SVG_LEFT, SVG_MIDDLE, SVG_RIGHT };
 #define SVG_GRID "#cfcfcf"	/* lines at numbers, ... */
 #define SVG_FINE "#ececec"	/* ... and between them */
 
-/* `font` is the height of its letters; `about` is for those who cannot see it. */
+/* `font` is the height of its letters; `about` is for screen readers. */
 void svg_begin(FILE *out, double width, double height, int font, const char *about);
 void svg_end(FILE *out);
 void svg_text(FILE *out, double x, double y, enum svg_anchor anchor, const char *colour,

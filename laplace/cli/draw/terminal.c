@@ -22,7 +22,7 @@ static bool is_set(const char *variable)
 	return value && *value;
 }
 
-/* The program itself stays in the locale C, in which it reads and writes numbers. */
+/* The program itself remains in the locale C, in which it reads and writes numbers. */
 static bool locale_has_utf8(void)
 {
 	locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);

@@ -208,7 +208,7 @@ static const struct cli_option option_table[] = {
 	  .help = "Of curves: from where to where the axes of an SVG or PNG go, such as "
 	  "16:4096,100:20000, in pages and in faults (as far as the curves)" },
 	{ "about", CLI_TEXT, CLI_INTO(struct options, about), .argument = "TEXT",
-	  .help = "Of curves: what an SVG says to those who cannot see it (the title)" },
+	  .help = "Of curves: what an SVG says to a screen reader (the title)" },
 	{ .type = CLI_HEADING, .help = "For pictures of a trace:", .group = 1 },
 	{ "sizes", CLI_TEXT, 's', CLI_INTO(struct options, sizes), .argument = "SIZES", .group = 1,
 	  .help = "faults: pages of memory, for ws and vmin references, as of sim: 1024, or "

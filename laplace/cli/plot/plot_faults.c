@@ -140,7 +140,7 @@ static int simulate(struct simulation *simulation)
 	return cli_pass_run(&pass);
 }
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 
 static size_t count_lines(const struct simulation *simulation)
 {

@@ -62,7 +62,7 @@ static void put_marks(const struct surveyed_trace *trace, FILE *out)
 
 static void put_tasks(struct page *page)
 {
-	put(page, "TASKS, by the time they ran", "Who ran when", chart_timeline, trace_tasks);
+	put(page, "TASKS, by the time they ran", "What ran when", chart_timeline, trace_tasks);
 	if (page->is_html)	/* the picture has the marks, too */
 		return;
 	fprintf(page->table.out, "  (# + . it ran more than half, a tenth, some of the time; ~ ready; "
@@ -259,9 +259,9 @@ static void put_events(struct page *page)
 			report_events(survey, KTR_SPACE_DUPLICATE), report_events(survey, KTR_EXEC),
 			report_events(survey, KTR_EXIT));
 	say(page, "  copy on write: reported %" PRIu64 " (%" PRIu64 " kept the page), seen by a write only %"
-	    PRIu64 "\n  swap: pages that spaces lost %" PRIu64 ", that came back %" PRIu64 "\n  all:",
+	    PRIu64 "\n  swap: pages that spaces lost %" PRIu64 ", that returned %" PRIu64 "\n  all:",
 	    "<p>Copies on write: %" PRIu64 " reported, of which %" PRIu64 " kept the page; %" PRIu64
-	    " seen by a write only. Pages that spaces lost to swap: %" PRIu64 ", that came back: %" PRIu64
+	    " seen by a write only. Pages that spaces lost to swap: %" PRIu64 ", that returned: %" PRIu64
 	    ".</p>\n", stats->cow_breaks, stats->cow_kept, stats->implied_breaks,
 	    survey->events->swapped_out, survey->events->swapped_in);
 	if (page->is_html) {

@@ -321,7 +321,7 @@ awk '
 	grep_runs && held > most { most = held }
 	END {
 		print (kept > 0 && kept >= least && kept <= most), (written > 0 && written <= lost)
-		print "swap: pages that spaces lost " lost ", that came back " back
+		print "swap: pages that spaces lost " lost ", that returned " back
 		print "pages of the shell in swap while grep ran: " least " to " most
 	}' "$WORK/swapped.stdout" "$WORK/swapped.events" >"$WORK/swapped.counts"
 [ "$(head -n 1 "$WORK/swapped.counts")" = '1 1' ] ||
@@ -418,7 +418,7 @@ refused processor 'libv3.so needs a processor of the level x86-64-v3' -- ./by-li
 refused option "unrecognized option '--frob'" --frob -- true
 refused option '--cpu: nothing is named' --cpu= -- true
 refused option "reduction 'sod:64': not one of" -qrsod:64 -- true
-refused option '--only kind:anonymous: what is behind a page is known only when' --only kind:anonymous -- true
+refused option '--only kind:anonymous: a page.s kind and file are known only when' --only kind:anonymous -- true
 refused option "reduction 'sod:64': not one of" -r sod:64 -- true
 refused option "--only nobody: 'nobody' is none of" --only nobody -- true
 refused option 'a,b.lpl: no commas, quotes' -o a,b.lpl -- true
