@@ -6,9 +6,9 @@
  *
  * They take the way that Bochs' own do when the TLB has the page, with less on it:
  * permission and alignment are one mask, kept when the mode changes; the host address
- * is one addition; and what calls anything (the debugger, a page whose code is being
- * traced, a fault) is not in them, so that they need neither a stack frame nor saved
- * registers.  With the debugger no page is ever open.
+ * is one addition; and what calls anything (the debugger, a page with code that is
+ * being traced, a fault) is not in them, so that they need neither a stack frame nor
+ * saved registers.  With the debugger no page is ever open.
  *
  * Included once, at the end of Bochs' cpu/access2.cc.
  */

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Checkpoints: the machine is saved together with the point that the collection has come to,
- * so that a run that was cut off can be taken up there.
+ * Checkpoints: the machine is saved together with the point that the collection has reached,
+ * so that a run that was cut off can be resumed there.
  *
  * What a restored machine has lost (the TLBs, the traces of instructions, what a window
  * holds, a reducer's memory) a run that nothing disturbs has to lose at the same instruction, or
  * their traces would differ.  There are many such things, and each would have to be thought of.
- * So whoever makes a checkpoint does what someone who takes the run up does: when all is saved,
- * the simulator becomes a new process that restores it (exec, so that its number stays the
- * same).  Both then are the same program in the same state by construction.
+ * So a run that makes a checkpoint does what one that is resumed does: when all is saved, the
+ * simulator becomes a new process that restores it (exec, so that its number is the same).
+ * Both then are the same program in the same state by construction.
  *
  * It happens between two instructions, when Bochs has heeded all events, at the first such
  * place at or after the instruction that was asked for; and neither between a kernel record's
  * begin and its trigger nor within a repeated string instruction, which would be fetched again.
- * Before it the trace begins a new segment, so that nothing of what follows is in a file of what
- * went before.
+ * Before it the trace begins a new segment, so that no file has both what precedes a checkpoint and
+ * what follows it.
  *
  * A checkpoint is a directory beside the trace, TRACE.checkpoint.NNNNNN.  It is made under
  * another name, synced, and renamed; the last two are kept.  One that could not be made takes no
@@ -234,7 +234,7 @@ static bool write_point(const char *directory)
 	return file && fclose(file) == 0 && good;
 }
 
-/* Who and what there is in the guest, for the segments to come. */
+/* The guest's tasks and memory, for the segments to come. */
 static const char *guest_path(const char *directory)
 {
 	static char path[NAME_SIZE + 16];
@@ -506,7 +506,7 @@ void laplace_checkpoint_resume(struct lpl_collector_options *options)
 
 	if (!checkpoint.has_point)
 		laplace_die("%s is no checkpoint: it has no '%s'", directory, POINT);
-	/* not sooner: a trace of every reference is gone on with by another simulator (become()) */
+	/* not sooner: another simulator continues a trace of every reference (become()) */
 	if (checkpoint.program != this_program())
 		refuse_build(directory);
 	check_where(directory);

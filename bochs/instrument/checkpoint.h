@@ -14,10 +14,10 @@ struct laplace_resume_point {
 	struct lpl_resume_point collector;
 	bool on;			/* it is recorded */
 	bool wanted;			/* see laplace_want() */
-	bool started, stopped;		/* conditions have come */
+	bool started, stopped;		/* conditions have come true */
 	uint64_t windows_begun;
 	uint64_t references, tracer_refs;	/* until then */
-	/* the kernel's record, as in struct laplace_watch; and who runs */
+	/* the kernel's record, as in struct laplace_watch; and which task runs */
 	bool known, end_seen, fail_seen;
 	uint64_t address, hello, low, records, malformed, abandoned;
 	uint64_t tid, tgid;

@@ -11,7 +11,7 @@
 bool laplace_sync_files(const char *directory);
 /* So is what is called `path`. */
 bool laplace_sync_parent(const char *path);
-/* With all files in it, if it is there; what is no directory of files stays. */
+/* With all files in it, if it is there; what is no directory of files is left as it is. */
 bool laplace_remove_directory(const char *path);
 
 /* What is in a file, in a number: against errors, not against forgers. */

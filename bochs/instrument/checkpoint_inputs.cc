@@ -23,7 +23,7 @@
 #include "checkpoint_inputs.h"
 #include "report.h"
 
-/* A file's stamp: as long as it stays, what is in the file does. */
+/* A file's stamp: as long as it is the same, what is in the file is, too. */
 struct stamp {
 	uint64_t device, inode, size, modified[2], changed[2];
 };

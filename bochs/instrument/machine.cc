@@ -35,7 +35,7 @@ bool laplace_machine_opens(struct laplace_slot *slot, uint64_t address)
 
 void laplace_close_slot(struct laplace_slot *slot)
 {
-	entry_of(slot)->lpf |= TLB_LAPLACE_CLOSED;	/* an invalid entry stays one */
+	entry_of(slot)->lpf |= TLB_LAPLACE_CLOSED;	/* an invalid entry remains one */
 }
 
 /* ---- the stack window ---- */

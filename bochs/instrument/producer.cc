@@ -25,20 +25,20 @@
  * - times are exact: instruction counts are part of the clock, and the
  *   cycle follows from the instruction count by the list of jumps.  (Bochs'
  *   cycle counter runs with the instruction count but for halts and fast
- *   strings, whose elements take a cycle each.)
+ *   strings, which take a cycle for each element.)
  *
  * The address space is part of a page's identity.  When CR3 changes, all pages
- * are closed (global ones stay in the TLB and would go on leaving times with the
- * old space's struct), while the window goes on.
+ * are closed (global ones remain in the TLB and would still leave times with the
+ * old space's struct), while the window continues.
  *
  * Nothing here knows Bochs; what is asked of the simulated machine is at the end of
  * producer.h.
  *
- * The state: who sets it, and what holds between two instructions.  ("None" is NULL or
+ * The state: what sets it, and what holds between two instructions.  ("None" is NULL or
  * LAPLACE_NOWHERE.  tests/producer/machine.cc checks it after each of its steps.)
  *
  *	state		stream_windows.cc.  What is open goes to window.nowhere unless it is ON;
- *			nothing stays open when it changes.
+ *			nothing is open after it changes.
  *	between		Bochs, around what it does between instructions, and the debugger's
  *			prompt; other_trace(), while it looks around; laplace_stop_for_good().  Until
  *			it is taken back, the instruction at the present count was not
@@ -75,7 +75,7 @@
  *	many		laplace_fast_string(): the clock when the instruction at this count
  *			was fetched.
  *	P->modified	laplace_hit(): the slot of the latest read by an open page that may
- *			be written back; of no open page: lost, whose write is 0.
+ *			be written back; of no open page: lost, with a write of 0.
  *	modified	laplace_slow_access(): the same, of the slow path.
  *	stack_page	laplace_stack_opened(), _closed(): the page of Bochs' stack window.
  *			Its size is Bochs', or 0 if stack.page is none: closed by us.
@@ -449,7 +449,7 @@ static void open_stack(void)
 	laplace_machine_stack(may_open() ? P->stack_size : 0);
 }
 
-/* It stays what it is, but the next access through it has to come here. */
+/* The page remains the stack's, but the next access through it has to call a hook. */
 void laplace_close_stack(void)
 {
 	laplace_machine_stack(0);
@@ -618,7 +618,7 @@ void laplace_other_page(struct laplace_processor *p, uint64_t rip, unsigned leng
 	if (LAPLACE_UNLIKELY(known->offset != page || laplace_is_nowhere(p->fetch_page) ||
 			     (rip & 0xfff) > 0x1000 - 15 || !length))
 		return other_trace(p, rip, length);
-	/* what the latest instruction referred to came after its fetch */
+	/* the latest instruction's data references follow its fetch */
 	while ((p->history[(uint8_t)clock] ^ latest) < LAPLACE_ONE_INSTR)
 		if (LAPLACE_UNLIKELY(latest - --clock == LAPLACE_HISTORY - 1))
 			return other_trace(p, rip, length);

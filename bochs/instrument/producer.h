@@ -11,7 +11,7 @@
 #include "stream.h"
 #include "window.h"
 
-/* Where the cycle counter left the instruction count behind: cycle = instr + offset from `instr` on. */
+/* Where the cycle counter ran ahead: from `instr` on, cycle = instr + offset. */
 struct laplace_jump {
 	uint64_t instr, offset;
 };

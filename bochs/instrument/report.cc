@@ -41,8 +41,8 @@ int laplace_exit_status(void)
 }
 
 /*
- * exit() would run the destructors of Bochs' global objects, which log through a mutex that is gone
- * by then.
+ * exit() would run the destructors of Bochs' global objects, which log through a mutex that has
+ * been destroyed by then.
  */
 void laplace_leave(void)
 {

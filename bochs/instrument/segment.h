@@ -7,7 +7,7 @@
 
 /* Begin the next segment.  Returns why that cannot be done, or NULL. */
 const char *laplace_next_segment(void);
-/* For a checkpoint: all that came is on its way to the disk, and the next segment begins here. */
+/* For a checkpoint: all records are on their way to the disk, and the next segment begins here. */
 void laplace_suspend(struct lpl_resume_point *point);
 
 #endif

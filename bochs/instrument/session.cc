@@ -200,7 +200,7 @@ static void check_checkpoints(const struct lpl_windows *windows)
 		laplace_die("checkpoint=: it does not hold which tasks are chosen by only=%s",
 			    laplace_option.only);
 	if (windows && lpl_windows_need_kernel(windows))
-		laplace_die("checkpoint=: it does not hold what windows=%s have heard so far; "
+		laplace_die("checkpoint=: it does not hold what windows=%s follow in the guest; "
 			    "windows of instructions can be used", laplace_option.windows);
 	laplace_option.segmented = true;
 }
@@ -351,7 +351,7 @@ static void complain_of_windows(void)
 	if (!*laplace_option.windows)
 		return;
 	if (!laplace_time_windows_begun())
-		laplace_complain("windows=%s: none of them came; the trace holds no references",
+		laplace_complain("windows=%s: none of them began; the trace holds no references",
 				 laplace_option.windows);
 	else if (!laplace.watch.records && strcmp(laplace_option.kernel, "none"))
 		laplace_complain("the guest's kernel reported nothing: what ran in the windows, "
@@ -398,9 +398,9 @@ static void close_collection(void)
 
 /*
  * Bochs itself closes the trace before it exits; the debugger alone does not, but it
- * has shut the devices down.  So if it is open somebody else calls exit(): a library
- * whose display went away.  This comes before what was registered at the start of
- * the display, which would talk to it.
+ * has shut the devices down.  So if it is open, a library calls exit(): one that lost
+ * its display.  This is called before what was registered at the start of the display,
+ * which would talk to it.
  */
 static void at_abrupt_exit(void)
 {
@@ -409,7 +409,7 @@ static void at_abrupt_exit(void)
 
 	if (abrupt && !*outcome->problem)
 		snprintf(outcome->problem, sizeof(outcome->problem),
-			 "the simulator was ended from within, as by a display that went away");
+			 "the simulator was ended from within, as when its display is closed");
 	close_collection();
 	if (abrupt) {
 		fflush(NULL);

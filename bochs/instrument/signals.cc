@@ -5,14 +5,14 @@
  *
  * A handler would not do: Bochs sets its own for SIGINT (with a terminal for its
  * screen, also for SIGTERM and SIGHUP), and gives SIGINT its default back before
- * the trace is closed, when whoever asks twice would kill us.  So these signals are
+ * the trace is closed, when a second one would kill us.  So these signals are
  * blocked in Bochs' thread and in all that it starts, whatever their handlers, and
- * a thread of our own waits for them.  The first that ends the run counts; what comes
- * after it stays pending for ever.  Whoever started us with a signal ignored (nohup, a
- * background job of a script) means it: no handler waits for that one.
+ * a thread of our own waits for them.  The first that ends the run counts; later ones
+ * are pending for ever.  A signal that was ignored when we were started (nohup, a
+ * background job of a script) is to be ignored: no thread waits for it.
  *
  * Blocked, too, is what the kernel sends with a write that fails: SIGPIPE, when a
- * message's reader went away, and SIGXFSZ, when a file may grow no further.  The
+ * pipe's reader has closed it, and SIGXFSZ, when a file may grow no further.  The
  * write's error is enough, where anybody wants to know.
  *
  * In the debugger SIGINT is Bochs': it brings the prompt back; and SIGUSR2 is ours, to wake it.

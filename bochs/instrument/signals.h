@@ -3,11 +3,11 @@
 #ifndef LAPLACE_SIGNALS_H
 #define LAPLACE_SIGNALS_H
 
-/* Before Bochs sets any handler: which signals are ignored, by whoever started us. */
+/* Before Bochs sets any handler: which signals were ignored when we were started. */
 void laplace_signals_note(void);
 /* From here on they do so; before threads are started.  False: no thread for them. */
 bool laplace_signals_take(bool debugger);
-/* One came: the trace is to be closed. */
+/* One was caught: the trace is to be closed. */
 bool laplace_signals_stop(void);
 /* What others wanted since the last call (enum laplace_wants). */
 unsigned laplace_signals_want(void);

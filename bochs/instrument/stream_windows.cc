@@ -74,7 +74,7 @@ static void set_number(uint64_t number)
 /* Recording goes on: references are numbered from where it stopped. */
 static void record_on(void)
 {
-	/* In the history, what came until now is no part of the coming instruction. */
+	/* In the history, earlier references are no part of the coming instruction. */
 	P->clock++;
 	set_number(laplace_producer.resume_number);
 	laplace.state = LAPLACE_ON;
@@ -131,8 +131,8 @@ void laplace_stream_flush(bool rotates)
 /*
  * The simulator's thread looks whether anything is due where a trace of instructions
  * begins on another page, and while the processor is halted.  A program may run on one
- * page for long, so it is made to believe that it came from elsewhere.  Should
- * it be just about to store there where it is, it will be asked again.
+ * page for long, so the page that it fetches from is forgotten, as if it were on
+ * another one.  If it is just about to store that page, it will be asked again.
  */
 void laplace_ask_look(void)
 {

@@ -23,7 +23,7 @@ struct laplace_page {
 	uint64_t first_cycle;
 	uint64_t last_cycle;	/* when cycle_known is last_instr */
 	uint64_t cycle_known;
-	bool wrote;		/* a write came after the first reference */
+	bool wrote;		/* a write followed the first reference */
 };
 
 #define LAPLACE_WALK_SPACE	(~UINT64_C(0))
@@ -41,7 +41,7 @@ struct laplace_window {
 	struct laplace_page nowhere;	/* where references go that are not recorded */
 	struct laplace_slot *slot[LAPLACE_SLOTS];	/* those opened, but for the stack's */
 	uint32_t slots;
-	/* pages whose `fetch` may hold a time */
+	/* pages with a `fetch` that may hold a time */
 	struct laplace_page **fetched;
 	uint32_t fetched_count;
 	struct lpl_ring_record *record;	/* two a page, when it is sent */

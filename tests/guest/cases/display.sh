@@ -19,5 +19,5 @@ kill -KILL "$XSERVER"
 status=0
 wait "$FRONT" || status=$?
 [ "$status" -eq 1 ] || fail "status $status, not 1"
-expect_line "$WORK/display.log" '^laplace: the simulator was ended from within, as by a display that went away'
+expect_line "$WORK/display.log" '^laplace: the simulator was ended from within, as when its display is closed'
 verify "$WORK/display.lpl"

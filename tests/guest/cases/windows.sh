@@ -131,7 +131,7 @@ windows sad "every:500k,length:50k,from:$from" sad:16
 
 echo "what does not come, and what nobody can tell"
 windows never "mark:never"
-expect_line "$WORK/windows-never.log" '^laplace: windows=mark:never: none of them came'
+expect_line "$WORK/windows-never.log" '^laplace: windows=mark:never: none of them began'
 [ "$(switched never | wc -l)" -eq 0 ] || fail "mark:never: it was recorded"
 refused() { # PARAMETERS
 	if "$BOCHS" -q -f "$IMAGE/windows.bochsrc" "laplace: trace=$WORK/refused.lpl, $1" \
