@@ -10,8 +10,8 @@
  *	window	windows of 64 pages: each reference asks, and when the 65th page comes all go
  *	cache	translations: nearly all are there, and one that is lost is made again
  *
- * `window` and `cache` are what bochs/instrument/window.cc and merge/resolve.c do, whose tables
- * cannot be had without all the rest; the others are linked with.  Prints the seconds of processor
+ * `window` and `cache` repeat what bochs/instrument/window.cc and merge/resolve.c do, as their
+ * tables cannot be had without all the rest; the others are linked.  Prints the seconds of processor
  * time, the bytes of the table, and a sum, which must be the same both ways.
  */
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* gclock TRACE: a policy of one's own, GCLOCK.  Pages gain a life with each hit, up to
- * `most`; the hand takes one from each page it passes, and evicts who has none left. */
+ * `most`; the hand takes one from each page it passes, and evicts one that has none left. */
 #include <laplace/simulator.h>
 #include <laplace/trace.h>
 
