@@ -18,7 +18,7 @@
  *
  *	x(0) = BEACON_SEED,  x(n+1) = 16807 * x(n) mod (2^31 - 1),
  *
- * whose first number used is x(1).  Each of BEACON_STEPS steps takes three
+ * and x(1) is the first one used.  Each of BEACON_STEPS steps takes three
  * numbers, K, P and O, and makes one access by one machine instruction:
  *
  *	kind = K mod 13, page = P mod BEACON_PAGES,
@@ -41,8 +41,8 @@
  * in the lower page, then the rest; kind 11 a 1-byte read and a 1-byte write
  * alternately, at ascending addresses.
  *
- * (Without the touching, a rep movsb whose destination faults would read its
- * source a second time when it is retried, on some processors.)
+ * (Without the touching, a rep movsb that faults at its destination would read
+ * its source a second time when it is retried, on some processors.)
  */
 #ifndef BEACON_H
 #define BEACON_H

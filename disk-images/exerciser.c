@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * exerciser: does once, in a known order, each thing that makes memory shared,
- * moved, copied or grown, checks that it came out right, and ends with the
+ * moved, copied or grown, checks that memory is right then, and ends with the
  * beacon (beacon.h).  It is deterministic: what it does depends on nothing but
  * this file.  Each part is announced by a user mark of its name.
  *

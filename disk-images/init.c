@@ -157,10 +157,10 @@ static int wait_for(pid_t child, unsigned int limit, const sigset_t *awaited)
 		alarm(limit);
 	for (;;) {
 		int status, signal_number;
-		pid_t gone;
+		pid_t ended;
 
-		while ((gone = waitpid(-1, &status, WNOHANG)) > 0) {
-			if (gone == child) {
+		while ((ended = waitpid(-1, &status, WNOHANG)) > 0) {
+			if (ended == child) {
 				alarm(0);
 				return exit_status(status);
 			}
@@ -226,7 +226,7 @@ int main(void)
 {
 	char line[4096], limit_line[4096], calls_line[4096], start_line[4096], mode_line[4096];
 	char path[4096], *workload[] = { path, NULL };
-	const char *name, *limit, *who;
+	const char *name, *limit, *start_by;
 	struct stat st;
 	sigset_t awaited;
 	int status;
@@ -247,7 +247,7 @@ int main(void)
 
 	name = option(line, sizeof line, "laplace.workload=", "demo");
 	limit = option(limit_line, sizeof limit_line, "laplace.timeout=", "0");
-	who = option(start_line, sizeof start_line, "laplace.start=", "init");
+	start_by = option(start_line, sizeof start_line, "laplace.start=", "init");
 	snprintf(path, sizeof path, "%s%s", name[0] == '/' ? "" : "/workloads/", name);
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
 		strncat(path, "/run", sizeof path - strlen(path) - 1);
@@ -259,7 +259,7 @@ int main(void)
 	fflush(stdout);
 	if (chdir("/tmp") < 0)
 		fail_image("/tmp");
-	if (strcmp(who, "workload") != 0)
+	if (strcmp(start_by, "workload") != 0)
 		control("start", &awaited);
 	status = wait_for(start(workload), (unsigned int)strtoul(limit, NULL, 10), &awaited);
 	control("stop", &awaited);

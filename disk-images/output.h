@@ -15,7 +15,7 @@ struct output {
 	uint32_t used;		/* bytes of pieces that wait in `block` */
 	uint32_t piece;		/* where the last of them begins */
 	struct log_piece last;
-	uint64_t since;		/* when the first of them came, in ms */
+	uint64_t since;		/* when the first of them was read, in ms */
 	struct log_end end;
 	_Alignas(4096) unsigned char block[LOG_BLOCK_SIZE];
 };

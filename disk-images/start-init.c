@@ -107,14 +107,14 @@ void boot(struct run *run)
 	word[got > 0 ? got : 0] = '\0';
 	errno = ECANCELED;
 	if (strcmp(word, "reached") != 0)
-		fail("the disk's init came no further than %s", got > 0 ? word : "its own end");
+		fail("the disk's init did not get beyond %s", got > 0 ? word : "its own end");
 	snprintf(mounts, sizeof(mounts), "/proc/%d/ns/mnt", (int)run->init);
 	run->mounts = open(mounts, O_RDONLY | O_CLOEXEC);
 	if (run->mounts < 0)
 		fail("%s", mounts);
 }
 
-/* As its service: say how far it came, and stay, until all ends. */
+/* As its service: say how far it has got, and wait until all ends. */
 _Noreturn void serve(const char *reached)
 {
 	write_file(REACHED, reached);

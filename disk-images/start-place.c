@@ -81,7 +81,7 @@ static void mount_at(const char *what, const char *where, const char *type, unsi
 
 /*
  * Its node goes: a program that is root and takes disks as it finds them is not to find this
- * one.  And what we know of it stays with us: to our children, which others may look into, it
+ * one.  And what we know of it is ours alone: to our children, which others may look into, it
  * is all zeros.
  */
 struct output *begin_output(void)

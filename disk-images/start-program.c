@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * start-program: the workload of `laplace run`.  Runs one program on a disk that has all it
- * needs, as it would have run on the machine that it was taken from, and hands on what comes of
- * it.
+ * needs, as it would have run on the machine that it was taken from, and hands on what it prints
+ * and how it ends.
  *
  * The disk's /.laplace/program says what to run, in fields that a null byte ends each: seconds
  * that it may take (0: any number), seconds that what it leaves may take after it, megabytes of
@@ -15,14 +15,14 @@
  * ours, which does nothing; or the disk's own init, which is systemd, as in a container, where
  * it leaves the machine's devices alone.  That runs us again as a service, which says when it
  * has reached its default target.  The program itself is a child of ours that enters the
- * namespace, and we stay out of it: what came of the program we have from the kernel, and
- * nothing that runs in there can say it in our place.
+ * namespace, and we stay out of it: how the program ended we know from the kernel, and nothing
+ * that runs in there can report that in our place.
  *
  * Its standard input is /.laplace/stdin; what it prints, and how it ended, goes to the host by
  * a disk of its own (output.c).  Collection goes from its exec, if it was not on before, to its
  * end.
  *
- * Exit status: 0 the program was run, whatever came of it; 1 it could not be.
+ * Exit status: 0 the program was run, however it ended; 1 it could not be.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -242,15 +242,15 @@ static void begin(struct run *run)
 void reap(struct run *run, int flags)
 {
 	struct signalfd_siginfo signal;
-	pid_t gone;
+	pid_t ended;
 	int status;
 
 	while (read(run->signals, &signal, sizeof(signal)) > 0)
 		;
-	while ((gone = waitpid(-1, &status, flags)) > 0) {
-		if (gone == run->init)
+	while ((ended = waitpid(-1, &status, flags)) > 0) {
+		if (ended == run->init)
 			run->init = 0;
-		if (gone == run->child) {
+		if (ended == run->child) {
 			run->child = 0;
 			run->how = LOG_ENDED;
 			run->status = exit_status(status);
@@ -393,7 +393,7 @@ static int open_signals(void)
 	return fd;
 }
 
-/* Process 1, for those that lost their parents: they are gone when they have ended. */
+/* Process 1, for those that lost their parents: it leaves no zombies. */
 static _Noreturn void stay(int hold)
 {
 	char nothing;

@@ -54,7 +54,7 @@ void unmount_all(void);
 void boot(struct run *run);
 _Noreturn void serve(const char *reached);
 
-/* Which of our children have ended; and the signals that say so are gone. */
+/* Which of our children have ended; and take the signals that say so. */
 void reap(struct run *run, int flags);
 
 #endif

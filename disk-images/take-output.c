@@ -44,7 +44,7 @@ struct log {
 	int fd;
 	uint64_t at, freed, blocks, printed;
 	unsigned int waited;	/* slices, since there is no time */
-	bool lost[3];		/* by the stream's number: its reader is gone */
+	bool lost[3];		/* by the stream's number: its reader has closed it */
 	unsigned char block[LOG_BLOCK_SIZE];
 };
 

@@ -72,5 +72,5 @@ grep -q 'systemd/systemd-journald$' whole.execs || fail "the boot of systemd is 
 debugfs -w -R 'symlink /etc/systemd/system/default.target /lib/systemd/system/emergency.target' image 2>/dev/null
 run lost --init --root image -- true
 [ "$status" = 125 ] || fail "an init that gives up: status $status"
-expect_line lost.stderr "the disk's init came no further than emergency.service"
+expect_line lost.stderr "the disk's init did not get beyond emergency.service"
 rm -rf trixie image
