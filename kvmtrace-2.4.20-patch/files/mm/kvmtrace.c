@@ -7,8 +7,8 @@
  * entry is found by the address of the page table's entry, which names space and
  * page at once and is valid as long as anything is mapped there.
  *
- * FIFO takes the page that came first.  CLOCK looks at the accessed bit of the
- * page that came first, and if it is set clears it and lets the page begin anew.
+ * FIFO takes the page that entered first.  CLOCK looks at the accessed bit of the page
+ * that entered first, and if it is set clears it and lets the page begin anew.
  * The bit is also what the kernel's own replacement lives on: what CLOCK took away
  * is kept in `young` and given back whenever the page leaves the pool or somebody
  * asks, so that tracing changes nothing there.
@@ -24,7 +24,7 @@
 #include "kvmtrace.h"
 
 struct kvmtrace_page {
-	struct list_head order;		/* in the pool, from the first that came; or free */
+	struct list_head order;		/* in the pool, from the first entered; or free */
 	struct kvmtrace_page *next;	/* with the same hash */
 	pte_t *ptep;
 	struct mm_struct *mm;
@@ -177,7 +177,7 @@ static struct kvmtrace_page *enter(struct mm_struct *mm, unsigned long address, 
 	return page;
 }
 
-/* ---- hooks of those who make entries and take them away ---- */
+/* ---- hooks where entries are made and taken away ---- */
 
 void __kvmtrace_protect(struct mm_struct *mm, pte_t *ptep)
 {

@@ -12,7 +12,7 @@
 struct kvmtrace_pool {
 	unsigned int size, policy;	/* wanted; size entries, when there are any */
 	unsigned int open;		/* entries in use */
-	unsigned int wrong;		/* entries whose page was not open: a bug */
+	unsigned int wrong;		/* entries of pages that were not open: a bug */
 };
 extern struct kvmtrace_pool kvmtrace_pool;
 
@@ -31,7 +31,7 @@ extern unsigned int kvmtrace_number(char **text);
 
 /* ---- the log (kvmtrace_log.c) ---- */
 
-/* The space whose references are left out: the reader's. */
+/* The space that is not traced: the reader's. */
 extern struct mm_struct *kvmtrace_reader;
 
 static inline int kvmtrace_traced(struct mm_struct *mm)

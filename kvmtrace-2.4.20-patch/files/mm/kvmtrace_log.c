@@ -49,7 +49,7 @@ static unsigned int sequence, lost, waits;
 static DECLARE_WAIT_QUEUE_HEAD(room);		/* tasks wait for some */
 static DECLARE_WAIT_QUEUE_HEAD(filled);		/* the reader waits for records */
 struct mm_struct *kvmtrace_reader;
-static pid_t reader_pid;			/* who opened the device */
+static pid_t reader_pid;			/* the process that opened the device */
 static DECLARE_MUTEX(reading);			/* one at a time; also to start */
 static struct kvmtrace_record portion[PORTION];	/* on its way to the reader */
 
@@ -64,7 +64,7 @@ static unsigned int reserve(unsigned int tasks, unsigned int pool)
 	return pool + 8 * tasks + 64;
 }
 
-/* Room for four times that; what is in the ring stays. */
+/* Room for four times that; what is in the ring is kept. */
 static int grow(unsigned int tasks, unsigned int pool)
 {
 	unsigned int size = ring_size, i;
@@ -330,8 +330,8 @@ static int stop(unsigned int waited)
 	record->is.word[2] = kvmtrace_pool.wrong;
 	record->is.word[3] = waited;
 	if (waited)
-		printk(KERN_WARNING "kvmtrace: nobody read the log for %u seconds: tracing has "
-		       "ended\n", waited);
+		printk(KERN_WARNING "kvmtrace: the log was not read for %u seconds: tracing "
+		       "has ended\n", waited);
 	wake_up(&room);
 	wake_up_interruptible(&filled);
 	return 0;
@@ -365,7 +365,7 @@ static int kvmtrace_open(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* Whoever opened the device executes another program, and leaves threads behind. */
+/* The process that opened the device executes another program, and leaves threads behind. */
 void kvmtrace_exec_space(struct mm_struct *old, struct mm_struct *mm)
 {
 	if (!old || old != kvmtrace_reader || current->pid != reader_pid)
@@ -393,7 +393,7 @@ static int kvmtrace_close(struct inode *inode, struct file *file)
 
 /*
  * In large portions: to wake the reader for each record would cost more than the
- * record.  But none stays for longer than a second.
+ * record.  But none waits for longer than a second.
  */
 static void wait_for_records(void)
 {
@@ -413,7 +413,7 @@ static void wait_for_records(void)
 
 /*
  * To copy to the reader may sleep, while the ring may be exchanged for a larger one:
- * it is done from a copy, and what was not copied stays in the ring.
+ * it is done from a copy, and what was not copied is left in the ring.
  */
 static ssize_t read_records(char *buffer, unsigned int count)
 {
