@@ -3,7 +3,7 @@
  * What the kernel reports to Laplace's simulator.  The record's address is in System.map.
  *
  * Interrupts are off from the store to `begin` to the store to `trigger`: what lies between
- * is the tracer's own and stays out of the trace.
+ * is the tracer's own and is left out of the trace.
  */
 #include <stdarg.h>
 
@@ -448,7 +448,7 @@ asmlinkage void laplace_call_exit(struct pt_regs regs)
 	call_exit(regs.orig_eax, regs.eax);
 }
 
-/* Where the signal's frame was put back, the call's number is gone. */
+/* Where the signal's frame was put back, the call's number is lost. */
 void laplace_sigreturn(struct pt_regs *regs, long call, long result)
 {
 	if (regs->orig_eax < 0)

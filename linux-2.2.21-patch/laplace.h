@@ -34,7 +34,7 @@ struct shmid_kernel;
 struct task_struct;
 struct vm_area_struct;
 
-/* An event of a space whose other arguments are these; unused ones are 0. */
+/* An event of a space, with these other arguments; unused ones are 0. */
 extern void laplace_send(int tag, struct mm_struct *mm, unsigned long a, unsigned long b,
 			 unsigned long c, unsigned long d);
 
@@ -57,7 +57,7 @@ extern void laplace_swap(int tag, struct vm_area_struct *vma, unsigned long addr
 extern void laplace_cache(int tag, struct page *page);
 extern void laplace_buffers(int tag, unsigned long page);
 
-/* The same of a segment's page; all pages of one that goes; the segment behind a vm_pte. */
+/* The same of a segment's page; all pages of one that goes; the segment that a vm_pte means. */
 extern void laplace_shm_page(int tag, int segment, unsigned long index, unsigned long page,
 			     unsigned long entry);
 extern void laplace_shm_end(struct shmid_kernel *shp, int segment);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * control: process 1 of a guest in which somebody who is not root tries to steer the
+ * control: process 1 of a guest in which a user that is not root tries to steer the
  * collection.  Booted with "laplace=open open" he has to be able to, else not.
  */
 #include "guest.h"

@@ -2,7 +2,7 @@
 /*
  * stress: process 1 of a guest with less memory than it uses.  A parent and the child that
  * it forks write 24 MB and a System V segment of 2 MB, and each finds what it wrote, half of
- * it after the other has written there: whatever went to swap came back, and nothing that
+ * it after the other has written there: all that went to swap was read back, and nothing that
  * was shared by fork was mixed up.  The disk that is swapped on is read before, and a file, so
  * that there are buffers and cached pages to give up.
  */
@@ -13,7 +13,7 @@ enum {
 	AREA = 0x50000000, PAGES = 24 * 256, SEGMENT = 0x60000000, SEGMENT_PAGES = 2 * 256
 };
 
-/* A page's words depend on the page and on who wrote it last. */
+/* A page's words depend on the page and on the process that wrote it last. */
 static u32 word(u32 page, u32 writer, u32 i)
 {
 	return (page * 2654435761U) ^ (writer << 28) ^ (i * 40503U);
