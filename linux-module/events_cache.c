@@ -20,7 +20,7 @@
  */
 #define LPL_SYSV_INODE	(1ULL << 63)
 
-/* The kernel names the file behind a segment so, and it has just this name. */
+/* The kernel names a segment's file so, and it has just this name. */
 bool lpl_inode_is_sysv(struct inode *inode)
 {
 	struct hlist_node *node;

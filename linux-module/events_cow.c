@@ -25,7 +25,7 @@ static void lpl_cow_break(const struct vm_area_struct *vma,
 	lpl_end(flags);
 }
 
-/* Many pages behind one entry. */
+/* Many pages that one entry maps. */
 static void lpl_cow_break_all(const struct vm_area_struct *vma,
 			      unsigned long address, u64 old_frame,
 			      u64 new_frame, unsigned long pages)
@@ -136,7 +136,7 @@ static int lpl_finish_returned(struct kretprobe_instance *ri,
 	return 0;
 }
 
-/* The same in hugetlbfs, whose pages are of several sizes. */
+/* The same in hugetlbfs, where pages are of several sizes. */
 struct lpl_hugetlb {
 	struct vm_area_struct *vma;
 	unsigned long address;

@@ -57,7 +57,7 @@ static enum ktr_map_kind lpl_kind(const struct vm_area_struct *vma,
 	inode = lpl_file_inode(vma->vm_file);
 	if (lpl_inode_is_sysv(inode))
 		return KTR_MAP_SHM;
-	/* The kernel's own file behind shared memory without a name. */
+	/* The kernel's own file for shared memory without a name. */
 	if (inode->i_sb->s_magic == TMPFS_MAGIC && IS_PRIVATE(inode))
 		return KTR_MAP_ANONYMOUS_SHARED;
 	return vma->vm_flags & VM_MAYSHARE ? KTR_MAP_FILE_SHARED :
@@ -269,7 +269,7 @@ static int lpl_shm_close(struct kprobe *kp, struct pt_regs *regs)
 	struct kernel_trace_record *record;
 	unsigned long flags;
 
-	/* With its last user gone, the space has ended already. */
+	/* Without a user, the space has ended already. */
 	if (!atomic_read(&vma->vm_mm->mm_users))
 		return 0;
 	record = lpl_begin(&flags, KTR_SHM_DETACH);
@@ -339,7 +339,7 @@ static int lpl_move_vma_returned(struct kretprobe_instance *ri,
 			to + move->length, NULL);
 	if (!move->from.length)
 		return 0;
-	/* MREMAP_DONTUNMAP: the source stays, without its pages. */
+	/* MREMAP_DONTUNMAP: the source is still mapped, without its pages. */
 	vma = find_vma(current->mm, move->from.start);
 	if (vma && vma->vm_start <= move->from.start && vma->vm_end >= old_end)
 		lpl_map(current->mm, move->from.start, old_end, vma);

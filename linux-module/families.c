@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Families of address spaces: those that fork made of one another, and that may
- * share anonymous pages therefore.  A space whose relatives are all gone
- * does not share.
+ * share anonymous pages therefore.  A space with no living relatives does
+ * not share.
  */
 #include "laplace.h"
 
@@ -13,7 +13,7 @@ static DEFINE_XARRAY(lpl_family);	/* space -> its family */
 static DEFINE_XARRAY(lpl_members);	/* family -> how many live */
 static unsigned long lpl_last_family;
 
-/* Memory ran out, so who has relatives is not known: all may have. */
+/* Memory ran out, so which spaces have relatives is not known: all may have. */
 static bool lpl_family_unknown;
 
 static void lpl_store(struct xarray *array, unsigned long index,

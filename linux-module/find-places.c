@@ -99,8 +99,8 @@ static const unsigned char *find_section(const unsigned char *data, size_t size,
 }
 
 /*
- * What `uname -v` says of the kernel, the end of its banner: "Linux version RELEASE (who)
- * (compiler, linker) #1 SMP ...".
+ * What `uname -v` says of the kernel, the end of its banner: "Linux version RELEASE
+ * (user@host) (compiler, linker) #1 SMP ...".
  */
 static bool find_version(const unsigned char *data, size_t size, char *version, size_t room)
 {

@@ -142,7 +142,7 @@ u64 lpl_prot(const struct vm_area_struct *vma);
 bool lpl_is_unfinished_stack(const struct vm_area_struct *vma);
 swp_entry_t lpl_swap_entry(struct page *page);
 
-/* Who may share anonymous pages with whom (families.c). */
+/* Which spaces may share anonymous pages (families.c). */
 void lpl_family_fork(const struct mm_struct *parent,
 		     const struct mm_struct *child);
 void lpl_family_old(const struct mm_struct *mm);

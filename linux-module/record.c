@@ -28,7 +28,7 @@ static u64 lpl_count;
 /*
  * The snapshot is the first that is sent.  Before it the events are attached one after
  * another, in a guest that goes on: what some of them saw, and others did not yet, would
- * be the lives of tasks without an end and mappings that are gone.
+ * be the lives of tasks without an end and mappings that do not exist.
  */
 static bool lpl_sending;
 

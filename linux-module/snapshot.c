@@ -83,7 +83,7 @@ static size_t lpl_hold_spaces(struct lpl_held *held, bool all)
 	return missed;
 }
 
-/* The space of a process whose first thread may have ended; 0: it has none. */
+/* The space of a process, even if its first thread has ended; 0: it has none. */
 static u64 lpl_space_of_process(struct task_struct *process)
 {
 	struct task_struct *task;
@@ -380,7 +380,7 @@ static bool lpl_snapshot_now(bool last)
 		mmput(held.mm[i]);
 	kvfree(held.mm);
 	if (now && missed)
-		pr_warn("%zu address spaces cannot be read: what is mapped there already stays unknown\n",
+		pr_warn("%zu address spaces cannot be read: what is mapped there already is not known\n",
 			missed);
 	return now;
 }

@@ -165,4 +165,4 @@ int shmem_writepage(struct page *page, struct writeback_control *wbc) { return 0
 int shmem_add_to_page_cache(struct folio *folio, struct address_space *mapping, unsigned long index, void *expected, unsigned int gfp) { return 0; }
 int __folio_migrate_mapping(struct address_space *mapping, struct folio *newfolio, struct folio *folio, int expected_count) { return 0; }
 
-const char linux_banner[] = "Linux version 6.12.117 (who) (gcc, ld) #1 SMP PREEMPT_DYNAMIC test\n";
+const char linux_banner[] = "Linux version 6.12.117 (user@host) (gcc, ld) #1 SMP PREEMPT_DYNAMIC test\n";
