@@ -245,7 +245,7 @@ static int close_stream(void *cookie)
 	return close((int)(intptr_t)cookie);
 }
 
-/* Streams that were made here, for who asks for their descriptors. */
+/* Streams that were made here, for fileno(). */
 static struct {
 	FILE *stream;
 	int fd;

@@ -120,7 +120,7 @@ static int send_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 	return sink->refs(sink, &ref, 1, NULL);
 }
 
-/* Gaps are what damage makes, and no one's who was not damaged. */
+/* Gaps are what damage makes: a trace that was not damaged has none. */
 static int send_event(struct lpl_sink *sink, const struct lpl_event *event,
 		      struct lpl_report *report)
 {
@@ -315,7 +315,7 @@ static bool remake(struct file *file, struct input *input)
 	return true;
 }
 
-/* What a manifest says of the file, whose INDEX has this header.  `before`: the one before. */
+/* What a manifest says of the file, from its INDEX's header.  `before`: the one before that. */
 static struct lpl_segment_facts facts_of(const struct bytes *bytes,
 					 const struct lpl_chunk_header *before,
 					 const struct lpl_chunk_header *index)

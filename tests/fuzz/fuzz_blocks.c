@@ -2,8 +2,8 @@
 /*
  * Fuzzing the payload of a RUNS chunk: packed blocks, events, totals, the stream's hash.  The
  * input is one or two of: the payload's length in three bytes, a chunk header, the payload as
- * it is before compression.  Both are read by one decoder, as a reader does; what the first has
- * left behind must not matter to the second.
+ * it is before compression.  Both are read by one decoder, as a reader does; what the first
+ * leaves in it must not matter to the second.
  */
 #include "container/block_data.h"
 

@@ -161,7 +161,7 @@ static size_t contents(int fd, char **bytes)
 	return (size_t)about.st_size;
 }
 
-/* The input as a log of kVMTrace whose records are numbered. */
+/* The input as a log of kVMTrace with numbered records. */
 static int numbered_log(const uint8_t *data, size_t size)
 {
 	uint8_t *log = malloc(size + 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Fuzzing manifests of segments as text.  The input is one; each line of it gets the right
- * checksum (no fuzzer guesses one), or, if it begins with a point, stays as it is without that.
+ * checksum (no fuzzer guesses one), or, if it begins with a point, is left as it is without that.
  *
  * What is accepted says the same when it is written again.  There are no segments beside it: so
  * much of it is read as can be, and the rest is damage, or is not there.

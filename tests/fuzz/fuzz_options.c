@@ -37,7 +37,7 @@ static void reduction(char *before, char *spec)
 		return;
 	}
 	require(strlen(form) < LPL_SPEC_SIZE && strlen(exact) < LPL_SPEC_SIZE);
-	/* what a header says is known to who reads it */
+	/* what a header says is known to its readers */
 	require(lpl_reduction_exactness(form, &exactness) || strcmp(exact, "unknown") == 0);
 	if (strcmp(before, "none") == 0) {
 		require(!lpl_reducer_describe("none", form, again, exact_again, &report));

@@ -6,9 +6,9 @@
  * compressor would; so besides a file as it is there are two forms that are made whole first:
  *
  *	file	as it is
- *	sealed	a file whose chunks get the right checksums
- *	plain	a file whose payloads are not compressed, each as long as it is to where the next
- *		chunk begins.  They are compressed, the chunks get the right sizes and checksums,
+ *	sealed	a file; its chunks get the right checksums
+ *	plain	a file with payloads that are not compressed, each up to where the next chunk
+ *		begins.  They are compressed, the chunks get the right sizes and checksums,
  *		and unless bit 0 of the file's second byte is set also a place in the stream: each
  *		continues the one before it, and an index agrees with them.
  *

@@ -151,7 +151,7 @@ static bool same_ref(struct comparison *c, const struct lpl_ref *a, const struct
 
 /*
  * Go on in the whole to where the window's first reference stands.  At its first instruction,
- * what came before the event is not in it; it is found by its time and kind.
+ * what precedes the event is not in it; it is found by its time and kind.
  */
 static void find_first(struct comparison *c, const struct lpl_ref *b)
 {

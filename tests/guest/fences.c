@@ -36,7 +36,7 @@ static void require(int condition, const char *what)
 	}
 }
 
-/* A file whose pages begin with `value`. */
+/* A file with pages that begin with `value`. */
 static int make_file(const char *directory, unsigned char value)
 {
 	unsigned char page[PAGE];

@@ -51,7 +51,7 @@ static bool address_of(const char *text, uint64_t *address)
 	return *text && !*end;
 }
 
-/* ---- who ran: what both merging questions keep ---- */
+/* ---- which task ran: what both merging questions keep ---- */
 
 struct watcher {
 	struct lpl_merge_output output;
@@ -182,7 +182,7 @@ static void settle(struct watcher *w)
 }
 
 /*
- * An instruction whose access faults is fetched again when the kernel returns to
+ * An instruction with an access that faults is fetched again when the kernel returns to
  * it: the same address, with nothing of the program's in between but much of the
  * kernel's.  Its first attempt did not happen, as a program sees it.  (So a
  * jump to itself that an interrupt hits would be miscounted; the programs

@@ -578,7 +578,7 @@ static void print(const struct checker *c)
 	printf("%" PRIu64 " references and %" PRIu64 " events compared, %s\n", c->refs, c->events,
 	       c->differences ? "they differ" : "all the same");
 	printf("%" PRIu64 " canonical pages, %" PRIu64 " of them of files; %" PRIu64
-	       " more for pages that nobody wrote, with %" PRIu64 " references\n",
+	       " more for pages that were not written, with %" PRIu64 " references\n",
 	       c->pairs, c->named, c->split_pages, c->split_refs);
 	if (c->reduced)
 		printf("%" PRIu64 " references of MID are not in BOOT\n", c->passed);

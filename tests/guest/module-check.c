@@ -412,7 +412,7 @@ static void own_line(struct check *check, const char *line)
 	} else if (!strcmp(line, "strict")) {
 		check->strict = true;
 	} else if (!strcmp(line, "unloaded")) {
-		/* What is loaded again does not know who runs. */
+		/* A module that is loaded again does not know which task runs. */
 		check->running = ~0ULL;
 		check->strict = false;
 	} else if (!strcmp(line, "done")) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * For programs whose references to a region are known (modify.S, vector.S): the region at BASE, ten
+ * For programs with known references to a region (modify.S, vector.S): the region at BASE, ten
  * pages of which the one at HOLE is not mapped; and a handler, `segv', for the one store that must
  * not be made.
  */

@@ -79,10 +79,10 @@ static int check(const char *path, uint64_t at, bool references_too)
 
 	cut_finish(checker.cut);
 	if (status == 0 && checker.cut->why[0] != '\0') {
-		printf("cut behind event %" PRIu64 ": %s\n", at, checker.cut->why);
+		printf("cut after event %" PRIu64 ": %s\n", at, checker.cut->why);
 		status = DIFFERENT;
 	} else if (status == 0) {
-		printf("cut behind event %" PRIu64 ": a state of %" PRIu64 " events, and %" PRIu64
+		printf("cut after event %" PRIu64 ": a state of %" PRIu64 " events, and %" PRIu64
 		       " references, all the same\n", at, checker.cut->state_events,
 		       checker.refs_after);
 	}

@@ -43,12 +43,12 @@ struct checker {
 	struct lpl_sink sink;	/* takes what the merge takes */
 	struct lpl_merge_output output;
 	struct lpl_merge *merge;
-	struct lpl_ref last;	/* whose clocks a question has */
+	struct lpl_ref last;	/* a question has its clocks */
 	struct lpl_merged answer;
 	uint64_t space[IDS];	/* of processes */
 	struct sampled *sampled;
 	size_t samples;
-	size_t complete;	/* samples that came to their end */
+	size_t complete;	/* samples that were complete */
 	bool cut;		/* at each snapshot, forget what was before */
 	size_t checked, errors;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The simulated processor's instructions, exceptions and interrupts: who calls which hook
+ * The simulated processor's instructions, exceptions and interrupts: which call which hook
  * when, as bochs/patches have it.  Bochs' functions that are imitated are named.
  */
 #include <cstring>

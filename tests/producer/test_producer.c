@@ -27,7 +27,7 @@ struct script {
 	size_t steps;
 };
 
-/* What came out of the ring. */
+/* What was read from the ring. */
 struct received {
 	struct lpl_ring *ring;
 	struct lpl_ring_stream parser;

@@ -383,7 +383,7 @@ static bool is_ambiguous(const struct cut *cut, enum lpl_merge_anomaly kind)
 	       cut->anomalies_before[LPL_ANOMALY_CACHED_TWICE] > 0;
 }
 
-/* The guest's first snapshot lets an audit forgive what came before it. */
+/* The guest's first snapshot lets an audit forgive what precedes it. */
 static void compare_books(struct cut *cut)
 {
 	const uint64_t *whole = lpl_merge_stats(cut->whole.merge)->anomalies;

@@ -17,7 +17,7 @@ struct cut_side {
 	struct lpl_merge_output output;
 	struct lpl_merge *merge;
 	struct lpl_merged merged;		/* the last reference's */
-	uint64_t serial, process;		/* whose it was, or the event's */
+	uint64_t serial, process;		/* of its task, or the event's */
 	uint32_t tid;
 	struct lpl_merge_page *page;		/* by number; without names */
 	uint64_t *page_name;			/* a number made of the name */

@@ -469,15 +469,15 @@ void stream_shrink(struct stream *stream, bool (*fails)(const struct stream *, v
 		for (size_t i = stream->count; i-- > 0;) {
 			struct item *item = &stream->item[i];
 			struct item removed = *item;
-			size_t behind = stream->count - i - 1;
+			size_t after = stream->count - i - 1;
 
-			memmove(item, item + 1, behind * sizeof(*item));
+			memmove(item, item + 1, after * sizeof(*item));
 			stream->count--;
 			if (fails(stream, context)) {
 				shrunk = true;
 				continue;
 			}
-			memmove(item + 1, item, behind * sizeof(*item));
+			memmove(item + 1, item, after * sizeof(*item));
 			*item = removed;
 			stream->count++;
 		}

@@ -28,7 +28,7 @@ static bool shows_frames(const struct stream *stream, size_t at, uint64_t page, 
 			continue;
 		shift = add->arg[KTR_CACHE_ADD_ADDRESS] / 4096 - add->arg[KTR_CACHE_ADD_FRAME];
 		shows |= page - (frame + shift) < frames;
-		/* two offsets: who knows */
+		/* two offsets: not known */
 		if (known && shift != offset)
 			return true;
 		offset = shift;

@@ -169,7 +169,7 @@ static void clip_early(struct entries *list, size_t place)
 	size_t last = list->count;
 	size_t fault = list->entry[place].fault;
 	size_t next = place + 1;
-	size_t behind = place + 1;
+	size_t to = place + 1;
 
 	if (!is_tight(list, end, place) || end[place] == last) {
 		free(end);
@@ -182,7 +182,7 @@ static void clip_early(struct entries *list, size_t place)
 			break;
 		for (size_t outer = 0; outer < place; outer++)
 			if (end[outer] == at && contains(end, outer, place))
-				insert(list, behind++, list->entry[outer].fetched, fault);
+				insert(list, to++, list->entry[outer].fetched, fault);
 	}
 	free(end);
 }

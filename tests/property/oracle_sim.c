@@ -430,7 +430,7 @@ static bool is_more(const struct integer *saved, const struct integer *lost,
 	return order(&one, &other) > 0;
 }
 
-/* The place whose page leaves for the one at `place`. */
+/* The place of the page that leaves for the one at `place`. */
 static uint64_t eelru_victim(const struct row *axis, const struct pair *pairs, size_t count,
 			     uint64_t place, uint64_t size, const struct integer *fading)
 {

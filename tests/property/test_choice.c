@@ -2,7 +2,7 @@
 /*
  * A choice of references against its definition (select.h): a machine of a few tasks that make,
  * execute, rename and end each other's likes at random, of which it is known what each is called,
- * and who made it.
+ * and which task made it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -143,7 +143,7 @@ static void execute(struct machine *m)
 	judge(m, tid, false);
 }
 
-/* Who runs next may have been renamed meanwhile. */
+/* The task that runs next may have been renamed meanwhile. */
 static void schedule(struct machine *m, uint32_t tid, uint64_t state)
 {
 	uint32_t name;
@@ -269,15 +269,15 @@ static void choose_moment(struct machine *m, struct lpl_moment *moment)
 
 static void choose(struct machine *m, char digits[16])
 {
-	const char *who = name_of[random_below(&m->random, NAMES)];
+	const char *name = name_of[random_below(&m->random, NAMES)];
 
 	m->wanted = (struct lpl_choice_options){ 0 };
 	if (random_below(&m->random, 3) == 0) {
 		snprintf(digits, 16, "%" PRIu32, 1 + random_below(&m->random, TASKS));
-		who = digits;
+		name = digits;
 	}
 	if (random_below(&m->random, 4) != 0)
-		m->wanted.process = who;
+		m->wanted.process = name;
 	if (random_below(&m->random, 4) == 0)
 		m->wanted.task = name_of[random_below(&m->random, NAMES)];
 	m->wanted.children = (m->wanted.process || m->wanted.task) && random_below(&m->random, 2);

@@ -112,7 +112,7 @@ static void expect_parts(const struct cut_stream *cut, const char *spec, unsigne
 
 static void begins_anew(void **state)
 {
-	/* fenced forms on streams without events: of these they learn across a flush */
+	/* fenced forms on streams without events, as what events say survives a flush */
 	static const struct {
 		const char *spec;
 		bool events;
@@ -168,7 +168,7 @@ static void goes_on(void **state)
 
 /* ---- nothing is held back ---- */
 
-/* The latest record came out: the latest reference, and all events. */
+/* The latest record has been passed on: the latest reference, and all events. */
 static void expect_latest(const struct cut_stream *cut, const char *spec, unsigned int part,
 			  const struct stream *out)
 {

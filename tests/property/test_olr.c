@@ -162,7 +162,7 @@ static void test_small(void **state)
 	expect_olr(3, "ABCDEFG", "ABCDEFG");
 	expect_olr(3, "ABCABCABCABC", "ABC");
 	expect_olr(3, "ABCDABCDABCD", "ABCDABCDABCD");
-	/* a page that stays while others pass */
+	/* a page that is kept while others pass */
 	expect_olr(2, "ABACADAEA", "ABaCaDaE");
 	/* pages to be kept to the end, put in once */
 	expect_olr(4, "ABCDABCEABCE", "ABCDabcE");
@@ -199,7 +199,7 @@ static void test_damage(void **state)
 	expect_damage(3, &in, 3, "AB");
 	pairs(&in, "A-B-CABA");
 	expect_damage(2, &in, 4, "ABC");
-	/* a victim that is not there: gone, never seen, just being fetched */
+	/* a victim that is not there: evicted, never seen, just being fetched */
 	pairs(&in, "A-B-CADA");
 	expect_damage(2, &in, 4, "ABC");
 	pairs(&in, "A-B-CX");
@@ -257,7 +257,7 @@ static void test_dirtiness(void **state)
 	(void)state;
 	/* written after its fetch, and evicted: the fetch writes */
 	expect_types("AABC", "rwrr", "ABC", "wrr");
-	/* not evicted: its type stays, and a clip is a read */
+	/* not evicted: its type is kept, and a clip is a read */
 	expect_types("AAB", "rwr", "AB", "rr");
 	expect_types("ABAC", "iwwr", "ABaC", "iwrr");
 	expect_types("ABA", "wri", "AB", "wr");

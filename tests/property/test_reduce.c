@@ -320,7 +320,7 @@ static void test_window_events(void **state)
 	stream_free(&in);
 }
 
-/* Events wait as long as the trace stays within K pages, however many. */
+/* Events wait as long as the trace has no more than K pages, however many events they are. */
 static void test_sad_events(void **state)
 {
 	struct stream in = {0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Faults by who runs, against their definition: one memory that is a row of pages, and whoever
- * makes the reference that faults is charged.  The machine is a script of tasks that are made, get
- * the processor and end; who runs is noted with each reference that it makes.
+ * Faults by the task that runs, against their definition: one memory that is a row of pages, and
+ * each fault is charged to the task that makes the reference.  The machine is a script of tasks
+ * that are made, get the processor and end; which one runs is noted with each reference.
  */
 #include "play.h"
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TASKS = 30, NOBODY = TASKS, LABELS, PAGES = 25, MOST_REFS = 30000 };
+enum { TASKS = 30, UNKNOWN = TASKS, LABELS, PAGES = 25, MOST_REFS = 30000 };
 /* Many more references than a simulator takes at once. */
 enum { STEPS = 150, MANY_STEPS = 3000 };
 
@@ -24,7 +24,7 @@ struct machine {
 	uint32_t process[TASKS];	/* by tid; 0, and not of idle: there is none */
 	bool kernel[TASKS];
 	uint32_t tasks, runs;
-	uint32_t by_task[MOST_REFS], by_process[MOST_REFS];	/* who made each reference */
+	uint32_t by_task[MOST_REFS], by_process[MOST_REFS];	/* the maker of each reference */
 	size_t refs;
 };
 
@@ -39,7 +39,7 @@ static void reference(struct machine *m, uint32_t most)
 		stream_add_page(&m->stream, 1 + random_below(&m->random, PAGES),
 				random_below(&m->random, 4) == 0 ? LPL_WRITE : LPL_READ);
 		m->by_task[m->refs] = m->runs;
-		m->by_process[m->refs++] = m->runs == NOBODY || m->kernel[m->runs] ?
+		m->by_process[m->refs++] = m->runs == UNKNOWN || m->kernel[m->runs] ?
 			m->runs : m->process[m->runs];
 	}
 }
@@ -71,7 +71,7 @@ static void schedule(struct machine *m, uint32_t to, uint64_t state)
 	m->runs = to;
 }
 
-/* It still makes references, until its last switch.  A leader stays. */
+/* It still makes references, until its last switch.  A leader does not end. */
 static void end(struct machine *m)
 {
 	const uint32_t tid = m->runs;
@@ -94,7 +94,7 @@ static void run_machine(struct machine *m, int steps)
 	m->kernel[0] = true;		/* idle */
 	m->tasks = 0;
 	m->refs = 0;
-	m->runs = NOBODY;
+	m->runs = UNKNOWN;
 	reference(m, 9);		/* before any event */
 	m->runs = 0;
 	schedule(m, 0, 0);
@@ -140,7 +140,7 @@ static uint32_t victim(const struct trace *trace, const uint32_t *row, uint32_t 
 	return goes;
 }
 
-static void charge_demand(const struct trace *trace, uint32_t size, bool opt, const uint32_t *who,
+static void charge_demand(const struct trace *trace, uint32_t size, bool opt, const uint32_t *owner,
 			  uint64_t charged[LABELS])
 {
 	uint32_t row[PAGES + 1], used = 0;
@@ -151,7 +151,7 @@ static void charge_demand(const struct trace *trace, uint32_t size, bool opt, co
 		while (place < used && row[place] != trace->page[i])
 			place++;
 		if (place == used) {
-			charged[who[i]]++;
+			charged[owner[i]]++;
 			place = used == size ? victim(trace, row, size, i, opt) : used++;
 		}
 		memmove(row + 1, row, place * sizeof(*row));
@@ -160,7 +160,7 @@ static void charge_demand(const struct trace *trace, uint32_t size, bool opt, co
 }
 
 /* Reference i comes at time i. */
-static void charge_ws(const struct trace *trace, uint64_t tau, const uint32_t *who,
+static void charge_ws(const struct trace *trace, uint64_t tau, const uint32_t *owner,
 		      uint64_t charged[LABELS])
 {
 	for (size_t i = 0; i < trace->count; i++) {
@@ -169,19 +169,19 @@ static void charge_ws(const struct trace *trace, uint64_t tau, const uint32_t *w
 		while (last > 0 && trace->page[last - 1] != trace->page[i])
 			last--;
 		if (last == 0 || i - (last - 1) > tau)
-			charged[who[i]]++;
+			charged[owner[i]]++;
 	}
 }
 
 /* false: this policy's definition is not here. */
 static bool charge(const char *policy, const struct trace *trace, uint64_t size,
-		   const uint32_t *who, uint64_t charged[LABELS])
+		   const uint32_t *owner, uint64_t charged[LABELS])
 {
 	memset(charged, 0, LABELS * sizeof(*charged));
 	if (strcmp(policy, "ws") == 0 || strcmp(policy, "vmin") == 0)
-		charge_ws(trace, size, who, charged);
+		charge_ws(trace, size, owner, charged);
 	else if (strcmp(policy, "lru") == 0 || strcmp(policy, "opt") == 0)
-		charge_demand(trace, (uint32_t)size, strcmp(policy, "opt") == 0, who, charged);
+		charge_demand(trace, (uint32_t)size, strcmp(policy, "opt") == 0, owner, charged);
 	else
 		return false;
 	return true;
@@ -194,7 +194,7 @@ static const char *const policies[] = { "lru", "opt", "clock", "segq", "fbr", "w
 enum { POLICIES = sizeof(policies) / sizeof(policies[0]), UNTIMED = POLICIES - 2 };
 static const char some_sizes[] = "1,2,3,5,8,12,20,25";
 
-/* A simulator and those who ran in it. */
+/* A simulator and the tasks that ran in it. */
 struct shared {
 	struct lpl_simulator *simulator;
 	struct lpl_runners *runners;
@@ -232,21 +232,21 @@ static uint64_t charged_by(const struct shared *shared, size_t policy, size_t re
 							(uint32_t)i);
 
 		assert_true(i == 0 || runner->id < TASKS);
-		charged[i == 0 ? NOBODY : runner->id] += faults;
+		charged[i == 0 ? UNKNOWN : runner->id] += faults;
 		sum += faults;
 	}
 	return sum;
 }
 
 static void check_references(const struct machine *m, const struct shared *shared,
-			     const uint32_t *who)
+			     const uint32_t *owner)
 {
 	for (size_t i = 0; i < lpl_runners_count(shared->runners); i++) {
 		const struct lpl_runner *runner = lpl_runners_at(shared->runners, i);
 		uint64_t wanted = 0;
 
 		for (size_t j = 0; j < m->refs; j++)
-			wanted += who[j] == (i == 0 ? NOBODY : runner->id);
+			wanted += owner[j] == (i == 0 ? UNKNOWN : runner->id);
 		assert_int_equal(runner->references, wanted);
 		assert_true(i == 0 || wanted != 0);
 	}
@@ -261,17 +261,17 @@ static bool same_result(const struct lpl_result *a, const struct lpl_result *b)
 
 /* Cold faults: each page's first reference is its maker's. */
 static void check_cold(const struct machine *m, const struct shared *shared,
-		       const struct trace *trace, const uint32_t *who)
+		       const struct trace *trace, const uint32_t *owner)
 {
 	uint64_t wanted[LABELS] = {0};
 
 	for (size_t i = 0; i < m->refs; i++)
-		wanted[who[i]] += next_use(trace, 0, trace->page[i]) == i;
+		wanted[owner[i]] += next_use(trace, 0, trace->page[i]) == i;
 	for (size_t i = 0; i < lpl_runners_count(shared->runners); i++) {
 		const struct lpl_runner *runner = lpl_runners_at(shared->runners, i);
 
 		assert_int_equal(lpl_simulator_charged_cold(shared->simulator, (uint32_t)i),
-				 wanted[i == 0 ? NOBODY : runner->id]);
+				 wanted[i == 0 ? UNKNOWN : runner->id]);
 	}
 	assert_int_equal(lpl_simulator_pages(shared->simulator), trace->pages);
 	assert_int_equal(lpl_simulator_charged_cold(shared->simulator, LABELS + 9999), 0);
@@ -288,15 +288,15 @@ static void runners_by_definition(void **state)
 	for (unsigned int number = 0; number < 60; number++) {
 		const enum lpl_runner_unit unit = number % 2 ? LPL_RUNNER_TASK : LPL_RUNNER_PROCESS;
 		const size_t count = number / 2 % 2 ? POLICIES : UNTIMED;
-		const uint32_t *who = unit == LPL_RUNNER_TASK ? m.by_task : m.by_process;
+		const uint32_t *owner = unit == LPL_RUNNER_TASK ? m.by_task : m.by_process;
 		struct shared shared;
 
 		run_machine(&m, number < 4 ? MANY_STEPS : STEPS);
 		trace_of(&m.stream, &trace);
 		assert_int_equal(trace.count, m.refs);
 		shared = run(&m.stream, count, unit, NULL, 1 + number % 3, 1 + random_below(&m.random, 9));
-		check_references(&m, &shared, who);
-		check_cold(&m, &shared, &trace, who);
+		check_references(&m, &shared, owner);
+		check_cold(&m, &shared, &trace, owner);
 		for (size_t i = 0; i < count; i++) {
 			struct lpl_simulator *plain = simulate(policies[i], some_sizes, &m.stream, 64);
 			size_t results;
@@ -309,7 +309,7 @@ static void runners_by_definition(void **state)
 
 				assert_int_equal(charged_by(&shared, i, j, charged), all[j].faults);
 				assert_true(same_result(&result[j], &all[j]));
-				if (!charge(policies[i], &trace, all[j].size, who, wanted))
+				if (!charge(policies[i], &trace, all[j].size, owner, wanted))
 					continue;
 				for (uint32_t label = 0; label < LABELS; label++)
 					if (charged[label] != wanted[label])
@@ -341,7 +341,7 @@ static const struct reduction {
 };
 enum { REDUCTIONS = sizeof(reductions) / sizeof(reductions[0]) };
 
-/* The machine's stream, reduced, with those who ran in it. */
+/* The machine's stream, reduced, with the tasks that ran in it. */
 static struct shared run_reduced(const struct machine *m, const char *spec)
 {
 	char reduction[LPL_SPEC_SIZE], exact[LPL_SPEC_SIZE];
@@ -360,7 +360,7 @@ static struct shared run_reduced(const struct machine *m, const char *spec)
 	return shared;
 }
 
-/* Of results that are called exact: whose charges are the same, and whose are not. */
+/* Of results that are called exact: how many have the same charges, and how many other ones. */
 struct tally {
 	unsigned int same, other;
 };

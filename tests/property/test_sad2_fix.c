@@ -167,7 +167,7 @@ static void test_examples(void **state)
 
 /* ---- what is held ---- */
 
-/* How far is the output behind? */
+/* How far does the output lag? */
 struct watch {
 	struct lpl_sink sink;
 	uint64_t last, refs;
@@ -200,8 +200,8 @@ static int watch_finish(struct lpl_sink *sink, struct lpl_report *report)
 	return LPL_OK;
 }
 
-/* The furthest that the output has ever been behind, in references. */
-static uint64_t furthest_behind(const char *spec, const struct stream *in)
+/* The furthest that the output ever lags, in references. */
+static uint64_t greatest_lag(const char *spec, const struct stream *in)
 {
 	struct watch watch = {{watch_refs, watch_event, watch_finish}, 0, 0};
 	struct lpl_report report = {0};
@@ -240,7 +240,7 @@ static void test_promptness(void **state)
 			/* every so often something else is done */
 			stream_add_page(&in, page + i / 1000 * k, LPL_READ);
 		}
-		assert_true(furthest_behind(k == 4 ? "sad2-fix:4" : k == 8 ? "sad2-fix:8" :
+		assert_true(greatest_lag(k == 4 ? "sad2-fix:4" : k == 8 ? "sad2-fix:8" :
 					    "sad2-fix:16", &in) < 3000);
 		stream_free(&in);
 	}

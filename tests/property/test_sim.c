@@ -220,7 +220,7 @@ static void test_by_hand(void **state)
 	expect("lru", "ABCDABEABCDE", 4, 8, 4, 0);
 	expect("opt", "ABCDABEABCDE", 3, 7, 4, 0);
 	expect("opt", "ABCDABEABCDE", 4, 6, 2, 0);
-	/* the tie: neither A nor B is used again when C comes; A goes, b stays */
+	/* the tie: neither A nor B is used again when C comes; A goes, b is kept */
 	expect("opt", "AbC", 2, 3, 1, 0);
 	expect("opt", "aBC", 2, 3, 1, 1);
 	/* but least recently used, not first come: A was used after b */
@@ -296,7 +296,7 @@ static void test_bad_policy(void **state)
 			fail_msg("'%s' does not contain '%s'", report.text, bad[i].expected);
 		lpl_sizes_free(&sizes);
 	}
-	/* what was refused left nothing behind */
+	/* what was refused has left nothing */
 	assert_int_equal(lpl_simulator_count(simulator), 0);
 	add_policy(simulator, "clock", "1:4000:1");
 	assert_int_equal(lpl_simulator_count(simulator), 1);

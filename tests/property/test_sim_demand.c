@@ -336,7 +336,7 @@ static void test_by_hand(void **state)
 	/*
 	 * CLOCK, bits as primary secondary.  A and B come in with 10 each.  At C the hand
 	 * makes them 01, then 00, and evicts A; C is in A's place with 10, the hand at B,
-	 * which is 00.  So at A it is B that goes: C stays, and is hit.
+	 * which is 00.  So at A it is B that goes: C is kept, and hit.
 	 */
 	expect("clock", "ABCAC", 2, 4, 2, 0);
 	/* The same, but B is hit while it is 00, hence 10: the hand goes round twice, and

@@ -133,8 +133,8 @@ struct seat {
 };
 
 static const struct lpl_policy_option witness_options[] = {
-	{"fail-at", 1, 1000, 0},	/* the page whose admission fails */
-	{"wild-at", 1, 1000, 0},	/* ... whose eviction is from nowhere */
+	{"fail-at", 1, 1000, 0},	/* the page that it fails to admit */
+	{"wild-at", 1, 1000, 0},	/* ... that it evicts from nowhere */
 	{"least", 1, UINT64_MAX, 7},	/* size */
 	{NULL, 0, 0, 0},
 };

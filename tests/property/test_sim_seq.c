@@ -219,7 +219,7 @@ static void test_by_hand(void **state)
 	expect("seq:length=2:distance=1:faults=2", "AbCDA", 3, 5);
 	/*
 	 * A and B fault at 1 and 4, X and Y at 2 and 3.  The last fault but one of the latter
-	 * is more recent, so for F it is X that goes, and A stays.
+	 * is more recent, so for F it is X that goes, and A is kept.
 	 */
 	expect("seq:length=1:distance=1:faults=2", "AXYBFX", 4, 6);
 	expect("seq:length=1:distance=1:faults=2", "AXYBFA", 4, 5);

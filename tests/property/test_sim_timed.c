@@ -198,14 +198,14 @@ static void test_by_hand(void **state)
 	expect("vmin", "A1A4", &(struct expected){3, 1, 1, 0, 4, 1});
 	expect("vmin", "A1A4", &(struct expected){2, 2, 2, 0, 2, 0.5});
 	/*
-	 * WS(2): A at 1 2, gone at 3; B at 2 3, gone at 4; C at 3 4, gone at 5; A at 5 6, gone
+	 * WS(2): A at 1 2, out at 3; B at 2 3, out at 4; C at 3 4, out at 5; A at 5 6, out
 	 * at 7; D at 7.  In 7 times 9 pages; A was dirty at first.
 	 */
 	expect("ws", "a1B2C3A5D7", &(struct expected){2, 5, 4, 1, 9, 9.0 / 7});
 	/* the end at 7 is when A is to go; at 6 it would stay */
 	expect("ws", "A5D7", &(struct expected){2, 2, 1, 0, 3, 1});
 	expect("ws", "A5D6", &(struct expected){2, 2, 0, 0, 3, 1.5});
-	/* VMIN(2): A leaves at once, but stays from 5 to 7 */
+	/* VMIN(2): A leaves at once, but is kept from 5 to 7 */
 	expect("vmin", "a1B2C3A5A7", &(struct expected){2, 4, 4, 1, 6, 6.0 / 7});
 }
 

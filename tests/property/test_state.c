@@ -38,7 +38,7 @@ struct dresser {
 	struct random *random;
 	const struct kind *kind;
 	struct stream *out;
-	uint32_t tid, tgid;	/* who runs */
+	uint32_t tid, tgid;	/* of the task that runs */
 	uint64_t space;
 	uint32_t tgid_of[TIDS + 1];
 	uint64_t space_of[TIDS + 1];

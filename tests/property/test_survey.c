@@ -13,7 +13,7 @@
 
 #include "survey_log.h"
 
-/* Who does what in each unit of time. */
+/* What each task does in each unit of time. */
 static void check_times(const struct log *log)
 {
 	const struct lpl_survey *survey = log->survey;

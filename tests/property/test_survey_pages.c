@@ -323,7 +323,7 @@ static void check_files(const struct log *log)
 	assert_int_equal(pages, of_files);
 }
 
-/* Whose a page is needs the records; when it was used does not. */
+/* Which process a page belongs to needs the records; when it was used does not. */
 static void check(const struct log *log)
 {
 	check_bins(log);

@@ -41,7 +41,7 @@ static void moves(uint64_t seed)
 	verify(at, PAGES / 2, seed, "pages that moved without their mapping");
 	require(left[0] == 0, "the mapping that they left");
 	call(munmap(at + 3 * PAGE, 2 * PAGE), "munmap");
-	verify(at + 5 * PAGE, PAGES / 2 - 5, seed + 5, "pages behind a hole");
+	verify(at + 5 * PAGE, PAGES / 2 - 5, seed + 5, "pages beyond a hole");
 	anonymous(at + 3 * PAGE, 2);
 	call(munmap(at, PAGES / 2 * PAGE), "munmap");
 	call(munmap(left, PAGES / 2 * PAGE), "munmap");
@@ -85,7 +85,7 @@ static void drops(uint64_t seed)
 	fill(at + 10 * PAGE, 10, seed + 10);
 	call(madvise(at + 10 * PAGE, 20 * PAGE, MADV_PAGEOUT), "MADV_PAGEOUT");
 	call(madvise(at + 10 * PAGE, 10 * PAGE, MADV_WILLNEED), "MADV_WILLNEED");
-	verify(at + 10 * PAGE, PAGES - 10, seed + 10, "pages that left and came back");
+	verify(at + 10 * PAGE, PAGES - 10, seed + 10, "pages that left and were read again");
 	call(munmap(at, PAGES * PAGE), "munmap");
 }
 

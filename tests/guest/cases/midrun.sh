@@ -25,7 +25,7 @@ unwritten() { # prints how many pages there are more, and how many references to
 }
 echo "events from boot on, references from mid-run on: nothing is unknown"
 same -s begin late
-[ "$(unwritten)" = '0 0' ] || fail "pages that nobody wrote are not as from boot: $(unwritten)"
+[ "$(unwritten)" = '0 0' ] || fail "pages that were not written are not as from boot: $(unwritten)"
 head -n 1 "$WORK/midrun.same" | sed 's/^/# /'
 
 # What a snapshot cannot tell: the actors have 16 such pages, twice, and the
@@ -34,7 +34,7 @@ echo "a module that is loaded in mid-run"
 same "-s -c" begin late
 read -r pages references < <(unwritten)
 if [ "$pages" -lt 16 ] || [ "$pages" -gt 100 ] || [ "$references" -gt 300 ]; then
-	fail "$pages pages that nobody wrote, with $references references, are not what was expected"
+	fail "$pages pages that were not written, with $references references, are not what was expected"
 fi
 sed -n '2s/^/# /p' "$WORK/midrun.same"
 echo "held against a trace from power-on"

@@ -26,17 +26,17 @@ enum { PAGES = 16 };
 /* Which one's turn it is, shown by bytes. */
 static int to_elder[2], to_younger[2], to_director[2];
 
-static void give_turn(const int whom[2])
+static void give_turn(const int pipe_ends[2])
 {
-	if (write(whom[1], "", 1) != 1)
+	if (write(pipe_ends[1], "", 1) != 1)
 		die("write");
 }
 
-static void await(const int who[2])
+static void await(const int pipe_ends[2])
 {
 	char byte;
 
-	if (read(who[0], &byte, 1) != 1)
+	if (read(pipe_ends[0], &byte, 1) != 1)
 		die("read");
 }
 
@@ -103,7 +103,7 @@ static struct {
 	char *moved, *moved_file;
 	char *huge;
 	char *swapped, *swapped_shared;
-	char *reborn;		/* of a file whose inode's number was another one's */
+	char *reborn;		/* of a file with an inode number that another one had */
 	int segment_id, detached_id;
 	int read_only, memfd_read, memfd_left, deleted_read, reborn_read;
 } prop;
@@ -234,7 +234,7 @@ static void make_reborn(void)
 }
 
 /*
- * ---- threads, whose first one ends; another one becomes the process by exec ----
+ * ---- threads: the first one ends; another one becomes the process by exec ----
  */
 
 static int to_threads[2];

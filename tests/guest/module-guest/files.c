@@ -85,7 +85,7 @@ static void cached(void)
 	call(ftruncate(fd, (off_t)PAGE), "truncate");
 	say("expect CACHE_REMOVE %" PRIx64 " %lx 2 %" PRIx64 " 1", number,
 	    (unsigned long)st.st_ino, frame_2);
-	/* What private mappings had copied is gone as well. */
+	/* What private mappings had copied is dropped as well. */
 	expect_range("DISCARD", private, 3 * PAGE);
 	expect_range("DISCARD", again, PAGE);
 	refuse_range("DISCARD", shared, 4 * PAGE);

@@ -41,7 +41,7 @@
 #define HUGE (2UL << 20)
 #define DATA "/data"
 #define DISK "/dev/ram0"	/* a disk in memory, for swap */
-#define OLD_DISK "/dev/ram1"	/* one that was read before the module came */
+#define OLD_DISK "/dev/ram1"	/* one that was read before the module was loaded */
 #define RW (PROT_READ | PROT_WRITE)
 #define PRIVATE (MAP_PRIVATE | MAP_ANONYMOUS)
 
@@ -54,7 +54,7 @@ void mark(const char *name);
 /* Mappings as the kernel itself lists them. */
 void list_maps(void);
 
-/* The entry of /proc/self/pagemap, and the frame behind an address, or 0. */
+/* The entry of /proc/self/pagemap, and the frame at an address, or 0. */
 uint64_t pagemap(const volatile void *address);
 uint64_t frame(const volatile void *address);
 

@@ -25,7 +25,7 @@ static void run(const char *name, const char *first, const char *second)
 	join(child, name);
 }
 
-/* As somebody who is not root, and with the status that is to be expected. */
+/* As a user that is not root, and with the status that is to be expected. */
 static void run_as_user(const char *name, const char *argument, int expected)
 {
 	pid_t child = fork_or_die();

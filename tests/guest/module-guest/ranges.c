@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What changes where something stays mapped: protection, and pages dropped. */
+/* What changes where something is still mapped: protection, and pages dropped. */
 #include "guest.h"
 
 static void protection(void)

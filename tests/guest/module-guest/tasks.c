@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tasks: fork and what it shares, threads, exec by a thread, who waits and why. */
+/* Tasks: fork and what it shares, threads, exec by a thread, which tasks wait and why. */
 #include "guest.h"
 
 #include <sched.h>
@@ -48,7 +48,7 @@ static void forks(void)
 		expect_cow(page, before, frame(page));
 		if (frame(page) == before)
 			die("not copied");
-		mark("child touches what nobody had");
+		mark("child touches a new page");
 		page[2 * PAGE] = 1;
 		say("expect PAGE_OWN @%d %lx %" PRIx64 " 1", getpid(),
 		    (uintptr_t)page + 2 * PAGE, frame(page + 2 * PAGE));

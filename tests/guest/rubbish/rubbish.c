@@ -91,7 +91,7 @@ static void begin(void)
 	barrier();
 }
 
-/* Tags that end a run or start it anew are left to those who mean it. */
+/* None of the tags that end a run or start it anew. */
 static u32 senseless_tag(void)
 {
 	u32 tag = 1 + draw() % (KTR_SNAPSHOT - 1);

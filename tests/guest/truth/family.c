@@ -10,7 +10,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-/* Orders to each member; and who is ready for the next. */
+/* Orders to each member; and which member is ready for the next. */
 static int orders[MEMBERS][2], ready[2];
 
 struct answer {
@@ -71,7 +71,7 @@ static _Noreturn void be_member(unsigned int number)
 	}
 }
 
-/* The head, who is member 0 as well. */
+/* The head, which is member 0 as well. */
 struct head {
 	uint64_t state;		/* of what is drawn */
 	pid_t pid[MEMBERS];	/* 0: no such member now */
@@ -112,7 +112,7 @@ static void send(struct head *head, unsigned int member, const struct order *ord
 		await(head, 1 + forks);
 		return;
 	}
-	/* Nothing is left of it when it is gone. */
+	/* Wait until nothing is left of it. */
 	while (!kill(head->pid[member], 0))
 		usleep(1000);
 	head->pid[member] = 0;
@@ -145,7 +145,7 @@ static void one_order(struct head *head)
 	send(head, member, &order);
 }
 
-/* By a process of its own, whose memory is no part of it. */
+/* By a process of its own: that one's memory is no part of it. */
 static void take_sample(unsigned int number)
 {
 	char text[12];
@@ -176,7 +176,7 @@ static void lead(unsigned int seed, unsigned int rounds, unsigned int operations
 	static const struct order end = { .operation = EXIT };
 	struct head head = { .state = seed, .pid = { getpid() } };
 
-	/* No process waits for another, and those whose parents have ended are ours. */
+	/* No process waits for another, and those without a parent are ours. */
 	signal(SIGCHLD, SIG_IGN);
 	call(prctl(PR_SET_CHILD_SUBREAPER, 1), "prctl");
 	use_huge_pages();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * truth: a family of processes that do to memory what changes who shares which
- * page, in an order drawn from a seed; and now and then what the kernel itself
+ * truth: a family of processes that do to memory what changes which of them share
+ * a page, in an order drawn from a seed; and now and then what the kernel itself
  * says of it, for a reader of the trace to be held against.
  *
  *	truth [SEED [ROUNDS [OPERATIONS [REST]]]]
@@ -71,7 +71,7 @@ void map_areas(void);
 void obey(const struct order *order);
 unsigned int area_pages(unsigned int area);
 
-/* Print who has which frame now (sample.c). */
+/* Print which process has which frame now (sample.c). */
 void sample(unsigned int number);
 
 #endif

@@ -104,7 +104,7 @@ static void huge(const struct order *order)
 	volatile unsigned char *home = (unsigned char *)HUGE_HOME;
 	unsigned int at = order->first % 8;
 
-	/* The first who comes makes it, for all who come from it. */
+	/* The first member makes it, for itself and all that it forks. */
 	if (mmap((void *)home, HUGE_PAGE, RW, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
 		 -1, 0) == (void *)home) {
 		call(madvise((void *)home, HUGE_PAGE, at & 1 ? MADV_HUGEPAGE : MADV_NOHUGEPAGE),

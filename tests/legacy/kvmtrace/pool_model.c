@@ -22,7 +22,7 @@ void pool_model_free(struct pool_model *pool)
 
 struct pool_page *pool_model_find(struct pool_model *pool, uint32_t space, uint32_t page)
 {
-	/* from the last that came: it is the likeliest */
+	/* from the last that entered: it is the likeliest */
 	for (size_t i = pool->count; i-- > 0;)
 		if (pool->pages[i].page == page && pool->pages[i].space == space)
 			return &pool->pages[i];
@@ -38,7 +38,7 @@ void pool_model_leave(struct pool_model *pool, struct pool_page *page)
 }
 
 bool pool_model_enter(struct pool_model *pool, uint32_t space, uint32_t page, uint64_t tag,
-		      struct pool_page *gone)
+		      struct pool_page *left)
 {
 	bool full = pool->count == pool->size;
 
@@ -50,7 +50,7 @@ bool pool_model_enter(struct pool_model *pool, uint32_t space, uint32_t page, ui
 			first.referenced = false;
 			pool->pages[pool->count++] = first;
 		} else {
-			*gone = first;
+			*left = first;
 		}
 	}
 	pool->pages[pool->count++] = (struct pool_page){

@@ -31,9 +31,9 @@ void pool_model_free(struct pool_model *pool);
 /* NULL: it is not in the pool.  Valid until something enters or leaves. */
 struct pool_page *pool_model_find(struct pool_model *pool, uint32_t space, uint32_t page);
 
-/* A page that is not in the pool enters it, referenced.  If one had to go, true and *gone. */
+/* A page that is not in the pool enters it, referenced.  If one had to leave, true and *left. */
 bool pool_model_enter(struct pool_model *pool, uint32_t space, uint32_t page, uint64_t tag,
-		      struct pool_page *gone);
+		      struct pool_page *left);
 void pool_model_leave(struct pool_model *pool, struct pool_page *page);
 
 #endif

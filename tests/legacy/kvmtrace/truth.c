@@ -5,7 +5,7 @@
  * The kernel with kVMTrace ran in our Bochs; TRACE has every reference of that run,
  * LOG is what kVMTrace wrote.  The log's time stamps are cycles of the trace.  A
  * model of the pool is played from the log's records and, for CLOCK, from the
- * trace's references; it chooses by itself who has to go.  Then, while tracing:
+ * trace's references; it chooses by itself what has to leave.  Then, while tracing:
  *
  *  - each record is of a page that the model has outside of the pool (but for those
  *    that say OPEN or FOLLOW), and each LEFT is of one inside;
@@ -45,7 +45,7 @@ struct truth {
 	bool tracing;
 	uint32_t reader;		/* its space */
 	uint64_t problems;
-	uint64_t references, logged, again, followed, left, gone;
+	uint64_t references, logged, again, followed, left, all_left;
 	uint64_t first_matched, unmatched;
 	uint64_t interrupted;		/* records that had to come again */
 	uint64_t decoded;		/* second parts of fetches, from protected pages */
@@ -68,7 +68,7 @@ static uint64_t time_of(const struct kvmtrace_record *record)
 
 /* ---- the log ---- */
 
-/* `tag` of a page in the pool: the record, from 1, whose reference is still to come. */
+/* `tag` of a page in the pool: the record, from 1, that still waits for its reference. */
 static bool comes_again(const struct truth *truth, size_t number)
 {
 	const struct kvmtrace_record *record = &truth->log[number];
@@ -81,9 +81,9 @@ static bool comes_again(const struct truth *truth, size_t number)
 	return false;
 }
 
-static void gone(struct truth *truth, const struct pool_page *page, uint64_t cycle)
+static void leave(struct truth *truth, const struct pool_page *page, uint64_t cycle)
 {
-	truth->gone++;
+	truth->all_left++;
 	if (page->tag && comes_again(truth, page->tag - 1))
 		truth->interrupted++;
 	else if (page->tag)
@@ -118,7 +118,7 @@ static void reference_logged(struct truth *truth, const struct kvmtrace_record *
 		return;
 	}
 	if (pool_model_enter(&truth->pool, record->space, page, truth->next + 1, &victim))
-		gone(truth, &victim, time_of(record));
+		leave(truth, &victim, time_of(record));
 }
 
 static void page_left(struct truth *truth, const struct kvmtrace_record *record)
@@ -132,7 +132,7 @@ static void page_left(struct truth *truth, const struct kvmtrace_record *record)
 			record->address >> 12);
 		return;
 	}
-	gone(truth, known, time_of(record));
+	leave(truth, known, time_of(record));
 	pool_model_leave(&truth->pool, known);
 }
 
@@ -324,11 +324,11 @@ static int run(struct truth *truth, const char *trace, const char *out)
 	}
 	printf("records %zu: %" PRIu64 " entered, %" PRIu64 " again, %" PRIu64 " by frame, %" PRIu64
 	       " left; chosen %" PRIu64 "\n", truth->records, truth->logged, truth->again,
-	       truth->followed, truth->left, truth->gone - truth->left);
+	       truth->followed, truth->left, truth->all_left - truth->left);
 	printf("references of programs %" PRIu64 "\n", truth->references);
 	printf("first references at the record's address %" PRIu64 ", elsewhere %" PRIu64 "\n",
 	       truth->first_matched, truth->unmatched);
-	printf("records that came again, their tasks interrupted, %" PRIu64 "\n", truth->interrupted);
+	printf("records repeated, their tasks interrupted, %" PRIu64 "\n", truth->interrupted);
 	printf("second parts of decoded instructions, protected %" PRIu64 "\n", truth->decoded);
 	printf("problems %" PRIu64 "\n", truth->problems);
 	if (!truth->references || !truth->logged)

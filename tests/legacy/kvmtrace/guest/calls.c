@@ -127,7 +127,7 @@ static int protects(volatile u32 *pages)
 	int child, result;
 
 	must("mprotect", CALL3(mprotect, pages, bytes, 0));
-	/* what the program forbade itself stays forbidden, traced or not */
+	/* what the program forbade itself is forbidden, traced or not */
 	child = (int)must("fork", CALL0(fork));
 	if (child == 0) {
 		(void)pages[3 * WORDS];

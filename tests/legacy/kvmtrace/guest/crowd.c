@@ -101,7 +101,7 @@ static int read_slowly(void)
 	static struct kvmtrace_record records[SLOWLY];
 	static u32 parted[PAGES];		/* at which of the forks */
 	long device = must(DEVICE, CALL3(open, DEVICE, O_RDONLY, 0)), n;
-	/* the fork of this process came first */
+	/* this process was forked first */
 	u32 forks = 1, space = 0, breaks = 0, alive = 0, page, i;
 	int result = 0;
 
@@ -155,7 +155,7 @@ int forks_run(void)
 		must("status", CALL3(ioctl, device, KVMTRACE_IOC_STATUS, &status));
 	} while (!status.tracing);
 	thread = start_thread(write_on, 0, pages_of(4) + 4 * WORDS);
-	/* who writes comes first when both have waited for the reader */
+	/* the one that writes is first when both have waited for the reader */
 	must("nice", CALL1(nice, 19));
 	for (i = 0; i < FORKS; i++) {
 		child = (int)must("fork", CALL0(fork));

@@ -6,7 +6,7 @@
  *			reads it, within a handle of the journal, before it copies what is
  *			written; by then the writer's pages have left the pool
  *	the committer	has the journal close its transaction, which waits for the writer,
- *			and for which all wait who write: the reader
+ *			and for which every writer waits: the reader, too
  *	the filler	fills the ring, which is not emptied, in the meantime
  *
  * Should the writer's fault wait for the reader, none of them goes on.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Tracing begins and ends while entries of page tables are on their way.  On a machine
- * that swaps, one process moves a mapping to and fro, whose page tables have to be made
+ * that swaps, one process moves a mapping to and fro, and its page tables have to be made
  * anew while it is moved; another touches more pages than there is memory for.  After
  * each end all that was moved has to be found again, and while it traces the reader
  * looks whether the log has each page that was moved.
@@ -145,7 +145,7 @@ static int read_rounds(void)
 	return result;
 }
 
-/* ---- who ends it again and again ---- */
+/* ---- the process that ends it again and again ---- */
 
 static int tracing(long device)
 {

@@ -38,7 +38,7 @@ static void sort(u32 *from, u32 *to)
 				*high-- = swap;
 			}
 		}
-		/* the smaller part by a call, so that the stack stays small */
+		/* the smaller part by a call, so that the stack is never large */
 		if (high + 1 - from < to - low) {
 			sort(from, high + 1);
 			from = low;
