@@ -78,7 +78,7 @@ static inline bool is_state(const struct item *item, uint64_t begins)
 	       item->event.arg[LPL_EVENT_STATE_BEGINS] == begins;
 }
 
-/* Without what a segment begins with for who reads it alone, which has to be there. */
+/* Without the state that a segment begins with, for readers of it alone; it has to be there. */
 static inline void drop_state(struct stream *stream)
 {
 	size_t end = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the tests of the post-processor share: a merge whose output keeps what it
- * is given last and checks what must always hold, and streams made by hand, a
- * record a call.
+ * What the tests of the post-processor share: a merge with an output that keeps
+ * what it is given last and checks what must always hold, and streams made by
+ * hand, a record a call.
  */
 #ifndef LAPLACE_TESTS_MERGE_KEEPER_H
 #define LAPLACE_TESTS_MERGE_KEEPER_H

@@ -224,7 +224,7 @@ static inline void put_event(struct lpl_ring *ring, const struct lpl_event *even
 				parts[i].word[3]));
 }
 
-/* Who sends windows.  For each event the tracer leaves out 3 references of its own. */
+/* A sender of windows.  For each event the tracer leaves out 3 references of its own. */
 struct sender {
 	struct lpl_ring *ring;
 	uint64_t tracer_refs;

@@ -237,7 +237,7 @@ static void a_file_has_its_name_when_it_is_whole(void **unused)
 	(void)unused;
 	assert_int_equal(lpl_output_open(&output, in_directory("whole"), false, &report), LPL_OK);
 	assert_false(exists("whole"));
-	/* who writes it is not disturbed, not even where it may be replaced */
+	/* the process that writes it is not disturbed, not even where it may be replaced */
 	assert_int_equal(lpl_output_open(&other, in_directory("whole"), true, &report),
 			 LPL_ERR_USAGE);
 	write_text(&output, "one\n");

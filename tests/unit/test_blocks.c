@@ -66,7 +66,7 @@ static void assert_counted(const struct stream *stream, const struct lpl_totals 
 	assert_int_equal(users, totals->user_refs);
 }
 
-/* Who repairs it hashes blocks, not references, and finds nothing wrong either. */
+/* A repair hashes blocks, not references, and finds nothing wrong either. */
 static void assert_whole(const char *name, uint64_t seed)
 {
 	const struct lpl_repair_options options = { .output = NULL };
@@ -417,7 +417,7 @@ static void refused(void **unused)
 
 /* ---- damage ---- */
 
-/* What was read has to be in order, wherever it came from. */
+/* What was read has to be in order, wherever in the file it was. */
 static void assert_in_order(const struct stream *stream)
 {
 	uint64_t ref = 0, instr = 0, cycle = 0;

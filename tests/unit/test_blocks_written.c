@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * RUNS chunks (docs/format.md, section 9) of another writer than ours, who says what need not be said: names
- * the best token, or a site's own kind, after a no, and says that d is higher by nothing.  It is no
- * damage, and what a reader learns from it is what the document says: each yes after it depends on that.
+ * RUNS chunks (docs/format.md, section 9) of another writer than ours, which says what need not be
+ * said: it names the best token, or a site's own kind, after a no, and says that d is higher by
+ * nothing.  It is no damage, and a reader predicts from it what the document says: each yes after
+ * it depends on that.
  */
 #include <stdarg.h>
 #include <stddef.h>

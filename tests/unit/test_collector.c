@@ -66,7 +66,7 @@ static uint64_t put_three(struct lpl_ring *ring)
 	return 6 * sizeof(struct lpl_ring_record);
 }
 
-/* The same by a log, whose counts go on in small steps; how many words that is, log.h says. */
+/* The same by a log, with counts that rise in small steps; how many words that is, log.h says. */
 static uint64_t log_three(struct lpl_collector *collector)
 {
 	enum { COUNT = 2, ON = 1, DEFINE = 4, TRACE = 1, DATA = 1, OFF = 1, TOTALS = 2 };
@@ -125,7 +125,7 @@ static void the_recording_is_accounted_for(void **state)
 	}
 }
 
-/* Somebody who looks at a running collection, from a thread of its own, to its end. */
+/* Looks at a running collection, from a thread of its own, to its end. */
 struct watcher {
 	const struct lpl_collector *collector;
 	uint64_t references, instructions, events;	/* when it is at its end */

@@ -276,8 +276,8 @@ static void assert_same_trace(const char *one, const char *other, const struct p
 }
 
 /*
- * Of what it begins with, all but the mappings and cached pages: who shares pages with whom can
- * be written in several ways, and both are as good (tests/property/test_state.c).
+ * Of what it begins with, all but the mappings and cached pages: which spaces share pages can be
+ * written in several ways, and each is as good (tests/property/test_state.c).
  */
 static struct stream state_of(const struct stream *segment)
 {
@@ -412,7 +412,7 @@ static void what_is_after_the_point_goes(void **state)
 
 /* ---- what is no resume point of this trace ---- */
 
-/* The names and contents of all files whose names begin so; to be freed. */
+/* The names and contents of all files with names that begin so; to be freed. */
 static char *files(const char *base)
 {
 	char command[256], *text = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Who watches a recording that another process goes on with sees it go on.
+ * A watcher of a recording that another process continues sees it continue.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -159,7 +159,7 @@ static void totals_do_not_run_backwards(void **unused)
 	assert_false(exists("less.lpl"));
 }
 
-/* Who replaces what is there does not replace what somebody is writing. */
+/* What may replace a file does not replace one that another process is writing. */
 static void two_writers_of_one_name(void **unused)
 {
 	struct lpl_report report = { .error = LPL_OK };
@@ -184,7 +184,7 @@ static void two_writers_of_one_name(void **unused)
 	assert_int_equal(result.stream.count, 1);
 	free(file.data);
 	stream_free(&result.stream);
-	/* what was left behind is replaced, and the name can be written again */
+	/* what was left is replaced, and the name can be written again */
 	lpl_writer_abandon(start(in_directory("two.lpl"), 0, true));
 	assert_int_equal(lpl_writer_close(start(in_directory("two.lpl"), 0, true), &report), LPL_OK);
 	lpl_meta_free(meta);
@@ -289,7 +289,7 @@ static void describes_itself(void **unused)
 	assert_true(lpl_reader_bytes(reader) == file.size);
 	totals.total = last_number(&stream, 3 * third);
 	assert_memory_equal(lpl_reader_totals(reader), &totals, sizeof(totals));
-	/* the end stays the end */
+	/* the end remains the end */
 	assert_int_equal(lpl_reader_next(reader, &refs, &count, &event, &report), LPL_OK);
 	assert_true(count == 0 && !event);
 	lpl_reader_close(reader);

@@ -226,7 +226,7 @@ static void test_what_has_the_name(void **state)
 	expect(fd, DONE("status"));
 	close(fd);
 
-	/* one that took its name meanwhile stays */
+	/* one that took its name meanwhile is left */
 	unlink(path);
 	file = open(path, O_CREAT | O_WRONLY, 0600);
 	assert_true(file >= 0);
@@ -278,7 +278,7 @@ static void test_requests(void **state)
 	lpl_control_close(control, NULL);
 }
 
-/* Be it at the desk, or behind another who waits there; until who asks goes away. */
+/* Be it the client that is served, or one that waits for it; until the client that asks leaves. */
 static void test_end_is_asked(void **state)
 {
 	struct lpl_control *control = open_control(in_directory("end"));
@@ -372,7 +372,7 @@ static void test_flush_is_waited_for(void **state)
 
 /* ---- clients that do not behave ---- */
 
-static void test_who_goes_away(void **state)
+static void test_client_leaves(void **state)
 {
 	const char *path = in_directory("away");
 	struct lpl_control *control = open_control(path);
@@ -381,16 +381,16 @@ static void test_who_goes_away(void **state)
 	(void)state;
 	/* before it was taken: it is withdrawn */
 	atomic_store(&pokes, 0);
-	say(fd, "mark of who went\n");
+	say(fd, "mark of the one that left\n");
 	while (atomic_load(&pokes) == 0)
 		sched_yield();
 	close(fd);
 	other = connect_to(path);
-	/* once it has answered somebody who came later, it knows that the first is gone */
+	/* once it has answered a later client, it knows that the first has left */
 	say(other, "status\n");
 	expect(other, DONE("status"));
-	say(other, "mark of who stayed\n");
-	assert_string_equal(taken(control).text, "of who stayed");
+	say(other, "mark of the other\n");
+	assert_string_equal(taken(control).text, "of the other");
 	/* and after that: the answer goes to no client, and the next one is served */
 	close(other);
 	fd = connect_to(path);
@@ -430,7 +430,7 @@ static void test_many_clients(void **state)
 	(void)state;
 	say(asking, "flush\n");
 	(void)taken(control);
-	/* who waits for a reply keeps its place, and who comes is always served */
+	/* a client that waits for a reply keeps its place, and new ones are always served */
 	for (int i = 0; i < 100; i++) {
 		fd[i] = connect_to(path);
 		say(fd[i], "status\n");
@@ -505,7 +505,10 @@ static void test_end_before_it_is_taken(void **state)
 	close(fd);
 }
 
-/* One leaves the socket, another takes it over: who asked is answered, who comes between waits. */
+/*
+ * One leaves the socket, another takes it over: a client that has asked is answered, one that
+ * connects in between waits.
+ */
 static void test_another_goes_on(void **state)
 {
 	const char *path = in_directory("left");
@@ -556,7 +559,7 @@ int main(void)
 		cmocka_unit_test(test_requests),
 		cmocka_unit_test(test_end_is_asked), cmocka_unit_test(test_pieces),
 		cmocka_unit_test(test_flush_is_waited_for),
-		cmocka_unit_test(test_who_goes_away),
+		cmocka_unit_test(test_client_leaves),
 		cmocka_unit_test(test_who_does_not_read),
 		cmocka_unit_test(test_many_clients),
 		cmocka_unit_test(test_end),

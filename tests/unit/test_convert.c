@@ -149,29 +149,29 @@ static void there_and_back(void **unused)
 							    .input = "input" };
 		struct lpl_report report = { .error = LPL_OK };
 		struct lpl_export_result result;
-		struct stream sent, expected, came;
+		struct stream sent, expected, received;
 		int fd;
 
 		make_refs(&sent, formats[i].paged, formats[i].spaces, i);
 		fd = export(name, formats[i].fields & EVENTS, &sent, &result);
 		assert_int_equal(result.refs, REFS);
-		stream_init(&came);
-		if (import(&options, fd, &came.sink, &report))
+		stream_init(&received);
+		if (import(&options, fd, &received.sink, &report))
 			fail_msg("%s: %s", name, report.text);
-		assert_true(came.finished);
+		assert_true(received.finished);
 		expect(&expected, &sent, formats[i].fields);
 		forget_clocks(&expected, formats[i].fields);
-		forget_clocks(&came, formats[i].fields);
-		if (strcmp(name, "lackey") == 0)	/* whose programs are the user's */
+		forget_clocks(&received, formats[i].fields);
+		if (strcmp(name, "lackey") == 0)	/* all in user mode */
 			for (size_t j = 0; j < expected.count; j++)
 				expected.items[j].ref.flags |= LPL_USER;
-		assert_int_equal(came.count, expected.count);
-		if (stream_difference(&came, &expected, came.count) != came.count)
+		assert_int_equal(received.count, expected.count);
+		if (stream_difference(&received, &expected, received.count) != received.count)
 			fail_msg("%s: record %zu is another one", name,
-				 stream_difference(&came, &expected, came.count));
+				 stream_difference(&received, &expected, received.count));
 		stream_free(&sent);
 		stream_free(&expected);
-		stream_free(&came);
+		stream_free(&received);
 	}
 }
 
@@ -310,18 +310,18 @@ static void a_wrong_line_is_named(void **unused)
 {
 	const struct lpl_import_options options = { .format = format_of("sad"), .input = "name" };
 	struct lpl_report report = { .error = LPL_OK };
-	struct stream came;
+	struct stream received;
 
 	(void)unused;
-	stream_init(&came);
+	stream_init(&received);
 	assert_int_equal(import(&options, file_of("r 1 1 1 5 a0\nw 3 2 2 5 a1\nr 2 3 3 5 a2\n"),
-				&came.sink, &report), LPL_ERR_ORDER);
+				&received.sink, &report), LPL_ERR_ORDER);
 	assert_non_null(strstr(report.text, "name: line 3: "));
-	/* what came before was sent */
-	assert_int_equal(came.count, 2);
-	assert_false(came.finished);
-	assert_int_equal(came.items[1].ref.address, 0xa1000);
-	stream_free(&came);
+	/* what precedes it was sent */
+	assert_int_equal(received.count, 2);
+	assert_false(received.finished);
+	assert_int_equal(received.items[1].ref.address, 0xa1000);
+	stream_free(&received);
 }
 
 static int refuse_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
@@ -337,13 +337,13 @@ static int refuse_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t
 static void a_sinks_error_comes_back(void **unused)
 {
 	const struct lpl_import_options options = { .format = format_of("pages"), .input = "i" };
-	struct stream came;
+	struct stream received;
 
 	(void)unused;
-	stream_init(&came);
-	came.sink.refs = refuse_refs;
-	assert_int_equal(import(&options, file_of("800a3\n"), &came.sink, NULL), LPL_ERR_FULL);
-	assert_false(came.finished);
+	stream_init(&received);
+	received.sink.refs = refuse_refs;
+	assert_int_equal(import(&options, file_of("800a3\n"), &received.sink, NULL), LPL_ERR_FULL);
+	assert_false(received.finished);
 }
 
 static void what_was_passed_over_is_counted(void **unused)
@@ -353,12 +353,12 @@ static void what_was_passed_over_is_counted(void **unused)
 	const int fd = file_of("3 10\n4\n4 flush\n3 20\n3 30\n0 40");
 	char text[LPL_WARNINGS_SIZE];
 	struct lpl_importer *importer;
-	struct stream came;
+	struct stream received;
 
 	(void)unused;
-	stream_init(&came);
+	stream_init(&received);
 	assert_int_equal(lpl_importer_open(&importer, &options, NULL), LPL_OK);
-	assert_int_equal(lpl_importer_run(importer, fd, &came.sink, NULL), LPL_OK);
+	assert_int_equal(lpl_importer_run(importer, fd, &received.sink, NULL), LPL_OK);
 	result = lpl_importer_result(importer);
 	assert_int_equal(result->bytes, 29);
 	assert_int_equal(result->refs, 4);
@@ -370,7 +370,7 @@ static void what_was_passed_over_is_counted(void **unused)
 			    "3 references of unknown type became reads\n"
 			    "2 cache flushes were passed over\n");
 	lpl_importer_close(importer);
-	stream_free(&came);
+	stream_free(&received);
 	close(fd);
 }
 
@@ -400,7 +400,7 @@ static void a_trace_is_made(void **unused)
 	struct lpl_import_result result;
 	struct lpl_reader *reader;
 	const struct lpl_meta *meta;
-	struct stream came;
+	struct stream received;
 	struct bytes file;
 
 	(void)unused;
@@ -425,16 +425,16 @@ static void a_trace_is_made(void **unused)
 	assert_string_equal(lpl_meta_get(meta, LPL_META_ADDRESSES), "virtual");
 	assert_string_equal(lpl_meta_get(meta, LPL_META_REDUCTION), "none");
 	assert_string_equal(lpl_meta_get(meta, LPL_META_SOURCE), "input");
-	stream_init(&came);
-	assert_int_equal(lpl_reader_run(reader, &came.sink, &report), LPL_OK);
+	stream_init(&received);
+	assert_int_equal(lpl_reader_run(reader, &received.sink, &report), LPL_OK);
 	assert_int_equal(lpl_reader_totals(reader)->total, 3);
 	assert_int_equal(lpl_reader_totals(reader)->refs[LPL_FETCH], 2);
-	assert_int_equal(came.count, 4);
-	assert_true(came.items[0].is_event);
-	assert_int_equal(came.items[3].ref.address, 0x2000);
-	assert_int_equal(came.items[3].ref.length, 1);
-	assert_int_equal(came.items[3].ref.flags, LPL_SECOND);
-	stream_free(&came);
+	assert_int_equal(received.count, 4);
+	assert_true(received.items[0].is_event);
+	assert_int_equal(received.items[3].ref.address, 0x2000);
+	assert_int_equal(received.items[3].ref.length, 1);
+	assert_int_equal(received.items[3].ref.flags, LPL_SECOND);
+	stream_free(&received);
 	lpl_reader_close(reader);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What can happen to a trace file, or on the way to it: cut, damaged, shuffled, no
- * room, its name in use.  Whatever was whole stays readable, nothing else is read.
+ * room, its name in use.  Whatever was whole can still be read, nothing else is read.
  */
 #include <signal.h>
 #include <sys/resource.h>
@@ -304,7 +304,7 @@ static void names_in_use(void **unused)
 	free(after.data);
 	assert_true(exists("race.lpl.part"));
 
-	/* no such directory; a device stays a device */
+	/* no such directory; a device remains a device */
 	memset(&report, 0, sizeof(report));
 	assert_int_equal(lpl_writer_open(&second, in_directory("no/such.lpl"), meta, NULL, false,
 					 &report), LPL_ERR_IO);

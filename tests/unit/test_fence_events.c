@@ -94,7 +94,7 @@ static void test_other_ranges(void **state)
 	assert_int_equal(RANGES(&fence, KTR_REMAP, 5, 0x3000, 0x6000, 0x10000, 0x13000), 2);
 	expect_range(&range[0], 5, 3, 3);
 	expect_range(&range[1], 5, 16, 3);
-	/* whole pages only: the one that holds the heap's end stays */
+	/* whole pages only: not the one that holds the heap's end */
 	(void)RANGES(&fence, KTR_BRK, 5, 0x3001, 0x5001);
 	expect_range(&range[0], 5, 4, 2);
 	(void)RANGES(&fence, KTR_BRK, 5, 0x5000, 0x3000);

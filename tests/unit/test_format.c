@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A file's bytes are those of docs/format.md: a second reader written from the text alone,
- * and chunks whose checksums are right but whose contents are not.
+ * and chunks with checksums that are right but contents that are not.
  */
 #include <xxhash.h>
 #include <zstd.h>
@@ -29,7 +29,7 @@ static uint64_t take(struct input *input)
 	return value;
 }
 
-/* The signed number behind a zigzag one. */
+/* The signed number that a zigzag one encodes. */
 static uint64_t take_signed(struct input *input)
 {
 	uint64_t value = take(input);
@@ -417,7 +417,7 @@ static void totals_run_backwards(void **unused)
 	stream_free(&stream);
 }
 
-/* The table stays small, and holds what section 5 says. */
+/* The table is small, however long the trace, and holds what section 5 says. */
 static void index_is_thinned(void **unused)
 {
 	struct lpl_chunk_header header = { .kind = LPL_CHUNK_HEADER };

@@ -97,18 +97,18 @@ static void spaces_come_and_go(void **unused)
 		assert_int_equal(lpl_kvmtrace_page(&pages, space, 1, &own, true),
 				 KVMTRACE_PAGE_NEW);
 	}
-	/* in the order in which they came, the last first, and from the middle */
+	/* in the order of their first pages, the last first, and from the middle */
 	for (uint32_t space = 1; space <= SPACES; space += 3)
 		lpl_kvmtrace_space_end(&pages, space);
 	lpl_kvmtrace_space_end(&pages, SPACES - 1);
 	lpl_kvmtrace_space_end(&pages, 1000);
 	for (uint32_t space = 1; space <= SPACES; space++) {
 		const struct kvmtrace_identity own = file(space, 0, true);
-		const bool gone = space % 3 == 1 || space == SPACES - 1;
+		const bool ended = space % 3 == 1 || space == SPACES - 1;
 
-		assert_true(lpl_kvmtrace_space_known(&pages, space) != gone);
+		assert_true(lpl_kvmtrace_space_known(&pages, space) != ended);
 		assert_int_equal(lpl_kvmtrace_page(&pages, space, 1, &own, true),
-				 gone ? KVMTRACE_PAGE_NEW : KVMTRACE_PAGE_SAME);
+				 ended ? KVMTRACE_PAGE_NEW : KVMTRACE_PAGE_SAME);
 	}
 	lpl_kvmtrace_pages_free(&pages);
 }
@@ -144,23 +144,23 @@ static void a_frame_has_one_page(void **unused)
 {
 	const struct kvmtrace_identity one = file(1, 10, true), two = file(2, 20, true);
 	struct kvmtrace_pages pages = { .space_count = 0 };
-	struct kvmtrace_identity gone[2];
+	struct kvmtrace_identity moved[2];
 	uint64_t frames[2];
 
 	(void)unused;
 	lpl_kvmtrace_pages_init(&pages);
-	assert_int_equal(lpl_kvmtrace_cache(&pages, 0, &one, gone, frames), 0);
-	assert_int_equal(lpl_kvmtrace_cache(&pages, 0, &one, gone, frames), KVMTRACE_CACHED);
-	assert_int_equal(lpl_kvmtrace_cache(&pages, 5, &two, gone, frames), 0);
+	assert_int_equal(lpl_kvmtrace_cache(&pages, 0, &one, moved, frames), 0);
+	assert_int_equal(lpl_kvmtrace_cache(&pages, 0, &one, moved, frames), KVMTRACE_CACHED);
+	assert_int_equal(lpl_kvmtrace_cache(&pages, 5, &two, moved, frames), 0);
 	/* `one` goes where `two` is: both are no longer where they were */
-	assert_int_equal(lpl_kvmtrace_cache(&pages, 5, &one, gone, frames), 2);
-	assert_int_equal(gone[0].inode, 1);
-	assert_int_equal(gone[0].page, 10);
+	assert_int_equal(lpl_kvmtrace_cache(&pages, 5, &one, moved, frames), 2);
+	assert_int_equal(moved[0].inode, 1);
+	assert_int_equal(moved[0].page, 10);
 	assert_int_equal(frames[0], 0);
-	assert_int_equal(gone[1].inode, 2);
-	assert_int_equal(gone[1].page, 20);
+	assert_int_equal(moved[1].inode, 2);
+	assert_int_equal(moved[1].page, 20);
 	assert_int_equal(frames[1], 5);
-	assert_int_equal(lpl_kvmtrace_cache(&pages, 0, &two, gone, frames), 0);
+	assert_int_equal(lpl_kvmtrace_cache(&pages, 0, &two, moved, frames), 0);
 	lpl_kvmtrace_pages_free(&pages);
 }
 
@@ -181,12 +181,12 @@ static bool add_many(struct kvmtrace_pages *pages)
 {
 	for (uint32_t i = 0; i < 200; i++) {
 		const struct kvmtrace_identity page = file(i, i, false);
-		struct kvmtrace_identity gone[2];
+		struct kvmtrace_identity moved[2];
 		uint64_t frames[2];
 
 		if (lpl_kvmtrace_page(pages, i, 1, &page, true) == KVMTRACE_PAGE_NO_MEMORY ||
 		    lpl_kvmtrace_page(pages, 0, i, &anonymous, true) == KVMTRACE_PAGE_NO_MEMORY ||
-		    lpl_kvmtrace_cache(pages, i, &page, gone, frames) == KVMTRACE_NO_MEMORY ||
+		    lpl_kvmtrace_cache(pages, i, &page, moved, frames) == KVMTRACE_NO_MEMORY ||
 		    !lpl_kvmtrace_space_copy(pages, 0, 1000 + i) ||
 		    lpl_kvmtrace_space_move(pages, 0, i, 500 + i, 1) < 0)
 			return false;

@@ -21,7 +21,7 @@ static void file_keeps_its_page(void **state)
 	/* another process, privately, at the same time, elsewhere */
 	map(k, 9, 0x7000, 8, KTR_MAP_FILE_PRIVATE, 8, 100, 0);
 	assert_int_equal(touch(k, LPL_FETCH, LPL_USER, 9, 0xa000), page);
-	/* written shared it stays the file's */
+	/* written shared it remains the file's */
 	assert_int_equal(wr(k, 7, 0x50000), page);
 	/* the same inode number on another device, another inode */
 	map(k, 9, 0x20000, 8, KTR_MAP_FILE_PRIVATE, 9, 100, 0);
@@ -262,7 +262,7 @@ static void brk_grows_and_shrinks(void **state)
 	SEND(k, KTR_BRK, 7, 0x12800, 0x14000);
 	assert_int_equal(wr(k, 7, 0x12000), 1);
 	assert_int_equal(wr(k, 7, 0x13000), 2);
-	SEND(k, KTR_BRK, 7, 0x14000, 0x12001);	/* in page 0x12, which stays */
+	SEND(k, KTR_BRK, 7, 0x14000, 0x12001);	/* in page 0x12, which is kept */
 	assert_int_equal(wr(k, 7, 0x12000), 1);
 	SEND(k, KTR_BRK, 7, 0x12001, 0x14000);
 	assert_int_equal(wr(k, 7, 0x13000), 3);
@@ -378,7 +378,7 @@ static void segments(void **state)
 	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_DETACH], 2);
 }
 
-/* A frame leaves, when another one was reported at its kernel address since: that one stays. */
+/* A frame leaves, when another one was reported at its kernel address since: that one is kept. */
 static void kernel_addresses_of_another_frame(void **state)
 {
 	struct keeper *k = *state;

@@ -109,7 +109,7 @@ static void garbage(void **state)
 	assert_int_equal(k->last.kind, LPL_PAGE_ANONYMOUS);
 }
 
-/* What is gone takes no memory: a long run of short lives ends within a small heap. */
+/* What has ended takes no memory: a long run of short lives ends within a small heap. */
 static void many_short_lives(void **state)
 {
 	struct keeper *k = *state;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Guests that report ever more: the merge's memory stays within its bound, what it gave up is
+ * Guests that report ever more: the merge's memory is always within its bound, what it gave up is
  * counted, and the books of what is left add up.
  *
- * Each flood runs in a process of its own, whose largest size is what is compared: with the
+ * Each flood runs in a process of its own.  The largest size of that is what is compared: with the
  * merge's when it has been sent next to nothing.
  */
 #include <setjmp.h>

@@ -134,7 +134,7 @@ static void format_canonical(void **state)
 	lpl_merge_canonical_close(output);
 }
 
-/* Whose a reference is can be followed: the events of tasks pass as they are. */
+/* Which task makes a reference can be followed: the events of tasks pass as they are. */
 static void canonical_events(void **state)
 {
 	static const uint32_t pass[] = {

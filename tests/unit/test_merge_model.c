@@ -221,7 +221,7 @@ static void model_remap(struct model *m, uint32_t s, uint32_t old, uint32_t old_
 	}
 }
 
-/* What the space had for itself is gone; the file is there again. */
+/* What the space had for itself is dropped; the file is there again. */
 static void model_discard(struct model *m, uint32_t s, uint32_t from, uint32_t to)
 {
 	for (uint32_t v = from; v < to; v++) {
@@ -234,7 +234,7 @@ static void model_discard(struct model *m, uint32_t s, uint32_t from, uint32_t t
 	}
 }
 
-/* It has a page of its own; one that no other space has stays. */
+/* It has a page of its own; one that no other space has is kept. */
 static void model_own(struct model *m, uint32_t s, uint32_t from, uint32_t to)
 {
 	for (uint32_t v = from; v < to; v++) {
@@ -318,7 +318,7 @@ static void do_map(struct model *m, struct lpl_sink *sink, uint32_t s)
 		like.kind = SHARED;
 		break;
 	case 3:
-		/* what is mapped already stays as it is */
+		/* what is mapped already is left as it is */
 		like = (struct cell){ .kind = ANONYMOUS };
 		for (uint32_t v = from; v < to; v++)
 			if (m->cell[s][v].kind == NOTHING)

@@ -57,7 +57,7 @@ static void pages_of_ones_own(void **state)
 	SEND(k, KTR_PAGE_OWN, 9, 0x10000, 78, 1);
 	assert_int_equal(rd(k, 9, 0x10000), 4);
 	assert_int_equal(rd(k, 7, 0x10000), 1);
-	/* one that is not shared stays */
+	/* one that is not shared is kept */
 	SEND(k, KTR_PAGE_OWN, 9, 0x10000, 78, 1);
 	assert_int_equal(rd(k, 9, 0x10000), 4);
 	/* a huge one */
@@ -102,7 +102,7 @@ static void a_snapshot_finds_sharers(void **state)
 	map(k, 9, 0x80000, 4, KTR_MAP_FILE_PRIVATE, 8, 1, 0);
 	/* swapped out in one, in the swap cache in the other */
 	SEND(k, KTR_PRESENT, 9, 0x81000, 0x82000, KTR_NONE, 0xaa);
-	/* during the snapshot a page that has one sharer is written, and stays */
+	/* during the snapshot a page that has one sharer is written, and is kept */
 	assert_int_equal(wr(k, 7, 0x10000), 1);
 	assert_int_equal(rd(k, 7, 0x10000), 1);
 	SEND(k, KTR_SNAPSHOT, 0);

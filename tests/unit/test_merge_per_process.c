@@ -269,7 +269,7 @@ static void every_event(void **state)
 	assert_int_equal(run_open(&run, "events", false), LPL_OK);
 	run.cycle = 0x1f;
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
-		/* a stream of its own for each, as some of them change who runs */
+		/* a stream of its own for each, as some of them change which task runs */
 		snprintf(path, sizeof(path), "event-%zu", i);
 		run_close(&run);
 		assert_int_equal(run_open(&run, path, false), LPL_OK);
@@ -312,8 +312,8 @@ static void a_task_may_move(void **state)
 		"0,0,0,0,,255,255,0,left,,\"\"\n");
 }
 
-/* It says who there is, and has no line; what follows is theirs. */
-static void a_state_is_nobodys_doing(void **state)
+/* It says which tasks there are, and has no line; what follows is theirs. */
+static void a_state_is_no_tasks_doing(void **state)
 {
 	struct run run;
 
@@ -582,7 +582,7 @@ int main(void)
 		cmocka_unit_test(lines_and_index),
 		cmocka_unit_test(every_event),
 		cmocka_unit_test(a_task_may_move),
-		cmocka_unit_test(a_state_is_nobodys_doing),
+		cmocka_unit_test(a_state_is_no_tasks_doing),
 		cmocka_unit_test(thousands_of_tasks),
 		cmocka_unit_test(long_files),
 		cmocka_unit_test(what_is_there_is_kept),

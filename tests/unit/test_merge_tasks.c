@@ -125,7 +125,7 @@ static void exiting_takes_time(void **state)
 	assert_int_equal(k->final[1], LPL_TASK_EXITED);
 	assert_int_equal(k->task.exit_code, 256);
 	assert_int_equal(k->task.references, 1);
-	/* a second exit makes no sense, nor does the exit of one that is gone */
+	/* a second exit makes no sense, nor does the exit of one that has ended */
 	SEND(k, KTR_EXIT, 20, 20, 0, 1);
 	assert_int_equal(stats(k)->anomalies[LPL_ANOMALY_TASK_UNKNOWN], 1);
 	SEND(k, KTR_TASK_CREATE, 20, 20, 9, 0);
@@ -321,7 +321,7 @@ static void missed_events_show(void **state)
 	assert_int_equal(anomalies(k), 2 + 3 + 1 + stats(k)->anomalies[LPL_ANOMALY_SCHEDULE]);
 }
 
-/* A state, whoever wrote it, may put it into a process whose leader has exited. */
+/* A state, whoever wrote it, may put it into a process with a leader that has exited. */
 static void the_idle_task_takes_no_id(void **state)
 {
 	struct keeper *k = *state;

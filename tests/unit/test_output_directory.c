@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A directory until it is whole: what base/output.h promises of a file holds for it, too.  It
- * is on the disk before it has its name, two that write one do not meet, nothing that came
+ * is on the disk before it has its name, two that write one do not meet, nothing that was made
  * meanwhile is replaced, and what is replaced has its name until the new one has it.
  */
 #include <setjmp.h>
@@ -170,7 +170,7 @@ static void two_do_not_write_one(void **state)
 	assert_int_equal(lpl_output_directory_commit(&one, NULL), LPL_OK);
 	lpl_output_directory_discard(&one);
 	assert_true(holds("shared/0/1", "one"));
-	/* who is killed leaves no lock behind */
+	/* a process that is killed leaves no lock */
 	assert_int_equal(begin(&one, "killed", "one", false, NULL), LPL_OK);
 	close(one.fd);
 	assert_int_equal(begin(&other, "killed", "other", true, NULL), LPL_OK);

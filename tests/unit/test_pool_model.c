@@ -2,7 +2,7 @@
 /*
  * The model that kVMTrace's pool is held against (tests/legacy/kvmtrace/pool_model.h):
  * examples by hand, and random runs against the textbooks' other way to describe FIFO (a
- * page stays for as many arrivals as the pool has places) and CLOCK (a ring with a
+ * page is kept for as many arrivals as the pool has places) and CLOCK (a ring with a
  * hand, and a bit at each place).
  */
 #include <setjmp.h>
@@ -18,21 +18,21 @@
 #define SPACE 7
 
 /* A reference as a program makes it: what is in the pool is touched, else it enters. */
-static bool reference(struct pool_model *pool, uint32_t page, uint32_t *gone)
+static bool reference(struct pool_model *pool, uint32_t page, uint32_t *leaves)
 {
 	struct pool_page *known = pool_model_find(pool, SPACE, page), victim = { .page = 0 };
 
-	*gone = 0;
+	*leaves = 0;
 	if (known) {
 		known->referenced = true;
 		return true;
 	}
 	if (pool_model_enter(pool, SPACE, page, 0, &victim))
-		*gone = victim.page;
+		*leaves = victim.page;
 	return false;
 }
 
-static void expect(bool clock, const uint32_t *pages, const char *hits, const uint32_t *gone)
+static void expect(bool clock, const uint32_t *pages, const char *hits, const uint32_t *leaves)
 {
 	struct pool_model pool;
 	uint32_t left;
@@ -40,7 +40,7 @@ static void expect(bool clock, const uint32_t *pages, const char *hits, const ui
 	assert_true(pool_model_init(&pool, 3, clock));
 	for (size_t i = 0; hits[i]; i++) {
 		assert_int_equal(reference(&pool, pages[i], &left), hits[i] == 'h');
-		assert_int_equal(left, gone[i]);
+		assert_int_equal(left, leaves[i]);
 	}
 	pool_model_free(&pool);
 }
@@ -62,19 +62,19 @@ static void test_examples(void **state)
 static void test_leave(void **state)
 {
 	struct pool_model pool;
-	struct pool_page gone;
+	struct pool_page leaves;
 
 	(void)state;
 	assert_true(pool_model_init(&pool, 2, false));
-	assert_false(pool_model_enter(&pool, 1, 10, 0, &gone));
-	assert_false(pool_model_enter(&pool, 2, 10, 5, &gone));
+	assert_false(pool_model_enter(&pool, 1, 10, 0, &leaves));
+	assert_false(pool_model_enter(&pool, 2, 10, 5, &leaves));
 	/* the same page of another space is another page */
 	pool_model_leave(&pool, pool_model_find(&pool, 1, 10));
 	assert_null(pool_model_find(&pool, 1, 10));
 	assert_int_equal(pool_model_find(&pool, 2, 10)->tag, 5);
-	assert_false(pool_model_enter(&pool, 1, 11, 0, &gone));
-	assert_true(pool_model_enter(&pool, 1, 12, 0, &gone));
-	assert_int_equal(gone.space, 2);
+	assert_false(pool_model_enter(&pool, 1, 11, 0, &leaves));
+	assert_true(pool_model_enter(&pool, 1, 12, 0, &leaves));
+	assert_int_equal(leaves.space, 2);
 	pool_model_free(&pool);
 }
 
@@ -87,9 +87,9 @@ struct ring {
 	size_t count, size, hand;
 };
 
-static bool ring_reference(struct ring *ring, uint32_t page, uint32_t *gone)
+static bool ring_reference(struct ring *ring, uint32_t page, uint32_t *leaves)
 {
-	*gone = 0;
+	*leaves = 0;
 	for (size_t i = 0; i < ring->count; i++) {
 		if (ring->page[i] == page) {
 			ring->bit[i] = true;
@@ -105,7 +105,7 @@ static bool ring_reference(struct ring *ring, uint32_t page, uint32_t *gone)
 		ring->bit[ring->hand] = false;
 		ring->hand = (ring->hand + 1) % ring->size;
 	}
-	*gone = ring->page[ring->hand];
+	*leaves = ring->page[ring->hand];
 	ring->page[ring->hand] = page;
 	ring->bit[ring->hand] = true;
 	ring->hand = (ring->hand + 1) % ring->size;
@@ -118,17 +118,17 @@ static void test_clock_is_a_ring(void **state)
 	for (unsigned int seed = 1; seed <= 300; seed++) {
 		struct ring ring = { .size = 1 + seed % PLACES };
 		struct pool_model pool;
-		uint32_t gone, ring_gone;
+		uint32_t leaves, by_ring;
 
 		srand(seed);
 		assert_true(pool_model_init(&pool, ring.size, true));
 		for (int i = 0; i < 400; i++) {
 			uint32_t page = 1 + (uint32_t)rand() % PAGES;
 
-			if (reference(&pool, page, &gone) != ring_reference(&ring, page, &ring_gone) ||
-			    gone != ring_gone)
-				fail_msg("seed %u, reference %d: %u goes, by the ring %u", seed, i, gone,
-					 ring_gone);
+			if (reference(&pool, page, &leaves) != ring_reference(&ring, page, &by_ring) ||
+			    leaves != by_ring)
+				fail_msg("seed %u, reference %d: %u goes, by the ring %u", seed, i, leaves,
+					 by_ring);
 		}
 		pool_model_free(&pool);
 	}
@@ -141,7 +141,7 @@ static void test_fifo_is_arrivals(void **state)
 		const size_t size = 1 + seed % PLACES;
 		size_t arrivals = 0, arrived[PAGES + 1] = { 0 };	/* from 1; 0: never */
 		struct pool_model pool;
-		uint32_t gone;
+		uint32_t leaves;
 
 		srand(seed);
 		assert_true(pool_model_init(&pool, size, false));
@@ -149,7 +149,7 @@ static void test_fifo_is_arrivals(void **state)
 			uint32_t page = 1 + (uint32_t)rand() % PAGES;
 			bool there = arrived[page] && arrivals - arrived[page] < size;
 
-			if (reference(&pool, page, &gone) != there)
+			if (reference(&pool, page, &leaves) != there)
 				fail_msg("seed %u, reference %d: page %u, by arrivals %d", seed, i, page,
 					 there);
 			if (!there)

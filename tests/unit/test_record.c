@@ -141,11 +141,11 @@ static void reports(void **unused)
 	assert_int_equal(report.error, LPL_ERR_IO);
 	assert_int_equal(report.system_errno, ENOENT);
 	assert_string_equal(report.text, "file: 7: No such file or directory");
-	/* the first one stays */
+	/* the first one is kept */
 	assert_int_equal(lpl_fail(&report, LPL_ERR_USAGE, "other"), LPL_ERR_USAGE);
 	assert_int_equal(report.error, LPL_ERR_IO);
 	assert_string_equal(report.text, "file: 7: No such file or directory");
-	assert_int_equal(lpl_fail(NULL, LPL_ERR_FULL, "nobody listens"), LPL_ERR_FULL);
+	assert_int_equal(lpl_fail(NULL, LPL_ERR_FULL, "not asked for"), LPL_ERR_FULL);
 
 	memset(&report, 0, sizeof(report));
 	errno = ENOENT;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Repair, on files that are damaged in every way that comes to mind.  What has to be saved is
- * known from where the chunks of the undamaged file stand (docs/format.md, section 2.1): all of
- * those whose bytes are all there.
+ * known from where the chunks of the undamaged file stand (docs/format.md, section 2.1): each of
+ * them that has all of its bytes.
  */
 #include <laplace/repair.h>
 
@@ -251,7 +251,7 @@ static void all_that_is_whole(void **unused)
 			if (!lost.unknown && repaired.had_index)
 				assert_true(repaired.refs + repaired.events + lost.refs + lost.events ==
 					    stream.count);
-			/* who only asks gets the same answer */
+			/* a dry run gives the same answer */
 			assert_int_equal(repair(NULL, &dry_lost, &dry, &report), LPL_OK);
 			assert_memory_equal(&dry, &repaired, sizeof(dry));
 			assert_memory_equal(&dry_lost, &lost, sizeof(lost));
@@ -262,8 +262,8 @@ static void all_that_is_whole(void **unused)
 	}
 }
 
-/* Nothing is changed that need not be: what is whole stays as it is, byte for byte. */
-static void what_is_whole_stays(void **unused)
+/* Nothing is changed that need not be: what is whole is left as it is, byte for byte. */
+static void what_is_whole_is_kept(void **unused)
 {
 	(void)unused;
 	for (uint64_t seed = 1; seed <= 12; seed++) {
@@ -351,7 +351,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_that_is_whole),
-		cmocka_unit_test(what_is_whole_stays),
+		cmocka_unit_test(what_is_whole_is_kept),
 		cmocka_unit_test(headers_that_lie),
 	};
 

@@ -269,7 +269,7 @@ static void one_file_of_all(void **unused)
 			lay_out(&segments[i].layout, &segments[i].file);
 		}
 		for (unsigned int i = 0; i < PARTS; i++) {
-			/* every tenth stays whole */
+			/* every tenth is left whole */
 			if (seed % 10 && next_random(&random) % 5 < 2)
 				do_damage(&segments[i], i + 1, &random);
 			if (segments[i].left_out || segments[i].hurt)
@@ -351,8 +351,8 @@ static enum lpl_error repair_alone(struct lpl_repaired *repaired, struct lpl_rep
 	return lpl_repair(in_directory("alone.lpl"), &options, repaired, report);
 }
 
-/* A segment that is whole stays as it is; cut off and repaired it is still one, and ends earlier. */
-static void a_segment_stays_one(void **unused)
+/* A whole segment is left as it is; cut off and repaired it is still one, and ends earlier. */
+static void a_segment_remains_one(void **unused)
 {
 	(void)unused;
 	for (uint64_t seed = 1; seed <= 6; seed++) {
@@ -472,7 +472,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_file_of_all),
 		cmocka_unit_test(damaged_manifest),
-		cmocka_unit_test(a_segment_stays_one),
+		cmocka_unit_test(a_segment_remains_one),
 		cmocka_unit_test(part_of_a_state),
 	};
 

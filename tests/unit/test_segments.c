@@ -350,16 +350,16 @@ static void assert_without(const struct rest *rest, const struct stream *stream,
 	const size_t first = even[missing], end = missing + 1 < PARTS ? even[missing + 1] :
 						      stream->count;
 	const struct stream before = part_of(stream, 0, first);
-	const struct stream behind = part_of(stream, end, stream->count);
+	const struct stream after = part_of(stream, end, stream->count);
 	const struct stream lost = part_of(stream, first, end);
 	const struct stream found_before = part_of(&rest->stream, 0, first);
 	const struct stream found = part_of(&rest->stream, first + 1, rest->stream.count);
 	const struct item *gap = &rest->stream.items[first];
 
 	assert_int_equal(rest->complaints, 1);
-	assert_int_equal(rest->stream.count, before.count + 1 + behind.count);
+	assert_int_equal(rest->stream.count, before.count + 1 + after.count);
 	assert_int_equal(stream_difference(&before, &found_before, before.count), before.count);
-	assert_int_equal(stream_difference(&behind, &found, behind.count), behind.count);
+	assert_int_equal(stream_difference(&after, &found, after.count), after.count);
 	assert_true(gap->is_event);
 	assert_int_equal(gap->event.tag, LPL_EVENT_GAP);
 	if (end == stream->count)	/* it is not known what else there was */
@@ -486,9 +486,9 @@ static void the_state_is_delivered_after_a_gap(void **state)
 	expected = part_of(&stream, even[2], stream.count);
 	assert_int_equal(rest.stream.items[even[1]].event.tag, LPL_EVENT_GAP);
 	{
-		const struct stream behind = part_of(&rest.stream, even[1] + 1, rest.stream.count);
+		const struct stream after = part_of(&rest.stream, even[1] + 1, rest.stream.count);
 
-		assert_state_and(&behind, events, &expected);
+		assert_state_and(&after, events, &expected);
 	}
 	stream_free(&rest.stream);
 	write_bytes(segment_name("run", 2), (const uint8_t *)"", 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Traces in segments while they are written: what somebody reads meanwhile, what a writer that was
- * killed leaves behind, how another one goes on with that, and what one that begins replaces.
+ * Traces in segments while they are written: what a reader finds meanwhile, what a writer that was
+ * killed leaves, how another one continues that, and what one that begins replaces.
  */
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -149,7 +149,7 @@ static void a_killed_writer_leaves_a_whole(void **state)
 	stream_free(&stream);
 }
 
-/* All that a rotation leaves behind when it is stopped between two of its steps. */
+/* All that a rotation leaves when it is stopped between two of its steps. */
 static void a_rotation_may_be_stopped(void **state)
 {
 	struct stream stream, two;
@@ -217,7 +217,7 @@ static void a_rotation_may_be_stopped(void **state)
 	stream_free(&stream);
 }
 
-/* ---- gone on with ---- */
+/* ---- continued ---- */
 
 /* All files of a trace of PARTS segments: its manifest, and each of them. */
 struct files {
@@ -258,7 +258,7 @@ static enum lpl_error go_on(struct lpl_segments **segments, bool runs, uint64_t 
 				     place, true, &report);
 }
 
-/* From where the third segment began: whatever came after that, the files are the same. */
+/* From where the third segment began: whatever followed it, the files are the same. */
 static void another_writer_goes_on(void **state)
 {
 	struct stream stream;
@@ -319,8 +319,8 @@ static void another_writer_goes_on(void **state)
 	stream_free(&stream);
 }
 
-/* What is no manifest stays where it is, whatever is asked for. */
-static void only_a_manifest_is_gone_on_with(void **state)
+/* What is no manifest is left where it is, whatever is asked for. */
+static void only_a_manifest_is_continued(void **state)
 {
 	const struct lpl_writer_place place = { .refs_so_far = 0 };
 	struct lpl_segments *segments;
@@ -427,7 +427,7 @@ int main(void)
 		cmocka_unit_test(a_killed_writer_leaves_a_whole),
 		cmocka_unit_test(a_rotation_may_be_stopped),
 		cmocka_unit_test(another_writer_goes_on),
-		cmocka_unit_test(only_a_manifest_is_gone_on_with),
+		cmocka_unit_test(only_a_manifest_is_continued),
 		cmocka_unit_test(nothing_else_is_replaced),
 		cmocka_unit_test(a_writer_is_left_alone),
 	};

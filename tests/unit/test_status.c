@@ -331,7 +331,7 @@ static void other_files_are_refused(void **state)
 	assert_refused(directory, NULL, LPL_ERR_IO, "cannot be opened");
 }
 
-/* By its own name or another, before it is there or after; and nothing is left behind. */
+/* By its own name or another, before it is there or after; and no file is left. */
 static void the_trace_is_refused(void **state)
 {
 	char other[256];
@@ -399,7 +399,7 @@ static void set_limit(rlim_t bytes)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-/* No half of a line stays; the first failure is reported, and it goes on when there is room. */
+/* No half of a line is left; the first failure is reported, and it goes on when there is room. */
 static void no_room_for_a_line(void **state)
 {
 	static const char one[] = "{\"laplace-status\":1,\"a\":1}\n";

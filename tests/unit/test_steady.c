@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Columns of one number, after another in the first place (docs/format.md, section 4.1): a file of a few
- * hundred bytes with a million references in each chunk.  They are what the format says; and who
- * asks for them folded gets a chunk in one step, in which nothing was expanded.
+ * hundred bytes with a million references in each chunk.  They are what the format says; and a
+ * reader that asks for them folded gets a chunk in one step, in which nothing was expanded.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -298,8 +298,8 @@ static size_t chunk_size(const struct bytes *file, size_t at)
 }
 
 /*
- * A file whose first chunk has columns and whose second has runs, with the hash of both: the second
- * one is that of a file of runs which has the same references.
+ * A file with columns in its first chunk and packed blocks in its second, with the hash of both:
+ * the second one is that of a file of packed blocks which has the same references.
  */
 static enum lpl_error read_mixed(uint64_t address, struct lpl_report *report)
 {

@@ -164,9 +164,9 @@ static void test_events(void **state)
 	(void)state;
 	assert_true(lpl_moment_is_event(mark.kind) && lpl_moment_is_event(exec.kind));
 	assert_false(lpl_moment_is_event(none.kind));
-	assert_true(lpl_moment_comes(&mark, KTR_MARK, "gone", 2));
+	assert_true(lpl_moment_comes(&mark, KTR_MARK, "good", 2));
 	assert_true(lpl_moment_comes(&mark, LPL_EVENT_MARK, "go", 2));
-	assert_false(lpl_moment_comes(&mark, KTR_MARK, "gone", 4));
+	assert_false(lpl_moment_comes(&mark, KTR_MARK, "good", 4));
 	assert_false(lpl_moment_comes(&mark, KTR_EXEC, "go", 2));
 	assert_true(lpl_moment_comes(&exec, KTR_EXEC, "/bin/go", 7));
 	assert_false(lpl_moment_comes(&exec, KTR_MARK, "go", 2));

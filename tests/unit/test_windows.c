@@ -384,7 +384,7 @@ static void test_calls(void **state)
 		call(windows, KTR_SYSCALL_EXIT, 1, "read", 3, false);
 		schedule(windows, 1, 2, "other", false);
 		schedule(windows, 2, 1, "first", false);
-		/* who ends in the call is forgotten: its number may be another's */
+		/* a task that ends in the call is forgotten: another may get its number */
 		call(windows, KTR_SYSCALL_ENTER, 1, "read", 3, true);
 		schedule(windows, 1, 2, "other", false);
 		record = saying(KTR_EXIT, 2, "");
