@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=bash disable=SC2154
-# What is done with the tables that bash.awk makes; `generate' puts it behind them.
+# What is done with the tables that bash.awk makes; `generate' puts it after them.
 
 # The words up to the cursor as they were typed: Bash parts them at `=' and `:', too.  `before'
 # is what the last one has before the part that Bash replaces by what is offered.
@@ -20,7 +20,7 @@ _laplace_typed() {
 	[[ $word != [=:]* ]] || before=${typed[-1]}
 }
 
-# What may follow in a list: the words that it does not have, behind those that it has.
+# What may follow in a list: the words that it does not have, after those that it has.
 # Of a chain, where a method may come twice: all.  (compgen would expand what was typed.)
 _laplace_list() {
 	local current=$1 separator=$2 word kept=''
@@ -32,7 +32,7 @@ _laplace_list() {
 	done
 }
 
-# The programs whose names begin so.  (What compgen calls commands has functions and keywords.)
+# The programs with names that begin so.  (What compgen calls commands has functions and keywords.)
 _laplace_programs() {
 	local directories directory file
 	IFS=: read -ra directories <<< "$PATH"

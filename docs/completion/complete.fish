@@ -10,7 +10,7 @@ function __laplace_subcommand # NAME: is it this one?  Without a name: is there 
     end
 end
 
-# The words that may follow in a list, behind those that are there; in one that is joined by
+# The words that may follow in a list, after those that are there; in one that is joined by
 # commas each comes once.
 function __laplace_list # SEPARATOR WORD...
     set -l option '^(?:--[a-z-]+=|-[A-Za-z])?'
