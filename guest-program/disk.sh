@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # disk.sh: the guest's disk: what is put on it before the run, and what is taken from it afterwards.  Read
-# by `run`, whose options these are; `scratch` is the directory of the disk, and `die` says why there
+# by `run`, which has these options; `scratch` is the directory of the disk, and `die` says why there
 # is none.
 # shellcheck disable=SC2034,SC2154 # of others, which are set there
 : "${here:?}"
@@ -48,7 +48,7 @@ take_from_here() { # TREE
 	check_size
 	(cd / && cpio --null --quiet -pdm "$1" <"$scratch/readable") 2>"$scratch/cpio.log" ||
 		die "not all that ${arguments[0]} needs can be copied: $(tail -n 1 "$scratch/cpio.log")"
-	directory=$(pwd -P && echo .)	# whose name may end in a newline
+	directory=$(pwd -P && echo .)	# its name may end in a newline
 	directory=${directory%$'\n.'}
 	make_in_tree "$1" "$directory" || die "$directory: cannot be made in the guest"
 	for name in "${keep[@]}"; do
@@ -207,7 +207,7 @@ make_tree() { # TREE
 		[ -L "$tree/$name" ] || [ -L "$tree/${name%/*}" ] || chmod 1777 "$tree/$name"
 	done
 	take_input "$tree/.laplace/stdin"
-	tell_program "$tree/.laplace"
+	write_program "$tree/.laplace"
 	# what is ours is of no day, and neither are directories that were made to hold what is listed
 	find "$tree" -newer "$scratch/begun" -print0 | xargs -0 touch -h -m -d "@$E2FSPROGS_FAKE_TIME" ||
 		die "the guest's disk cannot be made"
@@ -230,7 +230,7 @@ without_doubles() { # VARIABLE...: sets `variables`
 }
 
 # What start-program.c reads.
-tell_program() { # DIRECTORY
+write_program() { # DIRECTORY
 	local user group terminal=${TERM:-dumb}
 	local -a variables=()
 	if [ -n "$root" ]; then
@@ -241,7 +241,7 @@ tell_program() { # DIRECTORY
 	else
 		user=$(id -u) group=$(id -g)
 		[ -z "${LAPLACE_LISTS_SYMBOLS:-}" ] || user=0 group=0
-		tell_environment
+		print_environment
 	fi
 	without_doubles "${variables[@]}"
 	printf '%s\0' "$timeout" "$linger" "$swap" "$seed" "$usable" "$user" "$group" "$users_mask" "$init" \
@@ -270,7 +270,7 @@ take_input() { # FILE
 
 # Of the environment what a program looks at, and a run of another day has, too; or (--clear-env) what is the
 # same for everybody.
-tell_environment() {
+print_environment() {
 	local name
 	if [ "$clear_env" = yes ]; then
 		variables+=("PATH=$systems_path" HOME=/ TERM=dumb)
@@ -295,7 +295,7 @@ make_disk_of_image() {
 		die "--root $root: cannot be given room: $(tail -n 1 "$scratch/resize2fs.log")"
 	find_in_root ''
 	[ -z "$(kind_on_disk /.laplace)" ] || die "--root $root: has a /.laplace, which is ours"
-	tell_program "$scratch/tree"
+	write_program "$scratch/tree"
 	{
 		echo 'mkdir /.laplace'
 		echo 'cd /.laplace'

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # observe.sh: what a program looks at when it runs here, for `laplace run --observe', and the directory that
-# --here takes along.  Read by `run`, whose options these are.
+# --here takes along.  Read by `run`, which has these options.
 # shellcheck disable=SC2034,SC2154 # of others, which are set there
 : "${here:?}"
 
@@ -160,7 +160,7 @@ observe_program() {
 	exec <"$scratch/input"
 	directory=$(pwd -P && echo .)
 	directory=${directory%$'\n.'}
-	tell_environment
+	print_environment
 	without_doubles "${variables[@]}"
 	limit=$timeout
 	say "running ${arguments[0]} here once, to see what it looks at ..."

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # recipe.sh: what a run was made of, for the trace to say (`laplace info --card`, `laplace reproduce`).
-# Read by `run`, whose variables these are.
+# Read by `run`, which has these variables.
 #
 # The trace's header has the machine's bochsrc: so the recipe is comments in that, `#: KEY VALUE`, a line
 # each, with bytes other than letters, digits and ._/=+@- as %XX.  Bochs takes lines of 500 bytes:
@@ -10,10 +10,10 @@
 # shellcheck disable=SC2154 # they are set there
 
 readonly MOST_RECIPE=45000	# bytes: a header's bochsrc has 64 KB at most
-readonly MOST_TOLD=64		# of files among the arguments
+readonly MOST_LISTED=64		# of files among the arguments
 
 # In time that is linear in its length.
-told_value() { # TEXT
+encoded_value() { # TEXT
 	local LC_ALL=C
 	case $1 in
 	*[!A-Za-z0-9._/=+@-]*) ;;
@@ -36,7 +36,7 @@ put() { # KEY VALUE...
 	local key=$1 line='' value
 	shift
 	for value; do
-		line+=${line:+ }$(told_value "$value")
+		line+=${line:+ }$(encoded_value "$value")
 	done
 	printf '#: %s %s\n' "$key" "${line:0:400}"
 	while [ ${#line} -gt 400 ]; do
@@ -50,7 +50,7 @@ hash_of() { # FILE
 }
 
 # What the kernel makes up is not taken along, and may have no end.
-tell_hash() { # KEY FILE
+print_hash() { # KEY FILE
 	[ -f "$2" ] && [ -r "$2" ] || return 0
 	case $(realpath -- "$2") in
 	/proc/* | /sys/*) ;;
@@ -59,29 +59,29 @@ tell_hash() { # KEY FILE
 }
 
 # What has to be the same for the trace to be the same.
-tell_made_of() {
+print_made_of() {
 	local path firmware
 	put version "$("$laplace" --version | sed -n '1s/.* //p')"
-	tell_hash simulator "$simulator"
+	print_hash simulator "$simulator"
 	while IFS= read -r firmware; do
-		tell_hash firmware "$firmware"
+		print_hash firmware "$firmware"
 	done < <(sed -n 's/^v*g*a*romimage: file="*\([^",]*\).*/\1/p' "$scratch/machine.bochsrc")
 	put kernel "$(sed -n 's/^KERNEL_RELEASE=//p' "${image%/*}/made")"
 	put guest "$(hash_of "$scratch/guest.iso")"
 	[ -z "$tree_hash" ] || put disk "$tree_hash"
-	[ -n "$root" ] || tell_hash program "$program"
-	tell_hash root "$root"
+	[ -n "$root" ] || print_hash program "$program"
+	print_hash root "$root"
 	local -i count=0
 	for path in "${arguments[@]:1}" "${with[@]}"; do
-		if [ -z "$root" ] && [ -f "$path" ] && [ $count -lt $MOST_TOLD ]; then
-			tell_hash file "$path"
+		if [ -z "$root" ] && [ -f "$path" ] && [ $count -lt $MOST_LISTED ]; then
+			print_hash file "$path"
 			count+=1
 		fi
 	done
 }
 
 # What `laplace run` has to be given to do it again.
-tell_command() {
+print_command() {
 	local -i i
 	[ -n "$root" ] || put directory "$(pwd -P)"
 	put option cpu "$cpu"
@@ -115,15 +115,15 @@ tell_command() {
 	done
 }
 
-tell_recipe() {
+print_recipe() {
 	local path recipe
-	recipe=$(tell_made_of && tell_command)
+	recipe=$(print_made_of && print_command)
 	if [ ${#recipe} -le $MOST_RECIPE ]; then
 		printf '%s\n' "$recipe"
 		return
 	fi
 	put too-long ${#recipe}
-	recipe=$(tell_made_of)
+	recipe=$(print_made_of)
 	[ ${#recipe} -gt $MOST_RECIPE ] || printf '%s\n' "$recipe"
 }
 

@@ -3,8 +3,8 @@
 #
 # symbols.sh: the symbols of the guest's kernel, for `laplace report`.  Debian's kernel packages have none, so
 # the guest itself says them, in a run of its own, once for each guest; its addresses are the same in every run.
-# Read by `run`, whose variables these are.  LAPLACE_LISTS_SYMBOLS, in the environment, says that this is that run,
-# whose program is root.
+# Read by `run`, which has these variables.  LAPLACE_LISTS_SYMBOLS, in the environment, says that this is that run,
+# with a program that is root.
 # shellcheck disable=SC2154 # they are set there
 
 # The list is in the cache by what the guest boots from, which a trace's recipe has, too.  A module's symbols are left
@@ -29,7 +29,7 @@ list_symbols() {
 	rm -f "$scratch/symbols.lpl" "$scratch/kallsyms" "$scratch/err"
 }
 
-# Nothing is kept of a list that does not have the kernel's beginning, whose addresses a kernel may hide.
+# Nothing is kept of a list without the kernel's beginning: a kernel may hide its addresses.
 keep_symbols() { # LIST WHERE
 	if grep -q '^ffffffff[0-9a-f]* T _text$' "$1"; then
 		awk '!/\[/' "$1" >"$2"
