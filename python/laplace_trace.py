@@ -337,7 +337,7 @@ class Trace:
             self._warn(reader)
 
     def records(self, columns=tuple(COLUMNS), count=1 << 20):
-        """Yield (block, event): up to `count` references and the event behind them, or None."""
+        """Yield (block, event): up to `count` references and the event after them, or None."""
         arrays = _Arrays(columns, count)
         with self._reader() as reader:
             yield from self._records(reader, arrays)
@@ -356,7 +356,7 @@ class Trace:
         `policies` is "lru,opt" or a list, each as docs/simulation.md has it; `sizes` is
         "16:4096:*2", "64M", "10%,25%" (of all pages, which takes a pass more), "all" or a list of
         numbers; None: the library chooses.  `miss_ratio` is of
-        all references that there were before a reduction; NaN where nobody knows.  Of the faults
+        all references that there were before a reduction; NaN where it is not known.  Of the faults
         `cold_faults` are first references to a page, and `refaults` the others.  `addresses` is
         "virtual" or "canonical"; "auto" is the attribute of that name.
         """
@@ -489,12 +489,12 @@ class Trace:
     def _ask_for_somebody(self, options, choice):
         wanted = [name for name in (options.process, options.task) if name is not None]
         if wanted and _library.lpl_choice_tasks(choice) == 0:
-            raise UsageError(f"{self.path}: nobody in it is called "
+            raise UsageError(f"{self.path}: no task in it is called "
                              + " or ".join(repr(os.fsdecode(name)) for name in wanted)
                              + "; `laplace report' shows what ran")
 
     def _references_made(self, reader, select):
-        """Before a reduction: None where that is those that came, 0 where nobody knows."""
+        """Before a reduction: None where that is those in the trace, 0 where it is not known."""
         if self._is_raw():
             return None
         totals = _library.lpl_reader_totals(reader).contents

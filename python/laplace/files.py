@@ -143,7 +143,7 @@ class Files:
                 os.unlink(part)
         if self._made:
             with contextlib.suppress(OSError):
-                os.rmdir(self._directory)       # one with something in it stays
+                os.rmdir(self._directory)       # one with something in it is kept
 
     def _end(self, number: int, _frame: FrameType | None) -> None:
         self.abandon()

@@ -38,7 +38,7 @@ class Job:
     words: list[str]        # `laplace` and its arguments
     # what it is of, for people: source, machine, seed, reduction[, simulation, policy, sizes]
     labels: dict[str, str]
-    needs: int | None       # the job whose trace it reads
+    needs: int | None       # the job that makes the trace it reads
     trace: str | None       # the file that it reads, where no job makes it
     inputs: list[str]       # what else goes into it, by what its source says
     about: str = ""         # what the identity is a hash of

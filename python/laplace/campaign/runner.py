@@ -60,7 +60,7 @@ class Runner:
 
     def run(self) -> int:
         """Make what is not done.  What failed is said.  Returns the signal that ended it, or 0."""
-        # a signal that was ignored stays ignored
+        # a signal that was ignored is still ignored
         wanted = {signal.SIGCHLD} | {number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
                                      if signal.getsignal(number) is not signal.SIG_IGN}
         self._before = signal.pthread_sigmask(signal.SIG_BLOCK, wanted)

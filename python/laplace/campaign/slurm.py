@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Slurm: a list of jobs for each stage (traces, reductions, simulations), an array of tasks over each list,
 and at the end a task that gathers.  A stage begins when the one before it is over, however that ended: a task
-whose job needs what is not done says so, and the others go on.  A list names identities, and all that is
-written once stays as it is, in a directory of its own: so a task never makes anything but what was meant when
-it was submitted.
+with a job that needs what is not done says so, and the others go on.  A list names identities, and what is
+written once is never changed, in a directory of its own: so a task never makes anything but what was meant
+when it was submitted.
 """
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _own_directory(store: Store) -> str:
 
 
 def _sbatch(name: str, options: list[str]) -> str:
-    """`sbatch ... task ARGUMENT...', whose number `id' has then."""
+    """`sbatch ... task ARGUMENT...'; `id' has its number then."""
     return (f"id=$(sbatch --parsable --job-name=laplace-{name} ${{after:+--dependency=afterany$after}}"
             + "".join(" " + shlex.quote(option) for option in options))
 

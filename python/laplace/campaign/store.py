@@ -4,10 +4,10 @@
     jobs/IDENTITY/              a result, whole
     making/IDENTITY.HOST.PID/   one that is being made
     failed/IDENTITY/            what the last attempt left
-    locks/IDENTITY              held by flock() by who makes it
+    locks/IDENTITY              held by flock() by the process that makes it
 
 Two things are relied on.  A directory is renamed at once, and not onto one that has something in it: so a
-result is whole, and the first one stays.  And a lock is seen by all that share the directory: so nothing is
+result is whole, and the first one is kept.  And a lock is seen by all that share the directory: so nothing is
 made twice at the same time.  Where a lock is lost (a server that forgets), a job is made twice, and the
 second result, which is the same, is thrown away.
 """

@@ -77,7 +77,7 @@ def _run(study: Study, trace: Trace, what: str, wanted: list[tuple[str, int]],
 
 
 def _list_ks(trace: Trace) -> list[int]:
-    """From 5 on, doubling, until nothing is left to be learned."""
+    """From 5 on, doubling, until no more is to be found."""
     ks = [_FIRST_K]
     while len(ks) < _MOST_POINTS and (ks[-1] < TABLE_KS[-1] or (
             ks[-1] < trace.pages and trace.factor(_kept_by_sd(trace, ks[-1])) <= _LAST_FACTOR)):
