@@ -29,7 +29,7 @@ need() { # FILE...
 	done
 }
 
-# Sets `scratch`, a directory that is gone when the script is, with what `measure` runs.
+# Sets `scratch`, a directory that is removed when the script ends, with what `measure` runs.
 make_scratch() {
 	scratch=$(mktemp -d "$builddir/build/bench.XXXXXX")
 	trap 'rm -rf "$scratch"' EXIT
@@ -65,7 +65,7 @@ make_machine() { # DIRECTORY WORKLOAD [MIB [OPTION...]]
 measure() { # COMMAND...
 	"$scratch/measure" "$scratch/measured" "$@" >"$scratch/out" 2>&1 </dev/null ||
 		die "cannot measure: $(tail -n 1 "$scratch/out")"
-	# shellcheck disable=SC2034 # for who called us
+	# shellcheck disable=SC2034 # for the caller
 	read -r wall first all rss status first_instructions all_instructions \
 		<"$scratch/measured"
 }

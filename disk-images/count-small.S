@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * count-small: a program whose user-mode instructions, loads and stores can be
- * counted by hand, by a single-stepping debugger and by another simulator, and
+ * count-small: a program with user-mode instructions, loads and stores that can
+ * be counted by hand, by a single-stepping debugger and by another simulator, and
  * are the same each time: no libc, no input, one system call.
  *
  *	part		times	instructions	loads	stores

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # How an old kernel is made of the user's tree by the user's compiler: what the builds of
 # linux-2.2.21-patch and kvmtrace-2.4.20-patch have in common.  They source this file, and
-# have set (it is they who read the command line, and define usage):
+# have set (they read the command line, and define usage):
 #
 #	room		their own directory, named in messages
 #	version		of the kernel
