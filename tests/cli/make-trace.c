@@ -177,7 +177,7 @@ static void put(unsigned char *at, uint64_t number)
 }
 
 /* docs/format.md, section 2.1: `references before` in the header of each DATA chunk. */
-static bool tell_lie(const struct maker *maker)
+static bool add_lie(const struct maker *maker)
 {
 	unsigned char header[144];
 	char path[4096];
@@ -223,7 +223,7 @@ static bool end(struct maker *maker, bool unclosed)
 		lpl_segments_abandon(maker->segments);
 	else
 		lpl_writer_abandon(maker->writer);
-	return !maker->lies || tell_lie(maker);
+	return !maker->lies || add_lie(maker);
 }
 
 int main(int argc, char **argv)

@@ -125,10 +125,11 @@ static void test_clock_is_a_ring(void **state)
 		for (int i = 0; i < 400; i++) {
 			uint32_t page = 1 + (uint32_t)rand() % PAGES;
 
-			if (reference(&pool, page, &leaves) != ring_reference(&ring, page, &by_ring) ||
+			if (reference(&pool, page, &leaves) !=
+				    ring_reference(&ring, page, &by_ring) ||
 			    leaves != by_ring)
-				fail_msg("seed %u, reference %d: %u goes, by the ring %u", seed, i, leaves,
-					 by_ring);
+				fail_msg("seed %u, reference %d: %u goes, by the ring %u", seed, i,
+					 leaves, by_ring);
 		}
 		pool_model_free(&pool);
 	}
