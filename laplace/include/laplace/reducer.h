@@ -122,8 +122,8 @@ bool lpl_reduction_fenced(const char *reduction);
 
 /*
  * What REDUCTION becomes when references are chosen (select.h) of a trace reduced so, some in favour
- * of which others may be gone: a last step, `chosen`, says that it is exact for nothing, and cannot
- * be asked for.  A trace that was not reduced is none after it, either.  LPL_ERR_USAGE: too long.
+ * of which others may have been dropped: a last step, `chosen`, says that it is exact for nothing,
+ * and cannot be asked for.  `none` remains `none`.  LPL_ERR_USAGE: it is too long.
  */
 enum lpl_error lpl_reduction_chosen(const char *reduction, char chosen[LPL_SPEC_SIZE],
 				    struct lpl_report *report);
