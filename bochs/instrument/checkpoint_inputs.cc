@@ -41,7 +41,7 @@ enum { INPUTS_MAX = 32 };
 static struct input inputs[INPUTS_MAX];
 static int count;
 
-/* ---- which there are ---- */
+/* ---- all of them ---- */
 
 static void add(const char *name, const char *parameter, bool writable)
 {

@@ -36,7 +36,7 @@ extern struct laplace_outcome laplace_outcome;
 /* The exit status that it comes to. */
 int laplace_exit_status(void);
 
-/* What there is to be done before the program is left. */
+/* What has to be done before the program ends. */
 struct laplace_leaving {
 	/* Why a run cannot go on, where that is known better than by whoever noticed; or false. */
 	bool (*cause)(char *text, size_t size);

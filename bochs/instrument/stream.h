@@ -65,7 +65,7 @@ static inline uint64_t laplace_icount(void)
 	return laplace_instructions(laplace.processor);
 }
 
-/* The processor that there is, whether anything is to be recorded or not. */
+/* The processor, whether anything is to be recorded or not. */
 void laplace_stream_attach(struct laplace_processor *p);
 /*
  * Windows have so many pages, or end at every event, too; no ring: what would be sent is thrown
