@@ -359,7 +359,7 @@ enum lpl_error lpl_sync_name(const char *path, const char *name, struct lpl_repo
 	return known ? LPL_OK : LPL_ERR_IO;
 }
 
-static enum lpl_error came_meanwhile(const char *name, struct lpl_report *report)
+static enum lpl_error made_meanwhile(const char *name, struct lpl_report *report)
 {
 	return lpl_fail(report, LPL_ERR_USAGE,
 			"%s: was created by somebody else meanwhile; all of it is in %s.part",
@@ -399,12 +399,12 @@ enum lpl_error lpl_part_rename(const char *part, const char *path, const char *n
 	if (renameat2(AT_FDCWD, part, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
 		return LPL_OK;
 	if (errno == EEXIST)
-		return came_meanwhile(name, report);
+		return made_meanwhile(name, report);
 	if (errno != EINVAL && errno != ENOSYS)
 		return not_renamed(name, report);
 	/* a file system that cannot; then as well as it can be done */
 	if (lstat(path, &status) == 0)
-		return came_meanwhile(name, report);
+		return made_meanwhile(name, report);
 	return rename(part, path) == 0 ? LPL_OK : not_renamed(name, report);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Specifications that are made of parts, "every:1G+length:10M": a name, a colon and a value
- * each, or a name alone, joined by plus signs or commas.  A table lists the names that there are.
+ * each, or a name alone, joined by plus signs or commas.  A table lists the known names.
  */
 #ifndef LAPLACE_BASE_PARTS_H
 #define LAPLACE_BASE_PARTS_H
