@@ -27,7 +27,7 @@ struct options {
 	const char *trace;
 };
 
-/* All there is to say about one trace. */
+/* All that is known about one trace. */
 struct info {
 	const char *path;
 	const char *chosen;		/* which references of it; "": all */

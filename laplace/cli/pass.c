@@ -190,7 +190,7 @@ static int sink_failed(struct cli_pass *pass, const struct lpl_report *report)
 }
 
 /* A task or process is named, and did not run: that is reported. */
-static bool is_nobody(const struct cli_pass *pass)
+static bool never_ran(const struct cli_pass *pass)
 {
 	const struct lpl_choice_options *choice = pass->choice;
 
@@ -278,7 +278,7 @@ static int run(struct cli_pass *pass)
 	status = error ? lpl_error_status(error) : pass->damaged ? CLI_DAMAGED : CLI_DONE;
 	if (status == CLI_FAILED || status == CLI_USAGE)
 		return cli_report(&read_report);
-	if (status == CLI_DONE && is_nobody(pass))
+	if (status == CLI_DONE && never_ran(pass))
 		return CLI_FAILED;
 	if ((error && pass->past_damage && send_end(pass, &sink_report)) ||
 	    pass->sink->finish(pass->sink, &sink_report))

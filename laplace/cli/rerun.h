@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* More than `laplace run' writes (MOST_RECIPE, and MOST_TOLD, in guest-program/recipe.sh). */
+/* More than `laplace run' writes (MOST_RECIPE, and MOST_LISTED, in guest-program/recipe.sh). */
 #define RERUN_BYTES_MAX 65536
 #define RERUN_FILES_MAX 100	/* which are hashed */
 

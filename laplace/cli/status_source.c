@@ -103,7 +103,7 @@ static enum cli_news look_into_file(struct cli_status_source *source, json_t **s
 	if (!file || fstat(fd, &about) != 0) {
 		if (fd >= 0)
 			(void)close(fd);
-		return CLI_GONE;
+		return CLI_NO_SOURCE;
 	}
 	if (about.st_dev != source->device || about.st_ino != source->inode ||
 	    about.st_size < source->at) {
@@ -179,7 +179,7 @@ static enum cli_news ask_socket(struct cli_status_source *source, json_t **statu
 		(void)close(fd);
 	errno = number;
 	if (!answered)
-		return CLI_GONE;
+		return CLI_NO_SOURCE;
 	*status = status_in(line);
 	return *status ? CLI_NEWS : CLI_NO_STATUS;
 }

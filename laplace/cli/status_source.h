@@ -28,7 +28,7 @@ bool cli_status_source_open(struct cli_status_source *source, const char *path);
 enum cli_news {
 	CLI_NEWS,			/* *status is new, and the caller's */
 	CLI_NO_NEWS,
-	CLI_GONE,			/* there is no source (any more); see errno */
+	CLI_NO_SOURCE,			/* there is no source (any more); see errno */
 	CLI_NO_STATUS			/* what was read is none (complained) */
 };
 enum cli_news cli_status_source_look(struct cli_status_source *source, json_t **status);

@@ -125,10 +125,10 @@ static int complain_of_nothing(const struct view *view, enum cli_news news)
 	const char *path = view->options->path;
 	int number = errno;
 
-	if (news == CLI_GONE && view->collection.updates)
+	if (news == CLI_NO_SOURCE && view->collection.updates)
 		return cli_complain(CLI_FAILED, "%s: the collection has ended, or its process; "
 				    "how, can no longer be read here", path);
-	if (news == CLI_GONE)
+	if (news == CLI_NO_SOURCE)
 		return cli_complain(CLI_FAILED, "%s: %s", path, strerror(number));
 	return cli_complain(CLI_FAILED, "%s: holds no status of a collection", path);
 }

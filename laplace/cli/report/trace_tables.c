@@ -18,7 +18,7 @@ const char *trace_reason_name(unsigned int reason)
 	return lpl_survey_reason_name((enum lpl_survey_reason)reason);
 }
 
-/* How many lines of all that there are. */
+/* How many lines of all of them. */
 static uint64_t lines_of(const struct table *table, const struct surveyed_trace *trace, uint64_t all)
 {
 	return table->form == TABLE_JSON || all < trace->top ? all : trace->top;
