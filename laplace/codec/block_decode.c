@@ -440,7 +440,7 @@ static enum lpl_error get_block(struct lpl_block_decoder *decoder, uint32_t numb
 	return LPL_OK;
 }
 
-/* ---- what else there is ---- */
+/* ---- the rest ---- */
 
 static enum lpl_error get_state(struct lpl_block_decoder *decoder, unsigned int mask)
 {
