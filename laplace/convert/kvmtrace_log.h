@@ -14,7 +14,7 @@
 
 #define KVMTRACE_KERNEL_BASE UINT64_C(0xc0000000)
 
-/* The tasks that there are: pid -> tgid + 1, and -> space + 1. */
+/* The living tasks: pid -> tgid + 1, and -> space + 1. */
 struct kvmtrace_tasks {
 	struct lpl_map tgid, space;
 };

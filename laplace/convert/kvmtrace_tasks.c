@@ -10,7 +10,7 @@
 
 #define CLONE_VM 0x100
 
-/* ---- the tasks that there are ---- */
+/* ---- the tasks ---- */
 
 void lpl_kvmtrace_tasks_init(struct kvmtrace_tasks *tasks)
 {
