@@ -27,7 +27,7 @@ void lpl_event_counts_add(struct lpl_event_counts *counts, const struct lpl_even
 /* How many with this tag there are; 0 for a tag that is in no table. */
 uint64_t lpl_event_counts_of(const struct lpl_event_counts *counts, uint32_t tag);
 
-/* Call `each` for every kind of event that there is, by ascending tags, "unknown" last. */
+/* Call `each` for every kind of event that was counted, by ascending tags, "unknown" last. */
 void lpl_event_counts_each(const struct lpl_event_counts *counts,
 			   void (*each)(void *context, const char *name, uint64_t count),
 			   void *context);
