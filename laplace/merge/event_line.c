@@ -52,7 +52,7 @@ static const struct line_format kernel_lines[KTR_TAGS] = {
 	[KTR_SNAPSHOT] =	{ "Gs", "0" },
 };
 
-/* NULL: the event has none, and its line says all there is. */
+/* NULL: the event has none, and its line is complete. */
 static const struct line_format *format_of(uint32_t tag)
 {
 	static const struct line_format tracing = { "T", "0" };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Address spaces: which there are, and how what one maps is changed. */
+/* Address spaces: which are known, and how what one maps is changed. */
 #include <stdlib.h>
 
 #include "audit.h"

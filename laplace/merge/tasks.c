@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tasks and processes: which there are, and which ended or changed since the last report. */
+/* Tasks and processes: which are known, and which ended or changed since the last report. */
 #include "tasks.h"
 
 #include <stdlib.h>

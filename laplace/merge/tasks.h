@@ -42,7 +42,7 @@ struct tasks {
 	struct task *current;
 	bool current_known;		/* an event has said what runs */
 	bool in_snapshot;		/* what is reported existed already */
-	bool in_state;			/* what there is is listed, not by a running task */
+	bool in_state;			/* a state lists what exists, for no running task */
 	bool snapshot_begun;		/* one has, ever ... */
 	bool snapshot_ended;		/* ... and has ended */
 	bool keep_events;		/* in implied_by */
