@@ -32,7 +32,7 @@ struct survey {
 	struct survey_tasks tasks;
 	struct survey_processes processes;
 	struct survey_pages pages;
-	bool in_state;			/* what there is is listed (LPL_EVENT_STATE) */
+	bool in_state;			/* a state lists what exists (LPL_EVENT_STATE) */
 };
 
 static struct survey *survey_of(struct lpl_merge_output *output)
