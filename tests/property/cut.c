@@ -237,7 +237,7 @@ static void compare_changed(struct cut *cut)
 	whole->changes = part->changes = 0;
 }
 
-static void compare_who_ran(struct cut *cut)
+static void compare_runners(struct cut *cut)
 {
 	const struct cut_side *whole = &cut->whole, *part = &cut->part;
 
@@ -306,7 +306,7 @@ void cut_ref(struct cut *cut, const struct lpl_ref *ref)
 	if (!cut->is_cut)
 		return;
 	send_ref(&cut->part, ref);
-	compare_who_ran(cut);
+	compare_runners(cut);
 	compare_pages(cut);
 }
 
@@ -325,7 +325,7 @@ void cut_event(struct cut *cut, const struct lpl_event *event)
 	cut->snapshot_after |= event->tag == KTR_SNAPSHOT;
 	send_event(&cut->part, event);
 	compare_changed(cut);
-	compare_who_ran(cut);
+	compare_runners(cut);
 }
 
 struct forwarder {

@@ -227,7 +227,7 @@ static bool same_counts(const struct stream *in, const struct stream *out, uint6
 	return counts_equal(a, b);
 }
 
-static void stays_exact(void **state)
+static void remains_exact(void **state)
 {
 	static const struct {
 		const char *spec;
@@ -266,7 +266,7 @@ int main(void)
 		cmocka_unit_test(begins_anew),
 		cmocka_unit_test(goes_on),
 		cmocka_unit_test(nothing_is_held_back),
-		cmocka_unit_test(stays_exact),
+		cmocka_unit_test(remains_exact),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -381,7 +381,7 @@ static void local_refuses(void **state)
 }
 
 /* One reference to page 7 in user mode; 1 when it counts for no process. */
-static uint64_t nobodys(struct lpl_local *local, uint64_t number)
+static uint64_t unattributed(struct lpl_local *local, uint64_t number)
 {
 	const struct lpl_ref ref = { .ref = number, .address = 7 << LPL_PAGE_SHIFT,
 				     .flags = LPL_USER };
@@ -425,16 +425,16 @@ static void local_after_a_gap(void **state)
 	lpl_sizes_free(&sizes);
 	send_event(local, &create);
 	send_event(local, &switched);
-	assert_int_equal(nobodys(local, ++number), 0);
+	assert_int_equal(unattributed(local, ++number), 0);
 	send_event(local, &no_event_lost);
-	assert_int_equal(nobodys(local, ++number), 0);
+	assert_int_equal(unattributed(local, ++number), 0);
 	for (size_t i = 0; i < sizeof(lost) / sizeof(lost[0]); i++) {
 		send_event(local, &lost[i]);
-		assert_int_equal(nobodys(local, ++number), 1);
-		assert_int_equal(nobodys(local, ++number), 1);
+		assert_int_equal(unattributed(local, ++number), 1);
+		assert_int_equal(unattributed(local, ++number), 1);
 		/* it says what runs: the task that was known, in the process it was */
 		send_event(local, &mark);
-		assert_int_equal(nobodys(local, ++number), 0);
+		assert_int_equal(unattributed(local, ++number), 0);
 	}
 	assert_int_equal(lpl_local_sink(local)->finish(lpl_local_sink(local), NULL), LPL_OK);
 	/* one page, in the memory of the process and in that of the kernel */
