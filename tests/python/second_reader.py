@@ -37,10 +37,10 @@ class Gaps(Numbers):                                                            
         super().__init__(data)
         self.left = self.number()
 
-    def yes(self, bytes_told=0):
+    def yes(self, bytes_given=0):
         self.left -= 1
         if self.left < 0:
-            self.told, self.left = self.take(bytes_told), self.number()
+            self.given, self.left = self.take(bytes_given), self.number()
             return False
         return True
 
@@ -131,7 +131,7 @@ def read_runs(payload, n, base):                                                
     while made < n:                                                             # 9.3
         best, other, doubt = table.get(context, (0, 0, 0))
         token = best if flow.yes(1) else (
-            token_by_number, lambda: other, lambda: follower.get(before, 0))[flow.told[0]]()
+            token_by_number, lambda: other, lambda: follower.get(before, 0))[flow.given[0]]()
         table[context] = ((best, other, 0) if token == best else (token, best, 0)
                           if doubt or not best else (best, token, 1))
         if token != best:

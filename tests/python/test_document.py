@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """test_document: all that docs/python.md shows is run, in its order, on a gzip.lpl that is here.
 
-The one-liners have to print the number of pages that `laplace cat' tells of.  DuckDB and R are
+The one-liners have to print the number of pages that `laplace cat' shows.  DuckDB and R are
 tried where they are there, and so is the example; what is not tried is said.  Environment:
 LAPLACE.
 """
@@ -68,7 +68,7 @@ def main():
     with open(os.path.join(TOP, "docs/python.md"), encoding="utf-8") as file:
         blocks = re.findall(r"^```(\w+)( one-liner)?\n(.*?)^```$", file.read(), re.M | re.S)
     expected, names, counted = pages(), {}, 0
-    assert expected > 10, "too few pages to tell a difference"
+    assert expected > 10, "too few pages to see a difference"
     os.environ["PATH"] = os.path.dirname(os.environ["LAPLACE"]) + ":" + os.environ["PATH"]
     for language, is_one_liner, text in blocks:
         printed = run_block(language, text, names)
