@@ -253,7 +253,7 @@ static void a_file_has_its_name_when_it_is_whole(void **unused)
 	expect_content("whole", "two\n");
 }
 
-static void what_came_meanwhile_stays(void **unused)
+static void what_was_made_meanwhile_is_kept(void **unused)
 {
 	struct lpl_report report = { 0 };
 	struct lpl_output output;
@@ -370,7 +370,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_number_is_refused),
 		cmocka_unit_test(clock_and_processors),
 		cmocka_unit_test(a_file_has_its_name_when_it_is_whole),
-		cmocka_unit_test(what_came_meanwhile_stays),
+		cmocka_unit_test(what_was_made_meanwhile_is_kept),
 		cmocka_unit_test(a_file_is_on_the_disk_before_it_has_its_name),
 		cmocka_unit_test(a_piece_is_there_or_not),
 		cmocka_unit_test(a_file_needs_a_name),

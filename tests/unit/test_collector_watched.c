@@ -73,7 +73,7 @@ static void close_well(struct lpl_collector *collector)
 }
 
 /* What was counted, and what was said last, is reported from where it was. */
-static void who_watches_sees_it_go_on(void **state)
+static void a_watcher_sees_it_continue(void **state)
 {
 	struct stream sent;
 	struct noted noted;
@@ -133,7 +133,7 @@ static void who_watches_sees_it_go_on(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_watches_sees_it_go_on),
+		cmocka_unit_test(a_watcher_sees_it_continue),
 	};
 
 	return cmocka_run_group_tests(tests, make_directory, remove_directory);

@@ -403,7 +403,7 @@ static void test_client_leaves(void **state)
 	lpl_control_close(control, NULL);
 }
 
-static void test_who_does_not_read(void **state)
+static void test_client_does_not_read(void **state)
 {
 	const char *path = in_directory("unread");
 	struct lpl_control *control = open_control(path);
@@ -560,7 +560,7 @@ int main(void)
 		cmocka_unit_test(test_end_is_asked), cmocka_unit_test(test_pieces),
 		cmocka_unit_test(test_flush_is_waited_for),
 		cmocka_unit_test(test_client_leaves),
-		cmocka_unit_test(test_who_does_not_read),
+		cmocka_unit_test(test_client_does_not_read),
 		cmocka_unit_test(test_many_clients),
 		cmocka_unit_test(test_end),
 		cmocka_unit_test(test_bad_end),

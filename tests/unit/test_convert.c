@@ -460,7 +460,7 @@ static void the_first_reference_decides(void **unused)
 	assert_string_equal(result.reduction, "block");
 }
 
-static void what_came_before_stays(void **unused)
+static void what_precedes_an_error_is_kept(void **unused)
 {
 	struct lpl_import_options options = { .format = format_of("pages"), .input = "i" };
 	struct lpl_report report = { .error = LPL_OK };
@@ -494,7 +494,7 @@ int main(void)
 		cmocka_unit_test(what_was_passed_over_is_counted),
 		cmocka_unit_test(a_trace_is_made),
 		cmocka_unit_test(the_first_reference_decides),
-		cmocka_unit_test(what_came_before_stays),
+		cmocka_unit_test(what_precedes_an_error_is_kept),
 	};
 
 	return cmocka_run_group_tests(tests, make_directory, remove_directory);

@@ -147,7 +147,7 @@ static void a_write_to_a_shared_page_proves_a_break(void **state)
 	assert_int_equal(stats(k)->implied_breaks, 2);
 }
 
-static void a_kept_page_stays_and_is_alone(void **state)
+static void a_kept_page_remains_and_is_alone(void **state)
 {
 	struct keeper *k = *state;
 
@@ -637,7 +637,7 @@ int main(void)
 		T(fork_shares_until_the_child_breaks),
 		T(fork_shares_until_the_parent_breaks),
 		T(a_write_to_a_shared_page_proves_a_break),
-		T(a_kept_page_stays_and_is_alone),
+		T(a_kept_page_remains_and_is_alone),
 		T(last_sharer_keeps_the_page),
 		T(untouched_pages_are_shared_too),
 		T(three_generations),

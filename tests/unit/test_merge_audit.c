@@ -140,7 +140,7 @@ static void a_reference_in_the_wrong_space(void **state)
 	assert_int_equal(expect(k, LPL_ANOMALY_ATTRIBUTION, 1, 1)->ref.space, 8);
 }
 
-static void nobody_ran_before_the_first_event(void **state)
+static void no_task_ran_before_the_first_event(void **state)
 {
 	struct keeper *k = *state;
 
@@ -463,7 +463,7 @@ int main(void)
 		A(references_that_are_missing),
 		A(an_unresolved_reference),
 		A(a_reference_in_the_wrong_space),
-		A(nobody_ran_before_the_first_event),
+		A(no_task_ran_before_the_first_event),
 		A(a_first_snapshot_begins_the_books),
 		A(before_a_snapshot_the_books_balance),
 		A(tasks_that_ran_before_the_first_snapshot),

@@ -170,7 +170,7 @@ static int send_state(struct lpl_state_keeper *keeper, struct lpl_sink *sink,
 }
 
 /* What there was before a segment read alone is delivered, whatever is needed of the rest. */
-static void what_nobody_is_asked_of(void **unused)
+static void a_state_is_always_delivered(void **unused)
 {
 	struct lpl_state_keeper keeper = { take_event, send_state };
 	struct stream stream, found;
@@ -286,7 +286,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_needed),
-		cmocka_unit_test(what_nobody_is_asked_of),
+		cmocka_unit_test(a_state_is_always_delivered),
 		cmocka_unit_test(how_little_is_read),
 		cmocka_unit_test(what_is_not_read),
 		cmocka_unit_test(what_is_cut_off),

@@ -180,7 +180,7 @@ static void two_do_not_write_one(void **state)
 	assert_false(exists("killed.part"));
 }
 
-static void what_came_meanwhile_stays(void **state)
+static void what_was_made_meanwhile_is_kept(void **state)
 {
 	struct lpl_output_directory directory;
 	struct lpl_report report = { 0 };
@@ -204,7 +204,7 @@ static void what_came_meanwhile_stays(void **state)
 	assert_true(holds("late.part/0/1", "two"));
 }
 
-static void the_old_one_stays_until_the_new_has_its_name(void **state)
+static void the_old_one_is_kept_until_the_new_has_its_name(void **state)
 {
 	(void)state;
 	make("again", "one", false);
@@ -241,8 +241,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(is_synced_before_it_has_its_name),
 		cmocka_unit_test(two_do_not_write_one),
-		cmocka_unit_test(what_came_meanwhile_stays),
-		cmocka_unit_test(the_old_one_stays_until_the_new_has_its_name),
+		cmocka_unit_test(what_was_made_meanwhile_is_kept),
+		cmocka_unit_test(the_old_one_is_kept_until_the_new_has_its_name),
 	};
 
 	return cmocka_run_group_tests(tests, enter, leave);

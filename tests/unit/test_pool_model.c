@@ -49,14 +49,14 @@ static void test_examples(void **state)
 {
 	/* 1 is used again and goes first all the same */
 	static const uint32_t fifo[] = { 1, 2, 3, 1, 4, 1, 2 };
-	static const uint32_t fifo_gone[] = { 0, 0, 0, 0, 1, 2, 3 };
+	static const uint32_t fifo_leaves[] = { 0, 0, 0, 0, 1, 2, 3 };
 	/* all were referenced: each is passed once, and 1 goes; 2, which is used, is passed again */
 	static const uint32_t clock[] = { 1, 2, 3, 1, 4, 2, 5, 3, 6 };
-	static const uint32_t clock_gone[] = { 0, 0, 0, 0, 1, 0, 3, 2, 4 };
+	static const uint32_t clock_leaves[] = { 0, 0, 0, 0, 1, 0, 3, 2, 4 };
 
 	(void)state;
-	expect(false, fifo, "mmmhmmm", fifo_gone);
-	expect(true, clock, "mmmhmhmmm", clock_gone);
+	expect(false, fifo, "mmmhmmm", fifo_leaves);
+	expect(true, clock, "mmmhmhmmm", clock_leaves);
 }
 
 static void test_leave(void **state)

@@ -361,7 +361,7 @@ static struct lpl_status_file open_file(const char *path)
 	return file;
 }
 
-static void lines_go_behind_those_before(void **state)
+static void lines_go_after_those_before(void **state)
 {
 	static const char one[] = "{\"laplace-status\":1,\"a\":1}\n";
 	struct lpl_status_file file = open_file(in_directory("status"));
@@ -547,7 +547,7 @@ int main(void)
 		cmocka_unit_test(texts_are_characters),
 		cmocka_unit_test(other_files_are_refused),
 		cmocka_unit_test(the_trace_is_refused),
-		cmocka_unit_test(lines_go_behind_those_before),
+		cmocka_unit_test(lines_go_after_those_before),
 		cmocka_unit_test(no_room_for_a_line),
 		cmocka_unit_test(a_run_is_reported_from_start_to_end),
 		cmocka_unit_test(a_full_disk_is_reported_once),
