@@ -41,8 +41,8 @@ struct store {
 	uint64_t last_ref;
 };
 
-static int store_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		      struct lpl_report *report)
+static enum lpl_error store_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				 struct lpl_report *report)
 {
 	struct store *store = (struct store *)sink;
 
@@ -67,8 +67,8 @@ static int store_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t 
 	return LPL_OK;
 }
 
-static int count_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		      struct lpl_report *report)
+static enum lpl_error count_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				 struct lpl_report *report)
 {
 	(void)refs;
 	(void)report;
@@ -76,8 +76,8 @@ static int count_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t 
 	return LPL_OK;
 }
 
-static int no_event(struct lpl_sink *sink, const struct lpl_event *event,
-		    struct lpl_report *report)
+static enum lpl_error no_event(struct lpl_sink *sink, const struct lpl_event *event,
+			       struct lpl_report *report)
 {
 	(void)sink;
 	(void)event;
@@ -85,7 +85,7 @@ static int no_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return LPL_OK;
 }
 
-static int no_finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error no_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	(void)sink;
 	(void)report;

@@ -59,8 +59,8 @@ const struct cli_option cli_choice_options[] = {
 };
 
 /* What is chosen of what was chosen before. */
-static int note_choice(struct lpl_meta *meta, const struct lpl_choice_options *choice,
-		       struct lpl_report *report)
+static enum lpl_error note_choice(struct lpl_meta *meta, const struct lpl_choice_options *choice,
+				  struct lpl_report *report)
 {
 	const char *before = lpl_meta_get(meta, LPL_META_ONLY);
 	char spec[LPL_CHOICE_SIZE], *both;
@@ -74,7 +74,7 @@ static int note_choice(struct lpl_meta *meta, const struct lpl_choice_options *c
 	if (error)
 		lpl_fail(report, error, "'%.100s' cannot stand in a trace's header", both);
 	free(both);
-	return (int)error;
+	return error;
 }
 
 /* Does what is chosen keep what a trace reduced so is exact for? */

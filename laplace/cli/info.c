@@ -383,8 +383,8 @@ static json_t *info_json(const struct info *info)
 
 /* ---- the whole ---- */
 
-static int count_folded(struct lpl_sink *sink, const struct lpl_ref refs[3], uint64_t count,
-			struct lpl_report *report)
+static enum lpl_error count_folded(struct lpl_sink *sink, const struct lpl_ref refs[3],
+				   uint64_t count, struct lpl_report *report)
 {
 	return lpl_counts_fold((struct lpl_counts *)sink, refs, count, report);
 }

@@ -62,12 +62,12 @@ static void show_pass(const struct cli_pass *pass)
 	}
 }
 
-static int send_block(struct cli_pass *pass, const struct lpl_ref *refs, size_t count,
-		      const struct lpl_event *event, struct lpl_report *report)
+static enum lpl_error send_block(struct cli_pass *pass, const struct lpl_ref *refs, size_t count,
+				 const struct lpl_event *event, struct lpl_report *report)
 {
 	const uint64_t folded = lpl_reader_folded(pass->reader);
 	struct lpl_sink *sink = pass->sink;
-	int error = 0;
+	enum lpl_error error = LPL_OK;
 
 	if (count && folded && pass->folded)
 		error = pass->folded(sink, refs, folded, report);
@@ -106,7 +106,7 @@ static void count_gap(struct cli_gaps *gaps, const struct lpl_event *event)
 }
 
 /* The trace ends early: nothing follows. */
-static int send_end(struct cli_pass *pass, struct lpl_report *report)
+static enum lpl_error send_end(struct cli_pass *pass, struct lpl_report *report)
 {
 	const struct lpl_chunk *last = lpl_reader_chunk(pass->reader);
 	const struct lpl_event gap = {

@@ -58,8 +58,8 @@ struct cli_pass {
 	 * Takes `count` references by the first two and the last of them (lpl_reader_fold()), instead
 	 * of the sink, where there is no choice.  NULL: the sink gets them all.
 	 */
-	int (*folded)(struct lpl_sink *sink, const struct lpl_ref refs[3], uint64_t count,
-		      struct lpl_report *report);
+	enum lpl_error (*folded)(struct lpl_sink *sink, const struct lpl_ref refs[3],
+				 uint64_t count, struct lpl_report *report);
 	/*
 	 * Where to leave why a trace could not be read to its end, instead of
 	 * complaining; a missing index counts as LPL_ERR_TRUNCATED.  May be NULL.

@@ -153,9 +153,9 @@ static int page_size_after(char size[24], const struct lpl_meta *meta, const cha
 }
 
 /* What the new trace says of itself. */
-static int derive_meta(struct lpl_meta **derived, const struct lpl_meta *meta,
-		       const struct options *options, const char *spec,
-		       struct lpl_report *report)
+static enum lpl_error derive_meta(struct lpl_meta **derived, const struct lpl_meta *meta,
+				  const struct options *options, const char *spec,
+				  struct lpl_report *report)
 {
 	char reduction[LPL_SPEC_SIZE], exact[LPL_SPEC_SIZE], size[24];
 	const char *before = lpl_meta_get(meta, LPL_META_REDUCTION);
@@ -215,29 +215,29 @@ static void carry_totals(const struct run *run)
 	lpl_writer_totals(run->writer, &totals);
 }
 
-static int tee_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		    struct lpl_report *report)
+static enum lpl_error tee_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+			       struct lpl_report *report)
 {
 	struct run *run = RUN_OF(sink);
 	struct lpl_sink *next = lpl_reducer_sink(run->reducer);
-	int error = run->tally->sink.refs(&run->tally->sink, refs, count, report);
+	enum lpl_error error = run->tally->sink.refs(&run->tally->sink, refs, count, report);
 
 	carry_totals(run);
 	return error ? error : next->refs(next, refs, count, report);
 }
 
-static int tee_event(struct lpl_sink *sink, const struct lpl_event *event,
-		     struct lpl_report *report)
+static enum lpl_error tee_event(struct lpl_sink *sink, const struct lpl_event *event,
+				struct lpl_report *report)
 {
 	struct run *run = RUN_OF(sink);
 	struct lpl_sink *next = lpl_reducer_sink(run->reducer);
-	int error = run->tally->sink.event(&run->tally->sink, event, report);
+	enum lpl_error error = run->tally->sink.event(&run->tally->sink, event, report);
 
 	carry_totals(run);
 	return error ? error : next->event(next, event, report);
 }
 
-static int tee_finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error tee_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct lpl_sink *next = lpl_reducer_sink(RUN_OF(sink)->reducer);
 

@@ -58,8 +58,8 @@ struct checker {
 	bool counted;			/* some chunk counts some */
 };
 
-static int check_clocks(struct checker *checker, uint64_t ref, uint64_t instr,
-			uint64_t cycle, const char *what, struct lpl_report *report)
+static enum lpl_error check_clocks(struct checker *checker, uint64_t ref, uint64_t instr,
+				   uint64_t cycle, const char *what, struct lpl_report *report)
 {
 	if (ref < checker->ref || instr < checker->instr || cycle < checker->cycle)
 		return lpl_fail(report, LPL_ERR_ORDER, "%s: time runs backwards at %s: "
@@ -93,7 +93,8 @@ static const char *fault_of(const struct lpl_ref *ref)
 	return NULL;
 }
 
-static int check_one(struct checker *checker, const struct lpl_ref *ref, struct lpl_report *report)
+static enum lpl_error check_one(struct checker *checker, const struct lpl_ref *ref,
+				struct lpl_report *report)
 {
 	const char *fault = fault_of(ref);
 
@@ -110,8 +111,8 @@ static int check_one(struct checker *checker, const struct lpl_ref *ref, struct 
  * What is wrong with one of them is so with all, but for what its place in the page does: and that comes
  * again after as many as there are places.
  */
-static int check_folded(struct lpl_sink *sink, const struct lpl_ref refs[3], uint64_t count,
-			struct lpl_report *report)
+static enum lpl_error check_folded(struct lpl_sink *sink, const struct lpl_ref refs[3],
+				   uint64_t count, struct lpl_report *report)
 {
 	struct checker *checker = (struct checker *)sink;
 	const struct lpl_ref *first = &refs[0], *second = &refs[1], *last = &refs[2];
@@ -130,8 +131,8 @@ static int check_folded(struct lpl_sink *sink, const struct lpl_ref refs[3], uin
 	return lpl_counts_fold(&checker->tally, refs, count, report);
 }
 
-static int check_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		      struct lpl_report *report)
+static enum lpl_error check_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				 struct lpl_report *report)
 {
 	struct checker *checker = (struct checker *)sink;
 
@@ -142,8 +143,8 @@ static int check_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t 
 	return checker->tally.sink.refs(&checker->tally.sink, refs, count, report);
 }
 
-static int check_event(struct lpl_sink *sink, const struct lpl_event *event,
-		       struct lpl_report *report)
+static enum lpl_error check_event(struct lpl_sink *sink, const struct lpl_event *event,
+				  struct lpl_report *report)
 {
 	struct checker *checker = (struct checker *)sink;
 
@@ -156,7 +157,7 @@ static int check_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return checker->tally.sink.event(&checker->tally.sink, event, report);
 }
 
-static int check_finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error check_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	(void)sink;
 	(void)report;

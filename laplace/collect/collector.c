@@ -17,21 +17,21 @@
 
 /* ---- the end of the stream when there is no file ---- */
 
-static int null_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		     struct lpl_report *report)
+static enum lpl_error null_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				struct lpl_report *report)
 {
 	(void)sink, (void)refs, (void)count, (void)report;
 	return LPL_OK;
 }
 
-static int null_event(struct lpl_sink *sink, const struct lpl_event *event,
-		      struct lpl_report *report)
+static enum lpl_error null_event(struct lpl_sink *sink, const struct lpl_event *event,
+				 struct lpl_report *report)
 {
 	(void)sink, (void)event, (void)report;
 	return LPL_OK;
 }
 
-static int null_finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error null_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	(void)sink, (void)report;
 	return LPL_OK;

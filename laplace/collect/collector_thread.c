@@ -51,7 +51,7 @@ static enum lpl_error rotate(struct lpl_collector *c, struct lpl_report *report)
 	struct lpl_fence learned;
 
 	if (!error)
-		error = (enum lpl_error)c->stream.out->finish(c->stream.out, report);
+		error = c->stream.out->finish(c->stream.out, report);
 	if (!error) {
 		learned = lpl_reducer_learned(c->reducer);
 		error = lpl_collector_reduce(c, &learned, report);
@@ -186,7 +186,7 @@ static enum lpl_error drain(struct lpl_collector *c)
 	enum lpl_error error = c->has_log ? drain_log(c) : drain_records(c);
 	struct lpl_sink *out = c->stream.out;
 
-	return error ? error : (enum lpl_error)out->finish(out, &c->report);
+	return error ? error : out->finish(out, &c->report);
 }
 
 void *lpl_collector_run(void *argument)

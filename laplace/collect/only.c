@@ -13,8 +13,8 @@ static void report_total(struct lpl_only *only, uint64_t total)
 		lpl_writer_totals(only->writer, &only->totals);
 }
 
-static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		     struct lpl_report *report)
+static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				struct lpl_report *report)
 {
 	struct lpl_only *only = (struct lpl_only *)sink;
 
@@ -26,8 +26,8 @@ static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 	return only->next->refs(only->next, refs, count, report);
 }
 
-static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
-		      struct lpl_report *report)
+static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *event,
+				 struct lpl_report *report)
 {
 	struct lpl_only *only = (struct lpl_only *)sink;
 
@@ -35,7 +35,7 @@ static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return only->next->event(only->next, event, report);
 }
 
-static int take_finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error take_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct lpl_only *only = (struct lpl_only *)sink;
 

@@ -33,7 +33,7 @@ enum lpl_error lpl_ring_stream_deliver(struct lpl_ring_stream *stream,
 	const size_t refs = lpl_window_sort(&stream->order);
 	const struct lpl_ref *ref = stream->order.ref;
 	size_t done = 0;
-	int error = LPL_OK;
+	enum lpl_error error = LPL_OK;
 
 	if (refs == SIZE_MAX)
 		return no_room(stream, report);
@@ -58,7 +58,7 @@ enum lpl_error lpl_ring_stream_deliver(struct lpl_ring_stream *stream,
 	if (!error && done < refs)
 		error = out->refs(out, ref + done, refs - done, report);
 	stream->events = 0;
-	return (enum lpl_error)error;
+	return error;
 }
 
 void lpl_ring_stream_free(struct lpl_ring_stream *stream)

@@ -2,13 +2,14 @@
 /* The state of the guest, for segments; see state_keeper.h. */
 #include "state_keeper.h"
 
-static int take(struct lpl_state_keeper *keeper, const struct lpl_event *event,
-		struct lpl_report *report)
+static enum lpl_error take(struct lpl_state_keeper *keeper, const struct lpl_event *event,
+			   struct lpl_report *report)
 {
 	return lpl_state_take(((struct lpl_guest_keeper *)keeper)->state, event, report);
 }
 
-static int send(struct lpl_state_keeper *keeper, struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error send(struct lpl_state_keeper *keeper, struct lpl_sink *sink,
+			   struct lpl_report *report)
 {
 	return lpl_state_send(((struct lpl_guest_keeper *)keeper)->state, sink, report);
 }

@@ -422,7 +422,7 @@ enum lpl_error lpl_reader_run(struct lpl_reader *reader, struct lpl_sink *sink,
 	const struct lpl_event *event;
 	const struct lpl_ref *refs;
 	size_t count;
-	int error;
+	enum lpl_error error;
 
 	for (;;) {
 		error = lpl_reader_next(reader, &refs, &count, &event, report);
@@ -433,6 +433,6 @@ enum lpl_error lpl_reader_run(struct lpl_reader *reader, struct lpl_sink *sink,
 		if (error == LPL_OK && event)
 			error = sink->event(sink, event, report);
 		if (error != LPL_OK || (count == 0 && !event))
-			return (enum lpl_error)error;
+			return error;
 	}
 }

@@ -31,8 +31,8 @@ static enum lpl_error put_chunk(struct state *state)
 	return writer->failure.error;
 }
 
-static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
-		      struct lpl_report *report)
+static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *event,
+				 struct lpl_report *report)
 {
 	struct state *state = (struct state *)sink;
 	struct lpl_event moved = *event;
@@ -45,14 +45,14 @@ static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return state->encoder.event_count == LPL_CHUNK_EVENTS_WRITTEN ? put_chunk(state) : LPL_OK;
 }
 
-static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		     struct lpl_report *report)
+static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				struct lpl_report *report)
 {
 	(void)sink, (void)refs, (void)count;
 	return lpl_fail(report, LPL_ERR_INTERNAL, "what there is in the guest is no reference");
 }
 
-static int take_finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error take_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	(void)sink, (void)report;
 	return LPL_OK;

@@ -14,14 +14,14 @@ struct lpl_writer;
 
 struct lpl_state_keeper {
 	/* An event of the stream, in its order, right after being taken by the writer. */
-	int (*take)(struct lpl_state_keeper *keeper, const struct lpl_event *event,
-		    struct lpl_report *report);
+	enum lpl_error (*take)(struct lpl_state_keeper *keeper, const struct lpl_event *event,
+			       struct lpl_report *report);
 	/*
 	 * Send to `sink` the events that say what holds now, after all that were taken.  Their
 	 * clocks are of no account: those of the segment's beginning are theirs.  No finish().
 	 */
-	int (*send)(struct lpl_state_keeper *keeper, struct lpl_sink *sink,
-		    struct lpl_report *report);
+	enum lpl_error (*send)(struct lpl_state_keeper *keeper, struct lpl_sink *sink,
+			       struct lpl_report *report);
 };
 
 /*

@@ -133,8 +133,8 @@ static size_t take_part(struct lpl_writer *writer, const struct lpl_ref *refs, s
 	return part;
 }
 
-static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		     struct lpl_report *report)
+static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				struct lpl_report *report)
 {
 	struct lpl_writer *writer = (struct lpl_writer *)sink;
 
@@ -147,8 +147,8 @@ static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 	return lpl_writer_failed(writer, report);
 }
 
-static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
-		      struct lpl_report *report)
+static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *event,
+				 struct lpl_report *report)
 {
 	struct lpl_writer *writer = (struct lpl_writer *)sink;
 	struct lpl_chunk_encoder *chunks = writer->chunks;
@@ -167,7 +167,7 @@ static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return lpl_writer_failed(writer, report);
 }
 
-static int take_finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error take_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	return lpl_writer_flush((struct lpl_writer *)sink, report);
 }

@@ -96,8 +96,8 @@ static void count_losses(struct lpl_exporter *exporter, const struct lpl_ref *re
 	losses->spaces += exporter->any && ref->space != exporter->last.space;
 }
 
-static int export_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		       struct lpl_report *report)
+static enum lpl_error export_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				  struct lpl_report *report)
 {
 	struct lpl_exporter *exporter = exporter_of(sink, report);
 	const struct lpl_format *format = exporter->options.format;
@@ -138,8 +138,8 @@ static char *write_event_line(struct lpl_exporter *exporter, char *out,
 	return put_newline(out);
 }
 
-static int export_event(struct lpl_sink *sink, const struct lpl_event *event,
-			struct lpl_report *report)
+static enum lpl_error export_event(struct lpl_sink *sink, const struct lpl_event *event,
+				   struct lpl_report *report)
 {
 	struct lpl_exporter *exporter = exporter_of(sink, report);
 	const struct lpl_format *format = exporter->options.format;
@@ -157,7 +157,7 @@ static int export_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return LPL_OK;
 }
 
-static int export_finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error export_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct lpl_exporter *exporter = exporter_of(sink, report);
 	const struct lpl_format *format = exporter->options.format;

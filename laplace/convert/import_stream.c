@@ -72,10 +72,10 @@ const char *lpl_import_other_line(struct lpl_importer *importer, const char *at)
 
 /* ---- references and events ---- */
 
-bool lpl_import_sent(struct lpl_importer *importer, int error)
+bool lpl_import_sent(struct lpl_importer *importer, enum lpl_error error)
 {
 	if (error && !importer->report->error)
-		importer->report->error = (enum lpl_error)error;
+		importer->report->error = error;
 	return !error;
 }
 

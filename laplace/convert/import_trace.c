@@ -35,8 +35,8 @@ struct trace {
 
 /* ---- how many there were ---- */
 
-static int count_refs(struct trace *trace, const struct lpl_ref *refs, size_t count,
-		      struct lpl_report *report)
+static enum lpl_error count_refs(struct trace *trace, const struct lpl_ref *refs, size_t count,
+				 struct lpl_report *report)
 {
 	struct lpl_totals *totals = &trace->totals;
 
@@ -93,8 +93,8 @@ static enum lpl_error open_writer(struct trace *trace, const char *reduction,
 	return error;
 }
 
-static int send_event(struct trace *trace, const struct lpl_event *event,
-		      struct lpl_report *report)
+static enum lpl_error send_event(struct trace *trace, const struct lpl_event *event,
+				 struct lpl_report *report)
 {
 	struct lpl_sink *next = lpl_writer_sink(trace->writer);
 
@@ -104,9 +104,9 @@ static int send_event(struct trace *trace, const struct lpl_event *event,
 }
 
 /* Whether it was reduced is known: open the trace, and send what was held back until then. */
-static int begin(struct trace *trace, bool reduced, struct lpl_report *report)
+static enum lpl_error begin(struct trace *trace, bool reduced, struct lpl_report *report)
 {
-	int error = open_writer(trace, reduced ? "unknown" : "none", report);
+	enum lpl_error error = open_writer(trace, reduced ? "unknown" : "none", report);
 
 	trace->guessed = !reduced;
 	for (size_t i = 0; i < trace->early_count && !error; i++)
@@ -122,8 +122,8 @@ static bool is_reduced(const struct lpl_ref *ref)
 	return (ref->flags & (LPL_PAGED | LPL_SYNTHETIC)) != 0;
 }
 
-static int check_guess(const struct trace *trace, const struct lpl_ref *refs, size_t count,
-		       struct lpl_report *report)
+static enum lpl_error check_guess(const struct trace *trace, const struct lpl_ref *refs,
+				  size_t count, struct lpl_report *report)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (is_reduced(&refs[i]))
@@ -138,12 +138,12 @@ static int check_guess(const struct trace *trace, const struct lpl_ref *refs, si
 
 /* ---- the stream ---- */
 
-static int trace_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		      struct lpl_report *report)
+static enum lpl_error trace_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				 struct lpl_report *report)
 {
 	struct trace *trace = (struct trace *)sink;
 	struct lpl_sink *next;
-	int error = LPL_OK;
+	enum lpl_error error = LPL_OK;
 
 	if (!trace->writer)
 		error = begin(trace, is_reduced(&refs[0]), report);
@@ -158,11 +158,11 @@ static int trace_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t 
 	return next->refs(next, refs, count, report);
 }
 
-static int trace_event(struct lpl_sink *sink, const struct lpl_event *event,
-		       struct lpl_report *report)
+static enum lpl_error trace_event(struct lpl_sink *sink, const struct lpl_event *event,
+				  struct lpl_report *report)
 {
 	struct trace *trace = (struct trace *)sink;
-	int error = LPL_OK;
+	enum lpl_error error = LPL_OK;
 
 	if (!trace->writer && trace->early_count < EARLY_EVENTS_MAX) {
 		if (!lpl_reach(trace->early, trace->early_room, trace->early_count))
@@ -176,11 +176,11 @@ static int trace_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return error ? error : send_event(trace, event, report);
 }
 
-static int trace_finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error trace_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct trace *trace = (struct trace *)sink;
 	struct lpl_sink *next;
-	int error = LPL_OK;
+	enum lpl_error error = LPL_OK;
 
 	if (!trace->writer)
 		error = begin(trace, false, report);

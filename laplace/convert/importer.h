@@ -73,7 +73,7 @@ bool lpl_import_check_clock(struct lpl_importer *importer, const char *name, uin
 /* Send on the batch. */
 bool lpl_import_flush(struct lpl_importer *importer);
 /* What the sink returned is an error, which it may not have reported, or LPL_OK. */
-bool lpl_import_sent(struct lpl_importer *importer, int error);
+bool lpl_import_sent(struct lpl_importer *importer, enum lpl_error error);
 
 /* An event; its clocks have been checked. */
 bool lpl_import_event(struct lpl_importer *importer, const struct lpl_event *event);

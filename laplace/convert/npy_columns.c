@@ -103,7 +103,7 @@ static char *put(char *out, const struct column *column, const struct lpl_ref *r
 	return out;
 }
 
-static int flush(struct lpl_npy_columns *made, int i, struct lpl_report *report)
+static enum lpl_error flush(struct lpl_npy_columns *made, int i, struct lpl_report *report)
 {
 	struct column_file *file = &made->file[i];
 
@@ -114,8 +114,8 @@ static int flush(struct lpl_npy_columns *made, int i, struct lpl_report *report)
 	return LPL_OK;
 }
 
-static int take_column(struct lpl_npy_columns *made, int i, const struct lpl_ref *refs,
-		       size_t count, struct lpl_report *report)
+static enum lpl_error take_column(struct lpl_npy_columns *made, int i, const struct lpl_ref *refs,
+				  size_t count, struct lpl_report *report)
 {
 	struct column_file *file = &made->file[i];
 
@@ -128,11 +128,11 @@ static int take_column(struct lpl_npy_columns *made, int i, const struct lpl_ref
 	return LPL_OK;
 }
 
-static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		     struct lpl_report *report)
+static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				struct lpl_report *report)
 {
 	struct lpl_npy_columns *made = (struct lpl_npy_columns *)sink;
-	int error = LPL_OK;
+	enum lpl_error error = LPL_OK;
 
 	for (int i = 0; i < COLUMNS && error == LPL_OK; i++)
 		error = take_column(made, i, refs, count, report);
@@ -140,8 +140,8 @@ static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 	return error;
 }
 
-static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
-		      struct lpl_report *report)
+static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *event,
+				 struct lpl_report *report)
 {
 	(void)event, (void)report;
 	((struct lpl_npy_columns *)sink)->result.losses.events++;
@@ -149,7 +149,7 @@ static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 }
 
 /* Headers say how many records there are, and what was written is on the disk. */
-static int take_finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error take_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct lpl_npy_columns *made = (struct lpl_npy_columns *)sink;
 	char header[NPY_RECORDS_AT];

@@ -296,7 +296,7 @@ static enum lpl_error merge_event(struct lpl_state *state, const struct lpl_even
 	struct lpl_sink *sink = lpl_merge_sink(state->merge);
 
 	state->pieces += growth(state->merge, event);
-	return (enum lpl_error)sink->event(sink, event, report);
+	return sink->event(sink, event, report);
 }
 
 /* Where a range only grows or shrinks no page is moved. */

@@ -28,7 +28,7 @@ struct sender {
 	struct lpl_report *report;
 	struct lpl_event event;		/* the next one; its clocks stay */
 	uint64_t nowhere;		/* the number of a space that the guest does not have */
-	int error;			/* the first */
+	enum lpl_error error;		/* the first */
 };
 
 /* What an event says, and nothing more: an event with these arguments is sent. */

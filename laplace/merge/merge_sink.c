@@ -33,17 +33,17 @@ static void task_anomaly(void *context, enum lpl_merge_anomaly kind,
 
 /* ---- what the output is given ---- */
 
-static int pass_page(struct lpl_merge *merge, const struct lpl_merge_page *page,
-		     struct lpl_report *report)
+static enum lpl_error pass_page(struct lpl_merge *merge, const struct lpl_merge_page *page,
+				struct lpl_report *report)
 {
 	return merge->output->page == NULL ? LPL_OK :
 					     merge->output->page(merge->output, page, report);
 }
 
 /* Which pages are in memory no more. */
-static int pass_left(struct lpl_merge *merge, struct lpl_report *report)
+static enum lpl_error pass_left(struct lpl_merge *merge, struct lpl_report *report)
 {
-	int error = LPL_OK;
+	enum lpl_error error = LPL_OK;
 
 	while (error == LPL_OK && merge->store.ended != NULL) {
 		struct page *page = merge->store.ended;
@@ -59,10 +59,10 @@ static int pass_left(struct lpl_merge *merge, struct lpl_report *report)
 }
 
 /* What has changed of tasks; those that are over go. */
-static int pass_tasks(struct lpl_merge *merge, struct lpl_report *report)
+static enum lpl_error pass_tasks(struct lpl_merge *merge, struct lpl_report *report)
 {
 	struct task *task;
-	int error = LPL_OK;
+	enum lpl_error error = LPL_OK;
 
 	merge->stats.tasks = merge->tasks.last_serial;
 	merge->stats.live_tasks = merge->tasks.live;
@@ -78,8 +78,8 @@ static int pass_tasks(struct lpl_merge *merge, struct lpl_report *report)
 	return error;
 }
 
-static int pass_event(struct lpl_merge *merge, const struct lpl_event *event,
-		      const struct lpl_merge_task *task, struct lpl_report *report)
+static enum lpl_error pass_event(struct lpl_merge *merge, const struct lpl_event *event,
+				 const struct lpl_merge_task *task, struct lpl_report *report)
 {
 	return merge->output->event == NULL ? LPL_OK :
 			merge->output->event(merge->output, event, task, report);
@@ -88,8 +88,8 @@ static int pass_event(struct lpl_merge *merge, const struct lpl_event *event,
 /* ---- gaps ---- */
 
 /* Records are missing.  The state lasts when no event is among them, or nothing follows. */
-static int take_gap(struct lpl_merge *merge, const struct lpl_event *event,
-		    struct lpl_report *report)
+static enum lpl_error take_gap(struct lpl_merge *merge, const struct lpl_event *event,
+			       struct lpl_report *report)
 {
 	uint64_t references = event->arg[LPL_EVENT_GAP_REFERENCES];
 	uint64_t events = event->arg[LPL_EVENT_GAP_EVENTS];
@@ -179,13 +179,13 @@ static struct translation *resolve(struct lpl_merge *merge, const struct lpl_ref
 	return translation;
 }
 
-static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		     struct lpl_report *report)
+static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				struct lpl_report *report)
 {
 	struct lpl_merge *merge = (struct lpl_merge *)sink;
 	struct lpl_merge_task *task = begin_refs(merge, count);
 	struct lpl_merged merged = { .task = task };
-	int error;
+	enum lpl_error error;
 
 	for (size_t i = 0; i < count; i++) {
 		struct effect effect;
@@ -302,10 +302,10 @@ static bool take_effect(struct lpl_merge *merge, const struct lpl_event *event)
 }
 
 /* After each event, which may have made more of everything. */
-static int keep_bound(struct lpl_merge *merge, const struct lpl_event *event,
-		      struct lpl_report *report)
+static enum lpl_error keep_bound(struct lpl_merge *merge, const struct lpl_event *event,
+				 struct lpl_report *report)
 {
-	int error;
+	enum lpl_error error;
 
 	if (!lpl_memory_is_full(merge))
 		return LPL_OK;
@@ -315,12 +315,12 @@ static int keep_bound(struct lpl_merge *merge, const struct lpl_event *event,
 	return error != LPL_OK ? error : pass_tasks(merge, report);
 }
 
-static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
-		      struct lpl_report *report)
+static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *event,
+				 struct lpl_report *report)
 {
 	struct lpl_merge *merge = (struct lpl_merge *)sink;
 	const struct lpl_merge_task *task;
-	int error;
+	enum lpl_error error;
 
 	if (event->tag == LPL_EVENT_GAP)
 		return take_gap(merge, event, report);
@@ -342,10 +342,10 @@ static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return error != LPL_OK ? error : keep_bound(merge, event, report);
 }
 
-static int take_finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error take_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct lpl_merge *merge = (struct lpl_merge *)sink;
-	int error;
+	enum lpl_error error;
 
 	lpl_tasks_finish(&merge->tasks);
 	error = pass_tasks(merge, report);

@@ -237,5 +237,5 @@ enum lpl_error lpl_state_send(struct lpl_state *state, struct lpl_sink *sink,
 	     [LPL_EVENT_STATE_RUNS] = merge->tasks.current_known ?
 				      merge->tasks.current->view.tid : KTR_NONE,
 	     [LPL_EVENT_STATE_LEFT_OUT] = state->left_out);
-	return (enum lpl_error)sender.error;
+	return sender.error;
 }

@@ -35,7 +35,7 @@ static struct lpl_page page_of(const struct block *block, const struct lpl_ref *
 }
 
 /* Send the run's first reference on. */
-static int end_run(struct block *block, struct lpl_report *report)
+static enum lpl_error end_run(struct block *block, struct lpl_report *report)
 {
 	if (!block->holding)
 		return LPL_OK;
@@ -45,14 +45,14 @@ static int end_run(struct block *block, struct lpl_report *report)
 	return lpl_outlet_ref(&block->outlet, &block->first, report);
 }
 
-static int block_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		      struct lpl_report *report)
+static enum lpl_error block_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				 struct lpl_report *report)
 {
 	struct block *block = (struct block *)sink;
 
 	for (size_t i = 0; i < count; i++) {
 		struct lpl_page page = page_of(block, &refs[i]);
-		int error;
+		enum lpl_error error;
 
 		if (block->holding && lpl_same_page(page, block->page)) {
 			if (lpl_is_write(&refs[i]))
@@ -69,28 +69,28 @@ static int block_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t 
 	return LPL_OK;
 }
 
-static int block_event(struct lpl_sink *sink, const struct lpl_event *event,
-		       struct lpl_report *report)
+static enum lpl_error block_event(struct lpl_sink *sink, const struct lpl_event *event,
+				  struct lpl_report *report)
 {
 	struct block *block = (struct block *)sink;
-	int error = end_run(block, report);
+	enum lpl_error error = end_run(block, report);
 
 	return error != LPL_OK ? error : lpl_outlet_event(&block->outlet, event, report);
 }
 
 /* The run is cut in two: the rest of it begins with a reference of its own. */
-static int block_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
+static enum lpl_error block_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	struct block *block = (struct block *)stage;
-	int error = end_run(block, report);
+	enum lpl_error error = end_run(block, report);
 
 	return error != LPL_OK ? error : lpl_outlet_flush(&block->outlet, report);
 }
 
-static int block_finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error block_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct block *block = (struct block *)sink;
-	int error = end_run(block, report);
+	enum lpl_error error = end_run(block, report);
 
 	return error != LPL_OK ? error : lpl_outlet_finish(&block->outlet, report);
 }

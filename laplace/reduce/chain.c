@@ -68,12 +68,12 @@ struct lpl_sink *lpl_reducer_sink(struct lpl_reducer *reducer)
 
 enum lpl_error lpl_reducer_flush(struct lpl_reducer *reducer, struct lpl_report *report)
 {
-	int error = LPL_OK;
+	enum lpl_error error = LPL_OK;
 
 	for (size_t i = 0; i < reducer->count && error == LPL_OK; i++)
 		if (reducer->stage[i]->flush != NULL)
 			error = reducer->stage[i]->flush(reducer->stage[i], report);
-	return (enum lpl_error)error;
+	return error;
 }
 
 struct lpl_fence lpl_reducer_learned(const struct lpl_reducer *reducer)

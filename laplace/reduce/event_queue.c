@@ -187,14 +187,14 @@ void lpl_event_queue_pop(struct lpl_event_queue *events)
 	}
 }
 
-int lpl_event_queue_send(struct lpl_event_queue *events, uint64_t until,
-			 struct lpl_outlet *outlet, struct lpl_report *report)
+enum lpl_error lpl_event_queue_send(struct lpl_event_queue *events, uint64_t until,
+				    struct lpl_outlet *outlet, struct lpl_report *report)
 {
 	const struct lpl_event *event;
 	uint64_t position;
 
 	while ((event = lpl_event_queue_front(events, &position)) != NULL && position < until) {
-		int error = lpl_outlet_event(outlet, event, report);
+		enum lpl_error error = lpl_outlet_event(outlet, event, report);
 
 		if (error != LPL_OK)
 			return error;

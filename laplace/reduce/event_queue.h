@@ -32,7 +32,7 @@ bool lpl_event_queue_push(struct lpl_event_queue *events, const struct lpl_event
 const struct lpl_event *lpl_event_queue_front(struct lpl_event_queue *events, uint64_t *position);
 void lpl_event_queue_pop(struct lpl_event_queue *events);	/* there must be one */
 /* Send on those whose position is below `until`. */
-int lpl_event_queue_send(struct lpl_event_queue *events, uint64_t until,
-			 struct lpl_outlet *outlet, struct lpl_report *report);
+enum lpl_error lpl_event_queue_send(struct lpl_event_queue *events, uint64_t until,
+				    struct lpl_outlet *outlet, struct lpl_report *report);
 
 #endif

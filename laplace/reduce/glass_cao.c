@@ -57,7 +57,7 @@ struct glass_cao {
 	struct lpl_pending pending;
 };
 
-static int no_memory(const struct glass_cao *gc, struct lpl_report *report)
+static enum lpl_error no_memory(const struct glass_cao *gc, struct lpl_report *report)
 {
 	return lpl_fail(report, LPL_ERR_MEMORY,
 			"reduction glass-cao:%" PRIu64 ": no memory to hold more", gc->length);
@@ -77,10 +77,10 @@ static bool is_active(const struct glass_cao *gc, uint32_t i)
 }
 
 /* Another segment begins: what is final now is sent on. */
-static int advance(struct glass_cao *gc, struct lpl_report *report)
+static enum lpl_error advance(struct glass_cao *gc, struct lpl_report *report)
 {
 	uint64_t segment = gc->now / gc->length;
-	int error = LPL_OK;
+	enum lpl_error error = LPL_OK;
 
 	gc->segment = segment;
 	gc->start = segment * gc->length;
@@ -107,8 +107,8 @@ static uint32_t make_newest(struct glass_cao *gc, struct lpl_page page)
 }
 
 /* Keep the reference `ref` to page i; drop the period's last one, unless it is the first. */
-static int keep(struct glass_cao *gc, uint32_t i, const struct lpl_ref *ref,
-		struct lpl_report *report)
+static enum lpl_error keep(struct glass_cao *gc, uint32_t i, const struct lpl_ref *ref,
+			   struct lpl_report *report)
 {
 	struct active *active = active_of(gc, i);
 	bool begins = !is_active(gc, i);
@@ -127,15 +127,15 @@ static int keep(struct glass_cao *gc, uint32_t i, const struct lpl_ref *ref,
 	return LPL_OK;
 }
 
-static int glass_cao_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-			  struct lpl_report *report)
+static enum lpl_error glass_cao_refs(struct lpl_sink *sink, const struct lpl_ref *refs,
+				     size_t count, struct lpl_report *report)
 {
 	struct glass_cao *gc = (struct glass_cao *)sink;
 
 	for (size_t j = 0; j < count; j++) {
 		const struct lpl_ref *ref = &refs[j];
 		uint32_t i;
-		int error = LPL_OK;
+		enum lpl_error error = LPL_OK;
 
 		if (ref->instr < gc->now)
 			return lpl_fail(report, LPL_ERR_ORDER,
@@ -157,14 +157,14 @@ static int glass_cao_refs(struct lpl_sink *sink, const struct lpl_ref *refs, siz
 	return LPL_OK;
 }
 
-static int glass_cao_event(struct lpl_sink *sink, const struct lpl_event *event,
-			   struct lpl_report *report)
+static enum lpl_error glass_cao_event(struct lpl_sink *sink, const struct lpl_event *event,
+				      struct lpl_report *report)
 {
 	return lpl_pending_event(&((struct glass_cao *)sink)->pending, event, report);
 }
 
 /* A period that goes on has one record more: its latest reference until now. */
-static int glass_cao_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
+static enum lpl_error glass_cao_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	struct glass_cao *gc = (struct glass_cao *)stage;
 
@@ -173,7 +173,7 @@ static int glass_cao_flush(struct lpl_reducer_stage *stage, struct lpl_report *r
 	return lpl_pending_flush(&gc->pending, report);
 }
 
-static int glass_cao_finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error glass_cao_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	return lpl_pending_finish(&((struct glass_cao *)sink)->pending, report);
 }

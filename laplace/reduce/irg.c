@@ -62,7 +62,8 @@ static uint32_t enter(struct irg *irg, struct lpl_page page)
 	return i;
 }
 
-static int keep(struct irg *irg, uint32_t i, struct lpl_ref ref, struct lpl_report *report)
+static enum lpl_error keep(struct irg *irg, uint32_t i, struct lpl_ref ref,
+			   struct lpl_report *report)
 {
 	struct recent *recent = recent_of(irg, i);
 
@@ -73,8 +74,8 @@ static int keep(struct irg *irg, uint32_t i, struct lpl_ref ref, struct lpl_repo
 	return lpl_outlet_ref(&irg->outlet, &ref, report);
 }
 
-static int irg_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		    struct lpl_report *report)
+static enum lpl_error irg_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+			       struct lpl_report *report)
 {
 	struct irg *irg = (struct irg *)sink;
 
@@ -100,7 +101,7 @@ static int irg_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t co
 					": no memory for another page", irg->theta);
 		recent = recent_of(irg, i);
 		if (new || ref->ref - recent->last > irg->theta) {
-			int error = keep(irg, i, *ref, report);
+			enum lpl_error error = keep(irg, i, *ref, report);
 
 			if (error != LPL_OK)
 				return error;
@@ -112,18 +113,18 @@ static int irg_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t co
 	return LPL_OK;
 }
 
-static int irg_event(struct lpl_sink *sink, const struct lpl_event *event,
-		     struct lpl_report *report)
+static enum lpl_error irg_event(struct lpl_sink *sink, const struct lpl_event *event,
+				struct lpl_report *report)
 {
 	return lpl_outlet_event(&((struct irg *)sink)->outlet, event, report);
 }
 
-static int irg_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
+static enum lpl_error irg_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	return lpl_outlet_flush(&((struct irg *)stage)->outlet, report);
 }
 
-static int irg_finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error irg_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	return lpl_outlet_finish(&((struct irg *)sink)->outlet, report);
 }

@@ -23,8 +23,8 @@ struct lrubs {
 	struct lpl_lru_memory memory;
 };
 
-static int send_eviction(struct lrubs *lrubs, const struct lpl_ref *ref,
-			 const struct lpl_fault *fault, struct lpl_report *report)
+static enum lpl_error send_eviction(struct lrubs *lrubs, const struct lpl_ref *ref,
+				    const struct lpl_fault *fault, struct lpl_report *report)
 {
 	const struct lpl_event event = {
 		.ref = ref->ref,
@@ -42,12 +42,13 @@ static int send_eviction(struct lrubs *lrubs, const struct lpl_ref *ref,
 	return lpl_outlet_event(&lrubs->outlet, &event, report);
 }
 
-static int send_fault(struct lrubs *lrubs, const struct lpl_ref *ref, struct lpl_report *report)
+static enum lpl_error send_fault(struct lrubs *lrubs, const struct lpl_ref *ref,
+				 struct lpl_report *report)
 {
 	uint32_t victim = lpl_lru_memory_victim(&lrubs->memory);
 	struct lpl_ref fetch = *ref;
 	struct lpl_fault fault;
-	int error;
+	enum lpl_error error;
 
 	if (!lpl_lru_memory_fetch(&lrubs->memory, ref, victim, &fault))
 		return lpl_fail(report, LPL_ERR_MEMORY,
@@ -59,13 +60,13 @@ static int send_fault(struct lrubs *lrubs, const struct lpl_ref *ref, struct lpl
 		send_eviction(lrubs, &fetch, &fault, report);
 }
 
-static int lrubs_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		      struct lpl_report *report)
+static enum lpl_error lrubs_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				 struct lpl_report *report)
 {
 	struct lrubs *lrubs = (struct lrubs *)sink;
 
 	for (size_t j = 0; j < count; j++) {
-		int error = LPL_OK;
+		enum lpl_error error = LPL_OK;
 
 		if (!lpl_lru_memory_hit(&lrubs->memory, &refs[j]))
 			error = send_fault(lrubs, &refs[j], report);
@@ -75,18 +76,18 @@ static int lrubs_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t 
 	return LPL_OK;
 }
 
-static int lrubs_event(struct lpl_sink *sink, const struct lpl_event *event,
-		       struct lpl_report *report)
+static enum lpl_error lrubs_event(struct lpl_sink *sink, const struct lpl_event *event,
+				  struct lpl_report *report)
 {
 	return lpl_outlet_event(&((struct lrubs *)sink)->outlet, event, report);
 }
 
-static int lrubs_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
+static enum lpl_error lrubs_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	return lpl_outlet_flush(&((struct lrubs *)stage)->outlet, report);
 }
 
-static int lrubs_finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error lrubs_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	return lpl_outlet_finish(&((struct lrubs *)sink)->outlet, report);
 }

@@ -12,23 +12,23 @@ struct none {
 	struct lpl_sink *next;
 };
 
-static int none_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		     struct lpl_report *report)
+static enum lpl_error none_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				struct lpl_report *report)
 {
 	struct lpl_sink *next = ((struct none *)sink)->next;
 
 	return next->refs(next, refs, count, report);
 }
 
-static int none_event(struct lpl_sink *sink, const struct lpl_event *event,
-		      struct lpl_report *report)
+static enum lpl_error none_event(struct lpl_sink *sink, const struct lpl_event *event,
+				 struct lpl_report *report)
 {
 	struct lpl_sink *next = ((struct none *)sink)->next;
 
 	return next->event(next, event, report);
 }
 
-static int none_finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error none_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct lpl_sink *next = ((struct none *)sink)->next;
 

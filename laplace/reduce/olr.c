@@ -127,7 +127,7 @@ struct olr {
 	struct lpl_ref fetch;
 };
 
-static int no_memory(const struct olr *olr, struct lpl_report *report)
+static enum lpl_error no_memory(const struct olr *olr, struct lpl_report *report)
 {
 	return lpl_fail(report, LPL_ERR_MEMORY, "reduction olr:%u: no memory to hold more",
 			olr->memory.limit);
@@ -154,7 +154,8 @@ static void make_newest(struct residency *residency, uint32_t i)
 /* ---- the rule ---- */
 
 /* The next reference of the result, to the page of residency i. */
-static int send_ref(struct olr *olr, uint32_t i, struct lpl_ref *ref, struct lpl_report *report)
+static enum lpl_error send_ref(struct olr *olr, uint32_t i, struct lpl_ref *ref,
+			       struct lpl_report *report)
 {
 	const struct residency *residency = &olr->residency[i];
 
@@ -164,7 +165,7 @@ static int send_ref(struct olr *olr, uint32_t i, struct lpl_ref *ref, struct lpl
 	return lpl_outlet_ref(&olr->outlet, ref, report);
 }
 
-static int clip(struct olr *olr, uint32_t i, struct lpl_report *report)
+static enum lpl_error clip(struct olr *olr, uint32_t i, struct lpl_report *report)
 {
 	struct lpl_ref ref = olr->residency[i].fetch;
 
@@ -177,12 +178,12 @@ static int clip(struct olr *olr, uint32_t i, struct lpl_report *report)
 	return send_ref(olr, i, &ref, report);
 }
 
-static int clip_late(struct olr *olr, uint32_t evicted, struct lpl_report *report)
+static enum lpl_error clip_late(struct olr *olr, uint32_t evicted, struct lpl_report *report)
 {
 	uint32_t oldest;
 
 	while ((oldest = olr->residency[0].newer) != evicted) {
-		int error = clip(olr, oldest, report);
+		enum lpl_error error = clip(olr, oldest, report);
 
 		if (error != LPL_OK)
 			return error;
@@ -191,10 +192,10 @@ static int clip_late(struct olr *olr, uint32_t evicted, struct lpl_report *repor
 }
 
 /* The run from fault i is tight and ends at `end`, the next one at `next_end` (0: END). */
-static int clip_early(struct olr *olr, uint32_t i, uint32_t end, uint32_t next_end,
-		      struct lpl_report *report)
+static enum lpl_error clip_early(struct olr *olr, uint32_t i, uint32_t end, uint32_t next_end,
+				 struct lpl_report *report)
 {
-	int error = LPL_OK;
+	enum lpl_error error = LPL_OK;
 	uint32_t newer;
 
 	for (uint32_t j = olr->residency[end].next; j != next_end && error == LPL_OK;
@@ -221,7 +222,7 @@ static uint32_t find_end(const struct olr *olr, uint32_t i, uint64_t p)
 }
 
 /* The first of the waiting faults: what comes before it, itself, what comes after. */
-static int send_fault(struct olr *olr, struct lpl_report *report)
+static enum lpl_error send_fault(struct olr *olr, struct lpl_report *report)
 {
 	uint32_t i = olr->first;
 	struct residency *residency = &olr->residency[i];
@@ -229,7 +230,7 @@ static int send_fault(struct olr *olr, struct lpl_report *report)
 	uint32_t end = find_end(olr, olr->tight_end, residency->begin);
 	uint32_t next_end = find_end(olr, end, residency->begin + 1);
 	struct lpl_ref fetch = residency->fetch;
-	int error = LPL_OK;
+	enum lpl_error error = LPL_OK;
 
 	if (next_end == 0 && !olr->ended)
 		return lpl_fail(report, LPL_ERR_INTERNAL,
@@ -258,7 +259,7 @@ static int send_fault(struct olr *olr, struct lpl_report *report)
 /* ---- taking faults ---- */
 
 /* An element of residency[] for one more fault. */
-static int new_residency(struct olr *olr, uint32_t *index, struct lpl_report *report)
+static enum lpl_error new_residency(struct olr *olr, uint32_t *index, struct lpl_report *report)
 {
 	if (olr->spare != 0) {
 		*index = olr->spare;
@@ -275,12 +276,12 @@ static int new_residency(struct olr *olr, uint32_t *index, struct lpl_report *re
 	return LPL_OK;
 }
 
-static int take_fault(struct olr *olr, const struct lpl_ref *ref, const struct lpl_fault *fault,
-		      struct lpl_report *report)
+static enum lpl_error take_fault(struct olr *olr, const struct lpl_ref *ref,
+				 const struct lpl_fault *fault, struct lpl_report *report)
 {
 	struct residency *residency;
 	uint32_t i = 0;
-	int error;
+	enum lpl_error error;
 
 	error = new_residency(olr, &i, report);
 	if (error != LPL_OK)
@@ -306,15 +307,15 @@ static int take_fault(struct olr *olr, const struct lpl_ref *ref, const struct l
 	return olr->waiting == olr->memory.limit + 2 ? send_fault(olr, report) : LPL_OK;
 }
 
-static int olr_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		    struct lpl_report *report)
+static enum lpl_error olr_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+			       struct lpl_report *report)
 {
 	struct olr *olr = (struct olr *)sink;
 	struct lpl_fault fault;
 
 	for (size_t j = 0; j < count; j++) {
 		uint32_t victim;
-		int error;
+		enum lpl_error error;
 
 		if (lpl_lru_memory_hit(&olr->memory, &refs[j]))
 			continue;
@@ -328,8 +329,8 @@ static int olr_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t co
 	return LPL_OK;
 }
 
-static int olr_event(struct lpl_sink *sink, const struct lpl_event *event,
-		     struct lpl_report *report)
+static enum lpl_error olr_event(struct lpl_sink *sink, const struct lpl_event *event,
+				struct lpl_report *report)
 {
 	struct olr *olr = (struct olr *)sink;
 
@@ -340,11 +341,11 @@ static int olr_event(struct lpl_sink *sink, const struct lpl_event *event,
 }
 
 /* The input ends here: send on all that is held. */
-static int drain(struct olr *olr, struct lpl_report *report)
+static enum lpl_error drain(struct olr *olr, struct lpl_report *report)
 {
 	olr->ended = true;
 	while (olr->waiting != 0) {
-		int error = send_fault(olr, report);
+		enum lpl_error error = send_fault(olr, report);
 
 		if (error != LPL_OK)
 			return error;
@@ -356,15 +357,15 @@ static int drain(struct olr *olr, struct lpl_report *report)
  * What is decided has been sent, but for the last few references.  The faults that
  * wait depend on those to come: to let them go now would be another reduction.
  */
-static int olr_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
+static enum lpl_error olr_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	return lpl_outlet_flush(&((struct olr *)stage)->outlet, report);
 }
 
-static int olr_finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error olr_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct olr *olr = (struct olr *)sink;
-	int error = drain(olr, report);
+	enum lpl_error error = drain(olr, report);
 
 	return error != LPL_OK ? error : lpl_outlet_finish(&olr->outlet, report);
 }
@@ -372,9 +373,10 @@ static int olr_finish(struct lpl_sink *sink, struct lpl_report *report)
 /* ---- taking a behaviour sequence ---- */
 
 /* The input cannot be what `lrubs:K` made: what came before is saved. */
-static int damaged(struct olr *olr, uint64_t ref, const char *what, struct lpl_report *report)
+static enum lpl_error damaged(struct olr *olr, uint64_t ref, const char *what,
+			      struct lpl_report *report)
 {
-	int error = drain(olr, report);
+	enum lpl_error error = drain(olr, report);
 
 	if (error == LPL_OK)
 		error = lpl_outlet_flush(&olr->outlet, report);
@@ -386,14 +388,14 @@ static int damaged(struct olr *olr, uint64_t ref, const char *what, struct lpl_r
 			what);
 }
 
-static int no_eviction(struct olr *olr, struct lpl_report *report)
+static enum lpl_error no_eviction(struct olr *olr, struct lpl_report *report)
 {
 	return damaged(olr, olr->fetch.ref, "is a fetch into a full memory and evicts no page",
 		       report);
 }
 
-static int fetch(struct olr *olr, const struct lpl_ref *ref, uint32_t victim, bool dirty,
-		 struct lpl_report *report)
+static enum lpl_error fetch(struct olr *olr, const struct lpl_ref *ref, uint32_t victim, bool dirty,
+			    struct lpl_report *report)
 {
 	struct lpl_fault fault;
 
@@ -403,14 +405,14 @@ static int fetch(struct olr *olr, const struct lpl_ref *ref, uint32_t victim, bo
 	return take_fault(olr, ref, &fault, report);
 }
 
-static int behaviour_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-			  struct lpl_report *report)
+static enum lpl_error behaviour_refs(struct lpl_sink *sink, const struct lpl_ref *refs,
+				     size_t count, struct lpl_report *report)
 {
 	struct olr *olr = (struct olr *)sink;
 	struct lpl_pages *pages = &olr->memory.pages;
 
 	for (size_t j = 0; j < count; j++) {
-		int error = LPL_OK;
+		enum lpl_error error = LPL_OK;
 
 		if (olr->fetching)
 			return no_eviction(olr, report);
@@ -429,8 +431,8 @@ static int behaviour_refs(struct lpl_sink *sink, const struct lpl_ref *refs, siz
 	return LPL_OK;
 }
 
-static int behaviour_event(struct lpl_sink *sink, const struct lpl_event *event,
-			   struct lpl_report *report)
+static enum lpl_error behaviour_event(struct lpl_sink *sink, const struct lpl_event *event,
+				      struct lpl_report *report)
 {
 	struct olr *olr = (struct olr *)sink;
 	struct lpl_page page = {
@@ -450,7 +452,7 @@ static int behaviour_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return fetch(olr, &olr->fetch, victim, event->arg[LPL_EVENT_EVICTED_DIRTY] != 0, report);
 }
 
-static int behaviour_finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error behaviour_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct olr *olr = (struct olr *)sink;
 

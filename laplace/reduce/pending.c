@@ -27,7 +27,7 @@ bool lpl_pending_grow(struct lpl_pending *pending)
 }
 
 /* Send on the events that no reference held was made before. */
-static int send_events(struct lpl_pending *pending, struct lpl_report *report)
+static enum lpl_error send_events(struct lpl_pending *pending, struct lpl_report *report)
 {
 	uint32_t oldest = lpl_pending_oldest(pending);
 	uint64_t until = oldest == 0 ? UINT64_MAX : pending->node[oldest].time;
@@ -35,10 +35,10 @@ static int send_events(struct lpl_pending *pending, struct lpl_report *report)
 	return lpl_event_queue_send(&pending->events, until, &pending->outlet, report);
 }
 
-int lpl_pending_send(struct lpl_pending *pending, struct lpl_report *report)
+enum lpl_error lpl_pending_send(struct lpl_pending *pending, struct lpl_report *report)
 {
 	uint32_t i = lpl_pending_oldest(pending);
-	int error = pending->events.count != 0 ? send_events(pending, report) : LPL_OK;
+	enum lpl_error error = pending->events.count != 0 ? send_events(pending, report) : LPL_OK;
 
 	if (error == LPL_OK)
 		error = lpl_outlet_ref(&pending->outlet, &pending->node[i].ref, report);
@@ -50,17 +50,17 @@ int lpl_pending_send(struct lpl_pending *pending, struct lpl_report *report)
 	return pending->events.count != 0 ? send_events(pending, report) : LPL_OK;
 }
 
-int lpl_pending_send_all(struct lpl_pending *pending, struct lpl_report *report)
+enum lpl_error lpl_pending_send_all(struct lpl_pending *pending, struct lpl_report *report)
 {
-	int error = LPL_OK;
+	enum lpl_error error = LPL_OK;
 
 	while (lpl_pending_oldest(pending) != 0 && error == LPL_OK)
 		error = lpl_pending_send(pending, report);
 	return error;
 }
 
-int lpl_pending_event(struct lpl_pending *pending, const struct lpl_event *event,
-		   struct lpl_report *report)
+enum lpl_error lpl_pending_event(struct lpl_pending *pending, const struct lpl_event *event,
+			      struct lpl_report *report)
 {
 	if (lpl_pending_oldest(pending) == 0)	/* nothing to wait for */
 		return lpl_outlet_event(&pending->outlet, event, report);
@@ -68,16 +68,16 @@ int lpl_pending_event(struct lpl_pending *pending, const struct lpl_event *event
 		lpl_fail(report, LPL_ERR_MEMORY, "reduction: no memory to hold another event");
 }
 
-int lpl_pending_flush(struct lpl_pending *pending, struct lpl_report *report)
+enum lpl_error lpl_pending_flush(struct lpl_pending *pending, struct lpl_report *report)
 {
-	int error = lpl_pending_send_all(pending, report);
+	enum lpl_error error = lpl_pending_send_all(pending, report);
 
 	return error != LPL_OK ? error : lpl_outlet_flush(&pending->outlet, report);
 }
 
-int lpl_pending_finish(struct lpl_pending *pending, struct lpl_report *report)
+enum lpl_error lpl_pending_finish(struct lpl_pending *pending, struct lpl_report *report)
 {
-	int error = lpl_pending_send_all(pending, report);
+	enum lpl_error error = lpl_pending_send_all(pending, report);
 
 	return error != LPL_OK ? error : lpl_outlet_finish(&pending->outlet, report);
 }

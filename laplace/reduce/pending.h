@@ -110,15 +110,15 @@ static inline void lpl_pending_replace(struct lpl_pending *pending, uint32_t i,
 }
 
 /* Send on the oldest reference, which there is, and the events around it. */
-int lpl_pending_send(struct lpl_pending *pending, struct lpl_report *report);
+enum lpl_error lpl_pending_send(struct lpl_pending *pending, struct lpl_report *report);
 /* Send on all. */
-int lpl_pending_send_all(struct lpl_pending *pending, struct lpl_report *report);
+enum lpl_error lpl_pending_send_all(struct lpl_pending *pending, struct lpl_report *report);
 
 /* An event that comes now. */
-int lpl_pending_event(struct lpl_pending *pending, const struct lpl_event *event,
-		   struct lpl_report *report);
+enum lpl_error lpl_pending_event(struct lpl_pending *pending, const struct lpl_event *event,
+			      struct lpl_report *report);
 /* Send on all, to the next stage; that is not flushed. */
-int lpl_pending_flush(struct lpl_pending *pending, struct lpl_report *report);
-int lpl_pending_finish(struct lpl_pending *pending, struct lpl_report *report);
+enum lpl_error lpl_pending_flush(struct lpl_pending *pending, struct lpl_report *report);
+enum lpl_error lpl_pending_finish(struct lpl_pending *pending, struct lpl_report *report);
 
 #endif

@@ -111,7 +111,7 @@ static struct recent *recent_of(const struct sad *sad, uint32_t i)
 	return LPL_PAYLOAD(&sad->pages, struct recent, i);
 }
 
-static int no_memory(const struct sad *sad, struct lpl_report *report)
+static enum lpl_error no_memory(const struct sad *sad, struct lpl_report *report)
 {
 	return lpl_fail(report, LPL_ERR_MEMORY, "reduction sad:%u: no memory to hold more",
 			sad->limit);
@@ -134,14 +134,14 @@ static void append_pending(struct pending *pending, uint32_t i)
 }
 
 /* Send on, in order, the references not after `threshold` and the events freed by that. */
-static int drain(struct sad *sad, uint64_t threshold, struct lpl_report *report)
+static enum lpl_error drain(struct sad *sad, uint64_t threshold, struct lpl_report *report)
 {
 	for (;;) {
 		uint32_t i = sad->pending[0].next;
 		struct pending *head = &sad->pending[i];
 		uint64_t position;
 		const struct lpl_event *event = NULL;
-		int error;
+		enum lpl_error error;
 
 		if (sad->events.count != 0)
 			event = lpl_event_queue_front(&sad->events, &position);
@@ -162,7 +162,7 @@ static int drain(struct sad *sad, uint64_t threshold, struct lpl_report *report)
 }
 
 /* An element of pending[] for one more reference. */
-static int new_pending(struct sad *sad, uint32_t *index, struct lpl_report *report)
+static enum lpl_error new_pending(struct sad *sad, uint32_t *index, struct lpl_report *report)
 {
 	if (sad->spare != 0) {
 		*index = sad->spare;
@@ -182,7 +182,7 @@ static int new_pending(struct sad *sad, uint32_t *index, struct lpl_report *repo
  * There are K+1 pages, and what was the oldest is referenced now, or there was
  * none or its number went to another: the next one is the oldest, and T grows.
  */
-static int advance(struct sad *sad, struct lpl_report *report)
+static enum lpl_error advance(struct sad *sad, struct lpl_report *report)
 {
 	const struct pending *pending = sad->pending;
 	uint32_t i = pending[0].next;
@@ -213,7 +213,8 @@ static void hold(struct pending *pending, const struct lpl_ref *ref, uint64_t ti
 }
 
 /* Keep the reference `ref`, made now, to page i; drop the one before it if SAD says so. */
-static int keep(struct sad *sad, uint32_t i, const struct lpl_ref *ref, struct lpl_report *report)
+static enum lpl_error keep(struct sad *sad, uint32_t i, const struct lpl_ref *ref,
+			   struct lpl_report *report)
 {
 	struct recent *recent = recent_of(sad, i);
 	bool written = false;
@@ -227,7 +228,7 @@ static int keep(struct sad *sad, uint32_t i, const struct lpl_ref *ref, struct l
 			append_pending(sad->pending, recent->pending);
 		}
 	} else {
-		int error = new_pending(sad, &recent->pending, report);
+		enum lpl_error error = new_pending(sad, &recent->pending, report);
 
 		if (error != LPL_OK)
 			return error;
@@ -243,8 +244,8 @@ static int keep(struct sad *sad, uint32_t i, const struct lpl_ref *ref, struct l
 	return LPL_OK;
 }
 
-static int sad_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		    struct lpl_report *report)
+static enum lpl_error sad_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+			       struct lpl_report *report)
 {
 	struct sad *sad = (struct sad *)sink;
 
@@ -253,7 +254,7 @@ static int sad_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t co
 		uint32_t i = lpl_pages_find(&sad->pages, page);
 		/* older than K others, if there are so many? */
 		bool older = i == 0 || i == sad->oldest;
-		int error = LPL_OK;
+		enum lpl_error error = LPL_OK;
 
 		sad->now++;
 		if (i == 0) {
@@ -271,8 +272,8 @@ static int sad_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t co
 	return LPL_OK;
 }
 
-static int sad_event(struct lpl_sink *sink, const struct lpl_event *event,
-		     struct lpl_report *report)
+static enum lpl_error sad_event(struct lpl_sink *sink, const struct lpl_event *event,
+				struct lpl_report *report)
 {
 	struct sad *sad = (struct sad *)sink;
 
@@ -290,10 +291,10 @@ static int sad_event(struct lpl_sink *sink, const struct lpl_event *event,
  * drop is judged by what lies between its first and its third alone.  The fence
  * goes on: what it has learned of the kernel's pages stays true.
  */
-static int sad_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
+static enum lpl_error sad_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	struct sad *sad = (struct sad *)stage;
-	int error = drain(sad, UINT64_MAX, report);
+	enum lpl_error error = drain(sad, UINT64_MAX, report);
 
 	lpl_pages_clear(&sad->pages);
 	sad->oldest = 0;
@@ -301,10 +302,10 @@ static int sad_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 	return error != LPL_OK ? error : lpl_outlet_flush(&sad->outlet, report);
 }
 
-static int sad_finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error sad_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct sad *sad = (struct sad *)sink;
-	int error = drain(sad, UINT64_MAX, report);
+	enum lpl_error error = drain(sad, UINT64_MAX, report);
 
 	return error != LPL_OK ? error : lpl_outlet_finish(&sad->outlet, report);
 }

@@ -55,14 +55,14 @@ struct sad2 {
 	struct lpl_pending pending;	/* since the candidate */
 };
 
-static int no_memory(const struct sad2 *sad2, struct lpl_report *report)
+static enum lpl_error no_memory(const struct sad2 *sad2, struct lpl_report *report)
 {
 	return lpl_fail(report, LPL_ERR_MEMORY, "reduction sad2:%u: no memory to hold more",
 			sad2->limit);
 }
 
 /* Fetch a page, which decides what is pending. */
-static int fetch(struct sad2 *sad2, struct lpl_page page, struct lpl_report *report)
+static enum lpl_error fetch(struct sad2 *sad2, struct lpl_page page, struct lpl_report *report)
 {
 	struct lpl_pages *pages = &sad2->pages;
 	uint32_t victim = pages->count < sad2->limit ? 0 : lpl_pages_oldest(pages);
@@ -72,15 +72,15 @@ static int fetch(struct sad2 *sad2, struct lpl_page page, struct lpl_report *rep
 		lpl_pending_send_all(&sad2->pending, report);
 }
 
-static int sad2_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		     struct lpl_report *report)
+static enum lpl_error sad2_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				struct lpl_report *report)
 {
 	struct sad2 *sad2 = (struct sad2 *)sink;
 
 	for (size_t j = 0; j < count; j++) {
 		struct lpl_page page = lpl_page_of(&refs[j]);
 		uint32_t i = lpl_pages_hit(&sad2->pages, page);
-		int error = i == 0 ? fetch(sad2, page, report) : LPL_OK;
+		enum lpl_error error = i == 0 ? fetch(sad2, page, report) : LPL_OK;
 		uint32_t added;
 
 		if (error != LPL_OK)
@@ -103,14 +103,14 @@ static int sad2_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 	return LPL_OK;
 }
 
-static int sad2_event(struct lpl_sink *sink, const struct lpl_event *event,
-		      struct lpl_report *report)
+static enum lpl_error sad2_event(struct lpl_sink *sink, const struct lpl_event *event,
+				 struct lpl_report *report)
 {
 	return lpl_pending_event(&((struct sad2 *)sink)->pending, event, report);
 }
 
 /* The memory goes on as it is; the page fetched last keeps all its references. */
-static int sad2_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
+static enum lpl_error sad2_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	struct sad2 *sad2 = (struct sad2 *)stage;
 
@@ -118,7 +118,7 @@ static int sad2_flush(struct lpl_reducer_stage *stage, struct lpl_report *report
 	return lpl_pending_flush(&sad2->pending, report);
 }
 
-static int sad2_finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error sad2_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	return lpl_pending_finish(&((struct sad2 *)sink)->pending, report);
 }

@@ -67,7 +67,7 @@ static uint32_t *last_of(const struct sad2_fix *fix, uint32_t page)
 #define FIX_OF_KEPT(sink) \
 	((struct sad2_fix *)((char *)(sink) - offsetof(struct sad2_fix, kept)))
 
-static int no_memory(const struct sad2_fix *fix, struct lpl_report *report)
+static enum lpl_error no_memory(const struct sad2_fix *fix, struct lpl_report *report)
 {
 	return lpl_fail(report, LPL_ERR_MEMORY, "reduction sad2-fix:%u: no memory to hold more",
 			fix->fixpoint.pages);
@@ -82,7 +82,7 @@ static size_t least_batch(size_t pages)
 /* ---- out ---- */
 
 /* Send on the events that come before reference i; all, if that is not there. */
-static int send_events(struct sad2_fix *fix, uint32_t i, struct lpl_report *report)
+static enum lpl_error send_events(struct sad2_fix *fix, uint32_t i, struct lpl_report *report)
 {
 	uint64_t until = i == fix->count ? UINT64_MAX : fix->forgotten + i + 1;
 
@@ -113,10 +113,10 @@ static void forget(struct sad2_fix *fix, uint32_t count)
 }
 
 /* Run the passes, and send on what they decide. */
-static int run(struct sad2_fix *fix, bool ended, struct lpl_report *report)
+static enum lpl_error run(struct sad2_fix *fix, bool ended, struct lpl_report *report)
 {
 	uint32_t i = fix->decided;
-	int error = lpl_fixpoint_run(&fix->fixpoint, fix->array, fix->count, &fix->decided, ended,
+	enum lpl_error error = lpl_fixpoint_run(&fix->fixpoint, fix->array, fix->count, &fix->decided, ended,
 				   report);
 
 	for (; i < fix->decided && error == LPL_OK; i++) {
@@ -147,7 +147,8 @@ static uint32_t fetch(struct sad2_fix *fix, struct lpl_page page)
 	return lpl_pages_enter(pages, page, victim);
 }
 
-static int keep(struct sad2_fix *fix, const struct lpl_ref *ref, struct lpl_report *report)
+static enum lpl_error keep(struct sad2_fix *fix, const struct lpl_ref *ref,
+			   struct lpl_report *report)
 {
 	struct lpl_page page = lpl_page_of(ref);
 	uint32_t i = lpl_pages_hit(&fix->pages, page);
@@ -168,18 +169,18 @@ static int keep(struct sad2_fix *fix, const struct lpl_ref *ref, struct lpl_repo
 	return fix->count < fix->batch ? LPL_OK : run(fix, false, report);
 }
 
-static int keep_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		     struct lpl_report *report)
+static enum lpl_error keep_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				struct lpl_report *report)
 {
-	int error = LPL_OK;
+	enum lpl_error error = LPL_OK;
 
 	for (size_t i = 0; i < count && error == LPL_OK; i++)
 		error = keep(FIX_OF_KEPT(sink), &refs[i], report);
 	return error;
 }
 
-static int keep_event(struct lpl_sink *sink, const struct lpl_event *event,
-		      struct lpl_report *report)
+static enum lpl_error keep_event(struct lpl_sink *sink, const struct lpl_event *event,
+				 struct lpl_report *report)
 {
 	struct sad2_fix *fix = FIX_OF_KEPT(sink);
 
@@ -189,10 +190,10 @@ static int keep_event(struct lpl_sink *sink, const struct lpl_event *event,
 		no_memory(fix, report);
 }
 
-static int keep_finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error keep_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct sad2_fix *fix = FIX_OF_KEPT(sink);
-	int error = run(fix, true, report);
+	enum lpl_error error = run(fix, true, report);
 
 	return error != LPL_OK ? error : lpl_outlet_finish(&fix->outlet, report);
 }
@@ -200,31 +201,31 @@ static int keep_finish(struct lpl_sink *sink, struct lpl_report *report)
 /* ---- what comes in goes to SAD ---- */
 
 /* Only what the passes decide: SAD goes on, for they rely on it everywhere. */
-static int fix_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
+static enum lpl_error fix_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	struct sad2_fix *fix = (struct sad2_fix *)stage;
-	int error = run(fix, false, report);
+	enum lpl_error error = run(fix, false, report);
 
 	return error != LPL_OK ? error : lpl_outlet_flush(&fix->outlet, report);
 }
 
-static int fix_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		    struct lpl_report *report)
+static enum lpl_error fix_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+			       struct lpl_report *report)
 {
 	struct lpl_sink *sad = &((struct sad2_fix *)sink)->sad->sink;
 
 	return sad->refs(sad, refs, count, report);
 }
 
-static int fix_event(struct lpl_sink *sink, const struct lpl_event *event,
-		     struct lpl_report *report)
+static enum lpl_error fix_event(struct lpl_sink *sink, const struct lpl_event *event,
+				struct lpl_report *report)
 {
 	struct lpl_sink *sad = &((struct sad2_fix *)sink)->sad->sink;
 
 	return sad->event(sad, event, report);
 }
 
-static int fix_finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error fix_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct lpl_sink *sad = &((struct sad2_fix *)sink)->sad->sink;
 

@@ -67,7 +67,7 @@ static struct recent *recent_of(const struct sad_ws *ws, uint32_t i)
 	return LPL_PAYLOAD(&ws->pages, struct recent, i);
 }
 
-static int no_memory(const struct sad_ws *ws, struct lpl_report *report)
+static enum lpl_error no_memory(const struct sad_ws *ws, struct lpl_report *report)
 {
 	return lpl_fail(report, LPL_ERR_MEMORY,
 			"reduction sad-ws:%" PRIu64 ": no memory to hold more", ws->tau);
@@ -90,8 +90,8 @@ static uint32_t make_newest(struct sad_ws *ws, struct lpl_page page)
 }
 
 /* Keep the reference `ref` to page i; drop the one before it if it may go. */
-static int keep(struct sad_ws *ws, uint32_t i, const struct lpl_ref *ref,
-		struct lpl_report *report)
+static enum lpl_error keep(struct sad_ws *ws, uint32_t i, const struct lpl_ref *ref,
+			   struct lpl_report *report)
 {
 	struct recent *recent = recent_of(ws, i);
 
@@ -113,15 +113,15 @@ static const struct lpl_ref *oldest_pending(const struct sad_ws *ws)
 	return lpl_pending_ref(&ws->pending, lpl_pending_oldest(&ws->pending));
 }
 
-static int sad_ws_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		       struct lpl_report *report)
+static enum lpl_error sad_ws_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				  struct lpl_report *report)
 {
 	struct sad_ws *ws = (struct sad_ws *)sink;
 
 	for (size_t j = 0; j < count; j++) {
 		const struct lpl_ref *ref = &refs[j];
 		uint32_t i;
-		int error;
+		enum lpl_error error;
 
 		if (ref->ref < ws->now)
 			return lpl_fail(report, LPL_ERR_ORDER,
@@ -142,8 +142,8 @@ static int sad_ws_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t
 	return LPL_OK;
 }
 
-static int sad_ws_event(struct lpl_sink *sink, const struct lpl_event *event,
-			struct lpl_report *report)
+static enum lpl_error sad_ws_event(struct lpl_sink *sink, const struct lpl_event *event,
+				   struct lpl_report *report)
 {
 	struct sad_ws *ws = (struct sad_ws *)sink;
 
@@ -153,16 +153,16 @@ static int sad_ws_event(struct lpl_sink *sink, const struct lpl_event *event,
 }
 
 /* As in sad.c: what was sent can be dropped no more, and is not a `first`. */
-static int sad_ws_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
+static enum lpl_error sad_ws_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	struct sad_ws *ws = (struct sad_ws *)stage;
-	int error = lpl_pending_flush(&ws->pending, report);
+	enum lpl_error error = lpl_pending_flush(&ws->pending, report);
 
 	lpl_pages_clear(&ws->pages);
 	return error;
 }
 
-static int sad_ws_finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error sad_ws_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	return lpl_pending_finish(&((struct sad_ws *)sink)->pending, report);
 }

@@ -49,8 +49,8 @@ static bool fetch(struct sd *sd, struct lpl_page page)
 	return lpl_pages_enter(pages, page, victim) != 0;
 }
 
-static int keep(struct sd *sd, struct lpl_page page, struct lpl_ref ref,
-		struct lpl_report *report)
+static enum lpl_error keep(struct sd *sd, struct lpl_page page, struct lpl_ref ref,
+			   struct lpl_report *report)
 {
 	if (!fetch(sd, page))
 		return lpl_fail(report, LPL_ERR_MEMORY,
@@ -61,15 +61,15 @@ static int keep(struct sd *sd, struct lpl_page page, struct lpl_ref ref,
 	return lpl_outlet_ref(&sd->outlet, &ref, report);
 }
 
-static int sd_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		   struct lpl_report *report)
+static enum lpl_error sd_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+			      struct lpl_report *report)
 {
 	struct sd *sd = (struct sd *)sink;
 
 	for (size_t j = 0; j < count; j++) {
 		struct lpl_page page = lpl_page_of(&refs[j]);
 		uint32_t i = lpl_pages_hit(&sd->pages, page);
-		int error = LPL_OK;
+		enum lpl_error error = LPL_OK;
 
 		if (i != 0)
 			*written(sd, i) |= lpl_is_write(&refs[j]);
@@ -81,18 +81,18 @@ static int sd_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t cou
 	return LPL_OK;
 }
 
-static int sd_event(struct lpl_sink *sink, const struct lpl_event *event,
-		    struct lpl_report *report)
+static enum lpl_error sd_event(struct lpl_sink *sink, const struct lpl_event *event,
+			       struct lpl_report *report)
 {
 	return lpl_outlet_event(&((struct sd *)sink)->outlet, event, report);
 }
 
-static int sd_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
+static enum lpl_error sd_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	return lpl_outlet_flush(&((struct sd *)stage)->outlet, report);
 }
 
-static int sd_finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error sd_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	return lpl_outlet_finish(&((struct sd *)sink)->outlet, report);
 }

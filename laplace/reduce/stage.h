@@ -17,7 +17,7 @@ struct lpl_reducer_stage {
 	 * Send on what is decided by now, see lpl_reducer_flush().  It does not call the
 	 * next stage's.  NULL: nothing is ever held back.
 	 */
-	int (*flush)(struct lpl_reducer_stage *stage, struct lpl_report *report);
+	enum lpl_error (*flush)(struct lpl_reducer_stage *stage, struct lpl_report *report);
 	void (*close)(struct lpl_reducer_stage *stage);
 	struct lpl_fence *fence;	/* what it learns from events (fence.h); NULL: nothing */
 };
@@ -37,7 +37,7 @@ struct lpl_outlet {
 	struct lpl_ref ref[LPL_OUTLET_REFS];
 };
 
-static inline int lpl_outlet_flush(struct lpl_outlet *outlet, struct lpl_report *report)
+static inline enum lpl_error lpl_outlet_flush(struct lpl_outlet *outlet, struct lpl_report *report)
 {
 	size_t count = outlet->count;
 
@@ -45,16 +45,16 @@ static inline int lpl_outlet_flush(struct lpl_outlet *outlet, struct lpl_report 
 	return count == 0 ? LPL_OK : outlet->next->refs(outlet->next, outlet->ref, count, report);
 }
 
-static inline int lpl_outlet_ref(struct lpl_outlet *outlet, const struct lpl_ref *ref,
-				 struct lpl_report *report)
+static inline enum lpl_error lpl_outlet_ref(struct lpl_outlet *outlet, const struct lpl_ref *ref,
+					    struct lpl_report *report)
 {
 	outlet->ref[outlet->count++] = *ref;
 	return outlet->count < LPL_OUTLET_REFS ? LPL_OK : lpl_outlet_flush(outlet, report);
 }
 
 /* Likewise, without what a reducer has in `reserved`. */
-static inline int lpl_outlet_paged(struct lpl_outlet *outlet, const struct lpl_ref *ref,
-				   struct lpl_report *report)
+static inline enum lpl_error lpl_outlet_paged(struct lpl_outlet *outlet, const struct lpl_ref *ref,
+					      struct lpl_report *report)
 {
 	struct lpl_ref *sent = &outlet->ref[outlet->count++];
 
@@ -63,17 +63,18 @@ static inline int lpl_outlet_paged(struct lpl_outlet *outlet, const struct lpl_r
 	return outlet->count < LPL_OUTLET_REFS ? LPL_OK : lpl_outlet_flush(outlet, report);
 }
 
-static inline int lpl_outlet_event(struct lpl_outlet *outlet, const struct lpl_event *event,
-				   struct lpl_report *report)
+static inline enum lpl_error lpl_outlet_event(struct lpl_outlet *outlet,
+					      const struct lpl_event *event,
+					      struct lpl_report *report)
 {
-	int error = lpl_outlet_flush(outlet, report);
+	enum lpl_error error = lpl_outlet_flush(outlet, report);
 
 	return error != LPL_OK ? error : outlet->next->event(outlet->next, event, report);
 }
 
-static inline int lpl_outlet_finish(struct lpl_outlet *outlet, struct lpl_report *report)
+static inline enum lpl_error lpl_outlet_finish(struct lpl_outlet *outlet, struct lpl_report *report)
 {
-	int error = lpl_outlet_flush(outlet, report);
+	enum lpl_error error = lpl_outlet_flush(outlet, report);
 
 	return error != LPL_OK ? error : outlet->next->finish(outlet->next, report);
 }

@@ -57,10 +57,10 @@ static struct kept *kept_of(const struct window *window, uint32_t i)
 	return LPL_PAYLOAD(&window->pages, struct kept, i);
 }
 
-static int send_ref(struct window *window, struct lpl_ref *ref, uint64_t at,
-		    struct lpl_report *report)
+static enum lpl_error send_ref(struct window *window, struct lpl_ref *ref, uint64_t at,
+			       struct lpl_report *report)
 {
-	int error = lpl_event_queue_send(&window->events, at, &window->outlet, report);
+	enum lpl_error error = lpl_event_queue_send(&window->events, at, &window->outlet, report);
 
 	if (error != LPL_OK)
 		return error;
@@ -80,12 +80,12 @@ static uint32_t skip_singles(const struct window *window, uint32_t i)
  * Merge first references, last references and events, each of which is in
  * order already.
  */
-static int end_window(struct window *window, struct lpl_report *report)
+static enum lpl_error end_window(struct window *window, struct lpl_report *report)
 {
 	uint32_t count = window->pages.count;
 	uint32_t last = skip_singles(window, lpl_pages_oldest(&window->pages));
 	uint32_t first = 1;
-	int error;
+	enum lpl_error error;
 
 	while (first <= count || last != 0) {
 		struct kept *next_first = kept_of(window, first);
@@ -110,14 +110,14 @@ static int end_window(struct window *window, struct lpl_report *report)
 }
 
 /* A page that is not in the window; it may have to end first. */
-static int add_page(struct window *window, struct lpl_page page, const struct lpl_ref *ref,
-		    struct lpl_report *report)
+static enum lpl_error add_page(struct window *window, struct lpl_page page,
+			       const struct lpl_ref *ref, struct lpl_report *report)
 {
 	struct kept *kept;
 	uint32_t i;
 
 	if (window->pages.count == window->limit) {
-		int error = end_window(window, report);
+		enum lpl_error error = end_window(window, report);
 
 		if (error != LPL_OK)
 			return error;
@@ -133,8 +133,8 @@ static int add_page(struct window *window, struct lpl_page page, const struct lp
 	return LPL_OK;
 }
 
-static int window_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		       struct lpl_report *report)
+static enum lpl_error window_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				  struct lpl_report *report)
 {
 	struct window *window = (struct window *)sink;
 
@@ -145,7 +145,7 @@ static int window_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t
 
 		window->now++;
 		if (i == 0) {
-			int error = add_page(window, page, &refs[j], report);
+			enum lpl_error error = add_page(window, page, &refs[j], report);
 
 			if (error != LPL_OK)
 				return error;
@@ -159,15 +159,15 @@ static int window_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t
 	return LPL_OK;
 }
 
-static int window_event(struct lpl_sink *sink, const struct lpl_event *event,
-			struct lpl_report *report)
+static enum lpl_error window_event(struct lpl_sink *sink, const struct lpl_event *event,
+				   struct lpl_report *report)
 {
 	struct window *window = (struct window *)sink;
 
 	if (lpl_event_is_fence(event->tag) || event->tag == LPL_EVENT_TRACING ||
 	    event->tag == LPL_EVENT_GAP || event->tag == LPL_EVENT_STATE ||
 	    window->event_count + 1 == LPL_WINDOW_EVENTS) {
-		int error = end_window(window, report);
+		enum lpl_error error = end_window(window, report);
 
 		return error != LPL_OK ? error : lpl_outlet_event(&window->outlet, event, report);
 	}
@@ -178,18 +178,18 @@ static int window_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return LPL_OK;
 }
 
-static int window_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
+static enum lpl_error window_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	struct window *window = (struct window *)stage;
-	int error = end_window(window, report);
+	enum lpl_error error = end_window(window, report);
 
 	return error != LPL_OK ? error : lpl_outlet_flush(&window->outlet, report);
 }
 
-static int window_finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error window_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct window *window = (struct window *)sink;
-	int error = end_window(window, report);
+	enum lpl_error error = end_window(window, report);
 
 	return error != LPL_OK ? error : lpl_outlet_finish(&window->outlet, report);
 }

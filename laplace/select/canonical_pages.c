@@ -53,8 +53,8 @@ size_t lpl_canonical_pages_find(struct canonical_pages *pages, const struct lpl_
 			       report);
 }
 
-int lpl_canonical_pages_follow(struct canonical_pages *pages, const struct lpl_event *event,
-			       struct lpl_report *report)
+enum lpl_error lpl_canonical_pages_follow(struct canonical_pages *pages,
+					  const struct lpl_event *event, struct lpl_report *report)
 {
 	struct lpl_sink *sink = lpl_merge_sink(pages->merge);
 

@@ -35,8 +35,8 @@ void lpl_canonical_pages_close(struct canonical_pages *pages);	/* NULL is fine *
 size_t lpl_canonical_pages_find(struct canonical_pages *pages, const struct lpl_ref *refs,
 				size_t count, struct lpl_report *report);
 /* An event of the stream takes effect. */
-int lpl_canonical_pages_follow(struct canonical_pages *pages, const struct lpl_event *event,
-			       struct lpl_report *report);
+enum lpl_error lpl_canonical_pages_follow(struct canonical_pages *pages,
+					  const struct lpl_event *event, struct lpl_report *report);
 
 /* The same reference to that page: only the page changes, not the offset in it. */
 static inline void canonical_pages_put(struct lpl_ref *ref, uint64_t page)

@@ -302,12 +302,12 @@ static bool is_chosen(const struct lpl_choice *choice, const struct lpl_ref *ref
 }
 
 /* Those that are chosen go on, on these pages; NULL: on their own. */
-static int pass(struct lpl_choice *choice, const struct lpl_ref *refs, const uint64_t *pages,
-		size_t count, struct lpl_report *report)
+static enum lpl_error pass(struct lpl_choice *choice, const struct lpl_ref *refs,
+			   const uint64_t *pages, size_t count, struct lpl_report *report)
 {
 	struct lpl_ref *batch = choice->batch;
 	size_t used = 0;
-	int error = LPL_OK;
+	enum lpl_error error = LPL_OK;
 
 	if (count > 0)
 		take_origin(choice, refs[0].cycle);
@@ -329,8 +329,8 @@ static int pass(struct lpl_choice *choice, const struct lpl_ref *refs, const uin
 }
 
 /* The same where all go on, at most as many as a batch has room for. */
-static int pass_all(struct lpl_choice *choice, const struct lpl_ref *refs, const uint64_t *pages,
-		    size_t count, struct lpl_report *report)
+static enum lpl_error pass_all(struct lpl_choice *choice, const struct lpl_ref *refs,
+			       const uint64_t *pages, size_t count, struct lpl_report *report)
 {
 	struct lpl_ref *batch = choice->batch;
 
@@ -343,12 +343,12 @@ static int pass_all(struct lpl_choice *choice, const struct lpl_ref *refs, const
 }
 
 /* What the page is that `ref` is the first one to. */
-static int pass_page(struct lpl_choice *choice, const struct lpl_ref *ref,
-		      struct lpl_report *report)
+static enum lpl_error pass_page(struct lpl_choice *choice, const struct lpl_ref *ref,
+				 struct lpl_report *report)
 {
 	const struct lpl_merge_task *task = &choice->tasks.current->view;
 	struct lpl_event *event = &choice->pages->event;
-	int error = LPL_OK;
+	enum lpl_error error = LPL_OK;
 
 	lpl_canonical_page_at(event, ref, task->tid, task->tgid);
 	event->ref = number_before_event(choice, event->ref);
@@ -358,21 +358,22 @@ static int pass_page(struct lpl_choice *choice, const struct lpl_ref *ref,
 }
 
 /* All of them have to be looked at, whoever is chosen. */
-static int take_virtual(struct lpl_choice *choice, const struct lpl_ref *refs, size_t count,
-			struct lpl_report *report)
+static enum lpl_error take_virtual(struct lpl_choice *choice, const struct lpl_ref *refs,
+				   size_t count, struct lpl_report *report)
 {
-	int (*const pass_on)(struct lpl_choice *choice, const struct lpl_ref *refs,
-			     const uint64_t *pages, size_t count, struct lpl_report *report) =
+	enum lpl_error (*const pass_on)(struct lpl_choice *choice, const struct lpl_ref *refs,
+					const uint64_t *pages, size_t count,
+					struct lpl_report *report) =
 		choice->all ? pass_all : pass;
 	const uint64_t *page = choice->pages->page;
-	int error = LPL_OK;
+	enum lpl_error error = LPL_OK;
 
 	while (count > 0 && error == LPL_OK) {
 		const size_t found = lpl_canonical_pages_find(choice->pages, refs, count, report);
 		const size_t known = found - choice->pages->is_new;
 
 		if (found == 0)
-			return report ? (int)report->error : LPL_ERR_MEMORY;
+			return report ? report->error : LPL_ERR_MEMORY;
 		error = pass_on(choice, refs, page, known, report);
 		if (error == LPL_OK && known < found)
 			error = pass_page(choice, &refs[known], report);
@@ -384,8 +385,8 @@ static int take_virtual(struct lpl_choice *choice, const struct lpl_ref *refs, s
 	return error;
 }
 
-static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		     struct lpl_report *report)
+static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				struct lpl_report *report)
 {
 	struct lpl_choice *choice = (struct lpl_choice *)sink;
 
@@ -393,12 +394,12 @@ static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 			       pass(choice, refs, NULL, count, report);
 }
 
-static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
-		      struct lpl_report *report)
+static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *event,
+				 struct lpl_report *report)
 {
 	struct lpl_choice *choice = (struct lpl_choice *)sink;
 	struct lpl_event renumbered = *event;
-	int error;
+	enum lpl_error error;
 
 	renumbered.ref = number_before_event(choice, event->ref);
 	if (!follow(choice, event))
@@ -411,7 +412,7 @@ static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return choice->next->event(choice->next, &renumbered, report);
 }
 
-static int take_finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error take_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct lpl_choice *choice = (struct lpl_choice *)sink;
 

@@ -61,8 +61,8 @@ static bool is_wanted(const struct lpl_kinds *kinds, const struct lpl_event *eve
 	return kinds->file == NULL || lpl_is_file(kinds->file, event->text, event->text_length);
 }
 
-int lpl_kinds_note(struct lpl_kinds *kinds, const struct lpl_event *event,
-		   struct lpl_report *report)
+enum lpl_error lpl_kinds_note(struct lpl_kinds *kinds, const struct lpl_event *event,
+			      struct lpl_report *report)
 {
 	uint64_t page = event->arg[LPL_EVENT_PAGE_NUMBER];
 	uint64_t kind = event->arg[LPL_EVENT_PAGE_KIND];
@@ -93,7 +93,7 @@ bool lpl_kinds_want(struct lpl_kinds *kinds, uint64_t page)
 	return leaf != NULL && leaf->page[page % LEAF_PAGES] == WANTED;
 }
 
-static int send(struct lpl_kinds *kinds, struct lpl_report *report)
+static enum lpl_error send(struct lpl_kinds *kinds, struct lpl_report *report)
 {
 	size_t count = kinds->count;
 
@@ -101,8 +101,8 @@ static int send(struct lpl_kinds *kinds, struct lpl_report *report)
 	return count == 0 ? LPL_OK : kinds->next->refs(kinds->next, kinds->batch, count, report);
 }
 
-static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		     struct lpl_report *report)
+static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				struct lpl_report *report)
 {
 	struct lpl_kinds *kinds = (struct lpl_kinds *)sink;
 
@@ -110,7 +110,7 @@ static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 		uint64_t page = refs[i].address >> LPL_PAGE_SHIFT;
 		const struct leaf *leaf = leaf_of(kinds, page);
 		unsigned int what = leaf == NULL ? NOT_DESCRIBED : leaf->page[page % LEAF_PAGES];
-		int error;
+		enum lpl_error error;
 
 		if (what == NOT_DESCRIBED)
 			return lpl_fail(report, LPL_ERR_UNSUPPORTED, "reference %" PRIu64
@@ -128,21 +128,21 @@ static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 	return LPL_OK;
 }
 
-static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
-		      struct lpl_report *report)
+static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *event,
+				 struct lpl_report *report)
 {
 	struct lpl_kinds *kinds = (struct lpl_kinds *)sink;
-	int error = send(kinds, report);
+	enum lpl_error error = send(kinds, report);
 
 	if (error == LPL_OK && event->tag == LPL_EVENT_PAGE)
 		error = lpl_kinds_note(kinds, event, report);
 	return error != LPL_OK ? error : kinds->next->event(kinds->next, event, report);
 }
 
-static int take_finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error take_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct lpl_kinds *kinds = (struct lpl_kinds *)sink;
-	int error = send(kinds, report);
+	enum lpl_error error = send(kinds, report);
 
 	return error != LPL_OK ? error : kinds->next->finish(kinds->next, report);
 }

@@ -8,8 +8,8 @@
 #include <laplace/select.h>
 
 /* What a page is, by an LPL_EVENT_PAGE. */
-int lpl_kinds_note(struct lpl_kinds *kinds, const struct lpl_event *event,
-		   struct lpl_report *report);
+enum lpl_error lpl_kinds_note(struct lpl_kinds *kinds, const struct lpl_event *event,
+			      struct lpl_report *report);
 /* Is it chosen?  Not if nothing said what it is. */
 bool lpl_kinds_want(struct lpl_kinds *kinds, uint64_t page);
 

@@ -120,11 +120,11 @@ static void add_results(struct lpl_local *local, const struct lpl_simulator *sim
 	local->cold += lpl_simulator_pages(simulator);
 }
 
-static int end_process(struct lpl_local *local, struct memory *memory,
-		       struct lpl_report *report)
+static enum lpl_error end_process(struct lpl_local *local, struct memory *memory,
+				  struct lpl_report *report)
 {
 	struct lpl_sink *sink = lpl_simulator_sink(memory->simulator);
-	int error = sink->finish(sink, report);
+	enum lpl_error error = sink->finish(sink, report);
 
 	if (error == LPL_OK)
 		add_results(local, memory->simulator);
@@ -134,8 +134,8 @@ static int end_process(struct lpl_local *local, struct memory *memory,
 
 /* ---- the stream ---- */
 
-static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		     struct lpl_report *report)
+static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				struct lpl_report *report)
 {
 	struct lpl_local *local = (struct lpl_local *)sink;
 	uint64_t process = local->tasks.current->view.process;
@@ -156,13 +156,13 @@ static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 	return next->refs(next, refs, count, report);
 }
 
-static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
-		      struct lpl_report *report)
+static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *event,
+				 struct lpl_report *report)
 {
 	struct lpl_local *local = (struct lpl_local *)sink;
 	struct memory *memory;
 	struct task *task;
-	int error = LPL_OK;
+	enum lpl_error error = LPL_OK;
 
 	/* a switch may be among the events that are missing */
 	if (event->tag == LPL_EVENT_GAP && event->arg[LPL_EVENT_GAP_EVENTS] != 0)
@@ -182,10 +182,10 @@ static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return error;
 }
 
-static int take_finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error take_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct lpl_local *local = (struct lpl_local *)sink;
-	int error = LPL_OK;
+	enum lpl_error error = LPL_OK;
 
 	while (error == LPL_OK && !TAILQ_EMPTY(&local->all))
 		error = end_process(local, TAILQ_FIRST(&local->all), report);

@@ -88,8 +88,8 @@ static enum lpl_error no_memory(struct lpl_report *report)
 	return lpl_fail(report, LPL_ERR_MEMORY, "no memory to count tasks separately");
 }
 
-static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		     struct lpl_report *report)
+static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				struct lpl_report *report)
 {
 	struct lpl_runners *runners = (struct lpl_runners *)sink;
 	struct lpl_sink *next = lpl_simulator_sink(runners->simulator);
@@ -111,8 +111,8 @@ static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 	return next->refs(next, refs, count, report);
 }
 
-static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
-		      struct lpl_report *report)
+static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *event,
+				 struct lpl_report *report)
 {
 	struct lpl_runners *runners = (struct lpl_runners *)sink;
 	struct tasks *tasks = &runners->tasks;
@@ -132,7 +132,7 @@ static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return LPL_OK;
 }
 
-static int take_finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error take_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct lpl_runners *runners = (struct lpl_runners *)sink;
 	struct lpl_sink *next = lpl_simulator_sink(runners->simulator);

@@ -26,8 +26,8 @@ struct lpl_selection {
 	struct lpl_report failure;		/* of the reader or the choice: for good */
 };
 
-static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		     struct lpl_report *report)
+static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				struct lpl_report *report)
 {
 	struct lpl_selection *selection = (struct lpl_selection *)sink;
 
@@ -37,14 +37,14 @@ static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 	return LPL_OK;
 }
 
-static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
-		      struct lpl_report *report)
+static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *event,
+				 struct lpl_report *report)
 {
 	(void)sink, (void)event, (void)report;
 	return LPL_OK;
 }
 
-static int take_finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error take_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	(void)sink, (void)report;
 	return LPL_OK;
@@ -89,7 +89,7 @@ static void push(struct lpl_selection *selection, size_t room)
 {
 	struct lpl_sink *sink = lpl_choice_sink(selection->choice);
 	const size_t count = selection->left < room ? selection->left : room;
-	int error = LPL_OK;
+	enum lpl_error error = LPL_OK;
 
 	if (count > 0) {
 		error = sink->refs(sink, selection->refs, count, &selection->failure);

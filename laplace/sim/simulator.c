@@ -263,8 +263,8 @@ static enum lpl_error number_pages(struct lpl_simulator *simulator, size_t from,
 	return LPL_OK;
 }
 
-static int simulator_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-			  struct lpl_report *report)
+static enum lpl_error simulator_refs(struct lpl_sink *sink, const struct lpl_ref *refs,
+				     size_t count, struct lpl_report *report)
 {
 	struct lpl_simulator *simulator = (struct lpl_simulator *)sink;
 	enum lpl_error error = simulator->broadcast == NULL ? begin(simulator, report) : LPL_OK;
@@ -335,8 +335,8 @@ enum lpl_error lpl_simulator_charge(struct lpl_simulator *simulator, uint32_t ow
 	return error == LPL_OK ? put_owner(simulator, owner, report) : error;
 }
 
-static int simulator_event(struct lpl_sink *sink, const struct lpl_event *event,
-			   struct lpl_report *report)
+static enum lpl_error simulator_event(struct lpl_sink *sink, const struct lpl_event *event,
+				      struct lpl_report *report)
 {
 	(void)sink;
 	(void)event;
@@ -344,7 +344,7 @@ static int simulator_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return LPL_OK;
 }
 
-static int simulator_finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error simulator_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct lpl_simulator *simulator = (struct lpl_simulator *)sink;
 	enum lpl_error error = simulator->broadcast == NULL ? begin(simulator, report) : LPL_OK;

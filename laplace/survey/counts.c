@@ -85,8 +85,8 @@ static bool note_tracing(struct lpl_counts *counts, const struct lpl_event *even
 	return true;
 }
 
-static int count_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		      struct lpl_report *report)
+static enum lpl_error count_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				 struct lpl_report *report)
 {
 	struct lpl_counts *counts = (struct lpl_counts *)sink;
 	uint64_t space = counts->last.space;
@@ -123,10 +123,10 @@ enum lpl_error lpl_counts_fold(struct lpl_counts *counts, const struct lpl_ref r
 			       uint64_t count, struct lpl_report *report)
 {
 	const uint64_t others = count - 3;
-	const int error = count_refs(&counts->sink, refs, 3, report);
+	const enum lpl_error error = count_refs(&counts->sink, refs, 3, report);
 
 	if (error)
-		return (enum lpl_error)error;
+		return error;
 	if (refs->type < LPL_TYPES)
 		counts->refs[refs->type] += others;
 	counts->user_refs += refs->flags & LPL_USER ? others : 0;
@@ -136,8 +136,8 @@ enum lpl_error lpl_counts_fold(struct lpl_counts *counts, const struct lpl_ref r
 	return LPL_OK;
 }
 
-static int count_event(struct lpl_sink *sink, const struct lpl_event *event,
-		       struct lpl_report *report)
+static enum lpl_error count_event(struct lpl_sink *sink, const struct lpl_event *event,
+				  struct lpl_report *report)
 {
 	struct lpl_counts *counts = (struct lpl_counts *)sink;
 
@@ -148,7 +148,7 @@ static int count_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return LPL_OK;
 }
 
-static int finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	(void)sink;
 	(void)report;

@@ -77,13 +77,13 @@ static struct lpl_survey_clocks clocks_of(const struct lpl_ref *ref)
 	return (struct lpl_survey_clocks){ .ref = ref->ref, .instr = ref->instr, .cycle = ref->cycle };
 }
 
-static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		     struct lpl_report *report)
+static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				struct lpl_report *report)
 {
 	struct lpl_fault_times *times = (struct lpl_fault_times *)sink;
 	struct lpl_sink *next = lpl_simulator_sink(times->simulator);
 	size_t from = 0;
-	int error = LPL_OK;
+	enum lpl_error error = LPL_OK;
 
 	for (size_t i = 0; i < count && error == LPL_OK; i++) {
 		const struct lpl_survey_clocks clocks = clocks_of(&refs[i]);
@@ -95,7 +95,7 @@ static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 			error = next->refs(next, &refs[from], i - from, report);
 		from = i;
 		if (error == LPL_OK)
-			error = (int)advance(times, clocks, true, report);
+			error = advance(times, clocks, true, report);
 	}
 	if (error != LPL_OK || count == 0)
 		return error;
@@ -103,16 +103,16 @@ static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 	return next->refs(next, &refs[from], count - from, report);
 }
 
-static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
-		      struct lpl_report *report)
+static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *event,
+				 struct lpl_report *report)
 {
 	struct lpl_fault_times *times = (struct lpl_fault_times *)sink;
 
-	return (int)advance(times, (struct lpl_survey_clocks){
+	return advance(times, (struct lpl_survey_clocks){
 		.ref = event->ref, .instr = event->instr, .cycle = event->cycle }, false, report);
 }
 
-static int take_finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error take_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct lpl_fault_times *times = (struct lpl_fault_times *)sink;
 	struct lpl_sink *next = lpl_simulator_sink(times->simulator);

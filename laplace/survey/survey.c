@@ -40,7 +40,7 @@ static struct survey *survey_of(struct lpl_merge_output *output)
 	return (struct survey *)((char *)output - offsetof(struct survey, output));
 }
 
-static int no_memory(struct lpl_report *report)
+static enum lpl_error no_memory(struct lpl_report *report)
 {
 	return lpl_fail(report, LPL_ERR_MEMORY, "no memory for the survey");
 }
@@ -68,7 +68,7 @@ static bool close_bins(struct survey *survey, unsigned int end)
 }
 
 /* It is `moment` now.  Clocks that run backwards are the audit's affair. */
-static int advance(struct survey *survey, uint64_t moment, struct lpl_report *report)
+static enum lpl_error advance(struct survey *survey, uint64_t moment, struct lpl_report *report)
 {
 	struct survey_time *time = &survey->time;
 
@@ -116,7 +116,7 @@ static int on_reference(struct lpl_merge_output *output, const struct lpl_merged
 	uint64_t moment = moment_of(&survey->time, (struct lpl_survey_clocks){
 		.ref = ref->ref, .instr = ref->instr, .cycle = ref->cycle
 	});
-	int error;
+	enum lpl_error error;
 
 	if (moment >= survey->time.bin_end) {
 		error = advance(survey, moment, report);
@@ -137,8 +137,8 @@ static int on_reference(struct lpl_merge_output *output, const struct lpl_merged
 					  survey->tasks.running_serial, report);
 }
 
-static int count_event(struct survey *survey, const struct lpl_event *event,
-		       struct lpl_report *report)
+static enum lpl_error count_event(struct survey *survey, const struct lpl_event *event,
+				  struct lpl_report *report)
 {
 	lpl_survey_events_count(&survey->events, event, survey->time.result.length);
 	switch (event->tag) {
@@ -184,7 +184,7 @@ static int on_event(struct lpl_merge_output *output, const struct lpl_event *eve
 	uint64_t moment = moment_of(&survey->time, (struct lpl_survey_clocks){
 		.ref = event->ref, .instr = event->instr, .cycle = event->cycle
 	});
-	int error = advance(survey, moment, report);
+	enum lpl_error error = advance(survey, moment, report);
 
 	if (is_of_state(survey, event))
 		return error;
@@ -259,7 +259,7 @@ static enum lpl_error init(struct survey *survey, const struct lpl_survey_option
 			      &survey->pages);
 	if (!lpl_survey_pages_init(&survey->pages, options->hottest, &survey->time,
 				   &survey->processes))
-		return (enum lpl_error)no_memory(report);
+		return no_memory(report);
 	survey->output = (struct lpl_merge_output){
 		.reference = on_reference, .event = on_event, .finish = on_finish,
 		.page = on_page, .task = on_task, .leave = on_leave
@@ -277,7 +277,7 @@ enum lpl_error lpl_survey_open(struct lpl_survey **results,
 
 	*results = NULL;
 	if (!survey)
-		return (enum lpl_error)no_memory(report);
+		return no_memory(report);
 	error = init(survey, options ? options : &nothing_asked, report);
 	if (error) {
 		lpl_survey_close(&survey->results);

@@ -151,8 +151,8 @@ static bool reach_leaf(struct survey_pages *pages, uint64_t leaf)
 	return pages->leaf[leaf] != NULL;
 }
 
-int lpl_survey_pages_add(struct survey_pages *pages, const struct lpl_merge_page *page,
-			 struct lpl_report *report)
+enum lpl_error lpl_survey_pages_add(struct survey_pages *pages, const struct lpl_merge_page *page,
+				    struct lpl_report *report)
 {
 	uint64_t leaf = page->page >> LEAF_BITS;
 	bool is_of_file = page->inode != 0 && page->inode != KTR_NONE;
@@ -209,8 +209,8 @@ static bool count_thread(struct survey_pages *pages, uint64_t page, bool is_new_
  * line, for most references are none of these, and are cheaper so.
  */
 __attribute__((noinline))
-static int note_runner(struct survey_pages *pages, uint64_t page, struct page_use *use,
-			uint64_t task, struct lpl_report *report)
+static enum lpl_error note_runner(struct survey_pages *pages, uint64_t page, struct page_use *use,
+				   uint64_t task, struct lpl_report *report)
 {
 	struct survey_process *process = pages->processes->running;
 	bool is_new;
@@ -237,8 +237,9 @@ static int note_runner(struct survey_pages *pages, uint64_t page, struct page_us
 	return LPL_OK;
 }
 
-int lpl_survey_pages_reference(struct survey_pages *pages, uint64_t page, enum lpl_page_kind kind,
-			       uint64_t task, struct lpl_report *report)
+enum lpl_error lpl_survey_pages_reference(struct survey_pages *pages, uint64_t page,
+					  enum lpl_page_kind kind, uint64_t task,
+					  struct lpl_report *report)
 {
 	const struct survey_time *time = pages->time;
 	uint64_t leaf = page >> LEAF_BITS, now = time->result.length;

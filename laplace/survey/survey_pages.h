@@ -31,11 +31,12 @@ bool lpl_survey_pages_init(struct survey_pages *pages, size_t hottest,
 void lpl_survey_pages_free(struct survey_pages *pages);
 
 /* There is a new page, which will be referenced. */
-int lpl_survey_pages_add(struct survey_pages *pages, const struct lpl_merge_page *page,
-			 struct lpl_report *report);
+enum lpl_error lpl_survey_pages_add(struct survey_pages *pages, const struct lpl_merge_page *page,
+				    struct lpl_report *report);
 /* It is referenced now, as `kind`, by the process that runs, in its task `task`. */
-int lpl_survey_pages_reference(struct survey_pages *pages, uint64_t page, enum lpl_page_kind kind,
-			       uint64_t task, struct lpl_report *report);
+enum lpl_error lpl_survey_pages_reference(struct survey_pages *pages, uint64_t page,
+					  enum lpl_page_kind kind, uint64_t task,
+					  struct lpl_report *report);
 /* It left memory: to come back when it is referenced, or for ever. */
 void lpl_survey_pages_leave(struct survey_pages *pages, uint64_t page, bool for_ever);
 

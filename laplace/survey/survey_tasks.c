@@ -13,7 +13,7 @@
 #include "base/array.h"
 #include "time_series.h"
 
-static int no_memory(struct lpl_report *report)
+static enum lpl_error no_memory(struct lpl_report *report)
 {
 	return lpl_fail(report, LPL_ERR_MEMORY, "no memory for tasks");
 }
@@ -291,8 +291,8 @@ bool lpl_survey_tasks_count(struct survey_tasks *tasks)
 	return true;
 }
 
-int lpl_survey_tasks_switch(struct survey_tasks *tasks, const struct lpl_merge_task *next,
-			    struct lpl_report *report)
+enum lpl_error lpl_survey_tasks_switch(struct survey_tasks *tasks,
+				       const struct lpl_merge_task *next, struct lpl_report *report)
 {
 	struct survey_task *before = tasks->running, *task;
 
@@ -351,8 +351,8 @@ const char *lpl_survey_reason_name(enum lpl_survey_reason reason)
 	return name[reason];
 }
 
-int lpl_survey_tasks_schedule(struct survey_tasks *tasks, const struct lpl_event *event,
-			      struct lpl_report *report)
+enum lpl_error lpl_survey_tasks_schedule(struct survey_tasks *tasks, const struct lpl_event *event,
+					 struct lpl_report *report)
 {
 	enum lpl_survey_reason reason = reason_of(event->arg[KTR_SCHEDULE_PREVIOUS_STATE]);
 	uint64_t now = tasks->time->result.length;
@@ -424,8 +424,9 @@ static bool end(struct survey_tasks *tasks, struct survey_task *task,
 	return true;
 }
 
-int lpl_survey_tasks_change(struct survey_tasks *tasks, const struct lpl_merge_task *changed,
-			    struct lpl_report *report)
+enum lpl_error lpl_survey_tasks_change(struct survey_tasks *tasks,
+				       const struct lpl_merge_task *changed,
+				       struct lpl_report *report)
 {
 	bool is_new = !find(tasks, changed->serial);
 	struct survey_task *task = reach(tasks, changed);

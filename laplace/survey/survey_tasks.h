@@ -66,14 +66,16 @@ void lpl_survey_tasks_init(struct survey_tasks *tasks, size_t limit,
 void lpl_survey_tasks_free(struct survey_tasks *tasks);
 
 /* `next` runs, since `switched`. */
-int lpl_survey_tasks_switch(struct survey_tasks *tasks, const struct lpl_merge_task *next,
-			    struct lpl_report *report);
+enum lpl_error lpl_survey_tasks_switch(struct survey_tasks *tasks,
+				       const struct lpl_merge_task *next,
+				       struct lpl_report *report);
 /* A task has begun, or something has changed of it, or it has ended. */
-int lpl_survey_tasks_change(struct survey_tasks *tasks, const struct lpl_merge_task *changed,
-			    struct lpl_report *report);
+enum lpl_error lpl_survey_tasks_change(struct survey_tasks *tasks,
+				       const struct lpl_merge_task *changed,
+				       struct lpl_report *report);
 /* The task that runs leaves the processor: a KTR_SCHEDULE. */
-int lpl_survey_tasks_schedule(struct survey_tasks *tasks, const struct lpl_event *event,
-			      struct lpl_report *report);
+enum lpl_error lpl_survey_tasks_schedule(struct survey_tasks *tasks, const struct lpl_event *event,
+					 struct lpl_report *report);
 
 /* Count the references that were made since the last time.  false: no memory. */
 bool lpl_survey_tasks_count(struct survey_tasks *tasks);

@@ -103,8 +103,8 @@ static void rotate_if_due(struct trial *trial)
 	}
 }
 
-static int send_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		     struct lpl_report *report)
+static enum lpl_error send_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				struct lpl_report *report)
 {
 	struct trial *trial = (struct trial *)sink;
 	struct lpl_ref ref = refs[0];
@@ -121,8 +121,8 @@ static int send_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 }
 
 /* Gaps are what damage makes: a trace that was not damaged has none. */
-static int send_event(struct lpl_sink *sink, const struct lpl_event *event,
-		      struct lpl_report *report)
+static enum lpl_error send_event(struct lpl_sink *sink, const struct lpl_event *event,
+				 struct lpl_report *report)
 {
 	struct trial *trial = (struct trial *)sink;
 	struct lpl_event one = *event;
@@ -137,15 +137,15 @@ static int send_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return sink->event(sink, &one, NULL);
 }
 
-static int nothing_more(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error nothing_more(struct lpl_sink *sink, struct lpl_report *report)
 {
 	(void)sink;
 	(void)report;
 	return LPL_OK;
 }
 
-static int ignore(struct lpl_state_keeper *keeper, const struct lpl_event *event,
-		  struct lpl_report *report)
+static enum lpl_error ignore(struct lpl_state_keeper *keeper, const struct lpl_event *event,
+			     struct lpl_report *report)
 {
 	(void)keeper;
 	(void)event;
@@ -153,7 +153,8 @@ static int ignore(struct lpl_state_keeper *keeper, const struct lpl_event *event
 	return LPL_OK;
 }
 
-static int send(struct lpl_state_keeper *keeper, struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error send(struct lpl_state_keeper *keeper, struct lpl_sink *sink,
+			   struct lpl_report *report)
 {
 	struct lpl_event event = { .tag = KTR_MARK, .tid = STATE_TID };
 

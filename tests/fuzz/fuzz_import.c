@@ -64,8 +64,8 @@ static void check_clocks(struct checker *checker, uint64_t ref, uint64_t instr, 
 	checker->cycle = cycle;
 }
 
-static int check_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		      struct lpl_report *report)
+static enum lpl_error check_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				 struct lpl_report *report)
 {
 	struct checker *checker = (struct checker *)sink;
 
@@ -82,8 +82,8 @@ static int check_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t 
 	return checker->next ? checker->next->refs(checker->next, refs, count, report) : LPL_OK;
 }
 
-static int check_event(struct lpl_sink *sink, const struct lpl_event *event,
-		       struct lpl_report *report)
+static enum lpl_error check_event(struct lpl_sink *sink, const struct lpl_event *event,
+				  struct lpl_report *report)
 {
 	struct checker *checker = (struct checker *)sink;
 
@@ -92,7 +92,7 @@ static int check_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return checker->next ? checker->next->event(checker->next, event, report) : LPL_OK;
 }
 
-static int check_finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error check_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct checker *checker = (struct checker *)sink;
 

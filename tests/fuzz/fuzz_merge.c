@@ -8,8 +8,8 @@
 
 #include "guest.h"
 
-static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		     struct lpl_report *report)
+static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				struct lpl_report *report)
 {
 	(void)sink;
 	(void)refs;
@@ -18,8 +18,8 @@ static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 	return LPL_OK;
 }
 
-static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
-		      struct lpl_report *report)
+static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *event,
+				 struct lpl_report *report)
 {
 	(void)sink;
 	(void)event;
@@ -27,7 +27,7 @@ static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return LPL_OK;
 }
 
-static int take_finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error take_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	(void)sink;
 	(void)report;

@@ -118,7 +118,7 @@ static void policy(char *name, char *spec)
 	lpl_sizes_free(&sizes);
 }
 
-static int nothing(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error nothing(struct lpl_sink *sink, struct lpl_report *report)
 {
 	(void)sink;
 	(void)report;

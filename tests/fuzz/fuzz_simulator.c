@@ -23,8 +23,8 @@ struct checker {
 	uint64_t ref;
 };
 
-static int check_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		      struct lpl_report *report)
+static enum lpl_error check_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				 struct lpl_report *report)
 {
 	struct checker *checker = (struct checker *)sink;
 
@@ -37,8 +37,8 @@ static int check_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t 
 	return LPL_OK;
 }
 
-static int check_event(struct lpl_sink *sink, const struct lpl_event *event,
-		       struct lpl_report *report)
+static enum lpl_error check_event(struct lpl_sink *sink, const struct lpl_event *event,
+				  struct lpl_report *report)
 {
 	const struct checker *checker = (const struct checker *)sink;
 
@@ -47,7 +47,7 @@ static int check_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return LPL_OK;
 }
 
-static int finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	(void)sink;
 	(void)report;

@@ -39,8 +39,8 @@ struct cutter {
 	unsigned int relays;		/* how often the state is handed on */
 };
 
-static int relay_event(struct lpl_sink *sink, const struct lpl_event *event,
-		       struct lpl_report *report)
+static enum lpl_error relay_event(struct lpl_sink *sink, const struct lpl_event *event,
+				  struct lpl_report *report)
 {
 	struct lpl_state **state = (struct lpl_state **)(sink + 1);
 
@@ -72,8 +72,8 @@ static void cut_if_due(struct cutter *cutter)
 	cut_here(cutter->cut);
 }
 
-static int cut_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		    struct lpl_report *report)
+static enum lpl_error cut_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+			       struct lpl_report *report)
 {
 	struct cutter *cutter = (struct cutter *)sink;
 
@@ -85,8 +85,8 @@ static int cut_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t co
 	return LPL_OK;
 }
 
-static int cut_one_event(struct lpl_sink *sink, const struct lpl_event *event,
-			 struct lpl_report *report)
+static enum lpl_error cut_one_event(struct lpl_sink *sink, const struct lpl_event *event,
+				    struct lpl_report *report)
 {
 	struct cutter *cutter = (struct cutter *)sink;
 
@@ -98,7 +98,7 @@ static int cut_one_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return LPL_OK;
 }
 
-static int cut_end(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error cut_end(struct lpl_sink *sink, struct lpl_report *report)
 {
 	(void)report;
 	cut_finish(((struct cutter *)sink)->cut);
@@ -132,20 +132,20 @@ struct taker {
 	uint64_t events;
 };
 
-static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		     struct lpl_report *report)
+static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				struct lpl_report *report)
 {
 	return lpl_state_refs(((struct taker *)sink)->state, refs, count, report);
 }
 
-static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
-		      struct lpl_report *report)
+static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *event,
+				 struct lpl_report *report)
 {
 	return lpl_state_take(((struct taker *)sink)->state, event, report);
 }
 
-static int count_event(struct lpl_sink *sink, const struct lpl_event *event,
-		       struct lpl_report *report)
+static enum lpl_error count_event(struct lpl_sink *sink, const struct lpl_event *event,
+				  struct lpl_report *report)
 {
 	struct taker *taker = (struct taker *)sink;
 
@@ -155,7 +155,7 @@ static int count_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return LPL_OK;
 }
 
-static int nothing_more(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error nothing_more(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct taker *taker = (struct taker *)sink;
 
@@ -196,8 +196,8 @@ struct recording {
 	unsigned int part, until_next;	/* records */
 };
 
-static int keep_event(struct lpl_sink *sink, const struct lpl_event *event,
-		      struct lpl_report *report)
+static enum lpl_error keep_event(struct lpl_sink *sink, const struct lpl_event *event,
+				 struct lpl_report *report)
 {
 	struct sent_events *sent = (struct sent_events *)sink;
 
@@ -225,8 +225,8 @@ static struct lpl_sink *next_sink(struct recording *recording)
 	return lpl_writer_sink(lpl_segments_writer(recording->segments));
 }
 
-static int record_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		       struct lpl_report *report)
+static enum lpl_error record_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				  struct lpl_report *report)
 {
 	struct lpl_ref ref = refs[0];
 
@@ -237,8 +237,8 @@ static int record_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t
 	return sink->refs(sink, &ref, 1, report);
 }
 
-static int record_event(struct lpl_sink *sink, const struct lpl_event *event,
-			struct lpl_report *report)
+static enum lpl_error record_event(struct lpl_sink *sink, const struct lpl_event *event,
+				   struct lpl_report *report)
 {
 	struct recording *recording = (struct recording *)sink;
 	struct lpl_sink *next = next_sink(recording);
@@ -247,7 +247,7 @@ static int record_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return next->event(next, event, report);
 }
 
-static int record_end(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error record_end(struct lpl_sink *sink, struct lpl_report *report)
 {
 	return lpl_segments_close(((struct recording *)sink)->segments, report);
 }

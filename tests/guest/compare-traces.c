@@ -104,8 +104,8 @@ static bool same_event(const struct comparison *c, const struct lpl_event *a,
 	return (c->without_walks || a->ref == b->ref) && events_equal(a, b);
 }
 
-static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		     struct lpl_report *report)
+static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				struct lpl_report *report)
 {
 	struct comparison *c = (struct comparison *)sink;
 
@@ -139,8 +139,8 @@ static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 	return LPL_OK;
 }
 
-static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
-		      struct lpl_report *report)
+static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *event,
+				 struct lpl_report *report)
 {
 	struct comparison *c = (struct comparison *)sink;
 
@@ -166,7 +166,7 @@ static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return LPL_OK;
 }
 
-static int take_end(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error take_end(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct comparison *c = (struct comparison *)sink;
 

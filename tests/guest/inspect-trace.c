@@ -231,8 +231,8 @@ static int counts(int argc, char *argv[])
 
 /* ---- questions of single references ---- */
 
-static int ignore_event(struct lpl_sink *sink, const struct lpl_event *event,
-			struct lpl_report *report)
+static enum lpl_error ignore_event(struct lpl_sink *sink, const struct lpl_event *event,
+				   struct lpl_report *report)
 {
 	(void)sink;
 	(void)event;
@@ -240,7 +240,7 @@ static int ignore_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return LPL_OK;
 }
 
-static int ignore_end(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error ignore_end(struct lpl_sink *sink, struct lpl_report *report)
 {
 	(void)sink;
 	(void)report;
@@ -276,8 +276,8 @@ struct toucher {
 	size_t ranges;
 };
 
-static int touch_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t number,
-		      struct lpl_report *report)
+static enum lpl_error touch_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t number,
+				 struct lpl_report *report)
 {
 	struct toucher *t = (struct toucher *)sink;
 
@@ -332,8 +332,8 @@ struct mode_counter {
 	uint64_t walk_reads, walk_writes, user_walks, highest_walk;
 };
 
-static int mode_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t number,
-		     struct lpl_report *report)
+static enum lpl_error mode_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t number,
+				struct lpl_report *report)
 {
 	struct mode_counter *m = (struct mode_counter *)sink;
 

@@ -456,8 +456,8 @@ static bool is_out(const struct side *side)
 	return side->cut && side->begun < side->snapshots;
 }
 
-static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		     struct lpl_report *report)
+static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				struct lpl_report *report)
 {
 	struct side *side = (struct side *)sink;
 	struct lpl_sink *merge = lpl_merge_sink(side->merge);
@@ -482,8 +482,8 @@ static bool reports_what_exists(uint32_t tag)
 	}
 }
 
-static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
-		      struct lpl_report *report)
+static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *event,
+				 struct lpl_report *report)
 {
 	struct side *side = (struct side *)sink;
 	struct lpl_sink *merge = lpl_merge_sink(side->merge);
@@ -503,7 +503,7 @@ static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return left_out ? LPL_OK : merge->event(merge, event, report);
 }
 
-static int take_end(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error take_end(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct lpl_sink *merge = lpl_merge_sink(((struct side *)sink)->merge);
 

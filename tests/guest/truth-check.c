@@ -234,8 +234,8 @@ static int check(struct checker *c, unsigned int number, struct lpl_report *repo
 
 /* ---- the stream ---- */
 
-static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		     struct lpl_report *report)
+static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				struct lpl_report *report)
 {
 	struct checker *c = (struct checker *)sink;
 	struct lpl_sink *merge = lpl_merge_sink(c->merge);
@@ -245,8 +245,8 @@ static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 	return merge->refs(merge, refs, count, report);
 }
 
-static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
-		      struct lpl_report *report)
+static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *event,
+				 struct lpl_report *report)
 {
 	struct checker *c = (struct checker *)sink;
 	char text[KTR_TEXT + 1];
@@ -283,7 +283,7 @@ static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return LPL_OK;
 }
 
-static int finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct lpl_sink *merge = lpl_merge_sink(((struct checker *)sink)->merge);
 

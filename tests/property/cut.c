@@ -333,8 +333,8 @@ struct forwarder {
 	struct cut *cut;
 };
 
-static int forward_event(struct lpl_sink *sink, const struct lpl_event *event,
-			 struct lpl_report *report)
+static enum lpl_error forward_event(struct lpl_sink *sink, const struct lpl_event *event,
+				    struct lpl_report *report)
 {
 	struct cut *cut = ((struct forwarder *)sink)->cut;
 

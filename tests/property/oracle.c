@@ -80,8 +80,8 @@ void stream_add_page(struct stream *stream, uint64_t page, enum lpl_type type)
 	stream_add_ref(stream, &ref);
 }
 
-static int collect_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-			struct lpl_report *report)
+static enum lpl_error collect_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				   struct lpl_report *report)
 {
 	struct stream *stream = ((struct collector *)sink)->stream;
 
@@ -91,15 +91,15 @@ static int collect_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_
 	return 0;
 }
 
-static int collect_event(struct lpl_sink *sink, const struct lpl_event *event,
-			 struct lpl_report *report)
+static enum lpl_error collect_event(struct lpl_sink *sink, const struct lpl_event *event,
+				    struct lpl_report *report)
 {
 	(void)report;
 	stream_add_event(((struct collector *)sink)->stream, event);
 	return 0;
 }
 
-static int collect_finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error collect_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	(void)report;
 	((struct collector *)sink)->stream->finished = true;
@@ -112,12 +112,12 @@ void collector_init(struct collector *collector, struct stream *stream)
 	collector->stream = stream;
 }
 
-int stream_send(const struct stream *stream, struct lpl_sink *sink, size_t batch,
-		struct lpl_report *report)
+enum lpl_error stream_send(const struct stream *stream, struct lpl_sink *sink, size_t batch,
+			   struct lpl_report *report)
 {
 	struct lpl_ref *refs = must(malloc(batch * sizeof(*refs)));
 	size_t count = 0;
-	int error = 0;
+	enum lpl_error error = LPL_OK;
 
 	for (size_t i = 0; i < stream->count && error == 0; i++) {
 		const struct item *item = &stream->item[i];

@@ -41,8 +41,8 @@ void collector_init(struct collector *collector, struct stream *stream);
  * Send a stream to a sink, references in batches of up to `batch`, and finish
  * it.  Returns the first error.
  */
-int stream_send(const struct stream *stream, struct lpl_sink *sink, size_t batch,
-		struct lpl_report *report);
+enum lpl_error stream_send(const struct stream *stream, struct lpl_sink *sink, size_t batch,
+			   struct lpl_report *report);
 
 /* Are two streams equal, record for record?  *place: the first difference. */
 bool stream_equal(const struct stream *a, const struct stream *b, size_t *place);

@@ -287,8 +287,8 @@ struct failing {
 	unsigned int after;
 };
 
-static int fail_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		     struct lpl_report *report)
+static enum lpl_error fail_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				struct lpl_report *report)
 {
 	struct failing *failing = (struct failing *)sink;
 
@@ -297,14 +297,14 @@ static int fail_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t c
 	return failing->after-- != 0 ? LPL_OK : lpl_fail(report, LPL_ERR_FULL, "no");
 }
 
-static int fail_event(struct lpl_sink *sink, const struct lpl_event *event,
-		      struct lpl_report *report)
+static enum lpl_error fail_event(struct lpl_sink *sink, const struct lpl_event *event,
+				 struct lpl_report *report)
 {
 	(void)event;
 	return fail_refs(sink, NULL, 0, report);
 }
 
-static int fail_finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error fail_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	return fail_refs(sink, NULL, 0, report);
 }

@@ -173,8 +173,8 @@ struct watch {
 	uint64_t last, refs;
 };
 
-static int watch_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		      struct lpl_report *report)
+static enum lpl_error watch_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				 struct lpl_report *report)
 {
 	struct watch *watch = (struct watch *)sink;
 
@@ -184,8 +184,8 @@ static int watch_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t 
 	return LPL_OK;
 }
 
-static int watch_event(struct lpl_sink *sink, const struct lpl_event *event,
-		       struct lpl_report *report)
+static enum lpl_error watch_event(struct lpl_sink *sink, const struct lpl_event *event,
+				  struct lpl_report *report)
 {
 	(void)sink;
 	(void)event;
@@ -193,7 +193,7 @@ static int watch_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return LPL_OK;
 }
 
-static int watch_finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error watch_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	(void)sink;
 	(void)report;

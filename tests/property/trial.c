@@ -136,8 +136,8 @@ void expect_pages(const char *spec, const char *in, const char *expected)
 	stream_free(&out);
 }
 
-int refuse_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		struct lpl_report *report)
+enum lpl_error refuse_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+			   struct lpl_report *report)
 {
 	(void)sink;
 	(void)refs;

@@ -55,7 +55,7 @@ void expect_not(bool (*fails)(const struct stream *, void *), struct stream *in,
 void expect_pages(const char *spec, const char *in, const char *expected);
 
 /* The next stage when it has no more room: refuses references with LPL_ERR_FULL. */
-int refuse_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		struct lpl_report *report);
+enum lpl_error refuse_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+			   struct lpl_report *report);
 
 #endif

@@ -46,8 +46,8 @@ static inline struct item *stream_add(struct stream *stream)
 	return &stream->items[stream->count++];
 }
 
-static inline int stream_take_refs(struct lpl_sink *sink, const struct lpl_ref *refs,
-				   size_t count, struct lpl_report *report)
+static inline enum lpl_error stream_take_refs(struct lpl_sink *sink, const struct lpl_ref *refs,
+					      size_t count, struct lpl_report *report)
 {
 	(void)report;
 	for (size_t i = 0; i < count; i++)
@@ -55,8 +55,8 @@ static inline int stream_take_refs(struct lpl_sink *sink, const struct lpl_ref *
 	return LPL_OK;
 }
 
-static inline int stream_take_event(struct lpl_sink *sink, const struct lpl_event *event,
-				    struct lpl_report *report)
+static inline enum lpl_error stream_take_event(struct lpl_sink *sink, const struct lpl_event *event,
+					       struct lpl_report *report)
 {
 	struct item *item = stream_add((struct stream *)sink);
 
@@ -66,7 +66,7 @@ static inline int stream_take_event(struct lpl_sink *sink, const struct lpl_even
 	return LPL_OK;
 }
 
-static inline int stream_take_finish(struct lpl_sink *sink, struct lpl_report *report)
+static inline enum lpl_error stream_take_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	(void)report;
 	((struct stream *)sink)->finished = true;
@@ -163,13 +163,13 @@ static inline void stream_random(struct stream *stream, size_t count, enum strea
 }
 
 /* Send the items from `first` on, in batches of random sizes. */
-static inline int stream_send(const struct stream *stream, size_t first, size_t count,
-			      struct lpl_sink *sink, uint64_t batches,
-			      struct lpl_report *report)
+static inline enum lpl_error stream_send(const struct stream *stream, size_t first, size_t count,
+					 struct lpl_sink *sink, uint64_t batches,
+					 struct lpl_report *report)
 {
 	struct lpl_ref batch[700];
 	size_t end = first + count;
-	int error = LPL_OK;
+	enum lpl_error error = LPL_OK;
 
 	for (size_t i = first; i < end && error == LPL_OK;) {
 		size_t most = 1 + next_random(&batches) % 700, n = 0;

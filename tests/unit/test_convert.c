@@ -324,8 +324,8 @@ static void a_wrong_line_is_named(void **unused)
 	stream_free(&received);
 }
 
-static int refuse_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		       struct lpl_report *report)
+static enum lpl_error refuse_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				  struct lpl_report *report)
 {
 	(void)sink;
 	(void)refs;

@@ -108,8 +108,8 @@ static void nothing_written_is_an_error(void **unused)
 
 static struct lpl_sink ignore;
 
-static int ignore_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		       struct lpl_report *report)
+static enum lpl_error ignore_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				  struct lpl_report *report)
 {
 	(void)sink;
 	(void)refs;
@@ -118,8 +118,8 @@ static int ignore_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t
 	return LPL_OK;
 }
 
-static int ignore_event(struct lpl_sink *sink, const struct lpl_event *event,
-			struct lpl_report *report)
+static enum lpl_error ignore_event(struct lpl_sink *sink, const struct lpl_event *event,
+				   struct lpl_report *report)
 {
 	(void)sink;
 	(void)event;
@@ -127,7 +127,7 @@ static int ignore_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return LPL_OK;
 }
 
-static int ignore_end(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error ignore_end(struct lpl_sink *sink, struct lpl_report *report)
 {
 	(void)sink;
 	(void)report;

@@ -214,8 +214,8 @@ static void no_room(void **unused)
 					&report);
 		if (error == LPL_OK) {
 			lpl_writer_totals(writer, &some_totals);
-			error = (enum lpl_error)stream_send(&stream, 0, stream.count,
-							    lpl_writer_sink(writer), 1, &report);
+			error = stream_send(&stream, 0, stream.count, lpl_writer_sink(writer), 1,
+					    &report);
 			if (error == LPL_OK)
 				error = lpl_writer_flush(writer, &report);
 			assert_int_equal(lpl_writer_close(writer, &again), LPL_ERR_FULL);

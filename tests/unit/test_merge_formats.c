@@ -46,8 +46,8 @@ struct collector {
 	size_t refs, events, finished;
 };
 
-static int collect_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-			struct lpl_report *report)
+static enum lpl_error collect_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				   struct lpl_report *report)
 {
 	struct collector *collector = (struct collector *)sink;
 
@@ -58,8 +58,8 @@ static int collect_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_
 	return LPL_OK;
 }
 
-static int collect_event(struct lpl_sink *sink, const struct lpl_event *event,
-			 struct lpl_report *report)
+static enum lpl_error collect_event(struct lpl_sink *sink, const struct lpl_event *event,
+				    struct lpl_report *report)
 {
 	struct collector *collector = (struct collector *)sink;
 
@@ -70,7 +70,7 @@ static int collect_event(struct lpl_sink *sink, const struct lpl_event *event,
 	return LPL_OK;
 }
 
-static int collect_finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error collect_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	(void)report;
 	((struct collector *)sink)->finished++;

@@ -153,15 +153,15 @@ static struct stream read_nothing(const char *name, size_t *chunks)
 	return found;
 }
 
-static int take_event(struct lpl_state_keeper *keeper, const struct lpl_event *event,
-		      struct lpl_report *report)
+static enum lpl_error take_event(struct lpl_state_keeper *keeper, const struct lpl_event *event,
+				 struct lpl_report *report)
 {
 	(void)keeper, (void)event, (void)report;
 	return LPL_OK;
 }
 
-static int send_state(struct lpl_state_keeper *keeper, struct lpl_sink *sink,
-		      struct lpl_report *report)
+static enum lpl_error send_state(struct lpl_state_keeper *keeper, struct lpl_sink *sink,
+				 struct lpl_report *report)
 {
 	const struct lpl_event event = { .tag = KTR_MARK };
 

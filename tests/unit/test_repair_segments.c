@@ -21,8 +21,8 @@
 
 /* ---- writing ---- */
 
-static int take_event(struct lpl_state_keeper *keeper, const struct lpl_event *event,
-		      struct lpl_report *report)
+static enum lpl_error take_event(struct lpl_state_keeper *keeper, const struct lpl_event *event,
+				 struct lpl_report *report)
 {
 	(void)keeper, (void)event, (void)report;
 	return LPL_OK;
@@ -34,8 +34,8 @@ struct sending {
 };
 
 /* In a task of its own, by which it is known. */
-static int send_state(struct lpl_state_keeper *keeper, struct lpl_sink *sink,
-		      struct lpl_report *report)
+static enum lpl_error send_state(struct lpl_state_keeper *keeper, struct lpl_sink *sink,
+				 struct lpl_report *report)
 {
 	for (int i = 0; i < ((struct sending *)keeper)->events; i++) {
 		const struct lpl_event event = { .tag = KTR_MARK, .tid = 987654321 };

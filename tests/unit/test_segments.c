@@ -231,22 +231,22 @@ struct counter {
 	uint64_t events;
 };
 
-static int take_event(struct lpl_state_keeper *keeper, const struct lpl_event *event,
-		      struct lpl_report *report)
+static enum lpl_error take_event(struct lpl_state_keeper *keeper, const struct lpl_event *event,
+				 struct lpl_report *report)
 {
 	(void)event, (void)report;
 	((struct counter *)keeper)->events++;
 	return LPL_OK;
 }
 
-static int send_state(struct lpl_state_keeper *keeper, struct lpl_sink *sink,
-		      struct lpl_report *report)
+static enum lpl_error send_state(struct lpl_state_keeper *keeper, struct lpl_sink *sink,
+				 struct lpl_report *report)
 {
 	const uint64_t events = ((struct counter *)keeper)->events;
 
 	for (uint64_t i = 0; i < events; i++) {
 		const struct lpl_event event = { .tag = KTR_MARK, .arg = { i, events } };
-		int error = sink->event(sink, &event, report);
+		enum lpl_error error = sink->event(sink, &event, report);
 
 		if (error)
 			return error;

@@ -18,6 +18,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <laplace/error.h>
 #include <laplace/kernel_trace_record.h>
 
 #ifdef __cplusplus
@@ -255,13 +256,12 @@ void lpl_text_print_cell(FILE *table, const char *escaped);
  * be sent but `close`.  `finish` ends the stream: everything held back is sent
  * on, and `finish` of the next stage is called.
  */
-struct lpl_report;
 struct lpl_sink {
-	int (*refs)(struct lpl_sink *sink, const struct lpl_ref *refs,
-		    size_t count, struct lpl_report *report);
-	int (*event)(struct lpl_sink *sink, const struct lpl_event *event,
-		     struct lpl_report *report);
-	int (*finish)(struct lpl_sink *sink, struct lpl_report *report);
+	enum lpl_error (*refs)(struct lpl_sink *sink, const struct lpl_ref *refs,
+			       size_t count, struct lpl_report *report);
+	enum lpl_error (*event)(struct lpl_sink *sink, const struct lpl_event *event,
+				struct lpl_report *report);
+	enum lpl_error (*finish)(struct lpl_sink *sink, struct lpl_report *report);
 };
 
 #pragma GCC visibility pop

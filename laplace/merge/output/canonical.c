@@ -62,7 +62,7 @@ bool lpl_canonical_passes(const struct lpl_event *event)
 
 /* ---- the output ---- */
 
-static int send(struct canonical *canonical, struct lpl_report *report)
+static enum lpl_error send(struct canonical *canonical, struct lpl_report *report)
 {
 	size_t count = canonical->count;
 
@@ -83,10 +83,10 @@ static int canonical_page(struct lpl_merge_output *output, const struct lpl_merg
 	return LPL_OK;
 }
 
-static int send_page(struct canonical *canonical, const struct lpl_merged *merged,
-		     struct lpl_report *report)
+static enum lpl_error send_page(struct canonical *canonical, const struct lpl_merged *merged,
+				struct lpl_report *report)
 {
-	int error = send(canonical, report);
+	enum lpl_error error = send(canonical, report);
 
 	canonical->page_pending = false;
 	if (error != LPL_OK)
@@ -99,7 +99,7 @@ static int canonical_reference(struct lpl_merge_output *output,
 			       const struct lpl_merged *merged, struct lpl_report *report)
 {
 	struct canonical *canonical = (struct canonical *)output;
-	int error = canonical->page_pending ? send_page(canonical, merged, report) : LPL_OK;
+	enum lpl_error error = canonical->page_pending ? send_page(canonical, merged, report) : LPL_OK;
 	struct lpl_ref *ref;
 
 	if (error != LPL_OK)
@@ -117,7 +117,7 @@ static int canonical_event(struct lpl_merge_output *output, const struct lpl_eve
 			   const struct lpl_merge_task *task, struct lpl_report *report)
 {
 	struct canonical *canonical = (struct canonical *)output;
-	int error;
+	enum lpl_error error;
 
 	(void)task;
 	if (!lpl_canonical_passes(event))
@@ -129,7 +129,7 @@ static int canonical_event(struct lpl_merge_output *output, const struct lpl_eve
 static int canonical_finish(struct lpl_merge_output *output, struct lpl_report *report)
 {
 	struct canonical *canonical = (struct canonical *)output;
-	int error = send(canonical, report);
+	enum lpl_error error = send(canonical, report);
 
 	return error != LPL_OK ? error : canonical->next->finish(canonical->next, report);
 }

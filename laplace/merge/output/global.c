@@ -16,7 +16,7 @@ struct global {
 	char buffer[BUFFER_SIZE];
 };
 
-static int drain(struct global *global, struct lpl_report *report)
+static enum lpl_error drain(struct global *global, struct lpl_report *report)
 {
 	size_t used = global->used;
 
@@ -33,7 +33,7 @@ static int global_reference(struct lpl_merge_output *output, const struct lpl_me
 	char *end;
 
 	if (global->used > BUFFER_SIZE - LINE_SIZE) {
-		int error = drain(global, report);
+		enum lpl_error error = drain(global, report);
 
 		if (error != LPL_OK)
 			return error;
@@ -47,7 +47,7 @@ static int global_reference(struct lpl_merge_output *output, const struct lpl_me
 static int global_finish(struct lpl_merge_output *output, struct lpl_report *report)
 {
 	struct global *global = (struct global *)output;
-	int error = drain(global, report);
+	enum lpl_error error = drain(global, report);
 
 	if (error == LPL_OK && fflush(global->file) != 0)
 		return lpl_fail(report, LPL_ERR_IO, "merge: cannot write canonical pages");

@@ -111,8 +111,8 @@ void lpl_open_files_free(struct open_files *files)
 	free(files);
 }
 
-static int failed_at(const struct open_files *files, uint64_t directory, uint64_t name,
-		     const char *why, struct lpl_report *report)
+static enum lpl_error failed_at(const struct open_files *files, uint64_t directory, uint64_t name,
+				const char *why, struct lpl_report *report)
 {
 	bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
 	enum lpl_error error = full ? LPL_ERR_FULL : LPL_ERR_IO;
@@ -122,17 +122,17 @@ static int failed_at(const struct open_files *files, uint64_t directory, uint64_
 	(void)lpl_task_file_directory(path, directory);
 	errno = number;
 	(void)lpl_fail(report, error, "%s/%s/%" PRIu64 ": %s", files->what, path, name, why);
-	return (int)error;
+	return error;
 }
 
-static int failed(const struct open_files *files, const struct task_file *file, const char *why,
-		  struct lpl_report *report)
+static enum lpl_error failed(const struct open_files *files, const struct task_file *file,
+			     const char *why, struct lpl_report *report)
 {
 	return failed_at(files, file->directory, file->name, why, report);
 }
 
 /* The oldest batch is written, or was not. */
-static int settle(struct open_files *files, struct lpl_report *report)
+static enum lpl_error settle(struct open_files *files, struct lpl_report *report)
 {
 	const struct batch *batch = &files->batch[lpl_work_queue_oldest(files->queue)];
 
@@ -143,16 +143,16 @@ static int settle(struct open_files *files, struct lpl_report *report)
 	return failed_at(files, batch->directory, batch->name, "cannot be written", report);
 }
 
-static int no_buffer(const struct open_files *files, struct lpl_report *report)
+static enum lpl_error no_buffer(const struct open_files *files, struct lpl_report *report)
 {
 	(void)lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory for a buffer", files->what);
 	return LPL_ERR_MEMORY;
 }
 
-static int write_out(struct open_files *files, struct open_file *open,
-		     struct lpl_report *report)
+static enum lpl_error write_out(struct open_files *files, struct open_file *open,
+				struct lpl_report *report)
 {
-	int error = lpl_work_queue_full(files->queue) ? settle(files, report) : LPL_OK;
+	enum lpl_error error = lpl_work_queue_full(files->queue) ? settle(files, report) : LPL_OK;
 	struct batch *batch;
 	char *empty;
 
@@ -175,10 +175,11 @@ static int write_out(struct open_files *files, struct open_file *open,
 	return files->jobs == 1 ? settle(files, report) : LPL_OK;
 }
 
-static int release(struct open_files *files, struct open_file *open, struct lpl_report *report)
+static enum lpl_error release(struct open_files *files, struct open_file *open,
+			      struct lpl_report *report)
 {
 	struct task_file *file = open->file;
-	int error = write_out(files, open, report);
+	enum lpl_error error = write_out(files, open, report);
 
 	while (!lpl_work_queue_empty(files->queue)) {
 		int failure = settle(files, report);
@@ -217,11 +218,12 @@ static bool make_directory(const struct open_files *files, char *path)
 	return mkdirat(files->fd, path, 0777) == 0 || errno == EEXIST;
 }
 
-static int open_it(struct open_files *files, struct task_file *file, struct lpl_report *report)
+static enum lpl_error open_it(struct open_files *files, struct task_file *file,
+			      struct lpl_report *report)
 {
 	struct open_file *open = oldest(files);
 	char directory[FILES_PATH], path[FILES_PATH + 32];
-	int error = LPL_OK;
+	enum lpl_error error = LPL_OK;
 
 	if (open->file != NULL)
 		error = release(files, open, report);
@@ -245,10 +247,10 @@ static int open_it(struct open_files *files, struct task_file *file, struct lpl_
 	return LPL_OK;
 }
 
-int lpl_task_file_room(struct open_files *files, struct task_file *file, size_t size,
-		       char **room, struct lpl_report *report)
+enum lpl_error lpl_task_file_room(struct open_files *files, struct task_file *file, size_t size,
+				  char **room, struct lpl_report *report)
 {
-	int error = LPL_OK;
+	enum lpl_error error = LPL_OK;
 
 	if (file->open == NULL)
 		error = open_it(files, file, report);
@@ -266,13 +268,13 @@ void lpl_task_file_advance(struct task_file *file, const char *end)
 	file->open->used = (size_t)(end - file->open->buffer);
 }
 
-int lpl_task_file_close(struct open_files *files, struct task_file *file,
-			struct lpl_report *report)
+enum lpl_error lpl_task_file_close(struct open_files *files, struct task_file *file,
+				   struct lpl_report *report)
 {
 	if (file->open == NULL && file->created)
 		return LPL_OK;
 	if (file->open == NULL) {
-		int error = open_it(files, file, report);
+		enum lpl_error error = open_it(files, file, report);
 
 		if (error != LPL_OK)
 			return error;

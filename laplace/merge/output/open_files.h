@@ -49,12 +49,12 @@ void lpl_open_files_free(struct open_files *files);
  * end.  What was put there is made part of the file by lpl_task_file_advance(), before any
  * other call.
  */
-int lpl_task_file_room(struct open_files *files, struct task_file *file, size_t size,
-		       char **room, struct lpl_report *report);
+enum lpl_error lpl_task_file_room(struct open_files *files, struct task_file *file, size_t size,
+				  char **room, struct lpl_report *report);
 void lpl_task_file_advance(struct task_file *file, const char *end);
 
 /* Write what is left; the file exists from here on, if only empty. */
-int lpl_task_file_close(struct open_files *files, struct task_file *file,
-			struct lpl_report *report);
+enum lpl_error lpl_task_file_close(struct open_files *files, struct task_file *file,
+				   struct lpl_report *report);
 
 #endif
