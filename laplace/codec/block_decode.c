@@ -123,7 +123,6 @@ static enum lpl_error get_new_token(struct lpl_block_decoder *decoder)
 	struct lpl_block_model *model = &decoder->model;
 	uint64_t trace, rest;
 	unsigned int first, fetched;
-	enum lpl_error error;
 
 	if (!get_number(decoder, LPL_BLOCK_TRACES, &trace) ||
 	    !get_number(decoder, LPL_BLOCK_TRACES, &rest) || rest >> 11 != 0 || trace == 0 ||
@@ -133,9 +132,7 @@ static enum lpl_error get_new_token(struct lpl_block_decoder *decoder)
 	fetched = rest & 63;
 	if (first + (fetched > 0 ? fetched : 1) > LPL_TRACE_MAX)
 		return damaged(decoder, "a block is longer than a trace");
-	error = get_definition(decoder, trace, first + (fetched > 0 ? fetched : 1));
-	if (error != LPL_OK)
-		return error;
+	LPL_TRY(get_definition(decoder, trace, first + (fetched > 0 ? fetched : 1)));
 	if (model->tokens >= LPL_TOKENS_MAX)
 		return damaged(decoder, "it has more tokens than a chunk may");
 	return lpl_block_model_token(model, (uint32_t)trace, first, fetched) ? LPL_OK :
@@ -348,12 +345,11 @@ static enum lpl_error get_unexpected(struct lpl_block_decoder *decoder, struct r
 {
 	struct lpl_block_model *model = &decoder->model;
 	uint8_t low = (uint8_t)decoder->now.next_instr;
-	enum lpl_error error = get_codes(decoder, reading);
-	bool learned = reading->refs <= LPL_LIST_MAX;
+	bool learned;
 	size_t n = 0;
 
-	if (error != LPL_OK)
-		return error;
+	LPL_TRY(get_codes(decoder, reading));
+	learned = reading->refs <= LPL_LIST_MAX;
 	if (model->sites + LPL_SITES_MAX > LPL_CHUNK_SITES_MAX)
 		return damaged(decoder, "it has more data references of tokens than a chunk may");
 	if (!lpl_block_model_sites(model, token, reading->refs))
@@ -410,21 +406,18 @@ static enum lpl_error get_block(struct lpl_block_decoder *decoder, uint32_t numb
 	const struct lpl_instruction_trace *trace = &decoder->model.trace[token->trace];
 	struct reading reading = { .words = 0 };
 	uint64_t refs;
-	enum lpl_error error;
 
 	if (!lpl_reserve(decoder->op, decoder->op_room, decoder->ops + 1 + LPL_BLOCK_WORDS_MAX))
 		return no_memory(decoder);
 	reading.word = &decoder->op[decoder->ops + 1];
 	if (decoder->correct[LPL_BLOCK_SHAPE] > 0) {
 		decoder->correct[LPL_BLOCK_SHAPE]--;
-		error = get_expected(decoder, &reading, token);
+		LPL_TRY(get_expected(decoder, &reading, token));
+	} else if (get_gap(decoder, LPL_BLOCK_SHAPE)) {
+		LPL_TRY(get_unexpected(decoder, &reading, token));
 	} else {
-		error = get_gap(decoder, LPL_BLOCK_SHAPE) ?
-			get_unexpected(decoder, &reading, token) :
-			damaged(decoder, "a column holds too little");
+		return damaged(decoder, "a column holds too little");
 	}
-	if (error != LPL_OK)
-		return error;
 	refs = reading.refs + token->fetched;
 	if (token->fetched > 0 && lpl_trace_crosses(trace))
 		refs++;
@@ -520,20 +513,17 @@ enum lpl_error lpl_block_decode(struct lpl_block_decoder *decoder, uint64_t refs
 
 	while (decoder->refs < refs) {
 		uint32_t token = 0;
-		enum lpl_error error = get_token(decoder, &token);
-		bool is_state = token >= LPL_TOKEN_STATE && token < LPL_TOKEN_BLOCKS;
+		bool is_state;
 
-		if (error != LPL_OK)
-			return error;
+		LPL_TRY(get_token(decoder, &token));
+		is_state = token >= LPL_TOKEN_STATE && token < LPL_TOKEN_BLOCKS;
 		if (decoder->ops > LPL_OP_WORDS_MAX)
 			return damaged(decoder, "it has more blocks than a chunk may");
 		if (is_state && after_state)
 			return damaged(decoder, "a state follows a state");
 		after_state = is_state;
-		error = is_state ? get_state(decoder, token - LPL_TOKEN_STATE + 1) :
-			token == LPL_TOKEN_ANY ? get_any(decoder) : get_block(decoder, token);
-		if (error != LPL_OK)
-			return error;
+		LPL_TRY(is_state ? get_state(decoder, token - LPL_TOKEN_STATE + 1) :
+			token == LPL_TOKEN_ANY ? get_any(decoder) : get_block(decoder, token));
 	}
 	return decoder->refs == refs ? LPL_OK :
 	       damaged(decoder, "a block extends beyond an event or the end");

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/try.h"
 #include "block_packer.h"
 
 bool lpl_block_packer_init(struct lpl_block_packer *packer)
@@ -263,7 +264,6 @@ enum lpl_error lpl_block_packer_block(struct lpl_block_packer *packer, const str
 {
 	struct lpl_packed_trace *entry;
 	struct lpl_block_data data;
-	enum lpl_error error;
 
 	if (block->trace >= packer->traces)
 		return lpl_fail(report, LPL_ERR_USAGE, "a block of trace %u, which is not defined",
@@ -276,9 +276,9 @@ enum lpl_error lpl_block_packer_block(struct lpl_block_packer *packer, const str
 		return lpl_fail(report, LPL_ERR_USAGE,
 				"a block after reference %" PRIu64 " is not valid",
 				packer->packed.ref);
-	error = lpl_block_packer_in_step(packer) ? LPL_OK :
-		pack_state(packer, LPL_STATE_MASKS - 1, report);
-	return error != LPL_OK ? error : pack_block(packer, entry, block, &data, report);
+	if (!lpl_block_packer_in_step(packer))
+		LPL_TRY(pack_state(packer, LPL_STATE_MASKS - 1, report));
+	return pack_block(packer, entry, block, &data, report);
 }
 
 /* ---- loose references ---- */
