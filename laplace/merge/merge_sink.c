@@ -2,6 +2,7 @@
 /* The merge as a sink: every reference gets its canonical page and its task. */
 #include <stdlib.h>
 
+#include "base/try.h"
 #include "audit.h"
 #include "pages.h"
 #include "state.h"
@@ -43,19 +44,18 @@ static enum lpl_error pass_page(struct lpl_merge *merge, const struct lpl_merge_
 /* Which pages are in memory no more. */
 static enum lpl_error pass_left(struct lpl_merge *merge, struct lpl_report *report)
 {
-	enum lpl_error error = LPL_OK;
-
-	while (error == LPL_OK && merge->store.ended != NULL) {
+	while (merge->store.ended != NULL) {
 		struct page *page = merge->store.ended;
+		const uint64_t canonical = page->canonical;
 
 		merge->store.ended = page->next_ended;
-		error = merge->output->leave(merge->output, page->canonical, true, report);
 		free(page);
+		LPL_TRY(merge->output->leave(merge->output, canonical, true, report));
 	}
-	for (size_t i = 0; i < merge->left_count && error == LPL_OK; i++)
-		error = merge->output->leave(merge->output, merge->left_cache[i], false, report);
+	for (size_t i = 0; i < merge->left_count; i++)
+		LPL_TRY(merge->output->leave(merge->output, merge->left_cache[i], false, report));
 	merge->left_count = 0;
-	return error;
+	return LPL_OK;
 }
 
 /* What has changed of tasks; those that are over go. */
@@ -185,7 +185,6 @@ static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *ref
 	struct lpl_merge *merge = (struct lpl_merge *)sink;
 	struct lpl_merge_task *task = begin_refs(merge, count);
 	struct lpl_merged merged = { .task = task };
-	enum lpl_error error;
 
 	for (size_t i = 0; i < count; i++) {
 		struct effect effect;
@@ -194,11 +193,8 @@ static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *ref
 		translation = resolve(merge, &refs[i], &effect);
 		if (translation == NULL)
 			return no_memory(report);
-		if (effect.page.page != 0) {
-			error = pass_page(merge, &effect.page, report);
-			if (error != LPL_OK)
-				return error;
-		}
+		if (effect.page.page != 0)
+			LPL_TRY(pass_page(merge, &effect.page, report));
 		merged.ref = &refs[i];
 		merged.page = translation->page;
 		merged.kind = translation->kind;
@@ -209,9 +205,7 @@ static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *ref
 		if (merge->audit != NULL)
 			lpl_audit_reference(merge, &refs[i], translation,
 					    effect.implied_break);
-		error = merge->output->reference(merge->output, &merged, report);
-		if (error != LPL_OK)
-			return error;
+		LPL_TRY(merge->output->reference(merge->output, &merged, report));
 	}
 	return pass_left(merge, report);
 }
@@ -305,14 +299,12 @@ static bool take_effect(struct lpl_merge *merge, const struct lpl_event *event)
 static enum lpl_error keep_bound(struct lpl_merge *merge, const struct lpl_event *event,
 				 struct lpl_report *report)
 {
-	enum lpl_error error;
-
 	if (!lpl_memory_is_full(merge))
 		return LPL_OK;
 	if (!lpl_memory_forget(merge, event))
 		return no_memory(report);
-	error = pass_left(merge, report);
-	return error != LPL_OK ? error : pass_tasks(merge, report);
+	LPL_TRY(pass_left(merge, report));
+	return pass_tasks(merge, report);
 }
 
 static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *event,
@@ -320,7 +312,6 @@ static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *
 {
 	struct lpl_merge *merge = (struct lpl_merge *)sink;
 	const struct lpl_merge_task *task;
-	enum lpl_error error;
 
 	if (event->tag == LPL_EVENT_GAP)
 		return take_gap(merge, event, report);
@@ -334,23 +325,18 @@ static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *
 	task = &merge->tasks.current->view;
 	if (!take_effect(merge, event))
 		return no_memory(report);
-	error = pass_event(merge, event, task, report);
-	if (error == LPL_OK)
-		error = pass_left(merge, report);
-	if (error == LPL_OK)
-		error = pass_tasks(merge, report);
-	return error != LPL_OK ? error : keep_bound(merge, event, report);
+	LPL_TRY(pass_event(merge, event, task, report));
+	LPL_TRY(pass_left(merge, report));
+	LPL_TRY(pass_tasks(merge, report));
+	return keep_bound(merge, event, report);
 }
 
 static enum lpl_error take_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct lpl_merge *merge = (struct lpl_merge *)sink;
-	enum lpl_error error;
 
 	lpl_tasks_finish(&merge->tasks);
-	error = pass_tasks(merge, report);
-	if (error != LPL_OK)
-		return error;
+	LPL_TRY(pass_tasks(merge, report));
 	if (merge->audit != NULL)
 		lpl_audit_close(merge);
 	return merge->output->finish(merge->output, report);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/try.h"
 #include "canonical.h"
 
 #define BATCH 1024
@@ -86,11 +87,8 @@ static int canonical_page(struct lpl_merge_output *output, const struct lpl_merg
 static enum lpl_error send_page(struct canonical *canonical, const struct lpl_merged *merged,
 				struct lpl_report *report)
 {
-	enum lpl_error error = send(canonical, report);
-
+	LPL_TRY(send(canonical, report));
 	canonical->page_pending = false;
-	if (error != LPL_OK)
-		return error;
 	lpl_canonical_page_at(&canonical->page, merged->ref, merged->task->tid, merged->task->tgid);
 	return canonical->next->event(canonical->next, &canonical->page, report);
 }
@@ -99,11 +97,10 @@ static int canonical_reference(struct lpl_merge_output *output,
 			       const struct lpl_merged *merged, struct lpl_report *report)
 {
 	struct canonical *canonical = (struct canonical *)output;
-	enum lpl_error error = canonical->page_pending ? send_page(canonical, merged, report) : LPL_OK;
 	struct lpl_ref *ref;
 
-	if (error != LPL_OK)
-		return error;
+	if (canonical->page_pending)
+		LPL_TRY(send_page(canonical, merged, report));
 	ref = &canonical->batch[canonical->count++];
 	*ref = *merged->ref;
 	ref->space = 0;
@@ -117,21 +114,20 @@ static int canonical_event(struct lpl_merge_output *output, const struct lpl_eve
 			   const struct lpl_merge_task *task, struct lpl_report *report)
 {
 	struct canonical *canonical = (struct canonical *)output;
-	enum lpl_error error;
 
 	(void)task;
 	if (!lpl_canonical_passes(event))
 		return LPL_OK;
-	error = send(canonical, report);
-	return error != LPL_OK ? error : canonical->next->event(canonical->next, event, report);
+	LPL_TRY(send(canonical, report));
+	return canonical->next->event(canonical->next, event, report);
 }
 
 static int canonical_finish(struct lpl_merge_output *output, struct lpl_report *report)
 {
 	struct canonical *canonical = (struct canonical *)output;
-	enum lpl_error error = send(canonical, report);
 
-	return error != LPL_OK ? error : canonical->next->finish(canonical->next, report);
+	LPL_TRY(send(canonical, report));
+	return canonical->next->finish(canonical->next, report);
 }
 
 enum lpl_error lpl_merge_canonical_open(struct lpl_merge_output **output,

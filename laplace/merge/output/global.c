@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/digits.h"
+#include "base/try.h"
 
 #define LINE_SIZE (LPL_HEX_DIGITS + 1)	/* and the newline */
 #define BUFFER_SIZE (64 * 1024)
@@ -32,12 +33,8 @@ static int global_reference(struct lpl_merge_output *output, const struct lpl_me
 	struct global *global = (struct global *)output;
 	char *end;
 
-	if (global->used > BUFFER_SIZE - LINE_SIZE) {
-		enum lpl_error error = drain(global, report);
-
-		if (error != LPL_OK)
-			return error;
-	}
+	if (global->used > BUFFER_SIZE - LINE_SIZE)
+		LPL_TRY(drain(global, report));
 	end = lpl_put_hex(global->buffer + global->used, merged->page);
 	*end++ = '\n';
 	global->used = (size_t)(end - global->buffer);
@@ -47,11 +44,11 @@ static int global_reference(struct lpl_merge_output *output, const struct lpl_me
 static int global_finish(struct lpl_merge_output *output, struct lpl_report *report)
 {
 	struct global *global = (struct global *)output;
-	enum lpl_error error = drain(global, report);
 
-	if (error == LPL_OK && fflush(global->file) != 0)
+	LPL_TRY(drain(global, report));
+	if (fflush(global->file) != 0)
 		return lpl_fail(report, LPL_ERR_IO, "merge: cannot write canonical pages");
-	return error;
+	return LPL_OK;
 }
 
 enum lpl_error lpl_merge_global_open(struct lpl_merge_output **output, FILE *file,

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/try.h"
 #include "base/work_queue.h"
 #include "open_files.h"
 
@@ -182,7 +183,7 @@ static enum lpl_error release(struct open_files *files, struct open_file *open,
 	enum lpl_error error = write_out(files, open, report);
 
 	while (!lpl_work_queue_empty(files->queue)) {
-		int failure = settle(files, report);
+		const enum lpl_error failure = settle(files, report);
 
 		error = error != LPL_OK ? error : failure;
 	}
@@ -223,12 +224,9 @@ static enum lpl_error open_it(struct open_files *files, struct task_file *file,
 {
 	struct open_file *open = oldest(files);
 	char directory[FILES_PATH], path[FILES_PATH + 32];
-	enum lpl_error error = LPL_OK;
 
 	if (open->file != NULL)
-		error = release(files, open, report);
-	if (error != LPL_OK)
-		return error;
+		LPL_TRY(release(files, open, report));
 	if (open->buffer == NULL)
 		open->buffer = malloc(OPEN_FILE_BUFFER);
 	if (open->buffer == NULL)
@@ -250,14 +248,10 @@ static enum lpl_error open_it(struct open_files *files, struct task_file *file,
 enum lpl_error lpl_task_file_room(struct open_files *files, struct task_file *file, size_t size,
 				  char **room, struct lpl_report *report)
 {
-	enum lpl_error error = LPL_OK;
-
 	if (file->open == NULL)
-		error = open_it(files, file, report);
-	if (error == LPL_OK && OPEN_FILE_BUFFER - file->open->used < size)
-		error = write_out(files, file->open, report);
-	if (error != LPL_OK)
-		return error;
+		LPL_TRY(open_it(files, file, report));
+	if (OPEN_FILE_BUFFER - file->open->used < size)
+		LPL_TRY(write_out(files, file->open, report));
 	file->open->used_at = ++files->now;
 	*room = file->open->buffer + file->open->used;
 	return LPL_OK;
@@ -273,11 +267,7 @@ enum lpl_error lpl_task_file_close(struct open_files *files, struct task_file *f
 {
 	if (file->open == NULL && file->created)
 		return LPL_OK;
-	if (file->open == NULL) {
-		enum lpl_error error = open_it(files, file, report);
-
-		if (error != LPL_OK)
-			return error;
-	}
+	if (file->open == NULL)
+		LPL_TRY(open_it(files, file, report));
 	return release(files, file->open, report);
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/output.h"
+#include "base/try.h"
 #include "output_directory.h"
 
 static int open_directory(const char *path)
@@ -268,11 +269,9 @@ static enum lpl_error sync_all(const struct lpl_output_directory *directory,
 /* What is there has its name until the new one has it, where the file system can do that. */
 static enum lpl_error replace(struct lpl_output_directory *directory, struct lpl_report *report)
 {
-	enum lpl_error error = check_target(directory, directory->path, report);
 	const char *old = directory->part;
 
-	if (error != LPL_OK)
-		return error;
+	LPL_TRY(check_target(directory, directory->path, report));
 	if (renameat2(AT_FDCWD, directory->part, AT_FDCWD, directory->path,
 		      RENAME_EXCHANGE) != 0) {
 		if (errno != EINVAL && errno != ENOSYS)
