@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/output.h"
+#include "base/try.h"
 #include "event_text.h"
 #include "exporter.h"
 
@@ -216,13 +217,10 @@ enum lpl_error lpl_exporter_open(struct lpl_exporter **result,
 {
 	const size_t state_size = options->format->export_state;
 	struct lpl_exporter *exporter;
-	enum lpl_error error = check_format(options, report);
 
 	*result = NULL;
-	if (!error)
-		error = check_page_size(options, report);
-	if (error)
-		return error;
+	LPL_TRY(check_format(options, report));
+	LPL_TRY(check_page_size(options, report));
 	exporter = calloc(1, sizeof(*exporter));
 	if (exporter && state_size)
 		exporter->state = calloc(1, state_size);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/try.h"
 #include "importer.h"
 
 const char *lpl_import_reduction(const struct lpl_import_options *options)
@@ -41,17 +42,13 @@ enum lpl_error lpl_import_describe(struct lpl_importer *importer, const char *re
 {
 	struct lpl_import_result *result = &importer->result;
 	char before[LPL_SPEC_SIZE], last[LPL_SPEC_SIZE] = "none";
-	enum lpl_error error = LPL_OK;
 
 	if (strcmp(reduction, "unknown") == 0)
 		strcpy(result->reduction, reduction);
 	else
-		error = lpl_reducer_describe(NULL, reduction, result->reduction, result->exact,
-					     report);
-	if (!error)
-		error = describe_pages(importer, report);
-	if (error)
-		return error;
+		LPL_TRY(lpl_reducer_describe(NULL, reduction, result->reduction, result->exact,
+					     report));
+	LPL_TRY(describe_pages(importer, report));
 	if (importer->options.memory)
 		snprintf(last, sizeof(last), "lrubs:%" PRIu64, importer->options.memory);
 	strcpy(before, result->reduction);

@@ -16,6 +16,7 @@
 
 #include "base/array.h"
 #include "base/map.h"
+#include "base/try.h"
 #include "importer.h"
 
 #define EARLY_EVENTS_MAX 65536		/* 26 MB */
@@ -79,11 +80,10 @@ static enum lpl_error open_writer(struct trace *trace, const char *reduction,
 				  struct lpl_report *report)
 {
 	const struct lpl_import_options *options = &trace->importer->options;
-	enum lpl_error error = lpl_import_describe(trace->importer, reduction, report);
 	struct lpl_meta *meta;
+	enum lpl_error error;
 
-	if (error)
-		return error;
+	LPL_TRY(lpl_import_describe(trace->importer, reduction, report));
 	meta = lpl_import_meta(trace->importer, report);
 	if (!meta)
 		return report->error;
@@ -143,16 +143,12 @@ static enum lpl_error trace_refs(struct lpl_sink *sink, const struct lpl_ref *re
 {
 	struct trace *trace = (struct trace *)sink;
 	struct lpl_sink *next;
-	enum lpl_error error = LPL_OK;
 
 	if (!trace->writer)
-		error = begin(trace, is_reduced(&refs[0]), report);
-	if (!error && trace->guessed)
-		error = check_guess(trace, refs, count, report);
-	if (!error)
-		error = count_refs(trace, refs, count, report);
-	if (error)
-		return error;
+		LPL_TRY(begin(trace, is_reduced(&refs[0]), report));
+	if (trace->guessed)
+		LPL_TRY(check_guess(trace, refs, count, report));
+	LPL_TRY(count_refs(trace, refs, count, report));
 	pass_totals(trace, refs[count - 1].ref);
 	next = lpl_writer_sink(trace->writer);
 	return next->refs(next, refs, count, report);
@@ -162,7 +158,6 @@ static enum lpl_error trace_event(struct lpl_sink *sink, const struct lpl_event 
 				  struct lpl_report *report)
 {
 	struct trace *trace = (struct trace *)sink;
-	enum lpl_error error = LPL_OK;
 
 	if (!trace->writer && trace->early_count < EARLY_EVENTS_MAX) {
 		if (!lpl_reach(trace->early, trace->early_room, trace->early_count))
@@ -172,20 +167,17 @@ static enum lpl_error trace_event(struct lpl_sink *sink, const struct lpl_event 
 		return LPL_OK;
 	}
 	if (!trace->writer)
-		error = begin(trace, false, report);
-	return error ? error : send_event(trace, event, report);
+		LPL_TRY(begin(trace, false, report));
+	return send_event(trace, event, report);
 }
 
 static enum lpl_error trace_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct trace *trace = (struct trace *)sink;
 	struct lpl_sink *next;
-	enum lpl_error error = LPL_OK;
 
 	if (!trace->writer)
-		error = begin(trace, false, report);
-	if (error)
-		return error;
+		LPL_TRY(begin(trace, false, report));
 	next = lpl_writer_sink(trace->writer);
 	return next->finish(next, report);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/try.h"
 #include "importer.h"
 
 #define PAGE_SIZE_MAX (UINT64_C(1) << 30)
@@ -56,9 +57,7 @@ enum lpl_error lpl_importer_open(struct lpl_importer **result,
 	enum lpl_error error;
 
 	*result = NULL;
-	error = check_options(options, report);
-	if (error)
-		return error;
+	LPL_TRY(check_options(options, report));
 	importer = calloc(1, sizeof(*importer));
 	if (!importer)
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory");

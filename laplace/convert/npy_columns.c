@@ -18,6 +18,7 @@
 #include <laplace/convert.h>
 
 #include "base/output.h"
+#include "base/try.h"
 #include "npy.h"
 
 #define BUFFER 65536
@@ -132,12 +133,11 @@ static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *ref
 				struct lpl_report *report)
 {
 	struct lpl_npy_columns *made = (struct lpl_npy_columns *)sink;
-	enum lpl_error error = LPL_OK;
 
-	for (int i = 0; i < COLUMNS && error == LPL_OK; i++)
-		error = take_column(made, i, refs, count, report);
+	for (int i = 0; i < COLUMNS; i++)
+		LPL_TRY(take_column(made, i, refs, count, report));
 	made->result.refs += count;
-	return error;
+	return LPL_OK;
 }
 
 static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *event,
@@ -230,17 +230,14 @@ static enum lpl_error open_file(struct lpl_npy_columns *made, int i, struct lpl_
 
 static enum lpl_error open_all(struct lpl_npy_columns *made, struct lpl_report *report)
 {
-	enum lpl_error error = refuse_existing(made->path, "exists; columns go into a directory that "
-					       "is made for them", report);
-
-	if (!error)
-		error = refuse_existing(made->part, "is there already, in use or left behind by a "
-					"run that did not end; remove it", report);
-	if (!error)
-		error = make_directory(made, report);
-	for (int i = 0; i < COLUMNS && !error; i++)
-		error = open_file(made, i, report);
-	return error;
+	LPL_TRY(refuse_existing(made->path, "exists; columns go into a directory that is made for "
+				"them", report));
+	LPL_TRY(refuse_existing(made->part, "is there already, in use or left behind by a run that "
+				"did not end; remove it", report));
+	LPL_TRY(make_directory(made, report));
+	for (int i = 0; i < COLUMNS; i++)
+		LPL_TRY(open_file(made, i, report));
+	return LPL_OK;
 }
 
 enum lpl_error lpl_npy_columns_open(struct lpl_npy_columns **result, const char *path,
