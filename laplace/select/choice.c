@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/try.h"
 #include "canonical_pages.h"
 #include "kinds.h"
 #include "merge/output/canonical.h"
@@ -307,11 +308,10 @@ static enum lpl_error pass(struct lpl_choice *choice, const struct lpl_ref *refs
 {
 	struct lpl_ref *batch = choice->batch;
 	size_t used = 0;
-	enum lpl_error error = LPL_OK;
 
 	if (count > 0)
 		take_origin(choice, refs[0].cycle);
-	for (size_t i = 0; is_on(choice) && i < count && error == LPL_OK; i++) {
+	for (size_t i = 0; is_on(choice) && i < count; i++) {
 		if (!is_chosen(choice, &refs[i]) ||
 		    (pages && choice->kinds && !lpl_kinds_want(choice->kinds, pages[i])))
 			continue;
@@ -320,12 +320,11 @@ static enum lpl_error pass(struct lpl_choice *choice, const struct lpl_ref *refs
 			canonical_pages_put(&batch[used], pages[i]);
 		batch[used++].ref = next_number(choice, refs[i].ref);
 		if (used == BATCH) {
-			error = choice->next->refs(choice->next, batch, used, report);
+			LPL_TRY(choice->next->refs(choice->next, batch, used, report));
 			used = 0;
 		}
 	}
-	return error != LPL_OK || used == 0 ? error :
-					      choice->next->refs(choice->next, batch, used, report);
+	return used == 0 ? LPL_OK : choice->next->refs(choice->next, batch, used, report);
 }
 
 /* The same where all go on, at most as many as a batch has room for. */
@@ -348,13 +347,12 @@ static enum lpl_error pass_page(struct lpl_choice *choice, const struct lpl_ref 
 {
 	const struct lpl_merge_task *task = &choice->tasks.current->view;
 	struct lpl_event *event = &choice->pages->event;
-	enum lpl_error error = LPL_OK;
 
 	lpl_canonical_page_at(event, ref, task->tid, task->tgid);
 	event->ref = number_before_event(choice, event->ref);
 	if (choice->kinds)
-		error = lpl_kinds_note(choice->kinds, event, report);
-	return error != LPL_OK ? error : choice->next->event(choice->next, event, report);
+		LPL_TRY(lpl_kinds_note(choice->kinds, event, report));
+	return choice->next->event(choice->next, event, report);
 }
 
 /* All of them have to be looked at, whoever is chosen. */
@@ -366,23 +364,22 @@ static enum lpl_error take_virtual(struct lpl_choice *choice, const struct lpl_r
 					struct lpl_report *report) =
 		choice->all ? pass_all : pass;
 	const uint64_t *page = choice->pages->page;
-	enum lpl_error error = LPL_OK;
 
-	while (count > 0 && error == LPL_OK) {
+	while (count > 0) {
 		const size_t found = lpl_canonical_pages_find(choice->pages, refs, count, report);
 		const size_t known = found - choice->pages->is_new;
 
 		if (found == 0)
 			return report ? report->error : LPL_ERR_MEMORY;
-		error = pass_on(choice, refs, page, known, report);
-		if (error == LPL_OK && known < found)
-			error = pass_page(choice, &refs[known], report);
-		if (error == LPL_OK && known < found)
-			error = pass_on(choice, &refs[known], &page[known], 1, report);
+		LPL_TRY(pass_on(choice, refs, page, known, report));
+		if (known < found) {
+			LPL_TRY(pass_page(choice, &refs[known], report));
+			LPL_TRY(pass_on(choice, &refs[known], &page[known], 1, report));
+		}
 		refs += found;
 		count -= found;
 	}
-	return error;
+	return LPL_OK;
 }
 
 static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,

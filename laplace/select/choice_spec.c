@@ -8,6 +8,7 @@
 
 #include "base/digits.h"
 #include "base/parts.h"
+#include "base/try.h"
 #include "when.h"
 
 enum { PROCESS, TASK, CHILDREN, USER, KERNEL, TYPE, RANGE, KIND, FILE_NAMED, FROM, TO, UNTIL,
@@ -135,16 +136,15 @@ enum lpl_error lpl_choice_parse(struct lpl_choice_options *options, char words[L
 				const char *spec, struct lpl_report *report)
 {
 	struct lpl_part_value values[PARTS];
-	enum lpl_error error;
 
 	*options = (struct lpl_choice_options){ .process = NULL };
 	if (strlen(spec) >= LPL_CHOICE_SIZE)
 		return lpl_fail(report, LPL_ERR_USAGE, "a choice is at most %d bytes long",
 				LPL_CHOICE_SIZE - 1);
-	error = lpl_parts_parse(&table, spec, values, report);
-	if (!error && values[TO].text != NULL && values[UNTIL].text != NULL)
-		error = lpl_fail(report, LPL_ERR_USAGE, "until: and to: do not go together");
-	for (int part = 0; part < PARTS && !error; part++) {
+	LPL_TRY(lpl_parts_parse(&table, spec, values, report));
+	if (values[TO].text != NULL && values[UNTIL].text != NULL)
+		return lpl_fail(report, LPL_ERR_USAGE, "until: and to: do not go together");
+	for (int part = 0; part < PARTS; part++) {
 		const struct lpl_part_value *value = &values[part];
 
 		if (value->text != NULL) {	/* shorter than the specification, all together */
@@ -152,13 +152,13 @@ enum lpl_error lpl_choice_parse(struct lpl_choice_options *options, char words[L
 			words[value->length] = '\0';
 		}
 		if (value->text != NULL || value->plain)
-			error = set(options, part, words, report);
+			LPL_TRY(set(options, part, words, report));
 		words += value->text != NULL ? value->length + 1 : 0;
 	}
-	if (!error && options->children && !options->process && !options->task)
-		error = lpl_fail(report, LPL_ERR_USAGE, "children of whom?  a process or a task is "
-				 "missing");
-	return error;
+	if (options->children && !options->process && !options->task)
+		return lpl_fail(report, LPL_ERR_USAGE, "children of whom?  a process or a task is "
+				"missing");
+	return LPL_OK;
 }
 
 /* ---- saying it ---- */

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/try.h"
 #include "file_name.h"
 #include "kinds.h"
 
@@ -110,7 +111,6 @@ static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *ref
 		uint64_t page = refs[i].address >> LPL_PAGE_SHIFT;
 		const struct leaf *leaf = leaf_of(kinds, page);
 		unsigned int what = leaf == NULL ? NOT_DESCRIBED : leaf->page[page % LEAF_PAGES];
-		enum lpl_error error;
 
 		if (what == NOT_DESCRIBED)
 			return lpl_fail(report, LPL_ERR_UNSUPPORTED, "reference %" PRIu64
@@ -121,9 +121,8 @@ static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *ref
 		if (what == NOT_WANTED)
 			continue;
 		kinds->batch[kinds->count++] = refs[i];
-		error = kinds->count == BATCH ? send(kinds, report) : LPL_OK;
-		if (error != LPL_OK)
-			return error;
+		if (kinds->count == BATCH)
+			LPL_TRY(send(kinds, report));
 	}
 	return LPL_OK;
 }
@@ -132,19 +131,19 @@ static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *
 				 struct lpl_report *report)
 {
 	struct lpl_kinds *kinds = (struct lpl_kinds *)sink;
-	enum lpl_error error = send(kinds, report);
 
-	if (error == LPL_OK && event->tag == LPL_EVENT_PAGE)
-		error = lpl_kinds_note(kinds, event, report);
-	return error != LPL_OK ? error : kinds->next->event(kinds->next, event, report);
+	LPL_TRY(send(kinds, report));
+	if (event->tag == LPL_EVENT_PAGE)
+		LPL_TRY(lpl_kinds_note(kinds, event, report));
+	return kinds->next->event(kinds->next, event, report);
 }
 
 static enum lpl_error take_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct lpl_kinds *kinds = (struct lpl_kinds *)sink;
-	enum lpl_error error = send(kinds, report);
 
-	return error != LPL_OK ? error : kinds->next->finish(kinds->next, report);
+	LPL_TRY(send(kinds, report));
+	return kinds->next->finish(kinds->next, report);
 }
 
 /* ---- opening ---- */

@@ -16,6 +16,7 @@
 
 #include "base/array.h"
 #include "base/map.h"
+#include "base/try.h"
 #include "merge/tasks.h"
 
 /* A policy that was added, and its results over all processes that have ended. */
@@ -185,11 +186,10 @@ static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *
 static enum lpl_error take_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct lpl_local *local = (struct lpl_local *)sink;
-	enum lpl_error error = LPL_OK;
 
-	while (error == LPL_OK && !TAILQ_EMPTY(&local->all))
-		error = end_process(local, TAILQ_FIRST(&local->all), report);
-	return error;
+	while (!TAILQ_EMPTY(&local->all))
+		LPL_TRY(end_process(local, TAILQ_FIRST(&local->all), report));
+	return LPL_OK;
 }
 
 /* ---- opening and closing ---- */

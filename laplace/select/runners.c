@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "base/map.h"
+#include "base/try.h"
 #include "merge/tasks.h"
 
 struct lpl_runners {
@@ -94,7 +95,6 @@ static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *ref
 	struct lpl_runners *runners = (struct lpl_runners *)sink;
 	struct lpl_sink *next = lpl_simulator_sink(runners->simulator);
 	size_t before = runners->now;
-	enum lpl_error error;
 
 	if (count == 0)
 		return LPL_OK;
@@ -102,10 +102,9 @@ static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *ref
 		if (!find_runner(runners, &runners->now))
 			return no_memory(report);
 		runners->now_known = true;
-		error = runners->now == before ? LPL_OK :
-			lpl_simulator_charge(runners->simulator, (uint32_t)runners->now, report);
-		if (error != LPL_OK)
-			return error;
+		if (runners->now != before)
+			LPL_TRY(lpl_simulator_charge(runners->simulator, (uint32_t)runners->now,
+						     report));
 	}
 	runners->runner[runners->now].references += count;
 	return next->refs(next, refs, count, report);

@@ -27,6 +27,7 @@
 #include <string.h>
 
 #include "base/parts.h"
+#include "base/try.h"
 #include "file_name.h"
 
 static const char *const use_name[LPL_WHEN_USES] = {
@@ -271,16 +272,12 @@ static enum lpl_error take_moment(struct lpl_moment *moment, struct lpl_part_val
 {
 	const struct lpl_parts table = kinds_for(use);
 	char whole[LPL_WHEN_SIZE + 16];
-	enum lpl_error error;
 
 	if (lpl_parts_begin(&table, text))
 		old = "";
 	snprintf(whole, sizeof(whole), "%s%s", old, text);
-	error = lpl_moment_parse(moment, whole, use, report);
-	if (!error)
-		error = lpl_moment_say(again, moment, report);
-	if (error)
-		return error;
+	LPL_TRY(lpl_moment_parse(moment, whole, use, report));
+	LPL_TRY(lpl_moment_say(again, moment, report));
 	moment->text = *old ? text : strchr(text, ':') + 1;
 	said->text = again + strlen(old);
 	said->length = strlen(said->text);
@@ -294,17 +291,13 @@ enum lpl_error lpl_interval_parse(struct lpl_interval *interval, const char *spe
 	char from[LPL_WHEN_SIZE], until[LPL_WHEN_SIZE], *words = interval->words;
 	struct lpl_part_value said[PARTS] = { 0 };
 	const char *text[PARTS];
-	enum lpl_error error = check_length(spec, report);
 
-	if (!error)
-		error = lpl_parts_parse(&table, spec, said, report);
-	if (!error)
-		error = check_parts(said, report);
 	memset(interval, 0, sizeof(*interval));
-	for (int part = 0; part < PARTS && !error; part++)
+	LPL_TRY(check_length(spec, report));
+	LPL_TRY(lpl_parts_parse(&table, spec, said, report));
+	LPL_TRY(check_parts(said, report));
+	for (int part = 0; part < PARTS; part++)
 		text[part] = keep(&words, &said[part]);
-	if (error)
-		return error;
 	interval->length = said[LENGTH].number;
 	interval->every = said[EVERY].number;
 	interval->count = said[COUNT].number;
@@ -313,13 +306,13 @@ enum lpl_error lpl_interval_parse(struct lpl_interval *interval, const char *spe
 	if (text[MARK])
 		interval->from = (struct lpl_moment){ LPL_MOMENT_MARK, 0, text[MARK] };
 	if (text[FROM])
-		error = take_moment(&interval->from, &said[FROM], text[FROM], *text[FROM] >= '0' &&
-				    *text[FROM] <= '9' ? "instructions:" : "", from, use, report);
-	for (int part = UNTIL; part <= TO && !error; part++)
+		LPL_TRY(take_moment(&interval->from, &said[FROM], text[FROM], *text[FROM] >= '0' &&
+				    *text[FROM] <= '9' ? "instructions:" : "", from, use, report));
+	for (int part = UNTIL; part <= TO; part++)
 		if (text[part])
-			error = take_moment(&interval->until, &said[part], text[part], "mark:", until,
-					    use, report);
-	if (!error && use == LPL_TO_RECORD)
-		error = check_window(interval, report);
-	return error ? error : lpl_parts_print(&table, said, interval->spec, LPL_WHEN_SIZE, report);
+			LPL_TRY(take_moment(&interval->until, &said[part], text[part], "mark:",
+					    until, use, report));
+	if (use == LPL_TO_RECORD)
+		LPL_TRY(check_window(interval, report));
+	return lpl_parts_print(&table, said, interval->spec, LPL_WHEN_SIZE, report);
 }
