@@ -7,6 +7,7 @@
  * larger than what its trace touches costs what the trace touches.
  */
 #include "base/array.h"
+#include "base/try.h"
 #include "frame_map.h"
 #include "simulation.h"
 
@@ -74,16 +75,13 @@ static enum lpl_error fault(struct demand *demand, const struct lpl_page_ref *re
 			    struct lpl_report *report)
 {
 	uint32_t frame = 0;
-	enum lpl_error error;
 
 	if (demand->policy->fault != NULL) {
 		struct lpl_page name = lpl_page_name(demand->simulation.names, ref->page);
 
 		demand->policy->fault(&demand->memory, name.space, name.number);
 	}
-	error = find_frame(demand, ref->page, &frame, report);
-	if (error != LPL_OK)
-		return error;
+	LPL_TRY(find_frame(demand, ref->page, &frame, report));
 	demand->faults++;
 	if (demand->simulation.shares != NULL)
 		lpl_shares_count(demand->simulation.shares, LPL_DEPTH_NONE);
@@ -105,10 +103,7 @@ static enum lpl_error demand_run(struct lpl_simulation *simulation, const struct
 		uint32_t frame = lpl_frame_map_find(&demand->map, ref[i].page);
 
 		if (frame == LPL_NO_FRAME) {
-			enum lpl_error error = fault(demand, &ref[i], report);
-
-			if (error != LPL_OK)
-				return error;
+			LPL_TRY(fault(demand, &ref[i], report));
 		} else {
 			demand->dirty[frame] |= ref[i].write != 0;
 			if (hit != NULL && ref[i].page != demand->last)

@@ -13,6 +13,7 @@
  * empty, moving costs O(1) a reference.
  */
 #include "base/array.h"
+#include "base/try.h"
 #include "curve.h"
 #include "simulation.h"
 
@@ -150,12 +151,8 @@ static enum lpl_error from_line(struct lru *lru, uint32_t page, uint32_t dropped
 		lru->front[lru->fronts++] = dropped;
 		return LPL_OK;
 	}
-	if (lru->next == lru->words * WORD) {
-		enum lpl_error error = make_room(lru, report);
-
-		if (error != LPL_OK)
-			return error;
-	}
+	if (lru->next == lru->words * WORD)
+		LPL_TRY(make_room(lru, report));
 	set_mark(lru, lru->next, dropped);
 	add_to_word(lru, lru->next / WORD, 1);
 	lru->next++;
@@ -177,12 +174,8 @@ static enum lpl_error reference(struct lru *lru, uint32_t page, bool write,
 		found = here == page;
 		moving = here;
 	}
-	if (!found) {
-		enum lpl_error error = from_line(lru, page, moving, &depth, report);
-
-		if (error != LPL_OK)
-			return error;
-	}
+	if (!found)
+		LPL_TRY(from_line(lru, page, moving, &depth, report));
 	return lpl_curve_reference(&lru->curve, page, depth, write) ? LPL_OK :
 		no_memory(lru, report);
 }
@@ -192,12 +185,8 @@ static enum lpl_error lru_run(struct lpl_simulation *simulation, const struct lp
 {
 	struct lru *lru = (struct lru *)simulation;
 
-	for (size_t i = 0; i < count; i++) {
-		enum lpl_error error = reference(lru, ref[i].page, ref[i].write != 0, report);
-
-		if (error != LPL_OK)
-			return error;
-	}
+	for (size_t i = 0; i < count; i++)
+		LPL_TRY(reference(lru, ref[i].page, ref[i].write != 0, report));
 	return LPL_OK;
 }
 

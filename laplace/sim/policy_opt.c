@@ -26,6 +26,7 @@
  * O(log references) steps do for a reference (opt_stack.c).
  */
 #include "base/array.h"
+#include "base/try.h"
 #include "curve.h"
 #include "opt_stack.h"
 #include "simulation.h"
@@ -84,12 +85,8 @@ static enum lpl_error opt_run(struct lpl_simulation *simulation, const struct lp
 {
 	struct opt *opt = (struct opt *)simulation;
 
-	for (size_t i = 0; i < count; i++) {
-		enum lpl_error error = store(opt, ref[i].page, ref[i].write != 0, report);
-
-		if (error != LPL_OK)
-			return error;
-	}
+	for (size_t i = 0; i < count; i++)
+		LPL_TRY(store(opt, ref[i].page, ref[i].write != 0, report));
 	return LPL_OK;
 }
 

@@ -23,6 +23,7 @@
  * did not count.  VMIN evicts every page right after its last reference.
  */
 #include "base/array.h"
+#include "base/try.h"
 #include "curve.h"
 #include "simulation.h"
 
@@ -117,12 +118,8 @@ static enum lpl_error ws_run(struct lpl_simulation *simulation, const struct lpl
 
 	if (ws->pages == 0 && count != 0)
 		ws->begin = ref[0].first;
-	for (size_t i = 0; i < count; i++) {
-		enum lpl_error error = reference(ws, &ref[i], report);
-
-		if (error != LPL_OK)
-			return error;
-	}
+	for (size_t i = 0; i < count; i++)
+		LPL_TRY(reference(ws, &ref[i], report));
 	if (count != 0)
 		ws->end = ref[count - 1].last;
 	return LPL_OK;
@@ -190,10 +187,8 @@ static struct lpl_result *results_of(const struct ws *ws, size_t *count)
 static enum lpl_error ws_finish(struct lpl_simulation *simulation, struct lpl_report *report)
 {
 	struct ws *ws = (struct ws *)simulation;
-	enum lpl_error error = end_pages(ws, report);
 
-	if (error != LPL_OK)
-		return error;
+	LPL_TRY(end_pages(ws, report));
 	simulation->result = results_of(ws, &simulation->results);
 	if (simulation->result == NULL)
 		return no_memory(ws, report);

@@ -3,6 +3,7 @@
 #include "request.h"
 
 #include "base/digits.h"
+#include "base/try.h"
 #include "curve.h"
 
 #include <inttypes.h>
@@ -131,10 +132,8 @@ static enum lpl_error set_options(struct lpl_request *request, struct lpl_report
 	}
 	while (*text == ':') {
 		size_t length = strcspn(text + 1, ":");
-		enum lpl_error error = set_option(request, text + 1, length, report);
 
-		if (error != LPL_OK)
-			return error;
+		LPL_TRY(set_option(request, text + 1, length, report));
 		text += 1 + length;
 	}
 	return LPL_OK;

@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/broadcast.h"
 #include "base/host.h"
+#include "base/try.h"
 #include "reduce/pages.h"
 #include "request.h"
 
@@ -52,17 +53,14 @@ static enum lpl_error add_request(struct lpl_simulator *simulator, const char *s
 				  const struct lpl_sizes *sizes, struct lpl_report *report)
 {
 	struct lpl_request *request;
-	enum lpl_error error;
 
 	if (simulator->broadcast != NULL)
 		return lpl_fail(report, LPL_ERR_USAGE,
 				"policy '%.80s': the simulation has begun", spec);
 	if (!lpl_reach(simulator->request, simulator->request_room, simulator->requests))
 		return lpl_fail(report, LPL_ERR_MEMORY, "policy '%.80s': no memory", spec);
-	error = lpl_request_open(&request, spec, policy, sizes, &simulator->exactness,
-				 LPL_MOST_MEMORIES - simulator->memories, report);
-	if (error != LPL_OK)
-		return error;
+	LPL_TRY(lpl_request_open(&request, spec, policy, sizes, &simulator->exactness,
+				 LPL_MOST_MEMORIES - simulator->memories, report));
 	simulator->request[simulator->requests++] = request;
 	if (request->policy != NULL)
 		simulator->memories += request->simulations;
@@ -108,22 +106,20 @@ static enum lpl_error run_shared(struct lpl_simulation *simulation, const struct
 				 size_t count, struct lpl_report *report)
 {
 	size_t from = 0;
-	enum lpl_error error = LPL_OK;
 
-	for (size_t i = 0; i <= count && error == LPL_OK; i++) {
-		if (i < count && ref[i].page != 0)
+	for (size_t i = 0; i < count; i++) {
+		if (ref[i].page != 0)
 			continue;
 		if (i > from)
-			error = simulation->run(simulation, &ref[from], i - from, report);
+			LPL_TRY(simulation->run(simulation, &ref[from], i - from, report));
 		from = i + 1;
-		if (i == count || error != LPL_OK)
-			break;
 		if (simulation->charge != NULL ? !simulation->charge(simulation, ref[i].write) :
 		    !lpl_shares_charge(simulation->shares, ref[i].write))
-			error = lpl_fail(report, LPL_ERR_MEMORY, "simulation: no memory to count %"
-					 PRIu32 " tasks or processes separately", ref[i].write);
+			return lpl_fail(report, LPL_ERR_MEMORY, "simulation: no memory to count %"
+					PRIu32 " tasks or processes separately", ref[i].write);
 	}
-	return error;
+	return from < count ? simulation->run(simulation, &ref[from], count - from, report) :
+			      LPL_OK;
 }
 
 /* A batch for one simulation. */
@@ -132,10 +128,10 @@ static enum lpl_error simulate(void *context, size_t i, const void *refs, size_t
 {
 	const struct lpl_simulator *simulator = context;
 	struct lpl_simulation *simulation = simulator->simulation[i];
-	enum lpl_error error = simulator->shared ? run_shared(simulation, refs, count, report) :
-		simulation->run(simulation, refs, count, report);
 
-	return error == LPL_OK && last ? simulation->finish(simulation, report) : error;
+	LPL_TRY(simulator->shared ? run_shared(simulation, refs, count, report) :
+				    simulation->run(simulation, refs, count, report));
+	return last ? simulation->finish(simulation, report) : LPL_OK;
 }
 
 static enum lpl_error begin(struct lpl_simulator *simulator, struct lpl_report *report)
@@ -165,12 +161,10 @@ static enum lpl_error begin(struct lpl_simulator *simulator, struct lpl_report *
 
 static enum lpl_error send_batch(struct lpl_simulator *simulator, struct lpl_report *report)
 {
-	enum lpl_error error = lpl_broadcast_send(simulator->broadcast, simulator->refs, report);
-
+	LPL_TRY(lpl_broadcast_send(simulator->broadcast, simulator->refs, report));
 	simulator->refs = 0;
-	if (error == LPL_OK)
-		simulator->ref = lpl_broadcast_batch(simulator->broadcast);
-	return error;
+	simulator->ref = lpl_broadcast_batch(simulator->broadcast);
+	return LPL_OK;
 }
 
 /* Do times rise? */
@@ -267,40 +261,39 @@ static enum lpl_error simulator_refs(struct lpl_sink *sink, const struct lpl_ref
 				     size_t count, struct lpl_report *report)
 {
 	struct lpl_simulator *simulator = (struct lpl_simulator *)sink;
-	enum lpl_error error = simulator->broadcast == NULL ? begin(simulator, report) : LPL_OK;
 
-	if (error == LPL_OK && simulator->timed)
-		error = check_times(simulator, refs, count, report);
-	while (count > 0 && error == LPL_OK) {
+	if (simulator->broadcast == NULL)
+		LPL_TRY(begin(simulator, report));
+	if (simulator->timed)
+		LPL_TRY(check_times(simulator, refs, count, report));
+	while (count > 0) {
 		const size_t before = simulator->refs;
 		const size_t part = count < BATCH - before ? count : BATCH - before;
 
 		if (part == 0) {
-			error = send_batch(simulator, report);
+			LPL_TRY(send_batch(simulator, report));
 			continue;
 		}
 		if (simulator->timed)
 			gather(simulator, refs, part, true);
 		else
 			gather(simulator, refs, part, false);
-		error = number_pages(simulator, before, report);
+		LPL_TRY(number_pages(simulator, before, report));
 		simulator->references += part;
 		refs += part;
 		count -= part;
 	}
-	return error;
+	return LPL_OK;
 }
 
 /* A page_ref that is no reference (simulation.h), which nothing that comes counts as one with. */
 static enum lpl_error put_owner(struct lpl_simulator *simulator, uint32_t owner,
 				struct lpl_report *report)
 {
-	enum lpl_error error = simulator->broadcast == NULL ? begin(simulator, report) : LPL_OK;
-
-	if (error == LPL_OK && simulator->refs == BATCH)
-		error = send_batch(simulator, report);
-	if (error != LPL_OK)
-		return error;
+	if (simulator->broadcast == NULL)
+		LPL_TRY(begin(simulator, report));
+	if (simulator->refs == BATCH)
+		LPL_TRY(send_batch(simulator, report));
 	if (!lpl_reach(simulator->cold, simulator->cold_room, owner))
 		return lpl_fail(report, LPL_ERR_MEMORY, "simulation: no memory for the faults of %"
 				PRIu32 " owners", owner);
@@ -313,26 +306,24 @@ static enum lpl_error put_owner(struct lpl_simulator *simulator, uint32_t owner,
 /* The first time, before any simulation runs. */
 static enum lpl_error share(struct lpl_simulator *simulator, struct lpl_report *report)
 {
-	enum lpl_error error = LPL_OK;
-
 	if (simulator->broadcast != NULL || simulator->reducer != NULL)
 		return lpl_fail(report, LPL_ERR_USAGE, simulator->broadcast != NULL ?
 				"faults cannot be charged: the simulation has begun" :
 				"a behaviour sequence is of one memory, whatever task used it");
-	for (size_t i = 0; i < simulator->requests && error == LPL_OK; i++)
-		error = lpl_request_share(simulator->request[i], report);
-	if (error == LPL_OK && !lpl_reach(simulator->cold, simulator->cold_room, 0))
-		error = lpl_fail(report, LPL_ERR_MEMORY, "simulation: no memory");
-	simulator->shared = error == LPL_OK;
-	return error;
+	for (size_t i = 0; i < simulator->requests; i++)
+		LPL_TRY(lpl_request_share(simulator->request[i], report));
+	if (!lpl_reach(simulator->cold, simulator->cold_room, 0))
+		return lpl_fail(report, LPL_ERR_MEMORY, "simulation: no memory");
+	simulator->shared = true;
+	return LPL_OK;
 }
 
 enum lpl_error lpl_simulator_charge(struct lpl_simulator *simulator, uint32_t owner,
 				    struct lpl_report *report)
 {
-	enum lpl_error error = simulator->shared ? LPL_OK : share(simulator, report);
-
-	return error == LPL_OK ? put_owner(simulator, owner, report) : error;
+	if (!simulator->shared)
+		LPL_TRY(share(simulator, report));
+	return put_owner(simulator, owner, report);
 }
 
 static enum lpl_error simulator_event(struct lpl_sink *sink, const struct lpl_event *event,
@@ -347,16 +338,16 @@ static enum lpl_error simulator_event(struct lpl_sink *sink, const struct lpl_ev
 static enum lpl_error simulator_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct lpl_simulator *simulator = (struct lpl_simulator *)sink;
-	enum lpl_error error = simulator->broadcast == NULL ? begin(simulator, report) : LPL_OK;
 
-	if (error == LPL_OK)
-		error = lpl_broadcast_send_last(simulator->broadcast, simulator->refs, report);
-	for (size_t i = 0; i < simulator->requests && error == LPL_OK; i++)
+	if (simulator->broadcast == NULL)
+		LPL_TRY(begin(simulator, report));
+	LPL_TRY(lpl_broadcast_send_last(simulator->broadcast, simulator->refs, report));
+	for (size_t i = 0; i < simulator->requests; i++)
 		if (!lpl_request_gather(simulator->request[i], simulator->references,
 					simulator->pages.count, &simulator->exactness))
-			error = lpl_fail(report, LPL_ERR_MEMORY,
-					 "simulation: no memory for the results");
-	return error;
+			return lpl_fail(report, LPL_ERR_MEMORY,
+					"simulation: no memory for the results");
+	return LPL_OK;
 }
 
 /* ---- opening and closing ---- */
@@ -374,19 +365,16 @@ static enum lpl_error open_reducer(struct lpl_simulator *simulator, const char *
 	char simulated[LPL_SPEC_SIZE];
 	char exact[LPL_SPEC_SIZE];
 	char olr[32];
-	enum lpl_error error;
 
 	if (pages == 0) {
 		(void)lpl_reduction_exactness(reduction, &simulator->exactness);
 		return LPL_OK;
 	}
 	(void)snprintf(olr, sizeof(olr), "olr:%" PRIu64, pages);
-	error = lpl_reducer_open(&simulator->reducer, reduction, olr, &simulator->sink, report);
-	if (error == LPL_OK)
-		error = lpl_reducer_describe(reduction, olr, simulated, exact, report);
-	if (error == LPL_OK)
-		(void)lpl_reduction_exactness(simulated, &simulator->exactness);
-	return error;
+	LPL_TRY(lpl_reducer_open(&simulator->reducer, reduction, olr, &simulator->sink, report));
+	LPL_TRY(lpl_reducer_describe(reduction, olr, simulated, exact, report));
+	(void)lpl_reduction_exactness(simulated, &simulator->exactness);
+	return LPL_OK;
 }
 
 enum lpl_error lpl_simulator_open(struct lpl_simulator **simulator,

@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/digits.h"
+#include "base/try.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -176,10 +177,8 @@ static enum lpl_error to_pages(const struct parse *parse, enum unit unit, uint64
 static enum lpl_error add_size(struct parse *parse, enum unit unit, uint64_t size)
 {
 	struct lpl_sizes *sizes = parse->sizes;
-	enum lpl_error error = to_pages(parse, unit, &size);
 
-	if (error != LPL_OK)
-		return error;
+	LPL_TRY(to_pages(parse, unit, &size));
 	if (sizes->count == MOST_SIZES)
 		return too_many(parse->report);
 	if (!lpl_reach(sizes->size, parse->room, sizes->count))
@@ -197,10 +196,7 @@ static enum lpl_error add_range(struct parse *parse, const struct range *range)
 	if (!range->times && (range->last - range->first) / range->step >= MOST_SIZES)
 		return too_many(parse->report);
 	for (;;) {
-		enum lpl_error error = add_size(parse, range->unit, size);
-
-		if (error != LPL_OK)
-			return error;
+		LPL_TRY(add_size(parse, range->unit, size));
 		/* is there a next one, up to last? */
 		if (range->times ? size > range->last / range->step :
 		    range->last - size < range->step)
