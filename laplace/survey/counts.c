@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/map.h"
+#include "base/try.h"
 
 /* ---- events by kind ---- */
 
@@ -123,10 +124,8 @@ enum lpl_error lpl_counts_fold(struct lpl_counts *counts, const struct lpl_ref r
 			       uint64_t count, struct lpl_report *report)
 {
 	const uint64_t others = count - 3;
-	const enum lpl_error error = count_refs(&counts->sink, refs, 3, report);
 
-	if (error)
-		return error;
+	LPL_TRY(count_refs(&counts->sink, refs, 3, report));
 	if (refs->type < LPL_TYPES)
 		counts->refs[refs->type] += others;
 	counts->user_refs += refs->flags & LPL_USER ? others : 0;

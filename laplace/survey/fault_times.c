@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/try.h"
 #include "survey_time.h"
 
 struct lpl_fault_times {
@@ -83,22 +84,20 @@ static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *ref
 	struct lpl_fault_times *times = (struct lpl_fault_times *)sink;
 	struct lpl_sink *next = lpl_simulator_sink(times->simulator);
 	size_t from = 0;
-	enum lpl_error error = LPL_OK;
 
-	for (size_t i = 0; i < count && error == LPL_OK; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct lpl_survey_clocks clocks = clocks_of(&refs[i]);
 
 		if (times->time.result.begun &&
 		    clock_of(&times->time, clocks) - times->time.start < times->time.bin_end)
 			continue;
 		if (i > from)
-			error = next->refs(next, &refs[from], i - from, report);
+			LPL_TRY(next->refs(next, &refs[from], i - from, report));
 		from = i;
-		if (error == LPL_OK)
-			error = advance(times, clocks, true, report);
+		LPL_TRY(advance(times, clocks, true, report));
 	}
-	if (error != LPL_OK || count == 0)
-		return error;
+	if (count == 0)
+		return LPL_OK;
 	(void)advance(times, clocks_of(&refs[count - 1]), false, report);
 	return next->refs(next, &refs[from], count - from, report);
 }

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "base/try.h"
 #include "survey_events.h"
 #include "survey_pages.h"
 #include "survey_processes.h"
@@ -116,20 +117,14 @@ static int on_reference(struct lpl_merge_output *output, const struct lpl_merged
 	uint64_t moment = moment_of(&survey->time, (struct lpl_survey_clocks){
 		.ref = ref->ref, .instr = ref->instr, .cycle = ref->cycle
 	});
-	enum lpl_error error;
 
 	if (moment >= survey->time.bin_end) {
-		error = advance(survey, moment, report);
-		if (error)
-			return error;
+		LPL_TRY(advance(survey, moment, report));
 	} else if (moment > survey->time.result.length) {
 		survey->time.result.length = moment;
 	}
-	if (merged->task != survey->tasks.current) {
-		error = lpl_survey_tasks_switch(&survey->tasks, merged->task, report);
-		if (error)
-			return error;
-	}
+	if (merged->task != survey->tasks.current)
+		LPL_TRY(lpl_survey_tasks_switch(&survey->tasks, merged->task, report));
 	survey->tasks.new_references++;
 	survey->tasks.new_user_references += (ref->flags & LPL_USER) != 0;
 	survey->references.count[merged->kind][ref->type]++;
@@ -184,13 +179,13 @@ static int on_event(struct lpl_merge_output *output, const struct lpl_event *eve
 	uint64_t moment = moment_of(&survey->time, (struct lpl_survey_clocks){
 		.ref = event->ref, .instr = event->instr, .cycle = event->cycle
 	});
-	enum lpl_error error = advance(survey, moment, report);
 
+	LPL_TRY(advance(survey, moment, report));
 	if (is_of_state(survey, event))
-		return error;
-	if (!error && task != survey->tasks.current)
-		error = lpl_survey_tasks_switch(&survey->tasks, task, report);
-	return error ? error : count_event(survey, event, report);
+		return LPL_OK;
+	if (task != survey->tasks.current)
+		LPL_TRY(lpl_survey_tasks_switch(&survey->tasks, task, report));
+	return count_event(survey, event, report);
 }
 
 static int on_task(struct lpl_merge_output *output, const struct lpl_merge_task *task,
