@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/try.h"
 #include "base/varint.h"
 #include "block_data.h"
 
@@ -143,10 +144,8 @@ enum lpl_error lpl_block_data_decode(struct lpl_unpacked_blocks *blocks, struct 
 	const uint8_t *at, *end = payload + size, *columns;
 	struct lpl_block_position begin;
 	struct lpl_clocks first, last;
-	enum lpl_error error = lpl_data_begin(data, header, LPL_BLOCK_CHUNK_REFS_MAX, size, cause);
 
-	if (error)
-		return error;
+	LPL_TRY(lpl_data_begin(data, header, LPL_BLOCK_CHUNK_REFS_MAX, size, cause));
 	if (!blocks->ready && !lpl_block_decoder_init(&blocks->decoder))
 		return lpl_fail(cause, LPL_ERR_MEMORY, "no memory to unpack blocks");
 	blocks->ready = true;

@@ -297,10 +297,8 @@ enum lpl_error lpl_data_decode(struct lpl_data *data, const struct lpl_chunk_hea
 	const uint8_t *at = payload, *end = payload + size;
 	struct lpl_clocks first = header->base, last;
 	uint64_t base_space;
-	enum lpl_error error = lpl_data_begin(data, header, LPL_CHUNK_REFS_MAX, size, cause);
 
-	if (error)
-		return error;
+	LPL_TRY(lpl_data_begin(data, header, LPL_CHUNK_REFS_MAX, size, cause));
 	at = lpl_varint_get(at, end, &base_space);
 	if (!at)
 		return damaged(cause, "the payload is malformed");

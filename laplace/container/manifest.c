@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/try.h"
 #include "manifest.h"
 #include "segment_names.h"
 
@@ -176,9 +177,8 @@ static void find_last(struct lpl_manifest *m)
 
 static enum lpl_error read_lines(struct lpl_manifest *m, const char *path, struct lpl_report *report)
 {
-	const enum lpl_error error = read_begin(m, path, report);
-
-	return error == LPL_OK ? check_lines(m, report) : error;
+	LPL_TRY(read_begin(m, path, report));
+	return check_lines(m, report);
 }
 
 /* The same, but of damage, which is described in `damage`, all that stands before it is taken. */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/try.h"
 #include "reader_parts.h"
 
 enum lpl_error lpl_reader_failed(const struct lpl_reader *reader, struct lpl_report *report)
@@ -422,17 +423,14 @@ enum lpl_error lpl_reader_run(struct lpl_reader *reader, struct lpl_sink *sink,
 	const struct lpl_event *event;
 	const struct lpl_ref *refs;
 	size_t count;
-	enum lpl_error error;
 
 	for (;;) {
-		error = lpl_reader_next(reader, &refs, &count, &event, report);
-		if (error == LPL_OK && count == 0 && !event)
-			error = sink->finish(sink, report);
-		else if (error == LPL_OK && count > 0)
-			error = sink->refs(sink, refs, count, report);
-		if (error == LPL_OK && event)
-			error = sink->event(sink, event, report);
-		if (error != LPL_OK || (count == 0 && !event))
-			return error;
+		LPL_TRY(lpl_reader_next(reader, &refs, &count, &event, report));
+		if (count == 0 && !event)
+			return sink->finish(sink, report);
+		if (count > 0)
+			LPL_TRY(sink->refs(sink, refs, count, report));
+		if (event)
+			LPL_TRY(sink->event(sink, event, report));
 	}
 }

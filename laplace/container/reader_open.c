@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/try.h"
 #include "meta.h"
 #include "reader_parts.h"
 
@@ -86,10 +87,8 @@ static enum lpl_error open_segments(struct lpl_reader **result, int fd, const ch
 {
 	struct lpl_manifest *manifest;
 	struct lpl_reader *reader;
-	enum lpl_error error = lpl_manifest_open(&manifest, fd, path, NULL, report);
 
-	if (error != LPL_OK)
-		return error;
+	LPL_TRY(lpl_manifest_open(&manifest, fd, path, NULL, report));
 	reader = create(path);
 	if (!reader) {
 		lpl_manifest_close(manifest);

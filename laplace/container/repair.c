@@ -28,6 +28,7 @@
 
 #include <laplace/repair.h>
 
+#include "base/try.h"
 #include "meta.h"
 #include "reader.h"
 #include "repair_loss.h"
@@ -121,7 +122,6 @@ static enum lpl_error copy_chunk(struct lpl_repairing *repair, struct lpl_report
 {
 	struct lpl_loaded_chunk *chunk = &repair->chunk;
 	struct lpl_chunk_header *header = &chunk->header;
-	enum lpl_error error = LPL_OK;
 
 	if (!repair->writer)
 		return LPL_OK;
@@ -129,10 +129,9 @@ static enum lpl_error copy_chunk(struct lpl_repairing *repair, struct lpl_report
 		header->kind = LPL_CHUNK_DATA;	/* else it is the same */
 	if (header->kind == LPL_CHUNK_RUNS &&
 	    lpl_stream_hash_value(&repair->saved) != chunk->blocks.hash)
-		error = renew_hash(repair, report);
-	if (error == LPL_OK)
-		lpl_writer_totals(repair->writer, &repair->totals);
-	return error ? error : lpl_writer_copy_chunk(repair->writer, header, chunk->stored, report);
+		LPL_TRY(renew_hash(repair, report));
+	lpl_writer_totals(repair->writer, &repair->totals);
+	return lpl_writer_copy_chunk(repair->writer, header, chunk->stored, report);
 }
 
 static enum lpl_error save_chunk(struct lpl_repairing *repair, struct lpl_report *report)
@@ -379,19 +378,16 @@ static enum lpl_error take_chunk(struct lpl_repairing *repair, struct lpl_report
 static enum lpl_error copy_chunks(struct lpl_repairing *repair, struct lpl_report *report)
 {
 	const struct lpl_repair_options *options = repair->options;
-	enum lpl_error error = LPL_OK;
 
-	while (error == LPL_OK && read_chunk(repair)) {
+	while (read_chunk(repair)) {
 		if (repair->chunk.segment != repair->segment)
 			enter_segment(repair);
-		error = take_chunk(repair, report);
+		LPL_TRY(take_chunk(repair, report));
 		if (options->progress)
 			options->progress(options->context,
 					  repair->chunk.before + repair->source.position,
 					  repair->size);
 	}
-	if (error != LPL_OK)
-		return error;
 	lpl_loss_end(repair, NULL);
 	return lpl_loss_write_gap(repair, NULL, report);
 }
@@ -521,16 +517,13 @@ static enum lpl_error close_writer(struct lpl_repairing *repair, struct lpl_repo
 static enum lpl_error repair_all(struct lpl_repairing *repair, const char *path,
 				 struct lpl_meta *meta, struct lpl_report *report)
 {
-	enum lpl_error error = open_source(repair, path, report);
-
-	if (error == LPL_OK && !repair->source.manifest)
-		error = read_header(repair, meta, report);
-	if (error == LPL_OK)
-		error = open_writer(repair, repair->source.manifest ? repair->source.manifest->meta :
-								     meta, report);
-	if (error == LPL_OK)
-		error = copy_chunks(repair, report);
-	return error == LPL_OK ? close_writer(repair, report) : error;
+	LPL_TRY(open_source(repair, path, report));
+	if (!repair->source.manifest)
+		LPL_TRY(read_header(repair, meta, report));
+	LPL_TRY(open_writer(repair, repair->source.manifest ? repair->source.manifest->meta : meta,
+			    report));
+	LPL_TRY(copy_chunks(repair, report));
+	return close_writer(repair, report);
 }
 
 enum lpl_error lpl_repair(const char *path, const struct lpl_repair_options *options,

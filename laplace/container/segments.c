@@ -21,6 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/try.h"
 #include "manifest.h"
 #include "segment_names.h"
 #include "segments.h"
@@ -88,14 +89,11 @@ static enum lpl_error count_old(const char *path, const char *stem, uint64_t *co
 static enum lpl_error remove_segments(const char *stem, uint64_t first, uint64_t last,
 				      struct lpl_report *report)
 {
-	enum lpl_error error = LPL_OK;
-
-	for (; error == LPL_OK && last >= first; last--) {
-		error = remove_file(lpl_segment_path(stem, last, true), report);
-		if (error == LPL_OK)
-			error = remove_file(lpl_segment_path(stem, last, false), report);
+	for (; last >= first; last--) {
+		LPL_TRY(remove_file(lpl_segment_path(stem, last, true), report));
+		LPL_TRY(remove_file(lpl_segment_path(stem, last, false), report));
 	}
-	return error;
+	return LPL_OK;
 }
 
 /* Nothing is removed before it is known that nothing else is in the way. */
@@ -103,7 +101,7 @@ static enum lpl_error make_way(const char *path, const char *stem, bool overwrit
 			       struct lpl_report *report)
 {
 	uint64_t old = 0, old_part = 0;
-	enum lpl_error error = LPL_OK;
+	enum lpl_error error;
 	char *part;
 
 	if (overwrite) {
@@ -111,14 +109,13 @@ static enum lpl_error make_way(const char *path, const char *stem, bool overwrit
 			return lpl_fail(report, LPL_ERR_MEMORY, "no memory to replace segments");
 		error = count_old(part, stem, &old_part, report);
 		free(part);
-		if (error == LPL_OK)
-			error = count_old(path, stem, &old, report);
+		LPL_TRY(error);
+		LPL_TRY(count_old(path, stem, &old, report));
 		if (old < old_part)
 			old = old_part;
 	}
-	if (error == LPL_OK)
-		error = lpl_segments_are_free(stem, old, report);
-	return error == LPL_OK ? remove_segments(stem, 1, old, report) : error;
+	LPL_TRY(lpl_segments_are_free(stem, old, report));
+	return remove_segments(stem, 1, old, report);
 }
 
 /* ---- the manifest ---- */
@@ -213,11 +210,9 @@ static enum lpl_error not_a_file(const char *path, struct lpl_report *report)
 static enum lpl_error prepare(struct lpl_segments *s, const char *path, bool overwrite,
 			      struct lpl_report *report)
 {
-	enum lpl_error error = make_way(path, s->stem, overwrite, report);
-
-	if (error == LPL_OK)
-		error = lpl_output_open(&s->manifest, path, overwrite, report);
-	return error == LPL_OK ? put_begin(s, report) : error;
+	LPL_TRY(make_way(path, s->stem, overwrite, report));
+	LPL_TRY(lpl_output_open(&s->manifest, path, overwrite, report));
+	return put_begin(s, report);
 }
 
 enum lpl_error lpl_segments_open(struct lpl_segments **result, const char *path,
@@ -277,15 +272,13 @@ static enum lpl_error find_place(struct lpl_segments *s, int fd, const char *pat
 {
 	struct lpl_segment_facts facts = { .number = 0 };
 	struct lpl_manifest *manifest;
-	enum lpl_error error;
+	enum lpl_error error = LPL_OK;
 
 	if (!lpl_is_manifest_file(fd)) {
 		(void)close(fd);
 		return not_of_it(s, "it is not a manifest of segments", report);
 	}
-	error = lpl_manifest_open(&manifest, fd, path, NULL, report);
-	if (error != LPL_OK)
-		return error;
+	LPL_TRY(lpl_manifest_open(&manifest, fd, path, NULL, report));
 	if (strcmp(manifest->stem, s->stem) != 0 || manifest->segments < number - 1)
 		error = not_of_it(s, "the checkpoint is of another trace", report);
 	*last = manifest->segments + 1;

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/try.h"
 #include "source.h"
 
 void lpl_source_take(struct lpl_source *source, int fd)
@@ -155,8 +156,7 @@ static enum lpl_error read_header(struct lpl_source *source, struct lpl_loaded_c
 	error = read_bytes(source, bytes + source->head_bytes,
 			   LPL_CHUNK_HEADER_BYTES - source->head_bytes, &count, &chunk->failure);
 	source->head_bytes = count += source->head_bytes;
-	if (error != LPL_OK)
-		return error;
+	LPL_TRY(error);
 	*end = count == 0;
 	if (*end)
 		return LPL_OK;
@@ -248,8 +248,7 @@ static enum lpl_error read_payload(struct lpl_source *source, struct lpl_loaded_
 				source->name, (unsigned int)source->sequence);
 	error = read_bytes(source, chunk->stored, header->stored, &count, &chunk->failure);
 	chunk->end = source->position;
-	if (error != LPL_OK)
-		return error;
+	LPL_TRY(error);
 	if (count < header->stored)
 		return truncated(source, chunk);
 	if (header->kind != LPL_CHUNK_INDEX)

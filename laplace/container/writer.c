@@ -288,11 +288,10 @@ enum lpl_error lpl_writer_open(struct lpl_writer **result, const char *path,
 			       bool overwrite, struct lpl_report *report)
 {
 	struct lpl_writer *writer;
-	enum lpl_error error = make(&writer, options, report);
+	enum lpl_error error;
 
 	*result = NULL;
-	if (error != LPL_OK)
-		return error;
+	LPL_TRY(make(&writer, options, report));
 	error = lpl_output_open(&writer->output, path, overwrite, report);
 	if (error == LPL_OK)
 		error = lpl_writer_write_header(writer, meta, report);
@@ -323,11 +322,10 @@ enum lpl_error lpl_writer_open_at(struct lpl_writer **result, const char *path,
 				  struct lpl_report *report)
 {
 	struct lpl_writer *writer;
-	enum lpl_error error = make(&writer, options, report);
+	enum lpl_error error;
 
 	*result = NULL;
-	if (error != LPL_OK)
-		return error;
+	LPL_TRY(make(&writer, options, report));
 	writer->encoder->last = place->last;
 	writer->encoder->last_space = place->space;
 	lpl_data_encoder_follow(writer->encoder, writer->encoder);
