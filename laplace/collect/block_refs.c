@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/try.h"
 #include "block_refs.h"
 
 /* ---- delivering ---- */
@@ -40,18 +41,15 @@ static enum lpl_error deliver_first(struct lpl_block_refs *r, size_t count,
 /* Whole batches; `ref` has room for a block then. */
 static enum lpl_error deliver_batches(struct lpl_block_refs *r, struct lpl_report *report)
 {
-	enum lpl_error error = LPL_OK;
-
-	while (r->refs >= r->batch && !error)
-		error = deliver_first(r, r->batch, report);
-	return error;
+	while (r->refs >= r->batch)
+		LPL_TRY(deliver_first(r, r->batch, report));
+	return LPL_OK;
 }
 
 enum lpl_error lpl_block_refs_deliver(struct lpl_block_refs *r, struct lpl_report *report)
 {
-	enum lpl_error error = deliver_batches(r, report);
-
-	return error ? error : deliver_first(r, r->refs, report);
+	LPL_TRY(deliver_batches(r, report));
+	return deliver_first(r, r->refs, report);
 }
 
 /* ---- blocks ---- */
@@ -107,14 +105,13 @@ static enum lpl_error take_loose(struct lpl_block_sink *sink, const struct lpl_r
 				 size_t number, struct lpl_report *report)
 {
 	struct lpl_block_refs *r = (struct lpl_block_refs *)sink;
-	enum lpl_error error = LPL_OK;
 
-	for (size_t i = 0; i < number && !error; i++) {
+	for (size_t i = 0; i < number; i++) {
 		r->ref[r->refs++] = refs[i];
 		r->number = refs[i].ref;
-		error = deliver_batches(r, report);
+		LPL_TRY(deliver_batches(r, report));
 	}
-	return error;
+	return LPL_OK;
 }
 
 static enum lpl_error take_event(struct lpl_block_sink *sink, const struct lpl_event *event,

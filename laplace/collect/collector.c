@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/host.h"
+#include "base/try.h"
 #include "collector_struct.h"
 #include "container/block_writer.h"
 
@@ -43,19 +44,13 @@ static enum lpl_error describe(struct lpl_meta *meta, const struct lpl_plan *pla
 			       const char *only, struct lpl_report *report)
 {
 	char page_size[24], reduction[LPL_SPEC_SIZE], exact[LPL_SPEC_SIZE];
-	enum lpl_error error = lpl_reducer_describe("none", plan->reduction, reduction, exact,
-						    report);
 
+	LPL_TRY(lpl_reducer_describe("none", plan->reduction, reduction, exact, report));
 	snprintf(page_size, sizeof(page_size), "%" PRIu64, lpl_reduction_page_size(reduction));
-	if (!error)
-		error = lpl_meta_set(meta, LPL_META_PAGE_SIZE, page_size);
-	if (!error)
-		error = lpl_meta_set(meta, LPL_META_REDUCTION, reduction);
-	if (!error)
-		error = lpl_meta_set(meta, LPL_META_EXACT, exact);
-	if (!error && *only)
-		error = lpl_meta_set(meta, LPL_META_ONLY, only);
-	return error;
+	LPL_TRY(lpl_meta_set(meta, LPL_META_PAGE_SIZE, page_size));
+	LPL_TRY(lpl_meta_set(meta, LPL_META_REDUCTION, reduction));
+	LPL_TRY(lpl_meta_set(meta, LPL_META_EXACT, exact));
+	return *only ? lpl_meta_set(meta, LPL_META_ONLY, only) : LPL_OK;
 }
 
 /* Nothing is reduced: the writer packs blocks, those of the log as they are ... */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/host.h"
+#include "base/try.h"
 #include "collector_struct.h"
 
 /* ---- it is left ---- */
@@ -96,17 +97,13 @@ enum lpl_error lpl_collector_resume(struct lpl_collector *c,
 				   const struct lpl_writer_options *writing,
 				   struct lpl_report *report)
 {
-	enum lpl_error error;
-
 	memcpy(&c->resume_point, options->resume_point, sizeof(c->resume_point));
 	if (!options->segmented || c->resume_point.segment == 0)
 		return lpl_fail(report, LPL_ERR_USAGE, "%s: only a trace in segments can be continued",
 				options->path);
 	go_to(c, &c->resume_point);
 	lpl_status_checkpoint(&c->status, options->resume_instr, c->resume_point.elapsed_ns);
-	error = lpl_guest_keeper_load(&c->guest, options->resume_guest, report);
-	if (error)
-		return error;
+	LPL_TRY(lpl_guest_keeper_load(&c->guest, options->resume_guest, report));
 	return lpl_segments_continue(&c->segments, options->path, writing, &c->guest.keeper,
 				     c->resume_point.segment, &c->resume_point.writer, options->overwrite,
 				     report);

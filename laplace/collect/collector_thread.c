@@ -4,6 +4,7 @@
  * file.  It also looks at the clock, for whoever watches, for flushes and for syncs.
  */
 #include "base/host.h"
+#include "base/try.h"
 #include "collector_struct.h"
 
 #define LOOK_NS 50000000U	/* how long the clock may go unnoticed */
@@ -16,12 +17,9 @@ enum lpl_error lpl_collector_reduce(struct lpl_collector *c, const struct lpl_fe
 				    struct lpl_report *report)
 {
 	struct lpl_reducer *reducer;
-	enum lpl_error error = lpl_reducer_open(&reducer, "none", c->plan.rest,
-						c->writer ? lpl_writer_sink(c->writer) : &c->null,
-						report);
 
-	if (error)
-		return error;
+	LPL_TRY(lpl_reducer_open(&reducer, "none", c->plan.rest,
+				 c->writer ? lpl_writer_sink(c->writer) : &c->null, report));
 	lpl_reducer_learn(reducer, learned);
 	lpl_reducer_close(c->reducer);
 	c->reducer = reducer;
@@ -34,11 +32,9 @@ enum lpl_error lpl_collector_reduce(struct lpl_collector *c, const struct lpl_fe
 /* All that was received is passed on, as far as the reduction allows. */
 static enum lpl_error flush_stream(struct lpl_collector *c, struct lpl_report *report)
 {
-	enum lpl_error error = LPL_OK;
-
 	if (c->has_log)
-		error = lpl_block_refs_deliver(&c->refs, report);
-	return error ? error : lpl_reducer_flush(c->reducer, report);
+		LPL_TRY(lpl_block_refs_deliver(&c->refs, report));
+	return lpl_reducer_flush(c->reducer, report);
 }
 
 /*
@@ -47,17 +43,15 @@ static enum lpl_error flush_stream(struct lpl_collector *c, struct lpl_report *r
  */
 static enum lpl_error rotate(struct lpl_collector *c, struct lpl_report *report)
 {
-	enum lpl_error error = c->has_log ? lpl_block_refs_deliver(&c->refs, report) : LPL_OK;
 	struct lpl_fence learned;
 
-	if (!error)
-		error = c->stream.out->finish(c->stream.out, report);
-	if (!error) {
-		learned = lpl_reducer_learned(c->reducer);
-		error = lpl_collector_reduce(c, &learned, report);
-	}
+	if (c->has_log)
+		LPL_TRY(lpl_block_refs_deliver(&c->refs, report));
+	LPL_TRY(c->stream.out->finish(c->stream.out, report));
+	learned = lpl_reducer_learned(c->reducer);
+	LPL_TRY(lpl_collector_reduce(c, &learned, report));
 	c->segment_instr = lpl_collector_instructions(c);
-	return error ? error : lpl_segments_rotate(c->segments, report);
+	return lpl_segments_rotate(c->segments, report);
 }
 
 /* ---- what the streams ask for ---- */
@@ -136,30 +130,24 @@ static enum lpl_error drain_log(struct lpl_collector *c)
 {
 	struct lpl_accounts *recording = &lpl_collector_totals(c)->recording;
 	const struct lpl_log_block *block;
-	enum lpl_error error = LPL_OK;
 
 	while ((block = lpl_ring_peek_block(c->ring, patience(c))) || !lpl_ring_over(c->ring)) {
 		if (block)	/* counted first: a resume point counts all that was sent before it */
 			recording->sent_bytes += block->words * sizeof(*block->word);
 		if (block && c->stage != LPL_STAGE_RING)
-			error = lpl_log_stream_take(&c->log, block, &c->report);
-		if (error)
-			return error;
+			LPL_TRY(lpl_log_stream_take(&c->log, block, &c->report));
 		if (block)
 			lpl_ring_release(c->ring, 1);
 		if (timed(c))
-			error = look_at_clock(c);
-		if (error)
-			return error;
+			LPL_TRY(look_at_clock(c));
 	}
-	error = lpl_log_stream_end(&c->log, &c->report);
-	return error ? error : lpl_block_refs_deliver(&c->refs, &c->report);
+	LPL_TRY(lpl_log_stream_end(&c->log, &c->report));
+	return lpl_block_refs_deliver(&c->refs, &c->report);
 }
 
 static enum lpl_error drain_records(struct lpl_collector *c)
 {
 	struct lpl_accounts *recording = &lpl_collector_totals(c)->recording;
-	enum lpl_error error = LPL_OK;
 	const struct lpl_ring_record *records;
 	size_t ready;
 
@@ -169,24 +157,20 @@ static enum lpl_error drain_records(struct lpl_collector *c)
 			ready = RECORDS_AT_ONCE;
 		recording->sent_bytes += ready * sizeof(*records);
 		if (c->stage != LPL_STAGE_RING)
-			error = lpl_ring_stream_take(&c->stream, records, ready, &c->report);
-		if (error)
-			return error;
+			LPL_TRY(lpl_ring_stream_take(&c->stream, records, ready, &c->report));
 		lpl_ring_release(c->ring, ready);
 		if (timed(c))
-			error = look_at_clock(c);
-		if (error)
-			return error;
+			LPL_TRY(look_at_clock(c));
 	}
 	return lpl_ring_stream_deliver(&c->stream, &c->report);
 }
 
 static enum lpl_error drain(struct lpl_collector *c)
 {
-	enum lpl_error error = c->has_log ? drain_log(c) : drain_records(c);
 	struct lpl_sink *out = c->stream.out;
 
-	return error ? error : out->finish(out, &c->report);
+	LPL_TRY(c->has_log ? drain_log(c) : drain_records(c));
+	return out->finish(out, &c->report);
 }
 
 void *lpl_collector_run(void *argument)

@@ -20,6 +20,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/try.h"
 #include "control_socket.h"
 
 #define BACKLOG 8
@@ -65,18 +66,17 @@ static enum lpl_error bind_name(int fd, const struct sockaddr_un *address,
 				struct lpl_report *report)
 {
 	const struct sockaddr *any = (const struct sockaddr *)address;
-	enum lpl_error error;
 
 	if (bind(fd, any, sizeof(*address)) == 0)
 		return LPL_OK;
 	if (errno != EADDRINUSE)
 		return lpl_fail(report, LPL_ERR_IO, "%s: no socket can be made",
 				address->sun_path);
-	error = clear_name(address, report);
-	if (!error && bind(fd, any, sizeof(*address)) < 0)
-		error = lpl_fail(report, LPL_ERR_IO, "%s: no socket can be made",
-				 address->sun_path);
-	return error;
+	LPL_TRY(clear_name(address, report));
+	if (bind(fd, any, sizeof(*address)) < 0)
+		return lpl_fail(report, LPL_ERR_IO, "%s: no socket can be made",
+				address->sun_path);
+	return LPL_OK;
 }
 
 enum lpl_error lpl_control_socket_open(struct lpl_control_socket *s, const char *path,

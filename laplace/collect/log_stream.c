@@ -63,13 +63,13 @@ static enum lpl_error send_block(struct lpl_log_stream *s, const struct lpl_bloc
 				 uint64_t instr,
 				 uint64_t refs, struct lpl_report *report)
 {
-	enum lpl_error error = s->changed ? send_state(s, report) : LPL_OK;
-
-	if (!error && instr != s->expected)
-		error = s->out->at(s->out, instr, report);
+	if (s->changed)
+		LPL_TRY(send_state(s, report));
+	if (instr != s->expected)
+		LPL_TRY(s->out->at(s->out, instr, report));
 	s->expected = instr + block->fetched;
 	count_refs(s, refs + (block->fetched && s->trace[block->trace + 1].crosses));
-	return error ? error : s->out->block(s->out, block, report);
+	return s->out->block(s->out, block, report);
 }
 
 /* The block, as far as it is known, is over. */
@@ -123,17 +123,14 @@ static enum lpl_error fetch_plainly(struct lpl_log_stream *s, uint64_t until,
 static enum lpl_error fetch_and_jump(struct lpl_log_stream *s, uint64_t until,
 				     struct lpl_report *report)
 {
-	enum lpl_error error = LPL_OK;
-
-	while (!error && s->jumps && s->jump[0].instr < until) {
-		error = fetch_plainly(s, s->jump[0].instr, report);
-		if (!error)
-			error = cut(s, report);
+	while (s->jumps && s->jump[0].instr < until) {
+		LPL_TRY(fetch_plainly(s, s->jump[0].instr, report));
+		LPL_TRY(cut(s, report));
 		s->state.cycle_offset = s->jump[0].offset;
 		s->changed = true;
 		memmove(&s->jump[0], &s->jump[1], --s->jumps * sizeof(s->jump[0]));
 	}
-	return error ? error : fetch_plainly(s, until, report);
+	return fetch_plainly(s, until, report);
 }
 
 /* The same.  Mostly there is nothing to do. */
@@ -181,13 +178,11 @@ static enum lpl_error loose_data(struct lpl_log_stream *s, uint64_t word, uint64
 static enum lpl_error data(struct lpl_log_stream *s, uint64_t word, uint64_t length,
 			   struct lpl_report *report)
 {
-	enum lpl_error error = fetch(s, s->now + 1, report);
-
-	if (!error && !s->running)
+	LPL_TRY(fetch(s, s->now + 1, report));
+	if (!s->running)
 		return loose_data(s, word, length, report);
-	if (!error && (s->now - s->block_instr > UINT8_MAX ||
-		       s->block.words + 2 > LPL_BLOCK_WORDS_MAX))
-		error = cut(s, report);
+	if (s->now - s->block_instr > UINT8_MAX || s->block.words + 2 > LPL_BLOCK_WORDS_MAX)
+		LPL_TRY(cut(s, report));
 	/* what no fetch came before is of the instruction fetched last */
 	if (!s->block.fetched && !s->block.words)
 		begin_block(s, s->at ? s->at - 1U : 0, s->now);
@@ -196,7 +191,7 @@ static enum lpl_error data(struct lpl_log_stream *s, uint64_t word, uint64_t len
 		s->word[s->block.words++] = length;
 		s->block_lengths++;
 	}
-	return error;
+	return LPL_OK;
 }
 
 static enum lpl_error string(struct lpl_log_stream *s, const uint64_t *word,
@@ -208,19 +203,18 @@ static enum lpl_error string(struct lpl_log_stream *s, const uint64_t *word,
 			     (uint64_t)lpl_log_length(width) << 56;
 	const uint64_t mask = (UINT64_C(1) << LPL_WORD_ADDRESS_BITS) - 1;
 	uint64_t source = word[1], destination = word[2];
-	enum lpl_error error = LPL_OK;
 
 	if (IS_LONG(top))
 		return broken(s, "a string of elements of no size", report);
-	for (unsigned int i = word[0] >> 32 & 0xffff; i && !error; i--) {
+	for (unsigned int i = word[0] >> 32 & 0xffff; i; i--) {
 		if (word[0] & 1)
-			error = data(s, (source & mask) | top, 0, report);
-		if (!error && word[0] & 2)
-			error = data(s, (destination & mask) | top | LPL_WORD_WRITE, 0, report);
+			LPL_TRY(data(s, (source & mask) | top, 0, report));
+		if (word[0] & 2)
+			LPL_TRY(data(s, (destination & mask) | top | LPL_WORD_WRITE, 0, report));
 		source += (uint64_t)step;
 		destination += (uint64_t)step;
 	}
-	return error;
+	return LPL_OK;
 }
 
 /* This trace is running from now on. */
@@ -341,12 +335,10 @@ static enum lpl_error walk(struct lpl_log_stream *s, const uint64_t *word,
 			   struct lpl_report *report)
 {
 	/* made between two instructions it comes after BETWEEN, and then this fetches nothing */
-	enum lpl_error error = fetch(s, s->now + 1, report);
-
-	if (!error)
-		error = cut(s, report);
-	if (error || !recorded(s))
-		return error;
+	LPL_TRY(fetch(s, s->now + 1, report));
+	LPL_TRY(cut(s, report));
+	if (!recorded(s))
+		return LPL_OK;
 	const struct lpl_ref ref = {
 		.ref = s->refs + 1,
 		.instr = s->now,

@@ -2,6 +2,7 @@
 /* A recording of only some of the references; see only.h. */
 #include <string.h>
 
+#include "base/try.h"
 #include "only.h"
 
 static void report_total(struct lpl_only *only, uint64_t total)
@@ -47,20 +48,17 @@ enum lpl_error lpl_only_open(struct lpl_only *only, const char *spec, bool every
 {
 	struct lpl_choice_options options;
 	char words[LPL_CHOICE_SIZE];
-	enum lpl_error error = lpl_choice_parse(&options, words, spec, report);
 
-	if (!error && (options.kinds != NULL || options.file != NULL))
-		error = lpl_fail(report, LPL_ERR_USAGE, "what is behind a page is known when the trace is "
-				 "merged; only of canonical traces kinds and files can be chosen");
-	options.cycles_a_second = cycles_a_second;
-	options.numbering = every ? LPL_NUMBERS_COUNTED : LPL_NUMBERS_BY_EVENTS;
-	if (!error)
-		error = lpl_choice_say(only->spec, &options, report);
-	if (!error)
-		error = lpl_choice_open(&only->choice, &options, &only->sink, report);
 	only->every = every;
 	only->sink = (struct lpl_sink){ take_refs, take_event, take_finish };
-	return error;
+	LPL_TRY(lpl_choice_parse(&options, words, spec, report));
+	if (options.kinds != NULL || options.file != NULL)
+		return lpl_fail(report, LPL_ERR_USAGE, "what is behind a page is known when the trace is "
+				"merged; only of canonical traces kinds and files can be chosen");
+	options.cycles_a_second = cycles_a_second;
+	options.numbering = every ? LPL_NUMBERS_COUNTED : LPL_NUMBERS_BY_EVENTS;
+	LPL_TRY(lpl_choice_say(only->spec, &options, report));
+	return lpl_choice_open(&only->choice, &options, &only->sink, report);
 }
 
 struct lpl_sink *lpl_only_sink(struct lpl_only *only)

@@ -9,6 +9,7 @@
 #include <laplace/reducer.h>
 
 #include "base/digits.h"
+#include "base/try.h"
 #include "collector.h"
 #include "reduce/method.h"
 
@@ -60,10 +61,7 @@ enum lpl_error lpl_plan_parse(struct lpl_plan *plan, const char *spec,
 		snprintf(whole, sizeof(whole), "%s", spec);
 
 	/* The reducers' own parser judges the whole; it knows the methods. */
-	enum lpl_error error = lpl_reducer_describe("none", whole, plan->reduction, exact,
-						    report);
-	if (error)
-		return error;
+	LPL_TRY(lpl_reducer_describe("none", whole, plan->reduction, exact, report));
 	if (plan->window > LPL_PLAN_WINDOW_MAX)
 		return lpl_fail(report, LPL_ERR_USAGE,
 				"'%s': a window in the simulator has at most %d pages; "
