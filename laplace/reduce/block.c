@@ -12,6 +12,7 @@
  * to the run's end; nothing is fetched or evicted in between, so when within the
  * run it got dirty cannot be seen.
  */
+#include "base/try.h"
 #include "method.h"
 #include "pages.h"
 
@@ -52,16 +53,13 @@ static enum lpl_error block_refs(struct lpl_sink *sink, const struct lpl_ref *re
 
 	for (size_t i = 0; i < count; i++) {
 		struct lpl_page page = page_of(block, &refs[i]);
-		enum lpl_error error;
 
 		if (block->holding && lpl_same_page(page, block->page)) {
 			if (lpl_is_write(&refs[i]))
 				lpl_make_write(&block->first);
 			continue;
 		}
-		error = end_run(block, report);
-		if (error != LPL_OK)
-			return error;
+		LPL_TRY(end_run(block, report));
 		block->holding = true;
 		block->page = page;
 		block->first = refs[i];
@@ -73,26 +71,26 @@ static enum lpl_error block_event(struct lpl_sink *sink, const struct lpl_event 
 				  struct lpl_report *report)
 {
 	struct block *block = (struct block *)sink;
-	enum lpl_error error = end_run(block, report);
 
-	return error != LPL_OK ? error : lpl_outlet_event(&block->outlet, event, report);
+	LPL_TRY(end_run(block, report));
+	return lpl_outlet_event(&block->outlet, event, report);
 }
 
 /* The run is cut in two: the rest of it begins with a reference of its own. */
 static enum lpl_error block_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	struct block *block = (struct block *)stage;
-	enum lpl_error error = end_run(block, report);
 
-	return error != LPL_OK ? error : lpl_outlet_flush(&block->outlet, report);
+	LPL_TRY(end_run(block, report));
+	return lpl_outlet_flush(&block->outlet, report);
 }
 
 static enum lpl_error block_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct block *block = (struct block *)sink;
-	enum lpl_error error = end_run(block, report);
 
-	return error != LPL_OK ? error : lpl_outlet_finish(&block->outlet, report);
+	LPL_TRY(end_run(block, report));
+	return lpl_outlet_finish(&block->outlet, report);
 }
 
 static void block_close(struct lpl_reducer_stage *stage)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A reducer: a chain of stages, one for each step of its SPEC. */
+#include "base/try.h"
 #include "learned.h"
 #include "reduction.h"
 
@@ -30,16 +31,12 @@ enum lpl_error lpl_reducer_open(struct lpl_reducer **reducer, const char *before
 	struct lpl_reduction state;
 	struct lpl_reduction end;
 	struct lpl_reducer *opened;
-	enum lpl_error error = lpl_spec_parse_new(&steps, spec, report);
 
 	*reducer = NULL;
-	if (error != LPL_OK)
-		return error;
+	LPL_TRY(lpl_spec_parse_new(&steps, spec, report));
 	(void)lpl_reduction_read(&state, before);
 	end = state;
-	error = lpl_reduction_follow(&end, &steps, report);
-	if (error != LPL_OK)
-		return error;
+	LPL_TRY(lpl_reduction_follow(&end, &steps, report));
 	opened = calloc(1, sizeof(*opened) + steps.count * sizeof(opened->stage[0]));
 	if (opened == NULL)
 		return lpl_fail(report, LPL_ERR_MEMORY, "reduction '%s': no memory", spec);
@@ -68,12 +65,10 @@ struct lpl_sink *lpl_reducer_sink(struct lpl_reducer *reducer)
 
 enum lpl_error lpl_reducer_flush(struct lpl_reducer *reducer, struct lpl_report *report)
 {
-	enum lpl_error error = LPL_OK;
-
-	for (size_t i = 0; i < reducer->count && error == LPL_OK; i++)
+	for (size_t i = 0; i < reducer->count; i++)
 		if (reducer->stage[i]->flush != NULL)
-			error = reducer->stage[i]->flush(reducer->stage[i], report);
-	return error;
+			LPL_TRY(reducer->stage[i]->flush(reducer->stage[i], report));
+	return LPL_OK;
 }
 
 struct lpl_fence lpl_reducer_learned(const struct lpl_reducer *reducer)

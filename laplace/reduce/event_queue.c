@@ -9,6 +9,7 @@
  */
 #include "event_queue.h"
 
+#include "base/try.h"
 #include "base/varint.h"
 
 #include <stdlib.h>
@@ -194,10 +195,7 @@ enum lpl_error lpl_event_queue_send(struct lpl_event_queue *events, uint64_t unt
 	uint64_t position;
 
 	while ((event = lpl_event_queue_front(events, &position)) != NULL && position < until) {
-		enum lpl_error error = lpl_outlet_event(outlet, event, report);
-
-		if (error != LPL_OK)
-			return error;
+		LPL_TRY(lpl_outlet_event(outlet, event, report));
 		lpl_event_queue_pop(events);
 	}
 	return LPL_OK;

@@ -34,6 +34,7 @@
  * references a page at most: memory is O(pages active in two segments), and held
  * events as in sad.c.
  */
+#include "base/try.h"
 #include "method.h"
 #include "pending.h"
 
@@ -80,19 +81,17 @@ static bool is_active(const struct glass_cao *gc, uint32_t i)
 static enum lpl_error advance(struct glass_cao *gc, struct lpl_report *report)
 {
 	uint64_t segment = gc->now / gc->length;
-	enum lpl_error error = LPL_OK;
 
 	gc->segment = segment;
 	gc->start = segment * gc->length;
-	while (error == LPL_OK) {
+	for (;;) {
 		uint32_t oldest = lpl_pending_oldest(&gc->pending);
 
 		if (oldest == 0 ||
 		    segment - lpl_pending_ref(&gc->pending, oldest)->instr / gc->length < 2)
-			break;
-		error = lpl_pending_send(&gc->pending, report);
+			return LPL_OK;
+		LPL_TRY(lpl_pending_send(&gc->pending, report));
 	}
-	return error;
 }
 
 /* The page becomes the newest; its number, 0 when there is no memory. */
@@ -135,7 +134,6 @@ static enum lpl_error glass_cao_refs(struct lpl_sink *sink, const struct lpl_ref
 	for (size_t j = 0; j < count; j++) {
 		const struct lpl_ref *ref = &refs[j];
 		uint32_t i;
-		enum lpl_error error = LPL_OK;
 
 		if (ref->instr < gc->now)
 			return lpl_fail(report, LPL_ERR_ORDER,
@@ -144,15 +142,11 @@ static enum lpl_error glass_cao_refs(struct lpl_sink *sink, const struct lpl_ref
 					gc->length, ref->instr, ref->ref, gc->now);
 		gc->now = ref->instr;
 		if (gc->now - gc->start >= gc->length)
-			error = advance(gc, report);
-		if (error != LPL_OK)
-			return error;
+			LPL_TRY(advance(gc, report));
 		i = make_newest(gc, lpl_page_of(ref));
 		if (i == 0)
 			return no_memory(gc, report);
-		error = keep(gc, i, ref, report);
-		if (error != LPL_OK)
-			return error;
+		LPL_TRY(keep(gc, i, ref, report));
 	}
 	return LPL_OK;
 }

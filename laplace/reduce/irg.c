@@ -19,6 +19,7 @@
  * THETA references) and what it takes to remember the pages that left them after a
  * write was dropped.
  */
+#include "base/try.h"
 #include "dropped_writes.h"
 #include "method.h"
 
@@ -101,10 +102,7 @@ static enum lpl_error irg_refs(struct lpl_sink *sink, const struct lpl_ref *refs
 					": no memory for another page", irg->theta);
 		recent = recent_of(irg, i);
 		if (new || ref->ref - recent->last > irg->theta) {
-			enum lpl_error error = keep(irg, i, *ref, report);
-
-			if (error != LPL_OK)
-				return error;
+			LPL_TRY(keep(irg, i, *ref, report));
 		} else {
 			recent->written |= lpl_is_write(ref);
 		}

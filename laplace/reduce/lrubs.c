@@ -12,6 +12,7 @@
  * never evicted is lost; no memory of K pages or more evicts them.  Memory is
  * O(K), and nothing is held back.
  */
+#include "base/try.h"
 #include "lru_memory.h"
 #include "method.h"
 
@@ -65,14 +66,9 @@ static enum lpl_error lrubs_refs(struct lpl_sink *sink, const struct lpl_ref *re
 {
 	struct lrubs *lrubs = (struct lrubs *)sink;
 
-	for (size_t j = 0; j < count; j++) {
-		enum lpl_error error = LPL_OK;
-
+	for (size_t j = 0; j < count; j++)
 		if (!lpl_lru_memory_hit(&lrubs->memory, &refs[j]))
-			error = send_fault(lrubs, &refs[j], report);
-		if (error != LPL_OK)
-			return error;
-	}
+			LPL_TRY(send_fault(lrubs, &refs[j], report));
 	return LPL_OK;
 }
 

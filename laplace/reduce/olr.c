@@ -87,6 +87,7 @@
 #include "method.h"
 
 #include "base/array.h"
+#include "base/try.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -182,12 +183,8 @@ static enum lpl_error clip_late(struct olr *olr, uint32_t evicted, struct lpl_re
 {
 	uint32_t oldest;
 
-	while ((oldest = olr->residency[0].newer) != evicted) {
-		enum lpl_error error = clip(olr, oldest, report);
-
-		if (error != LPL_OK)
-			return error;
-	}
+	while ((oldest = olr->residency[0].newer) != evicted)
+		LPL_TRY(clip(olr, oldest, report));
 	return LPL_OK;
 }
 
@@ -195,20 +192,18 @@ static enum lpl_error clip_late(struct olr *olr, uint32_t evicted, struct lpl_re
 static enum lpl_error clip_early(struct olr *olr, uint32_t i, uint32_t end, uint32_t next_end,
 				 struct lpl_report *report)
 {
-	enum lpl_error error = LPL_OK;
 	uint32_t newer;
 
-	for (uint32_t j = olr->residency[end].next; j != next_end && error == LPL_OK;
-	     j = olr->residency[j].next)
-		error = clip(olr, olr->residency[j].evicted, report);
+	for (uint32_t j = olr->residency[end].next; j != next_end; j = olr->residency[j].next)
+		LPL_TRY(clip(olr, olr->residency[j].evicted, report));
 	if (next_end != 0)
-		return error;
-	for (uint32_t j = olr->residency[0].newer; j != i && error == LPL_OK; j = newer) {
+		return LPL_OK;
+	for (uint32_t j = olr->residency[0].newer; j != i; j = newer) {
 		newer = olr->residency[j].newer;
 		if (olr->residency[j].end == NEVER)
-			error = clip(olr, j, report);
+			LPL_TRY(clip(olr, j, report));
 	}
-	return error;
+	return LPL_OK;
 }
 
 /* g(p): the first fault, from fault i on, whose victim was fetched at p or later. */
@@ -230,30 +225,26 @@ static enum lpl_error send_fault(struct olr *olr, struct lpl_report *report)
 	uint32_t end = find_end(olr, olr->tight_end, residency->begin);
 	uint32_t next_end = find_end(olr, end, residency->begin + 1);
 	struct lpl_ref fetch = residency->fetch;
-	enum lpl_error error = LPL_OK;
 
 	if (next_end == 0 && !olr->ended)
 		return lpl_fail(report, LPL_ERR_INTERNAL,
 				"reduction olr:%u: no tight run ends within K+1 faults",
 				olr->memory.limit);
 	if (evicted != 0) {
-		error = clip_late(olr, evicted, report);
+		LPL_TRY(clip_late(olr, evicted, report));
 		unlink_residency(olr->residency, evicted);
 		olr->residency[evicted].next = olr->spare;
 		olr->spare = evicted;
 	}
-	if (error == LPL_OK)
-		error = lpl_event_queue_send(&olr->events, residency->begin + 1, &olr->outlet,
-					     report);
-	if (error == LPL_OK)
-		error = send_ref(olr, i, &fetch, report);
+	LPL_TRY(lpl_event_queue_send(&olr->events, residency->begin + 1, &olr->outlet, report));
+	LPL_TRY(send_ref(olr, i, &fetch, report));
 	olr->clock = fetch;
-	if (error == LPL_OK && end != 0 && olr->residency[end].evicted == i)
-		error = clip_early(olr, i, end, next_end, report);
+	if (end != 0 && olr->residency[end].evicted == i)
+		LPL_TRY(clip_early(olr, i, end, next_end, report));
 	olr->tight_end = next_end;
 	olr->first = residency->next;
 	olr->waiting--;
-	return error;
+	return LPL_OK;
 }
 
 /* ---- taking faults ---- */
@@ -281,11 +272,8 @@ static enum lpl_error take_fault(struct olr *olr, const struct lpl_ref *ref,
 {
 	struct residency *residency;
 	uint32_t i = 0;
-	enum lpl_error error;
 
-	error = new_residency(olr, &i, report);
-	if (error != LPL_OK)
-		return error;
+	LPL_TRY(new_residency(olr, &i, report));
 	residency = &olr->residency[i];
 	*residency = (struct residency){.fetch = *ref, .begin = olr->faults++, .end = NEVER};
 	lpl_make_paged(&residency->fetch);
@@ -315,16 +303,13 @@ static enum lpl_error olr_refs(struct lpl_sink *sink, const struct lpl_ref *refs
 
 	for (size_t j = 0; j < count; j++) {
 		uint32_t victim;
-		enum lpl_error error;
 
 		if (lpl_lru_memory_hit(&olr->memory, &refs[j]))
 			continue;
 		victim = lpl_lru_memory_victim(&olr->memory);
 		if (!lpl_lru_memory_fetch(&olr->memory, &refs[j], victim, &fault))
 			return no_memory(olr, report);
-		error = take_fault(olr, &refs[j], &fault, report);
-		if (error != LPL_OK)
-			return error;
+		LPL_TRY(take_fault(olr, &refs[j], &fault, report));
 	}
 	return LPL_OK;
 }
@@ -344,12 +329,8 @@ static enum lpl_error olr_event(struct lpl_sink *sink, const struct lpl_event *e
 static enum lpl_error drain(struct olr *olr, struct lpl_report *report)
 {
 	olr->ended = true;
-	while (olr->waiting != 0) {
-		enum lpl_error error = send_fault(olr, report);
-
-		if (error != LPL_OK)
-			return error;
-	}
+	while (olr->waiting != 0)
+		LPL_TRY(send_fault(olr, report));
 	return lpl_event_queue_send(&olr->events, UINT64_MAX, &olr->outlet, report);
 }
 
@@ -365,9 +346,9 @@ static enum lpl_error olr_flush(struct lpl_reducer_stage *stage, struct lpl_repo
 static enum lpl_error olr_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct olr *olr = (struct olr *)sink;
-	enum lpl_error error = drain(olr, report);
 
-	return error != LPL_OK ? error : lpl_outlet_finish(&olr->outlet, report);
+	LPL_TRY(drain(olr, report));
+	return lpl_outlet_finish(&olr->outlet, report);
 }
 
 /* ---- taking a behaviour sequence ---- */
@@ -376,12 +357,8 @@ static enum lpl_error olr_finish(struct lpl_sink *sink, struct lpl_report *repor
 static enum lpl_error damaged(struct olr *olr, uint64_t ref, const char *what,
 			      struct lpl_report *report)
 {
-	enum lpl_error error = drain(olr, report);
-
-	if (error == LPL_OK)
-		error = lpl_outlet_flush(&olr->outlet, report);
-	if (error != LPL_OK)
-		return error;
+	LPL_TRY(drain(olr, report));
+	LPL_TRY(lpl_outlet_flush(&olr->outlet, report));
 	return lpl_fail(report, LPL_ERR_DAMAGED,
 			"reduction olr:%u: no behaviour sequence of %u pages: reference %" PRIu64
 			" %s; the result ends there", olr->memory.limit, olr->memory.limit, ref,
@@ -412,21 +389,17 @@ static enum lpl_error behaviour_refs(struct lpl_sink *sink, const struct lpl_ref
 	struct lpl_pages *pages = &olr->memory.pages;
 
 	for (size_t j = 0; j < count; j++) {
-		enum lpl_error error = LPL_OK;
-
 		if (olr->fetching)
 			return no_eviction(olr, report);
 		if (lpl_pages_find(pages, lpl_page_of(&refs[j])) != 0)
 			return damaged(olr, refs[j].ref, "fetches a page that is in memory",
 				       report);
 		if (pages->count < olr->memory.limit) {
-			error = fetch(olr, &refs[j], 0, false, report);
+			LPL_TRY(fetch(olr, &refs[j], 0, false, report));
 		} else {
 			olr->fetching = true;
 			olr->fetch = refs[j];
 		}
-		if (error != LPL_OK)
-			return error;
 	}
 	return LPL_OK;
 }

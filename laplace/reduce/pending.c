@@ -3,6 +3,7 @@
 #include "pending.h"
 
 #include "base/array.h"
+#include "base/try.h"
 
 #include <stdlib.h>
 
@@ -38,12 +39,10 @@ static enum lpl_error send_events(struct lpl_pending *pending, struct lpl_report
 enum lpl_error lpl_pending_send(struct lpl_pending *pending, struct lpl_report *report)
 {
 	uint32_t i = lpl_pending_oldest(pending);
-	enum lpl_error error = pending->events.count != 0 ? send_events(pending, report) : LPL_OK;
 
-	if (error == LPL_OK)
-		error = lpl_outlet_ref(&pending->outlet, &pending->node[i].ref, report);
-	if (error != LPL_OK)
-		return error;
+	if (pending->events.count != 0)
+		LPL_TRY(send_events(pending, report));
+	LPL_TRY(lpl_outlet_ref(&pending->outlet, &pending->node[i].ref, report));
 	lpl_pending_unlink(pending, i);
 	pending->node[i].next = pending->spare;
 	pending->spare = i;
@@ -52,11 +51,9 @@ enum lpl_error lpl_pending_send(struct lpl_pending *pending, struct lpl_report *
 
 enum lpl_error lpl_pending_send_all(struct lpl_pending *pending, struct lpl_report *report)
 {
-	enum lpl_error error = LPL_OK;
-
-	while (lpl_pending_oldest(pending) != 0 && error == LPL_OK)
-		error = lpl_pending_send(pending, report);
-	return error;
+	while (lpl_pending_oldest(pending) != 0)
+		LPL_TRY(lpl_pending_send(pending, report));
+	return LPL_OK;
 }
 
 enum lpl_error lpl_pending_event(struct lpl_pending *pending, const struct lpl_event *event,
@@ -70,14 +67,12 @@ enum lpl_error lpl_pending_event(struct lpl_pending *pending, const struct lpl_e
 
 enum lpl_error lpl_pending_flush(struct lpl_pending *pending, struct lpl_report *report)
 {
-	enum lpl_error error = lpl_pending_send_all(pending, report);
-
-	return error != LPL_OK ? error : lpl_outlet_flush(&pending->outlet, report);
+	LPL_TRY(lpl_pending_send_all(pending, report));
+	return lpl_outlet_flush(&pending->outlet, report);
 }
 
 enum lpl_error lpl_pending_finish(struct lpl_pending *pending, struct lpl_report *report)
 {
-	enum lpl_error error = lpl_pending_send_all(pending, report);
-
-	return error != LPL_OK ? error : lpl_outlet_finish(&pending->outlet, report);
+	LPL_TRY(lpl_pending_send_all(pending, report));
+	return lpl_outlet_finish(&pending->outlet, report);
 }

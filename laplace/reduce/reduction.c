@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/digits.h"
+#include "base/try.h"
 
 /* ---- fences ---- */
 
@@ -219,16 +220,13 @@ enum lpl_error lpl_reducer_describe(const char *before, const char *spec,
 	struct lpl_steps past;
 	struct lpl_steps steps;
 	struct lpl_reduction state = unreduced;
-	enum lpl_error error;
 	bool known;
 	bool unfence;
 	bool fits;
 
 	reduction[0] = '\0';
 	exact[0] = '\0';
-	error = lpl_spec_parse_new(&steps, spec, report);
-	if (error != LPL_OK)
-		return error;
+	LPL_TRY(lpl_spec_parse_new(&steps, spec, report));
 	/* what an unknown method did stays on record as it is written */
 	if (before == NULL)
 		before = "none";
@@ -237,9 +235,7 @@ enum lpl_error lpl_reducer_describe(const char *before, const char *spec,
 	/* the whole, read as one, has to say that what is new begins without a fence */
 	unfence = known && state.fenced && fence_matters(&steps);
 	state.fenced = false;
-	error = lpl_reduction_follow(&state, &steps, report);
-	if (error != LPL_OK)
-		return error;
+	LPL_TRY(lpl_reduction_follow(&state, &steps, report));
 	fits = known ? lpl_spec_append_steps(reduction, &past) :
 		lpl_spec_append(reduction, "", before);
 	if (unfence)

@@ -73,6 +73,7 @@
 #include "pages.h"
 
 #include "base/array.h"
+#include "base/try.h"
 
 #include <stdlib.h>
 
@@ -141,23 +142,20 @@ static enum lpl_error drain(struct sad *sad, uint64_t threshold, struct lpl_repo
 		struct pending *head = &sad->pending[i];
 		uint64_t position;
 		const struct lpl_event *event = NULL;
-		enum lpl_error error;
 
 		if (sad->events.count != 0)
 			event = lpl_event_queue_front(&sad->events, &position);
 		if (event != NULL && (i == 0 || position < head->time)) {
-			error = lpl_outlet_event(&sad->outlet, event, report);
+			LPL_TRY(lpl_outlet_event(&sad->outlet, event, report));
 			lpl_event_queue_pop(&sad->events);
 		} else if (i != 0 && head->time <= threshold) {
-			error = lpl_outlet_paged(&sad->outlet, &head->ref, report);
+			LPL_TRY(lpl_outlet_paged(&sad->outlet, &head->ref, report));
 			unlink_pending(sad->pending, i);
 			head->next = sad->spare;
 			sad->spare = i;
 		} else {
 			return LPL_OK;
 		}
-		if (error != LPL_OK)
-			return error;
 	}
 }
 
@@ -228,10 +226,7 @@ static enum lpl_error keep(struct sad *sad, uint32_t i, const struct lpl_ref *re
 			append_pending(sad->pending, recent->pending);
 		}
 	} else {
-		enum lpl_error error = new_pending(sad, &recent->pending, report);
-
-		if (error != LPL_OK)
-			return error;
+		LPL_TRY(new_pending(sad, &recent->pending, report));
 		pending = &sad->pending[recent->pending];
 		pending->ref = *ref;
 		lpl_make_paged(&pending->ref);
@@ -254,7 +249,6 @@ static enum lpl_error sad_refs(struct lpl_sink *sink, const struct lpl_ref *refs
 		uint32_t i = lpl_pages_find(&sad->pages, page);
 		/* older than K others, if there are so many? */
 		bool older = i == 0 || i == sad->oldest;
-		enum lpl_error error = LPL_OK;
 
 		sad->now++;
 		if (i == 0) {
@@ -263,11 +257,8 @@ static enum lpl_error sad_refs(struct lpl_sink *sink, const struct lpl_ref *refs
 				return no_memory(sad, report);
 		}
 		if (older && sad->pages.count > sad->limit)
-			error = advance(sad, report);
-		if (error == LPL_OK)
-			error = keep(sad, i, &refs[j], report);
-		if (error != LPL_OK)
-			return error;
+			LPL_TRY(advance(sad, report));
+		LPL_TRY(keep(sad, i, &refs[j], report));
 	}
 	return LPL_OK;
 }
@@ -294,20 +285,20 @@ static enum lpl_error sad_event(struct lpl_sink *sink, const struct lpl_event *e
 static enum lpl_error sad_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	struct sad *sad = (struct sad *)stage;
-	enum lpl_error error = drain(sad, UINT64_MAX, report);
 
+	LPL_TRY(drain(sad, UINT64_MAX, report));
 	lpl_pages_clear(&sad->pages);
 	sad->oldest = 0;
 	sad->threshold = sad->now;
-	return error != LPL_OK ? error : lpl_outlet_flush(&sad->outlet, report);
+	return lpl_outlet_flush(&sad->outlet, report);
 }
 
 static enum lpl_error sad_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct sad *sad = (struct sad *)sink;
-	enum lpl_error error = drain(sad, UINT64_MAX, report);
 
-	return error != LPL_OK ? error : lpl_outlet_finish(&sad->outlet, report);
+	LPL_TRY(drain(sad, UINT64_MAX, report));
+	return lpl_outlet_finish(&sad->outlet, report);
 }
 
 static void sad_close(struct lpl_reducer_stage *stage)

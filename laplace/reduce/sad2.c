@@ -41,6 +41,7 @@
  * which may be the whole rest of a trace that has found its K pages: put `sad:K`
  * before it.  Held events as in sad.c.
  */
+#include "base/try.h"
 #include "method.h"
 #include "pending.h"
 
@@ -80,18 +81,14 @@ static enum lpl_error sad2_refs(struct lpl_sink *sink, const struct lpl_ref *ref
 	for (size_t j = 0; j < count; j++) {
 		struct lpl_page page = lpl_page_of(&refs[j]);
 		uint32_t i = lpl_pages_hit(&sad2->pages, page);
-		enum lpl_error error = i == 0 ? fetch(sad2, page, report) : LPL_OK;
 		uint32_t added;
 
-		if (error != LPL_OK)
-			return error;
+		if (i == 0)
+			LPL_TRY(fetch(sad2, page, report));
 		if (i != 0 && i == sad2->fetched) {
 			lpl_pending_replace(&sad2->pending, sad2->candidate, &refs[j]);
-			while (error == LPL_OK &&
-			       lpl_pending_oldest(&sad2->pending) != sad2->candidate)
-				error = lpl_pending_send(&sad2->pending, report);
-			if (error != LPL_OK)
-				return error;
+			while (lpl_pending_oldest(&sad2->pending) != sad2->candidate)
+				LPL_TRY(lpl_pending_send(&sad2->pending, report));
 			continue;
 		}
 		added = lpl_pending_add(&sad2->pending, &refs[j]);

@@ -37,6 +37,7 @@
 #include "fixpoint.h"
 
 #include "base/array.h"
+#include "base/try.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -116,22 +117,19 @@ static void forget(struct sad2_fix *fix, uint32_t count)
 static enum lpl_error run(struct sad2_fix *fix, bool ended, struct lpl_report *report)
 {
 	uint32_t i = fix->decided;
-	enum lpl_error error = lpl_fixpoint_run(&fix->fixpoint, fix->array, fix->count, &fix->decided, ended,
-				   report);
 
-	for (; i < fix->decided && error == LPL_OK; i++) {
+	LPL_TRY(lpl_fixpoint_run(&fix->fixpoint, fix->array, fix->count, &fix->decided, ended,
+				 report));
+	for (; i < fix->decided; i++) {
 		if (fix->array[i].dropped != 0)
 			continue;
-		error = send_events(fix, i, report);
-		if (error == LPL_OK)
-			error = lpl_outlet_ref(&fix->outlet, &fix->array[i].ref, report);
+		LPL_TRY(send_events(fix, i, report));
+		LPL_TRY(lpl_outlet_ref(&fix->outlet, &fix->array[i].ref, report));
 	}
-	if (error == LPL_OK)
-		error = send_events(fix, fix->decided, report);
-	if (error == LPL_OK)
-		forget(fix, lpl_fixpoint_context(&fix->fixpoint, fix->array, fix->decided));
+	LPL_TRY(send_events(fix, fix->decided, report));
+	forget(fix, lpl_fixpoint_context(&fix->fixpoint, fix->array, fix->decided));
 	fix->batch = 2 * (size_t)fix->count + least_batch(fix->fixpoint.pages);
-	return error;
+	return LPL_OK;
 }
 
 /* ---- in ---- */
@@ -172,11 +170,9 @@ static enum lpl_error keep(struct sad2_fix *fix, const struct lpl_ref *ref,
 static enum lpl_error keep_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
 				struct lpl_report *report)
 {
-	enum lpl_error error = LPL_OK;
-
-	for (size_t i = 0; i < count && error == LPL_OK; i++)
-		error = keep(FIX_OF_KEPT(sink), &refs[i], report);
-	return error;
+	for (size_t i = 0; i < count; i++)
+		LPL_TRY(keep(FIX_OF_KEPT(sink), &refs[i], report));
+	return LPL_OK;
 }
 
 static enum lpl_error keep_event(struct lpl_sink *sink, const struct lpl_event *event,
@@ -193,9 +189,9 @@ static enum lpl_error keep_event(struct lpl_sink *sink, const struct lpl_event *
 static enum lpl_error keep_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct sad2_fix *fix = FIX_OF_KEPT(sink);
-	enum lpl_error error = run(fix, true, report);
 
-	return error != LPL_OK ? error : lpl_outlet_finish(&fix->outlet, report);
+	LPL_TRY(run(fix, true, report));
+	return lpl_outlet_finish(&fix->outlet, report);
 }
 
 /* ---- what comes in goes to SAD ---- */
@@ -204,9 +200,9 @@ static enum lpl_error keep_finish(struct lpl_sink *sink, struct lpl_report *repo
 static enum lpl_error fix_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	struct sad2_fix *fix = (struct sad2_fix *)stage;
-	enum lpl_error error = run(fix, false, report);
 
-	return error != LPL_OK ? error : lpl_outlet_flush(&fix->outlet, report);
+	LPL_TRY(run(fix, false, report));
+	return lpl_outlet_flush(&fix->outlet, report);
 }
 
 static enum lpl_error fix_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,

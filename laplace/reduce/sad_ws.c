@@ -38,6 +38,7 @@
  * references to the same canonical page, at most TAU apart; and the first of a
  * generation is kept as it is.
  */
+#include "base/try.h"
 #include "fence.h"
 #include "method.h"
 #include "pending.h"
@@ -121,7 +122,6 @@ static enum lpl_error sad_ws_refs(struct lpl_sink *sink, const struct lpl_ref *r
 	for (size_t j = 0; j < count; j++) {
 		const struct lpl_ref *ref = &refs[j];
 		uint32_t i;
-		enum lpl_error error;
 
 		if (ref->ref < ws->now)
 			return lpl_fail(report, LPL_ERR_ORDER,
@@ -132,12 +132,10 @@ static enum lpl_error sad_ws_refs(struct lpl_sink *sink, const struct lpl_ref *r
 		i = make_newest(ws, lpl_page_of(ref));
 		if (i == 0)
 			return no_memory(ws, report);
-		error = keep(ws, i, ref, report);
+		LPL_TRY(keep(ws, i, ref, report));
 		/* what was made now stays, so there is an oldest one */
-		while (error == LPL_OK && ws->now - oldest_pending(ws)->ref > ws->tau)
-			error = lpl_pending_send(&ws->pending, report);
-		if (error != LPL_OK)
-			return error;
+		while (ws->now - oldest_pending(ws)->ref > ws->tau)
+			LPL_TRY(lpl_pending_send(&ws->pending, report));
 	}
 	return LPL_OK;
 }

@@ -19,6 +19,7 @@
  * Nothing is held back, and events pass at once.  Memory is O(K) and what it takes
  * to remember the pages that were evicted after a write was dropped.
  */
+#include "base/try.h"
 #include "dropped_writes.h"
 #include "method.h"
 
@@ -69,14 +70,11 @@ static enum lpl_error sd_refs(struct lpl_sink *sink, const struct lpl_ref *refs,
 	for (size_t j = 0; j < count; j++) {
 		struct lpl_page page = lpl_page_of(&refs[j]);
 		uint32_t i = lpl_pages_hit(&sd->pages, page);
-		enum lpl_error error = LPL_OK;
 
 		if (i != 0)
 			*written(sd, i) |= lpl_is_write(&refs[j]);
 		else
-			error = keep(sd, page, refs[j], report);
-		if (error != LPL_OK)
-			return error;
+			LPL_TRY(keep(sd, page, refs[j], report));
 	}
 	return LPL_OK;
 }

@@ -9,6 +9,8 @@
 #include <laplace/error.h>
 #include <laplace/record.h>
 
+#include "base/try.h"
+
 struct lpl_fence;
 
 struct lpl_reducer_stage {
@@ -67,16 +69,14 @@ static inline enum lpl_error lpl_outlet_event(struct lpl_outlet *outlet,
 					      const struct lpl_event *event,
 					      struct lpl_report *report)
 {
-	enum lpl_error error = lpl_outlet_flush(outlet, report);
-
-	return error != LPL_OK ? error : outlet->next->event(outlet->next, event, report);
+	LPL_TRY(lpl_outlet_flush(outlet, report));
+	return outlet->next->event(outlet->next, event, report);
 }
 
 static inline enum lpl_error lpl_outlet_finish(struct lpl_outlet *outlet, struct lpl_report *report)
 {
-	enum lpl_error error = lpl_outlet_flush(outlet, report);
-
-	return error != LPL_OK ? error : outlet->next->finish(outlet->next, report);
+	LPL_TRY(lpl_outlet_flush(outlet, report));
+	return outlet->next->finish(outlet->next, report);
 }
 
 #endif

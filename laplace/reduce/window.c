@@ -28,6 +28,7 @@
  * kept, with fewer than K other pages between these two.  So it is the second of
  * a triplet that SAD may drop, and the write it was moves to the third, as in SAD.
  */
+#include "base/try.h"
 #include "event_queue.h"
 #include "method.h"
 #include "pages.h"
@@ -60,10 +61,7 @@ static struct kept *kept_of(const struct window *window, uint32_t i)
 static enum lpl_error send_ref(struct window *window, struct lpl_ref *ref, uint64_t at,
 			       struct lpl_report *report)
 {
-	enum lpl_error error = lpl_event_queue_send(&window->events, at, &window->outlet, report);
-
-	if (error != LPL_OK)
-		return error;
+	LPL_TRY(lpl_event_queue_send(&window->events, at, &window->outlet, report));
 	lpl_make_paged(ref);
 	return lpl_outlet_ref(&window->outlet, ref, report);
 }
@@ -85,28 +83,26 @@ static enum lpl_error end_window(struct window *window, struct lpl_report *repor
 	uint32_t count = window->pages.count;
 	uint32_t last = skip_singles(window, lpl_pages_oldest(&window->pages));
 	uint32_t first = 1;
-	enum lpl_error error;
 
 	while (first <= count || last != 0) {
 		struct kept *next_first = kept_of(window, first);
 		struct kept *next_last = kept_of(window, last);
 
 		if (last == 0 || (first <= count && next_first->first_at < next_last->last_at)) {
-			error = send_ref(window, &next_first->first, next_first->first_at, report);
+			LPL_TRY(send_ref(window, &next_first->first, next_first->first_at,
+					 report));
 			first++;
 		} else {
 			if (next_last->written)
 				lpl_make_write(&next_last->last);
-			error = send_ref(window, &next_last->last, next_last->last_at, report);
+			LPL_TRY(send_ref(window, &next_last->last, next_last->last_at, report));
 			last = skip_singles(window, window->pages.node[last].newer);
 		}
-		if (error != LPL_OK)
-			return error;
 	}
-	error = lpl_event_queue_send(&window->events, UINT64_MAX, &window->outlet, report);
+	LPL_TRY(lpl_event_queue_send(&window->events, UINT64_MAX, &window->outlet, report));
 	lpl_pages_clear(&window->pages);
 	window->event_count = 0;
-	return error;
+	return LPL_OK;
 }
 
 /* A page that is not in the window; it may have to end first. */
@@ -116,12 +112,8 @@ static enum lpl_error add_page(struct window *window, struct lpl_page page,
 	struct kept *kept;
 	uint32_t i;
 
-	if (window->pages.count == window->limit) {
-		enum lpl_error error = end_window(window, report);
-
-		if (error != LPL_OK)
-			return error;
-	}
+	if (window->pages.count == window->limit)
+		LPL_TRY(end_window(window, report));
 	i = lpl_pages_add(&window->pages, page);
 	if (i == 0)
 		return lpl_fail(report, LPL_ERR_MEMORY,
@@ -145,10 +137,7 @@ static enum lpl_error window_refs(struct lpl_sink *sink, const struct lpl_ref *r
 
 		window->now++;
 		if (i == 0) {
-			enum lpl_error error = add_page(window, page, &refs[j], report);
-
-			if (error != LPL_OK)
-				return error;
+			LPL_TRY(add_page(window, page, &refs[j], report));
 			continue;
 		}
 		kept = kept_of(window, i);
@@ -167,9 +156,8 @@ static enum lpl_error window_event(struct lpl_sink *sink, const struct lpl_event
 	if (lpl_event_is_fence(event->tag) || event->tag == LPL_EVENT_TRACING ||
 	    event->tag == LPL_EVENT_GAP || event->tag == LPL_EVENT_STATE ||
 	    window->event_count + 1 == LPL_WINDOW_EVENTS) {
-		enum lpl_error error = end_window(window, report);
-
-		return error != LPL_OK ? error : lpl_outlet_event(&window->outlet, event, report);
+		LPL_TRY(end_window(window, report));
+		return lpl_outlet_event(&window->outlet, event, report);
 	}
 	window->event_count++;
 	if (!lpl_event_queue_push(&window->events, event, window->now))
@@ -181,17 +169,17 @@ static enum lpl_error window_event(struct lpl_sink *sink, const struct lpl_event
 static enum lpl_error window_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	struct window *window = (struct window *)stage;
-	enum lpl_error error = end_window(window, report);
 
-	return error != LPL_OK ? error : lpl_outlet_flush(&window->outlet, report);
+	LPL_TRY(end_window(window, report));
+	return lpl_outlet_flush(&window->outlet, report);
 }
 
 static enum lpl_error window_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct window *window = (struct window *)sink;
-	enum lpl_error error = end_window(window, report);
 
-	return error != LPL_OK ? error : lpl_outlet_finish(&window->outlet, report);
+	LPL_TRY(end_window(window, report));
+	return lpl_outlet_finish(&window->outlet, report);
 }
 
 static void window_close(struct lpl_reducer_stage *stage)
