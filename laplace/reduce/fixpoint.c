@@ -17,9 +17,10 @@
  * kind has changed nothing, none will any more, and the references before the
  * first OPEN one are decided: for all passes, for ever.
  */
-#include "fixpoint_pass.h"
+#include "fixpoint.h"
 
 #include "base/array.h"
+#include "fixpoint_pass.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 #ifndef LAPLACE_REDUCE_FIXPOINT_PASS_H
 #define LAPLACE_REDUCE_FIXPOINT_PASS_H
 
-#include "fixpoint.h"
+#include "fixpoint_state.h"
 
 /* What a reference is to a pass, see fixpoint.c. */
 enum lpl_fix_state { FIX_KEPT, FIX_OPEN, FIX_DROPPED };

@@ -3,7 +3,6 @@
 #include "curve.h"
 
 #include "base/array.h"
-#include "shares.h"
 
 #include <stdlib.h>
 #include <string.h>

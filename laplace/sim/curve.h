@@ -2,11 +2,8 @@
 /*
  * Fault curves of stack policies: every size of memory from one pass.
  *
- * A stack policy (LRU, OPT) keeps pages in one order such that a memory of s
- * pages holds exactly the first s.  The depth of a reference is its page's place
- * in that order just before, from 1; the reference faults at the sizes below
- * its depth.  Given the depths, a curve knows faults, evictions and dirty
- * evictions at all sizes.
+ * Given the depth of each reference (depth.h), a curve knows faults, evictions and
+ * dirty evictions at all sizes.
  *
  * Dirty evictions.  At size s a page is dirty when it was written at or after its
  * last fetch, that is, when since its last write (that one not counted) it
@@ -23,10 +20,8 @@
 
 #include <laplace/simulator.h>
 
-/* The depth of a first reference; pages are fewer. */
-#define LPL_DEPTH_NONE UINT32_MAX
-
-struct lpl_shares;	/* shares.h */
+#include "depth.h"
+#include "shares.h"
 
 struct lpl_curve {
 	uint64_t *at_depth;		/* [d]: references at depth d */

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "curve.h"
+#include "depth.h"
 
 struct lpl_shares {
 	const uint64_t *size;	/* the simulation's, rising; NULL: depths are numbers of sizes */
@@ -30,7 +30,7 @@ void lpl_shares_free(struct lpl_shares *shares);		/* NULL is fine */
 /* Whom the faults from here on are charged to.  false: no memory. */
 bool lpl_shares_charge(struct lpl_shares *shares, uint32_t owner);
 
-/* A reference at this depth (curve.h): a fault at all sizes below it. */
+/* A reference at this depth (depth.h): a fault at all sizes below it. */
 void lpl_shares_count(struct lpl_shares *shares, uint32_t depth);
 
 /* The faults of an owner at one of the sizes, by its place among them. */
