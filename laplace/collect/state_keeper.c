@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The state of the guest, for segments; see state_keeper.h. */
+#include <laplace/trace.h>
+
 #include "state_keeper.h"
 
 static enum lpl_error take(struct lpl_state_keeper *keeper, const struct lpl_event *event,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the segments of a recording begin with (container/state_chunk.h): the state of the guest
+ * What the segments of a recording begin with (container/keeper.h): the state of the guest
  * (laplace/state.h), kept as the events go by; and in a file, for a run that is taken up.
  */
 #ifndef LAPLACE_COLLECT_STATE_KEEPER_H
@@ -8,7 +8,7 @@
 
 #include <laplace/state.h>
 
-#include "container/state_chunk.h"
+#include "container/keeper.h"
 
 struct lpl_guest_keeper {
 	struct lpl_state_keeper keeper;	/* first: a keeper is found from it */

@@ -10,6 +10,7 @@
 
 #include "base/try.h"
 #include "meta.h"
+#include "reader_open.h"
 #include "reader_parts.h"
 
 /* The first chunk, which has no records. */

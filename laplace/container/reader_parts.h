@@ -12,7 +12,6 @@
 #include "codec/stream_hash.h"
 #include "index.h"
 #include "loaded_chunk.h"
-#include "reader.h"
 #include "source.h"
 
 /* As lpl_reader_next() delivers them: references, and the event after them. */

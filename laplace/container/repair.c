@@ -30,7 +30,7 @@
 
 #include "base/try.h"
 #include "meta.h"
-#include "reader.h"
+#include "reader_open.h"
 #include "repair_loss.h"
 
 #define HASH_BYTES	sizeof(uint64_t)

@@ -12,7 +12,7 @@
 
 #include <laplace/trace.h>
 
-#include "state_chunk.h"
+#include "keeper.h"
 
 struct lpl_segments;
 struct lpl_writer_place;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "writer.h"
+#include "state_chunk.h"
 
 /* What the keeper sends to. */
 struct state {

@@ -20,8 +20,8 @@
 #include "chunk_encoder.h"
 #include "data.h"
 #include "index.h"
+#include "keeper.h"
 #include "manifest_line.h"
-#include "state_chunk.h"
 
 #define LPL_WRITER_AHEAD ((uint64_t)4 << 20)	/* of room that is kept on the disk */
 

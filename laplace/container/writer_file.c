@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "meta.h"
+#include "state_chunk.h"
 #include "writer.h"
 
 /*

@@ -19,7 +19,7 @@
 #include <laplace/trace.h>
 
 #include "../unit/stream.h"
-#include "container/reader.h"
+#include "container/reader_open.h"
 
 #define SECTOR 512
 #define MOST 65536		/* calls */

@@ -19,7 +19,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "container/reader.h"
+#include "container/reader_open.h"
 
 #include "whole_file.h"
 

@@ -18,7 +18,7 @@
 
 #include <laplace/trace.h>
 
-#include "container/reader.h"
+#include "container/reader_open.h"
 #include "scratch.h"
 #include "stream.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Reading from a descriptor that is already open; for tests and fuzzing. */
-#ifndef LAPLACE_CONTAINER_READER_H
-#define LAPLACE_CONTAINER_READER_H
+#ifndef LAPLACE_CONTAINER_READER_OPEN_H
+#define LAPLACE_CONTAINER_READER_OPEN_H
 
 #include <laplace/trace.h>
 
