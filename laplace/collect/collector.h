@@ -4,7 +4,7 @@
  *
  *	simulator thread ── ring ──► collector thread: reducers ─► trace file
  *
- * The simulator sends windows of pages as ring records (below), or, when each reference
+ * The simulator sends windows of pages as ring records (wire.h), or, when each reference
  * is wanted, the blocks of a log (log.h), and knows nothing of files; the collector's thread
  * turns them back into references and events, in order, reduces them and writes the trace.
  * C++ may include this header.
@@ -20,44 +20,14 @@
 #include <laplace/reducer.h>
 #include <laplace/trace.h>
 
+#include "progress.h"
 #include "ring/ring.h"
+#include "segment_size.h"
+#include "wire.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/*
- * Ring records, of windows.  The top byte of word[3] is the kind.  `number` is a
- * reference's number << 3 | (user mode) << 2 | type (0 read, 1 write, 2 fetch;
- * a walk's type is 0 or 1, and a bit elsewhere marks it as a walk).
- *
- *	PAGE	first number, instr, cycle, page number: a page of the window, and ...
- *	  +1	last number, instr, cycle, space | walk << 46 | wrote << 47
- *	WINDOW	references so far, tracer references, instructions: the window's
- *		pages are complete
- *	EVENT	ref, instr, cycle; LPL_WIRE_EVENT_RECORDS records follow, a
- *		kernel_trace_record, padded; it may precede pages whose references
- *		are earlier
- *	TOTALS	references so far, tracer references, instructions; before an EVENT, and
- *		at the end
- *	FLUSH	make all that came until now readable; after a WINDOW.  LPL_WIRE_ROTATE in
- *		word[0]: and where there are segments, one ends here
- */
-enum lpl_wire {
-	LPL_WIRE_PAGE = 1,
-	LPL_WIRE_WINDOW = 2,
-	LPL_WIRE_EVENT = 3,
-	LPL_WIRE_TOTALS = 4,
-	LPL_WIRE_FLUSH = 5
-};
-#define LPL_WIRE_ROTATE		UINT64_C(1)
-#define LPL_WIRE_KIND(k)	((uint64_t)(k) << 56)
-#define LPL_WIRE_SPACE		((UINT64_C(1) << 46) - 1)
-#define LPL_WIRE_WALK		(UINT64_C(1) << 46)
-#define LPL_WIRE_WROTE		(UINT64_C(1) << 47)
-#define LPL_WIRE_EVENT_RECORDS \
-	((sizeof(struct kernel_trace_record) + sizeof(struct lpl_ring_record) - 1) / \
-	 sizeof(struct lpl_ring_record))
 
 /* Where the stream ends; all but FILE are there to measure a stage's price. */
 enum lpl_stage {
@@ -65,22 +35,6 @@ enum lpl_stage {
 	LPL_STAGE_REDUCE,	/* ... after reducing */
 	LPL_STAGE_FILE
 };
-
-/*
- * How large a segment gets: it ends at the first place after so many bytes, or instructions of
- * the machine, recorded or not, where the stream can be cut (docs/format.md, section 11.4).
- * 0: that is no reason.
- */
-struct lpl_segment_size {
-	uint64_t bytes, instructions;
-};
-#define LPL_SEGMENT_LEAST 1000000	/* of either, in a specification */
-/*
- * "bytes:N" or "instructions:N", or both with a plus sign or a comma between them; N may end in k,
- * M, G or T.  LPL_ERR_USAGE.
- */
-enum lpl_error lpl_segment_size_parse(struct lpl_segment_size *size, const char *spec,
-				      struct lpl_report *report);
 
 /*
  * Where a recording in segments is when one has just begun: what another process of the same
@@ -165,18 +119,6 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 struct lpl_ring *lpl_collector_ring(struct lpl_collector *collector);
 
 /* A snapshot, from any thread. */
-struct lpl_collector_status {
-	uint64_t references, instructions, kept, events;
-	uint64_t bytes;			/* of the file so far, or of all segments */
-	uint64_t wait_ns, elapsed_ns;	/* that the producer waited; since it was opened */
-	uint64_t flushes;		/* FLUSH records done: all before them is readable */
-	uint64_t tracer_refs;		/* left out as the tracer's own, with a log */
-	uint64_t syncs, sync_ns;	/* barriers, and how long they took */
-	bool waiting_for_room;		/* the disk is full, just now */
-	uint64_t room_wait_ns;		/* how long that was waited for */
-	uint64_t segment;		/* the number of that being written; 0: one file is */
-	bool tracing;			/* as of the last event that switched it */
-};
 void lpl_collector_status(const struct lpl_collector *collector,
 			  struct lpl_collector_status *status);
 
@@ -200,10 +142,6 @@ void lpl_collector_checkpoint_failed(struct lpl_collector *collector);
  */
 void lpl_collector_leave(struct lpl_collector *collector);
 
-/* How far a collection was when it was looked at; all zeros: at its start. */
-struct lpl_pace {
-	uint64_t instructions, references, bytes, wait_ns, elapsed_ns;
-};
 /*
  * The status line (docs/watching.md): a JSON object and a newline, from any thread.  Its rates
  * are those since `pace`, which then is now.  To be freed by the caller; NULL: no memory.

@@ -2,7 +2,7 @@
 /*
  * The collector, for the files that it is made of:
  *
- *	collector.c		its life: what it is opened with, and its end
+ *	collector_open.c	its life: what it is opened with, and its end
  *	collector_thread.c	the thread: from the ring through the reducer to the trace
  *	collector_status.c	what it reports, and what it does where the disk is full
  *	collector_resume.c	how another process goes on where it was left

@@ -31,7 +31,6 @@
 
 #include "base/host.h"
 #include "control.h"
-#include "control_request.h"
 #include "control_socket.h"
 
 #define CLIENTS 16

@@ -1,16 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Steering a run from outside: requests through a Unix socket.
- *
- * A request is one line, a verb and for `mark` a text; the reply is one JSON object and a newline:
- *
- *	flush
- *	{"laplace":1,"ok":true,"request":"flush","status":{...}}
- *	mark
- *	{"laplace":1,"ok":false,"error":"mark wants a text"}
- *
- * `laplace` is the version of the protocol; `status` is how the run was when the request had been
- * done.  A client may send requests one after the other, and gets its replies in that order.
+ * Steering a run from outside: requests (control_request.h) through a Unix socket.
  *
  * The socket belongs to the simulator's process and is served by a thread of its own, which never
  * touches the simulator: it keeps requests until the simulator's thread takes them, where that
@@ -25,47 +15,12 @@
 #include <stdint.h>
 
 #include <laplace/error.h>
-#include <laplace/kernel_trace_record.h>
+
+#include "control_request.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#define LPL_CONTROL_VERSION 1
-
-/* REQUEST(name, what follows it, what it does) */
-#define LPL_REQUESTS(REQUEST) \
-	REQUEST(status, "", "report the state of the run") \
-	REQUEST(start, "", "record from now on") \
-	REQUEST(stop, "", "record no more, for now") \
-	REQUEST(mark, "TEXT", "put TEXT into the trace, as an event") \
-	REQUEST(flush, "", "make all that happened so far readable in the trace") \
-	REQUEST(rotate, "", "end this segment of the trace, and begin the next") \
-	REQUEST(checkpoint, "", "save the machine, so that the run can be resumed here") \
-	REQUEST(quit, "", "end the run, and close the trace") \
-	REQUEST(help, "", "list these requests")
-
-enum lpl_request {
-#define LPL_REQUEST_NUMBER(name, text, summary) LPL_REQUEST_##name,
-	LPL_REQUESTS(LPL_REQUEST_NUMBER)
-#undef LPL_REQUEST_NUMBER
-	LPL_REQUEST_COUNT
-};
-
-#define LPL_CONTROL_TEXT KTR_TEXT	/* bytes of a mark's text, at most */
-#define LPL_CONTROL_LINE 512		/* of a request, its newline included */
-
-struct lpl_control_request {
-	enum lpl_request what;
-	char text[LPL_CONTROL_TEXT + 1];	/* of a mark; else "" */
-};
-
-/*
- * Read a request's line, without its newline (a carriage return at its end is left out).
- * LPL_ERR_USAGE: it is none.
- */
-enum lpl_error lpl_control_parse(struct lpl_control_request *request, const char *line,
-				 size_t length, struct lpl_report *report);
 
 /* What the socket's thread asks for; each is called on that thread. */
 struct lpl_control_hooks {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Requests as lines, and replies as lines of JSON; see control.h.
+ * Requests as lines, and replies as lines of JSON; see control_request.h.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,6 @@
 
 #include "base/digits.h"
 #include "base/try.h"
-#include "collector.h"
 #include "reduce/method.h"
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The stream that the ring's records carry (collector.h): references and events, in order.
+ * The stream that the ring's records carry (wire.h): references and events, in order.
  *
  * A window's pages come together at its end, in order of their first references, each with its
  * last, and events may have come before them: so a window is gathered, sorted by reference
@@ -12,8 +12,10 @@
 
 #include <stdatomic.h>
 
-#include "collector.h"
+#include <laplace/trace.h>
+
 #include "window_order.h"
+#include "wire.h"
 
 /* An event, and the references that the tracer had left out by then. */
 struct lpl_ring_event {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* How large segments get, as a specification says it. */
 #include "base/try.h"
-#include "collector.h"
+#include "segment_size.h"
 #include "select/when.h"
 
 enum lpl_error lpl_segment_size_parse(struct lpl_segment_size *size, const char *spec,

@@ -10,7 +10,7 @@
 
 #include <laplace/record.h>
 
-#include "collector.h"
+#include "progress.h"
 
 /* What a line says besides the numbers; any thread may use it. */
 struct lpl_status {

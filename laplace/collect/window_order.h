@@ -9,7 +9,7 @@
 #ifndef LAPLACE_COLLECT_WINDOW_ORDER_H
 #define LAPLACE_COLLECT_WINDOW_ORDER_H
 
-#include "collector.h"
+#include <laplace/record.h>
 
 struct lpl_window_order {
 	struct lpl_ref *first, *last;	/* of this window */
