@@ -38,7 +38,7 @@ enum lpl_stage {
 
 /*
  * Where a recording in segments is when one has just begun: what another process of the same
- * program has to know to go on there.  To be kept as bytes.
+ * program has to know to continue there.  To be kept as bytes.
  */
 struct lpl_resume_point {
 	uint64_t word[192];
@@ -49,7 +49,7 @@ struct lpl_collector_options {
 	const struct lpl_plan *plan;
 	/*
 	 * A choice (select.h): what is not chosen is neither reduced nor recorded.  NULL: everything
-	 * is.  Where windows come, tasks alone are chosen, and a window ends at each event.
+	 * is.  From windows only tasks can be chosen, and a window ends at each event.
 	 */
 	const char *only;
 	uint64_t cycles_a_second;	/* of the guest's time, for a choice that speaks of it */
@@ -74,14 +74,14 @@ struct lpl_collector_options {
 	 */
 	bool segmented;
 	struct lpl_segment_size segment;
-	/* to go on from there, with what the guest was then; NULL: it begins */
+	/* where to continue, with the guest's state at that point; NULL: the trace is a new one */
 	const struct lpl_resume_point *resume_point;
 	const char *resume_guest;	/* as lpl_collector_save_guest() wrote it */
 	uint64_t resume_instr;		/* when the checkpoint was made, which status lines show */
 	/*
-	 * At least so often, in nanoseconds of the host, everything has to be on disk that
-	 * happened: `flush_due` is called on the collector's thread, again and again until
-	 * a FLUSH comes.  0: never, and no host time goes into the trace either.
+	 * At least so often, in nanoseconds of the host, everything that happened has to be on
+	 * disk: `flush_due` is called on the collector's thread, again and again until a FLUSH
+	 * arrives.  0: never, and no host time goes into the trace either.
 	 */
 	uint64_t flush_ns;
 	void (*flush_due)(void *context);
@@ -93,13 +93,13 @@ struct lpl_collector_options {
 	 */
 	uint64_t sync_ns;
 	/*
-	 * The disk is full.  Wait for room, while the producer, whose ring fills, stands still;
-	 * until `is_ending` says true.  Then, or without waiting, the collection ends with
-	 * LPL_ERR_FULL, and lpl_collector_close() ends the trace properly (see
+	 * When the disk is full: wait for room, until `is_ending` says true.  Meanwhile the ring
+	 * fills, and the producer stands still.  Then, or without waiting, the collection ends
+	 * with LPL_ERR_FULL, and lpl_collector_close() ends the trace properly (see
 	 * lpl_writer_close()).
 	 */
 	bool wait_for_room;
-	/* Does somebody want the end?  Asked while there is no room, by any thread.  NULL: no. */
+	/* Is the run to end?  Called while there is no room, on any thread.  NULL: it is not. */
 	bool (*is_ending)(void *context);
 	void *context;			/* of all of these */
 };
@@ -129,16 +129,17 @@ void lpl_collector_status(const struct lpl_collector *collector,
 uint64_t lpl_collector_resume_point(const struct lpl_collector *collector,
 			     struct lpl_resume_point *point);
 /*
- * Write, to a file at `path`, who and what there is in the guest at that point (laplace/state.h).
+ * Write, to a file at `path`, the guest's state at that point: its tasks and memory
+ * (laplace/state.h).
  * Errors as lpl_writer_open() and lpl_writer_close().
  */
 enum lpl_error lpl_collector_save_guest(struct lpl_collector *collector, const char *path,
 					struct lpl_report *report);
-/* The checkpoint was not made, and the run goes on: status lines have how often. */
+/* A checkpoint failed, and the run continues without it; status lines count these. */
 void lpl_collector_checkpoint_failed(struct lpl_collector *collector);
 /*
- * End the stream here, for another process to go on from that point: nothing may have been sent
- * since.  The trace is not closed.  Frees the collector.
+ * End the stream here, so that another process can continue it from that point: nothing may have
+ * been sent since.  The trace is not closed.  Frees the collector.
  */
 void lpl_collector_leave(struct lpl_collector *collector);
 

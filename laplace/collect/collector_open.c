@@ -194,7 +194,8 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 		goto failed;
 	if (options->status_path) {
 		error = lpl_status_file_open(&c->status_file, options->status_path, trace, report);
-		if (error && options->resume_point && c->complain)	/* whoever goes on does without */
+		/* a run that is continued does without the file */
+		if (error && options->resume_point && c->complain)
 			c->complain(options->context, report->text);
 		else if (error)
 			goto failed;
@@ -202,7 +203,7 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 	if (c->stage == LPL_STAGE_FILE)
 		error = open_trace(c, options, report);
 	if (!error)
-		error = lpl_collector_reduce(c, &c->resume_point.learned, report);
+		error = lpl_collector_reduce(c, &c->resume_point.fence, report);
 	if (error)
 		goto failed;
 	connect_streams(c);
@@ -293,7 +294,7 @@ enum lpl_error lpl_collector_close(struct lpl_collector *c, const char *end,
 		c->segments = NULL;
 	}
 	if (c->only.choice && totals->total == 0 && c->complain)
-		c->complain(c->context, "nothing of what was chosen came: the trace holds no "
+		c->complain(c->context, "no reference matched what was chosen: the trace holds no "
 			    "references");
 	lpl_collector_report_all(c, &last,
 				 (struct lpl_status_end){ "ended", end,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How another process goes on where a collector was left: at the end of a segment, where the
- * reducer holds nothing back.  What remains is to know how far everything was counted, what the
- * processor's state was, what the reducer has learned, and, in a file, who and what the guest has.
+ * How another process continues where a collector was left: at the end of a segment, where the
+ * reducer holds nothing back.  It has to know how far everything was counted, the processor's state,
+ * what the reducer's fences know, and, from a file, the guest's tasks and memory.
  */
 #include <string.h>
 
@@ -33,7 +33,7 @@ void lpl_collector_note_resume_point(struct lpl_collector *c)
 		.sync_ns = atomic_load_explicit(&c->sync_time_ns, memory_order_relaxed),
 		.checkpoints_failed = c->status.checkpoints_failed,
 		.state = c->log.state,
-		.learned = lpl_reducer_learned(c->reducer),
+		.fence = lpl_reducer_fence(c->reducer),
 	};
 	lpl_writer_where(c->writer, &point->writer);
 }
@@ -59,7 +59,7 @@ enum lpl_error lpl_collector_save_guest(struct lpl_collector *c, const char *pat
 	return lpl_guest_keeper_save(&c->guest, path, report);
 }
 
-/* ---- and gone on with ---- */
+/* ---- it is continued ---- */
 
 static void go_to(struct lpl_collector *c, const struct lpl_resume_data *point)
 {

@@ -5,7 +5,7 @@
  *	collector_open.c	its life: what it is opened with, and its end
  *	collector_thread.c	the thread: from the ring through the reducer to the trace
  *	collector_status.c	what it reports, and what it does where the disk is full
- *	collector_resume.c	how another process goes on where it was left
+ *	collector_resume.c	how another process continues where it was left
  *	collector_counts.c	how far it has counted
  */
 #ifndef LAPLACE_COLLECT_COLLECTOR_STRUCT_H
@@ -20,7 +20,7 @@
 #include "container/writer.h"
 #include "log_stream.h"
 #include "only.h"
-#include "reduce/learned.h"
+#include "reduce/fence_state.h"
 #include "ring_stream.h"
 #include "state_keeper.h"
 #include "status.h"
@@ -33,11 +33,11 @@ struct lpl_resume_data {
 	struct lpl_totals totals;
 	uint64_t refs, tracer_refs, events, instructions;
 	bool tracing, marked;
-	struct lpl_event mark;		/* the last one, for whoever watches; and how long it took: */
+	struct lpl_event mark;		/* the last one, for status lines */
 	uint64_t elapsed_ns, wait_ns, room_wait_ns, syncs, sync_ns;
 	uint64_t checkpoints_failed;
 	struct lpl_block_state state;
-	struct lpl_fence learned;	/* by the reducer */
+	struct lpl_fence fence;		/* the reducer's */
 };
 _Static_assert(sizeof(struct lpl_resume_data) <= sizeof(struct lpl_resume_point), "room for it");
 
@@ -49,8 +49,8 @@ struct lpl_collector {
 	struct lpl_block_refs refs;	/* of the log */
 	struct lpl_only only;		/* what is recorded of the two */
 	struct lpl_writer *writer;	/* NULL unless the stage is FILE */
-	struct lpl_segments *segments;	/* whose it is; NULL: it has a file of its own */
-	struct lpl_guest_keeper guest;	/* for them */
+	struct lpl_segments *segments;	/* they own the writer; NULL: it has a file of its own */
+	struct lpl_guest_keeper guest;	/* for the segments */
 	struct lpl_segment_size segment;	/* when they end */
 	uint64_t segment_instr;		/* the instruction count when this one began */
 	struct lpl_resume_data resume_point;	/* after the latest FLUSH that ended a segment */
@@ -68,7 +68,7 @@ struct lpl_collector {
 	_Atomic uint64_t flushes;
 
 	struct lpl_status status;
-	struct lpl_status_file status_file;	/* and there, too */
+	struct lpl_status_file status_file;	/* its status goes there, too */
 	struct lpl_pace pace, file_pace;
 	uint64_t start_ns, status_at, file_at, file_ns;
 	void (*complain)(void *context, const char *text);
@@ -100,18 +100,18 @@ void *lpl_collector_run(void *collector);
 /* What the streams call, with the collector as their context. */
 enum lpl_error lpl_collector_flush(void *collector, bool ends_segment, struct lpl_report *report);
 enum lpl_error lpl_collector_between(void *collector, struct lpl_report *report);
-/* The reducer of what comes now; what one before it had learned is handed on. */
-enum lpl_error lpl_collector_reduce(struct lpl_collector *c, const struct lpl_fence *learned,
+/* The reducer of the stream from here on, with the state of the fences of the one before it. */
+enum lpl_error lpl_collector_reduce(struct lpl_collector *c, const struct lpl_fence *fence,
 				    struct lpl_report *report);
 
 /* ---- collector_status.c ---- */
 
 /* What the streams call with each event. */
 void lpl_collector_event(void *collector, const struct lpl_event *event);
-/* How the run is, for all who watch, with these numbers. */
+/* Write a status line with these numbers to the descriptor and the file. */
 void lpl_collector_report_all(struct lpl_collector *c, const struct lpl_collector_status *now,
 			      struct lpl_status_end end);
-/* Those for whom it is time. */
+/* The same where the next line is due. */
 void lpl_collector_report_if_due(struct lpl_collector *c, uint64_t now);
 /* The writer's no_room(). */
 bool lpl_collector_wait_for_room(void *collector, const struct lpl_report *why);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The collector's thread: what comes out of the ring passes the reducer and ends in the trace
- * file.  It also looks at the clock, for whoever watches, for flushes and for syncs.
+ * The collector's thread: it takes the stream from the ring, and passes it through the reducer
+ * into the trace file.  It also looks at the clock, for status lines, flushes and syncs.
  */
 #include "base/host.h"
 #include "base/try.h"
@@ -12,15 +12,15 @@
 
 /* ---- the reducer ---- */
 
-/* The reducer of what comes now; one before it hands on what it has learned. */
-enum lpl_error lpl_collector_reduce(struct lpl_collector *c, const struct lpl_fence *learned,
+/* Replace the reducer by a new one, for the stream from here on. */
+enum lpl_error lpl_collector_reduce(struct lpl_collector *c, const struct lpl_fence *fence,
 				    struct lpl_report *report)
 {
 	struct lpl_reducer *reducer;
 
 	LPL_TRY(lpl_reducer_open(&reducer, "none", c->plan.rest,
 				 c->writer ? lpl_writer_sink(c->writer) : &c->null, report));
-	lpl_reducer_learn(reducer, learned);
+	lpl_reducer_set_fence(reducer, fence);
 	lpl_reducer_close(c->reducer);
 	c->reducer = reducer;
 	c->only.next = lpl_reducer_sink(reducer);
@@ -39,17 +39,17 @@ static enum lpl_error flush_stream(struct lpl_collector *c, struct lpl_report *r
 
 /*
  * The same for the end of a segment, which is exact alone: the reduction ends, and begins anew
- * with the next.  (A flush does not do: some methods keep what depends on references to come.)
+ * with the next.  (A flush is not enough: some methods hold back what depends on later references.)
  */
 static enum lpl_error rotate(struct lpl_collector *c, struct lpl_report *report)
 {
-	struct lpl_fence learned;
+	struct lpl_fence fence;
 
 	if (c->has_log)
 		LPL_TRY(lpl_block_refs_deliver(&c->refs, report));
 	LPL_TRY(c->stream.out->finish(c->stream.out, report));
-	learned = lpl_reducer_learned(c->reducer);
-	LPL_TRY(lpl_collector_reduce(c, &learned, report));
+	fence = lpl_reducer_fence(c->reducer);
+	LPL_TRY(lpl_collector_reduce(c, &fence, report));
 	c->segment_instr = lpl_collector_instructions(c);
 	return lpl_segments_rotate(c->segments, report);
 }

@@ -2,20 +2,20 @@
 /*
  * The thread that serves the control socket; control.h says what for.
  *
- * Two threads meet in the *desk*, under a lock: there lies at most one request.  The socket's
- * thread puts it there, the simulator's takes it and says how it went, and the former sends the
- * reply and puts the next one there.
+ * Two threads meet at the *desk*, under a lock: at most one request lies there.  The socket's
+ * thread puts it there, the simulator's thread takes it and leaves the result, and the socket's
+ * thread sends the reply and puts the next request there.
  *
  *	FREE ── a client's request ──► WAITING ── take ──► TAKEN ── done, refuse ──► ANSWERED ──► FREE
- *	                                  └── its client goes away ──► FREE
+ *	                                  └── its client disconnects ──► FREE
  *
  * While one waits, the simulator is poked every POKE_MS, for a poke may be lost.  All else that
  * the thread does is sleep in poll().
  *
  * A client is one connection.  It has at most one request in the works: nothing more is read
- * from it before its reply was sent.  So it costs a fixed amount of memory, and whoever does not read
- * keeps only itself waiting.  There are at most CLIENTS; when another one comes, the one goes that
- * has been silent longest.
+ * from it before its reply was sent.  So it costs a fixed amount of memory, and a client that does
+ * not read its replies holds up no other.  There are at most CLIENTS; when another one connects, the
+ * one that has been silent longest is disconnected.
  */
 #include <errno.h>
 #include <poll.h>
@@ -43,7 +43,7 @@ struct client {
 	bool over;			/* it will send nothing more */
 	bool asking;			/* its request is at the desk, or waits for it: */
 	struct lpl_control_request request;
-	char line[LPL_CONTROL_LINE];	/* what came and is no whole line yet, or not looked at */
+	char line[LPL_CONTROL_LINE];	/* received: not a whole line yet, or not looked at */
 	size_t length;
 	char *reply;			/* NULL: none */
 	size_t sent;
@@ -63,14 +63,14 @@ struct lpl_control {
 	_Atomic bool end_asked;		/* a request for the end is at the desk or waits for it */
 	pthread_mutex_t lock;		/* of what follows */
 	enum desk_state state;
-	struct client *whose;		/* NULL: it went away */
+	struct client *asker;		/* made the request at the desk; NULL: it has disconnected */
 	struct lpl_control_request request;
 	char refusal[LPL_REPORT_SIZE];	/* "": it was done */
 	uint64_t flushes;		/* ... when there have been so many */
 	bool ending;
 	char *last_status;		/* when ending */
 	bool closed;
-	bool leaving;			/* and the run goes on, in another process */
+	bool leaving;			/* and the run continues in another process */
 	char problem[LPL_REPORT_SIZE];	/* of the end */
 };
 
@@ -141,7 +141,7 @@ void lpl_control_ending(struct lpl_control *c)
 	pthread_mutex_unlock(&c->lock);
 }
 
-/* The thread ends, when all who wait are answered. */
+/* End the thread, once all clients that wait are answered. */
 static void end(struct lpl_control *c, const char *problem)
 {
 	lpl_control_ending(c);
@@ -185,7 +185,7 @@ static void reply(struct client *client, char *line)
 	client->reply = line;
 	client->sent = 0;
 	client->asking = false;
-	if (line == NULL)	/* no memory: whoever waits for a reply sees that there is none */
+	if (line == NULL)	/* no memory: the client sees its connection end without a reply */
 		client->over = true;
 }
 
@@ -205,7 +205,7 @@ static void reply_done(struct lpl_control *c, struct client *client)
 
 /* ---- the desk ---- */
 
-/* Answered, and what it waits for besides has happened. */
+/* Answered, and the flush that it waits for, if any, has happened. */
 static bool is_done(struct lpl_control *c)
 {
 	return c->state == ANSWERED &&
@@ -221,11 +221,11 @@ static void clear_desk(struct lpl_control *c)
 
 	pthread_mutex_lock(&c->lock);
 	done = is_done(c);
-	client = c->whose;
+	client = c->asker;
 	memcpy(refusal, c->refusal, sizeof(refusal));
 	if (done) {
 		set_state(c, FREE);
-		c->whose = NULL;
+		c->asker = NULL;
 	}
 	pthread_mutex_unlock(&c->lock);
 	if (!done || client == NULL)
@@ -236,7 +236,7 @@ static void clear_desk(struct lpl_control *c)
 		reply_done(c, client);
 }
 
-/* Whoever has waited longest is next. */
+/* The request that has waited longest is next. */
 static void fill_desk(struct lpl_control *c)
 {
 	struct client *next = NULL;
@@ -248,7 +248,7 @@ static void fill_desk(struct lpl_control *c)
 	}
 	pthread_mutex_lock(&c->lock);
 	if (c->state == FREE && !c->ending && next != NULL) {
-		c->whose = next;
+		c->asker = next;
 		c->request = next->request;
 		set_state(c, WAITING);
 	}
@@ -269,8 +269,8 @@ static void note_end(struct lpl_control *c)
 static void part_with(struct lpl_control *c, struct client *client)
 {
 	pthread_mutex_lock(&c->lock);
-	if (c->whose == client) {
-		c->whose = NULL;
+	if (c->asker == client) {
+		c->asker = NULL;
 		if (c->state == WAITING)
 			set_state(c, FREE);
 	}
@@ -298,7 +298,7 @@ static void take_request(struct lpl_control *c, struct client *client, size_t le
 	note_end(c);
 }
 
-/* The next line, if it has come and the one before is done with. */
+/* The next line, if it is there and the one before is done with. */
 static void look_at_line(struct lpl_control *c, struct client *client)
 {
 	char *newline = memchr(client->line, '\n', client->length);
@@ -457,7 +457,7 @@ static bool is_closed(struct lpl_control *c)
 	return closed;
 }
 
-/* The end is sent to the clients that still wait for something; the one that asked has it. */
+/* The clients that still wait for something get a reply: done, if it was the end. */
 static void send_end(struct lpl_control *c)
 {
 	const uint64_t until = lpl_now_ns() + GOODBYE_MS * UINT64_C(1000000);
@@ -466,7 +466,7 @@ static void send_end(struct lpl_control *c)
 	for (struct client *client = c->client; client < c->client + CLIENTS; client++) {
 		if (client->fd < 0 || !client->asking)
 			continue;
-		if (c->leaving)		/* the run goes on: a request to end it was not taken */
+		if (c->leaving)		/* the run continues: a request to end it was not taken */
 			reply(client, lpl_control_reply_failed("not done: the machine was being "
 							       "saved; ask again"));
 		else if (client->request.what != LPL_REQUEST_quit)
@@ -500,7 +500,7 @@ static void *run(void *argument)
 	return NULL;
 }
 
-/* Signals are for others. */
+/* It blocks all signals: they are for other threads. */
 static int start_thread(struct lpl_control *c)
 {
 	sigset_t all, before;

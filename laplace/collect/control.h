@@ -4,8 +4,8 @@
  *
  * The socket belongs to the simulator's process and is served by a thread of its own, which never
  * touches the simulator: it keeps requests until the simulator's thread takes them, where that
- * looks anyway, and answers when that has given the result.  So nothing a client does (or fails
- * to do) changes what is recorded, but by its requests.  C++ may include this header.
+ * looks anyway, and sends the reply once that thread has given the result.  So nothing a client does
+ * (or fails to do) changes what is recorded, except by its requests.  C++ may include this header.
  */
 #ifndef LAPLACE_COLLECT_CONTROL_H
 #define LAPLACE_COLLECT_CONTROL_H
@@ -36,18 +36,18 @@ struct lpl_control_hooks {
 struct lpl_control;
 
 /*
- * Make the socket at `path`, which only its owner can use (mode 0600, and whoever connects is
- * looked at), and serve it on a thread of its own.  A socket without a listener is replaced.
- * LPL_ERR_USAGE: the path is too long, or is something else than a socket, or somebody listens
- * there; LPL_ERR_IO, LPL_ERR_MEMORY.  *control is NULL then.
+ * Make the socket at `path`, which only its owner can use (mode 0600, and the user of each
+ * connection is checked), and serve it on a thread of its own.  A socket without a listener is
+ * replaced.  LPL_ERR_USAGE: the path is too long, or is something else than a socket, or another
+ * process listens there; LPL_ERR_IO, LPL_ERR_MEMORY.  *control is NULL then.
  */
 enum lpl_error lpl_control_open(struct lpl_control **control, const char *path,
 				const struct lpl_control_hooks *hooks, struct lpl_report *report);
 
 /*
  * The same in two steps, the first of which can be made before there is anything to steer, so that a
- * run does not begin whose socket cannot be: the descriptor of the socket, which survives an exec and
- * is the caller's; whoever connects waits.  -1: an error as those above.
+ * run does not begin if its socket cannot be made.  Returns the descriptor of the socket, which
+ * survives an exec and is the caller's; clients that connect wait.  -1: an error as those above.
  */
 int lpl_control_listen(const char *path, struct lpl_report *report);
 /*
@@ -62,12 +62,12 @@ enum lpl_error lpl_control_take_over(struct lpl_control **control, const char *p
 
 /*
  * Is there a request?  It is taken then, and has to be answered before the next one is taken.
- * (`status` and `help` are answered without it, so they never come here.)
+ * (`status` and `help` are answered without it, so they are never taken here.)
  */
 bool lpl_control_take(struct lpl_control *control, struct lpl_control_request *request);
 /*
- * Has anybody asked for the end?  From any thread; for those who wait for what may never come, so
- * that the simulator's thread can take the request.
+ * Has a client asked for the end?  From any thread: one that waits for what may never happen stops
+ * waiting then, so that the simulator's thread can take the request.
  */
 bool lpl_control_end_asked(const struct lpl_control *control);
 /* It was not done, because of this. */
@@ -77,18 +77,19 @@ void lpl_control_done(struct lpl_control *control, uint64_t flushes);
 
 /*
  * The run is ending: the hooks are called no more when this returns, and no request is taken.
- * Until lpl_control_close() everybody who asks for the status gets the last one.
+ * Until lpl_control_close() the status that clients get is the last one.
  */
 void lpl_control_ending(struct lpl_control *control);
 /*
- * It has ended: well, or with a problem (else NULL).  Whoever asked for the end is answered, and so is
- * whoever still waits for something else; the socket is removed and the thread ends.  NULL is fine.
+ * It has ended: well, or with a problem (else NULL).  Clients that asked for the end are answered, and
+ * so are those that still wait for something else; the socket is removed and the thread ends.  NULL is
+ * fine.
  */
 void lpl_control_close(struct lpl_control *control, const char *problem);
 /*
- * As that, well, but the socket stays, for whoever executes another program in this process: returns
- * its descriptor.  Whoever connects meanwhile waits; what was asked for and not taken is not done, and
- * that is the reply.
+ * As lpl_control_close() without a problem, but the socket is kept, for another program that this
+ * process is about to execute: returns its descriptor.  Clients that connect meanwhile wait.  Requests
+ * that were not taken are not done, and the reply says so.
  */
 int lpl_control_leave(struct lpl_control *control);
 

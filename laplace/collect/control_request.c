@@ -84,7 +84,7 @@ static void quote(char *quoted, size_t size, const char *text)
 
 char *lpl_control_reply_done(enum lpl_request what, const char *status)
 {
-	/* whoever makes the status may have made a line of it */
+	/* the status may be a whole line */
 	const int length = status != NULL ? (int)strcspn(status, "\n") : 0;
 	char *line;
 

@@ -23,10 +23,10 @@ enum lpl_error lpl_control_socket_take(struct lpl_control_socket *s, const char 
 				       struct lpl_report *report);
 /* Leave it where it is, for another process: the descriptor, which survives an exec. */
 int lpl_control_socket_leave(struct lpl_control_socket *s);
-/* Take it away, if it is still ours. */
+/* Close it, and remove its file if it is still ours. */
 void lpl_control_socket_close(struct lpl_control_socket *s);
 
-/* Who is at the other end of this connection may steer: the owner, or root. */
+/* Is the user at the other end of this connection one that may steer: the owner, or root? */
 bool lpl_control_peer_is_owner(int fd);
 
 #endif

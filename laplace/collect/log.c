@@ -3,11 +3,11 @@
  * What is rare in the log of every reference (log.h): blocks, definitions, records.
  *
  * A block begins with the whole instruction count, against which its reader checks its own.
- * While nothing is recorded the log goes on, since the reader has to know which trace is
- * running when recording begins, but a block that has no more than traces and references is
- * written over instead of sent.
+ * While nothing is recorded the log is still written, since its reader has to know which trace is
+ * running when recording begins; but a block that has no more than traces and references is
+ * overwritten instead of sent.
  *
- * Whoever takes the blocks may give up.  Then words go to a spare block, again and again, until
+ * The consumer of the blocks may give up.  Then words go to a spare block, again and again, until
  * the simulator has noticed (`failed`).
  */
 #include <stdlib.h>

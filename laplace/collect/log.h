@@ -79,15 +79,15 @@ enum lpl_log_kind {
 	LPL_LOG_FORGET,		/* all ids */
 	LPL_LOG_COUNT,		/* the instruction count, whole: must be what the reader has */
 	LPL_LOG_SKIP,		/* the same, but traces were left out: nothing is recorded */
-	LPL_LOG_BETWEEN,	/* two instructions: the trace is over.  What comes until the next
+	LPL_LOG_BETWEEN,	/* two instructions: the trace is over.  What follows until the next
 				 * is the processor's own; counts may go up without a fetch */
-	LPL_LOG_REPEAT,		/* the instruction at this count goes on as the next: no fetch */
+	LPL_LOG_REPEAT,		/* the instruction at this count continues as the next: no fetch */
 	LPL_LOG_STRING,		/* elements of a string instruction, done at once: see below */
 	LPL_LOG_MODE,		/* EXECUTING; user mode from here on, or not */
 	LPL_LOG_SPACE,		/* EXECUTING; address space */
 	LPL_LOG_OFFSET,		/* instruction count, cycle less instruction count from it on */
 	LPL_LOG_WALK,		/* a reference to a page table: physical address */
-	LPL_LOG_ON,		/* EXECUTING; recording goes on */
+	LPL_LOG_ON,		/* EXECUTING; recording begins, or begins again */
 	LPL_LOG_OFF,		/* EXECUTING; and stops */
 	LPL_LOG_SUPPRESS,	/* EXECUTING; what follows is the tracer's own, only counted */
 	LPL_LOG_RESUME,		/* EXECUTING; and that is over */
@@ -131,9 +131,9 @@ struct lpl_log {
 	uint32_t traces;		/* ids given */
 	struct lpl_ring *ring;
 	struct lpl_log_block *block;
-	struct lpl_log_block *spare;	/* where words go when they are not taken any more */
+	struct lpl_log_block *spare;	/* where words go once the consumer has given up */
 	bool news;			/* the block has more than traces and references */
-	bool recording;			/* else a block without news is written over */
+	bool recording;			/* else a block without news is overwritten */
 	bool failed;			/* the consumer gave up */
 	uint64_t flushes;		/* sent */
 	/* cycle less instruction count: until `jump_at`, and from there on */
@@ -197,7 +197,7 @@ void lpl_log_room_for_trace(struct lpl_log *log, uint64_t instr);
 void lpl_log_between(struct lpl_log *log, uint64_t instr);
 void lpl_log_repeat(struct lpl_log *log, uint64_t instr);
 void lpl_log_string(struct lpl_log *log, uint64_t instr, const struct lpl_log_string *string);
-/* A data reference whose length may have no class; `top` as in a word, without the length. */
+/* A data reference of any length, with a class or without; `top` as in a word, without the length. */
 void lpl_log_data(struct lpl_log *log, uint64_t instr, uint64_t address, unsigned int length,
 		  unsigned int top);
 void lpl_log_walk(struct lpl_log *log, uint64_t instr, uint64_t physical, unsigned int length,

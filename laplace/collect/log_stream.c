@@ -13,7 +13,7 @@
 #define COUNT_OF(word)	((uint8_t)((word) >> LPL_WORD_COUNT_SHIFT))
 
 /*
- * Words of the log go on to a trace's blocks as they are: log.h has a word's top byte, as the
+ * Words of the log are passed on to a trace's blocks as they are: log.h has a word's top byte, as the
  * simulator makes it, and codec/block.h the whole word, as it is read.  (Length classes are compared
  * by test_log, for lpl_log_length() is a function.)
  */
@@ -183,7 +183,7 @@ static enum lpl_error data(struct lpl_log_stream *s, uint64_t word, uint64_t len
 		return loose_data(s, word, length, report);
 	if (s->now - s->block_instr > UINT8_MAX || s->block.words + 2 > LPL_BLOCK_WORDS_MAX)
 		LPL_TRY(cut(s, report));
-	/* what no fetch came before is of the instruction fetched last */
+	/* without a fetch before it, it was made by the instruction fetched last */
 	if (!s->block.fetched && !s->block.words)
 		begin_block(s, s->at ? s->at - 1U : 0, s->now);
 	s->word[s->block.words++] = word;
@@ -334,7 +334,7 @@ static enum lpl_error define(struct lpl_log_stream *s, const uint64_t *word,
 static enum lpl_error walk(struct lpl_log_stream *s, const uint64_t *word,
 			   struct lpl_report *report)
 {
-	/* made between two instructions it comes after BETWEEN, and then this fetches nothing */
+	/* one made between two instructions follows BETWEEN, and then this fetches nothing */
 	LPL_TRY(fetch(s, s->now + 1, report));
 	LPL_TRY(cut(s, report));
 	if (!recorded(s))
@@ -493,7 +493,7 @@ static enum lpl_error record(struct lpl_log_stream *s, const uint64_t *word,
 	case LPL_LOG_TOTALS:
 		return totals(s, word[1], report);
 	case LPL_LOG_FLUSH:
-		publish_progress(s);	/* a flush is waited for; a process goes on here */
+		publish_progress(s);	/* others wait for a flush; a process may continue here */
 		return s->flush(s->context, word[0] & LPL_LOG_ROTATE, report);
 	case LPL_LOG_KINDS:
 		break;

@@ -3,11 +3,11 @@
  * From the log of every reference (log.h) to blocks (codec/block.h).
  *
  * A trace's word is followed by the data words made in it; the next trace's count says how
- * many of its instructions were fetched.  Mostly that is a block as it stands, and the words go on
- * where they are.  Everything else cuts a block in two, or ends it.
+ * many of its instructions were fetched.  Mostly that is a block as it stands, and the words are
+ * passed on from where they are.  Everything else cuts a block in two, or ends it.
  *
- * The log is checked as it is read: an instruction count that goes on without a fetch, where
- * nothing says why, is an error, and so is a fetch without a count.
+ * The log is checked as it is read: an instruction count that increases without a fetch, where
+ * no record says why, is an error, and so is a fetch without a count.
  */
 #ifndef LAPLACE_COLLECT_LOG_STREAM_H
 #define LAPLACE_COLLECT_LOG_STREAM_H
@@ -24,8 +24,8 @@
 struct lpl_log_stream {
 	/* set by the caller */
 	struct lpl_block_sink *out;
-	struct lpl_writer *writer;	/* `out` is its: gets what it cannot count; or NULL */
-	/* an event, as it comes; NULL: no listener */
+	struct lpl_writer *writer;	/* of `out`; is given what it cannot count; or NULL */
+	/* called for each event, in order; may be NULL */
 	void (*on_event)(void *context, const struct lpl_event *event);
 	/* a FLUSH was read; `rotate`: a segment shall end with it */
 	enum lpl_error (*flush)(void *context, bool rotate, struct lpl_report *report);
@@ -54,7 +54,7 @@ struct lpl_log_stream {
 	uint64_t expected;		/* where `out` takes the next block to begin */
 	struct lpl_block_state state;
 	bool changed;			/* `out` does not know it yet */
-	struct {			/* of the cycle counter, still to come */
+	struct {			/* of the cycle counter, that are not reached yet */
 		uint64_t instr, offset;
 	} jump[LPL_LOG_JUMPS];
 	unsigned int jumps;

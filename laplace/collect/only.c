@@ -53,8 +53,9 @@ enum lpl_error lpl_only_open(struct lpl_only *only, const char *spec, bool every
 	only->sink = (struct lpl_sink){ take_refs, take_event, take_finish };
 	LPL_TRY(lpl_choice_parse(&options, words, spec, report));
 	if (options.kinds != NULL || options.file != NULL)
-		return lpl_fail(report, LPL_ERR_USAGE, "what is behind a page is known when the trace is "
-				"merged; only of canonical traces kinds and files can be chosen");
+		return lpl_fail(report, LPL_ERR_USAGE, "what a page holds is known only when the "
+				"trace is merged; kinds and files can be chosen from canonical "
+				"traces alone");
 	options.cycles_a_second = cycles_a_second;
 	options.numbering = every ? LPL_NUMBERS_COUNTED : LPL_NUMBERS_BY_EVENTS;
 	LPL_TRY(lpl_choice_say(only->spec, &options, report));

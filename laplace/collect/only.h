@@ -18,7 +18,7 @@ struct lpl_only {
 	struct lpl_sink sink;
 	struct lpl_choice *choice;	/* NULL: everything is recorded */
 	char spec[LPL_CHOICE_SIZE];	/* as the header says it */
-	bool every;			/* reference comes, and not windows */
+	bool every;			/* it gets every reference, and not windows */
 	/* set by the caller */
 	struct lpl_sink *next;
 	struct lpl_writer *writer;	/* NULL: there is none */

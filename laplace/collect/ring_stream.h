@@ -2,8 +2,8 @@
 /*
  * The stream that the ring's records carry (wire.h): references and events, in order.
  *
- * A window's pages come together at its end, in order of their first references, each with its
- * last, and events may have come before them: so a window is gathered, sorted by reference
+ * A window's pages are sent together at its end, in order of their first references, each with its
+ * last, and events may have been sent before them: so a window is gathered, sorted by reference
  * number, and delivered with its events in between.  An event with ref == r stands after
  * reference r.  Memory is bounded by the window: 2K references and LPL_WINDOW_EVENTS events.
  */
@@ -38,9 +38,9 @@ struct lpl_ring_stream {
 	struct lpl_window_order order;	/* of the current window */
 	struct lpl_ring_event *event;	/* of the current window, in order */
 	size_t events, event_room;
-	struct lpl_ring_record first;	/* of a PAGE, whose second record is still to come */
+	struct lpl_ring_record first;	/* of a PAGE, until its second record is there */
 	bool have_first;
-	struct lpl_event arriving;	/* an EVENT whose payload is still to come: */
+	struct lpl_event arriving;	/* an EVENT, until its payload is there: */
 	struct kernel_trace_record payload;
 	size_t payload_records, payload_got;	/* 0 records: none is */
 	struct lpl_totals totals;	/* as of what was delivered */

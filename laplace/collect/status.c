@@ -192,7 +192,8 @@ static uint64_t resident(void)
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static void put_heard(FILE *out, struct lpl_status *status)
+/* The latest mark and checkpoint. */
+static void put_latest(FILE *out, struct lpl_status *status)
 {
 	pthread_mutex_lock(&status->lock);
 	if (status->marked) {
@@ -254,7 +255,7 @@ char *lpl_status_line(struct lpl_status *status, const struct lpl_collector_stat
 	put_rates(out, "rates", &since);
 	put_rates(out, "mean", &all);
 	put_disk(out, status->directory, &all);
-	put_heard(out, status);
+	put_latest(out, status);
 	fputs("}\n", out);
 	*pace = all;
 	if (fclose(out) != 0) {

@@ -2,8 +2,8 @@
 /*
  * The status file; see status_file.h.
  *
- * A run's lines go after those of runs before it, so the file may be there already; but what
- * does not begin as a status line is somebody's file, and stays what it is.
+ * A run's lines follow those of earlier runs, so the file may be there already.  But one that does
+ * not begin with a status line is a file of another kind, and is left as it is.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -83,7 +83,7 @@ enum lpl_error lpl_status_file_open(struct lpl_status_file *file, const char *pa
 	return error;
 }
 
-/* What a write left of the line is taken away, so that the file has whole lines. */
+/* A line that could be written only in part is removed, so that the file has whole lines. */
 static bool append(struct lpl_status_file *file, const char *text)
 {
 	const size_t size = strlen(text);

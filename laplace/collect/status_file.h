@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A status file: lines of JSON (status.h), appended for as long as a collection runs, for who
- * looks on from elsewhere or afterwards.
+ * A status file: lines of JSON (status.h), appended for as long as a collection runs, to be read
+ * from elsewhere or afterwards.
  *
- * Nothing that becomes of it harms the collection.  A line is one write(), so a reader sees it
- * whole or not at all; what a full disk cut off is taken away again.
+ * Whatever happens to it does no harm to the collection.  A line is one write(), so a reader sees it
+ * whole or not at all; a line that a full disk cut off is removed again.
  */
 #ifndef LAPLACE_COLLECT_STATUS_FILE_H
 #define LAPLACE_COLLECT_STATUS_FILE_H
@@ -28,7 +28,7 @@ enum lpl_error lpl_status_file_open(struct lpl_status_file *file, const char *pa
 				    const char *trace, struct lpl_report *report);
 /* false: it was not written, for the first time since one was; see errno. */
 bool lpl_status_file_append(struct lpl_status_file *file, const char *line);
-/* What has no line in it is taken away again, if it was made for this run. */
+/* One that has no line is removed again, if it was made for this run. */
 void lpl_status_file_close(struct lpl_status_file *file);
 
 #endif

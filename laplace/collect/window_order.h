@@ -3,8 +3,8 @@
  * A window's references in their order.
  *
  * The simulator sends a window's pages in the order of their first references, each with its
- * last one, too; those come in any order.  So only the last ones have to be sorted, as
- * numbers and not as whole references, and then both are merged.
+ * last one, too; the last ones are in no order.  So only these have to be sorted, as numbers and
+ * not as whole references, and then both are merged.
  */
 #ifndef LAPLACE_COLLECT_WINDOW_ORDER_H
 #define LAPLACE_COLLECT_WINDOW_ORDER_H
@@ -22,7 +22,7 @@ struct lpl_window_order {
 
 /*
  * Room for one more first reference, with this number, or last one, to be filled in at once;
- * NULL: no memory.  A first one that comes after a later one is sorted as those are.
+ * NULL: no memory.  A first one that is sent after a later one is sorted with the last ones.
  */
 struct lpl_ref *lpl_window_first(struct lpl_window_order *order, uint64_t number);
 struct lpl_ref *lpl_window_last(struct lpl_window_order *order);

@@ -2,12 +2,12 @@
 /*
  * Windows of time (windows.h): whether a moment is within one.
  *
- * Windows of instructions follow from the count alone: that they are periodic, and what their
- * number is, is arithmetic.  The others are a state that what the kernel says moves: `open`, until
- * a deadline, if they have one.  A task is known by what the scheduler says of the
- * next one, and by its exec, which gives it another name without a switch.  Calls are those of
- * tasks, which sleep in them while others run; so there is a set of those in one, and the
- * scheduler says whether the one that runs is.
+ * Windows of instructions follow from the count alone: periods, and how many there are, are
+ * arithmetic.  The others are a state, `open`, until a deadline if they have one, which changes with
+ * the kernel's events.  A task is known from the scheduler's events, which describe the next one,
+ * and from its exec, which gives it another name without a switch.  Tasks sleep in system calls while
+ * others run; so there is a set of the tasks in a call, and the scheduler's events show whether the
+ * one that runs is among them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,14 +26,14 @@ struct lpl_windows {
 	bool open;			/* not of those that follow from the count alone */
 	uint64_t deadline;		/* of an open one's; LPL_WINDOWS_NEVER: it has none */
 	uint64_t opened;		/* so far */
-	struct lpl_map in_call;		/* tids of those who are in the call */
+	struct lpl_map in_call;		/* tids of the tasks in the call */
 };
 
 enum lpl_error lpl_windows_open(struct lpl_windows **windows, const char *spec,
 				struct lpl_report *report)
 {
 	struct lpl_windows *w = calloc(1, sizeof(*w));
-	const char *who;
+	const char *wanted;
 	enum lpl_error error;
 
 	*windows = NULL;
@@ -46,8 +46,8 @@ enum lpl_error lpl_windows_open(struct lpl_windows **windows, const char *spec,
 		return error;
 	}
 	w->deadline = LPL_WINDOWS_NEVER;
-	who = w->said.task ? w->said.task : w->said.syscall;
-	w->is_number = who && lpl_parse_decimal(who, &w->wanted);
+	wanted = w->said.task ? w->said.task : w->said.syscall;
+	w->is_number = wanted && lpl_parse_decimal(wanted, &w->wanted);
 	*windows = w;
 	return LPL_OK;
 }
@@ -65,7 +65,7 @@ const char *lpl_windows_spec(const struct lpl_windows *w)
 	return w->said.spec;
 }
 
-/* Is it what the kernel says that opens them? */
+/* Are they opened by events of the kernel? */
 static bool open_by_event(const struct lpl_windows *w)
 {
 	return w->said.task || w->said.syscall || lpl_moment_is_event(w->said.from.kind);
@@ -133,19 +133,19 @@ bool lpl_windows_at(struct lpl_windows *w, uint64_t instr, uint64_t *next)
 
 /* ---- the kernel ---- */
 
-static bool comes(const struct lpl_moment *moment, const struct kernel_trace_record *record)
+static bool is_moment(const struct lpl_moment *moment, const struct kernel_trace_record *record)
 {
 	return lpl_moment_comes(moment, record->tag, record->text, record->text_length);
 }
 
-static void hear_moment(struct lpl_windows *w, const struct kernel_trace_record *record,
+static void take_moment(struct lpl_windows *w, const struct kernel_trace_record *record,
 			uint64_t instr)
 {
 	if (w->open) {
-		w->open = !comes(&w->said.until, record);
+		w->open = !is_moment(&w->said.until, record);
 		return;
 	}
-	if (!comes(&w->said.from, record) ||
+	if (!is_moment(&w->said.from, record) ||
 	    (w->said.count != 0 && w->opened == w->said.count))
 		return;
 	w->open = true;
@@ -171,7 +171,7 @@ static bool executes_wanted(const struct lpl_windows *w, const struct kernel_tra
 	return is_wanted_name(w, name, record->text_length - (size_t)(name - record->text));
 }
 
-static void hear_task(struct lpl_windows *w, const struct kernel_trace_record *record)
+static void take_task(struct lpl_windows *w, const struct kernel_trace_record *record)
 {
 	if (record->tag == KTR_SCHEDULE)
 		w->open = w->is_number ? record->arg[KTR_SCHEDULE_NEXT_TID] == w->wanted :
@@ -190,7 +190,7 @@ static bool is_wanted_call(const struct lpl_windows *w, const struct kernel_trac
 	       memcmp(record->text, w->said.syscall, record->text_length) == 0;
 }
 
-static enum lpl_error hear_call(struct lpl_windows *w, const struct kernel_trace_record *record,
+static enum lpl_error take_call(struct lpl_windows *w, const struct kernel_trace_record *record,
 				struct lpl_report *report)
 {
 	switch (record->tag) {
@@ -227,10 +227,10 @@ enum lpl_error lpl_windows_take(struct lpl_windows *w, const struct kernel_trace
 	/* a mark's time may be over, and it was not looked at */
 	(void)lpl_windows_at(w, instr, &next);
 	if (w->said.syscall)
-		return hear_call(w, record, report);
+		return take_call(w, record, report);
 	if (w->said.task)
-		hear_task(w, record);
+		take_task(w, record);
 	else
-		hear_moment(w, record, instr);
+		take_moment(w, record, instr);
 	return LPL_OK;
 }

@@ -56,15 +56,15 @@ bool lpl_windows_need_kernel(const struct lpl_windows *windows);
 
 /*
  * Is the instruction with this count (0 is the first since power-on) within a window?  *next is
- * the next count at which the answer changes if the kernel says nothing, or LPL_WINDOWS_NEVER.
+ * the next count at which the answer changes without an event of the kernel, or LPL_WINDOWS_NEVER.
  * Counts do not run backwards from call to call.
  */
 bool lpl_windows_at(struct lpl_windows *windows, uint64_t instr, uint64_t *next);
 
 /*
- * The kernel says this, at that instruction count.  Whoever opens a window begins it with the event
- * that says so, and whoever closes one ends it after that event.  LPL_ERR_MEMORY: it may be wrong
- * from here on.
+ * The kernel reports this event, at that instruction count.  A window that an event opens begins
+ * with that event, and one that an event closes ends after it.  LPL_ERR_MEMORY: the answers may be
+ * wrong from here on.
  */
 enum lpl_error lpl_windows_take(struct lpl_windows *windows,
 				const struct kernel_trace_record *record, uint64_t instr,

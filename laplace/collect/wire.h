@@ -11,12 +11,12 @@
  *	WINDOW	references so far, tracer references, instructions: the window's
  *		pages are complete
  *	EVENT	ref, instr, cycle; LPL_WIRE_EVENT_RECORDS records follow, a
- *		kernel_trace_record, padded; it may precede pages whose references
- *		are earlier
+ *		kernel_trace_record, padded; pages with earlier references may
+ *		follow it
  *	TOTALS	references so far, tracer references, instructions; before an EVENT, and
  *		at the end
- *	FLUSH	make all that came until now readable; after a WINDOW.  LPL_WIRE_ROTATE in
- *		word[0]: and where there are segments, one ends here
+ *	FLUSH	make all before it readable; follows a WINDOW.  LPL_WIRE_ROTATE in word[0]: where
+ *		there are segments, one ends here
  */
 #ifndef LAPLACE_COLLECT_WIRE_H
 #define LAPLACE_COLLECT_WIRE_H

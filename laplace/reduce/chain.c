@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A reducer: a chain of stages, one for each step of its SPEC. */
 #include "base/try.h"
-#include "learned.h"
+#include "fence_state.h"
 #include "reduction.h"
 
 #include <stdlib.h>
@@ -71,7 +71,7 @@ enum lpl_error lpl_reducer_flush(struct lpl_reducer *reducer, struct lpl_report 
 	return LPL_OK;
 }
 
-struct lpl_fence lpl_reducer_learned(const struct lpl_reducer *reducer)
+struct lpl_fence lpl_reducer_fence(const struct lpl_reducer *reducer)
 {
 	for (size_t i = 0; i < reducer->count; i++)
 		if (reducer->stage[i]->fence != NULL)
@@ -79,11 +79,11 @@ struct lpl_fence lpl_reducer_learned(const struct lpl_reducer *reducer)
 	return (struct lpl_fence){ .offsets = 0 };
 }
 
-void lpl_reducer_learn(struct lpl_reducer *reducer, const struct lpl_fence *learned)
+void lpl_reducer_set_fence(struct lpl_reducer *reducer, const struct lpl_fence *fence)
 {
 	for (size_t i = 0; i < reducer->count; i++)
 		if (reducer->stage[i]->fence != NULL)
-			*reducer->stage[i]->fence = *learned;
+			*reducer->stage[i]->fence = *fence;
 }
 
 void lpl_reducer_close(struct lpl_reducer *reducer)

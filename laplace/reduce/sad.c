@@ -280,7 +280,7 @@ static enum lpl_error sad_event(struct lpl_sink *sink, const struct lpl_event *e
  * All that is held becomes final, and no page is known any more: what comes is
  * reduced as if the stream began here.  That drops less and is as exact, for a
  * drop is judged by what lies between its first and its third alone.  The fence
- * goes on: what it has learned of the kernel's pages stays true.
+ * continues: what its fences know of the kernel's pages remains true.
  */
 static enum lpl_error sad_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {

@@ -94,8 +94,8 @@ verify only-cut.lpl
 # Nobody is called so; what cannot be.
 record only-nobody known --reduce sad:64 --start off --only process:nobody || fail "$(said only-nobody.log)"
 "$LAPLACE" run --kernel "$BUILDDIR/build/kernel" --only process:nobody -O -o nobody.lpl -- true 2>nobody.stderr
-expect_line nobody.stderr 'nothing of what was chosen came'
-expect_line only-nobody.log 'nothing of what was chosen came: the trace holds no references'
+expect_line nobody.stderr 'no reference matched what was chosen'
+expect_line only-nobody.log 'no reference matched what was chosen: the trace holds no references'
 verify only-nobody.lpl
 refused() { # WHY OPTION...
 	local why=$1
