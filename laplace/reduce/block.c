@@ -8,9 +8,9 @@
  * its own clocks, and becomes a write if any reference of the run is one.
  *
  * This is exact for LRU and OPT from one page on, dirty evictions included: after
- * its first reference the page is in memory, is the most recent one, and stays so
- * to the run's end; nothing is fetched or evicted in between, so when within the
- * run it got dirty cannot be seen.
+ * its first reference the page is in memory and is the most recent one until the
+ * run ends; nothing is fetched or evicted in between, so when within the run it got
+ * dirty makes no difference.
  */
 #include "base/try.h"
 #include "method.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A first-in first-out queue of events held back by a reducer, each with the
- * position in the stream it has to keep: the number of references that came
- * before it.
+ * position in the stream it has to keep: the number of references before it.
  *
  * Events are kept as differences in a few bytes (a schedule takes about 40
  * where struct lpl_event takes 400), because a reducer may have to hold many.
@@ -31,7 +30,7 @@ bool lpl_event_queue_push(struct lpl_event_queue *events, const struct lpl_event
 /* The event that is next to leave, and its position; NULL when there is none. */
 const struct lpl_event *lpl_event_queue_front(struct lpl_event_queue *events, uint64_t *position);
 void lpl_event_queue_pop(struct lpl_event_queue *events);	/* there must be one */
-/* Send on those whose position is below `until`. */
+/* Send on those with positions below `until`. */
 enum lpl_error lpl_event_queue_send(struct lpl_event_queue *events, uint64_t until,
 				    struct lpl_outlet *outlet, struct lpl_report *report);
 

@@ -5,7 +5,7 @@
  * What a page means is its canonical page (merge.h).  A reducer that respects
  * fences knows a page by (space, page, generation): an event that may give it
  * another meaning ends its generation, and the next reference is to a page that
- * was never seen before.  The old one stays what it was, a page like others.
+ * was never seen before.  The old one remains in its place, a page like others.
  *
  * Two things must not happen within one generation, whatever the stream:
  *
@@ -28,7 +28,7 @@
  *				that everything is new
  *	space-end		the space
  *	space-duplicate		the child's space, which is replaced, and the
- *				parent's, whose pages become shared
+ *				parent's: its pages become shared
  *	cow-break		the page in that space.  Equal frames too: the page
  *				of a private file becomes anonymous all the same
  *				when it was copied before the trace began
@@ -41,15 +41,15 @@
  *	shared			the range in both spaces
  *
  * Nothing else changes a meaning, but for references (see sad.c), as long as the
- * kernel's word is true: an inode's number is another file's (KTR_FILE) only when
- * nothing shows the one before any more, and a page that a snapshot finds in two
- * spaces (KTR_PRESENT) was not written by the first since it was found there.
- * "The space" is its lower half, for the kernel's pages belong to no space; whoever
- * merges with a kernel's half that begins above bit 63 is on his own.
+ * kernel's word is true: an inode's number is given to another file (KTR_FILE) only
+ * when no mapping shows the file before any more, and a page that a snapshot finds in
+ * two spaces (KTR_PRESENT) was not written by the first since it was found there.
+ * "The space" is its lower half, for the kernel's pages belong to no space.  (If the
+ * kernel's half begins above bit 63, a merge need not be exact.)
  *
  * The kernel's pages of a frame.  Kernels map all memory at one offset.  It is
- * learned from cache-add; the kernel's page of a frame is found with it.  Before
- * it is known, merge knows no kernel page of a frame either.  Once two offsets
+ * known from the first cache-add on, and with it the kernel's page of each frame.
+ * Before that, merge knows no kernel page of a frame either.  Once two offsets
  * were reported, an event of the page cache concerns everything.
  */
 #ifndef LAPLACE_REDUCE_FENCE_H
@@ -66,7 +66,7 @@ struct lpl_fence_range {
 
 enum { LPL_FENCE_RANGES = 2 };
 
-/* What was learned from the events so far; starts as all zeros. */
+/* What is known from the events so far; starts as all zeros. */
 struct lpl_fence {
 	unsigned int offsets;	/* reported: 0, 1, or 2 for "several" */
 	uint64_t offset;	/* kernel page - frame */

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * All passes over an array whose future is not known.
+ * All passes over an array, while the references after it are not known.
  *
  * Pass 1, 3, 5 ... are SAD2, pass 2, 4, 6 ... are SAD, each on what the one before
- * leaves.  What a pass drops may depend on references that have not come yet, and
+ * leaves.  What a pass drops may depend on references that are not here yet, and
  * then so may what the next pass drops.  So to each pass a reference is
  *
- *	KEPT	it is in the pass's input, whatever comes;
+ *	KEPT	it is in the pass's input, whatever follows the array;
  *	OPEN	it may be there or not;
  *	DROPPED	it is not there.
  *
  * A pass judges a KEPT reference for all that the OPEN ones and the future may
- * turn out to be: it stays KEPT if it is kept in any case, is DROPPED if it is
- * dropped in any case, else OPEN; and what is OPEN stays so.  By induction on the
- * passes this is true of the passes over the whole stream.  Once a pass of each
+ * turn out to be: it remains KEPT if it is kept in any case, becomes DROPPED if it
+ * is dropped in any case, else OPEN; and what is OPEN remains OPEN.  By induction on
+ * the passes this is true of the passes over the whole stream.  Once a pass of each
  * kind has changed nothing, none will any more, and the references before the
  * first OPEN one are decided: for all passes, for ever.
  */
@@ -39,7 +39,7 @@ void lpl_fixpoint_free(struct lpl_fixpoint *fix)
 	lpl_fixpoint_init(fix, fix->pages);
 }
 
-/* All is there; residencies are put together and in order. */
+/* All references are there; put residencies together, and in order. */
 static void prepare(struct lpl_fixpoint *fix, struct lpl_fix_ref *array, uint32_t decided)
 {
 	struct lpl_fix_mark *mark = fix->mark;
@@ -155,13 +155,13 @@ enum lpl_error lpl_fixpoint_run(struct lpl_fixpoint *fix, struct lpl_fix_ref *ar
 }
 
 /*
- * What a verdict beyond `decided` goes by (fixpoint_pass.c).  SAD needs the K+1 latest
+ * What a verdict beyond `decided` depends on (fixpoint_pass.c).  SAD needs the K+1 latest
  * residencies of each pass: back to where K+1 of them have references that are kept for
  * good, for these are in all passes; an earlier `first` has K others after it.  SAD2
  * needs to know where the residency after one's own is fetched, in each pass.  If its own
  * fetch is left out, that has happened for all of them: so many residencies do not fit in
- * K pages without a fetch.  Only the cut must not go through a residency that some pass
- * fetches before it, some other after it.
+ * K pages without a fetch.  Only the cut must not part a residency that some passes
+ * fetch before the cut, and others after it.
  */
 uint32_t lpl_fixpoint_context(struct lpl_fixpoint *fix, const struct lpl_fix_ref *array,
 			      uint32_t decided)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One pass over an array whose future is not known.
+ * One pass over an array, while the references after it are not known.
  *
  * Residencies.  SAD and SAD2 are exact for LRU with K pages: after each pass the same
  * pages are fetched and evicted in the same order.  So the residencies are the same for
- * all passes and are those of the input; their fetches come in the same order; and the
+ * all passes and are those of the input; their fetches are in the same order; and the
  * last reference of a residency is never dropped, for SAD drops one between two of a
  * residency, SAD2 one with another of its residency after it.  Let a residency's fetch
  * be its first reference that is there.
@@ -160,7 +160,7 @@ static enum lpl_fix_state sad_verdict(const struct lpl_fixpoint *fix, uint32_t s
 	return FIX_DROPPED;
 }
 
-/* Third reference i comes by: judge the second if it is in the range. */
+/* Reference i is a third: judge the second before it if that is in the range. */
 static void judge_second(struct lpl_fixpoint *fix, const struct lpl_fix_pass *pass,
 			 const struct lpl_fix_range *range, uint32_t i)
 {
@@ -212,7 +212,7 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The pass is over: residencies whose first references it has changed have others. */
+/* The pass is over: where it has changed the first references of a residency, find the new ones. */
 static void find_firsts(struct lpl_fixpoint *fix, const struct lpl_fix_changes *changes)
 {
 	struct lpl_fix_mark *mark = fix->mark;

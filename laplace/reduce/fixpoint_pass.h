@@ -22,7 +22,7 @@ struct lpl_fix_recency {
 
 /*
  * What is known of a reference; and of a residency, in the mark of its first reference
- * in the array, by whose number the residency goes.
+ * in the array.  The residency is named by that reference's number.
  */
 struct lpl_fix_mark {
 	enum lpl_fix_state state;

@@ -4,11 +4,11 @@
  *
  * Most passes change little.  A verdict that was KEPT can only be another one when one of
  * the last two passes has changed something near: with fewer than K+2 residencies that
- * have references in between which are KEPT.  For SAD's goes by what lies between the
- * references before and after it in its residency, and where a change is that far from
- * it, the two are K others apart, whatever the change.  SAD2's goes by what its residency
- * has after it before the next fetch, and so many residencies do not fit in K pages
- * without a fetch.
+ * have references in between which are KEPT.  For SAD's verdict depends on what lies
+ * between the references before and after it in its residency, and where a change is that
+ * far from it, the two are K others apart, whatever the change.  SAD2's depends on what its
+ * residency has after it before the next fetch, and so many residencies do not fit in K
+ * pages without a fetch.
  *
  * So a pass looks at ranges around the changes, so far to each side; and SAD's lists begin
  * as far before a range, and look for a third reference as far after it.  A reference is

@@ -23,14 +23,14 @@
  * is referenced in every other segment at least, but no record says so.  A
  * simulator made for such traces keeps active pages in memory, and is exact when
  * they all fit in and nothing that is active would ever be evicted.  A plain one
- * sees the page age: LRU evicts it once enough other pages came in, OPT does not
+ * sees the page age: LRU evicts it once enough other pages were fetched, OPT does not
  * know that it is needed.  They are exact only for a memory that is larger than the
  * LRU distance from any "in" to its "out"; that is known when the trace has ended,
  * and may be all pages of the program.  So nothing is promised.
  *
  * What is held back: a page's latest reference, other than an "in", is dropped when
- * another one comes in its own segment or the next.  Once that has passed it is
- * final.  So what is held was made in this segment or the one before, and is two
+ * the page is referenced again in the same segment or the next.  Once that has passed
+ * it is final.  So what is held was made in this segment or the one before, and is two
  * references a page at most: memory is O(pages active in two segments), and held
  * events as in sad.c.
  */
@@ -69,7 +69,7 @@ static struct active *active_of(const struct glass_cao *gc, uint32_t i)
 	return LPL_PAYLOAD(&gc->pages, struct active, i);
 }
 
-/* Is page i active in this segment, whatever comes? */
+/* Is page i active in this segment, whatever follows? */
 static bool is_active(const struct glass_cao *gc, uint32_t i)
 {
 	const struct active *active = active_of(gc, i);
@@ -157,7 +157,7 @@ static enum lpl_error glass_cao_event(struct lpl_sink *sink, const struct lpl_ev
 	return lpl_pending_event(&((struct glass_cao *)sink)->pending, event, report);
 }
 
-/* A period that goes on has one record more: its latest reference until now. */
+/* A period that is not over gets one record more: its latest reference until now. */
 static enum lpl_error glass_cao_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	struct glass_cao *gc = (struct glass_cao *)stage;

@@ -2,11 +2,11 @@
 /*
  * The reduction `irg:THETA`: Phalke and Gopinath's inter-reference gap filter.
  *
- * Exactly the references whose page was not referenced within the last THETA
- * references are kept: those that are their page's first, or for which
- * now.ref - last.ref > THETA, where `last` is the page's reference before, kept or
- * not.  The clock is `ref`, as in sad-ws:TAU.  These are the references that fault
- * in a working set of THETA; it is to that what sd:K is to LRU.
+ * Exactly those references are kept that are the first to their page within THETA
+ * references: they are their page's first of all, or now.ref - last.ref > THETA,
+ * where `last` is the page's reference before, kept or not.  The clock is `ref`, as
+ * in sad-ws:TAU.  These are the references that fault in a working set of THETA;
+ * `irg` is to that what sd:K is to LRU.
  *
  * It is exact for nothing: when a page leaves the working set follows from its last
  * reference, and that is dropped unless it was fetched by it (paper, section 2.2).
@@ -16,8 +16,8 @@
  * a write, which is the one that fetches it the next time, or is lost.
  *
  * Nothing is held back, and events pass at once.  Memory is O(distinct pages in
- * THETA references) and what it takes to remember the pages that left them after a
- * write was dropped.
+ * THETA references) and what it takes to remember those pages among the others to
+ * which a write was dropped.
  */
 #include "base/try.h"
 #include "dropped_writes.h"
@@ -46,7 +46,7 @@ static struct recent *recent_of(const struct irg *irg, uint32_t i)
 	return LPL_PAYLOAD(&irg->pages, struct recent, i);
 }
 
-/* A page that is not there comes in, perhaps in place of one long past.  0: no memory. */
+/* Add a page that is not there, perhaps in place of one long past.  0: no memory. */
 static uint32_t enter(struct irg *irg, struct lpl_page page)
 {
 	struct lpl_pages *pages = &irg->pages;

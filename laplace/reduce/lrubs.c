@@ -2,12 +2,12 @@
 /*
  * The reduction `lrubs:K`: Coffman and Randell's LRU behaviour sequence.
  *
- * What comes out is what an LRU memory of K pages does and no reference trace:
+ * The result is what an LRU memory of K pages does, and no reference trace:
  * each reference that faults, and directly after it, once the memory is full, an
  * event LPL_EVENT_EVICTED with the fault's clocks and space: the page evicted, and
  * whether it was written to since it was fetched.  Other events keep their place.
  *
- * It has all that `olr:K` goes by, and `olr:K` makes a reference trace of it,
+ * It has all that `olr:K` needs, and `olr:K` makes a reference trace of it,
  * exact for LRU from K pages on (olr.c).  Which of the pages are dirty that are
  * never evicted is lost; no memory of K pages or more evicts them.  Memory is
  * O(K), and nothing is held back.

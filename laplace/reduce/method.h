@@ -2,8 +2,8 @@
 /*
  * Methods of reduction: what each one claims, and what makes a stage of it.
  *
- * A method is described by a struct lpl_method at the end of its own file.  All that others have
- * to know of it is there: no code asks which method it is.
+ * A method is described by a struct lpl_method at the end of its own file.  All that other files
+ * have to know of it is there: no code asks which method it is.
  */
 #ifndef LAPLACE_REDUCE_METHOD_H
 #define LAPLACE_REDUCE_METHOD_H
@@ -50,8 +50,8 @@ enum lpl_fencing { LPL_FENCING_AS_BEFORE, LPL_FENCING_BEGINS, LPL_FENCING_ENDS }
 /* May windows of K pages, which cost a simulator next to nothing, stand for the method? */
 enum lpl_windows {
 	LPL_WINDOWS_NO,
-	LPL_WINDOWS_FIRST,	/* come first: the result is as exact */
-	LPL_WINDOWS_ALL		/* that is what it is */
+	LPL_WINDOWS_FIRST,	/* before the method itself: the result is as exact */
+	LPL_WINDOWS_ALL		/* instead of it: it does nothing else */
 };
 
 struct lpl_method {
@@ -75,7 +75,7 @@ struct lpl_method {
 LPL_METHODS(LPL_DECLARE_METHOD)
 #undef LPL_DECLARE_METHOD
 
-/* The method whose name is these `length` characters; NULL: none is. */
+/* The method that has these `length` characters as its name; NULL: none has. */
 const struct lpl_method *lpl_method_find(const char *name, size_t length);
 
 #endif

@@ -19,13 +19,13 @@
  *		evicted that were fetched before fault i, oldest first.
  *
  * Tight runs, without a search.  Let g(p) be the least e(s) with s >= p: the first
- * fault whose victim was fetched at p or later.  The run from i is tight exactly
+ * fault with a victim that was fetched at p or later.  The run from i is tight exactly
  * when e(i) = g(i).  Of the runs from i + 1 on, the one that ends at g(i + 1) is
  * tight, and those that begin before it are not, as they contain it: it is the
  * next.  What is evicted in between was fetched before i.  g never falls, so one
  * pointer finds all its values, and g(p) <= p + K, since the K + 1 pages fetched
- * from p to p + K cannot all stay.  So a fault waits for the K + 1 that come after
- * it (the paper says 2K) and costs O(1), and O(1) for each clip.
+ * from p to p + K cannot all be in memory.  So a fault waits for the K + 1 after it
+ * (the paper says 2K) and costs O(1), and O(1) for each clip.
  *
  * Why the behaviour is the same.  Clips are of pages in memory, and y_i is the
  * oldest at fault i, so that a memory of K pages holds the same pages at each
@@ -35,9 +35,9 @@
  * has no other faults.  If pages are mapped to fewer afterwards, the memory has
  * the first images in that order, and again they are the same.
  *
- * Why there are no fewer.  If run R contains a tight run (t, u), its page stays at
- * u although x_t, fetched later than R began, goes: it is referenced between t and
- * u.  Say that such a reference stabs (t, u).  Tight runs end in the order in
+ * Why there are no fewer.  If run R contains a tight run (t, u), its page remains in
+ * memory at u although x_t, fetched after R began, is evicted: it is referenced
+ * between t and u.  Say that such a reference stabs (t, u).  Tight runs end in the order in
  * which they begin; those in R follow each other, T_a to T_b.  The fewest points
  * to stab them all are found greedily, by taking the last moment of the first run
  * not stabbed yet until there is none.  The rule clips R's page no more often:
@@ -46,7 +46,7 @@
  *     the run that begins and not the next one.
  * (2) It is clipped late only at the ends of such of its T_c as it has not stabbed
  *     by then, with T_b beginning no earlier than T_c ends; so tight runs are never
- *     clipped.  By induction; let a late clip of R's page come before fault u, and
+ *     clipped.  By induction; let a late clip of R's page be made before fault u, and
  *     P be the run that u ends.  If P is tight, its page was last referenced where
  *     P began, so R began before P, contains it and has not stabbed it; and T_b
  *     cannot have begun between, or R would have been clipped by (1).  If P is not
@@ -62,9 +62,9 @@
  *     greed needs one as well.
  *
  * Dirtiness.  A page written to between fetch and eviction (by a memory of K
- * pages) is written by each reference of the result whose eviction is known when
- * it is sent, that is, among the faults waiting.  The last one before the eviction
- * is: K pages fetched after it drive the page out, and K + 1 are known.  A fetch
+ * pages) is written by each reference of the result for which the eviction is known
+ * when it is sent, that is, is among the faults waiting.  For the last one before the
+ * eviction it is: K pages fetched after it evict the page, and K + 1 are known.  A fetch
  * otherwise keeps its type and a clip is a read, so a page not dirtied there is not
  * written.  A residency in a larger memory is made of whole ones in the smaller:
  * it is dirty in the result if it was in the trace.  Pages never evicted from K
@@ -120,11 +120,11 @@ struct olr {
 	uint32_t waiting;
 	uint32_t tight_end;		/* g(first), or a fault before it; 0: END */
 	uint64_t faults;		/* so far */
-	bool ended;			/* no more will come */
+	bool ended;			/* there will be no more */
 	struct lpl_ref clock;		/* the latest fetch sent */
 	struct lpl_event_queue events;	/* with the number of faults before */
 	/* of a behaviour sequence */
-	bool fetching;			/* the eviction for `fetch` is still to come */
+	bool fetching;			/* the eviction for `fetch` is not here yet */
 	struct lpl_ref fetch;
 };
 
@@ -206,7 +206,7 @@ static enum lpl_error clip_early(struct olr *olr, uint32_t i, uint32_t end, uint
 	return LPL_OK;
 }
 
-/* g(p): the first fault, from fault i on, whose victim was fetched at p or later. */
+/* g(p): the first fault, from fault i on, that evicts a page fetched at p or later. */
 static uint32_t find_end(const struct olr *olr, uint32_t i, uint64_t p)
 {
 	const struct residency *residency = olr->residency;
@@ -216,7 +216,7 @@ static uint32_t find_end(const struct olr *olr, uint32_t i, uint64_t p)
 	return i;
 }
 
-/* The first of the waiting faults: what comes before it, itself, what comes after. */
+/* Send the first of the waiting faults: the clips before it, itself, the clips after it. */
 static enum lpl_error send_fault(struct olr *olr, struct lpl_report *report)
 {
 	uint32_t i = olr->first;
@@ -336,7 +336,7 @@ static enum lpl_error drain(struct olr *olr, struct lpl_report *report)
 
 /*
  * What is decided has been sent, but for the last few references.  The faults that
- * wait depend on those to come: to let them go now would be another reduction.
+ * wait depend on later ones: to send them now would be another reduction.
  */
 static enum lpl_error olr_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
@@ -353,7 +353,7 @@ static enum lpl_error olr_finish(struct lpl_sink *sink, struct lpl_report *repor
 
 /* ---- taking a behaviour sequence ---- */
 
-/* The input cannot be what `lrubs:K` made: what came before is saved. */
+/* The input cannot be what `lrubs:K` made: what precedes the damage is saved. */
 static enum lpl_error damaged(struct olr *olr, uint64_t ref, const char *what,
 			      struct lpl_report *report)
 {

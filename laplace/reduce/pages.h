@@ -45,8 +45,7 @@ struct lpl_pages {
 };
 
 /*
- * What is asked of each reference has no branches: the answers cannot be predicted, the processor
- * neither.
+ * What is asked of each reference has no branches: a processor could not predict them.
  */
 static inline bool lpl_is_walk(const struct lpl_ref *ref)
 {
@@ -96,11 +95,11 @@ void lpl_pages_free(struct lpl_pages *pages);
 
 /*
  * Add a page that is not there, as the newest; its payload is zeroed.  The page
- * `victim` is forgotten and its number goes to the new one; 0: no page is.  Returns
+ * `victim` is forgotten and its number given to the new one; 0: no page is.  Returns
  * the number; 0: no memory (or 2^32 pages).
  */
 uint32_t lpl_pages_enter(struct lpl_pages *pages, struct lpl_page page, uint32_t victim);
-/* The same where nothing has to go. */
+/* The same without a victim. */
 static inline uint32_t lpl_pages_add(struct lpl_pages *pages, struct lpl_page page)
 {
 	return lpl_pages_enter(pages, page, 0);
@@ -108,7 +107,7 @@ static inline uint32_t lpl_pages_add(struct lpl_pages *pages, struct lpl_page pa
 
 /*
  * Page i keeps its place and its number, but is no longer found: it gets a name
- * that no reference has, until its number goes to another page.
+ * that no reference has, until its number is given to another page.
  */
 void lpl_pages_retire(struct lpl_pages *pages, uint32_t i);
 /* Forget all pages; numbers start from 1 again. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* References and events held back: memory, and the way out. */
+/* References and events held back: memory, and sending them on. */
 #include "pending.h"
 
 #include "base/array.h"
@@ -27,7 +27,7 @@ bool lpl_pending_grow(struct lpl_pending *pending)
 	       lpl_reach(pending->node, pending->capacity, (size_t)pending->used + 1);
 }
 
-/* Send on the events that no reference held was made before. */
+/* Send on the events before the oldest reference held. */
 static enum lpl_error send_events(struct lpl_pending *pending, struct lpl_report *report)
 {
 	uint32_t oldest = lpl_pending_oldest(pending);

@@ -15,7 +15,7 @@
 #include "pages.h"
 #include "stage.h"
 
-/* In the list of those held; 0 is its sentinel, whose `next` is the oldest. */
+/* In the list of those held; 0 is its sentinel, and the sentinel's `next` the oldest. */
 struct lpl_pending_node {
 	struct lpl_ref ref;
 	uint64_t time;		/* references added until then, itself included */
@@ -114,7 +114,7 @@ enum lpl_error lpl_pending_send(struct lpl_pending *pending, struct lpl_report *
 /* Send on all. */
 enum lpl_error lpl_pending_send_all(struct lpl_pending *pending, struct lpl_report *report);
 
-/* An event that comes now. */
+/* An event, after all references so far. */
 enum lpl_error lpl_pending_event(struct lpl_pending *pending, const struct lpl_event *event,
 			      struct lpl_report *report);
 /* Send on all, to the next stage; that is not flushed. */

@@ -227,7 +227,7 @@ enum lpl_error lpl_reducer_describe(const char *before, const char *spec,
 	reduction[0] = '\0';
 	exact[0] = '\0';
 	LPL_TRY(lpl_spec_parse_new(&steps, spec, report));
-	/* what an unknown method did stays on record as it is written */
+	/* the record of an unknown method is kept as it is written */
 	if (before == NULL)
 		before = "none";
 	known = lpl_spec_parse(&past, before) &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a reduction makes of a trace: what is exact on it, and how it can go on. */
+/* What a reduction makes of a trace: what is exact on it, and what may follow. */
 #ifndef LAPLACE_REDUCE_REDUCTION_H
 #define LAPLACE_REDUCE_REDUCTION_H
 

@@ -7,7 +7,7 @@
  * dropped exactly when the LRU distance between first and third is below K: fewer
  * than K other pages were referenced between them in this stage's input.  If the
  * dropped one was a write, the third becomes one (LPL_WRITE; LPL_WALK_WRITE in
- * the space of walks).  Otherwise all stay, and second and third are the latest
+ * the space of walks).  Otherwise all are kept, and second and third are the latest
  * two.
  *
  * The test in O(1).  Times count references.  We keep the K+1 pages most recently
@@ -17,15 +17,15 @@
  * the oldest is the K-th most recent *other* page; the pages referenced since
  * p's first are those last referenced after it, so fewer than K others were
  * exactly when T < first (or there is no K-th other: T = 0).  For a page no
- * longer in the list K others at least came after its last reference, so neither
- * its next one nor the one thereafter can drop anything that lies before.  It
+ * longer in the list at least K others were referenced after its last reference, so
+ * neither its next one nor the one thereafter can drop anything that lies before.  It
  * starts anew.
  *
  * What is held back.  T never falls.  A kept reference to p is dropped later only
  * as a second, when T is below p's first, which is earlier still.  So what is not
  * after T is final, and what is after T is held: at most 2K references.  For only
  * K pages were referenced after T (the oldest's last reference is T itself), and
- * none of them has three kept references a < b < c after T, because when c came
+ * none of them has three kept references a < b < c after T, because when c was made
  * T was no later than now, thus below a, and b was dropped.  (The paper's bound
  * of 2K+1 counts the third while it arrives; here it takes the place of the
  * second.)  The pool enforces the bound.
@@ -33,23 +33,23 @@
  * The list of recency is not kept.  The last references of the K pages are all
  * held, in order of time, so that those among the held which are their page's last
  * are that list: the next T is the first of them.  Looking for it passes only over
- * references that are before it, thus final, and leave.
+ * references that are before it, thus final, and are sent.
  *
  * Events keep their place, so an event after a held reference waits with it.  Of
- * these there may be any number: as long as the trace stays within K pages, T
- * stands still, and whether the reference before the event goes is open.  Letting
- * the event pass would mean deciding early, which would no longer be the paper's
- * SAD.  So memory is O(K) for references, and for events it is what comes while
- * the trace touches K+1 pages, at some 40 bytes each (event_queue.h).
+ * these there may be any number: as long as the trace keeps within K pages, T
+ * stands still, and whether the reference before the event is dropped is open.
+ * Letting the event pass would mean deciding early, which would no longer be the
+ * paper's SAD.  So memory is O(K) for references, and for events it is what happens
+ * while the trace touches K+1 pages, at some 40 bytes each (event_queue.h).
  *
  * The fenced form, after `window:K` or `fence`, is the same algorithm on other
  * pages: (space, page, generation) instead of (space, page).  An event that gives
  * pages another meaning ends their generation (fence.h).  At most K+1 pages are
- * tracked, and only they can be mistaken for what comes next; so it is enough that
- * they are no longer found: in the order of recency they go on as pages of their
- * own.  All that was said above holds for it.
+ * tracked, and only they can be mistaken for a page of another meaning; so it is
+ * enough that they are no longer found: in the order of recency they remain, as pages
+ * of their own.  All that was said above holds for it.
  *
- * Why the result stays exact on canonical pages.  Merge finds the same canonical
+ * Why the result remains exact on canonical pages.  Merge finds the same canonical
  * page for each reference that is kept, from the reduced trace as from the whole:
  * its state changes with events, which all are there, and with references in three
  * ways only.  A page is first touched: that reference is the first of its
@@ -104,7 +104,7 @@ struct sad {
 	uint32_t pending_used;	/* elements of pending[] ever used, the sentinel not counted */
 	uint32_t spare;		/* free ones, linked by next */
 	struct lpl_event_queue events;	/* with the time of the reference before */
-	struct lpl_fence fence;	/* of its fenced form, whose stage names it */
+	struct lpl_fence fence;	/* of its fenced form, where `stage` points to it */
 };
 
 static struct recent *recent_of(const struct sad *sad, uint32_t i)
@@ -178,7 +178,7 @@ static enum lpl_error new_pending(struct sad *sad, uint32_t *index, struct lpl_r
 
 /*
  * There are K+1 pages, and what was the oldest is referenced now, or there was
- * none or its number went to another: the next one is the oldest, and T grows.
+ * none or its number was given to another: the next one is the oldest, and T grows.
  */
 static enum lpl_error advance(struct sad *sad, struct lpl_report *report)
 {
@@ -277,10 +277,10 @@ static enum lpl_error sad_event(struct lpl_sink *sink, const struct lpl_event *e
 }
 
 /*
- * All that is held becomes final, and no page is known any more: what comes is
+ * All that is held becomes final, and no page is known any more: what follows is
  * reduced as if the stream began here.  That drops less and is as exact, for a
- * drop is judged by what lies between its first and its third alone.  The fence
- * continues: what its fences know of the kernel's pages remains true.
+ * drop is judged by what lies between its first and its third alone.  The fences
+ * keep their state: what they know of the kernel's pages remains true.
  */
 static enum lpl_error sad_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {

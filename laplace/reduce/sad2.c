@@ -5,7 +5,7 @@
  * References are walked in order, past an LRU memory of K pages.  When a page was
  * fetched by its reference and is referenced again before any other page was
  * fetched, the earlier of the two is dropped.  So of a fetched page's references
- * between its own fault and the next fault only the last stays, and that one
+ * between its own fault and the next fault only the last is kept, and that one
  * becomes the fetching one.  If one that was dropped was a write, it becomes a
  * write.  The faults are those of this stage's input: what one pass makes possible
  * is for another pass to find (sad2_fix.c).
@@ -29,13 +29,13 @@
  * - The last reference to each page before the next fault is kept.  So at the next
  *   fault all pages are in the same order, x is in memory, and is dirty if it was.
  *
- * Thus faults, fetches, evictions and what is written back are the same and come
- * in the same order, for each m >= K.  It is not exact for OPT, which looks ahead:
+ * Thus faults, fetches, evictions and what is written back are the same and in the
+ * same order, for each m >= K.  It is not exact for OPT, which looks ahead:
  * with two pages A B C B C A takes four faults, the reduced A B B C A three.
  *
- * What is held back: the reference that fetched is dropped or not by what comes
- * before the next fault, so it is held together with all hits that come after it
- * (but for those to the page itself, which take its place and let the others go).
+ * What is held back: whether the reference that fetched is dropped depends on those
+ * before the next fault, so it is held together with all hits after it (but for those
+ * to the page itself, which take its place, so that the others are sent on).
  * After `sad:K` these are at most 2K: K pages are in memory, and of none does SAD
  * leave three references among K pages.  Alone it is what lies between two faults,
  * which may be the whole rest of a trace that has found its K pages: put `sad:K`
@@ -106,7 +106,7 @@ static enum lpl_error sad2_event(struct lpl_sink *sink, const struct lpl_event *
 	return lpl_pending_event(&((struct sad2 *)sink)->pending, event, report);
 }
 
-/* The memory goes on as it is; the page fetched last keeps all its references. */
+/* The memory remains as it is; the page fetched last keeps all its references. */
 static enum lpl_error sad2_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	struct sad2 *sad2 = (struct sad2 *)stage;
@@ -147,8 +147,8 @@ static struct lpl_reducer_stage *sad2_new(uint64_t number, struct lpl_sink *next
 }
 
 /*
- * There is no fenced form: it drops first references, by which merge learns in which of
- * several related spaces a page came into being.
+ * There is no fenced form: it drops first references, from which merge knows in which of
+ * several related spaces a page was made.
  */
 const struct lpl_method lpl_method_sad2 = {
 	.name = "sad2",

@@ -13,16 +13,16 @@
  * No number of passes, one after the other, would do, and no bounded memory either.
  * Take A B A C B D C E D F E F and K = 3.  The first pass of SAD2 can drop nothing but
  * the first F; then the second can drop the first E, and so on to the first A, six
- * passes in all.  Without the last F nothing goes.  However long such a row is, its
- * end decides about its beginning.  But such rows are rare: mostly, what a pass
+ * passes in all.  Without the last F nothing is dropped.  However long such a row is,
+ * its end decides about its beginning.  But such rows are rare: mostly, what a pass
  * does is decided by what is near.
  *
- * So: what SAD, which comes first as a stage of its own, lets through is gathered
+ * So: what SAD keeps, which is a stage of its own before this one, is gathered
  * in an array.  Once that has grown enough, all passes are run over it, with a
  * record of what depends on the future (fixpoint.c).  What is before the first such
- * reference is decided: it is sent on or forgotten, and so much of it stays in the
+ * reference is decided: it is sent on or forgotten, and so much of it is kept in the
  * array as is needed to judge what follows, together with the number of the pass
- * that dropped each.  At the end of the trace nothing is open and all goes out.
+ * that dropped each.  At the end of the trace nothing is open and all is sent on.
  *
  * Memory is O(K) and what lies between the first reference that is open and now,
  * at 150 bytes a reference that SAD keeps.  The array may grow to twice what could
@@ -45,8 +45,8 @@
 
 struct sad2_fix {
 	struct lpl_reducer_stage stage;
-	struct lpl_reducer_stage *sad;	/* gets what comes in */
-	struct lpl_sink kept;	/* gets what that lets through */
+	struct lpl_reducer_stage *sad;	/* gets the input */
+	struct lpl_sink kept;	/* gets what that keeps */
 	struct lpl_outlet outlet;
 	struct lpl_pages pages;	/* in a memory of K pages; with the number of the page's
 				 * last reference in the array, a uint32_t */
@@ -82,7 +82,7 @@ static size_t least_batch(size_t pages)
 
 /* ---- out ---- */
 
-/* Send on the events that come before reference i; all, if that is not there. */
+/* Send on the events before reference i; all, if that is not there. */
 static enum lpl_error send_events(struct sad2_fix *fix, uint32_t i, struct lpl_report *report)
 {
 	uint64_t until = i == fix->count ? UINT64_MAX : fix->forgotten + i + 1;
@@ -134,7 +134,7 @@ static enum lpl_error run(struct sad2_fix *fix, bool ended, struct lpl_report *r
 
 /* ---- in ---- */
 
-/* A page comes into memory, and another one leaves; its number, 0: no memory. */
+/* Fetch a page, and evict another one; its number, 0: no memory. */
 static uint32_t fetch(struct sad2_fix *fix, struct lpl_page page)
 {
 	struct lpl_pages *pages = &fix->pages;
@@ -194,9 +194,9 @@ static enum lpl_error keep_finish(struct lpl_sink *sink, struct lpl_report *repo
 	return lpl_outlet_finish(&fix->outlet, report);
 }
 
-/* ---- what comes in goes to SAD ---- */
+/* ---- the input is passed to SAD ---- */
 
-/* Only what the passes decide: SAD goes on, for they rely on it everywhere. */
+/* Only what the passes decide is flushed, and not SAD: they rely on it everywhere. */
 static enum lpl_error fix_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	struct sad2_fix *fix = (struct sad2_fix *)stage;

@@ -5,15 +5,15 @@
  * References are walked in order.  When a page that has two kept references,
  * `first` and `second` its latest, is referenced a third time, the second is
  * dropped exactly when third.ref - first.ref <= TAU.  If it was a write, the
- * third becomes one.  Otherwise all stay, and second and third are the latest two.
+ * third becomes one.  Otherwise all are kept, and second and third are the latest two.
  *
  * Distance is taken from the references' own clock, `ref`, which counts all that
  * were made, reduced away or not.  It is the paper's annotation: `time_passed` of
  * a record is the difference of `ref` to the record before, less 1.  So a reduced
  * trace may be reduced again, and simulators have but to go by `ref`: in WS a
- * reference faults exactly when it is the page's first or comes more than tau
- * after the page's last; in VMIN the page stays after a reference exactly when the
- * next one comes at most tau later.
+ * reference faults exactly when it is the page's first or is made more than tau
+ * after the page's last; in VMIN the page is kept in memory after a reference exactly
+ * when the next one is made at most tau later.
  *
  * Why it is exact for WS and VMIN from tau = TAU on.  From first to third it is at
  * most TAU <= tau.  So in both policies the page is in memory all the time from
@@ -27,13 +27,13 @@
  * TAU other pages.  The second is one that `sad:TAU` may drop.  (After `olr:K`
  * this does not hold: what it puts in repeats `ref`.)
  *
- * What is held back.  A kept reference r is dropped later only when a third comes
+ * What is held back.  A kept reference r is dropped later only when a third is made
  * at most TAU after the one kept before r, which was no later than r.  So r is
  * final once now is more than TAU after it.  Of a page at most two that are not
  * final have to be held: of three, a < b < c, b was dropped as c - a <= TAU.
  * Memory is O(distinct pages in TAU references), and held events as in sad.c.
  *
- * The fenced form is the same on generations of pages, as in sad.c, and stays exact
+ * The fenced form is the same on generations of pages, as in sad.c, and remains exact
  * on canonical pages for the same reasons: what is dropped lies between two
  * references to the same canonical page, at most TAU apart; and the first of a
  * generation is kept as it is.
@@ -60,7 +60,7 @@ struct sad_ws {
 	uint64_t now;
 	struct lpl_pages pages;	/* with a struct recent each */
 	struct lpl_pending pending;
-	struct lpl_fence fence;	/* of its fenced form, whose stage names it */
+	struct lpl_fence fence;	/* of its fenced form, where `stage` points to it */
 };
 
 static struct recent *recent_of(const struct sad_ws *ws, uint32_t i)
@@ -76,7 +76,7 @@ static enum lpl_error no_memory(const struct sad_ws *ws, struct lpl_report *repo
 
 /*
  * The page becomes the newest; its number, 0 when there is no memory.  A page not
- * referenced for more than TAU can drop nothing any more: it makes place.
+ * referenced for more than TAU can drop nothing any more: its place is used.
  */
 static uint32_t make_newest(struct sad_ws *ws, struct lpl_page page)
 {
@@ -90,7 +90,7 @@ static uint32_t make_newest(struct sad_ws *ws, struct lpl_page page)
 	return lpl_pages_enter(&ws->pages, page, victim);
 }
 
-/* Keep the reference `ref` to page i; drop the one before it if it may go. */
+/* Keep the reference `ref` to page i; drop the one before it if that is allowed. */
 static enum lpl_error keep(struct sad_ws *ws, uint32_t i, const struct lpl_ref *ref,
 			   struct lpl_report *report)
 {
@@ -133,7 +133,7 @@ static enum lpl_error sad_ws_refs(struct lpl_sink *sink, const struct lpl_ref *r
 		if (i == 0)
 			return no_memory(ws, report);
 		LPL_TRY(keep(ws, i, ref, report));
-		/* what was made now stays, so there is an oldest one */
+		/* the reference made now is held, so there is an oldest one */
 		while (ws->now - oldest_pending(ws)->ref > ws->tau)
 			LPL_TRY(lpl_pending_send(&ws->pending, report));
 	}

@@ -14,7 +14,7 @@
  * kept is the page's next fetch: a write that was dropped makes *that* a write, and
  * one dropped after the last fetch is lost.  To mark the fetch before it would mean
  * to hold it back until the page is evicted, which may be never.  So what is
- * written back is counted an eviction late.
+ * written back is counted one eviction too late.
  *
  * Nothing is held back, and events pass at once.  Memory is O(K) and what it takes
  * to remember the pages that were evicted after a write was dropped.

@@ -16,7 +16,7 @@
 static const struct lpl_method *const methods[] = { LPL_METHODS(METHOD_POINTER) };
 enum { METHODS = sizeof(methods) / sizeof(methods[0]) };
 
-/* It stands for a choice from what was reduced: the references of one may be gone for another's. */
+/* Stands for a choice from what was reduced: a reference of it may have been dropped for another's. */
 const struct lpl_method lpl_method_chosen = {.name = "chosen", .drops = LPL_DROPS_ANYWHERE};
 /* It stands for reductions that were not fenced and then merged: lpl_reduction_fenced(). */
 const struct lpl_method lpl_method_merged = {.name = "merged", .drops = LPL_DROPS_ANYWHERE};

@@ -21,7 +21,7 @@ struct lpl_reducer_stage {
 	 */
 	enum lpl_error (*flush)(struct lpl_reducer_stage *stage, struct lpl_report *report);
 	void (*close)(struct lpl_reducer_stage *stage);
-	struct lpl_fence *fence;	/* what it learns from events (fence.h); NULL: nothing */
+	struct lpl_fence *fence;	/* what it knows from events (fence.h); NULL: nothing */
 };
 
 /*

@@ -21,7 +21,7 @@
  * if there is but one).  The first is of its own type.  The last becomes a write
  * (LPL_WRITE; LPL_WALK_WRITE in the space of walks) if any reference to the page
  * in this window after the first, itself included, is a write.  What is kept,
- * and the events, come out in the order they had in the stream, which is the
+ * and the events, are sent on in the order they had in the stream, which is the
  * order of `ref`, an event with ref == r following reference r.
  *
  * Why it is exact from K pages on: a reference dropped lies between two that are
