@@ -61,18 +61,18 @@ static enum lpl_error damaged(struct lpl_report *cause, const char *what)
 static const uint8_t *get_begin(struct lpl_block_position *begin, const struct lpl_clocks *base,
 				const uint8_t *at, const uint8_t *end)
 {
-	enum { BEHIND, INSTR, SPACE, USER, OFFSET, NUMBERS };
+	enum { EARLIER, INSTR, SPACE, USER, OFFSET, NUMBERS };
 	uint64_t number[NUMBERS];
 
 	for (int i = 0; i < NUMBERS && at; i++)
 		at = lpl_varint_get(at, end, &number[i]);
-	if (!at || number[BEHIND] > base->ref || number[USER] > 1)
+	if (!at || number[EARLIER] > base->ref || number[USER] > 1)
 		return NULL;
 	*begin = (struct lpl_block_position){
 		.state.space = number[SPACE], .state.user = number[USER],
 		.state.cycle_offset = base->cycle - base->instr + lpl_unzigzag(number[OFFSET]),
 		.next_instr = base->instr + lpl_unzigzag(number[INSTR]),
-		.ref = base->ref - number[BEHIND], .event_ref = base->ref,
+		.ref = base->ref - number[EARLIER], .event_ref = base->ref,
 		.instr = base->instr, .cycle = base->cycle,
 	};
 	return at;

@@ -17,7 +17,7 @@ enum lpl_columns {
 	LPL_COLUMN_CYCLE, LPL_COLUMN_SPACE, LPL_COLUMN_ADDRESS, LPL_COLUMNS
 };
 
-/* After so many a writer ends a chunk; fuzzers, whose streams are short, have fewer. */
+/* After so many a writer ends a chunk; fuzzers have fewer, for their streams are short. */
 #ifndef LPL_CHUNK_EVENTS_WRITTEN
 #define LPL_CHUNK_EVENTS_WRITTEN 4096
 #endif
@@ -29,7 +29,7 @@ enum lpl_columns {
 #define LPL_EVENT_BYTES_MAX ((11 + KTR_ARGS) * 10 + KTR_TEXT)
 #define LPL_TOTALS_NUMBERS (LPL_TYPES + 3)
 
-/* May a reference with this number come after a record with that one? */
+/* May a reference with this number follow a record with that one? */
 static inline bool lpl_ref_follows(uint64_t ref, uint64_t flags, uint64_t before)
 {
 	return (ref > before) | ((ref == before) & ((flags & LPL_SYNTHETIC) != 0));
@@ -93,8 +93,8 @@ size_t lpl_data_encode_end(const struct lpl_data_encoder *encoder,
 
 /*
  * References that are alike but for their clocks and address, which grow by the same from each to the
- * next: columns of one number, after another in the first place.  They are not made before somebody
- * wants them, for a file of a few hundred bytes may hold a million.
+ * next: columns of one number, after another in the first place.  They are not made before they are
+ * asked for, since a file of a few hundred bytes may hold a million.
  */
 struct lpl_steady {
 	struct lpl_ref first;
@@ -152,8 +152,8 @@ static inline struct lpl_ref lpl_data_ref(const struct lpl_data *data, size_t i)
 /* How far an event lies after the references or the event before it; false: malformed. */
 bool lpl_event_position(const uint8_t *at, const uint8_t *end, uint64_t *step);
 /*
- * One event, relative to the record before it, whose clocks it gives its own; returns the byte
- * after it, NULL: it is malformed or out of order.
+ * One event, relative to the clocks of the record before it, which become its own; returns the
+ * byte after it, NULL: it is malformed or out of order.
  */
 const uint8_t *lpl_event_decode(struct lpl_event *event, struct lpl_clocks *before,
 				const uint8_t *at, const uint8_t *end);
@@ -164,8 +164,8 @@ const uint8_t *lpl_event_decode(struct lpl_event *event, struct lpl_clocks *befo
 enum lpl_error lpl_data_begin(struct lpl_data *data, const struct lpl_chunk_header *header,
 			      size_t refs_max, size_t bytes, struct lpl_report *cause);
 /*
- * And end so: the header's clocks and counts are those of its records, whose first reference,
- * if there is any, and last record have these clocks.
+ * And end so: the header's clocks and counts are checked against its records; these are the clocks
+ * of their first reference, if there is any, and of the last record.
  */
 enum lpl_error lpl_data_end(struct lpl_data *data, const struct lpl_chunk_header *header,
 			    const struct lpl_clocks *first_ref, const struct lpl_clocks *last,

@@ -79,8 +79,8 @@ static bool join(struct lpl_ref *refs, size_t count, struct lpl_clocks *before,
 	return bad == 0;
 }
 
-/* Does a number that grows by `step` so often, from `first` on, stay at 0 or above, and below 2^bits? */
-static bool stays(uint64_t first, __int128 step, size_t times, unsigned int bits)
+/* Is a number that grows by `step` so often, from `first` on, always 0 or more, and below 2^bits? */
+static bool keeps_in_range(uint64_t first, __int128 step, size_t times, unsigned int bits)
 {
 	const __int128 last = first + step * (__int128)times;
 
@@ -120,9 +120,11 @@ static bool is_steady(struct lpl_steady *steady, size_t count, const struct lpl_
 	};
 	steady->address_step = (more << shift) + ref->length;
 	return (step->ref > 0 || ref->flags & LPL_SYNTHETIC) &&
-	       stays(ref->ref, step->ref, times, 64) && stays(ref->instr, step->instr, times, 64) &&
-	       stays(ref->cycle, step->cycle, times, 64) &&
-	       (!shift || stays(ref->address >> shift, (int64_t)more, times, 64 - shift));
+	       keeps_in_range(ref->ref, step->ref, times, 64) &&
+	       keeps_in_range(ref->instr, step->instr, times, 64) &&
+	       keeps_in_range(ref->cycle, step->cycle, times, 64) &&
+	       (!shift ||
+		keeps_in_range(ref->address >> shift, (int64_t)more, times, 64 - shift));
 }
 
 /* `*at` becomes the byte after the columns. */

@@ -3,7 +3,7 @@
  * Writing the payload of a DATA chunk.
  *
  * This runs in the collector's thread, for every reference kept.  References are
- * taken in batches that stay in the first-level cache: one pass turns a batch
+ * taken in batches that fit in the first-level cache: one pass turns a batch
  * into seven arrays of numbers and checks it, then each array goes to its
  * column.
  */

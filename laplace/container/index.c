@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The index: a table of data chunks, thinned so that it stays small. */
+/* The index: a table of data chunks, thinned so that it is always small. */
 #include <endian.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A chunk on its way through the reader: read from the file in its turn, then checked,
- * decompressed and decoded by whoever has time (base/work_queue.h), and delivered in its turn.
- * Whatever is wrong with it waits here until then.
+ * decompressed and decoded by whichever thread is free (base/work_queue.h), and delivered in its
+ * turn.  An error found in it is kept here until then.
  */
 #ifndef LAPLACE_CONTAINER_LOADED_CHUNK_H
 #define LAPLACE_CONTAINER_LOADED_CHUNK_H
@@ -20,13 +20,13 @@
 
 struct lpl_loaded_chunk {
 	char name[LPL_NAME_SIZE];	/* of the file */
-	uint64_t segment;		/* whose file it is; 0: the trace is one file */
+	uint64_t segment;		/* its file; 0: the trace is one file */
 	uint64_t before;		/* bytes of the segments before */
 	uint64_t offset, end;		/* of the chunk, in the file */
 	struct lpl_chunk_header header;
 	enum lpl_need need;		/* how much of it, if it has records */
 	bool trailed;			/* bytes follow it, where none may */
-	bool final;			/* an INDEX, and nothing of the trace comes after it */
+	bool final;			/* an INDEX, and nothing of the trace follows it */
 	uint8_t *stored, *plain;	/* the payload, as stored and decompressed; owned */
 	size_t stored_room, plain_room;
 	ZSTD_DCtx *zstd;		/* owned */
@@ -41,7 +41,7 @@ void lpl_loaded_chunk_free(struct lpl_loaded_chunk *chunk);
 /* Room for the payloads that the header announces; false: no memory. */
 bool lpl_loaded_chunk_reserve(struct lpl_loaded_chunk *chunk);
 
-/* What its header says, for those who do not read it. */
+/* What its header says, as the public headers have it. */
 struct lpl_chunk lpl_loaded_chunk_facts(const struct lpl_loaded_chunk *chunk);
 
 /* From the payload as stored to records, unless something is wrong, or it is not needed. */

@@ -124,7 +124,7 @@ static enum lpl_error check_lines(struct lpl_manifest *m, struct lpl_report *rep
 		kind = lpl_manifest_read(m->line, &base, NULL, &facts);
 		free(base);
 		if (m->closed)
-			kind = LPL_MANIFEST_BAD;	/* nothing comes after the end */
+			kind = LPL_MANIFEST_BAD;	/* nothing follows the end */
 		m->closed = kind == LPL_MANIFEST_END && facts.number == before.number;
 		if (!m->closed && (kind != LPL_MANIFEST_SEGMENT || !follows(&facts, &before)))
 			return bad_line(m, before.number + 2, report);
@@ -330,7 +330,7 @@ int lpl_manifest_find(const struct lpl_manifest *m, uint64_t number, char name[L
 	return -1;
 }
 
-/* After the manifest's end: a segment being written, or one whose line was about to be. */
+/* After the manifest's end: a segment that is being written, or is whole but not named yet. */
 static enum lpl_segment_kind next_found(struct lpl_manifest *m, int *fd,
 					char name[LPL_NAME_SIZE])
 {

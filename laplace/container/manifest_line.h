@@ -2,7 +2,7 @@
 /*
  * The lines of a manifest (docs/format.md, section 11): what each says, as text and back.
  *
- * A line is a JSON object whose last member is a checksum of what precedes it.  So a line that
+ * A line is a JSON object; its last member is a checksum of what precedes it.  So a line that
  * passes is one that a writer wrote, and all that is left to find out is what it says.
  */
 #ifndef LAPLACE_CONTAINER_MANIFEST_LINE_H

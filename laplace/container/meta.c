@@ -81,7 +81,7 @@ static bool key_is_valid(const char *key, size_t length)
 	return length > 0;
 }
 
-/* Append a pair whose strings are valid and whose key is new. */
+/* Append a pair of valid strings with a key that is new. */
 static enum lpl_error append(struct lpl_meta *meta, const char *key, size_t key_length,
 			     const char *value, size_t value_length)
 {

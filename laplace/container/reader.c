@@ -22,8 +22,8 @@ enum lpl_error lpl_reader_failed(const struct lpl_reader *reader, struct lpl_rep
 }
 
 /*
- * May more be read before what is there is delivered?  From a pipe only what has come:
- * no caller shall wait for records that are here because others are not.
+ * May more be read before what is there is delivered?  From a pipe only what is in it: no
+ * caller shall wait for records that were read because later ones are not there yet.
  */
 static bool may_read(const struct lpl_reader *reader)
 {
@@ -47,7 +47,7 @@ enum lpl_error lpl_reader_resume(struct lpl_reader *reader, struct lpl_report *r
 
 	if (reader->failure.error != LPL_ERR_DAMAGED)
 		return lpl_reader_failed(reader, report);
-	/* after a damaged payload the reading has gone on already */
+	/* after a damaged payload, reading has continued already */
 	if (lpl_work_queue_empty(reader->queue) && lpl_source_stopped(&reader->source) &&
 	    lpl_source_find(&reader->source, &failure) != LPL_OK) {
 		reader->failure = failure;
@@ -125,7 +125,7 @@ static enum lpl_error hash_later(struct lpl_reader *reader, struct lpl_loaded_ch
 	return LPL_OK;
 }
 
-/* Is it what the writer was given?  Asked before anybody gets any of it. */
+/* Is it what the writer was given?  Checked before any of it is delivered. */
 static enum lpl_error check_hash(struct lpl_reader *reader, struct lpl_loaded_chunk *chunk)
 {
 	bool has_hash = chunk->header.kind == LPL_CHUNK_RUNS;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Reading into columns.  Batches come as lpl_reader_next() delivers them; what of the last one
- * does not fit is given back to the reader, which holds it until somebody asks again.  Its memory
- * stays as it is until then, for nothing is read before it is used up.
+ * does not fit is given back to the reader, which holds it until the next call.  Its memory is
+ * unchanged until then, for nothing is read before it is used up.
  */
 #include "reader_parts.h"
 #include "record/columns.h"
@@ -35,7 +35,7 @@ enum lpl_error lpl_reader_fill(struct lpl_reader *reader, const struct lpl_ref_c
 	if (most == 0)
 		return lpl_fail(report, LPL_ERR_USAGE, "columns without room for a reference");
 	while (*count < most && !(event && batch.event)) {
-		/* a failure stays, so whoever got references before it meets it in the next call */
+		/* a failure is kept: after references it is reported by the next call */
 		error = lpl_reader_next(reader, &batch.refs, &batch.count, &batch.event,
 					*count > 0 ? NULL : report);
 		if (error != LPL_OK)

@@ -82,7 +82,7 @@ enum lpl_error lpl_reader_open_fd(struct lpl_reader **result, int fd, bool owned
 	return LPL_OK;
 }
 
-/* The trace of a manifest, whose segments are opened as they are read. */
+/* The trace of a manifest; its segments are opened as they are read. */
 static enum lpl_error open_segments(struct lpl_reader **result, int fd, const char *path,
 				    struct lpl_report *report)
 {

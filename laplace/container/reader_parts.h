@@ -39,7 +39,7 @@ struct lpl_reader {
 	struct lpl_ref fold[3];
 	uint64_t folded;		/* for so many they stand, in what was delivered; 0: others */
 	struct lpl_stream_hash hash;	/* of what was delivered */
-	/* owned: what it still has to take in, when a chunk comes that has one to compare it with */
+	/* owned: what it still has to take in, once a chunk has a hash to compare it with */
 	struct lpl_unhashed {
 		struct lpl_steady steady;
 		uint64_t count;
@@ -57,7 +57,7 @@ struct lpl_reader {
 	bool stateless;			/* what happened before this file is not known */
 	uint32_t states;		/* chunks in this file of it, up to the first missing */
 	uint64_t segment;		/* of what was delivered last; 0: none */
-	uint64_t segments;		/* whose header could be read */
+	uint64_t segments;		/* that had a header which could be read */
 	struct lpl_event gap_event;
 	struct lpl_report failure;	/* what stopped the delivery */
 };

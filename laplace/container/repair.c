@@ -5,18 +5,19 @@
  * Chunks need nothing of those before them (docs/format.md), so each that passes the checks of a
  * reader is copied as it stands.  Only what ties it to the others is new after a gap: sequence
  * number and counts in its header, and in a chunk of blocks the hash of the stream, which is that of
- * what is left.  The gap itself is a chunk of one event, whose clocks are those of the last record
- * that is missing: so base clocks go on as every reader wants it.
+ * what is left.  The gap itself is a chunk of one event with the clocks of the last record that is
+ * missing: so base clocks continue as readers expect it.
  *
  * After damage the next chunk is looked for byte by byte from after the damaged one's header: its
  * payload may be shorter than it says, and hold the beginning of the next.  What is found has a
- * header whose checksum is right and which stands further on in the stream.
+ * header with a correct checksum, and is further on in the stream.
  *
- * Of a trace in segments one file is made.  A segment that the manifest names is believed when its
- * end is the one that is named, one that is not named yet, or in a line that is damaged or after
- * one, when its header continues the segment before it.  All others are left out whole, for their chunks may be another recording's.  What a
- * segment has of the guest's state is of use where the stream was not read up to there:
- * after a gap it becomes part of the stream, as it does for a reader.
+ * Of a trace in segments one file is made.  A segment that the manifest names is accepted if its
+ * end is the one that is named; one that is not named yet, or in a line that is damaged or after
+ * one, if its header continues the segment before it.  All others are left out whole, for their
+ * chunks may be another recording's.  What a segment has of the guest's state is of use where the
+ * stream was not read up to there: after a gap it becomes part of the stream, as it does for a
+ * reader.
  */
 #include <endian.h>
 #include <fcntl.h>
@@ -48,7 +49,7 @@ static void hash_chunk(const struct lpl_repairing *repair, struct lpl_stream_has
 		lpl_loaded_chunk_hash(chunk, repair->expanded, hash);
 }
 
-/* A chunk whose records are possible ones: do they belong after the others? */
+/* The chunk's records are valid: do they belong after the others? */
 static bool belongs(struct lpl_repairing *repair)
 {
 	struct lpl_loaded_chunk *chunk = &repair->chunk;
@@ -102,8 +103,8 @@ static enum lpl_error renew_hash(struct lpl_repairing *repair, struct lpl_report
 }
 
 /*
- * The guest's state in a segment is kept where the segment stays one, and is part of the stream
- * after a gap; a reader of the whole stream knows it already.  Where a chunk of it is missing, the
+ * The guest's state in a segment is kept where the result is a segment, too, and is part of the
+ * stream after a gap; a reader of the whole stream knows it already.  Where a chunk of it is missing, the
  * rest is of no use (reader.c).
  */
 static bool is_wanted(struct lpl_repairing *repair)
@@ -272,7 +273,7 @@ static enum lpl_error end_within_chunk(struct lpl_repairing *repair, struct lpl_
 	lpl_loss_measure(repair, NULL);
 	if (alone && has_header) {
 		lpl_loss_measure_cut_off(repair);
-		if (source->over)	/* what may follow goes on after it */
+		if (source->over)	/* what may follow continues after it */
 			repair->last = repair->chunk.header;
 	}
 	lpl_loss_count(repair);
@@ -488,7 +489,7 @@ static enum lpl_error open_source(struct lpl_repairing *repair, const char *path
 	return LPL_OK;
 }
 
-/* The new file begins where the old one does: a segment stays one. */
+/* The new file begins where the old one does, so what is made of a segment is one. */
 static enum lpl_error open_writer(struct lpl_repairing *repair, const struct lpl_meta *meta,
 				  struct lpl_report *report)
 {

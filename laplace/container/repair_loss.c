@@ -67,7 +67,7 @@ void lpl_loss_count(struct lpl_repairing *repair)
 	struct lpl_repaired *repaired = repair->repaired;
 	const struct lpl_loss *loss = &repair->loss;
 
-	/* of a header, say, the stream misses nothing; what goes on later does, whatever was reported */
+	/* a header, say, is no loss to the stream; but if it continues later, records are missing */
 	if (loss->refs != 0 || loss->events != 0 || repair->moved) {
 		repair->gap_refs = add_known(repair->gap ? repair->gap_refs : 0, loss->refs);
 		repair->gap_events = add_known(repair->gap ? repair->gap_events : 0, loss->events);

@@ -29,7 +29,7 @@ struct lpl_repairing {
 	bool unread;			/* ... but it misses some */
 	bool losing;			/* just now: the rest describes that */
 	struct lpl_loss loss;
-	bool moved;			/* the stream goes on later than where that began */
+	bool moved;			/* the stream continues later than where that began */
 	struct lpl_report why;
 	bool missed;			/* records, in or right before the segment at hand */
 	bool stateless;			/* or in the one before it, and those between */
@@ -46,7 +46,7 @@ void lpl_loss_end(struct lpl_repairing *repair, const struct lpl_chunk_header *n
 /* The same in two steps, between which something else may be found out. */
 void lpl_loss_measure(struct lpl_repairing *repair, const struct lpl_chunk_header *next);
 void lpl_loss_count(struct lpl_repairing *repair);
-/* The file ends within a chunk whose header is there: that one is missing, if not more. */
+/* The file ends within a chunk, after its header: that one is missing, if not more. */
 void lpl_loss_measure_cut_off(struct lpl_repairing *repair);
 /*
  * The new file reports what was lost since the last chunk that was saved, by an event with the

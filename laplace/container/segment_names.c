@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names of segments, and who has them. */
+/* Names of segments, and whether they are free. */
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>

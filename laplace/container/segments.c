@@ -2,15 +2,14 @@
 /*
  * Writing a trace as segments.
  *
- * Whatever stops it, what is there can be read.  A segment gets its name when it is whole and on
- * the disk, then its line in the manifest, and only then the next one is begun.  So the manifest
- * names nothing that is not there, and at most one segment is there that it does not name: a
- * reader finds it by its name.
+ * Whatever stops the writing, what is there can be read.  A segment gets its name once it is whole
+ * and on the disk, then its line in the manifest, and only then the next one is begun.  So the
+ * manifest names nothing that is not there, and at most one segment is there that it does not name:
+ * a reader finds it by its name.
  *
  * A full disk (writer_full.c) ends the present segment; for its line and the last one room is
- * kept after the manifest's end.  If the next segment cannot begin all the same, for others took
- * the room that was there, nothing can say what is missing, and the manifest stays one that is
- * not closed.
+ * kept after the manifest's end.  If the next segment cannot begin all the same, because others
+ * took the room that was there, nothing can say what is missing, and the manifest is not closed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -76,7 +75,7 @@ static enum lpl_error count_old(const char *path, const char *stem, uint64_t *co
 		return lpl_fail(report, LPL_ERR_USAGE, "%s: is being written by somebody else;"
 				" choose another name", name);
 	}
-	/* of one that cannot be read it is not known what it names: the segments are in the way */
+	/* if it cannot be read, it is not known what it names: its segments are in the way */
 	if (lpl_manifest_open(&old, fd, path, NULL, NULL) != LPL_OK)
 		return LPL_OK;
 	if (strcmp(old->stem, stem) == 0)
@@ -246,7 +245,7 @@ enum lpl_error lpl_segments_open(struct lpl_segments **result, const char *path,
 		error = expect_full_disk(s, report);
 	free(first);
 	if (error != LPL_OK) {
-		s->manifest.written = 0;	/* it names nothing, and need not stay */
+		s->manifest.written = 0;	/* it names nothing, and need not be kept */
 		destroy(s);
 		return error;
 	}

@@ -3,9 +3,9 @@
  * A trace that is written as segments (docs/format.md, section 11): one trace file after the
  * other, and a manifest that names those that are complete.
  *
- * The writer stays the same one throughout, and so what is sent to it: at a rotation its file
- * ends, and it goes on with another.  References, events and totals go on counting; a file's
- * index and hash are its own.
+ * One writer writes all of them, and is sent one stream: at a rotation its file ends, and it
+ * continues with another.  Counts of references and events and totals continue, too; a file's index
+ * and hash are its own.
  */
 #ifndef LAPLACE_CONTAINER_SEGMENTS_H
 #define LAPLACE_CONTAINER_SEGMENTS_H
@@ -31,11 +31,11 @@ enum lpl_error lpl_segments_open(struct lpl_segments **segments, const char *pat
 				 struct lpl_state_keeper *keeper, bool overwrite,
 				 struct lpl_report *report);
 /*
- * Go on with a trace whose recording ended somewhere after the beginning of segment `number`:
+ * Continue a trace, the recording of which ended after the beginning of segment `number`:
  * what the manifest "PATH.part" (or, of one that was closed, PATH) names from there on, and what
  * is found there, is removed, and that segment begins anew at `place`, which is where the one
  * before it ended.  `overwrite`: as it was opened.  LPL_ERR_USAGE: there is no such manifest, or it is
- * of another trace, or somebody else writes it; nothing is changed then.
+ * of another trace, or another process writes it; nothing is changed then.
  */
 enum lpl_error lpl_segments_continue(struct lpl_segments **segments, const char *path,
 				     const struct lpl_writer_options *options,
@@ -53,8 +53,8 @@ bool lpl_segments_is_empty(const struct lpl_segments *segments);
 
 /*
  * All that the writer was sent becomes the end of a segment, which is complete, on the disk and
- * in the manifest then; what comes is the next one's.  Nothing happens in a segment that has no
- * records yet.
+ * in the manifest then; what is sent from here on belongs to the next one.  Nothing happens in a
+ * segment that has no records yet.
  */
 enum lpl_error lpl_segments_rotate(struct lpl_segments *segments, struct lpl_report *report);
 
@@ -63,7 +63,7 @@ enum lpl_error lpl_segments_rotate(struct lpl_segments *segments, struct lpl_rep
  * their ".part", but for a full disk (lpl_writer_options, `ends_when_full`).
  */
 enum lpl_error lpl_segments_close(struct lpl_segments *segments, struct lpl_report *report);
-/* Give up: what is complete stays, and the rest as ".part".  NULL is fine. */
+/* Give up: what is complete is kept, and the rest as ".part".  NULL is fine. */
 void lpl_segments_abandon(struct lpl_segments *segments);
 
 #endif

@@ -21,8 +21,8 @@ void lpl_source_take(struct lpl_source *source, int fd)
 				(uint64_t)(status.st_size - at) : 0;
 }
 
-/* Is the next byte after what was there? */
-static bool is_behind(const struct lpl_source *source)
+/* Is the next byte beyond the file's end, as it was when it was taken? */
+static bool is_past_limit(const struct lpl_source *source)
 {
 	return source->limit > 0 && source->position >= source->limit;
 }
@@ -48,7 +48,7 @@ static enum lpl_error read_bytes(struct lpl_source *source, uint8_t *out, size_t
 		if (count < 0) {
 			if (errno == EINTR)
 				continue;
-			if (errno == EAGAIN) {	/* a pipe somebody made so */
+			if (errno == EAGAIN) {	/* a pipe that does not block */
 				(void)poll(&(struct pollfd){ source->fd, POLLIN, 0 }, 1, -1);
 				continue;
 			}
@@ -99,7 +99,7 @@ static bool ends_as_named(const struct lpl_source *source, const struct lpl_chun
 	       source->position - LPL_CHUNK_HEADER_BYTES == source->manifest->at.index;
 }
 
-/* What is wrong with a header whose checksum is right; NULL: nothing. */
+/* What is wrong with a header that has the right checksum; NULL: nothing. */
 static const char *header_fault(const struct lpl_source *source,
 				const struct lpl_chunk_header *header)
 {
@@ -150,7 +150,7 @@ static enum lpl_error read_header(struct lpl_source *source, struct lpl_loaded_c
 	uint64_t found;
 	enum lpl_error error;
 
-	*end = source->head_bytes == 0 && is_behind(source);
+	*end = source->head_bytes == 0 && is_past_limit(source);
 	if (*end)
 		return LPL_OK;
 	error = read_bytes(source, bytes + source->head_bytes,
@@ -258,8 +258,8 @@ static enum lpl_error read_payload(struct lpl_source *source, struct lpl_loaded_
 	return error;
 }
 
-/* What is read next follows a segment that is named so. */
-static void stand_behind(struct lpl_chunk_header *before, const struct lpl_segment_facts *segment)
+/* What is read next has to follow this segment. */
+static void continue_after(struct lpl_chunk_header *before, const struct lpl_segment_facts *segment)
 {
 	before->last = segment->last;
 	before->refs_so_far = segment->refs_so_far;
@@ -277,7 +277,7 @@ static bool next_segment(struct lpl_source *source, struct lpl_report *failure)
 	if (source->fd >= 0)
 		(void)close(source->fd);
 	if (source->named)	/* whatever could be read of it */
-		stand_behind(before, &manifest->at);
+		continue_after(before, &manifest->at);
 	source->fd = -1;
 	kind = lpl_manifest_next(manifest, &fd, source->name, failure);
 	if (fd >= 0)
@@ -291,7 +291,7 @@ static bool next_segment(struct lpl_source *source, struct lpl_report *failure)
 	source->head_bytes = 0;
 	before->sequence = 0;
 	if (source->passing)	/* the one after it has to follow what is missing */
-		stand_behind(before, &manifest->at);
+		continue_after(before, &manifest->at);
 	return source->fd >= 0;
 }
 
@@ -350,9 +350,9 @@ bool lpl_source_read(struct lpl_source *source, struct lpl_loaded_chunk *chunk)
 	return true;
 }
 
-/* ---- going on after damage ---- */
+/* ---- continuing after damage ---- */
 
-/* Does the chunk stand further on in the stream than all that was read? */
+/* Is the chunk further on in the stream than all that was read? */
 static bool is_further(const struct lpl_source *source, const struct lpl_chunk_header *header)
 {
 	const struct lpl_chunk_header *before = &source->before;
@@ -384,7 +384,7 @@ static bool continue_with(struct lpl_source *source, const struct lpl_chunk_head
 	return false;
 }
 
-/* Does the chunk in `head` have a header to go on with? */
+/* Does the chunk in `head` have a header to continue with? */
 static bool can_continue(struct lpl_source *source)
 {
 	struct lpl_chunk_header header;
@@ -420,7 +420,7 @@ enum lpl_error lpl_source_find(struct lpl_source *source, struct lpl_report *rep
 		if (at)
 			memmove(source->head, at, left);
 		count = 0;
-		error = is_behind(source) ? LPL_OK :
+		error = is_past_limit(source) ? LPL_OK :
 			read_bytes(source, source->head + left, LPL_CHUNK_HEADER_BYTES - left,
 				   &count, report);
 		source->head_bytes = left + count;

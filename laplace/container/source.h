@@ -56,9 +56,9 @@ static inline bool lpl_source_stopped(const struct lpl_source *source)
 /* Of a trace in segments: nothing more of this one, the next is due. */
 void lpl_source_pass_over(struct lpl_source *source);
 /*
- * Then look for a chunk to go on with, which stands further on in the stream, from that
- * header on: it may be good, and only in a wrong place.  LPL_OK when there is none, too.  After
- * the last one of a segment comes the next segment.
+ * Then look for a chunk to continue with, which is further on in the stream, from that header
+ * on: it may be good, and only in a wrong place.  LPL_OK when there is none, too.  After the last
+ * one of a segment the next segment is read.
  */
 enum lpl_error lpl_source_find(struct lpl_source *source, struct lpl_report *report);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which files a trace consists of: for whoever must not write any of them. */
+/* Which files a trace consists of: so that they are not written to by mistake. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static struct lpl_manifest *open_manifest(const char *path)
 	struct stat status;
 	int fd;
 
-	/* a pipe must not be opened: somebody may wait for its reader */
+	/* a pipe must not be opened: its writer may be waiting for its reader */
 	if (strcmp(path, "-") == 0 || stat(path, &status) != 0 || !S_ISREG(status.st_mode))
 		return NULL;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

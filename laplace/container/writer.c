@@ -2,7 +2,7 @@
 /*
  * Writing a trace: a sink that cuts the stream into chunks.
  *
- * Records are checked and encoded as they come.  A chunk that is complete is put into a queue
+ * Records are checked and encoded as they are sent.  A chunk that is complete is put into a queue
  * for several threads (base/work_queue.h); how it gets into the file from there is
  * writer_chunk.c's, what else a file has is writer_file.c's.  Two kinds of chunks differ only in
  * their encoder (chunk_encoder.h).
@@ -229,7 +229,7 @@ static bool make_packed_chunk(struct lpl_writer *writer, struct lpl_packed_chunk
 	       !ZSTD_isError(ZSTD_CCtx_setParameter(chunk->zstd, ZSTD_c_compressionLevel, level));
 }
 
-/* Everything that needs memory, before there is a file to leave behind. */
+/* Everything that needs memory, before there is a file that would be left over. */
 static struct lpl_writer *create(int level, size_t chunk_refs, bool blocks, unsigned int jobs)
 {
 	struct lpl_writer *writer = calloc(1, sizeof(*writer));

@@ -2,9 +2,9 @@
 /*
  * What a writer of traces consists of: for writer.c, which makes chunks of the records that it
  * gets, writer_chunk.c, which gets them into the file, writer_file.c, which begins and ends files,
- * writer_full.c, which ends one whose disk is full, and block_writer.c, which takes blocks.  And
- * for those that have such a writer do more than <laplace/trace.h> has: segments.c gives it one
- * file after the other, state_chunk.c and repair.c give it chunks.
+ * writer_full.c, which ends one on a full disk, and block_writer.c, which takes blocks.  And for
+ * files that have a writer do more than <laplace/trace.h> declares: segments.c gives it one file
+ * after the other, state_chunk.c and repair.c give it chunks.
  */
 #ifndef LAPLACE_CONTAINER_WRITER_H
 #define LAPLACE_CONTAINER_WRITER_H
@@ -67,13 +67,13 @@ struct lpl_writer {
 
 /* The first error (LPL_OK: there was none), described in `report` if that has no other. */
 enum lpl_error lpl_writer_failed(const struct lpl_writer *writer, struct lpl_report *report);
-/* What is wrong with what came: say for which file, once all before it is written. */
+/* What was sent is not valid: write all before it, and fail with the cause and the file's name. */
 void lpl_writer_refuse(struct lpl_writer *writer, const struct lpl_report *cause);
 /* What was taken since the last chunk becomes one. */
 void lpl_writer_put_chunk(struct lpl_writer *writer);
 /* Do the totals agree with themselves? */
 enum lpl_error lpl_writer_check_totals(struct lpl_writer *writer);
-/* As of the record whose `ref` this is. */
+/* As of the record with this `ref`. */
 struct lpl_totals lpl_writer_totals_at(const struct lpl_writer *writer, uint64_t ref);
 
 /* ---- chunks on their way into the file (writer_chunk.c) ---- */
@@ -102,12 +102,12 @@ enum lpl_error lpl_writer_write_header(struct lpl_writer *writer, const struct l
 /* The file's INDEX; only the last one has what the recording has cost. */
 enum lpl_error lpl_writer_write_index(struct lpl_writer *writer, bool last_file);
 /*
- * As lpl_writer_close(), but the writer stays, and what it counts.  Only the last file
+ * As lpl_writer_close(), but the writer and its counts are kept.  Only the last file
  * has what the recording has cost.
  */
 enum lpl_error lpl_writer_end_file(struct lpl_writer *writer, bool last,
 				   struct lpl_report *report);
-/* And goes on: as lpl_writer_open(), but that room for the file is waited for. */
+/* Begin another file: as lpl_writer_open(), except that it waits for room for the file. */
 enum lpl_error lpl_writer_next_file(struct lpl_writer *writer, const char *path,
 				    const struct lpl_meta *meta, bool overwrite,
 				    struct lpl_report *report);
@@ -129,10 +129,10 @@ enum lpl_error lpl_writer_end_short(struct lpl_writer *writer, struct lpl_report
 enum lpl_error lpl_writer_write_gap(struct lpl_writer *writer, const struct lpl_event *gap,
 				    const struct lpl_totals *totals);
 
-/* ---- going on in another process ---- */
+/* ---- continuing in another process ---- */
 
 /*
- * What a writer has to know to go on where another one ended a file.  Numbers alone, of this
+ * What a writer has to know to continue where another one ended a file.  Numbers alone, of this
  * program: another version may have others.
  */
 struct lpl_writer_place {
@@ -145,7 +145,7 @@ struct lpl_writer_place {
 
 /* Where it is: its file has ended, or has no records yet. */
 void lpl_writer_where(const struct lpl_writer *writer, struct lpl_writer_place *place);
-/* As lpl_writer_open(), to go on from there, with what the keeper (NULL: none) sends. */
+/* As lpl_writer_open(), to continue there, with what the keeper (NULL: none) sends. */
 enum lpl_error lpl_writer_open_at(struct lpl_writer **writer, const char *path,
 				  const struct lpl_meta *meta,
 				  const struct lpl_writer_options *options,

@@ -2,7 +2,7 @@
 /*
  * What a writer's file has besides records: a header before them, an index after them, and its
  * name when it is whole.  Of a trace in segments one file follows the other; clocks, counts and
- * totals go on.
+ * totals continue.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A trace whose disk is full ends as any other does, only earlier.
+ * On a full disk a trace ends as any other does, only earlier.
  *
  * What ends it, an event and the index, needs room itself, when there is none.  So before each
  * chunk the file system is asked to keep room for that chunk and, after it, for an end
  * (lpl_output_reserve()).  Either there is so much, and then the chunk cannot fail for want of
- * room and leaves that of the end untouched; or there is not, the chunk is not begun, and the room
- * that was kept with the chunk before it is still there, just after the file's end.
+ * room, and leaves the room for the end untouched; or there is not, the chunk is not begun, and the
+ * room that was kept with the chunk before it is still there, just after the file's end.
  *
  * Where a file system keeps no room, a chunk is met by the end within it and taken back, and the
  * file is ended in what that leaves; if that is too little, it keeps its ".part".
@@ -15,7 +15,7 @@
  * always one that can be ended, but between two of them: before one ends, there has to be room for
  * the other's beginning.
  *
- * The chunks that were on their way then are lost with all that came after them.  A reader of the
+ * The chunks that were on their way then are lost, with all records after them.  A reader of the
  * file could not see that, so its last chunk is an event LPL_EVENT_GAP.
  */
 #include <errno.h>
