@@ -16,6 +16,7 @@
 #include "method.h"
 #include "pages.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 struct block {
@@ -104,6 +105,7 @@ static struct lpl_reducer_stage *block_new(uint64_t number, struct lpl_sink *nex
 
 	if (block == NULL)
 		return NULL;
+	assert((number & (number - 1)) == 0);	/* a power of two, or 0: see in_range() */
 	block->shift = LPL_PAGE_SHIFT;
 	while (number > UINT64_C(1) << block->shift)
 		block->shift++;

@@ -4,6 +4,7 @@
 #include "fence_state.h"
 #include "reduction.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 struct lpl_reducer {
@@ -60,6 +61,7 @@ enum lpl_error lpl_reducer_open(struct lpl_reducer **reducer, const char *before
 
 struct lpl_sink *lpl_reducer_sink(struct lpl_reducer *reducer)
 {
+	assert(reducer->count > 0);
 	return &reducer->stage[0]->sink;
 }
 

@@ -12,6 +12,7 @@
 #include "base/try.h"
 #include "base/varint.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,7 +54,9 @@ static uint8_t *put_change(uint8_t *to, uint64_t before, uint64_t now)
 static const uint8_t *get(const uint8_t *from, uint64_t *number)
 {
 	*number = 0;
-	return lpl_varint_get(from, from + LPL_VARINT_MAX, number);
+	from = lpl_varint_get(from, from + LPL_VARINT_MAX, number);
+	assert(from != NULL);
+	return from;
 }
 
 static const uint8_t *get_change(const uint8_t *from, uint64_t *value)
@@ -116,6 +119,7 @@ bool lpl_event_queue_push(struct lpl_event_queue *events, const struct lpl_event
 	memcpy(to, event->text, length);
 	to += length;
 	events->write = (size_t)(to - events->last->bytes);
+	assert(events->write <= BLOCK_BYTES);
 	events->back.ref = event->ref;
 	events->back.instr = event->instr;
 	events->back.cycle = event->cycle;
@@ -144,6 +148,7 @@ const struct lpl_event *lpl_event_queue_front(struct lpl_event_queue *events, ui
 		events->first = next;
 		events->read = 0;
 	}
+	assert(events->read < (events->first == events->last ? events->write : events->first->used));
 	from = events->first->bytes + events->read;
 	from = get_change(from, &events->front_position);
 	from = get_change(from, &event->ref);
@@ -177,6 +182,7 @@ void lpl_event_queue_pop(struct lpl_event_queue *events)
 {
 	uint64_t position;
 
+	assert(events->count > 0);
 	/* an event never looked at is decoded all the same: the next one is
 	 * encoded as its difference */
 	(void)lpl_event_queue_front(events, &position);

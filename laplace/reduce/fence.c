@@ -2,6 +2,8 @@
 /* Which pages an event gives another meaning; fence.h says why. */
 #include "fence.h"
 
+#include <assert.h>
+
 #define PAGE_MASK ((UINT64_C(1) << LPL_PAGE_SHIFT) - 1)
 #define ALL_PAGES (UINT64_C(1) << (64 - LPL_PAGE_SHIFT))
 #define USER_PAGES (ALL_PAGES / 2)
@@ -166,6 +168,7 @@ void lpl_fence_pages(struct lpl_fence *fence, const struct lpl_event *event,
 	struct lpl_fence_range range[LPL_FENCE_RANGES];
 	unsigned int ranges = lpl_fence_ranges(fence, event, range);
 
+	assert(ranges <= LPL_FENCE_RANGES);
 	for (unsigned int i = 0; i < ranges; i++)
 		retire(pages, &range[i]);
 }

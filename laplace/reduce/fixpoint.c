@@ -22,6 +22,7 @@
 #include "base/array.h"
 #include "fixpoint_pass.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 void lpl_fixpoint_init(struct lpl_fixpoint *fix, uint32_t pages)
@@ -49,6 +50,7 @@ static void prepare(struct lpl_fixpoint *fix, struct lpl_fix_ref *array, uint32_
 	for (uint32_t i = 0; i < fix->count; i++) {
 		uint32_t before = array[i].before;
 
+		assert(before == LPL_NO_REF || before < i);
 		mark[i] = (struct lpl_fix_mark){
 			.state = FIX_KEPT,
 			.residency = before == LPL_NO_REF ? i : mark[before].residency,
@@ -106,6 +108,9 @@ static void find_due(struct lpl_fixpoint *fix, uint32_t number)
 	       fix->known[fix->known_used] >> 32 == number)
 		fix->due.ref[fix->due.count++] =
 			(uint32_t)fix->known[fix->known_used++];
+	/* passes are made in order, so none is left out */
+	assert(fix->known_used == fix->known_count ||
+	       fix->known[fix->known_used] >> 32 > number);
 }
 
 static void run(struct lpl_fixpoint *fix, struct lpl_fix_ref *array, uint32_t decided, bool ended)
@@ -140,6 +145,7 @@ enum lpl_error lpl_fixpoint_run(struct lpl_fixpoint *fix, struct lpl_fix_ref *ar
 {
 	uint32_t i = *decided;
 
+	assert(*decided <= count);
 	if (!reach(fix, count))
 		return lpl_fail(report, LPL_ERR_MEMORY,
 				"reduction sad2-fix:%u: no memory to hold more", fix->pages);
@@ -147,9 +153,13 @@ enum lpl_error lpl_fixpoint_run(struct lpl_fixpoint *fix, struct lpl_fix_ref *ar
 	prepare(fix, array, *decided);
 	if (count != 0)
 		run(fix, array, *decided, ended);
-	for (; i < count && fix->mark[i].state != FIX_OPEN; i++)
-		if (array[i].dropped != 0 && lpl_is_write(&array[i].ref))
-			lpl_make_write(&array[fix->mark[i].next].ref);
+	for (; i < count && fix->mark[i].state != FIX_OPEN; i++) {
+		if (array[i].dropped == 0 || !lpl_is_write(&array[i].ref))
+			continue;
+		/* what is dropped is never the last of its residency */
+		assert(fix->mark[i].next > i && fix->mark[i].next < count);
+		lpl_make_write(&array[fix->mark[i].next].ref);
+	}
 	*decided = i;
 	return LPL_OK;
 }

@@ -25,6 +25,7 @@
  */
 #include "fixpoint_pass.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* ---- lists of recency, of the K+1 latest residencies ---- */
@@ -33,6 +34,9 @@ static void leave_order(struct lpl_fix_mark *mark, enum lpl_fix_order order, uin
 {
 	struct lpl_fix_recency *recency = &mark[residency].recency[order];
 
+	assert(recency->at != LPL_NO_REF);
+	assert(mark[recency->newer].recency[order].older == residency);
+	assert(mark[recency->older].recency[order].newer == residency);
 	mark[recency->newer].recency[order].older = recency->older;
 	mark[recency->older].recency[order].newer = recency->newer;
 	recency->at = LPL_NO_REF;
@@ -59,6 +63,7 @@ static void touch(struct lpl_fixpoint *fix, enum lpl_fix_order order, uint32_t i
 		fix->listed[order]++;
 	else
 		leave_order(mark, order, mark[end].recency[order].newer);
+	assert(fix->listed[order] <= (uint64_t)fix->pages + 1);
 	recency->at = i;
 	recency->newer = end;
 	recency->older = mark[end].recency[order].older;
@@ -91,8 +96,10 @@ static void judge(struct lpl_fixpoint *fix, const struct lpl_fix_pass *pass, uin
 {
 	struct lpl_fix_mark *mark = fix->mark;
 
+	assert(mark[i].state == FIX_KEPT);
 	if (state == FIX_KEPT)
 		return;
+	assert(pass->changes->count < fix->count);
 	mark[i].state = state;
 	pass->changes->ref[pass->changes->count++] = i;
 	if (state == FIX_OPEN)
@@ -182,6 +189,7 @@ static uint32_t pass_sad(struct lpl_fixpoint *fix, const struct lpl_fix_pass *pa
 	const struct lpl_fix_mark *mark = fix->mark;
 	uint32_t start = lpl_fix_back(fix, range->from, fix->pages + 2);
 
+	assert(range->from <= range->to && range->to <= range->end && range->end < fix->count);
 	if (start > now || now == LPL_NO_REF) {
 		clear_order(fix, FIX_POSSIBLE);
 		clear_order(fix, FIX_CERTAIN);

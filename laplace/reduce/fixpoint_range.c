@@ -17,6 +17,8 @@
  */
 #include "fixpoint_pass.h"
 
+#include <assert.h>
+
 /* Does a scan meet the residency of reference i, which is KEPT, for the first time? */
 static bool meets(struct lpl_fixpoint *fix, uint32_t i)
 {
@@ -76,6 +78,7 @@ bool lpl_fix_next_range(struct lpl_fixpoint *fix, struct lpl_fix_ranges *ranges,
 
 	if (change == LPL_NO_REF)
 		return false;
+	assert(change < fix->count);
 	range->from = lpl_fix_back(fix, change, residencies);
 	do {
 		uint32_t last;

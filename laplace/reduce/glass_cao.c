@@ -38,6 +38,7 @@
 #include "method.h"
 #include "pending.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -82,6 +83,7 @@ static enum lpl_error advance(struct glass_cao *gc, struct lpl_report *report)
 {
 	uint64_t segment = gc->now / gc->length;
 
+	assert(segment > gc->segment);
 	gc->segment = segment;
 	gc->start = segment * gc->length;
 	for (;;) {
@@ -112,6 +114,7 @@ static enum lpl_error keep(struct glass_cao *gc, uint32_t i, const struct lpl_re
 	struct active *active = active_of(gc, i);
 	bool begins = !is_active(gc, i);
 
+	assert(active->segment <= gc->segment);
 	if (!begins && active->pending != 0) {
 		lpl_pending_replace(&gc->pending, active->pending, ref);
 	} else {

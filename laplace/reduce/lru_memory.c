@@ -2,6 +2,8 @@
 /* An LRU memory: faults.  Hits, which are hot, are in lru_memory.h. */
 #include "lru_memory.h"
 
+#include <assert.h>
+
 bool lpl_lru_memory_init(struct lpl_lru_memory *memory, uint32_t limit)
 {
 	memory->limit = limit;
@@ -18,6 +20,7 @@ bool lpl_lru_memory_fetch(struct lpl_lru_memory *memory, const struct lpl_ref *r
 {
 	struct lpl_pages *pages = &memory->pages;
 
+	assert(victim != 0 || pages->count < memory->limit);
 	*fault = (struct lpl_fault){.evicts = victim != 0};
 	if (victim != 0) {
 		fault->victim = pages->node[victim].page;

@@ -49,16 +49,14 @@ static enum lpl_error send_fault(struct lrubs *lrubs, const struct lpl_ref *ref,
 	uint32_t victim = lpl_lru_memory_victim(&lrubs->memory);
 	struct lpl_ref fetch = *ref;
 	struct lpl_fault fault;
-	enum lpl_error error;
 
 	if (!lpl_lru_memory_fetch(&lrubs->memory, ref, victim, &fault))
 		return lpl_fail(report, LPL_ERR_MEMORY,
 				"reduction lrubs:%u: no memory for another page",
 				lrubs->memory.limit);
 	lpl_make_paged(&fetch);
-	error = lpl_outlet_ref(&lrubs->outlet, &fetch, report);
-	return error != LPL_OK || !fault.evicts ? error :
-		send_eviction(lrubs, &fetch, &fault, report);
+	LPL_TRY(lpl_outlet_ref(&lrubs->outlet, &fetch, report));
+	return fault.evicts ? send_eviction(lrubs, &fetch, &fault, report) : LPL_OK;
 }
 
 static enum lpl_error lrubs_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,

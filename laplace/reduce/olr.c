@@ -89,6 +89,7 @@
 #include "base/array.h"
 #include "base/try.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -138,6 +139,8 @@ static enum lpl_error no_memory(const struct olr *olr, struct lpl_report *report
 
 static void unlink_residency(struct residency *residency, uint32_t i)
 {
+	assert(i != 0 && residency[residency[i].newer].older == i &&
+	       residency[residency[i].older].newer == i);
 	residency[residency[i].newer].older = residency[i].older;
 	residency[residency[i].older].newer = residency[i].newer;
 }
@@ -183,8 +186,10 @@ static enum lpl_error clip_late(struct olr *olr, uint32_t evicted, struct lpl_re
 {
 	uint32_t oldest;
 
-	while ((oldest = olr->residency[0].newer) != evicted)
+	while ((oldest = olr->residency[0].newer) != evicted) {
+		assert(oldest != 0);	/* what is evicted is in memory */
 		LPL_TRY(clip(olr, oldest, report));
+	}
 	return LPL_OK;
 }
 
@@ -226,6 +231,8 @@ static enum lpl_error send_fault(struct olr *olr, struct lpl_report *report)
 	uint32_t next_end = find_end(olr, end, residency->begin + 1);
 	struct lpl_ref fetch = residency->fetch;
 
+	assert(olr->waiting > 0 && residency->end > residency->begin);
+	assert(evicted == 0 || olr->residency[evicted].end == residency->begin);
 	if (next_end == 0 && !olr->ended)
 		return lpl_fail(report, LPL_ERR_INTERNAL,
 				"reduction olr:%u: no tight run ends within K+1 faults",
@@ -280,6 +287,7 @@ static enum lpl_error take_fault(struct olr *olr, const struct lpl_ref *ref,
 	if (fault->evicts) {
 		struct residency *evicted = &olr->residency[fault->evicted.residency];
 
+		assert(fault->evicted.residency != 0 && evicted->end == NEVER);
 		evicted->end = residency->begin;
 		evicted->dirty = fault->evicted.dirty;
 		residency->evicted = fault->evicted.residency;
@@ -290,6 +298,7 @@ static enum lpl_error take_fault(struct olr *olr, const struct lpl_ref *ref,
 	else
 		olr->residency[olr->last].next = i;
 	olr->last = i;
+	assert(olr->waiting <= (uint64_t)olr->memory.limit + 2);
 	if (residency->begin == 0)
 		olr->tight_end = i;
 	return olr->waiting == olr->memory.limit + 2 ? send_fault(olr, report) : LPL_OK;

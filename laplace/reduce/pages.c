@@ -2,6 +2,7 @@
 /* The map of pages: memory, growth, and removal.  What is hot is in pages.h. */
 #include "pages.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,6 +59,7 @@ static bool grow(struct lpl_pages *pages)
 	struct lpl_page_node *node;
 	uint32_t *bucket;
 
+	assert(pages->count == pages->capacity);
 	if (capacity > UINT32_MAX - 1 || !grow_payload(pages, capacity))
 		return false;
 	node = realloc(pages->node, (capacity + 1) * sizeof(*node));
@@ -93,8 +95,10 @@ static inline void rename_page(struct lpl_pages *pages, uint32_t i, struct lpl_p
 {
 	uint32_t *link = &pages->bucket[lpl_pages_bucket(pages, pages->node[i].page)];
 
-	while (*link != i)
+	while (*link != i) {
+		assert(*link != 0);	/* a page is in the bucket of its name */
 		link = &pages->node[*link].chain;
+	}
 	*link = pages->node[i].chain;
 	link_page(pages, i, page);
 }
@@ -103,6 +107,8 @@ uint32_t lpl_pages_enter(struct lpl_pages *pages, struct lpl_page page, uint32_t
 {
 	uint32_t i = victim;
 
+	assert(victim <= pages->count);
+	assert(lpl_pages_find(pages, page) == 0);
 	if (i != 0) {
 		rename_page(pages, i, page);
 	} else {
@@ -122,6 +128,7 @@ uint32_t lpl_pages_enter(struct lpl_pages *pages, struct lpl_page page, uint32_t
 
 void lpl_pages_retire(struct lpl_pages *pages, uint32_t i)
 {
+	assert(i >= 1 && i <= pages->count);
 	/* 64-bit addresses have no page beyond 2^52 */
 	rename_page(pages, i, (struct lpl_page){.number = (UINT64_C(1) << 52) + i});
 }

@@ -15,6 +15,8 @@
 #ifndef LAPLACE_REDUCE_PAGES_H
 #define LAPLACE_REDUCE_PAGES_H
 
+#include <assert.h>
+
 #include <laplace/record.h>
 
 /*
@@ -128,6 +130,7 @@ static inline uint32_t lpl_pages_find(const struct lpl_pages *pages, struct lpl_
 
 	while (i != 0 && !lpl_same_page(pages->node[i].page, page))
 		i = pages->node[i].chain;
+	assert(i <= pages->count);
 	return i;
 }
 
@@ -147,6 +150,8 @@ static inline void lpl_pages_touch(struct lpl_pages *pages, uint32_t i)
 	struct lpl_page_node *node = pages->node;
 	uint32_t newest;
 
+	assert(i >= 1 && i <= pages->count);
+	assert(node[node[i].newer].older == i && node[node[i].older].newer == i);
 	node[node[i].newer].older = node[i].older;
 	node[node[i].older].newer = node[i].newer;
 	newest = node[0].older;

@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/try.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 bool lpl_pending_init(struct lpl_pending *pending, struct lpl_sink *next)
@@ -40,6 +41,7 @@ enum lpl_error lpl_pending_send(struct lpl_pending *pending, struct lpl_report *
 {
 	uint32_t i = lpl_pending_oldest(pending);
 
+	assert(i != 0);
 	if (pending->events.count != 0)
 		LPL_TRY(send_events(pending, report));
 	LPL_TRY(lpl_outlet_ref(&pending->outlet, &pending->node[i].ref, report));

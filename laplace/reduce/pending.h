@@ -15,6 +15,8 @@
 #include "pages.h"
 #include "stage.h"
 
+#include <assert.h>
+
 /* In the list of those held; 0 is its sentinel, and the sentinel's `next` the oldest. */
 struct lpl_pending_node {
 	struct lpl_ref ref;
@@ -62,6 +64,8 @@ static inline void lpl_pending_link(struct lpl_pending *pending, uint32_t i)
 
 static inline void lpl_pending_unlink(struct lpl_pending *pending, uint32_t i)
 {
+	assert(pending->node[pending->node[i].prev].next == i);
+	assert(pending->node[pending->node[i].next].prev == i);
 	pending->node[pending->node[i].prev].next = pending->node[i].next;
 	pending->node[pending->node[i].next].prev = pending->node[i].prev;
 }
@@ -100,6 +104,8 @@ static inline void lpl_pending_replace(struct lpl_pending *pending, uint32_t i,
 {
 	bool written = lpl_is_write(&pending->node[i].ref);
 
+	assert(i >= 1 && i <= pending->used);
+	assert(lpl_same_page(lpl_page_of(&pending->node[i].ref), lpl_page_of(ref)));
 	if (pending->node[0].prev != i) {
 		lpl_pending_unlink(pending, i);
 		lpl_pending_link(pending, i);

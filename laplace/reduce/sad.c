@@ -75,6 +75,7 @@
 #include "base/array.h"
 #include "base/try.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* A kept reference, in the list of those held, in stream order; 0 is its sentinel. */
@@ -120,6 +121,7 @@ static enum lpl_error no_memory(const struct sad *sad, struct lpl_report *report
 
 static void unlink_pending(struct pending *pending, uint32_t i)
 {
+	assert(pending[pending[i].prev].next == i && pending[pending[i].next].prev == i);
 	pending[pending[i].prev].next = pending[i].next;
 	pending[pending[i].next].prev = pending[i].prev;
 }
@@ -185,12 +187,14 @@ static enum lpl_error advance(struct sad *sad, struct lpl_report *report)
 	const struct pending *pending = sad->pending;
 	uint32_t i = pending[0].next;
 
+	assert(sad->pages.count == (uint64_t)sad->limit + 1);
 	while (i != 0 && recent_of(sad, pending[i].ref.reserved)->pending != i)
 		i = pending[i].next;
 	if (i == 0)
 		return lpl_fail(report, LPL_ERR_INTERNAL,
 				"reduction sad:%u: a page's last reference is not held",
 				sad->limit);
+	assert(pending[i].time >= sad->threshold);	/* T never falls */
 	sad->oldest = pending[i].ref.reserved;
 	sad->threshold = pending[i].time;
 	return drain(sad, sad->threshold, report);
@@ -218,8 +222,10 @@ static enum lpl_error keep(struct sad *sad, uint32_t i, const struct lpl_ref *re
 	bool written = false;
 	struct pending *pending;
 
+	assert(recent->first <= recent->last && recent->last < sad->now);
 	if (recent->first > sad->threshold) {
 		pending = &sad->pending[recent->pending];
+		assert(pending->time == recent->last && pending->ref.reserved == i);
 		written = lpl_is_write(&pending->ref);
 		if (pending->next != 0) {
 			unlink_pending(sad->pending, recent->pending);

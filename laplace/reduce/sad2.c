@@ -45,6 +45,7 @@
 #include "method.h"
 #include "pending.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 struct sad2 {
@@ -69,6 +70,7 @@ static enum lpl_error fetch(struct sad2 *sad2, struct lpl_page page, struct lpl_
 	uint32_t victim = pages->count < sad2->limit ? 0 : lpl_pages_oldest(pages);
 
 	sad2->fetched = lpl_pages_enter(pages, page, victim);
+	assert(pages->count <= sad2->limit);
 	return sad2->fetched == 0 ? no_memory(sad2, report) :
 		lpl_pending_send_all(&sad2->pending, report);
 }
@@ -87,6 +89,7 @@ static enum lpl_error sad2_refs(struct lpl_sink *sink, const struct lpl_ref *ref
 			LPL_TRY(fetch(sad2, page, report));
 		if (i != 0 && i == sad2->fetched) {
 			lpl_pending_replace(&sad2->pending, sad2->candidate, &refs[j]);
+			/* which is the newest now, so the others are before it */
 			while (lpl_pending_oldest(&sad2->pending) != sad2->candidate)
 				LPL_TRY(lpl_pending_send(&sad2->pending, report));
 			continue;

@@ -39,6 +39,7 @@
 #include "base/array.h"
 #include "base/try.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +94,7 @@ static enum lpl_error send_events(struct sad2_fix *fix, uint32_t i, struct lpl_r
 /* Leave out the first references of the array. */
 static void forget(struct sad2_fix *fix, uint32_t count)
 {
+	assert(count <= fix->decided && fix->decided <= fix->count);
 	if (count == 0)
 		return;
 	fix->count -= count;
@@ -120,6 +122,7 @@ static enum lpl_error run(struct sad2_fix *fix, bool ended, struct lpl_report *r
 
 	LPL_TRY(lpl_fixpoint_run(&fix->fixpoint, fix->array, fix->count, &fix->decided, ended,
 				 report));
+	assert(i <= fix->decided && (!ended || fix->decided == fix->count));
 	for (; i < fix->decided; i++) {
 		if (fix->array[i].dropped != 0)
 			continue;
@@ -140,6 +143,9 @@ static uint32_t fetch(struct sad2_fix *fix, struct lpl_page page)
 	struct lpl_pages *pages = &fix->pages;
 	uint32_t victim = pages->count < fix->fixpoint.pages ? 0 : lpl_pages_oldest(pages);
 
+	assert(pages->count <= fix->fixpoint.pages);
+	assert(victim == 0 || *last_of(fix, victim) == LPL_NO_REF ||
+	       *last_of(fix, victim) < fix->count);
 	if (victim != 0 && *last_of(fix, victim) != LPL_NO_REF)
 		fix->array[*last_of(fix, victim)].leaves = true;
 	return lpl_pages_enter(pages, page, victim);

@@ -43,6 +43,7 @@
 #include "method.h"
 #include "pending.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -97,6 +98,8 @@ static enum lpl_error keep(struct sad_ws *ws, uint32_t i, const struct lpl_ref *
 	struct recent *recent = recent_of(ws, i);
 
 	if (recent->two && ref->ref - recent->first <= ws->tau) {
+		/* it was made after `first`, so it is not final */
+		assert(lpl_pending_ref(&ws->pending, recent->pending)->ref == recent->last);
 		lpl_pending_replace(&ws->pending, recent->pending, ref);
 	} else {
 		recent->two = recent->pending != 0;
@@ -111,6 +114,7 @@ static enum lpl_error keep(struct sad_ws *ws, uint32_t i, const struct lpl_ref *
 
 static const struct lpl_ref *oldest_pending(const struct sad_ws *ws)
 {
+	assert(lpl_pending_oldest(&ws->pending) != 0);
 	return lpl_pending_ref(&ws->pending, lpl_pending_oldest(&ws->pending));
 }
 
@@ -154,10 +158,10 @@ static enum lpl_error sad_ws_event(struct lpl_sink *sink, const struct lpl_event
 static enum lpl_error sad_ws_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
 {
 	struct sad_ws *ws = (struct sad_ws *)stage;
-	enum lpl_error error = lpl_pending_flush(&ws->pending, report);
 
+	LPL_TRY(lpl_pending_flush(&ws->pending, report));
 	lpl_pages_clear(&ws->pages);
-	return error;
+	return LPL_OK;
 }
 
 static enum lpl_error sad_ws_finish(struct lpl_sink *sink, struct lpl_report *report)

@@ -23,6 +23,7 @@
 #include "dropped_writes.h"
 #include "method.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 struct sd {
@@ -44,6 +45,7 @@ static bool fetch(struct sd *sd, struct lpl_page page)
 	struct lpl_pages *pages = &sd->pages;
 	uint32_t victim = pages->count < sd->limit ? 0 : lpl_pages_oldest(pages);
 
+	assert(pages->count <= sd->limit);
 	if (victim != 0 && *written(sd, victim) &&
 	    !lpl_dropped_writes_add(&sd->dropped, pages->node[victim].page))
 		return false;

@@ -4,6 +4,7 @@
 
 #include "base/digits.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -83,6 +84,7 @@ bool lpl_spec_parse(struct lpl_steps *steps, const char *spec)
 	for (;;) {
 		const char *end = spec + strcspn(spec, "+");
 
+		assert(steps->count < LPL_MOST_STEPS);
 		if (!parse_step(&steps->step[steps->count], spec, end))
 			return false;
 		steps->count++;

@@ -6,6 +6,8 @@
 #ifndef LAPLACE_REDUCE_STAGE_H
 #define LAPLACE_REDUCE_STAGE_H
 
+#include <assert.h>
+
 #include <laplace/error.h>
 #include <laplace/record.h>
 
@@ -50,6 +52,7 @@ static inline enum lpl_error lpl_outlet_flush(struct lpl_outlet *outlet, struct 
 static inline enum lpl_error lpl_outlet_ref(struct lpl_outlet *outlet, const struct lpl_ref *ref,
 					    struct lpl_report *report)
 {
+	assert(outlet->count < LPL_OUTLET_REFS);
 	outlet->ref[outlet->count++] = *ref;
 	return outlet->count < LPL_OUTLET_REFS ? LPL_OK : lpl_outlet_flush(outlet, report);
 }

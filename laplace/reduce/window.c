@@ -33,6 +33,7 @@
 #include "method.h"
 #include "pages.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* What is kept of a page; `at` counts references since the start. */
@@ -84,6 +85,7 @@ static enum lpl_error end_window(struct window *window, struct lpl_report *repor
 	uint32_t last = skip_singles(window, lpl_pages_oldest(&window->pages));
 	uint32_t first = 1;
 
+	assert(count <= window->limit && window->event_count < LPL_WINDOW_EVENTS);
 	while (first <= count || last != 0) {
 		struct kept *next_first = kept_of(window, first);
 		struct kept *next_last = kept_of(window, last);
@@ -141,6 +143,7 @@ static enum lpl_error window_refs(struct lpl_sink *sink, const struct lpl_ref *r
 			continue;
 		}
 		kept = kept_of(window, i);
+		assert(kept->first_at <= kept->last_at && kept->last_at < window->now);
 		kept->last = refs[j];
 		kept->last_at = window->now;
 		kept->written |= lpl_is_write(&refs[j]);
