@@ -8,6 +8,7 @@
 
 #include "workers.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -91,6 +92,8 @@ static void done(void *context, size_t i)
 	struct lpl_broadcast *broadcast = context;
 	struct consumer *consumer = &broadcast->consumer[i];
 
+	assert(consumer->busy && consumer->consumed < broadcast->sent);
+	assert(batch_of(broadcast, consumer->consumed)->waiting > 0 && broadcast->busy > 0);
 	batch_of(broadcast, consumer->consumed)->waiting--;
 	consumer->consumed++;
 	consumer->busy = false;

@@ -5,6 +5,7 @@
  */
 #include "map.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -13,6 +14,7 @@
 
 void lpl_map_init(struct lpl_map *map, unsigned int words)
 {
+	assert(words >= 1 && words <= LPL_KEY_WORDS);
 	*map = (struct lpl_map){ .words = words };
 	/* without randomness only the resistance to chosen keys is lost */
 	if (getrandom(&map->seed, sizeof(map->seed), GRND_NONBLOCK) < 0)
@@ -130,6 +132,7 @@ static bool rebuild(struct lpl_map *map, size_t room)
 		memcpy(place_at(map, probe(map, place_at(&old, i))), place_at(&old, i), size);
 		map->count++;
 	}
+	assert(map->count == old.count && map->count < map->room);
 	free(old.place);
 	return true;
 }
@@ -147,6 +150,7 @@ uint64_t *lpl_map_reach_words(struct lpl_map *map, const uint64_t *word)
 	}
 	memcpy(place_at(map, i), word, map->words * sizeof(*word));
 	map->count++;
+	assert(map->count < map->room);		/* a place is free, where searches end */
 	return value_at(map, i);
 }
 
@@ -154,6 +158,7 @@ bool lpl_map_put(struct lpl_map *map, struct lpl_key key, uint64_t value)
 {
 	uint64_t *place = lpl_map_reach(map, key);
 
+	assert(value != 0);
 	if (place == NULL)
 		return false;
 	*place = value;

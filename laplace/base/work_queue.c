@@ -9,6 +9,7 @@
 #include "host.h"
 #include "workers.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -106,6 +107,7 @@ unsigned int lpl_work_queue_next(const struct lpl_work_queue *queue)
 
 void lpl_work_queue_put(struct lpl_work_queue *queue)
 {
+	assert(!lpl_work_queue_full(queue));
 	lpl_workers_lock(&queue->workers);
 	queue->done[lpl_work_queue_next(queue)] = false;
 	queue->put++;
@@ -119,6 +121,7 @@ unsigned int lpl_work_queue_oldest(struct lpl_work_queue *queue)
 {
 	unsigned int slot = (unsigned int)(queue->taken % queue->slots);
 
+	assert(!lpl_work_queue_empty(queue));
 	lpl_workers_lock(&queue->workers);
 	while (!queue->done[slot])
 		lpl_workers_help(&queue->workers);
@@ -128,5 +131,6 @@ unsigned int lpl_work_queue_oldest(struct lpl_work_queue *queue)
 
 void lpl_work_queue_take(struct lpl_work_queue *queue)
 {
+	assert(!lpl_work_queue_empty(queue));
 	queue->taken++;
 }
