@@ -19,6 +19,7 @@
  * short naps: a futex would save nothing measurable and cost both sides an
  * atomic on every batch.  On one processor the naps let the other side run.
  */
+#include <assert.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -78,6 +79,7 @@ static struct lpl_ring *new_ring(size_t cells, size_t size, uint64_t batch)
 {
 	struct lpl_ring *ring = aligned_alloc(CACHE_LINE, sizeof(*ring));
 
+	assert(cells > 0 && (cells & (cells - 1)) == 0 && batch > 0 && batch <= cells);
 	if (!ring)
 		return NULL;
 	*ring = (struct lpl_ring){ .cell_size = size, .mask = cells - 1, .batch = batch };
@@ -166,6 +168,9 @@ struct lpl_ring_record *lpl_ring_reserve(struct lpl_ring *ring)
 
 void lpl_ring_commit(struct lpl_ring *ring)
 {
+	/* what is committed was reserved, and is published in time */
+	assert(ring->producer.position != ring->producer.room_until &&
+	       ring->producer.position != ring->producer.publish_at);
 	if (++ring->producer.position == ring->producer.publish_at)
 		lpl_ring_publish(ring);
 }
@@ -248,6 +253,7 @@ static size_t wait_for_cells(struct lpl_ring *ring, uint64_t patience_ns)
 		back_off(&tries);
 	}
 	uint64_t ready = ring->consumer.head_seen - tail;
+	assert(ready > 0 && ready <= ring->mask + 1);
 	uint64_t to_end = ring->mask + 1 - (tail & ring->mask);
 
 	return ready < to_end ? ready : to_end;
@@ -281,6 +287,7 @@ void lpl_ring_release(struct lpl_ring *ring, size_t count)
 {
 	uint64_t tail = atomic_load_explicit(&ring->consumer.tail, memory_order_relaxed);
 
+	assert(count <= ring->consumer.head_seen - tail);
 	atomic_store_explicit(&ring->consumer.tail, tail + count, memory_order_release);
 }
 
