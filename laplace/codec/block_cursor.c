@@ -54,9 +54,12 @@ size_t lpl_block_cursor_next(struct lpl_block_cursor *cursor,
 			continue;
 		}
 		block = block_of(op);
+		assert(block.trace < decoder->model.traces &&
+		       cursor->op + 1 + block.words <= decoder->ops);
 		n = lpl_block_expand(&decoder->model.trace[block.trace], &block,
 				     &cursor->now.state, cursor->now.next_instr, cursor->now.ref,
 				     &out[count]);
+		assert(n <= LPL_BLOCK_REFS_MAX);
 		count += n;
 		cursor->now.ref += n;
 		cursor->now.next_instr += block.fetched;

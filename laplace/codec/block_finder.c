@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* From references to blocks. */
+#include <assert.h>
 #include <string.h>
 
 #include "base/try.h"
@@ -148,6 +149,7 @@ static void begin(struct lpl_block_finder *finder, const struct lpl_ref *r)
 
 static void add_instruction(struct lpl_block_finder *finder, const struct lpl_ref *r)
 {
+	assert(finder->code.count < LPL_TRACE_MAX && r->length <= LPL_INSTRUCTION_MAX);
 	finder->code.length[finder->code.count++] = (uint8_t)r->length;
 	finder->next_address = r->address + r->length;
 	noted(finder, r);
@@ -192,6 +194,7 @@ static bool add_word(struct lpl_block_finder *finder, const struct lpl_ref *r)
 	finder->word[finder->words++] = word[0];
 	if (word[1] != 0)
 		finder->word[finder->words++] = word[1];
+	assert(finder->words <= LPL_BLOCK_WORDS_MAX);
 	noted(finder, r);
 	return true;
 }

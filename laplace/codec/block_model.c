@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What the packing of blocks expects, and how it learns (block_model.h). */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,6 +69,7 @@ bool lpl_block_model_sites(struct lpl_block_model *model, struct lpl_token *toke
 {
 	size_t room = token->site_room > 0 ? token->site_room : 1;
 
+	assert(token->sites + (size_t)token->site_room <= model->sites);
 	if (refs <= token->site_room || token->site_room == LPL_SITES_MAX)
 		return true;
 	while (room < refs && room < LPL_LIST_MAX)
@@ -93,6 +95,8 @@ void lpl_block_model_update(struct lpl_block_model *model, uint32_t token)
 	struct lpl_successor *successor = &model->after[model->context];
 	uint32_t best = successor->best & ~LPL_HYSTERESIS;
 
+	/* the next one to be known is added after this */
+	assert(token <= model->tokens && model->previous < model->tokens);
 	if (best == token) {
 		successor->best = best;
 		return;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Columns of numbers, written and read in batches: see column.h. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,6 +79,7 @@ uint8_t *lpl_column_store(const struct lpl_column *column, uint8_t *out)
 {
 	size_t size = (size_t)(column->end - column->bytes);
 
+	assert(size <= column->count * LPL_VARINT_MAX);
 	if (!column->varies) {
 		*out++ = CONSTANT;
 		return lpl_varint_put(out, column->constant);

@@ -167,9 +167,10 @@ static enum lpl_error drain_records(struct lpl_collector *c)
 
 static enum lpl_error drain(struct lpl_collector *c)
 {
-	struct lpl_sink *out = c->stream.out;
+	struct lpl_sink *out;
 
 	LPL_TRY(c->has_log ? drain_log(c) : drain_records(c));
+	out = c->stream.out;	/* each segment has another */
 	return out->finish(out, &c->report);
 }
 

@@ -23,7 +23,7 @@ struct lpl_chunk_payload {
 	size_t room, size;		/* of that */
 };
 
-/* What an encoder has to know to go on where that of another process ended a file. */
+/* What an encoder has to know to continue where that of another process ended a file. */
 struct lpl_encoder_place {
 	struct lpl_block_position packed;
 	struct lpl_block_state state;
@@ -37,7 +37,7 @@ struct lpl_chunk_encoder {
 };
 
 /*
- * Calls come on the writer's thread, but for pack().  Errors have the cause alone: the writer
+ * All are called on the writer's thread, except pack().  Errors have the cause alone: the writer
  * knows the file.
  */
 struct lpl_chunk_encoding {
@@ -70,7 +70,7 @@ struct lpl_chunk_encoding {
 	void (*pack)(struct lpl_chunk_payload *payload);
 	/* A file begins. */
 	void (*begin_file)(struct lpl_chunk_encoder *self);
-	/* Where it is, for another process, and to go on there. */
+	/* Where it is, for another process, which goes there to continue. */
 	void (*where)(const struct lpl_chunk_encoder *self, struct lpl_encoder_place *place);
 	void (*go_to)(struct lpl_chunk_encoder *self, const struct lpl_encoder_place *place);
 	void (*free)(struct lpl_chunk_encoder *self);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reading into columns.  Batches come as lpl_reader_next() delivers them; what of the last one
+ * Reading into columns.  Batches are those that lpl_reader_next() delivers; what of the last one
  * does not fit is given back to the reader, which holds it until the next call.  Its memory is
  * unchanged until then, for nothing is read before it is used up.
  */

@@ -243,7 +243,7 @@ static void look_inside(struct lpl_repairing *repair)
 	source->all_read = true;
 }
 
-/* After damage: go on with the next chunk that is whole; there may be none. */
+/* After damage: continue with the next chunk that is whole; there may be none. */
 static enum lpl_error pass_damage(struct lpl_repairing *repair, struct lpl_report *report)
 {
 	struct lpl_source *source = &repair->source;

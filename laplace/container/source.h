@@ -28,7 +28,7 @@ struct lpl_source {
 	/* how much of a chunk with records; NULL: all of it */
 	enum lpl_need (*need)(void *context, const struct lpl_chunk *chunk);
 	void *need_context;
-	/* from the first record that is not of STATE to the last that was come to */
+	/* from the first record that is not of STATE to the last one so far */
 	struct lpl_span span;
 	bool has_span;
 	/* the next chunk's header, as much of it as was read already */
