@@ -2,6 +2,7 @@
 /* Files, segments and the like: what names them, and what is known of them. */
 #include "object.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,6 +86,7 @@ void lpl_objects_forget(struct lpl_merge *merge)
 
 void lpl_object_note_reference(struct lpl_merge *merge, struct object *object)
 {
+	assert(object->referenced || merge->idle_objects > 0);
 	if (!object->referenced)
 		merge->idle_objects--;
 	object->referenced = true;
@@ -92,6 +94,7 @@ void lpl_object_note_reference(struct lpl_merge *merge, struct object *object)
 
 void lpl_object_free(struct lpl_merge *merge, struct object *object)
 {
+	assert(object->referenced || merge->idle_objects > 0);
 	merge->idle_objects -= !object->referenced;
 	LIST_REMOVE(object, in_all);
 	lpl_tree_free(&object->cached);

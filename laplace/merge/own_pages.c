@@ -11,6 +11,8 @@
 
 #include "state.h"
 
+#include <assert.h>
+
 /* More than any machine has in a row.  Ranges are a guest's word. */
 #define PRESENT_PAGES (UINT64_C(1) << 20)
 
@@ -198,6 +200,7 @@ bool lpl_on_present(struct lpl_merge *merge, const struct lpl_event *event)
 
 static void release(struct page *page)
 {
+	assert(page->other_refs > 0);
 	page->other_refs--;
 	lpl_slot_release(slot_of_page(page));
 }

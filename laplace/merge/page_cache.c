@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Which frames, and so which kernel addresses, hold pages of files. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "audit.h"
@@ -25,6 +26,7 @@ static bool remove_alias(struct lpl_merge *merge, const struct run *run)
 	struct runs seen = { 0 };
 	bool done;
 
+	assert(slot_is_mapping(run->slot));
 	if (!held->aliased)
 		return true;
 	done = lpl_tree_collect(&merge->kernel, run->first + held->alias, run->last + held->alias,

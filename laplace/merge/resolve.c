@@ -2,6 +2,8 @@
 /* From a reference to its canonical page. */
 #include "state.h"
 
+#include <assert.h>
+
 /* ---- the cache of translations ---- */
 
 /*
@@ -16,6 +18,7 @@ static inline size_t translation_index(uint64_t virtual_page, uint64_t asid)
 
 void lpl_flush_range(struct lpl_merge *merge, uint64_t *asid, uint64_t first, uint64_t last)
 {
+	assert(first <= last);
 	if (last - first >= 64) {
 		*asid = new_asid(merge);
 		return;
@@ -122,6 +125,7 @@ static struct page *unresolved_page(struct lpl_merge *merge, struct space *space
 	tree_slot slot = lpl_tree_find(&space->unresolved, at, &shared);
 	struct page *page;
 
+	assert(slot == TREE_EMPTY || slot_is_page(slot));
 	if (slot != TREE_EMPTY)
 		return slot_page(slot);
 	page = lpl_page_new(merge->unresolved, at);
@@ -268,6 +272,7 @@ struct translation *lpl_merge_translate(struct lpl_merge *merge, const struct lp
 		found = resolve_kernel(merge, at, translation, effect);
 	if (!found)
 		return NULL;
+	assert(translation->page >= 1 && translation->page <= merge->last_page);
 	translation->asid = asid;
 	translation->cached = 0;
 	translation->virtual_page = at;

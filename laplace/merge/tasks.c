@@ -2,6 +2,7 @@
 /* Tasks and processes: which are known, and which ended or changed since the last report. */
 #include "tasks.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 void lpl_tasks_init(struct tasks *tasks)
@@ -74,6 +75,7 @@ static void leave_process(struct tasks *tasks, struct task *task)
 	if (!task->in_process)
 		return;
 	process = lpl_process_find(tasks, task->process_tgid);
+	assert(process != NULL && process->tasks > 0);
 	task->in_process = false;
 	if (--process->tasks == 0) {
 		(void)lpl_map_remove(&tasks->processes, LPL_KEY(task->process_tgid));
@@ -162,10 +164,12 @@ struct task *lpl_task_imply(struct tasks *tasks, uint32_t tid, uint32_t tgid,
 void lpl_task_end(struct tasks *tasks, struct task *task, enum lpl_task_state state,
 		  const struct lpl_event *event)
 {
+	assert(!task_is_over(task) && state != LPL_TASK_LIVES);
 	if (task->implied)
 		lpl_tasks_anomaly(tasks, LPL_ANOMALY_SCHEDULE,
 				  task->implied_by != NULL ? task->implied_by : event);
 	/* the end of the trace is not theirs */
+	assert(task->exited || tasks->live > 0);
 	if (!task->exited && state != LPL_TASK_LEFT)
 		tasks->live--;
 	leave_process(tasks, task);

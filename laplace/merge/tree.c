@@ -2,6 +2,7 @@
 /* Radix trees of mappings and pages, with shared nodes. */
 #include "tree.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -30,6 +31,7 @@ static void *store_alloc(struct tree_store *store, size_t size)
 
 static void store_forget(struct tree_store *store, size_t size)
 {
+	assert(store->bytes >= size + OVERHEAD);
 	store->bytes -= size + OVERHEAD;
 }
 
@@ -83,6 +85,7 @@ void lpl_page_succeed(struct page *page, struct page *predecessor)
 {
 	struct page *before = predecessor->predecessor;
 
+	assert(page->canonical == 0 && page->predecessor == NULL);
 	if (predecessor->canonical == 0)
 		return;
 	/* one that nothing else refers to is left out, or a chain of them would grow */
@@ -110,6 +113,7 @@ void lpl_slot_retain(tree_slot slot)
 
 static void mapping_release(struct mapping *mapping)
 {
+	assert(mapping->refs > 0);
 	if (--mapping->refs == 0) {
 		store_forget(mapping->store, sizeof(*mapping));
 		free(mapping);
@@ -142,6 +146,7 @@ void lpl_slot_release(tree_slot slot)
 	if (slot_is_node(slot)) {
 		struct tree_node *node = slot_node(slot);
 
+		assert(node->refs > 0);
 		if (--node->refs == 0) {
 			for (unsigned int i = 0; i < FAN; i++)
 				lpl_slot_release(node->slot[i]);
@@ -153,6 +158,7 @@ void lpl_slot_release(tree_slot slot)
 	} else if (slot_is_page(slot)) {
 		struct page *page = slot_page(slot);
 
+		assert(page->refs > 0);
 		if (--page->refs == 0)
 			page_end(page);
 	}
@@ -196,6 +202,8 @@ tree_slot lpl_tree_find(const struct tree *tree, uint64_t page, bool *shared)
 			break;
 		node = slot_node(slot);
 	}
+	/* this tree has it */
+	assert(!slot_is_page(slot) || slot_page(slot)->refs > slot_page(slot)->other_refs);
 	if (slot_is_page(slot))
 		*shared |= slot_page(slot)->refs - slot_page(slot)->other_refs > 1;
 	return slot;
@@ -206,6 +214,7 @@ static bool split(struct tree_store *store, tree_slot *slot, unsigned int shift)
 {
 	struct tree_node *child = node_new(store, shift - FAN_BITS, *slot);
 
+	assert(shift >= FAN_BITS && !slot_is_node(*slot) && !slot_is_page(*slot));
 	if (child == NULL)
 		return false;
 	lpl_slot_release(*slot);
@@ -296,6 +305,7 @@ static bool set_below(tree_slot *at, uint64_t base, uint64_t first, uint64_t las
 	node = slot_node(*at);
 	shift = node->shift;
 	size = UINT64_C(1) << shift;
+	assert(node->refs == 1 && first <= last && last <= node_reach(node));
 	for (uint64_t i = first >> shift; i <= last >> shift; i++) {
 		uint64_t from = i << shift > first ? 0 : first & (size - 1);
 		uint64_t to = (i + 1) << shift <= last ? size - 1 : last & (size - 1);
@@ -344,6 +354,7 @@ bool lpl_tree_set(struct tree *tree, uint64_t first, uint64_t last, tree_slot va
 	tree_slot root;
 	bool done;
 
+	assert(last <= TREE_LAST && (!slot_is_page(value) || first == last));
 	if (tree->root == NULL && value == TREE_EMPTY)
 		return true;
 	if (value == TREE_EMPTY && last > node_reach(tree->root))
@@ -371,6 +382,7 @@ bool lpl_tree_fill(struct tree *tree, uint64_t at, struct page *page)
 			return false;
 		node = slot_node(*slot);
 	}
+	assert(slot_is_mapping(*slot));
 	lpl_slot_release(*slot);
 	*slot = slot_of_page(page);
 	lpl_slot_retain(*slot);
@@ -469,6 +481,7 @@ static bool share_below(tree_slot *to, tree_slot *from, uint64_t base, uint64_t 
 	if (!own(to, base))
 		return false;
 	target = slot_node(*to);
+	assert(target->shift == shift && base <= first && first <= last);
 	for (uint64_t i = (first - base) >> shift; i <= (last - base) >> shift; i++) {
 		uint64_t begin = base + (i << shift), end = begin + size - 1;
 		tree_slot old;

@@ -4,6 +4,7 @@
 #include <laplace/reducer.h>
 #include <laplace/trace.h>
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,6 +102,7 @@ static int canonical_reference(struct lpl_merge_output *output,
 
 	if (canonical->page_pending)
 		LPL_TRY(send_page(canonical, merged, report));
+	assert(canonical->count < BATCH);
 	ref = &canonical->batch[canonical->count++];
 	*ref = *merged->ref;
 	ref->space = 0;

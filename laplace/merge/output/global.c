@@ -2,6 +2,7 @@
 /* Merge format `global`: one canonical page number, in hex, per reference. */
 #include <laplace/merge.h>
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/digits.h"
@@ -38,6 +39,7 @@ static int global_reference(struct lpl_merge_output *output, const struct lpl_me
 	end = lpl_put_hex(global->buffer + global->used, merged->page);
 	*end++ = '\n';
 	global->used = (size_t)(end - global->buffer);
+	assert(global->used <= BUFFER_SIZE);
 	return LPL_OK;
 }
 

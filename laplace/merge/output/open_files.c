@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A cache of open files. */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -252,6 +253,7 @@ enum lpl_error lpl_task_file_room(struct open_files *files, struct task_file *fi
 		LPL_TRY(open_it(files, file, report));
 	if (OPEN_FILE_BUFFER - file->open->used < size)
 		LPL_TRY(write_out(files, file->open, report));
+	assert(OPEN_FILE_BUFFER - file->open->used >= size);
 	file->open->used_at = ++files->now;
 	*room = file->open->buffer + file->open->used;
 	return LPL_OK;
@@ -259,6 +261,7 @@ enum lpl_error lpl_task_file_room(struct open_files *files, struct task_file *fi
 
 void lpl_task_file_advance(struct task_file *file, const char *end)
 {
+	assert(file->open->buffer <= end && end - file->open->buffer <= OPEN_FILE_BUFFER);
 	file->open->used = (size_t)(end - file->open->buffer);
 }
 
