@@ -3,6 +3,7 @@
  * Writing a stream in a format.  Whatever the format writes goes through one buffer; what is
  * written at once, a line or a record, is never in two parts of it.
  */
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -32,17 +33,17 @@ void *lpl_export_refuse(struct lpl_exporter *exporter, enum lpl_error error,
 
 /* ---- the file ---- */
 
-static int write_all(struct lpl_exporter *exporter, const char *bytes, size_t count, off_t offset)
+static enum lpl_error write_all(struct lpl_exporter *exporter, const char *bytes, size_t count,
+				off_t offset)
 {
 	if (lpl_write_all(exporter->options.fd, bytes, count, offset))
 		return LPL_OK;
 	return lpl_fail(exporter->report, LPL_ERR_IO, "%s", exporter->options.output);
 }
 
-static int flush(struct lpl_exporter *exporter)
+static enum lpl_error flush(struct lpl_exporter *exporter)
 {
-	if (write_all(exporter, exporter->buffer, exporter->used, LPL_HERE))
-		return exporter->report->error;
+	LPL_TRY(write_all(exporter, exporter->buffer, exporter->used, LPL_HERE));
 	exporter->result.bytes += exporter->used;
 	exporter->used = 0;
 	return LPL_OK;
@@ -55,6 +56,7 @@ bool lpl_export_rewrite(struct lpl_exporter *exporter, uint64_t offset, const vo
 
 	if (offset < written)
 		return !write_all(exporter, bytes, count, (off_t)offset);
+	assert(offset - written + count <= exporter->used);	/* it was written before */
 	memcpy(exporter->buffer + (offset - written), bytes, count);
 	return true;
 }
@@ -75,6 +77,7 @@ static char *room(struct lpl_exporter *exporter)
 
 static void written_to(struct lpl_exporter *exporter, const char *out)
 {
+	assert((size_t)(out - exporter->buffer) <= EXPORT_BUFFER);
 	exporter->used = (size_t)(out - exporter->buffer);
 }
 

@@ -3,6 +3,7 @@
  * What formats hand over on import, and what they complain of.  A reference leaves here only
  * when it is one that a trace may hold, in its place.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -133,6 +134,7 @@ bool lpl_import_parts(struct lpl_importer *importer, const struct lpl_ref *whole
 			part = IMPORT_LENGTH;
 		if (part > length)
 			part = length;
+		assert(part > 0);
 		ref.length = (uint16_t)part;
 		if (!lpl_import_ref(importer, &ref))
 			return false;

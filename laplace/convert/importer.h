@@ -11,6 +11,8 @@
 #ifndef LAPLACE_CONVERT_IMPORTER_H
 #define LAPLACE_CONVERT_IMPORTER_H
 
+#include <assert.h>
+
 #include "fields.h"
 #include "format.h"
 
@@ -81,6 +83,7 @@ bool lpl_import_event(struct lpl_importer *importer, const struct lpl_event *eve
 /* A reference that is valid and in order. */
 static inline bool lpl_import_ref(struct lpl_importer *importer, const struct lpl_ref *ref)
 {
+	assert(importer->count < IMPORT_BATCH);
 	importer->batch[importer->count++] = *ref;
 	importer->last = *ref;
 	importer->ref = ref->ref;

@@ -6,6 +6,7 @@
  * The directory grows as PATH.part, and gets its name when all files are whole and on the disk.
  * How many references there are is known at the end, so each file's header is written twice.
  */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
@@ -125,6 +126,7 @@ static enum lpl_error take_column(struct lpl_npy_columns *made, int i, const str
 			return LPL_ERR_IO;
 		file->used = (size_t)(put(file->buffer + file->used, &columns[i], &refs[k]) -
 				      file->buffer);
+		assert(file->used <= BUFFER);
 	}
 	return LPL_OK;
 }
