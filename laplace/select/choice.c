@@ -13,6 +13,7 @@
  */
 #include <laplace/select.h>
 
+#include <assert.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -315,6 +316,7 @@ static enum lpl_error pass(struct lpl_choice *choice, const struct lpl_ref *refs
 		if (!is_chosen(choice, &refs[i]) ||
 		    (pages && choice->kinds && !lpl_kinds_want(choice->kinds, pages[i])))
 			continue;
+		assert(used < BATCH);
 		batch[used] = refs[i];
 		if (pages)
 			canonical_pages_put(&batch[used], pages[i]);
@@ -333,6 +335,7 @@ static enum lpl_error pass_all(struct lpl_choice *choice, const struct lpl_ref *
 {
 	struct lpl_ref *batch = choice->batch;
 
+	assert(count <= BATCH);
 	for (size_t i = 0; i < count; i++) {
 		batch[i] = refs[i];
 		canonical_pages_put(&batch[i], pages[i]);

@@ -9,6 +9,7 @@
 #include <laplace/merge.h>
 #include <laplace/select.h>
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,6 +121,7 @@ static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *ref
 					refs[i].ref, page);
 		if (what == NOT_WANTED)
 			continue;
+		assert(kinds->count < BATCH);
 		kinds->batch[kinds->count++] = refs[i];
 		if (kinds->count == BATCH)
 			LPL_TRY(send(kinds, report));

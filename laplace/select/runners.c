@@ -6,6 +6,7 @@
  */
 #include <laplace/select.h>
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -106,6 +107,7 @@ static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *ref
 			LPL_TRY(lpl_simulator_charge(runners->simulator, (uint32_t)runners->now,
 						     report));
 	}
+	assert(runners->now < runners->count);
 	runners->runner[runners->now].references += count;
 	return next->refs(next, refs, count, report);
 }
@@ -179,6 +181,7 @@ size_t lpl_runners_count(const struct lpl_runners *runners)
 
 const struct lpl_runner *lpl_runners_at(const struct lpl_runners *runners, size_t i)
 {
+	assert(i < runners->count);
 	return &runners->runner[i];
 }
 
