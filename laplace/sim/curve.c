@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +38,7 @@ static bool evicted(struct lpl_curve *curve, uint32_t page, uint32_t depth)
 
 static bool first_reference(struct lpl_curve *curve, uint32_t page, bool write)
 {
+	assert(page == curve->pages + 1);	/* numbered by first reference */
 	if (!lpl_reach(curve->clean_below, curve->clean_below_room, page))
 		return false;
 	curve->clean_below[page] = write ? 1 : LPL_DEPTH_NONE;
@@ -90,6 +92,7 @@ struct lpl_result *lpl_curve_results(const struct lpl_curve *curve,
 		while (size < result->size && (size + 1 < curve->at_depth_room ||
 					       size + 1 < curve->dirty_change_room)) {
 			size++;
+			assert(size >= curve->at_depth_room || faults >= curve->at_depth[size]);
 			if (size < curve->at_depth_room)
 				faults -= curve->at_depth[size];
 			if (size < curve->dirty_change_room)

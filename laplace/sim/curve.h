@@ -18,6 +18,8 @@
 #ifndef LAPLACE_SIM_CURVE_H
 #define LAPLACE_SIM_CURVE_H
 
+#include <assert.h>
+
 #include <laplace/simulator.h>
 
 #include "depth.h"
@@ -50,6 +52,7 @@ bool lpl_curve_reference_slow(struct lpl_curve *curve, uint32_t page, uint32_t d
 static inline bool lpl_curve_reference(struct lpl_curve *curve, uint32_t page, uint32_t depth,
 				       bool write)
 {
+	assert(page >= 1 && depth >= 1);
 	if (depth >= curve->at_depth_room || depth > curve->deepest ||
 	    curve->clean_below[page] < depth)
 		return lpl_curve_reference_slow(curve, page, depth, write);

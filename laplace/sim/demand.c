@@ -11,6 +11,7 @@
 #include "frame_map.h"
 #include "simulation.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 struct demand {
@@ -54,6 +55,7 @@ static enum lpl_error find_frame(struct demand *demand, uint32_t page, uint32_t 
 {
 	struct lpl_memory *memory = &demand->memory;
 
+	assert(memory->used <= memory->size);
 	if (memory->used < memory->size) {
 		if (!reach_frame(demand, memory->used))
 			return no_memory(demand, report);
@@ -105,6 +107,7 @@ static enum lpl_error demand_run(struct lpl_simulation *simulation, const struct
 		if (frame == LPL_NO_FRAME) {
 			LPL_TRY(fault(demand, &ref[i], report));
 		} else {
+			assert(frame < demand->memory.used && demand->page[frame] == ref[i].page);
 			demand->dirty[frame] |= ref[i].write != 0;
 			if (hit != NULL && ref[i].page != demand->last)
 				hit(&demand->memory, frame);

@@ -39,6 +39,7 @@
 
 #include "base/array.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,6 +148,7 @@ static bool close_gaps(struct lpl_depth_log *log, struct lpl_halving *halving)
 	for (uint32_t i = 0; i < log->heaped; i++)
 		log->heap[i] = log->heap[i] >> 32 << 32 |
 			halving->to_right[(uint32_t)log->heap[i]];
+	assert(log->events - kept == log->erased);
 	log->events = kept;
 	log->erased = 0;
 	return true;
@@ -156,6 +158,7 @@ bool lpl_depth_log_arrive(struct lpl_depth_log *log, uint32_t depth, struct lpl_
 {
 	lpl_arrived new = (lpl_arrived)depth << 32 | log->events;
 
+	assert(depth > lpl_depth_log_least(log) && depth < LPL_ARRIVAL);
 	if (!append(log, depth | LPL_ARRIVAL))
 		return false;
 	if (log->one) {
@@ -331,6 +334,7 @@ static void evict_others(struct lpl_halving *halving, struct lpl_depth_log *log,
 		uint32_t event = (uint32_t)log->sorted[i];
 		uint32_t exit;
 
+		assert(event < log->events);
 		*beyond = 1;
 		exit = take_free(halving, event);
 		if (exit < log->events) {
@@ -369,6 +373,8 @@ static void split(const struct lpl_halving *halving, const struct lpl_depth_log 
 		left->sorteds += goes;
 		right->sorteds += goes ^ 1;
 	}
+	assert(left->events <= log->events && right->events <= log->events);
+	assert(left->sorteds + right->sorteds == log->sorteds);
 }
 
 bool lpl_depth_log_halve(struct lpl_halving *halving, struct lpl_depth_log *log, uint32_t middle,

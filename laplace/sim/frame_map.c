@@ -2,6 +2,7 @@
 /* Frame maps: growth, adding, removing.  The search is in frame_map.h. */
 #include "frame_map.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum { FIRST_BITS = 5, MOST_BITS = 31 };
@@ -44,6 +45,7 @@ bool lpl_frame_map_add(struct lpl_frame_map *map, uint32_t page, uint32_t frame)
 	unsigned int bits = 32 - map->shift;
 	uint32_t i;
 
+	assert(page != 0 && lpl_frame_map_find(map, page) == LPL_NO_FRAME);
 	if (map->count > map->mask / 2 &&
 	    (bits == MOST_BITS || !make_places(map, bits + 1)))
 		return false;
@@ -53,6 +55,7 @@ bool lpl_frame_map_add(struct lpl_frame_map *map, uint32_t page, uint32_t frame)
 	map->place[i].page = page;
 	map->place[i].frame = frame;
 	map->count++;
+	assert(map->count <= map->mask);	/* a place is free, where searches end */
 	return true;
 }
 
@@ -61,8 +64,10 @@ void lpl_frame_map_remove(struct lpl_frame_map *map, uint32_t page)
 	uint32_t hole = lpl_frame_map_home(map, page);
 	uint32_t i;
 
-	while (map->place[hole].page != page)
+	while (map->place[hole].page != page) {
+		assert(map->place[hole].page != 0);	/* the page is there */
 		hole = (hole + 1) & map->mask;
+	}
 	for (i = (hole + 1) & map->mask; map->place[i].page != 0;
 	     i = (i + 1) & map->mask) {
 		uint32_t home = lpl_frame_map_home(map, map->place[i].page);

@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,7 @@ uint32_t lpl_history_add_early(struct lpl_history *history, uint64_t place)
 	while (i < history->earlies && history->early[i] != boundary)
 		i++;
 	if (i == history->earlies) {
+		assert(i < LPL_MOST_EARLY);
 		history->early[i] = boundary;
 		history->candidate[i] = LPL_NO_NODE;
 		history->earlies++;
@@ -127,6 +129,7 @@ static void settle(struct lpl_history *history, uint32_t i, uint32_t far)
 
 static uint32_t last_at(const struct lpl_history *history)
 {
+	assert(history->list.boundaries > 0);
 	return history->list.at[history->list.boundaries - 1];
 }
 
@@ -140,6 +143,7 @@ uint32_t lpl_history_admit(struct lpl_history *history, uint32_t page, uint32_t 
 		i = add_node(history, page);
 	if (i == LPL_NO_NODE)
 		return LPL_NO_NODE;
+	assert(!comes_back || history->node[i].frame == LPL_NO_FRAME);
 	history->node[i].frame = frame;
 	if (comes_back)
 		lpl_lru_list_reference(&history->list, i);
@@ -153,6 +157,7 @@ void lpl_history_hit(struct lpl_history *history, uint32_t i)
 {
 	uint32_t far = last_at(history);
 
+	assert(history->node[i].frame != LPL_NO_FRAME);
 	leave_memory(history, i);
 	lpl_lru_list_reference(&history->list, i);
 	settle(history, i, far);
@@ -174,6 +179,7 @@ static uint32_t evict(struct lpl_history *history, uint32_t i)
 {
 	uint32_t frame = history->node[i].frame;
 
+	assert(i < history->used && frame != LPL_NO_FRAME);
 	leave_memory(history, i);
 	history->node[i].frame = LPL_NO_FRAME;
 	forget_far(history, i);

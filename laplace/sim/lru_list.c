@@ -2,6 +2,7 @@
 /* The recency list. */
 #include "lru_list.h"
 
+#include <assert.h>
 #include <string.h>
 
 void lpl_lru_list_init(struct lpl_lru_list *list, size_t stride)
@@ -16,6 +17,7 @@ void lpl_lru_list_cut(struct lpl_lru_list *list, uint64_t place)
 {
 	uint32_t i = list->boundaries;
 
+	assert(list->count == 0 && place >= 1 && i < LPL_MOST_BOUNDARIES);
 	for (uint32_t j = 0; j < i; j++)
 		if (list->boundary[j] == place)
 			return;
@@ -52,6 +54,11 @@ static void unlink_node(struct lpl_lru_list *list, uint32_t i)
 {
 	struct lpl_lru_node *node = lpl_lru_list_node(list, i);
 
+	assert(list->count > 0);
+	assert(i == (node->newer == LPL_NO_NODE ? list->newest :
+		     lpl_lru_list_node(list, node->newer)->older));
+	assert(i == (node->older == LPL_NO_NODE ? list->oldest :
+		     lpl_lru_list_node(list, node->older)->newer));
 	if (node->newer != LPL_NO_NODE)
 		lpl_lru_list_node(list, node->newer)->older = node->older;
 	else
@@ -67,6 +74,7 @@ static void shift(struct lpl_lru_list *list, uint32_t b)
 {
 	struct lpl_lru_node *node = lpl_lru_list_node(list, list->at[b]);
 
+	assert(list->at[b] != LPL_NO_NODE && node->region == b);
 	node->region++;
 	list->at[b] = node->newer;
 }
@@ -103,6 +111,7 @@ void lpl_lru_list_reference(struct lpl_lru_list *list, uint32_t i)
 
 void lpl_lru_list_remove(struct lpl_lru_list *list, uint32_t i)
 {
+	assert(lpl_lru_list_region(list, i) == list->boundaries);
 	unlink_node(list, i);
 	list->count--;
 }

@@ -50,6 +50,7 @@
 
 #include "depth_log.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,6 +122,7 @@ static bool enter_block(struct lpl_opt_stack *stack, uint32_t block)
 	uint32_t height = (uint32_t)__builtin_ctz(block);
 	struct lpl_depth_log *region = &stack->region[height];
 
+	assert(height < HEIGHTS);
 	clear_block(&stack->block);
 	stack->least[height] = LPL_NO_DEPTH;
 	while (region->events != 0 && height-- > 0) {
@@ -192,6 +194,8 @@ bool lpl_opt_stack_reference(struct lpl_opt_stack *stack, uint32_t depth, uint32
 	uint32_t height = 31 - (uint32_t)__builtin_clz(apart | 1);
 	uint32_t carried = depth;
 
+	assert(position > stack->position && depth <= stack->pages);
+	assert(apart == 0 || height < stack->heights);
 	if (depth == 0) {
 		stack->pages += stack->pages <= stack->deepest ? 1 : 0;
 		carried = stack->pages;

@@ -2,6 +2,7 @@
 /* The names of numbered pages. */
 #include "page_names.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 bool lpl_page_names_add(struct lpl_page_names *names, uint32_t i, struct lpl_page name)
@@ -9,6 +10,7 @@ bool lpl_page_names_add(struct lpl_page_names *names, uint32_t i, struct lpl_pag
 	const unsigned int part = lpl_page_names_part(i);
 	const uint32_t first = UINT32_C(1) << part;
 
+	assert(names->part[part] != NULL || i == first);	/* they are added in order */
 	if (names->part[part] == NULL)
 		names->part[part] = malloc(first * sizeof(name));
 	if (names->part[part] == NULL)

@@ -11,6 +11,8 @@
 
 #include "reduce/pages.h"
 
+#include <assert.h>
+
 struct lpl_page_names {		/* all 0 at first */
 	struct lpl_page *part[32];
 };
@@ -22,6 +24,7 @@ void lpl_page_names_free(struct lpl_page_names *names);
 /* Which part has page i; the part's first page is 2 to that power. */
 static inline unsigned int lpl_page_names_part(uint32_t i)
 {
+	assert(i >= 1);
 	return 31 - (unsigned int)__builtin_clz(i);
 }
 

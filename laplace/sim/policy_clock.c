@@ -9,6 +9,8 @@
  */
 #include "simulation.h"
 
+#include <assert.h>
+
 enum { PRIMARY = 2, SECONDARY = 1 };
 
 static void clock_hit(struct lpl_memory *memory, uint32_t frame)
@@ -25,6 +27,7 @@ static uint32_t clock_evict(struct lpl_memory *memory, uint32_t page)
 	for (;;) {
 		uint32_t frame = *hand;
 
+		assert(frame < memory->used);
 		*hand = frame + 1 < memory->used ? frame + 1 : 0;
 		if (bits[frame] == 0)
 			return frame;

@@ -17,6 +17,7 @@
 #include "curve.h"
 #include "simulation.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum { WORD = 64, FIRST_WORDS = 16, FRONT = 16 };
@@ -56,6 +57,7 @@ static uint32_t marks_to(const struct lru *lru, size_t slot)
 
 static void set_mark(struct lru *lru, size_t slot, uint32_t page)
 {
+	assert(slot < lru->words * WORD);
 	lru->mark[slot / WORD] |= UINT64_C(1) << slot % WORD;
 	lru->page[slot] = page;
 	lru->slot[page] = (uint32_t)slot;
@@ -118,6 +120,7 @@ static enum lpl_error make_room(struct lru *lru, struct lpl_report *report)
 
 static bool add_page(struct lru *lru, uint32_t page)
 {
+	assert(page == lru->pages + 1);	/* numbered by first reference */
 	if (!lpl_reach(lru->slot, lru->slot_room, page))
 		return false;
 	lru->pages++;
@@ -130,6 +133,8 @@ static uint32_t leave_line(struct lru *lru, uint32_t page)
 	size_t slot = lru->slot[page];
 	uint32_t depth = lru->pages - marks_to(lru, slot) + 1;	/* those in front have no mark */
 
+	assert(lru->page[slot] == page && (lru->mark[slot / WORD] >> slot % WORD & 1) != 0);
+	assert(depth > lru->fronts && depth <= lru->pages);
 	lru->mark[slot / WORD] &= ~(UINT64_C(1) << slot % WORD);
 	add_to_word(lru, slot / WORD, UINT32_MAX);	/* less 1 */
 	return depth;
@@ -207,6 +212,7 @@ static enum lpl_error lru_finish(struct lpl_simulation *simulation, struct lpl_r
 		if (!lpl_curve_end(&lru->curve, lru->page[slot], ++depth))
 			return no_memory(lru, report);
 	}
+	assert(depth == lru->pages);
 	simulation->result = lpl_curve_results(&lru->curve, lru->sizes, &simulation->results);
 	return simulation->result != NULL ? LPL_OK : no_memory(lru, report);
 }

@@ -31,6 +31,7 @@
 #include "opt_stack.h"
 #include "simulation.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* Two positions on the line each: one for its own time, one for its page's if it is the last. */
@@ -74,6 +75,7 @@ static enum lpl_error store(struct opt *opt, uint32_t page, bool write,
 				MOST_REFERENCES);
 	if (opt->count == opt->room && !lpl_reserve(opt->sequence, opt->room, opt->count))
 		return no_memory(opt, report);
+	assert(page >= 1 && page <= opt->pages + 1);	/* numbered by first reference */
 	if (page > opt->pages)
 		opt->pages = page;
 	opt->sequence[opt->count++] = page << 1 | (write ? 1U : 0U);
@@ -123,6 +125,7 @@ static uint32_t *find_positions(const struct opt *opt)
 		uint32_t number = (uint32_t)i + 1;
 
 		positions[i] = *next != 0 ? *next : 2 * (uint32_t)opt->count + 1 - number;
+		assert(positions[i] > number);
 		*next = number;
 	}
 	free(seen);

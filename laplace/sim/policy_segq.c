@@ -12,6 +12,8 @@
 #include "lru_list.h"
 #include "simulation.h"
 
+#include <assert.h>
+
 static const struct lpl_policy_option segq_options[] = {
 	{"fifo", 1, UINT64_MAX, 0},
 	{NULL, 0, 0, 0},
@@ -63,6 +65,7 @@ static enum lpl_error segq_admit(struct lpl_memory *memory, uint32_t frame, uint
 
 	(void)page;
 	(void)report;
+	assert(frame <= list->count);
 	list->nodes = memory->frame;
 	if (frame == list->count)
 		lpl_lru_list_add(list, frame);

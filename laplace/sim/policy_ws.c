@@ -27,6 +27,7 @@
 #include "curve.h"
 #include "simulation.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 struct ws {
@@ -76,6 +77,7 @@ static uint32_t depth_of(const struct ws *ws, uint64_t gap)
 /* A page stayed unreferenced for `gap`: false when its sum runs over. */
 static bool add_gap(struct ws *ws, uint32_t depth, uint64_t gap)
 {
+	assert(depth >= 1 && depth <= ws->sizes->count + 1);
 	ws->gaps[depth]++;
 	return !__builtin_add_overflow(ws->gap_sum[depth], gap, &ws->gap_sum[depth]);
 }
@@ -92,6 +94,7 @@ static enum lpl_error reference(struct ws *ws, const struct lpl_page_ref *ref,
 	uint32_t depth = LPL_DEPTH_NONE;
 	bool fits = true;
 
+	assert(ref->first <= ref->last && ref->page <= ws->pages + 1);
 	if (ref->page > ws->pages) {
 		if (!lpl_reach(ws->last, ws->last_room, ref->page))
 			return no_memory(ws, report);
@@ -99,6 +102,7 @@ static enum lpl_error reference(struct ws *ws, const struct lpl_page_ref *ref,
 	} else {
 		uint64_t gap = ref->first - ws->last[ref->page];
 
+		assert(ref->first >= ws->last[ref->page]);	/* check_times() saw to that */
 		depth = depth_of(ws, gap);
 		fits = add_gap(ws, depth, gap);
 	}

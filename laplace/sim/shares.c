@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 struct lpl_shares *lpl_shares_new(const uint64_t *size, size_t sizes)
@@ -63,6 +64,7 @@ void lpl_shares_count(struct lpl_shares *shares, uint32_t depth)
 {
 	size_t below = sizes_below(shares, depth);
 
+	assert((shares->owner + (size_t)1) * shares->sizes <= shares->room);
 	if (below != 0)
 		shares->fault[shares->owner * shares->sizes + below - 1]++;
 }
@@ -71,6 +73,7 @@ uint64_t lpl_shares_faults(const struct lpl_shares *shares, uint32_t owner, size
 {
 	uint64_t faults = 0;
 
+	assert(place < shares->sizes);
 	for (size_t i = place; i < shares->sizes; i++) {
 		size_t at = owner * shares->sizes + i;
 

@@ -12,6 +12,7 @@
 #include "reduce/pages.h"
 #include "request.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -201,6 +202,7 @@ static inline void gather(struct lpl_simulator *simulator, const struct lpl_ref 
 	struct lpl_page before = used ? page[used - 1] : (struct lpl_page){ .number = UINT64_MAX };
 	struct lpl_page_ref last = used ? ref[used - 1] : (struct lpl_page_ref){ .page = 0 };
 
+	assert(used + count <= BATCH);
 	for (size_t i = 0; i < count; i++) {
 		const struct lpl_page here = lpl_page_of(&refs[i]);
 		const uint64_t time = refs[i].ref;
@@ -297,6 +299,7 @@ static enum lpl_error put_owner(struct lpl_simulator *simulator, uint32_t owner,
 	if (!lpl_reach(simulator->cold, simulator->cold_room, owner))
 		return lpl_fail(report, LPL_ERR_MEMORY, "simulation: no memory for the faults of %"
 				PRIu32 " owners", owner);
+	assert(simulator->refs < BATCH);
 	simulator->owner = owner;
 	simulator->page[simulator->refs] = (struct lpl_page){ .number = UINT64_MAX };
 	simulator->ref[simulator->refs++] = (struct lpl_page_ref){ .write = owner };
@@ -421,12 +424,14 @@ size_t lpl_simulator_count(const struct lpl_simulator *simulator)
 
 const char *lpl_simulator_policy(const struct lpl_simulator *simulator, size_t index)
 {
+	assert(index < simulator->requests);
 	return simulator->request[index]->spec;
 }
 
 const struct lpl_result *lpl_simulator_results(const struct lpl_simulator *simulator,
 					       size_t index, size_t *count)
 {
+	assert(index < simulator->requests);
 	*count = simulator->request[index]->results;
 	return simulator->request[index]->result;
 }
