@@ -11,6 +11,7 @@
  */
 #include <laplace/survey.h>
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -160,9 +161,11 @@ void lpl_fault_times_get(const struct lpl_fault_times *times, size_t policy, siz
 {
 	for (unsigned int bin = 0; bin < LPL_SURVEY_BINS; bin++)
 		faults[bin] = 0;
-	for (size_t i = 0; i < times->count; i++)
+	for (size_t i = 0; i < times->count; i++) {
+		assert(bin_of(&times->time, times->begin[i]) < LPL_SURVEY_BINS);
 		faults[bin_of(&times->time, times->begin[i])] +=
 			lpl_simulator_charged(times->simulator, policy, result, (uint32_t)i);
+	}
 }
 
 void lpl_fault_times_close(struct lpl_fault_times *times)

@@ -2,6 +2,7 @@
 /* Sets of pages: a table with open addressing and linear probing, at most half full. */
 #include "page_set.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,6 +53,7 @@ static bool rebuild(struct page_set *set, bool (*is_needed)(const void *context,
 bool lpl_page_set_add(struct page_set *set, uint64_t page, bool *added,
 		      bool (*is_needed)(const void *context, uint64_t page), const void *context)
 {
+	assert(page != 0);
 	*added = false;
 	if (lpl_page_set_has(set, page))
 		return true;
@@ -59,6 +61,7 @@ bool lpl_page_set_add(struct page_set *set, uint64_t page, bool *added,
 		return false;
 	set->page[place_of(set->page, set->room, page)] = page;
 	set->count++;
+	assert(2 * set->count <= set->room);
 	*added = true;
 	return true;
 }

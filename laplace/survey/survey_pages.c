@@ -11,6 +11,7 @@
  */
 #include "survey_pages.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -82,6 +83,7 @@ static void add_alive(struct survey_process *process, const struct page_use *use
 
 static void drop_alive(struct survey_process *process, const struct page_use *use)
 {
+	assert(is_kernels(use->kind) || process->result.alive > 0);
 	if (!is_kernels(use->kind))
 		process->result.alive--;
 }
@@ -91,6 +93,7 @@ static void count_footprint(struct survey_process *process, const struct page_us
 	struct lpl_survey_footprint *footprint = &process->result.footprint;
 	bool is_program = process->result.number != 0;
 
+	assert(!is_program || use->programs > 0);
 	footprint->pages[use->kind]++;
 	if (is_kernels(use->kind))
 		return;
@@ -160,6 +163,8 @@ enum lpl_error lpl_survey_pages_add(struct survey_pages *pages, const struct lpl
 
 	if (!reach_leaf(pages, leaf))
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for pages");
+	/* no number is given twice */
+	assert(page->page != 0 && !pages->leaf[leaf]->use[page->page % LEAF_PAGES].exists);
 	pages->leaf[leaf]->pages++;
 	pages->leaf[leaf]->use[page->page % LEAF_PAGES] = (struct page_use){
 		.last = NEVER, .runner = NO_PROCESS, .first = NO_PROCESS,

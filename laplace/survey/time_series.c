@@ -5,6 +5,7 @@
  */
 #include "time_series.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,7 @@ uint64_t *lpl_time_series_reach(struct lpl_time_series *series, unsigned int bin
 	       (new_end - new_first - before - series->count) * sizeof(*series->value));
 	series->first = new_first;
 	series->count = new_end - new_first;
+	assert(bin >= series->first && bin - series->first < series->count);
 	return &series->value[bin - new_first];
 }
 
