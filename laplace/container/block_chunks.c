@@ -3,6 +3,7 @@
  * RUNS chunks, for a writer.  A chunk's payload has one model, so it is made in order on the
  * writer's thread; only its compression is left to others.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,7 @@ static enum lpl_error take_refs(struct lpl_chunk_encoder *self, struct lpl_data_
 	struct lpl_block_chunks *blocks = (struct lpl_block_chunks *)self;
 
 	(void)records;
+	assert(count <= self->chunk_refs - blocks->found_in);
 	blocks->found_in += count;
 	return lpl_block_finder_refs(&blocks->finder, refs, count, cause);
 }

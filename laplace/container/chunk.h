@@ -46,6 +46,14 @@ static inline bool lpl_clocks_equal(const struct lpl_clocks *a, const struct lpl
 	return a->ref == b->ref && a->instr == b->instr && a->cycle == b->cycle;
 }
 
+/* Does none of the three run backwards from the first to the second? */
+static inline bool lpl_clocks_ordered(const struct lpl_clocks *first,
+				      const struct lpl_clocks *second)
+{
+	return first->ref <= second->ref && first->instr <= second->instr &&
+	       first->cycle <= second->cycle;
+}
+
 struct lpl_chunk_header {
 	uint16_t version, kind;
 	uint32_t sequence;

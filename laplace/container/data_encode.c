@@ -189,6 +189,7 @@ enum lpl_error lpl_data_encode_event(struct lpl_data_encoder *encoder,
 				", %" PRIu64 ")", event->ref, event->instr, event->cycle,
 				before->ref, before->instr, before->cycle);
 
+	assert(encoder->event_position <= encoder->refs);
 	at = lpl_varint_put(at, encoder->refs - encoder->event_position);
 	at = lpl_varint_put(at, event->ref - before->ref);
 	at = lpl_varint_put(at, instrs);
@@ -212,13 +213,15 @@ enum lpl_error lpl_data_encode_event(struct lpl_data_encoder *encoder,
 	if (encoder->refs == 0 && encoder->event_count == 0)
 		encoder->first = encoder->last;
 	encoder->event_count++;
+	assert((size_t)(encoder->events_end - encoder->events) <=
+	       encoder->event_count * LPL_EVENT_BYTES_MAX);
 	return LPL_OK;
 }
 
 void lpl_data_encoder_moved(struct lpl_data_encoder *encoder, size_t refs,
 			    const struct lpl_clocks *first, const struct lpl_clocks *last)
 {
-	assert(refs >= encoder->refs);
+	assert(refs >= encoder->refs && lpl_clocks_ordered(first, last));
 	if (refs == encoder->refs)
 		return;
 	if (encoder->refs == 0 && encoder->event_count == 0)

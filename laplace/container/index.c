@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The index: a table of data chunks, thinned so that it is always small. */
+#include <assert.h>
 #include <endian.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@ _Static_assert(ENTRY_NUMBERS * LPL_VARINT_MAX == LPL_INDEX_ENTRY_MAX, "an entry'
 /* Keep every second entry. */
 static void drop_every_second(struct lpl_index *index)
 {
+	assert(index->count == LPL_INDEX_ENTRIES_MAX);
 	index->stride *= 2;
 	index->count = (index->count + 1) / 2;
 	for (size_t i = 1; i < index->count; i++)
@@ -116,7 +118,9 @@ size_t lpl_index_encode(const struct lpl_index *index, const struct lpl_totals *
 	if (lpl_index_has_accounts(totals))
 		at = put_accounts(at, &totals->recording);
 	memcpy(at, &chain, sizeof(chain));
-	return (size_t)(at - out) + sizeof(chain);
+	at += sizeof(chain);
+	assert((size_t)(at - out) <= lpl_index_bound(index));
+	return (size_t)(at - out);
 }
 
 /* What stands after the table, up to the chain, which has to be the rest. */

@@ -6,6 +6,7 @@
  * queue for several threads (base/work_queue.h).  Delivered are chunks in their order, and with
  * them whatever was found wrong, so that a caller does not see how far the reading is.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -272,6 +273,7 @@ static enum lpl_error take_chunk(struct lpl_reader *reader)
 	struct lpl_loaded_chunk *chunk = &reader->slot[lpl_work_queue_oldest(reader->queue)];
 	const struct lpl_chunk_header *header = &chunk->header;
 
+	assert(!reader->now);
 	reader->consumed = chunk->before + chunk->end;
 	if (chunk->segment != reader->segment)
 		begin_segment(reader, chunk->segment);
@@ -328,6 +330,7 @@ static enum lpl_error advance(struct lpl_reader *reader)
 static void fold_steady(struct lpl_reader *reader, const struct lpl_steady *steady, size_t stop,
 			const struct lpl_ref **refs, size_t *count)
 {
+	assert(stop - reader->next_ref >= 3);
 	lpl_steady_expand(steady, reader->next_ref, 2, reader->fold);
 	reader->fold[2] = lpl_steady_ref(steady, stop - 1);
 	reader->folded = stop - reader->next_ref;
@@ -408,6 +411,7 @@ enum lpl_error lpl_reader_next(struct lpl_reader *reader, const struct lpl_ref *
 			return LPL_OK;
 		data = &reader->now->data;
 	}
+	assert(reader->next_ref <= data->ref_count && reader->next_event <= data->event_count);
 	more_events = reader->next_event < data->event_count;
 	stop = more_events ? data->positions[reader->next_event] : data->ref_count;
 	if (take_refs(reader, stop, refs, count) != LPL_OK)

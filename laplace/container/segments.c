@@ -11,6 +11,7 @@
  * kept after the manifest's end.  If the next segment cannot begin all the same, because others
  * took the room that was there, nothing can say what is missing, and the manifest is not closed.
  */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -88,6 +89,7 @@ static enum lpl_error count_old(const char *path, const char *stem, uint64_t *co
 static enum lpl_error remove_segments(const char *stem, uint64_t first, uint64_t last,
 				      struct lpl_report *report)
 {
+	assert(first >= 1);	/* or it would have no end */
 	for (; last >= first; last--) {
 		LPL_TRY(remove_file(lpl_segment_path(stem, last, true), report));
 		LPL_TRY(remove_file(lpl_segment_path(stem, last, false), report));
@@ -273,6 +275,7 @@ static enum lpl_error find_place(struct lpl_segments *s, int fd, const char *pat
 	struct lpl_manifest *manifest;
 	enum lpl_error error = LPL_OK;
 
+	assert(number >= 1);
 	if (!lpl_is_manifest_file(fd)) {
 		(void)close(fd);
 		return not_of_it(s, "it is not a manifest of segments", report);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A trace's file, read in its order; source.h says what for. */
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -86,12 +87,6 @@ static bool begins_as_named(const struct lpl_source *source,
 	       lpl_clocks_equal(&header->first, &source->manifest->at.first);
 }
 
-static bool precede(const struct lpl_clocks *one, const struct lpl_clocks *other)
-{
-	return one->ref <= other->ref && one->instr <= other->instr &&
-	       one->cycle <= other->cycle;
-}
-
 /* An index ends a file; for a segment that is named, the manifest says where. */
 static bool ends_as_named(const struct lpl_source *source, const struct lpl_chunk_header *header)
 {
@@ -128,7 +123,8 @@ static const char *header_fault(const struct lpl_source *source,
 	if (!ends_as_named(source, header))
 		return "an index stands where the manifest says that the segment goes on";
 	/* else the next one would continue from there, even if this one's records are damaged */
-	if (!precede(&header->base, &header->first) || !precede(&header->first, &header->last))
+	if (!lpl_clocks_ordered(&header->base, &header->first) ||
+	    !lpl_clocks_ordered(&header->first, &header->last))
 		return "its clocks run backwards";
 	if (!records && (!lpl_clocks_equal(&header->first, &header->base) ||
 			 !lpl_clocks_equal(&header->last, &header->base)))
@@ -414,6 +410,7 @@ enum lpl_error lpl_source_find(struct lpl_source *source, struct lpl_report *rep
 		return LPL_OK;
 	}
 	while (!can_continue(source)) {
+		assert(source->head_bytes > 0 && source->head_bytes <= LPL_CHUNK_HEADER_BYTES);
 		uint8_t *at = memchr(source->head + 1, lpl_chunk_magic[0], source->head_bytes - 1);
 
 		left = at ? (size_t)(source->head + source->head_bytes - at) : 0;

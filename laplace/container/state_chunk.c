@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* STATE chunks: events like those of a DATA chunk, all of one moment. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,8 @@ static enum lpl_error put_chunk(struct state *state)
 	};
 	size_t size = lpl_data_encode_end(&state->encoder, state->totals, state->payload);
 
+	assert(state->encoder.refs == 0 && state->encoder.event_count > 0);
+	assert(lpl_clocks_equal(&state->encoder.last, &state->at));	/* all are of one moment */
 	(void)lpl_writer_put_other(writer, &header, state->payload, size);
 	lpl_data_encoder_follow(&state->encoder, &state->encoder);
 	return writer->failure.error;

@@ -81,6 +81,7 @@ void lpl_writer_put_chunk(struct lpl_writer *writer)
 	const struct lpl_data_encoder *encoder = &payload->records;
 	struct lpl_chunk_encoder *chunks = writer->chunks;
 
+	assert(writer->encoder == encoder);	/* the next slot's */
 	if (!settle(writer))
 		return;
 	if (encoder->refs == 0 && encoder->event_count == 0)
@@ -96,6 +97,11 @@ void lpl_writer_put_chunk(struct lpl_writer *writer)
 			       writer->output.name);
 		return;
 	}
+	/* records that run backwards were refused when they were taken */
+	assert(lpl_clocks_ordered(&encoder->base, &encoder->first) &&
+	       lpl_clocks_ordered(&encoder->first, &encoder->last));
+	assert(encoder->refs <= chunks->chunk_refs &&
+	       encoder->event_count <= LPL_CHUNK_EVENTS_WRITTEN);
 	writer->refs_so_far += encoder->refs;
 	writer->events_so_far += encoder->event_count;
 	chunk->header = (struct lpl_chunk_header){
@@ -155,6 +161,7 @@ static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *
 	struct lpl_report cause;
 
 	if (writer->failure.error == LPL_OK && settle(writer)) {
+		assert(writer->encoder->event_count < LPL_CHUNK_EVENTS_WRITTEN);
 		cause.error = LPL_OK;
 		if (chunks->how->event(chunks, writer->encoder, event, &cause) != LPL_OK)
 			lpl_writer_refuse(writer, &cause);

@@ -4,6 +4,7 @@
  * (base/work_queue.h), and written in its turn.  Only then does the writer know of it: what fails
  * before leaves the file, its index and its counts as the chunk before left them.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,6 +66,8 @@ static enum lpl_error write_chunk(struct lpl_writer *writer,
 	uint64_t offset = writer->output.written;
 	size_t size = LPL_CHUNK_HEADER_BYTES + header->stored;
 
+	assert(header->sequence == (writer->output.written > 0 ? writer->written.sequence + 1 : 0));
+	assert(lpl_clocks_ordered(&writer->written.last, &header->base));
 	if (writer->ends_when_full && !writer->ending)
 		LPL_TRY(lpl_output_reserve(&writer->output, size + lpl_writer_end_room(writer),
 					   LPL_WRITER_AHEAD, failure));
@@ -110,6 +113,7 @@ enum lpl_error lpl_writer_put_other(struct lpl_writer *writer, struct lpl_chunk_
 	size_t room = LPL_CHUNK_HEADER_BYTES + ZSTD_compressBound(size);
 	uint8_t *stored = malloc(room);
 
+	assert(lpl_work_queue_empty(writer->queue));
 	header->sequence = writer->sequence++;
 	if (!stored)
 		(void)lpl_fail(&writer->failure, LPL_ERR_MEMORY, "%s: no memory",
@@ -131,6 +135,7 @@ enum lpl_error lpl_writer_copy_chunk(struct lpl_writer *writer,
 
 	if (!stored)
 		return lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory", writer->output.name);
+	assert(lpl_work_queue_empty(writer->queue));
 	header.sequence = writer->sequence++;
 	header.refs_so_far = writer->refs_so_far += header.refs;
 	header.events_so_far = writer->events_so_far += lpl_chunk_counted_events(&header);
