@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The references of blocks (codec/block_expand.h), gathered into batches. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ static enum lpl_error deliver_first(struct lpl_block_refs *r, size_t count,
 
 	if (count == 0)
 		return LPL_OK;
+	assert(count <= r->refs);
 	for (size_t i = 0; i < count; i++) {
 		r->totals.refs[r->ref[i].type]++;
 		r->totals.user_refs += r->ref[i].flags & LPL_USER;
@@ -41,6 +43,7 @@ static enum lpl_error deliver_first(struct lpl_block_refs *r, size_t count,
 /* Whole batches; `ref` has room for a block then. */
 static enum lpl_error deliver_batches(struct lpl_block_refs *r, struct lpl_report *report)
 {
+	assert(r->batch > 0);
 	while (r->refs >= r->batch)
 		LPL_TRY(deliver_first(r, r->batch, report));
 	return LPL_OK;
@@ -61,6 +64,8 @@ static enum lpl_error take_block(struct lpl_block_sink *sink, const struct lpl_b
 	const size_t count = lpl_block_expand(&r->trace[block->trace], block, &r->state, r->instr,
 					      r->number, r->ref + r->refs);
 
+	/* there was room for it after a batch */
+	assert(r->refs < r->batch && count <= LPL_BLOCK_REFS_MAX);
 	r->number += count;
 	r->refs += count;
 	r->instr += block->fetched;

@@ -4,6 +4,7 @@
  * reducer holds nothing back.  It has to know how far everything was counted, the processor's state,
  * what the reducer's fences know, and, from a file, the guest's tasks and memory.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "base/host.h"
@@ -16,6 +17,7 @@ void lpl_collector_note_resume_point(struct lpl_collector *c)
 {
 	struct lpl_resume_data *point = &c->resume_point;
 
+	assert(c->segments != NULL && lpl_segments_is_empty(c->segments));
 	*point = (struct lpl_resume_data){
 		.segment = lpl_segments_number(c->segments),
 		.totals = *lpl_collector_totals(c),

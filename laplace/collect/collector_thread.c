@@ -3,6 +3,8 @@
  * The collector's thread: it takes the stream from the ring, and passes it through the reducer
  * into the trace file.  It also looks at the clock, for status lines, flushes and syncs.
  */
+#include <assert.h>
+
 #include "base/host.h"
 #include "base/try.h"
 #include "collector_struct.h"
@@ -79,6 +81,7 @@ enum lpl_error lpl_collector_between(void *context, struct lpl_report *report)
 	const struct lpl_segment_size *size = &c->segment;
 	const uint64_t instr = lpl_collector_instructions(c);
 
+	assert(c->segments != NULL);
 	if (lpl_segments_is_empty(c->segments))	/* what was not recorded is no part of it */
 		c->segment_instr = instr;
 	if ((!size->bytes || lpl_segments_bytes(c->segments) < size->bytes) &&

@@ -17,6 +17,7 @@
  * not read its replies holds up no other.  There are at most CLIENTS; when another one connects, the
  * one that has been silent longest is disconnected.
  */
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -115,6 +116,7 @@ bool lpl_control_end_asked(const struct lpl_control *c)
 static void answer(struct lpl_control *c, const char *refusal, uint64_t flushes)
 {
 	pthread_mutex_lock(&c->lock);
+	assert(c->state == TAKEN);
 	snprintf(c->refusal, sizeof(c->refusal), "%s", refusal);
 	c->flushes = flushes;
 	set_state(c, ANSWERED);
@@ -182,6 +184,7 @@ int lpl_control_leave(struct lpl_control *c)
 
 static void reply(struct client *client, char *line)
 {
+	assert(client->reply == NULL);	/* one at a time: the next request is not looked at */
 	client->reply = line;
 	client->sent = 0;
 	client->asking = false;
@@ -332,6 +335,7 @@ static void receive(struct lpl_control *c, struct client *client)
 		return part_with(c, client);
 	client->over |= n == 0;
 	client->length += (size_t)n;
+	assert(client->length <= sizeof(client->line));
 }
 
 static void send_reply(struct lpl_control *c, struct client *client)

@@ -2,6 +2,7 @@
 /*
  * Requests as lines, and replies as lines of JSON; see control_request.h.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@ static const struct {
 
 const char *lpl_control_verb(enum lpl_request what)
 {
+	assert((unsigned int)what < LPL_REQUEST_COUNT);
 	return requests[what].verb;
 }
 

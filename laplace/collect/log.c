@@ -10,6 +10,7 @@
  * The consumer of the blocks may give up.  Then words go to a spare block, again and again, until
  * the simulator has noticed (`failed`).
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/map.h"
@@ -43,6 +44,7 @@ static void next_block(struct lpl_log *log, uint64_t instr)
 static void send_block(struct lpl_log *log, uint64_t instr)
 {
 	log->block->words = (uint64_t)(log->at - log->block->word);
+	assert(log->block->words <= LPL_LOG_BLOCK + LPL_LOG_MARGIN);
 	if (log->ring && !log->failed)
 		lpl_ring_commit(log->ring);
 	next_block(log, instr);
@@ -132,6 +134,7 @@ uint32_t lpl_log_define(struct lpl_log *log, uint64_t instr, uint64_t address, u
 {
 	uint64_t packed[2] = { 0, 0 }, *id;
 
+	assert(count >= 1 && count <= LPL_LOG_INSTRUCTIONS && log->traces < LPL_LOG_TRACES);
 	for (unsigned int i = 0; i < count; i++)
 		packed[i / 16] |= (uint64_t)(lengths[i] & 15) << i % 16 * 4;
 	*forgot = log->traces == LPL_LOG_TRACES - 1;
@@ -227,6 +230,7 @@ uint64_t lpl_log_cycle(const struct lpl_log *log, uint64_t instr)
 
 void lpl_log_switch(struct lpl_log *log, struct lpl_log_time now, enum lpl_log_kind kind)
 {
+	assert(kind >= LPL_LOG_ON && kind <= LPL_LOG_RESUME);
 	put_timed(log, now, kind, 0);
 	log->recording = kind != LPL_LOG_OFF;
 }

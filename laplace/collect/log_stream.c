@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* From the log to blocks; log_stream.h says how. */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +66,7 @@ static enum lpl_error send_block(struct lpl_log_stream *s, const struct lpl_bloc
 {
 	if (s->changed)
 		LPL_TRY(send_state(s, report));
+	assert(block->trace + 1 < s->trace_room);
 	if (instr != s->expected)
 		LPL_TRY(s->out->at(s->out, instr, report));
 	s->expected = instr + block->fetched;
@@ -91,6 +93,7 @@ static enum lpl_error cut(struct lpl_log_stream *s, struct lpl_report *report)
 
 static void begin_block(struct lpl_log_stream *s, unsigned int first, uint64_t instr)
 {
+	assert(s->running != 0 && first < LPL_TRACE_MAX);
 	s->block.trace = s->running - 1;
 	s->block.first = (uint8_t)first;
 	s->block_instr = instr;
@@ -105,6 +108,7 @@ static enum lpl_error fetch_plainly(struct lpl_log_stream *s, uint64_t until,
 
 	if (!s->open || !fetched || s->at == s->count)
 		return LPL_OK;
+	assert(s->at < s->count && s->count <= LPL_TRACE_MAX);
 	if (fetched > (uint64_t)(s->count - s->at))
 		fetched = s->count - s->at;
 	if ((s->block.fetched || s->block.words) &&
@@ -191,6 +195,7 @@ static enum lpl_error data(struct lpl_log_stream *s, uint64_t word, uint64_t len
 		s->word[s->block.words++] = length;
 		s->block_lengths++;
 	}
+	assert(s->block.words <= LPL_BLOCK_WORDS_MAX);
 	return LPL_OK;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* From the ring's records to the stream; ring_stream.h has the order. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -150,6 +151,7 @@ static enum lpl_error take_payload(struct lpl_ring_stream *stream,
 	size_t offset = stream->payload_got * sizeof(*r);
 	size_t left = sizeof(stream->payload) - offset;
 
+	assert(stream->payload_got < stream->payload_records && offset < sizeof(stream->payload));
 	memcpy((char *)&stream->payload + offset, r, left < sizeof(*r) ? left : sizeof(*r));
 	if (++stream->payload_got < stream->payload_records)
 		return LPL_OK;

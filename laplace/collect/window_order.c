@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A window's references in their order; see window_order.h. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -100,6 +101,7 @@ size_t lpl_window_sort(struct lpl_window_order *order)
 	}
 	while (first < first_end)
 		*out++ = *first++;
+	assert((size_t)(out - order->ref) == all);
 	order->firsts = order->lasts = 0;
 	return all;
 }
