@@ -37,7 +37,7 @@ static void take_format(struct argp_state *state, const struct cli_option *optio
 	const unsigned int traits = format ? lpl_format_traits(format) : 0;
 
 	if ((traits & NOT_TEXT) && !(traits & LPL_FORMAT_IMPORT_ONLY))
-		argp_error(state, "the format '%s' is no text; `laplace export' writes it", name);
+		cli_usage_error(state, "the format '%s' is no text; `laplace export' writes it", name);
 	((struct options *)config)->format = cli_format(state, option, name);
 }
 

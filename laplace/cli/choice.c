@@ -16,7 +16,7 @@ static void choose(struct argp_state *state, const struct cli_option *option, co
 	struct lpl_report report = { 0 };
 
 	if (lpl_choice_set(choice, option->name, value, &report))
-		argp_error(state, "--%s: %s", option->name, report.text);
+		cli_usage_error(state, "--%s: %s", option->name, report.text);
 }
 
 static void check(struct argp_state *state, void *config)

@@ -53,7 +53,7 @@ static void check_request(struct argp_state *state, void *config)
 	if (!options->verb)
 		argp_error(state, "what is it to do?");
 	if (lpl_control_parse(&request, options->request, options->length, &report))
-		argp_error(state, "%s", report.text);
+		cli_usage_error(state, "%s", report.text);
 }
 
 #define WORD(name, text, summary) #name " "

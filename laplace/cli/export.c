@@ -39,7 +39,7 @@ static void take_format(struct argp_state *state, const struct cli_option *optio
 			void *config)
 {
 	if (strchr(name, ':'))
-		argp_error(state, "--to names a format; up to which moment is --until %s", name);
+		cli_usage_error(state, "--to names a format; up to which moment is --until %s", name);
 	((struct options *)config)->format = cli_format(state, option, name);
 }
 

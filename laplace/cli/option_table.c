@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,15 +95,6 @@ static void print_words(FILE *out, const struct cli_option *option, const char *
 			before);
 }
 
-/* What was given may hold anything, and is shown on a terminal. */
-static void print_escaped(FILE *out, const char *value)
-{
-	char *escaped = cli_escaped(value);
-
-	fputs(escaped ? escaped : "?", out);
-	free(escaped);
-}
-
 /* `text' with what stands for something replaced by it; to be freed. */
 static char *expand(const struct cli_option *option, const char *text, const char *value)
 {
@@ -130,7 +122,7 @@ static char *expand(const struct cli_option *option, const char *text, const cha
 			fprintf(out, "--%s", option->name);
 			break;
 		case 's':
-			print_escaped(out, value);
+			fputs(value, out);
 			break;
 		default:
 			fputc(*text, out);
@@ -155,18 +147,33 @@ static char *help_of(const struct cli_option *option)
 
 /* ---- values ---- */
 
+void cli_usage_error(struct argp_state *state, const char *format, ...)
+{
+	char *text = NULL, *shown = NULL;
+	size_t size;
+	FILE *out = open_memstream(&shown, &size);
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	va_end(args);
+	if (out) {
+		cli_put_shown(out, text ? text : "no memory");
+		fclose(out);
+	}
+	argp_error(state, "%s", shown ? shown : "no memory");
+	free(shown);
+	free(text);
+}
+
 uint64_t cli_number(struct argp_state *state, const char *option,
 		    const char *text, uint64_t least)
 {
 	uint64_t number;
 
-	if (!lpl_parse_decimal(text, &number) || number < least) {
-		char *escaped = cli_escaped(text);
-
-		argp_error(state, "%s takes a number from %" PRIu64 " on, not '%s'",
-			   option, least, escaped ? escaped : "?");
-		free(escaped);
-	}
+	if (!lpl_parse_decimal(text, &number) || number < least)
+		cli_usage_error(state, "%s takes a number from %" PRIu64 " on, not '%s'", option, least, text);
 	return number;
 }
 
@@ -174,12 +181,8 @@ uint64_t cli_address(struct argp_state *state, const char *option, const char *t
 {
 	uint64_t address;
 
-	if (!lpl_parse_hex(text, &address) || !address) {
-		char *escaped = cli_escaped(text);
-
-		argp_error(state, "%s takes a hexadecimal address, not '%s'", option, escaped ? escaped : "?");
-		free(escaped);
-	}
+	if (!lpl_parse_hex(text, &address) || !address)
+		cli_usage_error(state, "%s takes a hexadecimal address, not '%s'", option, text);
 	return address;
 }
 
@@ -188,7 +191,7 @@ void cli_wrong(struct argp_state *state, const struct cli_option *option, const 
 	char *text = expand(option, option->wrong ? option->wrong : option->type == CLI_NUMBER ?
 			    "%n is at most %m" : "%n is %o, not '%s'", value);
 
-	argp_error(state, "%s", text ? text : "no memory");
+	cli_usage_error(state, "%s", text ? text : "no memory");
 	free(text);
 }
 

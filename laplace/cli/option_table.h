@@ -39,7 +39,7 @@ struct cli_option;
 
 /*
  * Takes a value (NULL: of a flag) into the struct of the option's table, instead of the engine;
- * argp_error() where it is wrong.
+ * cli_usage_error() where it is wrong.
  */
 typedef void cli_take(struct argp_state *state, const struct cli_option *option, const char *value,
 		      void *config);
@@ -97,7 +97,10 @@ struct cli_usage {
  */
 void cli_parse(const struct cli_usage *usage, int argc, char **argv, void *config);
 
-/* For a `take': a usage error, in the words of `wrong'. */
+/* For a `take' or a `check': argp_error() of what was given, which may hold anything, shown as by cli_say(). */
+void cli_usage_error(struct argp_state *state, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* ... in the words of `wrong'. */
 void cli_wrong(struct argp_state *state, const struct cli_option *option, const char *value);
 /* ... which of `words' it is. */
 unsigned int cli_word(struct argp_state *state, const struct cli_option *option, const char *value);

@@ -76,7 +76,7 @@ static void take_conditions(struct argp_state *state, const struct cli_option *o
 	struct lpl_report report = { 0 };
 
 	if (lpl_conditions_parse(&conditions, value, use, &report))
-		argp_error(state, "--%s %s: %s", option->name, value, report.text);
+		cli_usage_error(state, "--%s %s: %s", option->name, value, report.text);
 	snprintf(spec, LPL_WHEN_SIZE, "%s", conditions.spec);
 }
 
@@ -115,7 +115,7 @@ static void take_control(struct argp_state *state, const struct cli_option *opti
 		argp_failure(state, CLI_FAILED, errno, "--control");
 	if (!*path || (size_t)snprintf(member_of(option, config), option->size, "%s%s%s", here,
 				       *path == '/' ? "" : "/", path) >= option->size)
-		argp_error(state, "--control is the path of a socket, not '%.100s'", path);
+		cli_usage_error(state, "--control is the path of a socket, not '%.100s'", path);
 }
 
 /* Without commas, likewise. */
@@ -126,7 +126,7 @@ static void take_windows(struct argp_state *state, const struct cli_option *opti
 	struct lpl_windows *windows;
 
 	if (lpl_windows_open(&windows, value, &report))
-		argp_error(state, "--windows %s: %s", value, report.text);
+		cli_usage_error(state, "--windows %s: %s", value, report.text);
 	snprintf(member_of(option, config), option->size, "%s", lpl_windows_spec(windows));
 	lpl_windows_close(windows);
 }
@@ -140,11 +140,10 @@ static void take_only(struct argp_state *state, const struct cli_option *option,
 
 	if (lpl_choice_parse(&choice, words, value, &report) ||
 	    lpl_choice_say(member_of(option, config), &choice, &report))
-		argp_error(state, "--only %s: %s", value, report.text);
+		cli_usage_error(state, "--only %s: %s", value, report.text);
 	if (choice.kinds || choice.file)
-		argp_error(state, "--only %s: a page's kind and file are known only when the trace "
-			   "is merged; laplace reduce chooses kinds and files of a canonical trace",
-			   value);
+		cli_usage_error(state, "--only %s: what is behind a page is known only when the trace is merged; "
+				"laplace reduce chooses kinds and files of a canonical trace", value);
 }
 
 static void take_segment(struct argp_state *state, const struct cli_option *option, const char *value,
@@ -154,7 +153,7 @@ static void take_segment(struct argp_state *state, const struct cli_option *opti
 	struct lpl_segment_size size;
 
 	if (lpl_segment_size_parse(&size, value, &report))
-		argp_error(state, "--segment %s: %s", value, report.text);
+		cli_usage_error(state, "--segment %s: %s", value, report.text);
 	keep(option, value, config);
 }
 
@@ -169,8 +168,8 @@ static void take_checkpoint(struct argp_state *state, const struct cli_option *o
 		return;
 	if (lpl_interval_parse(&interval, value, LPL_TO_SAVE, NULL) ||
 	    interval.every < LPL_SEGMENT_LEAST)
-		argp_error(state, "--checkpoint is on, or every:N instructions, from 1M on, as "
-			   "every:20G, not '%.100s'", value);
+		cli_usage_error(state, "--checkpoint is on, or every:N instructions, from 1M on, as "
+				"every:20G, not '%.100s'", value);
 }
 
 static void check_all(struct argp_state *state, void *config)

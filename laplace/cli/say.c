@@ -27,7 +27,7 @@ size_t cli_shown_bytes(const char *characters)
 }
 
 /* Names of files, and what they hold, may be anything. */
-static void put_shown(const char *text, FILE *out)
+void cli_put_shown(FILE *out, const char *text)
 {
 	while (*text) {
 		size_t bytes = cli_shown_bytes(text);
@@ -46,7 +46,7 @@ static void put_line(FILE *out, const char *format, va_list args)
 
 	if (vasprintf(&text, format, args) < 0)
 		text = NULL;
-	put_shown(text ? text : "no memory for a message", out);
+	cli_put_shown(out, text ? text : "no memory for a message");
 	fputc('\n', out);
 	free(text);
 }

@@ -27,6 +27,9 @@ enum cli_status {
  */
 void cli_say(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* A text so shown. */
+void cli_put_shown(FILE *out, const char *text);
+
 /* The bytes of the character at `text` that can be shown as it is, in UTF-8; 0: it cannot. */
 size_t cli_shown_bytes(const char *text);
 

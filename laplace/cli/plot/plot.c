@@ -95,8 +95,8 @@ static void check_files(const struct options *options, struct argp_state *state)
 	bool of_trace = is_of_trace(options);
 
 	if (!of_trace && strcmp(options->kind, "curve") != 0)
-		argp_error(state, "no kind of picture '%s': there are curve, faults, timeline, "
-			   "footprint and heatmap", options->kind);
+		cli_usage_error(state, "no kind of picture '%s': there are curve, faults, timeline, "
+				"footprint and heatmap", options->kind);
 	if (!options->files)
 		argp_error(state, of_trace ? "which trace?" :
 			   "which results?  Name a CSV of laplace sim, or -");
@@ -141,8 +141,8 @@ static void check_all(struct argp_state *state, void *config)
 	else if (cli_output_ends_with(options->output, ".csv") && is_of_trace(options))
 		options->format = PICTURE_CSV;
 	else if (strcmp(options->output, "-") != 0)
-		argp_error(state, "'%s': the picture's name ends in .png or .svg",
-			   options->output);
+		cli_usage_error(state, "'%s': the picture's name ends in .png or .svg",
+				options->output);
 }
 
 static void take_file(struct argp_state *state, const struct cli_option *option, const char *value,
