@@ -85,9 +85,10 @@ static enum lpl_error parse_list(struct lpl_part_value said[KINDS], const char *
 	const struct lpl_parts table = kinds_for(use);
 	enum lpl_error error = lpl_parts_parse(&table, spec, said, report);
 
-	/* of seconds: it begins then */
+	/* of seconds: it begins then; and what never comes is no condition */
 	for (int i = 0; i < KINDS && !error && use != LPL_TO_CHOOSE; i++)
-		if (said[i].text && said[i].number == 0 && !lpl_moment_is_event(kind_of[i]))
+		if (said[i].text && (said[i].number == 0 || said[i].number == LPL_NEVER) &&
+		    !lpl_moment_is_event(kind_of[i]))
 			error = lpl_fail(report, LPL_ERR_USAGE, "%s:%.*s is no number from 1 on",
 					 kinds[i].name, (int)said[i].length, said[i].text);
 	return error;

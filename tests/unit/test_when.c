@@ -146,6 +146,9 @@ static void test_refused_moments(void **state)
 			 "instructions:N, references:N, cycles:N, seconds:S, uptime:S, mark:TEXT, exec:NAME");
 	/* it begins then */
 	expect_no_moment("seconds:0", LPL_TO_END, "seconds:0 is no number from 1 on");
+	/* LPL_NEVER */
+	expect_no_moment("bytes:18446744073709551615", LPL_TO_CUT, "is no number from 1 on");
+	assert_int_equal(lpl_moment_parse(&moment, "references:18446744073709551615", LPL_TO_CHOOSE, NULL), LPL_OK);
 	memset(spec, 'x', sizeof(spec));
 	memcpy(spec, "mark:", 5);
 	spec[LPL_WHEN_SIZE] = '\0';
