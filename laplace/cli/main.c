@@ -3,14 +3,10 @@
  * laplace: the command.  Finds the subcommand and hands over to it.
  */
 #include <argp.h>
-#include <errno.h>
-#include <poll.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "commands.h"
 #include "say.h"
@@ -47,30 +43,10 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
-/* Is it a pipe that is not read any more? */
-static bool reader_has_ended(void)
-{
-	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
-
-	return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
-}
-
-/*
- * What was printed must have arrived: a full disk is reported, also when it was
- * argp that printed and ended the program.
- */
+/* Also when it was argp that printed and ended the program. */
 static void check_stdout(void)
 {
-	/* errno of an earlier write may be lost */
-	bool failed = ferror(stdout);
-
-	errno = 0;
-	failed |= fflush(stdout) != 0;
-	if (failed && !reader_has_ended()) {
-		cli_complain(CLI_FAILED, "standard output: %s",
-			     errno ? strerror(errno) : "could not be written");
-		_Exit(CLI_FAILED);
-	}
+	cli_end_stdout(CLI_FAILED);
 }
 
 static int run_command(const struct command *command, int argc, char **argv)

@@ -177,16 +177,30 @@ static const struct cli_usage usage = {
 	option_table, ARGP_IN_ORDER
 };
 
+/* -h, as of laplace itself, and --help. */
+static void parse(const struct cli_usage *how, int argc, char **argv, void *config)
+{
+	char help[] = "--help";
+
+	if (argc == 2 && strcmp(argv[1], "-h") == 0)
+		argv[1] = help;
+	cli_parse(how, argc, argv, config);
+}
+
+static void check_stdout(void)
+{
+	cli_end_stdout(CANNOT);
+}
+
 int cmd_run(int argc, char **argv)
 {
 	struct command_line line = { .count = 1 };
-	char help[] = "--help", end[] = "--";
+	char end[] = "--";
 	char *bochs;
 
 	argp_err_exit_status = CANNOT;
-	if (argc == 2 && strcmp(argv[1], "-h") == 0)
-		argv[1] = help;
-	cli_parse(&usage, argc, argv, &line);
+	atexit(check_stdout);
+	parse(&usage, argc, argv, &line);
 	bochs = find_bochs_quietly();
 	/* the trace has its hash */
 	if (bochs && setenv("LAPLACE_BOCHS", bochs, 1) < 0)
@@ -198,13 +212,24 @@ int cmd_run(int argc, char **argv)
 	return cli_become("guest-program/run", line.words, CANNOT);
 }
 
+static const struct cli_option no_options[] = { { 0 } };
+static const struct cli_usage doctor_usage = {
+	NULL,
+	"Say whether all is here that `laplace run' and `laplace record' need, and how what is missing is brought."
+	"\v"
+	"Exit status: 0 nothing is missing, 1 something is.",
+	no_options, 0
+};
+
 int cmd_doctor(int argc, char **argv)
 {
-	char *bochs = find_bochs_quietly();
+	char *words[] = { argv[0], NULL };
+	char *bochs;
 
-	(void)argc;
+	parse(&doctor_usage, argc, argv, NULL);
+	bochs = find_bochs_quietly();
 	if (setenv("LAPLACE_BOCHS", bochs ? bochs : "", 1) < 0)
 		return cli_complain(CLI_FAILED, "no memory");
 	free(bochs);
-	return cli_become("guest-program/doctor", argv, CLI_FAILED);
+	return cli_become("guest-program/doctor", words, CLI_FAILED);
 }

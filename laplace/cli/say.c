@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <laplace/record.h>
 
@@ -69,6 +71,26 @@ int cli_complain(int status, const char *format, ...)
 	put_line(stderr, format, args);
 	va_end(args);
 	return status;
+}
+
+/* A pipe whose reader went away. */
+static bool reader_is_gone(void)
+{
+	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
+
+	return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
+}
+
+void cli_end_stdout(int failed)
+{
+	/* errno of an earlier write may be gone */
+	bool lost = ferror(stdout);
+
+	errno = 0;
+	lost |= fflush(stdout) != 0;
+	if (lost && !reader_is_gone())
+		_Exit(cli_complain(failed, "standard output: %s",
+				   errno ? strerror(errno) : "could not be written"));
 }
 
 int cli_report(const struct lpl_report *report)

@@ -37,6 +37,9 @@ size_t cli_shown_bytes(const char *text);
 int cli_complain(int status, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* What was printed must have arrived: a full disk is reported, and ends the program with status `failed`. */
+void cli_end_stdout(int failed);
+
 /*
  * Print an error of the library, once, and return its exit status.  A reader
  * that closed our output is no error: nothing is said and CLI_DONE returned.
