@@ -449,9 +449,14 @@ static void list_option(const char *command, const struct cli_option *option)
 	/* of a help that begins with the words, the name of the value */
 	for (const char *at = option->argument; only_words && *at && *at != '['; at++)
 		putchar(tolower((unsigned char)*at));
-	printf("%.*s\t%s\t%s\n", only_words || !text ? 0 : (int)first_clause(text), text ? text : "",
+	printf("%.*s\t%s\t%s\t", only_words || !text ? 0 : (int)first_clause(text), text ? text : "",
 	       text ? text : "", option->repeated ? "*" : "");
 	free(text);
+	if (option->type == CLI_NUMBER)
+		printf("%" PRIu64 ":", option->least);
+	if (option->type == CLI_NUMBER && option->most)
+		printf("%" PRIu64, option->most);
+	putchar('\n');
 }
 
 static void list_argument(const char *command, const struct cli_option *option, int number)
@@ -471,11 +476,12 @@ static void list_argument(const char *command, const struct cli_option *option, 
 
 /*
  * Lines of fields, separated by tabs:
- *	option SUBCOMMAND LETTER NAME VALUE HOW WORDS SHORT HELP MANY
+ *	option SUBCOMMAND LETTER NAME VALUE HOW WORDS SHORT HELP MANY LIMITS
  *		LETTER, VALUE: - where there is none; [VALUE] that may be left out.  HOW a shell completes
  *		a value: `word' is one of WORDS, `list' some joined by commas, `chain' by plus signs;
  *		`file', or one of the words; `directory'; `text', of which nothing is known.  SHORT: HELP
- *		up to where details come.  MANY: * where it may be repeated.
+ *		up to where details come.  MANY: * where it may be repeated.  LIMITS: LEAST:MOST of a
+ *		number, or LEAST: where there is no most.
  *	argument SUBCOMMAND N HOW WORDS		of one that is no file; HOW: `command', too
  *	word SUBCOMMAND WORD TEXT		what a word of an argument means
  */

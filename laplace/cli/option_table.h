@@ -2,7 +2,8 @@
 /*
  * An option is written once: as a row of its subcommand's table.  From there follow how it is parsed
  * into a member of a struct and what is said of a wrong value, --help, the list of options in the
- * manual, and what shells complete (`laplace SUBCOMMAND --list-options'; option_table.c says what it prints).
+ * manual, what shells complete, and what campaigns take (`laplace SUBCOMMAND --list-options'; option_table.c
+ * says what it prints).
  */
 #ifndef LAPLACE_CLI_OPTION_TABLE_H
 #define LAPLACE_CLI_OPTION_TABLE_H

@@ -1,23 +1,25 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The campaign's file as sections of settings.  Each is checked as it comes, so that the message says in
 which line something is wrong; and all that can be known to be wrong with a value without running anything is:
-by the library, where it is the library's.  (No ConfigParser: it does not know the lines of values, nor keys
-that are there several times.)
+by the library, where it is the library's, and by the command's tables of options, where these say.  (No
+ConfigParser: it does not know the lines of values, nor keys that are there several times.)
 """
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import itertools
 import os
 import re
+import subprocess
 from ctypes import byref
 from dataclasses import dataclass, field
 from typing import Any, Callable, Iterator, NamedTuple
 
 from laplace.library import (CHOICE_SIZE, PAGE_SIZE, SPEC_SIZE, ChoiceOptions, Plan, Sizes, SizesBase, call,
                              library, opened)
-from laplace.say import Failure, wrong
+from laplace.say import Failure, naming, wrong
 
 SOURCES = ("program", "trace", "image")     # of traces; they share their names
 _BLANK = " \t"
@@ -68,14 +70,9 @@ def _matches(right: Callable[[str], object], what: str) -> Callable[[str], None]
     return check
 
 
-def _within(least: int, most: int) -> Callable[[str], None]:
-    """As `laplace run` takes it (laplace/cli/run.c)."""
-    return _matches(lambda value: least <= (decimal(value) or 0) <= most and decimal(value) is not None,
-                    f"{{}} is not a number from {least} to {most}")
-
-
-def _one_of(name: str, words: str) -> Callable[[str], None]:
-    return _matches(lambda value: value in re.split(", | or ", words), f"{name} is {words}, not {{}}")
+def _one_of(name: str, *words: str) -> Callable[[str], None]:
+    return _matches(lambda value: value in words,
+                    f"{name} is {', '.join(words[:-1])} or {words[-1]}, not {{}}")
 
 
 def _names(value: str) -> None:
@@ -139,6 +136,36 @@ def _try_policies(policies: str, sizes: str | None, each: str | None) -> None:
             call("lpl_simulator_add", simulator, os.fsencode(policy), parsed)
 
 
+# ---- what the command's own options take ----
+
+class _Row(NamedTuple):
+    words: list[str]
+    limits: tuple[int, ...]     # the least number and the most
+
+
+@functools.cache
+def _table(subcommand: str) -> dict[str, _Row]:
+    """Its options, as it lists them (laplace/cli/option_table.c has the fields)."""
+    with naming(library.program):
+        listed = subprocess.run(["laplace", subcommand, "--list-options"], executable=library.program,
+                                stdout=subprocess.PIPE, encoding="utf-8").stdout
+    rows = [line.split("\t") for line in listed.splitlines()]
+    return {row[3]: _Row(row[6].split(), tuple(map(int, filter(None, row[10].split(":")))))
+            for row in rows if row[0] == "option"}
+
+
+def _number_of(subcommand: str, name: str) -> Callable[[str], None]:
+    def check(value: str) -> None:
+        least, most = _table(subcommand)[name].limits
+        _matches(lambda value: decimal(value) in range(least, most + 1),
+                 f"{{}} is not a number from {least} to {most}")(value)
+    return check
+
+
+def _word_of(subcommand: str, name: str) -> Callable[[str], None]:
+    return lambda value: _one_of(name, *_table(subcommand)[name].words)(value)
+
+
 # ---- the keys ----
 
 class Key(NamedTuple):
@@ -154,7 +181,11 @@ def _options(names: str, check: Callable[[str], object] = str, repeats: bool = F
 
 
 def _flags(names: str) -> list[Key]:
-    return [Key(name, _one_of(name, "yes or no"), True, True) for name in names.split()]
+    return [Key(name, _one_of(name, "yes", "no"), True, True) for name in names.split()]
+
+
+def _numbers(names: str) -> list[Key]:
+    return [Key(name, _number_of("run", name), True) for name in names.split()]
 
 
 def _choices(names: str) -> list[Key]:
@@ -173,19 +204,18 @@ _KEYS = {
     "program": [
         Key("command", split), Key("record", _record), Key("machines", _names), _INPUTS,
         *_options("env with take", repeats=True), *_options("root"), *_options("only", _only),
-        *_options("timeout", _within(1, 1000000)), *_flags("init walks whole here observe")],
+        *_numbers("timeout"), *_flags("init walks whole here observe")],
     "trace": [Key("file")],
     "image": [
         Key("bochsrc"), Key("record", _record), _INPUTS, *_options("start stop end windows"),
         *_options("only", _only), *_flags("walks")],
     "machine": [
-        *_options("memory", _within(80, 65536)), *_options("cpu"), *_options("disk", _within(1, 1000000)),
-        *_options("swap", _within(0, 65536)), *_options("kernel")],
+        *_numbers("memory"), *_options("cpu"), *_numbers("disk swap"), *_options("kernel")],
     "simulation": [
         Key("policies", _each(_matches(lambda word: "," not in word, "{}: blanks are between policies"))),
         Key("sources", _names), Key("sizes", _sizes),
         Key("sizes-per-job", _matches(decimal, "sizes-per-job is a number from 1 on, not {}")),
-        *_flags("local"), *_options("addresses", _one_of("addresses", "auto, virtual or canonical")),
+        *_flags("local"), *_options("addresses", _word_of("sim", "addresses")),
         *_choices("process"), *_flags("children"), *_choices("task"), *_flags("user kernel"),
         *_choices("type range kind file from to")],
 }
