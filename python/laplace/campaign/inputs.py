@@ -124,8 +124,16 @@ class Inputs:
             for match in filter(None, map(_LINE.fullmatch, read_text(results + "/inputs").split("\n")[:-1])):
                 self._known[match[3]] = _Known(match[1], match[2], True)
 
-    def close(self) -> None:
-        """Remember what is new, if the directory is there."""
+    def __enter__(self) -> Inputs:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """The first error is the one that is said."""
+        with contextlib.suppress(Failure) if kind else contextlib.nullcontext():
+            self._remember()
+
+    def _remember(self) -> None:
+        """What is new, if the directory is there."""
         if self._changed and os.access(self._results, os.W_OK):
             paths = sorted((path for path, known in self._known.items() if known.lasts and "\n" not in path),
                            key=os.fsencode)

@@ -7,7 +7,6 @@ All of it happens in the directory of FILE, so that paths in it mean the same fr
 from __future__ import annotations
 
 import collections
-import contextlib
 import os
 from typing import Any
 
@@ -132,7 +131,7 @@ def main(words: say.Options) -> int:
     bochs = bochs and os.path.join(os.getcwd(), bochs)
     with naming(file):
         os.chdir(os.path.dirname(file))
-    with contextlib.closing(Inputs(directory)) as inputs:
+    with Inputs(directory) as inputs:
         jobs = Jobs(campaign, named, inputs, bochs)
         store = Store(directory, "dry-run" not in options)
         title = campaign.whole("title") or os.path.basename(file)
