@@ -37,7 +37,7 @@ static const struct cli_option option_table[] = {
 	{ "jobs", CLI_NUMBER, 'J', CLI_INTO(struct options, jobs), .argument = "N", .least = 1, .most = 1024,
 	  .help = "Jobs at once (one for each processor)" },
 	{ "dry-run", CLI_FLAG, .help = "Only list the jobs, and which of them are done" },
-	{ "gather", CLI_FLAG, .help = "Only gather what is done into the table and the report" },
+	{ "gather", CLI_FLAG, .help = "Only gather what is done into the tables and the report" },
 	{ "job", CLI_TEXT, .argument = "JOB",
 	  .help = "Only make this one, by its number or identity" },
 	{ "slurm", CLI_TEXT, .argument = "OPTIONS", .optional = true,

@@ -66,7 +66,7 @@ static const struct cli_option option_table[] = {
 	{ "output", CLI_FILE, 'o', CLI_INTO(struct options, output), .argument = "FILE",
 	  .help = "The file to write" },
 	{ "events", CLI_FLAG, 'e', CLI_INTO(struct options, events),
-	  .help = "Write kernel events and marks, too" },
+	  .help = "Write kernel events and marks, too, if the format has them" },
 	{ "columns", CLI_FLAG, CLI_INTO(struct options, columns),
 	  .help = "Of npy: FILE is a directory that is made, with a file for each field" },
 	CLI_WITH(overwrite, struct options, overwrite),

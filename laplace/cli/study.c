@@ -19,7 +19,7 @@ static const struct cli_option option_table[] = {
 	{ "jobs", CLI_NUMBER, 'J', CLI_INTO(struct options, jobs), .argument = "N", .least = 1, .most = 1024,
 	  .help = "Threads (as many as there are processors)" },
 	{ "factor", CLI_NUMBER, CLI_INTO(struct options, factor), .argument = "N", .least = 2, .most = 1000,
-	  .standard = "100", .help = "How many times smaller the traces of figures 3 to 6 are (%d)" },
+	  .standard = "100", .help = "How many times smaller the traces of figures 3 to 6 are, %l to %m (%d)" },
 	{ "sizes", CLI_NUMBER, CLI_INTO(struct options, sizes), .argument = "N", .least = 2, .most = 1000,
 	  .standard = "40", .help = "How many sizes of memory are simulated (%d)" },
 	CLI_WITH(overwrite, struct options, overwrite),
