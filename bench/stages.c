@@ -18,6 +18,8 @@
 #include <laplace/simulator.h>
 #include <laplace/trace.h>
 
+#include "sim/policies.h"
+
 enum { ROUNDS = 3, BATCH = 512 };
 
 static const char *const reductions[] = {
@@ -28,8 +30,9 @@ static const char *const reductions[] = {
 static const struct {
 	const char *policy, *sizes;
 } simulations[] = {
-	{ "lru", "all" }, { "opt", "all" }, { "lru", "4096" }, { "clock", "4096" },
-	{ "segq", "4096" }, { "fbr", "4096" }, { "glru", "4096" }, { "eelru", "4096" },
+	{ "lru", "all" }, { "opt", "all" }, { "lru", "4096" },
+#define ONE_SIZE(policy) { #policy, "4096" },
+	LPL_DEMAND_POLICIES(ONE_SIZE)
 	{ "ws", "1000:1000000000:*10" }, { "vmin", "1000:1000000000:*10" },
 };
 
