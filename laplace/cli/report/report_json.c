@@ -30,16 +30,6 @@ static json_t *by_sharing(const uint64_t pages[][LPL_SURVEY_SHARINGS])
 	return object;
 }
 
-/* All rows of a table. */
-static json_t *rows(const struct surveyed_trace *trace,
-		    void (*make)(struct table *table, const struct surveyed_trace *trace))
-{
-	struct table table = { .form = TABLE_JSON };
-
-	make(&table, trace);
-	return table.rows;
-}
-
 static json_t *by_type(const uint64_t *references)
 {
 	json_t *object = json_object();
@@ -119,20 +109,33 @@ static json_t *pages_json(const struct lpl_survey *survey)
 		"99_hundredths_of_references", cli_json(lpl_survey_concentration(survey, 0.99)));
 }
 
-static json_t *cache_json(const struct surveyed_trace *trace)
+/* All rows of a table. */
+static void put_rows(struct json_writer *writer, const char *name, const struct surveyed_trace *trace,
+		     void (*make)(struct table *table, const struct surveyed_trace *trace))
+{
+	struct table table = { .form = TABLE_JSON, .json = writer };
+
+	json_writer_begin(writer, name, '[');
+	make(&table, trace);
+	json_writer_end(writer, ']');
+}
+
+static void put_cache(struct json_writer *writer, const struct surveyed_trace *trace)
 {
 	const struct lpl_survey *survey = trace->survey;
 	const uint64_t *reached = survey->pages->by_reach;
 
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-		"mapped_references", cli_json(report_mapped(survey)),
-		"kernel_references", cli_json(survey->references->by_kind[LPL_PAGE_CACHE]),
-		"pages_mapped_alone", cli_json(reached[LPL_SURVEY_BY_MAPPING]),
-		"pages_by_kernel_alone", cli_json(reached[LPL_SURVEY_BY_KERNEL]),
-		"pages_both", cli_json(reached[LPL_SURVEY_BY_BOTH]),
-		"pages_added", cli_json(survey->events->cache_added),
-		"pages_removed", cli_json(survey->events->cache_removed),
-		"files", rows(trace, trace_files));
+	json_writer_begin(writer, "page_cache", '{');
+	json_writer_put(writer, "mapped_references", cli_json(report_mapped(survey)));
+	json_writer_put(writer, "kernel_references",
+			cli_json(survey->references->by_kind[LPL_PAGE_CACHE]));
+	json_writer_put(writer, "pages_mapped_alone", cli_json(reached[LPL_SURVEY_BY_MAPPING]));
+	json_writer_put(writer, "pages_by_kernel_alone", cli_json(reached[LPL_SURVEY_BY_KERNEL]));
+	json_writer_put(writer, "pages_both", cli_json(reached[LPL_SURVEY_BY_BOTH]));
+	json_writer_put(writer, "pages_added", cli_json(survey->events->cache_added));
+	json_writer_put(writer, "pages_removed", cli_json(survey->events->cache_removed));
+	put_rows(writer, "files", trace, trace_files);
+	json_writer_end(writer, '}');
 }
 
 static void add_note(void *context, const char *text)
@@ -151,12 +154,12 @@ static json_t *events_json(const struct lpl_survey *survey)
 		"pages_back_from_swap", cli_json(survey->events->swapped_in));
 }
 
-/* Of tasks and processes that are not among those listed; NULL where all are. */
+/* Of tasks and processes that are not among those listed. */
 static json_t *other_tasks_json(const struct lpl_survey_tasks *tasks)
 {
 	const struct lpl_survey_task *others = tasks->sum;
 
-	return !tasks->others ? NULL : json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 		"left", cell_json(cell_numbers(others->left, LPL_SURVEY_REASONS, trace_reason_name)),
 		"tasks", cli_json(tasks->others), "references", cli_json(others->references),
 		"user_references", cli_json(others->user_references),
@@ -169,7 +172,7 @@ static json_t *other_processes_json(const struct lpl_survey_processes *processes
 {
 	const struct lpl_survey_process *others = processes->sum;
 
-	return !processes->others ? NULL : json_pack("{s:o, s:o, s:o, s:o}",
+	return json_pack("{s:o, s:o, s:o, s:o}",
 		"processes", cli_json(processes->others), "tasks", cli_json(others->tasks),
 		"references", cli_json(others->references), "pages", cli_json(others->footprint.all));
 }
@@ -177,17 +180,27 @@ static json_t *other_processes_json(const struct lpl_survey_processes *processes
 int report_json(const struct surveyed_trace *trace, FILE *out)
 {
 	const struct lpl_survey *survey = trace->survey;
+	struct json_writer writer = { .out = out };
 	json_t *notes = json_array();
 
 	report_notes(trace, add_note, notes);
-	return cli_print_json(out, json_pack(
-		"{s:o, s:o, s:o, s:o, s:o*, s:o, s:o*, s:o, s:o, s:o, s:o, s:o, s:o}",
-		"trace", trace_json(trace), "notes", notes, "time", time_json(survey),
-		"tasks", rows(trace, trace_tasks), "other_tasks", other_tasks_json(survey->tasks),
-		"processes", rows(trace, trace_processes),
-		"other_processes", other_processes_json(survey->processes), "pages", pages_json(survey),
-		"hottest", rows(trace, trace_hottest),
-		"hottest_of_kernel", rows(trace, trace_hottest_of_kernel),
-		"page_cache", cache_json(trace), "system_calls", rows(trace, trace_calls),
-		"events", events_json(survey)));
+	json_writer_begin(&writer, NULL, '{');
+	json_writer_put(&writer, "trace", trace_json(trace));
+	json_writer_put(&writer, "notes", notes);
+	json_writer_put(&writer, "time", time_json(survey));
+	put_rows(&writer, "tasks", trace, trace_tasks);
+	if (survey->tasks->others)
+		json_writer_put(&writer, "other_tasks", other_tasks_json(survey->tasks));
+	put_rows(&writer, "processes", trace, trace_processes);
+	if (survey->processes->others)
+		json_writer_put(&writer, "other_processes", other_processes_json(survey->processes));
+	json_writer_put(&writer, "pages", pages_json(survey));
+	put_rows(&writer, "hottest", trace, trace_hottest);
+	put_rows(&writer, "hottest_of_kernel", trace, trace_hottest_of_kernel);
+	put_cache(&writer, trace);
+	put_rows(&writer, "system_calls", trace, trace_calls);
+	json_writer_put(&writer, "events", events_json(survey));
+	json_writer_end(&writer, '}');
+	fputc('\n', out);
+	return writer.failed ? cli_complain(CLI_FAILED, "no memory for the JSON output") : CLI_DONE;
 }

@@ -97,15 +97,13 @@ static void put_json(struct table *table, const struct entry *entry, size_t coun
 		if (entry[i].json)
 			json_object_set_new(row, entry[i].json, cell_json(entry[i].cell));
 	}
-	json_array_append_new(table->rows, row);
+	json_writer_put(table->json, NULL, row);
 }
 
 void table_begin(struct table *table)
 {
 	table->in_titles = true;
-	if (table->form == TABLE_JSON)
-		table->rows = json_array();
-	else if (table->form == TABLE_HTML)
+	if (table->form == TABLE_HTML)
 		fputs("<div class=\"wide\"><table>", table->out);
 }
 

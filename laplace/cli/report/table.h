@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "cli/surveyed_trace.h"
+#include "json_writer.h"
 
 struct cell {
 	enum {
@@ -66,7 +67,7 @@ struct entry {
 struct table {
 	enum table_form { TABLE_TEXT, TABLE_HTML, TABLE_JSON } form;
 	FILE *out;			/* of text and HTML */
-	json_t *rows;			/* of JSON: the caller's in the end; NULL: no memory */
+	struct json_writer *json;	/* ... of JSON, which is in an array */
 	bool in_titles;			/* its own: the row that comes is for the titles */
 };
 
