@@ -142,8 +142,8 @@ static void take_only(struct argp_state *state, const struct cli_option *option,
 	    lpl_choice_say(member_of(option, config), &choice, &report))
 		cli_usage_error(state, "--only %s: %s", value, report.text);
 	if (choice.kinds || choice.file)
-		cli_usage_error(state, "--only %s: what is behind a page is known only when the trace is merged; "
-				"laplace reduce chooses kinds and files of a canonical trace", value);
+		cli_usage_error(state, "--only %s: a page's kind and file are known only when the trace "
+				"is merged; laplace reduce chooses kinds and files of a canonical trace", value);
 }
 
 static void take_segment(struct argp_state *state, const struct cli_option *option, const char *value,

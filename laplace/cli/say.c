@@ -73,8 +73,8 @@ int cli_complain(int status, const char *format, ...)
 	return status;
 }
 
-/* A pipe whose reader went away. */
-static bool reader_is_gone(void)
+/* Is it a pipe that is not read any more? */
+static bool reader_has_ended(void)
 {
 	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
 
@@ -83,12 +83,12 @@ static bool reader_is_gone(void)
 
 void cli_end_stdout(int failed)
 {
-	/* errno of an earlier write may be gone */
+	/* errno of an earlier write may be lost */
 	bool lost = ferror(stdout);
 
 	errno = 0;
 	lost |= fflush(stdout) != 0;
-	if (lost && !reader_is_gone())
+	if (lost && !reader_has_ended())
 		_Exit(cli_complain(failed, "standard output: %s",
 				   errno ? strerror(errno) : "could not be written"));
 }
