@@ -7,6 +7,7 @@
 
 #include <linux/binfmts.h>
 #include <linux/fs.h>
+#include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
@@ -125,6 +126,23 @@ static void lpl_sched_switch(void *data, bool preempt,
 	lpl_schedule(prev->pid, lpl_state(preempt, prev, lpl_state_now(prev)), next);
 }
 
+/*
+ * Before it is known whether the task was still on its way to sleep.  An interrupt is one that is
+ * being served: a task that only keeps bottom halves off acts for itself.
+ */
+static void lpl_sched_waking(void *data, struct task_struct *task)
+{
+	struct kernel_trace_record *record;
+	unsigned long flags;
+
+	record = lpl_begin(&flags, KTR_WAKE);
+	record->arg[KTR_WAKE_TID] = task->pid;
+	record->arg[KTR_WAKE_TGID] = task->tgid;
+	record->arg[KTR_WAKE_CONTEXT] = in_task() ? KTR_CONTEXT_TASK :
+						    KTR_CONTEXT_INTERRUPT;
+	lpl_end(flags);
+}
+
 /* f(mm, ...), in exec, before the processor changes to the new mm. */
 static int lpl_exec_mm(struct kprobe *kp, struct pt_regs *regs)
 {
@@ -195,6 +213,10 @@ static struct lpl_hook lpl_task_hook[] = {
 		.points = {
 			{ LPL_AT(sched_switch_and_state), .tracepoint = lpl_sched_switch_and_state },
 			{ LPL_AT(sched_switch), .tracepoint = lpl_sched_switch },
+		},
+	}, {
+		.points = {
+			{ LPL_AT(sched_waking), .tracepoint = lpl_sched_waking },
 		},
 	}, {
 		.points = {

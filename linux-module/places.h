@@ -63,6 +63,8 @@ static const struct place places[] = {
 	  .tracepoint = "bool, struct task_struct *, struct task_struct *, unsigned int" },
 	{ .event = "schedule", .function = "sched_switch",
 	  .tracepoint = "bool, struct task_struct *, struct task_struct *" },
+	{ .event = "wake", .config = "", .function = "sched_waking",
+	  .tracepoint = "struct task_struct *" },
 	{ .event = "space_assign", .function = "membarrier_exec_mmap", .arg = { MM } },
 	{ .event = "space_assign", .function = "set_mm_exe_file", .arg = { MM } },
 	{ .event = "exec", .function = "sched_process_exec",

@@ -50,6 +50,7 @@ static const struct line_format kernel_lines[KTR_TAGS] = {
 	[KTR_FILE] =		{ "Pf", "01234" },
 	[KTR_PRESENT] =		{ "Cp", "1l034" },
 	[KTR_SNAPSHOT] =	{ "Gs", "0" },
+	[KTR_WAKE] =		{ "Sw", "012" },
 };
 
 /* NULL: the event has none, and its line is complete. */

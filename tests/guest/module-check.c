@@ -352,10 +352,10 @@ static bool field_matches(const struct check *check, const char *word, uint64_t 
 	return value == strtoull(word, NULL, 16);
 }
 
-/* "EVENT FIELD... "TEXT"" against one event. */
+/* "EVENT FIELD... "TEXT"" against one event; EVENT/TID where it matters whose it is. */
 static bool matches(const struct check *check, const struct event *e, const char *expectation)
 {
-	char copy[512], *quote, *word, *rest;
+	char copy[512], *quote, *slash, *word, *rest;
 	size_t i = 0;
 
 	snprintf(copy, sizeof(copy), "%s", expectation);
@@ -367,7 +367,15 @@ static bool matches(const struct check *check, const struct event *e, const char
 		*quote = '\0';
 	}
 	word = strtok_r(copy, " ", &rest);
-	if (!word || strcmp(word, e->name))
+	if (!word)
+		return false;
+	slash = strchr(word, '/');
+	if (slash) {
+		*slash = '\0';
+		if (strtoull(slash + 1, NULL, 10) != e->tid)
+			return false;
+	}
+	if (strcmp(word, e->name))
 		return false;
 	while ((word = strtok_r(NULL, " ", &rest))) {
 		if (i == ARGS)

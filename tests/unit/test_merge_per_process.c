@@ -258,6 +258,7 @@ static void every_event(void **state)
 		{ KTR_FILE, "Pf 1f 3 65 66 103 68 69 x\n" },
 		{ KTR_PRESENT, "Cp 1f 3 66 1 65 68 69\n" },
 		{ KTR_SNAPSHOT, "Gs 1f 3 101\n" },
+		{ KTR_WAKE, "Sw 1f 3 101 102 103\n" },
 		{ LPL_EVENT_TRACING, "T 1f 3 101\n" },
 		{ LPL_EVENT_MARK, "N 1f 3 x\n" },
 		{ 4711, "O 1f 3 4711 65 66 67 68 69 6a 6b 6c 6d 6e 6f 70 x\n" },

@@ -315,7 +315,14 @@ enum ktr_how {
 	 * of an address space begins (0: at bit 63) */ \
 	EVENT(KTR_SNAPSHOT, 30, "snapshot", KTR_PLAIN, "") \
 	ARG(KTR_SNAPSHOT, BEGINS, 0, "begins", KTR_DECIMAL) \
-	ARG(KTR_SNAPSHOT, KERNEL_BASE, 1, "kernel's base", KTR_HEX)
+	ARG(KTR_SNAPSHOT, KERNEL_BASE, 1, "kernel's base", KTR_HEX) \
+\
+	/* a task that waited may run again; context: who woke it, the current task (0) or an \
+	 * interrupt (1) */ \
+	EVENT(KTR_WAKE, 31, "wake", KTR_PLAIN, "") \
+	ARG(KTR_WAKE, TID, 0, "tid", KTR_DECIMAL) \
+	ARG(KTR_WAKE, TGID, 1, "tgid", KTR_DECIMAL) \
+	ARG(KTR_WAKE, CONTEXT, 2, "context", KTR_DECIMAL)	/* enum ktr_context */
 
 /* For whoever wants only the events, or only the arguments. */
 #define KTR_NO_EVENT(tag, number, name, fence, text)
@@ -368,6 +375,11 @@ enum ktr_file {
 	KTR_FILE_DIRECTORY = 2,
 	KTR_FILE_LINK = 3,
 	KTR_FILE_OTHER = 4
+};
+
+enum ktr_context {
+	KTR_CONTEXT_TASK = 0,
+	KTR_CONTEXT_INTERRUPT = 1
 };
 
 #define KTR_PROT_READ	1

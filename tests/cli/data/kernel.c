@@ -109,6 +109,7 @@ struct linux_binprm { struct file *file; const char *interp; };
 typedef void (*btf_trace_task_newtask)(void *, struct task_struct *, unsigned long);
 typedef void (*btf_trace_sched_process_fork)(void *, struct task_struct *, struct task_struct *);
 typedef void (*btf_trace_sched_switch)(void *, bool, struct task_struct *, struct task_struct *, unsigned int);
+typedef void (*btf_trace_sched_waking)(void *, struct task_struct *);
 typedef void (*btf_trace_sched_process_exec)(void *, struct task_struct *, pid_t, struct linux_binprm *);
 typedef void (*btf_trace_sched_process_exit)(void *, struct task_struct *);
 typedef void (*btf_trace_mm_filemap_add_to_page_cache)(void *, struct folio *);
@@ -125,6 +126,7 @@ struct tracepoints {
 	btf_trace_mm_filemap_delete_from_page_cache g;
 	btf_trace_sys_enter h;
 	btf_trace_sys_exit i;
+	btf_trace_sched_waking j;
 } tracepoints;
 
 /* structures that no function below names */

@@ -8,7 +8,8 @@
  * between the module's events, as
  *
  *	check: mark NAME		what follows belongs to NAME
- *	check: expect EVENT FIELD...	since the mark there was such an event
+ *	check: expect EVENT FIELD...	since the mark there was such an event;
+ *					EVENT/TID: and that task reported it
  *	check: refuse EVENT FIELD...	since the mark there was none
  *	check: maps PID START END	one line a mapping; then
  *	check: mapped PID		compare

@@ -7,6 +7,7 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <time.h>
 
 /* Frames before and after, on both sides of a fork. */
 static void forks(void)
@@ -174,12 +175,12 @@ static void executes_in_vain(void)
 	say("refuse SPACE_ASSIGN -");
 }
 
-/* Until the parent of whoever asks has this state, as in /proc/PID/stat. */
-static void await_parent(char state)
+/* Until a process has this state, as in /proc/PID/stat. */
+static void await(pid_t pid, char state)
 {
 	char path[32], text[512];
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", getppid());
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	for (;;) {
 		int fd = call(open(path, O_RDONLY | O_CLOEXEC), path);
 		ssize_t size = read(fd, text, sizeof(text) - 1);
@@ -205,7 +206,7 @@ static void sleeps(void)
 	pid_t child = fork_or_die();
 
 	if (!child) {
-		await_parent('S');
+		await(getppid(), 'S');
 		_exit(0);
 	}
 	join(child, "sleeps");
@@ -214,7 +215,7 @@ static void sleeps(void)
 static int sleeper(void *unused)
 {
 	(void)unused;
-	await_parent('D');
+	await(getppid(), 'D');
 	return 0;
 }
 
@@ -286,6 +287,34 @@ static void states(void)
 	leaves("spins", spins, KTR_STATE_RUNNABLE);
 }
 
+/* Who ends a wait: a task that writes to a pipe, and a timer. */
+static void wakes(void)
+{
+	const struct timespec moment = { .tv_nsec = 20000000 };
+	char byte = 0;
+	pid_t child;
+	int pipes[2];
+
+	call(pipe(pipes), "pipe");
+	mark("a writer wakes a reader");
+	child = fork_or_die();
+	if (!child)
+		_exit(read(pipes[0], &byte, 1) != 1);
+	await(child, 'S');
+	if (write(pipes[1], &byte, 1) != 1)
+		die("write");
+	join(child, "reader");
+	say("expect WAKE/%d %x %x %x", getpid(), child, child, KTR_CONTEXT_TASK);
+	mark("a timer wakes");
+	child = fork_or_die();
+	if (!child)
+		_exit(nanosleep(&moment, NULL) != 0);
+	join(child, "nanosleep");
+	say("expect WAKE %x %x %x", child, child, KTR_CONTEXT_INTERRUPT);
+	close(pipes[0]);
+	close(pipes[1]);
+}
+
 void tasks(void)
 {
 	forks();
@@ -294,4 +323,5 @@ void tasks(void)
 	thread_executes();
 	executes_in_vain();
 	states();
+	wakes();
 }
