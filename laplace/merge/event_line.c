@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Kernel events as lines: a capital letter for the kind, for some followed by a small
- * one; the cycle, the id of the task that reported it, and then what the kind has.
+ * one; the cycle, the id of the task that reported it, then what the kind has, and in the end
+ * the other two clocks.
  *
  * The table below is the format: which arguments stand in a line, by their numbers in hex, in
  * which order; `l` is the length (decimal) of the range that begins in the argument before it
  * and ends in the next.  How one is printed, and whether there is a text, the table of events
- * says (lpl_event_kind()).  KTR_NONE is "-".  A text comes last, escaped; "-" stands for none.
+ * says (lpl_event_kind()).  KTR_NONE is "-".  A text comes after the arguments, escaped; it may
+ * have blanks.  "-" stands for none.
  */
 #include "event_line.h"
 
@@ -109,6 +111,8 @@ static char *put_text(char *out, const struct lpl_event *event)
 		*out++ = '-';
 		return out;
 	}
+	if (length == 1 && event->text[0] == '-')
+		return stpcpy(out, "\\x2d");
 	lpl_text_escape(out, 4 * KTR_TEXT + 1, event->text, length);
 	return out + strlen(out);
 }
@@ -135,6 +139,10 @@ char *lpl_put_event_line(char *out, const struct lpl_event *event)
 			out = put_argument(out, event->arg[i], KTR_HEX);
 		out = put_text(out, event);
 	}
+	*out++ = ' ';
+	out = lpl_put_hex(out, event->instr);
+	*out++ = ' ';
+	out = lpl_put_hex(out, event->ref);
 	*out++ = '\n';
 	return out;
 }

@@ -5,8 +5,8 @@
 
 #include <laplace/record.h>
 
-/* The longest line: letters, cycle, tid, arguments, escaped text, newline. */
-#define EVENT_LINE (5 + (KTR_ARGS + 3) * 21 + 4 * KTR_TEXT + 1)
+/* The longest line: letters, cycle, tid, arguments, escaped text, two clocks, newline. */
+#define EVENT_LINE (5 + (KTR_ARGS + 5) * 21 + 4 * KTR_TEXT + 1)
 
 /* At most EVENT_LINE bytes; returns what follows the newline. */
 char *lpl_put_event_line(char *out, const struct lpl_event *event);

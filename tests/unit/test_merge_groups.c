@@ -56,8 +56,8 @@ static void write_tasks(const char *path, size_t count)
 		struct lpl_merge_task task = {
 			.tid = 7, .tgid = 7, .serial = cases[i].task, .process = cases[i].process,
 		};
-		const struct lpl_ref ref = { .ref = i + 1, .cycle = i, .address = 0x1000,
-					     .length = 4 };
+		const struct lpl_ref ref = { .ref = i + 1, .instr = 2 * i, .cycle = i,
+					     .address = 0x1000, .length = 4 };
 		const struct lpl_merged merged = { .ref = &ref, .task = &task, .page = i + 1 };
 
 		assert_int_equal(output->task(output, &task, NULL), LPL_OK);
@@ -92,7 +92,8 @@ static void far_processes(void **unused)
 	write_tasks(path, CASES);
 	for (size_t i = 0; i < CASES; i++) {
 		read_text(path, cases[i].file, text, sizeof(text));
-		snprintf(expected, sizeof(expected), "r %zx 4 1 %zx\n", i, i + 1);
+		snprintf(expected, sizeof(expected), "r %zx 4 1 %zx %zx %zx\n", i, i + 1, 2 * i,
+			 i + 1);
 		assert_string_equal(text, expected);
 	}
 	/* directory,file: together the path */

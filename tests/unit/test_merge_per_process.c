@@ -18,7 +18,7 @@ struct run {
 	struct lpl_merge_output *output;
 	struct lpl_merge *merge;
 	struct lpl_sink *sink;
-	uint64_t cycle;
+	uint64_t cycle, ref;
 };
 
 /* All tests are run with one thread, then with several. */
@@ -59,8 +59,12 @@ static void run_finish(struct run *run)
 static void ref(struct run *run, enum lpl_type type, uint64_t space, uint64_t address,
 		uint16_t length)
 {
-	struct lpl_ref reference = { .ref = run->cycle, .cycle = ++run->cycle, .type = type,
-				     .space = space, .address = address, .length = length };
+	struct lpl_ref reference = { .type = type, .space = space, .address = address,
+				     .length = length };
+
+	reference.cycle = ++run->cycle;
+	reference.ref = ++run->ref;
+	reference.instr = 16 * run->ref;
 
 	assert_int_equal(run->sink->refs(run->sink, &reference, 1, NULL), LPL_OK);
 }
@@ -68,8 +72,8 @@ static void ref(struct run *run, enum lpl_type type, uint64_t space, uint64_t ad
 static void send(struct run *run, uint32_t tid, uint32_t tgid, const char *text, uint32_t tag,
 		       const uint64_t *arg, size_t args)
 {
-	struct lpl_event event = { .ref = run->cycle, .cycle = run->cycle, .tag = tag,
-				   .tid = tid, .tgid = tgid };
+	struct lpl_event event = { .ref = run->ref, .instr = 16 * run->ref + 1,
+				   .cycle = run->cycle, .tag = tag, .tid = tid, .tgid = tgid };
 
 	memcpy(event.arg, arg, args * sizeof(*arg));
 	event.text_length = (uint32_t)strlen(text);
@@ -163,8 +167,9 @@ static int remove_directory(void **state)
 	return system(command);
 }
 
-#define HEADING \
-	"directory,file,tid,tgid,parent,first_cycle,last_cycle,references,end,exit_code,name\n"
+#define COLUMNS \
+	"directory,file,tid,tgid,parent,first_cycle,last_cycle,references,end,exit_code,name"
+#define HEADING COLUMNS ",events,version\n"
 
 /* Two processes, one of two threads, and the kernel; every kind of reference. */
 static void lines_and_index(void **state)
@@ -195,30 +200,30 @@ static void lines_and_index(void **state)
 	run_finish(&run);
 	assert_false(exists("lines.part"));
 	assert_string_equal(text_of("lines/0/0"),
-		"i 100 3 ffff888000001 1\n"
-		"F 100 0 1 1 7 0 init\n"
-		"S 100 0 0 1 1 7 init\n");
+		"i 100 3 ffff888000001 1 10 1\n"
+		"F 100 0 1 1 7 0 init 11 1\n"
+		"S 100 0 0 1 1 7 init 11 1\n");
 	assert_string_equal(text_of("lines/1/1"),
-		"M 100 1 10000 16384 7 3 2 800011 - 2 0 a,\"b\\x5c\\x0a\n"
-		"w 101 8 13 2\n"
-		"r 102 0 10 3\n"
-		"Y 102 1 7 8\n"
-		"F 102 1 20 20 8 11 init\n"
-		"S 102 1 1 20 20 8 a,\"b\\x5c\\x0a\n"
-		"q 104 8 5 4\n");
+		"M 100 1 10000 16384 7 3 2 800011 - 2 0 a,\"b\\x5c\\x0a 11 1\n"
+		"w 101 8 13 2 20 2\n"
+		"r 102 0 10 3 30 3\n"
+		"Y 102 1 7 8 31 3\n"
+		"F 102 1 20 20 8 11 init 31 3\n"
+		"S 102 1 1 20 20 8 a,\"b\\x5c\\x0a 31 3\n"
+		"q 104 8 5 4 50 5\n");
 	assert_string_equal(text_of("lines/2/2"),
-		"p 103 8 5 4\n"
-		"F 103 20 21 20 8 10100 worker\n"
-		"E 103 20 21 20 9 0\n"
-		"Z 103 20 8\n"
-		"E 103 20 20 20 256 1\n"
-		"S 103 20 80 1 1 7 init\n");
+		"p 103 8 5 4 40 4\n"
+		"F 103 20 21 20 8 10100 worker 41 4\n"
+		"E 103 20 21 20 9 0 41 4\n"
+		"Z 103 20 8 41 4\n"
+		"E 103 20 20 20 256 1 41 4\n"
+		"S 103 20 80 1 1 7 init 41 4\n");
 	assert_string_equal(text_of("lines/2/3"), "");
 	assert_string_equal(text_of("lines/tasks.csv"), HEADING
-		"2,3,21,20,2,,,0,exit,9,\"worker\"\n"
-		"2,2,20,20,1,259,259,1,exit,256,\"a,\"\"b\\x5c\\x0a\"\n"
-		"1,1,1,1,,256,260,3,left,,\"init\"\n"
-		"0,0,0,0,,256,256,1,left,,\"\"\n");
+		"2,3,21,20,2,,,0,exit,9,\"worker\",0,2\n"
+		"2,2,20,20,1,259,259,1,exit,256,\"a,\"\"b\\x5c\\x0a\",5,2\n"
+		"1,1,1,1,,256,260,3,left,,\"init\",4,2\n"
+		"0,0,0,0,,256,256,1,left,,\"\",2,2\n");
 }
 
 /* One line of each kind of event, with a value of its own for every argument. */
@@ -228,53 +233,53 @@ static void every_event(void **state)
 		uint32_t tag;
 		const char *line;
 	} known[] = {
-		{ KTR_TASK_CREATE, "F 1f 3 101 102 67 68 x\n" },
-		{ KTR_SCHEDULE, "S 1f 3 66 103 104 69 x\n" },
-		{ KTR_SPACE_ASSIGN, "A 1f 3 101 102 67\n" },
-		{ KTR_EXEC, "X 1f 3 101 102 67 68 69 x\n" },
-		{ KTR_EXIT, "E 1f 3 101 102 103 104\n" },
-		{ KTR_MAP, "M 1f 3 66 1 65 68 105 6a 6b 6c 109 x\n" },
-		{ KTR_UNMAP, "U 1f 3 66 1 65\n" },
-		{ KTR_REMAP, "V 1f 3 66 1 68 1 65\n" },
-		{ KTR_BRK, "B 1f 3 66 67 65\n" },
-		{ KTR_SHM_ATTACH, "H 1f 3 66 1 65 104 69\n" },
-		{ KTR_SHM_DETACH, "D 1f 3 66 65\n" },
-		{ KTR_SPACE_DUPLICATE, "Y 1f 3 65 66\n" },
-		{ KTR_SPACE_END, "Z 1f 3 65\n" },
-		{ KTR_COW_BREAK, "C 1f 3 66 65 67 68\n" },
-		{ KTR_CACHE_ADD, "P 1f 3 65 66 67 68 105 6a\n" },
-		{ KTR_CACHE_REMOVE, "Q 1f 3 65 66 67 68 105\n" },
-		{ KTR_MARK, "K 1f 3 x\n" },
-		{ KTR_CONTROL, "G 1f 3 101\n" },
-		{ KTR_SYSCALL_ENTER, "L 1f 3 101 102 67 68 69 6a 6b 6c x\n" },
-		{ KTR_SYSCALL_EXIT, "R 1f 3 101 102 103 x\n" },
-		{ KTR_MPROTECT, "J 1f 3 66 1 65 68\n" },
-		{ KTR_DISCARD, "Ud 1f 3 66 1 65\n" },
-		{ KTR_PAGE_OWN, "Co 1f 3 66 65 67 104\n" },
-		{ KTR_SWAP_OUT, "W 1f 3 66 65 67 68 105 6a 6b 6c\n" },
-		{ KTR_SWAP_IN, "I 1f 3 66 65 67 68 105 6a 6b 6c\n" },
-		{ KTR_HUGE_MAP, "Mh 1f 3 66 65 67 104\n" },
-		{ KTR_HUGE_SPLIT, "Uh 1f 3 66 65 67 104\n" },
-		{ KTR_FILE, "Pf 1f 3 65 66 103 68 69 x\n" },
-		{ KTR_PRESENT, "Cp 1f 3 66 1 65 68 69\n" },
-		{ KTR_SNAPSHOT, "Gs 1f 3 101\n" },
-		{ KTR_WAKE, "Sw 1f 3 101 102 103\n" },
-		{ LPL_EVENT_TRACING, "T 1f 3 101\n" },
-		{ LPL_EVENT_MARK, "N 1f 3 x\n" },
-		{ 4711, "O 1f 3 4711 65 66 67 68 69 6a 6b 6c 6d 6e 6f 70 x\n" },
+		{ KTR_TASK_CREATE, "F 1f 3 101 102 67 68 x" },
+		{ KTR_SCHEDULE, "S 1f 3 66 103 104 69 x" },
+		{ KTR_SPACE_ASSIGN, "A 1f 3 101 102 67" },
+		{ KTR_EXEC, "X 1f 3 101 102 67 68 69 x" },
+		{ KTR_EXIT, "E 1f 3 101 102 103 104" },
+		{ KTR_MAP, "M 1f 3 66 1 65 68 105 6a 6b 6c 109 x" },
+		{ KTR_UNMAP, "U 1f 3 66 1 65" },
+		{ KTR_REMAP, "V 1f 3 66 1 68 1 65" },
+		{ KTR_BRK, "B 1f 3 66 67 65" },
+		{ KTR_SHM_ATTACH, "H 1f 3 66 1 65 104 69" },
+		{ KTR_SHM_DETACH, "D 1f 3 66 65" },
+		{ KTR_SPACE_DUPLICATE, "Y 1f 3 65 66" },
+		{ KTR_SPACE_END, "Z 1f 3 65" },
+		{ KTR_COW_BREAK, "C 1f 3 66 65 67 68" },
+		{ KTR_CACHE_ADD, "P 1f 3 65 66 67 68 105 6a" },
+		{ KTR_CACHE_REMOVE, "Q 1f 3 65 66 67 68 105" },
+		{ KTR_MARK, "K 1f 3 x" },
+		{ KTR_CONTROL, "G 1f 3 101" },
+		{ KTR_SYSCALL_ENTER, "L 1f 3 101 102 67 68 69 6a 6b 6c x" },
+		{ KTR_SYSCALL_EXIT, "R 1f 3 101 102 103 x" },
+		{ KTR_MPROTECT, "J 1f 3 66 1 65 68" },
+		{ KTR_DISCARD, "Ud 1f 3 66 1 65" },
+		{ KTR_PAGE_OWN, "Co 1f 3 66 65 67 104" },
+		{ KTR_SWAP_OUT, "W 1f 3 66 65 67 68 105 6a 6b 6c" },
+		{ KTR_SWAP_IN, "I 1f 3 66 65 67 68 105 6a 6b 6c" },
+		{ KTR_HUGE_MAP, "Mh 1f 3 66 65 67 104" },
+		{ KTR_HUGE_SPLIT, "Uh 1f 3 66 65 67 104" },
+		{ KTR_FILE, "Pf 1f 3 65 66 103 68 69 x" },
+		{ KTR_PRESENT, "Cp 1f 3 66 1 65 68 69" },
+		{ KTR_SNAPSHOT, "Gs 1f 3 101" },
+		{ KTR_WAKE, "Sw 1f 3 101 102 103" },
+		{ LPL_EVENT_TRACING, "T 1f 3 101" },
+		{ LPL_EVENT_MARK, "N 1f 3 x" },
+		{ 4711, "O 1f 3 4711 65 66 67 68 69 6a 6b 6c 6d 6e 6f 70 x" },
 	};
 	char expected[4096] = "", path[64];
 	struct run run;
 
 	(void)state;
 	assert_int_equal(run_open(&run, "events", false), LPL_OK);
-	run.cycle = 0x1f;
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
 		/* a stream of its own for each, as some of them change which task runs */
 		snprintf(path, sizeof(path), "event-%zu", i);
 		run_close(&run);
 		assert_int_equal(run_open(&run, path, false), LPL_OK);
 		run.cycle = 0x1f;
+		run.ref = 2;
 		SAY(&run, 3, 3, "", KTR_MARK, 0);
 		if (known[i].tag == KTR_SCHEDULE)
 			SAY(&run, 3, 3, "", KTR_SCHEDULE, 3, 1, 101, 101, 0);
@@ -283,8 +288,8 @@ static void every_event(void **state)
 		assert_int_equal(run.sink->finish(run.sink, NULL), LPL_OK);
 		snprintf(path, sizeof(path), "event-%zu/0/%d", i,
 			 known[i].tag == KTR_SCHEDULE ? 2 : 1);
-		snprintf(expected, sizeof(expected), "%s%s",
-			 known[i].tag == KTR_SCHEDULE ? "" : "K 1f 3 -\n", known[i].line);
+		snprintf(expected, sizeof(expected), "%s%s 21 2\n",
+			 known[i].tag == KTR_SCHEDULE ? "" : "K 1f 3 - 21 2\n", known[i].line);
 		assert_string_equal(text_of(path), expected);
 	}
 	run_close(&run);
@@ -304,13 +309,15 @@ static void a_task_may_move(void **state)
 	SAY(&run, 5, 5, "/sbin/modprobe", KTR_EXEC, 5, 5, 9, 1, 2);
 	ref(&run, LPL_READ, 9, UINT64_C(0xffff888000001000), 8);
 	run_finish(&run);
-	assert_string_equal(text_of("move/0/1"), "r 100 8 ffff888000001 1\nA 100 5 5 5 9\n");
+	assert_string_equal(text_of("move/0/1"),
+			    "r 100 8 ffff888000001 1 10 1\nA 100 5 5 5 9 11 1\n");
 	assert_string_equal(text_of("move/1/1"),
-			    "X 100 5 5 5 9 1 2 /sbin/modprobe\nr 101 8 ffff888000001 1\n");
+			    "X 100 5 5 5 9 1 2 /sbin/modprobe 11 1\n"
+			    "r 101 8 ffff888000001 1 20 2\n");
 	assert_string_equal(text_of("move/tasks.csv"), HEADING
-		"0,1,5,5,,256,256,1,moved,,\"kworker\"\n"
-		"1,1,5,5,,256,257,1,left,,\"modprobe\"\n"
-		"0,0,0,0,,255,255,0,left,,\"\"\n");
+		"0,1,5,5,,256,256,1,moved,,\"kworker\",1,2\n"
+		"1,1,5,5,,256,257,1,left,,\"modprobe\",1,2\n"
+		"0,0,0,0,,255,255,0,left,,\"\",2,2\n");
 }
 
 /* It says which tasks there are, and has no line; what follows is theirs. */
@@ -333,12 +340,12 @@ static void a_state_is_no_tasks_doing(void **state)
 	ref(&run, LPL_READ, 10, 0x1000, 8);
 	ref(&run, LPL_WRITE, 10, 0x2000, 8);
 	run_finish(&run);
-	assert_string_equal(text_of("state/1/1"), "r 100 8 1 1\nS 100 7 0 8 8 a -\n");
-	assert_string_equal(text_of("state/2/2"), "r 101 8 1 1\nw 102 8 2 2\n");
+	assert_string_equal(text_of("state/1/1"), "r 100 8 1 1 10 1\nS 100 7 0 8 8 a - 11 1\n");
+	assert_string_equal(text_of("state/2/2"), "r 101 8 1 1 20 2\nw 102 8 2 2 30 3\n");
 	assert_string_equal(text_of("state/tasks.csv"), HEADING
-		"1,1,7,7,,256,256,1,left,,\"sh\"\n"
-		"2,2,8,8,1,257,258,2,left,,\"ls\"\n"
-		"0,0,0,0,,,,0,left,,\"\"\n");
+		"1,1,7,7,,256,256,1,left,,\"sh\",1,2\n"
+		"2,2,8,8,1,257,258,2,left,,\"ls\",0,2\n"
+		"0,0,0,0,,,,0,left,,\"\",0,2\n");
 }
 
 /* Many more tasks than there may be open files; every one keeps its order. */
@@ -377,7 +384,7 @@ static void thousands_of_tasks(void **state)
 	run_finish(&run);
 	for (uint32_t tid = 1; tid <= TASKS; tid++) {
 		char path[64], type[2], wanted[24];
-		uint64_t cycle, page, canonical;
+		uint64_t cycle, page, canonical, instr, number;
 		const char *at;
 		uint64_t found = 0;
 
@@ -388,7 +395,10 @@ static void thousands_of_tasks(void **state)
 			if (*at == 'S')
 				continue;
 			assert_int_equal(sscanf(at, "%1[r] %" SCNx64 " 8 %" SCNx64 " %" SCNx64
-						"\n", type, &cycle, &page, &canonical), 4);
+						" %" SCNx64 " %" SCNx64 "\n", type, &cycle, &page,
+						&canonical, &instr, &number), 6);
+			assert_int_equal(number, cycle - 0xff);
+			assert_int_equal(instr, 16 * number);
 			assert_int_equal(page, tid);
 			assert_true(cycle > last[tid]);
 			last[tid] = cycle;
@@ -413,13 +423,14 @@ static void long_files(void **state)
 	(void)state;
 	assert_int_equal(run_open(&run, "long", false), LPL_OK);
 	run.cycle = 0xffffffff;
+	run.ref = 0x100000;
 	for (int i = 0; i < 50000; i++)
 		ref(&run, LPL_READ, 1, UINT64_C(0xffff888000001000), 8);
 	run_finish(&run);
 	path_of(path, "long/0/0");
 	assert_int_equal(stat(path, &status), 0);
-	/* r 100000000 8 ffff888000001 1 */
-	assert_int_equal(status.st_size, 50000 * (1 + 1 + 9 + 1 + 1 + 1 + 13 + 1 + 1 + 1));
+	/* r 100000000 8 ffff888000001 1 1000010 100001 */
+	assert_int_equal(status.st_size, 50000 * (1 + 1 + 9 + 1 + 1 + 1 + 13 + 1 + 1 + 1 + 7 + 1 + 6 + 1));
 }
 
 /* What is there is replaced only when that was asked for, and only when it is ours. */
@@ -444,6 +455,11 @@ static void what_is_there_is_kept(void **state)
 	run_finish(&run);
 	assert_false(exists("ours/0/1"));
 	assert_string_equal(text_of("ours/0/0"), "");
+
+	/* so it was in version 1 */
+	put("ours/tasks.csv", COLUMNS "\n");
+	assert_int_equal(run_open(&run, "ours", true), LPL_OK);
+	run_finish(&run);
 
 	/* somebody's file in it, at any level */
 	put("ours/notes", "precious");

@@ -15,7 +15,7 @@
 struct lpl_output_directory {
 	char *path, *part;	/* NULL: not open, or it has its name */
 	const char *index;	/* the name of the index */
-	const char *heading;	/* its first line, by which we know what is ours */
+	const char *heading;	/* how it begins, by which we know what is ours */
 	bool overwrite;
 	int fd;			/* of PATH.part, locked */
 };

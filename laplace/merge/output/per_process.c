@@ -22,19 +22,16 @@
 #include "merge/event_line.h"
 #include "open_files.h"
 #include "output_directory.h"
+#include "per_process.h"
 
-#define INDEX "tasks.csv"
-#define HEADING \
-	"directory,file,tid,tgid,parent,first_cycle,last_cycle,references,end,exit_code,name\n"
-
-/* type, cycle, length, virtual page, canonical page, four blanks, newline */
-#define REFERENCE_LINE (1 + 3 * LPL_HEX_DIGITS + LPL_DECIMAL_DIGITS + 5)
+/* type, cycle, length, virtual page, canonical page, instruction, reference, blanks, newline */
+#define REFERENCE_LINE (1 + 5 * LPL_HEX_DIGITS + LPL_DECIMAL_DIGITS + 7)
 
 /* One file, and what the index will say of it. */
 struct entry {
 	LIST_ENTRY(entry) in_all;
 	struct task_file file;
-	uint64_t first_cycle, last_cycle, references;
+	uint64_t first_cycle, last_cycle, references, events;
 	bool any;		/* line in it */
 };
 
@@ -81,7 +78,7 @@ static struct entry *entry_begin(struct per_process *p, const struct lpl_merge_t
 static int index_failed(const struct per_process *p, struct lpl_report *report)
 {
 	return lpl_fail(report, errno == ENOSPC || errno == EDQUOT ? LPL_ERR_FULL : LPL_ERR_IO,
-			"%s/" INDEX ": cannot be written", p->directory.part);
+			"%s/" TASKS_INDEX ": cannot be written", p->directory.part);
 }
 
 static void print_name(FILE *index, const struct lpl_merge_task *task)
@@ -90,7 +87,6 @@ static void print_name(FILE *index, const struct lpl_merge_task *task)
 
 	lpl_text_escape(name, sizeof(name), task->name, task->name_length);
 	lpl_text_print_cell(index, name);
-	fputc('\n', index);
 }
 
 static void print_line(FILE *index, const struct entry *entry, const struct lpl_merge_task *task,
@@ -112,6 +108,7 @@ static void print_line(FILE *index, const struct entry *entry, const struct lpl_
 		fprintf(index, "%" PRIu64, task->exit_code);
 	fputc(',', index);
 	print_name(index, task);
+	fprintf(index, ",%" PRIu64 "," TASKS_VERSION "\n", entry->events);
 }
 
 static int entry_end(struct per_process *p, struct entry *entry,
@@ -178,6 +175,10 @@ static int take_reference(struct lpl_merge_output *output, const struct lpl_merg
 	out = lpl_put_hex(out, ref->address >> LPL_PAGE_SHIFT);
 	*out++ = ' ';
 	out = lpl_put_hex(out, merged->page);
+	*out++ = ' ';
+	out = lpl_put_hex(out, ref->instr);
+	*out++ = ' ';
+	out = lpl_put_hex(out, ref->ref);
 	*out++ = '\n';
 	entry->references++;
 	line_end(entry, out, ref->cycle);
@@ -201,6 +202,7 @@ static int take_event(struct lpl_merge_output *output, const struct lpl_event *e
 	entry = line_begin(p, task, EVENT_LINE, &out, &error, report);
 	if (entry == NULL)
 		return error;
+	entry->events++;
 	line_end(entry, lpl_put_event_line(out, event), event->cycle);
 	return LPL_OK;
 }
@@ -243,7 +245,7 @@ static int take_finish(struct lpl_merge_output *output, struct lpl_report *repor
 
 static int open_index(struct per_process *p, struct lpl_report *report)
 {
-	int fd = openat(p->directory.fd, INDEX, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	int fd = openat(p->directory.fd, TASKS_INDEX, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 
 	p->index = fd < 0 ? NULL : fdopen(fd, "w");
 	if (p->index == NULL) {
@@ -252,7 +254,7 @@ static int open_index(struct per_process *p, struct lpl_report *report)
 		return index_failed(p, report);
 	}
 	/* by this line the directory is known as ours, whatever happens from now on */
-	if (fputs(HEADING, p->index) < 0 || fflush(p->index) != 0)
+	if (fputs(TASKS_HEADING, p->index) < 0 || fflush(p->index) != 0)
 		return index_failed(p, report);
 	return LPL_OK;
 }
@@ -270,7 +272,7 @@ enum lpl_error lpl_merge_per_process_open(struct lpl_merge_output **output, cons
 					       .finish = take_finish, .task = take_task };
 	LIST_INIT(&p->all);
 	lpl_map_init(&p->by_task, 1);
-	error = lpl_output_directory_open(&p->directory, path, INDEX, HEADING, overwrite, report);
+	error = lpl_output_directory_open(&p->directory, path, TASKS_INDEX, TASKS_COLUMNS, overwrite, report);
 	if (error == LPL_OK)
 		error = open_index(p, report);
 	if (error == LPL_OK) {
