@@ -139,15 +139,17 @@ static void show(const struct lpl_importer *importer, void *context)
 }
 
 /* *fd is to be closed if it is none of the standard ones.  Returns an exit status. */
-static int open_input(const char *path, int *fd, uint64_t *size)
+static int open_input(const struct lpl_import_options *import, int *fd, uint64_t *size)
 {
+	const bool directory = lpl_format_traits(import->format) & LPL_FORMAT_DIRECTORY;
+	const char *path = import->input;
 	struct stat about;
 
 	*fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
 	if (*fd < 0 || fstat(*fd, &about) != 0)
 		return cli_complain(CLI_FAILED, "%s: %s", path, strerror(errno));
-	if (S_ISDIR(about.st_mode))
-		return cli_complain(CLI_FAILED, "%s: %s", path, strerror(EISDIR));
+	if (!S_ISDIR(about.st_mode) != !directory)
+		return cli_complain(CLI_FAILED, "%s: %s", path, strerror(directory ? ENOTDIR : EISDIR));
 	if (S_ISREG(about.st_mode))
 		*size = (uint64_t)about.st_size;
 	return CLI_DONE;
@@ -223,7 +225,7 @@ int cmd_import(int argc, char **argv)
 	if (!status)
 		status = cli_refuse_existing(options.output, options.overwrite);
 	if (!status)
-		status = open_input(options.import.input, &fd, &run.size);
+		status = open_input(&options.import, &fd, &run.size);
 	if (!status)
 		status = import(importer, fd, &run);
 	lpl_importer_close(importer);

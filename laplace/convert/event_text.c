@@ -9,7 +9,7 @@
 #include "event_text.h"
 #include "fields.h"
 #include "importer.h"
-
+#include "record/unescape.h"
 
 /*
  * All numbers in hex but the ids, "-" for no text.  Clocks are whole, also among
@@ -114,7 +114,6 @@ static const char *read_args(const char *at, struct lpl_event *event)
 static const char *read_text(const char *at, struct lpl_event *event)
 {
 	const char *newline, *end;
-	uint32_t used = 0;
 
 	if (*at++ != ' ')
 		return NULL;
@@ -123,26 +122,7 @@ static const char *read_text(const char *at, struct lpl_event *event)
 		end--;
 	if (end - at == 1 && *at == '-')
 		return newline;
-	while (at < end) {
-		unsigned int high, low;
-
-		if (used == KTR_TEXT)
-			return NULL;
-		if (*at != '\\') {
-			event->text[used++] = *at++;
-			continue;
-		}
-		if (end - at < 4 || at[1] != 'x')
-			return NULL;
-		high = lpl_digit[(uint8_t)at[2]];
-		low = lpl_digit[(uint8_t)at[3]];
-		if (high > 15 || low > 15)
-			return NULL;
-		event->text[used++] = (char)(high << 4 | low);
-		at += 4;
-	}
-	event->text_length = used;
-	return newline;
+	return lpl_text_unescape(event, at, end) ? newline : NULL;
 }
 
 /* Clocks that the format does not have are those of the reference before. */

@@ -27,6 +27,8 @@ struct lpl_format {
 	const uint8_t *(*read_record)(struct lpl_importer *importer, const uint8_t *at,
 				      const uint8_t *end);
 	size_t record_bytes;
+	/* Or read a whole directory, `importer->fd`; false after lpl_import_refuse(). */
+	bool (*read_directory)(struct lpl_importer *importer);
 	/* The input is over: false after lpl_import_refuse().  May be NULL. */
 	bool (*read_end)(struct lpl_importer *importer);
 	size_t import_state;	/* bytes of zeroed memory that reading needs; 0: none */

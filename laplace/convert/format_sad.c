@@ -28,20 +28,6 @@ static const char *read_clocks(struct lpl_importer *importer, const char *at, st
 	return at;
 }
 
-/*
- * A number that comes again is one that a reducer put in, at the time of what it was
- * put after it: nothing else may repeat one.
- */
-static bool send_timed(struct lpl_importer *importer, struct lpl_ref *ref)
-{
-	const struct lpl_ref *last = &importer->last;
-
-	if (ref->ref == importer->ref &&
-	    (ref->ref != last->ref || (ref->instr == last->instr && ref->cycle == last->cycle)))
-		ref->flags |= LPL_SYNTHETIC;
-	return lpl_import_timed_ref(importer, ref);
-}
-
 static const char *read_sad(struct lpl_importer *importer, const char *at)
 {
 	const unsigned int type = scan_type(*at);
@@ -60,7 +46,7 @@ static const char *read_sad(struct lpl_importer *importer, const char *at)
 	if (!at)
 		return lpl_import_no_field(importer, "page");
 	at = lpl_import_line_end(importer, at);
-	return at && lpl_import_set_page(importer, &ref, page) && send_timed(importer, &ref) ?
+	return at && lpl_import_set_page(importer, &ref, page) && lpl_import_numbered_ref(importer, &ref) ?
 		at : NULL;
 }
 
@@ -92,7 +78,7 @@ static const char *read_sad_diff(struct lpl_importer *importer, const char *at)
 	if (!at)
 		return lpl_import_no_field(importer, "page");
 	at = lpl_import_line_end(importer, at);
-	return at && lpl_import_set_page(importer, &ref, page) && send_timed(importer, &ref) ?
+	return at && lpl_import_set_page(importer, &ref, page) && lpl_import_numbered_ref(importer, &ref) ?
 		at : NULL;
 }
 

@@ -61,18 +61,20 @@ static const char *source_of(const char *input)
 	const char *slash = strrchr(input, '/');
 	const char *name = slash ? slash + 1 : input;
 
-	return strcmp(name, "-") == 0 || strchr(name, '\n') ? NULL : name;
+	return !*name || strcmp(name, "-") == 0 || strchr(name, '\n') ? NULL : name;
 }
 
 struct lpl_meta *lpl_import_meta(const struct lpl_importer *importer, struct lpl_report *report)
 {
 	const struct lpl_import_options *options = &importer->options;
 	const struct lpl_import_result *result = &importer->result;
+	const bool canonical = options->canonical ||
+			       (options->format->traits & LPL_FORMAT_CANONICAL);
 	char page_size[LPL_DECIMAL_DIGITS + 1];
 	const char *const values[][2] = {
 		{ LPL_META_TITLE, options->title },
 		{ LPL_META_PRODUCER, options->producer },
-		{ LPL_META_ADDRESSES, options->canonical ? "canonical" : "virtual" },
+		{ LPL_META_ADDRESSES, canonical ? "canonical" : "virtual" },
 		{ LPL_META_PAGE_SIZE, page_size },
 		{ LPL_META_REDUCTION, result->reduction },
 		{ LPL_META_EXACT, result->exact },

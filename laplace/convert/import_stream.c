@@ -29,13 +29,17 @@ void *lpl_import_refuse(struct lpl_importer *importer, enum lpl_error error,
 	if (options->format->traits & LPL_FORMAT_BINARY) {
 		(void)lpl_fail(importer->report, error, "%s: byte %" PRIu64 ": %s",
 			       options->input, importer->place, what);
+	} else if (!importer->line) {
+		(void)lpl_fail(importer->report, error, "%s/%s: line %" PRIu64 ": %s",
+			       options->input, importer->below, importer->place, what);
 	} else {
 		size_t length = strcspn(importer->line, "\r\n");
 
 		lpl_text_escape(line, sizeof(line), importer->line,
 				length < EXCERPT ? length : EXCERPT);
-		(void)lpl_fail(importer->report, error, "%s: line %" PRIu64 ": %s, in '%s%s'",
-			       options->input, importer->place, what, line,
+		(void)lpl_fail(importer->report, error, "%s%s%s: line %" PRIu64 ": %s, in '%s%s'",
+			       options->input, *importer->below ? "/" : "", importer->below,
+			       importer->place, what, line,
 			       length < EXCERPT ? "" : "...");
 	}
 	return NULL;
@@ -175,6 +179,16 @@ bool lpl_import_timed_ref(struct lpl_importer *importer, struct lpl_ref *ref)
 		return lpl_import_refuse(importer, LPL_ERR_ORDER, "reference %" PRIx64 " comes "
 					 "again", ref->ref);
 	return lpl_import_ref(importer, ref);
+}
+
+bool lpl_import_numbered_ref(struct lpl_importer *importer, struct lpl_ref *ref)
+{
+	const struct lpl_ref *last = &importer->last;
+
+	if (ref->ref == importer->ref &&
+	    (ref->ref != last->ref || (ref->instr == last->instr && ref->cycle == last->cycle)))
+		ref->flags |= LPL_SYNTHETIC;
+	return lpl_import_timed_ref(importer, ref);
 }
 
 bool lpl_import_whole_ref(struct lpl_importer *importer, struct lpl_ref *ref, uint64_t length)

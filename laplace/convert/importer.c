@@ -210,7 +210,7 @@ static bool read_records(struct lpl_importer *importer, struct input *input)
 	return true;
 }
 
-static bool read_all(struct lpl_importer *importer, struct input *input)
+static bool read_file(struct lpl_importer *importer, struct input *input)
 {
 	const struct lpl_import_options *options = &importer->options;
 	const bool binary = options->format->traits & LPL_FORMAT_BINARY;
@@ -229,23 +229,34 @@ static bool read_all(struct lpl_importer *importer, struct input *input)
 	return !options->format->read_end || options->format->read_end(importer);
 }
 
+static bool read_all(struct lpl_importer *importer)
+{
+	const struct lpl_format *format = importer->options.format;
+	struct input input = { 0 };
+	bool good;
+
+	if (format->read_directory)
+		return format->read_directory(importer);
+	input.buffer = malloc(IMPORT_BUFFER + 1);
+	if (!input.buffer)
+		return lpl_import_no_memory(importer);
+	good = read_file(importer, &input);
+	free(input.buffer);
+	return good;
+}
+
 enum lpl_error lpl_importer_run(struct lpl_importer *importer, int fd, struct lpl_sink *sink,
 				struct lpl_report *report)
 {
-	struct input input = { .buffer = malloc(IMPORT_BUFFER + 1) };
-
-	if (!input.buffer)
-		return lpl_fail(report, LPL_ERR_MEMORY, "no memory");
 	importer->report = report ? report : &importer->own_report;
 	importer->fd = fd;
 	importer->sink = sink;
-	if (read_all(importer, &input)) {
+	if (read_all(importer)) {
 		if (lpl_import_flush(importer))
 			(void)lpl_import_sent(importer, sink->finish(sink, importer->report));
 	} else if (lpl_error_status(importer->report->error) == 3) {
 		/* the first complaint is kept */
 		(void)lpl_import_flush(importer);
 	}
-	free(input.buffer);
 	return importer->report->error;
 }

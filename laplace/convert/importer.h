@@ -20,6 +20,7 @@
 #define IMPORT_BUFFER (1U << 20)	/* no line is longer */
 #define IMPORT_LENGTH 64		/* of a reference; longer accesses are several */
 #define IMPORT_LENGTH_MAX 4096		/* of an access */
+#define IMPORT_BELOW 96			/* the longest path below an input */
 
 struct lpl_importer {
 	struct lpl_import_options options;
@@ -31,7 +32,8 @@ struct lpl_importer {
 	void *state;			/* the format's */
 	unsigned int page_shift;	/* of the pages that it has */
 	uint64_t place;			/* the line's number, or the record's offset */
-	const char *line;		/* where it begins */
+	const char *line;		/* where it begins; NULL: there is none */
+	char below[IMPORT_BELOW];	/* the file, where the input is a directory */
 	/* the last reference, all 0 before the first */
 	struct lpl_ref last;
 	/* the clocks of the last record, which may be an event */
@@ -111,6 +113,12 @@ static inline bool lpl_import_access(struct lpl_importer *importer, struct lpl_r
 
 /* A reference with all clocks given: they are checked. */
 bool lpl_import_timed_ref(struct lpl_importer *importer, struct lpl_ref *ref);
+
+/*
+ * The same, where a number that comes again is one that a reducer put in, at the time of what it
+ * was put after it: nothing else may repeat one.
+ */
+bool lpl_import_numbered_ref(struct lpl_importer *importer, struct lpl_ref *ref);
 
 /* A reference with all given, and checked; it lacks the length. */
 bool lpl_import_whole_ref(struct lpl_importer *importer, struct lpl_ref *ref, uint64_t length);

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/digits.h"
+#include "record/unescape.h"
 
 struct line_format {
 	char letters[3];	/* empty: no format of its own */
@@ -56,20 +57,27 @@ static const struct line_format kernel_lines[KTR_TAGS] = {
 };
 
 /* NULL: the event has none, and its line is complete. */
+static const struct {
+	uint32_t tag;
+	struct line_format format;
+} our_lines[] = {
+	{ LPL_EVENT_TRACING, { "T", "0" } },
+	{ LPL_EVENT_MARK, { "N", "" } },
+	{ LPL_EVENT_GAP, { "Ng", "01" } },
+};
+
+#define OUR_LINES (sizeof(our_lines) / sizeof(our_lines[0]))
+
+/* NULL: the event has none, and its line says all there is. */
 static const struct line_format *format_of(uint32_t tag)
 {
-	static const struct line_format tracing = { "T", "0" };
-	static const struct line_format host_mark = { "N", "" };
-	static const struct line_format gap = { "Ng", "01" };
-
-	if (tag == LPL_EVENT_TRACING)
-		return &tracing;
-	if (tag == LPL_EVENT_MARK)
-		return &host_mark;
-	if (tag == LPL_EVENT_GAP)
-		return &gap;
+	for (size_t i = 0; i < OUR_LINES; i++)
+		if (our_lines[i].tag == tag)
+			return &our_lines[i].format;
 	return tag < KTR_TAGS && kernel_lines[tag].letters[0] != '\0' ? &kernel_lines[tag] : NULL;
 }
+
+/* ---- out ---- */
 
 static char *put_argument(char *out, uint64_t value, enum ktr_how how)
 {
@@ -145,4 +153,115 @@ char *lpl_put_event_line(char *out, const struct lpl_event *event)
 	out = lpl_put_hex(out, event->ref);
 	*out++ = '\n';
 	return out;
+}
+
+/* ---- in ---- */
+
+/* The event that these letters stand for; 0: none, or any (`O`). */
+static uint32_t tag_of(const char letters[3])
+{
+	for (size_t i = 0; i < OUR_LINES; i++)
+		if (strcmp(our_lines[i].format.letters, letters) == 0)
+			return our_lines[i].tag;
+	for (uint32_t tag = 1; tag < KTR_TAGS; tag++)
+		if (strcmp(kernel_lines[tag].letters, letters) == 0)
+			return tag;
+	return 0;
+}
+
+/* A blank and an argument.  Whoever scans on sees that it ends there. */
+static const char *scan_argument(const char *at, uint64_t *value, enum ktr_how how)
+{
+	const bool minus = at[0] == ' ' && at[1] == '-';
+
+	if (*at++ != ' ')
+		return NULL;
+	if (minus && how != KTR_SIGNED) {
+		*value = KTR_NONE;
+		return at + 1;
+	}
+	at += minus;
+	at = how == KTR_HEX ? lpl_scan_hex(at, value) : lpl_scan_decimal(at, value);
+	if (at != NULL && minus)
+		*value = -*value;
+	return at;
+}
+
+static const char *scan_id(const char *at, uint32_t *id)
+{
+	uint64_t value = 0;
+
+	at = scan_argument(at, &value, KTR_DECIMAL);
+	*id = (uint32_t)value;
+	return value == *id ? at : NULL;
+}
+
+static const char *scan_fields(const char *at, struct lpl_event *event,
+			       const struct lpl_event_kind *kind, const char *fields)
+{
+	unsigned int number = 0;
+
+	for (; *fields != '\0' && at != NULL; fields++) {
+		if (*fields == 'l') {
+			at = scan_argument(at, &event->arg[number + 1], KTR_DECIMAL);
+			event->arg[number + 1] += event->arg[number];
+			continue;
+		}
+		number = lpl_digit[(uint8_t)*fields];
+		at = scan_argument(at, &event->arg[number], kind->arg[number].how);
+	}
+	return at;
+}
+
+/* A blank and a text, which may have blanks itself: it ends before the last two fields. */
+static const char *scan_text(const char *at, const char *newline, struct lpl_event *event)
+{
+	const char *end = newline;
+
+	if (*at++ != ' ')
+		return NULL;
+	for (int clocks = 2; clocks > 0; clocks--) {
+		end = memrchr(at, ' ', (size_t)(end - at));
+		if (end == NULL)
+			return NULL;
+	}
+	if (end - at == 1 && *at == '-')
+		return end;
+	return end > at && lpl_text_unescape(event, at, end) ? end : NULL;
+}
+
+const char *lpl_scan_event_line(const char *at, struct lpl_event *event)
+{
+	const char *newline = rawmemchr(at, '\n');
+	const struct line_format *format;
+	const struct lpl_event_kind *kind;
+	char letters[3] = "";
+
+	*event = (struct lpl_event){ 0 };
+	for (int i = 0; i < 2 && *at != ' ' && *at != '\n'; i++)
+		letters[i] = *at++;
+	event->tag = tag_of(letters);
+	if (letters[0] == '\0' || (event->tag == 0 && strcmp(letters, "O") != 0))
+		return NULL;
+	at = scan_argument(at, &event->cycle, KTR_HEX);
+	if (at != NULL)
+		at = scan_id(at, &event->tid);
+	if (at != NULL && event->tag == 0) {
+		at = scan_id(at, &event->tag);
+		for (unsigned int i = 0; i < KTR_ARGS && at != NULL; i++)
+			at = scan_argument(at, &event->arg[i], KTR_HEX);
+		if (at != NULL)
+			at = scan_text(at, newline, event);
+	} else if (at != NULL) {
+		format = format_of(event->tag);
+		kind = lpl_event_kind(event->tag);
+		at = scan_fields(at, event, kind, format->fields);
+		if (at != NULL && kind->text[0] != '\0')
+			at = scan_text(at, newline, event);
+	}
+	if (at != NULL)
+		at = scan_argument(at, &event->instr, KTR_HEX);
+	if (at != NULL)
+		at = scan_argument(at, &event->ref, KTR_HEX);
+	return at == newline ? at : NULL;
 }

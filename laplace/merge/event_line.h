@@ -11,4 +11,10 @@
 /* At most EVENT_LINE bytes; returns what follows the newline. */
 char *lpl_put_event_line(char *out, const struct lpl_event *event);
 
+/*
+ * Read such a line, which ends in a newline: that is returned, NULL if it is none.  What no line
+ * has is 0: the reporter's process and space, and arguments that the event's format leaves out.
+ */
+const char *lpl_scan_event_line(const char *at, struct lpl_event *event);
+
 #endif

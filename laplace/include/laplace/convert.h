@@ -39,7 +39,9 @@ enum lpl_format_trait {
 	LPL_WITH_INSTR = 0x200,
 	LPL_WITH_CYCLE = 0x400,
 	LPL_WITH_SPACE = 0x800,
-	LPL_WITH_LENGTH = 0x1000
+	LPL_WITH_LENGTH = 0x1000,
+	LPL_FORMAT_DIRECTORY = 0x2000,	/* is no file, but a directory of them */
+	LPL_FORMAT_CANONICAL = 0x4000	/* has canonical pages */
 };
 
 /* By its name ("raw", "oracleGeneral"); NULL: there is no such format. */
@@ -131,7 +133,7 @@ struct lpl_importer;
 
 struct lpl_import_options {
 	const struct lpl_format *format;
-	const char *input;		/* the file's name, for reports */
+	const char *input;		/* the file's (or directory's) name, for reports */
 	/*
 	 * What it was reduced by before, as lpl_reducer_open() has it, or "unknown".  NULL:
 	 * "unknown" for formats of reduced traces, and for one that has lengths when its
@@ -148,7 +150,8 @@ struct lpl_import_options {
 	/* ---- of the trace that lpl_importer_write() makes ---- */
 
 	const char *title, *producer;	/* for its header; may be NULL */
-	bool canonical;			/* its pages are, else they are virtual */
+	bool canonical;			/* its pages are, else they are virtual, unless the
+					 * format has canonical ones */
 	bool overwrite;
 	struct lpl_writer_options writer;
 };
@@ -163,7 +166,8 @@ enum lpl_error lpl_importer_open(struct lpl_importer **importer,
 				 struct lpl_report *report);
 
 /*
- * Read `fd` to its end, send `sink` all of it, then finish() it.  Once for each importer.
+ * Read `fd` to its end (a format that is a directory: what is below it), send `sink` all of it,
+ * then finish() it.  Once for each importer.
  * Where the input is wrong (LPL_ERR_FORMAT, LPL_ERR_DAMAGED, LPL_ERR_TRUNCATED, LPL_ERR_ORDER:
  * the report names the line or the byte) everything before that place has been sent, and
  * finish() was not called.  LPL_ERR_IO, LPL_ERR_MEMORY, and what the sink returns.
