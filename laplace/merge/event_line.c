@@ -56,7 +56,6 @@ static const struct line_format kernel_lines[KTR_TAGS] = {
 	[KTR_WAKE] =		{ "Sw", "012" },
 };
 
-/* NULL: the event has none, and its line is complete. */
 static const struct {
 	uint32_t tag;
 	struct line_format format;
@@ -68,7 +67,7 @@ static const struct {
 
 #define OUR_LINES (sizeof(our_lines) / sizeof(our_lines[0]))
 
-/* NULL: the event has none, and its line says all there is. */
+/* NULL: the event has none, and its line is complete. */
 static const struct line_format *format_of(uint32_t tag)
 {
 	for (size_t i = 0; i < OUR_LINES; i++)
