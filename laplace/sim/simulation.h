@@ -67,6 +67,8 @@ struct lpl_one_pass_policy {
 enum lpl_error lpl_demand_open(struct lpl_simulation **simulation,
 			       const struct lpl_policy *policy, uint64_t size,
 			       const uint64_t *option, struct lpl_report *report);
+/* Its memory, for whoever makes references one by one. */
+struct lpl_frames *lpl_demand_frames(struct lpl_simulation *simulation);
 
 #define LPL_DECLARE_ONE_PASS(name) extern const struct lpl_one_pass_policy lpl_policy_##name;
 #define LPL_DECLARE_DEMAND(name) extern const struct lpl_policy lpl_policy_##name;
