@@ -16,6 +16,7 @@
 #include <laplace/record.h>
 #include <laplace/reducer.h>
 #include <laplace/repair.h>
+#include <laplace/schedule.h>
 #include <laplace/select.h>
 #include <laplace/simulator.h>
 #include <laplace/state.h>

@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What happens to tasks, and to the pages that they reference. */
+#include "machine.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+
+static enum lpl_error no_memory(struct lpl_report *report)
+{
+	return lpl_fail(report, LPL_ERR_MEMORY, "schedule: no memory for the machine");
+}
+
+/* ---- time ---- */
+
+void lpl_machine_pass_idle(struct machine *machine, uint64_t t)
+{
+	for (unsigned int i = 0; i < machine->how->cpus; i++)
+		if (machine->processor[i].task == NULL)
+			lpl_machine_pass(machine, &machine->processor[i], t);
+}
+
+uint64_t lpl_machine_done(const struct lpl_item *item, uint64_t passed)
+{
+	return passed == item->cycles ? item->instructions :
+		(uint64_t)((unsigned __int128)item->instructions * passed / item->cycles);
+}
+
+void lpl_machine_pass(struct machine *machine, struct processor *processor, uint64_t t)
+{
+	const uint64_t cycles = t - processor->time;
+	struct task *task = processor->task;
+	uint64_t done;
+
+	processor->time = t;
+	if (cycles == 0)
+		return;
+	if (task == NULL) {
+		machine->result.idle += cycles;
+		if (machine->paging != 0)
+			machine->result.idle_paging += cycles;
+		return;
+	}
+	if (task->state != TASK_RUNNING) {
+		processor->switching -= cycles;
+		machine->result.switching += cycles;
+		task->told.switching += cycles;
+		return;
+	}
+	machine->result.busy += cycles;
+	task->passed += cycles;
+	done = lpl_machine_done(&task->item, task->passed) - task->done;
+	task->done += done;
+	machine->instructions += done;
+	task->used += machine->how->quantum_instructions ? done : cycles;
+}
+
+void lpl_machine_set_state(struct task *task, enum task_state state, uint64_t t)
+{
+	const uint64_t cycles = t - task->since;
+
+	switch (task->state) {
+	case TASK_READY:
+		task->told.ready += cycles;
+		break;
+	case TASK_RUNNING:
+		task->told.running += cycles;
+		task->v += cycles;
+		break;
+	case TASK_PAGING:
+		task->told.paging += cycles;
+		break;
+	case TASK_WAITING:
+		task->told.waiting += cycles;
+		break;
+	case TASK_ABSENT:
+		task->told.begin = t;
+		break;
+	case TASK_ENDED:
+		break;
+	}
+	task->state = state;
+	task->since = t;
+	if (state == TASK_ENDED)
+		task->told.end = t;
+}
+
+/* ---- items ---- */
+
+enum lpl_error lpl_machine_next_item(struct machine *machine, struct task *task,
+				 struct lpl_report *report)
+{
+	task->passed = 0;
+	task->done = 0;
+	do {
+		LPL_TRY(lpl_read_item(machine->parts->spool, &task->cursor, &task->item, report));
+		if (task->item.kind == LPL_ITEM_IDENTITY)
+			memcpy(&task->identity, lpl_item_body(&task->cursor, &task->item),
+			       sizeof(task->identity));
+	} while (task->item.kind == LPL_ITEM_IDENTITY);
+	return LPL_OK;
+}
+
+enum lpl_error lpl_machine_begin(struct machine *machine, struct task *task, uint64_t t,
+			     struct lpl_report *report)
+{
+	task->cursor = lpl_cursor_at(&machine->parts->part[task->told.serial].chain);
+	LPL_TRY(lpl_cursor_resume(machine->parts->spool, &task->cursor, report));
+	lpl_machine_set_state(task, TASK_READY, t);
+	LPL_TRY(lpl_machine_next_item(machine, task, report));
+	lpl_cursor_pause(&task->cursor);
+	return LPL_OK;
+}
+
+/* ---- processors ---- */
+
+static enum lpl_error made_schedule(struct machine *machine, const struct task *last,
+				    const struct task *task, uint64_t t, struct lpl_report *report)
+{
+	struct lpl_event event = {
+		.tag = KTR_SCHEDULE,
+		.arg = {
+			[KTR_SCHEDULE_NEXT_TID] = task->identity.tid,
+			[KTR_SCHEDULE_NEXT_TGID] = task->identity.tgid,
+			[KTR_SCHEDULE_NEXT_SPACE] = task->identity.space
+		},
+		.text_length = task->identity.name_length
+	};
+
+	if (last != NULL) {
+		event.tid = last->identity.tid;
+		event.tgid = last->identity.tgid;
+		event.space = last->identity.space;
+		event.arg[KTR_SCHEDULE_PREVIOUS_TID] = last->identity.tid;
+		event.arg[KTR_SCHEDULE_PREVIOUS_STATE] = last->left;
+	}
+	memcpy(event.text, task->identity.name, task->identity.name_length);
+	return lpl_remade_made(machine->remade, &event, machine->instructions, t, report);
+}
+
+static enum lpl_error dispatch(struct machine *machine, struct processor *processor,
+			       struct task *task, uint64_t t, struct lpl_report *report)
+{
+	lpl_machine_pass(machine, processor, t);
+	LPL_TRY(lpl_cursor_resume(machine->parts->spool, &task->cursor, report));
+	if (machine->remade != NULL)
+		LPL_TRY(made_schedule(machine, processor->last, task, t, report));
+	task->told.dispatches++;
+	task->on = processor;
+	if (!task->keeps_quantum)
+		task->used = 0;
+	task->keeps_quantum = false;
+	processor->task = task;
+	processor->switching = 0;
+	if (processor->last != task) {
+		machine->result.switches++;
+		processor->switching = machine->how->switch_cycles;
+		processor->last = task;
+	}
+	if (processor->switching == 0)
+		lpl_machine_set_state(task, TASK_RUNNING, t);
+	if (machine->scheduler->dispatched != NULL)
+		machine->scheduler->dispatched(machine, t);
+	return LPL_OK;
+}
+
+/* A processor that has become free takes the next task, if there is one. */
+static enum lpl_error take_next(struct machine *machine, struct processor *processor, uint64_t t,
+				struct lpl_report *report)
+{
+	if (machine->ready.count == 0)
+		return LPL_OK;
+	return dispatch(machine, processor,
+			&machine->task[lpl_heap_pop(&machine->ready).value], t, report);
+}
+
+static enum lpl_error put_ready(struct machine *machine, const struct task *task, bool preempted,
+				struct lpl_report *report)
+{
+	const struct lpl_heap_entry entry = {
+		machine->scheduler->key(task),
+		machine->scheduler->order(machine, task, preempted), task->told.serial
+	};
+
+	return lpl_heap_push(&machine->ready, entry) ? LPL_OK : no_memory(report);
+}
+
+/* It is on no processor from t on. */
+static void take_off(struct machine *machine, struct task *task, enum task_state state,
+		     uint64_t left, uint64_t t)
+{
+	lpl_machine_pass(machine, task->on, t);
+	task->on->task = NULL;
+	task->on->switching = 0;
+	task->on = NULL;
+	task->left = left;
+	if (state == TASK_PAGING) {
+		lpl_machine_pass_idle(machine, t);
+		machine->paging++;
+	}
+	lpl_machine_set_state(task, state, t);
+	lpl_cursor_pause(&task->cursor);
+}
+
+enum lpl_error lpl_machine_leave(struct machine *machine, struct task *task, enum task_state state,
+			     uint64_t left, uint64_t t, struct lpl_report *report)
+{
+	struct processor *processor = task->on;
+
+	take_off(machine, task, state, left, t);
+	if (state == TASK_ENDED && --machine->live == 0)
+		machine->result.end = t;
+	return take_next(machine, processor, t, report);
+}
+
+enum lpl_error lpl_machine_preempt(struct machine *machine, struct processor *processor,
+			       struct task *other, uint64_t t, struct lpl_report *report)
+{
+	struct task *task = processor->task;
+
+	take_off(machine, task, TASK_READY, KTR_STATE_RUNNABLE, t);
+	task->told.preemptions++;
+	task->keeps_quantum = other != NULL && machine->scheduler->keeps_quantum &&
+		task->used < machine->how->quantum;
+	LPL_TRY(put_ready(machine, task, other != NULL, report));
+	return other != NULL ? dispatch(machine, processor, other, t, report) :
+		take_next(machine, processor, t, report);
+}
+
+enum lpl_error lpl_machine_make_ready(struct machine *machine, struct task *task,
+				  const struct task *parent, uint64_t t, struct lpl_report *report)
+{
+	struct processor *victim;
+
+	lpl_machine_set_state(task, TASK_READY, t);
+	if (machine->scheduler->becomes_ready != NULL)
+		machine->scheduler->becomes_ready(machine, task, parent, t);
+	for (unsigned int i = 0; i < machine->how->cpus; i++)
+		if (machine->processor[i].task == NULL)
+			return dispatch(machine, &machine->processor[i], task, t, report);
+	victim = machine->scheduler->victim(machine, task, t);
+	if (victim != NULL)
+		return lpl_machine_preempt(machine, victim, task, t, report);
+	return put_ready(machine, task, false, report);
+}
+
+/* ---- waits ---- */
+
+enum lpl_error lpl_machine_put_due(struct machine *machine, uint64_t t, uint64_t value,
+			       struct lpl_report *report)
+{
+	const struct lpl_heap_entry entry = {(int64_t)t, machine->order++, value};
+
+	return lpl_heap_push(&machine->due, entry) ? LPL_OK : no_memory(report);
+}
+
+enum lpl_error lpl_machine_wait(struct machine *machine, struct task *task, uint64_t t, bool *waits,
+			    struct lpl_report *report)
+{
+	const uint64_t value = task->item.value;
+
+	if (task->item.kind == LPL_ITEM_WAIT_WAKE) {
+		*waits = (machine->passed[value / 64] >> value % 64 & 1) == 0;
+		if (*waits && !lpl_map_put(&machine->waiting, LPL_KEY(value), task->told.serial))
+			return no_memory(report);
+	} else {
+		*waits = value != 0;
+		if (*waits)
+			LPL_TRY(lpl_machine_put_due(machine, t + value, task->told.serial << 1,
+						report));
+	}
+	return lpl_machine_next_item(machine, task, report);
+}
+
+enum lpl_error lpl_machine_wake(struct machine *machine, uint64_t number, uint64_t t,
+			    struct lpl_report *report)
+{
+	const uint64_t serial = lpl_map_get(&machine->waiting, LPL_KEY(number));
+
+	machine->passed[number / 64] |= UINT64_C(1) << number % 64;
+	if (serial == 0)
+		return LPL_OK;
+	(void)lpl_map_remove(&machine->waiting, LPL_KEY(number));
+	return lpl_machine_make_ready(machine, &machine->task[serial], NULL, t, report);
+}
+
+/* ---- pages ---- */
+
+static enum lpl_error new_page(struct machine *machine, uint64_t index, struct lpl_report *report)
+{
+	const struct lpl_part_page *page = &machine->parts->page[index];
+	const struct lpl_page name = {page->physical ? LPL_WALK_SPACE : 0, page->number};
+
+	machine->page[index] = ++machine->pages;
+	if (machine->memory != NULL && machine->memory->named &&
+	    !lpl_page_names_add(&machine->memory->names, machine->pages, name))
+		return no_memory(report);
+	return LPL_OK;
+}
+
+enum lpl_error lpl_machine_reference(struct machine *machine, struct task *task, uint64_t t,
+				 struct reference *reference, struct lpl_report *report)
+{
+	const struct lpl_item *item = &task->item;
+	const bool write = item->type == LPL_WRITE || item->type == LPL_WALK_WRITE;
+	enum lpl_evicted evicted = LPL_EVICTED_NONE;
+
+	reference->cold = machine->page[item->value] == 0;
+	if (machine->remade != NULL)
+		LPL_TRY(lpl_remade_reference(machine->remade, item, reference->cold, &task->identity,
+					 machine->instructions, t, report));
+	if (reference->cold)
+		LPL_TRY(new_page(machine, item->value, report));
+	reference->page = machine->page[item->value] & ~PAGE_ARRIVING;
+	reference->fault = reference->cold;
+	if (machine->memory != NULL)
+		LPL_TRY(machine->memory->reference(machine->memory, reference->page, write,
+						   task->identity.process, &reference->fault,
+						   &evicted, report));
+	reference->dirty = evicted == LPL_EVICTED_DIRTY;
+	task->told.references++;
+	if (!reference->fault)
+		return LPL_OK;
+	task->told.faults++;
+	task->told.cold += reference->cold;
+	machine->result.evictions += evicted != LPL_EVICTED_NONE;
+	machine->result.dirty_evictions += reference->dirty;
+	return LPL_OK;
+}
+
+uint64_t lpl_machine_fetch(struct machine *machine, uint64_t t, bool dirty)
+{
+	const struct lpl_machine *how = machine->how;
+	const uint64_t takes = how->fault_cycles + (dirty ? how->write_cycles : 0);
+	uint64_t *device = machine->device;
+
+	if (how->devices == 0)
+		return t + how->fault_cycles;
+	for (unsigned int i = 1; i < how->devices; i++)
+		if (machine->device[i] < *device)
+			device = &machine->device[i];
+	*device = (*device > t ? *device : t) + takes;
+	machine->result.device_busy += takes;
+	return *device;
+}
+
+static enum lpl_error new_arrival(struct machine *machine, uint32_t *i, struct lpl_report *report)
+{
+	*i = machine->free_arrival;
+	if (*i != 0) {
+		machine->free_arrival = machine->arrival[*i].next_free;
+		return LPL_OK;
+	}
+	*i = ++machine->arrivals;
+	return lpl_reach(machine->arrival, machine->arrival_room, *i) ? LPL_OK :
+		no_memory(report);
+}
+
+enum lpl_error lpl_machine_await_page(struct machine *machine, struct task *task,
+				  const struct reference *reference, uint64_t t,
+				  struct lpl_report *report)
+{
+	struct arrival *arrival;
+	uint32_t i;
+
+	task->next_waiting = 0;
+	if (!reference->fault) {
+		i = (uint32_t)lpl_map_get(&machine->arriving, LPL_KEY(reference->page));
+		arrival = &machine->arrival[i];
+		machine->task[arrival->last].next_waiting = task->told.serial;
+		arrival->last = task->told.serial;
+		return LPL_OK;
+	}
+	LPL_TRY(new_arrival(machine, &i, report));
+	machine->arrival[i] = (struct arrival){.page = task->item.value & UINT32_MAX,
+					       .first = task->told.serial,
+					       .last = task->told.serial};
+	machine->page[task->item.value] |= PAGE_ARRIVING;
+	if (!lpl_map_put(&machine->arriving, LPL_KEY(reference->page), i))
+		return no_memory(report);
+	return lpl_machine_put_due(machine, lpl_machine_fetch(machine, t, reference->dirty),
+			       (uint64_t)i << 1 | 1, report);
+}
+
+enum lpl_error lpl_machine_page_arrives(struct machine *machine, uint32_t i, uint64_t t,
+				    struct lpl_report *report)
+{
+	const struct arrival arrival = machine->arrival[i];
+	const struct lpl_key page = LPL_KEY(machine->page[arrival.page] & ~PAGE_ARRIVING);
+	uint64_t serial = arrival.first;
+
+	if (lpl_map_get(&machine->arriving, page) == i) {
+		(void)lpl_map_remove(&machine->arriving, page);
+		machine->page[arrival.page] &= ~PAGE_ARRIVING;
+	}
+	machine->arrival[i].next_free = machine->free_arrival;
+	machine->free_arrival = i;
+	while (serial != 0) {
+		struct task *task = &machine->task[serial];
+
+		serial = task->next_waiting;
+		lpl_machine_pass_idle(machine, t);
+		machine->paging--;
+		LPL_TRY(lpl_machine_make_ready(machine, task, NULL, t, report));
+	}
+	return LPL_OK;
+}
+
+/* ---- opening and closing ---- */
+
+static enum lpl_error open_memory(struct machine *machine, struct lpl_report *report)
+{
+	if (machine->how->memory == LPL_MEMORY_GLOBAL && machine->how->pages == 0)
+		return LPL_OK;
+	return machine->how->memory == LPL_MEMORY_GLOBAL ?
+		lpl_memory_open_global(&machine->memory, machine->how, report) :
+		lpl_memory_open_local(&machine->memory, machine->how, report);
+}
+
+/* What is told of a task is there from the beginning. */
+static void open_tasks(struct machine *machine)
+{
+	const struct lpl_parts *parts = machine->parts;
+
+	for (size_t i = 0; i < machine->tasks; i++) {
+		const struct lpl_part *part = &parts->part[i];
+		struct task *task = &machine->task[i];
+
+		task->told = (struct lpl_schedule_task){
+			.serial = i, .process = part->process, .parent = part->parent,
+			.tid = part->tid, .tgid = part->tgid, .name = part->name
+		};
+		if (machine->how->priority != NULL && part->exists)
+			task->number = machine->how->priority(machine->how->context, &task->told);
+	}
+}
+
+enum lpl_error lpl_machine_open(struct machine *machine, struct lpl_parts *parts,
+			    const struct lpl_machine *how, struct lpl_sink *next,
+			    struct lpl_report *report)
+{
+	static const struct scheduler *const scheduler[] = {
+		[LPL_SCHEDULER_RECORDED] = NULL, [LPL_SCHEDULER_RR] = &lpl_scheduler_rr,
+		[LPL_SCHEDULER_PRIORITY] = &lpl_scheduler_priority,
+		[LPL_SCHEDULER_FAIR] = &lpl_scheduler_fair
+	};
+
+	*machine = (struct machine){
+		.how = how, .parts = parts, .tasks = parts->parts,
+		.scheduler = scheduler[how->scheduler],
+		.task = calloc(parts->parts + 1, sizeof(struct task)),
+		.page = calloc(parts->pages + 1U, sizeof(uint32_t)),
+		.passed = calloc(parts->wakes / 64 + 1, sizeof(uint64_t)),
+		.device = calloc(how->devices + 1U, sizeof(uint64_t))
+	};
+	lpl_map_init(&machine->waiting, 1);
+	lpl_map_init(&machine->arriving, 1);
+	if (machine->task == NULL || machine->page == NULL || machine->passed == NULL ||
+	    machine->device == NULL)
+		return no_memory(report);
+	open_tasks(machine);
+	LPL_TRY(open_memory(machine, report));
+	return next != NULL ? lpl_remade_open(&machine->remade, parts, next, report) : LPL_OK;
+}
+
+void lpl_machine_close(struct machine *machine)
+{
+	for (size_t i = 0; i < machine->tasks && machine->task != NULL; i++)
+		lpl_cursor_pause(&machine->task[i].cursor);
+	if (machine->memory != NULL)
+		machine->memory->close(machine->memory);
+	lpl_remade_close(machine->remade);
+	lpl_map_free(&machine->waiting);
+	lpl_map_free(&machine->arriving);
+	lpl_heap_free(&machine->ready);
+	lpl_heap_free(&machine->due);
+	free(machine->arrival);
+	free(machine->task);
+	free(machine->page);
+	free(machine->passed);
+	free(machine->device);
+}

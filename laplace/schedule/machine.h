@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The machine that runs a trace's parts: its processors, tasks, memory, devices and clock.
+ *
+ *	machine.c	tasks become ready, begin and leave; pages and devices; the end
+ *	run.c		the order of happenings
+ *	recorded.c	the order of the trace instead of that
+ *	schedulers.h	who runs
+ *	memory.h	which pages are there
+ *	remade.h	the trace that such a machine would have made
+ */
+#ifndef LAPLACE_SCHEDULE_MACHINE_H
+#define LAPLACE_SCHEDULE_MACHINE_H
+
+#include "base/map.h"
+#include "heap.h"
+#include "memory.h"
+#include "remade.h"
+#include "parts.h"
+#include "schedulers.h"
+
+enum task_state { TASK_ABSENT, TASK_READY, TASK_RUNNING, TASK_PAGING, TASK_WAITING, TASK_ENDED };
+
+struct task {
+	struct lpl_schedule_task told;	/* its results */
+	struct lpl_identity identity;
+	struct lpl_cursor cursor;
+	struct lpl_item item;		/* what comes next, and of it: */
+	uint64_t passed;		/* cycles, ... */
+	uint64_t done;			/* ... and instructions */
+	enum task_state state;
+	uint64_t since;			/* when that began */
+	struct processor *on;		/* NULL: none */
+	uint64_t used;			/* of its quantum */
+	bool keeps_quantum;		/* what is left of it, for when it runs again */
+	int64_t number;			/* scheduler `priority` */
+	uint64_t v;			/* scheduler `fair`: up to `since`, while it runs */
+	uint64_t left;			/* in which KTR_STATE_* it left the processor */
+	uint64_t next_waiting;		/* serial: for the same page; 0: the last one */
+};
+
+struct processor {
+	struct task *task;		/* NULL: it stands still */
+	struct task *last;		/* that it ran, or runs */
+	uint64_t time;			/* up to here all is counted */
+	uint64_t switching;		/* cycles until the task begins */
+};
+
+/* A page on its way. */
+struct arrival {
+	uint32_t page;			/* the run's number of it; 0: this entry is free */
+	uint32_t next_free;
+	uint64_t first, last;		/* serials of those that wait for it */
+};
+
+struct machine {
+	const struct lpl_machine *how;
+	struct lpl_parts *parts;
+	struct task *task;		/* by serial */
+	size_t tasks, live;		/* live: exist and have not ended */
+	struct processor processor[LPL_MOST_CPUS];
+	const struct scheduler *scheduler;
+	struct lpl_heap ready;		/* serials */
+	uint64_t order;			/* of what is put into a heap */
+	uint64_t floor;			/* scheduler `fair` */
+	struct lpl_heap due;		/* value: serial << 1, or index of an arrival << 1 | 1 */
+	/* wakes that end a wait */
+	uint64_t *passed;		/* a bit for each: it has been */
+	struct lpl_map waiting;		/* for a wake that has not: its number -> serial */
+	/* pages */
+	struct page_memory *memory;	/* NULL: all pages stay */
+	uint32_t *page;			/* by index: in this run 0: not referenced yet; else its
+					 * number in the order of first references, and ... */
+#define PAGE_ARRIVING (UINT32_C(1) << 31)	/* ... it is on its way */
+	uint32_t pages;			/* referenced so far */
+	struct arrival *arrival;
+	size_t arrival_room;
+	uint32_t arrivals, free_arrival;
+	struct lpl_map arriving;	/* page's number -> index of its newest arrival, plus 1 */
+	uint64_t *device;		/* until when each is busy */
+	uint64_t paging;		/* tasks that wait for a page */
+	uint64_t instructions;		/* done on all processors */
+	struct remade *remade;		/* NULL: none is wanted */
+	struct lpl_schedule_result result;
+};
+
+enum lpl_error lpl_machine_open(struct machine *machine, struct lpl_parts *parts,
+			    const struct lpl_machine *how, struct lpl_sink *next,
+			    struct lpl_report *report);
+void lpl_machine_close(struct machine *machine);
+
+/* From the beginning to the end. */
+enum lpl_error lpl_machine_run(struct machine *machine, struct lpl_report *report);
+enum lpl_error lpl_machine_run_recorded(struct machine *machine, struct lpl_report *report);
+
+/* ---- time ---- */
+
+/* Count what a processor does up to t, which is not before its time. */
+void lpl_machine_pass(struct machine *machine, struct processor *processor, uint64_t t);
+/* The same for all processors that stand still: they are idle in two ways. */
+void lpl_machine_pass_idle(struct machine *machine, uint64_t t);
+void lpl_machine_set_state(struct task *task, enum task_state state, uint64_t t);
+/* Instructions of the item, of which `passed` cycles have passed; all of one without cycles. */
+uint64_t lpl_machine_done(const struct lpl_item *item, uint64_t passed);
+
+/* ---- tasks ---- */
+
+/* A task is released at t; its cursor is paused. */
+enum lpl_error lpl_machine_begin(struct machine *machine, struct task *task, uint64_t t,
+			     struct lpl_report *report);
+/* The item that comes next; who the task is is seen to.  The cursor has to be resumed. */
+enum lpl_error lpl_machine_next_item(struct machine *machine, struct task *task,
+				 struct lpl_report *report);
+/* `parent` made it just now; or NULL. */
+enum lpl_error lpl_machine_make_ready(struct machine *machine, struct task *task,
+				  const struct task *parent, uint64_t t, struct lpl_report *report);
+/*
+ * A task whose item is a wait begins to wait at t, or goes on to the item after it (*waits false).
+ * It is on no processor yet, or the caller takes it off.
+ */
+enum lpl_error lpl_machine_wait(struct machine *machine, struct task *task, uint64_t t, bool *waits,
+			    struct lpl_report *report);
+/* A running task leaves its processor, which takes the next one. */
+enum lpl_error lpl_machine_leave(struct machine *machine, struct task *task, enum task_state state,
+			     uint64_t left, uint64_t t, struct lpl_report *report);
+/* The same for one that another takes the place of; `other` NULL: whoever is next. */
+enum lpl_error lpl_machine_preempt(struct machine *machine, struct processor *processor,
+			       struct task *other, uint64_t t, struct lpl_report *report);
+/* The wake with this number has been. */
+enum lpl_error lpl_machine_wake(struct machine *machine, uint64_t number, uint64_t t,
+			    struct lpl_report *report);
+enum lpl_error lpl_machine_put_due(struct machine *machine, uint64_t t, uint64_t value,
+			       struct lpl_report *report);
+
+/* ---- pages ---- */
+
+/* What a reference came to. */
+struct reference {
+	bool fault, cold;
+	bool dirty;			/* what it evicted was */
+	uint32_t page;			/* the run's number */
+};
+
+/* The task's item is a reference, which happens at t. */
+enum lpl_error lpl_machine_reference(struct machine *machine, struct task *task, uint64_t t,
+				 struct reference *reference, struct lpl_report *report);
+/* When a page is there that is wanted at t. */
+uint64_t lpl_machine_fetch(struct machine *machine, uint64_t t, bool dirty);
+/* The task has left, and waits for the page, which comes, or is on its way already. */
+enum lpl_error lpl_machine_await_page(struct machine *machine, struct task *task,
+				  const struct reference *reference, uint64_t t,
+				  struct lpl_report *report);
+/* An arrival is due. */
+enum lpl_error lpl_machine_page_arrives(struct machine *machine, uint32_t i, uint64_t t,
+				    struct lpl_report *report);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The recorded order: burst by burst on one processor, which stands still while a page comes.  Waits
+ * are what they were, as the idle task's bursts take their time.
+ */
+#include "machine.h"
+
+/* A task that runs between others: it is waiting or ready, whichever way it left. */
+static bool is_wait(const struct lpl_item *item)
+{
+	return item->kind == LPL_ITEM_LEAVE && item->value != KTR_STATE_RUNNABLE &&
+	       item->value != KTR_STATE_DEAD;
+}
+
+/* The next record; what stands before it means nothing here. */
+static enum lpl_error next_record(struct machine *machine, struct task *task,
+				  struct lpl_report *report)
+{
+	do
+		LPL_TRY(lpl_machine_next_item(machine, task, report));
+	while (task->item.kind != LPL_ITEM_END && !lpl_item_is_record(task->item.kind));
+	return LPL_OK;
+}
+
+static enum lpl_error release(struct machine *machine, struct task *task, uint64_t t,
+			      struct lpl_report *report)
+{
+	LPL_TRY(lpl_machine_begin(machine, task, t, report));
+	if (lpl_item_is_record(task->item.kind))
+		return LPL_OK;
+	LPL_TRY(lpl_cursor_resume(machine->parts->spool, &task->cursor, report));
+	LPL_TRY(next_record(machine, task, report));
+	lpl_cursor_pause(&task->cursor);
+	return LPL_OK;
+}
+
+/* Until the page is there. */
+static void stall(struct machine *machine, struct task *task, bool dirty)
+{
+	struct processor *processor = &machine->processor[0];
+	const uint64_t t = lpl_machine_fetch(machine, processor->time, dirty);
+
+	lpl_machine_set_state(task, TASK_PAGING, processor->time);
+	processor->task = NULL;
+	machine->paging++;
+	lpl_machine_pass(machine, processor, t);
+	machine->paging--;
+	processor->task = task;
+	lpl_machine_set_state(task, TASK_RUNNING, t);
+}
+
+static enum lpl_error happen(struct machine *machine, struct task *task, struct lpl_report *report)
+{
+	const uint64_t t = machine->processor[0].time;
+	const struct lpl_item *item = &task->item;
+	struct reference reference;
+
+	if (item->kind == LPL_ITEM_REFERENCE) {
+		LPL_TRY(lpl_machine_reference(machine, task, t, &reference, report));
+		if (reference.fault && machine->how->fault_cycles != 0)
+			stall(machine, task, reference.dirty);
+		return LPL_OK;
+	}
+	if (item->kind == LPL_ITEM_CREATE && machine->parts->part[item->value].exists)
+		LPL_TRY(release(machine, &machine->task[item->value], t, report));
+	if (item->kind == LPL_ITEM_LEAVE && item->value == KTR_STATE_RUNNABLE)
+		task->told.preemptions++;
+	return machine->remade == NULL ? LPL_OK :
+		lpl_remade_event(machine->remade, item, lpl_item_body(&task->cursor, item),
+			     machine->instructions, t, report);
+}
+
+static enum lpl_error begin_burst(struct machine *machine, struct task *task,
+				  struct lpl_report *report)
+{
+	struct processor *processor = &machine->processor[0];
+
+	task->told.dispatches++;
+	processor->task = task;
+	if (processor->last != task) {
+		processor->last = task;
+		machine->result.switches++;
+		lpl_machine_set_state(task, TASK_READY, processor->time);
+		processor->switching = machine->how->switch_cycles;
+		lpl_machine_pass(machine, processor, processor->time + processor->switching);
+	}
+	lpl_machine_set_state(task, TASK_RUNNING, processor->time);
+	return lpl_cursor_resume(machine->parts->spool, &task->cursor, report);
+}
+
+static enum lpl_error run_burst(struct machine *machine, struct task *task, uint64_t records,
+				struct lpl_report *report)
+{
+	struct processor *processor = &machine->processor[0];
+	bool waits = false;
+
+	LPL_TRY(begin_burst(machine, task, report));
+	for (; records != 0; records--) {
+		const uint64_t cycles = task->item.cycles;
+
+		processor->time += cycles;
+		machine->result.busy += cycles;
+		machine->instructions += task->item.instructions;
+		waits = is_wait(&task->item);
+		LPL_TRY(happen(machine, task, report));
+		LPL_TRY(next_record(machine, task, report));
+	}
+	processor->task = NULL;
+	lpl_cursor_pause(&task->cursor);
+	if (task->item.kind == LPL_ITEM_END)
+		lpl_machine_set_state(task, TASK_ENDED, processor->time);
+	else
+		lpl_machine_set_state(task, waits && task->told.serial != 0 ? TASK_WAITING :
+				  TASK_READY, processor->time);
+	return LPL_OK;
+}
+
+static enum lpl_error run_bursts(struct machine *machine, struct lpl_cursor *cursor,
+				 struct lpl_report *report)
+{
+	struct lpl_spool *spool = machine->parts->spool;
+
+	LPL_TRY(lpl_cursor_resume(spool, cursor, report));
+	for (;;) {
+		struct lpl_item burst;
+
+		LPL_TRY(lpl_read_item(spool, cursor, &burst, report));
+		if (burst.kind == LPL_ITEM_END)
+			return LPL_OK;
+		LPL_TRY(run_burst(machine, &machine->task[burst.value], burst.references, report));
+	}
+}
+
+enum lpl_error lpl_machine_run_recorded(struct machine *machine, struct lpl_report *report)
+{
+	struct lpl_cursor cursor = lpl_cursor_at(&machine->parts->bursts);
+	enum lpl_error error = LPL_OK;
+
+	for (size_t i = 0; i < machine->tasks && error == LPL_OK; i++)
+		if (machine->parts->part[i].exists && !machine->parts->part[i].created)
+			error = release(machine, &machine->task[i], 0, report);
+	if (error == LPL_OK)
+		error = run_bursts(machine, &cursor, report);
+	lpl_cursor_pause(&cursor);
+	machine->result.end = machine->processor[0].time;
+	return error;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The machine's trace. */
+#include "remade.h"
+
+#include <stdlib.h>
+
+#include "merge/output/canonical.h"
+
+enum lpl_error lpl_remade_send(struct remade *remade, struct lpl_report *report)
+{
+	const size_t count = remade->count;
+
+	remade->count = 0;
+	return count == 0 ? LPL_OK :
+		(enum lpl_error)remade->next->refs(remade->next, remade->batch, count, report);
+}
+
+static enum lpl_error send_event(struct remade *remade, const struct lpl_event *event,
+				 struct lpl_report *report)
+{
+	LPL_TRY(lpl_remade_send(remade, report));
+	return (enum lpl_error)remade->next->event(remade->next, event, report);
+}
+
+/* What was there before all records. */
+static enum lpl_error send_state(struct remade *remade, struct lpl_report *report)
+{
+	struct lpl_cursor cursor = lpl_cursor_at(&remade->parts->state);
+	struct lpl_spool *spool = remade->parts->spool;
+	enum lpl_error error = lpl_cursor_resume(spool, &cursor, report);
+	struct lpl_item item;
+
+	while (error == LPL_OK) {
+		struct lpl_event event;
+
+		error = lpl_read_item(spool, &cursor, &item, report);
+		if (error != LPL_OK || item.kind == LPL_ITEM_END)
+			break;
+		lpl_read_event(lpl_item_body(&cursor, &item), &event);
+		event.ref = item.references;
+		event.instr = item.instructions;
+		event.cycle = item.cycles;
+		error = send_event(remade, &event, report);
+	}
+	lpl_cursor_pause(&cursor);
+	return error;
+}
+
+enum lpl_error lpl_remade_page(struct remade *remade, uint64_t index, const struct lpl_ref *ref,
+			   const struct lpl_identity *task, struct lpl_report *report)
+{
+	const uint64_t fact = remade->parts->page[index].fact;
+	const struct lpl_ref after = *ref;
+	struct lpl_cursor cursor = {.block = fact >> 16, .offset = fact & UINT16_MAX};
+	struct lpl_spool *spool = remade->parts->spool;
+	struct lpl_event event;
+	struct lpl_item item;
+
+	if (fact == 0)
+		return LPL_OK;
+	LPL_TRY(lpl_cursor_resume(spool, &cursor, report));
+	lpl_get_item(&cursor, &item);
+	lpl_read_event(lpl_item_body(&cursor, &item), &event);
+	lpl_cursor_pause(&cursor);
+	lpl_canonical_page_at(&event, ref, task->tid, task->tgid);
+	LPL_TRY(send_event(remade, &event, report));
+	remade->batch[0] = after;
+	return LPL_OK;
+}
+
+enum lpl_error lpl_remade_made(struct remade *remade, struct lpl_event *event, uint64_t instructions,
+			   uint64_t t, struct lpl_report *report)
+{
+	event->ref = remade->ref;
+	event->instr = remade->parts->first_instr + instructions;
+	event->cycle = remade->parts->first_cycle + t;
+	return send_event(remade, event, report);
+}
+
+enum lpl_error lpl_remade_event(struct remade *remade, const struct lpl_item *item,
+			    const uint8_t *body, uint64_t instructions, uint64_t t,
+			    struct lpl_report *report)
+{
+	struct lpl_event event;
+
+	remade->ref += item->references;
+	if (item->kind == LPL_ITEM_HIDDEN)
+		return LPL_OK;
+	lpl_read_event(body, &event);
+	return lpl_remade_made(remade, &event, instructions, t, report);
+}
+
+enum lpl_error lpl_remade_finish(struct remade *remade, struct lpl_report *report)
+{
+	LPL_TRY(lpl_remade_send(remade, report));
+	return (enum lpl_error)remade->next->finish(remade->next, report);
+}
+
+enum lpl_error lpl_remade_open(struct remade **remade, struct lpl_parts *parts, struct lpl_sink *next,
+			   struct lpl_report *report)
+{
+	struct remade *opened = malloc(sizeof(*opened));
+
+	*remade = opened;
+	if (opened == NULL)
+		return lpl_fail(report, LPL_ERR_MEMORY, "schedule: no memory for the output");
+	opened->next = next;
+	opened->parts = parts;
+	opened->ref = parts->first_ref;
+	opened->count = 0;
+	return send_state(opened, report);
+}
+
+void lpl_remade_close(struct remade *remade)
+{
+	free(remade);
+}

@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Taking a trace apart (Laplace, WOSP 2004, section 3.3.3).
+ *
+ * Each record goes to its task's sequence, with what the clocks advanced since the stream's record
+ * before: that was the task's time.  How long a wait lasts is known only when something ends it,
+ * so it is written when the task's next record comes: nothing else can stand between.
+ */
+#include "split.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/map.h"
+#include "merge/output/canonical.h"
+
+/* What is known of a wait. */
+struct wait {
+	enum { NO_WAIT, UNRESOLVED, FOR_WAKE, FOR_CYCLES } state;
+	uint64_t since;			/* cycle of the leave */
+	uint64_t value;			/* number of the wake, or cycles */
+};
+
+/* What a task is while the trace is read, beside its part. */
+struct splitting {
+	struct wait wait;
+	struct lpl_identity identity;
+	bool changed;			/* who it is, since its last record */
+	bool known;			/* it was reported */
+};
+
+struct split {
+	struct lpl_merge_output output;
+	struct lpl_parts *parts;
+	struct splitting *task;		/* by serial */
+	size_t task_room;
+	struct lpl_map by_tid;		/* -> serial, of those that live */
+	struct lpl_map early;		/* tid -> of a wait that was ended before its task was known:
+					 * wake number << 1 | 1, or cycles << 1, plus 2 */
+	struct lpl_map by_number;	/* of a canonical trace: a page's number -> index */
+	uint64_t last_number;		/* the page looked up last ... */
+	uint32_t last_index;		/* ... if not 0 */
+	/* the record before */
+	bool begun;
+	uint64_t ref, instr, cycle;
+	bool window_ended;		/* the time until the next record was not traced */
+	uint64_t burst, burst_records;	/* whose */
+	bool any_reference, any_wake, canonical, in_state, state_kept;
+	/* a creation whose child is not known yet */
+	bool creating;
+	uint64_t creator, child;
+	struct lpl_item creation;
+	struct lpl_event creation_event;
+	/* the page of the next reference, if it is new */
+	bool page_pending;
+	struct lpl_event page;
+};
+
+static enum lpl_error no_memory(struct lpl_report *report)
+{
+	return lpl_fail(report, LPL_ERR_MEMORY, "schedule: no memory for the trace's tasks");
+}
+
+/* ---- tasks ---- */
+
+static enum lpl_error reach_task(struct split *split, uint64_t serial, struct lpl_report *report)
+{
+	struct lpl_parts *parts = split->parts;
+
+	if (!lpl_reach(parts->part, parts->part_room, serial) ||
+	    !lpl_reach(split->task, split->task_room, serial))
+		return no_memory(report);
+	if (serial >= parts->parts)
+		parts->parts = serial + 1;
+	return LPL_OK;
+}
+
+static void forget_tid(struct split *split, uint32_t tid, uint64_t serial)
+{
+	if (lpl_map_get(&split->by_tid, LPL_KEY(tid)) == serial)
+		(void)lpl_map_remove(&split->by_tid, LPL_KEY(tid));
+}
+
+/* A wake of this tid came before the task did. */
+static void take_early(struct split *split, struct splitting *task, uint32_t tid, bool created)
+{
+	const uint64_t early = lpl_map_get(&split->early, LPL_KEY(tid));
+
+	if (early == 0)
+		return;
+	(void)lpl_map_remove(&split->early, LPL_KEY(tid));
+	if (created)
+		return;
+	task->wait.state = (early & 1) != 0 ? FOR_WAKE : FOR_CYCLES;
+	task->wait.value = (early - 2) >> 1;
+}
+
+static int take_task(struct lpl_merge_output *output, const struct lpl_merge_task *view,
+		     struct lpl_report *report)
+{
+	struct split *split = (struct split *)output;
+	struct lpl_part *part;
+	struct splitting *task;
+
+	LPL_TRY(reach_task(split, view->serial, report));
+	part = &split->parts->part[view->serial];
+	task = &split->task[view->serial];
+	if (!task->known && view->serial != 0) {
+		task->known = true;
+		part->created = split->creating && split->creator != 0 &&
+			view->parent == split->creator &&
+			view->tid == (uint32_t)split->creation_event.arg[KTR_TASK_CREATE_TID];
+		if (part->created)
+			split->child = view->serial;
+		take_early(split, task, view->tid, part->created);
+	} else if (part->tid != view->tid) {
+		forget_tid(split, part->tid, view->serial);
+	}
+	part->tid = view->tid;
+	part->tgid = view->tgid;
+	part->process = view->process;
+	part->parent = view->parent;
+	(void)lpl_text_escape(part->name, sizeof(part->name), view->name, view->name_length);
+	task->changed = true;
+	task->identity = (struct lpl_identity){
+		.space = view->space, .process = view->process, .tid = view->tid,
+		.tgid = view->tgid, .name_length = view->name_length
+	};
+	memcpy(task->identity.name, view->name, view->name_length);
+	if (view->serial == 0)
+		return LPL_OK;
+	if (view->state != LPL_TASK_LIVES)
+		forget_tid(split, view->tid, view->serial);
+	else if (!lpl_map_put(&split->by_tid, LPL_KEY(view->tid), view->serial))
+		return no_memory(report);
+	return LPL_OK;
+}
+
+/* ---- records ---- */
+
+static enum lpl_error write_wait(struct split *split, uint64_t serial, struct lpl_report *report)
+{
+	struct wait *wait = &split->task[serial].wait;
+	const struct lpl_item item = {
+		.kind = wait->state == FOR_WAKE ? LPL_ITEM_WAIT_WAKE : LPL_ITEM_WAIT_CYCLES,
+		.value = wait->value
+	};
+
+	wait->state = NO_WAIT;
+	split->parts->told.waits++;
+	return lpl_write_item(split->parts->spool, &split->parts->part[serial].chain, &item, report);
+}
+
+/* The task's first record: if nobody created it, it may have waited since the trace began. */
+static void begin_task(struct split *split, uint64_t serial)
+{
+	struct wait *wait = &split->task[serial].wait;
+
+	split->parts->part[serial].exists = true;
+	if (split->parts->part[serial].created || serial == 0 || wait->state != NO_WAIT ||
+	    split->any_wake || !split->begun)
+		return;
+	wait->state = FOR_CYCLES;
+	wait->value = split->cycle - split->parts->first_cycle;
+}
+
+/* It runs again before anything else ended its wait: it took as long as it did. */
+static void guess_wait(struct split *split, struct wait *wait)
+{
+	if (wait->state != UNRESOLVED)
+		return;
+	wait->state = FOR_CYCLES;
+	wait->value = split->cycle - wait->since;
+	split->parts->told.waits_guessed++;
+}
+
+static enum lpl_error write_burst(struct split *split, struct lpl_report *report)
+{
+	const struct lpl_item item = {.kind = LPL_ITEM_BURST, .value = split->burst,
+				      .references = split->burst_records};
+
+	if (split->burst_records == 0)
+		return LPL_OK;
+	split->burst_records = 0;
+	return lpl_write_item(split->parts->spool, &split->parts->bursts, &item, report);
+}
+
+/* The creation that came last, now that its child is known if it was one. */
+static enum lpl_error write_creation(struct split *split, struct lpl_report *report)
+{
+	if (!split->creating)
+		return LPL_OK;
+	split->creating = false;
+	if (split->child != 0)
+		split->creation.kind = LPL_ITEM_CREATE;
+	split->creation.value = split->child;
+	return lpl_write_event(split->parts->spool, &split->parts->part[split->creator].chain,
+			       &split->creation, &split->creation_event, report);
+}
+
+/* Another task, or one about which something changed. */
+static enum lpl_error turn_to(struct split *split, const struct lpl_merge_task *view,
+			      struct lpl_report *report)
+{
+	const uint64_t serial = view->serial;
+	struct lpl_parts *parts = split->parts;
+	struct splitting *task;
+
+	LPL_TRY(write_creation(split, report));
+	LPL_TRY(reach_task(split, serial, report));
+	if (split->burst != serial) {
+		LPL_TRY(write_burst(split, report));
+		if (split->burst < parts->parts)
+			lpl_chain_pause(&parts->part[split->burst].chain);
+		split->burst = serial;
+	}
+	task = &split->task[serial];
+	if (!parts->part[serial].exists)
+		begin_task(split, serial);
+	guess_wait(split, &task->wait);
+	if (task->wait.state != NO_WAIT)
+		LPL_TRY(write_wait(split, serial, report));
+	if (task->changed) {
+		const struct lpl_item item = {.kind = LPL_ITEM_IDENTITY};
+
+		task->changed = false;
+		LPL_TRY(lpl_write_body(parts->spool, &parts->part[serial].chain, &item,
+				       &task->identity, sizeof(task->identity), report));
+	}
+	return LPL_OK;
+}
+
+/* Clocks never run backwards; where a damaged trace's do, nothing passes. */
+static inline uint64_t advance(uint64_t *clock, uint64_t to)
+{
+	const uint64_t by = to > *clock ? to - *clock : 0;
+
+	*clock = to;
+	return by;
+}
+
+/* What passed before a record, as the beginning of its item. */
+static inline struct lpl_item take_record(struct split *split, uint64_t ref, uint64_t instr,
+					  uint64_t cycle, bool real)
+{
+	struct lpl_schedule_trace *told = &split->parts->told;
+	struct lpl_item item = {.kind = LPL_ITEM_EVENT};
+
+	if (!split->begun) {
+		split->begun = true;
+		split->parts->first_ref = split->ref = ref - real;
+		split->parts->first_instr = split->instr = instr;
+		split->parts->first_cycle = split->cycle = cycle;
+	}
+	item.references = advance(&split->ref, ref);
+	item.instructions = advance(&split->instr, instr);
+	item.cycles = advance(&split->cycle, cycle);
+	if (split->window_ended) {
+		split->window_ended = false;
+		item.instructions = item.cycles = 0;
+	}
+	split->burst_records++;
+	told->cycles += item.cycles;
+	told->instructions += item.instructions;
+	if (split->burst == 0)
+		told->left_out_cycles += item.cycles;
+	return item;
+}
+
+/* ---- pages ---- */
+
+static enum lpl_error add_page(struct split *split, uint64_t number, const struct lpl_event *fact,
+			       bool physical, struct lpl_report *report)
+{
+	const struct lpl_item item = {.kind = LPL_ITEM_EVENT};
+	struct lpl_parts *parts = split->parts;
+	struct lpl_part_page *page;
+
+	if (parts->pages == INT32_MAX)
+		return lpl_fail(report, LPL_ERR_UNSUPPORTED, "schedule: the trace has more pages "
+				"than %" PRId32, INT32_MAX);
+	if (!lpl_reach(parts->page, parts->page_room, parts->pages + 1U))
+		return no_memory(report);
+	page = &parts->page[++parts->pages];
+	page->number = number;
+	page->physical = physical;
+	if (fact == NULL)
+		return LPL_OK;
+	LPL_TRY(lpl_chain_room(parts->spool, &parts->facts, 2 * LPL_ITEM_BODY, report));
+	page->fact = parts->facts.last << 16 | lpl_chain_offset(&parts->facts);
+	return lpl_write_event(parts->spool, &parts->facts, &item, fact, report);
+}
+
+static int take_page(struct lpl_merge_output *output, const struct lpl_merge_page *page,
+		     struct lpl_report *report)
+{
+	struct split *split = (struct split *)output;
+	struct lpl_event fact;
+
+	if (split->canonical)
+		return LPL_OK;
+	lpl_canonical_page(&fact, page);
+	return add_page(split, page->page, &fact, page->kind == LPL_PAGE_PHYSICAL, report);
+}
+
+/* Of a canonical trace: the page that comes, or that is referenced without a word of it. */
+static enum lpl_error find_page(struct split *split, uint64_t number, const struct lpl_event *fact,
+				bool physical, uint32_t *index, struct lpl_report *report)
+{
+	uint64_t *found;
+
+	if (split->last_index != 0 && split->last_number == number) {
+		*index = split->last_index;
+		return LPL_OK;
+	}
+	found = lpl_map_reach(&split->by_number, LPL_KEY(number));
+	if (found == NULL)
+		return no_memory(report);
+	if (*found == 0) {
+		*found = split->parts->pages + 1U;
+		LPL_TRY(add_page(split, number, fact, physical, report));
+	}
+	*index = split->last_index = (uint32_t)*found;
+	split->last_number = number;
+	return LPL_OK;
+}
+
+/* ---- references ---- */
+
+static int take_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
+			  struct lpl_report *report)
+{
+	struct split *split = (struct split *)output;
+	const struct lpl_ref *ref = merged->ref;
+	const uint64_t serial = merged->task->serial;
+	struct lpl_parts *parts = split->parts;
+	uint32_t page = (uint32_t)merged->page;
+	struct lpl_item item;
+
+	split->any_reference = true;
+	split->in_state = false;
+	if (split->canonical)
+		LPL_TRY(find_page(split, ref->address >> LPL_PAGE_SHIFT, NULL,
+				  ref->type >= LPL_WALK_READ, &page, report));
+	if (split->burst != serial || split->creating || serial >= parts->parts ||
+	    !parts->part[serial].exists || split->task[serial].changed ||
+	    split->task[serial].wait.state != NO_WAIT)
+		LPL_TRY(turn_to(split, merged->task, report));
+	item = take_record(split, ref->ref, ref->instr, ref->cycle,
+			   (ref->flags & LPL_SYNTHETIC) == 0);
+	item.kind = LPL_ITEM_REFERENCE;
+	item.type = ref->type % LPL_TYPES;
+	item.flags = ref->flags & 15;
+	item.value = page;
+	parts->told.references++;
+	if (serial == 0)
+		parts->told.left_out_references++;
+	return lpl_write_item(parts->spool, &parts->part[serial].chain, &item, report);
+}
+
+/* ---- events ---- */
+
+/* A wake ends the wait of whoever has this tid: that of a task that left, or its first one. */
+static bool end_wait(struct split *split, const struct lpl_event *event, uint64_t waker,
+		     struct lpl_item *item)
+{
+	const bool by_task = event->arg[KTR_WAKE_CONTEXT] == KTR_CONTEXT_TASK && waker != 0;
+	const uint32_t tid = (uint32_t)event->arg[KTR_WAKE_TID];
+	const uint64_t serial = lpl_map_get(&split->by_tid, LPL_KEY(tid));
+	struct wait *wait = serial != 0 ? &split->task[serial].wait : NULL;
+	const bool first = serial == 0 || (!split->parts->part[serial].exists &&
+					   !split->parts->part[serial].created &&
+					   wait->state == NO_WAIT);
+	const uint64_t since = first ? split->parts->first_cycle : wait->since;
+	const uint64_t value = by_task ? split->parts->wakes + 1 : event->cycle - since;
+
+	if (tid == 0 || (first ? serial == 0 && lpl_map_get(&split->early, LPL_KEY(tid)) != 0 :
+			 wait->state != UNRESOLVED))
+		return true;
+	if (by_task) {
+		split->parts->wakes++;
+		item->kind = LPL_ITEM_WAKE;
+		item->value = value;
+	}
+	if (wait == NULL)
+		return lpl_map_put(&split->early, LPL_KEY(tid), ((value << 1) | by_task) + 2);
+	wait->state = by_task ? FOR_WAKE : FOR_CYCLES;
+	wait->value = value;
+	return true;
+}
+
+static void leave(struct split *split, const struct lpl_event *event, uint64_t serial,
+		  struct lpl_item *item)
+{
+	const uint64_t state = event->arg[KTR_SCHEDULE_PREVIOUS_STATE];
+
+	item->kind = LPL_ITEM_LEAVE;
+	item->value = state;
+	if (serial != 0 && state != KTR_STATE_RUNNABLE && state != KTR_STATE_DEAD)
+		split->task[serial].wait = (struct wait){UNRESOLVED, event->cycle, 0};
+}
+
+/* One that was there before all records: its clocks are its own. */
+static enum lpl_error keep_state(struct split *split, const struct lpl_event *event,
+				 struct lpl_report *report)
+{
+	const struct lpl_item item = {.kind = LPL_ITEM_EVENT, .references = event->ref,
+				      .instructions = event->instr, .cycles = event->cycle};
+
+	if (split->begun || !lpl_canonical_passes(event))
+		return LPL_OK;
+	return lpl_write_event(split->parts->spool, &split->parts->state, &item, event, report);
+}
+
+static int take_event(struct lpl_merge_output *output, const struct lpl_event *event,
+		      const struct lpl_merge_task *view, struct lpl_report *report)
+{
+	struct split *split = (struct split *)output;
+	const uint64_t serial = view->serial;
+	struct lpl_chain *chain;
+	struct lpl_item item;
+	uint32_t index;
+
+	if (event->tag == LPL_EVENT_PAGE && (split->canonical || !split->any_reference)) {
+		split->canonical = true;
+		return find_page(split, event->arg[LPL_EVENT_PAGE_NUMBER], event,
+				 event->arg[LPL_EVENT_PAGE_KIND] == LPL_PAGE_PHYSICAL, &index,
+				 report);
+	}
+	if (event->tag == LPL_EVENT_STATE)
+		split->in_state = event->arg[LPL_EVENT_STATE_BEGINS] != 0;
+	if (event->tag == LPL_EVENT_GAP)
+		split->in_state = false;
+	if (split->in_state || event->tag == LPL_EVENT_STATE)
+		return keep_state(split, event, report);
+	LPL_TRY(turn_to(split, view, report));
+	item = take_record(split, event->ref, event->instr, event->cycle, false);
+	chain = &split->parts->part[serial].chain;
+	if (event->tag == KTR_SCHEDULE)
+		leave(split, event, serial, &item);
+	if (event->tag == KTR_WAKE) {
+		split->any_wake = true;
+		if (!end_wait(split, event, serial, &item))
+			return no_memory(report);
+	}
+	if (event->tag == LPL_EVENT_TRACING && event->arg[LPL_EVENT_TRACING_ON] == 0)
+		split->window_ended = true;
+	if (event->tag == KTR_TASK_CREATE) {
+		split->creating = true;
+		split->creator = serial;
+		split->child = 0;
+		split->creation = item;
+		split->creation_event = *event;
+		return LPL_OK;
+	}
+	if (!lpl_canonical_passes(event)) {
+		item.kind = LPL_ITEM_HIDDEN;
+		return lpl_write_item(split->parts->spool, chain, &item, report);
+	}
+	return lpl_write_event(split->parts->spool, chain, &item, event, report);
+}
+
+/* ---- the end ---- */
+
+static enum lpl_error end_task(struct split *split, uint64_t serial, struct lpl_report *report)
+{
+	const struct lpl_item left = {.kind = LPL_ITEM_LEFT};
+	struct lpl_part *part = &split->parts->part[serial];
+	struct wait *wait = &split->task[serial].wait;
+
+	if (part->exists && wait->state == UNRESOLVED) {
+		split->parts->told.left_waiting++;
+		LPL_TRY(lpl_write_item(split->parts->spool, &part->chain, &left, report));
+	} else if (part->exists && wait->state != NO_WAIT) {
+		LPL_TRY(write_wait(split, serial, report));
+	}
+	lpl_chain_pause(&part->chain);
+	return LPL_OK;
+}
+
+static int take_finish(struct lpl_merge_output *output, struct lpl_report *report)
+{
+	struct split *split = (struct split *)output;
+	struct lpl_parts *parts = split->parts;
+
+	LPL_TRY(write_creation(split, report));
+	LPL_TRY(write_burst(split, report));
+	for (size_t i = 0; i < parts->parts; i++)
+		LPL_TRY(end_task(split, i, report));
+	lpl_chain_pause(&parts->bursts);
+	lpl_chain_pause(&parts->state);
+	lpl_chain_pause(&parts->facts);
+	return LPL_OK;
+}
+
+enum lpl_error lpl_split_open(struct lpl_merge_output **output, struct lpl_parts *parts,
+			      struct lpl_report *report)
+{
+	struct split *split = calloc(1, sizeof(*split));
+
+	*output = NULL;
+	if (split == NULL)
+		return no_memory(report);
+	split->output = (struct lpl_merge_output){
+		.reference = take_reference, .event = take_event, .finish = take_finish,
+		.page = take_page, .task = take_task
+	};
+	split->parts = parts;
+	lpl_map_init(&split->by_tid, 1);
+	lpl_map_init(&split->early, 1);
+	lpl_map_init(&split->by_number, 1);
+	*output = &split->output;
+	return LPL_OK;
+}
+
+void lpl_split_close(struct lpl_merge_output *output)
+{
+	struct split *split = (struct split *)output;
+
+	if (split == NULL)
+		return;
+	lpl_map_free(&split->by_tid);
+	lpl_map_free(&split->early);
+	lpl_map_free(&split->by_number);
+	free(split->task);
+	free(split);
+}
