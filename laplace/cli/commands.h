@@ -19,6 +19,7 @@
 	COMMAND(reduce, "drop references that simulations do not need") \
 	COMMAND(merge, "give references their canonical pages") \
 	COMMAND(sim, "count the faults of replacement policies") \
+	COMMAND(schedule, "run a trace's threads on another machine") \
 	COMMAND(report, "show on one page what ran and what memory it used") \
 	COMMAND(study, "measure what reductions save and what they cost") \
 	COMMAND(campaign, "make many runs and simulations, here or by Slurm") \

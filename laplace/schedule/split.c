@@ -283,6 +283,7 @@ static enum lpl_error add_page(struct split *split, uint64_t number, const struc
 	if (!lpl_reach(parts->page, parts->page_room, parts->pages + 1U))
 		return no_memory(report);
 	page = &parts->page[++parts->pages];
+	parts->told.pages = parts->pages;
 	page->number = number;
 	page->physical = physical;
 	if (fact == NULL)

@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * laplace schedule: a trace's threads on a machine of one's choosing.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <laplace/schedule.h>
+#include <laplace/simulator.h>
+#include <laplace/trace.h>
+
+#include "commands.h"
+#include "options.h"
+#include "pass.h"
+#include "progress.h"
+#include "replace.h"
+#include "say.h"
+#include "schedule_report.h"
+#include "trace_kind.h"
+
+struct options {
+	enum lpl_scheduler scheduler;
+	const char *quantum;
+	unsigned int cpus;
+	const char *policy;		/* NULL: lru, or what the memory has */
+	const char *pages;		/* NULL: no limit */
+	enum lpl_memory_kind memory;
+	const char *fault, *write, *switching;
+	unsigned int devices;
+	char *priorities;
+	const char *output;		/* NULL: none */
+	enum cli_schedule_unit unit;
+	bool overwrite, json;
+	enum cli_when progress;
+	unsigned int jobs;		/* 0: one for each processor */
+	const char *trace;
+};
+
+static void check_all(struct argp_state *state, void *config)
+{
+	const struct options *options = config;
+
+	if (options->priorities && options->scheduler != LPL_SCHEDULER_PRIORITY)
+		argp_error(state, "--priority is for --scheduler priority");
+	if (options->output && options->cpus > 1)
+		argp_error(state, "a trace is of one processor: -o, or several --cpus");
+	if (options->scheduler == LPL_SCHEDULER_RECORDED && options->cpus > 1)
+		argp_error(state, "the recorded order is of one processor");
+	if (options->memory != LPL_MEMORY_GLOBAL && !options->pages)
+		argp_error(state, "a memory of shares has a size: -s");
+	if (options->memory != LPL_MEMORY_GLOBAL && options->policy)
+		argp_error(state, "a memory of shares has LRU queues, and no --policy");
+}
+
+#define TIME "cycles, or, of a trace that says how long they are, 10us, 5ms, 1s"
+
+static const struct cli_option option_table[] = {
+	{ "scheduler", CLI_WORD, CLI_INTO(struct options, scheduler), .argument = "NAME",
+	  .words = "recorded rr priority fair", .standard = "rr",
+	  .wrong = "no scheduler '%s': there are %a",
+	  .help = "Who runs: recorded (the order of TRACE), rr (round robin), priority (the least "
+	  "number first) or fair (who has run least) (%d)" },
+	{ "quantum", CLI_TEXT, CLI_INTO(struct options, quantum), .argument = "TIME",
+	  .standard = "1000000",
+	  .help = "How long a task runs while others are ready (%d): " TIME "; 20000i are "
+	  "instructions; 0: until it waits" },
+	{ "cpus", CLI_NUMBER, CLI_INTO(struct options, cpus), .argument = "N", .least = 1,
+	  .most = LPL_MOST_CPUS, .standard = "1", .help = "Processors (%d)" },
+	{ "switch-cycles", CLI_TEXT, CLI_INTO(struct options, switching), .argument = "TIME",
+	  .standard = "0", .help = "What it costs to begin another task (%d)" },
+	{ "priority", CLI_LIST, CLI_INTO(struct options, priorities), .argument = "TASK=N[,...]",
+	  .help = "Of tasks by name, tid or tgid, for --scheduler priority; of others it is 0" },
+	{ "pages", CLI_TEXT, 's', CLI_INTO(struct options, pages), .argument = "SIZE",
+	  .help = "Memory: pages, bytes (64K, 16M, 1G) or percent of all pages (10%); without it "
+	  "only first references fault" },
+	{ "policy", CLI_LIST, 'p', CLI_INTO(struct options, policy), .argument = "POLICY",
+	  .words = "lru " LPL_DEMAND_POLICIES(CLI_POLICY),
+	  .help = "Which page goes: %c (lru); options after it: segq:fifo=16" },
+	{ "memory", CLI_WORD, CLI_INTO(struct options, memory), .argument = "KIND",
+	  .words = "global local-equal local-proportional", .standard = "global",
+	  .wrong = "no memory '%s': there are %a",
+	  .help = "Whose pages compete: all (global), or each process has a share, all the same or "
+	  "in proportion to what it used (%d)" },
+	{ "fault-cycles", CLI_TEXT, CLI_INTO(struct options, fault), .argument = "TIME",
+	  .standard = "0", .help = "How long a page takes to come (%d)" },
+	{ "write-cycles", CLI_TEXT, CLI_INTO(struct options, write), .argument = "TIME",
+	  .standard = "0", .help = "How long a device takes to write a dirty page before (%d)" },
+	{ "devices", CLI_NUMBER, CLI_INTO(struct options, devices), .argument = "N",
+	  .most = 65536, .standard = "0", .wrong = "%n takes a number up to %m",
+	  .help = "That bring pages, one at a time each; 0: as many as are needed (%d)" },
+	{ "output", CLI_FILE, 'o', CLI_INTO(struct options, output), .argument = "OUT",
+	  .help = "Write the trace that this machine would have made, of canonical pages" },
+	{ "by", CLI_WORD, CLI_INTO(struct options, unit), .argument = "WHO", .words = "process task",
+	  .standard = "process", .wrong = "--by: '%s' is neither process nor task",
+	  .help = "Whose times and faults are printed: %o (%d)" },
+	CLI_WITH(overwrite, struct options, overwrite),
+	CLI_WITH(json, struct options, json),
+	CLI_WITH(progress, struct options, progress),
+	CLI_WITH(jobs, struct options, jobs),
+	CLI_TRACE_ARGUMENT(struct options, trace),
+	{ .type = CLI_CHECK, .check = check_all },
+	{ 0 }
+};
+static const struct cli_usage usage = {
+	"TRACE",
+	"Run the threads of TRACE again, on a machine with another scheduler, other memory or other "
+	"devices, and print what became of them, as CSV."
+	"\v"
+	"A thread that waited for another one in TRACE waits for it here; other waits take as long "
+	"as they did.  What all processors did is said on standard error.",
+	option_table, 0
+};
+
+/* ---- times ---- */
+
+static const struct time_unit {
+	const char *name;
+	uint64_t parts;			/* of a second */
+} time_units[] = { { "us", 1000000 }, { "ms", 1000 }, { "s", 1 } };
+
+/* A number of cycles, or a time that is so many.  Complains; returns an exit status. */
+static int parse_time(const char *option, const char *text, uint64_t cycles_a_second,
+		      uint64_t *cycles)
+{
+	unsigned __int128 product;
+	char *end;
+
+	errno = 0;
+	*cycles = strtoull(text, &end, 10);
+	if (text[0] < '0' || text[0] > '9' || errno || *cycles > UINT64_MAX / 4)
+		return cli_complain(CLI_USAGE, "--%s: '%s' is no time", option, text);
+	if (*end == '\0')
+		return CLI_DONE;
+	for (size_t i = 0; i < sizeof(time_units) / sizeof(time_units[0]); i++) {
+		if (strcmp(end, time_units[i].name) != 0)
+			continue;
+		if (!cycles_a_second)
+			return cli_complain(CLI_USAGE, "--%s: the trace does not say how many cycles a "
+					    "second has: give them", option);
+		product = (unsigned __int128)*cycles * cycles_a_second / time_units[i].parts;
+		if (product > UINT64_MAX / 4)
+			return cli_complain(CLI_USAGE, "--%s: '%s' is too long", option, text);
+		*cycles = (uint64_t)product;
+		return CLI_DONE;
+	}
+	return cli_complain(CLI_USAGE, "--%s: '%s' is no time: cycles, or with us, ms or s after "
+			    "them", option, text);
+}
+
+/* Instructions have an i after them. */
+static int parse_quantum(const char *text, uint64_t cycles_a_second, struct lpl_machine *machine)
+{
+	const size_t length = strlen(text);
+	char number[32];
+
+	machine->quantum_instructions = length > 1 && text[length - 1] == 'i';
+	if (!machine->quantum_instructions || length >= sizeof(number))
+		return parse_time("quantum", text, cycles_a_second, &machine->quantum);
+	memcpy(number, text, length - 1);
+	number[length - 1] = '\0';
+	return parse_time("quantum", number, 0, &machine->quantum);
+}
+
+/* ---- priorities ---- */
+
+struct priorities {
+	size_t count;
+	struct priority {
+		const char *task;
+		int number;
+	} priority[64];
+};
+
+static int parse_priorities(struct priorities *priorities, char *list)
+{
+	char *item;
+
+	while (list && (item = strsep(&list, ","))) {
+		char *sign = strrchr(item, '='), *end;
+		long number = 0;
+
+		errno = 0;
+		if (sign)
+			number = strtol(sign + 1, &end, 10);
+		if (!sign || sign == item || sign[1] == '\0' || *end || errno || number < -1000000 ||
+		    number > 1000000)
+			return cli_complain(CLI_USAGE, "--priority: '%s' is not like gzip=5", item);
+		if (priorities->count == sizeof(priorities->priority) / sizeof(priorities->priority[0]))
+			return cli_complain(CLI_USAGE, "--priority: at most %zu", priorities->count);
+		*sign = '\0';
+		priorities->priority[priorities->count++] = (struct priority){ item, (int)number };
+	}
+	return CLI_DONE;
+}
+
+static bool is_task(const struct lpl_schedule_task *task, const char *name)
+{
+	char *end;
+	const unsigned long number = strtoul(name, &end, 10);
+
+	return strcmp(task->name, name) == 0 ||
+	       (*end == '\0' && end != name && (number == task->tid || number == task->tgid));
+}
+
+/* The first that names it. */
+static int priority_of(void *context, const struct lpl_schedule_task *task)
+{
+	const struct priorities *priorities = context;
+
+	for (size_t i = 0; i < priorities->count; i++)
+		if (is_task(task, priorities->priority[i].task))
+			return priorities->priority[i].number;
+	return 0;
+}
+
+/* ---- the machine ---- */
+
+static int parse_pages(const char *spec, const struct cli_trace_kind *kind, uint64_t pages,
+		       uint64_t *size)
+{
+	const struct lpl_sizes_base base = { .page_size = kind->page_size, .pages = pages };
+	struct lpl_report report = { 0 };
+	struct lpl_sizes sizes;
+	int status = CLI_DONE;
+
+	if (lpl_sizes_parse_of(&sizes, spec, &base, &report))
+		return cli_report(&report);
+	if (sizes.all || sizes.count != 1)
+		status = cli_complain(CLI_USAGE, "'%s': a machine has one size of memory", spec);
+	else
+		*size = sizes.size[0];
+	lpl_sizes_free(&sizes);
+	return status;
+}
+
+/* All that can be known before the trace was read. */
+static int parse_machine(struct lpl_machine *machine, const struct options *options,
+			 const struct cli_trace_kind *kind)
+{
+	const uint64_t second = kind->cycles_a_second;
+	int status;
+
+	*machine = (struct lpl_machine){
+		.cpus = options->cpus, .scheduler = options->scheduler,
+		.memory = options->memory, .policy = options->policy, .devices = options->devices
+	};
+	status = parse_quantum(options->quantum, second, machine);
+	if (!status)
+		status = parse_time("switch-cycles", options->switching, second,
+				    &machine->switch_cycles);
+	if (!status)
+		status = parse_time("fault-cycles", options->fault, second, &machine->fault_cycles);
+	if (!status)
+		status = parse_time("write-cycles", options->write, second, &machine->write_cycles);
+	if (!status && options->pages)
+		status = parse_pages(options->pages, kind, UINT64_C(1) << 32, &machine->pages);
+	return status;
+}
+
+/* A machine that there is not is refused before the trace is read: one without tasks will do. */
+static int try_machine(const struct lpl_machine *machine)
+{
+	struct lpl_report report = { 0 };
+	struct lpl_schedule *schedule;
+	struct lpl_sink *sink;
+	int status = CLI_DONE;
+
+	if (lpl_schedule_open(&schedule, NULL, &report))
+		return cli_report(&report);
+	sink = lpl_schedule_sink(schedule);
+	if (sink->finish(sink, &report) || lpl_schedule_run(schedule, machine, NULL, &report))
+		status = cli_report(&report);
+	lpl_schedule_close(schedule);
+	return status;
+}
+
+/* ---- the trace that comes out ---- */
+
+/*
+ * What its header says.  A reduction is exact for the order of the references that it was made
+ * of: in another it is exact for nothing.
+ */
+static struct lpl_meta *output_meta(const struct lpl_meta *source, const struct options *options,
+				    const struct cli_trace_kind *kind)
+{
+	struct lpl_meta *meta = kind->is_canonical ? lpl_meta_copy(source) :
+		lpl_merge_canonical_meta(source);
+	const char *before = meta ? lpl_meta_get(meta, LPL_META_REDUCTION) : NULL;
+	char *reduction = NULL;
+	bool done = true;
+
+	if (!meta || kind->is_whole || options->scheduler == LPL_SCHEDULER_RECORDED)
+		return meta;
+	if (!strstr(before, "+merged"))
+		done = asprintf(&reduction, "%s+merged", before) >= 0 &&
+		       lpl_meta_set(meta, LPL_META_REDUCTION, reduction) == LPL_OK;
+	done = done && lpl_meta_set(meta, LPL_META_EXACT,
+				    "nothing (reduced, and then scheduled again)") == LPL_OK;
+	free(reduction);
+	if (done)
+		return meta;
+	lpl_meta_free(meta);
+	return NULL;
+}
+
+static int open_writer(struct lpl_writer **writer, const struct options *options,
+		       const struct lpl_meta *source, const struct cli_trace_kind *kind)
+{
+	const struct lpl_writer_options writer_options = { .jobs = cli_jobs(options->jobs) };
+	struct lpl_meta *meta = output_meta(source, options, kind);
+	struct lpl_report report = { 0 };
+	int status = CLI_DONE;
+
+	if (!meta)
+		return cli_complain(CLI_FAILED, "no memory");
+	if (lpl_writer_open(writer, options->output, meta, &writer_options, options->overwrite,
+			    &report))
+		status = cli_report(&report);
+	lpl_meta_free(meta);
+	return status;
+}
+
+static int close_writer(struct lpl_writer *writer, int status)
+{
+	struct lpl_report report = { 0 };
+
+	if (status != CLI_DONE && status != CLI_DAMAGED)
+		lpl_writer_abandon(writer);
+	else if (lpl_writer_close(writer, &report))
+		return cli_report(&report);
+	return status;
+}
+
+/* ---- the command ---- */
+
+/* What is to be known of the numbers. */
+static int warn(const struct lpl_schedule_trace *trace, const struct options *options)
+{
+	if (options->scheduler == LPL_SCHEDULER_RECORDED)
+		return CLI_DONE;
+	if (trace->references && trace->references == trace->left_out_references)
+		return cli_complain(CLI_FAILED, "%s: its events name no task that ran: there is nothing "
+				    "to be scheduled", options->trace);
+	if (trace->waits_guessed)
+		cli_complain(0, "warning: %s: %" PRIu64 " of %" PRIu64 " waits were ended by no event: "
+			     "they take as long as they did", options->trace, trace->waits_guessed,
+			     trace->waits);
+	return CLI_DONE;
+}
+
+static int run(struct lpl_schedule *schedule, const struct options *options,
+	       struct lpl_machine *machine, const struct lpl_meta *meta,
+	       const struct cli_trace_kind *kind)
+{
+	const struct lpl_schedule_trace *trace = lpl_schedule_trace(schedule);
+	struct lpl_report report = { 0 };
+	struct lpl_writer *writer = NULL;
+	int status = warn(trace, options);
+
+	if (!status && options->pages)
+		status = parse_pages(options->pages, kind, trace->pages, &machine->pages);
+	if (!status && options->output)
+		status = open_writer(&writer, options, meta, kind);
+	if (!status && lpl_schedule_run(schedule, machine, writer ? lpl_writer_sink(writer) : NULL,
+					&report))
+		status = cli_report(&report);
+	if (writer)
+		status = close_writer(writer, status);
+	return status;
+}
+
+static int schedule_trace(const struct options *options, struct lpl_reader *reader,
+			  struct lpl_machine *machine, const struct cli_trace_kind *kind)
+{
+	struct lpl_report report = { 0 };
+	struct lpl_schedule *schedule;
+	struct cli_progress progress;
+	struct cli_pass pass;
+	int status, failed;
+
+	if (lpl_schedule_open(&schedule, NULL, &report))
+		return cli_report(&report);
+	cli_progress_start(&progress, options->progress);
+	pass = (struct cli_pass){ .reader = reader, .path = options->trace,
+				  .sink = lpl_schedule_sink(schedule), .progress = &progress };
+	status = cli_pass_run(&pass);
+	if (status == CLI_DONE || status == CLI_DAMAGED) {
+		failed = run(schedule, options, machine, lpl_reader_meta(reader), kind);
+		if (!failed)
+			failed = cli_schedule_print(schedule, machine, options->unit, options->json,
+						    kind->cycles_a_second,
+						    options->output &&
+						    strcmp(options->output, "-") == 0);
+		if (failed)
+			status = failed;
+	}
+	lpl_schedule_close(schedule);
+	return status;
+}
+
+static int check_trace(const struct cli_trace_kind *kind, const char *path)
+{
+	if (!kind->is_canonical)
+		return cli_check_mergeable(kind, path);
+	if (kind->behaviour)
+		return cli_complain(CLI_USAGE, "%s: is a behaviour sequence, no reference trace", path);
+	return CLI_DONE;
+}
+
+int cmd_schedule(int argc, char **argv)
+{
+	struct options options = { .policy = NULL };
+	struct priorities priorities = { .count = 0 };
+	struct lpl_machine machine;
+	struct lpl_reader *reader;
+	int status = CLI_DONE;
+
+	cli_parse(&usage, argc, argv, &options);
+	if (options.output && strcmp(options.output, "-") == 0 && isatty(STDOUT_FILENO))
+		return cli_complain(CLI_USAGE, "a trace is not written to a terminal");
+	if (options.output)
+		status = cli_refuse_input(options.output, options.trace);
+	if (!status && options.output)
+		status = cli_refuse_existing(options.output, options.overwrite);
+	if (!status)
+		status = parse_priorities(&priorities, options.priorities);
+	if (!status)
+		status = cli_reader_open(&reader, options.trace);
+	if (status)
+		return status;
+	lpl_reader_jobs(reader, options.jobs);
+	const struct cli_trace_kind kind = cli_trace_kind(lpl_reader_meta(reader));
+
+	status = check_trace(&kind, options.trace);
+	if (!status)
+		status = parse_machine(&machine, &options, &kind);
+	if (!status) {
+		machine.priority = priority_of;
+		machine.context = &priorities;
+		status = try_machine(&machine);
+	}
+	if (!status)
+		status = schedule_trace(&options, reader, &machine, &kind);
+	lpl_reader_close(reader);
+	return status;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What `laplace schedule' prints of a run. */
+#ifndef LAPLACE_CLI_SCHEDULE_REPORT_H
+#define LAPLACE_CLI_SCHEDULE_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <laplace/schedule.h>
+
+enum cli_schedule_unit { CLI_SCHEDULE_PROCESS, CLI_SCHEDULE_TASK };
+
+/*
+ * A line for each process or task, as CSV, on standard output, and what the machine did on standard
+ * error; or all of it as JSON.  `aside`: standard output has something else, and all of it goes
+ * to standard error.  Returns an exit status.
+ */
+int cli_schedule_print(const struct lpl_schedule *schedule, const struct lpl_machine *machine,
+		       enum cli_schedule_unit unit, bool json, uint64_t cycles_a_second,
+		       bool aside);
+
+#endif
