@@ -49,8 +49,6 @@ static void check_all(struct argp_state *state, void *config)
 		argp_error(state, "a trace is of one processor: -o, or several --cpus");
 	if (options->scheduler == LPL_SCHEDULER_RECORDED && options->cpus > 1)
 		argp_error(state, "the recorded order is of one processor");
-	if (options->memory != LPL_MEMORY_GLOBAL && !options->pages)
-		argp_error(state, "a memory of shares has a size: -s");
 	if (options->memory != LPL_MEMORY_GLOBAL && options->policy)
 		argp_error(state, "a memory of shares has LRU queues, and no --policy");
 }
@@ -159,6 +157,9 @@ static int parse_quantum(const char *text, uint64_t cycles_a_second, struct lpl_
 	machine->quantum_instructions = length > 1 && text[length - 1] == 'i';
 	if (!machine->quantum_instructions || length >= sizeof(number))
 		return parse_time("quantum", text, cycles_a_second, &machine->quantum);
+	if (strspn(text, "0123456789") != length - 1)
+		return cli_complain(CLI_USAGE, "--quantum: '%s': instructions are a number, and an i after "
+				    "it", text);
 	memcpy(number, text, length - 1);
 	number[length - 1] = '\0';
 	return parse_time("quantum", number, 0, &machine->quantum);
@@ -352,7 +353,7 @@ static int warn(const struct lpl_schedule_trace *trace, const struct options *op
 }
 
 static int run(struct lpl_schedule *schedule, const struct options *options,
-	       struct lpl_machine *machine, const struct lpl_meta *meta,
+	       struct lpl_machine *machine, const struct lpl_reader *reader,
 	       const struct cli_trace_kind *kind)
 {
 	const struct lpl_schedule_trace *trace = lpl_schedule_trace(schedule);
@@ -363,10 +364,13 @@ static int run(struct lpl_schedule *schedule, const struct options *options,
 	if (!status && options->pages)
 		status = parse_pages(options->pages, kind, trace->pages, &machine->pages);
 	if (!status && options->output)
-		status = open_writer(&writer, options, meta, kind);
+		status = open_writer(&writer, options, lpl_reader_meta(reader), kind);
 	if (!status && lpl_schedule_run(schedule, machine, writer ? lpl_writer_sink(writer) : NULL,
 					&report))
 		status = cli_report(&report);
+	/* what was dropped before is not known by task: only of all together */
+	if (writer && machine->scheduler == LPL_SCHEDULER_RECORDED)
+		lpl_writer_totals(writer, lpl_reader_totals(reader));
 	if (writer)
 		status = close_writer(writer, status);
 	return status;
@@ -388,7 +392,7 @@ static int schedule_trace(const struct options *options, struct lpl_reader *read
 				  .sink = lpl_schedule_sink(schedule), .progress = &progress };
 	status = cli_pass_run(&pass);
 	if (status == CLI_DONE || status == CLI_DAMAGED) {
-		failed = run(schedule, options, machine, lpl_reader_meta(reader), kind);
+		failed = run(schedule, options, machine, reader, kind);
 		if (!failed)
 			failed = cli_schedule_print(schedule, machine, options->unit, options->json,
 						    kind->cycles_a_second,

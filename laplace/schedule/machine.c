@@ -408,10 +408,22 @@ enum lpl_error lpl_machine_page_arrives(struct machine *machine, uint32_t i, uin
 
 /* ---- opening and closing ---- */
 
+/* Where all pages stay, a policy that there is not is refused all the same. */
+static enum lpl_error try_policy(const struct lpl_machine *how, struct lpl_report *report)
+{
+	struct lpl_machine tried = *how;
+	struct page_memory *memory;
+
+	tried.pages = UINT32_MAX;
+	LPL_TRY(lpl_memory_open_global(&memory, &tried, report));
+	memory->close(memory);
+	return LPL_OK;
+}
+
 static enum lpl_error open_memory(struct machine *machine, struct lpl_report *report)
 {
-	if (machine->how->memory == LPL_MEMORY_GLOBAL && machine->how->pages == 0)
-		return LPL_OK;
+	if (machine->how->pages == 0)
+		return machine->how->policy != NULL ? try_policy(machine->how, report) : LPL_OK;
 	return machine->how->memory == LPL_MEMORY_GLOBAL ?
 		lpl_memory_open_global(&machine->memory, machine->how, report) :
 		lpl_memory_open_local(&machine->memory, machine->how, report);

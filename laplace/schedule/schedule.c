@@ -131,8 +131,6 @@ static enum lpl_error check(const struct lpl_schedule *schedule, const struct lp
 				MOST_DEVICES);
 	if (machine->window != 0)
 		return lpl_fail(report, LPL_ERR_USAGE, "schedule: no memory has a window");
-	if (machine->memory != LPL_MEMORY_GLOBAL && machine->pages == 0)
-		return lpl_fail(report, LPL_ERR_USAGE, "schedule: a memory of shares has a size");
 	if (machine->memory != LPL_MEMORY_GLOBAL && machine->policy != NULL)
 		return lpl_fail(report, LPL_ERR_USAGE, "schedule: a memory of shares has LRU "
 				"queues, and no other policy");

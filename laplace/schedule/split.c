@@ -82,6 +82,16 @@ static void forget_tid(struct split *split, uint32_t tid, uint64_t serial)
 		(void)lpl_map_remove(&split->by_tid, LPL_KEY(tid));
 }
 
+static void identify(struct splitting *task, const struct lpl_merge_task *view)
+{
+	task->changed = true;
+	task->identity = (struct lpl_identity){
+		.space = view->space, .process = view->process, .tid = view->tid,
+		.tgid = view->tgid, .name_length = view->name_length
+	};
+	memcpy(task->identity.name, view->name, view->name_length);
+}
+
 /* A wake of this tid came before the task did. */
 static void take_early(struct split *split, struct splitting *task, uint32_t tid, bool created)
 {
@@ -122,12 +132,7 @@ static int take_task(struct lpl_merge_output *output, const struct lpl_merge_tas
 	part->process = view->process;
 	part->parent = view->parent;
 	(void)lpl_text_escape(part->name, sizeof(part->name), view->name, view->name_length);
-	task->changed = true;
-	task->identity = (struct lpl_identity){
-		.space = view->space, .process = view->process, .tid = view->tid,
-		.tgid = view->tgid, .name_length = view->name_length
-	};
-	memcpy(task->identity.name, view->name, view->name_length);
+	identify(task, view);
 	if (view->serial == 0)
 		return LPL_OK;
 	if (view->state != LPL_TASK_LIVES)
@@ -153,13 +158,17 @@ static enum lpl_error write_wait(struct split *split, uint64_t serial, struct lp
 }
 
 /* The task's first record: if nobody created it, it may have waited since the trace began. */
-static void begin_task(struct split *split, uint64_t serial)
+static void begin_task(struct split *split, const struct lpl_merge_task *view)
 {
+	const uint64_t serial = view->serial;
 	struct wait *wait = &split->task[serial].wait;
 
+	/* one that the record itself shows is reported after it */
+	if (!split->task[serial].known && serial != 0)
+		identify(&split->task[serial], view);
 	split->parts->part[serial].exists = true;
 	if (split->parts->part[serial].created || serial == 0 || wait->state != NO_WAIT ||
-	    split->any_wake || !split->begun)
+	    split->any_wake || !split->begun || split->cycle == split->parts->first_cycle)
 		return;
 	wait->state = FOR_CYCLES;
 	wait->value = split->cycle - split->parts->first_cycle;
@@ -217,7 +226,7 @@ static enum lpl_error turn_to(struct split *split, const struct lpl_merge_task *
 	}
 	task = &split->task[serial];
 	if (!parts->part[serial].exists)
-		begin_task(split, serial);
+		begin_task(split, view);
 	guess_wait(split, &task->wait);
 	if (task->wait.state != NO_WAIT)
 		LPL_TRY(write_wait(split, serial, report));

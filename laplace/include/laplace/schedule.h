@@ -18,7 +18,7 @@
  *	lpl_schedule_close(schedule);
  *
  * Time is in cycles of the simulated processor, and begins at 0.  All numbers are exact integers,
- * and the same in every run.  Memory: some 600 bytes a task, 40 bytes a page, 16 MiB, and what a
+ * and the same in every run.  Memory: some 1000 bytes a task, 30 bytes a page, 16 MiB, and what a
  * memory's policy takes; the sequences are in a temporary file, of some 8 bytes a reference.
  */
 #ifndef LAPLACE_SCHEDULE_H
