@@ -223,6 +223,296 @@ static void remade_traces_are_traces(void **state)
 	}
 }
 
+/* ---- small guests ---- */
+
+/*
+ * Tasks 1 and 2 of a process, of which the trace shows no creation.  1 runs for 100 cycles, with a
+ * reference every 10, and then waits; 2 runs for 60, wakes 1, runs on for 40, and waits for an
+ * interrupt, which comes after 50 cycles of the idle task.
+ */
+static void play_two(struct guest *guest)
+{
+	guest_schedule(guest, 0, KTR_STATE_RUNNABLE, 1);
+	for (uint64_t i = 0; i < 10; i++)
+		guest_ref(guest, 10, 16 + i, LPL_WRITE);
+	guest_schedule(guest, 0, KTR_STATE_SLEEPING, 2);
+	for (uint64_t i = 0; i < 6; i++)
+		guest_ref(guest, 10, 16 + i, LPL_READ);
+	guest_wake(guest, 0, 1, KTR_CONTEXT_TASK);
+	for (uint64_t i = 0; i < 4; i++)
+		guest_ref(guest, 10, 16 + i, LPL_READ);
+	guest_schedule(guest, 0, KTR_STATE_WAITING, 0);
+	guest_ref(guest, 50, 99, LPL_READ);
+	guest_wake(guest, 0, 2, KTR_CONTEXT_INTERRUPT);
+	guest_schedule(guest, 0, KTR_STATE_RUNNABLE, 2);
+	guest_ref(guest, 10, 16, LPL_READ);
+	guest_schedule(guest, 0, KTR_STATE_DEAD, 1);
+	guest_ref(guest, 10, 16, LPL_READ);
+	guest_schedule(guest, 0, KTR_STATE_DEAD, 0);
+	guest_finish(guest);
+}
+
+static struct lpl_schedule *schedule_of(void (*play)(struct guest *guest))
+{
+	struct lpl_schedule *schedule = open_schedule();
+	struct guest guest;
+
+	guest_begin(&guest, lpl_schedule_sink(schedule), 1);
+	play(&guest);
+	return schedule;
+}
+
+struct times {
+	uint64_t end, running, ready, paging, waiting, dispatches, preemptions, faults;
+};
+
+static void assert_times(const struct lpl_schedule *schedule, size_t i, struct times times)
+{
+	const struct lpl_schedule_task *task = lpl_schedule_task(schedule, i);
+
+	assert_int_equal(task->running, times.running);
+	assert_int_equal(task->ready, times.ready);
+	assert_int_equal(task->paging, times.paging);
+	assert_int_equal(task->waiting, times.waiting);
+	assert_int_equal(task->end, times.end);
+	assert_int_equal(task->dispatches, times.dispatches);
+	assert_int_equal(task->preemptions, times.preemptions);
+	assert_int_equal(task->faults, times.faults);
+}
+
+static void what_is_in_a_trace(void **state)
+{
+	struct lpl_schedule *schedule = schedule_of(play_two);
+	const struct lpl_schedule_trace *trace = lpl_schedule_trace(schedule);
+
+	(void)state;
+	assert_int_equal(trace->references, 23);
+	assert_int_equal(trace->cycles, 270);
+	assert_int_equal(trace->left_out_references, 1);
+	assert_int_equal(trace->left_out_cycles, 50);
+	assert_int_equal(trace->pages, 11);
+	assert_int_equal(trace->waits, 3);
+	assert_int_equal(trace->waits_guessed, 0);
+	assert_int_equal(trace->left_waiting, 0);
+	lpl_schedule_close(schedule);
+}
+
+/*
+ * 2 was not woken before it ran, and no wake came before: it waited for 100 cycles.  On one
+ * processor all is as it was, without the idle task's time.
+ */
+static void two_on_one_processor(void **state)
+{
+	static const struct lpl_machine machine = {.cpus = 1, .scheduler = LPL_SCHEDULER_RR,
+						   .quantum = 1000};
+	struct lpl_schedule *schedule = schedule_of(play_two);
+
+	(void)state;
+	run_machine(schedule, &machine, NULL);
+	/* 1 is woken at 160, and waits for the processor until 200, when 2 leaves it for 50 */
+	assert_times(schedule, 0, (struct times){.end = 210, .running = 110, .ready = 40,
+						 .waiting = 60, .dispatches = 2, .faults = 10});
+	assert_times(schedule, 1, (struct times){.end = 260, .running = 110, .waiting = 150,
+						 .dispatches = 2});
+	assert_int_equal(lpl_schedule_result(schedule)->idle, 40);
+	assert_int_equal(lpl_schedule_result(schedule)->switches, 4);
+	lpl_schedule_close(schedule);
+}
+
+/* With two, 1 need not wait for 2 to leave. */
+static void two_on_two_processors(void **state)
+{
+	static const struct lpl_machine machine = {.cpus = 2, .scheduler = LPL_SCHEDULER_FAIR,
+						   .quantum = 1000, .switch_cycles = 3};
+	struct lpl_schedule *schedule = schedule_of(play_two);
+
+	(void)state;
+	run_machine(schedule, &machine, NULL);
+	/* 1 begins at 3 and waits at 103; 2 begins at 103 on the other and is at its wake at 163;
+	 * 1 comes back to its processor, which ran nobody else, but 2 comes to that, too */
+	assert_times(schedule, 0, (struct times){.end = 173, .running = 110, .ready = 3,
+						 .waiting = 60, .dispatches = 2, .faults = 10});
+	assert_times(schedule, 1, (struct times){.end = 266, .running = 110, .ready = 6,
+						 .waiting = 150, .dispatches = 2});
+	assert_int_equal(lpl_schedule_result(schedule)->switches, 3);
+	lpl_schedule_close(schedule);
+}
+
+/* A page is written back before another comes; a device brings one at a time. */
+static void faults_cost(void **state)
+{
+	static const struct lpl_machine machine = {
+		.cpus = 1, .scheduler = LPL_SCHEDULER_RR, .policy = "lru", .pages = 1,
+		.fault_cycles = 100, .write_cycles = 7, .devices = 1
+	};
+	struct lpl_schedule *schedule = schedule_of(play_two);
+	const struct lpl_schedule_result *result = lpl_schedule_result(schedule);
+
+	(void)state;
+	run_machine(schedule, &machine, NULL);
+	assert_int_equal(result->cold, 10);
+	assert_int_equal(result->evictions, result->faults - 1);
+	assert_int_equal(result->device_busy, 100 * result->faults + 7 * result->dirty_evictions);
+	assert_true(result->dirty_evictions >= 9);
+	assert_true(result->idle_paging > 0);
+	assert_true(result->end >= result->device_busy);
+	assert_books(schedule, &machine);
+	lpl_schedule_close(schedule);
+}
+
+/* The order of the trace: nobody runs while a page comes. */
+static void recorded_stalls(void **state)
+{
+	static const struct lpl_machine machine = {.cpus = 1, .pages = 64, .fault_cycles = 1000};
+	struct lpl_schedule *schedule = schedule_of(play_two);
+	const struct lpl_schedule_result *result = lpl_schedule_result(schedule);
+
+	(void)state;
+	run_machine(schedule, &machine, NULL);
+	assert_int_equal(result->faults, 11);
+	assert_int_equal(result->idle, 11000);
+	assert_int_equal(result->idle_paging, 11000);
+	assert_int_equal(result->end, 11270);
+	assert_int_equal(result->busy, 270);
+	assert_int_equal(lpl_schedule_tasks(schedule), 3);
+	lpl_schedule_close(schedule);
+}
+
+/* Two tasks that run for 100 cycles each, by turns of 10 here, and of 40 there. */
+static void play_rivals(struct guest *guest)
+{
+	for (uint32_t turn = 0; turn < 10; turn++)
+		for (uint32_t tid = 1; tid <= 2; tid++) {
+			guest_schedule(guest, 0, KTR_STATE_RUNNABLE, tid);
+			if (turn == 0 && tid == 1)
+				guest_wake(guest, 0, 2, KTR_CONTEXT_INTERRUPT);
+			guest_ref(guest, 10, 16 + tid, LPL_READ);
+		}
+	guest_schedule(guest, 0, KTR_STATE_DEAD, 1);
+	guest_schedule(guest, 0, KTR_STATE_DEAD, 0);
+	guest_finish(guest);
+}
+
+static void quanta(void **state)
+{
+	struct lpl_machine machine = {.cpus = 1, .scheduler = LPL_SCHEDULER_RR, .quantum = 40};
+	struct lpl_schedule *schedule = schedule_of(play_rivals);
+
+	(void)state;
+	run_machine(schedule, &machine, NULL);
+	/* 40 40 40 40 20 20; at the end of a quantum the other one runs, until it is alone */
+	assert_times(schedule, 0, (struct times){.end = 180, .running = 100, .ready = 80,
+						 .dispatches = 3, .preemptions = 2, .faults = 1});
+	assert_times(schedule, 1, (struct times){.end = 200, .running = 100, .ready = 100,
+						 .dispatches = 3, .preemptions = 2, .faults = 1});
+	/* half as many instructions pass as cycles */
+	machine.quantum = 20;
+	machine.quantum_instructions = true;
+	run_machine(schedule, &machine, NULL);
+	assert_times(schedule, 0, (struct times){.end = 180, .running = 100, .ready = 80,
+						 .dispatches = 3, .preemptions = 2, .faults = 1});
+	/* within a record: 15 15 ... 10 10 */
+	machine.quantum = 15;
+	machine.quantum_instructions = false;
+	run_machine(schedule, &machine, NULL);
+	assert_times(schedule, 1, (struct times){.end = 200, .running = 100, .ready = 100,
+						 .dispatches = 7, .preemptions = 6, .faults = 1});
+	/* without one, each runs to its end */
+	machine.quantum = 0;
+	run_machine(schedule, &machine, NULL);
+	assert_times(schedule, 0, (struct times){.end = 100, .running = 100, .dispatches = 1,
+						 .faults = 1});
+	lpl_schedule_close(schedule);
+}
+
+static int second_first(void *context, const struct lpl_schedule_task *task)
+{
+	(void)context;
+	return task->tid == 2 ? -5 : 3;
+}
+
+/* 2 is woken at once, and preempts 1, whatever the quantum. */
+static void priorities(void **state)
+{
+	const struct lpl_machine machine = {.cpus = 1, .scheduler = LPL_SCHEDULER_PRIORITY,
+					    .quantum = 30, .priority = second_first};
+	struct lpl_schedule *schedule = schedule_of(play_rivals);
+
+	(void)state;
+	run_machine(schedule, &machine, NULL);
+	assert_times(schedule, 0, (struct times){.end = 200, .running = 100, .ready = 100,
+						 .dispatches = 2, .preemptions = 1, .faults = 1});
+	assert_times(schedule, 1, (struct times){.end = 100, .running = 100, .dispatches = 1,
+						 .faults = 1});
+	lpl_schedule_close(schedule);
+}
+
+/* Process 1 touches ten pages by turns, process 5 one, again and again, in a memory of eight. */
+static void play_shares(struct guest *guest)
+{
+	for (uint64_t i = 0; i < 200; i++) {
+		guest_schedule(guest, 0, KTR_STATE_RUNNABLE, i % 4 != 3 ? 1 : 5);
+		guest_ref(guest, 10, i % 4 != 3 ? 16 + i % 10 : 99, LPL_READ);
+	}
+	guest_finish(guest);
+}
+
+/* Who stays below its share keeps its pages. */
+static void shares(void **state)
+{
+	struct lpl_machine machine = {.cpus = 1, .pages = 4};
+	struct lpl_schedule *schedule = schedule_of(play_shares);
+
+	(void)state;
+	machine.memory = LPL_MEMORY_LOCAL_EQUAL;
+	run_machine(schedule, &machine, NULL);
+	assert_int_equal(lpl_schedule_tasks(schedule), 3);
+	assert_int_equal(lpl_schedule_task(schedule, 1)->references, 150);
+	assert_int_equal(lpl_schedule_task(schedule, 2)->references, 50);
+	assert_int_equal(lpl_schedule_task(schedule, 2)->faults, 1);
+	machine.memory = LPL_MEMORY_GLOBAL;
+	machine.pages = 3;
+	run_machine(schedule, &machine, NULL);
+	assert_int_equal(lpl_schedule_task(schedule, 2)->faults, 50);
+	lpl_schedule_close(schedule);
+}
+
+/* ---- machines that there are not ---- */
+
+static void refusals(void **state)
+{
+	static const struct lpl_machine wrong[] = {
+		{.cpus = 0}, {.cpus = LPL_MOST_CPUS + 1, .scheduler = LPL_SCHEDULER_RR},
+		{.cpus = 2}, {.cpus = 1, .scheduler = (enum lpl_scheduler)9},
+		{.cpus = 1, .memory = (enum lpl_memory_kind)9}, {.cpus = 1, .window = 4},
+		{.cpus = 1, .policy = "opt", .pages = 4}, {.cpus = 1, .policy = "ws", .pages = 4},
+		{.cpus = 1, .policy = "nonesuch"}, {.cpus = 1, .policy = "segq:fifo=9", .pages = 4},
+		{.cpus = 1, .policy = "lru", .memory = LPL_MEMORY_LOCAL_EQUAL, .pages = 4},
+		{.cpus = 1, .devices = 1000000}
+	};
+	struct lpl_machine machine = {.cpus = 2, .scheduler = LPL_SCHEDULER_RR};
+	struct lpl_schedule *schedule = open_schedule();
+	struct lpl_sink *sink = lpl_schedule_sink(schedule);
+	struct stream stream;
+
+	(void)state;
+	machine.cpus = 1;
+	assert_int_equal(lpl_schedule_run(schedule, &machine, NULL, NULL), LPL_ERR_USAGE);
+	assert_int_equal(sink->finish(sink, NULL), LPL_OK);
+	run_machine(schedule, &machine, NULL);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		assert_int_equal(lpl_schedule_run(schedule, &wrong[i], NULL, NULL), LPL_ERR_USAGE);
+	machine.cpus = 2;
+	stream_init(&stream);
+	assert_int_equal(lpl_schedule_run(schedule, &machine, &stream.sink, NULL), LPL_ERR_USAGE);
+	stream_free(&stream);
+	lpl_schedule_close(schedule);
+	lpl_schedule_close(NULL);
+	assert_int_equal(lpl_schedule_open(&schedule, "/nonexistent", NULL), LPL_ERR_IO);
+	assert_null(lpl_scheduler_name((enum lpl_scheduler)9));
+	assert_string_equal(lpl_memory_kind_name(LPL_MEMORY_LOCAL_EQUAL), "local-equal");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -230,6 +520,15 @@ int main(void)
 		cmocka_unit_test(recorded_of_a_canonical_trace),
 		cmocka_unit_test(books_balance),
 		cmocka_unit_test(remade_traces_are_traces),
+		cmocka_unit_test(what_is_in_a_trace),
+		cmocka_unit_test(two_on_one_processor),
+		cmocka_unit_test(two_on_two_processors),
+		cmocka_unit_test(faults_cost),
+		cmocka_unit_test(recorded_stalls),
+		cmocka_unit_test(quanta),
+		cmocka_unit_test(priorities),
+		cmocka_unit_test(shares),
+		cmocka_unit_test(refusals),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
