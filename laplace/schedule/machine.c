@@ -44,7 +44,7 @@ void lpl_machine_pass(struct machine *machine, struct processor *processor, uint
 	if (task->state != TASK_RUNNING) {
 		processor->switching -= cycles;
 		machine->result.switching += cycles;
-		task->told.switching += cycles;
+		task->result.switching += cycles;
 		return;
 	}
 	machine->result.busy += cycles;
@@ -61,20 +61,20 @@ void lpl_machine_set_state(struct task *task, enum task_state state, uint64_t t)
 
 	switch (task->state) {
 	case TASK_READY:
-		task->told.ready += cycles;
+		task->result.ready += cycles;
 		break;
 	case TASK_RUNNING:
-		task->told.running += cycles;
+		task->result.running += cycles;
 		task->v += cycles;
 		break;
 	case TASK_PAGING:
-		task->told.paging += cycles;
+		task->result.paging += cycles;
 		break;
 	case TASK_WAITING:
-		task->told.waiting += cycles;
+		task->result.waiting += cycles;
 		break;
 	case TASK_ABSENT:
-		task->told.begin = t;
+		task->result.begin = t;
 		break;
 	case TASK_ENDED:
 		break;
@@ -82,7 +82,7 @@ void lpl_machine_set_state(struct task *task, enum task_state state, uint64_t t)
 	task->state = state;
 	task->since = t;
 	if (state == TASK_ENDED)
-		task->told.end = t;
+		task->result.end = t;
 }
 
 /* ---- items ---- */
@@ -104,7 +104,7 @@ enum lpl_error lpl_machine_next_item(struct machine *machine, struct task *task,
 enum lpl_error lpl_machine_begin(struct machine *machine, struct task *task, uint64_t t,
 			     struct lpl_report *report)
 {
-	task->cursor = lpl_cursor_at(&machine->parts->part[task->told.serial].chain);
+	task->cursor = lpl_cursor_at(&machine->parts->part[task->result.serial].chain);
 	LPL_TRY(lpl_cursor_resume(machine->parts->spool, &task->cursor, report));
 	lpl_machine_set_state(task, TASK_READY, t);
 	LPL_TRY(lpl_machine_next_item(machine, task, report));
@@ -145,7 +145,7 @@ static enum lpl_error dispatch(struct machine *machine, struct processor *proces
 	LPL_TRY(lpl_cursor_resume(machine->parts->spool, &task->cursor, report));
 	if (machine->remade != NULL)
 		LPL_TRY(made_schedule(machine, processor->last, task, t, report));
-	task->told.dispatches++;
+	task->result.dispatches++;
 	task->on = processor;
 	if (!task->keeps_quantum)
 		task->used = 0;
@@ -179,7 +179,7 @@ static enum lpl_error put_ready(struct machine *machine, const struct task *task
 {
 	const struct lpl_heap_entry entry = {
 		machine->scheduler->key(task),
-		machine->scheduler->order(machine, task, preempted), task->told.serial
+		machine->scheduler->order(machine, task, preempted), task->result.serial
 	};
 
 	return lpl_heap_push(&machine->ready, entry) ? LPL_OK : no_memory(report);
@@ -219,7 +219,7 @@ enum lpl_error lpl_machine_preempt(struct machine *machine, struct processor *pr
 	struct task *task = processor->task;
 
 	take_off(machine, task, TASK_READY, KTR_STATE_RUNNABLE, t);
-	task->told.preemptions++;
+	task->result.preemptions++;
 	task->keeps_quantum = other != NULL && machine->scheduler->keeps_quantum &&
 		task->used < machine->how->quantum;
 	LPL_TRY(put_ready(machine, task, other != NULL, report));
@@ -261,12 +261,12 @@ enum lpl_error lpl_machine_wait(struct machine *machine, struct task *task, uint
 
 	if (task->item.kind == LPL_ITEM_WAIT_WAKE) {
 		*waits = (machine->passed[value / 64] >> value % 64 & 1) == 0;
-		if (*waits && !lpl_map_put(&machine->waiting, LPL_KEY(value), task->told.serial))
+		if (*waits && !lpl_map_put(&machine->waiting, LPL_KEY(value), task->result.serial))
 			return no_memory(report);
 	} else {
 		*waits = value != 0;
 		if (*waits)
-			LPL_TRY(lpl_machine_put_due(machine, t + value, task->told.serial << 1,
+			LPL_TRY(lpl_machine_put_due(machine, t + value, task->result.serial << 1,
 						report));
 	}
 	return lpl_machine_next_item(machine, task, report);
@@ -318,11 +318,11 @@ enum lpl_error lpl_machine_reference(struct machine *machine, struct task *task,
 						   task->identity.process, &reference->fault,
 						   &evicted, report));
 	reference->dirty = evicted == LPL_EVICTED_DIRTY;
-	task->told.references++;
+	task->result.references++;
 	if (!reference->fault)
 		return LPL_OK;
-	task->told.faults++;
-	task->told.cold += reference->cold;
+	task->result.faults++;
+	task->result.cold += reference->cold;
 	machine->result.evictions += evicted != LPL_EVICTED_NONE;
 	machine->result.dirty_evictions += reference->dirty;
 	return LPL_OK;
@@ -367,14 +367,14 @@ enum lpl_error lpl_machine_await_page(struct machine *machine, struct task *task
 	if (!reference->fault) {
 		i = (uint32_t)lpl_map_get(&machine->arriving, LPL_KEY(reference->page));
 		arrival = &machine->arrival[i];
-		machine->task[arrival->last].next_waiting = task->told.serial;
-		arrival->last = task->told.serial;
+		machine->task[arrival->last].next_waiting = task->result.serial;
+		arrival->last = task->result.serial;
 		return LPL_OK;
 	}
 	LPL_TRY(new_arrival(machine, &i, report));
 	machine->arrival[i] = (struct arrival){.page = task->item.value & UINT32_MAX,
-					       .first = task->told.serial,
-					       .last = task->told.serial};
+					       .first = task->result.serial,
+					       .last = task->result.serial};
 	machine->page[task->item.value] |= PAGE_ARRIVING;
 	if (!lpl_map_put(&machine->arriving, LPL_KEY(reference->page), i))
 		return no_memory(report);
@@ -429,7 +429,7 @@ static enum lpl_error open_memory(struct machine *machine, struct lpl_report *re
 		lpl_memory_open_local(&machine->memory, machine->how, report);
 }
 
-/* What is told of a task is there from the beginning. */
+/* What a task is, is in its results from the beginning. */
 static void open_tasks(struct machine *machine)
 {
 	const struct lpl_parts *parts = machine->parts;
@@ -438,12 +438,12 @@ static void open_tasks(struct machine *machine)
 		const struct lpl_part *part = &parts->part[i];
 		struct task *task = &machine->task[i];
 
-		task->told = (struct lpl_schedule_task){
+		task->result = (struct lpl_schedule_task){
 			.serial = i, .process = part->process, .parent = part->parent,
 			.tid = part->tid, .tgid = part->tgid, .name = part->name
 		};
 		if (machine->how->priority != NULL && part->exists)
-			task->number = machine->how->priority(machine->how->context, &task->told);
+			task->number = machine->how->priority(machine->how->context, &task->result);
 	}
 }
 

@@ -22,7 +22,7 @@
 enum task_state { TASK_ABSENT, TASK_READY, TASK_RUNNING, TASK_PAGING, TASK_WAITING, TASK_ENDED };
 
 struct task {
-	struct lpl_schedule_task told;	/* its results */
+	struct lpl_schedule_task result;	/* its results */
 	struct lpl_identity identity;
 	struct lpl_cursor cursor;
 	struct lpl_item item;		/* what comes next, and of it: */

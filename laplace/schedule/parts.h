@@ -40,7 +40,7 @@ struct lpl_parts {
 	uint64_t first_ref;		/* the output counts from here */
 	uint64_t first_instr, first_cycle;
 	uint64_t wakes;			/* that end a wait */
-	struct lpl_schedule_trace told;	/* what is said of it to callers */
+	struct lpl_schedule_trace summary;	/* for callers */
 };
 
 #endif

@@ -64,7 +64,7 @@ static enum lpl_error happen(struct machine *machine, struct task *task, struct 
 	if (item->kind == LPL_ITEM_CREATE && machine->parts->part[item->value].exists)
 		LPL_TRY(release(machine, &machine->task[item->value], t, report));
 	if (item->kind == LPL_ITEM_LEAVE && item->value == KTR_STATE_RUNNABLE)
-		task->told.preemptions++;
+		task->result.preemptions++;
 	return machine->remade == NULL ? LPL_OK :
 		lpl_remade_event(machine->remade, item, lpl_item_body(&task->cursor, item),
 			     machine->instructions, t, report);
@@ -75,7 +75,7 @@ static enum lpl_error begin_burst(struct machine *machine, struct task *task,
 {
 	struct processor *processor = &machine->processor[0];
 
-	task->told.dispatches++;
+	task->result.dispatches++;
 	processor->task = task;
 	if (processor->last != task) {
 		processor->last = task;
@@ -110,7 +110,7 @@ static enum lpl_error run_burst(struct machine *machine, struct task *task, uint
 	if (task->item.kind == LPL_ITEM_END)
 		lpl_machine_set_state(task, TASK_ENDED, processor->time);
 	else
-		lpl_machine_set_state(task, waits && task->told.serial != 0 ? TASK_WAITING :
+		lpl_machine_set_state(task, waits && task->result.serial != 0 ? TASK_WAITING :
 				  TASK_READY, processor->time);
 	return LPL_OK;
 }

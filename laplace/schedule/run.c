@@ -79,7 +79,7 @@ static inline enum lpl_error refer(struct machine *machine, struct task *task, u
 	*leaves = machine->how->fault_cycles != 0 &&
 		(reference.fault || (machine->page[task->item.value] & PAGE_ARRIVING) != 0);
 	if (*leaves) {
-		task->told.joined += !reference.fault;
+		task->result.joined += !reference.fault;
 		LPL_TRY(lpl_machine_await_page(machine, task, &reference, t, report));
 	}
 	return lpl_machine_next_item(machine, task, report);

@@ -104,7 +104,7 @@ struct lpl_sink *lpl_schedule_sink(struct lpl_schedule *schedule)
 
 const struct lpl_schedule_trace *lpl_schedule_trace(const struct lpl_schedule *schedule)
 {
-	return &schedule->parts.told;
+	return &schedule->parts.summary;
 }
 
 /* ---- a run ---- */
@@ -186,7 +186,7 @@ static bool is_balanced(const struct machine *machine)
 		machine->how->cpus * result->end;
 
 	for (size_t i = 0; i < machine->tasks; i++) {
-		const struct lpl_schedule_task *task = &machine->task[i].told;
+		const struct lpl_schedule_task *task = &machine->task[i].result;
 
 		balanced &= task->running + task->ready + task->paging + task->waiting ==
 			task->end - task->begin;
@@ -210,7 +210,7 @@ static enum lpl_error keep_results(struct lpl_schedule *schedule, const struct m
 		return lpl_fail(report, LPL_ERR_MEMORY, "schedule: no memory for the results");
 	lpl_map_init(&index, 1);
 	for (size_t i = 0; i < machine->tasks; i++) {
-		const struct lpl_schedule_task *task = &machine->task[i].told;
+		const struct lpl_schedule_task *task = &machine->task[i].result;
 		uint64_t *at;
 
 		if (!schedule->parts.part[i].exists || machine->task[i].state == TASK_ABSENT)

@@ -38,7 +38,7 @@ static uint64_t fair_order(struct machine *machine, const struct task *task, boo
 {
 	(void)machine;
 	(void)preempted;
-	return task->told.serial;
+	return task->result.serial;
 }
 
 static bool fair_yields(const struct machine *machine, const struct task *task, uint64_t t)

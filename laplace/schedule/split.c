@@ -153,7 +153,6 @@ static enum lpl_error write_wait(struct split *split, uint64_t serial, struct lp
 	};
 
 	wait->state = NO_WAIT;
-	split->parts->told.waits++;
 	return lpl_write_item(split->parts->spool, &split->parts->part[serial].chain, &item, report);
 }
 
@@ -181,7 +180,8 @@ static void guess_wait(struct split *split, struct wait *wait)
 		return;
 	wait->state = FOR_CYCLES;
 	wait->value = split->cycle - wait->since;
-	split->parts->told.waits_guessed++;
+	split->parts->summary.waits++;
+	split->parts->summary.waits_guessed++;
 }
 
 static enum lpl_error write_burst(struct split *split, struct lpl_report *report)
@@ -253,7 +253,7 @@ static inline uint64_t advance(uint64_t *clock, uint64_t to)
 static inline struct lpl_item take_record(struct split *split, uint64_t ref, uint64_t instr,
 					  uint64_t cycle, bool real)
 {
-	struct lpl_schedule_trace *told = &split->parts->told;
+	struct lpl_schedule_trace *summary = &split->parts->summary;
 	struct lpl_item item = {.kind = LPL_ITEM_EVENT};
 
 	if (!split->begun) {
@@ -270,10 +270,10 @@ static inline struct lpl_item take_record(struct split *split, uint64_t ref, uin
 		item.instructions = item.cycles = 0;
 	}
 	split->burst_records++;
-	told->cycles += item.cycles;
-	told->instructions += item.instructions;
+	summary->cycles += item.cycles;
+	summary->instructions += item.instructions;
 	if (split->burst == 0)
-		told->left_out_cycles += item.cycles;
+		summary->left_out_cycles += item.cycles;
 	return item;
 }
 
@@ -292,7 +292,7 @@ static enum lpl_error add_page(struct split *split, uint64_t number, const struc
 	if (!lpl_reach(parts->page, parts->page_room, parts->pages + 1U))
 		return no_memory(report);
 	page = &parts->page[++parts->pages];
-	parts->told.pages = parts->pages;
+	parts->summary.pages = parts->pages;
 	page->number = number;
 	page->physical = physical;
 	if (fact == NULL)
@@ -363,9 +363,9 @@ static int take_reference(struct lpl_merge_output *output, const struct lpl_merg
 	item.type = ref->type % LPL_TYPES;
 	item.flags = ref->flags & 15;
 	item.value = page;
-	parts->told.references++;
+	parts->summary.references++;
 	if (serial == 0)
-		parts->told.left_out_references++;
+		parts->summary.left_out_references++;
 	return lpl_write_item(parts->spool, &parts->part[serial].chain, &item, report);
 }
 
@@ -395,6 +395,7 @@ static bool end_wait(struct split *split, const struct lpl_event *event, uint64_
 	}
 	if (wait == NULL)
 		return lpl_map_put(&split->early, LPL_KEY(tid), ((value << 1) | by_task) + 2);
+	split->parts->summary.waits += !first;
 	wait->state = by_task ? FOR_WAKE : FOR_CYCLES;
 	wait->value = value;
 	return true;
@@ -480,7 +481,7 @@ static enum lpl_error end_task(struct split *split, uint64_t serial, struct lpl_
 	struct wait *wait = &split->task[serial].wait;
 
 	if (part->exists && wait->state == UNRESOLVED) {
-		split->parts->told.left_waiting++;
+		split->parts->summary.left_waiting++;
 		LPL_TRY(lpl_write_item(split->parts->spool, &part->chain, &left, report));
 	} else if (part->exists && wait->state != NO_WAIT) {
 		LPL_TRY(write_wait(split, serial, report));

@@ -291,7 +291,7 @@ static void what_is_in_a_trace(void **state)
 	assert_int_equal(trace->left_out_references, 1);
 	assert_int_equal(trace->left_out_cycles, 50);
 	assert_int_equal(trace->pages, 11);
-	assert_int_equal(trace->waits, 3);
+	assert_int_equal(trace->waits, 2);
 	assert_int_equal(trace->waits_guessed, 0);
 	assert_int_equal(trace->left_waiting, 0);
 	lpl_schedule_close(schedule);
@@ -477,6 +477,33 @@ static void shares(void **state)
 	lpl_schedule_close(schedule);
 }
 
+/* Process 1 fills the memory; process 5 comes with two pages, which are its share. */
+static void play_latecomer(struct guest *guest)
+{
+	guest_schedule(guest, 0, KTR_STATE_RUNNABLE, 1);
+	for (uint64_t i = 0; i < 4; i++)
+		guest_ref(guest, 10, 16 + i, LPL_WRITE);
+	guest_schedule(guest, 0, KTR_STATE_RUNNABLE, 5);
+	for (uint64_t i = 0; i < 20; i++)
+		guest_ref(guest, 10, 98 + i % 2, LPL_READ);
+	guest_finish(guest);
+}
+
+static void below_its_share(void **state)
+{
+	static const struct lpl_machine machine = {
+		.cpus = 1, .pages = 4, .memory = LPL_MEMORY_LOCAL_EQUAL
+	};
+	struct lpl_schedule *schedule = schedule_of(play_latecomer);
+
+	(void)state;
+	run_machine(schedule, &machine, NULL);
+	assert_int_equal(lpl_schedule_task(schedule, 2)->faults, 2);
+	assert_int_equal(lpl_schedule_result(schedule)->evictions, 2);
+	assert_int_equal(lpl_schedule_result(schedule)->dirty_evictions, 2);
+	lpl_schedule_close(schedule);
+}
+
 /* ---- machines that there are not ---- */
 
 static void refusals(void **state)
@@ -528,6 +555,7 @@ int main(void)
 		cmocka_unit_test(quanta),
 		cmocka_unit_test(priorities),
 		cmocka_unit_test(shares),
+		cmocka_unit_test(below_its_share),
 		cmocka_unit_test(refusals),
 	};
 

@@ -98,7 +98,8 @@ struct lpl_schedule_trace {
 	uint64_t left_out_references, left_out_cycles;	/* of these the idle task's, which only
 							 * `recorded` runs */
 	uint64_t pages;			/* distinct, canonical */
-	uint64_t waits;			/* for other tasks, or for time to pass */
+	uint64_t waits;			/* for other tasks, or for time to pass, that ended in the
+					 * trace; without those in which tasks were when it began */
 	uint64_t waits_guessed;		/* of these, those that no KTR_WAKE ended: they take the time
 					 * that they took in the trace */
 	uint64_t left_waiting;		/* tasks that waited when the trace ended: they end there */
