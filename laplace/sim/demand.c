@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Demand paging: one memory under one policy.
- *
- * The library's part of policy.h: which page is in which frame, what is dirty, the
- * counts, and the arrays of frames, which grow as memory fills.  A memory that is
- * larger than what its trace touches costs what the trace touches.
- */
+/* Demand paging: one memory under one policy, and how often it faults. */
+#include "base/try.h"
 #include "frames.h"
 #include "simulation.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 struct demand {
@@ -23,11 +17,9 @@ static enum lpl_error fault(struct demand *demand, const struct lpl_page_ref *re
 			    struct lpl_report *report)
 {
 	enum lpl_evicted evicted;
-	enum lpl_error error = lpl_frames_fault(&demand->frames, demand->simulation.names,
-						ref->page, ref->write != 0, &evicted, report);
 
-	if (error != LPL_OK)
-		return error;
+	LPL_TRY(lpl_frames_fault(&demand->frames, demand->simulation.names, ref->page, ref->write != 0,
+				 &evicted, report));
 	demand->faults++;
 	demand->evictions += evicted != LPL_EVICTED_NONE;
 	demand->dirty_evictions += evicted == LPL_EVICTED_DIRTY;
@@ -43,13 +35,8 @@ static enum lpl_error demand_run(struct lpl_simulation *simulation, const struct
 	void (*hit)(struct lpl_memory *memory, uint32_t frame) = demand->frames.policy->hit;
 
 	for (size_t i = 0; i < count; i++) {
-		enum lpl_error error;
-
-		if (lpl_frames_hit(&demand->frames, hit, ref[i].page, ref[i].write != 0))
-			continue;
-		error = fault(demand, &ref[i], report);
-		if (error != LPL_OK)
-			return error;
+		if (!lpl_frames_hit(&demand->frames, hit, ref[i].page, ref[i].write != 0))
+			LPL_TRY(fault(demand, &ref[i], report));
 	}
 	return LPL_OK;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The frames of a memory: pages come and go. */
+/* The frames of a memory, and the pages in them. */
 #include "frames.h"
 
 #include "base/array.h"
 #include "base/try.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 static enum lpl_error no_memory(const struct lpl_frames *frames, struct lpl_report *report)
@@ -27,12 +28,13 @@ static bool reach_frame(struct lpl_frames *frames, uint32_t frame)
 	return true;
 }
 
-/* A frame for `page`: a free one, or one whose page leaves. */
+/* A frame for `page`: a free one, or that of a page that is evicted. */
 static enum lpl_error find_frame(struct lpl_frames *frames, uint32_t page, uint32_t *frame,
 				 enum lpl_evicted *evicted, struct lpl_report *report)
 {
 	struct lpl_memory *memory = &frames->memory;
 
+	assert(memory->used <= memory->size);
 	*evicted = LPL_EVICTED_NONE;
 	if (memory->used < memory->size) {
 		if (!reach_frame(frames, memory->used))

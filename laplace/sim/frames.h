@@ -7,6 +7,8 @@
 #ifndef LAPLACE_SIM_FRAMES_H
 #define LAPLACE_SIM_FRAMES_H
 
+#include <assert.h>
+
 #include <laplace/policy.h>
 
 #include "frame_map.h"
@@ -22,7 +24,7 @@ struct lpl_frames {
 	uint32_t last;			/* the page referenced last; 0: none */
 };
 
-/* What a page that comes drives out. */
+/* What is evicted by a page that is brought in. */
 enum lpl_evicted { LPL_EVICTED_NONE, LPL_EVICTED_CLEAN, LPL_EVICTED_DIRTY };
 
 /* `option` are the policy's options' numbers, as long-lived as the frames. */
@@ -42,6 +44,7 @@ static inline bool lpl_frames_hit(struct lpl_frames *frames,
 
 	if (frame == LPL_NO_FRAME)
 		return false;
+	assert(frame < frames->memory.used && frames->page[frame] == page);
 	frames->dirty[frame] |= write;
 	if (hit != NULL && page != frames->last)
 		hit(&frames->memory, frame);
@@ -49,7 +52,7 @@ static inline bool lpl_frames_hit(struct lpl_frames *frames,
 	return true;
 }
 
-/* It is not: it comes.  `names`: of pages, of a policy that is given them (`fault`). */
+/* It is not, and is brought in.  `names`: of pages, of a policy that is given them (`fault`). */
 enum lpl_error lpl_frames_fault(struct lpl_frames *frames, const struct lpl_page_names *names,
 				uint32_t page, bool write, enum lpl_evicted *evicted,
 				struct lpl_report *report);
