@@ -1,0 +1,840 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The oracle's machine, watched at every cycle. */
+#include "oracle_schedule.h"
+#include "oracle_schedule_memory.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "page.h"
+
+enum { NO_TASK = -1, MOST_DUE = 4 * ORACLE_TASKS };
+#define MOST_CYCLES UINT64_C(1000000)	/* a machine that is not done by then never is */
+
+enum state { NOT_BEGUN, READY, ON_PROCESSOR, PAGING, WAITING, ENDED };
+
+struct task {
+	enum state state;
+	size_t *place;			/* of its records in the trace, in order */
+	size_t count, next;
+	bool begun;			/* the next record: */
+	uint64_t left;			/* of its dcycle */
+	uint64_t used;			/* of its quantum */
+	bool keeps;			/* what is left of its quantum */
+	uint64_t v;
+	uint64_t wake;			/* that it waits for; 0: none */
+	uint64_t arrival;		/* likewise */
+	uint64_t left_as;		/* KTR_STATE_* */
+};
+
+struct processor {
+	int task, last;
+	uint64_t switching;		/* so much of it is left */
+};
+
+struct due {
+	uint64_t time, order;
+	int task;			/* whose wait ends; NO_TASK: */
+	uint64_t arrival;		/* of a page */
+};
+
+struct sim {
+	const struct oracle_split *split;
+	const struct oracle_machine *machine;
+	struct oracle_result *result;
+	struct stream *out;
+	FILE *log;
+	uint64_t now, scale;
+	struct task task[ORACLE_TASKS];
+	struct processor processor[ORACLE_CPUS];
+	int ready[ORACLE_TASKS];	/* from the head */
+	int readies;
+	struct due due[MOST_DUE];
+	int dues;
+	uint64_t order;
+	int paging[MOST_DUE];		/* the tasks that wait for arrivals, in their order */
+	int pagings;
+	uint64_t arrivals;
+	uint64_t device_free[ORACLE_DEVICES];
+	uint64_t floor;
+	bool *passed;			/* by the number of a wake */
+	struct oracle_pages memory;
+	uint64_t instructions, references;	/* that the output's clocks show */
+	bool shown[ORACLE_PAGES + 1];	/* pages, in the output */
+};
+
+static void say(const struct sim *sim, int task, const char *format, uint64_t number)
+{
+	if (sim->log == NULL)
+		return;
+	(void)fprintf(sim->log, "  %4" PRIu64 "  task %d ", sim->now, task);
+	(void)fprintf(sim->log, format, number);
+	(void)fputc('\n', sim->log);
+}
+
+/* Of a task that has one. */
+static const struct oracle_record *next_record(const struct sim *sim, const struct task *t)
+{
+	return &sim->split->record[t->place[t->next]];
+}
+
+/* ---- the output ---- */
+
+static struct lpl_event *show_event(struct sim *sim, const struct lpl_event *like)
+{
+	struct lpl_event *event;
+
+	stream_add_event(sim->out, like);
+	event = &sim->out->item[sim->out->count - 1].event;
+	event->cycle = sim->split->first_cycle + sim->now * sim->scale;
+	event->instr = sim->split->first_instr + sim->instructions;
+	event->ref = sim->split->first_ref + sim->references;
+	return event;
+}
+
+/* Only the number, for the rest is the merge's. */
+static void show_page(struct sim *sim, const struct oracle_record *record)
+{
+	const struct oracle_split_task *task = &sim->split->task[record->task];
+
+	if (sim->shown[record->page])
+		return;
+	sim->shown[record->page] = true;
+	show_event(sim, &(struct lpl_event){
+		.tag = LPL_EVENT_PAGE, .arg = { [LPL_EVENT_PAGE_NUMBER] = record->page },
+		.tid = task->tid, .tgid = task->tgid,
+	})->ref += record->dref - ((record->item->ref.flags & LPL_SYNTHETIC) == 0);
+}
+
+/* What only says what virtual pages mean is not. */
+static bool is_shown(const struct lpl_event *event)
+{
+	return (!lpl_event_is_fence(event->tag) || event->tag == KTR_EXEC) &&
+		event->tag != LPL_EVENT_SPACE_STATE;
+}
+
+static void show(struct sim *sim, const struct oracle_record *record)
+{
+	const struct item *item = record->item;
+	struct lpl_ref ref = item->ref;
+
+	if (sim->out == NULL)
+		return;
+	if (!item->is_event)
+		show_page(sim, record);
+	sim->references += record->dref;
+	if (!item->is_event) {
+		ref.space = 0;
+		ref.address = (uint64_t)record->page * 4096;
+		ref.flags |= LPL_PAGED;
+		ref.length = 0;
+		ref.cycle = sim->split->first_cycle + sim->now * sim->scale;
+		ref.instr = sim->split->first_instr + sim->instructions;
+		ref.ref = sim->split->first_ref + sim->references;
+		stream_add_ref(sim->out, &ref);
+	} else if ((!record->leaves || sim->machine->scheduler == ORACLE_RECORDED) &&
+		   is_shown(&item->event)) {
+		(void)show_event(sim, &item->event);
+	}
+}
+
+/* The state that the trace begins with is no task's doing, and keeps its clocks. */
+static void show_head(const struct oracle_split *split, struct stream *out)
+{
+	for (size_t i = 0; i < split->head; i++)
+		if (is_shown(&split->in->item[i].event))
+			stream_add_event(out, &split->in->item[i].event);
+}
+
+static void show_dispatch(struct sim *sim, int goes, int comes)
+{
+	const struct oracle_split_task *previous, *next;
+	const struct task *t = &sim->task[comes];
+	struct oracle_name name;
+	struct lpl_event event;
+	uint64_t space;
+
+	if (sim->out == NULL || sim->machine->scheduler == ORACLE_RECORDED)
+		return;
+	previous = &sim->split->task[goes];
+	next = &sim->split->task[comes];
+	/* as it is known where it goes on */
+	space = t->next < t->count ? next_record(sim, t)->space : next->last_space;
+	name = t->next < t->count ? next_record(sim, t)->name : next->last_name;
+	event = (struct lpl_event){
+		.tag = KTR_SCHEDULE, .tid = previous->tid, .tgid = previous->tgid,
+		.arg = { previous->tid, sim->task[goes].left_as, next->tid, next->tgid, space },
+		.text_length = name.length,
+	};
+	if (name.length > 0)
+		memcpy(event.text, name.text, name.length);
+	(void)show_event(sim, &event);
+}
+
+/* ---- the queue ---- */
+
+static int number_of(const struct sim *sim, int task)
+{
+	return sim->machine->priority[task];
+}
+
+static void queue(struct sim *sim, int place, int task)
+{
+	memmove(&sim->ready[place + 1], &sim->ready[place],
+		(size_t)(sim->readies - place) * sizeof(sim->ready[0]));
+	sim->ready[place] = task;
+	sim->readies++;
+	sim->task[task].state = READY;
+}
+
+/* Is ready task `a` to run sooner than `b`, which is before it in the queue? */
+static bool sooner(const struct sim *sim, int a, int b)
+{
+	if (sim->machine->scheduler == ORACLE_PRIORITY)
+		return number_of(sim, a) < number_of(sim, b);
+	if (sim->machine->scheduler == ORACLE_FAIR)
+		return sim->task[a].v < sim->task[b].v ||
+			(sim->task[a].v == sim->task[b].v && a < b);
+	return false;
+}
+
+static int take_ready(struct sim *sim)
+{
+	int best = 0;
+	int task;
+
+	for (int i = 1; i < sim->readies; i++)
+		if (sooner(sim, sim->ready[i], sim->ready[best]))
+			best = i;
+	task = sim->ready[best];
+	sim->readies--;
+	memmove(&sim->ready[best], &sim->ready[best + 1],
+		(size_t)(sim->readies - best) * sizeof(sim->ready[0]));
+	return task;
+}
+
+/* The largest value so far of the smallest v. */
+static void look_at_floor(struct sim *sim)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (int task = 1; task < sim->split->tasks; task++)
+		if ((sim->task[task].state == READY || sim->task[task].state == ON_PROCESSOR) &&
+		    sim->task[task].v < least)
+			least = sim->task[task].v;
+	if (least != UINT64_MAX && least > sim->floor)
+		sim->floor = least;
+}
+
+/* ---- processors ---- */
+
+static void dispatch(struct sim *sim, struct processor *processor, int task)
+{
+	struct task *t = &sim->task[task];
+
+	show_dispatch(sim, processor->last, task);
+	say(sim, task, "runs on processor %" PRIu64, (uint64_t)(processor - sim->processor));
+	t->state = ON_PROCESSOR;
+	sim->result->task[task].dispatches++;
+	processor->task = task;
+	if (processor->last != task) {
+		sim->result->switches++;
+		processor->switching = sim->machine->switch_cycles;
+	}
+	processor->last = task;
+	if (!t->keeps || t->used >= sim->machine->quantum)
+		t->used = 0;
+	t->keeps = false;
+	look_at_floor(sim);
+}
+
+static struct processor *lowest_free(struct sim *sim)
+{
+	for (unsigned int i = 0; i < sim->machine->cpus; i++)
+		if (sim->processor[i].task == NO_TASK)
+			return &sim->processor[i];
+	return NULL;
+}
+
+static void fill(struct sim *sim)
+{
+	struct processor *processor;
+
+	while (sim->readies > 0 && (processor = lowest_free(sim)) != NULL)
+		dispatch(sim, processor, take_ready(sim));
+}
+
+static void take_off(struct processor *processor)
+{
+	processor->task = NO_TASK;
+	processor->switching = 0;
+}
+
+static void preempted(struct sim *sim, struct processor *processor, int place)
+{
+	int task = processor->task;
+
+	say(sim, task, "is taken off processor %" PRIu64, (uint64_t)(processor - sim->processor));
+	sim->result->task[task].preemptions++;
+	sim->task[task].left_as = KTR_STATE_RUNNABLE;
+	take_off(processor);
+	queue(sim, place, task);
+}
+
+/* Whom a task that became ready would have to preempt. */
+static struct processor *weakest(struct sim *sim)
+{
+	struct processor *weakest = NULL;
+
+	for (unsigned int i = 0; i < sim->machine->cpus; i++) {
+		struct processor *processor = &sim->processor[i];
+
+		if (weakest == NULL ||
+		    (sim->machine->scheduler == ORACLE_PRIORITY ?
+		     number_of(sim, processor->task) >= number_of(sim, weakest->task) :
+		     sim->task[processor->task].v >= sim->task[weakest->task].v))
+			weakest = processor;
+	}
+	return weakest;
+}
+
+/* The last of the queue has just become ready, and no processor is free. */
+static void preempt(struct sim *sim)
+{
+	int task = sim->ready[sim->readies - 1];
+	struct processor *processor;
+	bool yields;
+
+	if (sim->machine->scheduler == ORACLE_RR)
+		return;
+	processor = weakest(sim);
+	if (sim->machine->scheduler == ORACLE_PRIORITY)
+		yields = number_of(sim, task) < number_of(sim, processor->task);
+	else
+		yields = sim->task[task].v + sim->machine->quantum <
+			sim->task[processor->task].v;
+	if (!yields)
+		return;
+	sim->readies--;
+	if (sim->machine->scheduler == ORACLE_PRIORITY) {
+		sim->task[processor->task].keeps = true;
+		preempted(sim, processor, 0);
+	} else {
+		preempted(sim, processor, sim->readies);
+	}
+	dispatch(sim, processor, task);
+}
+
+static void become_ready(struct sim *sim, int task)
+{
+	struct task *t = &sim->task[task];
+	uint64_t least;
+
+	look_at_floor(sim);
+	least = sim->floor > sim->machine->quantum ? sim->floor - sim->machine->quantum : 0;
+	if (t->v < least)
+		t->v = least;
+	say(sim, task, "is ready, v %" PRIu64, t->v);
+	queue(sim, sim->readies, task);
+	if (lowest_free(sim) != NULL)
+		fill(sim);
+	else
+		preempt(sim);
+}
+
+static void end(struct sim *sim, int task)
+{
+	say(sim, task, "ends", 0);
+	sim->task[task].state = ENDED;
+	sim->task[task].left_as = KTR_STATE_DEAD;
+	sim->result->task[task].end = sim->now;
+}
+
+/* ---- what is due ---- */
+
+static void put_due(struct sim *sim, uint64_t time, int task, uint64_t arrival)
+{
+	if (sim->dues == MOST_DUE)
+		abort();
+	sim->due[sim->dues++] = (struct due){ time, sim->order++, task, arrival };
+}
+
+static bool next_due(struct sim *sim, struct due *next)
+{
+	int best = -1;
+
+	for (int i = 0; i < sim->dues; i++)
+		if (sim->due[i].time <= sim->now &&
+		    (best < 0 || sim->due[i].time < sim->due[best].time ||
+		     (sim->due[i].time == sim->due[best].time &&
+		      sim->due[i].order < sim->due[best].order)))
+			best = i;
+	if (best < 0)
+		return false;
+	*next = sim->due[best];
+	sim->due[best] = sim->due[--sim->dues];
+	return true;
+}
+
+static void deliver(struct sim *sim)
+{
+	struct due due;
+
+	while (next_due(sim, &due)) {
+		int waiting = 0;
+
+		if (due.task != NO_TASK) {
+			become_ready(sim, due.task);
+			continue;
+		}
+		while (waiting < sim->pagings) {
+			int task = sim->paging[waiting];
+
+			if (sim->task[task].arrival != due.arrival) {
+				waiting++;
+				continue;
+			}
+			sim->pagings--;
+			memmove(&sim->paging[waiting], &sim->paging[waiting + 1],
+				(size_t)(sim->pagings - waiting) * sizeof(sim->paging[0]));
+			become_ready(sim, task);
+		}
+	}
+}
+
+/* ---- memory ---- */
+
+/* When the page comes that a fault is about, and what it is known by meanwhile. */
+static uint64_t fetch(struct sim *sim, bool writes)
+{
+	const struct oracle_machine *machine = sim->machine;
+	unsigned int device = 0;
+	uint64_t time = machine->fault_cycles;
+
+	if (machine->devices == 0)
+		return sim->now + time;
+	for (unsigned int i = 1; i < machine->devices; i++)
+		if (sim->device_free[i] < sim->device_free[device])
+			device = i;
+	time += writes ? machine->write_cycles : 0;
+	sim->result->device_busy += time;
+	if (sim->device_free[device] < sim->now)
+		sim->device_free[device] = sim->now;
+	return sim->device_free[device] += time;
+}
+
+/* Does the task go on at once?  Else it waits for t->arrival. */
+static bool reference(struct sim *sim, const struct oracle_record *record)
+{
+	struct oracle_task *counts = &sim->result->task[record->task];
+	struct task *t = &sim->task[record->task];
+	struct oracle_page *page;
+	bool again = false, dirty = false;
+	unsigned int evictions = 0;
+
+	counts->references++;
+	page = oracle_memory_find(&sim->memory, record->page);
+	if (page != NULL) {
+		oracle_memory_hit(&sim->memory, page, is_write(&record->item->ref));
+		page = oracle_memory_find(&sim->memory, record->page);
+		if (page->arrives <= sim->now)
+			return true;
+		counts->joined++;
+		say(sim, record->task, "joins in waiting for page %" PRIu64, record->page);
+		t->arrival = page->arrival;
+		return false;
+	}
+	page = oracle_memory_fault(&sim->memory, record->page,
+				   record->process,
+				   is_write(&record->item->ref), &again, &evictions, &dirty);
+	say(sim, record->task, "faults on page %" PRIu64, record->page);
+	counts->again += again ? 1 : 0;
+	counts->cold += again ? 0 : 1;
+	sim->result->faults++;
+	sim->result->evictions += evictions;
+	sim->result->dirty_evictions += dirty ? 1 : 0;
+	if (sim->machine->fault_cycles == 0)
+		return true;
+	page->arrives = fetch(sim, dirty);
+	page->arrival = t->arrival = ++sim->arrivals;
+	if (sim->machine->scheduler != ORACLE_RECORDED)
+		put_due(sim, page->arrives, NO_TASK, page->arrival);
+	return false;
+}
+
+/* ---- records ---- */
+
+/* Which task becomes ready by it, if any? */
+static int made_ready(struct sim *sim, const struct oracle_record *record)
+{
+	if (record->child != 0 && sim->split->task[record->child].records > 0) {
+		sim->result->task[record->child].begin = sim->now;
+		sim->task[record->child].v = sim->task[record->task].v;
+		return record->child;
+	}
+	if (record->wake == 0)
+		return NO_TASK;
+	sim->passed[record->wake] = true;
+	for (int task = 1; task < sim->split->tasks; task++)
+		if (sim->task[task].wake == record->wake) {
+			sim->task[task].wake = 0;
+			return task;
+		}
+	return NO_TASK;
+}
+
+/* Does the task leave, to wait? */
+static bool waits(struct sim *sim, const struct oracle_record *record)
+{
+	struct task *t = &sim->task[record->task];
+
+	switch (record->wait) {
+	case WAIT_WAKE:
+		if (sim->passed[record->number])
+			return false;
+		t->wake = record->number;
+		break;
+	case WAIT_CYCLES:
+		if (record->number == 0)
+			return false;
+		put_due(sim, sim->now + record->number, record->task, 0);
+		break;
+	case WAIT_NOT:
+	case WAIT_EVER:
+		return false;
+	}
+	say(sim, record->task, "waits, %" PRIu64, record->number);
+	t->state = WAITING;
+	t->left_as = record->item->event.arg[KTR_SCHEDULE_PREVIOUS_STATE];
+	return true;
+}
+
+/* The next record of the task that runs there. */
+static void happen(struct sim *sim, struct processor *processor)
+{
+	struct task *t = &sim->task[processor->task];
+	const struct oracle_record *record = next_record(sim, t);
+	bool leaves = false;
+	int comes = NO_TASK;
+
+	say(sim, record->task, "record %" PRIu64, (uint64_t)(record - sim->split->record));
+	show(sim, record);
+	t->next++;
+	t->begun = false;
+	if (!record->item->is_event) {
+		leaves = !reference(sim, record);
+		if (leaves) {
+			t->state = PAGING;
+			t->left_as = KTR_STATE_WAITING;
+			sim->paging[sim->pagings++] = record->task;
+		}
+	} else {
+		comes = made_ready(sim, record);
+		leaves = waits(sim, record);
+	}
+	if (record->dies || record->wait == WAIT_EVER) {
+		end(sim, record->task);
+		leaves = true;
+	}
+	if (leaves)
+		take_off(processor);
+	if (comes != NO_TASK)
+		become_ready(sim, comes);
+	fill(sim);
+}
+
+/* ---- quanta ---- */
+
+/* Of `all` in `cycles`, those up to `passed` of these. */
+static uint64_t part(uint64_t all, uint64_t passed, uint64_t cycles)
+{
+	return (uint64_t)((unsigned __int128)all * passed / cycles);
+}
+
+static void pass_instructions(struct sim *sim, struct task *t, uint64_t dinstr, uint64_t passed,
+			      uint64_t cycles)
+{
+	uint64_t shown = dinstr * sim->scale;
+
+	sim->instructions += part(shown, passed, cycles) - part(shown, passed - 1, cycles);
+	if (sim->machine->instructions)
+		t->used += part(dinstr, passed, cycles) - part(dinstr, passed - 1, cycles);
+}
+
+/* The next record's time begins to pass.  What takes no time passes at once. */
+static void begin_record(struct sim *sim, struct task *t)
+{
+	const struct oracle_record *record = next_record(sim, t);
+
+	t->begun = true;
+	t->left = record->dcycle;
+	if (record->dcycle == 0)
+		pass_instructions(sim, t, record->dinstr, 1, 1);
+}
+
+static bool another_is_ready(const struct sim *sim, int task)
+{
+	for (int i = 0; i < sim->readies; i++)
+		if (sim->machine->scheduler == ORACLE_RR ||
+		    (sim->machine->scheduler == ORACLE_PRIORITY ?
+		     number_of(sim, sim->ready[i]) <= number_of(sim, task) :
+		     sim->task[sim->ready[i]].v < sim->task[task].v))
+			return true;
+	return false;
+}
+
+static void end_quantum(struct sim *sim, struct processor *processor)
+{
+	int task = processor->task;
+
+	sim->task[task].used = 0;	/* if there is no other, another one begins */
+	if (!another_is_ready(sim, task))
+		return;
+	preempted(sim, processor, sim->readies);
+	fill(sim);
+}
+
+/* Something of this moment, on the lowest processor that has it. */
+static bool act(struct sim *sim)
+{
+	for (unsigned int i = 0; i < sim->machine->cpus; i++) {
+		struct processor *processor = &sim->processor[i];
+		struct task *t;
+
+		if (processor->task == NO_TASK || processor->switching > 0)
+			continue;
+		t = &sim->task[processor->task];
+		if (t->next == t->count) {
+			end(sim, processor->task);
+			take_off(processor);
+			fill(sim);
+			return true;
+		}
+		if (!t->begun)
+			begin_record(sim, t);
+		if (sim->machine->quantum > 0 && t->used >= sim->machine->quantum)
+			end_quantum(sim, processor);
+		else if (t->left == 0)
+			happen(sim, processor);
+		else
+			continue;
+		return true;
+	}
+	return false;
+}
+
+/* ---- time ---- */
+
+static void run_cycle(struct sim *sim, struct task *t)
+{
+	const struct oracle_record *record = next_record(sim, t);
+
+	t->left--;
+	t->v++;
+	if (!sim->machine->instructions)
+		t->used++;
+	pass_instructions(sim, t, record->dinstr, record->dcycle - t->left, record->dcycle);
+}
+
+static bool pages(const struct sim *sim)
+{
+	for (int task = 0; task < sim->split->tasks; task++)
+		if (sim->task[task].state == PAGING)
+			return true;
+	return false;
+}
+
+static void pass_processor(struct sim *sim, struct processor *processor)
+{
+	struct oracle_result *result = sim->result;
+
+	if (processor->task == NO_TASK) {
+		result->idle++;
+		result->idle_paging += pages(sim) ? 1 : 0;
+	} else if (processor->switching > 0) {
+		processor->switching--;
+		result->switching++;
+		result->task[processor->task].switching++;
+		result->task[processor->task].ready++;
+	} else {
+		result->busy++;
+		result->task[processor->task].running++;
+		run_cycle(sim, &sim->task[processor->task]);
+	}
+}
+
+static void pass_cycle(struct sim *sim)
+{
+	for (int task = 0; task < sim->split->tasks; task++) {
+		struct oracle_task *counts = &sim->result->task[task];
+
+		counts->ready += sim->task[task].state == READY ? 1 : 0;
+		counts->paging += sim->task[task].state == PAGING ? 1 : 0;
+		counts->waiting += sim->task[task].state == WAITING ? 1 : 0;
+	}
+	for (unsigned int i = 0; i < sim->machine->cpus; i++)
+		pass_processor(sim, &sim->processor[i]);
+	if (++sim->now > MOST_CYCLES) {
+		(void)fprintf(stderr, "oracle: the machine does not end\n");
+		abort();
+	}
+}
+
+/* ---- schedulers ---- */
+
+static bool all_ended(const struct sim *sim)
+{
+	for (int task = 1; task < sim->split->tasks; task++)
+		if (sim->split->task[task].records > 0 && sim->task[task].state != ENDED)
+			return false;
+	return true;
+}
+
+/* A task that nobody creates. */
+static void release(struct sim *sim, int task)
+{
+	const struct oracle_split_task *like = &sim->split->task[task];
+
+	if (like->records == 0 || like->parent != 0)
+		return;
+	if (like->wait == WAIT_NOT || (like->wait == WAIT_CYCLES && like->number == 0)) {
+		become_ready(sim, task);
+		return;
+	}
+	sim->task[task].state = WAITING;
+	if (like->wait == WAIT_WAKE)
+		sim->task[task].wake = like->number;
+	else
+		put_due(sim, like->number, task, 0);
+}
+
+static void leave_out_idle(struct sim *sim)
+{
+	for (size_t i = 0; i < sim->task[0].count; i++) {
+		const struct oracle_record *record = &sim->split->record[sim->task[0].place[i]];
+
+		sim->result->left_out_references += record->item->is_event ? 0 : 1;
+		sim->result->left_out_cycles += record->dcycle;
+	}
+}
+
+static void run_scheduled(struct sim *sim)
+{
+	leave_out_idle(sim);
+	for (int task = 1; task < sim->split->tasks; task++)
+		release(sim, task);
+	for (;;) {
+		deliver(sim);
+		while (act(sim))
+			;
+		if (all_ended(sim))
+			break;
+		pass_cycle(sim);
+	}
+}
+
+/* The end of a burst, or of the task, with the record that has just been. */
+static void leave_recorded(struct sim *sim, const struct oracle_record *record, bool goes)
+{
+	struct task *t = &sim->task[record->task];
+
+	if (record->leaves && !record->dies && record->wait == WAIT_NOT)
+		sim->result->task[record->task].preemptions++;
+	if (t->next == t->count)
+		end(sim, record->task);
+	else if (goes)
+		t->state = record->wait != WAIT_NOT ? WAITING : READY;
+}
+
+/* All in the order that it was recorded in; who faults stalls the processor. */
+static void run_recorded(struct sim *sim)
+{
+	const struct oracle_split *split = sim->split;
+	struct processor *processor = &sim->processor[0];
+
+	for (int task = 0; task < split->tasks; task++)
+		if (split->task[task].records > 0 && split->task[task].parent == 0)
+			sim->task[task].state = READY;
+	processor->last = NO_TASK;
+	for (size_t i = 0; i < split->count; i++) {
+		const struct oracle_record *record = &split->record[i];
+		struct task *t = &sim->task[record->task];
+		bool goes = i + 1 == split->count || record[1].task != record->task;
+
+		if (i == 0 || record[-1].task != record->task)
+			dispatch(sim, processor, record->task);
+		while (processor->switching > 0)
+			pass_cycle(sim);
+		begin_record(sim, t);
+		while (t->left > 0)
+			pass_cycle(sim);
+		say(sim, record->task, "record %" PRIu64, i);
+		show(sim, record);
+		t->next++;
+		if (record->item->is_event) {
+			int child = record->child;
+
+			if (child != 0 && split->task[child].records > 0) {
+				sim->task[child].state = READY;
+				sim->result->task[child].begin = sim->now;
+			}
+		} else if (!reference(sim, record)) {
+			uint64_t until = oracle_memory_find(&sim->memory, record->page)->arrives;
+
+			processor->task = NO_TASK;
+			t->state = PAGING;
+			while (sim->now < until)
+				pass_cycle(sim);
+			processor->task = record->task;
+			t->state = ON_PROCESSOR;
+		}
+		leave_recorded(sim, record, goes);
+		if (goes)
+			processor->task = NO_TASK;
+	}
+}
+
+/* ---- all of it ---- */
+
+static void *room(size_t count, size_t size)
+{
+	void *memory = calloc(count + 1, size);
+
+	if (memory == NULL) {
+		(void)fprintf(stderr, "oracle: no memory\n");
+		abort();
+	}
+	return memory;
+}
+
+void oracle_schedule(const struct oracle_split *split, const struct oracle_machine *machine,
+		     struct oracle_result *result, struct stream *out, FILE *log)
+{
+	struct sim sim = { .split = split, .machine = machine, .result = result, .out = out,
+			   .log = log, .scale = machine->scale != 0 ? machine->scale : 1 };
+
+	*result = (struct oracle_result){ 0 };
+	sim.passed = room(split->wakes + 1, sizeof(*sim.passed));
+	oracle_memory_init(&sim.memory, machine);
+	for (int task = 0; task < split->tasks; task++)
+		sim.task[task].place = room(split->count, sizeof(size_t));
+	for (size_t i = 0; i < split->count; i++) {
+		struct task *t = &sim.task[split->record[i].task];
+
+		t->place[t->count++] = i;
+	}
+	for (unsigned int i = 0; i < machine->cpus; i++)
+		sim.processor[i].task = NO_TASK;
+	if (out != NULL)
+		show_head(split, out);
+	if (machine->scheduler == ORACLE_RECORDED)
+		run_recorded(&sim);
+	else
+		run_scheduled(&sim);
+	result->end = sim.now;
+	for (int task = 0; task < split->tasks; task++)
+		free(sim.task[task].place);
+	free(sim.passed);
+}

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The oracle for threads that are scheduled again (oracle_schedule.h) does what docs/scheduling.md
+ * says: cases worked out by hand; and of random guests, who made a reference, on which page, is
+ * held against the merge, its memory against oracle_sim.h's, and every cycle of a task and of a
+ * processor is counted once.
+ */
+#include "schedule_trial.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <laplace/merge.h>
+
+#include "oracle_schedule_memory.h"
+#include "oracle_sim.h"
+#include "thread_guest.h"
+
+/* ---- streams made by hand ---- */
+
+static void at(struct stream *stream, uint64_t cycle, uint32_t tid, const struct lpl_event *like)
+{
+	struct lpl_event event = *like;
+
+	event.cycle = event.instr = cycle;
+	event.ref = stream->count > 0 && !stream->item[stream->count - 1].is_event ?
+		stream->item[stream->count - 1].ref.ref :
+		stream->count > 0 ? stream->item[stream->count - 1].event.ref : 10;
+	event.tid = event.tgid = tid;
+	event.space = tid;
+	stream_add_event(stream, &event);
+}
+
+#define AT(stream, cycle, tid, event_tag, ...) \
+	at(stream, cycle, tid, &(struct lpl_event){ .tag = (event_tag), .arg = { __VA_ARGS__ } })
+
+static void touch(struct stream *stream, uint64_t cycle, uint64_t page)
+{
+	const struct item *last = &stream->item[stream->count - 1];
+
+	stream_add_ref(stream, &(struct lpl_ref){
+		.ref = (last->is_event ? last->event.ref : last->ref.ref) + 1,
+		.cycle = cycle, .instr = cycle, .address = UINT64_C(0xffff888000000000) + page * 4096,
+		.space = 1, .length = 4,
+	});
+}
+
+static void run_by_hand(const struct stream *in, const struct oracle_machine *machine,
+			struct oracle_result *result, struct stream *out)
+{
+	struct oracle_split split;
+
+	oracle_split(in, &split);
+	assert_true(split.valid);
+	oracle_schedule(&split, machine, result, out, NULL);
+	oracle_split_free(&split);
+}
+
+#define assert_result(got, ...) \
+	assert_memory_equal(&(got), &(__VA_ARGS__), sizeof(got))
+
+/* The second has waited since the beginning for 8 cycles. */
+static void test_quanta_by_hand(void **state)
+{
+	const struct oracle_machine machine = { .cpus = 1, .scheduler = ORACLE_RR, .quantum = 3 };
+	const struct oracle_result expected = {
+		.task = { [1] = { .references = 2, .cold = 2, .running = 8, .end = 8,
+				  .dispatches = 1 },
+			  [2] = { .references = 2, .cold = 1, .waiting = 8, .running = 6, .end = 14,
+				  .dispatches = 1 } },
+		.end = 14, .busy = 14, .switches = 2, .faults = 3,
+	};
+	struct oracle_result result;
+	struct stream in = { 0 };
+
+	(void)state;
+	AT(&in, 100, 1, KTR_MARK, 0);
+	touch(&in, 102, 1);
+	touch(&in, 107, 2);
+	AT(&in, 108, 1, KTR_SCHEDULE, 1, KTR_STATE_RUNNABLE, 2, 2, 2);
+	touch(&in, 110, 3);
+	touch(&in, 114, 1);
+	run_by_hand(&in, &machine, &result, NULL);
+	assert_result(result, expected);
+	stream_free(&in);
+}
+
+static void make_sleepers(struct stream *in)
+{
+	AT(in, 100, 1, KTR_MARK, 0);
+	AT(in, 101, 1, KTR_WAKE, 2, 2, KTR_CONTEXT_TASK);
+	touch(in, 105, 1);
+	AT(in, 106, 1, KTR_SCHEDULE, 1, KTR_STATE_SLEEPING, 2, 2, 2);
+	touch(in, 109, 2);
+	AT(in, 111, 2, KTR_WAKE, 1, 1, KTR_CONTEXT_INTERRUPT);
+	AT(in, 112, 2, KTR_SCHEDULE, 2, KTR_STATE_RUNNABLE, 1, 1, 1);
+	touch(in, 114, 2);
+}
+
+/*
+ * A memory of one page.  At 1 the second is woken and preempts the first; at 4 it faults; at 8 its
+ * page comes and it preempts the first just before that one's reference.
+ */
+static void test_priorities_by_hand(void **state)
+{
+	const struct oracle_machine machine = {
+		.cpus = 1, .scheduler = ORACLE_PRIORITY, .quantum = 10, .pages = 1,
+		.fault_cycles = 4, .priority = { [1] = 1 },
+	};
+	const struct oracle_result expected = {
+		.task = { [1] = { .references = 2, .cold = 1, .again = 1, .running = 8, .ready = 6,
+				  .paging = 8, .waiting = 5, .end = 27, .dispatches = 6,
+				  .preemptions = 2 },
+			  [2] = { .references = 1, .cold = 1, .waiting = 1, .running = 6,
+				  .paging = 4, .end = 11, .dispatches = 2 } },
+		.end = 27, .busy = 14, .idle = 13, .idle_paging = 8, .switches = 5, .faults = 3,
+		.evictions = 2,
+	};
+	static const struct {
+		uint64_t cycle, ref;
+		uint32_t tag;		/* 0: a reference */
+		uint64_t arg[3];	/* or its page */
+	} shown[] = {
+		{ 100, 10, KTR_SCHEDULE, { 0, 0, 1 } },
+		{ 100, 10, KTR_MARK, { 0 } },
+		{ 101, 10, KTR_WAKE, { 2, 2, KTR_CONTEXT_TASK } },
+		{ 101, 10, KTR_SCHEDULE, { 1, KTR_STATE_RUNNABLE, 2 } },
+		{ 104, 10, LPL_EVENT_PAGE, { 2 } },
+		{ 104, 11, 0, { 2 } },
+		{ 104, 11, KTR_SCHEDULE, { 2, KTR_STATE_WAITING, 1 } },
+		{ 108, 11, KTR_SCHEDULE, { 1, KTR_STATE_RUNNABLE, 2 } },
+		{ 110, 11, KTR_WAKE, { 1, 1, KTR_CONTEXT_INTERRUPT } },
+		{ 111, 11, KTR_SCHEDULE, { 2, KTR_STATE_DEAD, 1 } },
+		{ 111, 11, LPL_EVENT_PAGE, { 1 } },
+		{ 111, 12, 0, { 1 } },
+		{ 115, 12, KTR_SCHEDULE, { 1, KTR_STATE_WAITING, 1 } },
+		{ 121, 12, KTR_SCHEDULE, { 1, KTR_STATE_SLEEPING, 1 } },
+		{ 123, 13, 0, { 2 } },
+		{ 127, 13, KTR_SCHEDULE, { 1, KTR_STATE_WAITING, 1 } },
+	};
+	struct oracle_result result;
+	struct stream in = { 0 }, out = { 0 };
+
+	(void)state;
+	make_sleepers(&in);
+	run_by_hand(&in, &machine, &result, &out);
+	assert_result(result, expected);
+	assert_int_equal(out.count, sizeof(shown) / sizeof(shown[0]));
+	for (size_t i = 0; i < out.count; i++) {
+		const struct item *item = &out.item[i];
+
+		assert_int_equal(item->is_event ? item->event.tag : 0, shown[i].tag);
+		assert_int_equal(item->is_event ? item->event.cycle : item->ref.cycle,
+				 shown[i].cycle);
+		assert_int_equal(item->is_event ? item->event.ref : item->ref.ref, shown[i].ref);
+		if (item->is_event)
+			assert_memory_equal(item->event.arg, shown[i].arg, sizeof(shown[i].arg));
+		else
+			assert_int_equal(item->ref.address / 4096, shown[i].arg[0]);
+	}
+	stream_free(&in);
+	stream_free(&out);
+}
+
+static void test_recorded_by_hand(void **state)
+{
+	const struct oracle_machine machine = {
+		.cpus = 1, .scheduler = ORACLE_RECORDED, .pages = 1, .fault_cycles = 4,
+	};
+	const struct oracle_result expected = {
+		.task = { [1] = { .references = 2, .cold = 1, .running = 8, .paging = 4,
+				  .waiting = 10, .end = 22, .dispatches = 2 },
+			  [2] = { .references = 1, .cold = 1, .ready = 10, .running = 6,
+				  .paging = 4, .end = 20, .dispatches = 1,
+				  .preemptions = 1 } },
+		.end = 22, .busy = 14, .idle = 8, .idle_paging = 8, .switches = 3, .faults = 2,
+		.evictions = 1,
+	};
+	struct oracle_result result;
+	struct stream in = { 0 };
+
+	(void)state;
+	make_sleepers(&in);
+	run_by_hand(&in, &machine, &result, NULL);
+	assert_result(result, expected);
+	stream_free(&in);
+}
+
+/* Ends of quanta at 2, 6 and 10 find the other behind; those at 4 and 8 do not. */
+static void test_fair_by_hand(void **state)
+{
+	struct oracle_machine machine = { .cpus = 1, .scheduler = ORACLE_FAIR, .quantum = 2 };
+	struct oracle_result expected = {
+		.task = { [1] = { .references = 1, .cold = 1, .running = 6, .ready = 5, .end = 11,
+				  .dispatches = 3, .preemptions = 2 },
+			  [2] = { .references = 1, .cold = 1, .running = 5, .ready = 6, .end = 11,
+				  .dispatches = 2, .preemptions = 1 } },
+		.end = 11, .busy = 11, .switches = 5, .faults = 2,
+	};
+	struct oracle_result result;
+	struct stream in = { 0 };
+
+	(void)state;
+	AT(&in, 100, 1, KTR_MARK, 0);
+	AT(&in, 100, 1, KTR_WAKE, 9, 9, KTR_CONTEXT_TASK);
+	touch(&in, 106, 1);
+	AT(&in, 106, 1, KTR_SCHEDULE, 1, KTR_STATE_RUNNABLE, 2, 2, 2);
+	touch(&in, 110, 2);
+	AT(&in, 111, 2, KTR_MARK, 0);
+	run_by_hand(&in, &machine, &result, NULL);
+	assert_result(result, expected);
+
+	/* and with a processor each, each of which takes 3 cycles to begin */
+	machine.cpus = 2;
+	machine.switch_cycles = 3;
+	expected = (struct oracle_result){
+		.task = { [1] = { .references = 1, .cold = 1, .running = 6, .ready = 3,
+				  .switching = 3, .end = 9, .dispatches = 1 },
+			  [2] = { .references = 1, .cold = 1, .running = 5, .ready = 3,
+				  .switching = 3, .end = 8, .dispatches = 1 } },
+		.end = 9, .busy = 11, .switching = 6, .idle = 1, .switches = 2, .faults = 2,
+	};
+	run_by_hand(&in, &machine, &result, NULL);
+	assert_result(result, expected);
+	stream_free(&in);
+}
+
+/* Whose page goes: P has a, b and c of a memory of four, Q has d. */
+static void test_shares_by_hand(void **state)
+{
+	enum { P = 1, Q = 2 };
+	static const struct {
+		enum oracle_memory kind;
+		uint32_t first, second;		/* go for Q's e, then for P's f */
+	} cases[] = {
+		/* 2 each: P is above its share, then Q would be, but P has its own */
+		{ ORACLE_EQUAL, 1, 2 },
+		/* 3 to 1: Q has its share; then Q brought in two of five: P's is 2, Q's is 1 */
+		{ ORACLE_PROPORTIONAL, 4, 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct oracle_machine machine = { .memory = cases[i].kind, .pages = 4 };
+		struct oracle_pages *memory = malloc(sizeof(*memory));
+		unsigned int evictions;
+		bool again, dirty;
+
+		assert_non_null(memory);
+		oracle_memory_init(memory, &machine);
+		for (uint32_t page = 1; page <= 4; page++) {
+			oracle_memory_fault(memory, page, page < 4 ? P : Q, page == 1, &again,
+					    &evictions, &dirty);
+			assert_int_equal(evictions, 0);
+		}
+		oracle_memory_fault(memory, 5, Q, false, &again, &evictions, &dirty);
+		assert_int_equal(evictions, 1);
+		assert_null(oracle_memory_find(memory, cases[i].first));
+		assert_int_equal(dirty, cases[i].first == 1);
+		oracle_memory_fault(memory, 6, P, false, &again, &evictions, &dirty);
+		assert_null(oracle_memory_find(memory, cases[i].second));
+		assert_false(again);
+		oracle_memory_fault(memory, cases[i].first, P, false, &again, &evictions, &dirty);
+		assert_true(again);
+		free(memory);
+	}
+}
+
+/* ---- the oracle against what is known of it ---- */
+
+/* Who made what, as the merge has it. */
+struct checker {
+	struct lpl_merge_output output;
+	const struct oracle_split *split;
+	size_t head, next;
+	bool differs;
+};
+
+static void check_task(struct checker *checker, const struct lpl_merge_task *task)
+{
+	const struct oracle_record *record = &checker->split->record[checker->next++];
+
+	checker->differs |= record->task != (int)task->serial ||
+		record->process != task->process;
+}
+
+static int check_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
+			   struct lpl_report *report)
+{
+	struct checker *checker = (struct checker *)output;
+
+	(void)report;
+	checker->differs |= checker->split->record[checker->next].page != merged->page &&
+		!checker->split->canonical;
+	check_task(checker, merged->task);
+	return LPL_OK;
+}
+
+static int check_event(struct lpl_merge_output *output, const struct lpl_event *event,
+		       const struct lpl_merge_task *task, struct lpl_report *report)
+{
+	struct checker *checker = (struct checker *)output;
+
+	(void)report;
+	if (checker->head > 0)		/* a state's are no records */
+		checker->head--;
+	else if (event->tag != LPL_EVENT_PAGE)
+		check_task(checker, task);
+	return LPL_OK;
+}
+
+static int check_finish(struct lpl_merge_output *output, struct lpl_report *report)
+{
+	(void)output;
+	(void)report;
+	return LPL_OK;
+}
+
+static int check_last(struct lpl_merge_output *output, const struct lpl_merge_task *task,
+		      struct lpl_report *report)
+{
+	struct checker *checker = (struct checker *)output;
+	const struct oracle_split_task *like = &checker->split->task[task->serial];
+
+	(void)report;
+	if (task->state != LPL_TASK_LIVES)
+		checker->differs |= like->process != task->process || like->tid != task->tid ||
+			(like->parent != 0 && (uint64_t)like->parent != task->parent);
+	return LPL_OK;
+}
+
+static void check_split(const struct stream *in, const struct oracle_split *split)
+{
+	struct checker checker = {
+		.output = { .reference = check_reference, .event = check_event,
+			    .finish = check_finish, .task = check_last },
+		.split = split, .head = split->head,
+	};
+	struct lpl_report report = { 0 };
+	struct lpl_merge *merge;
+
+	assert_int_equal(lpl_merge_open(&merge, &checker.output, NULL, &report), LPL_OK);
+	assert_int_equal(stream_send(in, lpl_merge_sink(merge), 7, &report), LPL_OK);
+	assert_int_equal(checker.next, split->count);
+	if (checker.differs) {
+		print_threads(in, stderr);
+		fail_msg("the merge says otherwise");
+	}
+	lpl_merge_close(merge);
+}
+
+/* Every cycle of a task is one in some state, and every cycle of a processor. */
+static void check_sums(const struct oracle_split *split, const struct oracle_machine *machine,
+		       const struct oracle_result *result)
+{
+	for (int task = 0; task < split->tasks; task++) {
+		const struct oracle_task *t = &result->task[task];
+
+		assert_int_equal(t->running + t->ready + t->paging + t->waiting,
+				 t->end - t->begin);
+	}
+	assert_int_equal(result->busy + result->switching + result->idle,
+			 machine->cpus * result->end);
+}
+
+/* With one memory for all, what it does is known from the references in their order. */
+static void check_memory(const struct oracle_machine *machine, const struct oracle_result *result,
+			 const struct stream *out)
+{
+	struct trace trace;
+	struct counts counts;
+
+	if (machine->pages == 0 || machine->memory > ORACLE_CLOCK)
+		return;
+	trace_of(out, &trace);
+	counts = machine->memory == ORACLE_LRU ? oracle_lru(&trace, machine->pages) :
+		oracle_clock(&trace, machine->pages);
+	assert_int_equal(result->faults, counts.faults);
+	assert_int_equal(result->evictions, counts.evictions);
+	assert_int_equal(result->dirty_evictions, counts.dirty_evictions);
+	trace_free(&trace);
+}
+
+/* Nothing is lost, and of the recorded order nothing is changed. */
+static void check_output(const struct oracle_split *split, const struct oracle_machine *machine,
+			 const struct stream *out)
+{
+	size_t place = split->head;
+
+	if (machine->scheduler != ORACLE_RECORDED || machine->fault_cycles != 0 ||
+	    machine->switch_cycles != 0)
+		return;
+	for (size_t i = 0; i < split->count; i++) {
+		const struct oracle_record *record = &split->record[i];
+
+		while (place < out->count && out->item[place].is_event &&
+		       out->item[place].event.tag == LPL_EVENT_PAGE)
+			place++;
+		if (record->item->is_event && lpl_event_is_fence(record->item->event.tag))
+			continue;
+		assert_true(place < out->count);
+		assert_int_equal(record->item->is_event, out->item[place].is_event);
+		if (record->item->is_event)
+			assert_int_equal(record->item->event.ref, out->item[place].event.ref);
+		else
+			assert_int_equal(record->item->ref.ref, out->item[place].ref.ref);
+		place++;
+	}
+	assert_int_equal(place, out->count);
+}
+
+static void test_oracle(void **state)
+{
+	uint64_t seed = random_seed();
+	struct trial trial = { .batch = 1 };
+	struct stream out = { 0 };
+
+	(void)state;
+	for (unsigned int number = 0; number < 2000; number++) {
+		struct random random = random_of(seed, number);
+		struct oracle_result result;
+		struct oracle_split split;
+
+		random_trial(&random, &trial);
+		oracle_split(&trial.in, &split);
+		if (!split.valid) {
+			print_threads(&trial.in, stderr);
+			fail_msg("case %u is no stream of a guest", number);
+		}
+		check_split(&trial.in, &split);
+		stream_clear(&out);
+		trial.machine.scale = 1;
+		oracle_schedule(&split, &trial.machine, &result, &out, NULL);
+		check_sums(&split, &trial.machine, &result);
+		check_memory(&trial.machine, &result, &out);
+		check_output(&split, &trial.machine, &out);
+		oracle_split_free(&split);
+	}
+	trial_free(&trial);
+	stream_free(&out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_quanta_by_hand),
+		cmocka_unit_test(test_priorities_by_hand),
+		cmocka_unit_test(test_recorded_by_hand),
+		cmocka_unit_test(test_fair_by_hand),
+		cmocka_unit_test(test_shares_by_hand),
+		cmocka_unit_test(test_oracle),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
