@@ -184,13 +184,15 @@ static void run(struct splitter *s, uint64_t tid, uint32_t tgid, uint64_t space)
 static void guess(struct splitter *s, int task, size_t i)
 {
 	uint64_t cycle = i == 0 ? s->split->first_cycle : cycle_of(s->split->record[i - 1].item);
+	uint64_t cycles = cycle - waited_since(s, task);
+	bool begins = s->waits_at[task] == NO_RECORD;
 
-	if (s->waits_at[task] == NO_RECORD && s->any_wake) {
+	if (begins && (s->any_wake || cycles == 0)) {
 		resolve(s, task, WAIT_NOT, 0);	/* it needed none */
 		return;
 	}
-	s->split->waits_guessed += s->waits_at[task] != NO_RECORD ? 1 : 0;
-	resolve(s, task, WAIT_CYCLES, cycle - waited_since(s, task));
+	s->split->waits_guessed += begins ? 0 : 1;
+	resolve(s, task, WAIT_CYCLES, cycles);
 }
 
 /* ---- events ---- */

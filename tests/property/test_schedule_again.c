@@ -43,6 +43,9 @@ static struct lpl_schedule *play(struct random *random, struct trial *trial, str
 	stream_clear(out);
 	random_trial(random, trial);
 	trial->machine.cpus = 1;
+	/* whose first events are left out, is not known in a canonical trace of the same order */
+	if (trial->machine.scheduler == ORACLE_RECORDED)
+		trial->machine.scheduler = ORACLE_RR;
 	schedule = schedule_of(trial);
 	*machine = machine_of(&trial->machine);
 	collector_init(&collector, out);
@@ -87,7 +90,9 @@ static void test_again(void **state)
 			continue;
 		assert_int_equal(lpl_merge_open(&merge, &output, NULL, &report), LPL_OK);
 		assert_int_equal(stream_send(&out, lpl_merge_sink(merge), 9, &report), LPL_OK);
-		if (lpl_merge_stats(merge)->anomalies[LPL_ANOMALY_MISSED_SCHEDULE] != 0) {
+		/* a state says who ran when it was written */
+		if (!has_event(&out, LPL_EVENT_STATE) &&
+		    lpl_merge_stats(merge)->anomalies[LPL_ANOMALY_MISSED_SCHEDULE] != 0) {
 			print_threads(&out, stderr);
 			fail_msg("case %u: an event is by a task that does not run", number);
 		}

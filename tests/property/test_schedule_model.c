@@ -124,6 +124,9 @@ static void compare_all(compare_number *compare, void *context,
 		waits += split->record[i].wait == WAIT_WAKE ||
 			split->record[i].wait == WAIT_CYCLES ? 1 : 0;
 	}
+	for (int serial = 0; serial < split->tasks; serial++)
+		waits += split->task[serial].records > 0 &&
+			split->task[serial].wait != WAIT_NOT ? 1 : 0;
 	compare(context, -1, "traced references", traced_references, trace->references);
 	compare(context, -1, "traced cycles", cycles, trace->cycles);
 	compare(context, -1, "traced instr", instructions, trace->instructions);
@@ -255,7 +258,7 @@ static bool try_trial(struct trial *trial, struct lpl_schedule *schedule, bool p
 		(void)fprintf(stderr, "what is expected to happen:\n");
 	oracle_schedule(&split, &trial->machine, &result,
 			trial->machine.cpus == 1 ? &expected : NULL, print ? stderr : NULL);
-	describe_pages(&trial->canonical, &expected);
+	describe_pages(split.canonical ? &trial->in : &trial->canonical, &expected);
 	try_machine(schedule, &trial->machine, &found);
 	compare_all(number_differs, &differs, schedule, &split, &trial->machine, &result);
 	place = first_difference(&expected, &found);
@@ -290,9 +293,12 @@ static bool trial_differs(const struct stream *in, void *context)
 	if (!differs)
 		return false;
 	shrunk.in = *in;
+	shrunk.canonical = (struct stream){ 0 };
+	make_canonical(in, &shrunk.canonical);
 	schedule = schedule_of(&shrunk);
 	differs = try_trial(&shrunk, schedule, false);
 	lpl_schedule_close(schedule);
+	stream_free(&shrunk.canonical);
 	return differs;
 }
 
@@ -303,6 +309,7 @@ static void report(struct trial *trial, uint64_t seed, unsigned int number)
 	(void)fprintf(stderr, "LAPLACE_TEST_SEED=%" PRIu64 " LAPLACE_TEST_CASE=%u\n", seed, number);
 	print_machine(&trial->machine);
 	print_threads(&trial->in, stderr);
+	make_canonical(&trial->in, &trial->canonical);
 	schedule = schedule_of(trial);
 	(void)try_trial(trial, schedule, true);
 	lpl_schedule_close(schedule);
