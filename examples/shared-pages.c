@@ -28,8 +28,8 @@ struct shared {
 	uint64_t pages, room;
 };
 
-static int on_page(struct lpl_merge_output *output, const struct lpl_merge_page *page,
-		   struct lpl_report *report)
+static enum lpl_error on_page(struct lpl_merge_output *output, const struct lpl_merge_page *page,
+			      struct lpl_report *report)
 {
 	struct shared *shared = (struct shared *)output;
 
@@ -48,8 +48,8 @@ static int on_page(struct lpl_merge_output *output, const struct lpl_merge_page 
 	return LPL_OK;
 }
 
-static int on_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
-			struct lpl_report *report)
+static enum lpl_error on_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
+				   struct lpl_report *report)
 {
 	struct use *use = &((struct shared *)output)->use[merged->page];
 	uint64_t process = merged->task->process;
@@ -63,7 +63,7 @@ static int on_reference(struct lpl_merge_output *output, const struct lpl_merged
 	return LPL_OK;
 }
 
-static int on_finish(struct lpl_merge_output *output, struct lpl_report *report)
+static enum lpl_error on_finish(struct lpl_merge_output *output, struct lpl_report *report)
 {
 	const struct shared *shared = (struct shared *)output;
 

@@ -83,8 +83,8 @@ static const struct cli_usage usage = {
 };
 
 /* No output: the audit alone. */
-static int ignore_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
-			    struct lpl_report *report)
+static enum lpl_error ignore_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
+				       struct lpl_report *report)
 {
 	(void)output;
 	(void)merged;
@@ -92,7 +92,7 @@ static int ignore_reference(struct lpl_merge_output *output, const struct lpl_me
 	return LPL_OK;
 }
 
-static int ignore_finish(struct lpl_merge_output *output, struct lpl_report *report)
+static enum lpl_error ignore_finish(struct lpl_merge_output *output, struct lpl_report *report)
 {
 	(void)output;
 	(void)report;

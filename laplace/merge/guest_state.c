@@ -35,23 +35,23 @@ static enum lpl_error no_memory(struct lpl_report *report)
 
 /* ---- opening and closing ---- */
 
-static int nothing(struct lpl_merge_output *output, struct lpl_report *report)
+static enum lpl_error nothing(struct lpl_merge_output *output, struct lpl_report *report)
 {
 	(void)output;
 	(void)report;
 	return LPL_OK;
 }
 
-static int no_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
-			struct lpl_report *report)
+static enum lpl_error no_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
+				   struct lpl_report *report)
 {
 	(void)merged;
 	return nothing(output, report);
 }
 
 /* An output that takes pages gets the names of files. */
-static int no_page(struct lpl_merge_output *output, const struct lpl_merge_page *page,
-		   struct lpl_report *report)
+static enum lpl_error no_page(struct lpl_merge_output *output, const struct lpl_merge_page *page,
+			      struct lpl_report *report)
 {
 	(void)page;
 	return nothing(output, report);

@@ -12,14 +12,14 @@ enum lpl_error lpl_remade_send(struct remade *remade, struct lpl_report *report)
 
 	remade->count = 0;
 	return count == 0 ? LPL_OK :
-		(enum lpl_error)remade->next->refs(remade->next, remade->batch, count, report);
+		remade->next->refs(remade->next, remade->batch, count, report);
 }
 
 static enum lpl_error send_event(struct remade *remade, const struct lpl_event *event,
 				 struct lpl_report *report)
 {
 	LPL_TRY(lpl_remade_send(remade, report));
-	return (enum lpl_error)remade->next->event(remade->next, event, report);
+	return remade->next->event(remade->next, event, report);
 }
 
 /* What was there before all records. */
@@ -93,7 +93,7 @@ enum lpl_error lpl_remade_event(struct remade *remade, const struct lpl_item *it
 enum lpl_error lpl_remade_finish(struct remade *remade, struct lpl_report *report)
 {
 	LPL_TRY(lpl_remade_send(remade, report));
-	return (enum lpl_error)remade->next->finish(remade->next, report);
+	return remade->next->finish(remade->next, report);
 }
 
 enum lpl_error lpl_remade_open(struct remade **remade, struct lpl_parts *parts, struct lpl_sink *next,

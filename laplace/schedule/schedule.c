@@ -49,27 +49,27 @@ const char *lpl_memory_kind_name(enum lpl_memory_kind kind)
 
 /* ---- the trace ---- */
 
-static int take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-		     struct lpl_report *report)
+static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				struct lpl_report *report)
 {
 	struct lpl_sink *merge = lpl_merge_sink(((struct lpl_schedule *)sink)->merge);
 
 	return merge->refs(merge, refs, count, report);
 }
 
-static int take_event(struct lpl_sink *sink, const struct lpl_event *event,
-		      struct lpl_report *report)
+static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *event,
+				 struct lpl_report *report)
 {
 	struct lpl_sink *merge = lpl_merge_sink(((struct lpl_schedule *)sink)->merge);
 
 	return merge->event(merge, event, report);
 }
 
-static int take_finish(struct lpl_sink *sink, struct lpl_report *report)
+static enum lpl_error take_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct lpl_schedule *schedule = (struct lpl_schedule *)sink;
 	struct lpl_sink *merge = lpl_merge_sink(schedule->merge);
-	const int error = merge->finish(merge, report);
+	const enum lpl_error error = merge->finish(merge, report);
 
 	schedule->finished = error == LPL_OK;
 	return error;

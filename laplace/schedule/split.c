@@ -106,8 +106,8 @@ static void take_early(struct split *split, struct splitting *task, uint32_t tid
 	task->wait.value = (early - 2) >> 1;
 }
 
-static int take_task(struct lpl_merge_output *output, const struct lpl_merge_task *view,
-		     struct lpl_report *report)
+static enum lpl_error take_task(struct lpl_merge_output *output, const struct lpl_merge_task *view,
+				struct lpl_report *report)
 {
 	struct split *split = (struct split *)output;
 	struct lpl_part *part;
@@ -302,8 +302,8 @@ static enum lpl_error add_page(struct split *split, uint64_t number, const struc
 	return lpl_write_event(parts->spool, &parts->facts, &item, fact, report);
 }
 
-static int take_page(struct lpl_merge_output *output, const struct lpl_merge_page *page,
-		     struct lpl_report *report)
+static enum lpl_error take_page(struct lpl_merge_output *output, const struct lpl_merge_page *page,
+				struct lpl_report *report)
 {
 	struct split *split = (struct split *)output;
 	struct lpl_event fact;
@@ -338,8 +338,8 @@ static enum lpl_error find_page(struct split *split, uint64_t number, const stru
 
 /* ---- references ---- */
 
-static int take_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
-			  struct lpl_report *report)
+static enum lpl_error take_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
+				     struct lpl_report *report)
 {
 	struct split *split = (struct split *)output;
 	const struct lpl_ref *ref = merged->ref;
@@ -424,8 +424,8 @@ static enum lpl_error keep_state(struct split *split, const struct lpl_event *ev
 	return lpl_write_event(split->parts->spool, &split->parts->state, &item, event, report);
 }
 
-static int take_event(struct lpl_merge_output *output, const struct lpl_event *event,
-		      const struct lpl_merge_task *view, struct lpl_report *report)
+static enum lpl_error take_event(struct lpl_merge_output *output, const struct lpl_event *event,
+				 const struct lpl_merge_task *view, struct lpl_report *report)
 {
 	struct split *split = (struct split *)output;
 	const uint64_t serial = view->serial;
@@ -490,7 +490,7 @@ static enum lpl_error end_task(struct split *split, uint64_t serial, struct lpl_
 	return LPL_OK;
 }
 
-static int take_finish(struct lpl_merge_output *output, struct lpl_report *report)
+static enum lpl_error take_finish(struct lpl_merge_output *output, struct lpl_report *report)
 {
 	struct split *split = (struct split *)output;
 	struct lpl_parts *parts = split->parts;

@@ -7,8 +7,8 @@
 #include "merge/output/canonical.h"
 #include "merge/pages.h"
 
-static int note_page(struct lpl_merge_output *output, const struct lpl_merge_page *page,
-		     struct lpl_report *report)
+static enum lpl_error note_page(struct lpl_merge_output *output, const struct lpl_merge_page *page,
+				struct lpl_report *report)
 {
 	struct canonical_pages *pages = (struct canonical_pages *)output;
 

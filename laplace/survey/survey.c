@@ -109,8 +109,8 @@ void lpl_survey_begin(struct lpl_survey *results, struct lpl_survey_clocks first
 
 /* ---- the output ---- */
 
-static int on_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
-			struct lpl_report *report)
+static enum lpl_error on_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
+				   struct lpl_report *report)
 {
 	struct survey *survey = survey_of(output);
 	const struct lpl_ref *ref = merged->ref;
@@ -172,8 +172,8 @@ static bool is_of_state(struct survey *survey, const struct lpl_event *event)
 	return true;
 }
 
-static int on_event(struct lpl_merge_output *output, const struct lpl_event *event,
-		    const struct lpl_merge_task *task, struct lpl_report *report)
+static enum lpl_error on_event(struct lpl_merge_output *output, const struct lpl_event *event,
+			       const struct lpl_merge_task *task, struct lpl_report *report)
 {
 	struct survey *survey = survey_of(output);
 	uint64_t moment = moment_of(&survey->time, (struct lpl_survey_clocks){
@@ -188,20 +188,20 @@ static int on_event(struct lpl_merge_output *output, const struct lpl_event *eve
 	return count_event(survey, event, report);
 }
 
-static int on_task(struct lpl_merge_output *output, const struct lpl_merge_task *task,
-		   struct lpl_report *report)
+static enum lpl_error on_task(struct lpl_merge_output *output, const struct lpl_merge_task *task,
+			      struct lpl_report *report)
 {
 	return lpl_survey_tasks_change(&survey_of(output)->tasks, task, report);
 }
 
-static int on_page(struct lpl_merge_output *output, const struct lpl_merge_page *page,
-		   struct lpl_report *report)
+static enum lpl_error on_page(struct lpl_merge_output *output, const struct lpl_merge_page *page,
+			      struct lpl_report *report)
 {
 	return lpl_survey_pages_add(&survey_of(output)->pages, page, report);
 }
 
-static int on_leave(struct lpl_merge_output *output, uint64_t page, bool for_ever,
-		    struct lpl_report *report)
+static enum lpl_error on_leave(struct lpl_merge_output *output, uint64_t page, bool for_ever,
+			       struct lpl_report *report)
 {
 	(void)report;
 	lpl_survey_pages_leave(&survey_of(output)->pages, page, for_ever);
@@ -222,7 +222,7 @@ static void sum_references(struct survey *survey)
 	references->user = survey->tasks.user_references;
 }
 
-static int on_finish(struct lpl_merge_output *output, struct lpl_report *report)
+static enum lpl_error on_finish(struct lpl_merge_output *output, struct lpl_report *report)
 {
 	struct survey *survey = survey_of(output);
 	struct lpl_survey_time *time = &survey->time.result;

@@ -75,8 +75,8 @@ static const char *program_of(const struct watcher *w, uint64_t tgid)
 	return tgid < IDS && w->program[tgid][0] ? w->program[tgid] : "-";
 }
 
-static int take_event(struct lpl_merge_output *output, const struct lpl_event *event,
-		      const struct lpl_merge_task *task, struct lpl_report *report)
+static enum lpl_error take_event(struct lpl_merge_output *output, const struct lpl_event *event,
+				 const struct lpl_merge_task *task, struct lpl_report *report)
 {
 	struct watcher *w = (struct watcher *)output;
 	char text[KTR_TEXT + 1], *slash;
@@ -108,8 +108,8 @@ static int take_event(struct lpl_merge_output *output, const struct lpl_event *e
 	return LPL_OK;
 }
 
-static int take_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
-			  struct lpl_report *report)
+static enum lpl_error take_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
+				     struct lpl_report *report)
 {
 	struct watcher *w = (struct watcher *)output;
 
@@ -118,7 +118,7 @@ static int take_reference(struct lpl_merge_output *output, const struct lpl_merg
 	return LPL_OK;
 }
 
-static int take_end(struct lpl_merge_output *output, struct lpl_report *report)
+static enum lpl_error take_end(struct lpl_merge_output *output, struct lpl_report *report)
 {
 	(void)output;
 	(void)report;

@@ -362,22 +362,22 @@ static struct checker *of_mid(struct lpl_merge_output *output)
 	return (struct checker *)((char *)output - offsetof(struct checker, mid.output));
 }
 
-static int boot_page(struct lpl_merge_output *output, const struct lpl_merge_page *page,
-		     struct lpl_report *report)
+static enum lpl_error boot_page(struct lpl_merge_output *output, const struct lpl_merge_page *page,
+				struct lpl_report *report)
 {
 	(void)report;
 	return take_page(&of_boot(output)->boot, page);
 }
 
-static int mid_page(struct lpl_merge_output *output, const struct lpl_merge_page *page,
-		    struct lpl_report *report)
+static enum lpl_error mid_page(struct lpl_merge_output *output, const struct lpl_merge_page *page,
+			       struct lpl_report *report)
 {
 	(void)report;
 	return take_page(&of_mid(output)->mid, page);
 }
 
-static int boot_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
-			  struct lpl_report *report)
+static enum lpl_error boot_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
+				     struct lpl_report *report)
 {
 	struct checker *c = of_boot(output);
 	const struct record *first = c->begun ? NULL : next(c);
@@ -392,8 +392,8 @@ static int boot_reference(struct lpl_merge_output *output, const struct lpl_merg
 					    .kind = merged->kind, .ref = merged->ref });
 }
 
-static int boot_event(struct lpl_merge_output *output, const struct lpl_event *event,
-		      const struct lpl_merge_task *task, struct lpl_report *report)
+static enum lpl_error boot_event(struct lpl_merge_output *output, const struct lpl_event *event,
+				 const struct lpl_merge_task *task, struct lpl_report *report)
 {
 	struct checker *c = of_boot(output);
 
@@ -416,8 +416,8 @@ static bool has_begun(const struct side *mid)
 	return !mid->cut || mid->ended == mid->snapshots;
 }
 
-static int mid_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
-			 struct lpl_report *report)
+static enum lpl_error mid_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
+				    struct lpl_report *report)
 {
 	struct checker *c = of_mid(output);
 
@@ -428,8 +428,8 @@ static int mid_reference(struct lpl_merge_output *output, const struct lpl_merge
 	return LPL_OK;
 }
 
-static int mid_event(struct lpl_merge_output *output, const struct lpl_event *event,
-		     const struct lpl_merge_task *task, struct lpl_report *report)
+static enum lpl_error mid_event(struct lpl_merge_output *output, const struct lpl_event *event,
+				const struct lpl_merge_task *task, struct lpl_report *report)
 {
 	struct checker *c = of_mid(output);
 
@@ -442,7 +442,7 @@ static int mid_event(struct lpl_merge_output *output, const struct lpl_event *ev
 	return LPL_OK;
 }
 
-static int finish(struct lpl_merge_output *output, struct lpl_report *report)
+static enum lpl_error finish(struct lpl_merge_output *output, struct lpl_report *report)
 {
 	(void)output;
 	(void)report;

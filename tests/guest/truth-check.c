@@ -118,8 +118,8 @@ static bool take_sample(struct checker *c, char *line)
 
 /* ---- questions ---- */
 
-static int take_answer(struct lpl_merge_output *output, const struct lpl_merged *merged,
-		       struct lpl_report *report)
+static enum lpl_error take_answer(struct lpl_merge_output *output, const struct lpl_merged *merged,
+				  struct lpl_report *report)
 {
 	struct checker *c = (struct checker *)((char *)output - offsetof(struct checker, output));
 
@@ -128,7 +128,7 @@ static int take_answer(struct lpl_merge_output *output, const struct lpl_merged 
 	return LPL_OK;
 }
 
-static int take_end(struct lpl_merge_output *output, struct lpl_report *report)
+static enum lpl_error take_end(struct lpl_merge_output *output, struct lpl_report *report)
 {
 	(void)output;
 	(void)report;

@@ -36,8 +36,8 @@ static struct cut_side *side_of(struct lpl_merge_output *output)
 	return (struct cut_side *)((char *)output - offsetof(struct cut_side, output));
 }
 
-static int on_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
-			struct lpl_report *report)
+static enum lpl_error on_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
+				   struct lpl_report *report)
 {
 	struct cut_side *side = side_of(output);
 
@@ -49,8 +49,8 @@ static int on_reference(struct lpl_merge_output *output, const struct lpl_merged
 	return LPL_OK;
 }
 
-static int on_event(struct lpl_merge_output *output, const struct lpl_event *event,
-		    const struct lpl_merge_task *task, struct lpl_report *report)
+static enum lpl_error on_event(struct lpl_merge_output *output, const struct lpl_event *event,
+			       const struct lpl_merge_task *task, struct lpl_report *report)
 {
 	struct cut_side *side = side_of(output);
 
@@ -62,8 +62,8 @@ static int on_event(struct lpl_merge_output *output, const struct lpl_event *eve
 	return LPL_OK;
 }
 
-static int on_page(struct lpl_merge_output *output, const struct lpl_merge_page *page,
-		   struct lpl_report *report)
+static enum lpl_error on_page(struct lpl_merge_output *output, const struct lpl_merge_page *page,
+			      struct lpl_report *report)
 {
 	struct cut_side *side = side_of(output);
 	uint64_t hash = page->name_length;
@@ -80,8 +80,8 @@ static int on_page(struct lpl_merge_output *output, const struct lpl_merge_page 
 	return LPL_OK;
 }
 
-static int on_task(struct lpl_merge_output *output, const struct lpl_merge_task *task,
-		   struct lpl_report *report)
+static enum lpl_error on_task(struct lpl_merge_output *output, const struct lpl_merge_task *task,
+			      struct lpl_report *report)
 {
 	struct cut_side *side = side_of(output);
 	uint32_t before;
@@ -99,7 +99,7 @@ static int on_task(struct lpl_merge_output *output, const struct lpl_merge_task 
 	return LPL_OK;
 }
 
-static int on_finish(struct lpl_merge_output *output, struct lpl_report *report)
+static enum lpl_error on_finish(struct lpl_merge_output *output, struct lpl_report *report)
 {
 	(void)output;
 	(void)report;

@@ -27,8 +27,8 @@ static struct line *add(struct log *log, enum line_kind is, uint64_t task, uint6
 	return line;
 }
 
-static int log_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
-			 struct lpl_report *report)
+static enum lpl_error log_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
+				    struct lpl_report *report)
 {
 	struct log *log = (struct log *)output;
 	struct line *line = add(log, REFERENCE, merged->task->serial, merged->page);
@@ -39,8 +39,8 @@ static int log_reference(struct lpl_merge_output *output, const struct lpl_merge
 	return LPL_OK;
 }
 
-static int log_event(struct lpl_merge_output *output, const struct lpl_event *event,
-		     const struct lpl_merge_task *task, struct lpl_report *report)
+static enum lpl_error log_event(struct lpl_merge_output *output, const struct lpl_event *event,
+				const struct lpl_merge_task *task, struct lpl_report *report)
 {
 	struct log *log = (struct log *)output;
 	struct line *line = add(log, EVENT, task->serial, 0);
@@ -51,15 +51,15 @@ static int log_event(struct lpl_merge_output *output, const struct lpl_event *ev
 	return LPL_OK;
 }
 
-static int log_finish(struct lpl_merge_output *output, struct lpl_report *report)
+static enum lpl_error log_finish(struct lpl_merge_output *output, struct lpl_report *report)
 {
 	(void)output;
 	(void)report;
 	return LPL_OK;
 }
 
-static int log_page(struct lpl_merge_output *output, const struct lpl_merge_page *page,
-		    struct lpl_report *report)
+static enum lpl_error log_page(struct lpl_merge_output *output, const struct lpl_merge_page *page,
+			       struct lpl_report *report)
 {
 	struct log *log = (struct log *)output;
 
@@ -72,8 +72,8 @@ static int log_page(struct lpl_merge_output *output, const struct lpl_merge_page
 	return LPL_OK;
 }
 
-static int log_task(struct lpl_merge_output *output, const struct lpl_merge_task *task,
-		    struct lpl_report *report)
+static enum lpl_error log_task(struct lpl_merge_output *output, const struct lpl_merge_task *task,
+			       struct lpl_report *report)
 {
 	struct log *log = (struct log *)output;
 
@@ -92,8 +92,8 @@ static int log_task(struct lpl_merge_output *output, const struct lpl_merge_task
 	return LPL_OK;
 }
 
-static int log_leave(struct lpl_merge_output *output, uint64_t page, bool for_ever,
-		     struct lpl_report *report)
+static enum lpl_error log_leave(struct lpl_merge_output *output, uint64_t page, bool for_ever,
+				struct lpl_report *report)
 {
 	struct log *log = (struct log *)output;
 

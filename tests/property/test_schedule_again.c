@@ -16,8 +16,8 @@
 #include "oracle_sim.h"
 #include "thread_guest.h"
 
-static int check_nothing(struct lpl_merge_output *output, const struct lpl_merged *merged,
-			 struct lpl_report *report)
+static enum lpl_error check_nothing(struct lpl_merge_output *output, const struct lpl_merged *merged,
+				    struct lpl_report *report)
 {
 	(void)output;
 	(void)merged;
@@ -25,7 +25,7 @@ static int check_nothing(struct lpl_merge_output *output, const struct lpl_merge
 	return LPL_OK;
 }
 
-static int check_finish(struct lpl_merge_output *output, struct lpl_report *report)
+static enum lpl_error check_finish(struct lpl_merge_output *output, struct lpl_report *report)
 {
 	(void)output;
 	(void)report;

@@ -286,8 +286,8 @@ static void check_task(struct checker *checker, const struct lpl_merge_task *tas
 		record->process != task->process;
 }
 
-static int check_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
-			   struct lpl_report *report)
+static enum lpl_error check_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
+				      struct lpl_report *report)
 {
 	struct checker *checker = (struct checker *)output;
 
@@ -298,8 +298,8 @@ static int check_reference(struct lpl_merge_output *output, const struct lpl_mer
 	return LPL_OK;
 }
 
-static int check_event(struct lpl_merge_output *output, const struct lpl_event *event,
-		       const struct lpl_merge_task *task, struct lpl_report *report)
+static enum lpl_error check_event(struct lpl_merge_output *output, const struct lpl_event *event,
+				  const struct lpl_merge_task *task, struct lpl_report *report)
 {
 	struct checker *checker = (struct checker *)output;
 
@@ -311,15 +311,15 @@ static int check_event(struct lpl_merge_output *output, const struct lpl_event *
 	return LPL_OK;
 }
 
-static int check_finish(struct lpl_merge_output *output, struct lpl_report *report)
+static enum lpl_error check_finish(struct lpl_merge_output *output, struct lpl_report *report)
 {
 	(void)output;
 	(void)report;
 	return LPL_OK;
 }
 
-static int check_last(struct lpl_merge_output *output, const struct lpl_merge_task *task,
-		      struct lpl_report *report)
+static enum lpl_error check_last(struct lpl_merge_output *output, const struct lpl_merge_task *task,
+				 struct lpl_report *report)
 {
 	struct checker *checker = (struct checker *)output;
 	const struct oracle_split_task *like = &checker->split->task[task->serial];

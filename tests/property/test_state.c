@@ -584,8 +584,8 @@ struct surveyed {
 	uint64_t events;		/* that are not the state's */
 };
 
-static int count_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
-			   struct lpl_report *report)
+static enum lpl_error count_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
+				      struct lpl_report *report)
 {
 	struct surveyed *surveyed =
 		(struct surveyed *)((char *)output - offsetof(struct surveyed, output));
@@ -596,7 +596,7 @@ static int count_reference(struct lpl_merge_output *output, const struct lpl_mer
 	return LPL_OK;
 }
 
-static int no_more(struct lpl_merge_output *output, struct lpl_report *report)
+static enum lpl_error no_more(struct lpl_merge_output *output, struct lpl_report *report)
 {
 	(void)output;
 	(void)report;

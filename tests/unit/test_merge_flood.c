@@ -116,8 +116,8 @@ static void nothing(struct flood *flood)
 
 /* ---- a merge in a process of its own ---- */
 
-static int take_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
-			  struct lpl_report *report)
+static enum lpl_error take_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
+				     struct lpl_report *report)
 {
 	(void)output;
 	(void)merged;
@@ -125,7 +125,7 @@ static int take_reference(struct lpl_merge_output *output, const struct lpl_merg
 	return LPL_OK;
 }
 
-static int take_finish(struct lpl_merge_output *output, struct lpl_report *report)
+static enum lpl_error take_finish(struct lpl_merge_output *output, struct lpl_report *report)
 {
 	(void)output;
 	(void)report;
@@ -133,8 +133,8 @@ static int take_finish(struct lpl_merge_output *output, struct lpl_report *repor
 }
 
 /* So that all that an output may ask for is kept. */
-static int take_page(struct lpl_merge_output *output, const struct lpl_merge_page *page,
-		     struct lpl_report *report)
+static enum lpl_error take_page(struct lpl_merge_output *output, const struct lpl_merge_page *page,
+				struct lpl_report *report)
 {
 	(void)output;
 	(void)page;

@@ -18,8 +18,8 @@ struct leaving {
 	size_t count;
 };
 
-static int note(struct lpl_merge_output *output, uint64_t page, bool for_ever,
-		struct lpl_report *report)
+static enum lpl_error note(struct lpl_merge_output *output, uint64_t page, bool for_ever,
+			   struct lpl_report *report)
 {
 	struct leaving *leaving = (struct leaving *)output;
 

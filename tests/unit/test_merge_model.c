@@ -70,8 +70,8 @@ struct answer {
 	uint64_t uncached;
 };
 
-static int keep(struct lpl_merge_output *output, const struct lpl_merged *merged,
-		struct lpl_report *report)
+static enum lpl_error keep(struct lpl_merge_output *output, const struct lpl_merged *merged,
+			   struct lpl_report *report)
 {
 	struct answer *answer = (struct answer *)output;
 
@@ -84,8 +84,8 @@ static int keep(struct lpl_merge_output *output, const struct lpl_merged *merged
 	return LPL_OK;
 }
 
-static int leave(struct lpl_merge_output *output, uint64_t page, bool for_ever,
-		 struct lpl_report *report)
+static enum lpl_error leave(struct lpl_merge_output *output, uint64_t page, bool for_ever,
+			    struct lpl_report *report)
 {
 	struct answer *answer = (struct answer *)output;
 
@@ -100,7 +100,7 @@ static int leave(struct lpl_merge_output *output, uint64_t page, bool for_ever,
 	return LPL_OK;
 }
 
-static int end(struct lpl_merge_output *output, struct lpl_report *report)
+static enum lpl_error end(struct lpl_merge_output *output, struct lpl_report *report)
 {
 	(void)output;
 	(void)report;

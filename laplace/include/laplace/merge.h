@@ -155,17 +155,17 @@ struct lpl_merge_page {
  * Members after `finish` and `event` may be NULL.
  */
 struct lpl_merge_output {
-	int (*reference)(struct lpl_merge_output *output, const struct lpl_merged *merged,
-			 struct lpl_report *report);
-	int (*event)(struct lpl_merge_output *output, const struct lpl_event *event,
-		     const struct lpl_merge_task *task, struct lpl_report *report);
-	int (*finish)(struct lpl_merge_output *output, struct lpl_report *report);
-	int (*page)(struct lpl_merge_output *output, const struct lpl_merge_page *page,
-		    struct lpl_report *report);
-	int (*task)(struct lpl_merge_output *output, const struct lpl_merge_task *task,
-		    struct lpl_report *report);
-	int (*leave)(struct lpl_merge_output *output, uint64_t page, bool for_ever,
-		     struct lpl_report *report);
+	enum lpl_error (*reference)(struct lpl_merge_output *output, const struct lpl_merged *merged,
+				    struct lpl_report *report);
+	enum lpl_error (*event)(struct lpl_merge_output *output, const struct lpl_event *event,
+				const struct lpl_merge_task *task, struct lpl_report *report);
+	enum lpl_error (*finish)(struct lpl_merge_output *output, struct lpl_report *report);
+	enum lpl_error (*page)(struct lpl_merge_output *output, const struct lpl_merge_page *page,
+			       struct lpl_report *report);
+	enum lpl_error (*task)(struct lpl_merge_output *output, const struct lpl_merge_task *task,
+			       struct lpl_report *report);
+	enum lpl_error (*leave)(struct lpl_merge_output *output, uint64_t page, bool for_ever,
+				struct lpl_report *report);
 };
 
 /* ---- anomalies ---- */

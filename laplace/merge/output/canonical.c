@@ -74,8 +74,8 @@ static enum lpl_error send(struct canonical *canonical, struct lpl_report *repor
 	return canonical->next->refs(canonical->next, canonical->batch, count, report);
 }
 
-static int canonical_page(struct lpl_merge_output *output, const struct lpl_merge_page *page,
-			  struct lpl_report *report)
+static enum lpl_error canonical_page(struct lpl_merge_output *output, const struct lpl_merge_page *page,
+				     struct lpl_report *report)
 {
 	struct canonical *canonical = (struct canonical *)output;
 
@@ -94,8 +94,8 @@ static enum lpl_error send_page(struct canonical *canonical, const struct lpl_me
 	return canonical->next->event(canonical->next, &canonical->page, report);
 }
 
-static int canonical_reference(struct lpl_merge_output *output,
-			       const struct lpl_merged *merged, struct lpl_report *report)
+static enum lpl_error canonical_reference(struct lpl_merge_output *output,
+					  const struct lpl_merged *merged, struct lpl_report *report)
 {
 	struct canonical *canonical = (struct canonical *)output;
 	struct lpl_ref *ref;
@@ -112,8 +112,8 @@ static int canonical_reference(struct lpl_merge_output *output,
 	return canonical->count == BATCH ? send(canonical, report) : LPL_OK;
 }
 
-static int canonical_event(struct lpl_merge_output *output, const struct lpl_event *event,
-			   const struct lpl_merge_task *task, struct lpl_report *report)
+static enum lpl_error canonical_event(struct lpl_merge_output *output, const struct lpl_event *event,
+				      const struct lpl_merge_task *task, struct lpl_report *report)
 {
 	struct canonical *canonical = (struct canonical *)output;
 
@@ -124,7 +124,7 @@ static int canonical_event(struct lpl_merge_output *output, const struct lpl_eve
 	return canonical->next->event(canonical->next, event, report);
 }
 
-static int canonical_finish(struct lpl_merge_output *output, struct lpl_report *report)
+static enum lpl_error canonical_finish(struct lpl_merge_output *output, struct lpl_report *report)
 {
 	struct canonical *canonical = (struct canonical *)output;
 

@@ -28,8 +28,8 @@ static enum lpl_error drain(struct global *global, struct lpl_report *report)
 	return LPL_OK;
 }
 
-static int global_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
-			    struct lpl_report *report)
+static enum lpl_error global_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
+				       struct lpl_report *report)
 {
 	struct global *global = (struct global *)output;
 	char *end;
@@ -43,7 +43,7 @@ static int global_reference(struct lpl_merge_output *output, const struct lpl_me
 	return LPL_OK;
 }
 
-static int global_finish(struct lpl_merge_output *output, struct lpl_report *report)
+static enum lpl_error global_finish(struct lpl_merge_output *output, struct lpl_report *report)
 {
 	struct global *global = (struct global *)output;
 

@@ -29,7 +29,7 @@ struct batch {
 	size_t size;
 	uint64_t offset;	/* in the file */
 	uint64_t directory, name;
-	int error;		/* errno */
+	enum lpl_error error;		/* errno */
 };
 
 struct open_files {

@@ -58,7 +58,7 @@ static struct entry *entry_of(struct per_process *p, uint64_t serial)
 
 /* NULL: no memory, which *error and the report say. */
 static struct entry *entry_begin(struct per_process *p, const struct lpl_merge_task *task,
-				 int *error, struct lpl_report *report)
+				 enum lpl_error *error, struct lpl_report *report)
 {
 	struct entry *entry = calloc(1, sizeof(*entry));
 
@@ -114,7 +114,7 @@ static void print_line(FILE *index, const struct entry *entry, const struct lpl_
 static int entry_end(struct per_process *p, struct entry *entry,
 		     const struct lpl_merge_task *task, const char *end, struct lpl_report *report)
 {
-	int error = lpl_task_file_close(p->files, &entry->file, report);
+	enum lpl_error error = lpl_task_file_close(p->files, &entry->file, report);
 
 	print_line(p->index, entry, task, end);
 	(void)lpl_map_remove(&p->by_task, LPL_KEY(task->serial));
@@ -133,7 +133,7 @@ static int entry_end(struct per_process *p, struct entry *entry,
  * cannot be written.
  */
 static struct entry *line_begin(struct per_process *p, const struct lpl_merge_task *task,
-				size_t size, char **out, int *error, struct lpl_report *report)
+				size_t size, char **out, enum lpl_error *error, struct lpl_report *report)
 {
 	struct entry *entry = entry_of(p, task->serial);
 
@@ -155,13 +155,13 @@ static void line_end(struct entry *entry, const char *end, uint64_t cycle)
 	lpl_task_file_advance(&entry->file, end);
 }
 
-static int take_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
-			  struct lpl_report *report)
+static enum lpl_error take_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
+				     struct lpl_report *report)
 {
 	struct per_process *p = (struct per_process *)output;
 	const struct lpl_ref *ref = merged->ref;
 	char *out = NULL;
-	int error = LPL_OK;
+	enum lpl_error error = LPL_OK;
 	struct entry *entry = line_begin(p, merged->task, REFERENCE_LINE, &out, &error, report);
 
 	if (entry == NULL)
@@ -185,12 +185,12 @@ static int take_reference(struct lpl_merge_output *output, const struct lpl_merg
 	return LPL_OK;
 }
 
-static int take_event(struct lpl_merge_output *output, const struct lpl_event *event,
-		      const struct lpl_merge_task *task, struct lpl_report *report)
+static enum lpl_error take_event(struct lpl_merge_output *output, const struct lpl_event *event,
+				 const struct lpl_merge_task *task, struct lpl_report *report)
 {
 	struct per_process *p = (struct per_process *)output;
 	char *out = NULL;
-	int error = LPL_OK;
+	enum lpl_error error = LPL_OK;
 	struct entry *entry;
 
 	if (event->tag == LPL_EVENT_STATE)
@@ -207,15 +207,15 @@ static int take_event(struct lpl_merge_output *output, const struct lpl_event *e
 	return LPL_OK;
 }
 
-static int take_task(struct lpl_merge_output *output, const struct lpl_merge_task *task,
-		     struct lpl_report *report)
+static enum lpl_error take_task(struct lpl_merge_output *output, const struct lpl_merge_task *task,
+				struct lpl_report *report)
 {
 	static const char *const end[] = {
 		[LPL_TASK_EXITED] = "exit", [LPL_TASK_LOST] = "lost", [LPL_TASK_LEFT] = "left"
 	};
 	struct per_process *p = (struct per_process *)output;
 	struct entry *entry = entry_of(p, task->serial);
-	int error = LPL_OK;
+	enum lpl_error error = LPL_OK;
 
 	if (entry != NULL && entry->file.directory != task->process) {
 		if (entry->any) {
@@ -232,7 +232,7 @@ static int take_task(struct lpl_merge_output *output, const struct lpl_merge_tas
 	return entry_end(p, entry, task, end[task->state], report);
 }
 
-static int take_finish(struct lpl_merge_output *output, struct lpl_report *report)
+static enum lpl_error take_finish(struct lpl_merge_output *output, struct lpl_report *report)
 {
 	struct per_process *p = (struct per_process *)output;
 	FILE *index = p->index;
