@@ -29,7 +29,7 @@ struct batch {
 	size_t size;
 	uint64_t offset;	/* in the file */
 	uint64_t directory, name;
-	enum lpl_error error;		/* errno */
+	int error;		/* errno */
 };
 
 struct open_files {
