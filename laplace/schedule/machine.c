@@ -88,7 +88,7 @@ void lpl_machine_set_state(struct task *task, enum task_state state, uint64_t t)
 /* ---- items ---- */
 
 enum lpl_error lpl_machine_next_item(struct machine *machine, struct task *task,
-				 struct lpl_report *report)
+				     struct lpl_report *report)
 {
 	task->passed = 0;
 	task->done = 0;
@@ -102,7 +102,7 @@ enum lpl_error lpl_machine_next_item(struct machine *machine, struct task *task,
 }
 
 enum lpl_error lpl_machine_begin(struct machine *machine, struct task *task, uint64_t t,
-			     struct lpl_report *report)
+				 struct lpl_report *report)
 {
 	task->cursor = lpl_cursor_at(&machine->parts->part[task->result.serial].chain);
 	LPL_TRY(lpl_cursor_resume(machine->parts->spool, &task->cursor, report));
@@ -203,7 +203,7 @@ static void take_off(struct machine *machine, struct task *task, enum task_state
 }
 
 enum lpl_error lpl_machine_leave(struct machine *machine, struct task *task, enum task_state state,
-			     uint64_t left, uint64_t t, struct lpl_report *report)
+				 uint64_t left, uint64_t t, struct lpl_report *report)
 {
 	struct processor *processor = task->on;
 
@@ -214,7 +214,7 @@ enum lpl_error lpl_machine_leave(struct machine *machine, struct task *task, enu
 }
 
 enum lpl_error lpl_machine_preempt(struct machine *machine, struct processor *processor,
-			       struct task *other, uint64_t t, struct lpl_report *report)
+				   struct task *other, uint64_t t, struct lpl_report *report)
 {
 	struct task *task = processor->task;
 
@@ -228,7 +228,8 @@ enum lpl_error lpl_machine_preempt(struct machine *machine, struct processor *pr
 }
 
 enum lpl_error lpl_machine_make_ready(struct machine *machine, struct task *task,
-				  const struct task *parent, uint64_t t, struct lpl_report *report)
+				      const struct task *parent, uint64_t t,
+				      struct lpl_report *report)
 {
 	struct processor *victim;
 
@@ -247,7 +248,7 @@ enum lpl_error lpl_machine_make_ready(struct machine *machine, struct task *task
 /* ---- waits ---- */
 
 enum lpl_error lpl_machine_put_due(struct machine *machine, uint64_t t, uint64_t value,
-			       struct lpl_report *report)
+				   struct lpl_report *report)
 {
 	const struct lpl_heap_entry entry = {(int64_t)t, machine->order++, value};
 
@@ -255,7 +256,7 @@ enum lpl_error lpl_machine_put_due(struct machine *machine, uint64_t t, uint64_t
 }
 
 enum lpl_error lpl_machine_wait(struct machine *machine, struct task *task, uint64_t t, bool *waits,
-			    struct lpl_report *report)
+				struct lpl_report *report)
 {
 	const uint64_t value = task->item.value;
 
@@ -273,7 +274,7 @@ enum lpl_error lpl_machine_wait(struct machine *machine, struct task *task, uint
 }
 
 enum lpl_error lpl_machine_wake(struct machine *machine, uint64_t number, uint64_t t,
-			    struct lpl_report *report)
+				struct lpl_report *report)
 {
 	const uint64_t serial = lpl_map_get(&machine->waiting, LPL_KEY(number));
 
@@ -299,7 +300,7 @@ static enum lpl_error new_page(struct machine *machine, uint64_t index, struct l
 }
 
 enum lpl_error lpl_machine_reference(struct machine *machine, struct task *task, uint64_t t,
-				 struct reference *reference, struct lpl_report *report)
+				     struct reference *reference, struct lpl_report *report)
 {
 	const struct lpl_item *item = &task->item;
 	const bool write = item->type == LPL_WRITE || item->type == LPL_WALK_WRITE;
@@ -357,8 +358,8 @@ static enum lpl_error new_arrival(struct machine *machine, uint32_t *i, struct l
 }
 
 enum lpl_error lpl_machine_await_page(struct machine *machine, struct task *task,
-				  const struct reference *reference, uint64_t t,
-				  struct lpl_report *report)
+				      const struct reference *reference, uint64_t t,
+				      struct lpl_report *report)
 {
 	struct arrival *arrival;
 	uint32_t i;
@@ -383,7 +384,7 @@ enum lpl_error lpl_machine_await_page(struct machine *machine, struct task *task
 }
 
 enum lpl_error lpl_machine_page_arrives(struct machine *machine, uint32_t i, uint64_t t,
-				    struct lpl_report *report)
+					struct lpl_report *report)
 {
 	const struct arrival arrival = machine->arrival[i];
 	const struct lpl_key page = LPL_KEY(machine->page[arrival.page] & ~PAGE_ARRIVING);
@@ -448,8 +449,8 @@ static void open_tasks(struct machine *machine)
 }
 
 enum lpl_error lpl_machine_open(struct machine *machine, struct lpl_parts *parts,
-			    const struct lpl_machine *how, struct lpl_sink *next,
-			    struct lpl_report *report)
+				const struct lpl_machine *how, struct lpl_sink *next,
+				struct lpl_report *report)
 {
 	static const struct scheduler *const scheduler[] = {
 		[LPL_SCHEDULER_RECORDED] = NULL, [LPL_SCHEDULER_RR] = &lpl_scheduler_rr,
@@ -472,7 +473,8 @@ enum lpl_error lpl_machine_open(struct machine *machine, struct lpl_parts *parts
 		return no_memory(report);
 	open_tasks(machine);
 	LPL_TRY(open_memory(machine, report));
-	return next != NULL ? lpl_remade_open(&machine->remade, parts, next, report) : LPL_OK;
+	return next != NULL ? lpl_remade_open(&machine->remade, parts,
+					       machine->scheduler == NULL, next, report) : LPL_OK;
 }
 
 void lpl_machine_close(struct machine *machine)

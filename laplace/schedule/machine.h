@@ -85,8 +85,8 @@ struct machine {
 };
 
 enum lpl_error lpl_machine_open(struct machine *machine, struct lpl_parts *parts,
-			    const struct lpl_machine *how, struct lpl_sink *next,
-			    struct lpl_report *report);
+				const struct lpl_machine *how, struct lpl_sink *next,
+				struct lpl_report *report);
 void lpl_machine_close(struct machine *machine);
 
 /* From the beginning to the end. */
@@ -107,30 +107,31 @@ uint64_t lpl_machine_done(const struct lpl_item *item, uint64_t passed);
 
 /* A task is released at t; its cursor is paused. */
 enum lpl_error lpl_machine_begin(struct machine *machine, struct task *task, uint64_t t,
-			     struct lpl_report *report);
+				 struct lpl_report *report);
 /* The item that comes next; who the task is is seen to.  The cursor has to be resumed. */
 enum lpl_error lpl_machine_next_item(struct machine *machine, struct task *task,
-				 struct lpl_report *report);
+				     struct lpl_report *report);
 /* `parent` made it just now; or NULL. */
 enum lpl_error lpl_machine_make_ready(struct machine *machine, struct task *task,
-				  const struct task *parent, uint64_t t, struct lpl_report *report);
+				      const struct task *parent, uint64_t t,
+				      struct lpl_report *report);
 /*
  * A task whose item is a wait begins to wait at t, or goes on to the item after it (*waits false).
  * It is on no processor yet, or the caller takes it off.
  */
 enum lpl_error lpl_machine_wait(struct machine *machine, struct task *task, uint64_t t, bool *waits,
-			    struct lpl_report *report);
+				struct lpl_report *report);
 /* A running task leaves its processor, which takes the next one. */
 enum lpl_error lpl_machine_leave(struct machine *machine, struct task *task, enum task_state state,
-			     uint64_t left, uint64_t t, struct lpl_report *report);
+				 uint64_t left, uint64_t t, struct lpl_report *report);
 /* The same for one that another takes the place of; `other` NULL: whoever is next. */
 enum lpl_error lpl_machine_preempt(struct machine *machine, struct processor *processor,
-			       struct task *other, uint64_t t, struct lpl_report *report);
+				   struct task *other, uint64_t t, struct lpl_report *report);
 /* The wake with this number has been. */
 enum lpl_error lpl_machine_wake(struct machine *machine, uint64_t number, uint64_t t,
-			    struct lpl_report *report);
+				struct lpl_report *report);
 enum lpl_error lpl_machine_put_due(struct machine *machine, uint64_t t, uint64_t value,
-			       struct lpl_report *report);
+				   struct lpl_report *report);
 
 /* ---- pages ---- */
 
@@ -143,15 +144,15 @@ struct reference {
 
 /* The task's item is a reference, which happens at t. */
 enum lpl_error lpl_machine_reference(struct machine *machine, struct task *task, uint64_t t,
-				 struct reference *reference, struct lpl_report *report);
+				     struct reference *reference, struct lpl_report *report);
 /* When a page is there that is wanted at t. */
 uint64_t lpl_machine_fetch(struct machine *machine, uint64_t t, bool dirty);
 /* The task has left, and waits for the page, which comes, or is on its way already. */
 enum lpl_error lpl_machine_await_page(struct machine *machine, struct task *task,
-				  const struct reference *reference, uint64_t t,
-				  struct lpl_report *report);
+				      const struct reference *reference, uint64_t t,
+				      struct lpl_report *report);
 /* An arrival is due. */
 enum lpl_error lpl_machine_page_arrives(struct machine *machine, uint32_t i, uint64_t t,
-				    struct lpl_report *report);
+					struct lpl_report *report);
 
 #endif

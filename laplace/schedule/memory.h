@@ -23,8 +23,8 @@ struct page_memory {
 
 /* As `how` has it: how->pages is not 0. */
 enum lpl_error lpl_memory_open_global(struct page_memory **memory, const struct lpl_machine *how,
-				  struct lpl_report *report);
+				      struct lpl_report *report);
 enum lpl_error lpl_memory_open_local(struct page_memory **memory, const struct lpl_machine *how,
-				 struct lpl_report *report);
+				     struct lpl_report *report);
 
 #endif

@@ -88,7 +88,7 @@ static bool is_lru(const char *policy)
 }
 
 enum lpl_error lpl_memory_open_global(struct page_memory **memory, const struct lpl_machine *how,
-				  struct lpl_report *report)
+				      struct lpl_report *report)
 {
 	static const struct lpl_exactness none;
 	const char *policy = how->policy != NULL ? how->policy : "lru";

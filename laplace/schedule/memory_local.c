@@ -186,7 +186,7 @@ static void local_close(struct page_memory *memory)
 }
 
 enum lpl_error lpl_memory_open_local(struct page_memory **memory, const struct lpl_machine *how,
-				 struct lpl_report *report)
+				     struct lpl_report *report)
 {
 	struct local *local = calloc(1, sizeof(*local));
 

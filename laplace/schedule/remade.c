@@ -40,6 +40,9 @@ static enum lpl_error send_state(struct remade *remade, struct lpl_report *repor
 		event.ref = item.references;
 		event.instr = item.instructions;
 		event.cycle = item.cycles;
+		if (event.tag == LPL_EVENT_STATE && event.arg[LPL_EVENT_STATE_BEGINS] == 0 &&
+		    !remade->recorded)
+			event.arg[LPL_EVENT_STATE_RUNS] = KTR_NONE;
 		error = send_event(remade, &event, report);
 	}
 	lpl_cursor_pause(&cursor);
@@ -47,7 +50,7 @@ static enum lpl_error send_state(struct remade *remade, struct lpl_report *repor
 }
 
 enum lpl_error lpl_remade_page(struct remade *remade, uint64_t index, const struct lpl_ref *ref,
-			   const struct lpl_identity *task, struct lpl_report *report)
+			       const struct lpl_identity *task, struct lpl_report *report)
 {
 	const uint64_t fact = remade->parts->page[index].fact;
 	const struct lpl_ref after = *ref;
@@ -69,7 +72,7 @@ enum lpl_error lpl_remade_page(struct remade *remade, uint64_t index, const stru
 }
 
 enum lpl_error lpl_remade_made(struct remade *remade, struct lpl_event *event, uint64_t instructions,
-			   uint64_t t, struct lpl_report *report)
+			       uint64_t t, struct lpl_report *report)
 {
 	event->ref = remade->ref;
 	event->instr = remade->parts->first_instr + instructions;
@@ -78,8 +81,8 @@ enum lpl_error lpl_remade_made(struct remade *remade, struct lpl_event *event, u
 }
 
 enum lpl_error lpl_remade_event(struct remade *remade, const struct lpl_item *item,
-			    const uint8_t *body, uint64_t instructions, uint64_t t,
-			    struct lpl_report *report)
+				const uint8_t *body, uint64_t instructions, uint64_t t,
+				struct lpl_report *report)
 {
 	struct lpl_event event;
 
@@ -87,6 +90,9 @@ enum lpl_error lpl_remade_event(struct remade *remade, const struct lpl_item *it
 	if (item->kind == LPL_ITEM_HIDDEN)
 		return LPL_OK;
 	lpl_read_event(body, &event);
+	if (!remade->recorded &&
+	    (event.tag == LPL_EVENT_TRACING || event.tag == LPL_EVENT_GAP))
+		return LPL_OK;
 	return lpl_remade_made(remade, &event, instructions, t, report);
 }
 
@@ -96,8 +102,8 @@ enum lpl_error lpl_remade_finish(struct remade *remade, struct lpl_report *repor
 	return remade->next->finish(remade->next, report);
 }
 
-enum lpl_error lpl_remade_open(struct remade **remade, struct lpl_parts *parts, struct lpl_sink *next,
-			   struct lpl_report *report)
+enum lpl_error lpl_remade_open(struct remade **remade, struct lpl_parts *parts, bool recorded,
+			       struct lpl_sink *next, struct lpl_report *report)
 {
 	struct remade *opened = malloc(sizeof(*opened));
 
@@ -106,6 +112,7 @@ enum lpl_error lpl_remade_open(struct remade **remade, struct lpl_parts *parts, 
 		return lpl_fail(report, LPL_ERR_MEMORY, "schedule: no memory for the output");
 	opened->next = next;
 	opened->parts = parts;
+	opened->recorded = recorded;
 	opened->ref = parts->first_ref;
 	opened->count = 0;
 	return send_state(opened, report);

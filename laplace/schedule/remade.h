@@ -10,14 +10,18 @@ enum { REMADE_BATCH = 1024 };
 struct remade {
 	struct lpl_sink *next;
 	struct lpl_parts *parts;
+	bool recorded;			/* the order of the trace */
 	uint64_t ref;			/* the number that the output has come to */
 	size_t count;
 	struct lpl_ref batch[REMADE_BATCH];
 };
 
-/* `next` is not owned.  It gets the events of the state that there was at the beginning. */
-enum lpl_error lpl_remade_open(struct remade **remade, struct lpl_parts *parts, struct lpl_sink *next,
-			   struct lpl_report *report);
+/*
+ * `next` is not owned.  It gets the events of the state that there was at the beginning; who ran
+ * then is part of that only in the recorded order.
+ */
+enum lpl_error lpl_remade_open(struct remade **remade, struct lpl_parts *parts, bool recorded,
+			       struct lpl_sink *next, struct lpl_report *report);
 enum lpl_error lpl_remade_finish(struct remade *remade, struct lpl_report *report);
 void lpl_remade_close(struct remade *remade);		/* NULL is fine */
 
@@ -28,12 +32,12 @@ enum lpl_error lpl_remade_send(struct remade *remade, struct lpl_report *report)
  * comes before it.
  */
 enum lpl_error lpl_remade_page(struct remade *remade, uint64_t index, const struct lpl_ref *ref,
-			   const struct lpl_identity *task, struct lpl_report *report);
+			       const struct lpl_identity *task, struct lpl_report *report);
 
 static inline enum lpl_error lpl_remade_reference(struct remade *remade, const struct lpl_item *item,
-					      bool first, const struct lpl_identity *task,
-					      uint64_t instructions, uint64_t t,
-					      struct lpl_report *report)
+						  bool first, const struct lpl_identity *task,
+						  uint64_t instructions, uint64_t t,
+						  struct lpl_report *report)
 {
 	const struct lpl_parts *parts = remade->parts;
 	struct lpl_ref *ref = &remade->batch[remade->count];
@@ -50,11 +54,14 @@ static inline enum lpl_error lpl_remade_reference(struct remade *remade, const s
 	return ++remade->count == REMADE_BATCH ? lpl_remade_send(remade, report) : LPL_OK;
 }
 
-/* An event of the trace, that is the item's body; or one that the machine makes. */
+/*
+ * An event of the trace, that is the item's body; or one that the machine makes.  Those that are
+ * about all records around them, of windows and gaps, are left out in another order.
+ */
 enum lpl_error lpl_remade_event(struct remade *remade, const struct lpl_item *item,
-			    const uint8_t *body, uint64_t instructions, uint64_t t,
-			    struct lpl_report *report);
+				const uint8_t *body, uint64_t instructions, uint64_t t,
+				struct lpl_report *report);
 enum lpl_error lpl_remade_made(struct remade *remade, struct lpl_event *event, uint64_t instructions,
-			   uint64_t t, struct lpl_report *report);
+			       uint64_t t, struct lpl_report *report);
 
 #endif

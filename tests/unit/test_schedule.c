@@ -375,6 +375,11 @@ static void recorded_stalls(void **state)
 	assert_int_equal(result->end, 11270);
 	assert_int_equal(result->busy, 270);
 	assert_int_equal(lpl_schedule_tasks(schedule), 3);
+	/* 1 until 10100, 2 until 10200, idle until 11250, 2 until 11260, 1 */
+	assert_times(schedule, 1, (struct times){.end = 11270, .running = 110, .paging = 10000,
+						 .waiting = 1160, .dispatches = 2, .faults = 10});
+	assert_times(schedule, 2, (struct times){.end = 11260, .running = 110, .ready = 10100,
+						 .waiting = 1050, .dispatches = 2});
 	lpl_schedule_close(schedule);
 }
 
@@ -405,6 +410,12 @@ static void quanta(void **state)
 						 .dispatches = 3, .preemptions = 2, .faults = 1});
 	assert_times(schedule, 1, (struct times){.end = 200, .running = 100, .ready = 100,
 						 .dispatches = 3, .preemptions = 2, .faults = 1});
+	/* nor does one preempt another of its number */
+	machine.scheduler = LPL_SCHEDULER_PRIORITY;
+	run_machine(schedule, &machine, NULL);
+	assert_times(schedule, 0, (struct times){.end = 180, .running = 100, .ready = 80,
+						 .dispatches = 3, .preemptions = 2, .faults = 1});
+	machine.scheduler = LPL_SCHEDULER_RR;
 	/* half as many instructions pass as cycles */
 	machine.quantum = 20;
 	machine.quantum_instructions = true;
@@ -504,6 +515,55 @@ static void below_its_share(void **state)
 	lpl_schedule_close(schedule);
 }
 
+/* A state says that 3 runs; then a window in which 1 and 2 do. */
+static void play_window(struct guest *guest)
+{
+	GUEST_EVENT(guest, 0, "", LPL_EVENT_STATE, 1, 0, 0, 0, 0);
+	GUEST_EVENT(guest, 0, "t3", LPL_EVENT_TASK_STATE, 3, 1, 101, 0, 1, 0, 0, 0, 0, 1, 1, 0);
+	GUEST_EVENT(guest, 0, "", LPL_EVENT_STATE, 0, 0, 0, 3, 0);
+	GUEST_EVENT(guest, 0, "", LPL_EVENT_TRACING, 1);
+	guest_schedule(guest, 0, KTR_STATE_RUNNABLE, 1);
+	guest_ref(guest, 10, 16, LPL_READ);
+	GUEST_EVENT(guest, 0, "", LPL_EVENT_TRACING, 0);
+	GUEST_EVENT(guest, 1000, "", LPL_EVENT_TRACING, 1);
+	guest_ref(guest, 10, 17, LPL_READ);
+	guest_schedule(guest, 0, KTR_STATE_DEAD, 2);
+	guest_ref(guest, 10, 16, LPL_READ);
+	guest_finish(guest);
+}
+
+static void what_is_of_one_order(void **state)
+{
+	struct lpl_machine machine = {.cpus = 1};
+	struct lpl_schedule *schedule = schedule_of(play_window);
+
+	(void)state;
+	assert_int_equal(lpl_schedule_trace(schedule)->cycles, 30);
+	for (int again = 0; again < 2; again++) {
+		uint64_t windows = 0, runs = 0, references = 0;
+		struct stream made;
+
+		stream_init(&made);
+		machine.scheduler = again ? LPL_SCHEDULER_RR : LPL_SCHEDULER_RECORDED;
+		run_machine(schedule, &machine, &made.sink);
+		for (size_t i = 0; i < made.count; i++) {
+			const struct lpl_event *event = &made.items[i].event;
+
+			references += !made.items[i].is_event;
+			if (!made.items[i].is_event)
+				continue;
+			windows += event->tag == LPL_EVENT_TRACING;
+			if (event->tag == LPL_EVENT_STATE)
+				runs = event->arg[LPL_EVENT_STATE_RUNS];
+		}
+		assert_int_equal(references, 3);
+		assert_int_equal(windows, again ? 0 : 3);
+		assert_int_equal(runs, again ? KTR_NONE : 3);
+		stream_free(&made);
+	}
+	lpl_schedule_close(schedule);
+}
+
 /* ---- machines that there are not ---- */
 
 static void refusals(void **state)
@@ -556,6 +616,7 @@ int main(void)
 		cmocka_unit_test(priorities),
 		cmocka_unit_test(shares),
 		cmocka_unit_test(below_its_share),
+		cmocka_unit_test(what_is_of_one_order),
 		cmocka_unit_test(refusals),
 	};
 

@@ -134,7 +134,8 @@ const struct lpl_schedule_trace *lpl_schedule_trace(const struct lpl_schedule *s
  * the trace's first on.  An LPL_EVENT_PAGE comes before the first reference to a page.  But for
  * `recorded`, KTR_SCHEDULE are those of this machine, one for each dispatch: PREVIOUS_STATE is 0 of
  * a preempted task, KTR_STATE_WAITING of one that waits for a page, what the trace had of one that
- * waits otherwise, KTR_STATE_DEAD of one that ended.  One processor only.
+ * waits otherwise, KTR_STATE_DEAD of one that ended.  LPL_EVENT_TRACING and LPL_EVENT_GAP are left out
+ * then, and a state at the beginning (state.h) does not say who runs.  One processor only.
  *
  * LPL_ERR_USAGE: a machine that there is not, or `next` with several processors; the trace was not finished.
  * LPL_ERR_MEMORY; LPL_ERR_IO; and what `next` fails with.
