@@ -415,6 +415,13 @@ static void quanta(void **state)
 	run_machine(schedule, &machine, NULL);
 	assert_times(schedule, 0, (struct times){.end = 180, .running = 100, .ready = 80,
 						 .dispatches = 3, .preemptions = 2, .faults = 1});
+	/* 40 80 60 20: whoever has run as long as the other goes on */
+	machine.scheduler = LPL_SCHEDULER_FAIR;
+	run_machine(schedule, &machine, NULL);
+	assert_times(schedule, 0, (struct times){.end = 180, .running = 100, .ready = 80,
+						 .dispatches = 2, .preemptions = 1, .faults = 1});
+	assert_times(schedule, 1, (struct times){.end = 200, .running = 100, .ready = 100,
+						 .dispatches = 2, .preemptions = 1, .faults = 1});
 	machine.scheduler = LPL_SCHEDULER_RR;
 	/* half as many instructions pass as cycles */
 	machine.quantum = 20;
