@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The oracle's machine, watched at every cycle. */
-#include "oracle_schedule.h"
-#include "oracle_schedule_memory.h"
+#include "oracle_schedule_sim.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,60 +9,7 @@
 
 #include "page.h"
 
-enum { NO_TASK = -1, MOST_DUE = 4 * ORACLE_TASKS };
 #define MOST_CYCLES UINT64_C(1000000)	/* a machine that is not done by then never is */
-
-enum state { NOT_BEGUN, READY, ON_PROCESSOR, PAGING, WAITING, ENDED };
-
-struct task {
-	enum state state;
-	size_t *place;			/* of its records in the trace, in order */
-	size_t count, next;
-	bool begun;			/* the next record: */
-	uint64_t left;			/* of its dcycle */
-	uint64_t used;			/* of its quantum */
-	bool keeps;			/* what is left of its quantum */
-	uint64_t v;
-	uint64_t wake;			/* that it waits for; 0: none */
-	uint64_t arrival;		/* likewise */
-	uint64_t left_as;		/* KTR_STATE_* */
-};
-
-struct processor {
-	int task, last;
-	uint64_t switching;		/* so much of it is left */
-};
-
-struct due {
-	uint64_t time, order;
-	int task;			/* whose wait ends; NO_TASK: */
-	uint64_t arrival;		/* of a page */
-};
-
-struct sim {
-	const struct oracle_split *split;
-	const struct oracle_machine *machine;
-	struct oracle_result *result;
-	struct stream *out;
-	FILE *log;
-	uint64_t now, scale;
-	struct task task[ORACLE_TASKS];
-	struct processor processor[ORACLE_CPUS];
-	int ready[ORACLE_TASKS];	/* from the head */
-	int readies;
-	struct due due[MOST_DUE];
-	int dues;
-	uint64_t order;
-	int paging[MOST_DUE];		/* the tasks that wait for arrivals, in their order */
-	int pagings;
-	uint64_t arrivals;
-	uint64_t device_free[ORACLE_DEVICES];
-	uint64_t floor;
-	bool *passed;			/* by the number of a wake */
-	struct oracle_pages memory;
-	uint64_t instructions, references;	/* that the output's clocks show */
-	bool shown[ORACLE_PAGES + 1];	/* pages, in the output */
-};
 
 static void say(const struct sim *sim, int task, const char *format, uint64_t number)
 {
@@ -72,105 +18,6 @@ static void say(const struct sim *sim, int task, const char *format, uint64_t nu
 	(void)fprintf(sim->log, "  %4" PRIu64 "  task %d ", sim->now, task);
 	(void)fprintf(sim->log, format, number);
 	(void)fputc('\n', sim->log);
-}
-
-/* Of a task that has one. */
-static const struct oracle_record *next_record(const struct sim *sim, const struct task *t)
-{
-	return &sim->split->record[t->place[t->next]];
-}
-
-/* ---- the output ---- */
-
-static struct lpl_event *show_event(struct sim *sim, const struct lpl_event *like)
-{
-	struct lpl_event *event;
-
-	stream_add_event(sim->out, like);
-	event = &sim->out->item[sim->out->count - 1].event;
-	event->cycle = sim->split->first_cycle + sim->now * sim->scale;
-	event->instr = sim->split->first_instr + sim->instructions;
-	event->ref = sim->split->first_ref + sim->references;
-	return event;
-}
-
-/* Only the number, for the rest is the merge's. */
-static void show_page(struct sim *sim, const struct oracle_record *record)
-{
-	const struct oracle_split_task *task = &sim->split->task[record->task];
-
-	if (sim->shown[record->page])
-		return;
-	sim->shown[record->page] = true;
-	show_event(sim, &(struct lpl_event){
-		.tag = LPL_EVENT_PAGE, .arg = { [LPL_EVENT_PAGE_NUMBER] = record->page },
-		.tid = task->tid, .tgid = task->tgid,
-	})->ref += record->dref - ((record->item->ref.flags & LPL_SYNTHETIC) == 0);
-}
-
-/* What only says what virtual pages mean is not. */
-static bool is_shown(const struct lpl_event *event)
-{
-	return (!lpl_event_is_fence(event->tag) || event->tag == KTR_EXEC) &&
-		event->tag != LPL_EVENT_SPACE_STATE;
-}
-
-static void show(struct sim *sim, const struct oracle_record *record)
-{
-	const struct item *item = record->item;
-	struct lpl_ref ref = item->ref;
-
-	if (sim->out == NULL)
-		return;
-	if (!item->is_event)
-		show_page(sim, record);
-	sim->references += record->dref;
-	if (!item->is_event) {
-		ref.space = 0;
-		ref.address = (uint64_t)record->page * 4096;
-		ref.flags |= LPL_PAGED;
-		ref.length = 0;
-		ref.cycle = sim->split->first_cycle + sim->now * sim->scale;
-		ref.instr = sim->split->first_instr + sim->instructions;
-		ref.ref = sim->split->first_ref + sim->references;
-		stream_add_ref(sim->out, &ref);
-	} else if ((!record->leaves || sim->machine->scheduler == ORACLE_RECORDED) &&
-		   is_shown(&item->event)) {
-		(void)show_event(sim, &item->event);
-	}
-}
-
-/* The state that the trace begins with is no task's doing, and keeps its clocks. */
-static void show_head(const struct oracle_split *split, struct stream *out)
-{
-	for (size_t i = 0; i < split->head; i++)
-		if (is_shown(&split->in->item[i].event))
-			stream_add_event(out, &split->in->item[i].event);
-}
-
-static void show_dispatch(struct sim *sim, int goes, int comes)
-{
-	const struct oracle_split_task *previous, *next;
-	const struct task *t = &sim->task[comes];
-	struct oracle_name name;
-	struct lpl_event event;
-	uint64_t space;
-
-	if (sim->out == NULL || sim->machine->scheduler == ORACLE_RECORDED)
-		return;
-	previous = &sim->split->task[goes];
-	next = &sim->split->task[comes];
-	/* as it is known where it goes on */
-	space = t->next < t->count ? next_record(sim, t)->space : next->last_space;
-	name = t->next < t->count ? next_record(sim, t)->name : next->last_name;
-	event = (struct lpl_event){
-		.tag = KTR_SCHEDULE, .tid = previous->tid, .tgid = previous->tgid,
-		.arg = { previous->tid, sim->task[goes].left_as, next->tid, next->tgid, space },
-		.text_length = name.length,
-	};
-	if (name.length > 0)
-		memcpy(event.text, name.text, name.length);
-	(void)show_event(sim, &event);
 }
 
 /* ---- the queue ---- */
@@ -234,7 +81,7 @@ static void dispatch(struct sim *sim, struct processor *processor, int task)
 {
 	struct task *t = &sim->task[task];
 
-	show_dispatch(sim, processor->last, task);
+	oracle_show_dispatch(sim, processor->last, task);
 	say(sim, task, "runs on processor %" PRIu64, (uint64_t)(processor - sim->processor));
 	t->state = ON_PROCESSOR;
 	sim->result->task[task].dispatches++;
@@ -520,7 +367,7 @@ static void happen(struct sim *sim, struct processor *processor)
 	int comes = NO_TASK;
 
 	say(sim, record->task, "record %" PRIu64, (uint64_t)(record - sim->split->record));
-	show(sim, record);
+	oracle_show(sim, record);
 	t->next++;
 	t->begun = false;
 	if (!record->item->is_event) {
@@ -771,7 +618,7 @@ static void run_recorded(struct sim *sim)
 		while (t->left > 0)
 			pass_cycle(sim);
 		say(sim, record->task, "record %" PRIu64, i);
-		show(sim, record);
+		oracle_show(sim, record);
 		t->next++;
 		if (record->item->is_event) {
 			int child = record->child;
@@ -827,8 +674,7 @@ void oracle_schedule(const struct oracle_split *split, const struct oracle_machi
 	}
 	for (unsigned int i = 0; i < machine->cpus; i++)
 		sim.processor[i].task = NO_TASK;
-	if (out != NULL)
-		show_head(split, out);
+	oracle_show_head(&sim);
 	if (machine->scheduler == ORACLE_RECORDED)
 		run_recorded(&sim);
 	else

@@ -124,9 +124,6 @@ static void compare_all(compare_number *compare, void *context,
 		waits += split->record[i].wait == WAIT_WAKE ||
 			split->record[i].wait == WAIT_CYCLES ? 1 : 0;
 	}
-	for (int serial = 0; serial < split->tasks; serial++)
-		waits += split->task[serial].records > 0 &&
-			split->task[serial].wait != WAIT_NOT ? 1 : 0;
 	compare(context, -1, "traced references", traced_references, trace->references);
 	compare(context, -1, "traced cycles", cycles, trace->cycles);
 	compare(context, -1, "traced instr", instructions, trace->instructions);
