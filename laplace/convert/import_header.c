@@ -9,6 +9,7 @@
 
 #include "base/try.h"
 #include "importer.h"
+#include "merge/output/canonical.h"
 
 const char *lpl_import_reduction(const struct lpl_import_options *options)
 {
@@ -37,6 +38,18 @@ static enum lpl_error describe_pages(struct lpl_importer *importer, struct lpl_r
 	return LPL_OK;
 }
 
+/* As of what laplace merge makes: see lpl_merge_canonical_meta(). */
+static void describe_canonical(struct lpl_import_result *result)
+{
+	const size_t length = strlen(result->reduction);
+
+	if (strcmp(result->reduction, "unknown") == 0 || lpl_reduction_fenced(result->reduction))
+		return;
+	snprintf(result->reduction + length, sizeof(result->reduction) - length,
+		 CANONICAL_UNFENCED);
+	snprintf(result->exact, sizeof(result->exact), CANONICAL_UNFENCED_EXACT);
+}
+
 enum lpl_error lpl_import_describe(struct lpl_importer *importer, const char *reduction,
 				   struct lpl_report *report)
 {
@@ -52,7 +65,10 @@ enum lpl_error lpl_import_describe(struct lpl_importer *importer, const char *re
 	if (importer->options.memory)
 		snprintf(last, sizeof(last), "lrubs:%" PRIu64, importer->options.memory);
 	strcpy(before, result->reduction);
-	return lpl_reducer_describe(before, last, result->reduction, result->exact, report);
+	error = lpl_reducer_describe(before, last, result->reduction, result->exact, report);
+	if (!error && (importer->options.format->traits & LPL_FORMAT_CANONICAL))
+		describe_canonical(result);
+	return error;
 }
 
 /* The input's name, as far as it can be one: not of a pipe, on one line. */

@@ -166,10 +166,10 @@ static bool disclaim(struct lpl_meta *meta)
 	char *reduction;
 	bool done;
 
-	if (asprintf(&reduction, "%s+merged", lpl_meta_get(meta, LPL_META_REDUCTION)) < 0)
+	if (asprintf(&reduction, "%s" CANONICAL_UNFENCED, lpl_meta_get(meta, LPL_META_REDUCTION)) < 0)
 		return false;
 	done = lpl_meta_set(meta, LPL_META_REDUCTION, reduction) == LPL_OK &&
-	       lpl_meta_set(meta, LPL_META_EXACT, "nothing (reduced without fences)") == LPL_OK;
+	       lpl_meta_set(meta, LPL_META_EXACT, CANONICAL_UNFENCED_EXACT) == LPL_OK;
 	free(reduction);
 	return done;
 }

@@ -12,6 +12,10 @@ void lpl_canonical_page(struct lpl_event *event, const struct lpl_merge_page *pa
 void lpl_canonical_page_at(struct lpl_event *event, const struct lpl_ref *ref, uint32_t tid,
 			   uint32_t tgid);
 
+/* Of what was reduced without fences, the reduction's end, and what it is exact for. */
+#define CANONICAL_UNFENCED "+merged"
+#define CANONICAL_UNFENCED_EXACT "nothing (reduced without fences)"
+
 /* Does an event of the stream that it is made of mean anything in it? */
 bool lpl_canonical_passes(const struct lpl_event *event);
 
