@@ -65,10 +65,10 @@ enum lpl_error lpl_import_describe(struct lpl_importer *importer, const char *re
 	if (importer->options.memory)
 		snprintf(last, sizeof(last), "lrubs:%" PRIu64, importer->options.memory);
 	strcpy(before, result->reduction);
-	error = lpl_reducer_describe(before, last, result->reduction, result->exact, report);
-	if (!error && (importer->options.format->traits & LPL_FORMAT_CANONICAL))
+	LPL_TRY(lpl_reducer_describe(before, last, result->reduction, result->exact, report));
+	if (importer->options.format->traits & LPL_FORMAT_CANONICAL)
 		describe_canonical(result);
-	return error;
+	return LPL_OK;
 }
 
 /* The input's name, as far as it can be one: not of a pipe, on one line. */

@@ -41,8 +41,8 @@ struct keeper {
 	int fail_with;
 };
 
-static inline int keep_reference(struct lpl_merge_output *output,
-				 const struct lpl_merged *merged, struct lpl_report *report)
+static inline enum lpl_error keep_reference(struct lpl_merge_output *output,
+					    const struct lpl_merged *merged, struct lpl_report *report)
 {
 	struct keeper *keeper = (struct keeper *)output;
 
@@ -60,8 +60,8 @@ static inline int keep_reference(struct lpl_merge_output *output,
 	return LPL_OK;
 }
 
-static inline int keep_event(struct lpl_merge_output *output, const struct lpl_event *event,
-			     const struct lpl_merge_task *task, struct lpl_report *report)
+static inline enum lpl_error keep_event(struct lpl_merge_output *output, const struct lpl_event *event,
+					const struct lpl_merge_task *task, struct lpl_report *report)
 {
 	struct keeper *keeper = (struct keeper *)output;
 
@@ -72,15 +72,15 @@ static inline int keep_event(struct lpl_merge_output *output, const struct lpl_e
 	return LPL_OK;
 }
 
-static inline int keep_finish(struct lpl_merge_output *output, struct lpl_report *report)
+static inline enum lpl_error keep_finish(struct lpl_merge_output *output, struct lpl_report *report)
 {
 	(void)report;
 	((struct keeper *)output)->finished++;
 	return LPL_OK;
 }
 
-static inline int keep_page(struct lpl_merge_output *output, const struct lpl_merge_page *page,
-			    struct lpl_report *report)
+static inline enum lpl_error keep_page(struct lpl_merge_output *output, const struct lpl_merge_page *page,
+				       struct lpl_report *report)
 {
 	struct keeper *keeper = (struct keeper *)output;
 
@@ -93,8 +93,8 @@ static inline int keep_page(struct lpl_merge_output *output, const struct lpl_me
 }
 
 /* Every task is reported until its last state, which comes once. */
-static inline int keep_task(struct lpl_merge_output *output, const struct lpl_merge_task *task,
-			    struct lpl_report *report)
+static inline enum lpl_error keep_task(struct lpl_merge_output *output, const struct lpl_merge_task *task,
+				       struct lpl_report *report)
 {
 	struct keeper *keeper = (struct keeper *)output;
 
