@@ -15,7 +15,7 @@
 #include "say.h"
 #include "trace_kind.h"
 
-#define NOT_TEXT LPL_FORMAT_BINARY
+#define NOT_TEXT (LPL_FORMAT_BINARY | LPL_FORMAT_IMPORT_ONLY)
 
 struct options {
 	const struct lpl_format *format;	/* NULL: by what the trace is */
