@@ -258,7 +258,7 @@ static bool is_others_turn(const struct per_process *p, const struct task_entry 
 static bool run(struct lpl_importer *importer, struct task_entry *entry)
 {
 	struct per_process *p = importer->state;
-	struct record record;
+	struct record record = { 0 };
 
 	for (;;) {
 		if (!read_next(importer, entry, &record))
@@ -281,7 +281,7 @@ static bool run(struct lpl_importer *importer, struct task_entry *entry)
 static bool begin_file(struct lpl_importer *importer, struct task_entry *entry)
 {
 	struct per_process *p = importer->state;
-	struct record record;
+	struct record record = { 0 };
 
 	if (!read_next(importer, entry, &record))
 		return false;

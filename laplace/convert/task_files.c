@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -173,6 +174,7 @@ bool lpl_task_line(struct lpl_importer *importer, struct task_files *files,
 	if (!open && !open_source(importer, files, source))
 		return false;
 	open = source->open;
+	assert(open);
 	open->used_at = ++files->now;
 	if (open->at == open->lines_end && !fill(importer, open))
 		return false;

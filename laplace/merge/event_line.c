@@ -12,6 +12,7 @@
  */
 #include "event_line.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/digits.h"
@@ -254,6 +255,7 @@ const char *lpl_scan_event_line(const char *at, struct lpl_event *event)
 	} else if (at != NULL) {
 		format = format_of(event->tag);
 		kind = lpl_event_kind(event->tag);
+		assert(format != NULL && kind != NULL);	/* tag_of() has found them */
 		at = scan_fields(at, event, kind, format->fields);
 		if (at != NULL && kind->text[0] != '\0')
 			at = scan_text(at, newline, event);

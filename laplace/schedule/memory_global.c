@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* One memory for all, under a policy of demand paging: those of `laplace sim', and LRU. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,6 +113,7 @@ enum lpl_error lpl_memory_open_global(struct page_memory **memory, const struct 
 		global_close(&global->memory);
 		return error;
 	}
+	assert(global->request->policy != NULL);
 	global->frames = lpl_demand_frames(global->request->simulation[0]);
 	global->memory.named = global->request->policy->fault != NULL;
 	*memory = &global->memory;

@@ -4,6 +4,7 @@
  * memory each should have.  A page is its who brought it in, and at the newest end of that one's
  * queue after a reference, whoever makes it.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -92,6 +93,7 @@ static uint64_t whole(const struct local *local, size_t faulting)
 
 static uint64_t share_of(const struct local *local, size_t process, uint64_t of)
 {
+	assert(of > 0);		/* memory is full of pages that were brought in */
 	return local->kind == LPL_MEMORY_LOCAL_EQUAL ? local->pages / of :
 		(uint64_t)((unsigned __int128)local->pages * local->owner[process].brought / of);
 }

@@ -219,12 +219,11 @@ static void leave(struct guest *guest)
 			some_thread(guest, ASLEEP);
 	if (next == 0 && (!guest->plot->idle || guest->current == 0))
 		return;
-	if (guest->current == 0)
-		state = KTR_STATE_RUNNABLE;
-	else if (current->exited && roll(guest, 3) != 0)
+	if (guest->current != 0 && current->exited && roll(guest, 3) != 0)
 		state = KTR_STATE_DEAD;
-	else if (current->exited && (state & ~(uint64_t)(KTR_STATE_SLEEPING |
-							 KTR_STATE_WAITING)) != 0)
+	else if (guest->current == 0 ||
+		 (current->exited &&
+		  (state & ~(uint64_t)(KTR_STATE_SLEEPING | KTR_STATE_WAITING)) != 0))
 		state = KTR_STATE_RUNNABLE;
 	if (guest->current != 0)
 		current->condition = state == KTR_STATE_RUNNABLE ? RUNNABLE :
