@@ -59,8 +59,8 @@ static const struct cli_option option_table[] = {
 	{ "scheduler", CLI_WORD, CLI_INTO(struct options, scheduler), .argument = "NAME",
 	  .words = "recorded rr priority fair", .standard = "rr",
 	  .wrong = "no scheduler '%s': there are %a",
-	  .help = "Who runs: recorded (the order of TRACE), rr (round robin), priority (the least "
-	  "number first) or fair (who has run least) (%d)" },
+	  .help = "Which thread runs: recorded (the order of TRACE), rr (round robin), priority (the least "
+	  "number first) or fair (the thread that has run least) (%d)" },
 	{ "quantum", CLI_TEXT, CLI_INTO(struct options, quantum), .argument = "TIME",
 	  .standard = "1000000",
 	  .help = "How long a task runs while others are ready (%d): " TIME "; 20000i are "

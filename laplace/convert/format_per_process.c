@@ -26,7 +26,7 @@ struct per_process {
 	size_t count, room;
 	struct task_entry **tied;		/* of those, the earliest, if several are */
 	size_t tied_room;
-	uint64_t running;			/* task whose line was the last */
+	uint64_t running;			/* task of the last line */
 	bool switched;				/* that line said which one runs next ... */
 	uint32_t next_tid;			/* ... by this id */
 };
@@ -43,7 +43,7 @@ static int compare(const struct task_time *a, const struct task_time *b)
 	return (a->ref > b->ref) - (a->ref < b->ref);
 }
 
-/* Of equals, those whose first line was not looked at come first, and then the index's order. */
+/* Of equals, those of which the first line was not looked at come first, and then the index's order. */
 static bool is_before(const struct task_entry *a, const struct task_entry *b)
 {
 	const int order = compare(&a->next, &b->next);
@@ -89,7 +89,7 @@ static unsigned int guess(const struct per_process *p, const struct task_entry *
 	return !p->switched && entry->source.name == p->running;
 }
 
-/* The earliest, whose first line has been looked at. */
+/* The earliest; its first line has been looked at. */
 static struct task_entry *take_next(struct per_process *p)
 {
 	struct task_entry *best = take(p);

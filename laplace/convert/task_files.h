@@ -37,7 +37,7 @@ struct task_source {
 
 struct task_files {
 	uint64_t now;
-	const struct task_source *shown;	/* whose path the importer has */
+	const struct task_source *shown;	/* the importer has its path */
 	struct task_file_open slot[TASK_FILES];
 };
 

@@ -127,7 +127,7 @@ static const char *read_heading(struct lpl_importer *importer, const char *at)
 		return at + strlen(TASKS_HEADING) - 1;
 	if (at && strncmp(at, first, strlen(first)) == 0)
 		return lpl_import_refuse(importer, LPL_ERR_FORMAT, "this directory is of version "
-					 "1, whose lines have no clock but the cycle: merge its "
+					 "1, with lines that have no clock but the cycle: merge its "
 					 "trace again");
 	return lpl_import_refuse(importer, LPL_ERR_FORMAT, "the first line is not " TASKS_COLUMNS
 				 ",events,version");

@@ -5,7 +5,7 @@
  *	machine.c	tasks become ready, begin and leave; pages and devices; the end
  *	run.c		the order of happenings
  *	recorded.c	the order of the trace instead of that
- *	schedulers.h	who runs
+ *	schedulers.h	which task runs
  *	memory.h	which pages are there
  *	remade.h	the trace that such a machine would have made
  */
@@ -108,7 +108,7 @@ uint64_t lpl_machine_done(const struct lpl_item *item, uint64_t passed);
 /* A task is released at t; its cursor is paused. */
 enum lpl_error lpl_machine_begin(struct machine *machine, struct task *task, uint64_t t,
 				 struct lpl_report *report);
-/* The item that comes next; who the task is is seen to.  The cursor has to be resumed. */
+/* The item that comes next; a change of the task's identity is taken from it.  The cursor has to be resumed. */
 enum lpl_error lpl_machine_next_item(struct machine *machine, struct task *task,
 				     struct lpl_report *report);
 /* `parent` made it just now; or NULL. */
@@ -116,7 +116,7 @@ enum lpl_error lpl_machine_make_ready(struct machine *machine, struct task *task
 				      const struct task *parent, uint64_t t,
 				      struct lpl_report *report);
 /*
- * A task whose item is a wait begins to wait at t, or goes on to the item after it (*waits false).
+ * The task's item is a wait: it begins to wait at t, or takes the item after it (*waits false).
  * It is on no processor yet, or the caller takes it off.
  */
 enum lpl_error lpl_machine_wait(struct machine *machine, struct task *task, uint64_t t, bool *waits,
@@ -135,7 +135,7 @@ enum lpl_error lpl_machine_put_due(struct machine *machine, uint64_t t, uint64_t
 
 /* ---- pages ---- */
 
-/* What a reference came to. */
+/* The outcome of a reference. */
 struct reference {
 	bool fault, cold;
 	bool dirty;			/* what it evicted was */

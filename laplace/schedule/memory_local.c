@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Local replacement: an LRU queue for each process, and an arbiter that knows what share of the
- * memory each should have.  A page is its who brought it in, and at the newest end of that one's
- * queue after a reference, whoever makes it.
+ * memory each should have.  A page belongs to the process that brought it in; a reference by any
+ * process puts it at the newest end of that queue.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -79,7 +79,7 @@ static bool shares(const struct local *local, size_t process, size_t faulting)
 	return local->owner[process].resident != 0 || process == faulting;
 }
 
-/* Of what all shares are parts: those who have one, or what they brought in. */
+/* Of what all shares are parts: the processes that have one, or the pages that they brought in. */
 static uint64_t whole(const struct local *local, size_t faulting)
 {
 	uint64_t sum = 0;
@@ -98,7 +98,7 @@ static uint64_t share_of(const struct local *local, size_t process, uint64_t of)
 		(uint64_t)((unsigned __int128)local->pages * local->owner[process].brought / of);
 }
 
-/* From whose queue a page goes, if that of `faulting` comes. */
+/* The process that a page is taken from, for one of `faulting`. */
 static size_t find_victim(const struct local *local, size_t faulting)
 {
 	const uint64_t of = whole(local, faulting);

@@ -17,7 +17,7 @@ struct remade {
 };
 
 /*
- * `next` is not owned.  It gets the events of the state that there was at the beginning; who ran
+ * `next` is not owned.  It gets the events of the state that there was at the beginning; which task ran
  * then is part of that only in the recorded order.
  */
 enum lpl_error lpl_remade_open(struct remade **remade, struct lpl_parts *parts, bool recorded,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Schedulers: who of those that are ready runs.  Each is a file scheduler_NAME.c.
+ * Schedulers: which of the ready tasks runs.  Each is a file scheduler_NAME.c.
  */
 #ifndef LAPLACE_SCHEDULE_SCHEDULERS_H
 #define LAPLACE_SCHEDULE_SCHEDULERS_H
@@ -21,7 +21,7 @@ struct scheduler {
 	uint64_t (*order)(struct machine *machine, const struct task *task, bool preempted);
 	/* At the end of its quantum: does the task make room for one that is ready?  There is one. */
 	bool (*yields)(const struct machine *machine, const struct task *task, uint64_t t);
-	/* Whose place one takes that has become ready while no processor is free; NULL: nobody's. */
+	/* No processor is free: which one a task takes that has become ready; NULL: it has to wait. */
 	struct processor *(*victim)(struct machine *machine, const struct task *task, uint64_t t);
 	/* Optional.  A task becomes ready, made by `parent` if that is not NULL. */
 	void (*becomes_ready)(struct machine *machine, struct task *task,

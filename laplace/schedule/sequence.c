@@ -11,7 +11,7 @@ struct event_head {
 
 _Static_assert(sizeof(struct event_head) + KTR_ARGS * sizeof(uint64_t) + KTR_TEXT <= LPL_ITEM_BODY,
 	       "an event fits");
-_Static_assert(sizeof(struct lpl_identity) <= LPL_ITEM_BODY, "who a task is, too");
+_Static_assert(sizeof(struct lpl_identity) <= LPL_ITEM_BODY, "an identity is a body, too");
 
 enum lpl_error lpl_write_body(struct lpl_spool *spool, struct lpl_chain *chain,
 			      const struct lpl_item *item, const void *body, size_t size,

@@ -33,8 +33,8 @@ enum lpl_item_kind {
 	LPL_ITEM_WAIT_WAKE,	/* value: until that wake */
 	LPL_ITEM_WAIT_CYCLES,	/* value: for so long */
 	LPL_ITEM_LEFT,		/* the trace does not say for how long: the task ends here */
-	LPL_ITEM_IDENTITY,	/* who the task is from here on: struct lpl_identity */
-	LPL_ITEM_BURST,		/* of the order in which tasks ran; value: whose, references: records */
+	LPL_ITEM_IDENTITY,	/* what the task is called from here on: struct lpl_identity */
+	LPL_ITEM_BURST,		/* of the order in which tasks ran; value: the task's serial, references: records */
 	LPL_ITEM_END		/* is not written: nothing more comes */
 };
 
@@ -107,7 +107,7 @@ static inline enum lpl_error lpl_write_item(struct lpl_spool *spool, struct lpl_
 enum lpl_error lpl_write_body(struct lpl_spool *spool, struct lpl_chain *chain,
 			      const struct lpl_item *item, const void *body, size_t size,
 			      struct lpl_report *report);
-/* One whose body is an event. */
+/* One with an event as its body. */
 enum lpl_error lpl_write_event(struct lpl_spool *spool, struct lpl_chain *chain,
 			       const struct lpl_item *item, const struct lpl_event *event,
 			       struct lpl_report *report);

@@ -26,7 +26,7 @@ struct wait {
 struct splitting {
 	struct wait wait;
 	struct lpl_identity identity;
-	bool changed;			/* who it is, since its last record */
+	bool changed;			/* its identity, since its last record */
 	bool known;			/* it was reported */
 };
 
@@ -45,9 +45,9 @@ struct split {
 	bool begun;
 	uint64_t ref, instr, cycle;
 	bool window_ended;		/* the time until the next record was not traced */
-	uint64_t burst, burst_records;	/* whose */
+	uint64_t burst, burst_records;	/* its task */
 	bool any_reference, any_wake, canonical, in_state, state_kept;
-	/* a creation whose child is not known yet */
+	/* a creation; its child is not known yet */
 	bool creating;
 	uint64_t creator, child;
 	struct lpl_item creation;
@@ -92,7 +92,7 @@ static void identify(struct splitting *task, const struct lpl_merge_task *view)
 	memcpy(task->identity.name, view->name, view->name_length);
 }
 
-/* A wake of this tid came before the task did. */
+/* This tid was woken before the trace named the task. */
 static void take_early(struct split *split, struct splitting *task, uint32_t tid, bool created)
 {
 	const uint64_t early = lpl_map_get(&split->early, LPL_KEY(tid));
@@ -156,7 +156,7 @@ static enum lpl_error write_wait(struct split *split, uint64_t serial, struct lp
 	return lpl_write_item(split->parts->spool, &split->parts->part[serial].chain, &item, report);
 }
 
-/* The task's first record: if nobody created it, it may have waited since the trace began. */
+/* The task's first record: if no task created it, it may have waited since the trace began. */
 static void begin_task(struct split *split, const struct lpl_merge_task *view)
 {
 	const uint64_t serial = view->serial;
@@ -195,7 +195,7 @@ static enum lpl_error write_burst(struct split *split, struct lpl_report *report
 	return lpl_write_item(split->parts->spool, &split->parts->bursts, &item, report);
 }
 
-/* The creation that came last, now that its child is known if it was one. */
+/* The latest creation, now that its child is known if it was one. */
 static enum lpl_error write_creation(struct split *split, struct lpl_report *report)
 {
 	if (!split->creating)

@@ -104,7 +104,7 @@ static enum lpl_error read_block(const struct lpl_spool *spool, size_t i,
 
 /* ---- buffers ---- */
 
-/* One that nobody uses, with nothing in it. */
+/* An unused one, with nothing in it. */
 static enum lpl_error find_buffer(struct lpl_spool *spool, size_t *found,
 				  struct lpl_report *report)
 {

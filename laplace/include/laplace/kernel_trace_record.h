@@ -317,7 +317,7 @@ enum ktr_how {
 	ARG(KTR_SNAPSHOT, BEGINS, 0, "begins", KTR_DECIMAL) \
 	ARG(KTR_SNAPSHOT, KERNEL_BASE, 1, "kernel's base", KTR_HEX) \
 \
-	/* a task that waited may run again; context: who woke it, the current task (0) or an \
+	/* a task that waited may run again; context: what woke it, the current task (0) or an \
 	 * interrupt (1) */ \
 	EVENT(KTR_WAKE, 31, "wake", KTR_PLAIN, "") \
 	ARG(KTR_WAKE, TID, 0, "tid", KTR_DECIMAL) \

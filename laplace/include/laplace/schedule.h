@@ -46,7 +46,7 @@ enum lpl_scheduler {
 	LPL_SCHEDULER_RR,		/* round robin: one queue */
 	LPL_SCHEDULER_PRIORITY,		/* by a number for each task, the lower the sooner, and
 					 * preemptive; of one number as round robin */
-	LPL_SCHEDULER_FAIR		/* who has run least, with the quantum as granularity */
+	LPL_SCHEDULER_FAIR		/* the task that has run least, with the quantum as granularity */
 };
 
 enum lpl_memory_kind {
@@ -135,7 +135,7 @@ const struct lpl_schedule_trace *lpl_schedule_trace(const struct lpl_schedule *s
  * `recorded`, KTR_SCHEDULE are those of this machine, one for each dispatch: PREVIOUS_STATE is 0 of
  * a preempted task, KTR_STATE_WAITING of one that waits for a page, what the trace had of one that
  * waits otherwise, KTR_STATE_DEAD of one that ended.  LPL_EVENT_TRACING and LPL_EVENT_GAP are left out
- * then, and a state at the beginning (state.h) does not say who runs.  One processor only.
+ * then, and a state at the beginning (state.h) does not say which task runs.  One processor only.
  *
  * LPL_ERR_USAGE: a machine that there is not, or `next` with several processors; the trace was not finished.
  * LPL_ERR_MEMORY; LPL_ERR_IO; and what `next` fails with.

@@ -11,7 +11,7 @@
 #define TASKS_HEADING TASKS_COLUMNS ",events,version\n"
 
 /*
- * Of the lines in the files.  In version 1, whose index does not have the last columns, they had no
+ * Of the lines in the files.  In version 1 the index does not have the last columns, and the lines had no
  * clock but the cycle.
  */
 #define TASKS_VERSION "2"

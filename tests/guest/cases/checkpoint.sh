@@ -54,7 +54,7 @@ for reduce in none sad:64; do
 	whole=undisturbed-${reduce%:*} cut=killed-${reduce%:*}
 	# of a longer boot its beginning is enough
 	options=(--reduce "$reduce" --checkpoint every:150M --segment instructions:100M --end instructions:700M)
-	recorded "$whole" boot "${options[@]}"
+	record "$whole" boot "${options[@]}" || fail "recording $whole failed: $(said "$WORK/$whole.log")"
 	verify "$WORK/$whole.lpl"
 	[ "$(newest "$whole")" -ge 3 ] || fail "$reduce: only $(newest "$whole") checkpoints"
 
