@@ -77,7 +77,8 @@ for reduce in none sad:64; do
 	expect_same_files "$whole" "$cut"
 	kept=$(find "$WORK" -maxdepth 1 -name "$cut.lpl.checkpoint.*" | wc -l)
 	[ "$kept" = 2 ] || fail "$reduce: $kept checkpoints are there after the end, not the last two"
-	tr -d '\r' <"$IMAGE/boot.serial" >"$WORK/$cut.serial"
+	: >"$WORK/$cut.serial"	# nothing is printed early in a boot
+	[ ! -e "$IMAGE/boot.serial" ] || tr -d '\r' <"$IMAGE/boot.serial" >"$WORK/$cut.serial"
 	expect_same "$reduce: what the guest printed" "$WORK/$whole.serial" "$WORK/$cut.serial"
 done
 
