@@ -12,6 +12,7 @@
 #include <laplace/simulator.h>
 #include <laplace/trace.h>
 
+#include "base/try.h"
 #include "commands.h"
 #include "options.h"
 #include "pass.h"
@@ -76,14 +77,14 @@ static const struct cli_option option_table[] = {
 	  "only first references fault" },
 	{ "policy", CLI_LIST, 'p', CLI_INTO(struct options, policy), .argument = "POLICY",
 	  .words = "lru " LPL_DEMAND_POLICIES(CLI_POLICY),
-	  .help = "Which page goes: %c (lru); options after it: segq:fifo=16" },
+	  .help = "Which page is evicted: %c (lru); options after it: segq:fifo=16" },
 	{ "memory", CLI_WORD, CLI_INTO(struct options, memory), .argument = "KIND",
 	  .words = "global local-equal local-proportional", .standard = "global",
 	  .wrong = "no memory '%s': there are %a",
-	  .help = "Whose pages compete: all (global), or each process has a share, all the same or "
-	  "in proportion to what it used (%d)" },
+	  .help = "Which pages compete: all (global), or those of each process have a share, all the "
+	  "same (local-equal) or in proportion to what it used (local-proportional) (%d)" },
 	{ "fault-cycles", CLI_TEXT, CLI_INTO(struct options, fault), .argument = "TIME",
-	  .standard = "0", .help = "How long a page takes to come (%d)" },
+	  .standard = "0", .help = "How long a page takes to arrive (%d)" },
 	{ "write-cycles", CLI_TEXT, CLI_INTO(struct options, write), .argument = "TIME",
 	  .standard = "0", .help = "How long a device takes to write a dirty page before (%d)" },
 	{ "devices", CLI_NUMBER, CLI_INTO(struct options, devices), .argument = "N",
@@ -91,9 +92,9 @@ static const struct cli_option option_table[] = {
 	  .help = "That bring pages, one at a time each; 0: as many as are needed (%d)" },
 	{ "output", CLI_FILE, 'o', CLI_INTO(struct options, output), .argument = "OUT",
 	  .help = "Write the trace that this machine would have made, of canonical pages" },
-	{ "by", CLI_WORD, CLI_INTO(struct options, unit), .argument = "WHO", .words = "process task",
+	{ "by", CLI_WORD, CLI_INTO(struct options, unit), .argument = "UNIT", .words = "process task",
 	  .standard = "process", .wrong = "--by: '%s' is neither process nor task",
-	  .help = "Whose times and faults are printed: %o (%d)" },
+	  .help = "What the times and faults are of: %o (%d)" },
 	CLI_WITH(overwrite, struct options, overwrite),
 	CLI_WITH(json, struct options, json),
 	CLI_WITH(progress, struct options, progress),
@@ -105,7 +106,7 @@ static const struct cli_option option_table[] = {
 static const struct cli_usage usage = {
 	"TRACE",
 	"Run the threads of TRACE again, on a machine with another scheduler, other memory or other "
-	"devices, and print what became of them, as CSV."
+	"devices, and print times and faults, as CSV."
 	"\v"
 	"A thread that waited for another one in TRACE waits for it here; other waits take as long "
 	"as they did.  What all processors did is said on standard error.",
@@ -128,8 +129,10 @@ static int parse_time(const char *option, const char *text, uint64_t cycles_a_se
 
 	errno = 0;
 	*cycles = strtoull(text, &end, 10);
-	if (text[0] < '0' || text[0] > '9' || errno || *cycles > UINT64_MAX / 4)
+	if (text[0] < '0' || text[0] > '9')
 		return cli_complain(CLI_USAGE, "--%s: '%s' is no time", option, text);
+	if (errno || (*end == '\0' && *cycles > LPL_LONGEST_SCHEDULE))
+		return cli_complain(CLI_USAGE, "--%s: '%s' is too long", option, text);
 	if (*end == '\0')
 		return CLI_DONE;
 	for (size_t i = 0; i < sizeof(time_units) / sizeof(time_units[0]); i++) {
@@ -139,7 +142,7 @@ static int parse_time(const char *option, const char *text, uint64_t cycles_a_se
 			return cli_complain(CLI_USAGE, "--%s: the trace does not say how many cycles a "
 					    "second has: give them", option);
 		product = (unsigned __int128)*cycles * cycles_a_second / time_units[i].parts;
-		if (product > UINT64_MAX / 4)
+		if (product > LPL_LONGEST_SCHEDULE)
 			return cli_complain(CLI_USAGE, "--%s: '%s' is too long", option, text);
 		*cycles = (uint64_t)product;
 		return CLI_DONE;
@@ -172,6 +175,7 @@ struct priorities {
 	struct priority {
 		const char *task;
 		int number;
+		bool named;		/* a task */
 	} priority[64];
 };
 
@@ -192,7 +196,7 @@ static int parse_priorities(struct priorities *priorities, char *list)
 		if (priorities->count == sizeof(priorities->priority) / sizeof(priorities->priority[0]))
 			return cli_complain(CLI_USAGE, "--priority: at most %zu", priorities->count);
 		*sign = '\0';
-		priorities->priority[priorities->count++] = (struct priority){ item, (int)number };
+		priorities->priority[priorities->count++] = (struct priority){ item, (int)number, false };
 	}
 	return CLI_DONE;
 }
@@ -209,12 +213,26 @@ static bool is_task(const struct lpl_schedule_task *task, const char *name)
 /* The first that names it. */
 static int priority_of(void *context, const struct lpl_schedule_task *task)
 {
-	const struct priorities *priorities = context;
+	struct priorities *priorities = context;
+	int number = 0;
 
+	for (size_t i = priorities->count; i-- > 0; ) {
+		struct priority *priority = &priorities->priority[i];
+
+		if (is_task(task, priority->task)) {
+			priority->named = true;
+			number = priority->number;
+		}
+	}
+	return number;
+}
+
+static void warn_priorities(const struct priorities *priorities, const char *path)
+{
 	for (size_t i = 0; i < priorities->count; i++)
-		if (is_task(task, priorities->priority[i].task))
-			return priorities->priority[i].number;
-	return 0;
+		if (!priorities->priority[i].named)
+			cli_complain(0, "warning: %s: --priority: no task in it is '%s'", path,
+				     priorities->priority[i].task);
 }
 
 /* ---- the machine ---- */
@@ -324,6 +342,64 @@ static int open_writer(struct lpl_writer **writer, const struct options *options
 	return status;
 }
 
+/*
+ * Where records were missing, is said of the order of TRACE, and left out in another.  That the
+ * output was made of what was left is said at its end.
+ */
+struct output {
+	struct lpl_sink sink;
+	struct lpl_sink *next;
+	struct lpl_event gap;		/* after the last record; its tag is 0 where none is missing */
+};
+
+static enum lpl_error output_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				  struct lpl_report *report)
+{
+	struct output *output = (struct output *)sink;
+
+	if (count) {
+		output->gap.ref = refs[count - 1].ref;
+		output->gap.instr = refs[count - 1].instr;
+		output->gap.cycle = refs[count - 1].cycle;
+	}
+	return output->next->refs(output->next, refs, count, report);
+}
+
+static enum lpl_error output_event(struct lpl_sink *sink, const struct lpl_event *event,
+				   struct lpl_report *report)
+{
+	struct output *output = (struct output *)sink;
+
+	output->gap.ref = event->ref;
+	output->gap.instr = event->instr;
+	output->gap.cycle = event->cycle;
+	return output->next->event(output->next, event, report);
+}
+
+static enum lpl_error output_finish(struct lpl_sink *sink, struct lpl_report *report)
+{
+	struct output *output = (struct output *)sink;
+
+	if (output->gap.tag)
+		LPL_TRY(output->next->event(output->next, &output->gap, report));
+	return output->next->finish(output->next, report);
+}
+
+static struct output make_output(struct lpl_sink *next, const struct cli_pass *pass)
+{
+	struct output output = { .sink = { output_refs, output_event, output_finish }, .next = next };
+	const struct cli_gaps *recorded = &pass->recorded_gaps, *found = &pass->found_gaps;
+
+	if (recorded->count || found->count) {
+		const bool known = !recorded->more && !found->more;
+
+		output.gap.tag = LPL_EVENT_GAP;
+		output.gap.arg[LPL_EVENT_GAP_REFERENCES] = known ? recorded->refs + found->refs : KTR_NONE;
+		output.gap.arg[LPL_EVENT_GAP_EVENTS] = known ? recorded->events + found->events : KTR_NONE;
+	}
+	return output;
+}
+
 static int close_writer(struct lpl_writer *writer, int status)
 {
 	struct lpl_report report = { 0 };
@@ -353,24 +429,29 @@ static int warn(const struct lpl_schedule_trace *trace, const struct options *op
 }
 
 static int run(struct lpl_schedule *schedule, const struct options *options,
-	       struct lpl_machine *machine, const struct lpl_reader *reader,
+	       struct lpl_machine *machine, const struct cli_pass *pass,
 	       const struct cli_trace_kind *kind)
 {
 	const struct lpl_schedule_trace *trace = lpl_schedule_trace(schedule);
 	struct lpl_report report = { 0 };
 	struct lpl_writer *writer = NULL;
+	struct lpl_sink *next = NULL;
+	struct output output;
 	int status = warn(trace, options);
 
 	if (!status && options->pages)
 		status = parse_pages(options->pages, kind, trace->pages, &machine->pages);
 	if (!status && options->output)
-		status = open_writer(&writer, options, lpl_reader_meta(reader), kind);
-	if (!status && lpl_schedule_run(schedule, machine, writer ? lpl_writer_sink(writer) : NULL,
-					&report))
+		status = open_writer(&writer, options, lpl_reader_meta(pass->reader), kind);
+	if (!status && writer) {
+		output = make_output(lpl_writer_sink(writer), pass);
+		next = machine->scheduler == LPL_SCHEDULER_RECORDED ? output.next : &output.sink;
+	}
+	if (!status && lpl_schedule_run(schedule, machine, next, &report))
 		status = cli_report(&report);
 	/* what was dropped before is not known by task: only of all together */
 	if (writer && machine->scheduler == LPL_SCHEDULER_RECORDED)
-		lpl_writer_totals(writer, lpl_reader_totals(reader));
+		lpl_writer_totals(writer, lpl_reader_totals(pass->reader));
 	if (writer)
 		status = close_writer(writer, status);
 	return status;
@@ -389,10 +470,11 @@ static int schedule_trace(const struct options *options, struct lpl_reader *read
 		return cli_report(&report);
 	cli_progress_start(&progress, options->progress);
 	pass = (struct cli_pass){ .reader = reader, .path = options->trace,
-				  .sink = lpl_schedule_sink(schedule), .progress = &progress };
+				  .sink = lpl_schedule_sink(schedule), .progress = &progress,
+				  .past_damage = true };
 	status = cli_pass_run(&pass);
 	if (status == CLI_DONE || status == CLI_DAMAGED) {
-		failed = run(schedule, options, machine, reader, kind);
+		failed = run(schedule, options, machine, &pass, kind);
 		if (!failed)
 			failed = cli_schedule_print(schedule, machine, options->unit, options->json,
 						    kind->cycles_a_second,
@@ -448,6 +530,8 @@ int cmd_schedule(int argc, char **argv)
 	}
 	if (!status)
 		status = schedule_trace(&options, reader, &machine, &kind);
+	if (status == CLI_DONE || status == CLI_DAMAGED)
+		warn_priorities(&priorities, options.trace);
 	lpl_reader_close(reader);
 	return status;
 }

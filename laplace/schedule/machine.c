@@ -2,6 +2,7 @@
 /* What happens to tasks, and to the pages that they reference. */
 #include "machine.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -12,6 +13,12 @@ static enum lpl_error no_memory(struct lpl_report *report)
 }
 
 /* ---- time ---- */
+
+enum lpl_error lpl_machine_too_long(struct lpl_report *report)
+{
+	return lpl_fail(report, LPL_ERR_UNSUPPORTED, "schedule: more than %" PRIu64 " cycles pass",
+			LPL_LONGEST_SCHEDULE);
+}
 
 void lpl_machine_pass_idle(struct machine *machine, uint64_t t)
 {
@@ -252,6 +259,8 @@ enum lpl_error lpl_machine_put_due(struct machine *machine, uint64_t t, uint64_t
 {
 	const struct lpl_heap_entry entry = {(int64_t)t, machine->order++, value};
 
+	if (t > LPL_LONGEST_SCHEDULE)
+		return lpl_machine_too_long(report);
 	return lpl_heap_push(&machine->due, entry) ? LPL_OK : no_memory(report);
 }
 

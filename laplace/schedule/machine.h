@@ -96,6 +96,11 @@ enum lpl_error lpl_machine_run_recorded(struct machine *machine, struct lpl_repo
 /* ---- time ---- */
 
 /* Count what a processor does up to t, which is not before its time. */
+/*
+ * The machine's time has gone beyond LPL_LONGEST_SCHEDULE.  Whatever adds to it is no larger than
+ * twice that, so that a sum does not wrap before it is looked at.
+ */
+enum lpl_error lpl_machine_too_long(struct lpl_report *report);
 void lpl_machine_pass(struct machine *machine, struct processor *processor, uint64_t t);
 /* The same for all processors that stand still: they are idle in two ways. */
 void lpl_machine_pass_idle(struct machine *machine, uint64_t t);

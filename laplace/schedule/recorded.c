@@ -99,6 +99,8 @@ static enum lpl_error run_burst(struct machine *machine, struct task *task, uint
 		const uint64_t cycles = task->item.cycles;
 
 		processor->time += cycles;
+		if (processor->time > LPL_LONGEST_SCHEDULE)
+			return lpl_machine_too_long(report);
 		machine->result.busy += cycles;
 		machine->instructions += task->item.instructions;
 		waits = is_wait(&task->item);

@@ -270,6 +270,8 @@ static enum lpl_error step(struct machine *machine, struct lpl_report *report)
 	}
 	if (machine->due.count != 0 && (acts == NULL || due <= first.t))
 		return deliver(machine, report);
+	if (acts != NULL && first.t > LPL_LONGEST_SCHEDULE)
+		return lpl_machine_too_long(report);
 	if (acts == NULL)
 		return lpl_fail(report, LPL_ERR_INTERNAL,
 				"schedule: %zu tasks wait for each other", machine->live);

@@ -126,6 +126,13 @@ static enum lpl_error check(const struct lpl_schedule *schedule, const struct lp
 	if (machine->cpus != 1 && (output || machine->scheduler == LPL_SCHEDULER_RECORDED))
 		return lpl_fail(report, LPL_ERR_USAGE, "schedule: %s is of one processor", output ?
 				"a trace" : "the recorded order");
+	if (machine->quantum > LPL_LONGEST_SCHEDULE || machine->switch_cycles > LPL_LONGEST_SCHEDULE ||
+	    machine->fault_cycles > LPL_LONGEST_SCHEDULE ||
+	    machine->write_cycles > LPL_LONGEST_SCHEDULE)
+		return lpl_fail(report, LPL_ERR_USAGE, "schedule: a time is above %" PRIu64 " cycles",
+				LPL_LONGEST_SCHEDULE);
+	if (schedule->parts.summary.cycles > LPL_LONGEST_SCHEDULE)
+		return lpl_machine_too_long(report);
 	if (machine->devices > MOST_DEVICES)
 		return lpl_fail(report, LPL_ERR_USAGE, "schedule: at most %d devices",
 				MOST_DEVICES);

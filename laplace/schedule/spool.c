@@ -40,13 +40,20 @@ enum lpl_error lpl_spool_open(struct lpl_spool **spool, const char *directory,
 		return lpl_fail(report, LPL_ERR_MEMORY, "schedule: no memory");
 	if (where == NULL || where[0] == '\0')
 		where = "/tmp";
+	opened->directory = strdup(where);
+	if (opened->directory == NULL) {
+		free(opened);
+		return lpl_fail(report, LPL_ERR_MEMORY, "schedule: no memory");
+	}
 	opened->fd = open(where, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (opened->fd < 0)
 		opened->fd = open_and_unlink(where);
 	if (opened->fd < 0) {
+		(void)lpl_fail(report, LPL_ERR_IO, "%.200s: no temporary file can be made there",
+			       where);
+		free(opened->directory);
 		free(opened);
-		return lpl_fail(report, LPL_ERR_IO, "%.200s: no temporary file can be made there",
-				where);
+		return LPL_ERR_IO;
 	}
 	*spool = opened;
 	return LPL_OK;
@@ -59,6 +66,7 @@ void lpl_spool_close(struct lpl_spool *spool)
 	for (size_t i = 0; i < LPL_SPOOL_BUFFERS; i++)
 		free(spool->buffer[i].bytes);
 	(void)close(spool->fd);
+	free(spool->directory);
 	free(spool);
 }
 
@@ -75,7 +83,7 @@ static enum lpl_error write_block(const struct lpl_spool *spool, size_t i,
 	if (!lpl_write_all(spool->fd, buffer->bytes, lpl_spool_header(buffer)->used,
 			   place_of(spool->block[i])))
 		return lpl_fail(report, errno == ENOSPC || errno == EDQUOT ? LPL_ERR_FULL :
-				LPL_ERR_IO, "schedule: the temporary file");
+				LPL_ERR_IO, "%.200s: a temporary file there", spool->directory);
 	return LPL_OK;
 }
 
@@ -93,7 +101,8 @@ static enum lpl_error read_block(const struct lpl_spool *spool, size_t i,
 		if (some < 0 && errno == EINTR)
 			continue;
 		if (some < 0)
-			return lpl_fail(report, LPL_ERR_IO, "schedule: the temporary file");
+			return lpl_fail(report, LPL_ERR_IO, "%.200s: a temporary file there",
+					spool->directory);
 		if (some == 0)
 			break;
 		got += (size_t)some;

@@ -38,6 +38,7 @@ struct lpl_spool_buffer {
 
 struct lpl_spool {
 	int fd;
+	char *directory;		/* that the file is in, for messages */
 	uint64_t blocks;		/* numbered from 1 */
 	uint64_t uses;
 	uint64_t block[LPL_SPOOL_BUFFERS];	/* that is in each buffer; 0: none */

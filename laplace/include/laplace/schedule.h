@@ -36,6 +36,8 @@ extern "C" {
 /* ---- the machine ---- */
 
 #define LPL_MOST_CPUS 64
+/* Cycles: the longest run, and the longest time that is asked for (22 years at 100 MHz). */
+#define LPL_LONGEST_SCHEDULE (UINT64_C(1) << 56)
 
 enum lpl_scheduler {
 	/*
@@ -137,6 +139,7 @@ const struct lpl_schedule_trace *lpl_schedule_trace(const struct lpl_schedule *s
  * waits otherwise, KTR_STATE_DEAD of one that ended.  LPL_EVENT_TRACING and LPL_EVENT_GAP are left out
  * then, and a state at the beginning (state.h) does not say which task runs.  One processor only.
  *
+ * LPL_ERR_UNSUPPORTED: it takes more than LPL_LONGEST_SCHEDULE cycles.
  * LPL_ERR_USAGE: a machine that there is not, or `next` with several processors; the trace was not finished.
  * LPL_ERR_MEMORY; LPL_ERR_IO; and what `next` fails with.
  */
