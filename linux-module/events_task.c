@@ -175,7 +175,7 @@ static void lpl_sched_process_exec(void *data, struct task_struct *task,
 
 	/*
 	 * A thread that executes takes over the id of its leader, which has
-	 * exited: to all who know tasks by their ids, another one runs now.
+	 * exited: for whatever knows tasks by their ids, another one runs now.
 	 */
 	if (old_pid != task->pid) {
 		lpl_schedule(old_pid, KTR_STATE_DEAD, task);

@@ -97,7 +97,7 @@ enum lpl_error lpl_machine_run_recorded(struct machine *machine, struct lpl_repo
 
 /* Count what a processor does up to t, which is not before its time. */
 /*
- * The machine's time has gone beyond LPL_LONGEST_SCHEDULE.  Whatever adds to it is no larger than
+ * The machine's time is beyond LPL_LONGEST_SCHEDULE.  Whatever adds to it is no larger than
  * twice that, so that a sum does not wrap before it is looked at.
  */
 enum lpl_error lpl_machine_too_long(struct lpl_report *report);

@@ -73,7 +73,7 @@ static void put_first(struct local *local, uint32_t i)
 
 /* ---- shares ---- */
 
-/* Who counts: all with pages in memory, and the one that faults. */
+/* Which processes count: all with pages in memory, and the one that faults. */
 static bool shares(const struct local *local, size_t process, size_t faulting)
 {
 	return local->owner[process].resident != 0 || process == faulting;

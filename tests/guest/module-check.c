@@ -352,7 +352,7 @@ static bool field_matches(const struct check *check, const char *word, uint64_t 
 	return value == strtoull(word, NULL, 16);
 }
 
-/* "EVENT FIELD... "TEXT"" against one event; EVENT/TID where it matters whose it is. */
+/* "EVENT FIELD... "TEXT"" against one event; EVENT/TID where it matters which task reported it. */
 static bool matches(const struct check *check, const struct event *e, const char *expectation)
 {
 	char copy[512], *quote, *slash, *word, *rest;

@@ -539,7 +539,7 @@ static bool all_ended(const struct sim *sim)
 	return true;
 }
 
-/* A task that nobody creates. */
+/* A task that no other one creates. */
 static void release(struct sim *sim, int task)
 {
 	const struct oracle_split_task *like = &sim->split->task[task];
@@ -595,7 +595,7 @@ static void leave_recorded(struct sim *sim, const struct oracle_record *record, 
 		t->state = record->wait != WAIT_NOT ? WAITING : READY;
 }
 
-/* All in the order that it was recorded in; who faults stalls the processor. */
+/* All in the order that it was recorded in; a task that faults stalls the processor. */
 static void run_recorded(struct sim *sim)
 {
 	const struct oracle_split *split = sim->split;

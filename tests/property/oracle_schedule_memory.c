@@ -47,7 +47,7 @@ void oracle_memory_hit(struct oracle_pages *memory, struct oracle_page *page, bo
 	put(memory, 0, &copy);
 }
 
-/* ---- whose pages ---- */
+/* ---- owners of pages ---- */
 
 static uint64_t resident(const struct oracle_pages *memory, uint64_t process)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The oracle's memory: a row of pages, and who goes when it is full. */
+/* The oracle's memory: a row of pages, and which one is evicted when it is full. */
 #ifndef LAPLACE_TESTS_ORACLE_SCHEDULE_MEMORY_H
 #define LAPLACE_TESTS_ORACLE_SCHEDULE_MEMORY_H
 

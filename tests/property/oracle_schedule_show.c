@@ -31,8 +31,8 @@ static void show_page(struct sim *sim, const struct oracle_record *record)
 }
 
 /*
- * What only says what virtual pages mean is not shown.  Where the order is another, neither is who
- * got the processor then, nor what is said of the time to the next record, or of who runs there.
+ * What only says what virtual pages mean is not shown.  Where the order is another, neither is what
+ * got the processor then, nor what is said of the time to the next record, or of what runs there.
  */
 static bool is_shown(const struct lpl_event *event, bool recorded)
 {
@@ -80,7 +80,7 @@ void oracle_show_head(struct sim *sim)
 
 		if (!is_shown(&event, recorded))
 			continue;
-		/* nobody runs yet */
+		/* no task runs yet */
 		if (!recorded && event.tag == LPL_EVENT_STATE &&
 		    event.arg[LPL_EVENT_STATE_BEGINS] == 0)
 			event.arg[LPL_EVENT_STATE_RUNS] = KTR_NONE;

@@ -31,7 +31,7 @@ struct processor {
 
 struct due {
 	uint64_t time, order;
-	int task;			/* whose wait ends; NO_TASK: */
+	int task;			/* its wait ends; NO_TASK: */
 	uint64_t arrival;		/* of a page */
 };
 

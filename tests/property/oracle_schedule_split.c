@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A trace taken apart, for the oracle: who made each record, on which page, and what each task
+ * A trace taken apart, for the oracle: which task made each record, on which page, and what each task
  * waits for.  It knows as much of guests as the streams of test_schedule.c need, and says so when
  * a stream is none of these.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The oracle for threads that are scheduled again (oracle_schedule.h) does what docs/scheduling.md
- * says: cases worked out by hand; and of random guests, who made a reference, on which page, is
+ * says: cases worked out by hand; and of random guests, which task made a reference, on which page, is
  * held against the merge, its memory against oracle_sim.h's, and every cycle of a task and of a
  * processor is counted once.
  */
@@ -227,7 +227,7 @@ static void test_fair_by_hand(void **state)
 	stream_free(&in);
 }
 
-/* Whose page goes: P has a, b and c of a memory of four, Q has d. */
+/* From which process a page is evicted: P has a, b and c of a memory of four, Q has d. */
 static void test_shares_by_hand(void **state)
 {
 	enum { P = 1, Q = 2 };
@@ -270,7 +270,7 @@ static void test_shares_by_hand(void **state)
 
 /* ---- the oracle against what is known of it ---- */
 
-/* Who made what, as the merge has it. */
+/* Which task made what, as the merge has it. */
 struct checker {
 	struct lpl_merge_output output;
 	const struct oracle_split *split;

@@ -359,7 +359,7 @@ static void begin(struct guest *guest)
 		if (guest->thread[1].space != 0)
 			guest->last_space = guest->thread[1].space;
 	}
-	/* before the first event it is not known who runs */
+	/* before the first event it is not known which task runs */
 	while (plot->begin != TASKS_LISTED && plot->begin != TASKS_IN_STATE && guest->plot->idle && roll(guest, 2) == 0) {
 		const uint32_t current = guest->current;
 

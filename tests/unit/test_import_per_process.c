@@ -40,7 +40,7 @@ struct guest {
 	struct lpl_sink *sinks[2];
 	uint64_t ref, instr, cycle;
 	uint64_t moved;		/* how often clocks moved since the last reference */
-	uint32_t tid;		/* who runs */
+	uint32_t tid;		/* the running task */
 	bool lives[512];
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Threads scheduled again: the recorded order gives what was recorded; the books balance on any
- * machine; and small guests, whose times are worked out by hand.
+ * machine; and small guests, their times worked out by hand.
  */
 #include "threads.h"
 
@@ -76,7 +76,7 @@ static void recorded_is_what_was_recorded(void **state)
 	}
 }
 
-/* The same of a trace whose pages are canonical already. */
+/* The same of a trace with pages that are canonical already. */
 static void recorded_of_a_canonical_trace(void **state)
 {
 	static const struct lpl_machine machine = {.cpus = 1};
@@ -298,7 +298,7 @@ static void what_is_in_a_trace(void **state)
 }
 
 /*
- * 2 was not woken before it ran, and no wake came before: it waited for 100 cycles.  On one
+ * 2 was not woken before it ran, and no wake precedes that: it waited for 100 cycles.  On one
  * processor all is as it was, without the idle task's time.
  */
 static void two_on_one_processor(void **state)
@@ -329,7 +329,7 @@ static void two_on_two_processors(void **state)
 	(void)state;
 	run_machine(schedule, &machine, NULL);
 	/* 1 begins at 3 and waits at 103; 2 begins at 103 on the other and is at its wake at 163;
-	 * 1 comes back to its processor, which ran nobody else, but 2 comes to that, too */
+	 * 1 comes back to its processor, which ran no other task, but 2 comes to that, too */
 	assert_times(schedule, 0, (struct times){.end = 173, .running = 110, .ready = 3,
 						 .waiting = 60, .dispatches = 2, .faults = 10});
 	assert_times(schedule, 1, (struct times){.end = 266, .running = 110, .ready = 6,
@@ -360,7 +360,7 @@ static void faults_cost(void **state)
 	lpl_schedule_close(schedule);
 }
 
-/* The order of the trace: nobody runs while a page comes. */
+/* The order of the trace: no task runs while a page is on its way. */
 static void recorded_stalls(void **state)
 {
 	static const struct lpl_machine machine = {.cpus = 1, .pages = 64, .fault_cycles = 1000};
@@ -475,7 +475,7 @@ static void play_shares(struct guest *guest)
 	guest_finish(guest);
 }
 
-/* Who stays below its share keeps its pages. */
+/* A process below its share keeps its pages. */
 static void shares(void **state)
 {
 	struct lpl_machine machine = {.cpus = 1, .pages = 4};

@@ -136,7 +136,7 @@ static inline void guest_begin(struct guest *guest, struct lpl_sink *sink, uint6
 
 /* ---- random ones ---- */
 
-/* Somebody who can run, or the idle task. */
+/* A task that can run, or the idle task. */
 static inline uint32_t guest_runnable(struct guest *guest)
 {
 	const uint32_t from = (uint32_t)guest_roll(guest, THREADS);

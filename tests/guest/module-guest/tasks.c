@@ -287,7 +287,7 @@ static void states(void)
 	leaves("spins", spins, KTR_STATE_RUNNABLE);
 }
 
-/* Who ends a wait: a task that writes to a pipe, and a timer. */
+/* What ends a wait: a task that writes to a pipe, and a timer. */
 static void wakes(void)
 {
 	const struct timespec moment = { .tv_nsec = 20000000 };
