@@ -43,7 +43,7 @@ static struct lpl_schedule *play(struct random *random, struct trial *trial, str
 	stream_clear(out);
 	random_trial(random, trial);
 	trial->machine.cpus = 1;
-	/* if its first events are left out, is not known in a canonical trace of the same order */
+	/* in a canonical trace of the same order a task is not known if its first events are left out */
 	if (trial->machine.scheduler == ORACLE_RECORDED)
 		trial->machine.scheduler = ORACLE_RR;
 	schedule = schedule_of(trial);
