@@ -258,7 +258,7 @@ static int open_run(struct run *run, const struct options *options, const char *
 		return cli_report(&report);
 	/* every reference that was made is what packing as blocks is for */
 	reduction = lpl_meta_get(run->meta, LPL_META_REDUCTION);
-	writer_options.runs = reduction && strcmp(reduction, "none") == 0;
+	writer_options.blocks = reduction && strcmp(reduction, "none") == 0;
 	if (lpl_writer_open(&run->writer, options->output, run->meta, &writer_options,
 			    options->overwrite, &report) ||
 	    lpl_reducer_open(&run->reducer, lpl_meta_get(run->chosen, LPL_META_REDUCTION), spec,

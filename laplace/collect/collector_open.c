@@ -96,7 +96,7 @@ static enum lpl_error open_trace(struct lpl_collector *c,
 				 struct lpl_report *report)
 {
 	const struct lpl_writer_options writing = {
-		.level = options->level, .runs = has_blocks(c), .ends_when_full = true,
+		.level = options->level, .blocks = has_blocks(c), .ends_when_full = true,
 		.no_room = lpl_collector_wait_for_room, .context = c
 	};
 	struct lpl_meta *meta = lpl_meta_copy(options->meta);

@@ -8,7 +8,7 @@
 #include "codec/block.h"
 
 /*
- * The writer as a sink of blocks; owned by the writer, which was opened with options.runs.  Blocks
+ * The writer as a sink of blocks; owned by the writer, which was opened with options.blocks.  Blocks
  * and lpl_writer_sink() are not mixed.  How many references there were before reduction, of
  * each type and in user mode, the writer counts itself, for it gets all of them; of
  * lpl_writer_totals() the rest is taken.

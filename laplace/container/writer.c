@@ -183,7 +183,7 @@ static enum lpl_error take_finish(struct lpl_sink *sink, struct lpl_report *repo
 static enum lpl_error check_options(const struct lpl_writer_options *options, int *level,
 				    size_t *chunk_refs, struct lpl_report *report)
 {
-	bool blocks = options && options->runs;
+	bool blocks = options && options->blocks;
 	size_t most = blocks ? LPL_BLOCK_CHUNK_REFS_MAX : LPL_CHUNK_REFS_MAX;
 
 	*level = options && options->level ? options->level : DEFAULT_LEVEL;
@@ -274,7 +274,7 @@ static enum lpl_error make(struct lpl_writer **result, const struct lpl_writer_o
 
 	LPL_TRY(check_options(options, &level, &chunk_refs, report));
 	/* without options there are no threads, either */
-	*result = create(level, chunk_refs, options && options->runs,
+	*result = create(level, chunk_refs, options && options->blocks,
 			 options && options->jobs ? options->jobs : 1);
 	return *result ? LPL_OK :
 			 lpl_fail(report, LPL_ERR_MEMORY, "no memory to write a trace");

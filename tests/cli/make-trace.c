@@ -151,7 +151,7 @@ static bool take_line(struct maker *maker, char *line)
 	if (strncmp(line, "meta ", 5) == 0)
 		return add_meta(maker, line + 5);
 	if (strcmp(line, "runs") == 0)
-		return maker->options.runs = !maker->writer;
+		return maker->options.blocks = !maker->writer;
 	if (strncmp(line, "totals ", 7) == 0)
 		return set_totals(maker, line + 7);
 	if (strncmp(line, "cost ", 5) == 0)

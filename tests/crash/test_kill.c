@@ -23,7 +23,7 @@ static _Noreturn void write_for_ever(const struct stream *stream, uint64_t seed,
 				     struct progress *progress)
 {
 	const struct lpl_writer_options options = {
-		.chunk_refs = 30 + seed % 100, .level = 1, .runs = seed % 3 == 0,
+		.chunk_refs = 30 + seed % 100, .level = 1, .blocks = seed % 3 == 0,
 		.jobs = 1 + seed % 2
 	};
 	struct lpl_report report = { .error = LPL_OK };

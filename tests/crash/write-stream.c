@@ -87,7 +87,7 @@ static int write_trace(const char *path, const struct stream *stream, uint64_t s
 	enum lpl_error error;
 
 	for (; *words; words++) {
-		options.runs |= strcmp(*words, "runs") == 0;
+		options.blocks |= strcmp(*words, "runs") == 0;
 		options.jobs = strcmp(*words, "jobs") == 0 ? 3 : options.jobs;
 		stops |= strcmp(*words, "stop") == 0;
 		cut |= strcmp(*words, "segments") == 0;

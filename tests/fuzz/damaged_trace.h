@@ -194,7 +194,7 @@ static void load_files(struct trial *trial)
 
 static void write_trace(struct trial *trial, struct input *input)
 {
-	struct lpl_writer_options options = { .runs = trial->how & RUNS };
+	struct lpl_writer_options options = { .blocks = trial->how & RUNS };
 	struct lpl_state_keeper keeper = { ignore, send };
 	struct guest guest = { .sink = &trial->sink, .is_orderly = true };
 	struct lpl_meta *meta = lpl_meta_new();

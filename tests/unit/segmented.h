@@ -14,7 +14,7 @@
 static inline struct lpl_segments *open_segments(const char *name, bool runs,
 					  struct lpl_state_keeper *keeper)
 {
-	const struct lpl_writer_options options = { .chunk_refs = 700, .runs = runs };
+	const struct lpl_writer_options options = { .chunk_refs = 700, .blocks = runs };
 	struct lpl_report report = { .error = LPL_OK };
 	struct lpl_meta *meta = some_meta();
 	struct lpl_segments *segments;

@@ -17,7 +17,7 @@
 
 static struct lpl_writer *start_runs(const char *name, size_t chunk_refs)
 {
-	struct lpl_writer_options options = { .chunk_refs = chunk_refs, .runs = true };
+	struct lpl_writer_options options = { .chunk_refs = chunk_refs, .blocks = true };
 	struct lpl_report report = { .error = LPL_OK };
 	struct lpl_meta *meta = some_meta();
 	struct lpl_writer *writer;

@@ -27,7 +27,7 @@ static struct lpl_ref_columns columns_of(struct arrays *a)
 
 static void write_stream(const struct stream *stream, bool runs, size_t chunk_refs)
 {
-	const struct lpl_writer_options options = { .chunk_refs = chunk_refs, .runs = runs };
+	const struct lpl_writer_options options = { .chunk_refs = chunk_refs, .blocks = runs };
 	struct lpl_report report = { .error = LPL_OK };
 	struct lpl_meta *meta = some_meta();
 	struct lpl_writer *writer;

@@ -13,7 +13,7 @@
 
 static void write_trace(const char *name, const struct stream *stream, bool runs, uint64_t seed)
 {
-	struct lpl_writer_options options = { .chunk_refs = 50 + seed % 200, .runs = runs };
+	struct lpl_writer_options options = { .chunk_refs = 50 + seed % 200, .blocks = runs };
 	struct lpl_report report = { .error = LPL_OK };
 	struct lpl_meta *meta = some_meta();
 	struct lpl_totals totals = { .wait_ns = 7, .recording = { .instructions = 8 } };

@@ -49,7 +49,7 @@ static enum lpl_error send_state(struct lpl_state_keeper *keeper, struct lpl_sin
 static void write_segments(const char *name, const struct stream *stream, bool runs, int states)
 {
 	struct sending sending = { { take_event, send_state }, states };
-	const struct lpl_writer_options options = { .chunk_refs = 90, .runs = runs };
+	const struct lpl_writer_options options = { .chunk_refs = 90, .blocks = runs };
 	struct lpl_report report = { .error = LPL_OK };
 	struct lpl_meta *meta = some_meta();
 	struct lpl_segments *segments;

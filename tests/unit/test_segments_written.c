@@ -251,7 +251,7 @@ static void assert_same(struct files files, struct files others)
 static enum lpl_error go_on(struct lpl_segments **segments, bool runs, uint64_t number,
 			    const struct lpl_writer_place *place)
 {
-	const struct lpl_writer_options options = { .chunk_refs = 700, .runs = runs };
+	const struct lpl_writer_options options = { .chunk_refs = 700, .blocks = runs };
 	struct lpl_report report = { .error = LPL_OK };
 
 	return lpl_segments_continue(segments, in_directory("run.lpl"), &options, NULL, number,

@@ -206,7 +206,7 @@ static struct lpl_ref numbered(uint64_t i, uint64_t address)
 
 static void write_steady(const char *name, uint64_t address, bool runs, size_t chunk_refs, uint64_t refs)
 {
-	const struct lpl_writer_options options = { .chunk_refs = chunk_refs, .runs = runs };
+	const struct lpl_writer_options options = { .chunk_refs = chunk_refs, .blocks = runs };
 	struct lpl_report report = { .error = LPL_OK };
 	const struct lpl_totals none = { .total = 0 };
 	struct lpl_meta *meta = some_meta();

@@ -85,9 +85,9 @@ struct lpl_totals {
 
 struct lpl_writer;
 struct lpl_writer_options {
-	size_t chunk_refs;	/* references in a chunk; 0: the default (65536; see `runs`) */
+	size_t chunk_refs;	/* references in a chunk; 0: the default (65536; see `blocks`) */
 	int level;		/* of zstd; 0: the default (3) */
-	bool runs;		/* pack as blocks of code: small where the stream is every reference
+	bool blocks;		/* pack as blocks of code: small where the stream is every reference
 				 * that a processor made, right for any.  A chunk has up to 4194304
 				 * references then, by default so many */
 	bool ends_when_full;	/* room for the index is kept on the disk, where its file system can

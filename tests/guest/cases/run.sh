@@ -283,10 +283,10 @@ run swapped -q --memory 100 --swap 256 -- sh -c 'x=$(head -c 12000000 /dev/zero 
 expect_status 0 swapped
 [ "$(head -n 1 "$WORK/swapped.stdout")" = 24000000 ] || fail "with swap: $(cat "$WORK/swapped.stderr")"
 # What the kernel finds in the page tables of the shell while grep looks is what events have recorded by then: lost,
-# and neither back nor unmapped.  The kernel's own thread may swap meanwhile, also while the tables are walked, so
+# and neither back nor unmapped; nor lost between the event of an unmapping and the end of the pages.  The kernel's own thread may swap meanwhile, also while the tables are walked, so
 # that the number lies between the least and the most of grep's time; the shell waits, and brings nothing back.
 # What the device was given is less.
-"$LAPLACE" cat --events "$WORK/swapped.lpl" | awk '$1 == "E" && $2 ~ /^(exec|exit|swap-out|swap-in|unmap|remap)$/' \
+"$LAPLACE" cat --events "$WORK/swapped.lpl" | awk '$1 == "E" && $2 ~ /^(exec|exit|swap-out|swap-in|map|unmap|remap)$/' \
 	>"$WORK/swapped.events"
 awk '
 	function number(hex, i, n) {
@@ -295,6 +295,8 @@ awk '
 		return n
 	}
 	function key(page) { return sprintf("%.0f", page) }	# mawk rounds others
+	function map_again(first, last) { for (i in unmapped) if (first < upto[i] && last > unmapped[i]) delete unmapped[i] }
+	function is_mapped(page, i) { for (i in unmapped) if (page >= unmapped[i] && page < upto[i]) return 0; return 1 }
 	function take(page) { if (!(page in swapped)) { swapped[page]; held++ } }
 	function drop(page) { if (page in swapped) { delete swapped[page]; held-- } }
 	FNR == NR {
@@ -308,14 +310,19 @@ awk '
 	$2 == "exit" && arg[1] == grep { grep_runs = 0 }
 	$2 == "swap-out" { lost += arg[5] }
 	$2 == "swap-in" { back += arg[5] }
-	arg[1] == space && $2 == "swap-out" { for (i = 0; i < arg[5]; i++) take(key(first + 4096 * i)) }
+	arg[1] == space && $2 == "swap-out" {
+		for (i = 0; i < arg[5]; i++) if (is_mapped(first + 4096 * i)) take(key(first + 4096 * i))
+	}
 	arg[1] == space && $2 == "swap-in" { for (i = 0; i < arg[5]; i++) drop(key(first + 4096 * i)) }
-	arg[1] == space && $2 ~ /map$/ {
+	arg[1] == space && $2 == "map" { map_again(first, last) }
+	arg[1] == space && $2 ~ /(un|re)map$/ {
 		for (page in swapped) if (page + 0 >= first && page + 0 < last) {
 			if ($2 == "remap") moved[key(page - first + to)]
 			drop(page)
 		}
 		for (page in moved) { take(page); delete moved[page] }
+		if ($2 == "unmap") { unmapped[++ranges] = first; upto[ranges] = last }
+		else map_again(to, to + last - first)
 	}
 	grep_runs && (least == "" || held < least) { least = held }
 	grep_runs && held > most { most = held }
