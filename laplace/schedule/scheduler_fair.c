@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Fair shares: each task has a virtual time v, which goes on while it runs, and the one that is
- * least far runs.  The quantum is the granularity: by so much a task may be ahead before one that
- * becomes ready preempts it, and by so much one that has waited may be behind the others.
+ * Fair shares: each task has a virtual time v, which passes while it runs, and the one with the
+ * least v runs.  The quantum is the granularity: a task is preempted by one that becomes ready if
+ * its v is larger by more than that, and the v of one that has waited is less than the others' by
+ * at most that.
  */
 #include "machine.h"
 
@@ -60,15 +61,15 @@ static struct processor *fair_victim(struct machine *machine, const struct task 
 static void fair_becomes_ready(struct machine *machine, struct task *task,
 			       const struct task *parent, uint64_t t)
 {
-	uint64_t behind;
+	uint64_t least_v;
 
 	look_at_floor(machine, t);
-	behind = machine->floor > machine->how->quantum ?
+	least_v = machine->floor > machine->how->quantum ?
 		machine->floor - machine->how->quantum : 0;
 	if (parent != NULL)
 		task->v = v_of(parent, t);
-	if (task->v < behind)
-		task->v = behind;
+	if (task->v < least_v)
+		task->v = least_v;
 }
 
 const struct scheduler lpl_scheduler_fair = {
