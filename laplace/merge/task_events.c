@@ -192,7 +192,7 @@ bool lpl_tasks_check(struct tasks *tasks, const struct lpl_event *event)
 /*
  * Which task is the parent?  A snapshot reports tasks that existed before, in the name of the
  * program that started it.  Where its bounds are not reported, it shows by spaces that no
- * event named before.
+ * event named before; once its end was, every task that is reported is new.
  */
 static uint64_t parent_of(const struct tasks *tasks, const struct lpl_event *event,
 			  bool space_known)
@@ -201,7 +201,9 @@ static uint64_t parent_of(const struct tasks *tasks, const struct lpl_event *eve
 	uint64_t space = event->arg[KTR_TASK_CREATE_SPACE];
 	bool new;
 
-	if (space == 0)
+	if (tasks->snapshot_ended)
+		new = true;
+	else if (space == 0)
 		new = current->view.process == 0;
 	else
 		new = space_known || space == event->space ||

@@ -194,8 +194,7 @@ void lpl_tasks_snapshot(struct tasks *tasks, bool begins)
 	struct task *task;
 
 	tasks->in_snapshot = begins;
-	if (!begins)
-		tasks->snapshot_ended |= tasks->snapshot_begun;
+	tasks->snapshot_ended = !begins && tasks->snapshot_begun;
 	if (!begins || tasks->snapshot_begun)
 		return;
 	tasks->snapshot_begun = true;

@@ -44,7 +44,7 @@ struct tasks {
 	bool in_snapshot;		/* what is reported existed already */
 	bool in_state;			/* a state lists what exists, for no running task */
 	bool snapshot_begun;		/* one has, ever ... */
-	bool snapshot_ended;		/* ... and has ended */
+	bool snapshot_ended;		/* ... and the last one has ended */
 	bool keep_events;		/* in implied_by */
 	TAILQ_HEAD(, task) all;		/* that are not over, by serial */
 	struct lpl_map by_tid;		/* -> struct task, of all */
