@@ -40,6 +40,16 @@ static inline char *lpl_put_decimal(char *out, uint64_t value)
 	return out;
 }
 
+/* `+ 3f` or `- 3f`: from one number to the next */
+static inline char *lpl_put_difference(char *out, uint64_t value, uint64_t before)
+{
+	const bool forward = value >= before;
+
+	*out++ = forward ? '+' : '-';
+	*out++ = ' ';
+	return lpl_put_hex(out, forward ? value - before : before - value);
+}
+
 /* ---- in: each returns what follows the digits; NULL: none, or too many for 64 bits ---- */
 
 extern const uint8_t lpl_digit[256];	/* of hexadecimal numbers; 16: none */

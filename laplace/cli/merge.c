@@ -28,7 +28,7 @@ struct options {
 	enum format format;		/* FORMATS: not given */
 	const char *output;		/* NULL: only the audit is wanted */
 	uint64_t kernel_base;		/* 0: the default */
-	bool audit;
+	bool audit, differences;
 	uint32_t problems;
 	struct lpl_choice_options choice;
 	bool overwrite, json;
@@ -45,6 +45,8 @@ static void check_all(struct argp_state *state, void *config)
 		return;
 	if (options->format == FORMATS)
 		argp_error(state, "which format?  --format global, for one");
+	if (options->differences && options->format != PER_PROCESS)
+		argp_error(state, "--differences is for --format per-process");
 	if (!options->output)
 		argp_error(state, "where to?  -o names the output");
 }
@@ -56,6 +58,8 @@ static const struct cli_option option_table[] = {
 	  "each task) or canonical (a trace)"},
 	{ "output", CLI_FILE, 'o', CLI_INTO(struct options, output), .argument = "OUT",
 	  .help = "What to write" },
+	{ "differences", CLI_FLAG, CLI_INTO(struct options, differences),
+	  .help = "per-process: numbers as differences from the line before, in fewer bytes" },
 	CLI_KERNEL_BASE(struct options, kernel_base, 0),
 	{ "audit", CLI_FLAG, CLI_INTO(struct options, audit),
 	  .help = "Print the books and check that they balance; -f and -o may be left out" },
@@ -128,6 +132,8 @@ static int open_target(struct target *target, const struct options *options,
 					       options->overwrite, &report) ||
 		    lpl_merge_per_process_jobs(target->output, options->jobs, &report))
 			return cli_report(&report);
+		if (options->differences)
+			lpl_merge_per_process_differences(target->output);
 		return CLI_DONE;
 	}
 	if (options->format == GLOBAL) {

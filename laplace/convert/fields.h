@@ -47,14 +47,10 @@ static inline char *put_space_change(char *out, uint64_t space, uint64_t before)
 	return out;
 }
 
-/* ` + 3f` or ` - 3f` */
 static inline char *put_difference(char *out, uint64_t value, uint64_t before)
 {
-	bool forward = value >= before;
-
 	*out++ = ' ';
-	*out++ = forward ? '+' : '-';
-	return put_hex_field(out, forward ? value - before : before - value);
+	return lpl_put_difference(out, value, before);
 }
 
 /* ---- lines, in ---- */

@@ -114,36 +114,56 @@ struct record {
 	struct task_time time;
 	bool is_event;
 	struct lpl_ref ref;
-	uint64_t page;
+	struct task_numbers numbers;		/* that ref's */
 	struct lpl_event event;
 	const char *newline;
 };
 
-static const char *read_reference(struct lpl_importer *importer, const char *at,
-				  struct record *record)
+/* A clock, of which differences are not below 0; NULL, too, when the sum has no 64 bits. */
+static const char *scan_clock(const char *at, bool difference, uint64_t before, uint64_t *value)
 {
-	struct lpl_ref *ref = &record->ref;
-	uint64_t length, virtual_page;
+	at = scan_hex_field(at, value);
+	if (!difference)
+		return at;
+	*value += before;
+	return at && *value >= before ? at : NULL;
+}
 
-	*ref = (struct lpl_ref){ .type = (uint8_t)scan_type(*at) };
-	at = scan_hex_field(at + 1, &ref->cycle);
+static const char *scan_page(const char *at, bool difference, uint64_t before, uint64_t *page)
+{
+	return difference ? scan_difference(at, before, page) : scan_hex_field(at, page);
+}
+
+static const char *read_reference(struct lpl_importer *importer, const char *at,
+				  const struct task_entry *entry, struct record *record)
+{
+	const struct task_numbers *last = &entry->last;
+	struct task_numbers *numbers = &record->numbers;
+	struct lpl_ref *ref = &record->ref;
+	const bool difference = entry->differences;
+	const char type = *at;
+	uint64_t length;
+
+	at = scan_clock(at + 1, difference, last->cycle, &numbers->cycle);
 	if (!at)
 		return lpl_import_no_field(importer, "cycle");
 	at = scan_decimal_field(at, &length);
 	if (!at || length > IMPORT_LENGTH_MAX)
 		return lpl_import_no_field(importer, "length");
-	at = scan_hex_field(at, &virtual_page);
+	at = scan_page(at, difference, last->virtual_page, &numbers->virtual_page);
 	if (!at)
 		return lpl_import_no_field(importer, "virtual page");
-	at = scan_hex_field(at, &record->page);
+	at = scan_page(at, difference, last->page, &numbers->page);
 	if (!at)
 		return lpl_import_no_field(importer, "canonical page");
-	at = scan_hex_field(at, &ref->instr);
+	at = scan_clock(at, difference, last->instr, &numbers->instr);
 	if (!at)
 		return lpl_import_no_field(importer, "instruction");
-	at = scan_hex_field(at, &ref->ref);
+	at = scan_clock(at, difference, last->ref, &numbers->ref);
 	if (!at)
 		return lpl_import_no_field(importer, "reference");
+	*ref = (struct lpl_ref){ .type = (uint8_t)scan_type(type), .cycle = numbers->cycle,
+				 .instr = numbers->instr, .ref = numbers->ref };
 	record->time = (struct task_time){ ref->cycle, ref->instr, ref->ref };
 	return lpl_import_line_end(importer, at);
 }
@@ -186,7 +206,7 @@ static bool read_next(struct lpl_importer *importer, struct task_entry *entry,
 		return true;
 	record->is_event = scan_type(*at) == LPL_TYPES;
 	record->newline = record->is_event ? read_event(importer, at, entry, record) :
-					     read_reference(importer, at, record);
+					     read_reference(importer, at, entry, record);
 	return record->newline != NULL;
 }
 
@@ -194,7 +214,7 @@ static bool read_next(struct lpl_importer *importer, struct task_entry *entry,
 
 static bool send_reference(struct lpl_importer *importer, struct record *record)
 {
-	return lpl_import_set_page(importer, &record->ref, record->page) &&
+	return lpl_import_set_page(importer, &record->ref, record->numbers.page) &&
 	       lpl_import_numbered_ref(importer, &record->ref);
 }
 
@@ -240,6 +260,8 @@ static bool send(struct lpl_importer *importer, struct task_entry *entry, struct
 	if (record->is_event ? !send_event(importer, &record->event) :
 			       !send_reference(importer, record))
 		return false;
+	if (!record->is_event)
+		entry->last = record->numbers;
 	entry->references_read += !record->is_event;
 	entry->events_read += record->is_event;
 	lpl_task_line_read(&entry->source, record->newline);

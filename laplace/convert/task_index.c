@@ -113,9 +113,12 @@ static const char *read_row(struct lpl_importer *importer, const char *at, struc
 		at = name_cell(importer, at);
 	if (at)
 		at = number_cell(importer, at, "events", &entry->events);
-	if (at && strncmp(at, TASKS_VERSION "\n", strlen(TASKS_VERSION "\n")) != 0)
+	if (!at)
+		return NULL;
+	if ((at[0] != TASKS_PLAIN && at[0] != TASKS_DIFFERENCES) || at[1] != '\n')
 		return no_cell(importer, "version");
-	return at ? at + strlen(TASKS_VERSION) : NULL;
+	entry->differences = at[0] == TASKS_DIFFERENCES;
+	return at + 1;
 }
 
 /* Returns the newline; NULL after a complaint. */

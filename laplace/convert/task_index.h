@@ -3,6 +3,7 @@
 #ifndef LAPLACE_CONVERT_TASK_INDEX_H
 #define LAPLACE_CONVERT_TASK_INDEX_H
 
+#include "merge/output/per_process.h"
 #include "task_files.h"
 
 /* The clocks of a record. */
@@ -19,6 +20,8 @@ struct task_entry {
 	bool begun;			/* `next` is a line's, not only the first cycle */
 	struct task_time next;
 	uint64_t references_read, events_read;
+	bool differences;		/* its lines' numbers are */
+	struct task_numbers last;	/* of the last reference read, then */
 };
 
 struct task_index {

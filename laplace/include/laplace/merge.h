@@ -348,6 +348,12 @@ enum lpl_error lpl_merge_per_process_open(struct lpl_merge_output **output, cons
  */
 enum lpl_error lpl_merge_per_process_jobs(struct lpl_merge_output *output, unsigned int jobs,
 					  struct lpl_report *report);
+/*
+ * The numbers of a reference become differences from those of the reference before it in its file
+ * (Kaplan, "Laplace: trace reduction": per-thread traces can themselves be difference encoded): half
+ * the bytes, or less.  Before anything is sent.
+ */
+void lpl_merge_per_process_differences(struct lpl_merge_output *output);
 /* What finish() had not written whole is removed.  NULL is fine. */
 void lpl_merge_per_process_close(struct lpl_merge_output *output);
 

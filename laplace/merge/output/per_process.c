@@ -24,8 +24,8 @@
 #include "output_directory.h"
 #include "per_process.h"
 
-/* type, cycle, length, virtual page, canonical page, instruction, reference, blanks, newline */
-#define REFERENCE_LINE (1 + 5 * LPL_HEX_DIGITS + LPL_DECIMAL_DIGITS + 7)
+/* type, cycle, length, virtual page, canonical page, instruction, reference, two signs, blanks, newline */
+#define REFERENCE_LINE (1 + 5 * LPL_HEX_DIGITS + LPL_DECIMAL_DIGITS + 2 + 9)
 
 /* One file, and what the index will say of it. */
 struct entry {
@@ -33,6 +33,7 @@ struct entry {
 	struct task_file file;
 	uint64_t first_cycle, last_cycle, references, events;
 	bool any;		/* line in it */
+	struct task_numbers last;	/* of its last reference, if differences are written */
 };
 
 struct per_process {
@@ -45,6 +46,7 @@ struct per_process {
 	struct entry *last;		/* the one last written to ... */
 	uint64_t last_serial;		/* ... and its task */
 	bool in_state;			/* what there is is listed: no task's doing */
+	bool differences;
 };
 
 static struct entry *entry_of(struct per_process *p, uint64_t serial)
@@ -89,9 +91,10 @@ static void print_name(FILE *index, const struct lpl_merge_task *task)
 	lpl_text_print_cell(index, name);
 }
 
-static void print_line(FILE *index, const struct entry *entry, const struct lpl_merge_task *task,
-		       const char *end)
+static void print_line(const struct per_process *p, const struct entry *entry,
+		       const struct lpl_merge_task *task, const char *end)
 {
+	FILE *index = p->index;
 	char directory[FILES_PATH];
 
 	fprintf(index, "%s,%" PRIu64 ",%" PRIu32 ",%" PRIu32 ",",
@@ -108,7 +111,8 @@ static void print_line(FILE *index, const struct entry *entry, const struct lpl_
 		fprintf(index, "%" PRIu64, task->exit_code);
 	fputc(',', index);
 	print_name(index, task);
-	fprintf(index, ",%" PRIu64 "," TASKS_VERSION "\n", entry->events);
+	fprintf(index, ",%" PRIu64 ",%c\n", entry->events,
+		p->differences ? TASKS_DIFFERENCES : TASKS_PLAIN);
 }
 
 static int entry_end(struct per_process *p, struct entry *entry,
@@ -116,7 +120,7 @@ static int entry_end(struct per_process *p, struct entry *entry,
 {
 	enum lpl_error error = lpl_task_file_close(p->files, &entry->file, report);
 
-	print_line(p->index, entry, task, end);
+	print_line(p, entry, task, end);
 	(void)lpl_map_remove(&p->by_task, LPL_KEY(task->serial));
 	LIST_REMOVE(entry, in_all);
 	free(entry);
@@ -155,11 +159,46 @@ static void line_end(struct entry *entry, const char *end, uint64_t cycle)
 	lpl_task_file_advance(&entry->file, end);
 }
 
+static char *put_numbers(char *out, uint32_t length, const struct task_numbers *numbers)
+{
+	out = lpl_put_hex(out, numbers->cycle);
+	*out++ = ' ';
+	out = lpl_put_decimal(out, length);
+	*out++ = ' ';
+	out = lpl_put_hex(out, numbers->virtual_page);
+	*out++ = ' ';
+	out = lpl_put_hex(out, numbers->page);
+	*out++ = ' ';
+	out = lpl_put_hex(out, numbers->instr);
+	*out++ = ' ';
+	return lpl_put_hex(out, numbers->ref);
+}
+
+static char *put_differences(char *out, uint32_t length, const struct task_numbers *numbers,
+			     const struct task_numbers *last)
+{
+	out = lpl_put_hex(out, numbers->cycle - last->cycle);
+	*out++ = ' ';
+	out = lpl_put_decimal(out, length);
+	*out++ = ' ';
+	out = lpl_put_difference(out, numbers->virtual_page, last->virtual_page);
+	*out++ = ' ';
+	out = lpl_put_difference(out, numbers->page, last->page);
+	*out++ = ' ';
+	out = lpl_put_hex(out, numbers->instr - last->instr);
+	*out++ = ' ';
+	return lpl_put_hex(out, numbers->ref - last->ref);
+}
+
 static enum lpl_error take_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
 				     struct lpl_report *report)
 {
 	struct per_process *p = (struct per_process *)output;
 	const struct lpl_ref *ref = merged->ref;
+	const struct task_numbers numbers = {
+		.cycle = ref->cycle, .virtual_page = ref->address >> LPL_PAGE_SHIFT,
+		.page = merged->page, .instr = ref->instr, .ref = ref->ref
+	};
 	char *out = NULL;
 	enum lpl_error error = LPL_OK;
 	struct entry *entry = line_begin(p, merged->task, REFERENCE_LINE, &out, &error, report);
@@ -168,18 +207,10 @@ static enum lpl_error take_reference(struct lpl_merge_output *output, const stru
 		return error;
 	*out++ = lpl_type_letter(ref->type);
 	*out++ = ' ';
-	out = lpl_put_hex(out, ref->cycle);
-	*out++ = ' ';
-	out = lpl_put_decimal(out, ref->length);
-	*out++ = ' ';
-	out = lpl_put_hex(out, ref->address >> LPL_PAGE_SHIFT);
-	*out++ = ' ';
-	out = lpl_put_hex(out, merged->page);
-	*out++ = ' ';
-	out = lpl_put_hex(out, ref->instr);
-	*out++ = ' ';
-	out = lpl_put_hex(out, ref->ref);
+	out = p->differences ? put_differences(out, ref->length, &numbers, &entry->last) :
+		put_numbers(out, ref->length, &numbers);
 	*out++ = '\n';
+	entry->last = numbers;
 	entry->references++;
 	line_end(entry, out, ref->cycle);
 	return LPL_OK;
@@ -295,6 +326,11 @@ enum lpl_error lpl_merge_per_process_jobs(struct lpl_merge_output *output, unsig
 	if (lpl_open_files_jobs(((struct per_process *)output)->files, jobs))
 		return LPL_OK;
 	return lpl_fail(report, LPL_ERR_MEMORY, "merge: no memory for the output");
+}
+
+void lpl_merge_per_process_differences(struct lpl_merge_output *output)
+{
+	((struct per_process *)output)->differences = true;
 }
 
 void lpl_merge_per_process_close(struct lpl_merge_output *output)
