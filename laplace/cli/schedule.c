@@ -29,6 +29,7 @@ struct options {
 	const char *policy;		/* NULL: lru, or what the memory has */
 	const char *pages;		/* NULL: no limit */
 	enum lpl_memory_kind memory;
+	const char *window;		/* NULL: none */
 	const char *fault, *write, *switching;
 	unsigned int devices;
 	char *priorities;
@@ -39,6 +40,11 @@ struct options {
 	unsigned int jobs;		/* 0: one for each processor */
 	const char *trace;
 };
+
+static bool is_windowed(const struct options *options)
+{
+	return options->memory == LPL_MEMORY_WS || options->memory == LPL_MEMORY_PFF;
+}
 
 static void check_all(struct argp_state *state, void *config)
 {
@@ -51,7 +57,14 @@ static void check_all(struct argp_state *state, void *config)
 	if (options->scheduler == LPL_SCHEDULER_RECORDED && options->cpus > 1)
 		argp_error(state, "the recorded order is of one processor");
 	if (options->memory != LPL_MEMORY_GLOBAL && options->policy)
-		argp_error(state, "a memory of shares has LRU queues, and no --policy");
+		argp_error(state, "--policy is for --memory global");
+	if (is_windowed(options) && !options->window)
+		argp_error(state, "--memory %s takes a --window", lpl_memory_kind_name(options->memory));
+	if (!is_windowed(options) && options->window)
+		argp_error(state, "--window is for --memory ws or pff");
+	if (is_windowed(options) && options->scheduler == LPL_SCHEDULER_RECORDED)
+		argp_error(state, "the recorded order cannot leave a process out: no --memory %s",
+			   lpl_memory_kind_name(options->memory));
 }
 
 #define TIME "cycles, or, of a trace that says how long they are, 10us, 5ms, 1s"
@@ -79,10 +92,15 @@ static const struct cli_option option_table[] = {
 	  .words = "lru " LPL_DEMAND_POLICIES(CLI_POLICY),
 	  .help = "Which page is evicted: %c (lru); options after it: segq:fifo=16" },
 	{ "memory", CLI_WORD, CLI_INTO(struct options, memory), .argument = "KIND",
-	  .words = "global local-equal local-proportional", .standard = "global",
+	  .words = "global local-equal local-proportional ws pff", .standard = "global",
 	  .wrong = "no memory '%s': there are %a",
-	  .help = "Which pages compete: all (global), or those of each process have a share, all the "
-	  "same (local-equal) or in proportion to what it used (local-proportional) (%d)" },
+	  .help = "Which pages compete: all (global); or those of each process have a share, all the "
+	  "same (local-equal) or in proportion to what it used (local-proportional); or each has its "
+	  "working set (ws), or what the frequency of its faults says (pff), and where that is too much "
+	  "some process is left out for a while (%d)" },
+	{ "window", CLI_TEXT, CLI_INTO(struct options, window), .argument = "TIME",
+	  .help = "Of a process's own time, in which pages of its working set were referenced; or its "
+	  "faults are rare: for --memory ws or pff" },
 	{ "fault-cycles", CLI_TEXT, CLI_INTO(struct options, fault), .argument = "TIME",
 	  .standard = "0", .help = "How long a page takes to arrive (%d)" },
 	{ "write-cycles", CLI_TEXT, CLI_INTO(struct options, write), .argument = "TIME",
@@ -274,6 +292,10 @@ static int parse_machine(struct lpl_machine *machine, const struct options *opti
 		status = parse_time("fault-cycles", options->fault, second, &machine->fault_cycles);
 	if (!status)
 		status = parse_time("write-cycles", options->write, second, &machine->write_cycles);
+	if (!status && options->window)
+		status = parse_time("window", options->window, second, &machine->window);
+	if (!status && options->window && machine->window == 0)
+		status = cli_complain(CLI_USAGE, "--window: it has to be above 0");
 	if (!status && options->pages)
 		status = parse_pages(options->pages, kind, UINT64_C(1) << 32, &machine->pages);
 	return status;

@@ -18,13 +18,14 @@ static const struct column {
 #define COLUMN(name) { #name, offsetof(struct lpl_schedule_task, name) }
 	COLUMN(references), COLUMN(faults), { "cold_faults", offsetof(struct lpl_schedule_task, cold) },
 	COLUMN(joined), COLUMN(begin), COLUMN(end), COLUMN(running), COLUMN(ready), COLUMN(paging),
-	COLUMN(waiting), COLUMN(switching), COLUMN(dispatches), COLUMN(preemptions)
+	COLUMN(waiting), COLUMN(switching), COLUMN(suspended), COLUMN(dispatches), COLUMN(preemptions),
+	COLUMN(deactivations)
 };
 static const struct column sums[] = {
 #define SUM(name) { #name, offsetof(struct lpl_schedule_result, name) }
 	SUM(end), SUM(busy), SUM(switching), SUM(idle), SUM(idle_paging), SUM(switches),
 	SUM(references), SUM(faults), { "cold_faults", offsetof(struct lpl_schedule_result, cold) },
-	SUM(joined), SUM(evictions), SUM(dirty_evictions), SUM(device_busy)
+	SUM(joined), SUM(evictions), SUM(dirty_evictions), SUM(deactivations), SUM(device_busy)
 };
 static const struct column facts[] = {
 #define FACT(name) { #name, offsetof(struct lpl_schedule_trace, name) }
@@ -102,6 +103,8 @@ static void print_machine(const struct lpl_schedule_result *result,
 		" references to pages on their way\nevictions: %" PRIu64 " (%" PRIu64 " dirty)\n",
 		result->switches, result->faults, result->cold, result->joined, result->evictions,
 		result->dirty_evictions);
+	if (result->deactivations)
+		fprintf(stderr, "deactivations: %" PRIu64 "\n", result->deactivations);
 	if (machine->devices)
 		fprintf(stderr, "devices: %s busy\n",
 			share(busy, result->device_busy, machine->devices * result->end));
@@ -137,7 +140,7 @@ static json_t *task_json(const struct lpl_schedule_task *task, enum cli_schedule
 
 static json_t *machine_json(const struct lpl_machine *machine)
 {
-	return json_pack("{s:s, s:I, s:I, s:b, s:I, s:s, s:s, s:I, s:I, s:I, s:I}",
+	return json_pack("{s:s, s:I, s:I, s:b, s:I, s:s, s:s, s:I, s:I, s:I, s:I, s:I}",
 			 "scheduler", lpl_scheduler_name(machine->scheduler),
 			 "cpus", (json_int_t)machine->cpus, "quantum", (json_int_t)machine->quantum,
 			 "quantum_is_instructions", machine->quantum_instructions,
@@ -145,6 +148,7 @@ static json_t *machine_json(const struct lpl_machine *machine)
 			 "memory", lpl_memory_kind_name(machine->memory),
 			 "policy", machine->policy ? machine->policy : "lru",
 			 "pages", (json_int_t)machine->pages,
+			 "window", (json_int_t)machine->window,
 			 "fault_cycles", (json_int_t)machine->fault_cycles,
 			 "write_cycles", (json_int_t)machine->write_cycles,
 			 "devices", (json_int_t)machine->devices);

@@ -47,6 +47,17 @@ struct lpl_heap_entry lpl_heap_pop(struct lpl_heap *heap)
 	return least;
 }
 
+static int compare(const void *a, const void *b)
+{
+	return before(a, b) ? -1 : before(b, a);
+}
+
+void lpl_heap_sort(struct lpl_heap *heap)
+{
+	if (heap->count > 1)
+		qsort(heap->entry, heap->count, sizeof(*heap->entry), compare);
+}
+
 void lpl_heap_free(struct lpl_heap *heap)
 {
 	free(heap->entry);

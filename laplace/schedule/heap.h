@@ -25,6 +25,8 @@ struct lpl_heap {			/* of zeros: empty */
 bool lpl_heap_push(struct lpl_heap *heap, struct lpl_heap_entry entry);
 /* Take out the least of a heap that is not empty. */
 struct lpl_heap_entry lpl_heap_pop(struct lpl_heap *heap);
+/* Its entries stand in their order, the least first; it is a heap still. */
+void lpl_heap_sort(struct lpl_heap *heap);
 void lpl_heap_free(struct lpl_heap *heap);
 
 /* The least of one that is not empty. */

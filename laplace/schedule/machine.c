@@ -62,11 +62,32 @@ void lpl_machine_pass(struct machine *machine, struct processor *processor, uint
 	task->used += machine->how->quantum_instructions ? done : cycles;
 }
 
-void lpl_machine_set_state(struct task *task, enum task_state state, uint64_t t)
+/* A process's clock goes on while its tasks run. */
+static void look_at_load(struct load_control *load, const struct task *task, enum task_state state,
+			 uint64_t t)
+{
+	const uint64_t process = task->identity.process;
+
+	if ((task->state == TASK_RUNNING) != (state == TASK_RUNNING))
+		lpl_load_runs(load, process, state == TASK_RUNNING, t);
+	if (task->state == TASK_ABSENT)
+		lpl_load_begins(load, process);
+	if (state == TASK_ENDED)
+		lpl_load_ends(load, process, t);
+}
+
+void lpl_machine_set_state(struct machine *machine, struct task *task, enum task_state state,
+			   uint64_t t)
 {
 	const uint64_t cycles = t - task->since;
 
+	if (machine->load != NULL)
+		look_at_load(machine->load, task, state, t);
 	switch (task->state) {
+	case TASK_SUSPENDED:
+		task->result.suspended += cycles;
+		task->result.ready += cycles;
+		break;
 	case TASK_READY:
 		task->result.ready += cycles;
 		break;
@@ -94,6 +115,16 @@ void lpl_machine_set_state(struct task *task, enum task_state state, uint64_t t)
 
 /* ---- items ---- */
 
+static enum lpl_error take_identity(struct machine *machine, struct task *task,
+				    struct lpl_report *report)
+{
+	const uint64_t process = task->identity.process;
+
+	memcpy(&task->identity, lpl_item_body(&task->cursor, &task->item), sizeof(task->identity));
+	return machine->load != NULL && task->identity.process != process ?
+		lpl_load_moves(machine->load, task, process, report) : LPL_OK;
+}
+
 enum lpl_error lpl_machine_next_item(struct machine *machine, struct task *task,
 				     struct lpl_report *report)
 {
@@ -102,8 +133,7 @@ enum lpl_error lpl_machine_next_item(struct machine *machine, struct task *task,
 	do {
 		LPL_TRY(lpl_read_item(machine->parts->spool, &task->cursor, &task->item, report));
 		if (task->item.kind == LPL_ITEM_IDENTITY)
-			memcpy(&task->identity, lpl_item_body(&task->cursor, &task->item),
-			       sizeof(task->identity));
+			LPL_TRY(take_identity(machine, task, report));
 	} while (task->item.kind == LPL_ITEM_IDENTITY);
 	return LPL_OK;
 }
@@ -113,7 +143,7 @@ enum lpl_error lpl_machine_begin(struct machine *machine, struct task *task, uin
 {
 	task->cursor = lpl_cursor_at(&machine->parts->part[task->result.serial].chain);
 	LPL_TRY(lpl_cursor_resume(machine->parts->spool, &task->cursor, report));
-	lpl_machine_set_state(task, TASK_READY, t);
+	lpl_machine_set_state(machine, task, TASK_READY, t);
 	LPL_TRY(lpl_machine_next_item(machine, task, report));
 	lpl_cursor_pause(&task->cursor);
 	return LPL_OK;
@@ -165,15 +195,15 @@ static enum lpl_error dispatch(struct machine *machine, struct processor *proces
 		processor->last = task;
 	}
 	if (processor->switching == 0)
-		lpl_machine_set_state(task, TASK_RUNNING, t);
+		lpl_machine_set_state(machine, task, TASK_RUNNING, t);
 	if (machine->scheduler->dispatched != NULL)
 		machine->scheduler->dispatched(machine, t);
 	return LPL_OK;
 }
 
 /* A processor that has become free takes the next task, if there is one. */
-static enum lpl_error take_next(struct machine *machine, struct processor *processor, uint64_t t,
-				struct lpl_report *report)
+enum lpl_error lpl_machine_take_next(struct machine *machine, struct processor *processor, uint64_t t,
+				     struct lpl_report *report)
 {
 	if (machine->ready.count == 0)
 		return LPL_OK;
@@ -193,8 +223,8 @@ static enum lpl_error put_ready(struct machine *machine, const struct task *task
 }
 
 /* It is on no processor from t on. */
-static void take_off(struct machine *machine, struct task *task, enum task_state state,
-		     uint64_t left, uint64_t t)
+void lpl_machine_take_off(struct machine *machine, struct task *task, enum task_state state,
+			  uint64_t left, uint64_t t)
 {
 	lpl_machine_pass(machine, task->on, t);
 	task->on->task = NULL;
@@ -205,7 +235,7 @@ static void take_off(struct machine *machine, struct task *task, enum task_state
 		lpl_machine_pass_idle(machine, t);
 		machine->paging++;
 	}
-	lpl_machine_set_state(task, state, t);
+	lpl_machine_set_state(machine, task, state, t);
 	lpl_cursor_pause(&task->cursor);
 }
 
@@ -214,10 +244,12 @@ enum lpl_error lpl_machine_leave(struct machine *machine, struct task *task, enu
 {
 	struct processor *processor = task->on;
 
-	take_off(machine, task, state, left, t);
+	lpl_machine_take_off(machine, task, state, left, t);
+	if (machine->load != NULL)
+		lpl_load_left(machine->load, t);
 	if (state == TASK_ENDED && --machine->live == 0)
 		machine->result.end = t;
-	return take_next(machine, processor, t, report);
+	return lpl_machine_take_next(machine, processor, t, report);
 }
 
 enum lpl_error lpl_machine_preempt(struct machine *machine, struct processor *processor,
@@ -225,13 +257,15 @@ enum lpl_error lpl_machine_preempt(struct machine *machine, struct processor *pr
 {
 	struct task *task = processor->task;
 
-	take_off(machine, task, TASK_READY, KTR_STATE_RUNNABLE, t);
+	lpl_machine_take_off(machine, task, TASK_READY, KTR_STATE_RUNNABLE, t);
+	if (machine->load != NULL)
+		lpl_load_left(machine->load, t);
 	task->result.preemptions++;
 	task->keeps_quantum = other != NULL && machine->scheduler->keeps_quantum &&
 		task->used < machine->how->quantum;
 	LPL_TRY(put_ready(machine, task, other != NULL, report));
 	return other != NULL ? dispatch(machine, processor, other, t, report) :
-		take_next(machine, processor, t, report);
+		lpl_machine_take_next(machine, processor, t, report);
 }
 
 enum lpl_error lpl_machine_make_ready(struct machine *machine, struct task *task,
@@ -240,7 +274,9 @@ enum lpl_error lpl_machine_make_ready(struct machine *machine, struct task *task
 {
 	struct processor *victim;
 
-	lpl_machine_set_state(task, TASK_READY, t);
+	if (machine->load != NULL && lpl_load_suspends(machine->load, task, t))
+		return LPL_OK;
+	lpl_machine_set_state(machine, task, TASK_READY, t);
 	if (machine->scheduler->becomes_ready != NULL)
 		machine->scheduler->becomes_ready(machine, task, parent, t);
 	for (unsigned int i = 0; i < machine->how->cpus; i++)
@@ -312,8 +348,6 @@ enum lpl_error lpl_machine_reference(struct machine *machine, struct task *task,
 				     struct reference *reference, struct lpl_report *report)
 {
 	const struct lpl_item *item = &task->item;
-	const bool write = item->type == LPL_WRITE || item->type == LPL_WALK_WRITE;
-	enum lpl_evicted evicted = LPL_EVICTED_NONE;
 
 	reference->cold = machine->page[item->value] == 0;
 	if (machine->remade != NULL)
@@ -323,25 +357,32 @@ enum lpl_error lpl_machine_reference(struct machine *machine, struct task *task,
 		LPL_TRY(new_page(machine, item->value, report));
 	reference->page = machine->page[item->value] & ~PAGE_ARRIVING;
 	reference->fault = reference->cold;
-	if (machine->memory != NULL)
-		LPL_TRY(machine->memory->reference(machine->memory, reference->page, write,
-						   task->identity.process, &reference->fault,
-						   &evicted, report));
-	reference->dirty = evicted == LPL_EVICTED_DIRTY;
+	reference->disturbs = false;
+	reference->dirty = 0;
+	if (machine->memory != NULL) {
+		reference->write = item->type == LPL_WRITE || item->type == LPL_WALK_WRITE;
+		reference->process = task->identity.process;
+		reference->t = t;
+		LPL_TRY(machine->memory->reference(machine->memory, reference, report));
+	}
 	task->result.references++;
 	if (!reference->fault)
 		return LPL_OK;
 	task->result.faults++;
 	task->result.cold += reference->cold;
-	machine->result.evictions += evicted != LPL_EVICTED_NONE;
-	machine->result.dirty_evictions += reference->dirty;
+	if (machine->memory != NULL) {
+		reference->dirty = machine->memory->dirty_evictions - machine->written;
+		machine->written = machine->memory->dirty_evictions;
+	}
 	return LPL_OK;
 }
 
-uint64_t lpl_machine_fetch(struct machine *machine, uint64_t t, bool dirty)
+uint64_t lpl_machine_fetch(struct machine *machine, uint64_t t, uint64_t dirty)
 {
 	const struct lpl_machine *how = machine->how;
-	const uint64_t takes = how->fault_cycles + (dirty ? how->write_cycles : 0);
+	const unsigned __int128 all = (unsigned __int128)dirty * how->write_cycles + how->fault_cycles;
+	/* what is beyond the longest schedule is so by however much */
+	const uint64_t takes = all <= LPL_LONGEST_SCHEDULE ? (uint64_t)all : LPL_LONGEST_SCHEDULE + 1;
 	uint64_t *device = machine->device;
 
 	if (how->devices == 0)
@@ -373,11 +414,11 @@ enum lpl_error lpl_machine_await_page(struct machine *machine, struct task *task
 	struct arrival *arrival;
 	uint32_t i;
 
-	task->next_waiting = 0;
+	task->next = 0;
 	if (!reference->fault) {
 		i = (uint32_t)lpl_map_get(&machine->arriving, LPL_KEY(reference->page));
 		arrival = &machine->arrival[i];
-		machine->task[arrival->last].next_waiting = task->result.serial;
+		machine->task[arrival->last].next = task->result.serial;
 		arrival->last = task->result.serial;
 		return LPL_OK;
 	}
@@ -408,7 +449,7 @@ enum lpl_error lpl_machine_page_arrives(struct machine *machine, uint32_t i, uin
 	while (serial != 0) {
 		struct task *task = &machine->task[serial];
 
-		serial = task->next_waiting;
+		serial = task->next;
 		lpl_machine_pass_idle(machine, t);
 		machine->paging--;
 		LPL_TRY(lpl_machine_make_ready(machine, task, NULL, t, report));
@@ -432,6 +473,11 @@ static enum lpl_error try_policy(const struct lpl_machine *how, struct lpl_repor
 
 static enum lpl_error open_memory(struct machine *machine, struct lpl_report *report)
 {
+	if (machine->how->memory == LPL_MEMORY_WS || machine->how->memory == LPL_MEMORY_PFF) {
+		LPL_TRY(lpl_load_open(&machine->load, machine, report));
+		machine->memory = &machine->load->memory;
+		return LPL_OK;
+	}
 	if (machine->how->pages == 0)
 		return machine->how->policy != NULL ? try_policy(machine->how, report) : LPL_OK;
 	return machine->how->memory == LPL_MEMORY_GLOBAL ?

@@ -7,6 +7,7 @@
  *	recorded.c	the order of the trace instead of that
  *	schedulers.h	which task runs
  *	memory.h	which pages are there
+ *	load_control.h	... and which processes run, where not all have what they need
  *	remade.h	the trace that such a machine would have made
  */
 #ifndef LAPLACE_SCHEDULE_MACHINE_H
@@ -14,12 +15,14 @@
 
 #include "base/map.h"
 #include "heap.h"
-#include "memory.h"
+#include "load_control.h"
 #include "remade.h"
 #include "parts.h"
 #include "schedulers.h"
 
-enum task_state { TASK_ABSENT, TASK_READY, TASK_RUNNING, TASK_PAGING, TASK_WAITING, TASK_ENDED };
+enum task_state {
+	TASK_ABSENT, TASK_READY, TASK_SUSPENDED, TASK_RUNNING, TASK_PAGING, TASK_WAITING, TASK_ENDED
+};
 
 struct task {
 	struct lpl_schedule_task result;	/* its results */
@@ -36,7 +39,8 @@ struct task {
 	int64_t number;			/* scheduler `priority` */
 	uint64_t v;			/* scheduler `fair`: up to `since`, while it runs */
 	uint64_t left;			/* in which KTR_STATE_* it left the processor */
-	uint64_t next_waiting;		/* serial: for the same page; 0: the last one */
+	uint64_t next;			/* serial: waits for the same page, or is suspended, too;
+					 * 0: the last one */
 };
 
 struct processor {
@@ -69,6 +73,8 @@ struct machine {
 	struct lpl_map waiting;		/* for a wake that has not: its number -> serial */
 	/* pages */
 	struct page_memory *memory;	/* NULL: all pages stay */
+	struct load_control *load;	/* that, if it has load control; else NULL */
+	uint64_t written;		/* dirty pages that had left at the last fault */
 	uint32_t *page;			/* by index: in this run 0: not referenced yet; else its
 					 * number in the order of first references, and ... */
 #define PAGE_ARRIVING (UINT32_C(1) << 31)	/* ... it is on its way */
@@ -104,7 +110,7 @@ enum lpl_error lpl_machine_too_long(struct lpl_report *report);
 void lpl_machine_pass(struct machine *machine, struct processor *processor, uint64_t t);
 /* The same for all processors that stand still: they are idle in two ways. */
 void lpl_machine_pass_idle(struct machine *machine, uint64_t t);
-void lpl_machine_set_state(struct task *task, enum task_state state, uint64_t t);
+void lpl_machine_set_state(struct machine *machine, struct task *task, enum task_state state, uint64_t t);
 /* Instructions of the item, of which `passed` cycles have passed; all of one without cycles. */
 uint64_t lpl_machine_done(const struct lpl_item *item, uint64_t passed);
 
@@ -129,6 +135,11 @@ enum lpl_error lpl_machine_wait(struct machine *machine, struct task *task, uint
 /* A running task leaves its processor, which takes the next one. */
 enum lpl_error lpl_machine_leave(struct machine *machine, struct task *task, enum task_state state,
 				 uint64_t left, uint64_t t, struct lpl_report *report);
+/* The two parts of that. */
+void lpl_machine_take_off(struct machine *machine, struct task *task, enum task_state state,
+			  uint64_t left, uint64_t t);
+enum lpl_error lpl_machine_take_next(struct machine *machine, struct processor *processor, uint64_t t,
+				     struct lpl_report *report);
 /* The same for one that another takes the place of; `other` NULL: whoever is next. */
 enum lpl_error lpl_machine_preempt(struct machine *machine, struct processor *processor,
 				   struct task *other, uint64_t t, struct lpl_report *report);
@@ -140,18 +151,11 @@ enum lpl_error lpl_machine_put_due(struct machine *machine, uint64_t t, uint64_t
 
 /* ---- pages ---- */
 
-/* The outcome of a reference. */
-struct reference {
-	bool fault, cold;
-	bool dirty;			/* what it evicted was */
-	uint32_t page;			/* the run's number */
-};
-
 /* The task's item is a reference, which happens at t. */
 enum lpl_error lpl_machine_reference(struct machine *machine, struct task *task, uint64_t t,
 				     struct reference *reference, struct lpl_report *report);
-/* When a page is there that is wanted at t. */
-uint64_t lpl_machine_fetch(struct machine *machine, uint64_t t, bool dirty);
+/* When a page is there that is wanted at t; a device writes so many dirty ones before. */
+uint64_t lpl_machine_fetch(struct machine *machine, uint64_t t, uint64_t dirty);
 /* The task has left, and waits for the page, which comes, or is on its way already. */
 enum lpl_error lpl_machine_await_page(struct machine *machine, struct task *task,
 				      const struct reference *reference, uint64_t t,

@@ -1,21 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Memories of a machine: which pages are there, and which goes when another comes. */
+/* Memories of a machine: which pages are there, and which leave when another comes. */
 #ifndef LAPLACE_SCHEDULE_MEMORY_H
 #define LAPLACE_SCHEDULE_MEMORY_H
 
 #include <laplace/schedule.h>
 
-#include "sim/frames.h"
+#include "sim/page_names.h"
+
+/* A reference, and its outcome. */
+struct reference {
+	uint32_t page;			/* numbers from 1 in the order of the run's first references */
+	bool write;
+	uint64_t process, t;		/* by this one, at that time */
+	bool fault;			/* it was not there, and comes */
+	bool cold;			/* nobody has referenced it in this run */
+	bool disturbs;			/* it made other tasks leave, or makes them ready */
+	uint64_t dirty;			/* of a fault: dirty pages that left since the one before */
+};
 
 struct page_memory {
 	/*
-	 * A process references a page, which has a number from 1 in the order of the run's first
-	 * references.  *fault: it was not there, and comes; *evicted: what went for it.
+	 * `reference` says which, by which process and when; `fault` is set, and `disturbs`, where
+	 * that is so.  What a memory does not look at stays as it is.
 	 */
-	enum lpl_error (*reference)(struct page_memory *memory, uint32_t page, bool write,
-				    uint64_t process, bool *fault, enum lpl_evicted *evicted,
+	enum lpl_error (*reference)(struct page_memory *memory, struct reference *reference,
 				    struct lpl_report *report);
 	void (*close)(struct page_memory *memory);
+	uint64_t evictions, dirty_evictions;	/* pages that have left so far */
 	/* The names of pages are wanted in `names`, before they are referenced. */
 	bool named;
 	struct lpl_page_names names;

@@ -6,6 +6,7 @@
 
 #include "base/try.h"
 #include "memory.h"
+#include "sim/frames.h"
 #include "sim/lru_list.h"
 #include "sim/request.h"
 
@@ -61,17 +62,21 @@ struct global {
 	struct lpl_frames *frames;	/* its only one's */
 };
 
-static enum lpl_error global_reference(struct page_memory *memory, uint32_t page, bool write,
-				       uint64_t process, bool *fault, enum lpl_evicted *evicted,
+static enum lpl_error global_reference(struct page_memory *memory, struct reference *reference,
 				       struct lpl_report *report)
 {
 	struct lpl_frames *frames = ((struct global *)memory)->frames;
+	enum lpl_evicted evicted;
 
-	(void)process;
-	*evicted = LPL_EVICTED_NONE;
-	*fault = !lpl_frames_hit(frames, frames->policy->hit, page, write);
-	return *fault ? lpl_frames_fault(frames, &memory->names, page, write, evicted, report) :
-		LPL_OK;
+	reference->fault = !lpl_frames_hit(frames, frames->policy->hit, reference->page,
+					   reference->write);
+	if (!reference->fault)
+		return LPL_OK;
+	LPL_TRY(lpl_frames_fault(frames, &memory->names, reference->page, reference->write, &evicted,
+				 report));
+	memory->evictions += evicted != LPL_EVICTED_NONE;
+	memory->dirty_evictions += evicted == LPL_EVICTED_DIRTY;
+	return LPL_OK;
 }
 
 static void global_close(struct page_memory *memory)

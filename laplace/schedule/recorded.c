@@ -35,18 +35,18 @@ static enum lpl_error release(struct machine *machine, struct task *task, uint64
 }
 
 /* Until the page is there. */
-static void stall(struct machine *machine, struct task *task, bool dirty)
+static void stall(struct machine *machine, struct task *task, uint64_t dirty)
 {
 	struct processor *processor = &machine->processor[0];
 	const uint64_t t = lpl_machine_fetch(machine, processor->time, dirty);
 
-	lpl_machine_set_state(task, TASK_PAGING, processor->time);
+	lpl_machine_set_state(machine, task, TASK_PAGING, processor->time);
 	processor->task = NULL;
 	machine->paging++;
 	lpl_machine_pass(machine, processor, t);
 	machine->paging--;
 	processor->task = task;
-	lpl_machine_set_state(task, TASK_RUNNING, t);
+	lpl_machine_set_state(machine, task, TASK_RUNNING, t);
 }
 
 static enum lpl_error happen(struct machine *machine, struct task *task, struct lpl_report *report)
@@ -80,11 +80,11 @@ static enum lpl_error begin_burst(struct machine *machine, struct task *task,
 	if (processor->last != task) {
 		processor->last = task;
 		machine->result.switches++;
-		lpl_machine_set_state(task, TASK_READY, processor->time);
+		lpl_machine_set_state(machine, task, TASK_READY, processor->time);
 		processor->switching = machine->how->switch_cycles;
 		lpl_machine_pass(machine, processor, processor->time + processor->switching);
 	}
-	lpl_machine_set_state(task, TASK_RUNNING, processor->time);
+	lpl_machine_set_state(machine, task, TASK_RUNNING, processor->time);
 	return lpl_cursor_resume(machine->parts->spool, &task->cursor, report);
 }
 
@@ -110,9 +110,9 @@ static enum lpl_error run_burst(struct machine *machine, struct task *task, uint
 	processor->task = NULL;
 	lpl_cursor_pause(&task->cursor);
 	if (task->item.kind == LPL_ITEM_END)
-		lpl_machine_set_state(task, TASK_ENDED, processor->time);
+		lpl_machine_set_state(machine, task, TASK_ENDED, processor->time);
 	else
-		lpl_machine_set_state(task, waits && task->result.serial != 0 ? TASK_WAITING :
+		lpl_machine_set_state(machine, task, waits && task->result.serial != 0 ? TASK_WAITING :
 				  TASK_READY, processor->time);
 	return LPL_OK;
 }

@@ -69,16 +69,21 @@ static enum lpl_error put_out(struct machine *machine, const struct task *task, 
 			    machine->instructions, t, report);
 }
 
-/* Does the reference that the task has just made keep it waiting?  If not, the item after it is next. */
+/* What the reference that a task has just made does to it, or to others. */
+enum outcome { GOES_ON, LEAVES, DISTURBS };
+
+/* The item after it is next. */
 static inline enum lpl_error refer(struct machine *machine, struct task *task, uint64_t t,
-				   bool *leaves, struct lpl_report *report)
+				   enum outcome *outcome, struct lpl_report *report)
 {
 	struct reference reference;
+	bool leaves;
 
 	LPL_TRY(lpl_machine_reference(machine, task, t, &reference, report));
-	*leaves = machine->how->fault_cycles != 0 &&
+	leaves = machine->how->fault_cycles != 0 &&
 		(reference.fault || (machine->page[task->item.value] & PAGE_ARRIVING) != 0);
-	if (*leaves) {
+	*outcome = leaves ? LEAVES : reference.disturbs ? DISTURBS : GOES_ON;
+	if (leaves) {
 		task->result.joined += !reference.fault;
 		LPL_TRY(lpl_machine_await_page(machine, task, &reference, t, report));
 	}
@@ -88,10 +93,10 @@ static inline enum lpl_error refer(struct machine *machine, struct task *task, u
 static enum lpl_error on_reference(struct machine *machine, struct task *task, uint64_t t,
 				   struct lpl_report *report)
 {
-	bool leaves;
+	enum outcome outcome;
 
-	LPL_TRY(refer(machine, task, t, &leaves, report));
-	return leaves ? lpl_machine_leave(machine, task, TASK_PAGING, KTR_STATE_WAITING, t, report) :
+	LPL_TRY(refer(machine, task, t, &outcome, report));
+	return outcome == LEAVES ? lpl_machine_leave(machine, task, TASK_PAGING, KTR_STATE_WAITING, t, report) :
 		LPL_OK;
 }
 
@@ -135,7 +140,7 @@ static enum lpl_error release(struct machine *machine, struct task *task,
 	if (task->item.kind == LPL_ITEM_WAIT_WAKE || task->item.kind == LPL_ITEM_WAIT_CYCLES) {
 		bool waits;
 
-		lpl_machine_set_state(task, TASK_WAITING, t);
+		lpl_machine_set_state(machine, task, TASK_WAITING, t);
 		LPL_TRY(lpl_cursor_resume(machine->parts->spool, &task->cursor, report));
 		LPL_TRY(lpl_machine_wait(machine, task, t, &waits, report));
 		lpl_cursor_pause(&task->cursor);
@@ -184,7 +189,7 @@ static enum lpl_error act(struct machine *machine, struct processor *processor,
 	lpl_machine_pass(machine, processor, next.t);
 	switch (next.what) {
 	case SWITCHED:
-		lpl_machine_set_state(task, TASK_RUNNING, next.t);
+		lpl_machine_set_state(machine, task, TASK_RUNNING, next.t);
 		return LPL_OK;
 	case QUANTUM_ENDS:
 		if (machine->how->quantum_instructions && task->passed == task->item.cycles)
@@ -201,7 +206,7 @@ static enum lpl_error act(struct machine *machine, struct processor *processor,
 
 /*
  * The quick way: the task's references up to the first that does not happen before `limit`, ends
- * a quantum, or keeps it waiting.
+ * a quantum, keeps it waiting, or changes what others do.
  */
 static enum lpl_error run_references(struct machine *machine, struct processor *processor,
 				     uint64_t limit, struct lpl_report *report)
@@ -215,7 +220,7 @@ static enum lpl_error run_references(struct machine *machine, struct processor *
 	while (task->item.kind == LPL_ITEM_REFERENCE) {
 		const uint64_t cycles = task->item.cycles - task->passed;
 		const uint64_t done = task->item.instructions - task->done;
-		bool leaves;
+		enum outcome outcome;
 
 		if (cycles >= limit - processor->time ||
 		    (by_instructions && done >= quantum - task->used))
@@ -224,10 +229,12 @@ static enum lpl_error run_references(struct machine *machine, struct processor *
 		machine->result.busy += cycles;
 		machine->instructions += done;
 		task->used += machine->how->quantum_instructions ? done : cycles;
-		LPL_TRY(refer(machine, task, processor->time, &leaves, report));
-		if (leaves)
+		LPL_TRY(refer(machine, task, processor->time, &outcome, report));
+		if (outcome == LEAVES)
 			return lpl_machine_leave(machine, task, TASK_PAGING, KTR_STATE_WAITING,
 					     processor->time, report);
+		if (outcome == DISTURBS)
+			break;
 	}
 	return LPL_OK;
 }
@@ -289,8 +296,11 @@ enum lpl_error lpl_machine_run(struct machine *machine, struct lpl_report *repor
 	for (size_t i = 1; i < machine->tasks; i++)
 		if (machine->parts->part[i].exists && !machine->parts->part[i].created)
 			LPL_TRY(release(machine, &machine->task[i], NULL, 0, report));
-	while (machine->live != 0)
+	while (machine->live != 0) {
 		LPL_TRY(step(machine, report));
+		if (machine->load != NULL)
+			LPL_TRY(lpl_load_settle(machine->load, report));
+	}
 	lpl_machine_pass_idle(machine, machine->result.end);
 	return LPL_OK;
 }

@@ -16,7 +16,8 @@ static const char *const scheduler_names[] = {
 };
 static const char *const memory_names[] = {
 	[LPL_MEMORY_GLOBAL] = "global", [LPL_MEMORY_LOCAL_EQUAL] = "local-equal",
-	[LPL_MEMORY_LOCAL_PROPORTIONAL] = "local-proportional"
+	[LPL_MEMORY_LOCAL_PROPORTIONAL] = "local-proportional", [LPL_MEMORY_WS] = "ws",
+	[LPL_MEMORY_PFF] = "pff"
 };
 
 enum {
@@ -109,6 +110,22 @@ const struct lpl_schedule_trace *lpl_schedule_trace(const struct lpl_schedule *s
 
 /* ---- a run ---- */
 
+static enum lpl_error check_memory(const struct lpl_machine *machine, struct lpl_report *report)
+{
+	const bool windowed = machine->memory == LPL_MEMORY_WS || machine->memory == LPL_MEMORY_PFF;
+
+	if (machine->memory != LPL_MEMORY_GLOBAL && machine->policy != NULL)
+		return lpl_fail(report, LPL_ERR_USAGE, "schedule: memory %s has queues of its own, "
+				"and no other policy", memory_names[machine->memory]);
+	if (windowed != (machine->window != 0))
+		return lpl_fail(report, LPL_ERR_USAGE, "schedule: memory %s has %s",
+				memory_names[machine->memory], windowed ? "a window" : "no window");
+	if (windowed && machine->scheduler == LPL_SCHEDULER_RECORDED)
+		return lpl_fail(report, LPL_ERR_USAGE,
+				"schedule: the recorded order cannot leave a process out");
+	return LPL_OK;
+}
+
 static enum lpl_error check(const struct lpl_schedule *schedule, const struct lpl_machine *machine,
 			    bool output, struct lpl_report *report)
 {
@@ -128,7 +145,7 @@ static enum lpl_error check(const struct lpl_schedule *schedule, const struct lp
 				"a trace" : "the recorded order");
 	if (machine->quantum > LPL_LONGEST_SCHEDULE || machine->switch_cycles > LPL_LONGEST_SCHEDULE ||
 	    machine->fault_cycles > LPL_LONGEST_SCHEDULE ||
-	    machine->write_cycles > LPL_LONGEST_SCHEDULE)
+	    machine->write_cycles > LPL_LONGEST_SCHEDULE || machine->window > LPL_LONGEST_SCHEDULE)
 		return lpl_fail(report, LPL_ERR_USAGE, "schedule: a time is above %" PRIu64 " cycles",
 				LPL_LONGEST_SCHEDULE);
 	if (schedule->parts.summary.cycles > LPL_LONGEST_SCHEDULE)
@@ -136,12 +153,7 @@ static enum lpl_error check(const struct lpl_schedule *schedule, const struct lp
 	if (machine->devices > MOST_DEVICES)
 		return lpl_fail(report, LPL_ERR_USAGE, "schedule: at most %d devices",
 				MOST_DEVICES);
-	if (machine->window != 0)
-		return lpl_fail(report, LPL_ERR_USAGE, "schedule: no memory has a window");
-	if (machine->memory != LPL_MEMORY_GLOBAL && machine->policy != NULL)
-		return lpl_fail(report, LPL_ERR_USAGE, "schedule: a memory of shares has LRU "
-				"queues, and no other policy");
-	return LPL_OK;
+	return check_memory(machine, report);
 }
 
 static void add(struct lpl_schedule_task *sum, const struct lpl_schedule_task *task)
@@ -155,6 +167,7 @@ static void add(struct lpl_schedule_task *sum, const struct lpl_schedule_task *t
 	sum->paging += task->paging;
 	sum->waiting += task->waiting;
 	sum->switching += task->switching;
+	sum->suspended += task->suspended;
 	sum->dispatches += task->dispatches;
 	sum->preemptions += task->preemptions;
 	sum->begin = task->begin < sum->begin ? task->begin : sum->begin;
@@ -211,6 +224,10 @@ static enum lpl_error keep_results(struct lpl_schedule *schedule, const struct m
 	free(schedule->task);
 	free(schedule->process);
 	schedule->result = machine->result;
+	if (machine->memory != NULL) {
+		schedule->result.evictions = machine->memory->evictions;
+		schedule->result.dirty_evictions = machine->memory->dirty_evictions;
+	}
 	schedule->task = calloc(machine->tasks + 1, sizeof(*schedule->task));
 	schedule->process = calloc(machine->tasks + 1, sizeof(*schedule->process));
 	if (schedule->task == NULL || schedule->process == NULL)
@@ -239,6 +256,9 @@ static enum lpl_error keep_results(struct lpl_schedule *schedule, const struct m
 	}
 	lpl_map_free(&index);
 	schedule->processes = count;
+	for (size_t i = 0; i < count && machine->load != NULL; i++)
+		schedule->process[i].deactivations =
+			lpl_load_deactivations(machine->load, schedule->process[i].process);
 	qsort(schedule->process, count, sizeof(*schedule->process), by_number);
 	return LPL_OK;
 }

@@ -116,7 +116,7 @@ static struct lpl_machine any_machine(uint64_t *random)
 		.quantum = next_random(random) % 200,
 		.quantum_instructions = next_random(random) % 2 != 0,
 		.switch_cycles = next_random(random) % 3 * 5,
-		.memory = (enum lpl_memory_kind)(next_random(random) % 3),
+		.memory = (enum lpl_memory_kind)(next_random(random) % 5),
 		.pages = 6 + next_random(random) % 30,
 		.fault_cycles = next_random(random) % 3 * 150,
 		.write_cycles = next_random(random) % 2 * 70,
@@ -126,6 +126,8 @@ static struct lpl_machine any_machine(uint64_t *random)
 
 	if (machine.memory == LPL_MEMORY_GLOBAL)
 		machine.policy = policies[next_random(random) % 7];
+	if (machine.memory == LPL_MEMORY_WS || machine.memory == LPL_MEMORY_PFF)
+		machine.window = 1 + next_random(random) % 2000;
 	return machine;
 }
 
@@ -133,7 +135,7 @@ static void assert_books(const struct lpl_schedule *schedule, const struct lpl_m
 {
 	const struct lpl_schedule_result *result = lpl_schedule_result(schedule);
 	const struct lpl_schedule_trace *trace = lpl_schedule_trace(schedule);
-	uint64_t references = 0, faults = 0, running = 0, switching = 0;
+	uint64_t references = 0, faults = 0, running = 0, switching = 0, deactivations = 0;
 
 	for (size_t i = 0; i < lpl_schedule_tasks(schedule); i++) {
 		const struct lpl_schedule_task *task = lpl_schedule_task(schedule, i);
@@ -141,6 +143,8 @@ static void assert_books(const struct lpl_schedule *schedule, const struct lpl_m
 		assert_int_equal(task->running + task->ready + task->paging + task->waiting,
 				 task->end - task->begin);
 		assert_true(task->end <= result->end);
+		assert_true(task->suspended + task->switching <= task->ready);
+		assert_int_equal(task->deactivations, 0);
 		assert_true(task->cold <= task->faults);
 		references += task->references;
 		faults += task->faults;
@@ -155,9 +159,12 @@ static void assert_books(const struct lpl_schedule *schedule, const struct lpl_m
 	assert_int_equal(references, trace->references - trace->left_out_references);
 	assert_int_equal(running, trace->cycles - trace->left_out_cycles);
 	assert_int_equal(faults, result->faults);
-	for (size_t i = 0; i < lpl_schedule_processes(schedule); i++)
+	for (size_t i = 0; i < lpl_schedule_processes(schedule); i++) {
 		references -= lpl_schedule_process(schedule, i)->references;
+		deactivations += lpl_schedule_process(schedule, i)->deactivations;
+	}
 	assert_int_equal(references, 0);
+	assert_int_equal(deactivations, result->deactivations);
 }
 
 static void books_balance(void **state)

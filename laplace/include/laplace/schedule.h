@@ -59,7 +59,19 @@ enum lpl_memory_kind {
 	 * the one that is farthest above its share.
 	 */
 	LPL_MEMORY_LOCAL_EQUAL,		/* the same share for each that has pages */
-	LPL_MEMORY_LOCAL_PROPORTIONAL	/* as many distinct pages as it brought in so far */
+	LPL_MEMORY_LOCAL_PROPORTIONAL,	/* as many distinct pages as it brought in so far */
+	/*
+	 * Each process has what it needs, by `window` of its own running time (the kernel's is
+	 * the machine's): the pages that were referenced in it (Denning's working set, 1968); or
+	 * those referenced since the fault before, if that is at least so long ago at a fault (Chu
+	 * and Opderbeck's page-fault frequency, 1976).  A page belongs to the process that brought
+	 * it in, whoever references it, and to the kernel once that has ended.  Where a page is to
+	 * come and memory is full, the process that was activated last is deactivated: its pages
+	 * leave, and its tasks are suspended until there is room for as many pages, or no other
+	 * task could go on.  Not with `recorded`.
+	 */
+	LPL_MEMORY_WS,
+	LPL_MEMORY_PFF
 };
 
 struct lpl_schedule_task;
@@ -73,13 +85,18 @@ struct lpl_machine {
 	enum lpl_memory_kind memory;
 	/*
 	 * LPL_MEMORY_GLOBAL's: "lru", or one of those that run on demand in laplace/simulator.h
-	 * ("clock", "segq:fifo=16" ...).  NULL: "lru".  Not with `local`.
+	 * ("clock", "segq:fifo=16" ...).  NULL: "lru".  The others have none.
 	 */
 	const char *policy;
-	uint64_t pages;			/* of memory; 0: no limit, only first references fault */
-	uint64_t window;		/* reserved: 0 */
+	/*
+	 * Of memory.  0, with whichever memory: no limit; only first references fault, and those
+	 * to pages that left by the window, and no process is deactivated.
+	 */
+	uint64_t pages;
+	uint64_t window;		/* LPL_MEMORY_WS and LPL_MEMORY_PFF: in cycles; others: 0 */
 	uint64_t fault_cycles;		/* for a page to arrive; 0: at once */
-	uint64_t write_cycles;		/* more on a device, if the evicted page is dirty */
+	uint64_t write_cycles;		/* more on a device, for each dirty page that left since the
+					 * fault before */
 	unsigned int devices;		/* that bring pages, one at a time each; 0: as many as
 					 * are needed, and writes take no time */
 	/* Of `priority`: the task's number; NULL: 0 for all.  `task` has what it is, no results. */
@@ -89,7 +106,7 @@ struct lpl_machine {
 
 /* "recorded", "rr", "priority", "fair"; NULL: none of them. */
 const char *lpl_scheduler_name(enum lpl_scheduler scheduler);
-/* "global", "local-equal", "local-proportional"; NULL: none of them. */
+/* "global", "local-equal", "local-proportional", "ws", "pff"; NULL: none of them. */
 const char *lpl_memory_kind_name(enum lpl_memory_kind kind);
 
 /* ---- a trace, taken apart ---- */
@@ -160,7 +177,9 @@ struct lpl_schedule_task {
 	uint64_t begin, end;		/* released, and ended; end - begin is the sum of these four: */
 	uint64_t running, ready, paging, waiting;
 	uint64_t switching;		/* a part of `ready`: a processor began it */
+	uint64_t suspended;		/* another: its process was deactivated (load control) */
 	uint64_t dispatches, preemptions;
+	uint64_t deactivations;		/* of a process; 0 for a task */
 };
 
 /* After a run: those with a record in the trace, by serial; `i` is below their number. */
@@ -178,6 +197,7 @@ struct lpl_schedule_result {
 	uint64_t switches;		/* dispatches of another task than that processor's last */
 	uint64_t references, faults, cold, joined;
 	uint64_t evictions, dirty_evictions;
+	uint64_t deactivations;		/* of processes */
 	uint64_t device_busy;		/* of all devices, up to their last page */
 };
 
