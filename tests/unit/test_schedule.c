@@ -529,6 +529,265 @@ static void below_its_share(void **state)
 	lpl_schedule_close(schedule);
 }
 
+/* ---- working sets, page-fault frequency and load control ---- */
+
+/* A process alone. */
+static void play_working_set(struct guest *guest)
+{
+	static const struct {
+		uint64_t cycles, page;
+	} refs[] = {{10, 16}, {10, 17}, {10, 18}, {10, 16}, {20, 17}, {4, 16}, {25, 16}};
+
+	guest_schedule(guest, 0, KTR_STATE_RUNNABLE, 1);
+	for (size_t i = 0; i < sizeof(refs) / sizeof(refs[0]); i++)
+		guest_ref(guest, refs[i].cycles, refs[i].page, i < 2 ? LPL_WRITE : LPL_READ);
+	guest_schedule(guest, 0, KTR_STATE_DEAD, 0);
+	guest_finish(guest);
+}
+
+/* The time that a page takes is none of the process's. */
+static void working_set(void **state)
+{
+	struct lpl_machine machine = {.cpus = 1, .scheduler = LPL_SCHEDULER_RR,
+				      .memory = LPL_MEMORY_WS, .window = 25, .write_cycles = 7,
+				      .devices = 1};
+	struct lpl_schedule *schedule = schedule_of(play_working_set);
+	const struct lpl_schedule_result *result = lpl_schedule_result(schedule);
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		machine.fault_cycles = i == 0 ? 0 : 100;
+		run_machine(schedule, &machine, NULL);
+		/* 16 at 40 and 89 is 30 and 25 after its last reference, 17 at 60 is 40; at 64
+		 * 16 is there.  The faults see 16; 17, 18; 17, 16 leave. */
+		assert_int_equal(result->faults, 6);
+		assert_int_equal(result->cold, 3);
+		assert_int_equal(result->evictions, 5);
+		assert_int_equal(result->dirty_evictions, 2);
+		assert_int_equal(result->deactivations, 0);
+	}
+	/* the device writes what left before the page comes */
+	assert_int_equal(result->device_busy, 6 * 100 + 2 * 7);
+	machine.window = 1000;
+	run_machine(schedule, &machine, NULL);
+	assert_int_equal(result->faults, 3);
+	assert_int_equal(result->evictions, 0);
+	/* of two pages, without another process: the oldest leaves */
+	machine.pages = 2;
+	run_machine(schedule, &machine, NULL);
+	assert_int_equal(result->faults, 5);
+	assert_int_equal(result->evictions, 3);
+	assert_int_equal(result->deactivations, 0);
+	lpl_schedule_close(schedule);
+}
+
+static void play_frequency(struct guest *guest)
+{
+	static const struct {
+		uint64_t cycles, page;
+	} refs[] = {{10, 16}, {10, 17}, {40, 18}, {10, 16}, {30, 19}, {10, 17}, {10, 16}};
+
+	guest_schedule(guest, 0, KTR_STATE_RUNNABLE, 1);
+	for (size_t i = 0; i < sizeof(refs) / sizeof(refs[0]); i++)
+		guest_ref(guest, refs[i].cycles, refs[i].page, LPL_READ);
+	guest_finish(guest);
+}
+
+static void fault_frequency(void **state)
+{
+	static const struct lpl_machine machine = {.cpus = 1, .scheduler = LPL_SCHEDULER_RR,
+						   .memory = LPL_MEMORY_PFF, .window = 30};
+	struct lpl_schedule *schedule = schedule_of(play_frequency);
+	const struct lpl_schedule_result *result = lpl_schedule_result(schedule);
+
+	(void)state;
+	run_machine(schedule, &machine, NULL);
+	/* at 60, 40 after the fault before, 16 leaves, and 17, referenced at that one, stays;
+	 * at 100, exactly 30 after, 17 and 18 leave */
+	assert_int_equal(result->faults, 6);
+	assert_int_equal(result->cold, 4);
+	assert_int_equal(result->evictions, 3);
+	lpl_schedule_close(schedule);
+}
+
+/* Pages of the kernel's, which all processes have. */
+#define SHARED UINT64_C(0xffff888000000)
+
+/* While 1 waits its clock stands still.  Then 5 comes. */
+static void play_heir(struct guest *guest)
+{
+	guest_schedule(guest, 0, KTR_STATE_RUNNABLE, 1);
+	guest_ref(guest, 40, SHARED + 16, LPL_READ);
+	guest_schedule(guest, 0, KTR_STATE_SLEEPING, 0);
+	guest_wake(guest, 300, 1, KTR_CONTEXT_INTERRUPT);
+	guest_schedule(guest, 0, KTR_STATE_RUNNABLE, 1);
+	guest_ref(guest, 49, SHARED + 16, LPL_READ);
+	guest_ref(guest, 1, SHARED + 17, LPL_READ);
+	guest_ref(guest, 20, SHARED + 18, LPL_READ);
+	guest_wake(guest, 40, 5, KTR_CONTEXT_INTERRUPT);
+	guest_schedule(guest, 0, KTR_STATE_DEAD, 5);
+	guest_ref(guest, 10, SHARED + 17, LPL_READ);
+	guest_ref(guest, 39, SHARED + 18, LPL_READ);
+	guest_ref(guest, 50, SHARED + 18, LPL_READ);
+	guest_schedule(guest, 0, KTR_STATE_DEAD, 0);
+	guest_finish(guest);
+}
+
+/* What a process leaves when it ends is the kernel's, whose clock always goes on. */
+static void heirs(void **state)
+{
+	static const struct lpl_machine machine = {.cpus = 1, .scheduler = LPL_SCHEDULER_RR,
+						   .memory = LPL_MEMORY_WS, .window = 50};
+	struct lpl_schedule *schedule = schedule_of(play_heir);
+
+	(void)state;
+	run_machine(schedule, &machine, NULL);
+	/* 16 is there at 389, 49 of its own after 40.  1 ends at 450, 60 after 17, which leaves, and
+	 * 40 after 18, which is the kernel's then: it is there at 499, and no longer 50 after that. */
+	assert_int_equal(lpl_schedule_task(schedule, 0)->faults, 3);
+	assert_int_equal(lpl_schedule_task(schedule, 1)->faults, 2);
+	lpl_schedule_close(schedule);
+}
+
+/* 1 has three pages and 5 has two; both are there at the beginning. */
+static void play_load(struct guest *guest)
+{
+	guest_schedule(guest, 0, KTR_STATE_RUNNABLE, 1);
+	guest_wake(guest, 0, 5, KTR_CONTEXT_INTERRUPT);
+	guest_ref(guest, 10, 16, LPL_WRITE);
+	guest_ref(guest, 15, 17, LPL_WRITE);
+	guest_ref(guest, 15, 18, LPL_WRITE);
+	guest_schedule(guest, 0, KTR_STATE_DEAD, 5);
+	guest_ref(guest, 10, 26, LPL_WRITE);
+	guest_ref(guest, 40, 27, LPL_WRITE);
+	guest_schedule(guest, 0, KTR_STATE_DEAD, 0);
+	guest_finish(guest);
+}
+
+/* A ready task is left out until the other one has ended. */
+static void ready_one_is_left_out(void **state)
+{
+	static const struct lpl_machine machine = {
+		.cpus = 1, .scheduler = LPL_SCHEDULER_RR, .memory = LPL_MEMORY_WS, .window = 1000,
+		.pages = 2, .fault_cycles = 105, .write_cycles = 5, .devices = 2
+	};
+	struct lpl_schedule *schedule = schedule_of(play_load);
+	const struct lpl_schedule_result *result = lpl_schedule_result(schedule);
+
+	(void)state;
+	run_machine(schedule, &machine, NULL);
+	/*
+	 * 10: 1 faults on 16.  20: 5 faults on 26.  115: 16 is there.  125: 26 is, and 5 is ready.
+	 * 130: 1 faults on 17, and 26, which is dirty, leaves, and 5 is suspended.  240: 17 is there.
+	 * 255: 1 faults on 18; no process can be left out, and 16 leaves.  365: 1 ends; 17 and 18
+	 * are the kernel's, and 5 comes back as no other task is left.  405: 5 faults on 27, and
+	 * 17 leaves.  515: it ends.
+	 */
+	assert_times(schedule, 0, (struct times){.end = 365, .running = 40, .paging = 325,
+						 .dispatches = 4, .faults = 3});
+	assert_times(schedule, 1, (struct times){.end = 515, .running = 50, .ready = 250,
+						 .paging = 215, .dispatches = 3, .faults = 2});
+	assert_int_equal(lpl_schedule_task(schedule, 1)->suspended, 235);
+	assert_int_equal(lpl_schedule_process(schedule, 0)->deactivations, 0);
+	assert_int_equal(lpl_schedule_process(schedule, 1)->deactivations, 1);
+	assert_int_equal(lpl_schedule_process(schedule, 1)->suspended, 235);
+	assert_int_equal(result->deactivations, 1);
+	assert_int_equal(result->evictions, 3);
+	assert_int_equal(result->dirty_evictions, 3);
+	assert_int_equal(result->device_busy, 5 * 105 + 3 * 5);
+	lpl_schedule_close(schedule);
+}
+
+/* One that runs on another processor is taken off in the midst of a record. */
+static void running_one_is_left_out(void **state)
+{
+	static const struct lpl_machine machine = {
+		.cpus = 2, .scheduler = LPL_SCHEDULER_FAIR, .memory = LPL_MEMORY_PFF,
+		.window = 1000, .pages = 2
+	};
+	struct lpl_schedule *schedule = schedule_of(play_load);
+
+	(void)state;
+	run_machine(schedule, &machine, NULL);
+	/* at 25 1 wants 17, and 5 is taken off until 40 */
+	assert_times(schedule, 0, (struct times){.end = 40, .running = 40, .dispatches = 1,
+						 .faults = 3});
+	assert_times(schedule, 1, (struct times){.end = 65, .running = 50, .ready = 15,
+						 .dispatches = 2, .faults = 2});
+	assert_int_equal(lpl_schedule_task(schedule, 1)->suspended, 15);
+	assert_int_equal(lpl_schedule_result(schedule)->evictions, 3);
+	lpl_schedule_close(schedule);
+}
+
+/* 1 and 2 are of one process; 1 waits where its working set has become smaller. */
+static void play_room(struct guest *guest)
+{
+	guest_schedule(guest, 0, KTR_STATE_RUNNABLE, 1);
+	guest_wake(guest, 0, 5, KTR_CONTEXT_INTERRUPT);
+	guest_wake(guest, 0, 2, KTR_CONTEXT_INTERRUPT);
+	guest_ref(guest, 10, 16, LPL_READ);
+	guest_ref(guest, 10, 17, LPL_READ);
+	guest_schedule(guest, 10, KTR_STATE_SLEEPING, 5);
+	guest_ref(guest, 10, 26, LPL_READ);
+	guest_ref(guest, 10, 26, LPL_READ);
+	guest_schedule(guest, 0, KTR_STATE_DEAD, 2);
+	guest_ref(guest, 1000, 17, LPL_READ);
+	guest_wake(guest, 0, 1, KTR_CONTEXT_INTERRUPT);
+	guest_schedule(guest, 0, KTR_STATE_DEAD, 1);
+	guest_ref(guest, 10, 17, LPL_READ);
+	guest_schedule(guest, 0, KTR_STATE_DEAD, 0);
+	guest_finish(guest);
+}
+
+static int in_the_order_1_5_2(void *context, const struct lpl_schedule_task *task)
+{
+	(void)context;
+	return task->tid == 1 ? 0 : task->tid == 5 ? 1 : 2;
+}
+
+static void comes_back_when_there_is_room(void **state)
+{
+	struct lpl_machine machine = {
+		.cpus = 1, .scheduler = LPL_SCHEDULER_PRIORITY, .priority = in_the_order_1_5_2,
+		.memory = LPL_MEMORY_WS, .pages = 2, .fault_cycles = 100
+	};
+	struct lpl_schedule *schedule = schedule_of(play_room);
+
+	(void)state;
+	/*
+	 * 10: 1 faults on 16.  20: 5 faults on 26, and 2 runs.  110: 1 preempts 2.  120: 5 is ready;
+	 * 1 faults on 17, and 5 is suspended.  220: 1 preempts 2 again.  230: 1 waits; its process has
+	 * run for 220 cycles, and 16 was referenced at 10, 17 at 110.
+	 */
+	machine.window = 210;
+	run_machine(schedule, &machine, NULL);
+	assert_int_equal(lpl_schedule_task(schedule, 1)->suspended, 110);
+	assert_int_equal(lpl_schedule_task(schedule, 1)->faults, 2);
+	/* it preempts 2, which has begun just then */
+	assert_int_equal(lpl_schedule_task(schedule, 1)->ready, 10 + 110);
+	machine.window = 211;
+	run_machine(schedule, &machine, NULL);
+	assert_true(lpl_schedule_task(schedule, 1)->suspended > 110);
+	lpl_schedule_close(schedule);
+}
+
+/* Without a limit, local memory is as large as any. */
+static void no_limit(void **state)
+{
+	struct lpl_machine machine = {.cpus = 1, .scheduler = LPL_SCHEDULER_RR};
+	struct lpl_schedule *schedule = schedule_of(play_shares);
+
+	(void)state;
+	for (enum lpl_memory_kind kind = LPL_MEMORY_GLOBAL; kind <= LPL_MEMORY_PFF; kind++) {
+		machine.memory = kind;
+		machine.window = kind >= LPL_MEMORY_WS ? 1000000 : 0;
+		run_machine(schedule, &machine, NULL);
+		assert_int_equal(lpl_schedule_result(schedule)->faults, 11);
+		assert_int_equal(lpl_schedule_result(schedule)->evictions, 0);
+	}
+	lpl_schedule_close(schedule);
+}
+
 /* A state says that 3 runs; then a window in which 1 and 2 do. */
 static void play_window(struct guest *guest)
 {
@@ -589,7 +848,16 @@ static void refusals(void **state)
 		{.cpus = 1, .policy = "opt", .pages = 4}, {.cpus = 1, .policy = "ws", .pages = 4},
 		{.cpus = 1, .policy = "nonesuch"}, {.cpus = 1, .policy = "segq:fifo=9", .pages = 4},
 		{.cpus = 1, .policy = "lru", .memory = LPL_MEMORY_LOCAL_EQUAL, .pages = 4},
-		{.cpus = 1, .devices = 1000000}
+		{.cpus = 1, .devices = 1000000},
+		{.cpus = 1, .memory = LPL_MEMORY_WS, .window = 5},	/* recorded */
+		{.cpus = 1, .memory = LPL_MEMORY_WS, .scheduler = LPL_SCHEDULER_RR},
+		{.cpus = 1, .memory = LPL_MEMORY_PFF, .scheduler = LPL_SCHEDULER_RR},
+		{.cpus = 1, .memory = LPL_MEMORY_LOCAL_EQUAL, .window = 5,
+		 .scheduler = LPL_SCHEDULER_RR},
+		{.cpus = 1, .memory = LPL_MEMORY_PFF, .window = LPL_LONGEST_SCHEDULE + 1,
+		 .scheduler = LPL_SCHEDULER_RR},
+		{.cpus = 1, .memory = LPL_MEMORY_WS, .window = 5, .policy = "lru",
+		 .scheduler = LPL_SCHEDULER_RR}
 	};
 	struct lpl_machine machine = {.cpus = 2, .scheduler = LPL_SCHEDULER_RR};
 	struct lpl_schedule *schedule = open_schedule();
@@ -630,6 +898,13 @@ int main(void)
 		cmocka_unit_test(priorities),
 		cmocka_unit_test(shares),
 		cmocka_unit_test(below_its_share),
+		cmocka_unit_test(working_set),
+		cmocka_unit_test(fault_frequency),
+		cmocka_unit_test(heirs),
+		cmocka_unit_test(ready_one_is_left_out),
+		cmocka_unit_test(running_one_is_left_out),
+		cmocka_unit_test(comes_back_when_there_is_room),
+		cmocka_unit_test(no_limit),
 		cmocka_unit_test(what_is_of_one_order),
 		cmocka_unit_test(refusals),
 	};
