@@ -35,7 +35,7 @@ struct options {
 	char *priorities;
 	const char *output;		/* NULL: none */
 	enum cli_schedule_unit unit;
-	bool overwrite, json;
+	bool alone, overwrite, json;
 	enum cli_when progress;
 	unsigned int jobs;		/* 0: one for each processor */
 	const char *trace;
@@ -65,6 +65,10 @@ static void check_all(struct argp_state *state, void *config)
 	if (is_windowed(options) && options->scheduler == LPL_SCHEDULER_RECORDED)
 		argp_error(state, "the recorded order cannot leave a process out: no --memory %s",
 			   lpl_memory_kind_name(options->memory));
+	if (options->alone && options->scheduler == LPL_SCHEDULER_RECORDED)
+		argp_error(state, "the recorded order is that of all processes: none of them is alone");
+	if (options->alone && options->unit != CLI_SCHEDULE_PROCESS)
+		argp_error(state, "--alone is of processes");
 }
 
 #define TIME "cycles, or, of a trace that says how long they are, 10us, 5ms, 1s"
@@ -113,6 +117,8 @@ static const struct cli_option option_table[] = {
 	{ "by", CLI_WORD, CLI_INTO(struct options, unit), .argument = "UNIT", .words = "process task",
 	  .standard = "process", .wrong = "--by: '%s' is neither process nor task",
 	  .help = "What the times and faults are of: %o (%d)" },
+	{ "alone", CLI_FLAG, CLI_INTO(struct options, alone),
+	  .help = "Run each process also by itself: how much slower are they for one another?" },
 	CLI_WITH(overwrite, struct options, overwrite),
 	CLI_WITH(json, struct options, json),
 	CLI_WITH(progress, struct options, progress),
@@ -479,6 +485,23 @@ static int run(struct lpl_schedule *schedule, const struct options *options,
 	return status;
 }
 
+static int print(struct lpl_schedule *schedule, const struct options *options,
+		 const struct lpl_machine *machine, const struct cli_trace_kind *kind)
+{
+	struct cli_alone *alone = NULL;
+	int status = options->alone ? cli_alone_run(&alone, schedule, machine) : CLI_DONE;
+	const struct cli_schedule_report report = {
+		.schedule = schedule, .machine = machine, .unit = options->unit, .alone = alone,
+		.cycles_a_second = kind->cycles_a_second, .json = options->json,
+		.aside = options->output && strcmp(options->output, "-") == 0
+	};
+
+	if (!status)
+		status = cli_schedule_print(&report);
+	free(alone);
+	return status;
+}
+
 static int schedule_trace(const struct options *options, struct lpl_reader *reader,
 			  struct lpl_machine *machine, const struct cli_trace_kind *kind)
 {
@@ -498,10 +521,7 @@ static int schedule_trace(const struct options *options, struct lpl_reader *read
 	if (status == CLI_DONE || status == CLI_DAMAGED) {
 		failed = run(schedule, options, machine, &pass, kind);
 		if (!failed)
-			failed = cli_schedule_print(schedule, machine, options->unit, options->json,
-						    kind->cycles_a_second,
-						    options->output &&
-						    strcmp(options->output, "-") == 0);
+			failed = print(schedule, options, machine, kind);
 		if (failed)
 			status = failed;
 	}

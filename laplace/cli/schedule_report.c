@@ -55,13 +55,27 @@ static const struct lpl_schedule_task *row(const struct lpl_schedule *schedule,
 		lpl_schedule_process(schedule, i);
 }
 
-static void print_table(FILE *out, const struct lpl_schedule *schedule,
-			enum cli_schedule_unit unit)
+static void print_alone(FILE *out, const struct cli_alone *alone)
 {
+	uint64_t slowdown;
+
+	if (alone->known)
+		fprintf(out, ",%" PRIu64 ",", alone->alone);
+	else
+		fputs(",,", out);
+	if (cli_slowdown(alone, &slowdown))
+		fprintf(out, "%" PRIu64 ".%03u", slowdown / 1000, (unsigned int)(slowdown % 1000));
+}
+
+static void print_table(FILE *out, const struct cli_schedule_report *report)
+{
+	const struct lpl_schedule *schedule = report->schedule;
+	const enum cli_schedule_unit unit = report->unit;
+
 	fputs(unit == CLI_SCHEDULE_TASK ? "task,process,name" : "process,name", out);
 	for (size_t j = 0; j < COUNT(columns); j++)
 		fprintf(out, ",%s", columns[j].name);
-	putc('\n', out);
+	fputs(report->alone ? ",alone,slowdown\n" : "\n", out);
 	for (size_t i = 0; i < rows(schedule, unit); i++) {
 		const struct lpl_schedule_task *task = row(schedule, unit, i);
 
@@ -71,6 +85,8 @@ static void print_table(FILE *out, const struct lpl_schedule *schedule,
 		lpl_text_print_cell(out, task->name);
 		for (size_t j = 0; j < COUNT(columns); j++)
 			fprintf(out, ",%" PRIu64, number_of(task, &columns[j]));
+		if (report->alone)
+			print_alone(out, &report->alone[i]);
 		putc('\n', out);
 	}
 }
@@ -86,9 +102,30 @@ static char *share(char text[CLI_PERCENT_SIZE], uint64_t part, uint64_t whole)
 	return text;
 }
 
-static void print_machine(const struct lpl_schedule_result *result,
-			  const struct lpl_machine *machine, uint64_t cycles_a_second)
+static void print_throughput(const struct lpl_schedule_result *result, uint64_t cycles_a_second)
 {
+	const uint64_t unit = cycles_a_second ? cycles_a_second : 1000000;
+
+	if (result->end)
+		fprintf(stderr, "throughput: %.1f references %s\n",
+			(double)result->references * (double)unit / (double)result->end,
+			cycles_a_second ? "a second" : "in 1000000 cycles");
+}
+
+static void print_fairness(const struct cli_schedule_report *report)
+{
+	const uint64_t index = cli_fairness(report->alone,
+					    lpl_schedule_processes(report->schedule));
+
+	fprintf(stderr, "fairness: %" PRIu64 ".%04u (Jain's index)\n", index / 10000,
+		(unsigned int)(index % 10000));
+}
+
+static void print_machine(const struct cli_schedule_report *report)
+{
+	const struct lpl_schedule_result *result = lpl_schedule_result(report->schedule);
+	const struct lpl_machine *machine = report->machine;
+	const uint64_t cycles_a_second = report->cycles_a_second;
 	const uint64_t all = machine->cpus * result->end;
 	char busy[CLI_PERCENT_SIZE], switching[CLI_PERCENT_SIZE], idle[CLI_PERCENT_SIZE];
 	char paging[CLI_PERCENT_SIZE];
@@ -99,6 +136,7 @@ static void print_machine(const struct lpl_schedule_result *result,
 	fprintf(stderr, "\nprocessors: %s busy, %s switching, %s idle (%s while a page was on its "
 		"way)\n", share(busy, result->busy, all), share(switching, result->switching, all),
 		share(idle, result->idle, all), share(paging, result->idle_paging, all));
+	print_throughput(result, cycles_a_second);
 	fprintf(stderr, "switches: %" PRIu64 "\nfaults: %" PRIu64 " (%" PRIu64 " cold), and %" PRIu64
 		" references to pages on their way\nevictions: %" PRIu64 " (%" PRIu64 " dirty)\n",
 		result->switches, result->faults, result->cold, result->joined, result->evictions,
@@ -108,6 +146,8 @@ static void print_machine(const struct lpl_schedule_result *result,
 	if (machine->devices)
 		fprintf(stderr, "devices: %s busy\n",
 			share(busy, result->device_busy, machine->devices * result->end));
+	if (report->alone)
+		print_fairness(report);
 }
 
 /* ---- JSON ---- */
@@ -138,6 +178,15 @@ static json_t *task_json(const struct lpl_schedule_task *task, enum cli_schedule
 	return object;
 }
 
+static void add_alone(json_t *object, const struct cli_alone *alone)
+{
+	uint64_t slowdown;
+
+	json_object_set_new(object, "alone", alone->known ? cli_json(alone->alone) : json_null());
+	json_object_set_new(object, "slowdown", cli_slowdown(alone, &slowdown) ?
+			    json_real((double)slowdown / 1000) : json_null());
+}
+
 static json_t *machine_json(const struct lpl_machine *machine)
 {
 	return json_pack("{s:s, s:I, s:I, s:b, s:I, s:s, s:s, s:I, s:I, s:I, s:I, s:I}",
@@ -154,32 +203,40 @@ static json_t *machine_json(const struct lpl_machine *machine)
 			 "devices", (json_int_t)machine->devices);
 }
 
-static int print_json(FILE *out, const struct lpl_schedule *schedule,
-		      const struct lpl_machine *machine, enum cli_schedule_unit unit)
+static int print_json(FILE *out, const struct cli_schedule_report *report)
 {
+	const struct lpl_schedule *schedule = report->schedule;
 	json_t *array = json_array(), *object = json_object();
+	json_t *result = numbers(lpl_schedule_result(schedule), sums, COUNT(sums));
 
-	for (size_t i = 0; i < rows(schedule, unit); i++)
-		json_array_append_new(array, task_json(row(schedule, unit, i), unit));
-	json_object_set_new(object, "machine", machine_json(machine));
+	for (size_t i = 0; i < rows(schedule, report->unit); i++) {
+		json_t *task = task_json(row(schedule, report->unit, i), report->unit);
+
+		if (report->alone)
+			add_alone(task, &report->alone[i]);
+		json_array_append_new(array, task);
+	}
+	if (report->alone)
+		json_object_set_new(result, "fairness", json_real(
+				    (double)cli_fairness(report->alone,
+							 lpl_schedule_processes(schedule)) / 10000));
+	json_object_set_new(object, "machine", machine_json(report->machine));
 	json_object_set_new(object, "trace",
 			    numbers(lpl_schedule_trace(schedule), facts, COUNT(facts)));
-	json_object_set_new(object, "result",
-			    numbers(lpl_schedule_result(schedule), sums, COUNT(sums)));
-	json_object_set_new(object, unit == CLI_SCHEDULE_TASK ? "tasks" : "processes", array);
+	json_object_set_new(object, "result", result);
+	json_object_set_new(object, report->unit == CLI_SCHEDULE_TASK ? "tasks" : "processes", array);
 	return cli_print_json(out, object);
 }
 
-int cli_schedule_print(const struct lpl_schedule *schedule, const struct lpl_machine *machine,
-		       enum cli_schedule_unit unit, bool json, uint64_t cycles_a_second,
-		       bool aside)
+int cli_schedule_print(const struct cli_schedule_report *report)
 {
-	FILE *out = aside ? stderr : stdout;
+	FILE *out = report->aside ? stderr : stdout;
 
-	if (json)
-		return print_json(out, schedule, machine, unit);
-	print_table(out, schedule, unit);
-	fflush(out);
-	print_machine(lpl_schedule_result(schedule), machine, cycles_a_second);
+	if (report->json)
+		return print_json(out, report);
+	print_table(out, report);
+	if (!report->aside)
+		cli_end_stdout(CLI_FAILED);
+	print_machine(report);
 	return CLI_DONE;
 }

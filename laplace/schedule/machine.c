@@ -303,14 +303,24 @@ enum lpl_error lpl_machine_put_due(struct machine *machine, uint64_t t, uint64_t
 enum lpl_error lpl_machine_wait(struct machine *machine, struct task *task, uint64_t t, bool *waits,
 				struct lpl_report *report)
 {
-	const uint64_t value = task->item.value;
+	uint64_t value = task->item.value;
+	bool for_wake = task->item.kind == LPL_ITEM_WAIT_WAKE;
 
-	if (task->item.kind == LPL_ITEM_WAIT_WAKE) {
+	if (for_wake) {
+		struct lpl_waker waker;
+
+		memcpy(&waker, lpl_item_body(&task->cursor, &task->item), sizeof(waker));
+		for_wake = lpl_machine_has(machine, waker.serial);
+		value = for_wake ? value : waker.cycles;
+	}
+	if (for_wake) {
 		*waits = (machine->passed[value / 64] >> value % 64 & 1) == 0;
 		if (*waits && !lpl_map_put(&machine->waiting, LPL_KEY(value), task->result.serial))
 			return no_memory(report);
 	} else {
 		*waits = value != 0;
+		if (value > LPL_LONGEST_SCHEDULE)
+			return lpl_machine_too_long(report);
 		if (*waits)
 			LPL_TRY(lpl_machine_put_due(machine, t + value, task->result.serial << 1,
 						report));
@@ -498,14 +508,14 @@ static void open_tasks(struct machine *machine)
 			.serial = i, .process = part->process, .parent = part->parent,
 			.tid = part->tid, .tgid = part->tgid, .name = part->name
 		};
-		if (machine->how->priority != NULL && part->exists)
+		if (machine->how->priority != NULL && lpl_machine_has(machine, i))
 			task->number = machine->how->priority(machine->how->context, &task->result);
 	}
 }
 
 enum lpl_error lpl_machine_open(struct machine *machine, struct lpl_parts *parts,
-				const struct lpl_machine *how, struct lpl_sink *next,
-				struct lpl_report *report)
+				const struct lpl_machine *how, uint64_t process,
+				struct lpl_sink *next, struct lpl_report *report)
 {
 	static const struct scheduler *const scheduler[] = {
 		[LPL_SCHEDULER_RECORDED] = NULL, [LPL_SCHEDULER_RR] = &lpl_scheduler_rr,
@@ -514,7 +524,7 @@ enum lpl_error lpl_machine_open(struct machine *machine, struct lpl_parts *parts
 	};
 
 	*machine = (struct machine){
-		.how = how, .parts = parts, .tasks = parts->parts,
+		.how = how, .parts = parts, .process = process, .tasks = parts->parts,
 		.scheduler = scheduler[how->scheduler],
 		.task = calloc(parts->parts + 1, sizeof(struct task)),
 		.page = calloc(parts->pages + 1U, sizeof(uint32_t)),

@@ -60,6 +60,8 @@ struct arrival {
 struct machine {
 	const struct lpl_machine *how;
 	struct lpl_parts *parts;
+	uint64_t process;		/* that is alone here, or ... */
+#define ALL_PROCESSES UINT64_MAX
 	struct task *task;		/* by serial */
 	size_t tasks, live;		/* live: exist and have not ended */
 	struct processor processor[LPL_MOST_CPUS];
@@ -90,14 +92,24 @@ struct machine {
 	struct lpl_schedule_result result;
 };
 
+/* Only the tasks of `process` run, or ALL_PROCESSES. */
 enum lpl_error lpl_machine_open(struct machine *machine, struct lpl_parts *parts,
-				const struct lpl_machine *how, struct lpl_sink *next,
-				struct lpl_report *report);
+				const struct lpl_machine *how, uint64_t process,
+				struct lpl_sink *next, struct lpl_report *report);
 void lpl_machine_close(struct machine *machine);
 
 /* From the beginning to the end. */
 enum lpl_error lpl_machine_run(struct machine *machine, struct lpl_report *report);
 enum lpl_error lpl_machine_run_recorded(struct machine *machine, struct lpl_report *report);
+
+/* Does the task run here? */
+static inline bool lpl_machine_has(const struct machine *machine, uint64_t serial)
+{
+	const struct lpl_part *part = &machine->parts->part[serial];
+
+	return part->exists &&
+	       (machine->process == ALL_PROCESSES || part->process == machine->process);
+}
 
 /* ---- time ---- */
 

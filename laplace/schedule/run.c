@@ -170,7 +170,7 @@ static enum lpl_error happen(struct machine *machine, struct task *task, uint64_
 		LPL_TRY(lpl_machine_next_item(machine, task, report));
 		if (kind == LPL_ITEM_WAKE)
 			return lpl_machine_wake(machine, value, t, report);
-		if (kind == LPL_ITEM_CREATE && machine->parts->part[value].exists)
+		if (kind == LPL_ITEM_CREATE && lpl_machine_has(machine, value))
 			return release(machine, &machine->task[value], task, t, report);
 		return LPL_OK;
 	case LPL_ITEM_WAIT_WAKE:
@@ -288,13 +288,20 @@ static enum lpl_error step(struct machine *machine, struct lpl_report *report)
 	return act(machine, acts, first, report);
 }
 
+static bool is_created(const struct machine *machine, uint64_t serial)
+{
+	const struct lpl_part *part = &machine->parts->part[serial];
+
+	return part->created && lpl_machine_has(machine, part->parent);
+}
+
 enum lpl_error lpl_machine_run(struct machine *machine, struct lpl_report *report)
 {
 	/* all of them live before the first one can end */
 	for (size_t i = 1; i < machine->tasks; i++)
-		machine->live += machine->parts->part[i].exists;
+		machine->live += lpl_machine_has(machine, i);
 	for (size_t i = 1; i < machine->tasks; i++)
-		if (machine->parts->part[i].exists && !machine->parts->part[i].created)
+		if (lpl_machine_has(machine, i) && !is_created(machine, i))
 			LPL_TRY(release(machine, &machine->task[i], NULL, 0, report));
 	while (machine->live != 0) {
 		LPL_TRY(step(machine, report));

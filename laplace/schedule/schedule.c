@@ -263,36 +263,73 @@ static enum lpl_error keep_results(struct lpl_schedule *schedule, const struct m
 	return LPL_OK;
 }
 
-static enum lpl_error run(struct lpl_schedule *schedule, struct machine *machine,
-			  struct lpl_report *report)
+static enum lpl_error run(struct machine *machine, struct lpl_report *report)
 {
 	if (machine->scheduler == NULL)
 		LPL_TRY(lpl_machine_run_recorded(machine, report));
 	else
 		LPL_TRY(lpl_machine_run(machine, report));
-	if (!is_balanced(machine))
-		return lpl_fail(report, LPL_ERR_INTERNAL, "schedule: times do not add up");
+	return is_balanced(machine) ? LPL_OK :
+		lpl_fail(report, LPL_ERR_INTERNAL, "schedule: times do not add up");
+}
+
+static enum lpl_error run_all(struct lpl_schedule *schedule, struct machine *machine,
+			      struct lpl_report *report)
+{
+	LPL_TRY(run(machine, report));
 	LPL_TRY(keep_results(schedule, machine, report));
 	return machine->remade != NULL ? lpl_remade_finish(machine->remade, report) : LPL_OK;
+}
+
+/* `cycles`: how long it takes; only the results of all processes are kept. */
+static enum lpl_error run_processes(struct lpl_schedule *schedule, const struct lpl_machine *how,
+				    uint64_t process, struct lpl_sink *next, uint64_t *cycles,
+				    struct lpl_report *report)
+{
+	struct machine *machine = malloc(sizeof(*machine));
+	enum lpl_error error;
+
+	if (machine == NULL)
+		return lpl_fail(report, LPL_ERR_MEMORY, "schedule: no memory");
+	error = lpl_machine_open(machine, &schedule->parts, how, process, next, report);
+	if (error == LPL_OK)
+		error = process == ALL_PROCESSES ? run_all(schedule, machine, report) :
+			run(machine, report);
+	*cycles = machine->result.end;
+	lpl_machine_close(machine);
+	free(machine);
+	return error;
 }
 
 enum lpl_error lpl_schedule_run(struct lpl_schedule *schedule, const struct lpl_machine *how,
 				struct lpl_sink *next, struct lpl_report *report)
 {
-	struct machine *machine;
-	enum lpl_error error = check(schedule, how, next != NULL, report);
+	uint64_t cycles;
 
-	if (error != LPL_OK)
-		return error;
-	machine = malloc(sizeof(*machine));
-	if (machine == NULL)
-		return lpl_fail(report, LPL_ERR_MEMORY, "schedule: no memory");
-	error = lpl_machine_open(machine, &schedule->parts, how, next, report);
-	if (error == LPL_OK)
-		error = run(schedule, machine, report);
-	lpl_machine_close(machine);
-	free(machine);
-	return error;
+	LPL_TRY(check(schedule, how, next != NULL, report));
+	return run_processes(schedule, how, ALL_PROCESSES, next, &cycles, report);
+}
+
+static bool has_process(const struct lpl_parts *parts, uint64_t process)
+{
+	for (size_t i = 1; i < parts->parts && process != 0; i++)
+		if (parts->part[i].exists && parts->part[i].process == process)
+			return true;
+	return false;
+}
+
+enum lpl_error lpl_schedule_run_alone(struct lpl_schedule *schedule, const struct lpl_machine *how,
+				      uint64_t process, uint64_t *cycles, struct lpl_report *report)
+{
+	LPL_TRY(check(schedule, how, false, report));
+	if (how->scheduler == LPL_SCHEDULER_RECORDED)
+		return lpl_fail(report, LPL_ERR_USAGE, "schedule: the recorded order is that of all "
+				"processes");
+	if (!has_process(&schedule->parts, process))
+		return lpl_fail(report, LPL_ERR_USAGE, "schedule: no process %" PRIu64 " runs alone",
+				process);
+	/* one of its tasks at least is made by none of the others, and begins at 0 */
+	return run_processes(schedule, how, process, NULL, cycles, report);
 }
 
 /* ---- results ---- */

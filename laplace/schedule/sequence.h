@@ -23,17 +23,17 @@
 
 enum lpl_item_kind {
 	LPL_ITEM_REFERENCE = 0,	/* value: the page's index */
-	/* records of the trace that are events; all but LPL_ITEM_HIDDEN have a body */
+	/* records of the trace that are events; all but LPL_ITEM_HIDDEN have it as their body */
 	LPL_ITEM_HIDDEN,	/* one that means nothing where pages are canonical */
 	LPL_ITEM_EVENT,
 	LPL_ITEM_LEAVE,		/* the task's KTR_SCHEDULE; value: in which KTR_STATE_* */
 	LPL_ITEM_WAKE,		/* value: which of the wakes that end a wait */
 	LPL_ITEM_CREATE,	/* value: the child's serial */
 	/* what is no record, takes no time, and stands before the record that it is for */
-	LPL_ITEM_WAIT_WAKE,	/* value: until that wake */
+	LPL_ITEM_WAIT_WAKE,	/* value: until that wake; body: struct lpl_waker */
 	LPL_ITEM_WAIT_CYCLES,	/* value: for so long */
 	LPL_ITEM_LEFT,		/* the trace does not say for how long: the task ends here */
-	LPL_ITEM_IDENTITY,	/* what the task is called from here on: struct lpl_identity */
+	LPL_ITEM_IDENTITY,	/* what the task is called from here on; body: struct lpl_identity */
 	LPL_ITEM_BURST,		/* of the order in which tasks ran; value: the task's serial, references: records */
 	LPL_ITEM_END		/* is not written: nothing more comes */
 };
@@ -42,6 +42,12 @@ static inline bool lpl_item_is_record(enum lpl_item_kind kind)
 {
 	return kind <= LPL_ITEM_CREATE;
 }
+
+/* Of a wait for another task. */
+struct lpl_waker {
+	uint64_t serial;		/* the task that it is for */
+	uint64_t cycles;		/* that it took in the trace */
+};
 
 /* What a task was when it made a record. */
 struct lpl_identity {
@@ -143,9 +149,8 @@ static inline void lpl_get_item(struct lpl_cursor *cursor, struct lpl_item *item
 		item->flags = tag >> 3;
 	} else {
 		item->kind = (enum lpl_item_kind)(tag >> 3);
-		if (item->kind >= LPL_ITEM_EVENT && item->kind != LPL_ITEM_WAIT_WAKE &&
-		    item->kind != LPL_ITEM_WAIT_CYCLES && item->kind != LPL_ITEM_LEFT &&
-		    item->kind != LPL_ITEM_BURST) {
+		if (item->kind >= LPL_ITEM_EVENT && item->kind != LPL_ITEM_WAIT_CYCLES &&
+		    item->kind != LPL_ITEM_LEFT && item->kind != LPL_ITEM_BURST) {
 			memcpy(&item->body_size, in, sizeof(item->body_size));
 			in += sizeof(item->body_size);
 			item->body = (uint32_t)(in - cursor->buffer->bytes);

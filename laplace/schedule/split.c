@@ -19,7 +19,8 @@
 struct wait {
 	enum { NO_WAIT, UNRESOLVED, FOR_WAKE, FOR_CYCLES } state;
 	uint64_t since;			/* cycle of the leave */
-	uint64_t value;			/* number of the wake, or cycles */
+	uint64_t wake;			/* its number */
+	struct lpl_waker waker;		/* only its cycles, of a wait for these */
 };
 
 /* What a task is while the trace is read, beside its part. */
@@ -36,8 +37,9 @@ struct split {
 	struct splitting *task;		/* by serial */
 	size_t task_room;
 	struct lpl_map by_tid;		/* -> serial, of those that live */
-	struct lpl_map early;		/* tid -> of a wait that was ended before its task was known:
-					 * wake number << 1 | 1, or cycles << 1, plus 2 */
+	struct lpl_map early;		/* tid -> place of a wait that ended before its task was known */
+	struct wait *early_wait;	/* from 1 */
+	size_t early_waits, early_room;
 	struct lpl_map by_number;	/* of a canonical trace: a page's number -> index */
 	uint64_t last_number;		/* the page looked up last ... */
 	uint32_t last_index;		/* ... if not 0 */
@@ -102,8 +104,7 @@ static void take_early(struct split *split, struct splitting *task, uint32_t tid
 	(void)lpl_map_remove(&split->early, LPL_KEY(tid));
 	if (created)
 		return;
-	task->wait.state = (early & 1) != 0 ? FOR_WAKE : FOR_CYCLES;
-	task->wait.value = (early - 2) >> 1;
+	task->wait = split->early_wait[early];
 }
 
 static enum lpl_error take_task(struct lpl_merge_output *output, const struct lpl_merge_task *view,
@@ -147,13 +148,17 @@ static enum lpl_error take_task(struct lpl_merge_output *output, const struct lp
 static enum lpl_error write_wait(struct split *split, uint64_t serial, struct lpl_report *report)
 {
 	struct wait *wait = &split->task[serial].wait;
+	const bool for_wake = wait->state == FOR_WAKE;
 	const struct lpl_item item = {
-		.kind = wait->state == FOR_WAKE ? LPL_ITEM_WAIT_WAKE : LPL_ITEM_WAIT_CYCLES,
-		.value = wait->value
+		.kind = for_wake ? LPL_ITEM_WAIT_WAKE : LPL_ITEM_WAIT_CYCLES,
+		.value = for_wake ? wait->wake : wait->waker.cycles
 	};
+	struct lpl_spool *spool = split->parts->spool;
+	struct lpl_chain *chain = &split->parts->part[serial].chain;
 
 	wait->state = NO_WAIT;
-	return lpl_write_item(split->parts->spool, &split->parts->part[serial].chain, &item, report);
+	return for_wake ? lpl_write_body(spool, chain, &item, &wait->waker, sizeof(wait->waker),
+					 report) : lpl_write_item(spool, chain, &item, report);
 }
 
 /* The task's first record: if no task created it, it may have waited since the trace began. */
@@ -170,7 +175,7 @@ static void begin_task(struct split *split, const struct lpl_merge_task *view)
 	    split->any_wake || !split->begun || split->cycle == split->parts->first_cycle)
 		return;
 	wait->state = FOR_CYCLES;
-	wait->value = split->cycle - split->parts->first_cycle;
+	wait->waker.cycles = split->cycle - split->parts->first_cycle;
 }
 
 /* It runs again before anything else ended its wait: it took as long as it did. */
@@ -179,7 +184,7 @@ static void guess_wait(struct split *split, struct wait *wait)
 	if (wait->state != UNRESOLVED)
 		return;
 	wait->state = FOR_CYCLES;
-	wait->value = split->cycle - wait->since;
+	wait->waker.cycles = split->cycle - wait->since;
 	split->parts->summary.waits++;
 	split->parts->summary.waits_guessed++;
 }
@@ -371,7 +376,21 @@ static enum lpl_error take_reference(struct lpl_merge_output *output, const stru
 
 /* ---- events ---- */
 
-/* A wake ends the wait of whoever has this tid: that of a task that left, or its first one. */
+/* Where the wait is kept of a task that is not known yet; NULL: no memory. */
+static struct wait *new_early_wait(struct split *split, uint32_t tid)
+{
+	const size_t i = ++split->early_waits;
+
+	if (!lpl_reach(split->early_wait, split->early_room, i) ||
+	    !lpl_map_put(&split->early, LPL_KEY(tid), i))
+		return NULL;
+	return &split->early_wait[i];
+}
+
+/*
+ * A wake ends the wait of whoever has this tid: that of a task that left, or its first one.
+ * false: no memory.
+ */
 static bool end_wait(struct split *split, const struct lpl_event *event, uint64_t waker,
 		     struct lpl_item *item)
 {
@@ -383,21 +402,21 @@ static bool end_wait(struct split *split, const struct lpl_event *event, uint64_
 					   !split->parts->part[serial].created &&
 					   wait->state == NO_WAIT);
 	const uint64_t since = first ? split->parts->first_cycle : wait->since;
-	const uint64_t value = by_task ? split->parts->wakes + 1 : event->cycle - since;
 
 	if (tid == 0 || (first ? serial == 0 && lpl_map_get(&split->early, LPL_KEY(tid)) != 0 :
 			 wait->state != UNRESOLVED))
 		return true;
 	if (by_task) {
-		split->parts->wakes++;
 		item->kind = LPL_ITEM_WAKE;
-		item->value = value;
+		item->value = ++split->parts->wakes;
 	}
 	if (wait == NULL)
-		return lpl_map_put(&split->early, LPL_KEY(tid), ((value << 1) | by_task) + 2);
+		wait = new_early_wait(split, tid);
+	if (wait == NULL)
+		return false;
 	split->parts->summary.waits += !first;
-	wait->state = by_task ? FOR_WAKE : FOR_CYCLES;
-	wait->value = value;
+	*wait = (struct wait){by_task ? FOR_WAKE : FOR_CYCLES, since, split->parts->wakes,
+			      {waker, event->cycle - since}};
 	return true;
 }
 
@@ -409,7 +428,7 @@ static void leave(struct split *split, const struct lpl_event *event, uint64_t s
 	item->kind = LPL_ITEM_LEAVE;
 	item->value = state;
 	if (serial != 0 && state != KTR_STATE_RUNNABLE && state != KTR_STATE_DEAD)
-		split->task[serial].wait = (struct wait){UNRESOLVED, event->cycle, 0};
+		split->task[serial].wait = (struct wait){.state = UNRESOLVED, .since = event->cycle};
 }
 
 /* One that was there before all records: its clocks are its own. */
@@ -534,6 +553,7 @@ void lpl_split_close(struct lpl_merge_output *output)
 	lpl_map_free(&split->by_tid);
 	lpl_map_free(&split->early);
 	lpl_map_free(&split->by_number);
+	free(split->early_wait);
 	free(split->task);
 	free(split);
 }

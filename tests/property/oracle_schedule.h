@@ -67,6 +67,8 @@ struct oracle_split {
 };
 
 void oracle_split(const struct stream *in, struct oracle_split *split);
+/* Of what was split, what the tasks of a process (not 0) do if no others are there. */
+void oracle_alone(const struct oracle_split *split, uint64_t process, struct oracle_split *alone);
 void oracle_split_free(struct oracle_split *split);
 
 /* ---- a machine ---- */

@@ -348,10 +348,72 @@ static void test_library(void **state)
 	trial_free(&trial);
 }
 
+/* ---- processes alone ---- */
+
+static uint64_t alone_in_library(struct lpl_schedule *schedule, struct trial *trial,
+				 uint64_t process)
+{
+	const struct lpl_machine machine = machine_of(&trial->machine);
+	struct lpl_report report = { 0 };
+	uint64_t cycles;
+
+	if (lpl_schedule_run_alone(schedule, &machine, process, &cycles, &report) != LPL_OK)
+		fail_msg("%s", report.text);
+	return cycles;
+}
+
+static void try_alone(struct trial *trial, uint64_t process, uint64_t seed, unsigned int number)
+{
+	struct lpl_schedule *schedule = schedule_of(trial);
+	struct oracle_split split, alone;
+	struct oracle_result result;
+	bool there = false;
+
+	oracle_split(&trial->in, &split);
+	for (int task = 1; task < split.tasks; task++)
+		there |= split.task[task].process == process && split.task[task].records > 0;
+	if (there) {
+		const uint64_t found = alone_in_library(schedule, trial, process);
+
+		oracle_alone(&split, process, &alone);
+		oracle_schedule(&alone, &trial->machine, &result, NULL, NULL);
+		if (found != result.end * trial->scale) {
+			print_machine(&trial->machine);
+			print_threads(&trial->in, stderr);
+			fail_msg("LAPLACE_TEST_SEED=%" PRIu64 ", case %u: process %" PRIu64
+				 " takes %" PRIu64 ", not %" PRIu64, seed, number, process,
+				 result.end * trial->scale, found);
+		}
+		oracle_split_free(&alone);
+	}
+	oracle_split_free(&split);
+	lpl_schedule_close(schedule);
+}
+
+static void test_alone(void **state)
+{
+	uint64_t seed = random_seed();
+	struct trial trial = { .batch = 1 };
+
+	(void)state;
+	for (unsigned int number = 0; number < 2000; number++) {
+		struct random random = random_of(seed, number);
+
+		random_trial(&random, &trial);
+		for (uint64_t process = 1; process < 8; process++) {
+			if (trial.machine.scheduler != ORACLE_RECORDED)
+				try_alone(&trial, process, seed, number);
+			next_machine(&random, &trial);
+		}
+	}
+	trial_free(&trial);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_library),
+		cmocka_unit_test(test_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -788,6 +788,64 @@ static void no_limit(void **state)
 	lpl_schedule_close(schedule);
 }
 
+/*
+ * Process 1 runs for 50 cycles, makes 2, runs for 20 and waits for process 5, which needs 30; 2 waits
+ * for 1 meanwhile, as the 10 cycles that 1 then runs are before its wake.
+ */
+static void play_helped(struct guest *guest)
+{
+	guest->tids = 1;
+	guest_schedule(guest, 0, KTR_STATE_RUNNABLE, 1);
+	guest_ref(guest, 50, 16, LPL_WRITE);
+	(void)guest_create(guest, 0);
+	guest_ref(guest, 20, 17, LPL_WRITE);
+	guest_schedule(guest, 0, KTR_STATE_SLEEPING, 2);
+	guest_ref(guest, 5, 18, LPL_READ);
+	guest_schedule(guest, 0, KTR_STATE_SLEEPING, 5);
+	guest_ref(guest, 30, 16, LPL_READ);
+	guest_wake(guest, 0, 1, KTR_CONTEXT_TASK);
+	guest_ref(guest, 40, 17, LPL_READ);
+	guest_schedule(guest, 0, KTR_STATE_DEAD, 1);
+	guest_ref(guest, 10, 16, LPL_READ);
+	guest_wake(guest, 0, 2, KTR_CONTEXT_TASK);
+	guest_schedule(guest, 0, KTR_STATE_DEAD, 2);
+	guest_ref(guest, 10, 16, LPL_READ);
+	guest_schedule(guest, 0, KTR_STATE_DEAD, 0);
+	guest_finish(guest);
+}
+
+static void alone(void **state)
+{
+	struct lpl_machine machine = {.cpus = 1, .scheduler = LPL_SCHEDULER_RR};
+	struct lpl_schedule *schedule = schedule_of(play_helped);
+	uint64_t cycles, end;
+
+	(void)state;
+	run_machine(schedule, &machine, NULL);
+	end = lpl_schedule_result(schedule)->end;
+	/* 70 until it waits, 35 that this took, 10, and those of 2 after it */
+	assert_int_equal(lpl_schedule_run_alone(schedule, &machine, 1, &cycles, NULL), LPL_OK);
+	assert_int_equal(cycles, 70 + 35 + 10 + 10);
+	/* the other waited for 75 cycles before it ran at first, and no event says for what */
+	assert_int_equal(lpl_schedule_run_alone(schedule, &machine, 2, &cycles, NULL), LPL_OK);
+	assert_int_equal(cycles, 75 + 70);
+	/* of its three pages two are waited for one after the other, the third meanwhile */
+	machine.fault_cycles = 1000;
+	assert_int_equal(lpl_schedule_run_alone(schedule, &machine, 1, &cycles, NULL), LPL_OK);
+	assert_int_equal(cycles, 2000 + 70 + 35 + 10 + 10);
+	assert_int_equal(lpl_schedule_result(schedule)->end, end);
+	assert_int_equal(lpl_schedule_result(schedule)->references, 7);
+	/* what is not run so */
+	assert_int_equal(lpl_schedule_run_alone(schedule, &machine, 0, &cycles, NULL),
+			 LPL_ERR_USAGE);
+	assert_int_equal(lpl_schedule_run_alone(schedule, &machine, 3, &cycles, NULL),
+			 LPL_ERR_USAGE);
+	machine.scheduler = LPL_SCHEDULER_RECORDED;
+	assert_int_equal(lpl_schedule_run_alone(schedule, &machine, 1, &cycles, NULL),
+			 LPL_ERR_USAGE);
+	lpl_schedule_close(schedule);
+}
+
 /* A state says that 3 runs; then a window in which 1 and 2 do. */
 static void play_window(struct guest *guest)
 {
@@ -905,6 +963,7 @@ int main(void)
 		cmocka_unit_test(running_one_is_left_out),
 		cmocka_unit_test(comes_back_when_there_is_room),
 		cmocka_unit_test(no_limit),
+		cmocka_unit_test(alone),
 		cmocka_unit_test(what_is_of_one_order),
 		cmocka_unit_test(refusals),
 	};

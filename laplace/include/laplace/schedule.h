@@ -189,6 +189,19 @@ const struct lpl_schedule_task *lpl_schedule_task(const struct lpl_schedule *sch
 size_t lpl_schedule_processes(const struct lpl_schedule *schedule);
 const struct lpl_schedule_task *lpl_schedule_process(const struct lpl_schedule *schedule, size_t i);
 
+/*
+ * How long a process takes on this machine if nothing else runs there, until its last task ends.
+ * Waits for tasks of others take as long as they did in the trace, and a task that one of these
+ * made is there from the beginning.  `process` is the number of one that has tasks: serial of an
+ * lpl_schedule_process() that is not 0.  Results of the last lpl_schedule_run() stand.
+ *
+ * LPL_ERR_USAGE: there is no such process, or the order is the recorded one, which is that of all;
+ * else as lpl_schedule_run().
+ */
+enum lpl_error lpl_schedule_run_alone(struct lpl_schedule *schedule,
+				      const struct lpl_machine *machine, uint64_t process,
+				      uint64_t *cycles, struct lpl_report *report);
+
 struct lpl_schedule_result {
 	uint64_t end;			/* when the last task has ended */
 	/* of all processors; the sum of the first three is cpus * end */
