@@ -2,7 +2,6 @@
 /* The oracle's machine, watched at every cycle. */
 #include "oracle_schedule_sim.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +10,13 @@
 
 #define MOST_CYCLES UINT64_C(1000000)	/* a machine that is not done by then never is */
 
-static void say(const struct sim *sim, int task, const char *format, uint64_t number)
+void oracle_say(const struct sim *sim, int task, const char *format, uint64_t number)
 {
 	if (sim->log == NULL)
 		return;
-	(void)fprintf(sim->log, "  %4" PRIu64 "  task %d ", sim->now, task);
+	(void)fprintf(sim->log, "  %4" PRIu64 "  ", sim->now);
+	if (task != NO_TASK)
+		(void)fprintf(sim->log, "task %d ", task);
 	(void)fprintf(sim->log, format, number);
 	(void)fputc('\n', sim->log);
 }
@@ -47,19 +48,28 @@ static bool sooner(const struct sim *sim, int a, int b)
 	return false;
 }
 
-static int take_ready(struct sim *sim)
+/* The first to be dispatched, of all or of a process's. */
+static int take_first(struct sim *sim, bool of_all, uint64_t process)
 {
-	int best = 0;
+	int best = -1;
 	int task;
 
-	for (int i = 1; i < sim->readies; i++)
-		if (sooner(sim, sim->ready[i], sim->ready[best]))
+	for (int i = 0; i < sim->readies; i++)
+		if ((of_all || oracle_process_of(sim, sim->ready[i]) == process) &&
+		    (best < 0 || sooner(sim, sim->ready[i], sim->ready[best])))
 			best = i;
+	if (best < 0)
+		return NO_TASK;
 	task = sim->ready[best];
 	sim->readies--;
 	memmove(&sim->ready[best], &sim->ready[best + 1],
 		(size_t)(sim->readies - best) * sizeof(sim->ready[0]));
 	return task;
+}
+
+int oracle_take_ready_of(struct sim *sim, uint64_t process)
+{
+	return take_first(sim, false, process);
 }
 
 /* The largest value so far of the smallest v. */
@@ -82,7 +92,7 @@ static void dispatch(struct sim *sim, struct processor *processor, int task)
 	struct task *t = &sim->task[task];
 
 	oracle_show_dispatch(sim, processor->last, task);
-	say(sim, task, "runs on processor %" PRIu64, (uint64_t)(processor - sim->processor));
+	oracle_say(sim, task, "runs on processor %" PRIu64, (uint64_t)(processor - sim->processor));
 	t->state = ON_PROCESSOR;
 	sim->result->task[task].dispatches++;
 	processor->task = task;
@@ -105,28 +115,30 @@ static struct processor *lowest_free(struct sim *sim)
 	return NULL;
 }
 
-static void fill(struct sim *sim)
+void oracle_fill(struct sim *sim)
 {
 	struct processor *processor;
 
 	while (sim->readies > 0 && (processor = lowest_free(sim)) != NULL)
-		dispatch(sim, processor, take_ready(sim));
+		dispatch(sim, processor, take_first(sim, true, 0));
 }
 
-static void take_off(struct processor *processor)
+void oracle_take_off(struct sim *sim, struct processor *processor)
 {
 	processor->task = NO_TASK;
 	processor->switching = 0;
+	sim->settles = true;
 }
 
 static void preempted(struct sim *sim, struct processor *processor, int place)
 {
 	int task = processor->task;
 
-	say(sim, task, "is taken off processor %" PRIu64, (uint64_t)(processor - sim->processor));
+	oracle_say(sim, task, "is taken off processor %" PRIu64,
+		   (uint64_t)(processor - sim->processor));
 	sim->result->task[task].preemptions++;
 	sim->task[task].left_as = KTR_STATE_RUNNABLE;
-	take_off(processor);
+	oracle_take_off(sim, processor);
 	queue(sim, place, task);
 }
 
@@ -174,29 +186,34 @@ static void preempt(struct sim *sim)
 	dispatch(sim, processor, task);
 }
 
-static void become_ready(struct sim *sim, int task)
+void oracle_become_ready(struct sim *sim, int task)
 {
 	struct task *t = &sim->task[task];
 	uint64_t least;
 
+	if (oracle_load_suspends(sim, task)) {
+		oracle_say(sim, task, "is suspended", 0);
+		return;
+	}
 	look_at_floor(sim);
 	least = sim->floor > sim->machine->quantum ? sim->floor - sim->machine->quantum : 0;
 	if (t->v < least)
 		t->v = least;
-	say(sim, task, "is ready, v %" PRIu64, t->v);
+	oracle_say(sim, task, "is ready, v %" PRIu64, t->v);
 	queue(sim, sim->readies, task);
 	if (lowest_free(sim) != NULL)
-		fill(sim);
+		oracle_fill(sim);
 	else
 		preempt(sim);
 }
 
 static void end(struct sim *sim, int task)
 {
-	say(sim, task, "ends", 0);
+	oracle_say(sim, task, "ends", 0);
 	sim->task[task].state = ENDED;
 	sim->task[task].left_as = KTR_STATE_DEAD;
 	sim->result->task[task].end = sim->now;
+	oracle_load_end(sim, oracle_process_of(sim, task));
 }
 
 /* ---- what is due ---- */
@@ -232,11 +249,9 @@ static void deliver(struct sim *sim)
 	while (next_due(sim, &due)) {
 		int waiting = 0;
 
-		if (due.task != NO_TASK) {
-			become_ready(sim, due.task);
-			continue;
-		}
-		while (waiting < sim->pagings) {
+		if (due.task != NO_TASK)
+			oracle_become_ready(sim, due.task);
+		while (due.task == NO_TASK && waiting < sim->pagings) {
 			int task = sim->paging[waiting];
 
 			if (sim->task[task].arrival != due.arrival) {
@@ -246,15 +261,16 @@ static void deliver(struct sim *sim)
 			sim->pagings--;
 			memmove(&sim->paging[waiting], &sim->paging[waiting + 1],
 				(size_t)(sim->pagings - waiting) * sizeof(sim->paging[0]));
-			become_ready(sim, task);
+			oracle_become_ready(sim, task);
 		}
+		oracle_load_settle(sim);
 	}
 }
 
 /* ---- memory ---- */
 
 /* When the page comes that a fault is about, and what it is known by meanwhile. */
-static uint64_t fetch(struct sim *sim, bool writes)
+static uint64_t fetch(struct sim *sim, uint64_t writes)
 {
 	const struct oracle_machine *machine = sim->machine;
 	unsigned int device = 0;
@@ -265,7 +281,7 @@ static uint64_t fetch(struct sim *sim, bool writes)
 	for (unsigned int i = 1; i < machine->devices; i++)
 		if (sim->device_free[i] < sim->device_free[device])
 			device = i;
-	time += writes ? machine->write_cycles : 0;
+	time += writes * machine->write_cycles;
 	sim->result->device_busy += time;
 	if (sim->device_free[device] < sim->now)
 		sim->device_free[device] = sim->now;
@@ -278,10 +294,11 @@ static bool reference(struct sim *sim, const struct oracle_record *record)
 	struct oracle_task *counts = &sim->result->task[record->task];
 	struct task *t = &sim->task[record->task];
 	struct oracle_page *page;
-	bool again = false, dirty = false;
-	unsigned int evictions = 0;
+	bool again = false;
+	uint64_t writes;
 
 	counts->references++;
+	oracle_load_refer(sim, record->process);
 	page = oracle_memory_find(&sim->memory, record->page);
 	if (page != NULL) {
 		oracle_memory_hit(&sim->memory, page, is_write(&record->item->ref));
@@ -289,22 +306,22 @@ static bool reference(struct sim *sim, const struct oracle_record *record)
 		if (page->arrives <= sim->now)
 			return true;
 		counts->joined++;
-		say(sim, record->task, "joins in waiting for page %" PRIu64, record->page);
+		oracle_say(sim, record->task, "joins in waiting for page %" PRIu64, record->page);
 		t->arrival = page->arrival;
 		return false;
 	}
-	page = oracle_memory_fault(&sim->memory, record->page,
-				   record->process,
-				   is_write(&record->item->ref), &again, &evictions, &dirty);
-	say(sim, record->task, "faults on page %" PRIu64, record->page);
+	oracle_load_fault(sim, record->process);
+	page = oracle_memory_fault(&sim->memory, record->page, record->process,
+				   is_write(&record->item->ref), &again);
+	oracle_say(sim, record->task, "faults on page %" PRIu64, record->page);
 	counts->again += again ? 1 : 0;
 	counts->cold += again ? 0 : 1;
 	sim->result->faults++;
-	sim->result->evictions += evictions;
-	sim->result->dirty_evictions += dirty ? 1 : 0;
+	writes = sim->memory.unwritten;
+	sim->memory.unwritten = 0;
 	if (sim->machine->fault_cycles == 0)
 		return true;
-	page->arrives = fetch(sim, dirty);
+	page->arrives = fetch(sim, writes);
 	page->arrival = t->arrival = ++sim->arrivals;
 	if (sim->machine->scheduler != ORACLE_RECORDED)
 		put_due(sim, page->arrives, NO_TASK, page->arrival);
@@ -352,7 +369,7 @@ static bool waits(struct sim *sim, const struct oracle_record *record)
 	case WAIT_EVER:
 		return false;
 	}
-	say(sim, record->task, "waits, %" PRIu64, record->number);
+	oracle_say(sim, record->task, "waits, %" PRIu64, record->number);
 	t->state = WAITING;
 	t->left_as = record->item->event.arg[KTR_SCHEDULE_PREVIOUS_STATE];
 	return true;
@@ -366,10 +383,8 @@ static void happen(struct sim *sim, struct processor *processor)
 	bool leaves = false;
 	int comes = NO_TASK;
 
-	say(sim, record->task, "record %" PRIu64, (uint64_t)(record - sim->split->record));
+	oracle_say(sim, record->task, "record %" PRIu64, (uint64_t)(record - sim->split->record));
 	oracle_show(sim, record);
-	t->next++;
-	t->begun = false;
 	if (!record->item->is_event) {
 		leaves = !reference(sim, record);
 		if (leaves) {
@@ -381,15 +396,19 @@ static void happen(struct sim *sim, struct processor *processor)
 		comes = made_ready(sim, record);
 		leaves = waits(sim, record);
 	}
+	t->next++;
+	t->begun = false;
 	if (record->dies || record->wait == WAIT_EVER) {
 		end(sim, record->task);
 		leaves = true;
 	}
 	if (leaves)
-		take_off(processor);
+		oracle_take_off(sim, processor);
 	if (comes != NO_TASK)
-		become_ready(sim, comes);
-	fill(sim);
+		oracle_become_ready(sim, comes);
+	oracle_fill(sim);
+	if (!record->item->is_event)
+		oracle_load_ready(sim, record->process);
 }
 
 /* ---- quanta ---- */
@@ -440,35 +459,42 @@ static void end_quantum(struct sim *sim, struct processor *processor)
 	if (!another_is_ready(sim, task))
 		return;
 	preempted(sim, processor, sim->readies);
-	fill(sim);
+	oracle_fill(sim);
 }
 
-/* Something of this moment, on the lowest processor that has it. */
-static bool act(struct sim *sim)
+/* Something of this moment on the processor, if it has it. */
+static bool act_on(struct sim *sim, struct processor *processor)
 {
-	for (unsigned int i = 0; i < sim->machine->cpus; i++) {
-		struct processor *processor = &sim->processor[i];
-		struct task *t;
+	struct task *t;
 
-		if (processor->task == NO_TASK || processor->switching > 0)
-			continue;
-		t = &sim->task[processor->task];
-		if (t->next == t->count) {
-			end(sim, processor->task);
-			take_off(processor);
-			fill(sim);
-			return true;
-		}
-		if (!t->begun)
-			begin_record(sim, t);
-		if (sim->machine->quantum > 0 && t->used >= sim->machine->quantum)
-			end_quantum(sim, processor);
-		else if (t->left == 0)
-			happen(sim, processor);
-		else
-			continue;
+	if (processor->task == NO_TASK || processor->switching > 0)
+		return false;
+	t = &sim->task[processor->task];
+	if (t->next == t->count) {
+		end(sim, processor->task);
+		oracle_take_off(sim, processor);
+		oracle_fill(sim);
 		return true;
 	}
+	if (!t->begun)
+		begin_record(sim, t);
+	if (sim->machine->quantum > 0 && t->used >= sim->machine->quantum)
+		end_quantum(sim, processor);
+	else if (t->left == 0)
+		happen(sim, processor);
+	else
+		return false;
+	return true;
+}
+
+/* On the lowest processor that has something. */
+static bool act(struct sim *sim)
+{
+	for (unsigned int i = 0; i < sim->machine->cpus; i++)
+		if (act_on(sim, &sim->processor[i])) {
+			oracle_load_settle(sim);
+			return true;
+		}
 	return false;
 }
 
@@ -496,6 +522,7 @@ static bool pages(const struct sim *sim)
 static void pass_processor(struct sim *sim, struct processor *processor)
 {
 	struct oracle_result *result = sim->result;
+	uint64_t process;
 
 	if (processor->task == NO_TASK) {
 		result->idle++;
@@ -508,6 +535,8 @@ static void pass_processor(struct sim *sim, struct processor *processor)
 	} else {
 		result->busy++;
 		result->task[processor->task].running++;
+		process = oracle_process_of(sim, processor->task);
+		sim->memory.clock[process] += process != 0 ? 1 : 0;
 		run_cycle(sim, &sim->task[processor->task]);
 	}
 }
@@ -517,12 +546,15 @@ static void pass_cycle(struct sim *sim)
 	for (int task = 0; task < sim->split->tasks; task++) {
 		struct oracle_task *counts = &sim->result->task[task];
 
-		counts->ready += sim->task[task].state == READY ? 1 : 0;
+		counts->ready += sim->task[task].state == READY ||
+			sim->task[task].state == SUSPENDED ? 1 : 0;
+		counts->suspended += sim->task[task].state == SUSPENDED ? 1 : 0;
 		counts->paging += sim->task[task].state == PAGING ? 1 : 0;
 		counts->waiting += sim->task[task].state == WAITING ? 1 : 0;
 	}
 	for (unsigned int i = 0; i < sim->machine->cpus; i++)
 		pass_processor(sim, &sim->processor[i]);
+	sim->memory.clock[0]++;		/* the kernel's is the machine's */
 	if (++sim->now > MOST_CYCLES) {
 		(void)fprintf(stderr, "oracle: the machine does not end\n");
 		abort();
@@ -547,7 +579,7 @@ static void release(struct sim *sim, int task)
 	if (like->records == 0 || like->parent != 0)
 		return;
 	if (like->wait == WAIT_NOT || (like->wait == WAIT_CYCLES && like->number == 0)) {
-		become_ready(sim, task);
+		oracle_become_ready(sim, task);
 		return;
 	}
 	sim->task[task].state = WAITING;
@@ -617,7 +649,7 @@ static void run_recorded(struct sim *sim)
 		begin_record(sim, t);
 		while (t->left > 0)
 			pass_cycle(sim);
-		say(sim, record->task, "record %" PRIu64, i);
+		oracle_say(sim, record->task, "record %" PRIu64, i);
 		oracle_show(sim, record);
 		t->next++;
 		if (record->item->is_event) {
@@ -680,6 +712,8 @@ void oracle_schedule(const struct oracle_split *split, const struct oracle_machi
 	else
 		run_scheduled(&sim);
 	result->end = sim.now;
+	result->evictions = sim.memory.evictions;
+	result->dirty_evictions = sim.memory.dirty_evictions;
 	for (int task = 0; task < split->tasks; task++)
 		free(sim.task[task].place);
 	free(sim.passed);

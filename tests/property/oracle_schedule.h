@@ -30,7 +30,8 @@ struct oracle_record {
 	uint64_t dcycle, dinstr, dref;
 	int task;			/* serial */
 	uint64_t process;		/* of the task, then */
-	uint64_t space;			/* likewise, before the record */
+	uint64_t process_before;	/* the record, and while the time up to it passes */
+	uint64_t space;			/* likewise */
 	struct oracle_name name;	/* likewise */
 	uint32_t page;			/* canonical, of a reference */
 	int child;			/* that this creates; 0: none */
@@ -67,14 +68,16 @@ struct oracle_split {
 };
 
 void oracle_split(const struct stream *in, struct oracle_split *split);
-/* Of what was split, what the tasks of a process (not 0) do if no others are there. */
-void oracle_alone(const struct oracle_split *split, uint64_t process, struct oracle_split *alone);
 void oracle_split_free(struct oracle_split *split);
+/* What is left of it if there were only those tasks that are the process's at their end. */
+void oracle_split_alone(const struct oracle_split *all, uint64_t process,
+			struct oracle_split *alone);
 
 /* ---- a machine ---- */
 
 enum oracle_scheduler { ORACLE_RECORDED, ORACLE_RR, ORACLE_PRIORITY, ORACLE_FAIR };
-enum oracle_memory { ORACLE_LRU, ORACLE_CLOCK, ORACLE_EQUAL, ORACLE_PROPORTIONAL };
+enum oracle_memory { ORACLE_LRU, ORACLE_CLOCK, ORACLE_EQUAL, ORACLE_PROPORTIONAL, ORACLE_WS,
+		     ORACLE_PFF };
 
 struct oracle_machine {
 	unsigned int cpus;
@@ -84,6 +87,7 @@ struct oracle_machine {
 	uint64_t switch_cycles;
 	enum oracle_memory memory;
 	uint64_t pages;			/* 0: no limit */
+	uint64_t window;		/* of ORACLE_WS and ORACLE_PFF; cycles */
 	uint64_t fault_cycles, write_cycles;
 	unsigned int devices;
 	uint64_t scale;			/* a cycle and an instruction are shown as so many;
@@ -93,7 +97,7 @@ struct oracle_machine {
 
 struct oracle_task {
 	uint64_t references, cold, again, joined;
-	uint64_t running, ready, paging, waiting, switching;
+	uint64_t running, ready, paging, waiting, switching, suspended;
 	uint64_t begin, end;
 	uint64_t dispatches, preemptions;
 };
@@ -103,6 +107,7 @@ struct oracle_result {
 	uint64_t end, busy, switching, idle, idle_paging;
 	uint64_t switches, faults, evictions, dirty_evictions, device_busy;
 	uint64_t left_out_references, left_out_cycles;
+	uint64_t deactivations[ORACLE_TASKS];	/* by process */
 };
 
 /*

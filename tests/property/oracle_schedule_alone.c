@@ -1,61 +1,58 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A trace taken apart, of which all but one process is left out, for the oracle. */
+/* The oracle's trace of one process: all other tasks are left out of it, and what waited for them. */
 #include "oracle_schedule.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-static bool is_there(const struct oracle_split *split, int task, uint64_t process)
+static bool is_of(const struct oracle_split *all, int task, uint64_t process)
 {
-	return task != 0 && split->task[task].process == process;
+	return task != 0 && all->task[task].process == process;
 }
 
-/* The wait was for somebody: if for one who is not there, it takes as long as it did. */
-static void change_wait(const struct oracle_split *split, uint64_t process, uint64_t since,
-			enum oracle_wait *wait, uint64_t *number)
+/* A wait for another process's task, since a cycle of the trace, takes the time that it took there. */
+static void wait_alone(const struct oracle_split *all, uint64_t process, uint64_t since,
+		       enum oracle_wait *wait, uint64_t *number)
 {
-	for (size_t i = 0; i < split->count && *wait == WAIT_WAKE; i++) {
-		const struct oracle_record *record = &split->record[i];
+	const struct oracle_record *wake = all->record;
 
-		if (record->wake != *number)
-			continue;
-		if (!is_there(split, record->task, process)) {
-			*wait = WAIT_CYCLES;
-			*number = record->item->event.cycle - since;
-		}
+	if (*wait != WAIT_WAKE)
 		return;
-	}
+	while (wake->wake != *number)
+		wake++;
+	if (is_of(all, wake->task, process))
+		return;
+	*wait = WAIT_CYCLES;
+	*number = wake->item->event.cycle - since;
 }
 
-void oracle_alone(const struct oracle_split *split, uint64_t process, struct oracle_split *alone)
+void oracle_split_alone(const struct oracle_split *all, uint64_t process,
+			struct oracle_split *alone)
 {
-	*alone = *split;
+	*alone = *all;
 	alone->count = 0;
-	alone->record = calloc(split->count + 1, sizeof(*alone->record));
+	alone->record = calloc(all->count + 1, sizeof(*alone->record));
 	if (alone->record == NULL) {
 		(void)fprintf(stderr, "oracle: no memory\n");
 		abort();
 	}
-	for (size_t i = 0; i < split->count; i++) {
-		struct oracle_record *record = &alone->record[alone->count];
+	for (size_t i = 0; i < all->count; i++) {
+		struct oracle_record record = all->record[i];
 
-		if (!is_there(split, split->record[i].task, process))
+		if (!is_of(all, record.task, process))
 			continue;
-		*record = split->record[i];
-		if (record->item->is_event)
-			change_wait(split, process, record->item->event.cycle, &record->wait,
-				    &record->number);
-		if (!is_there(split, record->child, process))
-			record->child = 0;
-		alone->count++;
+		if (record.leaves)
+			wait_alone(all, process, record.item->event.cycle, &record.wait,
+				   &record.number);
+		alone->record[alone->count++] = record;
 	}
-	for (int task = 0; task < split->tasks; task++) {
+	for (int task = 0; task < all->tasks; task++) {
 		struct oracle_split_task *t = &alone->task[task];
 
-		if (!is_there(split, task, process))
+		if (!is_of(all, task, process))
 			t->records = 0;
-		if (!is_there(split, t->parent, process))
+		if (!is_of(all, t->parent, process))
 			t->parent = 0;
-		change_wait(split, process, split->first_cycle, &t->wait, &t->number);
+		wait_alone(all, process, all->first_cycle, &t->wait, &t->number);
 	}
 }

@@ -1,19 +1,30 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The oracle's memory: docs/simulation.md's LRU and CLOCK, and local replacement with shares. */
+/*
+ * The oracle's memory: docs/simulation.md's LRU and CLOCK, local replacement with shares, working
+ * sets, and page fault frequency.
+ */
 #include "oracle_schedule_memory.h"
 
 #include <string.h>
 
 void oracle_memory_init(struct oracle_pages *memory, const struct oracle_machine *machine)
 {
-	*memory = (struct oracle_pages){ .kind = machine->memory, .limit = machine->pages };
+	*memory = (struct oracle_pages){ .kind = machine->memory, .limit = machine->pages,
+					 .window = machine->window };
+}
+
+/* Has the page left its owner's working set? */
+static bool expired(const struct oracle_pages *memory, const struct oracle_page *page)
+{
+	return memory->kind == ORACLE_WS &&
+		memory->clock[page->owner] - page->stamp >= memory->window;
 }
 
 struct oracle_page *oracle_memory_find(struct oracle_pages *memory, uint32_t page)
 {
 	for (size_t i = 0; i < memory->count; i++)
 		if (memory->page[i].page == page)
-			return &memory->page[i];
+			return expired(memory, &memory->page[i]) ? NULL : &memory->page[i];
 	return NULL;
 }
 
@@ -35,12 +46,22 @@ static void put(struct oracle_pages *memory, size_t i, const struct oracle_page 
 	memory->count++;
 }
 
+static void leave(struct oracle_pages *memory, size_t i)
+{
+	memory->evictions++;
+	if (take(memory, i).dirty) {
+		memory->dirty_evictions++;
+		memory->unwritten++;
+	}
+}
+
 void oracle_memory_hit(struct oracle_pages *memory, struct oracle_page *page, bool write)
 {
 	struct oracle_page copy;
 
 	page->dirty |= write;
 	page->primary = true;
+	page->stamp = memory->clock[page->owner];
 	if (memory->kind == ORACLE_CLOCK)
 		return;
 	copy = take(memory, (size_t)(page - memory->page));
@@ -49,7 +70,7 @@ void oracle_memory_hit(struct oracle_pages *memory, struct oracle_page *page, bo
 
 /* ---- owners of pages ---- */
 
-static uint64_t resident(const struct oracle_pages *memory, uint64_t process)
+uint64_t oracle_memory_resident(const struct oracle_pages *memory, uint64_t process)
 {
 	uint64_t count = 0;
 
@@ -72,7 +93,7 @@ static uint64_t share(const struct oracle_pages *memory, uint64_t process, uint6
 	uint64_t processes = 0, sum = 0;
 
 	for (uint64_t i = 0; i < ORACLE_TASKS; i++)
-		if (i == faulting || resident(memory, i) > 0) {
+		if (i == faulting || oracle_memory_resident(memory, i) > 0) {
 			processes++;
 			sum += brought(memory, i);
 		}
@@ -84,12 +105,12 @@ static uint64_t share(const struct oracle_pages *memory, uint64_t process, uint6
 /* The process that loses a page. */
 static uint64_t loser(const struct oracle_pages *memory, uint64_t faulting)
 {
-	uint64_t own = resident(memory, faulting);
+	uint64_t own = oracle_memory_resident(memory, faulting);
 	uint64_t loser = faulting, most = 0;
 
 	if (own == 0 || own < share(memory, faulting, faulting))
 		for (uint64_t i = 0; i < ORACLE_TASKS; i++) {
-			uint64_t has = resident(memory, i);
+			uint64_t has = oracle_memory_resident(memory, i);
 			uint64_t may = has > 0 ? share(memory, i, faulting) : 0;
 
 			if (has > may && has - may > most) {
@@ -97,10 +118,10 @@ static uint64_t loser(const struct oracle_pages *memory, uint64_t faulting)
 				loser = i;
 			}
 		}
-	if (resident(memory, loser) > 0)
+	if (oracle_memory_resident(memory, loser) > 0)
 		return loser;
 	for (uint64_t i = 0; i < ORACLE_TASKS; i++)
-		if (resident(memory, i) > resident(memory, loser))
+		if (oracle_memory_resident(memory, i) > oracle_memory_resident(memory, loser))
 			loser = i;
 	return loser;
 }
@@ -135,22 +156,18 @@ static size_t victim(struct oracle_pages *memory, uint64_t process)
 }
 
 struct oracle_page *oracle_memory_fault(struct oracle_pages *memory, uint32_t page,
-					uint64_t process, bool write, bool *again,
-					unsigned int *evictions, bool *dirty)
+					uint64_t process, bool write, bool *again)
 {
 	struct oracle_page new = { .page = page, .owner = process, .dirty = write,
-				   .primary = true };
+				   .primary = true, .stamp = memory->clock[process] };
 	size_t place = memory->kind == ORACLE_CLOCK ? memory->count : 0;
 
 	*again = memory->known[page];
 	memory->known[page] = true;
-	*evictions = 0;
-	*dirty = false;
 	if (memory->limit != 0 && memory->count == memory->limit) {
 		size_t goes = victim(memory, process);
 
-		*evictions = 1;
-		*dirty = take(memory, goes).dirty;
+		leave(memory, goes);
 		if (memory->kind == ORACLE_CLOCK) {
 			place = goes;
 			memory->hand = (goes + 1) % memory->limit;
@@ -159,4 +176,69 @@ struct oracle_page *oracle_memory_fault(struct oracle_pages *memory, uint32_t pa
 	memory->brought[process][page] = true;
 	put(memory, place, &new);
 	return &memory->page[place];
+}
+
+/* ---- working sets, and page fault frequency ---- */
+
+bool oracle_memory_breathes(const struct oracle_pages *memory)
+{
+	return memory->kind == ORACLE_WS || memory->kind == ORACLE_PFF;
+}
+
+void oracle_memory_expire_of(struct oracle_pages *memory, uint64_t process)
+{
+	for (size_t i = memory->count; i-- > 0;)
+		if (memory->page[i].owner == process && expired(memory, &memory->page[i]))
+			leave(memory, i);
+}
+
+void oracle_memory_expire(struct oracle_pages *memory)
+{
+	for (uint64_t process = 0; process < ORACLE_TASKS; process++)
+		oracle_memory_expire_of(memory, process);
+}
+
+void oracle_memory_shrink(struct oracle_pages *memory, uint64_t process)
+{
+	uint64_t now = memory->clock[process], last = memory->last_fault[process];
+
+	oracle_memory_expire(memory);
+	if (memory->kind != ORACLE_PFF)
+		return;
+	if (memory->faulted[process] && now - last >= memory->window)
+		for (size_t i = memory->count; i-- > 0;)
+			if (memory->page[i].owner == process && memory->page[i].stamp < last)
+				leave(memory, i);
+	memory->faulted[process] = true;
+	memory->last_fault[process] = now;
+}
+
+void oracle_memory_drop_oldest(struct oracle_pages *memory, uint64_t process)
+{
+	size_t i = memory->count - 1;
+
+	while (memory->page[i].owner != process)
+		i--;
+	leave(memory, i);
+}
+
+void oracle_memory_drop_all(struct oracle_pages *memory, uint64_t process)
+{
+	while (oracle_memory_resident(memory, process) > 0)
+		oracle_memory_drop_oldest(memory, process);
+}
+
+void oracle_memory_give(struct oracle_pages *memory, uint64_t process)
+{
+	while (oracle_memory_resident(memory, process) > 0) {
+		size_t i = memory->count - 1;
+		struct oracle_page page;
+
+		while (memory->page[i].owner != process)
+			i--;
+		page = take(memory, i);
+		page.owner = 0;
+		page.stamp = memory->clock[0];
+		put(memory, 0, &page);
+	}
 }

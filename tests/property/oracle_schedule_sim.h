@@ -3,12 +3,14 @@
 #ifndef LAPLACE_TESTS_ORACLE_SCHEDULE_SIM_H
 #define LAPLACE_TESTS_ORACLE_SCHEDULE_SIM_H
 
+#include <inttypes.h>
+
 #include "oracle_schedule.h"
 #include "oracle_schedule_memory.h"
 
 enum { NO_TASK = -1, MOST_DUE = 4 * ORACLE_TASKS };
 
-enum state { NOT_BEGUN, READY, ON_PROCESSOR, PAGING, WAITING, ENDED };
+enum state { NOT_BEGUN, READY, ON_PROCESSOR, PAGING, WAITING, SUSPENDED, ENDED };
 
 struct task {
 	enum state state;
@@ -35,6 +37,13 @@ struct due {
 	uint64_t arrival;		/* of a page */
 };
 
+/* What load control knows of a process. */
+struct load {
+	uint64_t activated;		/* the number of its last activation; 0: none yet */
+	uint64_t deactivated;		/* likewise; 0: it is not */
+	uint64_t wanted;		/* pages that it had then */
+};
+
 struct sim {
 	const struct oracle_split *split;
 	const struct oracle_machine *machine;
@@ -56,6 +65,11 @@ struct sim {
 	uint64_t floor;
 	bool *passed;			/* by the number of a wake */
 	struct oracle_pages memory;
+	struct load load[ORACLE_TASKS];	/* by process */
+	uint64_t activations, deactivations;
+	int suspended[ORACLE_TASKS];	/* tasks, in the order of their suspension */
+	int suspendeds;
+	bool settles;			/* at the end of what is happening */
 	uint64_t instructions, references;	/* that the output's clocks show */
 	bool shown[ORACLE_PAGES + 1];	/* pages, in the output */
 };
@@ -65,6 +79,32 @@ static inline const struct oracle_record *next_record(const struct sim *sim, con
 {
 	return &sim->split->record[t->place[t->next]];
 }
+
+void oracle_say(const struct sim *sim, int task, const char *format, uint64_t number);
+
+/* ---- tasks and processors (oracle_schedule.c) ---- */
+
+void oracle_become_ready(struct sim *sim, int task);
+void oracle_take_off(struct sim *sim, struct processor *processor);
+/* The first of the process's tasks to be dispatched, or NO_TASK. */
+int oracle_take_ready_of(struct sim *sim, uint64_t process);
+void oracle_fill(struct sim *sim);
+
+/* ---- load control (oracle_schedule_load.c); nothing, of memories that do not need it ---- */
+
+/* Whose a task is where it stands. */
+uint64_t oracle_process_of(const struct sim *sim, int task);
+/* In place of becoming ready? */
+bool oracle_load_suspends(struct sim *sim, int task);
+/* Before a reference of the process; and when all that it does is done, if it activated the process. */
+void oracle_load_refer(struct sim *sim, uint64_t process);
+void oracle_load_ready(struct sim *sim, uint64_t process);
+/* Makes room for a fault. */
+void oracle_load_fault(struct sim *sim, uint64_t process);
+/* A task of the process has ended. */
+void oracle_load_end(struct sim *sim, uint64_t process);
+/* At the end of a happening. */
+void oracle_load_settle(struct sim *sim);
 
 /* ---- the re-interleaved trace, if it is wanted (oracle_schedule_show.c) ---- */
 

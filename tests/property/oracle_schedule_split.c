@@ -428,6 +428,7 @@ static void split_record(struct splitter *s, size_t i)
 		run(s, item->event.tid, item->event.tgid, item->event.space);
 	}
 	record->task = s->current;
+	record->process_before = s->split->task[s->current].process;
 	record->space = s->split->task[s->current].space;
 	record->name = s->split->task[s->current].name;
 	s->split->task[record->task].records++;

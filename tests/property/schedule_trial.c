@@ -11,6 +11,14 @@
 
 /* ---- random ones ---- */
 
+/* Some cycles, some hundred, or for ever. */
+static uint64_t random_window(struct random *random)
+{
+	static const uint32_t most[] = { 12, 12, 60, 200, 5000 };
+
+	return 1 + random_below(random, most[random_below(random, 5)]);
+}
+
 static struct oracle_machine random_machine(struct random *random)
 {
 	struct oracle_machine machine = {
@@ -19,15 +27,20 @@ static struct oracle_machine random_machine(struct random *random)
 		.quantum = random_below(random, 10),
 		.instructions = random_below(random, 3) == 0,
 		.switch_cycles = random_below(random, 2) * random_below(random, 5),
-		.memory = random_below(random, 4),
+		.memory = random_below(random, 8),
 		.pages = random_below(random, 8) == 0 ? 0 : 1 + random_below(random, 8),
 		.fault_cycles = random_below(random, 4) == 0 ? 0 : random_below(random, 10),
 		.write_cycles = random_below(random, 5),
 		.devices = random_below(random, 3),
 	};
 
-	if (machine.pages == 0 && machine.memory > ORACLE_CLOCK)
-		machine.pages = 9;	/* a memory of shares has a size */
+	if (machine.memory > ORACLE_PFF)	/* these are more often */
+		machine.memory -= 2;
+	if (machine.memory == ORACLE_WS || machine.memory == ORACLE_PFF) {
+		machine.window = random_window(random);
+		if (machine.scheduler == ORACLE_RECORDED)
+			machine.scheduler = ORACLE_RR;
+	}
 	if (machine.scheduler == ORACLE_RECORDED || random_below(random, 2) == 0)
 		machine.cpus = 1;
 	for (int task = 0; task < ORACLE_TASKS; task++)
@@ -112,7 +125,8 @@ struct lpl_machine machine_of(struct oracle_machine *like)
 		.switch_cycles = like->switch_cycles * like->scale, .pages = like->pages,
 		.fault_cycles = like->fault_cycles * like->scale,
 		.write_cycles = like->write_cycles * like->scale,
-		.devices = like->devices, .priority = priority_of, .context = like,
+		.window = like->window * like->scale, .devices = like->devices,
+		.priority = priority_of, .context = like,
 	};
 
 	switch (like->memory) {
@@ -128,6 +142,12 @@ struct lpl_machine machine_of(struct oracle_machine *like)
 	case ORACLE_PROPORTIONAL:
 		machine.memory = LPL_MEMORY_LOCAL_PROPORTIONAL;
 		break;
+	case ORACLE_WS:
+		machine.memory = LPL_MEMORY_WS;
+		break;
+	case ORACLE_PFF:
+		machine.memory = LPL_MEMORY_PFF;
+		break;
 	}
 	return machine;
 }
@@ -136,15 +156,15 @@ void print_machine(const struct oracle_machine *machine)
 {
 	static const char *const schedulers[] = { "recorded", "rr", "priority", "fair" };
 	static const char *const memories[] = { "lru", "clock", "local equal",
-						"local proportional" };
+						"local proportional", "ws", "pff" };
 
 	(void)fprintf(stderr, "%u processors, %s, quantum %" PRIu64 " %s, switch %" PRIu64
-		      "; %s, %" PRIu64 " pages, fault %" PRIu64 ", write %" PRIu64
+		      "; %s, %" PRIu64 " pages, window %" PRIu64 ", fault %" PRIu64 ", write %" PRIu64
 		      ", %u devices; priorities",
 		      machine->cpus, schedulers[machine->scheduler], machine->quantum,
 		      machine->instructions ? "instructions" : "cycles", machine->switch_cycles,
-		      memories[machine->memory], machine->pages, machine->fault_cycles,
-		      machine->write_cycles, machine->devices);
+		      memories[machine->memory], machine->pages, machine->window,
+		      machine->fault_cycles, machine->write_cycles, machine->devices);
 	for (int task = 0; task < 10; task++)
 		(void)fprintf(stderr, " %d", machine->priority[task]);
 	(void)fprintf(stderr, "; times for the library are %" PRIu64 " times as long\n",

@@ -152,6 +152,7 @@ static void test_policies(void **state)
 		struct lpl_schedule *schedule = play(&random, &trial, &out, &machine);
 
 		machine.memory = LPL_MEMORY_GLOBAL;
+		machine.window = 0;
 		machine.pages = 2 + random_below(&random, 7);
 		for (size_t i = 0; i < sizeof(policies) / sizeof(policies[0]); i++) {
 			const struct lpl_schedule_result *result;

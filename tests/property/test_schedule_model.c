@@ -36,6 +36,7 @@ static void compare_task(compare_number *compare, void *context, int serial, uin
 	compare(context, serial, "paging", e->paging * scale, f->paging);
 	compare(context, serial, "waiting", e->waiting * scale, f->waiting);
 	compare(context, serial, "switching", e->switching * scale, f->switching);
+	compare(context, serial, "suspended", e->suspended * scale, f->suspended);
 	compare(context, serial, "dispatches", e->dispatches, f->dispatches);
 	compare(context, serial, "preemptions", e->preemptions, f->preemptions);
 }
@@ -53,6 +54,7 @@ static void add_task(struct oracle_task *sum, const struct oracle_task *task, bo
 	sum->paging += task->paging;
 	sum->waiting += task->waiting;
 	sum->switching += task->switching;
+	sum->suspended += task->suspended;
 	sum->dispatches += task->dispatches;
 	sum->preemptions += task->preemptions;
 }
@@ -104,6 +106,8 @@ static void compare_tasks(compare_number *compare, void *context,
 				found = lpl_schedule_process(schedule, i);
 		compare_task(compare, context, 1000 + number, machine->scale, &process[number],
 			     found);
+		compare(context, 1000 + number, "deactivations",
+			seen[number] ? expected->deactivations[number] : 0, found->deactivations);
 	}
 }
 
@@ -114,7 +118,7 @@ static void compare_all(compare_number *compare, void *context,
 	const struct lpl_schedule_result *f = lpl_schedule_result(schedule);
 	const struct lpl_schedule_trace *trace = lpl_schedule_trace(schedule);
 	const uint64_t scale = machine->scale;
-	uint64_t references = 0, cold = 0, joined = 0;
+	uint64_t references = 0, cold = 0, joined = 0, deactivations = 0;
 	uint64_t traced_references = 0, cycles = 0, instructions = 0, waits = 0;
 
 	for (size_t i = 0; i < split->count; i++) {
@@ -133,6 +137,8 @@ static void compare_all(compare_number *compare, void *context,
 		cold += e->task[serial].cold;
 		joined += e->task[serial].joined;
 	}
+	for (int process = 0; process < ORACLE_TASKS; process++)
+		deactivations += e->deactivations[process];
 	compare(context, -1, "end", e->end * scale, f->end);
 	compare(context, -1, "busy", e->busy * scale, f->busy);
 	compare(context, -1, "switching", e->switching * scale, f->switching);
@@ -144,6 +150,7 @@ static void compare_all(compare_number *compare, void *context,
 	compare(context, -1, "cold", cold, f->cold);
 	compare(context, -1, "joined", joined, f->joined);
 	compare(context, -1, "evictions", e->evictions, f->evictions);
+	compare(context, -1, "deactivations", deactivations, f->deactivations);
 	compare(context, -1, "dirty evictions", e->dirty_evictions, f->dirty_evictions);
 	compare(context, -1, "devices busy", e->device_busy * scale, f->device_busy);
 	compare(context, -1, "waits guessed", split->waits_guessed, trace->waits_guessed);
@@ -241,6 +248,48 @@ static void try_machine(struct lpl_schedule *schedule, struct oracle_machine *li
 		fail_msg("%s", report.text);
 }
 
+/*
+ * How long one of the processes takes alone, by each side; 0 if it has no tasks.  In between runs and
+ * looks at their results, for it does not change these.
+ */
+static uint64_t alone_expected(const struct oracle_split *split,
+			       const struct oracle_machine *machine, uint64_t process)
+{
+	struct oracle_result result;
+	struct oracle_split alone;
+	uint64_t end = 0;
+
+	oracle_split_alone(split, process, &alone);
+	oracle_schedule(&alone, machine, &result, NULL, NULL);
+	for (int task = 1; task < alone.tasks; task++)
+		end = result.task[task].end > end ? result.task[task].end : end;
+	oracle_split_free(&alone);
+	return end * machine->scale;
+}
+
+static void compare_alone(compare_number *compare, void *context, struct lpl_schedule *schedule,
+			  const struct oracle_split *split, struct oracle_machine *like)
+{
+	const struct lpl_machine machine = machine_of(like);
+
+	for (int process = 1; process < ORACLE_TASKS; process++) {
+		struct lpl_report report = { 0 };
+		bool exists = false;
+		uint64_t cycles;
+
+		for (int task = 1; task < split->tasks; task++)
+			exists |= split->task[task].process == (uint64_t)process &&
+				split->task[task].records > 0;
+		if (!exists || like->scheduler == ORACLE_RECORDED)
+			continue;
+		if (lpl_schedule_run_alone(schedule, &machine, (uint64_t)process, &cycles,
+					   &report) != LPL_OK)
+			fail_msg("%s", report.text);
+		compare(context, 1000 + process, "alone",
+			alone_expected(split, like, (uint64_t)process), cycles);
+	}
+}
+
 /* Does the library do anything else than the oracle?  If asked to, say what. */
 static bool try_trial(struct trial *trial, struct lpl_schedule *schedule, bool print)
 {
@@ -257,10 +306,12 @@ static bool try_trial(struct trial *trial, struct lpl_schedule *schedule, bool p
 			trial->machine.cpus == 1 ? &expected : NULL, print ? stderr : NULL);
 	describe_pages(split.canonical ? &trial->in : &trial->canonical, &expected);
 	try_machine(schedule, &trial->machine, &found);
+	compare_alone(number_differs, &differs, schedule, &split, &trial->machine);
 	compare_all(number_differs, &differs, schedule, &split, &trial->machine, &result);
 	place = first_difference(&expected, &found);
 	differs |= place != SIZE_MAX;
 	if (print) {
+		compare_alone(print_number, NULL, schedule, &split, &trial->machine);
 		compare_all(print_number, NULL, schedule, &split, &trial->machine, &result);
 		(void)fprintf(stderr, "expected output:\n");
 		print_threads(&expected, stderr);
@@ -348,72 +399,10 @@ static void test_library(void **state)
 	trial_free(&trial);
 }
 
-/* ---- processes alone ---- */
-
-static uint64_t alone_in_library(struct lpl_schedule *schedule, struct trial *trial,
-				 uint64_t process)
-{
-	const struct lpl_machine machine = machine_of(&trial->machine);
-	struct lpl_report report = { 0 };
-	uint64_t cycles;
-
-	if (lpl_schedule_run_alone(schedule, &machine, process, &cycles, &report) != LPL_OK)
-		fail_msg("%s", report.text);
-	return cycles;
-}
-
-static void try_alone(struct trial *trial, uint64_t process, uint64_t seed, unsigned int number)
-{
-	struct lpl_schedule *schedule = schedule_of(trial);
-	struct oracle_split split, alone;
-	struct oracle_result result;
-	bool there = false;
-
-	oracle_split(&trial->in, &split);
-	for (int task = 1; task < split.tasks; task++)
-		there |= split.task[task].process == process && split.task[task].records > 0;
-	if (there) {
-		const uint64_t found = alone_in_library(schedule, trial, process);
-
-		oracle_alone(&split, process, &alone);
-		oracle_schedule(&alone, &trial->machine, &result, NULL, NULL);
-		if (found != result.end * trial->scale) {
-			print_machine(&trial->machine);
-			print_threads(&trial->in, stderr);
-			fail_msg("LAPLACE_TEST_SEED=%" PRIu64 ", case %u: process %" PRIu64
-				 " takes %" PRIu64 ", not %" PRIu64, seed, number, process,
-				 result.end * trial->scale, found);
-		}
-		oracle_split_free(&alone);
-	}
-	oracle_split_free(&split);
-	lpl_schedule_close(schedule);
-}
-
-static void test_alone(void **state)
-{
-	uint64_t seed = random_seed();
-	struct trial trial = { .batch = 1 };
-
-	(void)state;
-	for (unsigned int number = 0; number < 2000; number++) {
-		struct random random = random_of(seed, number);
-
-		random_trial(&random, &trial);
-		for (uint64_t process = 1; process < 8; process++) {
-			if (trial.machine.scheduler != ORACLE_RECORDED)
-				try_alone(&trial, process, seed, number);
-			next_machine(&random, &trial);
-		}
-	}
-	trial_free(&trial);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_library),
-		cmocka_unit_test(test_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -245,27 +245,197 @@ static void test_shares_by_hand(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct oracle_machine machine = { .memory = cases[i].kind, .pages = 4 };
 		struct oracle_pages *memory = malloc(sizeof(*memory));
-		unsigned int evictions;
-		bool again, dirty;
+		bool again;
 
 		assert_non_null(memory);
 		oracle_memory_init(memory, &machine);
-		for (uint32_t page = 1; page <= 4; page++) {
-			oracle_memory_fault(memory, page, page < 4 ? P : Q, page == 1, &again,
-					    &evictions, &dirty);
-			assert_int_equal(evictions, 0);
-		}
-		oracle_memory_fault(memory, 5, Q, false, &again, &evictions, &dirty);
-		assert_int_equal(evictions, 1);
+		for (uint32_t page = 1; page <= 4; page++)
+			oracle_memory_fault(memory, page, page < 4 ? P : Q, page == 1, &again);
+		assert_int_equal(memory->evictions, 0);
+		oracle_memory_fault(memory, 5, Q, false, &again);
+		assert_int_equal(memory->evictions, 1);
 		assert_null(oracle_memory_find(memory, cases[i].first));
-		assert_int_equal(dirty, cases[i].first == 1);
-		oracle_memory_fault(memory, 6, P, false, &again, &evictions, &dirty);
+		assert_int_equal(memory->dirty_evictions, cases[i].first == 1);
+		oracle_memory_fault(memory, 6, P, false, &again);
 		assert_null(oracle_memory_find(memory, cases[i].second));
 		assert_false(again);
-		oracle_memory_fault(memory, cases[i].first, P, false, &again, &evictions, &dirty);
+		oracle_memory_fault(memory, cases[i].first, P, false, &again);
 		assert_true(again);
 		free(memory);
 	}
+}
+
+/* A trace of one task, by its clock: pages 1, 2, 1, 3, 4, 1 and 3, some of which are written to. */
+static void make_phases(struct stream *in, bool writes)
+{
+	static const struct {
+		uint64_t cycle, page;
+	} touched[] = { { 1, 1 }, { 2, 2 }, { 3, 1 }, { 6, 3 }, { 10, 4 }, { 11, 1 }, { 12, 3 } };
+
+	AT(in, 100, 1, KTR_MARK, 0);
+	for (size_t i = 0; i < sizeof(touched) / sizeof(touched[0]); i++) {
+		touch(in, 100 + touched[i].cycle, touched[i].page);
+		if (writes && touched[i].page <= 2)
+			in->item[in->count - 1].ref.type = LPL_WRITE;
+	}
+}
+
+/* At 6, 1 and 2 have left, and at 10 3: a page is there for less than 3 cycles. */
+static void test_ws_by_hand(void **state)
+{
+	struct oracle_machine machine = { .cpus = 1, .scheduler = ORACLE_RR, .memory = ORACLE_WS,
+					  .window = 3 };
+	struct oracle_result expected = {
+		.task = { [1] = { .references = 7, .cold = 4, .again = 2, .running = 12, .end = 12,
+				  .dispatches = 1 } },
+		.end = 12, .busy = 12, .switches = 1, .faults = 6, .evictions = 3,
+	};
+	struct oracle_result result;
+	struct stream in = { 0 };
+
+	(void)state;
+	make_phases(&in, false);
+	run_by_hand(&in, &machine, &result, NULL);
+	assert_result(result, expected);
+
+	/* the device writes both before it brings 3; meanwhile the process's clock stands still */
+	machine.fault_cycles = 4;
+	machine.write_cycles = 10;
+	machine.devices = 1;
+	stream_clear(&in);
+	make_phases(&in, true);
+	expected.task[1].paging = expected.idle = expected.idle_paging = 6 * 4 + 2 * 10;
+	expected.task[1].end = expected.end = 12 + 6 * 4 + 2 * 10;
+	expected.task[1].dispatches = 7;
+	expected.dirty_evictions = 2;
+	expected.device_busy = 6 * 4 + 2 * 10;
+	run_by_hand(&in, &machine, &result, NULL);
+	assert_result(result, expected);
+	stream_free(&in);
+}
+
+/*
+ * The fault at 6 is long behind that at 2, since when both pages were used; that at 10 behind that at
+ * 6, since when neither was.  1 at 11 is too soon for any to leave.
+ */
+static void test_pff_by_hand(void **state)
+{
+	const struct oracle_machine machine = { .cpus = 1, .scheduler = ORACLE_RR,
+						.memory = ORACLE_PFF, .window = 3 };
+	const struct oracle_result expected = {
+		.task = { [1] = { .references = 7, .cold = 4, .again = 1, .running = 12, .end = 12,
+				  .dispatches = 1 } },
+		.end = 12, .busy = 12, .switches = 1, .faults = 5, .evictions = 2,
+	};
+	struct oracle_result result;
+	struct stream in = { 0 };
+
+	(void)state;
+	make_phases(&in, false);
+	run_by_hand(&in, &machine, &result, NULL);
+	assert_result(result, expected);
+	stream_free(&in);
+}
+
+/*
+ * In a memory of two pages, the second task's 4 at 6 deactivates the first, which waits for its
+ * turn.  At 7 the second ends; the kernel has its 4 and 3, in this order, and there is no room, but
+ * nothing else to run: for the first one's 2, 4 leaves.
+ */
+static void test_load_by_hand(void **state)
+{
+	const struct oracle_machine machine = { .cpus = 1, .scheduler = ORACLE_RR, .quantum = 2,
+						.memory = ORACLE_WS, .window = 100, .pages = 2 };
+	const struct oracle_result expected = {
+		.task = { [1] = { .references = 2, .cold = 2, .running = 4, .ready = 3,
+				  .suspended = 1, .end = 7, .dispatches = 3, .preemptions = 2 },
+			  [2] = { .references = 3, .cold = 2, .running = 3, .ready = 4, .end = 7,
+				  .dispatches = 2, .preemptions = 1 } },
+		.end = 7, .busy = 7, .switches = 5, .faults = 4, .evictions = 2,
+		.deactivations = { [1] = 1 },
+	};
+	struct oracle_result result;
+	struct stream in = { 0 };
+
+	(void)state;
+	AT(&in, 100, 1, KTR_MARK, 0);
+	AT(&in, 100, 1, KTR_WAKE, 9, 9, KTR_CONTEXT_TASK);
+	touch(&in, 102, 1);
+	touch(&in, 104, 2);
+	AT(&in, 104, 1, KTR_SCHEDULE, 1, KTR_STATE_RUNNABLE, 2, 2, 2);
+	touch(&in, 105, 3);
+	touch(&in, 106, 4);
+	touch(&in, 107, 3);
+	run_by_hand(&in, &machine, &result, NULL);
+	assert_result(result, expected);
+	stream_free(&in);
+}
+
+/*
+ * With a processor each.  The first one's 3 at 3 takes the second off its own, where nothing runs
+ * from then on; at 6 the first ends, and the second goes on in its place.  At 9 the oldest of
+ * the kernel's pages leaves, 3; at 11 the second has an own one, 4.
+ */
+static void test_taken_off_by_hand(void **state)
+{
+	const struct oracle_machine machine = { .cpus = 2, .scheduler = ORACLE_RR,
+						.memory = ORACLE_PFF, .window = 100, .pages = 2 };
+	const struct oracle_result expected = {
+		.task = { [1] = { .references = 3, .cold = 2, .running = 6, .end = 6,
+				  .dispatches = 1 },
+			  [2] = { .references = 4, .cold = 2, .again = 1, .running = 8, .ready = 3,
+				  .suspended = 3, .end = 11, .dispatches = 2 } },
+		.end = 11, .busy = 14, .idle = 8, .switches = 3, .faults = 5, .evictions = 3,
+		.deactivations = { [2] = 1 },
+	};
+	struct oracle_result result;
+	struct stream in = { 0 };
+
+	(void)state;
+	AT(&in, 100, 1, KTR_MARK, 0);
+	AT(&in, 100, 1, KTR_WAKE, 9, 9, KTR_CONTEXT_TASK);
+	touch(&in, 101, 1);
+	touch(&in, 103, 3);
+	touch(&in, 106, 1);
+	AT(&in, 106, 1, KTR_SCHEDULE, 1, KTR_STATE_RUNNABLE, 2, 2, 2);
+	touch(&in, 108, 2);
+	touch(&in, 112, 4);
+	touch(&in, 113, 1);
+	touch(&in, 114, 3);
+	run_by_hand(&in, &machine, &result, NULL);
+	assert_result(result, expected);
+	stream_free(&in);
+}
+
+/* What waited for the other process waits as long as it did; the first was woken by an interrupt. */
+static void test_alone_by_hand(void **state)
+{
+	const struct oracle_machine machine = { .cpus = 1, .scheduler = ORACLE_RR };
+	const struct oracle_result expected[] = {
+		{ .task = { [1] = { .references = 2, .cold = 2, .running = 8, .waiting = 5,
+				    .end = 13, .dispatches = 2 } },
+		  .end = 13, .busy = 8, .idle = 5, .switches = 1, .faults = 2 },
+		{ .task = { [2] = { .references = 1, .cold = 1, .running = 6, .waiting = 1,
+				    .end = 7, .dispatches = 1 } },
+		  .end = 7, .busy = 6, .idle = 1, .switches = 1, .faults = 1 },
+	};
+	struct oracle_result result;
+	struct oracle_split split;
+	struct stream in = { 0 };
+
+	(void)state;
+	make_sleepers(&in);
+	oracle_split(&in, &split);
+	for (uint64_t process = 1; process <= 2; process++) {
+		struct oracle_split alone;
+
+		oracle_split_alone(&split, process, &alone);
+		oracle_schedule(&alone, &machine, &result, NULL, NULL);
+		assert_result(result, expected[process - 1]);
+		oracle_split_free(&alone);
+	}
+	oracle_split_free(&split);
+	stream_free(&in);
 }
 
 /* ---- the oracle against what is known of it ---- */
@@ -360,6 +530,7 @@ static void check_sums(const struct oracle_split *split, const struct oracle_mac
 
 		assert_int_equal(t->running + t->ready + t->paging + t->waiting,
 				 t->end - t->begin);
+		assert_true(t->switching + t->suspended <= t->ready);
 	}
 	assert_int_equal(result->busy + result->switching + result->idle,
 			 machine->cpus * result->end);
@@ -450,6 +621,11 @@ int main(void)
 		cmocka_unit_test(test_recorded_by_hand),
 		cmocka_unit_test(test_fair_by_hand),
 		cmocka_unit_test(test_shares_by_hand),
+		cmocka_unit_test(test_ws_by_hand),
+		cmocka_unit_test(test_pff_by_hand),
+		cmocka_unit_test(test_load_by_hand),
+		cmocka_unit_test(test_taken_off_by_hand),
+		cmocka_unit_test(test_alone_by_hand),
 		cmocka_unit_test(test_oracle),
 	};
 

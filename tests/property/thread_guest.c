@@ -231,6 +231,17 @@ static void leave(struct guest *guest)
 	schedule(guest, next, state);
 }
 
+/* Has the leader no thread besides itself? */
+static bool is_alone(const struct guest *guest, uint32_t leader)
+{
+	for (uint32_t other = 1; other <= MOST; other++)
+		if (other != leader && guest->thread[other].tgid == leader &&
+		    (guest->thread[other].condition == RUNNABLE ||
+		     guest->thread[other].condition == ASLEEP))
+			return false;
+	return guest->thread[leader].tgid == leader;
+}
+
 static void leave_for_good(struct guest *guest)
 {
 	uint32_t tid = guest->current;
@@ -238,12 +249,8 @@ static void leave_for_good(struct guest *guest)
 
 	if (tid == 0 || current->exited)
 		return;
-	/* a leader stays until it is alone */
-	for (uint32_t other = 1; other <= MOST; other++)
-		if (other != tid && current->tgid == tid && guest->thread[other].tgid == tid &&
-		    (guest->thread[other].condition == RUNNABLE ||
-		     guest->thread[other].condition == ASLEEP))
-			return;
+	if (current->tgid == tid && !is_alone(guest, tid))
+		return;		/* a leader stays until it is */
 	current->exited = true;
 	PUT(guest, KTR_EXIT, tid, current->tgid, 0, current->tgid == tid);
 	if (roll(guest, 2) == 0)
@@ -280,8 +287,9 @@ static void say(struct guest *guest)
 	case 2:
 		PUT(guest, KTR_MPROTECT, current->space, USER, USER + 4096, KTR_PROT_READ);
 		break;
-	case 3:		/* a kernel's thread becomes a program */
-		if (guest->current != 0 && current->space == 0 && !current->exited) {
+	case 3:		/* a kernel's thread becomes a program, or a program another one */
+		if (guest->current != 0 && !current->exited &&
+		    (current->space == 0 || is_alone(guest, guest->current))) {
 			current->space = guest->last_space = new_space(guest);
 			PUT(guest, KTR_SPACE_ASSIGN, guest->current, current->tgid,
 			    current->space);
