@@ -134,6 +134,24 @@ static void name(struct guest *guest, struct lpl_event *event)
 		event->text[i] = (char)('a' + roll(guest, 26));
 }
 
+/* Any that is there, or 0. */
+static uint32_t some_thread(struct guest *guest, enum condition condition)
+{
+	uint32_t tid = 1 + roll(guest, MOST);
+
+	for (uint32_t i = 0; i < MOST; i++, tid = tid % MOST + 1)
+		if (guest->thread[tid].condition == condition && tid != guest->current)
+			return tid;
+	return 0;
+}
+
+static uint32_t some_program(struct guest *guest)
+{
+	uint32_t tid = some_thread(guest, roll(guest, 2) == 0 ? RUNNABLE : ASLEEP);
+
+	return guest->thread[tid].space != 0 ? tid : 0;
+}
+
 static void create(struct guest *guest)
 {
 	const struct thread *current = &guest->thread[guest->current];
@@ -144,7 +162,12 @@ static void create(struct guest *guest)
 
 	if (tid == 0 || current->exited)
 		return;
-	if (current->space != 0 && roll(guest, 2) == 0) {
+	if (guest->plot->helpers && current->space == 0 && roll(guest, 2) == 0) {
+		uint32_t program = some_program(guest);
+
+		if (program != 0)
+			new.tgid = guest->thread[program].tgid;
+	} else if (current->space != 0 && roll(guest, 2) == 0) {
 		new.space = current->space;
 		new.tgid = current->tgid;
 		flags = CLONE_VM;
@@ -163,17 +186,6 @@ static void create(struct guest *guest)
 		map(guest, new.space);
 	if (guest->plot->wakes && roll(guest, 2) == 0)
 		PUT(guest, KTR_WAKE, tid, new.tgid, KTR_CONTEXT_TASK);
-}
-
-/* Any that is there, or 0. */
-static uint32_t some_thread(struct guest *guest, enum condition condition)
-{
-	uint32_t tid = 1 + roll(guest, MOST);
-
-	for (uint32_t i = 0; i < MOST; i++, tid = tid % MOST + 1)
-		if (guest->thread[tid].condition == condition && tid != guest->current)
-			return tid;
-	return 0;
 }
 
 static void wake(struct guest *guest)
@@ -261,6 +273,18 @@ static void leave_for_good(struct guest *guest)
 
 /* ---- other events ---- */
 
+/* A new one; but a kernel's thread that helps a program becomes one of its threads. */
+static uint64_t space_to_be(struct guest *guest)
+{
+	for (uint32_t other = 1; other <= MOST; other++)
+		if (other != guest->current && guest->thread[other].space != 0 &&
+		    guest->thread[other].tgid == guest->thread[guest->current].tgid &&
+		    (guest->thread[other].condition == RUNNABLE ||
+		     guest->thread[other].condition == ASLEEP))
+			return guest->thread[other].space;
+	return new_space(guest);
+}
+
 static void say(struct guest *guest)
 {
 	struct lpl_event mark = { .tag = roll(guest, 2) == 0 ? KTR_MARK : LPL_EVENT_MARK,
@@ -290,7 +314,7 @@ static void say(struct guest *guest)
 	case 3:		/* a kernel's thread becomes a program, or a program another one */
 		if (guest->current != 0 && !current->exited &&
 		    (current->space == 0 || is_alone(guest, guest->current))) {
-			current->space = guest->last_space = new_space(guest);
+			current->space = guest->last_space = space_to_be(guest);
 			PUT(guest, KTR_SPACE_ASSIGN, guest->current, current->tgid,
 			    current->space);
 			break;
@@ -434,6 +458,7 @@ struct thread_plot random_thread_plot(struct random *random)
 		.reduced = random_below(random, 3) == 0,
 		.windows = random_below(random, 3) == 0,
 		.gaps = random_below(random, 8) == 0,
+		.helpers = random_below(random, 4) == 0,
 	};
 
 	plot.most_tasks = plot.tasks + (int)random_below(random, 4);

@@ -21,6 +21,7 @@ struct thread_plot {
 	bool reduced;			/* numbers of references are left out */
 	bool windows;			/* time that was not traced */
 	bool gaps;			/* as if records were missing */
+	bool helpers;			/* threads of the kernel that become a program's */
 };
 
 struct thread_plot random_thread_plot(struct random *random);
