@@ -111,6 +111,9 @@ void lpl_machine_set_state(struct machine *machine, struct task *task, enum task
 	task->since = t;
 	if (state == TASK_ENDED)
 		task->result.end = t;
+	if (task->observer != NULL)
+		task->observer->state(task->observer, &task->result,
+				      (enum lpl_schedule_state)(state - 1), t);
 }
 
 /* ---- items ---- */
@@ -380,6 +383,8 @@ enum lpl_error lpl_machine_reference(struct machine *machine, struct task *task,
 		return LPL_OK;
 	task->result.faults++;
 	task->result.cold += reference->cold;
+	if (task->observer != NULL)
+		task->observer->fault(task->observer, &task->result, t);
 	if (machine->memory != NULL) {
 		reference->dirty = machine->memory->dirty_evictions - machine->written;
 		machine->written = machine->memory->dirty_evictions;
@@ -508,6 +513,8 @@ static void open_tasks(struct machine *machine)
 			.serial = i, .process = part->process, .parent = part->parent,
 			.tid = part->tid, .tgid = part->tgid, .name = part->name
 		};
+		if (machine->process == ALL_PROCESSES)
+			task->observer = machine->how->observer;
 		if (machine->how->priority != NULL && lpl_machine_has(machine, i))
 			task->number = machine->how->priority(machine->how->context, &task->result);
 	}

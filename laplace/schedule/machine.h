@@ -23,9 +23,12 @@
 enum task_state {
 	TASK_ABSENT, TASK_READY, TASK_SUSPENDED, TASK_RUNNING, TASK_PAGING, TASK_WAITING, TASK_ENDED
 };
+_Static_assert(TASK_READY - 1 == (int)LPL_SCHEDULE_READY && TASK_ENDED - 1 == (int)LPL_SCHEDULE_ENDED,
+	       "states of observers are these, but for the first");
 
 struct task {
 	struct lpl_schedule_task result;	/* its results */
+	struct lpl_schedule_observer *observer;	/* NULL: none */
 	struct lpl_identity identity;
 	struct lpl_cursor cursor;
 	struct lpl_item item;		/* what comes next, and of it: */

@@ -529,6 +529,81 @@ static void below_its_share(void **state)
 	lpl_schedule_close(schedule);
 }
 
+/* ---- who watches ---- */
+
+struct watcher {
+	struct lpl_schedule_observer observer;
+	uint64_t now, faults;
+	enum lpl_schedule_state state[THREADS + 2];
+	bool known[THREADS + 2];
+	uint64_t since[THREADS + 2], time[THREADS + 2][LPL_SCHEDULE_ENDED + 1];
+};
+
+static void watch_state(struct lpl_schedule_observer *observer, const struct lpl_schedule_task *task,
+			enum lpl_schedule_state to, uint64_t cycle)
+{
+	struct watcher *watcher = (struct watcher *)observer;
+	const uint64_t i = task->serial;
+
+	assert_true(cycle >= watcher->now && i < THREADS + 2);
+	watcher->now = cycle;
+	if (watcher->known[i])
+		watcher->time[i][watcher->state[i]] += cycle - watcher->since[i];
+	watcher->known[i] = true;
+	watcher->state[i] = to;
+	watcher->since[i] = cycle;
+}
+
+static void watch_fault(struct lpl_schedule_observer *observer, const struct lpl_schedule_task *task,
+			uint64_t cycle)
+{
+	struct watcher *watcher = (struct watcher *)observer;
+
+	assert_true(cycle >= watcher->now && task->faults != 0);
+	assert_int_equal(watcher->state[task->serial], LPL_SCHEDULE_RUNNING);
+	watcher->now = cycle;
+	watcher->faults++;
+}
+
+/* What is seen adds up to the results, on any machine. */
+static void what_is_seen(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		struct lpl_schedule *schedule = open_schedule();
+		uint64_t random = seed;
+
+		play_threads(lpl_schedule_sink(schedule), seed, 2000);
+		for (int i = 0; i < 10; i++) {
+			struct watcher watcher = {.observer = {watch_state, watch_fault}};
+			struct lpl_machine machine = any_machine(&random);
+
+			if (i == 0) {
+				machine.scheduler = LPL_SCHEDULER_RECORDED;
+				machine.cpus = 1;
+				machine.memory = LPL_MEMORY_GLOBAL;
+				machine.window = 0;
+			}
+			machine.observer = &watcher.observer;
+			run_machine(schedule, &machine, NULL);
+			assert_int_equal(watcher.faults, lpl_schedule_result(schedule)->faults);
+			assert_int_equal(watcher.now, lpl_schedule_result(schedule)->end);
+			for (size_t j = 0; j < lpl_schedule_tasks(schedule); j++) {
+				const struct lpl_schedule_task *task = lpl_schedule_task(schedule, j);
+				const uint64_t *time = watcher.time[task->serial];
+
+				assert_int_equal(watcher.state[task->serial], LPL_SCHEDULE_ENDED);
+				assert_int_equal(time[LPL_SCHEDULE_READY] + time[LPL_SCHEDULE_SUSPENDED], task->ready);
+				assert_int_equal(time[LPL_SCHEDULE_SUSPENDED], task->suspended);
+				assert_int_equal(time[LPL_SCHEDULE_RUNNING], task->running);
+				assert_int_equal(time[LPL_SCHEDULE_PAGING], task->paging);
+				assert_int_equal(time[LPL_SCHEDULE_WAITING], task->waiting);
+			}
+		}
+		lpl_schedule_close(schedule);
+	}
+}
+
 /* ---- working sets, page-fault frequency and load control ---- */
 
 /* A process alone. */
@@ -788,6 +863,8 @@ static void no_limit(void **state)
 	lpl_schedule_close(schedule);
 }
 
+/* ---- a process alone ---- */
+
 /*
  * Process 1 runs for 50 cycles, makes 2, runs for 20 and waits for process 5, which needs 30; 2 waits
  * for 1 meanwhile, as the 10 cycles that 1 then runs are before its wake.
@@ -845,6 +922,8 @@ static void alone(void **state)
 			 LPL_ERR_USAGE);
 	lpl_schedule_close(schedule);
 }
+
+/* ---- what is of one order ---- */
 
 /* A state says that 3 runs; then a window in which 1 and 2 do. */
 static void play_window(struct guest *guest)
@@ -963,6 +1042,7 @@ int main(void)
 		cmocka_unit_test(running_one_is_left_out),
 		cmocka_unit_test(comes_back_when_there_is_room),
 		cmocka_unit_test(no_limit),
+		cmocka_unit_test(what_is_seen),
 		cmocka_unit_test(alone),
 		cmocka_unit_test(what_is_of_one_order),
 		cmocka_unit_test(refusals),

@@ -76,6 +76,28 @@ enum lpl_memory_kind {
 
 struct lpl_schedule_task;
 
+enum lpl_schedule_state {
+	LPL_SCHEDULE_READY,		/* also while a processor begins it */
+	LPL_SCHEDULE_SUSPENDED,		/* with its process, by load control */
+	LPL_SCHEDULE_RUNNING,
+	LPL_SCHEDULE_PAGING,		/* waits for a page */
+	LPL_SCHEDULE_WAITING,		/* otherwise */
+	LPL_SCHEDULE_ENDED
+};
+
+/*
+ * Who watches a run.  `cycle` is the machine's time, which never falls from one call to the next.
+ * `task` has what it is, and results that are not complete.
+ */
+struct lpl_schedule_observer {
+	/* The task is in a state from now on; it may be the one in which it was. */
+	void (*state)(struct lpl_schedule_observer *observer, const struct lpl_schedule_task *task,
+		      enum lpl_schedule_state state, uint64_t cycle);
+	/* It referenced a page that was not there. */
+	void (*fault)(struct lpl_schedule_observer *observer, const struct lpl_schedule_task *task,
+		      uint64_t cycle);
+};
+
 struct lpl_machine {
 	unsigned int cpus;		/* 1 to LPL_MOST_CPUS; `recorded` has 1 */
 	enum lpl_scheduler scheduler;
@@ -102,6 +124,7 @@ struct lpl_machine {
 	/* Of `priority`: the task's number; NULL: 0 for all.  `task` has what it is, no results. */
 	int (*priority)(void *context, const struct lpl_schedule_task *task);
 	void *context;
+	struct lpl_schedule_observer *observer;	/* of lpl_schedule_run(); not owned; NULL: none */
 };
 
 /* "recorded", "rr", "priority", "fair"; NULL: none of them. */
