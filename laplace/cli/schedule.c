@@ -20,6 +20,8 @@
 #include "replace.h"
 #include "say.h"
 #include "schedule_report.h"
+#include "schedule_timeline.h"
+#include "text_output.h"
 #include "trace_kind.h"
 
 struct options {
@@ -34,6 +36,8 @@ struct options {
 	unsigned int devices;
 	char *priorities;
 	const char *output;		/* NULL: none */
+	const char *picture;		/* NULL: none */
+	enum picture_format format;	/* of that */
 	enum cli_schedule_unit unit;
 	bool alone, overwrite, json;
 	enum cli_when progress;
@@ -46,9 +50,22 @@ static bool is_windowed(const struct options *options)
 	return options->memory == LPL_MEMORY_WS || options->memory == LPL_MEMORY_PFF;
 }
 
+static void check_picture(struct argp_state *state, struct options *options)
+{
+	if (cli_output_ends_with(options->picture, ".png"))
+		options->format = PICTURE_PNG;
+	else if (cli_output_ends_with(options->picture, ".svg"))
+		options->format = PICTURE_SVG;
+	else if (strcmp(options->picture, "-") != 0)
+		cli_usage_error(state, "'%s': the picture's name ends in .png or .svg",
+				options->picture);
+	if (options->output && strcmp(options->output, options->picture) == 0)
+		argp_error(state, "-o and --picture are two files");
+}
+
 static void check_all(struct argp_state *state, void *config)
 {
-	const struct options *options = config;
+	struct options *options = config;
 
 	if (options->priorities && options->scheduler != LPL_SCHEDULER_PRIORITY)
 		argp_error(state, "--priority is for --scheduler priority");
@@ -69,6 +86,8 @@ static void check_all(struct argp_state *state, void *config)
 		argp_error(state, "the recorded order is that of all processes: none of them is alone");
 	if (options->alone && options->unit != CLI_SCHEDULE_PROCESS)
 		argp_error(state, "--alone is of processes");
+	if (options->picture)
+		check_picture(state, options);
 }
 
 #define TIME "cycles, or, of a trace that says how long they are, 10us, 5ms, 1s"
@@ -114,6 +133,8 @@ static const struct cli_option option_table[] = {
 	  .help = "That bring pages, one at a time each; 0: as many as are needed (%d)" },
 	{ "output", CLI_FILE, 'o', CLI_INTO(struct options, output), .argument = "OUT",
 	  .help = "Write the trace that this machine would have made, of canonical pages" },
+	{ "picture", CLI_FILE, CLI_INTO(struct options, picture), .argument = "PICTURE",
+	  .help = "Draw who ran when, faults and busy processors: a .png or .svg file, or - with characters" },
 	{ "by", CLI_WORD, CLI_INTO(struct options, unit), .argument = "UNIT", .words = "process task",
 	  .standard = "process", .wrong = "--by: '%s' is neither process nor task",
 	  .help = "What the times and faults are of: %o (%d)" },
@@ -485,25 +506,35 @@ static int run(struct lpl_schedule *schedule, const struct options *options,
 	return status;
 }
 
-static int print(struct lpl_schedule *schedule, const struct options *options,
-		 const struct lpl_machine *machine, const struct cli_trace_kind *kind)
+static bool is_stdout(const char *path)
+{
+	return path && strcmp(path, "-") == 0;
+}
+
+/* The timeline is NULL where no picture is wanted. */
+static int show(struct lpl_schedule *schedule, const struct options *options,
+		const struct lpl_machine *machine, const struct cli_trace_kind *kind,
+		const struct cli_timeline *timeline, FILE *picture)
 {
 	struct cli_alone *alone = NULL;
 	int status = options->alone ? cli_alone_run(&alone, schedule, machine) : CLI_DONE;
 	const struct cli_schedule_report report = {
 		.schedule = schedule, .machine = machine, .unit = options->unit, .alone = alone,
 		.cycles_a_second = kind->cycles_a_second, .json = options->json,
-		.aside = options->output && strcmp(options->output, "-") == 0
+		.aside = is_stdout(options->output) || is_stdout(options->picture)
 	};
 
 	if (!status)
 		status = cli_schedule_print(&report);
+	if (!status && timeline)
+		status = cli_timeline_draw(timeline, &report, options->format, picture);
 	free(alone);
 	return status;
 }
 
 static int schedule_trace(const struct options *options, struct lpl_reader *reader,
-			  struct lpl_machine *machine, const struct cli_trace_kind *kind)
+			  struct lpl_machine *machine, const struct cli_trace_kind *kind,
+			  const struct cli_timeline *timeline, FILE *picture)
 {
 	struct lpl_report report = { 0 };
 	struct lpl_schedule *schedule;
@@ -521,11 +552,29 @@ static int schedule_trace(const struct options *options, struct lpl_reader *read
 	if (status == CLI_DONE || status == CLI_DAMAGED) {
 		failed = run(schedule, options, machine, &pass, kind);
 		if (!failed)
-			failed = print(schedule, options, machine, kind);
+			failed = show(schedule, options, machine, kind, timeline, picture);
 		if (failed)
 			status = failed;
 	}
 	lpl_schedule_close(schedule);
+	return status;
+}
+
+/* The picture is opened first: whoever waits for a long trace shall not wait in vain. */
+static int schedule_and_draw(const struct options *options, struct lpl_reader *reader,
+			     struct lpl_machine *machine, const struct cli_trace_kind *kind)
+{
+	struct cli_timeline *timeline = cli_timeline_open();
+	struct cli_output picture;
+	int status = timeline ? cli_output_open(&picture, options->picture, options->overwrite) :
+		cli_complain(CLI_FAILED, "no memory for the picture");
+
+	if (!status) {
+		machine->observer = cli_timeline_observer(timeline);
+		status = cli_output_close(&picture, schedule_trace(options, reader, machine, kind,
+								   timeline, picture.file));
+	}
+	cli_timeline_close(timeline);
 	return status;
 }
 
@@ -551,6 +600,8 @@ int cmd_schedule(int argc, char **argv)
 		return cli_complain(CLI_USAGE, "a trace is not written to a terminal");
 	if (options.output)
 		status = cli_refuse_input(options.output, options.trace);
+	if (!status && options.picture)
+		status = cli_refuse_input(options.picture, options.trace);
 	if (!status && options.output)
 		status = cli_refuse_existing(options.output, options.overwrite);
 	if (!status)
@@ -571,7 +622,8 @@ int cmd_schedule(int argc, char **argv)
 		status = try_machine(&machine);
 	}
 	if (!status)
-		status = schedule_trace(&options, reader, &machine, &kind);
+		status = options.picture ? schedule_and_draw(&options, reader, &machine, &kind) :
+			schedule_trace(&options, reader, &machine, &kind, NULL, NULL);
 	if (status == CLI_DONE || status == CLI_DAMAGED)
 		warn_priorities(&priorities, options.trace);
 	lpl_reader_close(reader);
