@@ -130,7 +130,7 @@ uint64_t lpl_collector_resume_point(const struct lpl_collector *collector,
 			     struct lpl_resume_point *point);
 /*
  * Write, to a file at `path`, the guest's state at that point: its tasks and memory
- * (laplace/state.h).
+ * (merge/guest_state.h).
  * Errors as lpl_writer_open() and lpl_writer_close().
  */
 enum lpl_error lpl_collector_save_guest(struct lpl_collector *collector, const char *path,

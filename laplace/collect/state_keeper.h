@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What the segments of a recording begin with (container/keeper.h): the state of the guest
- * (laplace/state.h), kept as the events go by; and in a file, for a run that is taken up.
+ * (merge/guest_state.h), kept as the events go by; and in a file, for a run that is taken up.
  */
 #ifndef LAPLACE_COLLECT_STATE_KEEPER_H
 #define LAPLACE_COLLECT_STATE_KEEPER_H
 
-#include <laplace/state.h>
-
 #include "container/keeper.h"
+#include "merge/guest_state.h"
 
 struct lpl_guest_keeper {
 	struct lpl_state_keeper keeper;	/* first: a keeper is found from it */

@@ -9,7 +9,7 @@
  * limit, everything mapped is forgotten.  The walk also finds files that nothing shows any
  * more, which are forgotten without a loss: a kernel reports them again before they are used.
  */
-#include "guest_state.h"
+#include "send_state.h"
 
 #include <stdlib.h>
 

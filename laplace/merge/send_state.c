@@ -10,7 +10,7 @@
  *	LPL_EVENT_TRACING	as it was reported last
  *	LPL_EVENT_STATE		ends; which task runs
  */
-#include "guest_state.h"
+#include "send_state.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a merge makes of a state in a stream (state.h).  Most of it is events as a kernel
+ * What a merge makes of a state in a stream (guest_state.h).  Most of it is events as a kernel
  * sends them; here is what no kernel sends: where it begins and ends, spaces, and what two of
  * them share.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tasks as a state lists them (state.h): each as it is, and in the end which of them runs.
+ * Tasks as a state lists them (guest_state.h): each as it is, and in the end which of them runs.
  * No running task sends it, so meanwhile it is not known what runs.
  */
 #include "tasks.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Fuzzing the state of a guest (laplace/state.h) by what a guest may send (guest.h).  The first
+ * Fuzzing the state of a guest (merge/guest_state.h) by what a guest may send (guest.h).  The first
  * byte chooses what is tried, the second how:
  *
  *	cut	the stream is cut after so many records: the state and the rest are merged as the
@@ -114,7 +114,7 @@ static void try_cut(struct guest *guest)
 
 	cutter.until_cut = how & 63;
 	cutter.relays = how >> 6;
-	/* a page that a write shows to be kept may be two (state.h) */
+	/* a page that a write shows to be kept may be two (guest_state.h) */
 	cutter.cut->may_split = true;
 	guest->is_orderly = true;
 	send_all(guest, &cutter.sink);

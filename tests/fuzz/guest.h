@@ -14,7 +14,7 @@ struct guest {
 	struct input input;
 	struct lpl_sink *sink;		/* gets all */
 	bool is_orderly;		/* clocks never run backwards, as files have it */
-	bool sends_states;		/* events that no kernel sends, too (state.h) */
+	bool sends_states;		/* events that no kernel sends, too (guest_state.h) */
 	uint64_t references, events;	/* sent; gaps are no events */
 };
 

@@ -9,9 +9,9 @@
 #define LAPLACE_TESTS_CUT_H
 
 #include <laplace/merge.h>
-#include <laplace/state.h>
 
 #include "base/map.h"
+#include "merge/guest_state.h"
 
 struct cut_side {
 	struct lpl_merge_output output;

@@ -12,13 +12,13 @@
 #include <laplace/reducer.h>
 #include <laplace/select.h>
 #include <laplace/simulator.h>
-#include <laplace/state.h>
 #include <laplace/survey.h>
 #include <laplace/trace.h>
 
 #include "collect/collector.h"
 #include "collect/control.h"
 #include "collect/windows.h"
+#include "merge/guest_state.h"
 #include "ring/ring.h"
 
 static void nothing_can_be_closed(void **state)

@@ -19,7 +19,6 @@
 #include <laplace/schedule.h>
 #include <laplace/select.h>
 #include <laplace/simulator.h>
-#include <laplace/state.h>
 #include <laplace/survey.h>
 #include <laplace/trace.h>
 

@@ -38,7 +38,7 @@
  * resolved by what may be out of date.  What was named by the kernel remains the same: files,
  * kernel pages, the numbers of tasks.
  *
- * A stream may begin with a state (LPL_EVENT_STATE), which describes what there is: state.h.
+ * A stream may begin with a state (LPL_EVENT_STATE), which describes what there is.
  *
  * Two things may be missing from a stream, so that they are lost: without KTR_FILE an
  * inode number used again after its file was deleted names the same file here;

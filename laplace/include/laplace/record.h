@@ -129,7 +129,7 @@ struct lpl_event {
 	ARG(LPL_EVENT_GAP, EVENTS, 1, "events", KTR_DECIMAL) \
 \
 	/* what there is at this point of the stream, for readers that begin here: 1 \
-	 * from here, 0 up to here (state.h).  What was known before is replaced.  The \
+	 * from here, 0 up to here.  What was known before is replaced.  The \
 	 * kernel's base where it begins; a snapshot of the guest's, what runs (KTR_NONE: \
 	 * not known), and what could not be described, where it ends. */ \
 	EVENT(LPL_EVENT_STATE, 0x10005, "state", KTR_PLAIN, "") \

@@ -177,7 +177,7 @@ const struct lpl_schedule_trace *lpl_schedule_trace(const struct lpl_schedule *s
  * `recorded`, KTR_SCHEDULE are those of this machine, one for each dispatch: PREVIOUS_STATE is 0 of
  * a preempted task, KTR_STATE_WAITING of one that waits for a page, what the trace had of one that
  * waits otherwise, KTR_STATE_DEAD of one that ended.  LPL_EVENT_TRACING and LPL_EVENT_GAP are left out
- * then, and a state at the beginning (state.h) does not say which task runs.  One processor only.
+ * then, and a state at the beginning does not say which task runs.  One processor only.
  *
  * LPL_ERR_UNSUPPORTED: it takes more than LPL_LONGEST_SCHEDULE cycles.
  * LPL_ERR_USAGE: a machine that there is not, or `next` with several processors; the trace was not finished.
