@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A kernel event as one line of text; docs/merging.md has the table of letters. */
+/* A kernel event as one line of text; laplace-merge(1) has them all, made from the table in event_line.c. */
 #ifndef LAPLACE_MERGE_EVENT_LINE_H
 #define LAPLACE_MERGE_EVENT_LINE_H
 

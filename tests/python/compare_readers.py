@@ -2,7 +2,7 @@
 """compare_readers TRACE...: the second reader's records against `laplace cat -e', line by line.
 The first one is a file, which it also has to refuse when it is damaged.
 
-The names of events are those of the table in docs/format.md.  Environment: LAPLACE.
+The names of events are those of their tables in the headers.  Environment: LAPLACE.
 """
 import itertools
 import os
@@ -12,9 +12,13 @@ import sys
 
 import second_reader
 
-FORMAT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/format.md")
-with open(FORMAT, encoding="utf-8") as file:
-    NAMES = dict(re.findall(r"^\| (\d+) \| `([a-z-]+)` \|", file.read(), re.M))
+HEADERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../laplace/include/laplace")
+NAMES = {}
+for header in ("kernel_trace_record.h", "record.h"):
+    with open(os.path.join(HEADERS, header), encoding="utf-8") as file:
+        for number, name in re.findall(r'^\tEVENT\(\w+, (\w+), "([a-z-]+)"', file.read(), re.M):
+            NAMES[int(number, 0)] = name
+assert len(NAMES) >= 40
 
 
 def printed(trace):
@@ -28,7 +32,7 @@ def printed(trace):
             continue
         tag, tid, tgid, space, args, text = rest
         text = re.sub(rb"[^ -~]|\\", lambda byte: b"\\x%02x" % ord(byte[0]), text).decode()
-        yield (f"#E {NAMES.get(str(tag), f'tag-{tag}')} {cycle:x} {instr:x} {ref:x} {space:x} "
+        yield (f"#E {NAMES.get(tag, f'tag-{tag}')} {cycle:x} {instr:x} {ref:x} {space:x} "
                f"{tid} {tgid} {','.join(f'{arg:x}' for arg in args)} {text or '-'}")
 
 

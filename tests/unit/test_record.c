@@ -70,7 +70,7 @@ static void event_table(void **unused)
 	assert_null(lpl_event_kind(UINT32_MAX));
 }
 
-/* Some rows by hand: docs/format.md has them all, see tests/cli/format-tables. */
+/* Some rows by hand: laplace-trace(5) has them all, see tests/cli/format-tables. */
 static void event_names(void **unused)
 {
 	(void)unused;

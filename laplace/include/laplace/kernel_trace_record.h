@@ -87,8 +87,9 @@ struct kernel_trace_record {
 
 /*
  * The table of events: what a record's tag says, and what its arguments are.  Whatever
- * has to do with all events is made from it: the numbers below, and what the library
- * knows of them (lpl_event_kind() in record.h).
+ * has to do with all events is made from it: the numbers below, what the library knows of
+ * them (lpl_event_kind() in record.h), and laplace-trace(5), which has the comments as well: of an
+ * event before it, of an argument after it (docs/man/events.awk).
  *
  * EVENT(tag, number, name, fence, text)
  *	name	as it is printed, and read
@@ -124,7 +125,7 @@ enum ktr_how {
 #define KTR_PAGES_ARGS(ARG, tag) \
 	ARG(tag, SPACE, 0, "space", KTR_HEX) \
 	ARG(tag, ADDRESS, 1, "address", KTR_HEX) \
-	ARG(tag, FRAME, 2, "frame", KTR_HEX) \
+	ARG(tag, FRAME, 2, "frame", KTR_HEX)	/* the first */ \
 	ARG(tag, PAGES, 3, "pages", KTR_DECIMAL)
 #define KTR_CACHE_ARGS(ARG, tag) \
 	ARG(tag, DEVICE, 0, "device", KTR_HEX) \
@@ -146,12 +147,12 @@ enum ktr_how {
 	ARG(tag, ABI, 1, "ABI", KTR_DECIMAL)		/* KTR_ABI_* */
 
 #define KTR_EVENTS(EVENT, ARG) \
-	/* the child's */ \
+	/* a task begins; the arguments are the child's */ \
 	EVENT(KTR_TASK_CREATE, 1, "task-create", KTR_PLAIN, "name") \
 	KTR_TASK_ARGS(ARG, KTR_TASK_CREATE) \
 	ARG(KTR_TASK_CREATE, FLAGS, 3, "flags", KTR_HEX)	/* of clone */ \
 \
-	/* next space 0: it keeps the one before */ \
+	/* another task runs; next space 0: it keeps the one before */ \
 	EVENT(KTR_SCHEDULE, 2, "schedule", KTR_PLAIN, "next name") \
 	ARG(KTR_SCHEDULE, PREVIOUS_TID, 0, "previous tid", KTR_DECIMAL) \
 	ARG(KTR_SCHEDULE, PREVIOUS_STATE, 1, "previous state", KTR_HEX)	/* KTR_STATE_* */ \
@@ -163,7 +164,7 @@ enum ktr_how {
 	EVENT(KTR_SPACE_ASSIGN, 3, "space-assign", KTR_PLAIN, "") \
 	KTR_TASK_ARGS(ARG, KTR_SPACE_ASSIGN) \
 \
-	/* the file is the image */ \
+	/* a program begins; the file is its image */ \
 	EVENT(KTR_EXEC, 4, "exec", KTR_FENCE, "path") \
 	KTR_TASK_ARGS(ARG, KTR_EXEC) \
 	ARG(KTR_EXEC, DEVICE, 3, "device", KTR_HEX) \
@@ -184,7 +185,7 @@ enum ktr_how {
 	ARG(KTR_MAP, PROT, 3, "protection", KTR_HEX)	/* KTR_PROT_* */ \
 	ARG(KTR_MAP, KIND, 4, "kind", KTR_DECIMAL)	/* enum ktr_map_kind */ \
 	ARG(KTR_MAP, DEVICE, 5, "device", KTR_HEX) \
-	ARG(KTR_MAP, INODE, 6, "inode", KTR_HEX) \
+	ARG(KTR_MAP, INODE, 6, "inode", KTR_HEX)	/* or KTR_NONE */ \
 	ARG(KTR_MAP, OFFSET, 7, "offset", KTR_HEX) \
 	ARG(KTR_MAP, PAGE_BYTES, 8, "page bytes", KTR_DECIMAL) \
 \
@@ -238,7 +239,7 @@ enum ktr_how {
 	EVENT(KTR_CACHE_REMOVE, 16, "cache-remove", KTR_FENCE, "") \
 	KTR_CACHE_ARGS(ARG, KTR_CACHE_REMOVE) \
 \
-	/* the guest's user says something */ \
+	/* the guest's user says this */ \
 	EVENT(KTR_MARK, 17, "mark", KTR_PLAIN, "mark") \
 \
 	/* the guest steers the collection */ \
@@ -277,11 +278,11 @@ enum ktr_how {
 	KTR_PAGES_ARGS(ARG, KTR_PAGE_OWN) \
 \
 	/* pages leave for swap; those of shared memory have 0, 0 for space and address, and \
-	 * only they have a device, an inode, an offset */ \
+	 * only they have a device, an inode, an offset (the others 0, KTR_NONE, 0) */ \
 	EVENT(KTR_SWAP_OUT, 24, "swap-out", KTR_PLAIN, "") \
 	KTR_SWAP_ARGS(ARG, KTR_SWAP_OUT) \
 \
-	/* and come back */ \
+	/* they come back, with the same arguments */ \
 	EVENT(KTR_SWAP_IN, 25, "swap-in", KTR_PLAIN, "") \
 	KTR_SWAP_ARGS(ARG, KTR_SWAP_IN) \
 \
@@ -289,7 +290,7 @@ enum ktr_how {
 	EVENT(KTR_HUGE_MAP, 26, "huge-map", KTR_PLAIN, "") \
 	KTR_PAGES_ARGS(ARG, KTR_HUGE_MAP) \
 \
-	/* they have an entry each, again */ \
+	/* these pages have an entry each again */ \
 	EVENT(KTR_HUGE_SPLIT, 27, "huge-split", KTR_PLAIN, "") \
 	KTR_PAGES_ARGS(ARG, KTR_HUGE_SPLIT) \
 \
@@ -302,7 +303,7 @@ enum ktr_how {
 	ARG(KTR_FILE, GENERATION, 3, "generation", KTR_HEX)	/* of the inode's number */ \
 	ARG(KTR_FILE, OWN_DEVICE, 4, "own device", KTR_HEX)	/* of a KTR_FILE_BLOCK */ \
 \
-	/* in a snapshot, pages that are there already and not what the mapping says: shared \
+	/* in a snapshot, pages that exist already and are not what the mapping says: shared \
 	 * by fork, or the space's own instead of a file's; where frames, or swap entries, \
 	 * are equal it is one page.  The first frame or KTR_NONE, the first KTR_SWAP_ENTRY \
 	 * or KTR_NONE, below bit 63 both */ \
@@ -394,8 +395,7 @@ enum ktr_context {
 #define KTR_STATE_TRACED	0x08	/* by a debugger */
 #define KTR_STATE_PARKED	0x40
 #define KTR_STATE_DEAD		0x80
-#define KTR_STATE_IDLE		0x400	/* with KTR_STATE_WAITING: a kernel thread
-					 * that has nothing to do */
+#define KTR_STATE_IDLE		0x400	/* with KTR_STATE_WAITING: a kernel thread without work */
 
 #define KTR_ABI_64	0
 #define KTR_ABI_32	1	/* calls have other numbers */

@@ -93,11 +93,12 @@ struct lpl_event {
  * argument.
  */
 #define LPL_EVENTS(EVENT, ARG) \
-	/* tracing goes on (1) or off (0); after "off" clocks may jump */ \
+	/* tracing goes on (1) or off (0); after "off" instr and cycle may jump, and references \
+	 * are numbered consecutively */ \
 	EVENT(LPL_EVENT_TRACING, 0x10000, "tracing", KTR_PLAIN, "") \
 	ARG(LPL_EVENT_TRACING, ON, 0, "on", KTR_DECIMAL) \
 \
-	/* a mark from outside (debugger, control socket): "mark" is the guest's */ \
+	/* a mark from outside (debugger, control socket); KTR_MARK is the guest's */ \
 	EVENT(LPL_EVENT_MARK, 0x10001, "host-mark", KTR_PLAIN, "mark") \
 \
 	/* in a behaviour sequence (`lrubs:K`): the reference before, a fetch, evicts this \
@@ -113,7 +114,7 @@ struct lpl_event {
 	 * file's name, where known.  Clocks are those of the reference to come. */ \
 	EVENT(LPL_EVENT_PAGE, 0x10003, "page", KTR_PLAIN, "name") \
 	ARG(LPL_EVENT_PAGE, NUMBER, 0, "number", KTR_HEX) \
-	ARG(LPL_EVENT_PAGE, KIND, 1, "kind", KTR_DECIMAL)	/* enum lpl_page_kind (merge.h) */ \
+	ARG(LPL_EVENT_PAGE, KIND, 1, "kind", KTR_DECIMAL)	/* enum lpl_page_kind */ \
 	ARG(LPL_EVENT_PAGE, DEVICE, 2, "device", KTR_HEX) \
 	ARG(LPL_EVENT_PAGE, INODE, 3, "inode", KTR_HEX) \
 	ARG(LPL_EVENT_PAGE, OFFSET, 4, "offset", KTR_HEX) \
@@ -142,22 +143,23 @@ struct lpl_event {
 	/* in a state: a task as it is; in the order in which they began, so that a parent \
 	 * comes before its children.  Parent: its tid, 0 for one that has ended, or is not \
 	 * known, or is the idle task.  Process: the tgid of the process that it belongs to, \
-	 * KTR_NONE for the kernel's.  Left: in which KTR_STATE_* it left the processor, \
-	 * KTR_NONE where that is not known. */ \
+	 * KTR_NONE for the kernel's.  Old tid: its own before it took over its leader's (0: \
+	 * none); the exit of that tid is still to come.  Left: in which KTR_STATE_* it left \
+	 * the processor, KTR_NONE where that is not known. */ \
 	EVENT(LPL_EVENT_TASK_STATE, 0x10006, "task-state", KTR_PLAIN, "name") \
 	KTR_TASK_ARGS(ARG, LPL_EVENT_TASK_STATE) \
 	ARG(LPL_EVENT_TASK_STATE, PARENT, 3, "parent's tid", KTR_DECIMAL) \
 	ARG(LPL_EVENT_TASK_STATE, PROCESS, 4, "process's tgid", KTR_DECIMAL) \
-	ARG(LPL_EVENT_TASK_STATE, LEADER_EXITED, 5, "leader exited", KTR_DECIMAL) \
-	ARG(LPL_EVENT_TASK_STATE, EXITED, 6, "exited", KTR_DECIMAL) /* but may run on */ \
-	ARG(LPL_EVENT_TASK_STATE, CODE, 7, "code", KTR_DECIMAL) \
-	ARG(LPL_EVENT_TASK_STATE, OLD_TID, 8, "old tid", KTR_DECIMAL) /* its exit is due */ \
-	ARG(LPL_EVENT_TASK_STATE, REPORTED, 9, "reported", KTR_DECIMAL) /* that it began */ \
-	ARG(LPL_EVENT_TASK_STATE, MENTIONED, 10, "mentioned", KTR_DECIMAL) /* since the last gap */ \
+	ARG(LPL_EVENT_TASK_STATE, LEADER_EXITED, 5, "leader exited", KTR_DECIMAL) /* 1: of its process */ \
+	ARG(LPL_EVENT_TASK_STATE, EXITED, 6, "exited", KTR_DECIMAL) /* 1: but it may run on */ \
+	ARG(LPL_EVENT_TASK_STATE, CODE, 7, "code", KTR_DECIMAL) /* of that exit */ \
+	ARG(LPL_EVENT_TASK_STATE, OLD_TID, 8, "old tid", KTR_DECIMAL) \
+	ARG(LPL_EVENT_TASK_STATE, REPORTED, 9, "reported", KTR_DECIMAL) /* 1: that it began */ \
+	ARG(LPL_EVENT_TASK_STATE, MENTIONED, 10, "mentioned", KTR_DECIMAL) /* 1: since the last gap */ \
 	ARG(LPL_EVENT_TASK_STATE, LEFT, 11, "left", KTR_HEX) \
 \
-	/* in a state: an address space; where its last KTR_REMAP moved pages from (0, 0: \
-	 * nowhere) */ \
+	/* in a state: an address space; from which range its last KTR_REMAP moved pages (0, 0: \
+	 * none) */ \
 	EVENT(LPL_EVENT_SPACE_STATE, 0x10007, "space-state", KTR_PLAIN, "") \
 	ARG(LPL_EVENT_SPACE_STATE, SPACE, 0, "space", KTR_HEX) \
 	ARG(LPL_EVENT_SPACE_STATE, MOVED_START, 1, "moved from", KTR_HEX) \
