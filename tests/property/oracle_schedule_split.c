@@ -29,7 +29,8 @@ struct splitter {
 	int by_tid[TIDS];		/* the living task; 0: none */
 	int current;
 	bool known;			/* what runs */
-	bool snapshot;
+	bool snapshot, snapshot_begun;
+	bool snapshot_ended;	/* what is created from now on is new */
 	bool any_wake;
 	bool implied[ORACLE_TASKS], exited[ORACLE_TASKS];
 	bool waits[ORACLE_TASKS];	/* left, and what it waits for is not seen yet */
@@ -254,9 +255,9 @@ static void on_create(struct splitter *s, struct oracle_record *record)
 	uint32_t tgid = (uint32_t)event->arg[KTR_TASK_CREATE_TGID];
 	const struct oracle_split_task *current = &s->split->task[s->current];
 	int task = task_of(s, tid);
-	bool new = space == 0 ? current->process == 0 :
+	bool new = s->snapshot_ended || (space == 0 ? current->process == 0 :
 		s->space_known[space % SPACES] || space == event->space ||
-		(event->arg[KTR_TASK_CREATE_FLAGS] & CLONE_VM) != 0;
+		(event->arg[KTR_TASK_CREATE_FLAGS] & CLONE_VM) != 0);
 
 	if (task != 0) {	/* it was there before */
 		if ((!s->implied[task] && !s->snapshot) || s->exited[task] ||
@@ -327,6 +328,8 @@ static void on_event(struct splitter *s, struct oracle_record *record)
 		break;
 	case KTR_SNAPSHOT:
 		s->snapshot = event->arg[KTR_SNAPSHOT_BEGINS] != 0;
+		s->snapshot_ended = !s->snapshot && s->snapshot_begun;
+		s->snapshot_begun |= s->snapshot;
 		break;
 	case LPL_EVENT_STATE:		/* amid the trace */
 	case LPL_EVENT_TASK_STATE:
@@ -455,6 +458,8 @@ static void list(struct splitter *s, const struct lpl_event *event)
 		s->in_state = true;
 	} else if (event->tag == LPL_EVENT_STATE) {
 		s->in_state = false;
+		s->snapshot_begun = arg[LPL_EVENT_STATE_SNAPSHOT] != LPL_STATE_NO_SNAPSHOT;
+		s->snapshot_ended = arg[LPL_EVENT_STATE_SNAPSHOT] == LPL_STATE_AFTER_SNAPSHOT;
 		if (arg[LPL_EVENT_STATE_RUNS] == KTR_NONE)
 			return;
 		s->current = task_of(s, arg[LPL_EVENT_STATE_RUNS]);
