@@ -122,8 +122,8 @@ static const struct cli_option option_table[] = {
 	  "working set (ws), or what the frequency of its faults says (pff), and where that is too much "
 	  "some process is left out for a while (%d)" },
 	{ "window", CLI_TEXT, CLI_INTO(struct options, window), .argument = "TIME",
-	  .help = "Of a process's own time, in which pages of its working set were referenced; or its "
-	  "faults are rare: for --memory ws or pff" },
+	  .help = "Of a process's running time: how long a page stays after a reference (ws), or after a "
+	  "fault without another one, so that the next makes pages leave (pff)" },
 	{ "fault-cycles", CLI_TEXT, CLI_INTO(struct options, fault), .argument = "TIME",
 	  .standard = "0", .help = "How long a page takes to arrive (%d)" },
 	{ "write-cycles", CLI_TEXT, CLI_INTO(struct options, write), .argument = "TIME",
