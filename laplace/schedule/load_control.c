@@ -178,14 +178,15 @@ static enum lpl_error deactivate(struct load_control *load, uint64_t process, ui
 	return LPL_OK;
 }
 
-/* Where no process can be left out: one of its own pages, or of whichever process has any. */
+/* Where no process can be left out: a page of the kernel's, or its own, or of whoever has any. */
 static void drop_one(struct load_control *load, uint64_t faulting)
 {
+	const struct queue *queue = load->queues.queue;
 	uint64_t process = 0;
 
-	if (faulting < load->queues.queues && load->queues.queue[faulting].resident != 0)
+	if (queue[0].resident == 0 && queue[faulting].resident != 0)
 		process = faulting;
-	while (load->queues.queue[process].resident == 0)
+	while (queue[process].resident == 0)
 		process++;
 	lpl_queues_drop_oldest(&load->queues, process, &load->memory);
 }
@@ -220,7 +221,8 @@ static uint64_t find_first(const struct load_control *load)
 	return first;
 }
 
-static bool nobody_runs(const struct machine *machine)
+/* No task runs, is ready or is paging. */
+static bool all_wait(const struct machine *machine)
 {
 	for (unsigned int i = 0; i < machine->how->cpus; i++)
 		if (machine->processor[i].task != NULL)
@@ -239,7 +241,7 @@ static enum lpl_error bring_back(struct load_control *load, struct lpl_report *r
 		const uint64_t first = find_first(load);
 
 		room = room && load->queues.used + load->process[first].wanted <= load->pages;
-		if (!room && !nobody_runs(load->machine))
+		if (!room && !all_wait(load->machine))
 			break;
 		set_active(load, first);
 		LPL_TRY(rejoin(load, first, report));

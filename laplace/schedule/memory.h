@@ -13,7 +13,7 @@ struct reference {
 	bool write;
 	uint64_t process, t;		/* by this one, at that time */
 	bool fault;			/* it was not there, and comes */
-	bool cold;			/* nobody has referenced it in this run */
+	bool cold;			/* it is the page's first in this run */
 	bool disturbs;			/* it made other tasks leave, or makes them ready */
 	uint64_t dirty;			/* of a fault: dirty pages that left since the one before */
 };

@@ -724,7 +724,7 @@ static void heirs(void **state)
 	lpl_schedule_close(schedule);
 }
 
-/* 1 has three pages and 5 has two; both are there at the beginning. */
+/* 1 and 5 have three pages each, and are there from the beginning. */
 static void play_load(struct guest *guest)
 {
 	guest_schedule(guest, 0, KTR_STATE_RUNNABLE, 1);
@@ -735,6 +735,8 @@ static void play_load(struct guest *guest)
 	guest_schedule(guest, 0, KTR_STATE_DEAD, 5);
 	guest_ref(guest, 10, 26, LPL_WRITE);
 	guest_ref(guest, 40, 27, LPL_WRITE);
+	guest_ref(guest, 10, 28, LPL_WRITE);
+	guest_ref(guest, 10, 27, LPL_WRITE);
 	guest_schedule(guest, 0, KTR_STATE_DEAD, 0);
 	guest_finish(guest);
 }
@@ -756,20 +758,20 @@ static void ready_one_is_left_out(void **state)
 	 * 130: 1 faults on 17, and 26, which is dirty, leaves, and 5 is suspended.  240: 17 is there.
 	 * 255: 1 faults on 18; no process can be left out, and 16 leaves.  365: 1 ends; 17 and 18
 	 * are the kernel's, and 5 comes back as no other task is left.  405: 5 faults on 27, and
-	 * 17 leaves.  515: it ends.
+	 * 17 leaves.  525: it faults on 28, and 18 leaves.  645: 27 is there.
 	 */
 	assert_times(schedule, 0, (struct times){.end = 365, .running = 40, .paging = 325,
 						 .dispatches = 4, .faults = 3});
-	assert_times(schedule, 1, (struct times){.end = 515, .running = 50, .ready = 250,
-						 .paging = 215, .dispatches = 3, .faults = 2});
+	assert_times(schedule, 1, (struct times){.end = 645, .running = 70, .ready = 250,
+						 .paging = 325, .dispatches = 4, .faults = 3});
 	assert_int_equal(lpl_schedule_task(schedule, 1)->suspended, 235);
 	assert_int_equal(lpl_schedule_process(schedule, 0)->deactivations, 0);
 	assert_int_equal(lpl_schedule_process(schedule, 1)->deactivations, 1);
 	assert_int_equal(lpl_schedule_process(schedule, 1)->suspended, 235);
 	assert_int_equal(result->deactivations, 1);
-	assert_int_equal(result->evictions, 3);
-	assert_int_equal(result->dirty_evictions, 3);
-	assert_int_equal(result->device_busy, 5 * 105 + 3 * 5);
+	assert_int_equal(result->evictions, 4);
+	assert_int_equal(result->dirty_evictions, 4);
+	assert_int_equal(result->device_busy, 6 * 105 + 4 * 5);
 	lpl_schedule_close(schedule);
 }
 
@@ -787,10 +789,10 @@ static void running_one_is_left_out(void **state)
 	/* at 25 1 wants 17, and 5 is taken off until 40 */
 	assert_times(schedule, 0, (struct times){.end = 40, .running = 40, .dispatches = 1,
 						 .faults = 3});
-	assert_times(schedule, 1, (struct times){.end = 65, .running = 50, .ready = 15,
-						 .dispatches = 2, .faults = 2});
+	assert_times(schedule, 1, (struct times){.end = 85, .running = 70, .ready = 15,
+						 .dispatches = 2, .faults = 3});
 	assert_int_equal(lpl_schedule_task(schedule, 1)->suspended, 15);
-	assert_int_equal(lpl_schedule_result(schedule)->evictions, 3);
+	assert_int_equal(lpl_schedule_result(schedule)->evictions, 4);
 	lpl_schedule_close(schedule);
 }
 
