@@ -126,13 +126,15 @@ void oracle_load_ready(struct sim *sim, uint64_t process)
 		become_ready(sim, (int)process);
 }
 
-/* Nobody can be deactivated for it. */
+/* No process can be deactivated for it: the kernel has to give a page, or the process itself. */
 static void drop_one(struct sim *sim, uint64_t process)
 {
 	struct oracle_pages *memory = &sim->memory;
 
-	if (oracle_memory_resident(memory, process) == 0)
+	if (oracle_memory_resident(memory, KERNEL) > 0)
 		process = KERNEL;
+	else if (oracle_memory_resident(memory, process) == 0)
+		process = 1;
 	while (oracle_memory_resident(memory, process) == 0)
 		process++;
 	oracle_memory_drop_oldest(memory, process);

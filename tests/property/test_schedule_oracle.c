@@ -373,8 +373,8 @@ static void test_load_by_hand(void **state)
 
 /*
  * With a processor each.  The first one's 3 at 3 takes the second off its own, where nothing runs
- * from then on; at 6 the first ends, and the second goes on in its place.  At 9 the oldest of
- * the kernel's pages leaves, 3; at 11 the second has an own one, 4.
+ * from then on; at 6 the first ends, and the second goes on in its place.  The kernel has 3 and
+ * 1 by then, which leave at 9 and 11, for 4 and 3.
  */
 static void test_taken_off_by_hand(void **state)
 {
