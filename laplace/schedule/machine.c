@@ -357,6 +357,13 @@ static enum lpl_error new_page(struct machine *machine, uint64_t index, struct l
 	return LPL_OK;
 }
 
+static uint32_t number_of(const struct machine *machine, uint64_t index)
+{
+	const uint32_t page = machine->page[index];
+
+	return (page & PAGE_ARRIVING) == 0 ? page : machine->arrival[page & ~PAGE_ARRIVING].number;
+}
+
 enum lpl_error lpl_machine_reference(struct machine *machine, struct task *task, uint64_t t,
 				     struct reference *reference, struct lpl_report *report)
 {
@@ -368,7 +375,7 @@ enum lpl_error lpl_machine_reference(struct machine *machine, struct task *task,
 					 machine->instructions, t, report));
 	if (reference->cold)
 		LPL_TRY(new_page(machine, item->value, report));
-	reference->page = machine->page[item->value] & ~PAGE_ARRIVING;
+	reference->page = number_of(machine, item->value);
 	reference->fault = reference->cold;
 	reference->disturbs = false;
 	reference->dirty = 0;
@@ -431,19 +438,17 @@ enum lpl_error lpl_machine_await_page(struct machine *machine, struct task *task
 
 	task->next = 0;
 	if (!reference->fault) {
-		i = (uint32_t)lpl_map_get(&machine->arriving, LPL_KEY(reference->page));
-		arrival = &machine->arrival[i];
+		arrival = &machine->arrival[machine->page[task->item.value] & ~PAGE_ARRIVING];
 		machine->task[arrival->last].next = task->result.serial;
 		arrival->last = task->result.serial;
 		return LPL_OK;
 	}
 	LPL_TRY(new_arrival(machine, &i, report));
 	machine->arrival[i] = (struct arrival){.page = task->item.value & UINT32_MAX,
+					       .number = reference->page,
 					       .first = task->result.serial,
 					       .last = task->result.serial};
-	machine->page[task->item.value] |= PAGE_ARRIVING;
-	if (!lpl_map_put(&machine->arriving, LPL_KEY(reference->page), i))
-		return no_memory(report);
+	machine->page[task->item.value] = PAGE_ARRIVING | i;
 	return lpl_machine_put_due(machine, lpl_machine_fetch(machine, t, reference->dirty),
 			       (uint64_t)i << 1 | 1, report);
 }
@@ -452,13 +457,10 @@ enum lpl_error lpl_machine_page_arrives(struct machine *machine, uint32_t i, uin
 					struct lpl_report *report)
 {
 	const struct arrival arrival = machine->arrival[i];
-	const struct lpl_key page = LPL_KEY(machine->page[arrival.page] & ~PAGE_ARRIVING);
 	uint64_t serial = arrival.first;
 
-	if (lpl_map_get(&machine->arriving, page) == i) {
-		(void)lpl_map_remove(&machine->arriving, page);
-		machine->page[arrival.page] &= ~PAGE_ARRIVING;
-	}
+	if (machine->page[arrival.page] == (PAGE_ARRIVING | i))
+		machine->page[arrival.page] = arrival.number;
 	machine->arrival[i].next_free = machine->free_arrival;
 	machine->free_arrival = i;
 	while (serial != 0) {
@@ -539,7 +541,6 @@ enum lpl_error lpl_machine_open(struct machine *machine, struct lpl_parts *parts
 		.device = calloc(how->devices + 1U, sizeof(uint64_t))
 	};
 	lpl_map_init(&machine->waiting, 1);
-	lpl_map_init(&machine->arriving, 1);
 	if (machine->task == NULL || machine->page == NULL || machine->passed == NULL ||
 	    machine->device == NULL)
 		return no_memory(report);
@@ -557,7 +558,6 @@ void lpl_machine_close(struct machine *machine)
 		machine->memory->close(machine->memory);
 	lpl_remade_close(machine->remade);
 	lpl_map_free(&machine->waiting);
-	lpl_map_free(&machine->arriving);
 	lpl_heap_free(&machine->ready);
 	lpl_heap_free(&machine->due);
 	free(machine->arrival);

@@ -55,7 +55,8 @@ struct processor {
 
 /* A page on its way. */
 struct arrival {
-	uint32_t page;			/* the run's number of it; 0: this entry is free */
+	uint32_t page;			/* its index, ... */
+	uint32_t number;		/* ... and the run's number of it */
 	uint32_t next_free;
 	uint64_t first, last;		/* serials of those that wait for it */
 };
@@ -81,13 +82,12 @@ struct machine {
 	struct load_control *load;	/* that, if it has load control; else NULL */
 	uint64_t written;		/* dirty pages that had left at the last fault */
 	uint32_t *page;			/* by index: in this run 0: not referenced yet; else its
-					 * number in the order of first references, and ... */
-#define PAGE_ARRIVING (UINT32_C(1) << 31)	/* ... it is on its way */
+					 * number in the order of first references, or ... */
+#define PAGE_ARRIVING (UINT32_C(1) << 31)	/* ... with this its newest arrival, which has that */
 	uint32_t pages;			/* referenced so far */
 	struct arrival *arrival;
 	size_t arrival_room;
 	uint32_t arrivals, free_arrival;
-	struct lpl_map arriving;	/* page's number -> index of its newest arrival, plus 1 */
 	uint64_t *device;		/* until when each is busy */
 	uint64_t paging;		/* tasks that wait for a page */
 	uint64_t instructions;		/* done on all processors */

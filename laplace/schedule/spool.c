@@ -230,7 +230,11 @@ enum lpl_error lpl_cursor_resume(struct lpl_spool *spool, struct lpl_cursor *cur
 
 	if (cursor->buffer != NULL || cursor->block == 0)
 		return LPL_OK;
-	LPL_TRY(lpl_spool_pin(spool, cursor->block, &buffer, report));
+	if (spool->block[cursor->last] == cursor->block)
+		buffer = use(spool, cursor->last);
+	else
+		LPL_TRY(lpl_spool_pin(spool, cursor->block, &buffer, report));
+	cursor->last = (size_t)(buffer - spool->buffer);
 	cursor_on(cursor, buffer);
 	return LPL_OK;
 }

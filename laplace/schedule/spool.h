@@ -98,6 +98,7 @@ struct lpl_cursor {
 	uint64_t block;			/* 0: the chain is empty */
 	uint32_t offset;		/* in it, while it is not pinned */
 	struct lpl_spool_buffer *buffer;	/* pinned; or NULL */
+	size_t last;			/* which one that was, in the spool: mostly it still is */
 	const uint8_t *at, *end;	/* in it */
 };
 
