@@ -20,17 +20,17 @@ struct faults_line {
 };
 
 struct faults_chart {
-	/* what the axis of time needs (chart.h): of its survey there is nothing but the time */
+	/* first, so that one is the other; of its survey there is nothing but the time */
 	struct surveyed_trace trace;
-	uint64_t page_size;		/* in bytes; 0: not known */
 	const char *addresses;		/* what pages are: "canonical" or "virtual" */
 	struct faults_line *line;
-	size_t lines;
+	size_t lines, room;
 };
 #define FAULTS_LINES SERIES		/* as many as a picture has; CSV has any number */
 
-void faults_svg(const struct faults_chart *chart, FILE *out);
-void faults_text(const struct faults_chart *chart, FILE *out);
-void faults_csv(const struct faults_chart *chart, FILE *out);
+/* The trace is a faults_chart's. */
+void chart_faults(const struct surveyed_trace *trace, FILE *out);
+void chart_faults_text(const struct surveyed_trace *trace, FILE *out);
+void chart_faults_csv(const struct surveyed_trace *trace, FILE *out);
 
 #endif

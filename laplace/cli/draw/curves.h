@@ -30,8 +30,6 @@ struct curves {
 int curves_read(struct curves *curves, const char *path, bool several_files);
 void curves_free(struct curves *curves);
 
-#define CURVES_PAGE 4096	/* bytes of a page, if nothing else is said */
-
 /* Draw with characters, as wide as a terminal is (terminal.h).  Returns an exit status. */
 int curves_text(const struct curves *curves, const char *title, uint64_t page_size, FILE *out);
 

@@ -38,7 +38,7 @@ struct options {
 	enum cli_addresses addresses;	/* of faults; CLI_ADDRESSES_KEPT: not given */
 };
 
-/* Pictures of a trace's survey. */
+/* Pictures of a trace. */
 static const struct chart {
 	const char *name;
 	bool by_process;
@@ -51,7 +51,9 @@ static const struct chart {
 	{ "footprint", true, { [PICTURE_TEXT] = report_text_processes, [PICTURE_SVG] = chart_processes,
 			       [PICTURE_CSV] = chart_processes_csv } },
 	{ "heatmap", false, { [PICTURE_TEXT] = chart_heatmap_text, [PICTURE_SVG] = chart_heatmap,
-			      [PICTURE_CSV] = chart_heatmap_csv } }
+			      [PICTURE_CSV] = chart_heatmap_csv } },
+	{ "faults", false, { [PICTURE_TEXT] = chart_faults_text, [PICTURE_SVG] = chart_faults,
+			     [PICTURE_CSV] = chart_faults_csv } }
 };
 
 /* Which of them, for options->kind; NULL: it is none. */
@@ -72,11 +74,6 @@ static bool is_faults(const struct options *options)
 	return options->kind && strcmp(options->kind, "faults") == 0;
 }
 
-static bool is_of_trace(const struct options *options)
-{
-	return is_faults(options) || chart_of(options);
-}
-
 /* Only pictures of traces have these, only those of its survey, only faults over time. */
 static const char *const of_trace_options[] = {
 	"--by", "--top", "-s", "-p", "--clock", "--kernel-base", NULL
@@ -92,7 +89,7 @@ static void check_files(const struct options *options, struct argp_state *state)
 	const char *of_trace_option = cli_given(state, of_trace_options);
 	const char *of_survey_option = cli_given(state, of_survey_options);
 	const char *of_faults_option = cli_given(state, of_faults_options);
-	bool of_trace = is_of_trace(options);
+	bool of_trace = chart_of(options);
 
 	if (!of_trace && strcmp(options->kind, "curve") != 0)
 		cli_usage_error(state, "no kind of picture '%s': there are curve, faults, timeline, "
@@ -138,7 +135,7 @@ static void check_all(struct argp_state *state, void *config)
 		options->format = PICTURE_PNG;
 	else if (cli_output_ends_with(options->output, ".svg"))
 		options->format = PICTURE_SVG;
-	else if (cli_output_ends_with(options->output, ".csv") && is_of_trace(options))
+	else if (cli_output_ends_with(options->output, ".csv") && chart_of(options))
 		options->format = PICTURE_CSV;
 	else if (strcmp(options->output, "-") != 0)
 		cli_usage_error(state, "'%s': the picture's name ends in .png or .svg",
@@ -275,18 +272,10 @@ static int draw_picture(const struct curves *curves, const struct options *optio
 	return picture_end(&picture);
 }
 
-static int draw_curves(const struct curves *curves, const struct options *options)
-{
-	struct cli_output output;
-	int status = cli_output_open(&output, options->output, options->overwrite);
-
-	return status ? status :
-		cli_output_close(&output, draw_picture(curves, options, output.file));
-}
-
 static int plot_curves(const struct options *options)
 {
 	struct curves curves = { 0 };
+	struct cli_output output;
 	int status = CLI_DONE;
 
 	for (unsigned int i = 0; i < options->files && !status; i++)
@@ -296,7 +285,9 @@ static int plot_curves(const struct options *options)
 	for (unsigned int i = 0; i < options->files && !status; i++)
 		status = curves_read(&curves, options->file[i], options->files > 1);
 	if (!status)
-		status = draw_curves(&curves, options);
+		status = cli_output_open(&output, options->output, options->overwrite);
+	if (!status)
+		status = cli_output_close(&output, draw_picture(&curves, options, output.file));
 	curves_free(&curves);
 	return status;
 }
@@ -318,42 +309,35 @@ static int draw_chart(const struct surveyed_trace *trace, const struct options *
 	return picture_end(&picture);
 }
 
-static int plot_survey(const struct options *options, FILE *out, bool *drawn)
-{
-	struct surveyed_trace trace;
-	int status = surveyed_trace_read(&trace, &options->trace), failed;
-
-	*drawn = false;
-	if (trace.survey) {
-		failed = draw_chart(&trace, options, out);
-		*drawn = !failed;
-		status = failed ? failed : status;
-	}
-	surveyed_trace_close(&trace);
-	return status;
-}
-
 /* The output is opened first: whoever waits for a long trace shall not wait in vain. */
 static int plot_trace(const struct options *options)
 {
-	const struct plot_faults faults = {
-		.trace = &options->trace, .policies = options->policies, .sizes = options->sizes,
+	const bool is_drawn = options->format == PICTURE_SVG || options->format == PICTURE_PNG;
+	struct plot_faults faults = {
+		.options = &options->trace, .policies = options->policies, .sizes = options->sizes,
 		.addresses = options->addresses == CLI_ADDRESSES_KEPT ? CLI_ADDRESSES_AUTO :
 									 options->addresses,
-		.format = options->format
+		.most_lines = is_drawn ? FAULTS_LINES : 0
 	};
+	struct surveyed_trace survey, *trace = is_faults(options) ? &faults.chart.trace : &survey;
 	struct cli_output output;
-	bool drawn;
-	int status = cli_refuse_input(options->output, options->trace.path), closed;
+	int status = cli_refuse_input(options->output, options->trace.path), drawn = CLI_FAILED;
 
 	if (!status)
 		status = cli_output_open(&output, options->output, options->overwrite);
 	if (status)
 		return status;
-	status = is_faults(options) ? plot_faults(&faults, output.file, &drawn) :
-				      plot_survey(options, output.file, &drawn);
-	closed = cli_output_close(&output, drawn ? CLI_DONE : CLI_FAILED);
-	return drawn && closed ? closed : status;
+	status = is_faults(options) ? plot_faults_read(&faults) : surveyed_trace_read(trace, &options->trace);
+	if (trace->survey)
+		drawn = draw_chart(trace, options, output.file);
+	drawn = cli_output_close(&output, drawn);
+	if (trace->survey && drawn)
+		status = drawn;
+	if (is_faults(options))
+		plot_faults_close(&faults);
+	else
+		surveyed_trace_close(trace);
+	return status;
 }
 
 int cmd_plot(int argc, char **argv)
@@ -365,7 +349,7 @@ int cmd_plot(int argc, char **argv)
 
 	cli_parse(&usage, argc, argv, &options);
 	options.trace.path = options.file[0];
-	status = is_of_trace(&options) ? plot_trace(&options) : plot_curves(&options);
+	status = chart_of(&options) ? plot_trace(&options) : plot_curves(&options);
 	free(options.file);
 	return status;
 }

@@ -9,49 +9,37 @@
 #include <laplace/reducer.h>
 #include <laplace/simulator.h>
 
-#include "cli/draw/chart_faults.h"
+#include "base/array.h"
 #include "cli/pass.h"
 #include "cli/say.h"
 #include "cli/sizes.h"
 #include "cli/trace_kind.h"
 
-struct simulation {
-	const struct plot_faults *options;
-	struct lpl_reader *reader;
-	struct cli_trace_kind kind;	/* of what it reads */
-	struct cli_addressing addressing;
-	struct lpl_simulator *simulator;
-	struct lpl_fault_times *times;
-	struct lpl_survey survey;	/* the time alone */
-	struct faults_chart chart;
-};
-
 /* ---- simulating ---- */
 
 /* Each policy with each size; `lines`: how many that is. */
-static int add_policies(struct simulation *simulation, const struct lpl_sizes *sizes, char *policies,
+static int add_policies(struct plot_faults *faults, const struct lpl_sizes *sizes, char *policies,
 			size_t *lines)
 {
-	const struct surveyed_trace_options *trace = simulation->options->trace;
 	const struct lpl_simulator_options how = {
-		.reduction = cli_addresses_reduction(&simulation->addressing),
-		.part = lpl_choice_part(&trace->choice, simulation->kind.page_size)
+		.reduction = cli_addresses_reduction(&faults->addressing),
+		.part = lpl_choice_part(&faults->options->choice, faults->chart.trace.kind.page_size)
 	};
 	struct lpl_report report = { 0 };
 	char *policy;
-	enum lpl_error error = lpl_simulator_open(&simulation->simulator, &how, &report);
+	enum lpl_error error = lpl_simulator_open(&faults->simulator, &how, &report);
 
 	for (*lines = 0; !error && (policy = strsep(&policies, ",")); *lines += sizes->count)
-		error = lpl_simulator_add(simulation->simulator, policy, sizes, &report);
+		error = lpl_simulator_add(faults->simulator, policy, sizes, &report);
 	return error ? cli_report(&report) : CLI_DONE;
 }
 
 static int check_sizes(const struct lpl_sizes *sizes, void *context)
 {
-	const struct simulation *simulation = context;
-	struct simulation trial = { .options = simulation->options, .reader = simulation->reader,
-				    .kind = simulation->kind, .addressing = simulation->addressing };
-	char *policies = strdup(simulation->options->policies);		/* which is cut */
+	const struct plot_faults *faults = context;
+	struct plot_faults trial = { .options = faults->options, .addressing = faults->addressing,
+				     .chart.trace.kind = faults->chart.trace.kind };
+	char *policies = strdup(faults->policies);	/* which is cut */
 	size_t lines;
 	int status = policies ? add_policies(&trial, sizes, policies, &lines) :
 				cli_complain(CLI_FAILED, "no memory for the policies");
@@ -61,49 +49,46 @@ static int check_sizes(const struct lpl_sizes *sizes, void *context)
 	return status;
 }
 
-static int parse_sizes(struct lpl_sizes *sizes, struct simulation *simulation)
+static int parse_sizes(struct lpl_sizes *sizes, struct plot_faults *faults)
 {
-	const struct surveyed_trace_options *trace = simulation->options->trace;
+	const struct surveyed_trace *trace = &faults->chart.trace;
 	const struct cli_sizes_of of = {
-		.path = trace->path, .reader = simulation->reader,
-		.page_size = simulation->kind.page_size, .choice = &trace->choice,
-		.addressing = &simulation->addressing, .progress = trace->progress,
-		.check = check_sizes, .context = simulation
+		.path = trace->path, .reader = trace->reader, .page_size = trace->kind.page_size,
+		.choice = &faults->options->choice, .addressing = &faults->addressing,
+		.progress = faults->options->progress, .check = check_sizes, .context = faults
 	};
-	int status = cli_sizes_parse(sizes, simulation->options->sizes, &of);
+	int status = cli_sizes_parse(sizes, faults->sizes, &of);
 
 	if (!status && sizes->all)
 		status = cli_complain(CLI_USAGE, "-s all: name the sizes, one by one or as a range");
 	return status;
 }
 
-static int open_simulation(struct simulation *simulation)
+static int open_simulation(struct plot_faults *faults)
 {
-	const struct plot_faults *options = simulation->options;
-	const char *path = options->trace->path;
+	struct surveyed_trace *trace = &faults->chart.trace;
 	struct lpl_sizes sizes = { 0 };
 	struct lpl_report report = { 0 };
 	size_t lines;
 	int status;
 
-	simulation->kind = cli_trace_kind(lpl_reader_meta(simulation->reader));
-	if (simulation->kind.behaviour)
+	trace->meta = lpl_reader_meta(trace->reader);
+	trace->kind = cli_trace_kind(trace->meta);
+	if (trace->kind.behaviour)
 		return cli_complain(CLI_USAGE, "%s: is a behaviour sequence (%s), of which only the "
-				    "faults of one memory are known", path, simulation->kind.reduction);
-	status = cli_addresses_decide(&simulation->addressing, options->addresses, path,
-				      lpl_reader_meta(simulation->reader));
+				    "faults of one memory are known", trace->path, trace->kind.reduction);
+	status = cli_addresses_decide(&faults->addressing, faults->addresses, trace->path, trace->meta);
 	if (!status)
-		status = parse_sizes(&sizes, simulation);
+		status = parse_sizes(&sizes, faults);
 	if (!status)
-		status = add_policies(simulation, &sizes, options->policies, &lines);
+		status = add_policies(faults, &sizes, faults->policies, &lines);
 	lpl_sizes_free(&sizes);
-	if (!status && lines > FAULTS_LINES &&
-	    (options->format == PICTURE_SVG || options->format == PICTURE_PNG))
-		return cli_complain(CLI_USAGE, "a picture has room for %d lines, and these are %zu: "
-				    "take fewer sizes or policies, or write a .csv", FAULTS_LINES,
+	if (!status && faults->most_lines && lines > faults->most_lines)
+		return cli_complain(CLI_USAGE, "a picture has room for %zu lines, and these are %zu: "
+				    "take fewer sizes or policies, or write a .csv", faults->most_lines,
 				    lines);
-	if (!status && lpl_fault_times_open(&simulation->times, simulation->simulator,
-					    options->trace->survey.clock, &report))
+	if (!status && lpl_fault_times_open(&faults->times, faults->simulator,
+					    faults->options->survey.clock, &report))
 		status = cli_report(&report);
 	return status;
 }
@@ -114,138 +99,110 @@ static int open_simulation(struct simulation *simulation)
  */
 static void begin_times(struct cli_pass *pass, void *context)
 {
-	struct simulation *simulation = context;
+	struct plot_faults *faults = context;
 	struct lpl_span span;
 
-	if (lpl_fault_times_time(simulation->times)->begun || !lpl_reader_span(pass->reader, &span))
+	if (lpl_fault_times_time(faults->times)->begun || !lpl_reader_span(pass->reader, &span))
 		return;
 	if (pass->chooser && pass->counts_chosen)
 		span.first_ref = 0;
-	lpl_fault_times_begin(simulation->times, (struct lpl_survey_clocks){
+	lpl_fault_times_begin(faults->times, (struct lpl_survey_clocks){
 		.ref = span.first_ref, .instr = span.first_instr, .cycle = span.first_cycle
 	});
 }
 
-static int simulate(struct simulation *simulation)
+static int simulate(struct plot_faults *faults)
 {
-	const struct surveyed_trace_options *trace = simulation->options->trace;
+	const struct surveyed_trace_options *options = faults->options;
 	struct cli_progress progress;
-	struct cli_pass pass = { .reader = simulation->reader, .path = trace->path,
-				 .sink = lpl_fault_times_sink(simulation->times),
-				 .progress = &progress, .choice = &trace->choice, .renumbers = true,
-				 .addressing = &simulation->addressing,
-				 .before_block = begin_times, .context = simulation };
+	struct cli_pass pass = { .reader = faults->chart.trace.reader, .path = options->path,
+				 .sink = lpl_fault_times_sink(faults->times),
+				 .progress = &progress, .choice = &options->choice, .renumbers = true,
+				 .addressing = &faults->addressing,
+				 .before_block = begin_times, .context = faults };
 
-	cli_progress_start(&progress, trace->progress);
+	cli_progress_start(&progress, options->progress);
 	return cli_pass_run(&pass);
 }
 
 /* ---- results ---- */
 
-static size_t count_lines(const struct simulation *simulation)
-{
-	size_t lines = 0, count;
-
-	for (size_t i = 0; i < lpl_simulator_count(simulation->simulator); i++) {
-		(void)lpl_simulator_results(simulation->simulator, i, &count);
-		lines += count;
-	}
-	return lines;
-}
-
 /* SAD2 drops the reference that faults in favour of a later one. */
-static void warn_of_waits(const struct simulation *simulation)
+static void warn_of_waits(const struct plot_faults *faults)
 {
-	const char *reduction = simulation->kind.reduction;
+	const char *reduction = faults->chart.trace.kind.reduction;
 
 	if (reduction && strstr(reduction, "sad2"))
 		cli_complain(0, "warning: %s: was reduced by %s, which lets faults wait: some are later "
-			     "here than they were", simulation->options->trace->path, reduction);
+			     "here than they were", faults->options->path, reduction);
 }
 
-static void warn(const struct simulation *simulation, const struct lpl_result *result,
-		 const char *policy)
+static void warn(const struct plot_faults *faults, const struct lpl_result *result, const char *policy)
 {
-	const char *reduction = cli_addresses_reduction(&simulation->addressing);
+	const char *reduction = cli_addresses_reduction(&faults->addressing);
 
 	if (!result->exact)
 		cli_complain(0, "warning: %s: %s with %" PRIu64 " is not exact on a trace reduced by "
-			     "%s", simulation->options->trace->path, policy, result->size,
+			     "%s", faults->options->path, policy, result->size,
 			     reduction ? reduction : "what it does not say");
 }
 
-static int gather_lines(struct simulation *simulation)
+static int add_lines(struct plot_faults *faults, size_t policy)
 {
-	struct faults_chart *chart = &simulation->chart;
-	const struct surveyed_trace_options *trace = simulation->options->trace;
+	struct faults_chart *chart = &faults->chart;
+	const char *name = lpl_simulator_policy(faults->simulator, policy);
+	size_t count;
+	const struct lpl_result *result = lpl_simulator_results(faults->simulator, policy, &count);
 
-	simulation->survey.time = lpl_fault_times_time(simulation->times);
-	chart->trace = (struct surveyed_trace){
-		.path = trace->path, .meta = lpl_reader_meta(simulation->reader),
-		.kind = simulation->kind, .survey = &simulation->survey
-	};
-	chart->addresses = simulation->addressing.name;
-	chart->page_size = simulation->kind.page_size;
-	if (!simulation->survey.time->begun)
-		return cli_complain(CLI_FAILED, "%s: holds no record: there is nothing to draw",
-				    trace->path);
-	chart->line = calloc(count_lines(simulation) + 1, sizeof(*chart->line));
-	if (!chart->line)
-		return cli_complain(CLI_FAILED, "no memory for the picture");
-	warn_of_waits(simulation);
-	for (size_t i = 0; i < lpl_simulator_count(simulation->simulator); i++) {
-		const char *policy = lpl_simulator_policy(simulation->simulator, i);
-		size_t count;
-		const struct lpl_result *result = lpl_simulator_results(simulation->simulator, i,
-									&count);
-
-		for (size_t j = 0; j < count; j++) {
-			struct faults_line *line = &chart->line[chart->lines++];
-
-			*line = (struct faults_line){ .policy = policy, .size = result[j].size,
-						      .timed = result[j].timed,
-						      .all = result[j].faults };
-			lpl_fault_times_get(simulation->times, i, j, line->faults);
-			warn(simulation, &result[j], policy);
-		}
+	for (size_t i = 0; i < count; i++) {
+		if (!lpl_reach(chart->line, chart->room, chart->lines))
+			return cli_complain(CLI_FAILED, "no memory for the picture");
+		chart->line[chart->lines] = (struct faults_line){ .policy = name, .size = result[i].size,
+								  .timed = result[i].timed,
+								  .all = result[i].faults };
+		lpl_fault_times_get(faults->times, policy, i, chart->line[chart->lines++].faults);
+		warn(faults, &result[i], name);
 	}
 	return CLI_DONE;
 }
 
-static int draw(struct simulation *simulation, FILE *out)
+static int gather_lines(struct plot_faults *faults)
 {
-	static void (*const draw_as[])(const struct faults_chart *chart, FILE *out) = {
-		[PICTURE_TEXT] = faults_text, [PICTURE_SVG] = faults_svg, [PICTURE_CSV] = faults_csv
-	};
-	struct picture picture;
-	int status = gather_lines(simulation);
+	int status = CLI_DONE;
 
+	faults->survey.time = lpl_fault_times_time(faults->times);
+	faults->chart.addresses = faults->addressing.name;
+	if (faults->survey.time->begun) {
+		warn_of_waits(faults);
+		for (size_t i = 0; i < lpl_simulator_count(faults->simulator) && !status; i++)
+			status = add_lines(faults, i);
+	}
 	if (!status)
-		status = picture_begin(&picture, simulation->options->format, out);
-	if (status)
-		return status;
-	draw_as[picture.format](&simulation->chart, picture.out);
-	return picture_end(&picture);
+		faults->chart.trace.survey = &faults->survey;
+	return status;
 }
 
-int plot_faults(const struct plot_faults *options, FILE *out, bool *drawn)
+int plot_faults_read(struct plot_faults *faults)
 {
-	struct simulation simulation = { .options = options };
-	int status = cli_reader_open(&simulation.reader, options->trace->path), failed;
+	struct surveyed_trace *trace = &faults->chart.trace;
+	int status, failed;
 
-	*drawn = false;
+	*trace = (struct surveyed_trace){ .path = faults->options->path };
+	status = cli_reader_open(&trace->reader, trace->path);
 	if (!status)
-		status = open_simulation(&simulation);
+		status = open_simulation(faults);
 	if (!status)
-		status = simulate(&simulation);
-	if (simulation.times && (status == CLI_DONE || status == CLI_DAMAGED)) {
-		failed = draw(&simulation, out);
-		*drawn = !failed;
-		status = failed ? failed : status;
-	}
-	free(simulation.chart.line);
-	lpl_fault_times_close(simulation.times);
-	lpl_simulator_close(simulation.simulator);
-	lpl_reader_close(simulation.reader);
-	return status;
+		status = simulate(faults);
+	if (status != CLI_DONE && status != CLI_DAMAGED)
+		return status;
+	failed = faults->times ? gather_lines(faults) : CLI_DONE;
+	return failed ? failed : status;
+}
+
+void plot_faults_close(struct plot_faults *faults)
+{
+	free(faults->chart.line);
+	lpl_fault_times_close(faults->times);
+	lpl_simulator_close(faults->simulator);
+	lpl_reader_close(faults->chart.trace.reader);
 }

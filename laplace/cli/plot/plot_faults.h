@@ -3,21 +3,28 @@
 #ifndef LAPLACE_CLI_PLOT_PLOT_FAULTS_H
 #define LAPLACE_CLI_PLOT_PLOT_FAULTS_H
 
-#include <stdio.h>
-
 #include "cli/addresses.h"
-#include "cli/draw/picture.h"
+#include "cli/draw/chart_faults.h"
 #include "cli/surveyed_trace.h"
 
 struct plot_faults {
-	const struct surveyed_trace_options *trace;	/* path, progress, choice and clock count */
+	/* what is wanted: */
+	const struct surveyed_trace_options *options;	/* path, progress, choice and clock count */
 	char *policies;			/* a list, cut at its commas */
 	const char *sizes;
 	enum cli_addresses addresses;
-	enum picture_format format;
+	size_t most_lines;		/* 0: any number */
+	/* the result: */
+	struct faults_chart chart;
+	/* and what it is made with: */
+	struct cli_addressing addressing;
+	struct lpl_simulator *simulator;
+	struct lpl_fault_times *times;
+	struct lpl_survey survey;	/* the time alone */
 };
 
-/* Complains; returns an exit status.  false in `drawn`: there is nothing to keep in `out`. */
-int plot_faults(const struct plot_faults *options, FILE *out, bool *drawn);
+/* As surveyed_trace_read(), of chart.trace; to be closed in any case. */
+int plot_faults_read(struct plot_faults *faults);
+void plot_faults_close(struct plot_faults *faults);
 
 #endif
