@@ -212,30 +212,12 @@ static void put_hot(struct page *page)
 
 /* ---- system calls and events ---- */
 
-static void put_calls_of_tasks(const struct surveyed_trace *trace, FILE *out)
-{
-	fprintf(out, "  by task:");
-	for (size_t i = 0, shown = 0; i < trace->tasks && shown < trace->top; i++) {
-		const struct lpl_survey_task *task = trace->task[i];
-
-		if (task->calls == 0)
-			continue;
-		fprintf(out, "%s%.15s (%" PRIu32 ") %" PRIu64, shown == 0 ? " " :
-			shown % 4 == 0 ? ",\n    " : ", ", task->name, task->tid, task->calls);
-		shown++;
-	}
-	fputc('\n', out);
-}
-
 static void put_calls(struct page *page)
 {
 	if (!page->trace->calls)
 		return;
 	put(page, "SYSTEM CALLS that were reported", "System calls that were reported", NULL, trace_calls);
-	if (page->is_html)
-		trace_calls_of_tasks(&page->table, page->trace);
-	else
-		put_calls_of_tasks(page->trace, page->table.out);
+	trace_calls_of_tasks(&page->table, page->trace);
 }
 
 static void put_event(void *context, const char *name, uint64_t count)

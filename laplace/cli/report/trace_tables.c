@@ -430,23 +430,31 @@ void trace_calls(struct table *table, const struct surveyed_trace *trace)
 	table_end(table, table->form == TABLE_TEXT ? 0 : trace->calls - shown);
 }
 
-static void add_calls_of_task(struct table *table, const struct lpl_survey_task *task)
+/* As text they are a list, after `shown' others. */
+static void add_calls_of_task(struct table *table, const struct lpl_survey_task *task, size_t shown)
 {
-	TABLE_ROW(table,
-		HTML("task", cell_text(task->name)), HTML("tid", cell_id(task->tid)),
-		HTML("calls", cell_number(task->calls)),
-		HTML("errors", cell_number(task->call_errors)));
+	if (table->form == TABLE_TEXT)
+		fprintf(table->out, "%s%.15s (%" PRIu32 ") %" PRIu64, shown == 0 ? " " :
+			shown % 4 == 0 ? ",\n    " : ", ", task->name, task->tid, task->calls);
+	else
+		TABLE_ROW(table,
+			HTML("task", cell_text(task->name)), HTML("tid", cell_id(task->tid)),
+			HTML("calls", cell_number(task->calls)),
+			HTML("errors", cell_number(task->call_errors)));
 }
 
 void trace_calls_of_tasks(struct table *table, const struct surveyed_trace *trace)
 {
 	table_begin(table);
-	add_calls_of_task(table, trace->survey->tasks->sum);
-	for (size_t i = 0, lines = 0; i < trace->tasks && lines < trace->top; i++) {
-		if (trace->task[i]->calls == 0)
-			continue;
-		add_calls_of_task(table, trace->task[i]);
-		lines++;
+	if (table->form == TABLE_TEXT)
+		fprintf(table->out, "  by task:");
+	else
+		add_calls_of_task(table, trace->survey->tasks->sum, 0);
+	for (size_t i = 0, shown = 0; i < trace->tasks && shown < trace->top; i++) {
+		if (trace->task[i]->calls)
+			add_calls_of_task(table, trace->task[i], shown++);
 	}
+	if (table->form == TABLE_TEXT)
+		fputc('\n', table->out);
 	table_end(table, 0);
 }
