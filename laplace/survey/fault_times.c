@@ -33,12 +33,7 @@ static enum lpl_error no_memory(struct lpl_report *report)
 
 void lpl_fault_times_begin(struct lpl_fault_times *times, struct lpl_survey_clocks first)
 {
-	struct survey_time *time = &times->time;
-
-	if (time->result.begun)
-		return;
-	begin_time(time, first, clock_of(time, first));
-	time->result.last = first;
+	(void)moment_of(&times->time, first);
 }
 
 /* What follows is charged to the bin of `moment`. */
@@ -62,21 +57,13 @@ static enum lpl_error advance(struct lpl_fault_times *times, struct lpl_survey_c
 			      bool charges, struct lpl_report *report)
 {
 	struct lpl_survey_time *time = &times->time.result;
-	uint64_t clock = clock_of(&times->time, clocks), moment;
+	const uint64_t moment = moment_of(&times->time, clocks);
 
-	lpl_fault_times_begin(times, clocks);
-	time->last = clocks;
-	moment = clock > times->time.start ? clock - times->time.start : 0;
 	if (moment > time->length)
 		time->length = moment;
 	/* 0: the end of all time */
 	return charges && time->length >= times->time.bin_end && times->time.bin_end != 0 ?
 		enter_bin(times, time->length, report) : LPL_OK;
-}
-
-static struct lpl_survey_clocks clocks_of(const struct lpl_ref *ref)
-{
-	return (struct lpl_survey_clocks){ .ref = ref->ref, .instr = ref->instr, .cycle = ref->cycle };
 }
 
 static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
@@ -87,7 +74,7 @@ static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *ref
 	size_t from = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct lpl_survey_clocks clocks = clocks_of(&refs[i]);
+		const struct lpl_survey_clocks clocks = CLOCKS_OF(&refs[i]);
 
 		if (times->time.result.begun &&
 		    clock_of(&times->time, clocks) - times->time.start < times->time.bin_end)
@@ -99,17 +86,14 @@ static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *ref
 	}
 	if (count == 0)
 		return LPL_OK;
-	(void)advance(times, clocks_of(&refs[count - 1]), false, report);
+	(void)advance(times, CLOCKS_OF(&refs[count - 1]), false, report);
 	return next->refs(next, &refs[from], count - from, report);
 }
 
 static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *event,
 				 struct lpl_report *report)
 {
-	struct lpl_fault_times *times = (struct lpl_fault_times *)sink;
-
-	return advance(times, (struct lpl_survey_clocks){
-		.ref = event->ref, .instr = event->instr, .cycle = event->cycle }, false, report);
+	return advance((struct lpl_fault_times *)sink, CLOCKS_OF(event), false, report);
 }
 
 static enum lpl_error take_finish(struct lpl_sink *sink, struct lpl_report *report)

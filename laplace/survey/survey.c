@@ -5,7 +5,7 @@
  *	stream ─► lpl_merge ─► survey.c ─┬─ survey_events
  *	                                 ├─ survey_tasks ─ survey_processes
  *	                                 └─ survey_pages ─┬─ survey_files, survey_hottest
- *	                                                  └─ survey_heatmap, survey_working_set
+ *	                                                  └─ survey_page_times
  *
  * Each of them owns a part of the results, and frees it.  What moves time, and folds what is
  * kept by bin, is here.
@@ -91,17 +91,6 @@ static enum lpl_error advance(struct survey *survey, uint64_t moment, struct lpl
 	return LPL_OK;
 }
 
-/* How much later than the first record one with these clocks comes. */
-static uint64_t moment_of(struct survey_time *time, struct lpl_survey_clocks clocks)
-{
-	const uint64_t clock = clock_of(time, clocks);
-
-	if (!time->result.begun)
-		begin_time(time, clocks, clock);
-	time->result.last = clocks;
-	return clock > time->start ? clock - time->start : 0;
-}
-
 void lpl_survey_begin(struct lpl_survey *results, struct lpl_survey_clocks first)
 {
 	(void)moment_of(&((struct survey *)results)->time, first);
@@ -114,9 +103,7 @@ static enum lpl_error on_reference(struct lpl_merge_output *output, const struct
 {
 	struct survey *survey = survey_of(output);
 	const struct lpl_ref *ref = merged->ref;
-	uint64_t moment = moment_of(&survey->time, (struct lpl_survey_clocks){
-		.ref = ref->ref, .instr = ref->instr, .cycle = ref->cycle
-	});
+	const uint64_t moment = moment_of(&survey->time, CLOCKS_OF(ref));
 
 	if (moment >= survey->time.bin_end) {
 		LPL_TRY(advance(survey, moment, report));
@@ -176,11 +163,8 @@ static enum lpl_error on_event(struct lpl_merge_output *output, const struct lpl
 			       const struct lpl_merge_task *task, struct lpl_report *report)
 {
 	struct survey *survey = survey_of(output);
-	uint64_t moment = moment_of(&survey->time, (struct lpl_survey_clocks){
-		.ref = event->ref, .instr = event->instr, .cycle = event->cycle
-	});
 
-	LPL_TRY(advance(survey, moment, report));
+	LPL_TRY(advance(survey, moment_of(&survey->time, CLOCKS_OF(event)), report));
 	if (is_of_state(survey, event))
 		return LPL_OK;
 	if (task != survey->tasks.current)
@@ -283,7 +267,7 @@ enum lpl_error lpl_survey_open(struct lpl_survey **results,
 		.events = &survey->events, .calls = &survey->calls,
 		.tasks = &survey->tasks.result, .processes = &survey->processes.result,
 		.pages = &survey->pages.result, .files = &survey->pages.files.result,
-		.hottest = survey->pages.hottest.result, .heatmap = &survey->pages.heatmap,
+		.hottest = survey->pages.hottest.result, .heatmap = &survey->pages.times.heatmap,
 		.merge = lpl_merge_stats(survey->merge)
 	};
 	*results = &survey->results;

@@ -4,63 +4,37 @@
 
 #include <stdlib.h>
 
-/* ---- the hottest: a heap with the coldest one that is kept at its root ---- */
+/* ---- the hottest ---- */
 
-static bool is_hotter(const struct lpl_survey_hot_page *one,
-		      const struct lpl_survey_hot_page *other)
+static int by_heat(const void *a, const void *b)
 {
-	return one->references != other->references ? one->references > other->references :
-						      one->page < other->page;
+	const struct lpl_survey_hot_page *one = a, *other = b;
+
+	if (one->references != other->references)
+		return one->references > other->references ? -1 : 1;
+	return one->page < other->page ? -1 : 1;
 }
 
-static void sink_down(struct lpl_survey_hot_page *heap, size_t count, size_t at)
+static void sort(struct lpl_survey_hottest *result, size_t most)
 {
-	for (;;) {
-		size_t child = 2 * at + 1;
-		struct lpl_survey_hot_page moved = heap[at];
-
-		if (child >= count)
-			return;
-		if (child + 1 < count && is_hotter(&heap[child], &heap[child + 1]))
-			child++;
-		if (!is_hotter(&moved, &heap[child]))
-			return;
-		heap[at] = heap[child];
-		heap[child] = moved;
-		at = child;
-	}
+	if (result->count > 0)
+		qsort(result->page, result->count, sizeof(*result->page), by_heat);
+	if (result->count > most)
+		result->count = most;
 }
 
-static void keep(struct lpl_survey_hottest *hottest, size_t most,
-		 const struct lpl_survey_hot_page *page)
+/* Whenever twice as many have come as are kept, the colder half goes: that is cheap for each of them. */
+static void keep(struct lpl_survey_hottest *result, size_t most, const struct lpl_survey_hot_page *page)
 {
-	struct lpl_survey_hot_page *heap = hottest->page;
-	size_t at;
-
-	if (hottest->count < most) {
-		at = hottest->count++;
-		for (; at > 0 && is_hotter(&heap[(at - 1) / 2], page); at = (at - 1) / 2)
-			heap[at] = heap[(at - 1) / 2];
-		heap[at] = *page;
-	} else if (most > 0 && is_hotter(page, &heap[0])) {
-		heap[0] = *page;
-		sink_down(heap, hottest->count, 0);
-	}
-}
-
-static int by_heat(const void *one, const void *other)
-{
-	return is_hotter(one, other) ? -1 : 1;
+	if (result->count >= 2 * most)
+		sort(result, most);
+	result->page[result->count++] = *page;
 }
 
 void lpl_survey_hottest_sort(struct survey_hottest *hottest)
 {
-	for (int side = 0; side < LPL_SURVEY_SIDES; side++) {
-		struct lpl_survey_hottest *result = &hottest->result[side];
-
-		if (result->count > 0)
-			qsort(result->page, result->count, sizeof(*result->page), by_heat);
-	}
+	for (int side = 0; side < LPL_SURVEY_SIDES; side++)
+		sort(&hottest->result[side], hottest->most);
 }
 
 /* ---- how many have how many references ---- */
@@ -115,7 +89,7 @@ bool lpl_survey_hottest_init(struct survey_hottest *hottest, size_t most)
 	for (int side = 0; side < LPL_SURVEY_SIDES; side++) {
 		struct lpl_survey_hottest *result = &hottest->result[side];
 
-		result->page = calloc(most + 1, sizeof(*result->page));
+		result->page = calloc(2 * most + 1, sizeof(*result->page));
 		enough &= result->page != NULL;
 	}
 	return enough;

@@ -12,7 +12,7 @@
 #define HEAT_STEPS 4096
 
 struct survey_hottest {
-	struct lpl_survey_hottest result[LPL_SURVEY_SIDES];	/* heaps while pages come */
+	struct lpl_survey_hottest result[LPL_SURVEY_SIDES];	/* in no order while pages come */
 	size_t most;			/* pages kept of each side */
 	struct heat_step {
 		uint64_t pages, references;

@@ -15,7 +15,6 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "survey_heatmap.h"
 #include "time_series.h"
 
 #define LEAF_BITS 8
@@ -181,7 +180,7 @@ enum lpl_error lpl_survey_pages_add(struct survey_pages *pages, const struct lpl
 			return lpl_fail(report, LPL_ERR_MEMORY, "no memory for files");
 	}
 	pages->result.ever[page->kind]++;
-	lpl_survey_heatmap_add_page(&pages->heatmap, page->page, page->kind);
+	lpl_survey_page_times_add(&pages->times, page->page, page->kind);
 	return LPL_OK;
 }
 
@@ -247,7 +246,7 @@ enum lpl_error lpl_survey_pages_reference(struct survey_pages *pages, uint64_t p
 					  struct lpl_report *report)
 {
 	const struct survey_time *time = pages->time;
-	uint64_t leaf = page >> LEAF_BITS, now = time->result.length;
+	const uint64_t leaf = page >> LEAF_BITS;
 	struct page_use *use;
 
 	if (leaf >= pages->leaves || !pages->leaf[leaf])
@@ -255,10 +254,8 @@ enum lpl_error lpl_survey_pages_reference(struct survey_pages *pages, uint64_t p
 	use = &pages->leaf[leaf]->use[page % LEAF_PAGES];
 	use->references++;
 	use->kinds |= (uint8_t)(1U << kind);
-	lpl_survey_heatmap_count(&pages->heatmap, page, time->bin);
-	if ((use->last ^ now) >> time->result.bin_shift)
-		lpl_working_set_count(&pages->working_set, time, use->last);
-	use->last = now;
+	lpl_survey_page_times_count(&pages->times, time, page, use->last);
+	use->last = time->result.length;
 	if (use->runner != pages->processes->runner)
 		return note_runner(pages, page, use, task, report);
 	return LPL_OK;
@@ -371,8 +368,7 @@ void lpl_survey_pages_fold(struct survey_pages *pages)
 {
 	for (int kind = 0; kind < LPL_PAGE_KINDS; kind++)
 		lpl_time_series_fold(&pages->result.alive_by_bin[kind], FOLD_LAST);
-	lpl_working_set_fold(&pages->working_set);
-	lpl_survey_heatmap_fold_bins(&pages->heatmap);
+	lpl_survey_page_times_fold(&pages->times);
 }
 
 /* ---- the whole ---- */
@@ -386,7 +382,7 @@ void lpl_survey_pages_finish(struct survey_pages *pages)
 		}
 	}
 	lpl_survey_hottest_sort(&pages->hottest);
-	lpl_working_set_finish(&pages->working_set, &pages->result.working_set);
+	pages->result.working_set = lpl_survey_page_times_finish(&pages->times);
 }
 
 bool lpl_survey_pages_init(struct survey_pages *pages, size_t hottest,

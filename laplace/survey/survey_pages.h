@@ -5,16 +5,15 @@
 
 #include "survey_files.h"
 #include "survey_hottest.h"
+#include "survey_page_times.h"
 #include "survey_processes.h"
 #include "survey_time.h"
-#include "survey_working_set.h"
 
 struct survey_pages {
 	struct lpl_survey_pages result;
 	struct survey_files files;
 	struct survey_hottest hottest;
-	struct lpl_survey_heatmap heatmap;
-	struct working_set working_set;
+	struct survey_page_times times;
 	struct page_leaf **leaf;	/* records of pages, by their numbers' upper bits */
 	size_t leaves;
 	/* not its own: */

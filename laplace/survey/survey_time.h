@@ -33,12 +33,22 @@ static inline uint64_t clock_of(const struct survey_time *time, struct lpl_surve
 	       time->result.clock == LPL_SURVEY_INSTRUCTIONS ? clocks.instr : clocks.ref;
 }
 
-/* Time counts from this record, the first, on. */
-static inline void begin_time(struct survey_time *time, struct lpl_survey_clocks first, uint64_t clock)
+/* A reference's or an event's. */
+#define CLOCKS_OF(record) \
+	((struct lpl_survey_clocks){ .ref = (record)->ref, .instr = (record)->instr, .cycle = (record)->cycle })
+
+/* How much later than the first record, from which time counts, one with these clocks comes. */
+static inline uint64_t moment_of(struct survey_time *time, struct lpl_survey_clocks clocks)
 {
-	time->result.begun = true;
-	time->result.first = first;
-	time->start = clock;
+	const uint64_t clock = clock_of(time, clocks);
+
+	if (!time->result.begun) {
+		time->result.begun = true;
+		time->result.first = clocks;
+		time->start = clock;
+	}
+	time->result.last = clocks;
+	return clock > time->start ? clock - time->start : 0;
 }
 
 /* Is there a bin for it? */
