@@ -3,10 +3,8 @@
 #ifndef LAPLACE_CLI_DRAW_PICTURE_H
 #define LAPLACE_CLI_DRAW_PICTURE_H
 
-#include <stdbool.h>
 #include <stdio.h>
-
-#include "cli/filter.h"
+#include <sys/types.h>
 
 /* With characters, ..., as the numbers that are drawn. */
 enum picture_format { PICTURE_TEXT, PICTURE_SVG, PICTURE_PNG, PICTURE_CSV };
@@ -14,8 +12,7 @@ enum picture_format { PICTURE_TEXT, PICTURE_SVG, PICTURE_PNG, PICTURE_CSV };
 struct picture {
 	enum picture_format format;	/* to be drawn: not PICTURE_PNG, which rsvg-convert makes of SVG */
 	FILE *out;
-	bool is_filtered;
-	struct filter filter;
+	pid_t converter;		/* 0: there is none */
 };
 
 /* A PNG has twice the size, so that it is sharp.  Complains; returns an exit status. */
