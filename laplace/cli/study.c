@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* laplace study: its options.  The rest is python/laplace/study. */
+/* laplace study: its options, and which traces can be studied.  The rest is python/laplace/study. */
+#include <string.h>
+
+#include <laplace/reducer.h>
+
 #include "addresses.h"
 #include "commands.h"
 #include "options.h"
+#include "pass.h"
 #include "python.h"
+#include "say.h"
+
+#define AGAIN "a trace is read several times: it has to be a file"
 
 struct options {
 	struct python_words words;
@@ -42,10 +50,92 @@ static const struct cli_usage usage = {
 	option_table, 0
 };
 
+static int find_reference(struct lpl_reader *reader, const char *path)
+{
+	const struct lpl_event *event;
+	const struct lpl_ref *refs;
+	struct lpl_report report = { 0 };
+	size_t count = 0;
+
+	while (!count) {
+		if (lpl_reader_next(reader, &refs, &count, &event, &report))
+			return cli_report(&report);
+		if (!count && !event)
+			return cli_complain(CLI_USAGE, "%s: has no references", path);
+	}
+	return CLI_DONE;
+}
+
+/* Also which addresses count, and the reduction of what is read then, both of which are handed on. */
+static int check_reader(struct options *options, struct lpl_reader *reader, const char *path)
+{
+	const struct lpl_meta *meta = lpl_reader_meta(reader);
+	const char *reduction = lpl_meta_get(meta, LPL_META_REDUCTION);
+	struct lpl_exactness exactness;
+	struct cli_addressing addressing;
+	int status;
+
+	/* exact for CLOCK and the like: that is what blocking leaves a trace */
+	if (!lpl_reduction_exactness(reduction, &exactness) || exactness.demand != 1)
+		return cli_complain(CLI_USAGE, "%s: has been reduced already, by %s; a study wants the trace "
+				    "as it was recorded (record --reduce none), or reduced by `block'",
+				    path, reduction);
+	if (!lpl_reader_size(reader))
+		return cli_complain(CLI_USAGE, "%s: " AGAIN ", not a pipe", path);
+	status = find_reference(reader, path);
+	if (!status)
+		status = cli_addresses_decide(&addressing, options->addresses, path, meta);
+	if (status)
+		return status;
+	reduction = cli_addresses_reduction(&addressing);
+	python_add(&options->words, "counted", addressing.name, NULL);
+	python_add(&options->words, "convert", addressing.convert ? "yes" : "", NULL);
+	python_add(&options->words, "reduction", reduction ? reduction : "none", NULL);
+	return CLI_DONE;
+}
+
+static int check_trace(struct options *options, const char *path)
+{
+	struct lpl_reader *reader;
+	int status;
+
+	if (strcmp(path, "-") == 0)
+		return cli_complain(CLI_USAGE, AGAIN);
+	status = cli_reader_open(&reader, path);
+	if (!status)
+		status = check_reader(options, reader, path);
+	lpl_reader_close(reader);
+	return status;
+}
+
+/* The traces stand among what is handed on, in their order. */
+static int check_traces(struct options *options)
+{
+	static const char key[] = "trace=";
+	const size_t words = options->words.count, length = strlen(key);
+	int status = CLI_DONE;
+
+	for (size_t i = 0; i < words && !status; i++) {
+		const char *word = options->words.word[i];
+
+		if (strncmp(word, key, length) != 0)
+			continue;
+		for (size_t j = 0; j < i && !status; j++) {
+			if (strcmp(word, options->words.word[j]) == 0)
+				status = cli_complain(CLI_USAGE, "%s: is named twice", word + length);
+		}
+		if (!status)
+			status = check_trace(options, word + length);
+	}
+	return status;
+}
+
 int cmd_study(int argc, char **argv)
 {
 	struct options options = { .words.count = 0 };
+	int status;
 
 	cli_parse(&usage, argc, argv, &options);
-	return python_become("study", &options.words);
+	status = check_traces(&options);
+	return status ? status : python_become("study", &options.words);
 }

@@ -34,20 +34,19 @@ def sync(path: str) -> None:
 
 def _stat(path: str) -> os.stat_result | None:
     try:
-        return os.fstat(1) if path == "-" else os.stat(path)
+        return os.stat(path)
     except OSError:
         return None
 
 
 def refuse_input(output: str, trace: str) -> None:
-    """Fail if OUTPUT, or its .part, is a file that reading TRACE reads; "-" is standard output."""
+    """Fail if OUTPUT, or its .part, is a file that reading TRACE reads."""
     for file in files_of_trace(trace):
         read = _stat(file)
-        for path in ["-"] if output == "-" else [output, output + ".part"]:
+        for path in (output, output + ".part"):
             there = _stat(path)
             if read and there and stat.S_ISREG(read.st_mode) and os.path.samestat(there, read):
-                name = "standard output" if path == "-" else path
-                raise wrong(f"{name}: is the input ({trace}): the output needs another name")
+                raise wrong(f"{path}: is the input ({trace}): the output needs another name")
 
 
 class Files:

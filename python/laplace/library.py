@@ -36,7 +36,6 @@ Sink = _struct("Sink", refs=REFS, event=EVENT, finish=FINISH)
 Reference = _struct("Reference", ref=c_uint64, instr=c_uint64, cycle=c_uint64, address=c_uint64,
                     space=c_uint64, type=c_uint64)
 Event = _struct("Event", clocks=c_uint64 * 4, arg=c_uint64 * 12, tag=c_uint32)
-Exactness = _struct("Exactness", lru=c_uint64, opt=c_uint64, demand=c_uint64, ws=c_uint64)
 Sizes = _struct("Sizes", all=c_bool, memory=c_bool, size=POINTER(c_uint64), count=c_size_t)
 SizesBase = _struct("SizesBase", page_size=c_uint64, pages=c_uint64)
 Result = _struct("Result", size=c_uint64, references=c_uint64, faults=c_uint64, evictions=c_uint64,
@@ -48,15 +47,14 @@ ChoiceOptions = _struct("ChoiceOptions", process=c_char_p, task=c_char_p, modes=
                         address=c_uint64, address_end=c_uint64, page_size=c_uint64, kinds=c_char_p,
                         file=c_char_p, start=Moment, to=Moment, cycles_a_second=c_uint64, numbering=c_int,
                         children=c_bool, addresses=c_int)
-Addressing = _struct("Addressing", canonical=c_bool, maps=c_bool, can=c_bool, exact=c_bool, why=c_char * 160)
 Plan = _struct("Plan", window=c_uint64, reduction=c_char * SPEC_SIZE, rest=c_char * SPEC_SIZE)
 
 _RETURNED = {       # by functions that return no error
-    None: "addressing_of choice_close meta_free reader_close reader_jobs reducer_close simulator_close"
-          " sizes_free writer_abandon",
+    None: "choice_close meta_free reader_close reader_jobs reducer_close simulator_close sizes_free"
+          " writer_abandon",
     Pointer: "choice_sink meta_new reader_meta reducer_sink simulator_sink writer_sink",
     c_char_p: "error_name meta_get",
-    c_bool: "reader_complete reduction_exactness",
+    c_bool: "reader_complete",
     c_uint64: "cycles_a_second page_size reader_bytes reader_size simulator_pages writer_bytes",
     POINTER(Result): "simulator_results",
 }

@@ -58,9 +58,9 @@ class Row(NamedTuple):
 class Trace:
     path: str
     name: str           # in tables
-    convert: bool = False           # its pages are made canonical
-    addresses: str = ""             # "virtual" or "canonical": what counts
-    reduction: bytes | None = None  # of what is read
+    addresses: str      # "virtual" or "canonical": what counts
+    convert: bool       # its pages are made canonical
+    reduction: bytes    # of what is read
     damaged: bool = False           # what can be read of it is studied
     gaps: bool = False              # it says that records are missing in it
     events: int = 0                 # references of the original

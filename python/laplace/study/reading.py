@@ -27,7 +27,6 @@ from ctypes import byref
 from typing import Any, Callable
 
 from laplace import say
-from laplace.files import refuse_input
 from laplace.library import (EVENT, FINISH, REFS, ChoiceOptions, Event, Pointer, Reference, Report, Sink,
                              failure, library, opened)
 from laplace.study.model import Study, Trace
@@ -38,15 +37,7 @@ _INTERNAL = 40      # LPL_ERR_...: a promise was broken
 _EVENT_GAP, _UNKNOWN = 0x10004, (1 << 64) - 1
 
 
-def open_reader(path: str, stack: contextlib.ExitStack, jobs: int = 1) -> Pointer:
-    refuse_input("-", path)     # whatever is printed would become part of it
-    reader = opened("lpl_reader_open", os.fsencode(path))
-    stack.callback(library.lpl_reader_close, reader)
-    library.lpl_reader_jobs(reader, jobs)
-    return reader
-
-
-def open_reducer(reduction: bytes | None, method: str, following: Pointer,
+def open_reducer(reduction: bytes, method: str, following: Pointer,
                  stack: contextlib.ExitStack) -> Pointer:
     """The sink that takes what was reduced so, and sends on what the method makes of it."""
     reducer = opened("lpl_reducer_open", reduction, method.encode(), following)
@@ -244,7 +235,9 @@ def read(study: Study, trace: Trace, what: str, sad2: bool, sinks: list[Pointer]
     Where the trace is damaged, they get what comes before, and that is said.
     """
     with contextlib.ExitStack() as stack:
-        reader = open_reader(trace.path, stack, study.jobs)
+        reader = opened("lpl_reader_open", os.fsencode(trace.path))
+        stack.callback(library.lpl_reader_close, reader)
+        library.lpl_reader_jobs(reader, study.jobs)
         tee = _Tee(sinks, study.jobs)
         stack.callback(tee.close)
         original = PythonSink(open_reducer(b"block", "sad:2", tee.pointer, stack) if sad2 else tee.pointer)
