@@ -6,6 +6,7 @@ addresses are Pointers or c_void_p, and texts bytes.
 """
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import os
@@ -110,11 +111,20 @@ def call(name: str, *arguments: Any) -> None:
         raise failure(report, error)
 
 
-def opened(name: str, *arguments: Any) -> Pointer:
-    """What a function returns by its first argument."""
+def opened(stack: contextlib.ExitStack, what: str, *arguments: Any, end: str = "close") -> Pointer:
+    """What lpl_WHAT_open() returns by its first argument, until the stack is left."""
     handle = Pointer()
-    call(name, byref(handle), *arguments)
+    call(f"lpl_{what}_open", byref(handle), *arguments)
+    stack.callback(getattr(library, f"lpl_{what}_{end}"), handle)
     return handle
+
+
+def loaded(name: str, of: str, package: str) -> ctypes.CDLL:
+    """Another library."""
+    try:
+        return ctypes.CDLL(name)
+    except OSError as error:
+        raise Failure(f"{of}'s library cannot be loaded (Debian has it in {package}): {error}") from None
 
 
 def files_of_trace(path: str) -> list[str]:

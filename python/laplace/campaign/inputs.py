@@ -24,7 +24,7 @@ from typing import Iterable, Iterator, NamedTuple
 
 from laplace.campaign.store import Store
 from laplace.files import read_text
-from laplace.library import Pointer, files_of_trace
+from laplace.library import Pointer, files_of_trace, loaded
 from laplace.say import Failure, escaped, naming
 
 _SETTLED = 3            # seconds after which a file's times show whether it changes
@@ -48,10 +48,7 @@ class _Hash128(ctypes.Structure):
 
 @functools.cache
 def _xxhash() -> ctypes.CDLL:
-    try:
-        library = ctypes.CDLL("libxxhash.so.0")
-    except OSError as error:
-        raise Failure(f"xxHash's library cannot be loaded (Debian has it in libxxhash0): {error}") from None
+    library = loaded("libxxhash.so.0", "xxHash", "libxxhash0")
     library.XXH3_createState.restype, library.XXH3_128bits_digest.restype = Pointer, _Hash128
     return library
 

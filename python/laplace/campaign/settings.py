@@ -130,8 +130,7 @@ def _try_policies(policies: str, sizes: str | None, each: str | None) -> None:
     """Those of a simulation, with the sizes that each job has."""
     for policy, some in itertools.product(split(policies), divide(sizes, each)):
         with contextlib.ExitStack() as stack:
-            simulator = opened("lpl_simulator_open", None)
-            stack.callback(library.lpl_simulator_close, simulator)
+            simulator = opened(stack, "simulator", None)
             parsed = byref(stack.enter_context(_parsed(some))) if some else None
             call("lpl_simulator_add", simulator, os.fsencode(policy), parsed)
 

@@ -36,8 +36,7 @@ _RUN = ("sad", "olr")
 
 def _simulator(policies: dict[str, Any], jobs: int, stack: contextlib.ExitStack) -> Pointer:
     """Of policies by name, with their sizes."""
-    simulator = opened("lpl_simulator_open", byref(SimulatorOptions(jobs=jobs)))
-    stack.callback(library.lpl_simulator_close, simulator)
+    simulator = opened(stack, "simulator", byref(SimulatorOptions(jobs=jobs)))
     for policy, sizes in policies.items():
         call("lpl_simulator_add", simulator, policy.encode(), byref(sizes))
     return simulator

@@ -9,7 +9,7 @@ import ctypes
 from ctypes import Structure, byref, c_char_p, c_size_t, c_void_p
 from typing import Any
 
-from laplace.library import Pointer, Reference, call, library, opened
+from laplace.library import Pointer, Reference, call, library, loaded, opened
 from laplace.say import Failure
 from laplace.study.reading import PythonSink
 
@@ -24,10 +24,7 @@ class _Buffer(Structure):
 
 
 def _load_zstd() -> ctypes.CDLL:
-    try:
-        zstd = ctypes.CDLL("libzstd.so.1")
-    except OSError as error:
-        raise Failure(f"zstd's library cannot be loaded (Debian has it in libzstd1): {error}") from None
+    zstd = loaded("libzstd.so.1", "zstd", "libzstd1")
     zstd.ZSTD_createCCtx.restype, zstd.ZSTD_getErrorName.restype = Pointer, c_char_p
     zstd.ZSTD_CCtx_setParameter.restype = zstd.ZSTD_compressStream2.restype = c_size_t
     zstd.ZSTD_isError.argtypes = zstd.ZSTD_getErrorName.argtypes = [c_size_t]
@@ -39,9 +36,8 @@ class ByteMeasure(PythonSink):
 
     def __init__(self, stack: contextlib.ExitStack) -> None:
         meta = library.lpl_meta_new()
-        writer = opened("lpl_writer_open", b"/dev/null", meta, None, True)
+        writer = opened(stack, "writer", b"/dev/null", meta, None, True, end="abandon")
         library.lpl_meta_free(meta)
-        stack.callback(library.lpl_writer_abandon, writer)
         super().__init__(library.lpl_writer_sink(writer))
         self.text_bytes = self.zstd_bytes = self.lpl_bytes = 0
         self._writer, self._zstd = writer, _load_zstd()

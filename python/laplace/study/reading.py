@@ -40,9 +40,7 @@ _EVENT_GAP, _UNKNOWN = 0x10004, (1 << 64) - 1
 def open_reducer(reduction: bytes, method: str, following: Pointer,
                  stack: contextlib.ExitStack) -> Pointer:
     """The sink that takes what was reduced so, and sends on what the method makes of it."""
-    reducer = opened("lpl_reducer_open", reduction, method.encode(), following)
-    stack.callback(library.lpl_reducer_close, reducer)
-    return library.lpl_reducer_sink(reducer)
+    return library.lpl_reducer_sink(opened(stack, "reducer", reduction, method.encode(), following))
 
 
 class PythonSink:
@@ -223,9 +221,7 @@ def _canonical(following: Pointer, reader: Pointer, stack: contextlib.ExitStack)
     options = ChoiceOptions(page_size=library.lpl_page_size(page_size, reduction),
                             cycles_a_second=library.lpl_cycles_a_second(meta),
                             addresses=1)    # canonical ones
-    choice = opened("lpl_choice_open", byref(options), following)
-    stack.callback(library.lpl_choice_close, choice)
-    return library.lpl_choice_sink(choice)
+    return library.lpl_choice_sink(opened(stack, "choice", byref(options), following))
 
 
 def read(study: Study, trace: Trace, what: str, sad2: bool, sinks: list[Pointer]) -> None:
@@ -235,8 +231,7 @@ def read(study: Study, trace: Trace, what: str, sad2: bool, sinks: list[Pointer]
     Where the trace is damaged, they get what comes before, and that is said.
     """
     with contextlib.ExitStack() as stack:
-        reader = opened("lpl_reader_open", os.fsencode(trace.path))
-        stack.callback(library.lpl_reader_close, reader)
+        reader = opened(stack, "reader", os.fsencode(trace.path))
         library.lpl_reader_jobs(reader, study.jobs)
         tee = _Tee(sinks, study.jobs)
         stack.callback(tee.close)
