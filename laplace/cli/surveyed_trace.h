@@ -46,6 +46,12 @@ int surveyed_trace_read(struct surveyed_trace *trace,
 			const struct surveyed_trace_options *options);
 void surveyed_trace_close(struct surveyed_trace *trace);
 
+/* As many of all as a table for people, or a picture, has. */
+static inline uint64_t trace_shown(const struct surveyed_trace *trace, uint64_t all)
+{
+	return all < trace->top ? all : trace->top;
+}
+
 /* The row of a table for --clock: enum lpl_survey_clock */
 #define CLI_CLOCK(config, member, in_group) { "clock", CLI_WORD, CLI_INTO(config, member), \
 	.argument = "CLOCK", .group = (in_group), .words = "cycles instructions references", \

@@ -36,11 +36,12 @@ static unsigned int rows_used(const struct lpl_survey *survey)
 	return rows;
 }
 
-static int shade_of(uint64_t references, uint64_t most)
+/* Which of so many shades. */
+static int shade_of(uint64_t references, uint64_t most, int shades)
 {
 	double part = most > 1 ? log((double)references) / log((double)most) : 1;
 
-	return (int)(part * (SHADES - 1) + 0.5);
+	return (int)(part * (shades - 1) + 0.5);
 }
 
 /* One path a shade: cells of equal shade in a row are one stretch. */
@@ -58,7 +59,7 @@ static void draw_shade(const struct surveyed_trace *trace, const struct svg_fiel
 		for (unsigned int bin = 0, from = 0; bin <= bins; bin++) {
 			uint64_t references = bin < bins ? map->references[row][bin] : 0;
 
-			if (references && shade_of(references, most) == wanted)
+			if (references && shade_of(references, most, SHADES) == wanted)
 				continue;
 			if (from < bin) {
 				const double x = chart_bin(trace, field, from);
@@ -144,15 +145,15 @@ void chart_heatmap(const struct surveyed_trace *trace, FILE *out)
 
 void chart_heatmap_text(const struct surveyed_trace *trace, FILE *out)
 {
-	static const char level[] = " .:-=+*#%@";
+	static const char level[] = ".:-=+*#%@";
 	const struct lpl_survey *survey = trace->survey;
 	uint64_t cell[MAP_ROWS][MAP_COLUMNS] = { { 0 } }, most = 1;
 	unsigned int bins = survey->time->bins;
 
 	for (unsigned int row = 0; row < LPL_SURVEY_ROWS; row++) {
 		for (unsigned int bin = 0; bin < bins; bin++) {
-			unsigned int column = bins <= MAP_COLUMNS ? bin : bin * MAP_COLUMNS / bins;
-			uint64_t *place = &cell[row * MAP_ROWS / LPL_SURVEY_ROWS][column];
+			uint64_t *place = &cell[row * MAP_ROWS / LPL_SURVEY_ROWS]
+					       [strip_column(bin, bins, MAP_COLUMNS)];
 
 			*place += survey->heatmap->references[row][bin];
 			if (*place > most)
@@ -165,12 +166,8 @@ void chart_heatmap_text(const struct surveyed_trace *trace, FILE *out)
 		(double)(UINT64_C(1) << survey->heatmap->row_shift), most);
 	for (unsigned int row = MAP_ROWS; row-- > 0;) {
 		fputs("  |", out);
-		for (unsigned int i = 0; i < MAP_COLUMNS && i < bins; i++) {
-			double part = most > 1 && cell[row][i] ?
-				log((double)cell[row][i]) / log((double)most) : 1;
-
-			fputc(cell[row][i] ? level[1 + (int)(part * 8 + 0.5)] : ' ', out);
-		}
+		for (unsigned int i = 0; i < MAP_COLUMNS && i < bins; i++)
+			fputc(cell[row][i] ? level[shade_of(cell[row][i], most, sizeof(level) - 1)] : ' ', out);
 		fputs("|\n", out);
 	}
 }

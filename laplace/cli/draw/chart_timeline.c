@@ -107,7 +107,7 @@ static void draw_rows(const struct surveyed_trace *trace, const struct lpl_surve
 
 void chart_timeline(const struct surveyed_trace *trace, FILE *out)
 {
-	uint64_t count = trace->tasks < trace->top ? trace->tasks : trace->top;
+	const uint64_t count = trace_shown(trace, trace->tasks);
 	const struct lpl_survey_task **task = calloc(count + 1, sizeof(*task));
 	struct svg_field field = {
 		.left = 165, .top = 52, .width = CHART_WIDTH - 165 - 60,

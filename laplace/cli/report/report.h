@@ -30,12 +30,6 @@ void trace_hottest_of_kernel(struct table *table, const struct surveyed_trace *t
 void trace_calls(struct table *table, const struct surveyed_trace *trace);
 void trace_calls_of_tasks(struct table *table, const struct surveyed_trace *trace);
 
-/* As many as a table for people has. */
-static inline uint64_t trace_shown(const struct surveyed_trace *trace, uint64_t all)
-{
-	return all < trace->top ? all : trace->top;
-}
-
 /* Names for numbers of each kind of page, and of each reason to leave the processor. */
 const char *trace_kind_name(unsigned int kind);
 const char *trace_reason_name(unsigned int reason);

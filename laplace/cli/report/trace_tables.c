@@ -21,7 +21,7 @@ const char *trace_reason_name(unsigned int reason)
 /* How many lines of all of them. */
 static uint64_t lines_of(const struct table *table, const struct surveyed_trace *trace, uint64_t all)
 {
-	return table->form == TABLE_JSON || all < trace->top ? all : trace->top;
+	return table->form == TABLE_JSON ? all : trace_shown(trace, all);
 }
 
 static struct cell share_of_all(const struct surveyed_trace *trace, uint64_t references)
