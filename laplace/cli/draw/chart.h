@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Pictures of a trace's survey: as SVG and PNG, with characters, and as numbers (CSV).
+ * Pictures of a trace: as SVG and PNG, with characters, and as numbers (CSV).
  *
  * They are drawn here, as curves are (curves.h), with no program to be installed: a report has to be
  * one page that needs nothing else, and the same picture stands in it and in a file of its own.
@@ -9,7 +9,24 @@
 #define LAPLACE_CLI_DRAW_CHART_H
 
 #include "cli/surveyed_trace.h"
+#include "series.h"
 #include "svg.h"
+
+/* Faults over time, of policies at sizes. */
+struct faults_chart {
+	/* first, so that one is the other; of its survey there is nothing but the time */
+	struct surveyed_trace trace;
+	const char *addresses;		/* what pages are: "canonical" or "virtual" */
+	struct faults_line {
+		const char *policy;
+		uint64_t size;
+		bool timed;		/* the size is a time, in references */
+		uint64_t all;		/* its faults ... */
+		uint64_t faults[LPL_SURVEY_BINS];	/* ... and when they were taken */
+	} *line;
+	size_t lines, room;
+};
+#define FAULTS_LINES SERIES		/* as many as a picture has; CSV has any number */
 
 /* ---- as SVG ---- */
 
@@ -21,6 +38,8 @@ void chart_footprint(const struct surveyed_trace *trace, FILE *out);
 void chart_processes(const struct surveyed_trace *trace, FILE *out);
 /* References by page, in the order of first references, and time. */
 void chart_heatmap(const struct surveyed_trace *trace, FILE *out);
+/* The trace is a faults_chart's. */
+void chart_faults(const struct surveyed_trace *trace, FILE *out);
 
 /* ---- their numbers, a line for each that is not 0, as CSV ---- */
 
@@ -28,10 +47,12 @@ void chart_timeline_csv(const struct surveyed_trace *trace, FILE *out);
 void chart_footprint_csv(const struct surveyed_trace *trace, FILE *out);
 void chart_processes_csv(const struct surveyed_trace *trace, FILE *out);
 void chart_heatmap_csv(const struct surveyed_trace *trace, FILE *out);
+void chart_faults_csv(const struct surveyed_trace *trace, FILE *out);
 
 /* ---- with characters; the others have tables (report/report_page.c) ---- */
 
 void chart_heatmap_text(const struct surveyed_trace *trace, FILE *out);
+void chart_faults_text(const struct surveyed_trace *trace, FILE *out);
 
 /* ---- what those as SVG share (chart.c) ---- */
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Faults over time; see chart_faults.h. */
-#include "chart_faults.h"
-
+/* Faults over time; see chart.h. */
 #include <inttypes.h>
 
 #include "chart.h"

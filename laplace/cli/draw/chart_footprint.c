@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "chart.h"
-#include "series.h"
 
 #define HEIGHT 240
 #define LEGEND_COLUMNS 4	/* of processes, in two rows */

@@ -4,7 +4,7 @@
 #define LAPLACE_CLI_PLOT_PLOT_FAULTS_H
 
 #include "cli/addresses.h"
-#include "cli/draw/chart_faults.h"
+#include "cli/draw/chart.h"
 #include "cli/surveyed_trace.h"
 
 struct plot_faults {
