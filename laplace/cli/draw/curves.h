@@ -30,9 +30,6 @@ struct curves {
 int curves_read(struct curves *curves, const char *path, bool several_files);
 void curves_free(struct curves *curves);
 
-/* Draw with characters, as wide as a terminal is (terminal.h).  Returns an exit status. */
-int curves_text(const struct curves *curves, const char *title, uint64_t page_size, FILE *out);
-
 /* The ends of axes; zero-initialised, and widened to hold all of some curves. */
 struct curves_bounds {
 	bool set;
@@ -41,15 +38,17 @@ struct curves_bounds {
 void curves_widen(struct curves_bounds *bounds, const struct curves *curves);
 
 struct curves_picture {
-	double width, height;
+	double width, height;		/* of an SVG */
 	const char *title;		/* NULL: none */
-	const char *about;		/* for screen readers */
+	const char *about;		/* for screen readers; NULL: the title */
 	uint64_t page_size;		/* in bytes, for the axis of bytes */
-	struct curves_bounds bounds;	/* of its axes */
+	struct curves_bounds bounds;	/* of an SVG's axes, if set */
 };
 #define CURVES_WIDTH 760	/* of a picture by itself */
 #define CURVES_HEIGHT 500
 void curves_svg(const struct curves *curves, const struct curves_picture *picture, FILE *out);
+/* Draw with characters, as wide as a terminal is (terminal.h).  Returns an exit status. */
+int curves_text(const struct curves *curves, const struct curves_picture *picture, FILE *out);
 
 /* On a log axis nothing is 0: no fault at all stands where one fault would. */
 static inline double faults_of(const struct point *point)

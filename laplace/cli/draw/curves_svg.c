@@ -63,16 +63,18 @@ static struct log_axis make_axis(double low, double high, double edge)
 	return (struct log_axis){ low / more, high * more };
 }
 
-static struct frame make_frame(const struct curves_picture *picture)
+static struct frame make_frame(const struct curves_picture *picture, const struct curves *curves)
 {
-	const struct curves_bounds *bounds = &picture->bounds;
+	struct curves_bounds bounds = picture->bounds;
 	const double top = picture->title ? 66 : 38;
 
+	if (!bounds.set)
+		curves_widen(&bounds, curves);
 	return (struct frame){
 		.picture = picture, .left = LEFT, .top = top,
 		.width = picture->width - LEFT - RIGHT, .height = picture->height - top - BOTTOM,
-		.x = make_axis(bounds->pages_low, bounds->pages_high, 0.02),
-		.y = make_axis(bounds->faults_low, bounds->faults_high, 0.03)
+		.x = make_axis(bounds.pages_low, bounds.pages_high, 0.02),
+		.y = make_axis(bounds.faults_low, bounds.faults_high, 0.03)
 	};
 }
 
@@ -257,9 +259,10 @@ static void draw_legend(const struct frame *frame, const struct curves *curves, 
 
 void curves_svg(const struct curves *curves, const struct curves_picture *picture, FILE *out)
 {
-	const struct frame frame = make_frame(picture);
+	const struct frame frame = make_frame(picture, curves);
 
-	svg_begin(out, picture->width, picture->height, FONT, picture->about);
+	svg_begin(out, picture->width, picture->height, FONT, picture->about ? picture->about :
+		  picture->title ? picture->title : "faults against memory");
 	if (picture->title)
 		svg_title(out, picture->width / 2, 28, picture->title);
 	draw_memory(&frame, out);

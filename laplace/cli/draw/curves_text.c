@@ -281,8 +281,9 @@ static void print_legend(const struct field *field, const struct curves *curves,
 	}
 }
 
-int curves_text(const struct curves *curves, const char *title, uint64_t page_size, FILE *out)
+int curves_text(const struct curves *curves, const struct curves_picture *picture, FILE *out)
 {
+	const char *title = picture->title;
 	struct log_tick memory[LOG_TICKS], faults[LOG_TICKS];
 	size_t sizes, heights;
 	struct field field;
@@ -302,7 +303,7 @@ int curves_text(const struct curves *curves, const char *title, uint64_t page_si
 		print_row(&field, row, tick_in_row(&field, row, faults, heights), out);
 	print_bottom(&field, memory, sizes, out);
 	print_memory(&field, memory, sizes, "pages", 0, out);
-	print_memory(&field, memory, sizes, "bytes", (double)page_size, out);
+	print_memory(&field, memory, sizes, "bytes", (double)picture->page_size, out);
 	print_legend(&field, curves, out);
 	free(field.cell);
 	return CLI_DONE;

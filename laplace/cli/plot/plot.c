@@ -21,11 +21,8 @@
 #include "plot_faults.h"
 
 struct options {
-	const char *output, *title;
-	uint64_t page_size;		/* bytes; of curves */
-	double width, height;		/* of curves in SVG and PNG */
-	struct curves_bounds bounds;	/* of their axes, if given */
-	const char *about;		/* of curves; NULL: the title */
+	const char *output;
+	struct curves_picture curves;
 	bool terminal, overwrite;
 	const char *kind;
 	enum picture_format format;
@@ -33,9 +30,7 @@ struct options {
 	unsigned int files;
 	struct surveyed_trace_options trace;
 	bool by_process;
-	char *policies;			/* of faults: a list */
-	const char *sizes;
-	enum cli_addresses addresses;	/* of faults; CLI_ADDRESSES_KEPT: not given */
+	struct plot_faults faults;	/* CLI_ADDRESSES_KEPT: addresses are not given */
 };
 
 /* Pictures of a trace. */
@@ -99,7 +94,7 @@ static void check_files(const struct options *options, struct argp_state *state)
 			   "which results?  Name a CSV of laplace sim, or -");
 	if (of_trace && options->files > 1)
 		argp_error(state, "one trace at a time");
-	if (of_trace && options->title)
+	if (of_trace && options->curves.title)
 		argp_error(state, "a title is for curves");
 	if (of_trace && cli_given(state, of_curves_options))
 		argp_error(state, "%s is for curves", cli_given(state, of_curves_options));
@@ -108,13 +103,13 @@ static void check_files(const struct options *options, struct argp_state *state)
 			   "sim have none");
 	if (!of_trace && of_trace_option)
 		argp_error(state, "%s is for pictures of a trace", of_trace_option);
-	if (is_faults(options) && !options->sizes)
+	if (is_faults(options) && !options->faults.sizes)
 		argp_error(state, "which memory?  -s names its pages, such as -s 1024");
 	if (is_faults(options) && of_survey_option)
 		argp_error(state, "%s is not for faults", of_survey_option);
 	if (!is_faults(options) && of_faults_option)
 		argp_error(state, "%s is for faults", of_faults_option);
-	if (!is_faults(options) && options->addresses != CLI_ADDRESSES_KEPT)
+	if (!is_faults(options) && options->faults.addresses != CLI_ADDRESSES_KEPT)
 		argp_error(state, "--addresses is for faults");
 	if (options->by_process && strcmp(options->kind, "footprint") != 0)
 		argp_error(state, "--by is for footprint");
@@ -168,8 +163,8 @@ static void take_size(struct argp_state *state, const struct cli_option *option,
 	if (sscanf(value, "%5ux%5u%n", &width, &height, &end) < 2 || value[end] ||
 	    width < LEAST_SIZE || height < LEAST_SIZE)
 		cli_wrong(state, option, value);
-	options->width = width;
-	options->height = height;
+	options->curves.width = width;
+	options->curves.height = height;
 }
 
 static void take_axes(struct argp_state *state, const struct cli_option *option, const char *value,
@@ -185,7 +180,7 @@ static void take_axes(struct argp_state *state, const struct cli_option *option,
 	      bounds.faults_low > 0 && bounds.faults_low <= bounds.faults_high &&
 	      bounds.pages_high < HUGE_VAL && bounds.faults_high < HUGE_VAL))
 		cli_wrong(state, option, value);
-	options->bounds = bounds;
+	options->curves.bounds = bounds;
 }
 
 static const struct cli_option option_table[] = {
@@ -193,9 +188,9 @@ static const struct cli_option option_table[] = {
 	  .help = "A .png or .svg file; of a trace also .csv, the numbers; - draws with "
 	  "characters"},
 	{ "terminal", CLI_FLAG, CLI_INTO(struct options, terminal), .help = "The same as -o -" },
-	{ "title", CLI_TEXT, 't', CLI_INTO(struct options, title), .argument = "TEXT",
+	{ "title", CLI_TEXT, 't', CLI_INTO(struct options, curves.title), .argument = "TEXT",
 	  .help = "A title above the curves" },
-	{ "page-size", CLI_NUMBER, CLI_INTO(struct options, page_size), .argument = "BYTES", .least = 1,
+	{ "page-size", CLI_NUMBER, CLI_INTO(struct options, curves.page_size), .argument = "BYTES", .least = 1,
 	  .standard = "4096", .help = "Of curves: how many bytes a page has (%d)" },
 	{ "size", CLI_TEXT, .argument = "SIZE", .take = take_size, .least = LEAST_SIZE,
 	  .wrong = "%n takes WIDTHxHEIGHT, both from %l on, not '%s'",
@@ -204,13 +199,13 @@ static const struct cli_option option_table[] = {
 	  .wrong = "%n takes PAGES:PAGES,FAULTS:FAULTS, all above 0, not '%s'",
 	  .help = "Of curves: from where to where the axes of an SVG or PNG go, such as "
 	  "16:4096,100:20000, in pages and in faults (as far as the curves)" },
-	{ "about", CLI_TEXT, CLI_INTO(struct options, about), .argument = "TEXT",
+	{ "about", CLI_TEXT, CLI_INTO(struct options, curves.about), .argument = "TEXT",
 	  .help = "Of curves: what an SVG says to a screen reader (the title)" },
 	{ .type = CLI_HEADING, .help = "For pictures of a trace:", .group = 1 },
-	{ "sizes", CLI_TEXT, 's', CLI_INTO(struct options, sizes), .argument = "SIZES", .group = 1,
+	{ "sizes", CLI_TEXT, 's', CLI_INTO(struct options, faults.sizes), .argument = "SIZES", .group = 1,
 	  .help = "faults: pages of memory, for ws and vmin references, as of sim: 1024, or "
 	  "256,1024, or 64:1024:*2, or 4M, or 25%"},
-	{ "policy", CLI_LIST, 'p', CLI_INTO(struct options, policies), .argument = "POLICY[,...]",
+	{ "policy", CLI_LIST, 'p', CLI_INTO(struct options, faults.policies), .argument = "POLICY[,...]",
 	  .words = CLI_POLICIES, .group = 1, .help = "faults: %c, as of sim (lru)" },
 	{ "by", CLI_WORD, CLI_INTO(struct options, by_process), .argument = "WHAT", .group = 1,
 	  .words = "kind process", .wrong = "%n takes %o, not '%s'",
@@ -223,7 +218,7 @@ static const struct cli_option option_table[] = {
 	CLI_WITH(overwrite, struct options, overwrite),
 	CLI_WITH(progress, struct options, trace.progress),
 	CLI_WITH(choice, struct options, trace.choice),
-	CLI_WITH(addresses, struct options, addresses, .group = 1),
+	CLI_WITH(addresses, struct options, faults.addresses, .group = 1),
 	{ .type = CLI_ARGUMENT, .argument = "KIND", CLI_INTO(struct options, kind),
 	  .words = "curve timeline footprint heatmap faults",
 	  .wrong = "which kind of picture?  There are curve, faults, timeline, footprint and heatmap" },
@@ -245,20 +240,6 @@ static const struct cli_usage usage = {
 
 /* ---- curves ---- */
 
-static void draw_svg(const struct curves *curves, const struct options *options, FILE *out)
-{
-	struct curves_picture picture = {
-		.width = options->width, .height = options->height, .title = options->title,
-		.about = options->about ? options->about :
-			 options->title ? options->title : "faults against memory",
-		.page_size = options->page_size, .bounds = options->bounds
-	};
-
-	if (!picture.bounds.set)
-		curves_widen(&picture.bounds, curves);
-	curves_svg(curves, &picture, out);
-}
-
 static int draw_picture(const struct curves *curves, const struct options *options, FILE *out)
 {
 	struct picture picture;
@@ -267,8 +248,8 @@ static int draw_picture(const struct curves *curves, const struct options *optio
 	if (status)
 		return status;
 	if (picture.format == PICTURE_TEXT)
-		return curves_text(curves, options->title, options->page_size, picture.out);
-	draw_svg(curves, options, picture.out);
+		return curves_text(curves, &options->curves, picture.out);
+	curves_svg(curves, &options->curves, picture.out);
 	return picture_end(&picture);
 }
 
@@ -310,16 +291,10 @@ static int draw_chart(const struct surveyed_trace *trace, const struct options *
 }
 
 /* The output is opened first: whoever waits for a long trace shall not wait in vain. */
-static int plot_trace(const struct options *options)
+static int plot_trace(struct options *options)
 {
-	const bool is_drawn = options->format == PICTURE_SVG || options->format == PICTURE_PNG;
-	struct plot_faults faults = {
-		.options = &options->trace, .policies = options->policies, .sizes = options->sizes,
-		.addresses = options->addresses == CLI_ADDRESSES_KEPT ? CLI_ADDRESSES_AUTO :
-									 options->addresses,
-		.most_lines = is_drawn ? FAULTS_LINES : 0
-	};
-	struct surveyed_trace survey, *trace = is_faults(options) ? &faults.chart.trace : &survey;
+	struct plot_faults *faults = &options->faults;
+	struct surveyed_trace survey, *trace = is_faults(options) ? &faults->chart.trace : &survey;
 	struct cli_output output;
 	int status = cli_refuse_input(options->output, options->trace.path), drawn = CLI_FAILED;
 
@@ -327,14 +302,14 @@ static int plot_trace(const struct options *options)
 		status = cli_output_open(&output, options->output, options->overwrite);
 	if (status)
 		return status;
-	status = is_faults(options) ? plot_faults_read(&faults) : surveyed_trace_read(trace, &options->trace);
+	status = is_faults(options) ? plot_faults_read(faults) : surveyed_trace_read(trace, &options->trace);
 	if (trace->survey)
 		drawn = draw_chart(trace, options, output.file);
 	drawn = cli_output_close(&output, drawn);
 	if (trace->survey && drawn)
 		status = drawn;
 	if (is_faults(options))
-		plot_faults_close(&faults);
+		plot_faults_close(faults);
 	else
 		surveyed_trace_close(trace);
 	return status;
@@ -343,12 +318,17 @@ static int plot_trace(const struct options *options)
 int cmd_plot(int argc, char **argv)
 {
 	char policy[] = "lru";
-	struct options options = { .policies = policy, .addresses = CLI_ADDRESSES_KEPT,
-				   .width = CURVES_WIDTH, .height = CURVES_HEIGHT };
+	struct options options = { .faults = { .policies = policy, .addresses = CLI_ADDRESSES_KEPT },
+				   .curves = { .width = CURVES_WIDTH, .height = CURVES_HEIGHT } };
 	int status;
 
 	cli_parse(&usage, argc, argv, &options);
 	options.trace.path = options.file[0];
+	options.faults.options = &options.trace;
+	if (options.faults.addresses == CLI_ADDRESSES_KEPT)
+		options.faults.addresses = CLI_ADDRESSES_AUTO;
+	if (options.format == PICTURE_SVG || options.format == PICTURE_PNG)
+		options.faults.most_lines = FAULTS_LINES;
 	status = chart_of(&options) ? plot_trace(&options) : plot_curves(&options);
 	free(options.file);
 	return status;
