@@ -79,6 +79,16 @@ static void add_exact(json_t *list, const char *what, const char *unit, uint64_t
 	json_array_append_new(list, json_string(text));
 }
 
+/* What schedule says of such a trace, too. */
+static void add_any_order(json_t *list, uint64_t pages)
+{
+	char text[160];
+
+	snprintf(text, sizeof(text), "in another order of threads: LRU queues of %" PRIu64 " pages for processes "
+		 "of one thread that share no page, and nothing else", pages);
+	json_array_append_new(list, json_string(text));
+}
+
 static void add_whole(json_t *list, const struct card *card)
 {
 	const bool chosen = lpl_meta_get(card->meta, LPL_META_ONLY) != NULL;
@@ -125,6 +135,8 @@ static json_t *exact_section(const struct card *card)
 		add_exact(list, "faults of OPT", "pages", exactness.opt);
 		add_exact(list, "faults of policies that act on faults alone", "pages", exactness.demand);
 		add_exact(list, "faults of the working set and of VMIN", "references of tau", exactness.ws);
+		if (!kind.is_whole && card->events && kind.any_order)
+			add_any_order(list, kind.any_order);
 	}
 	json_object_set_new(section, "exact", list);
 	return section;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <laplace/reducer.h>
 #include <laplace/schedule.h>
 #include <laplace/simulator.h>
 #include <laplace/trace.h>
@@ -349,42 +350,36 @@ static int try_machine(const struct lpl_machine *machine)
 
 /*
  * What its header says.  A reduction is exact for the order of the references that it was made
- * of: in another it is exact for nothing.
+ * of: in another no simulation is.
  */
-static struct lpl_meta *output_meta(const struct lpl_meta *source, const struct options *options,
-				    const struct cli_trace_kind *kind)
+static enum lpl_error output_meta(struct lpl_meta **meta, const struct lpl_meta *source,
+				  const struct options *options, const struct cli_trace_kind *kind,
+				  struct lpl_report *report)
 {
-	struct lpl_meta *meta = kind->is_canonical ? lpl_meta_copy(source) :
-		lpl_merge_canonical_meta(source);
-	const char *before = meta ? lpl_meta_get(meta, LPL_META_REDUCTION) : NULL;
-	char *reduction = NULL;
-	bool done = true;
+	char reduction[LPL_SPEC_SIZE];
 
-	if (!meta || kind->is_whole || options->scheduler == LPL_SCHEDULER_RECORDED)
-		return meta;
-	if (!strstr(before, "+merged"))
-		done = asprintf(&reduction, "%s+merged", before) >= 0 &&
-		       lpl_meta_set(meta, LPL_META_REDUCTION, reduction) == LPL_OK;
-	done = done && lpl_meta_set(meta, LPL_META_EXACT,
-				    "nothing (reduced, and then scheduled again)") == LPL_OK;
-	free(reduction);
-	if (done)
-		return meta;
-	lpl_meta_free(meta);
-	return NULL;
+	*meta = kind->is_canonical ? lpl_meta_copy(source) : lpl_merge_canonical_meta(source);
+	if (!*meta)
+		return lpl_fail(report, LPL_ERR_MEMORY, "no memory");
+	if (kind->is_whole || options->scheduler == LPL_SCHEDULER_RECORDED)
+		return LPL_OK;
+	LPL_TRY(lpl_reduction_scheduled(lpl_meta_get(*meta, LPL_META_REDUCTION), reduction, report));
+	if (lpl_meta_set(*meta, LPL_META_REDUCTION, reduction) ||
+	    lpl_meta_set(*meta, LPL_META_EXACT, "nothing (reduced, and then scheduled again)"))
+		return lpl_fail(report, LPL_ERR_MEMORY, "no memory");
+	return LPL_OK;
 }
 
 static int open_writer(struct lpl_writer **writer, const struct options *options,
 		       const struct lpl_meta *source, const struct cli_trace_kind *kind)
 {
 	const struct lpl_writer_options writer_options = { .jobs = cli_jobs(options->jobs) };
-	struct lpl_meta *meta = output_meta(source, options, kind);
 	struct lpl_report report = { 0 };
+	struct lpl_meta *meta;
 	int status = CLI_DONE;
 
-	if (!meta)
-		return cli_complain(CLI_FAILED, "no memory");
-	if (lpl_writer_open(writer, options->output, meta, &writer_options, options->overwrite,
+	if (output_meta(&meta, source, options, kind, &report) ||
+	    lpl_writer_open(writer, options->output, meta, &writer_options, options->overwrite,
 			    &report))
 		status = cli_report(&report);
 	lpl_meta_free(meta);
@@ -462,8 +457,24 @@ static int close_writer(struct lpl_writer *writer, int status)
 
 /* ---- the command ---- */
 
+/* What was dropped is known to be of no matter in the order of the trace alone: docs/theory.md. */
+static void warn_reduced(const struct lpl_schedule_trace *trace, const struct options *options,
+			 const struct cli_trace_kind *kind)
+{
+	if (!kind->any_order)
+		cli_complain(0, "warning: %s: was reduced by %s: in another order no fault is exact",
+			     options->trace, kind->reduction);
+	else
+		cli_complain(0, "warning: %s: was reduced by %s: in another order faults are exact only with "
+			     "--memory local-equal of %" PRIu64 " pages for each process, and if that is one "
+			     "thread, with pages of its own (of those left, threads share %" PRIu64 " of %"
+			     PRIu64 ")",
+			     options->trace, kind->reduction, kind->any_order, trace->shared, trace->pages);
+}
+
 /* What is to be known of the numbers. */
-static int warn(const struct lpl_schedule_trace *trace, const struct options *options)
+static int warn(const struct lpl_schedule_trace *trace, const struct options *options,
+		const struct cli_trace_kind *kind)
 {
 	if (options->scheduler == LPL_SCHEDULER_RECORDED)
 		return CLI_DONE;
@@ -474,6 +485,8 @@ static int warn(const struct lpl_schedule_trace *trace, const struct options *op
 		cli_complain(0, "warning: %s: %" PRIu64 " of %" PRIu64 " waits were ended by no event: "
 			     "they take as long as they did", options->trace, trace->waits_guessed,
 			     trace->waits);
+	if (!kind->is_whole)
+		warn_reduced(trace, options, kind);
 	return CLI_DONE;
 }
 
@@ -486,7 +499,7 @@ static int run(struct lpl_schedule *schedule, const struct options *options,
 	struct lpl_writer *writer = NULL;
 	struct lpl_sink *next = NULL;
 	struct output output;
-	int status = warn(trace, options);
+	int status = warn(trace, options, kind);
 
 	if (!status && options->pages)
 		status = parse_pages(options->pages, kind, trace->pages, &machine->pages);

@@ -30,7 +30,9 @@ static const struct column sums[] = {
 static const struct column facts[] = {
 #define FACT(name) { #name, offsetof(struct lpl_schedule_trace, name) }
 	FACT(references), FACT(cycles), FACT(instructions), FACT(left_out_references),
-	FACT(left_out_cycles), FACT(pages), FACT(waits), FACT(waits_guessed), FACT(left_waiting)
+	FACT(left_out_cycles), FACT(pages),
+	{ "shared_pages", offsetof(struct lpl_schedule_trace, shared) },
+	FACT(waits), FACT(waits_guessed), FACT(left_waiting)
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

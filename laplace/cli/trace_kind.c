@@ -13,11 +13,14 @@ struct cli_trace_kind cli_trace_kind(const struct lpl_meta *meta)
 {
 	const char *reduction = lpl_meta_get(meta, LPL_META_REDUCTION);
 	const char *addresses = lpl_meta_get(meta, LPL_META_ADDRESSES);
+	const bool is_canonical = addresses && strcmp(addresses, "canonical") == 0;
 
 	return (struct cli_trace_kind){
 		.reduction = reduction,
 		.is_whole = !reduction || strcmp(reduction, "none") == 0,
-		.is_canonical = addresses && strcmp(addresses, "canonical") == 0,
+		.is_canonical = is_canonical,
+		.any_order = is_canonical || lpl_reduction_fenced(reduction) ?
+			lpl_reduction_any_order(reduction) : 0,
 		.behaviour = lpl_reduction_behaviour(reduction),
 		.page_size = lpl_page_size(lpl_meta_get(meta, LPL_META_PAGE_SIZE), reduction),
 		.cycles_a_second = lpl_cycles_a_second(meta)

@@ -12,6 +12,7 @@ struct cli_trace_kind {
 	const char *reduction;		/* the header's; NULL: it has none */
 	bool is_whole;			/* nothing was reduced, or nothing is known of it */
 	bool is_canonical;		/* its pages are; else they are virtual */
+	uint64_t any_order;		/* lpl_reduction_any_order() of its canonical pages */
 	uint64_t behaviour;		/* K of a behaviour sequence; 0: it is none */
 	uint64_t page_size;		/* in bytes; 0: not known (lpl_page_size()) */
 	uint64_t cycles_a_second;	/* of the guest's time; 0: not known */

@@ -121,6 +121,6 @@ const struct lpl_method lpl_method_block = {
 	.letter = "BYTES",
 	.unit = LPL_UNIT_BYTES,
 	.drops = LPL_DROPS_IN_RUN,
-	.claims = LPL_CLAIM_LRU | LPL_CLAIM_OPT | LPL_CLAIM_DEMAND,
+	.claims = LPL_CLAIM_LRU | LPL_CLAIM_OPT | LPL_CLAIM_ANY_ORDER | LPL_CLAIM_DEMAND,
 	.open = block_new,
 };

@@ -29,7 +29,8 @@
 	METHOD(fence) \
 	METHOD(unfence) \
 	METHOD(chosen) \
-	METHOD(merged)
+	METHOD(merged) \
+	METHOD(scheduled)
 
 /* What is there between a reference that is dropped and those that are kept around it? */
 enum lpl_drops {
@@ -41,7 +42,8 @@ enum lpl_drops {
 
 /* What simulations are exact for, from the method's number on; see struct lpl_exactness. */
 enum lpl_claim {
-	LPL_CLAIM_LRU = 1, LPL_CLAIM_OPT = 2, LPL_CLAIM_DEMAND = 4, LPL_CLAIM_WS = 8
+	LPL_CLAIM_LRU = 1, LPL_CLAIM_OPT = 2, LPL_CLAIM_DEMAND = 4, LPL_CLAIM_WS = 8,
+	LPL_CLAIM_ANY_ORDER = 16	/* see lpl_reduction_any_order() */
 };
 
 /* Do the methods after this one respect changes of mapping? */

@@ -48,7 +48,7 @@ static bool fence_matters(const struct lpl_steps *steps)
 /* ---- what steps make of a trace ---- */
 
 static const struct lpl_reduction unreduced = {
-	.exact = {1, 1, 1, 1}, .page_size = LPL_LEAST_BYTES, .fenced_throughout = true
+	.exact = {1, 1, 1, 1}, .any_order = 1, .page_size = LPL_LEAST_BYTES, .fenced_throughout = true
 };
 
 /* Exact for `*size` before and for `from` now: for the larger; 0, for nothing, is the largest. */
@@ -77,6 +77,7 @@ void lpl_reduction_apply(struct lpl_reduction *reduction, const struct lpl_step 
 	exact_for_both(&reduction->exact.opt, (claims & LPL_CLAIM_OPT) != 0 ? from : 0);
 	exact_for_both(&reduction->exact.demand, (claims & LPL_CLAIM_DEMAND) != 0 ? from : 0);
 	exact_for_both(&reduction->exact.ws, (claims & LPL_CLAIM_WS) != 0 ? from : 0);
+	exact_for_both(&reduction->any_order, (claims & LPL_CLAIM_ANY_ORDER) != 0 ? from : 0);
 	if (method->unit == LPL_UNIT_BYTES && step->number != 0)
 		reduction->page_size = step->number;
 	reduction->behaviour = method->makes_behaviour ? step->number : 0;
@@ -140,16 +141,36 @@ bool lpl_reduction_fenced(const char *reduction)
 	return lpl_reduction_read(&read, reduction) && read.fenced_throughout;
 }
 
-enum lpl_error lpl_reduction_chosen(const char *reduction, char chosen[LPL_SPEC_SIZE],
-				    struct lpl_report *report)
+uint64_t lpl_reduction_any_order(const char *reduction)
+{
+	struct lpl_reduction read;
+
+	return lpl_reduction_read(&read, reduction) ? read.any_order : 0;
+}
+
+/* With a last step, unless nothing was reduced. */
+static enum lpl_error add_last(const char *reduction, const char *step, char longer[LPL_SPEC_SIZE],
+			       struct lpl_report *report)
 {
 	const bool reduced = reduction != NULL && strcmp(reduction, "none") != 0;
 
-	if (snprintf(chosen, LPL_SPEC_SIZE, "%s%s", reduced ? reduction : "none",
-		     reduced ? "+chosen" : "") >= LPL_SPEC_SIZE)
+	if (snprintf(longer, LPL_SPEC_SIZE, "%s%s%s", reduced ? reduction : "none",
+		     reduced ? "+" : "", reduced ? step : "") >= LPL_SPEC_SIZE)
 		return lpl_fail(report, LPL_ERR_USAGE, "the reduction '%.40s...' is too long",
 				reduction);
 	return LPL_OK;
+}
+
+enum lpl_error lpl_reduction_chosen(const char *reduction, char chosen[LPL_SPEC_SIZE],
+				    struct lpl_report *report)
+{
+	return add_last(reduction, "chosen", chosen, report);
+}
+
+enum lpl_error lpl_reduction_scheduled(const char *reduction, char scheduled[LPL_SPEC_SIZE],
+				       struct lpl_report *report)
+{
+	return add_last(reduction, "scheduled", scheduled, report);
 }
 
 uint64_t lpl_reduction_page_size(const char *reduction)

@@ -7,6 +7,7 @@
 
 struct lpl_reduction {
 	struct lpl_exactness exact;
+	uint64_t any_order;	/* pages; see lpl_reduction_any_order() */
 	uint64_t page_size;
 	bool fenced;		/* methods that follow respect changes of mapping */
 	bool fenced_throughout;	/* see lpl_reduction_fenced() */

@@ -210,7 +210,7 @@ const struct lpl_method lpl_method_sad_ws = {
 	.letter = "TAU",
 	.unit = LPL_UNIT_REFERENCES,
 	.drops = LPL_DROPS_ANYWHERE,
-	.claims = LPL_CLAIM_LRU | LPL_CLAIM_OPT | LPL_CLAIM_WS,
+	.claims = LPL_CLAIM_LRU | LPL_CLAIM_OPT | LPL_CLAIM_WS | LPL_CLAIM_ANY_ORDER,
 	.open = sad_ws_new,
 	.open_fenced = fenced_new,
 };

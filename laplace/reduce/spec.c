@@ -21,6 +21,8 @@ enum { METHODS = sizeof(methods) / sizeof(methods[0]) };
 const struct lpl_method lpl_method_chosen = {.name = "chosen", .drops = LPL_DROPS_ANYWHERE};
 /* It stands for reductions that were not fenced and then merged: lpl_reduction_fenced(). */
 const struct lpl_method lpl_method_merged = {.name = "merged", .drops = LPL_DROPS_ANYWHERE};
+/* Stands for another order of threads than that which was reduced: lpl_reduction_scheduled(). */
+const struct lpl_method lpl_method_scheduled = {.name = "scheduled", .drops = LPL_DROPS_ANYWHERE};
 
 const struct lpl_method *lpl_method_find(const char *name, size_t length)
 {

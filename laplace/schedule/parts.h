@@ -19,11 +19,14 @@ struct lpl_part {			/* a task */
 	char name[4 * LPL_TASK_NAME + 1];	/* escaped */
 };
 
+#define SEVERAL_TASKS UINT32_MAX
+
 /* Pages have indices from 1, in the order in which the trace has them. */
 struct lpl_part_page {
 	uint64_t number;		/* canonical */
 	uint64_t fact;			/* where the spool says what it is: block << 16 | offset; 0:
 					 * nowhere */
+	uint32_t task;			/* the only one that references it, and 1; SEVERAL_TASKS */
 	bool physical;			/* of a page table */
 };
 

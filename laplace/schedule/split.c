@@ -343,6 +343,17 @@ static enum lpl_error find_page(struct split *split, uint64_t number, const stru
 
 /* ---- references ---- */
 
+/* The idle task does not run again, so that it does not count. */
+static void count_sharing(struct lpl_parts *parts, uint32_t index, uint64_t serial)
+{
+	struct lpl_part_page *page = &parts->page[index];
+
+	if (serial == 0 || page->task == serial + 1 || page->task == SEVERAL_TASKS)
+		return;
+	parts->summary.shared += page->task != 0;
+	page->task = page->task == 0 && serial < SEVERAL_TASKS - 1 ? (uint32_t)serial + 1 : SEVERAL_TASKS;
+}
+
 static enum lpl_error take_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
 				     struct lpl_report *report)
 {
@@ -358,6 +369,7 @@ static enum lpl_error take_reference(struct lpl_merge_output *output, const stru
 	if (split->canonical)
 		LPL_TRY(find_page(split, ref->address >> LPL_PAGE_SHIFT, NULL,
 				  ref->type >= LPL_WALK_READ, &page, report));
+	count_sharing(parts, page, serial);
 	if (split->burst != serial || split->creating || serial >= parts->parts ||
 	    !parts->part[serial].exists || split->task[serial].changed ||
 	    split->task[serial].wait.state != NO_WAIT)

@@ -19,6 +19,7 @@ struct thread {
 	uint32_t tgid;
 	uint64_t space;			/* 0: of the kernel */
 	bool exited;			/* but not switched away */
+	uint64_t number;		/* the next that has its tid has another */
 };
 
 struct guest {
@@ -30,6 +31,7 @@ struct guest {
 	uint64_t cycle, instr, ref;
 	uint64_t last_space;		/* that the processor was in; also the spaces' names */
 	uint64_t spaces;
+	uint64_t threads;
 };
 
 static uint32_t roll(struct guest *guest, uint32_t limit)
@@ -79,7 +81,9 @@ static void reference(struct guest *guest)
 	struct lpl_ref ref = { .space = guest->last_space, .length = 4,
 			       .type = types[roll(guest, sizeof(types))] };
 
-	if (page % 4 == 3) {
+	if (guest->plot->alone) {
+		ref.address = KERNEL + (thread->number * 64 + page) * 4096;
+	} else if (page % 4 == 3) {
 		ref.type = roll(guest, 4) == 0 ? LPL_WALK_WRITE : LPL_WALK_READ;
 		ref.address = page * 4096 + 8;
 	} else if (thread->space == 0 || page % 4 == 2) {
@@ -156,13 +160,15 @@ static void create(struct guest *guest)
 {
 	const struct thread *current = &guest->thread[guest->current];
 	uint32_t tid = unused_tid(guest);
-	struct thread new = { .condition = RUNNABLE, .tgid = tid };
+	struct thread new = { .condition = RUNNABLE, .tgid = tid, .number = ++guest->threads };
 	struct lpl_event event;
 	uint64_t flags = 0;
 
 	if (tid == 0 || current->exited)
 		return;
-	if (guest->plot->helpers && current->space == 0 && roll(guest, 2) == 0) {
+	if (guest->plot->alone) {
+		new.space = new_space(guest);
+	} else if (guest->plot->helpers && current->space == 0 && roll(guest, 2) == 0) {
 		uint32_t program = some_program(guest);
 
 		if (program != 0)
@@ -373,7 +379,10 @@ static void begin(struct guest *guest)
 
 		thread->condition = roll(guest, 2) == 0 ? RUNNABLE : ASLEEP;
 		thread->tgid = tid;
-		if (tid > 1 && guest->thread[tid - 1].space != 0 && roll(guest, 3) == 0) {
+		thread->number = ++guest->threads;
+		if (plot->alone) {
+			thread->space = new_space(guest);
+		} else if (tid > 1 && guest->thread[tid - 1].space != 0 && roll(guest, 3) == 0) {
 			thread->tgid = guest->thread[tid - 1].tgid;
 			thread->space = guest->thread[tid - 1].space;
 		} else if (roll(guest, 4) != 0) {

@@ -22,6 +22,7 @@ struct thread_plot {
 	bool windows;			/* time that was not traced */
 	bool gaps;			/* as if records were missing */
 	bool helpers;			/* threads of the kernel that become a program's */
+	bool alone;			/* each task is a process, with pages that it alone references */
 };
 
 struct thread_plot random_thread_plot(struct random *random);

@@ -128,6 +128,22 @@ bool lpl_reduction_fenced(const char *reduction);
 enum lpl_error lpl_reduction_chosen(const char *reduction, char chosen[LPL_SPEC_SIZE],
 				    struct lpl_report *report);
 
+/*
+ * Threads that are scheduled in another order (schedule.h) have the same faults, at the same moments, if each
+ * is a process, no two reference a page, and each has its own LRU queue, from which no page is
+ * evicted so that fewer than this many are left.  0: not with any number.  Of a trace of virtual
+ * pages only if lpl_reduction_fenced().  docs/theory.md says why, and why not more.
+ */
+uint64_t lpl_reduction_any_order(const char *reduction);
+
+/*
+ * What REDUCTION becomes when threads are scheduled in another order: a last step, `scheduled`, says
+ * that a simulation is exact for nothing, and cannot be asked for.  `none` remains `none`.  LPL_ERR_USAGE:
+ * it is too long.
+ */
+enum lpl_error lpl_reduction_scheduled(const char *reduction, char scheduled[LPL_SPEC_SIZE],
+				       struct lpl_report *report);
+
 /* The size in bytes of the pages in such a trace: 4096, or that of `block:BYTES`. */
 uint64_t lpl_reduction_page_size(const char *reduction);
 

@@ -140,6 +140,7 @@ struct lpl_schedule_trace {
 	uint64_t left_out_references, left_out_cycles;	/* of these the idle task's, which only
 							 * `recorded` runs */
 	uint64_t pages;			/* distinct, canonical */
+	uint64_t shared;		/* pages that several tasks reference, without the idle task */
 	uint64_t waits;			/* for other tasks, or for time to pass, that ended in the
 					 * trace; without those in which tasks were when it began */
 	uint64_t waits_guessed;		/* of these, those that no KTR_WAKE ended: they take the time
