@@ -234,6 +234,7 @@ static bool is_exact(struct random *random, unsigned int number, enum departure 
 		machine = machine_of(&trial->machine);
 		machine.policy = NULL;
 		machine.memory = departure == GLOBAL ? LPL_MEMORY_GLOBAL : LPL_MEMORY_LOCAL_EQUAL;
+		machine.window = 0;
 		machine.pages = (pair->pages - (departure == SHORTER)) * pair->processes +
 			(departure == SHORTER ? 0 : random_below(random, 4));
 		if (machine.pages != 0 && pair->processes != 0)
