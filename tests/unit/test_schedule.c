@@ -849,6 +849,57 @@ static void comes_back_when_there_is_room(void **state)
 	lpl_schedule_close(schedule);
 }
 
+/* Three processes; 1 wants more and more. */
+static void play_three(struct guest *guest)
+{
+	guest_schedule(guest, 0, KTR_STATE_RUNNABLE, 1);
+	guest_wake(guest, 0, 5, KTR_CONTEXT_INTERRUPT);
+	guest_wake(guest, 0, 9, KTR_CONTEXT_INTERRUPT);
+	for (uint64_t i = 0; i < 3; i++)
+		guest_ref(guest, 10, 16 + i, LPL_READ);
+	guest_schedule(guest, 0, KTR_STATE_DEAD, 5);
+	guest_ref(guest, 10, 26, LPL_READ);
+	guest_ref(guest, 500, 27, LPL_READ);
+	guest_schedule(guest, 0, KTR_STATE_DEAD, 9);
+	guest_ref(guest, 10, 36, LPL_READ);
+	guest_ref(guest, 10, 37, LPL_READ);
+	guest_schedule(guest, 0, KTR_STATE_DEAD, 0);
+	guest_finish(guest);
+}
+
+static int by_tid(void *context, const struct lpl_schedule_task *task)
+{
+	(void)context;
+	return (int)task->tid;
+}
+
+static void last_in_first_out(void **state)
+{
+	static const struct lpl_machine machine = {
+		.cpus = 1, .scheduler = LPL_SCHEDULER_PRIORITY, .priority = by_tid,
+		.memory = LPL_MEMORY_PFF, .window = 1000, .pages = 3, .fault_cycles = 100
+	};
+	struct lpl_schedule *schedule = schedule_of(play_three);
+
+	(void)state;
+	run_machine(schedule, &machine, NULL);
+	/*
+	 * 10, 20, 30: 1, 5 and 9 fault, and are activated so.  110: 1 goes on; 120: it faults, and 9 is
+	 * deactivated, which is paging until 130.  220: 1 goes on; 230: it faults, and 5 is deactivated.
+	 * 330: 1 ends, and 9 comes back; 340: it faults.  440: it ends, and 5 comes back.
+	 */
+	assert_int_equal(lpl_schedule_task(schedule, 0)->end, 330);
+	assert_times(schedule, 1, (struct times){.end = 940, .running = 510, .ready = 230,
+						 .paging = 200, .dispatches = 4, .preemptions = 1,
+						 .faults = 2});
+	assert_int_equal(lpl_schedule_task(schedule, 1)->suspended, 210);
+	assert_times(schedule, 2, (struct times){.end = 440, .running = 20, .ready = 220,
+						 .paging = 200, .dispatches = 3, .faults = 2});
+	assert_int_equal(lpl_schedule_task(schedule, 2)->suspended, 200);
+	assert_int_equal(lpl_schedule_result(schedule)->deactivations, 2);
+	lpl_schedule_close(schedule);
+}
+
 /* Without a limit, local memory is as large as any. */
 static void no_limit(void **state)
 {
@@ -1044,6 +1095,7 @@ int main(void)
 		cmocka_unit_test(ready_one_is_left_out),
 		cmocka_unit_test(running_one_is_left_out),
 		cmocka_unit_test(comes_back_when_there_is_room),
+		cmocka_unit_test(last_in_first_out),
 		cmocka_unit_test(no_limit),
 		cmocka_unit_test(what_is_seen),
 		cmocka_unit_test(alone),
