@@ -128,6 +128,34 @@ class _SimulatorOptions(ctypes.Structure):
     _fields_ = [("jobs", c_uint), ("reduction", c_char_p), ("part", c_int)]
 
 
+class _Machine(ctypes.Structure):
+    _fields_ = [("cpus", c_uint), ("scheduler", c_int), ("quantum", c_uint64),
+                ("quantum_instructions", c_bool), ("switch_cycles", c_uint64), ("memory", c_int),
+                ("policy", c_char_p), ("pages", c_uint64), ("window", c_uint64),
+                ("fault_cycles", c_uint64), ("write_cycles", c_uint64), ("devices", c_uint),
+                ("priority", c_void_p), ("context", c_void_p), ("observer", c_void_p)]
+
+
+class _ScheduleTrace(ctypes.Structure):
+    _fields_ = [(name, c_uint64) for name in (
+        "references", "cycles", "instructions", "left_out_references", "left_out_cycles", "pages",
+        "waits", "waits_guessed", "left_waiting")]
+
+
+class _ScheduleTask(ctypes.Structure):
+    _numbers = ("references", "faults", "cold", "joined", "begin", "end", "running", "ready",
+                "paging", "waiting", "switching", "dispatches", "preemptions")
+    _fields_ = [("serial", c_uint64), ("process", c_uint64), ("parent", c_uint64),
+                ("tid", c_uint32), ("tgid", c_uint32), ("name", c_char_p),
+                *((name, c_uint64) for name in _numbers)]
+
+
+class _ScheduleResult(ctypes.Structure):
+    _fields_ = [(name, c_uint64) for name in (
+        "end", "busy", "switching", "idle", "idle_paging", "switches", "references", "faults",
+        "cold", "joined", "evictions", "dirty_evictions", "device_busy")]
+
+
 _RESULT = numpy.dtype([("size", "u8"), ("references", "u8"), ("faults", "u8"),
                        ("evictions", "u8"), ("dirty_evictions", "u8"), ("space_time", "u8"),
                        ("mean_resident", "f8"), ("timed", "?"), ("exact", "?")], align=True)
@@ -148,6 +176,9 @@ _FUNCTIONS = {  # what each returns, and its arguments but for the report
     "lpl_sizes_parse_of": (c_int, c_void_p, c_char_p, c_void_p),
     "lpl_simulator_open": (c_int, c_void_p, c_void_p),
     "lpl_simulator_add": (c_int, c_void_p, c_char_p, c_void_p),
+    "lpl_schedule_open": (c_int, c_void_p, c_char_p),
+    "lpl_schedule_run": (c_int, c_void_p, c_void_p, c_void_p),
+    "lpl_schedule_run_alone": (c_int, c_void_p, c_void_p, c_uint64, c_void_p),
 }
 _PLAIN_FUNCTIONS = {  # those that cannot fail
     "lpl_error_name": (c_char_p, c_int),
@@ -181,6 +212,16 @@ _PLAIN_FUNCTIONS = {  # those that cannot fail
     "lpl_simulator_results": (c_void_p, c_void_p, c_size_t, c_void_p),
     "lpl_simulator_pages": (c_uint64, c_void_p),
     "lpl_simulator_close": (None, c_void_p),
+    "lpl_scheduler_name": (c_char_p, c_int),
+    "lpl_memory_kind_name": (c_char_p, c_int),
+    "lpl_schedule_sink": (c_void_p, c_void_p),
+    "lpl_schedule_trace": (POINTER(_ScheduleTrace), c_void_p),
+    "lpl_schedule_tasks": (c_size_t, c_void_p),
+    "lpl_schedule_task": (POINTER(_ScheduleTask), c_void_p, c_size_t),
+    "lpl_schedule_processes": (c_size_t, c_void_p),
+    "lpl_schedule_process": (POINTER(_ScheduleTask), c_void_p, c_size_t),
+    "lpl_schedule_result": (POINTER(_ScheduleResult), c_void_p),
+    "lpl_schedule_close": (None, c_void_p),
 }
 
 
@@ -226,6 +267,16 @@ def _call(name, *arguments):
     kind = {2: UsageError, 3: InputError}.get(_library.lpl_error_status(error), Error)
     raise kind(os.fsdecode(report.text), _library.lpl_error_name(error).decode(),
                report.system_errno)
+
+
+def _numbered(names, wanted):
+    """The number that the library has for a name."""
+    known = []
+    while (name := getattr(_library, names)(len(known))) is not None:
+        known.append(name.decode())
+    if wanted not in known:
+        raise UsageError(f"nothing is called {wanted!r}: there are " + ", ".join(known))
+    return known.index(wanted)
 
 
 def _bytes(text):
@@ -377,7 +428,97 @@ class Trace:
                     self._table(simulator, i, made)
                     for i in range(_library.lpl_simulator_count(simulator))}
 
+    def schedule(self, scheduler="rr", memory="global", pages=None, policy=None, by="process",
+                 alone=False, **machine):
+        """Run the threads again on a machine (docs/scheduling.md): a pair.
+
+        The first is a structured array with a row for each process (by="task": each task) and what
+        `laplace schedule` prints of it, the second a dict of what the machine did.  `machine` has
+        numbers: `cpus`, `quantum`, `switch_cycles`, `fault_cycles`, `write_cycles`, `devices` and
+        what else struct lpl_machine has; `pages` is a number, "64M" or "25%".  With `alone` each
+        process has `alone`, its cycles without all others, and `slowdown`; NaN: it has none.
+        """
+        if by not in ("process", "task") or (alone and by == "task"):
+            raise UsageError("results are by process or by task, and alone are processes")
+        how = _Machine(**{"cpus": 1, "quantum": 1000000, **machine},
+                       scheduler=_numbered("lpl_scheduler_name", scheduler),
+                       memory=_numbered("lpl_memory_kind_name", memory),
+                       policy=None if policy is None else _bytes(policy))
+        with self._scheduled() as schedule:
+            trace = _library.lpl_schedule_trace(schedule).contents
+            if scheduler != "recorded" and 0 < trace.references == trace.left_out_references:
+                raise UsageError(f"{self.path}: its events name no task that ran")
+            if pages is not None:
+                how.pages = self._one_size(pages, schedule)
+            _call("lpl_schedule_run", schedule, byref(how), None)
+            table = self._schedule_table(schedule, by)
+            if alone:
+                table = self._with_alone(table, schedule, how)
+            result = _library.lpl_schedule_result(schedule).contents
+            return table, {name: getattr(result, name) for name, _ in result._fields_}
+
     # ---- what these are made of ----
+
+    @contextlib.contextmanager
+    def _scheduled(self):
+        """The trace, taken apart."""
+        schedule = c_void_p()
+        if _library.lpl_reduction_behaviour(self._reduction) or not (
+                self._addressing.canonical or 0 < self._page_size() <= 4096):
+            raise UsageError(f"{self.path}: is no trace of references by pages of 4096 bytes or less")
+        _call("lpl_schedule_open", byref(schedule), None)
+        try:
+            with self._reader() as reader:
+                _call("lpl_reader_run", reader, _library.lpl_schedule_sink(schedule))
+                self._warn(reader, 6)
+            yield schedule
+        finally:
+            _library.lpl_schedule_close(schedule)
+
+    def _one_size(self, pages, schedule):
+        of = _library.lpl_schedule_trace(schedule).contents.pages
+        sizes = _Sizes()
+        _call("lpl_sizes_parse_of", byref(sizes), _bytes(str(pages)),
+              byref(_SizesBase(self._page_size(), of)))
+        try:
+            if sizes.all or sizes.count != 1:
+                raise UsageError(f"{pages!r}: a machine has one size of memory")
+            return sizes.size[0]
+        finally:
+            _library.lpl_sizes_free(byref(sizes))
+
+    @staticmethod
+    def _schedule_table(schedule, by):
+        kind = "task" if by == "task" else "process"
+        count = getattr(_library, "lpl_schedule_tasks" if by == "task" else "lpl_schedule_processes")
+        rows = [getattr(_library, f"lpl_schedule_{kind}")(schedule, i).contents
+                for i in range(count(schedule))]
+        name = max([len(row.name) for row in rows], default=1)
+        table = numpy.empty(len(rows), [*([("task", "u4")] if by == "task" else []),
+                                        ("process", "u4"), ("name", f"U{name}"),
+                                        *(({"cold": "cold_faults"}.get(number, number), "u8")
+                                          for number in _ScheduleTask._numbers)])
+        for i, row in enumerate(rows):
+            who = (row.tid, row.tgid) if by == "task" else (row.tgid,)
+            table[i] = (*who, row.name.decode(),
+                        *(getattr(row, number) for number in _ScheduleTask._numbers))
+        return table
+
+    @staticmethod
+    def _with_alone(table, schedule, how):
+        whole = numpy.empty(len(table), [*table.dtype.descr, ("alone", "f8"), ("slowdown", "f8")])
+        for name in table.dtype.names:
+            whole[name] = table[name]
+        whole["alone"] = whole["slowdown"] = numpy.nan
+        for i, row in enumerate(whole):
+            process, cycles = _library.lpl_schedule_process(schedule, i).contents, c_uint64()
+            if process.serial == 0 or process.references == 0:
+                continue
+            _call("lpl_schedule_run_alone", schedule, byref(how), process.serial, byref(cycles))
+            row["alone"], among = cycles.value, process.end - process.begin
+            if cycles.value or not among:
+                row["slowdown"] = among / cycles.value if among else 1
+        return whole
 
     @contextlib.contextmanager
     def _reader(self):

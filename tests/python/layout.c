@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 
+#include <laplace/schedule.h>
 #include <laplace/select.h>
 
 #define WHOLE(name, type) printf("%s %zu\n", name, sizeof(type))
@@ -80,6 +81,66 @@ int main(void)
 	MEMBER(struct lpl_addressing, can);
 	MEMBER(struct lpl_addressing, exact);
 	MEMBER(struct lpl_addressing, why);
+	WHOLE("_Machine", struct lpl_machine);
+	MEMBER(struct lpl_machine, cpus);
+	MEMBER(struct lpl_machine, scheduler);
+	MEMBER(struct lpl_machine, quantum);
+	MEMBER(struct lpl_machine, quantum_instructions);
+	MEMBER(struct lpl_machine, switch_cycles);
+	MEMBER(struct lpl_machine, memory);
+	MEMBER(struct lpl_machine, policy);
+	MEMBER(struct lpl_machine, pages);
+	MEMBER(struct lpl_machine, window);
+	MEMBER(struct lpl_machine, fault_cycles);
+	MEMBER(struct lpl_machine, write_cycles);
+	MEMBER(struct lpl_machine, devices);
+	MEMBER(struct lpl_machine, priority);
+	MEMBER(struct lpl_machine, context);
+	MEMBER(struct lpl_machine, observer);
+	WHOLE("_ScheduleTrace", struct lpl_schedule_trace);
+	MEMBER(struct lpl_schedule_trace, references);
+	MEMBER(struct lpl_schedule_trace, cycles);
+	MEMBER(struct lpl_schedule_trace, instructions);
+	MEMBER(struct lpl_schedule_trace, left_out_references);
+	MEMBER(struct lpl_schedule_trace, left_out_cycles);
+	MEMBER(struct lpl_schedule_trace, pages);
+	MEMBER(struct lpl_schedule_trace, waits);
+	MEMBER(struct lpl_schedule_trace, waits_guessed);
+	MEMBER(struct lpl_schedule_trace, left_waiting);
+	WHOLE("_ScheduleTask", struct lpl_schedule_task);
+	MEMBER(struct lpl_schedule_task, serial);
+	MEMBER(struct lpl_schedule_task, process);
+	MEMBER(struct lpl_schedule_task, parent);
+	MEMBER(struct lpl_schedule_task, tid);
+	MEMBER(struct lpl_schedule_task, tgid);
+	MEMBER(struct lpl_schedule_task, name);
+	MEMBER(struct lpl_schedule_task, references);
+	MEMBER(struct lpl_schedule_task, faults);
+	MEMBER(struct lpl_schedule_task, cold);
+	MEMBER(struct lpl_schedule_task, joined);
+	MEMBER(struct lpl_schedule_task, begin);
+	MEMBER(struct lpl_schedule_task, end);
+	MEMBER(struct lpl_schedule_task, running);
+	MEMBER(struct lpl_schedule_task, ready);
+	MEMBER(struct lpl_schedule_task, paging);
+	MEMBER(struct lpl_schedule_task, waiting);
+	MEMBER(struct lpl_schedule_task, switching);
+	MEMBER(struct lpl_schedule_task, dispatches);
+	MEMBER(struct lpl_schedule_task, preemptions);
+	WHOLE("_ScheduleResult", struct lpl_schedule_result);
+	MEMBER(struct lpl_schedule_result, end);
+	MEMBER(struct lpl_schedule_result, busy);
+	MEMBER(struct lpl_schedule_result, switching);
+	MEMBER(struct lpl_schedule_result, idle);
+	MEMBER(struct lpl_schedule_result, idle_paging);
+	MEMBER(struct lpl_schedule_result, switches);
+	MEMBER(struct lpl_schedule_result, references);
+	MEMBER(struct lpl_schedule_result, faults);
+	MEMBER(struct lpl_schedule_result, cold);
+	MEMBER(struct lpl_schedule_result, joined);
+	MEMBER(struct lpl_schedule_result, evictions);
+	MEMBER(struct lpl_schedule_result, dirty_evictions);
+	MEMBER(struct lpl_schedule_result, device_busy);
 	WHOLE("_SizesBase", struct lpl_sizes_base);
 	MEMBER(struct lpl_sizes_base, page_size);
 	MEMBER(struct lpl_sizes_base, pages);

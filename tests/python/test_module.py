@@ -8,6 +8,7 @@ two dashes: all references.)  Environment: LAPLACE, MAKE_TRACE.
 import csv
 import ctypes
 import io
+import json
 import math
 import os
 import subprocess
@@ -218,6 +219,43 @@ r 4 4 4 9 40000 4 u
             plain.curves(addresses="canonical")
         with self.assertRaises(lt.UsageError):
             trace.curves(addresses="real")
+
+    def test_schedule(self):
+        """All that `laplace schedule' prints, of machines and of processes alone."""
+        for how, options in (({}, []), ({"by": "task", "cpus": 2, "quantum": 50, "switch_cycles": 3},
+                              ["--by=task", "--cpus=2", "--quantum=50", "--switch-cycles=3"]),
+                             ({"pages": "40%", "policy": "clock", "fault_cycles": 700, "devices": 1,
+                               "write_cycles": 9, "alone": True, "quantum": 100},
+                              ["-s40%", "-pclock", "--fault-cycles=700", "--devices=1",
+                               "--write-cycles=9", "--alone", "--quantum=100"]),
+                             ({"pages": 9, "memory": "local-equal", "scheduler": "fair"},
+                              ["-s9", "--memory=local-equal", "--scheduler=fair"])):
+            for trace in ("columns.lpl", "window.lpl"):
+                table, machine = lt.Trace(trace).schedule(**how)
+                rows = list(csv.DictReader(io.StringIO(laplace("schedule", *options, trace))))
+                result = json.loads(laplace("schedule", "--json", *options, trace))["result"]
+                self.assertGreater(len(rows), 1)
+                self.assertEqual(list(table.dtype.names), list(rows[0]))
+                for row, expected in zip(table, rows):
+                    for name, value in expected.items():
+                        found = row[name]
+                        if value == "":
+                            self.assertTrue(math.isnan(found))
+                        elif name == "slowdown":
+                            self.assertAlmostEqual(found, float(value), delta=0.0006)
+                        elif name == "name":
+                            self.assertEqual(found, value)
+                        else:
+                            self.assertEqual(int(found), int(value), name)
+                for name, value in machine.items():
+                    self.assertEqual(value, result[{"cold": "cold_faults"}.get(name, name)], name)
+        trace = lt.Trace("columns.lpl")
+        for wrong in ({"scheduler": "lottery"}, {"by": "page"}, {"pages": "16,32"}, {"cpus": 0},
+                      {"policy": "opt", "pages": 9}, {"alone": True, "by": "task"}):
+            with self.assertRaises(lt.UsageError):
+                trace.schedule(**wrong)
+        with self.assertRaises(lt.UsageError):
+            lt.Trace(make_trace("tasks.lpl", "r 1 1 1 7 20010 4 u\n")).schedule()
 
     def test_whole_addresses(self):
         path = make_trace("high.lpl", "r 1 1 1 5 ffffffffffffffff 1\n"
