@@ -38,6 +38,9 @@ static struct oracle_machine random_machine(struct random *random)
 		machine.memory -= 2;
 	if (machine.memory == ORACLE_WS || machine.memory == ORACLE_PFF) {
 		machine.window = random_window(random);
+		/* load control has most to do where memory is small */
+		if (random_below(random, 2) == 0)
+			machine.pages = 1 + random_below(random, 4);
 		if (machine.scheduler == ORACLE_RECORDED)
 			machine.scheduler = ORACLE_RR;
 	}
