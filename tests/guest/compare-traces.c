@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * compare-traces [-r SPEC] [-w] A B: is the stream of trace A, reduced by SPEC,
+ * compare-traces [-r SPEC] [-s] [-w] A B: is the stream of trace A, reduced by SPEC,
  * that of trace B, in every field of every reference and event?
  *
  *	-r SPEC	reduce A on its way (`window:64+sad:64`)
+ *	-s	only up to where A's recording stops
  *	-w	leave page walks out of both, and so do without the references'
  *		numbers, which walks take part in
  *
@@ -24,7 +25,8 @@ enum { DIFFERENT = 1, USAGE = 2, UNREADABLE = 3, SHOWN_MAX = 5 };
 struct comparison {
 	struct lpl_sink sink;		/* takes A */
 	struct items b;
-	bool without_walks;
+	bool without_walks, until_stop;
+	bool stopped;			/* what follows does not matter */
 	uint64_t refs, events, differences;
 };
 
@@ -110,7 +112,7 @@ static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *ref
 	struct comparison *c = (struct comparison *)sink;
 
 	(void)report;
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count && !c->stopped; i++) {
 		const struct lpl_ref *a = &refs[i];
 
 		if (c->without_walks && is_walk(a))
@@ -145,6 +147,10 @@ static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *
 	struct comparison *c = (struct comparison *)sink;
 
 	(void)report;
+	if (c->stopped)
+		return LPL_OK;
+	c->stopped = c->until_stop && event->tag == LPL_EVENT_TRACING &&
+		event->arg[LPL_EVENT_TRACING_ON] == 0;
 	fill(c);
 	if (c->b.next < c->b.count || !c->b.event) {
 		c->differences = SHOWN_MAX;
@@ -172,7 +178,7 @@ static enum lpl_error take_end(struct lpl_sink *sink, struct lpl_report *report)
 
 	(void)report;
 	fill(c);
-	if (c->b.ended)
+	if (c->b.ended || c->stopped)
 		return LPL_OK;
 	differ(c);
 	printf("  A has ended\n");
@@ -182,7 +188,7 @@ static enum lpl_error take_end(struct lpl_sink *sink, struct lpl_report *report)
 
 static int usage(void)
 {
-	fprintf(stderr, "usage: compare-traces [-r SPEC] [-w] A B\n");
+	fprintf(stderr, "usage: compare-traces [-r SPEC] [-s] [-w] A B\n");
 	return USAGE;
 }
 
@@ -195,9 +201,11 @@ int main(int argc, char *argv[])
 	const char *spec = "none";
 	int option;
 
-	while ((option = getopt(argc, argv, "r:w")) != -1) {
+	while ((option = getopt(argc, argv, "r:sw")) != -1) {
 		if (option == 'r')
 			spec = optarg;
+		else if (option == 's')
+			c.until_stop = true;
 		else if (option == 'w')
 			c.without_walks = true;
 		else

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash disable=SC2154
+# Threads of a real trace that run again (workloads/schedule, relay.c): in the recorded order they make the
+# recorded trace, and what all spent adds up to the processor's time.
+# Reduced a little, for time's sake: what a task does is then a quarter of it.
+recorded schedule schedule --reduce window:4 --start off
+raw=$WORK/schedule.lpl canonical=$WORK/schedule-canonical.lpl
+expect_line "$WORK/schedule.serial" '^relay: all notes were there'
+"$LAPLACE" merge --overwrite --format canonical -o "$canonical" "$raw" >"$WORK/schedule.merge"
+
+# The machine's sums are those of its tasks and processors.
+add_up() { # NAME
+	awk '
+		/^  "[a-z]*":/ { section = $1 }
+		/^ *"[a-z_]*": [0-9]+,?$/ { gsub(/[":,]/, ""); value[$1] = $2 }
+		section == "\"result\":" { result[$1] = $2 }
+		section == "\"tasks\":" && /^    }/ {
+			tasks++
+			if (value["running"] + value["ready"] + value["paging"] + value["waiting"] != \
+				value["end"] - value["begin"])
+				wrong = wrong " task " value["task"]
+			running += value["running"]; switching += value["switching"]
+			for (sum in summed)
+				summed[sum] += value[sum]
+		}
+		BEGIN { summed["references"]; summed["faults"]; summed["joined"] }
+		END {
+			if (running != result["busy"]) wrong = wrong " busy"
+			if (switching != result["switching"]) wrong = wrong " switching"
+			if (result["busy"] + result["switching"] + result["idle"] != result["end"]) wrong = wrong " end"
+			for (sum in summed)
+				if (summed[sum] != result[sum])
+					wrong = wrong " " sum
+			if (tasks < 50 || running == 0) wrong = wrong " tasks"
+			if (wrong) print "what does not add up:" wrong
+			exit wrong != ""
+		}' "$WORK/$1.json" || fail "$1: sums do not agree"
+}
+again() { # NAME OPTION...
+	local name=$1
+	shift
+	"$LAPLACE" schedule --overwrite --by task --json -o "$WORK/$name.lpl" "$@" "$raw" >"$WORK/$name.json" \
+		2>"$WORK/$name.log" || fail "$name: $(tail -n 1 "$WORK/$name.log")"
+	add_up "$name"
+}
+
+again recorded --scheduler recorded
+"$PROGRAMS/compare-traces" -s "$canonical" "$WORK/recorded.lpl" ||
+	fail "the recorded order is not the recorded trace"
+rm -f "$canonical" "$WORK/recorded.lpl"
