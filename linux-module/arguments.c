@@ -10,7 +10,9 @@
  */
 #include "laplace.h"
 
+#include <linux/fs.h>
 #include <linux/uaccess.h>
+#include <linux/uio.h>
 
 static atomic64_t lpl_strange;
 
@@ -86,6 +88,27 @@ static bool lpl_is_details(const struct zap_details *details)
 	return !details || lpl_peek(&first, details, sizeof(first));
 }
 
+/* Of a file that is open. */
+static bool lpl_is_request(const struct kiocb *request)
+{
+	struct file *file;
+	struct address_space *mapping;
+	struct inode *inode;
+	struct super_block *sb;
+
+	return lpl_peek(&file, &request->ki_filp, sizeof(file)) &&
+	       lpl_peek(&mapping, &file->f_mapping, sizeof(mapping)) &&
+	       lpl_peek(&inode, &mapping->host, sizeof(inode)) &&
+	       lpl_peek(&sb, &inode->i_sb, sizeof(sb)) && virt_addr_valid(sb);
+}
+
+static bool lpl_is_data(const struct iov_iter *data)
+{
+	size_t count;
+
+	return lpl_peek(&count, &data->count, sizeof(count));
+}
+
 static bool lpl_is_sound_argument(enum lpl_part part, unsigned long argument)
 {
 	const void *pointer = (const void *)argument;
@@ -107,6 +130,10 @@ static bool lpl_is_sound_argument(enum lpl_part part, unsigned long argument)
 		return lpl_is_entry(pointer);
 	case LPL_ARG_DETAILS:
 		return lpl_is_details(pointer);
+	case LPL_ARG_REQUEST:
+		return lpl_is_request(pointer);
+	case LPL_ARG_DATA:
+		return lpl_is_data(pointer);
 	default:
 		return true;		/* a number, or only compared */
 	}

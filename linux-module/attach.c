@@ -22,6 +22,7 @@ static const struct lpl_hooks *const lpl_groups[] = {
 	&lpl_huge_hooks,
 	&lpl_swap_hooks,
 	&lpl_cache_hooks,
+	&lpl_pipe_hooks,
 };
 
 #define for_each_lpl_hook(group, hook)						\

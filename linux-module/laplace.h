@@ -87,6 +87,7 @@ extern const struct lpl_hooks lpl_own_hooks;
 extern const struct lpl_hooks lpl_huge_hooks;
 extern const struct lpl_hooks lpl_swap_hooks;
 extern const struct lpl_hooks lpl_cache_hooks;
+extern const struct lpl_hooks lpl_pipe_hooks;
 
 int lpl_attach(void);
 void lpl_detach(void);

@@ -11,6 +11,7 @@
 #include <linux/path.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
+#include <linux/uio.h>
 
 #define LPL_CHECK(structure, member, offset, bytes)						\
 	static_assert(offsetof(struct structure, member) == (offset) &&				\

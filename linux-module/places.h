@@ -187,6 +187,13 @@ static const struct place places[] = {
 	  .returned = "int",
 	  .arg = { MIGRATION } },
 
+	/* events_pipe.c */
+	{ .event = "pass_give", .function = "pipe_write", .returned = "ssize_t",
+	  .arg = { { "REQUEST", "struct kiocb *", NULL, false },
+		   { "DATA", "struct iov_iter *", NULL, false } } },
+	{ .event = "pass_take", .function = "pipe_read", .returned = "ssize_t",
+	  .arg = { { "REQUEST", "struct kiocb *", NULL, false } } },
+
 	/* events_syscall.c */
 	{ .event = "syscall_enter", .function = "sys_enter",
 	  .tracepoint = "struct pt_regs *, long" },
@@ -265,6 +272,8 @@ static const struct place_member place_members[] = {
 	{ "address_space", "host", "struct inode *", false },
 	{ "address_space", "nrpages", "unsigned long", false },
 	{ "address_space", "i_pages", "struct xarray", false },
+	{ "kiocb", "ki_filp", "struct file *", false },
+	{ "iov_iter", "count", "size_t", false },
 	{ "file", "f_mapping", "struct address_space *", false },
 	{ "file", "f_path", "struct path", false },
 	{ "path", "dentry", "struct dentry *", false },

@@ -55,6 +55,7 @@ static const struct line_format kernel_lines[KTR_TAGS] = {
 	[KTR_PRESENT] =		{ "Cp", "1l034" },
 	[KTR_SNAPSHOT] =	{ "Gs", "0" },
 	[KTR_WAKE] =		{ "Sw", "012" },
+	[KTR_PASS] =		{ "Sp", "012" },
 };
 
 static const struct {

@@ -323,7 +323,14 @@ enum ktr_how {
 	EVENT(KTR_WAKE, 31, "wake", KTR_PLAIN, "") \
 	ARG(KTR_WAKE, TID, 0, "tid", KTR_DECIMAL) \
 	ARG(KTR_WAKE, TGID, 1, "tgid", KTR_DECIMAL) \
-	ARG(KTR_WAKE, CONTEXT, 2, "context", KTR_DECIMAL)	/* enum ktr_context */
+	ARG(KTR_WAKE, CONTEXT, 2, "context", KTR_DECIMAL)	/* enum ktr_context */ \
+\
+	/* the task has put data into a pipe, or begins to put in more than a page; or it has \
+	 * taken some from it, or begins to; taken: 0, or 1 */ \
+	EVENT(KTR_PASS, 32, "pass", KTR_PLAIN, "") \
+	ARG(KTR_PASS, DEVICE, 0, "device", KTR_HEX) \
+	ARG(KTR_PASS, INODE, 1, "inode", KTR_HEX) \
+	ARG(KTR_PASS, TAKEN, 2, "taken", KTR_DECIMAL)
 
 /* For whoever wants only the events, or only the arguments. */
 #define KTR_NO_EVENT(tag, number, name, fence, text)

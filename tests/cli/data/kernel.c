@@ -7,7 +7,8 @@ typedef _Bool bool;
 typedef unsigned int vm_fault_t, dev_t;
 typedef int pid_t, rmap_t;
 typedef unsigned short umode_t;
-typedef unsigned long vm_flags_t;
+typedef unsigned long vm_flags_t, size_t;
+typedef long ssize_t;
 typedef struct { int counter; } atomic_t;
 typedef struct { unsigned long pgd; } pgd_t;
 typedef struct { unsigned long pmd; } pmd_t;
@@ -51,6 +52,8 @@ struct inode {
 struct dentry { struct qstr d_name; struct super_block *d_sb; };
 struct path { void *mnt; struct dentry *dentry; };
 struct file { struct address_space *f_mapping; struct path f_path; };
+struct kiocb { struct file *ki_filp; };
+struct iov_iter { union { struct { void *p; size_t count; }; }; };
 struct page { unsigned long flags; };
 struct folio {
 	union {
@@ -166,5 +169,7 @@ vm_fault_t do_swap_page(struct vm_fault *vmf) { return 0; }
 int shmem_writepage(struct page *page, struct writeback_control *wbc) { return 0; }
 int shmem_add_to_page_cache(struct folio *folio, struct address_space *mapping, unsigned long index, void *expected, unsigned int gfp) { return 0; }
 int __folio_migrate_mapping(struct address_space *mapping, struct folio *newfolio, struct folio *folio, int expected_count) { return 0; }
+ssize_t pipe_write(struct kiocb *iocb, struct iov_iter *from) { return 0; }
+ssize_t pipe_read(struct kiocb *iocb, struct iov_iter *to) { return 0; }
 
 const char linux_banner[] = "Linux version 6.12.117 (user@host) (gcc, ld) #1 SMP PREEMPT_DYNAMIC test\n";

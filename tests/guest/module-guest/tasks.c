@@ -291,6 +291,7 @@ static void states(void)
 static void wakes(void)
 {
 	const struct timespec moment = { .tv_nsec = 20000000 };
+	struct stat pipe_of;
 	char byte = 0;
 	pid_t child;
 	int pipes[2];
@@ -305,6 +306,9 @@ static void wakes(void)
 		die("write");
 	join(child, "reader");
 	say("expect WAKE/%d %x %x %x", getpid(), child, child, KTR_CONTEXT_TASK);
+	call(fstat(pipes[0], &pipe_of), "fstat");
+	say("expect PASS/%d - %lx 0", getpid(), (unsigned long)pipe_of.st_ino);
+	say("expect PASS/%d - %lx 1", child, (unsigned long)pipe_of.st_ino);
 	mark("a timer wakes");
 	child = fork_or_die();
 	if (!child)
