@@ -303,11 +303,26 @@ enum lpl_error lpl_machine_put_due(struct machine *machine, uint64_t t, uint64_t
 	return lpl_heap_push(&machine->due, entry) ? LPL_OK : no_memory(report);
 }
 
+/* Behind those that wait for it already. */
+static enum lpl_error await_wake(struct machine *machine, struct task *task, uint64_t number,
+				 struct lpl_report *report)
+{
+	const uint64_t last = lpl_map_get(&machine->waiting, LPL_KEY(number));
+
+	task->next = task->result.serial;
+	if (last != 0) {
+		task->next = machine->task[last].next;
+		machine->task[last].next = task->result.serial;
+	}
+	return lpl_map_put(&machine->waiting, LPL_KEY(number), task->result.serial) ? LPL_OK :
+		no_memory(report);
+}
+
 enum lpl_error lpl_machine_wait(struct machine *machine, struct task *task, uint64_t t, bool *waits,
 				struct lpl_report *report)
 {
 	uint64_t value = task->item.value;
-	bool for_wake = task->item.kind == LPL_ITEM_WAIT_WAKE;
+	bool for_wake = task->item.kind != LPL_ITEM_WAIT_CYCLES;
 
 	if (for_wake) {
 		struct lpl_waker waker;
@@ -318,8 +333,8 @@ enum lpl_error lpl_machine_wait(struct machine *machine, struct task *task, uint
 	}
 	if (for_wake) {
 		*waits = (machine->passed[value / 64] >> value % 64 & 1) == 0;
-		if (*waits && !lpl_map_put(&machine->waiting, LPL_KEY(value), task->result.serial))
-			return no_memory(report);
+		if (*waits)
+			LPL_TRY(await_wake(machine, task, value, report));
 	} else {
 		*waits = value != 0;
 		if (value > LPL_LONGEST_SCHEDULE)
@@ -334,13 +349,20 @@ enum lpl_error lpl_machine_wait(struct machine *machine, struct task *task, uint
 enum lpl_error lpl_machine_wake(struct machine *machine, uint64_t number, uint64_t t,
 				struct lpl_report *report)
 {
-	const uint64_t serial = lpl_map_get(&machine->waiting, LPL_KEY(number));
+	const uint64_t last = lpl_map_get(&machine->waiting, LPL_KEY(number));
+	uint64_t serial, next;
 
 	machine->passed[number / 64] |= UINT64_C(1) << number % 64;
-	if (serial == 0)
+	if (last == 0)
 		return LPL_OK;
 	(void)lpl_map_remove(&machine->waiting, LPL_KEY(number));
-	return lpl_machine_make_ready(machine, &machine->task[serial], NULL, t, report);
+	next = machine->task[last].next;
+	do {
+		serial = next;
+		next = machine->task[serial].next;
+		LPL_TRY(lpl_machine_make_ready(machine, &machine->task[serial], NULL, t, report));
+	} while (serial != last);
+	return LPL_OK;
 }
 
 /* ---- pages ---- */

@@ -43,7 +43,8 @@ struct task {
 	uint64_t v;			/* scheduler `fair`: up to `since`, while it runs */
 	uint64_t left;			/* in which KTR_STATE_* it left the processor */
 	uint64_t next;			/* serial: waits for the same page, or is suspended, too;
-					 * 0: the last one */
+					 * 0: the last one.  Or waits for the same wake; the
+					 * last one has the first */
 };
 
 struct processor {
@@ -74,9 +75,9 @@ struct machine {
 	uint64_t order;			/* of what is put into a heap */
 	uint64_t floor;			/* scheduler `fair` */
 	struct lpl_heap due;		/* value: serial << 1, or index of an arrival << 1 | 1 */
-	/* wakes that end a wait */
+	/* wakes that end a wait, and gives */
 	uint64_t *passed;		/* a bit for each: it has been */
-	struct lpl_map waiting;		/* for a wake that has not: its number -> serial */
+	struct lpl_map waiting;		/* for one that has not: its number -> the last of them */
 	/* pages */
 	struct page_memory *memory;	/* NULL: all pages stay */
 	struct load_control *load;	/* that, if it has load control; else NULL */

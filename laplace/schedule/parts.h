@@ -42,7 +42,7 @@ struct lpl_parts {
 	struct lpl_chain facts;		/* LPL_EVENT_PAGE */
 	uint64_t first_ref;		/* the output counts from here */
 	uint64_t first_instr, first_cycle;
-	uint64_t wakes;			/* that end a wait */
+	uint64_t wakes;			/* that end a wait, and gives */
 	struct lpl_schedule_trace summary;	/* for callers */
 };
 

@@ -175,6 +175,7 @@ static enum lpl_error happen(struct machine *machine, struct task *task, uint64_
 		return LPL_OK;
 	case LPL_ITEM_WAIT_WAKE:
 	case LPL_ITEM_WAIT_CYCLES:
+	case LPL_ITEM_TAKE:
 		return on_wait(machine, task, KTR_STATE_SLEEPING, t, report);
 	default:
 		return lpl_machine_leave(machine, task, TASK_ENDED, KTR_STATE_DEAD, t, report);

@@ -27,11 +27,12 @@ enum lpl_item_kind {
 	LPL_ITEM_HIDDEN,	/* one that means nothing where pages are canonical */
 	LPL_ITEM_EVENT,
 	LPL_ITEM_LEAVE,		/* the task's KTR_SCHEDULE; value: in which KTR_STATE_* */
-	LPL_ITEM_WAKE,		/* value: which of the wakes that end a wait */
+	LPL_ITEM_WAKE,		/* value: which of the wakes that end a wait, or of the gives to pipes */
 	LPL_ITEM_CREATE,	/* value: the child's serial */
 	/* what is no record, takes no time, and stands before the record that it is for */
 	LPL_ITEM_WAIT_WAKE,	/* value: until that wake; body: struct lpl_waker */
 	LPL_ITEM_WAIT_CYCLES,	/* value: for so long */
+	LPL_ITEM_TAKE,		/* value: until this give to a pipe; body: struct lpl_waker, 0 cycles */
 	LPL_ITEM_LEFT,		/* the trace does not say for how long: the task ends here */
 	LPL_ITEM_IDENTITY,	/* what the task is called from here on; body: struct lpl_identity */
 	LPL_ITEM_BURST,		/* of the order in which tasks ran; value: the task's serial, references: records */

@@ -14,6 +14,7 @@
 #include "base/array.h"
 #include "base/map.h"
 #include "merge/output/canonical.h"
+#include "passes.h"
 
 /* What is known of a wait. */
 struct wait {
@@ -49,6 +50,7 @@ struct split {
 	bool window_ended;		/* the time until the next record was not traced */
 	uint64_t burst, burst_records;	/* its task */
 	bool any_reference, any_wake, canonical, in_state, state_kept;
+	struct lpl_passes passes;
 	/* a creation; its child is not known yet */
 	bool creating;
 	uint64_t creator, child;
@@ -443,6 +445,41 @@ static void leave(struct split *split, const struct lpl_event *event, uint64_t s
 		split->task[serial].wait = (struct wait){.state = UNRESOLVED, .since = event->cycle};
 }
 
+/* Data goes into a pipe, or comes out of it. */
+static enum lpl_error pass_on(struct split *split, const struct lpl_event *event, uint64_t serial,
+			      struct lpl_item *item, struct lpl_report *report)
+{
+	const uint64_t device = event->arg[KTR_PASS_DEVICE], inode = event->arg[KTR_PASS_INODE];
+	struct lpl_parts *parts = split->parts;
+	const struct lpl_giver *giver;
+	uint64_t i, since;
+
+	if (serial == 0)
+		return LPL_OK;
+	if (event->arg[KTR_PASS_TAKEN] == 0) {
+		item->kind = LPL_ITEM_WAKE;
+		item->value = ++parts->wakes;
+		return lpl_passes_give(&split->passes, device, inode, serial, item->value) ?
+			LPL_OK : no_memory(report);
+	}
+	if (!lpl_passes_take(&split->passes, device, inode, serial, &i, &since))
+		return no_memory(report);
+	for (; i != 0; i = giver->older) {
+		struct lpl_item take = {.kind = LPL_ITEM_TAKE};
+		struct lpl_waker waker = {.cycles = 0};
+
+		giver = &split->passes.giver[i];
+		if (giver->number <= since)
+			break;
+		take.value = giver->number;
+		waker.serial = giver->serial;
+		if (giver->serial != serial)
+			LPL_TRY(lpl_write_body(parts->spool, &parts->part[serial].chain, &take,
+					       &waker, sizeof(waker), report));
+	}
+	return LPL_OK;
+}
+
 /* One that was there before all records: its clocks are its own. */
 static enum lpl_error keep_state(struct split *split, const struct lpl_event *event,
 				 struct lpl_report *report)
@@ -486,6 +523,8 @@ static enum lpl_error take_event(struct lpl_merge_output *output, const struct l
 		if (!end_wait(split, event, serial, &item))
 			return no_memory(report);
 	}
+	if (event->tag == KTR_PASS)
+		LPL_TRY(pass_on(split, event, serial, &item, report));
 	if (event->tag == LPL_EVENT_TRACING && event->arg[LPL_EVENT_TRACING_ON] == 0)
 		split->window_ended = true;
 	if (event->tag == KTR_TASK_CREATE) {
@@ -552,6 +591,7 @@ enum lpl_error lpl_split_open(struct lpl_merge_output **output, struct lpl_parts
 	lpl_map_init(&split->by_tid, 1);
 	lpl_map_init(&split->early, 1);
 	lpl_map_init(&split->by_number, 1);
+	lpl_passes_init(&split->passes);
 	*output = &split->output;
 	return LPL_OK;
 }
@@ -565,6 +605,7 @@ void lpl_split_close(struct lpl_merge_output *output)
 	lpl_map_free(&split->by_tid);
 	lpl_map_free(&split->early);
 	lpl_map_free(&split->by_number);
+	lpl_passes_free(&split->passes);
 	free(split->early_wait);
 	free(split->task);
 	free(split);

@@ -330,7 +330,28 @@ static bool reference(struct sim *sim, const struct oracle_record *record)
 
 /* ---- records ---- */
 
-/* Which task becomes ready by it, if any? */
+static void await(struct sim *sim, int task, uint64_t wake)
+{
+	sim->task[task].wake = wake;
+	sim->task[task].wake_order = ++sim->wake_order;
+}
+
+/* The one of those that wait for it that does so for longest, if there is any. */
+static int woken(struct sim *sim, uint64_t wake)
+{
+	int first = NO_TASK;
+
+	for (int task = 1; wake != 0 && task < sim->split->tasks; task++)
+		if (sim->task[task].wake == wake &&
+		    (first == NO_TASK ||
+		     sim->task[task].wake_order < sim->task[first].wake_order))
+			first = task;
+	if (first != NO_TASK)
+		sim->task[first].wake = 0;
+	return first;
+}
+
+/* Which task becomes ready by it, if any?  By a wake others may follow. */
 static int made_ready(struct sim *sim, const struct oracle_record *record)
 {
 	if (record->child != 0 && sim->split->task[record->child].records > 0) {
@@ -338,15 +359,9 @@ static int made_ready(struct sim *sim, const struct oracle_record *record)
 		sim->task[record->child].v = sim->task[record->task].v;
 		return record->child;
 	}
-	if (record->wake == 0)
-		return NO_TASK;
-	sim->passed[record->wake] = true;
-	for (int task = 1; task < sim->split->tasks; task++)
-		if (sim->task[task].wake == record->wake) {
-			sim->task[task].wake = 0;
-			return task;
-		}
-	return NO_TASK;
+	if (record->wake != 0)
+		sim->passed[record->wake] = true;
+	return woken(sim, record->wake);
 }
 
 /* Does the task leave, to wait? */
@@ -358,7 +373,7 @@ static bool waits(struct sim *sim, const struct oracle_record *record)
 	case WAIT_WAKE:
 		if (sim->passed[record->number])
 			return false;
-		t->wake = record->number;
+		await(sim, record->task, record->number);
 		break;
 	case WAIT_CYCLES:
 		if (record->number == 0)
@@ -398,17 +413,35 @@ static void happen(struct sim *sim, struct processor *processor)
 	}
 	t->next++;
 	t->begun = false;
+	t->taken = 0;
 	if (record->dies || record->wait == WAIT_EVER) {
 		end(sim, record->task);
 		leaves = true;
 	}
 	if (leaves)
 		oracle_take_off(sim, processor);
-	if (comes != NO_TASK)
+	for (; comes != NO_TASK; comes = woken(sim, record->wake))
 		oracle_become_ready(sim, comes);
 	oracle_fill(sim);
 	if (!record->item->is_event)
 		oracle_load_ready(sim, record->process);
+}
+
+/* The next of what a task takes, before the record that says so. */
+static void take(struct sim *sim, struct processor *processor)
+{
+	int task = processor->task;
+	struct task *t = &sim->task[task];
+	uint64_t give = next_record(sim, t)->take[t->taken++];
+
+	if (sim->passed[give])
+		return;
+	oracle_say(sim, task, "takes what is not there, %" PRIu64, give);
+	await(sim, task, give);
+	t->state = WAITING;
+	t->left_as = KTR_STATE_SLEEPING;
+	oracle_take_off(sim, processor);
+	oracle_fill(sim);
 }
 
 /* ---- quanta ---- */
@@ -466,6 +499,7 @@ static void end_quantum(struct sim *sim, struct processor *processor)
 static bool act_on(struct sim *sim, struct processor *processor)
 {
 	struct task *t;
+	bool takes;
 
 	if (processor->task == NO_TASK || processor->switching > 0)
 		return false;
@@ -476,10 +510,13 @@ static bool act_on(struct sim *sim, struct processor *processor)
 		oracle_fill(sim);
 		return true;
 	}
-	if (!t->begun)
+	takes = !t->begun && t->taken < next_record(sim, t)->takes;
+	if (!t->begun && !takes)
 		begin_record(sim, t);
 	if (sim->machine->quantum > 0 && t->used >= sim->machine->quantum)
 		end_quantum(sim, processor);
+	else if (takes)
+		take(sim, processor);
 	else if (t->left == 0)
 		happen(sim, processor);
 	else
@@ -584,7 +621,7 @@ static void release(struct sim *sim, int task)
 	}
 	sim->task[task].state = WAITING;
 	if (like->wait == WAIT_WAKE)
-		sim->task[task].wake = like->number;
+		await(sim, task, like->number);
 	else
 		put_due(sim, like->number, task, 0);
 }

@@ -35,7 +35,10 @@ struct oracle_record {
 	struct oracle_name name;	/* likewise */
 	uint32_t page;			/* canonical, of a reference */
 	int child;			/* that this creates; 0: none */
-	uint64_t wake;			/* the number of the wake that this is; 0: none */
+	uint64_t wake;			/* the number of the wake, or give, that this is; 0: none */
+	uint64_t take[ORACLE_TASKS];	/* numbers of gives that it takes from a pipe, ... */
+	int giver[ORACLE_TASKS];	/* ... and of their tasks */
+	int takes;
 	bool leaves, dies;		/* a KTR_SCHEDULE; the last of a task */
 	enum oracle_wait wait;
 	uint64_t number;

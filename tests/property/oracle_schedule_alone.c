@@ -26,6 +26,18 @@ static void wait_alone(const struct oracle_split *all, uint64_t process, uint64_
 	*number = wake->item->event.cycle - since;
 }
 
+/* Nor does it take anything from one. */
+static void take_alone(const struct oracle_split *all, uint64_t process,
+		       struct oracle_record *record)
+{
+	int takes = 0;
+
+	for (int i = 0; i < record->takes; i++)
+		if (is_of(all, record->giver[i], process))
+			record->take[takes++] = record->take[i];
+	record->takes = takes;
+}
+
 void oracle_split_alone(const struct oracle_split *all, uint64_t process,
 			struct oracle_split *alone)
 {
@@ -44,6 +56,7 @@ void oracle_split_alone(const struct oracle_split *all, uint64_t process,
 		if (record.leaves)
 			wait_alone(all, process, record.item->event.cycle, &record.wait,
 				   &record.number);
+		take_alone(all, process, &record);
 		alone->record[alone->count++] = record;
 	}
 	for (int task = 0; task < all->tasks; task++) {

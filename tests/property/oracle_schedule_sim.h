@@ -16,12 +16,14 @@ struct task {
 	enum state state;
 	size_t *place;			/* of its records in the trace, in order */
 	size_t count, next;
+	int taken;			/* of what the next record takes */
 	bool begun;			/* the next record: */
 	uint64_t left;			/* of its dcycle */
 	uint64_t used;			/* of its quantum */
 	bool keeps;			/* what is left of its quantum */
 	uint64_t v;
 	uint64_t wake;			/* that it waits for; 0: none */
+	uint64_t wake_order;		/* among those that wait for one */
 	uint64_t arrival;		/* likewise */
 	uint64_t left_as;		/* KTR_STATE_* */
 };
@@ -57,13 +59,13 @@ struct sim {
 	int readies;
 	struct due due[MOST_DUE];
 	int dues;
-	uint64_t order;
+	uint64_t order, wake_order;
 	int paging[MOST_DUE];		/* the tasks that wait for arrivals, in their order */
 	int pagings;
 	uint64_t arrivals;
 	uint64_t device_free[ORACLE_DEVICES];
 	uint64_t floor;
-	bool *passed;			/* by the number of a wake */
+	bool *passed;			/* by the number of a wake or give */
 	struct oracle_pages memory;
 	struct load load[ORACLE_TASKS];	/* by process */
 	uint64_t activations, deactivations;

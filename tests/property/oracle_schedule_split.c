@@ -15,7 +15,7 @@
 #define CLONE_VM 0x100
 #define KERNEL_BASE (UINT64_C(1) << 63)
 
-enum { TIDS = 64, SPACES = 64, NO_RECORD = -1 };
+enum { TIDS = 64, SPACES = 64, PIPES = 4, NO_RECORD = -1 };
 
 /* What a page is known by. */
 struct identity {
@@ -37,6 +37,10 @@ struct splitter {
 	long waits_at[ORACLE_TASKS];	/* its record; NO_RECORD: the beginning */
 	long early_wake[TIDS];		/* the first wake of a task not seen yet */
 	bool space_known[SPACES], mapped[SPACES];
+	struct {
+		uint64_t given;		/* the number of the task's latest give */
+		uint64_t taken;		/* all numbers, at its latest take */
+	} passed[PIPES][ORACLE_TASKS];
 	uint64_t gaps;			/* in which events are missing */
 	bool lost;			/* by the one before, whatever follows it */
 	struct { uint32_t tgid; uint64_t number; int tasks; } process[ORACLE_TASKS];
@@ -275,6 +279,30 @@ static void on_create(struct splitter *s, struct oracle_record *record)
 	s->space_known[space % SPACES] = space != 0;
 }
 
+/* Of four pipes: devices are 0 and 1 here, inodes 1 and 2. */
+static void on_pass(struct splitter *s, struct oracle_record *record)
+{
+	const uint64_t *arg = record->item->event.arg;
+	uint64_t pipe = arg[KTR_PASS_DEVICE] * 2 + arg[KTR_PASS_INODE] - 1;
+	int task = record->task;
+
+	if (pipe >= PIPES)
+		invalid(s);
+	if (pipe >= PIPES || task == 0)
+		return;
+	if (arg[KTR_PASS_TAKEN] == 0) {
+		record->wake = s->passed[pipe][task].given = ++s->split->wakes;
+		return;
+	}
+	for (uint64_t n = s->split->wakes; n > s->passed[pipe][task].taken; n--)
+		for (int other = 1; other < s->split->tasks; other++)
+			if (other != task && s->passed[pipe][other].given == n) {
+				record->giver[record->takes] = other;
+				record->take[record->takes++] = n;
+			}
+	s->passed[pipe][task].taken = s->split->wakes;
+}
+
 /* What runs, and what is mapped, is not known any more. */
 static void lose(struct splitter *s)
 {
@@ -298,6 +326,9 @@ static void on_event(struct splitter *s, struct oracle_record *record)
 		break;
 	case KTR_WAKE:
 		on_wake(s, record);
+		break;
+	case KTR_PASS:
+		on_pass(s, record);
 		break;
 	case KTR_TASK_CREATE:
 		on_create(s, record);

@@ -333,6 +333,11 @@ static void say(struct guest *guest)
 	}
 }
 
+static void pass_on(struct guest *guest)
+{
+	PUT(guest, KTR_PASS, roll(guest, 2), 1 + roll(guest, 2), roll(guest, 2));
+}
+
 /* ---- all of it ---- */
 
 /* As a segment of a longer trace begins. */
@@ -437,7 +442,9 @@ void play_threads(struct random *random, const struct thread_plot *plot, struct 
 	while (out->count < plot->count) {
 		uint32_t what = roll(&guest, 100);
 
-		if (what < 48)
+		if (plot->pipes && roll(&guest, 4) == 0)
+			pass_on(&guest);
+		else if (what < 48)
 			reference(&guest);
 		else if (what < 54)
 			say(&guest);
@@ -471,6 +478,7 @@ struct thread_plot random_thread_plot(struct random *random)
 	};
 
 	plot.most_tasks = plot.tasks + (int)random_below(random, 4);
+	plot.pipes = random_below(random, 3) == 0;
 	plot.idle |= plot.begin == TASKS_MADE_BY_IDLE;
 	return plot;
 }

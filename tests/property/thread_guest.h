@@ -23,6 +23,7 @@ struct thread_plot {
 	bool gaps;			/* as if records were missing */
 	bool helpers;			/* threads of the kernel that become a program's */
 	bool alone;			/* each task is a process, with pages that it alone references */
+	bool pipes;			/* things are passed on */
 };
 
 struct thread_plot random_thread_plot(struct random *random);

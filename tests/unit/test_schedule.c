@@ -345,6 +345,55 @@ static void two_on_two_processors(void **state)
 	lpl_schedule_close(schedule);
 }
 
+static void guest_pass(struct guest *guest, uint64_t cycles, uint64_t pipe, bool taken)
+{
+	GUEST_EVENT(guest, cycles, "", KTR_PASS, 8, pipe, taken);
+}
+
+/* 1 gives to a pipe after 40 cycles, and 2 after 20; 3 and 4 take, and never wait.  Another pipe is nothing to them. */
+static void play_pipe(struct guest *guest)
+{
+	guest_schedule(guest, 0, KTR_STATE_RUNNABLE, 1);
+	guest_wake(guest, 0, 2, KTR_CONTEXT_INTERRUPT);
+	guest_ref(guest, 30, 16, LPL_WRITE);
+	guest_pass(guest, 10, 5, false);
+	guest_ref(guest, 100, 16, LPL_WRITE);
+	guest_pass(guest, 0, 6, false);
+	guest_schedule(guest, 0, KTR_STATE_DEAD, 2);
+	guest_ref(guest, 10, 17, LPL_WRITE);
+	guest_pass(guest, 10, 5, false);
+	guest_schedule(guest, 0, KTR_STATE_DEAD, 3);
+	for (uint32_t tid = 3; tid <= 4; tid++) {
+		guest_pass(guest, 5, 5, true);
+		guest_ref(guest, 10, 16, LPL_READ);
+		guest_pass(guest, 0, 5, true);
+		guest_ref(guest, 10, 17, LPL_READ);
+		guest_schedule(guest, 0, KTR_STATE_DEAD, tid == 3 ? 4 : 0);
+	}
+	guest_finish(guest);
+}
+
+/* Who takes has come after all who gave, each in its time. */
+static void what_is_passed_on(void **state)
+{
+	static const struct lpl_machine machine = {.cpus = 4, .scheduler = LPL_SCHEDULER_RR,
+						   .quantum = 1000};
+	struct lpl_schedule *schedule = schedule_of(play_pipe);
+
+	(void)state;
+	run_machine(schedule, &machine, NULL);
+	assert_times(schedule, 0, (struct times){.end = 140, .running = 140, .dispatches = 1,
+						 .faults = 1});
+	assert_times(schedule, 1, (struct times){.end = 20, .running = 20, .dispatches = 1,
+						 .faults = 1});
+	/* until 20 for 2, and until 40 for 1 */
+	for (size_t i = 2; i < 4; i++)
+		assert_times(schedule, i, (struct times){.end = 65, .running = 25, .waiting = 40,
+							 .dispatches = 3});
+	assert_int_equal(lpl_schedule_trace(schedule)->waits, 0);
+	lpl_schedule_close(schedule);
+}
+
 /* A page is written back before another comes; a device brings one at a time. */
 static void faults_cost(void **state)
 {
@@ -1083,6 +1132,7 @@ int main(void)
 		cmocka_unit_test(what_is_in_a_trace),
 		cmocka_unit_test(two_on_one_processor),
 		cmocka_unit_test(two_on_two_processors),
+		cmocka_unit_test(what_is_passed_on),
 		cmocka_unit_test(faults_cost),
 		cmocka_unit_test(recorded_stalls),
 		cmocka_unit_test(quanta),
