@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=bash disable=SC2154
 # Threads of a real trace that run again (workloads/schedule, relay.c): in the recorded order they make the
-# recorded trace, and what all spent adds up to the processor's time.
+# recorded trace; in any other each does what it did, none gets what has not been handed on, and
+# what all spent adds up to the processor's time.
 # Reduced a little, for time's sake: what a task does is then a quarter of it.
 recorded schedule schedule --reduce window:4 --start off
 raw=$WORK/schedule.lpl canonical=$WORK/schedule-canonical.lpl
 expect_line "$WORK/schedule.serial" '^relay: all notes were there'
 "$LAPLACE" merge --overwrite --format canonical -o "$canonical" "$raw" >"$WORK/schedule.merge"
+
+# Each note (relay.c) by its address, and its page.
+"$PROGRAMS/inspect-trace" references "$raw" 2ffffffff000 300000100000 |
+	awk '$2 == "relay" && $5 == "u" { page[$8] = $9 } END { for (a in page) print a, page[a] }' |
+	sort >"$WORK/notes"
+[ "$(wc -l <"$WORK/notes")" -eq 82 ] || fail "$(wc -l <"$WORK/notes") notes are in the trace"
 
 # The machine's sums are those of its tasks and processors.
 add_up() { # NAME
@@ -47,4 +54,18 @@ again() { # NAME OPTION...
 again recorded --scheduler recorded
 "$PROGRAMS/compare-traces" -s "$canonical" "$WORK/recorded.lpl" ||
 	fail "the recorded order is not the recorded trace"
+
+reordered() { # NAME OPTION...
+	again "$@"
+	"$PROGRAMS/schedule-check" "$WORK/notes" "$canonical" "$WORK/$1.lpl" >"$WORK/$1.check" ||
+		fail "$1: $(head -n 3 "$WORK/$1.check" | tr '\n' '|')"
+	! cmp -s "$WORK/$1.lpl" "$WORK/recorded.lpl" || fail "$1: nothing was in another order"
+	rm "$WORK/$1.lpl"
+}
+reordered rr-tiny --quantum 300
+reordered rr --quantum 20000i --switch-cycles 100 -s 50% --fault-cycles 10000 --devices 1
+reordered rr-large --quantum 0
+reordered priority --scheduler priority --priority relay=1,init=2 --quantum 5000
+reordered fair --scheduler fair --quantum 10000 -s 25% --memory local-equal --fault-cycles 3000
+echo "# $(tail -n 2 "$WORK/fair.check" | tr '\n' ' ')"
 rm -f "$canonical" "$WORK/recorded.lpl"
