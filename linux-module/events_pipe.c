@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Events of data that tasks pass on to each other through pipes, and FIFOs: who takes some has come
- * after whoever gave it, even if nobody had to wait.
+ * Events of data that tasks pass on to each other through pipes, and FIFOs: a task that takes some
+ * comes after the one that gave it, even if it did not have to wait.
  */
 #include "laplace.h"
 

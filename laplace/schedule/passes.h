@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What is passed on through pipes, as a trace is taken apart: whose data may be among what a task
- * takes.  For each pipe its givers, the latest first, each with the number of its latest give; a
+ * What is passed on through pipes, as a trace is taken apart: which tasks' data may be among what a
+ * task takes.  For each pipe its givers, the latest first, each with the number of its latest give; a
  * task that takes needs those since its take before.
  */
 #ifndef LAPLACE_SCHEDULE_PASSES_H

@@ -12,13 +12,19 @@ static bool is_wait(const struct lpl_item *item)
 	       item->value != KTR_STATE_DEAD;
 }
 
-/* The next record; what stands before it means nothing here. */
-static enum lpl_error next_record(struct machine *machine, struct task *task,
+/* From the item on to a record; what stands before it means nothing here but the time that it has. */
+static enum lpl_error find_record(struct machine *machine, struct task *task,
 				  struct lpl_report *report)
 {
-	do
+	uint64_t cycles = 0, instructions = 0;
+
+	while (task->item.kind != LPL_ITEM_END && !lpl_item_is_record(task->item.kind)) {
+		cycles += task->item.cycles;
+		instructions += task->item.instructions;
 		LPL_TRY(lpl_machine_next_item(machine, task, report));
-	while (task->item.kind != LPL_ITEM_END && !lpl_item_is_record(task->item.kind));
+	}
+	task->item.cycles += cycles;
+	task->item.instructions += instructions;
 	return LPL_OK;
 }
 
@@ -29,7 +35,7 @@ static enum lpl_error release(struct machine *machine, struct task *task, uint64
 	if (lpl_item_is_record(task->item.kind))
 		return LPL_OK;
 	LPL_TRY(lpl_cursor_resume(machine->parts->spool, &task->cursor, report));
-	LPL_TRY(next_record(machine, task, report));
+	LPL_TRY(find_record(machine, task, report));
 	lpl_cursor_pause(&task->cursor);
 	return LPL_OK;
 }
@@ -105,7 +111,8 @@ static enum lpl_error run_burst(struct machine *machine, struct task *task, uint
 		machine->instructions += task->item.instructions;
 		waits = is_wait(&task->item);
 		LPL_TRY(happen(machine, task, report));
-		LPL_TRY(next_record(machine, task, report));
+		LPL_TRY(lpl_machine_next_item(machine, task, report));
+		LPL_TRY(find_record(machine, task, report));
 	}
 	processor->task = NULL;
 	lpl_cursor_pause(&task->cursor);

@@ -29,7 +29,7 @@ enum lpl_item_kind {
 	LPL_ITEM_LEAVE,		/* the task's KTR_SCHEDULE; value: in which KTR_STATE_* */
 	LPL_ITEM_WAKE,		/* value: which of the wakes that end a wait, or of the gives to pipes */
 	LPL_ITEM_CREATE,	/* value: the child's serial */
-	/* what is no record, takes no time, and stands before the record that it is for */
+	/* what is no record, and stands before the record that it is for; only takes have cycles */
 	LPL_ITEM_WAIT_WAKE,	/* value: until that wake; body: struct lpl_waker */
 	LPL_ITEM_WAIT_CYCLES,	/* value: for so long */
 	LPL_ITEM_TAKE,		/* value: until this give to a pipe; body: struct lpl_waker, 0 cycles */

@@ -445,7 +445,10 @@ static void leave(struct split *split, const struct lpl_event *event, uint64_t s
 		split->task[serial].wait = (struct wait){.state = UNRESOLVED, .since = event->cycle};
 }
 
-/* Data goes into a pipe, or comes out of it. */
+/*
+ * Data goes into a pipe, or comes out of it.  What passes before a task takes passes before it has to
+ * wait for what it takes.
+ */
 static enum lpl_error pass_on(struct split *split, const struct lpl_event *event, uint64_t serial,
 			      struct lpl_item *item, struct lpl_report *report)
 {
@@ -465,17 +468,20 @@ static enum lpl_error pass_on(struct split *split, const struct lpl_event *event
 	if (!lpl_passes_take(&split->passes, device, inode, serial, &i, &since))
 		return no_memory(report);
 	for (; i != 0; i = giver->older) {
-		struct lpl_item take = {.kind = LPL_ITEM_TAKE};
+		struct lpl_item take = {.kind = LPL_ITEM_TAKE, .cycles = item->cycles,
+					.instructions = item->instructions};
 		struct lpl_waker waker = {.cycles = 0};
 
 		giver = &split->passes.giver[i];
 		if (giver->number <= since)
 			break;
+		if (giver->serial == serial)
+			continue;
 		take.value = giver->number;
 		waker.serial = giver->serial;
-		if (giver->serial != serial)
-			LPL_TRY(lpl_write_body(parts->spool, &parts->part[serial].chain, &take,
-					       &waker, sizeof(waker), report));
+		LPL_TRY(lpl_write_body(parts->spool, &parts->part[serial].chain, &take, &waker,
+				       sizeof(waker), report));
+		item->cycles = item->instructions = 0;
 	}
 	return LPL_OK;
 }

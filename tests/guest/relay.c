@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * relay: tasks that hand something on to each other, so that one order of theirs is known whatever
- * machine they run on.  Who hands on leaves a note before: a store to a page that is for this once
- * alone; who gets it reads the note after.
+ * relay: tasks that hand something on to each other, so that a part of their order is known whatever
+ * machine they run on.  A task that hands something on leaves a note before: a store to a page that is
+ * for this once alone; the one that gets it reads the note after.
  *
- * The notes are at NOTES, a page each.  What kind they are of says the page's place, which
- * the test knows (cases/schedule.sh): from FIRST_PASSED on nobody waited, as data was there.
+ * The notes are at NOTES, a page each; from FIRST_PASSED on they are of messages that were there before
+ * they were read (cases/schedule.sh).
  */
 #include <errno.h>
 #include <pthread.h>

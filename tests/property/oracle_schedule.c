@@ -427,7 +427,7 @@ static void happen(struct sim *sim, struct processor *processor)
 		oracle_load_ready(sim, record->process);
 }
 
-/* The next of what a task takes, before the record that says so. */
+/* The next of what a task takes, before the record that says so, which is due. */
 static void take(struct sim *sim, struct processor *processor)
 {
 	int task = processor->task;
@@ -510,9 +510,9 @@ static bool act_on(struct sim *sim, struct processor *processor)
 		oracle_fill(sim);
 		return true;
 	}
-	takes = !t->begun && t->taken < next_record(sim, t)->takes;
-	if (!t->begun && !takes)
+	if (!t->begun)
 		begin_record(sim, t);
+	takes = t->left == 0 && t->taken < next_record(sim, t)->takes;
 	if (sim->machine->quantum > 0 && t->used >= sim->machine->quantum)
 		end_quantum(sim, processor);
 	else if (takes)

@@ -350,7 +350,10 @@ static void guest_pass(struct guest *guest, uint64_t cycles, uint64_t pipe, bool
 	GUEST_EVENT(guest, cycles, "", KTR_PASS, 8, pipe, taken);
 }
 
-/* 1 gives to a pipe after 40 cycles, and 2 after 20; 3 and 4 take, and never wait.  Another pipe is nothing to them. */
+/*
+ * 1 gives to a pipe after 40 cycles, and 2 after 20; 3 and 4 take, and never wait.  Another pipe is
+ * nothing to them.
+ */
 static void play_pipe(struct guest *guest)
 {
 	guest_schedule(guest, 0, KTR_STATE_RUNNABLE, 1);
@@ -373,7 +376,7 @@ static void play_pipe(struct guest *guest)
 	guest_finish(guest);
 }
 
-/* Who takes has come after all who gave, each in its time. */
+/* A task that takes comes after all that gave, each in its time. */
 static void what_is_passed_on(void **state)
 {
 	static const struct lpl_machine machine = {.cpus = 4, .scheduler = LPL_SCHEDULER_RR,
@@ -386,9 +389,9 @@ static void what_is_passed_on(void **state)
 						 .faults = 1});
 	assert_times(schedule, 1, (struct times){.end = 20, .running = 20, .dispatches = 1,
 						 .faults = 1});
-	/* until 20 for 2, and until 40 for 1 */
+	/* they take at 5, and wait until 20 for 2, and until 40 for 1 */
 	for (size_t i = 2; i < 4; i++)
-		assert_times(schedule, i, (struct times){.end = 65, .running = 25, .waiting = 40,
+		assert_times(schedule, i, (struct times){.end = 60, .running = 25, .waiting = 35,
 							 .dispatches = 3});
 	assert_int_equal(lpl_schedule_trace(schedule)->waits, 0);
 	lpl_schedule_close(schedule);

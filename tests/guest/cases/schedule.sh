@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=bash disable=SC2154
 # Threads of a real trace that run again (workloads/schedule, relay.c): in the recorded order they make the
-# recorded trace; in any other each does what it did, none gets what has not been handed on, and
+# recorded trace; in any other each does what it did, no task gets what has not been handed on, and
 # what all spent adds up to the processor's time.
-# Reduced a little, for time's sake: what a task does is then a quarter of it.
+# Reduced a little, so that the case is quick.
 recorded schedule schedule --reduce window:4 --start off
 raw=$WORK/schedule.lpl canonical=$WORK/schedule-canonical.lpl
 expect_line "$WORK/schedule.serial" '^relay: all notes were there'
