@@ -849,6 +849,51 @@ static void running_one_is_left_out(void **state)
 	lpl_schedule_close(schedule);
 }
 
+/* 9 is there, too, and soon references a page. */
+static void play_relay(struct guest *guest)
+{
+	guest_schedule(guest, 0, KTR_STATE_RUNNABLE, 1);
+	guest_wake(guest, 0, 5, KTR_CONTEXT_INTERRUPT);
+	guest_wake(guest, 0, 9, KTR_CONTEXT_INTERRUPT);
+	guest_ref(guest, 10, 16, LPL_WRITE);
+	guest_ref(guest, 15, 17, LPL_WRITE);
+	guest_ref(guest, 15, 18, LPL_WRITE);
+	guest_schedule(guest, 0, KTR_STATE_DEAD, 5);
+	guest_ref(guest, 10, 26, LPL_WRITE);
+	guest_ref(guest, 40, 27, LPL_WRITE);
+	guest_schedule(guest, 0, KTR_STATE_DEAD, 9);
+	guest_ref(guest, 5, 36, LPL_WRITE);
+	guest_schedule(guest, 0, KTR_STATE_DEAD, 0);
+	guest_finish(guest);
+}
+
+/* Whoever takes the processor of one that is left out may come before what was next till then. */
+static void one_after_the_other_is_left_out(void **state)
+{
+	static const struct lpl_machine machine = {
+		.cpus = 2, .scheduler = LPL_SCHEDULER_RR, .memory = LPL_MEMORY_WS, .window = 1000,
+		.pages = 2
+	};
+	struct lpl_schedule *schedule = schedule_of(play_relay);
+
+	(void)state;
+	run_machine(schedule, &machine, NULL);
+	/*
+	 * 25: 1 wants 17; 5 is taken off, and 9 takes its processor.  30: 9 wants 36, and 1 is taken off;
+	 * then 9 ends, and there is room for 5.  55: 5 has 27, and ends; 1 comes back.  65: 1 wants 18,
+	 * and 36 leaves.
+	 */
+	assert_times(schedule, 0, (struct times){.end = 65, .running = 40, .ready = 25,
+						 .dispatches = 2, .faults = 3});
+	assert_times(schedule, 1, (struct times){.end = 55, .running = 50, .ready = 5,
+						 .dispatches = 2, .faults = 2});
+	assert_times(schedule, 2, (struct times){.end = 30, .running = 5, .ready = 25,
+						 .dispatches = 1, .faults = 1});
+	assert_int_equal(lpl_schedule_result(schedule)->deactivations, 2);
+	assert_int_equal(lpl_schedule_result(schedule)->evictions, 4);
+	lpl_schedule_close(schedule);
+}
+
 /* 1 and 2 are of one process; 1 waits where its working set has become smaller. */
 static void play_room(struct guest *guest)
 {
@@ -1147,6 +1192,7 @@ int main(void)
 		cmocka_unit_test(heirs),
 		cmocka_unit_test(ready_one_is_left_out),
 		cmocka_unit_test(running_one_is_left_out),
+		cmocka_unit_test(one_after_the_other_is_left_out),
 		cmocka_unit_test(comes_back_when_there_is_room),
 		cmocka_unit_test(last_in_first_out),
 		cmocka_unit_test(no_limit),
