@@ -6,8 +6,8 @@
 
 #include "base/array.h"
 
-enum lpl_error lpl_queues_reach(struct queues *queues, uint32_t page, uint64_t process,
-				struct lpl_report *report)
+enum lpl_error lpl_queues_grow(struct queues *queues, uint32_t page, uint64_t process,
+			       struct lpl_report *report)
 {
 	if (process < UINT32_MAX && lpl_reach(queues->page, queues->page_room, page) &&
 	    lpl_reach(queues->queue, queues->queue_room, process))
@@ -50,10 +50,8 @@ static void put_first(struct queues *queues, uint32_t i)
 	queue->newest = i;
 }
 
-void lpl_queues_touch(struct queues *queues, uint32_t page)
+void lpl_queues_put_first(struct queues *queues, uint32_t page)
 {
-	if (queues->queue[queues->page[page].owner - 1].newest == page)
-		return;
 	take_out(queues, page);
 	put_first(queues, page);
 }

@@ -33,12 +33,27 @@ struct queues {				/* of zeros: empty */
 };
 
 /* Before any of the others for this page, and this process.  LPL_ERR_MEMORY. */
-enum lpl_error lpl_queues_reach(struct queues *queues, uint32_t page, uint64_t process,
-				struct lpl_report *report);
+enum lpl_error lpl_queues_grow(struct queues *queues, uint32_t page, uint64_t process,
+			       struct lpl_report *report);
+
+static inline enum lpl_error lpl_queues_reach(struct queues *queues, uint32_t page, uint64_t process,
+					      struct lpl_report *report)
+{
+	return page < queues->page_room && process < queues->queue_room ? LPL_OK :
+		lpl_queues_grow(queues, page, process, report);
+}
+
 void lpl_queues_free(struct queues *queues);
 
 /* A page that is in memory is referenced. */
-void lpl_queues_touch(struct queues *queues, uint32_t page);
+void lpl_queues_put_first(struct queues *queues, uint32_t page);
+
+static inline void lpl_queues_touch(struct queues *queues, uint32_t page)
+{
+	if (queues->queue[queues->page[page].owner - 1].newest != page)
+		lpl_queues_put_first(queues, page);
+}
+
 /* One comes that is not. */
 void lpl_queues_bring(struct queues *queues, uint32_t page, uint64_t process, bool write);
 /* The process's oldest page leaves, which is counted in `memory`; it has one. */
