@@ -248,10 +248,7 @@ static void try_machine(struct lpl_schedule *schedule, struct oracle_machine *li
 		fail_msg("%s", report.text);
 }
 
-/*
- * How long one of the processes takes alone, by each side; 0 if it has no tasks.  In between runs and
- * looks at their results, for it does not change these.
- */
+/* How long a process takes alone. */
 static uint64_t alone_expected(const struct oracle_split *split,
 			       const struct oracle_machine *machine, uint64_t process)
 {
@@ -267,6 +264,7 @@ static uint64_t alone_expected(const struct oracle_split *split,
 	return end * machine->scale;
 }
 
+/* After a run, and before its results are looked at, for these stand. */
 static void compare_alone(compare_number *compare, void *context, struct lpl_schedule *schedule,
 			  const struct oracle_split *split, struct oracle_machine *like)
 {
@@ -369,7 +367,7 @@ static void test_library(void **state)
 	const char *most = getenv("LAPLACE_TEST_CASES");
 	unsigned int first = only != NULL ? (unsigned int)strtoul(only, NULL, 0) : 0;
 	unsigned int cases = only != NULL ? 1 :
-		most != NULL ? (unsigned int)strtoul(most, NULL, 0) : 4000;
+		most != NULL ? (unsigned int)strtoul(most, NULL, 0) : 5000;
 	uint64_t seed = random_seed();
 	struct trial trial = { .batch = 1 };
 

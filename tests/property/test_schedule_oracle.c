@@ -374,7 +374,7 @@ static void test_load_by_hand(void **state)
 /*
  * With a processor each.  The first one's 3 at 3 takes the second off its own, where nothing runs
  * from then on; at 6 the first ends, and the second goes on in its place.  The kernel has 3 and
- * 1 by then, which leave at 9 and 11, for 4 and 3.
+ * 1 by then, which leave at 9 and 11, for 4 and 3, so that 4 is there at 12.
  */
 static void test_taken_off_by_hand(void **state)
 {
@@ -383,9 +383,9 @@ static void test_taken_off_by_hand(void **state)
 	const struct oracle_result expected = {
 		.task = { [1] = { .references = 3, .cold = 2, .running = 6, .end = 6,
 				  .dispatches = 1 },
-			  [2] = { .references = 4, .cold = 2, .again = 1, .running = 8, .ready = 3,
-				  .suspended = 3, .end = 11, .dispatches = 2 } },
-		.end = 11, .busy = 14, .idle = 8, .switches = 3, .faults = 5, .evictions = 3,
+			  [2] = { .references = 5, .cold = 2, .again = 1, .running = 9, .ready = 3,
+				  .suspended = 3, .end = 12, .dispatches = 2 } },
+		.end = 12, .busy = 15, .idle = 9, .switches = 3, .faults = 5, .evictions = 3,
 		.deactivations = { [2] = 1 },
 	};
 	struct oracle_result result;
@@ -402,6 +402,7 @@ static void test_taken_off_by_hand(void **state)
 	touch(&in, 112, 4);
 	touch(&in, 113, 1);
 	touch(&in, 114, 3);
+	touch(&in, 115, 4);
 	run_by_hand(&in, &machine, &result, NULL);
 	assert_result(result, expected);
 	stream_free(&in);

@@ -152,8 +152,9 @@ static uint32_t some_thread(struct guest *guest, enum condition condition)
 static uint32_t some_program(struct guest *guest)
 {
 	uint32_t tid = some_thread(guest, roll(guest, 2) == 0 ? RUNNABLE : ASLEEP);
+	const struct thread *thread = &guest->thread[tid];
 
-	return guest->thread[tid].space != 0 ? tid : 0;
+	return thread->space != 0 && !thread->exited ? tid : 0;
 }
 
 static void create(struct guest *guest)
