@@ -222,8 +222,8 @@ const struct lpl_event_kind *lpl_event_kind(uint32_t tag);
 const struct lpl_event_kind *lpl_event_kinds(void);
 
 /*
- * May an event change what a virtual page means (map, unmap, remap, brk, exec, exit of a
- * space, duplication, COW break, SysV, page cache)?  Reducers end a window there.
+ * May an event change what a virtual page means (KTR_FENCE in its table)?  Reducers end a
+ * window there.
  */
 bool lpl_event_is_fence(uint32_t tag);
 
