@@ -4,137 +4,61 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/array.h"
+#include "draw/chart.h"
 #include "draw/chart_schedule.h"
 #include "say.h"
+#include "survey/time_series.h"
 
-#define BINS LPL_SURVEY_BINS
 #define SHOWN (LPL_SCHEDULE_PAGING + 1)	/* states: ready, suspended, running, paging */
-
-/* Cycles of a bin in each of the states that are shown. */
-struct bin {
-	uint64_t in[SHOWN];
-};
 
 struct observed {
 	bool begun;
 	enum lpl_schedule_state state;
 	uint64_t since;
-	unsigned int first, count, room;	/* bins */
-	struct bin *bin;
+	struct lpl_time_series in[SHOWN];	/* cycles in each state that is shown */
 };
 
 struct cli_timeline {
 	struct lpl_schedule_observer observer;
-	unsigned int shift;		/* a bin has 1 << shift cycles */
+	struct survey_time time;	/* of which the length of a bin counts, in cycles */
 	struct observed *task;		/* by serial */
 	size_t tasks;
-	uint64_t faults[BINS];
+	struct lpl_time_series faults;
 	bool failed;			/* no memory */
 };
-
-/* ---- bins ---- */
-
-/* That bin of the task, made if need be; NULL: no memory. */
-static struct bin *reach_bin(struct observed *task, unsigned int i)
-{
-	if (task->count == 0)
-		task->first = i;
-	if (i - task->first >= task->room) {
-		const unsigned int room = 2 * (i - task->first) + 4;
-		struct bin *bin = realloc(task->bin, room * sizeof(*bin));
-
-		if (!bin)
-			return NULL;
-		task->bin = bin;
-		task->room = room;
-	}
-	if (i - task->first >= task->count) {
-		const unsigned int count = i - task->first + 1;
-
-		memset(task->bin + task->count, 0, (count - task->count) * sizeof(*task->bin));
-		task->count = count;
-	}
-	return &task->bin[i - task->first];
-}
-
-static void add_span(struct cli_timeline *timeline, struct observed *task, uint64_t to)
-{
-	for (uint64_t from = task->since; from < to && !timeline->failed; ) {
-		const uint64_t i = from >> timeline->shift, bin_end = (i + 1) << timeline->shift;
-		const uint64_t end = bin_end < to ? bin_end : to;
-		struct bin *bin = reach_bin(task, (unsigned int)i);
-
-		timeline->failed = !bin;
-		if (bin)
-			bin->in[task->state] += end - from;
-		from = end;
-	}
-}
-
-/* Two bins become one. */
-static void fold_task(struct observed *task)
-{
-	const struct observed before = *task;
-
-	task->first = before.first / 2;
-	task->count = before.count ? (before.first + before.count + 1) / 2 - task->first : 0;
-	for (unsigned int i = 0; i < task->count; i++) {
-		struct bin sum = { { 0 } };
-
-		for (unsigned int j = 2 * (task->first + i); j < 2 * (task->first + i) + 2; j++)
-			for (unsigned int state = 0; state < SHOWN && j >= before.first &&
-			     j - before.first < before.count; state++)
-				sum.in[state] += before.bin[j - before.first].in[state];
-		task->bin[i] = sum;
-	}
-}
 
 /* Let there be a bin for this moment. */
 static void reach_time(struct cli_timeline *timeline, uint64_t cycle)
 {
-	while (cycle >> timeline->shift >= BINS) {
-		timeline->shift++;
-		for (size_t i = 0; i < timeline->tasks; i++)
-			fold_task(&timeline->task[i]);
-		for (unsigned int i = 0; i < BINS; i++)
-			timeline->faults[i] = i < BINS / 2 ?
-				timeline->faults[2 * i] + timeline->faults[2 * i + 1] : 0;
+	for (; !has_bin(&timeline->time, cycle); timeline->time.result.bin_shift++) {
+		for (size_t i = 0; i < timeline->tasks; i++) {
+			for (unsigned int state = 0; state < SHOWN; state++)
+				lpl_time_series_fold(&timeline->task[i].in[state], FOLD_SUM);
+		}
+		lpl_time_series_fold(&timeline->faults, FOLD_SUM);
 	}
 }
 
 /* ---- observing ---- */
 
-static struct observed *reach_task(struct cli_timeline *timeline, uint64_t serial)
-{
-	if (serial >= timeline->tasks) {
-		const size_t tasks = 2 * (serial + 8);
-		struct observed *task = realloc(timeline->task, tasks * sizeof(*task));
-
-		if (!task)
-			return NULL;
-		memset(task + timeline->tasks, 0, (tasks - timeline->tasks) * sizeof(*task));
-		timeline->task = task;
-		timeline->tasks = tasks;
-	}
-	return &timeline->task[serial];
-}
-
 static void see_state(struct lpl_schedule_observer *observer, const struct lpl_schedule_task *task,
 		      enum lpl_schedule_state state, uint64_t cycle)
 {
 	struct cli_timeline *timeline = (struct cli_timeline *)observer;
-	struct observed *observed = reach_task(timeline, task->serial);
+	struct observed *observed;
 
-	timeline->failed |= !observed;
+	timeline->failed |= !lpl_reach(timeline->task, timeline->tasks, task->serial);
 	if (timeline->failed)
 		return;
+	observed = &timeline->task[task->serial];
 	/* what happens now is the end of the time before */
 	if (cycle > 0)
 		reach_time(timeline, cycle - 1);
 	if (observed->begun && observed->state <= LPL_SCHEDULE_PAGING)
-		add_span(timeline, observed, cycle);
+		timeline->failed |= !lpl_time_series_add_span(&observed->in[observed->state],
+							      &timeline->time, observed->since, cycle);
 	observed->begun = true;
 	observed->state = state;
 	observed->since = cycle;
@@ -144,11 +68,15 @@ static void see_fault(struct lpl_schedule_observer *observer, const struct lpl_s
 		      uint64_t cycle)
 {
 	struct cli_timeline *timeline = (struct cli_timeline *)observer;
+	uint64_t *faults;
 
 	(void)task;
 	cycle -= cycle > 0;
 	reach_time(timeline, cycle);
-	timeline->faults[cycle >> timeline->shift]++;
+	faults = lpl_time_series_reach(&timeline->faults, bin_of(&timeline->time, cycle));
+	timeline->failed |= !faults;
+	if (faults)
+		++*faults;
 }
 
 struct cli_timeline *cli_timeline_open(void)
@@ -167,10 +95,14 @@ struct lpl_schedule_observer *cli_timeline_observer(struct cli_timeline *timelin
 
 void cli_timeline_close(struct cli_timeline *timeline)
 {
-	for (size_t i = 0; timeline && i < timeline->tasks; i++)
-		free(timeline->task[i].bin);
-	if (timeline)
-		free(timeline->task);
+	if (!timeline)
+		return;
+	for (size_t i = 0; i < timeline->tasks; i++) {
+		for (unsigned int state = 0; state < SHOWN; state++)
+			lpl_time_series_free(&timeline->task[i].in[state]);
+	}
+	lpl_time_series_free(&timeline->faults);
+	free(timeline->task);
 	free(timeline);
 }
 
@@ -235,14 +167,14 @@ static void add_task(struct schedule_chart *chart, size_t i, const struct observ
 	struct schedule_lane *lane = &chart->lane[i];
 
 	lane->all_running += result->running;
-	for (unsigned int j = 0; j < task->count; j++) {
-		const struct bin *bin = &task->bin[j];
+	for (unsigned int bin = 0; bin < LPL_SURVEY_BINS; bin++) {
+		const uint64_t running = lpl_time_series_get(&task->in[LPL_SCHEDULE_RUNNING], bin);
 
-		lane->running[task->first + j] += bin->in[LPL_SCHEDULE_RUNNING];
-		lane->paging[task->first + j] += bin->in[LPL_SCHEDULE_PAGING];
-		lane->ready[task->first + j] += bin->in[LPL_SCHEDULE_READY] +
-			bin->in[LPL_SCHEDULE_SUSPENDED];
-		chart->busy[task->first + j] += bin->in[LPL_SCHEDULE_RUNNING];
+		lane->running[bin] += running;
+		lane->paging[bin] += lpl_time_series_get(&task->in[LPL_SCHEDULE_PAGING], bin);
+		lane->ready[bin] += lpl_time_series_get(&task->in[LPL_SCHEDULE_READY], bin) +
+			lpl_time_series_get(&task->in[LPL_SCHEDULE_SUSPENDED], bin);
+		chart->busy[bin] += running;
 	}
 }
 
@@ -279,7 +211,7 @@ static bool fill_chart(struct schedule_chart *chart, const struct cli_timeline *
 			add_task(chart, lane, &timeline->task[task->serial], task);
 	}
 	free(row);
-	memcpy(chart->faults, timeline->faults, sizeof(chart->faults));
+	chart_values(&timeline->faults, chart->faults);
 	return true;
 }
 
@@ -298,8 +230,8 @@ int cli_timeline_draw(const struct cli_timeline *timeline, const struct cli_sche
 	chart->cpus = run->machine->cpus;
 	chart->cycles_a_second = run->cycles_a_second;
 	chart->time = (struct lpl_survey_time){ .begun = true, .length = end,
-						.bin_shift = timeline->shift };
-	chart->time.bins = end ? (unsigned int)((end - 1) >> timeline->shift) + 1 : 1;
+						.bin_shift = timeline->time.result.bin_shift };
+	chart->time.bins = end ? bin_of(&timeline->time, end - 1) + 1 : 1;
 	status = picture_begin(&picture, format, out);
 	if (!status) {
 		(picture.format == PICTURE_TEXT ? schedule_text : schedule_svg)(chart, picture.out);

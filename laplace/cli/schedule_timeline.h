@@ -8,11 +8,7 @@
 #include "draw/picture.h"
 #include "schedule_report.h"
 
-/*
- * What is gathered in a run: of each task its states by bins of time, of which there are so many that
- * they become twice as long when time is beyond the last one.  A task has those from its first to
- * its last one.
- */
+/* What is gathered in a run: of each task its states by bins of time, as a survey has them (survey_time.h). */
 struct cli_timeline;
 
 /* NULL: no memory. */
