@@ -18,7 +18,7 @@
 #include <laplace/schedule.h>
 #include <laplace/trace.h>
 
-enum { MOST = 32, NOBODY = -1, SHARED = -2 };
+enum { MOST = 32, NONE = -1, SHARED = -2 };
 
 static void die(const struct lpl_report *report)
 {
@@ -100,9 +100,9 @@ static void reference(struct lru *lru, uint32_t i, bool alone)
 struct order {
 	struct lpl_sink sink;
 	int64_t task;			/* that runs */
-	int64_t *owner;			/* by page: NOBODY is 0 there, others have 1 more */
+	int64_t *owner;			/* by page: NONE is 0 there, others have 1 more */
 	size_t owners;
-	bool learns;			/* who references a page */
+	bool learns;			/* which thread references a page */
 	uint32_t last;			/* page */
 	size_t count;
 	struct lru lru[MOST];
@@ -111,7 +111,7 @@ struct order {
 static void learn(struct order *order, uint32_t page)
 {
 	order->owner = grow(order->owner, &order->owners, page, sizeof(*order->owner));
-	if (order->owner[page] == NOBODY + 1)
+	if (order->owner[page] == NONE + 1)
 		order->owner[page] = order->task + 1;
 	else if (order->owner[page] != order->task + 1)
 		order->owner[page] = SHARED + 1;
@@ -153,7 +153,7 @@ static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *
 	if (event->tag == LPL_EVENT_STATE && event->arg[LPL_EVENT_STATE_BEGINS] == 0)
 		order->task = event->arg[LPL_EVENT_STATE_RUNS] == KTR_NONE ? 0 :
 			(int64_t)event->arg[LPL_EVENT_STATE_RUNS];
-	order->last = 0;	/* who learns has to see the next reference in any case */
+	order->last = 0;	/* one that learns has to see the next reference in any case */
 	return LPL_OK;
 }
 
@@ -221,7 +221,7 @@ static void run_order(struct study *study, struct lpl_schedule *schedule, struct
 	fflush(stdout);
 }
 
-/* Who references what, and how long a thread runs, without the idle task. */
+/* Which thread references what, and how long a thread runs, without the idle task. */
 static void learn_order(struct study *study, struct lpl_schedule *schedule)
 {
 	const struct lpl_machine recorded = {.cpus = 1, .scheduler = LPL_SCHEDULER_RECORDED};
@@ -238,7 +238,7 @@ static void learn_order(struct study *study, struct lpl_schedule *schedule)
 	}
 	study->burst = dispatches ? running / dispatches : 0;
 	for (size_t i = 0; i < study->order.owners; i++)
-		if (study->order.owner[i] != NOBODY + 1)
+		if (study->order.owner[i] != NONE + 1)
 			pages[is_alone(&study->order, (uint32_t)i)]++;
 	fprintf(stderr, "references %" PRIu64 "\nburst %" PRIu64 "\nshared %" PRIu64 "\nalone %" PRIu64
 		"\n", lpl_schedule_result(schedule)->references, study->burst, pages[0], pages[1]);

@@ -123,7 +123,7 @@ static const struct cli_option option_table[] = {
 	  "working set (ws), or what the frequency of its faults says (pff), and where that is too much "
 	  "some process is left out for a while (%d)" },
 	{ "window", CLI_TEXT, CLI_INTO(struct options, window), .argument = "TIME",
-	  .help = "Of a process's running time: how long a page stays after a reference (ws), or after a "
+	  .help = "Of a process's running time: how long a page remains after a reference (ws), or after a "
 	  "fault without another one, so that the next makes pages leave (pff)" },
 	{ "fault-cycles", CLI_TEXT, CLI_INTO(struct options, fault), .argument = "TIME",
 	  .standard = "0", .help = "How long a page takes to arrive (%d)" },
@@ -135,7 +135,7 @@ static const struct cli_option option_table[] = {
 	{ "output", CLI_FILE, 'o', CLI_INTO(struct options, output), .argument = "OUT",
 	  .help = "Write the trace that this machine would have made, of canonical pages" },
 	{ "picture", CLI_FILE, CLI_INTO(struct options, picture), .argument = "PICTURE",
-	  .help = "Draw who ran when, faults and busy processors: a .png or .svg file, or - with characters" },
+	  .help = "Draw which process ran when, faults and busy processors: a .png or .svg file, or - with characters" },
 	{ "by", CLI_WORD, CLI_INTO(struct options, unit), .argument = "UNIT", .words = "process task",
 	  .standard = "process", .wrong = "--by: '%s' is neither process nor task",
 	  .help = "What the times and faults are of: %o (%d)" },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A run's picture: who ran when, faults and busy processors. */
+/* A run's picture: which process ran when, faults and busy processors. */
 #ifndef LAPLACE_CLI_SCHEDULE_TIMELINE_H
 #define LAPLACE_CLI_SCHEDULE_TIMELINE_H
 

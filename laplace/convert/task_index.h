@@ -29,7 +29,7 @@ struct task_index {
 	size_t count, room;
 };
 
-/* In the index's order; the array stays where it is.  False after a complaint. */
+/* In the index's order; the array is not moved.  False after a complaint. */
 bool lpl_task_index_read(struct lpl_importer *importer, struct task_files *files,
 			 struct task_index *index);
 void lpl_task_index_free(struct task_index *index);

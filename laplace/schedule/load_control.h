@@ -94,7 +94,7 @@ enum lpl_error lpl_load_make_room(struct load_control *load, struct reference *r
 				  struct lpl_report *report);
 /* A task would become ready: true: it is suspended. */
 bool lpl_load_suspends(struct load_control *load, struct task *task, uint64_t t);
-/* At the end of whatever happened: who comes back? */
+/* At the end of whatever happened: which process comes back? */
 enum lpl_error lpl_load_settle(struct load_control *load, struct lpl_report *report);
 
 #endif

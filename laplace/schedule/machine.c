@@ -303,7 +303,7 @@ enum lpl_error lpl_machine_put_due(struct machine *machine, uint64_t t, uint64_t
 	return lpl_heap_push(&machine->due, entry) ? LPL_OK : no_memory(report);
 }
 
-/* Behind those that wait for it already. */
+/* After those that wait for it already. */
 static enum lpl_error await_wake(struct machine *machine, struct task *task, uint64_t number,
 				 struct lpl_report *report)
 {

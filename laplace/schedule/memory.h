@@ -21,7 +21,7 @@ struct reference {
 struct page_memory {
 	/*
 	 * `reference` says which, by which process and when; `fault` is set, and `disturbs`, where
-	 * that is so.  What a memory does not look at stays as it is.
+	 * that is so.  What a memory does not look at remains as it is.
 	 */
 	enum lpl_error (*reference)(struct page_memory *memory, struct reference *reference,
 				    struct lpl_report *report);

@@ -43,7 +43,7 @@ struct oracle_page *oracle_memory_fault(struct oracle_pages *memory, uint32_t pa
 /* ORACLE_WS and ORACLE_PFF: load control sees to their size. */
 bool oracle_memory_breathes(const struct oracle_pages *memory);
 uint64_t oracle_memory_resident(const struct oracle_pages *memory, uint64_t process);
-/* ORACLE_WS: what nobody referenced in the window of its owner leaves; of one process, or of all. */
+/* ORACLE_WS: what was not referenced in the window of its owner leaves; of one process, or of all. */
 void oracle_memory_expire(struct oracle_pages *memory);
 void oracle_memory_expire_of(struct oracle_pages *memory, uint64_t process);
 /* A fault of the process is to come: what leaves for it, whatever the size of memory. */

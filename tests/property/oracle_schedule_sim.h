@@ -94,7 +94,7 @@ void oracle_fill(struct sim *sim);
 
 /* ---- load control (oracle_schedule_load.c); nothing, of memories that do not need it ---- */
 
-/* Whose a task is where it stands. */
+/* Of which process a task is where it stands. */
 uint64_t oracle_process_of(const struct sim *sim, int task);
 /* In place of becoming ready? */
 bool oracle_load_suspends(struct sim *sim, int task);

@@ -18,7 +18,7 @@
 static const char *const specs[] = {
 	"block", "window:%" PRIu64, "sad:%" PRIu64, "fence+sad:%" PRIu64, "window:%" PRIu64 "+sad:%" PRIu64,
 	"sad-ws:%" PRIu64, "sad:%" PRIu64 "+sad:%" PRIu64,
-	"sad:%" PRIu64 "+sad2:%" PRIu64		/* whose faults wait: not for machines */
+	"sad:%" PRIu64 "+sad2:%" PRIu64		/* its faults wait: not for machines */
 };
 enum { SPECS = sizeof(specs) / sizeof(specs[0]), TIMED = SPECS - 1 };
 

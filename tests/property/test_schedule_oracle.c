@@ -188,7 +188,7 @@ static void test_recorded_by_hand(void **state)
 	stream_free(&in);
 }
 
-/* Ends of quanta at 2, 6 and 10 find the other behind; those at 4 and 8 do not. */
+/* Ends of quanta at 2, 6 and 10 find the other with less; those at 4 and 8 do not. */
 static void test_fair_by_hand(void **state)
 {
 	struct oracle_machine machine = { .cpus = 1, .scheduler = ORACLE_FAIR, .quantum = 2 };
@@ -315,7 +315,7 @@ static void test_ws_by_hand(void **state)
 }
 
 /*
- * The fault at 6 is long behind that at 2, since when both pages were used; that at 10 behind that at
+ * The fault at 6 is long after that at 2, since when both pages were used; that at 10 after that at
  * 6, since when neither was.  1 at 11 is too soon for any to leave.
  */
 static void test_pff_by_hand(void **state)

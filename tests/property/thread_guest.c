@@ -269,7 +269,7 @@ static void leave_for_good(struct guest *guest)
 	if (tid == 0 || current->exited)
 		return;
 	if (current->tgid == tid && !is_alone(guest, tid))
-		return;		/* a leader stays until it is */
+		return;		/* a leader remains until it is */
 	current->exited = true;
 	PUT(guest, KTR_EXIT, tid, current->tgid, 0, current->tgid == tid);
 	if (roll(guest, 2) == 0)

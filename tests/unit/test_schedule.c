@@ -581,7 +581,7 @@ static void below_its_share(void **state)
 	lpl_schedule_close(schedule);
 }
 
-/* ---- who watches ---- */
+/* ---- observers ---- */
 
 struct watcher {
 	struct lpl_schedule_observer observer;
@@ -730,7 +730,7 @@ static void fault_frequency(void **state)
 
 	(void)state;
 	run_machine(schedule, &machine, NULL);
-	/* at 60, 40 after the fault before, 16 leaves, and 17, referenced at that one, stays;
+	/* at 60, 40 after the fault before, 16 leaves, and 17, referenced at that one, remains;
 	 * at 100, exactly 30 after, 17 and 18 leave */
 	assert_int_equal(result->faults, 6);
 	assert_int_equal(result->cold, 4);
@@ -761,7 +761,7 @@ static void play_heir(struct guest *guest)
 	guest_finish(guest);
 }
 
-/* What a process leaves when it ends is the kernel's, whose clock always goes on. */
+/* What a process leaves when it ends is the kernel's, and the kernel's clock always goes on. */
 static void heirs(void **state)
 {
 	static const struct lpl_machine machine = {.cpus = 1, .scheduler = LPL_SCHEDULER_RR,

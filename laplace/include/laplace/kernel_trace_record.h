@@ -268,12 +268,12 @@ enum ktr_how {
 	ARG(KTR_MPROTECT, PROT, 3, "protection", KTR_HEX)	/* KTR_PROT_* */ \
 \
 	/* pages that were the space's own (anonymous, or copied from a file by a write) \
-	 * are no more; what is mapped there stays */ \
+	 * are no more; what is mapped there remains */ \
 	EVENT(KTR_DISCARD, 22, "discard", KTR_FENCE, "") \
 	KTR_RANGE_ARGS(ARG, KTR_DISCARD) \
 \
 	/* pages that were shared by fork, or not there, are the space's own from now on, \
-	 * without a write to a shared one; a page that is not shared stays what it is */ \
+	 * without a write to a shared one; a page that is not shared remains what it is */ \
 	EVENT(KTR_PAGE_OWN, 23, "page-own", KTR_FENCE, "") \
 	KTR_PAGES_ARGS(ARG, KTR_PAGE_OWN) \
 \

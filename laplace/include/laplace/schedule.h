@@ -86,7 +86,7 @@ enum lpl_schedule_state {
 };
 
 /*
- * Who watches a run.  `cycle` is the machine's time, which never falls from one call to the next.
+ * An observer of a run.  `cycle` is the machine's time, which never falls from one call to the next.
  * `task` has what it is, and results that are not complete.
  */
 struct lpl_schedule_observer {
