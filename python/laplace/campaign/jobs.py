@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What a campaign comes to: each source on each machine with each seed is traced once; that trace is reduced
-in each way, and what that leaves is simulated by each policy, at so many sizes a job.  This order never
-depends on anything but the file.
+in each way, and what that leaves is simulated by each policy, at so many sizes a job, and scheduled on each
+machine.  This order never depends on anything but the file.
 """
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, Iterable
 
 from laplace import say
 from laplace.campaign.inputs import Inputs, hash_text
-from laplace.campaign.settings import SOURCES, Campaign, Section, decimal, divide, split
+from laplace.campaign.settings import SOURCES, Campaign, Section, decimal, divide, machines, split
 from laplace.say import Failure, complain, escaped, wrong
 
 _SEED = "{seed}"
@@ -36,7 +36,8 @@ class State(enum.Enum):
 @dataclass(eq=False)
 class Job:
     words: list[str]        # `laplace` and its arguments
-    # what it is of, for people: source, machine, seed, reduction[, simulation, policy, sizes]
+    # what it is of, for people: source, machine, seed, reduction[, simulation, policy, sizes; or: schedule,
+    # options of that]
     labels: dict[str, str]
     needs: int | None       # the job that makes the trace it reads
     trace: str | None       # the file that it reads, where no job makes it
@@ -45,11 +46,11 @@ class Job:
     identity: str = ""
     states: list[str] = field(default_factory=list)     # of the files that go in, when it began
     state: State = State.TO_DO
-    results: list[dict[str, Any]] = field(default_factory=list)     # of a simulation that is done
+    results: list[dict[str, Any]] = field(default_factory=list)     # of a simulation or schedule that is done
 
     @property
     def kind(self) -> str:
-        """As the subcommands: run, record, reduce, sim."""
+        """As the subcommands: run, record, reduce, sim, schedule."""
         return self.words[0]
 
     @property
@@ -90,7 +91,7 @@ class Jobs(list):
             self._add_source(source)
         if not self:
             raise wrong(f"{file}: comes to no jobs: traces that are there already are neither reduced nor"
-                        " simulated")
+                        " simulated nor scheduled")
 
     def find(self, name: str) -> Job | None:
         """By its number, from 1 on, or its identity."""
@@ -161,10 +162,10 @@ class Jobs(list):
         for reduction in split(self._campaign.whole("reductions") or "none"):
             reduced = {**labels, "reduction": reduction}
             if reduction == "none":
-                self._add_simulations(reduced, made, trace)
+                self._add_uses(reduced, made, trace)
             else:
                 words = ["reduce", "--progress=never", "--jobs=1", "-m", reduction, "-o", OUTPUT, INPUT]
-                self._add_simulations(reduced, self._add(words, reduced, made, trace), None)
+                self._add_uses(reduced, self._add(words, reduced, made, trace), None)
 
     def _add_recording(self, source: Section, machine: Section | None, labels: dict[str, str]) -> int:
         seed, made = labels["seed"], ["-r", source.get("record") or _RECORDED, "-o", OUTPUT]
@@ -174,6 +175,14 @@ class Jobs(list):
         else:
             words = ["record", "--progress=never", *made, *_options(source, seed), source.get("bochsrc")]
         return self._add(words, labels, None, None, (_seeded(word, seed) for word in source.words("inputs")))
+
+    def _add_uses(self, labels: dict[str, str], needs: int | None, trace: str | None) -> None:
+        self._add_simulations(labels, needs, trace)
+        for section in self._campaign.of_kind("schedule"):
+            for options in machines(section) if section.lists("sources", labels["source"]) else ():
+                words = ["schedule", "--progress=never", "--jobs=1", "--json",
+                         *(f"--{name}={word}" for name, word in options.items()), INPUT]
+                self._add(words, {**labels, "schedule": section.name, **options}, needs, trace)
 
     def _add_simulations(self, labels: dict[str, str], needs: int | None, trace: str | None) -> None:
         for section in self._campaign.of_kind("simulation"):

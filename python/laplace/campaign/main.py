@@ -88,7 +88,9 @@ class _Asked:
         results.write_tables(self._jobs, self._store)
         page.write_page(self._jobs, self._store, self._title)
         where = self._store.directory
-        self._put(say.shown(f"{where}/table.csv has the results, {where}/report.html shows them") + "\n")
+        tables = [f"{where}/{name}" for name in results.tables(self._jobs)]
+        has = "has" if len(tables) == 1 else "have"
+        self._put(say.shown(f"{' and '.join(tables)} {has} the results, {where}/report.html shows them") + "\n")
         return DAMAGED if not whole else DONE if self._done() == len(self._jobs) else FAILED
 
     def _run(self, at_once: int, only: Job | None = None) -> int:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The results of a campaign as one page of HTML that needs nothing else: a picture for each trace that was
 simulated, all of them with the same axes, side by side, and its numbers.  It has nothing in it that does not
-repeat.  The pictures are drawn by `laplace plot`.
+repeat.  The pictures are drawn by `laplace plot`.  Schedules are a table.
 """
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import os
 import re
 import subprocess
 import tempfile
-from typing import Iterable, NamedTuple
+from typing import Any, Iterable, NamedTuple
 
 from laplace import say
 from laplace.campaign.jobs import NOT, Job, Jobs
-from laplace.campaign.results import is_timed
+from laplace.campaign.results import is_timed, schedules
 from laplace.campaign.store import Store
 from laplace.files import read_text
 from laplace.library import library
@@ -105,6 +105,19 @@ def _figure(name: str, jobs: list[Job], plotter: _Plotter) -> str:
     return text + "</figure>\n"
 
 
+def _schedules(jobs: Jobs) -> str:
+    """Names, when all has ended, and of the other columns those that are not the same in each row."""
+    rows = schedules(jobs)
+    names = [name for name in (rows[0] if rows else ()) if name in ("source", "schedule", "end")
+             or (name != "job" and len({row[name] for row in rows}) > 1)]
+
+    def line(cell: str, values: Iterable[Any]) -> str:
+        return "<tr>" + "".join(f"<{cell}>{_escaped(str(value))}</{cell}>" for value in values) + "</tr>\n"
+
+    body = "".join(line("td", (row[name] for name in names)) for row in rows)
+    return "\n<table>" + line("th", names) + body + "</table>\n" if rows else ""
+
+
 def write_page(jobs: Jobs, store: Store, title: str) -> None:
     """report.html, after results.check()."""
     title, prefix = _escaped(title), "laplace-campaign."
@@ -120,5 +133,5 @@ def write_page(jobs: Jobs, store: Store, title: str) -> None:
 <p class="dim">{sum(job.is_done for job in jobs)} of {len(jobs)} jobs are done; laplace {say.version}.  All\
  pictures have the same axes.</p>
 <div class="curves">
-{figures}</div></body></html>
+{figures}</div>{_schedules(jobs)}</body></html>
 """)

@@ -165,6 +165,46 @@ def _word_of(subcommand: str, name: str) -> Callable[[str], None]:
     return lambda value: _one_of(name, *_table(subcommand)[name].words)(value)
 
 
+# ---- machines to schedule on ----
+
+# what only some machines have, by which words of another option
+_OF_SOME = {"policy": ("memory", ("global",)), "window": ("memory", ("ws", "pff")),
+            "priority": ("scheduler", ("priority",))}
+_STANDARD = {"memory": "global", "scheduler": "rr", "cpus": "1"}
+
+
+def _schedule_policy(word: str) -> None:
+    _NO_COMMA(word)
+    _word_of("schedule", "policy")(word.partition(":")[0])
+    _try_policies(word, None, None)
+
+
+def _pages(word: str) -> None:
+    with _parsed(word) as parsed:
+        if parsed.all or parsed.count != 1:
+            raise wrong(f"'{_clip(word)}': a machine has one size of memory")
+
+
+def machines(section: Section) -> list[dict[str, str]]:
+    """Each combination of what the keys of a schedule list, as options; without what its kind of machine
+    does not have, so that some may be the same: these are there once.
+    """
+    lists = [[(setting.key.name, word) for word in split(setting.value)]
+             for setting in section.settings if setting.key.option]
+    found: dict[Any, dict[str, str]] = {}
+    for options in map(dict, itertools.product(*lists)):
+        has = {**_STANDARD, **options}
+        options = {name: word for name, word in options.items()
+                   if name not in _OF_SOME or has[_OF_SOME[name][0]] in _OF_SOME[name][1]}
+        windowed = has["memory"] in _OF_SOME["window"][1]
+        if windowed and "window" not in options:
+            raise wrong(f"{section}: memory = {has['memory']} takes a window")
+        if has["scheduler"] == "recorded" and (windowed or decimal(has["cpus"]) != 1):
+            raise wrong(f"{section}: the recorded order is of one processor, without memory = ws or pff")
+        found[tuple(options.items())] = options
+    return list(found.values())
+
+
 # ---- the keys ----
 
 class Key(NamedTuple):
@@ -194,6 +234,17 @@ def _choices(names: str) -> list[Key]:
     return [Key(name, check(name), True) for name in names.split()]
 
 
+def _lists(names: str, check: Callable[[str], object]) -> list[Key]:
+    """Of options: each word is one's value."""
+    return [Key(name, _each(check), True) for name in names.split()]
+
+
+def _times(names: str, units: str) -> list[Key]:
+    """How long a second is, the trace says."""
+    return _lists(names, _matches(re.compile(f"[0-9]{{1,20}}({units})?").fullmatch, "{} is no time"))
+
+
+_NO_COMMA = _matches(lambda word: "," not in word, "{}: blanks are between policies")
 _INPUTS = Key("inputs", split, repeats=True)
 # docs/campaigns.md has them in this order.
 _KEYS = {
@@ -211,12 +262,21 @@ _KEYS = {
     "machine": [
         *_numbers("memory"), *_options("cpu"), *_numbers("disk swap"), *_options("kernel")],
     "simulation": [
-        Key("policies", _each(_matches(lambda word: "," not in word, "{}: blanks are between policies"))),
+        Key("policies", _each(_NO_COMMA)),
         Key("sources", _names), Key("sizes", _sizes),
         Key("sizes-per-job", _matches(decimal, "sizes-per-job is a number from 1 on, not {}")),
         *_flags("local"), *_options("addresses", _word_of("sim", "addresses")),
         *_choices("process"), *_flags("children"), *_choices("task"), *_flags("user kernel"),
         *_choices("type range kind file from to")],
+    "schedule": [
+        Key("sources", _names), *_lists("scheduler", _word_of("schedule", "scheduler")),
+        *_times("quantum", "us|ms|s|i"), *_lists("cpus", _number_of("schedule", "cpus")),
+        *_times("switch-cycles", "us|ms|s"),
+        Key("priority", _matches(lambda value: len(split(value)) == 1, "{} is not one list"), True),
+        *_lists("pages", _pages), *_lists("policy", _schedule_policy),
+        *_lists("memory", _word_of("schedule", "memory")),
+        *_times("window fault-cycles write-cycles", "us|ms|s"),
+        *_lists("devices", _number_of("schedule", "devices"))],
 }
 _REQUIRED = {"program": "command", "trace": "file", "image": "bochsrc", "simulation": "policies"}
 
@@ -356,6 +416,8 @@ class Campaign:
             self._line = required.line
             self._of_key("policies", _try_policies, required.value, sizes, each)
             self._line = section.line
+        if section.kind == "schedule":
+            machines(section)
         for key, kind in (("machines", "machine"), ("sources", "program")):
             for name in split(section.get(key) or ""):
                 if not self._find(kind, name):

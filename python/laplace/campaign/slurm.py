@@ -20,7 +20,7 @@ from laplace.library import library
 
 # Slurm numbers tasks below its MaxArraySize, which is 1001 unless it was configured otherwise.
 _MOST_TASKS = 1000
-_STAGES = {"traces": ("run", "record"), "reductions": ("reduce",), "simulations": ("sim",)}
+_STAGES = {"traces": ("run", "record"), "reductions": ("reduce",), "simulations": ("sim", "schedule")}
 # what a task does; $1 is the list, $2 how many of it are other arrays'
 _TASK = """#!/bin/sh
 set -eu
