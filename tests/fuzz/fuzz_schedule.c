@@ -10,20 +10,26 @@
 
 static struct lpl_machine machine_of(struct input *input)
 {
-	const unsigned int kind = input_byte(input), times = input_byte(input);
+	const unsigned int kind = input_byte(input), times = input_byte(input), room = input_byte(input);
+	const unsigned int memories = LPL_MEMORY_PFF + 1;
 	struct lpl_machine machine = {
 		.cpus = 1 + (kind & 3),
 		.scheduler = (enum lpl_scheduler)(kind >> 2 & 3),
 		.quantum = input_byte(input) & 63,
 		.quantum_instructions = (kind & 16) != 0,
-		.policy = (kind & 32) != 0 ? "clock" : "lru",
-		.pages = input_byte(input) & 15,
+		.pages = room & 15,
 		.switch_cycles = times & 7, .fault_cycles = times >> 3 & 7, .write_cycles = times >> 6,
 		.devices = kind >> 6
 	};
 
 	if (machine.scheduler == LPL_SCHEDULER_RECORDED)
 		machine.cpus = 1;
+	else
+		machine.memory = (enum lpl_memory_kind)((room >> 4) % memories);
+	if (machine.memory == LPL_MEMORY_GLOBAL)
+		machine.policy = (kind & 32) != 0 ? "clock" : "lru";
+	if (machine.memory >= LPL_MEMORY_WS)
+		machine.window = 1 + 40 * (room >> 4) / memories;
 	return machine;
 }
 
