@@ -9,7 +9,7 @@ build_in_suite() { # SUITE MIRROR KERNEL OUT
 	local root=$WORK/root-$1
 	[ "$(id -u)" = 0 ] || skip "the module for $1 is built in a root of $1, which takes root"
 	command -v debootstrap >/dev/null || skip "the module for $1 is built in a root of $1: there is no debootstrap"
-	debootstrap --variant=minbase --include=gcc,make,libc6-dev,xz-utils,zstd,lz4 "$1" "$root" "$2" \
+	debootstrap --variant=minbase --include=gcc,make,libc6-dev,libelf-dev,xz-utils,zstd,lz4 "$1" "$root" "$2" \
 		>"$root.log" 2>&1 || fail "debootstrap: $(tail -n 1 "$root.log")"
 	mkdir -p "$root$SRCDIR" "$root$WORK" "$4"
 	# shellcheck disable=SC2016 # for the shell that is started
