@@ -220,17 +220,18 @@ references() { # TRACE; but for the numbers of instructions
 cmp -n 90000000 <(references "$WORK/early.lpl") <(references "$WORK/boot-none.lpl") ||
 	fail "a checkpoint in the BIOS has changed the run"
 
-# A disk that has no room for one: the run goes on without, and holds what a run without them holds.
-# It has room for the trace, which is as long as this kernel's boot, and not for the guest's memory.
-recorded boot-sad boot --reduce sad:64
-room=$(($(stat -c %s "$WORK/boot-sad.lpl") / 1048576 + 6))
+# A disk that has room for the beginning of a run, and for no checkpoint: the run goes on without, and holds what a
+# run without them holds.
+beginning=(--reduce none --end instructions:400M)
+record beginning boot "${beginning[@]}" || fail "the beginning of a run: $(said "$WORK/beginning.log")"
+room=$(($(stat -c %s "$WORK/beginning.lpl") / 1048576 + 8))
 if [ "$(id -u)" = 0 ] && mkdir -p "$WORK/small" && mount -t tmpfs -o "size=${room}m" none "$WORK/small" 2>/dev/null; then
-	record on-a-small-disk boot -o "$WORK/small/run.lpl" --reduce sad:64 --checkpoint every:150M ||
+	record on-a-small-disk boot -o "$WORK/small/run.lpl" "${beginning[@]}" --checkpoint every:390M ||
 		fail "a checkpoint that cannot be made ends the run: $(said "$WORK/on-a-small-disk.log")"
 	mv "$WORK/small"/run.* "$WORK/"
 	umount "$WORK/small"
 	expect_line "$WORK/on-a-small-disk.log" 'run\.lpl\.checkpoint\.000001 cannot be made, and the run goes on without: No space left'
-	"$PROGRAMS/compare-traces" "$WORK/boot-sad.lpl" "$WORK/run.lpl" ||
+	"$PROGRAMS/compare-traces" "$WORK/beginning.lpl" "$WORK/run.lpl" ||
 		fail "a checkpoint that could not be made has changed the run"
 fi
 
