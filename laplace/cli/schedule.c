@@ -579,9 +579,11 @@ static int schedule_and_draw(const struct options *options, struct lpl_reader *r
 {
 	struct cli_timeline *timeline = cli_timeline_open();
 	struct cli_output picture;
-	int status = timeline ? cli_output_open(&picture, options->picture, options->overwrite) :
-		cli_complain(CLI_FAILED, "no memory for the picture");
+	int status;
 
+	if (!timeline)
+		return cli_complain(CLI_FAILED, "no memory for the picture");
+	status = cli_output_open(&picture, options->picture, options->overwrite);
 	if (!status) {
 		machine->observer = cli_timeline_observer(timeline);
 		status = cli_output_close(&picture, schedule_trace(options, reader, machine, kind,

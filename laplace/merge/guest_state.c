@@ -9,7 +9,8 @@
  * limit, everything mapped is forgotten.  The walk also finds files that nothing shows any
  * more, which are forgotten without a loss: a kernel reports them again before they are used.
  */
-#include "send_state.h"
+#include "guest_state.h"
+#include "state_sender.h"
 
 #include <stdlib.h>
 

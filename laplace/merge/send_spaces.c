@@ -22,7 +22,7 @@
  * a shared node parts it.  A page that only this space has and that is of no file is no
  * news: it is as one that was not touched yet.
  */
-#include "send_state.h"
+#include "state_sender.h"
 
 #include <stdlib.h>
 

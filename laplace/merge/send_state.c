@@ -10,7 +10,8 @@
  *	LPL_EVENT_TRACING	as it was reported last
  *	LPL_EVENT_STATE		ends; which task runs
  */
-#include "send_state.h"
+#include "guest_state.h"
+#include "state_sender.h"
 
 #include <stdlib.h>
 #include <string.h>

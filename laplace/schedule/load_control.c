@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Load control: the clocks of processes, and which of them are active. */
-#include "load_control.h"
+#include "load.h"
 
 #include "base/array.h"
 #include "base/try.h"

@@ -7,7 +7,7 @@
  *	recorded.c	the order of the trace instead of that
  *	schedulers.h	which task runs
  *	memory.h	which pages are there
- *	load_control.h	... and which processes run, where not all have what they need
+ *	load.h	... and which processes run, where not all have what they need
  *	remade.h	the trace that such a machine would have made
  */
 #ifndef LAPLACE_SCHEDULE_MACHINE_H
@@ -15,7 +15,7 @@
 
 #include "base/map.h"
 #include "heap.h"
-#include "load_control.h"
+#include "load.h"
 #include "remade.h"
 #include "parts.h"
 #include "schedulers.h"

@@ -162,26 +162,25 @@ static void create(struct guest *guest)
 	const struct thread *current = &guest->thread[guest->current];
 	uint32_t tid = unused_tid(guest);
 	struct thread new = { .condition = RUNNABLE, .tgid = tid, .number = ++guest->threads };
+	const bool forks = current->space != 0 && !guest->plot->alone;
 	struct lpl_event event;
 	uint64_t flags = 0;
 
 	if (tid == 0 || current->exited)
 		return;
-	if (guest->plot->alone) {
-		new.space = new_space(guest);
-	} else if (guest->plot->helpers && current->space == 0 && roll(guest, 2) == 0) {
+	if (guest->plot->helpers && !guest->plot->alone && current->space == 0 && roll(guest, 2) == 0) {
 		uint32_t program = some_program(guest);
 
 		if (program != 0)
 			new.tgid = guest->thread[program].tgid;
-	} else if (current->space != 0 && roll(guest, 2) == 0) {
+	} else if (forks && roll(guest, 2) == 0) {
 		new.space = current->space;
 		new.tgid = current->tgid;
 		flags = CLONE_VM;
-	} else if (current->space != 0) {
+	} else if (forks) {
 		new.space = new_space(guest);
 		PUT(guest, KTR_SPACE_DUPLICATE, current->space, new.space);
-	} else if (guest->current == 0 && roll(guest, 2) == 0) {
+	} else if (guest->plot->alone || (guest->current == 0 && roll(guest, 2) == 0)) {
 		new.space = new_space(guest);
 	}
 	event = (struct lpl_event){ .tag = KTR_TASK_CREATE,
@@ -386,12 +385,10 @@ static void begin(struct guest *guest)
 		thread->condition = roll(guest, 2) == 0 ? RUNNABLE : ASLEEP;
 		thread->tgid = tid;
 		thread->number = ++guest->threads;
-		if (plot->alone) {
-			thread->space = new_space(guest);
-		} else if (tid > 1 && guest->thread[tid - 1].space != 0 && roll(guest, 3) == 0) {
+		if (!plot->alone && tid > 1 && guest->thread[tid - 1].space != 0 && roll(guest, 3) == 0) {
 			thread->tgid = guest->thread[tid - 1].tgid;
 			thread->space = guest->thread[tid - 1].space;
-		} else if (roll(guest, 4) != 0) {
+		} else if (plot->alone || roll(guest, 4) != 0) {
 			thread->space = new_space(guest);
 		}
 	}

@@ -294,7 +294,8 @@ static int draw_chart(const struct surveyed_trace *trace, const struct options *
 static int plot_trace(struct options *options)
 {
 	struct plot_faults *faults = &options->faults;
-	struct surveyed_trace survey, *trace = is_faults(options) ? &faults->chart.trace : &survey;
+	struct surveyed_trace survey = { 0 };
+	struct surveyed_trace *trace = is_faults(options) ? &faults->chart.trace : &survey;
 	struct cli_output output;
 	int status = cli_refuse_input(options->output, options->trace.path), drawn = CLI_FAILED;
 

@@ -3,10 +3,9 @@
  * A guest's state (guest_state.h) is a merge that sees no references.  guest_state.c feeds
  * it and keeps it small; send_state.c sends it as events, send_spaces.c what its spaces map.
  */
-#ifndef LAPLACE_MERGE_SEND_STATE_H
-#define LAPLACE_MERGE_SEND_STATE_H
+#ifndef LAPLACE_MERGE_STATE_SENDER_H
+#define LAPLACE_MERGE_STATE_SENDER_H
 
-#include "guest_state.h"
 #include "state.h"
 
 struct lpl_state {

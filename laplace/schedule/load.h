@@ -7,8 +7,8 @@
  *	memory_ws.c	which pages are there
  *	load_control.c	which processes run
  */
-#ifndef LAPLACE_SCHEDULE_LOAD_CONTROL_H
-#define LAPLACE_SCHEDULE_LOAD_CONTROL_H
+#ifndef LAPLACE_SCHEDULE_LOAD_H
+#define LAPLACE_SCHEDULE_LOAD_H
 
 #include "queues.h"
 
