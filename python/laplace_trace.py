@@ -139,12 +139,13 @@ class _Machine(ctypes.Structure):
 class _ScheduleTrace(ctypes.Structure):
     _fields_ = [(name, c_uint64) for name in (
         "references", "cycles", "instructions", "left_out_references", "left_out_cycles", "pages",
-        "waits", "waits_guessed", "left_waiting")]
+        "shared", "waits", "waits_guessed", "left_waiting")]
 
 
 class _ScheduleTask(ctypes.Structure):
     _numbers = ("references", "faults", "cold", "joined", "begin", "end", "running", "ready",
-                "paging", "waiting", "switching", "dispatches", "preemptions")
+                "paging", "waiting", "switching", "suspended", "dispatches", "preemptions",
+                "deactivations")
     _fields_ = [("serial", c_uint64), ("process", c_uint64), ("parent", c_uint64),
                 ("tid", c_uint32), ("tgid", c_uint32), ("name", c_char_p),
                 *((name, c_uint64) for name in _numbers)]
@@ -153,7 +154,7 @@ class _ScheduleTask(ctypes.Structure):
 class _ScheduleResult(ctypes.Structure):
     _fields_ = [(name, c_uint64) for name in (
         "end", "busy", "switching", "idle", "idle_paging", "switches", "references", "faults",
-        "cold", "joined", "evictions", "dirty_evictions", "device_busy")]
+        "cold", "joined", "evictions", "dirty_evictions", "deactivations", "device_busy")]
 
 
 _RESULT = numpy.dtype([("size", "u8"), ("references", "u8"), ("faults", "u8"),
@@ -440,7 +441,14 @@ class Trace:
         """
         if by not in ("process", "task") or (alone and by == "task"):
             raise UsageError("results are by process or by task, and alone are processes")
-        how = _Machine(**{"cpus": 1, "quantum": 1000000, **machine},
+        machine = {"cpus": 1, "quantum": 1000000, **machine}
+        for name, number in machine.items():
+            kind = dict(_Machine._fields_).get(name)
+            if kind not in (c_uint, c_uint64, c_bool):
+                raise UsageError(f"a machine has no number {name!r}")
+            if kind(number).value != number:
+                raise UsageError(f"{name}: {number} is out of range")
+        how = _Machine(**machine,
                        scheduler=_numbered("lpl_scheduler_name", scheduler),
                        memory=_numbered("lpl_memory_kind_name", memory),
                        policy=None if policy is None else _bytes(policy))

@@ -123,8 +123,8 @@ static const struct cli_option option_table[] = {
 	  "working set (ws), or what the frequency of its faults says (pff), and where that is too much "
 	  "some process is left out for a while (%d)" },
 	{ "window", CLI_TEXT, CLI_INTO(struct options, window), .argument = "TIME",
-	  .help = "Of a process's running time: how long a page remains after a reference (ws), or after a "
-	  "fault without another one, so that the next makes pages leave (pff)" },
+	  .help = "Of a process's running time: how long a page remains after a reference (ws); or how "
+	  "long there was no fault, when pages leave at the next one that were not referenced since the last (pff)" },
 	{ "fault-cycles", CLI_TEXT, CLI_INTO(struct options, fault), .argument = "TIME",
 	  .standard = "0", .help = "How long a page takes to arrive (%d)" },
 	{ "write-cycles", CLI_TEXT, CLI_INTO(struct options, write), .argument = "TIME",
@@ -190,6 +190,8 @@ static int parse_time(const char *option, const char *text, uint64_t cycles_a_se
 		product = (unsigned __int128)*cycles * cycles_a_second / time_units[i].parts;
 		if (product > LPL_LONGEST_SCHEDULE)
 			return cli_complain(CLI_USAGE, "--%s: '%s' is too long", option, text);
+		if (product == 0 && *cycles != 0)
+			return cli_complain(CLI_USAGE, "--%s: '%s' is less than a cycle", option, text);
 		*cycles = (uint64_t)product;
 		return CLI_DONE;
 	}
@@ -537,10 +539,11 @@ static int show(struct lpl_schedule *schedule, const struct options *options,
 		.aside = is_stdout(options->output) || is_stdout(options->picture)
 	};
 
-	if (!status)
-		status = cli_schedule_print(&report);
+	/* the picture is whole, wherever the numbers go */
 	if (!status && timeline)
 		status = cli_timeline_draw(timeline, &report, options->format, picture);
+	if (!status)
+		status = cli_schedule_print(&report);
 	free(alone);
 	return status;
 }

@@ -147,7 +147,7 @@ static void print_machine(const struct cli_schedule_report *report)
 		fprintf(stderr, "deactivations: %" PRIu64 "\n", result->deactivations);
 	if (machine->devices)
 		fprintf(stderr, "devices: %s busy\n",
-			share(busy, result->device_busy, machine->devices * result->end));
+			share(busy, result->device_busy / machine->devices, result->end));
 	if (report->alone)
 		print_fairness(report);
 }

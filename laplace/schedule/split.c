@@ -47,7 +47,7 @@ struct split {
 	/* the record before */
 	bool begun;
 	uint64_t ref, instr, cycle;
-	bool window_ended;		/* the time until the next record was not traced */
+	bool outside;			/* of windows: tracing is off, and time is no task's */
 	uint64_t burst, burst_records;	/* its task */
 	bool any_reference, any_wake, canonical, in_state, state_kept;
 	struct lpl_passes passes;
@@ -272,10 +272,8 @@ static inline struct lpl_item take_record(struct split *split, uint64_t ref, uin
 	item.references = advance(&split->ref, ref);
 	item.instructions = advance(&split->instr, instr);
 	item.cycles = advance(&split->cycle, cycle);
-	if (split->window_ended) {
-		split->window_ended = false;
+	if (split->outside)
 		item.instructions = item.cycles = 0;
-	}
 	split->burst_records++;
 	summary->cycles += item.cycles;
 	summary->instructions += item.instructions;
@@ -531,8 +529,8 @@ static enum lpl_error take_event(struct lpl_merge_output *output, const struct l
 	}
 	if (event->tag == KTR_PASS)
 		LPL_TRY(pass_on(split, event, serial, &item, report));
-	if (event->tag == LPL_EVENT_TRACING && event->arg[LPL_EVENT_TRACING_ON] == 0)
-		split->window_ended = true;
+	if (event->tag == LPL_EVENT_TRACING)
+		split->outside = event->arg[LPL_EVENT_TRACING_ON] == 0;
 	if (event->tag == KTR_TASK_CREATE) {
 		split->creating = true;
 		split->creator = serial;

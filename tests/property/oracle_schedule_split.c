@@ -418,6 +418,18 @@ static struct clocks clocks_of(const struct item *item)
 	return (struct clocks){ item->ref.cycle, item->ref.instr, item->ref.ref };
 }
 
+/* Is tracing off before this record? */
+static bool is_outside(const struct oracle_split *split, size_t i)
+{
+	while (i-- > 0) {
+		const struct item *item = split->record[i].item;
+
+		if (item->is_event && item->event.tag == LPL_EVENT_TRACING)
+			return item->event.arg[LPL_EVENT_TRACING_ON] == 0;
+	}
+	return false;
+}
+
 static void advance(size_t i, struct oracle_split *split)
 {
 	struct oracle_record *record = &split->record[i];
@@ -437,8 +449,7 @@ static void advance(size_t i, struct oracle_split *split)
 	    (!item->is_event && now.ref == before.ref))
 		split->valid = false;
 	record->dref = now.ref - before.ref;
-	if (previous->is_event && previous->event.tag == LPL_EVENT_TRACING &&
-	    previous->event.arg[LPL_EVENT_TRACING_ON] == 0)
+	if (is_outside(split, i))
 		return;
 	record->dcycle = now.cycle - before.cycle;
 	record->dinstr = now.instr - before.instr;

@@ -229,7 +229,9 @@ r 4 4 4 9 40000 4 u
                               ["-s40%", "-pclock", "--fault-cycles=700", "--devices=1",
                                "--write-cycles=9", "--alone", "--quantum=100"]),
                              ({"pages": 9, "memory": "local-equal", "scheduler": "fair"},
-                              ["-s9", "--memory=local-equal", "--scheduler=fair"])):
+                              ["-s9", "--memory=local-equal", "--scheduler=fair"]),
+                             ({"pages": 2, "memory": "ws", "window": 20, "fault_cycles": 30},
+                              ["-s2", "--memory=ws", "--window=20", "--fault-cycles=30"])):
             for trace in ("columns.lpl", "window.lpl"):
                 table, machine = lt.Trace(trace).schedule(**how)
                 rows = list(csv.DictReader(io.StringIO(laplace("schedule", *options, trace))))

@@ -1086,7 +1086,8 @@ static void play_window(struct guest *guest)
 	guest_schedule(guest, 0, KTR_STATE_RUNNABLE, 1);
 	guest_ref(guest, 10, 16, LPL_READ);
 	GUEST_EVENT(guest, 0, "", LPL_EVENT_TRACING, 0);
-	GUEST_EVENT(guest, 1000, "", LPL_EVENT_TRACING, 1);
+	GUEST_EVENT(guest, 400, "between", KTR_MARK, 0);
+	GUEST_EVENT(guest, 600, "", LPL_EVENT_TRACING, 1);
 	guest_ref(guest, 10, 17, LPL_READ);
 	guest_schedule(guest, 0, KTR_STATE_DEAD, 2);
 	guest_ref(guest, 10, 16, LPL_READ);
