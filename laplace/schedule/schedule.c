@@ -118,8 +118,8 @@ static enum lpl_error check_memory(const struct lpl_machine *machine, struct lpl
 		return lpl_fail(report, LPL_ERR_USAGE, "schedule: memory %s has queues of its own, "
 				"and no other policy", memory_names[machine->memory]);
 	if (windowed != (machine->window != 0))
-		return lpl_fail(report, LPL_ERR_USAGE, "schedule: memory %s has %s",
-				memory_names[machine->memory], windowed ? "a window" : "no window");
+		return lpl_fail(report, LPL_ERR_USAGE, "schedule: memory %s %s",
+				memory_names[machine->memory], windowed ? "needs a window" : "has no window");
 	if (windowed && machine->scheduler == LPL_SCHEDULER_RECORDED)
 		return lpl_fail(report, LPL_ERR_USAGE,
 				"schedule: the recorded order cannot leave a process out");

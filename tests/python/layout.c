@@ -104,6 +104,7 @@ int main(void)
 	MEMBER(struct lpl_schedule_trace, left_out_references);
 	MEMBER(struct lpl_schedule_trace, left_out_cycles);
 	MEMBER(struct lpl_schedule_trace, pages);
+	MEMBER(struct lpl_schedule_trace, shared);
 	MEMBER(struct lpl_schedule_trace, waits);
 	MEMBER(struct lpl_schedule_trace, waits_guessed);
 	MEMBER(struct lpl_schedule_trace, left_waiting);
@@ -125,8 +126,10 @@ int main(void)
 	MEMBER(struct lpl_schedule_task, paging);
 	MEMBER(struct lpl_schedule_task, waiting);
 	MEMBER(struct lpl_schedule_task, switching);
+	MEMBER(struct lpl_schedule_task, suspended);
 	MEMBER(struct lpl_schedule_task, dispatches);
 	MEMBER(struct lpl_schedule_task, preemptions);
+	MEMBER(struct lpl_schedule_task, deactivations);
 	WHOLE("_ScheduleResult", struct lpl_schedule_result);
 	MEMBER(struct lpl_schedule_result, end);
 	MEMBER(struct lpl_schedule_result, busy);
@@ -140,6 +143,7 @@ int main(void)
 	MEMBER(struct lpl_schedule_result, joined);
 	MEMBER(struct lpl_schedule_result, evictions);
 	MEMBER(struct lpl_schedule_result, dirty_evictions);
+	MEMBER(struct lpl_schedule_result, deactivations);
 	MEMBER(struct lpl_schedule_result, device_busy);
 	WHOLE("_SizesBase", struct lpl_sizes_base);
 	MEMBER(struct lpl_sizes_base, page_size);
