@@ -222,6 +222,9 @@ r 4 4 4 9 40000 4 u
 
     def test_schedule(self):
         """All that `laplace schedule' prints, of machines and of processes alone."""
+        for wrong in ({"fault_cycle": 1000}, {"observer": 1}, {"quantum": 2**64 + 5}, {"cpus": -1}):
+            with self.assertRaises(lt.UsageError):
+                lt.Trace("columns.lpl").schedule(**wrong)
         for how, options in (({}, []), ({"by": "task", "cpus": 2, "quantum": 50, "switch_cycles": 3},
                               ["--by=task", "--cpus=2", "--quantum=50", "--switch-cycles=3"]),
                              ({"pages": "40%", "policy": "clock", "fault_cycles": 700, "devices": 1,
