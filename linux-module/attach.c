@@ -286,6 +286,7 @@ void lpl_detach(void)
 	struct lpl_hook *hook;
 	size_t group;
 
+	lpl_record_stop();
 	for_each_lpl_hook(group, hook)
 		lpl_detach_hook(hook);
 	/* A handler may still be running on another processor. */

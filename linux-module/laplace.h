@@ -34,6 +34,7 @@ void lpl_end(unsigned long flags);
 void lpl_text(struct kernel_trace_record *record, const char *text, size_t size);
 
 void lpl_record_init(void);
+void lpl_record_stop(void);		/* nothing is sent any more */
 void lpl_handshake(void);
 void lpl_goodbye(void);
 u64 lpl_events(void);

@@ -85,6 +85,19 @@ u64 lpl_events(void)
 	return count;
 }
 
+/*
+ * As the first: hooks are taken away one after another, and what the last of them sees, without
+ * the task's switches, say, is not the whole.
+ */
+void lpl_record_stop(void)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&lpl_lock, flags);
+	lpl_sending = false;
+	raw_spin_unlock_irqrestore(&lpl_lock, flags);
+}
+
 void lpl_record_init(void)
 {
 	struct kernel_trace_record *record = &kernel_trace_record.record;
