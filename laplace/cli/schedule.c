@@ -596,15 +596,6 @@ static int schedule_and_draw(const struct options *options, struct lpl_reader *r
 	return status;
 }
 
-static int check_trace(const struct cli_trace_kind *kind, const char *path)
-{
-	if (!kind->is_canonical)
-		return cli_check_mergeable(kind, path);
-	if (kind->behaviour)
-		return cli_complain(CLI_USAGE, "%s: is a behaviour sequence, no reference trace", path);
-	return CLI_DONE;
-}
-
 int cmd_schedule(int argc, char **argv)
 {
 	struct options options = { .policy = NULL };
@@ -631,7 +622,7 @@ int cmd_schedule(int argc, char **argv)
 	lpl_reader_jobs(reader, options.jobs);
 	const struct cli_trace_kind kind = cli_trace_kind(lpl_reader_meta(reader));
 
-	status = check_trace(&kind, options.trace);
+	status = cli_check_has_canonical(&kind, options.trace);
 	if (!status)
 		status = parse_machine(&machine, &options, &kind);
 	if (!status) {

@@ -133,7 +133,7 @@ int surveyed_trace_read(struct surveyed_trace *trace,
 		return status;
 	trace->meta = lpl_reader_meta(trace->reader);
 	trace->kind = cli_trace_kind(trace->meta);
-	status = cli_check_mergeable(&trace->kind, trace->path);
+	status = cli_check_has_canonical(&trace->kind, trace->path);
 	if (status)
 		return status;
 	status = fill_survey(trace, options);

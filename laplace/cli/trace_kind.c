@@ -29,12 +29,19 @@ struct cli_trace_kind cli_trace_kind(const struct lpl_meta *meta)
 
 int cli_check_mergeable(const struct cli_trace_kind *kind, const char *path)
 {
-	if (kind->is_canonical)
-		return cli_complain(CLI_USAGE, "%s: has canonical pages already", path);
+	return kind->is_canonical ?
+		cli_complain(CLI_USAGE, "%s: has canonical pages already", path) :
+		cli_check_has_canonical(kind, path);
+}
+
+int cli_check_has_canonical(const struct cli_trace_kind *kind, const char *path)
+{
 	if (kind->behaviour)
 		return cli_complain(CLI_USAGE, "%s: is a behaviour sequence, no reference trace; "
 				    "`laplace reduce -m olr:%" PRIu64 "' makes one of it", path,
 				    kind->behaviour);
+	if (kind->is_canonical)
+		return CLI_DONE;
 	if (!kind->page_size)
 		return cli_complain(CLI_USAGE, "%s: " LPL_NO_PAGE_SIZE, path);
 	if (kind->page_size > UINT64_C(1) << LPL_PAGE_SHIFT)

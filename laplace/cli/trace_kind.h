@@ -19,7 +19,9 @@ struct cli_trace_kind {
 };
 struct cli_trace_kind cli_trace_kind(const struct lpl_meta *meta);
 
-/* Can canonical pages be had of such a trace at all?  Complains.  Returns an exit status. */
+/* Has such a trace canonical pages, or can they be had of it?  Complains.  Returns an exit status. */
+int cli_check_has_canonical(const struct cli_trace_kind *kind, const char *path);
+/* Only the latter. */
 int cli_check_mergeable(const struct cli_trace_kind *kind, const char *path);
 
 #endif

@@ -174,7 +174,8 @@ static struct translation *resolve(struct lpl_merge *merge, const struct lpl_ref
 
 	effect->page.page = 0;
 	effect->implied_break = false;
-	translation = lpl_merge_translate(merge, ref, effect);
+	translation = merge->canonical.given ? lpl_canonical_translate(merge, ref, effect) :
+					       lpl_merge_translate(merge, ref, effect);
 	merge->stats.implied_breaks += effect->implied_break;
 	return translation;
 }
@@ -202,7 +203,7 @@ static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *ref
 		merge->stats.references[merged.kind]++;
 		if (merged.kind == LPL_PAGE_UNRESOLVED && (refs[i].flags & LPL_USER) != 0)
 			merge->stats.user_unresolved++;
-		if (merge->audit != NULL)
+		if (merge->audit != NULL && !merge->canonical.given)
 			lpl_audit_reference(merge, &refs[i], translation,
 					    effect.implied_break);
 		LPL_TRY(merge->output->reference(merge->output, &merged, report));
@@ -286,7 +287,7 @@ static bool take_effect(struct lpl_merge *merge, const struct lpl_event *event)
 
 	if (!make_space(merge, event, &space_known) ||
 	    !lpl_tasks_event(&merge->tasks, event, space_known) ||
-	    !lpl_merge_apply(merge, event))
+	    (!merge->canonical.given && !lpl_merge_apply(merge, event)))
 		return false;
 	if (event->tag == KTR_SNAPSHOT)
 		take_snapshot(merge, event);
@@ -315,6 +316,8 @@ static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *
 
 	if (event->tag == LPL_EVENT_GAP)
 		return take_gap(merge, event, report);
+	if (event->tag == LPL_EVENT_PAGE && (merge->canonical.given || merge->last_page == 0))
+		return lpl_canonical_describe(merge, event) ? LPL_OK : no_memory(report);
 	merge->gap |= merge->tasks.in_state && !is_of_state(event->tag);
 	lpl_merge_after_gap(merge);
 	merge->stats.events++;
@@ -386,6 +389,7 @@ enum lpl_error lpl_merge_open(struct lpl_merge **merge, struct lpl_merge_output 
 	lpl_map_init(&made->objects, 2);
 	lpl_map_init(&made->identities, 3);
 	lpl_map_init(&made->present, 2);
+	lpl_canonical_pages_init(&made->canonical);
 	made->kernel_asid = new_asid(made);
 	made->physical_asid = new_asid(made);
 	*merge = made;
@@ -425,6 +429,7 @@ void lpl_merge_close(struct lpl_merge *merge)
 		merge->store.ended = page->next_ended;
 		free(page);
 	}
+	lpl_canonical_pages_free(&merge->canonical);
 	free(merge->present_page);
 	free(merge->left_cache);
 	free(merge);

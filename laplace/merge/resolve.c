@@ -48,7 +48,7 @@ static uint64_t new_canonical(struct lpl_merge *merge, const struct lpl_merge_pa
 {
 	merge->stats.pages[page->kind]++;
 	effect->page = *page;
-	effect->page.page = ++merge->last_page;
+	effect->page.page = effect->page.number = ++merge->last_page;
 	return merge->last_page;
 }
 

@@ -69,6 +69,16 @@ struct translation {
 #endif
 #define TRANSLATIONS (1U << TRANSLATION_BITS)
 
+/* What a stream of canonical pages says of them (canonical_pages.c). */
+struct canonical_pages {
+	bool given;			/* it is one */
+	struct translation translation;	/* the latest; page 0: none yet */
+	struct lpl_map translated;	/* its number -> (ours, kind) */
+	struct lpl_map described;	/* number -> struct described_page, until it is referenced */
+	LIST_HEAD(, described_page) all;
+	struct described_page *last;	/* referenced last of these, or NULL */
+};
+
 struct audit;
 
 struct lpl_merge {
@@ -110,6 +120,7 @@ struct lpl_merge {
 	uint64_t last_page;		/* canonical */
 	uint64_t last_asid;
 	uint64_t last_unique;		/* names objects that have no name */
+	struct canonical_pages canonical;
 
 	struct translation cache[TRANSLATIONS];
 };
@@ -186,6 +197,16 @@ struct translation *lpl_merge_translate(struct lpl_merge *merge, const struct lp
  */
 size_t lpl_merge_translate_cached(const struct lpl_merge *merge, const struct lpl_ref *refs,
 				  size_t count, uint64_t *pages);
+
+/* ---- pages that are canonical already (canonical_pages.c) ---- */
+
+void lpl_canonical_pages_init(struct canonical_pages *pages);
+void lpl_canonical_pages_free(struct canonical_pages *pages);
+/* An LPL_EVENT_PAGE; false: no memory. */
+bool lpl_canonical_describe(struct lpl_merge *merge, const struct lpl_event *event);
+/* lpl_merge_translate() there. */
+struct translation *lpl_canonical_translate(struct lpl_merge *merge, const struct lpl_ref *ref,
+					    struct effect *effect);
 
 /* The space of a user reference, known or made; NULL: no memory. */
 struct space *lpl_reference_space(struct lpl_merge *merge, uint64_t number);

@@ -24,8 +24,7 @@ struct lpl_part {			/* a task */
 /* Pages have indices from 1, in the order in which the trace has them. */
 struct lpl_part_page {
 	uint64_t number;		/* canonical */
-	uint64_t fact;			/* where the spool says what it is: block << 16 | offset; 0:
-					 * nowhere */
+	uint64_t fact;			/* where the spool says what it is: block << 16 | offset */
 	uint32_t task;			/* the only one that references it, and 1; SEVERAL_TASKS */
 	bool physical;			/* of a page table */
 };

@@ -41,24 +41,18 @@ struct split {
 	struct lpl_map early;		/* tid -> place of a wait that ended before its task was known */
 	struct wait *early_wait;	/* from 1 */
 	size_t early_waits, early_room;
-	struct lpl_map by_number;	/* of a canonical trace: a page's number -> index */
-	uint64_t last_number;		/* the page looked up last ... */
-	uint32_t last_index;		/* ... if not 0 */
 	/* the record before */
 	bool begun;
 	uint64_t ref, instr, cycle;
 	bool outside;			/* of windows: tracing is off, and time is no task's */
 	uint64_t burst, burst_records;	/* its task */
-	bool any_reference, any_wake, canonical, in_state, state_kept;
+	bool any_wake, in_state;
 	struct lpl_passes passes;
 	/* a creation; its child is not known yet */
 	bool creating;
 	uint64_t creator, child;
 	struct lpl_item creation;
 	struct lpl_event creation_event;
-	/* the page of the next reference, if it is new */
-	bool page_pending;
-	struct lpl_event page;
 };
 
 static enum lpl_error no_memory(struct lpl_report *report)
@@ -284,61 +278,27 @@ static inline struct lpl_item take_record(struct split *split, uint64_t ref, uin
 
 /* ---- pages ---- */
 
-static enum lpl_error add_page(struct split *split, uint64_t number, const struct lpl_event *fact,
-			       bool physical, struct lpl_report *report)
+static enum lpl_error take_page(struct lpl_merge_output *output, const struct lpl_merge_page *page,
+				struct lpl_report *report)
 {
 	const struct lpl_item item = {.kind = LPL_ITEM_EVENT};
-	struct lpl_parts *parts = split->parts;
-	struct lpl_part_page *page;
+	struct lpl_parts *parts = ((struct split *)output)->parts;
+	struct lpl_part_page *added;
+	struct lpl_event fact;
 
 	if (parts->pages == INT32_MAX)
 		return lpl_fail(report, LPL_ERR_UNSUPPORTED, "schedule: the trace has more pages "
 				"than %" PRId32, INT32_MAX);
 	if (!lpl_reach(parts->page, parts->page_room, parts->pages + 1U))
 		return no_memory(report);
-	page = &parts->page[++parts->pages];
+	added = &parts->page[++parts->pages];
 	parts->summary.pages = parts->pages;
-	page->number = number;
-	page->physical = physical;
-	if (fact == NULL)
-		return LPL_OK;
+	added->number = page->number;
+	added->physical = page->kind == LPL_PAGE_PHYSICAL;
 	LPL_TRY(lpl_chain_room(parts->spool, &parts->facts, 2 * LPL_ITEM_BODY, report));
-	page->fact = parts->facts.last << 16 | lpl_chain_offset(&parts->facts);
-	return lpl_write_event(parts->spool, &parts->facts, &item, fact, report);
-}
-
-static enum lpl_error take_page(struct lpl_merge_output *output, const struct lpl_merge_page *page,
-				struct lpl_report *report)
-{
-	struct split *split = (struct split *)output;
-	struct lpl_event fact;
-
-	if (split->canonical)
-		return LPL_OK;
+	added->fact = parts->facts.last << 16 | lpl_chain_offset(&parts->facts);
 	lpl_canonical_page(&fact, page);
-	return add_page(split, page->page, &fact, page->kind == LPL_PAGE_PHYSICAL, report);
-}
-
-/* Of a canonical trace: the page that comes, or that is referenced without a word of it. */
-static enum lpl_error find_page(struct split *split, uint64_t number, const struct lpl_event *fact,
-				bool physical, uint32_t *index, struct lpl_report *report)
-{
-	uint64_t *found;
-
-	if (split->last_index != 0 && split->last_number == number) {
-		*index = split->last_index;
-		return LPL_OK;
-	}
-	found = lpl_map_reach(&split->by_number, LPL_KEY(number));
-	if (found == NULL)
-		return no_memory(report);
-	if (*found == 0) {
-		*found = split->parts->pages + 1U;
-		LPL_TRY(add_page(split, number, fact, physical, report));
-	}
-	*index = split->last_index = (uint32_t)*found;
-	split->last_number = number;
-	return LPL_OK;
+	return lpl_write_event(parts->spool, &parts->facts, &item, &fact, report);
 }
 
 /* ---- references ---- */
@@ -361,14 +321,10 @@ static enum lpl_error take_reference(struct lpl_merge_output *output, const stru
 	const struct lpl_ref *ref = merged->ref;
 	const uint64_t serial = merged->task->serial;
 	struct lpl_parts *parts = split->parts;
-	uint32_t page = (uint32_t)merged->page;
+	const uint32_t page = (uint32_t)merged->page;
 	struct lpl_item item;
 
-	split->any_reference = true;
 	split->in_state = false;
-	if (split->canonical)
-		LPL_TRY(find_page(split, ref->address >> LPL_PAGE_SHIFT, NULL,
-				  ref->type >= LPL_WALK_READ, &page, report));
 	count_sharing(parts, page, serial);
 	if (split->burst != serial || split->creating || serial >= parts->parts ||
 	    !parts->part[serial].exists || split->task[serial].changed ||
@@ -503,14 +459,7 @@ static enum lpl_error take_event(struct lpl_merge_output *output, const struct l
 	const uint64_t serial = view->serial;
 	struct lpl_chain *chain;
 	struct lpl_item item;
-	uint32_t index;
 
-	if (event->tag == LPL_EVENT_PAGE && (split->canonical || !split->any_reference)) {
-		split->canonical = true;
-		return find_page(split, event->arg[LPL_EVENT_PAGE_NUMBER], event,
-				 event->arg[LPL_EVENT_PAGE_KIND] == LPL_PAGE_PHYSICAL, &index,
-				 report);
-	}
 	if (event->tag == LPL_EVENT_STATE)
 		split->in_state = event->arg[LPL_EVENT_STATE_BEGINS] != 0;
 	if (event->tag == LPL_EVENT_GAP)
@@ -594,7 +543,6 @@ enum lpl_error lpl_split_open(struct lpl_merge_output **output, struct lpl_parts
 	split->parts = parts;
 	lpl_map_init(&split->by_tid, 1);
 	lpl_map_init(&split->early, 1);
-	lpl_map_init(&split->by_number, 1);
 	lpl_passes_init(&split->passes);
 	*output = &split->output;
 	return LPL_OK;
@@ -608,7 +556,6 @@ void lpl_split_close(struct lpl_merge_output *output)
 		return;
 	lpl_map_free(&split->by_tid);
 	lpl_map_free(&split->early);
-	lpl_map_free(&split->by_number);
 	lpl_passes_free(&split->passes);
 	free(split->early_wait);
 	free(split->task);

@@ -18,6 +18,8 @@ const char *report_addresses(const struct surveyed_trace *trace)
 {
 	const struct lpl_event_kind *kind = lpl_event_kinds();
 
+	if (trace->kind.is_canonical)
+		return "canonical";
 	for (size_t i = 0; i < LPL_EVENT_KINDS; i++) {
 		if (kind[i].fence && kind[i].tag != KTR_EXEC &&
 		    report_events(trace->survey, kind[i].tag))
@@ -125,6 +127,10 @@ void report_notes(const struct surveyed_trace *trace,
 	else if (!report_events(survey, KTR_SNAPSHOT) && !report_events(survey, LPL_EVENT_STATE))
 		note(&notes, "There is no snapshot: what existed before the trace began is known only "
 		     "as far as it was used.");
+	if (trace->kind.is_canonical)
+		note(&notes, "The trace has canonical pages: it does not say when one leaves, so that "
+		     "all are alive from their first references to the end, nor what is mapped, or "
+		     "added to the page cache.");
 	note_reduction(&notes, trace);
 	note_merge(&notes, trace);
 	if (survey->tasks->others)

@@ -40,6 +40,9 @@
  *
  * A stream may begin with a state (LPL_EVENT_STATE), which describes what there is.
  *
+ * In a stream of canonical pages (LPL_EVENT_PAGE before the first reference) these are what it says;
+ * only tasks are followed, no page leaves, and an audit has no references to look at.
+ *
  * Two things may be missing from a stream, so that they are lost: without KTR_FILE an
  * inode number used again after its file was deleted names the same file here;
  * and a guest with page-table isolation runs user code on a second top-level
@@ -121,6 +124,7 @@ struct lpl_merged {
 /* What a canonical page is.  What its kind does not have is 0. */
 struct lpl_merge_page {
 	uint64_t page;		/* canonical: the numbers come in their order */
+	uint64_t number;	/* in the stream, if that has canonical pages already; else the same */
 	enum lpl_page_kind kind;	/* never LPL_PAGE_CACHE: that is LPL_PAGE_FILE */
 	uint64_t device, inode;	/* of files, of segments (device 0), of device memory;
 				 * inode KTR_NONE where the guest did not know it */

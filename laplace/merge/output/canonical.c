@@ -30,7 +30,7 @@ void lpl_canonical_page(struct lpl_event *event, const struct lpl_merge_page *pa
 	*event = (struct lpl_event){
 		.tag = LPL_EVENT_PAGE,
 		.arg = {
-			[LPL_EVENT_PAGE_NUMBER] = page->page,
+			[LPL_EVENT_PAGE_NUMBER] = page->number,
 			[LPL_EVENT_PAGE_KIND] = page->kind,
 			[LPL_EVENT_PAGE_DEVICE] = page->device,
 			[LPL_EVENT_PAGE_INODE] = page->inode,
