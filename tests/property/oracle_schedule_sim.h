@@ -84,12 +84,15 @@ static inline const struct oracle_record *next_record(const struct sim *sim, con
 
 void oracle_say(const struct sim *sim, int task, const char *format, uint64_t number);
 
-/* ---- tasks and processors (oracle_schedule.c) ---- */
+/* ---- which tasks have processors (oracle_schedule_processors.c) ---- */
 
 void oracle_become_ready(struct sim *sim, int task);
+void oracle_dispatch(struct sim *sim, struct processor *processor, int task);
 void oracle_take_off(struct sim *sim, struct processor *processor);
+void oracle_end_quantum(struct sim *sim, struct processor *processor);
 /* The first of the process's tasks to be dispatched, or NO_TASK. */
 int oracle_take_ready_of(struct sim *sim, uint64_t process);
+/* Processors that are free get tasks that are ready. */
 void oracle_fill(struct sim *sim);
 
 /* ---- load control (oracle_schedule_load.c); nothing, of memories that do not need it ---- */
