@@ -154,28 +154,18 @@ enum lpl_error lpl_machine_begin(struct machine *machine, struct task *task, uin
 
 /* ---- processors ---- */
 
-static enum lpl_error made_schedule(struct machine *machine, const struct task *last,
-				    const struct task *task, uint64_t t, struct lpl_report *report)
+/* The output's processor goes to the task; NULL: to the idle one. */
+static enum lpl_error show_switch(struct machine *machine, struct processor *processor,
+				  const struct task *task, uint64_t t, struct lpl_report *report)
 {
-	struct lpl_event event = {
-		.tag = KTR_SCHEDULE,
-		.arg = {
-			[KTR_SCHEDULE_NEXT_TID] = task->identity.tid,
-			[KTR_SCHEDULE_NEXT_TGID] = task->identity.tgid,
-			[KTR_SCHEDULE_NEXT_SPACE] = task->identity.space
-		},
-		.text_length = task->identity.name_length
-	};
+	const struct task *from = processor->shown;
 
-	if (last != NULL) {
-		event.tid = last->identity.tid;
-		event.tgid = last->identity.tgid;
-		event.space = last->identity.space;
-		event.arg[KTR_SCHEDULE_PREVIOUS_TID] = last->identity.tid;
-		event.arg[KTR_SCHEDULE_PREVIOUS_STATE] = last->left;
-	}
-	memcpy(event.text, task->identity.name, task->identity.name_length);
-	return lpl_remade_made(machine->remade, &event, machine->instructions, t, report);
+	processor->shown = task;
+	return machine->remade == NULL ? LPL_OK :
+		lpl_remade_schedule(machine->remade, from != NULL ? &from->identity : NULL,
+				    from != NULL ? from->left : KTR_STATE_RUNNABLE,
+				    task != NULL ? &task->identity : NULL, machine->instructions, t,
+				    report);
 }
 
 static enum lpl_error dispatch(struct machine *machine, struct processor *processor,
@@ -183,8 +173,7 @@ static enum lpl_error dispatch(struct machine *machine, struct processor *proces
 {
 	lpl_machine_pass(machine, processor, t);
 	LPL_TRY(lpl_cursor_resume(machine->parts->spool, &task->cursor, report));
-	if (machine->remade != NULL)
-		LPL_TRY(made_schedule(machine, processor->last, task, t, report));
+	LPL_TRY(show_switch(machine, processor, task, t, report));
 	task->result.dispatches++;
 	task->on = processor;
 	if (!task->keeps_quantum)
@@ -204,12 +193,11 @@ static enum lpl_error dispatch(struct machine *machine, struct processor *proces
 	return LPL_OK;
 }
 
-/* A processor that has become free takes the next task, if there is one. */
 enum lpl_error lpl_machine_take_next(struct machine *machine, struct processor *processor, uint64_t t,
 				     struct lpl_report *report)
 {
 	if (machine->ready.count == 0)
-		return LPL_OK;
+		return show_switch(machine, processor, NULL, t, report);
 	return dispatch(machine, processor,
 			&machine->task[lpl_heap_pop(&machine->ready).value], t, report);
 }
@@ -346,8 +334,38 @@ enum lpl_error lpl_machine_wait(struct machine *machine, struct task *task, uint
 	return lpl_machine_next_item(machine, task, report);
 }
 
-enum lpl_error lpl_machine_wake(struct machine *machine, uint64_t number, uint64_t t,
-				struct lpl_report *report)
+/* The machine's instructions at t, with those of the item that a task is in the middle of. */
+static uint64_t instructions_at(const struct machine *machine, uint64_t t)
+{
+	const struct processor *processor = &machine->processor[0];
+	const struct task *task = processor->task;
+
+	if (task == NULL || task->state != TASK_RUNNING || t == processor->time)
+		return machine->instructions;
+	return machine->instructions - task->done +
+	       lpl_machine_done(&task->item, task->passed + (t - processor->time));
+}
+
+static enum lpl_error show_wake(struct machine *machine, const struct task *task,
+				const struct task *by, uint64_t t, struct lpl_report *report)
+{
+	const struct task *runs = by != NULL ? by : machine->processor[0].task;
+
+	return machine->remade == NULL ? LPL_OK :
+		lpl_remade_wake(machine->remade, runs != NULL ? &runs->identity : NULL,
+				by != NULL ? KTR_CONTEXT_TASK : KTR_CONTEXT_INTERRUPT,
+				&task->identity, instructions_at(machine, t), t, report);
+}
+
+enum lpl_error lpl_machine_end_wait(struct machine *machine, struct task *task, uint64_t t,
+				    struct lpl_report *report)
+{
+	LPL_TRY(show_wake(machine, task, NULL, t, report));
+	return lpl_machine_make_ready(machine, task, NULL, t, report);
+}
+
+enum lpl_error lpl_machine_wake(struct machine *machine, const struct task *by, uint64_t number,
+				uint64_t t, struct lpl_report *report)
 {
 	const uint64_t last = lpl_map_get(&machine->waiting, LPL_KEY(number));
 	uint64_t serial, next;
@@ -356,7 +374,13 @@ enum lpl_error lpl_machine_wake(struct machine *machine, uint64_t number, uint64
 	if (last == 0)
 		return LPL_OK;
 	(void)lpl_map_remove(&machine->waiting, LPL_KEY(number));
+	/* all of them, before one can take the waker's place */
 	next = machine->task[last].next;
+	do {
+		serial = next;
+		next = machine->task[serial].next;
+		LPL_TRY(show_wake(machine, &machine->task[serial], by, t, report));
+	} while (serial != last);
 	do {
 		serial = next;
 		next = machine->task[serial].next;
@@ -421,22 +445,33 @@ enum lpl_error lpl_machine_reference(struct machine *machine, struct task *task,
 	return LPL_OK;
 }
 
+/* The device that is free first, which is the first of a heap, has work until then. */
+static uint64_t occupy(uint64_t *device, size_t devices, uint64_t until)
+{
+	size_t i = 0;
+
+	for (size_t child = 1; child < devices; child = 2 * i + 1) {
+		child += child + 1 < devices && device[child + 1] < device[child];
+		if (until <= device[child])
+			break;
+		device[i] = device[child];
+		i = child;
+	}
+	return device[i] = until;
+}
+
 uint64_t lpl_machine_fetch(struct machine *machine, uint64_t t, uint64_t dirty)
 {
 	const struct lpl_machine *how = machine->how;
 	const unsigned __int128 all = (unsigned __int128)dirty * how->write_cycles + how->fault_cycles;
 	/* what is beyond the longest schedule is so by however much */
 	const uint64_t takes = all <= LPL_LONGEST_SCHEDULE ? (uint64_t)all : LPL_LONGEST_SCHEDULE + 1;
-	uint64_t *device = machine->device;
+	const uint64_t *first = machine->device;
 
 	if (how->devices == 0)
 		return t + how->fault_cycles;
-	for (unsigned int i = 1; i < how->devices; i++)
-		if (machine->device[i] < *device)
-			device = &machine->device[i];
-	*device = (*device > t ? *device : t) + takes;
 	machine->result.device_busy += takes;
-	return *device;
+	return occupy(machine->device, how->devices, (*first > t ? *first : t) + takes);
 }
 
 static enum lpl_error new_arrival(struct machine *machine, uint32_t *i, struct lpl_report *report)
@@ -491,7 +526,7 @@ enum lpl_error lpl_machine_page_arrives(struct machine *machine, uint32_t i, uin
 		serial = task->next;
 		lpl_machine_pass_idle(machine, t);
 		machine->paging--;
-		LPL_TRY(lpl_machine_make_ready(machine, task, NULL, t, report));
+		LPL_TRY(lpl_machine_end_wait(machine, task, t, report));
 	}
 	return LPL_OK;
 }

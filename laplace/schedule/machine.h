@@ -50,6 +50,7 @@ struct task {
 struct processor {
 	struct task *task;		/* NULL: it stands still */
 	struct task *last;		/* that it ran, or runs */
+	const struct task *shown;	/* that it runs in the output; NULL: the idle one */
 	uint64_t time;			/* up to here all is counted */
 	uint64_t switching;		/* cycles until the task begins */
 };
@@ -89,7 +90,7 @@ struct machine {
 	struct arrival *arrival;
 	size_t arrival_room;
 	uint32_t arrivals, free_arrival;
-	uint64_t *device;		/* until when each is busy */
+	uint64_t *device;		/* until when each is busy: a heap */
 	uint64_t paging;		/* tasks that wait for a page */
 	uint64_t instructions;		/* done on all processors */
 	struct remade *remade;		/* NULL: none is wanted */
@@ -148,10 +149,13 @@ enum lpl_error lpl_machine_make_ready(struct machine *machine, struct task *task
  */
 enum lpl_error lpl_machine_wait(struct machine *machine, struct task *task, uint64_t t, bool *waits,
 				struct lpl_report *report);
+/* Its wait is over by time, or a page has come. */
+enum lpl_error lpl_machine_end_wait(struct machine *machine, struct task *task, uint64_t t,
+				    struct lpl_report *report);
 /* A running task leaves its processor, which takes the next one. */
 enum lpl_error lpl_machine_leave(struct machine *machine, struct task *task, enum task_state state,
 				 uint64_t left, uint64_t t, struct lpl_report *report);
-/* The two parts of that. */
+/* The two parts of that; where no task is ready, the processor stands still. */
 void lpl_machine_take_off(struct machine *machine, struct task *task, enum task_state state,
 			  uint64_t left, uint64_t t);
 enum lpl_error lpl_machine_take_next(struct machine *machine, struct processor *processor, uint64_t t,
@@ -159,9 +163,9 @@ enum lpl_error lpl_machine_take_next(struct machine *machine, struct processor *
 /* The same for one that another takes the place of; `other` NULL: whoever is next. */
 enum lpl_error lpl_machine_preempt(struct machine *machine, struct processor *processor,
 				   struct task *other, uint64_t t, struct lpl_report *report);
-/* The wake with this number has been. */
-enum lpl_error lpl_machine_wake(struct machine *machine, uint64_t number, uint64_t t,
-				struct lpl_report *report);
+/* The wake with this number, of a task that runs, has been. */
+enum lpl_error lpl_machine_wake(struct machine *machine, const struct task *by, uint64_t number,
+				uint64_t t, struct lpl_report *report);
 enum lpl_error lpl_machine_put_due(struct machine *machine, uint64_t t, uint64_t value,
 				   struct lpl_report *report);
 

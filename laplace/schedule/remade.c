@@ -59,8 +59,6 @@ enum lpl_error lpl_remade_page(struct remade *remade, uint64_t index, const stru
 	struct lpl_event event;
 	struct lpl_item item;
 
-	if (fact == 0)
-		return LPL_OK;
 	LPL_TRY(lpl_cursor_resume(spool, &cursor, report));
 	lpl_get_item(&cursor, &item);
 	lpl_read_event(lpl_item_body(&cursor, &item), &event);
@@ -71,7 +69,8 @@ enum lpl_error lpl_remade_page(struct remade *remade, uint64_t index, const stru
 	return LPL_OK;
 }
 
-enum lpl_error lpl_remade_made(struct remade *remade, struct lpl_event *event, uint64_t instructions,
+/* At the machine's clocks. */
+static enum lpl_error send_now(struct remade *remade, struct lpl_event *event, uint64_t instructions,
 			       uint64_t t, struct lpl_report *report)
 {
 	event->ref = remade->ref;
@@ -90,10 +89,48 @@ enum lpl_error lpl_remade_event(struct remade *remade, const struct lpl_item *it
 	if (item->kind == LPL_ITEM_HIDDEN)
 		return LPL_OK;
 	lpl_read_event(body, &event);
-	if (!remade->recorded &&
-	    (event.tag == LPL_EVENT_TRACING || event.tag == LPL_EVENT_GAP))
+	if (!remade->recorded && (event.tag == KTR_WAKE || event.tag == LPL_EVENT_TRACING ||
+				  event.tag == LPL_EVENT_GAP))
 		return LPL_OK;
-	return lpl_remade_made(remade, &event, instructions, t, report);
+	return send_now(remade, &event, instructions, t, report);
+}
+
+static struct lpl_event event_of(const struct lpl_identity *task, uint32_t tag)
+{
+	return (struct lpl_event){.tag = tag, .tid = task->tid, .tgid = task->tgid,
+				  .space = task->space};
+}
+
+static const struct lpl_identity idle;
+
+enum lpl_error lpl_remade_schedule(struct remade *remade, const struct lpl_identity *last,
+				   uint64_t left, const struct lpl_identity *next,
+				   uint64_t instructions, uint64_t t, struct lpl_report *report)
+{
+	struct lpl_event event = event_of(last != NULL ? last : &idle, KTR_SCHEDULE);
+
+	if (next == NULL)
+		next = &idle;
+	event.arg[KTR_SCHEDULE_PREVIOUS_TID] = event.tid;
+	event.arg[KTR_SCHEDULE_PREVIOUS_STATE] = left;
+	event.arg[KTR_SCHEDULE_NEXT_TID] = next->tid;
+	event.arg[KTR_SCHEDULE_NEXT_TGID] = next->tgid;
+	event.arg[KTR_SCHEDULE_NEXT_SPACE] = next->space;
+	event.text_length = next->name_length;
+	memcpy(event.text, next->name, next->name_length);
+	return send_now(remade, &event, instructions, t, report);
+}
+
+enum lpl_error lpl_remade_wake(struct remade *remade, const struct lpl_identity *by,
+			       enum ktr_context context, const struct lpl_identity *task,
+			       uint64_t instructions, uint64_t t, struct lpl_report *report)
+{
+	struct lpl_event event = event_of(by != NULL ? by : &idle, KTR_WAKE);
+
+	event.arg[KTR_WAKE_TID] = task->tid;
+	event.arg[KTR_WAKE_TGID] = task->tgid;
+	event.arg[KTR_WAKE_CONTEXT] = context;
+	return send_now(remade, &event, instructions, t, report);
 }
 
 enum lpl_error lpl_remade_finish(struct remade *remade, struct lpl_report *report)

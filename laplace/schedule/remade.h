@@ -55,13 +55,22 @@ static inline enum lpl_error lpl_remade_reference(struct remade *remade, const s
 }
 
 /*
- * An event of the trace, that is the item's body; or one that the machine makes.  Those that are
- * about all records around them, of windows and gaps, are left out in another order.
+ * An event of the trace, that is the item's body.  In another order those are left out that are about
+ * all records around them, of windows and gaps, and those that say what the machine itself says.
  */
 enum lpl_error lpl_remade_event(struct remade *remade, const struct lpl_item *item,
 				const uint8_t *body, uint64_t instructions, uint64_t t,
 				struct lpl_report *report);
-enum lpl_error lpl_remade_made(struct remade *remade, struct lpl_event *event, uint64_t instructions,
-			       uint64_t t, struct lpl_report *report);
+
+/* The machine's own events; NULL stands for the idle task. */
+
+/* The processor goes from one task, which leaves it in that KTR_STATE_*, to another. */
+enum lpl_error lpl_remade_schedule(struct remade *remade, const struct lpl_identity *last,
+				   uint64_t left, const struct lpl_identity *next,
+				   uint64_t instructions, uint64_t t, struct lpl_report *report);
+/* A task's wait ends, by one that runs or by an interrupt of it. */
+enum lpl_error lpl_remade_wake(struct remade *remade, const struct lpl_identity *by,
+			       enum ktr_context context, const struct lpl_identity *task,
+			       uint64_t instructions, uint64_t t, struct lpl_report *report);
 
 #endif

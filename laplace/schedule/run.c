@@ -123,7 +123,7 @@ static enum lpl_error on_leave(struct machine *machine, struct task *task, uint6
 	case LPL_ITEM_WAIT_CYCLES:
 		return on_wait(machine, task, left, t, report);
 	case LPL_ITEM_LEFT:
-		return lpl_machine_leave(machine, task, TASK_ENDED, KTR_STATE_DEAD, t, report);
+		return lpl_machine_leave(machine, task, TASK_ENDED, left, t, report);
 	case LPL_ITEM_END:
 		if (left == KTR_STATE_DEAD)
 			return lpl_machine_leave(machine, task, TASK_ENDED, left, t, report);
@@ -169,7 +169,7 @@ static enum lpl_error happen(struct machine *machine, struct task *task, uint64_
 		LPL_TRY(put_out(machine, task, t, report));
 		LPL_TRY(lpl_machine_next_item(machine, task, report));
 		if (kind == LPL_ITEM_WAKE)
-			return lpl_machine_wake(machine, value, t, report);
+			return lpl_machine_wake(machine, task, value, t, report);
 		if (kind == LPL_ITEM_CREATE && lpl_machine_has(machine, value))
 			return release(machine, &machine->task[value], task, t, report);
 		return LPL_OK;
@@ -177,8 +177,8 @@ static enum lpl_error happen(struct machine *machine, struct task *task, uint64_
 	case LPL_ITEM_WAIT_CYCLES:
 	case LPL_ITEM_TAKE:
 		return on_wait(machine, task, KTR_STATE_SLEEPING, t, report);
-	default:
-		return lpl_machine_leave(machine, task, TASK_ENDED, KTR_STATE_DEAD, t, report);
+	default:	/* it runs, and the trace ends */
+		return lpl_machine_leave(machine, task, TASK_ENDED, KTR_STATE_RUNNABLE, t, report);
 	}
 }
 
@@ -249,7 +249,23 @@ static enum lpl_error deliver(struct machine *machine, struct lpl_report *report
 
 	if ((due.value & 1) != 0)
 		return lpl_machine_page_arrives(machine, (uint32_t)(due.value >> 1), t, report);
-	return lpl_machine_make_ready(machine, &machine->task[due.value >> 1], NULL, t, report);
+	return lpl_machine_end_wait(machine, &machine->task[due.value >> 1], t, report);
+}
+
+/*
+ * Where no other task is ready, quanta that end one after the other before anything else happens
+ * end as one: there may be very many of them.
+ */
+static void skip_quanta(const struct machine *machine, const struct task *task,
+			struct happening *next, uint64_t limit)
+{
+	const uint64_t quantum = machine->how->quantum;
+	const uint64_t record = task->on->time + (task->item.cycles - task->passed);
+	const uint64_t end = record < limit ? record : limit - 1;
+
+	if (next->what == QUANTUM_ENDS && !machine->how->quantum_instructions &&
+	    machine->ready.count == 0 && next->t < end)
+		next->t += (end - next->t) / quantum * quantum;
 }
 
 /* The next of all. */
@@ -278,11 +294,12 @@ static enum lpl_error step(struct machine *machine, struct lpl_report *report)
 	}
 	if (machine->due.count != 0 && (acts == NULL || due <= first.t))
 		return deliver(machine, report);
-	if (acts != NULL && first.t > LPL_LONGEST_SCHEDULE)
-		return lpl_machine_too_long(report);
 	if (acts == NULL)
 		return lpl_fail(report, LPL_ERR_INTERNAL,
 				"schedule: %zu tasks wait for each other", machine->live);
+	skip_quanta(machine, acts->task, &first, limit);
+	if (first.t > LPL_LONGEST_SCHEDULE)
+		return lpl_machine_too_long(report);
 	if (first.what == RECORD && first.t < limit &&
 	    acts->task->item.kind == LPL_ITEM_REFERENCE)
 		return run_references(machine, acts, limit, report);
@@ -304,6 +321,8 @@ enum lpl_error lpl_machine_run(struct machine *machine, struct lpl_report *repor
 	for (size_t i = 1; i < machine->tasks; i++)
 		if (lpl_machine_has(machine, i) && !is_created(machine, i))
 			LPL_TRY(release(machine, &machine->task[i], NULL, 0, report));
+	if (machine->processor[0].task == NULL)
+		LPL_TRY(lpl_machine_take_next(machine, &machine->processor[0], 0, report));
 	while (machine->live != 0) {
 		LPL_TRY(step(machine, report));
 		if (machine->load != NULL)

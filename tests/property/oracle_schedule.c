@@ -27,7 +27,6 @@ static void end(struct sim *sim, int task)
 {
 	oracle_say(sim, task, "ends", 0);
 	sim->task[task].state = ENDED;
-	sim->task[task].left_as = KTR_STATE_DEAD;
 	sim->result->task[task].end = sim->now;
 	oracle_load_end(sim, oracle_process_of(sim, task));
 }
@@ -65,8 +64,10 @@ static void deliver(struct sim *sim)
 	while (next_due(sim, &due)) {
 		int waiting = 0;
 
-		if (due.task != NO_TASK)
+		if (due.task != NO_TASK) {
+			oracle_show_interrupt(sim, due.task);
 			oracle_become_ready(sim, due.task);
+		}
 		while (due.task == NO_TASK && waiting < sim->pagings) {
 			int task = sim->paging[waiting];
 
@@ -77,6 +78,7 @@ static void deliver(struct sim *sim)
 			sim->pagings--;
 			memmove(&sim->paging[waiting], &sim->paging[waiting + 1],
 				(size_t)(sim->pagings - waiting) * sizeof(sim->paging[0]));
+			oracle_show_interrupt(sim, task);
 			oracle_become_ready(sim, task);
 		}
 		oracle_load_settle(sim);
@@ -167,17 +169,27 @@ static int woken(struct sim *sim, uint64_t wake)
 	return first;
 }
 
-/* Which task becomes ready by it, if any?  By a wake others may follow. */
-static int made_ready(struct sim *sim, const struct oracle_record *record)
+/*
+ * Which tasks become ready by it, in order; how many are they?  Those that it wakes are shown before any
+ * of them is ready, which may preempt the one that wakes them.
+ */
+static int made_ready(struct sim *sim, const struct oracle_record *record, int ready[ORACLE_TASKS])
 {
+	int readies = 0;
+	int task;
+
 	if (record->child != 0 && sim->split->task[record->child].records > 0) {
 		sim->result->task[record->child].begin = sim->now;
 		sim->task[record->child].v = sim->task[record->task].v;
-		return record->child;
+		ready[readies++] = record->child;
 	}
 	if (record->wake != 0)
 		sim->passed[record->wake] = true;
-	return woken(sim, record->wake);
+	while ((task = woken(sim, record->wake)) != NO_TASK) {
+		oracle_show_wake(sim, task, record->task);
+		ready[readies++] = task;
+	}
+	return readies;
 }
 
 /* Does the task leave, to wait? */
@@ -212,7 +224,8 @@ static void happen(struct sim *sim, struct processor *processor)
 	struct task *t = &sim->task[processor->task];
 	const struct oracle_record *record = next_record(sim, t);
 	bool leaves = false;
-	int comes = NO_TASK;
+	int ready[ORACLE_TASKS];
+	int readies = 0;
 
 	oracle_say(sim, record->task, "record %" PRIu64, (uint64_t)(record - sim->split->record));
 	oracle_show(sim, record);
@@ -224,20 +237,21 @@ static void happen(struct sim *sim, struct processor *processor)
 			sim->paging[sim->pagings++] = record->task;
 		}
 	} else {
-		comes = made_ready(sim, record);
+		readies = made_ready(sim, record, ready);
 		leaves = waits(sim, record);
 	}
 	t->next++;
 	t->begun = false;
 	t->taken = 0;
 	if (record->dies || record->wait == WAIT_EVER) {
+		t->left_as = record->item->event.arg[KTR_SCHEDULE_PREVIOUS_STATE];
 		end(sim, record->task);
 		leaves = true;
 	}
 	if (leaves)
 		oracle_take_off(sim, processor);
-	for (; comes != NO_TASK; comes = woken(sim, record->wake))
-		oracle_become_ready(sim, comes);
+	for (int i = 0; i < readies; i++)
+		oracle_become_ready(sim, ready[i]);
 	oracle_fill(sim);
 	if (!record->item->is_event)
 		oracle_load_ready(sim, record->process);
@@ -301,6 +315,7 @@ static bool act_on(struct sim *sim, struct processor *processor)
 		return false;
 	t = &sim->task[processor->task];
 	if (t->next == t->count) {
+		t->left_as = KTR_STATE_RUNNABLE;	/* as far as the trace knows */
 		end(sim, processor->task);
 		oracle_take_off(sim, processor);
 		oracle_fill(sim);
@@ -437,6 +452,7 @@ static void run_scheduled(struct sim *sim)
 	leave_out_idle(sim);
 	for (int task = 1; task < sim->split->tasks; task++)
 		release(sim, task);
+	oracle_fill(sim);
 	for (;;) {
 		deliver(sim);
 		while (act(sim))

@@ -74,11 +74,12 @@ void oracle_dispatch(struct sim *sim, struct processor *processor, int task)
 {
 	struct task *t = &sim->task[task];
 
-	oracle_show_dispatch(sim, processor->last, task);
+	oracle_show_dispatch(sim, processor->idle ? IDLE : processor->last, task);
 	oracle_say(sim, task, "runs on processor %" PRIu64, (uint64_t)(processor - sim->processor));
 	t->state = ON_PROCESSOR;
 	sim->result->task[task].dispatches++;
 	processor->task = task;
+	processor->idle = false;
 	if (processor->last != task) {
 		sim->result->switches++;
 		processor->switching = sim->machine->switch_cycles;
@@ -98,12 +99,23 @@ static struct processor *lowest_free(struct sim *sim)
 	return NULL;
 }
 
+/* The idle task is only in the output: the task that was last is the last still. */
+static void run_idle(struct sim *sim, struct processor *processor)
+{
+	if (processor->task != NO_TASK || processor->idle)
+		return;
+	oracle_show_dispatch(sim, processor->last, IDLE);
+	processor->idle = true;
+}
+
 void oracle_fill(struct sim *sim)
 {
 	struct processor *processor;
 
 	while (sim->readies > 0 && (processor = lowest_free(sim)) != NULL)
 		oracle_dispatch(sim, processor, take_first(sim, true, 0));
+	for (unsigned int i = 0; i < sim->machine->cpus; i++)
+		run_idle(sim, &sim->processor[i]);
 }
 
 void oracle_take_off(struct sim *sim, struct processor *processor)

@@ -32,12 +32,13 @@ static void show_page(struct sim *sim, const struct oracle_record *record)
 
 /*
  * What only says what virtual pages mean is not shown.  Where the order is another, neither is what
- * got the processor then, nor what is said of the time to the next record, or of what runs there.
+ * got the processor then, or ended a wait, nor what is said of the time to the next record, or of what
+ * runs there.
  */
 static bool is_shown(const struct lpl_event *event, bool recorded)
 {
-	if (!recorded && (event->tag == KTR_SCHEDULE || event->tag == LPL_EVENT_TRACING ||
-			  event->tag == LPL_EVENT_GAP))
+	if (!recorded && (event->tag == KTR_SCHEDULE || event->tag == KTR_WAKE ||
+			  event->tag == LPL_EVENT_TRACING || event->tag == LPL_EVENT_GAP))
 		return false;
 	return (!lpl_event_is_fence(event->tag) || event->tag == KTR_EXEC) &&
 		event->tag != LPL_EVENT_SPACE_STATE;
@@ -88,27 +89,69 @@ void oracle_show_head(struct sim *sim)
 	}
 }
 
+/* Whose number an event has that is the machine's own. */
+static struct lpl_event event_by(const struct sim *sim, uint32_t tag, int task)
+{
+	struct lpl_event event = { .tag = tag };
+
+	if (task != IDLE) {
+		event.tid = sim->split->task[task].tid;
+		event.tgid = sim->split->task[task].tgid;
+	}
+	return event;
+}
+
 void oracle_show_dispatch(struct sim *sim, int goes, int comes)
 {
-	const struct oracle_split_task *previous, *next;
+	const struct oracle_split_task *next = &sim->split->task[comes];
 	const struct task *t = &sim->task[comes];
 	struct oracle_name name;
 	struct lpl_event event;
-	uint64_t space;
 
 	if (sim->out == NULL || sim->machine->scheduler == ORACLE_RECORDED)
 		return;
-	previous = &sim->split->task[goes];
-	next = &sim->split->task[comes];
-	/* as it is known where it goes on */
-	space = t->next < t->count ? next_record(sim, t)->space : next->last_space;
-	name = t->next < t->count ? next_record(sim, t)->name : next->last_name;
-	event = (struct lpl_event){
-		.tag = KTR_SCHEDULE, .tid = previous->tid, .tgid = previous->tgid,
-		.arg = { previous->tid, sim->task[goes].left_as, next->tid, next->tgid, space },
-		.text_length = name.length,
-	};
-	if (name.length > 0)
-		memcpy(event.text, name.text, name.length);
+	event = event_by(sim, KTR_SCHEDULE, goes);
+	event.arg[KTR_SCHEDULE_PREVIOUS_TID] = event.tid;
+	event.arg[KTR_SCHEDULE_PREVIOUS_STATE] =
+		goes != IDLE ? sim->task[goes].left_as : KTR_STATE_RUNNABLE;
+	if (comes != IDLE) {
+		bool more = t->next < t->count;		/* else as it was last */
+
+		event.arg[KTR_SCHEDULE_NEXT_TID] = next->tid;
+		event.arg[KTR_SCHEDULE_NEXT_TGID] = next->tgid;
+		event.arg[KTR_SCHEDULE_NEXT_SPACE] =
+			more ? next_record(sim, t)->space : next->last_space;
+		name = more ? next_record(sim, t)->name : next->last_name;
+		event.text_length = name.length;
+		if (name.length > 0)
+			memcpy(event.text, name.text, name.length);
+	}
 	(void)show_event(sim, &event);
+}
+
+static void show_wake(struct sim *sim, int task, int waker, uint64_t context)
+{
+	const struct oracle_split_task *wakes = &sim->split->task[task];
+	struct lpl_event event;
+
+	if (sim->out == NULL)
+		return;
+	event = event_by(sim, KTR_WAKE, waker);
+	event.arg[KTR_WAKE_TID] = wakes->tid;
+	event.arg[KTR_WAKE_TGID] = wakes->tgid;
+	event.arg[KTR_WAKE_CONTEXT] = context;
+	(void)show_event(sim, &event);
+}
+
+void oracle_show_wake(struct sim *sim, int task, int waker)
+{
+	show_wake(sim, task, waker, KTR_CONTEXT_TASK);
+}
+
+/* It is said by what runs: there is one processor where there is an output to be read. */
+void oracle_show_interrupt(struct sim *sim, int task)
+{
+	int runs = sim->processor[0].task;
+
+	show_wake(sim, task, runs != NO_TASK ? runs : IDLE, KTR_CONTEXT_INTERRUPT);
 }

@@ -8,7 +8,7 @@
 #include "oracle_schedule.h"
 #include "oracle_schedule_memory.h"
 
-enum { NO_TASK = -1, MOST_DUE = 4 * ORACLE_TASKS };
+enum { NO_TASK = -1, IDLE = 0, MOST_DUE = 4 * ORACLE_TASKS };
 
 enum state { NOT_BEGUN, READY, ON_PROCESSOR, PAGING, WAITING, SUSPENDED, ENDED };
 
@@ -30,6 +30,7 @@ struct task {
 
 struct processor {
 	int task, last;
+	bool idle;			/* the output says that it has none */
 	uint64_t switching;		/* so much of it is left */
 };
 
@@ -92,7 +93,7 @@ void oracle_take_off(struct sim *sim, struct processor *processor);
 void oracle_end_quantum(struct sim *sim, struct processor *processor);
 /* The first of the process's tasks to be dispatched, or NO_TASK. */
 int oracle_take_ready_of(struct sim *sim, uint64_t process);
-/* Processors that are free get tasks that are ready. */
+/* Processors that are free get tasks that are ready, or else the idle task. */
 void oracle_fill(struct sim *sim);
 
 /* ---- load control (oracle_schedule_load.c); nothing, of memories that do not need it ---- */
@@ -115,7 +116,10 @@ void oracle_load_settle(struct sim *sim);
 
 void oracle_show_head(struct sim *sim);
 void oracle_show(struct sim *sim, const struct oracle_record *record);
-/* A processor goes from one task to the other. */
+/* The processor goes from one task to the other. */
 void oracle_show_dispatch(struct sim *sim, int goes, int comes);
+/* The task's wait ends, by another task's record, or by what is due. */
+void oracle_show_wake(struct sim *sim, int task, int waker);
+void oracle_show_interrupt(struct sim *sim, int task);
 
 #endif

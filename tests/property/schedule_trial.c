@@ -155,6 +155,24 @@ struct lpl_machine machine_of(struct oracle_machine *like)
 	return machine;
 }
 
+struct written_time time_of_written(const struct stream *written)
+{
+	const struct lpl_machine machine = { .cpus = 1, .scheduler = LPL_SCHEDULER_RECORDED };
+	struct lpl_report report = { 0 };
+	struct lpl_schedule *schedule;
+	struct written_time time;
+
+	assert_int_equal(lpl_schedule_open(&schedule, NULL, &report), LPL_OK);
+	if (stream_send(written, lpl_schedule_sink(schedule), 9, &report) != LPL_OK ||
+	    lpl_schedule_run(schedule, &machine, NULL, &report) != LPL_OK)
+		fail_msg("%s", report.text);
+	time.end = lpl_schedule_result(schedule)->end;
+	time.idle = lpl_schedule_trace(schedule)->left_out_cycles;
+	time.taken = lpl_schedule_result(schedule)->busy - time.idle;
+	lpl_schedule_close(schedule);
+	return time;
+}
+
 void print_machine(const struct oracle_machine *machine)
 {
 	static const char *const schedulers[] = { "recorded", "rr", "priority", "fair" };

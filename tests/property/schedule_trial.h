@@ -33,6 +33,17 @@ void trial_free(struct trial *trial);
 struct lpl_schedule *schedule_of(const struct trial *trial);
 struct lpl_machine machine_of(struct oracle_machine *like);
 
+/*
+ * The time in a trace that a machine wrote, as one sees that takes it apart again and runs it in its own
+ * order, with all pages there at once.
+ */
+struct written_time {
+	uint64_t end;
+	uint64_t idle;
+	uint64_t taken;			/* by all other tasks */
+};
+struct written_time time_of_written(const struct stream *written);
+
 void print_machine(const struct oracle_machine *machine);	/* on stderr */
 
 #endif

@@ -3,7 +3,8 @@
  * Threads that are scheduled again are scheduled as docs/scheduling.md says: every number of every
  * task and of the machine, and the re-interleaved trace, record by record, of random guests
  * (thread_guest.h) on random machines are those of a machine that is watched cycle by cycle
- * (oracle_schedule.h), which was written from the definition alone.
+ * (oracle_schedule.h), which was written from the definition alone.  The trace has all of the machine's
+ * time in it, and what was idle is the idle task's.
  *
  * LAPLACE_TEST_SEED=SEED LAPLACE_TEST_CASE=NUMBER tries one case and shows what happens in it.
  */
@@ -288,6 +289,22 @@ static void compare_alone(compare_number *compare, void *context, struct lpl_sch
 	}
 }
 
+/* The idle task has what was idle, so that the trace that was written takes as long as it did. */
+static void compare_written(compare_number *compare, void *context,
+			    const struct lpl_schedule *schedule,
+			    const struct oracle_machine *machine, const struct stream *written)
+{
+	const struct lpl_schedule_result *result = lpl_schedule_result(schedule);
+	struct written_time time;
+
+	if (machine->cpus > 1 || machine->scheduler == ORACLE_RECORDED)
+		return;
+	time = time_of_written(written);
+	compare(context, -1, "written: end", result->end, time.end);
+	compare(context, -1, "written: idle", result->idle, time.idle);
+	compare(context, -1, "written: others", result->busy + result->switching, time.taken);
+}
+
 /* Does the library do anything else than the oracle?  If asked to, say what. */
 static bool try_trial(struct trial *trial, struct lpl_schedule *schedule, bool print)
 {
@@ -306,11 +323,13 @@ static bool try_trial(struct trial *trial, struct lpl_schedule *schedule, bool p
 	try_machine(schedule, &trial->machine, &found);
 	compare_alone(number_differs, &differs, schedule, &split, &trial->machine);
 	compare_all(number_differs, &differs, schedule, &split, &trial->machine, &result);
+	compare_written(number_differs, &differs, schedule, &trial->machine, &found);
 	place = first_difference(&expected, &found);
 	differs |= place != SIZE_MAX;
 	if (print) {
 		compare_alone(print_number, NULL, schedule, &split, &trial->machine);
 		compare_all(print_number, NULL, schedule, &split, &trial->machine, &result);
+		compare_written(print_number, NULL, schedule, &trial->machine, &found);
 		(void)fprintf(stderr, "expected output:\n");
 		print_threads(&expected, stderr);
 		(void)fprintf(stderr, "found output:\n");
