@@ -322,6 +322,8 @@ static int parse_machine(struct lpl_machine *machine, const struct options *opti
 		status = parse_time("fault-cycles", options->fault, second, &machine->fault_cycles);
 	if (!status)
 		status = parse_time("write-cycles", options->write, second, &machine->write_cycles);
+	if (!status && machine->write_cycles != 0 && machine->devices == 0)
+		status = cli_complain(CLI_USAGE, "--write-cycles: it takes --devices to write pages");
 	if (!status && options->window)
 		status = parse_time("window", options->window, second, &machine->window);
 	if (!status && options->window && machine->window == 0)
@@ -446,10 +448,13 @@ static struct output make_output(struct lpl_sink *next, const struct cli_pass *p
 	return output;
 }
 
+/* NULL is fine. */
 static int close_writer(struct lpl_writer *writer, int status)
 {
 	struct lpl_report report = { 0 };
 
+	if (!writer)
+		return status;
 	if (status != CLI_DONE && status != CLI_DAMAGED)
 		lpl_writer_abandon(writer);
 	else if (lpl_writer_close(writer, &report))
@@ -481,8 +486,8 @@ static int warn(const struct lpl_schedule_trace *trace, const struct options *op
 	if (options->scheduler == LPL_SCHEDULER_RECORDED)
 		return CLI_DONE;
 	if (trace->references && trace->references == trace->left_out_references)
-		return cli_complain(CLI_FAILED, "%s: its events name no task that ran: there is nothing "
-				    "to be scheduled", options->trace);
+		return cli_complain(CLI_FAILED, "%s: no event names a task that made a reference: there is "
+				    "nothing to be scheduled", options->trace);
 	if (trace->waits_guessed)
 		cli_complain(0, "warning: %s: %" PRIu64 " of %" PRIu64 " waits were ended by no event: "
 			     "they take as long as they did", options->trace, trace->waits_guessed,
@@ -492,21 +497,19 @@ static int warn(const struct lpl_schedule_trace *trace, const struct options *op
 	return CLI_DONE;
 }
 
+/* The writer is NULL where no trace is wanted. */
 static int run(struct lpl_schedule *schedule, const struct options *options,
 	       struct lpl_machine *machine, const struct cli_pass *pass,
-	       const struct cli_trace_kind *kind)
+	       const struct cli_trace_kind *kind, struct lpl_writer *writer)
 {
 	const struct lpl_schedule_trace *trace = lpl_schedule_trace(schedule);
 	struct lpl_report report = { 0 };
-	struct lpl_writer *writer = NULL;
 	struct lpl_sink *next = NULL;
 	struct output output;
 	int status = warn(trace, options, kind);
 
 	if (!status && options->pages)
 		status = parse_pages(options->pages, kind, trace->pages, &machine->pages);
-	if (!status && options->output)
-		status = open_writer(&writer, options, lpl_reader_meta(pass->reader), kind);
 	if (!status && writer) {
 		output = make_output(lpl_writer_sink(writer), pass);
 		next = machine->scheduler == LPL_SCHEDULER_RECORDED ? output.next : &output.sink;
@@ -516,8 +519,6 @@ static int run(struct lpl_schedule *schedule, const struct options *options,
 	/* what was dropped before is not known by task: only of all together */
 	if (writer && machine->scheduler == LPL_SCHEDULER_RECORDED)
 		lpl_writer_totals(writer, lpl_reader_totals(pass->reader));
-	if (writer)
-		status = close_writer(writer, status);
 	return status;
 }
 
@@ -548,35 +549,39 @@ static int show(struct lpl_schedule *schedule, const struct options *options,
 	return status;
 }
 
+/* What is to be written is opened first: whoever waits for a long trace shall not wait in vain. */
 static int schedule_trace(const struct options *options, struct lpl_reader *reader,
 			  struct lpl_machine *machine, const struct cli_trace_kind *kind,
 			  const struct cli_timeline *timeline, FILE *picture)
 {
 	struct lpl_report report = { 0 };
+	struct lpl_writer *writer = NULL;
 	struct lpl_schedule *schedule;
 	struct cli_progress progress;
 	struct cli_pass pass;
-	int status, failed;
+	int status = CLI_DONE, failed;
 
+	if (options->output)
+		status = open_writer(&writer, options, lpl_reader_meta(reader), kind);
+	if (status)
+		return status;
 	if (lpl_schedule_open(&schedule, NULL, &report))
-		return cli_report(&report);
+		return close_writer(writer, cli_report(&report));
 	cli_progress_start(&progress, options->progress);
 	pass = (struct cli_pass){ .reader = reader, .path = options->trace,
 				  .sink = lpl_schedule_sink(schedule), .progress = &progress,
 				  .past_damage = true };
 	status = cli_pass_run(&pass);
-	if (status == CLI_DONE || status == CLI_DAMAGED) {
-		failed = run(schedule, options, machine, &pass, kind);
-		if (!failed)
-			failed = show(schedule, options, machine, kind, timeline, picture);
-		if (failed)
-			status = failed;
-	}
+	failed = status == CLI_DAMAGED ? CLI_DONE : status;
+	if (!failed)
+		failed = run(schedule, options, machine, &pass, kind, writer);
+	failed = close_writer(writer, failed);
+	if (!failed)
+		failed = show(schedule, options, machine, kind, timeline, picture);
 	lpl_schedule_close(schedule);
-	return status;
+	return failed ? failed : status;
 }
 
-/* The picture is opened first: whoever waits for a long trace shall not wait in vain. */
 static int schedule_and_draw(const struct options *options, struct lpl_reader *reader,
 			     struct lpl_machine *machine, const struct cli_trace_kind *kind)
 {
