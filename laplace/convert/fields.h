@@ -153,6 +153,22 @@ static inline char *put_le64(char *out, uint64_t value)
 	return out + sizeof(value);
 }
 
+/* Of so many bytes, 0 to 8; what is above them is not written. */
+static inline char *put_le(char *out, uint64_t value, size_t bytes)
+{
+	value = htole64(value);
+	memcpy(out, &value, bytes);
+	return out + bytes;
+}
+
+static inline uint64_t scan_le(const uint8_t *at, size_t bytes)
+{
+	uint64_t value = 0;
+
+	memcpy(&value, at, bytes);
+	return le64toh(value);
+}
+
 static inline uint16_t scan_le16(const uint8_t *at)
 {
 	uint16_t value;

@@ -6,6 +6,7 @@
  *	diff	r 1 4 0 + 1152		against the line before
  *	raw18	the same in 18 bytes: type 8, cycle 64, length 8, space 32,
  *		address 32 bits, little-endian
+ *	raw17	in 17: the space in 24 bits
  *
  * In `diff` the line before the first is all zeros, and space 0 stands for the
  * one before: a change back to space 0 (a machine before paging is on) is 00.
@@ -118,27 +119,43 @@ static const char *read_diff(struct lpl_importer *importer, const char *at)
 		at : NULL;
 }
 
-#define RAW18_BYTES 18
+/* Of a record whose space has so many bytes. */
+#define PACKED_BYTES(space_bytes) (14 + (space_bytes))
+#define RAW17_SPACE 3
+#define RAW18_SPACE 4
 
-static const uint8_t *read_raw18(struct lpl_importer *importer, const uint8_t *at,
-				 const uint8_t *end)
+static const uint8_t *read_packed(struct lpl_importer *importer, const uint8_t *at,
+				  const uint8_t *end, size_t space_bytes)
 {
-	unsigned int type;
+	const size_t bytes = PACKED_BYTES(space_bytes);
 	struct lpl_ref ref = { 0 };
+	unsigned int type;
 
-	if (end - at < RAW18_BYTES)
+	if ((size_t)(end - at) < bytes)
 		return lpl_import_refuse(importer, LPL_ERR_TRUNCATED, "the input ends within a "
-					 "record, after %d of its %d bytes", (int)(end - at),
-					 RAW18_BYTES);
+					 "record, after %d of its %zu bytes", (int)(end - at),
+					 bytes);
 	type = scan_type((char)at[0]);
 	if (type == LPL_TYPES)
 		return lpl_import_refuse(importer, LPL_ERR_DAMAGED, "type 0x%02x is none of r, w, "
 					 "i, p, q", at[0]);
 	ref.type = (uint8_t)type;
 	ref.cycle = scan_le64(at + 1);
-	ref.space = scan_le32(at + 10);
-	ref.address = scan_le32(at + 14);
-	return send_raw(importer, &ref, at[9]) ? at + RAW18_BYTES : NULL;
+	ref.space = scan_le(at + 10, space_bytes);
+	ref.address = scan_le32(at + 10 + space_bytes);
+	return send_raw(importer, &ref, at[9]) ? at + bytes : NULL;
+}
+
+static const uint8_t *read_raw17(struct lpl_importer *importer, const uint8_t *at,
+				 const uint8_t *end)
+{
+	return read_packed(importer, at, end, RAW17_SPACE);
+}
+
+static const uint8_t *read_raw18(struct lpl_importer *importer, const uint8_t *at,
+				 const uint8_t *end)
+{
+	return read_packed(importer, at, end, RAW18_SPACE);
 }
 
 /* ---- printing ---- */
@@ -166,21 +183,38 @@ static char *write_diff(struct lpl_exporter *exporter, char *out, const struct l
 	return put_newline(out);
 }
 
-static char *write_raw18(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
+static char *refuse_width(struct lpl_exporter *exporter, const struct lpl_ref *ref,
+			  const char *field, uint64_t value, unsigned int bits)
 {
-	if (ref->address > UINT32_MAX || ref->space > UINT32_MAX)
-		return lpl_export_refuse(exporter, LPL_ERR_UNSUPPORTED, "reference %" PRIu64 " is "
-					 "to address %" PRIx64 " of space %" PRIx64 ": raw18 has "
-					 "32 bits for each", ref->ref, ref->address, ref->space);
+	return lpl_export_refuse(exporter, LPL_ERR_UNSUPPORTED, "reference %" PRIu64 " has the %s "
+				 "%" PRIx64 ": %s has %u bits for that", ref->ref, field, value,
+				 exporter->options.format->name, bits);
+}
+
+static char *write_packed(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref,
+			  unsigned int space_bytes)
+{
+	if (ref->address > UINT32_MAX)
+		return refuse_width(exporter, ref, "address", ref->address, 32);
+	if (ref->space >> 8 * space_bytes)
+		return refuse_width(exporter, ref, "space", ref->space, 8 * space_bytes);
 	if (ref->length > UINT8_MAX)
-		return lpl_export_refuse(exporter, LPL_ERR_UNSUPPORTED, "reference %" PRIu64 " is "
-					 "of %u bytes: raw18 has 8 bits for that", ref->ref,
-					 ref->length);
+		return refuse_width(exporter, ref, "length", ref->length, 8);
 	*out++ = lpl_type_letter(ref->type);
 	out = put_le64(out, ref->cycle);
 	*out++ = (char)ref->length;
-	out = put_le32(out, (uint32_t)ref->space);
+	out = put_le(out, ref->space, space_bytes);
 	return put_le32(out, (uint32_t)ref->address);
+}
+
+static char *write_raw17(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
+{
+	return write_packed(exporter, out, ref, RAW17_SPACE);
+}
+
+static char *write_raw18(struct lpl_exporter *exporter, char *out, const struct lpl_ref *ref)
+{
+	return write_packed(exporter, out, ref, RAW18_SPACE);
 }
 
 const struct lpl_format lpl_format_raw = {
@@ -205,6 +239,15 @@ const struct lpl_format lpl_format_raw18 = {
 	.fields = "type 8, cycle 64, length 8, space 32, address 32 bits",
 	.traits = LPL_FORMAT_BINARY | LPL_WITH_CYCLE | LPL_WITH_SPACE | LPL_WITH_LENGTH,
 	.read_record = read_raw18,
-	.record_bytes = RAW18_BYTES,
+	.record_bytes = PACKED_BYTES(RAW18_SPACE),
 	.write_ref = write_raw18,
+};
+
+const struct lpl_format lpl_format_raw17 = {
+	.name = "raw17",
+	.fields = "type 8, cycle 64, length 8, space 24, address 32 bits",
+	.traits = LPL_FORMAT_BINARY | LPL_WITH_CYCLE | LPL_WITH_SPACE | LPL_WITH_LENGTH,
+	.read_record = read_raw17,
+	.record_bytes = PACKED_BYTES(RAW17_SPACE),
+	.write_ref = write_raw17,
 };

@@ -126,6 +126,7 @@ static void there_and_back(void **unused)
 		{ "raw", false, true, ALL & ~(unsigned int)CLOCKS },
 		{ "raw", true, true, ALL & ~(unsigned int)CLOCKS },
 		{ "diff", false, true, ALL & ~(unsigned int)CLOCKS },
+		{ "raw17", false, true, CYCLE | SPACE | LENGTH | TYPE },
 		{ "raw18", false, true, CYCLE | SPACE | LENGTH | TYPE },
 		{ "sad", true, true, ALL },
 		{ "sad-diff", true, true, ALL },
@@ -185,7 +186,7 @@ static void formats_are_listed(void **unused)
 	(void)unused;
 	for (const struct lpl_format *format; (format = lpl_format_at(count)); count++)
 		assert_ptr_equal(lpl_format_find(lpl_format_name(format)), format);
-	assert_int_equal(count, 17);
+	assert_int_equal(count, 18);
 	assert_null(lpl_format_at(count + 1));
 	assert_null(lpl_format_find(""));
 	assert_null(lpl_format_find("Raw"));
