@@ -23,6 +23,7 @@ struct options {
 	const struct lpl_format *format;
 	const char *output;
 	bool events, columns, overwrite, json;
+	struct lpl_pdats_options pdats;
 	enum cli_when progress;
 	const char *trace;
 	struct lpl_choice_options choice;
@@ -41,6 +42,19 @@ static void take_format(struct argp_state *state, const struct cli_option *optio
 	if (strchr(name, ':'))
 		cli_usage_error(state, "--to names a format; up to which moment is --until %s", name);
 	((struct options *)config)->format = cli_format(state, option, name);
+}
+
+/* The words are 1, 2, 4 ... */
+static void take_stride(struct argp_state *state, const struct cli_option *option, const char *value,
+			void *config)
+{
+	((struct options *)config)->pdats.stride = 1U << cli_word(state, option, value);
+}
+
+static void take_bits(struct argp_state *state, const struct cli_option *option, const char *value,
+		      void *config)
+{
+	((struct options *)config)->pdats.address_bits = cli_word(state, option, value) ? 64 : 32;
 }
 
 static void check_all(struct argp_state *state, void *config)
@@ -69,6 +83,16 @@ static const struct cli_option option_table[] = {
 	  .help = "Write kernel events and marks, too, if the format has them" },
 	{ "columns", CLI_FLAG, CLI_INTO(struct options, columns),
 	  .help = "Of npy: FILE is a directory that is made, with a file for each field" },
+	{ "stride", CLI_WORD, .argument = "BYTES", .words = "1 2 4 8 16", .take = take_stride,
+	  .help = "Of pdats and pdats2: from one instruction to the next (4; 1 of pdats2)" },
+	{ "address-bits", CLI_WORD, .argument = "BITS", .words = "32 64", .take = take_bits,
+	  .help = "Of pdats and pdats2: %o (64)" },
+	{ "times", CLI_FLAG, CLI_INTO(struct options, pdats.times),
+	  .help = "Of pdats: write time stamps, the cycles" },
+	{ "modes", CLI_FLAG, CLI_INTO(struct options, pdats.modes),
+	  .help = "Of pdats: write whether a reference is the user's or the kernel's" },
+	{ "bare", CLI_FLAG, CLI_INTO(struct options, pdats.bare),
+	  .help = "Of pdats and pdats2: no header; 32 bits, a stride of 4, neither times nor modes" },
 	CLI_WITH(overwrite, struct options, overwrite),
 	CLI_WITH(json, struct options, json),
 	CLI_WITH(progress, struct options, progress),
@@ -146,7 +170,7 @@ static int export(struct lpl_reader *reader, const struct options *options, int 
 	if (lpl_exporter_open(&exporter, &(struct lpl_export_options){
 			.format = options->format, .meta = lpl_reader_meta(reader), .fd = fd,
 			.trace = options->trace, .output = options->output,
-			.events = options->events }, &report))
+			.events = options->events, .pdats = options->pdats }, &report))
 		return cli_report(&report);
 	status = send(reader, options, lpl_exporter_sink(exporter));
 	lpl_exporter_result(exporter, &result);

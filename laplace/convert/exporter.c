@@ -214,6 +214,32 @@ static enum lpl_error check_format(const struct lpl_export_options *options,
 	return LPL_OK;
 }
 
+static enum lpl_error check_pdats(const struct lpl_export_options *options,
+				  struct lpl_report *report)
+{
+	const struct lpl_pdats_options *pdats = &options->pdats;
+	const char *format = options->format->name;
+	const bool headed = pdats->stride || pdats->address_bits || pdats->times || pdats->modes;
+
+	if (!headed && !pdats->bare)
+		return LPL_OK;
+	if (strncmp(format, "pdats", 5) != 0)
+		return lpl_fail(report, LPL_ERR_USAGE, "strides, address bits, times, modes and "
+				"the lack of a header are options of pdats and pdats2, not of %s",
+				format);
+	if ((pdats->times || pdats->modes) && strcmp(format, "pdats") != 0)
+		return lpl_fail(report, LPL_ERR_USAGE, "%s has neither times nor modes: pdats "
+				"does", format);
+	if (pdats->bare && headed)
+		return lpl_fail(report, LPL_ERR_USAGE, "without a header there is nothing that "
+				"says the stride, the address bits, times or modes");
+	if (pdats->stride > 16 || (pdats->stride & (pdats->stride - 1)))
+		return lpl_fail(report, LPL_ERR_USAGE, "a stride is 1, 2, 4, 8 or 16 bytes");
+	if (pdats->address_bits && pdats->address_bits != 32 && pdats->address_bits != 64)
+		return lpl_fail(report, LPL_ERR_USAGE, "addresses have 32 or 64 bits");
+	return LPL_OK;
+}
+
 enum lpl_error lpl_exporter_open(struct lpl_exporter **result,
 				 const struct lpl_export_options *options,
 				 struct lpl_report *report)
@@ -224,6 +250,7 @@ enum lpl_error lpl_exporter_open(struct lpl_exporter **result,
 	*result = NULL;
 	LPL_TRY(check_format(options, report));
 	LPL_TRY(check_page_size(options, report));
+	LPL_TRY(check_pdats(options, report));
 	exporter = calloc(1, sizeof(*exporter));
 	if (exporter && state_size)
 		exporter->state = calloc(1, state_size);

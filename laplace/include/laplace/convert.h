@@ -65,18 +65,28 @@ char *lpl_format_list(char list[LPL_FORMAT_LIST_SIZE], unsigned int without, con
 
 struct lpl_exporter;
 
+/* Of pdats and pdats2 alone (docs/formats.md): what a file's header says.  All 0 is fine. */
+struct lpl_pdats_options {
+	bool bare;		/* no header: 32 bits, a stride of 4, nothing of what follows */
+	bool times, modes;	/* of pdats: time stamps (cycles), user or supervisor */
+	unsigned int stride;	/* of instructions, in bytes: 1, 2, 4, 8, 16; 0: 1 (pdats: 4) */
+	unsigned int address_bits;	/* 32 or 64; 0: 64 */
+};
+
 struct lpl_export_options {
 	const struct lpl_format *format;
 	const struct lpl_meta *meta;	/* the trace's header; read while opening only */
 	int fd;				/* where to write, from its present offset on */
 	const char *trace, *output;	/* names, for reports; used until closed */
 	bool events;			/* write them, too, in formats that can have them */
+	struct lpl_pdats_options pdats;
 };
 
 /*
  * On failure *exporter is NULL: LPL_ERR_UNSUPPORTED when the format is import-only, or cannot
  * express what the trace is (its page size is none, it is no behaviour sequence); LPL_ERR_USAGE
- * when a format that seeks is to go to something else than an empty file; LPL_ERR_MEMORY.
+ * when a format that seeks is to go to something else than an empty file, and for options of pdats
+ * that do not go together or with the format; LPL_ERR_MEMORY.
  */
 enum lpl_error lpl_exporter_open(struct lpl_exporter **exporter,
 				 const struct lpl_export_options *options,
