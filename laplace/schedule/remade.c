@@ -37,6 +37,8 @@ static enum lpl_error send_state(struct remade *remade, struct lpl_report *repor
 		if (error != LPL_OK || item.kind == LPL_ITEM_END)
 			break;
 		lpl_read_event(lpl_item_body(&cursor, &item), &event);
+		if (event.tag == LPL_EVENT_TRACING && !remade->recorded)
+			continue;
 		event.ref = item.references;
 		event.instr = item.instructions;
 		event.cycle = item.cycles;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Bodies of items: of an event, the arguments that are not 0 and its text. */
+/* Bodies of items: of an event, the arguments that are not 0 and its text.  And times that are forgotten. */
 #include "sequence.h"
+
+#include <stddef.h>
 
 struct event_head {
 	uint64_t space;
@@ -70,4 +72,43 @@ void lpl_read_event(const uint8_t *body, struct lpl_event *event)
 		body += sizeof(event->arg[i]);
 	}
 	memcpy(event->text, body, head.text_length);
+}
+
+/* ---- times ---- */
+
+static void forget_time_of(uint8_t *bytes, uint8_t *body, const struct lpl_item *item)
+{
+	const size_t cycles = 1U << (bytes[1] & 3), instructions = 1U << (bytes[1] >> 2 & 3);
+	const size_t references = 1U << (bytes[1] >> 4 & 3), value = 1U << (bytes[1] >> 6);
+
+	bytes += 2;
+	memset(bytes, 0, cycles + instructions);
+	if (item->kind == LPL_ITEM_WAIT_CYCLES)
+		memset(bytes + cycles + instructions + references, 0, value);
+	if (item->kind == LPL_ITEM_WAIT_WAKE)
+		memset(body + offsetof(struct lpl_waker, cycles), 0, sizeof(uint64_t));
+}
+
+enum lpl_error lpl_forget_time(struct lpl_spool *spool, const struct lpl_chain *chain,
+			       struct lpl_report *report)
+{
+	struct lpl_cursor cursor = lpl_cursor_at(chain);
+	bool ends = false;
+
+	LPL_TRY(lpl_cursor_resume(spool, &cursor, report));
+	while (!ends && cursor.buffer != NULL) {
+		uint8_t *const bytes = cursor.buffer->bytes;
+		const uint8_t *const start = cursor.at;
+		struct lpl_item item;
+
+		if (start == cursor.end) {
+			LPL_TRY(lpl_cursor_turn(spool, &cursor, &ends, report));
+			continue;
+		}
+		lpl_get_item(&cursor, &item);
+		forget_time_of(bytes + (start - bytes), bytes + item.body, &item);
+		cursor.buffer->changed = true;
+	}
+	lpl_cursor_pause(&cursor);
+	return LPL_OK;
 }

@@ -119,6 +119,13 @@ enum lpl_error lpl_write_event(struct lpl_spool *spool, struct lpl_chain *chain,
 			       const struct lpl_item *item, const struct lpl_event *event,
 			       struct lpl_report *report);
 
+/*
+ * No time passed in what the chain has, and what waits there does so for no time; it is paused.  Numbers are
+ * as long as they were.
+ */
+enum lpl_error lpl_forget_time(struct lpl_spool *spool, const struct lpl_chain *chain,
+			       struct lpl_report *report);
+
 /* ---- reading ---- */
 
 static inline uint64_t lpl_get_number(const uint8_t **in, unsigned int code)

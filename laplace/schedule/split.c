@@ -19,7 +19,7 @@
 /* What is known of a wait. */
 struct wait {
 	enum { NO_WAIT, UNRESOLVED, FOR_WAKE, FOR_CYCLES } state;
-	uint64_t since;			/* cycle of the leave */
+	uint64_t since;			/* the windows' time at the leave */
 	uint64_t wake;			/* its number */
 	struct lpl_waker waker;		/* only its cycles, of a wait for these */
 };
@@ -44,7 +44,12 @@ struct split {
 	/* the record before */
 	bool begun;
 	uint64_t ref, instr, cycle;
-	bool outside;			/* of windows: tracing is off, and time is no task's */
+	/*
+	 * Of windows; their time is all that passes, the summary's cycles.  The first reference, or what is
+	 * said of tracing, shows whether the trace begins in one.
+	 */
+	bool outside;			/* tracing is off, and time is no task's */
+	bool window_known;
 	uint64_t burst, burst_records;	/* its task */
 	bool any_wake, in_state;
 	struct lpl_passes passes;
@@ -168,10 +173,10 @@ static void begin_task(struct split *split, const struct lpl_merge_task *view)
 		identify(&split->task[serial], view);
 	split->parts->part[serial].exists = true;
 	if (split->parts->part[serial].created || serial == 0 || wait->state != NO_WAIT ||
-	    split->any_wake || !split->begun || split->cycle == split->parts->first_cycle)
+	    split->any_wake || split->parts->summary.cycles == 0)
 		return;
 	wait->state = FOR_CYCLES;
-	wait->waker.cycles = split->cycle - split->parts->first_cycle;
+	wait->waker.cycles = split->parts->summary.cycles;
 }
 
 /* It runs again before anything else ended its wait: it took as long as it did. */
@@ -180,7 +185,7 @@ static void guess_wait(struct split *split, struct wait *wait)
 	if (wait->state != UNRESOLVED)
 		return;
 	wait->state = FOR_CYCLES;
-	wait->waker.cycles = split->cycle - wait->since;
+	wait->waker.cycles = split->parts->summary.cycles - wait->since;
 	split->parts->summary.waits++;
 	split->parts->summary.waits_guessed++;
 }
@@ -276,6 +281,37 @@ static inline struct lpl_item take_record(struct split *split, uint64_t ref, uin
 	return item;
 }
 
+/* ---- windows ---- */
+
+/* All that passed so far was before the first window. */
+static enum lpl_error forget_time(struct split *split, struct lpl_report *report)
+{
+	struct lpl_parts *parts = split->parts;
+
+	for (size_t i = 0; i < parts->parts; i++) {
+		struct wait *wait = &split->task[i].wait;
+
+		lpl_chain_pause(&parts->part[i].chain);
+		LPL_TRY(lpl_forget_time(parts->spool, &parts->part[i].chain, report));
+		wait->since = wait->waker.cycles = 0;
+	}
+	for (size_t i = 1; i <= split->early_waits; i++)
+		split->early_wait[i].since = split->early_wait[i].waker.cycles = 0;
+	parts->summary.cycles = parts->summary.instructions = parts->summary.left_out_cycles = 0;
+	return LPL_OK;
+}
+
+/* Tracing was on or off, up to here. */
+static enum lpl_error know_window(struct split *split, bool on, struct lpl_report *report)
+{
+	if (!split->window_known && !on) {
+		split->outside = true;
+		LPL_TRY(forget_time(split, report));
+	}
+	split->window_known = true;
+	return LPL_OK;
+}
+
 /* ---- pages ---- */
 
 static enum lpl_error take_page(struct lpl_merge_output *output, const struct lpl_merge_page *page,
@@ -325,6 +361,7 @@ static enum lpl_error take_reference(struct lpl_merge_output *output, const stru
 	struct lpl_item item;
 
 	split->in_state = false;
+	split->window_known = true;
 	count_sharing(parts, page, serial);
 	if (split->burst != serial || split->creating || serial >= parts->parts ||
 	    !parts->part[serial].exists || split->task[serial].changed ||
@@ -369,7 +406,7 @@ static bool end_wait(struct split *split, const struct lpl_event *event, uint64_
 	const bool first = serial == 0 || (!split->parts->part[serial].exists &&
 					   !split->parts->part[serial].created &&
 					   wait->state == NO_WAIT);
-	const uint64_t since = first ? split->parts->first_cycle : wait->since;
+	const uint64_t since = first ? 0 : wait->since;
 
 	if (tid == 0 || (first ? serial == 0 && lpl_map_get(&split->early, LPL_KEY(tid)) != 0 :
 			 wait->state != UNRESOLVED))
@@ -384,7 +421,7 @@ static bool end_wait(struct split *split, const struct lpl_event *event, uint64_
 		return false;
 	split->parts->summary.waits += !first;
 	*wait = (struct wait){by_task ? FOR_WAKE : FOR_CYCLES, since, split->parts->wakes,
-			      {waker, event->cycle - since}};
+			      {waker, split->parts->summary.cycles - since}};
 	return true;
 }
 
@@ -396,7 +433,9 @@ static void leave(struct split *split, const struct lpl_event *event, uint64_t s
 	item->kind = LPL_ITEM_LEAVE;
 	item->value = state;
 	if (serial != 0 && state != KTR_STATE_RUNNABLE && state != KTR_STATE_DEAD)
-		split->task[serial].wait = (struct wait){.state = UNRESOLVED, .since = event->cycle};
+		split->task[serial].wait = (struct wait){
+			.state = UNRESOLVED, .since = split->parts->summary.cycles
+		};
 }
 
 /*
@@ -447,6 +486,10 @@ static enum lpl_error keep_state(struct split *split, const struct lpl_event *ev
 	const struct lpl_item item = {.kind = LPL_ITEM_EVENT, .references = event->ref,
 				      .instructions = event->instr, .cycles = event->cycle};
 
+	if (event->tag == LPL_EVENT_TRACING) {
+		split->window_known = true;
+		split->outside = event->arg[LPL_EVENT_TRACING_ON] == 0;
+	}
 	if (split->begun || !lpl_canonical_passes(event))
 		return LPL_OK;
 	return lpl_write_event(split->parts->spool, &split->parts->state, &item, event, report);
@@ -467,6 +510,8 @@ static enum lpl_error take_event(struct lpl_merge_output *output, const struct l
 	if (split->in_state || event->tag == LPL_EVENT_STATE)
 		return keep_state(split, event, report);
 	LPL_TRY(turn_to(split, view, report));
+	if (event->tag == LPL_EVENT_TRACING)
+		LPL_TRY(know_window(split, event->arg[LPL_EVENT_TRACING_ON] == 0, report));
 	item = take_record(split, event->ref, event->instr, event->cycle, false);
 	chain = &split->parts->part[serial].chain;
 	if (event->tag == KTR_SCHEDULE)

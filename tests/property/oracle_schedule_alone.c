@@ -10,11 +10,12 @@ static bool is_of(const struct oracle_split *all, int task, uint64_t process)
 	return task != 0 && all->task[task].process == process;
 }
 
-/* A wait for another process's task, since a cycle of the trace, takes the time that it took there. */
-static void wait_alone(const struct oracle_split *all, uint64_t process, uint64_t since,
+/* A wait for another process's task takes the time that it took in the trace, where it began before record `from`. */
+static void wait_alone(const struct oracle_split *all, uint64_t process, size_t from,
 		       enum oracle_wait *wait, uint64_t *number)
 {
 	const struct oracle_record *wake = all->record;
+	uint64_t cycles = 0;
 
 	if (*wait != WAIT_WAKE)
 		return;
@@ -22,8 +23,10 @@ static void wait_alone(const struct oracle_split *all, uint64_t process, uint64_
 		wake++;
 	if (is_of(all, wake->task, process))
 		return;
+	for (const struct oracle_record *record = &all->record[from]; record <= wake; record++)
+		cycles += record->dcycle;
 	*wait = WAIT_CYCLES;
-	*number = wake->item->event.cycle - since;
+	*number = cycles;
 }
 
 /* Nor does it take anything from one. */
@@ -54,8 +57,7 @@ void oracle_split_alone(const struct oracle_split *all, uint64_t process,
 		if (!is_of(all, record.task, process))
 			continue;
 		if (record.leaves)
-			wait_alone(all, process, record.item->event.cycle, &record.wait,
-				   &record.number);
+			wait_alone(all, process, i + 1, &record.wait, &record.number);
 		take_alone(all, process, &record);
 		alone->record[alone->count++] = record;
 	}
@@ -66,6 +68,6 @@ void oracle_split_alone(const struct oracle_split *all, uint64_t process,
 			t->records = 0;
 		if (!is_of(all, t->parent, process))
 			t->parent = 0;
-		wait_alone(all, process, all->first_cycle, &t->wait, &t->number);
+		wait_alone(all, process, 0, &t->wait, &t->number);
 	}
 }

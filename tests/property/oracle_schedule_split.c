@@ -118,16 +118,14 @@ static void resolve(struct splitter *s, int task, enum oracle_wait wait, uint64_
 	}
 }
 
-static uint64_t cycle_of(const struct item *item)
+/* The cycles that a task has waited for when record `at` has been: those of the records after it began to. */
+static uint64_t waited_for(const struct splitter *s, int task, long at)
 {
-	return item->is_event ? item->event.cycle : item->ref.cycle;
-}
+	uint64_t cycles = 0;
 
-static uint64_t waited_since(const struct splitter *s, int task)
-{
-	long at = s->waits_at[task];
-
-	return at == NO_RECORD ? s->split->first_cycle : cycle_of(s->split->record[at].item);
+	for (long i = s->waits_at[task] + 1; i <= at; i++)
+		cycles += s->split->record[i].dcycle;
+	return cycles;
 }
 
 /* Record `at` wakes a task that waits. */
@@ -137,7 +135,7 @@ static void wake(struct splitter *s, int task, long at)
 	const struct lpl_event *event = &record->item->event;
 
 	if (record->task == 0 || event->arg[KTR_WAKE_CONTEXT] != KTR_CONTEXT_TASK) {
-		resolve(s, task, WAIT_CYCLES, event->cycle - waited_since(s, task));
+		resolve(s, task, WAIT_CYCLES, waited_for(s, task, at));
 	} else {
 		if (record->wake == 0)
 			record->wake = ++s->split->wakes;
@@ -188,8 +186,7 @@ static void run(struct splitter *s, uint64_t tid, uint32_t tgid, uint64_t space)
 /* A task that waits for what was not seen runs, since the record before. */
 static void guess(struct splitter *s, int task, size_t i)
 {
-	uint64_t cycle = i == 0 ? s->split->first_cycle : cycle_of(s->split->record[i - 1].item);
-	uint64_t cycles = cycle - waited_since(s, task);
+	uint64_t cycles = waited_for(s, task, (long)i - 1);
 	bool begins = s->waits_at[task] == NO_RECORD;
 
 	if (begins && (s->any_wake || cycles == 0)) {
@@ -418,15 +415,23 @@ static struct clocks clocks_of(const struct item *item)
 	return (struct clocks){ item->ref.cycle, item->ref.instr, item->ref.ref };
 }
 
-/* Is tracing off before this record? */
-static bool is_outside(const struct oracle_split *split, size_t i)
+static bool says_tracing(const struct item *item)
 {
-	while (i-- > 0) {
-		const struct item *item = split->record[i].item;
+	return item->is_event && item->event.tag == LPL_EVENT_TRACING;
+}
 
-		if (item->is_event && item->event.tag == LPL_EVENT_TRACING)
+/* Is tracing off before this record? */
+static bool is_outside(const struct oracle_split *split, const struct item *record)
+{
+	const struct item *item = record, *end = split->in->item + split->in->count;
+
+	while (item-- > split->in->item)
+		if (says_tracing(item))
 			return item->event.arg[LPL_EVENT_TRACING_ON] == 0;
-	}
+	/* nothing has been said: it is off if it has to be switched on before there is any reference */
+	for (item = split->in->item; item < end && item->is_event; item++)
+		if (says_tracing(item))
+			return item->event.arg[LPL_EVENT_TRACING_ON] != 0;
 	return false;
 }
 
@@ -449,7 +454,7 @@ static void advance(size_t i, struct oracle_split *split)
 	    (!item->is_event && now.ref == before.ref))
 		split->valid = false;
 	record->dref = now.ref - before.ref;
-	if (is_outside(split, i))
+	if (is_outside(split, item))
 		return;
 	record->dcycle = now.cycle - before.cycle;
 	record->dinstr = now.instr - before.instr;
@@ -514,7 +519,7 @@ static void list(struct splitter *s, const struct lpl_event *event)
 				arg[LPL_EVENT_TASK_STATE_SPACE], 0);
 		set_name(s, task, event);
 		s->exited[task] = arg[LPL_EVENT_TASK_STATE_EXITED] != 0;
-	} else {
+	} else if (event->tag != LPL_EVENT_TRACING) {
 		invalid(s);
 	}
 }

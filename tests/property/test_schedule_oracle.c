@@ -344,6 +344,41 @@ static void test_alone_by_hand(void **state)
 	stream_free(&in);
 }
 
+/*
+ * The first waits for the second before the first window, and the second for 10 cycles of windows between
+ * which it is woken.
+ */
+static void test_windows_by_hand(void **state)
+{
+	const struct oracle_machine machine = { .cpus = 1, .scheduler = ORACLE_RR };
+	const struct oracle_result expected = {
+		.task = { [1] = { .references = 1, .cold = 1, .running = 30, .ready = 20, .end = 50,
+				  .dispatches = 2 },
+			  [2] = { .references = 2, .cold = 1, .running = 30, .ready = 20,
+				  .waiting = 10, .end = 60, .dispatches = 2 } },
+		.end = 60, .busy = 60, .switches = 4, .faults = 2,
+	};
+	struct oracle_result result;
+	struct stream in = { 0 };
+
+	(void)state;
+	AT(&in, 100, 1, KTR_MARK, 0);
+	AT(&in, 150, 1, KTR_SCHEDULE, 1, KTR_STATE_SLEEPING, 2, 2, 2);
+	AT(&in, 160, 2, KTR_WAKE, 1, 1, KTR_CONTEXT_TASK);
+	AT(&in, 180, 2, LPL_EVENT_TRACING, 1);
+	touch(&in, 190, 1);
+	AT(&in, 200, 2, KTR_SCHEDULE, 2, KTR_STATE_SLEEPING, 1, 1, 1);
+	touch(&in, 210, 2);
+	AT(&in, 210, 1, LPL_EVENT_TRACING, 0);
+	AT(&in, 700, 1, KTR_WAKE, 2, 2, KTR_CONTEXT_INTERRUPT);
+	AT(&in, 800, 1, LPL_EVENT_TRACING, 1);
+	AT(&in, 820, 1, KTR_SCHEDULE, 1, KTR_STATE_RUNNABLE, 2, 2, 2);
+	touch(&in, 830, 1);
+	run_by_hand(&in, &machine, &result, NULL);
+	assert_result(result, expected);
+	stream_free(&in);
+}
+
 /* ---- the oracle against what is known of it ---- */
 
 /* Which task made what, as the merge has it. */
@@ -547,6 +582,7 @@ int main(void)
 		cmocka_unit_test(test_load_by_hand),
 		cmocka_unit_test(test_taken_off_by_hand),
 		cmocka_unit_test(test_alone_by_hand),
+		cmocka_unit_test(test_windows_by_hand),
 		cmocka_unit_test(test_oracle),
 	};
 

@@ -32,6 +32,7 @@ struct guest {
 	uint64_t last_space;		/* that the processor was in; also the spaces' names */
 	uint64_t spaces;
 	uint64_t threads;
+	bool outside;			/* before the first window: there are no references */
 };
 
 static uint32_t roll(struct guest *guest, uint32_t limit)
@@ -81,6 +82,11 @@ static void reference(struct guest *guest)
 	struct lpl_ref ref = { .space = guest->last_space, .length = 4,
 			       .type = types[roll(guest, sizeof(types))] };
 
+	if (guest->outside && roll(guest, 4) != 0)
+		return;
+	if (guest->outside)
+		PUT(guest, LPL_EVENT_TRACING, 1);
+	guest->outside = false;
 	if (guest->plot->alone) {
 		ref.address = KERNEL + (thread->number * 64 + page) * 4096;
 	} else if (page % 4 == 3) {
@@ -304,7 +310,9 @@ static void say(struct guest *guest)
 		break;
 	case 0:
 		if (guest->plot->windows) {
-			PUT(guest, LPL_EVENT_TRACING, 0);
+			if (!guest->outside)
+				PUT(guest, LPL_EVENT_TRACING, 0);
+			guest->outside = false;
 			guest->cycle += roll(guest, 30);
 			guest->instr += roll(guest, 30);
 			if (roll(guest, 2) == 0)
@@ -365,6 +373,12 @@ static void list(struct guest *guest)
 		event.arg[LPL_EVENT_TASK_STATE_REPORTED] = 1;
 		event.arg[LPL_EVENT_TASK_STATE_MENTIONED] = 1;
 		event.arg[LPL_EVENT_TASK_STATE_LEFT] = KTR_NONE;
+		stream_add_event(guest->out, &event);
+	}
+	if (guest->plot->windows) {
+		event = clocks;
+		event.tag = LPL_EVENT_TRACING;
+		event.arg[LPL_EVENT_TRACING_ON] = roll(guest, 2);
 		stream_add_event(guest->out, &event);
 	}
 	event = clocks;
@@ -431,7 +445,8 @@ static void begin(struct guest *guest)
 
 void play_threads(struct random *random, const struct thread_plot *plot, struct stream *out)
 {
-	struct guest guest = { .random = random, .plot = plot, .out = out };
+	struct guest guest = { .random = random, .plot = plot, .out = out,
+			       .outside = plot->windows && random_below(random, 2) == 0 };
 
 	stream_clear(out);
 	begin(&guest);

@@ -683,58 +683,6 @@ static void alone(void **state)
 	lpl_schedule_close(schedule);
 }
 
-/* ---- what is of one order ---- */
-
-/* A state says that 3 runs; then a window in which 1 and 2 do. */
-static void play_window(struct guest *guest)
-{
-	GUEST_EVENT(guest, 0, "", LPL_EVENT_STATE, 1, 0, 0, 0, 0);
-	GUEST_EVENT(guest, 0, "t3", LPL_EVENT_TASK_STATE, 3, 1, 101, 0, 1, 0, 0, 0, 0, 1, 1, 0);
-	GUEST_EVENT(guest, 0, "", LPL_EVENT_STATE, 0, 0, 0, 3, 0);
-	GUEST_EVENT(guest, 0, "", LPL_EVENT_TRACING, 1);
-	guest_schedule(guest, 0, KTR_STATE_RUNNABLE, 1);
-	guest_ref(guest, 10, 16, LPL_READ);
-	GUEST_EVENT(guest, 0, "", LPL_EVENT_TRACING, 0);
-	GUEST_EVENT(guest, 400, "between", KTR_MARK, 0);
-	GUEST_EVENT(guest, 600, "", LPL_EVENT_TRACING, 1);
-	guest_ref(guest, 10, 17, LPL_READ);
-	guest_schedule(guest, 0, KTR_STATE_DEAD, 2);
-	guest_ref(guest, 10, 16, LPL_READ);
-	guest_finish(guest);
-}
-
-static void what_is_of_one_order(void **state)
-{
-	struct lpl_machine machine = {.cpus = 1};
-	struct lpl_schedule *schedule = schedule_of(play_window);
-
-	(void)state;
-	assert_int_equal(lpl_schedule_trace(schedule)->cycles, 30);
-	for (int again = 0; again < 2; again++) {
-		uint64_t windows = 0, runs = 0, references = 0;
-		struct stream made;
-
-		stream_init(&made);
-		machine.scheduler = again ? LPL_SCHEDULER_RR : LPL_SCHEDULER_RECORDED;
-		run_machine(schedule, &machine, &made.sink);
-		for (size_t i = 0; i < made.count; i++) {
-			const struct lpl_event *event = &made.items[i].event;
-
-			references += !made.items[i].is_event;
-			if (!made.items[i].is_event)
-				continue;
-			windows += event->tag == LPL_EVENT_TRACING;
-			if (event->tag == LPL_EVENT_STATE)
-				runs = event->arg[LPL_EVENT_STATE_RUNS];
-		}
-		assert_int_equal(references, 3);
-		assert_int_equal(windows, again ? 0 : 3);
-		assert_int_equal(runs, again ? KTR_NONE : 3);
-		stream_free(&made);
-	}
-	lpl_schedule_close(schedule);
-}
-
 /* ---- machines that there are not ---- */
 
 static void refusals(void **state)
@@ -800,7 +748,6 @@ int main(void)
 		cmocka_unit_test(no_limit),
 		cmocka_unit_test(what_is_seen),
 		cmocka_unit_test(alone),
-		cmocka_unit_test(what_is_of_one_order),
 		cmocka_unit_test(refusals),
 	};
 
