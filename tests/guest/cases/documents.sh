@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The documents whose commands boot guests (`<!-- tested: guest -->`): they do what is shown there. And the
-# README's picture is made as `docs/pictures` makes it.
+# The documents whose commands boot guests (`<!-- tested: guest -->`; where LONG=yes, `guest, long`): they do
+# what is shown there. And the README's picture is made as `docs/pictures` makes it.
 export LAPLACE_DATADIR=$SRCDIR LAPLACE_BOCHS=$BUILDDIR/build/bochs/laplace-bochs
 export XDG_CACHE_HOME=$WORK/cache BUILD=$BUILDDIR SOURCES=$SRCDIR
 unset LANGUAGE TZ CDPATH
@@ -13,10 +13,12 @@ PATH=$WORK/documents/bin:$PATH:/usr/sbin:/sbin
 # the guest is made once, and it is told when
 "$LAPLACE" run -q -O -o "$WORK/documents/warm.lpl" -- true || fail "the guest cannot be made"
 
+marked=guest
+[ "${LONG:-}" != yes ] || marked='guest, long'
 tried=0
 for document in ${DOCUMENTS:-"$SRCDIR"/*.md "$SRCDIR"/docs/*.md "$SRCDIR"/docs/howto/*.md}; do
 	[ -e "$document" ] || continue
-	grep -qx '<!-- tested: guest -->' "$document" || continue
+	grep -qx "<!-- tested: $marked -->" "$document" || continue
 	name=$(basename "$document" .md)
 	rm -rf "$WORK/documents/$name"
 	mkdir "$WORK/documents/$name"
