@@ -56,6 +56,8 @@ static const struct lpl_policy lru = {
 
 /* ---- the memory ---- */
 
+#define NAMED(name) ", " #name
+
 struct global {
 	struct page_memory memory;
 	struct lpl_request *request;
@@ -112,8 +114,8 @@ enum lpl_error lpl_memory_open_global(struct page_memory **memory, const struct 
 				 &none, 1, report);
 	if (error == LPL_OK && global->request->policy == NULL)
 		error = lpl_fail(report, LPL_ERR_USAGE, "policy '%.80s': decides by what comes, or "
-				 "has no memory of a given size; a machine's memory has lru, or one "
-				 "that runs on demand (clock, segq, fbr, glru, eelru, seq)", policy);
+				 "has no memory of a given size; a machine's memory has one that runs "
+				 "on demand: lru" LPL_DEMAND_POLICIES(NAMED), policy);
 	if (error != LPL_OK) {
 		global_close(&global->memory);
 		return error;

@@ -57,7 +57,7 @@ static const struct lpl_policy *find_demand(const char *spec)
 
 static enum lpl_error unknown_policy(const char *spec, struct lpl_report *report)
 {
-	char list[128];
+	char list[256];
 	size_t used = 0;
 
 	for (size_t i = 0; i < ONE_PASS + DEMAND && used < sizeof(list); i++)

@@ -3,9 +3,9 @@
  * The demand-paging policies, many at many sizes in one pass, against policies played out
  * one by one.
  */
-#include "play.h"
-
+#include "demand_trial.h"
 #include "oracle_sim.h"
+#include "play.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,11 +81,7 @@ static struct counts eelru_fleeting(const struct trace *trace, uint64_t size)
 	return oracle_eelru(trace, size, &(struct eelru_options){99, 2, 1});
 }
 
-static const struct policy {
-	const char *spec;
-	uint64_t least;		/* size */
-	struct counts (*oracle)(const struct trace *trace, uint64_t size);
-} policies[] = {
+static const struct demand_policy policies[] = {
 	{"clock", 1, clock_as_is},
 	{"segq", 1, segq_half},
 	{"segq:fifo=1", 1, segq_1},
@@ -104,90 +100,6 @@ static const struct policy {
 };
 enum { POLICIES = sizeof(policies) / sizeof(policies[0]) };
 
-struct trial {
-	const struct policy *policy;
-	const char *sizes;
-	size_t batch;
-};
-
-static bool differs(const struct lpl_simulator *simulator, size_t index,
-		    const struct policy *policy, const struct trace *trace)
-{
-	size_t count;
-	const struct lpl_result *result = lpl_simulator_results(simulator, index, &count);
-	bool differs = count == 0;
-
-	for (size_t i = 0; i < count && !differs; i++) {
-		struct counts expected = policy->oracle(trace, result[i].size);
-
-		differs = !result_equal(&result[i], &expected) || result[i].timed ||
-			!result[i].exact;
-	}
-	return differs;
-}
-
-static bool trial_differs(const struct stream *in, void *context)
-{
-	const struct trial *trial = context;
-	struct lpl_simulator *simulator = simulate(trial->policy->spec, trial->sizes, in,
-						   trial->batch);
-	struct trace trace;
-	bool found;
-
-	trace_of(in, &trace);
-	found = differs(simulator, 0, trial->policy, &trace);
-	trace_free(&trace);
-	lpl_simulator_close(simulator);
-	return found;
-}
-
-/* Some sizes from the least on; few of them change anything above what the pages need. */
-static void random_sizes(struct random *random, const struct policy *policy, char *sizes,
-			 size_t room)
-{
-	int used = 0;
-
-	for (unsigned int i = 0; i < 4; i++)
-		used += snprintf(sizes + used, room - (size_t)used, "%llu,",
-				 (unsigned long long)policy->least + random_below(random, 14));
-	(void)snprintf(sizes + used, room - (size_t)used, "%s",
-		       random_below(random, 4) != 0 ? "8" : "30,1000,18446744073709551615");
-}
-
-/* One simulator with all policies; what differs is tried again by itself, and shrunk. */
-static void compare(struct stream *in, struct random *random, unsigned int jobs, uint64_t seed,
-		    unsigned int number)
-{
-	struct lpl_simulator *simulator = new_simulator(jobs, NULL);
-	char sizes[POLICIES][128];
-	size_t batch = 1 + random_below(random, 99);
-	struct trace trace;
-
-	for (size_t i = 0; i < POLICIES; i++) {
-		random_sizes(random, &policies[i], sizes[i], sizeof(sizes[i]));
-		add_policy(simulator, policies[i].spec, sizes[i]);
-	}
-	send_all(simulator, in, batch);
-	trace_of(in, &trace);
-	for (size_t i = 0; i < POLICIES; i++) {
-		struct trial trial = {&policies[i], sizes[i], batch};
-
-		if (!differs(simulator, i, &policies[i], &trace))
-			continue;
-		(void)fprintf(stderr, "LAPLACE_TEST_SEED=%llu, case %u, %s, sizes %s:\n",
-			      (unsigned long long)seed, number, policies[i].spec, sizes[i]);
-		if (trial_differs(in, &trial)) {
-			stream_shrink(in, trial_differs, &trial);
-			stream_print("not simulated rightly", in);
-		} else {
-			(void)fprintf(stderr, "but by itself it is right\n");
-		}
-		fail();
-	}
-	trace_free(&trace);
-	lpl_simulator_close(simulator);
-}
-
 static void test_small(void **state)
 {
 	uint64_t seed = random_seed();
@@ -201,7 +113,7 @@ static void test_small(void **state)
 		stream_clear(&in);
 		random_stream(&random, number % SHAPES, pages, random_below(&random, 150),
 			      number % 3 == 0, &in);
-		compare(&in, &random, 1, seed, number);
+		demand_compare(policies, POLICIES, &in, &random, seed, number);
 	}
 	stream_free(&in);
 }
@@ -241,7 +153,7 @@ static void test_large(void **state)
 		for (size_t j = 0, index = 0; j < POLICIES; j++) {
 			if (strncmp(policies[j].spec, "eelru", 5) == 0)
 				continue;
-			if (differs(simulator, index++, &policies[j], &trace)) {
+			if (demand_differs(simulator, index++, &policies[j], &trace)) {
 				(void)fprintf(stderr, "LAPLACE_TEST_SEED=%llu, large case %zu, %s\n",
 					      (unsigned long long)seed, i, policies[j].spec);
 				fail();
@@ -263,7 +175,7 @@ static void test_eelru_loops(void **state)
 
 	(void)state;
 	for (unsigned int number = 0; number < 60; number++) {
-		struct trial trial = {&policies[POLICIES - 2 + number % 2], "5,10,14,20", 50};
+		struct demand_trial trial = {&policies[POLICIES - 2 + number % 2], "5,10,14,20", 50};
 		size_t count;
 		struct lpl_simulator *eelru;
 		struct lpl_simulator *lru;
@@ -273,11 +185,11 @@ static void test_eelru_loops(void **state)
 		random_stream(&random, SHAPE_LOOP_K, loop, 8 * (size_t)loop, false, &in);
 		random_stream(&random, SHAPE_UNIFORM, 5, 100, false, &in);
 		random_stream(&random, SHAPE_LOOP_K, loop, 4 * (size_t)loop, false, &in);
-		if (trial_differs(&in, &trial)) {
+		if (demand_trial_differs(&in, &trial)) {
 			(void)fprintf(stderr, "LAPLACE_TEST_SEED=%llu, case %u, %s, sizes %s:\n",
 				      (unsigned long long)seed, number, trial.policy->spec,
 				      trial.sizes);
-			stream_shrink(&in, trial_differs, &trial);
+			stream_shrink(&in, demand_trial_differs, &trial);
 			stream_print("not simulated rightly", &in);
 			fail();
 		}
@@ -295,96 +207,70 @@ static void test_eelru_loops(void **state)
 
 /* ---- cases worked out by hand ---- */
 
-static void expect(const char *policy, const char *pages, uint64_t size, uint64_t faults,
-		   uint64_t evictions, uint64_t dirty_evictions)
-{
-	struct counts expected = {strlen(pages), faults, evictions, dirty_evictions};
-	struct stream in = {0};
-	struct lpl_simulator *simulator;
-	const struct lpl_result *result;
-	char sizes[32];
-	size_t count;
-
-	for (const char *page = pages; *page != '\0'; page++)	/* lower case: a write */
-		stream_add_page(&in, (uint64_t)(*page | 0x20),
-				*page >= 'a' ? LPL_WRITE : LPL_READ);
-	(void)snprintf(sizes, sizeof(sizes), "%llu", (unsigned long long)size);
-	simulator = simulate(policy, sizes, &in, 7);
-	result = lpl_simulator_results(simulator, 0, &count);
-	assert_int_equal(count, 1);
-	if (!result_equal(result, &expected))
-		fail_msg("%s of %s, size %s: %llu faults, %llu evictions, %llu dirty", policy,
-			 pages, sizes, (unsigned long long)result->faults,
-			 (unsigned long long)result->evictions,
-			 (unsigned long long)result->dirty_evictions);
-	lpl_simulator_close(simulator);
-	stream_free(&in);
-}
-
 static void test_by_hand(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < POLICIES; i++) {
 		if (policies[i].least > 1)
 			continue;
-		expect(policies[i].spec, "", 1, 0, 0, 0);
-		expect(policies[i].spec, "A", 1, 1, 0, 0);
-		expect(policies[i].spec, "aAaA", 1, 1, 0, 0);
-		expect(policies[i].spec, "aBABaB", 1, 6, 5, 2);
-		expect(policies[i].spec, "aAaA", 1000, 1, 0, 0);
+		demand_expect(policies[i].spec, "", 1, 0, 0, 0);
+		demand_expect(policies[i].spec, "A", 1, 1, 0, 0);
+		demand_expect(policies[i].spec, "aAaA", 1, 1, 0, 0);
+		demand_expect(policies[i].spec, "aBABaB", 1, 6, 5, 2);
+		demand_expect(policies[i].spec, "aAaA", 1000, 1, 0, 0);
 	}
 	/*
 	 * CLOCK, bits as primary secondary.  A and B come in with 10 each.  At C the hand
 	 * makes them 01, then 00, and evicts A; C is in A's place with 10, the hand at B,
 	 * which is 00.  So at A it is B that goes: C is kept, and hit.
 	 */
-	expect("clock", "ABCAC", 2, 4, 2, 0);
+	demand_expect("clock", "ABCAC", 2, 4, 2, 0);
 	/* The same, but B is hit while it is 00, hence 10: the hand goes round twice, and
 	 * stops at B all the same */
-	expect("clock", "ABCBAC", 2, 4, 2, 0);
-	expect("clock", "ABCBAB", 2, 5, 3, 0);
+	demand_expect("clock", "ABCBAC", 2, 4, 2, 0);
+	demand_expect("clock", "ABCBAB", 2, 5, 3, 0);
 	/* With three pages: after D all but D are 00, the hand at B; B is hit; E finds
 	 * B 10, makes it 01, and takes C. */
-	expect("clock", "ABCDBEBC", 3, 6, 3, 0);
+	demand_expect("clock", "ABCDBEBC", 3, 6, 3, 0);
 	/* Written in memory, evicted dirty; fetched again and only read, evicted clean. */
-	expect("clock", "aBCAB", 2, 5, 3, 1);
+	demand_expect("clock", "aBCAB", 2, 5, 3, 1);
 	/*
 	 * SEGQ, a FIFO of one page before an LRU segment of two, [F|L L].  ABC: [C|B A].  A
 	 * hit in the LRU segment: [A|C B].  D: [D|A C], B goes.
 	 */
-	expect("segq:fifo=1", "ABCADB", 3, 5, 2, 0);
-	expect("segq:fifo=1", "ABCADA", 3, 4, 1, 0);
-	expect("segq:fifo=1", "ABCADC", 3, 4, 1, 0);
+	demand_expect("segq:fifo=1", "ABCADB", 3, 5, 2, 0);
+	demand_expect("segq:fifo=1", "ABCADA", 3, 4, 1, 0);
+	demand_expect("segq:fifo=1", "ABCADC", 3, 4, 1, 0);
 	/* [F F|L]: ABC is [C B|A]; a hit on B changes nothing; D: [D C|B], A goes; with B
 	 * hit [B D|C]; E: [E B|D], C goes. */
-	expect("segq:fifo=2", "ABCBDBEC", 3, 6, 3, 0);
-	expect("segq:fifo=2", "ABCBDBED", 3, 5, 2, 0);
+	demand_expect("segq:fifo=2", "ABCBDBEC", 3, 6, 3, 0);
+	demand_expect("segq:fifo=2", "ABCBDBED", 3, 5, 2, 0);
 	/* all of it FIFO: hits keep no page */
-	expect("segq:fifo=2", "aAABACA", 2, 4, 2, 1);
+	demand_expect("segq:fifo=2", "aAABACA", 2, 4, 2, 1);
 	/* the default is half, rounded up: [C B|A] */
-	expect("segq", "ABCBD", 3, 4, 1, 0);
-	expect("segq", "ABCADB", 3, 5, 2, 0);
+	demand_expect("segq", "ABCBD", 3, 4, 1, 0);
+	demand_expect("segq", "ABCADB", 3, 5, 2, 0);
 	/*
 	 * FBR with four pages: one is new, two are old.  A, B, C, D come in; A is hit outside
 	 * the new section, count 2; order A D C B.  E: old are C and B with 1 each, and B goes,
 	 * less recently used.  E A D C: B comes back, D and C are old, C goes.
 	 * B E A D: F takes D of A (2) and D (1).  A is still there.
 	 */
-	expect("fbr:new=25:old=50", "ABCDAEBFA", 4, 7, 3, 0);
+	demand_expect("fbr:new=25:old=50", "ABCDAEBFA", 4, 7, 3, 0);
 	/*
 	 * GLRU with four pages, e = 2, l = 6.  ABCD; E: there is no place 6, so C goes, the
 	 * second; E D (C) B A.  F takes D: F E (D C) B A.  G takes A, at place 6, being new
 	 * itself: G F E (D C) B.  A again, not on a place: B at 6: A G F E.
 	 */
-	expect("glru:early=50:late=150", "ABCDEF", 4, 6, 2, 0);
-	expect("glru:early=50:late=150", "ABCDEFB", 4, 6, 2, 0);
-	expect("glru:early=50:late=150", "ABCDEFA", 4, 6, 2, 0);
-	expect("glru:early=50:late=150", "ABCDEFGB", 4, 7, 3, 0);
-	expect("glru:early=50:late=150", "ABCDEFGA", 4, 8, 4, 0);
-	expect("glru:early=50:late=150", "ABCDEFGAE", 4, 8, 4, 0);
+	demand_expect("glru:early=50:late=150", "ABCDEF", 4, 6, 2, 0);
+	demand_expect("glru:early=50:late=150", "ABCDEFB", 4, 6, 2, 0);
+	demand_expect("glru:early=50:late=150", "ABCDEFA", 4, 6, 2, 0);
+	demand_expect("glru:early=50:late=150", "ABCDEFGB", 4, 7, 3, 0);
+	demand_expect("glru:early=50:late=150", "ABCDEFGA", 4, 8, 4, 0);
+	demand_expect("glru:early=50:late=150", "ABCDEFGAE", 4, 8, 4, 0);
 	/* a loop of five pages with four: LRU misses always, GLRU with e = 1, l = 5 once a
 	 * round at most */
-	expect("glru:early=1:late=125", "ABCDEABCDEABCDE", 4, 7, 3, 0);
+	demand_expect("glru:early=1:late=125", "ABCDEABCDEABCDE", 4, 7, 3, 0);
 }
 
 /* ---- threads ---- */
@@ -394,6 +280,7 @@ static void test_jobs(void **state)
 	static const unsigned int jobs[] = {1, 2, 5, 0};
 	static const char *const specs[] = {
 		"lru", "clock", "opt", "ws", "segq", "fbr", "vmin", "glru", "eelru", "seq",
+		"sieve", "s3fifo", "lfu", "mru", "random",
 	};
 	enum { SPECS = sizeof(specs) / sizeof(specs[0]) };
 	uint64_t seed = random_seed();

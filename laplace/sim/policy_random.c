@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Random replacement: the page in a random frame goes, whatever was referenced.
+ *
+ * The random numbers are those of SplitMix64 (G. L. Steele, D. Lea, C. H. Flood: "Fast splittable
+ * pseudorandom number generators", OOPSLA 2014) from `seed` on.  Each eviction takes one, which is
+ * multiplied by the number of frames and divided by 2^64.  So results repeat, and those of another seed
+ * show how much is chance.
+ */
+#include "simulation.h"
+
+static const struct lpl_policy_option random_options[] = {
+	{"seed", 0, UINT64_MAX, 1},
+	{NULL, 0, 0, 0},
+};
+
+static enum lpl_error random_open(struct lpl_memory *memory, struct lpl_report *report)
+{
+	(void)report;
+	*(uint64_t *)memory->state = memory->option[0];
+	return LPL_OK;
+}
+
+static uint64_t next_random(uint64_t *state)
+{
+	uint64_t mixed = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+	mixed = (mixed ^ mixed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	mixed = (mixed ^ mixed >> 27) * UINT64_C(0x94d049bb133111eb);
+	return mixed ^ mixed >> 31;
+}
+
+static uint32_t random_evict(struct lpl_memory *memory, uint32_t page)
+{
+	(void)page;
+	return (uint32_t)((unsigned __int128)next_random(memory->state) * memory->used >> 64);
+}
+
+const struct lpl_policy lpl_policy_random = {
+	.name = "random",
+	.options = random_options,
+	.state_size = sizeof(uint64_t),
+	.open = random_open,
+	.evict = random_evict,
+};
