@@ -19,4 +19,10 @@ struct s3fifo_options {
 struct counts oracle_s3fifo(const struct trace *trace, uint64_t size,
 			    const struct s3fifo_options *options);
 
+struct counts oracle_2q(const struct trace *trace, uint64_t size, uint64_t in, uint64_t out);
+struct counts oracle_arc(const struct trace *trace, uint64_t size);
+struct counts oracle_car(const struct trace *trace, uint64_t size);
+struct counts oracle_lirs(const struct trace *trace, uint64_t size, uint64_t hir, uint64_t stack);
+struct counts oracle_clockpro(const struct trace *trace, uint64_t size, uint64_t cold);
+
 #endif

@@ -34,7 +34,63 @@ static struct counts s3fifo_small(const struct trace *trace, uint64_t size)
 	return oracle_s3fifo(trace, size, &(struct s3fifo_options){99, 0, 3});
 }
 
+static struct counts two_q_as_is(const struct trace *trace, uint64_t size)
+{
+	return oracle_2q(trace, size, 25, 50);
+}
+
+static struct counts two_q_other(const struct trace *trace, uint64_t size)
+{
+	return oracle_2q(trace, size, 60, 200);
+}
+
+static struct counts two_q_without(const struct trace *trace, uint64_t size)
+{
+	return oracle_2q(trace, size, 99, 0);
+}
+
+static struct counts lirs_as_is(const struct trace *trace, uint64_t size)
+{
+	return oracle_lirs(trace, size, 1, 200);
+}
+
+static struct counts lirs_short(const struct trace *trace, uint64_t size)
+{
+	return oracle_lirs(trace, size, 30, 120);
+}
+
+static struct counts lirs_long(const struct trace *trace, uint64_t size)
+{
+	return oracle_lirs(trace, size, 99, 100000);
+}
+
+static struct counts clockpro_as_is(const struct trace *trace, uint64_t size)
+{
+	return oracle_clockpro(trace, size, 1);
+}
+
+static struct counts clockpro_cold(const struct trace *trace, uint64_t size)
+{
+	return oracle_clockpro(trace, size, 40);
+}
+
+static struct counts clockpro_all(const struct trace *trace, uint64_t size)
+{
+	return oracle_clockpro(trace, size, 100);
+}
+
 static const struct demand_policy policies[] = {
+	{"2q", 1, two_q_as_is},
+	{"2q:in=60:out=200", 1, two_q_other},
+	{"2q:in=99:out=0", 1, two_q_without},
+	{"arc", 1, oracle_arc},
+	{"car", 1, oracle_car},
+	{"lirs", 1, lirs_as_is},
+	{"lirs:hir=30:stack=120", 1, lirs_short},
+	{"lirs:hir=99:stack=100000", 1, lirs_long},
+	{"clockpro", 1, clockpro_as_is},
+	{"clockpro:cold=40", 1, clockpro_cold},
+	{"clockpro:cold=100", 1, clockpro_all},
 	{"mru", 1, oracle_mru},
 	{"random", 1, random_1},
 	{"random:seed=18446744073709551615", 1, random_far},
@@ -107,6 +163,42 @@ static void test_by_hand(void **state)
 		demand_expect(policies[i].spec, "aBABaB", 1, 6, 5, 2);
 		demand_expect(policies[i].spec, "aAaA", 1000, 1, 0, 0);
 	}
+	/*
+	 * 2Q of four, one for A1in, two in A1out, the newest first.  After ABCD: in D C B A.  E: A goes out.
+	 * A: B goes out, Am is A.  F: in F E D, out C B.  B: Am is B A, in F E, out D C.  A is hit.
+	 * C: Am is C A B, in F, out E D.  G: A1in has no more than its share, and B goes.
+	 */
+	demand_expect("2q", "ABCDEAFBA", 4, 8, 4, 0);
+	demand_expect("2q", "ABCDEAFBACGB", 4, 11, 7, 0);
+	demand_expect("2q", "ABCDEAFBACGA", 4, 10, 6, 0);
+	/*
+	 * ARC of two.  A is in T2, B in T1.  C: B goes to B1.  B: p is 1, so T1 keeps C, and A goes to B2.
+	 * C is hit, so T1 is empty, T2 C B.  A: p is 0, B goes.
+	 */
+	demand_expect("arc", "ABACBCA", 2, 5, 3, 0);
+	/* what was referenced twice outlives what is referenced once; of three, LRU would keep neither */
+	demand_expect("arc", "ABABCDEFAB", 3, 6, 3, 0);
+	demand_expect("car", "ABABCDEFAB", 3, 6, 3, 0);
+	/*
+	 * CAR, at the second D: F goes to B1, then p is 1, and D is in T2.  F: T1 is empty.  T2 is A B D, A
+	 * and B were hit, and D goes.
+	 */
+	demand_expect("car", "ABABCDEFABDFAB", 3, 8, 5, 0);
+	/*
+	 * LIRS of three, one of them HIR.  A and B are LIR.  D takes C's place, which stays in S: D C B A.
+	 * C: D goes, C is LIR, A is HIR; S is C D B, Q is A.  B: S is B C, D is pruned.  D: A goes.
+	 */
+	demand_expect("lirs", "ABCDCBD", 3, 6, 3, 0);
+	demand_expect("lirs", "ABCDCBDCBA", 3, 7, 4, 0);
+	/* a HIR page in memory is hit in S: C is LIR, and A, which was at the bottom, goes */
+	demand_expect("lirs", "ABCBCDBCA", 3, 5, 2, 0);
+	/*
+	 * CLOCK-Pro of three.  A and B are hot, C is cold.  D takes C's place, C takes D's, and is hot.  Two are for
+	 * cold pages now, so A and B become cold, and D's test ends, whereby only one is.  B is hit.  D:
+	 * A goes.  A: B was referenced and gets another test, and D goes.
+	 */
+	demand_expect("clockpro", "ABCDCBDCB", 3, 6, 3, 0);
+	demand_expect("clockpro", "ABCDCBDCBABC", 3, 7, 4, 0);
 	/* MRU: D takes C's place, and A and B stay */
 	demand_expect("mru", "ABcDABC", 3, 5, 2, 1);
 	/* a loop of four with three: D takes C's place, C takes B's, B takes A's ... */

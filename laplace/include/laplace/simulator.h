@@ -18,8 +18,8 @@
  * 64 bytes a result; 60 bytes a page for lru;
  * 8 bytes a reference (references to one page in a row count as one) and 60 bytes a page
  * for opt; 20 bytes a page and 60 bytes a tau for ws and vmin; for each size of another
- * policy 50 bytes for each page in memory (fbr and lfu 80, seq 90 and another 20 KB, glru, eelru
- * and s3fifo some 200, for they remember pages that left).  A memory larger than what the trace
+ * policy 50 bytes for each page in memory (fbr and lfu 80, seq 90 and another 20 KB, glru, eelru, 2q,
+ * arc, car, lirs, clockpro and s3fifo some 200, for they remember pages that left).  A memory larger than what the trace
  * touches costs no more than that.
  */
 #ifndef LAPLACE_SIMULATOR_H
