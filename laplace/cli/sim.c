@@ -62,7 +62,8 @@ static void check_memory(struct argp_state *state, void *config)
 
 static const struct cli_option option_table[] = {
 	{ "policy", CLI_LIST, 'p', CLI_INTO(struct options, policies), .argument = "POLICY[,...]",
-	  .words = CLI_POLICIES, .help = "%c (lru); options after it: segq:fifo=16" },
+	  .words = CLI_POLICIES "all", .help = "%c (lru); options after it: segq:fifo=16; all: those "
+	  "but ws and vmin, which have no memory of a given size" },
 	{ "sizes", CLI_TEXT, 's', CLI_INTO(struct options, sizes), .argument = "SIZES", .words = "all",
 	  .help = "Pages of memory, for ws and vmin references: 16,64,256, or 16:4096:*2, or "
 	  "16:256:16, or, for lru and opt, all; of memory also bytes (64K, 16M, 1G) and "
@@ -103,6 +104,7 @@ struct simulation {
 	struct lpl_runners *runners;		/* which have the faults; or NULL */
 	char **name;
 	size_t count, room;
+	char *all;			/* those that `all' stands for, cut; or NULL */
 	bool chosen;			/* a part of the trace alone */
 };
 
@@ -157,6 +159,24 @@ static int add_policy(struct simulation *simulation, char *name, const struct lp
 	return CLI_DONE;
 }
 
+/* All that have a memory of a given size, but those that are asked for already. */
+static int add_all(struct simulation *simulation, const struct lpl_sizes *sizes, uint64_t fifo)
+{
+#define NAMED(name) "," #name
+	char *rest, *policy;
+	int status = CLI_DONE;
+
+	if (simulation->all)
+		return cli_complain(CLI_USAGE, "policy 'all' is asked for twice");
+	simulation->all = rest = strdup("lru,opt" LPL_DEMAND_POLICIES(NAMED));
+	if (!rest)
+		return cli_complain(CLI_FAILED, "no memory for the policies");
+	while (!status && (policy = strsep(&rest, ",")))
+		if (!is_added(simulation, policy))
+			status = add_policy(simulation, policy, sizes, fifo);
+	return status;
+}
+
 static bool has_segq(const struct simulation *simulation)
 {
 	for (size_t i = 0; i < simulation->count; i++) {
@@ -190,7 +210,8 @@ static int open_simulation(struct simulation *simulation, const struct options *
 			     lpl_simulator_open(&simulation->simulator, &how, &report))
 		return cli_report(&report);
 	while (!status && (policy = strsep(&rest, ",")))
-		status = add_policy(simulation, policy, sizes, options->fifo);
+		status = strcmp(policy, "all") == 0 ? add_all(simulation, sizes, options->fifo) :
+			add_policy(simulation, policy, sizes, options->fifo);
 	if (!status && options->fifo && !has_segq(simulation))
 		status = cli_complain(CLI_USAGE, "--fifo is for segq, which is not asked for");
 	if (!status && options->by && lpl_runners_open(&simulation->runners, simulation->simulator,
@@ -205,6 +226,7 @@ static void close_simulation(struct simulation *simulation)
 	lpl_runners_close(simulation->runners);
 	lpl_simulator_close(simulation->simulator);
 	free(simulation->name);
+	free(simulation->all);
 }
 
 /* ---- sizes ---- */

@@ -39,6 +39,8 @@ void curves_widen(struct curves_bounds *bounds, const struct curves *curves)
 	}
 }
 
+#define BESIDE SERIES	/* so many curves have their legend in the field; more, to the right of it */
+
 struct frame {
 	const struct curves_picture *picture;
 	double left, top, width, height;	/* of the field */
@@ -63,16 +65,44 @@ static struct log_axis make_axis(double low, double high, double edge)
 	return (struct log_axis){ low / more, high * more };
 }
 
+static void name_of(const struct curve *curve, char text[MOST_NAME + 4])
+{
+	size_t length = strlen(curve->name);
+
+	if (length <= MOST_NAME) {
+		snprintf(text, MOST_NAME + 4, "%s", curve->name);
+		return;
+	}
+	/* not within a character */
+	for (length = MOST_NAME; length > 0 && (curve->name[length] & 0xc0) == 0x80;)
+		length--;
+	snprintf(text, MOST_NAME + 4, "%.*s...", (int)length, curve->name);
+}
+
+/* What the legend takes, with a sample and a name in each line. */
+static double legend_width(const struct curves *curves)
+{
+	size_t longest = 0;
+	char text[MOST_NAME + 4];
+
+	for (size_t i = 0; i < curves->count; i++) {
+		name_of(&curves->curve[i], text);
+		longest = strlen(text) > longest ? strlen(text) : longest;
+	}
+	return SERIES_SAMPLE + 26 + LETTER * (double)longest;
+}
+
 static struct frame make_frame(const struct curves_picture *picture, const struct curves *curves)
 {
 	struct curves_bounds bounds = picture->bounds;
 	const double top = picture->title ? 66 : 38;
+	const double beside = curves->count > BESIDE ? legend_width(curves) : 0;
 
 	if (!bounds.set)
 		curves_widen(&bounds, curves);
 	return (struct frame){
 		.picture = picture, .left = LEFT, .top = top,
-		.width = picture->width - LEFT - RIGHT, .height = picture->height - top - BOTTOM,
+		.width = picture->width - LEFT - RIGHT - beside, .height = picture->height - top - BOTTOM,
 		.x = make_axis(bounds.pages_low, bounds.pages_high, 0.02),
 		.y = make_axis(bounds.faults_low, bounds.faults_high, 0.03)
 	};
@@ -172,20 +202,6 @@ static void draw_marks(const struct frame *frame, const struct curve *curve, siz
 
 /* ---- the legend ---- */
 
-static void name_of(const struct curve *curve, char text[MOST_NAME + 4])
-{
-	size_t length = strlen(curve->name);
-
-	if (length <= MOST_NAME) {
-		snprintf(text, MOST_NAME + 4, "%s", curve->name);
-		return;
-	}
-	/* not within a character */
-	for (length = MOST_NAME; length > 0 && (curve->name[length] & 0xc0) == 0x80;)
-		length--;
-	snprintf(text, MOST_NAME + 4, "%.*s...", (int)length, curve->name);
-}
-
 struct legend {
 	double x, y, width, height;
 };
@@ -216,18 +232,17 @@ static bool is_free(const struct frame *frame, const struct curves *curves,
 	return true;
 }
 
-/* Curves fall: the upper right corner is free, else perhaps the lower left one. */
+/* Curves fall: the upper right corner is free, else perhaps the lower left one.  Many are beside it. */
 static struct legend place_legend(const struct frame *frame, const struct curves *curves)
 {
-	struct legend legend = { .height = LINE * (double)curves->count + 10 };
-	size_t longest = 0;
-	char text[MOST_NAME + 4];
+	struct legend legend = { .width = legend_width(curves),
+				 .height = LINE * (double)curves->count + 10 };
 
-	for (size_t i = 0; i < curves->count; i++) {
-		name_of(&curves->curve[i], text);
-		longest = strlen(text) > longest ? strlen(text) : longest;
+	if (curves->count > BESIDE) {
+		legend.x = frame->left + frame->width + 12;
+		legend.y = frame->top;
+		return legend;
 	}
-	legend.width = SERIES_SAMPLE + 26 + LETTER * (double)longest;
 	legend.x = frame->left + frame->width - legend.width - 10;
 	legend.y = frame->top + 10;
 	if (!is_free(frame, curves, &legend)) {

@@ -21,12 +21,12 @@
 #define ROWS 20			/* of the field, where no terminal says how many there are */
 #define APART 9			/* cells from a mark to the next one of its line */
 #define LABEL 7			/* cells that a number under the axis takes, with a blank */
-#define MARKS SERIES
+#define MARKS (SERIES + 26)	/* after those of pictures there are letters */
 
 /* Several lines differ by their marks and, where there are any, by colours. */
-static const char ascii_mark[MARKS + 1] = "*o+x#@%&";
-static const char *const mark[MARKS] = { "●", "■", "▲", "◆", "○", "□", "△", "◇" };
-static const char *const colour[MARKS] = { "36", "31", "32", "33", "35", "34", "37", "90" };
+static const char ascii_mark[MARKS + 1] = "*o+x#@%&ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+static const char *const mark[SERIES] = { "●", "■", "▲", "◆", "○", "□", "△", "◇" };
+static const char *const colour[SERIES] = { "36", "31", "32", "33", "35", "34", "37", "90" };
 
 struct cell {
 	uint8_t dots;		/* of braille */
@@ -41,6 +41,17 @@ struct field {
 	struct log_axis x, y;
 	struct cell *cell;
 };
+
+/* Of the i-th line. */
+static void put_mark(const struct field *field, size_t i, FILE *out)
+{
+	const size_t place = i % MARKS;
+
+	if (field->terminal.has_utf8 && place < SERIES)
+		fputs(mark[place], out);
+	else
+		fputc(ascii_mark[place], out);
+}
 
 static struct cell *cell_at(const struct field *field, int column, int row)
 {
@@ -176,14 +187,14 @@ static void print_cell(const struct field *field, const struct cell *cell, FILE 
 {
 	const bool utf8 = field->terminal.has_utf8;
 	const uint8_t top = cell->mark ? cell->mark : cell->line;
-	const char *shade = top ? colour[top - 1] : cell->grid ? "2" : NULL;
+	const char *shade = top ? colour[(top - 1) % SERIES] : cell->grid ? "2" : NULL;
 
 	if (field->terminal.has_colours && shade)
 		fprintf(out, "\033[%sm", shade);
-	if (!utf8)
-		fputc(top ? ascii_mark[top - 1] : cell->grid ? '.' : ' ', out);
-	else if (cell->mark)
-		fputs(mark[cell->mark - 1], out);
+	if (cell->mark || (!utf8 && top))
+		put_mark(field, top - 1U, out);
+	else if (!utf8)
+		fputc(cell->grid ? '.' : ' ', out);
 	else if (cell->dots)
 		fprintf(out, "\xe2%c%c", 0xa0 | cell->dots >> 6, 0x80 | (cell->dots & 0x3f));
 	else
@@ -272,11 +283,8 @@ static void print_legend(const struct field *field, const struct curves *curves,
 		lpl_text_escape(name, sizeof(name), text, strlen(text));
 		fprintf(out, "%*s ", MARGIN - 1, "");
 		if (coloured)
-			fprintf(out, "\033[%sm", colour[i % MARKS]);
-		if (field->terminal.has_utf8)
-			fputs(mark[i % MARKS], out);
-		else
-			fputc(ascii_mark[i % MARKS], out);
+			fprintf(out, "\033[%sm", colour[i % MARKS % SERIES]);
+		put_mark(field, i, out);
 		fprintf(out, "%s %.*s\n", coloured ? "\033[0m" : "", field->columns - 2, name);
 	}
 }

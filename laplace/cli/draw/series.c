@@ -20,6 +20,12 @@ static const struct {
 	{ "#8c7a00", "10 3 2 3 2 3", "M0-5L5 0L0 5L-5 0z", true }
 };
 
+/* Which has the dash and the mark: another one each time that the colours come again. */
+static size_t shape_of(size_t i)
+{
+	return (i + 3 * (i / SERIES)) % SERIES;
+}
+
 const char *series_colour(size_t i)
 {
 	return style[i % SERIES].colour;
@@ -27,7 +33,7 @@ const char *series_colour(size_t i)
 
 void series_begin_path(FILE *out, size_t i, double width)
 {
-	const char *dash = style[i % SERIES].dash;
+	const char *dash = style[shape_of(i)].dash;
 
 	fprintf(out, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"%.1f\" "
 		"stroke-linejoin=\"round\"%s%s%s d=\"", series_colour(i), width,
@@ -48,11 +54,11 @@ double series_offset(size_t i)
 
 void series_mark(FILE *out, size_t i, double x, double y)
 {
-	const bool hollow = style[i % SERIES].hollow;
+	const bool hollow = style[shape_of(i)].hollow;
 
 	/* a white edge, so that marks that meet stay marks */
 	fprintf(out, "<path transform=\"translate(%.1f %.1f)\" d=\"%s\" fill=\"%s\" stroke=\"%s\" "
-		"stroke-width=\"%s\"/>\n", x, y, style[i % SERIES].mark,
+		"stroke-width=\"%s\"/>\n", x, y, style[shape_of(i)].mark,
 		hollow ? "#fff" : series_colour(i), hollow ? series_colour(i) : "#fff",
 		hollow ? "1.8" : "1");
 }

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#define SERIES 8	/* from there on they come again */
+#define SERIES 8	/* colours; from there on they come again, each with another dash and mark */
 
 /* Of the i-th line. */
 const char *series_colour(size_t i);
