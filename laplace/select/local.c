@@ -3,6 +3,10 @@
  * Local replacement: a simulator for each process that lives, fed with what the process
  * references; when it ends its results are added to the sums.
  *
+ * The time of WS and VMIN is then the process's own.  It goes on with each of its references by as much as
+ * the stream's has since the reference before, whoever made that one: by 1 in a whole trace, and in one
+ * that was reduced by what was dropped in between, too.
+ *
  * A simulator that is never fed stands for all of them: it checks what is added, and
  * knows the names.
  */
@@ -29,6 +33,7 @@ struct added {
 struct memory {
 	TAILQ_ENTRY(memory) in_all;
 	uint64_t process;		/* its number */
+	uint64_t begin, time;		/* its own, of its first and last reference; 0: none yet */
 	struct lpl_simulator *simulator;
 };
 
@@ -42,6 +47,11 @@ struct lpl_local {
 	TAILQ_HEAD(, memory) all;	/* in the order of their first references */
 	struct lpl_map by_process;	/* number -> struct memory, of all */
 	struct memory *last;		/* the one last referenced, or NULL */
+	bool timed;			/* ws or vmin is among the policies */
+	uint64_t ref;			/* of the reference that came last */
+	uint64_t times;			/* of all processes that have ended */
+	struct lpl_ref *in_own_time;	/* references, as a process's simulator has them */
+	size_t in_own_time_room;
 	uint64_t processes, unknown, cold;
 };
 
@@ -103,8 +113,11 @@ static struct memory *begin_process(struct lpl_local *local, uint64_t process,
 	return memory;
 }
 
-static void add_results(struct lpl_local *local, const struct lpl_simulator *simulator)
+/* false: the space-time is beyond 2^64. */
+static bool add_results(struct lpl_local *local, const struct lpl_simulator *simulator)
 {
+	bool fits = true;
+
 	for (size_t i = 0; i < local->policies; i++) {
 		size_t count;
 		const struct lpl_result *result = lpl_simulator_results(simulator, i, &count);
@@ -116,9 +129,15 @@ static void add_results(struct lpl_local *local, const struct lpl_simulator *sim
 			sum->faults += result[j].faults;
 			sum->evictions += result[j].evictions;
 			sum->dirty_evictions += result[j].dirty_evictions;
+			sum->timed = result[j].timed;
+			fits = !__builtin_add_overflow(sum->space_time, result[j].space_time,
+						       &sum->space_time) && fits;
+			if (sum->timed)
+				sum->mean_resident = (double)sum->space_time / (double)local->times;
 		}
 	}
 	local->cold += lpl_simulator_pages(simulator);
+	return fits;
 }
 
 static enum lpl_error end_process(struct lpl_local *local, struct memory *memory,
@@ -127,13 +146,41 @@ static enum lpl_error end_process(struct lpl_local *local, struct memory *memory
 	struct lpl_sink *sink = lpl_simulator_sink(memory->simulator);
 	enum lpl_error error = sink->finish(sink, report);
 
-	if (error == LPL_OK)
-		add_results(local, memory->simulator);
+	local->times += memory->time - memory->begin + 1;
+	if (error == LPL_OK && !add_results(local, memory->simulator))
+		error = lpl_fail(report, LPL_ERR_UNSUPPORTED, "ws, vmin: the space-time of all "
+				 "processes is beyond 2^64");
 	memory_free(local, memory);
 	return error;
 }
 
 /* ---- the stream ---- */
+
+/* The same references in a process's own time, as its simulator checks them. */
+static enum lpl_error turn_to_own_time(struct lpl_local *local, struct memory *memory,
+				       const struct lpl_ref *refs, size_t count,
+				       struct lpl_report *report)
+{
+	if (!lpl_reserve(local->in_own_time, local->in_own_time_room, count))
+		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for %zu references", count);
+	for (size_t i = 0; i < count; i++) {
+		struct lpl_ref *own = &local->in_own_time[i];
+
+		if (refs[i].ref < local->ref)
+			return lpl_fail(report, LPL_ERR_ORDER, "simulation: reference number %" PRIu64
+					" comes after number %" PRIu64 "; ws and vmin need times "
+					"that rise", refs[i].ref, local->ref);
+		memory->time += refs[i].ref - local->ref;
+		if (memory->begin == 0) {
+			memory->begin = 1;
+			memory->time = 1;
+		}
+		local->ref = refs[i].ref;
+		*own = refs[i];
+		own->ref = memory->time;
+	}
+	return LPL_OK;
+}
 
 static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
 				struct lpl_report *report)
@@ -154,7 +201,10 @@ static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *ref
 	for (size_t i = 0; i < count && process == 0; i++)
 		local->unknown += (refs[i].flags & LPL_USER) != 0;
 	next = lpl_simulator_sink(local->last->simulator);
-	return next->refs(next, refs, count, report);
+	if (!local->timed)
+		return next->refs(next, refs, count, report);
+	LPL_TRY(turn_to_own_time(local, local->last, refs, count, report));
+	return next->refs(next, local->in_own_time, count, report);
 }
 
 static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *event,
@@ -259,9 +309,6 @@ enum lpl_error lpl_local_add(struct lpl_local *local, const char *policy,
 	enum lpl_error error;
 	struct added *added;
 
-	if (is_timed(policy))
-		return lpl_fail(report, LPL_ERR_USAGE, "policy '%.80s': has no memory that could "
-				"be shared out among processes", policy);
 	if (sizes == NULL || sizes->all)
 		return lpl_fail(report, LPL_ERR_USAGE, "policy '%.80s': with a memory for each "
 				"process sizes have to be given, one by one or as a range",
@@ -275,6 +322,7 @@ enum lpl_error lpl_local_add(struct lpl_local *local, const char *policy,
 		free(added->sum);
 		return error;
 	}
+	local->timed |= is_timed(policy);
 	local->policies++;
 	return LPL_OK;
 }
@@ -330,5 +378,6 @@ void lpl_local_close(struct lpl_local *local)
 		free(local->added[i].sum);
 	}
 	free(local->added);
+	free(local->in_own_time);
 	free(local);
 }

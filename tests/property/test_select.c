@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Parts of a trace against their definition: the references to pages of some kinds, one
- * by one; local replacement as one LRU or OPT by brute force for each process.
+ * by one; local replacement as one LRU, OPT or working set by brute force for each process.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@
 #include <laplace/merge.h>
 #include <laplace/select.h>
 
-#include "oracle.h"
+#include "oracle_sim.h"
 
 #define PAGES 60
 #define TASKS 12
@@ -305,6 +306,59 @@ static struct counts sum_by_definition(const struct machine *m, uint64_t size, b
 	return sum;
 }
 
+/* Working sets of each process, of which each reference is a unit of time. */
+static struct timed timed_by_definition(const struct machine *m, uint64_t tau, bool vmin)
+{
+	struct timed sum = { .space_time = 0 };
+	uint64_t times = 0;
+
+	for (size_t i = 0; i < m->processes; i++) {
+		struct trace trace;
+		struct timed one;
+		uint64_t time[4096];
+
+		trace_of(&m->part[i], &trace);
+		assert_in_range(trace.count, 0, sizeof(time) / sizeof(time[0]));
+		for (size_t j = 0; j < trace.count; j++)
+			time[j] = j;
+		if (trace.count != 0) {
+			one = vmin ? oracle_vmin(&trace, time, tau) : oracle_ws(&trace, time, tau);
+			sum.counts.faults += one.counts.faults;
+			sum.counts.evictions += one.counts.evictions;
+			sum.counts.dirty_evictions += one.counts.dirty_evictions;
+			sum.space_time += one.space_time;
+		}
+		times += trace.count;
+		trace_free(&trace);
+	}
+	sum.counts.references = times;
+	sum.mean_resident = times != 0 ? (double)sum.space_time / (double)times : 0;
+	return sum;
+}
+
+static void expect_timed(const struct lpl_local *local, const struct machine *m, size_t policy, int i)
+{
+	const char *name = lpl_local_policy(local, policy);
+	size_t count;
+	const struct lpl_result *result = lpl_local_results(local, policy, &count);
+
+	assert_int_equal(count, 5);
+	for (size_t j = 0; j < count; j++) {
+		const struct timed wanted = timed_by_definition(m, result[j].size, name[0] == 'v');
+
+		if (result[j].references != wanted.counts.references ||
+		    result[j].faults != wanted.counts.faults ||
+		    result[j].evictions != wanted.counts.evictions ||
+		    result[j].dirty_evictions != wanted.counts.dirty_evictions ||
+		    result[j].space_time != wanted.space_time || !result[j].timed ||
+		    fabs(result[j].mean_resident - wanted.mean_resident) > 1e-9)
+			fail_msg("seed %" PRIu64 " case %d: %s with tau %" PRIu64 ": %" PRIu64
+				 " faults, space-time %" PRIu64 ", not %" PRIu64 ", %" PRIu64, seed, i,
+				 name, result[j].size, result[j].faults, result[j].space_time,
+				 wanted.counts.faults, wanted.space_time);
+	}
+}
+
 static void local_by_definition(void **state)
 {
 	struct machine m = { .random = { seed } };
@@ -320,6 +374,10 @@ static void local_by_definition(void **state)
 		assert_int_equal(lpl_local_open(&local, NULL, NULL), LPL_OK);
 		assert_int_equal(lpl_local_add(local, "lru", &sizes, NULL), LPL_OK);
 		assert_int_equal(lpl_local_add(local, "opt", &sizes, NULL), LPL_OK);
+		if (i % 2 == 0) {
+			assert_int_equal(lpl_local_add(local, "ws", &sizes, NULL), LPL_OK);
+			assert_int_equal(lpl_local_add(local, "vmin", &sizes, NULL), LPL_OK);
+		}
 		lpl_sizes_free(&sizes);
 		assert_int_equal(stream_send(&m.all, lpl_local_sink(local), 7, NULL), LPL_OK);
 		for (size_t policy = 0; policy < 2; policy++) {
@@ -343,6 +401,8 @@ static void local_by_definition(void **state)
 				assert_true(result[j].exact);
 			}
 		}
+		for (size_t policy = 2; policy < lpl_local_count(local); policy++)
+			expect_timed(local, &m, policy, i);
 		lpl_local_close(local);
 		machine_free(&m);
 	}
@@ -361,8 +421,8 @@ static void local_refuses(void **state)
 	assert_null(local);
 	assert_int_equal(lpl_local_open(&local, "sad:8", NULL), LPL_OK);
 	assert_int_equal(lpl_sizes_parse(&sizes, "3", NULL), LPL_OK);
-	assert_int_equal(lpl_local_add(local, "ws", &sizes, NULL), LPL_ERR_USAGE);
-	assert_int_equal(lpl_local_add(local, "vmin", &sizes, NULL), LPL_ERR_USAGE);
+	assert_int_equal(lpl_local_add(local, "ws", NULL, NULL), LPL_ERR_USAGE);
+	assert_int_equal(lpl_local_add(local, "vmin", &all, NULL), LPL_ERR_USAGE);
 	assert_int_equal(lpl_local_add(local, "lru", &all, NULL), LPL_ERR_USAGE);
 	assert_int_equal(lpl_local_add(local, "lru", NULL, NULL), LPL_ERR_USAGE);
 	assert_int_equal(lpl_local_add(local, "magic", &sizes, NULL), LPL_ERR_USAGE);

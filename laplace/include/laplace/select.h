@@ -257,10 +257,12 @@ void lpl_selection_close(struct lpl_selection *selection);	/* NULL is fine */
  * memory of each.  Memory: that of a simulator (simulator.h) for each process that
  * lives.
  *
- * The interface is that of the simulator, with differences: sizes have to be given,
- * not be `all`, and be of a policy for which they are pages (not ws and vmin, each of
- * which needs no memory to share out); `jobs` is of no use; `exact` is true only
- * where the trace was not reduced.
+ * With ws and vmin each process has a working set of its own, in its own time: a reference of the
+ * process is a unit of it.  `space_time` is the sum of all, and `mean_resident` that divided by all
+ * processes' times: how large the working set of the process that runs is, on average.
+ *
+ * The interface is that of the simulator, with differences: sizes have to be given, and not be
+ * `all`; `jobs` is of no use; `exact` is true only where the trace was not reduced.
  */
 struct lpl_local;
 enum lpl_error lpl_local_open(struct lpl_local **local, const char *reduction,
