@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <libgen.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "digits.h"
 #include "output.h"
 
 void lpl_short_name(char name[LPL_NAME_SIZE], const char *path)
@@ -98,11 +100,24 @@ static void forget_names(struct lpl_output *output)
 	output->path = output->part = NULL;
 }
 
+bool lpl_names_descriptor(const char *path, int *fd)
+{
+	static const char folder[] = "/dev/fd/";
+	uint64_t number;
+
+	if (strncmp(path, folder, sizeof(folder) - 1) != 0 ||
+	    !lpl_parse_decimal(path + sizeof(folder) - 1, &number) || number > INT_MAX)
+		return false;
+	*fd = (int)number;
+	return true;
+}
+
 enum lpl_error lpl_output_open(struct lpl_output *output, const char *path, bool overwrite,
 			       struct lpl_report *report)
 {
 	struct stat status;
 	enum lpl_error error;
+	int fd = -1;
 
 	memset(output, 0, sizeof(*output));
 	output->fd = -1;
@@ -117,8 +132,10 @@ enum lpl_error lpl_output_open(struct lpl_output *output, const char *path, bool
 		return lpl_fail(report, LPL_ERR_IO, "the output has no name");
 	}
 	lpl_short_name(output->name, path);
-	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
-		output->fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (lpl_names_descriptor(path, &fd) ||
+	    (stat(path, &status) == 0 && !S_ISREG(status.st_mode))) {
+		output->fd = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 0) :
+				       open(path, O_WRONLY | O_CLOEXEC);
 		if (output->fd >= 0)
 			return LPL_OK;
 		return lpl_fail(report, LPL_ERR_IO, "%s: cannot be written", output->name);
@@ -212,6 +229,9 @@ static enum lpl_error write_failed(const struct lpl_output *output, size_t size,
 	if (out_of_space(number))
 		return report_no_room(output, size, number, report);
 	errno = number;
+	if (number == EPIPE)
+		return lpl_fail(report, LPL_ERR_IO, "%s: is not read beyond offset %" PRIu64,
+				output->name, output->written);
 	return lpl_fail(report, LPL_ERR_IO, "%s%s: cannot write %zu bytes at offset %" PRIu64,
 			NAME_NOW(output), size, output->written);
 }

@@ -2,7 +2,7 @@
 /*
  * A file until it is whole: it grows under "PATH.part" by whole pieces and gets its name at
  * the end, when it is on the disk, but never in the place of a file that was made meanwhile.
- * stdout ("-"), devices and pipes are written as they are.
+ * stdout ("-"), descriptors ("/dev/fd/N"), devices and pipes are written as they are.
  */
 #ifndef LAPLACE_BASE_OUTPUT_H
 #define LAPLACE_BASE_OUTPUT_H
@@ -39,6 +39,11 @@ struct lpl_output {
 /* A path's end, short enough to leave room in a report. */
 void lpl_short_name(char name[LPL_NAME_SIZE], const char *path);
 
+/*
+ * Does the path name a descriptor that is open already, as "/dev/fd/7"?  That itself is written,
+ * as a shell would: not its file, opened anew, which would be refused, or written from its start.
+ */
+bool lpl_names_descriptor(const char *path, int *fd);
 /* `path` is copied.  On failure nothing is to be undone. */
 enum lpl_error lpl_output_open(struct lpl_output *output, const char *path, bool overwrite,
 			       struct lpl_report *report);

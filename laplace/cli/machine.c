@@ -21,7 +21,7 @@ int machine_prepare(struct machine *machine, bool debugger, int *child_fd)
 	sigset_t mask;
 	int fd[2];
 
-	*machine = (struct machine){ .pid = -1, .status_fd = -1, .signal_fd = -1 };
+	*machine = (struct machine){ .pid = -1, .status_fd = -1, .signal_fd = -1, .stream_fd = -1 };
 	sigemptyset(&mask);
 	lpl_add_unless_ignored(&mask, SIGINT);
 	lpl_add_unless_ignored(&mask, SIGTERM);
@@ -44,10 +44,15 @@ int machine_prepare(struct machine *machine, bool debugger, int *child_fd)
 
 /* ---- start ---- */
 
-static _Noreturn void become(char **argv, int child_fd, int failure_fd, const sigset_t *mask,
-			     pid_t parent)
+static bool hand_on(int fd)
 {
-	sigset_t first = *mask;
+	return fd < 0 || fcntl(fd, F_SETFD, 0) == 0;
+}
+
+static _Noreturn void become(const struct machine *machine, char **argv, int child_fd,
+			     int failure_fd, pid_t parent)
+{
+	sigset_t first = machine->old_mask;
 	int error;
 
 	/* those that end it by default wait until it takes them */
@@ -58,8 +63,9 @@ static _Noreturn void become(char **argv, int child_fd, int failure_fd, const si
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(127);
-	/* our stdout is for the summary; what the machine prints is chatter */
-	if (dup2(STDERR_FILENO, STDOUT_FILENO) >= 0 && fcntl(child_fd, F_SETFD, 0) == 0)
+	/* our stdout is for the summary, or the trace; what the machine prints is chatter */
+	if (dup2(STDERR_FILENO, STDOUT_FILENO) >= 0 && hand_on(child_fd) &&
+	    hand_on(machine->stream_fd))
 		execv(argv[0], argv);
 	error = errno;
 	if (write(failure_fd, &error, sizeof(error)) < 0)
@@ -80,7 +86,7 @@ static int start(struct machine *machine, char **argv, int child_fd)
 	if (machine->pid < 0) {
 		error = errno;
 	} else if (machine->pid == 0) {
-		become(argv, child_fd, failure[1], &machine->old_mask, parent);
+		become(machine, argv, child_fd, failure[1], parent);
 	} else {
 		close(failure[1]);
 		do
@@ -145,17 +151,23 @@ static int64_t now_ms(void)
 	return (int64_t)(lpl_now_ns() / 1000000);
 }
 
+static void ask_to_end(struct machine *machine, int number, const char *said)
+{
+	if (machine->ending)
+		return;
+	machine->ending = true;
+	machine->patient_until = now_ms() + PATIENCE_MS;
+	cli_complain(0, "%s", said);
+	/* it may have it from the terminal already; to it, too, two are one */
+	kill(machine->pid, number);
+}
+
 static void interrupt(struct machine *machine, int number)
 {
 	if (machine->killable && number == SIGINT)
 		kill(machine->pid, SIGKILL);
-	if (machine->interrupted)
-		return;
-	machine->interrupted = true;
-	machine->patient_until = now_ms() + PATIENCE_MS;
-	cli_complain(0, "closing the trace");
-	/* it may have it from the terminal already; to it, too, two are one */
-	kill(machine->pid, number);
+	machine->interrupted |= !machine->ending;
+	ask_to_end(machine, number, "closing the trace");
 }
 
 /* For poll(): until patience ends, or for ever. */
@@ -163,7 +175,7 @@ static int milliseconds_left(const struct machine *machine)
 {
 	int64_t left = machine->patient_until - now_ms();
 
-	if (!machine->interrupted || machine->killable)
+	if (!machine->ending || machine->killable)
 		return -1;
 	return left > 0 ? (int)left : 0;
 }
@@ -173,8 +185,10 @@ static void lose_patience(struct machine *machine)
 	if (milliseconds_left(machine) != 0)
 		return;
 	machine->killable = true;
-	cli_complain(0, "still closing the trace; Ctrl-C (SIGINT) now kills the machine, and "
-		     "leaves what it has written in a file that ends in .part");
+	cli_complain(0, "still closing the trace; Ctrl-C (SIGINT) now kills the machine, and %s",
+		     machine->stream_fd < 0 ?
+			     "leaves what it has written in a file that ends in .part" :
+			     "the trace ends where it is");
 }
 
 /* Returns true when the machine has ended. */
@@ -208,17 +222,22 @@ int machine_run(struct machine *machine, char **argv, int child_fd,
 		void (*update)(const struct machine *machine, void *context), void *context)
 {
 	int status = start(machine, argv, child_fd);
-	struct pollfd wait[2] = {
+	struct pollfd wait[3] = {
 		{ .fd = machine->signal_fd, .events = POLLIN },
 		{ .fd = machine->status_fd, .events = POLLIN },
+		{ .fd = machine->stream_fd },	/* for its end alone */
 	};
 	bool ended = false;
 
 	close(child_fd);
 	while (!status && !ended) {
-		if (poll(wait, 2, milliseconds_left(machine)) < 0 && errno != EINTR)
+		if (poll(wait, 3, milliseconds_left(machine)) < 0 && errno != EINTR)
 			break;
 		ended = take_signals(machine);
+		if (!ended && wait[2].fd >= 0 && wait[2].revents) {
+			ask_to_end(machine, SIGTERM, "the trace is not read any more: the run ends");
+			wait[2].fd = -1;
+		}
 		if (!ended)
 			lose_patience(machine);
 		/* after the pipe's end only the signal is waited for */

@@ -17,11 +17,13 @@ struct machine {
 	pid_t pid;
 	int status_fd;		/* to read */
 	int signal_fd;
+	int stream_fd;		/* gets the trace, and is handed on to the machine; -1: a file does */
 	sigset_t taken, old_mask;
 	struct cli_collection status;	/* the last one read */
 	char line[16384];	/* of the pipe, up to here without an end of line */
 	size_t line_used;
-	bool interrupted;	/* we were asked to stop, and passed it on */
+	bool ending;		/* we have asked it to close the trace ... */
+	bool interrupted;	/* ... as we were asked to */
 	bool killable;		/* that was long ago, and we have said so */
 	int64_t patient_until;	/* until then, in ms of the monotonic clock */
 	int wait_status;	/* of waitpid(), in the end */
@@ -29,7 +31,8 @@ struct machine {
 
 /*
  * Prepare: a pipe, and signals taken.  *child_fd is the descriptor which the
- * machine will inherit, for its command line.  In Bochs' debugger SIGINT is the
+ * machine will inherit, for its command line; stream_fd, which it inherits as well, is -1 until
+ * it is set.  In Bochs' debugger SIGINT is the
  * debugger's.  Returns an exit status.
  */
 int machine_prepare(struct machine *machine, bool debugger, int *child_fd);
@@ -39,7 +42,8 @@ int machine_prepare(struct machine *machine, bool debugger, int *child_fd);
  * The first of SIGINT, SIGTERM and SIGHUP is passed on, so that the machine closes
  * its trace.  When it has not done so after some seconds, that is reported, and from
  * then on SIGINT kills it.  SIGUSR1 and SIGUSR2 are passed on as they come: they flush, and begin
- * another segment.  Returns an exit status: CLI_FAILED when it could not
+ * another segment.  When the stream is not read any more, the machine is asked to end, too.
+ * Returns an exit status: CLI_FAILED when it could not
  * be started (reported), otherwise CLI_DONE: the rest is in `machine`.
  */
 int machine_run(struct machine *machine, char **argv, int child_fd,

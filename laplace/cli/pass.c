@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A trace on its way from a reader to a sink; see pass.h. */
+#include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/host.h"
@@ -12,6 +15,37 @@
 #include "say.h"
 
 #define MOST_COMPLAINTS 8
+
+/* ---- a stream ---- */
+
+/* On SIGINT; the next one has its usual effect. */
+static void say_that_it_goes_on(int number)
+{
+	static const char text[] = "the stream is read to its end; Ctrl-C (SIGINT) now ends this at "
+				   "once, without results\n";
+	const int before = errno;
+
+	(void)number;
+	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+		errno = 0;	/* it goes on all the same */
+	errno = before;
+}
+
+/*
+ * Ctrl-C at the terminal is for all of a pipeline: what writes into it ends, a recording after it
+ * has closed its trace, and with that the stream; and then there are results of what was in it.
+ */
+static void outlive_writer(void)
+{
+	struct sigaction action = { .sa_handler = say_that_it_goes_on,
+				    .sa_flags = SA_RESETHAND | SA_RESTART };
+	struct sigaction before;
+	struct stat about;
+
+	if (fstat(STDIN_FILENO, &about) == 0 && (S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode)) &&
+	    sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+		(void)sigaction(SIGINT, &action, NULL);
+}
 
 int cli_reader_open(struct lpl_reader **reader, const char *path)
 {
@@ -23,6 +57,8 @@ int cli_reader_open(struct lpl_reader **reader, const char *path)
 	/* whatever is printed would become part of it */
 	if (cli_refuse_input("-", path))
 		return CLI_USAGE;
+	if (strcmp(path, "-") == 0)
+		outlive_writer();
 	if (lpl_reader_open(reader, path, &report))
 		return cli_report(&report);
 	lpl_reader_jobs(*reader, 0);

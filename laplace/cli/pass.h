@@ -19,8 +19,8 @@
 #include "trace_kind.h"
 
 /*
- * Open a trace, to be decoded on all processors; "-" is stdin, but not a terminal.
- * Returns an exit status.
+ * Open a trace, to be decoded on all processors; "-" is stdin, but not a terminal.  A pipe is
+ * read to its end even after a SIGINT.  Returns an exit status.
  */
 int cli_reader_open(struct lpl_reader **reader, const char *path);
 

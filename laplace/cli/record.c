@@ -194,7 +194,7 @@ static void check_all(struct argp_state *state, void *config)
 #define INTO(member) CLI_INTO(struct record_options, member)
 static const struct cli_option option_table[] = {
 	{ "output", CLI_FILE, 'o', INTO(output), .argument = "TRACE", .standard = "trace.lpl",
-	  .help = "The trace to write (%d)" },
+	  .help = "The trace to write (%d); -: to standard output, as it is made" },
 	{ "reduce", CLI_CHAIN, 'r', INTO(reduce), .argument = "SPEC", .standard = "sad:64",
 	  .words = "none sad:64 window:64",
 	  .help = "What to keep: none (everything), sad:K, window:K ... (%d)" },
@@ -390,14 +390,48 @@ static int make_absolute(char path[PATH_MAX], const char *option, const char *gi
 	return check_parameter(option, path);
 }
 
+bool record_streams(const struct record_options *options)
+{
+	return strcmp(options->output, "-") == 0;
+}
+
+/* What goes to standard error, such as the machine's messages, would be within the trace. */
+static bool is_standard_error(void)
+{
+	struct stat out, err;
+
+	return fstat(STDOUT_FILENO, &out) == 0 && fstat(STDERR_FILENO, &err) == 0 &&
+	       out.st_dev == err.st_dev && out.st_ino == err.st_ino && !S_ISCHR(out.st_mode);
+}
+
+/* May the trace go to standard output?  Returns a status. */
+static int check_stream(const struct record_options *options)
+{
+	const bool checkpoints = options->checkpoint && strcmp(options->checkpoint, "off") != 0;
+	const char *needs_file = options->segment ? "segment" : checkpoints ? "checkpoint" :
+				 options->overwrite ? "overwrite" : NULL;
+
+	if (needs_file)
+		return cli_complain(CLI_USAGE, "--%s needs a file, which -o names, and standard "
+				    "output is none", needs_file);
+	if (options->dry_run)	/* standard output will be another */
+		return CLI_DONE;
+	if (isatty(STDOUT_FILENO))
+		return cli_complain(CLI_USAGE, "a trace is not written to a terminal");
+	if (is_standard_error())
+		return cli_complain(CLI_USAGE, "standard output is for the trace alone, and standard "
+				    "error goes there, too");
+	return cli_refuse_input("-", options->machine);
+}
+
 /* The output's absolute path; checks that it may be written.  Returns a status. */
 static int check_output(char path[PATH_MAX], const struct record_options *options)
 {
 	int status;
 
-	if (strcmp(options->output, "-") == 0)
-		return cli_complain(CLI_USAGE, "a recording needs a file: its machine may print "
-				    "on standard output, too");
+	*path = '\0';
+	if (record_streams(options))
+		return check_stream(options);
 	status = make_absolute(path, "-o", options->output);
 	if (!status)
 		status = cli_refuse_input(options->output, options->machine);

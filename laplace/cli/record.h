@@ -36,12 +36,15 @@ struct record_options {
 	bool debugger;			/* among them */
 };
 
+/* Is there no file, as the trace goes to standard output while it is made? */
+bool record_streams(const struct record_options *options);
+
 /* `reduce=..., start=..., ...': what the bochsrc's line has of these. */
 void record_print_parameters(const struct record_options *options, FILE *out);
 
 /*
- * Run `bochs`, which writes `trace`, an absolute path; from `checkpoint` on, if it is not NULL.
- * Reports on it, and returns an exit status.
+ * Run `bochs`, which writes `trace`, an absolute path (not used where the trace streams); from
+ * `checkpoint` on, if it is not NULL.  Reports on it, and returns an exit status.
  */
 int record_run(const struct record_options *options, char *bochs, const char *trace,
 	       char *checkpoint);

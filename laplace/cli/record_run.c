@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The run of a recording: its machine's arguments, how it goes on, how it ended; see record.h. */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,6 +103,12 @@ static void show(const struct machine *machine, void *context)
 					      cli_progress_columns(&display->progress)));
 }
 
+/* As it is named to people. */
+static const char *output_name(const struct record_options *options)
+{
+	return record_streams(options) ? "standard output" : options->output;
+}
+
 static const char *describe_end(const struct machine *machine, char text[128])
 {
 	const struct cli_collection *s = &machine->status;
@@ -131,11 +138,13 @@ static int print_summary(const struct record_options *options, const struct mach
 			 uint64_t bytes, bool clean)
 {
 	const struct cli_collection *s = &machine->status;
+	const char *name = output_name(options);
+	FILE *out = record_streams(options) ? stderr : stdout;
 	char kept[CLI_PERCENT_SIZE], took[CLI_HUMAN_SIZE];
 	const double seconds = (double)s->elapsed_ns / 1e9;
 
 	if (options->json)
-		return cli_print_json(stdout,
+		return cli_print_json(out,
 			json_pack("{s:o, s:b, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I,"
 				  " s:I}",
 				  "file", cli_json_text(options->output), "clean", clean,
@@ -152,18 +161,18 @@ static int print_summary(const struct record_options *options, const struct mach
 		snprintf(took, sizeof(took), "%.1f s", seconds);
 	else
 		cli_duration(took, (uint64_t)seconds);
-	cli_say(stdout, "%s: %" PRIu64 " instructions in %s (%.1f MIPS), %" PRIu64
+	cli_say(out, "%s: %" PRIu64 " instructions in %s (%.1f MIPS), %" PRIu64
 	       " references, kept %" PRIu64 " (%s), %" PRIu64 " events, %" PRIu64
-	       " bytes, stalled %.1f%% of the time", options->output, s->instructions, took,
+	       " bytes, stalled %.1f%% of the time", name, s->instructions, took,
 	       (double)s->mean.instructions / 1e6, s->references, s->kept,
 	       cli_percent(kept, 3, s->kept, s->references), s->events, bytes,
 	       percent(s->wait_ns, s->elapsed_ns));
 	if (s->checkpoints_failed)
-		cli_say(stdout, "%s: %" PRIu64 " checkpoint%s could not be made; the messages above "
-			"say why", options->output, s->checkpoints_failed,
+		cli_say(out, "%s: %" PRIu64 " checkpoint%s could not be made; the messages above "
+			"say why", name, s->checkpoints_failed,
 			s->checkpoints_failed == 1 ? "" : "s");
 	if (clean && s->message[0])
-		cli_say(stdout, "%s: %s", options->output, s->message);
+		cli_say(out, "%s: %s", name, s->message);
 	return CLI_DONE;
 }
 
@@ -180,6 +189,23 @@ static uint64_t trace_bytes(const char *trace, const struct stat *about)
 	return bytes;
 }
 
+/* Where there is no trace: what there may be of it.  Returns a status. */
+static int complain_of_none(const struct record_options *options, const struct machine *machine,
+			    const char *trace)
+{
+	char *part = NULL;
+	/* one that was there before this run began to write is not its own, unless it goes
+	 * on with it */
+	bool kept = (machine->status.updates || options->resume) &&
+		    asprintf(&part, "%s.part", trace) > 0 && access(part, F_OK) == 0;
+	int status = kept ? cli_complain(CLI_FAILED, "%s: was not completed; what was "
+					 "written is in %s", options->output, part) :
+			    cli_complain(CLI_FAILED, "%s: was not written", options->output);
+
+	free(part);
+	return status;
+}
+
 /*
  * After the end: what became of it.  `before` is what had the trace's name before the
  * run, all zeros for nothing: as long as that has it, this run's has not.
@@ -190,35 +216,37 @@ static int conclude(const struct record_options *options, const struct machine *
 	const struct cli_collection *s = &machine->status;
 	bool clean = s->ended && strcmp(s->end, "clean") == 0 && !machine->interrupted &&
 		     !WIFSIGNALED(machine->wait_status);
+	const bool streams = record_streams(options);
 	struct stat about;
-	bool there = stat(trace, &about) == 0 &&
-		     !(S_ISREG(about.st_mode) && about.st_dev == before->st_dev &&
-		       about.st_ino == before->st_ino);
+	bool there = streams ||
+		     (stat(trace, &about) == 0 &&
+		      !(S_ISREG(about.st_mode) && about.st_dev == before->st_dev &&
+			about.st_ino == before->st_ino));
 	char text[128];
 	int status = CLI_DONE;
 
-	if (s->updates && print_summary(options, machine, there ? trace_bytes(trace, &about) :
-							  s->bytes, clean && there))
+	if (s->updates && print_summary(options, machine, there && !streams ?
+							  trace_bytes(trace, &about) : s->bytes,
+					clean && there))
 		status = CLI_FAILED;
+	if (!clean && streams && cli_reader_has_ended())
+		return cli_complain(CLI_FAILED, "standard output: was not read to the end, and the run "
+				    "ended with that");
 	if (!clean)
-		status = cli_complain(CLI_FAILED, "%s: %s%s%s", options->output,
+		status = cli_complain(CLI_FAILED, "%s: %s%s%s", output_name(options),
 				      describe_end(machine, text),
 				      s->message[0] ? ": " : "", s->message);
-	if (!there) {
-		char *part = NULL;
-		/* one that was there before this run began to write is not its own, unless it goes
-		 * on with it */
-		bool kept = (s->updates || options->resume) &&
-			    asprintf(&part, "%s.part", trace) > 0 && access(part, F_OK) == 0;
+	return there ? status : complain_of_none(options, machine, trace);
+}
 
-		if (kept)
-			status = cli_complain(CLI_FAILED, "%s: was not completed; what was "
-					      "written is in %s", options->output, part);
-		else
-			status = cli_complain(CLI_FAILED, "%s: was not written", options->output);
-		free(part);
-	}
-	return status;
+/* Another descriptor of our standard output: the machine's own is for its chatter. */
+static int open_stream(struct machine *machine, char trace[PATH_MAX])
+{
+	machine->stream_fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (machine->stream_fd < 0)
+		return cli_complain(CLI_FAILED, "standard output: %s", strerror(errno));
+	snprintf(trace, PATH_MAX, "/dev/fd/%d", machine->stream_fd);
+	return CLI_DONE;
 }
 
 int record_run(const struct record_options *options, char *bochs, const char *trace,
@@ -227,9 +255,13 @@ int record_run(const struct record_options *options, char *bochs, const char *tr
 	struct display display = { .options = options };
 	struct stat before = { 0 };
 	struct machine machine;
-	char *line = NULL, **argv = NULL;
+	char *line = NULL, **argv = NULL, stream[PATH_MAX];
 	int child_fd, status = machine_prepare(&machine, options->debugger, &child_fd);
 
+	if (!status && record_streams(options)) {
+		status = open_stream(&machine, stream);
+		trace = stream;
+	}
 	if (status)
 		return status;
 	if (!checkpoint)

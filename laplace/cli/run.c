@@ -127,7 +127,8 @@ static const struct cli_option option_table[] = {
 	  .help = "Record only some of the references, chosen before they are reduced: "
 	  "process:NAME, children, user ... joined by + signs, as laplace record takes it"),
 	OPTION("output", CLI_FILE, 'o', .argument = "TRACE",
-	  .help = "The trace to write (PROGRAM.lpl)"),
+	  .help = "The trace to write (PROGRAM.lpl); -: to standard output, as it is made, and what the "
+	  "program prints to standard error"),
 	OPTION("overwrite", CLI_FLAG, 'O',
 	  .help = "Replace an existing trace, and files that are kept"),
 	NUMBER("print-limit", 1, 1000000, .argument = "MIB",

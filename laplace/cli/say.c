@@ -73,8 +73,7 @@ int cli_complain(int status, const char *format, ...)
 	return status;
 }
 
-/* Is it a pipe that is not read any more? */
-static bool reader_has_ended(void)
+bool cli_reader_has_ended(void)
 {
 	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
 
@@ -88,7 +87,7 @@ void cli_end_stdout(int failed)
 
 	errno = 0;
 	lost |= fflush(stdout) != 0;
-	if (lost && !reader_has_ended())
+	if (lost && !cli_reader_has_ended())
 		_Exit(cli_complain(failed, "standard output: %s",
 				   errno ? strerror(errno) : "could not be written"));
 }

@@ -6,6 +6,7 @@
 #define LAPLACE_CLI_SAY_H
 
 #include <stdint.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include <jansson.h>
@@ -37,6 +38,8 @@ size_t cli_shown_bytes(const char *text);
 int cli_complain(int status, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* Is standard output a pipe that is not read any more? */
+bool cli_reader_has_ended(void);
 /* What was printed must have arrived: a full disk is reported, and ends the program with status `failed`. */
 void cli_end_stdout(int failed);
 

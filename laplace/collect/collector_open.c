@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/host.h"
+#include "base/output.h"
 #include "base/try.h"
 #include "collector_struct.h"
 #include "container/block_writer.h"
@@ -146,6 +147,7 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 {
 	struct lpl_collector *c;
 	enum lpl_error error = LPL_OK;
+	int fd;
 
 	*collector = NULL;
 	if (options->log != (options->plan->window == 0))
@@ -155,6 +157,9 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 	if (options->only && options->resume_point)
 		return lpl_fail(report, LPL_ERR_USAGE, "what is known of the tasks that are chosen is in no "
 				"checkpoint");
+	if (options->segmented && lpl_names_descriptor(options->path, &fd))
+		return lpl_fail(report, LPL_ERR_USAGE, "%s: segments and checkpoints stand beside a "
+				"file, and this is none", options->path);
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for the collector");

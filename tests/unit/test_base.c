@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The bottom room: arrays, the map against a list, digits against printf, files until whole. */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -358,6 +359,67 @@ static void text_that_is_given_up_leaves_nothing(void **unused)
 	expect_content("pieces.part", "piece\n");
 }
 
+/* ---- what is no file of ours ---- */
+
+static void a_descriptor_is_written_as_it_is(void **unused)
+{
+	struct lpl_report report = { 0 };
+	struct lpl_output output;
+	char path[32];
+	int fd = open(in_directory("opened"), O_WRONLY | O_CREAT | O_EXCL, 0600), named = -1;
+
+	(void)unused;
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "before\n", 7), 7);
+	snprintf(path, sizeof(path), "/dev/fd/%d", fd);
+	assert_true(lpl_names_descriptor(path, &named));
+	assert_int_equal(named, fd);
+	/* opened anew it would be a file that exists, and be written from its start */
+	assert_int_equal(lpl_output_open(&output, path, false, &report), LPL_OK);
+	assert_int_equal(lpl_output_write(&output, "stream\n", 7, &report), LPL_OK);
+	assert_int_equal(lpl_output_commit(&output, &report), LPL_OK);
+	/* it is still open, for it is not ours */
+	assert_int_equal(write(fd, "after\n", 6), 6);
+	assert_int_equal(close(fd), 0);
+	expect_content("opened", "before\nstream\nafter\n");
+	assert_int_equal(lpl_output_open(&output, path, false, &report), LPL_ERR_IO);
+	assert_non_null(strstr(report.text, path));
+}
+
+static void what_names_no_descriptor(void **unused)
+{
+	static const char *const paths[] = {
+		"/dev/fd/", "/dev/fd/x", "/dev/fd/1x", "/dev/fd/-1", "/dev/fd/99999999999", "/dev/fd", "dev/fd/1",
+		"/dev/fd/1/trace.lpl", "/dev/fd/1.lpl", "1", "-"
+	};
+	int fd = -1;
+
+	(void)unused;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		assert_false(lpl_names_descriptor(paths[i], &fd));
+	assert_int_equal(fd, -1);
+}
+
+static void a_pipe_that_is_not_read_is_no_failure_of_a_disk(void **unused)
+{
+	struct lpl_report report = { 0 };
+	struct lpl_output output;
+	char path[32];
+	int fd[2];
+
+	(void)unused;
+	assert_true(signal(SIGPIPE, SIG_IGN) != SIG_ERR);
+	assert_int_equal(pipe(fd), 0);
+	snprintf(path, sizeof(path), "/dev/fd/%d", fd[1]);
+	assert_int_equal(lpl_output_open(&output, path, false, &report), LPL_OK);
+	assert_int_equal(lpl_output_write(&output, "read\n", 5, &report), LPL_OK);
+	close(fd[0]);
+	assert_int_equal(lpl_output_write(&output, "unread\n", 7, &report), LPL_ERR_IO);
+	assert_non_null(strstr(report.text, "is not read beyond offset 5"));
+	lpl_output_discard(&output);
+	close(fd[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -375,6 +437,9 @@ int main(void)
 		cmocka_unit_test(a_piece_is_there_or_not),
 		cmocka_unit_test(a_file_needs_a_name),
 		cmocka_unit_test(text_that_is_given_up_leaves_nothing),
+		cmocka_unit_test(a_descriptor_is_written_as_it_is),
+		cmocka_unit_test(what_names_no_descriptor),
+		cmocka_unit_test(a_pipe_that_is_not_read_is_no_failure_of_a_disk),
 	};
 
 	return cmocka_run_group_tests(tests, make_directory, remove_directory);

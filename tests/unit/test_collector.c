@@ -375,6 +375,26 @@ static void what_cannot_be_written_is_refused(void **state)
 	lpl_meta_free(meta);
 }
 
+/* There is no place beside it for another file. */
+static void a_stream_has_no_segments(void **state)
+{
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_plan plan;
+	struct lpl_meta *meta = lpl_meta_new();
+	const struct lpl_collector_options options = {
+		.path = "/dev/fd/1", .plan = &plan, .meta = meta, .stage = LPL_STAGE_FILE,
+		.status_fd = -1, .log = true, .segmented = true,
+	};
+	struct lpl_collector *collector = (void *)&report;
+
+	(void)state;
+	assert_int_equal(lpl_plan_parse(&plan, "none", &report), LPL_OK);
+	assert_int_equal(lpl_collector_open(&collector, &options, &report), LPL_ERR_USAGE);
+	assert_null(collector);
+	assert_non_null(strstr(report.text, "/dev/fd/1"));
+	lpl_meta_free(meta);
+}
+
 /* What comes out of the ring would be taken for what it is not. */
 static void a_log_goes_with_the_plan(void **state)
 {
@@ -548,6 +568,7 @@ int main(void)
 		cmocka_unit_test(nothing_at_all_is_a_trace),
 		cmocka_unit_test(failure_stops_the_producer),
 		cmocka_unit_test(what_cannot_be_written_is_refused),
+		cmocka_unit_test(a_stream_has_no_segments),
 		cmocka_unit_test(a_log_goes_with_the_plan),
 		cmocka_unit_test(stages_without_a_file),
 		cmocka_unit_test(status_is_a_line_of_json),

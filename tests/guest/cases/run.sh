@@ -90,9 +90,18 @@ expect_line "$WORK/gzip.stderr" '[0-9].* instructions'
 expect_line status.json '^\{.*"instructions"'
 
 # Opened again, its output goes on.
-run again -q -- sh -c 'echo a; echo b >/dev/stdout; echo c; echo d >&2; echo e >/dev/stderr'
+printing='echo a; echo b >/dev/stdout; echo c; echo d >&2; echo e >/dev/stderr'
+run again -q -- sh -c "$printing"
 [ "$(xargs <"$WORK/again.stdout"), $(xargs <"$WORK/again.stderr")" = 'a b c, d e' ] ||
 	fail "opened again: $(cat "$WORK/again.stdout" "$WORK/again.stderr")"
+# The same trace while it is made, with all that is printed on standard error.
+"$LAPLACE" run --kernel "$BUILDDIR/build/kernel" -q -o - -- sh -c "$printing" 2>"$WORK/stream.stderr" | cmp - "$WORK/again.lpl" ||
+	fail "what streams is not the trace: $(tail -n 1 "$WORK/stream.stderr")"
+[ "$(sort "$WORK/stream.stderr" | xargs)" = 'a b c d e' ] || fail "beside the stream: $(cat "$WORK/stream.stderr")"
+status=0
+"$LAPLACE" run --kernel "$BUILDDIR/build/kernel" -o - -- true >"$WORK/stream.both" 2>&1 || status=$?
+[ "$status" = 125 ] || fail "into one pipe with what is printed: status $status"
+expect_line "$WORK/stream.both" 'standard output is for the trace alone, and standard error goes there, too'
 # A full disk is the program's to know, and what it ended with is told all the same; and what it prints
 # is as long as it is.
 run full -q --disk 1 -- sh -c 'head -c 200000000 /dev/zero >f; echo "rc $?"; head -c 50000000 /dev/zero; echo end; exit 3'
