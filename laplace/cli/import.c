@@ -67,6 +67,8 @@ static void check_all(struct argp_state *state, void *config)
 	else if (import->page_size && !(traits & LPL_FORMAT_PAGES))
 		argp_error(state, "--page-size is for formats with pages, not for %s",
 			   lpl_format_name(import->format));
+	else if (import->events && strcmp(import->events, "-") == 0 && strcmp(import->input, "-") == 0)
+		argp_error(state, "standard input is one of the two logs");
 }
 
 static const struct cli_option option_table[] = {
@@ -80,6 +82,8 @@ static const struct cli_option option_table[] = {
 	  "for references to whole pages)"},
 	{ "memory", CLI_NUMBER, 'k', CLI_INTO(struct options, import.memory), .argument = "PAGES",
 	  .least = 1, .help = "The memory of a behaviour sequence" },
+	{ "events", CLI_FILE, CLI_INTO(struct options, import.events), .argument = "LOG",
+	  .help = "A log of kernel events, each of which is put in its place by its cycle" },
 	{ "page-size", CLI_NUMBER, CLI_INTO(struct options, import.page_size), .argument = "BYTES",
 	  .least = 1 << LPL_PAGE_SHIFT, .most = 1 << 30, .take = take_page_size,
 	  .wrong = "%n takes a power of two from %l to %m",
@@ -139,20 +143,32 @@ static void show(const struct lpl_importer *importer, void *context)
 }
 
 /* *fd is to be closed if it is none of the standard ones.  Returns an exit status. */
-static int open_input(const struct lpl_import_options *import, int *fd, uint64_t *size)
+static int open_file(const char *path, bool directory, int *fd, struct stat *about)
 {
-	const bool directory = lpl_format_traits(import->format) & LPL_FORMAT_DIRECTORY;
-	const char *path = import->input;
-	struct stat about;
-
 	*fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-	if (*fd < 0 || fstat(*fd, &about) != 0)
+	if (*fd < 0 || fstat(*fd, about) != 0)
 		return cli_complain(CLI_FAILED, "%s: %s", path, strerror(errno));
-	if (!S_ISDIR(about.st_mode) != !directory)
+	if (!S_ISDIR(about->st_mode) != !directory)
 		return cli_complain(CLI_FAILED, "%s: %s", path, strerror(directory ? ENOTDIR : EISDIR));
-	if (S_ISREG(about.st_mode))
-		*size = (uint64_t)about.st_size;
 	return CLI_DONE;
+}
+
+/* Likewise, both logs. */
+static int open_input(struct options *options, int *fd, uint64_t *size)
+{
+	struct lpl_import_options *import = &options->import;
+	struct stat about = { 0 };
+	int status = CLI_DONE;
+
+	if (import->events)
+		status = open_file(import->events, false, &import->events_fd, &about);
+	if (!status)
+		status = open_file(import->input,
+				   lpl_format_traits(import->format) & LPL_FORMAT_DIRECTORY, fd,
+				   &about);
+	if (!status && S_ISREG(about.st_mode))
+		*size = (uint64_t)about.st_size;
+	return status;
 }
 
 static int print_summary(const struct options *options, const struct lpl_import_result *result)
@@ -179,7 +195,7 @@ static int print_summary(const struct options *options, const struct lpl_import_
 			  "reduction", result->reduction, "exact", result->exact));
 }
 
-/* From an open file to a trace.  Returns an exit status. */
+/* From open files to a trace.  Returns an exit status. */
 static int import(struct lpl_importer *importer, int fd, struct run *run)
 {
 	const struct options *options = run->options;
@@ -203,33 +219,48 @@ static int import(struct lpl_importer *importer, int fd, struct run *run)
 	return status;
 }
 
-int cmd_import(int argc, char **argv)
+static int refuse_files(const struct options *options)
 {
-	struct options options = {
-		.import = { .producer = "laplace " PACKAGE_VERSION, .progress = show },
-	};
-	struct run run = { .options = &options };
-	struct lpl_report report = { 0 };
-	struct lpl_importer *importer;
-	int status, fd = -1;
+	int status = cli_refuse_input(options->output, options->import.input);
 
-	cli_parse(&usage, argc, argv, &options);
-	if (strcmp(options.output, "-") == 0 && isatty(STDOUT_FILENO))
-		return cli_complain(CLI_USAGE, "a trace is not written to a terminal");
-	options.import.context = &run;
-	options.import.overwrite = options.overwrite;
-	options.import.writer.jobs = cli_jobs(0);
-	if (lpl_importer_open(&importer, &options.import, &report))
-		return cli_report(&report);
-	status = cli_refuse_input(options.output, options.import.input);
+	if (!status && options->import.events)
+		status = cli_refuse_input(options->output, options->import.events);
+	return status ? status : cli_refuse_existing(options->output, options->overwrite);
+}
+
+static int import_files(struct options *options)
+{
+	struct run run = { .options = options };
+	struct lpl_report report = { 0 };
+	struct lpl_importer *importer = NULL;
+	int fd = -1, status = refuse_files(options);
+
+	options->import.context = &run;
+	options->import.overwrite = options->overwrite;
+	options->import.writer.jobs = cli_jobs(0);
 	if (!status)
-		status = cli_refuse_existing(options.output, options.overwrite);
-	if (!status)
-		status = open_input(&options.import, &fd, &run.size);
+		status = open_input(options, &fd, &run.size);
+	if (!status && lpl_importer_open(&importer, &options->import, &report))
+		status = cli_report(&report);
 	if (!status)
 		status = import(importer, fd, &run);
 	lpl_importer_close(importer);
 	if (fd > STDIN_FILENO)
 		close(fd);
+	if (options->import.events_fd > STDIN_FILENO)
+		close(options->import.events_fd);
+	options->import.context = NULL;
 	return status;
+}
+
+int cmd_import(int argc, char **argv)
+{
+	struct options options = {
+		.import = { .producer = "laplace " PACKAGE_VERSION, .progress = show },
+	};
+
+	cli_parse(&usage, argc, argv, &options);
+	if (strcmp(options.output, "-") == 0 && isatty(STDOUT_FILENO))
+		return cli_complain(CLI_USAGE, "a trace is not written to a terminal");
+	return import_files(&options);
 }

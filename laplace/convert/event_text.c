@@ -151,34 +151,44 @@ bool lpl_event_is_line(const char *at)
 	return !scan_line_end(at);
 }
 
-const char *lpl_event_read(struct lpl_importer *importer, const char *at)
+static const char *scan_clocks(const char *at, struct lpl_event *event)
 {
-	struct lpl_event event = { 0 };
+	at = scan_hex_field(at, &event->cycle);
+	if (at)
+		at = scan_hex_field(at, &event->instr);
+	return at ? scan_hex_field(at, &event->ref) : NULL;
+}
+
+const char *lpl_event_scan(const char *at, struct lpl_event *event, const char **wrong)
+{
 	const char *name;
 
 	at = name = scan_blanks(at);
 	while (!scan_is_end(*at))
 		at++;
-	if (!find_tag(name, (size_t)(at - name), &event.tag))
-		return lpl_import_refuse(importer, LPL_ERR_DAMAGED, "no event is called that");
-	at = scan_hex_field(at, &event.cycle);
+	*wrong = "no event is called that";
+	if (!find_tag(name, (size_t)(at - name), &event->tag))
+		return NULL;
+	*wrong = "malformed (an event is " EVENT_FIELDS ")";
+	at = scan_clocks(at, event);
 	if (at)
-		at = scan_hex_field(at, &event.instr);
+		at = scan_hex_field(at, &event->space);
 	if (at)
-		at = scan_hex_field(at, &event.ref);
+		at = read_id(at, &event->tid);
 	if (at)
-		at = scan_hex_field(at, &event.space);
+		at = read_id(at, &event->tgid);
 	if (at)
-		at = read_id(at, &event.tid);
-	if (at)
-		at = read_id(at, &event.tgid);
-	if (at)
-		at = read_args(at, &event);
-	if (at)
-		at = read_text(at, &event);
+		at = read_args(at, event);
+	return at ? read_text(at, event) : NULL;
+}
+
+const char *lpl_event_read(struct lpl_importer *importer, const char *at)
+{
+	struct lpl_event event = { 0 };
+	const char *wrong;
+
+	at = lpl_event_scan(at, &event, &wrong);
 	if (!at)
-		return lpl_import_refuse(importer, LPL_ERR_DAMAGED, "malformed (an event is "
-					 "E NAME CYCLE INSTRUCTION REFERENCE SPACE TID TGID "
-					 "ARGUMENTS TEXT)");
+		return lpl_import_refuse(importer, LPL_ERR_DAMAGED, "%s", wrong);
 	return set_clocks(importer, &event) && lpl_import_event(importer, &event) ? at : NULL;
 }

@@ -22,7 +22,12 @@ char *lpl_event_write_comment(char *out, const struct lpl_event *event);
 /* E and a name, and more: no page E and another page. */
 bool lpl_event_is_line(const char *at);
 
-/* What follows the E.  Returns the newline, or NULL. */
+#define EVENT_FIELDS "E NAME CYCLE INSTRUCTION REFERENCE SPACE TID TGID ARGUMENTS TEXT"
+
+/* What follows the E.  Returns the newline, or NULL, and *wrong says why. */
+const char *lpl_event_scan(const char *at, struct lpl_event *event, const char **wrong);
+
+/* The same, and it is sent on where it stands.  Returns the newline, or NULL. */
 const char *lpl_event_read(struct lpl_importer *importer, const char *at);
 
 #endif

@@ -249,6 +249,12 @@ char *lpl_importer_warnings(const struct lpl_importer *importer, char text[LPL_W
 	if (result->no_end)
 		at += sprintf(at, "line %" PRIu64 ", the last, has no end: was the file cut "
 			      "off?\n", result->no_end);
+	if (result->events_no_end)
+		at += sprintf(at, "line %" PRIu64 ", the last of the events, has no end: was their "
+			      "file cut off?\n", result->events_no_end);
+	if (result->joined && !result->joined_inside)
+		at = stpcpy(at, "no event of the other file is between two references: are the "
+				"cycles of both of one clock?\n");
 	if (result->paged && !importer->options.reduction)
 		at = stpcpy(at, "holds references to whole pages, so that it was reduced; "
 				"say by what with --reduction\n");

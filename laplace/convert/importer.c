@@ -33,6 +33,11 @@ static enum lpl_error check_options(const struct lpl_import_options *options,
 			  (page_size & (page_size - 1))))
 		return lpl_fail(report, LPL_ERR_USAGE, "a page size is a power of two from 4096 "
 				"to %" PRIu64, PAGE_SIZE_MAX);
+	if (options->events && ((traits & LPL_FORMAT_IMPORT_ONLY) || !(traits & LPL_WITH_CYCLE) ||
+				!(traits & LPL_WITH_SPACE)))
+		return lpl_fail(report, LPL_ERR_USAGE, "the format %s is not joined with a log of "
+				"events: that takes the time stamp and the address space of each "
+				"reference, as in raw, sad and csv", options->format->name);
 	return LPL_OK;
 }
 
@@ -245,10 +250,8 @@ static bool read_all(struct lpl_importer *importer)
 	return good;
 }
 
-enum lpl_error lpl_importer_run(struct lpl_importer *importer, int fd, struct lpl_sink *sink,
-				struct lpl_report *report)
+enum lpl_error lpl_import_read(struct lpl_importer *importer, int fd, struct lpl_sink *sink)
 {
-	importer->report = report ? report : &importer->own_report;
 	importer->fd = fd;
 	importer->sink = sink;
 	if (read_all(importer)) {

@@ -138,6 +138,9 @@ static inline uint64_t lpl_import_instruction(struct lpl_importer *importer, uns
 
 /* ---- within the importer ---- */
 
+/* All of `fd`, and then finish().  `report` is there already; what it says is returned. */
+enum lpl_error lpl_import_read(struct lpl_importer *importer, int fd, struct lpl_sink *sink);
+
 /*
  * What the input was reduced by before, where that is plain from the start; NULL: its first
  * reference will show whether it was.

@@ -153,6 +153,13 @@ struct lpl_import_options {
 	uint64_t memory;		/* pages; of a behaviour sequence, else 0 */
 	uint64_t page_size;		/* of the pages that the format has: a power of two from
 					 * 4096 to 2^30; 0: by `reduction`, or 4096 */
+	/*
+	 * A second log, of a kernel's records: lines of events, each of which gets its place among
+	 * the references by its cycle (docs/formats.md, "Two logs").  Its name, for reports; NULL:
+	 * there is none.  And the open file, which is read from its present offset on.
+	 */
+	const char *events;
+	int events_fd;
 	/* called now and then, to show how far it is; may be NULL */
 	void (*progress)(const struct lpl_importer *importer, void *context);
 	void *context;
@@ -169,7 +176,8 @@ struct lpl_import_options {
 /*
  * Checks the options; no file is touched.  They are copied, but not the strings, which have to
  * stay until the importer is closed.  On failure *importer is NULL: LPL_ERR_USAGE for a
- * reduction that is none, and for what does not go together; LPL_ERR_MEMORY.
+ * reduction that is none, and for what does not go together (a second log needs a format with
+ * LPL_WITH_CYCLE and LPL_WITH_SPACE that is not LPL_FORMAT_IMPORT_ONLY); LPL_ERR_MEMORY.
  */
 enum lpl_error lpl_importer_open(struct lpl_importer **importer,
 				 const struct lpl_import_options *options,
@@ -210,13 +218,16 @@ struct lpl_import_result {
 	uint64_t foreign;		/* lines of somebody else, passed over, ... */
 	uint64_t first_foreign;		/* ... and the number of the first of them */
 	uint64_t unread;		/* seconds; not read for so long, so that tracing ended */
+	uint64_t joined;		/* records of the second log ... */
+	uint64_t joined_inside;		/* ... that stand between two references */
+	uint64_t events_no_end;		/* the number of its last line, if no newline ends it */
 	bool paged;			/* whole pages, in a format that can express more */
 	bool sizes;			/* objects had other sizes than a page's */
 };
 
 /* As of now; owned by the importer. */
 const struct lpl_import_result *lpl_importer_result(const struct lpl_importer *importer);
-/* The last eight, and what is empty, in words: see lpl_losses_text().  Returns `text`. */
+/* All from `no_end` on, and what is empty, in words: see lpl_losses_text().  Returns `text`. */
 char *lpl_importer_warnings(const struct lpl_importer *importer, char text[LPL_WARNINGS_SIZE]);
 void lpl_importer_close(struct lpl_importer *importer);		/* NULL is fine */
 
