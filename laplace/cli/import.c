@@ -63,7 +63,7 @@ static void check_all(struct argp_state *state, void *config)
 	else if (behaviour && !import->memory)
 		argp_error(state, "of a memory of how many pages?  Say so with -k");
 	else if (!behaviour && import->memory)
-		argp_error(state, "-k is for --from behaviour");
+		argp_error(state, "-k is for --from behaviour and annotated");
 	else if (import->page_size && !(traits & LPL_FORMAT_PAGES))
 		argp_error(state, "--page-size is for formats with pages, not for %s",
 			   lpl_format_name(import->format));

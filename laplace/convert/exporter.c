@@ -169,6 +169,8 @@ static enum lpl_error export_finish(struct lpl_sink *sink, struct lpl_report *re
 
 	if (out && format->write_rest)
 		out = format->write_rest(exporter, out);
+	if (out && format->write_end)
+		out = format->write_end(exporter, out);
 	if (!out)
 		return exporter->report->error;
 	written_to(exporter, out);
@@ -206,7 +208,13 @@ static enum lpl_error check_format(const struct lpl_export_options *options,
 		return lpl_fail(report, LPL_ERR_USAGE, "%s: %s goes to a file only, and an empty "
 				"one: it is completed as it is written", options->output,
 				options->format->name);
-	if ((traits & LPL_FORMAT_BEHAVIOUR) && !lpl_reduction_behaviour(reduction))
+	if ((traits & LPL_FORMAT_HITS) && !lpl_reduction_annotated(reduction))
+		return lpl_fail(report, LPL_ERR_UNSUPPORTED, "%s: is no annotated LRU trace (its "
+				"reduction is '%.80s'); `laplace reduce -m annotated:K' makes one "
+				"of a reference trace", options->trace,
+				reduction ? reduction : "none");
+	if ((traits & LPL_FORMAT_BEHAVIOUR) && !(traits & LPL_FORMAT_HITS) &&
+	    !lpl_reduction_behaviour(reduction))
 		return lpl_fail(report, LPL_ERR_UNSUPPORTED, "%s: is no behaviour sequence (its "
 				"reduction is '%.80s'); `laplace reduce -m lrubs:K' makes one of "
 				"a reference trace", options->trace,
@@ -240,6 +248,11 @@ static enum lpl_error check_pdats(const struct lpl_export_options *options,
 	return LPL_OK;
 }
 
+static bool begin_state(struct lpl_exporter *exporter, const struct lpl_export_options *options)
+{
+	return !options->format->export_begin || options->format->export_begin(exporter->state);
+}
+
 enum lpl_error lpl_exporter_open(struct lpl_exporter **result,
 				 const struct lpl_export_options *options,
 				 struct lpl_report *report)
@@ -254,7 +267,9 @@ enum lpl_error lpl_exporter_open(struct lpl_exporter **result,
 	exporter = calloc(1, sizeof(*exporter));
 	if (exporter && state_size)
 		exporter->state = calloc(1, state_size);
-	if (!exporter || (state_size && !exporter->state)) {
+	if (!exporter || (state_size && !exporter->state) || !begin_state(exporter, options)) {
+		if (exporter)
+			free(exporter->state);
 		free(exporter);
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory");
 	}

@@ -32,7 +32,7 @@ struct lpl_format {
 	/* The input is over: false after lpl_import_refuse().  May be NULL. */
 	bool (*read_end)(struct lpl_importer *importer);
 	size_t import_state;	/* bytes of zeroed memory that reading needs; 0: none */
-	void (*import_begin)(void *state);	/* may be NULL */
+	bool (*import_begin)(void *state);	/* may be NULL; false: no memory */
 	void (*import_free)(void *state);	/* of what the state owns; may be NULL */
 
 	/*
@@ -48,7 +48,10 @@ struct lpl_format {
 	char *(*write_event_line)(char *out, const struct lpl_event *event);
 	/* what is held back until more is known; before a line of an event, and at the end */
 	char *(*write_rest)(struct lpl_exporter *exporter, char *out);
+	/* once, after everything else */
+	char *(*write_end)(struct lpl_exporter *exporter, char *out);
 	size_t export_state;
+	bool (*export_begin)(void *state);	/* may be NULL; false: no memory */
 	void (*export_free)(void *state);
 };
 

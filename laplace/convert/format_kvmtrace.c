@@ -135,12 +135,13 @@ static bool read_end(struct lpl_importer *importer)
 					      "all was written");
 }
 
-static void begin_log(void *state)
+static bool begin_log(void *state)
 {
 	struct kvmtrace_log *log = state;
 
 	lpl_kvmtrace_pages_init(&log->pages);
 	lpl_kvmtrace_tasks_init(&log->tasks);
+	return true;
 }
 
 static void free_log(void *state)

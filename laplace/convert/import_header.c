@@ -63,7 +63,9 @@ enum lpl_error lpl_import_describe(struct lpl_importer *importer, const char *re
 					     report));
 	LPL_TRY(describe_pages(importer, report));
 	if (importer->options.memory)
-		snprintf(last, sizeof(last), "lrubs:%" PRIu64, importer->options.memory);
+		snprintf(last, sizeof(last), "%s:%" PRIu64,
+			 importer->options.format->traits & LPL_FORMAT_HITS ? "annotated" : "lrubs",
+			 importer->options.memory);
 	strcpy(before, result->reduction);
 	LPL_TRY(lpl_reducer_describe(before, last, result->reduction, result->exact, report));
 	if (importer->options.format->traits & LPL_FORMAT_CANONICAL)

@@ -255,6 +255,8 @@ char *lpl_importer_warnings(const struct lpl_importer *importer, char text[LPL_W
 	if (result->joined && !result->joined_inside)
 		at = stpcpy(at, "no event of the other file is between two references: are the "
 				"cycles of both of one clock?\n");
+	if (result->no_last && result->refs)
+		at = stpcpy(at, "the line LAST is missing at its end: was the file cut off?\n");
 	if (result->paged && !importer->options.reduction)
 		at = stpcpy(at, "holds references to whole pages, so that it was reduced; "
 				"say by what with --reduction\n");

@@ -48,9 +48,8 @@ static bool make_state(struct lpl_importer *importer)
 	if (!format->import_state)
 		return true;
 	importer->state = calloc(1, format->import_state);
-	if (importer->state && format->import_begin)
-		format->import_begin(importer->state);
-	return importer->state != NULL;
+	return importer->state &&
+	       (!format->import_begin || format->import_begin(importer->state));
 }
 
 enum lpl_error lpl_importer_open(struct lpl_importer **result,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The reduction `lrubs:K`: Coffman and Randell's LRU behaviour sequence.
+ * The reduction `lrubs:K`, Coffman and Randell's LRU behaviour sequence, and `annotated:K`, the
+ * annotated LRU trace that it is a part of.
  *
  * The result is what an LRU memory of K pages does, and no reference trace:
  * each reference that faults, and directly after it, once the memory is full, an
@@ -11,6 +12,10 @@
  * exact for LRU from K pages on (olr.c).  Which of the pages are dirty that are
  * never evicted is lost; no memory of K pages or more evicts them.  Memory is
  * O(K), and nothing is held back.
+ *
+ * `annotated:K` has the hits, too (paper, section 4.1): it is the trace itself, of pages, with an
+ * event in it wherever a page is evicted.  So all that was exact remains so.  Events of this kind
+ * that are there already belong to another memory, and both methods leave them out.
  */
 #include "base/try.h"
 #include "lru_memory.h"
@@ -22,6 +27,7 @@ struct lrubs {
 	struct lpl_reducer_stage stage;
 	struct lpl_outlet outlet;
 	struct lpl_lru_memory memory;
+	bool hits;		/* are wanted, too */
 };
 
 static enum lpl_error send_eviction(struct lrubs *lrubs, const struct lpl_ref *ref,
@@ -52,11 +58,29 @@ static enum lpl_error send_fault(struct lrubs *lrubs, const struct lpl_ref *ref,
 
 	if (!lpl_lru_memory_fetch(&lrubs->memory, ref, victim, &fault))
 		return lpl_fail(report, LPL_ERR_MEMORY,
-				"reduction lrubs:%u: no memory for another page",
-				lrubs->memory.limit);
+				"reduction %s:%u: no memory for another page",
+				lrubs->hits ? "annotated" : "lrubs", lrubs->memory.limit);
 	lpl_make_paged(&fetch);
 	LPL_TRY(lpl_outlet_ref(&lrubs->outlet, &fetch, report));
 	return fault.evicts ? send_eviction(lrubs, &fetch, &fault, report) : LPL_OK;
+}
+
+static enum lpl_error annotated_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				     struct lpl_report *report)
+{
+	struct lrubs *lrubs = (struct lrubs *)sink;
+
+	for (size_t j = 0; j < count; j++) {
+		struct lpl_ref hit = refs[j];
+
+		if (lpl_lru_memory_hit(&lrubs->memory, &hit)) {
+			lpl_make_paged(&hit);
+			LPL_TRY(lpl_outlet_ref(&lrubs->outlet, &hit, report));
+		} else {
+			LPL_TRY(send_fault(lrubs, &hit, report));
+		}
+	}
+	return LPL_OK;
 }
 
 static enum lpl_error lrubs_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
@@ -73,6 +97,8 @@ static enum lpl_error lrubs_refs(struct lpl_sink *sink, const struct lpl_ref *re
 static enum lpl_error lrubs_event(struct lpl_sink *sink, const struct lpl_event *event,
 				  struct lpl_report *report)
 {
+	if (event->tag == LPL_EVENT_EVICTED)
+		return LPL_OK;
 	return lpl_outlet_event(&((struct lrubs *)sink)->outlet, event, report);
 }
 
@@ -110,6 +136,26 @@ static struct lpl_reducer_stage *lrubs_new(uint64_t number, struct lpl_sink *nex
 	}
 	return &lrubs->stage;
 }
+
+static struct lpl_reducer_stage *annotated_new(uint64_t number, struct lpl_sink *next)
+{
+	struct lpl_reducer_stage *stage = lrubs_new(number, next);
+
+	if (stage == NULL)
+		return NULL;
+	stage->sink.refs = annotated_refs;
+	((struct lrubs *)stage)->hits = true;
+	return stage;
+}
+
+const struct lpl_method lpl_method_annotated = {
+	.name = "annotated",
+	.letter = "K",
+	.unit = LPL_UNIT_PAGES,
+	.drops = LPL_DROPS_NOTHING,
+	.annotates = true,
+	.open = annotated_new,
+};
 
 const struct lpl_method lpl_method_lrubs = {
 	.name = "lrubs",

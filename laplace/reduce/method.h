@@ -26,6 +26,7 @@
 	METHOD(glass_cao) \
 	METHOD(olr) \
 	METHOD(lrubs) \
+	METHOD(annotated) \
 	METHOD(fence) \
 	METHOD(unfence) \
 	METHOD(chosen) \
@@ -67,6 +68,7 @@ struct lpl_method {
 	bool unmentioned;	/* leaves no mark in a trace's header */
 	bool adds_references;	/* LPL_SYNTHETIC ones, with the clocks of others */
 	bool makes_behaviour;	/* a behaviour sequence, instead of references */
+	bool annotates;		/* references, with the evictions of a memory of K pages */
 	/* Make a stage; NULL: no memory.  Methods without one stand in descriptions only. */
 	lpl_stage_new *open;
 	lpl_stage_new *open_fenced;	/* of a form that respects changes of mapping */

@@ -328,6 +328,8 @@ static enum lpl_error olr_event(struct lpl_sink *sink, const struct lpl_event *e
 {
 	struct olr *olr = (struct olr *)sink;
 
+	if (event->tag == LPL_EVENT_EVICTED)	/* of an annotated trace: OLR's is another one */
+		return LPL_OK;
 	if (olr->faults == 0)	/* nothing to wait for */
 		return lpl_outlet_event(&olr->outlet, event, report);
 	return lpl_event_queue_push(&olr->events, event, olr->faults) ? LPL_OK :

@@ -68,8 +68,11 @@ void lpl_reduction_apply(struct lpl_reduction *reduction, const struct lpl_step 
 
 	reduction->fenced_throughout &= respects_fences(step, reduction->fenced);
 	reduction->fenced = fences_next(method, reduction->fenced);
+	if (method->annotates)
+		reduction->annotated = step->number;
 	if (method->drops == LPL_DROPS_NOTHING)
 		return;
+	reduction->annotated = 0;
 	/* a number of references says how many pages are in it if each takes some time */
 	if (method->unit == LPL_UNIT_REFERENCES && reduction->synthetic)
 		claims = 0;
@@ -87,7 +90,8 @@ void lpl_reduction_apply(struct lpl_reduction *reduction, const struct lpl_step 
 /* A behaviour sequence is read by what makes references of it, for as many pages, alone. */
 static bool reads(const struct lpl_step *step, uint64_t behaviour)
 {
-	return behaviour == 0 || step->method->drops == LPL_DROPS_NOTHING ||
+	return behaviour == 0 ||
+	       (step->method->drops == LPL_DROPS_NOTHING && !step->method->annotates) ||
 	       (step->method->open_behaviour != NULL && step->number == behaviour);
 }
 
@@ -199,6 +203,14 @@ uint64_t lpl_reduction_behaviour(const char *reduction)
 
 	(void)lpl_reduction_read(&read, reduction);
 	return read.behaviour;
+}
+
+uint64_t lpl_reduction_annotated(const char *reduction)
+{
+	struct lpl_reduction read;
+
+	(void)lpl_reduction_read(&read, reduction);
+	return read.annotated;
 }
 
 /* ---- describing ---- */

@@ -291,7 +291,7 @@ void oracle_olr(const struct stream *in, uint32_t pages, struct stream *out)
 	free(place);
 }
 
-void oracle_lrubs(const struct stream *in, uint32_t pages, struct stream *out)
+static void behaviour_of(const struct stream *in, uint32_t pages, bool hits, struct stream *out)
 {
 	size_t *place = places(in);
 	struct behaviour behaviour;
@@ -305,15 +305,19 @@ void oracle_lrubs(const struct stream *in, uint32_t pages, struct stream *out)
 		const struct lpl_ref *ref = &in->item[i].ref;
 		struct lpl_event event = {.tag = LPL_EVENT_EVICTED};
 		struct lpl_ref sent;
+		bool faults;
 
 		if (in->item[i].is_event) {
 			stream_add_event(out, &in->item[i].event);
 			continue;
 		}
-		if (fault == behaviour.count || place[now->at] != i)
+		faults = fault < behaviour.count && place[now->at] == i;
+		if (!faults && !hits)
 			continue;
 		sent = paged(*ref, 0);
 		stream_add_ref(out, &sent);
+		if (!faults)
+			continue;
 		if (now->evicted != NO_PAGE) {
 			size_t fetch = fetch_of(&behaviour, now->evicted, fault);
 			const struct lpl_ref *victim =
@@ -335,6 +339,16 @@ void oracle_lrubs(const struct stream *in, uint32_t pages, struct stream *out)
 	behaviour_free(&behaviour);
 	trace_free(&trace);
 	free(place);
+}
+
+void oracle_lrubs(const struct stream *in, uint32_t pages, struct stream *out)
+{
+	behaviour_of(in, pages, false, out);
+}
+
+void oracle_annotated(const struct stream *in, uint32_t pages, struct stream *out)
+{
+	behaviour_of(in, pages, true, out);
 }
 
 /* ---- the lower bound ---- */

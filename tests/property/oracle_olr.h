@@ -30,6 +30,7 @@ void behaviour_free(struct behaviour *behaviour);
 /* The reductions, record for record. */
 void oracle_olr(const struct stream *in, uint32_t pages, struct stream *out);
 void oracle_lrubs(const struct stream *in, uint32_t pages, struct stream *out);
+void oracle_annotated(const struct stream *in, uint32_t pages, struct stream *out);
 
 /* Section 4.3: the references that must be put in, at least. */
 size_t oracle_lower_bound(const struct behaviour *behaviour);

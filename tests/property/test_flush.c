@@ -143,7 +143,7 @@ static void begins_anew(void **state)
 static void goes_on(void **state)
 {
 	static const char *const specs[] = {
-		"sd:3", "irg:5", "lrubs:3", "olr:1", "olr:4", "sad2-fix:3", "lrubs:4+olr:4",
+		"sd:3", "irg:5", "lrubs:3", "annotated:3", "olr:1", "olr:4", "sad2-fix:3", "lrubs:4+olr:4",
 	};
 	const uint64_t seed = random_seed();
 

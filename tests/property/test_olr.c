@@ -409,6 +409,13 @@ static void test_specs(void **state)
 	expect_described("lrubs:64", "olr:64", "lrubs:64+olr:64", "lru from 64 pages", 0);
 	expect_described(NULL, "lrubs:8+olr:8+sad:9", "lrubs:8+olr:8+sad:9", "lru from 9 pages", 0);
 	expect_described(NULL, "olr:8+lrubs:7", "olr:8+lrubs:7", "lru from 8 pages", 7);
+	expect_described(NULL, "annotated:8", "annotated:8", "all", 0);
+	assert_int_equal(lpl_reduction_annotated("sad:3+annotated:8+fence"), 8);
+	assert_int_equal(lpl_reduction_annotated("annotated:8+annotated:9"), 9);
+	assert_int_equal(lpl_reduction_annotated("annotated:8+olr:8"), 0);
+	assert_int_equal(lpl_reduction_annotated("lrubs:8"), 0);
+	assert_int_equal(lpl_reduction_annotated(NULL), 0);
+	expect_refused(NULL, "lrubs:64+annotated:64", "olr:64");
 	/* what is put in may stand after a change of mapping */
 	assert_false(lpl_reduction_fenced("window:64+olr:64"));
 	assert_false(lpl_reduction_fenced("fence+lrubs:64"));

@@ -61,6 +61,11 @@ static void by_lrubs(const struct stream *in, const struct trial *trial, struct 
 	oracle_lrubs(in, (uint32_t)trial->number, out);
 }
 
+static void by_annotated(const struct stream *in, const struct trial *trial, struct stream *out)
+{
+	oracle_annotated(in, (uint32_t)trial->number, out);
+}
+
 static void test_definitions(void **state)
 {
 	static const struct {
@@ -76,6 +81,10 @@ static void test_definitions(void **state)
 		{.before = "lrubs:%u", .spec = "olr:%u", .same_as = "olr:%u"},
 		{.before = "lrubs:%u", .spec = "none+olr:%u", .same_as = "olr:%u"},
 		{.before = "lrubs:%u", .spec = "none", .same_as = "lrubs:%u"},
+		{.spec = "annotated:%u", .oracle = by_annotated},
+		{.spec = "annotated:%u+lrubs:%u", .same_as = "lrubs:%u"},
+		{.spec = "annotated:%u+olr:%u", .same_as = "olr:%u"},
+		{.spec = "annotated:1+annotated:%u", .same_as = "annotated:%u"},
 		/* as the simulator and the collector share it */
 		{.spec = "window:%u+olr:%u", .same_as = "olr:%u"},
 		{.spec = "window:%u+lrubs:%u", .same_as = "lrubs:%u"},

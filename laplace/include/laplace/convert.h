@@ -30,7 +30,7 @@ enum lpl_format_trait {
 	LPL_FORMAT_BINARY = 0x02,	/* records, not lines of text */
 	LPL_FORMAT_PAGES = 0x04,	/* has pages, not addresses: the page size counts */
 	LPL_FORMAT_REDUCED = 0x08,	/* may be of a reduced trace, and does not say so */
-	LPL_FORMAT_BEHAVIOUR = 0x10,	/* is a behaviour sequence (`lrubs:K`) */
+	LPL_FORMAT_BEHAVIOUR = 0x10,	/* is a behaviour sequence (`lrubs:K`), or ... */
 	LPL_FORMAT_EVENTS = 0x20,	/* may have events among its lines */
 	LPL_FORMAT_SEEKS = 0x40,	/* is completed as it is written: goes to files only */
 	LPL_FORMAT_WHOLE = 0x80,	/* has every field */
@@ -41,7 +41,8 @@ enum lpl_format_trait {
 	LPL_WITH_SPACE = 0x800,
 	LPL_WITH_LENGTH = 0x1000,
 	LPL_FORMAT_DIRECTORY = 0x2000,	/* is no file, but a directory of them */
-	LPL_FORMAT_CANONICAL = 0x4000	/* has canonical pages */
+	LPL_FORMAT_CANONICAL = 0x4000,	/* has canonical pages */
+	LPL_FORMAT_HITS = 0x8000	/* ... has the hits, too (`annotated:K`) */
 };
 
 /* By its name ("raw", "oracleGeneral"); NULL: there is no such format. */
@@ -150,7 +151,7 @@ struct lpl_import_options {
 	 * first reference is to a whole page; else "none".
 	 */
 	const char *reduction;
-	uint64_t memory;		/* pages; of a behaviour sequence, else 0 */
+	uint64_t memory;		/* pages; with LPL_FORMAT_BEHAVIOUR, else 0 */
 	uint64_t page_size;		/* of the pages that the format has: a power of two from
 					 * 4096 to 2^30; 0: by `reduction`, or 4096 */
 	/*
@@ -221,6 +222,7 @@ struct lpl_import_result {
 	uint64_t joined;		/* records of the second log ... */
 	uint64_t joined_inside;		/* ... that stand between two references */
 	uint64_t events_no_end;		/* the number of its last line, if no newline ends it */
+	bool no_last;			/* a behaviour sequence without its line LAST */
 	bool paged;			/* whole pages, in a format that can express more */
 	bool sizes;			/* objects had other sizes than a page's */
 };

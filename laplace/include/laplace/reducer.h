@@ -157,6 +157,8 @@ uint64_t lpl_page_size(const char *said, const char *reduction);
 
 /* K when such a trace is a behaviour sequence (`lrubs:K` comes last), else 0. */
 uint64_t lpl_reduction_behaviour(const char *reduction);
+/* K when such a trace is an annotated LRU trace (`annotated:K` comes last), else 0. */
+uint64_t lpl_reduction_annotated(const char *reduction);
 
 /*
  * How a recording divides a reduction SPEC between the simulator's thread and the collector's.
