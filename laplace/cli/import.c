@@ -54,11 +54,8 @@ static void check_all(struct argp_state *state, void *config)
 	const struct lpl_import_options *import = &options->import;
 	const unsigned int traits = import->format ? lpl_format_traits(import->format) : 0;
 	const bool behaviour = traits & LPL_FORMAT_BEHAVIOUR;
-	char list[CLI_WORDS_SIZE];
 
-	if (!import->format)
-		argp_error(state, "which format?  --from names one of %s", formats(list));
-	else if (!options->output)
+	if (!options->output)
 		argp_error(state, "where to?  -o names the trace to write");
 	else if (behaviour && !import->memory)
 		argp_error(state, "of a memory of how many pages?  Say so with -k");
@@ -66,14 +63,14 @@ static void check_all(struct argp_state *state, void *config)
 		argp_error(state, "-k is for --from behaviour and annotated");
 	else if (import->page_size && !(traits & LPL_FORMAT_PAGES))
 		argp_error(state, "--page-size is for formats with pages, not for %s",
-			   lpl_format_name(import->format));
+			   import->format ? lpl_format_name(import->format) : "one that is recognised");
 	else if (import->events && strcmp(import->events, "-") == 0 && strcmp(import->input, "-") == 0)
 		argp_error(state, "standard input is one of the two logs");
 }
 
 static const struct cli_option option_table[] = {
 	{ "from", CLI_TEXT, 'f', .argument = "FORMAT", .take = take_format, .find_words = formats,
-	  .help = "%o", .wrong = CLI_NO_FORMAT },
+	  .help = "%o (din, pdats and pdats2 are recognised)", .wrong = CLI_NO_FORMAT },
 	{ "output", CLI_FILE, 'o', CLI_INTO(struct options, output), .argument = "TRACE",
 	  .help = "The trace to write" },
 	{ "reduction", CLI_CHAIN, CLI_INTO(struct options, import.reduction), .argument = "SPEC",
@@ -102,7 +99,7 @@ static const struct cli_option option_table[] = {
 	{ 0 }
 };
 static const struct cli_usage usage = {
-	"--from FORMAT -o TRACE FILE",
+	"-o TRACE FILE",
 	"Read FILE, a memory trace in another format, and write it as TRACE."
 	"\v"
 	"SPEC is written as for laplace reduce: sad:64, say.  It decides what the results of "
@@ -163,8 +160,8 @@ static int open_input(struct options *options, int *fd, uint64_t *size)
 	if (import->events)
 		status = open_file(import->events, false, &import->events_fd, &about);
 	if (!status)
-		status = open_file(import->input,
-				   lpl_format_traits(import->format) & LPL_FORMAT_DIRECTORY, fd,
+		status = open_file(import->input, import->format &&
+				   (lpl_format_traits(import->format) & LPL_FORMAT_DIRECTORY), fd,
 				   &about);
 	if (!status && S_ISREG(about.st_mode))
 		*size = (uint64_t)about.st_size;
@@ -176,6 +173,8 @@ static int print_summary(const struct options *options, const struct lpl_import_
 	/* the trace may be going to stdout */
 	FILE *out = strcmp(options->output, "-") == 0 ? stderr : stdout;
 
+	if (!options->json && !options->import.format)
+		cli_say(out, "%s: is %s", options->import.input, lpl_format_name(result->format));
 	if (!options->json) {
 		cli_say(out, "%s: %" PRIu64 " references, %" PRIu64 " events, %" PRIu64 " bytes, "
 			"reduction %s, exact for %s", options->output, result->refs,
@@ -186,7 +185,7 @@ static int print_summary(const struct options *options, const struct lpl_import_
 		json_pack("{s:o, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:s}",
 			  "file", cli_json_text(options->output),
 			  "source", cli_json_text(options->import.input),
-			  "format", lpl_format_name(options->import.format),
+			  "format", lpl_format_name(result->format),
 			  "references", (json_int_t)result->refs,
 			  "events", (json_int_t)result->events,
 			  "spaces", (json_int_t)result->spaces,

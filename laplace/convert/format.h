@@ -13,10 +13,15 @@
 
 #include <laplace/convert.h>
 
+#include "recognise.h"
+
 struct lpl_format {
 	const char *name;
 	const char *fields;	/* of a line or record, for people */
 	unsigned int traits;	/* enum lpl_format_trait */
+
+	/* Is a file of this format, which is not named?  NULL: that is never said. */
+	enum lpl_recognition (*recognise)(const struct lpl_sample *sample);
 
 	/*
 	 * Import: read one line, which ends in a newline, or one record, of which

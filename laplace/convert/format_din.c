@@ -13,6 +13,54 @@
 #include "exporter.h"
 #include "importer.h"
 
+/* ---- recognising ---- */
+
+/* Text, up to the newline. */
+static bool is_text(const char *at)
+{
+	while (*at != '\n' && ((uint8_t)*at >= ' ' || *at == '\t' || *at == '\r'))
+		at++;
+	return *at == '\n';
+}
+
+/* A line of this format; *refs counts its references. */
+static bool is_line(const char *at, size_t *refs)
+{
+	uint64_t address;
+
+	if (!is_text(at))
+		return false;
+	at = scan_blanks(at);
+	if (scan_line_end(at))
+		return true;
+	if (*at < '0' || *at > '4' || !scan_is_end(at[1]))
+		return false;
+	if (*at == '4')
+		return true;
+	++*refs;
+	return scan_hex_field(at + 1, &address) != NULL;
+}
+
+/* Every line has to be one: no other text begins with one of these digits and a number in each. */
+static enum lpl_recognition recognise_din(const struct lpl_sample *sample)
+{
+	const char *at = (const char *)sample->bytes, *const end = at + sample->size;
+	size_t refs = 0;
+
+	while (at < end) {
+		const char *newline = rawmemchr(at, '\n');
+
+		if (newline >= end && !sample->whole)
+			break;
+		if (!is_line(at, &refs))
+			return LPL_OTHER;
+		at = newline + 1;
+	}
+	return refs ? LPL_LIKELY : LPL_OTHER;
+}
+
+/* ---- reading and printing ---- */
+
 static const char *read_din(struct lpl_importer *importer, const char *at)
 {
 	static const uint8_t type[] = { LPL_READ, LPL_WRITE, LPL_FETCH, LPL_READ };
@@ -53,6 +101,7 @@ const struct lpl_format lpl_format_din = {
 	.name = "din",
 	.fields = "LABEL ADDRESS",
 	.traits = 0,
+	.recognise = recognise_din,
 	.read_line = read_din,
 	.write_ref = write_din,
 };

@@ -252,6 +252,7 @@ const struct lpl_format lpl_format_pdats = {
 	.name = "pdats",
 	.fields = "header, repeats, offset, time",
 	.traits = LPL_FORMAT_BINARY,
+	.recognise = lpl_pdats_recognise,
 	.read_record = read_pdats,
 	.record_bytes = PDATS_HEADER,
 	.import_state = sizeof(struct pdats_state),

@@ -251,6 +251,7 @@ const struct lpl_format lpl_format_pdats2 = {
 	.name = "pdats2",
 	.fields = "header, offset",
 	.traits = LPL_FORMAT_BINARY,
+	.recognise = lpl_pdats2_recognise,
 	.read_record = read_pdats2,
 	.record_bytes = PDATS_HEADER,
 	.import_state = sizeof(struct pdats2_state),

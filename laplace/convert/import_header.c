@@ -15,9 +15,9 @@ const char *lpl_import_reduction(const struct lpl_import_options *options)
 {
 	if (options->reduction)
 		return options->reduction;
-	if (options->format->traits & LPL_FORMAT_REDUCED)
+	if (import_traits(options) & LPL_FORMAT_REDUCED)
 		return "unknown";
-	return options->format->traits & LPL_WITH_LENGTH ? NULL : "none";
+	return import_traits(options) & LPL_WITH_LENGTH ? NULL : "none";
 }
 
 /* Pages that are larger than those of the reduction named are its work, too. */
@@ -68,7 +68,7 @@ enum lpl_error lpl_import_describe(struct lpl_importer *importer, const char *re
 			 importer->options.memory);
 	strcpy(before, result->reduction);
 	LPL_TRY(lpl_reducer_describe(before, last, result->reduction, result->exact, report));
-	if (importer->options.format->traits & LPL_FORMAT_CANONICAL)
+	if (import_traits(&importer->options) & LPL_FORMAT_CANONICAL)
 		describe_canonical(result);
 	return LPL_OK;
 }
@@ -87,7 +87,7 @@ struct lpl_meta *lpl_import_meta(const struct lpl_importer *importer, struct lpl
 	const struct lpl_import_options *options = &importer->options;
 	const struct lpl_import_result *result = &importer->result;
 	const bool canonical = options->canonical ||
-			       (options->format->traits & LPL_FORMAT_CANONICAL);
+			       (import_traits(options) & LPL_FORMAT_CANONICAL);
 	char page_size[LPL_DECIMAL_DIGITS + 1];
 	const char *const values[][2] = {
 		{ LPL_META_TITLE, options->title },

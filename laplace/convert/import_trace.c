@@ -212,13 +212,16 @@ enum lpl_error lpl_importer_write(struct lpl_importer *importer, int fd, const c
 {
 	struct trace trace = { .sink = { trace_refs, trace_event, trace_finish },
 			       .importer = importer, .path = path };
+	/* as that of any format that is recognised */
 	const char *reduction = lpl_import_reduction(&importer->options);
 	enum lpl_error error = LPL_OK;
 
 	if (!report)
 		report = &importer->own_report;
 	lpl_map_init(&trace.spaces, 1);
-	if (reduction)
+	if (!lpl_import_recognise(importer, fd, report))
+		error = report->error;
+	if (!error && reduction)
 		error = open_writer(&trace, reduction, report);
 	if (!error) {
 		error = lpl_importer_run(importer, fd, &trace.sink, report);
@@ -242,6 +245,9 @@ char *lpl_importer_warnings(const struct lpl_importer *importer, char text[LPL_W
 	char *at = text;
 
 	*at = '\0';
+	if (result->guessed)
+		at += sprintf(at, "has no header: read as %s, of which it has the records; if that is "
+			      "wrong, name the format with --from\n", result->format->name);
 	if (!result->bytes)
 		at = stpcpy(at, "is empty, and so is the trace\n");
 	else if (!result->refs)

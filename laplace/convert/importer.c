@@ -20,7 +20,8 @@
 static enum lpl_error check_options(const struct lpl_import_options *options,
 				    struct lpl_report *report)
 {
-	const unsigned int traits = options->format->traits;
+	const unsigned int traits = import_traits(options);
+	const char *name = options->format ? options->format->name : "to be recognised";
 	const uint64_t page_size = options->page_size;
 
 	if (!(traits & LPL_FORMAT_BEHAVIOUR) != !options->memory)
@@ -28,7 +29,7 @@ static enum lpl_error check_options(const struct lpl_import_options *options,
 				"for a behaviour sequence, and for no other format");
 	if (page_size && !(traits & LPL_FORMAT_PAGES))
 		return lpl_fail(report, LPL_ERR_USAGE, "the format %s has no pages, of which "
-				"there would be a size", options->format->name);
+				"there would be a size", name);
 	if (page_size && (page_size < 1U << LPL_PAGE_SHIFT || page_size > PAGE_SIZE_MAX ||
 			  (page_size & (page_size - 1))))
 		return lpl_fail(report, LPL_ERR_USAGE, "a page size is a power of two from 4096 "
@@ -37,7 +38,7 @@ static enum lpl_error check_options(const struct lpl_import_options *options,
 				!(traits & LPL_WITH_SPACE)))
 		return lpl_fail(report, LPL_ERR_USAGE, "the format %s is not joined with a log of "
 				"events: that takes the time stamp and the address space of each "
-				"reference, as in raw, sad and csv", options->format->name);
+				"reference, as in raw, sad and csv", name);
 	return LPL_OK;
 }
 
@@ -45,7 +46,7 @@ static bool make_state(struct lpl_importer *importer)
 {
 	const struct lpl_format *format = importer->options.format;
 
-	if (!format->import_state)
+	if (!format || !format->import_state)
 		return true;
 	importer->state = calloc(1, format->import_state);
 	return importer->state &&
@@ -66,6 +67,7 @@ enum lpl_error lpl_importer_open(struct lpl_importer **result,
 	if (!importer)
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory");
 	importer->options = *options;
+	importer->result.format = options->format;
 	reduction = lpl_import_reduction(options);
 	error = lpl_import_describe(importer, reduction ? reduction : "none", report);
 	if (!error && !make_state(importer))
@@ -86,6 +88,7 @@ void lpl_importer_close(struct lpl_importer *importer)
 	if (importer->state && importer->options.format->import_free)
 		importer->options.format->import_free(importer->state);
 	free(importer->state);
+	free(importer->input.buffer);
 	free(importer);
 }
 
@@ -96,14 +99,8 @@ const struct lpl_import_result *lpl_importer_result(const struct lpl_importer *i
 
 /* ---- reading ---- */
 
-struct input {
-	char *buffer;		/* IMPORT_BUFFER, and room for a newline */
-	size_t start, end;	/* what has been read and not yet used */
-	bool over;		/* the file has ended */
-};
-
 /* Read on after what is left; at least a byte unless the file ends. */
-static bool fill(struct lpl_importer *importer, struct input *input)
+static bool fill(struct lpl_importer *importer, struct import_input *input)
 {
 	size_t left = input->end - input->start;
 
@@ -132,7 +129,7 @@ static bool fill(struct lpl_importer *importer, struct input *input)
 }
 
 /* Files that are something else altogether. */
-static bool check_magic(struct lpl_importer *importer, const struct input *input)
+static bool check_magic(struct lpl_importer *importer, const struct import_input *input)
 {
 	static const struct {
 		const char *magic, *unpack;
@@ -145,15 +142,16 @@ static bool check_magic(struct lpl_importer *importer, const struct input *input
 		{ "BZh", "bzip2 -dc", 3 },
 	};
 	static const char trace[] = "\x89LPL\r\n\x1a\n";
+	const struct lpl_format *format = importer->options.format;
 
 	for (size_t i = 0; i < sizeof(packed) / sizeof(packed[0]); i++) {
 		if (input->end < packed[i].length ||
 		    memcmp(input->buffer, packed[i].magic, packed[i].length) != 0)
 			continue;
 		(void)lpl_fail(importer->report, LPL_ERR_FORMAT, "%s: is compressed: unpack it, "
-			       "as with `%s FILE | laplace import --from %s - ...'",
-			       importer->options.input, packed[i].unpack,
-			       importer->options.format->name);
+			       "as with `%s FILE | laplace import %s%s%s- ...'",
+			       importer->options.input, packed[i].unpack, format ? "--from " : "",
+			       format ? format->name : "", format ? " " : "");
 		return false;
 	}
 	if (input->end >= sizeof(trace) - 1 &&
@@ -165,8 +163,46 @@ static bool check_magic(struct lpl_importer *importer, const struct input *input
 	return true;
 }
 
+/* The beginning of the file is in the buffer: its format, if it was not named. */
+static bool find_format(struct lpl_importer *importer)
+{
+	struct import_input *input = &importer->input;
+	const struct lpl_sample sample = { (const uint8_t *)input->buffer, input->end, input->over };
+	struct lpl_import_result *result = &importer->result;
+
+	if (importer->options.format)
+		return true;
+	input->buffer[input->end] = '\n';
+	result->format = lpl_recognise(importer->options.input, &sample, &result->guessed,
+				       importer->report);
+	importer->options.format = result->format;
+	if (!result->format)
+		return false;
+	return make_state(importer) || lpl_import_no_memory(importer);
+}
+
+/* Read the beginning of the file, unless that has been done. */
+static bool begin_file(struct lpl_importer *importer)
+{
+	struct import_input *input = &importer->input;
+
+	if (input->buffer)
+		return importer->options.format != NULL;
+	input->buffer = malloc(IMPORT_BUFFER + 1);
+	if (!input->buffer)
+		return lpl_import_no_memory(importer);
+	return fill(importer, input) && check_magic(importer, input) && find_format(importer);
+}
+
+bool lpl_import_recognise(struct lpl_importer *importer, int fd, struct lpl_report *report)
+{
+	importer->report = report;
+	importer->fd = fd;
+	return importer->options.format || begin_file(importer);
+}
+
 /* Every line of the buffer, which is not empty, that is there to its newline. */
-static bool read_lines(struct lpl_importer *importer, struct input *input)
+static bool read_lines(struct lpl_importer *importer, struct import_input *input)
 {
 	const struct lpl_format *format = importer->options.format;
 	const char *at = input->buffer + input->start, *last;
@@ -196,7 +232,7 @@ static bool read_lines(struct lpl_importer *importer, struct input *input)
 	return true;
 }
 
-static bool read_records(struct lpl_importer *importer, struct input *input)
+static bool read_records(struct lpl_importer *importer, struct import_input *input)
 {
 	const struct lpl_format *format = importer->options.format;
 	const uint8_t *at = (const uint8_t *)input->buffer + input->start;
@@ -214,21 +250,25 @@ static bool read_records(struct lpl_importer *importer, struct input *input)
 	return true;
 }
 
-static bool read_file(struct lpl_importer *importer, struct input *input)
+static bool read_file(struct lpl_importer *importer)
 {
 	const struct lpl_import_options *options = &importer->options;
-	const bool binary = options->format->traits & LPL_FORMAT_BINARY;
+	struct import_input *input = &importer->input;
 
-	while (!input->over) {
-		bool first = importer->result.bytes == 0;
+	if (!begin_file(importer))
+		return false;
+	for (;;) {
+		const bool binary = options->format->traits & LPL_FORMAT_BINARY;
 
-		if (!fill(importer, input) || (first && !check_magic(importer, input)))
-			return false;
 		if (input->end > input->start &&
 		    !(binary ? read_records : read_lines)(importer, input))
 			return false;
 		if (options->progress)
 			options->progress(importer, options->context);
+		if (input->over)
+			break;
+		if (!fill(importer, input))
+			return false;
 	}
 	return !options->format->read_end || options->format->read_end(importer);
 }
@@ -236,17 +276,9 @@ static bool read_file(struct lpl_importer *importer, struct input *input)
 static bool read_all(struct lpl_importer *importer)
 {
 	const struct lpl_format *format = importer->options.format;
-	struct input input = { 0 };
-	bool good;
 
-	if (format->read_directory)
-		return format->read_directory(importer);
-	input.buffer = malloc(IMPORT_BUFFER + 1);
-	if (!input.buffer)
-		return lpl_import_no_memory(importer);
-	good = read_file(importer, &input);
-	free(input.buffer);
-	return good;
+	return format && format->read_directory ? format->read_directory(importer) :
+						  read_file(importer);
 }
 
 enum lpl_error lpl_import_read(struct lpl_importer *importer, int fd, struct lpl_sink *sink)

@@ -22,6 +22,13 @@
 #define IMPORT_LENGTH_MAX 4096		/* of an access */
 #define IMPORT_BELOW 96			/* the longest path below an input */
 
+/* What has been read of the file, but for a directory. */
+struct import_input {
+	char *buffer;		/* IMPORT_BUFFER, and room for a newline */
+	size_t start, end;	/* what has been read and not yet used */
+	bool over;		/* the file has ended */
+};
+
 struct lpl_importer {
 	struct lpl_import_options options;
 	struct lpl_import_result result;
@@ -29,6 +36,7 @@ struct lpl_importer {
 	struct lpl_report own_report;	/* ... or this one, which is not read */
 	struct lpl_sink *sink;
 	int fd;
+	struct import_input input;
 	void *state;			/* the format's */
 	unsigned int page_shift;	/* of the pages that it has */
 	uint64_t place;			/* the line's number, or the record's offset */
@@ -140,6 +148,14 @@ static inline uint64_t lpl_import_instruction(struct lpl_importer *importer, uns
 
 /* All of `fd`, and then finish().  `report` is there already; what it says is returned. */
 enum lpl_error lpl_import_read(struct lpl_importer *importer, int fd, struct lpl_sink *sink);
+/* Of the format; 0 where it is still to be recognised. */
+static inline unsigned int import_traits(const struct lpl_import_options *options)
+{
+	return options->format ? options->format->traits : 0;
+}
+
+/* From here on the format is known, if it was not; false after a complaint. */
+bool lpl_import_recognise(struct lpl_importer *importer, int fd, struct lpl_report *report);
 
 /*
  * What the input was reduced by before, where that is plain from the start; NULL: its first

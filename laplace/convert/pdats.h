@@ -42,6 +42,11 @@ const uint8_t *lpl_pdats_read_header(struct lpl_importer *importer, enum pdats_v
 char *lpl_pdats_begin(struct lpl_exporter *exporter, char *out, enum pdats_version version,
 		      struct pdats_header *header);
 
+/* Does a file begin with the header of this version? */
+bool lpl_pdats_has_header(const struct lpl_sample *sample, enum pdats_version version);
+enum lpl_recognition lpl_pdats_recognise(const struct lpl_sample *sample);
+enum lpl_recognition lpl_pdats2_recognise(const struct lpl_sample *sample);
+
 /* The input ends within a record.  Returns NULL. */
 void *lpl_pdats_cut_off(struct lpl_importer *importer) __attribute__((cold));
 

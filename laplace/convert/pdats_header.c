@@ -74,6 +74,12 @@ const uint8_t *lpl_pdats_read_header(struct lpl_importer *importer, enum pdats_v
 	return at + PDATS_HEADER;
 }
 
+bool lpl_pdats_has_header(const struct lpl_sample *sample, enum pdats_version version)
+{
+	return sample->size > AT_VERSION && memcmp(sample->bytes, magic, sizeof(magic)) == 0 &&
+	       sample->bytes[AT_VERSION] == version;
+}
+
 /* ---- writing ---- */
 
 char *lpl_pdats_begin(struct lpl_exporter *exporter, char *out, enum pdats_version version,

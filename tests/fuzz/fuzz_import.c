@@ -6,7 +6,8 @@
  * the memory of a behaviour sequence; the rest is the file.  Whatever comes out has to
  * be a valid stream.  What was read to its end is printed in the same format (in csv,
  * which has everything, where that is only read), read again and printed again: both
- * prints have to be the same.
+ * prints have to be the same.  Where the second byte is odd, formats that are recognised are not
+ * named; else it also says what is in the header of pdats and pdats2 when printed.
  *
  * No fuzzer finds the numbers that the records of kVMTrace's log carry, so they are put
  * in unless the second byte is even.
@@ -38,9 +39,17 @@ static const struct lpl_format *format_numbered(unsigned int *number)
 	return lpl_format_at(index);
 }
 
+/* Not of one that is to be recognised, which has no traits that matter here. */
 static bool is(const struct lpl_format *format, enum lpl_format_trait trait)
 {
-	return (lpl_format_traits(format) & trait) != 0;
+	return format && (lpl_format_traits(format) & trait) != 0;
+}
+
+static bool is_recognised(const struct lpl_format *format)
+{
+	const char *name = lpl_format_name(format);
+
+	return strcmp(name, "din") == 0 || strncmp(name, "pdats", 5) == 0;
 }
 
 /* A sink that checks what it gets and passes it on. */
@@ -123,20 +132,22 @@ static struct lpl_meta *meta_of(const struct lpl_import_options *options)
 }
 
 /* Import from `fd`; what is printed goes to the file that is returned, -1: neither worked. */
-static int print_again(struct lpl_import_options *options, int fd)
+static int print_again(struct lpl_import_options *options,
+		       const struct lpl_pdats_options *pdats, int fd)
 {
 	struct checker checker = { .sink = { check_refs, check_event, check_finish } };
 	struct lpl_report report = { .error = LPL_OK };
 	struct lpl_meta *meta = meta_of(options);
 	struct lpl_exporter *exporter;
-	const struct lpl_format *format = is(options->format, LPL_FORMAT_IMPORT_ONLY)
-				    ? lpl_format_find("csv") : options->format;
+	const struct lpl_format *format =
+		!options->format || is(options->format, LPL_FORMAT_IMPORT_ONLY)
+			? lpl_format_find("csv") : options->format;
 	struct lpl_importer *importer;
 	int out = file_of("", 0);
 
 	check(!lpl_exporter_open(&exporter, &(struct lpl_export_options){
 		.format = format, .meta = meta, .trace = "trace", .output = "output",
-		.fd = out, .events = true }, &report));
+		.fd = out, .events = true, .pdats = *pdats }, &report));
 	checker.next = lpl_exporter_sink(exporter);
 	check(!lpl_importer_open(&importer, options, &report));
 	if (lpl_importer_run(importer, fd, &checker.sink, &report)) {
@@ -178,9 +189,25 @@ static int numbered_log(const uint8_t *data, size_t size)
 	return fd;
 }
 
+static struct lpl_pdats_options pdats_options(const struct lpl_format *format, unsigned int dice)
+{
+	const char *name = lpl_format_name(format);
+	const bool times = strcmp(name, "pdats") == 0;
+	struct lpl_pdats_options options = { .bare = dice >> 1 & 1 };
+
+	if (options.bare)
+		return options;
+	options.stride = 1U << (dice >> 2) % 5;
+	options.address_bits = dice >> 5 & 1 ? 32 : 64;
+	options.times = times && dice >> 6 & 1;
+	options.modes = times && dice >> 7 & 1;
+	return options;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct lpl_import_options options = { .input = "input" };
+	struct lpl_pdats_options pdats = { 0 };
 	char *first, *second;
 	size_t first_size, second_size;
 	unsigned int number;
@@ -196,16 +223,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		options.memory = 1 + data[1] % 8;
 	in = strcmp(lpl_format_name(options.format), "kvmtrace") == 0 && data[1] % 2
 	   ? numbered_log(data + 2, size - 2) : file_of(data + 2, size - 2);
-	out = print_again(&options, in);
+	if (is_recognised(options.format) && data[1] % 2)
+		options.format = NULL;
+	else if (strncmp(lpl_format_name(options.format), "pdats", 5) == 0)
+		pdats = pdats_options(options.format, data[1]);
+	out = print_again(&options, &pdats, in);
 	if (out < 0)
 		return 0;
-	if (is(options.format, LPL_FORMAT_IMPORT_ONLY)) {
+	if (!options.format || is(options.format, LPL_FORMAT_IMPORT_ONLY)) {
 		options.format = lpl_format_find("csv");
 		options.page_size = 0;
 	}
 	first_size = contents(out, &first);
 	check(lseek(out, 0, SEEK_SET) == 0);
-	again = print_again(&options, out);
+	again = print_again(&options, &pdats, out);
 	check(again >= 0);
 	second_size = contents(again, &second);
 	/* clocks of events are made where lines do not have them, and so come to rest */

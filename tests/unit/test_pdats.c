@@ -510,14 +510,15 @@ static size_t make_refs(const struct wish *wish, struct reference *refs, size_t 
 		uint64_t *at = plain(class) == FETCH ? &fetch : &address[dice >> 8 & 7];
 		uint64_t offset = dice >> 16 & 1 ? wish->stride : any_offset(random);
 		size_t run = dice >> 20 & 3 ? dice >> 24 & 3 : dice >> 24 & 511;
+		const uint64_t later = next_random(random) >> (32 + (dice >> 48 & 31));
 
 		if (plain(class) == FETCH)
 			offset &= ~(uint64_t)(wish->stride - 1);
 		do {
 			*at = wrap(wish, *at + offset);
 			if (wish->times)
-				time += dice >> 40 & 3 ? dice >> 42 & 1 :
-					next_random(random) >> (20 + (dice >> 42 & 31));
+				time += dice >> 40 & 3 ? dice >> 42 & 1 : dice >> 43 & 1 ? later :
+					next_random(random) >> (20 + (dice >> 44 & 31));
 			refs[count++] = (struct reference){ class, *at, time };
 		} while (run-- > 0 && count < room);
 	}
@@ -658,12 +659,140 @@ static void damage_is_seen_where_it_is(void **unused)
 	}
 }
 
+/* ---- which of the two it is ---- */
+
+/* The format that is recognised; NULL: none is. */
+static const struct lpl_format *recognised(const struct bits *bits)
+{
+	const struct lpl_import_options options = { .input = "input" };
+	struct lpl_report report = { .error = LPL_OK };
+	const struct lpl_format *format;
+	const int fd = file_of_bits(bits);
+	struct lpl_importer *importer;
+	struct stream received;
+	enum lpl_error error;
+
+	stream_init(&received);
+	assert_int_equal(lpl_importer_open(&importer, &options, &report), LPL_OK);
+	assert_null(lpl_importer_result(importer)->format);
+	error = lpl_importer_run(importer, fd, &received.sink, &report);
+	format = lpl_importer_result(importer)->format;
+	assert_true(error == (format ? LPL_OK : LPL_ERR_FORMAT));
+	assert_true(format || !received.count);
+	lpl_importer_close(importer);
+	stream_free(&received);
+	close(fd);
+	return format;
+}
+
+/* Sequences of fetches and jumps, and data in two places: a program of a RISC processor. */
+static void make_program(struct reference *refs, size_t count, uint64_t *random)
+{
+	uint64_t fetch = 0x400000;
+
+	for (size_t i = 0; i < count; i++) {
+		const uint64_t dice = next_random(random);
+
+		if (dice % 3 == 0) {
+			refs[i] = (struct reference){ dice >> 8 & 1, (dice >> 9 & 1 ? 0x10000000 : 0x7fff0000) +
+						      4 * (dice >> 10 & 255), 0 };
+			continue;
+		}
+		fetch += dice >> 16 & 7 ? 4 : 4 * ((dice >> 20 & 4095) - 2048);
+		refs[i] = (struct reference){ FETCH, fetch & UINT32_MAX, 0 };
+	}
+}
+
+static void no_file_is_taken_for_another(void **unused)
+{
+	static struct reference refs[REFS];
+	unsigned int found = 0;
+
+	(void)unused;
+	for (uint64_t seed = 0; seed < 300; seed++) {
+		struct wish wish = { 1 + seed % 2, seed / 2 % 4 == 0, false, false, 32, 4 };
+		const size_t count = seed / 8 % 2 ? REFS : 1 + seed % 100;
+		const struct lpl_format *format;
+		uint64_t random = seed;
+		struct bits bits;
+
+		make_program(refs, count, &random);
+		encode(&bits, &wish, refs, count);
+		format = recognised(&bits);
+		if (format && format != format_of(wish.version == 1 ? "pdats" : "pdats2"))
+			fail_msg("seed %" PRIu64 ": taken for the other", seed);
+		if (!format && (wish.header || count == REFS))
+			fail_msg("seed %" PRIu64 ": not recognised", seed);
+		found += format != NULL;
+		/* what nobody wrote */
+		for (size_t i = 0; i < bits.count / 8; i++)
+			bits.bytes[i] = (uint8_t)next_random(&random);
+		assert_null(recognised(&bits));
+		free(bits.bytes);
+	}
+	assert_in_range(found, 150, 299);
+}
+
+/* One record that no writer makes, at the end, is enough; and so is that both are possible. */
+static void what_speaks_against_it_counts(void **unused)
+{
+	static struct reference refs[REFS];
+	uint64_t random = 1;
+
+	(void)unused;
+	make_program(refs, REFS, &random);
+	for (unsigned int version = 1; version <= 2; version++) {
+		static const struct {
+			unsigned int version;
+			uint64_t bytes;		/* three, of a record or two */
+		} wrong[] = {
+			{ 1, 0x420005 },	/* 5 in two bytes */
+			{ 1, 0x220422 },	/* a stride in one; the input ends */
+			{ 1, 0x820002 },	/* repeated no times */
+			{ 1, 0x07217f },	/* a type of modes */
+			{ 1, 0x00217f },	/* a read of the stride in no byte */
+			{ 2, 0xc00005 },	/* 5 in two bytes */
+			{ 2, 0x330005 },	/* likewise, of a datum */
+			{ 2, 0xa19080 },	/* a fetch that the count had room for */
+			{ 2, 0x2804a1 },	/* 4 in a byte; the input ends */
+		};
+		const struct wish wish = { version, false, false, false, 32, 4 };
+		struct bits bits;
+
+		encode(&bits, &wish, refs, REFS);
+		assert_non_null(recognised(&bits));
+		for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+			if (wrong[i].version != version)
+				continue;
+			put(&bits, 24, wrong[i].bytes);
+			if (recognised(&bits))
+				fail_msg("%06" PRIx64 " is not seen", wrong[i].bytes);
+			bits.count -= 24;
+		}
+		free(bits.bytes);
+	}
+	for (size_t records = 10; records < 400; records += 30) {
+		struct bits bits = { 0 };
+
+		/* PDATS: offsets 4000, 4100; PDATS II: reads and writes at one address */
+		for (size_t i = 0; i < records; i++)
+			put(&bits, 24, i % 2 ? 0x414000 : 0x414100);
+		assert_null(recognised(&bits));
+		/* a fetch in sequence, which PDATS II would have counted */
+		put(&bits, 24, 0x228002);
+		assert_true(recognised(&bits) == (records > 15 ? format_of("pdats") : NULL));
+		free(bits.bytes);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files_are_as_the_paper_has_them),
 		cmocka_unit_test(files_of_any_writer_are_read),
 		cmocka_unit_test(damage_is_seen_where_it_is),
+		cmocka_unit_test(no_file_is_taken_for_another),
+		cmocka_unit_test(what_speaks_against_it_counts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -143,7 +143,7 @@ char *lpl_losses_text(const struct lpl_losses *losses, char text[LPL_WARNINGS_SI
 struct lpl_importer;
 
 struct lpl_import_options {
-	const struct lpl_format *format;
+	const struct lpl_format *format;	/* NULL: to be recognised (docs/formats.md) */
 	const char *input;		/* the file's (or directory's) name, for reports */
 	/*
 	 * What it was reduced by before, as lpl_reducer_open() has it, or "unknown".  NULL:
@@ -186,7 +186,7 @@ enum lpl_error lpl_importer_open(struct lpl_importer **importer,
 
 /*
  * Read `fd` to its end (a format that is a directory: what is below it), send `sink` all of it,
- * then finish() it.  Once for each importer.
+ * then finish() it.  Once for each importer.  LPL_ERR_FORMAT where a format is not recognised.
  * Where the input is wrong (LPL_ERR_FORMAT, LPL_ERR_DAMAGED, LPL_ERR_TRUNCATED, LPL_ERR_ORDER:
  * the report names the line or the byte) everything before that place has been sent, and
  * finish() was not called.  LPL_ERR_IO, LPL_ERR_MEMORY, and what the sink returns.
@@ -225,11 +225,13 @@ struct lpl_import_result {
 	bool no_last;			/* a behaviour sequence without its line LAST */
 	bool paged;			/* whole pages, in a format that can express more */
 	bool sizes;			/* objects had other sizes than a page's */
+	const struct lpl_format *format;	/* given or recognised; NULL before that */
+	bool guessed;			/* ... by records alone: it has no header */
 };
 
 /* As of now; owned by the importer. */
 const struct lpl_import_result *lpl_importer_result(const struct lpl_importer *importer);
-/* All from `no_end` on, and what is empty, in words: see lpl_losses_text().  Returns `text`. */
+/* All from `joined` on, whatever is guessed, and what is empty, in words: see lpl_losses_text().  Returns `text`. */
 char *lpl_importer_warnings(const struct lpl_importer *importer, char text[LPL_WARNINGS_SIZE]);
 void lpl_importer_close(struct lpl_importer *importer);		/* NULL is fine */
 

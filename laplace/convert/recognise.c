@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Which format a file has.  Where formats without a header are concerned this errs on the side of
+ * not knowing: a trace that was read in another format than its own would look like one.
+ */
+#include <string.h>
+
+#include "format.h"
+
+/* "pdats or pdats2": all but those that it is not. */
+static void name_candidates(const struct lpl_sample *sample, char names[LPL_FORMAT_LIST_SIZE])
+{
+	const struct lpl_format *format;
+	char *at = names;
+
+	*at = '\0';
+	for (size_t i = 0; (format = lpl_format_at(i)); i++) {
+		if (format->recognise && format->recognise(sample) != LPL_OTHER)
+			at = stpcpy(stpcpy(at, at == names ? "" : " or "), format->name);
+	}
+}
+
+const struct lpl_format *lpl_recognise(const char *input, const struct lpl_sample *sample,
+				       bool *guessed, struct lpl_report *report)
+{
+	const struct lpl_format *format, *likely = NULL;
+	char names[LPL_FORMAT_LIST_SIZE];
+	size_t candidates = 0;
+
+	*guessed = false;
+	for (size_t i = 0; sample->size && (format = lpl_format_at(i)); i++) {
+		const enum lpl_recognition recognition =
+			format->recognise ? format->recognise(sample) : LPL_OTHER;
+
+		if (recognition == LPL_CERTAIN)
+			return format;
+		candidates += recognition != LPL_OTHER;
+		if (recognition == LPL_LIKELY)
+			likely = format;
+	}
+	*guessed = likely && (likely->traits & LPL_FORMAT_BINARY);
+	if (likely && candidates == 1)
+		return likely;
+	name_candidates(sample, names);
+	if (!sample->size)
+		(void)lpl_fail(report, LPL_ERR_FORMAT, "%s: is empty, so that its format cannot be "
+			       "recognised: name it with --from", input);
+	else if (!candidates)
+		(void)lpl_fail(report, LPL_ERR_FORMAT, "%s: is neither din, pdats nor pdats2, which "
+			       "are recognised: name its format with --from", input);
+	else
+		(void)lpl_fail(report, LPL_ERR_FORMAT, "%s: may be %s, but has neither a header that "
+			       "says so nor enough that shows it: name its format with --from",
+			       input, names);
+	return NULL;
+}
