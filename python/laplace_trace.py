@@ -125,7 +125,8 @@ class _SizesBase(ctypes.Structure):
 
 
 class _SimulatorOptions(ctypes.Structure):
-    _fields_ = [("jobs", c_uint), ("reduction", c_char_p), ("part", c_int)]
+    _fields_ = [("jobs", c_uint), ("reduction", c_char_p), ("part", c_int),
+                ("page_size", c_uint64)]
 
 
 class _Machine(ctypes.Structure):
@@ -559,7 +560,7 @@ class Trace:
         """
         merged = b"+merged" if convert and not self._addressing.exact else b""
         reduction = self._reduction and self._reduction + merged
-        simulator, how = c_void_p(), _SimulatorOptions(self.jobs, reduction, 0)
+        simulator, how = c_void_p(), _SimulatorOptions(self.jobs, reduction, 0, self._page_size())
         with self._reader() as reader, contextlib.ExitStack() as during:
             if select is not None or convert:
                 options, words = self._options(select, convert)

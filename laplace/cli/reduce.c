@@ -207,7 +207,7 @@ static void carry_totals(const struct run *run)
 	const bool known = cli_pass_totals(run->pass, &totals);
 
 	/* (of a part of what was reduced it is not known) */
-	if (all ? cli_refs_before(&totals) < tally->all_refs : known) {
+	if (all ? cli_refs_before(&totals) < tally->all_refs - tally->synthetic : known) {
 		totals.total = tally->all_refs;
 		memcpy(totals.refs, tally->refs, sizeof(totals.refs));
 		totals.user_refs = tally->user_refs;

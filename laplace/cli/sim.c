@@ -28,6 +28,7 @@ struct options {
 	char *policies;			/* a list, cut at its commas */
 	const char *sizes;		/* NULL: powers of two that matter */
 	uint64_t fifo;			/* segq's; 0: not given */
+	uint64_t page_size;		/* 0: that of the trace */
 	unsigned int jobs;		/* 0: one for each processor */
 	struct lpl_choice_options choice;
 	enum cli_addresses addresses;
@@ -60,6 +61,16 @@ static void check_memory(struct argp_state *state, void *config)
 		argp_error(state, "--by is of one memory for all; with --local each has its own");
 }
 
+static void take_page_size(struct argp_state *state, const struct cli_option *option, const char *value,
+			   void *config)
+{
+	const uint64_t size = cli_limited(state, option, value);
+
+	if (size & (size - 1))
+		cli_wrong(state, option, value);
+	((struct options *)config)->page_size = size;
+}
+
 static const struct cli_option option_table[] = {
 	{ "policy", CLI_LIST, 'p', CLI_INTO(struct options, policies), .argument = "POLICY[,...]",
 	  .words = CLI_POLICIES "all", .help = "%c (lru); options after it: segq:fifo=16; all: those "
@@ -70,6 +81,10 @@ static const struct cli_option option_table[] = {
 	  "percent of all pages (10%,25%)" },
 	{ "fifo", CLI_NUMBER, CLI_INTO(struct options, fifo), .argument = "PAGES", .least = 1,
 	  .help = "The FIFO segment of segq (half of its memory)" },
+	{ "page-size", CLI_NUMBER, CLI_INTO(struct options, page_size), .argument = "BYTES", .least = 16,
+	  .most = 1 << 30, .take = take_page_size, .wrong = "%n takes a power of two from %l to %m",
+	  .help = "Pages of so many bytes: larger than those of TRACE, or, if nothing was reduced, "
+	  "finer (those of TRACE)" },
 	{ "local", CLI_FLAG, CLI_INTO(struct options, local),
 	  .help = "A memory for each process, each of the size given; results are summed" },
 	{ "by", CLI_WORD, CLI_INTO(struct options, by), .argument = "UNIT", .words = "process task",
@@ -199,14 +214,16 @@ static int open_simulation(struct simulation *simulation, const struct options *
 	const char *reduction = cli_addresses_reduction(&options->addressing);
 	struct lpl_simulator_options how = {
 		.jobs = options->jobs, .reduction = reduction,
-		.part = lpl_choice_part(&options->choice, kind->page_size)
+		.part = lpl_choice_part(&options->choice, kind->page_size),
+		.page_size = kind->page_size
 	};
 	struct lpl_report report = { 0 };
 	char *rest = options->policies, *policy;
 	int status = CLI_DONE;
 
 	simulation->chosen = how.part != LPL_PART_ALL;
-	if (options->local ? lpl_local_open(&simulation->local, reduction, &report) :
+	if (options->local ? lpl_local_open(&simulation->local, reduction, kind->page_size,
+					  &report) :
 			     lpl_simulator_open(&simulation->simulator, &how, &report))
 		return cli_report(&report);
 	while (!status && (policy = strsep(&rest, ",")))
@@ -286,8 +303,9 @@ static bool miss_ratio(const struct lpl_result *result, uint64_t made, double *r
 	return made != 0;
 }
 
-static json_t *result_json(const char *policy, const struct lpl_result *result, uint64_t made,
-			   uint64_t cold, const char *reduction, const char *addresses)
+static json_t *result_json(const char *policy, const struct lpl_result *result,
+			   uint64_t page_size, uint64_t made, uint64_t cold,
+			   const char *reduction, const char *addresses)
 {
 	double ratio;
 	char shown[SHOWN_SIZE];
@@ -298,6 +316,8 @@ static json_t *result_json(const char *policy, const struct lpl_result *result, 
 				   "evictions", (json_int_t)result->evictions,
 				   "dirty_evictions", (json_int_t)result->dirty_evictions);
 
+	if (page_size && !result->timed)
+		json_object_set_new(object, "page_size", json_integer((json_int_t)page_size));
 	if (result->timed) {
 		json_object_set_new(object, "mean_resident", json_real(result->mean_resident));
 		json_object_set_new(object, "space_time",
@@ -385,7 +405,7 @@ static void warn(const struct simulation *simulation, size_t index, const struct
 
 /* `made`: references before reduction, of those that were simulated; 0: not known. */
 static int print_results(const struct simulation *simulation, const struct options *options,
-			 const char *reduction, uint64_t made)
+			 const char *reduction, uint64_t page_size, uint64_t made)
 {
 	json_t *array = options->json ? json_array() : NULL;
 	const char *addresses = options->addressing.name;
@@ -409,7 +429,7 @@ static int print_results(const struct simulation *simulation, const struct optio
 			warn(simulation, i, options, reduction);
 		for (size_t j = 0; j < count; j++, result++) {
 			json_t *object = options->json ?
-				result_json(simulation->name[i], result, made, cold,
+				result_json(simulation->name[i], result, page_size, made, cold,
 					    reduction, addresses) : NULL;
 
 			if (options->by && !cli_runners_add(&by, i, j, simulation->name[i], object))
@@ -447,7 +467,7 @@ static uint64_t references_made(const struct simulation *simulation, const struc
 }
 
 static int simulate(struct simulation *simulation, struct lpl_reader *reader,
-		    const struct options *options, const char *reduction)
+		    const struct options *options, const char *reduction, uint64_t page_size)
 {
 	struct cli_progress progress;
 	struct cli_pass pass = { .reader = reader, .path = options->trace,
@@ -460,10 +480,34 @@ static int simulate(struct simulation *simulation, struct lpl_reader *reader,
 	cli_progress_start(&progress, options->progress);
 	status = cli_pass_run(&pass);
 	if ((status == CLI_DONE || status == CLI_DAMAGED) &&
-	    print_results(simulation, options, reduction,
+	    print_results(simulation, options, reduction, page_size,
 			  references_made(simulation, &pass, reduction)))
 		status = CLI_FAILED;
 	return status;
+}
+
+/* The pages asked for, instead of the trace's; several canonical ones are none. */
+static int decide_page_size(struct cli_trace_kind *kind, struct options *options)
+{
+	const uint64_t size = options->page_size;
+
+	if (!size)
+		return CLI_DONE;
+	if (!kind->page_size)
+		return cli_complain(CLI_USAGE, "%s: " LPL_NO_PAGE_SIZE, options->trace);
+	if (!kind->is_whole && size < kind->page_size)
+		return cli_complain(CLI_USAGE, "%s: its pages are of %" PRIu64 " bytes, and finer ones are "
+				    "not known of it; those of %" PRIu64 " are in the trace that it was "
+				    "made from", options->trace, kind->page_size, size);
+	if (size > UINT64_C(1) << LPL_PAGE_SHIFT && size > kind->page_size) {
+		if (kind->is_canonical || options->addresses == CLI_ADDRESSES_CANONICAL)
+			return cli_complain(CLI_USAGE, "%s: canonical pages are of %d bytes, and their "
+					    "numbers do not say what lies beside what: larger ones are "
+					    "of virtual pages", options->trace, 1 << LPL_PAGE_SHIFT);
+		options->addresses = CLI_ADDRESSES_VIRTUAL;
+	}
+	kind->page_size = size;
+	return CLI_DONE;
 }
 
 int cmd_sim(int argc, char **argv)
@@ -482,15 +526,17 @@ int cmd_sim(int argc, char **argv)
 		return status;
 	lpl_reader_jobs(reader, options.jobs);
 	kind = cli_trace_kind(lpl_reader_meta(reader));
-	status = cli_addresses_decide(&options.addressing, options.addresses, options.trace,
-				      lpl_reader_meta(reader));
+	status = decide_page_size(&kind, &options);
+	if (!status)
+		status = cli_addresses_decide(&options.addressing, options.addresses, options.trace,
+					      lpl_reader_meta(reader));
 	if (!status && options.sizes)
 		status = parse_sizes(&sizes, &options, reader, &kind);
 	if (!status)
 		status = open_simulation(&simulation, &options, &kind, options.sizes ? &sizes : NULL);
 	if (!status)
 		status = simulate(&simulation, reader, &options,
-				  cli_addresses_reduction(&options.addressing));
+				  cli_addresses_reduction(&options.addressing), kind.page_size);
 	close_simulation(&simulation);
 	lpl_sizes_free(&sizes);
 	lpl_reader_close(reader);

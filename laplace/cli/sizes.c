@@ -12,7 +12,7 @@
 static int count_pages(const struct cli_sizes_of *of, uint64_t *pages)
 {
 	struct lpl_simulator *simulator = NULL;
-	struct lpl_simulator_options how = { .jobs = of->jobs };
+	struct lpl_simulator_options how = { .jobs = of->jobs, .page_size = of->page_size };
 	struct lpl_report report = { 0 }, trouble = { 0 };
 	struct cli_progress progress;
 	struct cli_pass pass = { .path = of->path, .progress = &progress, .label = "pages ",

@@ -44,6 +44,10 @@ int cli_check_has_canonical(const struct cli_trace_kind *kind, const char *path)
 		return CLI_DONE;
 	if (!kind->page_size)
 		return cli_complain(CLI_USAGE, "%s: " LPL_NO_PAGE_SIZE, path);
+	if (kind->page_size < UINT64_C(1) << LPL_PAGE_SHIFT)
+		return cli_complain(CLI_USAGE, "%s: has pages of %" PRIu64 " bytes, but mappings and "
+				    "copies are of %d: `laplace reduce -m block:%d' makes these of it",
+				    path, kind->page_size, 1 << LPL_PAGE_SHIFT, 1 << LPL_PAGE_SHIFT);
 	if (kind->page_size > UINT64_C(1) << LPL_PAGE_SHIFT)
 		return cli_complain(CLI_USAGE, "%s: has pages of %" PRIu64 " bytes, but mappings and "
 				    "copies are of %d: merge the trace that it was made from", path,

@@ -19,6 +19,7 @@
 #include "pass.h"
 #include "progress.h"
 #include "say.h"
+#include "trace_kind.h"
 
 struct options {
 	bool json;
@@ -51,6 +52,7 @@ struct short_count {
 struct checker {
 	struct lpl_sink sink;
 	const char *path;
+	uint64_t page_size;
 	struct lpl_counts tally;
 	uint64_t ref, instr, cycle;	/* the clocks so far */
 	struct short_count miscounted;	/* the first that counts some, but too few */
@@ -73,8 +75,8 @@ static enum lpl_error check_clocks(struct checker *checker, uint64_t ref, uint64
 	return LPL_OK;
 }
 
-/* What is wrong with a reference by itself; NULL: nothing. */
-static const char *fault_of(const struct lpl_ref *ref)
+/* What is wrong with a reference by itself; NULL: nothing.  Finer pages are referenced as a whole. */
+static const char *fault_of(const struct lpl_ref *ref, uint64_t page_size)
 {
 	const uint64_t offset = ref->address & ((1U << LPL_PAGE_SHIFT) - 1);
 
@@ -86,6 +88,8 @@ static const char *fault_of(const struct lpl_ref *ref)
 		return "with reserved bits set";
 	if (ref->flags & LPL_PAGED)
 		return offset || ref->length ? "to a page, but with offset or length" : NULL;
+	if (ref->length == page_size && offset % page_size == 0)
+		return NULL;
 	if (ref->length < 1 || ref->length > 64)
 		return "of a length that is not 1 to 64";
 	if (offset + ref->length > 1U << LPL_PAGE_SHIFT)
@@ -96,7 +100,7 @@ static const char *fault_of(const struct lpl_ref *ref)
 static enum lpl_error check_one(struct checker *checker, const struct lpl_ref *ref,
 				struct lpl_report *report)
 {
-	const char *fault = fault_of(ref);
+	const char *fault = fault_of(ref, checker->page_size);
 
 	if (fault)
 		return lpl_fail(report, LPL_ERR_DAMAGED, "%s: reference %" PRIu64
@@ -194,7 +198,7 @@ static int check_chunks(const struct checker *checker, struct lpl_report *report
 			checker->path, found->sequence, found->last_ref, found->before);
 }
 
-/* No more may be kept than there was.  A trace without totals says nothing. */
+/* No more may be kept than there was, though a reducer may have put in some.  A trace without totals says nothing. */
 static int check_totals(const struct checker *checker, const struct lpl_totals *totals,
 			struct lpl_report *report)
 {
@@ -203,7 +207,7 @@ static int check_totals(const struct checker *checker, const struct lpl_totals *
 
 	for (int i = 0; i < LPL_TYPES; i++)
 		by_type += totals->refs[i];
-	if (before && checker->tally.all_refs > before)
+	if (before && checker->tally.all_refs - checker->tally.synthetic > before)
 		return lpl_fail(report, LPL_ERR_DAMAGED, "%s: holds %" PRIu64 " references, "
 				"but says that there were %" PRIu64 " before reduction",
 				checker->path, checker->tally.all_refs, before);
@@ -276,7 +280,8 @@ int cmd_verify(int argc, char **argv)
 	if (status)
 		return status;
 	checker = (struct checker){ .sink = { check_refs, check_event, check_finish },
-				    .path = options.trace };
+				    .path = options.trace,
+				    .page_size = cli_trace_kind(lpl_reader_meta(reader)).page_size };
 	lpl_reader_compare_hash(reader);
 	lpl_counts_init(&checker.tally);
 	cli_progress_start(&progress, options.progress);

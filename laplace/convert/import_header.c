@@ -28,8 +28,14 @@ static enum lpl_error describe_pages(struct lpl_importer *importer, struct lpl_r
 	const uint64_t size = lpl_reduction_page_size(result->reduction);
 
 	result->page_size = wanted ? wanted : size;
-	if (result->page_size == size || strcmp(result->reduction, "unknown") == 0)
+	if (result->page_size == size)
 		return LPL_OK;
+	if (strcmp(result->reduction, "unknown") == 0 && wanted > size)
+		return LPL_OK;
+	if (wanted < size && strcmp(result->reduction, "none") != 0)
+		return lpl_fail(report, LPL_ERR_USAGE, "--page-size=%" PRIu64 ": pages finer than "
+				"4096 bytes are made by block:%" PRIu64 ", with which --reduction "
+				"begins then", wanted, wanted);
 	if (strcmp(result->reduction, "none") != 0)
 		return lpl_fail(report, LPL_ERR_USAGE, "--page-size=%" PRIu64 ": the reduction "
 				"'%s' leaves pages of %" PRIu64 " bytes; block:BYTES makes larger "

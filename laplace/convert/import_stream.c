@@ -158,8 +158,8 @@ bool lpl_import_set_page(struct lpl_importer *importer, struct lpl_ref *ref, uin
 	const unsigned int shift = importer->page_shift;
 
 	ref->address = page << shift;
-	ref->flags |= LPL_PAGED;
-	ref->length = 0;
+	ref->flags |= shift < LPL_PAGE_SHIFT ? 0 : LPL_PAGED;
+	ref->length = (uint16_t)(shift < LPL_PAGE_SHIFT ? 1U << shift : 0);
 	if (ref->address >> shift == page)
 		return true;
 	return lpl_import_refuse(importer, LPL_ERR_DAMAGED, "page %" PRIx64 " has no address of "
@@ -196,8 +196,10 @@ bool lpl_import_whole_ref(struct lpl_importer *importer, struct lpl_ref *ref, ui
 	const uint64_t page = 1U << LPL_PAGE_SHIFT;
 	const uint64_t offset = ref->address & (page - 1);
 	const bool paged = (ref->flags & LPL_PAGED) != 0;
+	const bool finer = importer->page_shift < LPL_PAGE_SHIFT &&
+			   length == UINT64_C(1) << importer->page_shift;
 
-	if (length > IMPORT_LENGTH || (length == 0) != paged)
+	if ((length > IMPORT_LENGTH && !finer) || (length == 0) != paged)
 		return lpl_import_refuse(importer, LPL_ERR_DAMAGED, "a length of %" PRIu64
 					 " bytes (possible are 1 to %d, and 0 for a page)", length,
 					 IMPORT_LENGTH);

@@ -13,6 +13,7 @@
 #include "base/try.h"
 #include "importer.h"
 
+#define PAGE_SIZE_MIN UINT64_C(16)
 #define PAGE_SIZE_MAX (UINT64_C(1) << 30)
 
 /* ---- opening ---- */
@@ -30,10 +31,10 @@ static enum lpl_error check_options(const struct lpl_import_options *options,
 	if (page_size && !(traits & LPL_FORMAT_PAGES))
 		return lpl_fail(report, LPL_ERR_USAGE, "the format %s has no pages, of which "
 				"there would be a size", name);
-	if (page_size && (page_size < 1U << LPL_PAGE_SHIFT || page_size > PAGE_SIZE_MAX ||
+	if (page_size && (page_size < PAGE_SIZE_MIN || page_size > PAGE_SIZE_MAX ||
 			  (page_size & (page_size - 1))))
-		return lpl_fail(report, LPL_ERR_USAGE, "a page size is a power of two from 4096 "
-				"to %" PRIu64, PAGE_SIZE_MAX);
+		return lpl_fail(report, LPL_ERR_USAGE, "a page size is a power of two from %" PRIu64
+				" to %" PRIu64, PAGE_SIZE_MIN, PAGE_SIZE_MAX);
 	if (options->events && ((traits & LPL_FORMAT_IMPORT_ONLY) || !(traits & LPL_WITH_CYCLE) ||
 				!(traits & LPL_WITH_SPACE)))
 		return lpl_fail(report, LPL_ERR_USAGE, "the format %s is not joined with a log of "

@@ -23,12 +23,23 @@ static lpl_stage_new *opener(const struct lpl_method *method, bool fenced, bool 
 	return fenced && method->open_fenced != NULL ? method->open_fenced : method->open;
 }
 
+/* log2 of the size of the pages that a step knows (lpl_page_of()). */
+static unsigned int shift_of(const struct lpl_reduction *reduction)
+{
+	unsigned int shift = 0;
+
+	while (shift < LPL_PAGE_SHIFT && UINT64_C(1) << shift < lpl_page_bytes(reduction))
+		shift++;
+	return shift;
+}
+
 enum lpl_error lpl_reducer_open(struct lpl_reducer **reducer, const char *before,
 				const char *spec, struct lpl_sink *next,
 				struct lpl_report *report)
 {
 	struct lpl_steps steps;
 	lpl_stage_new *open[LPL_MOST_STEPS];
+	unsigned int shift[LPL_MOST_STEPS];
 	struct lpl_reduction state;
 	struct lpl_reduction end;
 	struct lpl_reducer *opened;
@@ -46,9 +57,10 @@ enum lpl_error lpl_reducer_open(struct lpl_reducer **reducer, const char *before
 	for (size_t i = 0; i < steps.count; i++) {
 		open[i] = opener(steps.step[i].method, state.fenced, state.behaviour != 0);
 		lpl_reduction_apply(&state, &steps.step[i]);
+		shift[i] = shift_of(&state);
 	}
 	for (size_t i = steps.count; i-- > 0;) {
-		opened->stage[i] = open[i](steps.step[i].number, next);
+		opened->stage[i] = open[i](steps.step[i].number, shift[i], next);
 		if (opened->stage[i] == NULL) {
 			lpl_reducer_close(opened);
 			return lpl_fail(report, LPL_ERR_MEMORY, "reduction '%s': no memory", spec);

@@ -141,12 +141,15 @@ unsigned int lpl_fence_ranges(struct lpl_fence *fence, const struct lpl_event *e
 	}
 }
 
-static void retire(struct lpl_pages *pages, const struct lpl_fence_range *range)
+/* `finer`: log2 of how many of these pages are in one of the range's. */
+static void retire(struct lpl_pages *pages, const struct lpl_fence_range *range,
+		   unsigned int finer)
 {
-	if (!range->any_space && range->count <= pages->count) {
-		for (uint64_t i = 0; i < range->count; i++) {
+	if (!range->any_space && range->first < ALL_PAGES &&
+	    range->count <= pages->count >> finer) {
+		for (uint64_t i = 0; i < range->count << finer; i++) {
 			uint32_t found = lpl_pages_find(pages, (struct lpl_page){
-				.space = range->space, .number = range->first + i});
+				.space = range->space, .number = (range->first << finer) + i});
 
 			if (found != 0)
 				lpl_pages_retire(pages, found);
@@ -157,18 +160,18 @@ static void retire(struct lpl_pages *pages, const struct lpl_fence_range *range)
 		struct lpl_page page = pages->node[i].page;
 
 		if ((range->any_space || page.space == range->space) &&
-		    page.number - range->first < range->count)
+		    (page.number >> finer) - range->first < range->count)
 			lpl_pages_retire(pages, i);
 	}
 }
 
 void lpl_fence_pages(struct lpl_fence *fence, const struct lpl_event *event,
-		     struct lpl_pages *pages)
+		     struct lpl_pages *pages, unsigned int shift)
 {
 	struct lpl_fence_range range[LPL_FENCE_RANGES];
 	unsigned int ranges = lpl_fence_ranges(fence, event, range);
 
-	assert(ranges <= LPL_FENCE_RANGES);
+	assert(ranges <= LPL_FENCE_RANGES && shift <= LPL_PAGE_SHIFT);
 	for (unsigned int i = 0; i < ranges; i++)
-		retire(pages, &range[i]);
+		retire(pages, &range[i], LPL_PAGE_SHIFT - shift);
 }

@@ -78,9 +78,10 @@ unsigned int lpl_fence_ranges(struct lpl_fence *fence, const struct lpl_event *e
 
 /*
  * End the generation of those among `pages` that `event` gives another meaning
- * (lpl_pages_retire).  Costs O(pages) at most, O(length) for short ranges.
+ * (lpl_pages_retire).  These are of 2^shift bytes, up to 4096: all that are part of one that has
+ * another meaning.  Costs O(pages) at most, O(length) for short ranges.
  */
 void lpl_fence_pages(struct lpl_fence *fence, const struct lpl_event *event,
-		     struct lpl_pages *pages);
+		     struct lpl_pages *pages, unsigned int shift);
 
 #endif

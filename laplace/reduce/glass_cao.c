@@ -146,7 +146,7 @@ static enum lpl_error glass_cao_refs(struct lpl_sink *sink, const struct lpl_ref
 		gc->now = ref->instr;
 		if (gc->now - gc->start >= gc->length)
 			LPL_TRY(advance(gc, report));
-		i = make_newest(gc, lpl_page_of(ref));
+		i = make_newest(gc, lpl_page_of(ref, gc->pending.shift));
 		if (i == 0)
 			return no_memory(gc, report);
 		LPL_TRY(keep(gc, i, ref, report));
@@ -184,7 +184,8 @@ static void glass_cao_close(struct lpl_reducer_stage *stage)
 	free(gc);
 }
 
-static struct lpl_reducer_stage *glass_cao_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *glass_cao_new(uint64_t number, unsigned int shift,
+					       struct lpl_sink *next)
 {
 	struct glass_cao *gc = calloc(1, sizeof(*gc));
 
@@ -194,7 +195,7 @@ static struct lpl_reducer_stage *glass_cao_new(uint64_t number, struct lpl_sink 
 	gc->stage.flush = glass_cao_flush;
 	gc->stage.close = glass_cao_close;
 	gc->length = number;
-	if (!lpl_pending_init(&gc->pending, next) ||
+	if (!lpl_pending_init(&gc->pending, shift, next) ||
 	    !lpl_pages_init_with(&gc->pages, sizeof(struct active))) {
 		glass_cao_close(&gc->stage);
 		return NULL;

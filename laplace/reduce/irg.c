@@ -36,6 +36,7 @@ struct irg {
 	struct lpl_reducer_stage stage;
 	struct lpl_outlet outlet;
 	uint64_t theta;
+	unsigned int shift;	/* log2 of a page's size */
 	uint64_t now;
 	struct lpl_pages pages;	/* with a struct recent each */
 	struct lpl_dropped_writes dropped;	/* to pages that are not there */
@@ -68,7 +69,7 @@ static enum lpl_error keep(struct irg *irg, uint32_t i, struct lpl_ref ref,
 {
 	struct recent *recent = recent_of(irg, i);
 
-	lpl_make_paged(&ref);
+	lpl_make_paged(&ref, irg->shift);
 	if (recent->written)
 		lpl_make_write(&ref);
 	recent->written = false;
@@ -82,7 +83,7 @@ static enum lpl_error irg_refs(struct lpl_sink *sink, const struct lpl_ref *refs
 
 	for (size_t j = 0; j < count; j++) {
 		const struct lpl_ref *ref = &refs[j];
-		struct lpl_page page = lpl_page_of(ref);
+		struct lpl_page page = lpl_page_of(ref, irg->shift);
 		struct recent *recent;
 		bool new;
 		uint32_t i;
@@ -136,7 +137,8 @@ static void irg_close(struct lpl_reducer_stage *stage)
 	free(irg);
 }
 
-static struct lpl_reducer_stage *irg_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *irg_new(uint64_t number, unsigned int shift,
+					 struct lpl_sink *next)
 {
 	struct irg *irg = calloc(1, sizeof(*irg));
 
@@ -147,6 +149,7 @@ static struct lpl_reducer_stage *irg_new(uint64_t number, struct lpl_sink *next)
 	irg->stage.close = irg_close;
 	irg->outlet.next = next;
 	irg->theta = number;
+	irg->shift = shift;
 	if (!lpl_dropped_writes_init(&irg->dropped) ||
 	    !lpl_pages_init_with(&irg->pages, sizeof(struct recent))) {
 		irg_close(&irg->stage);

@@ -4,9 +4,10 @@
 
 #include <assert.h>
 
-bool lpl_lru_memory_init(struct lpl_lru_memory *memory, uint32_t limit)
+bool lpl_lru_memory_init(struct lpl_lru_memory *memory, uint32_t limit, unsigned int shift)
 {
 	memory->limit = limit;
+	memory->shift = shift;
 	return lpl_pages_init_with(&memory->pages, sizeof(struct lpl_frame));
 }
 
@@ -26,7 +27,7 @@ bool lpl_lru_memory_fetch(struct lpl_lru_memory *memory, const struct lpl_ref *r
 		fault->victim = pages->node[victim].page;
 		fault->evicted = *lpl_lru_memory_frame(memory, victim);
 	}
-	fault->frame = lpl_pages_enter(pages, lpl_page_of(ref), victim);
+	fault->frame = lpl_pages_enter(pages, lpl_page_of(ref, memory->shift), victim);
 	if (fault->frame == 0)
 		return false;
 	lpl_lru_memory_frame(memory, fault->frame)->dirty = lpl_is_write(ref);

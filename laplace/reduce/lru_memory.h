@@ -14,6 +14,7 @@
 struct lpl_lru_memory {
 	struct lpl_pages pages;		/* in memory; a page's number is its frame, 1 to K */
 	uint32_t limit;			/* K */
+	unsigned int shift;		/* log2 of a page's size */
 };
 
 /* What is known of the page in a frame. */
@@ -30,7 +31,7 @@ struct lpl_fault {
 };
 
 /* false: no memory. */
-bool lpl_lru_memory_init(struct lpl_lru_memory *memory, uint32_t limit);
+bool lpl_lru_memory_init(struct lpl_lru_memory *memory, uint32_t limit, unsigned int shift);
 void lpl_lru_memory_free(struct lpl_lru_memory *memory);
 
 static inline struct lpl_frame *lpl_lru_memory_frame(struct lpl_lru_memory *memory, uint32_t i)
@@ -54,7 +55,7 @@ bool lpl_lru_memory_fetch(struct lpl_lru_memory *memory, const struct lpl_ref *r
 /* A reference to a page in memory is done with; false: its page is to be fetched. */
 static inline bool lpl_lru_memory_hit(struct lpl_lru_memory *memory, const struct lpl_ref *ref)
 {
-	uint32_t i = lpl_pages_hit(&memory->pages, lpl_page_of(ref));
+	uint32_t i = lpl_pages_hit(&memory->pages, lpl_page_of(ref, memory->shift));
 
 	if (i != 0)
 		lpl_lru_memory_frame(memory, i)->dirty |= lpl_is_write(ref);

@@ -41,7 +41,8 @@ static enum lpl_error send_eviction(struct lrubs *lrubs, const struct lpl_ref *r
 		.tag = LPL_EVENT_EVICTED,
 		.arg = {
 			[LPL_EVENT_EVICTED_SPACE] = fault->victim.space,
-			[LPL_EVENT_EVICTED_ADDRESS] = fault->victim.number << LPL_PAGE_SHIFT,
+			[LPL_EVENT_EVICTED_ADDRESS] = fault->victim.number <<
+						      lrubs->memory.shift,
 			[LPL_EVENT_EVICTED_DIRTY] = fault->evicted.dirty ? 1 : 0,
 		},
 	};
@@ -60,7 +61,7 @@ static enum lpl_error send_fault(struct lrubs *lrubs, const struct lpl_ref *ref,
 		return lpl_fail(report, LPL_ERR_MEMORY,
 				"reduction %s:%u: no memory for another page",
 				lrubs->hits ? "annotated" : "lrubs", lrubs->memory.limit);
-	lpl_make_paged(&fetch);
+	lpl_make_paged(&fetch, lrubs->memory.shift);
 	LPL_TRY(lpl_outlet_ref(&lrubs->outlet, &fetch, report));
 	return fault.evicts ? send_eviction(lrubs, &fetch, &fault, report) : LPL_OK;
 }
@@ -120,7 +121,8 @@ static void lrubs_close(struct lpl_reducer_stage *stage)
 	free(lrubs);
 }
 
-static struct lpl_reducer_stage *lrubs_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *lrubs_new(uint64_t number, unsigned int shift,
+					   struct lpl_sink *next)
 {
 	struct lrubs *lrubs = calloc(1, sizeof(*lrubs));
 
@@ -130,7 +132,7 @@ static struct lpl_reducer_stage *lrubs_new(uint64_t number, struct lpl_sink *nex
 	lrubs->stage.flush = lrubs_flush;
 	lrubs->stage.close = lrubs_close;
 	lrubs->outlet.next = next;
-	if (!lpl_lru_memory_init(&lrubs->memory, (uint32_t)number)) {
+	if (!lpl_lru_memory_init(&lrubs->memory, (uint32_t)number, shift)) {
 		lrubs_close(&lrubs->stage);
 		return NULL;
 	}

@@ -40,11 +40,13 @@ static void none_close(struct lpl_reducer_stage *stage)
 	free(stage);
 }
 
-static struct lpl_reducer_stage *none_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *none_new(uint64_t number, unsigned int shift,
+					  struct lpl_sink *next)
 {
 	struct none *none = calloc(1, sizeof(*none));
 
 	(void)number;
+	(void)shift;
 	if (none == NULL)
 		return NULL;
 	none->stage.sink = (struct lpl_sink){none_refs, none_event, none_finish};

@@ -283,7 +283,7 @@ static enum lpl_error take_fault(struct olr *olr, const struct lpl_ref *ref,
 	LPL_TRY(new_residency(olr, &i, report));
 	residency = &olr->residency[i];
 	*residency = (struct residency){.fetch = *ref, .begin = olr->faults++, .end = NEVER};
-	lpl_make_paged(&residency->fetch);
+	lpl_make_paged(&residency->fetch, olr->memory.shift);
 	if (fault->evicts) {
 		struct residency *evicted = &olr->residency[fault->evicted.residency];
 
@@ -402,7 +402,7 @@ static enum lpl_error behaviour_refs(struct lpl_sink *sink, const struct lpl_ref
 	for (size_t j = 0; j < count; j++) {
 		if (olr->fetching)
 			return no_eviction(olr, report);
-		if (lpl_pages_find(pages, lpl_page_of(&refs[j])) != 0)
+		if (lpl_pages_find(pages, lpl_page_of(&refs[j], olr->memory.shift)) != 0)
 			return damaged(olr, refs[j].ref, "fetches a page that is in memory",
 				       report);
 		if (pages->count < olr->memory.limit) {
@@ -421,7 +421,7 @@ static enum lpl_error behaviour_event(struct lpl_sink *sink, const struct lpl_ev
 	struct olr *olr = (struct olr *)sink;
 	struct lpl_page page = {
 		.space = event->arg[LPL_EVENT_EVICTED_SPACE],
-		.number = event->arg[LPL_EVENT_EVICTED_ADDRESS] >> LPL_PAGE_SHIFT,
+		.number = event->arg[LPL_EVENT_EVICTED_ADDRESS] >> olr->memory.shift,
 	};
 	uint32_t victim;
 
@@ -455,7 +455,8 @@ static void olr_close(struct lpl_reducer_stage *stage)
 	free(olr);
 }
 
-static struct lpl_reducer_stage *olr_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *olr_new(uint64_t number, unsigned int shift,
+					 struct lpl_sink *next)
 {
 	struct olr *olr = calloc(1, sizeof(*olr));
 
@@ -466,7 +467,7 @@ static struct lpl_reducer_stage *olr_new(uint64_t number, struct lpl_sink *next)
 	olr->stage.close = olr_close;
 	olr->outlet.next = next;
 	lpl_event_queue_init(&olr->events);
-	if (!lpl_lru_memory_init(&olr->memory, (uint32_t)number) ||
+	if (!lpl_lru_memory_init(&olr->memory, (uint32_t)number, shift) ||
 	    !lpl_reach(olr->residency, olr->residency_room, 0)) {
 		olr_close(&olr->stage);
 		return NULL;
@@ -474,9 +475,10 @@ static struct lpl_reducer_stage *olr_new(uint64_t number, struct lpl_sink *next)
 	return &olr->stage;
 }
 
-static struct lpl_reducer_stage *from_behaviour_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *from_behaviour_new(uint64_t number, unsigned int shift,
+						    struct lpl_sink *next)
 {
-	struct lpl_reducer_stage *stage = olr_new(number, next);
+	struct lpl_reducer_stage *stage = olr_new(number, shift, next);
 
 	if (stage != NULL)
 		stage->sink = (struct lpl_sink){behaviour_refs, behaviour_event, behaviour_finish};

@@ -129,8 +129,8 @@ uint32_t lpl_pages_enter(struct lpl_pages *pages, struct lpl_page page, uint32_t
 void lpl_pages_retire(struct lpl_pages *pages, uint32_t i)
 {
 	assert(i >= 1 && i <= pages->count);
-	/* 64-bit addresses have no page beyond 2^52 */
-	rename_page(pages, i, (struct lpl_page){.number = (UINT64_C(1) << 52) + i});
+	/* 64-bit addresses have no page of 16 bytes or more beyond 2^60 */
+	rename_page(pages, i, (struct lpl_page){.number = (UINT64_C(1) << 60) + i});
 }
 
 void lpl_pages_clear(struct lpl_pages *pages)

@@ -65,12 +65,34 @@ static inline void lpl_make_write(struct lpl_ref *ref)
 	ref->type = lpl_is_walk(ref) ? LPL_WALK_WRITE : LPL_WRITE;
 }
 
-static inline struct lpl_page lpl_page_of(const struct lpl_ref *ref)
+/*
+ * The page of a reference, where pages have 2^shift bytes: at most LPL_PAGE_SHIFT in a reducer, as
+ * the addresses of larger pages are multiples of their size anyway.
+ */
+static inline struct lpl_page lpl_page_of(const struct lpl_ref *ref, unsigned int shift)
 {
 	return (struct lpl_page){
 		.space = lpl_is_walk(ref) ? LPL_WALK_SPACE : ref->space,
-		.number = ref->address >> LPL_PAGE_SHIFT,
+		.number = ref->address >> shift,
 	};
+}
+
+/* In how many pages after its first does an access of `length` bytes lie, too?  Walks lie in one. */
+static inline unsigned int lpl_pages_after(const struct lpl_ref *ref, unsigned int shift)
+{
+	const uint64_t offset = ref->address & ((UINT64_C(1) << shift) - 1);
+
+	return ref->length == 0 ? 0 : (unsigned int)((offset + ref->length - 1) >> shift);
+}
+
+/* The rest of an access, from the next page on: the same access, and therefore LPL_SYNTHETIC. */
+static inline void lpl_next_part(struct lpl_ref *ref, unsigned int shift)
+{
+	const uint64_t next = ((ref->address >> shift) + 1) << shift;
+
+	ref->length = (uint16_t)(ref->length - (next - ref->address));
+	ref->address = next;
+	ref->flags |= LPL_SYNTHETIC;
 }
 
 static inline bool lpl_same_page(struct lpl_page a, struct lpl_page b)
@@ -78,12 +100,24 @@ static inline bool lpl_same_page(struct lpl_page a, struct lpl_page b)
 	return ((a.number ^ b.number) | (a.space ^ b.space)) == 0;
 }
 
-/* What every reducer makes of a reference it keeps. */
-static inline void lpl_make_paged(struct lpl_ref *ref)
+/* Flags and length of a reference to a page; one finer than 4096 bytes is referenced as a whole. */
+static inline uint8_t lpl_paged_flags(const struct lpl_ref *ref, unsigned int shift)
 {
-	ref->address = ref->address >> LPL_PAGE_SHIFT << LPL_PAGE_SHIFT;
-	ref->flags = (uint8_t)((ref->flags & (LPL_USER | LPL_SYNTHETIC)) | LPL_PAGED);
-	ref->length = 0;
+	return (uint8_t)((ref->flags & (LPL_USER | LPL_SYNTHETIC)) |
+			 (shift < LPL_PAGE_SHIFT ? 0 : LPL_PAGED));
+}
+
+static inline uint16_t lpl_paged_length(unsigned int shift)
+{
+	return (uint16_t)(shift < LPL_PAGE_SHIFT ? 1U << shift : 0);
+}
+
+/* What every reducer makes of a reference it keeps. */
+static inline void lpl_make_paged(struct lpl_ref *ref, unsigned int shift)
+{
+	ref->address = ref->address >> shift << shift;
+	ref->flags = lpl_paged_flags(ref, shift);
+	ref->length = lpl_paged_length(shift);
 	ref->reserved = 0;
 }
 

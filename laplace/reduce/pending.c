@@ -8,8 +8,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
-bool lpl_pending_init(struct lpl_pending *pending, struct lpl_sink *next)
+bool lpl_pending_init(struct lpl_pending *pending, unsigned int shift, struct lpl_sink *next)
 {
+	pending->shift = shift;
 	pending->outlet.next = next;
 	lpl_event_queue_init(&pending->events);
 	return lpl_reach(pending->node, pending->capacity, 0);

@@ -26,6 +26,7 @@ struct lpl_pending_node {
 
 struct lpl_pending {
 	struct lpl_outlet outlet;
+	unsigned int shift;	/* log2 of a page's size */
 	struct lpl_pending_node *node;
 	size_t capacity;
 	uint32_t used;		/* nodes ever used, the sentinel not counted */
@@ -35,7 +36,7 @@ struct lpl_pending {
 };
 
 /* false: no memory. */
-bool lpl_pending_init(struct lpl_pending *pending, struct lpl_sink *next);
+bool lpl_pending_init(struct lpl_pending *pending, unsigned int shift, struct lpl_sink *next);
 void lpl_pending_free(struct lpl_pending *pending);
 
 /* One more node is used and none is spare: make room.  false: no memory. */
@@ -74,7 +75,7 @@ static inline void lpl_pending_set(struct lpl_pending *pending, uint32_t i,
 				   const struct lpl_ref *ref)
 {
 	pending->node[i].ref = *ref;
-	lpl_make_paged(&pending->node[i].ref);
+	lpl_make_paged(&pending->node[i].ref, pending->shift);
 	pending->node[i].time = ++pending->now;
 }
 
@@ -105,7 +106,8 @@ static inline void lpl_pending_replace(struct lpl_pending *pending, uint32_t i,
 	bool written = lpl_is_write(&pending->node[i].ref);
 
 	assert(i >= 1 && i <= pending->used);
-	assert(lpl_same_page(lpl_page_of(&pending->node[i].ref), lpl_page_of(ref)));
+	assert(lpl_same_page(lpl_page_of(&pending->node[i].ref, pending->shift),
+			     lpl_page_of(ref, pending->shift)));
 	if (pending->node[0].prev != i) {
 		lpl_pending_unlink(pending, i);
 		lpl_pending_link(pending, i);

@@ -25,7 +25,7 @@ static bool respects_fences(const struct lpl_step *step, bool fenced)
 	case LPL_DROPS_IN_WINDOW:
 		return true;
 	case LPL_DROPS_IN_RUN:	/* larger pages are many to merge */
-		return step->number <= LPL_LEAST_BYTES;
+		return step->number <= LPL_PAGE_BYTES;
 	case LPL_DROPS_ANYWHERE:
 		break;
 	}
@@ -48,7 +48,7 @@ static bool fence_matters(const struct lpl_steps *steps)
 /* ---- what steps make of a trace ---- */
 
 static const struct lpl_reduction unreduced = {
-	.exact = {1, 1, 1, 1}, .any_order = 1, .page_size = LPL_LEAST_BYTES, .fenced_throughout = true
+	.exact = {1, 1, 1, 1}, .any_order = 1, .fenced_throughout = true
 };
 
 /* Exact for `*size` before and for `from` now: for the larger; 0, for nothing, is the largest. */
@@ -81,8 +81,10 @@ void lpl_reduction_apply(struct lpl_reduction *reduction, const struct lpl_step 
 	exact_for_both(&reduction->exact.demand, (claims & LPL_CLAIM_DEMAND) != 0 ? from : 0);
 	exact_for_both(&reduction->exact.ws, (claims & LPL_CLAIM_WS) != 0 ? from : 0);
 	exact_for_both(&reduction->any_order, (claims & LPL_CLAIM_ANY_ORDER) != 0 ? from : 0);
-	if (method->unit == LPL_UNIT_BYTES && step->number != 0)
-		reduction->page_size = step->number;
+	reduction->page_size = method->unit == LPL_UNIT_BYTES && step->number != 0 ?
+		step->number : lpl_page_bytes(reduction);
+	/* an access to several finer pages becomes a reference to each, with one number */
+	reduction->synthetic |= reduction->page_size < LPL_PAGE_BYTES;
 	reduction->behaviour = method->makes_behaviour ? step->number : 0;
 	reduction->synthetic |= method->adds_references;
 }
@@ -182,7 +184,7 @@ uint64_t lpl_reduction_page_size(const char *reduction)
 	struct lpl_reduction read;
 
 	(void)lpl_reduction_read(&read, reduction);
-	return read.page_size;
+	return lpl_page_bytes(&read);
 }
 
 uint64_t lpl_page_size(const char *said, const char *reduction)
@@ -192,7 +194,8 @@ uint64_t lpl_page_size(const char *said, const char *reduction)
 
 	if (said == NULL)
 		return reduced;
-	if (!lpl_parse_decimal(said, &size) || size < LPL_LEAST_BYTES || (size & (size - 1)) != 0)
+	if (!lpl_parse_decimal(said, &size) || (size & (size - 1)) != 0 ||
+	    (size < LPL_PAGE_BYTES && size != reduced))
 		return 0;
 	return size > reduced ? size : reduced;
 }

@@ -8,13 +8,19 @@
 struct lpl_reduction {
 	struct lpl_exactness exact;
 	uint64_t any_order;	/* pages; see lpl_reduction_any_order() */
-	uint64_t page_size;
+	uint64_t page_size;	/* 0: references are to bytes as yet */
 	bool fenced;		/* methods that follow respect changes of mapping */
 	bool fenced_throughout;	/* see lpl_reduction_fenced() */
 	uint64_t behaviour;	/* it is a behaviour sequence of that many pages; 0: none */
 	uint64_t annotated;	/* with the evictions of that many pages; 0: without any */
 	bool synthetic;		/* references were added, which repeat the clocks of others */
 };
+
+/* Bytes come in pages of 4096 to whatever knows pages. */
+static inline uint64_t lpl_page_bytes(const struct lpl_reduction *reduction)
+{
+	return reduction->page_size != 0 ? reduction->page_size : LPL_PAGE_BYTES;
+}
 
 /* What DESCRIPTION (LPL_META_REDUCTION; NULL counts as "none") left; false: as far as known. */
 bool lpl_reduction_read(struct lpl_reduction *reduction, const char *description);

@@ -96,6 +96,7 @@ struct sad {
 	struct lpl_reducer_stage stage;
 	struct lpl_outlet outlet;
 	uint32_t limit;		/* K */
+	unsigned int shift;	/* log2 of a page's size */
 	uint64_t now;		/* references so far */
 	uint64_t threshold;	/* T */
 	uint32_t oldest;	/* of the K+1 pages; 0 while there are fewer */
@@ -200,15 +201,16 @@ static enum lpl_error advance(struct sad *sad, struct lpl_report *report)
 	return drain(sad, sad->threshold, report);
 }
 
-/* What is held of a reference; its page's address is there already. */
-static void hold(struct pending *pending, const struct lpl_ref *ref, uint64_t time, bool written)
+/* What is held of a reference; its page's address and length are there already. */
+static void hold(struct pending *pending, const struct lpl_ref *ref, uint64_t time, bool written,
+		 unsigned int shift)
 {
 	pending->ref.ref = ref->ref;
 	pending->ref.instr = ref->instr;
 	pending->ref.cycle = ref->cycle;
 	pending->ref.space = ref->space;	/* that a walk is made in is not its page's */
 	pending->ref.type = ref->type;
-	pending->ref.flags = (uint8_t)((ref->flags & (LPL_USER | LPL_SYNTHETIC)) | LPL_PAGED);
+	pending->ref.flags = lpl_paged_flags(ref, shift);
 	if (written)
 		lpl_make_write(&pending->ref);
 	pending->time = time;
@@ -235,12 +237,12 @@ static enum lpl_error keep(struct sad *sad, uint32_t i, const struct lpl_ref *re
 		LPL_TRY(new_pending(sad, &recent->pending, report));
 		pending = &sad->pending[recent->pending];
 		pending->ref = *ref;
-		lpl_make_paged(&pending->ref);
+		lpl_make_paged(&pending->ref, sad->shift);
 		pending->ref.reserved = i;
 		append_pending(sad->pending, recent->pending);
 		recent->first = recent->last;
 	}
-	hold(pending, ref, sad->now, written);
+	hold(pending, ref, sad->now, written, sad->shift);
 	recent->last = sad->now;
 	return LPL_OK;
 }
@@ -251,7 +253,7 @@ static enum lpl_error sad_refs(struct lpl_sink *sink, const struct lpl_ref *refs
 	struct sad *sad = (struct sad *)sink;
 
 	for (size_t j = 0; j < count; j++) {
-		struct lpl_page page = lpl_page_of(&refs[j]);
+		struct lpl_page page = lpl_page_of(&refs[j], sad->shift);
 		uint32_t i = lpl_pages_find(&sad->pages, page);
 		/* older than K others, if there are so many? */
 		bool older = i == 0 || i == sad->oldest;
@@ -275,7 +277,7 @@ static enum lpl_error sad_event(struct lpl_sink *sink, const struct lpl_event *e
 	struct sad *sad = (struct sad *)sink;
 
 	if (sad->stage.fence != NULL)
-		lpl_fence_pages(&sad->fence, event, &sad->pages);
+		lpl_fence_pages(&sad->fence, event, &sad->pages, sad->shift);
 	if (sad->pending[0].next == 0)	/* nothing to wait for */
 		return lpl_outlet_event(&sad->outlet, event, report);
 	return lpl_event_queue_push(&sad->events, event, sad->now) ? LPL_OK :
@@ -317,7 +319,8 @@ static void sad_close(struct lpl_reducer_stage *stage)
 	free(sad);
 }
 
-static struct lpl_reducer_stage *sad_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *sad_new(uint64_t number, unsigned int shift,
+					 struct lpl_sink *next)
 {
 	struct sad *sad = calloc(1, sizeof(*sad));
 
@@ -328,6 +331,7 @@ static struct lpl_reducer_stage *sad_new(uint64_t number, struct lpl_sink *next)
 	sad->stage.close = sad_close;
 	sad->outlet.next = next;
 	sad->limit = (uint32_t)number;
+	sad->shift = shift;
 	lpl_event_queue_init(&sad->events);
 	if (!lpl_pages_init_with(&sad->pages, sizeof(struct recent)) ||
 	    !lpl_reach(sad->pending, sad->pending_room, 0)) {
@@ -337,9 +341,10 @@ static struct lpl_reducer_stage *sad_new(uint64_t number, struct lpl_sink *next)
 	return &sad->stage;
 }
 
-static struct lpl_reducer_stage *fenced_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *fenced_new(uint64_t number, unsigned int shift,
+					    struct lpl_sink *next)
 {
-	struct lpl_reducer_stage *stage = sad_new(number, next);
+	struct lpl_reducer_stage *stage = sad_new(number, shift, next);
 
 	if (stage != NULL)
 		stage->fence = &((struct sad *)stage)->fence;

@@ -81,7 +81,7 @@ static enum lpl_error sad2_refs(struct lpl_sink *sink, const struct lpl_ref *ref
 	struct sad2 *sad2 = (struct sad2 *)sink;
 
 	for (size_t j = 0; j < count; j++) {
-		struct lpl_page page = lpl_page_of(&refs[j]);
+		struct lpl_page page = lpl_page_of(&refs[j], sad2->pending.shift);
 		uint32_t i = lpl_pages_hit(&sad2->pages, page);
 		uint32_t added;
 
@@ -132,7 +132,8 @@ static void sad2_close(struct lpl_reducer_stage *stage)
 	free(sad2);
 }
 
-static struct lpl_reducer_stage *sad2_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *sad2_new(uint64_t number, unsigned int shift,
+					  struct lpl_sink *next)
 {
 	struct sad2 *sad2 = calloc(1, sizeof(*sad2));
 
@@ -142,7 +143,7 @@ static struct lpl_reducer_stage *sad2_new(uint64_t number, struct lpl_sink *next
 	sad2->stage.flush = sad2_flush;
 	sad2->stage.close = sad2_close;
 	sad2->limit = (uint32_t)number;
-	if (!lpl_pending_init(&sad2->pending, next) || !lpl_pages_init(&sad2->pages)) {
+	if (!lpl_pending_init(&sad2->pending, shift, next) || !lpl_pages_init(&sad2->pages)) {
 		sad2_close(&sad2->stage);
 		return NULL;
 	}

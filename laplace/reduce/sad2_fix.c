@@ -49,6 +49,7 @@ struct sad2_fix {
 	struct lpl_reducer_stage *sad;	/* gets the input */
 	struct lpl_sink kept;	/* gets what that keeps */
 	struct lpl_outlet outlet;
+	unsigned int shift;	/* log2 of a page's size */
 	struct lpl_pages pages;	/* in a memory of K pages; with the number of the page's
 				 * last reference in the array, a uint32_t */
 	struct lpl_fix_ref *array;
@@ -154,7 +155,7 @@ static uint32_t fetch(struct sad2_fix *fix, struct lpl_page page)
 static enum lpl_error keep(struct sad2_fix *fix, const struct lpl_ref *ref,
 			   struct lpl_report *report)
 {
-	struct lpl_page page = lpl_page_of(ref);
+	struct lpl_page page = lpl_page_of(ref, fix->shift);
 	uint32_t i = lpl_pages_hit(&fix->pages, page);
 	bool fetches = i == 0;
 
@@ -247,7 +248,8 @@ static void fix_close(struct lpl_reducer_stage *stage)
 	free(fix);
 }
 
-static struct lpl_reducer_stage *fix_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *fix_new(uint64_t number, unsigned int shift,
+					 struct lpl_sink *next)
 {
 	struct sad2_fix *fix = calloc(1, sizeof(*fix));
 
@@ -258,10 +260,11 @@ static struct lpl_reducer_stage *fix_new(uint64_t number, struct lpl_sink *next)
 	fix->stage.close = fix_close;
 	fix->kept = (struct lpl_sink){keep_refs, keep_event, keep_finish};
 	fix->outlet.next = next;
+	fix->shift = shift;
 	fix->batch = least_batch((uint32_t)number);
 	lpl_fixpoint_init(&fix->fixpoint, (uint32_t)number);
 	lpl_event_queue_init(&fix->events);
-	fix->sad = lpl_method_sad.open(number, &fix->kept);
+	fix->sad = lpl_method_sad.open(number, shift, &fix->kept);
 	if (!lpl_pages_init_with(&fix->pages, sizeof(uint32_t)) || fix->sad == NULL) {
 		fix_close(&fix->stage);
 		return NULL;

@@ -133,7 +133,7 @@ static enum lpl_error sad_ws_refs(struct lpl_sink *sink, const struct lpl_ref *r
 					" comes after reference %" PRIu64, ws->tau, ref->ref,
 					ws->now);
 		ws->now = ref->ref;
-		i = make_newest(ws, lpl_page_of(ref));
+		i = make_newest(ws, lpl_page_of(ref, ws->pending.shift));
 		if (i == 0)
 			return no_memory(ws, report);
 		LPL_TRY(keep(ws, i, ref, report));
@@ -150,7 +150,7 @@ static enum lpl_error sad_ws_event(struct lpl_sink *sink, const struct lpl_event
 	struct sad_ws *ws = (struct sad_ws *)sink;
 
 	if (ws->stage.fence != NULL)
-		lpl_fence_pages(&ws->fence, event, &ws->pages);
+		lpl_fence_pages(&ws->fence, event, &ws->pages, ws->pending.shift);
 	return lpl_pending_event(&ws->pending, event, report);
 }
 
@@ -178,7 +178,8 @@ static void sad_ws_close(struct lpl_reducer_stage *stage)
 	free(ws);
 }
 
-static struct lpl_reducer_stage *sad_ws_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *sad_ws_new(uint64_t number, unsigned int shift,
+					    struct lpl_sink *next)
 {
 	struct sad_ws *ws = calloc(1, sizeof(*ws));
 
@@ -188,7 +189,7 @@ static struct lpl_reducer_stage *sad_ws_new(uint64_t number, struct lpl_sink *ne
 	ws->stage.flush = sad_ws_flush;
 	ws->stage.close = sad_ws_close;
 	ws->tau = number;
-	if (!lpl_pending_init(&ws->pending, next) ||
+	if (!lpl_pending_init(&ws->pending, shift, next) ||
 	    !lpl_pages_init_with(&ws->pages, sizeof(struct recent))) {
 		sad_ws_close(&ws->stage);
 		return NULL;
@@ -196,9 +197,10 @@ static struct lpl_reducer_stage *sad_ws_new(uint64_t number, struct lpl_sink *ne
 	return &ws->stage;
 }
 
-static struct lpl_reducer_stage *fenced_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *fenced_new(uint64_t number, unsigned int shift,
+					    struct lpl_sink *next)
 {
-	struct lpl_reducer_stage *stage = sad_ws_new(number, next);
+	struct lpl_reducer_stage *stage = sad_ws_new(number, shift, next);
 
 	if (stage != NULL)
 		stage->fence = &((struct sad_ws *)stage)->fence;

@@ -30,6 +30,7 @@ struct sd {
 	struct lpl_reducer_stage stage;
 	struct lpl_outlet outlet;
 	uint32_t limit;		/* K */
+	unsigned int shift;	/* log2 of a page's size */
 	struct lpl_pages pages;	/* in memory; with a bool: was a write to it dropped? */
 	struct lpl_dropped_writes dropped;	/* to pages not in memory */
 };
@@ -58,7 +59,7 @@ static enum lpl_error keep(struct sd *sd, struct lpl_page page, struct lpl_ref r
 	if (!fetch(sd, page))
 		return lpl_fail(report, LPL_ERR_MEMORY,
 				"reduction sd:%u: no memory for another page", sd->limit);
-	lpl_make_paged(&ref);
+	lpl_make_paged(&ref, sd->shift);
 	if (lpl_dropped_writes_take(&sd->dropped, page))
 		lpl_make_write(&ref);
 	return lpl_outlet_ref(&sd->outlet, &ref, report);
@@ -70,7 +71,7 @@ static enum lpl_error sd_refs(struct lpl_sink *sink, const struct lpl_ref *refs,
 	struct sd *sd = (struct sd *)sink;
 
 	for (size_t j = 0; j < count; j++) {
-		struct lpl_page page = lpl_page_of(&refs[j]);
+		struct lpl_page page = lpl_page_of(&refs[j], sd->shift);
 		uint32_t i = lpl_pages_hit(&sd->pages, page);
 
 		if (i != 0)
@@ -106,7 +107,8 @@ static void sd_close(struct lpl_reducer_stage *stage)
 	free(sd);
 }
 
-static struct lpl_reducer_stage *sd_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *sd_new(uint64_t number, unsigned int shift,
+					struct lpl_sink *next)
 {
 	struct sd *sd = calloc(1, sizeof(*sd));
 
@@ -117,6 +119,7 @@ static struct lpl_reducer_stage *sd_new(uint64_t number, struct lpl_sink *next)
 	sd->stage.close = sd_close;
 	sd->outlet.next = next;
 	sd->limit = (uint32_t)number;
+	sd->shift = shift;
 	if (!lpl_dropped_writes_init(&sd->dropped) ||
 	    !lpl_pages_init_with(&sd->pages, sizeof(bool))) {
 		sd_close(&sd->stage);

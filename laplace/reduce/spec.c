@@ -11,7 +11,6 @@
 
 #define MOST_PAGES (UINT64_C(1) << 24)
 #define MOST_TIME (UINT64_C(1) << 62)
-#define MOST_BYTES (UINT64_C(1) << 30)
 
 #define METHOD_POINTER(name) &lpl_method_##name,
 static const struct lpl_method *const methods[] = { LPL_METHODS(METHOD_POINTER) };
@@ -54,7 +53,7 @@ static bool in_range(enum lpl_unit unit, uint64_t number)
 	case LPL_UNIT_INSTRUCTIONS:
 		return number >= 1 && number <= MOST_TIME;
 	case LPL_UNIT_BYTES:
-		return number >= LPL_LEAST_BYTES && number <= MOST_BYTES &&
+		return number >= LPL_LEAST_BYTES && number <= LPL_MOST_BYTES &&
 		       (number & (number - 1)) == 0;
 	case LPL_UNIT_NONE:
 		break;

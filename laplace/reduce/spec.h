@@ -5,7 +5,9 @@
 
 #include "method.h"
 
-#define LPL_LEAST_BYTES (UINT64_C(1) << LPL_PAGE_SHIFT)
+#define LPL_LEAST_BYTES UINT64_C(16)
+#define LPL_MOST_BYTES (UINT64_C(1) << 30)
+#define LPL_PAGE_BYTES (UINT64_C(1) << LPL_PAGE_SHIFT)
 
 /* One method, and the number after its colon. */
 struct lpl_step {

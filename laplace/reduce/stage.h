@@ -28,9 +28,10 @@ struct lpl_reducer_stage {
 
 /*
  * Make a stage; NULL: no memory.  `number` is the method's K, TAU, BYTES ... (0 without
- * one), checked to be in its range.
+ * one), checked to be in its range; `shift` is log2 of the size of a page (lpl_page_of()).
  */
-typedef struct lpl_reducer_stage *lpl_stage_new(uint64_t number, struct lpl_sink *next);
+typedef struct lpl_reducer_stage *lpl_stage_new(uint64_t number, unsigned int shift,
+						struct lpl_sink *next);
 
 /* Gathers references, so that the next stage is called once for many. */
 enum { LPL_OUTLET_REFS = 256 };

@@ -50,6 +50,7 @@ struct window {
 					 * by first reference, listed by last reference */
 	struct lpl_event_queue events;	/* of this window, before now */
 	uint32_t limit;			/* K */
+	unsigned int shift;		/* log2 of a page's size */
 	unsigned int event_count;	/* since the window began */
 	uint64_t now;
 };
@@ -63,7 +64,7 @@ static enum lpl_error send_ref(struct window *window, struct lpl_ref *ref, uint6
 			       struct lpl_report *report)
 {
 	LPL_TRY(lpl_event_queue_send(&window->events, at, &window->outlet, report));
-	lpl_make_paged(ref);
+	lpl_make_paged(ref, window->shift);
 	return lpl_outlet_ref(&window->outlet, ref, report);
 }
 
@@ -133,7 +134,7 @@ static enum lpl_error window_refs(struct lpl_sink *sink, const struct lpl_ref *r
 	struct window *window = (struct window *)sink;
 
 	for (size_t j = 0; j < count; j++) {
-		struct lpl_page page = lpl_page_of(&refs[j]);
+		struct lpl_page page = lpl_page_of(&refs[j], window->shift);
 		uint32_t i = lpl_pages_hit(&window->pages, page);
 		struct kept *kept;
 
@@ -194,7 +195,8 @@ static void window_close(struct lpl_reducer_stage *stage)
 	free(window);
 }
 
-static struct lpl_reducer_stage *window_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *window_new(uint64_t number, unsigned int shift,
+					    struct lpl_sink *next)
 {
 	struct window *window = calloc(1, sizeof(*window));
 
@@ -205,6 +207,7 @@ static struct lpl_reducer_stage *window_new(uint64_t number, struct lpl_sink *ne
 	window->stage.close = window_close;
 	window->outlet.next = next;
 	window->limit = (uint32_t)number;
+	window->shift = shift;
 	lpl_event_queue_init(&window->events);
 	if (!lpl_pages_init_with(&window->pages, sizeof(struct kept))) {
 		window_close(&window->stage);

@@ -41,6 +41,7 @@ struct lpl_local {
 	struct lpl_sink sink;
 	struct tasks tasks;
 	bool reduced;
+	uint64_t page_size;		/* of the pages of all memories */
 	struct lpl_simulator *model;	/* never fed */
 	struct added *added;
 	size_t policies, added_room;
@@ -62,7 +63,7 @@ static enum lpl_error open_simulator(const struct lpl_local *local,
 				     struct lpl_report *report)
 {
 	/* threads for each of thousands of processes would only be in each other's way */
-	const struct lpl_simulator_options options = { .jobs = 1 };
+	const struct lpl_simulator_options options = { .jobs = 1, .page_size = local->page_size };
 	enum lpl_error error = lpl_simulator_open(simulator, &options, report);
 
 	for (size_t i = 0; i < local->policies && error == LPL_OK; i++)
@@ -245,9 +246,12 @@ static enum lpl_error take_finish(struct lpl_sink *sink, struct lpl_report *repo
 /* ---- opening and closing ---- */
 
 enum lpl_error lpl_local_open(struct lpl_local **local, const char *reduction,
-			      struct lpl_report *report)
+			      uint64_t page_size, struct lpl_report *report)
 {
-	const struct lpl_simulator_options options = { .jobs = 1 };
+	const struct lpl_simulator_options options = {
+		.jobs = 1, .page_size = page_size != 0 ? page_size :
+			lpl_reduction_page_size(reduction)
+	};
 	struct lpl_local *made;
 	enum lpl_error error;
 
@@ -259,6 +263,7 @@ enum lpl_error lpl_local_open(struct lpl_local **local, const char *reduction,
 	if (made == NULL)
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for local replacement");
 	made->sink = (struct lpl_sink){ take_refs, take_event, take_finish };
+	made->page_size = options.page_size;
 	made->reduced = reduction != NULL && strcmp(reduction, "none") != 0;
 	lpl_tasks_init(&made->tasks);
 	TAILQ_INIT(&made->all);

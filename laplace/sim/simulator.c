@@ -10,6 +10,7 @@
 #include "base/host.h"
 #include "base/try.h"
 #include "reduce/pages.h"
+#include "reduce/reduction.h"
 #include "request.h"
 
 #include <assert.h>
@@ -19,6 +20,7 @@
 #include <string.h>
 
 enum { BATCH = 4096 };	/* of references: 96 KiB, to stay in a core's cache */
+enum { PARTS = 256 };	/* of accesses, sent together */
 
 struct lpl_simulator {
 	struct lpl_sink sink;		/* first */
@@ -39,7 +41,7 @@ struct lpl_simulator {
 	struct lpl_broadcast *broadcast;
 	struct lpl_pages pages;
 	bool named;			/* a policy is given the names of pages */
-	unsigned int name_shift;	/* log2 of 4096-byte pages in a page of the trace */
+	unsigned int shift;		/* log2 of a page's size */
 	struct lpl_page_names names;
 	struct lpl_page_ref *ref;	/* the batch that is being filled */
 	struct lpl_page page[BATCH];	/* of the references in it */
@@ -197,6 +199,7 @@ static inline void gather(struct lpl_simulator *simulator, const struct lpl_ref 
 {
 	struct lpl_page_ref *const ref = simulator->ref;
 	struct lpl_page *const page = simulator->page;
+	const unsigned int shift = simulator->shift;
 	size_t used = simulator->refs;
 	/* where none is, a page that no reference has */
 	struct lpl_page before = used ? page[used - 1] : (struct lpl_page){ .number = UINT64_MAX };
@@ -204,7 +207,7 @@ static inline void gather(struct lpl_simulator *simulator, const struct lpl_ref 
 
 	assert(used + count <= BATCH);
 	for (size_t i = 0; i < count; i++) {
-		const struct lpl_page here = lpl_page_of(&refs[i]);
+		const struct lpl_page here = lpl_page_of(&refs[i], shift);
 		const uint64_t time = refs[i].ref;
 		bool same = lpl_same_page(here, before);
 
@@ -227,7 +230,6 @@ static uint32_t new_page(struct lpl_simulator *simulator, struct lpl_page page)
 {
 	uint32_t number = lpl_pages_add(&simulator->pages, page);
 
-	page.number >>= simulator->name_shift;
 	if (number != 0 && simulator->named &&
 	    !lpl_page_names_add(&simulator->names, number, page))
 		return 0;
@@ -284,6 +286,38 @@ static enum lpl_error simulator_refs(struct lpl_sink *sink, const struct lpl_ref
 		simulator->references += part;
 		refs += part;
 		count -= part;
+	}
+	return LPL_OK;
+}
+
+/* Pages finer than 4096 bytes: an access that lies in several is a reference to each. */
+static enum lpl_error finer_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				 struct lpl_report *report)
+{
+	const unsigned int shift = ((struct lpl_simulator *)sink)->shift;
+	struct lpl_ref part[PARTS];
+	size_t parts = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct lpl_ref ref = refs[i];
+
+		if (ref.flags & LPL_PAGED)
+			return lpl_fail(report, LPL_ERR_USAGE, "simulation: reference %" PRIu64
+					" is to a whole page, and no finer one is known of it",
+					ref.ref);
+		part[parts++] = ref;
+		for (unsigned int more = lpl_pages_after(&ref, shift); more > 0; more--) {
+			if (parts == PARTS) {
+				LPL_TRY(simulator_refs(sink, part, parts, report));
+				parts = 0;
+			}
+			lpl_next_part(&ref, shift);
+			part[parts++] = ref;
+		}
+		if (parts == PARTS || i == count - 1) {
+			LPL_TRY(simulator_refs(sink, part, parts, report));
+			parts = 0;
+		}
 	}
 	return LPL_OK;
 }
@@ -380,6 +414,32 @@ static enum lpl_error open_reducer(struct lpl_simulator *simulator, const char *
 	return LPL_OK;
 }
 
+/* Pages may be put together to larger ones; only those of an unreduced trace can be divided. */
+static enum lpl_error set_page_size(struct lpl_simulator *simulator,
+				    const struct lpl_simulator_options *options,
+				    struct lpl_report *report)
+{
+	const uint64_t size = options != NULL ? options->page_size : 0;
+	struct lpl_reduction reduction;
+	uint64_t known;
+
+	(void)lpl_reduction_read(&reduction, options != NULL ? options->reduction : NULL);
+	known = lpl_page_bytes(&reduction);
+	if (size != 0 && (size < LPL_LEAST_BYTES || size > LPL_MOST_BYTES ||
+			  (size & (size - 1)) != 0))
+		return lpl_fail(report, LPL_ERR_USAGE, "pages of %" PRIu64 " bytes: their size is a "
+				"power of two from %" PRIu64 " to %" PRIu64, size, LPL_LEAST_BYTES,
+				LPL_MOST_BYTES);
+	if (size != 0 && (size < reduction.page_size ||
+			  (reduction.behaviour != 0 && size != known)))
+		return lpl_fail(report, LPL_ERR_USAGE, "pages of %" PRIu64 " bytes: those of a trace "
+				"reduced by %.80s are of %" PRIu64 ", and cannot be made %s", size,
+				options->reduction, known,
+				size < known ? "smaller" : "larger in a behaviour sequence");
+	simulator->shift = (unsigned int)__builtin_ctzll(size != 0 ? size : known);
+	return LPL_OK;
+}
+
 enum lpl_error lpl_simulator_open(struct lpl_simulator **simulator,
 				  const struct lpl_simulator_options *options,
 				  struct lpl_report *report)
@@ -392,12 +452,15 @@ enum lpl_error lpl_simulator_open(struct lpl_simulator **simulator,
 		free(opened);
 		return lpl_fail(report, LPL_ERR_MEMORY, "simulation: no memory");
 	}
-	opened->sink = (struct lpl_sink){simulator_refs, simulator_event, simulator_finish};
 	opened->least_tau = UINT64_MAX;
-	opened->name_shift = (unsigned int)__builtin_ctzll(
-		lpl_reduction_page_size(options != NULL ? options->reduction : NULL)) - LPL_PAGE_SHIFT;
 	opened->jobs = options != NULL && options->jobs != 0 ? options->jobs : lpl_processors();
-	error = open_reducer(opened, options != NULL ? options->reduction : NULL, report);
+	error = set_page_size(opened, options, report);
+	opened->sink = (struct lpl_sink){
+		opened->shift < LPL_PAGE_SHIFT ? finer_refs : simulator_refs, simulator_event,
+		simulator_finish
+	};
+	if (error == LPL_OK)
+		error = open_reducer(opened, options != NULL ? options->reduction : NULL, report);
 	if (options != NULL && !is_unreduced(options->reduction)) {
 		if (options->part == LPL_PART_REFERENCES)
 			opened->exactness = (struct lpl_exactness){ .lru = 0 };

@@ -102,6 +102,7 @@ static enum lpl_error count_refs(struct lpl_sink *sink, const struct lpl_ref *re
 		if (ref->type < LPL_TYPES)
 			counts->refs[ref->type]++;
 		counts->user_refs += ref->flags & LPL_USER;
+		counts->synthetic += (ref->flags & LPL_SYNTHETIC) / LPL_SYNTHETIC;
 		/* spaces change seldom */
 		if (counts->spaces == 0 || ref->space != space) {
 			if (!note_space(counts, ref->space))
@@ -129,6 +130,7 @@ enum lpl_error lpl_counts_fold(struct lpl_counts *counts, const struct lpl_ref r
 	if (refs->type < LPL_TYPES)
 		counts->refs[refs->type] += others;
 	counts->user_refs += refs->flags & LPL_USER ? others : 0;
+	counts->synthetic += refs->flags & LPL_SYNTHETIC ? others : 0;
 	counts->all_refs += others;
 	if (counts->recording)
 		counts->window[counts->windows - 1].kept += others;

@@ -42,7 +42,8 @@ SizesBase = _struct("SizesBase", page_size=c_uint64, pages=c_uint64)
 Result = _struct("Result", size=c_uint64, references=c_uint64, faults=c_uint64, evictions=c_uint64,
                  dirty_evictions=c_uint64, space_time=c_uint64, mean_resident=c_double, timed=c_bool,
                  exact=c_bool)
-SimulatorOptions = _struct("SimulatorOptions", jobs=c_uint, reduction=c_char_p, part=c_int)
+SimulatorOptions = _struct("SimulatorOptions", jobs=c_uint, reduction=c_char_p, part=c_int,
+                           page_size=c_uint64)
 Moment = _struct("Moment", kind=c_int, number=c_uint64, text=c_char_p)
 ChoiceOptions = _struct("ChoiceOptions", process=c_char_p, task=c_char_p, modes=c_uint, types=c_uint,
                         address=c_uint64, address_end=c_uint64, page_size=c_uint64, kinds=c_char_p,

@@ -371,7 +371,7 @@ static void local_by_definition(void **state)
 
 		run_machine(&m, 150);
 		assert_int_equal(lpl_sizes_parse(&sizes, "1,2,5,12,30", NULL), LPL_OK);
-		assert_int_equal(lpl_local_open(&local, NULL, NULL), LPL_OK);
+		assert_int_equal(lpl_local_open(&local, NULL, 0, NULL), LPL_OK);
 		assert_int_equal(lpl_local_add(local, "lru", &sizes, NULL), LPL_OK);
 		assert_int_equal(lpl_local_add(local, "opt", &sizes, NULL), LPL_OK);
 		if (i % 2 == 0) {
@@ -417,9 +417,9 @@ static void local_refuses(void **state)
 	size_t count;
 
 	(void)state;
-	assert_int_equal(lpl_local_open(&local, "lrubs:8", NULL), LPL_ERR_USAGE);
+	assert_int_equal(lpl_local_open(&local, "lrubs:8", 0, NULL), LPL_ERR_USAGE);
 	assert_null(local);
-	assert_int_equal(lpl_local_open(&local, "sad:8", NULL), LPL_OK);
+	assert_int_equal(lpl_local_open(&local, "sad:8", 0, NULL), LPL_OK);
 	assert_int_equal(lpl_sizes_parse(&sizes, "3", NULL), LPL_OK);
 	assert_int_equal(lpl_local_add(local, "ws", NULL, NULL), LPL_ERR_USAGE);
 	assert_int_equal(lpl_local_add(local, "vmin", &all, NULL), LPL_ERR_USAGE);
@@ -479,7 +479,7 @@ static void local_after_a_gap(void **state)
 	size_t count;
 
 	(void)state;
-	assert_int_equal(lpl_local_open(&local, NULL, NULL), LPL_OK);
+	assert_int_equal(lpl_local_open(&local, NULL, 0, NULL), LPL_OK);
 	assert_int_equal(lpl_sizes_parse(&sizes, "3", NULL), LPL_OK);
 	assert_int_equal(lpl_local_add(local, "lru", &sizes, NULL), LPL_OK);
 	lpl_sizes_free(&sizes);

@@ -157,6 +157,7 @@ int main(void)
 	MEMBER(struct lpl_simulator_options, jobs);
 	MEMBER(struct lpl_simulator_options, reduction);
 	MEMBER(struct lpl_simulator_options, part);
+	MEMBER(struct lpl_simulator_options, page_size);
 	WHOLE("_RESULT", struct lpl_result);
 	MEMBER(struct lpl_result, size);
 	MEMBER(struct lpl_result, references);

@@ -23,7 +23,8 @@ static int add_policies(struct plot_faults *faults, const struct lpl_sizes *size
 {
 	const struct lpl_simulator_options how = {
 		.reduction = cli_addresses_reduction(&faults->addressing),
-		.part = lpl_choice_part(&faults->options->choice, faults->chart.trace.kind.page_size)
+		.part = lpl_choice_part(&faults->options->choice, faults->chart.trace.kind.page_size),
+		.page_size = faults->chart.trace.kind.page_size
 	};
 	struct lpl_report report = { 0 };
 	char *policy;

@@ -50,6 +50,7 @@ struct lpl_counts {
 	struct lpl_sink sink;		/* where to send the stream; ends it, too */
 	uint64_t refs[LPL_TYPES], all_refs;
 	uint64_t user_refs;		/* of them made in user mode */
+	uint64_t synthetic;		/* of them put in by a reducer (LPL_SYNTHETIC) */
 	struct lpl_ref first, last;	/* references; if there are any */
 	size_t spaces;			/* distinct ones that references are in */
 	struct lpl_map *known_spaces;	/* its own */

@@ -79,7 +79,7 @@ struct lpl_policy {
 	/*
 	 * Optional.  A page is referenced that is not in memory: called before `evict`, if memory
 	 * is full, and `admit`.  It is page `number` of the address space `space`: its address
-	 * divided by 4096, or by the size of the pages that `block:BYTES` has made.  Pages of
+	 * divided by the size of a page.  Pages of
 	 * page tables, which are physical, have the space UINT64_MAX; canonical ones have 0.
 	 */
 	void (*fault)(struct lpl_memory *memory, uint64_t space, uint64_t number);

@@ -45,8 +45,10 @@ char lpl_type_letter(enum lpl_type type);
 #define LPL_SECOND	0x02	/* the second part of an access that crosses a page;
 				 * of a fetch: the same instruction goes on */
 #define LPL_PAGED	0x04	/* address is a page's first byte: the offset and the
-				 * length are lost (set by every reducer but `none`) */
-#define LPL_SYNTHETIC	0x08	/* put in by a reducer (`olr`), to be replayed in its place:
+				 * length are lost (set by every reducer but `none`, where
+				 * pages are of 4096 bytes or more) */
+#define LPL_SYNTHETIC	0x08	/* put in by a reducer (`olr`; `block:BYTES`, where an access
+				 * lies in several pages), to be replayed in its place:
 				 * nothing was referenced here, and the clocks are
 				 * those of the reference it was put after */
 
@@ -61,7 +63,8 @@ struct lpl_ref {
 	uint8_t type;		/* enum lpl_type */
 	uint8_t flags;		/* LPL_USER ... */
 	uint16_t length;	/* bytes, 1 to 4096 (the simulator and import make none
-				 * above 64); 0 with LPL_PAGED */
+				 * above 64, reducers that of a page finer than 4096
+				 * bytes); 0 with LPL_PAGED */
 	uint32_t reserved;	/* 0 */
 };
 

@@ -5,7 +5,8 @@
  * A page's identity in a reducer is (space, address / page size); walks
  * (LPL_WALK_*) are pages of a space of their own.  What a reducer passes on is
  * page references: LPL_PAGED is set, the address is the page's first byte, the
- * length is 0; clocks, type, space and LPL_USER are those of the reference
+ * length is 0 (where pages are finer than 4096 bytes, after `block:BYTES`, it is their size, and
+ * LPL_PAGED is not set); clocks, type, space and LPL_USER are those of the reference
  * kept, but for dirtiness: a reference that stands in for dropped writes is
  * turned into a write.  Events pass through in their place.
  *
@@ -35,7 +36,7 @@ extern "C" {
  * there, and implies `fence` for what follows.
  *
  * A number of pages (K) is 1 to 2^24, of references (TAU, THETA) or instructions
- * (N) 1 to 2^62; BYTES, the size of larger pages, is a power of two from 4096 to
+ * (N) 1 to 2^62; BYTES, the size of larger or finer pages, is a power of two from 16 to
  * 2^30.
  *
  * BEFORE, where it is asked for, is the reduction the stream has been through

@@ -265,8 +265,9 @@ void lpl_selection_close(struct lpl_selection *selection);	/* NULL is fine */
  * `all`; `jobs` is of no use; `exact` is true only where the trace was not reduced.
  */
 struct lpl_local;
+/* `page_size` as in struct lpl_simulator_options. */
 enum lpl_error lpl_local_open(struct lpl_local **local, const char *reduction,
-			      struct lpl_report *report);
+			      uint64_t page_size, struct lpl_report *report);
 /* Errors as lpl_simulator_add(); LPL_ERR_USAGE for what is said above. */
 enum lpl_error lpl_local_add(struct lpl_local *local, const char *policy,
 			     const struct lpl_sizes *sizes, struct lpl_report *report);

@@ -3,7 +3,7 @@
  * The simulator: a sink that counts the faults replacement policies would take.
  * Any number of policies and sizes in one pass over a trace, on several threads.
  *
- * A page is (space, address / 4096); in a canonical trace every space is 0.
+ * A page is (space, address / page size); in a canonical trace every space is 0.
  * A first reference to a page is a fault.  A page is dirty from its first write after
  * it was fetched until it is evicted.  docs/simulation.md defines the policies.
  *
@@ -93,9 +93,16 @@ struct lpl_simulator_options {
 	 */
 	const char *reduction;
 	enum lpl_trace_part part;	/* of the trace that comes */
+	/*
+	 * In bytes, a power of two from 16 to 2^30; 0: what `reduction` leaves, 4096 if it has no
+	 * `block:BYTES`.  What is exact from so many pages on is so from as many of any larger
+	 * size.  Of an unreduced trace they may be finer than 4096 bytes: an access that lies in
+	 * several is a reference to each.
+	 */
+	uint64_t page_size;
 };
 
-/* `options` may be NULL: all 0.  LPL_ERR_MEMORY. */
+/* `options` may be NULL: all 0.  LPL_ERR_USAGE: a page size that cannot be; LPL_ERR_MEMORY. */
 enum lpl_error lpl_simulator_open(struct lpl_simulator **simulator,
 				  const struct lpl_simulator_options *options,
 				  struct lpl_report *report);
@@ -130,7 +137,7 @@ enum lpl_error lpl_simulator_add_policy(struct lpl_simulator *simulator,
 
 /*
  * Where to send the trace; owned by the simulator.  Events are not looked at.  Errors:
- * LPL_ERR_MEMORY; LPL_ERR_UNSUPPORTED (opt: 2^30 references; lru: 2^29 pages);
+ * LPL_ERR_MEMORY; LPL_ERR_USAGE (pages finer than those referenced); LPL_ERR_UNSUPPORTED (opt: 2^30 references; lru: 2^29 pages);
  * LPL_ERR_ORDER, with ws or vmin, where `ref` does not rise (it may stand still at an
  * LPL_SYNTHETIC reference); what a policy's `open` or `admit` fails with.  finish()
  * returns when everything is simulated.
