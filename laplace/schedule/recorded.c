@@ -40,12 +40,37 @@ static enum lpl_error release(struct machine *machine, struct task *task, uint64
 	return LPL_OK;
 }
 
+/* In the output the idle task has the time of a stall.  If it is the idle task that stalls, it has it anyway. */
+static enum lpl_error show_stall(const struct machine *machine, const struct task *task,
+				 struct lpl_report *report)
+{
+	if (machine->remade == NULL || task->result.serial == 0)
+		return LPL_OK;
+	return lpl_remade_schedule(machine->remade, &task->identity, KTR_STATE_WAITING, NULL,
+				   machine->instructions, machine->processor[0].time, report);
+}
+
+static enum lpl_error show_arrival(const struct machine *machine, const struct task *task,
+				   struct lpl_report *report)
+{
+	const uint64_t t = machine->processor[0].time;
+
+	if (machine->remade == NULL || task->result.serial == 0)
+		return LPL_OK;
+	LPL_TRY(lpl_remade_wake(machine->remade, NULL, KTR_CONTEXT_INTERRUPT, &task->identity,
+				machine->instructions, t, report));
+	return lpl_remade_schedule(machine->remade, NULL, KTR_STATE_RUNNABLE, &task->identity,
+				   machine->instructions, t, report);
+}
+
 /* Until the page is there. */
-static void stall(struct machine *machine, struct task *task, uint64_t dirty)
+static enum lpl_error stall(struct machine *machine, struct task *task, uint64_t dirty,
+			    struct lpl_report *report)
 {
 	struct processor *processor = &machine->processor[0];
 	const uint64_t t = lpl_machine_fetch(machine, processor->time, dirty);
 
+	LPL_TRY(show_stall(machine, task, report));
 	lpl_machine_set_state(machine, task, TASK_PAGING, processor->time);
 	processor->task = NULL;
 	machine->paging++;
@@ -53,6 +78,7 @@ static void stall(struct machine *machine, struct task *task, uint64_t dirty)
 	machine->paging--;
 	processor->task = task;
 	lpl_machine_set_state(machine, task, TASK_RUNNING, t);
+	return show_arrival(machine, task, report);
 }
 
 static enum lpl_error happen(struct machine *machine, struct task *task, struct lpl_report *report)
@@ -63,9 +89,8 @@ static enum lpl_error happen(struct machine *machine, struct task *task, struct 
 
 	if (item->kind == LPL_ITEM_REFERENCE) {
 		LPL_TRY(lpl_machine_reference(machine, task, t, &reference, report));
-		if (reference.fault && machine->how->fault_cycles != 0)
-			stall(machine, task, reference.dirty);
-		return LPL_OK;
+		return reference.fault && machine->how->fault_cycles != 0 ?
+			stall(machine, task, reference.dirty, report) : LPL_OK;
 	}
 	if (item->kind == LPL_ITEM_CREATE && machine->parts->part[item->value].exists)
 		LPL_TRY(release(machine, &machine->task[item->value], t, report));

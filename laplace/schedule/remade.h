@@ -56,7 +56,8 @@ static inline enum lpl_error lpl_remade_reference(struct remade *remade, const s
 
 /*
  * An event of the trace, that is the item's body.  In another order those are left out that are about
- * all records around them, of windows and gaps, and those that say what the machine itself says.
+ * all records around them, of windows and gaps, and those that say what the machine itself says.  In the
+ * recorded order the machine says only where it stands still for a page.
  */
 enum lpl_error lpl_remade_event(struct remade *remade, const struct lpl_item *item,
 				const uint8_t *body, uint64_t instructions, uint64_t t,

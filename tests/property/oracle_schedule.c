@@ -511,10 +511,13 @@ static void run_recorded(struct sim *sim)
 		} else if (!reference(sim, record)) {
 			uint64_t until = oracle_memory_find(&sim->memory, record->page)->arrives;
 
+			t->left_as = KTR_STATE_WAITING;
+			oracle_show_stall(sim, record);
 			processor->task = NO_TASK;
 			t->state = PAGING;
 			while (sim->now < until)
 				pass_cycle(sim);
+			oracle_show_stalled(sim, record);
 			processor->task = record->task;
 			t->state = ON_PROCESSOR;
 		}

@@ -74,7 +74,8 @@ void oracle_dispatch(struct sim *sim, struct processor *processor, int task)
 {
 	struct task *t = &sim->task[task];
 
-	oracle_show_dispatch(sim, processor->idle ? IDLE : processor->last, task);
+	if (sim->machine->scheduler != ORACLE_RECORDED)
+		oracle_show_dispatch(sim, processor->idle ? IDLE : processor->last, task);
 	oracle_say(sim, task, "runs on processor %" PRIu64, (uint64_t)(processor - sim->processor));
 	t->state = ON_PROCESSOR;
 	sim->result->task[task].dispatches++;

@@ -101,32 +101,51 @@ static struct lpl_event event_by(const struct sim *sim, uint32_t tag, int task)
 	return event;
 }
 
-void oracle_show_dispatch(struct sim *sim, int goes, int comes)
+/* What the task that comes is called then; of the idle one nothing. */
+static void show_switch(struct sim *sim, int goes, int comes, uint64_t space, struct oracle_name name)
 {
 	const struct oracle_split_task *next = &sim->split->task[comes];
-	const struct task *t = &sim->task[comes];
-	struct oracle_name name;
-	struct lpl_event event;
+	struct lpl_event event = event_by(sim, KTR_SCHEDULE, goes);
 
-	if (sim->out == NULL || sim->machine->scheduler == ORACLE_RECORDED)
-		return;
-	event = event_by(sim, KTR_SCHEDULE, goes);
 	event.arg[KTR_SCHEDULE_PREVIOUS_TID] = event.tid;
 	event.arg[KTR_SCHEDULE_PREVIOUS_STATE] =
 		goes != IDLE ? sim->task[goes].left_as : KTR_STATE_RUNNABLE;
 	if (comes != IDLE) {
-		bool more = t->next < t->count;		/* else as it was last */
-
 		event.arg[KTR_SCHEDULE_NEXT_TID] = next->tid;
 		event.arg[KTR_SCHEDULE_NEXT_TGID] = next->tgid;
-		event.arg[KTR_SCHEDULE_NEXT_SPACE] =
-			more ? next_record(sim, t)->space : next->last_space;
-		name = more ? next_record(sim, t)->name : next->last_name;
+		event.arg[KTR_SCHEDULE_NEXT_SPACE] = space;
 		event.text_length = name.length;
 		if (name.length > 0)
 			memcpy(event.text, name.text, name.length);
 	}
 	(void)show_event(sim, &event);
+}
+
+void oracle_show_dispatch(struct sim *sim, int goes, int comes)
+{
+	const struct oracle_split_task *next = &sim->split->task[comes];
+	const struct task *t = &sim->task[comes];
+
+	if (sim->out == NULL)
+		return;
+	if (t->next < t->count)
+		show_switch(sim, goes, comes, next_record(sim, t)->space, next_record(sim, t)->name);
+	else	/* as it was last */
+		show_switch(sim, goes, comes, next->last_space, next->last_name);
+}
+
+void oracle_show_stall(struct sim *sim, const struct oracle_record *record)
+{
+	if (sim->out != NULL && record->task != IDLE)
+		show_switch(sim, record->task, IDLE, 0, record->name);
+}
+
+void oracle_show_stalled(struct sim *sim, const struct oracle_record *record)
+{
+	if (sim->out == NULL || record->task == IDLE)
+		return;
+	oracle_show_interrupt(sim, record->task);
+	show_switch(sim, IDLE, record->task, record->space, record->name);
 }
 
 static void show_wake(struct sim *sim, int task, int waker, uint64_t context)

@@ -121,5 +121,8 @@ void oracle_show_dispatch(struct sim *sim, int goes, int comes);
 /* The task's wait ends, by another task's record, or by what is due. */
 void oracle_show_wake(struct sim *sim, int task, int waker);
 void oracle_show_interrupt(struct sim *sim, int task);
+/* All stands still until the record's page is there, and then the task goes on.  The idle task has such time anyway. */
+void oracle_show_stall(struct sim *sim, const struct oracle_record *record);
+void oracle_show_stalled(struct sim *sim, const struct oracle_record *record);
 
 #endif

@@ -123,6 +123,38 @@ static void test_paging(void **state)
 	stream_free(&in);
 }
 
+/* As in test_recorded_by_hand: all that the trace says, and between it the idle task, while a page comes. */
+static void test_recorded(void **state)
+{
+	const struct oracle_machine machine = {
+		.cpus = 1, .scheduler = ORACLE_RECORDED, .pages = 1, .fault_cycles = 4,
+	};
+	static const struct shown shown[] = {
+		{ 100, 10, 1, MARKED, { 0 } },
+		{ 101, 10, 1, WAKES, { 2, 2, BY_TASK } },
+		{ 105, 10, 1, PAGE, { 1 } },
+		{ 105, 11, 1, REFERENCE, { 1 } },
+		{ 105, 11, 1, GOES, { 1, KTR_STATE_WAITING, 0 } },
+		{ 109, 11, 0, WAKES, { 1, 1, BY_INTERRUPT } },
+		{ 109, 11, 0, GOES, { 0, KTR_STATE_RUNNABLE, 1, 1, 1 } },
+		{ 110, 11, 1, GOES, { 1, KTR_STATE_SLEEPING, 2, 2, 2 } },
+		{ 113, 11, 2, PAGE, { 2 } },
+		{ 113, 12, 2, REFERENCE, { 2 } },
+		{ 113, 12, 2, GOES, { 2, KTR_STATE_WAITING, 0 } },
+		{ 117, 12, 0, WAKES, { 2, 2, BY_INTERRUPT } },
+		{ 117, 12, 0, GOES, { 0, KTR_STATE_RUNNABLE, 2, 2, 2 } },
+		{ 119, 12, 2, WAKES, { 1, 1, BY_INTERRUPT } },
+		{ 120, 12, 2, GOES, { 2, KTR_STATE_RUNNABLE, 1, 1, 1 } },
+		{ 122, 13, 1, REFERENCE, { 2 } },
+	};
+	struct stream in = { 0 };
+
+	(void)state;
+	make_sleepers(&in);
+	ASSERT_SHOWS(&in, &machine, shown);
+	stream_free(&in);
+}
+
 /* Two wait for a page since 1, and since 2.  When it comes the first of them takes the processor. */
 static void test_joined(void **state)
 {
@@ -347,6 +379,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_idle),
 		cmocka_unit_test(test_paging),
+		cmocka_unit_test(test_recorded),
 		cmocka_unit_test(test_joined),
 		cmocka_unit_test(test_given),
 		cmocka_unit_test(test_waits),

@@ -175,10 +175,12 @@ const struct lpl_schedule_trace *lpl_schedule_trace(const struct lpl_schedule *s
  * references and events as those of lpl_merge_canonical_open(), with the machine's clocks: cycle is
  * the time plus the trace's first cycle; instr and ref count what was done by whatever task, from
  * the trace's first on.  An LPL_EVENT_PAGE comes before the first reference to a page.  But for
- * `recorded`, KTR_SCHEDULE are those of this machine, one for each dispatch: PREVIOUS_STATE is 0 of
- * a preempted task, KTR_STATE_WAITING of one that waits for a page, what the trace had of one that
- * waits otherwise, KTR_STATE_DEAD of one that ended.  LPL_EVENT_TRACING and LPL_EVENT_GAP are left out
- * then, and a state at the beginning does not say which task runs.  One processor only.
+ * `recorded`, KTR_SCHEDULE are those of this machine, one for each dispatch, and to the idle task where none
+ * is ready: PREVIOUS_STATE is 0 of a preempted task, KTR_STATE_WAITING of one that waits for a page, what the
+ * trace had of one that waits otherwise, KTR_STATE_DEAD of one that ended; and KTR_WAKE are the ends of waits.
+ * LPL_EVENT_TRACING and LPL_EVENT_GAP are left out then, and a state at the beginning does not say which
+ * task runs.  `recorded` has these events of the trace, and its own only around what waits for a page.  One
+ * processor only.
  *
  * LPL_ERR_UNSUPPORTED: it takes more than LPL_LONGEST_SCHEDULE cycles.
  * LPL_ERR_USAGE: a machine that there is not, or `next` with several processors; the trace was not finished.
