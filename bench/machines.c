@@ -11,7 +11,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include <laplace/schedule.h>
@@ -87,12 +86,13 @@ int main(int argc, char **argv)
 	machine.scheduler = LPL_SCHEDULER_RECORDED;
 	run(schedule, "recorded-lru-faults", &machine);
 	machine.scheduler = LPL_SCHEDULER_RR;
+	machine.memory = LPL_MEMORY_LOCAL_EQUAL;
+	run(schedule, "rr-equal-faults", &machine);
 	machine.window = trace->cycles / WINDOW_PART + 1;
-	for (int kind = 0; lpl_memory_kind_name((enum lpl_memory_kind)kind) != NULL; kind++) {
-		machine.memory = (enum lpl_memory_kind)kind;
-		if (strcmp(lpl_memory_kind_name(machine.memory), "ws") == 0)
-			run(schedule, "rr-ws-faults", &machine);
-	}
+	machine.memory = LPL_MEMORY_WS;
+	run(schedule, "rr-ws-faults", &machine);
+	machine.memory = LPL_MEMORY_PFF;
+	run(schedule, "rr-pff-faults", &machine);
 	lpl_schedule_close(schedule);
 	return 0;
 }
