@@ -124,6 +124,7 @@ static json_t *exact_section(const struct card *card)
 
 	add(section, "reduction", reduction ? reduction : "none");
 	add(section, when_chosen(reduction, only), only);
+	add(section, "scheduled again on", lpl_meta_get(card->meta, LPL_META_SCHEDULE));
 	if (!known)
 		json_array_append_new(list, json_string("not known: a method of another version"));
 	else if (kind.is_whole)

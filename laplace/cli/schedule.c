@@ -8,18 +8,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <laplace/reducer.h>
 #include <laplace/schedule.h>
 #include <laplace/simulator.h>
 #include <laplace/trace.h>
 
-#include "base/try.h"
 #include "commands.h"
 #include "options.h"
 #include "pass.h"
 #include "progress.h"
 #include "replace.h"
 #include "say.h"
+#include "schedule_remade.h"
 #include "schedule_report.h"
 #include "schedule_timeline.h"
 #include "text_output.h"
@@ -219,6 +218,7 @@ static int parse_quantum(const char *text, uint64_t cycles_a_second, struct lpl_
 /* ---- priorities ---- */
 
 struct priorities {
+	char *list;			/* owned: that the names are in */
 	size_t count;
 	struct priority {
 		const char *task;
@@ -227,10 +227,13 @@ struct priorities {
 	} priority[64];
 };
 
-static int parse_priorities(struct priorities *priorities, char *list)
+static int parse_priorities(struct priorities *priorities, const char *text)
 {
-	char *item;
+	char *list, *item;
 
+	if (text && !(priorities->list = strdup(text)))
+		return cli_complain(CLI_FAILED, "no memory for priorities");
+	list = priorities->list;
 	while (list && (item = strsep(&list, ","))) {
 		char *sign = strrchr(item, '='), *end;
 		long number = 0;
@@ -322,8 +325,6 @@ static int parse_machine(struct lpl_machine *machine, const struct options *opti
 		status = parse_time("fault-cycles", options->fault, second, &machine->fault_cycles);
 	if (!status)
 		status = parse_time("write-cycles", options->write, second, &machine->write_cycles);
-	if (!status && machine->write_cycles != 0 && machine->devices == 0)
-		status = cli_complain(CLI_USAGE, "--write-cycles: it takes --devices to write pages");
 	if (!status && options->window)
 		status = parse_time("window", options->window, second, &machine->window);
 	if (!status && options->window && machine->window == 0)
@@ -331,6 +332,17 @@ static int parse_machine(struct lpl_machine *machine, const struct options *opti
 	if (!status && options->pages)
 		status = parse_pages(options->pages, kind, UINT64_C(1) << 32, &machine->pages);
 	return status;
+}
+
+/* What is asked for, and does nothing. */
+static void warn_devices(const struct lpl_machine *machine)
+{
+	if (machine->write_cycles != 0 && machine->devices == 0)
+		cli_complain(0, "warning: --write-cycles without --devices: no page is written");
+	else if (machine->write_cycles != 0 && machine->fault_cycles == 0)
+		cli_complain(0, "warning: --write-cycles without --fault-cycles: no page is written");
+	else if (machine->devices != 0 && machine->fault_cycles == 0)
+		cli_complain(0, "warning: --devices without --fault-cycles: no page takes any time");
 }
 
 /* A machine that there is not is refused before the trace is read: one without tasks will do. */
@@ -347,118 +359,6 @@ static int try_machine(const struct lpl_machine *machine)
 	if (sink->finish(sink, &report) || lpl_schedule_run(schedule, machine, NULL, &report))
 		status = cli_report(&report);
 	lpl_schedule_close(schedule);
-	return status;
-}
-
-/* ---- the trace that comes out ---- */
-
-/*
- * What its header says.  A reduction is exact for the order of the references that it was made
- * of: in another no simulation is.
- */
-static enum lpl_error output_meta(struct lpl_meta **meta, const struct lpl_meta *source,
-				  const struct options *options, const struct cli_trace_kind *kind,
-				  struct lpl_report *report)
-{
-	char reduction[LPL_SPEC_SIZE];
-
-	*meta = kind->is_canonical ? lpl_meta_copy(source) : lpl_merge_canonical_meta(source);
-	if (!*meta)
-		return lpl_fail(report, LPL_ERR_MEMORY, "no memory");
-	if (kind->is_whole || options->scheduler == LPL_SCHEDULER_RECORDED)
-		return LPL_OK;
-	LPL_TRY(lpl_reduction_scheduled(lpl_meta_get(*meta, LPL_META_REDUCTION), reduction, report));
-	if (lpl_meta_set(*meta, LPL_META_REDUCTION, reduction) ||
-	    lpl_meta_set(*meta, LPL_META_EXACT, "nothing (reduced, and then scheduled again)"))
-		return lpl_fail(report, LPL_ERR_MEMORY, "no memory");
-	return LPL_OK;
-}
-
-static int open_writer(struct lpl_writer **writer, const struct options *options,
-		       const struct lpl_meta *source, const struct cli_trace_kind *kind)
-{
-	const struct lpl_writer_options writer_options = { .jobs = cli_jobs(options->jobs) };
-	struct lpl_report report = { 0 };
-	struct lpl_meta *meta;
-	int status = CLI_DONE;
-
-	if (output_meta(&meta, source, options, kind, &report) ||
-	    lpl_writer_open(writer, options->output, meta, &writer_options, options->overwrite,
-			    &report))
-		status = cli_report(&report);
-	lpl_meta_free(meta);
-	return status;
-}
-
-/*
- * Where records were missing, is said of the order of TRACE, and left out in another.  That the
- * output was made of what was left is said at its end.
- */
-struct output {
-	struct lpl_sink sink;
-	struct lpl_sink *next;
-	struct lpl_event gap;		/* after the last record; its tag is 0 where none is missing */
-};
-
-static enum lpl_error output_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
-				  struct lpl_report *report)
-{
-	struct output *output = (struct output *)sink;
-
-	if (count) {
-		output->gap.ref = refs[count - 1].ref;
-		output->gap.instr = refs[count - 1].instr;
-		output->gap.cycle = refs[count - 1].cycle;
-	}
-	return output->next->refs(output->next, refs, count, report);
-}
-
-static enum lpl_error output_event(struct lpl_sink *sink, const struct lpl_event *event,
-				   struct lpl_report *report)
-{
-	struct output *output = (struct output *)sink;
-
-	output->gap.ref = event->ref;
-	output->gap.instr = event->instr;
-	output->gap.cycle = event->cycle;
-	return output->next->event(output->next, event, report);
-}
-
-static enum lpl_error output_finish(struct lpl_sink *sink, struct lpl_report *report)
-{
-	struct output *output = (struct output *)sink;
-
-	if (output->gap.tag)
-		LPL_TRY(output->next->event(output->next, &output->gap, report));
-	return output->next->finish(output->next, report);
-}
-
-static struct output make_output(struct lpl_sink *next, const struct cli_pass *pass)
-{
-	struct output output = { .sink = { output_refs, output_event, output_finish }, .next = next };
-	const struct cli_gaps *recorded = &pass->recorded_gaps, *found = &pass->found_gaps;
-
-	if (recorded->count || found->count) {
-		const bool known = !recorded->more && !found->more;
-
-		output.gap.tag = LPL_EVENT_GAP;
-		output.gap.arg[LPL_EVENT_GAP_REFERENCES] = known ? recorded->refs + found->refs : KTR_NONE;
-		output.gap.arg[LPL_EVENT_GAP_EVENTS] = known ? recorded->events + found->events : KTR_NONE;
-	}
-	return output;
-}
-
-/* NULL is fine. */
-static int close_writer(struct lpl_writer *writer, int status)
-{
-	struct lpl_report report = { 0 };
-
-	if (!writer)
-		return status;
-	if (status != CLI_DONE && status != CLI_DAMAGED)
-		lpl_writer_abandon(writer);
-	else if (lpl_writer_close(writer, &report))
-		return cli_report(&report);
 	return status;
 }
 
@@ -497,29 +397,29 @@ static int warn(const struct lpl_schedule_trace *trace, const struct options *op
 	return CLI_DONE;
 }
 
-/* The writer is NULL where no trace is wanted. */
+/* The remade trace is opened if it is wanted. */
 static int run(struct lpl_schedule *schedule, const struct options *options,
 	       struct lpl_machine *machine, const struct cli_pass *pass,
-	       const struct cli_trace_kind *kind, struct lpl_writer *writer)
+	       const struct cli_trace_kind *kind)
 {
 	const struct lpl_schedule_trace *trace = lpl_schedule_trace(schedule);
+	const struct cli_remade_options remade_options = {
+		.path = options->output, .overwrite = options->overwrite, .jobs = options->jobs,
+		.machine = machine, .priorities = options->priorities, .kind = kind
+	};
+	struct cli_remade remade;
 	struct lpl_report report = { 0 };
-	struct lpl_sink *next = NULL;
-	struct output output;
 	int status = warn(trace, options, kind);
 
 	if (!status && options->pages)
 		status = parse_pages(options->pages, kind, trace->pages, &machine->pages);
-	if (!status && writer) {
-		output = make_output(lpl_writer_sink(writer), pass);
-		next = machine->scheduler == LPL_SCHEDULER_RECORDED ? output.next : &output.sink;
-	}
-	if (!status && lpl_schedule_run(schedule, machine, next, &report))
+	if (!status && options->output)
+		status = cli_remade_open(&remade, pass, &remade_options);
+	if (status)
+		return status;
+	if (lpl_schedule_run(schedule, machine, options->output ? &remade.sink : NULL, &report))
 		status = cli_report(&report);
-	/* what was dropped before is not known by task: only of all together */
-	if (writer && machine->scheduler == LPL_SCHEDULER_RECORDED)
-		lpl_writer_totals(writer, lpl_reader_totals(pass->reader));
-	return status;
+	return options->output ? cli_remade_close(&remade, status) : status;
 }
 
 static bool is_stdout(const char *path)
@@ -527,10 +427,22 @@ static bool is_stdout(const char *path)
 	return path && strcmp(path, "-") == 0;
 }
 
+/* It is whole, and has its name, wherever the numbers go. */
+static int draw(const struct cli_timeline *timeline, const struct options *options,
+		const struct cli_schedule_report *report)
+{
+	struct cli_output picture;
+	int status = cli_output_open(&picture, options->picture, options->overwrite);
+
+	return status ? status :
+		cli_output_close(&picture, cli_timeline_draw(timeline, report, options->format,
+							     picture.file));
+}
+
 /* The timeline is NULL where no picture is wanted. */
 static int show(struct lpl_schedule *schedule, const struct options *options,
 		const struct lpl_machine *machine, const struct cli_trace_kind *kind,
-		const struct cli_timeline *timeline, FILE *picture)
+		const struct cli_timeline *timeline)
 {
 	struct cli_alone *alone = NULL;
 	int status = options->alone ? cli_alone_run(&alone, schedule, machine) : CLI_DONE;
@@ -540,33 +452,26 @@ static int show(struct lpl_schedule *schedule, const struct options *options,
 		.aside = is_stdout(options->output) || is_stdout(options->picture)
 	};
 
-	/* the picture is whole, wherever the numbers go */
 	if (!status && timeline)
-		status = cli_timeline_draw(timeline, &report, options->format, picture);
+		status = draw(timeline, options, &report);
 	if (!status)
 		status = cli_schedule_print(&report);
 	free(alone);
 	return status;
 }
 
-/* What is to be written is opened first: whoever waits for a long trace shall not wait in vain. */
 static int schedule_trace(const struct options *options, struct lpl_reader *reader,
 			  struct lpl_machine *machine, const struct cli_trace_kind *kind,
-			  const struct cli_timeline *timeline, FILE *picture)
+			  const struct cli_timeline *timeline)
 {
 	struct lpl_report report = { 0 };
-	struct lpl_writer *writer = NULL;
 	struct lpl_schedule *schedule;
 	struct cli_progress progress;
 	struct cli_pass pass;
-	int status = CLI_DONE, failed;
+	int status, failed;
 
-	if (options->output)
-		status = open_writer(&writer, options, lpl_reader_meta(reader), kind);
-	if (status)
-		return status;
 	if (lpl_schedule_open(&schedule, NULL, &report))
-		return close_writer(writer, cli_report(&report));
+		return cli_report(&report);
 	cli_progress_start(&progress, options->progress);
 	pass = (struct cli_pass){ .reader = reader, .path = options->trace,
 				  .sink = lpl_schedule_sink(schedule), .progress = &progress,
@@ -574,10 +479,9 @@ static int schedule_trace(const struct options *options, struct lpl_reader *read
 	status = cli_pass_run(&pass);
 	failed = status == CLI_DAMAGED ? CLI_DONE : status;
 	if (!failed)
-		failed = run(schedule, options, machine, &pass, kind, writer);
-	failed = close_writer(writer, failed);
+		failed = run(schedule, options, machine, &pass, kind);
 	if (!failed)
-		failed = show(schedule, options, machine, kind, timeline, picture);
+		failed = show(schedule, options, machine, kind, timeline);
 	lpl_schedule_close(schedule);
 	return failed ? failed : status;
 }
@@ -586,18 +490,26 @@ static int schedule_and_draw(const struct options *options, struct lpl_reader *r
 			     struct lpl_machine *machine, const struct cli_trace_kind *kind)
 {
 	struct cli_timeline *timeline = cli_timeline_open();
-	struct cli_output picture;
 	int status;
 
 	if (!timeline)
 		return cli_complain(CLI_FAILED, "no memory for the picture");
-	status = cli_output_open(&picture, options->picture, options->overwrite);
-	if (!status) {
-		machine->observer = cli_timeline_observer(timeline);
-		status = cli_output_close(&picture, schedule_trace(options, reader, machine, kind,
-								   timeline, picture.file));
-	}
+	machine->observer = cli_timeline_observer(timeline);
+	status = schedule_trace(options, reader, machine, kind, timeline);
 	cli_timeline_close(timeline);
+	return status;
+}
+
+/*
+ * Whoever waits for a long trace shall not wait in vain: what is written at the end can be written, as far
+ * as can be known.  Until then there is nothing that would be left if the command is interrupted.
+ */
+static int try_outputs(const struct options *options)
+{
+	int status = options->output ? cli_output_try(options->output, options->overwrite) : CLI_DONE;
+
+	if (!status && options->picture)
+		status = cli_output_try(options->picture, options->overwrite);
 	return status;
 }
 
@@ -636,10 +548,15 @@ int cmd_schedule(int argc, char **argv)
 		status = try_machine(&machine);
 	}
 	if (!status)
+		warn_devices(&machine);
+	if (!status)
+		status = try_outputs(&options);
+	if (!status)
 		status = options.picture ? schedule_and_draw(&options, reader, &machine, &kind) :
-			schedule_trace(&options, reader, &machine, &kind, NULL, NULL);
+			schedule_trace(&options, reader, &machine, &kind, NULL);
 	if (status == CLI_DONE || status == CLI_DAMAGED)
 		warn_priorities(&priorities, options.trace);
+	free(priorities.list);
 	lpl_reader_close(reader);
 	return status;
 }

@@ -121,6 +121,7 @@ struct simulation {
 	size_t count, room;
 	char *all;			/* those that `all' stands for, cut; or NULL */
 	bool chosen;			/* a part of the trace alone */
+	const char *schedule;		/* the header's; NULL: no machine made the trace */
 };
 
 static const char *policy_of(const struct simulation *simulation, size_t index)
@@ -432,6 +433,9 @@ static int print_results(const struct simulation *simulation, const struct optio
 				result_json(simulation->name[i], result, page_size, made, cold,
 					    reduction, addresses) : NULL;
 
+			if (object && simulation->schedule)
+				json_object_set_new(object, "schedule",
+						    cli_json_text(simulation->schedule));
 			if (options->by && !cli_runners_add(&by, i, j, simulation->name[i], object))
 				enough = false;
 			if (object)
@@ -477,6 +481,7 @@ static int simulate(struct simulation *simulation, struct lpl_reader *reader,
 				 .without_events = !simulation->local && !simulation->runners };
 	int status;
 
+	simulation->schedule = lpl_meta_get(lpl_reader_meta(reader), LPL_META_SCHEDULE);
 	cli_progress_start(&progress, options->progress);
 	status = cli_pass_run(&pass);
 	if ((status == CLI_DONE || status == CLI_DAMAGED) &&

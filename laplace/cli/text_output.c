@@ -2,6 +2,7 @@
 /* Text files that appear when they are whole; see text_output.h. */
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "replace.h"
 #include "say.h"
@@ -23,6 +24,21 @@ int cli_output_open(struct cli_output *output, const char *path, bool overwrite)
 		return CLI_DONE;
 	status = cli_complain(CLI_FAILED, "%s: %s", path, strerror(errno));
 	lpl_output_discard(&output->output);
+	return status;
+}
+
+int cli_output_try(const char *path, bool overwrite)
+{
+	struct cli_output output;
+	struct stat there;
+	int status;
+
+	/* what is at the other end of a pipe would see it end */
+	if (strcmp(path, "-") == 0 || (stat(path, &there) == 0 && !S_ISREG(there.st_mode)))
+		return CLI_DONE;
+	status = cli_output_open(&output, path, overwrite);
+	if (!status)
+		(void)cli_output_close(&output, CLI_FAILED);
 	return status;
 }
 

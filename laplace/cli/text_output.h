@@ -17,6 +17,8 @@ struct cli_output {
 
 /* "-" is stdout.  Returns an exit status; on failure nothing is to be undone. */
 int cli_output_open(struct cli_output *output, const char *path, bool overwrite);
+/* Could it be opened?  Complains if not, and leaves nothing.  Of a pipe or a device it is not known. */
+int cli_output_try(const char *path, bool overwrite);
 /*
  * The file gets its name; or, when `status` is a failure, nothing of it is left.  Complains.
  * Returns the status.

@@ -13,11 +13,11 @@ struct happening {
 
 /* ---- what a processor does next ---- */
 
-/* Cycles until the task's item has had so many instructions that its quantum is over. */
-static uint64_t until_quantum(const struct task *task, uint64_t quantum)
+/* Cycles until the task's item has had so many instructions, which are no more than it has. */
+static uint64_t until_done(const struct task *task, uint64_t instructions)
 {
 	const struct lpl_item *item = &task->item;
-	const unsigned __int128 needed = task->done + (quantum - task->used);
+	const unsigned __int128 needed = instructions;
 
 	return item->cycles == 0 ? 0 :
 		(uint64_t)((needed * item->cycles + item->instructions - 1) / item->instructions) -
@@ -37,8 +37,10 @@ static struct happening next_of(const struct machine *machine, const struct proc
 		return next;
 	if (machine->how->quantum_instructions) {
 		if (task->item.instructions - task->done >= quantum - task->used)
-			next = (struct happening){processor->time + until_quantum(task, quantum),
-						  QUANTUM_ENDS};
+			next = (struct happening){
+				processor->time + until_done(task, task->done + (quantum - task->used)),
+				QUANTUM_ENDS
+			};
 	} else if (quantum - task->used <= rest) {
 		next = (struct happening){processor->time + (quantum - task->used), QUANTUM_ENDS};
 	}
@@ -259,13 +261,21 @@ static enum lpl_error deliver(struct machine *machine, struct lpl_report *report
 static void skip_quanta(const struct machine *machine, const struct task *task,
 			struct happening *next, uint64_t limit)
 {
-	const uint64_t quantum = machine->how->quantum;
-	const uint64_t record = task->on->time + (task->item.cycles - task->passed);
+	const uint64_t quantum = machine->how->quantum, now = task->on->time;
+	const uint64_t record = now + (task->item.cycles - task->passed);
 	const uint64_t end = record < limit ? record : limit - 1;
 
-	if (next->what == QUANTUM_ENDS && !machine->how->quantum_instructions &&
-	    machine->ready.count == 0 && next->t < end)
+	if (next->what != QUANTUM_ENDS || machine->ready.count != 0 || next->t >= end)
+		return;
+	if (!machine->how->quantum_instructions) {
 		next->t += (end - next->t) / quantum * quantum;
+	} else if (task->item.instructions <= task->item.cycles) {
+		/* one at a time, so that each of these quanta has just its number of instructions */
+		const uint64_t first = task->done + (quantum - task->used);
+		const uint64_t done = lpl_machine_done(&task->item, task->passed + (end - now));
+
+		next->t = now + until_done(task, first + (done - first) / quantum * quantum);
+	}
 }
 
 /* The next of all. */

@@ -14,7 +14,7 @@ static void print_meta(const struct surveyed_trace *trace, FILE *out)
 {
 	static const char *const keys[] = {
 		LPL_META_TITLE, LPL_META_GUEST, LPL_META_WORKLOAD, LPL_META_PRODUCER,
-		LPL_META_REDUCTION, LPL_META_EXACT
+		LPL_META_REDUCTION, LPL_META_EXACT, LPL_META_SCHEDULE
 	};
 	char text[160];
 
