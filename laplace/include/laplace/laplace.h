@@ -9,6 +9,7 @@
 #include <laplace/convert.h>
 #include <laplace/counts.h>
 #include <laplace/error.h>
+#include <laplace/image.h>
 #include <laplace/kernel_trace_record.h>
 #include <laplace/kvmtrace_record.h>
 #include <laplace/merge.h>

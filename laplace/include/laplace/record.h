@@ -174,7 +174,27 @@ struct lpl_event {
 	ARG(LPL_EVENT_SHARED, SPACE, 0, "space", KTR_HEX) \
 	ARG(LPL_EVENT_SHARED, OTHER, 1, "other space", KTR_HEX) \
 	ARG(LPL_EVENT_SHARED, START, 2, "start", KTR_HEX) \
-	ARG(LPL_EVENT_SHARED, END, 3, "end", KTR_HEX)
+	ARG(LPL_EVENT_SHARED, END, 3, "end", KTR_HEX) \
+\
+	/* what a page held when a memory of so many pages (LPL_META_IMAGES) would have evicted \
+	 * it, before the reference that fetches another; it belongs to the last reference to \
+	 * that page before it.  Space: KTR_NONE for page tables.  Word: what a filled page \
+	 * consists of.  Hash: XXH3, of 128 bits, of what a stored one holds, which the parts \
+	 * just before say, or those of an earlier image with that hash.  Clocks are those of \
+	 * the reference to come. */ \
+	EVENT(LPL_EVENT_IMAGE, 0x10009, "image", KTR_PLAIN, "") \
+	ARG(LPL_EVENT_IMAGE, SPACE, 0, "space", KTR_HEX) \
+	ARG(LPL_EVENT_IMAGE, ADDRESS, 1, "address", KTR_HEX) \
+	ARG(LPL_EVENT_IMAGE, FRAME, 2, "frame", KTR_HEX)	/* physical; KTR_NONE: not known */ \
+	ARG(LPL_EVENT_IMAGE, KIND, 3, "kind", KTR_DECIMAL)	/* enum lpl_image_kind */ \
+	ARG(LPL_EVENT_IMAGE, WORD, 4, "word", KTR_HEX) \
+	ARG(LPL_EVENT_IMAGE, HASH_LOW, 5, "hash, low", KTR_HEX) \
+	ARG(LPL_EVENT_IMAGE, HASH_HIGH, 6, "hash, high", KTR_HEX) \
+	ARG(LPL_EVENT_IMAGE, PARTS, 7, "parts", KTR_DECIMAL)	/* that stand before it */ \
+\
+	/* a part of what the next image holds; what no part says is zero */ \
+	EVENT(LPL_EVENT_IMAGE_PART, 0x1000a, "image-part", KTR_PLAIN, "contents") \
+	ARG(LPL_EVENT_IMAGE_PART, OFFSET, 0, "offset", KTR_DECIMAL)	/* in bytes */
 
 enum lpl_event_tag {
 	LPL_EVENTS(KTR_DEFINE_TAG, KTR_NO_ARG)
@@ -189,6 +209,13 @@ enum lpl_state_snapshot {
 	LPL_STATE_IN_SNAPSHOT = 1,	/* it has begun, and goes on */
 	LPL_STATE_AFTER_SNAPSHOT = 2,
 	LPL_STATE_LOST_SNAPSHOT = 3	/* it has begun, and events were missing before its end */
+};
+
+/* What is known of a page that was evicted (LPL_EVENT_IMAGE). */
+enum lpl_image_kind {
+	LPL_IMAGE_UNKNOWN = 0,	/* no memory of the machine was behind the page: a device, say */
+	LPL_IMAGE_FILLED = 1,	/* one word of eight bytes, again and again; mostly 0 */
+	LPL_IMAGE_STORED = 2	/* anything else */
 };
 
 /*

@@ -55,11 +55,17 @@ void lpl_canonical_page_at(struct lpl_event *event, const struct lpl_ref *ref, u
 	event->tgid = tgid;
 }
 
+/* Images are of the pages that a memory of virtual ones evicts. */
+static bool is_of_image(uint32_t tag)
+{
+	return tag == LPL_EVENT_IMAGE || tag == LPL_EVENT_IMAGE_PART;
+}
+
 bool lpl_canonical_passes(const struct lpl_event *event)
 {
 	/* an exec says what a task is from now on; here there is one space only */
 	return (!lpl_event_is_fence(event->tag) || event->tag == KTR_EXEC) &&
-	       event->tag != LPL_EVENT_SPACE_STATE;
+	       event->tag != LPL_EVENT_SPACE_STATE && !is_of_image(event->tag);
 }
 
 /* ---- the output ---- */
@@ -181,6 +187,7 @@ struct lpl_meta *lpl_merge_canonical_meta(const struct lpl_meta *source)
 	if (meta == NULL)
 		return NULL;
 	lpl_meta_remove(meta, LPL_META_SEGMENT);	/* what is made of one is none */
+	lpl_meta_remove(meta, LPL_META_IMAGES);
 	if (lpl_meta_set(meta, LPL_META_ADDRESSES, "canonical") != LPL_OK ||
 	    (!lpl_reduction_fenced(lpl_meta_get(meta, LPL_META_REDUCTION)) && !disclaim(meta))) {
 		lpl_meta_free(meta);
